@@ -685,6 +685,7 @@ pl_exec_fn *pl_init_memory_follower(const pl_insn *i)
     case M_wgmma: return pl_insn_has(i, W_mma_async) ? pl_init_product : NULL;
     case M_stmatrix:
     case M_mbarrier: return other_store;
+    case M_tcgen05: return pl_insn_has(i, W_alloc) ? other_store : NULL;
     case M_call: return call;
     case M__ret:
     case M_ret: return ret;

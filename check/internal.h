@@ -47,7 +47,8 @@ typedef struct check_unit {
     pl_traced *traced;        /* init: its registers, or NULL */
     check_products *products; /* registers that wgmma writes, or NULL */
     uint64_t cluster_phase;
-    uint32_t cluster_wait; /* lanes that learn at the cluster barrier what its phase brought */
+    uint32_t cluster_wait;  /* lanes that learn at the cluster barrier what its phase brought */
+    uint32_t cluster_begun; /* lanes that have waited there: all blocks have begun */
     struct recent {
         uint32_t pc, stamp, context, generation;
     } recent[2][RECENT]; /* contexts in global and in shared memory */

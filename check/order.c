@@ -343,6 +343,7 @@ static void cluster_wait(pl_warp *w, const pl_insn *i)
     check_unit *u = unit_of(w);
     pl_order_settle(w, u);
     u->cluster_wait |= w->exec;
+    u->cluster_begun |= w->exec;
     about(check_of(w), w, i)->plain(w, i);
 }
 
@@ -677,6 +678,39 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
     }
 }
 
+/* tcgen05.commit arrives at one object, or at that of each block that a mask names. */
+static void tensor_commit(pl_warp *w, const pl_insn *i)
+{
+    pl_check *k = check_of(w);
+    const check_insn *x = about(k, w, i);
+    check_unit *u = unit_of(w);
+    uint64_t addr[PL_LANES];
+    place at[PL_LANES];
+    const bool many = i->op[1] != PL_NO_OPERAND;
+    const unsigned l = (unsigned)__builtin_ctz(w->exec);
+    unsigned n = 0;
+    pl_order_settle(w, u);
+    pl_addresses(w, i, 0, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    uint32_t ranks = many ? pl_row32(w, i->op[1])[l] : 1;
+    if (!pl_insn_has(i, W_multicast__cluster__32b)) ranks &= 0xffff;
+    for (; ranks; ranks &= ranks - 1) {
+        const uint32_t to = (uint32_t)addr[l], rank = (uint32_t)__builtin_ctz(ranks);
+        pl_place_of(w, l, PL_SP_SHARED, many ? to % PL_SHARED_SLICE + PL_SHARED_SLICE * rank : to,
+                    8, &at[n]);
+        sync_place *s = object_at(k, &at[n]);
+        if (!s) continue;
+        turn(s, at[n++].bytes);
+        take_down(k, w, u, 1u << l, &s->phase);
+    }
+    tick(k, u);
+    u->group[0].stamp = k->time;
+    x->plain(w, i);
+    while (n-- > 0) {
+        sync_place *s = find(&at[n].owner->places, at[n].address);
+        if (s) turn(s, at[n].bytes);
+    }
+}
+
 /* Without a look at races only misuse matters. */
 static void mbarrier_alone(pl_warp *w, const pl_insn *i)
 {
@@ -913,6 +947,7 @@ static pl_exec_fn *wrapper(const pl_insn *i, check_insn *x)
             return mbarrier;
         }
         return NULL;
+    case M_tcgen05: return pl_insn_has(i, W_commit) ? tensor_commit : NULL;
     case M_wgmma:
         return pl_insn_has(i, W_commit_group) || pl_insn_has(i, W_wait_group) ? copy_group : NULL;
     default: return NULL;

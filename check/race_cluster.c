@@ -31,6 +31,7 @@ void pl_race_reaches(pl_visit *v, unsigned lane, const place *p)
 {
     const pl_cluster *x = v->w->cta->cluster;
     p->owner->reached = true;
+    if (v->u->cluster_begun >> lane & 1u) return; /* relaxed arrivals tell that, too */
     if (pl_knowledge_any(knowledge_of(v->u, lane), p->owner->number)) return;
     for (uint32_t r = 0; x && r < x->size; r++)
         if (x->cta[r] && block_of(x->cta[r]) == p->owner)

@@ -155,6 +155,8 @@ finds 0 0 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check
 finds 2 0 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --suppressions nothing.txt
 finds 9 3 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --error-exitcode 9
 finds 0 0 races.ptx -k histogram_ok -g 2 -b 64 'out:s32[8]=0' 's32[128]=iota' --check all --error-exitcode 9
+finds 0 0 tensor.ptx -k ring -g 1 -b 64 --arch b200 'u32[32]=iota' 'out:u32[64]=0' --check all --error-exitcode 9
+finds 0 0 tensor.ptx -k relaxed -g 2 -b 64 --cluster 2 --arch b200 'out:u32[1]=0' --check all --error-exitcode 9
 
 # findings in a trace
 n=$((n + 1))

@@ -139,6 +139,7 @@ void exec_tcgen05_alloc(pl_warp *w, const pl_insn *i, int group, int exclusive)
     if (!p) return;
     memcpy(p, &at, sizeof at);
     w->wrote = true;
+    to[lane] = (uint32_t)to[lane]; /* generic addresses, too: the window's lower half is 0 */
     pl_record_effect(w, PL_SP_SHARED, PL_AC_STORE, 4, 1u << lane, to, i->sel[PL_M_FLAGS]);
 }
 
