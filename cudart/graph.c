@@ -248,7 +248,8 @@ static int run_node(cuda_stream *s, cuda_node *x, double start)
 
 enum { DEVICE_LAUNCH = 4 }; /* flag: cudaGraphInstantiateFlagDeviceLaunch */
 
-/* What the kernels of a graph have launched. */
+/* What the kernels of a graph have launched. An H200 answers a launch beyond the limits with the
+ * error of a graph that is pending. */
 typedef struct cuda_from_kernels {
     enum { BESIDE = 120, BEHIND = 255 } limit; /* at most, as the programming guide has it */
     cuda_graph *beside[BESIDE], *behind[BEHIND];
@@ -263,20 +264,20 @@ static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 
 static uint32_t ask_for(cuda_from_kernels *f, cuda_graph *g, uint64_t stream)
 {
-    enum { TAIL = 1, FIRE_AND_FORGET = 2, SIBLING = 3, PENDING_EXCEEDED = 69 };
+    enum { TAIL = 1, FIRE_AND_FORGET = 2, SIBLING = 3 };
     const uint64_t how = stream >> 56;
-    if (stream << 8) return CU_INVALID_VALUE;
-    if (how == TAIL) {
-        for (unsigned k = 0; g == running && k < f->nbehind; k++)
-            if (f->behind[k] == g) return CU_INVALID_VALUE; /* it follows itself once */
-        if (f->nbehind == BEHIND) return PENDING_EXCEEDED;
+    const bool follows_itself = how == TAIL && g == running;
+    if (stream << 8 || !g->uploaded || g->pending || (g->under_way && !follows_itself))
+        return CU_INVALID_VALUE;
+    if (how == TAIL && f->nbehind < BEHIND) {
         f->behind[f->nbehind++] = g;
-        return CU_OK;
+    } else if ((how == FIRE_AND_FORGET || how == SIBLING) && f->nbeside < BESIDE) {
+        f->sibling[f->nbeside] = how == SIBLING;
+        f->beside[f->nbeside++] = g;
+    } else {
+        return CU_INVALID_VALUE;
     }
-    if ((how != FIRE_AND_FORGET && how != SIBLING) || g->under_way) return CU_INVALID_VALUE;
-    if (f->nbeside == BESIDE) return PENDING_EXCEEDED;
-    f->sibling[f->nbeside] = how == SIBLING;
-    f->beside[f->nbeside++] = g;
+    g->pending = true;
     return CU_OK;
 }
 
@@ -286,7 +287,8 @@ static uint32_t launch_from_kernel(void *unused, uint64_t handle, uint64_t strea
 {
     cuda_graph *g = cuda_exec_of((const void *)(uintptr_t)handle);
     (void)unused;
-    if (!g || !(g->flags & DEVICE_LAUNCH)) return CU_INVALID_VALUE;
+    if (!g) return CU_INVALID_VALUE;
+    if (!(g->flags & DEVICE_LAUNCH)) return CU_ILLEGAL_ADDRESS; /* the device has nothing there */
     pthread_mutex_lock(&asking);
     if (!running->asked) running->asked = calloc(1, sizeof *running->asked);
     const uint32_t error =
@@ -362,6 +364,7 @@ static int run_once(cuda_stream *s, cuda_graph *g)
     cuda_graph *const around = running;
     const int64_t launch = cuda.graph_launch;
     const uint64_t handle = cuda.graph;
+    g->pending = false;
     if (!g->launch) {
         if (g->flags & AUTO_FREE) cuda_graph_memory_free_all(g);
         g->bytes = cuda_graph_memory_launch(g, s);
@@ -459,6 +462,7 @@ const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g)
 static int launch_graph(cuda_stream *s, cuda_graph *g)
 {
     const cuda_op op = {.kind = OP_GRAPH, .u.graph = g};
+    g->uploaded = true;
     if (!has_values(g) && !cuda_is_blocked(s)) {
         const int error = cuda_execute(s, &op);
         cuda_progress();
@@ -972,20 +976,29 @@ static bool bodies_are_good(const cuda_condition *c)
     return true;
 }
 
-/* Graphs that kernels launch have kernels, copies, sets and graphs of them. */
+static bool is_of_device(const cuda_side *s)
+{
+    return !s->array && !cuda_is_pageable(s);
+}
+
+/* Graphs that kernels launch have kernels, copies, sets and graphs of them; the copies are of
+ * memory that the device has access to. */
 static bool can_be_launched_by_kernels(const cuda_graph *g)
 {
     for (size_t k = 0; k < g->n; k++) {
         const cuda_op *op = &g->node[k]->op;
-        if (op->kind > OP_EMPTY || op->kind == OP_HOST) return false;
+        if (op->kind > OP_GRAPH || op->kind == OP_HOST) return false;
         if (op->kind == OP_GRAPH && !can_be_launched_by_kernels(op->u.graph)) return false;
+        if (op->kind == OP_COPY &&
+            !(is_of_device(&op->u.copy.from) && is_of_device(&op->u.copy.to)))
+            return false;
     }
     return g->n != 0;
 }
 
 int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why)
 {
-    enum { FLAGS = 15, INVALID_STRUCTURE = 2, NODE_NOT_SUPPORTED = 3 };
+    enum { UPLOAD = 2, FLAGS = 15, INVALID_STRUCTURE = 2, NODE_NOT_SUPPORTED = 3 };
     cuda_graph *g = cuda_graph_of(graph);
     *why = 1; /* cudaGraphInstantiateError */
     if (!out || !g || flags & ~(unsigned long long)FLAGS) return CU_INVALID_VALUE;
@@ -1005,6 +1018,7 @@ int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why
     if (!exec) return CU_MEMORY_ALLOCATION;
     exec->exec = true;
     exec->flags = flags;
+    exec->uploaded = flags & UPLOAD;
     exec->source = memory ? g : NULL;
     g->has_exec = memory;
     *out = exec;
@@ -1037,28 +1051,25 @@ int pl_cudaGraphExecDestroy(void *handle)
     return CU_OK;
 }
 
-/* It becomes a node with a copy of the graph. */
-static int capture_graph(cuda_stream *s, const cuda_graph *g)
-{
-    if (!can_be_copied(g)) return CU_NOT_SUPPORTED;
-    cuda_op op = {.kind = OP_GRAPH, .u.graph = cuda_copy_graph(g)};
-    return op.u.graph ? cuda_submit(s, &op) : CU_MEMORY_ALLOCATION;
-}
-
+/* A capture takes neither launches of graphs nor uploads (H200). */
 int pl_cudaGraphLaunch(void *handle, void *stream)
 {
     cuda_graph *g = cuda_exec_of(handle);
     cuda_stream *s = cuda_stream_of(stream);
     if (!g) return CU_INVALID_VALUE;
     if (!s) return CU_INVALID_HANDLE;
-    return s->capture ? capture_graph(s, g) : launch_graph(s, g);
+    return s->capture ? cuda_capture_broken(s) : launch_graph(s, g);
 }
 
 int pl_cudaGraphUpload(void *handle, void *stream)
 {
-    return !cuda_exec_of(handle)    ? CU_INVALID_VALUE
-           : cuda_stream_of(stream) ? CU_OK
-                                    : CU_INVALID_HANDLE;
+    cuda_graph *g = cuda_exec_of(handle);
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!g) return CU_INVALID_VALUE;
+    if (!s) return CU_INVALID_HANDLE;
+    if (s->capture) return cuda_capture_broken(s);
+    g->uploaded = true;
+    return CU_OK;
 }
 
 static int nodes_differ(const cuda_graph *exec, const cuda_node *a, const cuda_graph *g,

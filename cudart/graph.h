@@ -46,7 +46,9 @@ typedef struct cuda_graph {
     struct cuda_graph *source;        /* of an executable graph: with memory nodes; or NULL */
     uint64_t flags;                   /* of the instantiation */
     struct cuda_user_reference *user; /* user objects that it holds; owned */
-    bool under_way;                   /* it has begun and waits for a value */
+    bool under_way;                   /* it has begun and has not ended */
+    bool uploaded;                    /* kernels can launch it, if its flags allow that */
+    bool pending;                     /* a kernel has launched it, and it has not begun */
     double start;                     /* of that execution, on the application's clock */
     int64_t launch;                   /* its number; 0: it is under way in another graph, or not */
     uint64_t bytes;                   /* that its memory nodes take */

@@ -364,7 +364,8 @@ typedef struct pl_launch {
     double global_time; /* ns: %globaltimer at its start; 0: it counts from 0, half the clock */
     uint64_t graph;     /* %current_graph_exec */
     /* A kernel launches a graph (cudaGraphLaunch) in one of the streams for that: the error that it
-     * gets. Several threads may call it at once. NULL: no graph can be launched. */
+     * gets; 700 ends the launch with that fault. Several threads may call it at once. NULL: no
+     * graph can be launched. */
     uint32_t (*launch_graph)(void *ctx, uint64_t graph, uint64_t stream);
     void *graph_ctx;
     /* PL_INTERRUPTED when the launch has taken so much; 0: no limit, of output 256 MiB. */

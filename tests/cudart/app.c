@@ -586,6 +586,7 @@ static const struct {
     {"graph_object", graph_object},
     {"graph_block", graph_block},
     {"graphs_of_kernels", graphs_of_kernels},
+    {"graphs_of_kernels_refused", graphs_of_kernels_refused},
     {"graph_in_capture", graph_in_capture},
     {"capture_rules", capture_rules},
     {"link", link_ptx},

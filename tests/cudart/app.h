@@ -114,6 +114,7 @@ void graph_memory_beside(void);
 void graph_captured_memory(void);
 void graph_condition(void);
 void graphs_of_kernels(void);
+void graphs_of_kernels_refused(void);
 void graph_in_capture(void);
 void graph_object(void);
 void capture_rules(void);

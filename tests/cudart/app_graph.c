@@ -57,18 +57,18 @@ void graph_block(void)
     EXPECT(cudaGraphExecKernelNodeSetParams(exec, node, &p), CU_INVALID_VALUE);
 }
 
-int cudaGraphNodeGetType(void *node, int *type);
+int cudaGraphAddEmptyNode(void **out, void *graph, void *const *before, size_t nbefore);
+int cudaGraphUpload(void *exec, void *stream);
 
-/* A graph that is launched into a stream which captures is a node of what that captures. */
+/* What launches a graph into a stream that captures, or uploads one, breaks the capture (H200). */
 void graph_in_capture(void)
 {
-    enum { GRAPH = 4 };
+    enum { INVALIDATED = 2 };
     unsigned value = 44, *seen;
     void *graph, *node, *exec, *s, *to, *args[] = {&to, &value};
     const kernel_params p = {
         .function = stub_store, .grid = {1, 1, 1}, .block = {1, 1, 1}, .args = args};
-    size_t n = 1;
-    int type;
+    int status;
     EXPECT(cudaStreamCreate(&s), 0);
     EXPECT(cudaHostAlloc(&to, 4, 0), 0);
     seen = to;
@@ -76,16 +76,17 @@ void graph_in_capture(void)
     EXPECT(cudaGraphCreate(&graph, 0), 0);
     EXPECT(cudaGraphAddKernelNode(&node, graph, NULL, 0, &p), 0);
     EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
-    EXPECT(cudaStreamBeginCapture(s, 2), 0);
-    EXPECT(cudaGraphLaunch(exec, s), 0);
-    EXPECT(cudaStreamEndCapture(s, &graph), 0);
+    for (int upload = 0; upload < 2; upload++) {
+        EXPECT(cudaStreamBeginCapture(s, 2), 0);
+        EXPECT(upload ? cudaGraphUpload(exec, s) : cudaGraphLaunch(exec, s),
+               CU_CAPTURE_UNSUPPORTED);
+        EXPECT(cudaStreamIsCapturing(s, &status), 0);
+        EXPECT(status, INVALIDATED);
+        EXPECT(cudaStreamEndCapture(s, &graph), 901);
+        EXPECT(graph == NULL, 1);
+    }
     EXPECT(cudaDeviceSynchronize(), 0);
     EXPECT(*seen, 0);
-    EXPECT(cudaGraphGetNodes(graph, &node, &n), 0);
-    EXPECT(n, 1);
-    EXPECT(cudaGraphNodeGetType(node, &type), 0);
-    EXPECT(type, GRAPH);
-    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
     EXPECT(cudaGraphLaunch(exec, s), 0);
     EXPECT(cudaStreamSynchronize(s), 0);
     EXPECT(*seen, 44);
@@ -101,7 +102,7 @@ typedef struct relay {
     uint64_t how_then;
 } relay;
 
-static void *relay_graph(relay r, unsigned long long flags)
+static void *relay_exec(relay r, unsigned long long flags)
 {
     void *graph, *node, *exec,
         *args[] = {&r.list, &r.value, &r.most, &r.g, &r.how, &r.then, &r.how_then};
@@ -114,6 +115,14 @@ static void *relay_graph(relay r, unsigned long long flags)
     return exec;
 }
 
+/* Kernels can launch it if the flags say so. */
+static void *relay_graph(relay r, unsigned long long flags)
+{
+    void *exec = relay_exec(r, flags);
+    EXPECT(cudaGraphUpload(exec, NULL), 0);
+    return exec;
+}
+
 static void expect_order(unsigned *list, const char *order)
 {
     char seen[40] = "";
@@ -123,13 +132,24 @@ static void expect_order(unsigned *list, const char *order)
     list[0] = 0;
 }
 
+static void expect_errors(void *exec, unsigned *list, unsigned first, unsigned then,
+                          const char *order)
+{
+    list[30] = list[31] = 0;
+    EXPECT(cudaGraphLaunch(exec, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(list[30], first);
+    EXPECT(list[31], then);
+    expect_order(list, order);
+}
+
 /* Kernels launch graphs: beside their own, behind it, and their own again. */
 void graphs_of_kernels(void)
 {
     enum { DEVICE = 4 };
     static const uint64_t tail = UINT64_C(1) << 56, forget = UINT64_C(2) << 56,
                           sibling = UINT64_C(3) << 56;
-    void *s, *p, *plain;
+    void *s, *p;
     EXPECT(cudaStreamCreate(&s), 0);
     EXPECT(cudaHostAlloc(&p, 4096, 0), 0);
     memset(p, 0, 4096);
@@ -159,14 +179,52 @@ void graphs_of_kernels(void)
     EXPECT(list[30], 0);
     EXPECT(list[31], CU_INVALID_VALUE); /* it is to follow itself already */
     expect_order(list, "aaaaa");
-    /* A graph that is not for kernels; one that runs. */
-    plain = relay_graph((relay){p, 'p', 99, NULL, 0, NULL, 0}, 0);
-    a = relay_graph((relay){p, 'a', 99, plain, tail, NULL, forget}, DEVICE);
+    /* One that runs, one that is pending, and streams that are none. */
+    a = relay_graph((relay){p, 'a', 99, NULL, sibling, NULL, forget}, DEVICE);
+    expect_errors(a, list, CU_INVALID_VALUE, CU_INVALID_VALUE, "a");
+    a = relay_graph((relay){p, 'a', 99, c, forget, c, tail}, 0);
+    expect_errors(a, list, 0, CU_INVALID_VALUE, "ac");
+    a = relay_graph((relay){p, 'a', 99, c, tail, c, tail}, 0);
+    expect_errors(a, list, 0, CU_INVALID_VALUE, "ac");
+    a = relay_graph((relay){p, 'a', 99, c, 1, c, UINT64_C(4) << 56}, 0);
+    expect_errors(a, list, CU_INVALID_VALUE, CU_INVALID_VALUE, "a");
+}
+
+/* Errors and faults of kernels that launch graphs, as an H200 has them. */
+void graphs_of_kernels_refused(void)
+{
+    enum { DEVICE = 4, PAGEABLE = 16 };
+    static const uint64_t forget = UINT64_C(2) << 56;
+    static char pageable[PAGEABLE];
+    void *s, *p, *graph, *node, *exec, *memory;
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaHostAlloc(&p, 4096, 0), 0);
+    EXPECT(cudaMalloc(&memory, PAGEABLE), 0);
+    memset(p, 0, 4096);
+    unsigned *list = p;
+    /* What was neither uploaded nor launched is not there. */
+    const relay last = {p, 'c', 99, NULL, 0, NULL, 0};
+    void *cold = relay_exec(last, DEVICE);
+    void *a = relay_graph((relay){p, 'a', 99, cold, forget, NULL, 0}, 0);
+    expect_errors(a, list, CU_INVALID_VALUE, 0, "a");
+    expect_errors(cold, list, 0, 0, "c");
+    expect_errors(a, list, 0, 0, "ac");
+    /* Nodes that such a graph cannot have. */
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, DEVICE), CU_INVALID_VALUE);
+    EXPECT(cudaGraphAddEmptyNode(&node, graph, NULL, 0), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, DEVICE), CU_INVALID_VALUE);
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphAddMemcpyNode1D(&node, graph, NULL, 0, memory, p, PAGEABLE, COPY_H2D), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, DEVICE), 0);
+    EXPECT(cudaGraphAddMemcpyNode1D(&node, graph, NULL, 0, memory, pageable, PAGEABLE, COPY_H2D),
+           0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, DEVICE), CU_INVALID_VALUE);
+    /* A graph that is not for kernels is no memory of the device. */
+    void *plain = relay_exec(last, 0);
+    a = relay_graph((relay){p, 'a', 99, plain, forget, NULL, 0}, 0);
     EXPECT(cudaGraphLaunch(a, s), 0);
-    EXPECT(cudaStreamSynchronize(s), 0);
-    EXPECT(list[30], CU_INVALID_VALUE);
-    EXPECT(list[31], CU_INVALID_VALUE);
-    expect_order(list, "a");
+    EXPECT(cudaStreamSynchronize(s), CU_ILLEGAL_ADDRESS);
 }
 
 /* cudaGraphNodeParams: a kernel, or a condition. */

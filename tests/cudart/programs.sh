@@ -45,6 +45,7 @@ runs "first forms of calls" 5 good "cuGLGetDevices_v2 is not supported: it share
 runs "linking" 5 good "only PTX and fat binaries" app link
 n=$((n + 1))
 [ "$(grep -c 'is defined in two modules' err)" = 1 ] && echo "ok $n - a name that is defined twice is told once" || echo "not ok $n - a name that is defined twice is told once"
+runs "errors of kernels that launch graphs" 5 good "was not instantiated for launches by kernels" app graphs_of_kernels_refused
 runs "errors" 5 good "kernel 'store' failed" app errors
 n=$((n + 1))
 [ "$(grep -c 'cudaGraphicsMapResources is not supported' err)" = 1 ] && echo "ok $n - a refusal is told once" || echo "not ok $n - a refusal is told once"

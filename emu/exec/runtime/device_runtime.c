@@ -441,7 +441,12 @@ void pl_call_launch_graph(const pl_call *k, unsigned lane)
 {
     const pl_grid *g = k->w->grid;
     const uint64_t graph = pl_call_argument(k, 0, lane), stream = pl_call_argument(k, 1, lane);
-    pl_call_fail(k, lane,
-                 g->launch_graph ? g->launch_graph(g->graph_ctx, graph, stream)
-                                 : PL_CUDA_INVALID_VALUE);
+    const uint32_t error =
+        g->launch_graph ? g->launch_graph(g->graph_ctx, graph, stream) : PL_CUDA_INVALID_VALUE;
+    pl_call_fail(k, lane, error);
+    if (error == PL_CUDA_ILLEGAL_ADDRESS)
+        pl_fault(k->w, 1u << lane, graph, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "cudaGraphLaunch of 0x%llx, a graph that was not instantiated for launches by "
+                 "kernels",
+                 (unsigned long long)graph);
 }

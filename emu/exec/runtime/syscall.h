@@ -15,6 +15,7 @@ enum {
     PL_CUDA_INVALID_DEVICE = 101,
     PL_CUDA_PENDING_EXCEEDED = 69,
     PL_CUDA_UNSUPPORTED_LIMIT = 215,
+    PL_CUDA_ILLEGAL_ADDRESS = 700,
     PL_CUDA_NOT_SUPPORTED = 801
 };
 enum { PL_TAIL_LAUNCH = 3 }; /* the stream cudaStreamTailLaunch */
