@@ -365,10 +365,11 @@ const pl_node *pl_opnd_unwrap(const pl_parse *p, const pl_node *n)
 }
 
 /* One register in braces stands for the register where a vector could be, and, in ptxas 13.0, where
- * it expands the instruction: those on bf16. */
+ * it expands the instruction: those on bf16, and scales and metadata of mma. */
 static bool braces_fit(const pl_attempt *a, const pl_ospec *s, pl_word t)
 {
     return s->vslot >= 0 || t == W_bf16 || t == W_bf16x2 || a->opcode->mnem == M_txq ||
+           (a->opcode->mnem == M_mma && t == W_b32) ||
            (a->opcode->mnem == M_mov && !s->written && pl_word_kind[t] == 'b');
 }
 
