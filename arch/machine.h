@@ -188,7 +188,10 @@ typedef struct pl_device_config {
         host_function_next, to_device_start, from_device_start, pinned_rate, duplex_rate,
         pageable_to_start, pageable_to_rate, pageable_from_start, pageable_from_rate, copy_start,
         copy_least, copy_rate, set_start, set_small, set_least, set_rate, host_peer, peer_start,
-        peer_rate, staged_start, staged_rate, staged_duplex_rate;
+        peer_rate, staged_start, staged_rate, staged_duplex_rate, migrate_ramp, fault_start,
+        fault_ramp_rate, fault_rate, fault_new_ramp_rate, fault_new_rate, host_prefetch,
+        prefetch_start, prefetch_rate, prefetch_new_start, prefetch_new_ramp_rate,
+        prefetch_new_rate, prefetch_host_start, prefetch_host_ramp_rate, prefetch_host_rate;
 } pl_device_config;
 
 typedef struct pl_machine {

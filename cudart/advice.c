@@ -1,5 +1,5 @@
-/* advice.c - what a program says of managed memory: advice and prefetches. Memory never moves here,
- * but the program can ask for what it has said, page by page. */
+/* advice.c - what a program says of managed memory: advice and prefetches. The program can ask for
+ * what it has said, page by page. */
 #include "cudart/state.h"
 #include <stdlib.h>
 #include <string.h>
@@ -83,13 +83,15 @@ int pl_cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsi
                             void *stream)
 {
     const int place = place_of(location);
-    if (!cuda_stream_of(stream)) return CU_INVALID_HANDLE;
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
     if (flags || !bytes || !cuda_is_managed(p, bytes)) return CU_INVALID_VALUE;
     if (place == NOWHERE) return CU_INVALID_DEVICE;
     const cuda_alloc *a = allocation(p, bytes);
     advised *x = a ? advised_of(a, true) : NULL;
     uint64_t first = 0, n = x ? pages_of(a, p, bytes, &first) : 0;
     for (uint64_t k = 0; k < n; k++) x->page[first + k].prefetched = (int8_t)place;
+    if (!s->capture) cuda_clock_prefetch(s, p, bytes, place);
     return CU_OK;
 }
 

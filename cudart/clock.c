@@ -105,6 +105,22 @@ static double transfer(double start, double rate, double bytes)
     return start + (rate > 0 ? bytes / rate : 0);
 }
 
+/* The rate is another one up to some size. */
+static double ramped(double start, double ramp_rate, double rate, double bytes)
+{
+    const double slow = bytes < cost.migrate_ramp ? bytes : cost.migrate_ramp;
+    if (bytes <= 0 || slow <= 0) return 0;
+    return transfer(transfer(start, ramp_rate, slow), rate, bytes - slow);
+}
+
+/* Accesses of a device to managed memory that was elsewhere. */
+static double faults(const cuda_moved *m)
+{
+    const double start = m->written + m->fresh > 0 ? cost.fault_start : 0;
+    return start + ramped(0, cost.fault_ramp_rate, cost.fault_rate, m->written) +
+           ramped(0, cost.fault_new_ramp_rate, cost.fault_new_rate, m->fresh);
+}
+
 /* MEMORY_... of a side of a copy. */
 static int type_of(const cuda_side *s)
 {
@@ -200,36 +216,54 @@ void cuda_clock_peer(void)
     host(cost.host_peer);
 }
 
+/* For a copy within a device managed memory has to be there: the time of its way. */
+static double bring(const cuda_stream *s, const cuda_side *x, int type, double bytes)
+{
+    if (type != MEMORY_MANAGED) return 0;
+    const cuda_moved m = cuda_move_pages(x->p, (uint64_t)bytes, s->device);
+    return faults(&m);
+}
+
+/* Copies from memory of the device to such memory, some of it managed. */
+static cuda_span within_device(cuda_stream *s, const cuda_copy *c, int to, int from, double bytes)
+{
+    const double moved = bring(s, &c->from, from, bytes) + bring(s, &c->to, to, bytes);
+    return cuda_timeline(
+        s, moved + larger(cost.copy_least, transfer(cost.copy_start, cost.copy_rate, bytes)), NULL);
+}
+
+static bool can_be_in_device(int type)
+{
+    return type == MEMORY_DEVICE || type == MEMORY_MANAGED;
+}
+
 void cuda_clock_copy(cuda_stream *s, const cuda_copy *c)
 {
     static const char *const names[] = {"HtoH", "HtoD", "DtoH", "DtoD"};
     const int here = device_of(&c->from), there = device_of(&c->to);
     const double bytes = (double)c->width * (double)c->height * (double)c->depth;
     const int to = type_of(&c->to), from = type_of(&c->from);
-    const bool up = to == MEMORY_DEVICE, down = from == MEMORY_DEVICE;
+    const bool within = can_be_in_device(to) && can_be_in_device(from),
+               peers = to == MEMORY_DEVICE && from == MEMORY_DEVICE && here != there,
+               up = within || to == MEMORY_DEVICE, down = within || from == MEMORY_DEVICE;
     cuda_span span;
     read_costs();
-    if (up && down && here != there) {
+    if (within) {
         host(cost.host_copy);
-        span = peer(s, bytes, there, here);
-    } else if (up && down) {
-        host(cost.host_copy);
-        span = cuda_timeline(
-            s, larger(cost.copy_least, transfer(cost.copy_start, cost.copy_rate, bytes)), NULL);
+        span = peers ? peer(s, bytes, there, here) : within_device(s, c, to, from, bytes);
     } else if (to == MEMORY_UNREGISTERED || from == MEMORY_UNREGISTERED) {
         span = pageable(s, bytes, up);
     } else {
         host(cost.host_copy);
         span = pinned(s, bytes, up);
     }
-    cuda_note(&(cuda_activity){
-        .kind = "copy",
-        .name = up && down && here != there ? "PtoP" : names[(down ? 2 : 0) + (up ? 1 : 0)],
-        .stream = s->id,
-        .span = span,
-        .bytes = (int64_t)bytes,
-        .source = memory_name(&c->from, from),
-        .destination = memory_name(&c->to, to)});
+    cuda_note(&(cuda_activity){.kind = "copy",
+                               .name = peers ? "PtoP" : names[(down ? 2 : 0) + (up ? 1 : 0)],
+                               .stream = s->id,
+                               .span = span,
+                               .bytes = (int64_t)bytes,
+                               .source = memory_name(&c->from, from),
+                               .destination = memory_name(&c->to, to)});
 }
 
 void cuda_clock_set(cuda_stream *s, const cuda_set *x)
@@ -238,9 +272,10 @@ void cuda_clock_set(cuda_stream *s, const cuda_set *x)
     const cuda_side side = {.p = x->p};
     read_costs();
     host(cost.host_set);
-    const double ns = bytes < SMALL_SET
-                          ? cost.set_small
-                          : larger(cost.set_least, transfer(cost.set_start, cost.set_rate, bytes));
+    const double own = bytes < SMALL_SET
+                           ? cost.set_small
+                           : larger(cost.set_least, transfer(cost.set_start, cost.set_rate, bytes));
+    const double ns = own + bring(s, &side, type_of(&side), bytes);
     cuda_note(&(cuda_activity){.kind = "set",
                                .name = "set",
                                .stream = s->id,
@@ -248,6 +283,32 @@ void cuda_clock_set(cuda_stream *s, const cuda_set *x)
                                .bytes = (int64_t)bytes,
                                .destination = memory_name(&side, type_of(&side))});
     if (bytes >= SMALL_SET) pl_gpu_touch(cuda_here()->gpu, (uintptr_t)x->p, (uint64_t)bytes);
+}
+
+void cuda_clock_prefetch(cuda_stream *s, const void *p, uint64_t bytes, int device)
+{
+    const cuda_moved m = cuda_move_pages(p, bytes, device);
+    const bool down = device < 0;
+    double ns = 0;
+    read_costs();
+    host(cost.host_prefetch);
+    if (down)
+        ns = ramped(cost.prefetch_host_start, cost.prefetch_host_ramp_rate, cost.prefetch_host_rate,
+                    m.written);
+    else if (m.written > 0)
+        ns = transfer(cost.prefetch_start, cost.prefetch_rate, m.written);
+    if (!down)
+        ns += ramped(m.written > 0 ? 0 : cost.prefetch_new_start, cost.prefetch_new_ramp_rate,
+                     cost.prefetch_new_rate, m.fresh);
+    if (m.written + m.fresh <= 0) return;
+    direction *const unit = down ? &units[s->device].from_device : &units[s->device].to_device;
+    cuda_note(&(cuda_activity){.kind = "copy",
+                               .name = down ? "DtoH" : "HtoD",
+                               .stream = s->id,
+                               .span = cuda_timeline(s, ns, &unit->end),
+                               .bytes = (int64_t)(m.written + m.fresh),
+                               .source = "managed",
+                               .destination = "managed"});
 }
 
 /* ---------------------------------------------------------------- events and host functions */
@@ -317,7 +378,7 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
     const double room = cost.sms * (t->blocks_per_sm ? t->blocks_per_sm : 1);
     const double waves = room > 0 ? blocks / room : 1, whole = (double)(uint64_t)waves;
     const double ns = (cuda.graph_launch ? cost.graph_node : cost.launch) +
-                      (cost.clock > 0 ? t->cycles / cost.clock * 1e3 : 0);
+                      (cost.clock > 0 ? t->cycles / cost.clock * 1e3 : 0) + faults(&t->moved);
     /* The last wave may leave room for other kernels. */
     const cuda_span span =
         cuda_place_kernel(s, l->prioritised ? l->priority : s->priority, ns, waves, waves - whole);

@@ -259,6 +259,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     size_t ranges;
     pl_checked_range *range = cuda_order_ranges(s, &ranges);
     if (launch.checks && ranges) pl_checks_watch(launch.checks, range, ranges);
+    const cuda_moved moved = cuda_move_parameters(params, f->info.param_bytes, cuda_self.device);
     begin_watch(&launch);
     pl_launch_kernel(cuda_here()->gpu, m, &launch, &r);
     if (range) cuda_order_launched(s, range, ranges, cuda_shown_name(f));
@@ -270,6 +271,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     if (launch.checks) pl_trace_note_findings(recording ? cuda.trace : NULL, launch.checks);
     cuda_kernel_time time = cuda_time_of(f, l, &r);
     time.blocks_per_sm = blocks;
+    time.moved = moved;
     if (cuda.options.metrics && cuda_recording() && r.cycles && r.status == PL_OK)
         cuda_count_metrics(time.name);
     if (cuda.options.summary) cuda_count(time.name, &r);

@@ -120,6 +120,7 @@ typedef struct cuda_alloc {
     void *context;                  /* in which it was made; NULL: the primary one */
     bool sync_memops;               /* attribute that programs set */
     double start;                   /* ns: when it was made */
+    struct cuda_places *places;     /* managed: where its pages are; owned, or NULL */
     struct cuda_ordered *ordered;   /* under checkers: of a pool, its place in streams; or NULL */
     char *site;                     /* under checkers: what it is and where it was made; owned */
 } cuda_alloc;
@@ -647,9 +648,23 @@ void cuda_wait(cuda_stream *s);
  * whole one, takes that share of the GPU. */
 cuda_span cuda_place_kernel(cuda_stream *s, int priority, double ns, double waves, double last);
 
+/* ---- migrate.c: where the pages of managed memory are ---- */
+/* Bytes that have moved: written before, or of pages that nobody has written. */
+typedef struct cuda_moved {
+    double written, fresh;
+} cuda_moved;
+/* For an allocation of managed memory; NULL: out of memory, then none of it moves. */
+struct cuda_places *cuda_places_new(uint64_t bytes);
+/* Pages of managed memory move to the device; -1: to the host. */
+cuda_moved cuda_move_pages(const void *from, uint64_t bytes, int device);
+/* The same for all allocations that the parameters of a kernel point into. */
+cuda_moved cuda_move_parameters(const void *params, uint64_t bytes, int device);
+
 /* ---- clock.c: what happens in a stream takes its time ---- */
 void cuda_clock_copy(cuda_stream *s, const cuda_copy *c);
 void cuda_clock_set(cuda_stream *s, const cuda_set *x);
+/* A prefetch to the device; -1: to the host. */
+void cuda_clock_prefetch(cuda_stream *s, const void *p, uint64_t bytes, int device);
 void cuda_clock_event(cuda_stream *s);
 void cuda_clock_host_function(cuda_stream *s);
 /* What the host does to put an operation into a blocked stream. */
@@ -662,6 +677,7 @@ typedef struct cuda_kernel_time {
     bool estimated;
     double spread; /* cycles; < 0: unknown */
     uint32_t blocks_per_sm;
+    cuda_moved moved; /* by its accesses */
 } cuda_kernel_time;
 void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_time *t);
 /* A graph with so many nodes that wait for no other begins. */

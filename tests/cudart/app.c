@@ -578,6 +578,7 @@ static const struct {
     {"priorities", priorities},
     {"kin", kin},
     {"transfers", transfers},
+    {"managed_pages", managed_pages},
     {"ranges", ranges},
     {"graph_memory", graph_memory},
     {"graph_memory_beside", graph_memory_beside},

@@ -106,6 +106,7 @@ void host_clock(void);
 void priorities(void);
 void kin(void);
 void transfers(void);
+void managed_pages(void);
 /* Of app_nvtx.c. */
 void ranges(void);
 /* Of app_graph.c. */

@@ -467,3 +467,97 @@ void transfers(void)
     EXPECT(rows > 90, 1);
     EXPECT(sum / (double)rows < 0.1, 1);
 }
+
+/* ---------------------------------------------------------------- recordings of an H200 */
+
+int cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsigned flags,
+                         void *stream);
+enum { IN_DEVICE = 1, IN_HOST = 2 }; /* locations */
+
+typedef struct managed {
+    char *p, *device;
+    size_t n;
+} managed;
+
+/* The clock does not ask how much of an allocation a kernel accesses. */
+static void use_managed(void *ctx, void *stream)
+{
+    const managed *m = ctx;
+    unsigned value = 1;
+    void *args[] = {(void *)(uintptr_t)&m->p, &value};
+    EXPECT(cudaLaunchKernel(stub_store, shape(1), shape(1), args, 0, stream), 0);
+}
+
+static void prefetch_to_device(void *ctx, void *stream)
+{
+    const managed *m = ctx;
+    EXPECT(cudaMemPrefetchAsync(m->p, m->n, IN_DEVICE, 0, stream), 0);
+}
+
+static void prefetch_to_host(void *ctx, void *stream)
+{
+    const managed *m = ctx;
+    EXPECT(cudaMemPrefetchAsync(m->p, m->n, IN_HOST, 0, stream), 0);
+}
+
+static void copy_managed(void *ctx, void *stream)
+{
+    const managed *m = ctx;
+    EXPECT(cudaMemcpyAsync(m->device, m->p, m->n, COPY_DEFAULT, stream), 0);
+}
+
+/* A row: what is done, to memory that the host has written or not, and what is done before. */
+static const struct {
+    const char *name;
+    void (*work)(void *ctx, void *stream), (*before)(void *ctx, void *stream);
+    bool written;
+} of_managed[] = {
+    {"managed kernel reads what the host wrote", use_managed, NULL, true},
+    {"managed kernel writes what the host wrote", use_managed, NULL, true},
+    {"managed kernel writes new memory", use_managed, NULL, false},
+    {"managed copy to the device again", copy_managed, copy_managed, true},
+    {"managed prefetch to the device", prefetch_to_device, NULL, true},
+    {"managed prefetch of new memory to the device", prefetch_to_device, NULL, false},
+    {"managed prefetch to the host", prefetch_to_host, use_managed, true},
+};
+enum { WAYS = sizeof of_managed / sizeof *of_managed };
+
+static float managed_row(int way, size_t n, char *device)
+{
+    managed m = {.n = n, .device = device};
+    EXPECT(cudaMallocManaged((void **)&m.p, n, 1), 0);
+    if (of_managed[way].written) memset(m.p, 1, n);
+    if (of_managed[way].before) of_managed[way].before(&m, NULL);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    const float us = app_between(NULL, of_managed[way].work, &m);
+    /* The pages are there now. */
+    if (of_managed[way].work == use_managed) EXPECT(app_between(NULL, use_managed, &m) < 10, 1);
+    EXPECT(cudaFree(m.p), 0);
+    return us;
+}
+
+/* $APP_TRANSFERS is tests/data/micro/managed.tsv, the machine the H200: by 12 % on average, and
+ * none by more than 30 %. */
+void managed_pages(void)
+{
+    enum { MOST = 256 << 20 };
+    char line[256], name[200], *device;
+    double us, sum = 0;
+    size_t n, rows = 0;
+    FILE *f = fopen(getenv("APP_TRANSFERS"), "r");
+    EXPECT(f != NULL, 1);
+    EXPECT(cudaMalloc((void **)&device, MOST), 0);
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%199[^\t]\t%zu\t%lf", name, &n, &us) != 3) continue;
+        for (int k = 0; k < WAYS; k++) {
+            if (strcmp(name, of_managed[k].name) != 0) continue;
+            const double error = fabs(managed_row(k, n, device) / us - 1);
+            if (error > 0.3) printf("%s %zu: %.0f %%\n", name, n, 100 * error);
+            sum += error;
+            rows++;
+        }
+    }
+    fclose(f);
+    EXPECT(rows, 9 * WAYS);
+    EXPECT(sum / (double)rows < 0.12, 1);
+}
