@@ -279,7 +279,10 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     if (r.status == PL_OK) {
         pl_gpu_diag_clear(cuda_here()->gpu);
         error = error_of_wrong(launch.checks, wrong);
-        if (error) cuda_fail(error);
+        if (error) {
+            cuda_fail(error);
+            cuda_show_findings(f->module); /* now: the program may never end */
+        }
         return CU_OK;
     }
     cuda_flush();

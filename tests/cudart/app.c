@@ -2,6 +2,7 @@
  * packed, $APP_FATBIN says: plain, lz4 or code (machine code only). */
 #include "tests/cudart/app.h"
 #include <pthread.h>
+#include <signal.h>
 
 const char stub_add[1], stub_count[1], stub_store[1], stub_say[1], stub_spin[1], stub_nop[1],
     stub_work[1], stub_countdown[1], stub_timer[1], stub_pick[1], stub_index[1], stub_relay[1];
@@ -336,6 +337,13 @@ static void behind(void)
     EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
 }
 
+/* The same in a program that does not come to its end. */
+static void behind_killed(void)
+{
+    behind();
+    raise(SIGKILL);
+}
+
 /* Only the device can reach device memory. */
 static void closed(void)
 {
@@ -548,6 +556,7 @@ static const struct {
     {"memory", memory},
     {"errors", errors},
     {"behind", behind},
+    {"behind_killed", behind_killed},
     {"closed", closed},
     {"undefined", undefined},
     {"undefined_output", undefined_output},

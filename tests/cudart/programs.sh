@@ -73,6 +73,7 @@ runs "a race under checkers" 5 good "kernel .count.: race-same-value" with "--ch
 runs "a program sees the error of a wrong access that a checker leaves out" 5 good "kernel .store.: mem-bounds" with "--check mem" errors
 runs "a program sees that an access was misaligned" 5 good "kernel .index.: mem-misaligned" with "--check mem" askew
 runs "a finding tells where the memory was made" 5 good "behind the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
+runs "a finding that ends the context is told at once" 137 "" "mem-bounds: store of 4 bytes" with "--check mem" behind_killed
 # What checkers find in programs with one mistake each, with all words but offsets; where $APP_MENDED mends it, nothing is found.
 for t in undefined undefined_output undefined_copy undefined_texels managed_race stream_early stream_late leak; do
     more=--track-origins
