@@ -127,7 +127,7 @@ static const char *wrong_packed(const pl_tensor_desc *d)
     return NULL;
 }
 
-static const char *wrong(const pl_tensor_desc *d)
+static const char *wrong_choice(const pl_tensor_desc *d)
 {
     const bool packed = d->capability >= 100;
     if (d->type < 0 || d->type >= (packed ? NTYPES : PL_TENSOR_B4X16))
@@ -138,9 +138,14 @@ static const char *wrong(const pl_tensor_desc *d)
     if (d->l2_promotion < 0 || d->l2_promotion > 3) return "no such promotion";
     if (d->fill < 0 || d->fill > 1) return "no such fill";
     if (d->interleave && d->rank < 3) return "interleaved tensors have three to five dimensions";
-    if (d->fill && !types[d->type].floating)
-        return "only floating-point tensors can be filled with NaN";
-    uint64_t align = d->interleave == 2 ? 32 : 16;
+    return d->fill && !types[d->type].floating
+               ? "only floating-point tensors can be filled with NaN"
+               : NULL;
+}
+
+static const char *wrong_tensor(const pl_tensor_desc *d)
+{
+    const uint64_t align = d->interleave == 2 ? 32 : 16;
     if (d->address % align || d->address >> 57)
         return "the address must be a multiple of 16, of 32 with interleaving by 32 bytes, and "
                "below 2^57";
@@ -154,15 +159,28 @@ static const char *wrong(const pl_tensor_desc *d)
         if (d->mode == PL_TENSOR_TILED && (d->box[k] < 1 || d->box[k] > 256))
             return "box dimensions must be 1 to 256";
     }
-    const char *why = d->mode == PL_TENSOR_TILED ? wrong_packed(d) : wrong_im2col(d);
-    if (!why && d->mode != PL_TENSOR_TILED) why = wrong_packed(d);
-    if (why) return why;
+    return NULL;
+}
+
+static const char *wrong_row(const pl_tensor_desc *d)
+{
     const uint64_t inner =
         (uint64_t)(d->mode == PL_TENSOR_TILED ? d->box[0] : d->channels) * held_of(d->type);
     if (inner % 128) return "a row of the box must be a multiple of 16 bytes";
     if (!d->interleave && d->swizzle && inner / 8 > 16u << (d->swizzle > 3 ? 3 : d->swizzle))
         return "a row of the box is longer than the swizzle";
-    return box_bytes(d) > MOST_BYTES ? "the box is larger than shared memory" : NULL;
+    return NULL;
+}
+
+static const char *wrong(const pl_tensor_desc *d)
+{
+    const char *why = wrong_choice(d);
+    if (!why) why = wrong_tensor(d);
+    if (!why && d->mode != PL_TENSOR_TILED) why = wrong_im2col(d);
+    if (!why) why = wrong_packed(d);
+    if (!why) why = wrong_row(d);
+    if (!why && box_bytes(d) > MOST_BYTES) why = "the box is larger than shared memory";
+    return why;
 }
 
 /* ---- encoding ---- */
