@@ -1,10 +1,11 @@
 /* resident.c - kernels side by side on the multiprocessors of a device: when one begins, and which
  * ones it holds up.
  *
- * Kernels begin in the order in which they come, as soon as the GPU has room for their blocks. One
- * of higher priority goes before those of lower priority that have not begun. Where one of them
- * runs, it begins when the blocks that run have ended, before further blocks. The kernels that it
- * holds up, and what stands behind them in their streams, are moved by the work that it has. */
+ * Kernels begin in the order in which their streams come to them, as soon as the GPU has room for
+ * their blocks; nodes of a graph in the order in which they are put there. One of higher priority
+ * goes before those of lower priority that have not begun. Where one of them runs, it begins when
+ * the blocks that run have ended, before further blocks. The kernels that have no room beside it,
+ * and what stands behind them in their streams, are moved behind it. */
 #include "cudart/state.h"
 #include <math.h>
 
@@ -14,6 +15,7 @@ enum { PARTS = 128 /* of kernels that are kept */ };
 typedef struct part {
     uint64_t stream;
     int priority;
+    double ready;              /* when what is before the kernel in its stream has ended */
     double kernel, start, end; /* kernel: when that begins */
     double share, wave;        /* wave: ns in which blocks end and others begin */
 } part;
@@ -77,12 +79,14 @@ static void add(parts *r, const part *p)
     r->started = larger(r->started, p->kernel);
 }
 
-/* ---------------------------------------------------------------- priorities */
+/* ---------------------------------------------------------------- kernels that go first */
 
-/* Numbers are smaller where priorities are higher. */
-static bool is_lower(const part *p, int priority)
+/* Whether a kernel goes before another that has not begun. Numbers are smaller where priorities are
+ * higher. */
+static bool goes_first(const part *k, const part *other)
 {
-    return p->priority > priority;
+    return other->priority > k->priority ||
+           (other->priority == k->priority && other->ready > k->ready && !cuda.graph_launch);
 }
 
 /* When the blocks of a part that run then have ended. */
@@ -93,17 +97,19 @@ static double wave_end(const part *p, double at)
     return end < p->end ? end : p->end;
 }
 
-/* What a kernel of that priority has to wait for if it could begin then. */
-static void view_of(const parts *r, int priority, double at, parts *v)
+/* What a kernel has to wait for if it could begin then. */
+static void view_of(const parts *r, const part *k, double at, parts *v)
 {
     v->n = 0;
     v->latest = v->started = 0;
-    for (size_t k = 0; k < r->n; k++) {
-        part p = r->at[k];
-        if (is_lower(&p, priority)) {
+    for (size_t i = 0; i < r->n; i++) {
+        part p = r->at[i];
+        const bool first = goes_first(k, &p);
+        if (first && (p.start >= at || p.end <= at) && p.kernel >= at) continue;
+        if (first && p.priority > k->priority) {
             if (p.start >= at || p.end <= at) continue;
             p.end = wave_end(&p, at);
-        } else {
+        } else if (!first) {
             v->started = larger(v->started, p.kernel);
         }
         v->at[v->n++] = p;
@@ -111,17 +117,17 @@ static void view_of(const parts *r, int priority, double at, parts *v)
     }
 }
 
-/* When it can begin if kernels of lower priority let it go first. */
-static double place_first(const parts *r, int priority, double at, double ns, double share)
+/* When it can begin if kernels before which it goes let it. */
+static double place_first(const parts *r, const part *k, double ns, double share)
 {
     enum { ROUNDS = 8 };
-    double t = at;
-    size_t lower = 0;
-    for (size_t k = 0; k < r->n; k++) lower += is_lower(&r->at[k], priority) && r->at[k].end > at;
-    if (!lower) return INFINITY; /* there is nobody to go before */
-    for (int k = 0; k < ROUNDS; k++) {
+    double t = k->ready;
+    size_t others = 0;
+    for (size_t i = 0; i < r->n; i++) others += goes_first(k, &r->at[i]) && r->at[i].end > t;
+    if (!others) return INFINITY; /* there is nobody to go before */
+    for (int round = 0; round < ROUNDS; round++) {
         parts v;
-        view_of(r, priority, t, &v);
+        view_of(r, k, t, &v);
         const double next = place(&v, t, ns, share);
         if (next <= t) break;
         t = next;
@@ -168,24 +174,55 @@ static bool hold_up(parts *r, size_t k, double at, double by)
     return true;
 }
 
-/* A kernel has gone before those of lower priority. */
-static void hold_up_all(int device, int priority, double at, double by)
+/* How much later the part begins or goes on now that a kernel goes before it: until then there is
+ * no room for it. k: the kernel but for its last wave, rest: that. */
+static double held_up_by(parts *r, size_t i, const part *k, const part *rest)
+{
+    part *p = &r->at[i];
+    const double at = larger(p->start, k->start), share = p->share;
+    if (at >= rest->end || p->end <= k->start) return 0;
+    p->share = 0; /* it is not in its own way */
+    const bool room = fits(r, at, p->end - at, share);
+    p->share = share;
+    if (room) return 0;
+    const double until = share + rest->share <= 1.0001 ? k->end : rest->end;
+    return until > at ? until - at : 0;
+}
+
+static size_t earliest(const parts *r, const bool *seen, size_t n)
+{
+    size_t first = n;
+    for (size_t i = 0; i < n; i++)
+        if (!seen[i] && (first == n || r->at[i].start < r->at[first].start)) first = i;
+    return first;
+}
+
+/* A kernel, which has been added, has gone before others. */
+static void hold_up_others(int device, const part *k, const part *rest)
 {
     parts *r = &all[device];
-    uint64_t moved[PARTS];
+    struct {
+        uint64_t stream;
+        double by;
+    } moved[PARTS];
+    bool seen[PARTS] = {false};
     size_t n = 0;
-    for (size_t k = 0, end = r->n; k < end; k++) {
-        const part p = r->at[k];
-        if (!is_lower(&p, priority) || !hold_up(r, k, at, by)) continue;
-        size_t i = 0;
-        while (i < n && moved[i] != p.stream) i++;
-        if (i < n) continue; /* it has been moved as a whole */
-        moved[n++] = p.stream;
-        double from = p.start; /* the first of the stream that moves */
-        for (size_t j = k + 1; j < end; j++)
-            if (r->at[j].stream == p.stream && r->at[j].end > at && r->at[j].start < from)
-                from = r->at[j].start;
-        move(device, p.stream, larger(from, at), by);
+    const size_t end = r->n;
+    for (size_t i = earliest(r, seen, end); i < end; i = earliest(r, seen, end)) {
+        const part p = r->at[i];
+        size_t m = 0;
+        seen[i] = true;
+        if (p.stream == k->stream || !goes_first(k, &p)) continue;
+        if (p.priority == k->priority && p.kernel < k->start) continue; /* it has begun */
+        while (m < n && moved[m].stream != p.stream) m++;
+        if (m == n) {
+            const double by = held_up_by(r, i, k, rest);
+            if (by <= 0) continue;
+            moved[n].stream = p.stream;
+            moved[n++].by = by;
+            move(device, p.stream, larger(p.start, k->start), by);
+        }
+        hold_up(r, i, k->start, moved[m].by);
     }
 }
 
@@ -194,18 +231,13 @@ cuda_span cuda_place_kernel(cuda_stream *s, int priority, double ns, double wave
     parts *r = &all[s->device];
     const double whole = floor(waves), count = whole + (last > 0 ? 1 : 0);
     const double full = count > 0 ? ns * whole / count : 0, first = whole > 0 ? 1 : last;
-    const double ready = cuda_ready(s), normal = place(r, ready, ns, first),
-                 ahead = place_first(r, priority, ready, ns, first);
+    part p = {.stream = s->id, .priority = priority, .ready = cuda_ready(s), .share = 1};
+    const double normal = place(r, p.ready, ns, first), ahead = place_first(r, &p, ns, first);
     double at = ahead < normal ? ahead : normal;
     const cuda_span span = cuda_timeline(s, ns, &at);
-    if (ahead < normal) hold_up_all(s->device, priority, span.start, full + (ns - full) * last);
-    const part p = {.stream = s->id,
-                    .priority = priority,
-                    .kernel = span.start,
-                    .start = span.start,
-                    .end = span.start + full,
-                    .share = 1,
-                    .wave = whole > 0 ? full / whole : 0};
+    p.kernel = p.start = span.start;
+    p.end = span.start + full;
+    p.wave = whole > 0 ? full / whole : 0;
     part rest = p;
     rest.start = p.end;
     rest.end = span.end;
@@ -213,5 +245,6 @@ cuda_span cuda_place_kernel(cuda_stream *s, int priority, double ns, double wave
     rest.wave = 0;
     add(r, &p);
     add(r, &rest);
+    if (ahead < normal) hold_up_others(s->device, &p, &rest);
     return span;
 }

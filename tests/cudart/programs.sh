@@ -141,7 +141,7 @@ runs "ranges in a trace" 0 "inner 1 0 1
 outer 0 0 1
 here 0 1 0
 beside 1 0 1" "" ask "SELECT name || ' ' || depth || ' ' || (end_us = start_us) || ' ' || (end_us - start_us >= 60) FROM nvtx_range ORDER BY id"
-runs "kernels of higher priority go first" 5 good "" with "--arch toy --trace t.db" priorities
+runs "kernels of several streams, some of higher priority" 5 good "" with "--arch toy --trace t.db" priorities
 runs "what they hold up ends later in the trace, too" 0 0 "" ask "SELECT count(*) FROM activity a JOIN activity b ON b.stream = a.stream AND b.id > a.id WHERE a.start_us < 0 OR b.start_us < a.end_us - 0.001"
 runs "graphs in a trace" 5 good "" with "--trace t.db --timing first=1" graph
 runs "launches beyond the first are marked" 0 "store 1 0
