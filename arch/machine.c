@@ -454,6 +454,15 @@ static const pl_conf_key tlb_keys[] = {
     OPTIONAL(pl_memsys_config, page_walk, "walk", U32, CY, 0, 1000000,
              "further cycles of the first access to a page under ptxloom exec; 0: none"),
 };
+static const pl_conf_key link_keys[] = {
+    OPTIONAL(pl_memsys_config, link_latency, "latency", U32, CY, 0, 1000000,
+             "further cycles of a read of pinned memory"),
+    OPTIONAL(pl_memsys_config, link_read, "read", F64, "B/cycle", 0, 65536,
+             "rate of reads of pinned memory; without it, it is as memory of the device"),
+    OPTIONAL(pl_memsys_config, link_write, "write", F64, "B/cycle", 0, 65536, "rate of writes"),
+    OPTIONAL(pl_memsys_config, link_least, "least", U32, "B", 0, 4096,
+             "bytes that a read takes at least"),
+};
 static const pl_conf_key dram_keys[] = {
     MEM(dram.channels, "channels", U32, "", 1, 1024, "channels with a data bus each"),
     {.key = "map",
@@ -774,6 +783,7 @@ static const struct section {
     SECTION("xbar", xbar_keys, mem),
     SECTION("l2", l2_keys, mem),
     SECTION("tlb", tlb_keys, mem),
+    SECTION("link", link_keys, mem),
     SECTION("dram", dram_keys, mem),
     SECTION("sync", sync_keys, sync),
     SECTION("driver", driver_keys, driver),

@@ -169,8 +169,11 @@ static char *site_of(const cuda_alloc *a)
 
 static pl_status map(int device, const cuda_alloc *a)
 {
-    return pl_map_device(cuda.device[device].gpu, a->address, a->size, a->bytes,
-                         a->site ? a->site : names[a->type]);
+    pl_gpu *gpu = cuda.device[device].gpu;
+    const pl_status st =
+        pl_map_device(gpu, a->address, a->size, a->bytes, a->site ? a->site : names[a->type]);
+    if (st == PL_OK && a->type == MEMORY_HOST) pl_gpu_of_host(gpu, a->address);
+    return st;
 }
 
 /* Takes it from devices 0 to n - 1. */

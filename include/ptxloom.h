@@ -299,6 +299,9 @@ void pl_gpu_touch(pl_gpu *gpu, pl_ptr address, uint64_t bytes);
  * stays the caller's; 64 bytes behind its end can be read. `name` (or NULL) lives as long as that.
  * Ends with pl_free_device. PL_INVALID: a part of it is taken. */
 pl_status pl_map_device(pl_gpu *gpu, pl_ptr address, uint64_t bytes, void *host, const char *name);
+/* Says that what is mapped at `p` is memory of the host: launches in timing mode reach it across
+ * the link. */
+void pl_gpu_of_host(pl_gpu *gpu, pl_ptr p);
 /* Host view of device memory, valid until it is freed; NULL when out of bounds. */
 void *pl_device_view(pl_gpu *gpu, pl_ptr p, uint64_t bytes);
 

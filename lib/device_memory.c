@@ -62,6 +62,11 @@ pl_status pl_map_device(pl_gpu *gpu, pl_ptr address, uint64_t bytes, void *host,
     return pl_memory_map(&gpu->memory, address, bytes ? bytes : 1, host, name);
 }
 
+void pl_gpu_of_host(pl_gpu *gpu, pl_ptr p)
+{
+    pl_memory_of_host(&gpu->memory, p);
+}
+
 pl_status pl_free_device(pl_gpu *gpu, pl_ptr p)
 {
     const pl_alloc *a = pl_memory_find(&gpu->memory, p);

@@ -169,6 +169,12 @@ void pl_memsys_set_tlb(pl_memsys *m, pl_tlb *tlb)
     m->tlb = m->c->page_walk ? tlb : NULL;
 }
 
+void pl_memsys_set_host(pl_memsys *m, const pl_mem_range *range, size_t n)
+{
+    m->host = range;
+    m->nhost = m->c->link_read > 0 && m->c->link_write > 0 ? n : 0;
+}
+
 void pl_memsys_set_horizon(pl_memsys *m, uint64_t cycle)
 {
     m->sent = cycle;
@@ -195,6 +201,40 @@ static bool waits_for_translation(pl_memsys *m, uint32_t i, uint64_t at)
     return true;
 }
 
+static bool is_of_host(const pl_memsys *m, uint64_t line)
+{
+    size_t lo = 0, hi = m->nhost;
+    while (lo < hi) {
+        const size_t mid = (lo + hi) / 2;
+        if (m->host[mid].address + m->host[mid].size <= line)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < m->nhost && line + m->c->line_bytes > m->host[lo].address;
+}
+
+/* A request for memory of the host goes over the link, past the L2 (mapped.tsv: reads take as long
+ * again). Nothing waits for the way of a write. */
+static void pass_link(pl_memsys *m, uint32_t i, uint64_t at)
+{
+    pl_l2_txn *x = &m->rec[i];
+    if (x->r.op >= PL_MEM_DEMOTE) {
+        pl_l2_txn_free(m, i);
+        return;
+    }
+    const bool writes = x->r.op == PL_MEM_WRITE;
+    uint32_t bytes = pl_sector_count(x->r.sectors) * m->c->sector_bytes;
+    if (!writes && bytes < m->c->link_least) bytes = m->c->link_least;
+    pl_port *link = &m->link[writes];
+    link->latency = writes ? 0 : m->c->link_latency;
+    const double rate = writes ? m->c->link_write : m->c->link_read;
+    const uint64_t out = pl_port_pass(link, at, pl_port_cost(bytes, rate));
+    x->level = PL_LV_DRAM;
+    if (x->r.op != PL_MEM_READ && out > m->stat.last_effect) m->stat.last_effect = out;
+    pl_crossbar_answer(m, i, out);
+}
+
 void pl_memsys_run_events(pl_memsys *m, uint64_t until)
 {
     for (;;) {
@@ -219,7 +259,11 @@ void pl_memsys_run_events(pl_memsys *m, uint64_t until)
             if (m->head[bucket] != PL_NO_TXN) __builtin_prefetch(&m->rec[m->head[bucket]], 1);
             switch (m->rec[i].stage) {
             case PL_TXN_AT_SLICE:
-                if (!m->tlb || !waits_for_translation(m, i, at)) pl_l2_access(m, i, at);
+                if (m->tlb && waits_for_translation(m, i, at)) break;
+                if (m->nhost && is_of_host(m, m->rec[i].r.line))
+                    pass_link(m, i, at);
+                else
+                    pl_l2_access(m, i, at);
                 break;
             case PL_TXN_AT_DRAM: pl_l2_fetch(m, i, at); break;
             default: pl_l2_fill(m, i, at); break;

@@ -66,12 +66,15 @@ typedef struct pl_memsys_config {
                              part */
     uint32_t written; /* cycles from a write's arrival until a read of its line leaves the slice; 0:
                          as for any read */
-    double partial_next;      /* further cycles for each further sector of it */
-    double l2_fill;           /* cycles that the slice needs for each sector that comes to it */
-    uint32_t l2_fill_sectors; /* sectors fetched together from DRAM */
-    uint64_t l2_persisting;   /* bytes that lines with the priority evict_last may keep */
-    uint64_t page_bytes;      /* memory that one translation covers */
-    uint32_t page_walk;       /* cycles of a translation; 0: none is waited for */
+    double partial_next;          /* further cycles for each further sector of it */
+    double l2_fill;               /* cycles that the slice needs for each sector that comes to it */
+    uint32_t l2_fill_sectors;     /* sectors fetched together from DRAM */
+    uint64_t l2_persisting;       /* bytes that lines with the priority evict_last may keep */
+    uint64_t page_bytes;          /* memory that one translation covers */
+    uint32_t page_walk;           /* cycles of a translation; 0: none is waited for */
+    uint32_t link_latency;        /* cycles that a read of memory of the host waits for the link */
+    double link_read, link_write; /* bytes a cycle over it; 0: such memory is as the device's */
+    uint32_t link_least;          /* bytes that a read takes at least */
     pl_dram_config dram;
     uint32_t in_flight; /* most requests under way, all nodes together */
 } pl_memsys_config;
@@ -132,6 +135,11 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse,
                           const pl_memsys_config *config);
 /* The pages that have been translated; not owned. Without it, all have. */
 void pl_memsys_set_tlb(pl_memsys *m, pl_tlb *tlb);
+/* Memory of the host that is reached across the link: ranges by address, not owned. */
+typedef struct pl_mem_range {
+    uint64_t address, size;
+} pl_mem_range;
+void pl_memsys_set_host(pl_memsys *m, const pl_mem_range *range, size_t n);
 /* Tells a listener about slices and channels. */
 void pl_memsys_watch(pl_memsys *m, const pl_sink *sink);
 /* Takes the requests of an outbox (all with time >= the last `until`) and empties it. Call once for

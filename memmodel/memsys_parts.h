@@ -96,7 +96,10 @@ struct pl_memsys {
     pl_port across[2];               /* atomics on their way to the other half, by half */
     pl_replies *reply;               /* by node */
     pl_dram dram;
-    pl_tlb *tlb;         /* or NULL: all pages are translated */
+    pl_tlb *tlb;              /* or NULL: all pages are translated */
+    const pl_mem_range *host; /* memory of the host, by address */
+    size_t nhost;
+    pl_port link[2];     /* to it: for reads, for writes */
     const pl_sink *sink; /* listener for slices, or NULL */
     pl_memsys_stat stat;
     uint64_t order;

@@ -94,6 +94,23 @@ static pl_status allocate(pl_gpu_model *x)
     return PL_OK;
 }
 
+/* The memory system knows which memory is the host's. */
+static bool show_host_memory(pl_gpu_model *x, const pl_memory *memory)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < memory->n; k++) n += memory->alloc[k].of_host;
+    if (!n) return true;
+    pl_mem_range *range = pl_arena_array(x->arena, pl_mem_range, n);
+    if (!range) return false;
+    n = 0;
+    for (size_t k = 0; k < memory->n; k++) {
+        const pl_alloc *a = &memory->alloc[k];
+        if (a->of_host) range[n++] = (pl_mem_range){a->address, a->size};
+    }
+    pl_memsys_set_host(x->mem, range, n);
+    return true;
+}
+
 static pl_status build_gpu(pl_gpu_model *x)
 {
     const pl_machine *m = x->m;
@@ -111,6 +128,7 @@ static pl_status build_gpu(pl_gpu_model *x)
     st = allocate(x);
     if (st != PL_OK) return st;
     pl_memsys_set_tlb(x->mem, g->tlb);
+    if (!show_host_memory(x, g->memory)) return PL_NOMEM;
     pl_memsys_watch(x->mem, g->sink);
     for (uint32_t k = 0; k < m->sm.count; k++) x->numbers[k] = x->round[k] = k;
     uint64_t l1 = m->l1.size - m->l1.reserved - carveout;

@@ -5,7 +5,8 @@
 #include <signal.h>
 
 const char stub_add[1], stub_count[1], stub_store[1], stub_say[1], stub_spin[1], stub_nop[1],
-    stub_work[1], stub_countdown[1], stub_timer[1], stub_pick[1], stub_index[1], stub_relay[1];
+    stub_work[1], stub_countdown[1], stub_timer[1], stub_pick[1], stub_index[1], stub_relay[1],
+    stub_sweep[1];
 char shadow_total[8], shadow_factor[16];
 int *managed_number;
 
@@ -74,6 +75,20 @@ static const char ptx[] =
     "  { .param .b32 e; .param .b64 a; .param .b64 b; st.param.b64 [a], d1; st.param.b64 [b], d2;\n"
     "    call.uni (e), cudaGraphLaunch, (a, b); ld.param.b32 r1, [e]; }\n"
     "  st.u32 [d3], r1; ret; }\n"
+    ".visible .entry sweep(.param .u64 from, .param .u64 bytes, .param .u64 step, .param .u32 "
+    "write)\n"
+    "{ .reg .pred p, q; .reg .b32 r<10>; .reg .b64 d<8>;\n"
+    "  ld.param.u64 d1, [from]; ld.param.u64 d2, [bytes]; ld.param.u64 d3, [step];\n"
+    "  ld.param.u32 r1, [write]; setp.ne.u32 q, r1, 0; mov.u32 r2, %%ctaid.x; mov.u32 r3, "
+    "%%ntid.x;\n"
+    "  mov.u32 r4, %%tid.x; mad.lo.u32 r5, r2, r3, r4; cvt.u64.u32 d4, r5; mul.lo.u64 d4, d4, d3;\n"
+    "  mov.u32 r2, %%nctaid.x; mul.lo.u32 r3, r2, r3; cvt.u64.u32 d5, r3; mul.lo.u64 d5, d5, d3;\n"
+    "  mov.u32 r6, 0;\n"
+    "again: setp.ge.u64 p, d4, d2; @p bra done; add.u64 d6, d1, d4; add.u64 d4, d4, d5;\n"
+    "  @q st.global.v4.u32 [d6], {r1, r1, r1, r1}; @q bra again;\n"
+    "  ld.global.v4.u32 {r2, r3, r4, r5}, [d6]; xor.b32 r2, r2, r3; xor.b32 r4, r4, r5;\n"
+    "  add.u32 r6, r6, r2; add.u32 r6, r6, r4; bra again;\n"
+    "done: setp.eq.u32 p, r6, 305419896; @p st.global.u32 [d1], r6; ret; }\n"
     ".visible .entry relay(.param .u64 list, .param .u32 value, .param .u32 most, .param .u64 g,\n"
     "  .param .u64 how, .param .u64 then, .param .u64 how_then)\n"
     "{ .reg .pred p; .reg .b32 r<5>; .reg .b64 d<8>;\n"
@@ -181,6 +196,7 @@ __attribute__((constructor)) static void register_all(void)
     kernel(stub_say, "say");
     kernel(stub_spin, "spin");
     kernel(stub_relay, "relay");
+    kernel(stub_sweep, "sweep");
     kernel(stub_nop, "nop");
     kernel(stub_work, "work");
     kernel(stub_countdown, "countdown");
@@ -588,6 +604,7 @@ static const struct {
     {"kin", kin},
     {"transfers", transfers},
     {"managed_pages", managed_pages},
+    {"mapped_memory", mapped_memory},
     {"ranges", ranges},
     {"graph_memory", graph_memory},
     {"graph_memory_beside", graph_memory_beside},

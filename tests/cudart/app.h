@@ -90,7 +90,8 @@ void app_driver(void);
 
 /* The kernels of app.c: their stubs. */
 extern const char stub_add[], stub_count[], stub_store[], stub_say[], stub_spin[], stub_nop[],
-    stub_work[], stub_countdown[], stub_timer[], stub_pick[], stub_index[], stub_relay[];
+    stub_work[], stub_countdown[], stub_timer[], stub_pick[], stub_index[], stub_relay[],
+    stub_sweep[];
 /* Host shadows of the variables. */
 extern char shadow_total[8], shadow_factor[16];
 extern int *managed_number;
@@ -107,6 +108,7 @@ void priorities(void);
 void kin(void);
 void transfers(void);
 void managed_pages(void);
+void mapped_memory(void);
 /* Of app_nvtx.c. */
 void ranges(void);
 /* Of app_graph.c. */

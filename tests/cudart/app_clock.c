@@ -592,3 +592,64 @@ void managed_pages(void)
     EXPECT(rows, 9 * WAYS);
     EXPECT(sum / (double)rows < 0.12, 1);
 }
+
+/* ---------------------------------------------------------------- kernels and pinned memory */
+
+typedef struct sweep {
+    void *p;
+    uint64_t bytes, step;
+    unsigned write, blocks, threads;
+} sweep;
+
+static void sweep_once(void *ctx, void *stream)
+{
+    sweep *w = ctx;
+    void *args[] = {&w->p, &w->bytes, &w->step, &w->write};
+    EXPECT(cudaLaunchKernel(stub_sweep, shape(w->blocks), shape(w->threads), args, 0, stream), 0);
+}
+
+/* blocks 0: as many as there is work for. */
+static const struct {
+    const char *name;
+    sweep how;
+} of_mapped[] = {
+    {"mapped kernel reads 16 bytes a thread", {.step = 16, .threads = 256}},
+    {"mapped kernel writes 16 bytes a thread", {.step = 16, .write = 1, .threads = 256}},
+    {"mapped kernel reads 4 of 128 bytes", {.step = 128, .threads = 256}},
+    {"mapped kernel reads 4 of 32 bytes", {.step = 32, .threads = 256}},
+    {"mapped kernel one block of 256 reads", {.step = 16, .blocks = 1, .threads = 256}},
+    {"mapped kernel one warp reads", {.step = 16, .blocks = 1, .threads = 32}},
+};
+enum { SWEEPS = sizeof of_mapped / sizeof *of_mapped };
+
+/* $APP_TRANSFERS is tests/data/micro/mapped.tsv, the machine the H100, in timing mode: by 10 % on
+ * average, and none by more than 30 %. */
+void mapped_memory(void)
+{
+    enum { MOST = 1 << 20, UNIT = 16 * 256, GRID = 132 * 8 };
+    char line[256], name[200];
+    void *p;
+    double us, sum = 0;
+    size_t n, rows = 0;
+    FILE *f = fopen(getenv("APP_TRANSFERS"), "r");
+    EXPECT(f != NULL, 1);
+    EXPECT(cudaHostAlloc(&p, MOST, 0), 0);
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%199[^\t]\t%zu\t%lf", name, &n, &us) != 3 || n > MOST) continue;
+        for (int k = 0; k < SWEEPS; k++) {
+            if (strcmp(name, of_mapped[k].name) != 0) continue;
+            sweep w = of_mapped[k].how;
+            const unsigned blocks = (unsigned)((n + UNIT - 1) / UNIT);
+            w.p = p;
+            w.bytes = n;
+            if (!w.blocks) w.blocks = blocks < GRID ? blocks : GRID;
+            const double error = fabs((double)app_between(NULL, sweep_once, &w) / us - 1);
+            if (error > 0.3) printf("%s %zu: %.0f %%\n", name, n, 100 * error);
+            sum += error;
+            rows++;
+        }
+    }
+    fclose(f);
+    EXPECT(rows, 6 * SWEEPS);
+    EXPECT(sum / (double)rows < 0.1, 1);
+}

@@ -126,6 +126,50 @@ static uint64_t requests_for_one_line(uint32_t coalescers, uint32_t joined, unsi
     return each;
 }
 
+/* Reads of 4 KiB from memory of the host on: when the first and the last of `n` come. */
+static void host_times(unsigned n, uint8_t op, uint64_t line, uint64_t *first, uint64_t *last)
+{
+    static const pl_mem_range range = {.address = 0x4000, .size = 0x1000};
+    static pl_memsys_config c;
+    pl_arena *a = pl_arena_open();
+    pl_mem_outbox b = outbox(0);
+    pl_mem_reply r;
+    c = small;
+    c.link_latency = 1000;
+    c.link_read = 16;
+    c.link_write = 32;
+    c.link_least = 64;
+    pl_memsys *m = pl_memsys_open(a, a, a, &c);
+    pl_memsys_set_host(m, &range, 1);
+    for (unsigned k = 0; k < n; k++) put(&b, 0, 0, line + k * 128, op, 1, k);
+    pl_memsys_send(m, &b);
+    pl_memsys_run(m, 20000);
+    *first = pl_memsys_reply_time(m, 0);
+    for (unsigned k = 0; k < n; k++) ck_assert(pl_memsys_reply(m, 0, 20000, &r));
+    *last = r.time;
+    ck_assert(!pl_memsys_overflowed(m));
+    ck_assert_uint_eq(pl_memsys_pending(m), 0);
+    pl_arena_close(a);
+}
+
+/* Reads wait for the link, one after the other by its rate; writes for the rate alone. What is
+ * beside the range is memory of the device. */
+START_TEST(memory_of_the_host_is_behind_the_link)
+{
+    uint64_t first, last, one, device;
+    host_times(1, PL_MEM_READ, 0x5000, &device, &last);
+    host_times(1, PL_MEM_READ, 0x4000, &one, &last);
+    ck_assert_uint_ge(one, 1000);
+    ck_assert_uint_lt(device, 1000);
+    host_times(32, PL_MEM_READ, 0x4000, &first, &last);
+    ck_assert_uint_eq(first, one);
+    ck_assert_uint_ge(last, one + 31 * 64 / 16);
+    ck_assert_uint_le(last, one + 31 * 64 / 16 + 64);
+    host_times(1, PL_MEM_WRITE, 0x4000, &first, &last);
+    ck_assert_uint_lt(first, 1000);
+}
+END_TEST
+
 /* Cycles of one access in a launch of its own. */
 static uint64_t access_time(pl_tlb *tlb, uint64_t line, uint8_t op)
 {
@@ -566,7 +610,7 @@ END_TEST
 
 UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined,
           additions_wait_for_those_to_the_same_word, fills_and_atomics_hold_their_slice,
-          the_first_read_of_a_page_waits_for_its_translation,
+          the_first_read_of_a_page_waits_for_its_translation, memory_of_the_host_is_behind_the_link,
           reads_are_joined_however_many_are_under_way, slices_take_stores_at_a_pace_of_their_own,
           a_change_takes_the_other_halfs_copy_of_the_whole_line,
           neighbouring_groups_use_different_halves, operations_on_one_address_take_turns,

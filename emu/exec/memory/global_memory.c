@@ -198,6 +198,12 @@ void pl_memory_checked(pl_memory *m, uint64_t address)
     if (a) a->checked = true;
 }
 
+void pl_memory_of_host(pl_memory *m, uint64_t address)
+{
+    pl_alloc *a = of(m, address);
+    if (a) a->of_host = true;
+}
+
 void pl_memory_output(pl_memory *m, uint64_t address)
 {
     pl_alloc *a = of(m, address);

@@ -58,6 +58,7 @@ typedef struct pl_alloc {
     bool unwritten;       /* its contents are undefined until they are written */
     bool output;          /* the host looks at it in the end */
     bool checked;         /* a checker knows of it */
+    bool of_host;         /* kernels reach it across the link to the host */
     bool touched;         /* somebody has looked it up: set by pl_memory_find */
     bool mapped;          /* `bytes` are a mapping of the host's, whatever the size */
     const uint8_t *valid; /* of each PL_GRANULE bytes, how many a kernel may access from the first
@@ -108,6 +109,8 @@ void pl_memory_type(pl_memory *m, uint64_t address, const char *type, uint32_t e
 void pl_memory_written(pl_memory *m, uint64_t address);
 /* Says that the contents of an allocation are not defined yet; that the host looks at them. */
 void pl_memory_unwritten(pl_memory *m, uint64_t address);
+/* Kernels reach the allocation across the link to the host. */
+void pl_memory_of_host(pl_memory *m, uint64_t address);
 /* The checkers know the allocation at `address`. */
 void pl_memory_checked(pl_memory *m, uint64_t address);
 void pl_memory_output(pl_memory *m, uint64_t address);
