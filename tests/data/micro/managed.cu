@@ -1,8 +1,7 @@
 /* managed.cu - what managed memory and priorities of streams cost, as a program sees it (tests/data/micro/managed.tsv).
  * Each line: what, bytes or count, then microseconds: the median, the least, the largest of the repetitions. Every part is a
  * process of its own with a time limit; with an argument: that part alone. */
-#include <cuda_runtime.h>
-#include <algorithm>
+#include "rows.h"
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -14,31 +13,7 @@
 #include <unistd.h>
 #include <vector>
 
-#define OK(call) do { auto e_ = (call); if ((int)e_) { printf("# %s: error %d at line %d\n", #call, (int)e_, __LINE__); exit(1); } } while (0)
-
 static double now_us() { return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-static void row(const char *name, double parameter, std::vector<double> v) {
-    if (v.empty()) return;
-    std::sort(v.begin(), v.end());
-    printf("%s\t%.0f\t%.3f\t%.3f\t%.3f\n", name, parameter, v[v.size() / 2], v.front(), v.back());
-    fflush(stdout);
-}
-
-// Each thread takes 16 bytes at a time; the blocks cover the whole memory.
-__global__ void read16(const uint4 *p, size_t n, unsigned *sink) {
-    unsigned sum = 0;
-    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) { uint4 v = p[i]; sum += v.x ^ v.y ^ v.z ^ v.w; }
-    if (sum == 0x12345) *sink = sum;
-}
-__global__ void write16(uint4 *p, size_t n) {
-    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) p[i] = make_uint4(i, 1, 2, 3);
-}
-// One access of 4 bytes every `stride` bytes.
-__global__ void strided(const char *p, size_t bytes, size_t stride, unsigned *sink) {
-    unsigned sum = 0;
-    for (size_t i = (blockIdx.x * (size_t)blockDim.x + threadIdx.x) * stride; i < bytes; i += (size_t)gridDim.x * blockDim.x * stride) sum += *(const unsigned *)(p + i);
-    if (sum == 0x12345) *sink = sum;
-}
 __device__ unsigned long long ns() { unsigned long long t; asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)); return t; }
 // One block works so long; the first start and the last end of all blocks.
 __global__ void work(unsigned long long for_ns, unsigned long long *from, unsigned long long *to) {
