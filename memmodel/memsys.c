@@ -173,6 +173,7 @@ void pl_memsys_set_host(pl_memsys *m, const pl_mem_range *range, size_t n)
 {
     m->host = range;
     m->nhost = m->c->link_read > 0 && m->c->link_write > 0 ? n : 0;
+    m->link[0].latency = m->c->link_latency;
 }
 
 void pl_memsys_set_horizon(pl_memsys *m, uint64_t cycle)
@@ -226,10 +227,8 @@ static void pass_link(pl_memsys *m, uint32_t i, uint64_t at)
     const bool writes = x->r.op == PL_MEM_WRITE;
     uint32_t bytes = pl_sector_count(x->r.sectors) * m->c->sector_bytes;
     if (!writes && bytes < m->c->link_least) bytes = m->c->link_least;
-    pl_port *link = &m->link[writes];
-    link->latency = writes ? 0 : m->c->link_latency;
     const double rate = writes ? m->c->link_write : m->c->link_read;
-    const uint64_t out = pl_port_pass(link, at, pl_port_cost(bytes, rate));
+    const uint64_t out = pl_port_pass(&m->link[writes], at, pl_port_cost(bytes, rate));
     x->level = PL_LV_DRAM;
     if (x->r.op != PL_MEM_READ && out > m->stat.last_effect) m->stat.last_effect = out;
     pl_crossbar_answer(m, i, out);

@@ -99,7 +99,7 @@ struct pl_memsys {
     pl_tlb *tlb;              /* or NULL: all pages are translated */
     const pl_mem_range *host; /* memory of the host, by address */
     size_t nhost;
-    pl_port link[2];     /* to it: for reads, for writes */
+    pl_port link[2];     /* to it: for reads, for writes; only reads wait for its latency */
     const pl_sink *sink; /* listener for slices, or NULL */
     pl_memsys_stat stat;
     uint64_t order;
