@@ -38,13 +38,20 @@ static bool is_legacy(const cuda_stream *s)
     return s == &cuda.device[s->device].legacy;
 }
 
+/* True if something is pending for which the legacy stream of a device waits. */
+static bool legacy_pends(const void *device)
+{
+    const int d = *(const int *)device;
+    for (const cuda_stream *w = blocked; w; w = w->next_blocked)
+        if (w->device == d && cuda_blocking(w)) return true;
+    return false;
+}
+
 bool cuda_is_blocked(const cuda_stream *s)
 {
     if (!blocked || s->first) return blocked != NULL;
     if (!is_legacy(s)) return cuda_blocking(s) && cuda.device[s->device].legacy.first;
-    for (const cuda_stream *w = blocked; w; w = w->next_blocked)
-        if (w->device == s->device && cuda_blocking(w)) return true;
-    return false;
+    return legacy_pends(&s->device);
 }
 
 /* The legacy stream and the blocking ones wait for what was put into the other before. */
@@ -272,14 +279,6 @@ static bool device_pends(const void *device)
     const int d = *(const int *)device;
     for (const cuda_stream *w = blocked; w; w = w->next_blocked)
         if (w->device == d) return true;
-    return false;
-}
-
-static bool legacy_pends(const void *device)
-{
-    const int d = *(const int *)device;
-    for (const cuda_stream *w = blocked; w; w = w->next_blocked)
-        if (w->device == d && cuda_blocking(w)) return true;
     return false;
 }
 
