@@ -7,6 +7,7 @@
  * blocks (resident.c). All is decided when an operation is put into its stream, but for kernels
  * that others of higher priority hold up. */
 #include "cudart/state.h"
+#include <math.h>
 
 /* In ns, and in bytes a ns (GB/s). */
 static struct {
@@ -45,11 +46,6 @@ static void read_costs(void)
 #undef DEVICE_TIME
     value("machine.clock", "MHz", &cost.clock);
     value("sm.count", "", &cost.sms);
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 /* ---------------------------------------------------------------- the host */
@@ -93,7 +89,7 @@ bool cuda_clock_poll(double until)
     enum { STEPS = 10000 };
     read_costs();
     const double left = until - cuda.now;
-    host(larger(cost.host_call, left / STEPS));
+    host(fmax(cost.host_call, left / STEPS));
     if (cost.host_call <= 0 && left > 0) cuda.now = until;
     return left <= cost.host_call; /* it looks when it has come that far */
 }
@@ -149,7 +145,7 @@ static const char *memory_name(const cuda_side *s, int type)
 static double shared_link(double at, const direction *other, double start, double alone,
                           double both, double bytes)
 {
-    const double shared = other->end - larger(at, other->start);
+    const double shared = other->end - fmax(at, other->start);
     if (shared <= 0 || other->start > at || both <= 0) return transfer(start, alone, bytes);
     const double slow = transfer(start, both, bytes);
     return slow <= shared ? slow : shared + (bytes - shared * both) / alone;
@@ -161,7 +157,7 @@ static cuda_span pinned(cuda_stream *s, double bytes, bool up)
     const double start = up ? cost.to_device_start : cost.from_device_start;
     direction *const to = &units[s->device].to_device, *const from = &units[s->device].from_device;
     double *const unit = up ? &to->end : &from->end;
-    const double ns = shared_link(larger(cuda_ready(s), *unit), up ? from : to, start,
+    const double ns = shared_link(fmax(cuda_ready(s), *unit), up ? from : to, start,
                                   cost.pinned_rate, cost.duplex_rate, bytes);
     const cuda_span span = cuda_timeline(s, ns, unit);
     if (up)
@@ -179,7 +175,7 @@ static cuda_span pageable(cuda_stream *s, double bytes, bool up)
                            &units[s->device].to_device.end)
            : cuda_timeline(s, transfer(cost.pageable_from_start, cost.pageable_from_rate, bytes),
                            &units[s->device].from_device.end);
-    if (!host_is_free()) cuda.now = larger(cuda.now, span.end);
+    if (!host_is_free()) cuda.now = fmax(cuda.now, span.end);
     cuda_self.charged = true;
     return span;
 }
@@ -201,7 +197,7 @@ static cuda_span peer(cuda_stream *s, double bytes, int to, int from)
 {
     const bool direct = cuda.device[to].peers >> from & 1 || cuda.device[from].peers >> to & 1;
     direction *const out = &units[from].leaving, *const in = &units[to].arriving;
-    double at = larger(cuda_ready(s), larger(out->end, in->end));
+    double at = fmax(cuda_ready(s), fmax(out->end, in->end));
     const double ns = direct ? transfer(cost.peer_start, cost.peer_rate, bytes)
                              : shared_link(at, &units[to].leaving, cost.staged_start,
                                            cost.staged_rate, cost.staged_duplex_rate, bytes);
@@ -229,7 +225,7 @@ static cuda_span within_device(cuda_stream *s, const cuda_copy *c, int to, int f
 {
     const double moved = bring(s, &c->from, from, bytes) + bring(s, &c->to, to, bytes);
     return cuda_timeline(
-        s, moved + larger(cost.copy_least, transfer(cost.copy_start, cost.copy_rate, bytes)), NULL);
+        s, moved + fmax(cost.copy_least, transfer(cost.copy_start, cost.copy_rate, bytes)), NULL);
 }
 
 static bool can_be_in_device(int type)
@@ -274,7 +270,7 @@ void cuda_clock_set(cuda_stream *s, const cuda_set *x)
     host(cost.host_set);
     const double own = bytes < SMALL_SET
                            ? cost.set_small
-                           : larger(cost.set_least, transfer(cost.set_start, cost.set_rate, bytes));
+                           : fmax(cost.set_least, transfer(cost.set_start, cost.set_rate, bytes));
     const double ns = own + bring(s, &side, type_of(&side), bytes);
     cuda_note(&(cuda_activity){.kind = "set",
                                .name = "set",
@@ -359,14 +355,14 @@ double cuda_guessed_cycles(double instructions, double blocks, double longest_wa
     enum { ISSUES = 2, ALONE = 1000 };
     read_costs();
     const double sms = blocks < cost.sms ? blocks : cost.sms;
-    return ALONE + larger(instructions / (ISSUES * (sms > 1 ? sms : 1)), longest_warp);
+    return ALONE + fmax(instructions / (ISSUES * (sms > 1 ? sms : 1)), longest_warp);
 }
 
 double cuda_clock_kernel_start(const cuda_stream *s)
 {
     read_costs();
     const double own = host_is_free() ? 0 : cost.host_launch;
-    const double at = larger(cuda_ready(s), cuda.now + own);
+    const double at = fmax(cuda_ready(s), cuda.now + own);
     return at + (cuda.graph_launch ? cost.graph_node : cost.launch);
 }
 

@@ -28,11 +28,6 @@ typedef struct parts {
 
 static parts all[CUDA_DEVICES];
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* Whether this much of the GPU is free from then on for so long. */
 static bool fits(const parts *r, double at, double ns, double share)
 {
@@ -52,7 +47,7 @@ static bool fits(const parts *r, double at, double ns, double share)
 static double place(const parts *r, double at, double ns, double share)
 {
     if (at >= r->latest) return at;
-    at = larger(at, r->started);
+    at = fmax(at, r->started);
     for (size_t rounds = 0; rounds <= r->n && !fits(r, at, ns, share); rounds++) {
         double next = r->latest; /* the earliest end behind it */
         for (size_t k = 0; k < r->n; k++)
@@ -75,8 +70,8 @@ static void add(parts *r, const part *p)
     }
     if (k == r->n) r->n++;
     r->at[k] = *p;
-    r->latest = larger(r->latest, p->end);
-    r->started = larger(r->started, p->kernel);
+    r->latest = fmax(r->latest, p->end);
+    r->started = fmax(r->started, p->kernel);
 }
 
 /* ---------------------------------------------------------------- kernels that go first */
@@ -110,10 +105,10 @@ static void view_of(const parts *r, const part *k, double at, parts *v)
             if (p.start >= at || p.end <= at) continue;
             p.end = wave_end(&p, at);
         } else if (!first) {
-            v->started = larger(v->started, p.kernel);
+            v->started = fmax(v->started, p.kernel);
         }
         v->at[v->n++] = p;
-        v->latest = larger(v->latest, p.end);
+        v->latest = fmax(v->latest, p.end);
     }
 }
 
@@ -170,7 +165,7 @@ static bool hold_up(parts *r, size_t k, double at, double by)
         p->end = at;
         add(r, &rest);
     }
-    r->latest = larger(r->latest, rest.end + by);
+    r->latest = fmax(r->latest, rest.end + by);
     return true;
 }
 
@@ -179,7 +174,7 @@ static bool hold_up(parts *r, size_t k, double at, double by)
 static double held_up_by(parts *r, size_t i, const part *k, const part *rest)
 {
     part *p = &r->at[i];
-    const double at = larger(p->start, k->start), share = p->share;
+    const double at = fmax(p->start, k->start), share = p->share;
     if (at >= rest->end || p->end <= k->start) return 0;
     p->share = 0; /* it is not in its own way */
     const bool room = fits(r, at, p->end - at, share);
@@ -220,7 +215,7 @@ static void hold_up_others(int device, const part *k, const part *rest)
             if (by <= 0) continue;
             moved[n].stream = p.stream;
             moved[n++].by = by;
-            move(device, p.stream, larger(p.start, k->start), by);
+            move(device, p.stream, fmax(p.start, k->start), by);
         }
         hold_up(r, i, k->start, moved[m].by);
     }
