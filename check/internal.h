@@ -181,6 +181,7 @@ typedef struct place {
     uint8_t *bytes;     /* NULL: nowhere that others could access, or nowhere at all */
     check_block *owner; /* of shared memory; NULL: global memory */
     uint64_t address;   /* in the shared memory of its owner, or in global memory */
+    bool reserved;      /* the system's part of shared memory: accesses to it only order */
 } place;
 /* Looks up an address of one lane. False: it is out of bounds or misaligned. */
 bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, unsigned bytes,

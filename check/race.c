@@ -15,6 +15,7 @@ bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, un
     pl_space real;
     uint64_t in;
     p->owner = NULL;
+    p->reserved = false;
     p->bytes = pl_resolve(w, lane, space, address, bytes, &real, &in);
     if (!p->bytes || address % (bytes & (0u - bytes))) {
         p->bytes = NULL;
@@ -25,7 +26,7 @@ bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, un
         const pl_cta *c = rank == w->cta->cluster_rank ? w->cta : w->cta->cluster->cta[rank];
         p->owner = block_of(c);
         p->address = in % PL_SHARED_SLICE;
-        if (p->address < c->shared_start) p->bytes = NULL; /* the system's part */
+        p->reserved = p->address < c->shared_start;
         return true;
     }
     const pl_check *k = check_of(w);
@@ -215,6 +216,31 @@ static void insert(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane)
     c->other[2] = block;
 }
 
+/* Do the scopes of two atomic operations reach each other? */
+static bool reach(const pl_visit *v, const pl_context *x, const pl_context *y)
+{
+    const uint32_t own = v->self.block;
+    const unsigned distance = x->block == y->block ? PL_SCOPE_CTA
+                              : x->block == own    ? pl_order_distance(v->w, y->block)
+                              : y->block == own    ? pl_order_distance(v->w, x->block)
+                                                   : PL_SCOPE_GPU;
+    return x->level >= distance && y->level >= distance;
+}
+
+/* Atomic operations on the same bytes see each other: what comes behind the last of them comes
+ * behind those before it, too (observation order, then base causality). */
+static bool chained(pl_visit *v, const pl_cell *c, pl_touch t, unsigned lane)
+{
+    const pl_context *last = &v->pool->at[pl_touch_context(c->write)],
+                     *x = &v->pool->at[pl_touch_context(t)];
+    if (!(last->flags & x->flags & PL_ACCESS_ATOMIC) || v->proxy ||
+        v->self.flags & (PL_ACCESS_ATOMIC | PL_ACCESS_ASYNC | PL_ACCESS_PATHS))
+        return false;
+    const bool own = last->block == v->self.block && last->unit == v->self.unit;
+    return reach(v, x, last) &&
+           ((own && pl_touch_lane(c->write) == lane) || before(v, last, c->write, lane));
+}
+
 static void enter_read(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane, const place *p,
                        unsigned bytes)
 {
@@ -224,9 +250,10 @@ static void enter_read(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane, const
         if (pl_touch_lane(c->other[0]) != lane) c->other[0] |= PL_TOUCH_SEVERAL;
         return;
     }
-    if (c->write) compare(v, c->write, lane, p, bytes);
+    if (c->write && !chained(v, c, c->write, lane)) compare(v, c->write, lane, p, bytes);
     for (unsigned n = 0; n < 3; n++) /* atomic operations that did not follow each other */
-        if (c->other[n] && v->pool->at[pl_touch_context(c->other[n])].flags & PL_ACCESS_WRITES)
+        if (c->other[n] && v->pool->at[pl_touch_context(c->other[n])].flags & PL_ACCESS_WRITES &&
+            !chained(v, c, c->other[n], lane))
             compare(v, c->other[n], lane, p, bytes);
     if (c->other[0])
         insert(v, c, t, lane);
@@ -255,9 +282,10 @@ static void enter_write(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane, cons
     if (c->write == t && !others) return;
     bool ordered = true;
     v->reread = others && c->write && has_read(v, c, lane);
-    if (c->write) ordered = compare(v, c->write, lane, p, bytes);
+    if (c->write) ordered = chained(v, c, c->write, lane) || compare(v, c->write, lane, p, bytes);
     for (unsigned n = 0; others && n < 3; n++)
-        if (c->other[n]) ordered &= compare(v, c->other[n], lane, p, bytes);
+        if (c->other[n] && !chained(v, c, c->other[n], lane))
+            ordered &= compare(v, c->other[n], lane, p, bytes);
     if (!ordered && v->self.flags & PL_ACCESS_STRONG) {
         /* what it raced with or ran beside may yet meet a third access */
         if (c->write && pl_touch_context(c->write) != pl_touch_context(t)) {
@@ -278,6 +306,7 @@ static void enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
 {
     pl_shadow *s = p->owner ? &p->owner->shadow : &v->k->shadow;
     pl_contexts *pool = p->owner ? &p->owner->contexts : &v->k->contexts;
+    if (p->reserved) return;
     if (v->pool != pool) { /* another block's shared memory: seldom more than one in a row */
         v->pool = pool;
         v->memo = 0;

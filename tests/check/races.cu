@@ -876,3 +876,56 @@ extern "C" __global__ void product_touched_ok(float *out)
     __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
     touched<false>(out, a, b);
 }
+
+// The last of all threads to count sets the counter back: what counts is atomic, and the last has seen it all.
+__device__ static void count(unsigned *counter, int *out, unsigned last)
+{
+    if (atomicAdd(counter, 1) == last) {
+        out[0]++;
+        *counter = 0;
+    }
+}
+
+extern "C" __global__ void set_back(int *out, unsigned *counter) { count(counter, out, gridDim.x * blockDim.x / 2); }
+extern "C" __global__ void set_back_ok(int *out, unsigned *counter) { count(counter, out, gridDim.x * blockDim.x - 1); }
+
+// A barrier of two warps in the shared memory that the system keeps, as tiles of cooperative groups have it.
+__device__ static unsigned long long system_barrier()
+{
+    unsigned long long at;
+    asm volatile("{ .reg .u32 s; .reg .u64 e; mov.u32 s, %%reserved_smem_offset_1; cvt.u64.u32 e, s; cvta.shared.u64 %0, e; }" : "=l"(at));
+    if (threadIdx.x == 0) asm volatile("red.and.release.cta.b32 [%0], 0;" ::"l"(at) : "memory");
+    __syncthreads();
+    return at;
+}
+
+template <bool ACQUIRE> __device__ static void meet(unsigned long long at)
+{
+    unsigned was, mine = 1u << threadIdx.x / 32;
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) {
+        asm volatile("atom.or.acq_rel.cta.b32 %0, [%1], %2;" : "=r"(was) : "l"(at), "r"(mine) : "memory");
+        if ((was | mine) == 3)
+            asm volatile("red.and.relaxed.cta.b32 [%0], 0;" ::"l"(at) : "memory");
+        else
+            do
+                if (ACQUIRE)
+                    asm volatile("ld.acquire.cta.u32 %0, [%1];" : "=r"(was) : "l"(at) : "memory");
+                else
+                    asm volatile("ld.relaxed.cta.u32 %0, [%1];" : "=r"(was) : "l"(at) : "memory");
+            while (was & mine);
+    }
+    __syncwarp();
+}
+
+template <bool ACQUIRE> __device__ static void swapped(int *out)
+{
+    __shared__ int tile[64];
+    unsigned long long at = system_barrier();
+    tile[threadIdx.x] = threadIdx.x;
+    meet<ACQUIRE>(at);
+    out[threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+extern "C" __global__ void two_warps(int *out) { swapped<false>(out); }
+extern "C" __global__ void two_warps_ok(int *out) { swapped<true>(out); }
