@@ -1,6 +1,8 @@
 /* kernel_run.c - runs a kernel: its arguments, what the driver refuses, the mode, limits and
  * checkers, and what a failure leaves behind. */
 #include "cudart/state.h"
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -240,6 +242,35 @@ bool cuda_found_errors(void)
     return found_errors;
 }
 
+/* ---- a frequent mistake ---- */
+
+/* The host can read what is there. */
+static bool mapped_by_host(uint64_t address)
+{
+    char line[256], readable;
+    uint64_t from, end;
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    if (!maps) return false;
+    while (!found && fgets(line, sizeof line, maps))
+        found = sscanf(line, "%" SCNx64 "-%" SCNx64 " %c", &from, &end, &readable) == 3 &&
+                readable == 'r' && address >= from && address < end;
+    fclose(maps);
+    return found;
+}
+
+/* A kernel was given a pointer to memory of the host. */
+static void tell_host_memory(const pl_result *r)
+{
+    const uint64_t address = r->fault ? r->fault->address : 0;
+    if (!address || cuda_in_window(address) || !mapped_by_host(address)) return;
+    fprintf(stderr,
+            "ptxloom: 0x%" PRIx64 " is memory of the host (malloc, new, a local or global "
+            "variable): kernels reach what cudaMalloc, cudaMallocManaged or cudaMallocHost has "
+            "allocated\n",
+            address);
+}
+
 int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params)
 {
     uint32_t blocks = 1;
@@ -287,6 +318,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     }
     cuda_flush();
     cuda_messages();
+    tell_host_memory(&r);
     error = error_of(&r);
     if (r.status == PL_INVALID || r.status == PL_UNSUPPORTED) return error;
     cuda_fail(error); /* the program learns it from a later call */

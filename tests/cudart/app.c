@@ -344,6 +344,16 @@ static void errors(void)
     EXPECT(strcmp(cudaGetErrorName(CU_ILLEGAL_ADDRESS), "cudaErrorIllegalAddress"), 0);
 }
 
+/* A store to memory of the host, by its plain pointer. */
+static void host_pointer(void)
+{
+    int *h = malloc(400), *d;
+    EXPECT(cudaMalloc((void **)&d, 400), 0);
+    EXPECT(store_at(h, 1), 0);
+    EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
+    free(h);
+}
+
 /* A store behind the end of an allocation. */
 static void behind(void)
 {
@@ -571,6 +581,7 @@ static const struct {
     {"constants_written", constants_written},
     {"memory", memory},
     {"errors", errors},
+    {"host_pointer", host_pointer},
     {"behind", behind},
     {"behind_killed", behind_killed},
     {"closed", closed},

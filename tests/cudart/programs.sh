@@ -46,6 +46,9 @@ runs "linking" 5 good "only PTX and fat binaries" app link
 n=$((n + 1))
 [ "$(grep -c 'is defined in two modules' err)" = 1 ] && echo "ok $n - a name that is defined twice is told once" || echo "not ok $n - a name that is defined twice is told once"
 runs "errors of kernels that launch graphs" 5 good "was not instantiated for launches by kernels" app graphs_of_kernels_refused
+runs "a pointer of the host in a kernel" 5 good "is memory of the host" app host_pointer
+n=$((n + 1))
+grep -q '; no allocation is near' err && echo "ok $n - a distance that says nothing is not told" || echo "not ok $n - a distance that says nothing is not told"
 runs "errors" 5 good "kernel 'store' failed" app errors
 n=$((n + 1))
 [ "$(grep -c 'cudaGraphicsMapResources is not supported' err)" = 1 ] && echo "ok $n - a refusal is told once" || echo "not ok $n - a refusal is told once"

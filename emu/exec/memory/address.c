@@ -7,7 +7,8 @@
 
 #include "emu/exec/runtime/cuda_builtins.h"
 
-enum { NULL_PAGE = 4096 };         /* addresses that come from a null pointer */
+enum { NULL_PAGE = 4096 };               /* addresses that come from a null pointer */
+#define FAR          (UINT64_C(1) << 40) /* from here on, a distance says nothing about a mistake */
 #define WINDOW_REACH 0x80000000ull /* addresses that probably come from a pointer into a window */
 
 static uint8_t *shared_at(pl_warp *w, uint64_t address, uint64_t bytes)
@@ -127,6 +128,11 @@ static void outside(pl_warp *w, unsigned lane, const char *access, uint64_t addr
     const bool before = address < of->address, within = !before && address - of->address < of->size;
     const uint64_t from_start = before ? of->address - address : address - of->address;
     const uint64_t distance = before || within ? from_start : from_start - of->size;
+    if (distance > FAR) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s; no allocation is near",
+                 access);
+        return;
+    }
     char shape[80] = "", element[60] = "";
     if (of->element && of->size % of->element == 0)
         snprintf(shape, sizeof shape, "%s[%" PRIu64 "], ", of->type, of->size / of->element);
