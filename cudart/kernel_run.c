@@ -146,15 +146,14 @@ static int error_of(const pl_result *r)
 
 /* ---- --timeout: a thread raises the stop flag when a launch takes too long ---- */
 
-static volatile int stop; /* pl_launch.cancel */
-static double deadline;   /* of the running launch in seconds; 0: there is none */
+static double deadline; /* of the running launch in seconds; 0: there is none */
 static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void set_deadline(double at)
 {
     pthread_mutex_lock(&clock_lock);
     deadline = at;
-    __atomic_store_n(&stop, 0, __ATOMIC_RELAXED);
+    if (cuda_stop == 2) __atomic_store_n(&cuda_stop, 0, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&clock_lock);
 }
 
@@ -165,7 +164,8 @@ static void *watch(void *unused)
     for (;;) {
         nanosleep(&nap, NULL);
         pthread_mutex_lock(&clock_lock);
-        if (deadline > 0 && cuda_seconds() > deadline) __atomic_store_n(&stop, 2, __ATOMIC_RELAXED);
+        if (deadline > 0 && cuda_seconds() > deadline && !cuda_stop)
+            __atomic_store_n(&cuda_stop, 2, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&clock_lock);
     }
     return unused;
@@ -175,12 +175,12 @@ static void begin_watch(pl_launch *l)
 {
     static bool watching;
     pthread_t thread;
+    l->cancel = &cuda_stop;
     if (!cuda.options.timeout) return;
     if (!watching && pthread_create(&thread, NULL, watch, NULL) == 0) {
         pthread_detach(thread);
         watching = true;
     }
-    l->cancel = &stop;
     set_deadline(cuda_seconds() + (double)cuda.options.timeout);
 }
 
@@ -198,31 +198,23 @@ static pl_checks *cuda_checks(cuda_module *m)
     return on->checks;
 }
 
-/* Accesses that the checkers have left out so far: on hardware each of them ends the context. */
-typedef struct wrong_accesses {
-    uint64_t all, misaligned;
-} wrong_accesses;
-
-static wrong_accesses count_wrong(const pl_checks *c)
+/* What the context ends with: each access that the checkers have left out does that on hardware.
+ * CU_OK: there are no more than after the launch before. */
+static int error_of_wrong(struct cuda_image *on)
 {
-    wrong_accesses w = {0, 0};
-    for (size_t k = 0; c && k < pl_checks_count(c); k++) {
-        const pl_finding *f = pl_checks_finding(c, k);
+    uint64_t all = 0, misaligned = 0;
+    for (size_t k = 0; k < pl_checks_count(on->checks); k++) {
+        const pl_finding *f = pl_checks_finding(on->checks, k);
         if (strcmp(f->tool, "mem") != 0 || strcmp(f->kind, "stream") == 0) continue;
-        w.all += f->count;
-        w.misaligned += strcmp(f->kind, "misaligned") == 0 ? f->count : 0;
+        all += f->count;
+        misaligned += strcmp(f->kind, "misaligned") == 0 ? f->count : 0;
     }
-    return w;
-}
-
-/* What the context ends with; CU_OK: there are no more than before. */
-static int error_of_wrong(const pl_checks *c, wrong_accesses before)
-{
-    const wrong_accesses now = count_wrong(c);
-    if (now.all == before.all) return CU_OK;
-    return now.all - before.all == now.misaligned - before.misaligned
-               ? cuda_error_number("CUDA_ERROR_MISALIGNED_ADDRESS")
-               : CU_ILLEGAL_ADDRESS;
+    const uint64_t more = all - on->wrong, more_misaligned = misaligned - on->misaligned;
+    on->wrong = all;
+    on->misaligned = misaligned;
+    if (!more) return CU_OK;
+    return more == more_misaligned ? cuda_error_number("CUDA_ERROR_MISALIGNED_ADDRESS")
+                                   : CU_ILLEGAL_ADDRESS;
 }
 
 void cuda_show_findings(cuda_module *m)
@@ -234,6 +226,7 @@ void cuda_show_findings(cuda_module *m)
         if (cuda.trace) pl_trace_add_findings(cuda.trace, on->checks);
         pl_checks_close(on->checks);
         on->checks = NULL;
+        on->wrong = on->misaligned = 0;
     }
 }
 
@@ -286,7 +279,6 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     launch.uncounted = !recording;
     if (recording) launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));
     launch.checks = cuda_checks(f->module);
-    const wrong_accesses wrong = count_wrong(launch.checks);
     size_t ranges;
     pl_checked_range *range = cuda_order_ranges(s, &ranges);
     if (launch.checks && ranges) pl_checks_watch(launch.checks, range, ranges);
@@ -294,7 +286,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     begin_watch(&launch);
     pl_launch_kernel(cuda_here()->gpu, m, &launch, &r);
     if (range) cuda_order_launched(s, range, ranges, cuda_shown_name(f));
-    if (launch.cancel) set_deadline(0);
+    if (cuda.options.timeout) set_deadline(0);
     if (recording && pl_trace_end(cuda.trace, &r) != PL_OK) {
         pl_trace_close(cuda.trace, false);
         cuda.trace = NULL;
@@ -307,11 +299,11 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
         cuda_count_metrics(time.name);
     if (cuda.options.summary) cuda_count(time.name, &r);
     cuda_clock_kernel(s, l, &time);
+    const int wrong = launch.checks ? error_of_wrong(&f->module->on[cuda_self.device]) : CU_OK;
     if (r.status == PL_OK) {
         pl_gpu_diag_clear(cuda_here()->gpu);
-        error = error_of_wrong(launch.checks, wrong);
-        if (error) {
-            cuda_fail(error);
+        if (wrong) {
+            cuda_fail(wrong);
             cuda_show_findings(f->module); /* now: the program may never end */
         }
         return CU_OK;
@@ -319,6 +311,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     cuda_flush();
     cuda_messages();
     tell_host_memory(&r);
+    cuda_ended_now();
     error = error_of(&r);
     if (r.status == PL_INVALID || r.status == PL_UNSUPPORTED) return error;
     cuda_fail(error); /* the program learns it from a later call */

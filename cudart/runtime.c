@@ -53,6 +53,24 @@ static bool open_device(void)
     return true;
 }
 
+static bool found_errors;
+
+/* What options ask for at the end. */
+static void show(void)
+{
+    if (!cuda.devices) return;
+    for (cuda_module *m = cuda.modules; m; m = m->next) cuda_show_findings(m);
+    const bool reported = cuda_checked_report(exit_status != 0 || cuda_ended());
+    found_errors = cuda_found_errors() || reported;
+    if (cuda.options.summary) cuda_summary();
+    if (cuda.options.metrics) cuda_print_metrics();
+    for (size_t k = 0; cuda.trace && k < cuda.alloc.n; k++)
+        cuda_note_allocation(&cuda.alloc.at[k], -1);
+    if (cuda.trace && pl_trace_close(cuda.trace, true) != PL_OK) cuda_messages();
+    cuda.trace = NULL;
+    fflush(stdout);
+}
+
 int cuda_start(void)
 {
     if (cuda.tried) return cuda.start_error;
@@ -67,28 +85,25 @@ int cuda_start(void)
     const uint64_t base = cuda_window_open();
     cuda_checked_open(base, cuda.window_end - base);
     cuda.paused = cuda.options.from_profiler;
-    if (cuda.options.check) on_exit(take_status, NULL);
+    const cuda_options *o = &cuda.options;
+    if (o->check) on_exit(take_status, NULL);
+    if (o->check || o->trace || o->summary || o->metrics) cuda_ended_watch(show);
     return cuda.start_error = open_trace();
 }
 
 /* Behind the program's own exit functions. */
 __attribute__((destructor)) static void end(void)
 {
-    if (!cuda.devices || pthread_mutex_trylock(&cuda.lock) != 0) return;
-    for (cuda_module *m = cuda.modules; m; m = m->next) cuda_show_findings(m);
-    const bool reported = cuda_checked_report(exit_status != 0);
-    const bool errors = cuda_found_errors() || reported;
-    if (cuda.options.summary) cuda_summary();
-    if (cuda.options.metrics) cuda_print_metrics();
-    for (size_t k = 0; cuda.trace && k < cuda.alloc.n; k++)
-        cuda_note_allocation(&cuda.alloc.at[k], -1);
-    if (cuda.trace && pl_trace_close(cuda.trace, true) != PL_OK) cuda_messages();
-    cuda.trace = NULL;
+    if (!cuda.devices) return;
+    if (cuda_ended()) pthread_mutex_lock(&cuda.lock);
+    cuda_ended_now();
+    if (pthread_mutex_trylock(&cuda.lock) != 0) return;
+    show();
     pthread_mutex_unlock(&cuda.lock);
     const int status = cuda.options.exitcode_given ? (int)cuda.options.exitcode
                        : cuda.options.sanitizer    ? 0
                                                    : 1;
-    if (!errors || exit_status || !status) return;
+    if (!found_errors || exit_status || !status) return;
     fflush(NULL);
     _exit(
         status); /* destructors of other libraries are left out: nothing else changes the status */

@@ -86,7 +86,8 @@ struct cuda_module {
     struct cuda_image {
         pl_module *loaded; /* NULL: not yet, or `error` says why not */
         pl_checks *checks; /* --check: what has been found in its kernels so far, or NULL */
-        bool unchecked;    /* they could not be opened */
+        uint64_t wrong, misaligned; /* accesses that they have left out; of these, misaligned */
+        bool unchecked;             /* they could not be opened */
         bool tried;
         int error;
     } on[CUDA_DEVICES]; /* by device */
@@ -739,6 +740,15 @@ const char *cuda_shown_name(cuda_function *f);
 void cuda_show_findings(cuda_module *m);
 /* Were there errors in any module? */
 bool cuda_found_errors(void);
+
+/* ---- ended.c: a signal ends the program ---- */
+/* Not 0: launches end. 1: by a signal; 2: by --timeout. */
+extern volatile int cuda_stop;
+/* From here on `show` is called, with the lock held, before a signal ends the process. */
+void cuda_ended_watch(void (*show)(void));
+/* With the lock held: if a signal is about to end the process, it does so here. */
+void cuda_ended_now(void);
+bool cuda_ended(void);
 
 /* ---- checked.c: checkers over the whole program; without --check these do nothing ---- */
 /* [base, base + bytes): addresses of device memory. */

@@ -587,6 +587,7 @@ static const struct {
     {"closed", closed},
     {"undefined", undefined},
     {"undefined_output", undefined_output},
+    {"undefined_ended", undefined_ended},
     {"undefined_copy", undefined_copy},
     {"undefined_texels", undefined_texels},
     {"stream_early", stream_early},

@@ -126,6 +126,7 @@ void grid_barrier(void);
 /* Of app_check.c. */
 void undefined(void);
 void undefined_output(void);
+void undefined_ended(void);
 void undefined_copy(void);
 void undefined_texels(void);
 void stream_early(void);

@@ -46,6 +46,13 @@ void undefined_output(void)
     EXPECT(cudaMemcpy(h, q, sizeof h, COPY_D2H), 0);
 }
 
+/* The same, and then the signal number $APP_SIGNAL comes. */
+void undefined_ended(void)
+{
+    undefined_output();
+    raise(atoi(getenv("APP_SIGNAL")));
+}
+
 /* The host reads it. */
 void undefined_copy(void)
 {

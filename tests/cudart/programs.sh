@@ -77,6 +77,11 @@ runs "a program sees the error of a wrong access that a checker leaves out" 5 go
 runs "a program sees that an access was misaligned" 5 good "kernel .index.: mem-misaligned" with "--check mem" askew
 runs "a finding tells where the memory was made" 5 good "behind the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
 runs "a finding that ends the context is told at once" 137 "" "mem-bounds: store of 4 bytes" with "--check mem" behind_killed
+for signal in 2 6 11 15; do
+    runs "findings and trace of a program that signal $signal ends" $((128 + signal)) "" "init-output" env APP_SIGNAL=$signal "$loom" exec --check all --trace ended.db "$build/tests/cudart/app" undefined_ended
+    runs "what is in its trace" 0 "1" "" sh -c '"$1" query ended.db --csv "SELECT count(*) FROM finding" | tail -n +2 | tr -d "\r"' - "$loom"
+    rm -f ended.db
+done
 # What checkers find in programs with one mistake each, with all words but offsets; where $APP_MENDED mends it, nothing is found.
 for t in undefined undefined_output undefined_copy undefined_texels managed_race stream_early stream_late leak; do
     more=--track-origins
