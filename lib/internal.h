@@ -60,13 +60,14 @@ struct pl_module {
         uint32_t *at;
         size_t n, cap;
         bool whole;
-    } line;              /* where the lines of the program's text start */
-    pl_listing listing;  /* the latest one that a trace asked for */
-    pl_decoded *decoded; /* by pl_module_decoded; NULL: nobody has asked */
-    pl_pc_stat *pc_stat; /* of the latest launch, program->code.n entries; owned */
-    uint8_t *repeatable; /* by function, for launch/memoize.c; owned, or NULL */
-    bool grid_barrier;   /* reads %envreg1 or 2, as cooperative groups of a grid do */
-    pl_arena *results;   /* counters and texts of the latest launch; owned */
+    } line;                /* where the lines of the program's text start */
+    pl_listing listing;    /* the latest one that a trace asked for */
+    pl_decoded *decoded;   /* by pl_module_decoded; NULL: nobody has asked */
+    pl_pc_stat *pc_stat;   /* of the latest launch, program->code.n entries; owned */
+    pl_code_range counted; /* those of them that it may have changed */
+    uint8_t *repeatable;   /* by function, for launch/memoize.c; owned, or NULL */
+    bool grid_barrier;     /* reads %envreg1 or 2, as cooperative groups of a grid do */
+    pl_arena *results;     /* counters and texts of the latest launch; owned */
 };
 
 /* ---- module.c ---- */

@@ -42,11 +42,12 @@ void pl_bind_system(pl_program *p)
 void pl_bind(pl_program *p, int level)
 {
     const pl_exec_form *forms = best(level);
-    const bool late = pl_has_bulk_reductions(p);
+    const bool late = p->bulk_reductions = pl_has_bulk_reductions(p);
     for (size_t n = 0; n < p->code.n; n++) {
         pl_insn *i = &p->code.at[n];
         if (pl_insn_is_ordered(p, i, late)) i->flags |= PL_IF_ORDERED;
         const pl_form *f = &pl_forms[i->form];
+        p->launch_control |= f->mnem == M_clusterlaunchcontrol;
         const pl_exec_form *x = &forms[i->form];
         unsigned index = 0, stride = 1;
         for (unsigned k = 0; k < x->nspec; k++) {

@@ -10,6 +10,7 @@
 
 #include "emu/exec/deadlock_report.h"
 #include "emu/exec/functional.h"
+#include "isa/program/insn_query.h"
 
 enum {
     TURN = 1 << 16,      /* instructions of a warp's turn */
@@ -278,6 +279,17 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
     return st;
 }
 
+/* Without a model of time every instruction is one issue. */
+static void count_issues(const pl_grid *g)
+{
+    for (size_t k = 0; k < g->counted.count; k++) {
+        const size_t pc = g->counted.first + k;
+        pl_pc_stat *x = &g->pc_stat[pc];
+        x->issues = x->executed;
+        if (pl_insn_effects(&g->program->code.at[pc]) & PL_EF_BRANCH) x->branches = x->executed;
+    }
+}
+
 pl_status pl_grid_run(pl_grid *head)
 {
     pl_status st = PL_OK;
@@ -303,13 +315,7 @@ pl_status pl_grid_run(pl_grid *head)
         }
     }
     free(live);
-    for (size_t k = 0; head->pc_stat && k < head->program->code.n;
-         k++) { /* without a model of time every instruction is one issue */
-        pl_pc_stat *x = &head->pc_stat[k];
-        x->issues = x->executed;
-        if (pl_forms[head->program->code.at[k].form].effects & PL_EF_BRANCH)
-            x->branches = x->executed;
-    }
+    if (head->pc_stat) count_issues(head);
     for (pl_grid *g = head; g; g = g->next) pl_grid_close(g);
     if (st == PL_OK && head->no_memory) st = PL_NOMEM;
     return st != PL_OK ? st : head->fault.set ? PL_FAULT : PL_OK;

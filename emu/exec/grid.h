@@ -54,6 +54,7 @@ typedef struct pl_grid {
                                    interleavable) */
     const pl_sink *sink;        /* or NULL */
     pl_pc_stat *pc_stat;        /* program->code.n entries, or NULL */
+    pl_code_range counted;      /* those of them that this launch can change */
     const volatile int *cancel; /* or NULL: stop when it becomes non-zero */
     pl_limits most;             /* those of the head count */
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks,
@@ -144,13 +145,13 @@ void pl_launch_cache_close(pl_launch_cache *s);
 pl_team *pl_launch_cache_take_team(pl_launch_cache *s, uint32_t n, pl_team_work *work, void *ctx);
 void pl_launch_cache_put_team(pl_launch_cache *s, pl_team *t, uint32_t n); /* NULL is allowed */
 
-/* Adds counts of n instructions. */
-static inline void pl_pc_stat_add(pl_pc_stat *to, const pl_pc_stat *from, size_t n)
+/* Adds the counts of these instructions. */
+static inline void pl_pc_stat_add(pl_pc_stat *to, const pl_pc_stat *from, pl_code_range at)
 {
     _Static_assert(sizeof(pl_pc_stat) % sizeof(uint64_t) == 0, "64-bit sums only");
-    uint64_t *a = (uint64_t *)(void *)to;
-    const uint64_t *b = (const uint64_t *)(const void *)from;
-    for (size_t k = 0; k < n * (sizeof *to / sizeof *a); k++) a[k] += b[k];
+    uint64_t *a = (uint64_t *)(void *)(to + at.first);
+    const uint64_t *b = (const uint64_t *)(const void *)(from + at.first);
+    for (size_t k = 0; k < at.count * (sizeof *to / sizeof *a); k++) a[k] += b[k];
 }
 
 /* Has the launch failed? Threads ask while another one says so. */

@@ -162,10 +162,8 @@ static bool may_be_parallel(const pl_grid *g)
 /* By the program: whether all that orders blocks is marked as such. */
 static bool is_marked(const pl_grid *g)
 {
-    if (g->async_mode != PL_ASYNC_EAGER && pl_has_bulk_reductions(g->program)) return false;
-    for (size_t pc = 0; pc < g->program->code.n; pc++)
-        if (pl_forms[g->program->code.at[pc].form].mnem == M_clusterlaunchcontrol) return false;
-    return true;
+    return !g->program->launch_control &&
+           (g->async_mode == PL_ASYNC_EAGER || !g->program->bulk_reductions);
 }
 
 /* The first blocks, in this thread. False: one of them waits for others, or the launch is over. */
@@ -315,7 +313,7 @@ static bool open_stats(parallel_run *r)
 static void close_stats(parallel_run *r)
 {
     for (uint32_t w = 1; r->stat && w < pl_team_size(r->team); w++) {
-        if (r->stat[w]) pl_pc_stat_add(r->g->pc_stat, r->stat[w], r->g->program->code.n);
+        if (r->stat[w]) pl_pc_stat_add(r->g->pc_stat, r->stat[w], r->g->counted);
         free(r->stat[w]);
     }
     free(r->stat);

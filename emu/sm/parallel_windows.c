@@ -168,7 +168,7 @@ void pl_window_add_up(const pl_gpu_model *x)
 {
     pl_pc_stat *to = x->g->pc_stat;
     for (uint32_t w = 1; to && x->team && w < pl_team_size(x->team); w++)
-        pl_pc_stat_add(to, x->stat[w], x->g->program->code.n);
+        pl_pc_stat_add(to, x->stat[w], x->g->counted);
 }
 
 static void in_order(pl_cta *c)

@@ -41,6 +41,15 @@ static inline bool pl_call_uses_abi(const pl_program *p, const pl_insn *i)
     return callee == UINT32_MAX || p->funcs.at[callee].abi_calls || p->funcs.at[callee].system;
 }
 
+/* What runs when the function does: its own instructions, or all of the program if it calls. */
+static inline pl_code_range pl_func_reach(const pl_program *p, const pl_prog_func *f)
+{
+    for (uint32_t k = 0; k < f->count; k++)
+        if (pl_insn_effects(&p->code.at[f->first + k]) & PL_EF_CALL)
+            return (pl_code_range){.count = p->code.n};
+    return (pl_code_range){.first = f->first, .count = f->count};
+}
+
 /* Its immediate is the number of a special register (a pl_word). */
 static inline bool pl_insn_names_sreg(const pl_insn *i)
 {

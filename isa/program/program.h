@@ -228,6 +228,8 @@ typedef struct pl_program {
         size_t n, cap;
     } sources; /* the PTX files, one after the other in the text */
     int opt_level;
+    /* It has instructions of these kinds: set when it is bound (pl_bind). */
+    bool bulk_reductions, launch_control;
     uint32_t lanes;          /* while it is assembled: of a warp */
     bool linked_parts;       /* while it is assembled: a function that is called by its address has
                                 branches with conditions (ptx/lower/call_graph.h) */
@@ -237,6 +239,11 @@ typedef struct pl_program {
     const char *text;        /* the PTX, for messages and listings */
     size_t text_bytes;
 } pl_program;
+
+/* Instructions first to first + count - 1. */
+typedef struct pl_code_range {
+    size_t first, count;
+} pl_code_range;
 
 /* The function at this address, UINT32_MAX: there is none. */
 static inline uint32_t pl_program_func_at(const pl_program *p, uint64_t address)

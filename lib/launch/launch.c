@@ -695,6 +695,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .stack_limit = stack_limit(l, s->f),
                  .max_resident = s->occupancy.blocks * gpu->machine->sm.count,
                  .pc_stat = is_counted(first) ? m->pc_stat : NULL,
+                 .counted = m->counted,
                  .cancel = first->cancel ? first->cancel : gpu->stop,
                  .progress = first->progress,
                  .progress_ctx = first->progress_ctx,
@@ -819,6 +820,15 @@ static bool reads_grid_barrier(const pl_program *p)
     return reads;
 }
 
+/* Only the counts that a launch can change are set to zero before the next: a module may be large
+ * and its launches short. */
+static void begin_counts(pl_module *m, const pl_prog_func *entry, bool alone)
+{
+    memset(m->pc_stat + m->counted.first, 0, m->counted.count * sizeof *m->pc_stat);
+    m->counted =
+        alone ? pl_func_reach(m->program, entry) : (pl_code_range){.count = m->program->code.n};
+}
+
 static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out)
 {
     PL_UNGUARDED;
@@ -844,7 +854,7 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
         pl_totals_close(x.totals);
         return pl_gpu_no_memory(gpu, "while preparing the launch");
     }
-    if (is_counted(l)) memset(m->pc_stat, 0, code * sizeof *m->pc_stat);
+    if (is_counted(l)) begin_counts(m, s->f, n == 1);
     make_sink(&x);
     k = 0;
     for (const pl_launch *y = l; y; y = y->then, k++) {

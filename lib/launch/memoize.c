@@ -313,7 +313,8 @@ static void replay(const memo_entry *e, pl_grid *g)
     g->longest_warp = e->longest_warp;
     g->blocks_done = pl_grid_blocks(g);
     g->complete = true;
-    if (g->pc_stat) memcpy(g->pc_stat, e->stat, g->program->code.n * sizeof *e->stat);
+    if (g->pc_stat)
+        memcpy(g->pc_stat + g->counted.first, e->stat, g->counted.count * sizeof *e->stat);
 }
 
 /* Does this launch have to be executed? What it accesses is noted from here on if that is of use.
@@ -362,7 +363,7 @@ static void note(pl_memo *o, const pl_module *m, const pl_grid *g)
     const size_t n = g->entry->param_bytes;
     e->key = key_of(m, g);
     e->params = malloc(n ? n : 1);
-    e->stat = malloc(((g->pc_stat ? g->program->code.n : 0) + 1) * sizeof *e->stat);
+    e->stat = malloc(((g->pc_stat ? g->counted.count : 0) + 1) * sizeof *e->stat);
     if (!e->params || !e->stat) {
         free(e->params);
         free(e->stat);
@@ -387,6 +388,7 @@ void pl_memo_learn(pl_gpu *gpu, const pl_module *m, const pl_grid *g, bool good)
     e->executed = g->executed;
     e->lane_executed = g->lane_executed;
     e->longest_warp = g->longest_warp;
-    if (g->pc_stat) memcpy(e->stat, g->pc_stat, g->program->code.n * sizeof *e->stat);
+    if (g->pc_stat)
+        memcpy(e->stat, g->pc_stat + g->counted.first, g->counted.count * sizeof *e->stat);
     e->state = KNOWN;
 }
