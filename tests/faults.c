@@ -32,7 +32,7 @@
 #undef main
 int cli_main(int argc, char **argv);
 
-enum { SECONDS = 60, FEW = 12, SKIP = 77 };
+enum { SECONDS = 60, FEW = 8, SKIP = 77 };
 
 #define SAXPY           "run", "$/examples/saxpy.ptx", "-g", "2", "-b", "64", "--arch", "toy"
 #define SAXPY_ARGUMENTS "u32:128", "f32:2", "f32[128]=iota", "out:f32[128]=iota"
