@@ -1,6 +1,7 @@
 #!/bin/sh
 # compilers.sh - arithmetic does not depend on the compiler, its optimisation level or the processor it compiles for: every compiler
 # at hand makes tests/unit/num_sums.c, and all programs print the same checksums. tools/lint looks at clang's warnings.
+# The least and the most optimised program of each compiler; with --all (make lane-loops) every level and processor.
 . "${srcdir:-.}/tests/scratch.sh"
 
 sources="$root/tests/unit/num_sums.c $root/emu/exec/num/softfloat.c $root/emu/exec/num/mufu_tables.c"
@@ -24,6 +25,10 @@ run() {
     rm -f printed
 }
 
+has() { grep -qw "$1" /proc/cpuinfo 2>/dev/null; }
+
+all=false
+[ "${1-}" != --all ] || all=true
 for cc in gcc clang; do
     if ! command -v $cc >/dev/null; then
         n=$((n + 1))
@@ -31,12 +36,8 @@ for cc in gcc clang; do
         continue
     fi
     run $cc -O0
-    run $cc -O2
-    if grep -qw avx2 /proc/cpuinfo 2>/dev/null; then
-        run $cc -O3 "-mavx2 -mfma"
-    fi
-    if grep -qw avx512vl /proc/cpuinfo 2>/dev/null; then
-        run $cc -O3 "-mavx512f -mavx512vl -mavx512dq -mavx512bw -mfma"
-    fi
+    if $all || ! has avx2; then run $cc -O2 ""; fi
+    if has avx2 && { $all || ! has avx512vl; }; then run $cc -O3 "-mavx2 -mfma"; fi
+    if has avx512vl; then run $cc -O3 "-mavx512f -mavx512vl -mavx512dq -mavx512bw -mfma"; fi
 done
 echo "1..$n"

@@ -131,7 +131,7 @@ tests_accuracy_rates_LDADD = libptxloom.la
 tests_accuracy_assembling_LDADD = libpl_harness.la
 CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT) tests/accuracy/speed$(EXEEXT) \
 	tests/accuracy/traces$(EXEEXT) tests/accuracy/mufu_all$(EXEEXT) tests/accuracy/rates$(EXEEXT) tests/accuracy/assembling$(EXEEXT)
-accuracy: tests/corpus.stamp ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT)
+accuracy: tests/corpus.stamp ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT) lane-loops
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/micro
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles
 # Commits to today's figures: tests/data/accuracy.tsv, doc/accuracy.md and doc/accuracy.svg in the source tree.
@@ -187,6 +187,13 @@ tsan:
 	  --disable-avx2 --disable-avx512; }
 	cd build-tsan && $(MAKE) $(BUILT_SOURCES) && $(MAKE) ptxloom$(EXEEXT)
 	srcdir='$(srcdir)' PTXLOOM=build-tsan/ptxloom$(EXEEXT) $(SHELL) $(srcdir)/tests/tsan.sh $(TSAN)
+# The same results with each variant of the lane loops that this computer can run, in the folder build-lanes: ./quickstart builds one of them.
+# The arithmetic by every compiler at hand, at all levels.
+lane-loops:
+	$(MKDIR_P) build-lanes
+	cd build-lanes && { test -f Makefile || $(abs_top_srcdir)/configure CC='$(CC)' CFLAGS='$(CFLAGS)'; }
+	cd build-lanes && $(MAKE) && $(MAKE) check TESTS='tests/vectors tests/suite_functional'
+	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/compilers.sh --all
 # CUDA programs under `ptxloom exec` in builds with the address and the thread sanitizer.
 cudart-sanitizers:
 	for s in asan:address,undefined tsan:thread; do \
@@ -198,7 +205,7 @@ cudart-sanitizers:
 # Recorded launches whose blocks act on each other, 20 times with 1, 2 and 4 host threads. DETERMINISM="3 PATTERN": 3 times, some launch files only.
 determinism: tests/corpus.stamp ptxloom$(EXEEXT)
 	srcdir='$(srcdir)' PTXLOOM=./ptxloom$(EXEEXT) $(SHELL) $(srcdir)/tests/determinism.sh $(DETERMINISM)
-.PHONY: cudart-sanitizers determinism tsan weak-suite suite-levels schedules levels accuracy accuracy-update accuracy-mufu bench fuzz docs-update
+.PHONY: cudart-sanitizers determinism lane-loops tsan weak-suite suite-levels schedules levels accuracy accuracy-update accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
 EXTRA_DIST += tests/passes tests/compare_builds.sh tests/concurrent.sh tests/tsan.sh tests/determinism.sh tests/cudart/sanitized.sh tests/data tests/ptx tests/check tests/advice tests/litmus tests/isagen $(script_tests) $(long_scripts) tests/scratch.sh tests/unit/num_sums.c
