@@ -131,7 +131,8 @@ tests_accuracy_rates_LDADD = libptxloom.la
 tests_accuracy_assembling_LDADD = libpl_harness.la
 CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT) tests/accuracy/speed$(EXEEXT) \
 	tests/accuracy/traces$(EXEEXT) tests/accuracy/mufu_all$(EXEEXT) tests/accuracy/rates$(EXEEXT) tests/accuracy/assembling$(EXEEXT)
-accuracy: tests/corpus.stamp ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT) lane-loops
+accuracy: tests/corpus.stamp ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT) tests/labs$(EXEEXT) lane-loops
+	$(AM_TESTS_ENVIRONMENT) tests/labs --all >labs.tmp || { grep '^not' labs.tmp; exit 1; }; rm labs.tmp
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/micro
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles
 # Commits to today's figures: tests/data/accuracy.tsv, doc/accuracy.md and doc/accuracy.svg in the source tree.
