@@ -13,7 +13,7 @@ typedef struct pl_machine_text {
 } pl_machine_text;
 
 extern const pl_machine_text pl_target_texts[]; /* the same of arch/NAME.target */
-extern const pl_machine_text
-    pl_machine_texts[]; /* sorted by name; ends with a row whose name is NULL */
+/* Sorted by name; ends with a row whose name is NULL. */
+extern const pl_machine_text pl_machine_texts[];
 
 #endif

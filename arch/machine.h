@@ -74,8 +74,8 @@ typedef struct pl_price {
         uint8_t n;       /* hardware instructions that go there */
         uint16_t cycles; /* it is held */
     } pipe[6];
-    uint32_t
-        warp_reissue; /* cycles until the same warp can use the unit of its slowest part again */
+    /* Cycles until the same warp can use the unit of its slowest part again. */
+    uint32_t warp_reissue;
     uint32_t cross_pipe_latency; /* cycles to the result by the stall counts of other classes */
     bool variable;               /* result announced by scoreboard, not by fixed latency */
 } pl_price;
@@ -150,8 +150,8 @@ typedef struct pl_l1_config {
     int allocate;       /* PL_L1_LOADS ... */
     uint32_t read_only; /* 1: loads that are known to read what nobody writes are kept even if
                            global loads pass */
-    double
-        evict_last_share; /* part of it that lines with the priority evict_last may keep; 0: all */
+    /* Part of it that lines with the priority evict_last may keep; 0: all. */
+    double evict_last_share;
 } pl_l1_config;
 
 typedef struct pl_sync_config {
@@ -227,8 +227,8 @@ const pl_conf_key *pl_machine_keys(const char *section, size_t *n);
 /* How many blocks of a kernel one SM holds, and what limits it. */
 typedef struct pl_occupancy {
     uint32_t blocks; /* resident on an SM; 0: can never run */
-    uint32_t by_warps, by_blocks, by_registers, by_shared,
-        by_barriers;                               /* limits by each resource */
+    /* Limits by each resource. */
+    uint32_t by_warps, by_blocks, by_registers, by_shared, by_barriers;
     uint32_t registers_per_warp, shared_per_block; /* as allocated */
     uint64_t carveout;                             /* shared memory set aside on an SM, bytes */
     uint32_t warps;                                /* of a block */

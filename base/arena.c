@@ -96,8 +96,8 @@ static block *get_pages(size_t bytes, bool huge)
         unsigned char *at = align_up(start + FRONT, HUGE) - FRONT, *end = at + pages;
         if (at > start) munmap(start, (size_t)(at - start));
         if (start + pages + more > end) munmap(end, (size_t)(start + pages + more - end));
-        madvise(at + FRONT, pages - FRONT,
-                MADV_HUGEPAGE); /* a wish: without large pages it is as before */
+        /* A wish: without large pages it is as before. */
+        madvise(at + FRONT, pages - FRONT, MADV_HUGEPAGE);
         start = at;
     }
     block *b = (block *)(void *)start;
@@ -111,8 +111,8 @@ static block *more_pages(block *b, size_t bytes)
     size_t pages = whole_pages(bytes);
     block *bigger = mremap(b, b->pages, pages, MREMAP_MAYMOVE);
     if (bigger == MAP_FAILED) return NULL;
-    if (pages >= 2 * HUGE)
-        madvise(bigger, pages, MADV_HUGEPAGE); /* what is added will be filled at least by half */
+    /* What is added will be filled at least by half. */
+    if (pages >= 2 * HUGE) madvise(bigger, pages, MADV_HUGEPAGE);
     bigger->pages = pages;
     bigger->size = pages - sizeof *bigger;
     return bigger;
@@ -125,8 +125,8 @@ static void free_pages(block *b)
 
 static void keep_small(block *b)
 {
-    if (b->pages)
-        madvise(b, b->pages, MADV_NOHUGEPAGE); /* where the system gives large pages unasked */
+    /* Where the system gives large pages unasked. */
+    if (b->pages) madvise(b, b->pages, MADV_NOHUGEPAGE);
 }
 #else
 static block *get_pages(size_t bytes, bool huge)
@@ -246,9 +246,8 @@ static block *new_block(pl_arena *a, size_t at_least)
     size_t size = a->next_size < at_least ? at_least : a->next_size;
     if (size > SIZE_MAX / 2) return NULL;
     size_t bytes = sizeof(block) + size;
-    if (bytes >= MAPPED)
-        bytes = whole_pages(
-            size > at_least + sizeof(block) ? size : bytes); /* a power of two, if that is enough */
+    if (bytes >= MAPPED) /* A power of two, if that is enough. */
+        bytes = whole_pages(size > at_least + sizeof(block) ? size : bytes);
     block *b = get_block(bytes, !a->sparse);
     if (!b) return NULL;
     if (a->sparse) keep_small(b);

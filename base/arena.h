@@ -15,17 +15,17 @@
 typedef struct pl_arena pl_arena;
 
 pl_arena *pl_arena_open(void); /* NULL only when memory is exhausted */
-pl_arena *
-pl_arena_open_sparse(void); /* for large arrays of which mostly little is touched: small pages */
+/* For large arrays of which mostly little is touched: small pages. */
+pl_arena *pl_arena_open_sparse(void);
 void pl_arena_close(pl_arena *a); /* frees everything; NULL is allowed */
-void pl_arena_reset(
-    pl_arena *a); /* takes everything back and keeps the memory for what comes next */
+/* Takes everything back and keeps the memory for what comes next. */
+void pl_arena_reset(pl_arena *a);
 void pl_arena_reuse(pl_arena *a); /* the same; from now on what has been used before comes as it was
                                      left, not zeroed */
 void pl_arena_empty(pl_arena *a); /* the same, and gives the memory back */
 void *pl_arena_alloc(pl_arena *a, size_t bytes); /* zeroed, 16-byte aligned */
-void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes,
-                             size_t align); /* align: power of two <= 4096 */
+/* Align: power of two <= 4096. */
+void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes, size_t align);
 void *pl_arena_copy(pl_arena *a, const void *from, size_t bytes);
 char *pl_arena_strndup(pl_arena *a, const char *s, size_t n);
 char *pl_arena_strdup(pl_arena *a, const char *s);

@@ -35,8 +35,8 @@ typedef struct pl_diag {
     pl_loc at;
     const char *text; /* the formatted message, without place and id */
     const char *help; /* what to write instead, or NULL */
-    const char
-        *source; /* position in the source that the place was compiled from: "k.cu:12", or NULL */
+    /* Position in the source that the place was compiled from: "k.cu:12", or NULL. */
+    const char *source;
 } pl_diag;
 
 /* The sources that diagnostics point into, and the diagnostics found so far. */

@@ -62,8 +62,8 @@ typedef enum pl_access_kind {
 
 typedef struct pl_inst_event {
     uint64_t seq; /* number of this issue in the launch, from 0: the key that mem rows refer to */
-    uint64_t
-        cycle; /* timing mode: SM cycle of issue; functional mode: the warp's instruction count */
+    /* Timing mode: SM cycle of issue; functional mode: the warp's instruction count. */
+    uint64_t cycle;
     uint32_t block;  /* linear block number, counted through all grids of the launch */
     uint32_t warp;   /* in its block */
     uint32_t pc;     /* index of the machine instruction in the program */

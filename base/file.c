@@ -10,8 +10,8 @@
 FILE *pl_file_open(const char *path)
 {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK),
-        why = EINVAL; /* O_NONBLOCK means nothing to ordinary files */
+    /* O_NONBLOCK means nothing to ordinary files. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), why = EINVAL;
     if (fd < 0) return NULL;
     if (fstat(fd, &st) != 0)
         why = errno;

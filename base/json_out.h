@@ -28,11 +28,11 @@ typedef struct pl_json {
 void pl_json_open(pl_json *j, char bracket); /* '{' or '[' */
 void pl_json_close(pl_json *j);
 void pl_json_key(pl_json *j, const char *key);
-void pl_json_text(pl_json *j,
-                  const char *text); /* NULL: null; bytes that are no UTF-8 become '?' */
+/* NULL: null; bytes that are no UTF-8 become '?'. */
+void pl_json_text(pl_json *j, const char *text);
 void pl_json_int(pl_json *j, int64_t v);
-void pl_json_real(pl_json *j,
-                  double v); /* the shortest decimal that reads back as v; null when not finite */
+/* The shortest decimal that reads back as v; null when not finite. */
+void pl_json_real(pl_json *j, double v);
 void pl_json_null(pl_json *j);
 void pl_json_bool(pl_json *j, bool v);
 /* Base64 (RFC 4648): without quotes; and as a value. */

@@ -120,8 +120,8 @@ static int make_file(pl_outfile *o, const struct stat *old)
     struct stat own;
     if (old->st_nlink && fstat(fd, &own) == 0) {
         const bool other = own.st_uid != old->st_uid || own.st_gid != old->st_gid;
-        if (other && fchown(fd, old->st_uid, old->st_gid) != 0)
-            errno = 0; /* it becomes a file of the user who writes it */
+        /* It becomes a file of the user who writes it. */
+        if (other && fchown(fd, old->st_uid, old->st_gid) != 0) errno = 0;
         fchmod(fd, old->st_mode & 07777);
     }
     o->f = fdopen(fd, "wb");
@@ -171,8 +171,8 @@ int pl_outfile_check(const char *path, const pl_outfile_rule *rule)
     pl_outfile *o;
     struct stat old;
     int why = look(path, rule, &old);
-    if (why || (old.st_nlink && !S_ISREG(old.st_mode)))
-        return why; /* opening a pipe would wait for its reader */
+    /* Opening a pipe would wait for its reader. */
+    if (why || (old.st_nlink && !S_ISREG(old.st_mode))) return why;
     why = pl_outfile_open(&o, path, rule);
     pl_outfile_close(o, false);
     return why;

@@ -49,8 +49,8 @@ typedef struct pl_tensor_desc {
     uint64_t stride[PL_TENSOR_DIMS - 1];     /* bytes, of all dimensions but the first */
     uint32_t box[PL_TENSOR_DIMS];            /* tiled: elements of a tile */
     uint32_t element_stride[PL_TENSOR_DIMS]; /* every how many elements one is taken */
-    int lower[PL_TENSOR_DIMS -
-              2]; /* im2col: corners of the bounding box, first the width; the wide modes use [0] */
+    /* im2col: corners of the bounding box, first the width; the wide modes use [0]. */
+    int lower[PL_TENSOR_DIMS - 2];
     int upper[PL_TENSOR_DIMS - 2];
     uint32_t channels, pixels; /* im2col: of a column */
     int interleave;            /* 0 none, 1 slices of 16 bytes, 2 of 32 */
@@ -80,8 +80,8 @@ enum { PL_MIP_LEVELS = 17 };
 /* A CUDA array or mipmapped array: texels in a layout of the GPU's own. */
 typedef struct pl_array_desc {
     pl_texel_format format;
-    uint32_t width, height,
-        depth; /* texels; height 0: one-dimensional. Layers and cube faces are counted in depth */
+    /* Texels; height 0: one-dimensional. Layers and cube faces are counted in depth. */
+    uint32_t width, height, depth;
     uint32_t levels; /* mipmap levels; 0 and 1: one */
     bool layered, cubemap;
 } pl_array_desc;

@@ -39,8 +39,8 @@ enum { AT_WORK, STOPPED, DONE, STATE_BITS = 2 };
 
 /* What concerns one worker. */
 typedef struct share {
-    _Alignas(64) _Atomic uint64_t
-        range; /* run << 32 | first << 16 | end: positions in `list` that are not taken */
+    /* Run << 32 | first << 16 | end: positions in `list` that are not taken. */
+    _Alignas(64) _Atomic uint64_t range;
     _Atomic uint32_t stopped; /* jobs that it has begun and that wait for their turn */
     _Atomic bool idle;        /* it looks for one of them */
 } share;
@@ -57,17 +57,17 @@ struct pl_team {
     _Atomic uint16_t *beginner; /* by job that has stopped: the worker that began it */
     _Atomic uint16_t *list;     /* the jobs of each worker */
     _Atomic uint16_t *place;    /* by job: where it is in the lists */
-    _Atomic uint32_t
-        *state; /* by place, so that a worker writes a part of its own: run << STATE_BITS | what; of
-                 * another run: not begun yet, or at work for the first time */
+    /* By place, so that a worker writes a part of its own: run << STATE_BITS | what; of another
+     * run: not begun yet, or at work for the first time. */
+    _Atomic uint32_t *state;
     pthread_t thread[PL_TEAM_THREADS];
     pthread_mutex_t lock;
     pthread_cond_t change;
     _Alignas(64) _Atomic uint32_t run;
     _Atomic uint32_t asleep; /* threads that wait on `change` */
     _Atomic bool stop;
-    _Alignas(
-        64) _Atomic uint32_t left; /* jobs not done, or of which a worker has not said so yet */
+    /* Jobs not done, or of which a worker has not said so yet. */
+    _Alignas(64) _Atomic uint32_t left;
     _Alignas(64) _Atomic uint64_t frontier; /* run << 32 | job: all before it are done, or apart */
     _Atomic uint32_t stopped;               /* jobs that wait for their turn, of all workers */
 };
@@ -349,8 +349,8 @@ pl_team *pl_team_open(uint32_t n, pl_team_work *work, void *ctx)
     t->work = work;
     t->ctx = ctx;
     t->share = aligned_alloc(64, n * sizeof *t->share);
-    t->owner = calloc(PL_TEAM_JOBS + 1,
-                      sizeof *t->owner); /* here and below: one more, after the last job */
+    /* Here and below: one more, after the last job. */
+    t->owner = calloc(PL_TEAM_JOBS + 1, sizeof *t->owner);
     t->beginner = calloc(PL_TEAM_JOBS, sizeof *t->beginner);
     t->list = calloc(PL_TEAM_JOBS, sizeof *t->list);
     t->place = calloc(PL_TEAM_JOBS + 1, sizeof *t->place);
@@ -405,8 +405,8 @@ static void share_out(pl_team *t, uint32_t run, uint32_t n, const uint16_t *home
         note(&t->owner[k], worker);
         end[worker + 1]++;
     }
-    for (uint32_t w = 0; w < t->size; w++)
-        end[w + 1] += end[w]; /* where w's list begins, for now */
+    /* Where w's list begins, for now. */
+    for (uint32_t w = 0; w < t->size; w++) end[w + 1] += end[w];
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t place = end[look(&t->owner[k])]++;
         note(&t->list[place], k);

@@ -62,8 +62,8 @@ typedef struct pl_knowledge {
     uint32_t refs;
     uint32_t n;
     pl_known_of origin; /* who knows of this knows all that stands here; until 0: not known */
-    pl_known_of
-        at[]; /* sorted by who: a block stands before its groups, these before their lanes */
+    /* Sorted by who: a block stands before its groups, these before their lanes. */
+    pl_known_of at[];
 } pl_knowledge;
 
 /* Nothing; out of memory: NULL, as from the functions below. NULL counts as nothing. */

@@ -67,8 +67,8 @@ static bool before(pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
         return true;
     const pl_grid *g = v->w->grid; /* of grids in a row, those before this one */
     if (x->block < g->first_block && g->before && g->before->complete) return true;
-    return v->w->grid->capability < 70 && own && x->unit == v->self.unit &&
-           x->pc != v->self.pc; /* lanes of a warp go in step */
+    /* Lanes of a warp go in step. */
+    return v->w->grid->capability < 70 && own && x->unit == v->self.unit && x->pc != v->self.pc;
 }
 
 static bool heard_at(const pl_visit *v, const pl_context *x, pl_touch t, unsigned lane,
@@ -183,8 +183,8 @@ static bool fenced_off(const pl_visit *v, const pl_context *x, pl_touch t, unsig
 static bool compare(pl_visit *v, pl_touch t, unsigned lane, const place *p, unsigned bytes)
 {
     const pl_context *x = &v->pool->at[pl_touch_context(t)];
-    if (x->flags & v->self.flags & PL_ACCESS_ATOMIC && x->block == v->self.block)
-        return false; /* scopes reach the own block, whatever orders the two */
+    /* Scopes reach the own block, whatever orders the two. */
+    if (x->flags & v->self.flags & PL_ACCESS_ATOMIC && x->block == v->self.block) return false;
     if (before(v, x, t, lane)) {
         if ((v->proxy || (x->flags ^ v->self.flags) & PL_ACCESS_PATHS) && fenced_off(v, x, t, lane))
             suspected(v, x, PL_FK_RACE_PROXY, t, lane, p, bytes);

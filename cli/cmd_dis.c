@@ -113,10 +113,8 @@ static void listing(FILE *out, pl_module *m, const char *only, bool timed)
     bool several = pl_module_source_count(m) > 1;
     const int width = cli_width(out), before = PC + (timed ? CONTROL : 0),
               room = width ? width - before - 1 : 1 << 20;
-    const int pad = room / 2 > INSTRUCTION ? INSTRUCTION
-                    : room / 2 < LEAST
-                        ? LEAST
-                        : room / 2; /* for the instruction, on a narrow terminal half of it */
+    /* For the instruction, on a narrow terminal half of it. */
+    const int pad = room / 2 > INSTRUCTION ? INSTRUCTION : room / 2 < LEAST ? LEAST : room / 2;
     size_t n = pl_module_code_size(m);
     for (uint32_t pc = 0; pc < n; pc++) {
         pl_listing l = pl_module_listing(m, pc);

@@ -700,8 +700,8 @@ static int run_all(session *s)
         s->style.one_of_many = o->noperands > 1;
         if (o->summary && !o->json && s->style.one_of_many) run_summary_head();
         for (size_t i = 0; i < o->noperands && cli_stop != CLI_INTERRUPTED; i++) {
-            if (cli_stop == CLI_OUT_OF_TIME)
-                cli_stop = CLI_GO_ON; /* one launch out of time; the others have theirs */
+            /* One launch out of time; the others have theirs. */
+            if (cli_stop == CLI_OUT_OF_TIME) cli_stop = CLI_GO_ON;
             run_launch_file(s, o->operand[i]);
         }
     } else {

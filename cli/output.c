@@ -119,21 +119,19 @@ int cli_finish(int status)
         fprintf(stderr, "error: cannot write to standard output: %s\n", strerror(output_error));
         return CLI_SYSTEM;
     }
-    if (status == CLI_SYSTEM && !said)
-        cli_no_memory(); /* every other failure of the system has its message */
+    /* Every other failure of the system has its message. */
+    if (status == CLI_SYSTEM && !said) cli_no_memory();
     return no_memory ? CLI_SYSTEM : status;
 }
 
 void cli_standard_files(void)
 {
     int fd;
-    signal(SIGPIPE,
-           SIG_IGN); /* who reads no more is an error of writing, and a trace gets its end */
+    /* Who reads no more is an error of writing, and a trace gets its end. */
+    signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes: the write fails, and the message says why */
-    do
-        fd =
-            open("/dev/null",
-                 O_RDONLY); /* a file that the command writes must not become its standard output */
+    /* A file that the command writes must not become its standard output. */
+    do fd = open("/dev/null", O_RDONLY);
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0) close(fd);
 }

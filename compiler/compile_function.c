@@ -57,9 +57,8 @@ void pl_compile_unit_join(pl_program *p, pl_prog_func *f, const pl_program *part
 {
     uint32_t code = (uint32_t)p->code.n, pool = (uint32_t)p->pool.n, calls = (uint32_t)p->calls.n,
              moves = (uint32_t)p->moves.n;
-    if (!code &&
-        pl_arena_give(p->arena, part->arena,
-                      part->code.at)) { /* the first one, and it is large: nothing in it moves */
+    /* The first one, and it is large: nothing in it moves. */
+    if (!code && pl_arena_give(p->arena, part->arena, part->code.at)) {
         p->code.at = part->code.at;
         p->code.n = part->code.n;
         p->code.cap = part->code.cap;

@@ -346,8 +346,8 @@ int cuda_share(uint64_t address)
         return -1;
     }
     memcpy(p, a->bytes, a->size);
-    if (cuda.on_memory.written)
-        cuda.on_memory.written(a->address, a->size); /* others may do that unseen */
+    /* Others may do that unseen. */
+    if (cuda.on_memory.written) cuda.on_memory.written(a->address, a->size);
     unmap(a, cuda.devices);
     if (a->room)
         munmap(a->bytes, a->room);
@@ -392,8 +392,8 @@ int cuda_release(uint64_t address, unsigned types)
     unmap(&a, cuda.devices);
     cuda_note_allocation(&a, cuda.now);
     if (cuda.on_memory.freed) cuda.on_memory.freed(&a);
-    if (cuda.on_memory.written)
-        cuda.on_memory.written(a.address, a.size); /* nobody else is told of it */
+    /* Nobody else is told of it. */
+    if (cuda.on_memory.written) cuda.on_memory.written(a.address, a.size);
     memmove(&cuda.alloc.at[k - 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof a);
     cuda.alloc.n--;
     if (a.type == MEMORY_DEVICE) {

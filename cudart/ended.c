@@ -23,8 +23,8 @@ volatile int cuda_stop;
 static sem_t caught;
 static volatile sig_atomic_t signalled; /* 0: no signal yet */
 static volatile sig_atomic_t shown;
-static volatile sig_atomic_t
-    busy; /* the lock was held, perhaps by the thread that has the signal */
+/* The lock was held, perhaps by the thread that has the signal. */
+static volatile sig_atomic_t busy;
 static void (*show_all)(void);
 static pid_t owner; /* processes that it forks show nothing */
 

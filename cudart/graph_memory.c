@@ -7,8 +7,8 @@
 enum { CHUNK = 32 << 20 }; /* in which the device gets memory for graphs */
 
 static cuda_table memories; /* by address: cuda_graph_memory */
-static uint64_t held, held_high,
-    used_high; /* bytes; what is not used is kept for the next launch */
+/* Bytes; what is not used is kept for the next launch. */
+static uint64_t held, held_high, used_high;
 
 /* Bytes that graphs have allocated and nobody has freed. */
 static uint64_t live_bytes(void)

@@ -105,8 +105,8 @@ __attribute__((destructor)) static void end(void)
                                                    : 1;
     if (!found_errors || exit_status || !status) return;
     fflush(NULL);
-    _exit(
-        status); /* destructors of other libraries are left out: nothing else changes the status */
+    /* Destructors of other libraries are left out: nothing else changes the status. */
+    _exit(status);
 }
 
 /* ---------------------------------------------------------------- calls */

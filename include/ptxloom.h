@@ -156,10 +156,10 @@ typedef enum pl_host { PL_HOST_BEST, PL_HOST_BASELINE, PL_HOST_AVX2, PL_HOST_AVX
  * told about them. Names are separated by commas. With print_after or time one host thread
  * assembles. */
 typedef struct pl_pass_control {
-    const char
-        *skip; /* passes that do not run; NULL: none. Some are required and cannot be named */
-    const char
-        *print_after; /* each function is printed after each run of these; "all"; NULL: none */
+    /* Passes that do not run; NULL: none. Some are required and cannot be named. */
+    const char *skip;
+    /* Each function is printed after each run of these; "all"; NULL: none. */
+    const char *print_after;
     const char *tune; /* "SECTION.KEY=VALUE,...": values of arch/sm_90.target; NULL: as they are */
     bool verify;      /* check each function after each pass; a finding is the error E0014 */
     bool time;        /* print a table of the time that each pass took */
@@ -272,8 +272,8 @@ pl_listing pl_module_listing(pl_module *m, uint32_t pc);
  * hardware looks at registers, so the assembler writes down how long results take
  * (doc/assembler.md). */
 typedef struct pl_control_info {
-    uint32_t
-        issues; /* hardware instructions that it stands for; 0: none, the assembler removes it */
+    /* Hardware instructions that it stands for; 0: none, the assembler removes it. */
+    uint32_t issues;
     uint32_t stall; /* cycles from its issue to the earliest issue of its warp's next instruction */
     uint8_t waits;  /* bit k: scoreboard k must be empty before it issues */
     int8_t scoreboard; /* that holds until its result is there; -1: none, its latency is fixed */
@@ -362,8 +362,8 @@ typedef struct pl_launch {
     bool weak;      /* threads see memory only as consistently as the PTX memory model promises */
     const pl_sink *sink;      /* or NULL */
     struct pl_checks *checks; /* checkers that watch it, or NULL */
-    const volatile int
-        *cancel; /* stops the launch when it becomes non-zero; NULL: the flag of pl_gpu_stop_flag */
+    /* Stops the launch when it becomes non-zero; NULL: the flag of pl_gpu_stop_flag. */
+    const volatile int *cancel;
     double global_time; /* ns: %globaltimer at its start; 0: it counts from 0, half the clock */
     uint64_t graph;     /* %current_graph_exec */
     /* A kernel launches a graph (cudaGraphLaunch) in one of the streams for that: the error that it
@@ -417,8 +417,8 @@ typedef struct pl_checks pl_checks;
 typedef struct pl_checks_options {
     const char *tools; /* "race", "mem,race", "all" */
     size_t limit;      /* findings that pl_checks_report reports; 0: all */
-    const char
-        *kernel; /* only findings in kernels of this name; * and ? may stand in it. NULL: all */
+    /* Only findings in kernels of this name; * and ? may stand in it. NULL: all. */
+    const char *kernel;
     struct pl_checked *program; /* what checkers of several modules share, or NULL */
     const char *suppressions;   /* file of findings that are known and left out, or NULL: a line for
                                  * each, `KIND KERNEL [FILE:LINE]`, all of which may hold * and ? */
@@ -542,8 +542,8 @@ typedef struct pl_litmus_report {
     bool agrees;   /* what the test claims is what the axioms say */
     bool possible; /* the axioms allow an outcome of which the condition is true */
     uint64_t seen; /* runs with weak consistency of which the condition was true */
-    size_t forbidden,
-        never; /* outcomes seen though not allowed; allowed, but never seen with weak consistency */
+    /* Outcomes seen though not allowed; allowed, but never seen with weak consistency. */
+    size_t forbidden, never;
 } pl_litmus_report;
 /* Valid until the next call for this test. PL_NOMEM. */
 pl_status pl_litmus_result(pl_litmus *l, pl_litmus_report *out);
@@ -629,13 +629,13 @@ typedef enum pl_trace_level { PL_TRACE_SUMMARY, PL_TRACE_INST, PL_TRACE_MEM } pl
  * "0,4,8:11"; an end may be left out. Statistics and counters cover everything that ran in any
  * case. */
 typedef struct pl_trace_filter {
-    const char
-        *kernel; /* launches of this kernel function or launch file; * and ? may stand in it */
+    /* Launches of this kernel function or launch file; * and ? may stand in it. */
+    const char *kernel;
     const char *sm, *block, *warp; /* block: linear number; warp: in its block */
     const char *pc;                /* machine instructions "10:20", or PTX lines "line:41:45" */
     const char *cycles;            /* "1000:2000" */
-    const char
-        *cls; /* effects (load, store, atomic, barrier, branch ...), mnemonics or latency classes */
+    /* Effects (load, store, atomic, barrier, branch ...), mnemonics or latency classes. */
+    const char *cls;
     const char *sample; /* "1/10": one warp in ten, whole */
 } pl_trace_filter;
 typedef struct pl_trace_options {

@@ -70,9 +70,8 @@ void pl_gpu_of_host(pl_gpu *gpu, pl_ptr p)
 pl_status pl_free_device(pl_gpu *gpu, pl_ptr p)
 {
     const pl_alloc *a = pl_memory_find(&gpu->memory, p);
-    return a && a->constant
-               ? PL_INVALID
-               : pl_gpu_release(gpu, p); /* a module's constants stay as long as it does */
+    /* A module's constants stay as long as it does. */
+    return a && a->constant ? PL_INVALID : pl_gpu_release(gpu, p);
 }
 
 void *pl_device_view(pl_gpu *gpu, pl_ptr p, uint64_t bytes)

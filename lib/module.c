@@ -54,9 +54,8 @@ static void initialise_variables(pl_module *m)
         if ((v->space != PL_SP_GLOBAL && v->space != PL_SP_CONST) || elsewhere(m, v)) continue;
         uint8_t *to = pl_memory_at(&m->gpu->memory, generic_address(p, v), v->size);
         if (!to) continue;
-        if (v->init)
-            memcpy(to, v->init, v->size); /* else it is zero, as all new memory: pages of it come
-                                             when they are touched */
+        /* Else it is zero, as all new memory: pages of it come when they are touched. */
+        if (v->init) memcpy(to, v->init, v->size);
         for (size_t k = 0; k < v->reloc.n; k++) {
             const pl_prog_reloc *r = &v->reloc.at[k];
             uint64_t value = (symbol_address(p, r) + (uint64_t)r->addend) >> r->shift;
@@ -117,8 +116,8 @@ static bool narrow_addresses(const pl_program *p)
     for (size_t k = 0; k < p->code.n; k++) {
         const pl_insn *i = &p->code.at[k];
         const uint8_t space = i->sel[PL_M_SPACE];
-        if (pl_form_effects[i->form] & PL_EF_ASYNC || pl_form_mnem[i->form] == M_cp)
-            continue; /* of a copy to shared memory the first address has 32 bits */
+        /* Of a copy to shared memory the first address has 32 bits. */
+        if (pl_form_effects[i->form] & PL_EF_ASYNC || pl_form_mnem[i->form] == M_cp) continue;
         if (i->flags & PL_IF_MEM && i->sel[PL_M_FLAGS] & PL_MF_ADDR32 &&
             (space == PL_SP_GLOBAL || space == PL_SP_GENERIC))
             return true;

@@ -33,8 +33,8 @@ static void settle_messages(pl_gpu *gpu, size_t first)
 {
     for (size_t i = first; i < gpu->diags.list.n; i++) {
         pl_diag *d = &gpu->diags.list.at[i];
-        if (d->help)
-            d->help = pl_arena_strdup(gpu->messages, d->help); /* without memory there is none */
+        /* Without memory there is none. */
+        if (d->help) d->help = pl_arena_strdup(gpu->messages, d->help);
     }
     pl_diags_sort(&gpu->diags);
 }

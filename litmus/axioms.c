@@ -17,8 +17,8 @@ _Static_assert(PL_LITMUS_EVENTS <= 64, "an event is a bit of a word");
 
 typedef struct event {
     int thread, var; /* thread: NOBODY for an initial value; var: NOBODY for fences and barriers */
-    uint8_t kind, order, scope,
-        number; /* number: barriers of this kind and number before it in the thread */
+    /* Number: barriers of this kind and number before it in the thread. */
+    uint8_t kind, order, scope, number;
     bool read, write;
     bool async; /* of the asynchronous proxy */
     const pl_litmus_op *op;
@@ -301,10 +301,10 @@ static bool consistent(const search *x, const set *co)
         if (has(x->cause, r, w)) return false; /* causality: it reads what it causes */
         for (unsigned v = 0; v < x->n; v++) {
             if (!has(co, w, v) || v == r) continue;
-            if (has(x->cause, v, r))
-                return false; /* causality: it overlooks what it must have seen */
-            if (x->writes[r] && has(x->strong, v, r) && has(co, v, r))
-                return false; /* atomicity: v comes between the two halves */
+            /* Causality: it overlooks what it must have seen. */
+            if (has(x->cause, v, r)) return false;
+            /* Atomicity: v comes between the two halves. */
+            if (x->writes[r] && has(x->strong, v, r) && has(co, v, r)) return false;
         }
     }
     return acyclic(com, x->n);

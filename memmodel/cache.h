@@ -39,8 +39,8 @@ typedef struct pl_cache {
     uint32_t stride; /* entries from a set to the next */
     uint32_t slices; /* it is one of so many, which share the lines as pl_slices_together says; 0:
                         it sees all lines */
-    uint32_t
-        interleave; /* neighbouring lines that it sees together; 0: as pl_slices_together says */
+    /* Neighbouring lines that it sees together; 0: as pl_slices_together says. */
+    uint32_t interleave;
     pl_divider by_sets, by_pieces; /* pieces: of memory that the slices have in turn */
     uint32_t clock;
     uint32_t evict_last_quota; /* sixteenths of a way in a set, all ways together, that may keep

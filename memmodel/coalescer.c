@@ -130,9 +130,8 @@ static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t si
         const uint64_t last = quotient(a + size - 1, width);
         for (uint64_t at = quotient(a, width); at <= last && n < 4 * PL_COALESCE_LANES; at++) {
             const uint64_t bank = at - quotient(at, banks) * banks;
-            uint64_t w = rows == 1 ? at
-                                   : quotient(at, banks * rows) * banks +
-                                         bank; /* words of one pass count as one */
+            /* Words of one pass count as one. */
+            uint64_t w = rows == 1 ? at : quotient(at, banks * rows) * banks + bank;
             uint32_t b = (uint32_t)bank % BANKS, k = head[b];
             while (k != END && word[k] != w) k = next[k];
             if (k != END) continue;

@@ -64,9 +64,9 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     pl_dram_channel *channel = &d->channel[ch];
     uint64_t row = address / c->row_bytes / c->channels;
     pl_dram_bank *bank = &d->bank[(size_t)ch * c->banks + fold(row) % c->banks];
-    uint64_t wait = c->refresh_interval ? rest(d, bank, now)
-                                        : 0; /* for the bank; other banks use the bus meanwhile */
-    const uint64_t over = now + wait;        /* the refresh */
+    /* For the bank; other banks use the bus meanwhile. */
+    uint64_t wait = c->refresh_interval ? rest(d, bank, now) : 0;
+    const uint64_t over = now + wait; /* the refresh */
     uint64_t open = opened(bank, c->row_lookahead, row, over);
     if (open != UINT64_MAX) {
         d->row_hits++;

@@ -26,10 +26,10 @@ typedef struct pl_l1 {
     pl_mshr_file mshrs;
     uint32_t sector_bytes;
     uint64_t hits, merges, misses; /* sectors */
-    uint64_t private_base,
-        private_bytes; /* these addresses are the threads' own: no fence forgets their lines */
-    uint32_t recent[PL_L1_RECENT],
-        nrecent; /* lines that may hold something; PL_L1_RECENT + 1: too many to know */
+    /* These addresses are the threads' own: no fence forgets their lines. */
+    uint64_t private_base, private_bytes;
+    /* Lines that may hold something; PL_L1_RECENT + 1: too many to know. */
+    uint32_t recent[PL_L1_RECENT], nrecent;
 } pl_l1;
 
 /* tags, sparse: for tables that are mostly empty and need not be zero; misses: MSHRs; targets:

@@ -135,8 +135,8 @@ static uint32_t find_or_allocate(pl_memsys *m, const pl_l2_txn *x, uint64_t now,
     uint32_t k = pl_cache_find_in(l2, x->set, x->r.line);
     if (k == PL_NO_LINE) {
         pl_cache_line old = {0};
-        if (x->r.rank == PL_RANK_FIRST && x->at_home && x->r.op == PL_MEM_READ)
-            return PL_NO_TXN; /* there is a place for it in the half that asks, only */
+        /* There is a place for it in the half that asks, only. */
+        if (x->r.rank == PL_RANK_FIRST && x->at_home && x->r.op == PL_MEM_READ) return PL_NO_TXN;
         k = pl_cache_claim(l2, x->r.line, PL_RANK_NORMAL, &old);
         write_back(m, now, l2, &old);
     }
@@ -393,9 +393,8 @@ void pl_l2_fill(pl_memsys *m, uint32_t i, uint64_t now)
 {
     pl_l2_txn *x = &m->rec[i];
     if (x->fetch && x->line != PL_NO_TXN) {
-        pl_port_enter(&m->slice[x->slice], now,
-                      (uint64_t)m->fill_cost *
-                          pl_sector_count(x->fetch)); /* it is written there first */
+        /* It is written there first. */
+        pl_port_enter(&m->slice[x->slice], now, (uint64_t)m->fill_cost * pl_sector_count(x->fetch));
         pl_cache_line *line = &m->l2[x->slice].line[x->line];
         line->pending &= (uint8_t)~x->fetch;
         line->valid |= x->fetch;

@@ -41,8 +41,8 @@ typedef struct pl_memsys_config {
     double group_down_bytes; /* per cycle and group */
     uint32_t header_bytes;   /* of a request */
     double up_atomic_bytes;  /* per cycle and SM, operands of atomics and reductions */
-    double atomic_packet,
-        reduce_packet;   /* cycles of the up port for each turn of an atomic or a reduction */
+    /* Cycles of the up port for each turn of an atomic or a reduction. */
+    double atomic_packet, reduce_packet;
     double atomic_apart; /* the same for atomics on words in different banks; 0: as others */
     /* L2 */
     uint64_t l2_bytes;
@@ -81,9 +81,9 @@ typedef struct pl_memsys_config {
 
 /* What requests cost on the way up from a node, in 1/PL_SUBCYCLES cycles. */
 typedef struct pl_up_costs {
-    uint32_t header, sector, partial, atomic, line, packet[2],
-        bank_spread; /* line: operands for a whole line; packet: of an atomic, of a reduction;
-                  bank_spread: of an atomic on words in different banks */
+    /* Line: operands for a whole line; packet: of an atomic, of a reduction; bank_spread: of an
+     * atomic on words in different banks. */
+    uint32_t header, sector, partial, atomic, line, packet[2], bank_spread;
     uint32_t sector_bytes;
 } pl_up_costs;
 
@@ -121,8 +121,8 @@ typedef struct pl_memsys_stat {
     uint64_t data_requests, data_sectors, data_hits; /* of these, at the slice that a node asks, for
                                                         anything but code and constants */
     uint64_t far_writes;                             /* of far_sectors */
-    uint64_t far_requests,
-        far_sectors;      /* at the slice of the other half, for the slice that was asked */
+    /* At the slice of the other half, for the slice that was asked. */
+    uint64_t far_requests, far_sectors;
     uint64_t last_effect; /* cycle of the last write, reduction or atomic performed */
 } pl_memsys_stat;
 

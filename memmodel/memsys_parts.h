@@ -33,8 +33,8 @@ typedef struct pl_l2_txn {
     uint8_t fetch;      /* sectors that this slice waits for */
     uint8_t sharers;    /* nodes that it answers */
     bool in_read_table; /* others find it in the table of reads */
-    bool
-        not_mergeable; /* a read of other sectors of its line has come: no read joins it any more */
+    /* A read of other sectors of its line has come: no read joins it any more. */
+    bool not_mergeable;
     bool at_home; /* it was forwarded to the slice of the other half that owns the line; what it
                      left: */
     uint8_t origin_fetch;

@@ -62,9 +62,9 @@ typedef struct pl_mem_req {
                       packet of its own */
     uint8_t word_mask; /* atomics: which of the eight words of a sector they change, all sectors
                        together */
-    uint8_t
-        extra_words; /* atomics: operations beyond the first of each turn, in units of 4 bytes */
-    int8_t rank;     /* pl_mem_rank that the line gets in the L2 */
+    /* Atomics: operations beyond the first of each turn, in units of 4 bytes. */
+    uint8_t extra_words;
+    int8_t rank;              /* pl_mem_rank that the line gets in the L2 */
     uint8_t prefetch_sectors; /* reads: sectors that are fetched with a missing one, 0: as many as
                        the machine does */
     bool home_only; /* reads: the line is wanted in the half of the L2 that owns it, and no copy of

@@ -66,20 +66,21 @@ typedef struct pl_var {
         size_t n, cap;
     } reloc;
     struct pl_func *owner; /* NULL at module scope */
-    uint32_t block,
-        depth;       /* the { } that it is declared in: its number in the file and its nesting */
-    uint64_t offset; /* in its space: set by lower.c */
-    uint32_t index;  /* among the program's variables: set by lower.c */
+    /* The { } that it is declared in: its number in the file and its nesting. */
+    uint32_t block, depth;
+    uint64_t offset;     /* in its space: set by lower.c */
+    uint32_t index;      /* among the program's variables: set by lower.c */
     struct pl_var *link; /* the definition that took this one's place, or NULL: set by link.c */
     bool faulty;         /* link.c has reported it */
     enum {
+        /* INPUT, RESULT: in a function's parameter lists. */
         PL_VAR_PLAIN,
         PL_VAR_INPUT,
         PL_VAR_RESULT
-    } role; /* INPUT, RESULT: in a function's parameter lists */
+    } role;
     pl_loc at;
-    pl_word
-        from_reg_type; /* a `.reg` parameter of a .func: its type (space is PL_SP_REG), reg below */
+    /* A `.reg` parameter of a .func: its type (space is PL_SP_REG), reg below. */
+    pl_word from_reg_type;
     pl_reg *reg;
 } pl_var;
 
@@ -175,8 +176,8 @@ typedef struct pl_stmt {
     uint32_t line, column; /* and its place in the file of its function */
     union {
         struct { /* PL_S_INSN */
-            const pl_choice
-                *what;      /* row of the instruction table, and words by slot of that form */
+            /* Row of the instruction table, and words by slot of that form. */
+            const pl_choice *what;
             pl_reg *guard;  /* or NULL */
             pl_operand *op; /* as many as the form has; absent optional ones have kind NONE */
         };

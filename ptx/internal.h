@@ -256,8 +256,8 @@ typedef struct pl_parse {
     pl_loc word_at[PL_MAX_WORDS];
     unsigned nwords;
     bool word_overflow;
-    const pl_match
-        *match;         /* the forms that its words fit, where that is known already, else NULL */
+    /* The forms that its words fit, where that is known already, else NULL. */
+    const pl_match *match;
     pl_opcode *opcodes; /* a table of PL_OPCODES that were read before */
 
     /* the declaration being read */
@@ -289,8 +289,8 @@ typedef struct pl_parse {
     uint32_t seen_perf;
 
     /* the module */
-    const char
-        *newer; /* the version of the module, if it is later than those that are known; or NULL */
+    /* The version of the module, if it is later than those that are known; or NULL. */
+    const char *newer;
     bool seen_version, seen_target, seen_address_size, seen_texmode;
     bool broken;                 /* a syntax error was seen outside functions */
     bool begun;                  /* something other than .version and .target was seen */

@@ -465,9 +465,8 @@ static const char *verdict(const struct trial *t, const struct mode *m, const ou
 static long points(long most, long few, long k)
 {
     if (few >= most) return k;
-    return k < few / 2 ? k
-                       : few / 2 + (k - few / 2) * (most - few / 2) /
-                                       (few - few / 2); /* the first ones, and some of the others */
+    /* The first ones, and some of the others. */
+    return k < few / 2 ? k : few / 2 + (k - few / 2) * (most - few / 2) / (few - few / 2);
 }
 
 static void try_mode(const struct trial *t, const struct mode *m, const outcome *good,

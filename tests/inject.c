@@ -160,8 +160,8 @@ static void on_call(int sig, siginfo_t *info, void *context)
     if (here || (kind == INJECT_ERROR_FROM && n > chosen && writes(call))) {
         if (kind == INJECT_KILL) kill(getpid(), SIGKILL);
         if (kind == INJECT_ERROR || kind == INJECT_ERROR_FROM) {
-            if (call == SYS_close)
-                syscall(call, a[0], 0, 0, 0, 0, MARK); /* a descriptor is gone even then */
+            /* A descriptor is gone even then. */
+            if (call == SYS_close) syscall(call, a[0], 0, 0, 0, 0, MARK);
             inject_fired();
             RESULT(c) = (__typeof__(RESULT(c)))-error_code;
             errno = saved;

@@ -231,8 +231,8 @@ static void check_tables(void)
     r = loom((const char *const[]){"export", trace_a, "--format", "ndjson", "-o", "-", NULL});
     int64_t rows = 0, bad = 0, issues = 0;
     for (char *line = strtok(r.out, "\n"); line; line = strtok(NULL, "\n"), rows++) {
-        if (rows % 997 && !strstr(line, "\"table\": \"pc_stat\""))
-            continue; /* a sample, and one table whole */
+        /* A sample, and one table whole. */
+        if (rows % 997 && !strstr(line, "\"table\": \"pc_stat\"")) continue;
         json_t *o = json_loads(line, 0, NULL);
         bad += !json_is_string(json_object_get(o, "table"));
         if (o && strcmp(json_string_value(json_object_get(o, "table")), "pc_stat") == 0)

@@ -120,15 +120,15 @@ pl_status pl_tracedb_failure(sqlite3 *db, int *why)
     if (code == SQLITE_NOMEM || !db) return PL_NOMEM;
     if (code == SQLITE_FULL) *why = ENOSPC;
     if (code == SQLITE_CANTOPEN) *why = sqlite3_system_errno(db);
-    if (code == SQLITE_IOERR ||
-        code == SQLITE_CORRUPT) { /* SQLite says "malformed" when the system cannot read a sector */
+    /* SQLite says "malformed" when the system cannot read a sector. */
+    if (code == SQLITE_IOERR || code == SQLITE_CORRUPT) {
         sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &file);
         *why = file                       ? file
                : code == SQLITE_CORRUPT   ? 0
                : sqlite3_system_errno(db) ? sqlite3_system_errno(db)
                                           : EIO;
     }
-    const bool path = *why == ENOENT || *why == ENOTDIR || *why == EACCES ||
-                      *why == EISDIR; /* the user's mistake */
+    /* The user's mistake. */
+    const bool path = *why == ENOENT || *why == ENOTDIR || *why == EACCES || *why == EISDIR;
     return *why && !path ? PL_IO : PL_INVALID;
 }

@@ -235,8 +235,9 @@ static void on_done(void *ctx, uint64_t seq, uint32_t latency)
     if (t->waiting.n == 0) return;
     size_t low = 0, high = t->waiting.n;
     uint64_t away = seq - waiting_at(t, 0)->seq;
+    /* So it is without a filter. */
     if (away < high && waiting_at(t, away)->seq == seq)
-        low = away; /* so it is without a filter */
+        low = away;
     else
         while (high - low > 1) {
             size_t middle = low + (high - low) / 2;

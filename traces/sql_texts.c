@@ -45,8 +45,8 @@ int pl_tracedb_put_views(sqlite3 *db, bool beside)
     sqlite3_stmt *row = NULL;
     int code = SQLITE_OK;
     if (!beside) {
-        sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0,
-                          NULL); /* some systems' libraries begin with it */
+        /* Some systems' libraries begin with it. */
+        sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
         code = sqlite3_exec(db, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
         if (code == SQLITE_OK)
             code = sqlite3_prepare_v2(db, "INSERT INTO sqlite_master VALUES ('view', ?, ?, 0, ?)",

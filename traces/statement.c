@@ -48,17 +48,17 @@ bool pl_tracedb_step(pl_tracedb *t, sqlite3_stmt *s)
 {
     if (t->status != PL_OK) return false;
     const int code = sqlite3_step(s);
-    if (code != SQLITE_DONE)
-        pl_tracedb_succeeded(t, code); /* before the reset, which may change the message */
+    /* Before the reset, which may change the message. */
+    if (code != SQLITE_DONE) pl_tracedb_succeeded(t, code);
     sqlite3_reset(s);
     return t->status == PL_OK;
 }
 
 void pl_tracedb_text(sqlite3_stmt *stmt, int column, const char *s)
 {
+    /* No copy, so that it cannot fail: the step follows. */
     if (s)
-        sqlite3_bind_text(stmt, column, s, -1,
-                          SQLITE_STATIC); /* no copy, so that it cannot fail: the step follows */
+        sqlite3_bind_text(stmt, column, s, -1, SQLITE_STATIC);
     else
         sqlite3_bind_null(stmt, column);
 }

@@ -44,8 +44,8 @@ typedef struct pl_tracedb_value {
 /* Which inst and mem rows to write, in the user's words; NULL: all. A row must fit every part.
  * Statistics, warps, blocks, barriers and windows of time cover everything that ran in any case. */
 typedef struct pl_tracedb_filter {
-    const char
-        *kernel; /* launches of this kernel function or launch file; * and ? may stand in it */
+    /* Launches of this kernel function or launch file; * and ? may stand in it. */
+    const char *kernel;
     const char *sm, *block, *warp; /* numbers and ranges: "0,4,8:11" */
     const char *pc;                /* machine instructions "10:20", or PTX lines "line:41:45" */
     const char *cycles;            /* "1000:2000" */
@@ -79,8 +79,8 @@ typedef struct pl_tracedb_options {
     double clock_mhz;                  /* SM clock; 0: unknown, metrics in seconds are then NULL */
     const pl_tracedb_value *value;
     size_t nvalues;
-    const char *const *
-        space; /* names of the numbers in pl_mem_event.space: "global", ...; NULL entries allowed */
+    /* Names of the numbers in pl_mem_event.space: "global", ...; NULL entries allowed. */
+    const char *const *space;
     size_t nspaces;
 } pl_tracedb_options;
 
@@ -116,8 +116,8 @@ typedef struct pl_tracedb_kernel {
     const char *target; /* "sm_90a", or NULL */
     int opt_level;
     uint32_t ninsns;
-    void (*insn)(void *ctx, uint32_t pc,
-                 pl_tracedb_insn *out); /* called for pc = 0 .. ninsns - 1; *out is zeroed */
+    /* Called for pc = 0 .. ninsns - 1; *out is zeroed. */
+    void (*insn)(void *ctx, uint32_t pc, pl_tracedb_insn *out);
     void *ctx;
 } pl_tracedb_kernel;
 
@@ -237,8 +237,8 @@ pl_status pl_tracedb_connect(pl_diags *diags, const char *path, struct sqlite3 *
 /* What is known about a metric: a view of that name exists in every trace. For `ptxloom explain`.
  */
 typedef struct pl_tracedb_metric {
-    const char *name, *family, *unit, *meaning,
-        *formula; /* family: "nvprof", "ncu"; formula: SQL */
+    /* Family: "nvprof", "ncu"; formula: SQL. */
+    const char *name, *family, *unit, *meaning, *formula;
 } pl_tracedb_metric;
 extern const pl_tracedb_metric pl_tracedb_metrics[];               /* ends with a NULL name */
 const pl_tracedb_metric *pl_tracedb_metric_find(const char *name); /* NULL: none */

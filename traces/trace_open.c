@@ -48,11 +48,11 @@ static int put_beside(sqlite3 *db, sqlite3_int64 from)
     char step[32];
     snprintf(step, sizeof step, "-- from %lld\n", (long long)from);
     const char *sql = strstr(pl_tracedb_migrate, step);
-    int code = sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0,
-                                 NULL); /* of the file; not those in temp */
+    /* Of the file; not those in temp. */
+    int code = sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     if (code == SQLITE_OK) code = sqlite3_exec(db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
-    if (code == SQLITE_OK && sql)
-        code = sqlite3_exec(db, sql, NULL, NULL, NULL); /* this step and those after it */
+    /* This step and those after it. */
+    if (code == SQLITE_OK && sql) code = sqlite3_exec(db, sql, NULL, NULL, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_exec(db,
                             "CREATE TEMP TABLE metric_info (name, family, unit, meaning);"

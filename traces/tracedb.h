@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 /* What the build makes of schema.sql, metrics.list and queries/ (gen_sql.c). */
-extern const char pl_tracedb_schema[], pl_tracedb_rows[], pl_tracedb_packed[],
-    pl_tracedb_migrate[]; /* of schema.sql, rows.sql, packed.sql, migrate.sql */
+/* Of schema.sql, rows.sql, packed.sql, migrate.sql. */
+extern const char pl_tracedb_schema[], pl_tracedb_rows[], pl_tracedb_packed[], pl_tracedb_migrate[];
 
 /* A metric as a view, or the view `metric` over all of them. */
 typedef struct pl_tracedb_view {
@@ -130,14 +130,14 @@ struct pl_tracedb {
     int64_t machine;
     uint32_t lanes; /* of a warp */
     double clock_mhz;
-    pl_map modules, sources, lines,
-        forms; /* by digest, by name, by "source:line", by "row:class": what the file holds */
+    /* By digest, by name, by "source:line", by "row:class": what the file holds. */
+    pl_map modules, sources, lines, forms;
     int64_t next_source;
     bool views_known; /* this connection has loaded the views of metrics */
     bool packed;
     pl_packer *packer; /* packed: ... */
-    pl_packed_block *
-        *bucket[2]; /* by stream and multiprocessor: the block in the making, or NULL */
+    /* By stream and multiprocessor: the block in the making, or NULL. */
+    pl_packed_block **bucket[2];
     size_t nbuckets[2];
     int64_t next_block;
     uint64_t packed_rows, packed_bytes, pending_rows; /* written, and in the making */

@@ -295,8 +295,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     int n = 0, code = read_directory(t);
     double part = 1;
     bool single = false;
-    if (code != SQLITE_OK && base->zErrMsg)
-        return code; /* what the system refuses is asked again by filter, whose code SQLite keeps */
+    /* What the system refuses is asked again by filter, whose code SQLite keeps. */
+    if (code != SQLITE_OK && base->zErrMsg) return code;
     for (int i = 0; i < info->nConstraint && n < 64; i++) {
         field f;
         char op;

@@ -77,8 +77,8 @@ static bool claim(pl_tracedb *t)
         sqlite3 *other = NULL;
         int code = pl_tracedb_open_file(t->part, PL_TRACEDB_WRITE, &other);
         if (code == SQLITE_OK) code = sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
-        if (code != SQLITE_BUSY)
-            unlink(t->part); /* while it is locked: nobody else is between opening and locking it */
+        /* While it is locked: nobody else is between opening and locking it. */
+        if (code != SQLITE_BUSY) unlink(t->part);
         sqlite3_close(other);
         if (code == SQLITE_BUSY)
             return pl_tracedb_fail(
@@ -178,8 +178,8 @@ static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
                                       v->unit,
                                       v->provenance,
                                       v->source};
-        for (int c = 0; c < 6; c++)
-            sqlite3_bind_text(s, c + 1, column[c], -1, SQLITE_STATIC); /* NULL stays NULL */
+        /* NULL stays NULL. */
+        for (int c = 0; c < 6; c++) sqlite3_bind_text(s, c + 1, column[c], -1, SQLITE_STATIC);
         pl_tracedb_step(t, s);
     }
     sqlite3_finalize(s);
@@ -238,8 +238,8 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
         o->level == PL_TRACEDB_SUMMARY || o->packed || (o->max_bytes && o->max_bytes < 64 << 20);
     t->page_size = small ? PL_TRACEDB_SMALL_PAGE : 65536;
     t->max_bytes = o->max_bytes;
-    t->size_check = o->max_bytes /
-                    1024; /* rows are about 60 bytes: the limit is missed by a sixteenth at most */
+    /* Rows are about 60 bytes: the limit is missed by a sixteenth at most. */
+    t->size_check = o->max_bytes / 1024;
     if (t->size_check < 16) t->size_check = 16;
     if (t->size_check > PL_TRACEDB_SIZE_CHECK) t->size_check = PL_TRACEDB_SIZE_CHECK;
     t->clock_mhz = o->clock_mhz;
@@ -577,8 +577,8 @@ pl_status pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, boo
 {
     int code = SQLITE_NOMEM;
     *known = false;
-    if (!t->views_known)
-        t->views_known = pl_tracedb_exec(t, "PRAGMA writable_schema = RESET"); /* sql_texts.c */
+    /* sql_texts.c. */
+    if (!t->views_known) t->views_known = pl_tracedb_exec(t, "PRAGMA writable_schema = RESET");
     char *sql = sqlite3_mprintf("SELECT value FROM \"%w\" WHERE kernel = %lld", m->name,
                                 (long long)t->kernel);
     sqlite3_stmt *s = sql ? pl_tracedb_prepare(t, sql) : NULL;

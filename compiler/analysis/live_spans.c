@@ -10,8 +10,8 @@
 enum { WORD = 64 };
 
 typedef struct cell {
-    uint64_t in, out,
-        def; /* needed at the start; at the end; given a new value before anything reads it */
+    /* Needed at the start; at the end; given a new value before anything reads it. */
+    uint64_t in, out, def;
 } cell;
 
 typedef struct solver {

@@ -22,8 +22,8 @@ typedef struct pl_live_span {
 typedef struct pl_live_spans {
     pl_arena *a;
     uint32_t values, blocks;
-    const uint32_t *preds, *pred,
-        *npred; /* by block: predecessors are preds[pred .. pred + npred] */
+    /* By block: predecessors are preds[pred .. pred + npred]. */
+    const uint32_t *preds, *pred, *npred;
     struct {
         pl_access_point *at;
         size_t n, cap;

@@ -49,12 +49,12 @@ typedef struct pl_liveness {
     bool guarded;
     uint32_t *set;     /* by predicate: position of its last write, from 1 on */
     uint32_t position; /* of the instruction */
-    uint32_t reg_pressure,
-        pred_pressure; /* registers, and predicates, that the values live here take */
-    uint32_t nmarks;   /* calls of pl_liveness_mark */
+    /* Registers, and predicates, that the values live here take. */
+    uint32_t reg_pressure, pred_pressure;
+    uint32_t nmarks; /* calls of pl_liveness_mark */
     /* pl_liveness_solve */
-    pl_live_spans
-        sets; /* of the values that may live from block to block, by their numbers `across` */
+    /* Of the values that may live from block to block, by their numbers `across`. */
+    pl_live_spans sets;
     uint32_t *value; /* by such a constant */
     struct {
         uint32_t *at;

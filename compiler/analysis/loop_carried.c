@@ -17,11 +17,11 @@
 typedef struct carried {
     pl_ir *x;
     pl_live_spans sets;
-    uint32_t *
-        thing; /* by number of an early row: its number in the sets, plus one; 0: not asked about */
+    /* By number of an early row: its number in the sets, plus one; 0: not asked about. */
+    uint32_t *thing;
     uint32_t *row; /* by number in the sets: number of the early row */
-    uint32_t
-        *seen; /* by number in the sets: last block where the first access is known, plus one */
+    /* By number in the sets: last block where the first access is known, plus one. */
+    uint32_t *seen;
     uint32_t *written; /* the same: block with a guarded write, plus one; that write */
     pl_partial_def *write;
     uint32_t *set;      /* by predicate: position of its last write */

@@ -17,8 +17,8 @@ static inline void pl_clobbers_add(pl_memory_clobbers *s, const pl_insn *i)
     const bool poll = (i->flags & PL_IF_MEM) && (i->sel[PL_M_FLAGS] & PL_MF_POLL);
     const bool orders =
         pl_insn_has(i, W_acquire) || pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel);
-    const bool near = e == PL_EF_ATOMIC && i->sel[PL_M_SPACE] == PL_SP_SHARED &&
-                      !orders; /* loads from elsewhere pass these as they pass stores */
+    /* Loads from elsewhere pass these as they pass stores. */
+    const bool near = e == PL_EF_ATOMIC && i->sel[PL_M_SPACE] == PL_SP_SHARED && !orders;
     if (((e == PL_EF_STORE && !(i->flags & PL_IF_CONTROL)) || near) && !poll)
         s->by_space[i->sel[PL_M_SPACE]] = true;
     else

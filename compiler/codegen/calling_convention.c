@@ -40,8 +40,8 @@ typedef struct call_lowering {
     pl_liveness f;
     pl_divergence v;
     uint8_t *returned; /* by value: a call's result as it comes */
-    uint32_t
-        max_live_across; /* most rows that live at once of the values that live across some call */
+    /* Most rows that live at once of the values that live across some call. */
+    uint32_t max_live_across;
     uint32_t max_open_bssy; /* most BSSY without their BSYNC at a call */
     struct {
         invariant_argument *at;
@@ -268,8 +268,8 @@ static bool departures(call_lowering *c, uint32_t b)
 }
 
 typedef struct save_area {
-    uint32_t frame, base,
-        rows; /* row of the frame's start; offset of the first saved register; the registers */
+    /* Row of the frame's start; offset of the first saved register; the registers. */
+    uint32_t frame, base, rows;
     uint32_t n;
 } save_area;
 

@@ -57,8 +57,8 @@ typedef struct given {
                                        block does; 0: it is free */
     uint8_t use[PL_SCOREBOARDS];    /* the slowest that has it */
     bool unread[PL_SCOREBOARDS];    /* for registers, too, that a later block writes */
-    uint32_t
-        memory_end; /* results from memory for this block may have those from FIRST_LONG to here */
+    /* Results from memory for this block may have those from FIRST_LONG to here. */
+    uint32_t memory_end;
 } given;
 
 typedef struct control {
@@ -279,9 +279,8 @@ static uint32_t latency_of(const control *x, const pl_control_insn *d)
 {
     switch ((pl_kind)d->kind) {
     case PL_KIND_MATH:
-        return d->price->ends
-                   ? d->price->issues
-                   : d->price->cross_pipe_latency; /* others hold the warp until the end */
+        /* Others hold the warp until the end. */
+        return d->price->ends ? d->price->issues : d->price->cross_pipe_latency;
     case PL_KIND_PARAM:
         return d->bank && d->guarded ? x->m->constant.predicated_latency : d->price->latency;
     case PL_KIND_CLOCK: return d->price->latency;

@@ -39,8 +39,8 @@ typedef struct pl_control_code {
                        or NOP after an acquire */
     uint8_t wait_mask;     /* scoreboards that must be empty before it issues */
     uint8_t write_barrier; /* scoreboard that its result ends, or PL_SB_NONE */
-    uint8_t
-        read_barrier;  /* scoreboard that it ends when it has read its registers, or PL_SB_NONE */
+    /* Scoreboard that it ends when it has read its registers, or PL_SB_NONE. */
+    uint8_t read_barrier;
     uint8_t interlock; /* it reads the last late result of its warp (1), the one before that (2)
                         * ...: the hardware makes it wait; 0: none */
 } pl_control_code;

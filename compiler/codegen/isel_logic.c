@@ -39,9 +39,9 @@ static bool logic_of(const pl_insn *i, logic *l)
             4, 2, 1}; /* from a bit of the table to the one where input k is set */
         uint8_t lut = (uint8_t)i->op[4], v[3] = {0};
         l->n = 0;
+        /* An input that does not matter is none. */
         for (unsigned k = 0; k < 3; k++)
-            if ((lut >> step[k] ^ lut) &
-                (uint8_t)~pick(k)) { /* an input that does not matter is none */
+            if ((lut >> step[k] ^ lut) & (uint8_t)~pick(k)) {
                 v[k] = pick(l->n);
                 l->in[l->n++] = i->op[1 + k];
             }

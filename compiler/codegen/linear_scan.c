@@ -43,8 +43,8 @@ typedef struct interval_set {
     uint32_t next;                       /* in the vector; NONE: the last */
     uint32_t offset;                     /* from the vector's first register */
     uint32_t first_interval, nintervals; /* its intervals, after sorting */
-    uint32_t tail,
-        ntails;         /* range in `tail` of the pass: where its registers have still to be read */
+    /* Range in `tail` of the pass: where its registers have still to be read. */
+    uint32_t tail, ntails;
     uint32_t line;      /* of the text: the first that writes it; NONE: none does */
     uint32_t conflicts; /* first of the values read together with it, index in `aparts` plus one */
     uint32_t reg;       /* its first register; NONE: not chosen yet */
@@ -78,9 +78,9 @@ struct pl_linear_scan {
     uint64_t *tails[PLANES], *starts[PLANES]; /* the same for tails, and for the positions at which
                                                  the contents of a register begin */
     uint32_t planes;                          /* those of which some register has been taken */
-    uint32_t levels, any[LEVELS],
-        all[LEVELS]; /* where their words begin; at level 0 both are one */
-    size_t words;    /* of a plane */
+    /* Where their words begin; at level 0 both are one. */
+    uint32_t levels, any[LEVELS], all[LEVELS];
+    size_t words; /* of a plane */
 };
 
 pl_linear_scan *pl_linear_scan_new(pl_arena *a, uint32_t values, const pl_register_counts *of)

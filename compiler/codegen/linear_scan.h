@@ -15,9 +15,9 @@ typedef struct pl_linear_scan pl_linear_scan;
 
 /* How a thread gets registers. */
 typedef struct pl_register_counts {
-    uint32_t
-        spread;    /* so many may be used without need, since an SM holds all its warps with them */
-    uint32_t unit; /* they come in units, of which values have in the first */
+    /* So many may be used without need, since an SM holds all its warps with them. */
+    uint32_t spread;
+    uint32_t unit;  /* they come in units, of which values have in the first */
     uint32_t first; /* so many */
 } pl_register_counts;
 

@@ -18,8 +18,8 @@ enum {
 
 typedef struct int16_lowering {
     pl_ir *x;
-    uint8_t
-        *known; /* by row: what the upper half of a value holds; of a variable ptxas does not ask */
+    /* By row: what the upper half of a value holds; of a variable ptxas does not ask. */
+    uint8_t *known;
     uint32_t *extended[2]; /* by row: block (plus one) in which it was extended first with zeros,
                               with its sign */
     uint32_t block;

@@ -227,10 +227,8 @@ static void shift(int64_lowering *h, pl_insn *i, unsigned wanted)
 {
     const bool left = pl_insn_mnem(i) == M_shl,
                sign = !left && pl_type_kind(pl_insn_type(i)) == 's';
-    const unsigned
-        toward = left ? HIGH : LOW,
-        away = left ? LOW
-                    : HIGH; /* the half that bits come into from the other one, and the other one */
+    /* The half that bits come into from the other one, and the other one. */
+    const unsigned toward = left ? HIGH : LOW, away = left ? LOW : HIGH;
     uint64_t n;
     if (!pl_ir_constant_value(h->x, i->op[2], &n)) {
         const bool number =
@@ -553,8 +551,8 @@ static bool lower_block(pl_ir *x, bool widths)
             visit(&h, widths ? &copy : i);
             if (widths && is_half(&h, i)) i->flags |= PL_IF_NARROW64;
         }
-        if (h.first && !widths)
-            h.first->latency_class = C_imad_wide_sum; /* with the zero that the others have, too */
+        /* With the zero that the others have, too. */
+        if (h.first && !widths) h.first->latency_class = C_imad_wide_sum;
     }
     pl_ir_preserve_all(x);
     return true;

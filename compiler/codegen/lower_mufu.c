@@ -15,8 +15,8 @@
 typedef struct mufu_lowering {
     pl_ir *x;
     uint32_t block, line;
-    uint32_t *in_turns_reg,
-        *in_turns_block; /* by row: the same in turns; block (plus one) where that is so */
+    /* By row: the same in turns; block (plus one) where that is so. */
+    uint32_t *in_turns_reg, *in_turns_block;
 } mufu_lowering;
 
 static pl_insn *later(mufu_lowering *s, size_t at, uint16_t mnem, unsigned operands,

@@ -105,9 +105,8 @@ static uint32_t compute(wmma_lowering *m, uint16_t mnem, const pl_word *words, u
         i->op[1] = a;
         i->op[2] = b;
         i->op[3] = c;
-        if (mnem == M_mad && rows == 2)
-            i->latency_class =
-                C_imad_wide; /* only one that stands in the text is a product and a sum */
+        /* Only one that stands in the text is a product and a sum. */
+        if (mnem == M_mad && rows == 2) i->latency_class = C_imad_wide;
     }
     return to;
 }

@@ -84,8 +84,8 @@ typedef struct allocator {
     bool *in_cycle;         /* by block: it may be executed several times */
     uint32_t *pred_def;     /* by predicate: position of its last write, from 1 on */
     bool *live_out;         /* by touch: live at the end of the block */
-    uint32_t
-        *last_use; /* by unit: position after its last read, seen from here; 0: it is not live */
+    /* By unit: position after its last read, seen from here; 0: it is not live. */
+    uint32_t *last_use;
     pl_linear_scan *scan;
     uint32_t at; /* instruction being visited */
     uint32_t block;
@@ -328,8 +328,8 @@ static bool solve(allocator *l)
     l->sets.pred = l->g.pred_start;
     l->sets.npred = npred;
     size_t n = l->sets.accesses.n;
-    uint32_t *next = pl_arena_array(l->a, uint32_t, n + 1),
-             *head = l->seen; /* touches of a unit in the order of the blocks, plus one */
+    /* Touches of a unit in the order of the blocks, plus one. */
+    uint32_t *next = pl_arena_array(l->a, uint32_t, n + 1), *head = l->seen;
     l->live_out = pl_arena_array(l->a, bool, n + 1);
     if (!next || !l->live_out || !pl_live_spans_solve(&l->sets)) return false;
     memset(head, 0, l->sets.values * sizeof *head);
@@ -376,9 +376,9 @@ typedef struct register_file {
     allocator *l;
     uint32_t nrows;   /* rows given so far */
     uint32_t nunused; /* of these, not allocated before */
-    uint32_t *busy,
-        *unread;    /* by row: first position at which it is free; and at which it has been read */
-    uint8_t *width; /* by register; 0: never allocated */
+    /* By row: first position at which it is free; and at which it has been read. */
+    uint32_t *busy, *unread;
+    uint8_t *width;                        /* by register; 0: never allocated */
     uint64_t *free[WIDTHS], *idle[WIDTHS]; /* free rows; those of them that have been read */
     uint32_t words;
     uint32_t at;             /* position that the bits are right for */

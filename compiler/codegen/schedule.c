@@ -117,8 +117,8 @@ static void find_priorities(sched *l)
     for (uint32_t at = l->n; at-- > 0;) {
         sched_node *n = &l->node[at];
         bool later = n->latency >= l->t->schedule.long_latency &&
-                     !pl_sched_plain_store(
-                         &l->code[at]); /* what the next block reads is on its way until then */
+                     /* What the next block reads is on its way until then. */
+                     !pl_sched_plain_store(&l->code[at]);
         for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
             uint32_t h = l->node[l->edges.at[e].to].critical_path + l->edges.at[e].cycles;
             n->critical_path = h > n->critical_path ? h : n->critical_path;

@@ -12,8 +12,8 @@
 #include "isa/program/resource_usage.h"
 
 typedef struct dep_edge {
-    uint32_t to, cycles,
-        next; /* next: index of a further edge from the same instruction, PL_IR_NONE */
+    /* Next: index of a further edge from the same instruction, PL_IR_NONE. */
+    uint32_t to, cycles, next;
 } dep_edge;
 
 typedef struct operand_use {
@@ -40,13 +40,13 @@ typedef struct range_reader {
 } range_reader;
 
 typedef struct sched_node {
-    uint32_t edges,
-        npreds; /* first of the edges to what must come after; how many must come before */
+    /* First of the edges to what must come after; how many must come before. */
+    uint32_t edges, npreds;
     uint32_t npreds_left; /* of these not placed yet; PL_IR_NONE: it is placed itself */
     uint32_t min_start;   /* least distance from the start of the region, for what is loaded before
                           it */
-    uint32_t critical_path,
-        earliest;      /* cycles to the end of the region; least distance from its start */
+    /* Cycles to the end of the region; least distance from its start. */
+    uint32_t critical_path, earliest;
     uint32_t priority; /* the same, and schedule.load_lead more for loads: their addresses need not
                         all be there first */
     uint32_t asap;     /* distance from the start if nothing but operands is waited for */
@@ -54,15 +54,15 @@ typedef struct sched_node {
                            waits longer; PL_IR_NONE: no reader, or something else */
     uint32_t uses, writes, end; /* in list.uses: where what it reads begins, what it writes, and
                                    what comes after that */
-    uint32_t last_reads,
-        nlast_reads; /* range in list.readings: what may cease to be needed after it */
-    int reg_delta,
-        reg_delta_now; /* registers more or less with it: if it came first; if it came now */
+    /* Range in list.readings: what may cease to be needed after it. */
+    uint32_t last_reads, nlast_reads;
+    /* Registers more or less with it: if it came first; if it came now. */
+    int reg_delta, reg_delta_now;
     int pred_delta, pred_delta_now; /* the same for predicates */
     uint32_t latency;               /* until its result */
     int temporaries;                /* registers that it needs while it runs */
-    bool is_global_load, is_shared_load,
-        consumed; /* a load from far away, from shared memory; something after it has read it */
+    /* A load from far away, from shared memory; something after it has read it. */
+    bool is_global_load, is_shared_load, consumed;
     uint8_t unit, unit_cycles; /* unit that it holds for so many cycles; PL_SCHED_NONE: none */
 } sched_node;
 
@@ -85,9 +85,9 @@ typedef struct sched {
     uint32_t *order, *best; /* instructions in the order that is being made; in the best so far */
     uint32_t window;        /* how far ahead of the first that is not placed */
     bool delay_loads;       /* what is near is not loaded before it is needed either */
-    uint8_t
-        max_temporaries; /* the most registers that any of its instructions needs while it runs */
-    uint32_t end;        /* where the region can end: distance from its start */
+    /* The most registers that any of its instructions needs while it runs. */
+    uint8_t max_temporaries;
+    uint32_t end;               /* where the region can end: distance from its start */
     uint32_t shared_load_delay; /* cycles by which loads from shared memory came later than they
                       were needed, at most */
     uint32_t unit_free_at[PL_SCHED_NONE + 1]; /* distance from the start of the region at which the
@@ -118,14 +118,14 @@ typedef struct sched {
     uint32_t *range_of;                 /* by slot: what it holds, index in `live_range` */
     bool *live_out;                     /* by value: live after the region */
     uint32_t *loading_region; /* by value: the region that begins while it is still loaded */
-    uint32_t *seen_region,
-        region; /* by value: number of the last region that touches it; of the one at work */
+    /* By value: number of the last region that touches it; of the one at work. */
+    uint32_t *seen_region, region;
     pl_liveness f;
     uint32_t nvalues, block, start; /* block at work; position of the region in it */
     int live_in, limit;             /* registers live before the region; that a thread may have */
     int loads_in_flight;            /* loads placed, and no reader of theirs */
-    int preds_live_in,
-        preds_live;   /* predicates live before the region; after what has been placed */
+    /* Predicates live before the region; after what has been placed. */
+    int preds_live_in, preds_live;
     int max_pressure; /* at once in any region, in the order that it has now */
     int max_needed; /* what the regions need: more than one may take where another takes them anyway
                      */

@@ -36,8 +36,8 @@ enum { MOST_LIVE = 64, MOST_LIVE_MORE = 1 << 20, MOST_CELLS = 1 << 26 };
 typedef struct spill_value {
     uint32_t row, rows;
     uint32_t regs; /* registers of a thread that it takes */
-    uint32_t
-        next_access; /* at the current instruction: first of its accesses in `accesses`, plus one */
+    /* At the current instruction: first of its accesses in `accesses`, plus one. */
+    uint32_t next_access;
     uint32_t start, end;      /* of its life, in positions of all instructions */
     uint32_t frame_slot;      /* offset in the frame */
     uint32_t reg_slot;        /* in `held`, plus one; 0: no register holds it */
@@ -338,8 +338,8 @@ static bool find_next_use_distances(spiller *s)
         for (s->at = 0; s->at < x->blocks.at[s->block].code.n; s->at++) {
             pl_insn *i = &x->blocks.at[s->block].code.at[s->at];
             pl_liveness_visit(&s->f, s->block, s->at);
-            PL_FOR_EACH_READ(x->p, i, o)
-                note_first(s, o.row, o.rows, o.use); /* before it writes: v = v + 1 needs v */
+            /* Before it writes: v = v + 1 needs v. */
+            PL_FOR_EACH_READ(x->p, i, o) note_first(s, o.row, o.rows, o.use);
             PL_FOR_EACH_WRITE(x->p, i, o) note_first(s, o.row, o.rows, o.use);
         }
     for (uint32_t c = 0; c < cells; c++)
@@ -599,8 +599,8 @@ static bool resolve_edge(spiller *s, uint32_t from, uint32_t edge)
             if (ways == 1) {
                 place = from;
                 at = x->blocks.at[from].code.n - (jump ? 1u : 0u);
-            } else if (jump && pl_ir_dominates(
-                                   x, to, from)) { /* back in a loop: no jump of its own for that */
+                /* Back in a loop: no jump of its own for that. */
+            } else if (jump && pl_ir_dominates(x, to, from)) {
                 place = from;
                 at = x->blocks.at[from].code.n - 1;
             } else if (x->blocks.at[to].npreds == 1) {

@@ -252,8 +252,8 @@ static uint32_t mark_successors(const pl_ir *x, uint32_t b, const uint8_t *apart
 bool pl_reconv_insert_queries_where_divergent(pl_ir *x, const pl_divergence *v,
                                               const uint8_t *pointers, const uint8_t *apart)
 {
-    uint8_t *unknown = pl_arena_array(
-        x->tmp, uint8_t, x->blocks.n + 1); /* by block: lanes may be missing when it begins */
+    /* By block: lanes may be missing when it begins. */
+    uint8_t *unknown = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
     uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1), depth = 0;
     if (!unknown || !stack) return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
@@ -293,8 +293,8 @@ static bool is_polling(pl_ir *x, const pl_divergence *polled, uint32_t b)
  * lane goes on each time. */
 bool pl_reconv_yield_in_polling_loops(pl_ir *x, const pl_divergence *v, const uint8_t *apart)
 {
-    uint8_t *state = pl_arena_array(
-        x->tmp, uint8_t, x->blocks.n + 1); /* by header of a loop: 1: polls, 2: sleeps or goes on */
+    /* By header of a loop: 1: polls, 2: sleeps or goes on. */
+    uint8_t *state = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
     pl_divergence polled;
     if (!state) return false;
     if (!pl_ir_any(x, pl_divergence_is_polled)) return true;

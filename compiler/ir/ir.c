@@ -59,8 +59,8 @@ static bool make_blocks(pl_ir *x)
             for (uint32_t t = 0; t < i->nextra; t++)
                 x->p->pool.at[i->extra_ops + t] = of[x->p->pool.at[i->extra_ops + t] - first];
         else if (pl_insn_is_jump(i)) {
-            i->flags |= (uint16_t)(code[i->target - first].flags &
-                                   PL_IF_NOUNROLL); /* the loop's first instruction may go */
+            /* The loop's first instruction may go. */
+            i->flags |= (uint16_t)(code[i->target - first].flags & PL_IF_NOUNROLL);
             i->target = of[i->target - first];
         }
         if (leader[k + 1]) {

@@ -26,8 +26,8 @@ typedef struct pl_ir_block {
         pl_insn *at;
         size_t n, cap;
     } code;
-    uint32_t
-        fallthrough; /* block after the last instruction, PL_IR_NONE: the end is never reached */
+    /* Block after the last instruction, PL_IR_NONE: the end is never reached. */
+    uint32_t fallthrough;
     /* pl_ir_graph fills these */
     uint32_t npreds, first_pred; /* number of predecessors; first of them in pl_ir.preds */
     uint32_t rpo_index;          /* position in reverse postorder; PL_IR_NONE: not reachable */
@@ -51,8 +51,8 @@ typedef struct pl_ir_reg {
     uint8_t width;                 /* width of the last write */
     bool precolored;               /* parameter or result of a function: not renamed */
     bool predicated;               /* the last write is under a guard */
-    bool
-        loop_carried; /* it is written once, and read before or in a later iteration; `defs` is 2 */
+    /* It is written once, and read before or in a later iteration; `defs` is 2. */
+    bool loop_carried;
 } pl_ir_reg;
 
 typedef struct pl_ir {

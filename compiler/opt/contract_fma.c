@@ -167,8 +167,8 @@ static bool sum(const pl_insn *i)
 }
 
 typedef struct writes {
-    uint32_t a, b,
-        rows; /* rows of the product's operands, and their width; of a reciprocal's operand twice */
+    /* Rows of the product's operands, and their width; of a reciprocal's operand twice. */
+    uint32_t a, b, rows;
     bool hit;
 } writes;
 

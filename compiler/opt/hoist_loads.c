@@ -24,8 +24,8 @@
  * number is that of this join. */
 typedef struct reg_state {
     uint32_t read, written;
-    uint32_t
-        ready_at; /* computed in the join by what may go to the head, for `cost` instructions */
+    /* Computed in the join by what may go to the head, for `cost` instructions. */
+    uint32_t ready_at;
     uint8_t cost;
 } reg_state;
 

@@ -140,8 +140,8 @@ static unsigned required_overlap(if_convert *a, const pl_ir_block *head, const p
     need -= computes ? 1u : 0u;
     for (size_t h = head->code.n; result != PL_IR_NONE && h-- > 0;) {
         const pl_insn *i = &head->code.at[h];
-        if (pl_ifc_result_of(i) != result || !pl_insn_is_copy(i))
-            continue; /* what it computes counts as overlap */
+        /* What it computes counts as overlap. */
+        if (pl_ifc_result_of(i) != result || !pl_insn_is_copy(i)) continue;
         const bool keeps =
             i->op[1] < x->nregs_described && x->regs[i->op[1]].kind == PL_REG_VIRTUAL;
         const pl_insn *from = keeps ? pl_ir_writer(x, i->op[1]) : NULL;

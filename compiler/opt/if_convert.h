@@ -28,8 +28,8 @@ typedef struct if_convert {
                           special registers */
     uint32_t nparams;  /* number of the last parameter */
     uint32_t *special; /* by special register: its word */
-    uint32_t
-        *first_load; /* by word and way of reading: where it is fetched for all lanes, plus one */
+    /* By word and way of reading: where it is fetched for all lanes, plus one. */
+    uint32_t *first_load;
     requested_load *requested_loads; /* the same */
     uint32_t *number; /* by row: number of the last question that has counted it as a constant */
     struct {

@@ -126,9 +126,8 @@ static void sink_write(sink_count *s, pl_insn *i, bool in_body)
     const bool pl_ifc_is_shared_copy = pl_insn_is_copy(i),
                number =
                    pl_ifc_is_shared_copy && pl_ir_constant_value(s->a->x, i->op[1], &(uint64_t){0});
-    s->n += pl_ifc_is_shared_copy
-                ? number && !in_body
-                : pl_insn_cost(s->a->x, i) != 0; /* of the result of the body: enough() */
+    /* Of the result of the body: enough(). */
+    s->n += pl_ifc_is_shared_copy ? number && !in_body : pl_insn_cost(s->a->x, i) != 0;
     s->depth++;
     pl_ifc_sink_reads(s, i);
     s->depth--;

@@ -74,8 +74,8 @@ typedef struct licm {
     const loop_effects *effects;      /* this loop */
     uint32_t *of_row, *of_pred;       /* by register: who writes it, an index in `found` plus one */
     uint32_t *row_reads, *pred_reads; /* by register: how often those in `found` read it */
-    uint32_t *row_needed,
-        *pred_needed; /* by register: the region, plus one, in which a load after needs it */
+    /* By register: the region, plus one, in which a load after needs it. */
+    uint32_t *row_needed, *pred_needed;
     struct {
         invariant_insn *at;
         size_t n, cap;
@@ -544,9 +544,8 @@ static bool hoist_loads_one_level(pl_ir *x)
 {
     bool any = false;
     if (!pl_ir_analyze(x)) return false;
-    bool *around = pl_arena_array(
-        x->tmp, bool,
-        x->blocks.n + 1); /* by header of a loop: something has been hoisted out of one in it */
+    /* By header of a loop: something has been hoisted out of one in it. */
+    bool *around = pl_arena_array(x->tmp, bool, x->blocks.n + 1);
     const loop_tree *of = build_loop_tree(x);
     if (!around || !of) return false;
     for (uint32_t j = x->nrpo; j-- > 0 && pl_ir_ok(x);) {

@@ -40,8 +40,8 @@ typedef struct load_elim {
     pl_ir *x;
     known_word known[MOST];
     uint32_t n, oldest;
-    uint32_t *
-        mentioned_in; /* by row: the last block, plus one, in which a word that is known needs it */
+    /* By row: the last block, plus one, in which a word that is known needs it. */
+    uint32_t *mentioned_in;
     uint32_t block;
     block_state *at_exit; /* by block, for blocks with one way to them */
     uint8_t *npreds;      /* by block: ways to it, two for more */

@@ -6,8 +6,8 @@
 
 typedef struct known_constant {
     pl_ir *x;
-    uint32_t *constant,
-        *block; /* by row: the number that it holds, and the block, plus one, where that is known */
+    /* By row: the number that it holds, and the block, plus one, where that is known. */
+    uint32_t *constant, *block;
     uint32_t now;
     bool copy; /* special registers are copied only */
     bool any;

@@ -188,8 +188,8 @@ static bool unroll_ordered(unroll_copy *u, const counted_loop *c)
     x->blocks.at[end2].fallthrough = last;
     if (!emit_last_test(x, c, last, line, first)) return false;
     x->blocks.at[last].fallthrough = one;
-    if (passes_end(x, c) ||
-        (c->is_signed && !plain)) { /* it may go on from the other end of its range */
+    /* It may go on from the other end of its range. */
+    if (passes_end(x, c) || (c->is_signed && !plain)) {
         pl_ir_jump(x, end1, line,
                    pl_ir_compare(x, end1, line, c->cmp, type, c->counter, c->bound, PL_PT), false,
                    one);

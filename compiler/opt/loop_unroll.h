@@ -34,8 +34,8 @@ typedef struct counted_loop {
     uint32_t joined_test, other_condition; /* position in `latch` where the compare is joined with
                             what else must hold, and that; PL_IR_NONE */
     bool has_other_exits;                  /* there are other ways out */
-    bool branches, divergent,
-        has_barrier; /* there is a branch; that some lanes may take; a barrier */
+    /* There is a branch; that some lanes may take; a barrier. */
+    bool branches, divergent, has_barrier;
 } counted_loop;
 
 typedef struct unroll_copy {
@@ -44,8 +44,8 @@ typedef struct unroll_copy {
     uint32_t *block_to;         /* blocks of the copy being made */
     uint32_t from;              /* block that is being copied */
     uint8_t *steps;             /* by row: counter or another row that only grows by a constant */
-    uint8_t *keep,
-        *keep_pred; /* what may be read in an iteration that has not written it keeps its name */
+    /* What may be read in an iteration that has not written it keeps its name. */
+    uint8_t *keep, *keep_pred;
     const counted_loop *c;
     bool is_last_copy; /* copy that writes the original names */
     bool guarded;

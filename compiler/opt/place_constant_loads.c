@@ -579,8 +579,8 @@ bool pl_pass_place_constant_loads(pl_ir *x)
                 PL_FOR_EACH_READ(x->p, &x->blocks.at[p.block].code.at[k], o)
                     reach(&p, o.row, o.rows, o.use);
     }
-    uint32_t *wanted = pl_arena_array(
-        x->tmp, uint32_t, x->blocks.n + 1); /* by block: the first fetch there, plus one */
+    /* By block: the first fetch there, plus one. */
+    uint32_t *wanted = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     if (!assign_site_registers(&p) || !wanted) return false;
     for (size_t k = p.loads.n; k-- > 0;) {
         constant_load *f = &p.loads.at[k];

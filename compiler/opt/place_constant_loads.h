@@ -44,10 +44,10 @@ typedef struct loop_shape {
     uint32_t insns, loads; /* machine instructions and loads from global memory of an iteration;
                               both where it holds no other loop */
     uint32_t variables, fetches; /* that it needs; where there are so many loads that it matters */
-    bool outer,
-        busy; /* there are loops in it; loads make up so much of it that it keeps its fetches */
-    bool
-        parts; /* lanes may do different things in it: it has several blocks, or guarded accesses */
+    /* There are loops in it; loads make up so much of it that it keeps its fetches. */
+    bool outer, busy;
+    /* Lanes may do different things in it: it has several blocks, or guarded accesses. */
+    bool parts;
 } loop_shape;
 
 typedef struct placement {

@@ -30,11 +30,11 @@ typedef struct load_source {
 
 /* What is known of a fetch while blocks are walked from the entry on. */
 typedef struct load_state {
-    uint32_t part,
-        at; /* the last part of a block where all lanes read it, and the first place there */
+    /* The last part of a block where all lanes read it, and the first place there. */
+    uint32_t part, at;
     uint32_t source; /* the nearest source, plus one */
-    uint32_t body_part,
-        full_part; /* the last part where a body needed it; the body that has it with all lanes */
+    /* The last part where a body needed it; the body that has it with all lanes. */
+    uint32_t body_part, full_part;
     uint32_t body_id, row; /* the last body that has fetched it itself, and the register there */
 } load_state;
 

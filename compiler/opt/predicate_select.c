@@ -36,8 +36,8 @@ static bool simple(const pl_insn *w)
 }
 
 typedef struct count {
-    uint32_t row,
-        to; /* reads of row are counted, and become reads of `to` unless that is PL_IR_NONE */
+    /* Reads of row are counted, and become reads of `to` unless that is PL_IR_NONE. */
+    uint32_t row, to;
     uint32_t reads, writes;
 } count;
 

@@ -14,8 +14,8 @@ typedef struct base_reassoc {
     pl_ir *x;
     uint32_t *relocatable_uses; /* by row: readers that do not mind where it counts from */
     int64_t *offset;            /* by row: what its value lacks now */
-    uint32_t
-        start; /* row that holds the start of the block's memory, PL_IR_NONE: not looked for yet */
+    /* Row that holds the start of the block's memory, PL_IR_NONE: not looked for yet. */
+    uint32_t start;
 } base_reassoc;
 
 /* True if the row is the address of a variable. */

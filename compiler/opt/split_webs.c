@@ -16,8 +16,8 @@
 
 typedef struct variable {
     uint32_t row, rows; /* or the number of a predicate */
-    uint32_t first,
-        n; /* its writes: nodes first .. first + n; the first one is "before the function" */
+    /* Its writes: nodes first .. first + n; the first one is "before the function". */
+    uint32_t first, n;
     uint32_t accesses;   /* the blocks that touch it: a list, plus one */
     bool pred, mixed;    /* mixed: seen with different widths */
     bool crosses_blocks; /* a block reads what comes from another */
@@ -82,8 +82,8 @@ typedef struct webs {
         size_t n, cap;
     } frontiers;
     pl_live_spans sets; /* of variables */
-    uint32_t *span,
-        *spans; /* by variable: first of its intervals in `spans`, numbers of those of the sets */
+    /* By variable: first of its intervals in `spans`, numbers of those of the sets. */
+    uint32_t *span, *spans;
     /* by block, for the variable at work: its number plus one where it is touched, where there is a
      * phi; the touch, the node */
     uint32_t *has_access, *has_phi, *accessed, *phi;

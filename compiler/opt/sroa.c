@@ -183,8 +183,8 @@ static bool propagate_addresses(sroa *a, bool *changed)
                                             : multiple_of(x, by);
                 to.has_offset = true;
             }
-            if (x->regs[d].ndefs != 1 ||
-                i->guard != PL_PT) { /* a pointer that moves: all in the register */
+            /* A pointer that moves: all in the register. */
+            if (x->regs[d].ndefs != 1 || i->guard != PL_PT) {
                 to.multiple = min_multiple(min_multiple(to.has_offset ? to.multiple : 0,
                                                         power_of_two_divisor((uint64_t)to.known)),
                                            a->at[d].multiple);
@@ -425,8 +425,8 @@ static uint32_t offset_register(sroa *a, uint32_t row)
     const bool was = a->at[i->op[from]].has_offset;
     uint64_t number;
     const bool sums = by != UINT32_MAX && !pl_ir_constant_value(x, by, &number);
-    const bool once = value_of(x, i->op[from]) ||
-                      !was; /* else it may be another one by the time it is asked for */
+    /* Else it may be another one by the time it is asked for. */
+    const bool once = value_of(x, i->op[from]) || !was;
     const uint32_t base = was ? offset_register(a, i->op[from]) : UINT32_MAX;
     if (sums) {
         const uint32_t low = low_half_of(a, by, block, x->regs[row].def_index, i->line);
@@ -581,8 +581,8 @@ static void replace_access(sroa *a, uint32_t block, size_t at)
                            next = n ? 0 : word_of(a, r.first + (r.n > 1 ? r.step : 0) + WORD * k);
             pl_insn *c;
             if (data[k] == UINT32_MAX) continue;
-            if (choose && !store &&
-                !n) { /* a whole write: what was in the register before is not needed */
+            /* A whole write: what was in the register before is not needed. */
+            if (choose && !store && !n) {
                 c = later(a, block, at, i.line, M_selp, 4, (pl_word[]){W_b32}, 1);
                 if (c) {
                     c->op[0] = data[k];

@@ -206,8 +206,8 @@ static uint32_t bank_word(const pl_ir *x, const pl_insn *i)
 
 typedef struct wholes {
     const pl_insn *i;
-    uint8_t
-        *whole; /* by row: read by something that is neither guarded nor a division of integers */
+    /* By row: read by something that is neither guarded nor a division of integers. */
+    uint8_t *whole;
 } wholes;
 
 /* Two words side by side that a block fetches to registers of the same kind are one fetch of 64

@@ -197,8 +197,8 @@ void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_c
         pl_system_call(w, f, c);
         return;
     }
-    if (!f->count || c->nargs != f->formal.n ||
-        c->nrets > f->result.n) { /* reached through a pointer of another type */
+    /* Reached through a pointer of another type. */
+    if (!f->count || c->nargs != f->formal.n || c->nrets > f->result.n) {
         pl_fault(w, w->exec, 0, "CUDA_ERROR_INVALID_PC",
                  f->count ? "function '%s' does not have the parameters of this call"
                           : "function '%s' has no body",

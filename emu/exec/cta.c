@@ -221,8 +221,8 @@ static void fill_half(pl_warp *w, unsigned h)
     w->predfile[h * w->pred_rows + PL_PT] = UINT32_MAX;
     for (size_t k = 0; k < f->init.n; k++) {
         const pl_frame_init *r = &f->init.at[k];
-        bool moved = r->reloc == PL_RELOC_SHARED &&
-                     w->cta->shared_base; /* another place than in the template */
+        /* Another place than in the template. */
+        bool moved = r->reloc == PL_RELOC_SHARED && w->cta->shared_base;
         if (r->sreg || moved) fill_row(w, r, file + (size_t)r->row * PL_LANES);
     }
 }

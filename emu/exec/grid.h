@@ -57,8 +57,8 @@ typedef struct pl_grid {
     pl_code_range counted;      /* those of them that this launch can change */
     const volatile int *cancel; /* or NULL: stop when it becomes non-zero */
     pl_limits most;             /* those of the head count */
-    void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks,
-                     uint64_t instructions); /* or NULL */
+    /* Or NULL. */
+    void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);
     void *progress_ctx;
     uint32_t threads; /* host threads; the result does not depend on it unless the program races */
     void (*in_order)(struct pl_cta *c); /* with several: returns when all that one thread does
@@ -66,8 +66,8 @@ typedef struct pl_grid {
     uint32_t nsm;                       /* %nsmid */
     uint32_t width;                     /* lanes of a warp: PL_LANES, or twice as many */
     uint32_t warp_slots;                /* %nwarpid */
-    uint32_t
-        capability; /* compute capability of the machine times ten: the tensor cores' arithmetic */
+    /* Compute capability of the machine times ten: the tensor cores' arithmetic. */
+    uint32_t capability;
     uint32_t shared_reserved; /* bytes that the system keeps at the start of every block's shared
                                  memory */
     struct pl_launch_cache *stock; /* where memory comes from and goes to, or NULL; not owned */

@@ -303,8 +303,8 @@ static void split_lanes(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, 
     pl_simt_split *s = &w->split[w->current];
     pl_lanes rest = w->active & ~there;
     uint16_t frame = s->frame, call = s->call, where = call;
-    if (reconv == UINT32_MAX &&
-        call) { /* they diverge until the function returns: reconverge after the call */
+    /* They diverge until the function returns: reconverge after the call. */
+    if (reconv == UINT32_MAX && call) {
         reconv = w->call[call].ret_pc;
         where = w->call[call].parent;
     }

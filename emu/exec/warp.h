@@ -149,8 +149,8 @@ struct pl_grid;
 typedef struct pl_warp {
     /* hot: read by every lane loop */
     _Alignas(64) uint32_t mask[PL_LANES]; /* lanes of this half executing now, widened to 0 / ~0 */
-    uint32_t
-        *regs; /* current frame: row r of PL_LANES words at regs + r * PL_LANES, 64-byte aligned */
+    /* Current frame: row r of PL_LANES words at regs + r * PL_LANES, 64-byte aligned. */
+    uint32_t *regs;
     uint32_t *pred;  /* current frame's predicate masks */
     uint32_t exec;   /* the same as bits: active and guard */
     uint32_t wide;   /* what mask[] currently holds */
@@ -186,12 +186,12 @@ typedef struct pl_warp {
     struct pl_split_storage *parted; /* untouched memory until it is needed */
     pl_call_frame *call;             /* call[0] is the kernel */
     uint32_t ncalls;
-    uint8_t
-        grown; /* PL_GROWN_*: what is no longer part of the block's storage, but freed by itself */
+    /* PL_GROWN_*: what is no longer part of the block's storage, but freed by itself. */
+    uint8_t grown;
     uint32_t carry;                   /* condition-code carry flag, one bit a lane */
     uint32_t carry_of[PL_MAX_HALVES]; /* carry of the halves whose turn it is not */
-    uint64_t executed,
-        lane_executed; /* instructions, thread instructions (as issued by the program) */
+    /* Instructions, thread instructions (as issued by the program). */
+    uint64_t executed, lane_executed;
     uint32_t polls; /* volatile loads, atomics and failed waits since the warp was last chosen: how
                        a spin loop shows */
     uint32_t spins; /* pauses for polling since lanes last met, or a wait ended */
@@ -228,10 +228,10 @@ typedef struct pl_warp {
                                          arrived */
     uint16_t arrived; /* by barrier, a bit each: it has arrived there, and the barrier has not been
                          complete since */
-    uint32_t *
-        device_error; /* by lane: last error of calls that launch from the device, or NULL; owned */
-    struct pl_async
-        *async; /* outstanding cp.async groups etc., owned by emu/exec/async/pending.c */
+    /* By lane: last error of calls that launch from the device, or NULL; owned. */
+    uint32_t *device_error;
+    /* Outstanding cp.async groups etc., owned by emu/exec/async/pending.c. */
+    struct pl_async *async;
 } pl_warp;
 
 /* A fault of the emulated program. */

@@ -32,8 +32,8 @@ void pl_async_landing(pl_sm *s, uint64_t now)
     bool landed = false;
     s->inflight.async_at = PL_NEVER;
     if (s->dec->late_atomics)
-        pl_sm_turn(
-            s); /* reductions in global memory: those of the SMs before this one come first */
+        /* Reductions in global memory: those of the SMs before this one come first. */
+        pl_sm_turn(s);
     for (uint32_t k = 0; k < s->ncta; k++) {
         pl_cta *c = s->cta[k].cta;
         for (uint32_t n = 0; c && n < c->nwarps; n++) {

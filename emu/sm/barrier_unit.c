@@ -12,8 +12,8 @@ static void block_barrier(pl_issue_slot *x)
     if (x->d->nwrite || x->d->npwrite) at += s->m->sync.barrier_reduce;
     x->t->not_before = at;
     x->t->not_before_reason = PL_STALL_BARRIER;
-    if ((pl_warp_release_barrier(s, b, x->now, at) || b->live == 1) &&
-        b->accessed) { /* else it has nothing to wait for */
+    /* Else it has nothing to wait for. */
+    if ((pl_warp_release_barrier(s, b, x->now, at) || b->live == 1) && b->accessed) {
         s->stat.barriers++;
         b->accessed = false;
     }

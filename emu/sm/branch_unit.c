@@ -29,8 +29,8 @@ void pl_branch_issue(pl_issue_slot *x)
     pl_sm_warp *t = x->t;
     const bool diverges = w->nsplits > x->nsplits;
     x->s->stat.divergent += diverges; /* pc_stat counts it where lanes diverge (op_control.c) */
-    if (w->state == PL_WARP_DONE || (x->d->guarded && w->pc == x->pc + 1 && !diverges))
-        return; /* not taken: the stall count is all */
+    /* Not taken: the stall count is all. */
+    if (w->state == PL_WARP_DONE || (x->d->guarded && w->pc == x->pc + 1 && !diverges)) return;
     t->not_before_reason = PL_STALL_BRANCH;
     t->not_before = resolve(x, diverges);
     if (x->d->reconverges && w->pc == x->pc) t->not_before = t->stall + m->rejoin;

@@ -280,10 +280,8 @@ static void mark_special(uint8_t *fetched, uint32_t rows, const pl_prog_func *f)
         if (*s == '%') s++;
         bool block = strncmp(s, "ctaid", 5) == 0 || strncmp(s, "cluster", 7) == 0 ||
                      strncmp(s, "smid", 4) == 0;
-        fetched[r->row] = *s == 'n' ? FIXED
-                          : block
-                              ? BY_BLOCK
-                              : BY_LANE; /* ntid, nctaid, nsmid ...: words of the constant bank */
+        /* Ntid, nctaid, nsmid ...: words of the constant bank. */
+        fetched[r->row] = *s == 'n' ? FIXED : block ? BY_BLOCK : BY_LANE;
     }
 }
 
@@ -556,10 +554,8 @@ static void decode_pipes(decoder *x, pl_decoded_insn *d, const pl_insn *i, const
 {
     const bool either = on_either_pipe(i, x->fetched, x->rows);
     if (pc >= x->pipes.end) x->pipes = weigh(x->p, x->m, x->fetched, x->rows, pc);
-    d->on_fma = either &&
-                (f->mnem == M_shl ||
-                 x->pipes.fma <
-                     x->pipes.alu); /* the assembler says which, so that both have as much to do */
+    /* The assembler says which, so that both have as much to do. */
+    d->on_fma = either && (f->mnem == M_shl || x->pipes.fma < x->pipes.alu);
     if (either && f->mnem != M_shl)
         *(d->on_fma ? &x->pipes.fma : &x->pipes.alu) += d->price->pipe[0].cycles;
     d->pipe_side = (uint8_t)side_of(d);

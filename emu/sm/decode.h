@@ -32,8 +32,8 @@ typedef enum pl_unit_id {
  * at the ADU, five are reads of constants and the block's number, and none is a branch (H200,
  * driver 580.159.04, 2026-11). */
 typedef struct pl_metric_class {
-    uint8_t
-        targets; /* branch targets: branches, calls and returns, but not the end of the kernel */
+    /* Branch targets: branches, calls and returns, but not the end of the kernel. */
+    uint8_t targets;
     uint8_t cbu; /* convergence barrier unit: EXIT, BSSY, BSYNC, BMOV, calls, returns, indirect
                     branches; no direct branch */
     uint8_t ldc; /* reads of the constant bank into a register of each lane; the uniform datapath's
@@ -83,10 +83,10 @@ typedef struct pl_decoded_insn {
     bool compare;      /* atomic compare-and-swap */
     bool cast;  /* the one of the loop that an atomic on floats or 64 bits is in shared memory */
     bool fence; /* of gpu scope or wider: waits for the warp's stores */
-    uint8_t
-        releases;  /* an access that begins with a fence of its own, which has so many instructions:
-                      st.release and atomics that release at cluster scope or wider */
-    bool acquires; /* nothing after it issues before its result is there */
+    /* An access that begins with a fence of its own, which has so many instructions: st.release and
+     * atomics that release at cluster scope or wider. */
+    uint8_t releases;
+    bool acquires;      /* nothing after it issues before its result is there */
     bool addresses;     /* goes through the address unit: a warp's next one keeps a distance */
     bool generic;       /* an access to a generic address */
     bool shared;        /* certainly an access to shared memory */
@@ -96,8 +96,8 @@ typedef struct pl_decoded_insn {
     bool increments;    /* a shared word by 1 for each lane: the hardware counts the lanes with one
                            word (ATOMS.POPC.INC) */
     bool passes_l1;     /* a copy into shared memory that leaves nothing in the L1 */
-    uint8_t
-        l1_policy;  /* pl_l1_policy of a load, of a store whether it may take a place in the L1 */
+    /* pl_l1_policy of a load, of a store whether it may take a place in the L1. */
+    uint8_t l1_policy;
     int8_t rank[2]; /* pl_mem_rank that its lines get in the L1, and in the L2 if no policy says
                        something else */
     uint8_t prefetch_sectors; /* sectors that the L2 fetches with a missing one (.L2::128B: 4;
@@ -115,8 +115,8 @@ typedef struct pl_decoded_insn {
     uint8_t wait_n; /* groups that may stay open at a wait */
     pl_metric_class metric; /* what metrics.c says of it that its price does not */
     bool tensor;            /* bulk copies: of a tensor */
-    uint8_t size_operand,
-        barrier_operand; /* bulk copies: operands "size" and "mbar", UINT8_MAX: none */
+    /* Bulk copies: operands "size" and "mbar", UINT8_MAX: none. */
+    uint8_t size_operand, barrier_operand;
 } pl_decoded_insn;
 
 /* What an instruction does with lines of the L2 and nothing else. */

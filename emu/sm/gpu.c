@@ -323,9 +323,8 @@ static uint64_t finish(pl_gpu_model *x, bool complete)
         pl_inflight_tell_rest(&x->sm[k].inflight);
     }
     if (x->last_retired > end) end = x->last_retired;
-    end += x->m->launch.end +
-           (uint64_t)(x->m->launch.end_each * busy); /* what its blocks have written is waited for,
-                                                     if there is anything or not */
+    /* What its blocks have written is waited for, if there is anything or not. */
+    end += x->m->launch.end + (uint64_t)(x->m->launch.end_each * busy);
     uint64_t effect = pl_memsys_stats(x->mem)->last_effect;
     return !complete ? x->now : effect > end ? effect : end;
 }

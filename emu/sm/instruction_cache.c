@@ -13,8 +13,9 @@ void pl_icache_init(pl_icache *c, pl_arena *a, const pl_machine *m, uint64_t siz
     uint64_t all = size / line ? size / line : 1, each = ways == 0 || ways > all ? all : ways,
              sets = all / each;
     *c = (pl_icache){.shift = (uint32_t)__builtin_ctzll(line)};
+    /* They follow each other, and so fill all sets alike. */
     if (lines <= sets * each)
-        c->lines = (uint32_t)lines; /* they follow each other, and so fill all sets alike */
+        c->lines = (uint32_t)lines;
     else
         pl_cache_init(&c->tags, a, a, size, (uint32_t)line, ways, false);
     c->when = pl_arena_array(a, uint64_t, c->lines ? c->lines : pl_cache_indices(&c->tags));

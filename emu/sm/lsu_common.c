@@ -32,8 +32,8 @@ static uint64_t return_data(pl_sm *s, const pl_inflight *k, uint64_t at)
     uint64_t link = pl_port_enter(&s->sub[k->warp % s->nsub].link, s->now,
                                   (uint64_t)k->passes * s->m->shared.link_pass * PL_SUBCYCLES);
     if (link > start) start = link;
-    if (s->m->issue
-            .replay) { /* a load that misses is issued again when its data have come (Smith) */
+    /* A load that misses is issued again when its data have come (Smith). */
+    if (s->m->issue.replay) {
         uint64_t again =
             pl_port_enter(&s->unit[PL_UNIT_LSU].port, s->now, pl_lsu_cost(s, k->passes));
         if (again > start) start = again;

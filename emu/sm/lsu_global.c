@@ -44,9 +44,8 @@ static uint32_t line_payload(const pl_sm *s, const pl_decoded_insn *d, uint32_t 
 {
     bool atomic = s->fx.kind == PL_AC_ATOMIC || s->fx.kind == PL_AC_REDUCTION;
     uint32_t lanes = atomic ? s->lines.at[k].words : s->lines.at[k].lanes;
-    uint32_t size = atomic && d->alu == PL_ALU_WIDE && s->fx.size < 8
-                        ? 8
-                        : s->fx.size; /* compare-and-swap has two operands */
+    /* Compare-and-swap has two operands. */
+    uint32_t size = atomic && d->alu == PL_ALU_WIDE && s->fx.size < 8 ? 8 : s->fx.size;
     uint32_t words = (lanes * size + 3) / 4,
              most = (uint32_t)s->m->l1.line / 4 * (size > s->fx.size ? 2 : 1);
     return words > most ? most : words;
@@ -172,15 +171,16 @@ static inline void count_passes(global_access *x)
     x->bytes = pl_count_lanes(fx->mask) * fx->size;
     x->passes = (x->bytes + s->m->l1.width - 1) / s->m->l1.width;
     x->tags = pl_lsu_tag_cycles(s);
+    /* Its units have banks of their own. */
     if (x->d->texture)
-        x->passes = 1; /* its units have banks of their own */
+        x->passes = 1;
     else if (!x->local && !x->atomic)
         x->passes = pl_bank_passes(fx->mask, fx->addr, fx->size, banks->banks, banks->bank,
                                    banks->rows, !x->store, &extra);
     else if (x->atomic && x->passes < lines->n)
         x->passes = lines->n; /* words of local memory lie in the bank of their lane */
-    if (x->d->kind == PL_KIND_COPY && !x->d->passes_l1)
-        s->stat.exchanges += x->passes; /* it goes to shared memory by way of the L1 */
+    /* It goes to shared memory by way of the L1. */
+    if (x->d->kind == PL_KIND_COPY && !x->d->passes_l1) s->stat.exchanges += x->passes;
     /* What is asked for below is lines, as for loads; how many sectors they are for is another
      * matter. */
     if (x->to_shared) x->sectors = fx->slots;

@@ -226,8 +226,8 @@ static void add_launch(const metrics *x)
     add(x->out, "launch", "launch__occupancy_limit_shared_mem", "block",
         o->shared_per_block ? (double)(o->carveout / o->shared_per_block) : o->by_shared);
     add(x->out, "launch", "launch__occupancy_limit_barriers", "block", o->by_barriers);
-    uint32_t groups = x->m->mem.groups,
-             clusters = 0; /* that are resident at once: all blocks of one lie in a group of SMs */
+    /* That are resident at once: all blocks of one lie in a group of SMs. */
+    uint32_t groups = x->m->mem.groups, clusters = 0;
     for (uint32_t k = 0; x->all->cluster && k < groups; k++)
         clusters += ((k + 1) * x->m->sm.count / groups - k * x->m->sm.count / groups) * o->blocks /
                     x->all->cluster;

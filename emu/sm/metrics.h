@@ -10,15 +10,15 @@ struct pl_totals {
     const pl_machine *m;
     pl_sm_stat *sm; /* by SM */
     struct pl_sub_total {
-        uint64_t issues, eligible,
-            active; /* eligible: warps, summed over cycles; active: cycles with a warp of its own */
-    } * sub;        /* by sub-core */
+        /* Eligible: warps, summed over cycles; active: cycles with a warp of its own. */
+        uint64_t issues, eligible, active;
+    } * sub; /* by sub-core */
     pl_memsys_stat mem;
     uint64_t dram_read, dram_written; /* sectors */
     uint64_t code_read;               /* sectors, by the launches themselves */
     uint64_t cycles, grids;
-    uint32_t grid[3], block[3], barriers,
-        cluster; /* of the first one; cluster: blocks of one, 0 without */
+    /* Of the first one; cluster: blocks of one, 0 without. */
+    uint32_t grid[3], block[3], barriers, cluster;
     pl_occupancy occupancy;
 };
 

@@ -83,8 +83,8 @@ static void busy_sms(pl_gpu_model *x)
         if (!x->clusters && pl_gpu_sm_event(x, q) >= x->until && !x->status[q].starts) continue;
         x->unit[x->nunit].first = first;
         x->unit[x->nunit++].last = last;
-        x->home[x->nunit] = (uint16_t)(q / NEIGHBOURS +
-                                       1); /* the memory system's own worker gets the second ones */
+        /* The memory system's own worker gets the second ones. */
+        x->home[x->nunit] = (uint16_t)(q / NEIGHBOURS + 1);
     }
 }
 

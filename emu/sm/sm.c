@@ -24,9 +24,8 @@ bool pl_sm_init(pl_sm *s, pl_sm_status *status, pl_arena *a, pl_arena *large, pl
                 uint64_t l1_bytes, const pl_const_l15 *constants)
 {
     memset(s, 0,
-           offsetof(
-               pl_sm,
-               warp)); /* a warp's state is written when it begins: half a launch's SMs have few */
+           /* A warp's state is written when it begins: half a launch's SMs have few. */
+           offsetof(pl_sm, warp));
     memset((unsigned char *)s + offsetof(pl_sm, cta), 0, sizeof *s - offsetof(pl_sm, cta));
     for (uint32_t k = 0; k < PL_SM_WARPS; k++) s->warp[k].w = NULL;
     s->status = status;

@@ -88,11 +88,11 @@ typedef struct pl_sm_stat {
 /* What the launch reads of an SM between two windows: kept together for all SMs, to be near each
  * other in memory. */
 typedef struct pl_sm_status {
-    _Alignas(64)
-        uint64_t next; /* earliest cycle with something to do, but for replies; PL_NEVER: idle */
-    bool starts;       /* blocks were placed */
-    bool sends;        /* it has requests to send, or stores that others may still join */
-    bool ended;        /* blocks have ended, or there was no memory for one */
+    /* Earliest cycle with something to do, but for replies; PL_NEVER: idle. */
+    _Alignas(64) uint64_t next;
+    bool starts; /* blocks were placed */
+    bool sends;  /* it has requests to send, or stores that others may still join */
+    bool ended;  /* blocks have ended, or there was no memory for one */
 } pl_sm_status;
 
 typedef struct pl_sm {
@@ -129,8 +129,8 @@ typedef struct pl_sm {
     pl_port remote; /* accesses to the shared memory of other SMs */
     pl_l1 l1;
     pl_icache icache;
-    pl_cache const_indexed, const_operand,
-        const_l15; /* constants: indexed ones, operands of instructions, both */
+    /* Constants: indexed ones, operands of instructions, both. */
+    pl_cache const_indexed, const_operand, const_l15;
     uint64_t *const_when, *operand_when, *const_l15_when;
     uint64_t loaded_when[PL_BANK_LINES]; /* as bank_when of a sub-core, for loads into registers,
                                             which have a cache of their own */
@@ -150,17 +150,17 @@ typedef struct pl_sm {
     uint64_t requests;     /* all of them so far */
     uint64_t leaves;       /* the first number that a warp's end waits for, PL_NEVER: none does */
     uint64_t fences;       /* the same for fences */
-    bool l2_replied,
-        far_l2_replied;  /* since the last fence of gpu scope was issued: the L2, its other half */
+    /* Since the last fence of gpu scope was issued: the L2, its other half. */
+    bool l2_replied, far_l2_replied;
     uint64_t fence_end;  /* when that fence is over */
     pl_lsu_entry *queue; /* ring of l1.lsu_queue: accesses that wait for room; NULL: those of a warp
                          of 64 lanes do not issue */
-    uint32_t queue_at, nqueue,
-        queue_turn; /* queue_turn: sub-core whose turn it is when there is a place */
-    uint64_t
-        queue_next; /* when to look at it again if no reply comes, PL_NEVER: not before one does */
-    uint64_t
-        lsu_input[PL_QUEUE]; /* ring: when the accesses that the L1 took last have left its input */
+    /* queue_turn: sub-core whose turn it is when there is a place. */
+    uint32_t queue_at, nqueue, queue_turn;
+    /* When to look at it again if no reply comes, PL_NEVER: not before one does. */
+    uint64_t queue_next;
+    /* Ring: when the accesses that the L1 took last have left its input. */
+    uint64_t lsu_input[PL_QUEUE];
     uint32_t lsu_input_at;
     struct {
         uint64_t object, since;
@@ -187,8 +187,8 @@ typedef struct pl_sm {
     } ended[PL_SM_WARPS];
     uint32_t nended;
     uint64_t last_exit;
-    uint64_t
-        advances; /* signs of life of its blocks; the launch adds them up between two windows */
+    /* Signs of life of its blocks; the launch adds them up between two windows. */
+    uint64_t advances;
     bool fault;
 } pl_sm;
 

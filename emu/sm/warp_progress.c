@@ -92,8 +92,9 @@ static bool retry_succeeds(pl_sm *s, pl_sm_warp *t, uint64_t now)
     if (pl_warp_retry(s, t, d, pc, lanes, now)) return false;
     t->not_before = now;
     t->not_before_reason = PL_STALL_LONG_SCOREBOARD;
+    /* The copy's end is what it waited for. */
     if (woken)
-        pl_scoreboard_result(t, d, now, PL_SB_LONG); /* the copy's end is what it waited for */
+        pl_scoreboard_result(t, d, now, PL_SB_LONG);
     else
         pl_mbarrier_passed(s, t, d, now);
     return true;

@@ -51,8 +51,8 @@ typedef struct pl_sm_warp {
     uint64_t stall;      /* until when the stall count of the last instruction holds it */
     uint64_t deps_ready; /* when `next` can issue as far as stall counts and scoreboards go */
     uint64_t not_before; /* earliest cycle by control flow, fetch, barriers */
-    uint32_t
-        refetch_cycles; /* of these cycles, those after a branch in which it fetches from there */
+    /* Of these cycles, those after a branch in which it fetches from there. */
+    uint32_t refetch_cycles;
     uint64_t late_result[PL_PRODUCTS]; /* ring: when the results of its last wide products are there
                                       (products.tsv) */
     uint32_t nlate_results;            /* that it has issued */
@@ -75,15 +75,15 @@ typedef struct pl_sm_warp {
     uint64_t copied[PL_GROUPS]; /* when the last of a group that is no longer under way is there */
     uint32_t wgmma_open;
     uint8_t open_group; /* cp.async group being filled */
-    uint8_t dep_reason, not_before_reason,
-        structural_reason; /* pl_stall: of dependences, control flow, units */
-    uint8_t wait;          /* pl_wait_reason */
-    uint64_t fence_from;   /* when it came to the fence that is next and all that it did before had
-                              room; 0: not yet */
-    uint64_t fence_mark;   /* requests of the SM that were made before */
-    bool drained;          /* the fence has waited for them */
-    uint64_t answered;     /* until then; 0: it has not, or does so still */
-    bool copy_ended;       /* PL_WAIT_TRY: a copy has ended meanwhile */
+    /* pl_stall: of dependences, control flow, units. */
+    uint8_t dep_reason, not_before_reason, structural_reason;
+    uint8_t wait;        /* pl_wait_reason */
+    uint64_t fence_from; /* when it came to the fence that is next and all that it did before had
+                            room; 0: not yet */
+    uint64_t fence_mark; /* requests of the SM that were made before */
+    bool drained;        /* the fence has waited for them */
+    uint64_t answered;   /* until then; 0: it has not, or does so still */
+    bool copy_ended;     /* PL_WAIT_TRY: a copy has ended meanwhile */
     bool released; /* the fence of its next instruction, an access that releases, is over when that
                       can issue */
 } pl_sm_warp;

@@ -388,8 +388,8 @@ static void find_labels(writer *w)
 
 static void put_source_text(writer *w)
 {
-    const char *at = w->p->text ? w->p->text : "",
-               *end = at + w->p->text_bytes; /* an empty program has no text */
+    /* An empty program has no text. */
+    const char *at = w->p->text ? w->p->text : "", *end = at + w->p->text_bytes;
     put(&w->out, ".text\n");
     for (;;) {
         const char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;

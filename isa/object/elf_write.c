@@ -179,8 +179,8 @@ static uint64_t put_data(writer *w, const pl_prog_var *v, pl_section s)
         if (!b->failed && v->init && v->size) memcpy(b->at + v->address, v->init, (size_t)v->size);
         return v->address;
     }
-    if (s == PL_S_SHARED ||
-        s == PL_S_CONST_ZERO) { /* placed by the assembler; kernels share the same addresses */
+    /* Placed by the assembler; kernels share the same addresses. */
+    if (s == PL_S_SHARED || s == PL_S_CONST_ZERO) {
         if (v->address + v->size > w->zero[s]) w->zero[s] = v->address + v->size;
         return v->address;
     }

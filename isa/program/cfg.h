@@ -19,8 +19,8 @@ typedef struct pl_cfg {
     pl_cfg_block *b;
     uint32_t n;   /* blocks; the virtual exit is number n */
     uint32_t *of; /* block of each instruction, relative to f->first */
-    uint32_t *pred,
-        *pred_start; /* predecessors of block k: pred[pred_start[k] .. pred_start[k + 1]) */
+    /* Predecessors of block k: pred[pred_start[k] .. pred_start[k + 1]). */
+    uint32_t *pred, *pred_start;
 } pl_cfg;
 
 /* Blocks and edges of a function; memory comes from the arena. */

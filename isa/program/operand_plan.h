@@ -31,15 +31,15 @@ typedef struct pl_operand_plan {
     uint16_t traits;
     uint8_t n, nreads, nwrites;
     pl_operand_slot use[1 + PL_INLINE_OPERANDS]; /* the guard first */
-    pl_operand_slot reads[1 + PL_INLINE_OPERANDS],
-        writes[PL_INLINE_OPERANDS]; /* those among them; an operand that is both is in both */
+    /* Those among them; an operand that is both is in both. */
+    pl_operand_slot reads[1 + PL_INLINE_OPERANDS], writes[PL_INLINE_OPERANDS];
 } pl_operand_plan;
 
 enum { PL_PLAN_CACHE_SIZE = 2048 };
 struct pl_plan_cache {
     uint16_t n; /* plans made */
-    uint16_t
-        number[2 * PL_PLAN_CACHE_SIZE];     /* by hash: number of a plan, counted from 1; 0: none */
+    /* By hash: number of a plan, counted from 1; 0: none. */
+    uint16_t number[2 * PL_PLAN_CACHE_SIZE];
     pl_operand_plan at[PL_PLAN_CACHE_SIZE]; /* what stands here stays */
 };
 

@@ -119,8 +119,8 @@ const pl_operand_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_operand_
     uint64_t h = ((key ^ m[0] ^ m[1] * 3 ^ m[2] * 5 ^ m[3] * 7) * 0x9e3779b97f4a7c15ull) >> 32;
     for (; all; h++) {
         uint16_t *number = &all->number[h % PLACES];
-        if (!*number && all->n == PL_PLAN_CACHE_SIZE)
-            break; /* more kinds of instructions than any module has */
+        /* More kinds of instructions than any module has. */
+        if (!*number && all->n == PL_PLAN_CACHE_SIZE) break;
         if (!*number) {
             *number = ++all->n;
             pl_plan_make(&all->at[*number - 1u], i);

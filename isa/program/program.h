@@ -52,8 +52,8 @@ typedef struct pl_call_move {
 
 typedef struct pl_prog_call {
     uint32_t callee; /* function index, UINT32_MAX: indirect through op[0] */
-    uint32_t first_arg, nargs, first_ret,
-        nrets; /* offsets of the caller's side in program->moves; callee side from its params */
+    /* Offsets of the caller's side in program->moves; callee side from its params. */
+    uint32_t first_arg, nargs, first_ret, nrets;
 } pl_prog_call;
 
 /* A shared variable of a kernel, for messages: objects do not keep it. */
@@ -82,8 +82,8 @@ typedef enum pl_anchor { PL_ANCHOR_SELF, PL_ANCHOR_BEFORE, PL_ANCHOR_BEHIND } pl
 typedef struct pl_wgmma_hazard {
     pl_hazard_kind kind;
     pl_anchor when; /* where the anchor stands: it is the access, or before or behind it */
-    pl_prog_line access, product,
-        anchor; /* an instruction of the block of the access: passes leave it in its place */
+    /* An instruction of the block of the access: passes leave it in its place. */
+    pl_prog_line access, product, anchor;
     uint32_t first_line, last_line; /* of PTX, of that block */
 } pl_wgmma_hazard;
 
@@ -109,8 +109,8 @@ typedef struct pl_prog_func {
         size_t n, cap;
     } params;
     uint32_t param_bytes; /* entry: size of the parameter block */
-    uint32_t
-        frame_bytes; /* local memory of one frame: variables, call-site and formal parameters */
+    /* Local memory of one frame: variables, call-site and formal parameters. */
+    uint32_t frame_bytes;
     uint32_t static_shared, shared_align;
     struct {
         pl_prog_shared *at;

@@ -274,9 +274,8 @@ static bool check_insn(check *c, pl_insn *i)
     if ((pl_forms[i->form].effects & PL_EF_CALL) && !check_call(c, i)) return false;
     if (!check_operands(c, i) || !check_memory(c, i)) return false;
     pl_insn_uses(c->p, i, check_use, c);
-    check_use(c, &i->guard, 1,
-              PL_USE_READ |
-                  PL_USE_PRED); /* the walk takes UINT32_MAX for an operand that is not there */
+    /* The walk takes UINT32_MAX for an operand that is not there. */
+    check_use(c, &i->guard, 1, PL_USE_READ | PL_USE_PRED);
     return !c->why;
 }
 

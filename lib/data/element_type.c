@@ -75,8 +75,8 @@ bool pl_number_parse(const char *text, size_t n, pl_number *out)
     char *end;
     double d = strtod(s, &end);
     if (*end != '\0') return false;
-    if (isinf(d) && !strpbrk(s, "iI"))
-        return false; /* an integer or exponent too large for any type */
+    /* An integer or exponent too large for any type. */
+    if (isinf(d) && !strpbrk(s, "iI")) return false;
     *out = (pl_number){PL_NUM_REAL, false, 0, d};
     if (d == floor(d) && fabs(d) < 0x1p64)
         *out = (pl_number){PL_NUM_INT, d < 0, (uint64_t)fabs(d), d};

@@ -200,8 +200,9 @@ static const char *save_path(parser *p, const char *s)
         size_t n = strcspn(colon + 1, "[:");
         if (colon[1 + n] != '[' || !pl_element_find(colon + 1, n)) continue;
         if (colon == s) break;
+        /* On standard output. */
         if (colon == s + 1 && *s == '-')
-            p->arg->whole = true; /* on standard output */
+            p->arg->whole = true;
         else
             p->arg->save = pl_arena_strndup(p->c->more->arena, s, (size_t)(colon - s));
         return colon + 1;

@@ -246,8 +246,8 @@ static const char *name_from_path(pl_case *c)
 static bool ordinary(const pl_lf_reader *r, const pl_lf_place *at, const char *path)
 {
     struct stat st;
-    if (stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
-        return true; /* reading it tells */
+    /* Reading it tells. */
+    if (stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) return true;
     pl_report(&r->gpu->diags, PL_E0001, pl_lf_locate(r, at, false), path, pl_file_error(EINVAL));
     return false;
 }

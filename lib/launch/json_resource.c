@@ -360,9 +360,9 @@ static bool image(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, size_
                     !small(r, of, v, "pitch", 0, &res->texture.pitch)))
         return false;
     d->layered = layers > 0;
+    /* Refused below. */
     if (layers)
-        d->depth =
-            layers > 1u << 14 ? UINT32_MAX : layers * (d->cubemap ? 6 : 1); /* refused below */
+        d->depth = layers > 1u << 14 ? UINT32_MAX : layers * (d->cubemap ? 6 : 1);
     else if (d->cubemap)
         d->depth = 6;
     res->texture.format = d->format;

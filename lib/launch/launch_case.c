@@ -464,8 +464,8 @@ static pl_status own_memory(pl_case *c, size_t k, const char *name)
     const pl_init *init = &own->arg.at[k].init;
     if (!own->arg.at[k].initialised) pl_memory_unwritten(&own->gpu->memory, a->address);
     if (a->output) pl_memory_output(&own->gpu->memory, a->address);
-    if (!a->bytes || (init->kind == PL_INIT_CONST && !init->bits))
-        return PL_OK; /* fresh memory is zero */
+    /* Fresh memory is zero. */
+    if (!a->bytes || (init->kind == PL_INIT_CONST && !init->bits)) return PL_OK;
     pl_memory_written(&own->gpu->memory, a->address);
     return fill(c, k, pl_memory_at(&own->gpu->memory, a->address, a->bytes));
 }

@@ -52,8 +52,8 @@ struct pl_assembly {
     pl_assemble_options o;
     pl_arena *scratch; /* of the caller's thread */
     pl_program *p;
-    pl_program early,
-        before; /* the program without code: while the text is read; with its tables */
+    /* The program without code: while the text is read; with its tables. */
+    pl_program early, before;
     pl_shared_plan shared;
     pl_lower_module m;
     worker *worker;            /* the first is the caller's thread */

@@ -6,8 +6,8 @@
 #include "ptx/lower/call_graph.h"
 
 typedef struct edge {
-    uint32_t caller, callee, next_out,
-        next_in; /* further edges of the caller, of the callee, plus one */
+    /* Further edges of the caller, of the callee, plus one. */
+    uint32_t caller, callee, next_out, next_in;
 } edge;
 
 typedef struct graph {

@@ -787,8 +787,8 @@ static bool ends_here(const lower *c)
 
 static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
 {
-    pl_reserve(c->p->arena, &c->p->code,
-               f->body.n + 8); /* mostly a statement is an instruction, or none */
+    /* Mostly a statement is an instruction, or none. */
+    pl_reserve(c->p->arena, &c->p->code, f->body.n + 8);
     for (size_t k = 0; k < c->m->sources; k++)
         if (c->m->source[k].file == f->at.file) c->lines_before = c->m->source[k].lines_before;
     out->first = 0;

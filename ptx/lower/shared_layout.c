@@ -32,8 +32,8 @@ typedef struct usage {
     numbers *vars, *callees; /* by function: shared variables of the module, functions */
     numbers taken;           /* functions whose address is taken: what an indirect call may reach */
     uint8_t *indirect;       /* by function: it has an indirect call */
-    numbers *all_vars,
-        *all_funcs; /* by kernel: with its callees, in the order of their declarations */
+    /* By kernel: with its callees, in the order of their declarations. */
+    numbers *all_vars, *all_funcs;
     uint32_t *var_mark, *func_mark, round; /* by variable, by function */
     uint32_t *home, *kernels; /* by function: see shared_layout.h; how many kernels execute it */
     uint8_t *common;          /* by variable: functions of several kernels use it */

@@ -352,8 +352,8 @@ static bool instruction(reader *r)
     }
     skip(r);
     if (*r->at != ';' && !list(r, 0, ';', &operands)) return false;
-    if (!*++r->at)
-        return false; /* the lexer must have seen what the file ends with: messages point at it */
+    /* The lexer must have seen what the file ends with: messages point at it. */
+    if (!*++r->at) return false;
     pl_stmt_insn(p, guard, neg, guard ? guard_at : at, opcode, at, operands);
     if (n) pl_stmt_remember(p, start, n, opcode);
     return true;

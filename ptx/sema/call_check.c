@@ -71,8 +71,8 @@ static bool passes(pl_parse *p, const pl_operand_draft *o, const pl_var *v, bool
                   pl_word_text[v->type]);
         return false;
     }
-    if (o->kind == PL_O_IMM && v->vec &&
-        v->vec * pl_word_bits[v->type] != 64) { /* as ptxas 13.0 has it */
+    /* As ptxas 13.0 has it. */
+    if (o->kind == PL_O_IMM && v->vec && v->vec * pl_word_bits[v->type] != 64) {
         pl_report(p->diags, PL_E0203, o->at, "call", register_kind(p, "a", v->vec), "a number");
         return false;
     }

@@ -492,8 +492,8 @@ void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at)
         pl_report(p->diags, PL_E0359, at, v->name);
     const pl_var *before =
         p->in_rets || f->entry || !f->params.n ? NULL : f->params.at[f->params.n - 1];
-    if (before && before->unsized)
-        pl_report(p->diags, PL_E0359, before->at, before->name); /* only the last one may be open */
+    /* Only the last one may be open. */
+    if (before && before->unsized) pl_report(p->diags, PL_E0359, before->at, before->name);
     v->owner = f;
     v->role = p->in_rets ? PL_VAR_RESULT : PL_VAR_INPUT;
     if (d->space == PL_SP_REG) {

@@ -375,8 +375,8 @@ static bool limits_operand(const pl_attempt *a, size_t k, const char *operand)
 
 static bool constants_agree(const pl_attempt *a)
 {
-    bool one_warp = a->form->effects & PL_EF_BARRIER &&
-                    a->form->effects & PL_EF_CONVERGE; /* bar.warp.sync takes a mask */
+    /* Bar.warp.sync takes a mask. */
+    bool one_warp = a->form->effects & PL_EF_BARRIER && a->form->effects & PL_EF_CONVERGE;
     const size_t rows = sizeof limits / sizeof *limits;
     for (unsigned j = 0; j < a->form->noperands && !one_warp; j++) {
         const pl_operand_draft *o = &a->out[j];

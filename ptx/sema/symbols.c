@@ -158,8 +158,8 @@ pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n)
     s->len = (uint32_t)n;
     memcpy(s->ends, ends, sizeof ends);
     classify(s);
-    if (!pl_parse_ok(p))
-        return s; /* out of memory: it lies where the next one will, and must not be found again */
+    /* Out of memory: it lies where the next one will, and must not be found again. */
+    if (!pl_parse_ok(p)) return s;
     *slot = (pl_sym_slot){h, s};
     p->syms.n++;
     return s;

@@ -30,8 +30,8 @@ typedef struct accuracy {
     error_sum cycles, instructions, registers;
     error_sum *metric; /* one for each metric name seen, sorted by first appearance */
     size_t metrics_n;
-    size_t inside,
-        missing; /* cases within the spread of the four recorded launches; cases without a figure */
+    /* Cases within the spread of the four recorded launches; cases without a figure. */
+    size_t inside, missing;
     size_t near, far; /* within 10 %, beyond 50 % */
     struct point {
         const char *name;

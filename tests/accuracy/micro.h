@@ -33,8 +33,8 @@ void begin(micro *m);
 void start_clock(micro *m);
 void stop_clock(micro *m); /* the least of several measurements is kept in `best` */
 void store_best(micro *m);
-bool run(micro *m, unsigned blocks, unsigned threads,
-         uint32_t n); /* m->result has what it stored; false: it did not run */
+/* M->result has what it stored; false: it did not run. */
+bool run(micro *m, unsigned blocks, unsigned threads, uint32_t n);
 
 void open_table(micro *m, const char *name);
 /* One figure, recorded and modelled; modelled <= 0: the kernel did not run. */

@@ -384,8 +384,8 @@ static void casts(micro *m)
         if (rounds == 1) continue;
         sum[kind][0] += (recorded - base[kind][0]) / (rounds - 1);
         sum[kind][1] += ran ? (modelled - base[kind][1]) / (rounds - 1) : -1e9;
-        if (i + 3 < t.rows && strcmp(pattern, text_at(&t, i + 3, "pattern")) == 0)
-            continue; /* the types take turns */
+        /* The types take turns. */
+        if (i + 3 < t.rows && strcmp(pattern, text_at(&t, i + 3, "pattern")) == 0) continue;
         row(m, sum[kind][0], sum[kind][1], "%s added to shared memory, %s", type[kind], pattern);
         sum[kind][0] = sum[kind][1] = 0;
     }

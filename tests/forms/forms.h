@@ -147,8 +147,8 @@ static inline uint64_t forms_int_value(unsigned bits, uint64_t *s)
                    mask = bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1;
     switch (r % 6) {
     case 0:
-        return (((uint64_t)1 << (r >> 8) % bits) + (r >> 16) % 3 - 1) &
-               mask; /* 2^n and its neighbours */
+        /* 2^n and its neighbours. */
+        return (((uint64_t)1 << (r >> 8) % bits) + (r >> 16) % 3 - 1) & mask;
     case 1: return ((r >> 8) % 67 - 2) & mask;
     case 2: return (mask >> 1) + (r >> 8) % 3;
     case 3: return (forms_random(s) & mask) >> (r >> 8) % bits;

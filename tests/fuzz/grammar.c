@@ -404,8 +404,8 @@ void grammar_statement(grammar *g)
             grammar_add(g, "]");
             inside = false;
         }
-        if (!strcmp(s->name, "map") &&
-            chance(g, 97)) { /* a tensor's map and coordinates share the brackets */
+        /* A tensor's map and coordinates share the brackets. */
+        if (!strcmp(s->name, "map") && chance(g, 97)) {
             grammar_add(g, written++ ? ", [%%rd%zu" : " [%%rd%zu", grammar_below(g, 10));
             inside = true;
             continue;

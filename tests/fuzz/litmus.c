@@ -79,8 +79,9 @@ static void statement(test *t, unsigned *reg)
     else
         snprintf(value, sizeof value, "%u", 1 + below(3));
     bool reads = kind < 7 || (kind >= 13 && kind < 17);
+    /* The number of executions grows with every read. */
     if (reads && t->reads == 7)
-        kind = 7; /* the number of executions grows with every read */
+        kind = 7;
     else
         t->reads += reads;
     if (kind < 7) {
@@ -126,14 +127,14 @@ static void make(test *t)
     put(t, ";\n");
     for (unsigned k = 0; k < t->threads; k++) {
         unsigned reg = 0;
-        put(t, "thread %u @ cta %u {\n", k,
-            shared && k < blocks ? k : below(blocks)); /* no block without a thread */
+        /* No block without a thread. */
+        put(t, "thread %u @ cta %u {\n", k, shared && k < blocks ? k : below(blocks));
         for (unsigned n = 1 + below(longest[t->threads]); n > 0; n--) statement(t, &reg);
         put(t, "}\n");
     }
     put(t, "exists");
-    for (unsigned k = 0; k < t->vars; k++)
-        put(t, "%s v%u != 77", k ? " &&" : "", k); /* all variables belong to an outcome */
+    /* All variables belong to an outcome. */
+    for (unsigned k = 0; k < t->vars; k++) put(t, "%s v%u != 77", k ? " &&" : "", k);
     put(t, ";\n");
 }
 

@@ -464,8 +464,8 @@ static void replacements(void)
         } op = {0};
         unsigned long long v;
         int which;
-        if (sscanf(row, "start=%*s %31s ord=%d v=%llx", field, &which, &v) != 3)
-            continue; /* whole maps: tests below */
+        /* Whole maps: tests below. */
+        if (sscanf(row, "start=%*s %31s ord=%d v=%llx", field, &which, &v) != 3) continue;
         while (op.field < 9 && strcmp(fields[op.field], field) != 0) op.field++;
         op.which = which;
         op.value = v;
@@ -870,8 +870,8 @@ static void fault_row(probe *p, const struct bad *b, const char *row)
     } else if (probe_run(p)) {
         probe_read(p, out, answer, sizeof answer);
         snprintf(got, sizeof got, "OK\t%08x", answer[0]);
-        probe_verdict(p, row, strstr(row, got) != NULL,
-                      got); /* the word of the barrier was not captured */
+        /* The word of the barrier was not captured. */
+        probe_verdict(p, row, strstr(row, got) != NULL, got);
     } else {
         snprintf(got, sizeof got, "sync=%s\t", probe_error(p->result.error));
         probe_verdict(p, row, strstr(row, got) != NULL, got);

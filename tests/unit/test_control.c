@@ -181,9 +181,8 @@ START_TEST(six_scoreboards_serve_eight_results)
             ck_assert_int_ge(p.c[k].scoreboard, 0);
             ck_assert_int_lt(p.c[k].scoreboard, 6);
             used |= 1u << p.c[k].scoreboard;
-            if (p.c[k].frees >= 0)
-                used |= 1u << p.c[k].frees; /* %r20 may take the register of one that is still to be
-                                               read */
+            /* %r20 may take the register of one that is still to be read. */
+            if (p.c[k].frees >= 0) used |= 1u << p.c[k].frees;
             n++;
         }
         if (strstr(p.text[k], "mad.lo")) waited |= p.c[k].waits;
@@ -203,8 +202,8 @@ START_TEST(waits_cross_blocks)
                          "%r8, %r2; setp.lt.u32 %p1, %r8, %r3; @%p1 bra again;");
     unsigned load = find(&p, find(&p, 0, "bar.sync"), "ld.shared"), k = load;
     ck_assert_int_ge(p.c[load].scoreboard, 0);
-    while (k > 0 && !strstr(p.text[k], "add"))
-        k--; /* the sum stands before the load, in the round behind */
+    /* The sum stands before the load, in the round behind. */
+    while (k > 0 && !strstr(p.text[k], "add")) k--;
     ck_assert_msg(p.c[k].waits >> p.c[load].scoreboard & 1, "%s does not wait for %s", p.text[k],
                   p.text[load]);
     unsigned set = find(&p, load, "setp"), branch = find(&p, set, "bra");
@@ -227,8 +226,8 @@ START_TEST(writers_wait_until_a_store_has_read)
                   p.text[store]);
     ck_assert_uint_ge(cycles_between(&p, store, next), 2);
     while (sum > 0 && !strstr(p.text[sum], "add")) sum--;
-    ck_assert_uint_eq(p.c[sum].waits >> p.c[store].frees & 1,
-                      0); /* the address was written before it, and has waited */
+    /* The address was written before it, and has waited. */
+    ck_assert_uint_eq(p.c[sum].waits >> p.c[store].frees & 1, 0);
 }
 END_TEST
 

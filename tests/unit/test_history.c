@@ -85,13 +85,13 @@ START_TEST(old_versions_become_memory_for_all)
     uint64_t first = write_byte(h, 0, 7, -1);
     pl_view_add(h, &v, first);
     for (unsigned n = 0; n < PL_WINDOW; n++) write_byte(h, 16 + 16 * n, 1, -1);
-    ck_assert_ptr_null(
-        pl_grain_find(h, memory)); /* nothing older than the newest can be read there */
+    /* Nothing older than the newest can be read there. */
+    ck_assert_ptr_null(pl_grain_find(h, memory));
     ck_assert(!pl_view_has(h, &v, first + PL_WINDOW)); /* its place in the set is another's now */
     for (unsigned n = 0; n < 2 * PL_GRAIN_VERSIONS; n++) write_byte(h, 40000, (uint8_t)n, -1);
     ck_assert_uint_eq(pl_grain_find(h, memory + 40000)->n, PL_GRAIN_VERSIONS);
-    ck_assert_uint_eq(byte_below(h, 40000, 0),
-                      PL_GRAIN_VERSIONS - 1); /* what everybody sees has moved on */
+    /* What everybody sees has moved on. */
+    ck_assert_uint_eq(byte_below(h, 40000, 0), PL_GRAIN_VERSIONS - 1);
     free(h);
 }
 END_TEST
@@ -123,9 +123,8 @@ START_TEST(no_version_leaves_before_an_older_one)
     const uint64_t first = write_byte(h, FLAGS, 1, -1);
     unsigned others = 0;
     while (h->next < first + 400) write_byte(h, OTHERS + 16 * others++, 1, -1);
-    const uint64_t box = write_byte(h, BOX, 7, -1),
-                   flag = write_byte(h, FLAGS + 4, 1,
-                                     0); /* below the first one, of another location */
+    /* Below the first one, of another location. */
+    const uint64_t box = write_byte(h, BOX, 7, -1), flag = write_byte(h, FLAGS + 4, 1, 0);
     while (h->next <= first + PL_WINDOW) write_byte(h, OTHERS + 16 * others++, 1, -1);
     const pl_location *flags = pl_grain_find(h, memory + FLAGS);
     ck_assert_ptr_nonnull(flags);

@@ -316,8 +316,9 @@ START_TEST(damaged_launch_files_are_survived)
         for (int how = 0; how < 3; how++) {
             open_gpu();
             memcpy(damaged, text, sizeof text);
+            /* Cut short. */
             if (how == 0)
-                damaged[i] = '\0'; /* cut short */
+                damaged[i] = '\0';
             else
                 damaged[i] = how == 1 ? '9' : '"';
             if (read_text(damaged, &c) == PL_OK)

@@ -126,10 +126,8 @@ START_TEST(readers_in_queues_keep_registers)
             pl_linear_scan_read_tail(b.c, k, 10, 30);
             add(&b, live + k, 1, 10, 20);
         }
-        ck_assert_uint_eq(
-            finish(&b), live == 10   ? 21
-                        : live == 20 ? 30
-                                     : live + 1); /* a thread with 30 and two more costs nothing */
+        /* A thread with 30 and two more costs nothing. */
+        ck_assert_uint_eq(finish(&b), live == 10 ? 21 : live == 20 ? 30 : live + 1);
     }
 }
 END_TEST
@@ -229,9 +227,8 @@ START_TEST(no_unit_is_begun_for_a_move)
             add(&b, OTHERS + v, 1, 2 * v, 2 * v + 2);
             pl_linear_scan_live_range(b.c, OTHERS + v, 2 * next, 2 * next + 2);
         }
-        ck_assert_uint_eq(
-            finish(&b),
-            needed[k]); /* 34 others, 3 and the stack pointer; 35 others, 2 and the stack pointer */
+        /* 34 others, 3 and the stack pointer; 35 others, 2 and the stack pointer. */
+        ck_assert_uint_eq(finish(&b), needed[k]);
     }
 }
 END_TEST

@@ -69,8 +69,8 @@ START_TEST(as_the_plain_way)
         for (size_t k = 0; k < s.spans.n; k++) {
             const pl_live_span *q = &s.spans.at[k];
             ck_assert_uint_lt(q->first, q->end);
-            ck_assert(!last[q->value] ||
-                      q->first > last[q->value]); /* in order, and not touching each other */
+            /* In order, and not touching each other. */
+            ck_assert(!last[q->value] || q->first > last[q->value]);
             last[q->value] = q->end;
             for (uint32_t b = q->first; b < q->end; b++) {
                 ck_assert(p->out[b][q->value]);

@@ -77,8 +77,8 @@ START_TEST(cache_replaces_lines_by_rank)
     pl_cache_claim(&c, 6 * 128, PL_RANK_NORMAL, &old); /* of 1, the oldest of its rank */
     ck_assert_uint_eq(lines_there(&c, 8), 1u << 0 | 1u << 4 | 1u << 5 | 1u << 6);
     pl_cache_rank(&c, pl_cache_find(&c, 4 * 128), PL_RANK_LAST);
-    pl_cache_rank(&c, pl_cache_find(&c, 5 * 128),
-                  PL_RANK_LAST); /* a third one: the oldest becomes normal, and is older than 6 */
+    /* A third one: the oldest becomes normal, and is older than 6. */
+    pl_cache_rank(&c, pl_cache_find(&c, 5 * 128), PL_RANK_LAST);
     pl_cache_claim(&c, 7 * 128, PL_RANK_NORMAL, &old);
     ck_assert_uint_eq(lines_there(&c, 8), 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7);
     pl_arena_close(a);
@@ -263,13 +263,13 @@ START_TEST(l1_merges_loads_of_one_sector)
     ck_assert_uint_eq(
         pl_l1_load(&l, 0x1000, 0x3, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x3);
+    /* Under way already. */
     ck_assert_uint_eq(
-        pl_l1_load(&l, 0x1000, 0x2, 2, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &second, &ask),
-        1); /* under way already */
+        pl_l1_load(&l, 0x1000, 0x2, 2, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &second, &ask), 1);
     ck_assert_uint_eq(ask, 0);
+    /* One merged, one new. */
     ck_assert_uint_eq(
-        pl_l1_load(&l, 0x1000, 0x6, 3, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &second, &ask),
-        2); /* one merged, one new */
+        pl_l1_load(&l, 0x1000, 0x6, 3, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &second, &ask), 2);
     ck_assert_uint_eq(ask, 0x4);
     nwoken = 0;
     pl_l1_fill(&l, first, wake, NULL);
@@ -283,24 +283,23 @@ START_TEST(l1_merges_loads_of_one_sector)
     ck_assert_uint_eq(l.merges, 2);
     ck_assert_uint_eq(l.mshrs.used, 0);
     ck_assert_uint_eq(l.mshrs.used_target, 0);
-    ck_assert(
-        pl_l1_store(&l, 0x1000, 0xf, PL_L1_TAG_BYPASS,
-                    PL_RANK_NORMAL)); /* it passes: its fourth sector is not there afterwards */
+    /* It passes: its fourth sector is not there afterwards. */
+    ck_assert(pl_l1_store(&l, 0x1000, 0xf, PL_L1_TAG_BYPASS, PL_RANK_NORMAL));
     ck_assert_uint_eq(
         pl_l1_load(&l, 0x1000, 0xf, 6, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x8);
     pl_l1_fill(&l, first, wake, NULL);
+    /* Goes past the tags. */
     ck_assert_uint_eq(
-        pl_l1_load(&l, 0x1000, 0x1, 5, PL_L1_TAG_BYPASS, PL_RANK_NORMAL, &first, &ask),
-        1); /* goes past the tags */
+        pl_l1_load(&l, 0x1000, 0x1, 5, PL_L1_TAG_BYPASS, PL_RANK_NORMAL, &first, &ask), 1);
     pl_l1_invalidate_sectors(&l, 0x1000, 0x5);
     pl_l1_invalidate_sectors(&l, 0x8000, 0x1); /* a line that is not there */
     ck_assert_uint_eq(
         pl_l1_load(&l, 0x1000, 0xf, 7, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x5);
     ck_assert(!pl_l1_store(&l, 0x2000, 0x3, PL_L1_TAG_BYPASS, PL_RANK_NORMAL));
-    ck_assert(!pl_l1_store(&l, 0x2000, 0x3, PL_L1_TAG_ALLOCATE,
-                           PL_RANK_NORMAL)); /* this one takes a place */
+    /* This one takes a place. */
+    ck_assert(!pl_l1_store(&l, 0x2000, 0x3, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL));
     ck_assert(pl_l1_store(&l, 0x2000, 0xc, PL_L1_TAG_BYPASS, PL_RANK_NORMAL));
     ck_assert_uint_eq(
         pl_l1_load(&l, 0x2000, 0x3, 8, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 0);
@@ -445,12 +444,12 @@ START_TEST(accesses_to_a_row_go_together)
     const uint64_t first = pl_dram_access(&d, 1000, 0, 4, 32, false),
                    other = pl_dram_access(&d, 1010, 4096, 4, 32, false);
     ck_assert_uint_eq(other, first + 500);
-    ck_assert_uint_eq(pl_dram_access(&d, 1400, 128, 4, 32, false),
-                      1400 + 100 + 2); /* open since 1030 */
-    ck_assert_uint_eq(pl_dram_access(&d, 1450, 4096 + 128, 4, 32, false),
-                      other); /* as soon as it is open */
-    ck_assert_uint_eq(pl_dram_access(&d, 1600, 256, 4, 32, false),
-                      2000 + 30 + 100 + 2); /* closed at 1500 */
+    /* Open since 1030. */
+    ck_assert_uint_eq(pl_dram_access(&d, 1400, 128, 4, 32, false), 1400 + 100 + 2);
+    /* As soon as it is open. */
+    ck_assert_uint_eq(pl_dram_access(&d, 1450, 4096 + 128, 4, 32, false), other);
+    /* Closed at 1500. */
+    ck_assert_uint_eq(pl_dram_access(&d, 1600, 256, 4, 32, false), 2000 + 30 + 100 + 2);
     ck_assert_uint_eq(d.row_hits, 2);
     pl_arena_close(a);
 }

@@ -200,8 +200,8 @@ START_TEST(the_first_read_of_a_page_waits_for_its_translation)
     ck_assert_uint_eq(access_time(&tlb, 0x4000, PL_MEM_READ), read);
     ck_assert_uint_eq(access_time(&tlb, 0xf000, PL_MEM_READ), read);
     ck_assert_uint_eq(access_time(&tlb, 0x10000, PL_MEM_READ), read + 500);
-    ck_assert_uint_eq(access_time(&tlb, 0x20000, PL_MEM_WRITE),
-                      write); /* goes on, and translates */
+    /* Goes on, and translates. */
+    ck_assert_uint_eq(access_time(&tlb, 0x20000, PL_MEM_WRITE), write);
     ck_assert_uint_eq(access_time(&tlb, 0x20000, PL_MEM_READ), read);
     for (uint64_t page = 0; page < 1000; page++) /* more than a small table holds */
         access_time(&tlb, page << 16, PL_MEM_READ);
@@ -219,8 +219,8 @@ START_TEST(equal_reads_of_neighbours_are_joined)
     ck_assert_uint_eq(requests_for_one_line(1, 0, 3, 3), 1);
     ck_assert_uint_eq(requests_for_one_line(1, 3, 3, 3), 2);
     ck_assert_uint_eq(requests_for_one_line(1, 0, 3, 1), 2);
-    ck_assert_uint_eq(requests_for_one_line(1, 0, 1, 1),
-                      4); /* and those that come later for the line, too */
+    /* And those that come later for the line, too. */
+    ck_assert_uint_eq(requests_for_one_line(1, 0, 1, 1), 4);
 }
 END_TEST
 
@@ -261,10 +261,10 @@ static uint64_t between_additions(uint8_t alu, uint64_t second_line, uint8_t sec
 START_TEST(additions_wait_for_those_to_the_same_word)
 {
     ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 1, 0), 8); /* same */
-    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 1, 3),
-                      11); /* and its other words */
-    ck_assert_uint_eq(between_additions(PL_ALU_INT, 0x4000, 1, 1, 3),
-                      4); /* integers: the turn is all */
+    /* And its other words. */
+    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 1, 3), 11);
+    /* Integers: the turn is all. */
+    ck_assert_uint_eq(between_additions(PL_ALU_INT, 0x4000, 1, 1, 3), 4);
     /* what the first one changed nobody needs: its turn is all, and its own answer waits until the
      * change is made */
     ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 2, 0), 4);
@@ -470,8 +470,8 @@ static sum traffic(unsigned window, const unsigned *order, bool *early)
                 while (pl_memsys_reply(m, n, t, &r)) {
                     *early |= r.time > t;
                     s.replies++;
-                    s.hash = (s.hash + r.token * 31 + r.time * (n + 1)) &
-                             0xffffffff; /* a sum: the order of nodes may differ */
+                    /* A sum: the order of nodes may differ. */
+                    s.hash = (s.hash + r.token * 31 + r.time * (n + 1)) & 0xffffffff;
                     if (r.time > s.last) s.last = r.time;
                 }
                 state[n] = state[n] * 6364136223846793005ull + 1442695040888963407ull;

@@ -52,8 +52,8 @@ START_TEST(as_each_two_are_compared)
             uint32_t r = seed = seed * 1664525u + 1013904223u;
             static const uint8_t spaces[] = {PL_SP_GLOBAL, PL_SP_GLOBAL, PL_SP_SHARED,
                                              PL_SP_GENERIC};
-            uint32_t base = (r >> 12) % (bases + 1),
-                     size = 1u << (r >> 15) % 6; /* up to 32 bytes */
+            /* Up to 32 bytes. */
+            uint32_t base = (r >> 12) % (bases + 1), size = 1u << (r >> 15) % 6;
             int64_t from = (int64_t)((r >> 20) % bytes) - 20;
             list[n] = (told){{n, spaces[round % 3 ? (r >> 10) % 4 : 0],
                               base == bases ? PL_UNKNOWN_BASE : 100 + base, from, from + size},

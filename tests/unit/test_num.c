@@ -211,8 +211,8 @@ START_TEST(small_floats_round_trip_and_saturate)
     ck_assert_uint_eq(e4m3_from_f32(PL_F32_NAN, true), 0x7f);
     ck_assert_uint_eq(f16_from_e4m3(0x7f), PL_F16_NAN);
     ck_assert_uint_eq(f16_from_e5m2(0xfc), 0xfc00);
-    ck_assert_uint_eq(e2m1_from_f32(f32_bits(2.5f), false),
-                      4); /* between 2 and 3, to the even code */
+    /* Between 2 and 3, to the even code. */
+    ck_assert_uint_eq(e2m1_from_f32(f32_bits(2.5f), false), 4);
 }
 END_TEST
 
@@ -247,8 +247,8 @@ END_TEST
 
 START_TEST(flushing_and_saturation)
 {
-    ck_assert_uint_eq(f32_mul(0x3f7fffff, 0x00800000, PL_RN, true, false),
-                      0); /* would round up to 2^-126 */
+    /* Would round up to 2^-126. */
+    ck_assert_uint_eq(f32_mul(0x3f7fffff, 0x00800000, PL_RN, true, false), 0);
     ck_assert_uint_eq(f32_mul(0x3f7fffff, 0x00800000, PL_RN, false, false), 0x00800000);
     ck_assert_uint_eq(f32_mul(0x3f7fffff, 0x00800000, PL_RP, true, false), 0);
     ck_assert_uint_eq(f32_add(0x80000001, 0x80000001, PL_RN, true, false), 0x80000000);
@@ -280,8 +280,8 @@ START_TEST(integers)
         ck_assert_int_eq(carry, (int)(sum >> 64));
     }
     bool flag;
-    ck_assert_uint_eq(u32_addc(5, ~7u, true, &flag),
-                      (uint32_t)-2); /* 5 - 7: no carry, so a borrow */
+    /* 5 - 7: no carry, so a borrow. */
+    ck_assert_uint_eq(u32_addc(5, ~7u, true, &flag), (uint32_t)-2);
     ck_assert(!flag);
     ck_assert_uint_eq(u32_div(5, 0), UINT32_MAX);
     ck_assert_uint_eq(u64_rem(5, 0), UINT64_MAX);

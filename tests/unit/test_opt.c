@@ -539,10 +539,11 @@ START_TEST(reconvergence_of_indirect_calls)
     ".global .align 8 .u64 addresses[1] = {called};\n"
     assemble_behind(CALLED("add.u32 %x, %x, 3;"), call);
     ck_assert_uint_eq(count("~bssy"), 0);
+    /* What may be called parts lanes. */
     assemble_behind(
         CALLED(
             "again: shr.u32 %x, %x, 1; xor.b32 %x, %x, 3; setp.gt.u32 %q, %x, 9; @%q bra again;"),
-        call); /* what may be called parts lanes */
+        call);
     ck_assert_uint_eq(count("~bssy"), 1 + 1);
     char loop[2048]; /* what runs behind the call in other lanes at other times: two points, the
                         loop's and the call's */

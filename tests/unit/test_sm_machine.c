@@ -149,8 +149,8 @@ START_TEST(wide_warps_take_the_same_room)
                      w = pl_occupy(wide, 64, registers, 0, 0);
         ck_assert_uint_eq(n.warps, 2);
         ck_assert_uint_eq(w.warps, 1);
-        ck_assert_uint_le(n.by_registers,
-                          w.by_registers); /* units of 256: a wide warp wastes less */
+        /* Units of 256: a wide warp wastes less. */
+        ck_assert_uint_le(n.by_registers, w.by_registers);
         ck_assert(registers % 8 || n.by_registers == w.by_registers);
     }
     ck_assert_uint_eq(pl_occupy(wide, 160, 16, 0, 0).warps, 3); /* the third is half empty */

@@ -329,8 +329,8 @@ START_TEST(a_release_in_shared_memory_is_a_fence)
     ck_assert_uint_eq(instructions[1], instructions[0] + 4);
     ck_assert_uint_eq(instructions[3], instructions[2] + 1);
     ck_assert_uint_eq(instructions[5], instructions[4] + 3);
-    ck_assert_uint_ge(
-        cycles[1], cycles[0] + 150); /* some of its 264 cycles pass while an arrival waits anyway */
+    /* Some of its 264 cycles pass while an arrival waits anyway. */
+    ck_assert_uint_ge(cycles[1], cycles[0] + 150);
     ck_assert_uint_le(cycles[1], cycles[0] + 450);
     ck_assert_uint_ge(cycles[5], cycles[4] + 150);
 }
@@ -824,8 +824,8 @@ START_TEST(fences_go_where_the_sm_has_been)
     ck_assert_double_eq_tol(fence_behind("", 1), 264, 5);
     char again[512];
     snprintf(again, sizeof again, "%s membar.gl; bar.sync 0; %s", stores, stores);
-    ck_assert_double_eq_tol(fence_behind(again, 4), 567,
-                            130); /* on the way to the far half the model is slower */
+    /* On the way to the far half the model is slower. */
+    ck_assert_double_eq_tol(fence_behind(again, 4), 567, 130);
     ck_assert_double_eq_tol(fence_behind(loads, 4), 563, 40);
     char alone[512];
     snprintf(
@@ -887,10 +887,10 @@ static double loads_of_lines(unsigned step, unsigned warps)
  * the bank with most of its lines. */
 START_TEST(lines_take_turns_at_the_tags)
 {
-    static const uint8_t
-        turns[] = {8,  8, 11, 8,  10, 11, 14, 8,  14, 10, 14, 14, 9,  13,
-                   10, 8, 9,  11, 10, 9,  10, 11, 13, 11, 10, 9,  12, 13,
-                   10, 9, 16, 8,  16, 10, 9,  14, 13, 10, 10, 12}; /* recorded, by step */
+    /* Recorded, by step. */
+    static const uint8_t turns[] = {8,  8, 11, 8,  10, 11, 14, 8,  14, 10, 14, 14, 9,  13,
+                                    10, 8, 9,  11, 10, 9,  10, 11, 13, 11, 10, 9,  12, 13,
+                                    10, 9, 16, 8,  16, 10, 9,  14, 13, 10, 10, 12};
     const double least = loads_of_lines(1, 1);
     for (unsigned step = 2; step <= sizeof turns; step++)
         ck_assert_double_eq_tol(loads_of_lines(step, 1) - least, turns[step - 1] - turns[0],

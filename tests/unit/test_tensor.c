@@ -772,8 +772,8 @@ START_TEST(matrix_moves)
             rows8[i][2 * j + 1] = 1;
         }
     pl_ldmatrix_8x8(d, (const uint8_t(*)[16])rows8, false);
-    ck_assert_uint_eq(d[5],
-                      0x100 + 10 + ((0x100u + 11) << 16)); /* lane 5: row 1, elements 2 and 3 */
+    /* Lane 5: row 1, elements 2 and 3. */
+    ck_assert_uint_eq(d[5], 0x100 + 10 + ((0x100u + 11) << 16));
     pl_ldmatrix_8x8(t, (const uint8_t(*)[16])rows8, true);
     ck_assert_uint_eq(t[5], 0x100 + 17 + ((0x100u + 25) << 16)); /* column 1, rows 2 and 3 */
     pl_movmatrix(d, d);

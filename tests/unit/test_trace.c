@@ -299,8 +299,8 @@ START_TEST(metrics_follow_their_definitions)
     NUMBER("SELECT value FROM gld_efficiency", 50); /* 128 bytes asked for, 8 sectors moved */
     NUMBER("SELECT value FROM gld_transactions_per_request", 8);
     NUMBER("SELECT value FROM global_hit_rate", 25);
-    NUMBER("SELECT value FROM gld_throughput",
-           60.0 * 8 * 32 / 360); /* 360 cycles at 1 GHz: bytes per ns */
+    /* 360 cycles at 1 GHz: bytes per ns. */
+    NUMBER("SELECT value FROM gld_throughput", 60.0 * 8 * 32 / 360);
     NUMBER("SELECT value FROM shared_store_transactions_per_request", 2);
     NUMBER("SELECT value FROM shared_efficiency", 100); /* 256 bytes in two passes of 128 */
     NUMBER("SELECT value FROM \"smsp__inst_executed.sum\"", 60 * 25);
@@ -311,8 +311,8 @@ START_TEST(metrics_follow_their_definitions)
     NUMBER("SELECT value FROM stall_memory_dependency", 100);
     NUMBER("SELECT value FROM \"dram__bytes_read.sum\"", 32000);
     NUMBER("SELECT value FROM dram_read_throughput", 32000 / 360.0);
-    NUMBER("SELECT value FROM metric WHERE name = 'homemade'",
-           7); /* a counter without a view of its own */
+    /* A counter without a view of its own. */
+    NUMBER("SELECT value FROM metric WHERE name = 'homemade'", 7);
     NUMBER("SELECT branch_efficiency.value IS NULL FROM branch_efficiency", 1);
     NUMBER("SELECT max(n) FROM (SELECT count(*) AS n FROM metric GROUP BY kernel, name)", 1);
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) {
@@ -543,15 +543,13 @@ START_TEST(windows_double_when_a_launch_is_long)
     enter_folder();
     sums s;
     pl_tracedb *t = open_trace(PL_TRACEDB_INST, 0);
-    ck_assert_int_eq(write_launch(t, &s, 1000, false, NULL),
-                     PL_OK); /* 36,000 cycles: windows of 256 */
+    /* 36,000 cycles: windows of 256. */
+    ck_assert_int_eq(write_launch(t, &s, 1000, false, NULL), PL_OK);
     ck_assert_int_eq(pl_tracedb_close(t, true), PL_OK);
     NUMBER("SELECT sum(value) FROM counter_time WHERE name = 'inst_executed'", 36000 / NPC * 25);
     NUMBER("SELECT max(cycles) FROM counter_time", 256);
-    NUMBER(
-        "SELECT max(value) FROM counter_time WHERE name = 'inst_executed'",
-        256 / NPC * 25 +
-            23); /* 256 rows: 42 times the program, and four rows, of which one is the division */
+    /* 256 rows: 42 times the program, and four rows, of which one is the division. */
+    NUMBER("SELECT max(value) FROM counter_time WHERE name = 'inst_executed'", 256 / NPC * 25 + 23);
     NUMBER("SELECT count(*) FROM counter_time WHERE name = 'inst_executed'", (36000 + 255) / 256);
     leave_folder();
 }
@@ -606,8 +604,8 @@ START_TEST(the_name_comes_last)
     ck_assert(exists(part) && !exists(path));
     unsigned char version[4];
     FILE *f = fopen(part, "rb");
-    ck_assert(fseek(f, 60, SEEK_SET) == 0 &&
-              fread(version, 1, 4, f) == 4); /* big-endian user_version */
+    /* Big-endian user_version. */
+    ck_assert(fseek(f, 60, SEEK_SET) == 0 && fread(version, 1, 4, f) == 4);
     fclose(f);
     ck_assert_int_eq(version[3], 0);
     ck_assert_int_eq(pl_tracedb_close(t, false), PL_OK); /* thrown away */

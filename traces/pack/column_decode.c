@@ -63,8 +63,8 @@ static bool read_frame(pl_unpacker *u)
         at += n;
         u->end[c] = at;
     }
-    if (u->stream == PL_PACKED_INST_STREAM &&
-        at == end) { /* of schema 2, whose rows have no weight */
+    /* Of schema 2, whose rows have no weight. */
+    if (u->stream == PL_PACKED_INST_STREAM && at == end) {
         u->offsets_at = u->offsets_end = end;
         return true;
     }

@@ -6,10 +6,10 @@
 #include <string.h>
 
 struct pl_packer {
-    uint64_t column[PL_PACKED_COLUMNS]
-                   [PL_PACKED_ROWS + 1]; /* the last: what is before the first row */
-    uint16_t before_insn[PL_PACKED_ROWS],
-        before_warp[PL_PACKED_ROWS];      /* latest row of the same, or that */
+    /* The last: what is before the first row. */
+    uint64_t column[PL_PACKED_COLUMNS][PL_PACKED_ROWS + 1];
+    /* Latest row of the same, or that. */
+    uint16_t before_insn[PL_PACKED_ROWS], before_warp[PL_PACKED_ROWS];
     uint64_t residual[2][PL_PACKED_ROWS]; /* of the best prediction so far, and of the one tried */
     uint64_t seen[PL_PACKED_ROWS];        /* by warp, or by instruction, of which there are fewer */
     uint64_t step[PL_PACKED_INSNS];

@@ -142,9 +142,9 @@ typedef struct pl_packed_block {
     pl_packed_warp warp[PL_PACKED_ROWS];
     uint8_t *offsets; /* of rows with PL_SHAPE_OFFSETS, one after the other */
     size_t offset_bytes, offset_cap;
-    uint32_t
-        list_mask[PL_PACKED_INSNS]; /* of an instruction's latest list of offsets; 0: it has none */
-    uint16_t list[PL_PACKED_INSNS]; /* where in `lane` that is */
+    /* Of an instruction's latest list of offsets; 0: it has none. */
+    uint32_t list_mask[PL_PACKED_INSNS];
+    uint16_t list[PL_PACKED_INSNS];    /* where in `lane` that is */
     uint64_t (*lane)[PL_PACKED_LANES]; /* differences of neighbouring lanes */
     uint32_t nlists, cap_lists;
 } pl_packed_block;

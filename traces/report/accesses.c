@@ -55,8 +55,8 @@ static bool lane_addresses(sqlite3_stmt *s, uint64_t mask, int address_column, u
     int64_t first = sqlite3_column_int64(s, address_column - 1);
     if (sqlite3_column_type(s, address_column + 1) != SQLITE_NULL) {
         uint64_t stride = (uint64_t)sqlite3_column_int64(s, address_column + 1);
-        for (unsigned i = 0; i < LANES; i++)
-            addr[i] = base + stride * (i - (uint64_t)first); /* modulo 2^64, whatever a file says */
+        /* Modulo 2^64, whatever a file says. */
+        for (unsigned i = 0; i < LANES; i++) addr[i] = base + stride * (i - (uint64_t)first);
         return true;
     }
     const char *p = (const char *)sqlite3_column_text(s, address_column + 2);

@@ -11,10 +11,10 @@
 typedef struct pl_report_launch {
     sqlite3 *db;
     int64_t kernel;
-    int64_t first_inst,
-        end_inst; /* its rows of inst have ids from first to below end; both 0: none */
-    uint64_t cycles, sms, reasons, lanes,
-        code;                   /* lanes: of a warp; code: machine instructions of the module */
+    /* Its rows of inst have ids from first to below end; both 0: none. */
+    int64_t first_inst, end_inst;
+    /* Lanes: of a warp; code: machine instructions of the module. */
+    uint64_t cycles, sms, reasons, lanes, code;
     uint64_t places, per_block; /* one place for each warp: block * per_block + warp */
     bool timing;
     uint64_t slots; /* issues that may be kept one by one */

@@ -68,8 +68,8 @@ typedef struct pl_async_op {
     uint32_t mask;        /* bit k: byte k of every 16 is written */
     uint32_t group;       /* number of the group it belongs to */
     int16_t op, type;     /* reductions: words of the instruction */
-    struct pl_weak
-        *weak; /* weak consistency: who must hear that bytes were written; set by pl_async_start */
+    /* Weak consistency: who must hear that bytes were written; set by pl_async_start. */
+    struct pl_weak *weak;
     uint64_t due; /* timed mode: clock of the warp at which it happens; PL_ASYNC_UNKNOWN: the timing
                      model will say */
     uint64_t token; /* of the timing model; 0: none yet */

@@ -77,8 +77,8 @@ typedef struct weak_place {
 
 typedef struct weak_warp {
     pl_memory_view view; /* what it cannot overlook */
-    pl_memory_view
-        released[PL_LEVELS]; /* its view at its last releasing fence that reaches so far */
+    /* Its view at its last releasing fence that reaches so far. */
+    pl_memory_view released[PL_LEVELS];
     pl_memory_view acquirable[PL_LEVELS]; /* what the writes that it has read carry */
     weak_place released_at[PLACES], acquirable_at[PLACES];
     uint8_t next_released, next_acquirable;
@@ -92,8 +92,8 @@ typedef struct weak_warp {
 struct pl_weak_cta {
     uint32_t number, cluster;
     uint32_t phase[PL_NAMED_BARRIERS];
-    pl_memory_view barrier[2 * PL_NAMED_BARRIERS],
-        sc; /* barriers: of even and odd phases; what older phases had is known to all by then */
+    /* Barriers: of even and odd phases; what older phases had is known to all by then. */
+    pl_memory_view barrier[2 * PL_NAMED_BARRIERS], sc;
     weak_warp warp[];
 };
 
@@ -307,8 +307,8 @@ static unsigned gather(pl_warp *w, const pl_insn *i, bool hold, piece *out,
         pl_space real;
         uint64_t in;
         uint8_t *p = pl_resolve(w, l, (pl_space)i->sel[PL_M_SPACE], addr[l], bytes, &real, &in);
-        if (!p || addr[l] % bytes || real == PL_SP_LOCAL || real == PL_SP_PARAM)
-            continue; /* private memory, or a fault that the plain function reports */
+        /* Private memory, or a fault that the plain function reports. */
+        if (!p || addr[l] % bytes || real == PL_SP_LOCAL || real == PL_SP_PARAM) continue;
         if (where) where[l] = p;
         for (size_t done = 0; done < bytes;) {
             unsigned first = (unsigned)((uintptr_t)(p + done) % PL_GRAIN);

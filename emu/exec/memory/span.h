@@ -15,8 +15,8 @@
 #endif
 
 typedef struct pl_span {
-    _Alignas(64)
-        uint32_t off[PL_LANES]; /* lanes that do not execute: the offset of the first that does */
+    /* Lanes that do not execute: the offset of the first that does. */
+    _Alignas(64) uint32_t off[PL_LANES];
     uint8_t *base;
     uint32_t size;    /* bytes at base that the lanes may access */
     uint32_t row;     /* consecutive: offset of lane 0, also if lane 0 does not execute */

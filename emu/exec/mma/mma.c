@@ -435,9 +435,8 @@ void pl_tensor_mma(const pl_tensor_op *op, void *const *d, const void *const *a,
         num.b = op->a;
     }
     const void *const *left = flip ? b : a, *const *right = flip ? a : b;
-    const int steps = op->a == PL_TT_TF32
-                          ? 2
-                          : 1; /* HMMA.1684 (ptxas 13.0 for sm_90, and the bytes of an H200) */
+    /* HMMA.1684 (ptxas 13.0 for sm_90, and the bytes of an H200). */
+    const int steps = op->a == PL_TT_TF32 ? 2 : 1;
     for (int t = 0; t < tiles; t++)
         for (int s = 0; s < steps; s++)
             quad(op, &num, m, op->k / steps, rows + t * d_regs,

@@ -37,8 +37,8 @@ static inline uint32_t f32_from_small(uint32_t h, int ebits, int mbits)
     uint32_t m = h & ((1u << (ebits + mbits)) - 1), sign = (h >> (ebits + mbits) & 1) << 31;
     uint32_t bias = (1u << (ebits - 1)) - 1;
     uint32_t normal = (m << (23 - mbits)) + ((127 - bias) << 23);
-    uint32_t unit = (128 - bias - (uint32_t)mbits)
-                    << 23; /* the weight of the last bit of a subnormal */
+    /* The weight of the last bit of a subnormal. */
+    uint32_t unit = (128 - bias - (uint32_t)mbits) << 23;
     uint32_t small = f32_bits((float)(int32_t)m * f32_value(unit));
     return (m >> mbits ? normal : small) | sign;
 }

@@ -64,9 +64,8 @@ void exec_brx(pl_warp *w, const pl_insn *i)
         return;
     }
     count_divergence(w);
-    pl_warp_diverge(
-        w, same, target, w->pc,
-        i->reconv); /* one group leaves for its label, the rest stands at this instruction again */
+    /* One group leaves for its label, the rest stands at this instruction again. */
+    pl_warp_diverge(w, same, target, w->pc, i->reconv);
 }
 
 void exec_call(pl_warp *w, const pl_insn *i)

@@ -27,8 +27,8 @@ PL_LANE_INLINE void words_of_rows(const int32_t table[64], const uint32_t row[GR
     _mm512_storeu_si512(
         word, _mm512_mask_mov_epi32(low, _mm512_test_epi32_mask(r, _mm512_set1_epi32(32)), high));
 #else
-    for (unsigned l = 0; l < GROUP; l++)
-        word[l] = table[(int32_t)row[l]]; /* a signed index: compilers gather eight words */
+    /* A signed index: compilers gather eight words. */
+    for (unsigned l = 0; l < GROUP; l++) word[l] = table[(int32_t)row[l]];
 #endif
 }
 

@@ -225,9 +225,8 @@ static uint8_t *texels(pl_warp *w, const pl_insn *i, const pl_object *o, int geo
                               : "layer",
                      (long long)at[k], (long long)size[k]);
         if (clamp != W_clamp) return NULL;
-        at[k] = (at[k] < 0 && !(k == 2 && layers)) || most < 0
-                    ? 0
-                    : most; /* negative layers are large ones (recorded) */
+        /* Negative layers are large ones (recorded). */
+        at[k] = (at[k] < 0 && !(k == 2 && layers)) || most < 0 ? 0 : most;
     }
     *address = pl_image_place(m, (uint64_t)at[0], (uint64_t)at[1], (uint64_t)at[2]);
     const uint64_t byte = pl_image_byte(m, (uint64_t)at[0], (uint64_t)at[1], (uint64_t)at[2]);

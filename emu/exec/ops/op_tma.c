@@ -64,8 +64,8 @@ typedef struct reach {
     const pl_memory *memory;
     const pl_alloc *hit;
     bool write;
-    uint64_t
-        missing; /* first address that lies outside of every allocation, or must not be written */
+    /* First address that lies outside of every allocation, or must not be written. */
+    uint64_t missing;
 } reach;
 
 static bool reachable(void *ctx, const pl_tma_piece *p)

@@ -41,8 +41,8 @@ typedef struct pl_system {
     pl_heap heap;
     pl_print_buffer out; /* printf */
     pl_print_buffer err; /* assert */
-    uint64_t launch_base, launch_size,
-        launch_top;     /* parameter buffers of launches from the device */
+    /* Parameter buffers of launches from the device. */
+    uint64_t launch_base, launch_size, launch_top;
     uint64_t workspace; /* for grid barriers of cooperative launches */
     struct {
         pl_child *at;

@@ -229,8 +229,8 @@ static void convert(line *t, const spec *s, arguments *a);
 static void convert_wide(line *t, const spec *s, arguments *a)
 {
     const int64_t given = s->width == -2 ? (int32_t)next(a, 4, true) : s->width;
-    const bool left = strchr(s->flags, '-') ||
-                      (s->width == -2 && given < 0); /* a negative one is a flag and a width */
+    /* A negative one is a flag and a width. */
+    const bool left = strchr(s->flags, '-') || (s->width == -2 && given < 0);
     const uint64_t width = given < 0 ? (uint64_t)(s->width == -2 ? -given : 0) : (uint64_t)given;
     spec plain = *s;
     const size_t start = t->n;
@@ -245,8 +245,8 @@ static void convert_wide(line *t, const spec *s, arguments *a)
 static void convert(line *t, const spec *s, arguments *a)
 {
     char f[40];
-    bool wide = s->size == 'l' || s->size == 'L',
-         known = s->size != 'H'; /* the device's parser does not know hh */
+    /* The device's parser does not know hh. */
+    bool wide = s->size == 'l' || s->size == 'L', known = s->size != 'H';
     int n = snprintf(f, sizeof f, "%%%s%s", s->left ? "-" : "", s->flags);
     if (s->width >= 0) n += snprintf(f + n, sizeof f - (size_t)n, "%d", s->width);
     if (s->precision >= 0) n += snprintf(f + n, sizeof f - (size_t)n, ".%d", s->precision);

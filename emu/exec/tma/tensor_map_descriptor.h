@@ -15,8 +15,8 @@
 typedef struct pl_tensormap {
     uint64_t address;
     uint64_t dim[PL_TENSOR_DIMS];
-    uint64_t
-        stride[PL_TENSOR_DIMS]; /* bytes; [0]: of the first dimension, 0 unless it is interleaved */
+    /* Bytes; [0]: of the first dimension, 0 unless it is interleaved. */
+    uint64_t stride[PL_TENSOR_DIMS];
     uint32_t box[PL_TENSOR_DIMS], step[PL_TENSOR_DIMS];
     int32_t lower[3], upper[3];
     uint32_t channels, pixels;

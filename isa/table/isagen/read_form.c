@@ -82,8 +82,8 @@ static bool read_operand_kind(form *f, operand *o, char *k)
             o->type = dup(strcmp(k, "taddr") ? "b64" : "b32");
             return true;
         }
-    if (!strncmp(k, "addr(",
-                 5)) { /* an address in a space of its own: a word, or the group that says it */
+    /* An address in a space of its own: a word, or the group that says it. */
+    if (!strncmp(k, "addr(", 5)) {
         o->kind = K_ADDR;
         o->type = copy(k + 5, strlen(k) - 6);
         for (int s = 0; s < f->nslots; s++)
@@ -202,8 +202,8 @@ void read_form_line(form *f, char *text)
         sl->group = w; /* resolved when the block has been read */
     }
     char *rest = trim(dup(s));
-    f->syntax = format("%s|%s", head,
-                       rest); /* operands are read in finish_form, when the groups are known */
+    /* Operands are read in finish_form, when the groups are known. */
+    f->syntax = format("%s|%s", head, rest);
 }
 
 /* Slots and operands, once the block with its groups has been read. */
