@@ -286,7 +286,16 @@ typedef enum pl_check_tool {
       "    k<<<1, 256, 0, b>>>(d);   // stream b may be ahead of stream a\n\n"                     \
       "Three ways to mend it: use one stream; let the other stream wait for an event that is "     \
       "recorded behind the allocation, and the releasing stream for one behind the last access "   \
-      "(cudaEventRecord, cudaStreamWaitEvent); or wait in the host (cudaStreamSynchronize).")
+      "(cudaEventRecord, cudaStreamWaitEvent); or wait in the host (cudaStreamSynchronize).")      \
+    X(RACE_STREAM, RACE, "stream", ERROR,                                                          \
+      "Two kernels or copies in different streams access the same bytes, one of them writes, and " \
+      "nothing orders the two: they may run at the same time, or in either order.\n\n"             \
+      "    fill<<<n / 256, 256, 0, a>>>(d);\n"                                                     \
+      "    cudaMemcpyAsync(h, d, 4 * n, cudaMemcpyDeviceToHost, b);   // may copy before "         \
+      "that\n\n"                                                                                   \
+      "Three ways to mend it: use one stream; record an event behind the first "                   \
+      "(cudaEventRecord) and let the other stream wait for it (cudaStreamWaitEvent); or wait in "  \
+      "the host (cudaStreamSynchronize).")
 
 #define PL_FINDING_KINDS(X) PL_KERNEL_FINDING_KINDS(X) PL_PROGRAM_FINDING_KINDS(X)
 

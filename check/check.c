@@ -86,6 +86,7 @@ void pl_check_close(pl_check *k)
     pl_undefined_free(&k->own);
     pl_initcheck_free(k);
     free(k->found.at);
+    free(k->touched.at);
     free(k);
 }
 
@@ -143,6 +144,7 @@ bool pl_check_end(pl_check *k)
     for (pl_grid *g = k->head; g; g = g->next) g->hooks = NULL;
     free(k->insn);
     k->insn = NULL;
+    pl_touched_take(k);
     pl_shadow_free(&k->shadow);
     pl_contexts_free(&k->contexts);
     pl_order_end(k);

@@ -9,6 +9,7 @@
  *   mem.c       accesses out of bounds: the launch goes on without them
  *   init.c      values that depend on memory that nobody has written
  *   accumulators.c  registers that wgmma uses and nobody has waited for
+ *   touched.c   what a launch has done to global memory, for the host
  *   watch.c     accesses to memory that the host has its eye on
  *   sync.c      barriers, masks, shuffles and mbarriers that are used wrongly
  *   order.c     what orders: barriers, fences, atomic operations, mbarriers, waits
@@ -62,6 +63,22 @@ typedef struct pl_watched {
 } pl_watched;
 /* For the next launch: ranges by address. */
 void pl_check_watch(pl_check *k, const pl_watched *at, size_t n);
+
+/* What a launch has done to a run of bytes of global memory. */
+typedef struct pl_touched {
+    uint64_t address, bytes;
+    uint32_t pc;  /* of one of the instructions, that of a write if there is one */
+    unsigned how; /* PL_TOUCHED_* */
+} pl_touched;
+enum {
+    PL_TOUCHED_READ = 1,
+    PL_TOUCHED_WRITTEN = 2,
+    PL_TOUCHED_STRONG = 4 /* by atomic, volatile or relaxed operations */
+};
+/* With PL_CHECK_RACE, for the next launch: take down what it touches. */
+void pl_check_keep(pl_check *k);
+/* What that was, by address; the caller frees it. */
+pl_touched *pl_check_touched(pl_check *k, size_t *n);
 
 /* For one launch of a row of grids, whose `hooks` it sets, and the instructions of its program.
  * False: out of memory. */

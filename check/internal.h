@@ -135,6 +135,11 @@ struct pl_check {
         size_t n;
         pl_exec_fn **inner; /* by pc: of other tools, or the plain one; NULL: not watched */
     } watch;
+    struct {
+        pl_touched *at;
+        size_t n, cap;
+        bool keep;
+    } touched;
     pl_undefined own, *undefined;            /* own, or that of a program */
     uint32_t user;                           /* its number there */
     check_products_of_program *accumulators; /* or NULL */
@@ -244,6 +249,10 @@ bool pl_mem_fault(const pl_hooks *h, pl_warp *w, const pl_fault_info *f);
 bool pl_watch_begin(pl_check *k);
 void pl_watch_end(pl_check *k);
 void pl_watch_copy(pl_warp *w, const pl_async_op *o);
+
+/* ---- touched.c ---- */
+/* The launch has ended: what it touched, if that was asked for. */
+void pl_touched_take(pl_check *k);
 
 /* ---- accumulators.c ---- */
 bool pl_accumulators_begin(pl_check *k);

@@ -112,14 +112,19 @@ static void describe_call(const char *caller, char *text, size_t room)
              (long long)cuda_self.call_id, caller[0] ? ", in " : "", caller);
 }
 
-void cuda_checked_misuse(const char *kind, const char *what)
+void cuda_checked_misuse_at(const char *kind, const char *key, const char *what)
 {
-    char caller[200], call[300], text[900];
+    char caller[200], call[300], text[1100];
     if (!checked) return;
     cuda_caller(caller, sizeof caller);
     describe_call(caller, call, sizeof call);
     snprintf(text, sizeof text, "%s: %s", call, what);
-    pl_checked_misuse(checked, kind, text, caller);
+    pl_checked_misuse(checked, kind, text, key ? key : caller);
+}
+
+void cuda_checked_misuse(const char *kind, const char *what)
+{
+    cuda_checked_misuse_at(kind, NULL, what);
 }
 
 static void read_by_host(uint64_t at, uint64_t bytes)

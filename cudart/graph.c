@@ -69,6 +69,7 @@ cuda_graph *cuda_exec_of(const void *handle)
 cuda_graph *cuda_new_graph(void)
 {
     cuda_graph *g = calloc(1, sizeof *g);
+    cuda_order_begin();
     if (!g || cuda_table_put(&graphs, g, g)) return g;
     free(g);
     return NULL;
@@ -86,6 +87,12 @@ void cuda_drop_op(cuda_op *op)
     free(op->u.condition);
 }
 
+static void free_order(cuda_node *x)
+{
+    cuda_stream own = {.slot = x->slot, .known = x->known};
+    cuda_order_forget(&own);
+}
+
 void cuda_free_graph(cuda_graph *g)
 {
     if (!g) return;
@@ -94,11 +101,13 @@ void cuda_free_graph(cuda_graph *g)
         cuda_drop_op(&g->node[k]->op);
         free(g->node[k]->before);
         free(g->node[k]->args);
+        free_order(g->node[k]);
         free(g->node[k]);
     }
     cuda_drop_user_objects(g);
     cuda_table_remove(&graphs, g);
     free(g->asked);
+    free(g->known);
     free(g->node);
     free(g);
 }
@@ -222,25 +231,33 @@ static cuda_stream beside_stream(const cuda_stream *s, double start)
                          .device = s->device,
                          .flags = CUDA_NON_BLOCKING,
                          .priority = s->priority,
-                         .ready = start,
-                         .slot = s->slot,
-                         .known = s->known};
+                         .ready = start};
 }
+
+enum {
+    MOST_APART = 512
+}; /* nodes of a graph whose order counts: of more, it is the executed one */
 
 /* A node begins when all that it depends on have ended, beside those that it does not depend on. */
 static int run_node(cuda_stream *s, cuda_node *x, double start)
 {
     cuda_stream own = beside_stream(s, start);
     int error = CU_OK;
-    for (size_t k = 0; k < x->nbefore; k++)
+    own.node = true;
+    own.slot = x->slot;
+    cuda_order_join(&own.known, x->graph->n > MOST_APART ? s->known : x->graph->known);
+    for (size_t k = 0; k < x->nbefore; k++) {
         if (x->before[k]->end > own.ready) own.ready = x->before[k]->end;
+        cuda_order_join(&own.known, x->before[k]->known);
+    }
     if (!x->disabled)
         error = x->op.kind == OP_GRAPH       ? cuda_run_graph(&own, x->op.u.graph)
                 : x->op.kind == OP_CONDITION ? cuda_run_condition(&own, x->op.u.condition)
                                              : cuda_execute(&own, &x->op);
     x->end = own.ready;
-    s->slot = own.slot;
-    s->known = own.known;
+    x->slot = own.slot;
+    free(x->known);
+    x->known = own.known;
     return error;
 }
 
@@ -298,14 +315,17 @@ static uint32_t launch_from_kernel(void *unused, uint64_t handle, uint64_t strea
 }
 
 /* Executes those that run beside the graph, from the end of the node that has launched them on. */
-static int run_beside(const cuda_stream *s, double start)
+static int run_beside(cuda_stream *s, double start)
 {
     cuda_from_kernels *f = running ? running->asked : NULL;
     int error = CU_OK;
     while (f && !error && !cuda.sticky && f->taken < f->nbeside) {
         const unsigned k = f->taken++;
         cuda_stream own = beside_stream(s, start);
+        cuda_order_join(&own.known, s->known);
         error = cuda_execute_graph(&own, f->beside[k]);
+        cuda_order_join(&s->known, own.known);
+        cuda_order_forget(&own);
         double *end = f->sibling[k] ? &f->sibling_end : &f->end;
         if (own.ready > *end) *end = own.ready;
     }
@@ -318,6 +338,9 @@ static void begin_run(const cuda_stream *s, cuda_graph *g)
     if (g->under_way) return;
     g->under_way = true;
     g->start = s->ready;
+    free(g->known);
+    g->known = NULL;
+    cuda_order_join(&g->known, s->known);
     for (size_t k = 0; k < g->n; k++) g->node[k]->done = false;
 }
 
@@ -340,6 +363,7 @@ int cuda_run_graph(cuda_stream *s, cuda_graph *g)
         const int ran = can_begin(x) ? run_node(s, x, g->start) : CUDA_BLOCKED;
         blocked |= ran == CUDA_BLOCKED;
         if (ran == CUDA_BLOCKED) continue;
+        cuda_order_join(&s->known, x->known);
         error = ran ? ran : run_beside(s, x->end);
         x->done = true;
         if (x->end > s->ready) s->ready = x->end;
@@ -731,6 +755,7 @@ int pl_cudaGraphDestroyNode(void *node)
     cuda_drop_op(&x->op);
     free(x->before);
     free(x->args);
+    free_order(x);
     free(x);
     return CU_OK;
 }

@@ -12,6 +12,8 @@ typedef struct cuda_node {
     size_t nbefore, cap_before;
     unsigned mark; /* of a walk: 1 under way, 2 done */
     double end;    /* of the latest execution, on the application's clock */
+    uint32_t slot; /* order.c; and what it knew at its end */
+    struct cuda_known *known;
     bool disabled;
     bool done;   /* in the execution that is under way */
     void **args; /* that its parameters were asked for; owned, or NULL */
@@ -50,6 +52,7 @@ typedef struct cuda_graph {
     bool uploaded;                    /* kernels can launch it, if its flags allow that */
     bool pending;                     /* a kernel has launched it, and it has not begun */
     double start;                     /* of that execution, on the application's clock */
+    struct cuda_known *known;         /* order.c: what is ordered before it */
     int64_t launch;                   /* its number; 0: it is under way in another graph, or not */
     uint64_t bytes;                   /* that its memory nodes take */
     const void *handle;               /* of a copy: that of the executable graph; or NULL */

@@ -1,5 +1,5 @@
 /* order.c - under --check mem: in which order streams allocate, use and free memory of
- * cudaMallocAsync.
+ * cudaMallocAsync, and what is ordered at all.
  *
  * Operations are executed in the order of the calls. What the streams promise is less: each stream,
  * event and the host knows how many operations of each stream are ordered before it (vector
@@ -16,9 +16,7 @@ struct cuda_known {
 
 /* The last operation of a stream that accesses an allocation. */
 typedef struct use {
-    uint32_t slot, time;
-    uint64_t stream;
-    int device;
+    cuda_order_place at;
     char what[120];
 } use;
 
@@ -28,9 +26,12 @@ struct cuda_ordered {
     uint32_t n;
 };
 
-static bool on; /* from the first such allocation on */
+static bool on; /* from the first such allocation or stream on */
 static struct cuda_known *host;
-static uint32_t slots;
+static uint32_t slots, last_time;
+static struct {
+    uint32_t *at, n, cap;
+} spare; /* slots that were given back; times go on */
 
 /* ---- knowledge ---- */
 
@@ -45,7 +46,7 @@ static struct cuda_known *grown(struct cuda_known *k, uint32_t n)
     return more;
 }
 
-static void join(struct cuda_known **to, const struct cuda_known *from)
+void cuda_order_join(struct cuda_known **to, const struct cuda_known *from)
 {
     if (!from || *to == from) return;
     *to = grown(*to, from->n);
@@ -53,10 +54,19 @@ static void join(struct cuda_known **to, const struct cuda_known *from)
         if (from->at[k] > (*to)->at[k]) (*to)->at[k] = from->at[k];
 }
 
-static bool follows(const cuda_stream *s, const use *u)
+static bool knows(const struct cuda_known *k, const cuda_order_place *p)
 {
-    const uint32_t slot = u->slot;
-    return slot == s->slot || (s->known && slot < s->known->n && s->known->at[slot] >= u->time);
+    return k && p->slot < k->n && k->at[p->slot] >= p->time;
+}
+
+bool cuda_order_follows(const cuda_stream *s, const cuda_order_place *p)
+{
+    return p->slot == s->slot || knows(s->known, p);
+}
+
+bool cuda_order_host_knows(const cuda_order_place *p)
+{
+    return knows(host, p);
 }
 
 static cuda_stream *each_stream(size_t *k, int device)
@@ -75,9 +85,9 @@ static cuda_stream *each_stream(size_t *k, int device)
 static void join_all(struct cuda_known **to, int device, bool every)
 {
     size_t k = 0;
-    join(to, cuda.device[device].legacy.known);
+    cuda_order_join(to, cuda.device[device].legacy.known);
     for (cuda_stream *s; (s = each_stream(&k, device)) != NULL;)
-        if (every || cuda_blocking(s)) join(to, s->known);
+        if (every || cuda_blocking(s)) cuda_order_join(to, s->known);
 }
 
 /* ---- what happens ---- */
@@ -86,31 +96,31 @@ void cuda_order_op(cuda_stream *s)
 {
     cuda_stream *legacy = &cuda.device[s->device].legacy;
     if (!on) return;
-    if (!s->slot) s->slot = ++slots;
-    join(&s->known, host);
+    if (!s->slot) s->slot = spare.n ? spare.at[--spare.n] : ++slots;
+    cuda_order_join(&s->known, host);
     if (s == legacy)
         join_all(&s->known, s->device, false);
     else if (cuda_blocking(s))
-        join(&s->known, legacy->known);
+        cuda_order_join(&s->known, legacy->known);
     s->known = grown(s->known, s->slot + 1);
-    if (s->known && s->slot < s->known->n) s->known->at[s->slot]++;
+    if (s->known && s->slot < s->known->n) s->known->at[s->slot] = ++last_time;
 }
 
 void cuda_order_record(const cuda_stream *s, cuda_event *e)
 {
     free(e->known);
     e->known = NULL;
-    join(&e->known, s->known);
+    cuda_order_join(&e->known, s->known);
 }
 
 void cuda_order_wait(cuda_stream *s, const cuda_event *e)
 {
-    join(&s->known, e->known);
+    cuda_order_join(&s->known, e->known);
 }
 
 void cuda_order_copy_event(cuda_event *to, const cuda_event *from)
 {
-    join(&to->known, from->known);
+    cuda_order_join(&to->known, from->known);
 }
 
 void cuda_order_host(const cuda_stream *s)
@@ -121,72 +131,111 @@ void cuda_order_host(const cuda_stream *s)
     else if (s == &cuda.device[s->device].legacy)
         join_all(&host, s->device, false);
     else
-        join(&host, s->known);
+        cuda_order_join(&host, s->known);
+}
+
+void cuda_order_value(cuda_stream *s)
+{
+    for (int d = 0; on && d < cuda.devices; d++) join_all(&s->known, d, true);
 }
 
 void cuda_order_host_event(const cuda_event *e)
 {
-    join(&host, e->known);
+    cuda_order_join(&host, e->known);
 }
 
 void cuda_order_stream_ends(cuda_stream *s)
 {
-    if (cuda_blocking(s)) join(&cuda.device[s->device].legacy.known, s->known);
+    if (cuda_blocking(s)) cuda_order_join(&cuda.device[s->device].legacy.known, s->known);
+    cuda_order_forget(s);
+}
+
+void cuda_order_forget(cuda_stream *s)
+{
     free(s->known);
+    s->known = NULL;
+    if (s->slot && spare.n == spare.cap) {
+        const uint32_t cap = spare.cap ? 2 * spare.cap : 64;
+        uint32_t *more = realloc(spare.at, cap * sizeof *more);
+        if (!more) return;
+        spare.at = more;
+        spare.cap = cap;
+    }
+    if (s->slot) spare.at[spare.n++] = s->slot;
+    s->slot = 0;
 }
 
 /* ---- allocations ---- */
 
+cuda_order_place cuda_order_now(const cuda_stream *s)
+{
+    cuda_order_place p = {.slot = s->slot, .stream = s->id, .device = s->device, .node = s->node};
+    if (s->known && s->slot < s->known->n) p.time = s->known->at[s->slot];
+    return p;
+}
+
 static use use_of(const cuda_stream *s, const char *what)
 {
-    use u = {.slot = s->slot, .stream = s->id, .device = s->device};
-    if (s->known && s->slot < s->known->n) u.time = s->known->at[s->slot];
+    use u = {.at = cuda_order_now(s)};
     snprintf(u.what, sizeof u.what, "%s", what);
     return u;
 }
 
 static void forget(cuda_alloc *a)
 {
+    cuda_beside_freed(a->address, a->size);
     if (a->ordered) free(a->ordered->last);
     free(a->ordered);
+}
+
+void cuda_order_begin(void)
+{
+    if (!cuda.options.check) return;
+    on = true;
+    cuda.on_memory.freed = forget;
+}
+
+bool cuda_order_on(void)
+{
+    return on;
 }
 
 void cuda_order_made(uint64_t address, cuda_stream *s)
 {
     cuda_alloc *a = cuda_alloc_at_address(address);
     if (!a || !cuda.options.check) return;
-    on = true;
-    cuda.on_memory.freed = forget;
+    cuda_order_begin();
     cuda_order_op(s);
     a->ordered = calloc(1, sizeof *a->ordered);
     if (a->ordered) a->ordered->made = use_of(s, "");
 }
 
-static const char *stream_name(const use *u, char text[40])
+const char *cuda_order_stream_name(const cuda_order_place *p, char text[60])
 {
-    if (u->stream)
-        snprintf(text, 40, "stream %llu", (unsigned long long)u->stream);
+    const char *graph = p->node ? "a graph in " : "";
+    if (p->stream)
+        snprintf(text, 60, "%sstream %llu", graph, (unsigned long long)p->stream);
     else if (cuda.devices > 1)
-        snprintf(text, 40, "the default stream of device %d", u->device);
+        snprintf(text, 60, "%sthe default stream of device %d", graph, p->device);
     else
-        snprintf(text, 40, "the default stream");
+        snprintf(text, 60, "%sthe default stream", graph);
     return text;
 }
 
 /* "... and nothing orders that behind its allocation in stream 3" */
 static void early_text(const cuda_alloc *a, const cuda_stream *s, char *text, size_t room)
 {
-    char here[40], there[40];
-    const use now = use_of(s, "");
+    char here[60], there[60];
+    const cuda_order_place now = cuda_order_now(s);
     snprintf(text, room, "%s is accessed in %s, which nothing orders behind the allocation in %s",
-             a->site ? a->site : "device memory", stream_name(&now, here),
-             stream_name(&a->ordered->made, there));
+             a->site ? a->site : "device memory", cuda_order_stream_name(&now, here),
+             cuda_order_stream_name(&a->ordered->made.at, there));
 }
 
 static void remember(struct cuda_ordered *o, const cuda_stream *s, const char *what)
 {
     uint32_t k = 0;
-    while (k < o->n && o->last[k].slot != s->slot) k++;
+    while (k < o->n && o->last[k].at.slot != s->slot) k++;
     if (k == o->n) {
         use *more = realloc(o->last, (o->n + 1) * sizeof *more);
         if (!more) return;
@@ -202,7 +251,7 @@ static void touched(const cuda_stream *s, const void *p)
     char text[600];
     if (!a || !a->ordered) return;
     remember(a->ordered, s, cuda_self.call ? cuda_self.call : "a copy");
-    if (follows(s, &a->ordered->made)) return;
+    if (cuda_order_follows(s, &a->ordered->made.at)) return;
     early_text(a, s, text, sizeof text);
     cuda_checked_misuse("mem-stream", text);
 }
@@ -226,13 +275,13 @@ void cuda_order_freed(uint64_t address, cuda_stream *s)
     cuda_order_op(s);
     for (uint32_t k = 0; a && a->ordered && k < a->ordered->n; k++) {
         const use *u = &a->ordered->last[k];
-        const use now = use_of(s, "");
-        char text[600], here[40], there[40];
-        if (follows(s, u)) continue;
+        const cuda_order_place now = cuda_order_now(s);
+        char text[600], here[60], there[60];
+        if (cuda_order_follows(s, &u->at)) continue;
         snprintf(text, sizeof text,
                  "%s is freed in %s, which nothing orders behind its use by %s in %s",
-                 a->site ? a->site : "device memory", stream_name(&now, here), u->what,
-                 stream_name(u, there));
+                 a->site ? a->site : "device memory", cuda_order_stream_name(&now, here), u->what,
+                 cuda_order_stream_name(&u->at, there));
         cuda_checked_misuse("mem-stream", text);
     }
 }
@@ -250,7 +299,7 @@ pl_checked_range *cuda_order_ranges(const cuda_stream *s, size_t *n)
         char text[600];
         if (!a->ordered) continue;
         r[to] = (pl_checked_range){.address = a->address, .bytes = a->size};
-        if (!follows(s, &a->ordered->made)) {
+        if (!cuda_order_follows(s, &a->ordered->made.at)) {
             early_text(a, s, text, sizeof text);
             r[to].wrong = strdup(text);
         }

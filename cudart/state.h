@@ -136,6 +136,7 @@ typedef struct cuda_stream {
     int priority;
     double ready; /* ns: when all that was put into it has ended, on the application's clock */
     bool host_function; /* what was put into it last is a function of the host */
+    bool node;          /* it stands for a node of a graph */
     uint32_t slot;      /* order.c */
     struct cuda_known *known;
     struct cuda_capture *capture;
@@ -762,6 +763,8 @@ bool cuda_checked_show(pl_checks *c, pl_module *m);
 bool cuda_checked_report(bool failed);
 /* A call does something wrong: `kind` as in `ptxloom explain`. */
 void cuda_checked_misuse(const char *kind, const char *what);
+/* The same; misuses with the same key are one. */
+void cuda_checked_misuse_at(const char *kind, const char *key, const char *what);
 void cuda_checked_written(uint64_t address, uint64_t bytes);
 /* It has not been freed, and now nobody can any more. */
 void cuda_checked_leak(const cuda_alloc *a);
@@ -770,6 +773,25 @@ void cuda_checked_set(const cuda_set *s);
 void cuda_checked_array(const struct cuda_array *a);
 
 /* ---- order.c: the order of streams, under --check ---- */
+/* An operation among those of its stream. */
+typedef struct cuda_order_place {
+    uint32_t slot, time;
+    uint64_t stream;
+    int device;
+    bool node; /* in a graph */
+} cuda_order_place;
+/* From here on; has that been called? */
+void cuda_order_begin(void);
+bool cuda_order_on(void);
+/* The operation that the stream has begun; is an earlier one ordered before it, and does the host
+ * know of its end? */
+cuda_order_place cuda_order_now(const cuda_stream *s);
+bool cuda_order_follows(const cuda_stream *s, const cuda_order_place *p);
+bool cuda_order_host_knows(const cuda_order_place *p);
+/* "stream 3" */
+const char *cuda_order_stream_name(const cuda_order_place *p, char text[60]);
+/* The stream has waited for a value, which anybody may have written. */
+void cuda_order_value(cuda_stream *s);
 /* An operation begins in a stream. */
 void cuda_order_op(cuda_stream *s);
 void cuda_order_record(const cuda_stream *s, cuda_event *e);
@@ -779,6 +801,9 @@ void cuda_order_copy_event(cuda_event *to, const cuda_event *from);
 void cuda_order_host(const cuda_stream *s);
 void cuda_order_host_event(const cuda_event *e);
 void cuda_order_stream_ends(cuda_stream *s);
+/* What stands for a part of a graph knows more; it is no more. */
+void cuda_order_join(struct cuda_known **to, const struct cuda_known *from);
+void cuda_order_forget(cuda_stream *s);
 /* Memory is allocated or freed in the order of a stream; it is no more. */
 void cuda_order_made(uint64_t address, cuda_stream *s);
 void cuda_order_freed(uint64_t address, cuda_stream *s);
@@ -788,6 +813,16 @@ void cuda_order_set(const cuda_stream *s, const cuda_set *x);
 /* Memory that a launch may access, or must not; and its end. */
 pl_checked_range *cuda_order_ranges(const cuda_stream *s, size_t *n);
 void cuda_order_launched(const cuda_stream *s, pl_checked_range *r, size_t n, const char *kernel);
+
+/* ---- beside.c: races between streams, under --check race ---- */
+/* What an operation that has begun touches: a copy, a set, a launch (before it and behind it). */
+void cuda_beside_copy(const cuda_stream *s, const cuda_copy *c);
+void cuda_beside_set(const cuda_stream *s, const cuda_set *x);
+void cuda_beside_launch(pl_checks *c);
+void cuda_beside_launched(const cuda_stream *s, pl_checks *c, pl_module *m, const char *kernel);
+/* Memory that is no more. */
+void cuda_beside_freed(uint64_t address, uint64_t bytes);
+
 /* ---- launch.c ---- */
 /* CU_OK when cudaAccessPolicyWindow is one that the device takes. */
 int cuda_check_window(const void *value);

@@ -507,6 +507,24 @@ typedef struct pl_checked_range {
 } pl_checked_range;
 /* Ranges by address, valid until the launch has ended. */
 pl_status pl_checks_watch(pl_checks *c, pl_checked_range *range, size_t n);
+/* What a launch has done to a run of bytes of global memory. */
+enum {
+    PL_TOUCH_READ = 1,
+    PL_TOUCH_WRITTEN = 2,
+    PL_TOUCH_STRONG = 4 /* by atomic, volatile or relaxed operations */
+};
+typedef struct pl_checked_touch {
+    pl_ptr address;
+    uint64_t bytes;
+    uint32_t pc;  /* of one of the instructions */
+    unsigned how; /* PL_TOUCH_* */
+} pl_checked_touch;
+/* If races are looked for: take down what the next launch under these checkers touches; what that
+ * was, by address, which the caller frees; and "k.cu:12" or "line 40" of an instruction, valid as
+ * long as the checkers. */
+void pl_checks_keep(pl_checks *c);
+pl_checked_touch *pl_checks_touched(pl_checks *c, size_t *n);
+const char *pl_checks_place(pl_checks *c, pl_module *m, uint32_t pc);
 /* Memory that has not been freed when the program ended. */
 pl_status pl_checked_leak(pl_checked *p, pl_ptr at, uint64_t bytes, const char *name);
 /* Reports what the program does wrong itself; that of kernels pl_checks_report reports. */

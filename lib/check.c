@@ -182,6 +182,12 @@ static const char *position(pl_checks *c, pl_module *m, uint32_t pc)
     return pl_arena_printf(c->arena, "%s:%u", slash ? slash + 1 : file, line);
 }
 
+const char *pl_checks_place(pl_checks *c, pl_module *m, uint32_t pc)
+{
+    PL_GUARD(return "")
+    return position(c, m, pc);
+}
+
 static const char *thread(pl_arena *a, const uint32_t t[3], const uint32_t b[3])
 {
     return pl_arena_printf(a, "thread %u,%u,%u of block %u,%u,%u", t[0], t[1], t[2], b[0], b[1],
@@ -294,6 +300,9 @@ static const char *remedy_of(pl_finding_kind kind)
         return "record an event behind the allocation and behind the last access, and let the "
                "other "
                "stream wait for it (cudaEventRecord, cudaStreamWaitEvent)";
+    case PL_FK_RACE_STREAM:
+        return "record an event behind the first and let the other stream wait for it "
+               "(cudaEventRecord, cudaStreamWaitEvent), or use one stream";
     case PL_FK_INIT_COPY:
         return "copy only what a kernel or the host has written, or fill the memory first "
                "(cudaMemset)";

@@ -161,7 +161,7 @@ pl_status pl_checked_leak(pl_checked *p, pl_ptr at, uint64_t bytes, const char *
 pl_status pl_checked_misuse(pl_checked *p, const char *kind, const char *text, const char *where)
 {
     const pl_finding_kind k = pl_check_kind_of(kind);
-    char whole[900];
+    char whole[1200];
     if (k == PL_FK_COUNT || !(pl_check_tool_of(k) & p->own->wanted)) return PL_OK;
     snprintf(whole, sizeof whole, "%s: %s", kind, text);
     return found(p, k, &(wrong){.key = where, .text = whole}, NULL);
@@ -181,6 +181,23 @@ pl_status pl_checks_watch(pl_checks *c, pl_checked_range *range, size_t n)
                                    .accessed = &range[k].accessed};
     pl_check_watch(c->check, c->watch, n);
     return PL_OK;
+}
+
+void pl_checks_keep(pl_checks *c)
+{
+    if (c->wanted & PL_CHECK_RACE) pl_check_keep(c->check);
+}
+
+pl_checked_touch *pl_checks_touched(pl_checks *c, size_t *n)
+{
+    pl_touched *at = pl_check_touched(c->check, n);
+    pl_checked_touch *out = at ? malloc(*n * sizeof *out) : NULL;
+    if (!out) *n = 0;
+    for (size_t k = 0; k < *n; k++)
+        out[k] = (pl_checked_touch){
+            .address = at[k].address, .bytes = at[k].bytes, .pc = at[k].pc, .how = at[k].how};
+    free(at);
+    return out;
 }
 
 pl_status pl_checked_report(pl_checked *p)

@@ -592,6 +592,8 @@ static const struct {
     {"undefined_texels", undefined_texels},
     {"stream_early", stream_early},
     {"stream_late", stream_late},
+    {"stream_race", stream_race},
+    {"graph_race", graph_race},
     {"leak", leak},
     {"managed_race", managed_race},
     {"askew", askew},

@@ -131,6 +131,8 @@ void undefined_copy(void);
 void undefined_texels(void);
 void stream_early(void);
 void stream_late(void);
+void stream_race(void);
+void graph_race(void);
 void leak(void);
 void managed_race(void);
 void askew(void);

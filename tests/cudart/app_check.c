@@ -131,6 +131,41 @@ void stream_late(void)
     EXPECT(cudaDeviceSynchronize(), 0);
 }
 
+/* A kernel writes what a set in another stream writes, too. */
+static void race(void *p)
+{
+    write_to(p, streams[0]);
+    pass_on(0, 1);
+    EXPECT(cudaMemsetAsync(p, 1, 4, streams[1]), 0);
+}
+
+void stream_race(void)
+{
+    void *p = allocated(256);
+    for (int k = 0; k < 2; k++) EXPECT(cudaStreamCreate(&streams[k]), 0);
+    race(p);
+    EXPECT(cudaDeviceSynchronize(), 0);
+}
+
+/* The same in two branches of a graph. */
+void graph_race(void)
+{
+    void *p = allocated(256), *fork, *end, *graph, *exec;
+    for (int k = 0; k < 2; k++) EXPECT(cudaStreamCreate(&streams[k]), 0);
+    EXPECT(cudaEventCreate(&fork), 0);
+    EXPECT(cudaEventCreate(&end), 0);
+    EXPECT(cudaStreamBeginCapture(streams[0], 0), 0);
+    EXPECT(cudaEventRecord(fork, streams[0]), 0);
+    EXPECT(cudaStreamWaitEvent(streams[1], fork, 0), 0);
+    race(p);
+    EXPECT(cudaEventRecord(end, streams[1]), 0);
+    EXPECT(cudaStreamWaitEvent(streams[0], end, 0), 0);
+    EXPECT(cudaStreamEndCapture(streams[0], &graph), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    for (int k = 0; k < 2; k++) EXPECT(cudaGraphLaunch(exec, streams[0]), 0);
+    EXPECT(cudaStreamSynchronize(streams[0]), 0);
+}
+
 void leak(void)
 {
     void *p = allocated(1000), *q;

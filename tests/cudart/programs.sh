@@ -83,7 +83,7 @@ for signal in 2 6 11 15; do
     rm -f ended.db
 done
 # What checkers find in programs with one mistake each, with all words but offsets; where $APP_MENDED mends it, nothing is found.
-for t in undefined undefined_output undefined_copy undefined_texels managed_race stream_early stream_late leak; do
+for t in undefined undefined_output undefined_copy undefined_texels managed_race stream_early stream_late stream_race graph_race leak; do
     more=--track-origins
     [ $t = leak ] && more="--leak-check full"
     echo "== $t" >>findings
