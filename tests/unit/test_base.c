@@ -61,7 +61,7 @@ START_TEST(terminals_get_no_control_characters)
 }
 END_TEST
 
-START_TEST(arena_memory_is_zeroed_aligned_and_disjoint)
+START_TEST(arena_allocations)
 {
     pl_arena *a = pl_arena_open();
     unsigned char *previous = NULL;
@@ -83,7 +83,7 @@ START_TEST(arena_memory_is_zeroed_aligned_and_disjoint)
 }
 END_TEST
 
-START_TEST(arena_memory_is_zeroed_again_after_a_reset)
+START_TEST(arena_reset_zeroes)
 {
     pl_arena *a = pl_arena_open();
     for (size_t round = 0; round < 4; round++) {
@@ -110,7 +110,7 @@ START_TEST(arena_memory_is_zeroed_again_after_a_reset)
 }
 END_TEST
 
-START_TEST(arena_memory_that_is_used_again_comes_as_it_was_left)
+START_TEST(arena_reuse_unzeroed)
 {
     pl_arena *a = pl_arena_open();
     unsigned char *first = pl_arena_alloc(a, 100);
@@ -128,7 +128,7 @@ END_TEST
 #include <sys/mman.h>
 
 /* A byte of each 16 KiB is touched: the pages between them must not come with it. */
-START_TEST(a_sparse_arena_takes_the_pages_that_are_touched)
+START_TEST(sparse_arena_pages)
 {
     const size_t size = (size_t)4 << 20, page = 4096;
     unsigned char seen[1024];
@@ -247,7 +247,7 @@ END_TEST
 
 static const char source[] = ".version 9.0\n\tadd.ftz.s32 %r1, %r2, %r3;\nlast";
 
-START_TEST(diagnostic_shows_place_line_caret_and_help)
+START_TEST(diagnostic_format)
 {
     pl_arena *a = pl_arena_open();
     pl_diags d;
@@ -276,7 +276,7 @@ START_TEST(diagnostic_shows_place_line_caret_and_help)
 }
 END_TEST
 
-START_TEST(diagnostic_cuts_a_long_line_around_the_place)
+START_TEST(diagnostic_long_line)
 {
     pl_arena *a = pl_arena_open();
     pl_diags d;
@@ -294,7 +294,7 @@ START_TEST(diagnostic_cuts_a_long_line_around_the_place)
 }
 END_TEST
 
-START_TEST(diagnostics_are_sorted_without_duplicates_and_limited)
+START_TEST(diagnostics_sorted_unique_limited)
 {
     pl_arena *a = pl_arena_open();
     pl_diags d;
@@ -385,7 +385,7 @@ START_TEST(json_is_written_piece_by_piece)
 }
 END_TEST
 
-START_TEST(numbers_are_printed_as_people_write_them)
+START_TEST(number_format)
 {
     static const struct {
         double v;
@@ -415,13 +415,9 @@ START_TEST(numbers_are_printed_as_people_write_them)
 }
 END_TEST
 
-UNIT_MAIN("base", numbers_are_printed_as_people_write_them, terminals_get_no_control_characters,
-          json_is_written_piece_by_piece, arena_memory_is_zeroed_aligned_and_disjoint,
-          arena_memory_is_zeroed_again_after_a_reset,
-          arena_memory_that_is_used_again_comes_as_it_was_left,
-          a_sparse_arena_takes_the_pages_that_are_touched, arena_failure_jumps_to_the_guard,
+UNIT_MAIN("base", number_format, terminals_get_no_control_characters,
+          json_is_written_piece_by_piece, arena_allocations, arena_reset_zeroes,
+          arena_reuse_unzeroed, sparse_arena_pages, arena_failure_jumps_to_the_guard,
           vector_grows_and_keeps_its_elements, large_vector_outlives_its_arena, arena_text,
-          map_finds_what_was_put, diagnostic_shows_place_line_caret_and_help,
-          diagnostic_cuts_a_long_line_around_the_place,
-          diagnostics_are_sorted_without_duplicates_and_limited, every_message_can_be_explained,
-          sha256_vectors)
+          map_finds_what_was_put, diagnostic_format, diagnostic_long_line,
+          diagnostics_sorted_unique_limited, every_message_can_be_explained, sha256_vectors)

@@ -58,7 +58,7 @@ static const char *messages(pl_arena *a, const char *text, l1 *out)
     return all;
 }
 
-START_TEST(values_are_converted_to_the_unit_of_the_key)
+START_TEST(unit_conversion)
 {
     pl_arena *a = pl_arena_open();
     l1 v = {.note = "kept"};
@@ -99,7 +99,7 @@ START_TEST(entries_remember_where_they_come_from)
 END_TEST
 
 /* Each mistake replaces or follows lines of the good file; the message must name its own line. */
-START_TEST(every_mistake_has_its_message_and_place)
+START_TEST(every_error_message)
 {
     static const struct {
         const char *from, *to, *expected;
@@ -215,7 +215,6 @@ START_TEST(any_bytes_are_refused_or_read)
 }
 END_TEST
 
-UNIT_MAIN("conf", values_are_converted_to_the_unit_of_the_key,
-          entries_remember_where_they_come_from, every_mistake_has_its_message_and_place,
+UNIT_MAIN("conf", unit_conversion, entries_remember_where_they_come_from, every_error_message,
           unknown_key_names_the_nearest_one, renamed_key_names_the_new_one,
           any_bytes_are_refused_or_read)

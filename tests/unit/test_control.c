@@ -213,7 +213,7 @@ END_TEST
 
 /* A store reads its registers after it has issued: who writes one of them again waits, here in the
  * next round of the loop, too. */
-START_TEST(writers_wait_until_a_store_has_read)
+START_TEST(write_after_read_of_store)
 {
     program p = assemble("mov.u32 %r20, 0; mov.u32 %r8, %r1;\n"
                          "again: add.u32 %r20, %r20, %r2; st.shared.u32 [%r8], %r20; add.u32 %r8, "
@@ -233,7 +233,7 @@ END_TEST
 
 /* Nobody has to wait where the result is waited for first, where the last of several is, and where
  * nothing is written again. */
-START_TEST(what_is_read_in_time_needs_no_scoreboard)
+START_TEST(no_scoreboard_for_early_reads)
 {
     program p = assemble("ld.shared.u32 %r6, [%r1]; add.u32 %r1, %r6, 4; ld.shared.u32 %r7, [%r1]; "
                          "add.u32 %r20, %r6, %r7;");
@@ -295,7 +295,7 @@ END_TEST
 
 /* Two loads into one register, of which a condition chooses: who reads it waits for both, which
  * share a scoreboard (ptxas 13.0 for sm_90a). */
-START_TEST(guarded_loads_of_one_register_are_both_waited_for)
+START_TEST(scoreboard_guarded_loads)
 {
     program p =
         assemble("setp.lt.u32 %p1, %r1, %r2;\n@%p1 bra A;\nld.global.u32 %r10, [%d0+64];\nbra.uni "
@@ -430,7 +430,6 @@ END_TEST
 UNIT_MAIN("control", long_waits_take_empty_instructions, scoreboards_are_those_of_ptxas,
           distances_are_those_of_ptxas, guards_doubles_and_memory,
           loads_read_together_share_a_scoreboard, six_scoreboards_serve_eight_results,
-          waits_cross_blocks, writers_wait_until_a_store_has_read,
-          what_is_read_in_time_needs_no_scoreboard, addresses_and_data_share_no_scoreboard,
-          what_follows_an_acquire_waits, guarded_loads_of_one_register_are_both_waited_for,
-          blocks_end_when_results_are_there)
+          waits_cross_blocks, write_after_read_of_store, no_scoreboard_for_early_reads,
+          addresses_and_data_share_no_scoreboard, what_follows_an_acquire_waits,
+          scoreboard_guarded_loads, blocks_end_when_results_are_there)

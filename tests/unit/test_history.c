@@ -47,7 +47,7 @@ START_TEST(versions_keep_their_order)
 }
 END_TEST
 
-START_TEST(a_view_holds_what_it_was_given)
+START_TEST(view_contents)
 {
     pl_history *h = fresh();
     pl_memory_view a = {0}, b = {0};
@@ -116,7 +116,7 @@ END_TEST
 /* A flag whose value all see, as one among old versions, would tell those who acquire from it
  * nothing of what its writer released. So no version leaves before an older one. That holds under a
  * version that leaves, and where an instruction is about to use its grain. */
-START_TEST(no_version_leaves_before_an_older_one)
+START_TEST(versions_retire_in_order)
 {
     enum { FLAGS = 0, BOX = 16, OTHERS = 32 };
     pl_history *h = fresh();
@@ -148,6 +148,5 @@ START_TEST(no_version_leaves_before_an_older_one)
 }
 END_TEST
 
-UNIT_MAIN("history", versions_keep_their_order, a_view_holds_what_it_was_given,
-          old_versions_become_memory_for_all, no_version_leaves_before_an_older_one,
-          writes_past_the_history_end_it)
+UNIT_MAIN("history", versions_keep_their_order, view_contents, old_versions_become_memory_for_all,
+          versions_retire_in_order, writes_past_the_history_end_it)

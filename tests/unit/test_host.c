@@ -48,7 +48,7 @@ static void teardown(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-START_TEST(version_2_takes_the_least_of_all_levels)
+START_TEST(cgroup_v2_least_limit)
 {
     setup();
     write_file("list", "0::/a/b\n");
@@ -109,5 +109,5 @@ START_TEST(untouched_memory_counts_as_used)
 }
 END_TEST
 
-UNIT_MAIN("host", version_2_takes_the_least_of_all_levels, version_2_inside_of_a_container,
-          version_1, no_group_is_no_limit, untouched_memory_counts_as_used)
+UNIT_MAIN("host", cgroup_v2_least_limit, version_2_inside_of_a_container, version_1,
+          no_group_is_no_limit, untouched_memory_counts_as_used)

@@ -74,7 +74,7 @@ START_TEST(numbers_out_of_range_are_refused)
 }
 END_TEST
 
-START_TEST(small_floats_round_to_nearest_even_and_saturate)
+START_TEST(small_float_rounding)
 {
     static const struct {
         const char *type;
@@ -286,7 +286,7 @@ static const struct {
      NULL},
 };
 
-START_TEST(mistakes_in_launch_files_have_a_place)
+START_TEST(launch_file_error_place)
 {
     open_gpu();
     pl_case *c;
@@ -422,7 +422,7 @@ START_TEST(mistakes_in_arguments_have_a_place)
 }
 END_TEST
 
-START_TEST(filling_a_buffer_can_be_given_up)
+START_TEST(buffer_fill_interrupted)
 {
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                ".visible .entry k(.param .u64 a) { ret; }\n";
@@ -614,18 +614,17 @@ int main(void)
     TCase *c = tcase_create("launch");
     tcase_add_test(c, numbers_keep_every_bit);
     tcase_add_test(c, numbers_out_of_range_are_refused);
-    tcase_add_test(c, small_floats_round_to_nearest_even_and_saturate);
+    tcase_add_test(c, small_float_rounding);
     tcase_add_test(c, every_small_float_survives_printing);
     tcase_add_test(c, hashes_follow_their_definition);
     tcase_add_test(c, npy_headers_round_trip);
     tcase_add_test(c, a_launch_file_is_read);
-    tcase_add_loop_test(c, mistakes_in_launch_files_have_a_place, 0,
-                        sizeof wrong_file / sizeof *wrong_file);
+    tcase_add_loop_test(c, launch_file_error_place, 0, sizeof wrong_file / sizeof *wrong_file);
     tcase_add_test(c, damaged_launch_files_are_survived);
     tcase_add_test(c, arguments_are_read);
     tcase_add_loop_test(c, mistakes_in_arguments_have_a_place, 0,
                         sizeof wrong_arg / sizeof *wrong_arg);
-    tcase_add_test(c, filling_a_buffer_can_be_given_up);
+    tcase_add_test(c, buffer_fill_interrupted);
     tcase_add_test(c, conditionals_of_graphs_are_kept);
     tcase_add_test(c, addresses_begin_again);
     tcase_add_test(c, assembling_can_be_given_up);

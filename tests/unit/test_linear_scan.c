@@ -57,7 +57,7 @@ START_TEST(values_that_live_together_do_not)
 }
 END_TEST
 
-START_TEST(a_value_lives_in_the_hole_of_another)
+START_TEST(live_range_holes)
 {
     bench b = open_with(2);
     add(&b, 0, 1, 0, 4);
@@ -79,7 +79,7 @@ START_TEST(pairs_begin_at_even_registers)
 }
 END_TEST
 
-START_TEST(parts_of_vectors_stand_side_by_side)
+START_TEST(vector_parts_adjacent)
 {
     bench b = open_with(5);
     for (uint32_t k = 0; k < 4; k++) add(&b, k, 1, k, 10); /* born one after the other */
@@ -89,7 +89,7 @@ START_TEST(parts_of_vectors_stand_side_by_side)
 }
 END_TEST
 
-START_TEST(a_value_is_part_of_one_vector)
+START_TEST(value_in_one_vector)
 {
     bench b = open_with(3);
     for (uint32_t k = 0; k < 3; k++) add(&b, k, 1, 0, 10);
@@ -184,7 +184,7 @@ static uint32_t add_at_random(bench *b, uint32_t n, uint32_t time, uint32_t wide
 }
 
 /* Stretches at random: the count is what lives at once, and the stack pointer. */
-START_TEST(single_values_need_what_lives_at_once)
+START_TEST(scalar_register_pressure)
 {
     enum { VALUES = 300, TIME = 400 };
     uint32_t seed = 1;
@@ -215,7 +215,7 @@ END_TEST
 /* Five values of which each lives together with two others, in a ring, need three registers where
  * two live at once. Beside so many others that a thread has no more for two, that third one is not
  * worth eight. */
-START_TEST(no_unit_is_begun_for_a_move)
+START_TEST(move_takes_no_new_unit)
 {
     enum { OTHERS = 35, RING = 5, ALL = OTHERS + RING };
     static const uint32_t others[] = {OTHERS - 1, OTHERS}, needed[] = {38, 38};
@@ -235,7 +235,6 @@ END_TEST
 
 UNIT_MAIN("colour", readers_in_queues_keep_registers, results_may_replace_their_operands,
           order_of_the_text_counts, values_that_follow_each_other_share,
-          values_that_live_together_do_not, a_value_lives_in_the_hole_of_another,
-          pairs_begin_at_even_registers, parts_of_vectors_stand_side_by_side,
-          a_value_is_part_of_one_vector, what_is_read_together_keeps_apart,
-          single_values_need_what_lives_at_once, pairs_cost_little, no_unit_is_begun_for_a_move)
+          values_that_live_together_do_not, live_range_holes, pairs_begin_at_even_registers,
+          vector_parts_adjacent, value_in_one_vector, what_is_read_together_keeps_apart,
+          scalar_register_pressure, pairs_cost_little, move_takes_no_new_unit)

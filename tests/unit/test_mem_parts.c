@@ -31,7 +31,7 @@ START_TEST(port_keeps_fractions)
 }
 END_TEST
 
-START_TEST(cache_replaces_the_line_used_longest_ago)
+START_TEST(cache_lru)
 {
     pl_arena *a = pl_arena_open();
     pl_cache c;
@@ -86,7 +86,7 @@ START_TEST(cache_replaces_lines_by_rank)
 END_TEST
 
 /* What is to go first but has changed keeps its place until half of the set is so. */
-START_TEST(changed_lines_are_not_the_first_to_go)
+START_TEST(cache_evicts_clean_first)
 {
     pl_arena *a = pl_arena_open();
     pl_cache c;
@@ -103,7 +103,7 @@ START_TEST(changed_lines_are_not_the_first_to_go)
 END_TEST
 
 /* The memory of the sets need not be zero: it is cleared as it is looked at. */
-START_TEST(cache_is_empty_whatever_its_memory_holds)
+START_TEST(cache_init_empty)
 {
     pl_arena *a = pl_arena_open(), *tags = pl_arena_open();
     pl_cache c[2];
@@ -123,7 +123,7 @@ START_TEST(cache_is_empty_whatever_its_memory_holds)
 }
 END_TEST
 
-START_TEST(cache_never_evicts_a_line_that_is_on_its_way)
+START_TEST(cache_keeps_pending_lines)
 {
     pl_arena *a = pl_arena_open();
     pl_cache c;
@@ -357,7 +357,7 @@ START_TEST(l1_forgets_what_it_has)
 }
 END_TEST
 
-START_TEST(l1_takes_no_more_than_may_be_under_way)
+START_TEST(l1_mshr_limit)
 {
     pl_arena *a = pl_arena_open();
     pl_l1 l;
@@ -482,7 +482,7 @@ END_TEST
 
 /* Of lines that eleven other slices do not have, those that follow each other fill the sets one
  * after the other. */
-START_TEST(a_slice_in_turn_fills_all_its_sets)
+START_TEST(interleaved_slice_sets)
 {
     pl_arena *a = pl_arena_open();
     pl_cache c;
@@ -499,11 +499,9 @@ START_TEST(a_slice_in_turn_fills_all_its_sets)
 END_TEST
 
 UNIT_MAIN("memmodel parts", port_has_latency_and_width, port_keeps_fractions, a_divider_divides,
-          cache_replaces_the_line_used_longest_ago, cache_replaces_lines_by_rank,
-          changed_lines_are_not_the_first_to_go, cache_is_empty_whatever_its_memory_holds,
-          cache_never_evicts_a_line_that_is_on_its_way, coalescing_counts_lines_and_sectors,
+          cache_lru, cache_replaces_lines_by_rank, cache_evicts_clean_first, cache_init_empty,
+          cache_keeps_pending_lines, coalescing_counts_lines_and_sectors,
           atomics_count_lanes_with_one_address, bank_passes_are_those_measured,
-          l1_merges_loads_of_one_sector, l1_forgets_what_it_has,
-          l1_takes_no_more_than_may_be_under_way, channels_in_turn_are_camped_on,
-          check_bits_cost_time, accesses_to_a_row_go_together, writes_wait_for_each_other,
-          a_slice_in_turn_fills_all_its_sets)
+          l1_merges_loads_of_one_sector, l1_forgets_what_it_has, l1_mshr_limit,
+          channels_in_turn_are_camped_on, check_bits_cost_time, accesses_to_a_row_go_together,
+          writes_wait_for_each_other, interleaved_slice_sets)

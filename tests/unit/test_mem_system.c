@@ -61,7 +61,7 @@ static void put(pl_mem_outbox *b, unsigned node, uint64_t time, uint64_t line, u
 /* One read of one sector, at cycle 0: header 8 bytes at 32 per cycle, a quarter cycle, rounds up to
  * 1. Crossbar 20; slice one cycle and 40. Memory 60 + 40 for a closed row, 4 for the sector on an
  * 8-byte bus, 1. Group port half a cycle (1) + 20; SM port 1 + 1. */
-START_TEST(a_miss_takes_the_sum_of_its_parts)
+START_TEST(miss_latency_sum)
 {
     pl_arena *a = pl_arena_open();
     pl_memsys *m = pl_memsys_open(a, a, a, &small);
@@ -154,7 +154,7 @@ static void host_times(unsigned n, uint8_t op, uint64_t line, uint64_t *first, u
 
 /* Reads wait for the link, one after the other by its rate; writes for the rate alone. What is
  * beside the range is memory of the device. */
-START_TEST(memory_of_the_host_is_behind_the_link)
+START_TEST(host_memory_link_latency)
 {
     uint64_t first, last, one, device;
     host_times(1, PL_MEM_READ, 0x5000, &device, &last);
@@ -191,7 +191,7 @@ static uint64_t access_time(pl_tlb *tlb, uint64_t line, uint8_t op)
     return at;
 }
 
-START_TEST(the_first_read_of_a_page_waits_for_its_translation)
+START_TEST(tlb_first_access)
 {
     pl_tlb tlb = {0};
     const uint64_t read = access_time(NULL, 0x4000, PL_MEM_READ),
@@ -258,7 +258,7 @@ static uint64_t between_additions(uint8_t alu, uint64_t second_line, uint8_t sec
     return out;
 }
 
-START_TEST(additions_wait_for_those_to_the_same_word)
+START_TEST(atomics_serialize_by_word)
 {
     ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 1, 0), 8); /* same */
     /* And its other words. */
@@ -319,7 +319,7 @@ END_TEST
 
 /* Two halves: the SMs of the one that does not own a line keep a copy of what they read, until a
  * word of the line changes. */
-START_TEST(a_change_takes_the_other_halfs_copy_of_the_whole_line)
+START_TEST(l2_halves_invalidate_line)
 {
     static const struct {
         uint8_t op;
@@ -411,7 +411,7 @@ END_TEST
 
 /* Reductions leave an SM in packets: one for what lies in a sector, a whole line of operands for
  * what lies in several. */
-START_TEST(reductions_take_a_packet_or_a_line)
+START_TEST(reduction_packets)
 {
     pl_memsys_config c = small;
     c.reduce_packet = 1;
@@ -493,7 +493,7 @@ static sum traffic(unsigned window, const unsigned *order, bool *early)
 
 /* Every request is answered once, never before its time, and neither the order of the SMs nor the
  * length of the window shows. */
-START_TEST(order_of_nodes_and_windows_cannot_matter)
+START_TEST(order_independence)
 {
     static const unsigned forward[] = {0, 1, 2, 3}, backward[] = {3, 2, 1, 0},
                           mixed[] = {2, 0, 3, 1};
@@ -510,7 +510,7 @@ END_TEST
 
 /* So many reads under way that the table of them has to grow: those of node 1 find those of node 0
  * all the same. */
-START_TEST(reads_are_joined_however_many_are_under_way)
+START_TEST(l2_reads_merge)
 {
     enum { READS = 1000 };
     static const struct {
@@ -539,7 +539,7 @@ START_TEST(reads_are_joined_however_many_are_under_way)
 }
 END_TEST
 
-START_TEST(bandwidth_of_memory_is_the_configured_one)
+START_TEST(dram_bandwidth)
 {
     pl_arena *a = pl_arena_open();
     pl_memsys *m = pl_memsys_open(a, a, a, &small);
@@ -591,7 +591,7 @@ static uint64_t written(const pl_memsys_config *c, uint8_t sectors, uint8_t word
 
 /* A sector that is written holds its slice for longer than one that is read, and one that is
  * written only in part for longer still. */
-START_TEST(slices_take_stores_at_a_pace_of_their_own)
+START_TEST(slice_store_rate)
 {
     pl_memsys_config c = small;
     c.slices = 1;
@@ -608,11 +608,8 @@ START_TEST(slices_take_stores_at_a_pace_of_their_own)
 }
 END_TEST
 
-UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined,
-          additions_wait_for_those_to_the_same_word, fills_and_atomics_hold_their_slice,
-          the_first_read_of_a_page_waits_for_its_translation, memory_of_the_host_is_behind_the_link,
-          reads_are_joined_however_many_are_under_way, slices_take_stores_at_a_pace_of_their_own,
-          a_change_takes_the_other_halfs_copy_of_the_whole_line,
+UNIT_MAIN("memory system", miss_latency_sum, equal_reads_of_neighbours_are_joined,
+          atomics_serialize_by_word, fills_and_atomics_hold_their_slice, tlb_first_access,
+          host_memory_link_latency, l2_reads_merge, slice_store_rate, l2_halves_invalidate_line,
           neighbouring_groups_use_different_halves, operations_on_one_address_take_turns,
-          reductions_take_a_packet_or_a_line, order_of_nodes_and_windows_cannot_matter,
-          bandwidth_of_memory_is_the_configured_one)
+          reduction_packets, order_independence, dram_bandwidth)

@@ -87,7 +87,7 @@ START_TEST(as_each_two_are_compared)
 }
 END_TEST
 
-START_TEST(all_stay_in_front_of_a_barrier)
+START_TEST(barrier_keeps_order)
 {
     pl_arena *a = pl_arena_open();
     pl_memory_dependence *m = pl_memory_dependence_new(a);
@@ -110,4 +110,4 @@ START_TEST(all_stay_in_front_of_a_barrier)
 }
 END_TEST
 
-UNIT_MAIN("memorder", as_each_two_are_compared, all_stay_in_front_of_a_barrier)
+UNIT_MAIN("memorder", as_each_two_are_compared, barrier_keeps_order)

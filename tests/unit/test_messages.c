@@ -24,7 +24,7 @@ static int mark_ids(const char *path, bool named[PL_DIAG_COUNT])
     return found;
 }
 
-START_TEST(every_message_about_ptx_has_a_test)
+START_TEST(every_ptx_message_has_a_test)
 {
     static bool named[PL_DIAG_COUNT];
     static const char *const folder[] = {"", "/*", "/*/*"};
@@ -52,4 +52,4 @@ START_TEST(every_message_about_ptx_has_a_test)
 }
 END_TEST
 
-UNIT_MAIN("messages", every_message_about_ptx_has_a_test)
+UNIT_MAIN("messages", every_ptx_message_has_a_test)

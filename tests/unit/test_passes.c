@@ -131,7 +131,7 @@ START_TEST(verifier_finds_new_undefined_reads)
 }
 END_TEST
 
-START_TEST(undefined_reads_of_the_source_are_legal)
+START_TEST(undefined_source_reads)
 {
     sample s;
     open_sample(&s);
@@ -185,7 +185,7 @@ START_TEST(finding_becomes_a_message)
 }
 END_TEST
 
-START_TEST(built_in_tuning_is_that_of_the_file)
+START_TEST(built_in_tuning)
 {
     pl_arena *a = pl_arena_open();
     pl_diags d;
@@ -199,9 +199,9 @@ START_TEST(built_in_tuning_is_that_of_the_file)
 }
 END_TEST
 
-UNIT_MAIN("passes", built_in_tuning_is_that_of_the_file, verifier_finds_registers_out_of_range,
+UNIT_MAIN("passes", built_in_tuning, verifier_finds_registers_out_of_range,
           verifier_finds_writes_of_constants, verifier_finds_predicates_out_of_range,
           verifier_finds_modifiers_of_other_forms, verifier_finds_missing_blocks,
           verifier_finds_code_after_the_end, verifier_finds_new_undefined_reads,
-          undefined_reads_of_the_source_are_legal, printer_shows_blocks_and_constants,
-          names_of_passes_are_found, finding_becomes_a_message)
+          undefined_source_reads, printer_shows_blocks_and_constants, names_of_passes_are_found,
+          finding_becomes_a_message)

@@ -221,7 +221,7 @@ static void refused(const char *from, const char *to, const char *code, const ch
 }
 
 /* classes.isa: alu_x2 has price_as=alu64. */
-START_TEST(a_class_without_a_price_takes_that_of_another)
+START_TEST(default_class_price)
 {
     const pl_machine_text *t = pl_machine_texts;
     while (strcmp(t->name, "toy") != 0) t++;
@@ -270,6 +270,5 @@ START_TEST(an_unknown_machine_is_reported)
 END_TEST
 
 UNIT_MAIN("machines", every_machine_prices_every_class, occupancy_is_what_the_h200_reports,
-          wide_warps_take_the_same_room, prices_are_sums_of_their_instructions,
-          a_class_without_a_price_takes_that_of_another, wrong_machine_files_are_refused,
-          an_unknown_machine_is_reported)
+          wide_warps_take_the_same_room, prices_are_sums_of_their_instructions, default_class_price,
+          wrong_machine_files_are_refused, an_unknown_machine_is_reported)

@@ -97,7 +97,7 @@ END_TEST
 /* A cluster's barrier makes what the warp did visible. It begins with a fence (metrics.tsv membar
  * of cluster_reduce: 431 cycles a barrier of 32 warps an SM), which waits for stores, unless
  * .relaxed says that it need not. */
-START_TEST(arriving_at_a_clusters_barrier_is_a_fence)
+START_TEST(cluster_arrive_fence)
 {
 /* Parameters are fetched in front of a fence: here all have them by then. */
 #define ASKED "ld.global.u32 %r1, [%d0+64]; setp.ne.u32 %p1, %r1, 0; @%p1 exit; "
@@ -234,7 +234,7 @@ END_TEST
 /* groups.tsv, volatile_looped one_200: of four walks in a loop each is long for another lane, and
  * those that are on a long one go together. That is 19,417 cycles for 190 steps more. It is 67,679
  * where each walk has code of its own, as none of them stands where another does. */
-START_TEST(lanes_that_come_back_to_a_loop_go_round_together)
+START_TEST(loop_lanes_rejoin)
 {
     uint64_t all[2];
     for (int k = 0; k < 2; k++) {
@@ -305,7 +305,7 @@ END_TEST
  * mbarrier with two MEMBAR. Who acquires there has a CCTL behind it (machine code of ptxas 13.0 for
  * sm_90). An arrival after a store to another block of the cluster takes 330 to 360 cycles (H200,
  * 2026-11). */
-START_TEST(a_release_in_shared_memory_is_a_fence)
+START_TEST(shared_release_fence)
 {
     static const char *const shared = ".shared .align 8 .b64 bar;";
     static const char *const body[] = {
@@ -784,7 +784,7 @@ static double fetches_of(uint32_t warps, unsigned channels, unsigned apart, bool
 /* The texture units of an SM serve four lanes per cycle, fewer where texels are wide or the lanes
  * of a quad look at lines of one bank, or between planes. (tex.tsv: 8.0, 15.9 and 31.6 cycles a
  * fetch of eight warps; texmiss.tsv: 4 * 4.08.) */
-START_TEST(fetches_take_turns_at_the_texture_units)
+START_TEST(texture_units_in_turn)
 {
     ck_assert_double_eq_tol(fetches_of(8, 1, 1, false), 8.0, 0.8);
     ck_assert_double_eq_tol(fetches_of(8, 4, 0, false), 15.9, 1.6);
@@ -815,7 +815,7 @@ static double fence_behind(const char *before, unsigned warps)
 /* A fence takes longer where the SM has asked the L2 for something since the fence before, no
  * matter how long ago. It waits for what other warps of the SM have sent, too (fence.tsv: 264; 488
  * or 558 for one line and for several). */
-START_TEST(fences_go_where_the_sm_has_been)
+START_TEST(fence_targets)
 {
     static const char *const stores = "st.volatile.global.u32 [%d1+8192], %r0;";
     static const char *const loads =
@@ -979,15 +979,13 @@ START_TEST(wide_products_are_waited_for)
 }
 END_TEST
 
-UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address,
-          arriving_at_a_clusters_barrier_is_a_fence, lanes_that_part_take_both_sides,
-          addresses_in_registers_cost_more, a_level_of_recursion, letting_others_run_takes_time,
-          lanes_that_come_back_to_a_loop_go_round_together, each_lane_has_its_bulk_copy,
-          a_release_begins_with_a_fence, a_release_in_shared_memory_is_a_fence,
-          loads_wait_behind_stores, waiting_for_an_mbarrier_issues_nothing,
-          stores_to_one_sector_leave_together, a_generic_reduction_is_waited_for,
-          lanes_of_an_increment_take_turns, warps_of_a_block_take_turns, the_driver_takes_its_time,
-          blocks_are_spread_over_the_gpu, fetches_take_turns_at_the_texture_units,
-          lines_take_turns_at_the_tags, fences_go_where_the_sm_has_been, stores_hold_the_banks,
+UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, cluster_arrive_fence,
+          lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_level_of_recursion,
+          letting_others_run_takes_time, loop_lanes_rejoin, each_lane_has_its_bulk_copy,
+          a_release_begins_with_a_fence, shared_release_fence, loads_wait_behind_stores,
+          waiting_for_an_mbarrier_issues_nothing, stores_to_one_sector_leave_together,
+          a_generic_reduction_is_waited_for, lanes_of_an_increment_take_turns,
+          warps_of_a_block_take_turns, the_driver_takes_its_time, blocks_are_spread_over_the_gpu,
+          texture_units_in_turn, lines_take_turns_at_the_tags, fence_targets, stores_hold_the_banks,
           comparisons_look_up_value_by_value, exchanges_take_turns_with_shared_memory,
           wide_products_are_waited_for)

@@ -67,7 +67,7 @@ START_TEST(who_waits_goes_on_in_turn)
 }
 END_TEST
 
-START_TEST(who_stops_is_called_again_in_turn)
+START_TEST(stopped_job_resumes)
 {
     for (uint32_t threads = 1; threads <= 4; threads *= 2) {
         run_all(threads, false, true, 0, false);
@@ -85,5 +85,5 @@ START_TEST(some_wait_and_some_stop)
 }
 END_TEST
 
-UNIT_MAIN("team", every_job_is_done_once, who_waits_goes_on_in_turn,
-          who_stops_is_called_again_in_turn, some_wait_and_some_stop)
+UNIT_MAIN("team", every_job_is_done_once, who_waits_goes_on_in_turn, stopped_job_resumes,
+          some_wait_and_some_stop)

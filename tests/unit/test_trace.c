@@ -538,7 +538,7 @@ START_TEST(barriers_pair_arrival_and_departure)
 }
 END_TEST
 
-START_TEST(windows_double_when_a_launch_is_long)
+START_TEST(metric_windows_double)
 {
     enter_folder();
     sums s;
@@ -746,7 +746,7 @@ START_TEST(full_disk)
 }
 END_TEST
 
-START_TEST(size_limit_drops_rows_and_says_so)
+START_TEST(size_limit)
 {
     enter_folder();
     sums s;
@@ -770,7 +770,7 @@ START_TEST(size_limit_drops_rows_and_says_so)
 }
 END_TEST
 
-START_TEST(filters_keep_whole_warps_and_all_statistics)
+START_TEST(filters_keep_statistics)
 {
     static const struct {
         pl_tracedb_filter filter;
@@ -988,10 +988,9 @@ END_TEST
 
 UNIT_MAIN("trace", numbers_agree, a_summary_has_statistics_only, metrics_follow_their_definitions,
           shipped_queries_run, addresses_come_back_by_lane, inactive_lanes_have_no_address,
-          late_results_find_their_rows, barriers_pair_arrival_and_departure,
-          windows_double_when_a_launch_is_long, source_lines_are_found,
-          equal_runs_write_equal_bytes, the_name_comes_last, closing_inside_a_launch_keeps_nothing,
-          killed_at_any_moment, a_second_writer_is_refused, places_that_cannot_be_written,
-          full_disk, size_limit_drops_rows_and_says_so, wrong_filters_are_explained,
-          filters_keep_whole_warps_and_all_statistics, sampling_keeps_whole_warps,
-          opcodes_say_what_they_touch, the_manual_page_names_everything, the_cookbook_runs)
+          late_results_find_their_rows, barriers_pair_arrival_and_departure, metric_windows_double,
+          source_lines_are_found, equal_runs_write_equal_bytes, the_name_comes_last,
+          closing_inside_a_launch_keeps_nothing, killed_at_any_moment, a_second_writer_is_refused,
+          places_that_cannot_be_written, full_disk, size_limit, wrong_filters_are_explained,
+          filters_keep_statistics, sampling_keeps_whole_warps, opcodes_say_what_they_touch,
+          the_manual_page_names_everything, the_cookbook_runs)

@@ -114,7 +114,7 @@ static int query(const char *input, ...)
     return WEXITSTATUS(status);
 }
 
-START_TEST(tables_align_numbers_right_and_text_left)
+START_TEST(table_alignment)
 {
     make_trace();
     ck_assert_int_eq(query(NULL, path,
@@ -266,7 +266,7 @@ START_TEST(other_files_are_refused)
 }
 END_TEST
 
-START_TEST(long_results_are_printed_to_the_end)
+START_TEST(long_results)
 {
     make_trace();
     ck_assert_int_eq(
@@ -288,6 +288,5 @@ START_TEST(long_results_are_printed_to_the_end)
 }
 END_TEST
 
-UNIT_MAIN("query", tables_align_numbers_right_and_text_left, other_formats, names_and_parameters,
-          wrong_queries_are_explained, a_trace_is_only_read, other_files_are_refused,
-          long_results_are_printed_to_the_end)
+UNIT_MAIN("query", table_alignment, other_formats, names_and_parameters,
+          wrong_queries_are_explained, a_trace_is_only_read, other_files_are_refused, long_results)
