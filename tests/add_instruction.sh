@@ -1,5 +1,5 @@
 #!/bin/sh
-# adding.sh - does what doc/adding-an-instruction.md says, with the blocks that the page shows.
+# add_instruction.sh - does what doc/adding-an-instruction.md says, with the blocks that the page shows.
 #
 # The isa block is added to a scratch copy of the table, isagen is run on it, and the loop that it writes must be the page's and
 # must compute averages. The instruction itself is in no built program, so the page's ptx test is run with avg spelled out.

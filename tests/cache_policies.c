@@ -1,4 +1,4 @@
-/* policies.c - eviction priorities, prefetch sizes, ways past the L1, and the words that
+/* cache_policies.c - eviction priorities, prefetch sizes, ways past the L1, and the words that
  * createpolicy makes: as recorded from an H200.
  *
  * tests/data/micro/policy.tsv.xz says which sectors a thread found in a cache after others had been

@@ -1,5 +1,5 @@
 #!/bin/sh
-# circles.sh - no circle of calls goes over more than three source files: the strongly connected components of the objects of the build.
+# call_cycles.sh - no circle of calls goes over more than three source files: the strongly connected components of the objects of the build.
 #
 # An object depends on another if it names a symbol of it. Objects made from one source with several sets of flags are one. Skipped
 # without nm, or if the objects do not have the symbols (link-time optimisation).

@@ -1,5 +1,5 @@
 #!/bin/sh
-# answers.sh - what somebody who is new to ptxloom types first, and what the answer says to type next; how values are printed,
+# first_commands.sh - what somebody who is new to ptxloom types first, and what the answer says to type next; how values are printed,
 # saved and compared with what is expected.
 set -u
 . "$srcdir/tests/scratch.sh"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# format.sh - what nvcc writes is taken without a word, and `ptxloom fmt` changes the layout of PTX, never its meaning: formatting
+# fmt.sh - what nvcc writes is taken without a word, and `ptxloom fmt` changes the layout of PTX, never its meaning: formatting
 # twice equals formatting once, and the formatted file assembles to the same program. Tries the PTX in tests/data/nvcc, the
 # recorded kernels, and the modules of tests/ptx that are accepted.
 srcdir=${srcdir:-.}

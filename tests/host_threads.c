@@ -1,6 +1,6 @@
-/* threads.c - both modes with several host threads give what one thread gives: outputs, cycles and
- * every metric. The cases are recorded ones in which blocks do a great deal to each other (atomics,
- * locks, grid barriers, clusters, look-back scans, copies) or nothing.
+/* host_threads.c - both modes with several host threads give what one thread gives: outputs, cycles
+ * and every metric. The cases are recorded ones in which blocks do a great deal to each other
+ * (atomics, locks, grid barriers, clusters, look-back scans, copies) or nothing.
  *
  * Also the reports of launches that fail and of one that hangs. With an argument: all recorded
  * cases. */

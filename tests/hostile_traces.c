@@ -1,4 +1,5 @@
-/* hostile.c - trace files made to harm whoever opens them: each is refused, or shown as what it is.
+/* hostile_traces.c - trace files made to harm whoever opens them: each is refused, or shown as what
+ * it is.
  *
  * Every row of the table below changes a trace with SQL and gives it to a command. It must end with
  * the status, and say or not say the words. */

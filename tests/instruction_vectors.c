@@ -1,4 +1,4 @@
-/* vectors.c - one-instruction kernels against what an H200 computed, bit by bit
+/* instruction_vectors.c - one-instruction kernels against what an H200 computed, bit by bit
  * (tests/data/README.md).
  *
  * Each family of instructions is one module and runs in a process of its own, so that a crash costs

@@ -1,4 +1,4 @@
-/* halves.c - 64-bit integer work in as many machine instructions as ptxas needs:
+/* int64_expansion.c - 64-bit integer work in as many machine instructions as ptxas needs:
  * compiler/codegen/lower_int64.c.
  *
  * tests/data/halves/sequences.tsv are short sequences with the number of instructions that

@@ -1,5 +1,5 @@
-/* linear.c - assembling takes time and memory in proportion to the function, whatever its shape,
- * and reading a launch file in proportion to that.
+/* linear_time.c - assembling takes time and memory in proportion to the function, whatever its
+ * shape, and reading a launch file in proportion to that.
  *
  * Kernels of several shapes are made in two sizes, one FACTOR times the other, and assembled at
  * -O2. What is compared is the number of instructions that the processor executed, which does not

@@ -12,13 +12,13 @@ check_LTLIBRARIES = libpl_harness.la
 libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c tests/recorded.h
 
 # Those of more than ten seconds come first, the longest before the others, so that no processor has nothing to do at the end.
-long_tests = tests/corpus_timing tests/suite_timing tests/faults tests/labs tests/programs tests/report tests/looking tests/corpus_functional \
-	tests/fuzz/kept tests/threads tests/linear tests/policies tests/objects
-long_scripts = tests/traces.sh tests/compilers.sh tests/numbers.sh tests/cudart/programs.sh
-data_tests = tests/suite_functional tests/suite_random tests/suite_wide tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
+long_tests = tests/corpus_timing tests/suite_timing tests/faults tests/labs tests/random_programs tests/report tests/trace_commands tests/corpus_functional \
+	tests/fuzz/kept tests/host_threads tests/linear_time tests/cache_policies tests/objects
+long_scripts = tests/traces.sh tests/compilers.sh tests/same_figures.sh tests/cudart/programs.sh
+data_tests = tests/suite_functional tests/suite_random tests/suite_wide tests/fuzz/fuzz tests/ptxas_statements tests/instruction_vectors tests/forms/forms \
 	tests/docs tests/terminal tests/browser
-data_tests += tests/sync tests/hostile tests/triton
-data_tests += tests/schema tests/pass_tests tests/halves tests/fuzz/objects tests/fuzz/litmus
+data_tests += tests/partial_barriers tests/hostile_traces tests/triton
+data_tests += tests/schema tests/pass_tests tests/int64_expansion tests/fuzz/objects tests/fuzz/litmus
 check_PROGRAMS += $(long_tests) $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
 tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DONE_OF=2 -DMODE='"timing"'
@@ -43,33 +43,33 @@ tests_corpus_functional_SOURCES = tests/suite.c
 tests_corpus_functional_CPPFLAGS = $(AM_CPPFLAGS) -DFOLDER='"corpus"' -DONE_OF=3 -DMODE='"functional"' -DEXTRA='"-O0",'
 tests_corpus_functional_LDADD = libpl_harness.la libptxloom.la
 tests_fuzz_fuzz_LDADD = libpl_harness.la libptxloom.la
-tests_statements_SOURCES = tests/statements.c tests/fuzz/grammar.c tests/fuzz/grammar.h
-tests_statements_LDADD = libpl_harness.la libptxloom.la
+tests_ptxas_statements_SOURCES = tests/ptxas_statements.c tests/fuzz/grammar.c tests/fuzz/grammar.h
+tests_ptxas_statements_LDADD = libpl_harness.la libptxloom.la
 tests_forms_forms_SOURCES = tests/forms/forms.c tests/forms/forms.h
 tests_forms_forms_LDADD = libpl_harness.la libptxloom.la
-tests_vectors_LDADD = libpl_harness.la libptxloom.la
-tests_sync_SOURCES = tests/sync.c
-tests_sync_LDADD = libpl_harness.la libptxloom.la
-tests_policies_SOURCES = tests/policies.c
-tests_policies_LDADD = libpl_harness.la libptxloom.la
+tests_instruction_vectors_LDADD = libpl_harness.la libptxloom.la
+tests_partial_barriers_SOURCES = tests/partial_barriers.c
+tests_partial_barriers_LDADD = libpl_harness.la libptxloom.la
+tests_cache_policies_SOURCES = tests/cache_policies.c
+tests_cache_policies_LDADD = libpl_harness.la libptxloom.la
 tests_pass_tests_SOURCES = tests/pass_tests.c
 tests_pass_tests_LDADD = libpl_harness.la
-tests_halves_SOURCES = tests/halves.c
-tests_halves_LDADD = libpl_harness.la libptxloom.la
-tests_programs_SOURCES = tests/programs.c tests/programs.h
-tests_programs_LDADD = libpl_harness.la libptxloom.la
+tests_int64_expansion_SOURCES = tests/int64_expansion.c
+tests_int64_expansion_LDADD = libpl_harness.la libptxloom.la
+tests_random_programs_SOURCES = tests/random_programs.c tests/programs.h
+tests_random_programs_LDADD = libpl_harness.la libptxloom.la
 tests_docs_LDADD = libpl_harness.la
 tests_terminal_LDADD = libpl_harness.la
 tests_browser_LDADD = libpl_harness.la $(JANSSON_LIBS)
-tests_hostile_LDADD = libpl_harness.la libptxloom.la $(SQLITE_LIBS)
-tests_looking_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
+tests_hostile_traces_LDADD = libpl_harness.la libptxloom.la $(SQLITE_LIBS)
+tests_trace_commands_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 tests_report_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 tests_objects_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_fuzz_objects_SOURCES = tests/fuzz/objects.c tests/fuzz/input.c tests/fuzz/input.h
 tests_fuzz_objects_LDADD = libpl_harness.la libptxloom.la
-tests_linear_LDADD = libpl_harness.la
+tests_linear_time_LDADD = libpl_harness.la
 tests_schema_LDADD = libpl_harness.la $(JANSSON_LIBS) -lm
-tests_threads_LDADD = libpl_harness.la $(JANSSON_LIBS)
+tests_host_threads_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_fuzz_litmus_LDADD = libpl_harness.la libptxloom.la
 tests_labs_LDADD = libpl_harness.la libptxloom.la $(JANSSON_LIBS) -lm
 tests_ptxcheck_LDADD = libptxloom.la
@@ -99,7 +99,7 @@ AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 TEST_EXTENSIONS = .ptx
 PTX_LOG_COMPILER = tests/ptxcheck
-script_tests = tests/circles.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/prose.sh tests/names.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/files.sh tests/answers.sh tests/check_format.sh tests/examples.sh tests/litmus.sh tests/wave.sh
+script_tests = tests/call_cycles.sh tests/isagen.sh tests/add_instruction.sh tests/named_in_docs.sh tests/prose.sh tests/named_in_help.sh tests/advice.sh tests/fmt.sh tests/ptxas_differences.sh tests/messages.sh tests/output_files.sh tests/first_commands.sh tests/check_format.sh tests/examples.sh tests/litmus.sh tests/wave64.sh
 TESTS = $(long_tests) $(long_scripts) $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # The corpus as launches need it: kernels unpacked, a launch file for each line `//!`.
@@ -174,8 +174,8 @@ schedules: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 	done; echo "$$n schedules, every race-free case with the recorded bytes"; rm -f schedules.tmp
 # Random programs compute the same at -O0 and at -O2: 20 kernels for each seed of a range. PROFILE is an option of generate.py.
 PROFILE = partial
-levels: tests/programs$(EXEEXT)
-	$(AM_TESTS_ENVIRONMENT) seeds='$(SEEDS)'; nice tests/programs '$(PROFILE)' $${seeds:-1 50}
+levels: tests/random_programs$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) seeds='$(SEEDS)'; nice tests/random_programs '$(PROFILE)' $${seeds:-1 50}
 # Kernels without races leave the same bytes with weak consistency, in any order.
 weak-suite: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) for s in 1 2 3; do \
@@ -193,7 +193,7 @@ tsan:
 lane-loops:
 	$(MKDIR_P) build-lanes
 	cd build-lanes && { test -f Makefile || $(abs_top_srcdir)/configure CC='$(CC)' CFLAGS='$(CFLAGS)'; }
-	cd build-lanes && $(MAKE) && $(MAKE) check TESTS='tests/vectors tests/suite_functional'
+	cd build-lanes && $(MAKE) && $(MAKE) check TESTS='tests/instruction_vectors tests/suite_functional'
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/compilers.sh --all
 # CUDA programs under `ptxloom exec` in builds with the address and the thread sanitizer.
 cudart-sanitizers:

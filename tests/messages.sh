@@ -3,7 +3,7 @@
 #
 # `says STATUS ARGUMENTS... <<END` runs ptxloom and compares all that it writes to the error stream, place and remedy included. The last
 # test fails for a message of base/diag.def that no test provokes: those about PTX belong into tests/ptx/reject (tests/unit/test_messages
-# looks after them), those about machine files into tests/unit/test_conf.c, the others here or in tests/answers.sh and tests/files.sh.
+# looks after them), those about machine files into tests/unit/test_conf.c, the others here or in tests/first_commands.sh and tests/output_files.sh.
 set -u
 . "$srcdir/tests/scratch.sh"
 
@@ -700,7 +700,7 @@ n=$((n + 6))
 
 # Seen above with all its words and its place, or expected elsewhere with line and column.
 missing=
-cat "$root/tests/answers.sh" "$root/tests/files.sh" "$root/tests/cudart/findings.txt" | grep -oE '\[[EW][0-9]+\]' | tr -d '[]' >>seen
+cat "$root/tests/first_commands.sh" "$root/tests/output_files.sh" "$root/tests/cudart/findings.txt" | grep -oE '\[[EW][0-9]+\]' | tr -d '[]' >>seen
 find "$root/tests" -name '*.c' -o -name '*.ptx' -o -name '*.litmus' | xargs cat | tr -s '\n ' '  ' >tests
 for id in $(sed -n -E 's/^DIAG\(([EW]0[04-9][0-9]*|[EWN]10[0-9]*),.*/\1/p' "$root/base/diag.def"); do
     grep -q "$id" seen && continue

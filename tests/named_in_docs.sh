@@ -1,5 +1,5 @@
 #!/bin/sh
-# pages.sh - what the documentation names is there: linked files, files in back quotes, and functions and types in back quotes
+# named_in_docs.sh - what the documentation names is there: linked files, files in back quotes, and functions and types in back quotes
 # that begin with pl_ or exec_. So a renamed file or function fails a test until the pages know of it.
 srcdir=${srcdir:-.}
 export LC_ALL=C

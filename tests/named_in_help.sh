@@ -1,5 +1,5 @@
 #!/bin/sh
-# names.sh - what ptxloom says about itself exists: options, commands, topics, codes, queries, metrics and files.
+# named_in_help.sh - what ptxloom says about itself exists: options, commands, topics, codes, queries, metrics and files.
 #
 # The texts are those of --help, of all messages and their remedies, of `explain`, of rules and queries, and of the manual pages.
 set -u

@@ -1,5 +1,5 @@
 #!/bin/sh
-# files.sh - files that ptxloom writes: what is there and is not of their kind stays, an output that cannot be written is found
+# output_files.sh - files that ptxloom writes: what is there and is not of their kind stays, an output that cannot be written is found
 # before the work, and a write that fails costs nothing that was there.
 set -u
 . "$srcdir/tests/scratch.sh"

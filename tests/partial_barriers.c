@@ -1,7 +1,7 @@
-/* sync.c - threads that wait for each other in unusual ways: a part of a warp at a barrier,
- * threads that end while others wait, different barriers in different branches. Each kernel of
- * tests/data/sync does on the emulator what it did on an H100, in both modes at -O0 and -O2. It
- * ends, hangs or fails, its threads come as far, and they store the same values.
+/* partial_barriers.c - threads that wait for each other in unusual ways: a part of a warp at a
+ * barrier, threads that end while others wait, different barriers in different branches. Each
+ * kernel of tests/data/sync does on the emulator what it did on an H100, in both modes at -O0 and
+ * -O2. It ends, hangs or fails, its threads come as far, and they store the same values.
  *
  *     sync [--print]      --print: a line for each kernel and way of running, in the format of the
  *       recording

@@ -1,5 +1,5 @@
 #!/bin/sh
-# differences.sh - doc/ptxas-differences.md explains every row on which ptxas and ptxloom differ, and nothing else.
+# ptxas_differences.sh - doc/ptxas-differences.md explains every row on which ptxas and ptxloom differ, and nothing else.
 srcdir=${srcdir:-.}
 page=$srcdir/doc/ptxas-differences.md
 list=$srcdir/tests/data/ptxas/disagreements.tsv

@@ -1,12 +1,13 @@
-/* statements.c - accepts what ptxas accepts and refuses what it refuses, statement by statement.
+/* ptxas_statements.c - accepts what ptxas accepts and refuses what it refuses, statement by
+ * statement.
  *
  * tests/data/ptxas holds some 40,000 statements with the verdict of ptxas 13.0, each for one
  * .version and .target. Those of statements.tsv and targets.tsv stand in frame.ptx at the line
  * @STATEMENT@; those of generated.tsv, made from the instruction table by tests/fuzz/generate, in
  * the frame that grammar_frame() writes. Known disagreements are listed in disagreements.tsv; the
- * test holds the tree to exactly that list. `tests/statements --list` prints the list as it would
- * have to be; `tests/statements FILE` judges the rows of a file (version, target, statement) for
- * tools/ptxas/judge.py. */
+ * test holds the tree to exactly that list. `tests/ptxas_statements --list` prints the list as it
+ * would have to be; `tests/ptxas_statements FILE` judges the rows of a file (version, target,
+ * statement) for tools/ptxas/judge.py. */
 #include "ptxloom.h"
 #include "tests/fuzz/grammar.h"
 #include "tests/harness.h"

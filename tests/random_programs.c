@@ -1,5 +1,5 @@
-/* programs.c - random programs against an H200: what 1,193 kernels of all kinds of instructions,
- * branches, calls and memory wrote.
+/* random_programs.c - random programs against an H200: what 1,193 kernels of all kinds of
+ * instructions, branches, calls and memory wrote.
  *
  * tests/data/programs/NAME.ptx.xz are modules of generate.py, digests.tsv what they left on an H200
  * (record.c; ptxas 13.0 -O0, driver 580.159.04, 2026-11). With -O3 the hardware computes the same

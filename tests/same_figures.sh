@@ -1,5 +1,5 @@
 #!/bin/sh
-# numbers.sh - a number under one name is the same wherever it is shown.
+# same_figures.sh - a number under one name is the same wherever it is shown.
 #
 # Examples and recorded launches run at both levels of optimisation, in both modes, with ordinary and packed rows. Compared are what
 # `run` prints, --json, metrics, counters, tables of events, windows of time and named queries; metrics also with what their formula

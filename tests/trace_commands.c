@@ -1,4 +1,5 @@
-/* looking.c - the commands that look at traces: diff, export and shell give what SQL gives. */
+/* trace_commands.c - the commands that look at traces: diff, export and shell give what SQL gives.
+ */
 #include "tests/harness.h"
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# wave.sh - warps of 64 lanes: what traces and figures say of them, and that they do not depend on the number of host threads.
+# wave64.sh - warps of 64 lanes: what traces and figures say of them, and that they do not depend on the number of host threads.
 #
 # Results are compared elsewhere: tests/suite_wide (the recorded kernels) and tests/ptx/exec/wave64. The page about it: doc/warp-width.md.
 srcdir=${srcdir:-.}

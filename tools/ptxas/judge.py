@@ -4,7 +4,7 @@
     tests/fuzz/generate SEED ROWS >rows
     judge.py BUILD rows [-o judged.tsv] [--show N]
 
-BUILD is the build folder (for tests/statements and tests/fuzz/generate). A row is "version<TAB>target<TAB>statement". Many
+BUILD is the build folder (for tests/ptxas_statements and tests/fuzz/generate). A row is "version<TAB>target<TAB>statement". Many
 statements go into one file; ptxas names the lines it refuses, these are taken out, and the rest is tried again until the
 file passes. judged.tsv has the columns of tests/data/ptxas/generated.tsv. A statement that makes ptxas itself fall down has no
 verdict and is left out.
@@ -66,10 +66,10 @@ def main():
     a.add_argument("--batch", type=int, default=400)
     o = a.parse_args()
     rows = [tuple(l.rstrip("\n").split("\t", 2)) for l in open(o.rows)]
-    ours = subprocess.run([os.path.join(o.build, "tests/statements"), o.rows], capture_output=True, text=True, cwd=o.build)
+    ours = subprocess.run([os.path.join(o.build, "tests/ptxas_statements"), o.rows], capture_output=True, text=True, cwd=o.build)
     ours = [tuple(l.split("\t", 1)) for l in ours.stdout.splitlines()]
     if len(ours) != len(rows):
-        sys.exit("tests/statements answered %d of %d rows" % (len(ours), len(rows)))
+        sys.exit("tests/ptxas_statements answered %d of %d rows" % (len(ours), len(rows)))
     groups = collections.defaultdict(list)
     for k, (version, target, statement) in enumerate(rows):
         groups[version, target].append(k)

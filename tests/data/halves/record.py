@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """record.py <sequences.tsv >new.tsv - counts the machine instructions that ptxas -O3 makes of each sequence for sm_90a.
 
-A sequence stands in a kernel that has loaded %r1 to %r6, %rd3 to %rd5 and %h1 from the thread's 256 bytes at %rd1 (head.ptx); tests/halves.c
+A sequence stands in a kernel that has loaded %r1 to %r6, %rd3 to %rd5 and %h1 from the thread's 256 bytes at %rd1 (head.ptx); tests/int64_expansion.c
 runs the same. What ptxas puts behind the code (a branch to itself, empty instructions) does not count. The last column is what ptxloom makes
 more or fewer; it is kept."""
 import struct

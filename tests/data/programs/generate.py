@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""generate.py SEED COUNT [joined|partial] - writes a module of COUNT random kernels k0, k1, ... to compare with hardware (record.c, tests/programs.c).
+"""generate.py SEED COUNT [joined|partial] - writes a module of COUNT random kernels k0, k1, ... to compare with hardware (record.c, tests/random_programs.c).
 
 A kernel runs with 2 blocks of 64 threads and the parameters (u64 in, u64 out). Each thread reads its registers from its 256 bytes
 of `in`, does random things with them (arithmetic of all types, divergent branches, loops and switches, calls, recursion, memory of
