@@ -124,6 +124,7 @@ static pl_launch launch_of(const cuda_function *f, const cuda_launch *l, const v
                        .params = params,
                        .param_bytes = f->info.param_bytes,
                        .mode = timed ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL,
+                       .timed_seconds = timed ? cuda_timed_seconds() : 0,
                        .threads = host_threads(timed),
                        .memoize = o->memoize,
                        .cooperative = l->cooperative,

@@ -707,6 +707,7 @@ void cuda_call_host(void (*fn)(void *), void *arg);
 
 /* ---- timing.c: which launches run with the model of time, and how long the others take ---- */
 bool cuda_timed(const cuda_function *f, const cuda_launch *l);
+double cuda_timed_seconds(void); /* how long blocks of a launch get the model; 0: to its end */
 cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r);
 void cuda_kin_free(cuda_function *f);
 

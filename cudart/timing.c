@@ -32,6 +32,12 @@ static cuda_kin *kin_of(const cuda_function *f, const cuda_launch *l)
     return k;
 }
 
+double cuda_timed_seconds(void)
+{
+    const cuda_options *o = &cuda.options;
+    return o->timing == CUDA_TIME_BUDGET ? o->timing_limit - spent : 0;
+}
+
 bool cuda_timed(const cuda_function *f, const cuda_launch *l)
 {
     const cuda_options *o = &cuda.options;
@@ -74,6 +80,7 @@ cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_r
     if (r->cycles) {
         spent += r->wall_seconds;
         if (r->status == PL_OK) remember(f, l, r);
+        t.estimated = r->timed_blocks > 0;
         return t;
     }
     const cuda_kin *k = kin_of(f, l);

@@ -375,6 +375,9 @@ typedef struct pl_launch {
     uint64_t max_cycles;       /* timing mode */
     uint64_t max_instructions; /* executed by warps */
     uint64_t max_output;       /* bytes of printed text that are held */
+    /* Timing mode: blocks that have not started after so many seconds on the host run without the
+     * model of time; 0: no limit. Not for cooperative launches and with `then`. */
+    double timed_seconds;
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);
     void *progress_ctx;
     /* The launch behind this one in the same stream, of the same module, or NULL. Of it and those
@@ -409,6 +412,9 @@ typedef struct pl_result {
     size_t ncounters;
     uint32_t registers, static_shared, dynamic_shared, local_bytes;
     double theoretical_occupancy; /* 0..1, timing mode */
+    /* Not 0: only so many blocks ran with the model of time (timed_seconds). pc_stat and counter
+     * are about these, inst_executed is of all blocks, and cycles an estimate for all. */
+    uint64_t timed_blocks;
 } pl_result;
 pl_status pl_launch_kernel(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out);
 

@@ -8,7 +8,7 @@ libptxloom_la_SOURCES += lib/internal.h lib/gpu.c lib/device_memory.c lib/textur
 	lib/launch/host_budget.c lib/trace.c lib/report.c lib/explain.c lib/passes.c \
 	lib/data/element_type.c lib/data/element_type.h lib/data/initializer.c lib/data/initializer.h lib/data/npy.c lib/data/npy.h \
 	lib/launch/launch_case.c lib/launch/json_launch.c lib/launch/json_launch.h lib/launch/json_value.c lib/launch/launch_keys.def lib/launch/json_resource.c lib/launch/argument.c
-unit_tests += tests/unit/test_launch tests/unit/test_memoize tests/unit/test_constants tests/unit/test_glossary
+unit_tests += tests/unit/test_launch tests/unit/test_memoize tests/unit/test_time_limit tests/unit/test_constants tests/unit/test_glossary
 
 libptxloom_la_SOURCES += lib/glossary.h
 nodist_libptxloom_la_SOURCES += lib/gen_glossary.c

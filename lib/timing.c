@@ -1,9 +1,11 @@
-/* timing.c - timing mode of a launch: runs the timing model and hands its figures to the caller. */
+/* timing.c - timing mode of a launch: runs the timing model and hands its figures to the caller.
+ * Blocks for which its time is over run without it. */
 #include "lib/internal.h"
+#include "emu/exec/async/async.h"
 #include <stdlib.h>
 #include <string.h>
 
-pl_status pl_timing(pl_module *m, pl_grid *head, pl_totals *totals, pl_result *out)
+static pl_status run_timed(pl_module *m, pl_grid *head, pl_totals *totals, pl_result *out)
 {
     pl_timing_result *t = calloc(1, sizeof *t);
     pl_counter *counter = pl_arena_array(m->results, pl_counter, PL_MAX_COUNTERS);
@@ -20,5 +22,42 @@ pl_status pl_timing(pl_module *m, pl_grid *head, pl_totals *totals, pl_result *o
     }
     for (pl_grid *g = head; g; g = g->next) pl_grid_close(g);
     free(t);
+    return st;
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / (double)b : 0;
+}
+
+/* The blocks that are left. Their instructions take as long as those before them took on average,
+ * while blocks started or altogether: the GPU is not full at the beginning, nor at the end. */
+static pl_status run_rest(pl_grid *g, pl_result *out)
+{
+    const pl_time_limit *limit = g->time_limit;
+    const uint64_t executed = g->executed, lanes = g->lane_executed;
+    if (!out->timed_blocks) out->timed_blocks = g->first_block + g->blocks_done;
+    g->resumed = g->blocks_done > 0;
+    g->modelled = false;
+    g->sink = NULL;
+    g->pc_stat = NULL;
+    if (g->most.instructions > executed) g->most.instructions -= executed;
+    if (g->async_mode == PL_ASYNC_TIMED) g->async_mode = PL_ASYNC_EAGER;
+    const pl_status st = pl_grid_run(g);
+    const uint64_t rest = g->executed - executed;
+    const double full = ratio(limit->cycles, limit->instructions),
+                 all = ratio(out->cycles, out->inst_executed),
+                 each = full > 0 && full < all ? full : all;
+    out->cycles += (uint64_t)(each * (double)rest);
+    out->inst_executed += rest;
+    out->thread_inst_executed += g->lane_executed - lanes;
+    return st;
+}
+
+pl_status pl_timing(pl_module *m, pl_grid *head, pl_totals *totals, pl_result *out)
+{
+    const pl_time_limit *limit = head->time_limit;
+    pl_status st = limit && limit->over ? PL_OK : run_timed(m, head, totals, out);
+    if (st == PL_OK && limit && limit->over && pl_grid_left(head)) st = run_rest(head, out);
     return st;
 }

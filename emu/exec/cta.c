@@ -540,6 +540,7 @@ pl_status pl_grid_open(pl_grid *g)
     g->fault.set = g->complete = false;
     g->stopped = (pl_stop){0};
     g->ran = g->grown = 0;
+    if (g->resumed) return PL_OK;
     g->executed = g->lane_executed = g->blocks_done = g->early_launched = g->longest_warp = 0;
     return PL_OK;
 }

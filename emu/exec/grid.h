@@ -31,6 +31,13 @@ typedef struct pl_limits {
     uint64_t memory;       /* bytes on the host for the storage of blocks */
 } pl_limits;
 
+/* Timing mode: blocks that have not started when the time is over run without the model of time. */
+typedef struct pl_time_limit {
+    double deadline; /* seconds of the host's steady clock */
+    bool over;
+    uint64_t cycles, instructions; /* of the grid that ran then, until then */
+} pl_time_limit;
+
 /* One launch. Filled by lib/ before, read afterwards.
  *
  * Several may run at once, in a row: a grid with `before` starts when every block of that grid has
@@ -88,6 +95,8 @@ typedef struct pl_grid {
                            ends with PL_NOMEM */
     int async_mode;     /* PL_ASYNC_* */
     bool modelled;      /* timing mode: a model says how long things take */
+    pl_time_limit *time_limit; /* or NULL; not owned */
+    bool resumed; /* some of its blocks have ended before it is opened: its counts go on */
     bool simt_stack;
     bool random;          /* functional mode: warps and splits in random order */
     uint64_t rng;         /* state of the generator */

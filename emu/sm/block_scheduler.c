@@ -115,7 +115,7 @@ uint64_t pl_block_scheduler_free_slots(const pl_gpu_model *x, const pl_sm_partit
 /* Whose blocks are to be handed out; NULL: none for now. */
 const pl_sm_partition *pl_block_scheduler_next_grid(const pl_gpu_model *x)
 {
-    const pl_grid *g = pl_grid_startable(x->g);
+    const pl_grid *g = x->no_more ? NULL : pl_grid_startable(x->g);
     const pl_sm_partition *p = x->part;
     while (g && p->g != g) p++;
     return g ? p : NULL;

@@ -17,11 +17,13 @@
 #include "emu/sm/metrics.h"
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum {
-    SHOWN = 64,            /* blocks that an explanation may name */
-    CHECK_EVERY = 1 << 16, /* cycles between two looks whether all warps spin for nothing */
-    PROGRESS_WINDOWS = 256 /* windows between two reports of progress */
+    SHOWN = 64,             /* blocks that an explanation may name */
+    CHECK_EVERY = 1 << 16,  /* cycles between two looks whether all warps spin for nothing */
+    PROGRESS_WINDOWS = 256, /* windows between two reports of progress */
+    LIMIT_WINDOWS = 16      /* and between two looks at the host's clock */
 };
 
 /* Registers that a thread of the kernel has on this machine. */
@@ -247,11 +249,34 @@ static uint64_t issued(const pl_gpu_model *x)
     return n;
 }
 
+/* Is the time over in which blocks may start? Those of a row of grids, and those that wait for each
+ * other, all run here. Asked when the GPU is full or a block has ended: what runs then needs no
+ * block that has not started. */
+static bool time_is_over(const pl_gpu_model *x)
+{
+    const pl_grid *g = x->g;
+    pl_time_limit *limit = g->time_limit;
+    struct timespec t;
+    if (!limit || g->next || g->cooperative || g->next_block == pl_grid_blocks(g)) return false;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    if ((double)t.tv_sec + (double)t.tv_nsec * 1e-9 < limit->deadline) return false;
+    limit->over = true;
+    limit->cycles = x->now;
+    limit->instructions = issued(x);
+    return true;
+}
+
+/* All blocks that were handed out have ended. */
+static bool none_runs(const pl_grid *g)
+{
+    return g->blocks_done + g->cancelled == g->next_block;
+}
+
 static pl_status run(pl_gpu_model *x)
 {
     pl_grid *g = x->g;
     const uint64_t window = x->m->mem.xbar_latency;
-    uint64_t reported = 0, until = 0, check = CHECK_EVERY, windows = 0;
+    uint64_t reported = 0, until = 0, check = CHECK_EVERY, windows = 0, looks = 0;
     x->now = x->m->launch.start / window * window;
     for (;;) {
         x->before = until;
@@ -270,9 +295,12 @@ static pl_status run(pl_gpu_model *x)
             g->progress(g->progress_ctx, x->blocks - pl_grid_left(g), x->blocks, issued(x));
         }
         if (pl_grid_left(g) == 0) return PL_OK;
+        if (x->no_more && none_runs(g)) return PL_OK;
         uint64_t next = next_event(x);
         const pl_sm_partition *p = pl_block_scheduler_next_grid(x);
         bool waiting = p && pl_block_scheduler_free_slots(x, p, 0, x->m->sm.count) >= p->cluster;
+        if (!x->no_more && (!waiting || x->done) && ++looks % LIMIT_WINDOWS == 0)
+            x->no_more = time_is_over(x);
         if (next == PL_NEVER && x->clusters) { /* the last arrival may have been this window's */
             poll(x, until);
             next = next_event(x);

@@ -45,6 +45,7 @@ typedef struct pl_gpu_model {
     } * freed; /* places that become free, by time */
     uint32_t nfreed, cap_freed;
     uint64_t blocks, done;
+    bool no_more;  /* blocks are handed out: the time limit is over */
     bool *chosen;  /* by SM: it is among the first in this iteration */
     bool clusters; /* a grid has some */
     /* one window's work: job 0 is the memory system, the others are `unit` */

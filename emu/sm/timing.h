@@ -29,8 +29,9 @@ typedef struct pl_totals pl_totals;
 pl_totals *pl_totals_open(const pl_machine *m); /* NULL: out of memory */
 void pl_totals_close(pl_totals *t);             /* NULL is allowed */
 
-/* Runs the grid and those of its row (opened with pl_grid_open) to their end. What they do is added
- * to *totals, and the result is that of everything so far. PL_OK; PL_FAULT with g->fault set (the
+/* Runs the grid and those of its row (opened with pl_grid_open) to their end, or, if a time limit
+ * is over, a grid to the end of those of its blocks that have started. What they do is added to
+ * *totals, and the result is that of everything so far. PL_OK; PL_FAULT with g->fault set (the
  * program failed, or nothing can ever move again: then every component says what it waits for);
  * PL_NOMEM; PL_INTERRUPTED. */
 pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out);

@@ -546,6 +546,7 @@ static pl_status run_children(course *x, pl_grid *parent)
         g->pool = NULL;
         g->head = g;
         g->before = g->next = NULL;
+        g->resumed = false;
         g->next_block = g->cancelled = g->blocks_done = 0;
         g->executed = g->lane_executed = g->cycles = g->advances = 0;
         st = get_block_memory(m->gpu, g);
@@ -845,6 +846,7 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     if (!m->pc_stat) m->pc_stat = calloc(code ? code : 1, sizeof *m->pc_stat);
     pl_grid *g = calloc(n, sizeof *g);
     course x = {.m = m, .l = l, .out = out};
+    pl_time_limit limit = {.deadline = seconds() + l->timed_seconds};
     if (l->mode == PL_MODE_TIMING) {
         x.totals = pl_totals_open(gpu->machine);
         pl_tlb_begin(&gpu->tlb);
@@ -860,6 +862,7 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     for (const pl_launch *y = l; y; y = y->then, k++) {
         g[k] = make_grid(gpu, m, l, y, &s[k]);
         g[k].sink = l->sink ? &x.sink : NULL;
+        g[k].time_limit = l->timed_seconds > 0 ? &limit : NULL;
     }
     make_rows(g, l);
     st = check_host_memory(gpu, l, g, n);

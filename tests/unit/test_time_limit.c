@@ -1,0 +1,94 @@
+/* test_time_limit.c - launches of which only some blocks run with the model of time: memory, counts
+ * and the estimate are close to those of the whole. */
+#include "include/ptxloom.h"
+#include "tests/unit/unit.h"
+#include <string.h>
+
+enum { BLOCKS = 6000, THREADS = 128, N = BLOCKS * THREADS };
+
+/* out[i] += 3 i after a loop. */
+static const char text[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry add(.param .u64 out)\n{\n"
+    ".reg .pred %p;\n.reg .b32 %r<8>;\n.reg .b64 %a<6>;\n"
+    "ld.param.u64 %a1, [out];\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %tid.x;\n"
+    "mad.lo.u32 %r1, %r1, 128, %r2;\nmul.wide.u32 %a2, %r1, 4;\nadd.u64 %a1, %a1, %a2;\n"
+    "mov.u32 %r3, 40;\n$again:\nadd.u32 %r3, %r3, -1;\nsetp.ne.u32 %p, %r3, 0;\n@%p bra $again;\n"
+    "ld.global.u32 %r4, [%a1];\nmad.lo.u32 %r4, %r1, 3, %r4;\nst.global.u32 [%a1], %r4;\nret;\n}\n";
+
+static pl_gpu *gpu;
+static pl_module *module;
+static pl_ptr out;
+static uint32_t data[N];
+
+static pl_result launch(uint32_t blocks, uint32_t cluster, double timed_seconds)
+{
+    const pl_launch l = {.kernel = "add",
+                         .grid = {blocks, 1, 1},
+                         .block = {THREADS, 1, 1},
+                         .cluster = {cluster, cluster > 0, cluster > 0},
+                         .params = &out,
+                         .param_bytes = sizeof out,
+                         .mode = PL_MODE_TIMING,
+                         .timed_seconds = timed_seconds};
+    pl_result r;
+    memset(data, 0, sizeof data);
+    ck_assert_int_eq(pl_copy_to_device(gpu, out, data, sizeof data), PL_OK);
+    ck_assert_int_eq(pl_launch_kernel(gpu, module, &l, &r), PL_OK);
+    ck_assert_int_eq(pl_copy_from_device(gpu, data, out, sizeof data), PL_OK);
+    uint32_t wrong = 0;
+    for (uint32_t k = 0; k < N; k++) wrong += data[k] != (k < blocks * THREADS ? 3 * k : 0);
+    ck_assert_uint_eq(wrong, 0);
+    return r;
+}
+
+static void set_up(void)
+{
+    const pl_load_options options = {.opt_level = 0};
+    ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), &options, &module), PL_OK);
+    ck_assert_int_eq(pl_alloc_device(gpu, sizeof data, "out", &out), PL_OK);
+}
+
+static void tear_down(void)
+{
+    pl_module_close(module);
+    pl_gpu_close(gpu);
+}
+
+static void compare(uint32_t cluster)
+{
+    set_up();
+    const pl_result whole = launch(BLOCKS, cluster, 0), part = launch(BLOCKS, cluster, 1e-9);
+    ck_assert_uint_eq(whole.timed_blocks, 0);
+    ck_assert_uint_gt(part.timed_blocks, 0);
+    ck_assert_uint_lt(part.timed_blocks, BLOCKS / 2);
+    ck_assert_uint_eq(whole.inst_executed, part.inst_executed);
+    ck_assert_uint_eq(whole.thread_inst_executed, part.thread_inst_executed);
+    const double ratio = (double)part.cycles / (double)whole.cycles;
+    ck_assert_msg(ratio > 0.7 && ratio < 1.4, "%g of the cycles", ratio);
+    tear_down();
+}
+
+START_TEST(the_rest_runs_without_the_model)
+{
+    compare(0);
+}
+END_TEST
+
+START_TEST(the_rest_has_whole_clusters)
+{
+    compare(2);
+}
+END_TEST
+
+/* Blocks that run at once may wait for each other. */
+START_TEST(blocks_that_fit_all_run_with_the_model)
+{
+    set_up();
+    ck_assert_uint_eq(launch(500, 0, 1e-9).timed_blocks, 0);
+    tear_down();
+}
+END_TEST
+
+UNIT_MAIN("time_limit", the_rest_runs_without_the_model, the_rest_has_whole_clusters,
+          blocks_that_fit_all_run_with_the_model)
