@@ -46,7 +46,18 @@ static bool name_place(const void *code, const Dl_info *object, char *text, size
     return !template;
 }
 
-void cuda_caller(char *text, size_t room)
+static bool name_object(const void *code, const Dl_info *object, char *text, size_t room)
+{
+    (void)code;
+    const char *slash = strrchr(object->dli_fname, '/');
+    snprintf(text, room, "%s", slash ? slash + 1 : object->dli_fname);
+    return true;
+}
+
+typedef bool name_frame(const void *code, const Dl_info *object, char *text, size_t room);
+
+/* The first caller beyond this library that has a name. */
+static void find_caller(name_frame *name, char *text, size_t room)
 {
     void *frame[FRAMES];
     Dl_info own, at = {0};
@@ -56,7 +67,16 @@ void cuda_caller(char *text, size_t room)
     bool inside = false; /* behind frames of ours; before them may be one of a sanitizer */
     for (int k = 0; k < n && dladdr(frame[k], &at); k++) {
         inside |= at.dli_fbase == own.dli_fbase;
-        if (inside && at.dli_fbase != own.dli_fbase && name_place(frame[k], &at, text, room))
-            return;
+        if (inside && at.dli_fbase != own.dli_fbase && name(frame[k], &at, text, room)) return;
     }
+}
+
+void cuda_caller(char *text, size_t room)
+{
+    find_caller(name_place, text, room);
+}
+
+void cuda_calling_object(char *text, size_t room)
+{
+    find_caller(name_object, text, room);
 }

@@ -826,11 +826,30 @@ int pl_cuEventElapsedTime_v2(float *ms, void *from, void *to)
     return pl_cudaEventElapsedTime(ms, from, to);
 }
 
+/* Libraries whose kernels are machine code: the user is told once of each, as they tell no reason.
+ */
+static void tell_machine_code(void)
+{
+    static const char *const name[] = {"libcublas.",   "libcublasLt.", "libcufft.", "libcurand.",
+                                       "libcusolver.", "libcusparse.", "libcudnn",  "libnpp",
+                                       "libnvjpeg.",   "libnccl."};
+    enum { NAMES = sizeof name / sizeof *name };
+    static bool told[NAMES];
+    char caller[256];
+    cuda_calling_object(caller, sizeof caller);
+    for (int k = 0; k < NAMES; k++) {
+        if (strncmp(caller, name[k], strlen(name[k])) != 0 || told[k]) continue;
+        told[k] = true;
+        cuda_say("%s holds machine code only, which does not run here: its calls fail", caller);
+    }
+}
+
 /* Libraries of the toolkit ask for tables that no documentation describes, and do without. */
 int pl_cuGetExportTable(const void **table, const void *id)
 {
     (void)id;
     if (!table) return CU_INVALID_VALUE;
+    tell_machine_code();
     *table = NULL;
     return DRIVER_NOT_FOUND;
 }

@@ -714,6 +714,8 @@ void cuda_kin_free(cuda_function *f);
 /* ---- patch.c ---- */
 /* The place in the program that has called us: "main+0x42"; empty: it is not known. */
 void cuda_caller(char *text, size_t room);
+/* The file whose code has called us: "libcublas.so.13"; empty: it is not known. */
+void cuda_calling_object(char *text, size_t room);
 
 /* ---- activity.c: trace and summary of the application ---- */
 typedef struct cuda_activity {

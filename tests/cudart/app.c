@@ -646,6 +646,7 @@ static const struct {
     {"values_never", values_never},
     {"values_late", values_late},
     {"first_forms", first_forms},
+    {"export_tables", export_tables},
     {"advice", advice},
     {"stream_attributes", stream_attributes},
     {"lazily", lazily},

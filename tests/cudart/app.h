@@ -151,6 +151,7 @@ void stream_values(void);
 void graph_block(void);
 void contexts_of_handles(void);
 void first_forms(void);
+void export_tables(void);
 void advice(void);
 void stream_attributes(void);
 void lazily(void);

@@ -502,6 +502,17 @@ void stream_values(void)
     EXPECT(cuGetProcAddress_v2("cuMemAlloc", &p, 13000, 99, &status), CU_INVALID_VALUE);
 }
 
+int cuGetExportTable(const void **table, const void *id);
+
+/* Tables without a description, of which there are none. */
+void export_tables(void)
+{
+    static const unsigned char id[16] = {1};
+    const void *table = id;
+    for (int k = 0; k < 2; k++) EXPECT(cuGetExportTable(&table, id), 500);
+    EXPECT(table == NULL, 1);
+}
+
 int cuDevicePrimaryCtxSetFlags(int device, unsigned flags);
 int cuGLGetDevices_v2(unsigned *count, int *devices, unsigned n, int list);
 int cuCtxGetDevice_v2(int *device, void *context);

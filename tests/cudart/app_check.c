@@ -1,5 +1,6 @@
 /* app_check.c - programs with one mistake each for checkers; with $APP_MENDED it is mended. */
 #include "tests/cudart/app.h"
+#include <signal.h>
 
 int cudaMallocArray(void **out, const cuda_channel *channel, size_t width, size_t height,
                     unsigned flags);

@@ -42,6 +42,11 @@ runs "a module that is kept: damaged" 0 "good
 runs "a module that is kept: whole again" 0 0 "" sh -c 'cmp -s damaged kept/*; echo $(($? == 0))'
 runs "vectors, timing mode" 5 good "" with "--mode timing" vectors
 runs "first forms of calls" 5 good "cuGLGetDevices_v2 is not supported: it shares memory with OpenGL" app first_forms
+runs "tables without a description" 5 good "" app export_tables
+cp "$build/tests/cudart/app" libcublas.so.13
+runs "a library of machine code is named" 5 good "libcublas.so.13 holds machine code only" "$loom" exec ./libcublas.so.13 export_tables
+n=$((n + 1))
+[ "$(grep -c 'machine code' err)" = 1 ] && echo "ok $n - it is named once" || echo "not ok $n - it is named once"
 runs "linking" 5 good "only PTX and fat binaries" app link
 n=$((n + 1))
 [ "$(grep -c 'is defined in two modules' err)" = 1 ] && echo "ok $n - a name that is defined twice is told once" || echo "not ok $n - a name that is defined twice is told once"
