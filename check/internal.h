@@ -6,6 +6,7 @@
 #include "check/check.h"
 #include "check/init.h"
 #include "check/knowledge.h"
+#include "check/places.h"
 #include "check/shadow.h"
 #include "emu/exec/async/async.h"
 
@@ -68,29 +69,6 @@ typedef struct check_barrier {
         uint32_t came, waits; /* lanes */
     } * of;                   /* by group; NULL: none has come yet */
 } check_barrier;
-
-/* What atomic operations on a location pass on. */
-typedef struct sync_place {
-    uint64_t address;
-    pl_knowledge *everywhere; /* released at device scope */
-    pl_knowledge *anyhow;     /* released at any scope */
-    pl_who writer;            /* the lane that has released all of it; 0: several */
-    struct sync_block {
-        uint32_t block;
-        pl_knowledge *known; /* released by threads of that block, at any scope */
-    } * by;
-    uint32_t nby, capby;
-    pl_knowledge *phase; /* mbarriers: what the phase that is running has collected; `everywhere`
-                            then is what complete ones did */
-    bool made;           /* mbarriers: mbarrier.init has been here */
-    bool odd;            /* the phase bit that `phase` is for */
-    uint32_t number;     /* of the object among those of its block */
-} sync_place;
-
-typedef struct sync_places {
-    sync_place **at; /* a hash table; NULL: free */
-    uint32_t n, cap;
-} sync_places;
 
 typedef struct check_block {
     uint32_t number, units;

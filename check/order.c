@@ -440,93 +440,19 @@ static void proxy_fence(pl_warp *w, const pl_insn *i)
     about(k, w, i)->plain(w, i);
 }
 
-/* The slot of an address, or the free one where it would be. */
-static sync_place **slot_of(sync_place **at, uint32_t cap, uint64_t address)
-{
-    uint32_t n = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32) & (cap - 1);
-    while (at[n] && at[n]->address != address) n = (n + 1) & (cap - 1);
-    return &at[n];
-}
-
-static sync_place *find(sync_places *t, uint64_t address)
-{
-    return t->cap ? *slot_of(t->at, t->cap, address) : NULL;
-}
-
-static sync_place *make(sync_places *t, uint64_t address)
-{
-    sync_place *p = find(t, address);
-    if (p) return p;
-    if (2 * (t->n + 1) > t->cap) {
-        const uint32_t cap = t->cap ? 2 * t->cap : 16;
-        sync_place **at = calloc(cap, sizeof *at);
-        if (!at) return NULL;
-        for (uint32_t k = 0; k < t->cap; k++)
-            if (t->at[k]) *slot_of(at, cap, t->at[k]->address) = t->at[k];
-        free(t->at);
-        t->at = at;
-        t->cap = cap;
-    }
-    p = calloc(1, sizeof *p);
-    if (!p) return NULL;
-    p->address = address;
-    *slot_of(t->at, t->cap, address) = p;
-    t->n++;
-    return p;
-}
-
-static void forget(sync_place *p)
-{
-    set(&p->everywhere, NULL);
-    set(&p->anyhow, NULL);
-    set(&p->phase, NULL);
-    p->writer = 0;
-    for (uint32_t n = 0; n < p->nby; n++) pl_knowledge_drop(p->by[n].known);
-    p->nby = 0;
-}
-
-static void free_places(sync_places *t)
-{
-    for (uint32_t n = 0; n < t->cap; n++) {
-        if (!t->at[n]) continue;
-        forget(t->at[n]);
-        free(t->at[n]->by);
-        free(t->at[n]);
-    }
-    free(t->at);
-    *t = (sync_places){0};
-}
-
 static sync_places *table_of(pl_check *k, const place *p)
 {
     return p->owner ? &p->owner->places : &k->places;
 }
 
-static pl_knowledge **of_block(sync_place *p, uint32_t block)
-{
-    for (uint32_t n = 0; n < p->nby; n++)
-        if (p->by[n].block == block) return &p->by[n].known;
-    if (p->nby == p->capby) {
-        const uint32_t cap = p->capby ? 2 * p->capby : 1;
-        struct sync_block *b = realloc(p->by, cap * sizeof *b);
-        if (!b) return NULL;
-        p->by = b;
-        p->capby = cap;
-    }
-    p->by[p->nby] = (struct sync_block){.block = block};
-    return &p->by[p->nby++].known;
-}
-
 void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place *p)
 {
     pl_check *k = check_of(w);
-    sync_place *s = find(table_of(k, p), p->address);
+    sync_place *s = pl_sync_find(table_of(k, p), p->address);
     if (!s) return;
     check_unit *u = unit_of(w);
     const uint32_t block = block_of(w->cta)->number;
-    pl_knowledge *own = NULL;
-    for (uint32_t n = 0; n < s->nby; n++)
-        if (s->by[n].block == block) own = s->by[n].known;
+    pl_knowledge *own = pl_sync_known(s, block);
     if (x->acquire) {
         learn(w, u, 1u << lane, own, false);
         if (x->level != PL_SCOPE_CTA) learn(w, u, 1u << lane, s->everywhere, false);
@@ -585,12 +511,13 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
     }
     for (unsigned r = 0; r < PL_SCOPES; r++) any |= out[r] != NULL;
     const bool store = !(x->flags & PL_ACCESS_ATOMIC);
-    sync_place *s = any ? make(table_of(k, p), p->address) : find(table_of(k, p), p->address);
+    sync_place *s =
+        any ? pl_sync_make(table_of(k, p), p->address) : pl_sync_find(table_of(k, p), p->address);
     if (any && !s) k->no_memory = true;
     /* a thread's strong write behind its release on the same bytes passes the release on, too */
     const bool again = s && x->flags & PL_ACCESS_STRONG && s->writer == self;
-    if (s && store && !again) forget(s);
-    pl_knowledge **own = s && any ? of_block(s, block) : NULL;
+    if (s && store && !again) pl_sync_forget(s);
+    pl_knowledge **own = s && any ? pl_sync_of_block(s, block) : NULL;
     if (own) {
         s->writer = store || again ? self : 0;
         pl_knowledge_learn(own, out[PL_SCOPE_CTA]);
@@ -603,8 +530,8 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
 
 bool pl_order_releases(pl_check *k, const place *p)
 {
-    const sync_place *s = find(table_of(k, p), p->address);
-    return s && s->nby;
+    const sync_place *s = pl_sync_find(table_of(k, p), p->address);
+    return s && s->blocks;
 }
 
 /* ---- mbarriers ---- */
@@ -613,22 +540,23 @@ bool pl_order_releases(pl_check *k, const place *p)
 static void turn(sync_place *s, const uint8_t *object)
 {
     const bool odd = pl_mbar_read(object).phase;
-    if (odd == s->odd) return;
-    pl_knowledge_learn(&s->everywhere, s->phase);
-    set(&s->phase, NULL);
-    s->odd = odd;
+    if (odd == s->object->odd) return;
+    pl_knowledge_learn(&s->everywhere, s->object->phase);
+    set(&s->object->phase, NULL);
+    s->object->odd = odd;
 }
 
 static sync_place *object_at(pl_check *k, const place *p)
 {
     if (!p->bytes || !p->owner) return NULL;
-    sync_place *s = find(&p->owner->places, p->address);
-    if (!s && (s = make(&p->owner->places, p->address)) != NULL) {
-        s->odd = pl_mbar_read(p->bytes).phase;
-        s->number = p->owner->objects++;
+    sync_place *s = pl_sync_make(&p->owner->places, p->address);
+    if (s && !s->object && (s->object = calloc(1, sizeof *s->object)) != NULL) {
+        s->object->odd = pl_mbar_read(p->bytes).phase;
+        s->object->number = p->owner->objects++;
     }
-    if (!s) k->no_memory = true;
-    return s;
+    if (s && s->object) return s;
+    k->no_memory = true;
+    return NULL;
 }
 
 static void mbarrier(pl_warp *w, const pl_insn *i)
@@ -652,9 +580,9 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
         sync_place *s = object_at(k, &at[l]);
         if (s) pl_sync_mbarrier(w, i, l, s);
         if (s) turn(s, at[l].bytes);
-        if (s && x->release) take_down(k, w, u, same, &s->phase);
+        if (s && x->release) take_down(k, w, u, same, &s->object->phase);
         if (s && x->release && pl_forms[i->form].mnem == M_cp) /* when their copies have landed */
-            pl_knowledge_add(&s->phase,
+            pl_knowledge_add(&s->object->phase,
                              pl_who_unit(block_of(w->cta)->number, PL_AGENTS + unit_index(w)),
                              k->time);
     }
@@ -667,11 +595,11 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
     for (uint32_t m = exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         sync_place *s =
-            at[l].bytes && at[l].owner ? find(&at[l].owner->places, at[l].address) : NULL;
-        if (!s) continue;
+            at[l].bytes && at[l].owner ? pl_sync_find(&at[l].owner->places, at[l].address) : NULL;
+        if (!s || !s->object) continue;
         if (pl_insn_has(i, W_init)) {
-            forget(s);
-            s->odd = false;
+            pl_sync_forget(s);
+            s->object->odd = false;
         }
         turn(s, at[l].bytes);
         if (done >> l & 1u) learn(w, u, 1u << l, s->everywhere, false);
@@ -700,13 +628,13 @@ static void tensor_commit(pl_warp *w, const pl_insn *i)
         sync_place *s = object_at(k, &at[n]);
         if (!s) continue;
         turn(s, at[n++].bytes);
-        take_down(k, w, u, 1u << l, &s->phase);
+        take_down(k, w, u, 1u << l, &s->object->phase);
     }
     tick(k, u);
     u->group[0].stamp = k->time;
     x->plain(w, i);
     while (n-- > 0) {
-        sync_place *s = find(&at[n].owner->places, at[n].address);
+        sync_place *s = pl_sync_find(&at[n].owner->places, at[n].address);
         if (s) turn(s, at[n].bytes);
     }
 }
@@ -822,9 +750,10 @@ unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32
     sync_place *s = object_at(k, &at);
     if (!s) return 0;
     turn(s, o->bar);
-    const unsigned agent = PL_OBJECTS + s->number / PL_LANES % (UINT8_MAX - 1 - PL_OBJECTS);
-    *lane = s->number % PL_LANES;
-    pl_knowledge_add(&s->phase, pl_who_lane(block_of(w->cta)->number, agent, *lane), k->time++);
+    const unsigned agent = PL_OBJECTS + s->object->number / PL_LANES % (UINT8_MAX - 1 - PL_OBJECTS);
+    *lane = s->object->number % PL_LANES;
+    pl_knowledge_add(&s->object->phase, pl_who_lane(block_of(w->cta)->number, agent, *lane),
+                     k->time++);
     return agent;
 }
 
@@ -883,7 +812,7 @@ void pl_order_block_ends(pl_check *k, check_block *b)
         free(b->barrier[n].of);
         drop_fences(&b->barrier[n].fence);
     }
-    free_places(&b->places);
+    pl_sync_free(&b->places);
     check_cluster **at = &k->clusters;
     while (*at && *at != b->cluster) at = &(*at)->next;
     if (!*at || --(*at)->refs) return;
@@ -896,7 +825,7 @@ void pl_order_block_ends(pl_check *k, check_block *b)
 
 void pl_order_end(pl_check *k)
 {
-    free_places(&k->places);
+    pl_sync_free(&k->places);
 }
 
 void pl_order_hooks(pl_hooks *h)

@@ -138,10 +138,10 @@ void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, sync_place *s
 {
     pl_check *k = check_of(w);
     if (pl_insn_has(i, W_init)) {
-        s->made = true;
+        s->object->made = true;
         return;
     }
-    if (!(k->tools & PL_CHECK_SYNC) || s->made || pl_insn_has(i, W_inval)) return;
+    if (!(k->tools & PL_CHECK_SYNC) || s->object->made || pl_insn_has(i, W_inval)) return;
     char text[160];
     snprintf(text, sizeof text,
              "the mbarrier at shared address 0x%llx is used without mbarrier.init",
