@@ -30,12 +30,15 @@ static double ratio(uint64_t a, uint64_t b)
     return b ? (double)a / (double)b : 0;
 }
 
-/* The blocks that are left. Their instructions take as long as those before them took on average,
- * while blocks started or altogether: the GPU is not full at the beginning, nor at the end. */
-static pl_status run_rest(pl_grid *g, pl_result *out)
+/* The blocks that are left; timed: instructions of those that have ended, as the model counts them:
+ * it counts what hardware executes, and the others what the program has. Their instructions take as
+ * long as those before them took on average, while blocks started or altogether: the GPU is not
+ * full at the beginning, nor at the end. */
+static pl_status run_rest(pl_grid *g, uint64_t timed, pl_result *out)
 {
     const pl_time_limit *limit = g->time_limit;
     const uint64_t executed = g->executed, lanes = g->lane_executed;
+    const double counted = timed && executed ? ratio(timed, executed) : 1;
     if (!out->timed_blocks) out->timed_blocks = g->first_block + g->blocks_done;
     g->resumed = g->blocks_done > 0;
     g->modelled = false;
@@ -44,20 +47,22 @@ static pl_status run_rest(pl_grid *g, pl_result *out)
     if (g->most.instructions > executed) g->most.instructions -= executed;
     if (g->async_mode == PL_ASYNC_TIMED) g->async_mode = PL_ASYNC_EAGER;
     const pl_status st = pl_grid_run(g);
-    const uint64_t rest = g->executed - executed;
+    const uint64_t rest = (uint64_t)(counted * (double)(g->executed - executed));
     const double full = ratio(limit->cycles, limit->instructions),
                  all = ratio(out->cycles, out->inst_executed),
                  each = full > 0 && full < all ? full : all;
     out->cycles += (uint64_t)(each * (double)rest);
     out->inst_executed += rest;
-    out->thread_inst_executed += g->lane_executed - lanes;
+    out->thread_inst_executed += (uint64_t)(counted * (double)(g->lane_executed - lanes));
     return st;
 }
 
 pl_status pl_timing(pl_module *m, pl_grid *head, pl_totals *totals, pl_result *out)
 {
     const pl_time_limit *limit = head->time_limit;
+    const uint64_t before = out->inst_executed;
     pl_status st = limit && limit->over ? PL_OK : run_timed(m, head, totals, out);
-    if (st == PL_OK && limit && limit->over && pl_grid_left(head)) st = run_rest(head, out);
+    if (st == PL_OK && limit && limit->over && pl_grid_left(head))
+        st = run_rest(head, out->inst_executed - before, out);
     return st;
 }
