@@ -1,5 +1,6 @@
 /* aggregate_atomics.c - atomic operations on one address that one lane does for its warp. */
 #include "compiler/codegen/reconvergence.h"
+#include "isa/program/operand_plan.h"
 
 #include <string.h>
 
@@ -99,18 +100,17 @@ static aggregation aggregation_of(const pl_ir *x, const pl_divergence *v, uint32
     bool same = !v->row[i->op[address + 1]];
     if (atom && x->regs[i->op[0]].nuses)
         return pl_insn_has(i, W_add) && same ? RANKED : NOT_AGGREGATED;
-    if (pl_insn_has(i, W_add) &&
-        constant_in(x, i->op[address + 1],
-                    &number)) /* times the number of lanes; there is ATOMS.POPC.INC */
+    /* Times the number of lanes; there is ATOMS.POPC.INC. */
+    if (pl_insn_has(i, W_add) && constant_in(x, i->op[address + 1], &number))
         return shared && number == 1 ? NOT_AGGREGATED : COUNTED;
     return pl_insn_is_warp_aggregable(i) ? SUMMED : NOT_AGGREGATED;
 }
 
-static void reads_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static bool touches(pl_ir *x, pl_insn *i, uint32_t row)
 {
-    uint32_t *wanted = ctx; /* the row; found */
-    (void)use;
-    wanted[1] |= wanted[0] - *row < rows;
+    bool touched = false;
+    PL_FOR_EACH_USE(x->p, i, o) touched |= !(o.use & PL_USE_PRED) && row - *o.row < o.rows;
+    return touched;
 }
 
 /* After atomic operation `at`, before its first reader: the rank of each lane. */
@@ -122,11 +122,8 @@ static bool put_rank(pl_ir *x, uint32_t b, size_t at)
                    found = pl_ir_new(x, wide ? 2 : 1);
     const pl_word type = wide ? W_b64 : W_b32;
     size_t to = at + 1;
-    for (; to < k->code.n && !pl_insn_is_jump(&k->code.at[to]); to++) {
-        uint32_t wanted[2] = {d, 0};
-        pl_insn_uses(x->p, &k->code.at[to], reads_row, wanted);
-        if (wanted[1]) break;
-    }
+    while (to < k->code.n && !pl_insn_is_jump(&k->code.at[to]) && !touches(x, &k->code.at[to], d))
+        to++;
     k->code.at[at].op[0] = found;
     pl_insn *i = pl_ir_insert_deferred(x, b, to);
     if (!i || !pl_insn_make(i, M__rank, 2, &type, 1)) return false;
