@@ -65,8 +65,8 @@ static bool attribute(int k, int *value)
             *value = (int)(v * described[i].factor);
     if (k == 75) *value = (int)cuda_capability() / 10;
     if (k == 76) *value = (int)cuda_capability() % 10;
-    if (k == 108 &&
-        pl_gpu_value(cuda.device[0].gpu, "l2.size", "B", &v)) /* five eighths of the L2 */
+    /* Five eighths of the L2. */
+    if (k == 108 && pl_gpu_value(cuda.device[0].gpu, "l2.size", "B", &v))
         *value = cuda_capability() >= 80 ? (int)(v * 5 / 8) : 0;
     return true;
 }

@@ -153,8 +153,8 @@ pl_status pl_tracedb_connect(pl_diags *diags, const char *path, sqlite3 **out)
 {
     struct stat file;
     *out = NULL;
-    if (stat(path, &file) == 0 && !S_ISREG(file.st_mode) &&
-        !S_ISDIR(file.st_mode)) /* opening a pipe would wait */
+    /* Opening a pipe would wait. */
+    if (stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))
         return no_trace(diags, path);
     int code = pl_tracedb_open_file(path, PL_TRACEDB_READ, out);
     if (code == SQLITE_OK) code = pl_tracedb_register(*out);

@@ -436,9 +436,8 @@ bool pl_pass_insert_reconvergence(pl_ir *x)
         if (meet == PL_IR_NONE || meet == n) continue;
         if (in_next_iteration(x, &in, b, meet)) continue;
         const pl_ir_block *m = &x->blocks.at[meet];
-        if (m->code.n &&
-            pl_forms[m->code.at[0].form].effects & PL_EF_EXIT) /* nothing left to do together */
-            continue;
+        /* Nothing left to do together. */
+        if (m->code.n && pl_forms[m->code.at[0].form].effects & PL_EF_EXIT) continue;
         if (x->f->entry && m->code.n == 1 && pl_insn_mnem(&m->code.at[0]) == M_ret) continue;
         from[meet] = pl_ir_common_dominator(x, from[meet], b);
         if (in.first[b] && !note(x, &in, b, (sync_point){.block = meet})) return false;

@@ -294,8 +294,8 @@ static bool combine_block(pl_ir *x, combiner *c)
         c->block = x->rpo[j];
         pl_ir_block *b = &x->blocks.at[c->block];
         for (c->at = 0; c->at < b->code.n; c->at++) {
-            if (c->counting ||
-                c->changed) /* counting changes nothing; one change is as good as many */
+            /* Counting changes nothing; one change is as good as many. */
+            if (c->counting || c->changed)
                 combine_insn(c, &b->code.at[c->at]);
             else {
                 pl_insn before = b->code.at[c->at];

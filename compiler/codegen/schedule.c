@@ -154,9 +154,8 @@ static bool build_dependence_graph(sched *l)
         pl_insn_writes_here(l->x->p, &l->code[l->at], pl_sched_note_write, l);
         l->node[l->at].end = (uint32_t)l->uses.n;
     }
-    if (l->readers.cap <
-        l->uses.n) /* their lists are followed while they grow, which must not fail in between */
-        pl_reserve(l->x->tmp, &l->readers, 2 * l->uses.n);
+    /* Their lists are followed while they grow, which must not fail in between. */
+    if (l->readers.cap < l->uses.n) pl_reserve(l->x->tmp, &l->readers, 2 * l->uses.n);
     if (!pl_arena_ok(l->x->tmp)) return false;
     for (size_t k = 0; k < l->uses.n; k++) {
         uint32_t slot = l->uses.at[k].value;

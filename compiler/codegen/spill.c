@@ -841,9 +841,8 @@ bool pl_pass_spill(pl_ir *x)
             any |= (pl_insn_effects(&x->blocks.at[b].code.at[k]) & PL_EF_CALL) != 0;
             calls |= forgets(x, &x->blocks.at[b].code.at[k]);
         }
-    if (!any && x->f->entry &&
-        x->max_pressure <= s.room) /* nothing has been added that takes registers */
-        return true;
+    /* Nothing has been added that takes registers. */
+    if (!any && x->f->entry && x->max_pressure <= s.room) return true;
     if (!pl_ir_analyze(x)) return false;
     if (x->f->rows <= s.room && !calls) return true;
     if (!pl_liveness_values(&s.f, x, false)) return false;

@@ -621,9 +621,8 @@ bool pl_pass_place_constant_loads(pl_ir *x)
         if (!insert_prologue(x, 0, M__stack)) return false;
     }
     pl_ir_sweep(x);
-    if (x->f->rows == rows &&
-        !p.has_high_pressure) /* loads that no instruction needs are gone; those that are left have
-                                 a register of their own or go with their reader */
-        pl_ir_preserve_counts(x);
+    /* Loads that no instruction needs are gone; those that are left have a register of their own or
+     * go with their reader. */
+    if (x->f->rows == rows && !p.has_high_pressure) pl_ir_preserve_counts(x);
     return pl_ir_ok(x);
 }

@@ -455,9 +455,8 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
     unite(w, w->current, PL_SPLIT_WARP_SYNC, 0, ours);
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_simt_split *o = &w->split[k];
-        if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC ||
-            !(o->mask & ours)) /* lanes of another half wait for their own */
-            continue;
+        /* Lanes of another half wait for their own. */
+        if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC || !(o->mask & ours)) continue;
         o->wait = PL_SPLIT_READY;
         o->synced = true;
     }

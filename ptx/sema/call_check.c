@@ -136,8 +136,8 @@ bool pl_call_check(pl_parse *p, const pl_form *form, pl_operand_draft *op, pl_lo
         pl_report(p->diags, PL_E0242, proto->at, callee->func->name);
         return false;
     }
-    if (callee->kind != PL_O_FUNC &&
-        proto->table->kind == PL_TAB_CALL) /* the call must suit every target */
+    /* The call must suit every target. */
+    if (callee->kind != PL_O_FUNC && proto->table->kind == PL_TAB_CALL)
         for (size_t k = 1; k < proto->table->funcs.n; k++) {
             const pl_func *g = proto->table->funcs.at[k];
             if (!list(p, at, g, g->rets.at, g->rets.n, rets, true) ||
