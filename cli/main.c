@@ -19,7 +19,7 @@ static const struct {
     {"dis", cmd_dis, "dis K.ptx ... | K.plo", "list the machine program beside the PTX"},
     {"fmt", cmd_fmt, "fmt K.ptx", "print PTX in its standard layout"},
     {"explain", cmd_explain, "explain TOPIC",
-     "explain an instruction, a diagnostic, a machine key or a metric"},
+     "explain an instruction, a diagnostic, a machine key, a metric or a term"},
     {"occupancy", cmd_occupancy, "occupancy K.ptx -b BLOCK | -b BLOCK -r REGISTERS",
      "say how many blocks fit a multiprocessor"},
     {"litmus", cmd_litmus, "litmus T.litmus ...",

@@ -62,7 +62,7 @@ BEGIN {
 BEGIN {
     if (what == "doc") {
         print "# CUDA calls in ptxloom, one by one\n"
-        print "Every entry point of the runtime of CUDA 13, and those of the driver that are there. *Exact*: as the documentation of CUDA says, as far as a program can tell"
+        print "This page lists every entry point of the runtime and of the driver of CUDA 13. *Exact*: as the documentation of CUDA says, as far as a program can tell"
         print "from results; times are modelled. *Approximate*: with the difference that stands beside it. *Refused*: the call answers"
         print "`cudaErrorNotSupported`, and the first time a sentence on standard error says so. Calls with a `_ptsz` or `_ptds` twin"
         print "have it here, too. This page is made from `cudart/api.def`; [cuda-programs.md](cuda-programs.md) tells how to run programs."

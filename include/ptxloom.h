@@ -697,7 +697,7 @@ pl_status pl_trace_add_call(pl_trace *t, const pl_trace_call *c);
 /* What a stream did. */
 typedef struct pl_trace_activity {
     const char *kind; /* "kernel", "copy", "set", "host function", "event" */
-    const char *name; /* of the kernel; "HtoD", "DtoH", "DtoD", "HtoH" of a copy */
+    const char *name; /* of the kernel; "HtoD", "DtoH", "DtoD", "HtoH", "PtoP" of a copy */
     int64_t device, stream;
     int64_t call, graph; /* the call that put it there; the launch of a graph; 0: none */
     double start, end;
@@ -794,8 +794,8 @@ pl_status pl_trace_diff(pl_gpu *gpu, struct sqlite3 *a, int64_t launch_a, struct
 const char *pl_cuda_error(int number, const char **text);
 
 /* ---- the instruction table and explanations ---- */
-/* Text about an instruction, diagnostic, machine key or metric, in the gpu's memory; NULL when
- * nothing is known by that name. */
+/* Text about an instruction, diagnostic, machine key or section, metric, query, rule, pass, kind of
+ * finding or term of the glossary, in the gpu's memory; NULL when nothing is known by that name. */
 const char *pl_explain(pl_gpu *gpu, const char *topic);
 /* One line for each instruction form that is parsed and checked but not executed, with the reason.
  */

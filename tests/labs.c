@@ -333,7 +333,7 @@ static char *inventory(const lab_set *x)
         fprintf(f, "| %s | %s | %s | %zu | %zu |\n", cell[0], cell[1], cell[2], n, good);
     }
     fprintf(f,
-            "\nEXACT: %zu of %zu. REL: %zu of %zu.\n\n| not runnable yet | kind | why |\n| --- | "
+            "\nEXACT: %zu of %zu. REL: %zu of %zu.\n\n| left out | kind | why |\n| --- | "
             "--- | --- |\n",
             total[0][1], total[0][0], total[1][1], total[1][0]);
     for (size_t i = 0; i < x->missing.rows; i++) {

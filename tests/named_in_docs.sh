@@ -1,6 +1,7 @@
 #!/bin/sh
 # named_in_docs.sh - what the documentation names is there: linked files, files in back quotes, and functions and types in back quotes
-# that begin with pl_ or exec_. So a renamed file or function fails a test until the pages know of it.
+# that begin with pl_ or exec_. So a renamed file or function fails a test until the pages know of it. What machine files say of the
+# H200 is compared with its file.
 srcdir=${srcdir:-.}
 export LC_ALL=C
 cd "$srcdir" || exit 99
@@ -10,7 +11,7 @@ tests=0
 failed=0
 cat base/*.[ch] isa/*/*.[ch] compiler/*.[ch] compiler/*/*.[ch] ptx/*.[chly] ptx/*/*.[chly] arch/*.[ch] emu/*/*.[ch] emu/*/*/*.[ch] memmodel/*.[ch] traces/*.[ch] traces/*/*.[ch] lib/*.[ch] lib/*/*.[ch] cli/*.[ch] include/*.h | grep -oE '[a-z_0-9]*(pl|exec)_[a-z0-9_]+' | sort -u >"$scratch/names"
 
-for page in README.md doc/*.md isa/*/*.md tests/*/README.md; do
+for page in README.md CONTRIBUTING.md CHANGELOG.md labs/README.md doc/*.md isa/*/*.md tests/*/README.md; do
     folder=$(dirname "$page")
     # Text outside of blocks, one word in back quotes or one link a line.
     awk '/^```/ { on = !on; next } !on' "$page" >"$scratch/text"
@@ -36,5 +37,26 @@ for page in README.md doc/*.md isa/*/*.md tests/*/README.md; do
         echo "ok $tests - what $page names is there ($(cat "$scratch/links" "$scratch/files" | grep -c '') files)"
     fi
 done
+
+# "As on the H200" in a machine file is a claim about arch/h200.conf, and so is "the H200 has another value".
+awk '
+    FNR == 1 { section = "" }
+    /^\[/ { section = $1; next }
+    /^[a-z]/ {
+        at = index($0, ";"); value = substr($0, 1, at - 1); origin = substr($0, at + 1)
+        gsub(/[ \t]+/, " ", value); sub(/ $/, "", value);
+        key = section substr(value, 1, index(value, " = ") - 1)
+        if (FILENAME == "arch/h200.conf") { h200[key] = value; next }
+        if (origin ~ /^ guessed as on the H200$/ && h200[key] != value) print FILENAME ":" FNR ": not as on the H200: " value
+        if (origin ~ /^ guessed the H200 has another value$/ && h200[key] == value) print FILENAME ":" FNR ": as on the H200: " value
+    }' arch/h200.conf $(ls arch/*.conf | grep -v h200) >"$scratch/wrong"
+tests=$((tests + 1))
+if [ -s "$scratch/wrong" ]; then
+    failed=$((failed + 1))
+    echo "not ok $tests - what machine files say of the H200 is true"
+    sed 's/^/#   /' "$scratch/wrong"
+else
+    echo "ok $tests - what machine files say of the H200 is true"
+fi
 echo "1..$tests"
 [ "$tests" -gt 1 ] && [ "$failed" -eq 0 ]

@@ -319,11 +319,11 @@ CREATE TABLE nvtx_range ( -- ranges and marks that the program announced through
 
 CREATE TABLE finding ( -- what the checkers found (--check), each pair of places once
     id          INTEGER PRIMARY KEY,
-    kernel      INTEGER NOT NULL REFERENCES kernel (id),
+    kernel      INTEGER NOT NULL REFERENCES kernel (id), -- 0: a program's own mistake, outside of kernels
     tool        TEXT NOT NULL,    -- mem, race, init, sync, deadlock
     kind        TEXT NOT NULL,    -- `ptxloom explain TOOL-KIND` says what it means
     severity    TEXT NOT NULL,    -- error, warning
-    space       TEXT,             -- global, shared, local; NULL: no memory is meant
+    space       TEXT,             -- global, shared, local, register; NULL: no memory is meant
     pc          INTEGER NOT NULL,
     other_pc    INTEGER,          -- of the other access; NULL: there is none, as for all columns with other_
     file        TEXT,             -- CUDA source where the PTX has .loc, else PTX
