@@ -22,9 +22,9 @@ bool pl_sched_plain_store(const pl_insn *i)
 
 /* Cycles from an instruction to its reader, as the assembler expects them: the column `latency` of
  * isa/table/classes.isa. They are fixed latencies of sm_80 to sm_100, and typical ones of what a
- * scoreboard ends (h200/micro, 2026-11). Everything else takes schedule.fixed_latency. Beside a
- * chain of 50 to 400 FFMA, ptxas places a load from far away 303 cycles before its reader, whatever
- * the length (2026-11). */
+ * scoreboard ends (tests/data/micro, 2026-11). Everything else takes schedule.fixed_latency. Beside
+ * a chain of 50 to 400 FFMA, ptxas places a load from far away 303 cycles before its reader,
+ * whatever the length (2026-11). */
 
 /* Results that take so long are waited for (the others come in time). What else takes a register
  * stands no further before where it is needed than this. Between loads and their readers ptxas
@@ -70,9 +70,9 @@ uint32_t pl_sched_latency_of(const sched *l, const pl_class_info *c, const pl_in
 }
 
 /* Units that take an instruction every second cycle or less, and the cycles between two
- * (h200/micro, 2026-11): the assembler puts other work in between. Additions, copies and shifts by
- * a constant go to whichever integer unit is free. The columns `unit` and `unit_cycles` of
- * isa/table/classes.isa. PL_SCHED_NONE: none. */
+ * (tests/data/micro, 2026-11): the assembler puts other work in between. Additions, copies and
+ * shifts by a constant go to whichever integer unit is free. The columns `unit` and `unit_cycles`
+ * of isa/table/classes.isa. PL_SCHED_NONE: none. */
 uint8_t pl_sched_unit_of(const pl_class_info *c, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);

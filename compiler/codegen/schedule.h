@@ -226,9 +226,9 @@ typedef struct schedule_bound {
 bool pl_sched_plain_store(const pl_insn *i);
 uint32_t pl_sched_latency_of(const sched *l, const pl_class_info *c, const pl_insn *i);
 /* Units that take an instruction every second cycle or less, and the cycles between two
- * (h200/micro, 2026-11): the assembler puts other work in between. Additions, copies and shifts by
- * a constant go to whichever integer unit is free. The columns `unit` and `unit_cycles` of
- * isa/table/classes.isa. PL_SCHED_NONE: none. */
+ * (tests/data/micro, 2026-11): the assembler puts other work in between. Additions, copies and
+ * shifts by a constant go to whichever integer unit is free. The columns `unit` and `unit_cycles`
+ * of isa/table/classes.isa. PL_SCHED_NONE: none. */
 uint8_t pl_sched_unit_of(const pl_class_info *c, const pl_insn *i);
 /* Distance from the start of the region at which it can stand. */
 uint32_t pl_sched_issue_cycle(const sched *l, const ready_insn *c);

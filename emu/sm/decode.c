@@ -150,7 +150,7 @@ enum { FIXED, BY_BLOCK, BY_LANE, NUMBER };
 
 /* Work that both integer pipes can do: the assembler spreads additions and shifts over them (IADD3
  * and IMAD.IADD, SHF and IMAD.SHL). Packed additions and shifts by a register have one pipe only
- * (h200/micro add_s16x2, shl_b32). */
+ * (tests/data/micro add_s16x2, shl_b32). */
 static bool on_either_pipe(const pl_insn *i, const uint8_t *fetched, uint32_t rows)
 {
     static const uint16_t spread[] = {M_add, M_sub, M_shl, M__mov};
