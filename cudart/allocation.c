@@ -81,7 +81,7 @@ uint64_t cuda_reserve_addresses(uint64_t bytes)
         }
     const uint64_t grain = size >= BIG ? BIG_GRAIN : GRAIN, at = cuda_round_up(cuda.next, grain);
     if (size > cuda.window_end - at) return 0;
-    cuda.next = at + size + GRAIN; /* so that overruns hit nothing */
+    cuda.next = at + size + (cuda.options.page_bounds ? 0 : GRAIN); /* overruns hit nothing */
     return at;
 }
 
@@ -170,8 +170,8 @@ static char *site_of(const cuda_alloc *a)
 static pl_status map(int device, const cuda_alloc *a)
 {
     pl_gpu *gpu = cuda.device[device].gpu;
-    const pl_status st =
-        pl_map_device(gpu, a->address, a->size, a->bytes, a->site ? a->site : names[a->type]);
+    const pl_status st = pl_map_device(gpu, a->address, a->reached ? a->reached : a->size, a->bytes,
+                                       a->site ? a->site : names[a->type]);
     if (st == PL_OK && a->type == MEMORY_HOST) pl_gpu_of_host(gpu, a->address);
     return st;
 }
@@ -244,6 +244,24 @@ uint64_t cuda_device_bytes(void)
                                                                           : UINT64_C(16) << 30;
 }
 
+/* The bytes that kernels reach, of an allocation of this size on the device. */
+static uint64_t within_bounds(uint64_t size)
+{
+    return cuda.options.page_bounds ? cuda_round_up(size, BIG_GRAIN) : size;
+}
+
+bool cuda_alloc_shares_page(uint64_t address)
+{
+    const uint64_t page = address / BIG_GRAIN;
+    for (size_t k = 0; k < cuda.alloc.n; k++) {
+        const cuda_alloc *a = &cuda.alloc.at[k];
+        if (a->type == MEMORY_DEVICE && a->size && page >= a->address / BIG_GRAIN &&
+            page <= (a->address + a->size - 1) / BIG_GRAIN)
+            return true;
+    }
+    return false;
+}
+
 /* at: a wish, or 0. */
 static uint8_t *pages(uint64_t at, uint64_t room)
 {
@@ -259,7 +277,11 @@ static int fill(cuda_alloc *a)
     if (a->size > cuda_device_bytes() || *used > cuda_device_bytes() - a->size)
         return CU_MEMORY_ALLOCATION;
     a->reach = a->pooled ? 1u << a->device : reach_of(a->device);
-    if (a->size < BIG) {
+    if (cuda.options.page_bounds && !a->fixed) {
+        a->reached = within_bounds(a->size);
+        a->room = a->reached + cuda_page();
+        a->bytes = pages(0, a->room);
+    } else if (a->size < BIG) {
         a->bytes = calloc(1, a->size + SLACK);
     } else {
         a->room = cuda_round_up(a->size + SLACK, cuda_page());
@@ -279,11 +301,11 @@ int cuda_alloc_device(uint64_t size, int device, bool pooled, uint64_t *out)
     cuda_alloc a = {.size = size, .type = MEMORY_DEVICE, .device = device, .pooled = pooled};
     *out = 0;
     if (size > cuda_device_bytes()) return CU_MEMORY_ALLOCATION;
-    a.address = cuda_reserve_addresses(size);
+    a.address = cuda_reserve_addresses(within_bounds(size));
     if (!a.address) return CU_MEMORY_ALLOCATION;
     const int error = fill(&a);
     if (error)
-        cuda_return_addresses(a.address, size);
+        cuda_return_addresses(a.address, within_bounds(size));
     else
         *out = a.address;
     return error;
@@ -355,6 +377,7 @@ int cuda_share(uint64_t address)
         free(a->bytes);
     a->bytes = p;
     a->room = room;
+    a->reached = 0;
     for (int d = 0; d < cuda.devices; d++)
         if (a->reach >> d & 1 && map(d, a) != PL_OK) return -1;
     return a->fd = fd;
@@ -397,7 +420,7 @@ int cuda_release(uint64_t address, unsigned types)
     memmove(&cuda.alloc.at[k - 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof a);
     cuda.alloc.n--;
     if (a.type == MEMORY_DEVICE) {
-        if (!a.fixed) cuda_return_addresses(a.address, a.size);
+        if (!a.fixed) cuda_return_addresses(a.address, a.reached ? a.reached : a.size);
         if (!a.physical) cuda.device[a.device].used -= a.size;
     }
     free(a.site);

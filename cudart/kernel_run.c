@@ -253,6 +253,15 @@ static bool mapped_by_host(uint64_t address)
     return found;
 }
 
+/* A program may read or write behind its memory on hardware and never notice. */
+static void tell_page_bounds(const pl_result *r)
+{
+    const uint64_t address = r->fault ? r->fault->address : 0;
+    if (!cuda_in_window(address) || cuda.options.check || !cuda_alloc_shares_page(address)) return;
+    fprintf(stderr, "ptxloom: hardware notices this only behind whole pages of 2 MiB: "
+                    "`ptxloom exec --bounds page` goes on like that\n");
+}
+
 /* A kernel was given a pointer to memory of the host. */
 static void tell_host_memory(const pl_result *r)
 {
@@ -314,6 +323,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     cuda_flush();
     cuda_messages();
     tell_host_memory(&r);
+    tell_page_bounds(&r);
     cuda_ended_now();
     error = error_of(&r);
     if (r.status == PL_INVALID || r.status == PL_UNSUPPORTED) return error;

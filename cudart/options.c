@@ -115,11 +115,11 @@ static bool set_checker(cuda_options *o, int id, const char *value)
 
 static bool set(cuda_options *o, int id, const char *value)
 {
-    static const char *const modes[] = {"timing", "functional"},
-                             *const formats[] = {"rows", "packed"},
-                             *const clocks[] = {"real", "model"}, *const switches[] = {"on", "off"},
-                             *const levels[] = {"summary", "inst", "mem"},
-                             *const opts[] = {"0", "2"};
+    static const char
+        *const modes[] = {"timing", "functional"},
+               *const formats[] = {"rows", "packed"}, *const clocks[] = {"real", "model"},
+               *const switches[] = {"on", "off"}, *const bounds[] = {"byte", "page"},
+               *const levels[] = {"summary", "inst", "mem"}, *const opts[] = {"0", "2"};
     int k = 0;
     bool good = true;
     switch (id) {
@@ -144,6 +144,10 @@ static bool set(cuda_options *o, int id, const char *value)
     case O_MEMOIZE:
         good = one_of(value, switches, 2, &k);
         o->memoize = k == 0;
+        break;
+    case O_BOUNDS:
+        good = one_of(value, bounds, 2, &k);
+        o->page_bounds = k == 1;
         break;
     case O_OPT:
         good = one_of(value, opts, 2, &k);
@@ -228,6 +232,10 @@ bool cuda_read_options(cuda_options *o)
             return false;
         }
         if (!set(o, id, value)) return false;
+    }
+    if (o->page_bounds && o->check) {
+        cuda_say("--bounds page and --check exclude each other: checkers know bounds to the byte");
+        return false;
     }
     return true;
 }

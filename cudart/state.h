@@ -15,8 +15,8 @@
 typedef struct cuda_options {
     const char *arch, *trace, *metrics, *check, *check_kernel, *suppressions, *cache;
     pl_mode mode;
-    bool mode_given, summary, packed, log, host_clock, from_profiler, leak_check, memoize,
-        sanitizer, exitcode_given;
+    bool mode_given, page_bounds, summary, packed, log, host_clock, from_profiler, leak_check,
+        memoize, sanitizer, exitcode_given;
     int opt_level;
     pl_trace_level trace_level;
     uint64_t check_limit, threads, timeout, trace_limit, max_cycles, max_instructions, devices,
@@ -108,6 +108,7 @@ typedef struct cuda_alloc {
     uint64_t address, size;         /* as the GPU sees it */
     uint8_t *bytes;                 /* on the host */
     uint64_t room;                  /* bytes of the mapping */
+    uint64_t reached;               /* bytes that kernels reach; 0: size */
     int type;                       /* MEMORY_... */
     int device;                     /* whose it is: the current one when it was made */
     unsigned reach;                 /* bit k: kernels of device k can access it */
@@ -356,6 +357,8 @@ static inline uint64_t cuda_round_up(uint64_t n, uint64_t grain)
 uint64_t cuda_page(void);
 /* The address is one of the window, in which device memory has its addresses. */
 bool cuda_in_window(uint64_t address);
+/* An allocation of device memory has bytes of the same 2 MiB. */
+bool cuda_alloc_shares_page(uint64_t address);
 /* Memory of the host that the GPU reaches at the same address. */
 int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out);
 /* The emulator may read a little beyond `end`; false: a mapping of the program prevents that. */

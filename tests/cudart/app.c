@@ -363,6 +363,21 @@ static void behind(void)
     EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
 }
 
+/* The same with --bounds page; the next page is out of bounds. */
+static void behind_in_page(void)
+{
+    char *d, *e, value = 0;
+    EXPECT(cudaMalloc((void **)&d, 400), 0);
+    EXPECT(cudaMalloc((void **)&e, 400), 0);
+    EXPECT(store_at(d + 400, 1), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(cudaMemcpy(&value, d + 400, 1, COPY_D2H), 0);
+    EXPECT(value, 1);
+    EXPECT(cudaFree(d), 0);
+    EXPECT(store_at(e + (2 << 20), 1), 0);
+    EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
+}
+
 /* The same in a program that does not come to its end. */
 static void behind_killed(void)
 {
@@ -582,6 +597,7 @@ static const struct {
     {"memory", memory},
     {"errors", errors},
     {"host_pointer", host_pointer},
+    {"behind_in_page", behind_in_page},
     {"behind", behind},
     {"behind_killed", behind_killed},
     {"closed", closed},

@@ -80,6 +80,9 @@ for t in memory streams threads capture graph graph_memory graph_memory_beside g
 runs "a race under checkers" 5 good "kernel .count.: race-same-value" with "--check race" symbols
 runs "a program sees the error of a wrong access that a checker leaves out" 5 good "kernel .store.: mem-bounds" with "--check mem" errors
 runs "a program sees that an access was misaligned" 5 good "kernel .index.: mem-misaligned" with "--check mem" askew
+runs "behind an allocation, to the byte" 5 good "exec --bounds page" app behind
+runs "behind an allocation, in its page" 5 good "behind the end of .device memory. (2097152 bytes" with "--bounds page" behind_in_page
+runs "--bounds page and checkers" 1 "" "exclude each other" sh -c '"$@" >/dev/null' - "$loom" exec --bounds page --check mem "$build/tests/cudart/app" behind
 runs "a finding tells where the memory was made" 5 good "behind the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
 runs "a finding that ends the context is told at once" 137 "" "mem-bounds: store of 4 bytes" with "--check mem" behind_killed
 for signal in 2 6 11 15; do
@@ -114,7 +117,7 @@ done
 runs "findings in another kernel" 5 good "" with "--check init --check-kernel add" undefined
 runs "what goes on side by side" 5 good "" with "--arch toy" overlap
 runs "timers of the program" 5 good "" with "--arch toy --host-clock model" host_clock
-runs "a value that --host-clock does not have" 1 "$build/tests/cudart/app.c" "no value for --host-clock" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --host-clock some "$build/tests/cudart/app" device
+runs "a value that --host-clock does not have" 2 "" "'some' is not a value for --host-clock: it is real|model" with "--host-clock some" device
 runs "the timer of kernels" 5 good "" with "--arch toy" global_timer
 for how in on off; do
     runs "the profiler, from the start: $how" 5 good "" with "--trace p.db --profile-from-start $how" profiler
@@ -164,7 +167,9 @@ runs "summary" 5 good " 1 .* add$" with --summary vectors
 runs "summary of copies and calls" 5 good "\[copy HtoD\]$" with --summary vectors
 runs "metrics" 5 good "^ *1 .* inst_executed" with "--metrics inst_executed,ipc" vectors
 runs "metrics that there are not" 1 "$build/tests/cudart/app.c" "inst_exekuted" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --metrics inst_exekuted "$build/tests/cudart/app" device
-runs "timing that there is not" 1 "$build/tests/cudart/app.c" "no value for --timing" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --timing some "$build/tests/cudart/app" device
+runs "timing that there is not" 2 "" "'first=' is not a value for --timing" with "--timing first=" device
+runs "a tool that there is not" 2 "" "'mem,all,some' is not a value for --check" with "--check mem,all,some" device
+runs "a wrong value in PTXLOOM_OPTIONS" 1 "" "'some' is no value for --mode" sh -c 'PTXLOOM_OPTIONS="--mode some" "$@" >/dev/null' - "$loom" exec "$build/tests/cudart/app" device
 
 if command -v nvcc >/dev/null 2>&1 && [ -z "${PTXLOOM_NO_NVCC:-}" ]; then
     cat >k.cu <<'END'
