@@ -36,6 +36,26 @@ static struct {
     uint64_t base, bytes; /* of one device */
 } parts;
 
+/* at: a wish, or 0. */
+static uint8_t *pages(uint64_t at, uint64_t room)
+{
+    void *p = mmap((void *)(uintptr_t)at, room, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* With --bounds page: variables of modules end with their pages, and a page of the driver's lies in
+ * front of the first allocation. */
+static void open_bounds(void)
+{
+    void *page = pages(0, BIG_GRAIN + cuda_page());
+    for (int d = 0; d < cuda.devices; d++) {
+        pl_gpu_bounds(cuda.device[d].gpu, BIG_GRAIN);
+        if (page) (void)pl_map_device(cuda.device[d].gpu, cuda.next, BIG_GRAIN, page, "the driver");
+    }
+    cuda.next += BIG_GRAIN;
+}
+
 /* Half of the window is for what the library allocates itself: variables of modules and the like,
  * with a part for each device, right below the other half. Returns where the parts begin. */
 uint64_t cuda_window_open(void)
@@ -59,6 +79,7 @@ uint64_t cuda_window_open(void)
                    base = cuda.next - part * (unsigned)cuda.devices;
     for (int d = 0; d < cuda.devices; d++)
         pl_gpu_unify(cuda.device[d].gpu, base + (unsigned)d * part);
+    if (cuda.options.page_bounds) open_bounds();
     parts.base = base;
     parts.bytes = part;
     return base;
@@ -260,14 +281,6 @@ bool cuda_alloc_shares_page(uint64_t address)
             return true;
     }
     return false;
-}
-
-/* at: a wish, or 0. */
-static uint8_t *pages(uint64_t at, uint64_t room)
-{
-    void *p = mmap((void *)(uintptr_t)at, room, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
 }
 
 /* Memory for an allocation that has its address. */

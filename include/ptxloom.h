@@ -292,6 +292,9 @@ pl_status pl_copy_from_device(pl_gpu *gpu, void *to, pl_ptr from, uint64_t bytes
  * Addresses that the library gives out begin at `base`, where the caller keeps room; managed
  * variables of modules have the addresses of the host memory that they lie in. */
 void pl_gpu_unify(pl_gpu *gpu, pl_ptr base);
+/* Variables of modules end for kernels where a page of so many bytes ends (a power of two); 0, as
+ * it is at first: at their last byte. Before modules are loaded. */
+void pl_gpu_bounds(pl_gpu *gpu, uint64_t page);
 /* Says that the device has accessed [address, address + bytes): launches in timing mode do not wait
  * for the translation of its pages. Nothing to do unless the GPU is unified. */
 void pl_gpu_touch(pl_gpu *gpu, pl_ptr address, uint64_t bytes);

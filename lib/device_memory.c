@@ -48,6 +48,11 @@ void pl_gpu_unify(pl_gpu *gpu, pl_ptr base)
     pl_memory_start(&gpu->memory, base);
 }
 
+void pl_gpu_bounds(pl_gpu *gpu, uint64_t page)
+{
+    gpu->bounds = page ? page : 1;
+}
+
 void pl_gpu_touch(pl_gpu *gpu, pl_ptr address, uint64_t bytes)
 {
     const uint64_t page = gpu->machine->mem.page_bytes;

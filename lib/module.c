@@ -137,7 +137,8 @@ static uint64_t map_managed(pl_module *m, const pl_prog_var *v)
 
 static uint64_t place_variable(pl_module *m, const pl_prog_var *v)
 {
-    const uint64_t size = v->size ? v->size : 1;
+    const uint64_t page = m->gpu->bounds ? m->gpu->bounds : 1,
+                   size = ((v->size ? v->size : 1) + page - 1) & ~(page - 1);
     if (elsewhere(m, v)) return map_managed(m, v);
     return m->gpu->unified && v->managed ? pl_memory_alloc_shared(&m->gpu->memory, size, v->name)
                                          : pl_memory_alloc(&m->gpu->memory, size, v->name);

@@ -370,6 +370,7 @@ static void behind_in_page(void)
     EXPECT(cudaMalloc((void **)&d, 400), 0);
     EXPECT(cudaMalloc((void **)&e, 400), 0);
     EXPECT(store_at(d + 400, 1), 0);
+    EXPECT(store_at(d - 4, 1), 0);
     EXPECT(cudaDeviceSynchronize(), 0);
     EXPECT(cudaMemcpy(&value, d + 400, 1, COPY_D2H), 0);
     EXPECT(value, 1);
