@@ -6,7 +6,7 @@
 #include "check/check.h"
 #include "check/init.h"
 #include "check/knowledge.h"
-#include "check/places.h"
+#include "check/sync_places.h"
 #include "check/shadow.h"
 #include "emu/exec/async/async.h"
 

@@ -293,10 +293,10 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     pl_checked_range *range = cuda_order_ranges(s, &ranges);
     if (launch.checks && ranges) pl_checks_watch(launch.checks, range, ranges);
     const cuda_moved moved = cuda_move_parameters(params, f->info.param_bytes, cuda_self.device);
-    cuda_beside_launch(launch.checks);
+    cuda_stream_race_launch(launch.checks);
     begin_watch(&launch);
     pl_launch_kernel(cuda_here()->gpu, m, &launch, &r);
-    cuda_beside_launched(s, launch.checks, m, cuda_shown_name(f));
+    cuda_stream_race_launched(s, launch.checks, m, cuda_shown_name(f));
     if (range) cuda_order_launched(s, range, ranges, cuda_shown_name(f));
     if (cuda.options.timeout) set_deadline(0);
     if (recording && pl_trace_end(cuda.trace, &r) != PL_OK) {

@@ -59,12 +59,12 @@ static int execute(cuda_stream *s, const cuda_op *op)
     case OP_COPY:
         cuda_clock_copy(s, &op->u.copy);
         cuda_order_copy(s, &op->u.copy);
-        cuda_beside_copy(s, &op->u.copy);
+        cuda_stream_race_copy(s, &op->u.copy);
         return cuda_copy_now(&op->u.copy);
     case OP_SET:
         cuda_clock_set(s, &op->u.set);
         cuda_order_set(s, &op->u.set);
-        cuda_beside_set(s, &op->u.set);
+        cuda_stream_race_set(s, &op->u.set);
         return cuda_set_now(&op->u.set);
     case OP_HOST:
         cuda_clock_host_function(s);

@@ -183,7 +183,7 @@ static use use_of(const cuda_stream *s, const char *what)
 
 static void forget(cuda_alloc *a)
 {
-    cuda_beside_freed(a->address, a->size);
+    cuda_stream_race_freed(a->address, a->size);
     if (a->ordered) free(a->ordered->last);
     free(a->ordered);
 }

@@ -748,7 +748,7 @@ void cuda_show_findings(cuda_module *m);
 /* Were there errors in any module? */
 bool cuda_found_errors(void);
 
-/* ---- ended.c: a signal ends the program ---- */
+/* ---- signals.c: a signal ends the program ---- */
 /* Not 0: launches end. 1: by a signal; 2: by --timeout. */
 extern volatile int cuda_stop;
 /* From here on `show` is called, with the lock held, before a signal ends the process. */
@@ -820,14 +820,15 @@ void cuda_order_set(const cuda_stream *s, const cuda_set *x);
 pl_checked_range *cuda_order_ranges(const cuda_stream *s, size_t *n);
 void cuda_order_launched(const cuda_stream *s, pl_checked_range *r, size_t n, const char *kernel);
 
-/* ---- beside.c: races between streams, under --check race ---- */
+/* ---- stream_race.c: races between streams, under --check race ---- */
 /* What an operation that has begun touches: a copy, a set, a launch (before it and behind it). */
-void cuda_beside_copy(const cuda_stream *s, const cuda_copy *c);
-void cuda_beside_set(const cuda_stream *s, const cuda_set *x);
-void cuda_beside_launch(pl_checks *c);
-void cuda_beside_launched(const cuda_stream *s, pl_checks *c, pl_module *m, const char *kernel);
+void cuda_stream_race_copy(const cuda_stream *s, const cuda_copy *c);
+void cuda_stream_race_set(const cuda_stream *s, const cuda_set *x);
+void cuda_stream_race_launch(pl_checks *c);
+void cuda_stream_race_launched(const cuda_stream *s, pl_checks *c, pl_module *m,
+                               const char *kernel);
 /* Memory that is no more. */
-void cuda_beside_freed(uint64_t address, uint64_t bytes);
+void cuda_stream_race_freed(uint64_t address, uint64_t bytes);
 
 /* ---- launch.c ---- */
 /* CU_OK when cudaAccessPolicyWindow is one that the device takes. */

@@ -1,4 +1,4 @@
-/* ended.c - what was asked for is shown, too, when a signal ends the program: Ctrl-C, SIGTERM, a
+/* signals.c - what was asked for is shown, too, when a signal ends the program: Ctrl-C, SIGTERM, a
  * crash.
  *
  * A handler may do next to nothing. So a thread of its own waits for the signal, shows findings,

@@ -1,5 +1,5 @@
-/* beside.c - under --check race: what kernels, copies and sets in different streams do to the same
- * bytes, with nothing that orders the two.
+/* stream_race.c - under --check race: what kernels, copies and sets in different streams do to the
+ * same bytes, with nothing that orders the two.
  *
  * What they touch is kept until the host knows that they have ended. Memory that the program has
  * not allocated itself is left out. Two kernels that both access some bytes by atomic, volatile or
@@ -126,7 +126,7 @@ static void add(const cuda_stream *s, work *w)
     runs += w->n;
 }
 
-void cuda_beside_freed(uint64_t address, uint64_t bytes)
+void cuda_stream_race_freed(uint64_t address, uint64_t bytes)
 {
     for (size_t k = 0; k < nkept; k++) {
         size_t n = 0;
@@ -180,7 +180,7 @@ static bool wanted(void)
     return cuda_order_on() && tools && (strstr(tools, "race") || strstr(tools, "all"));
 }
 
-void cuda_beside_copy(const cuda_stream *s, const cuda_copy *c)
+void cuda_stream_race_copy(const cuda_stream *s, const cuda_copy *c)
 {
     const cuda_side *side[] = {&c->to, &c->from};
     work w = {.n = 0};
@@ -191,7 +191,7 @@ void cuda_beside_copy(const cuda_stream *s, const cuda_copy *c)
     add_call(s, &w, "a copy");
 }
 
-void cuda_beside_set(const cuda_stream *s, const cuda_set *x)
+void cuda_stream_race_set(const cuda_stream *s, const cuda_set *x)
 {
     work w = {.n = 0};
     if (wanted())
@@ -202,7 +202,7 @@ void cuda_beside_set(const cuda_stream *s, const cuda_set *x)
 
 /* ---- launches ---- */
 
-void cuda_beside_launch(pl_checks *c)
+void cuda_stream_race_launch(pl_checks *c)
 {
     if (c && wanted()) pl_checks_keep(c);
 }
@@ -219,7 +219,7 @@ static void name_places(work *w, pl_checks *c, pl_module *m)
     }
 }
 
-void cuda_beside_launched(const cuda_stream *s, pl_checks *c, pl_module *m, const char *kernel)
+void cuda_stream_race_launched(const cuda_stream *s, pl_checks *c, pl_module *m, const char *kernel)
 {
     work w = {.n = 0};
     if (!c || !wanted()) return;

@@ -1,8 +1,8 @@
-/* places.h - places in memory that pass on what threads have released: strong writes behind a
+/* sync_places.h - places in memory that pass on what threads have released: strong writes behind a
  * fence, atomic operations, mbarriers. There may be one for each word that is written, so they are
  * small: most have one writer, whose block stands in the place itself. */
-#ifndef PL_CHECK_PLACES_H
-#define PL_CHECK_PLACES_H
+#ifndef PL_CHECK_SYNC_PLACES_H
+#define PL_CHECK_SYNC_PLACES_H
 
 #include "check/knowledge.h"
 

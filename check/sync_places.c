@@ -1,5 +1,5 @@
-/* places.c - a table of places by address. See places.h. */
-#include "check/places.h"
+/* sync_places.c - a table of places by address. See sync_places.h. */
+#include "check/sync_places.h"
 
 #include <stdlib.h>
 
