@@ -332,6 +332,9 @@ static void wrong_text(const char *ptx)
         {".ptxloom 4", ".ptxloom 7", "another version"},
         {".ptxloom 4", ".ptxloom 4-", "the first line has the version alone"},
         {"sm=30", "sm=0", "a program has .module with its target"},
+        {".source",
+         ".var \"a\" space=3 align=4 size=8\n.var \"b\" space=3 align=4 size=4 address=4\n.source",
+         "constants overlap"},
     };
     const char *text = in_scratch("good.pla"), *broken = in_scratch("bad.pla");
     const char *const dis[] = {loom_path(), "dis", "--asm", ptx, "-o", text, NULL};
@@ -339,10 +342,10 @@ static void wrong_text(const char *ptx)
     size_t n;
     char *bytes = read_whole(text, &n);
     for (size_t k = 0; k < sizeof change / sizeof *change; k++) {
-        char *at = strstr(bytes, change[k].from), *copy = malloc(n + 64);
+        char *at = strstr(bytes, change[k].from), *copy = malloc(n + 256);
         size_t before = at ? (size_t)(at - bytes) : 0, length = strlen(change[k].from);
         if (!copy) exit(EXIT_FAILURE);
-        int m = snprintf(copy, n + 64, "%.*s%s%s", (int)before, bytes, change[k].to,
+        int m = snprintf(copy, n + 256, "%.*s%s%s", (int)before, bytes, change[k].to,
                          at ? at + length : "");
         write_file(broken, copy, (size_t)m);
         const char *const as[] = {loom_path(), "as", broken, NULL};

@@ -365,6 +365,19 @@ static bool check_var(check *c, const pl_prog_var *v)
 }
 
 /* A call that was inlined names an earlier entry, so that following them ends. */
+/* A byte of the constant bank belongs to one variable. */
+static bool check_bank(check *c)
+{
+    uint8_t taken[PL_BANK_BYTES] = {0};
+    for (size_t k = 0; k < c->p->vars.n; k++) {
+        const pl_prog_var *v = &c->p->vars.at[k];
+        if (v->space != PL_SP_CONST || !v->size) continue;
+        if (memchr(taken + v->address, 1, v->size)) return bad(c, "constants overlap");
+        memset(taken + v->address, 1, v->size);
+    }
+    return true;
+}
+
 static bool check_inlines(check *c)
 {
     const pl_program *p = c->p;
@@ -388,6 +401,7 @@ static bool check_all(check *c)
     if (p->text_bytes > UINT32_MAX) return bad(c, "its text is too long");
     for (size_t k = 0; k < p->vars.n; k++)
         if (!check_var(c, &p->vars.at[k])) return false;
+    if (!check_bank(c)) return false;
     for (size_t k = 0; k < p->funcs.n; k++)
         if (!check_func(c, &p->funcs.at[k], &next)) return false;
     for (size_t k = 0; k < p->calls.n; k++)
