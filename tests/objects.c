@@ -14,7 +14,7 @@
 
 #define SECONDS 60
 #define NOTE    76 /* offset of the note's name, after the ELF and note headers */
-#define ONE_OF  4
+#define ONE_OF  8
 
 static char *scratch;
 static bool all_modules;
@@ -351,7 +351,8 @@ static void wrong_text(const char *ptx)
         const char *const as[] = {loom_path(), "as", broken, NULL};
         run_result r = run_command(as, SECONDS);
         bool good = at && r.status == 2 && strstr(r.err, "E0613") && strstr(r.err, change[k].place);
-        tap(good, "text with '%s' for '%s' is refused", change[k].to, change[k].from);
+        tap(good, "text with '%.*s' for '%s' is refused", (int)strcspn(change[k].to, "\n"),
+            change[k].to, change[k].from);
         if (!good) tap_note("status %d: %.300s", r.status, r.err ? r.err : "");
         run_free(&r);
         free(copy);

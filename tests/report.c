@@ -736,7 +736,7 @@ int main(void)
     char matmul[4096], device[4096], *shared = data_path("suite/cases/transpose_shared.json"),
                                      *padded = data_path("suite/cases/transpose_padded.json"),
                                      *gather = data_path("suite/cases/gather_idx.json"),
-                                     *divergent = data_path("suite/cases/switch_divergent.json");
+                                     *divergent = data_path("suite/cases/recursion.json");
     const char *root = getenv("srcdir");
     snprintf(matmul, sizeof matmul, "%s/examples/matmul.json", root ? root : ".");
     folder = scratch_make();
