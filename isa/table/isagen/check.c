@@ -41,6 +41,16 @@ static void check_operands(const form *f)
             fail(f->file, f->line, "the lane line never sets operand '%s'", f->op[k].name);
 }
 
+/* Four parts in a word: the functions for these take the format as an argument. */
+static bool is_four_parts(const slot *s)
+{
+    for (int k = 0; k < s->words.n; k++) {
+        const size_t n = strlen(s->words.at[k]);
+        if (n < 3 || strcmp(s->words.at[k] + n - 2, "x4") != 0) return false;
+    }
+    return s->words.n > 0;
+}
+
 /* The slots that the generated loops are specialised for: those of fast lines, and of lane forms
  * those that types and lengths of operands follow from. */
 static void find_specialised(form *f)
@@ -55,7 +65,8 @@ static void find_specialised(form *f)
             add_spec(f, s);
     }
     for (int k = 0; f->lane && k < f->nops; k++) {
-        if (f->op[k].slot >= 0) add_spec(f, f->op[k].slot);
+        if (f->op[k].slot >= 0 && !is_four_parts(&f->slot[f->op[k].slot]))
+            add_spec(f, f->op[k].slot);
         if (f->op[k].vslot >= 0) add_spec(f, f->op[k].vslot);
         if (f->op[k].rule) fail(f->file, f->line, "a lane form cannot have a vector by rule");
     }
