@@ -58,14 +58,17 @@ static bool size(const char *text, uint64_t *out)
     return *out >> shift == n;
 }
 
-static bool one_of(const char *text, const char *const *words, int n, int *out)
+/* Which of the words between the bars of what the option takes. */
+static bool one_of(const char *text, int id, int *out)
 {
-    for (int k = 0; k < n; k++)
-        if (strcmp(text, words[k]) == 0) {
-            *out = k;
-            return true;
-        }
-    return false;
+    const size_t n = strlen(text);
+    *out = 0;
+    for (const char *word = option[id].takes;; ++*out) {
+        const size_t length = strcspn(word, "|");
+        if (length == n && memcmp(text, word, n) == 0) return true;
+        if (!word[length]) return false;
+        word += length + 1;
+    }
 }
 
 /* all, first=N, budget=SECONDS */
@@ -86,8 +89,6 @@ static bool timing(cuda_options *o, const char *text)
 /* An option of checkers, or none that has a value. */
 static bool set_checker(cuda_options *o, int id, const char *value)
 {
-    static const char *const leaks[] = {"no", "full"}, *const lines[] = {"ptxloom",
-                                                                         "compute-sanitizer"};
     int k = 0;
     bool good = true;
     switch (id) {
@@ -96,11 +97,11 @@ static bool set_checker(cuda_options *o, int id, const char *value)
     case O_SUPPRESSIONS: o->suppressions = value; break;
     case O_TRACK_ORIGINS: break; /* they are always shown */
     case O_LEAK_CHECK:
-        good = one_of(value, leaks, 2, &k);
-        o->leak_check = k == 1;
+        good = one_of(value, id, &k);
+        o->leak_check = k == 0;
         break;
     case O_CHECK_FORMAT:
-        good = one_of(value, lines, 2, &k);
+        good = one_of(value, id, &k);
         o->sanitizer = k == 1;
         break;
     case O_ERROR_EXITCODE:
@@ -115,17 +116,12 @@ static bool set_checker(cuda_options *o, int id, const char *value)
 
 static bool set(cuda_options *o, int id, const char *value)
 {
-    static const char
-        *const modes[] = {"timing", "functional"},
-               *const formats[] = {"rows", "packed"}, *const clocks[] = {"real", "model"},
-               *const switches[] = {"on", "off"}, *const bounds[] = {"byte", "page"},
-               *const levels[] = {"summary", "inst", "mem"}, *const opts[] = {"0", "2"};
     int k = 0;
     bool good = true;
     switch (id) {
     case O_ARCH: o->arch = value; break;
     case O_MODE:
-        good = one_of(value, modes, 2, &k);
+        good = one_of(value, id, &k);
         o->mode = k == 0 ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL;
         break;
     case O_TIMING:
@@ -133,33 +129,33 @@ static bool set(cuda_options *o, int id, const char *value)
         good = timing(o, value);
         break;
     case O_HOST_CLOCK:
-        good = one_of(value, clocks, 2, &k);
+        good = one_of(value, id, &k);
         o->host_clock = k == 1;
         break;
     case O_PROFILE_FROM_START:
-        good = one_of(value, switches, 2, &k);
+        good = one_of(value, id, &k);
         o->from_profiler = k == 1;
         break;
     case O_MODULE_CACHE: o->cache = value; break;
     case O_MEMOIZE:
-        good = one_of(value, switches, 2, &k);
+        good = one_of(value, id, &k);
         o->memoize = k == 0;
         break;
     case O_BOUNDS:
-        good = one_of(value, bounds, 2, &k);
+        good = one_of(value, id, &k);
         o->page_bounds = k == 1;
         break;
     case O_OPT:
-        good = one_of(value, opts, 2, &k);
+        good = one_of(value, id, &k);
         o->opt_level = 2 * k;
         break;
     case O_TRACE: o->trace = value; break;
     case O_TRACE_LEVEL:
-        good = one_of(value, levels, 3, &k);
+        good = one_of(value, id, &k);
         o->trace_level = (pl_trace_level)k;
         break;
     case O_TRACE_FORMAT:
-        good = one_of(value, formats, 2, &k);
+        good = one_of(value, id, &k);
         o->packed = k == 1;
         break;
     case O_TRACE_KERNEL: o->filter.kernel = value; break;
