@@ -290,14 +290,11 @@ static int fill(cuda_alloc *a)
     if (a->size > cuda_device_bytes() || *used > cuda_device_bytes() - a->size)
         return CU_MEMORY_ALLOCATION;
     a->reach = a->pooled ? 1u << a->device : reach_of(a->device);
-    if (cuda.options.page_bounds && !a->fixed) {
-        a->reached = within_bounds(a->size);
-        a->room = a->reached + cuda_page();
-        a->bytes = pages(0, a->room);
-    } else if (a->size < BIG) {
-        a->bytes = calloc(1, a->size + SLACK);
+    a->reached = a->fixed ? a->size : within_bounds(a->size);
+    if (a->reached < BIG) {
+        a->bytes = calloc(1, a->reached + SLACK);
     } else {
-        a->room = cuda_round_up(a->size + SLACK, cuda_page());
+        a->room = cuda_round_up(a->reached + SLACK, cuda_page());
         a->bytes = pages(0, a->room);
     }
     const int error = a->bytes ? cuda_publish(a) : CU_MEMORY_ALLOCATION;

@@ -50,7 +50,7 @@ void pl_gpu_unify(pl_gpu *gpu, pl_ptr base)
 
 void pl_gpu_bounds(pl_gpu *gpu, uint64_t page)
 {
-    gpu->bounds = page ? page : 1;
+    gpu->bounds = page;
 }
 
 void pl_gpu_touch(pl_gpu *gpu, pl_ptr address, uint64_t bytes)

@@ -33,7 +33,7 @@ struct pl_gpu {
     pl_arena *printed;      /* what pl_gpu_printed returned last */
     uint64_t launches;
     bool unified;             /* pl_gpu_unify */
-    uint64_t bounds;          /* pl_gpu_bounds; 0: 1 */
+    uint64_t bounds;          /* pl_gpu_bounds */
     const volatile int *stop; /* pl_gpu_stop_flag, or NULL; not owned */
 };
 
