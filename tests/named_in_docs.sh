@@ -9,6 +9,18 @@ scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 tests=0
 failed=0
+
+# report NAME BEFORE: the verdict; each line of $scratch/wrong says what is wrong, with BEFORE in front.
+report() {
+    tests=$((tests + 1))
+    if [ -s "$scratch/wrong" ]; then
+        failed=$((failed + 1))
+        echo "not ok $tests - $1"
+        sed "s/^/#   $2/" "$scratch/wrong"
+    else
+        echo "ok $tests - $1"
+    fi
+}
 cat base/*.[ch] isa/*/*.[ch] compiler/*.[ch] compiler/*/*.[ch] ptx/*.[chly] ptx/*/*.[chly] arch/*.[ch] emu/*/*.[ch] emu/*/*/*.[ch] memmodel/*.[ch] traces/*.[ch] traces/*/*.[ch] lib/*.[ch] lib/*/*.[ch] cli/*.[ch] include/*.h | grep -oE '[a-z_0-9]*(pl|exec)_[a-z0-9_]+' | sort -u >"$scratch/names"
 
 for page in README.md CONTRIBUTING.md CHANGELOG.md labs/README.md doc/*.md isa/*/*.md tests/*/README.md; do
@@ -28,14 +40,7 @@ for page in README.md CONTRIBUTING.md CHANGELOG.md labs/README.md doc/*.md isa/*
         [ -e "$1" ] || [ -e "$1.c" ] || echo "file $file" >>"$scratch/wrong"
     done <"$scratch/files"
     grep -xE '(pl|exec)_[a-z0-9_]+' "$scratch/quoted" | sort -u | comm -23 - "$scratch/names" | sed 's/^/name /' >>"$scratch/wrong"
-    tests=$((tests + 1))
-    if [ -s "$scratch/wrong" ]; then
-        failed=$((failed + 1))
-        echo "not ok $tests - what $page names is there"
-        sed 's/^/#   there is no /' "$scratch/wrong"
-    else
-        echo "ok $tests - what $page names is there ($(cat "$scratch/links" "$scratch/files" | grep -c '') files)"
-    fi
+    report "what $page names is there ($(cat "$scratch/links" "$scratch/files" | grep -c '') files)" 'there is no '
 done
 
 # "As on the H200" in a machine file is a claim about arch/h200.conf, and so is "the H200 has another value".
@@ -50,13 +55,6 @@ awk '
         if (origin ~ /^ guessed as on the H200$/ && h200[key] != value) print FILENAME ":" FNR ": not as on the H200: " value
         if (origin ~ /^ guessed the H200 has another value$/ && h200[key] == value) print FILENAME ":" FNR ": as on the H200: " value
     }' arch/h200.conf $(ls arch/*.conf | grep -v h200) >"$scratch/wrong"
-tests=$((tests + 1))
-if [ -s "$scratch/wrong" ]; then
-    failed=$((failed + 1))
-    echo "not ok $tests - what machine files say of the H200 is true"
-    sed 's/^/#   /' "$scratch/wrong"
-else
-    echo "ok $tests - what machine files say of the H200 is true"
-fi
+report "what machine files say of the H200 is true" ''
 echo "1..$tests"
 [ "$tests" -gt 1 ] && [ "$failed" -eq 0 ]
