@@ -24,7 +24,7 @@ void pl_arena_reuse(pl_arena *a); /* the same; from now on what has been used be
                                      left, not zeroed */
 void pl_arena_empty(pl_arena *a); /* the same, and gives the memory back */
 void *pl_arena_alloc(pl_arena *a, size_t bytes); /* zeroed, 16-byte aligned */
-/* Align: power of two <= 4096. */
+/* align: power of two <= 4096. */
 void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes, size_t align);
 void *pl_arena_copy(pl_arena *a, const void *from, size_t bytes);
 char *pl_arena_strndup(pl_arena *a, const char *s, size_t n);

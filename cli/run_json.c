@@ -177,7 +177,7 @@ void run_json_add(run_report *r, const run_case *c)
     put(r, o, "arch", text(c->arch));
     put(r, o, "mode", text(c->mode == PL_MODE_TIMING ? "timing" : "functional"));
     put(r, o, "status", text(run_status_word(c)));
-    /* Else counts go until it stopped, and there are no metrics. */
+    /* Counts of an incomplete launch go until it stopped, and it has no metrics. */
     put(r, o, "complete", json_boolean(complete));
     put(r, o, "cycles", timed ? whole(f->cycles) : json_null());
     put(r, o, "inst_executed", known ? whole(f->inst_executed) : json_null());

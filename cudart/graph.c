@@ -234,9 +234,8 @@ static cuda_stream beside_stream(const cuda_stream *s, double start)
                          .ready = start};
 }
 
-enum {
-    MOST_APART = 512
-}; /* nodes of a graph whose order counts: of more, it is the executed one */
+/* Nodes of a graph whose order counts: of more, it is the executed one. */
+enum { MOST_APART = 512 };
 
 /* A node begins when all that it depends on have ended, beside those that it does not depend on. */
 static int run_node(cuda_stream *s, cuda_node *x, double start)

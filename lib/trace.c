@@ -197,7 +197,7 @@ const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, con
     t->prints = m->gpu;
     t->printed[0] = m->gpu->system.out.ever;
     t->printed[1] = m->gpu->system.err.ever;
-    /* Which its listing may lack. */
+    /* There may have been no memory for its listing. */
     t->begun = pl_tracedb_begin(t->db, &k) == PL_OK && !t->gpu->no_memory[0];
     return t->begun ? pl_tracedb_sink(t->db) : NULL;
 }

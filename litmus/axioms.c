@@ -17,7 +17,7 @@ _Static_assert(PL_LITMUS_EVENTS <= 64, "an event is a bit of a word");
 
 typedef struct event {
     int thread, var; /* thread: NOBODY for an initial value; var: NOBODY for fences and barriers */
-    /* Number: barriers of this kind and number before it in the thread. */
+    /* number: barriers of this kind and number before it in the thread. */
     uint8_t kind, order, scope, number;
     bool read, write;
     bool async; /* of the asynchronous proxy */

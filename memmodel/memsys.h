@@ -81,7 +81,7 @@ typedef struct pl_memsys_config {
 
 /* What requests cost on the way up from a node, in 1/PL_SUBCYCLES cycles. */
 typedef struct pl_up_costs {
-    /* Line: operands for a whole line; packet: of an atomic, of a reduction; bank_spread: of an
+    /* line: operands for a whole line; packet: of an atomic, of a reduction; bank_spread: of an
      * atomic on words in different banks. */
     uint32_t header, sector, partial, atomic, line, packet[2], bank_spread;
     uint32_t sector_bytes;

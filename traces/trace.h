@@ -237,7 +237,7 @@ pl_status pl_tracedb_connect(pl_diags *diags, const char *path, struct sqlite3 *
 /* What is known about a metric: a view of that name exists in every trace. For `ptxloom explain`.
  */
 typedef struct pl_tracedb_metric {
-    /* Family: "nvprof", "ncu"; formula: SQL. */
+    /* family: "nvprof", "ncu"; formula: SQL. */
     const char *name, *family, *unit, *meaning, *formula;
 } pl_tracedb_metric;
 extern const pl_tracedb_metric pl_tracedb_metrics[];               /* ends with a NULL name */

@@ -12,7 +12,7 @@
 #include "isa/program/resource_usage.h"
 
 typedef struct dep_edge {
-    /* Next: index of a further edge from the same instruction, PL_IR_NONE. */
+    /* next: index of a further edge from the same instruction, PL_IR_NONE. */
     uint32_t to, cycles, next;
 } dep_edge;
 

@@ -64,7 +64,7 @@ typedef struct pl_grid {
     pl_code_range counted;      /* those of them that this launch can change */
     const volatile int *cancel; /* or NULL: stop when it becomes non-zero */
     pl_limits most;             /* those of the head count */
-    /* Or NULL. */
+    /* Hears how far the launch is; or NULL. */
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);
     void *progress_ctx;
     uint32_t threads; /* host threads; the result does not depend on it unless the program races */

@@ -10,7 +10,7 @@ struct pl_totals {
     const pl_machine *m;
     pl_sm_stat *sm; /* by SM */
     struct pl_sub_total {
-        /* Eligible: warps, summed over cycles; active: cycles with a warp of its own. */
+        /* eligible: warps, summed over cycles; active: cycles with a warp of its own. */
         uint64_t issues, eligible, active;
     } * sub; /* by sub-core */
     pl_memsys_stat mem;

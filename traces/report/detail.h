@@ -13,7 +13,7 @@ typedef struct pl_report_launch {
     int64_t kernel;
     /* Its rows of inst have ids from first to below end; both 0: none. */
     int64_t first_inst, end_inst;
-    /* Lanes: of a warp; code: machine instructions of the module. */
+    /* lanes: of a warp; code: machine instructions of the module. */
     uint64_t cycles, sms, reasons, lanes, code;
     uint64_t places, per_block; /* one place for each warp: block * per_block + warp */
     bool timing;
