@@ -176,6 +176,15 @@ void old_properties(void);
 
 /* Microseconds between two events in a stream, with what `work` puts there between them. */
 float app_between(void *stream, void (*work)(void *ctx, void *stream), void *ctx);
+/* Microseconds of a recorded row with this name; < 0: the name is of no row that is compared. */
+typedef double row_time(void *ctx, const char *name, size_t n);
+typedef struct row_errors {
+    size_t rows;
+    double mean, worst;
+} row_errors;
+/* Over the rows of $APP_TRANSFERS with a parameter of at most `most`. Errors of more than 30 % are
+ * printed, which makes the output another one. */
+row_errors app_compare_rows(size_t most, row_time *time, void *ctx);
 
 /* Ends the program with a message unless the call returns what is expected. */
 #define EXPECT(call, expected)                                                                     \

@@ -392,9 +392,10 @@ void kin(void)
 /* ---------------------------------------------------------------- recordings of an H100 */
 
 typedef struct transfer {
-    const buffers *b;
+    buffers *b;
     size_t n;
     char *pageable;
+    void *stream;
 } transfer;
 
 static void empty_kernels(void *ctx, void *stream)
@@ -465,38 +466,56 @@ static const struct {
 };
 enum { KINDS = sizeof recorded / sizeof *recorded };
 
+row_errors app_compare_rows(size_t most, row_time *time, void *ctx)
+{
+    char line[256], name[200];
+    double us, sum = 0;
+    size_t n;
+    row_errors e = {.rows = 0};
+    FILE *f = fopen(getenv("APP_TRANSFERS"), "r");
+    EXPECT(f != NULL, 1);
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%199[^\t]\t%zu\t%lf", name, &n, &us) != 3 || n > most) continue;
+        const double got = time(ctx, name, n);
+        if (got < 0) continue;
+        const double error = fabs(got / us - 1);
+        if (error > 0.3) printf("%s %zu: %.0f %%\n", name, n, 100 * error);
+        e.worst = fmax(e.worst, error);
+        sum += error;
+        e.rows++;
+    }
+    fclose(f);
+    e.mean = sum / (double)e.rows;
+    return e;
+}
+
+static double transfer_time(void *ctx, const char *name, size_t n)
+{
+    transfer *t = ctx;
+    t->n = n;
+    for (int k = 0; k < KINDS; k++) {
+        if (strcmp(name, recorded[k].name) != 0) continue;
+        if (recorded[k].work == graph_in_a_row) t->b->graph = kernels_in_a_row(n);
+        return app_between(t->stream, recorded[k].work, t);
+    }
+    return -1;
+}
+
 /* $APP_TRANSFERS is tests/data/micro/transfers.tsv, the machine the H100: by 10 % on average, and
  * none by more than 30 %. */
 void transfers(void)
 {
     enum { MOST = 64 << 20 };
-    char line[256], name[200];
-    double us, sum = 0;
-    size_t rows = 0;
     buffers b;
     transfer t = {.b = &b};
-    void *s;
-    FILE *f = fopen(getenv("APP_TRANSFERS"), "r");
-    EXPECT(f != NULL, 1);
     EXPECT(cudaMalloc((void **)&b.device, 2 * MOST), 0);
     EXPECT(cudaHostAlloc((void **)&b.pinned, MOST, 0), 0);
-    EXPECT(cudaStreamCreateWithFlags(&s, 1), 0);
+    EXPECT(cudaStreamCreateWithFlags(&t.stream, 1), 0);
     t.pageable = calloc(1, MOST);
-    while (fgets(line, sizeof line, f)) {
-        if (sscanf(line, "%199[^\t]\t%zu\t%lf", name, &t.n, &us) != 3 || t.n > MOST) continue;
-        for (int k = 0; k < KINDS; k++) {
-            if (strcmp(name, recorded[k].name) != 0) continue;
-            if (recorded[k].work == graph_in_a_row) b.graph = kernels_in_a_row(t.n);
-            const double error = fabs(app_between(s, recorded[k].work, &t) / us - 1);
-            if (error > 0.3) printf("%s %zu: %.0f %%\n", name, t.n, 100 * error);
-            sum += error;
-            rows++;
-        }
-    }
-    fclose(f);
+    const row_errors e = app_compare_rows(MOST, transfer_time, &t);
+    EXPECT(e.mean < 0.1, 1);
     free(t.pageable);
-    EXPECT(rows > 90, 1);
-    EXPECT(sum / (double)rows < 0.1, 1);
+    EXPECT(e.rows > 90, 1);
 }
 
 /* ---------------------------------------------------------------- recordings of an H200 */
@@ -567,30 +586,23 @@ static float managed_row(int way, size_t n, char *device)
     return us;
 }
 
+static double managed_time(void *device, const char *name, size_t n)
+{
+    for (int k = 0; k < WAYS; k++)
+        if (strcmp(name, of_managed[k].name) == 0) return managed_row(k, n, device);
+    return -1;
+}
+
 /* $APP_TRANSFERS is tests/data/micro/managed.tsv, the machine the H200: by 12 % on average, and
  * none by more than 30 %. */
 void managed_pages(void)
 {
     enum { MOST = 256 << 20 };
-    char line[256], name[200], *device;
-    double us, sum = 0;
-    size_t n, rows = 0;
-    FILE *f = fopen(getenv("APP_TRANSFERS"), "r");
-    EXPECT(f != NULL, 1);
-    EXPECT(cudaMalloc((void **)&device, MOST), 0);
-    while (fgets(line, sizeof line, f)) {
-        if (sscanf(line, "%199[^\t]\t%zu\t%lf", name, &n, &us) != 3) continue;
-        for (int k = 0; k < WAYS; k++) {
-            if (strcmp(name, of_managed[k].name) != 0) continue;
-            const double error = fabs(managed_row(k, n, device) / us - 1);
-            if (error > 0.3) printf("%s %zu: %.0f %%\n", name, n, 100 * error);
-            sum += error;
-            rows++;
-        }
-    }
-    fclose(f);
-    EXPECT(rows, 9 * WAYS);
-    EXPECT(sum / (double)rows < 0.12, 1);
+    void *device;
+    EXPECT(cudaMalloc(&device, MOST), 0);
+    const row_errors e = app_compare_rows(SIZE_MAX, managed_time, device);
+    EXPECT(e.mean < 0.12, 1);
+    EXPECT(e.rows, 9 * WAYS);
 }
 
 /* ---------------------------------------------------------------- kernels and pinned memory */
@@ -622,34 +634,29 @@ static const struct {
 };
 enum { SWEEPS = sizeof of_mapped / sizeof *of_mapped };
 
+static double mapped_time(void *p, const char *name, size_t n)
+{
+    enum { UNIT = 16 * 256, GRID = 132 * 8 };
+    for (int k = 0; k < SWEEPS; k++) {
+        if (strcmp(name, of_mapped[k].name) != 0) continue;
+        sweep w = of_mapped[k].how;
+        const unsigned blocks = (unsigned)((n + UNIT - 1) / UNIT);
+        w.p = p;
+        w.bytes = n;
+        if (!w.blocks) w.blocks = blocks < GRID ? blocks : GRID;
+        return app_between(NULL, sweep_once, &w);
+    }
+    return -1;
+}
+
 /* $APP_TRANSFERS is tests/data/micro/mapped.tsv, the machine the H100, in timing mode: by 10 % on
  * average, and none by more than 30 %. */
 void mapped_memory(void)
 {
-    enum { MOST = 1 << 20, UNIT = 16 * 256, GRID = 132 * 8 };
-    char line[256], name[200];
+    enum { MOST = 1 << 20 };
     void *p;
-    double us, sum = 0;
-    size_t n, rows = 0;
-    FILE *f = fopen(getenv("APP_TRANSFERS"), "r");
-    EXPECT(f != NULL, 1);
     EXPECT(cudaHostAlloc(&p, MOST, 0), 0);
-    while (fgets(line, sizeof line, f)) {
-        if (sscanf(line, "%199[^\t]\t%zu\t%lf", name, &n, &us) != 3 || n > MOST) continue;
-        for (int k = 0; k < SWEEPS; k++) {
-            if (strcmp(name, of_mapped[k].name) != 0) continue;
-            sweep w = of_mapped[k].how;
-            const unsigned blocks = (unsigned)((n + UNIT - 1) / UNIT);
-            w.p = p;
-            w.bytes = n;
-            if (!w.blocks) w.blocks = blocks < GRID ? blocks : GRID;
-            const double error = fabs((double)app_between(NULL, sweep_once, &w) / us - 1);
-            if (error > 0.3) printf("%s %zu: %.0f %%\n", name, n, 100 * error);
-            sum += error;
-            rows++;
-        }
-    }
-    fclose(f);
-    EXPECT(rows, 6 * SWEEPS);
-    EXPECT(sum / (double)rows < 0.1, 1);
+    const row_errors e = app_compare_rows(MOST, mapped_time, p);
+    EXPECT(e.mean < 0.1, 1);
+    EXPECT(e.rows, 6 * SWEEPS);
 }

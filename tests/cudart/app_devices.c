@@ -238,6 +238,8 @@ void device_contexts(void)
 typedef struct transfer {
     char *p[2];
     size_t n;
+    void *stream;
+    int enabled; /* peer access: rows with it since then */
 } transfer;
 
 static void copy(void *ctx, void *stream)
@@ -246,35 +248,29 @@ static void copy(void *ctx, void *stream)
     EXPECT(cudaMemcpyPeerAsync(t->p[1], 1, t->p[0], 0, t->n, stream), 0);
 }
 
+static double peer_time(void *ctx, const char *name, size_t n)
+{
+    static const char *const recorded[] = {"events peer copy disabled", "events peer copy enabled"};
+    transfer *t = ctx;
+    t->n = n;
+    for (int k = 0; k < 2; k++) {
+        if (strcmp(name, recorded[k]) != 0) continue;
+        if (k && !t->enabled++) EXPECT(cudaDeviceEnablePeerAccess(1, 0), 0);
+        return app_between(t->stream, copy, t);
+    }
+    return -1;
+}
+
 /* $APP_TRANSFERS is tests/data/micro/peer.tsv, the machine the H100: by 10 % on average, and none
  * by more than 30 %. */
 void peer_transfers(void)
 {
     enum { MOST = 64 << 20 };
-    static const char *const recorded[] = {"events peer copy disabled", "events peer copy enabled"};
-    char line[256], name[200];
-    double us, sum = 0, worst = 0;
-    size_t rows = 0;
-    int enabled = 0;
-    transfer t;
-    void *s;
-    FILE *f = fopen(getenv("APP_TRANSFERS"), "r");
-    EXPECT(f != NULL, 1);
+    transfer t = {.enabled = 0};
     for (int k = 1; k >= 0; k--) t.p[k] = memory_on(k, MOST);
-    EXPECT(cudaStreamCreateWithFlags(&s, 1), 0);
-    while (fgets(line, sizeof line, f)) {
-        if (sscanf(line, "%199[^\t]\t%zu\t%lf", name, &t.n, &us) != 3 || t.n > MOST) continue;
-        for (int k = 0; k < 2; k++) {
-            if (strcmp(name, recorded[k]) != 0) continue;
-            if (k && !enabled++) EXPECT(cudaDeviceEnablePeerAccess(1, 0), 0);
-            const double error = fabs(app_between(s, copy, &t) / us - 1);
-            if (error > worst) worst = error;
-            sum += error;
-            rows++;
-        }
-    }
-    fclose(f);
-    EXPECT(rows, 18);
-    EXPECT(worst < 0.3, 1);
-    EXPECT(sum / (double)rows < 0.1, 1);
+    EXPECT(cudaStreamCreateWithFlags(&t.stream, 1), 0);
+    const row_errors e = app_compare_rows(MOST, peer_time, &t);
+    EXPECT(e.rows, 18);
+    EXPECT(e.worst < 0.3, 1);
+    EXPECT(e.mean < 0.1, 1);
 }
