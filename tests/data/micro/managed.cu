@@ -31,18 +31,7 @@ __global__ void timed(const uint4 *p, size_t n, unsigned *sink, unsigned long lo
     __syncthreads();
     if (threadIdx.x == 0) atomicMax(to, ns());
 }
-__global__ void nop() {}
-
-static unsigned *sink;
-static cudaEvent_t a, b;
-template <class F> static double events(F f) {
-    float ms;
-    OK(cudaDeviceSynchronize());
-    OK(cudaEventRecord(a)); f(); OK(cudaEventRecord(b)); OK(cudaEventSynchronize(b)); OK(cudaEventElapsedTime(&ms, a, b));
-    return ms * 1e3;
-}
 template <class F> static double host(F f) { double t = now_us(); f(); return now_us() - t; }
-static const int GRID = 132 * 8, BLOCK = 256;
 static void touch(char *p, size_t bytes, int value) { memset(p, value, bytes); }
 static unsigned long long look(const char *p, size_t bytes, size_t step) { unsigned long long s = 0; for (size_t i = 0; i < bytes; i += step) s += *(volatile const unsigned char *)(p + i); return s; }
 

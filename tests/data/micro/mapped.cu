@@ -23,17 +23,6 @@ __global__ void chase(const unsigned *p, int n, long long *out) {
     t = clock64() - t;
     out[0] = t; out[1] = k;
 }
-__global__ void nop() {}
-
-static unsigned *sink;
-static cudaEvent_t a, b;
-template <class F> static double events(F f) {
-    float ms;
-    OK(cudaDeviceSynchronize());
-    OK(cudaEventRecord(a)); f(); OK(cudaEventRecord(b)); OK(cudaEventSynchronize(b)); OK(cudaEventElapsedTime(&ms, a, b));
-    return ms * 1e3;
-}
-static const int GRID = 132 * 8, BLOCK = 256;
 
 static void mapped(size_t most, int times) {
     static const size_t sizes[] = {1024, 4096, 16384, 65536, 262144, 1 << 20, 4 << 20, 16 << 20, 64 << 20};

@@ -51,3 +51,20 @@ __global__ void strided(const char *p, size_t bytes, size_t stride, unsigned *si
         sum += *(const unsigned *)(p + i);
     if (sum == 0x12345) *sink = sum;
 }
+__global__ void nop() {}
+
+static const int GRID = 132 * 8, BLOCK = 256;
+static unsigned *sink;
+static cudaEvent_t a, b;
+/* Microseconds between two events around what f puts into the stream. */
+template <class F> static double events(F f)
+{
+    float ms;
+    OK(cudaDeviceSynchronize());
+    OK(cudaEventRecord(a));
+    f();
+    OK(cudaEventRecord(b));
+    OK(cudaEventSynchronize(b));
+    OK(cudaEventElapsedTime(&ms, a, b));
+    return ms * 1e3;
+}
