@@ -1,8 +1,9 @@
 /* cmd_exec.c - `ptxloom exec`: starts a CUDA program with the CUDA library of ptxloom in place of
  * NVIDIA's.
  *
- * The library reads the options from $PTXLOOM_OPTIONS; this process becomes the program, so that
- * its standard streams, signals and exit status are its own. */
+ * The library reads the options from $PTXLOOM_OPTIONS, and says which values are wrong; this
+ * process becomes the program, so that its standard streams, signals and exit status are its own.
+ */
 #include "cli/cli.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -80,48 +81,6 @@ static char *add_option(char *to, const cli_option *o, const char *value)
     return add_word(to, value);
 }
 
-/* One of the values that an option takes, in its words (include/exec_options.def): "on" is that
- * word, "N" and "SECONDS" are numbers, "first=N" begins so, and other placeholders are any text. */
-static bool fits(const char *value, size_t n, const char *wanted, size_t length)
-{
-    size_t fixed = 0;
-    while (fixed < length && !(wanted[fixed] >= 'A' && wanted[fixed] <= 'Z')) fixed++;
-    if (fixed == length) return n == length && memcmp(value, wanted, n) == 0;
-    if (n < fixed || memcmp(value, wanted, fixed) != 0) return false;
-    const bool number = (length - fixed == 1 && wanted[fixed] == 'N') ||
-                        (length - fixed == 7 && memcmp(wanted + fixed, "SECONDS", 7) == 0);
-    return number ? n > fixed && strspn(value + fixed, "0123456789") == n - fixed : n > 0;
-}
-
-/* The first n bytes of value are one of the values between the bars of takes. */
-static bool is_value(const char *value, size_t n, const char *takes)
-{
-    for (const char *end = takes; *end; takes = end + 1) {
-        end = takes + strcspn(takes, "|");
-        if (fits(value, n, takes, (size_t)(end - takes))) return true;
-        if (!*end) break;
-    }
-    return false;
-}
-
-/* CLI_OK; CLI_INPUT: the value is none, which is reported. */
-static int check_value(pl_gpu *gpu, const cli_option *o, const char *value)
-{
-    const bool list = strcmp(o->name, "check") == 0;
-    bool good = !o->takes || *value;
-    for (const char *at = value; good && o->takes && at;) {
-        const size_t n = list ? strcspn(at, ",") : strlen(at);
-        good = is_value(at, n, o->takes);
-        at = at[n] ? at + n + 1 : NULL;
-    }
-    if (good) return CLI_OK;
-    char name[64], wanted[128];
-    snprintf(name, sizeof name, "--%s", o->name);
-    snprintf(wanted, sizeof wanted, "it is %s", o->takes);
-    pl_gpu_report(gpu, "E0005", value, name, wanted, NULL);
-    return CLI_INPUT;
-}
-
 static int start(pl_gpu *gpu, const char *options, char **program)
 {
     char folder[LIBRARY_FOLDER], library[LIBRARY_FOLDER + 32];
@@ -159,7 +118,6 @@ static int gather(cli_args *a, char *to, int *first)
             return CLI_INPUT;
         }
         const char *value = option[k].takes ? a->value : NULL;
-        if (check_value(a->gpu, &option[k], value) != CLI_OK) return CLI_INPUT;
         to = add_option(to, &option[k], value);
     }
 }

@@ -3,8 +3,11 @@
  * Words are separated by blanks; a blank inside of a word is written \ and a blank, as \\ is a
  * backslash. */
 #include "cudart/state.h"
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum option_id {
 #define EXEC_OPTION(id, name, letter, takes, help) O_##id,
@@ -38,11 +41,15 @@ static char *next_word(char **rest)
     return word;
 }
 
+static char range[64]; /* of a number that is wrong; empty: it is none */
+
 static bool number(const char *text, uint64_t lo, uint64_t hi, uint64_t *out)
 {
     char *end;
     *out = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && !*end && *out >= lo && *out <= hi;
+    if (*text >= '0' && *text <= '9' && !*end && *out >= lo && *out <= hi) return true;
+    snprintf(range, sizeof range, "a number from %" PRIu64 " to %" PRIu64, lo, hi);
+    return false;
 }
 
 static bool size(const char *text, uint64_t *out)
@@ -58,16 +65,31 @@ static bool size(const char *text, uint64_t *out)
     return *out >> shift == n;
 }
 
-/* Which of the words between the bars of what the option takes. */
-static bool one_of(const char *text, int id, int *out)
+/* The word of n bytes is one of those between the bars of what the option takes, *out which. */
+static bool word_of(const char *text, size_t n, int id, int *out)
 {
-    const size_t n = strlen(text);
     *out = 0;
     for (const char *word = option[id].takes;; ++*out) {
         const size_t length = strcspn(word, "|");
         if (length == n && memcmp(text, word, n) == 0) return true;
         if (!word[length]) return false;
         word += length + 1;
+    }
+}
+
+static bool one_of(const char *text, int id, int *out)
+{
+    return word_of(text, strlen(text), id, out);
+}
+
+/* Words with commas between them. */
+static bool some_of(const char *text, int id)
+{
+    for (int k;; text++) {
+        const size_t n = strcspn(text, ",");
+        if (!word_of(text, n, id, &k)) return false;
+        text += n;
+        if (!*text) return true;
     }
 }
 
@@ -92,7 +114,10 @@ static bool set_checker(cuda_options *o, int id, const char *value)
     int k = 0;
     bool good = true;
     switch (id) {
-    case O_CHECK: o->check = value; break;
+    case O_CHECK:
+        good = some_of(value, id);
+        o->check = value;
+        break;
     case O_CHECK_KERNEL: o->check_kernel = value; break;
     case O_SUPPRESSIONS: o->suppressions = value; break;
     case O_TRACK_ORIGINS: break; /* they are always shown */
@@ -173,9 +198,18 @@ static bool set(cuda_options *o, int id, const char *value)
     case O_API_LOG: o->log = true; break;
     default: good = set_checker(o, id, value);
     }
-    if (!good)
-        cuda_say("'%s' is no value for --%s: it is %s", value, option[id].name, option[id].takes);
     return good;
+}
+
+/* False: the value is none, which is reported. */
+static bool take(cuda_options *o, int id, const char *value)
+{
+    const char *takes = option[id].takes;
+    *range = '\0';
+    if ((!takes || *value) && set(o, id, value)) return true;
+    cuda_say("'%s' is not a value for --%s: it is %s", value, option[id].name,
+             strcmp(takes, "N") == 0 && *range ? range : takes);
+    return false;
 }
 
 /* The option that a word names: --NAME, --NAME=VALUE, -X, -XVALUE. *value: what is behind it in the
@@ -198,7 +232,7 @@ static int find(const char *word, const char **value)
     return -1;
 }
 
-bool cuda_read_options(cuda_options *o)
+static bool read_options(cuda_options *o)
 {
     const char *given = getenv("PTXLOOM_OPTIONS");
     static char *text; /* the options point into it for as long as the process lives */
@@ -224,14 +258,20 @@ bool cuda_read_options(cuda_options *o)
             return false;
         }
         if (option[id].takes && !value && !(value = next_word(&rest))) {
-            cuda_say("option '%s' needs a value", word);
+            cuda_say("%s needs a value", word);
             return false;
         }
-        if (!set(o, id, value)) return false;
+        if (!take(o, id, value)) return false;
     }
     if (o->page_bounds && o->check) {
         cuda_say("--bounds page and --check exclude each other: checkers know bounds to the byte");
         return false;
     }
     return true;
+}
+
+/* Before the program's own constructors. */
+__attribute__((constructor(101))) static void begin(void)
+{
+    if (!read_options(&cuda.options)) _exit(2);
 }

@@ -76,7 +76,6 @@ int cuda_start(void)
     if (cuda.tried) return cuda.start_error;
     cuda.tried = true;
     cuda.start_error = CU_INITIALIZATION;
-    if (!cuda_read_options(&cuda.options)) return cuda.start_error;
     while (cuda.devices < (int)cuda.options.devices)
         if (!open_device()) {
             cuda.devices = 0;

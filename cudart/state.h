@@ -27,9 +27,6 @@ typedef struct cuda_options {
     double timing_limit; /* launches of a kernel and shape; seconds of the emulation */
 } cuda_options;
 
-/* Reads $PTXLOOM_OPTIONS. False: a message is on standard error. */
-bool cuda_read_options(cuda_options *o);
-
 /* ---- tables ---- */
 
 /* Keys are addresses other than 0. */

@@ -82,7 +82,7 @@ runs "a program sees the error of a wrong access that a checker leaves out" 5 go
 runs "a program sees that an access was misaligned" 5 good "kernel .index.: mem-misaligned" with "--check mem" askew
 runs "behind an allocation, to the byte" 5 good "exec --bounds page" app behind
 runs "behind an allocation, in its page" 5 good "behind the end of .device memory. (2097152 bytes" with "--bounds page" behind_in_page
-runs "--bounds page and checkers" 1 "" "exclude each other" sh -c '"$@" >/dev/null' - "$loom" exec --bounds page --check mem "$build/tests/cudart/app" behind
+runs "--bounds page and checkers" 2 "" "exclude each other" with "--bounds page --check mem" behind
 runs "a finding tells where the memory was made" 5 good "behind the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
 runs "a finding that ends the context is told at once" 137 "" "mem-bounds: store of 4 bytes" with "--check mem" behind_killed
 for signal in 2 6 11 15; do
@@ -169,7 +169,9 @@ runs "metrics" 5 good "^ *1 .* inst_executed" with "--metrics inst_executed,ipc"
 runs "metrics that there are not" 1 "$build/tests/cudart/app.c" "inst_exekuted" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --metrics inst_exekuted "$build/tests/cudart/app" device
 runs "timing that there is not" 2 "" "'first=' is not a value for --timing" with "--timing first=" device
 runs "a tool that there is not" 2 "" "'mem,all,some' is not a value for --check" with "--check mem,all,some" device
-runs "a wrong value in PTXLOOM_OPTIONS" 1 "" "'some' is no value for --mode" sh -c 'PTXLOOM_OPTIONS="--mode some" "$@" >/dev/null' - "$loom" exec "$build/tests/cudart/app" device
+for case in "'some' is not a value for --mode: it is timing|functional;--mode some" "'0' is not a value for --threads: it is a number from 1 to 256;--threads 0" "unknown option '--fast';--fast" "'mem,' is not a value for --check;--check mem,"; do
+    runs "wrong in PTXLOOM_OPTIONS, without the wrapper: ${case#*;}" 2 "" "${case%;*}" env PTXLOOM_OPTIONS="${case#*;}" LD_LIBRARY_PATH="$build/cudart" "$build/tests/cudart/app" device
+done
 
 if command -v nvcc >/dev/null 2>&1 && [ -z "${PTXLOOM_NO_NVCC:-}" ]; then
     cat >k.cu <<'END'
