@@ -2,6 +2,7 @@
 # To add a file: append it here. To add a unit test: write tests/unit/test_NAME.c and append it to unit_tests.
 libptxloom_la_SOURCES += \
 	base/arena.c base/arena.h base/guard.c base/guard.h base/stop_flag.h base/poison.h \
+	base/clock.c base/clock.h \
 	base/conf.c base/conf.h \
 	base/diag.c base/diag.def base/diag.h \
 	base/file.c base/file.h \

@@ -1,11 +1,11 @@
 /* pass_manager.c - runs passes.def over one function. See pass_manager.h. */
 #include "compiler/pass_manager.h"
+#include "base/clock.h"
 #include "base/stop_flag.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "compiler/codegen/find_reconvergence.h"
 #include "compiler/ir/ir_print.h"
@@ -189,13 +189,6 @@ static pl_status run_ir_pass(run *r, pl_pass_id id)
 
 /* ---- the list ---- */
 
-static uint64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static pl_status print_after(run *r, pl_pass_id id)
 {
     pl_arena_reset(r->pass);
@@ -213,10 +206,10 @@ static pl_status run_pass(run *r, pl_pass_id id)
     pl_pass_options *o = r->o;
     if (o && pl_stop_flag(o->stop)) return PL_INTERRUPTED;
     if (o && (o->skip >> id & 1)) return PL_OK;
-    const uint64_t start = o && o->time ? now() : 0;
+    const double start = o && o->time ? pl_clock_seconds() : 0;
     pl_status st = ir ? run_ir_pass(r, id) : run_code_pass(r, id);
     if (o && o->time) {
-        o->time[id].ns += now() - start;
+        o->time[id].seconds += pl_clock_seconds() - start;
         o->time[id].runs++;
     }
     if (st == PL_OK && o && o->verify && ir) st = verify(r, id);

@@ -47,7 +47,7 @@ extern const uint32_t pl_pass_pipeline_length;
 pl_pass_id pl_pass_find(const char *name, size_t n);
 
 typedef struct pl_pass_time {
-    uint64_t ns; /* wall clock, all functions and repeats together */
+    double seconds; /* wall clock, all functions and repeats together */
     uint32_t runs;
 } pl_pass_time;
 

@@ -67,17 +67,17 @@ pl_status pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_o
 static int slower(const void *a, const void *b)
 {
     const pl_pass_time *const *x = a, *const *y = b;
-    return (*x)->ns > (*y)->ns ? -1 : (*x)->ns < (*y)->ns;
+    return (*x)->seconds > (*y)->seconds ? -1 : (*x)->seconds < (*y)->seconds;
 }
 
 /* The passes that ran, slowest first. */
 static void print_times(pl_gpu *gpu, const pl_pass_control *c, const pl_pass_time *time)
 {
     const pl_pass_time *order[PL_PASS_COUNT];
-    uint64_t all = 0;
+    double all = 0;
     size_t n = 0;
     for (int k = 0; k < PL_PASS_COUNT; k++) {
-        all += time[k].ns;
+        all += time[k].seconds;
         if (time[k].runs) order[n++] = &time[k];
     }
     qsort(order, n, sizeof *order, slower);
@@ -88,8 +88,8 @@ static void print_times(pl_gpu *gpu, const pl_pass_control *c, const pl_pass_tim
         if (k < n)
             text = pl_arena_printf(gpu->messages, "%-28s %8u %12.3f %6.1f%%\n",
                                    pl_passes[order[k] - time].name, order[k]->runs,
-                                   (double)order[k]->ns * 1e-6,
-                                   all ? 100.0 * (double)order[k]->ns / (double)all : 0.0);
+                                   order[k]->seconds * 1e3,
+                                   all > 0 ? 100.0 * order[k]->seconds / all : 0.0);
     }
 }
 

@@ -12,12 +12,12 @@
  * Grids of a row share the SMs. A block takes the part of an SM that its kernel alone would leave
  * for it. The next grid's blocks are handed out as soon as the one before lets them. */
 #include "emu/exec/deadlock_report.h"
+#include "base/clock.h"
 #include "base/guard.h"
 #include "emu/sm/gpu_parts.h"
 #include "emu/sm/metrics.h"
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     SHOWN = 64,             /* blocks that an explanation may name */
@@ -256,10 +256,8 @@ static bool time_is_over(const pl_gpu_model *x)
 {
     const pl_grid *g = x->g;
     pl_time_limit *limit = g->time_limit;
-    struct timespec t;
     if (!limit || g->next || g->cooperative || g->next_block == pl_grid_blocks(g)) return false;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    if ((double)t.tv_sec + (double)t.tv_nsec * 1e-9 < limit->deadline) return false;
+    if (pl_clock_seconds() < limit->deadline) return false;
     limit->over = true;
     limit->cycles = x->now;
     limit->instructions = issued(x);

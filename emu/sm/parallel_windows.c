@@ -1,7 +1,7 @@
 /* parallel_windows.c - one window of a launch: SMs and the memory system, by one host thread or
  * several. */
+#include "base/clock.h"
 #include "emu/sm/gpu_parts.h"
-#include <time.h>
 
 enum {
     WORTH = 8, /* resident warps for which it pays to wake other threads */
@@ -88,13 +88,6 @@ static void busy_sms(pl_gpu_model *x)
     }
 }
 
-static double nanoseconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 /* How much less time the other way has to take. */
 #define CLEARLY 0.85
 
@@ -117,11 +110,11 @@ static void choose_parallelism(pl_gpu_model *x)
         x->window = 0;
     }
     x->spread = x->window <= x->look ? x->preferred : !x->preferred;
-    const double start = nanoseconds();
+    const double start = pl_clock_seconds();
     static const uint16_t together[] = {1, 0}; /* the SMs stay with the thread that hands over */
     pl_team_run(x->team, x->spread ? x->nunit + 1 : 2, 1, x->spread ? x->home : together);
     if (before != x->spread) return; /* what it works on had to move to another core */
-    const double took = (nanoseconds() - start) / x->nunit;
+    const double took = (pl_clock_seconds() - start) / x->nunit;
     double *cost = &x->cost[x->spread];
     *cost = *cost > 0 ? (7 * *cost + took) / 8 : took;
 }

@@ -4,6 +4,7 @@
  * Launches that may overlap (programmatic dependent launch) make a row of grids, which run
  * together; rows run one after the other, each with what its device code launches. */
 #include "lib/internal.h"
+#include "base/clock.h"
 #include "emu/exec/async/async.h"
 #include "check/check.h"
 #include "emu/exec/dispatch.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* The same on every GPU since compute capability 3.0 (CUDA C++ Programming Guide, technical
  * specifications). */
@@ -168,13 +168,6 @@ static pl_status check_cooperative(pl_gpu *gpu, const pl_launch *l, const shape 
         gpu, pl_arena_printf(gpu->messages, "a cooperative launch of %" PRIu64 " blocks", blocks),
         pl_arena_printf(gpu->messages, "%s runs %" PRIu64 " of them at once", gpu->machine->name,
                         most));
-}
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* A message about an instruction of a thread, with its PTX and CUDA positions. */
@@ -588,7 +581,7 @@ static pl_status conclude(course *x, const pl_grid *g, size_t n, const pl_grid *
 static pl_status run(course *x, pl_grid *g, size_t n)
 {
     pl_module *m = x->m;
-    double start = seconds();
+    double start = pl_clock_seconds();
     launcher ctx = {m->gpu, m->program};
     pl_system *system = g->system;
     pl_status st = PL_OK;
@@ -609,7 +602,7 @@ static pl_status run(course *x, pl_grid *g, size_t n)
     }
     system->launchable = NULL;
     system->ctx = NULL;
-    x->out->wall_seconds = seconds() - start;
+    x->out->wall_seconds = pl_clock_seconds() - start;
     if (st != PL_OK || head->fault.set) x->out->ncounters = 0;
     return conclude(x, g, n, head, st);
 }
@@ -846,7 +839,7 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     if (!m->pc_stat) m->pc_stat = calloc(code ? code : 1, sizeof *m->pc_stat);
     pl_grid *g = calloc(n, sizeof *g);
     course x = {.m = m, .l = l, .out = out};
-    pl_time_limit limit = {.deadline = seconds() + l->timed_seconds};
+    pl_time_limit limit = {.deadline = pl_clock_seconds() + l->timed_seconds};
     if (l->mode == PL_MODE_TIMING) {
         x.totals = pl_totals_open(gpu->machine);
         pl_tlb_begin(&gpu->tlb);
