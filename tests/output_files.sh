@@ -4,24 +4,6 @@
 set -u
 . "$srcdir/tests/scratch.sh"
 
-test_that() # WHAT, with the verdict in $?
-{
-    verdict=$?
-    n=$((n + 1))
-    if [ $verdict -eq 0 ]; then echo "ok $n - $1"; else
-        echo "not ok $n - $1"
-        sed 's/^/# /' said
-    fi
-}
-# Runs ptxloom; true when the status is the first argument. What it says goes to the file `said`.
-status()
-{
-    wanted=$1
-    shift
-    "$loom" "$@" >out 2>said
-    found=$?
-    [ $found -eq "$wanted" ] || { echo "status $found, not $wanted" >>said; return 1; }
-}
 saxpy() # ARGUMENTS OPTIONS...: a launch of 128 elements
 {
     wanted=$1

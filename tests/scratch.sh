@@ -12,3 +12,23 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/ptxloom-$(basename "$0" .sh).XXXXXX") || ex
 trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 99
 n=0
+
+# One test: its verdict is the exit status of the command before.
+test_that() # WHAT
+{
+    verdict=$?
+    n=$((n + 1))
+    if [ $verdict -eq 0 ]; then echo "ok $n - $1"; else
+        echo "not ok $n - $1"
+        sed 's/^/# /' out said
+    fi
+}
+# Runs ptxloom; true if it exits with STATUS. Its output goes to the files `out` and `said`.
+status() # STATUS ARGUMENTS...
+{
+    wanted=$1
+    shift
+    "$loom" "$@" >out 2>said
+    found=$?
+    [ $found -eq "$wanted" ] || { echo "status $found, not $wanted" >>said; return 1; }
+}
