@@ -6,7 +6,7 @@
  * direction follow each other. Kernels run side by side as far as the GPU has room for their
  * blocks (resident.c). All is decided when an operation is put into its stream, but for kernels
  * that others of higher priority hold up. */
-#include "cudart/state.h"
+#include "cudart/green.h"
 #include <math.h>
 
 /* In ns, and in bytes a ns (GB/s). */
@@ -15,7 +15,7 @@ static struct {
 #define DEVICE_TIME(name, unit) double name;
 #include "cudart/clock_keys.def"
 #undef DEVICE_TIME
-    double clock, sms;
+    double clock;
 } cost;
 
 enum { SMALL_SET = 1 << 14 /* bytes of a memset from which on it takes a kernel */ };
@@ -45,7 +45,6 @@ static void read_costs(void)
 #include "cudart/clock_keys.def"
 #undef DEVICE_TIME
     value("machine.clock", "MHz", &cost.clock);
-    value("sm.count", "", &cost.sms);
 }
 
 /* ---------------------------------------------------------------- the host */
@@ -350,12 +349,11 @@ void cuda_clock_deferred(const cuda_op *op)
 
 /* Without the model of time: as if every multiprocessor at work issued two instructions per cycle,
  * and a launch took 1000 cycles by itself; but no fewer than a warp has counted. */
-double cuda_guessed_cycles(double instructions, double blocks, double longest_warp)
+double cuda_guessed_cycles(double instructions, double blocks, double sms, double longest_warp)
 {
     enum { ISSUES = 2, ALONE = 1000 };
-    read_costs();
-    const double sms = blocks < cost.sms ? blocks : cost.sms;
-    return ALONE + fmax(instructions / (ISSUES * (sms > 1 ? sms : 1)), longest_warp);
+    const double busy = blocks < sms ? blocks : sms;
+    return ALONE + fmax(instructions / (ISSUES * (busy > 1 ? busy : 1)), longest_warp);
 }
 
 double cuda_clock_kernel_start(const cuda_stream *s)
@@ -371,13 +369,14 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
     read_costs();
     host(cost.host_launch);
     const double blocks = (double)l->grid.x * l->grid.y * l->grid.z;
-    const double room = cost.sms * (t->blocks_per_sm ? t->blocks_per_sm : 1);
+    const double room =
+        cuda_green_sms(l->green) * (double)(t->blocks_per_sm ? t->blocks_per_sm : 1);
     const double waves = room > 0 ? blocks / room : 1, whole = (double)(uint64_t)waves;
     const double ns = (cuda.graph_launch ? cost.graph_node : cost.launch) +
                       (cost.clock > 0 ? t->cycles / cost.clock * 1e3 : 0) + faults(&t->moved);
     /* The last wave may leave room for other kernels. */
-    const cuda_span span =
-        cuda_place_kernel(s, l->prioritised ? l->priority : s->priority, ns, waves, waves - whole);
+    const cuda_span span = cuda_place_kernel(
+        s, l->green, l->prioritised ? l->priority : s->priority, ns, waves, waves - whole);
     cuda_note(&(cuda_activity){.kind = "kernel",
                                .name = t->name,
                                .stream = s->id,

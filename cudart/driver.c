@@ -1,6 +1,6 @@
 /* driver.c - the CUDA driver API over the same contexts as the runtime: most calls are those of the
  * runtime under another name. */
-#include "cudart/state.h"
+#include "cudart/green.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +14,6 @@ enum {
 };
 
 /* ---------------------------------------------------------------- device and context */
-
-/* A context that the program has made is a name for its device: memory, streams and modules are
- * those of the primary context. */
-typedef struct cuda_context {
-    int device;
-    bool made; /* by the program */
-    unsigned flags;
-    unsigned retained; /* of a primary one: by the program */
-} cuda_context;
 
 static cuda_context primary[CUDA_DEVICES];
 static cuda_table contexts; /* that programs have made */
@@ -48,8 +39,7 @@ static void make_current(cuda_context *c)
     if (c) cuda_self.device = c->device;
 }
 
-/* NULL: there is no such context. */
-static cuda_context *context_of(void *handle)
+cuda_context *cuda_context_of(void *handle)
 {
     for (int d = 0; d < cuda.devices; d++)
         if (handle == primary_of(d)) return handle;
@@ -58,7 +48,7 @@ static cuda_context *context_of(void *handle)
 
 void *cuda_context_named(void *made, int device)
 {
-    return context_of(made) ? made : primary_of(device);
+    return cuda_context_of(made) ? made : primary_of(device);
 }
 
 int pl_cuInit(unsigned flags)
@@ -109,7 +99,7 @@ int pl_cuDeviceComputeCapability(int *major, int *minor, int device)
 
 int pl_cuCtxPushCurrent_v2(void *handle)
 {
-    cuda_context *c = context_of(handle);
+    cuda_context *c = cuda_context_of(handle);
     if (!c) return CU_INVALID_CONTEXT;
     if (cuda_self.contexts == CUDA_CONTEXTS) return CU_MEMORY_ALLOCATION;
     cuda_self.below[cuda_self.contexts++] = current();
@@ -130,7 +120,7 @@ int pl_cuCtxCreate_v2(void **out, unsigned flags, int device)
     if (!out) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     cuda_context *c = calloc(1, sizeof *c);
-    if (!c || !cuda_table_put(&contexts, c, c)) {
+    if (!c || !cuda_list_context(c)) {
         free(c);
         return CU_MEMORY_ALLOCATION;
     }
@@ -151,21 +141,32 @@ int pl_cuCtxCreate_v4(void **out, void *params, unsigned flags, int device)
     return pl_cuCtxCreate_v2(out, flags, device);
 }
 
-/* The thread goes on with the context that was current before. */
-int pl_cuCtxDestroy_v2(void *handle)
+bool cuda_list_context(cuda_context *c)
 {
-    cuda_context *c = context_of(handle);
-    if (handle && cuda_table_get(&destroyed, handle)) return CU_CONTEXT_DESTROYED;
-    if (!c || !c->made) return CU_INVALID_CONTEXT;
+    return cuda_table_put(&contexts, c, c);
+}
+
+/* The thread goes on with the context that was current before. The address is not given to others:
+ * programs may still name it. */
+void cuda_end_context(cuda_context *c)
+{
     if (c == cuda_self.context) pl_cuCtxPopCurrent_v2(NULL);
     cuda_table_remove(&contexts, c);
-    /* Its address is not given to others: programs may still name it. */
-    return cuda_table_put(&destroyed, c, c) ? CU_OK : CU_MEMORY_ALLOCATION;
+    cuda_table_put(&destroyed, c, c);
+}
+
+int pl_cuCtxDestroy_v2(void *handle)
+{
+    cuda_context *c = cuda_context_of(handle);
+    if (handle && cuda_table_get(&destroyed, handle)) return CU_CONTEXT_DESTROYED;
+    if (!c || !c->made || c->green) return CU_INVALID_CONTEXT;
+    cuda_end_context(c);
+    return CU_OK;
 }
 
 int pl_cuCtxSetCurrent(void *handle)
 {
-    cuda_context *c = context_of(handle);
+    cuda_context *c = cuda_context_of(handle);
     if (handle && !c) return CU_INVALID_CONTEXT;
     if (c)
         make_current(c);
@@ -191,7 +192,7 @@ int pl_cuCtxGetDevice(int *device)
 /* NULL: that which is current. */
 int pl_cuCtxGetDevice_v2(int *device, void *handle)
 {
-    const cuda_context *c = handle ? context_of(handle) : current();
+    const cuda_context *c = handle ? cuda_context_of(handle) : current();
     if (!device) return CU_INVALID_VALUE;
     if (!c) return CU_INVALID_CONTEXT;
     *device = c->device;
@@ -268,7 +269,7 @@ int pl_cuDevicePrimaryCtxReset(int device)
 
 int pl_cuCtxGetId(void *context, uint64_t *id)
 {
-    const cuda_context *c = context ? context_of(context) : current();
+    const cuda_context *c = context ? cuda_context_of(context) : current();
     if (!c) return CU_INVALID_CONTEXT;
     if (!id) return CU_INVALID_VALUE;
     *id = c->made ? (uintptr_t)c : (uint64_t)c->device + 1;
@@ -279,19 +280,19 @@ int pl_cuCtxGetId(void *context, uint64_t *id)
 
 int pl_cuCtxEnablePeerAccess(void *handle, unsigned flags)
 {
-    const cuda_context *c = context_of(handle);
+    const cuda_context *c = cuda_context_of(handle);
     return c ? pl_cudaDeviceEnablePeerAccess(c->device, flags) : CU_INVALID_CONTEXT;
 }
 
 int pl_cuCtxDisablePeerAccess(void *handle)
 {
-    const cuda_context *c = context_of(handle);
+    const cuda_context *c = cuda_context_of(handle);
     return c ? pl_cudaDeviceDisablePeerAccess(c->device) : CU_INVALID_CONTEXT;
 }
 
 int pl_cuMemcpyPeer(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes)
 {
-    const cuda_context *a = context_of(to_context), *b = context_of(from_context);
+    const cuda_context *a = cuda_context_of(to_context), *b = cuda_context_of(from_context);
     if (!a || !b) return CU_INVALID_CONTEXT;
     return pl_cudaMemcpyPeer((void *)(uintptr_t)to, a->device, (const void *)(uintptr_t)from,
                              b->device, bytes);
@@ -300,7 +301,7 @@ int pl_cuMemcpyPeer(uint64_t to, void *to_context, uint64_t from, void *from_con
 int pl_cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context,
                          size_t bytes, void *stream)
 {
-    const cuda_context *a = context_of(to_context), *b = context_of(from_context);
+    const cuda_context *a = cuda_context_of(to_context), *b = cuda_context_of(from_context);
     if (!a || !b) return CU_INVALID_CONTEXT;
     return pl_cudaMemcpyPeerAsync((void *)(uintptr_t)to, a->device, (const void *)(uintptr_t)from,
                                   b->device, bytes, stream);
@@ -315,10 +316,15 @@ int pl_cuStreamGetCtx(void *stream, void **out)
     return CU_OK;
 }
 
+/* One of the two. */
 int pl_cuStreamGetCtx_v2(void *stream, void **out, void **green)
 {
-    if (green) *green = NULL;
-    return pl_cuStreamGetCtx(stream, out);
+    const cuda_stream *s = cuda_stream_of(stream);
+    cuda_green *g = s ? cuda_green_of(s) : NULL;
+    if (green) *green = g;
+    if (!g) return pl_cuStreamGetCtx(stream, out);
+    if (out) *out = NULL;
+    return CU_OK;
 }
 
 int pl_cuStreamBeginCapture(void *stream)
@@ -722,6 +728,7 @@ int pl_cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, cuda_fun
 static int launch_block(cuda_function *f, const cuda_launch *l, void **extra, cuda_stream *s)
 {
     cuda_op op = {.kind = OP_KERNEL, .u.kernel = {.f = f, .device = s->device, .l = *l}};
+    op.u.kernel.l.green = cuda_green_of(s);
     const int error = cuda_gather_block(f, extra, &op.u.kernel.params);
     return error ? error : cuda_submit(s, &op);
 }

@@ -3,6 +3,7 @@
  *
  * A launch executes the nodes in an order that their dependencies allow. */
 #include "cudart/graph.h"
+#include "cudart/green.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -552,7 +553,10 @@ int cuda_kernel_op(const kernel_params *p, cuda_op *op)
     if (p->args && p->extra) return CU_INVALID_VALUE;
     *op = (cuda_op){.kind = OP_KERNEL,
                     .u.kernel = {.device = cuda_self.device,
-                                 .l = {.grid = p->grid, .block = p->block, .shared = p->shared}}};
+                                 .l = {.grid = p->grid,
+                                       .block = p->block,
+                                       .shared = p->shared,
+                                       .green = cuda_green_here()}}};
     uint32_t blocks;
     int error = cuda_function_of(p->function, &op->u.kernel.f);
     if (!error) error = cuda_check_launch(op->u.kernel.f, &op->u.kernel.l, &blocks);

@@ -1,6 +1,6 @@
 /* kernel_run.c - runs a kernel: its arguments, what the driver refuses, the mode, limits and
  * checkers, and what a failure leaves behind. */
-#include "cudart/state.h"
+#include "cudart/green.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,13 +56,6 @@ static uint64_t blocks_of(const cuda_launch *l)
     return (uint64_t)l->grid.x * l->grid.y * l->grid.z;
 }
 
-static double value(const char *key, const char *unit)
-{
-    double v = 0;
-    pl_gpu_value(cuda_here()->gpu, key, unit, &v);
-    return v;
-}
-
 /* What the driver refuses before anything runs, by its numbers (H200, probes host.launch). */
 int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *blocks)
 {
@@ -92,7 +85,7 @@ int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *bl
         return CU_INVALID_VALUE;
     if (!o.blocks) return CU_OUT_OF_RESOURCES;
     *blocks = o.blocks;
-    if (l->cooperative && blocks_of(l) > (uint64_t)(o.blocks * value("sm.count", "")))
+    if (l->cooperative && blocks_of(l) > (uint64_t)o.blocks * cuda_green_sms(l->green))
         return CU_COOPERATIVE_TOO_LARGE;
     return CU_OK;
 }
@@ -127,6 +120,7 @@ static pl_launch launch_of(const cuda_function *f, const cuda_launch *l, const v
                        .timed_seconds = timed ? cuda_timed_seconds() : 0,
                        .threads = host_threads(timed),
                        .memoize = o->memoize,
+                       .sms = l->green ? l->green->r.bit : NULL,
                        .cooperative = l->cooperative,
                        .max_cycles = o->max_cycles,
                        .max_instructions = o->max_instructions};

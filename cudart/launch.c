@@ -1,5 +1,5 @@
 /* launch.c - kernel launches: the calls that configure and launch. */
-#include "cudart/state.h"
+#include "cudart/green.h"
 #include <string.h>
 
 static int launch(const void *function, const cuda_launch *l, void *const *args, void *stream)
@@ -15,6 +15,7 @@ static int launch(const void *function, const cuda_launch *l, void *const *args,
     if (!s) return CU_INVALID_HANDLE;
     op.u.kernel.f = f;
     op.u.kernel.device = s->device;
+    op.u.kernel.l.green = cuda_green_of(s);
     error = cuda_gather(f, args, &op.u.kernel.params);
     return error ? error : cuda_submit(s, &op);
 }

@@ -6,8 +6,8 @@ libptxloom_la_SOURCES += lib/cuda_error.c
 if PL_CUDART
 cudartdir = $(pkglibdir)
 cudart_PROGRAMS = cudart/libptxloom_cuda.so
-cudart_sources = cudart/state.h cudart/abi.h cudart/runtime.c cudart/state.c cudart/errors.c cudart/options.c cudart/table.c cudart/fatbin.c cudart/module.c cudart/module_cache.c \
-	cudart/allocation.c cudart/memory.c cudart/transfer.c cudart/op.c cudart/pending.c cudart/resident.c cudart/mark.c cudart/values.c cudart/copy.c cudart/queue.c cudart/stream.c cudart/kernel_run.c cudart/launch.c cudart/device.c cudart/kernel.c cudart/array.c cudart/graph.h cudart/graph.c cudart/graph_nodes.c cudart/pool.c cudart/attribute.c cudart/driver.c cudart/entry_point.c cudart/driver_versions.def cudart/driver_memory.c cudart/driver_graph.c cudart/batch.c cudart/stream_memory.c cudart/host_thread.c cudart/advice.c cudart/migrate.c cudart/clock.c cudart/clock_keys.def cudart/properties.def cudart/timing.c cudart/activity.c cudart/nvtx.c cudart/linker.c cudart/share.c cudart/driver_array.c cudart/nvrtc.c cudart/patch.c cudart/image.h cudart/image.c cudart/caller.c cudart/graph_memory.c cudart/peer.c cudart/host_clock.c cudart/checked.c cudart/order.c cudart/stream_race.c cudart/signals.c
+cudart_sources = cudart/state.h cudart/green.h cudart/abi.h cudart/runtime.c cudart/state.c cudart/errors.c cudart/options.c cudart/table.c cudart/fatbin.c cudart/module.c cudart/module_cache.c \
+	cudart/allocation.c cudart/memory.c cudart/transfer.c cudart/op.c cudart/pending.c cudart/resident.c cudart/mark.c cudart/values.c cudart/copy.c cudart/queue.c cudart/stream.c cudart/kernel_run.c cudart/launch.c cudart/device.c cudart/kernel.c cudart/array.c cudart/graph.h cudart/graph.c cudart/graph_nodes.c cudart/pool.c cudart/attribute.c cudart/driver.c cudart/entry_point.c cudart/driver_versions.def cudart/driver_memory.c cudart/driver_graph.c cudart/batch.c cudart/stream_memory.c cudart/host_thread.c cudart/advice.c cudart/migrate.c cudart/clock.c cudart/clock_keys.def cudart/properties.def cudart/timing.c cudart/activity.c cudart/nvtx.c cudart/linker.c cudart/share.c cudart/driver_array.c cudart/nvrtc.c cudart/patch.c cudart/image.h cudart/image.c cudart/caller.c cudart/graph_memory.c cudart/peer.c cudart/host_clock.c cudart/checked.c cudart/order.c cudart/stream_race.c cudart/signals.c cudart/green.c
 cudart_libptxloom_cuda_so_SOURCES = $(cudart_sources)
 nodist_cudart_libptxloom_cuda_so_SOURCES = cudart/gen_api.c
 cudart_libptxloom_cuda_so_CFLAGS = $(AM_CFLAGS) -fPIC -fvisibility=hidden
@@ -36,7 +36,7 @@ cuda-api-update:
 	$(AWK) -v what=doc -f $(srcdir)/cudart/api.awk $(srcdir)/cudart/api.def >$(srcdir)/doc/cuda-api.md
 # A program as nvcc makes one, linked to the library.
 check_PROGRAMS += tests/cudart/app
-tests_cudart_app_SOURCES = tests/cudart/app.c tests/cudart/app_clock.c tests/cudart/app_nvtx.c tests/cudart/app_graph.c tests/cudart/app_memory.c tests/cudart/app_devices.c tests/cudart/app_check.c tests/cudart/app_api.c tests/cudart/app_values.c tests/cudart/app.h
+tests_cudart_app_SOURCES = tests/cudart/app.c tests/cudart/app_clock.c tests/cudart/app_nvtx.c tests/cudart/app_graph.c tests/cudart/app_memory.c tests/cudart/app_devices.c tests/cudart/app_check.c tests/cudart/app_api.c tests/cudart/app_values.c tests/cudart/app_driver.c tests/cudart/app.h
 tests_cudart_app_LDADD = cudart/libptxloom_cuda.so -lm
 tests_cudart_app_DEPENDENCIES = cudart/names
 tests_cudart_app_LINK = $(CC) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@

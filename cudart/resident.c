@@ -6,8 +6,9 @@
  * goes before those of lower priority that have not begun. Where one of them runs, it begins when
  * the blocks that run have ended, before further blocks. The kernels that have no room beside it,
  * and what stands behind them in their streams, are moved behind it. */
-#include "cudart/state.h"
+#include "cudart/green.h"
 #include <math.h>
+#include <stdlib.h>
 
 enum { PARTS = 128 /* of kernels that are kept */ };
 
@@ -20,13 +21,20 @@ typedef struct part {
     double share, wave;        /* wave: ns in which blocks end and others begin */
 } part;
 
-typedef struct parts {
+typedef struct cuda_parts {
     part at[PARTS];
     size_t n;
     double latest, started; /* end of all; start of the kernel that began last */
 } parts;
 
 static parts all[CUDA_DEVICES];
+
+/* Green contexts have SMs of their own; kernels elsewhere on these do not count. */
+static parts *parts_of(int device, cuda_green *g)
+{
+    if (g && !g->parts) g->parts = calloc(1, sizeof *g->parts);
+    return g && g->parts ? g->parts : &all[device];
+}
 
 /* Whether this much of the GPU is free from then on for so long. */
 static bool fits(const parts *r, double at, double ns, double share)
@@ -193,9 +201,8 @@ static size_t earliest(const parts *r, const bool *seen, size_t n)
 }
 
 /* A kernel, which has been added, has gone before others. */
-static void hold_up_others(int device, const part *k, const part *rest)
+static void hold_up_others(parts *r, int device, const part *k, const part *rest)
 {
-    parts *r = &all[device];
     struct {
         uint64_t stream;
         double by;
@@ -221,9 +228,10 @@ static void hold_up_others(int device, const part *k, const part *rest)
     }
 }
 
-cuda_span cuda_place_kernel(cuda_stream *s, int priority, double ns, double waves, double last)
+cuda_span cuda_place_kernel(cuda_stream *s, cuda_green *green, int priority, double ns,
+                            double waves, double last)
 {
-    parts *r = &all[s->device];
+    parts *r = parts_of(s->device, green);
     const double whole = floor(waves), count = whole + (last > 0 ? 1 : 0);
     const double full = count > 0 ? ns * whole / count : 0, first = whole > 0 ? 1 : last;
     part p = {.stream = s->id, .priority = priority, .ready = cuda_ready(s), .share = 1};
@@ -240,6 +248,6 @@ cuda_span cuda_place_kernel(cuda_stream *s, int priority, double ns, double wave
     rest.wave = 0;
     add(r, &p);
     add(r, &rest);
-    if (ahead < normal) hold_up_others(s->device, &p, &rest);
+    if (ahead < normal) hold_up_others(r, s->device, &p, &rest);
     return span;
 }

@@ -215,6 +215,19 @@ extern cuda_state cuda;
 
 enum { CUDA_CONTEXTS = 16 }; /* on the stack of a thread, at most */
 
+/* A context that the program has made is a name for its device: memory, streams and modules are
+ * those of the primary context. */
+typedef struct cuda_context {
+    int device;
+    bool made; /* by the program */
+    unsigned flags;
+    unsigned retained;        /* of a primary one: by the program */
+    struct cuda_green *green; /* it stands for that; or NULL */
+} cuda_context;
+
+/* A green context: part of a device's SMs. */
+typedef struct cuda_green cuda_green;
+
 /* A host thread. */
 typedef struct cuda_thread {
     int last;                     /* error of the latest call that failed */
@@ -437,6 +450,7 @@ typedef struct cuda_launch {
     bool clustered;   /* the launch says so */
     bool prioritised; /* it has a priority of its own: */
     int priority;
+    cuda_green *green; /* whose SMs it runs on; NULL: on all */
 } cuda_launch;
 
 typedef enum cuda_op_kind {
@@ -562,6 +576,10 @@ int cuda_copy_now(const cuda_copy *c);
 int cuda_set_now(const cuda_set *s);
 
 /* ---- driver.c ---- */
+/* NULL: there is no such context. */
+cuda_context *cuda_context_of(void *handle);
+bool cuda_list_context(cuda_context *c);
+void cuda_end_context(cuda_context *c);
 /* The handle of a context that the program has made, else of the primary one. */
 void *cuda_context_named(void *made, int device);
 
@@ -648,7 +666,8 @@ void cuda_wait(cuda_stream *s);
 /* ---- resident.c: kernels side by side ---- */
 /* A kernel of so many ns is put into a stream: waves of blocks, of which the last, if it is not a
  * whole one, takes that share of the GPU. */
-cuda_span cuda_place_kernel(cuda_stream *s, int priority, double ns, double waves, double last);
+cuda_span cuda_place_kernel(cuda_stream *s, cuda_green *green, int priority, double ns,
+                            double waves, double last);
 
 /* ---- migrate.c: where the pages of managed memory are ---- */
 /* Bytes that have moved: written before, or of pages that nobody has written. */
@@ -686,7 +705,7 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
 void cuda_clock_graph(cuda_stream *s, size_t roots);
 /* When a kernel will begin that is put into the stream now, as far as that is known. */
 double cuda_clock_kernel_start(const cuda_stream *s);
-double cuda_guessed_cycles(double instructions, double blocks, double longest_warp);
+double cuda_guessed_cycles(double instructions, double blocks, double sms, double longest_warp);
 /* The host: a call ends; it allocates or frees; it gives a device access to a peer; it waits until
  * then; it asks, which takes the time of a call, whether that time has come. */
 void cuda_clock_call(void);

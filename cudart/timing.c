@@ -1,6 +1,6 @@
 /* timing.c - which launches run with the model of time (--timing), and how long the others take:
  * as long as timed launches of the same kernel and shape took on average. */
-#include "cudart/state.h"
+#include "cudart/green.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,8 @@ static bool same_shape(const cuda_launch *a, const cuda_launch *b)
 {
     return memcmp(&a->grid, &b->grid, sizeof a->grid) == 0 &&
            memcmp(&a->block, &b->block, sizeof a->block) == 0 &&
-           memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0 && a->shared == b->shared;
+           memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0 && a->shared == b->shared &&
+           a->green == b->green;
 }
 
 static cuda_kin *kin_of(const cuda_function *f, const cuda_launch *l)
@@ -92,7 +93,7 @@ cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_r
     if (t.cycles <= 0)
         t.cycles =
             cuda_guessed_cycles((double)r->inst_executed, (double)l->grid.x * l->grid.y * l->grid.z,
-                                (double)r->longest_warp);
+                                cuda_green_sms(l->green), (double)r->longest_warp);
     return t;
 }
 

@@ -374,6 +374,17 @@ pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm)
     return c;
 }
 
+uint32_t pl_grid_home(const pl_grid *g, uint64_t block)
+{
+    const uint32_t all = g->nsm ? g->nsm : 1;
+    uint32_t used = all, sm = 0;
+    for (uint32_t k = 0; g->sms && k < all; k++) used -= !pl_grid_uses_sm(g, k);
+    uint64_t left = block % (used ? used : 1);
+    if (!g->sms) return (uint32_t)left;
+    while (sm + 1 < all && (!pl_grid_uses_sm(g, sm) || left-- > 0)) sm++;
+    return sm;
+}
+
 bool pl_cta_begin(pl_cta *c)
 {
     const pl_grid *g = c->grid;

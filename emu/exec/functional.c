@@ -170,8 +170,7 @@ static pl_status start(pl_grid *g, pl_cta **live, size_t *n)
     uint64_t total = pl_grid_blocks(g);
     pl_status st = PL_OK;
     for (uint32_t k = 0; k < cluster_blocks(g) && g->next_block < total; k++) {
-        live[*n] = pl_cta_start(g, (uint32_t)g->next_block,
-                                (uint32_t)(g->next_block % (g->nsm ? g->nsm : 1)));
+        live[*n] = pl_cta_start(g, (uint32_t)g->next_block, pl_grid_home(g, g->next_block));
         g->next_block++;
         if (!live[(*n)++]) st = PL_NOMEM;
     }

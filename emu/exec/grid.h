@@ -71,6 +71,7 @@ typedef struct pl_grid {
     void (*in_order)(struct pl_cta *c); /* with several: returns when all that one thread does
                                            before it is done; or NULL */
     uint32_t nsm;                       /* %nsmid */
+    const uint64_t *sms;                /* bits: SMs that blocks run on; NULL: all; not owned */
     uint32_t width;                     /* lanes of a warp: PL_LANES, or twice as many */
     uint32_t warp_slots;                /* %nwarpid */
     /* Compute capability of the machine times ten: the tensor cores' arithmetic. */
@@ -195,7 +196,14 @@ static inline void pl_grid_thread(const pl_grid *g, uint32_t t, uint32_t thread[
 }
 
 /* --- blocks and grids (cta.c) --- */
-pl_status pl_grid_open(pl_grid *g);             /* checks the launch, prepares storage */
+pl_status pl_grid_open(pl_grid *g); /* checks the launch, prepares storage */
+/* Do its blocks run on that SM? */
+static inline bool pl_grid_uses_sm(const pl_grid *g, uint32_t sm)
+{
+    return !g->sms || g->sms[sm / 64] >> sm % 64 & 1;
+}
+/* %smid of a block where no model of time says it. */
+uint32_t pl_grid_home(const pl_grid *g, uint64_t block);
 uint64_t pl_grid_block_bytes(const pl_grid *g); /* bytes on the host that one of its blocks takes;
                                                    before pl_grid_open, too */
 /* Must the launch stop now? cycles, instructions: so far. live: n of its blocks that run. Fills

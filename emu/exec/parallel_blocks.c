@@ -67,7 +67,7 @@ static bool start(parallel_run *r, block_job *j)
 {
     pl_grid *g = r->g;
     pthread_mutex_lock(&r->lock);
-    j->cta = pl_cta_take(g, j->at, j->at % (g->nsm ? g->nsm : 1));
+    j->cta = pl_cta_take(g, j->at, pl_grid_home(g, j->at));
     pthread_mutex_unlock(&r->lock);
     if (!j->cta || !pl_cta_begin(j->cta)) {
         __atomic_store_n(&r->no_memory, true, __ATOMIC_RELAXED);
@@ -172,7 +172,7 @@ static bool run_first_blocks(pl_grid *g, pl_live_blocks *live, pl_status *st)
     const uint64_t blocks = pl_grid_blocks(g);
     for (uint64_t ran = 0; ran < ALONE && g->next_block < blocks;) {
         const uint32_t number = (uint32_t)g->next_block++;
-        pl_cta *c = pl_cta_start(g, number, number % (g->nsm ? g->nsm : 1));
+        pl_cta *c = pl_cta_start(g, number, pl_grid_home(g, number));
         live->at[live->n++] = c;
         *st = c ? PL_OK : PL_NOMEM;
         while (c && c->done < c->nwarps) {

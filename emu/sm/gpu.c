@@ -133,6 +133,8 @@ static pl_status build_gpu(pl_gpu_model *x)
     if (!show_host_memory(x, g->memory)) return PL_NOMEM;
     pl_memsys_watch(x->mem, g->sink);
     for (uint32_t k = 0; k < m->sm.count; k++) x->numbers[k] = x->round[k] = k;
+    for (uint32_t k = 0; k < m->sm.count; k++) /* others are full from the start */
+        if (!pl_grid_uses_sm(g, k)) x->used[k] = PL_WHOLE_SM;
     uint64_t l1 = m->l1.size - m->l1.reserved - carveout;
     pl_const_l15 constants;
     if (!pl_const_l15_init(&constants, x->arena, x->large, m)) return PL_NOMEM;

@@ -158,11 +158,20 @@ static pl_status check_resources(pl_gpu *gpu, const pl_launch *l, shape *s)
     return PL_OK;
 }
 
+/* SMs that blocks of the launch run on. */
+static uint32_t sms_of(const pl_gpu *gpu, const pl_launch *l)
+{
+    const uint32_t all = gpu->machine->sm.count;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < all; k++) n += !l->sms || l->sms[k / 64] >> k % 64 & 1;
+    return n;
+}
+
 /* The blocks of a cooperative launch wait for each other, so all must run at once. */
 static pl_status check_cooperative(pl_gpu *gpu, const pl_launch *l, const shape *s)
 {
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
-             most = (uint64_t)s->occupancy.blocks * gpu->machine->sm.count;
+             most = (uint64_t)s->occupancy.blocks * sms_of(gpu, l);
     if (blocks <= most) return PL_OK;
     return refuse(
         gpu, pl_arena_printf(gpu->messages, "a cooperative launch of %" PRIu64 " blocks", blocks),
@@ -403,7 +412,7 @@ static uint64_t rest(uint64_t limit, uint64_t used)
 static bool may_repeat(const pl_launch *l)
 {
     return l->memoize && l->mode == PL_MODE_FUNCTIONAL && !l->then && !l->sink && !l->checks &&
-           !l->weak && !l->random && !l->max_instructions;
+           !l->weak && !l->random && !l->max_instructions && !l->sms;
 }
 
 /* Executes a row of grids, or finds that it has been executed before. */
@@ -534,7 +543,7 @@ static pl_status run_children(course *x, pl_grid *parent)
         g->params = c.params;
         g->cooperative = false;
         g->workspace = 0;
-        g->max_resident = o.blocks * m->gpu->machine->sm.count;
+        g->max_resident = o.blocks * sms_of(m->gpu, x->l);
         g->launch_id = ++m->gpu->launches;
         g->pool = NULL;
         g->head = g;
@@ -641,6 +650,7 @@ static pl_status check(pl_gpu *gpu, pl_module *m, const pl_launch *l, shape *s)
     if (st == PL_OK) st = check_directives(gpu, l, s);
     if (st == PL_OK) st = check_resources(gpu, l, s);
     if (st == PL_OK) st = check_executable(m, s->f);
+    if (st == PL_OK && !sms_of(gpu, l)) st = refuse(gpu, "a launch", "it has no SM to run on");
     if (st == PL_OK && l->cooperative) st = check_cooperative(gpu, l, s);
     if (st == PL_OK && l->weak && gpu->machine->sm.lanes != PL_LANES)
         st = refuse(gpu, "weak consistency",
@@ -687,7 +697,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .dynamic_shared = l->dynamic_shared,
                  .params = l->params,
                  .stack_limit = stack_limit(l, s->f),
-                 .max_resident = s->occupancy.blocks * gpu->machine->sm.count,
+                 .max_resident = s->occupancy.blocks * sms_of(gpu, first),
                  .pc_stat = is_counted(first) ? m->pc_stat : NULL,
                  .counted = m->counted,
                  .cancel = first->cancel ? first->cancel : gpu->stop,
@@ -695,6 +705,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .progress_ctx = first->progress_ctx,
                  .threads = first->threads > 1 ? (uint32_t)first->threads : 1,
                  .nsm = gpu->machine->sm.count,
+                 .sms = first->sms,
                  .width = gpu->machine->sm.lanes,
                  .warp_slots = gpu->machine->sm.warps,
                  .capability = gpu->machine->capability,

@@ -675,6 +675,7 @@ static const struct {
     {"registered", registered},
     {"driver_array", driver_array},
     {"old_properties", old_properties},
+    {"green", green},
     {"devices", devices},
     {"peers", peers},
     {"peer_variables", peer_variables},

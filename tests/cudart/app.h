@@ -109,6 +109,8 @@ void kin(void);
 void transfers(void);
 void managed_pages(void);
 void mapped_memory(void);
+/* Of app_driver.c. */
+void green(void);
 /* Of app_nvtx.c. */
 void ranges(void);
 /* Of app_graph.c. */

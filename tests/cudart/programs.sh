@@ -123,6 +123,7 @@ for how in on off; do
     runs "the profiler, from the start: $how" 5 good "" with "--trace p.db --profile-from-start $how" profiler
     runs "what it has recorded, from the start: $how" 0 "$([ $how = on ] && echo 3 3 || echo 2 2)" "" sh -c '"$1" query p.db --csv "SELECT (SELECT count(*) FROM kernel) || char(32) || (SELECT count(*) FROM activity)" | tail -n +2 | tr -d "\r"' - "$loom"
 done
+for options in "" "--mode timing"; do runs "kernels run on the SMs of their green context $options" 5 good "" with "$options" green; done
 runs "queries" 5 good "" app polling
 runs "a kernel that waits by its clock" 5 good "" with "--arch toy" waiting
 runs "times of launches like it" 5 good "" with "--arch toy --timing first=1" kin

@@ -1,0 +1,321 @@
+/* green.c - green contexts: names for part of the SMs of a device. What is theirs is in the primary
+ * context, but for streams, whose kernels run on these SMs alone.
+ *
+ * A resource is a set of SMs. It is split into groups of a size that the hardware can keep apart; a
+ * descriptor joins groups of one split, and a green context has the SMs of a descriptor. */
+#include "cudart/graph.h"
+#include "cudart/green.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SM_RESOURCE = 1,
+    DEFAULT_STREAM = 1, /* CUgreenCtxCreate_flags */
+    /* CUdevSmResourceSplit_flags */
+    IGNORE_COSCHEDULING = 1,
+    LARGEST_CLUSTERS = 2,
+    INVALID_RESOURCE_TYPE = 914,
+    INVALID_RESOURCE_CONFIGURATION = 915
+};
+
+/* CUdevResourceDesc: kept for ever, as nothing frees one. */
+typedef struct descriptor {
+    cuda_sm_set r;
+} descriptor;
+
+static cuda_table greens, descriptors;
+static unsigned splits;
+
+static bool has(const cuda_sm_set *r, unsigned sm)
+{
+    return r->bit[sm / 64] >> sm % 64 & 1;
+}
+
+/* ---------------------------------------------------------------- resources */
+
+/* SMs that the hardware keeps together, and the fewest of a group (cuda.h, green contexts). */
+static void granularity(unsigned flags, unsigned *least, unsigned *alignment)
+{
+    const unsigned capability = cuda_capability();
+    *least = capability >= 90 ? 8 : capability >= 80 ? 4 : 2;
+    *alignment = capability >= 90 ? 8 : 2;
+    if (flags & IGNORE_COSCHEDULING) *least = *alignment = 2;
+    if (flags & LARGEST_CLUSTERS) *least = *alignment = 16;
+}
+
+static int device_resource(int device, cuda_sm_set *r)
+{
+    const unsigned n = cuda_device_sms(device);
+    if (n > CUDA_SM_WORDS * 64) return CU_NOT_SUPPORTED;
+    *r = (cuda_sm_set){.type = SM_RESOURCE, .device = device, .sms = n};
+    for (unsigned k = 0; k < n; k++) r->bit[k / 64] |= UINT64_C(1) << k % 64;
+    granularity(0, &r->least, &r->alignment);
+    return CU_OK;
+}
+
+int pl_cuDeviceGetDevResource(int device, void *out, int type)
+{
+    if (!out) return CU_INVALID_VALUE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    return type == SM_RESOURCE ? device_resource(device, out) : INVALID_RESOURCE_TYPE;
+}
+
+static int green_resource(const cuda_green *g, void *out, int type)
+{
+    if (!out) return CU_INVALID_VALUE;
+    if (type != SM_RESOURCE) return INVALID_RESOURCE_TYPE;
+    memcpy(out, &g->r, sizeof g->r);
+    return CU_OK;
+}
+
+int pl_cuCtxGetDevResource(void *handle, void *out, int type)
+{
+    const cuda_context *c = cuda_context_of(handle);
+    if (!c) return CU_INVALID_CONTEXT;
+    return c->green ? green_resource(c->green, out, type)
+                    : pl_cuDeviceGetDevResource(c->device, out, type);
+}
+
+static cuda_green *green_of(void *handle)
+{
+    return handle ? cuda_table_get(&greens, handle) : NULL;
+}
+
+int pl_cuGreenCtxGetDevResource(void *handle, void *out, int type)
+{
+    const cuda_green *g = green_of(handle);
+    return g ? green_resource(g, out, type) : CU_INVALID_CONTEXT;
+}
+
+/* Moves n SMs out of one set. */
+static cuda_sm_set take(cuda_sm_set *from, unsigned n)
+{
+    cuda_sm_set r = *from;
+    memset(r.bit, 0, sizeof r.bit);
+    r.sms = n;
+    r.split = splits;
+    from->sms -= n;
+    for (unsigned k = 0; n && k < CUDA_SM_WORDS * 64; k++) {
+        if (!has(from, k)) continue;
+        from->bit[k / 64] &= ~(UINT64_C(1) << k % 64);
+        r.bit[k / 64] |= UINT64_C(1) << k % 64;
+        n--;
+    }
+    return r;
+}
+
+int pl_cuDevSmResourceSplitByCount(void *result, unsigned *groups, const void *input,
+                                   void *remaining, unsigned flags, unsigned count)
+{
+    cuda_sm_set left, *out = result;
+    unsigned least, alignment;
+    if (!groups || !input || flags > (IGNORE_COSCHEDULING | LARGEST_CLUSTERS))
+        return CU_INVALID_VALUE;
+    memcpy(&left, input, sizeof left);
+    if (left.type != SM_RESOURCE) return INVALID_RESOURCE_TYPE;
+    if (left.split) return INVALID_RESOURCE_CONFIGURATION;
+    if (count > left.sms) return CU_INVALID_VALUE;
+    granularity(flags, &least, &alignment);
+    const unsigned size = (unsigned)cuda_round_up(count > least ? count : least, alignment);
+    const unsigned most = left.sms / size, n = out && *groups < most ? *groups : most;
+    *groups = n;
+    if (!out) return CU_OK;
+    splits++;
+    left.alignment = alignment;
+    for (unsigned k = 0; k < n; k++) out[k] = take(&left, size);
+    left.split = splits;
+    if (!left.sms) left = (cuda_sm_set){.type = 0};
+    if (remaining) memcpy(remaining, &left, sizeof left);
+    return CU_OK;
+}
+
+/* Resources of one split, or one alone. */
+int pl_cuDevResourceGenerateDesc(void **out, void *resources, unsigned n)
+{
+    const cuda_sm_set *r = resources;
+    if (!out || !r || !n) return CU_INVALID_VALUE;
+    cuda_sm_set all = r[0];
+    for (unsigned k = 0; k < n; k++) {
+        if (r[k].type != SM_RESOURCE) return INVALID_RESOURCE_TYPE;
+        if (!cuda_is_device(r[k].device)) return CU_INVALID_VALUE;
+        if (k && (r[k].device != all.device || r[k].split != all.split || !r[k].split))
+            return INVALID_RESOURCE_CONFIGURATION;
+        for (unsigned i = 0; i < CUDA_SM_WORDS; i++) all.bit[i] |= r[k].bit[i];
+    }
+    all.sms = 0;
+    for (unsigned i = 0; i < CUDA_SM_WORDS; i++)
+        all.sms += (unsigned)__builtin_popcountll(all.bit[i]);
+    descriptor *d = calloc(1, sizeof *d);
+    if (!d || !cuda_table_put(&descriptors, d, d)) {
+        free(d);
+        return CU_MEMORY_ALLOCATION;
+    }
+    d->r = all;
+    *out = d;
+    return CU_OK;
+}
+
+/* ---------------------------------------------------------------- contexts */
+
+int pl_cuGreenCtxCreate(void **out, void *described, int device, unsigned flags)
+{
+    const descriptor *d = described ? cuda_table_get(&descriptors, described) : NULL;
+    if (!out || !d || flags != DEFAULT_STREAM) return CU_INVALID_VALUE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (d->r.device != device) return CU_INVALID_VALUE;
+    cuda_green *g = calloc(1, sizeof *g);
+    if (!g || !cuda_table_put(&greens, g, g) || !cuda_list_context(&g->context))
+        return CU_MEMORY_ALLOCATION;
+    *g = (cuda_green){.id = ++cuda.ids, .r = d->r};
+    g->r.split = 0; /* it can be split again */
+    g->context = (cuda_context){.device = device, .made = true, .green = g};
+    void *primary;
+    *out = g;
+    return pl_cuDevicePrimaryCtxRetain(&primary, device);
+}
+
+/* Streams that name it and kernels in graphs may be left: its bytes stay. */
+int pl_cuGreenCtxDestroy(void *handle)
+{
+    cuda_green *g = green_of(handle);
+    if (!g) return CU_INVALID_CONTEXT;
+    cuda_table_remove(&greens, g);
+    cuda_end_context(&g->context);
+    return pl_cuDevicePrimaryCtxRelease_v2(g->context.device);
+}
+
+int pl_cuCtxFromGreenCtx(void **out, void *handle)
+{
+    cuda_green *g = green_of(handle);
+    if (!out) return CU_INVALID_VALUE;
+    if (!g) return CU_INVALID_CONTEXT;
+    *out = &g->context;
+    return CU_OK;
+}
+
+int pl_cuGreenCtxGetId(void *handle, uint64_t *id)
+{
+    const cuda_green *g = handle ? green_of(handle) : cuda_green_here();
+    if (!g) return CU_INVALID_CONTEXT;
+    if (!id) return CU_INVALID_VALUE;
+    *id = g->id;
+    return CU_OK;
+}
+
+int pl_cuGreenCtxStreamCreate(void **stream, void *handle, unsigned flags, int priority)
+{
+    cuda_green *g = green_of(handle);
+    if (!stream || flags != CUDA_NON_BLOCKING) return CU_INVALID_VALUE;
+    if (!g) return CU_INVALID_CONTEXT;
+    cuda_stream *s = cuda_new_stream(flags, cuda_clamp_priority(priority));
+    *stream = s;
+    if (!s) return CU_MEMORY_ALLOCATION;
+    s->context = &g->context;
+    s->device = g->context.device;
+    return CU_OK;
+}
+
+int pl_cuStreamGetGreenCtx(void *stream, void **out)
+{
+    const cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    if (!out) return CU_INVALID_VALUE;
+    *out = cuda_green_of(s);
+    return CU_OK;
+}
+
+/* ---------------------------------------------------------------- events of all its streams */
+
+/* The streams of a context, from malloc: of a primary one those of all green ones, too. */
+static void **streams_of(cuda_context *c, size_t *n)
+{
+    void **list = malloc((cuda.streams.n + 1) * sizeof *list);
+    *n = 0;
+    if (!list) return NULL;
+    if (!c->made) list[(*n)++] = cuda_legacy_handle;
+    for (size_t k = 0; k < cuda.streams.cap; k++) {
+        const struct cuda_slot *slot = &cuda.streams.slot[k];
+        const cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
+        if (s && s->device == c->device && !s->node && (!c->made || s->context == c))
+            list[(*n)++] = slot->value;
+    }
+    return list;
+}
+
+/* A stream captures: the capture is invalid from now on. */
+static bool captures(void *const *list, size_t n)
+{
+    bool any = false;
+    for (size_t k = 0; k < n; k++) {
+        const cuda_stream *s = cuda_stream_of(list[k]);
+        if (s->capture) any = s->capture->invalid = true;
+    }
+    return any;
+}
+
+/* A stream that waits for an event of each other one gets the event. */
+static int record_all(void *const *list, size_t n, void *event)
+{
+    enum { NO_TIMING = 2 };
+    cuda_stream *s = cuda_new_stream(CUDA_NON_BLOCKING, 0);
+    int error = s ? CU_OK : CU_MEMORY_ALLOCATION;
+    for (size_t k = 0; k < n && !error; k++) {
+        void *one;
+        error = pl_cudaEventCreateWithFlags(&one, NO_TIMING);
+        if (error) break;
+        error = pl_cudaEventRecord(one, list[k]);
+        if (!error) error = pl_cudaStreamWaitEvent(s, one, 0);
+        pl_cudaEventDestroy(one);
+    }
+    if (!error) error = pl_cudaEventRecord(event, s);
+    if (s) pl_cudaStreamDestroy(s);
+    return error;
+}
+
+static int wait_all(void *const *list, size_t n, void *event)
+{
+    int error = CU_OK;
+    for (size_t k = 0; k < n && !error; k++) error = pl_cudaStreamWaitEvent(list[k], event, 0);
+    return error;
+}
+
+static int with_streams(cuda_context *c, void *event, int (*go)(void *const *, size_t, void *))
+{
+    size_t n;
+    if (!c) return CU_INVALID_CONTEXT;
+    if (!event) return CU_INVALID_HANDLE;
+    void **list = streams_of(c, &n);
+    if (!list) return CU_MEMORY_ALLOCATION;
+    const int here = cuda_self.device;
+    cuda_self.device = c->device;
+    const int error = captures(list, n) ? CU_CAPTURE_UNSUPPORTED : go(list, n, event);
+    cuda_self.device = here;
+    free(list);
+    return error;
+}
+
+static cuda_context *context_of_green(void *handle)
+{
+    cuda_green *g = green_of(handle);
+    return g ? &g->context : NULL;
+}
+
+int pl_cuGreenCtxRecordEvent(void *handle, void *event)
+{
+    return with_streams(context_of_green(handle), event, record_all);
+}
+
+int pl_cuGreenCtxWaitEvent(void *handle, void *event)
+{
+    return with_streams(context_of_green(handle), event, wait_all);
+}
+
+int pl_cuCtxRecordEvent(void *handle, void *event)
+{
+    return with_streams(cuda_context_of(handle), event, record_all);
+}
+
+int pl_cuCtxWaitEvent(void *handle, void *event)
+{
+    return with_streams(cuda_context_of(handle), event, wait_all);
+}

@@ -1,0 +1,55 @@
+/* green.h - green contexts, as what runs kernels sees them. */
+#ifndef PL_CUDART_GREEN_H
+#define PL_CUDART_GREEN_H
+
+#include "cudart/state.h"
+
+enum { CUDA_SM_WORDS = 10 }; /* 64 SMs each */
+
+/* CUdevResource: a set of SMs. From `device` to the bits are its private bytes. */
+typedef struct cuda_sm_set {
+    int type, device;
+    unsigned split; /* which call has made it; 0: it is all of a device or context */
+    unsigned unused;
+    uint64_t bit[CUDA_SM_WORDS];
+    unsigned sms, least, alignment;
+    unsigned more[9];
+} cuda_sm_set;
+_Static_assert(sizeof(cuda_sm_set) == 144 && offsetof(cuda_sm_set, sms) == 96, "layout of CUDA 13");
+
+struct cuda_green {
+    uint64_t id;
+    cuda_sm_set r;
+    cuda_context context;
+    struct cuda_parts *parts; /* its kernels on the clock (resident.c); owned, or NULL */
+};
+
+static inline unsigned cuda_device_sms(int device)
+{
+    double n = 0;
+    pl_gpu_value(cuda.device[device].gpu, "sm.count", "", &n);
+    return (unsigned)n;
+}
+
+/* Of the current context; NULL: it is none. */
+static inline cuda_green *cuda_green_here(void)
+{
+    return cuda_self.context ? cuda_self.context->green : NULL;
+}
+
+/* Streams that are not made by the program are those of the current context. */
+static inline cuda_green *cuda_green_of(const cuda_stream *s)
+{
+    const cuda_context *c = s->context;
+    if (s == &cuda.device[s->device].legacy || s == cuda_self.stream[s->device])
+        return cuda_green_here();
+    return c ? c->green : NULL;
+}
+
+/* As many as it has; NULL: as the current device. */
+static inline unsigned cuda_green_sms(const cuda_green *g)
+{
+    return g ? g->r.sms : cuda_device_sms(cuda_self.device);
+}
+
+#endif
