@@ -55,6 +55,11 @@ void cuda_host_enter(void)
     }
 }
 
+bool cuda_host_inside(void)
+{
+    return inside;
+}
+
 void cuda_host_leave(void)
 {
     inside = false;
@@ -134,16 +139,12 @@ time_t pl_time(time_t *out)
 }
 
 /* By the versions that programs ask the C library for. */
-#define EXPORT(name, version)                                                                      \
-    __typeof__(pl_##name) pl_##name##_libc                                                         \
-        __attribute__((alias("pl_" #name), visibility("default")));                                \
-    __asm__(".symver pl_" #name "_libc, " #name "@" version)
 #if defined __GLIBC__ && defined __x86_64__
-EXPORT(clock_gettime, "GLIBC_2.17");
-EXPORT(gettimeofday, "GLIBC_2.2.5");
-EXPORT(time, "GLIBC_2.2.5");
+CUDA_EXPORT(clock_gettime, "GLIBC_2.17");
+CUDA_EXPORT(gettimeofday, "GLIBC_2.2.5");
+CUDA_EXPORT(time, "GLIBC_2.2.5");
 #elif defined __GLIBC__
-EXPORT(clock_gettime, "GLIBC_2.17");
-EXPORT(gettimeofday, "GLIBC_2.17");
-EXPORT(time, "GLIBC_2.17");
+CUDA_EXPORT(clock_gettime, "GLIBC_2.17");
+CUDA_EXPORT(gettimeofday, "GLIBC_2.17");
+CUDA_EXPORT(time, "GLIBC_2.17");
 #endif

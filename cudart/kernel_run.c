@@ -281,6 +281,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     launch.launch_graph = cuda.launch_graph;
     const bool recording = cuda_recording();
     launch.uncounted = !recording;
+    cuda.tracing = recording;
     if (recording) launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));
     launch.checks = cuda_checks(f->module);
     size_t ranges;
@@ -293,6 +294,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     cuda_stream_race_launched(s, launch.checks, m, cuda_shown_name(f));
     if (range) cuda_order_launched(s, range, ranges, cuda_shown_name(f));
     if (cuda.options.timeout) set_deadline(0);
+    cuda.tracing = false;
     if (recording && pl_trace_end(cuda.trace, &r) != PL_OK) {
         pl_trace_close(cuda.trace, false);
         cuda.trace = NULL;

@@ -36,6 +36,7 @@ static void take_status(int status, void *unused)
 {
     (void)unused;
     exit_status = status;
+    cuda_exits(status);
 }
 
 /* False: a message says why; there are only those devices that could be opened. */
@@ -53,22 +54,30 @@ static bool open_device(void)
     return true;
 }
 
-static bool found_errors;
+static bool found_errors, shows;
 
 /* What options ask for at the end. */
-static void show(void)
+static int show(int status)
 {
-    if (!cuda.devices) return;
+    static bool done;
+    if (!cuda.devices || done) return status;
+    done = true;
     for (cuda_module *m = cuda.modules; m; m = m->next) cuda_show_findings(m);
-    const bool reported = cuda_checked_report(exit_status != 0 || cuda_ended());
+    const bool reported = cuda_checked_report(status != 0);
     found_errors = cuda_found_errors() || reported;
     if (cuda.options.summary) cuda_summary();
     if (cuda.options.metrics) cuda_print_metrics();
     for (size_t k = 0; cuda.trace && k < cuda.alloc.n; k++)
         cuda_note_allocation(&cuda.alloc.at[k], -1);
+    const pl_result stopped = {.status = PL_INTERRUPTED};
+    if (cuda.trace && cuda.tracing) pl_trace_end(cuda.trace, &stopped);
     if (cuda.trace && pl_trace_close(cuda.trace, true) != PL_OK) cuda_messages();
     cuda.trace = NULL;
     fflush(stdout);
+    if (!found_errors || status) return status;
+    return cuda.options.exitcode_given ? (int)cuda.options.exitcode
+           : cuda.options.sanitizer    ? 0
+                                       : 1;
 }
 
 int cuda_start(void)
@@ -85,8 +94,9 @@ int cuda_start(void)
     cuda_checked_open(base, cuda.window_end - base);
     cuda.paused = cuda.options.from_profiler;
     const cuda_options *o = &cuda.options;
-    if (o->check) on_exit(take_status, NULL);
-    if (o->check || o->trace || o->summary || o->metrics) cuda_ended_watch(show);
+    shows = o->check || o->trace || o->summary || o->metrics;
+    on_exit(take_status, NULL);
+    if (shows) cuda_ended_watch(show);
     return cuda.start_error = open_trace();
 }
 
@@ -96,16 +106,16 @@ __attribute__((destructor)) static void end(void)
     if (!cuda.devices) return;
     if (cuda_ended()) pthread_mutex_lock(&cuda.lock);
     cuda_ended_now();
-    if (pthread_mutex_trylock(&cuda.lock) != 0) return;
-    show();
+    if (pthread_mutex_trylock(&cuda.lock) != 0) {
+        if (shows) cuda_end_with(exit_status); /* a launch runs */
+        return;
+    }
+    const int status = show(exit_status);
     pthread_mutex_unlock(&cuda.lock);
-    const int status = cuda.options.exitcode_given ? (int)cuda.options.exitcode
-                       : cuda.options.sanitizer    ? 0
-                                                   : 1;
-    if (!found_errors || exit_status || !status) return;
+    if (status == exit_status) return;
     fflush(NULL);
     /* Destructors of other libraries are left out: nothing else changes the status. */
-    _exit(status);
+    cuda_end_with(status);
 }
 
 /* ---------------------------------------------------------------- calls */

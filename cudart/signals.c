@@ -1,21 +1,26 @@
-/* signals.c - what was asked for is shown, too, when a signal ends the program: Ctrl-C, SIGTERM, a
- * crash.
+/* signals.c - what was asked for is shown, too, when a signal ends the program (Ctrl-C, SIGTERM, a
+ * crash), or _exit, _Exit or quick_exit.
  *
  * A handler may do next to nothing. So a thread of its own waits for the signal, shows findings,
  * summary and metrics, closes the trace, and lets the signal do what it does by default. Handlers
- * of the program go first: there is none here for a signal that the program handles or ignores. */
+ * of the program go first: there is none here for a signal that the program handles or ignores.
+ * These handlers may call _exit, so that it goes the same way. */
 #define _GNU_SOURCE /* pthread_mutex_clocklock */
 #include "cudart/state.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    LIMIT = 10,    /* seconds that the program waits for what is shown */
-    LOCK_LIMIT = 1 /* seconds until the lock counts as held by a thread that has crashed */
+    LIMIT = 10,     /* seconds that the program waits for what is shown */
+    LOCK_LIMIT = 1, /* seconds until the lock counts as held by a thread that cannot go on */
+    EXITS = -1      /* in place of a signal */
 };
 
 volatile int cuda_stop;
@@ -25,19 +30,27 @@ static volatile sig_atomic_t signalled; /* 0: no signal yet */
 static volatile sig_atomic_t shown;
 /* The lock was held, perhaps by the thread that has the signal. */
 static volatile sig_atomic_t busy;
-static void (*show_all)(void);
-static pid_t owner; /* processes that it forks show nothing */
+static cuda_show *show_all;
+static pid_t owner; /* 0: nobody waits; processes that it forks show nothing */
+static int status;  /* of EXITS */
+static bool within; /* of EXITS: the thread is in a call, and does not go on */
 
 static bool is_crash(int sig)
 {
-    return sig != SIGINT && sig != SIGTERM && sig != SIGHUP;
+    return sig == EXITS ? within : sig != SIGINT && sig != SIGTERM && sig != SIGHUP;
+}
+
+static _Noreturn void end_process(int with)
+{
+    for (;;) syscall(SYS_exit_group, with);
 }
 
 /* With the lock held. */
 static _Noreturn void show_and_end(int sig)
 {
-    show_all();
+    const int with = show_all(sig == EXITS ? status : EXIT_FAILURE);
     shown = 1;
+    if (sig == EXITS) end_process(with);
     signal(sig, SIG_DFL);
     kill(getpid(), sig);
     for (;;) pause();
@@ -86,19 +99,20 @@ static void catch_signal(int sig)
         sigaction(sig, &own, NULL);
 }
 
-void cuda_ended_watch(void (*show)(void))
+void cuda_ended_watch(cuda_show *show)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGSEGV,
                                   SIGBUS, SIGFPE, SIGILL,  SIGABRT};
     sigset_t all, before;
     pthread_t thread;
     show_all = show;
-    owner = getpid();
     if (sem_init(&caught, 0, 0) != 0) return;
+    owner = getpid();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const bool watched = pthread_create(&thread, NULL, wait_for_signal, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!watched) owner = 0;
     if (!watched) return;
     pthread_detach(thread);
     for (size_t k = 0; k < sizeof signals / sizeof *signals; k++) catch_signal(signals[k]);
@@ -113,3 +127,84 @@ bool cuda_ended(void)
 {
     return signalled && getpid() == owner;
 }
+
+/* ---- _exit, _Exit, quick_exit ---- */
+
+void cuda_end_with(int with)
+{
+    const struct timespec nap = {.tv_nsec = 10000000};
+    if (getpid() != owner) end_process(with);
+    if (!signalled) {
+        status = with;
+        within = cuda_host_inside();
+        signalled = EXITS;
+        __atomic_store_n(&cuda_stop, 1, __ATOMIC_RELAXED);
+        sem_post(&caught);
+    }
+    for (int k = 0; !shown && k < 100 * (LIMIT + LOCK_LIMIT); k++) nanosleep(&nap, NULL);
+    if (signalled == EXITS && shown) pause(); /* the other thread ends the process */
+    end_process(with);
+}
+
+void cuda_exits(int with)
+{
+    struct timespec until;
+    if (cuda_host_inside()) cuda_end_with(with); /* a handler of the program, in the midst of it */
+    if (pthread_mutex_trylock(&cuda.lock) != 0) {
+        __atomic_store_n(&cuda_stop, 1, __ATOMIC_RELAXED);
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += LIMIT;
+        if (pthread_mutex_clocklock(&cuda.lock, CLOCK_MONOTONIC, &until) != 0) cuda_end_with(with);
+        __atomic_store_n(&cuda_stop, 0, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&cuda.lock);
+}
+
+_Noreturn void pl__exit(int with);
+_Noreturn void pl__Exit(int with);
+_Noreturn void pl_quick_exit(int with);
+
+void pl__exit(int with)
+{
+    cuda_end_with(with);
+}
+
+void pl__Exit(int with)
+{
+    cuda_end_with(with);
+}
+
+static int quick_status = -1;
+
+/* Behind what the program does there. */
+static void at_quick_end(void)
+{
+    if (quick_status >= 0) cuda_end_with(quick_status);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    at_quick_exit(at_quick_end);
+}
+
+void pl_quick_exit(int with)
+{
+    union {
+        void *address;
+        void (*call)(int);
+    } f = {.address = dlsym(RTLD_NEXT, "quick_exit")};
+    quick_status = with & 255;
+    if (f.address) f.call(with);
+    cuda_end_with(with);
+}
+
+/* By the versions that programs ask the C library for. */
+#if defined __GLIBC__ && defined __x86_64__
+CUDA_EXPORT(_exit, "GLIBC_2.2.5");
+CUDA_EXPORT(_Exit, "GLIBC_2.2.5");
+CUDA_EXPORT(quick_exit, "GLIBC_2.24");
+#elif defined __GLIBC__
+CUDA_EXPORT(_exit, "GLIBC_2.17");
+CUDA_EXPORT(_Exit, "GLIBC_2.17");
+CUDA_EXPORT(quick_exit, "GLIBC_2.24");
+#endif

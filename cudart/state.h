@@ -200,7 +200,8 @@ typedef struct cuda_state {
     uint64_t ids;
     double now; /* ns: the application's clock as the host sees it */
     pl_trace *trace;
-    bool paused; /* by cudaProfilerStop: nothing is added to trace, summary and metrics */
+    bool tracing; /* a launch that it takes is under way */
+    bool paused;  /* by cudaProfilerStop: nothing is added to trace, summary and metrics */
     int64_t calls, threads; /* so far */
     int64_t graph_launch;   /* that is under way; 0: none */
     int64_t graph_launches; /* so far */
@@ -719,6 +720,14 @@ bool cuda_clock_poll(double until);
 void cuda_host_enter(void);
 /* It ends it, or calls such a function. */
 void cuda_host_leave(void);
+/* The thread is in a call. Without the lock. */
+bool cuda_host_inside(void);
+/* A function pl_NAME takes the place of NAME in the C library, in programs that ask for this
+ * version of it. */
+#define CUDA_EXPORT(name, version)                                                                 \
+    __typeof__(pl_##name) pl_##name##_libc                                                         \
+        __attribute__((alias("pl_" #name), visibility("default")));                                \
+    __asm__(".symver pl_" #name "_libc, " #name "@" version)
 
 /* ---- host_thread.c ---- */
 /* With the lock, which is free meanwhile. */
@@ -764,12 +773,18 @@ void cuda_show_findings(cuda_module *m);
 /* Were there errors in any module? */
 bool cuda_found_errors(void);
 
-/* ---- signals.c: a signal ends the program ---- */
-/* Not 0: launches end. 1: by a signal; 2: by --timeout. */
+/* ---- signals.c: a signal, _exit or quick_exit ends the program ---- */
+/* Not 0: launches end. 1: since the program ends; 2: by --timeout. */
 extern volatile int cuda_stop;
-/* From here on `show` is called, with the lock held, before a signal ends the process. */
-void cuda_ended_watch(void (*show)(void));
-/* With the lock held: if a signal is about to end the process, it does so here. */
+/* Gets the exit status of the program, and returns what it becomes. */
+typedef int cuda_show(int status);
+/* From here on `show` is called, with the lock held, before any of these ends the process. */
+void cuda_ended_watch(cuda_show *show);
+/* Ends the process with this status at once, but not without `show`. The lock may be held. */
+_Noreturn void cuda_end_with(int with);
+/* exit() begins: launches of other threads end. */
+void cuda_exits(int with);
+/* With the lock held: if the process is about to end like that, it does so here. */
 void cuda_ended_now(void);
 bool cuda_ended(void);
 

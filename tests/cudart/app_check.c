@@ -1,6 +1,9 @@
 /* app_check.c - programs with one mistake each for checkers; with $APP_MENDED it is mended. */
 #include "tests/cudart/app.h"
+#include <pthread.h>
 #include <signal.h>
+#include <time.h>
+#include <unistd.h>
 
 int cudaMallocArray(void **out, const cuda_channel *channel, size_t width, size_t height,
                     unsigned flags);
@@ -54,6 +57,63 @@ void undefined_ended(void)
     signal(number, SIG_DFL);
     undefined_output();
     raise(number);
+}
+
+static _Noreturn void end_by(const char *function, int status)
+{
+    if (strcmp(function, "_exit") == 0) _exit(status);
+    if (strcmp(function, "_Exit") == 0) _Exit(status);
+    if (strcmp(function, "quick_exit") == 0) quick_exit(status);
+    if (strcmp(function, "exit") == 0) exit(status);
+    abort();
+}
+
+static void say_bye(void)
+{
+    printf("bye\n");
+    fflush(stdout);
+}
+
+/* The same, and the program ends by the function $APP_EXIT; a process that it forks does so first.
+ */
+void undefined_exits(void)
+{
+    at_quick_exit(say_bye);
+    undefined_output();
+    if (fork() == 0) _exit(0);
+    end_by(getenv("APP_EXIT"), 3 * mended());
+}
+
+static void *end_soon(void *unused)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    end_by(getenv("APP_EXIT"), 6);
+    return unused;
+}
+
+/* Another thread ends the program, while a kernel runs that does not end. */
+void undefined_left(void)
+{
+    pthread_t thread;
+    undefined_output();
+    EXPECT(pthread_create(&thread, NULL, end_soon, NULL), 0);
+    (void)cudaLaunchKernel(stub_spin, shape(1), shape(1), NULL, 0, NULL);
+    pause();
+}
+
+static void end_now(int unused)
+{
+    (void)unused;
+    end_by(getenv("APP_EXIT"), 6);
+}
+
+/* A handler does, in the midst of a launch. */
+void undefined_alarm(void)
+{
+    undefined_output();
+    signal(SIGALRM, end_now);
+    alarm(1);
+    (void)cudaLaunchKernel(stub_spin, shape(1), shape(1), NULL, 0, NULL);
 }
 
 /* The host reads it. */

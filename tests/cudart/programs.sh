@@ -90,6 +90,27 @@ for signal in 2 6 11 15; do
     runs "what is in its trace" 0 "1" "" sh -c '"$1" query ended.db --csv "SELECT count(*) FROM finding" | tail -n +2 | tr -d "\r"' - "$loom"
     rm -f ended.db
 done
+# ended WHAT STATUS OUTPUT APP_EXIT TEST: it has the one finding, in the trace, too
+ended() {
+    runs "$1" "$2" "$3" "init-output" env APP_EXIT=$4 "$loom" exec --check all --trace ended.db "$build/tests/cudart/app" $5
+    n=$((n + 1))
+    [ "$(grep -c init-output err),$("$loom" query ended.db --csv "SELECT count(*) FROM finding" | tail -n +2 | tr -d '\r')" = 1,1 ] && echo "ok $n - it has the finding once, and so has its trace" ||
+        echo "not ok $n - it has the finding once, and so has its trace"
+    rm -f ended.db
+}
+for function in _exit _Exit exit; do ended "findings of a program that ends by $function" 1 "" $function undefined_exits; done
+ended "findings of a program that ends by quick_exit, behind its own functions" 1 bye quick_exit undefined_exits
+ended "findings of a program that aborts" 134 "" abort undefined_exits
+APP_MENDED=1 && export APP_MENDED
+for function in _exit quick_exit; do
+    case $function in quick_exit) out=bye ;; *) out= ;; esac
+    runs "the status is the program's if nothing is found: $function" 3 "$out" "" env APP_EXIT=$function "$loom" exec --check all "$build/tests/cudart/app" undefined_exits
+done
+unset APP_MENDED
+for function in _exit exit; do
+    ended "another thread ends it by $function during a launch" 6 "" $function undefined_left
+    ended "a handler ends it by $function during a launch" 6 "" $function undefined_alarm
+done
 # What checkers find in programs with one mistake each, with all words but offsets; where $APP_MENDED mends it, nothing is found.
 for t in undefined undefined_output undefined_copy undefined_texels managed_race stream_early stream_late stream_race graph_race leak; do
     more=--track-origins
