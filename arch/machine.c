@@ -112,7 +112,7 @@ static const pl_conf_key issue_keys[] = {
      .unit = "",
      .offset = offsetof(pl_issue_config, policy),
      .words = "youngest oldest round_robin youngest_block",
-     .about = "which ready warp issues when the one that issued last cannot go on: youngest, "
+     .about = "which ready warp issues when the one that issued last cannot continue: youngest, "
               "oldest, round_robin, or, of the youngest_block, the one "
               "that has not issued for longest"},
     KEY(pl_issue_config, width, "width", U32, "", 1, 4,
@@ -136,12 +136,12 @@ static const pl_conf_key issue_keys[] = {
         "further cycles before such an instruction can take the high half of a result that is two "
         "instructions"),
     OPTIONAL(pl_issue_config, drain, "drain", U32, CY, 0, 100,
-             "further cycles until a result is in its register: a block of code ends behind that, "
-             "a call and a meeting of lanes come behind it; 0: they do not wait"),
+             "further cycles until a result is in its register: a block of code ends after that, "
+             "a call and a reconvergence follow it; 0: they do not wait"),
     KEY(pl_issue_config, branch, "branch", U32, CY, 1, 100,
-        "stall count behind a branch: until the next instruction where it is not taken"),
+        "stall count of a branch: until the next instruction if it is not taken"),
     OPTIONAL(pl_issue_config, stall_most, "stall_most", U32, CY, 0, 100,
-             "greatest stall count: behind a matrix instruction whose reader has to wait longer "
+             "greatest stall count: after a matrix instruction whose reader has to wait longer "
              "stand empty ones; 0: none do"),
     OPTIONAL(pl_issue_config, exit, "exit", U32, CY, 0, 100,
              "cycles until a warp's exit is resolved; 0: as of a branch"),
@@ -149,7 +149,7 @@ static const pl_conf_key issue_keys[] = {
              "cycles in which a sub-core fetches the instructions of a warp that a branch has led "
              "elsewhere"),
     KEY(pl_issue_config, jump, "jump", U32, CY, 1, 1000,
-        "cycles behind the stall count of a branch, call or return to an address in a register"),
+        "cycles after the stall count of a branch, call or return to an address in a register"),
     KEY(pl_issue_config, jump_each, "jump_each", U32, CY, 1, 100,
         "cycles that such an address takes, one after the other on an SM"),
     OPTIONAL(pl_issue_config, join_each, "join_each", U32, CY, 0, 100,
@@ -158,7 +158,7 @@ static const pl_conf_key issue_keys[] = {
              "cycles until lanes that meet find that a call has saved their barrier and given it "
              "back, and meet once more"),
     OPTIONAL(pl_issue_config, yield, "yield", U32, CY, 0, 1000,
-             "cycles behind the stall count until a warp that lets other lanes run goes on"),
+             "cycles after the stall count until a warp that lets other lanes run continues"),
     KEY(pl_issue_config, divergence, "divergence", U32, CY, 0, 200,
         "further cycles when the lanes of a warp part at a branch"),
     KEY(pl_issue_config, memory, "memory", U32, CY, 1, 100,
@@ -292,18 +292,18 @@ static const pl_conf_key l1_keys[] = {
     KEY(pl_l1_config, fill, "fill", U32, CY, 1, 1000,
         "cycles from the arrival of data until the waiting warp can use it"),
     KEY(pl_l1_config, mshr, "mshr", U32, "", 1, 65536,
-        "line requests of an SM that can be under way"),
+        "line requests of an SM that can be in flight"),
     OPTIONAL(pl_l1_config, mshr_sectors, "mshr_sectors", U32, "", 0, 65536,
              "sectors on their way to an SM with which another load may begin; 0: any"),
     KEY(pl_l1_config, outstanding_stores, "outstanding_stores", U32, "", 1, 65536,
-        "store and atomic requests of an SM that can be under way"),
+        "store and atomic requests of an SM that can be in flight"),
     KEY(pl_l1_config, backlog, "backlog", U32, CY, 0, 65536,
-        "cycles of stores and reductions that wait for the SM's way to the L2 before others wait "
-        "in front of the tags"),
+        "cycles of stores and reductions that wait for the SM's port to the L2 before others wait "
+        "before the tags"),
     KEY(pl_l1_config, exit_drain_limit, "exit_drain_limit", U32, "", 1, 65536,
         "of those, how many have left the SM at most: a warp ends when its own have"),
     KEY(pl_l1_config, lsu_queue, "lsu_queue", U32, "", 1, 64,
-        "accesses in front of the tags that have read their registers"),
+        "accesses that have read their registers and wait for the tags"),
     KEY(pl_l1_config, store_buffer_lines, "store_buffer_lines", U32, "", 1, 64,
         "lines that wait for further stores"),
     KEY(pl_l1_config, tags, "tags", U32, "", 1, 64,
@@ -338,9 +338,10 @@ static const pl_conf_key l1_keys[] = {
      .unit = "",
      .offset = offsetof(pl_l1_config, global),
      .words = "sectors lines bypass",
-     .about = "what an ordinary load of global memory does here: sectors: looks for its sectors; "
-              "lines: looks for its lines, and a miss brings "
-              "all of a line; bypass: goes on to the L2, as .cg and volatile loads do everywhere"},
+     .about =
+         "what an ordinary load of global memory does here: sectors: looks for its sectors; "
+         "lines: looks for its lines, and a miss brings "
+         "all of a line; bypass: continues to the L2, as .cg and volatile loads do everywhere"},
     {.key = "allocate",
      .type = PL_CONF_WORD,
      .unit = "",
@@ -351,8 +352,8 @@ static const pl_conf_key l1_keys[] = {
               "later loads (those of local memory always do); evict: only loads, and a store "
               "removes what is there of its line"},
     OPTIONAL(pl_l1_config, read_only, "read_only", U32, "", 0, 1,
-             "1: where loads of global memory pass, those of what nobody writes (ld.global.nc) do "
-             "not (the read-only cache of Kepler)"),
+             "1: where loads of global memory pass, loads of read-only data (ld.global.nc) do not "
+             "(the read-only cache of Kepler)"),
     OPTIONAL(pl_l1_config, evict_last_share, "evict_last_share", F64, "", 0, 1,
              "part of it that lines with the priority evict_last may keep; 0: all"),
 };
@@ -360,9 +361,9 @@ static const pl_conf_key l1_keys[] = {
     KEY(pl_memsys_config, member, name, kind, unit_, lo, hi, text)
 static const pl_conf_key xbar_keys[] = {
     MEM(groups, "groups", U32, "", 1, 64,
-        "groups of SMs (GPCs) that share a way out of the crossbar"),
+        "groups of SMs (GPCs) that share an output port of the crossbar"),
     MEM(coalescers, "coalescers", U32, "", 1, 1024,
-        "sets of SMs within which a read joins an equal one that is under way; as many as SMs: "
+        "sets of SMs within which a read merges with an equal one in flight; as many as SMs: "
         "none does"),
     OPTIONAL(pl_memsys_config, joined, "read_merge", U32, "", 0, 255,
              "most SMs that share such a read; 0: all of a set"),
@@ -434,7 +435,7 @@ static const pl_conf_key l2_keys[] = {
     OPTIONAL(pl_memsys_config, atomic_more, "more_float", F64, CY, 0, 1000,
              "cycles for 4 bytes more that such an operation works on together with others"),
     OPTIONAL(pl_memsys_config, atomic_wait, "atomic_wait", U32, CY, 0, 100000,
-             "cycles of atomics that may wait in a slice before other requests wait behind them; "
+             "cycles of atomics that may wait in a slice before later requests wait for them; "
              "0: any"),
     OPTIONAL(pl_memsys_config, l2_fill, "fill", F64, CY, 0, 1000,
              "cycles of a slice for each sector that it is filled with"),
@@ -478,7 +479,7 @@ static const pl_conf_key dram_keys[] = {
     MEM(dram.row_bytes, "row", U32, "B", 64, 65536, "size of a row"),
     MEM(dram.atom_bytes, "atom", U32, "B", 16, 256, "smallest transfer"),
     OPTIONAL(pl_memsys_config, dram.ecc_ratio, "check", U32, "B", 0, 1024,
-             "data for each byte of check bits that lies in the same memory, and a write of part "
+             "data for each byte of check bits in the same memory, and a write of part "
              "of a sector reads it first (ECC); 0: none"),
     MEM(dram.bytes_per_cycle, "width", F64, "B/cycle", 0.1, 65536,
         "bandwidth of all channels together, per SM cycle"),
@@ -499,7 +500,7 @@ static const pl_conf_key dram_keys[] = {
              "openings of rows of a bank that an access to one of them can go with, the last ones; "
              "0: one, and no access to it waits"),
     OPTIONAL(pl_memsys_config, dram.write_batch, "writes", U32, "", 0, 1024,
-             "accesses of a channel that are written together; 0: each as it comes"),
+             "accesses of a channel that are written together; 0: each as it arrives"),
 };
 static const pl_conf_key sync_keys[] = {
     KEY(pl_sync_config, barrier, "barrier", U32, CY, 1, 1000,
@@ -540,11 +541,11 @@ static const pl_conf_key sync_keys[] = {
 };
 static const pl_conf_key driver_keys[] = {
     OPTIONAL(pl_driver_config, print, "print", U32, CY, 0, 1000000,
-             "cycles of printf for a warp, besides its turn"),
+             "cycles of printf for a warp, in addition to its turn"),
     OPTIONAL(pl_driver_config, print_turn, "print_turn", U32, CY, 0, 1000000,
              "cycles between two warps of the GPU that print"),
     OPTIONAL(pl_driver_config, alloc, "alloc", U32, CY, 0, 1000000,
-             "cycles of malloc for a warp, besides those of its lanes"),
+             "cycles of malloc for a warp, in addition to those of its lanes"),
     OPTIONAL(pl_driver_config, alloc_lane, "alloc_lane", U32, CY, 0, 1000000,
              "cycles for each lane: a warp's are served one after the other"),
     OPTIONAL(pl_driver_config, alloc_byte, "alloc_byte", F64, CY, 0, 1000,
@@ -554,9 +555,9 @@ static const pl_conf_key driver_keys[] = {
     OPTIONAL(pl_driver_config, alloc_turn_byte, "alloc_turn_byte", F64, CY, 0, 1000,
              "further cycles for each byte"),
     OPTIONAL(pl_driver_config, alloc_small, "alloc_small", U32, "B", 0, 1048576,
-             "whoever asks for more gets pages, which takes as long as 80 bytes"),
+             "larger requests get whole pages, which takes as long as 80 bytes"),
     OPTIONAL(pl_driver_config, free, "free", U32, CY, 0, 1000000,
-             "cycles of free for a warp, besides those of its lanes"),
+             "cycles of free for a warp, in addition to those of its lanes"),
     OPTIONAL(pl_driver_config, free_lane, "free_lane", U32, CY, 0, 1000000, "cycles for each lane"),
     OPTIONAL(pl_driver_config, free_turn, "free_turn", U32, CY, 0, 1000000,
              "cycles between two lanes of the GPU that are served"),
@@ -594,7 +595,7 @@ static const pl_conf_key device_keys[] = {
     OPTIONAL(pl_device_config, bus_width, "bus_width", U32, "", 0, 65536,
              "bits of the memory bus, as programs see it"),
     OPTIONAL(pl_device_config, copy_engines, "copy_engines", U32, "", 0, 16,
-             "units that copy between host and device beside kernels"),
+             "copy engines that transfer between host and device while kernels run"),
     DEVICE_NS(host_call, "that a call takes on the host when nothing below says more"),
     DEVICE_NS(host_launch, "that putting a kernel into a stream takes on the host"),
     DEVICE_NS(host_copy, "the same for a copy that does not wait"),
@@ -602,7 +603,7 @@ static const pl_conf_key device_keys[] = {
     DEVICE_NS(host_event, "the same for the record of an event"),
     DEVICE_NS(host_graph, "the same for a graph"),
     DEVICE_NS(host_graph_root, "further time for each node but the first that waits for no other"),
-    DEVICE_NS(host_wait, "from the end of what the host waits for until it goes on"),
+    DEVICE_NS(host_wait, "from the end of what the host waits for until the host continues"),
     DEVICE_NS(host_alloc, "that an allocation takes on the host"),
     DEVICE_NS(host_free, "that giving memory back takes on the host"),
     DEVICE_NS(launch, "from the end of a kernel to the beginning of the next one in its stream"),
@@ -610,57 +611,55 @@ static const pl_conf_key device_keys[] = {
     DEVICE_NS(graph_node, "from the end of a kernel to the beginning of the next one in a graph"),
     DEVICE_NS(event, "that the record of an event takes of its stream"),
     DEVICE_NS(host_function,
-              "that a function of the host takes of its stream besides its own time"),
-    DEVICE_NS(host_function_next, "the same for a function behind another one"),
+              "that a host function takes of its stream in addition to its own time"),
+    DEVICE_NS(host_function_next, "the same for a function after another one"),
     DEVICE_NS(to_device_start,
-              "time of a copy from pinned memory to the device besides that of its bytes"),
+              "time of a copy from pinned memory to the device in addition to that of its bytes"),
     DEVICE_NS(from_device_start, "the same in the other direction"),
     DEVICE_RATE(pinned_rate, "rate of such copies"),
-    DEVICE_RATE(duplex_rate, "rate of such a copy while one of the other direction goes on"),
-    DEVICE_NS(
-        pageable_to_start,
-        "time of a copy from host memory that is not pinned to the device besides that of its "
-        "bytes"),
+    DEVICE_RATE(duplex_rate, "rate of such a copy while one of the other direction is in progress"),
+    DEVICE_NS(pageable_to_start, "time of a copy from host memory that is not pinned to the device "
+                                 "in addition to that of its bytes"),
     DEVICE_RATE(pageable_to_rate, "rate of such copies"),
     DEVICE_NS(pageable_from_start, "the same as pageable_to_start in the other direction"),
     DEVICE_RATE(pageable_from_rate, "rate of such copies"),
-    DEVICE_NS(copy_start, "time of a copy within the device besides that of its bytes"),
+    DEVICE_NS(copy_start, "time of a copy within the device in addition to that of its bytes"),
     DEVICE_NS(copy_least, "least time of such a copy"),
     DEVICE_RATE(copy_rate, "rate of such copies"),
-    DEVICE_NS(set_start, "time of a memset besides that of its bytes"),
+    DEVICE_NS(set_start, "time of a memset in addition to that of its bytes"),
     DEVICE_NS(set_small, "time of a memset of less than 16 KiB"),
     DEVICE_NS(set_least, "least time of a larger one"),
     DEVICE_RATE(set_rate, "rate of memsets"),
     DEVICE_NS(host_peer, "that giving access to the memory of another device takes on the host"),
-    DEVICE_NS(
-        peer_start,
-        "time of a copy to another device over the link between them besides that of its bytes"),
+    DEVICE_NS(peer_start, "time of a copy to another device over the link between them in addition "
+                          "to that of its bytes"),
     DEVICE_RATE(peer_rate,
                 "rate of such copies, each direction; without it devices do not reach each other"),
-    DEVICE_NS(
-        staged_start,
-        "time of a copy to another device through memory of the host besides that of its bytes"),
+    DEVICE_NS(staged_start, "time of a copy to another device through memory of the host in "
+                            "addition to that of its bytes"),
     DEVICE_RATE(staged_rate, "rate of such copies"),
-    DEVICE_RATE(staged_duplex_rate, "rate of such a copy while one of the other direction goes on"),
+    DEVICE_RATE(staged_duplex_rate,
+                "rate of such a copy while one of the other direction is in progress"),
     OPTIONAL(pl_device_config, migrate_ramp, "migrate_ramp", F64, "B", 0, 1e9,
              "managed memory moves at a lower rate up to so many bytes; without it pages move in "
              "no time"),
     DEVICE_NS(fault_start,
               "time that a kernel takes longer by accesses to managed memory which is not on its "
-              "device, besides that of its bytes"),
+              "device, in addition to that of its bytes"),
     DEVICE_RATE(fault_ramp_rate,
                 "rate at which such accesses move what the host has written, up to migrate_ramp"),
     DEVICE_RATE(fault_rate, "the same beyond"),
     DEVICE_RATE(fault_new_ramp_rate,
-                "rate at which they make pages that nobody has written, up to migrate_ramp"),
+                "rate at which they create pages that were never written, up to migrate_ramp"),
     DEVICE_RATE(fault_new_rate, "the same beyond"),
     DEVICE_NS(host_prefetch, "time of the host for a prefetch"),
-    DEVICE_NS(prefetch_start, "time of a prefetch to a device besides that of its bytes"),
+    DEVICE_NS(prefetch_start, "time of a prefetch to a device in addition to that of its bytes"),
     DEVICE_RATE(prefetch_rate, "rate of such prefetches"),
-    DEVICE_NS(prefetch_new_start, "the same for pages that nobody has written"),
+    DEVICE_NS(prefetch_new_start, "the same for pages that were never written"),
     DEVICE_RATE(prefetch_new_ramp_rate, "rate of these up to migrate_ramp"),
     DEVICE_RATE(prefetch_new_rate, "the same beyond"),
-    DEVICE_NS(prefetch_host_start, "time of a prefetch to the host besides that of its bytes"),
+    DEVICE_NS(prefetch_host_start,
+              "time of a prefetch to the host in addition to that of its bytes"),
     DEVICE_RATE(prefetch_host_ramp_rate, "rate of such prefetches up to migrate_ramp"),
     DEVICE_RATE(prefetch_host_rate, "the same beyond"),
 };

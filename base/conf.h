@@ -31,7 +31,7 @@
     X(INFERRED, "inferred", true, "follows from other values by the argument that is named")       \
     X(FITTED, "fitted", true,                                                                      \
       "chosen by an error figure over the launches or kernels that are named")                     \
-    X(GUESSED, "guessed", false, "nobody knows; a plausible value")                                \
+    X(GUESSED, "guessed", false, "not known; a plausible value")                                   \
     X(CHOSEN, "chosen", false, "a decision of this model, not a claim about hardware")
 
 typedef enum pl_provenance {

@@ -74,8 +74,8 @@ static const char *const text_of[] = {
                               "wgmma.wait_group has waited for the product",
     [PL_HAZARD_MATRIX_WRITTEN] = "a register with matrix A of a wgmma is overwritten before "
                                  "wgmma.wait_group has waited for the product",
-    [PL_HAZARD_UNFENCED] =
-        "a register of a wgmma is written, and no wgmma.fence stands between that and the product"};
+    [PL_HAZARD_UNFENCED] = "a register of a wgmma is written, without a wgmma.fence between the "
+                           "write and the product"};
 
 static const pl_finding_kind kind_of[] = {
     [PL_HAZARD_SUM_READ] = PL_FK_SYNC_WGMMA,
@@ -146,7 +146,7 @@ static void follows(pl_warp *w, const pl_insn *i, check_products *p)
     if (pl_insn_has(i, W_mma_async)) {
         if (!p->fenced)
             pl_finding_at(check_of(w), w, PL_FK_SYNC_WGMMA_FENCE, first_lane(w),
-                          "the first wgmma of this warp has no wgmma.fence in front of it");
+                          "the first wgmma of this warp has no wgmma.fence before it");
         p->fenced = true;
     } else if (pl_insn_has(i, W_commit_group)) {
         p->open++;

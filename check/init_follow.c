@@ -156,7 +156,7 @@ void pl_origin_describe(const pl_undefined *u, pl_check_finding *f, const pl_ori
     memcpy(f->other.block, o->block, sizeof o->block);
     memcpy(f->other.thread, o->thread, sizeof o->thread);
     const bool elsewhere = f->other.pc == UINT32_MAX && u->user[o->user - 1];
-    snprintf(f->text, sizeof f->text, "%s depends on %s, which nobody has written%s%s%s", what,
+    snprintf(f->text, sizeof f->text, "%s depends on %s, which is uninitialised%s%s%s", what,
              o->where, elsewhere ? ": kernel '" : "", elsewhere ? o->kernel : "",
              elsewhere ? "' of another module has read it" : "");
 }

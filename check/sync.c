@@ -39,9 +39,9 @@ static bool works_behind(const pl_program *p, uint32_t pc)
 
 static void goes_past(pl_check *k, pl_warp *w, unsigned lane)
 {
-    pl_check_finding *f = pl_finding_at(k, w, PL_FK_SYNC_DIVERGENT, lane,
-                                        "comes to a __syncthreads() that other threads of its warp "
-                                        "go past");
+    pl_check_finding *f =
+        pl_finding_at(k, w, PL_FK_SYNC_DIVERGENT, lane,
+                      "waits at a __syncthreads() that other threads of its warp skip");
     if (f) f->space = PL_SP_SHARED;
 }
 
@@ -71,10 +71,9 @@ void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a)
     if (!b->line) b->line = line;
     if (a->id || a->threads || !a->wait || a->reduces || line == b->line) return;
     const uint32_t lanes = pl_of_half(w, a->lanes);
-    pl_check_finding *f =
-        pl_finding_at(k, w, PL_FK_SYNC_DIVERGENT, lanes ? (unsigned)__builtin_ctz(lanes) : 0,
-                      "comes to a __syncthreads() while other threads of its block "
-                      "wait at another one");
+    pl_check_finding *f = pl_finding_at(
+        k, w, PL_FK_SYNC_DIVERGENT, lanes ? (unsigned)__builtin_ctz(lanes) : 0,
+        "waits at a __syncthreads() while other threads of its block wait at another one");
     if (f) f->space = PL_SP_SHARED;
 }
 
@@ -84,7 +83,8 @@ bool pl_sync_leaves_out(const pl_hooks *h, pl_warp *w, uint32_t lanes, uint32_t 
     const unsigned l = (unsigned)__builtin_ctz(lanes);
     char text[160];
     if (!(k->tools & PL_CHECK_SYNC)) return false;
-    snprintf(text, sizeof text, "lane %u executes %s with the mask 0x%08x, which leaves it out",
+    snprintf(text, sizeof text,
+             "lane %u executes %s with the mask 0x%08x, which does not include it",
              pl_first_lane(w) + l, pl_mnems[pl_forms[w->code[w->pc].form].mnem].name, mask);
     pl_finding_at(k, w, PL_FK_SYNC_MASK, l, text);
     return true;
@@ -116,7 +116,7 @@ static void shuffle_sources(pl_check *k, pl_warp *w, const pl_insn *i, const uin
         snprintf(text, sizeof text,
                  "lane %u shuffles the value of lane %u, which does not take part%s",
                  pl_first_lane(w) + l, pl_first_lane(w) + from,
-                 pl_alive(w) >> from & 1u ? "" : ": it has ended");
+                 pl_alive(w) >> from & 1u ? "" : ": it has exited");
         pl_finding_at(k, w, PL_FK_SYNC_SHUFFLE, l, text);
     }
 }

@@ -103,7 +103,7 @@ typedef struct launch {
 static int sql_failed(const comparison *c, int side)
 {
     return cli_sql_failed(c->gpu, c->db[side],
-                          "the file may be damaged: PRAGMA integrity_check tells");
+                          "the file may be damaged: PRAGMA integrity_check shows it");
 }
 
 static void copy_text(char to[NAME], sqlite3_stmt *s, int column)

@@ -15,7 +15,7 @@ static const cli_option option[O_COUNT] = {
     [O_OUTPUT] = {"output", 'o', "FILE", "write to this file"},
     [O_FORCE] = CLI_FORCE,
     [O_ARCH] = {"arch", 0, "MACHINE",
-                "in front of each instruction what it says about time on this machine: "
+                "before each instruction its scheduling information for this machine: "
                 "scoreboards, stall count"},
     [O_SKIP_PASS] = {"skip-pass", 0, "PASS,...",
                      "leave out these passes; `ptxloom explain passes` lists them"},

@@ -16,7 +16,7 @@ static const struct {
     {"check", cmd_check, "check K.ptx ...", "report every error in PTX files"},
     {"as", cmd_as, "as K.ptx ... [-o K.plo] [-v]",
      "assemble and link, and report the resources of every kernel"},
-    {"dis", cmd_dis, "dis K.ptx ... | K.plo", "list the machine program beside the PTX"},
+    {"dis", cmd_dis, "dis K.ptx ... | K.plo", "list the machine program next to the PTX"},
     {"fmt", cmd_fmt, "fmt K.ptx", "print PTX in its standard layout"},
     {"explain", cmd_explain, "explain TOPIC",
      "explain an instruction, a diagnostic, a machine key, a metric or a term"},

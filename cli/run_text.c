@@ -209,8 +209,8 @@ void run_text(const run_case *c, const run_style *style)
     snprintf(
         further, sizeof further,
         style->trace
-            ? "look further: ptxloom query %s summary, or any SQLite client\n"
-            : "look further: add --trace run.db, then ptxloom query run.db, or any SQLite client\n",
+            ? "for details: ptxloom query %s summary, or any SQLite client\n"
+            : "for details: add --trace run.db, then ptxloom query run.db, or any SQLite client\n",
         style->trace);
     cli_put_wrapped(stdout, further, cli_width(stdout), 2);
 }

@@ -252,8 +252,8 @@ static void tell_page_bounds(const pl_result *r)
 {
     const uint64_t address = r->fault ? r->fault->address : 0;
     if (!cuda_in_window(address) || cuda.options.check || !cuda_alloc_shares_page(address)) return;
-    fprintf(stderr, "ptxloom: hardware notices this only behind whole pages of 2 MiB: "
-                    "`ptxloom exec --bounds page` goes on like that\n");
+    fprintf(stderr, "ptxloom: hardware notices this only past whole pages of 2 MiB: "
+                    "`ptxloom exec --bounds page` continues like that\n");
 }
 
 /* A kernel was given a pointer to memory of the host. */

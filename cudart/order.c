@@ -222,12 +222,12 @@ const char *cuda_order_stream_name(const cuda_order_place *p, char text[60])
     return text;
 }
 
-/* "... and nothing orders that behind its allocation in stream 3" */
+/* "... and nothing orders that after its allocation in stream 3" */
 static void early_text(const cuda_alloc *a, const cuda_stream *s, char *text, size_t room)
 {
     char here[60], there[60];
     const cuda_order_place now = cuda_order_now(s);
-    snprintf(text, room, "%s is accessed in %s, which nothing orders behind the allocation in %s",
+    snprintf(text, room, "%s is accessed in %s, which nothing orders after the allocation in %s",
              a->site ? a->site : "device memory", cuda_order_stream_name(&now, here),
              cuda_order_stream_name(&a->ordered->made.at, there));
 }
@@ -279,7 +279,7 @@ void cuda_order_freed(uint64_t address, cuda_stream *s)
         char text[600], here[60], there[60];
         if (cuda_order_follows(s, &u->at)) continue;
         snprintf(text, sizeof text,
-                 "%s is freed in %s, which nothing orders behind its use by %s in %s",
+                 "%s is freed in %s, which nothing orders after its use by %s in %s",
                  a->site ? a->site : "device memory", cuda_order_stream_name(&now, here), u->what,
                  cuda_order_stream_name(&u->at, there));
         cuda_checked_misuse("mem-stream", text);

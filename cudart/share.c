@@ -279,7 +279,7 @@ typedef struct ipc_handle {
     uint64_t size;
 } ipc_handle;
 
-_Static_assert(sizeof(ipc_handle) <= 32, "the id of a pool stands behind it");
+_Static_assert(sizeof(ipc_handle) <= 32, "it is followed by the id of a pool");
 
 enum { INTERPROCESS = 4, NO_TIMING = 2 }; /* flags of events */
 static const uint32_t MEMORY_MAGIC = 0x4d504350, EVENT_MAGIC = 0x45504350;

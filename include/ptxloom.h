@@ -299,7 +299,7 @@ void pl_gpu_bounds(pl_gpu *gpu, uint64_t page);
  * for the translation of its pages. Nothing to do unless the GPU is unified. */
 void pl_gpu_touch(pl_gpu *gpu, pl_ptr address, uint64_t bytes);
 /* Makes [address, address + bytes) of the GPU's memory mean the host's memory at `host`, which
- * stays the caller's; 64 bytes behind its end can be read. `name` (or NULL) lives as long as that.
+ * stays the caller's; 64 bytes past its end can be read. `name` (or NULL) lives as long as that.
  * Ends with pl_free_device. PL_INVALID: a part of it is taken. */
 pl_status pl_map_device(pl_gpu *gpu, pl_ptr address, uint64_t bytes, void *host, const char *name);
 /* Says that what is mapped at `p` is memory of the host: launches in timing mode reach it across
@@ -428,7 +428,7 @@ typedef struct pl_checks pl_checks;
 typedef struct pl_checks_options {
     const char *tools; /* "race", "mem,race", "all" */
     size_t limit;      /* findings that pl_checks_report reports; 0: all */
-    /* Only findings in kernels of this name; * and ? may stand in it. NULL: all. */
+    /* Only findings in kernels of this name; * and ? are wildcards. NULL: all. */
     const char *kernel;
     struct pl_checked *program; /* what checkers of several modules share, or NULL */
     const char *suppressions;   /* file of findings that are known and left out, or NULL: a line for
@@ -658,7 +658,7 @@ typedef enum pl_trace_level { PL_TRACE_SUMMARY, PL_TRACE_INST, PL_TRACE_MEM } pl
  * "0,4,8:11"; an end may be left out. Statistics and counters cover everything that ran in any
  * case. */
 typedef struct pl_trace_filter {
-    /* Launches of this kernel function or launch file; * and ? may stand in it. */
+    /* Launches of this kernel function or launch file; * and ? are wildcards. */
     const char *kernel;
     const char *sm, *block, *warp; /* block: linear number; warp: in its block */
     const char *pc;                /* machine instructions "10:20", or PTX lines "line:41:45" */

@@ -226,8 +226,8 @@ static const char *race_text(pl_checks *c, const pl_check_finding *f, const char
             : party(c, &f->other),
         f->other.verb, once ? "by the same instruction" : "at ", once ? "" : there,
         value(c, &f->other),
-        f->texels && f->kind == PL_FK_RACE_PROXY ? "the write goes another way to memory"
-        : f->kind == PL_FK_RACE_PROXY            ? "no proxy fence passes the write on"
+        f->texels && f->kind == PL_FK_RACE_PROXY ? "the write goes through another proxy"
+        : f->kind == PL_FK_RACE_PROXY            ? "no proxy fence makes the write visible"
                                                  : "nothing orders the two");
 }
 
@@ -237,11 +237,10 @@ static const char *race_help(pl_checks *c, const pl_check_finding *f, const char
 {
     switch (f->kind) {
     case PL_FK_RACE_SCOPE:
-        return "operations of block scope say nothing to other blocks: use the scope of the device "
-               "(.gpu, atomicAdd instead of atomicAdd_block, cuda::thread_scope_device)";
+        return "block scope does not include threads of other blocks: use device scope (.gpu, "
+               "atomicAdd instead of atomicAdd_block, cuda::thread_scope_device)";
     case PL_FK_RACE_MIXED:
-        return pl_arena_printf(c->arena,
-                               "make both accesses atomic, or let %s stand between %s and %s",
+        return pl_arena_printf(c->arena, "make both accesses atomic, or put %s between %s and %s",
                                f->same_warp    ? "__syncwarp()"
                                : f->same_block ? "__syncthreads()"
                                                : "the end of a launch",
@@ -249,17 +248,17 @@ static const char *race_help(pl_checks *c, const pl_check_finding *f, const char
     case PL_FK_RACE_ASYNC:
         if (!f->same_block) break;
         return "wait for the copy first (cp.async.wait_group, __pipeline_wait_prior, the mbarrier "
-               "that it completes at), then meet at a barrier if another thread goes on";
+               "on which it completes), then use a barrier if another thread accesses the bytes";
     case PL_FK_RACE_PROXY:
         if (f->texels)
             return "textures, surfaces and ld.global.nc (const __restrict__, __ldg) do not see "
                    "what the "
                    "launch writes: write in one launch and fetch in the next, or load without them";
-        return "a barrier does not pass writes on to copies and wgmma: let the threads that write "
-               "execute fence.proxy.async in front of it";
+        return "a barrier does not make writes visible to copies and wgmma: let the threads that "
+               "write execute fence.proxy.async before it";
     case PL_FK_RACE_VOLATILE:
-        return "volatile orders nothing: put __threadfence() before the write that hands over and "
-               "after the read that takes over, or a barrier between the two";
+        return "volatile orders nothing: put __threadfence() before the write that releases and "
+               "after the read that acquires, or a barrier between the two";
     case PL_FK_RACE_SAME_VALUE:
         return "the result is the same in any order; let one thread write, or write with an atomic "
                "operation";
@@ -270,7 +269,7 @@ static const char *race_help(pl_checks *c, const pl_check_finding *f, const char
                    ? "use an atomic operation, or let one thread write"
                    : pl_arena_printf(c->arena,
                                      "both accesses are made at %s: use an atomic operation, or "
-                                     "give each thread bytes of its own",
+                                     "give each thread its own bytes",
                                      here);
     if (f->same_warp)
         return pl_arena_printf(c->arena, "no __syncwarp() between %s and %s orders the lanes",
@@ -279,8 +278,8 @@ static const char *race_help(pl_checks *c, const pl_check_finding *f, const char
         return pl_arena_printf(
             c->arena, "no barrier between %s and %s orders the threads: put __syncthreads() there",
             there, here);
-    return "no barrier orders different blocks: make two launches of it, use atomic operations, or "
-           "pass the data on with __threadfence() and a flag";
+    return "no barrier orders different blocks: split the kernel into two launches, use atomic "
+           "operations, or pass the data with __threadfence() and a flag";
 }
 
 /* Of findings about one access. NULL: it depends on more. */
@@ -295,43 +294,42 @@ static const char *remedy_of(pl_finding_kind kind)
                "or "
                "read element by element";
     case PL_FK_MEM_FREED: return "free after the last use, once, and by one thread";
-    case PL_FK_MEM_LEAK: return "free each block in the thread that took it, before it ends";
+    case PL_FK_MEM_LEAK:
+        return "free each block in the thread that allocated it, before the thread exits";
     case PL_FK_MEM_STREAM:
-        return "record an event behind the allocation and behind the last access, and let the "
+        return "record an event after the allocation and after the last access, and let the "
                "other "
                "stream wait for it (cudaEventRecord, cudaStreamWaitEvent)";
     case PL_FK_RACE_STREAM:
-        return "record an event behind the first and let the other stream wait for it "
+        return "record an event after the first operation and let the other stream wait for it "
                "(cudaEventRecord, cudaStreamWaitEvent), or use one stream";
     case PL_FK_INIT_COPY:
         return "copy only what a kernel or the host has written, or fill the memory first "
                "(cudaMemset)";
     case PL_FK_RACE_CLUSTER:
-        return "call cluster.sync() before the first access to another block's memory and behind "
-               "the "
-               "last one, in all blocks of the cluster";
+        return "call cluster.sync() before the first access to another block's memory and after "
+               "the last one, in all blocks of the cluster";
     case PL_FK_SYNC_BARRIER:
-        return "give every use of the barrier the same number of threads, a multiple of the warp";
+        return "give every use of the barrier the same number of threads, a multiple of the warp "
+               "size";
     case PL_FK_SYNC_DIVERGENT:
         return "move the barrier to where all threads of the block pass, or give each role a named "
                "barrier";
     case PL_FK_SYNC_MASK:
-        return "name all lanes that come here, or keep the others away with a branch";
+        return "name all lanes that execute the instruction, or exclude the others with a branch";
     case PL_FK_SYNC_SHUFFLE:
-        return "let all lanes come, or set the width of the shuffle to the lanes that do";
+        return "let all lanes execute the shuffle, or set its width to the lanes that do";
     case PL_FK_SYNC_WGMMA:
         return "put wgmma.commit_group and wgmma.wait_group between the two (warpgroup_wait<0>())";
     case PL_FK_SYNC_WGMMA_OPERAND:
-        return "put wgmma.commit_group and wgmma.wait_group between the two, or use other "
-               "registers "
-               "in turn";
+        return "put wgmma.commit_group and wgmma.wait_group between the two, or alternate between "
+               "two sets of registers";
     case PL_FK_SYNC_WGMMA_FENCE:
-        return "put wgmma.fence in front of the first product (warpgroup_arrive()), and behind "
-               "each "
+        return "put wgmma.fence before the first product (warpgroup_arrive()), and after each "
                "write to its registers";
     case PL_FK_SYNC_MBARRIER:
-        return "let one thread execute mbarrier.init with the number of arrivals, and put "
-               "__syncthreads() behind it";
+        return "let one thread execute mbarrier.init with the number of arrivals, followed by "
+               "__syncthreads()";
     default: return NULL;
     }
 }
@@ -373,7 +371,7 @@ static const char *help(pl_checks *c, const pl_check_finding *f)
     const char *remedy = remedy_of(f->kind);
     if (remedy) return remedy;
     if (strcmp(tool_word(f->kind), "init") != 0)
-        return pl_arena_printf(c->arena, "`ptxloom explain %s-%s` shows how it is mended",
+        return pl_arena_printf(c->arena, "`ptxloom explain %s-%s` shows how to fix it",
                                tool_word(f->kind), kind_info[f->kind].word);
     return f->space == PL_SP_SHARED
                ? "let a thread write it first, and put __syncthreads() between the two"
@@ -515,7 +513,7 @@ static void add_leak(pl_checks *c, pl_module *m, uint32_t number)
     pl_check_name_kind(PL_FK_MEM_LEAK, &f);
     source(c, m, s->pc, &f.file, &f.line);
     f.text = pl_arena_printf(
-        c->arena, "mem-leak: %" PRIu64 " byte%s that malloc has given here have not been freed",
+        c->arena, "mem-leak: %" PRIu64 " byte%s that malloc allocated here have not been freed",
         bytes, bytes == 1 ? "" : "s");
     if (!pl_check_left_out(c, &f)) *pl_push(c->arena, &c->list) = f;
 }

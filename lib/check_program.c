@@ -136,9 +136,8 @@ pl_status pl_checked_read(pl_checked *p, pl_ptr at, uint64_t bytes, const pl_che
     const bool good = pl_undefined_look(
         &p->undefined, at, bytes, &(pl_undefined_what){.name = m->name, .start = m->start}, &read);
     if (!good || !read.never) return answer(p, good);
-    snprintf(text, sizeof text,
-             "init-copy: %s, reads %llu word%s that nobody has written%s byte %llu of %s", m->call,
-             (unsigned long long)read.never, read.never == 1 ? "" : "s",
+    snprintf(text, sizeof text, "init-copy: %s, reads %llu uninitialised word%s%s byte %llu of %s",
+             m->call, (unsigned long long)read.never, read.never == 1 ? "" : "s",
              read.never == 1 ? ", at" : ", the first at",
              (unsigned long long)(read.first - m->start), m->name);
     return found(

@@ -38,7 +38,7 @@ typedef struct pl_dram_config {
     uint32_t turnaround;    /* bus cycles lost between reads and writes */
     uint32_t row_lookahead; /* openings of a bank that an access can go with: the last ones, which
                          bounds how often another is overtaken; 0: one, and no access to it waits */
-    uint32_t write_batch; /* accesses of a channel that are written together; 0: each as it comes */
+    uint32_t write_batch;   /* accesses written together by a channel; 0: each as it arrives */
 } pl_dram_config;
 
 enum { PL_DRAM_PLANNED = 4 }; /* most openings of a bank that are known */

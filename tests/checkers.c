@@ -224,17 +224,17 @@ static void test_message(const rows *r, size_t k, const char *have)
     if (!whole) tap_note("%s", now);
 }
 
-/* An explanation has an example and three ways to mend it. */
+/* An explanation has an example and three ways to fix it. */
 static void test_explanation(pl_gpu *gpu, size_t k)
 {
     char kind[64];
     kind_word(k, kind);
     const char *text = pl_explain(gpu, kind);
-    const char *mend = text ? strstr(text, "\n\nThree ways to mend it: ") : NULL;
-    const char *first = mend ? strchr(mend, ';') : NULL,
+    const char *fixes = text ? strstr(text, "\n\nThree ways to fix it: ") : NULL;
+    const char *first = fixes ? strchr(fixes, ';') : NULL,
                *second = first ? strchr(first + 1, ';') : NULL;
     tap(text && strstr(text, "\n    ") && second && strstr(second, "or "),
-        "%s: what it is, an example, three ways to mend it", kind);
+        "%s: what it is, an example, three ways to fix it", kind);
 }
 
 /* labs/README.md has a line for each kind: a kernel with the mistake, and its repair, which

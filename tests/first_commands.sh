@@ -132,7 +132,7 @@ says 2 "the module has no variable 'totl' [E0435]" $k 'f32[4]' 'var=totl:u32[1]'
 says 2 "did you mean 'total'?" $k 'f32[4]' 'var=totl:u32[1]'
 says 2 'its variables: total, scale' $k 'f32[4]' 'var=other:u32[1]'
 says 2 "variable 'total' has 4 bytes, not 2 elements of u32 [E0436]" $k 'f32[4]' 'var=total:u32[2]'
-says 2 'variables (var=...) come behind the arguments of the kernel' $k 'var=total:u32[1]' 'f32[4]'
+says 2 'variables (var=...) follow the arguments of the kernel' $k 'var=total:u32[1]' 'f32[4]'
 
 launch() # KEYS...: a launch file of the module
 {

@@ -275,25 +275,25 @@ done: ret;
 }
 END
 says 1 run unset.ptx -g 1 -b 1 'u32[1]' 'out:u32[2]' --check init --mode functional <<'END'
-unset.ptx:11:5: error: kernel 'unset': init-branch: a branch depends on byte 8 of 'tile' in shared memory, which nobody has written (thread 0,0,0 of block 0,0,0) [E1001]
+unset.ptx:11:5: error: kernel 'unset': init-branch: a branch depends on byte 8 of 'tile' in shared memory, which is uninitialised (thread 0,0,0 of block 0,0,0) [E1001]
     11 | @%p bra done;
        |     ^
   help: let a thread write it first, and put __syncthreads() between the two
 unset.ptx:9:1: note: the value comes from here: thread 0,0,0 of block 0,0,0 [N1005]
      9 | ld.shared.u32 %r1, [tile+8];
        | ^
-unset.ptx:15:1: error: kernel 'unset': init-address: an address depends on byte 0 of 'tile' in shared memory, which nobody has written (thread 0,0,0 of block 0,0,0) [E1001]
+unset.ptx:15:1: error: kernel 'unset': init-address: an address depends on byte 0 of 'tile' in shared memory, which is uninitialised (thread 0,0,0 of block 0,0,0) [E1001]
     15 | st.global.u32 [%d3], 7;
        | ^
   help: let a thread write it first, and put __syncthreads() between the two
 unset.ptx:12:1: note: the value comes from here: thread 0,0,0 of block 0,0,0 [N1005]
     12 | ld.shared.u32 %r2, [tile];
        | ^
-unset.ptx:16:1: error: kernel 'unset': init-atomic: the result of an atomic operation depends on element 0 of argument 1 (x) (u32[1]) in global memory, which nobody has written (thread 0,0,0 of block 0,0,0) [E1001]
+unset.ptx:16:1: error: kernel 'unset': init-atomic: the result of an atomic operation depends on element 0 of argument 1 (x) (u32[1]) in global memory, which is uninitialised (thread 0,0,0 of block 0,0,0) [E1001]
     16 | red.global.add.u32 [%d1], 1;
        | ^
   help: fill it before the launch (cudaMemset, cudaMemcpy; "init" in a launch file)
-unset.ptx:19:1: error: kernel 'unset': init-output: element 1 of the output argument 2 (y) depends on byte 4 of 'tile' in shared memory, which nobody has written (thread 0,0,0 of block 0,0,0) [E1001]
+unset.ptx:19:1: error: kernel 'unset': init-output: element 1 of the output argument 2 (y) depends on byte 4 of 'tile' in shared memory, which is uninitialised (thread 0,0,0 of block 0,0,0) [E1001]
     19 | st.global.u32 [%d2+4], %r4;
        | ^
   help: let a thread write it first, and put __syncthreads() between the two
@@ -378,7 +378,7 @@ cat >mask.ptx <<'END'
 .visible .entry k() { .reg .b32 %r; bar.warp.sync 0xffff; ret; }
 END
 says 0 run mask.ptx -g 1 -b 32 <<'END'
-mask.ptx:4:37: warning: kernel 'k': lane 16 executes bar with the mask 0x0000ffff, which leaves it out (block 0,0,0, thread 16,0,0) [W0432]
+mask.ptx:4:37: warning: kernel 'k': lane 16 executes bar with the mask 0x0000ffff, which does not include it (block 0,0,0, thread 16,0,0) [W0432]
      4 | .visible .entry k() { .reg .b32 %r; bar.warp.sync 0xffff; ret; }
        |                                     ^
 END

@@ -44,7 +44,7 @@ typedef struct pl_tracedb_value {
 /* Which inst and mem rows to write, in the user's words; NULL: all. A row must fit every part.
  * Statistics, warps, blocks, barriers and windows of time cover everything that ran in any case. */
 typedef struct pl_tracedb_filter {
-    /* Launches of this kernel function or launch file; * and ? may stand in it. */
+    /* Launches of this kernel function or launch file; * and ? are wildcards. */
     const char *kernel;
     const char *sm, *block, *warp; /* numbers and ranges: "0,4,8:11" */
     const char *pc;                /* machine instructions "10:20", or PTX lines "line:41:45" */

@@ -84,7 +84,7 @@ static void verify_block(verify *v, uint32_t b)
     }
     for (uint32_t k = 0; k < pl_ir_successors(v->x, b); k++)
         if (pl_ir_successor(v->x, b, k) >= v->x->blocks.n)
-            fail(v, "goes on with bb%u, of %zu blocks", pl_ir_successor(v->x, b, k),
+            fail(v, "continues with bb%u, of %zu blocks", pl_ir_successor(v->x, b, k),
                  v->x->blocks.n);
 }
 

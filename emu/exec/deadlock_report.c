@@ -200,8 +200,8 @@ static void reason(hang *h, pl_warp *w, const pl_simt_split *s)
     case PL_SPLIT_BARRIER: at_barrier(t, w, s); return;
     case PL_SPLIT_ALIGNED:
         put(t,
-            "wait at barrier %u, which is aligned, for the other lanes of their warp to come to "
-            "the same instruction",
+            "wait at barrier %u, which is aligned, for the other lanes of their warp to reach the "
+            "same instruction",
             barrier_of(w, s));
         return;
     case PL_SPLIT_CLUSTER:
@@ -220,7 +220,7 @@ static void reason(hang *h, pl_warp *w, const pl_simt_split *s)
         return;
     }
     case PL_SPLIT_GRID:
-        put(t, "wait for the grid before theirs, of which %llu of %llu blocks have ended",
+        put(t, "wait for the preceding grid, of which %llu of %llu blocks have ended",
             (unsigned long long)w->grid->before->blocks_done,
             (unsigned long long)pl_grid_blocks(w->grid->before));
         return;
@@ -276,7 +276,7 @@ static void name_warp(hang *h, pl_warp *w, pl_lanes away)
 /* Warps of which lanes have ended without coming to a barrier that counts threads. */
 static void ended(hang *h, pl_cta *c, uint32_t threads)
 {
-    put(&h->t, ", and %u threads that should come have ended or do not exist", threads);
+    put(&h->t, ", and %u expected threads have exited or do not exist", threads);
     for (uint32_t k = 0; k < c->nwarps; k++) {
         const pl_warp *w = &c->warp[k];
         if (lanes_left(w)) continue;

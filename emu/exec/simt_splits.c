@@ -380,7 +380,7 @@ void pl_warp_note_undefined(pl_warp *w, uint32_t mask)
     if (g->in_order) /* of several the first counts */
         g->in_order(w->cta);
     pl_fault_note(w, &g->doubt, left_out, NULL,
-                  "lane %u executes %s with the mask 0x%08x, which leaves it out",
+                  "lane %u executes %s with the mask 0x%08x, which does not include it",
                   pl_first_lane(w) + (uint32_t)__builtin_ctz(left_out),
                   pl_mnems[pl_forms[w->code[w->pc].form].mnem].name, mask);
 }

@@ -113,7 +113,7 @@ static bool number(reader *r, bool sign, uint64_t *out)
     size_t n = (size_t)(r->at - from);
     if (n == 0 || n >= sizeof buf || from[0] < '0' || from[0] > '9') {
         r->at = start;
-        return fail(r, "a number must stand here");
+        return fail(r, "a number is expected here");
     }
     memcpy(buf, from, n);
     buf[n] = '\0';
@@ -147,7 +147,7 @@ static const char *string(reader *r)
         char *at;
         size_t n, cap;
     } s = {0};
-    if (!expect(r, '"', "a name in quotes must stand here")) return "";
+    if (!expect(r, '"', "a name in quotes is expected here")) return "";
     while (r->at < r->end && *r->at != '"') {
         char c = *r->at++;
         if (c == '\\') {
@@ -203,7 +203,7 @@ static bool fields(reader *r, const pl_record *a, const pl_record *b, void *reco
     while (!r->failed && !at_end(r)) {
         const char *from;
         size_t n = piece(r, "=", &from);
-        if (!expect(r, '=', "NAME=VALUE must stand here")) return false;
+        if (!expect(r, '=', "NAME=VALUE is expected here")) return false;
         if (!field(r, from, n, a, record) && !r->failed && !(b && field(r, from, n, b, record)) &&
             !r->failed) {
             r->at = from;
@@ -219,7 +219,7 @@ static const char *label_name(reader *r)
     size_t n = piece(r, ",:;(){} ", &from);
     if (n < 2 || *from != 'L') {
         r->at = from;
-        fail(r, "a label must stand here: L and a number");
+        fail(r, "a label is expected here: L and a number");
         return "L";
     }
     return pl_arena_strndup(r->scratch, from, n);
@@ -233,7 +233,7 @@ static bool place(reader *r, char *kind, uint32_t *at)
     skip(r);
     *kind = r->at < r->end ? *r->at : ' ';
     if (*kind != 'R' && *kind != 'P' && *kind != 'M')
-        return fail(r, "a register (R4), predicate (P0) or frame offset (M8) must stand here");
+        return fail(r, "a register (R4), predicate (P0) or frame offset (M8) is expected here");
     r->at++;
     if (*kind == 'P' && r->at < r->end && (*r->at == 'T' || *r->at == 'F')) {
         *at = *r->at++ == 'T' ? PL_PT : PL_PF;
@@ -250,7 +250,7 @@ static bool row(reader *r, bool pred, pl_insn *i, unsigned k, uint32_t *out)
     bool neg = pred && accept(r, '!');
     if (!place(r, &kind, out)) return false;
     if (kind != (pred ? 'P' : 'R'))
-        return fail(r, pred ? "a predicate must stand here" : "a register must stand here");
+        return fail(r, pred ? "a predicate is expected here" : "a register is expected here");
     if (neg) i->neg |= (uint8_t)(1u << k);
     return true;
 }
@@ -275,7 +275,7 @@ static bool read_address(reader *r, pl_insn *i, unsigned k, unsigned number_of)
 {
     uint64_t offset = 0;
     bool has = false;
-    if (!expect(r, '[', "an address in brackets must stand here")) return false;
+    if (!expect(r, '[', "an address in brackets is expected here")) return false;
     skip(r);
     if (r->at < r->end && *r->at == 'R') {
         if (!row(r, false, i, k, &i->op[k])) return false;
@@ -314,14 +314,14 @@ static bool read_labels(reader *r, unsigned *pooled)
 static bool read_moves(reader *r, bool results, uint32_t *first, uint32_t *n)
 {
     *n = 0;
-    if (!expect(r, '(', "a list in parentheses must stand here")) return false;
+    if (!expect(r, '(', "a list in parentheses is expected here")) return false;
     if (accept(r, ')')) return true;
     *first = (uint32_t)r->p->moves.n;
     do {
         pl_call_move m = {0};
         char kind;
         uint32_t at, bytes;
-        if (!place(r, &kind, &at) || !expect(r, ':', "a size must stand here: R4:4") ||
+        if (!place(r, &kind, &at) || !expect(r, ':', "a size is expected here: R4:4") ||
             !number32(r, &bytes))
             return false;
         m.reg = kind != 'M';
@@ -357,7 +357,7 @@ static bool special_register(reader *r, uint64_t *out)
     *out = n > 1 && from[0] == '%' ? pl_word_find(from + 1, n - 1) : W_none;
     if (*out != W_none) return true;
     r->at = from;
-    return fail(r, "a special register must stand here");
+    return fail(r, "a special register is expected here");
 }
 
 static bool read_operand(reader *r, pl_insn *i, unsigned k, unsigned *addresses, unsigned *pooled,
@@ -379,7 +379,7 @@ static bool read_operand(reader *r, pl_insn *i, unsigned k, unsigned *addresses,
     case PL_K_FUNC: return read_callee(r, i, k, c);
     case PL_K_ARGS: return read_moves(r, false, &c->first_arg, &c->nargs);
     case PL_K_RETS: return read_moves(r, true, &c->first_ret, &c->nrets);
-    default: return expect(r, '-', "'-' must stand here");
+    default: return expect(r, '-', "'-' is expected here");
     }
 }
 
@@ -484,7 +484,7 @@ static bool read_rest(reader *r, pl_insn *i)
         const char *from;
         uint64_t v = 0;
         size_t n = piece(r, "=", &from);
-        if (!expect(r, '=', "NAME=VALUE must stand here")) return false;
+        if (!expect(r, '=', "NAME=VALUE is expected here")) return false;
         if (is(from, n, "line"))
             read_line(r);
         else if (is(from, n, "reconv"))
@@ -537,7 +537,7 @@ static bool read_insn(reader *r)
         char kind;
         if (accept(r, '!')) i.flags |= PL_IF_GUARD_NEG;
         if (!place(r, &kind, &i.guard) || kind != 'P')
-            return fail(r, "a predicate must stand here");
+            return fail(r, "a predicate is expected here");
     }
     if (!read_words(r, &i)) return false;
     const pl_form *f = &pl_forms[i.form];
@@ -555,7 +555,7 @@ static bool read_insn(reader *r)
     }
     pl_insn_finish(&i);
     if (accept(r, ';') ? !read_rest(r, &i) : !at_end(r))
-        return fail(r, "the line should end here, or go on behind a semicolon");
+        return fail(r, "the line should end here, or continue after a semicolon");
     set_line(r, &i);
     *pl_push(p->arena, &p->code) = i;
     return true;
@@ -571,7 +571,7 @@ static pl_prog_func *current(reader *r)
 static bool define_label(reader *r)
 {
     const char *name = label_name(r);
-    if (r->failed || !expect(r, ':', "':' must stand behind a label")) return false;
+    if (r->failed || !expect(r, ':', "':' must follow a label")) return false;
     uint32_t *pc = pl_arena_new(r->scratch, uint32_t);
     *pc = (uint32_t)r->p->code.n;
     if (pl_map_put(&r->labels, name, strlen(name), pc))
@@ -675,7 +675,7 @@ static bool data(reader *r)
     for (skip(r); !at_end(r); r->at += 2) {
         int high = r->end - r->at >= 2 ? digit(r->at[0]) : -1,
             low = high < 0 ? -1 : digit(r->at[1]);
-        if (low < 0) return fail(r, "two hexadecimal digits must stand here");
+        if (low < 0) return fail(r, "two hexadecimal digits is expected here");
         if (r->filled == v->size) return fail(r, "the variable is full");
         ((uint8_t *)(uintptr_t)v->init)[r->filled++] = (uint8_t)(high << 4 | low);
     }
@@ -688,7 +688,7 @@ static bool relocation(reader *r)
     bool good = fields(r, &pl_record_reloc, NULL, &x);
     if (good && (x.bytes > 8 || x.shift > 63 || x.offset > r->var->size ||
                  x.bytes > r->var->size - x.offset))
-        return fail(r, "the relocation lies outside its variable");
+        return fail(r, "the relocation is outside its variable");
     *pl_push(r->p->arena, &r->var->reloc) = x;
     return good;
 }
@@ -729,7 +729,7 @@ static bool one_line(reader *r)
 {
     if (at_end(r)) return true;
     if (*r->at == '.') return directive(r);
-    if (!r->in_func) return fail(r, "instructions stand inside a function");
+    if (!r->in_func) return fail(r, "instructions must be inside a function");
     if (*r->at == 'L') return define_label(r);
     return read_insn(r);
 }

@@ -160,7 +160,7 @@ static bool read_note(reader *r)
 static const char *string(reader *r, uint64_t at)
 {
     if (at < r->part[PL_S_STRTAB].n) return r->strings + at;
-    damaged(r, "a name lies outside the string table");
+    damaged(r, "a name is outside the string table");
     return "";
 }
 
@@ -265,11 +265,11 @@ static bool read_functions(reader *r, uint32_t *of_symbol)
             uint64_t n = entries(r, PL_S_TEXT);
             if (s.value % code || s.size % code || s.value / code > n ||
                 s.size / code > n - s.value / code)
-                return damaged(r, "a function lies outside the code");
+                return damaged(r, "a function is outside the code");
             f->first = (uint32_t)(s.value / code);
             f->count = (uint32_t)(s.size / code);
         } else if (s.section != SHN_UNDEF)
-            return damaged(r, "a function lies outside the code");
+            return damaged(r, "a function is outside the code");
         TAKE(r, PL_S_ROWS, &next[PL_S_ROWS], number[PL_FN_ROWS], &f->init);
         TAKE(r, PL_S_PARAMS, &next[PL_S_PARAMS], number[PL_FN_PARAMS], &f->params);
         TAKE(r, PL_S_FORMALS, &next[PL_S_FORMALS], number[PL_FN_FORMALS], &f->formal);
@@ -288,10 +288,10 @@ static bool read_data(reader *r, pl_prog_var *v, const symbol *s)
     if ((!data && !zero && s->section != PL_S_SHARED) ||
         (v->space == PL_SP_GLOBAL) != ((data || zero) && global) ||
         (v->space == PL_SP_CONST) != ((data || zero) && !global))
-        return damaged(r, "a variable lies in no section of its state space");
+        return damaged(r, "a variable is in no section of its state space");
     uint64_t room = r->part[s->section].n;
     if (s->value > room || s->size > room - s->value)
-        return damaged(r, "a variable lies outside its section");
+        return damaged(r, "a variable is outside its section");
     if (data) v->init = (const uint8_t *)pl_arena_alloc(r->p->arena, (size_t)s->size + 1);
     if (data && v->init)
         memcpy((uint8_t *)(uintptr_t)v->init, r->part[s->section].at + s->value, (size_t)s->size);
@@ -350,7 +350,7 @@ static bool read_relocations(reader *r, pl_section s, pl_section data, const sym
                                    offset - symbols[var].value >= symbols[var].size))
             var++;
         pl_prog_reloc x;
-        if (var == p->vars.n) return damaged(r, "a relocation lies outside the variables");
+        if (var == p->vars.n) return damaged(r, "a relocation is outside the variables");
         if (!read_relocation(r, at, &p->vars.at[var], &symbols[var], func_of, var_of, &x))
             return false;
         *pl_push(p->arena, &p->vars.at[var].reloc) = x;

@@ -89,7 +89,7 @@ static bool check_operands(check *c, const pl_insn *i)
             if (!present && !s->optional) return bad(c, "an instruction lacks an operand");
             if (present && pl_operand_count(f, k, i->mods) > 0) {
                 if (i->op[k] != pooled)
-                    return bad(c, "a vector lies at the wrong place of the pool");
+                    return bad(c, "a vector is at the wrong offset of the pool");
                 pooled += (unsigned)pl_operand_count(f, k, i->mods);
             }
             break;
@@ -113,7 +113,7 @@ static bool check_operands(check *c, const pl_insn *i)
         default: break;
         }
     }
-    return pooled == i->nextra || bad(c, "a vector lies at the wrong place of the pool");
+    return pooled == i->nextra || bad(c, "a vector is at the wrong offset of the pool");
 }
 
 static bool check_memory(check *c, const pl_insn *i)
@@ -161,12 +161,12 @@ static bool check_move(check *c, const pl_prog_func *f, const pl_call_move *m, u
 static bool check_call(check *c, const pl_insn *i)
 {
     const pl_program *p = c->p;
-    if (i->target >= p->calls.n) return bad(c, "a call lies outside its table");
+    if (i->target >= p->calls.n) return bad(c, "a call is outside its table");
     const pl_prog_call *k = &p->calls.at[i->target];
     if ((k->callee != UINT32_MAX && k->callee >= p->funcs.n) || k->first_arg > p->moves.n ||
         k->nargs > p->moves.n - k->first_arg || k->first_ret > p->moves.n ||
         k->nrets > p->moves.n - k->first_ret)
-        return bad(c, "a call lies outside its table");
+        return bad(c, "a call is outside its table");
     for (uint32_t n = 0; n < k->nargs; n++)
         if (!check_move(c, c->f, &p->moves.at[k->first_arg + n],
                         p->moves.at[k->first_arg + n].from))
@@ -317,7 +317,7 @@ static bool check_func(check *c, const pl_prog_func *f, uint32_t *next)
         const pl_prog_param *q = &f->params.at[k];
         if (q->offset > f->param_bytes || q->size > f->param_bytes - q->offset ||
             q->type >= W_count)
-            return bad(c, "a parameter lies outside the parameters");
+            return bad(c, "a parameter is outside the parameters");
     }
     for (size_t k = 0; k < f->formal.n; k++)
         if (!check_move(c, f, &f->formal.at[k], f->formal.at[k].to)) return false;
@@ -328,7 +328,7 @@ static bool check_func(check *c, const pl_prog_func *f, uint32_t *next)
     const pl_insn *last = &c->p->code.at[f->first + f->count - 1];
     return (last->guard == PL_PT && !(last->flags & PL_IF_GUARD_NEG) &&
             (pl_forms[last->form].effects & (PL_EF_EXIT | PL_EF_BRANCH))) ||
-           bad(c, "a function runs on behind its end");
+           bad(c, "a function continues past its end");
 }
 
 /* Arguments and parameters of a direct call are both predicates, or neither. */
@@ -360,7 +360,7 @@ static bool check_var(check *c, const pl_prog_var *v)
         return bad(c, "a variable is in a state space that has none");
     if (v->space == PL_SP_CONST &&
         (v->address > PL_BANK_BYTES || v->size > PL_BANK_BYTES - v->address))
-        return bad(c, "a constant lies outside the bank");
+        return bad(c, "a constant is outside the bank");
     return (v->align & (v->align - 1)) == 0 || bad(c, "an alignment is no power of two");
 }
 

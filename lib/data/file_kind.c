@@ -108,7 +108,7 @@ const char *pl_file_hint(pl_gpu *gpu, const char *path)
     if (ends_with(path, ".ptx") || ends_with(path, ".plo") || ends_with(path, ".pla"))
         return with_name(gpu,
                          "run a kernel of it with `ptxloom run %s -g BLOCKS -b THREADS ARG ...`; "
-                         "`ptxloom run --help` tells more",
+                         "`ptxloom run --help` has more",
                          path);
     return NULL;
 }

@@ -231,7 +231,7 @@ static bool parse(parser *p)
     if (strncmp(s, "var=", 4) == 0) {
         if (!(s = variable(p, s + 4))) return false;
     } else if (p->k && p->c->arg[p->k - 1].variable) {
-        return bad(p, s, strlen(s), "variables (var=...) come behind the arguments of the kernel"),
+        return bad(p, s, strlen(s), "variables (var=...) follow the arguments of the kernel"),
                false;
     }
     bool by_value = strncmp(s, "struct:", 7) == 0;

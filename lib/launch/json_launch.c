@@ -141,8 +141,7 @@ static bool same_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl
     json_t *same = pl_lf_member(v, at, "same", &same_at);
     if (!pl_lf_only_keys(r, at, v, PL_LF_SAME)) return false;
     if (!pl_lf_whole(r, &same_at, same, 1, r->c->nargs > 1 ? r->c->nargs - 1 : 1, &n)) return false;
-    if (n >= r->c->nargs)
-        return pl_lf_out_of_range(r, &same_at, "no argument stands in front of this one");
+    if (n >= r->c->nargs) return pl_lf_out_of_range(r, &same_at, "no argument precedes this one");
     a->same = n;
     return true;
 }

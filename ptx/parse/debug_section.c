@@ -147,7 +147,7 @@ static bool values(reader *r, unsigned bits)
 static bool label(reader *r, const piece *t, pl_map *own)
 {
     piece colon = next(r);
-    if (!is(&colon, ':')) return wrong(r, &colon, "':' behind a label");
+    if (!is(&colon, ':')) return wrong(r, &colon, "':' after a label");
     char *name = pl_arena_strndup(r->p->arena, t->s, t->n);
     if (pl_map_get(own, name, t->n)) {
         pl_report(r->p->diags, PL_E0301, t->at, name);
@@ -167,7 +167,7 @@ void pl_section_check(pl_parse *p, const char *text, size_t n, const char *line_
     piece name = next(&r), brace = name.n && *name.s == '.' ? next(&r) : name;
     if (name.n == 0 || *name.s != '.' || !is(&brace, '{')) {
         wrong(&r, &brace,
-              name.n && *name.s == '.' ? "'{' behind its name" : "a name that begins with '.'");
+              name.n && *name.s == '.' ? "'{' after its name" : "a name that begins with '.'");
         return;
     }
     p->debug_section |= (name.n == 11 && !memcmp(name.s, ".debug_info", 11)) ||

@@ -142,7 +142,7 @@ void pl_decl_ptr(pl_parse *p, pl_loc at)
 {
     if (!p->decl.type || p->decl.is_ptr || p->decl.aligned_late)
         pl_report(p->diags, PL_E0384, at, ".ptr",
-                  p->decl.is_ptr ? "it was given before" : "it comes behind the type");
+                  p->decl.is_ptr ? "it was given before" : "it follows the type");
     p->decl.is_ptr = true;
     p->decl.ptr_at = at;
     p->decl.ptr_align = 4;

@@ -309,7 +309,7 @@ static void check_pragma(pl_parse *p, const char *text, size_t n, pl_loc at)
     for (size_t k = 0; k < sizeof inside / sizeof *inside; k++) {
         if (word != strlen(inside[k].name) || memcmp(text, inside[k].name, word)) continue;
         if (p->in_directives)
-            pl_report(p->diags, PL_E0379, at, shown, "stands inside the function");
+            pl_report(p->diags, PL_E0379, at, shown, "must be inside the function");
         else if (inside[k].number && !pragma_number(text + word, n - word, inside[k].least))
             pl_report(p->diags, PL_E0379, at, shown, "needs a number");
     }
@@ -322,7 +322,7 @@ void pl_func_pragma(pl_parse *p, const char *text, uint32_t n, pl_loc at)
     check_pragma(p, text, n, at);
     if (!p->func) return;
     if (p->in_directives && !p->func->entry)
-        pl_report(p->diags, PL_E0345, at, "a pragma in front of the body", "kernels");
+        pl_report(p->diags, PL_E0345, at, "a pragma before the body", "kernels");
     pl_stmt *s = pl_push(p->arena, &p->func->body);
     *s = (pl_stmt){.kind = PL_S_PRAGMA,
                    .line = at.line,

@@ -254,8 +254,7 @@ void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at)
     pl_module_started(p, at);
     if (p->linkage_set) pl_report(p->diags, PL_E0317, at);
     if (p->lead_at.line)
-        pl_report(p->diags, PL_E0384, p->lead_at, ".attribute",
-                  "it comes behind .visible and the like");
+        pl_report(p->diags, PL_E0384, p->lead_at, ".attribute", "it follows .visible and the like");
     p->linkage = l;
     p->linkage_at = at;
     p->linkage_set = true;

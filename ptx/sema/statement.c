@@ -300,7 +300,7 @@ static bool texture_agrees(const pl_attempt *a)
     if (a->opcode->mnem != M_tex && a->opcode->mnem != M_tld4) return true;
     if (lacks_sampler(a)) {
         pl_report(a->p->diags, PL_E0218, a->at, pl_full_name(a->p, a->opcode),
-                  "a sampler stands behind the texture (texmode_independent)");
+                  "a sampler follows the texture (texmode_independent)");
         return false;
     }
     const char *later = NULL; /* what tex has only had since 4.3 */

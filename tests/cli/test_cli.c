@@ -268,7 +268,7 @@ START_TEST(the_first_byte_behind_a_buffer_is_a_fault)
     ck_assert_int_eq(loom("run", k, "-g1", "-b128", FUNCTIONAL, "u32:101", "f32:2", "f32[101]=iota",
                           "f32[100]=1", NULL),
                      1);
-    expect(err, "0 bytes behind the end of 'argument 4 (y)' (f32[100], 400 bytes at 0x");
+    expect(err, "0 bytes past the end of 'argument 4 (y)' (f32[100], 400 bytes at 0x");
     expect(err, "): element 100 (block 0,0,0, thread 100,0,0)");
     ck_assert_int_eq(
         loom("run", k, "-g1", "-b128", "u32:101", "f32:2", "f32[101]=iota", "f32[101]=1", NULL), 0);

@@ -354,7 +354,7 @@ static void host_pointer(void)
     free(h);
 }
 
-/* A store behind the end of an allocation. */
+/* A store past the end of an allocation. */
 static void behind(void)
 {
     char *d;

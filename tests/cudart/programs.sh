@@ -81,9 +81,9 @@ runs "a race under checkers" 5 good "kernel .count.: race-same-value" with "--ch
 runs "a program sees the error of a wrong access that a checker leaves out" 5 good "kernel .store.: mem-bounds" with "--check mem" errors
 runs "a program sees that an access was misaligned" 5 good "kernel .index.: mem-misaligned" with "--check mem" askew
 runs "behind an allocation, to the byte" 5 good "exec --bounds page" app behind
-runs "behind an allocation, in its page" 5 good "behind the end of .device memory. (2097152 bytes" with "--bounds page" behind_in_page
+runs "behind an allocation, in its page" 5 good "past the end of .device memory. (2097152 bytes" with "--bounds page" behind_in_page
 runs "--bounds page and checkers" 2 "" "exclude each other" with "--bounds page --check mem" behind
-runs "a finding tells where the memory was made" 5 good "behind the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
+runs "a finding tells where the memory was made" 5 good "past the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
 runs "a finding that ends the context is told at once" 137 "" "mem-bounds: store of 4 bytes" with "--check mem" behind_killed
 for signal in 2 6 11 15; do
     runs "findings and trace of a program that signal $signal ends" $((128 + signal)) "" "init-output" env APP_SIGNAL=$signal "$loom" exec --check all --trace ended.db "$build/tests/cudart/app" undefined_ended
@@ -151,7 +151,7 @@ runs "times of launches like it" 5 good "" with "--arch toy --timing first=1" ki
 runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 "$build/tests/cudart/app" transfers
 runs "kernels access pinned memory as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/mapped.tsv" "$loom" exec --mode timing --timing all --arch h100 "$build/tests/cudart/app" mapped_memory
 runs "managed memory moves as recorded on an H200" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/managed.tsv" "$loom" exec --arch h200 "$build/tests/cudart/app" managed_pages
-runs "a pool's memory in the stream of another device" 5 good "default stream of device 1, which nothing orders behind the allocation in the default stream of device 0" with "--devices 2 --check mem" device_pools
+runs "a pool's memory in the stream of another device" 5 good "default stream of device 1, which nothing orders after the allocation in the default stream of device 0" with "--devices 2 --check mem" device_pools
 for t in devices device_pools device_contexts; do runs "two devices: $t" 5 good "" with "--devices 2" $t; done
 runs "two devices: variables of the other one" 5 good "kernel 'store' failed" with "--devices 2" peer_variables
 runs "two devices: peers" 5 good "kernel 'store' failed" with "--devices 2" peers
@@ -224,7 +224,7 @@ void pass_on(const int *p, int *q);
 __global__ void test(const int *q, int *r) { if (q[threadIdx.x] > 3) *r = 1; }
 int main() { int *p, *q, *r; cudaMalloc(&p, 128); cudaMalloc(&q, 128); cudaMalloc(&r, 4); pass_on(p, q); test<<<1, 32>>>(q, r); return cudaDeviceSynchronize(); }
 END
-    nvcc -arch=sm_90 -o k a.cu b.cu && runs "undefined memory goes through two modules" 1 "" "which nobody has written: kernel '_Z4passPKiPi' of another module has read it" "$loom" exec --check init ./k
+    nvcc -arch=sm_90 -o k a.cu b.cu && runs "undefined memory goes through two modules" 1 "" "which is uninitialised: kernel '_Z4passPKiPi' of another module has read it" "$loom" exec --check init ./k
     cat >rtc.cpp <<'END'
 #include <cstdio>
 #include <cstdlib>

@@ -107,7 +107,7 @@ START_TEST(verifier_finds_missing_blocks)
     sample s;
     open_sample(&s);
     s.x.blocks.at[0].fallthrough = 7;
-    expect_finding(&s, "goes on with bb7, of 1 blocks");
+    expect_finding(&s, "continues with bb7, of 1 blocks");
 }
 END_TEST
 

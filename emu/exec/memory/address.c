@@ -137,7 +137,7 @@ static void outside(pl_warp *w, unsigned lane, const char *access, uint64_t addr
     if (of->element && of->size % of->element == 0)
         snprintf(shape, sizeof shape, "%s[%" PRIu64 "], ", of->type, of->size / of->element);
     if (within && bytes > of->size - from_start) {
-        snprintf(element, sizeof element, ", and reaches %" PRIu64 " bytes behind its end",
+        snprintf(element, sizeof element, ", and reaches %" PRIu64 " bytes past its end",
                  bytes - (of->size - from_start));
     } else if (shape[0]) {
         const uint64_t index = (from_start + (before ? of->element - 1 : 0)) / of->element;
@@ -148,7 +148,7 @@ static void outside(pl_warp *w, unsigned lane, const char *access, uint64_t addr
              distance,
              before   ? "before the start"
              : within ? "from the start"
-                      : "behind the end",
+                      : "past the end",
              of->name ? of->name : "an allocation", shape, of->size, of->address, history, element);
 }
 
@@ -163,7 +163,7 @@ static void outside_block(pl_warp *w, unsigned lane, const char *access, uint64_
     if (b) pl_heap_history(h, b, history, sizeof history);
     if (!b) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                 "%s, in the device heap in front of all blocks of malloc", access);
+                 "%s, in the device heap before all blocks of malloc", access);
     } else if (!b->used) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
                  "%s, %" PRIu64 " bytes from the start of a block of malloc that has been freed "
@@ -258,7 +258,7 @@ static bool in_window(pl_warp *w, unsigned lane, pl_space space, uint64_t addres
                                    address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE)) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_INVALID_ADDRESS_SPACE",
                  "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
-                 ", which lies in the window of %s memory",
+                 ", which is in the window of %s memory",
                  what, bytes, space_names[space], address,
                  address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE ? "local" : "shared");
         return true;

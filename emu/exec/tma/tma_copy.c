@@ -263,11 +263,11 @@ const char *pl_tma_wrong(const pl_tma_copy *c)
     if (c->wide && (!m->swizzle || (m->swizzle == 3 && m->atomicity == 2)))
         return "im2col::w needs a swizzle, and not the one of 128 bytes that exchanges halves";
     if (c->wide && c->coord[first_position(m)] > last_in_box(m, 0))
-        return "the first pixel lies to the right of the bounding box";
+        return "the first pixel is to the right of the bounding box";
     for (unsigned k = 0; !c->wide && m->mode != PL_TENSOR_TILED && k + 2 < m->rank; k++) {
         int64_t at = c->coord[first_position(m) + k];
         if (at < m->lower[k] || at > last_in_box(m, k))
-            return "the first pixel lies outside of the bounding box";
+            return "the first pixel is outside the bounding box";
         if (c->kind != PL_TMA_LOAD && m->lower[k] < 0)
             return "a store reaches negative coordinates";
     }
