@@ -120,6 +120,7 @@ static int make_array(cuda_array **out, const cuda_channel *channel, cuda_extent
     }
     **out = a;
     cuda_checked_array(&a);
+    cuda_named_array(&a);
     return CU_OK;
 }
 
@@ -160,6 +161,7 @@ int pl_cudaGetMipmappedArrayLevel(cuda_array **out, cuda_array *whole, unsigned 
 int pl_cudaFreeArray(cuda_array *a)
 {
     if (!a) return CU_OK;
+    if (!a->whole) cuda_named_array_freed(a);
     if (!a->whole) pl_resource_free(cuda.device[a->device].gpu, a->handle);
     free(a);
     return CU_OK;

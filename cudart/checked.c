@@ -95,8 +95,7 @@ void cuda_checked_leak(const cuda_alloc *a)
 
 /* ---- copies ---- */
 
-/* The address of byte x, row y and slice z of a side. */
-static uint64_t address_of(const cuda_side *s, size_t y, size_t z)
+uint64_t cuda_checked_address(const cuda_side *s, size_t y, size_t z)
 {
     size_t pitch = s->pitch, slice = s->slice;
     if (!s->array) return (uintptr_t)s->p + z * slice + y * pitch;
@@ -129,14 +128,12 @@ void cuda_checked_misuse(const char *kind, const char *what)
 
 static void read_by_host(uint64_t at, uint64_t bytes)
 {
-    const cuda_alloc *a = cuda_alloc_find(at);
+    cuda_named of = {.start = at, .text = "an array or variable"};
     char caller[200], call[300];
+    cuda_named_at(at, &of);
     cuda_caller(caller, sizeof caller);
     describe_call(caller, call, sizeof call);
-    const pl_checked_memory m = {.name = a && a->site ? a->site : "an array or variable",
-                                 .start = a ? a->address : at,
-                                 .call = call,
-                                 .where = caller};
+    const pl_checked_memory m = {.name = of.text, .start = of.start, .call = call, .where = caller};
     pl_checked_read(checked, at, bytes, &m);
 }
 
@@ -152,7 +149,8 @@ void cuda_checked_copy(const cuda_copy *c)
     if (!checked || (!to && !from)) return;
     for (size_t z = 0; z < c->depth; z++)
         for (size_t y = 0; y < c->height; y++) {
-            const uint64_t target = address_of(&c->to, y, z), source = address_of(&c->from, y, z);
+            const uint64_t target = cuda_checked_address(&c->to, y, z),
+                           source = cuda_checked_address(&c->from, y, z);
             if (to && from)
                 pl_checked_copied(checked, target, source, c->width);
             else if (to)

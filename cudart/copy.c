@@ -309,29 +309,39 @@ int pl_cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, siz
 
 /* ---- sets ---- */
 
-static int submit_set(const cuda_set *c, void *stream)
+int cuda_submit_set(const cuda_set *c, void *stream, bool async)
 {
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
-    const int error = cuda_check_set(c);
+    int error = cuda_check_set(c);
     cuda_op op = {.kind = OP_SET, .u.set = *c};
-    return error ? error : cuda_submit(s, &op);
+    if (!error) error = cuda_submit(s, &op);
+    const cuda_alloc *a = async || s->capture ? NULL : cuda_alloc_find((uintptr_t)c->p);
+    if (error || !a || a->type == MEMORY_DEVICE) return error;
+    cuda_wait(s);
+    cuda_flush();
+    return cuda.sticky;
+}
+
+static int set(void *p, int value, size_t bytes, void *stream, bool async)
+{
+    const cuda_set s = {
+        .p = p, .width = bytes, .height = 1, .depth = 1, .value = (unsigned)value, .element = 1};
+    return cuda_submit_set(&s, stream, async);
 }
 
 int pl_cudaMemsetAsync(void *p, int value, size_t bytes, void *stream)
 {
-    const cuda_set s = {
-        .p = p, .width = bytes, .height = 1, .depth = 1, .value = (unsigned)value, .element = 1};
-    return submit_set(&s, stream);
+    return set(p, value, bytes, stream, true);
 }
 
 int pl_cudaMemset(void *p, int value, size_t bytes)
 {
-    return pl_cudaMemsetAsync(p, value, bytes, NULL);
+    return set(p, value, bytes, NULL, false);
 }
 
-int pl_cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
-                         void *stream)
+static int set2d(void *p, size_t pitch, int value, size_t width, size_t height, void *stream,
+                 bool async)
 {
     const cuda_set s = {.p = p,
                         .pitch = pitch,
@@ -340,15 +350,21 @@ int pl_cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t 
                         .depth = 1,
                         .value = (unsigned)value,
                         .element = 1};
-    return width > pitch && height > 1 ? CU_INVALID_VALUE : submit_set(&s, stream);
+    return width > pitch && height > 1 ? CU_INVALID_VALUE : cuda_submit_set(&s, stream, async);
+}
+
+int pl_cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
+                         void *stream)
+{
+    return set2d(p, pitch, value, width, height, stream, true);
 }
 
 int pl_cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
 {
-    return pl_cudaMemset2DAsync(p, pitch, value, width, height, NULL);
+    return set2d(p, pitch, value, width, height, NULL, false);
 }
 
-int pl_cudaMemset3DAsync(cuda_pitched to, int value, cuda_extent extent, void *stream)
+static int set3d(cuda_pitched to, int value, cuda_extent extent, void *stream, bool async)
 {
     const cuda_set s = {.p = to.ptr,
                         .pitch = to.pitch,
@@ -358,10 +374,15 @@ int pl_cudaMemset3DAsync(cuda_pitched to, int value, cuda_extent extent, void *s
                         .depth = extent.depth,
                         .value = (unsigned)value,
                         .element = 1};
-    return extent.width > to.pitch ? CU_INVALID_VALUE : submit_set(&s, stream);
+    return extent.width > to.pitch ? CU_INVALID_VALUE : cuda_submit_set(&s, stream, async);
+}
+
+int pl_cudaMemset3DAsync(cuda_pitched to, int value, cuda_extent extent, void *stream)
+{
+    return set3d(to, value, extent, stream, true);
 }
 
 int pl_cudaMemset3D(cuda_pitched to, int value, cuda_extent extent)
 {
-    return pl_cudaMemset3DAsync(to, value, extent, NULL);
+    return set3d(to, value, extent, NULL, false);
 }

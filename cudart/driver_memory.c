@@ -269,86 +269,83 @@ int pl_cuMemcpyAtoA_v2(cuda_array *to, size_t to_x, cuda_array *from, size_t fro
 /* ---------------------------------------------------------------- sets */
 
 static int set_in(uint64_t to, size_t pitch, unsigned value, unsigned element, size_t width,
-                  size_t height, void *stream)
+                  size_t height, void *stream, bool async)
 {
-    cuda_stream *s = cuda_stream_of(stream);
-    if (!s) return CU_INVALID_HANDLE;
+    if (!cuda_stream_of(stream)) return CU_INVALID_HANDLE;
     if (to % element || (height > 1 && (pitch % element || width * element > pitch)))
         return CU_INVALID_VALUE;
-    cuda_op op = {.kind = OP_SET,
-                  .u.set = {.p = POINTER(to),
-                            .pitch = pitch,
-                            .width = width,
-                            .height = height,
-                            .depth = 1,
-                            .value = value,
-                            .element = element}};
-    const int error = cuda_check_set(&op.u.set);
-    return error ? error : cuda_submit(s, &op);
+    const cuda_set x = {.p = POINTER(to),
+                        .pitch = pitch,
+                        .width = width,
+                        .height = height,
+                        .depth = 1,
+                        .value = value,
+                        .element = element};
+    return cuda_submit_set(&x, stream, async);
 }
 
 int pl_cuMemsetD8_v2(uint64_t to, unsigned char value, size_t n)
 {
-    return set_in(to, 0, value, 1, n, 1, NULL);
+    return set_in(to, 0, value, 1, n, 1, NULL, false);
 }
 
 int pl_cuMemsetD8Async(uint64_t to, unsigned char value, size_t n, void *stream)
 {
-    return set_in(to, 0, value, 1, n, 1, stream);
+    return set_in(to, 0, value, 1, n, 1, stream, true);
 }
 
 int pl_cuMemsetD2D8_v2(uint64_t to, size_t pitch, unsigned char value, size_t width, size_t height)
 {
-    return set_in(to, pitch, value, 1, width, height, NULL);
+    return set_in(to, pitch, value, 1, width, height, NULL, false);
 }
 
 int pl_cuMemsetD2D8Async(uint64_t to, size_t pitch, unsigned char value, size_t width,
                          size_t height, void *stream)
 {
-    return set_in(to, pitch, value, 1, width, height, stream);
+    return set_in(to, pitch, value, 1, width, height, stream, true);
 }
 
 int pl_cuMemsetD16_v2(uint64_t to, unsigned short value, size_t n)
 {
-    return set_in(to, 0, value, 2, n, 1, NULL);
+    return set_in(to, 0, value, 2, n, 1, NULL, false);
 }
 
 int pl_cuMemsetD16Async(uint64_t to, unsigned short value, size_t n, void *stream)
 {
-    return set_in(to, 0, value, 2, n, 1, stream);
+    return set_in(to, 0, value, 2, n, 1, stream, true);
 }
 
 int pl_cuMemsetD2D16_v2(uint64_t to, size_t pitch, unsigned short value, size_t width,
                         size_t height)
 {
-    return set_in(to, pitch, value, 2, width, height, NULL);
+    return set_in(to, pitch, value, 2, width, height, NULL, false);
 }
 
 int pl_cuMemsetD2D16Async(uint64_t to, size_t pitch, unsigned short value, size_t width,
                           size_t height, void *stream)
 {
-    return set_in(to, pitch, value, 2, width, height, stream);
+    return set_in(to, pitch, value, 2, width, height, stream, true);
 }
 
 int pl_cuMemsetD32_v2(uint64_t to, unsigned value, size_t n)
 {
-    return set_in(to, 0, value, 4, n, 1, NULL);
+    return set_in(to, 0, value, 4, n, 1, NULL, false);
 }
 
 int pl_cuMemsetD32Async(uint64_t to, unsigned value, size_t n, void *stream)
 {
-    return set_in(to, 0, value, 4, n, 1, stream);
+    return set_in(to, 0, value, 4, n, 1, stream, true);
 }
 
 int pl_cuMemsetD2D32_v2(uint64_t to, size_t pitch, unsigned value, size_t width, size_t height)
 {
-    return set_in(to, pitch, value, 4, width, height, NULL);
+    return set_in(to, pitch, value, 4, width, height, NULL, false);
 }
 
 int pl_cuMemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t width, size_t height,
                           void *stream)
 {
-    return set_in(to, pitch, value, 4, width, height, stream);
+    return set_in(to, pitch, value, 4, width, height, stream, true);
 }
 
 /* ---------------------------------------------------------------- what pointers are */

@@ -163,6 +163,8 @@ void cuda_module_free(cuda_module *m)
     for (size_t k = 0; k < m->nvariables; k++)
         cuda_table_remove(&cuda.variables, m->variable[k].host);
     for (int d = 0; d < cuda.devices; d++) share_with_peers(m, d, false);
+    for (int d = 0; d < CUDA_DEVICES; d++)
+        if (m->on[d].loaded) cuda_stream_race_unloaded(m->on[d].loaded);
     for (int d = 0; d < CUDA_DEVICES; d++) /* a trace asks modules for texts */
         if (m->on[d].loaded && !cuda.trace) pl_module_close(m->on[d].loaded);
     for (size_t k = 0; k < m->ntexts; k++) free(m->text[k]);

@@ -193,6 +193,7 @@ void cuda_order_begin(void)
     if (!cuda.options.check) return;
     on = true;
     cuda.on_memory.freed = forget;
+    cuda.on_memory.array_freed = cuda_stream_race_freed;
 }
 
 bool cuda_order_on(void)

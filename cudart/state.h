@@ -193,6 +193,7 @@ typedef struct cuda_state {
         void (*made)(const cuda_alloc *a);
         void (*written)(uint64_t address, uint64_t bytes);
         void (*freed)(cuda_alloc *a);
+        void (*array_freed)(uint64_t address, uint64_t bytes);
     } on_memory;
     void (*on_wait)(void);  /* the host has waited for a stream; may be NULL */
     struct cuda_hole *hole; /* addresses that were given back */
@@ -442,6 +443,10 @@ typedef struct cuda_set {
     size_t pitch, slice, width, height, depth; /* width: in elements */
     unsigned value, element;                   /* bytes of an element */
 } cuda_set;
+
+/* Those of pinned and managed memory wait for the stream, unless they are asynchronous ("API
+ * synchronization behavior" of the CUDA Runtime API). */
+int cuda_submit_set(const cuda_set *c, void *stream, bool async);
 
 typedef struct cuda_launch {
     dim3 grid, block;
@@ -808,6 +813,8 @@ void cuda_checked_leak(const cuda_alloc *a);
 void cuda_checked_copy(const cuda_copy *c);
 void cuda_checked_set(const cuda_set *s);
 void cuda_checked_array(const struct cuda_array *a);
+/* Where row y of slice z of a side begins. */
+uint64_t cuda_checked_address(const cuda_side *s, size_t y, size_t z);
 
 /* ---- order.c: the order of streams, under --check ---- */
 /* An operation among those of its stream. */
@@ -858,8 +865,19 @@ void cuda_stream_race_set(const cuda_stream *s, const cuda_set *x);
 void cuda_stream_race_launch(pl_checks *c);
 void cuda_stream_race_launched(const cuda_stream *s, pl_checks *c, pl_module *m,
                                const char *kernel);
-/* Memory that is no more. */
+/* Memory that is no more; variables of a module. */
 void cuda_stream_race_freed(uint64_t address, uint64_t bytes);
+void cuda_stream_race_unloaded(const pl_module *m);
+
+/* ---- named.c ---- */
+typedef struct cuda_named {
+    uint64_t start;
+    char text[400]; /* "device memory of cudaMalloc, call 3, in main+0x42", "variable 'x'" */
+} cuda_named;
+/* What the address belongs to. False: nothing that the program has made. */
+bool cuda_named_at(uint64_t address, cuda_named *n);
+void cuda_named_array(const struct cuda_array *a);
+void cuda_named_array_freed(const struct cuda_array *a);
 
 /* ---- launch.c ---- */
 /* CU_OK when cudaAccessPolicyWindow is one that the device takes. */

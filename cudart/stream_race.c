@@ -1,9 +1,10 @@
 /* stream_race.c - under --check race: what kernels, copies and sets in different streams do to the
  * same bytes, with nothing that orders the two.
  *
- * What they touch is kept until the host knows that they have ended. Memory that the program has
- * not allocated itself is left out. Two kernels that both access some bytes by atomic, volatile or
- * relaxed operations may order each other by these: what else they do is not reported. */
+ * What they touch is kept until the host knows that they have ended: allocations, arrays and
+ * variables, but not what kernels read from constant memory. Two kernels that both access some
+ * bytes by atomic, volatile or relaxed operations may order each other by these: what else they do
+ * is not reported. */
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,17 +51,17 @@ static const char *place_of(const work *w, const pl_checked_touch *t)
 /* ---- comparison ---- */
 
 static void report(const work *now, const pl_checked_touch *mine, const work *before,
-                   const pl_checked_touch *theirs, const cuda_alloc *a)
+                   const pl_checked_touch *theirs, const cuda_named *of)
 {
     const uint64_t at = mine->address > theirs->address ? mine->address : theirs->address;
     const char *here = place_of(now, mine), *there = place_of(before, theirs);
-    char text[700], key[400], in[60], other[60];
+    char text[1000], key[400], in[60], other[60];
     snprintf(text, sizeof text,
              "%s in %s %s byte %llu of %s%s%s, and %s in %s %s it%s%s; nothing orders the two",
              now->what, cuda_order_stream_name(&now->at, in),
              mine->how & PL_TOUCH_WRITTEN ? "writes" : "reads",
-             (unsigned long long)(at - a->address), a->site ? a->site : "device memory",
-             *here ? " at " : "", here, before->what, cuda_order_stream_name(&before->at, other),
+             (unsigned long long)(at - of->start), of->text, *here ? " at " : "", here,
+             before->what, cuda_order_stream_name(&before->at, other),
              theirs->how & PL_TOUCH_WRITTEN ? "writes" : "reads", *there ? " at " : "", there);
     snprintf(key, sizeof key, "%s %s %s %s", now->what, here, before->what, there);
     cuda_checked_misuse_at("race-stream", key, text);
@@ -95,17 +96,17 @@ static void step(const work *a, const work *b, size_t *i, size_t *j)
 static bool compare(const work *now, const work *before)
 {
     const pl_checked_touch *mine = NULL, *theirs = NULL;
-    const cuda_alloc *of = NULL;
+    cuda_named of = {.start = 0};
     for (size_t i = 0, j = 0; overlap(now, before, &i, &j); step(now, before, &i, &j)) {
         const pl_checked_touch *x = &now->touch[i], *y = &before->touch[j];
         if (x->how & y->how & PL_TOUCH_STRONG) return false;
-        if (of || !((x->how | y->how) & PL_TOUCH_WRITTEN)) continue;
-        of = cuda_alloc_find(x->address > y->address ? x->address : y->address);
+        if (mine || !((x->how | y->how) & PL_TOUCH_WRITTEN)) continue;
+        if (!cuda_named_at(x->address > y->address ? x->address : y->address, &of)) continue;
         mine = x;
         theirs = y;
     }
-    if (of) report(now, mine, before, theirs, of);
-    return of != NULL;
+    if (mine) report(now, mine, before, theirs, &of);
+    return mine != NULL;
 }
 
 /* Takes *w over. What an operation does to those in front of the one that it races with, in the
@@ -126,15 +127,30 @@ static void add(const cuda_stream *s, work *w)
     runs += w->n;
 }
 
-void cuda_stream_race_freed(uint64_t address, uint64_t bytes)
+/* What lies in [address, address + bytes), or in variables of a module, is forgotten. */
+static void forget(const pl_module *m, uint64_t address, uint64_t bytes)
 {
     for (size_t k = 0; k < nkept; k++) {
         size_t n = 0;
-        for (size_t i = 0; i < kept[k].n; i++)
-            if (kept[k].touch[i].address - address >= bytes) kept[k].touch[n++] = kept[k].touch[i];
+        for (size_t i = 0; i < kept[k].n; i++) {
+            pl_ptr start;
+            const uint64_t at = kept[k].touch[i].address;
+            const bool gone = m ? pl_module_variable(m, at, &start) != NULL : at - address < bytes;
+            if (!gone) kept[k].touch[n++] = kept[k].touch[i];
+        }
         runs -= kept[k].n - n;
         kept[k].n = n;
     }
+}
+
+void cuda_stream_race_freed(uint64_t address, uint64_t bytes)
+{
+    forget(NULL, address, bytes);
+}
+
+void cuda_stream_race_unloaded(const pl_module *m)
+{
+    forget(m, 0, 0);
 }
 
 /* ---- copies and sets ---- */
@@ -146,11 +162,11 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Adds the rows of a box; those without a gap are one. */
-static void add_box(work *w, const void *p, size_t pitch, size_t slice, size_t width, size_t height,
-                    size_t depth, unsigned how)
+static void add_box(work *w, uint64_t start, size_t pitch, size_t slice, size_t width,
+                    size_t height, size_t depth, unsigned how)
 {
-    const uint64_t start = (uintptr_t)p;
-    if (!cuda_alloc_find(start)) return;
+    cuda_named of;
+    if (!cuda_named_at(start, &of)) return;
     const bool rows = height > 1 && pitch != width, slices = depth > 1 && slice != height * width;
     const size_t row = rows ? width : width * height, nrows = rows ? height : 1;
     const size_t nslices = rows || slices ? depth : 1, all = rows || slices ? row : row * depth;
@@ -184,10 +200,12 @@ void cuda_stream_race_copy(const cuda_stream *s, const cuda_copy *c)
 {
     const cuda_side *side[] = {&c->to, &c->from};
     work w = {.n = 0};
-    for (unsigned k = 0; wanted() && k < 2; k++)
-        if (!side[k]->array)
-            add_box(&w, side[k]->p, side[k]->pitch, side[k]->slice, c->width, c->height, c->depth,
-                    k ? PL_TOUCH_READ : PL_TOUCH_WRITTEN);
+    for (unsigned k = 0; wanted() && k < 2; k++) {
+        size_t pitch = side[k]->pitch, slice = side[k]->slice;
+        if (side[k]->array) cuda_array_bytes(side[k]->array, &pitch, &slice);
+        add_box(&w, cuda_checked_address(side[k], 0, 0), pitch, slice, c->width, c->height,
+                c->depth, k ? PL_TOUCH_READ : PL_TOUCH_WRITTEN);
+    }
     add_call(s, &w, "a copy");
 }
 
@@ -195,7 +213,7 @@ void cuda_stream_race_set(const cuda_stream *s, const cuda_set *x)
 {
     work w = {.n = 0};
     if (wanted())
-        add_box(&w, x->p, x->pitch, x->slice, x->width * x->element, x->height, x->depth,
+        add_box(&w, (uintptr_t)x->p, x->pitch, x->slice, x->width * x->element, x->height, x->depth,
                 PL_TOUCH_WRITTEN);
     add_call(s, &w, "a set");
 }

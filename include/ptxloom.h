@@ -240,6 +240,8 @@ uint32_t pl_module_fit(const pl_module *m, const char *kernel, uint32_t threads,
 pl_kernel_param pl_module_param(const pl_module *m, const char *kernel, uint32_t k);
 /* Address and size of a module-scope .global or .const variable. */
 pl_status pl_module_symbol(const pl_module *m, const char *name, pl_ptr *address, uint64_t *bytes);
+/* The name of the variable that holds the byte at an address, and where it starts; NULL: none. */
+const char *pl_module_variable(const pl_module *m, pl_ptr at, pl_ptr *start);
 /* From now on kernels may write the module's constants by their addresses, as hardware lets them.
  */
 void pl_module_open_constants(pl_module *m);

@@ -294,6 +294,17 @@ pl_status pl_module_symbol(const pl_module *m, const char *name, pl_ptr *address
     return PL_INVALID;
 }
 
+const char *pl_module_variable(const pl_module *m, pl_ptr at, pl_ptr *start)
+{
+    for (size_t i = 0; i < m->program->vars.n; i++) {
+        const pl_prog_var *v = &m->program->vars.at[i];
+        if (v->space == PL_SP_SHARED || at - generic_address(m->program, v) >= v->size) continue;
+        *start = generic_address(m->program, v);
+        return v->name;
+    }
+    return NULL;
+}
+
 void pl_module_open_constants(pl_module *m)
 {
     pl_memory_writable(&m->gpu->memory, m->program->bank.address);

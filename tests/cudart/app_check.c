@@ -13,6 +13,13 @@ int cudaMemcpy2DToArray(void *to, size_t x, size_t y, const void *from, size_t p
 int cudaMemcpy2DFromArray(void *to, size_t pitch, void *from, size_t x, size_t y, size_t width,
                           size_t height, int kind);
 
+int cudaMemcpy2DToArrayAsync(void *to, size_t x, size_t y, const void *from, size_t pitch,
+                             size_t width, size_t height, int kind, void *stream);
+int cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, void *from, size_t x, size_t y, size_t width,
+                               size_t height, int kind, void *stream);
+int cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset,
+                            int kind, void *stream);
+
 enum { WORDS = 64 };
 
 static bool mended(void)
@@ -127,6 +134,11 @@ void undefined_copy(void)
 
 static void *streams[2];
 
+static void make_streams(void)
+{
+    for (int k = 0; k < 2; k++) EXPECT(cudaStreamCreate(&streams[k]), 0);
+}
+
 static void pass_on(int from, int to)
 {
     void *event;
@@ -139,7 +151,7 @@ static void pass_on(int from, int to)
 static void *pooled(void)
 {
     void *p;
-    for (int k = 0; k < 2; k++) EXPECT(cudaStreamCreate(&streams[k]), 0);
+    make_streams();
     EXPECT(cudaMallocAsync(&p, 256, streams[0]), 0);
     return p;
 }
@@ -205,16 +217,60 @@ static void race(void *p)
 void stream_race(void)
 {
     void *p = allocated(256);
-    for (int k = 0; k < 2; k++) EXPECT(cudaStreamCreate(&streams[k]), 0);
+    make_streams();
     race(p);
     EXPECT(cudaDeviceSynchronize(), 0);
 }
 
-/* The same in two branches of a graph. */
+/* A kernel counts in a variable, and a copy in another stream sets it back. */
+void variable_race(void)
+{
+    const unsigned none = 0;
+    void *p = allocated(4), *args[] = {&p};
+    make_streams();
+    EXPECT(cudaLaunchKernel(stub_count, shape(1), shape(1), args, 0, streams[0]), 0);
+    pass_on(0, 1);
+    EXPECT(cudaMemcpyToSymbolAsync(shadow_total, &none, 4, 0, COPY_H2D, streams[1]), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+}
+
+/* Rows of an array are written in one stream and read in another one. */
+void array_race(void)
+{
+    const cuda_channel format = {.x = 32, .kind = 1};
+    unsigned h[4][8] = {{0}}, out[4][8];
+    void *a;
+    EXPECT(cudaMallocArray(&a, &format, 8, 4, 0), 0);
+    EXPECT(cudaMemcpy2DToArray(a, 0, 0, h, sizeof *h, sizeof *h, 4, COPY_H2D), 0);
+    make_streams();
+    EXPECT(cudaMemcpy2DToArrayAsync(a, 0, 0, h, sizeof *h, sizeof *h, 2, COPY_H2D, streams[0]), 0);
+    EXPECT(
+        cudaMemcpy2DFromArrayAsync(out, sizeof *out, a, 0, 2, sizeof *out, 2, COPY_D2H, streams[1]),
+        0); /* other rows */
+    pass_on(0, 1);
+    EXPECT(
+        cudaMemcpy2DFromArrayAsync(out, sizeof *out, a, 0, 1, sizeof *out, 2, COPY_D2H, streams[1]),
+        0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(cudaFreeArray(a), 0);
+}
+
+/* A stream does not wait for the legacy stream. The host does, for a set of managed memory. */
+void set_race(void)
+{
+    void *p = allocated(4), *stream;
+    if (mended()) EXPECT(cudaMallocManaged(&p, 4, 1), 0);
+    EXPECT(cudaStreamCreateWithFlags(&stream, 1), 0);
+    EXPECT(cudaMemset(p, 0, 4), 0);
+    write_to(p, stream);
+    EXPECT(cudaDeviceSynchronize(), 0);
+}
+
+/* A kernel writes what a set in another branch of a graph writes, too. */
 void graph_race(void)
 {
     void *p = allocated(256), *fork, *end, *graph, *exec;
-    for (int k = 0; k < 2; k++) EXPECT(cudaStreamCreate(&streams[k]), 0);
+    make_streams();
     EXPECT(cudaEventCreate(&fork), 0);
     EXPECT(cudaEventCreate(&end), 0);
     EXPECT(cudaStreamBeginCapture(streams[0], 0), 0);

@@ -1,0 +1,94 @@
+/* named.c - the memory that an address of a device belongs to, as findings name it: an allocation,
+ * a variable of a module, an array. */
+#include "cudart/state.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Levels of arrays; only under checkers. */
+static struct named_array {
+    uint64_t address, bytes, handle;
+    int device;
+    char *site; /* owned by the first level; later ones have the same pointer */
+} * arrays;
+static size_t narrays, cap;
+
+static char *site_of_array(void)
+{
+    char caller[200], text[400];
+    cuda_caller(caller, sizeof caller);
+    snprintf(text, sizeof text, "array of %s, call %lld%s%s",
+             cuda_self.call ? cuda_self.call : "the program", (long long)cuda_self.call_id,
+             caller[0] ? ", in " : "", caller);
+    return strdup(text);
+}
+
+void cuda_named_array(const cuda_array *a)
+{
+    const pl_gpu *gpu = cuda.device[a->device].gpu;
+    char *site = cuda.options.check ? site_of_array() : NULL;
+    for (uint32_t k = 0; site && pl_array_address(gpu, a->handle, k); k++) {
+        if (narrays == cap) {
+            const size_t room = cap ? 2 * cap : 16;
+            struct named_array *more = realloc(arrays, room * sizeof *more);
+            if (!more && !k) free(site);
+            if (!more) return;
+            arrays = more;
+            cap = room;
+        }
+        arrays[narrays++] = (struct named_array){.address = pl_array_address(gpu, a->handle, k),
+                                                 .bytes = pl_array_bytes(gpu, a->handle, k),
+                                                 .handle = a->handle,
+                                                 .device = a->device,
+                                                 .site = site};
+    }
+}
+
+void cuda_named_array_freed(const cuda_array *a)
+{
+    size_t n = 0;
+    char *site = NULL;
+    for (size_t k = 0; k < narrays; k++)
+        if (arrays[k].handle != a->handle || arrays[k].device != a->device) {
+            arrays[n++] = arrays[k];
+        } else {
+            site = arrays[k].site;
+            if (cuda.on_memory.array_freed)
+                cuda.on_memory.array_freed(arrays[k].address, arrays[k].bytes);
+        }
+    narrays = n;
+    free(site);
+}
+
+static bool is_variable(uint64_t address, cuda_named *n)
+{
+    for (const cuda_module *m = cuda.modules; m; m = m->next)
+        for (int d = 0; d < cuda.devices; d++) {
+            pl_ptr start;
+            const char *name =
+                m->on[d].loaded ? pl_module_variable(m->on[d].loaded, address, &start) : NULL;
+            if (!name) continue;
+            n->start = start;
+            snprintf(n->text, sizeof n->text, "variable '%s'", name);
+            return true;
+        }
+    return false;
+}
+
+bool cuda_named_at(uint64_t address, cuda_named *n)
+{
+    const cuda_alloc *a = cuda_alloc_find(address);
+    if (a) {
+        n->start = a->address;
+        snprintf(n->text, sizeof n->text, "%s", a->site ? a->site : "device memory");
+        return true;
+    }
+    if (!cuda_in_window(address)) return false;
+    for (size_t k = 0; k < narrays; k++) {
+        if (address - arrays[k].address >= arrays[k].bytes) continue;
+        n->start = arrays[k].address;
+        snprintf(n->text, sizeof n->text, "%s", arrays[k].site);
+        return true;
+    }
+    return is_variable(address, n);
+}
