@@ -123,33 +123,81 @@ static bool is_kernel(const cuda_node *x)
     return x && x->op.kind == OP_KERNEL;
 }
 
+/* cudaLaunchAttributeValue.deviceUpdatableKernelNode */
+typedef struct updatable {
+    int on;
+    uint64_t name;
+} updatable;
+
+/* What the launch of a node itself has. */
+static void read_launch(const cuda_node *x, int attribute, void *value)
+{
+    const cuda_launch *l = &x->op.u.kernel.l;
+    const int cooperative = l->cooperative;
+    const updatable u = {x->updatable != 0, x->updatable};
+    switch (attribute) {
+    case ATTRIBUTE_PRIORITY: memcpy(value, &l->priority, sizeof l->priority); break;
+    case ATTRIBUTE_COOPERATIVE: memcpy(value, &cooperative, sizeof cooperative); break;
+    case ATTRIBUTE_CLUSTER: memcpy(value, l->cluster, sizeof l->cluster); break;
+    case ATTRIBUTE_UPDATABLE: memcpy(value, &u, sizeof u); break;
+    default: break;
+    }
+}
+
 int pl_cudaGraphKernelNodeGetAttribute(void *node, int attribute, void *value)
 {
     const cuda_node *x = node;
     const int error = is_kernel(node) ? get(node, attribute, value) : CU_INVALID_VALUE;
-    if (!error && attribute == ATTRIBUTE_PRIORITY)
-        memcpy(value, &x->op.u.kernel.l.priority, sizeof x->op.u.kernel.l.priority);
+    if (!error) read_launch(x, attribute, value);
     return error;
+}
+
+/* A node that kernels may change stays so. The name goes where the value is. */
+static int set_updatable(cuda_node *x, const void *value)
+{
+    updatable u;
+    memcpy(&u, value, sizeof u);
+    if (u.on < 0 || u.on > 1 || (x->updatable && !u.on)) return CU_INVALID_VALUE;
+    if (!u.on) return CU_OK;
+    u.name = cuda_make_updatable(x);
+    memcpy((void *)(uintptr_t)value, &u, sizeof u);
+    return CU_OK;
 }
 
 int pl_cudaGraphKernelNodeSetAttribute(void *node, int attribute, const void *value)
 {
     cuda_node *x = node;
-    int priority;
+    int number;
     const int error = is_kernel(node) ? set(node, attribute, value) : CU_INVALID_VALUE;
-    if (error || attribute != ATTRIBUTE_PRIORITY) return error;
-    memcpy(&priority, value, sizeof priority);
-    x->op.u.kernel.l.priority = cuda_clamp_priority(priority);
-    x->op.u.kernel.l.prioritised = true;
-    return CU_OK;
+    if (error) return error;
+    cuda_launch *l = &x->op.u.kernel.l;
+    memcpy(&number, value, sizeof number);
+    switch (attribute) {
+    case ATTRIBUTE_PRIORITY:
+        l->priority = cuda_clamp_priority(number);
+        l->prioritised = true;
+        return CU_OK;
+    case ATTRIBUTE_COOPERATIVE: l->cooperative = number != 0; return CU_OK;
+    case ATTRIBUTE_CLUSTER:
+        l->clustered = true;
+        memcpy(l->cluster, value, sizeof l->cluster);
+        return CU_OK;
+    case ATTRIBUTE_UPDATABLE: return set_updatable(x, value);
+    default: return CU_OK;
+    }
 }
 
 int pl_cudaGraphKernelNodeCopyAttributes(void *from, void *to)
 {
     const cuda_node *x = from;
     cuda_node *y = to;
-    if (!is_kernel(x) || !is_kernel(y)) return CU_INVALID_VALUE;
-    y->op.u.kernel.l.priority = x->op.u.kernel.l.priority;
-    y->op.u.kernel.l.prioritised = x->op.u.kernel.l.prioritised;
+    if (!is_kernel(x) || !is_kernel(y) || x->updatable || y->updatable) return CU_INVALID_VALUE;
+    const cuda_launch *l = &x->op.u.kernel.l;
+    cuda_launch *m = &y->op.u.kernel.l;
+    m->priority = l->priority;
+    m->prioritised = l->prioritised;
+    m->cooperative = l->cooperative;
+    m->clustered = l->clustered;
+    memcpy(m->cluster, l->cluster, sizeof m->cluster);
     return copy(to, from);
 }

@@ -99,6 +99,7 @@ void cuda_free_graph(cuda_graph *g)
     if (!g) return;
     if (g->source && cuda_graph_of(g->source)) g->source->has_exec = false;
     for (size_t k = 0; k < g->n; k++) {
+        cuda_forget_updatable(g->node[k]);
         cuda_drop_op(&g->node[k]->op);
         free(g->node[k]->before);
         free(g->node[k]->args);
@@ -746,7 +747,7 @@ int pl_cudaGraphDestroyNode(void *node)
 {
     cuda_node *x = node;
     if (!x) return CU_INVALID_VALUE;
-    if (is_memory_node(x)) return CU_NOT_SUPPORTED;
+    if (is_memory_node(x) || x->updatable) return CU_NOT_SUPPORTED;
     cuda_graph *g = x->graph;
     for (size_t k = 0; k < g->n; k++) {
         if (g->node[k] != x) remove_dependency(g->node[k], x);
@@ -1040,10 +1041,13 @@ int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why
             return CU_INVALID_VALUE;
     if (flags & DEVICE_LAUNCH && !can_be_launched_by_kernels(g)) return CU_INVALID_VALUE;
     const bool memory = cuda_has_memory_nodes(g);
-    if (memory && g->has_exec) return CU_NOT_SUPPORTED;
+    if ((memory && g->has_exec) || cuda_is_adopted(g)) return CU_NOT_SUPPORTED;
     *why = 0;
     cuda_graph *exec = cuda_copy_graph(g);
-    if (!exec) return CU_MEMORY_ALLOCATION;
+    if (!exec || !cuda_adopt_updatable(exec)) {
+        cuda_free_graph(exec);
+        return CU_MEMORY_ALLOCATION;
+    }
     exec->exec = true;
     exec->flags = flags;
     exec->uploaded = flags & UPLOAD;
@@ -1159,6 +1163,7 @@ int pl_cudaGraphExecUpdate_11(void *handle, void *graph, void **node, int *resul
     const cuda_graph *g = cuda_graph_of(graph);
     void *at;
     if (!exec || !g) return CU_INVALID_VALUE;
+    if (cuda_has_updatable(exec) || cuda_has_updatable(g)) return CU_NOT_SUPPORTED;
     const int why = differs(exec, g, &at);
     if (node) *node = at;
     if (result) *result = why;
@@ -1239,6 +1244,11 @@ int cuda_capture_op(cuda_stream *s, const cuda_op *op)
     const int error = add_node(s->capture->graph, &owned, t->node, t->n, &x);
     t->n = 0;
     return error ? error : append(&t->node, &t->n, &t->cap, x) ? CU_OK : CU_MEMORY_ALLOCATION;
+}
+
+cuda_node *cuda_capture_last(const cuda_stream *s)
+{
+    return tail_of(s)->node[0];
 }
 
 int cuda_capture_record(cuda_stream *s, cuda_event *e)

@@ -14,6 +14,7 @@ typedef struct cuda_node {
     double end;    /* of the latest execution, on the application's clock */
     uint32_t slot; /* order.c; and what it knew at its end */
     struct cuda_known *known;
+    uint64_t updatable; /* its name for kernels, which may change it (graph_update.c); 0: none */
     bool disabled;
     bool done;   /* in the execution that is under way */
     void **args; /* that its parameters were asked for; owned, or NULL */
@@ -116,6 +117,20 @@ int cuda_submit_graph(cuda_stream *s, cuda_graph *g);
 const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g);
 /* Gives back what an operation owns. */
 void cuda_drop_op(cuda_op *op);
+
+/* The node that a capturing stream has just made. */
+cuda_node *cuda_capture_last(const cuda_stream *s);
+
+/* graph_update.c: kernel nodes that kernels change */
+/* Kernels may change it from now on, by this name. */
+uint64_t cuda_make_updatable(cuda_node *x);
+bool cuda_has_updatable(const cuda_graph *g);
+/* Of an executable graph, which has just been made: kernels change its nodes; false: no memory. */
+bool cuda_adopt_updatable(cuda_graph *exec);
+/* Kernels change nodes of an executable graph that was made of this one. */
+bool cuda_is_adopted(const cuda_graph *g);
+/* The node of an executable graph is gone. */
+void cuda_forget_updatable(const cuda_node *x);
 
 /* graph_nodes.c */
 int cuda_run_condition(cuda_stream *s, const cuda_condition *c);

@@ -279,6 +279,8 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     launch.global_time = cuda_clock_kernel_start(s);
     launch.graph = cuda.graph;
     launch.launch_graph = cuda.launch_graph;
+    launch.update_node = cuda.update_node;
+    launch.graph_ctx = cuda_here();
     const bool recording = cuda_recording();
     launch.uncounted = !recording;
     cuda.tracing = recording;

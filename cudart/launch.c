@@ -1,4 +1,5 @@
 /* launch.c - kernel launches: the calls that configure and launch. */
+#include "cudart/graph.h"
 #include "cudart/green.h"
 #include <string.h>
 
@@ -82,8 +83,13 @@ int cuda_check_window(const void *value)
                : CU_OK;
 }
 
-/* *event: that the launch records; or it stays as it is. */
-static int take_attribute(const cuda_launch_attribute *a, cuda_launch *l, void **event)
+/* What a launch does besides: the event that it records; where the name of the node that it becomes
+ * in a graph goes; or NULL. */
+typedef struct besides {
+    void *event, *name;
+} besides;
+
+static int take_attribute(const cuda_launch_attribute *a, cuda_launch *l, besides *b)
 {
     switch (a->id) {
     case ATTRIBUTE_COOPERATIVE: l->cooperative = a->value.number != 0; return CU_OK;
@@ -98,8 +104,11 @@ static int take_attribute(const cuda_launch_attribute *a, cuda_launch *l, void *
     case ATTRIBUTE_ACCESS_POLICY: return cuda_check_window(a->value.bytes);
     case ATTRIBUTE_EVENT:
     case ATTRIBUTE_COMPLETION_EVENT:
-        memcpy(event, a->value.bytes, sizeof *event);
-        return cuda_table_get(&cuda.events, *event) ? CU_OK : CU_INVALID_HANDLE;
+        memcpy(&b->event, a->value.bytes, sizeof b->event);
+        return cuda_table_get(&cuda.events, b->event) ? CU_OK : CU_INVALID_HANDLE;
+    case ATTRIBUTE_UPDATABLE: /* whether; the name */
+        if (a->value.number) b->name = (void *)(uintptr_t)(a->value.bytes + sizeof(uint64_t));
+        return a->value.number > 1 ? CU_INVALID_VALUE : CU_OK;
     default: return a->id < 0 || a->id > LAST_ATTRIBUTE ? CU_INVALID_VALUE : CU_OK;
     }
 }
@@ -108,11 +117,18 @@ int pl_cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, vo
 {
     if (!c) return CU_INVALID_VALUE;
     cuda_launch l = {.grid = c->grid, .block = c->block, .shared = c->shared};
-    void *event = NULL;
+    besides b = {NULL, NULL};
     for (unsigned k = 0; k < c->attributes; k++) {
-        const int error = take_attribute(&c->attribute[k], &l, &event);
+        const int error = take_attribute(&c->attribute[k], &l, &b);
         if (error) return error;
     }
+    const cuda_stream *s = b.name ? cuda_stream_of(c->stream) : NULL;
+    if (s && !s->capture) return CU_INVALID_VALUE;
     const int error = launch(function, &l, args, c->stream);
-    return error || !event ? error : pl_cudaEventRecord(event, c->stream);
+    if (error) return error;
+    if (s) {
+        const uint64_t name = cuda_make_updatable(cuda_capture_last(s));
+        memcpy(b.name, &name, sizeof name);
+    }
+    return b.event ? pl_cudaEventRecord(b.event, c->stream) : CU_OK;
 }

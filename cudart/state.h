@@ -210,6 +210,9 @@ typedef struct cuda_state {
      * takes graphs that they launch (pl_launch.launch_graph). */
     uint64_t graph;
     uint32_t (*launch_graph)(void *ctx, uint64_t graph, uint64_t stream);
+    /* Takes changes of nodes by kernels; NULL: there are no such nodes. */
+    uint32_t (*update_node)(void *ctx, uint64_t node, uint32_t field, const void *value,
+                            uint64_t offset, uint64_t bytes);
     uint64_t steps; /* operations and values of streams so far */
 } cuda_state;
 

@@ -377,6 +377,12 @@ typedef struct pl_launch {
      * gets; 700 ends the launch with that fault. Several threads may call it at once. NULL: no
      * graph can be launched. */
     uint32_t (*launch_graph)(void *ctx, uint64_t graph, uint64_t stream);
+    /* A kernel changes a kernel node of a graph (cudaGraphKernelNodeSetParam and its kin): field is
+     * the cudaGraphKernelNodeField, value points to so many bytes of what it becomes: of the
+     * parameter block from offset on, a grid of three numbers, a byte that is not 0. The result is
+     * the error that it gets. NULL: there are no such nodes. */
+    uint32_t (*update_node)(void *ctx, uint64_t node, uint32_t field, const void *value,
+                            uint64_t offset, uint64_t bytes);
     void *graph_ctx;
     /* PL_INTERRUPTED when the launch has taken so much; 0: no limit, of output 256 MiB. */
     uint64_t max_cycles;       /* timing mode */

@@ -89,6 +89,8 @@ typedef struct pl_grid {
     uint64_t launch_id;    /* %gridid */
     uint64_t graph;        /* %current_graph_exec */
     uint32_t (*launch_graph)(void *ctx, uint64_t graph, uint64_t stream); /* pl_launch; or NULL */
+    uint32_t (*update_node)(void *ctx, uint64_t node, uint32_t field, const void *value,
+                            uint64_t offset, uint64_t bytes); /* the same */
     void *graph_ctx;
     double global_time; /* ns: %globaltimer at clock 0 */
     double cycle_time;  /* ns of a cycle, as %globaltimer counts */

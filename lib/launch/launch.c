@@ -713,6 +713,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .launch_id = ++gpu->launches,
                  .graph = first->graph,
                  .launch_graph = first->launch_graph,
+                 .update_node = first->update_node,
                  .graph_ctx = first->graph_ctx,
                  .global_time = first->global_time,
                  .cycle_time = first->global_time > 0 ? 1e3 / gpu->machine->clock_mhz : HALF_CLOCK,

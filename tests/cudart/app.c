@@ -682,6 +682,7 @@ static const struct {
     {"driver_array", driver_array},
     {"old_properties", old_properties},
     {"green", green},
+    {"node_updates", node_updates},
     {"devices", devices},
     {"peers", peers},
     {"peer_variables", peer_variables},

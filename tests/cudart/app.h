@@ -111,6 +111,7 @@ void managed_pages(void);
 void mapped_memory(void);
 /* Of app_driver.c. */
 void green(void);
+void node_updates(void);
 /* Of app_nvtx.c. */
 void ranges(void);
 /* Of app_graph.c. */

@@ -1,6 +1,18 @@
-/* app_driver.c - what only the driver API has: green contexts. */
+/* app_driver.c - green contexts, and kernel nodes that kernels change. */
 #include "tests/cudart/app.h"
 
+int cuGraphCreate(void **out, unsigned flags);
+int cuGraphAddKernelNode_v2(void **out, void *graph, void *const *before, size_t n,
+                            const void *params);
+int cuGraphKernelNodeSetAttribute(void *node, int attribute, const void *value);
+int cuGraphKernelNodeGetAttribute(void *node, int attribute, void *value);
+int cuGraphKernelNodeCopyAttributes(void *to, void *from);
+int cuGraphDestroyNode(void *node);
+int cuGraphInstantiateWithFlags(void **out, void *graph, unsigned long long flags);
+int cuGraphExecUpdate_v2(void *exec, void *graph, void *info);
+int cuGraphLaunch(void *exec, void *stream);
+int cuGraphExecDestroy(void *exec);
+int cudaLaunchKernelExC(const void *config, const void *function, void **args);
 int cuModuleLoadData(void **out, const void *image);
 int cuModuleGetFunction(void **out, void *m, const char *name);
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
@@ -190,4 +202,201 @@ void green(void)
         EXPECT(cuGreenCtxDestroy(green[k]), CU_INVALID_CONTEXT);
         EXPECT(cuCtxFromGreenCtx(&context, green[k]), CU_INVALID_CONTEXT);
     }
+}
+
+/* ---------------------------------------------------------------- nodes that kernels change */
+
+/* put adds a value to as many places as it has blocks; change sets the value of a node, its grid,
+ * whether it is enabled, and all of these by one call, and stores the errors. */
+static const char updates[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".extern .func (.param .b32 e) cudaGraphKernelNodeSetParam(.param .b64 n, .param .b64 o, "
+    ".param .b64 v, .param .b64 b);\n"
+    ".extern .func (.param .b32 e) cudaGraphKernelNodeSetGridDim(.param .b64 n, "
+    ".param .align 4 .b8 d[12]);\n"
+    ".extern .func (.param .b32 e) cudaGraphKernelNodeSetEnabled(.param .b64 n, .param .b32 on);\n"
+    ".extern .func (.param .b32 e) cudaGraphKernelNodeUpdatesApply(.param .b64 u, .param .b64 n);\n"
+    ".visible .entry put(.param .u64 to, .param .u32 value)\n"
+    "{ .reg .b32 r<3>; .reg .b64 d<3>; ld.param.u64 d1, [to]; ld.param.u32 r1, [value];\n"
+    "  mov.u32 r2, %ctaid.x; mul.wide.u32 d2, r2, 4; add.u64 d1, d1, d2;\n"
+    "  red.global.add.u32 [d1], r1; ret; }\n"
+    ".visible .entry param(.param .u64 node, .param .u64 offset, .param .u64 value, "
+    ".param .u64 error)\n"
+    "{ .reg .b32 r<2>; .reg .b64 d<5>; ld.param.u64 d1, [node]; ld.param.u64 d2, [offset];\n"
+    "  ld.param.u64 d3, [value]; { .param .b32 e; .param .b64 n; .param .b64 o; .param .b64 v;\n"
+    "  .param .b64 b; st.param.b64 [n], d1; st.param.b64 [o], d2; st.param.b64 [v], d3;\n"
+    "  st.param.b64 [b], 4; call.uni (e), cudaGraphKernelNodeSetParam, (n, o, v, b);\n"
+    "  ld.param.b32 r1, [e]; } ld.param.u64 d4, [error]; st.u32 [d4], r1; ret; }\n"
+    ".visible .entry grid(.param .u64 node, .param .u32 x, .param .u64 error)\n"
+    "{ .reg .b32 r<3>; .reg .b64 d<3>; ld.param.u64 d1, [node]; ld.param.u32 r2, [x];\n"
+    "  { .param .b32 e; .param .b64 n; .param .align 4 .b8 g[12]; st.param.b64 [n], d1;\n"
+    "  st.param.b32 [g], r2; st.param.b32 [g+4], 1; st.param.b32 [g+8], 1;\n"
+    "  call.uni (e), cudaGraphKernelNodeSetGridDim, (n, g); ld.param.b32 r1, [e]; }\n"
+    "  ld.param.u64 d2, [error]; st.u32 [d2], r1; ret; }\n"
+    ".visible .entry enable(.param .u64 node, .param .u32 on, .param .u64 error)\n"
+    "{ .reg .b32 r<3>; .reg .b64 d<3>; ld.param.u64 d1, [node]; ld.param.u32 r2, [on];\n"
+    "  { .param .b32 e; .param .b64 n; .param .b32 o; st.param.b64 [n], d1; st.param.b32 [o], r2;\n"
+    "  call.uni (e), cudaGraphKernelNodeSetEnabled, (n, o); ld.param.b32 r1, [e]; }\n"
+    "  ld.param.u64 d2, [error]; st.u32 [d2], r1; ret; }\n"
+    ".visible .entry all(.param .u64 list, .param .u64 n, .param .u64 error)\n"
+    "{ .reg .b32 r<2>; .reg .b64 d<4>; ld.param.u64 d1, [list]; ld.param.u64 d2, [n];\n"
+    "  { .param .b32 e; .param .b64 l; .param .b64 k; st.param.b64 [l], d1; st.param.b64 [k], d2;\n"
+    "  call.uni (e), cudaGraphKernelNodeUpdatesApply, (l, k); ld.param.b32 r1, [e]; }\n"
+    "  ld.param.u64 d3, [error]; st.u32 [d3], r1; ret; }\n";
+
+/* CUDA_KERNEL_NODE_PARAMS */
+typedef struct node_params {
+    void *function;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+    void *kernel, *context;
+} node_params;
+
+/* CUlaunchAttributeValue.deviceUpdatableKernelNode */
+typedef struct updatable {
+    int on;
+    uint64_t name;
+    char rest[48];
+} updatable;
+
+enum { UPDATABLE = 13 };
+
+static void *function_of(void *m, const char *name)
+{
+    void *f;
+    EXPECT(cuModuleGetFunction(&f, m, name), 0);
+    return f;
+}
+
+static void run(void *f, void **params)
+{
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+}
+
+/* Launches the graph; what put has added to the first three places. */
+static void expect_places(void *exec, int *at, int a, int b, int c)
+{
+    memset(at, 0, 16);
+    EXPECT(cuGraphLaunch(exec, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(at[0], a);
+    EXPECT(at[1], b);
+    EXPECT(at[2], c);
+}
+
+/* What a node that kernels may change does not allow. */
+static void updatable_refused(void *graph, void *node, void *plain, void *exec)
+{
+    updatable u = {.on = 0};
+    void *other, *info[3];
+    EXPECT(cuGraphKernelNodeSetAttribute(node, UPDATABLE, &u), CU_INVALID_VALUE);
+    EXPECT(cuGraphKernelNodeSetAttribute(plain, UPDATABLE, &u), 0);
+    u.on = 2;
+    EXPECT(cuGraphKernelNodeSetAttribute(plain, UPDATABLE, &u), CU_INVALID_VALUE);
+    EXPECT(cuGraphKernelNodeCopyAttributes(plain, node), CU_INVALID_VALUE);
+    EXPECT(cuGraphDestroyNode(node), CU_NOT_SUPPORTED);
+    EXPECT(cuGraphInstantiateWithFlags(&other, graph, 0), CU_NOT_SUPPORTED);
+    EXPECT(cuGraphExecUpdate_v2(exec, graph, info), CU_NOT_SUPPORTED);
+}
+
+/* By one call: grid, value, enabled; an unknown field. */
+static void update_all(void *m, uint64_t name, char *memory, int *error)
+{
+    struct {
+        uint64_t node;
+        int field;
+        union {
+            unsigned grid[3];
+            struct {
+                void *value;
+                size_t offset, bytes;
+            } param;
+            unsigned enabled;
+        } u;
+    } list[4] = {{.node = name, .field = 1, .u.grid = {3, 1, 1}},
+                 {.node = name, .field = 2, .u.param = {memory + 512, 8, 4}},
+                 {.node = name, .field = 3, .u.enabled = 1},
+                 {.node = name, .field = 4}};
+    size_t n = 4;
+    void *at = memory + 1024;
+    memcpy(at, list, sizeof list);
+    memcpy(memory + 512, &(int){9}, sizeof(int));
+    run(function_of(m, "all"), (void *[]){&at, &n, &error});
+    EXPECT(*error, CU_INVALID_VALUE);
+    n = 3;
+    run(function_of(m, "all"), (void *[]){&at, &n, &error});
+    EXPECT(*error, 0);
+}
+
+/* A captured launch tells the name of its node. */
+static void updatable_captured(void *m, int *at)
+{
+    void *s, *graph, *exec, *f = function_of(m, "put");
+    unsigned value = 2;
+    int *error = at + 8;
+    cuda_launch_attribute a = {.id = UPDATABLE, .value.number = 1};
+    const cuda_launch_config c = {
+        .grid = {1, 1, 1}, .block = {1, 1, 1}, .attribute = &a, .attributes = 1};
+    cuda_launch_config in = c;
+    EXPECT(cudaStreamCreate(&s), 0);
+    in.stream = s;
+    EXPECT(cudaLaunchKernelExC(&in, f, (void *[]){&at, &value}), CU_INVALID_VALUE);
+    EXPECT(cudaStreamBeginCapture(s, 0), 0);
+    EXPECT(cudaLaunchKernelExC(&in, f, (void *[]){&at, &value}), 0);
+    EXPECT(cudaStreamEndCapture(s, &graph), 0);
+    uint64_t name;
+    memcpy(&name, a.value.bytes + 8, sizeof name);
+    EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
+    expect_places(exec, at, 2, 0, 0);
+    run(function_of(m, "grid"), (void *[]){&name, &(unsigned){2}, &error});
+    EXPECT(*error, 0);
+    expect_places(exec, at, 2, 2, 0);
+}
+
+void node_updates(void)
+{
+    void *m, *graph, *node, *plain, *exec, *memory;
+    app_driver();
+    EXPECT(cuModuleLoadData(&m, updates), 0);
+    EXPECT(cudaMallocManaged(&memory, 4096, 1), 0);
+    int *at = memory, *error = at + 8;
+    unsigned value = 1;
+    updatable u = {.on = 1};
+    node_params p = {.function = function_of(m, "put"),
+                     .grid = {1, 1, 1},
+                     .block = {1, 1, 1},
+                     .params = (void *[]){&at, &value}};
+    EXPECT(cuGraphCreate(&graph, 0), 0);
+    EXPECT(cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &p), 0);
+    p.params = (void *[]){&(void *){at + 4}, &value};
+    EXPECT(cuGraphAddKernelNode_v2(&plain, graph, &node, 1, &p), 0);
+    EXPECT(cuGraphKernelNodeSetAttribute(node, UPDATABLE, &u), 0);
+    uint64_t name = u.name;
+    memset(&u, 0, sizeof u);
+    EXPECT(cuGraphKernelNodeGetAttribute(node, UPDATABLE, &u), 0);
+    EXPECT(u.on == 1 && u.name == name, 1);
+    EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
+    updatable_refused(graph, node, plain, exec);
+    expect_places(exec, at, 1, 0, 0);
+    run(function_of(m, "grid"), (void *[]){&name, &(unsigned){2}, &error});
+    EXPECT(*error, 0);
+    expect_places(exec, at, 1, 1, 0);
+    run(function_of(m, "grid"), (void *[]){&name, &(unsigned){0}, &error});
+    EXPECT(*error, CU_INVALID_VALUE);
+    at[16] = 70;
+    run(function_of(m, "param"), (void *[]){&name, &(size_t){8}, &(void *){at + 16}, &error});
+    EXPECT(*error, 0);
+    expect_places(exec, at, 70, 70, 0);
+    run(function_of(m, "param"), (void *[]){&name, &(size_t){12}, &(void *){at + 16}, &error});
+    EXPECT(*error, CU_INVALID_VALUE);
+    run(function_of(m, "enable"), (void *[]){&name, &(unsigned){0}, &error});
+    EXPECT(*error, 0);
+    expect_places(exec, at, 0, 0, 0);
+    update_all(m, name, memory, error);
+    expect_places(exec, at, 9, 9, 9);
+    EXPECT(cuGraphExecDestroy(exec), 0);
+    run(function_of(m, "enable"), (void *[]){&name, &(unsigned){0}, &error});
+    EXPECT(*error, CU_INVALID_VALUE);
+    updatable_captured(m, at);
 }

@@ -31,7 +31,7 @@ n=1
 awk -v what=doc -f "$root/cudart/api.awk" "$root/cudart/api.def" | cmp -s - "$root/doc/cuda-api.md" && echo "ok 1 - doc/cuda-api.md says what api.def says" ||
     echo "not ok 1 - doc/cuda-api.md is not what api.def says: make cuda-api-update"
 
-for t in vectors symbols constants_written memory batches driver_copies driver_contexts contexts_of_handles stream_values values_of_kernels values_of_host values_of_mailboxes values_of_threads values_in_graphs advice stream_attributes lazily refused graphs_refused virtual_memory ipc pool_ipc registered driver_array old_properties streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition graph_object graph_block graphs_of_kernels graph_in_capture grid_barrier capture_rules pool reset; do runs "$t" 5 good "" app $t; done
+for t in vectors symbols constants_written memory batches driver_copies driver_contexts contexts_of_handles stream_values values_of_kernels values_of_host values_of_mailboxes values_of_threads values_in_graphs advice stream_attributes lazily refused graphs_refused virtual_memory ipc pool_ipc registered driver_array old_properties streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition graph_object graph_block graphs_of_kernels graph_in_capture grid_barrier capture_rules pool reset node_updates; do runs "$t" 5 good "" app $t; done
 runs "vectors, LZ4" 5 good "" env APP_FATBIN=lz4 "$loom" exec "$build/tests/cudart/app" vectors
 large() { APP_FATBIN=large "$loom" exec --module-cache kept "$build/tests/cudart/app" vectors; echo "$?, $(ls kept | wc -l) kept"; }
 for t in assembled loaded; do runs "a module that is kept: $t" 0 "good

@@ -395,6 +395,10 @@ static const provided functions[] = {
     {"Memset3DAsync", pl_call_memset3d, NEEDS_NOTHING},
     {"GraphSetConditional", pl_call_set_conditional, NEEDS_NOTHING},
     {"GraphLaunch", pl_call_launch_graph, NEEDS_NOTHING},
+    {"GraphKernelNodeSetParam", pl_call_node_param, NEEDS_NOTHING},
+    {"GraphKernelNodeSetGridDim", pl_call_node_grid, NEEDS_NOTHING},
+    {"GraphKernelNodeSetEnabled", pl_call_node_enabled, NEEDS_NOTHING},
+    {"GraphKernelNodeUpdatesApply", pl_call_node_updates, NEEDS_NOTHING},
 };
 enum {
     FUNCTIONS = sizeof functions / sizeof *functions,

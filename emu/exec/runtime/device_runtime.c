@@ -450,3 +450,82 @@ void pl_call_launch_graph(const pl_call *k, unsigned lane)
                  "kernels",
                  (unsigned long long)graph);
 }
+
+enum { NODE_GRID = 1, NODE_PARAM = 2, NODE_ENABLED = 3 }; /* cudaGraphKernelNodeField */
+
+static uint32_t update_node(const pl_call *k, uint64_t node, uint32_t field, const void *value,
+                            uint64_t offset, uint64_t bytes)
+{
+    const pl_grid *g = k->w->grid;
+    return g->update_node && value ? g->update_node(g->graph_ctx, node, field, value, offset, bytes)
+                                   : PL_CUDA_INVALID_VALUE;
+}
+
+/* (node, offset, value, bytes) */
+void pl_call_node_param(const pl_call *k, unsigned lane)
+{
+    const uint64_t bytes = pl_call_argument(k, 3, lane);
+    const uint8_t *value = pl_call_memory(k->w, lane, pl_call_argument(k, 2, lane), bytes);
+    pl_call_fail(k, lane,
+                 update_node(k, pl_call_argument(k, 0, lane), NODE_PARAM, value,
+                             pl_call_argument(k, 1, lane), bytes));
+}
+
+/* (node, dim3) */
+void pl_call_node_grid(const pl_call *k, unsigned lane)
+{
+    uint32_t grid[3];
+    pl_call_copy_argument(k, 1, lane, grid, sizeof grid);
+    pl_call_fail(k, lane,
+                 update_node(k, pl_call_argument(k, 0, lane), NODE_GRID, grid, 0, sizeof grid));
+}
+
+/* (node, bool) */
+void pl_call_node_enabled(const pl_call *k, unsigned lane)
+{
+    const uint8_t enabled = (uint8_t)pl_call_argument(k, 1, lane) != 0;
+    pl_call_fail(k, lane,
+                 update_node(k, pl_call_argument(k, 0, lane), NODE_ENABLED, &enabled, 0, 1));
+}
+
+/* cudaGraphKernelNodeUpdate */
+typedef struct node_update {
+    uint64_t node;
+    uint32_t field;
+    union {
+        uint32_t grid[3];
+        struct {
+            uint64_t value, offset, bytes;
+        } param;
+        uint32_t enabled;
+    } u;
+} node_update;
+_Static_assert(sizeof(node_update) == 40, "layout of CUDA 12 and 13");
+
+static uint32_t apply(const pl_call *k, unsigned lane, const node_update *n)
+{
+    const uint8_t enabled = n->u.enabled != 0;
+    switch (n->field) {
+    case NODE_GRID: return update_node(k, n->node, n->field, n->u.grid, 0, sizeof n->u.grid);
+    case NODE_PARAM:
+        return update_node(k, n->node, n->field,
+                           pl_call_memory(k->w, lane, n->u.param.value, n->u.param.bytes),
+                           n->u.param.offset, n->u.param.bytes);
+    case NODE_ENABLED: return update_node(k, n->node, n->field, &enabled, 0, 1);
+    default: return PL_CUDA_INVALID_VALUE;
+    }
+}
+
+/* (updates, how many): up to the first that fails. */
+void pl_call_node_updates(const pl_call *k, unsigned lane)
+{
+    const uint64_t at = pl_call_argument(k, 0, lane), n = pl_call_argument(k, 1, lane);
+    uint32_t error = 0;
+    for (uint64_t i = 0; i < n && !error; i++) {
+        node_update update;
+        const uint8_t *from = pl_call_memory(k->w, lane, at + i * sizeof update, sizeof update);
+        if (from) memcpy(&update, from, sizeof update);
+        error = from ? apply(k, lane, &update) : PL_CUDA_INVALID_VALUE;
+    }
+    pl_call_fail(k, lane, error);
+}

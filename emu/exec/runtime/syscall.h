@@ -52,6 +52,7 @@ pl_call_fn pl_call_memcpy, pl_call_memcpy2d, pl_call_memcpy3d, pl_call_memset, p
     pl_call_memset3d, pl_call_device_count, pl_call_get_device, pl_call_get_attribute,
     pl_call_get_limit, pl_call_cache_config, pl_call_bank_config, pl_call_func_attributes,
     pl_call_occupancy, pl_call_runtime_version, pl_call_error_name, pl_call_error_string,
-    pl_call_set_conditional, pl_call_launch_graph;
+    pl_call_set_conditional, pl_call_launch_graph, pl_call_node_param, pl_call_node_grid,
+    pl_call_node_enabled, pl_call_node_updates;
 
 #endif

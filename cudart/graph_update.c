@@ -1,0 +1,107 @@
+/* graph_update.c - kernel nodes that kernels change: cudaGraphKernelNodeSetParam and its kin.
+ *
+ * A node of a graph gets a name for kernels. What they change is the node that it became in the
+ * executable graph, of which there is one at most. */
+#include "cudart/graph.h"
+#include <stdlib.h>
+#include <string.h>
+
+static cuda_table changed; /* by name: the node of an executable graph */
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+
+static void *key_of(uint64_t name)
+{
+    return (void *)(uintptr_t)name;
+}
+
+static uint32_t change(const cuda_device *by, uint64_t node, uint32_t field, const void *value,
+                       uint64_t offset, uint64_t bytes)
+{
+    enum { GRID = 1, PARAM = 2, ENABLED = 3 }; /* cudaGraphKernelNodeField */
+    cuda_node *x = node ? cuda_table_get(&changed, key_of(node)) : NULL;
+    if (!x || by != &cuda.device[x->op.u.kernel.device]) return CU_INVALID_VALUE;
+    const uint32_t room = x->op.u.kernel.f->info.param_bytes;
+    dim3 grid;
+    switch (field) {
+    case PARAM:
+        if (offset > room || bytes > room - offset) return CU_INVALID_VALUE;
+        memcpy(x->op.u.kernel.params + offset, value, bytes);
+        return CU_OK;
+    case GRID:
+        memcpy(&grid, value, sizeof grid);
+        if (!grid.x || !grid.y || !grid.z) return CU_INVALID_VALUE;
+        x->op.u.kernel.l.grid = grid;
+        return CU_OK;
+    case ENABLED: x->disabled = !*(const uint8_t *)value; return CU_OK;
+    default: return CU_INVALID_VALUE;
+    }
+}
+
+/* Threads of the emulator call it, while the one that has launched waits for them with the lock. */
+static uint32_t update_node(void *device, uint64_t node, uint32_t field, const void *value,
+                            uint64_t offset, uint64_t bytes)
+{
+    pthread_mutex_lock(&changing);
+    const uint32_t error = change(device, node, field, value, offset, bytes);
+    pthread_mutex_unlock(&changing);
+    return error;
+}
+
+uint64_t cuda_make_updatable(cuda_node *x)
+{
+    enum { STEP = 256 }; /* names look like addresses */
+    if (!x->updatable) x->updatable = STEP * ++cuda.ids;
+    cuda.update_node = update_node;
+    return x->updatable;
+}
+
+/* Calls `see` for each node of a graph and of those in it until that says false. */
+static bool each_node(const cuda_graph *g, bool (*see)(cuda_node *x))
+{
+    bool go = true;
+    for (size_t k = 0; k < g->n && go; k++) {
+        cuda_node *x = g->node[k];
+        go = see(x);
+        if (x->op.kind == OP_GRAPH) go = go && each_node(x->op.u.graph, see);
+        for (unsigned i = 0; x->op.kind == OP_CONDITION && i < x->op.u.condition->n; i++)
+            go = go && each_node(x->op.u.condition->body[i], see);
+    }
+    return go;
+}
+
+static bool is_plain(cuda_node *x)
+{
+    return !x->updatable;
+}
+
+bool cuda_has_updatable(const cuda_graph *g)
+{
+    return !each_node(g, is_plain);
+}
+
+static bool is_free(cuda_node *x)
+{
+    return !x->updatable || !cuda_table_get(&changed, key_of(x->updatable));
+}
+
+bool cuda_is_adopted(const cuda_graph *g)
+{
+    return !each_node(g, is_free);
+}
+
+static bool adopt(cuda_node *x)
+{
+    x->updatable = x->origin ? x->origin->updatable : 0;
+    return !x->updatable || cuda_table_put(&changed, key_of(x->updatable), x);
+}
+
+bool cuda_adopt_updatable(cuda_graph *exec)
+{
+    return each_node(exec, adopt);
+}
+
+void cuda_forget_updatable(const cuda_node *x)
+{
+    if (x->updatable && cuda_table_get(&changed, key_of(x->updatable)) == x)
+        cuda_table_remove(&changed, key_of(x->updatable));
+}
