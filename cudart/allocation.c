@@ -410,7 +410,7 @@ int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out)
     if (type == MEMORY_MANAGED) a.places = cuda_places_new(size);
     const int error = cuda_publish(&a);
     if (error) munmap(a.bytes, a.room);
-    if (error) free(a.places);
+    if (error) cuda_places_free(a.places);
     if (!error) *out = a.bytes;
     return error;
 }
@@ -434,7 +434,7 @@ int cuda_release(uint64_t address, unsigned types)
         if (!a.physical) cuda.device[a.device].used -= a.size;
     }
     free(a.site);
-    free(a.places);
+    cuda_places_free(a.places);
     if (a.fd > 0) close(a.fd);
     if (a.room)
         munmap(a.bytes, a.room);

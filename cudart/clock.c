@@ -282,7 +282,9 @@ void cuda_clock_set(cuda_stream *s, const cuda_set *x)
 
 void cuda_clock_prefetch(cuda_stream *s, const void *p, uint64_t bytes, int device)
 {
+    cuda_device_begins(p);
     const cuda_moved m = cuda_move_pages(p, bytes, device);
+    cuda_device_ends(p);
     const bool down = device < 0;
     double ns = 0;
     read_costs();

@@ -2,31 +2,67 @@
  *
  * All begin on the host: those that it has written, and those that nobody has. A kernel brings the
  * allocations that its parameters point into to its device, as a whole; so do copies and sets with
- * what they touch. Prefetches move pages to a device or to the host. That the host accesses pages
- * of a device is not seen; they stay there. */
+ * what they touch. Prefetches move pages to a device or to the host.
+ *
+ * That the host writes pages of a device is seen by their sums: those that the device has left, and
+ * those that it finds when it is given work again. Such pages are on the host. That the host reads
+ * pages of a device is not seen; they stay there. Of more than 256 KiB, the sums are of some bytes
+ * of a page; of more than 8 MiB, of some pages: it is seen that the host writes all. */
 #define _DEFAULT_SOURCE /* mincore */
 #include "cudart/state.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, CHUNK = 1024 /* pages that are looked at in one go */ };
+enum {
+    PAGE = 4096,
+    CHUNK = 1024,    /* pages that are looked at in one go */
+    MOST_WHOLE = 64, /* pages on devices up to which sums are of all their bytes */
+    MOST = 2048,     /* sums of all allocations */
+    PART = 64        /* bytes of a page that a sum is of otherwise */
+};
 
 struct cuda_places {
     uint64_t pages;
-    int whole;    /* a device that has all pages, and one; 0: there may be none */
-    uint8_t at[]; /* a device and one; 0: the host, or nobody has written it */
+    uint64_t on_devices; /* pages */
+    int whole;           /* a device that has all pages, and one; 0: there may be none */
+    bool whole_sums;     /* of all bytes of a page */
+    uint64_t step;       /* one page of so many has a sum */
+    uint64_t *sum;       /* by page, of those on a device; 0: it had no bytes; owned */
+    uint8_t at[];        /* a device and one; 0: the host, or nobody has written it */
 };
 
-static bool any; /* there has been managed memory */
+static bool any;            /* there has been managed memory */
+static uint64_t on_devices; /* pages of all allocations */
 
 struct cuda_places *cuda_places_new(uint64_t bytes)
 {
     const uint64_t pages = (bytes + PAGE - 1) / PAGE;
     struct cuda_places *p = calloc(1, sizeof *p + pages);
-    if (p) p->pages = pages;
+    if (!p) return NULL;
+    p->pages = pages;
+    p->step = 1;
+    p->sum = calloc(pages ? pages : 1, sizeof *p->sum);
     any = true;
-    return p;
+    if (p->sum) return p;
+    free(p);
+    return NULL;
+}
+
+void cuda_places_free(struct cuda_places *p)
+{
+    if (!p) return;
+    on_devices -= p->on_devices;
+    free(p->sum);
+    free(p);
+}
+
+static void put(struct cuda_places *p, uint64_t page, uint8_t to)
+{
+    const uint64_t more = to != 0, less = p->at[page] != 0;
+    p->on_devices += more - less;
+    on_devices += more - less;
+    p->at[page] = to;
 }
 
 /* Pages from first on that are elsewhere move there. */
@@ -37,13 +73,13 @@ static void move(const cuda_alloc *a, uint64_t first, uint64_t n, uint8_t to, cu
     memset(present, 0, sizeof present);
     (void)mincore(a->bytes + first * PAGE, n * PAGE, present);
     for (uint64_t k = 0; k < n; k++) {
-        uint8_t *at = &p->at[first + k];
-        if (*at == to) continue;
-        if (*at || present[k] & 1)
+        const uint8_t at = p->at[first + k];
+        if (at == to) continue;
+        if (at || present[k] & 1)
             m->written += PAGE;
         else
             m->fresh += PAGE;
-        *at = to;
+        put(p, first + k, to);
     }
 }
 
@@ -78,4 +114,89 @@ cuda_moved cuda_move_parameters(const void *params, uint64_t bytes, int device)
         if (a && a->places) move_all(a, 0, a->places->pages, device, &m);
     }
     return m;
+}
+
+/* ---------------------------------------------------------------- what the host writes */
+
+static uint64_t sum_of(const uint8_t *bytes, size_t n)
+{
+    const uint64_t by = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t a = 1, b = 2, c = 3, d = 4, w[4];
+    for (size_t k = 0; k < n; k += sizeof w) {
+        memcpy(w, bytes + k, sizeof w);
+        a = (a ^ w[0]) * by;
+        b = (b ^ w[1]) * by;
+        c = (c ^ w[2]) * by;
+        d = (d ^ w[3]) * by;
+    }
+    a ^= b >> 32 ^ b << 16 ^ c >> 16 ^ c << 32 ^ d;
+    return a ? a : 1;
+}
+
+/* The sum of a page, of another part of each one where it is not of all. */
+static uint64_t page_sum(const cuda_alloc *a, uint64_t page, bool whole)
+{
+    enum { STEP = 7 }; /* parts from one page to the next */
+    const uint8_t *bytes = a->bytes + page * PAGE;
+    return whole ? sum_of(bytes, PAGE) : sum_of(bytes + page * STEP % (PAGE / PART) * PART, PART);
+}
+
+/* A page that nobody has written has no bytes, and gets none here. */
+static bool has_bytes(const cuda_alloc *a, uint64_t page)
+{
+    unsigned char present = 0;
+    return a->places->sum[page] ||
+           (mincore(a->bytes + page * PAGE, PAGE, &present) == 0 && present & 1);
+}
+
+/* Calls `see` for the pages of an allocation that are on a device and have a sum. */
+static void each_sum(const cuda_alloc *a,
+                     void (*see)(struct cuda_places *p, uint64_t page, uint64_t sum))
+{
+    struct cuda_places *p = a->places;
+    for (uint64_t page = 0; p->on_devices && page < p->pages; page += p->step)
+        if (p->at[page]) see(p, page, has_bytes(a, page) ? page_sum(a, page, p->whole_sums) : 0);
+}
+
+static void remember(struct cuda_places *p, uint64_t page, uint64_t sum)
+{
+    p->sum[page] = sum;
+}
+
+static void compare(struct cuda_places *p, uint64_t page, uint64_t sum)
+{
+    if (sum == p->sum[page]) return;
+    for (uint64_t k = page; k < p->pages && k < page + p->step; k++) put(p, k, 0);
+    p->whole = 0;
+}
+
+static void look_at(const cuda_alloc *a)
+{
+    if (a && a->places) each_sum(a, compare);
+}
+
+static void leave(const cuda_alloc *a)
+{
+    if (!a || !a->places) return;
+    a->places->whole_sums = on_devices <= MOST_WHOLE;
+    a->places->step = on_devices / MOST + 1;
+    each_sum(a, remember);
+}
+
+static const cuda_alloc *managed_at(const void *p)
+{
+    const cuda_alloc *a = on_devices ? cuda_alloc_find((uintptr_t)p) : NULL;
+    return a && a->places ? a : NULL;
+}
+
+void cuda_device_begins(const void *p)
+{
+    if (p) look_at(managed_at(p));
+    for (size_t k = 0; !p && on_devices && k < cuda.alloc.n; k++) look_at(&cuda.alloc.at[k]);
+}
+
+void cuda_device_ends(const void *p)
+{
+    if (p) leave(managed_at(p));
+    for (size_t k = 0; !p && on_devices && k < cuda.alloc.n; k++) leave(&cuda.alloc.at[k]);
 }

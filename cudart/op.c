@@ -80,11 +80,30 @@ static int execute(cuda_stream *s, const cuda_op *op)
     }
 }
 
+/* The host works on managed memory between what it gives the device, and not within a graph. */
+static void at_end(const cuda_op *op, void (*tell)(const void *p))
+{
+    if (cuda.graph_launch) return;
+    switch (op->kind) {
+    case OP_KERNEL:
+    case OP_GRAPH:
+    case OP_MEMORY: tell(NULL); break;
+    case OP_COPY:
+        if (op->u.copy.from.p) tell(op->u.copy.from.p);
+        if (op->u.copy.to.p) tell(op->u.copy.to.p);
+        break;
+    case OP_SET: tell(op->u.set.p); break;
+    default: break;
+    }
+}
+
 int cuda_execute(cuda_stream *s, const cuda_op *op)
 {
     const int before = cuda_self.device;
     cuda_self.device = op->kind == OP_KERNEL ? op->u.kernel.device : s->device;
+    at_end(op, cuda_device_begins);
     const int error = execute(s, op);
+    at_end(op, cuda_device_ends);
     cuda_self.device = before;
     if (error == CUDA_BLOCKED) return error;
     cuda.steps++;

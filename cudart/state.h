@@ -685,6 +685,11 @@ typedef struct cuda_moved {
 } cuda_moved;
 /* For an allocation of managed memory; NULL: out of memory, then none of it moves. */
 struct cuda_places *cuda_places_new(uint64_t bytes);
+void cuda_places_free(struct cuda_places *p);
+/* The device begins to work, and has ended: the pages between are those that the host has written.
+ * p: on one allocation; NULL: on all. */
+void cuda_device_begins(const void *p);
+void cuda_device_ends(const void *p);
 /* Pages of managed memory move to the device; -1: to the host. */
 cuda_moved cuda_move_pages(const void *from, uint64_t bytes, int device);
 /* The same for all allocations that the parameters of a kernel point into. */

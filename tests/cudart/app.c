@@ -641,6 +641,7 @@ static const struct {
     {"kin", kin},
     {"transfers", transfers},
     {"managed_pages", managed_pages},
+    {"managed_written", managed_written},
     {"mapped_memory", mapped_memory},
     {"ranges", ranges},
     {"graph_memory", graph_memory},

@@ -108,6 +108,7 @@ void priorities(void);
 void kin(void);
 void transfers(void);
 void managed_pages(void);
+void managed_written(void);
 void mapped_memory(void);
 /* Of app_driver.c. */
 void green(void);

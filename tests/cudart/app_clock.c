@@ -605,6 +605,80 @@ void managed_pages(void)
     EXPECT(e.rows, 9 * WAYS);
 }
 
+static bool kernel_moves(managed *m)
+{
+    const float us = app_between(NULL, use_managed, m);
+    EXPECT(us > 55 || us < 10, 1);
+    return us > 55;
+}
+
+/* A kernel writes where a pointer in memory points. */
+static void write_elsewhere(const managed *m, void *cell)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry follow(.param .u64 cell)\n"
+                               "{ .reg .b64 d<3>; ld.param.u64 d1, [cell]; ld.u64 d2, [d1];\n"
+                               "  st.u32 [d2], 77; ret; }\n";
+    void *module, *f;
+    app_driver();
+    EXPECT(cuModuleLoadData(&module, text), 0);
+    EXPECT(cuModuleGetFunction(&f, module, "follow"), 0);
+    EXPECT(cudaMemcpy(cell, &m->p, sizeof m->p, COPY_H2D), 0);
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&cell}, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(*(const int *)(const void *)m->p, 77);
+}
+
+/* A kernel in a graph. */
+static void launch_captured(void *ctx, void *stream)
+{
+    (void)stream;
+    EXPECT(cudaGraphLaunch(ctx, NULL), 0);
+}
+
+static void *captured_use(managed *m)
+{
+    void *s, *graph, *exec;
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaStreamBeginCapture(s, 0), 0);
+    use_managed(m, s);
+    EXPECT(cudaStreamEndCapture(s, &graph), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    return exec;
+}
+
+/* Pages that the host has written after a kernel move again; those that a copy, a set or another
+ * kernel has written do not. */
+void managed_written(void)
+{
+    enum { MOST = 32 << 20 };
+    managed m;
+    void *out;
+    EXPECT(cudaMalloc(&out, 64), 0);
+    for (m.n = 4096; m.n <= MOST; m.n *= 8) {
+        EXPECT(cudaMallocManaged((void **)&m.p, m.n, 1), 0);
+        memset(m.p, 1, m.n);
+        EXPECT(kernel_moves(&m), true);
+        EXPECT(kernel_moves(&m), false);
+        memset(m.p, 2, m.n);
+        EXPECT(kernel_moves(&m), true);
+        EXPECT(cudaMemset(m.p, 3, m.n), 0);
+        EXPECT(cudaMemcpy(m.p, out, 64, COPY_DEFAULT), 0);
+        EXPECT(kernel_moves(&m), false);
+        write_elsewhere(&m, out);
+        EXPECT(kernel_moves(&m), false);
+        EXPECT(cudaFree(m.p), 0);
+    }
+    /* A byte, where sums are of all. */
+    EXPECT(cudaMallocManaged((void **)&m.p, m.n = 65536, 1), 0);
+    memset(m.p, 1, m.n);
+    EXPECT(kernel_moves(&m), true);
+    void *exec = captured_use(&m);
+    m.p[40000] = 5;
+    EXPECT(app_between(NULL, launch_captured, exec) > 55, 1);
+    EXPECT(kernel_moves(&m), false);
+}
+
 /* ---------------------------------------------------------------- kernels and pinned memory */
 
 typedef struct sweep {

@@ -151,6 +151,7 @@ runs "times of launches like it" 5 good "" with "--arch toy --timing first=1" ki
 runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 "$build/tests/cudart/app" transfers
 runs "kernels access pinned memory as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/mapped.tsv" "$loom" exec --mode timing --timing all --arch h100 "$build/tests/cudart/app" mapped_memory
 runs "managed memory moves as recorded on an H200" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/managed.tsv" "$loom" exec --arch h200 "$build/tests/cudart/app" managed_pages
+runs "managed memory that the host writes after a kernel moves again" 5 good "" with "--arch h200" managed_written
 runs "a pool's memory in the stream of another device" 5 good "default stream of device 1, which nothing orders after the allocation in the default stream of device 0" with "--devices 2 --check mem" device_pools
 for t in devices device_pools device_contexts; do runs "two devices: $t" 5 good "" with "--devices 2" $t; done
 runs "two devices: variables of the other one" 5 good "kernel 'store' failed" with "--devices 2" peer_variables
