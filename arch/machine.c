@@ -706,6 +706,9 @@ static const pl_conf_key launch_keys[] = {
              "groups and TPCs; 0: they go to SMs in the order of their numbers"),
     OPTIONAL(pl_launch_config, first_gpc_bias, "first_gpc_bias", U32, "", 0, 4096,
              "SMs of the first group that get a block before others do"),
+    OPTIONAL(pl_launch_config, cluster_sms, "cluster_sms", PL_CONF_LIST, "", 1, 4096,
+             "SMs of the parts of the GPU that can hold a cluster, for how many clusters run at "
+             "once; without it: of the groups"),
     KEY(pl_launch_config, grid_x, "grid_x", U32, "", 1, 2147483647, "most blocks of a grid in x"),
 };
 #define PIPE_WORD(name, word, shared, text) word " "

@@ -175,6 +175,7 @@ typedef struct pl_launch_config {
     uint32_t start, block_start, warp_end, block_end, end, l2_requests, l2_reads, l2_writes,
         code_reads, dram_sectors, grid_x, sms_per_tpc, first_gpc_bias;
     double warp_interval, warp_each, block_interval, end_each, retire_interval, l2_reply_overhead;
+    pl_conf_list cluster_sms;
 } pl_launch_config;
 
 /* What a program is told about the device, and the times of what happens outside of kernels. */
@@ -238,5 +239,8 @@ typedef struct pl_occupancy {
  * barriers: that a block uses. */
 pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers, uint64_t shared,
                        uint32_t barriers);
+/* Clusters of `size` blocks that run at once where an SM has room for `blocks` blocks. A cluster is
+ * in one part of the GPU, each block on an SM of its own. */
+uint32_t pl_clusters(const pl_machine *m, uint32_t blocks, uint32_t size);
 
 #endif

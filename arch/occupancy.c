@@ -75,3 +75,24 @@ pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers
     o.carveout = carveout(m, &o, shared);
     return o;
 }
+
+/* SMs of part k of the GPU; 0: there are no more. */
+static uint32_t part_of(const pl_machine *m, uint32_t k)
+{
+    const pl_conf_list *l = &m->launch.cluster_sms;
+    const uint32_t sms = m->sm.count, groups = m->mem.groups;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < l->n; i++) all += l->at[i];
+    if (all == sms) return k < l->n ? (uint32_t)l->at[k] : 0;
+    return k < groups ? (k + 1) * sms / groups - k * sms / groups : 0;
+}
+
+uint32_t pl_clusters(const pl_machine *m, uint32_t blocks, uint32_t size)
+{
+    enum { MOST = 8 }; /* of the blocks of an SM are in clusters (H200, host.occupancy.tsv) */
+    const uint32_t each = least(blocks, MOST);
+    uint32_t n = 0, part;
+    for (uint32_t k = 0; size && (part = part_of(m, k)) > 0; k++)
+        if (part >= size) n += each * part / size;
+    return n;
+}

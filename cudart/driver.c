@@ -115,9 +115,17 @@ int pl_cuCtxPopCurrent_v2(void **out)
     return CU_OK;
 }
 
+/* At most one way of waiting (CU_CTX_SCHED_MASK), and no unknown flag. */
+static bool flags_are_good(unsigned flags)
+{
+    enum { SCHEDULE = 7, FLAGS = 0xff };
+    const unsigned way = flags & SCHEDULE;
+    return !(flags & ~(unsigned)FLAGS) && !(way & (way - 1));
+}
+
 int pl_cuCtxCreate_v2(void **out, unsigned flags, int device)
 {
-    if (!out) return CU_INVALID_VALUE;
+    if (!out || !flags_are_good(flags)) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     cuda_context *c = calloc(1, sizeof *c);
     if (!c || !cuda_list_context(c)) {
@@ -216,6 +224,64 @@ int pl_cuCtxGetFlags(unsigned *flags)
     return CU_OK;
 }
 
+int pl_cuCtxSetFlags(unsigned flags)
+{
+    if (!flags_are_good(flags)) return CU_INVALID_VALUE;
+    current()->flags = flags;
+    return CU_OK;
+}
+
+int pl_cuCtxAttach(void **out, unsigned flags)
+{
+    cuda_context *c = current();
+    if (!out || flags) return CU_INVALID_VALUE;
+    if (!c) return CU_INVALID_CONTEXT;
+    c->retained++;
+    *out = c;
+    return CU_OK;
+}
+
+/* The last one ends the context. */
+int pl_cuCtxDetach(void *handle)
+{
+    cuda_context *c = cuda_context_of(handle);
+    if (!c || c != current()) return CU_INVALID_CONTEXT;
+    if (!c->retained) return pl_cuCtxDestroy_v2(c);
+    c->retained--;
+    return CU_OK;
+}
+
+/* CUexecAffinityParam: as many SMs as the device has, which no context changes. */
+int pl_cuCtxGetExecAffinity(void *out, int type)
+{
+    struct {
+        int type;
+        unsigned sms;
+    } *p = out;
+    if (!p || type) return CU_INVALID_VALUE;
+    p->type = type;
+    p->sms = cuda_green_sms(cuda_green_here());
+    return CU_OK;
+}
+
+/* Only under MPS. */
+int pl_cuDeviceGetExecAffinitySupport(int *can, int type, int device)
+{
+    if (!can || type) return CU_INVALID_VALUE;
+    *can = 0;
+    return cuda_is_device(device) ? CU_OK : CU_INVALID_DEVICE;
+}
+
+/* CUdevprop: the first attributes. */
+int pl_cuDeviceGetProperties(void *out, int device)
+{
+    enum { VALUES = 14 };
+    int error = out ? CU_OK : CU_INVALID_VALUE;
+    for (int k = 0; k < VALUES && !error; k++)
+        error = pl_cudaDeviceGetAttribute((int *)out + k, k + 1, device);
+    return error;
+}
+
 int pl_cuCtxGetApiVersion(void *c, unsigned *version)
 {
     (void)c;
@@ -244,6 +310,7 @@ int pl_cuDevicePrimaryCtxRelease_v2(int device)
 int pl_cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 {
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (!flags_are_good(flags)) return CU_INVALID_VALUE;
     primary[device].flags = flags;
     return CU_OK;
 }
@@ -798,32 +865,6 @@ int pl_cuOccupancyMaxPotentialClusterSize(int *size, const void *function, const
     if (!config) return CU_INVALID_VALUE;
     const cuda_launch_config same = configuration(config);
     return pl_cudaOccupancyMaxPotentialClusterSize(size, function, &same);
-}
-
-/* ---------------------------------------------------------------- tensor maps */
-
-int pl_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
-                              const uint64_t *dim, const uint64_t *stride, const uint32_t *box,
-                              const uint32_t *element_stride, int interleave, int swizzle,
-                              int promotion, int fill)
-{
-    if (!map || !dim || !box || !element_stride || rank < 1 || rank > PL_TENSOR_DIMS ||
-        (rank > 1 && !stride))
-        return CU_INVALID_VALUE;
-    pl_tensor_desc d = {.mode = PL_TENSOR_TILED,
-                        .type = type,
-                        .rank = rank,
-                        .address = (uintptr_t)address,
-                        .interleave = interleave,
-                        .swizzle = swizzle,
-                        .l2_promotion = promotion,
-                        .fill = fill,
-                        .capability = (int)cuda_capability()};
-    memcpy(d.dim, dim, rank * sizeof *dim);
-    if (rank > 1) memcpy(d.stride, stride, (rank - 1) * sizeof *stride);
-    memcpy(d.box, box, rank * sizeof *box);
-    memcpy(d.element_stride, element_stride, rank * sizeof *element_stride);
-    return pl_tensor_map(&d, map, NULL) == PL_OK ? CU_OK : CU_INVALID_VALUE;
 }
 
 /* ---------------------------------------------------------------- errors and entry points */

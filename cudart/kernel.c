@@ -197,13 +197,10 @@ int pl_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void *fun
 static int clusters(int *n, const void *function, const cuda_launch_config *c, unsigned size)
 {
     int blocks;
-    double sms = 0;
     const int error = pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         &blocks, function, (int)(c->block.x * c->block.y * c->block.z), c->shared);
-    if (error) return error;
-    pl_gpu_value(cuda_here()->gpu, "sm.count", "", &sms);
-    *n = size ? blocks * (int)sms / (int)size : 0;
-    return CU_OK;
+    if (!error) *n = (int)pl_gpu_clusters(cuda_here()->gpu, (uint32_t)blocks, size);
+    return error;
 }
 
 int pl_cudaOccupancyMaxActiveClusters(int *n, const void *function, const cuda_launch_config *c)

@@ -226,7 +226,7 @@ typedef struct cuda_context {
     int device;
     bool made; /* by the program */
     unsigned flags;
-    unsigned retained;        /* of a primary one: by the program */
+    unsigned retained;        /* of a primary one: by the program; of others: cuCtxAttach */
     struct cuda_green *green; /* it stands for that; or NULL */
 } cuda_context;
 

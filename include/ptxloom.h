@@ -71,6 +71,8 @@ typedef struct pl_occupancy_info {
  * barriers altogether. */
 pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registers, uint64_t shared,
                            uint32_t barriers, pl_occupancy_info *out);
+/* Clusters of `size` blocks that run at once where an SM has room for `blocks` blocks. */
+uint32_t pl_gpu_clusters(const pl_gpu *gpu, uint32_t blocks, uint32_t size);
 
 /* What takes long ends soon after this flag becomes non-zero, with PL_INTERRUPTED and E0420: 1, the
  * user asked for it; 2, its time is over. Loading, preparing, launching, hashing and saving look at

@@ -22,3 +22,8 @@ pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registe
                                .shared_setting = o.carveout};
     return PL_OK;
 }
+
+uint32_t pl_gpu_clusters(const pl_gpu *gpu, uint32_t blocks, uint32_t size)
+{
+    return gpu->machine ? pl_clusters(gpu->machine, blocks, size) : 0;
+}

@@ -113,6 +113,10 @@ void mapped_memory(void);
 /* Of app_driver.c. */
 void green(void);
 void node_updates(void);
+void error_names(void);
+void occupancy(void);
+void tensor_maps(void);
+void context_flags(void);
 /* Of app_nvtx.c. */
 void ranges(void);
 /* Of app_graph.c. */

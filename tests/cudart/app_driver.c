@@ -1,6 +1,35 @@
-/* app_driver.c - green contexts, and kernel nodes that kernels change. */
+/* app_driver.c - green contexts, kernel nodes that kernels change, recorded tables of errors and
+ * occupancy, tensor maps, flags of contexts. */
 #include "tests/cudart/app.h"
 
+int cuCtxCreate_v4(void **out, void *params, unsigned flags, int device);
+int cuCtxSetFlags(unsigned flags);
+int cuCtxGetFlags(unsigned *flags);
+int cuCtxAttach(void **out, unsigned flags);
+int cuCtxDetach(void *context);
+int cuCtxGetExecAffinity(void *out, int type);
+int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags);
+int cuDeviceGetProperties(void *out, int device);
+int cuTensorMapEncodeIm2col(void *map, int type, unsigned rank, void *address, const uint64_t *dim,
+                            const uint64_t *stride, const int *lower, const int *upper,
+                            unsigned channels, unsigned pixels, const uint32_t *element_stride,
+                            int interleave, int swizzle, int promotion, int fill);
+int cuTensorMapEncodeIm2colWide(void *map, int type, unsigned rank, void *address,
+                                const uint64_t *dim, const uint64_t *stride, int lower, int upper,
+                                unsigned channels, unsigned pixels, const uint32_t *element_stride,
+                                int interleave, int mode, int swizzle, int promotion, int fill);
+int cuTensorMapReplaceAddress(void *map, void *address);
+const char *cudaGetErrorString(int error);
+int cuGetErrorName(int error, const char **name);
+int cuGetErrorString(int error, const char **text);
+int cudaOccupancyMaxPotentialClusterSize(int *size, const void *f, const cuda_launch_config *c);
+int cudaOccupancyMaxActiveClusters(int *n, const void *f, const cuda_launch_config *c);
+int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *f, int blocks,
+                                              int threads);
+int cudaFuncSetAttribute(const void *f, int attribute, int value);
+int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, const void *f, void *shared_of,
+                                     size_t shared, int most);
+int cudaGetFuncBySymbol(void **f, const void *symbol);
 int cuGraphCreate(void **out, unsigned flags);
 int cuGraphAddKernelNode_v2(void **out, void *graph, void *const *before, size_t n,
                             const void *params);
@@ -399,4 +428,175 @@ void node_updates(void)
     run(function_of(m, "enable"), (void *[]){&name, &(unsigned){0}, &error});
     EXPECT(*error, CU_INVALID_VALUE);
     updatable_captured(m, at);
+}
+
+/* ---------------------------------------------------------------- recorded tables */
+
+/* Calls `row` for the lines of $APP_TABLE; how many it has compared. */
+static int each_row(bool (*row)(char *line))
+{
+    char line[1024];
+    int n = 0;
+    FILE *f = fopen(getenv("APP_TABLE"), "r");
+    while (f && fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = '\0';
+        n += *line != '#' && row(line);
+    }
+    if (f) fclose(f);
+    return n;
+}
+
+static void expect_text(const char *is, const char *wanted)
+{
+    const bool same = is && wanted && strcmp(is, wanted) == 0;
+    if (!same) printf("%s, not %s\n", is ? is : "nothing", wanted ? wanted : "nothing");
+    EXPECT(same, true);
+}
+
+/* Number, the runtime's name and text, the driver's result, name and text; without these for a
+ * number that the driver does not know. */
+static bool error_row(char *line)
+{
+    char *field[6] = {NULL}, *rest = line;
+    const char *name, *text;
+    for (int k = 0; k < 6 && rest; k++) {
+        field[k] = rest;
+        rest = strchr(rest, '\t');
+        if (rest) *rest++ = '\0';
+    }
+    const int number = atoi(field[0]);
+    expect_text(cudaGetErrorName(number), field[1]);
+    expect_text(cudaGetErrorString(number), field[2]);
+    const bool known = field[3] && atoi(field[3]) == 0 && field[4];
+    EXPECT(cuGetErrorName(number, &name), known ? 0 : CU_INVALID_VALUE);
+    EXPECT(cuGetErrorString(number, &text), known ? 0 : CU_INVALID_VALUE);
+    if (known) expect_text(name, field[4]);
+    if (known) expect_text(text, field[5]);
+    return true;
+}
+
+/* $APP_TABLE is tests/data/probes/host.errnames. */
+void error_names(void)
+{
+    EXPECT(each_row(error_row), 136);
+}
+
+/* Kernel 0 of the table does nothing. */
+static bool clusters_row(const char *line)
+{
+    cuda_launch_attribute a = {.id = ATTRIBUTE_CLUSTER, .value.cluster = {1, 1, 1}};
+    cuda_launch_config c = {
+        .grid = {1, 1, 1}, .block = {1, 1, 1}, .attribute = &a, .attributes = 1};
+    unsigned size, threads, shared;
+    int clusters, largest, n;
+    if (sscanf(line, "clusters\t0\tcl=%u block=%u smem=%u\t%d\t0\tmaxpotential %d", &size, &threads,
+               &shared, &clusters, &largest) != 5)
+        return false;
+    a.value.cluster[0] = c.grid.x = size;
+    c.block.x = threads;
+    c.shared = shared;
+    EXPECT(cudaOccupancyMaxActiveClusters(&n, stub_nop, &c), 0);
+    EXPECT(n, clusters);
+    /* More than 8 blocks: the kernel was told to allow them. */
+    EXPECT(cudaFuncSetAttribute(stub_nop, 14, size > 8), 0);
+    EXPECT(cudaOccupancyMaxPotentialClusterSize(&n, stub_nop, &c), 0);
+    EXPECT(n, largest);
+    return true;
+}
+
+static bool occupancy_row(char *line)
+{
+    size_t bytes;
+    int blocks, threads, grid, block, is[2];
+    void *f;
+    if (sscanf(line, "availdyn\t0\tblock %d x%d\t%zu\t0", &threads, &blocks, &bytes) == 3) {
+        size_t n;
+        EXPECT(cudaOccupancyAvailableDynamicSMemPerBlock(&n, stub_nop, blocks, threads), 0);
+        EXPECT(n == bytes, true);
+        return true;
+    }
+    if (sscanf(line, "potential\t0\t%d\t%d\t0", &grid, &block) == 2) {
+        EXPECT(cudaGetFuncBySymbol(&f, stub_nop), 0);
+        EXPECT(cuOccupancyMaxPotentialBlockSize(&is[0], &is[1], f, NULL, 0, 0), 0);
+        EXPECT(is[0] == grid && is[1] == block, true);
+        return true;
+    }
+    return clusters_row(line);
+}
+
+/* $APP_TABLE is tests/data/probes/host.occupancy: the rows that are of the runtime. */
+void occupancy(void)
+{
+    app_driver();
+    EXPECT(cudaFuncSetAttribute(stub_nop, 8, 200000), 0);
+    EXPECT(each_row(occupancy_row), 30 + 4 + 1);
+}
+
+/* ---------------------------------------------------------------- tensor maps, contexts */
+
+/* The words of descriptors are those of an H200 (probes tma.desc). */
+void tensor_maps(void)
+{
+    enum { F16 = 6, F32 = 7, WORDS = 16 };
+    const uint64_t dim[4] = {256, 128, 64, 4}, stride[3] = {1024, 131072, 1048576};
+    const uint32_t step[4] = {1, 1, 1, 1};
+    const int lower[2] = {-1, -1}, upper[2] = {1, 1}, none[2] = {200, 0};
+    void *const at = (void *)(uintptr_t)0x7000000000;
+    uint64_t map[WORDS];
+    app_driver();
+    EXPECT(cuTensorMapEncodeIm2col(map, F16, 4, at, dim, stride, lower, upper, 32, 64, step, 0, 0,
+                                   0, 0),
+           0);
+    EXPECT(map[0], 0x7000000000);
+    EXPECT(map[1], 0x4000000331);
+    EXPECT(map[4], 0x7f000000ff);
+    EXPECT(map[7], 0x3f0101ffff);
+    EXPECT(cuTensorMapEncodeIm2col(map, F16, 2, at, dim, stride, lower, upper, 32, 64, step, 0, 0,
+                                   0, 0),
+           CU_INVALID_VALUE);
+    EXPECT(cuTensorMapEncodeIm2col(map, F16, 4, at, dim, stride, none, upper, 32, 64, step, 0, 0, 0,
+                                   0),
+           CU_INVALID_VALUE);
+    EXPECT(cuTensorMapEncodeIm2colWide(map, F16, 4, at, dim, stride, -1, 1, 32, 64, step, 0, 2, 1,
+                                       0, 0),
+           CU_INVALID_VALUE);
+    EXPECT(cuTensorMapReplaceAddress(map, (char *)at + 8), CU_INVALID_VALUE);
+    EXPECT(map[0], 0x7000000000);
+    EXPECT(cuTensorMapReplaceAddress(map, (char *)at + 4096), 0);
+    EXPECT(map[0], 0x7000001000);
+    EXPECT(map[1], 0x4000000331);
+}
+
+void context_flags(void)
+{
+    enum { SPIN = 1, YIELD = 2, BOTH = 3, UNKNOWN = 0x2000 };
+    void *c, *same;
+    unsigned flags;
+    struct {
+        int type;
+        unsigned sms;
+    } affinity;
+    int p[14];
+    EXPECT(cuCtxGetFlags(&flags), 3);
+    app_driver();
+    EXPECT(cuCtxCreate_v4(&c, NULL, BOTH, 0), CU_INVALID_VALUE);
+    EXPECT(cuCtxCreate_v4(&c, NULL, UNKNOWN, 0), CU_INVALID_VALUE);
+    EXPECT(cuDevicePrimaryCtxSetFlags_v2(0, BOTH), CU_INVALID_VALUE);
+    EXPECT(cuCtxCreate_v4(&c, NULL, SPIN, 0), 0);
+    EXPECT(cuCtxSetFlags(BOTH), CU_INVALID_VALUE);
+    EXPECT(cuCtxSetFlags(YIELD), 0);
+    EXPECT(cuCtxGetFlags(&flags), 0);
+    EXPECT(flags, YIELD);
+    EXPECT(cuCtxAttach(&same, 1), CU_INVALID_VALUE);
+    EXPECT(cuCtxAttach(&same, 0), 0);
+    EXPECT(same == c, true);
+    EXPECT(cuCtxDetach(c), 0);
+    EXPECT(cuCtxGetFlags(&flags), 0);
+    EXPECT(cuCtxGetExecAffinity(&affinity, 0), 0);
+    EXPECT(affinity.sms, 132);
+    EXPECT(cuCtxDetach(c), 0);
+    EXPECT(cuCtxDestroy_v2(c), CU_CONTEXT_DESTROYED);
+    EXPECT(cuDeviceGetProperties(p, 0), 0);
+    EXPECT(p[0] == 1024 && p[3] == 64 && p[7] == 48 << 10 && p[9] == 32, true);
+    EXPECT(cuDeviceGetProperties(p, 9), CU_INVALID_DEVICE);
 }

@@ -31,7 +31,7 @@ n=1
 awk -v what=doc -f "$root/cudart/api.awk" "$root/cudart/api.def" | cmp -s - "$root/doc/cuda-api.md" && echo "ok 1 - doc/cuda-api.md says what api.def says" ||
     echo "not ok 1 - doc/cuda-api.md is not what api.def says: make cuda-api-update"
 
-for t in vectors symbols constants_written memory batches driver_copies driver_contexts contexts_of_handles stream_values values_of_kernels values_of_host values_of_mailboxes values_of_threads values_in_graphs advice stream_attributes lazily refused graphs_refused virtual_memory ipc pool_ipc registered driver_array old_properties streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition graph_object graph_block graphs_of_kernels graph_in_capture grid_barrier capture_rules pool reset node_updates; do runs "$t" 5 good "" app $t; done
+for t in vectors symbols constants_written memory batches driver_copies driver_contexts contexts_of_handles stream_values values_of_kernels values_of_host values_of_mailboxes values_of_threads values_in_graphs advice stream_attributes lazily refused graphs_refused virtual_memory ipc pool_ipc registered driver_array old_properties streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition graph_object graph_block graphs_of_kernels graph_in_capture grid_barrier capture_rules pool reset node_updates tensor_maps context_flags; do runs "$t" 5 good "" app $t; done
 runs "vectors, LZ4" 5 good "" env APP_FATBIN=lz4 "$loom" exec "$build/tests/cudart/app" vectors
 large() { APP_FATBIN=large "$loom" exec --module-cache kept "$build/tests/cudart/app" vectors; echo "$?, $(ls kept | wc -l) kept"; }
 for t in assembled loaded; do runs "a module that is kept: $t" 0 "good
@@ -152,6 +152,10 @@ runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$
 runs "kernels access pinned memory as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/mapped.tsv" "$loom" exec --mode timing --timing all --arch h100 "$build/tests/cudart/app" mapped_memory
 runs "managed memory moves as recorded on an H200" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/managed.tsv" "$loom" exec --arch h200 "$build/tests/cudart/app" managed_pages
 runs "managed memory that the host writes after a kernel moves again" 5 good "" with "--arch h200" managed_written
+for t in "error_names errnames" "occupancy occupancy"; do
+    xz -dc "$root/tests/data/probes/host.${t#* }.tsv.xz" >table
+    runs "as recorded on an H200: ${t% *}" 5 good "" env APP_TABLE="$PWD/table" "$loom" exec "$build/tests/cudart/app" ${t% *}
+done
 runs "a pool's memory in the stream of another device" 5 good "default stream of device 1, which nothing orders after the allocation in the default stream of device 0" with "--devices 2 --check mem" device_pools
 for t in devices device_pools device_contexts; do runs "two devices: $t" 5 good "" with "--devices 2" $t; done
 runs "two devices: variables of the other one" 5 good "kernel 'store' failed" with "--devices 2" peer_variables

@@ -311,9 +311,52 @@ static void children(void)
     probe_close(&p);
 }
 
+/* ---- occupancy ---- */
+
+/* Registers and shared memory of the kernel that the rows are about. */
+typedef struct asked_kernel {
+    uint32_t registers, shared;
+} asked_kernel;
+
+static uint32_t blocks_of(const probe *p, const asked_kernel *k, uint32_t threads, uint32_t dynamic)
+{
+    pl_occupancy_info o;
+    return pl_gpu_occupancy(p->gpu, threads, k->registers, k->shared + dynamic, 0, &o) == PL_OK
+               ? o.blocks
+               : 0;
+}
+
+/* By the registers of the recorded kernels; what else the rows hold is of the runtime
+ * (tests/cudart/programs.sh). */
+static void occupancy(void)
+{
+    probe p;
+    asked_kernel k = {0, 0};
+    enum { ALL = 232448 }; /* none of the recorded kernels was allowed so much shared memory */
+    probe_open(&p, "host.occupancy", "host");
+    for (size_t row = 0; row < p.lines; row++) {
+        const char *s = p.line[row];
+        uint32_t threads, shared, want, got, size, kernel;
+        if (sscanf(s, "attr\t%*u\tregs=%u shared=%u", &k.registers, &k.shared) == 2) continue;
+        if (sscanf(s, "clusters\t%*u\tcl=%u block=%u smem=%u\t%u", &size, &threads, &shared,
+                   &want) == 4)
+            got = pl_gpu_clusters(p.gpu, blocks_of(&p, &k, threads, shared), size);
+        else if (sscanf(s, "%u\t%*u\t%*u\t%u\t%u\t%u", &kernel, &threads, &shared, &want) == 4 &&
+                 shared < ALL)
+            got = blocks_of(&p, &k, threads, shared);
+        else
+            continue;
+        char text[32];
+        snprintf(text, sizeof text, "%u", got);
+        probe_verdict(&p, s, got == want, text);
+    }
+    probe_close(&p);
+}
+
 int main(void)
 {
     prints();
+    occupancy();
     asserts();
     heap();
     launches();
