@@ -187,7 +187,7 @@ int pl_cudaGraphKernelNodeSetAttribute(void *node, int attribute, const void *va
     }
 }
 
-int pl_cudaGraphKernelNodeCopyAttributes(void *from, void *to)
+int pl_cudaGraphKernelNodeCopyAttributes(void *to, void *from)
 {
     const cuda_node *x = from;
     cuda_node *y = to;

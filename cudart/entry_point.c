@@ -28,8 +28,10 @@ static int forms_of(const char *name, int version)
     return -1;
 }
 
+/* Of the driver alone. */
 static void *address_of(const char *name)
 {
+    if (strncmp(name, "cu", 2) != 0 || strncmp(name, "cuda", 4) == 0) return NULL;
     for (size_t k = 0; k < cuda_entry_point_count; k++)
         if (!(cuda_entry_points[k].versions & REFUSED) &&
             strcmp(cuda_entry_points[k].name, name) == 0)

@@ -205,8 +205,12 @@ static int clusters(int *n, const void *function, const cuda_launch_config *c, u
 
 int pl_cudaOccupancyMaxActiveClusters(int *n, const void *function, const cuda_launch_config *c)
 {
-    unsigned size = 1;
+    cuda_function *f;
     if (!n || !c) return CU_INVALID_VALUE;
+    const int error = cuda_function_of(function, &f);
+    if (error) return error;
+    const uint32_t *own = f->info.reqcluster;
+    unsigned size = own[0] ? own[0] * own[1] * own[2] : 1;
     for (unsigned k = 0; k < c->attributes; k++) {
         const unsigned *v = c->attribute[k].value.cluster;
         if (c->attribute[k].id != ATTRIBUTE_CLUSTER) continue;

@@ -500,6 +500,8 @@ void stream_values(void)
     EXPECT(cuGetProcAddress_v2("cuMemcpyBatchAsync", &p, 13000, 0, &status), 0);
     EXPECT(p && older && p != older, 1);
     EXPECT(cuGetProcAddress_v2("cuMemAlloc", &p, 13000, 99, &status), CU_INVALID_VALUE);
+    EXPECT(cuGetProcAddress_v2("cudaMalloc", &p, 13000, 0, &status), 0);
+    EXPECT(p == NULL && status == 1, true); /* it is not of the driver */
 }
 
 int cuGetExportTable(const void **table, const void *id);

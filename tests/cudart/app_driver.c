@@ -329,6 +329,27 @@ static void updatable_refused(void *graph, void *node, void *plain, void *exec)
     EXPECT(cuGraphExecUpdate_v2(exec, graph, info), CU_NOT_SUPPORTED);
 }
 
+/* The destination comes first. */
+static void attributes_copied(const node_params *p)
+{
+    enum { PRIORITY = 8, COOPERATIVE = 2 };
+    void *to, *from, *copy;
+    int value[16] = {-3};
+    EXPECT(cuGraphCreate(&copy, 0), 0);
+    EXPECT(cuGraphAddKernelNode_v2(&to, copy, NULL, 0, p), 0);
+    EXPECT(cuGraphAddKernelNode_v2(&from, copy, NULL, 0, p), 0);
+    EXPECT(cuGraphKernelNodeSetAttribute(from, PRIORITY, value), 0);
+    value[0] = 1;
+    EXPECT(cuGraphKernelNodeSetAttribute(from, COOPERATIVE, value), 0);
+    EXPECT(cuGraphKernelNodeCopyAttributes(to, from), 0);
+    EXPECT(cuGraphKernelNodeGetAttribute(to, COOPERATIVE, value), 0);
+    EXPECT(value[0], 1);
+    for (int k = 0; k < 2; k++) {
+        EXPECT(cuGraphKernelNodeGetAttribute(k ? from : to, PRIORITY, value), 0);
+        EXPECT(value[0], -3);
+    }
+}
+
 /* By one call: grid, value, enabled; an unknown field. */
 static void update_all(void *m, uint64_t name, char *memory, int *error)
 {
@@ -407,6 +428,7 @@ void node_updates(void)
     EXPECT(u.on == 1 && u.name == name, 1);
     EXPECT(cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
     updatable_refused(graph, node, plain, exec);
+    attributes_copied(&p);
     expect_places(exec, at, 1, 0, 0);
     run(function_of(m, "grid"), (void *[]){&name, &(unsigned){2}, &error});
     EXPECT(*error, 0);
