@@ -1,5 +1,5 @@
-/* compile_function.c - see compile_function.h. What refers to code or tables by number is counted
- * from the start of the part; joining moves it. */
+/* compile_function.c - see compile_function.h. References to code and table entries are relative to
+ * the start of the part; joining relocates them. */
 #include "compiler/compile_function.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ void pl_compile_unit_start(pl_program *part, const pl_program *before, pl_arena 
     part->plans = plans;
 }
 
-/* A vector as it is, or after what another one holds. */
+/* Copies a vector to the arena; its capacity becomes its size. */
 #define KEEP(arena, v)                                                                             \
     ((v)->at = copy((arena), (v)->at, (v)->n * sizeof *(v)->at), (v)->cap = (v)->n)
 
@@ -41,8 +41,8 @@ void pl_compile_unit_keep(pl_program *part, pl_prog_func *f, pl_arena *arena)
     part->arena = arena;
 }
 
-/* Lines: adjacent equal lines are one entry (isa/program/canonicalize.c), also between functions.
- * Returns what is added to their numbers. */
+/* Appends the line table. Adjacent equal lines share one entry (isa/program/canonicalize.c), also
+ * across functions. Returns the offset to add to line numbers of the part. */
 static uint32_t join_lines(pl_program *p, const pl_program *part)
 {
     size_t first = part->lines.n && p->lines.n &&
@@ -57,7 +57,7 @@ void pl_compile_unit_join(pl_program *p, pl_prog_func *f, const pl_program *part
 {
     uint32_t code = (uint32_t)p->code.n, pool = (uint32_t)p->pool.n, calls = (uint32_t)p->calls.n,
              moves = (uint32_t)p->moves.n;
-    /* The first one, and it is large: nothing in it moves. */
+    /* The first part, if it is large: its arena memory is taken over, and nothing is copied. */
     if (!code && pl_arena_give(p->arena, part->arena, part->code.at)) {
         p->code.at = part->code.at;
         p->code.n = part->code.n;

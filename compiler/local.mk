@@ -1,8 +1,8 @@
-# compiler: from the program as PTX says it to the machine program. Depends on arch, isa and base.
-#   tuning.def      what passes ask of the target: arch/sm_90.target
-#   passes.def      the list of passes; pass_manager.c runs it
-#   ir/             the graph of blocks, its printer and its verifier
-#   analysis/       facts that passes ask for; opt/ and codegen/ hold the passes
+# compiler: compiles the PTX program to the machine program. Depends on arch, isa and base.
+#   tuning.def      target properties that passes query: arch/sm_90.target
+#   passes.def      the pass pipeline; pass_manager.c runs it
+#   ir/             the block graph, its printer and its verifier
+#   analysis/       analyses that passes use; opt/ and codegen/ contain the passes
 # To add a pass: doc/assembler.md. To add a file: libptxloom_la_SOURCES += compiler/opt/NAME.c
 compiler/gen_tuning.c: $(srcdir)/arch/sm_90.target $(srcdir)/compiler/tuning.awk
 	$(AM_V_GEN)$(MKDIR_P) compiler && LC_ALL=C $(AWK) -f $(srcdir)/compiler/tuning.awk $(srcdir)/arch/sm_90.target >$@.tmp && mv $@.tmp $@

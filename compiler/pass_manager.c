@@ -65,20 +65,20 @@ pl_pass_id pl_pass_find(const char *name, size_t n)
     return (pl_pass_id)k;
 }
 
-/* A function on its way through the passes. */
+/* The state of one function in the pass pipeline. */
 typedef struct run {
     pl_program *p;
     pl_prog_func *f;
-    pl_pass_options *o; /* NULL: only run */
-    uint32_t fixed;     /* first row that register allocation leaves alone */
+    pl_pass_options *o; /* NULL: no options */
+    uint32_t fixed;     /* first row that register allocation leaves unchanged */
     pl_arena *work, *pass;
     pl_ir x;
     pl_ir_verifier verifier;
     bool open;  /* the function is in `x`, not in the program's code */
-    bool large; /* working memory is given back, not kept for the next pass */
+    bool large; /* working memory is freed rather than kept for the next pass */
 } run;
 
-/* ---- passes over the list of instructions ---- */
+/* ---- passes over the instruction list ---- */
 
 static void clear(pl_arena *a, bool large)
 {
@@ -88,15 +88,15 @@ static void clear(pl_arena *a, bool large)
         pl_arena_reset(a);
 }
 
-/* Lanes that call different functions reconverge after the call; in optimised code only where there
- * is a reconvergence point (compiler/codegen/calling_convention.c). */
+/* Lanes that call different functions reconverge after the call; in optimised code only if there is
+ * a reconvergence point (compiler/codegen/calling_convention.c). */
 static bool lanes_meet_behind(const pl_program *p, const pl_insn *call)
 {
     return p->calls.at[call->target].callee == UINT32_MAX &&
            (p->opt_level == 0 || pl_forms[call[1].form].mnem == M__bsync);
 }
 
-/* Lanes reconverge after calls; backward branches are loops. */
+/* Marks the reconvergence points after calls, and backward branches as back edges. */
 static void mark_calls(pl_program *p, const pl_prog_func *f)
 {
     const uint32_t end = f->first + f->count;
@@ -161,9 +161,10 @@ static pl_status close_graph(run *r)
     return st;
 }
 
-/* SROA: registers in place of memory may be read before they are written. A predicated load that
- * becomes a block no longer counts as a write of its register. Copies of a loop have an edge around
- * all of them that no thread takes. The caller writes the return address. */
+/* True if the pass may introduce reads of undefined registers. SROA: registers that replace memory
+ * may be read before they are written. A predicated load that becomes a block no longer counts as a
+ * write of its register. Unrolled loop copies have an edge around all of them that no thread takes.
+ * The return address is written by the caller. */
 static bool may_undefine(pl_pass_id id)
 {
     return id == PL_PASS_sroa || id == PL_PASS_expand_predicated_memory ||
@@ -187,7 +188,7 @@ static pl_status run_ir_pass(run *r, pl_pass_id id)
     return ir_passes[id](&r->x) && pl_ir_ok(&r->x) ? PL_OK : PL_NOMEM;
 }
 
-/* ---- the list ---- */
+/* ---- the pipeline ---- */
 
 static pl_status print_after(run *r, pl_pass_id id)
 {

@@ -1,7 +1,7 @@
-/* passes.h - the passes of passes.def that work on the block graph of a function (ir.h). For
- * compiler/ only.
+/* passes.h - declares the passes of passes.def that work on the block graph of a function (ir.h).
+ * For compiler/ only.
  *
- * Each leaves a function that computes the same bytes. False: out of memory. */
+ * Each preserves what the function computes, bit for bit. Returns false when out of memory. */
 #ifndef PL_COMPILER_PASSES_H
 #define PL_COMPILER_PASSES_H
 
@@ -16,7 +16,7 @@
 #define AGAIN(name)
 #include "compiler/passes.def"
 
-/* predicate_select.c: true for a select of two constants that one instruction reads. A sum with it
- * is not combined with another. */
+/* predicate_select.c: true for a select of two constants that is read by one instruction. A sum
+ * with such a select as an operand is not combined with another one. */
 bool pl_select_counts_pred(const pl_ir *x, const pl_insn *s);
 #endif

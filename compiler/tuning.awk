@@ -1,5 +1,5 @@
 # tuning.awk - writes compiler/gen_tuning.c: the values of arch/sm_90.target as a constant.
-# The unit test test_tuning compares it with what the reader of machine files finds in the text.
+# The unit test test_tuning compares it with the values that the machine file reader parses.
 function close_section() {
     if (section != "") print "        },"
 }

@@ -50,7 +50,7 @@ static pl_conf_entry *entry_of(pl_conf *c, const char *name, size_t n)
     return NULL;
 }
 
-/* "SECTION.KEY=VALUE,...": the values take the place of the file's. */
+/* Applies "SECTION.KEY=VALUE,...", overriding the file's values. */
 static bool change_values(pl_arena *a, pl_diags *d, pl_conf *c, const char *changes)
 {
     while (changes && *changes) {
@@ -81,7 +81,7 @@ pl_status pl_tuning_read(pl_arena *a, pl_diags *d, const char *changes, const pl
     if (st != PL_OK) return st;
     if (!change_values(a, d, c, changes)) return pl_arena_ok(a) ? PL_INVALID : PL_NOMEM;
     bool ok = true;
-    for (size_t k = 0; k < NKEYS;) { /* a section at a time */
+    for (size_t k = 0; k < NKEYS;) { /* one section at a time */
         size_t n = 0;
         pl_conf_key table[NKEYS];
         const char *section = keys[k].section;

@@ -18,7 +18,7 @@ bool pl_insn_reads_cbank_word(const pl_ir *x, const pl_insn *i)
                : i->op[1] == UINT32_MAX;
 }
 
-/* The operand that *row is, or one that no instruction has. */
+/* The index of the operand that `row` points to, or PL_INLINE_OPERANDS. */
 static unsigned operand_at(const pl_insn *i, const uint32_t *row)
 {
     const uintptr_t at = (uintptr_t)row, from = (uintptr_t)i->op;

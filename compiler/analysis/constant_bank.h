@@ -1,20 +1,20 @@
-/* constant_bank.h - words of the constant bank, and how machine code reads them. */
+/* constant_bank.h - constant-bank words, and how machine code reads them. */
 #ifndef PL_COMPILER_ANALYSIS_CONSTANT_BANK_H
 #define PL_COMPILER_ANALYSIS_CONSTANT_BANK_H
 
 #include "compiler/ir/ir.h"
 
-/* How machine code reads 64 bits of the bank: as an address (LDC.64), as the sum of IMAD.WIDE or
- * what is stored (LDC.64), by arithmetic, which takes a uniform register (ULDC.64). What is read in
- * several ways is fetched for each. */
+/* How machine code reads a 64-bit constant-bank word: as an address (LDC.64), as the addend of
+ * IMAD.WIDE or the data of a store (LDC.64), or by arithmetic, which takes a uniform register
+ * (ULDC.64). A word read in several ways is loaded once for each. */
 enum { PL_CBANK_VIA_ADDRESS, PL_CBANK_VIA_THREAD, PL_CBANK_VIA_UNIFORM, PL_CBANK_READ_KINDS };
 
-/* A load from the bank, at any place: of constants, or of the parameters of a kernel. Nothing that
- * runs writes it. */
+/* True for a load from the constant bank at any address: of constants, or of kernel parameters. The
+ * bank is read-only during execution. */
 bool pl_insn_reads_cbank(const pl_ir *x, const pl_insn *i);
-/* A parameter of a kernel, or a constant at a known place. */
+/* True for a load of a kernel parameter, or of a constant at a known address. */
 bool pl_insn_reads_cbank_word(const pl_ir *x, const pl_insn *i);
-/* How operand `row` of the instruction is read. */
+/* How the instruction reads its operand `row`: one of PL_CBANK_VIA_*. */
 unsigned pl_cbank_read_kind(const pl_insn *i, const uint32_t *row);
 
 #endif

@@ -1,11 +1,11 @@
-/* divergence.c - divergence analysis: what may differ between the lanes of a warp. See
+/* divergence.c - divergence analysis: which registers may differ between the lanes of a warp. See
  * divergence.h.
  *
- * Divergence spreads from its sources (thread numbers, results of atomics) to everything that is
- * computed of them, until nothing changes. A register that is written on one side of a divergent
- * branch and read after the join is divergent too. So is one that changes in a loop which lanes
- * leave in different iterations, even if only the loop reads it (ptxas 13.0: a branch on the
- * counter of such a loop is divergent). */
+ * Divergence propagates from its sources (thread numbers, results of atomics) to everything that is
+ * computed from them, to a fixed point. A register that is written on one side of a divergent
+ * branch and read after the join is divergent too. So is one that changes in a loop whose lanes
+ * exit in different iterations, even if only the loop reads it (ptxas 13.0: a branch on the counter
+ * of such a loop is divergent). */
 #include "compiler/analysis/divergence.h"
 
 #include <string.h>
@@ -13,8 +13,7 @@
 #include "compiler/analysis/post_dominance.h"
 #include "isa/program/operand_plan.h"
 
-/* A row varies; it was read before that was known, so that its readers have to be looked at again.
- */
+/* The row is divergent; it was read before that was known, so its readers must be revisited. */
 enum { DIVERGENT = 1, READ = 2 };
 
 typedef struct divergence_finder {
@@ -37,7 +36,7 @@ static bool differs_between_lanes(pl_word sreg)
            sreg == W_lanemask_lt || sreg == W_lanemask_ge || sreg == W_lanemask_gt;
 }
 
-/* What an instruction brings in that differs between lanes, whatever it reads. */
+/* True if the result is divergent regardless of the operands. */
 static bool is_divergent_source(const pl_insn *i)
 {
     uint32_t e = pl_insn_effects(i);
@@ -52,7 +51,7 @@ static bool is_divergent_source(const pl_insn *i)
            i->sel[PL_M_SPACE] != PL_SP_GLOBAL;
 }
 
-/* What all lanes that take part in it get the same answer of: votes, reductions, a shuffle from one
+/* True if all participating lanes receive the same result: votes, reductions, a shuffle from one
  * lane. */
 static bool is_warp_uniform_result(const pl_insn *i)
 {
@@ -61,8 +60,8 @@ static bool is_warp_uniform_result(const pl_insn *i)
            (i->latency_class == C_shfl && pl_insn_has(i, W_idx));
 }
 
-/* Does its answer differ because lanes ask others, or ask them for something else? What each lane
- * says itself, operand a, does not matter. */
+/* Reads all operands that can make the result diverge: those that select lanes or the operation.
+ * The value that each lane contributes, operand a, does not matter. */
 static void reads_but_own(divergence_finder *f, pl_insn *i)
 {
     const pl_form *form = &pl_forms[i->form];
@@ -79,8 +78,8 @@ static bool seed(pl_divergence *v, const pl_ir *x)
     return v->row && v->pred;
 }
 
-/* Follows what `brings` brings in, and what is marked already. An instruction is done with when
- * what it writes has been marked. False: out of memory. */
+/* Propagates divergence from the sources that `brings` accepts and from rows marked already. An
+ * instruction is finished once its results are marked. Returns false when out of memory. */
 static inline bool propagate(pl_divergence *v, pl_ir *x, bool (*brings)(const pl_insn *i))
 {
     divergence_finder f = {.v = v};
@@ -116,18 +115,18 @@ static inline bool propagate(pl_divergence *v, pl_ir *x, bool (*brings)(const pl
     return true;
 }
 
-/* What is written and read between a branch and where its lanes reconverge. Predicates count after
- * the rows. */
+/* Reads and writes between a branch and its reconvergence point. Predicates are numbered after the
+ * rows. */
 typedef struct region_defs {
     pl_divergence *v;
     const pl_ir *x;
-    uint32_t *reads, *writes;   /* in the whole function */
-    uint32_t *inside, *written; /* there */
+    uint32_t *reads, *writes;   /* counts in the whole function */
+    uint32_t *inside, *written; /* counts in the region */
     struct {
         uint32_t *at;
         size_t n, cap;
-    } seen;     /* of those that are written in several places */
-    bool whole; /* counts the whole function */
+    } seen;     /* in the region, with several writes in the function */
+    bool whole; /* the whole function is being counted */
 } region_defs;
 
 static void counts(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -152,8 +151,8 @@ static uint8_t *flag_of(const region_defs *s, uint32_t r)
     return r < s->x->f->rows ? &s->v->row[r] : &s->v->pred[r - s->x->f->rows];
 }
 
-/* Visits the blocks between the branch that ends block b and where its lanes reconverge; marks what
- * varies for it. Returns the instructions seen. */
+/* Visits the blocks between the branch that ends block b and its reconvergence point `meet`, and
+ * marks registers that diverge because of it. Returns the number of instructions visited. */
 static size_t mark_divergent_region(region_defs *s, pl_ir *x, uint32_t b, uint32_t meet,
                                     uint32_t *stamp, uint32_t *stack, bool *more)
 {
@@ -193,8 +192,8 @@ static bool is_divergent_branch(const pl_divergence *v, const pl_insn *i)
                  (pl_forms[i->form].noperands == 2 && v->row[i->op[0]]));
 }
 
-/* Follows lanes that go different ways, as long as that takes no more than a number of walks over
- * the function. */
+/* Marks registers written in divergent regions. The total work is limited to a fixed number of
+ * walks over the function. */
 static bool collect_region(pl_divergence *v, pl_ir *x)
 {
     enum { WALKS = 64 };
@@ -218,7 +217,7 @@ static bool collect_region(pl_divergence *v, pl_ir *x)
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++, left += WALKS)
             pl_insn_uses_here(x->p, &x->blocks.at[x->rpo[j]].code.at[k], counts, &s);
-    for (uint32_t r = 0; r < x->f->rows; r++) /* what they held at first */
+    for (uint32_t r = 0; r < x->f->rows; r++) /* their initial contents */
         s.writes[r] += x->regs[r].loop_carried;
     for (uint32_t r = 0; r < x->f->preds; r++) s.writes[x->f->rows + r] += x->preds[r].loop_carried;
     s.whole = false;

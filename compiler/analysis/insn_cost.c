@@ -43,8 +43,8 @@ uint32_t pl_insn_constant_in_register(const pl_ir *x, const pl_insn *i)
     }
 }
 
-/* Must a value of 16 bits be extended to 32 first? Numbers, what logic makes of others, bytes, and
- * without a sign whatever is loaded, need not. */
+/* The number of instructions to extend a 16-bit value to 32 bits. Constants, results of bitwise
+ * logic, loaded bytes, and all loaded values that are unsigned need none. */
 static unsigned extension(const pl_ir *x, uint32_t row, bool is_signed)
 {
     const pl_insn *w =
@@ -59,7 +59,7 @@ static unsigned extension(const pl_ir *x, uint32_t row, bool is_signed)
     return 1;
 }
 
-/* Logic of 64 bits: the halves that a constant leaves as they are cost nothing. */
+/* 64-bit logic: a half that the constant leaves unchanged costs nothing. */
 static unsigned weight_of_logic(const pl_ir *x, const pl_insn *i)
 {
     uint64_t number;
@@ -79,8 +79,8 @@ static unsigned weight_of_conversion(const pl_ir *x, const pl_insn *i)
     return from == W_u16 ? extension(x, i->op[1], false) : 1;
 }
 
-/* Copies of registers cost nothing, nor does extracting a half; a constant costs one unless it is
- * zero. */
+/* Register copies and the extraction of a half are free; a constant costs one instruction unless it
+ * is zero. */
 static unsigned weight_of_move(const pl_ir *x, const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -92,8 +92,8 @@ static unsigned weight_of_move(const pl_ir *x, const pl_insn *i)
     return (unsigned)((uint32_t)number != 0) + (unsigned)(number >> 32 != 0);
 }
 
-/* Integers of 16 bits: the operands that have to be extended, and others that the machine has no
- * instruction of this width for. */
+/* 16-bit integers: operands that must be extended, plus operations without a machine instruction of
+ * this width. */
 static unsigned extra_of_int16(const pl_ir *x, const pl_insn *i)
 {
     const bool is_signed = pl_insn_type(i) == W_s16;
@@ -106,7 +106,7 @@ static unsigned extra_of_int16(const pl_ir *x, const pl_insn *i)
     }
 }
 
-/* Integers of 64 bits that the class does not tell; false: it does. */
+/* 64-bit integer operations whose cost does not follow from the latency class; false: it does. */
 static bool cost_of_int64(const pl_ir *x, const pl_insn *i, unsigned *cost)
 {
     const struct pl_tuning_if_convert *t = &x->p->tuning->if_convert;

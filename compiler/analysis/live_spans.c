@@ -1,7 +1,7 @@
-/* live_spans.c - see live_spans.h. Things are solved 64 at a time, a word for each
- * block. What is needed at the start of a block is carried to the ends of those before it. Blocks
- * are visited from the last to the first, again while back edges bring news. Only blocks that the
- * 64 reach are looked at. */
+/* live_spans.c - see live_spans.h. Values are solved 64 at a time, one word per block. Live-in
+ * values of a block are propagated to the ends of its predecessors. Blocks are visited from last to
+ * first, and again while back edges bring changes. Only blocks that these 64 values reach are
+ * visited. */
 #include "compiler/analysis/live_spans.h"
 
 #include <stdbool.h>
@@ -10,18 +10,18 @@
 enum { WORD = 64 };
 
 typedef struct cell {
-    /* Needed at the start; at the end; given a new value before anything reads it. */
+    /* Live-in; live-out; overwritten before any read. */
     uint64_t in, out, def;
 } cell;
 
 typedef struct solver {
     pl_live_spans *s;
     cell *cell;               /* by block */
-    uint64_t *news, *reached; /* sets of blocks: the end needs more than the start knows; the cell
-                                 is not empty */
-    uint32_t low, high;       /* words of `reached` that are not empty */
-    uint32_t last;            /* highest word of `news` that may not be empty */
-    uint32_t *open;           /* by thing of the word: first block of its open span */
+    uint64_t *news, *reached; /* sets of blocks: live-out has grown since live-in was updated; the
+                                 cell is not empty */
+    uint32_t low, high;       /* range of non-empty words of `reached` */
+    uint32_t last;            /* highest word of `news` that may be non-empty */
+    uint32_t *open;           /* by value of the word: first block of its open span */
 } solver;
 
 static void reach(solver *v, uint32_t block)
@@ -32,7 +32,7 @@ static void reach(solver *v, uint32_t block)
     v->high = w > v->high ? w : v->high;
 }
 
-/* More is needed at the start of the block. */
+/* Adds to the live-in set of the block. */
 static void need(solver *v, uint32_t block, uint64_t in)
 {
     const pl_live_spans *s = v->s;
@@ -58,17 +58,17 @@ static void propagate(solver *v)
             uint64_t in = c->out & ~c->def & ~c->in;
             v->last = 0;
             if (in) need(v, block, in);
-            if (v->last > w) /* a back edge */
+            if (v->last > w) /* back edge */
                 w = v->last;
         }
 }
 
-/* Turns the words into spans and clears them. */
+/* Converts the words into spans and clears them. */
 static void collect(solver *v, uint32_t first)
 {
     pl_live_spans *s = v->s;
     uint64_t now = 0;
-    uint32_t next = 0; /* block after the last one looked at */
+    uint32_t next = 0; /* block after the last one visited */
     for (uint32_t w = v->low; w <= v->high; w++)
         for (uint64_t left = v->reached[w]; left; left &= left - 1) {
             uint32_t block = w * WORD + (uint32_t)__builtin_ctzll(left);

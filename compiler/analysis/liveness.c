@@ -1,4 +1,4 @@
-/* liveness.c - live ranges over a block graph, and register pressure; see liveness.h. */
+/* liveness.c - computes live ranges over a block graph, and register pressure; see liveness.h. */
 #include "compiler/analysis/liveness.h"
 #include "isa/program/operand_plan.h"
 
@@ -117,7 +117,7 @@ static void carry_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 void pl_liveness_alias(pl_liveness *f)
 {
-    for (uint32_t j = 0; j < f->x->nrpo; j++) { /* what is carried on is found before that */
+    for (uint32_t j = 0; j < f->x->nrpo; j++) { /* so that a chain's source comes first */
         pl_ir_block *b = &f->x->blocks.at[f->x->rpo[j]];
         for (size_t k = 0; k < b->code.n; k++) {
             alias_search c = {f, 0};
@@ -130,8 +130,7 @@ void pl_liveness_alias(pl_liveness *f)
 
 typedef struct access_walk {
     pl_liveness *f;
-    uint32_t *seen_block; /* by number of a value among those that may live across: the last block
-                       that touches it, plus one */
+    uint32_t *seen_block; /* by global_index: the last block that accesses the value, plus one */
 } access_walk;
 
 /* The first access in a block decides. */
@@ -145,7 +144,7 @@ static inline void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     pl_live_spans_access(&f->sets, n, f->block, !pl_liveness_defines(f, k - 1, rows, use));
 }
 
-/* Reads come before writes within one instruction. */
+/* Within one instruction, reads precede writes. */
 static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     if (use & PL_USE_READ) touch(ctx, row, rows, use);

@@ -1,15 +1,15 @@
-/* liveness.h - which values of a block graph are live where. For passes; memory comes from the
- * pass's arena.
+/* liveness.h - live ranges of the values of a block graph. For passes; allocates from the pass's
+ * arena.
  *
  * A value is a group of consecutive rows that instructions use together (a 64-bit register is two).
- * A guarded write keeps the lanes that the guard excludes. It starts the value anew only if no
- * other block touches the value, and no instruction before it. In a loop the lanes that the guard
- * excludes must not read it either: they would read what an earlier iteration wrote.
+ * A guarded write leaves the lanes that the guard excludes unchanged. It defines the value anew
+ * only if no other block accesses the value, and no earlier instruction of the block does. In a
+ * loop, the excluded lanes must not read the value either: they would read the result of an earlier
+ * iteration.
  *
- * A pass goes to the end of a block (pl_liveness_go_to_end) and walks backwards from there, saying
- * which values begin and cease to be live; the next pl_liveness_go_to_end takes that back. From
- * block to block only the differences are worked through, so that no set of values is ever written
- * down. */
+ * A pass moves to the end of a block (pl_liveness_go_to_end) and walks backwards from there,
+ * recording which values become live and dead; the next pl_liveness_go_to_end undoes that. Moving
+ * between blocks processes only the differences, so that no complete live set is ever stored. */
 #ifndef PL_COMPILER_ANALYSIS_LIVENESS_H
 #define PL_COMPILER_ANALYSIS_LIVENESS_H
 
@@ -21,60 +21,60 @@ typedef struct pl_live_value {
     uint32_t row, rows;
     pl_first_access first;
     uint32_t writes;
-    uint32_t regs;         /* registers of a thread that it takes: its rows, or none */
-    uint32_t global_index; /* number among those that may live from block to block; UINT32_MAX: it
-                        lives in one */
-    uint32_t live_since;   /* `marks` when it became live */
+    uint32_t regs;         /* registers of a thread that it occupies: its rows, or none */
+    uint32_t global_index; /* number among the values that may be live across blocks; UINT32_MAX:
+                              block-local */
+    uint32_t live_since;   /* `nmarks` when it became live */
     uint32_t alias_of;     /* value whose registers this one shares; itself if none */
-    uint32_t live_refs;    /* values that are live in its registers */
+    uint32_t live_refs;    /* number of live values in its registers */
     uint8_t state;         /* PL_LIVENESS_* */
     bool precolored;       /* parameter or result of the function */
-    bool is_pred;          /* a predicate: its weight is one of those, no register */
-    bool was_live_at_mark; /* it was live when pl_liveness_mark was called, and has ceased to be */
+    bool is_pred; /* a predicate: it counts towards predicate pressure, not register pressure */
+    bool was_live_at_mark; /* it was live when pl_liveness_mark was called, and is dead now */
 } pl_live_value;
 
 enum {
     PL_LIVENESS_LIVE = 1,
-    PL_LIVENESS_AT_END = 2 /* at the end of the block */,
+    PL_LIVENESS_AT_END = 2 /* live at the end of the block */,
     PL_LIVENESS_LISTED = 4 /* in `changed` */
 };
 
 typedef struct pl_liveness {
     pl_ir *x;
-    uint32_t n;        /* values */
-    uint32_t *of;      /* by row: value, plus one; 0: no register */
-    uint32_t *of_pred; /* the same by predicate; NULL: predicates are no values */
+    uint32_t n;        /* number of values */
+    uint32_t *of;      /* by row: value, plus one; 0: not a register */
+    uint32_t *of_pred; /* the same by predicate; NULL: predicates are not tracked */
     pl_live_value *v;
-    uint32_t block, at; /* instruction that is being visited */
+    uint32_t block, at; /* the instruction being visited */
     bool guarded;
     uint32_t *set;     /* by predicate: position of its last write, from 1 on */
     uint32_t position; /* of the instruction */
-    /* Registers, and predicates, that the values live here take. */
+    /* Registers and predicates occupied by the values that are live here. */
     uint32_t reg_pressure, pred_pressure;
     uint32_t nmarks; /* calls of pl_liveness_mark */
-    /* pl_liveness_solve */
-    /* Of the values that may live from block to block, by their numbers `across`. */
+    /* results of pl_liveness_solve */
+    /* For the values that may be live across blocks, by `global_index`. */
     pl_live_spans sets;
-    uint32_t *value; /* by such a constant */
+    uint32_t *value; /* value by global_index */
     struct {
         uint32_t *at;
         size_t n, cap;
-    } changed; /* values whose state is not that at the end of the block any more */
+    } changed; /* values whose state differs from that at the end of the block */
 } pl_liveness;
 
-/* Sets over the blocks of this graph, of nothing so far. False: out of memory. */
+/* Initialises empty spans over the blocks of this graph. Returns false when out of memory. */
 bool pl_liveness_spans(pl_live_spans *s, pl_ir *x);
-/* Finds the values, of registers and, if so wished, of predicates. Needs pl_ir_graph and
- * pl_ir_count. False: out of memory. */
+/* Finds the values: registers, and predicates if `truths`. Requires pl_ir_graph and pl_ir_count.
+ * Returns false when out of memory. */
 bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool truths);
-/* What costs no instruction has no registers of its own: the halves of a 64-bit value, its
- * extension, a sign that the reader takes along. */
+/* Aliases results of free copies to their source, so that they have no registers of their own: the
+ * halves of a 64-bit value, its extension, a sign that the reader applies. */
 void pl_liveness_alias(pl_liveness *f);
-/* Finds where they are live. */
+/* Computes the blocks at whose end each value is live. */
 bool pl_liveness_solve(pl_liveness *f);
-/* Goes to the end of a block. */
+/* Moves to the end of a block. */
 void pl_liveness_go_to_end(pl_liveness *f, uint32_t block);
-/* Says which instruction comes next; pl_liveness_defines asks about it. */
+/* Sets the current instruction, which pl_liveness_defines examines. */
 static inline const pl_insn *pl_liveness_visit(pl_liveness *f, uint32_t block, uint32_t at)
 {
     const pl_insn *i = &f->x->blocks.at[block].code.at[at];
@@ -84,7 +84,7 @@ static inline const pl_insn *pl_liveness_visit(pl_liveness *f, uint32_t block, u
     return i;
 }
 
-/* True if this access defines value k anew, whatever its register held. */
+/* True if this access defines value k anew, regardless of the previous content of its register. */
 static inline bool pl_liveness_defines(const pl_liveness *f, uint32_t k, unsigned rows,
                                        unsigned use)
 {
@@ -118,7 +118,7 @@ static inline void pl_liveness_toggle(pl_liveness *f, pl_live_value *v)
     }
 }
 
-/* From here on the value is live, or is not. */
+/* Makes the value live or dead from here on. */
 static inline void pl_liveness_set(pl_liveness *f, uint32_t k, bool live)
 {
     pl_live_value *v = &f->v[k];
@@ -130,10 +130,10 @@ static inline void pl_liveness_set(pl_liveness *f, uint32_t k, bool live)
     }
 }
 
-/* A step backwards over an instruction that pl_liveness_visit has named: what it defines is not
- * live before it; */
+/* Steps backwards over an instruction set by pl_liveness_visit: first, the values that it defines
+ * become dead. */
 void pl_liveness_step_defs(pl_liveness *f, pl_insn *i);
-/* then what it reads, or writes in part, is. */
+/* Second, the values that it reads, or writes in part, become live. */
 void pl_liveness_step_uses(pl_liveness *f, pl_insn *i);
 
 /* Marks every value that is live here. */

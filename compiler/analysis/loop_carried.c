@@ -1,13 +1,13 @@
-/* loop_carried.c - registers that are written once and may be read before that, or in a later
- * iteration of a loop than they were written in; see loop_carried.h and ir.h.
+/* loop_carried.c - finds registers that have one write and may be read before it, or in a later
+ * iteration of a loop than the write; see loop_carried.h and ir.h.
  *
- *     loop { if (x < least) { least = x; best = v; } }  use(best)
+ *    loop { if (x < least) { least = x; best = v; } }  use(best)
  *
- * The only write of `best` is not on every path to its read. It must not be taken for the value of
- * `v` at that read, since `v` has changed meanwhile. Such a register is needed at the end of a
- * loop around its write: liveness, of the few registers that may be concerned, finds them. Where
- * it is not needed there, a read sees the write of the same iteration, or no write at all, and
- * then the register may hold anything. */
+ * The only write of `best` does not dominate its read. It must not be replaced by `v` at that read,
+ * since `v` has changed in between. Such a register is live at the latch of a loop around its
+ * write, so liveness of the few candidate registers finds it. If it is not live there, a read sees
+ * the write of the same iteration or no write at all, and in the latter case the register is
+ * undefined. */
 #include "compiler/analysis/loop_carried.h"
 
 #include "isa/program/cfg.h"
@@ -17,15 +17,15 @@
 typedef struct carried {
     pl_ir *x;
     pl_live_spans sets;
-    /* By number of an early row: its number in the sets, plus one; 0: not asked about. */
+    /* By index of an exposed row: its number in the sets, plus one; 0: not a candidate. */
     uint32_t *thing;
-    uint32_t *row; /* by number in the sets: number of the early row */
-    /* By number in the sets: last block where the first access is known, plus one. */
+    uint32_t *row; /* by number in the sets: index of the exposed row */
+    /* By number in the sets: last block whose first access is known, plus one. */
     uint32_t *seen;
-    uint32_t *written; /* the same: block with a guarded write, plus one; that write */
+    uint32_t *written; /* likewise: block with a guarded write, plus one; that write */
     pl_partial_def *write;
     uint32_t *set;      /* by predicate: position of its last write */
-    uint32_t block, at; /* instruction; position */
+    uint32_t block, at; /* current block; position of the instruction */
     const pl_insn *i;
 } carried;
 
@@ -34,8 +34,8 @@ static pl_ir_reg *row_of(const pl_ir *x, const pl_exposed_reg *e)
     return &(e->pred ? x->preds : x->regs)[e->row];
 }
 
-/* The only write has a guard: does the instruction read where the lanes of the same guard are those
- * that have written? */
+/* For a guarded only write: true if the instruction reads under the same guard, so that the reading
+ * lanes are those that have written. */
 static bool same_guard(const carried *c, const pl_ir_reg *r)
 {
     const pl_ir *x = c->x;
@@ -54,8 +54,7 @@ static void carry(pl_ir_reg *r)
     r->ndefs++;
 }
 
-/* Does the instruction stand before the only write? Then it may read the register before that.
- */
+/* True if the instruction precedes the only write, so that it may read the register before it. */
 static bool stands_before(const carried *c, const pl_ir_reg *r)
 {
     const pl_ir_block *here = &c->x->blocks.at[c->block], *there = &c->x->blocks.at[r->def_block];
@@ -69,7 +68,7 @@ static void decide(carried *c, uint32_t thing, bool reads)
     pl_live_spans_access(&c->sets, thing, c->block, reads);
 }
 
-/* The number in the sets of what is asked about and not decided in this block, plus one. */
+/* The number in the sets of a candidate that is not decided in this block, plus one. */
 static uint32_t open_thing(const carried *c, const pl_ir_reg *r)
 {
     const uint32_t t = r->exposed && !r->loop_carried ? c->thing[r->exposed - 1] : 0;
@@ -108,7 +107,7 @@ static void writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (use & PL_USE_PRED) c->set[*row] = c->at;
 }
 
-/* Only rows with one write are asked about. */
+/* Only rows with one write are candidates. */
 static bool number(carried *c, const pl_exposed_regs *early)
 {
     pl_ir *x = c->x;
@@ -149,7 +148,7 @@ static bool find_live(carried *c)
     return pl_live_spans_solve(&c->sets);
 }
 
-/* By header of a loop: a block that goes back there. */
+/* By loop header: one of its latches. */
 static uint32_t *find_latches(const pl_ir *x)
 {
     uint32_t *latch = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
@@ -166,7 +165,7 @@ bool pl_find_carried(pl_ir *x, const pl_exposed_regs *early)
     if (!early->n) return pl_ir_ok(x);
     if (!pl_ir_ok(x) || !number(&c, early)) return false;
     if (!c.sets.values) return true;
-    if (x->irreducible) { /* loops have no headers to ask at */
+    if (x->irreducible) { /* loops have no header to query */
         for (uint32_t t = 0; t < c.sets.values; t++) carry(row_of(x, &early->at[c.row[t]]));
         return true;
     }
@@ -186,14 +185,14 @@ bool pl_find_carried(pl_ir *x, const pl_exposed_regs *early)
 
 typedef struct row_write {
     uint32_t writes, block, thing; /* the only block that writes it; number in the sets, plus one */
-    uint32_t seen;                 /* last block where the first access is known, plus one */
+    uint32_t seen;                 /* last block whose first access is known, plus one */
 } row_write;
 
 typedef struct code {
     pl_cfg g;
     row_write *row;
     pl_live_spans sets;
-    uint32_t *back; /* a tree over the blocks: the first block that those below go back to */
+    uint32_t *back; /* a segment tree over the blocks: the lowest target of back edges */
     uint32_t block;
     bool guarded;
 } code;
@@ -242,7 +241,8 @@ static uint32_t lower(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Blocks that a block goes back to, with itself. False: out of memory; *any: there are some. */
+/* Finds, for each block, the lowest block that it branches back to, itself included. *any: there
+ * are back edges. Returns false when out of memory. */
 static bool find_back(code *c, pl_arena *a, bool *any)
 {
     const uint32_t n = c->g.n;
@@ -259,7 +259,7 @@ static bool find_back(code *c, pl_arena *a, bool *any)
     return c->back != NULL;
 }
 
-/* The first block that those from `first` on and before `end` go back to. */
+/* The lowest block that blocks `first` to `end` - 1 branch back to. */
 static uint32_t goes_back(const code *c, uint32_t first, uint32_t end)
 {
     uint32_t least = UINT32_MAX;

@@ -1,12 +1,11 @@
-/* loop_carried.h - registers that are written once and may be read before that, or in a later
+/* loop_carried.h - finds registers that have one write and may be read before it, or in a later
  * iteration of a loop. Private to compiler/. */
 #ifndef PL_COMPILER_ANALYSIS_LOOP_CARRIED_H
 #define PL_COMPILER_ANALYSIS_LOOP_CARRIED_H
 
 #include "compiler/ir/ir.h"
 
-/* A row or predicate that some instruction may read although its write is not on every path there.
- */
+/* A row or predicate with a read that is not dominated by its write. */
 typedef struct pl_exposed_reg {
     uint32_t row;
     bool pred;
@@ -17,17 +16,17 @@ typedef struct pl_exposed_regs {
     size_t n, cap;
 } pl_exposed_regs;
 
-/* Sets `carried` of those that are, and counts their first content as a write; `early` of a row is
- * its number in the list, plus one. Needs the graph, and reads and writes of every row. False: out
- * of memory. */
+/* Sets `loop_carried` of such registers, and counts their initial content as a write; `exposed` of
+ * a row is its index in the list, plus one. Requires the graph, and reads and writes of every row.
+ * Returns false when out of memory. */
 bool pl_find_carried(pl_ir *x, const pl_exposed_regs *early);
 
-/* The same before there is a block graph, by row of the function; a row in an unusual cycle may be
- * marked although it is not carried. False: out of memory. */
+/* The same without a block graph, by row of the function. A row in an irregular cycle may be marked
+ * although it is not carried. Returns false when out of memory. */
 bool pl_carried_rows(pl_program *p, pl_prog_func *f, pl_arena *a, bool **by_row);
 
-/* A write of a register that is not written before in its block: for all lanes, or for those of a
- * guard. Positions grow along the block; at most one instruction has each. */
+/* A write of a register that is not written earlier in its block: for all lanes, or under a guard.
+ * Positions increase along the block and are unique. */
 typedef struct pl_partial_def {
     uint32_t guard; /* PL_PT: for all lanes */
     uint32_t since; /* position */
@@ -39,7 +38,7 @@ static inline pl_partial_def pl_partial_def_of(const pl_insn *i, uint32_t at)
     return (pl_partial_def){i->guard, at, (i->flags & PL_IF_GUARD_NEG) != 0};
 }
 
-/* Are the lanes of the instruction those that have executed the write? `set` is the position of the
+/* True if the instruction executes in the same lanes as the write. `set` is the position of the
  * last write of the guard. */
 static inline bool pl_partial_def_same_lanes(const pl_partial_def *w, const pl_insn *i,
                                              uint32_t set)
@@ -48,7 +47,7 @@ static inline bool pl_partial_def_same_lanes(const pl_partial_def *w, const pl_i
            set < w->since;
 }
 
-/* True if they are the others. */
+/* True if it executes in exactly the other lanes. */
 static inline bool pl_partial_def_other_lanes(const pl_partial_def *w, const pl_insn *i,
                                               uint32_t set)
 {
@@ -56,16 +55,16 @@ static inline bool pl_partial_def_other_lanes(const pl_partial_def *w, const pl_
            set < w->since;
 }
 
-/* How the only block that accesses a value begins with it. Blocks are visited one after the other,
- * an instruction's reads before its writes. */
+/* The first access to a value in the only block that accesses it. Blocks are visited in order, the
+ * reads of an instruction before its writes. */
 enum { PL_NO_BLOCK = UINT32_MAX, PL_SEVERAL_BLOCKS = UINT32_MAX - 1 };
 typedef struct pl_first_access {
-    uint32_t block;   /* that block; PL_NO_BLOCK, PL_SEVERAL_BLOCKS */
-    uint32_t def_pos; /* where the write is that starts the value; UINT32_MAX: a read is first */
-    pl_partial_def write; /* while the block is visited: that write */
+    uint32_t block;   /* the only block; PL_NO_BLOCK, PL_SEVERAL_BLOCKS */
+    uint32_t def_pos; /* position of the write that starts the value; UINT32_MAX: a read is first */
+    pl_partial_def write; /* while its block is visited: that write */
 } pl_first_access;
 
-/* Whether the block of the first access has another one here. */
+/* True if the block of the first access accesses the value again. */
 static inline bool pl_accessed_again(pl_first_access *a, uint32_t block, uint32_t def_pos)
 {
     if (a->block == block) return true;
@@ -74,17 +73,17 @@ static inline bool pl_accessed_again(pl_first_access *a, uint32_t block, uint32_
     return false;
 }
 
-/* `set`: by predicate, position of its last write; in_cycle: the block may be executed again. */
+/* `set`: by predicate, position of its last write; in_cycle: the block may execute again. */
 static inline void pl_note_read(pl_first_access *a, uint32_t block, const pl_insn *i,
                                 const uint32_t *set, bool in_cycle)
 {
     if (pl_accessed_again(a, block, UINT32_MAX) && a->def_pos != UINT32_MAX &&
         a->write.guard != PL_PT && in_cycle &&
         !pl_partial_def_same_lanes(&a->write, i, set[a->write.guard]))
-        a->def_pos = UINT32_MAX; /* written in an earlier iteration */
+        a->def_pos = UINT32_MAX; /* it may read the result of an earlier iteration */
 }
 
-/* `at`: what def_pos says of the instruction; whole: it writes the whole value. */
+/* `at`: the position to record in def_pos; whole: all of the value is written. */
 static inline void pl_note_write(pl_first_access *a, uint32_t block, uint32_t at, const pl_insn *i,
                                  const uint32_t *set, uint32_t position, bool whole)
 {
@@ -92,11 +91,11 @@ static inline void pl_note_write(pl_first_access *a, uint32_t block, uint32_t at
         a->write = pl_partial_def_of(i, position);
     else if (whole &&
              (i->guard == PL_PT || pl_partial_def_other_lanes(&a->write, i, set[a->write.guard])))
-        a->write.guard = PL_PT; /* of all lanes now */
+        a->write.guard = PL_PT; /* now written in all lanes */
 }
 
-/* True if a write of the whole value starts it anew. Under a guard it does if nothing in the only
- * block that accesses the value comes before it, and no other lanes read what they hold. */
+/* True if a write of the whole value starts it anew. A guarded write does if it is the first access
+ * in the only block that accesses the value, and no excluded lane reads the value. */
 static inline bool pl_starts_value(const pl_first_access *a, uint32_t block, uint32_t at,
                                    bool guarded)
 {

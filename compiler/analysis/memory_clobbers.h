@@ -1,4 +1,4 @@
-/* memory_clobbers.h - which loads may be done before a region of code, by what it does to
+/* memory_clobbers.h - which loads may be hoisted above a region of code, by its effects on
  * memory. */
 #ifndef PL_COMPILER_ANALYSIS_MEMORY_CLOBBERS_H
 #define PL_COMPILER_ANALYSIS_MEMORY_CLOBBERS_H
@@ -6,18 +6,18 @@
 #include "compiler/ir/ir.h"
 
 typedef struct pl_memory_clobbers {
-    bool everything;              /* something that no load may pass, but for .nc */
+    bool everything;              /* an effect that no load except .nc may be moved across */
     bool by_space[PL_SP_TEX + 1]; /* stores, by state space */
 } pl_memory_clobbers;
 
-/* Loads from far away cannot pass these. */
+/* Adds an instruction to the effects that a hoisted load cannot be moved across. */
 static inline void pl_clobbers_add(pl_memory_clobbers *s, const pl_insn *i)
 {
     const uint32_t e = pl_insn_effects(i);
     const bool poll = (i->flags & PL_IF_MEM) && (i->sel[PL_M_FLAGS] & PL_MF_POLL);
     const bool orders =
         pl_insn_has(i, W_acquire) || pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel);
-    /* Loads from elsewhere pass these as they pass stores. */
+    /* Loads from other spaces may be moved across these as across stores. */
     const bool near = e == PL_EF_ATOMIC && i->sel[PL_M_SPACE] == PL_SP_SHARED && !orders;
     if (((e == PL_EF_STORE && !(i->flags & PL_IF_CONTROL)) || near) && !poll)
         s->by_space[i->sel[PL_M_SPACE]] = true;
@@ -25,7 +25,7 @@ static inline void pl_clobbers_add(pl_memory_clobbers *s, const pl_insn *i)
         s->everything |= poll || (e & ~(uint32_t)(PL_EF_LOAD | PL_EF_CONVERGE | PL_EF_BRANCH));
 }
 
-/* True for a load from global or shared memory that may be done earlier. */
+/* True for a load from global or shared memory that may be hoisted. */
 static inline bool pl_insn_is_hoistable_load(const pl_insn *i)
 {
     return pl_insn_mnem(i) == M_ld && pl_insn_effects(i) == PL_EF_LOAD &&
@@ -33,15 +33,16 @@ static inline bool pl_insn_is_hoistable_load(const pl_insn *i)
            pl_insn_loads(i, PL_SPACES_GLOBAL | 1 << PL_SP_SHARED);
 }
 
-/* Nor, out of a loop, a warp synchronisation. */
+/* The same for hoisting out of a loop, where loads cannot be moved across a warp synchronisation
+ * either. */
 static inline void pl_clobbers_add_in_loop(pl_memory_clobbers *s, const pl_insn *i)
 {
     pl_clobbers_add(s, i);
     s->everything |= i->latency_class == C_warp_sync;
 }
 
-/* True if the load may read what was written there. .nc loads read memory that is constant during
- * the launch. */
+/* True if the load may read memory that the region writes. .nc loads read memory that is constant
+ * during the launch. */
 static inline bool pl_clobbers_load(const pl_memory_clobbers *s, const pl_insn *i)
 {
     bool stored = s->everything || s->by_space[PL_SP_GENERIC];

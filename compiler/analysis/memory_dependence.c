@@ -1,6 +1,6 @@
-/* memory_dependence.c - see memory_dependence.h. Accesses with a known base are found by the
- * sixteen bytes that they touch, so that each costs the same however many there are. A load is open
- * until a store comes that it must stay before. */
+/* memory_dependence.c - see memory_dependence.h. Accesses with a known base are hashed by the
+ * 16-byte granules that they touch, so that the cost of each does not depend on their number. A
+ * load is pending until a store that it must precede is added. */
 #include "compiler/analysis/memory_dependence.h"
 
 #include <stdbool.h>
@@ -11,39 +11,39 @@ enum {
     GRAIN = 4,
     SPACES = PL_SP_TEX + 1,
     NONE = 0
-}; /* below, indices are one more than the place in the array */
+}; /* below, indices are array positions plus one */
 
-/* A load that waits for a store, in a list. */
+/* A load that is waiting for a store; a list entry. */
 typedef struct pending_load {
     uint32_t at, next;
 } pending_load;
 
-/* Accesses of a space through one base; those without one are together. */
+/* Accesses of a space relative to one base; all with an unknown base form one group. */
 typedef struct group {
     uint32_t space, base;
-    uint32_t loads, next; /* waiting; next group of the space that has some */
+    uint32_t loads, next; /* pending loads; next group of the space that has any */
     uint32_t chain;       /* next group with the same hash */
     bool listed;
 } group;
 
-/* The same bytes of a group. */
+/* A range of bytes of a group. */
 typedef struct location {
-    uint32_t group, chain; /* next place with the same hash */
-    uint32_t grain, loads; /* sixteen bytes that this entry is found by */
+    uint32_t group, chain; /* next location with the same hash */
+    uint32_t grain, loads; /* 16-byte granule that this entry is hashed by */
     int64_t from, to;
-    uint32_t store; /* the last one, PL_NO_ACCESS */
+    uint32_t store; /* the last store, PL_NO_ACCESS: none */
 } location;
 
 typedef struct space {
-    uint32_t last, other; /* last store; last one of another group than that; PL_NO_ACCESS */
+    uint32_t last, other; /* last store; last store of another group than that; PL_NO_ACCESS */
     uint32_t group;       /* of `last` */
-    uint32_t open;        /* groups with waiting loads */
+    uint32_t open;        /* list of groups with pending loads */
 } space;
 
 struct pl_memory_dependence {
     pl_arena *a;
     space space[SPACES];
-    uint32_t store; /* the last of all */
+    uint32_t store; /* last store in any space */
     struct {
         group *at;
         size_t n, cap;
@@ -63,8 +63,8 @@ struct pl_memory_dependence {
     struct {
         bool *at;
         size_t n, cap;
-    } closed;                               /* by number of the instruction */
-    uint32_t *group_of, *location_of, size; /* hash tables; a power of two */
+    } closed;                               /* by instruction number */
+    uint32_t *group_of, *location_of, size; /* hash tables; their size is a power of two */
 };
 
 pl_memory_dependence *pl_memory_dependence_new(pl_arena *a)
@@ -107,7 +107,7 @@ void pl_memory_dependence_start(pl_memory_dependence *m)
         m->space[s] = (space){.last = PL_NO_ACCESS, .other = PL_NO_ACCESS};
 }
 
-/* The tables grow with what they hold. */
+/* Grows the hash tables with their contents. */
 static void make_room(pl_memory_dependence *m)
 {
     if (m->groups.n < m->size && m->locations.n < m->size) return;
@@ -147,7 +147,7 @@ static void add_pending(pl_memory_dependence *m, uint32_t *list, uint32_t at)
     *list = (uint32_t)m->waiting.n;
 }
 
-/* The loads of a list, except those that an earlier store has closed. */
+/* Collects the loads of a list, except those that an earlier store has closed. */
 static void close_loads(pl_memory_dependence *m, uint32_t *list)
 {
     for (uint32_t w = *list; w; w = m->waiting.at[w - 1].next) {
@@ -158,7 +158,7 @@ static void close_loads(pl_memory_dependence *m, uint32_t *list)
     *list = NONE;
 }
 
-/* Does every group of the space but this one. */
+/* Closes every group of the space except `but`. */
 static void close_groups(pl_memory_dependence *m, space *s, uint32_t but)
 {
     for (uint32_t g = s->open, next; g; g = next) {
@@ -172,7 +172,7 @@ static void close_groups(pl_memory_dependence *m, space *s, uint32_t but)
     if (s->open) m->groups.at[but - 1].next = NONE;
 }
 
-/* The sixteens of bytes from *first on that an access touches: how many. */
+/* The number of 16-byte granules that an access touches, from *first on. */
 static uint32_t grains(const pl_access *a, int64_t *first)
 {
     int64_t last = (a->to - 1) >> GRAIN;

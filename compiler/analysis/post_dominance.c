@@ -27,7 +27,7 @@ bool pl_loop_post_dominance_alloc(pl_post_dominance *to, pl_ir *x)
     return true;
 }
 
-/* Postorder of the reversed graph from one block on. */
+/* Postorder of the reversed graph from one block. */
 static void number_from(pl_post_dominance *e, const pl_ir *x, uint32_t end, uint32_t header)
 {
     uint32_t depth = 0;
@@ -56,7 +56,7 @@ typedef struct reversed {
     uint32_t header;
 } reversed;
 
-/* Successors; of a block that has none, or back to the header, the end. */
+/* Successors; block n stands for the successor of a block without any, and for the header. */
 static uint32_t successor(const void *graph, uint32_t block, uint32_t k)
 {
     const reversed *g = graph;

@@ -1,9 +1,9 @@
 /* wgmma_hazards.c - see wgmma_hazards.h.
  *
- * Forward over the blocks until nothing changes. Of each product the state says how many groups may
- * have been committed since it started: a bit for each number, none when it has been waited for. Of
- * each register that a product uses it says which instruction may have written it since the latest
- * wgmma.fence. Ways join by union. */
+ * A forward data-flow analysis over the blocks. For each product (wgmma.mma_async), the state
+ * records how many groups may have been committed since it started: one bit per count, none once it
+ * has been waited for. For each register that a product uses, it records which instruction may have
+ * written it since the last wgmma.fence. States are joined by union. */
 #include "compiler/analysis/wgmma_hazards.h"
 
 #include <string.h>
@@ -14,17 +14,17 @@
 enum { OLDEST = 7, MOST_STATE = 1 << 26, MOST_HAZARDS = 4096, MOST_OF_ONE = 16 };
 
 typedef struct product_use {
-    uint32_t product, next; /* of the same register; from 1 on, 0: none */
+    uint32_t product, next; /* next use of the same register; from 1 on, 0: none */
     bool sum;
 } product_use;
 
 typedef struct state {
     uint8_t *pending;  /* by product */
-    uint32_t *written; /* by register: 1 + where, 0: nowhere */
-    uint32_t *copied;  /* by register: the one that it is a copy of, or 0 */
+    uint32_t *written; /* by register: 1 + position of the write, 0: none */
+    uint32_t *copied;  /* by register: the register that it is a copy of, or 0 */
 } state;
 
-/* Of a product, AS_*. */
+/* AS_*: by a product. */
 typedef enum access_kind { READS, WRITES, AS_SUM, AS_MATRIX } access_kind;
 
 typedef struct finder {
@@ -34,7 +34,7 @@ typedef struct finder {
     pl_cfg g;
     uint32_t *of; /* by row: its number among the registers of products, from 1 on, or 0 */
     uint32_t registers;
-    uint32_t *first; /* by that number: in uses */
+    uint32_t *first; /* by that number: first use in `uses` */
     struct {
         product_use *at;
         size_t n, cap;
@@ -42,8 +42,8 @@ typedef struct finder {
     struct {
         uint32_t *at;
         size_t n, cap;
-    } products;   /* where they stand */
-    state *start; /* of each block */
+    } products;   /* code positions */
+    state *start; /* state at the start of each block */
     state now;
     bool report;
     uint32_t at, block;
@@ -90,9 +90,9 @@ static void find_products(finder *x)
     }
 }
 
-/* A copy, also of a constant. Compilers put them anywhere, whatever the source says, and ptxas
- * takes them back. So a copy of a sum stands for the sum, and what is copied counts as written
- * where its source is. */
+/* True for a register copy, also of a constant. Compilers insert copies anywhere, independently of
+ * the source, and ptxas removes them again. So a copy of an accumulator stands for that
+ * accumulator, and a copied value counts as written where its source is. */
 static bool is_copy(const pl_insn *i)
 {
     return pl_insn_mnem(i) == M_mov && !count_of(i, 0) && !count_of(i, 1) &&
@@ -100,7 +100,7 @@ static bool is_copy(const pl_insn *i)
            pl_type_bits(pl_operand_type(&pl_forms[i->form], 0, i->mods)) == 32;
 }
 
-/* Registers that copies connect with those of products are followed, too. */
+/* Registers connected to product registers by copies are tracked too. */
 static void find_copies(finder *x)
 {
     for (bool again = true; again;) {
@@ -116,7 +116,7 @@ static void find_copies(finder *x)
     }
 }
 
-/* ---- what is found ---- */
+/* ---- reporting ---- */
 
 static const pl_prog_line *line_of(const finder *x, uint32_t at)
 {
@@ -128,8 +128,8 @@ static bool is_anchor(const finder *x, uint32_t at)
     return pl_insn_mnem(&x->p->code.at[at]) == M_wgmma;
 }
 
-/* An instruction of the block that no pass moves or removes, and what is pending there as at the
- * access. */
+/* Finds an instruction of the block that no pass moves or removes, with the same pending products
+ * as at the access. */
 static void find_anchor(const finder *x, uint32_t access, pl_wgmma_hazard *h)
 {
     const pl_cfg_block *b = &x->g.b[x->block];
@@ -169,8 +169,8 @@ static pl_word shape(const finder *x, uint32_t at)
     return pl_mod(&pl_forms[i->form], i->mods, G_shape);
 }
 
-/* The current instruction accesses a register: of which products that are still under way is it?
- * Several products of one shape may add to a sum, and read one matrix. */
+/* Reports each pending product that uses the register accessed by the current instruction. Several
+ * products of one shape may accumulate into one sum, and read one matrix. */
 static void access(finder *x, uint32_t r, access_kind kind)
 {
     unsigned n = 0;
@@ -190,7 +190,7 @@ static void access(finder *x, uint32_t r, access_kind kind)
     }
 }
 
-/* The sum that a register stands for: its own, or the one that it is a copy of. */
+/* The accumulator that a register stands for: itself, or the one that it is a copy of. */
 static uint32_t root(const finder *x, uint32_t r)
 {
     return x->now.copied[r] ? x->now.copied[r] : r;
@@ -222,9 +222,9 @@ static void copy(finder *x, const pl_insn *i)
     x->now.copied[to] = of && of != to && x->first[of] ? of : 0;
 }
 
-/* ---- the state ---- */
+/* ---- state ---- */
 
-/* Visits the registers of a product: of the sum, then of matrix A. */
+/* Visits the registers of a product: the accumulators, then those of matrix A. */
 static void for_registers(finder *x, const pl_insn *i,
                           void fn(finder *x, uint32_t r, unsigned operand))
 {
@@ -241,7 +241,7 @@ static void report_register(finder *x, uint32_t r, unsigned operand)
     if (x->now.written[r]) found(x, PL_HAZARD_UNFENCED, x->now.written[r] - 1, x->at);
 }
 
-/* What has been reported once. Later products of the shape come behind this one. */
+/* Clears hazards that have been reported. Later products of the shape follow this one. */
 static void settle_register(finder *x, uint32_t r, unsigned operand)
 {
     x->now.written[r] = 0;

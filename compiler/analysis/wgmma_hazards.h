@@ -1,14 +1,15 @@
-/* wgmma_hazards.h - accesses to registers of wgmma that PTX leaves undefined on some way through a
- * function: between wgmma.mma_async and the wgmma.wait_group for it, or between wgmma.fence and the
- * wgmma.mma_async. The checkers look whether a launch goes such a way (check/accumulators.c).
+/* wgmma_hazards.h - finds accesses to wgmma registers that PTX leaves undefined on some path
+ * through a function: between wgmma.mma_async and its wgmma.wait_group, or between wgmma.fence and
+ * the wgmma.mma_async. The checkers determine whether a launch takes such a path
+ * (check/accumulators.c).
  *
- * It is asked before any pass: afterwards registers have other names and copies are gone. */
+ * It runs before all passes, since these rename registers and remove copies. */
 #ifndef PL_COMPILER_ANALYSIS_WGMMA_HAZARDS_H
 #define PL_COMPILER_ANALYSIS_WGMMA_HAZARDS_H
 
 #include "isa/program/program.h"
 
-/* Adds what is found to the function's list. */
+/* Appends the hazards found to the function's list. */
 void pl_find_wgmma_hazards(pl_program *part, pl_prog_func *f, pl_arena *scratch);
 
 #endif

@@ -1,10 +1,11 @@
-/* aggregate_atomics.c - atomic operations on one address that one lane does for its warp. */
+/* aggregate_atomics.c - warp aggregation of atomic operations: one lane performs those on a uniform
+ * address for its warp. */
 #include "compiler/codegen/reconvergence.h"
 #include "isa/program/operand_plan.h"
 
 #include <string.h>
 
-/* Puts an instruction without operands before instruction `at` of the block. */
+/* Inserts an instruction without operands before position `at` of the block. */
 bool pl_reconv_put(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line)
 {
     pl_insn *i = pl_ir_insert(x, b, at);
@@ -13,7 +14,7 @@ bool pl_reconv_put(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line
     return true;
 }
 
-/* The number in a row, also one that has been put into a register. */
+/* The constant in a row, possibly copied to a register. */
 static bool constant_in(const pl_ir *x, uint32_t row, uint64_t *number)
 {
     const pl_insn *pl_reconv_put = pl_ir_writer(x, row);
@@ -23,8 +24,8 @@ static bool constant_in(const pl_ir *x, uint32_t row, uint64_t *number)
     return pl_ir_constant_value(x, row, number);
 }
 
-/* Does it leave one lane of a warp that a predicate is true, or false? ptxas sees that of a compare
- * of %tid.x or %laneid with a constant, and of elect.sync. */
+/* True if at most one lane of a warp satisfies the predicate (`holds`), or its complement. ptxas
+ * recognises comparisons of %tid.x or %laneid with a constant, and elect.sync. */
 static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
 {
     const pl_ir_reg *p = pred > PL_PF ? &x->preds[pred] : NULL;
@@ -48,8 +49,8 @@ static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
     return false;
 }
 
-/* Can only one lane of a warp get to instruction `at` of the block? By its guard, by ends of other
- * lanes before it, by the branches that lead there and nowhere else. */
+/* True if only one lane of a warp can reach instruction `at` of the block: because of its guard,
+ * because other lanes exit before it, or because of the branches that lead only there. */
 static bool one_lane(const pl_ir *x, uint32_t b, size_t at)
 {
     const pl_insn *i = &x->blocks.at[b].code.at[at];
@@ -78,10 +79,10 @@ static bool one_lane(const pl_ir *x, uint32_t b, size_t at)
 
 typedef enum aggregation { NOT_AGGREGATED, COUNTED, SUMMED, RANKED } aggregation;
 
-/* Integer atomic operations on an address that is the same in all lanes: one lane does them for its
- * warp. Without a reader it gets what REDUX has combined; of the same number for all lanes a reader
- * gets what the one lane found, and the number once for each lane before it. Of 64 bits only sums
- * of a number in global memory are done so. */
+/* Classifies integer atomic operations on a uniform address, which one lane performs for its warp.
+ * If the result is unused, it adds the combined value of REDUX. If the result is used and all lanes
+ * add the same number, each gets the value found by the one lane, plus the number for each lane
+ * before it. For 64 bits only additions of a constant in global memory qualify. */
 static aggregation aggregation_of(const pl_ir *x, const pl_divergence *v, uint32_t b, size_t at)
 {
     const pl_insn *i = &x->blocks.at[b].code.at[at];
@@ -100,7 +101,7 @@ static aggregation aggregation_of(const pl_ir *x, const pl_divergence *v, uint32
     bool same = !v->row[i->op[address + 1]];
     if (atom && x->regs[i->op[0]].nuses)
         return pl_insn_has(i, W_add) && same ? RANKED : NOT_AGGREGATED;
-    /* Times the number of lanes; there is ATOMS.POPC.INC. */
+    /* times the number of lanes; there is ATOMS.POPC.INC */
     if (pl_insn_has(i, W_add) && constant_in(x, i->op[address + 1], &number))
         return shared && number == 1 ? NOT_AGGREGATED : COUNTED;
     return pl_insn_is_warp_aggregable(i) ? SUMMED : NOT_AGGREGATED;
@@ -113,7 +114,7 @@ static bool touches(pl_ir *x, pl_insn *i, uint32_t row)
     return touched;
 }
 
-/* After atomic operation `at`, before its first reader: the rank of each lane. */
+/* Inserts the computation of each lane's rank after atomic operation `at`, before its first use. */
 static bool put_rank(pl_ir *x, uint32_t b, size_t at)
 {
     pl_ir_block *k = &x->blocks.at[b];
@@ -135,9 +136,9 @@ static bool put_rank(pl_ir *x, uint32_t b, size_t at)
     return true;
 }
 
-/* The number that all lanes add goes into the sum with how many they are: POPC writes that where a
- * move would write a one, and a rank has it anyway; with another number it is two instructions. The
- * next numbers of a block find the POPC done. */
+/* Multiplies the common addend by the number of lanes: POPC computes that in place of a move of
+ * one, and a rank provides it anyway; for another addend it is two instructions. Later operations
+ * of a block reuse the POPC. */
 static void multiply(pl_ir *x, pl_insn *i, aggregation how)
 {
     const unsigned value = pl_insn_mnem(i) == M_atom ? 2 : 1;
@@ -161,11 +162,11 @@ static bool is_atomic(const pl_insn *i)
 bool pl_reconv_aggregate_atomics(pl_ir *x, const pl_divergence *v)
 {
     if (!pl_ir_any(x, is_atomic)) return true;
-    x->uses_valid = false; /* positions have moved, and writes are asked for */
+    x->uses_valid = false; /* positions have changed, and writes are queried */
     if (!pl_ir_count(x)) return false;
     for (uint32_t b = 0; b < x->blocks.n; b++) {
         bool leader = false;
-        uint32_t counted = UINT32_MAX; /* the number of 64 bits that has been multiplied */
+        uint32_t counted = UINT32_MAX; /* the 64-bit addend that has been multiplied */
         for (size_t k = 0; x->blocks.at[b].rpo_index != PL_IR_NONE && k < x->blocks.at[b].code.n;
              k++) {
             pl_insn red = x->blocks.at[b].code.at[k];
@@ -195,8 +196,8 @@ bool pl_reconv_aggregate_atomics(pl_ir *x, const pl_divergence *v)
     return pl_ir_flush_inserts(x);
 }
 
-/* ptxas 13.0 puts three loads that no lane executes before the first copy to shared memory of
- * a block, and after each barrier. */
+/* ptxas 13.0 inserts three loads that no lane executes before the first copy to shared memory of a
+ * block, and again after each barrier. */
 bool pl_reconv_precede_copies(pl_ir *x)
 {
     for (uint32_t b = 0; b < x->blocks.n; b++) {

@@ -1,10 +1,10 @@
-/* callee_saved.c - what a kernel keeps in registers across its calls.
+/* callee_saved.c - counts the registers that a kernel keeps live across its calls.
  *
- * A function that keeps to the calling convention gives back R2 and R16 to R31 as they were, and
- * R20 and R21 are its return address. So what lives across a call of such a function is in another
- * of these, wherever it lives; each predicate among it is in one of its own while the call lasts
- * (P2R). What else the kernel needs fits below (output of ptxas 13.0 for sm_90, kernels that keep 2
- * to 12; 2026-11). */
+ * A function that follows the calling convention preserves R2 and R16 to R31, and R20 and R21 are
+ * its return address. So a value that is live across a call of such a function occupies another of
+ * these registers for its whole live range; each predicate among them occupies one during the call
+ * (P2R). All other values of the kernel are in lower registers (output of ptxas 13.0 for sm_90,
+ * kernels that keep 2 to 12; 2026-11). */
 #include <string.h>
 
 #include "compiler/analysis/liveness.h"
@@ -14,8 +14,8 @@
 typedef struct callee_saved {
     pl_ir *x;
     pl_liveness f;
-    uint32_t max_regs;    /* registers of marked values that live at once */
-    uint64_t *live_preds; /* predicates live at the place that is looked at: a bit for each */
+    uint32_t max_regs;    /* maximum registers of marked values live at once */
+    uint64_t *live_preds; /* predicates live at the current point: one bit each */
     size_t words;
 } callee_saved;
 
@@ -42,7 +42,7 @@ static bool find_values(callee_saved *p)
     return pl_liveness_solve(&p->f);
 }
 
-/* Registers of the values that live across a call. False: out of memory. */
+/* Counts registers of values that are live across a call. Returns false when out of memory. */
 static bool count_values(pl_ir *x, uint32_t *max)
 {
     callee_saved first = {.x = x}, again = {.x = x};
@@ -63,7 +63,8 @@ static uint32_t size_of_set(const callee_saved *p)
     return n;
 }
 
-/* Backwards through a block whose end has `set`. How many of them live across a call? */
+/* Walks backwards through a block with live-out set `live_preds`. Returns the maximum number of
+ * predicates live across a call. */
 static uint32_t live_through_calls(callee_saved *p, pl_ir_block *b)
 {
     uint32_t across = 0;
@@ -80,7 +81,7 @@ static uint32_t live_through_calls(callee_saved *p, pl_ir_block *b)
     return across;
 }
 
-/* The most predicates that live across one call. False: out of memory. */
+/* The maximum number of predicates live across one call. Returns false when out of memory. */
 static bool count_predicates(pl_ir *x, uint32_t *max)
 {
     callee_saved p = {.x = x, .words = x->f->preds / 64 + 1};

@@ -1,19 +1,18 @@
-/* calling_convention.c - what a call needs beside the jump: the return address, copies of
- * arguments, callee-saved registers.
+/* calling_convention.c - lowers calls: return addresses, argument copies, callee-saved registers.
  *
- * As ptxas 13.0 does it for sm_90 (its output, 2026-11). A function whose callers are all known
+ * This follows ptxas 13.0 for sm_90 (its output, 2026-11). A function whose callers are all known
  * shares registers with them. The call writes one half of the return address (MOV), the function
- * the other. Arguments that are live after the call are copied. The caller loads parameters and
- * constants again after a call instead of keeping them.
+ * the other. Arguments that are live after the call are copied. The caller reloads parameters and
+ * constants after a call instead of keeping them live.
  *
  * A function that is called through its address, or recursively, follows a convention. Both halves
  * of the return address are written, and arguments begin at R4. Values that are live across one of
  * its calls get callee-saved registers, each its own for the whole live range; so does the barrier
  * of each BSSY around a call. The subroutine of a quotient or root counts as a call. The function
  * saves these registers and the return address in local memory at its start (STL), restores them
- * before it returns (LDL), and moves the stack pointer for that. A leaf function saves one register
- * if calls.free_regs are not enough. The lanes of an indirect call reconverge after it if they may
- * call different functions (BSSY, BSYNC). */
+ * before it returns (LDL), and adjusts the stack pointer for that. A leaf function saves one
+ * register if calls.free_regs are not enough. The lanes of an indirect call reconverge after it if
+ * they may call different functions (BSSY, BSYNC). */
 #include <string.h>
 
 #include "compiler/analysis/liveness.h"
@@ -23,12 +22,11 @@
 #include "isa/program/canonicalize.h"
 #include "compiler/analysis/divergence.h"
 
-/* calls.free_regs: registers that a leaf function may use besides its arguments. R0 and R3 are
- * free; then ptxas takes R2, which is not. */
+/* calls.free_regs: registers that a leaf function may use in addition to its arguments. R0 and R3
+ * are free; then ptxas takes R2, which is not. */
 enum { MOST_STEADY = 64 };
 
-/* What a known function gets as one of its arguments: the same value from every call here, or not.
- */
+/* An argument of a known function, and whether every call here passes the same value. */
 typedef struct invariant_argument {
     uint32_t callee, row;
     int index;
@@ -39,10 +37,10 @@ typedef struct call_lowering {
     pl_ir *x;
     pl_liveness f;
     pl_divergence v;
-    uint8_t *returned; /* by value: a call's result as it comes */
-    /* Most rows that live at once of the values that live across some call. */
+    uint8_t *returned; /* by value: it is a call's result in its result register */
+    /* Maximum rows live at once among the values that are live across a call. */
     uint32_t max_live_across;
-    uint32_t max_open_bssy; /* most BSSY without their BSYNC at a call */
+    uint32_t max_open_bssy; /* maximum number of open BSSY at a call */
     struct {
         invariant_argument *at;
         size_t n, cap;
@@ -54,14 +52,14 @@ static bool is_call(const pl_insn *i)
     return (pl_insn_effects(i) & PL_EF_CALL) != 0;
 }
 
-/* Do the convention's other registers change there? Also where a subroutine for a quotient or a
- * root may run. */
+/* True if the instruction clobbers the caller-saved registers. This includes points where the
+ * subroutine of a quotient or root may run. */
 static bool clobbers(const pl_ir *x, const pl_insn *i)
 {
     return is_call(i) || (x->f->abi_calls && pl_insn_mnem(i) == M__slow);
 }
 
-/* An argument, a result or a formal parameter that travels in a register. */
+/* True for an argument, a result or a formal parameter that is passed in a register. */
 static bool is_forwarded(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && i->latency_class == C_free &&
@@ -69,8 +67,8 @@ static bool is_forwarded(const pl_insn *i)
            i->sel[PL_M_SPACE] == PL_SP_LOCAL && i->sel[PL_M_COUNT] == 1;
 }
 
-/* Finds what lives across calls: it is marked then. Where the weight of everything else is none,
- * also how much of it lives at once. */
+/* Marks the values that are live across calls. If only these have register weight, also computes
+ * the maximum live at once. */
 static void scan_block(call_lowering *c)
 {
     pl_ir *x = c->x;
@@ -89,7 +87,8 @@ static void scan_block(call_lowering *c)
     }
 }
 
-/* What lives across a call has a register of its kind wherever it lives. */
+/* Counts callee-saved registers: a value that is live across a call occupies one for its whole live
+ * range. */
 static bool count_callee_saved(call_lowering *c)
 {
     call_lowering again = {.x = c->x};
@@ -101,7 +100,7 @@ static bool count_callee_saved(call_lowering *c)
     return true;
 }
 
-/* True if it is live across a call of this function. */
+/* True if the value is live across a call of this function. */
 static bool callee_saved_regs(const call_lowering *c, uint32_t value)
 {
     return pl_liveness_was_live_at_mark(&c->f, value);
@@ -123,7 +122,7 @@ static bool add(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, const pl_insn *l
     return add_with(x, b, at, mnem, 0, like) != NULL;
 }
 
-/* A barrier of the caller comes back; k others are further inside. */
+/* Restores a convergence barrier of the caller; k others are nested inside it. */
 static bool restore_registers(pl_ir *x, uint32_t b, size_t at, uint32_t k, const pl_insn *like)
 {
     enum { MOST = 63 };
@@ -132,8 +131,8 @@ static bool restore_registers(pl_ir *x, uint32_t b, size_t at, uint32_t k, const
     return i;
 }
 
-/* A copy between a register and the one that the convention names: of what the instruction at `at`
- * moves. */
+/* Inserts a copy between a register and the one that the convention requires, for the value that
+ * the instruction at `at` passes. */
 static bool copy(pl_ir *x, uint32_t b, size_t at)
 {
     pl_insn move = x->blocks.at[b].code.at[at];
@@ -151,7 +150,7 @@ static bool copy(pl_ir *x, uint32_t b, size_t at)
     return true;
 }
 
-/* The number of the argument that a store before a call passes, -1: none. */
+/* The index of the argument that a store before a call passes, -1: none. */
 static int argument(const pl_program *p, const pl_insn *call, const pl_insn *i)
 {
     const pl_prog_call *k = &p->calls.at[call->target];
@@ -170,7 +169,8 @@ static invariant_argument *invariant_argument_of(call_lowering *c, uint32_t call
     return NULL;
 }
 
-/* Notes what calls of known functions pass: at most a few functions, others count as different. */
+/* Records the arguments of calls of known functions. At most MOST_STEADY arguments are tracked;
+ * others count as varying. */
 static void note_invariant_argument(call_lowering *c)
 {
     pl_ir *x = c->x;
@@ -192,7 +192,7 @@ static void note_invariant_argument(call_lowering *c)
     }
 }
 
-/* True if the register that passes this argument cannot be the value's own. */
+/* True if the value's own register cannot be the one that passes this argument. */
 static bool needs_copy(call_lowering *c, const pl_insn *send, const pl_insn *call, int number,
                        bool linked)
 {
@@ -206,8 +206,8 @@ static bool needs_copy(call_lowering *c, const pl_insn *send, const pl_insn *cal
     return callee_saved_regs(c, k);
 }
 
-/* True if the lanes of the call reconverge after it. ptxas leaves that out if all lanes call the
- * same address, or if neither this function nor one that may be called diverges. */
+/* True if the lanes of the call reconverge after it. ptxas omits that if all lanes call the same
+ * address, or if neither this function nor a possible callee diverges. */
 static bool meets(const call_lowering *c, const pl_insn *call)
 {
     const unsigned address = pl_forms[call->form].operand[0].kind == PL_K_RETS;
@@ -215,7 +215,7 @@ static bool meets(const call_lowering *c, const pl_insn *call)
            c->x->p->calls.at[call->target].callee == UINT32_MAX && c->v.row[call->op[address]];
 }
 
-/* The call at position `at`: its arguments, its return address, its reconvergence point. */
+/* Lowers the call at position `at`: its arguments, its return address, its reconvergence point. */
 static bool call_site(call_lowering *c, uint32_t b, size_t at)
 {
     pl_ir *x = c->x;
@@ -233,8 +233,8 @@ static bool call_site(call_lowering *c, uint32_t b, size_t at)
     return add(x, b, at, M__bssy, &call) && add(x, b, at + 1, M__bsync, &call);
 }
 
-/* Results of calls, and a function's own parameters, that a later call would overwrite where they
- * arrive. */
+/* Copies results of calls, and the function's own parameters, that a later call would overwrite in
+ * the registers where they arrive. */
 static bool arrivals(call_lowering *c, uint32_t b)
 {
     pl_ir *x = c->x;
@@ -250,7 +250,7 @@ static bool arrivals(call_lowering *c, uint32_t b)
     return true;
 }
 
-/* Results that do not come to the register in which they leave. */
+/* Copies results that are not computed in the register in which they are returned. */
 static bool departures(call_lowering *c, uint32_t b)
 {
     pl_ir *x = c->x;
@@ -268,7 +268,7 @@ static bool departures(call_lowering *c, uint32_t b)
 }
 
 typedef struct save_area {
-    /* Row of the frame's start; offset of the first saved register; the registers. */
+    /* Row of the frame address; offset of the first saved register; the registers. */
     uint32_t frame, base, rows;
     uint32_t n;
 } save_area;
@@ -290,8 +290,8 @@ static bool transfer(pl_ir *x, uint32_t b, size_t at, const save_area *p, uint32
     return true;
 }
 
-/* The function gives back what it found in n registers; where it calls others, the last of them is
- * the return address. */
+/* Saves n registers at function entry and restores them before it returns; if it calls other
+ * functions, the last one is the return address. */
 static bool restore_result(const call_lowering *c, uint32_t n, bool calls)
 {
     pl_ir *x = c->x;
@@ -330,8 +330,7 @@ static bool restore_result(const call_lowering *c, uint32_t n, bool calls)
     return pl_ir_flush_inserts(x);
 }
 
-/* A function that shares registers with its callers writes half of the address to which it returns.
- */
+/* A function that shares registers with its callers writes half of its return address. */
 static bool half_address(pl_ir *x)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) {
@@ -395,7 +394,7 @@ bool pl_pass_lower_calls(pl_ir *x)
     scan_block(&c);
     if (x->f->abi_calls && !count_callee_saved(&c)) return false;
     note_invariant_argument(&c);
-    uint32_t open = 0; /* BSSY without its BSYNC, in the order of the code */
+    uint32_t open = 0; /* number of open BSSY, in code order */
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             const pl_insn *i = &x->blocks.at[b].code.at[k];

@@ -1,63 +1,67 @@
-/* control_codes.c - stall counts and scoreboards of a program for a machine; see control_codes.h.
+/* control_codes.c - assigns stall counts and scoreboards of a program for a machine; see
+ * control_codes.h.
  *
- * Two passes over the basic blocks of each function. The first gives scoreboards to results of
- * variable latency, as in machine code of ptxas for sm_90. Results that one instruction waits for
- * first share a scoreboard. A scoreboard is free again for the first instruction that waits for it.
- * An instruction whose registers are read late, and written again, gets another one for that. The
- * second follows what is on its way to each register, from block to block, until nothing changes:
- * that says how many cycles must lie between two neighbours, and which scoreboards a reader waits
- * for. Results of fixed latency are in their registers when a block ends. */
+ * Two passes over the basic blocks of each function. The first assigns scoreboards to results of
+ * variable latency, as in machine code of ptxas for sm_90. Results that the same instruction waits
+ * for first share a scoreboard. A scoreboard is free again at the first instruction that waits for
+ * it. An instruction whose operands are read late, and overwritten, gets another one for that. The
+ * second is a data-flow analysis of the pending results of each register, iterated over the blocks
+ * until nothing changes. It yields the cycles required between two adjacent instructions, and the
+ * scoreboards that a reader waits for. Results of fixed latency are in their registers when a block
+ * ends. */
 #include "compiler/codegen/control_codes.h"
 #include "base/guard.h"
 #include "isa/program/cfg.h"
 #include <string.h>
 
-/* Iterations of the second pass at most: what is on its way at the end of a block rarely lasts
- * longer than the next. Issues between an instruction with a scoreboard and the next one if that
- * waits for it. The first scoreboard that results from memory may have (both: machine code for
- * sm_90). */
+/* ROUNDS: maximum iterations of the second pass, since a result pending at the end of a block is
+ * rarely pending beyond the next one. AFTER_VARIABLE: cycles between an instruction with a
+ * scoreboard and the next one if that waits for it. FIRST_LONG: the first scoreboard available to
+ * results from memory (both: machine code for sm_90). */
 enum { GIVING = 2, ROUNDS = 4, STALL_MOST = 4095, AFTER_VARIABLE = 2, FIRST_LONG = 2 };
 
-/* What is on its way to a register or a predicate. */
+/* The pending result of a register or predicate. */
 typedef struct entry {
-    uint32_t epoch;  /* of another block: nothing */
-    uint32_t ready;  /* cycle, counted from the start of the block, at which the reader nearest to
-                        its unit can issue */
-    uint32_t stamp;  /* number of the instruction in the block, from 1; 0: before it */
-    uint8_t mask;    /* scoreboards that end it */
-    uint8_t readers; /* scoreboards of those that have still to read it */
-    uint8_t side;    /* pl_side of the producer */
-    uint32_t read;   /* number of the last of those readers, as stamp */
-    const pl_price *price; /* of the producer, when the stall counts of others say less than it
-                              takes; else NULL */
-    uint32_t product; /* which of such producers of the block, from 1; 0: it is of another block */
-    bool high;        /* of 64 bits; the second of two instructions makes its high half */
-    bool matrix;      /* of a tensor core: the end of a block does not wait for it (machine code for
-                         sm_90: HMMA 1, 2 or 9 cycles before BRA) */
+    uint32_t epoch; /* of another block: no entry */
+    uint32_t ready; /* cycle, relative to the start of the block, at which the reader closest to its
+                       unit can issue */
+    uint32_t stamp; /* number of the instruction in the block, from 1; 0: before the block */
+    uint8_t mask;   /* scoreboards of the pending result */
+    uint8_t readers;       /* scoreboards of instructions that have not read it yet */
+    uint8_t side;          /* pl_side of the producer */
+    uint32_t read;         /* number of the last of those readers, as stamp */
+    const pl_price *price; /* of the producer, if its result takes longer than other stall counts
+                              cover; else NULL */
+    uint32_t product;      /* index of that producer among those of the block, from 1; 0: it is in
+                              another block */
+    bool high;   /* 64-bit result; the second of two instructions computes its high half */
+    bool matrix; /* of a tensor core: the end of a block does not wait for it (machine code for
+                    sm_90: HMMA 1, 2 or 9 cycles before BRA) */
 } entry;
 
-/* The same at the end of a block. */
+/* The pending result at the end of a block. */
 typedef struct carry {
-    uint32_t slot, left; /* cycles from the first that the next block may issue in */
+    uint32_t slot, left; /* cycles from the first one in which the next block may issue */
     uint8_t mask, readers, side;
 } carry;
 
 typedef struct block_end {
     carry *at;
     uint32_t n;
-    uint32_t lead; /* cycles that its own first instruction has to wait for others */
+    uint32_t lead; /* cycles that its own first instruction has to wait for other blocks */
 } block_end;
 
-/* What a scoreboard stands for, by duration: a wait for one is a wait for all that share it. */
+/* What a scoreboard is used for, by duration: a wait for one is a wait for all results that share
+ * it. */
 typedef enum use { FOR_REGISTERS, FOR_SHORT, FOR_LONG } use;
 
-/* Scoreboards, while the instructions of a block are gone through. */
+/* State of the scoreboards while a block is visited. */
 typedef struct given {
-    uint32_t until[PL_SCOREBOARDS]; /* first instruction that waits for it; UINT32_MAX: a later
-                                       block does; 0: it is free */
-    uint8_t use[PL_SCOREBOARDS];    /* the slowest that has it */
-    bool unread[PL_SCOREBOARDS];    /* for registers, too, that a later block writes */
-    /* Results from memory for this block may have those from FIRST_LONG to here. */
+    uint32_t until[PL_SCOREBOARDS]; /* first instruction that waits for it; UINT32_MAX: in a later
+                                       block; 0: it is free */
+    uint8_t use[PL_SCOREBOARDS];    /* the slowest of its uses */
+    bool unread[PL_SCOREBOARDS];    /* it also covers operands that a later block overwrites */
+    /* Results from memory in this block may use the scoreboards FIRST_LONG to memory_end - 1. */
     uint32_t memory_end;
 } given;
 
@@ -70,19 +74,18 @@ typedef struct control {
     pl_cfg g;
     entry *row; /* rows, then predicates */
     uint32_t rows, slots, epoch;
-    uint32_t *access; /* by slot: next instruction that waits for it, while a block is gone through
+    uint32_t *access; /* by slot: next instruction that waits for it, while a block is visited
                          backwards */
     uint32_t *until; /* by instruction of the function: first one that needs its result; UINT32_MAX:
-                        another block */
-    uint32_t *rewritten; /* by instruction: first one that writes what it reads, if it must wait for
-                            that; UINT32_MAX: another block; 0: none */
-    uint32_t *change;    /* by slot: next instruction that writes it, while a block is gone through
-                            backwards */
+                        in another block */
+    uint32_t *rewritten;  /* by instruction: first one that overwrites its operands, if that must
+                             wait; UINT32_MAX: in another block; 0: none */
+    uint32_t *change;     /* by slot: next write of it, while a block is visited backwards */
     uint32_t *last_write; /* by slot: last instruction of the function that writes it */
     uint32_t *low;        /* by block: first instruction that may follow its end */
     given have;
     uint32_t cleared[PL_SB_COUNT]; /* stamp of the last instruction that waited for it */
-    uint32_t unit[PL_PIPE_COUNT];  /* cycle at which the pipe takes the warp's next instruction */
+    uint32_t unit[PL_PIPE_COUNT];  /* cycle at which the pipe accepts the warp's next instruction */
     block_end *end;                /* by block */
     struct {
         carry *at;
@@ -97,7 +100,7 @@ typedef struct control {
 /* --- scoreboards --- */
 
 /* Registers and predicates of d as slots, read (how = 0) or written (1); the last one read is the
- * guard when d->guarded. */
+ * guard if d->guarded. */
 static uint32_t slots_of(const control *x, const pl_control_insn *d, unsigned how,
                          uint32_t out[128])
 {
@@ -112,7 +115,7 @@ static uint32_t slots_of(const control *x, const pl_control_insn *d, unsigned ho
     return n;
 }
 
-/* Finds for each instruction of the block the next one that waits for what it writes. */
+/* Finds for each instruction of the block the next one that waits for its results. */
 static void find_readers(control *x, const pl_cfg_block *b)
 {
     uint32_t slot[128];
@@ -123,12 +126,11 @@ static void find_readers(control *x, const pl_cfg_block *b)
             if (x->access[slot[k]] < first) first = x->access[slot[k]];
         x->until[pc - x->f->first] = first;
         const bool free = !d->price->issues;
-        for (uint32_t k = 0; k < n;
-             k++) /* where its guard is false, what was there before is what is read */
+        for (uint32_t k = 0; k < n; k++) /* if its guard is false, the previous value is read */
             if (!d->guarded || !d->variable)
                 x->access[slot[k]] = free || d->variable ? UINT32_MAX : pc;
         n = slots_of(x, d, 0, slot);
-        /* what costs nothing passes its operands on: its readers are theirs */
+        /* an instruction that does not issue forwards its operands: its readers are theirs */
         for (uint32_t k = 0; k < n; k++)
             if (!free)
                 x->access[slot[k]] = pc;
@@ -142,7 +144,7 @@ static void find_readers(control *x, const pl_cfg_block *b)
     }
 }
 
-/* --- registers that are read late --- */
+/* --- operands that are read late --- */
 
 /* Finds for each block the first instruction that may follow its end, and for each slot the last
  * one that writes it. */
@@ -170,22 +172,21 @@ static void find_changes(control *x)
     }
 }
 
-/* Finds for each instruction of block b that reads late the next one that writes what it reads. No
- * wait is needed if its result is waited for before that, or if a later instruction of its queue
- * is: queues are first in, first out. */
+/* Finds for each late-reading instruction of block b the next one that overwrites its operands. No
+ * wait is required if its result, or a later instruction of its queue, is waited for before that:
+ * queues are first in, first out. */
 static void find_writers(control *x, uint32_t b)
 {
     const pl_cfg_block *block = &x->g.b[b];
     uint32_t slot[128],
-        sooner[3] = {0, 0,
-                     0}; /* by queue: what already waits for a later one of it; 0: nothing does */
+        sooner[3] = {0, 0, 0}; /* by queue: first wait for a later instruction of it; 0: none */
     for (uint32_t pc = block->end; pc-- > block->first;) {
         const pl_control_insn *d = &x->insn[pc];
         uint32_t n, *first = &x->rewritten[pc - x->f->first], queue = d->queue;
         *first = 0;
         if (queue) {
             n = slots_of(x, d, 0, slot);
-            if (d->guarded) n--; /* is known when it issues */
+            if (d->guarded) n--; /* read when it issues */
             for (uint32_t k = 0; k < n; k++) {
                 uint32_t at = x->change[slot[k]];
                 if (at == UINT32_MAX && x->last_write[slot[k]] < x->low[b]) continue;
@@ -210,12 +211,12 @@ static uint32_t distance(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
-/* A scoreboard for what instruction `end` waits for (UINT32_MAX: one of another block), as ptxas
- * gives them for sm_90. It is the one for which `end` waits anyway, else the first that is free,
- * else the one that is waited for next to `end`. This rule gives the one of ptxas to 94 % of
- * 20,000 loads from memory in its machine code, and to 87 % of 42,000 others. Those from FIRST_LONG
- * on are for results from memory; those that another block waits for have the last one to
- * themselves. Registers that another block writes share one. `except`: not this. */
+/* Chooses a scoreboard for a result that instruction `end` waits for (UINT32_MAX: one of another
+ * block), as ptxas does for sm_90. It is one for which `end` waits anyway, else the first free one,
+ * else the one that is waited for closest to `end`. This rule chooses the one of ptxas for 94 % of
+ * 20,000 loads from memory in its machine code, and for 87 % of 42,000 others. Those from
+ * FIRST_LONG on are for results from memory; results that another block waits for use the last one
+ * exclusively. Operands that another block overwrites share one. `except`: not this. */
 static uint8_t take_scoreboard(given *x, uint32_t end, use kind, uint8_t except)
 {
     const bool later = end == UINT32_MAX;
@@ -252,13 +253,13 @@ static uint8_t take_scoreboard(given *x, uint32_t end, use kind, uint8_t except)
     return (uint8_t)best;
 }
 
-/* Is its result one from memory? */
+/* True if its result comes from memory. */
 static bool from_memory(const pl_control_insn *d)
 {
     return d->variable && d->queue == PL_QUEUE_LG;
 }
 
-/* Gives instruction pc the scoreboards that it needs. */
+/* Assigns the scoreboards of instruction pc. */
 static void give_scoreboards(control *x, uint32_t pc)
 {
     pl_control_insn *d = &x->insn[pc];
@@ -274,12 +275,12 @@ static void give_scoreboards(control *x, uint32_t pc)
 
 /* --- stall counts and waits --- */
 
-/* Cycles to the result of an instruction that has no scoreboard. */
+/* Latency in cycles of an instruction without a scoreboard. */
 static uint32_t latency_of(const control *x, const pl_control_insn *d)
 {
     switch ((pl_kind)d->kind) {
     case PL_KIND_MATH:
-        /* Others hold the warp until the end. */
+        /* Others block the warp until they complete. */
         return d->price->ends ? d->price->issues : d->price->cross_pipe_latency;
     case PL_KIND_PARAM:
         return d->bank && d->guarded ? x->m->constant.predicated_latency : d->price->latency;
@@ -298,7 +299,7 @@ static entry *at_slot(control *x, uint32_t slot)
     return e;
 }
 
-/* Scoreboards that still stand for e. */
+/* Scoreboards that are still pending for e. */
 static uint8_t open_of(const control *x, const entry *e)
 {
     uint8_t open = 0;
@@ -307,7 +308,7 @@ static uint8_t open_of(const control *x, const entry *e)
     return open;
 }
 
-/* Scoreboards of those that have still to read it. */
+/* Scoreboards of instructions that have not read it yet. */
 static uint8_t unread_of(const control *x, const entry *e)
 {
     uint8_t open = 0;
@@ -316,7 +317,7 @@ static uint8_t unread_of(const control *x, const entry *e)
     return open;
 }
 
-/* Enters what the predecessors of block b leave. */
+/* Merges the pending results of the predecessors of block b. */
 static void begin_block(control *x, uint32_t b)
 {
     x->epoch++;
@@ -349,8 +350,8 @@ static void begin_block(control *x, uint32_t b)
             x->have.memory_end = PL_SCOREBOARDS - 1;
 }
 
-/* Cycles that d waits for e beyond those that lie between two instructions of its producer's pipe.
- */
+/* Cycles that d waits for e in addition to those between two instructions of its producer's
+ * pipe. */
 static uint32_t further(const control *x, const entry *e, const pl_control_insn *d)
 {
     const pl_issue_config *m = &x->m->issue;
@@ -365,8 +366,8 @@ static uint32_t further(const control *x, const entry *e, const pl_control_insn 
     return far ? m->far : m->cross;
 }
 
-/* Keeps what is on its way when the warp leaves the block; `next`: first cycle of whatever follows.
- * True: something changed. */
+/* Records the pending results at the end of the block; `next`: first cycle of the successor.
+ * Returns true if something changed. */
 static bool end_block(control *x, uint32_t b, uint32_t next)
 {
     block_end *old = &x->end[b];
@@ -391,7 +392,7 @@ static bool end_block(control *x, uint32_t b, uint32_t next)
     return true;
 }
 
-/* The first cycle from `t` at which the units of d take it from this warp; they are taken then. */
+/* The first cycle from `t` on at which the units of d accept it from this warp; reserves them. */
 static uint32_t take_units(control *x, const pl_control_insn *d, uint32_t t)
 {
     uint32_t cycles[6] = {0};
@@ -420,8 +421,8 @@ static uint16_t stall_of(uint32_t cycles)
     return (uint16_t)(cycles < STALL_MOST ? cycles : STALL_MOST);
 }
 
-/* First cycle at which all results of fixed latency are in their registers; 0: the machine needs no
- * such wait. */
+/* First cycle at which all results of fixed latency are in their registers; 0: the machine requires
+ * no such wait. */
 static uint32_t drained(const control *x)
 {
     uint32_t t = 0;
@@ -448,24 +449,25 @@ static bool is_left(const control *x, uint32_t b, const pl_control_insn *last)
     return left;
 }
 
-/* Where the walk through a block is. */
+/* State of the walk through a block. */
 typedef struct walk {
     control *x;
     uint32_t b;            /* the block */
-    bool give;             /* scoreboards, too */
-    pl_control_insn *last; /* instruction that issued last */
-    uint32_t now, next;    /* cycle of the last issue; first cycle after it */
+    bool give;             /* also assign scoreboards */
+    pl_control_insn *last; /* last instruction that issued */
+    uint32_t now, next;    /* cycle of its issue; first cycle after it */
     uint32_t stamp;
-    uint32_t products;     /* producers whose results come late */
-    uint32_t slot[128], n; /* what the instruction reads, or writes */
+    uint32_t products;     /* number of producers with late results */
+    uint32_t slot[128], n; /* slots that the instruction reads, or writes */
 } walk;
 
-/* What an instruction has to wait for. */
+/* The waits of an instruction. */
 typedef struct dependences {
     uint32_t t;      /* cycle */
     uint8_t wait;    /* scoreboards */
-    uint32_t newest; /* late product of what it reads */
-    /* of an instruction that costs nothing: the operand that is there last, which its result is */
+    uint32_t newest; /* most recent late result among its operands */
+    /* for an instruction that does not issue: the operand that arrives last, which determines its
+     * result */
     const pl_price *price;
     uint32_t product;
     uint8_t side;
@@ -496,8 +498,8 @@ static dependences reads_ready(walk *v, const pl_control_insn *d)
     return a;
 }
 
-/* Scoreboards besides those of its operands. An older result must not overwrite a newer one; two of
- * variable latency keep their order. */
+/* Scoreboards to wait for in addition to those of its operands. An older result must not overwrite
+ * a newer one; two of variable latency keep their order. */
 static uint8_t writes_wait(const walk *v, const pl_control_insn *d)
 {
     const control *x = v->x;
@@ -515,7 +517,7 @@ static uint8_t writes_wait(const walk *v, const pl_control_insn *d)
     return wait;
 }
 
-/* True if the instruction waits for a scoreboard of the one that issued last. */
+/* True if the instruction waits for a scoreboard of the last one that issued. */
 static bool follows_last(const pl_control_insn *last, uint8_t wait)
 {
     return last &&
@@ -523,7 +525,7 @@ static bool follows_last(const pl_control_insn *last, uint8_t wait)
             (last->code.read_barrier != PL_SB_NONE && wait >> last->code.read_barrier & 1));
 }
 
-/* The instruction issues: stall count of the one before, and its own. */
+/* Issues the instruction: sets the stall count of the previous one, and its own. */
 static void issue_insn(walk *v, pl_control_insn *d, dependences *a, uint32_t pc)
 {
     control *x = v->x;
@@ -551,12 +553,12 @@ static void issue_insn(walk *v, pl_control_insn *d, dependences *a, uint32_t pc)
     d->code.stall = stall_of(v->next - t);
 }
 
-/* The result of an instruction that issues. */
+/* Records the result of an instruction that issues. */
 static void note_result(const walk *v, entry *e, const pl_control_insn *d)
 {
     const control *x = v->x;
     const pl_price *p = d->price;
-    /* where its guard is false, that is what is read */
+    /* if its guard is false, the previous value is read */
     const uint8_t before = d->guarded ? open_of(x, e) : 0;
     const bool slower = d->late;
     e->stamp = v->stamp;
@@ -579,7 +581,7 @@ static void note_result(const walk *v, entry *e, const pl_control_insn *d)
               p->pipe[0].pipe == PL_PIPE_ALU && v->n == 2;
 }
 
-/* The result of one that does not is there when its operands are. */
+/* Records the result of one that does not issue: it is available when its operands are. */
 static void note_free_result(const walk *v, entry *e, const pl_control_insn *d,
                              const dependences *a)
 {
@@ -593,7 +595,7 @@ static void note_free_result(const walk *v, entry *e, const pl_control_insn *d,
     e->high = false;
 }
 
-/* Registers that it reads are not written before its read barrier is over. */
+/* Records that its operands must not be overwritten before its read barrier is cleared. */
 static void note_reads(walk *v, const pl_control_insn *d)
 {
     control *x = v->x;
@@ -606,8 +608,8 @@ static void note_reads(walk *v, const pl_control_insn *d)
     }
 }
 
-/* Works out stall counts and waits of block b, `give`: and its scoreboards. True: something
- * changed. */
+/* Computes stall counts and waits of block b, and with `give` its scoreboards. Returns true if
+ * something changed. */
 static bool assign_block(control *x, uint32_t b, bool give)
 {
     const pl_cfg_block *block = &x->g.b[b];
@@ -638,7 +640,8 @@ static bool assign_block(control *x, uint32_t b, bool give)
     return end_block(x, b, v.next);
 }
 
-/* Behind its last instruction a block waits for what the first ones of the next blocks need. */
+/* After its last instruction, a block waits for the results that the first instructions of its
+ * successors need. */
 static void join_blocks(control *x)
 {
     for (uint32_t b = 0; b < x->g.n; b++) {
@@ -657,14 +660,14 @@ static void join_blocks(control *x)
     }
 }
 
-/* A reader of a matrix instruction's result may have to wait longer than a stall count can say, in
- * the block or after the branch that ends it: NOPs fill the gap. A store waits a cycle less than
- * arithmetic there, since it is queued. Results of f64 have scoreboards, but hold their unit so
- * long that the next one waits as well (machine code for sm_90). */
+/* The wait for the result of a matrix instruction may exceed the maximum stall count, in the block
+ * or after the branch that ends it: NOPs fill the gap. A store waits a cycle less than arithmetic
+ * there, since it is queued. Results of f64 have scoreboards, but hold their unit so long that the
+ * next one waits as well (machine code for sm_90). */
 static void fill_waits(control *x)
 {
     const uint32_t most = x->m->issue.stall_most, early = x->m->issue.queued + 1;
-    pl_control_insn *last = NULL; /* a matrix instruction directly in front */
+    pl_control_insn *last = NULL; /* the matrix instruction that directly precedes */
     for (uint32_t pc = x->f->first; most && pc < x->f->first + x->f->count; pc++) {
         pl_control_insn *d = &x->insn[pc];
         if (d->free) continue;

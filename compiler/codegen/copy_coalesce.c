@@ -1,12 +1,13 @@
-/* copy_coalesce.c - copy coalescing: two registers of a copy whose live ranges do not interfere
- * become one.
+/* copy_coalesce.c - copy coalescing: merges the two registers of a copy whose live ranges do not
+ * interfere.
  *
- * Liveness is solved for the registers of copies only. A copy's two registers can be one when no
- * write of either happens while the other one is still needed, the copy itself aside (Chaitin,
- * "Register Allocation and Spilling via Graph Coloring", 1982). Joining two registers changes what
- * interferes, so each takes part in one joining an iteration. Before that, what reads the old value
- * of a variable moves before what computes the new one, if more depends on it. A loop's `add n, v,
- * w; mul t, v, v; ...; mov v, n` needs no copy then. Copies that stay become MOV. */
+ * Liveness is solved for the registers of copies only. A copy's two registers can be merged if no
+ * write of either occurs while the other one is live, except for the copy itself (Chaitin,
+ * "Register Allocation and Spilling via Graph Coloring", 1982). Merging two registers changes the
+ * interference, so each takes part in one merge per iteration. Before that, readers of the old
+ * value of a variable move before the computation of the new one, if longer chains depend on them.
+ * A loop's `add n, v, w; mul t, v, v; ...; mov v, n` then needs no copy. Remaining copies become
+ * MOV. */
 #include <string.h>
 
 #include "compiler/analysis/liveness.h"
@@ -26,25 +27,25 @@ typedef struct coalescer {
         copy_pair *at;
         size_t n, cap;
     } pairs;
-    uint32_t *index; /* by row: number among the registers of copies, plus one */
+    uint32_t *index; /* by row: index among the registers of copies, plus one */
     struct {
         uint32_t *at;
         size_t n, cap;
-    } member; /* rows by number */
+    } member; /* rows by index */
     uint32_t block;
-    pl_live_spans sets; /* of these registers */
-    uint32_t *seen;     /* by number: last block that touches it, plus one */
-    bool *touched; /* by block: some instruction names one of them. What happens elsewhere does not
-                      matter */
-    bool *live, *at_end; /* by number: here; at the end of the block */
+    pl_live_spans sets; /* liveness of these registers */
+    uint32_t *seen;     /* by index: last block that accesses it, plus one */
+    bool *touched;      /* by block: some instruction accesses one of them; other blocks need not be
+                           visited */
+    bool *live, *at_end; /* by index: live here; live at the end of the block */
     struct {
         uint32_t *at;
         size_t n, cap;
-    } changed;              /* numbers of those that may differ */
-    uint32_t *first, *next; /* pairs of a register: lists, plus one; two links for each pair */
+    } changed;              /* indices of those that may differ */
+    uint32_t *first, *next; /* pairs of a register: lists, plus one; two links per pair */
     uint8_t *width;         /* by row: width of all its uses, 255: they differ */
     bool guarded;
-    uint32_t skip; /* register that the current copy reads: it does not clash with what it writes */
+    uint32_t skip; /* source of the current copy, which does not interfere with its destination */
 } coalescer;
 
 static void widths(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
@@ -57,7 +58,7 @@ static void widths(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* A copy from one register to another. */
+/* True for a copy from one register to another. */
 static bool may_go(const pl_ir *x, const pl_insn *i)
 {
     if (i->guard != PL_PT || !pl_insn_is_copy(i)) return false;
@@ -66,7 +67,7 @@ static bool may_go(const pl_ir *x, const pl_insn *i)
     return i->op[0] != i->op[1];
 }
 
-/* One whose registers are always named as a whole. */
+/* True for such a copy whose registers are always accessed as a whole. */
 static bool register_copy(const coalescer *c, const pl_insn *i)
 {
     if (!may_go(c->x, i)) return false;
@@ -114,7 +115,7 @@ static void turn(void *ctx, uint32_t n)
     c->at_end[n] = c->live[n] = !c->at_end[n];
 }
 
-/* Goes to the end of a block: what is live there. */
+/* Moves to the end of a block and restores its live-out set. */
 static void go_to_end(coalescer *c, uint32_t block)
 {
     for (size_t k = 0; k < c->changed.n; k++)
@@ -130,7 +131,7 @@ static void set_live(coalescer *c, uint32_t n, bool live)
     *pl_push(c->x->tmp, &c->changed) = n;
 }
 
-/* A write of this register while a partner is live: they cannot be one. */
+/* A write of this register while its counterpart is live: the pair interferes. */
 static void check(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
 {
     (void)rows;
@@ -193,7 +194,7 @@ static bool collect(coalescer *c)
     return true;
 }
 
-/* One iteration; *any tells whether a copy went. */
+/* Runs one iteration; *any: a copy was removed. */
 static bool coalesce_once(pl_ir *x, bool *any)
 {
     coalescer c = {.x = x, .skip = PL_IR_NONE};
@@ -231,7 +232,7 @@ static bool coalesce_once(pl_ir *x, bool *any)
         const copy_pair *q = &c.pairs.at[p];
         uint32_t a = c.index[q->a] - 1, b = c.index[q->b] - 1;
         if (q->interferes) continue;
-        if (to[q->b] == q->a || to[q->a] == q->b) { /* a second copy between the same two */
+        if (to[q->b] == q->a || to[q->a] == q->b) { /* another copy between the same two */
             pl_ir_remove(x, &x->blocks.at[q->block].code.at[q->at]);
             continue;
         }
@@ -252,7 +253,7 @@ static bool coalesce_once(pl_ir *x, bool *any)
 /* ---- reads of the old value ---- */
 
 typedef struct operand_set {
-    uint32_t row[MOST_ROWS]; /* predicates with the top bit set */
+    uint32_t row[MOST_ROWS]; /* predicates have the top bit set */
     bool write[MOST_ROWS];
     unsigned n;
     bool many;
@@ -294,10 +295,10 @@ static bool depend(const operand_set *a, const operand_set *b)
     return a->many || b->many;
 }
 
-/* Instructions of the longest chain from `at` on that ends before `end`. */
+/* Length of the longest dependence chain from `at` that ends before `end`. */
 static unsigned chain_copies(pl_ir *x, const pl_ir_block *b, size_t at, size_t end)
 {
-    uint8_t depth[NEAR + 1] = {0}; /* of the longest chain from `at` to each; 0: none */
+    uint8_t depth[NEAR + 1] = {0}; /* length of the longest chain from `at` to each; 0: none */
     unsigned most = 1;
     depth[0] = 1;
     for (size_t k = at; k < end; k++) {
@@ -313,9 +314,9 @@ static unsigned chain_copies(pl_ir *x, const pl_ir_block *b, size_t at, size_t e
     return most;
 }
 
-/* `copy` is v = t: moves what reads v after the instruction that computes t before it. That needs
- * nothing in the way between them, and that the chain which it begins is the longer one. Else ptxas
- * leaves the copy. */
+/* For `copy`, v = t: moves readers of v that follow the computation of t before it. That requires
+ * that no dependence lies between them, and that the chain starting at the reader is not the
+ * shorter one. Otherwise ptxas keeps the copy. */
 static void read_earlier(pl_ir *x, pl_ir_block *b, size_t copy)
 {
     uint32_t v = b->code.at[copy].op[0], t = b->code.at[copy].op[1];
@@ -371,7 +372,8 @@ bool pl_pass_copy_coalesce(pl_ir *x)
             if (bits == 32 || bits == 64)
                 pl_insn_make(i, M__mov, 2, &(pl_word){bits == 64 ? W_b64 : W_b32}, 1);
         }
-    if (!any) /* in the last iteration, which began by counting; ~mov reads and writes the same */
+    if (!any) /* valid since the count of the last iteration: ~mov reads and writes the same
+                 registers */
         pl_ir_preserve_all(x);
     return true;
 }

@@ -1,7 +1,7 @@
-/* find_reconvergence.c - where the lanes of a warp that diverge at a branch reconverge.
+/* find_reconvergence.c - finds where the lanes of a warp that diverge at a branch reconverge.
  *
- * That is the immediate post-dominator of the branch: the first block that every path from it to
- * the end of the function passes. Reconvergence points of loops that lanes leave early are none;
+ * That is the immediate post-dominator of the branch: the first block on every path from it to the
+ * end of the function. Reconvergence points of loops with early exits are not post-dominators;
  * insert_reconvergence.c has numbered them. */
 #include "compiler/codegen/find_reconvergence.h"
 
@@ -47,8 +47,8 @@ static uint32_t *numbered_points(pl_program *p, const pl_prog_func *f, pl_arena 
     return named;
 }
 
-/* Groups of lanes that name each other reconverge at the next BSYNC, if there is one before the
- * next jump. */
+/* Groups of lanes that name each other reconverge at the next BSYNC, if one precedes the next
+ * jump. */
 static void groups_meet(pl_program *p, const pl_prog_func *f)
 {
     const uint32_t end = f->first + f->count;
@@ -73,7 +73,8 @@ static uint32_t successor(const void *graph, uint32_t block, uint32_t k)
                                                     : UINT32_MAX;
 }
 
-/* The virtual block after all ends is the root. False: out of memory. */
+/* Computes post-dominators; the root is a virtual block after all exits. Returns false when out of
+ * memory. */
 static bool find_post_dominators(pl_cfg *g, pl_arena *a)
 {
     /* postorder of the reversed graph from the virtual exit, with an explicit stack */
@@ -89,7 +90,7 @@ static bool find_post_dominators(pl_cfg *g, pl_arena *a)
         edge[k] = g->pred_start[k];
     }
     stack[depth++] = g->n;
-    seen[g->n] = 0; /* seen; real numbers follow */
+    seen[g->n] = 0; /* visited; numbered later */
     while (depth) {
         uint32_t k = stack[depth - 1];
         if (edge[k] < g->pred_start[k + 1]) {
@@ -108,7 +109,7 @@ static bool find_post_dominators(pl_cfg *g, pl_arena *a)
     pl_dominance_solve(&(pl_dominance){.idom = ipdom,
                                        .order = seen,
                                        .postorder = order,
-                                       .n = n - 1, /* the root is the last */
+                                       .n = n - 1, /* the root is last */
                                        .edge = successor,
                                        .graph = g});
     for (uint32_t k = 0; k <= g->n; k++) g->b[k].ipdom = ipdom[k];

@@ -5,9 +5,9 @@
 #include "base/status.h"
 #include "isa/program/program.h"
 
-/* Fills reconv of every branch that may part a warp with the start of its immediate post-dominator,
- * and marks the reconvergence points (PL_IF_SYNC_POINT) of function f. scratch is used for
- * temporary memory. */
+/* Sets reconv of every branch that may diverge to the start of its immediate post-dominator, and
+ * marks the reconvergence points (PL_IF_SYNC_POINT) of function f. scratch is used for temporary
+ * memory. */
 pl_status pl_find_reconvergence(pl_program *p, const pl_prog_func *f, pl_arena *scratch);
 
 #endif

@@ -1,11 +1,11 @@
-/* insert_reconvergence.c - BSSY, BSYNC, BREAK, WARPSYNC and YIELD: where a warp that diverges
+/* insert_reconvergence.c - inserts BSSY, BSYNC, BREAK, WARPSYNC and YIELD, where a diverged warp
  * reconverges.
  *
- * As in machine code of ptxas 13.0 for sm_90 (2026-11). A branch that may be divergent stands
- * between BSSY and BSYNC, which name its reconvergence point. Between the two the warp may be
- * divergent. Instructions that need all lanes (barriers, shuffles, votes) are preceded by WARPSYNC,
+ * This follows machine code of ptxas 13.0 for sm_90 (2026-11). A branch that may diverge is
+ * enclosed by BSSY and BSYNC, which name its reconvergence point. Between the two the warp may be
+ * diverged. Instructions that need all lanes (barriers, shuffles, votes) are preceded by WARPSYNC,
  * which waits for the lanes, or by BRA.DIV, which branches to another version of the code if some
- * are missing. A loop there that polls memory lets other lanes run (YIELD). */
+ * are missing. A loop there that polls memory yields to other lanes (YIELD). */
 #include "compiler/codegen/reconvergence.h"
 
 #include <string.h>
@@ -14,10 +14,10 @@
 
 /* Reconvergence points of branches, from the innermost loop outwards. */
 typedef struct sync_point {
-    uint32_t block, next; /* next: in the list of the same branch, plus one */
-    bool in_loop;  /* of those that stay in a loop; the block may be n and the header of the loop:
-                     after its iterations */
-    bool bypassed; /* not all pass it: others leave the way there */
+    uint32_t block, next; /* next: next point of the same branch, plus one */
+    bool in_loop;  /* for lanes that stay in a loop; the block may be n plus the header of the loop:
+                      after an iteration */
+    bool bypassed; /* some lanes leave before it and bypass it */
 } sync_point;
 
 typedef struct sync_points {
@@ -25,16 +25,16 @@ typedef struct sync_points {
         sync_point *at;
         size_t n, cap;
     } list;
-    uint32_t *first;            /* by block: of its branch, plus one */
-    uint32_t *first_divergence; /* by sync point: where its lanes diverge first */
-    uint32_t *outer_point; /* by sync point: where the lanes that bypass it reconverge, plus one */
-    uint8_t *has_break;    /* by sync point: a path to the post-dominator bypasses it, which takes a
-                              BREAK */
+    uint32_t *first;            /* by block: list of its branch, plus one */
+    uint32_t *first_divergence; /* by sync point: the block where its lanes first diverge */
+    uint32_t *outer_point;      /* by sync point: where lanes that bypass it reconverge, plus one */
+    uint8_t *has_break; /* by sync point: a path to the post-dominator bypasses it, which requires a
+                           BREAK */
 } sync_points;
 
-/* Lanes of block b reconverge here, too. A point that they reach first stands before it: a point
- * that some lanes bypass is after the one where the rest of an iteration reconverges. A point that
- * is numbered already is not numbered again, since it would come after itself. */
+/* Adds a reconvergence point for lanes of block b. Points that lanes reach earlier precede it: a
+ * point that some lanes bypass follows the one where the rest of an iteration reconverges. A point
+ * that is in the list already is not added again, since it would follow itself. */
 static bool note(pl_ir *x, sync_points *m, uint32_t b, sync_point also)
 {
     uint32_t *at = &m->first[b], *place = NULL;
@@ -56,7 +56,7 @@ static bool note(pl_ir *x, sync_points *m, uint32_t b, sync_point also)
     return pl_ir_ok(x);
 }
 
-/* How many of a branch's ways stay in the loop? Those back to its header count. */
+/* The number of a branch's edges that stay in the loop, including back edges. */
 static unsigned edges_inside(pl_ir *x, uint32_t b, uint32_t header)
 {
     unsigned n = 0;
@@ -65,7 +65,7 @@ static unsigned edges_inside(pl_ir *x, uint32_t b, uint32_t header)
     return n;
 }
 
-/* Every iteration of the loop ends in one block. */
+/* Gives the loop a single latch. */
 static uint32_t one_latch(pl_ir *x, uint32_t header)
 {
     const uint32_t latch = pl_ir_new_block(x);
@@ -87,7 +87,7 @@ static uint32_t one_latch(pl_ir *x, uint32_t header)
 }
 
 /* Marks the blocks on the paths from `from`, which dominates it, to block `meet`, without back
- * edges of their loop; returns how many. */
+ * edges of their loop; returns their number. */
 static uint32_t edges_to(const pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp,
                          uint32_t *block)
 {
@@ -106,7 +106,7 @@ static uint32_t edges_to(const pl_ir *x, uint32_t from, uint32_t meet, uint32_t 
     }
 }
 
-/* True if the block accesses memory; `others`: memory that others see. */
+/* True if the block accesses memory; `others`: memory that other threads can access. */
 static bool uses_memory(const pl_ir_block *b, bool others)
 {
     for (size_t k = 0; k < b->code.n; k++)
@@ -116,7 +116,7 @@ static bool uses_memory(const pl_ir_block *b, bool others)
     return false;
 }
 
-/* The blocks of the iterations that end in this one, which lie inside the loop. */
+/* Finds the blocks of the iterations that end in this latch. */
 static uint32_t loop_of(const pl_ir *x, uint32_t header, uint32_t latch, uint32_t *stamp,
                         uint32_t *block)
 {
@@ -127,11 +127,10 @@ static uint32_t loop_of(const pl_ir *x, uint32_t header, uint32_t latch, uint32_
     return n + 1;
 }
 
-/* Several ways lead back to the header of a loop. ptxas 13.0 (20 loops, 2026-11) takes the shortest
- * of them for a loop within the loop under two conditions. That loop is left for one block only,
- * and what else is in an iteration uses memory that others see. Then its lanes reconverge after it.
- * Otherwise all are ways to the end of one iteration, and that is where lanes reconverge. Is that
- * so? */
+/* True if all latches of the loop are the end of one iteration, where lanes reconverge. ptxas 13.0
+ * (20 loops, 2026-11) treats the shortest of several back edges as a nested loop under two
+ * conditions. That loop exits to one block only, and the rest of an iteration accesses memory that
+ * other threads can access. Then its lanes reconverge after the nested loop. */
 static bool iterations_end_together(pl_ir *x, uint32_t header, uint32_t *stamp, uint32_t *block)
 {
     uint32_t least = UINT32_MAX, shortest = header, behind = PL_IR_NONE;
@@ -160,9 +159,9 @@ static bool iterations_end_together(pl_ir *x, uint32_t header, uint32_t *stamp, 
     return true;
 }
 
-/* Lanes that stay in a loop reconverge in it although others may leave it meanwhile, as those that
- * `break` do. This differs from the reconvergence point of all lanes only where the loop has
- * several exits, or where lanes return to its header early. */
+/* Adds reconvergence points for lanes that stay in a loop while others may leave it, for example by
+ * `break`. They differ from the reconvergence point of all lanes only if the loop has several
+ * exits, or if lanes return to its header early. */
 static bool add_loop_sync_points(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
                                  sync_points *m)
 {
@@ -170,8 +169,7 @@ static bool add_loop_sync_points(pl_ir *x, const pl_divergence *v, const uint8_t
     const uint32_t n = (uint32_t)x->blocks.n;
     uint8_t *exits = pl_arena_array(x->tmp, uint8_t, n + 1),
             *tables = pl_arena_array(x->tmp, uint8_t, n + 1);
-    uint32_t *latch =
-        pl_arena_array(x->tmp, uint32_t, n + 1); /* by header of a loop; block 0 is none */
+    uint32_t *latch = pl_arena_array(x->tmp, uint32_t, n + 1); /* by loop header; 0: none yet */
     uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, n + 1),
              *block = pl_arena_array(x->tmp, uint32_t, n + 1);
     if (!exits || !tables || !latch || !stamp || !block || !pl_loop_post_dominance_alloc(&e, x))
@@ -211,7 +209,7 @@ static bool add_loop_sync_points(pl_ir *x, const pl_divergence *v, const uint8_t
     return pl_ir_ok(x);
 }
 
-/* Before the branch that ends the block: those who jump, or fall through, leave. */
+/* Inserts BREAK before the branch that ends the block, for lanes that jump, or fall through. */
 static bool put_break(pl_ir *x, uint32_t b, bool jumps, bool falls)
 {
     const pl_insn *i = pl_ir_branch(x, b);
@@ -226,8 +224,8 @@ static bool put_break(pl_ir *x, uint32_t b, bool jumps, bool falls)
     return true;
 }
 
-/* Before each branch that leaves the loop on a path from the divergent branch to its reconvergence
- * point in the loop. */
+/* Inserts BREAK before each branch that leaves the loop on a path from the divergent branch to its
+ * reconvergence point in the loop. */
 static bool leave_sync_point(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp,
                              uint32_t *stack)
 {
@@ -259,11 +257,11 @@ static bool leave_sync_point(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *s
 /* ---- reconvergence points that some lanes bypass ---- */
 
 /* Several conditions in sequence send lanes to the same block, while others go to the
- * post-dominator: `if (a || b)`, or `if (a && b) ... else` with tests that cannot be computed at
- * once. ptxas 13.0 (25 control-flow graphs, 2026-11) reconverges the lanes that come to the block
- * before it. It does so for one block for each divergent branch: the one that no other leads to, if
- * it or what it dominates accesses memory. Blocks that differ only in constants are not worth it.
- * Indexed by the block that diverges. */
+ * post-dominator: `if (a || b)`, or `if (a && b) ... else` with tests that cannot be combined.
+ * ptxas 13.0 (25 control-flow graphs, 2026-11) reconverges the lanes that reach the block before
+ * it. It does so for one block per divergent branch: the one that no other candidate leads to, if
+ * it or a block that it dominates accesses memory. Blocks that differ only in constants do not
+ * qualify. The result is indexed by the divergent block. */
 static uint32_t *joins_early(pl_ir *x, const pl_post_dominance *e, uint32_t *stamp, uint32_t *block)
 {
     uint32_t *best = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
@@ -289,7 +287,8 @@ static uint32_t *joins_early(pl_ir *x, const pl_post_dominance *e, uint32_t *sta
     return best;
 }
 
-/* Lanes that come to a block from several predecessors reconverge before it. Inner blocks first. */
+/* Adds reconvergence points before blocks that lanes reach from several predecessors. Inner blocks
+ * first. */
 static bool add_early_sync_points(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
                                   const pl_post_dominance *e, sync_points *m)
 {
@@ -319,7 +318,8 @@ static bool add_early_sync_points(pl_ir *x, const pl_divergence *v, const uint8_
     return pl_ir_ok(x);
 }
 
-/* Before each branch off the paths to a reconvergence point that some lanes bypass. */
+/* Inserts BREAK before each branch off the paths to a reconvergence point that some lanes
+ * bypass. */
 static bool note_bypass(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *block)
 {
     memset(stamp, 0, x->blocks.n * sizeof *stamp);
@@ -338,14 +338,15 @@ static bool note_bypass(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp,
     return true;
 }
 
-/* Branches name the innermost place where their lanes reconverge, and places the next one outwards:
- * until the order of blocks is known (find_reconvergence.c), by their blocks plus one. */
+/* Assigns to each branch its innermost reconvergence point, and to each point the next outer one.
+ * They are numbered by block, plus one, until the order of blocks is known
+ * (find_reconvergence.c). */
 static bool number_sync_points(pl_ir *x, sync_points *m)
 {
     uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1),
              *stack = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     uint8_t *within =
-        pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1); /* a sync point that lanes may leave by */
+        pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1); /* by sync point: lanes may leave it */
     if (!stamp || !stack || !within) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const uint32_t b = x->rpo[j];
@@ -373,8 +374,8 @@ static bool number_sync_points(pl_ir *x, sync_points *m)
     return true;
 }
 
-/* True if the post-dominator of a branch is a block of a loop whose lanes reconverge elsewhere in
- * every iteration. Some lanes would wait there for those that execute another iteration. */
+/* True if the post-dominator of a branch is in a loop whose lanes reconverge elsewhere in every
+ * iteration. Some lanes would wait there for lanes that execute another iteration. */
 static bool in_next_iteration(const pl_ir *x, const sync_points *m, uint32_t b, uint32_t meet)
 {
     bool round = false;
@@ -391,8 +392,8 @@ static bool exchanges(const pl_insn *i)
     return i->form != PL_IR_DEAD && pl_reconv_needs_all(i);
 }
 
-/* Before the scheduler: the version of the code for lanes that are diverged is another block, so
- * nothing moves past the branch to it. */
+/* Runs before the scheduler: the version of the code for diverged lanes is another block, so no
+ * instruction moves across the branch to it. */
 bool pl_pass_insert_warp_sync(pl_ir *x)
 {
     if (!pl_ir_any(x, exchanges)) return true;
@@ -414,7 +415,7 @@ bool pl_pass_insert_reconvergence(pl_ir *x)
         (x->f->entry && !pl_reconv_aggregate_atomics(x, &v)))
         return false;
     pl_post_dominance e;
-    const uint32_t n = (uint32_t)x->blocks.n, most = 2 * n + 1; /* a latch for each loop */
+    const uint32_t n = (uint32_t)x->blocks.n, most = 2 * n + 1; /* plus a latch for each loop */
     uint32_t *from = pl_arena_array(x->tmp, uint32_t, most);
     sync_points in = {.first = pl_arena_array(x->tmp, uint32_t, most),
                       .first_divergence = from,
@@ -436,7 +437,7 @@ bool pl_pass_insert_reconvergence(pl_ir *x)
         if (meet == PL_IR_NONE || meet == n) continue;
         if (in_next_iteration(x, &in, b, meet)) continue;
         const pl_ir_block *m = &x->blocks.at[meet];
-        /* Nothing left to do together. */
+        /* No code remains to be executed converged. */
         if (m->code.n && pl_forms[m->code.at[0].form].effects & PL_EF_EXIT) continue;
         if (x->f->entry && m->code.n == 1 && pl_insn_mnem(&m->code.at[0]) == M_ret) continue;
         from[meet] = pl_ir_common_dominator(x, from[meet], b);
@@ -446,7 +447,7 @@ bool pl_pass_insert_reconvergence(pl_ir *x)
     for (uint32_t m = 0; m < x->blocks.n; m++) {
         uint32_t b = from[m];
         if (b == PL_IR_NONE) continue;
-        /* outside of loops that the reconvergence point is not in */
+        /* outside of loops that do not contain the reconvergence point */
         while (x->blocks.at[b].loop != PL_IR_NONE &&
                x->blocks.at[b].loop_depth > x->blocks.at[m].loop_depth)
             b = x->blocks.at[x->blocks.at[b].loop].idom;

@@ -1,5 +1,5 @@
-/* isel_arithmetic.c - products, sums and shifts that become one instruction: IMAD, IMAD.WIDE, LEA,
- * IADD3, SHF. */
+/* isel_arithmetic.c - combines products, sums and shifts into one instruction: IMAD, IMAD.WIDE,
+ * LEA, IADD3, SHF. */
 #include "compiler/codegen/isel_combine.h"
 
 #include <string.h>
@@ -8,13 +8,13 @@ void pl_isel_note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     combiner *c = ctx;
     for (uint32_t r = *row; !(use & PL_USE_PRED) && r < *row + rows; r++)
-        if (c->x->regs[r].ndefs != 1) { /* no query for a value */
+        if (c->x->regs[r].ndefs != 1) { /* values are never queried */
             c->last_write[r] = c->at + 1;
             c->last_write_block[r] = c->block + 1;
         }
 }
 
-/* The instruction that computed operand k, when this place may do its work instead. */
+/* The instruction that computes operand k, if it can be absorbed here; else NULL. */
 pl_insn *pl_isel_source(const combiner *c, const pl_insn *i, unsigned k)
 {
     uint32_t row = i->op[k];
@@ -24,8 +24,8 @@ pl_insn *pl_isel_source(const combiner *c, const pl_insn *i, unsigned k)
     if (r->def_block == c->block
             ? r->def_index >= c->at
             : c->x->blocks.at[r->def_block].rpo_index >= c->x->blocks.at[c->block].rpo_index)
-        return NULL; /* a value from the turn of a loop before, or of a register that was never set:
-                        not this one's work */
+        return NULL; /* a value of an earlier iteration, or of an undefined register: it cannot be
+                        absorbed here */
     pl_insn *w = pl_ir_writer(c->x, row);
     if (w->form == PL_IR_DEAD || w->guard != PL_PT || w->op[0] != row || !pl_insn_pure(w))
         return NULL;
@@ -37,7 +37,8 @@ pl_insn *pl_isel_source(const combiner *c, const pl_insn *i, unsigned k)
     return w;
 }
 
-/* All uses of the row can take its computation over, so that nothing is done twice for nothing. */
+/* True if all uses of the row can absorb its computation, so that nothing is computed
+ * redundantly. */
 static bool becomes_dead(combiner *c, uint32_t row)
 {
     if (c->counting) {
@@ -57,14 +58,14 @@ static bool log2_operand(const pl_ir *x, uint32_t row, uint64_t *n)
     return pl_ir_constant_value(x, row, n) && *n < 32;
 }
 
-/* 64 bits times a constant whose upper half is 0 or -1: IMAD.WIDE, IMAD for the upper half, IADD3.
- */
+/* A 64-bit product with a constant whose upper half is 0 or -1: IMAD.WIDE, IMAD for the upper half,
+ * IADD3. */
 void pl_isel_short_factor(const combiner *c, pl_insn *i)
 {
     uint64_t n;
     const pl_insn *w = pl_isel_source(c, i, 1);
     const bool copies_sign =
-        w && pl_insn_mnem(w) == M_cvt && pl_insn_has(w, W_s32); /* an instruction of its own */
+        w && pl_insn_mnem(w) == M_cvt && pl_insn_has(w, W_s32); /* a separate instruction */
     if (i->latency_class == C_mul64_lo && !copies_sign &&
         pl_ir_constant_value(c->x, i->op[2], &n) && n + (1ull << 32) < 1ull << 33)
         i->latency_class = C_imad_wide_sum;
@@ -87,13 +88,13 @@ bool pl_isel_multiply_add(combiner *c, pl_insn *i, unsigned bits)
             words[0] = W_wide;
             if (!becomes_dead(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2)) continue;
             r.latency_class =
-                C_imad_wide; /* of a mad.wide in the text ptxas makes a product and a sum */
+                C_imad_wide; /* ptxas splits a mad.wide of the source into a product and a sum */
             r.op[1] = w->op[1];
             r.op[2] = w->op[2];
         } else if (pl_insn_mnem(w) == M_mul && pl_insn_has(w, W_lo) &&
                    pl_insn_is_integer(w, bits)) {
-            if (x->regs[row].def_block != c->block) /* ptxas leaves this one where it is, outside of
-                                                  a loop for instance, but none of the others */
+            if (x->regs[row].def_block != c->block) /* ptxas leaves this one in place, for example
+                                                       outside of a loop, unlike the others */
                 continue;
             if (!becomes_dead(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2)) continue;
             r.op[1] = w->op[1];
@@ -114,7 +115,7 @@ bool pl_isel_multiply_add(combiner *c, pl_insn *i, unsigned bits)
     return false;
 }
 
-/* c - a * number in 64 bits: the product by the negative number takes the sum along. */
+/* c - a * constant in 64 bits: the product with the negated constant absorbs the sum. */
 static bool multiply_subtract_wide(combiner *c, pl_insn *i)
 {
     pl_insn *w = pl_isel_writer_name(c, i, 2) == M_mul ? pl_isel_source(c, i, 2) : NULL, r = *i;
@@ -134,7 +135,7 @@ static bool multiply_subtract_wide(combiner *c, pl_insn *i)
 }
 
 /* c - a * constant, a * b - c, and likewise with a left shift: IMAD. (c - a * b of two registers
- * takes a negation, which is no gain.) */
+ * needs a negation, which gains nothing.) */
 bool pl_isel_multiply_subtract(combiner *c, pl_insn *i, unsigned bits)
 {
     if (bits == 64) return multiply_subtract_wide(c, i);
@@ -166,7 +167,7 @@ bool pl_isel_multiply_subtract(combiner *c, pl_insn *i, unsigned bits)
     return false;
 }
 
-/* (a >> n) + c, and a rotation or the middle of two registers + c: LEA.HI */
+/* (a >> n) + c, and a rotation or funnel shift + c: LEA.HI */
 bool pl_isel_shift_add(combiner *c, pl_insn *i)
 {
     pl_ir *x = c->x;
@@ -195,9 +196,9 @@ bool pl_isel_shift_add(combiner *c, pl_insn *i)
     return false;
 }
 
-/* a << n | b >> 32 - n: SHF; of 64 bits two of them, where it is a sum, as nvcc writes a rotation:
- * of the other two ptxas makes nothing there. The shifted values have no bit in common, so a sum is
- * the same. */
+/* a << n | b >> 32 - n: SHF; two of them for 64 bits if it is a sum, as nvcc writes a rotation:
+ * ptxas does not combine the other forms. The shifted values have no bit in common, so a sum is
+ * equivalent. */
 bool pl_isel_funnel(combiner *c, pl_insn *i)
 {
     pl_ir *x = c->x;
@@ -226,7 +227,7 @@ bool pl_isel_funnel(combiner *c, pl_insn *i)
         r.op[1] = down->op[1];
         r.op[2] = up->op[1];
         r.op[3] = bits == 64 ? (uint32_t)n : up->op[2];
-        if (bits == 64 && n == 32) /* halves change their names */
+        if (bits == 64 && n == 32) /* the halves are swapped by renaming */
             r.latency_class = C_free;
         *i = r;
         return true;
@@ -234,7 +235,7 @@ bool pl_isel_funnel(combiner *c, pl_insn *i)
     return false;
 }
 
-/* A shift by a count of which only the lower five bits are taken: SHF does that by itself. */
+/* A shift whose count is masked to its lower five bits: SHF wraps the count itself. */
 void pl_isel_shift_round(combiner *c, pl_insn *i)
 {
     pl_ir *x = c->x;
@@ -256,7 +257,7 @@ void pl_isel_shift_round(combiner *c, pl_insn *i)
     *i = r;
 }
 
-/* True if a sum adds a constant or another sum. */
+/* True if the sum adds a select of two constants by a predicate, and thus counts. */
 static bool counts(const combiner *c, const pl_insn *sum)
 {
     for (unsigned k = 1; k <= 2 && pl_insn_mnem(sum) == M_add; k++)
@@ -282,7 +283,7 @@ bool pl_isel_three_sums(const combiner *c, pl_insn *i, unsigned bits)
         bool inner = pl_insn_mnem(w) == M_sub;
         pl_insn r = *i;
         uint32_t other = i->op[3 - k];
-        if (sub && inner != (k == 2)) { /* two are subtracted: c - (a + b) and a - b - c */
+        if (sub && inner != (k == 2)) { /* two operands are subtracted: c - (a + b) and a - b - c */
             if (bits == 64 || !pl_insn_make(&r, M__isub2, 4, &t, 1)) continue;
             r.op[1] = inner ? w->op[1] : other;
             r.op[2] = inner ? w->op[2] : w->op[1];
@@ -300,7 +301,7 @@ bool pl_isel_three_sums(const combiner *c, pl_insn *i, unsigned bits)
     return false;
 }
 
-/* Would the two instructions in one have two numbers, for which there is no room? */
+/* True if the combined instruction would have two constants, which it cannot encode. */
 static bool two_numbers(const combiner *c, const pl_insn *w, uint32_t other)
 {
     uint64_t n;
@@ -308,8 +309,8 @@ static bool two_numbers(const combiner *c, const pl_insn *w, uint32_t other)
            (pl_ir_constant_value(c->x, w->op[1], &n) || pl_ir_constant_value(c->x, w->op[2], &n));
 }
 
-/* max(a + b, c), min(a - b, c), and max(max(a + b, c), 0); the larger of three values; min(max(a,
- * b), 0) is one, too. A sum that counts stays, as ptxas 13.0 leaves it. */
+/* max(a + b, c), min(a - b, c), and max(max(a + b, c), 0); the maximum of three values; also
+ * min(max(a, b), 0). A counting sum is not combined, as in ptxas 13.0. */
 void pl_isel_sum_and_bound(const combiner *c, pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);

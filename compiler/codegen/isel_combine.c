@@ -1,25 +1,27 @@
 /* isel_combine.c - instruction selection by combining (peephole): chains of PTX instructions become
- * the machine instructions that do several steps at once.
+ * machine instructions that perform several steps at once.
  *
- * As ptxas 13.0 does for sm_90 (2026-11):
+ * This follows ptxas 13.0 for sm_90 (2026-11):
  * - a product and a sum are one IMAD, or IMAD.WIDE for mul.wide and a 64-bit sum;
  * - both halves of a product are one IMAD.WIDE;
  * - a shift and a sum are LEA or LEA.HI; two sums are IADD3;
- * - a tree of logic with up to three inputs is one LOP3;
- * - a compare and the logic on its predicate are one ISETP;
- * - a field at a known place is inserted by a shift and a LOP3;
- * - a constant added to an address goes into the access, a negated factor into the sum.
- * A product that several sums use is computed in each of them, if all its uses can be folded so.
+ * - a logic tree with up to three inputs is one LOP3;
+ * - a comparison and the logic on its predicate are one ISETP;
+ * - a field at a constant position is inserted by a shift and a LOP3;
+ * - a constant added to an address is folded into the access, a negated factor into the sum.
+ * A product that several sums use is computed in each of them, if all its uses can be folded in
+ * this way.
  *
- * An instruction may move its work to a later one only if its operands still have their values
- * there. They are values (ir.h), or variables that nothing in the same block has written in
+ * An instruction can be absorbed by a later one only if its operands still have their values there.
+ * They are values (ir.h), or variables that no instruction of the same block has written in
  * between. */
 #include "compiler/codegen/isel_combine.h"
 
 #include <string.h>
 
-/* The leading zeros of a word are 31 less what FLO finds, which a sum takes along. 31 less the
- * zeros is what it finds. Another number less them is not known to be a sum of it. */
+/* The leading zeros of a word are 31 minus the result of FLO, which a sum can absorb. 31 minus the
+ * leading zeros is the result itself. It is not known that another constant minus the leading zeros
+ * becomes a sum. */
 static void leading_zeros(const combiner *c, pl_insn *i)
 {
     uint64_t from;
@@ -37,7 +39,7 @@ static void leading_zeros(const combiner *c, pl_insn *i)
     }
 }
 
-/* The greater or the lesser of two integers, chosen by a comparison of them: VIMNMX. */
+/* The maximum or minimum of two integers, selected by a comparison of them: VIMNMX. */
 static void select_bound(combiner *c, pl_insn *i)
 {
     pl_ir *x = c->x;
@@ -67,7 +69,7 @@ static void select_bound(combiner *c, pl_insn *i)
     *i = n;
 }
 
-/* 1 or 0 by a comparison of floats: FSET. */
+/* 1 or 0 selected by a comparison of floats: FSET. */
 static void select_by_pred(const combiner *c, pl_insn *i)
 {
     const uint64_t one = 0x3f800000;
@@ -86,7 +88,7 @@ static void select_by_pred(const combiner *c, pl_insn *i)
 
 /* Bit fields at constant positions. ptxas 13.0 extracts bytes and pairs of bytes with PRMT, a field
  * at bit 0 with LOP3 or SGXT, others with SHF and SGXT. Variable positions and widths take three
- * more instructions for their limits, and a constant among them a register. */
+ * more instructions for clamping, and a register for a constant among them. */
 static void extract_field(const combiner *c, pl_insn *i)
 {
     enum { PLACE = 2, WIDTH = 3 };
@@ -110,8 +112,8 @@ static void extract_field(const combiner *c, pl_insn *i)
         i->latency_class = at && place % 32 == 0 ? C_alu_x6 : C_alu_x7;
 }
 
-/* bfi with constants for place and width is a shift and a LOP3, or a PRMT; what the field covers
- * need not be cut away before. */
+/* bfi with constant position and width is a shift and a LOP3, or a PRMT; the bits that the field
+ * covers need not be cleared before. */
 static void insert_field(const combiner *c, pl_insn *i)
 {
     uint64_t place = 0, width, kept;
@@ -130,8 +132,8 @@ static void insert_field(const combiner *c, pl_insn *i)
         i->op[2] = w->op[1];
 }
 
-/* Both halves of a product are one IMAD.WIDE, or the four of a 128-bit product: the upper half's
- * instructions compute the lower one too. */
+/* Both halves of a product are one IMAD.WIDE, or the four of a 128-bit product: the instructions
+ * for the upper half compute the lower one too. */
 static void lower_half(const combiner *c, pl_insn *i)
 {
     enum { NEAR = 64 };
@@ -152,7 +154,7 @@ static void lower_half(const combiner *c, pl_insn *i)
     }
 }
 
-/* A sum: whether it became something else. */
+/* Combines a sum. Returns true if it became another instruction. */
 static bool sums(combiner *c, pl_insn *i)
 {
     const bool add = pl_insn_mnem(i) == M_add;
@@ -166,7 +168,7 @@ static bool sums(combiner *c, pl_insn *i)
     return false;
 }
 
-/* The first walk: who could take over what. */
+/* The first walk: counts uses that could absorb their operands. */
 static void note_operand(combiner *c, pl_insn *i)
 {
     bool takes = false;
@@ -202,7 +204,7 @@ static void note_operand(combiner *c, pl_insn *i)
     if (takes) pl_insn_reads_here(c->x->p, i, pl_isel_count_signs, c);
 }
 
-/* Logic of 16 bits is done in 32, whose upper halves are zero before and after. */
+/* 16-bit logic is performed in 32 bits, whose upper halves are zero before and after. */
 static void widen_logic(combiner *c, pl_insn *i)
 {
     pl_insn r = *i;
@@ -218,7 +220,7 @@ static void widen_logic(combiner *c, pl_insn *i)
     *i = r;
 }
 
-/* The second walk. */
+/* The second walk: combines. */
 static void change(combiner *c, pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -248,7 +250,7 @@ static void change(combiner *c, pl_insn *i)
         break;
     default: break;
     }
-    switch (pl_insn_mnem(i)) { /* as it is now */
+    switch (pl_insn_mnem(i)) { /* its current mnemonic */
     case M_add:
     case M_sub: leading_zeros(c, i); break;
     case M_setp: pl_isel_test_bits(c, i); break;
@@ -294,13 +296,13 @@ static bool combine_block(pl_ir *x, combiner *c)
         c->block = x->rpo[j];
         pl_ir_block *b = &x->blocks.at[c->block];
         for (c->at = 0; c->at < b->code.n; c->at++) {
-            /* Counting changes nothing; one change is as good as many. */
+            /* Counting changes nothing; after the first change no further comparison is needed. */
             if (c->counting || c->changed)
                 combine_insn(c, &b->code.at[c->at]);
             else {
                 pl_insn before = b->code.at[c->at];
                 combine_insn(c, &b->code.at[c->at]);
-                before.plan = b->code.at[c->at].plan; /* that they are known now is no change */
+                before.plan = b->code.at[c->at].plan; /* computing them is not a change */
                 before.traits = b->code.at[c->at].traits;
                 c->changed = memcmp(&before, &b->code.at[c->at], sizeof before) != 0;
             }
@@ -322,7 +324,7 @@ bool pl_pass_isel_combine(pl_ir *x)
                       .absorbing_uses = pl_arena_array(x->tmp, uint32_t, rows),
                       .tf32_uses = pl_arena_array(x->tmp, uint32_t, rows),
                       .counting = true};
-        pl_ir_constant(x, 0, 32); /* exists before rows are described */
+        pl_ir_constant(x, 0, 32); /* create it before rows are described */
         if (!pl_ir_ok(x) || !pl_ir_count(x) || !combine_block(x, &c)) return false;
         memset(c.last_write_block, 0, rows * sizeof *c.last_write_block);
         c.counting = false;
@@ -330,7 +332,8 @@ bool pl_pass_isel_combine(pl_ir *x)
         if (!combine_block(x, &c)) return false;
         if (!c.changed) {
             pl_ir_preserve_all(x);
-            break; /* dead code is removed already: gvn, or the iteration before, ended with that */
+            break; /* dead code is removed already: by gvn, or by the DCE of the previous iteration
+                    */
         }
         if (!pl_pass_dce(x)) return false;
     }

@@ -1,4 +1,5 @@
-/* isel_combine.h - instruction selection: what its parts share. Private to compiler/codegen/. */
+/* isel_combine.h - instruction selection: declarations shared by its parts. Private to
+ * compiler/codegen/. */
 #ifndef PL_COMPILER_CODEGEN_ISEL_COMBINE_H
 #define PL_COMPILER_CODEGEN_ISEL_COMBINE_H
 
@@ -9,15 +10,15 @@ typedef struct combiner {
     pl_ir *x;
     uint32_t block, at;
     uint32_t *last_write;       /* by row: position in this block of the last write, plus one */
-    uint32_t *last_write_block; /* by row: block (plus one) that position belongs to */
-    uint32_t *absorbing_uses;   /* by row: uses that could take over its computation */
-    uint32_t *tf32_uses;        /* by row: uses as tf32 by matrix units */
-    uint32_t tf32_block;        /* the last block with a conversion to tf32 in place, plus one */
-    bool counting;              /* first walk: only count */
+    uint32_t *last_write_block; /* by row: block of that position, plus one */
+    uint32_t *absorbing_uses;   /* by row: uses that could absorb its computation */
+    uint32_t *tf32_uses;        /* by row: uses as tf32 by matrix instructions */
+    uint32_t tf32_block;        /* the last block with an in-place conversion to tf32, plus one */
+    bool counting;              /* first walk: only counts */
     bool changed;
 } combiner;
 
-/* True if the row still holds what it held when the writer of `def` ran. */
+/* True if the row still has the value it had at the write described by `def`. */
 static inline bool pl_isel_stable(const combiner *c, uint32_t row, const pl_ir_reg *def)
 {
     if (row == UINT32_MAX || c->x->regs[row].ndefs == 1) return true;
@@ -25,8 +26,8 @@ static inline bool pl_isel_stable(const combiner *c, uint32_t row, const pl_ir_r
     return c->last_write_block[row] != c->block + 1 || c->last_write[row] <= def->def_index;
 }
 
-/* The name of the instruction that wrote operand k last, whether its work can be done here or not;
- * M_count: none did. Most operands need no further look. */
+/* The mnemonic of the last instruction to write operand k, whether or not it can be absorbed here;
+ * M_count: none. A quick check that suffices for most operands. */
 static inline uint16_t pl_isel_writer_name(const combiner *c, const pl_insn *i, unsigned k)
 {
     const pl_insn *w = i->op[k] == UINT32_MAX ? NULL : pl_ir_writer(c->x, i->op[k]);
@@ -35,78 +36,79 @@ static inline uint16_t pl_isel_writer_name(const combiner *c, const pl_insn *i, 
 
 /* isel_arithmetic.c */
 void pl_isel_note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use);
-/* The instruction that computed operand k, when this place may do its work instead. */
+/* The instruction that computes operand k, if it can be absorbed here; else NULL. */
 pl_insn *pl_isel_source(const combiner *c, const pl_insn *i, unsigned k);
 bool pl_isel_single(const combiner *c, uint32_t row);
-/* 64 bits times a constant whose upper half is 0 or -1: IMAD.WIDE, IMAD for the upper half, IADD3.
- */
+/* A 64-bit product with a constant whose upper half is 0 or -1: IMAD.WIDE, IMAD for the upper half,
+ * IADD3. */
 void pl_isel_short_factor(const combiner *c, pl_insn *i);
 /* a * b + c and (a << n) + c */
 bool pl_isel_multiply_add(combiner *c, pl_insn *i, unsigned bits);
 /* c - a * constant, a * b - c, and likewise with a left shift: IMAD. (c - a * b of two registers
- * takes a negation, which is no gain.) */
+ * needs a negation, which gains nothing.) */
 bool pl_isel_multiply_subtract(combiner *c, pl_insn *i, unsigned bits);
-/* (a >> n) + c, and a rotation or the middle of two registers + c: LEA.HI */
+/* (a >> n) + c, and a rotation or funnel shift + c: LEA.HI */
 bool pl_isel_shift_add(combiner *c, pl_insn *i);
-/* a << n | b >> 32 - n: SHF; of 64 bits two of them, where it is a sum, as nvcc writes a rotation:
- * of the other two ptxas makes nothing there. The shifted values have no bit in common, so a sum is
- * the same. */
+/* a << n | b >> 32 - n: SHF; two of them for 64 bits if it is a sum, as nvcc writes a rotation:
+ * ptxas does not combine the other forms. The shifted values have no bit in common, so a sum is
+ * equivalent. */
 bool pl_isel_funnel(combiner *c, pl_insn *i);
-/* A shift by a count of which only the lower five bits are taken: SHF does that by itself. */
+/* A shift whose count is masked to its lower five bits: SHF wraps the count itself. */
 void pl_isel_shift_round(combiner *c, pl_insn *i);
 /* a + b + c, a + b - c, a - (b - c), a - b - c */
 bool pl_isel_three_sums(const combiner *c, pl_insn *i, unsigned bits);
-/* max(a + b, c), min(a - b, c), and max(max(a + b, c), 0); the larger of three values; min(max(a,
- * b), 0) is one, too. A sum that counts stays, as ptxas 13.0 leaves it. */
+/* max(a + b, c), min(a - b, c), and max(max(a + b, c), 0); the maximum of three values; also
+ * min(max(a, b), 0). A counting sum is not combined, as in ptxas 13.0. */
 void pl_isel_sum_and_bound(const combiner *c, pl_insn *i);
 
 /* isel_logic.c */
-/* Up to three inputs of a tree of logic are one LOP3. So does ptxas 13.0 (100 small programs for
- * sm_90a, 2026-11). In program order, each instruction absorbs the inversion of an operand,
- * whatever its other readers. Then it absorbs the producers of its second and its first operand,
- * once. An inversion absorbs nothing, nor does a LOP3 of the PTX. */
+/* A logic tree with up to three inputs is one LOP3, as in ptxas 13.0 (100 small programs for
+ * sm_90a, 2026-11). In program order, each instruction absorbs the inversion of an operand, even if
+ * that has other uses. Then it absorbs the producers of its second and its first operand, once. An
+ * inversion absorbs nothing, nor does a LOP3 of the PTX. */
 void pl_isel_merge_logic(const combiner *c, pl_insn *i);
-/* setp, then and/or/xor with another predicate: one compare does both. If both operands are
- * compares with other readers, the first is done again, unless it compares 64-bit integers, which
- * takes two instructions. That costs no more than the logic would, and nothing if it has no other
- * reader (guards of one to four compares and each of one to three others, ptxas 13.0 for sm_90,
+/* setp followed by and/or/xor with another predicate: one comparison does both. If both operands
+ * are comparisons with other uses, the first one is duplicated, unless it compares 64-bit integers,
+ * which takes two instructions. That costs no more than the logic would, and nothing if it has no
+ * other use (guards of one to four compares and each of one to three others, ptxas 13.0 for sm_90,
  * 2026-11). */
 void pl_isel_merge_compare(const combiner *c, pl_insn *i);
 
 /* isel_operands.c */
 void pl_isel_fold_address(const combiner *c, pl_insn *i);
-/* Negation or absolute value of a float is part of its reader. */
+/* Folds the negation or absolute value of a float into its uses. */
 void pl_isel_free_sign(const combiner *c, pl_insn *i);
 void pl_isel_count_signs(void *ctx, uint32_t *row, unsigned rows, unsigned use);
-/* What the arithmetic of floats can take along. */
+/* True for float arithmetic that can fold a sign or absolute value. */
 bool pl_isel_takes_signs(const pl_insn *i);
 void pl_isel_count_cutters(void *ctx, uint32_t *row, unsigned rows, unsigned use);
-/* cvt.rna.tf32: FSETP and, in place, a guarded sum with a number that a move brings once in a
- * block, for loops before them. FSETP, IADD3 and SEL do where the value itself is wanted as well.
- * LOP3 cuts the low bits away, which a matrix unit does not look at (12 small kernels, ptxas 13.0
- * for sm_90, 2026-11). */
+/* cvt.rna.tf32: FSETP and, in place, a predicated sum with a constant that is moved to a register
+ * once per block, outside of loops. If the original value is also used, it is FSETP, IADD3 and SEL.
+ * LOP3 clears the low bits, which a matrix instruction ignores (12 small kernels, ptxas 13.0 for
+ * sm_90, 2026-11). */
 void pl_isel_round_tf32(combiner *c, pl_insn *i);
 
 /* isel_convert.c */
-/* and, then a compare of the result with zero: LOP3 writes the predicate. */
+/* and, followed by a comparison of the result with zero: LOP3 writes the predicate. */
 void pl_isel_test_bits(const combiner *c, pl_insn *i);
-/* The result of ex2 is no number that another ex2 would have to scale: it is not negative. */
+/* The operand of a scaling MUFU needs no scaling if it is a result of ex2, sqrt or abs, since it is
+ * not negative. */
 void pl_isel_unscaled(const combiner *c, pl_insn *i);
-/* A conversion to bf16 and back is F2F, which only rounds, where it would be F2FP otherwise. */
+/* A conversion to bf16 and back is F2F, which only rounds; otherwise it would be F2FP. */
 void pl_isel_is_round_trip(const combiner *c, pl_insn *i);
-/* True if a field stands at whole bytes. */
+/* True if a bit field consists of whole bytes. */
 bool pl_isel_whole_bytes(uint64_t place, uint64_t width);
-/* A byte or half of a word becomes a float: I2F takes it out of the word by itself; I2FP, which is
- * quicker, cannot. */
+/* Conversion of a byte or half of a word to float: I2F extracts it from the word itself; I2FP,
+ * which is faster, cannot. */
 void pl_isel_convert_part(const combiner *c, pl_insn *i);
-/* A number of 8 or 16 bits without sign that a load, a shift or PRMT leaves with zeros above it,
- * for this reader alone: I2FP does. */
+/* Conversion of an unsigned 8-bit or 16-bit number that a load, a shift or PRMT zero-extends only
+ * for this use: I2FP. */
 void pl_isel_convert_widened(const combiner *c, pl_insn *i);
-/* A float held between 0 and 1, from either side: what has computed it saturates, else FADD does.
- */
+/* A float clamped to [0, 1] in either order: the instruction that computes it saturates, else FADD
+ * does. */
 void pl_isel_saturate(const combiner *c, pl_insn *i);
-/* A rounding to an integral value followed by an exact conversion to an integer: F2I rounds as the
- * first one says. */
+/* A rounding to an integral value followed by an exact conversion to an integer: F2I with the
+ * rounding mode of the former. */
 void pl_isel_round_once(const combiner *c, pl_insn *i);
 
 #endif

@@ -1,9 +1,9 @@
-/* isel_convert.c - conversions and tests of bits that one instruction does. */
+/* isel_convert.c - combines conversions and bit tests into one instruction. */
 #include "compiler/codegen/isel_combine.h"
 
 #include <string.h>
 
-/* and, then a compare of the result with zero: LOP3 writes the predicate. */
+/* and, followed by a comparison of the result with zero: LOP3 writes the predicate. */
 void pl_isel_test_bits(const combiner *c, pl_insn *i)
 {
     uint64_t zero;
@@ -17,7 +17,8 @@ void pl_isel_test_bits(const combiner *c, pl_insn *i)
         w->latency_class = C_free;
 }
 
-/* The result of ex2 is no number that another ex2 would have to scale: it is not negative. */
+/* The operand of a scaling MUFU needs no scaling if it is a result of ex2, sqrt or abs, since it is
+ * not negative. */
 void pl_isel_unscaled(const combiner *c, pl_insn *i)
 {
     if (i->latency_class != C_mufu_scaled) return;
@@ -26,7 +27,7 @@ void pl_isel_unscaled(const combiner *c, pl_insn *i)
         i->latency_class = C_mufu;
 }
 
-/* A conversion to bf16 and back is F2F, which only rounds, where it would be F2FP otherwise. */
+/* A conversion to bf16 and back is F2F, which only rounds; otherwise it would be F2FP. */
 void pl_isel_is_round_trip(const combiner *c, pl_insn *i)
 {
     if (!pl_insn_has(i, W_bf16) || !pl_insn_has(i, W_f32) || !pl_insn_pure(i)) return;
@@ -36,21 +37,21 @@ void pl_isel_is_round_trip(const combiner *c, pl_insn *i)
         w->latency_class = C_cvt_rnd;
 }
 
-/* True if a field stands at whole bytes. */
+/* True if a bit field consists of whole bytes. */
 bool pl_isel_whole_bytes(uint64_t place, uint64_t width)
 {
     return place % 8 == 0 && (width == 8 || width == 16) && place + width <= 32;
 }
 
-/* The width of what a mask, a shift down or an extension leaves of a word at a whole byte, with its
- * sign or without; 0: of something else. */
+/* The width of the whole-byte part of a word that a mask, a right shift or an extension extracts,
+ * signed or unsigned; 0: it is something else. */
 static unsigned whole_part(const combiner *c, const pl_insn *w, bool sign)
 {
     const pl_form *f = &pl_forms[w->form];
     uint64_t n = 0, width = 0;
     switch ((int)pl_insn_mnem(w)) {
-    case M_and: { /* not of what is shifted down: these two are a field of bits before a mask is
-                     looked at */
+    case M_and: { /* not of a right shift: these two are combined to a bit field before masks are
+                     examined */
         const bool shifted = pl_isel_writer_name(c, w, 1) == M_shr;
         return !sign && !shifted && pl_ir_constant_value(c->x, w->op[2], &n) ? n == 0xff     ? 8
                                                                                : n == 0xffff ? 16
@@ -81,8 +82,8 @@ static unsigned whole_part(const combiner *c, const pl_insn *w, bool sign)
     }
 }
 
-/* A byte or half of a word becomes a float: I2F takes it out of the word by itself; I2FP, which is
- * quicker, cannot. */
+/* Conversion of a byte or half of a word to float: I2F extracts it from the word itself; I2FP,
+ * which is faster, cannot. */
 void pl_isel_convert_part(const combiner *c, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -99,8 +100,8 @@ void pl_isel_convert_part(const combiner *c, pl_insn *i)
     i->latency_class = C_cvt_f2i;
 }
 
-/* A number of 8 or 16 bits without sign that a load, a shift or PRMT leaves with zeros above it,
- * for this reader alone: I2FP does. */
+/* Conversion of an unsigned 8-bit or 16-bit number that a load, a shift or PRMT zero-extends only
+ * for this use: I2FP. */
 void pl_isel_convert_widened(const combiner *c, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -118,8 +119,8 @@ void pl_isel_convert_widened(const combiner *c, pl_insn *i)
         i->latency_class = C_cvt_i2f;
 }
 
-/* A float held between 0 and 1, from either side: what has computed it saturates, else FADD does.
- */
+/* A float clamped to [0, 1] in either order: the instruction that computes it saturates, else FADD
+ * does. */
 void pl_isel_saturate(const combiner *c, pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i), other = m == M_min ? M_max : M_min;
@@ -146,8 +147,8 @@ void pl_isel_saturate(const combiner *c, pl_insn *i)
     i->latency_class = computes ? C_free : C_fma;
 }
 
-/* A rounding to an integral value followed by an exact conversion to an integer: F2I rounds as the
- * first one says. */
+/* A rounding to an integral value followed by an exact conversion to an integer: F2I with the
+ * rounding mode of the former. */
 void pl_isel_round_once(const combiner *c, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];

@@ -1,4 +1,4 @@
-/* isel_logic.c - trees of logic that become one LOP3, compares that take logic along. */
+/* isel_logic.c - combines logic trees into one LOP3, and logic on predicates into comparisons. */
 #include "compiler/codegen/isel_combine.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static uint8_t pick(unsigned k)
     return (uint8_t)(k == 0 ? LUT_A : k == 1 ? LUT_B : LUT_C);
 }
 
-/* Value of a table where input k is the pattern v[k]. */
+/* Evaluates a table whose input k is the pattern v[k]. */
 static uint8_t apply(uint8_t lut, const uint8_t v[3])
 {
     uint8_t out = 0;
@@ -36,10 +36,10 @@ static bool logic_of(const pl_insn *i, logic *l)
     *l = (logic){.n = 2};
     if ((m == M_lop3 || m == M__lop3) && pl_forms[i->form].noperands == 5) {
         static const uint8_t step[3] = {
-            4, 2, 1}; /* from a bit of the table to the one where input k is set */
+            4, 2, 1}; /* distance from a table bit to the one where input k is set */
         uint8_t lut = (uint8_t)i->op[4], v[3] = {0};
         l->n = 0;
-        /* An input that does not matter is none. */
+        /* Inputs on which the result does not depend are dropped. */
         for (unsigned k = 0; k < 3; k++)
             if ((lut >> step[k] ^ lut) & (uint8_t)~pick(k)) {
                 v[k] = pick(l->n);
@@ -66,13 +66,13 @@ static bool logic_of(const pl_insn *i, logic *l)
 
 static unsigned input(logic *l, uint32_t row)
 {
-    for (unsigned k = 0; k < l->n && k < 3; k++) /* n above 3: too many */
+    for (unsigned k = 0; k < l->n && k < 3; k++) /* n above 3: too many inputs */
         if (l->in[k] == row) return k;
     if (l->n < 3) l->in[l->n] = row;
     return l->n++;
 }
 
-/* Does its inverse cost nothing? What is inverted, if so, else UINT32_MAX. */
+/* If operand k is an inversion, which is free, returns the inverted row, else UINT32_MAX. */
 static uint32_t inverted(const combiner *c, const pl_insn *i, unsigned k)
 {
     const pl_insn *w = pl_isel_source(c, i, k);
@@ -85,8 +85,8 @@ static uint32_t inverted(const combiner *c, const pl_insn *i, unsigned k)
                : UINT32_MAX;
 }
 
-/* True if the register has another reader than the instruction at hand. A constant is no register.
- * A 64-bit result of a load or a product counts two readers if its halves are used, one for each; a
+/* True if the register has uses other than the current instruction. A constant needs no register. A
+ * 64-bit result of a load or a product counts two uses if its halves are used, one for each; a
  * parameter is not in a register. */
 static bool needed_anyway(const combiner *c, uint32_t row)
 {
@@ -101,9 +101,9 @@ static bool needed_anyway(const combiner *c, uint32_t row)
                                                     : w && pl_insn_has(w, W_wide);
 }
 
-/* May what computes operand k be computed again by its user? Where it has no other one nothing is
- * done twice; where the registers that it reads are needed by others, nothing is kept longer for
- * it, and the user need not wait for it. */
+/* True if the use may duplicate the computation of operand k. If it is the only use, nothing is
+ * duplicated. If the operands' registers have other uses, no live range is extended, and the use
+ * need not wait for it. */
 static bool repeats(const combiner *c, uint32_t row, const logic *s)
 {
     if (pl_isel_single(c, row)) return true;
@@ -112,7 +112,8 @@ static bool repeats(const combiner *c, uint32_t row, const logic *s)
     return true;
 }
 
-/* An instruction has room for one number, of which a half that is all zeros or ones needs none. */
+/* True if the constants fit: an instruction encodes one, and a half that is all zeros or all ones
+ * needs none. */
 static bool room_for_numbers(const combiner *c, const logic *l)
 {
     for (unsigned half = 0; half < 2; half++) {
@@ -128,7 +129,7 @@ static bool room_for_numbers(const combiner *c, const logic *l)
     return true;
 }
 
-/* Takes what computes operand k, when its input number `at` of *l, into *l. */
+/* Merges the computation of operand k into *l, if that is one of its inputs. */
 static bool absorb(const combiner *c, const pl_insn *i, unsigned k, logic *l)
 {
     unsigned at = 0;
@@ -147,7 +148,7 @@ static bool absorb(const combiner *c, const pl_insn *i, unsigned k, logic *l)
     for (unsigned n = 0; n < l->n; n++)
         v[n] = n == at ? apply(s.lut, child) : pick(input(&m, l->in[n]));
     m.lut = apply(l->lut, v);
-    if (!pl_isel_single(c, i->op[k])) { /* else its uses become those of its user */
+    if (!pl_isel_single(c, i->op[k])) { /* otherwise its uses become those of its user */
         for (unsigned n = 0; n < s.n; n++) c->x->regs[s.in[n]].nuses++;
         c->x->regs[i->op[k]].nuses--;
     }
@@ -155,10 +156,10 @@ static bool absorb(const combiner *c, const pl_insn *i, unsigned k, logic *l)
     return true;
 }
 
-/* Up to three inputs of a tree of logic are one LOP3. So does ptxas 13.0 (100 small programs for
- * sm_90a, 2026-11). In program order, each instruction absorbs the inversion of an operand,
- * whatever its other readers. Then it absorbs the producers of its second and its first operand,
- * once. An inversion absorbs nothing, nor does a LOP3 of the PTX. */
+/* A logic tree with up to three inputs is one LOP3, as in ptxas 13.0 (100 small programs for
+ * sm_90a, 2026-11). In program order, each instruction absorbs the inversion of an operand, even if
+ * that has other uses. Then it absorbs the producers of its second and its first operand, once. An
+ * inversion absorbs nothing, nor does a LOP3 of the PTX. */
 void pl_isel_merge_logic(const combiner *c, pl_insn *i)
 {
     const pl_word type = pl_insn_type(i);
@@ -171,7 +172,7 @@ void pl_isel_merge_logic(const combiner *c, pl_insn *i)
              l.n == 2 && (row = inverted(c, &r, k)) != UINT32_MAX && row != r.op[3 - k];
              changed = true) {
             c->x->regs[row].nuses +=
-                !pl_isel_single(c, r.op[k]); /* the inversion itself goes with its last user */
+                !pl_isel_single(c, r.op[k]); /* the inversion is removed with its last use */
             c->x->regs[r.op[k]].nuses--;
             l.in[k - 1] = r.op[k] = row;
             l.lut = apply(l.lut, (const uint8_t[3]){k == 1 ? (uint8_t)~LUT_A : LUT_A,
@@ -187,10 +188,10 @@ void pl_isel_merge_logic(const combiner *c, pl_insn *i)
 
 /* ---- predicates ---- */
 
-/* setp, then and/or/xor with another predicate: one compare does both. If both operands are
- * compares with other readers, the first is done again, unless it compares 64-bit integers, which
- * takes two instructions. That costs no more than the logic would, and nothing if it has no other
- * reader (guards of one to four compares and each of one to three others, ptxas 13.0 for sm_90,
+/* setp followed by and/or/xor with another predicate: one comparison does both. If both operands
+ * are comparisons with other uses, the first one is duplicated, unless it compares 64-bit integers,
+ * which takes two instructions. That costs no more than the logic would, and nothing if it has no
+ * other use (guards of one to four compares and each of one to three others, ptxas 13.0 for sm_90,
  * 2026-11). */
 void pl_isel_merge_compare(const combiner *c, pl_insn *i)
 {

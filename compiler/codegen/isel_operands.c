@@ -1,4 +1,4 @@
-/* isel_operands.c - what goes into operands: offsets of addresses, signs, TF32. */
+/* isel_operands.c - folds into operands: address offsets, signs, TF32 rounding. */
 #include "compiler/codegen/isel_combine.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@ static bool fits(int64_t v)
     return v >= -(1 << 23) && v < 1 << 23;
 }
 
-/* A word of the constant bank by a constant: its address is the number times a power of two, of
- * which 32 bits matter. */
+/* A constant-bank access with an index: its address is the index times a power of two, of which
+ * only 32 bits are needed. */
 static void bank_index(const combiner *c, pl_insn *i, unsigned k)
 {
     pl_insn *w = pl_isel_source(c, i, k);
@@ -23,7 +23,7 @@ static void bank_index(const combiner *c, pl_insn *i, unsigned k)
     if (i->sel[PL_M_SPACE] != PL_SP_CONST || !w || pl_insn_mnem(w) != M_add ||
         !pl_isel_single(c, i->op[k]) || !pl_insn_is_integer(w, 64))
         return;
-    for (unsigned a = 1; a < 3; a++) { /* the variable's place goes into the access */
+    for (unsigned a = 1; a < 3; a++) { /* the variable's address is folded into the access */
         const pl_frame_init *at = c->x->kind.at[w->op[a]] == PL_REG_PRESET
                                       ? &c->x->f->init.at[c->x->init.at[w->op[a]]]
                                       : NULL;
@@ -53,7 +53,7 @@ void pl_isel_fold_address(const combiner *c, pl_insn *i)
     }
 }
 
-/* Negation or absolute value of a float is part of its reader. */
+/* Folds the negation or absolute value of a float into its uses. */
 void pl_isel_free_sign(const combiner *c, pl_insn *i)
 {
     pl_word t = pl_insn_type(i);
@@ -69,7 +69,7 @@ void pl_isel_count_signs(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (!(use & PL_USE_PRED)) c->absorbing_uses[*row]++;
 }
 
-/* What the arithmetic of floats can take along. */
+/* True for float arithmetic that can fold a sign or absolute value. */
 bool pl_isel_takes_signs(const pl_insn *i)
 {
     pl_word t = pl_insn_type(i);
@@ -83,10 +83,10 @@ void pl_isel_count_cutters(void *ctx, uint32_t *row, unsigned rows, unsigned use
     if (!(use & PL_USE_PRED)) c->tf32_uses[*row]++;
 }
 
-/* cvt.rna.tf32: FSETP and, in place, a guarded sum with a number that a move brings once in a
- * block, for loops before them. FSETP, IADD3 and SEL do where the value itself is wanted as well.
- * LOP3 cuts the low bits away, which a matrix unit does not look at (12 small kernels, ptxas 13.0
- * for sm_90, 2026-11). */
+/* cvt.rna.tf32: FSETP and, in place, a predicated sum with a constant that is moved to a register
+ * once per block, outside of loops. If the original value is also used, it is FSETP, IADD3 and SEL.
+ * LOP3 clears the low bits, which a matrix instruction ignores (12 small kernels, ptxas 13.0 for
+ * sm_90, 2026-11). */
 void pl_isel_round_tf32(combiner *c, pl_insn *i)
 {
     const pl_ir *x = c->x;

@@ -1,12 +1,12 @@
-/* linear_scan.c - linear-scan register allocation: which registers of the machine the live ranges
- * of a function take. See linear_scan.h.
+/* linear_scan.c - linear-scan register allocation: assigns machine registers to the live ranges of
+ * a function. See linear_scan.h.
  *
- * Linear scan with holes: values are visited in the order in which they begin to live. Each takes
- * the first registers that are free through all of its intervals (Traub, Holloway and Smith,
- * "Quality and Speed in Linear-scan Register Allocation", 1998). A 64-bit value begins at an even
- * register and the parts of a vector stand after each other, from a multiple of their number; so a
- * function may need more registers than live at once. R1 is the stack pointer. Other orders than
- * that of the scan take part too: see allocate_respecting_tails. */
+ * Linear scan with holes: values are visited in the order in which their live ranges start. Each
+ * takes the first registers that are free in all of its intervals (Traub, Holloway and Smith,
+ * "Quality and Speed in Linear-scan Register Allocation", 1998). A 64-bit value starts at an even
+ * register; the elements of a vector are adjacent, starting at a multiple of their number. So a
+ * function may need more registers than are live at once. R1 is the stack pointer. Other orders
+ * than that of the scan are tried too: see allocate_respecting_tails. */
 #include "compiler/codegen/linear_scan.h"
 
 #include <assert.h>
@@ -14,10 +14,10 @@
 
 #include "base/sort.h"
 
-/* Registers looked at; the stack pointer's. */
+/* Maximum registers examined; the stack pointer's. */
 enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, LONGEST_VECTOR = 32 };
 
-/* Registers are looked at a word at a time, positions FAN at a time. */
+/* Registers are processed a word at a time, positions FAN at a time. */
 enum {
     WORD = 64,
     PLANES = MOST / WORD,
@@ -39,15 +39,15 @@ typedef struct live_range {
 
 typedef struct interval_set {
     uint32_t width, start;
-    uint32_t group;                      /* first value of its vector, itself when it is in none */
-    uint32_t next;                       /* in the vector; NONE: the last */
-    uint32_t offset;                     /* from the vector's first register */
+    uint32_t group;                      /* first value of its vector, itself if it is in none */
+    uint32_t next;                       /* next in the vector; NONE: last */
+    uint32_t offset;                     /* offset in its vector, in registers */
     uint32_t first_interval, nintervals; /* its intervals, after sorting */
-    /* Range in `tail` of the pass: where its registers have still to be read. */
+    /* Range in `tail` of the pass: where its registers have not been read yet. */
     uint32_t tail, ntails;
-    uint32_t line;      /* of the text: the first that writes it; NONE: none does */
+    uint32_t line;      /* source line: the first that writes it; NONE: none does */
     uint32_t conflicts; /* first of the values read together with it, index in `aparts` plus one */
-    uint32_t reg;       /* its first register; NONE: not chosen yet */
+    uint32_t reg;       /* its first register; NONE: not assigned yet */
 } interval_set;
 
 typedef struct bank_conflict {
@@ -68,19 +68,20 @@ struct pl_linear_scan {
         size_t n, cap;
     } aparts;
     interval *s, *tail; /* by value */
-    bool heeding;       /* of tails */
-    /* Which of WORD registers are taken at which position, a bit for each. A plane has a word for
-     * each position (level 0) and, at each level above, two for each FAN of the level below: `any`
-     * says what is taken in one of them at least, `all` what an interval took from the first to the
-     * last of them; the levels below do not repeat that. So an interval costs a few words at each
-     * level, however long it is, and all registers are looked at together. */
+    bool heeding;       /* tails are respected */
+    /* The occupation of WORD registers by position, one bit each. A plane has a word for each
+     * position (level 0) and, at each higher level, two for each FAN of the level below: `any`
+     * holds registers occupied in at least one of them, `all` those that an interval occupies from
+     * the first to the last of them; the levels below do not repeat the latter. So an interval
+     * costs a few words per level regardless of its length, and all registers are examined
+     * together. */
     uint64_t *plane[PLANES];
-    uint64_t *tails[PLANES], *starts[PLANES]; /* the same for tails, and for the positions at which
-                                                 the contents of a register begin */
-    uint32_t planes;                          /* those of which some register has been taken */
-    /* Where their words begin; at level 0 both are one. */
+    uint64_t *tails[PLANES], *starts[PLANES]; /* likewise for tails, and for positions at which the
+                                                 contents of a register start */
+    uint32_t planes;                          /* number of planes with an occupied register */
+    /* offsets of their words; at level 0 both are the same */
     uint32_t levels, any[LEVELS], all[LEVELS];
-    size_t words; /* of a plane */
+    size_t words; /* in a plane */
 };
 
 pl_linear_scan *pl_linear_scan_new(pl_arena *a, uint32_t values, const pl_register_counts *of)
@@ -89,7 +90,7 @@ pl_linear_scan *pl_linear_scan_new(pl_arena *a, uint32_t values, const pl_regist
     c->a = a;
     c->n = values;
     c->of = *of;
-    if (c->of.spread > WORD) c->of.spread = WORD; /* a search for another register */
+    if (c->of.spread > WORD) c->of.spread = WORD; /* limit of the search for another register */
     c->v = pl_arena_array(a, interval_set, values + 1);
     if (!c->v || !pl_arena_ok(a)) return NULL;
     for (uint32_t k = 0; k < values; k++)
@@ -140,8 +141,8 @@ void pl_linear_scan_bank_conflict(pl_linear_scan *c, uint32_t a, uint32_t b)
 void pl_linear_scan_live_range(pl_linear_scan *c, uint32_t v, uint32_t from, uint32_t to)
 {
     if (from >= to || !c->v[v].width) return;
-    /* What touches the latest one joins it, and that perhaps the one before it: values live
-     * through many blocks, one after the other. */
+    /* An interval adjacent to the latest one is merged with it, and possibly with the preceding
+     * one: values are often live through many consecutive blocks. */
     for (unsigned k = 0; k < 2 && c->lives.n; k++) {
         const live_range *l = &c->lives.at[c->lives.n - 1];
         if (l->value != v || (l->interval.to != from && l->interval.from != to)) break;
@@ -157,7 +158,7 @@ void pl_linear_scan_read_tail(pl_linear_scan *c, uint32_t v, uint32_t from, uint
     if (from < to && c->v[v].width) *pl_push(c->a, &c->tails_of) = (live_range){v, {from, to}};
 }
 
-/* The intervals by where they begin (counting sort): numbers of `lives`. */
+/* Sorts the intervals by start (counting sort): indices of `lives`. */
 static uint32_t *by_start(pl_linear_scan *c)
 {
     uint32_t last = 0;
@@ -173,7 +174,7 @@ static uint32_t *by_start(pl_linear_scan *c)
     return order;
 }
 
-/* Puts the intervals of every value in order; those that touch become one. */
+/* Sorts the intervals of every value and merges adjacent ones. */
 static bool gather(pl_linear_scan *c)
 {
     const uint32_t *order = by_start(c);
@@ -206,9 +207,9 @@ static bool gather(pl_linear_scan *c)
     return true;
 }
 
-/* ---- which registers are taken ---- */
+/* ---- occupied registers ---- */
 
-/* How a plane is laid out. */
+/* Computes the layout of a plane. */
 static void lay_out(pl_linear_scan *c)
 {
     uint32_t end = 0;
@@ -228,9 +229,9 @@ static void lay_out(pl_linear_scan *c)
     }
 }
 
-/* The registers of a plane that are taken somewhere in the interval. Looked at are the levels
- * before the first position that is a multiple of FAN, and after the last one. What is between is
- * looked at further up. */
+/* The registers of a plane that are occupied anywhere in the interval. At each level, the positions
+ * before the first multiple of FAN and after the last one are examined; the part in between is
+ * examined at the next level. */
 static uint64_t taken_in(const pl_linear_scan *c, const uint64_t *plane, interval s)
 {
     uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
@@ -238,7 +239,7 @@ static uint64_t taken_in(const pl_linear_scan *c, const uint64_t *plane, interva
     for (uint32_t k = 0;; k++) {
         const uint64_t *any = plane + c->any[k];
         uint32_t head = (from + FAN - 1) & ~(uint32_t)(FAN - 1), tail = to & ~(uint32_t)(FAN - 1);
-        if (head >= tail || k + 1 == c->levels) /* nothing is between */
+        if (head >= tail || k + 1 == c->levels) /* no part in between */
             head = tail = to;
         for (; from < head; from++) taken |= any[from];
         for (uint32_t at = tail; at < to; at++) taken |= any[at];
@@ -279,9 +280,9 @@ static interval start_of(interval s)
     return (interval){s.from, s.from + 1};
 }
 
-/* The registers of plane p that are not free through all of the value's intervals. Also those that
- * have still to be read where one begins, or where something begins that would have to wait for the
- * value's own readers. */
+/* The registers of plane p that are not free in all of the value's intervals. They include those
+ * not yet read where an interval starts, and those whose contents start where the value's own tails
+ * would delay them. */
 static uint64_t taken(const pl_linear_scan *c, const interval_set *v, uint32_t p)
 {
     uint64_t t = p ? 0 : 1u << STACK;
@@ -300,7 +301,7 @@ static uint64_t *new_time_plane(pl_linear_scan *c)
     return pl_arena_array(c->a, uint64_t, c->words);
 }
 
-/* The value takes its registers from `row` on: those in one plane together. */
+/* Assigns the registers from `row` on to the value, one plane at a time. */
 static void take(pl_linear_scan *c, uint32_t row, const interval_set *v)
 {
     for (uint32_t end = row + v->width, n; row < end && row < MOST; row += n) {
@@ -323,7 +324,7 @@ static void take(pl_linear_scan *c, uint32_t row, const interval_set *v)
     }
 }
 
-/* Where the vector can begin: a bit for each register of plane p. */
+/* The registers of plane p at which the vector can start, one bit each. */
 static uint64_t places(const pl_linear_scan *c, uint32_t group, uint32_t p)
 {
     uint64_t t = 0;
@@ -336,15 +337,15 @@ static uint64_t places(const pl_linear_scan *c, uint32_t group, uint32_t p)
     return ~t;
 }
 
-/* The first register from which so many are free, at a multiple of `step`; *others: bits of those
- * of its plane that would do too. */
+/* The first register at a multiple of `step` from which that many are free; *others: a mask of the
+ * alternatives in its plane. */
 static uint32_t first_place(const pl_linear_scan *c, uint32_t group, uint32_t rows, uint32_t step,
                             uint64_t *others)
 {
     const uint64_t aligned = step == 1 ? UINT64_MAX : step == 2 ? UINT64_MAX / 3 : UINT64_MAX / 15;
     for (uint32_t p = 0;; p++) {
         *others = places(c, group, p);
-        if (p + 1 == PLANES) /* somewhere they must be */
+        if (p + 1 == PLANES) /* guarantees a result */
             *others |= UINT64_MAX << (WORD - rows);
         if (*others & aligned) return p * WORD + (uint32_t)__builtin_ctzll(*others & aligned);
     }
@@ -354,8 +355,8 @@ typedef struct start {
     uint32_t at, group, rows, line;
 } start;
 
-/* Orders in which values take their registers: by where they begin, wide ones first; by the lines
- * of the text, before instructions were moved. */
+/* Orders in which values are assigned: by the start of their live range, wide ones first; by source
+ * line, before instructions were moved. */
 enum { FIRST_BORN, AS_WRITTEN };
 
 static uint64_t place_in(const start *s, int by)
@@ -365,7 +366,7 @@ static uint64_t place_in(const start *s, int by)
                             : (uint64_t)narrow << 32 | s->at;
 }
 
-/* What is equal stays in its order. `key` is for 2 n, `copy` for n. */
+/* A stable sort. `key` has space for 2 n entries, `copy` for n. */
 static void put_in_order(start *order, uint32_t n, int by, pl_key *key, start *copy)
 {
     for (uint32_t k = 0; k < n; k++) key[k] = (pl_key){place_in(&order[k], by), k};
@@ -374,7 +375,7 @@ static void put_in_order(start *order, uint32_t n, int by, pl_key *key, start *c
     for (uint32_t k = 0; k < n; k++) order[k] = copy[key[k].what];
 }
 
-/* How many of the values read together with v are in each bank. */
+/* Counts the values read together with v in each bank. */
 static void conflicts_nearby(const pl_linear_scan *c, const interval_set *v, uint32_t *n)
 {
     for (uint32_t k = 0; k < BANKS; k++) n[k] = 0;
@@ -384,8 +385,9 @@ static void conflicts_nearby(const pl_linear_scan *c, const interval_set *v, uin
     }
 }
 
-/* Takes registers in this order. Values of one register are spread over the first `spread` banks,
- * to differ from what is read with them. Stops as soon as it takes more than `enough`. */
+/* Assigns registers in this order. Values of one register are spread over the banks of the first
+ * `spread` registers, to avoid conflicts with values read together. Stops once it takes more than
+ * `enough`. */
 static uint32_t scan_in_order(pl_linear_scan *c, const start *order, uint32_t n, uint32_t spread,
                               uint32_t enough)
 {
@@ -421,8 +423,8 @@ static uint32_t scan_in_order(pl_linear_scan *c, const start *order, uint32_t n,
     return max;
 }
 
-/* No order comes to fewer: registers that hold something at one moment, and the stack pointer. 0:
- * out of memory. */
+/* A lower bound for any order: the maximum number of registers live at once, and the stack pointer.
+ * 0: out of memory. */
 static uint32_t min_registers(const pl_linear_scan *c)
 {
     uint32_t last = 0, n = 0, max = 0;
@@ -443,7 +445,7 @@ static uint32_t min_registers(const pl_linear_scan *c)
     return max + 1;
 }
 
-/* Values in the order in which they take registers; returns how many. */
+/* Lists values in assignment order; returns their number. */
 static uint32_t list_starts(const pl_linear_scan *c, start *order, int by, pl_key *key, start *copy)
 {
     uint32_t n = 0;
@@ -458,7 +460,7 @@ static uint32_t list_starts(const pl_linear_scan *c, start *order, int by, pl_ke
     return n;
 }
 
-/* Puts the tails of every value together. */
+/* Groups the tails by value. */
 static bool gather_tails(pl_linear_scan *c)
 {
     c->tail = pl_arena_array(c->a, interval, c->tails_of.n + 1);
@@ -476,12 +478,12 @@ static bool gather_tails(pl_linear_scan *c)
     return true;
 }
 
-/* With registers kept for those who have still to read them, which ptxas does where they abound; 0:
- * out of memory. The order in which ptxas gives registers to values is known for straight code
- * only, where it is that of the text before instructions are moved; after that it finds better
- * places for some. Half-way between that order's number and the one of the order in which values
- * begin is nearest to those of ptxas 13.0. Of 792 recorded launches (2026-11) the 8 registers that
- * hold it are the same in 602, and in 583 to 594 with any one order. */
+/* Avoids the registers of queued instructions that have not read them yet, as ptxas does if
+ * registers are plentiful; 0: out of memory. The order in which ptxas assigns registers is known
+ * for straight-line code only, where it is source order before instructions are moved; after that
+ * it improves some assignments. The mean of the counts for that order and for the order of
+ * live-range starts is closest to ptxas 13.0. For 792 recorded launches (2026-11), the granule of 8
+ * registers that contains it is the same in 602, and in 583 to 594 with either order alone. */
 static uint32_t allocate_respecting_tails(pl_linear_scan *c, start *order, pl_key *key, start *copy)
 {
     static const uint8_t orders[] = {FIRST_BORN, AS_WRITTEN};
@@ -497,9 +499,9 @@ static uint32_t allocate_respecting_tails(pl_linear_scan *c, start *order, pl_ke
     return both / 2;
 }
 
-/* Where registers abound readers in queues are heeded. Beyond that, ptxas moves values from
- * register to register. It does not let a thread have a unit more than all that lives at once needs
- * (in 43 of 54 kernels in which that is more than 32). */
+/* If registers are plentiful, queued readers are respected. Otherwise, ptxas moves values between
+ * registers. It does not give a thread an allocation unit more than the maximum live at once
+ * requires (in 43 of 54 kernels in which that is more than 32). */
 uint32_t pl_linear_scan_count(pl_linear_scan *c, bool thorough)
 {
     start *order = pl_arena_array(c->a, start, c->n + 1),

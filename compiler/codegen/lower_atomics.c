@@ -1,14 +1,14 @@
-/* lower_atomics.c - atomic operations as the hardware has them.
+/* lower_atomics.c - lowers atomic operations to those of the hardware.
  *
- * An atomic operation whose old value has no reader becomes a reduction (RED). Shared memory adds
- * 32-bit integers and does compare-and-swap; sums of floats and 64-bit operations become a loop:
- * LDS, the operation, ATOMS.CAST.SPIN, ISETP and BRA. The compare-and-swap serves one lane of each
- * bank at a time, so the loop takes as many iterations as lanes share a bank (ptxas 13.0 for sm_90;
- * tests/data/micro/cast.tsv.xz, 2026-11).
+ * An atomic operation whose old value is unused becomes a reduction (RED). Shared memory adds
+ * 32-bit integers and performs compare-and-swap; sums of floats and 64-bit operations become a
+ * loop: LDS, the operation, ATOMS.CAST.SPIN, ISETP and BRA. The compare-and-swap serves one lane
+ * per bank at a time, so the loop takes as many iterations as lanes share a bank (ptxas 13.0 for
+ * sm_90; tests/data/micro/cast.tsv.xz, 2026-11).
  *
- * Where all lanes have one address, one lane does the operation for its warp
- * (compiler/codegen/insert_reconvergence.c). An address at a constant distance from a parameter is
- * put into a register (add_offsets). */
+ * If the address is uniform, one lane performs the operation for its warp
+ * (compiler/codegen/insert_reconvergence.c). An address at a constant offset from a parameter is
+ * computed in a register (add_offsets). */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -24,7 +24,7 @@ static bool is_atomic(const pl_insn *i)
     return is_atom(i) || pl_insn_mnem(i) == M_red;
 }
 
-/* atom d, [a], b without a reader of d: red [a], b. */
+/* atom d, [a], b with d unused: red [a], b. */
 static void reduce(pl_ir *x, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -47,8 +47,8 @@ static void reduce(pl_ir *x, pl_insn *i)
     *i = r;
 }
 
-/* ptxas 13.0 keeps ATOMG in functions with a fence, wherever it stands (25 kernels made for it,
- * sm_90, 2026-11). */
+/* ptxas 13.0 keeps ATOMG in functions with a fence, regardless of its position (25 kernels made for
+ * it, sm_90, 2026-11). */
 static bool reduce_all(pl_ir *x)
 {
     if (!pl_ir_any(x, is_atom) || pl_ir_any(x, pl_insn_is_fence)) return true;
@@ -60,8 +60,8 @@ static bool reduce_all(pl_ir *x)
 
 /* ---- loops ---- */
 
-/* What a loop computes between its load and its compare-and-swap: W_none for an operation that
- * shared memory does by itself. */
+/* The operation of a loop between its load and its compare-and-swap; W_none: shared memory supports
+ * the operation directly. */
 static pl_word loops(const pl_insn *i)
 {
     static const pl_word wide[] = {W_add, W_min, W_max, W_and, W_or, W_xor};
@@ -81,7 +81,7 @@ static bool is_loop(const pl_insn *i)
     return loops(i) != W_none;
 }
 
-/* An instruction at the end of a block. */
+/* Appends an instruction to a block. */
 static pl_insn *append(pl_ir *x, uint32_t block, uint32_t line, uint16_t mnem, unsigned noperands,
                        const pl_word *words, unsigned n)
 {
@@ -89,7 +89,7 @@ static pl_insn *append(pl_ir *x, uint32_t block, uint32_t line, uint16_t mnem, u
     return i && pl_insn_make(i, mnem, noperands, words, n) ? i : NULL;
 }
 
-/* An access to the word that an atomic operation is about, at operand 1. */
+/* Appends an access to the word of an atomic operation, with its address as operand 1. */
 static pl_insn *append_access(pl_ir *x, uint32_t block, const pl_insn *atomic, uint16_t mnem,
                               unsigned noperands, const pl_word *words, unsigned n)
 {
@@ -104,7 +104,8 @@ static pl_insn *append_access(pl_ir *x, uint32_t block, const pl_insn *atomic, u
     return i;
 }
 
-/* The instruction at `at` of block b becomes a loop of its own; *rest gets what stood after it. */
+/* Turns the instruction at `at` of block b into a loop; *rest is the block with the instructions
+ * after it. */
 static bool make_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *rest)
 {
     const pl_insn old = x->blocks.at[b].code.at[at];
@@ -138,7 +139,7 @@ static bool make_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *rest)
         append_access(x, loop, &old, M_ld, 3, (pl_word[]){W_relaxed, W_cta, W_shared, bits}, 4);
     if (!i) return false;
     i->op[0] = seen;
-    if (choice) { /* what does not change the word need not be written */
+    if (choice) { /* a value that does not change the word need not be written */
         pl_ir_jump(
             x, loop, line,
             pl_ir_compare(x, loop, line, op == W_min ? W_le : W_ge, type, seen, value, PL_PT),
@@ -152,7 +153,7 @@ static bool make_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *rest)
                    real ? 2 : 1);
         if (!i) return false;
         i->op[0] = next;
-        i->op[1] = seen; /* of two NaNs the first counts */
+        i->op[1] = seen; /* of two NaNs the first one is returned */
         i->op[2] = value;
     }
     i = append_access(x, swap, &old, M__cast, 4, (pl_word[]){W_shared, bits}, 2);
@@ -181,10 +182,10 @@ static bool make_loops(pl_ir *x)
     return true;
 }
 
-/* ---- places a constant after a parameter ---- */
+/* ---- constant offsets from parameters ---- */
 
-/* A parameter and a number in a register of a thread; the block that comes before all that use it,
- * and of those in it the first. */
+/* The sum of a parameter and a constant in a vector register; the block that dominates all its
+ * uses, and the first position in it. */
 typedef struct address_sum {
     uint32_t base, block, line, row;
     size_t at;
@@ -213,7 +214,8 @@ static bool is_global(const pl_insn *i)
            !(i->sel[PL_M_FLAGS] & PL_MF_ADDR32);
 }
 
-/* The address operand of an atomic operation at a constant offset from a parameter. */
+/* True for an atomic operation at a constant offset from a parameter; *operand is its address
+ * operand. */
 static bool is_after(const pl_ir *x, const pl_insn *i, unsigned *operand)
 {
     *operand = is_atom(i) ? 1 : 0;
@@ -248,10 +250,11 @@ static bool emit_sum(pl_ir *x, address_sum *s)
     return true;
 }
 
-/* ptxas 13.0 (sm_90, 40 small kernels, 2026-11) adds a number to a parameter in the uniform
- * datapath when an atomic operation is to be done there. It moves the sum into registers (ULDC,
- * UIADD3, UIADD3.X, two MOV). Loads and stores have the number in the instruction. All others at
- * numbers after the same parameter are reached from that sum, which is made before all of them. */
+/* ptxas 13.0 (sm_90, 40 small kernels, 2026-11) adds a constant to a parameter in the uniform
+ * datapath if it is the address of an atomic operation. It moves the sum into vector registers
+ * (ULDC, UIADD3, UIADD3.X, two MOV). Loads and stores encode the constant. All other atomic
+ * operations at offsets from the same parameter use that sum, which is computed before all of
+ * them. */
 static bool add_offsets(pl_ir *x)
 {
     if (!pl_ir_any(x, is_global)) return true;

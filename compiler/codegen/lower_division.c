@@ -1,32 +1,33 @@
-/* lower_division.c - 32-bit division by multiplication, and the subroutines after quotients and
- * roots.
+/* lower_division.c - lowers 32-bit division to multiplication, and inserts subroutines after
+ * quotients and roots.
  *
- * The hardware has no divider. With a scaled reciprocal of the divisor b, h = 2^32/b or less by
- * few, h * a >> 32 is the quotient or up to two less. Two comparisons of what remains with the
- * divisor find out. A divisor of zero gives all ones. What depends on the divisor alone is done
- * once for all divisions by it, outside of loops that do not change it; quotient and remainder of
- * the same two are one division. The sequences are those of ptxas 13.0 for sm_90 (2026-11), which
- * makes the reciprocal of a divisor that is a constant as it makes any other.
+ * The hardware has no divider. With a scaled reciprocal of the divisor b, h = 2^32/b or slightly
+ * less, h * a >> 32 is the quotient or up to two less. Two comparisons of the remainder with the
+ * divisor correct it. A divisor of zero yields all ones. Computations that depend only on the
+ * divisor are shared by all divisions by it, and hoisted out of loops in which it is invariant;
+ * quotient and remainder of the same operands are one division. The sequences are those of ptxas
+ * 13.0 for sm_90 (2026-11), which computes the reciprocal of a constant divisor like that of any
+ * other.
  *
- * Quotients, reciprocals and roots of floating-point values are short sequences that do not take
- * every operand: a zero divided by something, the root of zero, numbers with extreme exponents go
- * through a subroutine. ~slow stands after each of them for that; it costs nothing when no lane
- * needs it (emu/sm/division_slow_path.c). */
+ * Quotients, reciprocals and roots of floating-point values are short sequences that do not handle
+ * every operand: a zero dividend, the root of zero, and numbers with extreme exponents go through a
+ * subroutine. ~slow is inserted after each of them for that; it costs nothing if no lane needs it
+ * (emu/sm/division_slow_path.c). */
 #include <string.h>
 
 #include "compiler/passes.h"
 #include "compiler/analysis/divergence.h"
 
-/* A divisor: the row; of its size (the divisor itself, where it has no sign) the scaled reciprocal,
- * itself and its negative; all its bits inverted, UINT32_MAX: one division does that; is it not
- * zero? PL_PT: it is known. */
+/* Values derived from a divisor: the scaled reciprocal of its magnitude (the divisor itself if
+ * unsigned), that magnitude (size) and its negative (less). inverse: its complement; UINT32_MAX:
+ * its only division computes it. some: the predicate "not zero"; PL_PT: known to be true. */
 typedef struct divisor_parts {
     uint32_t row, block;
     pl_word type;
     uint32_t reciprocal, size, less, inverse, some;
 } divisor_parts;
 
-/* Where instructions go. */
+/* An insertion point. */
 typedef struct insert_point {
     uint32_t block, line;
     size_t at;
@@ -38,9 +39,9 @@ typedef struct divider {
         divisor_parts *at;
         size_t n, cap;
     } done;
-    uint32_t *divisions; /* by row: how many there are */
-    bool calls; /* preparations are not kept across calls: they serve their block up to the next one
-                 */
+    uint32_t *divisions; /* by row: number of divisions by it */
+    bool calls; /* derived values are not kept live across calls: they serve their block up to the
+                   next one */
 } divider;
 
 static bool is_division(const pl_insn *i)
@@ -52,7 +53,7 @@ static bool is_division(const pl_insn *i)
 
 enum { WORDS = 4 };
 
-/* Adds an instruction that writes row `to`, of a comparison the predicate. */
+/* Inserts an instruction that writes row `to`, or for a comparison predicate `to`. */
 static pl_insn *put(divider *d, const insert_point *p, uint32_t to, uint16_t mnem,
                     const pl_word words[WORDS], const uint32_t from[3])
 {
@@ -60,7 +61,7 @@ static pl_insn *put(divider *d, const insert_point *p, uint32_t to, uint16_t mne
     pl_insn *i = pl_ir_insert_deferred(d->x, p->block, p->at);
     while (nwords < WORDS && words[nwords] != W_none) nwords++;
     while (operands < 4 && from[operands - 1] != UINT32_MAX) operands++;
-    const unsigned first = mnem == M_setp ? 2 : 1; /* after the second predicate of a comparison */
+    const unsigned first = mnem == M_setp ? 2 : 1; /* after a comparison's second predicate */
     if (!i || !pl_insn_make(i, mnem, operands + first - 1, words, nwords)) return NULL;
     i->op[0] = to;
     for (unsigned k = 1; k < operands; k++) i->op[k + first - 1] = from[k - 1];
@@ -76,7 +77,7 @@ static uint32_t make(divider *d, const insert_point *p, uint16_t mnem, const pl_
     return to;
 }
 
-/* Where predicate `guard` is true, or false, `row` becomes something else. */
+/* Inserts a predicated instruction that replaces the value of `row`. */
 static void change(divider *d, const insert_point *p, uint32_t guard, bool negated, uint32_t row,
                    uint16_t mnem, const pl_word words[WORDS], uint32_t a, uint32_t b)
 {
@@ -92,14 +93,14 @@ static const pl_word b32[WORDS] = {W_b32}, s32[WORDS] = {W_s32}, low[WORDS] = {W
                      reaches[WORDS] = {W_ge, W_u32}, negative[WORDS] = {W_lt, W_s32},
                      other[WORDS] = {W_ne, W_s32};
 
-/* A register that is written once, or a constant. */
+/* True for a register with one write, or a constant. */
 static bool has_one_value(const pl_ir *x, uint32_t row)
 {
     return row < x->f->rows && (x->kind.at[row] == PL_REG_PRESET ||
                                 (row < x->nregs_described && x->regs[row].ndefs == 1));
 }
 
-/* The size of an operand with a sign. */
+/* The magnitude of a signed operand. */
 static uint32_t size_of(divider *d, const insert_point *p, uint32_t row)
 {
     uint64_t n;
@@ -108,12 +109,13 @@ static uint32_t size_of(divider *d, const insert_point *p, uint32_t row)
     return make(d, p, M_abs, s32, row, NOTHING, NOTHING);
 }
 
-/* The reciprocal of a size, scaled by 2^32: in single precision, rounded so that it is not too
- * large, and a step of Newton's method. */
+/* The reciprocal of a magnitude, scaled by 2^32: in single precision, rounded so that it is not too
+ * large, and refined by a Newton step. */
 static uint32_t emit_reciprocal(divider *d, const insert_point *p, const divisor_parts *b)
 {
     const bool known = b->less != NOTHING;
-    /* added to the bits of a float: 2^32 times as much, and two places less */
+    /* added to the bits of a float: multiplies by 2^32, and subtracts two units in the last
+     * place */
     const uint32_t scale = pl_ir_constant(d->x, 0x0ffffffe, 32);
     uint32_t f =
         make(d, p, M_cvt, (const pl_word[WORDS]){W_rp, W_f32, b->type}, b->size, NOTHING, NOTHING);
@@ -127,7 +129,7 @@ static uint32_t emit_reciprocal(divider *d, const insert_point *p, const divisor
     return make(d, p, M_mad, high, f, miss, f);
 }
 
-/* A parameter: ptxas reads it where it is needed, and takes the size of one as often. */
+/* True for a parameter: ptxas reads it at each use, and computes its magnitude as often. */
 static bool is_parameter(const pl_ir *x, uint32_t row)
 {
     if (row >= x->f->rows || x->regs[row].ndefs != 1 || x->regs[row].def_block == PL_IR_NONE)
@@ -137,8 +139,8 @@ static bool is_parameter(const pl_ir *x, uint32_t row)
            w->sel[PL_M_SPACE] == PL_SP_PARAM;
 }
 
-/* What is known of the divisor of the division at p, which is done before it or farther out.
- */
+/* The derived values of the divisor of the division at p, computed before it or hoisted further
+ * out. */
 static divisor_parts prepare(divider *d, uint32_t row, pl_word type, const insert_point *p)
 {
     pl_ir *x = d->x;
@@ -166,7 +168,7 @@ static divisor_parts prepare(divider *d, uint32_t row, pl_word type, const inser
         to.less = pl_ir_constant(x, 0u - (uint32_t)n, 32);
     to.reciprocal = emit_reciprocal(d, &at, &to);
     if (!number) {
-        if (type == W_s32 && !is_parameter(x, row)) /* ptxas does not take the other one for this */
+        if (type == W_s32 && !is_parameter(x, row)) /* ptxas does not reuse the other magnitude */
             to.less = make(d, &at, M_neg, s32, make(d, &at, M_abs, s32, row, NOTHING, NOTHING),
                            NOTHING, NOTHING);
         to.some = make(d, &at, M_setp, other, row, pl_ir_constant(x, 0, 32), NOTHING);
@@ -177,8 +179,8 @@ static divisor_parts prepare(divider *d, uint32_t row, pl_word type, const inser
     return to;
 }
 
-/* The other division after instruction k of its block, the remainder if that is the quotient;
- * none: NOTHING. */
+/* The counterpart of division k in its block, the remainder for a quotient and vice versa; NOTHING:
+ * none. */
 static size_t other_one(const pl_ir *x, uint32_t block, size_t k)
 {
     const pl_insn *i = &x->blocks.at[block].code.at[k];
@@ -193,8 +195,8 @@ static size_t other_one(const pl_ir *x, uint32_t block, size_t k)
     return NOTHING;
 }
 
-/* The rest of a division: the sign of its result, and what a divisor of zero gives; instruction k
- * of the block becomes a copy. */
+/* Completes a division: the sign of its result, and the result for a zero divisor; instruction k of
+ * the block becomes a copy. */
 static void finish(divider *d, const divisor_parts *b, const insert_point *p, size_t k,
                    uint32_t result)
 {
@@ -220,8 +222,8 @@ static void finish(divider *d, const divisor_parts *b, const insert_point *p, si
     }
 }
 
-/* The division, and the other one of the same two, become copies of what is computed before
- * it. */
+/* Lowers the division, and its counterpart with the same operands, which become copies of results
+ * computed before it. */
 static void divide(divider *d, uint32_t block, size_t k)
 {
     pl_ir *x = d->x;
@@ -243,8 +245,7 @@ static void divide(divider *d, uint32_t block, size_t k)
         b.less != NOTHING
             ? make(d, &p, M_mad, low, q, b.less, of)
             : make(d, &p, M_mad, low, make(d, &p, M_neg, s32, q, NOTHING, NOTHING), size, of);
-    const bool less =
-        with_sign && !number; /* the question that ptxas asks: is the divisor greater? */
+    const bool less = with_sign && !number; /* ptxas then tests whether the divisor is greater */
     uint32_t more = less ? make(d, &p, M_setp, above, b.size, r, NOTHING)
                          : make(d, &p, M_setp, reaches, r, b.size, NOTHING);
     change(d, &p, more, less, r, M_sub, s32, r, size);
@@ -294,7 +295,7 @@ bool pl_pass_lower_division(pl_ir *x)
 
 /* ---- slow paths ---- */
 
-/* Quotients and roots with an exact rounding, and what comes after each. */
+/* Correctly rounded quotients and roots, and the latency class of each with uniform operands. */
 static const struct {
     uint16_t mnem;
     pl_word op, type;
@@ -303,8 +304,8 @@ static const struct {
              {M_sqrt, W_sqrt, W_f32, C_sqrt_f32_rn_same}, {M_div, W_div, W_f64, C_div_f64_same},
              {M_rcp, W_rcp, W_f64, C_rcp_f64_same},       {M_sqrt, W_sqrt, W_f64, C_sqrt_f64_same}};
 
-/* With uniform operands all lanes go to the subroutine together, so that they need not reconverge
- * after it. */
+/* True if the operands are uniform: all lanes go to the subroutine together, so that they need not
+ * reconverge after it. */
 static bool all_the_same(const pl_ir *x, const pl_divergence *v, const pl_insn *i)
 {
     bool same = i->guard <= PL_PF || !v->pred[i->guard];
@@ -320,7 +321,7 @@ bool pl_pass_insert_slow_paths(pl_ir *x)
     if (!pl_ir_analyze(x) || !pl_divergence_find(&v, x)) return false;
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
-            if (!pl_insn_is_ieee_div_sqrt(&x->blocks.at[b].code.at[k])) /* nearly all */
+            if (!pl_insn_is_ieee_div_sqrt(&x->blocks.at[b].code.at[k])) /* most instructions */
                 continue;
             const pl_insn div = x->blocks.at[b].code.at[k];
             size_t n = 0;

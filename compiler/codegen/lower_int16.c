@@ -1,27 +1,27 @@
-/* lower_int16.c - 16-bit integer work is done in 32-bit registers: some instructions take a value
- * only when its upper half is right.
+/* lower_int16.c - lowers 16-bit integer operations to 32-bit registers: some instructions require a
+ * certain upper half of their operands.
  *
- * ptxas 13.0 (sm_90, sequences of a load, an operation and a use compared, 2026-11) lets the upper
- * half of a 16-bit value be anything. A sum, a logic operation, a shift left, a store do not look
- * at it, and cutting a word to 16 bits is no instruction. Comparisons, wide products, shifts right
- * and the way back to 32 bits need zeros there (LOP3, or PRMT), the signed ones copies of the sign
- * (PRMT), and so do both factors of mul.lo.s16. Bytes, what a load or a mask has extended, and what
- * was shifted down are right already. A difference of two registers is three instructions: the
- * negation is cut first. */
+ * ptxas 13.0 (sm_90, sequences of a load, an operation and a use compared, 2026-11) leaves the
+ * upper half of a 16-bit value undefined. A sum, a logic operation, a left shift and a store ignore
+ * it, and truncating a word to 16 bits takes no instruction. Comparisons, wide products, right
+ * shifts and conversions back to 32 bits require zeros there (LOP3, or PRMT), the signed ones
+ * copies of the sign (PRMT), and so do both factors of mul.lo.s16. Bytes, values extended by a load
+ * or a mask, and results of right shifts are extended already. A difference of two registers is
+ * three instructions: the negation is truncated first. */
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
 enum {
     ZEROS = 1,
     SIGNS = 2
-}; /* what the upper half of a register holds; a value that is not negative has both */
+}; /* the known upper half of a register; a non-negative value has both */
 
 typedef struct int16_lowering {
     pl_ir *x;
-    /* By row: what the upper half of a value holds; of a variable ptxas does not ask. */
+    /* By row: the known upper half of a value; ptxas does not track variables. */
     uint8_t *known;
-    uint32_t *extended[2]; /* by row: block (plus one) in which it was extended first with zeros,
-                              with its sign */
+    uint32_t *extended[2]; /* by row: block (plus one) in which it was first zero-extended,
+                              sign-extended */
     uint32_t block;
 } int16_lowering;
 
@@ -30,7 +30,7 @@ static unsigned of_number(uint64_t v)
     return v < 0x8000 ? ZEROS | SIGNS : v < 0x10000 ? ZEROS : (uint32_t)v >= 0xffff8000 ? SIGNS : 0;
 }
 
-/* A type's values as a load or conversion leaves them in a register. */
+/* The upper half that a load or conversion of this type leaves in a register. */
 static unsigned of_type(pl_word t)
 {
     const bool sign = pl_type_kind(t) == 's';
@@ -47,7 +47,7 @@ static unsigned known(const int16_lowering *s, uint32_t row)
                                                : 0;
 }
 
-/* What an instruction leaves in the upper half of its result. */
+/* The upper half that an instruction leaves in its result. */
 static unsigned made(const int16_lowering *s, const pl_insn *i)
 {
     uint64_t n = 0;
@@ -59,7 +59,7 @@ static unsigned made(const int16_lowering *s, const pl_insn *i)
                                                        pl_ir_constant_value(s->x, i->op[2], &n);
     switch ((int)pl_insn_mnem(i)) {
     case M_ld: return i->sel[PL_M_COUNT] == 1 ? of_type(t) : 0;
-    case M__cut: return ZEROS | SIGNS; /* PRMT extends as its readers want it */
+    case M__cut: return ZEROS | SIGNS; /* PRMT extends as its uses require */
     case M_cvt: {
         const pl_word from = f->noperands == 2 ? pl_operand_type(f, 1, i->mods) : W_f32;
         if (pl_type_kind(from) == 'f' || pl_type_bits(from) > 32) return 0;
@@ -91,7 +91,7 @@ typedef struct upper_half_query {
     unsigned made;
 } upper_half_query;
 
-/* 1 when the value must be extended for this reader, and was not yet in this block. */
+/* 1 if the value must be extended for this use, and has not been in a dominating block; else 0. */
 static unsigned extend(int16_lowering *s, uint32_t row, unsigned how)
 {
     if (row == UINT32_MAX || row >= s->x->f->rows || (known(s, row) & how)) return 0;
@@ -155,15 +155,15 @@ static bool several(const pl_insn *i)
            i->sel[PL_M_COUNT] > 1 && i->sel[PL_M_LOG2] < 2 && i->guard == PL_PT;
 }
 
-/* Several bytes or halves are loaded and stored as words: what is used of them is cut out, what is
- * stored put together (PRMT). */
+/* Several bytes or halves are loaded and stored as words: elements in use are extracted, elements
+ * stored are packed (PRMT). */
 static void extract_half(pl_ir *x, const uint16_t *to_float, uint32_t block, size_t at)
 {
     const pl_insn access = x->blocks.at[block].code.at[at];
     const unsigned n = access.sel[PL_M_COUNT];
     const pl_word t = pl_insn_type(&access);
     const bool stores = pl_insn_mnem(&access) == M_st;
-    for (unsigned k = stores; k < n; k++) { /* the first one of a store is where the others go */
+    for (unsigned k = stores; k < n; k++) { /* the first one of a store receives the others */
         const size_t element = access.extra_ops + access.op[stores] + k;
         const uint32_t row = x->p->pool.at[element];
         uint64_t v;
@@ -215,13 +215,13 @@ bool pl_pass_lower_int16_extend(pl_ir *x)
     return true;
 }
 
-/* Before the walk above. */
+/* Runs before pl_pass_lower_int16_extend. */
 bool pl_pass_lower_int16_narrow(pl_ir *x)
 {
     if (!pl_ir_any(x, several)) return true;
     if (!pl_ir_analyze(x)) return false;
-    /* by row: the type of a conversion that takes either half of a word, or any byte, as those of
-     * unsigned 16 bits do not */
+    /* by row: source type of a conversion to float, which reads a half or a byte of a word
+     * directly; one from u16 does not read bytes */
     uint16_t *to_float = pl_arena_array(x->tmp, uint16_t, x->f->rows + 4);
     if (!to_float) return false;
     for (uint32_t b = 0; b < x->blocks.n; b++)

@@ -1,41 +1,41 @@
-/* lower_int64.c - 64-bit integer operations are done in halves of 32 bits. A half that is known, or
- * has no reader, costs nothing.
+/* lower_int64.c - lowers 64-bit integer operations to 32-bit halves. A half that is known, or whose
+ * uses are dead, costs nothing.
  *
  * ptxas 13.0 (sm_90, 100 small sequences compared, 2026-11) splits 64-bit logic, shifts, selects
  * and insertions into an instruction for each half. A half that is a copy of another register is
- * that register; one that is zero is RZ. So `or` of an extended word and of another one shifted
- * left by 32 is no instruction at all, and `shr.u64 x, 33; cvt.u32.u64` is one. A reader that takes
- * register pairs (a store, the addend of a product, a copy) needs the zero in a register, which is
- * a move. LOP3 writes a predicate if its only reader tests the result for zero.
+ * that register; a zero half is RZ. So `or` of an extended word and of another one shifted left by
+ * 32 takes no instruction, and `shr.u64 x, 33; cvt.u32.u64` takes one. A use that takes register
+ * pairs (a store, the addend of a product, a copy) needs the zero in a register, which takes a
+ * move. LOP3 writes a predicate if its only use tests the result for zero.
  *
- * The instructions stay as they are: their classes say what they cost. Readers come after writers,
- * so blocks are visited backwards. */
+ * The instructions remain in place: their classes determine their cost. Uses follow writes, so
+ * blocks are visited backwards. */
 #include <string.h>
 
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
-/* What readers want of a row. */
+/* What uses demand of a row. */
 enum {
     LOW = 1,
     HIGH = 2,
     BOTH = 3,
     IN_REGISTERS = 4,
     TESTED = 8,
-    VARIABLE = 16 /* the row has other writers: a copy is a move */
+    VARIABLE = 16 /* the row has other writes: a copy is a move */
 };
 
-enum { STEPS = 6 }; /* how far back it is asked whether a half is zero */
+enum { STEPS = 6 }; /* depth of the search for zero halves */
 
 typedef struct int64_lowering {
     pl_ir *x;
     uint8_t *demanded_halves; /* by row */
-    pl_insn *first; /* of the block's products whose upper halves nothing is added to, as far as
-                       they have been seen */
+    pl_insn *first; /* the first of the block's products, as far as visited, to whose upper halves
+                       nothing is added */
 } int64_lowering;
 
-/* Without its guard the only writer of a value leaves it undefined: what is known of the value does
- * not depend on the guard. */
+/* The instruction that defines a value. If its guard is false, the value is undefined, so facts
+ * about the value do not depend on the guard. */
 static const pl_insn *writer(const int64_lowering *h, uint32_t row)
 {
     if (row == UINT32_MAX || row >= h->x->f->rows || h->x->regs[row].ndefs != 1 ||
@@ -50,7 +50,7 @@ static bool is_wide(const pl_insn *i)
     return pl_type_bits(pl_insn_type(i)) == 64 && pl_insn_pure(i);
 }
 
-/* An extension of 32 bits or fewer: the kind of the shorter type, 0 for other instructions. */
+/* For an extension of 32 bits or fewer, the kind of the shorter type; 0 for other instructions. */
 static char extension(const pl_insn *i)
 {
     if (pl_insn_mnem(i) != M_cvt || pl_forms[i->form].noperands != 2 || pl_insn_has(i, W_sat))
@@ -102,14 +102,15 @@ static unsigned inputs(const pl_insn *i)
     return pl_insn_mnem(i) == M__lop3 ? 3 : pl_insn_mnem(i) == M_not ? 1 : 2;
 }
 
-/* Of each input of logic the halves that are zero. */
+/* Finds the halves of each input of a logic instruction that are zero. */
 static void note_known_half(const int64_lowering *h, const pl_insn *i, unsigned steps,
                             unsigned zero[3])
 {
     for (unsigned k = 0; k < inputs(i); k++) zero[k] = known_zero_bits(h, i->op[1 + k], steps);
 }
 
-/* What logic makes of a half: 0, 1 (all bits set), or -1; *copy: it is one of the inputs. */
+/* The value of a half of a logic result: 0, 1 (all bits set), or -1 (unknown); *copy: it equals one
+ * of the inputs. */
 static int logic_half(const int64_lowering *h, const pl_insn *i, unsigned half,
                       const unsigned zero[3], bool *copy)
 {
@@ -120,8 +121,7 @@ static int logic_half(const int64_lowering *h, const pl_insn *i, unsigned half,
         uint64_t v;
         bool ones = pl_ir_constant_value(h->x, i->op[1 + k], &v) &&
                     (uint32_t)(v >> (half == HIGH ? 32 : 0)) == UINT32_MAX;
-        if (ones) /* the entries of the truth table where it is 0 become those where it is 1, or
-                     vice versa */
+        if (ones) /* table entries for input 0 are replaced by those for input 1, or vice versa */
             lut = (uint8_t)((lut & in[k]) | (lut & in[k]) >> step[k]);
         else if (zero[k] & half)
             lut = (uint8_t)((lut & ~in[k]) | (lut & ~in[k]) << step[k]);
@@ -178,11 +178,11 @@ static void demand_all(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     int64_lowering *h = ctx;
     if ((use & PL_USE_PRED) || *row >= h->x->f->rows) return;
     demand(h, *row, BOTH | IN_REGISTERS);
-    if (rows == 1 && *row) /* a half by its own name */
+    if (rows == 1 && *row) /* a half accessed by its own row */
         demand(h, *row - 1, BOTH | IN_REGISTERS);
 }
 
-/* Instructions for either half, which have RZ where nothing is. */
+/* Demands of instructions that read either half separately, and can read RZ. */
 static void demand_values(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     int64_lowering *h = ctx;
@@ -197,7 +197,7 @@ static unsigned count(unsigned some)
     return (some & 1) + (some >> 1 & 1);
 }
 
-/* The class of so many instructions, one for each half that takes work. */
+/* The class for that many instructions, one for each half that needs work. */
 static uint16_t of_halves(unsigned n, unsigned both)
 {
     return (uint16_t)(n == 0 ? C_free : n == 1 ? C_alu : both);
@@ -227,12 +227,12 @@ static void shift(int64_lowering *h, pl_insn *i, unsigned wanted)
 {
     const bool left = pl_insn_mnem(i) == M_shl,
                sign = !left && pl_type_kind(pl_insn_type(i)) == 's';
-    /* The half that bits come into from the other one, and the other one. */
+    /* The half into which bits are shifted from the other one, and the other one. */
     const unsigned toward = left ? HIGH : LOW, away = left ? LOW : HIGH;
     uint64_t n;
     if (!pl_ir_constant_value(h->x, i->op[2], &n)) {
         const bool number =
-            pl_ir_constant_value(h->x, i->op[1], &n) && n; /* it goes into a register */
+            pl_ir_constant_value(h->x, i->op[1], &n) && n; /* the constant needs a register */
         i->latency_class = number && count(wanted) == 2
                                ? C_alu_x3
                                : of_halves(count(wanted) + (number && wanted), C_shift64);
@@ -253,8 +253,8 @@ static void shift(int64_lowering *h, pl_insn *i, unsigned wanted)
     i->latency_class = of_halves(work, C_shift64);
 }
 
-/* A word extended with its sign that only this sum reads: LEA.HI.X.SX32 extends one of its
- * operands, but does not subtract it. */
+/* The operand that is a sign-extended word whose only use is this sum; 0: none. LEA.HI.X.SX32
+ * extends one of its operands, but does not subtract it. */
 static unsigned extended_here(const int64_lowering *h, const pl_insn *i)
 {
     for (unsigned k = 1; k < (pl_insn_mnem(i) == M_sub ? 2 : 3); k++) {
@@ -265,7 +265,8 @@ static unsigned extended_here(const int64_lowering *h, const pl_insn *i)
     return 0;
 }
 
-/* A shift to the right that only this sum reads: LEA.HI does both for the lower half. */
+/* True if an operand is a right shift whose only use is this sum: LEA.HI computes both for the
+ * lower half. */
 static bool shifted_here(const int64_lowering *h, const pl_insn *i)
 {
     bool any = false;
@@ -285,7 +286,8 @@ static void sum(int64_lowering *h, pl_insn *i, unsigned wanted)
     for (unsigned k = 1; k < 3; k++) demand(h, i->op[k], wanted & HIGH && k != along ? BOTH : LOW);
 }
 
-/* 0 or -1, for instance: one SEL makes both halves for all who do not want a pair of registers. */
+/* For example 0 or -1: one SEL computes both halves for all uses that do not need a register
+ * pair. */
 static bool halves_equal(const int64_lowering *h, const pl_insn *i)
 {
     uint64_t a, b;
@@ -304,8 +306,8 @@ static void selection(int64_lowering *h, pl_insn *i, unsigned wanted)
     demand(h, i->op[2], wanted & BOTH);
 }
 
-/* Asking a sign is asking the upper half. LOP3 writes predicates: logic that is only asked whether
- * it is zero takes no instruction of its own. */
+/* A sign test demands only the upper half. LOP3 writes predicates: logic that is only tested for
+ * zero takes no separate instruction. */
 static void comparison(int64_lowering *h, pl_insn *i)
 {
     const bool equality = pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne),
@@ -324,7 +326,7 @@ static void comparison(int64_lowering *h, pl_insn *i)
     demand(h, i->op[3], BOTH);
 }
 
-/* bfi with constants for place and width. */
+/* bfi with constant position and width. */
 static void insertion(int64_lowering *h, pl_insn *i, unsigned wanted)
 {
     uint64_t place, width;
@@ -353,11 +355,11 @@ static void insertion(int64_lowering *h, pl_insn *i, unsigned wanted)
     demand(h, i->op[2], keep);
 }
 
-/* What one half of a factor times the lower half of the other one adds to the upper half of a
- * product. */
+/* The contribution of the upper half of one factor times the lower half of the other one to the
+ * upper half of a product. */
 typedef enum cross {
     NOTHING,
-    COPY /* times 1 or -1: IADD3 does it with the sum */,
+    COPY /* times 1 or -1: the IADD3 of the sum includes it */,
     MULTIPLIED
 } cross;
 
@@ -373,10 +375,10 @@ static cross crossing(const int64_lowering *h, const pl_insn *i, unsigned upper)
     return part == 1 || part == UINT32_MAX ? COPY : MULTIPLIED;
 }
 
-/* All of a product of 64 bits: IMAD for the upper half of the first factor, IMAD.WIDE for the lower
- * halves. IMAD for the upper half of the second one, which adds what IMAD.WIDE made if it is the
- * only one, and IADD3. Without either the sum adds a uniform register that is 0: one fills it for
- * all products of its block. */
+/* A full 64-bit product: IMAD for the upper half of the first factor, IMAD.WIDE for the lower
+ * halves. IMAD for the upper half of the second one, which adds the result of IMAD.WIDE if it is
+ * the only one, and IADD3. Without either, the sum adds a uniform register that is 0: one
+ * instruction initialises it for all products of its block. */
 static uint16_t whole_product(int64_lowering *h, pl_insn *i)
 {
     const cross first = crossing(h, i, 1), second = crossing(h, i, 2);
@@ -385,8 +387,8 @@ static uint16_t whole_product(int64_lowering *h, pl_insn *i)
     return first == NOTHING || (first == COPY && second == COPY) ? C_imad_hi_sum : C_imad_wide_sum;
 }
 
-/* The lower half of a product takes one IMAD, and the lower halves of its factors. What IMAD.WIDE
- * adds is a pair of registers. */
+/* The lower half of a product takes one IMAD, and the lower halves of its factors. The addend of
+ * IMAD.WIDE is a register pair. */
 static void product(int64_lowering *h, pl_insn *i, unsigned wanted)
 {
     const bool low = !(wanted & HIGH);
@@ -395,7 +397,7 @@ static void product(int64_lowering *h, pl_insn *i, unsigned wanted)
         demand(h, i->op[k], low ? LOW : k == 3 ? BOTH | IN_REGISTERS : BOTH);
 }
 
-/* Counts and searches in 64 bits of which the upper 32 are zero. */
+/* 64-bit counts and searches whose upper 32 bits are zero. */
 static void count_bits(const int64_lowering *h, pl_insn *i)
 {
     if ((i->latency_class == C_popc64 || i->latency_class == C_clz64 ||
@@ -404,9 +406,8 @@ static void count_bits(const int64_lowering *h, pl_insn *i)
         i->latency_class = pl_insn_mnem(i) == M_clz ? C_clz : C_popc;
 }
 
-/* The address in the constant bank or in local memory that the instruction reads or writes: 32 bits
- * of it matter. PL_IR_NONE: another one, or there are more operands than stand in the instruction
- * itself. */
+/* The address of a constant-bank or local memory access: only 32 bits of it matter. PL_IR_NONE:
+ * another address, or it is not an inline operand. */
 static uint32_t near_address(const pl_insn *i)
 {
     const uint8_t space = i->sel[PL_M_SPACE];
@@ -424,7 +425,7 @@ typedef struct access {
 
 typedef void lowering(int64_lowering *h, pl_insn *i, unsigned wanted);
 
-/* The function that lowers 64-bit integer arithmetic of this class; NULL: it stays as it is. */
+/* The function that lowers 64-bit integer arithmetic of this class; NULL: it is unchanged. */
 static lowering *lowering_of(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i), c = i->latency_class;
@@ -461,7 +462,8 @@ static void lower_bfe(int64_lowering *h, pl_insn *i, unsigned wanted)
     pl_insn_reads_here(h->x->p, i, demand_all, h);
 }
 
-/* Integer arithmetic of 64 bits, and what asks for values of 64 bits as they are. */
+/* Lowers 64-bit integer arithmetic, and records demands of other instructions for full 64-bit
+ * values. */
 static void lower_arithmetic(int64_lowering *h, pl_insn *i, unsigned wanted)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -506,7 +508,7 @@ static void visit(int64_lowering *h, pl_insn *i)
     else if (m == M_bfi && is_wide(i))
         insertion(h, i, wanted);
     else if (m == M_add && i->latency_class == C_free && is_wide(i) &&
-             !(wanted & HIGH)) /* an address in the constant bank */
+             !(wanted & HIGH)) /* a constant-bank address */
         for (unsigned k = 1; k < 3; k++) demand(h, i->op[k], LOW);
     else
         lower_arithmetic(h, i, wanted);
@@ -523,8 +525,8 @@ static bool is_halved(const pl_insn *i)
             i->latency_class == C_setp64 || i->latency_class == C_mul64_lo);
 }
 
-/* Does the instruction make a value of 64 bits of which one register holds all that is wanted?
- * Whoever wants it in registers has the other one, too. */
+/* True if the instruction computes a 64-bit value whose demanded bits fit one register. Uses that
+ * need a register pair demand the other half, too. */
 static bool is_half(const int64_lowering *h, const pl_insn *i)
 {
     const uint32_t to = i->op[0];
@@ -536,8 +538,8 @@ static bool is_half(const int64_lowering *h, const pl_insn *i)
     return !(wanted & IN_REGISTERS) && count(wanted & BOTH & ~zeros_written(h, i, STEPS)) < 2;
 }
 
-/* Backwards, so that the readers of a value have been seen. `widths`: classes are known, and values
- * that take one register are noted; else the classes are found. */
+/* Backwards, so that the uses of a value have been visited. `widths`: classes are known, and values
+ * that take one register are marked; otherwise the classes are computed. */
 static bool lower_block(pl_ir *x, bool widths)
 {
     if (!pl_ir_analyze(x)) return false;
@@ -551,7 +553,7 @@ static bool lower_block(pl_ir *x, bool widths)
             visit(&h, widths ? &copy : i);
             if (widths && is_half(&h, i)) i->flags |= PL_IF_NARROW64;
         }
-        /* With the zero that the others have, too. */
+        /* includes the zero that the other products share */
         if (h.first && !widths) h.first->latency_class = C_imad_wide_sum;
     }
     pl_ir_preserve_all(x);
@@ -568,7 +570,7 @@ bool pl_pass_narrow_int64(pl_ir *x)
     return lower_block(x, true);
 }
 
-/* A word from memory or less that goes to a register of 64 bits, or comes from one. */
+/* True for a memory access of a word or less to or from a 64-bit register. */
 static bool moves_word(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
@@ -576,8 +578,8 @@ static bool moves_word(const pl_insn *i)
            pl_type_kind(pl_insn_type(i)) != 'f' && i->latency_class != C_param;
 }
 
-/* It is what the machine does: a load, and what makes the upper half, which may cost nothing; a
- * store of the lower half. */
+/* Splits the access as the machine does: a load, and an extension to the upper half, which may be
+ * free; a store of the lower half. */
 bool pl_pass_split_subword_loads(pl_ir *x)
 {
     if (!pl_ir_any(x, moves_word)) return true;

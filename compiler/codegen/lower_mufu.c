@@ -1,21 +1,21 @@
-/* lower_mufu.c - scaling around instructions of the multi-function unit (MUFU).
+/* lower_mufu.c - makes the scaling around instructions of the multi-function unit (MUFU) explicit.
  *
  * MUFU flushes subnormal operands to zero. For ex2, lg2, rsqrt and sqrt without .ftz, ptxas 13.0
  * (sm_90, 14 small kernels, 2026-11) tests whether the operand is too small (FSETP). If so, it
  * multiplies it by a power of two, and the result by another one (lg2: adds a constant):
- *     FSETP p, x    @p FMUL x    MUFU y, x    @p FMUL y          if x has no other reader
- *     FMUL t, x    FSETP p, x    FSEL t, t, x, p    MUFU y, t    @p FMUL y     if it has
- * MUFU.SIN and MUFU.COS have an FMUL before them that converts radians to turns. Here one
+ *     FSETP p, x    @p FMUL x    MUFU y, x    @p FMUL y          if x has no other use
+ *     FMUL t, x    FSETP p, x    FSEL t, t, x, p    MUFU y, t    @p FMUL y     otherwise
+ * MUFU.SIN and MUFU.COS are preceded by an FMUL that converts radians to turns. Here one
  * instruction computes all of it, as the emulator defines it (emu/exec/num/mufu_sequences.h).
- * ~scale, which changes nothing, stands for the machine instructions around it, so that the
- * scheduler places others between them and their predicate has its latency. Predicated ones stay
- * whole. */
+ * ~scale, which has no effect, stands for the machine instructions around it, so that the scheduler
+ * places others between them and their predicate has its latency. Predicated instructions are not
+ * split. */
 #include "compiler/passes.h"
 
 typedef struct mufu_lowering {
     pl_ir *x;
     uint32_t block, line;
-    /* By row: the same in turns; block (plus one) where that is so. */
+    /* By row: the register with its value in turns; block (plus one) where that is valid. */
     uint32_t *in_turns_reg, *in_turns_block;
 } mufu_lowering;
 
@@ -79,7 +79,7 @@ static bool scale_around(mufu_lowering *s, size_t at)
     return scale(s, at + 1, i.op[0], i.op[0], small);
 }
 
-/* Of both functions of one angle the second finds it in turns. */
+/* If both functions of one angle are computed, the second reuses the angle in turns. */
 static bool in_turns(mufu_lowering *s, size_t at)
 {
     pl_insn *i = &s->x->blocks.at[s->block].code.at[at];

@@ -1,24 +1,25 @@
-/* lower_wmma.c - wmma as the machine has it: each lane accesses its part of the matrix, and
- * products become mma.
+/* lower_wmma.c - lowers wmma to machine instructions: each lane accesses its part of the matrix,
+ * and products become mma.
  *
  * A fragment is a sequence of registers. One register of all 32 lanes is a tile of eight lines,
- * four lanes per line. Lines are rows of A, C and D, and columns of B; of the transpose where m8n32
- * is computed as one:
+ * four lanes per line. Lines are rows of A, C and D, and columns of B; they are those of the
+ * transpose where m8n32 is computed as such:
  *
  *     lane 0 1 2 3      line 0 of the tile
  *          4 5 6 7      line 1
  *          ...
  *
- * Where the tile's lines are contiguous in memory, a register is one load of 32 bits: 8 lines, 16
- * adjacent bytes of each. Otherwise tiles of 16-bit elements are loaded as they lie and transposed
+ * If the tile's lines are contiguous in memory, a register is one 32-bit load: 8 lines, 16 adjacent
+ * bytes of each. Otherwise tiles of 16-bit elements are loaded in memory order and transposed
  * (MOVM), larger elements are loaded one by one, and bytes four to a register. Factors in shared
  * memory are loaded by LDSM, four tiles at a time. (ptxas 13.0 for sm_90, all shapes, layouts and
  * spaces; 2026-11. The layouts are those of emu/exec/mma/fragment_layout.c.)
  *
  * Products read the first half of the eight registers that PTX gives f16 factors; the others are
  * copies. A product of 16 x 16, 32 x 8 or 8 x 32 is two of 16 x 8, side by side or one above the
- * other (of tf32 also one after the other). They are scheduled apart where their fragments are
- * loaded: the first runs while the second's factor is in flight, and frees its registers sooner. */
+ * other (for tf32 also split along k). They are scheduled separately where their fragments are
+ * loaded: the first executes while the second's factor is in flight, and frees its registers
+ * sooner. */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -32,12 +33,13 @@ enum {
     TILES = 4,
     MOST_STEP = 1 << 20,
     ONE = 1 << 8
-}; /* of a tile; registers of a fragment; tiles of one LDSM; bytes; maker.unit */
+}; /* lines of a tile, lanes of a line; registers of a fragment; tiles of one LDSM; bytes; a flag in
+      wmma_lowering.unit */
 
-/* An address that has been computed: `lines` lines of memory after the first tile at a base. */
+/* A computed address: `lines` lines of memory after the first tile at a base. */
 typedef struct lane_address {
     uint32_t base, stride, row, hoist_block, block, at;
-    unsigned unit, bits, lines; /* way in which lanes share tiles; size of elements; how far */
+    unsigned unit, bits, lines; /* how lanes share tiles; size of elements; distance */
     bool wide;
 } lane_address;
 
@@ -49,25 +51,25 @@ typedef struct addresses {
 typedef struct wmma_lowering {
     pl_ir *x;
     addresses *known;
-    pl_insn from;   /* the instruction */
-    uint32_t block; /* its place */
+    pl_insn from;   /* the wmma instruction */
+    uint32_t block; /* and its position */
     size_t at;
-    uint32_t hoist_block;  /* where computations go, at the end if it is another block */
-    unsigned address;      /* which operand */
+    uint32_t hoist_block; /* block for the computations, placed at its end if it is another block */
+    unsigned address;     /* index of the address operand */
     uint32_t base, stride; /* registers; UINT32_MAX: the address is a constant */
-    bool wide;             /* addresses have 64 bits */
+    bool wide;             /* addresses are 64-bit */
     bool factor, store;    /* A or B; else C or D */
     bool along;            /* lines of tiles are lines of memory */
-    bool two_steps; /* tiles follow each other in pairs of lines first: those of the left factor of
-                       a product */
-    unsigned bits, k;   /* of an element; elements of a line of factors */
-    unsigned regs, own; /* registers of the fragment; of those, not copies */
+    bool two_steps;     /* tiles are ordered in pairs of lines first: those of the left factor of a
+                           product */
+    unsigned bits, k;   /* bits of an element; elements of a line of factors */
+    unsigned regs, own; /* registers of the fragment; those that are not copies */
     uint32_t reg[MOST];
-    uint32_t line, place; /* of the lane in its tile */
-    unsigned unit;        /* elements that an access of a lane takes; ONE and a bit: one by one */
+    uint32_t line, place; /* of the lane in its tile: line and position in it */
+    unsigned unit;        /* elements per access of a lane; with the flag ONE: one by one */
 } wmma_lowering;
 
-/* First element of a register's tile, of a pair of them: line and position in it. */
+/* First element of the tile of a register or register pair: line and position in it. */
 typedef struct origin {
     unsigned line, position;
 } origin;
@@ -87,7 +89,8 @@ static pl_insn *emit(wmma_lowering *m, uint16_t mnem, unsigned noperands, const 
     return make(m, pl_ir_insert_deferred(m->x, m->block, m->at), mnem, noperands, words, n);
 }
 
-/* What depends on these registers alone is done outside of loops that do not change them. */
+/* Hoists computations that depend only on these registers out of loops in which they are
+ * invariant. */
 static void settle(wmma_lowering *m, uint32_t a, uint32_t b)
 {
     m->hoist_block = pl_ir_hoist_block(m->x, m->block, a, b);
@@ -105,7 +108,7 @@ static uint32_t compute(wmma_lowering *m, uint16_t mnem, const pl_word *words, u
         i->op[1] = a;
         i->op[2] = b;
         i->op[3] = c;
-        /* Only one that stands in the text is a product and a sum. */
+        /* only a mad.wide of the source is split into a product and a sum */
         if (mnem == M_mad && rows == 2) i->latency_class = C_imad_wide;
     }
     return to;
@@ -171,7 +174,7 @@ static void list(wmma_lowering *m, pl_insn *i, unsigned operand, const uint32_t 
     for (unsigned k = 0; k < n; k++) *pl_push(m->x->p->arena, &m->x->p->pool) = rows[k];
 }
 
-/* ld or st of one or two registers. */
+/* Emits a load or store of one or two registers. */
 static void access(wmma_lowering *m, pl_word type, const uint32_t *rows, unsigned n,
                    uint32_t address, unsigned offset)
 {
@@ -190,7 +193,7 @@ static void access(wmma_lowering *m, pl_word type, const uint32_t *rows, unsigne
     reach(m, i, address, offset);
 }
 
-/* With the guard of the instruction: what writes its result. */
+/* Emits an instruction that writes a result, under the guard of the wmma instruction. */
 static uint32_t result(wmma_lowering *m, uint16_t mnem, unsigned noperands, const pl_word *words,
                        unsigned n, uint32_t to, uint32_t a)
 {
@@ -210,14 +213,14 @@ static uint32_t transposed(wmma_lowering *m, uint32_t to, uint32_t a)
                   a);
 }
 
-/* ---- where things are ---- */
+/* ---- layouts ---- */
 
 static bool has(const wmma_lowering *m, pl_word w)
 {
     return pl_insn_has(&m->from, w);
 }
 
-/* Registers of factors: pieces of 16 bytes along a line, eight lines after eight lines. */
+/* The tile of a factor register: pieces of 16 bytes along a line, in groups of eight lines. */
 static origin of_factor(const wmma_lowering *m, unsigned r)
 {
     const unsigned per = m->bits < 32 ? 32 / m->bits : 1, pieces = m->k / (PLACES * per);
@@ -226,7 +229,8 @@ static origin of_factor(const wmma_lowering *m, unsigned r)
                     r % (2 * pieces) / 2 * PLACES * per};
 }
 
-/* Pairs of neighbours of sums: two of a tile of 16 lines and 8 positions, then the next tile. */
+/* The tile of a pair of adjacent accumulators: two of a tile of 16 lines and 8 positions, then the
+ * next tile. */
 static origin of_sum(const wmma_lowering *m, unsigned pair)
 {
     const bool tall = has(m, W_m32n8k16) || has(m, W_m8n32k16),
@@ -236,7 +240,7 @@ static origin of_sum(const wmma_lowering *m, unsigned pair)
                     tall ? 0 : pair / 2 * LINES};
 }
 
-/* ---- loads and stores by lanes ---- */
+/* ---- loads and stores per lane ---- */
 
 typedef struct overlap {
     uint32_t row, other;
@@ -250,8 +254,8 @@ static void look(overlap *o, uint32_t *row, unsigned rows, unsigned use)
               (*row <= o->other && o->other < *row + rows);
 }
 
-/* Have the registers of an address still the values that they had at a place before this one?
- */
+/* True if the registers of an address still have the values that they had at an earlier
+ * position. */
 static bool unchanged(const wmma_lowering *m, size_t since)
 {
     overlap o = {m->base, m->stride, false};
@@ -262,7 +266,7 @@ static bool unchanged(const wmma_lowering *m, size_t since)
     return !o.hit;
 }
 
-/* The address `lines` lines after the first tile, if it has been computed; UINT32_MAX. */
+/* The address `lines` lines after the first tile, if it has been computed; else UINT32_MAX. */
 static uint32_t known(const wmma_lowering *m, unsigned lines)
 {
     for (size_t k = m->known->n; k-- > 0;) {
@@ -284,7 +288,7 @@ static uint32_t note(wmma_lowering *m, unsigned lines, uint32_t row)
     return row;
 }
 
-/* The address `lines` lines after that of the first tile; a line of memory has `stride` units of
+/* The address `lines` lines after the first tile; a line of memory has `stride` units of
  * `bytes`. */
 static uint32_t further(wmma_lowering *m, uint32_t first, uint32_t stride, unsigned lines,
                         unsigned bytes)
@@ -305,8 +309,8 @@ static unsigned log2_of(unsigned n)
     return (unsigned)__builtin_ctz(n);
 }
 
-/* One access of a unit to each register or pair of them: lines of tiles are lines of memory, or of
- * the transposed tile. `size`: elements of a unit. */
+/* One access of a unit for each register or pair: lines of tiles are lines of memory, or of the
+ * transposed tile. `size`: elements of a unit. */
 static void by_lines(wmma_lowering *m, unsigned size)
 {
     const unsigned bytes = size * m->bits / 8, step = m->factor || m->bits < 32 ? 1 : 2,
@@ -335,15 +339,15 @@ static void by_lines(wmma_lowering *m, unsigned size)
     }
 }
 
-/* Elements of 32 bits and more, one by one. The lane's second element of a pair is the next in the
- * line of the tile. */
+/* Elements of 32 bits and more, one by one. The lane's second element of a pair is the next one in
+ * the line of the tile. */
 static void one_by_one(wmma_lowering *m)
 {
     const unsigned log2 = log2_of(m->bits / 8), step = m->factor ? 1 : 2;
     const pl_word type = m->bits == 64 ? W_b64 : W_b32;
     uint32_t address[MOST];
     unsigned offset[MOST];
-    if (m->factor && m->bits == 32) { /* each address by itself */
+    if (m->factor && m->bits == 32) { /* each address is computed separately */
         for (unsigned r = 0; r < m->own; r++) {
             origin o = of_factor(m, r);
             const pl_word add = W_s32;
@@ -386,7 +390,7 @@ static void one_by_one(wmma_lowering *m)
     for (unsigned r = 0; r < m->own; r++) access(m, type, &m->reg[r], 1, address[r], offset[r]);
 }
 
-/* Factors of bytes whose neighbours lie in different lines. */
+/* Factors of bytes whose adjacent elements are in different lines. */
 static void by_bytes(wmma_lowering *m)
 {
     enum { PER = 4 };
@@ -429,8 +433,8 @@ static void by_bytes(wmma_lowering *m)
 
 /* ---- LDSM ---- */
 
-/* Lane l gives the address of row l % 8 of tile l / 8. Which way one or two tiles further lie
- * decides what bits 3 and 4 of its number mean. */
+/* Lane l provides the address of row l % 8 of tile l / 8. The direction to the tiles one and two
+ * further determines the meaning of bits 3 and 4 of the lane number. */
 static void by_tiles(wmma_lowering *m, uint32_t lane)
 {
     const unsigned max = m->bits == 8 ? 2 : TILES;
@@ -493,14 +497,14 @@ static bool is_wmma(const pl_insn *i)
     return pl_insn_mnem(i) == M_wmma;
 }
 
-/* Registers of a factor of so many lines. */
+/* Registers of a factor with the given number of lines. */
 static unsigned factor_registers(unsigned lines, unsigned k, unsigned bits)
 {
     return bits == 64 ? 1 : lines * k * bits / (32 * PL_LANES);
 }
 
-/* Products name copies by what they are copies of, so that copies without another reader disappear.
- */
+/* Replaces copies in the operands of products by their originals, so that copies without other uses
+ * are dead. */
 static void originals(pl_ir *x, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -553,8 +557,8 @@ static void multiply(pl_ir *x, uint32_t block, size_t at, const pl_insn *from, c
     i->nextra = (uint16_t)(x->p->pool.n - i->extra_ops);
 }
 
-/* A product as the machine has it: two (of tf32: four) of 16 x 8. Not where a result is also a
- * factor, which the second would read. */
+/* Splits a product into those of the machine: two (for tf32: four) of 16 x 8. It is not split if a
+ * result is also a factor, which the second one would read. */
 static void apart(pl_ir *x, uint32_t block, size_t at)
 {
     pl_insn *i = &x->blocks.at[block].code.at[at], from = *i;
@@ -603,7 +607,8 @@ static void apart(pl_ir *x, uint32_t block, size_t at)
                      size);
 }
 
-/* An address at a constant distance from another one: adjacent tiles share its computation. */
+/* Rebases an address at a constant offset from another one, so that adjacent tiles share its
+ * computation. */
 static void step_back(wmma_lowering *m)
 {
     const pl_ir *x = m->x;
@@ -611,8 +616,8 @@ static void step_back(wmma_lowering *m)
     if (m->base == UINT32_MAX || x->kind.at[m->base] == PL_REG_PRESET ||
         x->regs[m->base].ndefs != 1)
         return;
-    const pl_ir_reg *r =
-        &x->regs[m->base]; /* a sum that is not on every path to here may be of another iteration */
+    const pl_ir_reg *r = &x->regs[m->base]; /* a sum that does not dominate this position may be of
+                                               another iteration */
     if (r->def_block == PL_IR_NONE ||
         (r->def_block == m->block ? r->def_index >= m->at
                                   : !pl_ir_dominates(x, r->def_block, m->block)))
@@ -660,7 +665,7 @@ static bool expand(pl_ir *x, uint32_t block, size_t at, addresses *known)
     settle(&m, UINT32_MAX, UINT32_MAX);
     uint32_t lane = compute(&m, M_mov, (pl_word[]){W_u32}, 1, 1, pl_ir_sreg(x, W_laneid),
                             UINT32_MAX, UINT32_MAX);
-    if (x->p->lanes > PL_LANES) /* each half of a wide warp has fragments of its own */
+    if (x->p->lanes > PL_LANES) /* each half of a wide warp has its own fragments */
         lane = masked(&m, lane, PL_LANES - 1);
     if (!m.wide && m.base != UINT32_MAX && !(m.from.sel[PL_M_FLAGS] & PL_MF_ADDR32)) {
         m.hoist_block = m.block;

@@ -1,18 +1,18 @@
-/* materialize_constants.c - constants that an instruction cannot encode are put into registers.
+/* materialize_constants.c - moves constants that an instruction cannot encode to registers.
  *
- * A machine instruction has room for one 32-bit number. It has none where it needs consecutive
- * registers or sends data to memory: atomics, stores, matrix operands, numbers that a register
- * shifts. Zero is a register of its own (RZ).
+ * A machine instruction can encode one 32-bit constant. It cannot encode any where it needs
+ * consecutive registers or sends data to memory: atomics, stores, matrix operands, constants that a
+ * register shifts. Zero is a register of its own (RZ).
  *
- * ptxas 13.0 moves the others into registers in the block that needs them, in loops too. There a
- * move costs less than a register kept all along (66 of 78 in loops of one block, 2026-11). If such
- * a loop has materialize_constants.hoist_uses of them, the constant is set in the preheader, unless
- * it takes two registers (IMAD.WIDE adds to the pair in place).
+ * ptxas 13.0 moves the others to registers in the block that needs them, in loops too. There a move
+ * costs less than a register that is live throughout (66 of 78 in loops of one block, 2026-11). If
+ * such a loop has materialize_constants.hoist_uses of them, the constant is set in the preheader,
+ * unless it takes two registers (IMAD.WIDE adds to the pair in place).
  *
- * An operand of f64 arithmetic holds the upper half of a constant. Where the lower half is not
- * zero, both go into uniform registers in the block that needs them; so do constant vectors of IDP
- * (its output for sm_90, 2026-11). The address of a variable that IMAD.WIDE adds to a multiple is
- * loaded from the constant bank. */
+ * An operand of f64 arithmetic holds the upper half of a constant. If the lower half is not zero,
+ * both are moved to uniform registers in the block that needs them; so are constant vectors of IDP
+ * (its output for sm_90, 2026-11). The address of a variable that is the addend of IMAD.WIDE with a
+ * multiple is loaded from the constant bank. */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -20,22 +20,22 @@
 #include "isa/program/operand_plan.h"
 
 typedef struct materialized_constant {
-    uint32_t constant, row, block, next; /* next: of the same constant, plus one */
-    uint32_t calls;                      /* of the function before it, for addresses of variables */
+    uint32_t constant, row, block, next; /* next entry of the same constant, plus one */
+    uint32_t calls; /* number of calls before it in the function, for addresses of variables */
 } materialized_constant;
 
 typedef struct constant_materializer {
     pl_ir *x;
     uint32_t block, line;
-    uint32_t calls; /* seen so far */
+    uint32_t calls; /* number of calls visited */
     size_t at;
-    unsigned capacity;         /* numbers that the current instruction may still hold */
-    uint32_t encoded_constant; /* the one it holds */
+    unsigned capacity;         /* constants that the current instruction can still encode */
+    uint32_t encoded_constant; /* the constant that it encodes */
     bool pairs;                /* zero needs a register too */
-    bool doubles;    /* arithmetic on f64: it holds the upper half of a constant whose lower half is
-                      * zero
-                      */
-    bool uniform;    /* the current operand takes a uniform register, in the block that needs it */
+    bool doubles;    /* f64 arithmetic: it encodes the upper half of a constant whose lower half is
+                        zero */
+    bool uniform;    /* the current operand takes a uniform register, materialized in the block that
+                        needs it */
     uint32_t *first; /* by row of a constant: newest entry, plus one */
     struct {
         materialized_constant *at;
@@ -43,8 +43,8 @@ typedef struct constant_materializer {
     } done;
 } constant_materializer;
 
-/* Is it worth a register in the loop that the block is? Its readers that come first have been given
- * that register already, or need none. */
+/* True if the constant is worth a register in the loop that consists of this block. Earlier uses
+ * already have that register, or need none. */
 static bool read_often(constant_materializer *m, uint32_t constant)
 {
     uint32_t readers = 0;
@@ -83,7 +83,7 @@ static uint32_t register_for(constant_materializer *m, uint32_t constant, unsign
     return row;
 }
 
-/* A number is shifted by a register. */
+/* True if a constant is shifted by a register. */
 static bool shifts_number(const pl_ir *x, const pl_insn *i)
 {
     uint64_t v, count;
@@ -95,7 +95,7 @@ static bool shifts_number(const pl_ir *x, const pl_insn *i)
            !pl_ir_constant_value(x, i->op[m == M_shf ? 3 : 2], &count);
 }
 
-/* How many numbers fit, and whether zero is one of them. */
+/* The number of constants that can be encoded; *pairs: zero counts as one. */
 static unsigned room(const pl_insn *i, bool *pairs)
 {
     uint16_t m = pl_insn_mnem(i);
@@ -114,9 +114,8 @@ static unsigned room(const pl_insn *i, bool *pairs)
     return UINT32_MAX;
 }
 
-/* The address of a variable that a product by a constant is added to: IMAD.WIDE has no room for
- * both.
- */
+/* The addend of a product with a constant that is the address of a variable: IMAD.WIDE cannot
+ * encode both. */
 static uint32_t *address_added(const pl_ir *x, pl_insn *i)
 {
     uint64_t factor;
@@ -133,7 +132,7 @@ static uint32_t *address_added(const pl_ir *x, pl_insn *i)
                : NULL;
 }
 
-/* It is fetched from the driver's table (LDC), in each block that needs it, and again after a
+/* Loads the address from the driver's table (LDC), in each block that needs it, and again after a
  * call. */
 static uint32_t fetched_address(constant_materializer *m, uint32_t symbol)
 {
@@ -154,7 +153,7 @@ static uint32_t fetched_address(constant_materializer *m, uint32_t symbol)
     return row;
 }
 
-/* Counts in shared memory: ATOMS.POPC.INC adds one without an operand for that. */
+/* True for an increment in shared memory: ATOMS.POPC.INC adds one without an operand for that. */
 static bool counts_up(const pl_ir *x, const pl_insn *i)
 {
     uint64_t n;
@@ -187,7 +186,7 @@ static void place(constant_materializer *m, uint32_t *operand, unsigned rows)
     *operand = register_for(m, *operand, rows);
 }
 
-/* A number of 16 bits that is stored as it is, or its lower byte, is in a register, too. */
+/* A 16-bit constant that is stored as it is, or whose lower byte is, needs a register, too. */
 static void keep_short(const pl_ir *x, const pl_insn *i)
 {
     uint64_t v;
@@ -241,9 +240,8 @@ bool pl_pass_materialize_constants(pl_ir *x)
                     uint32_t row =
                         count ? x->p->pool.at[i.extra_ops + i.op[k] + (unsigned)e] : i.op[k];
                     if (row >= rows) continue;
-                    m.uniform =
-                        m.doubles || (i.latency_class == C_idp &&
-                                      k < 3); /* IDP: the vectors, not what they are added to */
+                    m.uniform = m.doubles || (i.latency_class == C_idp &&
+                                              k < 3); /* IDP: the vectors, but not the addend */
                     place(&m, &row, width);
                     if (count)
                         x->p->pool.at[i.extra_ops + i.op[k] + (unsigned)e] = row;

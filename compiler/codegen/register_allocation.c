@@ -2,9 +2,9 @@
  *
  * A unit is a group of consecutive rows that instructions use together (a 64-bit register is two).
  * A unit's interval is the code range from its first to its last live point (Poletto and Sarkar,
- * "Linear Scan Register Allocation", 1999). A guarded write keeps the lanes that the guard
- * excludes, so it does not end the old value. Lanes that have diverged may hold different units in
- * one row: rows are private to a lane, so per-thread liveness is enough. */
+ * "Linear Scan Register Allocation", 1999). A guarded write preserves the value in the lanes that
+ * the guard excludes, so it does not end the old value. Lanes that have diverged may hold different
+ * units in one row: rows are private to a lane, so per-thread liveness is sufficient. */
 #include "compiler/codegen/register_allocation.h"
 
 #include "isa/program/insn_query.h"
@@ -21,15 +21,15 @@
 #include "compiler/analysis/live_spans.h"
 #include "isa/program/operand_plan.h"
 
-/* What a thread has beyond the highest register that its code names; and the fewest of a function
- * that calls by the convention. Of 810 functions compared (ptxas 13.0 for sm_90, 2026-11) 720 have
- * two more, the others some that their code does not use. */
+/* Registers that a thread has beyond the highest one that its code names; and the minimum of a
+ * function that calls by the convention. Of 810 functions compared (ptxas 13.0 for sm_90, 2026-11)
+ * 720 have two more, the others some that their code does not use. */
 enum { TEMPORARIES = 16 };
 
-/* Registers that functions save and kernels do not keep anything in: the return address. */
+/* Registers that functions save and in which kernels keep nothing: the return address. */
 
-/* The fewest registers of a function that saves so many for its callers: R2, R16 to R31, and then
- * four of each eight; callees may change the others. */
+/* The minimum registers of a function that saves that many for its callers: R2, R16 to R31, and
+ * then four of each eight; callees may clobber the others. */
 static uint32_t with_saved(const pl_program *p, uint32_t saved)
 {
     enum { FIRST = 16, SOLID = 17, NEXT = 36, GROUP = 4 };
@@ -43,20 +43,20 @@ static uint32_t with_saved(const pl_program *p, uint32_t saved)
 }
 
 typedef struct live_unit {
-    uint32_t row, rows;  /* as numbered before */
-    bool uniform;        /* it takes no register of a thread */
-    bool narrow;         /* it takes one for its two rows */
+    uint32_t row, rows;  /* before renumbering */
+    bool uniform;        /* it occupies no vector register */
+    bool narrow;         /* its two rows occupy one register */
     uint32_t start, end; /* live interval, relative to the function's first instruction */
     uint32_t to;         /* new row */
-    uint32_t alias_of; /* unit in whose register it is: its own, unless it is a part or an extension
-                      of another's value */
+    uint32_t alias_of; /* unit whose register it shares: itself, unless it is a part or an extension
+                          of another value */
     pl_first_access first;
-    uint8_t writes; /* up to 2 */
-    bool read_late; /* the instruction that reads it last does so some time after it has issued */
+    uint8_t writes; /* saturates at 2 */
+    bool read_late; /* its last reader reads its registers some time after issue */
 } live_unit;
 
-/* An instruction reads or writes a unit. Made once: the walks below go over these instead of
- * decoding operands every time. */
+/* An access of an instruction to a unit. These are computed once, so that the walks below need not
+ * decode operands every time. */
 typedef struct unit_ref {
     uint32_t unit;
     uint8_t rows, use; /* PL_USE_READ, PL_USE_WRITE */
@@ -70,27 +70,26 @@ typedef struct allocator {
     uint32_t fixed;
     uint32_t *unit_of; /* by old row */
     live_unit *u;
-    uint32_t n; /* units */
+    uint32_t n; /* number of units */
     struct {
         unit_ref *at;
         size_t n, cap;
-    } refs;             /* of all instructions, one after the other */
-    uint32_t *ref;      /* by instruction: its first one */
-    pl_live_spans sets; /* of the units that may live from block to block; touches in the order of
-                        the blocks */
-    uint32_t *global_index; /* by unit: its number among these */
-    uint32_t *global_unit;  /* and by that number the unit */
-    uint32_t *seen;         /* by that number: last block that touches it, plus one */
-    bool *in_cycle;         /* by block: it may be executed several times */
+    } refs;             /* of all instructions in order */
+    uint32_t *ref;      /* by instruction: index of its first one */
+    pl_live_spans sets; /* of the units that may be live across blocks; accesses in block order */
+    uint32_t *global_index; /* by unit: its index among these */
+    uint32_t *global_unit;  /* by that index: the unit */
+    uint32_t *seen;         /* by that index: last block that accesses it, plus one */
+    bool *in_cycle;         /* by block: it may execute several times */
     uint32_t *pred_def;     /* by predicate: position of its last write, from 1 on */
-    bool *live_out;         /* by touch: live at the end of the block */
-    /* By unit: position after its last read, seen from here; 0: it is not live. */
+    bool *live_out;         /* by access: live at the end of the block */
+    /* By unit: position after its last read, as seen backwards from here; 0: it is not live. */
     uint32_t *last_use;
     pl_linear_scan *scan;
-    uint32_t at; /* instruction being visited */
+    uint32_t at; /* the instruction being visited */
     uint32_t block;
     bool predicated;
-    uint32_t delta; /* how far fixed rows move down */
+    uint32_t delta; /* distance by which fixed rows move down */
 } allocator;
 
 static inline void join(allocator *l, uint32_t *row, unsigned rows, unsigned use)
@@ -111,7 +110,7 @@ static const unit_ref *refs_end(const allocator *l, uint32_t at)
     return l->refs.n ? l->refs.at + l->ref[at + 1] : NULL;
 }
 
-/* Reads come before writes within one instruction. */
+/* Within one instruction, reads precede writes. */
 static void locate_all(allocator *l, pl_insn *i)
 {
     const bool elsewhere = pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_UNIFORM_REG);
@@ -131,7 +130,7 @@ static void locate_all(allocator *l, pl_insn *i)
     }
 }
 
-/* True if this access starts the value anew. */
+/* True if this access defines the value anew. */
 static inline bool starts(const allocator *l, const unit_ref *r)
 {
     const live_unit *u = &l->u[r->unit];
@@ -154,7 +153,7 @@ static void extend(live_unit *u, uint32_t at)
     if (at > u->end) u->end = at;
 }
 
-/* Reads come before writes within one instruction. */
+/* Within one instruction, reads precede writes. */
 static void summarise_all(allocator *l)
 {
     const unit_ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
@@ -171,8 +170,8 @@ static uint32_t regs_of(const live_unit *u)
     return u->uniform ? 0 : u->narrow ? 1 : u->rows;
 }
 
-/* Backward step over one instruction, which stands at positions 2 at (it reads) and 2 at + 1 (it
- * writes). */
+/* Steps backwards over one instruction, which occupies positions 2 * at (reads) and 2 * at + 1
+ * (writes). */
 static void kill(allocator *l, const unit_ref *r)
 {
     uint32_t *until = &l->last_use[r->unit];
@@ -192,10 +191,10 @@ static bool reads_late(const pl_insn *i)
     return pl_classes[i->latency_class].reads_late;
 }
 
-/* Instructions after this one until its registers have been read. Accesses to memory, and others
- * that units take in turn, wait in a queue. Who writes such a register earlier has to wait for a
- * scoreboard. ptxas gives it to another value within five instructions in 19 of 100 cases after a
- * store, 73 after arithmetic. */
+/* Number of instructions after this one until its operands have been read. Memory accesses, and
+ * other instructions that units process in turn, wait in a queue. An earlier write of such a
+ * register has to wait for a scoreboard. ptxas assigns it to another value within five instructions
+ * in 19 of 100 cases after a store, 73 after arithmetic. */
 static uint32_t queue_of(const allocator *l, const pl_insn *i)
 {
     if (!l->p->opt_level || !reads_late(i)) return 0;
@@ -228,8 +227,8 @@ static inline void renumber(allocator *l, uint32_t *row, unsigned rows, unsigned
     }
 }
 
-/* Every cycle goes back in the code at least once. A block between such a jump and its target
- * counts. */
+/* Marks blocks that may be in a cycle. Every cycle has at least one backward jump; all blocks
+ * between such a jump and its target are marked. */
 static void find_cycles(allocator *l)
 {
     const pl_cfg *g = &l->g;
@@ -281,7 +280,8 @@ static void make_units(allocator *l, pl_arena *a)
     }
 }
 
-/* A unit that one block writes first and no other touches is not live at any end of a block. */
+/* A unit that one block writes first and no other block accesses is not live at the end of any
+ * block. */
 static bool number_global_units(allocator *l)
 {
     l->global_index = pl_arena_array(l->a, uint32_t, l->n + 1);
@@ -297,7 +297,7 @@ static bool number_global_units(allocator *l)
     return l->seen != NULL;
 }
 
-/* Positions in the code where block b begins and ends. */
+/* Positions where block b begins and ends. */
 static uint32_t begins(const allocator *l, uint32_t b)
 {
     return l->g.b[b].first - l->f->first;
@@ -308,8 +308,8 @@ static uint32_t ends(const allocator *l, uint32_t b)
     return l->g.b[b].end - l->f->first;
 }
 
-/* Blocks from `first` on and before `end` that do not touch the unit: it lives all through
- * them. */
+/* Extends the unit through blocks `first` to `end` - 1, which do not access it: it is live
+ * throughout. */
 static void live_through(allocator *l, uint32_t u, uint32_t first, uint32_t end)
 {
     if (first == end) return;
@@ -328,7 +328,7 @@ static bool solve(allocator *l)
     l->sets.pred = l->g.pred_start;
     l->sets.npred = npred;
     size_t n = l->sets.accesses.n;
-    /* Touches of a unit in the order of the blocks, plus one. */
+    /* Next access of a unit in block order, plus one. */
     uint32_t *next = pl_arena_array(l->a, uint32_t, n + 1), *head = l->seen;
     l->live_out = pl_arena_array(l->a, bool, n + 1);
     if (!next || !l->live_out || !pl_live_spans_solve(&l->sets)) return false;
@@ -367,23 +367,23 @@ static void find_late(allocator *l)
 
 /* ---- linear scan ---- */
 
-/* Rows of the register file while units are given to them. A row is used for one width only: lane 5
- * of a 64-bit pair is not lane 5 of a 32-bit row, and lanes that have diverged may hold different
- * units in the same row. Rows of the widths that nearly all units have are found by a bit for each,
- * at its first row; what becomes free waits in a list by position. */
+/* State of the row allocation. A row is used for one width only: lane 5 of a 64-bit pair is not
+ * lane 5 of a 32-bit row, and lanes that have diverged may hold different units in the same row.
+ * Free rows of the most common widths are found by bit masks, with one bit for the first row of
+ * each; rows to be freed are listed by position. */
 enum { WIDTHS = 3 /* 1, 2, 4 rows */ };
 typedef struct register_file {
     allocator *l;
-    uint32_t nrows;   /* rows given so far */
-    uint32_t nunused; /* of these, not allocated before */
+    uint32_t nrows;   /* rows allocated so far */
+    uint32_t nunused; /* of these, rows never allocated to a unit */
     /* By row: first position at which it is free; and at which it has been read. */
     uint32_t *busy, *unread;
     uint8_t *width;                        /* by register; 0: never allocated */
     uint64_t *free[WIDTHS], *idle[WIDTHS]; /* free rows; those of them that have been read */
     uint32_t words;
-    uint32_t at;             /* position that the bits are right for */
-    uint32_t *frees, *reads; /* by position: units whose rows become free, have been read there:
-                                lists, plus one */
+    uint32_t at;             /* position for which the masks are valid */
+    uint32_t *frees, *reads; /* by position: lists of units, plus one, whose rows become free, or
+                                have been read */
     uint32_t *next_free, *next_read; /* by unit */
 } register_file;
 
@@ -420,7 +420,7 @@ static inline void set(uint64_t *bits, uint32_t row, bool on)
     bits[row / 64] = on ? bits[row / 64] | 1ull << row % 64 : bits[row / 64] & ~(1ull << row % 64);
 }
 
-/* The first row whose bit is set and that lies before `end`, else `end`. */
+/* The first set bit before `end`, else `end`. */
 static uint32_t first_of(const uint64_t *bits, uint32_t end)
 {
     for (uint32_t w = 0; w * 64 < end; w++)
@@ -431,7 +431,7 @@ static uint32_t first_of(const uint64_t *bits, uint32_t end)
     return end;
 }
 
-/* Goes on to a position: units that have ended leave their rows. */
+/* Advances to a position: rows of ended units become free. */
 static void go_to(register_file *s, uint32_t at)
 {
     const allocator *l = s->l;
@@ -504,20 +504,19 @@ static void give_rows(register_file *s, uint32_t k, uint32_t row)
     }
 }
 
-/* Linear scan: rows that are free again at a unit's start are used again. Returns the number of
- * rows needed. A row that an instruction may still have to read (who writes it would have to wait
- * for that, emu/sm/control_codes.c) is left alone for a while as far as the thread's registers go.
- */
+/* Linear scan: reuses rows that are free at a unit's start. Returns the number of rows needed. A
+ * row that has not been read yet is avoided for a while, as far as the thread's registers permit:
+ * its writer would have to wait for that (emu/sm/control_codes.c). */
 static uint32_t scan(allocator *l, pl_arena *a)
 {
-    enum { HOLES = 16 }; /* an interval has no holes, so that there are more rows than registers */
+    enum { HOLES = 16 }; /* intervals have no holes, so that there are more rows than registers */
     pl_key *order = pl_arena_array(a, pl_key, 2 * (size_t)l->n + 1);
     register_file s;
     uint32_t n = 0;
     if (!make_rows(&s, l, a) || !order) return 0;
     for (uint32_t k = 0; k < l->n; k++)
         if (l->u[k].start != UINT32_MAX)
-            order[n++] = (pl_key){l->u[k].start, k}; /* those that start together by their rows */
+            order[n++] = (pl_key){l->u[k].start, k}; /* equal starts: in order of rows */
     pl_sort_keys(order, n, order + n);
     for (uint32_t k = 0; k < n; k++) {
         const live_unit *u = &l->u[order[k].what];
@@ -527,7 +526,7 @@ static uint32_t scan(allocator *l, pl_arena *a)
     return s.nrows;
 }
 
-/* Two or three values that an instruction reads had better be in different banks. */
+/* Two or three values that an instruction reads should be in different banks. */
 static void note_together(allocator *l)
 {
     uint32_t same[3], n = 0;
@@ -542,7 +541,7 @@ static void note_together(allocator *l)
             pl_linear_scan_bank_conflict(l->scan, same[x], same[y]);
 }
 
-/* Operands that name several values stand in neighbouring registers. */
+/* Operands that name several values occupy adjacent registers. */
 static void note_vectors(allocator *l, pl_insn *i)
 {
     enum { LONGEST = 8 };
@@ -561,7 +560,7 @@ static void note_vectors(allocator *l, pl_insn *i)
     }
 }
 
-/* Registers of the machine, from the first to the highest that is used; 0: out of memory. */
+/* Number of machine registers, from the first to the highest one used; 0: out of memory. */
 static uint32_t needed(allocator *l)
 {
     size_t t = 0;
@@ -597,8 +596,8 @@ static uint32_t needed(allocator *l)
     return pl_linear_scan_count(l->scan, l->p->opt_level > 0);
 }
 
-/* What the instruction writes is in the register of what it reads, as far as it reads one unit
- * only. */
+/* Aliases the result of the instruction to the register of its operand, if it reads only one
+ * unit. */
 static void carry(allocator *l, uint32_t at)
 {
     uint32_t from = UINT32_MAX;
@@ -617,8 +616,8 @@ static void carry(allocator *l, uint32_t at)
     }
 }
 
-/* What costs no instruction has no register of its own: the low half of a 64-bit value, its
- * extension, a sign that the reader takes along. */
+/* Results of free copies have no registers of their own: the low half of a 64-bit value, its
+ * extension, a sign that the reader applies. */
 static void find_same(allocator *l)
 {
     for (uint32_t k = 0; k < l->f->count; k++) {
@@ -664,7 +663,7 @@ pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, 
     for (uint32_t k = 0; k < l.n; k++) pl_linear_scan_value(l.scan, k, regs_of(&l.u[k]));
     for (uint32_t k = 0; k < TEMPORARIES; k++) pl_linear_scan_value(l.scan, l.n + k, 1);
     if (!solve(&l)) return PL_NOMEM;
-    /* parameters arrive at the start, results leave at the end */
+    /* parameters are live-in at the start, results live-out at the end */
     for (size_t k = 0; k < f->formal.n; k++)
         if (f->formal.at[k].reg && !f->formal.at[k].pred)
             extend(&l.u[l.unit_of[f->formal.at[k].to]], 0);

@@ -1,12 +1,12 @@
-/* sched_dag.c - the dependence graph of a scheduling region: latencies, and what must stay in
- * order. */
+/* sched_dag.c - builds the dependence graph of a scheduling region: latencies and ordering
+ * constraints. */
 #include "compiler/codegen/schedule.h"
 
 #include <limits.h>
 #include <string.h>
 
-/* An atomic operation without .acquire or .release orders no other access: for those, a reduction
- * is a store. */
+/* An atomic operation without .acquire or .release does not order other accesses, so a reduction
+ * counts as a store. */
 static bool plain_reduction(const pl_insn *i)
 {
     return pl_insn_mnem(i) == M_red && pl_insn_effects(i) == PL_EF_ATOMIC &&
@@ -20,43 +20,46 @@ bool pl_sched_plain_store(const pl_insn *i)
            !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
 }
 
-/* Cycles from an instruction to its reader, as the assembler expects them: the column `latency` of
- * isa/table/classes.isa. They are fixed latencies of sm_80 to sm_100, and typical ones of what a
- * scoreboard ends (tests/data/micro, 2026-11). Everything else takes schedule.fixed_latency. Beside
- * a chain of 50 to 400 FFMA, ptxas places a load from far away 303 cycles before its reader,
- * whatever the length (2026-11). */
+/* Cycles from an instruction to its reader, as the assembler assumes them: the column `latency` of
+ * isa/table/classes.isa. They are fixed latencies of sm_80 to sm_100, and typical ones of results
+ * with a scoreboard (tests/data/micro, 2026-11). Everything else takes schedule.fixed_latency.
+ * Beside a chain of 50 to 400 FFMA, ptxas places a global load 303 cycles before its reader,
+ * regardless of the chain's length (2026-11). */
 
-/* Results that take so long are waited for (the others come in time). What else takes a register
- * stands no further before where it is needed than this. Between loads and their readers ptxas
- * leaves time unused rather than compute an address or a constant for later. */
+/* schedule.long_latency: results that take at least this long are waited for (the others arrive in
+ * time). schedule.lead: other instructions that take a register are placed at most this far before
+ * their use. Between loads and their readers ptxas leaves issue slots unused rather than compute an
+ * address or a constant early. */
 
-/* Registers that a region may take. full_regs is 32 less the stack pointer and what
+/* Registers that a region may take. full_regs is 32 less the stack pointer and the registers that
  * register_allocation.c adds: the most with which an SM of sm_90 holds all its warps. ptxas keeps
  * to that where it can (of 780 functions compared, 80 take 32, and none 33 to 37). A schedule that
- * takes more than it may is made again with schedule.regs_step fewer, down to schedule.min_regs. If
- * one region still needs more, all of the function take the next step of registers.steps (four
- * warps per SM fewer). That step fits the order of the text plus schedule.text_margin (for
- * full_regs, plus schedule.full_margin). It is one step less if the schedule gets longer by less
- * than 1/schedule.step_gain. ptxas takes no more registers for loads in flight than three or four
- * of them need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11). Loads of 16
- * bytes that can overlap are given schedule.wide_load_regs more than the text needs, up to
- * schedule.wide_load_limit, beyond which the text of three recorded kernels needs more here than in
- * ptxas. With fewer than schedule.tight_room registers left, what has begun goes first, and an
- * instruction that is ready within schedule.soon cycles goes before others. */
+ * exceeds its limit is repeated with schedule.regs_step fewer, down to schedule.min_regs. If one
+ * region still needs more, the whole function gets the next step of registers.steps (four warps per
+ * SM fewer). That step fits the pressure of source order plus schedule.text_margin (for full_regs,
+ * plus schedule.full_margin). It is one step lower if that lengthens the schedule by less than
+ * 1/schedule.step_gain. ptxas takes no more registers for loads in flight than three or four of
+ * them need (kernels of 1 to 96 loads, across which 0 to 80 values are live, 2026-11). Loads of 16
+ * bytes that can overlap get schedule.wide_load_regs more than source order needs, up to
+ * schedule.wide_load_limit; beyond it the source order of three recorded kernels needs more here
+ * than in ptxas. With fewer than schedule.tight_room registers left, instructions that complete
+ * started work go first, and an instruction that is ready within schedule.soon cycles goes before
+ * others. */
 
-/* Of 32 registers ptxas leaves schedule.load_spare_regs when it issues another global load, unless
- * fewer than 4 are in flight. That holds for 26 of 29 live in loops of 8 to 32 loads of 4, 8 and 16
- * bytes beside 0 to 32 values (ptxas 13.0 for sm_90, 2026-11). Its register pressure there differs
- * from ours by a few: here the condition is schedule.loads_in_flight, or
+/* Of 32 registers ptxas leaves schedule.load_spare_regs free when it issues another global load,
+ * unless fewer than 4 are in flight. That holds for 26 of 29 live in loops of 8 to 32 loads of 4, 8
+ * and 16 bytes beside 0 to 32 values (ptxas 13.0 for sm_90, 2026-11). Its register pressure there
+ * differs from ours by a few: here the condition is schedule.loads_in_flight, or
  * schedule.wide_loads_in_flight of more than 8 bytes. */
 /* The same for loads from shared memory (28 loops of 8 to 24 loads of 4, 8 and 16 bytes beside 2 to
  * 14 values, 2026-11). */
 
-/* Predicates of a thread besides the one that is always true. Where the order of the text does with
- * them, so does ptxas. Of 4 to 24 guarded loads, the guards of whose sums wait for them, seven are
- * under way, of those that another compare follows six (2026-11). Where it does not, ptxas moves
- * predicates to registers or compares again, which is not done here. With schedule.predicate_margin
- * left, compares come when they are needed. */
+/* registers.predicates: predicates of a thread, except for the one that is always true. If source
+ * order fits in them, so does the order of ptxas. Of 4 to 24 predicated loads, whose sums have the
+ * same guards and wait for them, seven are in flight, or six if another comparison follows
+ * (2026-11). Otherwise ptxas moves predicates to registers or repeats comparisons, which is not
+ * done here. With schedule.predicate_margin predicates left, comparisons are placed when they are
+ * needed. */
 
 uint32_t pl_sched_latency_of(const sched *l, const pl_class_info *c, const pl_insn *i)
 {
@@ -69,10 +72,10 @@ uint32_t pl_sched_latency_of(const sched *l, const pl_class_info *c, const pl_in
     return c->latency ? c->latency : l->t->schedule.fixed_latency;
 }
 
-/* Units that take an instruction every second cycle or less, and the cycles between two
- * (tests/data/micro, 2026-11): the assembler puts other work in between. Additions, copies and
- * shifts by a constant go to whichever integer unit is free. The columns `unit` and `unit_cycles`
- * of isa/table/classes.isa. PL_SCHED_NONE: none. */
+/* Units that accept an instruction every second cycle or less often, and the cycles between two
+ * (tests/data/micro, 2026-11): the assembler places other instructions in between. Additions,
+ * copies and shifts by a constant use whichever integer unit is free. See the columns `unit` and
+ * `unit_cycles` of isa/table/classes.isa. PL_SCHED_NONE: none. */
 uint8_t pl_sched_unit_of(const pl_class_info *c, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
@@ -81,13 +84,13 @@ uint8_t pl_sched_unit_of(const pl_class_info *c, const pl_insn *i)
                : c->unit;
 }
 
-/* Distance from the start of the region at which it can stand. */
+/* The earliest cycle, relative to the start of the region, at which it can issue. */
 uint32_t pl_sched_issue_cycle(const sched *l, const ready_insn *c)
 {
     return l->unit_free_at[c->unit] > c->earliest ? l->unit_free_at[c->unit] : c->earliest;
 }
 
-/* Registers only: what lanes exchange, matrix instructions. */
+/* True for cross-lane exchanges and matrix instructions, which access registers only. */
 static bool lane_exchange(const pl_insn *i)
 {
     return pl_insn_effects(i) == PL_EF_CONVERGE && i->latency_class != C_warp_sync;
@@ -99,7 +102,7 @@ bool pl_sched_is_load(const pl_insn *i)
            !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
 }
 
-/* A block of the machine begins after it: divergent lanes have left, continue in groups, or
+/* True if a machine basic block begins after it: divergent lanes have left, continue in groups, or
  * reconverge (compiler/codegen/insert_reconvergence.c). */
 bool pl_sched_is_convergence_query(const pl_insn *i)
 {
@@ -107,7 +110,7 @@ bool pl_sched_is_convergence_query(const pl_insn *i)
     return m == M__apart || m == M__agree || m == M__groups || m == M__bsync;
 }
 
-/* Ends a region: nothing moves past it. */
+/* True if the instruction ends a region: nothing moves across it. */
 bool pl_sched_ends_region(sched *l, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
@@ -126,8 +129,8 @@ static void add_edge(sched *l, uint32_t from, uint32_t to, uint32_t cycles)
     l->node[to].npreds++;
 }
 
-/* Edges by registers: a reader follows the write; a write follows the write before and its readers.
- */
+/* Adds register edges: a reader follows the write; a write follows the previous write and its
+ * readers. */
 void pl_sched_add_register_edges(sched *l, uint32_t at)
 {
     const sched_node *n = &l->node[at];
@@ -175,8 +178,8 @@ static pl_access access_of(const sched *l, uint32_t at)
                        .to = i->imm + ((int64_t)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2])};
 }
 
-/* Edges by memory and by the carry flag. *last: the one before that orders all memory, *flags: that
- * touched the flag, or PL_IR_NONE. */
+/* Adds edges for memory and the carry flag. *last: the last instruction that orders all memory,
+ * *flags: the last one that accesses the flag, or PL_IR_NONE. */
 void pl_sched_add_memory_edges(sched *l, uint32_t at, uint32_t *last, uint32_t *flags)
 {
     const pl_insn *i = &l->code[at];
@@ -184,8 +187,8 @@ void pl_sched_add_memory_edges(sched *l, uint32_t at, uint32_t *last, uint32_t *
     if (pl_insn_pure(i) || lane_exchange(i) || (load && pl_insn_has(i, W_nc)) ||
         pl_insn_reads_cbank(l->x, i))
         return; /* .nc loads read memory that is constant during the launch (PTX manual,
-                   ld.global.nc), and so is the constant bank: ptxas moves them past barriers,
-                   fences, atomics */
+                   ld.global.nc), and so is the constant bank: ptxas moves them across barriers,
+                   fences and atomics */
     if (!pl_insn_effects(i) && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM))) {
         add_edge(l, *flags, at, l->t->schedule.fixed_latency);
         *flags = at;

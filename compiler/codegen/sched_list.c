@@ -1,5 +1,5 @@
-/* sched_list.c - the list scheduler: which of the ready instructions comes next, and the order that
- * this makes. */
+/* sched_list.c - the list scheduler: selects the next ready instruction, and builds the resulting
+ * order. */
 #include "compiler/codegen/schedule.h"
 
 #include <limits.h>
@@ -10,7 +10,7 @@ static uint64_t rank_of(const ready_insn *c, uint32_t when, uint32_t cycle)
     return (uint64_t)(when <= cycle ? 0 : when) << 32 | (UINT32_MAX - c->priority);
 }
 
-/* True for a load that ptxas would not issue yet, with `room` registers left. */
+/* True for a load that ptxas would not issue yet with `room` registers left. */
 static inline bool exceeds_loads_in_flight(const sched *l, const sched_node *n, int room)
 {
     if (!(n->is_global_load || n->is_shared_load) || n->reg_delta_now <= 0 ||
@@ -25,15 +25,15 @@ static inline bool exceeds_loads_in_flight(const sched *l, const sched_node *n, 
                                                        : l->t->schedule.shared_loads_in_flight);
 }
 
-/* True if there is a predicate for its result. */
+/* True if a predicate is available for its result. */
 static inline bool has_predicate(const sched *l, const ready_insn *c)
 {
     return !l->limit_preds || l->node[c->at].pred_delta_now <= 0 ||
            l->preds_live + l->node[c->at].pred_delta_now <= l->t->registers.predicates;
 }
 
-/* Which of the ready instructions comes next: index in `ready`; PL_IR_NONE: for none of them is
- * there a predicate, or a register among the `room`. */
+/* The next instruction by critical path, as an index in `ready`; PL_IR_NONE: none of them has a
+ * predicate available, or a register among the `room`. */
 static uint32_t pick_critical_path(const sched *l, uint32_t cycle, int room)
 {
     uint32_t best = PL_IR_NONE, best_at = UINT32_MAX;
@@ -46,7 +46,7 @@ static uint32_t pick_critical_path(const sched *l, uint32_t cycle, int room)
             exceeds_loads_in_flight(l, &l->node[c->at], room))
             continue;
         when = pl_sched_preferred_cycle(l, c, when, cycle);
-        if (when <= cycle) /* those that follow are less urgent */
+        if (when <= cycle) /* later entries are less urgent */
             return k;
         rank = rank_of(c, when, cycle);
         if (rank < min || (rank == min && c->at < best_at)) {
@@ -58,8 +58,8 @@ static uint32_t pick_critical_path(const sched *l, uint32_t cycle, int room)
     return best;
 }
 
-/* The same where few registers are left, `room`: what has begun is waited for, if it comes soon,
- * rather than begin something else. */
+/* The next instruction when few registers are left (`room`): completing started work that is ready
+ * soon is preferred to starting other work. */
 static uint32_t pick_min_pressure(const sched *l, uint32_t cycle, int room)
 {
     uint32_t best = PL_IR_NONE, best_when = 0;
@@ -73,7 +73,7 @@ static uint32_t pick_min_pressure(const sched *l, uint32_t cycle, int room)
              better = best == PL_IR_NONE;
         uint32_t when = pl_sched_preferred_cycle(l, c, pl_sched_issue_cycle(l, c), cycle);
         when = when <= cycle + l->t->schedule.soon ? 0 : when;
-        if (room > 0 && fits && !when && d <= 0) /* those that follow are less urgent */
+        if (room > 0 && fits && !when && d <= 0) /* later entries are less urgent */
             return k;
         if (!better) {
             if (fits != best_fits)
@@ -114,8 +114,7 @@ static void make_ready(sched *l, uint32_t at)
     l->end = n->earliest + n->priority > l->end ? n->earliest + n->priority : l->end;
 }
 
-/* The window begins at the oldest instruction that is not placed: what comes into it may be ready.
- */
+/* The window starts at the oldest unplaced instruction; instructions that enter it may be ready. */
 static void extend_window(sched *l, uint32_t oldest)
 {
     uint32_t end = l->n - oldest <= l->window ? l->n : oldest + l->window + 1;
@@ -130,8 +129,8 @@ void pl_sched_keep_order(sched *l)
     l->best = order;
 }
 
-/* Puts the region in order, in l->order. *fails: it is not better, and the order is not finished.
- */
+/* Schedules the region into l->order. *fails: it is not better than the bound, and the order is
+ * incomplete. */
 schedule_result pl_sched_list_schedule(sched *l, int max, const schedule_bound *b, bool *fails)
 {
     uint32_t cycle = 0, oldest = 0;
@@ -200,12 +199,12 @@ schedule_result pl_sched_list_schedule(sched *l, int max, const schedule_bound *
     return o;
 }
 
-/* The best order within so many registers, in l->best. Where every order takes more than `useful`,
- * any of them may be told. */
+/* The best order within the register limit, in l->best. If every order takes more than `useful`,
+ * the result may be any of them. */
 schedule_result pl_sched_try_windows(sched *l, int max, int useful)
 {
     schedule_result best = {0};
-    bool none = true; /* so far all were given up because of `useful` */
+    bool none = true; /* all orders so far were abandoned because of `useful` */
     for (unsigned k = 0;
          k < 2 * l->t->schedule.windows.n &&
          (!k || (best.limited && (k % 2 || l->n > l->t->schedule.windows.at[k / 2])));
@@ -224,9 +223,8 @@ schedule_result pl_sched_try_windows(sched *l, int max, int useful)
             continue;
         }
         if (fails) continue;
-        if (k && none && o.max_pressure > useful) /* which of two useless ones is the better one
-                                             decides whether a third is tried */
-            return pl_sched_try_windows(l, max, INT_MAX);
+        /* Which of two useless orders is the better one decides whether a third is tried. */
+        if (k && none && o.max_pressure > useful) return pl_sched_try_windows(l, max, INT_MAX);
         none = false;
         best = o;
         pl_sched_keep_order(l);

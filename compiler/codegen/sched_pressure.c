@@ -1,11 +1,11 @@
-/* sched_pressure.c - the live ranges of a scheduling region: what each instruction does to register
- * pressure. */
+/* sched_pressure.c - the live ranges of a scheduling region: the effect of each instruction on
+ * register pressure. */
 #include "compiler/codegen/schedule.h"
 
 #include <limits.h>
 #include <string.h>
 
-/* Finds what each register holds between writes, and who reads it. */
+/* Finds the live range of each register between writes, and its readers. */
 bool pl_sched_find_live_ranges(sched *l)
 {
     for (size_t k = 0; k < l->uses.n; k++)
@@ -36,8 +36,8 @@ bool pl_sched_find_live_ranges(sched *l)
     return pl_arena_ok(l->x->tmp);
 }
 
-/* What every instruction does to the number of registers: who reads what last is known only when it
- * is placed. */
+/* Computes the effect of every instruction on register pressure: the last reader of a range is
+ * known only once others are placed. */
 bool pl_sched_find_last_reads(sched *l)
 {
     l->last_reads.n = 0;
@@ -71,9 +71,9 @@ bool pl_sched_find_last_reads(sched *l)
     return pl_arena_ok(l->x->tmp);
 }
 
-/* Instruction `at` is placed: what only one reader is left of ceases to be needed with that one.
- * Here, because candidates are compared far more often than placed. Returns the registers more or
- * less. */
+/* Places instruction `at`: a range with one remaining reader ends with that one. This is updated
+ * here because candidates are compared far more often than placed. Returns the change in
+ * registers. */
 int pl_sched_place_insn(sched *l, uint32_t at)
 {
     const sched_node *n = &l->node[at];

@@ -1,18 +1,18 @@
-/* schedule.c - list scheduling: the order of the instructions of a block, critical path first,
- * within a limit of register pressure.
+/* schedule.c - list scheduling: orders the instructions of a block, critical path first, within a
+ * limit of register pressure.
  *
- * Warps issue in order, so the assembler fills the time that a result takes with other work. Of the
- * instructions whose operands are there, the one at the start of the longest chain of latencies
- * comes first, as long as there are registers. (Gibbons and Muchnick, "Efficient Instruction
- * Scheduling for a Pipelined Architecture", 1986. Goodman and Hsu, "Code Scheduling and Register
- * Allocation in Large Basic Blocks", 1988.) So loads are issued as soon as their addresses are
- * known, then whatever does not wait for them, as in the code of ptxas for sm_90 (2026-11). Where
- * registers run out, what was begun early holds them: then orders that look less far ahead are made
- * too, and some that look far but begin as if there were a few registers less.
+ * Warps issue in order, so the assembler fills the latency of a result with other instructions. Of
+ * the ready instructions, the one at the start of the longest latency chain is issued first, as
+ * long as registers are available. (Gibbons and Muchnick, "Efficient Instruction Scheduling for a
+ * Pipelined Architecture", 1986. Goodman and Hsu, "Code Scheduling and Register Allocation in Large
+ * Basic Blocks", 1988.) So loads are issued as soon as their addresses are known, then independent
+ * instructions, as in the code of ptxas for sm_90 (2026-11). If registers run out, they are held by
+ * work that was started early: then orders with a shorter window are tried too, and some with a
+ * long one that start as if a few registers fewer were available.
  *
- * What stays in order: writes and reads of a register; stores, and the loads that may see them;
- * what other lanes or threads can observe; additions with carry. Arithmetic moves past barriers and
- * atomics, loads past reductions that they cannot see. */
+ * The following stay in order: writes and reads of a register; stores, and the loads that may read
+ * from them; operations that other lanes or threads can observe; additions with carry. Arithmetic
+ * moves across barriers and atomics, loads across reductions that do not alias them. */
 #include "compiler/codegen/schedule.h"
 
 #include <limits.h>
@@ -23,13 +23,13 @@ static int capped_pressure(const sched *l, int max)
     return max < l->limit ? max : l->limit;
 }
 
-/* The most registers of a thread for the k-th number of warps. */
+/* The maximum registers of a thread for the k-th number of warps. */
 static int step_regs(const sched *l, size_t k)
 {
     return (int)l->t->registers.steps.at[k];
 }
 
-/* What a region needs at most that takes so many registers in the order of the text. */
+/* The occupancy step that a region may need which takes `text` registers in source order. */
 static size_t occupancy_step_above(const sched *l, int text)
 {
     size_t k = 0;
@@ -50,11 +50,11 @@ static bool has_wide_loads(const sched *l)
     return n == SEVERAL;
 }
 
-/* Registers with which loads of 16 bytes run ahead. Tried were loops of 4 to 12 such loads beside 4
- * to 110 sums (ptxas 13.0 for sm_90, 2026-11). The next step goes to those whose text needs fewer
- * registers than that step by less than 7 (shared memory) or 8 to 12 (global memory). That holds at
- * every step, unless all loads that can start early fit anyway. For loads of 4 bytes the limit is
- * 4, which is as much as the text that ptxas sees differs from ours. */
+/* The register limit that lets 16-byte loads overlap. Measured with loops of 4 to 12 such loads
+ * beside 4 to 110 sums (ptxas 13.0 for sm_90, 2026-11). A loop gets the next step if its source
+ * order needs fewer registers than that step by less than 7 (shared memory) or 8 to 12 (global
+ * memory). That holds at every step, unless all loads that can start early fit anyway. For loads of
+ * 4 bytes the limit is 4, which is as much as the source order in ptxas differs from ours. */
 static int step_for_wide_loads(sched *l, int text, int step)
 {
     const int all = pl_sched_try_windows(l, capped_pressure(l, INT_MAX), INT_MAX).max_pressure,
@@ -70,7 +70,7 @@ static int step_for_wide_loads(sched *l, int text, int step)
     return step;
 }
 
-/* What a region needs that does not do with full_regs. */
+/* Computes the registers needed by a region that does not fit in full_regs. */
 static void measure_pressure(sched *l, int text)
 {
     size_t k =
@@ -89,8 +89,8 @@ static void measure_pressure(sched *l, int text)
     l->max_needed = step > l->max_needed ? step : l->max_needed;
 }
 
-/* Where everything could stand, and from that where loads from shared memory must. Edges lead
- * forwards. */
+/* Computes the earliest cycle of all instructions, and from it the latest cycle of loads from
+ * shared memory. Edges lead forwards. */
 static void find_asap_alap(sched *l)
 {
     for (uint32_t at = 0; at < l->n; at++) l->node[at].asap = l->node[at].min_start;
@@ -117,7 +117,7 @@ static void find_priorities(sched *l)
     for (uint32_t at = l->n; at-- > 0;) {
         sched_node *n = &l->node[at];
         bool later = n->latency >= l->t->schedule.long_latency &&
-                     /* What the next block reads is on its way until then. */
+                     /* Values that the next block reads remain in flight until then. */
                      !pl_sched_plain_store(&l->code[at]);
         for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
             uint32_t h = l->node[l->edges.at[e].to].critical_path + l->edges.at[e].cycles;
@@ -130,7 +130,7 @@ static void find_priorities(sched *l)
     }
 }
 
-/* What must stay in order, and what registers hold. */
+/* Builds edges and live ranges. */
 static bool build_dependence_graph(sched *l)
 {
     uint32_t last = PL_IR_NONE, flags = PL_IR_NONE;
@@ -154,7 +154,7 @@ static bool build_dependence_graph(sched *l)
         pl_insn_writes_here(l->x->p, &l->code[l->at], pl_sched_note_write, l);
         l->node[l->at].end = (uint32_t)l->uses.n;
     }
-    /* Their lists are followed while they grow, which must not fail in between. */
+    /* the lists are traversed while they grow, so an allocation must not fail in between */
     if (l->readers.cap < l->uses.n) pl_reserve(l->x->tmp, &l->readers, 2 * l->uses.n);
     if (!pl_arena_ok(l->x->tmp)) return false;
     for (size_t k = 0; k < l->uses.n; k++) {
@@ -173,8 +173,8 @@ static bool build_dependence_graph(sched *l)
     return true;
 }
 
-/* Position k gets the instruction at from[k], one cycle of the permutation after the other. `from`
- * is used up. */
+/* Moves the instruction at from[k] to position k, one cycle of the permutation at a time. `from` is
+ * overwritten. */
 static void permute(pl_insn *code, uint32_t *from, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++) {
@@ -205,10 +205,10 @@ static bool fits_without_reordering(const sched *l, int text)
            (text + l->t->schedule.wide_load_regs <= have || !has_wide_loads(l));
 }
 
-/* o was made for `max` registers and looks a short way ahead, as no order that looks far took no
- * more than `target`. One that looks far but begins as if there were a few registers less may be
- * much shorter, as its loads start together; in the end it may take `target`. Only these are tried,
- * and given up when too long. */
+/* o was made for `max` registers and has a short window, since no order with a long one took at
+ * most `target`. One with a long window that starts as if a few registers fewer were available may
+ * be much shorter, as its loads overlap; it may take `target` in the end. Only these are tried, and
+ * abandoned when they become too long. */
 static schedule_result retry_with_fewer_regs(sched *l, int max, int target, schedule_result o)
 {
     uint32_t enough = o.cycles - o.cycles / l->t->schedule.retry_gain;
@@ -229,7 +229,7 @@ static schedule_result retry_with_fewer_regs(sched *l, int max, int target, sche
     return o;
 }
 
-/* The best order of the region within what its function takes, in l->best. */
+/* The best order of the region within the registers of its function, in l->best. */
 static schedule_result find_best_order(sched *l)
 {
     const int target = l->max_needed > l->full_regs ? l->max_needed : l->full_regs;
@@ -242,7 +242,7 @@ static schedule_result find_best_order(sched *l)
     return pl_sched_try_windows(l, capped_pressure(l, target), INT_MAX);
 }
 
-/* text: registers that the region needs in the order of the text. */
+/* text: registers that the region needs in source order. */
 static bool schedule_region(sched *l, int text)
 {
     if (l->measure_only ? fits_without_reordering(l, text) : l->n < 2) {
@@ -267,9 +267,9 @@ static bool schedule_region(sched *l, int text)
 
 /* ---- the pass ---- */
 
-/* Registers that a kernel may take without need: all of its limit where it names one, in registers
- * or in blocks an SM (.minnctapersm); registers.one_warp where its blocks are no
- * larger. Kernels of 100 loads with all such limits, ptxas 13.0 for sm_90, 2026-11. */
+/* Registers that a kernel may take without need: its whole limit if it specifies one, in registers
+ * or in blocks per SM (.minnctapersm); registers.one_warp if its blocks are no larger than one
+ * warp. Kernels of 100 loads with all such limits, ptxas 13.0 for sm_90, 2026-11. */
 static int free_register_limit(const sched *l, const pl_prog_func *f, int limit)
 {
     const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
@@ -289,8 +289,8 @@ static inline void note_live_out(sched *l, uint32_t value)
     l->live_out[where] = l->f.v[where].live_refs > 0;
 }
 
-/* Back over one instruction: what it starts anew is not live before it, what it reads or
- * writes in part is. */
+/* Steps backwards over one instruction: values that it defines anew are not live before it, values
+ * that it reads or writes in part are. */
 static inline void step_back_write(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     sched *l = ctx;
@@ -325,7 +325,7 @@ static inline void note_loading(void *ctx, uint32_t *row, unsigned count, unsign
     if (value--) l->loading_region[value] = l->region;
 }
 
-/* Where lanes are asked for, what was loaded before it is still under way. */
+/* At a convergence query, values loaded before it are still in flight. */
 static void note_loads_in_flight(sched *l, pl_ir_block *k, size_t wall_at)
 {
     if (!pl_sched_is_convergence_query(&k->code.at[wall_at])) return;
@@ -334,7 +334,7 @@ static void note_loads_in_flight(sched *l, pl_ir_block *k, size_t wall_at)
             pl_insn_writes_here(l->x->p, &k->code.at[at - 1], note_loading, l);
 }
 
-/* Walks back over a block, region by region. */
+/* Schedules a block backwards, region by region. */
 static bool schedule_block(sched *l, uint32_t b)
 {
     pl_ir_block *k = &l->x->blocks.at[b];
@@ -365,8 +365,8 @@ static bool schedule_block(sched *l, uint32_t b)
     return true;
 }
 
-/* A predicate of which only parts are ever written is needed where the function begins, and is
- * nothing there: it holds none until then. */
+/* A predicate with only partial writes is live-in at the function entry, but undefined there: it
+ * takes no predicate until its first write. */
 static void drop_undefined_preds(sched *l)
 {
     const pl_ir_block *entry = &l->x->blocks.at[l->x->rpo[0]];

@@ -1,14 +1,14 @@
 /* spill.c - spilling and rematerialization: where register pressure exceeds the registers of a
- * thread, values go to local memory and come back before they are used.
+ * thread, values are spilled to local memory and reloaded before they are used.
  *
  * A kernel's own limit is `.maxnreg`, or follows from `.minnctapersm` blocks of `.maxntid` threads;
- * without either it is 255. Blocks are visited in reverse postorder with the set of values that
- * registers hold. When a value must come in and the set is full, the one whose next use is farthest
- * leaves. (Belady; on control flow as in Braun and Hack, "Register Spilling and Live-Range
+ * without either it is 255. Blocks are visited in reverse postorder with the set of values in
+ * registers. If a value is needed and the set is full, the one with the farthest next use is
+ * evicted. (Belady; on control flow as in Braun and Hack, "Register Spilling and Live-Range
  * Splitting for SSA-Form Programs", 2009.) A use after the end of a loop is farther than any use in
- * it. A value that leaves anywhere is stored where it is computed, so that leaving costs nothing.
- * One that a single instruction brings from the constant bank, a special register or a constant is
- * computed again instead. */
+ * it. A value that is evicted anywhere is stored where it is computed, so that eviction costs
+ * nothing. A value that a single instruction loads from the constant bank, a special register or a
+ * constant is rematerialized instead. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,29 +20,29 @@
 #include "isa/program/canonicalize.h"
 #include "isa/program/resource_usage.h"
 
-/* Distances in instructions: a loop's end lies LOOP_END away; NEVER is no use at all. */
+/* Distances in instructions: LOOP_END is added for leaving a loop; NEVER: no further use. */
 enum { LOOP_END = 1 << 20, NEVER = 1 << 30 };
 
-/* Spilling is skipped where the liveness sets would be too large: where the live-ins of all blocks
- * are more than MOST_LIVE * instructions + MOST_LIVE_MORE, or the sets take more than MOST_CELLS
+/* Spilling is skipped if the liveness sets would be too large: if the live-ins of all blocks are
+ * more than MOST_LIVE * instructions + MOST_LIVE_MORE, or the sets take more than MOST_CELLS
  * bits. */
 enum { MOST_LIVE = 64, MOST_LIVE_MORE = 1 << 20, MOST_CELLS = 1 << 26 };
 
-/* Registers that no value can have: the stack pointer and two that every thread has beyond the
- * highest one named (register_allocation.c). When values have to leave, one more through which they
- * come and go (the traffic is that of ptxas 13.0 then: ten kernels with .maxnreg 32, 2026-11). Then
- * the fewest that are left to values. */
+/* registers.reserved: registers that no value can have, the stack pointer and two that every thread
+ * has beyond the highest one named (register_allocation.c). spill.transfer_regs: if values are
+ * spilled, one more for spills and reloads (the traffic is then that of ptxas 13.0: ten kernels
+ * with .maxnreg 32, 2026-11). spill.min_regs: the minimum left for values. */
 
 typedef struct spill_value {
     uint32_t row, rows;
-    uint32_t regs; /* registers of a thread that it takes */
-    /* At the current instruction: first of its accesses in `accesses`, plus one. */
+    uint32_t regs; /* registers of a thread that it occupies */
+    /* At the current instruction: next of its accesses in `accesses`, plus one. */
     uint32_t next_access;
-    uint32_t start, end;      /* of its life, in positions of all instructions */
+    uint32_t start, end;      /* live range, in positions of all instructions */
     uint32_t frame_slot;      /* offset in the frame */
-    uint32_t reg_slot;        /* in `held`, plus one; 0: no register holds it */
-    const pl_insn *remat;     /* computes it anywhere */
-    bool precolored, spilled; /* must stay; leaves a register somewhere */
+    uint32_t reg_slot;        /* position in `in_regs`, plus one; 0: it is not in a register */
+    const pl_insn *remat;     /* instruction that computes it anywhere */
+    bool precolored, spilled; /* never evicted; evicted somewhere */
 } spill_value;
 
 typedef struct by_distance {
@@ -62,26 +62,26 @@ typedef struct value_list {
 typedef struct spiller {
     pl_ir *x;
     pl_liveness f;
-    uint32_t n, room, blocks; /* values; rows for them; blocks before edges were mended */
+    uint32_t n, room, blocks; /* values; registers for them; blocks before edges were split */
     spill_value *v;           /* as in f */
-    uint32_t words;     /* of a set of the values that live from block to block, by f.v[].across */
-    uint64_t *in, *out; /* by block: those that are live at its start, at its end */
-    uint32_t *next_use_in;    /* distance of the next use from the start of a block, for each value
-                            that is    live there: next_use_at */
-    by_distance *ranked;      /* room for the values of one block */
-    uint32_t *rank;           /* by word of the sets `in`: how many such values stand before it */
+    uint32_t words;           /* of a set of the values live across blocks, by f.v[].global_index */
+    uint64_t *in, *out;       /* by block: live-in values, live-out values */
+    uint32_t *next_use_in; /* distance of the next use from the start of a block, for each live-in
+                              value: next_use_at */
+    by_distance *ranked;   /* working memory for the values of one block */
+    uint32_t *rank;        /* by word of the sets `in`: number of values before it */
     value_list *entry, *exit; /* by block: values in registers */
     struct {
         uint32_t *at;
         size_t n, cap;
     } lists;
-    uint32_t *pressure; /* by block: most rows needed at once; by header of a loop: the most of its
+    uint32_t *pressure; /* by block: maximum rows needed at once; by loop header: the maximum of its
                            blocks */
     uint32_t *loop_pressure;
     struct {
         uint32_t *at;
         size_t n, cap;
-    } in_regs; /* values in registers now */
+    } in_regs; /* values currently in registers */
     struct {
         access *at;
         size_t n, cap;
@@ -93,14 +93,14 @@ typedef struct spiller {
     struct {
         uint32_t *at;
         size_t n, cap;
-    } frame_values; /* values with a place in memory */
+    } frame_values; /* values with a spill slot */
     struct {
         uint32_t *at;
         size_t n, cap;
-    } touched; /* values that the current instruction touches */
+    } touched; /* values that the current instruction accesses */
     uint32_t block, at, weight;
-    uint32_t frame;     /* row that holds the start of the frame */
-    uint32_t base, end; /* bytes of the frame: after its variables, after all */
+    uint32_t frame;     /* row that holds the frame address */
+    uint32_t base, end; /* frame offsets: after its variables, after everything */
 } spiller;
 
 static spill_value *value_of(spiller *s, uint32_t row, unsigned use)
@@ -130,7 +130,7 @@ static void release(spiller *s, spill_value *v)
     s->weight -= v->regs;
 }
 
-/* Registers hold the values of this list. */
+/* Sets the values in registers to this list. */
 static void load_all(spiller *s, value_list list)
 {
     while (s->in_regs.n) release(s, &s->v[s->in_regs.at[s->in_regs.n - 1]]);
@@ -157,10 +157,10 @@ static int ascending(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* The values after `first` in `lists` become a list. */
+/* Turns the values from `first` on in `lists` into a list. */
 static value_list make_list(spiller *s, size_t first)
 {
-    if (s->lists.n > first) /* a list that was never filled has no address to count from */
+    if (s->lists.n > first) /* an empty array has no address to offset */
         qsort(s->lists.at + first, s->lists.n - first, sizeof *s->lists.at, ascending);
     return (value_list){(uint32_t)first, (uint32_t)(s->lists.n - first)};
 }
@@ -183,7 +183,7 @@ static uint32_t temporaries(const pl_insn *i)
 
 /* ---- pressure ---- */
 
-/* Most rows live at once in each block; the most of all. */
+/* Computes the maximum rows live at once in each block; returns the overall maximum. */
 static uint32_t measure(spiller *s)
 {
     pl_ir *x = s->x;
@@ -242,7 +242,7 @@ static void measure_loops(spiller *s)
     }
 }
 
-/* The sets of what is live. */
+/* Converts the spans to live-in and live-out sets. */
 static bool make_sets(spiller *s)
 {
     const pl_live_spans *l = &s->f.sets;
@@ -266,7 +266,7 @@ static bool make_sets(spiller *s)
 
 /* ---- distances ---- */
 
-/* k: the value's number among those that live from block to block. */
+/* k: the value's index among those that are live across blocks. */
 static uint32_t *next_use_at(const spiller *s, uint32_t b, uint32_t k)
 {
     size_t word = (size_t)b * s->words + k / 64;
@@ -299,7 +299,7 @@ static void note_first(spiller *s, uint32_t *row, unsigned rows, unsigned use)
     if (*d == UINT32_MAX) *d = starts(s, v, rows, use) ? NEVER : s->at;
 }
 
-/* Values that block b does not touch are needed as far after it as its successors say. */
+/* For values that block b does not access, propagates the distance from its successors. */
 static bool extend(spiller *s, uint32_t b, const uint8_t *known)
 {
     const pl_ir_block *k = &s->x->blocks.at[b];
@@ -331,14 +331,14 @@ static bool find_next_use_distances(spiller *s)
         cells += (uint32_t)__builtin_popcountll(s->in[w]);
     }
     s->next_use_in = pl_arena_array(x->tmp, uint32_t, cells + 1u);
-    uint8_t *known = pl_arena_array(x->tmp, uint8_t, cells + 1u); /* the block itself decides */
+    uint8_t *known = pl_arena_array(x->tmp, uint8_t, cells + 1u); /* set by the block itself */
     if (!s->next_use_in || !known) return false;
     memset(s->next_use_in, 0xff, cells * sizeof *s->next_use_in);
     for (s->block = 0; s->block < x->blocks.n; s->block++)
         for (s->at = 0; s->at < x->blocks.at[s->block].code.n; s->at++) {
             pl_insn *i = &x->blocks.at[s->block].code.at[s->at];
             pl_liveness_visit(&s->f, s->block, s->at);
-            /* Before it writes: v = v + 1 needs v. */
+            /* reads before writes: v = v + 1 needs v */
             PL_FOR_EACH_READ(x->p, i, o) note_first(s, o.row, o.rows, o.use);
             PL_FOR_EACH_WRITE(x->p, i, o) note_first(s, o.row, o.rows, o.use);
         }
@@ -354,7 +354,7 @@ static bool find_next_use_distances(spiller *s)
     return true;
 }
 
-/* ---- what registers hold ---- */
+/* ---- values in registers ---- */
 
 static int nearer_use(const void *a, const void *b)
 {
@@ -363,7 +363,7 @@ static int nearer_use(const void *a, const void *b)
     return x->value < y->value ? -1 : x->value > y->value;
 }
 
-/* The values in registers where block b starts. */
+/* Chooses the values in registers at the start of block b. */
 static void choose_entry(spiller *s, uint32_t b)
 {
     pl_ir *x = s->x;
@@ -380,8 +380,8 @@ static void choose_entry(spiller *s, uint32_t b)
             if (any) r[n++] = (by_distance){k, s->v[k].precolored ? 0 : *next_use_at(s, b, number)};
         }
     qsort(r, n, sizeof *r, nearer_use);
-    uint32_t through = 0, left = UINT32_MAX; /* rows of values that only lie across the loop, and
-                                                what it leaves for them */
+    uint32_t through = 0, left = UINT32_MAX; /* registers of values that are only live through the
+                                                loop, and the number available to them */
     for (uint32_t k = 0; k < n; k++)
         through += r[k].distance >= LOOP_END ? s->v[r[k].value].regs : 0;
     if (header) left = s->room + through > max ? s->room + through - max : 0;
@@ -411,7 +411,7 @@ static void list_access(spiller *s, uint32_t *row, unsigned rows, unsigned use)
     v->next_access = (uint32_t)s->accesses.n;
 }
 
-/* How far the next use of a value is, seen from after the current instruction. */
+/* Distance of the next use of a value after the current instruction. */
 static uint32_t distance(const spiller *s, const spill_value *v)
 {
     uint32_t k = (uint32_t)(v - s->v);
@@ -424,13 +424,13 @@ static uint32_t distance(const spiller *s, const spill_value *v)
     return d < NEVER ? d + (uint32_t)s->x->blocks.at[s->block].code.n - s->at : NEVER;
 }
 
-/* The value leaves registers somewhere: it gets its place. */
+/* Marks the value as evicted somewhere, and assigns a spill slot. */
 static void evict(spiller *s, spill_value *v)
 {
     if (v->spilled) return;
     v->spilled = true;
     if (v->remat) return;
-    v->frame_slot = s->end; /* a place of its own for now */
+    v->frame_slot = s->end; /* a slot of its own for now */
     s->end += 8;
     *pl_push(s->x->tmp, &s->frame_values) = (uint32_t)(v - s->v);
 }
@@ -442,7 +442,7 @@ static bool touched_now(const spiller *s, uint32_t k)
     return false;
 }
 
-/* Values leave until only so many rows are taken. */
+/* Evicts values until at most that many registers are in use. */
 static void make_room(spiller *s, uint32_t rows)
 {
     while (s->weight > rows) {
@@ -452,7 +452,7 @@ static void make_room(spiller *s, uint32_t rows)
             const spill_value *v = &s->v[k];
             if (v->precolored || v->rows > 2 || !v->regs || touched_now(s, k)) continue;
             uint32_t d = distance(s, v);
-            d += v->remat && d < NEVER ? d / 2 : 0; /* it comes back without memory */
+            d += v->remat && d < NEVER ? d / 2 : 0; /* it is recomputed without a memory access */
             if (worst == UINT32_MAX || d > far || (d == far && k < worst)) {
                 worst = k;
                 far = d;
@@ -489,7 +489,7 @@ static bool fetch(spiller *s, pl_insn *i, spill_value *v, uint32_t line)
     return make_move(s, i, v, false, line);
 }
 
-/* The list of instructions becomes the block's. */
+/* Replaces the code of the block by the instruction list. */
 static bool replace_code(spiller *s, uint32_t b)
 {
     pl_ir_block *k = &s->x->blocks.at[b];
@@ -502,8 +502,8 @@ static bool replace_code(spiller *s, uint32_t b)
     return k->code.at || !s->code.n;
 }
 
-/* After a call of a function that shares registers with its callers, parameters and constants are
- * fetched again. */
+/* True for a call of a function that shares registers with its callers: parameters and constants
+ * are loaded again after it. */
 static bool forgets(const pl_ir *x, const pl_insn *i)
 {
     if (!(pl_insn_effects(i) & PL_EF_CALL)) return false;
@@ -519,7 +519,7 @@ static void forget(spiller *s)
     }
 }
 
-/* Walks a block: values come back before they are used. */
+/* Rewrites a block: values are reloaded before they are used. */
 static bool walk(spiller *s, uint32_t b)
 {
     pl_ir *x = s->x;
@@ -552,7 +552,7 @@ static bool walk(spiller *s, uint32_t b)
             *pl_push(x->tmp, &s->code) = come;
         }
         make_room(s, room);
-        for (size_t n = 0; n < s->touched.n; n++) { /* what was used last makes room for results */
+        for (size_t n = 0; n < s->touched.n; n++) { /* dead operands make room for results */
             spill_value *v = &s->v[s->touched.at[n]];
             if (v->next_access && s->accesses.at[v->next_access - 1].at == s->at)
                 v->next_access = s->accesses.at[v->next_access - 1].next;
@@ -582,7 +582,7 @@ static bool walk(spiller *s, uint32_t b)
 
 /* ---- edges ---- */
 
-/* What the start of `to` expects in registers and `from` does not leave there is fetched on the
+/* Values that `to` expects in registers and that `from` does not leave there are reloaded on the
  * edge between them. */
 static bool resolve_edge(spiller *s, uint32_t from, uint32_t edge)
 {
@@ -599,7 +599,7 @@ static bool resolve_edge(spiller *s, uint32_t from, uint32_t edge)
             if (ways == 1) {
                 place = from;
                 at = x->blocks.at[from].code.n - (jump ? 1u : 0u);
-                /* Back in a loop: no jump of its own for that. */
+                /* back edge: no separate jump for reloads */
             } else if (jump && pl_ir_dominates(x, to, from)) {
                 place = from;
                 at = x->blocks.at[from].code.n - 1;
@@ -675,7 +675,7 @@ static bool store_spilled_values(spiller *s)
     return true;
 }
 
-/* ---- places ---- */
+/* ---- spill slots ---- */
 
 static void live_at(spill_value *v, uint32_t at)
 {
@@ -690,7 +690,7 @@ static int starts_first(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Where each value with a place begins and ceases to live, in positions of all instructions. */
+/* Computes the live range of each value with a spill slot, in positions of all instructions. */
 static bool find_lives(spiller *s)
 {
     pl_ir *x = s->x;
@@ -707,7 +707,8 @@ static bool find_lives(spiller *s)
             }
         end[b] = s->at;
     }
-    /* liveness was solved before blocks were added: those fetch what lives at both ends */
+    /* liveness predates the blocks added on edges: those reload values that are live at both
+     * ends */
     for (size_t k = 0; k < s->f.sets.spans.n; k++) {
         const pl_live_span *p = &s->f.sets.spans.at[k];
         spill_value *v = &s->v[s->f.value[p->value]];
@@ -722,7 +723,7 @@ static bool find_lives(spiller *s)
     return true;
 }
 
-/* The least comes first: numbers whose upper half counts. */
+/* A min-heap of numbers, compared by their upper half. */
 typedef struct heap {
     uint64_t *at;
     uint32_t n;
@@ -748,8 +749,8 @@ static uint64_t heap_take(heap *h)
     return min;
 }
 
-/* Values whose live ranges do not overlap share a spill slot: linear scan, the first free slot is
- * taken. Words and pairs have slots of their own. */
+/* Values whose live ranges do not overlap share a spill slot: a linear scan takes the first free
+ * slot. Words and pairs have separate slots. */
 static bool share_slots(spiller *s)
 {
     pl_ir *x = s->x;
@@ -797,7 +798,7 @@ static bool share_slots(spiller *s)
 
 /* ---- the pass ---- */
 
-/* True if its value can be loaded again at any time. */
+/* True if the value can be rematerialized at any point. */
 static bool is_rematerializable(const pl_ir *x, const pl_insn *i)
 {
     uint64_t number;
@@ -841,7 +842,7 @@ bool pl_pass_spill(pl_ir *x)
             any |= (pl_insn_effects(&x->blocks.at[b].code.at[k]) & PL_EF_CALL) != 0;
             calls |= forgets(x, &x->blocks.at[b].code.at[k]);
         }
-    /* Nothing has been added that takes registers. */
+    /* no pass has added instructions that take registers */
     if (!any && x->f->entry && x->max_pressure <= s.room) return true;
     if (!pl_ir_analyze(x)) return false;
     if (x->f->rows <= s.room && !calls) return true;

@@ -1,35 +1,34 @@
-/* vector_registers.c - register tuples: what an instruction names as one vector is brought into
- * consecutive registers.
+/* vector_registers.c - register tuples: places the elements of vector operands in consecutive
+ * registers.
  *
- * A store of 128 bits, a fragment of a matrix and the coordinates of a texture are tuples: aligned
- * runs of consecutive registers. A value that belongs to one vector is computed in its slot. A
- * value that belongs to two, or that a wide load has put into another tuple, has to be copied: a
- * transpose of four by four takes as many moves as it has values.
+ * The data of a 128-bit store, a matrix fragment and the coordinates of a texture are tuples:
+ * aligned runs of consecutive registers. A value that belongs to one vector is computed in its
+ * slot. A value that belongs to two, or that a wide load has written to another tuple, has to be
+ * copied: a transpose of four by four takes as many moves as it has values.
  *
- * ptxas 13.0 (sm_90, 25 small kernels, 2026-11) leaves in place what it can. Where most of a vector
- * is in place and what is in the way is dead, only the others are copied. If that needs no fewer
- * moves than there are values, all are copied to new registers. The same block uses copies again;
- * loop-invariant values are not copied in the loop.
+ * ptxas 13.0 (sm_90, 25 small kernels, 2026-11) leaves values in place if it can. If most of a
+ * vector is in place and the values in the other slots are dead, only the others are copied. If
+ * that needs no fewer moves than there are values, all are copied to new registers. Copies are
+ * reused in the same block; loop-invariant values are not copied in the loop.
  *
  * Blocks are visited in reverse postorder. An element that is assigned to a slot stays there; each
- * slot records its current element. Values that live in one block leave their slot after their last
- * read; variables and those that other blocks read never do. */
+ * slot records its current element. Values that are live in one block only leave their slot after
+ * their last read; variables and values that other blocks read never do. */
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
 enum { SLOTS = 8, NEVER = UINT32_MAX };
 
 typedef struct reg_tuple {
-    uint32_t slot[SLOTS]; /* the value that sat there last, PL_IR_NONE */
+    uint32_t slot[SLOTS]; /* the last value in it, PL_IR_NONE */
 } reg_tuple;
 
 typedef struct element {
-    uint32_t tuple, slot; /* PL_IR_NONE: it has none */
-    uint32_t from, to;    /* positions where it is written and read last; 0 and NEVER if that is not
-                             one block's affair */
-    uint32_t block;       /* its last reader; PL_IR_NONE: none so far */
-    uint32_t copy;        /* its last one, PL_IR_NONE */
-    uint32_t copy_block;  /* the block where that was made */
+    uint32_t tuple, slot; /* PL_IR_NONE: it has no slot */
+    uint32_t from, to;   /* positions of its write and last read; 0 and NEVER if not in one block */
+    uint32_t block;      /* block of its last reader; PL_IR_NONE: none so far */
+    uint32_t copy;       /* its last copy, PL_IR_NONE */
+    uint32_t copy_block; /* the block of that copy */
 } element;
 
 typedef struct tuple_builder {
@@ -45,13 +44,13 @@ typedef struct tuple_builder {
     uint32_t block, pos;
 } tuple_builder;
 
-/* How a vector could be seated: in this tuple, from this seat. */
+/* A candidate placement of a vector: the tuple, and the slot of its first element. */
 typedef struct placement {
     uint32_t tuple, base;
     unsigned ncopies;
 } placement;
 
-/* A vector operand: its values and the registers of each. */
+/* A vector operand: its values, and the number of registers of each. */
 typedef struct vector {
     uint32_t row[SLOTS];
     unsigned n, step;
@@ -84,7 +83,7 @@ static void note_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (!(use & PL_USE_PRED) && *row < u->elements.n) u->elements.at[*row].from = u->pos;
 }
 
-/* Where values live. */
+/* Computes the live ranges of values. */
 static void note_lives(tuple_builder *u)
 {
     pl_ir *x = u->x;
@@ -105,8 +104,8 @@ static void note_lives(tuple_builder *u)
     }
 }
 
-/* True if the operand needs consecutive registers: the first two coordinates of a texture fetch,
- * and its results that have readers. */
+/* True if the operand needs consecutive registers: of a texture fetch, the first two coordinates,
+ * and the results that are used. */
 static bool vector_of(const tuple_builder *u, const pl_insn *i, const pl_operand_slot *use,
                       vector *v)
 {
@@ -142,8 +141,8 @@ static bool occupies(const tuple_builder *u, uint32_t row, uint32_t tuple, uint3
            u->elements.at[row].slot == seat && u->tuples.at[tuple].slot[seat] == row;
 }
 
-/* The value itself or its copy, whichever has the slot; PL_IR_NONE: neither. A variable may have
- * changed since it was copied. */
+/* The value itself or its copy, if one of them is in the slot; PL_IR_NONE: neither. A copy of a
+ * variable may be out of date. */
 static uint32_t in_slot(const tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t seat)
 {
     const element *p = &u->elements.at[row];
@@ -154,7 +153,7 @@ static uint32_t in_slot(const tuple_builder *u, uint32_t row, uint32_t tuple, ui
                : PL_IR_NONE;
 }
 
-/* Nobody sits there while this value lives. */
+/* True if the slot is unoccupied while this value is live. */
 static bool fits_slot(const tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t seat)
 {
     const uint32_t other = u->tuples.at[tuple].slot[seat];
@@ -170,7 +169,7 @@ static bool reuse_tuple(const vector *v, unsigned k)
     return false;
 }
 
-/* Moves that the vector takes there; UINT32_MAX: a slot is occupied. */
+/* The number of moves for placing the vector there; UINT32_MAX: a slot is occupied. */
 static unsigned computed_in_place(const tuple_builder *u, const vector *v, uint32_t tuple,
                                   uint32_t base)
 {
@@ -228,8 +227,8 @@ static placement best(tuple_builder *u, const vector *v)
     return p;
 }
 
-/* Is it the same in all iterations of the loop at work? Its copy belongs before it, where one more
- * does not count. */
+/* True if the value is invariant in the current loop: its copy belongs in the preheader, where it
+ * is not counted. */
 static bool keeps_slot(const tuple_builder *u, uint32_t row)
 {
     const uint32_t head = u->x->blocks.at[u->block].loop;
@@ -237,7 +236,7 @@ static bool keeps_slot(const tuple_builder *u, uint32_t row)
            !pl_ir_in_loop(u->x, u->x->regs[row].def_block, head);
 }
 
-/* The values that an instruction reads as one vector. */
+/* Places the values that an instruction reads as one vector. */
 static bool read_vector(tuple_builder *u, size_t at, vector *v, uint32_t *pool)
 {
     pl_ir *x = u->x;
@@ -272,8 +271,8 @@ static bool read_vector(tuple_builder *u, size_t at, vector *v, uint32_t *pool)
     return true;
 }
 
-/* The values that an instruction writes as one vector: nothing is copied, who has another seat
- * already keeps it. */
+/* Places the values that an instruction writes as one vector: nothing is copied, and a value that
+ * has a slot already keeps it. */
 static bool written_vector(tuple_builder *u, const vector *v)
 {
     uint32_t tuple = PL_IR_NONE, base = 0;

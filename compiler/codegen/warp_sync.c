@@ -1,11 +1,11 @@
-/* warp_sync.c - WARPSYNC and BRA.DIV before what needs all lanes of a warp, and YIELD in loops that
- * poll. */
+/* warp_sync.c - inserts WARPSYNC and BRA.DIV before instructions that need all lanes of a warp, and
+ * YIELD in polling loops. */
 #include "compiler/codegen/reconvergence.h"
 
 #include <string.h>
 
-/* Do some lanes leave the function in this block, or take the slow path of a division, while others
- * go on? */
+/* True if some lanes may leave the function in this block, or take the slow path of a division,
+ * while others continue. */
 bool pl_reconv_exits_divergent(const pl_divergence *v, const pl_ir_block *b)
 {
     for (size_t k = 0; k < b->code.n; k++) {
@@ -17,8 +17,8 @@ bool pl_reconv_exits_divergent(const pl_divergence *v, const pl_ir_block *b)
     return false;
 }
 
-/* Marks the blocks that lanes may reach divergent because an indirect call sent them to different
- * functions; its own block too. */
+/* Marks the blocks that lanes may reach diverged because an indirect call sent them to different
+ * functions, including the block of the call. */
 static uint8_t *after_indirect_calls(pl_ir *x)
 {
     uint8_t *apart = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
@@ -48,7 +48,7 @@ static uint8_t *after_indirect_calls(pl_ir *x)
 
 /* ---- lanes that may be diverged ---- */
 
-/* True if an edge of the branch leads to the end of the kernel and nothing else. */
+/* True if an edge of the branch leads only to the end of the kernel. */
 static bool lets_lanes_exit(const pl_ir *x, uint32_t b)
 {
     for (uint32_t s = 0; x->f->entry && s < pl_ir_successors(x, b); s++) {
@@ -68,10 +68,10 @@ bool pl_reconv_may_diverge(pl_ir *x, const pl_divergence *v, const uint8_t *poin
                  (pl_forms[i->form].noperands == 2 && v->row[i->op[0]]));
 }
 
-/* Marks the blocks that some lanes of a warp reach while others are elsewhere: those that depend on
- * a branch that parts lanes, or on any branch in such a block. A branch decides about the blocks
- * from where it leads to on the way to its post-dominator; those marked are skipped. left: lanes
- * that a branch has let leave are elsewhere too. */
+/* Marks the blocks that some lanes of a warp reach while others are elsewhere: those that are
+ * control-dependent on a divergent branch, or on any branch in such a block. A branch affects the
+ * blocks from its successors on the way to its post-dominator; those marked already are skipped.
+ * left: lanes that have exited by a branch count as elsewhere. */
 static uint8_t *mark_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
                                       const pl_post_dominance *e, bool left)
 {
@@ -89,7 +89,7 @@ static uint8_t *mark_divergent_blocks(pl_ir *x, const pl_divergence *v, const ui
         uint32_t b = stack[--depth], stop = e->ipdom[b];
         for (uint32_t k = 0; stop != PL_IR_NONE && k < pl_ir_successors(x, b); k++)
             for (uint32_t to = pl_ir_successor(x, b, k); e->ipdom[to] != PL_IR_NONE;) {
-                while (up[to] != to) /* the nearest one that is not marked */
+                while (up[to] != to) /* the nearest unmarked one */
                     to = up[to] = up[up[to]];
                 if (to == n || e->rpo_index[to] >= e->rpo_index[stop]) break;
                 apart[to] = 1;
@@ -106,7 +106,7 @@ bool pl_reconv_begin(pl_ir *x, pl_divergence *v)
     return pl_ir_graph(x) && pl_ir_uses(x) && pl_divergence_find(v, x);
 }
 
-/* mark_divergent_blocks with what it asks for. NULL: out of memory. */
+/* Calls mark_divergent_blocks after computing its inputs. Returns NULL when out of memory. */
 const uint8_t *pl_reconv_find_divergent_blocks(pl_ir *x, const pl_divergence *v,
                                                pl_post_dominance *e, const uint8_t **pointers,
                                                bool left)
@@ -127,14 +127,14 @@ bool pl_find_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t **
     return *fewer != NULL;
 }
 
-/* What pl_pass_dce has left of an exchange without readers. */
+/* The remainder of an exchange whose results are unused, from pl_pass_dce. */
 static bool only_reconverges(const pl_insn *i)
 {
     return i->latency_class == C_free && pl_insn_mnem(i) == M_bar &&
            (pl_insn_effects(i) & PL_EF_CONVERGE);
 }
 
-/* Needs all lanes of the warp. */
+/* True if the instruction needs all lanes of the warp. */
 bool pl_reconv_needs_all(const pl_insn *i)
 {
     return only_reconverges(i) || i->latency_class == C_barrier || i->latency_class == C_shfl ||
@@ -142,7 +142,7 @@ bool pl_reconv_needs_all(const pl_insn *i)
            i->latency_class == C_redux || i->latency_class == C_warp_sync;
 }
 
-/* The first such instruction of a block, without a guard; or where the block ends. */
+/* The first such instruction of a block that is not predicated; else the end of the block. */
 static size_t first_sync_point(const pl_ir_block *b)
 {
     size_t k = 0;
@@ -151,15 +151,14 @@ static size_t first_sync_point(const pl_ir_block *b)
     return k;
 }
 
-/* Its lanes look at each other. */
+/* True if lanes exchange values. */
 static bool exchange_of_lanes(const pl_insn *i)
 {
     return i->latency_class == C_shfl || i->latency_class == C_vote ||
            i->latency_class == C_match || i->latency_class == C_redux;
 }
 
-/* The lanes that such an instruction names, where they are not the same for all lanes; PL_IR_NONE:
- * they are. */
+/* The mask operand of such an instruction, if it is divergent; PL_IR_NONE: it is uniform. */
 static uint32_t own_mask(const pl_divergence *v, const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -168,9 +167,9 @@ static uint32_t own_mask(const pl_divergence *v, const pl_insn *i)
     return PL_IR_NONE;
 }
 
-/* Do the lanes diverge for it, group by group? ptxas 13.0 (20 kernels, 2026-11) does that for one
- * instruction of a block, for two REDUX, and for all but shuffles where the mask is what MATCH has
- * found. For others it asks whether all lanes name the same ones. */
+/* True if the lanes diverge into groups for the instruction. ptxas 13.0 (20 kernels, 2026-11) does
+ * that for a single instruction of a block, for two REDUX, and for all but shuffles if the mask is
+ * the result of MATCH. For others it tests whether all lanes name the same ones. */
 static bool diverges_by_groups(const pl_ir *x, const pl_divergence *v, const pl_ir_block *b,
                                const pl_insn *i, uint32_t mask)
 {
@@ -182,8 +181,8 @@ static bool diverges_by_groups(const pl_ir *x, const pl_divergence *v, const pl_
             (i->latency_class != C_shfl && from && from->latency_class == C_match));
 }
 
-/* WARPSYNC with the mask before it, between BSSY and BSYNC except for a shuffle: after that the
- * groups stay divergent. */
+/* Inserts WARPSYNC with the mask before it, enclosed by BSSY and BSYNC except for a shuffle, after
+ * which the groups stay diverged. */
 static bool diverge_by_groups(pl_ir *x, uint32_t b, size_t *at, uint32_t mask)
 {
     const pl_insn i = x->blocks.at[b].code.at[*at];
@@ -199,7 +198,7 @@ static bool diverge_by_groups(pl_ir *x, uint32_t b, size_t *at, uint32_t mask)
     return true;
 }
 
-/* Once for all that name the same ones. */
+/* Inserts one query for all instructions that name the same lanes. */
 bool pl_reconv_insert_mask_queries(pl_ir *x, const pl_divergence *v)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) {
@@ -220,8 +219,8 @@ bool pl_reconv_insert_mask_queries(pl_ir *x, const pl_divergence *v)
     return true;
 }
 
-/* Shuffles and votes leave for another version of themselves if lanes are missing, others wait for
- * them. */
+/* If lanes are missing, shuffles and votes branch to another version of themselves; other
+ * instructions wait for the lanes. */
 static bool insert_lane_queries(pl_ir *x, uint32_t b, size_t k)
 {
     pl_insn *at = &x->blocks.at[b].code.at[k];
@@ -233,8 +232,8 @@ static bool insert_lane_queries(pl_ir *x, uint32_t b, size_t k)
     return pl_reconv_put(x, b, k, leaves ? M__apart : M__warpsync, at->line);
 }
 
-/* Marks the successors of a block that lanes reach divergent, and pushes those that were not
- * marked; returns the depth of the stack. */
+/* Marks the successors of a block that lanes reach diverged, and pushes those newly marked; returns
+ * the depth of the stack. */
 static uint32_t mark_successors(const pl_ir *x, uint32_t b, const uint8_t *apart, uint8_t *mark,
                                 uint32_t *stack, uint32_t depth)
 {
@@ -247,12 +246,12 @@ static uint32_t mark_successors(const pl_ir *x, uint32_t b, const uint8_t *apart
     return depth;
 }
 
-/* Between a divergent branch and its reconvergence point, the first instruction on each path that
- * needs all lanes synchronises them. */
+/* Synchronises lanes at the first instruction that needs all of them, on each path between a
+ * divergent branch and its reconvergence point. */
 bool pl_reconv_insert_queries_where_divergent(pl_ir *x, const pl_divergence *v,
                                               const uint8_t *pointers, const uint8_t *apart)
 {
-    /* By block: lanes may be missing when it begins. */
+    /* By block: lanes may be missing at its start. */
     uint8_t *unknown = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
     uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1), depth = 0;
     if (!unknown || !stack) return false;
@@ -271,7 +270,7 @@ bool pl_reconv_insert_queries_where_divergent(pl_ir *x, const pl_divergence *v,
     return true;
 }
 
-/* A convergent warp needs no synchronisation. */
+/* Removes synchronisation that remains, since a converged warp needs none. */
 void pl_reconv_clear_sync_points(pl_ir *x)
 {
     for (uint32_t b = 0; b < x->blocks.n; b++)
@@ -282,18 +281,18 @@ void pl_reconv_clear_sync_points(pl_ir *x)
     pl_ir_sweep(x);
 }
 
-/* True if the block leaves its loop as soon as memory says so. */
+/* True if the block leaves its loop depending on polled memory. */
 static bool is_polling(pl_ir *x, const pl_divergence *polled, uint32_t b)
 {
     const pl_insn *i = pl_ir_branch(x, b);
     return i && i->guard > PL_PF && polled->pred[i->guard] && pl_ir_leaves_loop(x, b);
 }
 
-/* A loop that looks at memory, and does not sleep meanwhile; in that of an atomic operation one
- * lane goes on each time. */
+/* Inserts YIELD in loops that poll memory without sleeping. The loop of an atomic operation needs
+ * none, since one lane makes progress in each iteration. */
 bool pl_reconv_yield_in_polling_loops(pl_ir *x, const pl_divergence *v, const uint8_t *apart)
 {
-    /* By header of a loop: 1: polls, 2: sleeps or goes on. */
+    /* By loop header: 1: polls, 2: sleeps or makes progress. */
     uint8_t *state = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
     pl_divergence polled;
     if (!state) return false;

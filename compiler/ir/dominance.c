@@ -38,7 +38,7 @@ static uint32_t predecessor(const void *graph, uint32_t block, uint32_t k)
     return k < b->npreds ? x->predecessors[b->first_pred + k] : PL_IR_NONE;
 }
 
-/* idom and order: room for all blocks; postorder: for those that are reached. */
+/* idom and order have one entry per block; postorder has one per reachable block. */
 static void dominators(pl_ir *x, uint32_t *idom, uint32_t *order, uint32_t *postorder)
 {
     memset(idom, 0xff, x->blocks.n * sizeof *idom);
@@ -56,8 +56,8 @@ static void dominators(pl_ir *x, uint32_t *idom, uint32_t *order, uint32_t *post
     for (uint32_t j = 0; j < x->nrpo; j++) x->blocks.at[x->rpo[j]].idom = idom[x->rpo[j]];
 }
 
-/* A block's subtree of the dominator tree follows it in the walk; `next` is, by block, the first
- * free position among its children. */
+/* Numbers the dominator tree in preorder, so that the subtree of a block follows it. `next` is, by
+ * block, the first free number among its children. */
 static void number_tree(pl_ir *x, uint32_t *next)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) x->blocks.at[x->rpo[j]].dom_size = 1;
@@ -82,8 +82,8 @@ uint32_t pl_ir_common_dominator(const pl_ir *x, uint32_t a, uint32_t b)
     return a;
 }
 
-/* The natural loop of each header, inner headers first, so that a block keeps the innermost one.
- * `outer` is, by header, the loop around it. */
+/* Finds the natural loop of each header, inner headers first, so that each block is assigned to the
+ * innermost one. `outer` is, by header, the enclosing loop. */
 static void loops(pl_ir *x, uint32_t *stack, uint32_t *outer)
 {
     x->has_loops = x->irreducible = false;
@@ -128,7 +128,7 @@ static void loops(pl_ir *x, uint32_t *stack, uint32_t *outer)
     }
 }
 
-/* Working memory is kept from call to call. */
+/* Working memory is retained across calls. */
 static bool graph_room(pl_ir *x, size_t edges)
 {
     size_t n = x->blocks.n + 1;
@@ -155,8 +155,8 @@ static void note_edge(pl_ir *x, size_t at, uint32_t to, bool *same)
     x->edges.at[at] = to;
 }
 
-/* Lists the edges, and returns how many there are; *same: they are those of the last time. Passes
- * ask for the graph far more often than they change it. */
+/* Lists the edges, and returns their count. *same: they equal the edges of the previous call.
+ * Passes request the graph far more often than they change it. */
 static size_t list_edges(pl_ir *x, bool *same)
 {
     size_t at = 0;
@@ -204,10 +204,8 @@ bool pl_ir_graph(pl_ir *x)
             pl_ir_block *b = &x->blocks.at[pl_ir_successor(x, x->rpo[j], s)];
             x->predecessors[b->first_pred + b->npreds++] = x->rpo[j];
         }
-    dominators(x, x->edge, x->stack, x->stack + n); /* each reached block takes an edge */
+    dominators(x, x->edge, x->stack, x->stack + n); /* each reachable block has an edge */
     number_tree(x, x->stack);
     loops(x, x->stack, x->edge);
     return true;
 }
-
-/* ---- rows ---- */

@@ -1,4 +1,4 @@
-/* edit.c - new registers, constants, instructions and blocks. */
+/* edit.c - creates registers, constants, instructions and blocks. */
 #include "compiler/ir/ir_internal.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ uint32_t pl_ir_new_pred(pl_ir *x)
     return x->f->preds++;
 }
 
-/* A row that is filled with `what` when the frame starts. */
+/* A new row that is initialised to `what` at frame entry. */
 static uint32_t add_init(pl_ir *x, pl_frame_init what)
 {
     const unsigned rows = what.width / 32u;
@@ -156,7 +156,7 @@ void pl_ir_jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool ne
     i->target = target;
 }
 
-/* An instruction that will stand before position `at`. */
+/* An instruction to be inserted before position `at`. */
 typedef struct pl_ir_added {
     uint32_t block, at, number;
     pl_insn i;
@@ -181,7 +181,7 @@ static int by_place(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Block by block, from the end: each instruction moves once. */
+/* Inserts block by block, from the end, so that each instruction moves once. */
 bool pl_ir_flush_inserts(pl_ir *x)
 {
     pl_ir_added *a = x->pending_inserts.at;
@@ -203,7 +203,7 @@ bool pl_ir_flush_inserts(pl_ir *x)
             b->code.at[--to] = a[next].i;
         }
     }
-    x->pending_inserts.at = NULL; /* tmp goes with the pass */
+    x->pending_inserts.at = NULL; /* tmp is released with the pass */
     x->pending_inserts.n = x->pending_inserts.cap = 0;
     return pl_ir_ok(x);
 }

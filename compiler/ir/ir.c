@@ -1,9 +1,8 @@
-/* ir.c - the block graph of a function; see ir.h.
+/* ir.c - builds the block graph of a function and writes it back; see ir.h.
  *
  * Dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", 2001. Loops are the
- * natural loops of back edges whose header dominates the tail; a block belongs to the innermost
- * one.
- */
+ * natural loops of back edges whose header dominates the latch; a block belongs to the innermost
+ * one. */
 #include "compiler/ir/ir_internal.h"
 
 #include <stdlib.h>
@@ -54,12 +53,12 @@ static bool make_blocks(pl_ir *x)
         pl_ir_block *b = &x->blocks.at[of[k]];
         pl_insn *i = &copy[k];
         if (leader[k]) *b = pl_ir_empty_block(i);
-        b->code.cap = ++b->code.n; /* a block that grows moves away */
+        b->code.cap = ++b->code.n; /* a block that grows is reallocated */
         if (pl_insn_is_table(i))
             for (uint32_t t = 0; t < i->nextra; t++)
                 x->p->pool.at[i->extra_ops + t] = of[x->p->pool.at[i->extra_ops + t] - first];
         else if (pl_insn_is_jump(i)) {
-            /* The loop's first instruction may go. */
+            /* The loop's first instruction may be removed. */
             i->flags |= (uint16_t)(code[i->target - first].flags & PL_IF_NOUNROLL);
             i->target = of[i->target - first];
         }
@@ -96,7 +95,7 @@ pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl
     return make_blocks(x) ? PL_OK : PL_NOMEM;
 }
 
-/* ---- back ---- */
+/* ---- from blocks to code ---- */
 
 typedef struct renumber {
     pl_ir *x;
@@ -140,7 +139,8 @@ static inline void every_instruction(pl_ir *x, pl_use_fn *fn, void *ctx)
                 pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], fn, ctx);
 }
 
-/* Registers first, then the rows that a frame starts with; unused ones disappear. */
+/* Renumbers rows: registers first, then the rows initialised at frame entry; unused rows are
+ * dropped. */
 static bool compact(pl_ir *x, uint32_t *fixed)
 {
     pl_prog_func *f = x->f;
@@ -154,7 +154,7 @@ static bool compact(pl_ir *x, uint32_t *fixed)
     r.pred_used[PL_PT] = r.pred_used[PL_PF] = 1;
     every_instruction(x, mark, &r);
     pl_ir_interface(x, mark, &r);
-    for (size_t k = 0; k < f->init.n; k++) /* both rows of a pair stay together */
+    for (size_t k = 0; k < f->init.n; k++) /* both rows of a pair stay adjacent */
         for (unsigned w = 1; w < f->init.at[k].width / 32u; w++)
             r.used[f->init.at[k].row] |= r.used[f->init.at[k].row + w],
                 r.used[f->init.at[k].row + w] |= r.used[f->init.at[k].row];
@@ -182,8 +182,8 @@ static bool compact(pl_ir *x, uint32_t *fixed)
     return true;
 }
 
-/* Order of the blocks in the code: as numbered, but each block is followed by its `next` where that
- * one is still free. */
+/* Block layout: in numerical order, but each block is followed by its `fallthrough` if that one is
+ * not yet placed. */
 static uint32_t *layout(pl_ir *x, uint32_t *pl_ir_count_reads_writes)
 {
     uint32_t *order = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1), n = 0;
@@ -201,7 +201,7 @@ static uint32_t *layout(pl_ir *x, uint32_t *pl_ir_count_reads_writes)
     return order;
 }
 
-/* Where control goes on from a block that does nothing. */
+/* The first block at or after b that is not empty. */
 static uint32_t beyond_empty(const pl_ir *x, uint32_t b)
 {
     for (size_t steps = 0; steps < x->blocks.n; steps++) {
@@ -217,7 +217,8 @@ static uint32_t beyond_empty(const pl_ir *x, uint32_t b)
     return b;
 }
 
-/* Branches go there: what falls into the block may have to jump from it. Has one changed? */
+/* Retargets branches past empty blocks, since falling into such a block may require a jump out of
+ * it. Returns true if one has changed. */
 static bool pass_empty_blocks(pl_ir *x)
 {
     bool any = false;
@@ -243,7 +244,7 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
     static const pl_word uni[] = {W_uni};
     if (!order || !start) return PL_NOMEM;
     p->code.n = f->first;
-    size_t most = p->code.n + n; /* a jump for each block */
+    size_t most = p->code.n + n; /* plus one jump per block */
     for (uint32_t k = 0; k < n; k++) most += x->blocks.at[order[k]].code.n;
     if (most > p->code.cap)
         pl_reserve(p->arena, &p->code, most > 2 * p->code.cap ? most : 2 * p->code.cap);
@@ -254,7 +255,7 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
         const pl_insn *last = pl_ir_branch(x, order[k]);
         start[order[k]] = (uint32_t)p->code.n;
         if (last && last->guard == PL_PT && !pl_insn_is_table(last) && k + 1 < n &&
-            last->target == order[k + 1]) { /* comes next anyhow */
+            last->target == order[k + 1]) { /* next in layout: no branch needed */
             b->fallthrough = last->target;
             b->code.n--;
         }

@@ -1,4 +1,5 @@
-/* ir_internal.h - what the parts of the block graph share. Private to compiler/ir/. */
+/* ir_internal.h - declarations shared by the implementation of the block graph. Private to
+ * compiler/ir/. */
 #ifndef PL_COMPILER_IR_IR_INTERNAL_H
 #define PL_COMPILER_IR_IR_INTERNAL_H
 
@@ -10,7 +11,7 @@
 typedef struct counting {
     pl_ir *x;
     uint32_t block, at;
-    bool reachable, guarded; /* the block; the instruction */
+    bool reachable, guarded; /* of the block; of the instruction */
     pl_exposed_regs early;
 } counting;
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_COLUMN = 64 /* where the comment with the PTX line begins */, INSN_BYTES = 1024 };
+enum { TEXT_COLUMN = 64 /* column of the comment with the PTX line */, INSN_BYTES = 1024 };
 
 static void put(pl_arena *a, pl_ir_text *t, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

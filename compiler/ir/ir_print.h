@@ -1,4 +1,4 @@
-/* ir_print.h - a function as text, as --print-after shows it. */
+/* ir_print.h - prints a function as text, for --print-after. */
 #ifndef PL_COMPILER_IR_IR_PRINT_H
 #define PL_COMPILER_IR_IR_PRINT_H
 
@@ -9,10 +9,10 @@ typedef struct pl_ir_text {
     size_t n, cap;
 } pl_ir_text;
 
-/* The block graph: each block with its predecessors, its instructions with virtual registers, the
- * PTX line, and the block that follows without a branch. From x->tmp. */
+/* The block graph: each block with its predecessors, its instructions with virtual registers and
+ * PTX lines, and its fallthrough block. Allocated from x->tmp. */
 pl_ir_text pl_ir_print(const pl_ir *x, const char *pass);
-/* The list of instructions, with code indices. From `a`. */
+/* The instruction list, with code indices. Allocated from `a`. */
 pl_ir_text pl_code_print(const pl_program *p, const pl_prog_func *f, const char *pass, pl_arena *a);
 
 #endif

@@ -1,8 +1,10 @@
-/* ir_verify.c - the invariants of the block graph that every pass may rely on. See ir_verify.h.
+/* ir_verify.c - checks the invariants of the block graph that every pass may rely on. See
+ * ir_verify.h.
  *
- * The last one, no new read of an undefined register, is liveness at the entry: what is live there
- * has no definition. A predicated write counts as a definition, since if-conversion makes pairs of
- * a predicated write and a read under the same predicate. */
+ * The last one, no new read of an undefined register, is checked by liveness at the entry: a
+ * register that is live-in there has a path without a definition. A predicated write counts as a
+ * definition, since if-conversion produces pairs of a predicated write and a read under the same
+ * predicate. */
 #include "compiler/ir/ir_verify.h"
 
 #include <stdarg.h>
@@ -88,13 +90,13 @@ static void verify_block(verify *v, uint32_t b)
                  v->x->blocks.n);
 }
 
-/* ---- reads without a value ---- */
+/* ---- undefined reads ---- */
 
-/* A register is thing number `row`, a predicate `f->rows + number`. */
+/* Values are numbered: `row` for a register, `f->rows + number` for a predicate. */
 typedef struct reads {
     pl_ir *x;
     pl_live_spans live;
-    uint32_t *seen; /* by thing: number of the last block that touched it, plus one */
+    uint32_t *seen; /* by value: number of the last block that accessed it, plus one */
     uint32_t block;
 } reads;
 
@@ -150,7 +152,7 @@ static bool list_predecessors(const pl_ir *x, pl_live_spans *s)
     return true;
 }
 
-/* The thing that may be read without a value, PL_IR_NONE: there is none. */
+/* Finds a value that may be read while undefined; *thing is PL_IR_NONE if there is none. */
 static pl_status find_undefined(pl_ir *x, uint32_t *thing)
 {
     const uint32_t things = x->f->rows + x->f->preds;
@@ -171,16 +173,16 @@ static pl_status find_undefined(pl_ir *x, uint32_t *thing)
     if (!pl_live_spans_solve(&r.live) || !pl_ir_ok(x)) return PL_NOMEM;
     uint8_t *at_entry = pl_arena_array(x->tmp, uint8_t, things + 1);
     if (!at_entry) return PL_NOMEM;
-    for (size_t k = 0; k < r.live.accesses.n; k++) /* needed by the first block itself */
+    for (size_t k = 0; k < r.live.accesses.n; k++) /* read by the first block before any write */
         if (r.live.accesses.at[k].block == 0 && r.live.accesses.at[k].reads)
             at_entry[r.live.accesses.at[k].value] = 1;
-    for (size_t k = 0; k < r.live.spans.n; k++) /* or live at its end and not written in it */
+    for (size_t k = 0; k < r.live.spans.n; k++) /* or live-out of it and not written in it */
         if (r.live.spans.at[k].first == 0) at_entry[r.live.spans.at[k].value] = 1;
     for (size_t k = 0; k < r.live.accesses.n; k++)
         if (r.live.accesses.at[k].block == 0 && !r.live.accesses.at[k].reads)
             at_entry[r.live.accesses.at[k].value] = 0;
     for (size_t k = 0; k < x->f->formal.n; k++)
-        if (x->f->formal.at[k].reg) /* the caller writes it */
+        if (x->f->formal.at[k].reg) /* written by the caller */
             for (unsigned w = 0; w < 4 && x->f->formal.at[k].to + w < x->f->rows; w++)
                 at_entry[x->f->formal.at[k].to + w] = 0;
     for (uint32_t k = 0; k < things && *thing == PL_IR_NONE; k++)

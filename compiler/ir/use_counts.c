@@ -1,11 +1,11 @@
-/* use_counts.c - reads and writes of every register. */
+/* use_counts.c - counts the reads and writes of every register. */
 #include "compiler/ir/ir_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Is the register written on every path to this read, as far as it is known to be written? Where it
- * is not, and that is its only write, pl_find_carried looks closer. */
+/* True if the register is known to be written on every path to this read. If not, and it has only
+ * one write, pl_find_carried examines it further. */
 static inline bool is_written(const counting *c, const pl_ir_reg *r)
 {
     if (r->ndefs != 1 || r->def_block == PL_IR_NONE) return r->ndefs != 0;
@@ -54,7 +54,7 @@ static void pin(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
         pl_ir_reg *r = &(pred ? x->preds : x->regs)[*row + k];
         r->precolored = true;
-        r->ndefs += 2; /* never taken for a value */
+        r->ndefs += 2; /* never treated as a value */
         r->nuses += 2;
     }
 }
@@ -72,7 +72,7 @@ static bool row_room(pl_ir *x, size_t rows, size_t preds)
     return x->regs && x->preds && pl_arena_ok(x->a);
 }
 
-/* Rows from `first` on that nothing is known of yet. */
+/* Describes rows from `first` on, initially without reads and writes. */
 static void describe(pl_ir *x, uint32_t first)
 {
     static const uint8_t defs[] = {[PL_REG_VIRTUAL] = 0, [PL_REG_PRESET] = 1, [PL_REG_DISCARD] = 2};
@@ -104,7 +104,7 @@ static inline void note_place(void *ctx, uint32_t *row, unsigned rows, unsigned 
     }
 }
 
-/* Where each row is written last. */
+/* Finds the position of the last write of each row. */
 static void find_places(pl_ir *x)
 {
     counting c = {.x = x};

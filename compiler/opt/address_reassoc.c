@@ -3,9 +3,9 @@
  *
  * An unrolled loop adds its step to a pointer between the copies of its body, and each copy adds an
  * offset to the result: (p + 64) + x. ptxas 13.0 adds the constant last, (p + x) + 64, so that it
- * becomes the access's offset and the sums of all copies are one (matrix products for sm_90,
- * 2026-11). This pass does so within a block, for sums that only accesses read. Constants that do
- * not fit the offset are added to the address. */
+ * becomes the offset of the access and all copies share one sum (matrix products for sm_90,
+ * 2026-11). This pass does so within a block, for sums that are used only as addresses. Constants
+ * that do not fit the offset are added to the address. */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -15,18 +15,18 @@ enum { MOST_OFFSET = 1 << 20 };
 
 typedef struct address_reassoc {
     pl_ir *x;
-    uint32_t *access_uses; /* by row: accesses of the block at work that it is the address of */
-    uint32_t *last_write;  /* by row: number of the last write, over all blocks in order */
-    uint32_t *base;  /* by register: the one that it is at a constant distance from, PL_IR_NONE */
-    int64_t *offset; /* by row: the number */
+    uint32_t *access_uses; /* by row: accesses of the current block that use it as an address */
+    uint32_t *last_write;  /* by row: number of the last write, numbered over all blocks in order */
+    uint32_t *base;        /* by register: one at a constant distance from it, PL_IR_NONE */
+    int64_t *offset;       /* by row: that distance */
     struct {
         uint32_t *at;
         size_t n, cap;
-    } sums;                     /* of the block, by place */
+    } sums;                     /* of the block, by position */
     uint32_t block, first, now; /* number of the first write in the block, of the next one */
 } address_reassoc;
 
-/* The operand that is the 64-bit address of a load or store, 0: there is none. */
+/* The operand that is the 64-bit address of a load or store, plus one; 0: none. */
 static unsigned address_of(const pl_insn *i)
 {
     if (i->form == PL_IR_DEAD || (pl_insn_mnem(i) != M_ld && pl_insn_mnem(i) != M_st) ||
@@ -36,8 +36,8 @@ static unsigned address_of(const pl_insn *i)
     return pl_insn_address(i);
 }
 
-/* A sum of 64 bits that only accesses of this block read: the first of its summands, 0: it is none.
- */
+/* For a 64-bit sum whose only uses are accesses of this block: the index of its first summand, else
+ * 0. */
 static unsigned sum_of(const address_reassoc *r, const pl_insn *i)
 {
     const pl_ir *x = r->x;
@@ -60,9 +60,8 @@ static bool unchanged(const address_reassoc *r, uint32_t row, uint32_t since)
            (since >= r->first && r->last_write[row] < since);
 }
 
-/* A summand that is itself a sum with a constant becomes what that one adds to; what is lacking
- * then.
- */
+/* If a summand is itself a sum with a constant, replaces it by the other summand of that sum and
+ * returns the constant; otherwise returns 0. */
 static int64_t split_offset(address_reassoc *r, pl_insn *i, unsigned k)
 {
     const pl_ir *x = r->x;
@@ -120,9 +119,9 @@ static void note_write(address_reassoc *r, uint32_t *row, unsigned rows, unsigne
         r->last_write[*row + k] = r->now;
 }
 
-/* ---- far places ---- */
+/* ---- out-of-range offsets ---- */
 
-/* What an access of 24 bits cannot hold of its offset: a multiple of 2^24. */
+/* The part of an offset that does not fit 24 bits: a multiple of 2^24. */
 static int64_t exceeds_range(const pl_insn *i)
 {
     enum { BITS = 24 };
@@ -141,8 +140,8 @@ static bool is_out_of_range(const pl_insn *i)
     return exceeds_range(i) != 0;
 }
 
-/* The nearest multiple of 2^24 is added to the address; equal sums become one register in
- * pl_pass_gvn (ptxas 13.0 for sm_90, 2026-11). */
+/* Adds the nearest multiple of 2^24 to the address. pl_pass_gvn merges equal sums into one register
+ * (ptxas 13.0 for sm_90, 2026-11). */
 static bool rebase_access(pl_ir *x)
 {
     if (!pl_ir_any(x, is_out_of_range)) return true;

@@ -1,17 +1,17 @@
-/* bool_roundtrip.c - a predicate that goes through a register and back is the predicate.
+/* bool_roundtrip.c - removes round trips of a predicate through a register.
  *
  * `setp p; selp s, 1, 0, p; setp.eq q, s, 0` is how inline assembly passes a condition to the
- * compiler; every comparison of half precision comes this way. ptxas 13.0 for sm_90 (20 sequences,
- * 2026-11) reads p, or !p, wherever q was read, also if others read the number. It does so for `eq`
- * and `ne` of any width, and of one bit of the number, if no further predicate is joined. Orders
- * (`lt`, `ge`) with a constant stay comparisons.
+ * compiler; every half-precision comparison has this form. ptxas 13.0 for sm_90 (20 sequences,
+ * 2026-11) reads p, or !p, wherever q was read, even if the integer has other uses. It does so for
+ * `eq` and `ne` of any width, and for one bit of the integer, if no further predicate is combined.
+ * Ordered comparisons (`lt`, `ge`) with a constant are kept.
  *
- * `not.pred q, p` and `mov.pred q, p` are no instructions either. Nor is p joined with what is
- * always true or false, which is how a compiler writes `if (x & 1)`. */
+ * `not.pred q, p` and `mov.pred q, p` take no instruction either. Nor does combining p with a
+ * predicate that is always true or false, which is how a compiler writes `if (x & 1)`. */
 #include "compiler/passes.h"
 
 typedef struct predicate_alias {
-    uint32_t pred; /* the predicate that it is, PL_IR_NONE: itself */
+    uint32_t pred; /* the predicate that it equals, PL_IR_NONE: none */
     bool negated, needed;
 } predicate_alias;
 
@@ -22,7 +22,7 @@ static bool compares(const pl_insn *i)
            pl_type_kind(pl_insn_type(i)) != 'f';
 }
 
-/* True if it may be a condition in other words. */
+/* True if it may recompute an existing condition. */
 static bool implies_again(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -31,7 +31,8 @@ static bool implies_again(const pl_insn *i)
            ((joins && pl_insn_type(i) == W_pred) || compares(i));
 }
 
-/* The only instruction that writes a predicate; NULL: there are several, or others read it too. */
+/* The only instruction that writes a predicate; NULL: there are several, or the predicate belongs
+ * to the function's interface. */
 static const pl_insn *implies(const pl_ir *x, uint32_t p)
 {
     const pl_ir_reg *r = &x->preds[p];
@@ -40,7 +41,7 @@ static const pl_insn *implies(const pl_ir *x, uint32_t p)
                : NULL;
 }
 
-/* What operand k of predicate logic always is: 0, 1; -1: it is not known. */
+/* The constant value of operand k of predicate logic: 0, 1; -1: unknown. */
 static int always(const pl_ir *x, const pl_insn *i, unsigned k)
 {
     const bool negated = i->neg >> k & 1;
@@ -50,7 +51,7 @@ static int always(const pl_ir *x, const pl_insn *i, unsigned k)
     return ((w->op[1] == PL_PT) != (w->neg >> 1 & 1)) != negated;
 }
 
-/* not, mov; and, or, xor of a predicate and what is known. */
+/* not, mov; and, or, xor of a predicate and a known value. */
 static predicate_alias alias_of_logic(const pl_ir *x, const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -67,8 +68,8 @@ static predicate_alias alias_of_logic(const pl_ir *x, const pl_insn *i)
                              : none;
 }
 
-/* A number that is one of two by a condition, of which some bits may be asked for, compared with a
- * third. */
+/* A comparison with a constant of an integer, or of some bits of it, that is one of two constants
+ * selected by a predicate. */
 static predicate_alias alias_of_constant(const pl_ir *x, const pl_insn *i)
 {
     const predicate_alias none = {.pred = PL_IR_NONE};
@@ -92,7 +93,7 @@ static predicate_alias alias_of_constant(const pl_ir *x, const pl_insn *i)
     return (predicate_alias){w->op[3], t == ((w->neg >> 3 & 1) != 0), false};
 }
 
-/* The predicate that this one is, and whether it is then true when that does not hold. */
+/* The predicate that this one equals, and whether it is negated. */
 static predicate_alias alias_of(const pl_ir *x, const pl_insn *i)
 {
     const predicate_alias none = {.pred = PL_IR_NONE};
@@ -111,7 +112,7 @@ static uint32_t read_by(const pl_insn *i, unsigned k)
                : PL_IR_NONE;
 }
 
-/* True if the predicate's only write is on every path to this place. */
+/* True if the predicate's only write dominates this position. */
 static bool written_before(const pl_ir *x, uint32_t p, uint32_t block, size_t at)
 {
     const pl_ir_reg *r = &x->preds[p];
@@ -120,7 +121,7 @@ static bool written_before(const pl_ir *x, uint32_t p, uint32_t block, size_t at
                : r->def_block != PL_IR_NONE && pl_ir_dominates(x, r->def_block, block);
 }
 
-/* Counts in `seen` the places where a predicate is read and may be read negated. */
+/* Counts in `seen` the reads of a predicate that could read it negated. */
 static void count_places(const pl_ir *x, uint32_t block, size_t at, uint32_t *seen)
 {
     const pl_insn *i = &x->blocks.at[block].code.at[at];

@@ -1,11 +1,11 @@
-/* constant_fold.c - constant folding: what an instruction of constants computes. */
+/* constant_fold.c - constant folding: evaluates instructions with constant operands. */
 #include "compiler/opt/gvn.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* ---- what is known about integer instructions ---- */
+/* ---- integer instructions ---- */
 
 uint64_t pl_gvn_truncate(uint64_t v, unsigned bits)
 {
@@ -17,7 +17,7 @@ static int64_t extend(uint64_t v, unsigned bits)
     return bits == 32 ? (int64_t)(int32_t)(uint32_t)v : (int64_t)v;
 }
 
-/* The result of an integer instruction whose operands are numbers. */
+/* Evaluates an integer instruction with constant operands. */
 bool pl_gvn_evaluate(const pl_insn *i, operation o, const uint64_t v[3], uint64_t *out,
                      unsigned *width)
 {
@@ -70,8 +70,8 @@ static uint64_t extend_from(uint64_t v, pl_word type)
     return pl_type_kind(type) == 's' ? (uint64_t)((int64_t)(v << rest) >> rest) : v << rest >> rest;
 }
 
-/* The same for integers of 16 bits, conversions between integers, and upper halves of products of
- * 32 bits. */
+/* The same for 16-bit integers, conversions between integers, and upper halves of 32-bit
+ * products. */
 bool pl_gvn_evaluate_rare(const pl_insn *i, const uint64_t v[3], uint64_t *out, unsigned *width)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -133,7 +133,7 @@ bool pl_gvn_compare(const pl_insn *i, operation o, uint64_t a, uint64_t b, bool 
     return true;
 }
 
-/* ---- what is known about floating-point instructions ---- */
+/* ---- floating-point instructions ---- */
 
 double pl_gvn_constant_of(uint64_t bits, pl_word type)
 {
@@ -147,14 +147,15 @@ double pl_gvn_constant_of(uint64_t bits, pl_word type)
     return (double)s;
 }
 
-/* Zero counts: how it is signed is left to the machine where it matters. */
+/* True for finite numbers that are not subnormal. Zero is included: where its sign matters, the
+ * instruction is not folded. */
 static bool is_plain(double v, pl_word type)
 {
     return isfinite(v) && (v == 0 || fabs(v) >= (type == W_f64 ? DBL_MIN : (double)FLT_MIN));
 }
 
-/* The bits of a number that is given exactly, or as the sum or product of two. A double holds the
- * product of floats, and rounds a sum to what rounding it again does not change (Figueroa, When is
+/* The encoding of a number that is exact, or the sum or product of two. A double holds the exact
+ * product of floats; rounding a sum to double and then to float is innocuous (Figueroa, When is
  * double rounding innocuous?, 1995). */
 static uint64_t bits_of(double v, pl_word type)
 {
@@ -168,7 +169,7 @@ static uint64_t bits_of(double v, pl_word type)
     return s;
 }
 
-/* An integer that is what the instruction rounds a number to. */
+/* Rounds a number to an integer in the rounding mode of the instruction. */
 static bool round_number(const pl_insn *i, pl_word to, double v, uint64_t *out)
 {
     const double r = pl_insn_has(i, W_rni)   ? rint(v)
@@ -183,8 +184,8 @@ static bool round_number(const pl_insn *i, pl_word to, double v, uint64_t *out)
     return true;
 }
 
-/* The result of a floating-point instruction whose operands are numbers. ptxas 13.0 leaves fma as
- * it is (70 kernels made for it, sm_90, 2026-11). */
+/* Evaluates a floating-point instruction with constant operands. ptxas 13.0 does not fold fma (70
+ * kernels made for it, sm_90, 2026-11). */
 bool pl_gvn_evaluate_real(const pl_ir *x, const pl_insn *i, uint64_t *out, unsigned *width)
 {
     const pl_form *m = &pl_forms[i->form];

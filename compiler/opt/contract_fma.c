@@ -1,18 +1,18 @@
 /* contract_fma.c - contraction of multiply and add, with the copy propagation and dead code
- * elimination that it needs.
+ * elimination that it requires.
  *
  * Contraction follows ptxas 13.0 (its output for small modules and 2,700 random sequences,
- * 2026-11). A product without an explicit rounding modifier goes into a sum without one. Each of
- * its readers must be such a sum in the same basic block, and none of these sums may have a better
- * product: one without other readers. A block also ends where the machine's does: at the slow path
- * of a quotient or root, at a fence, at a predicated instruction that does more than compute. Sums
- * are visited in program order. Of two products a sum takes the one with fewer readers, else the
- * first; the other one becomes its addend, and goes into no later sum. div.approx, div.full and
+ * 2026-11). A product without an explicit rounding modifier is fused into a sum without one. Each
+ * of its uses must be such a sum in the same basic block, and none of these sums may have a better
+ * product: one without other uses. A block also ends where a machine block does: at the slow path
+ * of a quotient or root, at a fence, at a predicated instruction with side effects. Sums are
+ * visited in program order. Of two products a sum takes the one with fewer uses, else the first;
+ * the other one becomes its addend, and is not fused into later sums. div.approx, div.full and
  * rcp.approx without .ftz end in such a product; no other instruction that ptxas expands does.
  * Contraction changes the last bit of results, so it runs at every optimisation level.
  *
- * It works on registers as lower.c numbers them: before allocation nearly every register is written
- * once. Where a register that is written again is in the way, its values are renamed first
+ * The pass works on registers as numbered by lower.c: before allocation nearly every register has
+ * one write. Where a register with several writes prevents contraction, its webs are renamed first
  * (split_webs.c). Removed instructions are dropped from the list at the end. */
 #include "compiler/opt/contract_fma.h"
 
@@ -24,12 +24,12 @@
 #include "isa/program/operand_plan.h"
 
 typedef struct reg_info {
-    uint32_t defs, uses, def;             /* writes, reads, code index of the (last) write */
-    uint32_t width;                       /* width of the write */
-    uint32_t fma_candidates, ncontracted; /* uses that contraction could take over; that it has */
+    uint32_t defs, uses, def; /* number of writes, number of reads, code index of the last write */
+    uint32_t width;           /* width of the last write */
+    uint32_t fma_candidates, ncontracted; /* uses that could be contracted; uses that have been */
     uint32_t dead_uses;                   /* reads by instructions whose results are dead */
-    bool product;                         /* some write is a product */
-    bool needed;                          /* contraction needs the product itself somewhere */
+    bool product;                         /* some write of it is a product */
+    bool needed;                          /* the product itself is needed by some use */
 } reg_info;
 
 typedef struct contraction {
@@ -38,10 +38,10 @@ typedef struct contraction {
     reg_info *r; /* by row */
     uint32_t *pred_uses;
     uint8_t *dead;      /* by instruction, relative to f->first */
-    uint8_t *is_target; /* the same: is it a branch target? */
-    bool *is_constant;  /* by row: filled when the frame starts, with a constant or an address */
+    uint8_t *is_target; /* likewise: it is a branch target */
+    bool *is_constant;  /* by row: initialised at frame entry, with a constant or an address */
     bool *loop_carried; /* by row: its only write may be in an earlier iteration than a read */
-    uint32_t *region;   /* by instruction: number of the basic block that contraction stays in */
+    uint32_t *region;   /* by instruction: number of its basic block, the scope of contraction */
     uint32_t at;
 } contraction;
 
@@ -85,7 +85,7 @@ static bool analyse(contraction *o, pl_arena *a)
     for (o->at = f->first; o->at < f->first + f->count; o->at++)
         if (!o->dead[o->at - f->first]) pl_insn_uses_here(o->p, &o->p->code.at[o->at], count, o);
     for (size_t k = 0; k < f->init.n;
-         k++) /* filled when the frame starts: a write before everything */
+         k++) /* initialised at frame entry: a write before all others */
         for (unsigned n = 0; n < f->init.at[k].width / 32u; n++) o->r[f->init.at[k].row + n].defs++;
     for (size_t k = 0; k < f->formal.n; k++) /* written by the caller, read by it */
         if (f->formal.at[k].reg && !f->formal.at[k].pred) o->r[f->formal.at[k].to].defs += 2;
@@ -98,7 +98,7 @@ static bool analyse(contraction *o, pl_arena *a)
     return true;
 }
 
-/* Removes the instructions marked dead and renumbers what refers to code. */
+/* Removes the instructions marked dead and renumbers code references. */
 static pl_status compact(contraction *o, pl_arena *a)
 {
     pl_program *p = o->p;
@@ -128,7 +128,7 @@ static pl_status compact(contraction *o, pl_arena *a)
 
 /* ---- contraction ---- */
 
-/* The type of a plain mul/add/sub that contraction knows, W_none for anything else. */
+/* The type of a plain mul/add/sub that can be contracted, W_none for anything else. */
 static pl_word plain_type(const pl_insn *i)
 {
     static const uint16_t types[] = {W_f32, W_f64, W_f16, W_f16x2, W_bf16, W_bf16x2};
@@ -167,7 +167,7 @@ static bool sum(const pl_insn *i)
 }
 
 typedef struct writes {
-    /* Rows of the product's operands, and their width; of a reciprocal's operand twice. */
+    /* Rows of the product's operands, and their width; a reciprocal's operand appears twice. */
     uint32_t a, b, rows;
     bool hit;
 } writes;
@@ -184,8 +184,8 @@ static bool is_value(const contraction *o, uint32_t row)
     return o->r[row].defs == 1 && !o->loop_carried[row];
 }
 
-/* Do the factors still have their values at `use`? Yes when they are values, or when straight-line
- * code lies between. */
+/* True if the factors still have their values at `use`: they are values, or only straight-line code
+ * that does not write them lies between. */
 static bool unchanged(const contraction *o, const pl_insn *def, uint32_t use)
 {
     const uint32_t second = def->op[pl_forms[def->form].noperands - 1];
@@ -203,7 +203,7 @@ static bool unchanged(const contraction *o, const pl_insn *def, uint32_t use)
     return !w.hit;
 }
 
-/* True if code after it belongs to another block of the machine. */
+/* True if the machine's basic block ends after the instruction. */
 static bool ends_block(const pl_insn *i)
 {
     const uint32_t effects = pl_forms[i->form].effects;
@@ -214,7 +214,8 @@ static bool ends_block(const pl_insn *i)
            (m == M_rsqrt && pl_insn_has(i, W_f64) && !pl_insn_has(i, W_ftz)) || pl_insn_is_fence(i);
 }
 
-/* A label that only one jump without a guard goes to, from above, does not begin a block. */
+/* Numbers the basic blocks. A label whose only predecessor is an unguarded forward jump does not
+ * begin a block. */
 static bool number_regions(contraction *o, pl_arena *a)
 {
     const pl_prog_func *f = o->f;
@@ -233,7 +234,7 @@ static bool number_regions(contraction *o, pl_arena *a)
         jumps[i->target - f->first]++;
         from[i->target - f->first] = i->guard == PL_PT ? k : f->count;
     }
-    bool falls = true; /* does control get here from the instruction before it? */
+    bool falls = true; /* control falls through from the preceding instruction */
     for (uint32_t k = 0, now = 0; k < f->count; k++) {
         const pl_insn *i = &o->p->code.at[f->first + k];
         if (o->is_target[k] && (!jumps[k] || jumps[k] > 1 || falls || from[k] >= k))
@@ -247,8 +248,8 @@ static bool number_regions(contraction *o, pl_arena *a)
     return true;
 }
 
-/* Is it a constant or such a one with its sign changed; or, if `bank`, a parameter or another word
- * of the constant bank? It takes no register. */
+/* True if the operand takes no register: it is a constant, possibly negated, or, if `bank`, a
+ * parameter or another constant-bank word. */
 static bool takes_no_register(const contraction *o, uint32_t row, bool bank)
 {
     enum { STEPS = 8 };
@@ -272,8 +273,8 @@ static bool takes_no_register(const contraction *o, uint32_t row, bool bank)
     return false;
 }
 
-/* Operand k of a sum: its row, after a change of sign that nothing else reads, NULL: none. What
- * that changes may be a product of the sum, too. */
+/* Operand k of a sum: its row, seen through a negation that has no other use (`sign`, NULL: none).
+ * The negated value may be a product of the sum, too. */
 typedef struct addend {
     uint32_t row;
     pl_insn *sign;
@@ -293,8 +294,9 @@ static addend addend_of(contraction *o, const pl_insn *i, unsigned k, uint32_t a
                : plain;
 }
 
-/* Does a factor of the last multiplication take no register? Those of quotients are computed: only
- * the dividend of div.approx.ftz is one itself, and ptxas knows the reciprocal of a constant. */
+/* True if a factor of the final multiplication takes no register. The factors of quotients are
+ * computed values: only the dividend of div.approx.ftz is a factor itself, and ptxas folds the
+ * reciprocal of a constant. */
 static bool free_factor(const contraction *o, const pl_insn *d)
 {
     switch (pl_forms[d->form].mnem) {
@@ -307,8 +309,8 @@ static bool free_factor(const contraction *o, const pl_insn *d)
     }
 }
 
-/* The product that is this term of a sum, or NULL. In another block only if it keeps one register
- * alive, as its factors would. */
+/* The product that is this term of a sum, or NULL. A product in another block qualifies only if it
+ * keeps one register live, as its factors would. */
 static pl_insn *product_of(contraction *o, const pl_insn *i, uint32_t row, uint32_t at)
 {
     const reg_info *r = &o->r[row];
@@ -323,8 +325,8 @@ static pl_insn *product_of(contraction *o, const pl_insn *i, uint32_t row, uint3
     return unchanged(o, d, at) ? d : NULL;
 }
 
-/* The sum becomes the fused form of this mnemonic: its own type and modifiers, and of product d
- * .approx or .full. */
+/* Rewrites the sum as the fused form of this mnemonic, with the sum's type and modifiers and
+ * .approx or .full of product d. */
 static bool fuse(pl_insn *i, const pl_insn *d, const char *mnemonic)
 {
     const pl_word type = plain_type(i);
@@ -378,8 +380,8 @@ static void find_products(contraction *o)
     }
 }
 
-/* True if there is a sum of a product whose register, or a factor's, holds something else
- * elsewhere. */
+/* True if there is a sum of a product whose register, or the register of a factor, also holds other
+ * values. */
 static bool reuses(contraction *o)
 {
     for (uint32_t at = o->f->first; at < o->f->first + o->f->count; at++) {
@@ -399,7 +401,7 @@ typedef struct result_use {
     bool read;
 } result_use;
 
-/* ptxas has removed these when it joins products and sums. */
+/* Counts uses by dead instructions, which ptxas has removed before contraction. */
 static void find_dead_uses(contraction *o)
 {
     for (uint32_t at = o->f->first + o->f->count; at-- > o->f->first;) {
@@ -418,7 +420,7 @@ static void find_dead_uses(contraction *o)
     }
 }
 
-/* A register for each web: writes that no read tells apart share one. */
+/* Renames each web to a register of its own: writes that reach a common read share one. */
 static pl_status rename_webs(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a,
                              pl_arena *tmp)
 {
@@ -466,7 +468,7 @@ pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
         const pl_insn *i = &p->code.at[at];
         if (!sum(i) || !readers(&o.r[i->op[0]])) continue;
         const addend t[2] = {addend_of(&o, i, 1, at), addend_of(&o, i, 2, at)};
-        if (t[0].row == t[1].row) /* scratch value with itself, or with its negative */
+        if (t[0].row == t[1].row) /* a value with itself, or with its negative */
             continue;
         reg_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
         bool is[2] = {product_of(&o, i, t[0].row, at) != NULL,
@@ -481,7 +483,7 @@ pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
         pl_insn *i = &p->code.at[at], *d[2] = {NULL, NULL};
         if (!sum(i) || !readers(&o.r[i->op[0]])) continue;
         const addend t[2] = {addend_of(&o, i, 1, at), addend_of(&o, i, 2, at)};
-        if (t[0].row == t[1].row) /* scratch value with itself, or with its negative */
+        if (t[0].row == t[1].row) /* a value with itself, or with its negative */
             continue;
         reg_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
         for (unsigned k = 0; k < 2; k++)
@@ -493,7 +495,7 @@ pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
                        last = pl_forms[d[k]->form].noperands;
         uint32_t other = i->op[2 - k];
         if (!fuse(i, d[k], fused_name(d[k])[kind])) continue;
-        if (t[k].sign) /* of scratch factor now */
+        if (t[k].sign) /* now negates a factor */
             t[k].sign->op[1] = d[k]->op[1];
         i->op[1] = t[k].sign ? t[k].sign->op[0] : d[k]->op[1];
         i->op[2] = d[k]->op[2];

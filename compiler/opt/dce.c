@@ -1,4 +1,4 @@
-/* dce.c - dead code elimination (DCE): instructions whose results have no reader are removed. */
+/* dce.c - dead code elimination (DCE): removes instructions whose results are unused. */
 #include "compiler/opt/gvn.h"
 
 #include <string.h>
@@ -6,14 +6,14 @@
 typedef struct dce {
     pl_ir *x;
     uint32_t block, at;
-    bool is_used, has_results; /* some result of the instruction has a reader */
-    bool changed;              /* a result after this place is unused now */
-    bool partly_dead;          /* part of a result goes nowhere now */
-    bool def_removed;          /* one of several writes of a row is gone */
+    bool is_used, has_results; /* some result of the instruction is used */
+    bool changed;              /* a result at a later position has become unused */
+    bool partly_dead;          /* part of a result is now discarded */
+    bool def_removed;          /* one of several writes of a row was removed */
     struct {
         pl_ir_reg **at;
         size_t n, cap;
-    } dead_regs; /* what is not written any more */
+    } dead_regs; /* registers that are no longer written */
 } dce;
 
 static void release(dce *c, uint32_t *row, unsigned rows, unsigned use)
@@ -36,8 +36,8 @@ static void drop_result(dce *c, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* A component of a texel that has no reader takes no register: the machine instruction has a mask
- * of those it writes. */
+/* Discards unused components of a texel, so that they take no register: the machine instruction has
+ * a write mask. */
 void pl_gvn_mask(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     dce *c = ctx;
@@ -61,7 +61,7 @@ static bool removable(const pl_insn *i)
            !((i->sel[PL_M_FLAGS] & PL_MF_POLL) && pl_insn_effects(i));
 }
 
-/* An exchange between lanes whose results have no reader. */
+/* True for a cross-lane exchange. */
 static bool exchanges(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -69,9 +69,9 @@ static bool exchanges(const pl_insn *i)
            (pl_insn_effects(i) & PL_EF_CONVERGE);
 }
 
-/* ptxas 13.0 drops the exchange and keeps its synchronisation, which disappears too where the warp
- * is convergent (compiler/codegen/insert_reconvergence.c; 30 kernels made for it, sm_90, 2026-11).
- */
+/* Replaces an exchange whose results are unused by its synchronisation, as ptxas 13.0 does. The
+ * latter is removed too where the warp is converged (compiler/codegen/insert_reconvergence.c; 30
+ * kernels made for it, sm_90, 2026-11). */
 static void only_meet(dce *c, pl_insn *i)
 {
     const uint32_t pl_gvn_mask = i->op[pl_forms[i->form].noperands - 1];
@@ -85,7 +85,8 @@ static void only_meet(dce *c, pl_insn *i)
     *i = meet;
 }
 
-/* Backwards, so that a chain goes in one walk; loops around variables may need another. */
+/* Visits instructions backwards, so that one walk removes a chain; cycles through variables may
+ * need another. */
 bool pl_pass_dce(pl_ir *x)
 {
     dce c = {.x = x};
@@ -128,7 +129,7 @@ bool pl_pass_dce(pl_ir *x)
     }
     if (pl_gvn_same && !c.partly_dead)
         pl_ir_preserve_all(x);
-    else if (!c.def_removed) /* counts are right, places are not */
+    else if (!c.def_removed) /* counts are valid, positions are not */
         pl_ir_preserve_counts(x);
     return pl_ir_ok(x);
 }

@@ -1,9 +1,9 @@
-/* expand_predicated_memory.c - a predicated access to memory becomes a branch around it.
+/* expand_predicated_memory.c - turns a predicated memory access into a branch around it.
  *
- * ptxas 13.0 treats `@p ld` so (its output for sm_90a, 2026-11). Each is a block of its own, which
- * if_convert.c predicates again, or not, as the body of any branch. An atomic operation is never
- * predicated again, and a load only where there is other work meanwhile. Lanes that leave the
- * kernel branch around one before its end. Other predicated instructions stay as they are. */
+ * ptxas 13.0 does this for `@p ld` (its output for sm_90a, 2026-11). Each access becomes a block of
+ * its own, which if_convert.c may predicate again like the body of any branch. An atomic operation
+ * is never predicated again, and a load only if other work overlaps it. Lanes that exit the kernel
+ * branch around an access before its end. Other predicated instructions are unchanged. */
 #include "compiler/passes.h"
 
 static bool is_arm(const pl_insn *i)
@@ -17,8 +17,8 @@ static bool is_arm(const pl_insn *i)
                   PL_EF_ASYNC | PL_EF_FENCE));
 }
 
-/* What stands after position `at` goes to a new block, the instruction there to another. Where the
- * rest is; PL_IR_NONE: out of memory. */
+/* Splits a block: the instructions after position `at` move to a new block, the instruction at it
+ * to another. Returns the block with the rest; PL_IR_NONE: out of memory. */
 static uint32_t part(pl_ir *x, uint32_t b, size_t at)
 {
     const uint32_t arm = pl_ir_new_block(x), rest = pl_ir_new_block(x);
@@ -48,7 +48,7 @@ bool pl_pass_expand_predicated_memory(pl_ir *x)
             if (is_arm(&x->blocks.at[at].code.at[k])) {
                 x->uses_valid = false;
                 at = part(x, at, k);
-                k = UINT32_MAX; /* from its start on */
+                k = UINT32_MAX; /* restart at the beginning of the new block */
                 if (at == PL_IR_NONE) return false;
             }
     return pl_ir_graph(x) && pl_ir_ok(x);

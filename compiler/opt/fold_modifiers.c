@@ -1,12 +1,12 @@
-/* fold_modifiers.c - peephole: negation, saturation and half selection become modifiers of the
+/* fold_modifiers.c - peephole: folds negation, saturation and half selection into modifiers of the
  * instruction that reads or writes the value.
  *
- * As in machine code of ptxas 13.0 for sm_90 (2026-11). Operands of floating-point instructions
- * carry a sign or an absolute value, results a saturation. Two conversions to half precision whose
- * results are packed are one F2FP. An address in shared memory may be a register and a uniform
- * register, which holds the start of the block's shared memory. The zeros of an accumulator are
- * written two at a time (CS2R). Halves of different words cost a PRMT where they are packed. The
- * instructions stay, since others read their results, but as class `free`. */
+ * This follows machine code of ptxas 13.0 for sm_90 (2026-11). Operands of floating-point
+ * instructions take a sign or an absolute value, results a saturation. Two conversions to half
+ * precision whose results are packed are one F2FP. A shared-memory address may be a register plus a
+ * uniform register, which holds the base of the block's shared memory. The zeros of an accumulator
+ * are written in pairs (CS2R). Packing halves of different words costs a PRMT. The folded
+ * instructions remain, since their results may have other uses, but with class `free`. */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -14,14 +14,14 @@
 
 typedef struct modifier_folding {
     pl_ir *x;
-    uint8_t *unmodifiable_uses;   /* by row: some reader does not take a modifier */
-    uint8_t *shared_address_uses; /* by row: readers that use it as a shared address, up to 255 */
+    uint8_t *unmodifiable_uses;   /* by row: some use cannot take a modifier */
+    uint8_t *shared_address_uses; /* by row: uses as a shared-memory address, up to 255 */
     uint32_t *pair_base;          /* by row: the even register of its accumulator pair, plus one */
     uint32_t *zeroed;             /* by row: block that writes zero to it, plus one */
-    const pl_insn *i;             /* instruction that is being visited */
+    const pl_insn *i;             /* the instruction being visited */
 } modifier_folding;
 
-/* Takes the operand's sign or absolute value along: arithmetic, comparisons and conversions of
+/* True if operands can take a sign or absolute value: arithmetic, comparisons and conversions of
  * floating-point values. */
 static bool takes_sign(const pl_insn *i)
 {
@@ -34,7 +34,7 @@ static bool takes_sign(const pl_insn *i)
     return false;
 }
 
-/* The row that a 32-bit access to shared memory takes as its address, PL_IR_NONE. */
+/* The row that a 32-bit shared-memory access uses as its address, PL_IR_NONE: none. */
 static uint32_t shared_address(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -46,8 +46,8 @@ static uint32_t shared_address(const pl_insn *i)
     return PL_IR_NONE;
 }
 
-/* Accumulators: each odd register of a matrix operand that is read and written is the partner of
- * the even one before it. */
+/* Accumulators: pairs each odd register of a matrix operand that is read and written with the even
+ * one before it. */
 static void note_accumulator(modifier_folding *f, const pl_insn *i)
 {
     const pl_form *form = &pl_forms[i->form];
@@ -78,14 +78,14 @@ static bool moves_zero(const pl_ir *x, const pl_insn *i)
            is_zero(x, i->op[1], 0);
 }
 
-/* CS2R writes a zero of 64 bits; what is not zero takes two moves (ptxas 13.0 for sm_90, 2026-11).
- */
+/* CS2R writes a 64-bit zero; other 64-bit constants take two moves (ptxas 13.0 for sm_90,
+ * 2026-11). */
 static bool moves_wide_zero(const pl_ir *x, const pl_insn *i)
 {
     return pl_insn_mnem(i) == M__mov && pl_insn_has(i, W_b64) && is_zero(x, i->op[1], 0);
 }
 
-/* The start of shared memory and a register, read as addresses only. */
+/* The sum of the shared-memory base and a register, used as an address only. */
 static bool based(const modifier_folding *f, const pl_insn *i)
 {
     const pl_ir *x = f->x;
@@ -101,7 +101,7 @@ static bool based(const modifier_folding *f, const pl_insn *i)
     return false;
 }
 
-/* A sign or absolute value that all readers take along. */
+/* A sign or absolute value that all uses can fold. */
 static bool carried(const modifier_folding *f, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
@@ -110,7 +110,7 @@ static bool carried(const modifier_folding *f, const pl_insn *i)
            f->x->regs[i->op[0]].nuses && !f->unmodifiable_uses[i->op[0]];
 }
 
-/* A saturation of what an addition or multiplication just made for it. */
+/* A saturation of the result of an addition or multiplication that has no other use. */
 static bool saturates(const pl_ir *x, const pl_insn *i)
 {
     if (pl_insn_mnem(i) != M_cvt || !pl_insn_has(i, W_sat) || i->guard != PL_PT ||
@@ -134,7 +134,8 @@ static bool to_half(const pl_insn *i)
             pl_operand_type(&pl_forms[i->form], 0, i->mods) == W_bf16);
 }
 
-/* Half of a word: the register of the word and which half, if it was extracted from one. */
+/* Half of a word: the register of the word, and which half; half 2: it was not extracted from a
+ * word. */
 typedef struct half_select {
     uint32_t reg;
     unsigned half;
@@ -151,8 +152,8 @@ static half_select piece_of(const pl_ir *x, uint32_t row)
     return (half_select){w->op[1], x->p->pool.at[w->extra_ops + w->op[0]] == row ? 0 : 1};
 }
 
-/* Arithmetic of one half, which the units do for two: the other half of the result is what one asks
- * for. */
+/* True for half-precision arithmetic on one half. The units operate on both halves, so either half
+ * of the result may be read. */
 static bool halves_alike(const pl_ir *x, uint32_t row)
 {
     static const uint16_t any[] = {M_add, M_sub, M_mul, M_fma, M_min, M_max, M__fms, M__fnma};
@@ -164,7 +165,7 @@ static bool halves_alike(const pl_ir *x, uint32_t row)
     return false;
 }
 
-/* Two numbers of 8 bits from a conversion, which writes either half of a register and keeps the
+/* Two 8-bit numbers from a conversion, which writes either half of a register and preserves the
  * other one. */
 static bool merges(const pl_ir *x, uint32_t row)
 {
@@ -174,9 +175,10 @@ static bool merges(const pl_ir *x, uint32_t row)
            pl_operand_type(&pl_forms[w->form], 0, w->mods) == W_b16;
 }
 
-/* What putting two halves into a word costs (120 pairs, ptxas 13.0 for sm_90, 2026-11): a PRMT, and
- * one more with the move of a constant. Nothing if they are the halves of one word, or one half
- * twice for arithmetic, whose operands choose halves, or of arithmetic. */
+/* The cost of packing two halves into a word (120 pairs, ptxas 13.0 for sm_90, 2026-11): a PRMT,
+ * and another instruction to move a constant. It is free if they are the halves of one word,
+ * or if both were computed by arithmetic. It is also free if they are the same half twice, and the
+ * reader is arithmetic, whose operands select halves, or the half was computed by arithmetic. */
 static uint16_t joining(const modifier_folding *f, const pl_insn *i, uint32_t low, uint32_t high)
 {
     const pl_ir *x = f->x;
@@ -197,7 +199,7 @@ static uint16_t joining(const modifier_folding *f, const pl_insn *i, uint32_t lo
     return halves_alike(x, low) && halves_alike(x, high) ? C_free : C_alu;
 }
 
-/* Two halves become a word: their conversions are one instruction, none when they are numbers. */
+/* Packs two halves into a word: their conversions become one instruction, or none for constants. */
 static void pack(modifier_folding *f, pl_insn *i)
 {
     pl_ir *x = f->x;
@@ -222,7 +224,7 @@ static void pack(modifier_folding *f, pl_insn *i)
         i->latency_class = joining(f, i, low, high);
 }
 
-/* An integer that is a constant becomes another number. */
+/* A conversion of a constant integer to floating point. */
 static bool converts_number(const pl_ir *x, const pl_insn *i)
 {
     uint64_t v;

@@ -1,10 +1,10 @@
 /* gvn.c - global value numbering: constant folding, copy propagation, common subexpression
- * elimination (CSE), and dead code elimination (DCE) of what that leaves.
+ * elimination (CSE), and dead code elimination (DCE) of the remainder.
  *
- * One walk over the blocks in reverse postorder. A row that is written once is a value (ir.h), so
- * that passing it on needs no flow analysis; variables are left alone. Equal computations are found
- * by hashing; the first one must dominate the second. Additions of constants are combined, so that
- * addresses of unrolled copies become base plus number. */
+ * One walk over the blocks in reverse postorder. A row with one write is a value (ir.h), so that
+ * its propagation requires no data-flow analysis; variables are left unchanged. Equal computations
+ * are found by hashing; the first one must dominate the second. Additions of constants are
+ * combined, so that addresses in unrolled copies become base plus constant. */
 #include "compiler/opt/gvn.h"
 
 #include <string.h>
@@ -39,8 +39,8 @@ static bool to_room(value_table *f, uint32_t rows)
     return true;
 }
 
-/* The row that holds this number, with all that is known of rows; where memory is short, just any.
- */
+/* The row that holds this constant, with complete register info; an arbitrary row when out of
+ * memory. */
 uint32_t pl_gvn_constant(value_table *f, uint64_t bits, unsigned width)
 {
     pl_ir *x = f->x;
@@ -56,7 +56,7 @@ static void replace_by(value_table *f, pl_insn *i, uint32_t row)
     f->changed = f->edited = f->replaced = true;
 }
 
-/* x - c: a sum with -c, for variables too, so that counters that run down are seen to count. */
+/* Rewrites x - c as x + -c, also for variables, so that decrementing counters are recognised. */
 static void negate(value_table *f, pl_insn *i, operation *o)
 {
     uint64_t c;
@@ -100,7 +100,7 @@ static int log2_exact(uint64_t v)
     return v && !(v & (v - 1)) ? __builtin_ctzll(v) : -1;
 }
 
-/* The sum of a register and a product of constants. */
+/* Rewrites a mad whose factors are constants as an addition. */
 static void add_product(value_table *f, pl_insn *i, operation o, uint64_t a, uint64_t b)
 {
     const uint32_t to = i->op[3];
@@ -115,7 +115,8 @@ static void add_product(value_table *f, pl_insn *i, operation o, uint64_t a, uin
     f->changed = f->edited = true;
 }
 
-/* Steps that do nothing, and products with powers of two. True: the instruction is gone. */
+/* Removes identities, and strength-reduces products with powers of two. True: the instruction was
+ * removed. */
 static bool simplify(value_table *f, pl_insn *i, operation o)
 {
     pl_ir *x = f->x;
@@ -160,7 +161,7 @@ static bool simplify(value_table *f, pl_insn *i, operation o)
     return false;
 }
 
-/* The register of operand k, or of its part p if it is a vector. */
+/* The register of operand k, or of its element p if it is a vector. */
 static uint32_t row_of(const pl_ir *x, const pl_insn *i, unsigned k, unsigned p)
 {
     return pl_operand_count(&pl_forms[i->form], k, i->mods)
@@ -196,8 +197,8 @@ static bool all_values(const pl_ir *x, pl_insn *i)
     return true;
 }
 
-/* A kernel parameter at a constant offset, or memory that is constant during the launch, at an
- * address with one definition: as good as a constant. */
+/* A load of a kernel parameter at a constant offset, or of memory that is constant during the
+ * launch from an address with one definition: it can be treated as a constant. */
 static bool is_constant(const pl_ir *x, const pl_insn *i)
 {
     if (pl_insn_mnem(i) != M_ld || i->guard != PL_PT || i->sel[PL_M_COUNT] != 1 ||
@@ -230,7 +231,7 @@ bool pl_gvn_same(const pl_ir *x, const pl_insn *a, const pl_insn *b)
     return true;
 }
 
-/* True if w writes every part of a word that i reads. */
+/* True if w writes every element of a word that i writes. */
 static bool has_parts(const pl_ir *x, const pl_insn *w, const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -241,16 +242,16 @@ static bool has_parts(const pl_ir *x, const pl_insn *w, const pl_insn *i)
     return true;
 }
 
-/* The same computation was made before: its results are used instead. values: all that it reads and
- * writes is known to be values. */
+/* Reuses the results of an earlier equal computation. values: all of its operands and results are
+ * known to be values. */
 static void share(value_table *f, uint32_t block, uint32_t at, bool values)
 {
     pl_ir *x = f->x;
     pl_insn *i = &x->blocks.at[block].code.at[at];
     bool pl_gvn_constant = is_constant(x, i);
-    bool elects = pl_insn_mnem(i) == M_elect; /* the same lane while a block runs */
-    /* ptxas 13.0 has made branches of exact quotients and roots before it looks for equal values,
-     * and computes them twice (12 pairs, sm_90, 2026-11) */
+    bool elects = pl_insn_mnem(i) == M_elect; /* selects the same lane within a block */
+    /* ptxas 13.0 has expanded exact quotients and roots to branches before CSE, and computes them
+     * twice (12 pairs, sm_90, 2026-11) */
     if (i->guard != PL_PT || pl_insn_is_ieee_div_sqrt(i) || !pl_forms[i->form].noperands ||
         (!pl_gvn_constant && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
         return;
@@ -284,11 +285,11 @@ static void share(value_table *f, uint32_t block, uint32_t at, bool values)
     f->bucket[slot] = (uint32_t)f->values.n;
 }
 
-/* A cache policy for a share of all lines that is a constant is a constant, too. */
+/* Folds a fractional cache policy whose fraction is a constant. */
 static bool policy(value_table *f, pl_insn *i)
 {
     const pl_form *m = &pl_forms[i->form];
-    uint64_t bits = 0x3f800000; /* 1 */
+    uint64_t bits = 0x3f800000; /* 1.0f */
     if (m->mnem != M_createpolicy || !pl_insn_has(i, W_fractional) || i->guard != PL_PT ||
         f->x->regs[i->op[0]].ndefs != 1)
         return false;
@@ -302,7 +303,7 @@ static bool policy(value_table *f, pl_insn *i)
     return true;
 }
 
-/* Its predicate is known: it is not predicated any more, or (true) removed. */
+/* Folds a known guard: makes the instruction unconditional, or removes it (returns true). */
 static bool guarded_by_number(value_table *f, pl_insn *i)
 {
     const bool negated = (i->flags & PL_IF_GUARD_NEG) != 0;
@@ -318,7 +319,7 @@ static bool guarded_by_number(value_table *f, pl_insn *i)
     return false;
 }
 
-/* A selection whose condition is known is a copy. */
+/* Turns a select with a known condition into a copy. */
 static void fold_select(value_table *f, pl_insn *i)
 {
     enum { CONDITION = 3 };
@@ -333,7 +334,7 @@ static void fold_select(value_table *f, pl_insn *i)
     f->changed = f->edited = true;
 }
 
-/* Arithmetic and compares of floating-point numbers, and what is made of them. */
+/* Folds floating-point arithmetic and comparisons of constants, and conversions of them. */
 static bool reals(value_table *f, pl_insn *i)
 {
     pl_ir *x = f->x;
@@ -361,8 +362,8 @@ static bool reals(value_table *f, pl_insn *i)
     return true;
 }
 
-/* A copy of a value: what reads it reads the value. Special registers stay instructions: the
- * hardware has to fetch them. */
+/* Propagates a copy of a value. Copies of special registers are kept: the hardware has to read
+ * them. */
 static bool propagate_copy(value_table *f, pl_insn *i)
 {
     const pl_ir *x = f->x;
@@ -373,7 +374,7 @@ static bool propagate_copy(value_table *f, pl_insn *i)
     return true;
 }
 
-/* A compare of two constants. */
+/* Folds a comparison of two constants. */
 static bool fold_compare(value_table *f, pl_insn *i, operation o)
 {
     pl_ir *x = f->x;
@@ -390,7 +391,8 @@ static bool fold_compare(value_table *f, pl_insn *i, operation o)
     return true;
 }
 
-/* The constants among the operands of a computation; true if all are. scalars: vectors are none. */
+/* Collects the constant operands of a computation; true if all are constant. scalars: vector
+ * operands do not count. */
 static bool constant_operands(const pl_ir *x, const pl_insn *i, bool scalars, uint64_t v[3])
 {
     const pl_form *fm = &pl_forms[i->form];
@@ -410,7 +412,7 @@ static bool has_one_result(const pl_ir *x, const pl_insn *i)
            x->regs[i->op[0]].ndefs == 1;
 }
 
-/* Constant folding of what is no simple integer arithmetic. */
+/* Folds constants in operations other than simple integer arithmetic. */
 static bool fold_rare(value_table *f, pl_insn *i)
 {
     const pl_ir *x = f->x;
@@ -426,8 +428,8 @@ static bool fold_rare(value_table *f, pl_insn *i)
     return true;
 }
 
-/* Simple integer arithmetic of values: constant folding, combination with what computes its
- * operands, algebra. True if it is gone. */
+/* Simple integer arithmetic on values: constant folding, combination with the definitions of its
+ * operands, algebraic simplification. True if it was removed. */
 static bool fold_simple(value_table *f, pl_insn *i, operation o)
 {
     const pl_ir *x = f->x;
@@ -457,13 +459,13 @@ static void visit(value_table *f, uint32_t block, uint32_t at)
     const pl_form *fm = &pl_forms[i->form];
     bool values = false;
     if (o.simple && fm->noperands >= 2 && fm->noperands <= 4 && fm->operand[1].kind == PL_K_VALUE &&
-        has_one_result(x, i) && (values = all_values(x, i)) /* and remains so */ &&
+        has_one_result(x, i) && (values = all_values(x, i)) /* and folding preserves that */ &&
         fold_simple(f, i, o))
         return;
     share(f, block, at, values);
 }
 
-/* ---- branches whose condition is known; unused results ---- */
+/* ---- branches on known conditions; unused results ---- */
 
 static void branches(value_table *f)
 {
@@ -472,7 +474,7 @@ static void branches(value_table *f)
         pl_insn *i = pl_ir_branch(x, b);
         if (!i || (i->guard != PL_PT && i->guard != PL_PF)) continue;
         const bool taken = (i->guard == PL_PT) != ((i->flags & PL_IF_GUARD_NEG) != 0);
-        if (taken && x->blocks.at[b].fallthrough == PL_IR_NONE) continue; /* it was a jump */
+        if (taken && x->blocks.at[b].fallthrough == PL_IR_NONE) continue; /* already a jump */
         if (taken) x->blocks.at[b].fallthrough = i->target;
         pl_ir_remove(x, i);
         f->changed = true;
@@ -496,7 +498,7 @@ bool pl_pass_gvn(pl_ir *x)
         memset(f.pred_leader, 0xff, (x->f->preds + 1) * sizeof *f.pred_leader);
         for (uint32_t j = 0; j < x->nrpo; j++)
             for (uint32_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) visit(&f, x->rpo[j], k);
-        /* uses in blocks that come earlier in the order, or that are not reached */
+        /* uses in blocks that precede the definition in this order, or that are unreachable */
         for (uint32_t b = 0; b < x->blocks.n && f.replaced; b++)
             for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
                 if (x->blocks.at[b].code.at[k].form != PL_IR_DEAD)
@@ -508,7 +510,7 @@ bool pl_pass_gvn(pl_ir *x)
                            PL_USE_READ | (x->f->result.at[k].pred ? PL_USE_PRED : 0));
         branches(&f);
         if (!f.edited && !f.changed) pl_ir_preserve_all(x);
-        if (iteration && !f.changed) break; /* cleaned already */
+        if (iteration && !f.changed) break; /* DCE has run already */
         if (!pl_pass_dce(x)) return false;
         if (!f.changed) break;
     }

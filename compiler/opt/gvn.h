@@ -1,4 +1,4 @@
-/* gvn.h - value numbering: what its parts share. Private to compiler/opt/. */
+/* gvn.h - global value numbering: declarations shared by its parts. Private to compiler/opt/. */
 #ifndef PL_COMPILER_OPT_GVN_H
 #define PL_COMPILER_OPT_GVN_H
 
@@ -7,29 +7,29 @@
 #include "isa/program/cache_policy.h"
 
 typedef struct value {
-    uint32_t block, at, next; /* next: in the same bucket, plus one */
+    uint32_t block, at, next; /* next in the same bucket, plus one */
 } value;
 
 typedef struct value_table {
     pl_ir *x;
-    uint32_t *leader;      /* by row: the row that holds the same value, PL_IR_NONE: itself */
-    uint32_t capacity;     /* for so many rows */
+    uint32_t *leader;      /* by row: a row that holds the same value, PL_IR_NONE: none */
+    uint32_t capacity;     /* number of rows that fit */
     uint32_t *pred_leader; /* the same for predicates */
     uint32_t *bucket, mask;
     struct {
         value *at;
         size_t n, cap;
     } values;
-    bool changed;  /* an instruction is gone, or may be now */
-    bool edited;   /* any has changed */
-    bool replaced; /* some row or predicate stands for another */
+    bool changed;  /* an instruction was removed, or may now be removable */
+    bool edited;   /* any instruction has changed */
+    bool replaced; /* some row or predicate has a leader */
 } value_table;
 
 typedef struct operation {
     uint16_t mnem;
     unsigned bits;
-    bool is_signed, simple; /* simple: integer arithmetic without further modifiers; else nothing
-                               more is known */
+    bool is_signed, simple; /* simple: integer arithmetic without further modifiers; otherwise the
+                               other fields except mnem are not set */
 } operation;
 
 static inline operation pl_gvn_operation_of(const pl_insn *i)
@@ -47,33 +47,33 @@ static inline bool pl_gvn_is_copy(const pl_insn *i)
     if (f->mnem == M_mov && !pl_operand_count(f, 0, i->mods) && !pl_operand_count(f, 1, i->mods))
         return pl_type_bits(pl_operand_type(f, 0, i->mods)) >= 32;
     return f->mnem == M_cvta && pl_mod(f, i->mods, G_size) == W_u64 &&
-           pl_mod(f, i->mods, G_ss) == W_global; /* those are generic addresses */
+           pl_mod(f, i->mods, G_ss) == W_global; /* global addresses equal generic addresses */
 }
 
 /* gvn.c */
-/* The row that holds this number, with all that is known of rows; where memory is short, just any.
- */
+/* The row that holds this constant, with complete register info; an arbitrary row when out of
+ * memory. */
 uint32_t pl_gvn_constant(value_table *f, uint64_t bits, unsigned width);
 bool pl_gvn_same(const pl_ir *x, const pl_insn *a, const pl_insn *b);
 
 /* constant_fold.c */
 uint64_t pl_gvn_truncate(uint64_t v, unsigned bits);
-/* The result of an integer instruction whose operands are numbers. */
+/* Evaluates an integer instruction with constant operands. */
 bool pl_gvn_evaluate(const pl_insn *i, operation o, const uint64_t v[3], uint64_t *out,
                      unsigned *width);
-/* The same for integers of 16 bits, conversions between integers, and upper halves of products of
- * 32 bits. */
+/* The same for 16-bit integers, conversions between integers, and upper halves of 32-bit
+ * products. */
 bool pl_gvn_evaluate_rare(const pl_insn *i, const uint64_t v[3], uint64_t *out, unsigned *width);
 bool pl_gvn_compare(const pl_insn *i, operation o, uint64_t a, uint64_t b, bool *out);
 double pl_gvn_constant_of(uint64_t bits, pl_word type);
-/* The result of a floating-point instruction whose operands are numbers. ptxas 13.0 leaves fma as
- * it is (70 kernels made for it, sm_90, 2026-11). */
+/* Evaluates a floating-point instruction with constant operands. ptxas 13.0 does not fold fma (70
+ * kernels made for it, sm_90, 2026-11). */
 bool pl_gvn_evaluate_real(const pl_ir *x, const pl_insn *i, uint64_t *out, unsigned *width);
 bool pl_gvn_compare_real(const pl_insn *i, pl_word type, uint64_t x, uint64_t y, bool *out);
 
 /* dce.c */
-/* A component of a texel that has no reader takes no register: the machine instruction has a mask
- * of those it writes. */
+/* Discards unused components of a texel, so that they take no register: the machine instruction has
+ * a write mask. */
 void pl_gvn_mask(void *ctx, uint32_t *row, unsigned rows, unsigned use);
 
 #endif

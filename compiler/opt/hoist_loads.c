@@ -3,16 +3,17 @@
  *
  * `if (c) arm; load` becomes `load; if (c) arm`. The block before the branch (the head) and the one
  * after the arm (the join) are executed by the same lanes, and the load is in flight while the arm
- * runs. ptxas 13.0 does this whatever the length of the arm, the number of loads and the condition,
- * and over several branches in sequence (90 kernels made for it, 2026-11), if
+ * executes. ptxas 13.0 does this regardless of the length of the arm, the number of loads and the
+ * condition (90 kernels made for it, 2026-11). It does so also over several branches in sequence.
+ * The conditions are:
  * - the arm is one block without barriers, fences, calls, subroutines and atomics (relaxed ones on
  *   shared memory excepted), and there is no other arm;
- * - neither the arm nor the join writes, before the load, what it may read; .nc loads read memory
- *   that is constant during the launch;
- * - the join has no predicated instruction before it, and no sequence with one (mufu_scaled);
+ * - neither the arm nor the join may overwrite the loaded memory before the load; .nc loads read
+ *   memory that is constant during the launch;
+ * - no predicated instruction, and no sequence with one (mufu_scaled), precedes it in the join;
  * - its address is available at the branch, or takes at most hoist_loads.address_insns instructions
- *   that may move too, none of them a load;
- * - its result has one definition, and nothing before the load reads it. */
+ *   that may be hoisted too, none of them a load;
+ * - its result has one definition, and no use before the load. */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -20,11 +21,12 @@
 #include "isa/program/operand_plan.h"
 #include "compiler/analysis/memory_clobbers.h"
 
-/* What is known of a row in the arm and the part of the join that was looked at: valid where the
- * number is that of this join. */
+/* State of a row in the arm and in the visited part of the join; valid if the number is that of
+ * this join. */
 typedef struct reg_state {
     uint32_t read, written;
-    /* Computed in the join by what may go to the head, for `cost` instructions. */
+    /* Computed in the join by instructions that may be hoisted to the head; `cost` is their
+     * number. */
     uint32_t ready_at;
     uint8_t cost;
 } reg_state;
@@ -34,7 +36,7 @@ typedef struct hoist {
     reg_state *row;
     uint32_t now, head, join; /* number of this join; blocks */
     pl_memory_clobbers clobbers;
-    bool unsafe; /* answers of the questions below */
+    bool unsafe; /* result of the checks below */
     unsigned cost;
 } hoist;
 
@@ -60,7 +62,8 @@ static void note_ready(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* Whether an operand is available at the branch, and else what computing it there costs. */
+/* Checks that an operand is available at the branch, and otherwise adds the cost to compute it
+ * there. */
 static void check_read(hoist *h, uint32_t *row, unsigned rows, unsigned use)
 {
     h->unsafe |= (use & PL_USE_PRED) != 0;
@@ -90,7 +93,7 @@ static bool is_hoistable(hoist *h, pl_insn *i)
     return !h->unsafe;
 }
 
-/* Instructions that an address takes: two for 64 bits, three where one half is shifted too. */
+/* Number of instructions for an address: two for 64 bits, three if one half is shifted too. */
 static unsigned cost_of(const pl_insn *i)
 {
     if (pl_insn_is_free_copy(i)) return 0;
@@ -101,7 +104,7 @@ static unsigned cost_of(const pl_insn *i)
 
 static void hoist_insn(hoist *h, uint32_t at);
 
-/* Moves the instruction at position `at` of the join, and before it what computes its
+/* Hoists the instruction at position `at` of the join, preceded by the computation of its
  * operands. */
 static void hoist_insn(hoist *h, uint32_t at)
 {
@@ -125,8 +128,8 @@ static void hoist_insn(hoist *h, uint32_t at)
     }
 }
 
-/* The block between the join and its head, PL_IR_NONE: they are not the two ends of a branch around
- * one block. */
+/* The arm between the head and the join, PL_IR_NONE: the join does not follow a branch around one
+ * block. */
 static uint32_t arm_of(const pl_ir *x, uint32_t join, uint32_t *head)
 {
     const pl_ir_block *b = &x->blocks.at[join];
@@ -145,7 +148,7 @@ static uint32_t arm_of(const pl_ir *x, uint32_t join, uint32_t *head)
     return PL_IR_NONE;
 }
 
-/* Where it stands in the join, loads after it stay. */
+/* True if loads after this instruction of the join are not hoisted. */
 static bool fits_registers(const pl_insn *i)
 {
     return i->guard != PL_PT || i->latency_class == C_mufu_scaled;
@@ -160,7 +163,7 @@ static void scan_join(hoist *h, uint32_t arm)
         pl_insn *i = &x->blocks.at[arm].code.at[k];
         if (i->form == PL_IR_DEAD) continue;
         if (pl_insn_mnem(i) == M__slow || pl_insn_mnem(i) == M_ret ||
-            pl_insn_effects(i) & PL_EF_EXIT) /* lanes that end do not load */
+            pl_insn_effects(i) & PL_EF_EXIT) /* lanes that exit do not load */
             return;
         pl_clobbers_add(&h->clobbers, i);
         pl_insn_reads_writes(x->p, i, note_read, note_write, h);
@@ -196,7 +199,7 @@ bool pl_pass_hoist_loads(pl_ir *x)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x)) return false;
     hoist h = {.x = x};
-    for (uint32_t j = x->nrpo; j-- > 0;) { /* backwards: a load moves over a row of branches */
+    for (uint32_t j = x->nrpo; j-- > 0;) { /* backwards, for branches in sequence */
         h.join = x->rpo[j];
         const uint32_t arm = arm_of(x, h.join, &h.head);
         if (arm == PL_IR_NONE) continue;

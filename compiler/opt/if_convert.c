@@ -1,15 +1,15 @@
-/* if_convert.c - if-conversion: short bodies of branches become predicated instructions, and blocks
- * that follow each other become one.
+/* if_convert.c - if-conversion: short bodies of branches are predicated, and straight-line
+ * sequences of blocks are merged.
  *
  * A branch costs ptxas three instructions where lanes may diverge (BSSY, BRA, BSYNC) and some
- * twenty cycles, so it guards a body of a few instructions instead. Only what takes a guard and
- * does not stop the warp may be in such a body, and barriers where its lanes stay together; ptxas
- * does not guard atomic operations either. */
+ * twenty cycles, so it predicates a body of a few instructions instead. Such a body may contain
+ * only instructions that can be predicated and do not stall the warp, and barriers where the lanes
+ * stay converged; ptxas does not predicate atomic operations either. */
 #include "compiler/opt/if_convert.h"
 
 #include <string.h>
 
-/* The branch that ends the block under a guard, to one place or on; NULL. */
+/* The conditional branch with one target that ends the block; NULL: none. */
 static pl_insn *conditional_branch(const pl_ir *x, uint32_t b)
 {
     pl_insn *branch = pl_ir_branch(x, b);
@@ -19,7 +19,7 @@ static pl_insn *conditional_branch(const pl_ir *x, uint32_t b)
                : NULL;
 }
 
-/* The body of the branch that ends the block, where it may be guarded as well; PL_IR_NONE. */
+/* The body of the branch that ends the block, if that may be predicated as well; PL_IR_NONE. */
 static uint32_t next_body(const pl_ir *x, uint32_t block)
 {
     const pl_insn *branch = conditional_branch(x, block);
@@ -40,8 +40,8 @@ static uint32_t next_body(const pl_ir *x, uint32_t block)
 }
 
 /* Number of instructions after the join that can overlap the body while it waits for memory (far)
- * or is at work: in the join, or in the body of the branch that ends it. Another load from memory
- * is enough by itself. */
+ * or executes: in the join, or in the body of the branch that ends it. Another global load is
+ * sufficient by itself. */
 static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, uint32_t to, bool far)
 {
     enum { MOST_BLOCKS = 16 };
@@ -57,7 +57,7 @@ static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, ui
         false};
     bool held[2] = {
         false,
-        false}; /* accesses to other memory, to shared memory keep their order after what waits */
+        false}; /* accesses to other memory, to shared memory that must follow a stalled access */
     pl_ifc_begin_query(a);
     if (far) pl_ifc_sink_body(&s);
     s.words = true;
@@ -118,9 +118,9 @@ static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, ui
     return s.n + pl_ifc_count_loads_here(a, to);
 }
 
-/* How much must overlap a body that waits? What it computes from its loads overlaps them too. So
- * does what the block before the branch computes for the lanes that skip the body, unless that has
- * a register of its own. */
+/* The number of instructions that must overlap a body with loads. Instructions of the body that
+ * depend on its loads reduce it. So does the value that the block before the branch computes for
+ * the lanes that skip the body, unless it has a register of its own. */
 static unsigned required_overlap(if_convert *a, const pl_ir_block *head, const pl_ir_block *body)
 {
     const pl_ir *x = a->x;
@@ -140,7 +140,7 @@ static unsigned required_overlap(if_convert *a, const pl_ir_block *head, const p
     need -= computes ? 1u : 0u;
     for (size_t h = head->code.n; result != PL_IR_NONE && h-- > 0;) {
         const pl_insn *i = &head->code.at[h];
-        /* What it computes counts as overlap. */
+        /* Its computation counts as overlap. */
         if (pl_ifc_result_of(i) != result || !pl_insn_is_copy(i)) continue;
         const bool keeps =
             i->op[1] < x->nregs_described && x->regs[i->op[1]].kind == PL_REG_VIRTUAL;
@@ -158,9 +158,9 @@ static bool any_insn(const pl_ir_block *b, bool is(const pl_insn *i))
     return false;
 }
 
-/* While memory is waited for: does something before the body wait for it too, or the other
- * arm, is there enough to do after it? A body that waits itself needs one of them; one that does
- * not may be as long if there is both before it and after. */
+/* True if the latency of the body is hidden: a load before the body, or in the other arm, is in
+ * flight as well, or enough independent instructions follow. A body with global loads (far)
+ * requires one of these; a longer body without them requires both, before it and after it. */
 static bool is_latency_hidden(if_convert *a, uint32_t head, uint32_t body, uint32_t join, bool far)
 {
     const pl_ir_block *h = &a->x->blocks.at[head], *b = &a->x->blocks.at[body];
@@ -196,7 +196,7 @@ static bool join_loads_more(const pl_ir *x, uint32_t join, unsigned further)
     return any;
 }
 
-/* The body is one block with one way in, after `head`, which goes on at `join`. */
+/* The body is a single block whose only predecessor is `head` and whose successor is `join`. */
 static bool is_convertible(const pl_ir *x, if_convert *a, uint32_t head, uint32_t body,
                            uint32_t join)
 {
@@ -228,7 +228,7 @@ static bool is_convertible(const pl_ir *x, if_convert *a, uint32_t head, uint32_
                : true;
 }
 
-/* The kernel ends in this block: lanes that skip to it leave at once. */
+/* True if the kernel ends in this block: lanes that branch to it exit at once. */
 static bool ends_kernel(const pl_ir *x, uint32_t b)
 {
     const pl_ir_block *j = &x->blocks.at[b];
@@ -262,7 +262,7 @@ static void append_predicated(pl_ir *x, uint32_t to, uint32_t body, uint32_t gua
     x->blocks.at[body].code.n = 0;
 }
 
-/* A branch to the end of a kernel is a guarded exit. It reads what the branch read. */
+/* Replaces a branch to the end of a kernel by a predicated exit with the same guard. */
 static void predicate_exit(pl_ir *x, uint32_t b)
 {
     pl_insn *branch = conditional_branch(x, b);
@@ -280,7 +280,7 @@ static void predicate_exit(pl_ir *x, uint32_t b)
     *branch = ret;
 }
 
-/* A block whose only predecessor is this one, reached in one way only. */
+/* Merges a block with its only successor, if it is the only predecessor of that. */
 static bool merge_with_successor(pl_ir *x, uint32_t b)
 {
     pl_insn *branch = pl_ir_branch(x, b);
@@ -300,7 +300,7 @@ static bool merge_with_successor(pl_ir *x, uint32_t b)
     return true;
 }
 
-/* if (p) body, if (p) body else other */
+/* if (p) body; or if (p) body else other */
 static bool convert_arms(pl_ir *x, if_convert *a, uint32_t b)
 {
     pl_insn *branch = conditional_branch(x, b);
@@ -320,7 +320,7 @@ static bool convert_arms(pl_ir *x, if_convert *a, uint32_t b)
             !preserves_guard(x, next, guard))
             return false;
         if (ends_kernel(x, join) || !is_convertible(x, a, b, taken, join) ||
-            !preserves_guard(x, taken, guard)) { /* the other arm keeps a branch, around it */
+            !preserves_guard(x, taken, guard)) { /* the other arm keeps a branch around it */
             pl_insn around = *branch;
             around.target = join;
             around.flags ^= PL_IF_GUARD_NEG;
@@ -344,8 +344,8 @@ bool pl_pass_merge_blocks(pl_ir *x)
 {
     pl_ir_sweep(x);
     if (!pl_ir_graph(x)) return false;
-    for (uint32_t j = 0; j < x->nrpo; j++) /* predecessors stay as they were: a block that was
-                                              appended is empty and unreachable */
+    /* Predecessor counts remain valid: a merged block becomes empty and unreachable. */
+    for (uint32_t j = 0; j < x->nrpo; j++)
         while (merge_with_successor(x, x->rpo[j]) && pl_ir_ok(x)) {
         }
     return pl_ir_graph(x) && pl_ir_ok(x);
@@ -375,8 +375,8 @@ bool pl_pass_if_convert(pl_ir *x)
         if (!a.row || !a.pred || !a.reads || !a.word || !a.number ||
             !pl_ifc_find_constant_loads(&a) || (ask && !pl_ifc_find_divergence(&a)))
             return false;
-        for (uint32_t j = x->nrpo;
-             j-- > 0;) /* backwards: what a body stands before has grown by what is guarded there */
+        for (uint32_t j = x->nrpo; j-- > 0;) /* backwards, since converting later branches lengthens
+                                                the code that follows a body */
             changed |= convert_arms(x, &a, x->rpo[j]);
         if (!changed) pl_ir_preserve_all(x);
     }

@@ -1,22 +1,23 @@
-/* if_convert_loads.c - what the body of a branch loads from the constant bank, and what may be
+/* if_convert_loads.c - the constant-bank loads of a branch body, and the instructions that may be
  * predicated. */
 #include "compiler/opt/if_convert.h"
 
 #include <string.h>
 
-/* Most instructions of a predicated body, as ptxas 13.0 for sm_90 has it (bodies of one instruction
- * repeated, 2026-11): 8 with the branch that ends it. 20 if it waits for memory and something can
- * overlap: loads before it are in flight too, or up to if_convert.overlap instructions of the block
- * after need not wait (doc/assembler.md). None if nothing can. */
+/* The maximum number of instructions of a predicated body in ptxas 13.0 for sm_90 (bodies of one
+ * instruction repeated, 2026-11): 8 with the branch that ends it. 20 if it waits for memory and
+ * something can overlap: loads before it are in flight too, or up to if_convert.overlap
+ * instructions of the block after it do not wait (doc/assembler.md). None if nothing can
+ * overlap. */
 
-/* Copies to shared memory, which ptxas guards where all lanes do the same, or the block after them
- * loads something. */
+/* Copies to shared memory. ptxas predicates them if the branch is uniform, or if the block after
+ * the body loads memory. */
 bool pl_ifc_is_shared_copy(const pl_insn *i)
 {
     return i->latency_class == C_cp_async && pl_insn_effects(i) == (PL_EF_LOAD | PL_EF_ASYNC);
 }
 
-/* Barriers of a block without a result: ptxas guards them. A guarded barrier counts the whole warp
+/* CTA barriers without a result. ptxas predicates them. A predicated barrier counts the whole warp
  * (H100, tests/data/sync). */
 bool pl_ifc_is_plain_barrier(const pl_insn *i)
 {
@@ -24,22 +25,23 @@ bool pl_ifc_is_plain_barrier(const pl_insn *i)
            !(pl_forms[i->form].noperands && pl_forms[i->form].operand[0].written);
 }
 
-/* Those that it also guards where the lanes of a warp diverge, after a WARPSYNC, which takes no
- * instruction here: not bar.arrive. */
+/* Barriers that ptxas predicates also where the lanes of a warp diverge, after a WARPSYNC, which
+ * takes no instruction here; not bar.arrive. */
 static bool is_warp_barrier(const pl_insn *i)
 {
     return pl_ifc_is_plain_barrier(i) && !strstr(pl_forms[i->form].syntax, ".arrive");
 }
 
-/* Questions to the whole warp, which ptxas guards where its lanes are together and do the same; it
- * never guards a shuffle. */
+/* Warp-wide votes, reductions and matches. ptxas predicates them where the warp is converged and
+ * the branch is uniform; it never predicates a shuffle. */
 bool pl_ifc_is_warp_query(const pl_insn *i)
 {
     return i->latency_class == C_vote || i->latency_class == C_redux || i->latency_class == C_match;
 }
 
-/* Also arrivals at an mbarrier. together: the lanes of a warp do the same there; joined: they do,
- * or part there first; all: they do the same, and no lane is elsewhere. */
+/* True if the instruction can be predicated; also arrivals at an mbarrier. together: the branch is
+ * uniform within a warp; joined: it is, or the warp is converged before it; all: it is uniform, and
+ * no lane is elsewhere. */
 bool pl_ifc_can_guard(const pl_insn *i, bool together, bool joined, bool all)
 {
     uint32_t e = pl_insn_effects(i);
@@ -69,7 +71,7 @@ bool pl_ifc_is_plain_store(const pl_insn *i, bool shared)
     return (pl_insn_effects(i) & PL_EF_STORE) && (i->sel[PL_M_SPACE] == PL_SP_SHARED) == shared;
 }
 
-/* The place of a variable of the kernel in shared memory: ptxas computes it. */
+/* True for the address of a shared-memory variable of the kernel, which ptxas computes. */
 static bool is_shared_base(const pl_ir *x, uint32_t row)
 {
     return row < x->f->rows && x->kind.at[row] == PL_REG_PRESET &&
@@ -81,7 +83,7 @@ typedef struct shared_base_use {
     bool any;
 } shared_base_use;
 
-/* An access to one at a constant. */
+/* A shared-memory access at a constant address. */
 static bool has_constant_address(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -93,7 +95,7 @@ static bool has_constant_address(const pl_insn *i)
     return direct;
 }
 
-/* True if the block needs the address of one. */
+/* True if the block uses the address of a shared-memory variable. */
 bool pl_ifc_needs_shared_base(pl_ir *x, uint32_t block)
 {
     shared_base_use p = {x, false};
@@ -105,8 +107,8 @@ bool pl_ifc_needs_shared_base(pl_ir *x, uint32_t block)
     return p.any;
 }
 
-/* What a body has to do for such places itself (S2R, MOV, LEA): nothing if they are known before it
- * of it. */
+/* The number of instructions that a body needs to compute such addresses (S2R, MOV, LEA): none if
+ * they are computed before it or not needed. */
 unsigned pl_ifc_shared_base_cost(pl_ir *x, const uint8_t *places_of, uint32_t head, uint32_t body)
 {
     enum { INSTRUCTIONS = 3, FAR = 64 };
@@ -117,15 +119,14 @@ unsigned pl_ifc_shared_base_cost(pl_ir *x, const uint8_t *places_of, uint32_t he
     return places_of[head] ? 0 : INSTRUCTIONS;
 }
 
-/* The word, with the way of reading, that the instruction at work reads there; 0: none. */
+/* The word, with its way of reading, that the current instruction reads from the row; 0: none. */
 uint32_t pl_ifc_word_of(const if_convert *a, const uint32_t *row, unsigned use)
 {
     if ((use & PL_USE_PRED) || !a->word[*row]) return 0;
-    const unsigned way =
-        a->x->regs[*row].width != 2 ? PL_CBANK_VIA_THREAD
-        : pl_insn_is_copy(a->i)
-            ? PL_CBANK_VIA_ADDRESS
-            : pl_cbank_read_kind(a->i, row); /* a copy needs no more than an address */
+    const unsigned way = a->x->regs[*row].width != 2 ? PL_CBANK_VIA_THREAD
+                         : pl_insn_is_copy(a->i)
+                             ? PL_CBANK_VIA_ADDRESS
+                             : pl_cbank_read_kind(a->i, row); /* a copy needs only an address */
     return a->word[*row] * PL_CBANK_READ_KINDS + way;
 }
 
@@ -145,8 +146,8 @@ static void note_constant_load(void *ctx, uint32_t *row, unsigned rows, unsigned
     if (word) note_load(ctx, word);
 }
 
-/* A parameter or another word of the bank, into a register of its own: it goes to blocks that need
- * it. */
+/* A copy of a parameter or another constant-bank word to a register with one write; it is placed in
+ * the blocks that use it. */
 static bool is_constant_copy(const pl_ir *x, const pl_insn *i)
 {
     return pl_insn_reads_cbank_word(x, i) && i->guard == PL_PT &&
@@ -159,7 +160,7 @@ static pl_word special_of(const pl_ir *x, const pl_insn *i)
     return i->guard == PL_PT && pl_insn_is_copy(i) ? pl_ir_special_register(x, i->op[1]) : W_none;
 }
 
-/* Numbers what is fetched: for each parameter, and then for each special register. */
+/* Numbers the words: parameters first, then special registers. */
 static bool number_constant_words(if_convert *a)
 {
     const pl_ir *x = a->x;
@@ -184,14 +185,13 @@ static bool number_constant_words(if_convert *a)
     return a->special && a->first_load && a->requested_loads;
 }
 
-/* Finds out where words are fetched for all lanes: where they are read, and where one goes into a
- * register that others write too. */
+/* Finds where words are loaded in all lanes: where they are read, and where one is copied to a
+ * register with several writes. */
 bool pl_ifc_find_constant_loads(if_convert *a)
 {
     pl_ir *x = a->x;
     if (!number_constant_words(a)) return false;
-    for (uint32_t j = x->nrpo;
-         j-- > 0;) { /* the first fetch of a word is the first of its list then */
+    for (uint32_t j = x->nrpo; j-- > 0;) { /* so that the first load of a word heads its list */
         a->block = x->rpo[j];
         for (size_t k = 0; k < x->blocks.at[a->block].code.n && pl_ir_ok(x); k++) {
             pl_insn *i = &x->blocks.at[a->block].code.at[k];
@@ -205,15 +205,15 @@ bool pl_ifc_find_constant_loads(if_convert *a)
     return pl_ir_ok(x);
 }
 
-/* Another question: nothing is wanted yet, no number counted. */
+/* Starts a query, with no words requested and no constants counted. */
 void pl_ifc_begin_query(if_convert *a)
 {
     a->query++;
     a->requested.n = 0;
 }
 
-/* True if the instruction needs a constant in a register that none before it in this query needs.
- */
+/* True if the instruction needs a constant in a register that no earlier instruction of this query
+ * needs. */
 bool pl_ifc_needs_constant(if_convert *a, const pl_insn *i)
 {
     const uint32_t number = pl_insn_constant_in_register(a->x, i);
@@ -222,7 +222,8 @@ bool pl_ifc_needs_constant(if_convert *a, const pl_insn *i)
     return true;
 }
 
-/* Something that is asked about reads a word; moved: it stands before that so far. */
+/* Records that a word is read by an instruction of the query; moved: that instruction currently
+ * precedes the queried block. */
 void pl_ifc_request_load(if_convert *a, uint32_t word, bool moved)
 {
     requested_load *w = &a->requested_loads[word];
@@ -241,9 +242,8 @@ void pl_ifc_request_parameter(void *ctx, uint32_t *row, unsigned rows, unsigned 
     if (word && a->word[*row] <= a->nparams) pl_ifc_request_load(a, word, false);
 }
 
-/* Of the words that are wanted, those that no block before this one has fetched, in the same
- * loop, are instructions of it. Of the blocks that fetch a word no more than the first LOOKED_AT
- * are looked at. */
+/* The number of requested words that the block must load itself, because no dominating block in the
+ * same loop loads them. At most LOOKED_AT blocks that load a word are examined. */
 unsigned pl_ifc_count_loads_here(if_convert *a, uint32_t block)
 {
     enum { LOOKED_AT = 256 };
@@ -273,8 +273,8 @@ bool pl_ifc_find_divergence(if_convert *a)
     return a->divergence_known;
 }
 
-/* Integer arithmetic with constants, parameters and what is made of them, the same for all lanes:
- * ptxas does it in the uniform datapath. */
+/* Uniform integer arithmetic on constants, parameters and results of it, which ptxas places in the
+ * uniform datapath. */
 bool pl_ifc_is_uniform(if_convert *a, const pl_insn *i, unsigned steps)
 {
     enum { STEPS = 4 };

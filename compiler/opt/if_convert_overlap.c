@@ -1,4 +1,4 @@
-/* if_convert_overlap.c - what depends on the body of a branch, and what computes its operands. */
+/* if_convert_overlap.c - dependences of and on the body of a branch. */
 #include "compiler/opt/if_convert.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static void test_marked(if_convert *a, uint32_t *row, unsigned rows, unsigned us
         a->hit |= (use & PL_USE_PRED ? a->pred : a->row)[*row + k] == a->query;
 }
 
-/* Does the instruction need what is marked? Then what it writes is marked too. */
+/* True if the instruction depends on a marked register; its results are then marked too. */
 bool pl_ifc_depends_on_marked(if_convert *a, pl_insn *i)
 {
     a->hit = false;
@@ -24,7 +24,8 @@ bool pl_ifc_depends_on_marked(if_convert *a, pl_insn *i)
     return a->hit;
 }
 
-/* Going backwards: does it compute what is marked? Then what it reads is marked too. */
+/* Backwards: true if the instruction computes a marked register; its operands are then marked
+ * too. */
 static bool feeds_marked(if_convert *a, pl_insn *i)
 {
     a->hit = false;
@@ -33,9 +34,10 @@ static bool feeds_marked(if_convert *a, pl_insn *i)
     return a->hit;
 }
 
-/* Is a load from memory of the block before it still under way at its branch? Nothing that it
- * stores or branches by needs it (a store to shared memory may come later), nor does the address of
- * a load of the body. One under a guard may be needed by the branch, and barriers may follow. */
+/* True if a global load of the block before the body is still in flight at its branch. That is, no
+ * store or branch condition there depends on it (a later store to shared memory may), nor does the
+ * address of a load in the body. If `guarded`, the load is predicated, the branch may depend on it,
+ * and barriers may follow it. */
 bool pl_ifc_has_load_in_flight(if_convert *a, const pl_ir_block *head, const pl_ir_block *body,
                                bool guarded)
 {
@@ -60,7 +62,7 @@ bool pl_ifc_has_load_in_flight(if_convert *a, const pl_ir_block *head, const pl_
     return false;
 }
 
-/* True if `head` has a predicated global load that neither the body nor a shared store before it
+/* True if `head` has a predicated global load that neither the body nor a shared-memory store in it
  * depends on. */
 bool pl_ifc_has_predicated_load_in_flight(if_convert *a, const pl_ir_block *head,
                                           const pl_ir_block *body)
@@ -79,7 +81,7 @@ bool pl_ifc_has_predicated_load_in_flight(if_convert *a, const pl_ir_block *head
     return any;
 }
 
-/* The register that the instruction writes first; PL_IR_NONE. */
+/* The register of the first result; PL_IR_NONE. */
 uint32_t pl_ifc_result_of(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -97,8 +99,8 @@ void pl_ifc_sink_reads(sink_count *s, pl_insn *i)
     s->a->i = reader;
 }
 
-/* May ptxas compute it after the branch that ends its block? Loads from shared memory before
- * no store or barrier too. */
+/* True if ptxas may sink the instruction past the branch that ends its block. This includes loads
+ * from shared memory that no store or barrier follows. */
 static bool is_sinkable(const pl_ir_block *b, const pl_insn *i)
 {
     if (pl_insn_pure(i)) return true;
@@ -112,7 +114,7 @@ static bool is_sinkable(const pl_ir_block *b, const pl_insn *i)
     return true;
 }
 
-/* How often the block writes the register. */
+/* The number of writes of the register in the block. */
 static uint32_t writes_of(const pl_ir_block *b, uint32_t row)
 {
     uint32_t n = 0;
@@ -120,21 +122,21 @@ static uint32_t writes_of(const pl_ir_block *b, uint32_t row)
     return n;
 }
 
-/* One of the instructions before it that compute such a register. */
+/* Counts one of the instructions before the branch that compute a sunk register. */
 static void sink_write(sink_count *s, pl_insn *i, bool in_body)
 {
     const bool pl_ifc_is_shared_copy = pl_insn_is_copy(i),
                number =
                    pl_ifc_is_shared_copy && pl_ir_constant_value(s->a->x, i->op[1], &(uint64_t){0});
-    /* Of the result of the body: enough(). */
+    /* For the result of the body, see required_overlap(). */
     s->n += pl_ifc_is_shared_copy ? number && !in_body : pl_insn_cost(s->a->x, i) != 0;
     s->depth++;
     pl_ifc_sink_reads(s, i);
     s->depth--;
 }
 
-/* A register that the block before it and the body write: what the former computes is read by the
- * latter, and by what is after both. */
+/* A register written both by the block before the body and by the body: the former's value is read
+ * by the body, and by the code after both. */
 static void sink_kept(sink_count *s, uint32_t row)
 {
     pl_ir *x = s->a->x;
@@ -151,13 +153,13 @@ static void sink_kept(sink_count *s, uint32_t row)
     }
 }
 
-/* A register that the block before it writes several times, or it and the block after: what guards
- * leave of it as it was. */
+/* A register that the block before the body writes several times, or that it and the block after
+ * the body write: guarded writes preserve part of the value. */
 static void sink_changing(sink_count *s, uint32_t row, uint32_t known)
 {
     pl_ir *x = s->a->x;
     pl_ir_block *head = &x->blocks.at[s->head];
-    uint32_t self = 0; /* reads by what writes it */
+    uint32_t self = 0; /* reads by its own writers */
     for (size_t k = 0; k < head->code.n; k++) {
         if (pl_ifc_result_of(&head->code.at[k]) != row) continue;
         if (!is_sinkable(head, &head->code.at[k])) return;
@@ -181,7 +183,7 @@ static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (word && s->words &&
         (s->a->word[*row] <= s->a->nparams ||
          x->blocks.at[x->regs[*row].def_block].loop ==
-             x->blocks.at[s->join].loop)) /* special registers are not read in loops again */
+             x->blocks.at[s->join].loop)) /* special registers are not read again in loops */
         pl_ifc_request_load(s->a, word, s->depth > 0);
     if (word) return;
     const pl_ir_reg *r = &x->regs[*row];
@@ -207,7 +209,7 @@ static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     s->depth--;
 }
 
-/* What the body reads besides the addresses of its loads. */
+/* Visits what the body reads, except for the addresses of its loads. */
 void pl_ifc_sink_body(sink_count *s)
 {
     enum { MOST_READ = 64 };
@@ -226,7 +228,7 @@ void pl_ifc_sink_body(sink_count *s)
         if (!address[k]) pl_ifc_sink_reads(s, &body->code.at[k]);
 }
 
-/* Where the block goes on, if in one place only. */
+/* The only successor of the block; PL_IR_NONE: several. */
 uint32_t pl_ifc_only_successor(const pl_ir *x, uint32_t b)
 {
     const pl_insn *jump = pl_ir_branch(x, b);

@@ -1,35 +1,38 @@
-/* licm.c - loop-invariant code motion (LICM): what is invariant in a loop is computed in its
+/* licm.c - loop-invariant code motion (LICM): hoists invariant computations of a loop to its
  * preheader.
  *
- * The passes licm and licm_compares move arithmetic. Other compilers do that for what they see.
- * ptxas 13.0 also does it for what assembly and its own passes leave in a loop (some 2,500 loops
- * made for it, of 70 kinds of instructions, 2026-11). The loop must be innermost, call nothing and
- * wait for no wgmma group. An instruction may move if every iteration executes its block. Other
- * branches may stand before it: it only computes, or loads from the first block of the loop.
+ * The passes licm and licm_compares hoist arithmetic. Front-end compilers do that for the
+ * invariants that they recognise. ptxas 13.0 also does it for those that assembly and its own
+ * passes leave in a loop (some 2,500 loops made for it, of 70 kinds of instructions, 2026-11). The
+ * loop must be innermost, without calls and without waits for a wgmma group. An instruction may be
+ * hoisted if every iteration executes its block. Other branches may precede it, since it only
+ * computes, or loads from the first block of the loop.
  *
- * A block moves all that it may, or nothing. It must be worth the registers: one for each result
- * that is read in the loop, and one more for each pointer that IMAD.WIDE makes. A register is worth
- * n / licm.insns_per_reg in a block of n instructions; licm.loop_insns are added for the loop
- * itself. A moved instruction saves licm.saved_alone. If the block waits for a global load that
- * does not need it, it saves 1. A moved load saves licm.saved_waiting. So one instruction leaves a
- * block of up to 195, 64-bit arithmetic one of 95, and a pointer one of 61. Two instructions for
- * one value leave one of 395, a load with its address one of 2,395. Constants do not count.
+ * A block hoists all its candidates, or none. The savings must be worth the registers: one for each
+ * result that is used in the loop, and one more for each pointer that IMAD.WIDE computes. A
+ * register costs n / licm.insns_per_reg in a block of n instructions; licm.loop_insns are added for
+ * the loop itself. A hoisted instruction saves licm.saved_alone. If the block waits for a global
+ * load that does not depend on the instruction, it saves 1. A hoisted load saves
+ * licm.saved_waiting. So one instruction leaves a block of up to 195, 64-bit arithmetic one of 95,
+ * and a pointer one of 61. Two instructions for one value leave one of 395, a load with its address
+ * one of 2,395. Constants do not count.
  *
- * Compares of the first block move after if_convert, at most licm.max_predicates: with more of them
- * all stay, since the loop needs a predicate for its own end. What divisions and matrix products
- * are lowered to stays.
+ * Comparisons of the first block are hoisted after if_convert, at most licm.max_predicates: if
+ * there are more, none is hoisted, since the loop needs a predicate for its own exit. Code that
+ * divisions and matrix products are lowered to is not hoisted.
  *
- * The pass licm_loads moves loads past what compilers before ptxas cannot look into, such as
+ * The pass licm_loads hoists loads past code that front-end compilers cannot analyse, such as
  * exchanges and assembly (27 loops made for it with 1 to 200 loads each, 2026-11). The number of
- * loads and of registers does not matter. Loads move past the test for a first iteration, and out
- * of several loops one after the other, if
+ * loads and of registers does not matter. Loads are hoisted past the test for a first iteration,
+ * and out of several nested loops successively, if
  * - the load is in the first block of the loop, before its first branch, and not predicated;
  * - its address is invariant;
- * - nothing in the loop may write what it reads: no store to its state space, and no barrier, fence
- *   or atomic that waits for another thread. Nobody writes what .nc loads read;
- * - the loop calls nothing, subroutines included;
+ * - nothing in the loop may overwrite the loaded memory: no store to its state space, and no
+ *   barrier, fence or atomic that waits for another thread. No thread writes memory that .nc loads
+ *   read;
+ * - the loop has no calls, subroutines included;
  * - it is not a load of shared memory in a loop of more than licm.shared_load_insns instructions,
- *   copies not counted, or licm.shared_load_insns_waiting where the loop waits for memory anyway.
+ *   copies not counted, or licm.shared_load_insns_waiting if the loop waits for memory anyway.
  * The limits hold for all but two of 96 loops with 2 to 128 such loads. */
 #include "compiler/passes.h"
 #include "compiler/tuning.h"
@@ -40,41 +43,41 @@
 /* An instruction whose result is the same in every iteration. */
 typedef struct invariant_insn {
     uint32_t block, at;
-    uint32_t region;  /* of its block */
-    uint8_t nregs;    /* registers that it takes, none: a predicate */
+    uint32_t region;  /* region of its block */
+    uint8_t nregs;    /* registers that its results take; 0: a predicate */
     bool pointer;     /* and one more */
-    bool is_constant; /* the result is one */
+    bool is_constant; /* the result is a constant */
     bool is_load;
-    bool feeds_load;      /* by a load that the block waits for */
-    bool has_variant_use; /* something reads it that is not the same in every iteration */
-    bool is_counted;      /* with what needs it */
+    bool feeds_load;      /* used by a load that the block waits for */
+    bool has_variant_use; /* it has a use that is not loop-invariant */
+    bool is_counted;      /* counted, with its dependences */
     bool hoistable;
-    bool after_guard; /* it goes after the test whether there is a first iteration: a load, and what
-                    needs one */
+    bool after_guard; /* to be placed after the test for a first iteration: a load, or an
+                         instruction that depends on one */
 } invariant_insn;
 
-/* What a region of a block costs: for ptxas a fence ends a block. */
+/* The cost of a region of a block: in ptxas, a fence ends a block. */
 typedef struct region_cost {
     unsigned n;
     bool waits_for_load;
 } region_cost;
 
-/* What the blocks of a loop do. */
+/* Effects of the blocks of a loop. */
 typedef struct loop_effects {
     pl_memory_clobbers stored;
-    bool is_innermost;     /* no others in it, and it calls nothing */
-    bool lanes_exit;       /* lanes end in it */
+    bool is_innermost;     /* it has no nested loops and no calls */
+    bool lanes_exit;       /* lanes exit in it */
     unsigned ninsns;       /* licm_loads: instructions, without copies */
-    bool waits_for_memory; /* licm_loads: for a load that stays in it */
+    bool waits_for_memory; /* licm_loads: for a load that is not invariant */
 } loop_effects;
 
 typedef struct licm {
     pl_ir *x;
-    uint32_t header, preheader;       /* this loop, and the block before it */
-    const loop_effects *effects;      /* this loop */
-    uint32_t *of_row, *of_pred;       /* by register: who writes it, an index in `found` plus one */
-    uint32_t *row_reads, *pred_reads; /* by register: how often those in `found` read it */
-    /* By register: the region, plus one, in which a load after needs it. */
+    uint32_t header, preheader;       /* header of the current loop, and the block before it */
+    const loop_effects *effects;      /* of the current loop */
+    uint32_t *of_row, *of_pred;       /* by register: its writer, an index in `found` plus one */
+    uint32_t *row_reads, *pred_reads; /* by register: number of reads by instructions in `found` */
+    /* By register: the region, plus one, in which a later load needs it. */
     uint32_t *row_needed, *pred_needed;
     struct {
         invariant_insn *at;
@@ -87,18 +90,18 @@ typedef struct licm {
     struct {
         region_cost *at;
         size_t n, cap;
-    } regions;    /* regions */
-    size_t first; /* of this loop in `found` */
+    } regions;
+    size_t first; /* first index in `found` of this loop */
 } licm;
 
-/* True if the register or predicate has its value at the end of the block. */
+/* True if the register or predicate is available at the end of the block. */
 static bool is_available(const pl_ir *x, uint32_t row, unsigned use, uint32_t block)
 {
     return use & PL_USE_PRED ? pl_ir_pred_available_at(x, row, block)
                              : pl_ir_available_at(x, row, block);
 }
 
-/* True if all that it writes has one value: it may be written in another block. */
+/* True if all its results are values, which may be written in another block. */
 static bool writes_values(const pl_ir *x, pl_insn *i)
 {
     PL_FOR_EACH_WRITE(x->p, i, o)
@@ -109,7 +112,7 @@ static bool writes_values(const pl_ir *x, pl_insn *i)
 
 /* ---- arithmetic ---- */
 
-/* The one in this loop that writes a register, PL_IR_NONE. */
+/* The instruction of this loop in `found` that writes a register, PL_IR_NONE. */
 static uint32_t found_at(const licm *l, uint32_t row, unsigned use)
 {
     if (row == UINT32_MAX) return PL_IR_NONE;
@@ -117,8 +120,8 @@ static uint32_t found_at(const licm *l, uint32_t row, unsigned use)
     return k > l->first ? k - 1 : PL_IR_NONE;
 }
 
-/* True if each register that it reads has its value at the end of block `at`, or is written by
- * one in `found`. *is_constant: what it computes of them is a constant. */
+/* True if each operand is available before the loop, or is written by an instruction in `found`.
+ * *is_constant: the result is a constant. */
 static bool operands_available(const licm *l, pl_insn *i, bool *is_constant)
 {
     uint64_t constant;
@@ -137,7 +140,7 @@ static bool operands_available(const licm *l, pl_insn *i, bool *is_constant)
     return true;
 }
 
-/* Registers that it writes, without predicates. */
+/* Number of registers that it writes, without predicates. */
 static unsigned count_result_regs(const pl_ir *x, pl_insn *i)
 {
     unsigned n = 0;
@@ -145,7 +148,7 @@ static unsigned count_result_regs(const pl_ir *x, pl_insn *i)
     return n;
 }
 
-/* Its operands count as read, and its results as written, by one in `found`. */
+/* Records operands and results of the last instruction in `found`. */
 static void note_operands(licm *l, pl_insn *i)
 {
     PL_FOR_EACH_READ(l->x->p, i, o)
@@ -156,7 +159,7 @@ static void note_operands(licm *l, pl_insn *i)
             (o.use & PL_USE_PRED ? l->of_pred : l->of_row)[*o.row + k] = (uint32_t)l->found.n;
 }
 
-/* True if an instruction other than those in `found` reads what it writes. */
+/* True if an instruction not in `found` uses its results. */
 static bool has_other_readers(const licm *l, pl_insn *i)
 {
     PL_FOR_EACH_WRITE(l->x->p, i, o) {
@@ -175,7 +178,8 @@ static bool calls(const pl_insn *i)
            i->latency_class == C_wgmma_wait;
 }
 
-/* Loads too, from the first block, if nothing in the loop may write what they read. */
+/* True if the instruction may be hoisted. This includes loads from the first block that read memory
+ * not overwritten in the loop. */
 static bool is_hoistable(const licm *l, uint32_t b, pl_insn *i, bool *is_constant)
 {
     const bool load = pl_insn_is_hoistable_load(i);
@@ -187,14 +191,14 @@ static bool is_hoistable(const licm *l, uint32_t b, pl_insn *i, bool *is_constan
     return operands_available(l, i, is_constant) && writes_values(l->x, i);
 }
 
-/* True if the block waits for it. */
+/* True for a load that the block waits for. */
 static bool is_global_load(const pl_insn *i)
 {
     return pl_insn_effects(i) == PL_EF_LOAD && pl_insn_loads(i, PL_SPACES_GLOBAL);
 }
 
-/* Is it needed by a load further on in its region, or one itself? From the last instruction to the
- * first. */
+/* True if it is a global load, or a later load of its region depends on it. Called for instructions
+ * from last to first. */
 static bool feeds_load(licm *l, pl_insn *i)
 {
     const uint32_t region = (uint32_t)l->regions.n;
@@ -213,7 +217,7 @@ static bool feeds_load(licm *l, pl_insn *i)
     return true;
 }
 
-/* Finds what may go of the instructions from here to the end of the region, which it returns. */
+/* Finds the candidates from here to the end of the region. Returns the start of the next region. */
 static uint32_t scan_region(licm *l, uint32_t b, uint32_t at)
 {
     pl_ir *x = l->x;
@@ -252,7 +256,8 @@ static uint32_t scan_region(licm *l, uint32_t b, uint32_t at)
     return end + (end < x->blocks.at[b].code.n);
 }
 
-/* As ptxas counts instructions by then: sums of three and logic of three are still two. */
+/* The instruction count in ptxas at this stage: three-operand sums and logic are still two
+ * instructions. */
 static unsigned cost_of(const pl_ir *x, const pl_insn *i)
 {
     if (pl_insn_is_copy(i) || pl_insn_is_free_copy(i)) return 0;
@@ -260,8 +265,8 @@ static unsigned cost_of(const pl_ir *x, const pl_insn *i)
     return pl_type_bits(pl_insn_type(i)) == 64 ? 1 : pl_insn_cost(x, i);
 }
 
-/* What a value saves in each iteration, with all that it needs and that has not been counted or
- * hoisted; *rows: the registers that this takes besides. `go`: they are hoisted. */
+/* The savings per iteration of hoisting a value with all dependences that have not been counted or
+ * hoisted; *rows: additional registers that this takes. `go`: marks them as hoisted. */
 static unsigned count_savings(licm *l, uint32_t f, bool go, unsigned *rows)
 {
     pl_ir *x = l->x;
@@ -287,7 +292,7 @@ static unsigned count_savings(licm *l, uint32_t f, bool go, unsigned *rows)
     return n;
 }
 
-/* True if it reads what goes after the test whether there is a first iteration. */
+/* True if it depends on an instruction placed after the test for a first iteration. */
 static bool reads_after_guard(const licm *l, pl_insn *i)
 {
     PL_FOR_EACH_READ(l->x->p, i, o)
@@ -298,7 +303,7 @@ static bool reads_after_guard(const licm *l, pl_insn *i)
     return false;
 }
 
-/* Moves what goes. */
+/* Moves the instructions marked hoistable. */
 static bool hoist(licm *l)
 {
     pl_ir *x = l->x;
@@ -319,7 +324,7 @@ static bool hoist(licm *l)
     return any;
 }
 
-/* The loop with this header; every iteration comes through `last`, its last block. */
+/* Processes the loop with this header; `last` is the last block that every iteration executes. */
 static bool hoist_from_loop(licm *l, uint32_t header, uint32_t last, bool compares)
 {
     pl_ir *x = l->x;
@@ -360,7 +365,7 @@ static bool hoist_from_loop(licm *l, uint32_t header, uint32_t last, bool compar
     return hoist(l);
 }
 
-/* What the loops do that have no others in them and call nothing: by header. */
+/* By header: the effects of innermost loops without calls. */
 static const loop_effects *find_innermost_loops(pl_ir *x, bool *some)
 {
     loop_effects *of = pl_arena_array(x->tmp, loop_effects, x->blocks.n + 1);
@@ -426,8 +431,8 @@ bool pl_pass_licm_compares(pl_ir *x)
 
 /* ---- loads ---- */
 
-/* By block: another one of the same innermost loop; by header of a loop: a block of it, a loop in
- * it, and another loop in the one around it. */
+/* By block: next block of the same innermost loop. By loop header: a block of it, a nested loop,
+ * and the next loop nested in the same outer loop. */
 typedef struct loop_tree {
     uint32_t next, block, first_inner, sibling;
 } loop_tree;
@@ -459,7 +464,7 @@ static bool is_hoistable_load(const licm_loads *l, const loop_effects *b, pl_ins
     return writes_values(l->x, i);
 }
 
-/* Adds what a block does. False: it calls functions, or lanes exit in it. */
+/* Adds the effects of a block. False: it has calls, or lanes exit in it. */
 static bool add_block_effects(const licm_loads *l, loop_effects *to, pl_ir_block *b)
 {
     for (size_t k = 0; k < b->code.n; k++) {
@@ -474,7 +479,7 @@ static bool add_block_effects(const licm_loads *l, loop_effects *to, pl_ir_block
     return true;
 }
 
-/* The same of a loop and those in it. */
+/* Adds the effects of a loop and its nested loops. */
 static bool add_loop_effects(const licm_loads *l, loop_effects *to)
 {
     const pl_ir *x = l->x;
@@ -493,7 +498,7 @@ static bool add_loop_effects(const licm_loads *l, loop_effects *to)
     }
 }
 
-/* Which blocks and loops the loops have; NULL: no memory. */
+/* Builds the lists of blocks and nested loops of each loop. Returns NULL when out of memory. */
 static const loop_tree *build_loop_tree(pl_ir *x)
 {
     loop_tree *of = pl_arena_array(x->tmp, loop_tree, x->blocks.n + 1);
@@ -538,13 +543,13 @@ static bool hoist_loads_from_loop(pl_ir *x, const loop_tree *of, uint32_t header
     return preheader != PL_IR_NONE;
 }
 
-/* Hoists loads out of one loop each, inner loops first; of nested loops only one at a time. False:
- * there is nothing more to hoist, or no memory. */
+/* Hoists loads out of one loop at a time in each nest, inner loops first. False: nothing more to
+ * hoist, or out of memory. */
 static bool hoist_loads_one_level(pl_ir *x)
 {
     bool any = false;
     if (!pl_ir_analyze(x)) return false;
-    /* By header of a loop: something has been hoisted out of one in it. */
+    /* By loop header: loads were hoisted out of a nested loop. */
     bool *around = pl_arena_array(x->tmp, bool, x->blocks.n + 1);
     const loop_tree *of = build_loop_tree(x);
     if (!around || !of) return false;

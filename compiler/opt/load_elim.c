@@ -1,7 +1,7 @@
-/* load_elim.c - load elimination and store-to-load forwarding: a load of what a register holds
- * becomes a copy.
+/* load_elim.c - load elimination and store-to-load forwarding: a load of a value that a register
+ * holds becomes a copy.
  *
- * A word of memory that was loaded or stored is known until something may write it. A load of it
+ * A word of memory that was loaded or stored is known until it may be overwritten. A load of it
  * becomes a copy, which other passes remove. So does ptxas (-O3 for sm_90a, 13.0, sixty kernels
  * made for it, 2026-11), with a simple alias analysis:
  * - the same register plus the same constant is the same address. Any other store to that space, or
@@ -9,8 +9,8 @@
  *   loads;
  * - barriers, fences, calls, asynchronous copies and polling loads clobber all memory. Atomics
  *   clobber their space. Shuffles and votes clobber nothing;
- * - what is known passes into a block with one predecessor only. So no load leaves a loop, and none
- *   passes a quotient or root with a slow path;
+ * - known words propagate only into a block with one predecessor. So no load leaves a loop, and
+ *   none is forwarded across a quotient or root with a slow path;
  * - a vector counts as its words, and a load may take part of a known vector. Types do not matter
  *   if the words have the same size; cache operators do. Words shorter than a register are known to
  *   loads of the same type only. */
@@ -19,15 +19,15 @@
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
-/* Words that are remembered at a time. */
+/* Capacity of the table of known words. */
 enum { MOST = 128, MOST_WORDS = 8 };
 
 /* A word in memory, and the register that holds it. */
 typedef struct known_word {
     uint32_t base; /* register of the address, UINT32_MAX: none */
     uint32_t row;
-    int64_t offset;                 /* bytes from there */
-    uint32_t load_kind;             /* how it was read: see kind_of */
+    int64_t offset;                 /* byte offset from the base */
+    uint32_t load_kind;             /* type and cache operators: see kind_of */
     uint8_t space, rows, base_regs; /* registers of the value, of the address */
 } known_word;
 
@@ -40,18 +40,18 @@ typedef struct load_elim {
     pl_ir *x;
     known_word known[MOST];
     uint32_t n, oldest;
-    /* By row: the last block, plus one, in which a word that is known needs it. */
+    /* By row: the last block, plus one, in which a known word refers to it. */
     uint32_t *mentioned_in;
     uint32_t block;
-    block_state *at_exit; /* by block, for blocks with one way to them */
-    uint8_t *npreds;      /* by block: ways to it, two for more */
+    block_state *at_exit; /* by block, for blocks with a successor that has one predecessor */
+    uint8_t *npreds;      /* by block: number of predecessors, saturating at two */
     bool any;
 } load_elim;
 
-enum { CONSTANT = 1u << 31, PLAIN = 0xff }; /* bits of a kind: it is never written; type and size */
+enum { CONSTANT = 1u << 31, PLAIN = 0xff }; /* load_kind: never written; type and size */
 
-/* Accesses of one kind give the same value: length, extension, and what else the instruction says
- * of caches. */
+/* Accesses of equal kind and address have equal values. The kind comprises length, extension, and
+ * cache operators. */
 static uint32_t kind_of(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -85,7 +85,7 @@ static void invalidate(load_elim *r, uint32_t k)
     r->known[k] = r->known[--r->n];
 }
 
-/* A write to a space, generic addresses reach all but constants. */
+/* Invalidates words of a space; generic stores reach all spaces except constants. */
 static void clobber(load_elim *r, unsigned space, bool all)
 {
     for (uint32_t k = r->n; k-- > 0;)
@@ -151,7 +151,7 @@ static known_word word_of(const load_elim *r, const pl_insn *i, bool store, unsi
     return w;
 }
 
-/* The load at that place becomes copies, if all that it reads is known. */
+/* Replaces the load at this position by copies, if all its words are known. */
 static bool replace(load_elim *r, uint32_t at)
 {
     pl_ir *x = r->x;
@@ -165,7 +165,7 @@ static bool replace(load_elim *r, uint32_t at)
         if (!known) return false;
         from[k] = known->row;
     }
-    for (unsigned k = 0; k < n; k++) /* copies one after the other */
+    for (unsigned k = 0; k < n; k++) /* the copies execute sequentially */
         for (unsigned l = 0; l < n && to[k].row != UINT32_MAX; l++)
             if (to[k].row < from[l] + to[l].rows && from[l] < to[k].row + to[k].rows) return false;
     pl_ir_remove(x, &x->blocks.at[r->block].code.at[at]);
@@ -173,7 +173,7 @@ static bool replace(load_elim *r, uint32_t at)
         if (to[k].row == UINT32_MAX) continue;
         pl_insn *copy = pl_ir_insert_deferred(x, r->block, at);
         if (!copy || !pl_insn_make(copy, M_mov, 2, &(pl_word){to[k].rows == 2 ? W_b64 : W_b32}, 1))
-            return true; /* out of memory: pl_ir_ok tells */
+            return true; /* out of memory: reported by pl_ir_ok */
         copy->op[0] = to[k].row;
         copy->op[1] = from[k];
         copy->line = load.line;
@@ -206,7 +206,8 @@ static void visit(load_elim *r, uint32_t at)
         for (unsigned k = 0; k < i->sel[PL_M_COUNT]; k++) add_known(r, word_of(r, i, true, k));
 }
 
-/* What is known where a block begins: where the only block before it ended. */
+/* Initialises the known words at the start of a block with those at the end of its only
+ * predecessor. */
 static void begin_block(load_elim *r, const uint32_t *before)
 {
     r->n = r->oldest = 0;
@@ -236,7 +237,7 @@ bool pl_pass_load_elim(pl_ir *x)
     r->npreds = pl_arena_array(x->tmp, uint8_t, blocks);
     if (!pl_arena_ok(x->tmp)) return false;
     memset(before, 0xff, blocks * sizeof *before);
-    if (x->nrpo) r->npreds[x->rpo[0]] = 1; /* the function's beginning is a way too */
+    if (x->nrpo) r->npreds[x->rpo[0]] = 1; /* the function entry is a predecessor too */
     for (uint32_t n = 0; n < x->nrpo; n++)
         for (uint32_t k = 0; k < pl_ir_successors(x, x->rpo[n]); k++) {
             const uint32_t to = pl_ir_successor(x, x->rpo[n], k);

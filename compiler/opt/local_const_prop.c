@@ -1,19 +1,19 @@
-/* local_const_prop.c - constant propagation within a block, for registers that are written several
- * times. */
+/* local_const_prop.c - constant propagation within a block, for registers with several writes. */
 #include "compiler/opt/gvn.h"
 
 #include <string.h>
 
 typedef struct known_constant {
     pl_ir *x;
-    /* By row: the number that it holds, and the block, plus one, where that is known. */
+    /* By row: the row of the constant that it holds, and the block, plus one, in which that
+     * holds. */
     uint32_t *constant, *block;
     uint32_t now;
-    bool copy; /* special registers are copied only */
+    bool copy; /* the instruction is a copy: special registers are propagated into copies only */
     bool any;
 } known_constant;
 
-/* ---- numbers in variables ---- */
+/* ---- constants in variables ---- */
 
 static void read_number(known_constant *h, uint32_t *row, unsigned rows, unsigned use)
 {

@@ -1,10 +1,10 @@
-/* loop_constants.c - what is known in each iteration once the counter is: trip count, induction
+/* loop_constants.c - values known in each iteration of a counted loop: trip count, induction
  * variables, savings. */
 #include "compiler/opt/loop_unroll.h"
 
 #include <string.h>
 
-/* ---- what is known in each iteration, once the counter is ---- */
+/* ---- values known in each iteration ---- */
 
 bool pl_unroll_iteration_constants_init(iteration_constants *k, pl_ir *x, uint32_t loop)
 {
@@ -21,7 +21,8 @@ bool pl_unroll_iteration_constants_init(iteration_constants *k, pl_ir *x, uint32
     return k->row.at && k->pred.at;
 }
 
-/* A number, or a place in the constant bank. Where other variables are only the linker knows. */
+/* True for a constant, or an address in the constant bank. Addresses of other variables are
+ * assigned by the linker. */
 static bool is_known(const pl_ir *x, uint32_t row)
 {
     uint64_t number;
@@ -32,7 +33,7 @@ static bool is_known(const pl_ir *x, uint32_t row)
            (i && i->reloc == PL_RELOC_VAR && x->p->vars.at[i->symbol].space == PL_SP_CONST);
 }
 
-/* Values, and variables of which find_induction_variables has said that they are known. */
+/* True for values, and for variables that find_induction_variables has found to be known. */
 static void test_written_known(iteration_constants *k, uint32_t *row, unsigned rows, unsigned use)
 {
     const bool pred = (use & PL_USE_PRED) != 0;
@@ -41,7 +42,7 @@ static void test_written_known(iteration_constants *k, uint32_t *row, unsigned r
                   (pred ? k->pred.at : k->row.at)[*row + n] == k->loop;
 }
 
-/* Is it known in each iteration what this reads? An event reads nothing. */
+/* True if the operands are known in each iteration. A barrier or commit has no operands. */
 static bool reads_only_known(iteration_constants *k, const pl_insn *i)
 {
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
@@ -61,7 +62,7 @@ static bool reads_only_known(iteration_constants *k, const pl_insn *i)
     return k->all;
 }
 
-/* True if the result is known in each iteration. */
+/* Marks the results as known if the operands are. Returns true if they are known. */
 static bool mark_if_known(iteration_constants *k, const pl_insn *i)
 {
     pl_insn copy = *i;
@@ -74,7 +75,7 @@ static bool mark_if_known(iteration_constants *k, const pl_insn *i)
     return k->all;
 }
 
-/* The last instruction of the block that writes the row, NULL. */
+/* The last instruction of the block that writes the row, NULL: none. */
 const pl_insn *pl_unroll_last_write(const pl_ir *x, uint32_t block, uint32_t row)
 {
     writes w = {row, 0};
@@ -85,7 +86,7 @@ const pl_insn *pl_unroll_last_write(const pl_ir *x, uint32_t block, uint32_t row
     return NULL;
 }
 
-/* True if a constant is computed here. */
+/* True if the instruction computes a constant. */
 static bool computes_constant(pl_ir *x, const pl_insn *i)
 {
     iteration_constants k = {.x = x, .all = i->guard == PL_PT && pl_insn_pure(i)};
@@ -98,14 +99,14 @@ static bool computes_constant(pl_ir *x, const pl_insn *i)
 
 enum { COMPUTED = PL_IR_NONE - 1 };
 
-/* What the row holds whenever the loop is entered, if that is known. Of all writes that get there
- * (several loops may count with one register) it is what they copy. COMPUTED: the only one computes
- * a constant. PL_IR_NONE: unknown. */
+/* The row of the constant that the row holds on loop entry, if that is known. All reaching writes
+ * must copy the same constant (several loops may share a counter register). COMPUTED: the only
+ * reaching write computes a constant. PL_IR_NONE: unknown. */
 uint32_t pl_unroll_beginning(pl_ir *x, uint32_t header, uint32_t row)
 {
     enum { MOST_BLOCKS = 64 };
     uint32_t block[MOST_BLOCKS] = {header}, n = 1, found = PL_IR_NONE;
-    for (uint32_t at = 0; at < n; at++) { /* backwards, up to a write on each way */
+    for (uint32_t at = 0; at < n; at++) { /* backwards, up to a write on each path */
         const pl_ir_block *b = &x->blocks.at[block[at]];
         const pl_insn *i = at ? pl_unroll_last_write(x, block[at], row) : NULL;
         if (i) {
@@ -120,8 +121,8 @@ uint32_t pl_unroll_beginning(pl_ir *x, uint32_t header, uint32_t row)
             const uint32_t from = x->predecessors[b->first_pred + k];
             uint32_t known = 0;
             while (known < n && block[known] != from) known++;
-            if (at == 0 && pl_ir_dominates(x, header, from)) continue; /* iteration by iteration */
-            if (known == MOST_BLOCKS || known == 0) /* 0: it goes on from where it was */
+            if (at == 0 && pl_ir_dominates(x, header, from)) continue; /* back edge */
+            if (known == MOST_BLOCKS || known == 0) /* 0: the previous value is live-in */
                 return PL_IR_NONE;
             if (known == n) block[n++] = from;
         }
@@ -139,7 +140,7 @@ static void note_induction(void *ctx, uint32_t *row, unsigned rows, unsigned use
     }
 }
 
-/* What an instruction writes that is not known: values may be in the next try. */
+/* Marks results as unknown. A value may still become known in the next try. */
 static void note_unknown(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     iteration_constants *k = ctx;
@@ -161,14 +162,14 @@ static void test_start(iteration_constants *k, uint32_t *row, unsigned rows, uns
         }
 }
 
-/* A variable is known in each iteration if it starts with a constant and becomes what is computed
- * of constants and such variables alone: counters, indices of a ring, random numbers. All are
- * assumed to be known at first; those that depend on something else are removed, and then those
- * that depend on them. */
+/* Finds the induction variables. A variable is known in each iteration if it starts with a constant
+ * and is updated only from constants and such variables: counters, ring indices, random number
+ * generators. All are assumed to be known at first; those that depend on something else are
+ * removed, and then, iteratively, those that depend on them. */
 static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_constants *known)
 {
     enum { TRIES = 8 };
-    for (unsigned arm = 0; arm < 2; arm++) /* those that only some iterations write are not known */
+    for (unsigned arm = 0; arm < 2; arm++) /* those written in some iterations only are not known */
         for (uint32_t m = 0; m < c->members; m++)
             for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n &&
                                pl_ir_dominates(x, c->member[m], c->latch) != (arm != 0);
@@ -184,7 +185,7 @@ static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_
                 if (n >= TRIES || !mark_if_known(known, i))
                     pl_insn_writes_here(x->p, i, note_unknown, known);
             }
-        for (uint32_t m = 0; m < c->members && !known->changed && !asked; m++) /* few are left */
+        for (uint32_t m = 0; m < c->members && !known->changed && !asked; m++) /* few remain */
             for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++)
                 PL_FOR_EACH_WRITE(x->p, &x->blocks.at[c->member[m]].code.at[k], o)
                     test_start(known, o.row, o.rows, o.use);
@@ -192,7 +193,7 @@ static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_
     }
 }
 
-/* The cost of the body; and what of it is saved where the number of iterations is known. */
+/* Computes the cost of the body, and the part of it that is saved if the trip count is known. */
 void pl_unroll_compute_cost(pl_ir *x, counted_loop *c, iteration_constants *known)
 {
     if (known) find_induction_variables(x, c, known);
@@ -225,7 +226,7 @@ void pl_unroll_compute_cost(pl_ir *x, counted_loop *c, iteration_constants *know
                                              pl_unroll_loads_as_word(b, k);
             saved = known && mark_if_known(known, i);
             *(saved ? &c->savings : &c->cost) += price;
-            if (i->guard != PL_PT) { /* a branch around it, for ptxas, which guards later */
+            if (i->guard != PL_PT) { /* in ptxas a branch around it, as predication runs later */
                 saved = known && known->pred.at[i->guard] == known->loop;
                 *(saved ? &c->savings : &c->cost) += 1;
                 c->branches = true;
@@ -235,7 +236,7 @@ void pl_unroll_compute_cost(pl_ir *x, counted_loop *c, iteration_constants *know
     }
 }
 
-/* Rounds of a loop whose counter starts and ends with constants; 0: not known, or too many. */
+/* Trip count of a loop whose counter starts and ends with constants; 0: unknown, or too large. */
 unsigned pl_unroll_trip_count(pl_ir *x, counted_loop *c)
 {
     uint64_t v = 0, n;

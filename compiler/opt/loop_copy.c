@@ -1,4 +1,4 @@
-/* loop_copy.c - copies of the body of a loop, with registers of their own. */
+/* loop_copy.c - copies the body of a loop, renaming its registers. */
 #include "compiler/opt/loop_unroll.h"
 
 #include <string.h>
@@ -31,8 +31,8 @@ static void rename_writes(unroll_copy *u, uint32_t *row, unsigned rows, unsigned
     *row = fresh;
 }
 
-/* A read of what only some lanes write in this loop, where that is not certain to have been
- * written. */
+/* Marks registers that are written in only some lanes in this loop and read where the write is not
+ * certain to have executed. */
 static void note_read(unroll_copy *u, uint32_t *row, unsigned rows, unsigned use)
 {
     const pl_ir *x = u->x;
@@ -49,7 +49,8 @@ static void note_read(unroll_copy *u, uint32_t *row, unsigned rows, unsigned use
     }
 }
 
-/* A read outside of a loop with several ways out: which iteration it leaves in is not known. */
+/* Marks registers read outside of a loop with several exits: the iteration in which it exits is
+ * unknown. */
 static void note_outside(unroll_copy *u, uint32_t *row, unsigned rows, unsigned use)
 {
     if (*row != UINT32_MAX)
@@ -73,7 +74,7 @@ void pl_unroll_find_unrenamed(unroll_copy *u)
     }
 }
 
-/* Where the copy being made goes on for a block; those outside of the loop are the same. */
+/* The counterpart of a block in the current copy; blocks outside of the loop map to themselves. */
 static uint32_t copy_of(const unroll_copy *u, uint32_t block)
 {
     for (uint32_t m = 0; m < u->c->members; m++)
@@ -81,7 +82,7 @@ static uint32_t copy_of(const unroll_copy *u, uint32_t block)
     return block;
 }
 
-/* Appends one copy of the body to a block: number `copy` of `pl_unroll_copies`. Returns the block
+/* Appends copy number `copy` of `pl_unroll_copies` of the body to block `to`. Returns the block
  * where it ends. */
 static uint32_t append(unroll_copy *u, uint32_t to, unsigned copy, unsigned pl_unroll_copies)
 {
@@ -107,9 +108,8 @@ static uint32_t append(unroll_copy *u, uint32_t to, unsigned copy, unsigned pl_u
             if (pl_unroll_is_increment(x, &i, &step) && (counts_on || u->steps[i.op[0]] == 1)) {
                 unsigned bits = (unsigned)pl_type_bits(pl_insn_type(&i)), rows = bits / 32;
                 uint32_t v = i.op[0];
-                const bool kept =
-                    u->keep[v] != 0; /* who leaves the loop reads it: a copy of what
-                                        it is, which the next iteration counts on from */
+                const bool kept = u->keep[v] != 0; /* read after an exit: keep a copy of its value,
+                                                      from which the next iteration counts */
                 if (kept && u->row_to[v] != PL_IR_NONE)
                     i.op[1] = u->row_to[v];
                 else if (!kept)
@@ -137,11 +137,12 @@ static uint32_t append(unroll_copy *u, uint32_t to, unsigned copy, unsigned pl_u
     return to;
 }
 
-/* So many of them, from block `to` on. Returns where they end; PL_IR_NONE: out of memory. */
+/* Appends n copies of the body to block `to`. Returns the block where they end; PL_IR_NONE: out of
+ * memory. */
 uint32_t pl_unroll_copies(unroll_copy *u, uint32_t to, unsigned n)
 {
     size_t rows = u->x->f->rows, preds = u->x->f->preds;
-    /* names are by original row: what copies add is never renamed again */
+    /* indexed by original row: rows created by copies are never renamed again */
     memset(u->row_to, 0xff, rows * sizeof *u->row_to);
     memset(u->pred_to, 0xff, preds * sizeof *u->pred_to);
     for (unsigned r = 0; pl_unroll_has_several_exits(u->c) && r < u->c->bits / 32; r++)
@@ -158,7 +159,7 @@ uint32_t pl_unroll_copies(unroll_copy *u, uint32_t to, unsigned n)
     return pl_ir_ok(u->x) ? to : PL_IR_NONE;
 }
 
-/* The original is not needed any more; its first block stays for what comes instead. */
+/* Discards the original loop; its first block is reused for the replacement. */
 void pl_unroll_forget(pl_ir *x, const counted_loop *c)
 {
     for (uint32_t m = 0; m < c->members; m++) {

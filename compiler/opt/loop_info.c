@@ -1,25 +1,25 @@
-/* loop_info.c - counted loops: their counter, bound, step and test. */
+/* loop_info.c - recognises counted loops: their counter, bound, step and test. */
 #include "compiler/opt/loop_unroll.h"
 
 #include <string.h>
 
-/* What ptxas unrolls, read off its code for some 5,000 loops made for it, whose bodies differ in
- * one instruction each (2026-11). A body has a cost: about one for each PTX instruction, with one
- * more for an address with a distance, as none are joined yet. It is less or more where ptxas has
- * put several of the machine's, or none, in its place by then: halves of 64-bit values, extensions
- * of 16-bit ones, signs.
+/* The loops that ptxas unrolls, derived from its code for some 5,000 loops made for it, whose
+ * bodies differ in one instruction each (2026-11). A body has a cost: about one for each PTX
+ * instruction, plus one for an address with an offset, as none are merged yet. The cost is lower or
+ * higher where ptxas has already lowered an instruction to none or several: halves of 64-bit
+ * values, extensions of 16-bit ones, signs.
  *
- * Where the number of iterations is not known, the cost must be no more than loop_unroll.max_cost
- * and loop_unroll.max_cost_per_shared_load for each load from shared memory, or
- * loop_unroll.max_cost_loading if the body loads from elsewhere. Where it is known, what is the
- * same number or event in each run of an iteration, once it is written out, is saved. That is the
- * counter and the compare, and other variables that start with constants and become what is
- * computed of them. It is also all that is computed of such and of constants alone, constants, and
- * barriers. Then all iterations are written out if `is_fully_unrolled` says so; else the body may
- * cost loop_unroll.max_cost_partial, with what is saved, and loop_unroll.max_copies_cost by cost is
- * how many copies there may be. */
+ * If the trip count is unknown, the cost must be at most loop_unroll.max_cost plus
+ * loop_unroll.max_cost_per_shared_load for each load from shared memory, or
+ * loop_unroll.max_cost_loading if the body loads from elsewhere. If it is known, all computations
+ * and events that are the same in each execution of an unrolled iteration are saved. These are the
+ * counter and the comparison, and other variables that start with constants and are updated from
+ * them. They also include everything computed only from such variables and constants, constants
+ * themselves, and barriers. The loop is fully unrolled if `is_fully_unrolled` returns true.
+ * Otherwise the body may cost loop_unroll.max_cost_partial, including savings, and the number of
+ * copies is at most loop_unroll.max_copies_cost divided by that cost. */
 
-/* True if the loop has other exits than its end. */
+/* True if the loop has exits other than its latch. */
 bool pl_unroll_has_several_exits(const counted_loop *c)
 {
     return c->has_other_exits || c->other_condition != PL_IR_NONE;
@@ -51,7 +51,7 @@ unsigned pl_unroll_writes_in(pl_ir *x, const counted_loop *c, uint32_t row)
     return w.n;
 }
 
-/* w = v + number, unguarded */
+/* w = v + constant, unpredicated */
 bool pl_unroll_adds_number(const pl_ir *x, const pl_insn *i, uint64_t *step)
 {
     pl_word t = pl_insn_type(i);
@@ -60,7 +60,7 @@ bool pl_unroll_adds_number(const pl_ir *x, const pl_insn *i, uint64_t *step)
            pl_insn_pure(i) && !pl_insn_has(i, W_sat) && pl_ir_constant_value(x, i->op[2], step);
 }
 
-/* v = v + number */
+/* v = v + constant */
 bool pl_unroll_is_increment(const pl_ir *x, const pl_insn *i, uint64_t *step)
 {
     return i->op[0] == i->op[1] && pl_unroll_adds_number(x, i, step);
@@ -77,7 +77,8 @@ static pl_word mirrored(pl_word cmp)
     }
 }
 
-/* What holds while the loop goes on; `other`: while the comparison does not. */
+/* The condition under which the loop continues; `other`: it continues while the comparison is
+ * false. */
 static pl_word comparison(const pl_insn *i, bool other)
 {
     static const uint16_t words[][3] = {
@@ -89,7 +90,8 @@ static pl_word comparison(const pl_insn *i, bool other)
     return W_none;
 }
 
-/* True if only this instruction changes the row, by a constant in each iteration. */
+/* True if this is the only instruction in the loop that changes the row, by a constant in each
+ * iteration. */
 bool pl_unroll_is_only_increment(pl_ir *x, const counted_loop *c, uint32_t block, const pl_insn *i,
                                  uint64_t *step)
 {
@@ -104,7 +106,8 @@ static int by_order(const pl_ir *x, uint32_t a, uint32_t b)
                : x->blocks.at[a].rpo_index > x->blocks.at[b].rpo_index;
 }
 
-/* The blocks of the loop that begins in c->block: one latch, no loop inside. */
+/* Finds the blocks of the loop with header c->block, which must have one latch and no nested
+ * loop. */
 static bool find_members(pl_ir *x, counted_loop *c)
 {
     enum { MOST_MEMBERS = 64 };
@@ -128,7 +131,7 @@ static bool find_members(pl_ir *x, counted_loop *c)
             if (known == c->members) c->member[c->members++] = from;
         }
     }
-    for (uint32_t m = 2; m < c->members; m++) /* few, and nearly in order */
+    for (uint32_t m = 2; m < c->members; m++) /* insertion sort: few, and nearly in order */
         for (uint32_t k = m; k > 1 && by_order(x, c->member[k - 1], c->member[k]) > 0; k--) {
             const uint32_t other = c->member[k];
             c->member[k] = c->member[k - 1];
@@ -146,7 +149,7 @@ static bool find_members(pl_ir *x, counted_loop *c)
     return c->member[c->members - 1] == c->latch;
 }
 
-/* True if this instruction of the last block gives a counter its next value. */
+/* True if this instruction of the latch assigns the counter its next value. */
 static bool is_counter_step(pl_ir *x, counted_loop *c, uint32_t at)
 {
     const pl_insn *i = &x->blocks.at[c->latch].code.at[at];
@@ -170,8 +173,8 @@ static bool is_counter_step(pl_ir *x, counted_loop *c, uint32_t at)
     return true;
 }
 
-/* Looks for the counter that the compare reads. ptxas 13.0 takes it for one only if the compare
- * stands in the block where it changes. */
+/* Finds the counter that the comparison reads. ptxas 13.0 recognises it only if the comparison is
+ * in the block that updates it. */
 static bool find_counter(pl_ir *x, counted_loop *c, const pl_insn *test)
 {
     for (unsigned side = 0; side < 2; side++) {
@@ -189,8 +192,8 @@ static bool find_counter(pl_ir *x, counted_loop *c, const pl_insn *test)
     return false;
 }
 
-/* Is this predicate of the last block a compare of a counter, while which the loop goes on?
- * `other`: while it does not hold. */
+/* True if this predicate of the latch compares a counter, and the loop continues while it holds
+ * (`other`: while it does not). */
 static bool find_test(pl_ir *x, counted_loop *c, uint32_t pred, bool other)
 {
     const pl_ir_reg *p = &x->preds[pred];
@@ -208,7 +211,7 @@ static bool find_test(pl_ir *x, counted_loop *c, uint32_t pred, bool other)
     return find_counter(x, c, test) && c->cmp != W_none && c->step != 0;
 }
 
-/* The same of one of two compares that both must hold. */
+/* The same for a conjunction of two comparisons, one of which compares a counter. */
 static bool find_test_of_two(pl_ir *x, counted_loop *c, uint32_t pred)
 {
     const pl_ir_reg *p = &x->preds[pred];

@@ -1,12 +1,12 @@
-/* loop_rotate.c - loop rotation: loops that test in their header test in their latch.
+/* loop_rotate.c - loop rotation: moves the test of a loop from its header to its latch.
  *
- * `while (c) body` is, with the test first, two branches an iteration: one out of the loop and one
- * back. ptxas 13.0 makes `if (c) do body while (c)` of it, whatever the test takes (its output for
- * sm_90, 2026-11): up to 2,048 instructions were tried, also with votes and barriers among them. It
- * does so before short bodies are predicated, and only where the test is one block. NVVM has
- * rotated most loops already. The rest are those whose tests the lanes of a warp do together, those
- * with long tests, and those that leave in the middle. A loop that ends with a branch out of it and
- * a jump back, as clang writes them, tests in its latch already. */
+ * `while (c) body`, with the test first, takes two branches per iteration: one out of the loop and
+ * one back. ptxas 13.0 turns it into `if (c) do body while (c)`, regardless of the length of the
+ * test (its output for sm_90, 2026-11): up to 2,048 instructions were tried, also with votes and
+ * barriers among them. It does so before short bodies are predicated, and only if the test is one
+ * block. NVVM has rotated most loops already. The exceptions are those with warp-collective tests,
+ * those with long tests, and those with exits in the middle. A loop that ends with a branch out of
+ * it and a jump back, as clang writes them, already tests in its latch. */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -14,11 +14,11 @@
 
 typedef struct loop_rotation {
     pl_ir *x;
-    uint32_t *row_to, *pred_to;       /* names in the copy, PL_IR_NONE: the same */
+    uint32_t *row_to, *pred_to;       /* names in the copy, PL_IR_NONE: unchanged */
     uint32_t *row_reads, *pred_reads; /* by the test */
 } loop_rotation;
 
-/* True if the loop tests at its end already. */
+/* True if the loop already tests in its latch. */
 static bool is_bottom_tested(const pl_ir *x, uint32_t header)
 {
     const pl_ir_block *b = &x->blocks.at[header];
@@ -30,8 +30,8 @@ static bool is_bottom_tested(const pl_ir *x, uint32_t header)
     return false;
 }
 
-/* The test: a block that goes on in the loop or leaves it. Its successor inside, PL_IR_NONE: it is
- * none. */
+/* The test is a header that either continues in the loop or leaves it. Returns its successor in the
+ * loop, or PL_IR_NONE if the header is not a test. */
 static uint32_t falls_into_loop(const pl_ir *x, uint32_t header)
 {
     const pl_ir_block *b = &x->blocks.at[header];
@@ -59,7 +59,7 @@ static void forget_reads(loop_rotation *r, uint32_t *row, unsigned rows, unsigne
         (use & PL_USE_PRED ? r->pred_reads : r->row_reads)[*row + k] = 0;
 }
 
-/* What only the test itself reads gets a name of its own in the copy: it stays a value. */
+/* Renames registers in the copy that only the test itself reads, so that they remain values. */
 static void rename_writes(loop_rotation *r, uint32_t *row, unsigned rows, unsigned use)
 {
     pl_ir *x = r->x;
@@ -77,7 +77,8 @@ static void rename_writes(loop_rotation *r, uint32_t *row, unsigned rows, unsign
     *row = fresh;
 }
 
-/* Sends a block that went back to the header to the copy of the test, which ends in `last`. */
+/* Redirects the back edge of a block from the header to the copy of the test, which ends in
+ * `last`. */
 static void redirect_copy(pl_ir *x, uint32_t from, uint32_t header, uint32_t to, pl_insn *last)
 {
     pl_ir_block *b = &x->blocks.at[from];
@@ -91,8 +92,8 @@ static void redirect_copy(pl_ir *x, uint32_t from, uint32_t header, uint32_t to,
     }
 }
 
-/* A loop that ends with a branch out of it and a jump back tests at its end, but ptxas does not
- * unroll it. */
+/* A loop that ends with a branch out of it and a jump back already tests in its latch, but ptxas
+ * does not unroll it. */
 static bool is_back_edge_block(pl_ir *x, uint32_t header, uint32_t on)
 {
     const pl_ir_block *b = &x->blocks.at[on];
@@ -132,7 +133,7 @@ static bool rotate(loop_rotation *r, uint32_t header, uint32_t on)
     for (size_t k = 0; k < test.code.n; k++)
         PL_FOR_EACH_READ(x->p, &test.code.at[k], op) forget_reads(r, op.row, op.rows, op.use);
     if (!pl_ir_ok(x)) return false;
-    /* the first test branches out of the loop, the one at the end back into it */
+    /* the first test branches out of the loop, the test in the latch back into it */
     pl_insn *first = pl_ir_branch(x, header), *last = pl_ir_branch(x, end);
     const uint32_t out = first->target == on ? test.fallthrough : first->target;
     if (first->target == on)
@@ -167,8 +168,8 @@ bool pl_pass_loop_rotate(pl_ir *x)
     memset(r.row_to, 0xff, rows * sizeof *r.row_to);
     memset(r.pred_to, 0xff, preds * sizeof *r.pred_to);
     x->uses_valid = false;
-    for (uint32_t j = 0; j < x->nrpo; j++) { /* outer loops first: what goes back from the test of
-                                                an inner one is copied as it then is */
+    for (uint32_t j = 0; j < x->nrpo; j++) { /* outer loops first, so that back edges from the test
+                                                of an inner loop are copied in their final form */
         uint32_t on = falls_into_loop(x, x->rpo[j]);
         if (on != PL_IR_NONE && !rotate(&r, x->rpo[j], on)) return false;
     }

@@ -1,25 +1,25 @@
-/* loop_unroll.c - counted loops are unrolled, inner ones first: where the number of iterations is
- * known wholly or by a part of them, else four times.
+/* loop_unroll.c - unrolls counted loops, inner ones first: fully or partially if the trip count is
+ * known, else by four.
  *
  * ptxas 13.0 does so (its output for sm_90, 2026-11). A loop `do { body; v += c; } while (v < n)`
  * whose body is short becomes
  *
- *     if (four iterations are due) do { body x 4; v += 4 c; } while (four more are due);
- *     if (two are due) { body x 2; v += 2 c; } if (another iteration is due) { body; v += c; }
+ *     if (four iterations remain) do { body x 4; v += 4 c; } while (four more remain);
+ *     if (two remain) { body x 2; v += 2 c; } if (another iteration remains) { body; v += c; }
  *
- * "Four iterations are due" is n - v > 3 c in the preheader, and v < n - 3 c in the loop. The first
- * iteration is due whatever v is. With signed counters a flag says at the last test that none has
- * run. With unsigned ones n - v means nothing if v is beyond n; a copy of the body before the loop
- * is that iteration then.
+ * "Four iterations remain" is n - v > 3 c in the preheader, and v < n - 3 c in the loop. The first
+ * iteration executes regardless of v. For signed counters a flag indicates at the last test that no
+ * iteration has executed. For unsigned ones n - v is meaningless if v is beyond n; a peeled copy of
+ * the body before the loop then is that iteration.
  *
- * ptxas assumes that neither a signed counter nor its distance to n overflows. Here one more
- * compare, v < n, says whether the distance means anything, unless v begins with 0. The last
- * iteration is a loop if v may wrap around. For `!=` the distance is unsigned: where v is beyond n,
- * the original loop runs, as it does for the last iteration. Of a known number of iterations, those
- * that do not fill the unrolled loop go before it.
+ * ptxas assumes that neither a signed counter nor its distance to n overflows. Here an additional
+ * comparison, v < n, determines whether the distance is meaningful, unless v starts with 0. The
+ * last iteration is a loop if v may wrap around. For `!=` the distance is unsigned: if v is beyond
+ * n, the original loop runs, as it does for the last iteration. For a known trip count, the
+ * iterations that do not fill the unrolled loop are peeled before it.
  *
- * Copies of the body write registers of their own where the original wrote a value that it also
- * reads. A counter becomes counter plus number, which later passes fold into addresses.
+ * Copies of the body write new registers where the original wrote a value that it also reads. A
+ * counter becomes counter plus constant, which later passes fold into addresses.
  *
  * A body of several blocks is copied block by block. Registers written under a condition and live
  * around the back edge are not renamed. Loops with extra exits or a conjunctive exit test are fully
@@ -28,9 +28,9 @@
 
 #include <string.h>
 
-/* ---- the frame around them ---- */
+/* ---- code around the copies ---- */
 
-/* The branch that ends the block goes back in a loop that is done with. */
+/* Marks the branch that ends the block, so that its loop is not unrolled again. */
 static void settle(pl_ir *x, uint32_t block)
 {
     if (x->blocks.at[block].code.n)
@@ -42,7 +42,7 @@ static pl_word type_of(const counted_loop *c)
     return c->bits == 64 ? c->is_signed ? W_s64 : W_u64 : c->is_signed ? W_s32 : W_u32;
 }
 
-/* A limit that is a constant: does n - 3 c wrap around, or the counter when it passes n? */
+/* For a constant bound n: true if n - 3 c wraps around, or the counter does when it passes n. */
 static bool limit_wraps(const counted_loop *c, uint64_t bound)
 {
     const uint64_t k = pl_unroll_truncate((uint64_t)(FACTOR - 1) * c->step, c->bits),
@@ -60,8 +60,8 @@ static bool limit_wraps(const counted_loop *c, uint64_t bound)
     return up ? m > edge : m < edge;
 }
 
-/* Predicate: so many iterations are due, by the distance between counter and bound, which has a
- * sign or not, if `also` holds. */
+/* Emits a predicate: at least n iterations remain, by the signed or unsigned distance between
+ * counter and bound, and `also` holds. */
 static uint32_t emit_remaining_test(pl_ir *x, const counted_loop *c, uint32_t block, uint32_t line,
                                     uint32_t counter, unsigned n, bool is_signed, uint32_t also)
 {
@@ -84,7 +84,7 @@ static uint32_t emit_remaining_test(pl_ir *x, const counted_loop *c, uint32_t bl
         pl_ir_constant(x, pl_unroll_truncate((n - 1) * step - reached, c->bits), c->bits), also);
 }
 
-/* Writes true or false to a predicate. */
+/* Sets a predicate to a constant. */
 static bool emit_set(pl_ir *x, uint32_t block, uint32_t line, uint32_t pred, bool value)
 {
     const pl_word type = W_pred;
@@ -96,9 +96,8 @@ static bool emit_set(pl_ir *x, uint32_t block, uint32_t line, uint32_t pred, boo
     return true;
 }
 
-/* Can a counter that was before the bound pass the end of its range? Not by steps of one to a
- * bound that it does not pass itself, nor where the bound is a constant: limit_wraps has looked at
- * that. */
+/* True if a counter before the bound can wrap around. Not with steps of one up to an exclusive
+ * bound, nor with a constant bound: limit_wraps has checked that. */
 static bool passes_end(const pl_ir *x, const counted_loop *c)
 {
     uint64_t bound;
@@ -107,7 +106,7 @@ static bool passes_end(const pl_ir *x, const counted_loop *c)
     return !pl_ir_constant_value(x, c->bound, &bound) && (reached || (step != 1 && step != -1));
 }
 
-/* Ends block `last`: the loop is left unless another iteration is due, or the first one is. */
+/* Ends block `last`: exits the loop unless another iteration remains, or the first one does. */
 static bool emit_last_test(pl_ir *x, const counted_loop *c, uint32_t last, uint32_t line,
                            uint32_t first)
 {
@@ -122,7 +121,7 @@ static bool emit_last_test(pl_ir *x, const counted_loop *c, uint32_t last, uint3
     return true;
 }
 
-/* While the counter is less than the bound, or more. */
+/* Unrolls a loop that continues while the counter is less than the bound, or greater. */
 static bool unroll_ordered(unroll_copy *u, const counted_loop *c)
 {
     pl_ir *x = u->x;
@@ -159,11 +158,11 @@ static bool unroll_ordered(unroll_copy *u, const counted_loop *c)
         start = c->counter;
     }
     uint32_t below =
-        PL_PT; /* the counter is before the bound: their distance without a sign is right */
+        PL_PT; /* the counter is before the bound, so that their unsigned distance is correct */
     for (unsigned k = 0; k < 2; k++) {
         const uint32_t block = k ? few : test;
-        if (!plain && !(k && c->is_signed)) /* what was before the bound is not far after it after
-                                               four iterations: with a sign the distance is right */
+        if (!plain && !(k && c->is_signed)) /* a counter before the bound is close to it after four
+                                               iterations, so that the signed distance is right */
             below = pl_ir_compare(x, block, line, c->cmp, type, c->counter, c->bound, PL_PT);
         const bool with_sign = c->is_signed && (plain || k);
         pl_ir_jump(x, block, line,
@@ -188,7 +187,7 @@ static bool unroll_ordered(unroll_copy *u, const counted_loop *c)
     x->blocks.at[end2].fallthrough = last;
     if (!emit_last_test(x, c, last, line, first)) return false;
     x->blocks.at[last].fallthrough = one;
-    /* It may go on from the other end of its range. */
+    /* The counter may wrap around and continue. */
     if (passes_end(x, c) || (c->is_signed && !plain)) {
         pl_ir_jump(x, end1, line,
                    pl_ir_compare(x, end1, line, c->cmp, type, c->counter, c->bound, PL_PT), false,
@@ -199,15 +198,14 @@ static bool unroll_ordered(unroll_copy *u, const counted_loop *c)
     return pl_ir_ok(x);
 }
 
-/* Until the counter is the bound. */
+/* Unrolls a loop that continues until the counter equals the bound. */
 static bool unroll_until(unroll_copy *u, const counted_loop *c)
 {
     pl_ir *x = u->x;
     const pl_word type = c->bits == 64 ? W_b64 : W_b32;
     const uint32_t header = c->block, line = pl_ir_branch(x, c->latch)->line;
     const bool up = pl_unroll_sign_extend(c->step, c->bits) > 0;
-    /* block numbers: the header becomes the first test, so that all edges into the loop still fit
-     */
+    /* block numbers: the header becomes the first test, so that edges into the loop remain valid */
     const uint32_t four = pl_ir_new_block(x), few = pl_ir_new_block(x), two = pl_ir_new_block(x),
                    last = pl_ir_new_block(x);
     const uint32_t first = pl_ir_new_block(x), original = pl_ir_new_block(x);
@@ -255,7 +253,7 @@ static bool unroll_fully(unroll_copy *u, const counted_loop *c, unsigned n)
     return true;
 }
 
-/* A known number of iterations: `rest` of them before it, then `n` at once. */
+/* Known trip count: peels `rest` iterations, then unrolls by `n`. */
 static bool unroll_part(unroll_copy *u, const counted_loop *c, unsigned n, unsigned rest)
 {
     pl_ir *x = u->x;
@@ -276,12 +274,12 @@ static bool unroll_part(unroll_copy *u, const counted_loop *c, unsigned n, unsig
     return pl_ir_ok(x);
 }
 
-/* Are all iterations written out? What they add to the first may be the more, the larger the share
- * that is saved; a little is added for each, too. 162 bodies of 2 to 512 iterations, of which 1 to
- * 60 % is saved, are written out to within one instruction. */
+/* True if the loop is fully unrolled. The larger the percentage saved, the more cost the copies may
+ * add to the first one; each copy adds a little more than its cost. This predicts the limit for 162
+ * bodies of 2 to 512 iterations, with 1 to 60 % saved, to within one instruction. */
 static bool is_fully_unrolled(const pl_ir *x, const counted_loop *c, unsigned pl_unroll_trip_count)
 {
-    enum { UNITS = 20 }; /* of an instruction: everything is in twentieths */
+    enum { UNITS = 20 }; /* per instruction: all quantities are in twentieths */
     const uint64_t savings = c->savings + x->p->tuning->loop_unroll.loop_overhead,
                    percent = 100 * savings / (c->cost + savings);
     const uint64_t max = x->p->tuning->loop_unroll.full_constant +
@@ -297,8 +295,8 @@ static bool is_fully_unrolled(const pl_ir *x, const counted_loop *c, unsigned pl
     return (pl_unroll_trip_count - 1) * (UNITS * (uint64_t)c->cost + beside) <= max;
 }
 
-/* How many copies of its body a loop of so many iterations becomes: all of them, or as many as the
- * cost allows, with those before it. With branches in it all or none. */
+/* The number of copies of the body: all iterations, or as many as the cost allows, including those
+ * that are peeled. A body with branches is fully unrolled or not at all. */
 static unsigned unroll_factor(const pl_ir *x, unsigned pl_unroll_trip_count, const counted_loop *c)
 {
     const uint32_t price = c->cost + c->savings;
@@ -310,9 +308,9 @@ static unsigned unroll_factor(const pl_ir *x, unsigned pl_unroll_trip_count, con
     return 1;
 }
 
-/* ---- loops that wait for themselves ---- */
+/* ---- loops with a memory recurrence ---- */
 
-/* Where an access may go, as bits. */
+/* The memories that an access may reach, as a bit mask. */
 static unsigned where(const pl_insn *i)
 {
     enum { ELSEWHERE = 1, SHARED = 2, LOCAL = 4 };
@@ -327,8 +325,8 @@ static unsigned where(const pl_insn *i)
 }
 
 typedef struct memory_recurrence {
-    uint8_t *row, *pred; /* by row, by predicate: loads of this iteration that it is computed of, as
-                            bits of where they may have read */
+    uint8_t *row, *pred; /* by row, by predicate: loads of this iteration that it depends on, as a
+                            mask of the memories they may have read */
     uint8_t of_insn;     /* the same for the current instruction */
 } memory_recurrence;
 
@@ -338,7 +336,7 @@ static void note_traced(memory_recurrence *t, uint32_t *row, unsigned rows, unsi
         ((use & PL_USE_PRED) ? t->pred : t->row)[*row + k] = t->of_insn;
 }
 
-/* The instruction that writes the row in each iteration, if there is only one in the loop; NULL. */
+/* The only instruction in the loop that writes the row, if it executes in each iteration; NULL. */
 static const pl_insn *only_write(pl_ir *x, const counted_loop *c, uint32_t row)
 {
     if (pl_unroll_writes_in(x, c, row) != 1) return NULL;
@@ -353,8 +351,8 @@ static const pl_insn *only_write(pl_ir *x, const counted_loop *c, uint32_t row)
     return NULL;
 }
 
-/* Is it a row that grows by a constant each iteration, perhaps by way of a copy, or a constant away
- * from one? */
+/* True if the row increases by a constant in each iteration, possibly through a copy, or is a
+ * constant offset from such a row. */
 static bool moves_on(pl_ir *x, const counted_loop *c, uint32_t row)
 {
     enum { STEPS = 4 };
@@ -373,10 +371,10 @@ static bool moves_on(pl_ir *x, const counted_loop *c, uint32_t row)
     return false;
 }
 
-/* Does a load of the next iteration have to wait for what this one stores, because that is computed
- * of a load from there, and this holds for each load? It does where the place is not one that moves
- * on in each iteration. ptxas 13.0 does not unroll such a loop if its lanes may do different
- * numbers of iterations (200 loops made for it, 2026-11). */
+/* True if each load of the next iteration may have to wait for a store of this one, because the
+ * stored value depends on a load from the same memory. A store counts unless it executes in each
+ * iteration at an address that advances. ptxas 13.0 does not unroll such a loop if its lanes may
+ * have different trip counts (200 loops made for it, 2026-11). */
 static bool has_memory_recurrence(pl_ir *x, const counted_loop *c, bool *failed)
 {
     memory_recurrence t = {pl_arena_array(x->tmp, uint8_t, x->f->rows + 4),
@@ -407,8 +405,8 @@ static bool has_memory_recurrence(pl_ir *x, const counted_loop *c, bool *failed)
     return waits && !elsewhere;
 }
 
-/* May the lanes of a warp do different numbers of iterations? The tests of loops still to be
- * unrolled are older than the answer. */
+/* True if the lanes of a warp may have different trip counts. The divergence info predates
+ * unrolling, but covers the tests of loops still to be unrolled. */
 static bool may_diverge(pl_ir *x, const counted_loop *c, iteration_constants *known)
 {
     const uint32_t p = pl_ir_branch(x, c->latch)->guard;
@@ -419,8 +417,8 @@ static bool may_diverge(pl_ir *x, const counted_loop *c, iteration_constants *kn
     return p < known->npreds_described && known->divergence.pred[p];
 }
 
-/* What lanes do together is unrolled only where their number of iterations is plainly the same:
- * from what is the same in all of them to a constant or a parameter. */
+/* Collective operations are unrolled only if the trip count is evidently uniform: from a uniform
+ * start to a constant or parameter. */
 static bool in_step(pl_ir *x, const counted_loop *c, iteration_constants *known)
 {
     uint64_t v;
@@ -437,8 +435,8 @@ static bool unroll(pl_ir *x, counted_loop *c, iteration_constants *known)
     pl_unroll_compute_cost(x, c, n ? known : NULL);
     const unsigned part = n ? unroll_factor(x, n, c) : 0;
     uint64_t bound;
-    /* bodies with barriers and branches: ptxas unrolls fewer than this cost says; the rule is not
-     * known */
+    /* bodies with barriers and branches: ptxas unrolls fewer than the cost predicts; its rule is
+     * unknown */
     const bool parted =
         c->has_barrier && c->divergent &&
         (!n || (uint64_t)c->cost * n > x->p->tuning->loop_unroll.max_cost_divergent_barrier);
@@ -475,8 +473,8 @@ static bool unroll(pl_ir *x, counted_loop *c, iteration_constants *known)
     return part == n ? unroll_fully(&u, c, n) : unroll_part(&u, c, part, n % part);
 }
 
-/* Each loop without others inside. *any: there was one; *outer: one that stood in another is
- * written out, which may be due now. */
+/* Unrolls each innermost loop. *any: there was one; *outer: a nested loop was fully unrolled, so
+ * that its outer loop may qualify now. */
 static bool unroll_loops(pl_ir *x, bool *any, bool *outer)
 {
     if (!pl_pass_merge_blocks(x) || !pl_ir_analyze(x)) return false;
@@ -490,7 +488,7 @@ static bool unroll_loops(pl_ir *x, bool *any, bool *outer)
         const size_t blocks = x->blocks.n;
         const bool inside = x->blocks.at[b].parent_loop != PL_IR_NONE;
         if (!unroll(x, &c, &known)) return false;
-        /* rows and blocks that copies made are described before the next loop is looked at */
+        /* describe new rows and blocks before analysing the next loop */
         if (x->f->rows != rows || x->blocks.n != blocks) {
             *any = true;
             if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
@@ -508,7 +506,7 @@ bool pl_pass_loop_unroll(pl_ir *x)
     for (unsigned k = 0; outer && k < MOST_NESTED; k++) {
         if (!unroll_loops(x, &any, &outer)) return false;
         pl_arena_reset(x->tmp);
-        /* what is the same in each iteration, now that it is written out */
+        /* simplify what is now constant in each iteration */
         if (any && (!pl_pass_split_webs(x) || !pl_pass_gvn(x))) return false;
         pl_arena_reset(x->tmp);
     }

@@ -3,11 +3,11 @@
  *
  * `if (a && b)` is a branch on a, the computation of b, and a branch on b to the same target. ptxas
  * 13.0 computes b unconditionally and branches once under three conditions (its output for sm_90a,
- * 2026-11; 150 kernels of two to eight conditions). It takes five instructions or fewer with the
- * compare, their results have no other reader, and no load is among them. Where the second branch
- * is the back edge of a loop that the first one leaves, the number is not limited. It begins with
- * the last conditions of a sequence: two that were combined count as one that takes as many
- * more. */
+ * 2026-11; 150 kernels of two to eight conditions). The computation takes five instructions or
+ * fewer including the comparison, their results have no other uses, and they include no load. If
+ * the second branch is the back edge of a loop that the first one exits, the number is not limited.
+ * Merging starts with the last conditions of a sequence: two combined conditions count as one with
+ * that many more instructions. */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -19,8 +19,8 @@ enum { MOST_IN_LOOP = 64 };
 
 typedef struct readers {
     pl_ir *x;
-    uint32_t *row, *pred; /* reads in the block that is looked at */
-    size_t preds;         /* that have been counted */
+    uint32_t *row, *pred; /* reads in the current block */
+    size_t preds;         /* number of predicates covered */
     bool ok;
 } readers;
 
@@ -34,7 +34,7 @@ static void forget_reads(readers *r, uint32_t *row, unsigned rows, unsigned use)
     for (unsigned k = 0; k < rows; k++) (use & PL_USE_PRED ? r->pred : r->row)[*row + k] = 0;
 }
 
-/* True if all results are read here only. */
+/* True if all results are read in this block only. */
 static void ask_writes(readers *r, uint32_t *row, unsigned rows, unsigned use)
 {
     for (unsigned k = 0; k < rows; k++) {
@@ -49,8 +49,8 @@ static void ask_writes(readers *r, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* What the block computes before its branch; more than any limit: it does something else, or
- * others want it. */
+/* The number of instructions before the block's branch; more than any limit if the block has side
+ * effects, or if its results are used elsewhere. */
 static unsigned take_branch(readers *r, uint32_t block)
 {
     pl_ir *x = r->x;
@@ -72,7 +72,8 @@ static unsigned take_branch(readers *r, uint32_t block)
     return r->ok ? n : MOST_IN_LOOP + 1;
 }
 
-/* A branch to one of two places: `condition` leads to `to`, else `other`. */
+/* True for a conditional branch with two targets, one of which is `to`. *negated: it goes there if
+ * its predicate is false. */
 static bool leads_to(const pl_ir *x, uint32_t block, uint32_t to, bool *negated)
 {
     const pl_insn *i = pl_ir_branch(x, block);
@@ -85,8 +86,8 @@ static bool leads_to(const pl_ir *x, uint32_t block, uint32_t to, bool *negated)
     return i->target == to || x->blocks.at[block].fallthrough == to;
 }
 
-/* The branch at the end of `second` goes to `place`, as the one at the end of `first` does, which
- * else leads to `second`. */
+/* Merges the branch at the end of `second` to `place` with the one at the end of `first`, which
+ * goes to `place` or to `second`. */
 static bool merge_condition(readers *r, uint32_t first, uint32_t second, uint32_t place)
 {
     pl_ir *x = r->x;
@@ -105,9 +106,8 @@ static bool merge_condition(readers *r, uint32_t first, uint32_t second, uint32_
                                       ? MOST_IN_LOOP
                                       : r->x->p->tuning->merge_branches.max_insns))
         return false;
-    /* there if either holds: unless both do not, where the second one would have to be turned
-     * iteration
-     */
+    /* goes to `place` if either condition holds; where the second one is negated, the complement is
+     * computed as a conjunction instead */
     const uint32_t guard = pl_ir_branch(x, first)->guard, line = last.line,
                    both = pl_ir_new_pred(x);
     pl_word type = W_pred;

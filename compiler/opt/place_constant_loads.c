@@ -1,30 +1,31 @@
 /* place_constant_loads.c - code placement and rematerialization of constant loads: where parameters
  * and special registers are loaded; the prologue of a kernel.
  *
- * As in machine code of ptxas 13.0 for sm_90 (2026-11). A parameter, or a constant at a known
- * address, is loaded from its bank (LDC, ULDC) in each block that needs it, unless it is available
- * on every path from earlier blocks. %ntid and its like are words of the constant bank too. Loads
- * for a loop stand in its preheader if the loop is innermost and fewer than a fifth of its
- * instructions are loads; for a predicated reader they have its predicate. Nothing is kept from
- * before an outer loop into or past it. %tid and %ctaid are read by S2R or S2UR before all their
- * readers. After a point of high register pressure nothing is kept, nor what a few instructions
- * compute from it: it is loaded or computed again. A kernel begins with the stack pointer; global
- * accesses need a descriptor (ULDC.64). The base of the shared memory window (S2UR, UMOV, ULEA) is
- * placed as a parameter is.
+ * This follows machine code of ptxas 13.0 for sm_90 (2026-11). A parameter, or a constant at a
+ * known address, is loaded from its bank (LDC, ULDC) in each block that needs it, unless it is
+ * available on every path from earlier blocks. %ntid and similar registers are constant-bank words
+ * too. Loads for a loop are placed in its preheader if the loop is innermost and fewer than a fifth
+ * of its instructions are loads; for a predicated use they have its predicate. No value stays live
+ * from before an outer loop into it or across it. %tid and %ctaid are read by S2R or S2UR before
+ * all their uses. After a point of high register pressure no loaded value is kept live, nor are
+ * values computed from it by a few instructions: they are loaded or rematerialized again. A kernel
+ * begins with the stack pointer; global accesses need a descriptor (ULDC.64). The base of the
+ * shared memory window (S2UR, UMOV, ULEA) is placed like a parameter.
  *
- * 64 bits of the bank are loaded once for each kind of reader: addresses, IMAD.WIDE or stores,
- * other arithmetic, which takes uniform registers. A predicated body was a block of its own: what
- * is not available before it, it loads itself, under its predicate. */
+ * A 64-bit constant-bank word is loaded once for each kind of use: addresses, IMAD.WIDE or stores,
+ * other arithmetic, which takes uniform registers. A predicated body was a block of its own: it
+ * loads values that are not available before it by itself, under its predicate. */
 #include "compiler/opt/place_constant_loads.h"
 
 #include <string.h>
 
-/* Registers are scarce where more than so many values live, of a thread that is to have no more
- * than 32. So many more than values it needs. */
+/* Register pressure is high where more than place_constant_loads.crowded_regs values are live. That
+ * applies to a thread that is to have at most 32 registers; it needs the remaining ones in addition
+ * to values. */
 
-/* Where a fetch that block b needs goes: in the preheader of an innermost loop. A loop that holds
- * others keeps its fetches, and so does one with so many loads. What stands before one may be in
- * another. */
+/* The block where a constant load for block b is placed: the preheader if its loop is innermost.
+ * Loops with nested loops keep their constant loads, and so do loops with a high share of loads. A
+ * preheader may be in another loop. */
 uint32_t pl_place_in_front(const placement *p, uint32_t b)
 {
     const loop_shape *r = p->loop_shapes;
@@ -36,8 +37,8 @@ uint32_t pl_place_in_front(const placement *p, uint32_t b)
     return b;
 }
 
-/* Registers that the hardware keeps in the constant bank: sizes, which do not differ between
- * blocks. */
+/* True for special registers that the hardware keeps in the constant bank: sizes, which do not
+ * differ between CTAs. */
 static bool in_constant_bank(pl_word sreg)
 {
     const char *s = pl_word_text[sreg];
@@ -73,7 +74,7 @@ static void reach(placement *p, uint32_t *row, unsigned rows, unsigned use)
 
 /* ---- loops ---- */
 
-/* What it comes to as instructions of the machine, about. */
+/* The approximate number of machine instructions. */
 static uint32_t insn_count(const pl_insn *i)
 {
     return pl_classes[i->latency_class].place_cost;
@@ -84,8 +85,8 @@ static bool is_global_load(const pl_insn *i)
     return (i->flags & PL_IF_MEM) && pl_insn_loads(i, PL_SPACES_GLOBAL);
 }
 
-/* A variable that is written in a loop and before it takes part in every iteration as an
- * instruction does. */
+/* Counts a variable that is written before a loop and in it, since it takes part in every iteration
+ * like an instruction. */
 static void count_variable(placement *p, uint32_t *row, unsigned rows, unsigned use)
 {
     const pl_ir *x = p->x;
@@ -117,8 +118,8 @@ static bool has_body(const pl_ir_block *b)
     return any;
 }
 
-/* Which loops keep their fetches: those with loops in them, and those of which more than a fifth
- * are loads (of 200 loops that ptxas was given). */
+/* Finds the loops that keep their constant loads: those with nested loops, and those with more than
+ * a fifth of loads (from 200 loops compiled by ptxas). */
 static bool find_loop_shapes(placement *p)
 {
     pl_ir *x = p->x;
@@ -140,7 +141,7 @@ static bool find_loop_shapes(placement *p)
                 p->loop_shapes[b->loop].loads += is_global_load(&b->code.at[k]);
             }
     }
-    for (uint32_t j = 0; j < x->nrpo; j++) { /* most need no closer look */
+    for (uint32_t j = 0; j < x->nrpo; j++) { /* most loops need no closer analysis */
         const uint32_t header = x->blocks.at[p->block = x->rpo[j]].loop;
         if (header == PL_IR_NONE ||
             p->loop_shapes[header].loads * x->p->tuning->place_constant_loads.load_share <=
@@ -160,8 +161,9 @@ static bool find_loop_shapes(placement *p)
     return true;
 }
 
-/* Nothing that was fetched before a loop with loops in it is kept to after its header; and
- * where registers are scarce on the way, nothing that is not to be kept there. */
+/* Computes how far values are kept live. A value loaded before a loop with nested loops is not
+ * available after its header; a value not to be kept at high register pressure is not available
+ * after such a point on the path. */
 static bool find_availability(placement *p)
 {
     const pl_ir *x = p->x;
@@ -174,7 +176,7 @@ static bool find_availability(placement *p)
         uint32_t since = 0, left = 0;
         for (uint32_t e = 0; e < k->npreds; e++) {
             const uint32_t from = x->predecessors[k->first_pred + e];
-            if (x->blocks.at[from].rpo_index >= k->rpo_index) /* an iteration is over */
+            if (x->blocks.at[from].rpo_index >= k->rpo_index) /* back edge */
                 continue;
             const uint32_t s =
                 pl_ir_dominates(x, p->available_since[from], b) ? p->available_since[from] : b;
@@ -196,8 +198,8 @@ typedef struct operand_parts {
     uint32_t block;
 } operand_parts;
 
-/* A fetch that one of these blocks has serves those after it on every path, unless it would be
- * kept where registers are scarce on the way. */
+/* Finds the sites of each constant load. A load in one block serves all blocks that it dominates,
+ * unless it would be live at high register pressure on the way. */
 static bool find_load_sites(placement *p)
 {
     pl_ir *x = p->x;
@@ -221,7 +223,7 @@ static bool find_load_sites(placement *p)
         if (n) pl_sort_keys(keys.at, n, keys.at + n);
         f->homes = (uint32_t)found.n;
         f->asked = (uint32_t)p->requests.n;
-        uint32_t last = 0; /* the nearest before this block on every path, plus one */
+        uint32_t last = 0; /* the nearest dominating site, plus one */
         for (size_t m = 0; m < n; m++) {
             const uint32_t block = keys.at[m].what;
             if (m && keys.at[m - 1].what == block) continue;
@@ -251,7 +253,7 @@ static bool find_load_sites(placement *p)
     return pl_arena_ok(x->tmp);
 }
 
-/* The place from which a block has what is fetched at several. */
+/* The site that provides a block with a value loaded at several sites. */
 static load_site *load_site_of(placement *p, const constant_load *f, uint32_t block)
 {
     uint32_t low = f->asked, high = f->asked + f->nasked,
@@ -275,7 +277,7 @@ static void use_site_register(placement *p, uint32_t *row, unsigned rows, unsign
     if (f->nhomes > 1) *row += load_site_of(p, f, p->block)->row - f->i.op[0];
 }
 
-/* A word that is fetched at several places has a register at each. */
+/* Assigns a register to each site of a word that is loaded at several. */
 static bool assign_site_registers(placement *p)
 {
     pl_ir *x = p->x;
@@ -320,7 +322,7 @@ static bool assign_site_registers(placement *p)
 typedef struct reader {
     placement *p;
     pl_insn *i;
-    uint32_t *twin; /* by fetch and way: the fetch for that way, plus one */
+    uint32_t *twin; /* by load and kind of use: the load for that kind, plus one */
 } reader;
 
 static void use_kind_register(reader *r, uint32_t *row, unsigned rows, unsigned use)
@@ -364,7 +366,7 @@ static bool split_by_read_kind(placement *p)
 
 static void emit_needed(operand_walk *n, uint32_t *row, unsigned rows, unsigned use);
 
-/* Puts the fetch before position `at` of the block at work, after what it is made of. */
+/* Inserts the load before position `at` of the current block, after its operands. */
 static void emit(placement *p, size_t at, constant_load *f)
 {
     operand_walk n = {p, at};
@@ -386,13 +388,14 @@ static void emit_needed(operand_walk *n, uint32_t *row, unsigned rows, unsigned 
     }
 }
 
-/* All of the block at work that have no place yet. */
+/* Inserts all loads of the current block that are not placed yet. */
 static void emit_remaining(placement *p, size_t at, uint32_t first)
 {
     for (uint32_t k = first; k; k = p->loads.at[k - 1].next) emit(p, at, &p->loads.at[k - 1]);
 }
 
-/* Marks what lives where registers are scarce, not counting what this pass is about. */
+/* Marks values that are live at high register pressure. Constant loads do not count towards the
+ * pressure. */
 static bool find_high_pressure(placement *p)
 {
     pl_ir *x = p->x;
@@ -432,7 +435,7 @@ static bool find_high_pressure(placement *p)
 
 typedef struct remat_chain {
     placement *p;
-    unsigned depth; /* of what is read */
+    unsigned depth; /* of the operands */
     unsigned nloads;
     bool other;
 } remat_chain;
@@ -456,9 +459,10 @@ static void measure_operand(remat_chain *c, uint32_t *row, unsigned rows, unsign
     c->depth = depth > c->depth ? depth : c->depth;
 }
 
-/* What is made of one fetch in a few steps and would be kept where registers are scarce is made
- * again: how many steps. 0: it is something else, or made of two, as an index of block and thread
- * is. ptxas keeps that unless it has to spill (kernels with 8 to 200 values alive, 2026-11). */
+/* The number of steps to rematerialize a value that is computed from one constant load in a few
+ * steps and would be live at high register pressure. 0: it does not qualify, or it depends on two
+ * loads, as an index of block and thread does. ptxas keeps the latter live unless it has to spill
+ * (kernels with 8 to 200 live values, 2026-11). */
 static uint8_t remat_cost(placement *p, pl_insn *i)
 {
     static const bool cheap[M_count] = {
@@ -485,8 +489,8 @@ static uint8_t remat_cost(placement *p, pl_insn *i)
 static bool collect(placement *p)
 {
     pl_ir *x = p->x;
-    size_t others = 0; /* rows of fetches for other ways of reading, and of those that guarded
-                          instructions get of their own */
+    size_t others = 0; /* rows of loads for other kinds of use, and of the loads that predicated
+                          instructions get */
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
             others += x->blocks.at[b].code.at[k].guard != PL_PT ? 2 * PL_INLINE_OPERANDS
@@ -532,7 +536,7 @@ static bool collect(placement *p)
     return pl_ir_ok(x);
 }
 
-/* The block before all accesses to global memory, which need its descriptor. */
+/* The block that dominates all accesses to global memory, which need its descriptor. */
 static uint32_t dominator_of_global_accesses(const pl_ir *x)
 {
     uint32_t at = PL_IR_NONE;
@@ -552,7 +556,7 @@ static uint32_t dominator_of_global_accesses(const pl_ir *x)
     return at == PL_IR_NONE ? at : pl_ir_outside_loops(x, at);
 }
 
-/* An instruction of the machine's own before a block. */
+/* Inserts a machine-only instruction at the start of a block. */
 static bool insert_prologue(pl_ir *x, uint32_t block, uint16_t mnem)
 {
     pl_ir_block *b = &x->blocks.at[block];
@@ -579,7 +583,7 @@ bool pl_pass_place_constant_loads(pl_ir *x)
                 PL_FOR_EACH_READ(x->p, &x->blocks.at[p.block].code.at[k], o)
                     reach(&p, o.row, o.rows, o.use);
     }
-    /* By block: the first fetch there, plus one. */
+    /* By block: the first load placed there, plus one. */
     uint32_t *wanted = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     if (!assign_site_registers(&p) || !wanted) return false;
     for (size_t k = p.loads.n; k-- > 0;) {
@@ -605,7 +609,7 @@ bool pl_pass_place_constant_loads(pl_ir *x)
     if (!pl_ir_flush_inserts(x)) return false;
     pl_ir_sweep(x);
     for (size_t b = 0; b < x->blocks.n;
-         b++) /* arguments and results of calls travel in registers */
+         b++) /* arguments and results of calls are passed in registers */
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
             if (i->latency_class == C_param &&
@@ -621,8 +625,8 @@ bool pl_pass_place_constant_loads(pl_ir *x)
         if (!insert_prologue(x, 0, M__stack)) return false;
     }
     pl_ir_sweep(x);
-    /* Loads that no instruction needs are gone; those that are left have a register of their own or
-     * go with their reader. */
+    /* Loads without uses have been removed; the others have a register of their own or were moved
+     * to their use. */
     if (x->f->rows == rows && !p.has_high_pressure) pl_ir_preserve_counts(x);
     return pl_ir_ok(x);
 }

@@ -1,5 +1,5 @@
-/* place_constant_loads.h - placement of constant loads: what its parts share. Private to
- * compiler/opt/. */
+/* place_constant_loads.h - placement of constant loads: declarations shared by its parts. Private
+ * to compiler/opt/. */
 #ifndef PL_COMPILER_OPT_PLACE_CONSTANT_LOADS_H
 #define PL_COMPILER_OPT_PLACE_CONSTANT_LOADS_H
 
@@ -14,45 +14,45 @@
 
 typedef struct constant_load {
     pl_insn i;
-    uint32_t block;         /* the block that it is placed in; PL_IR_NONE: it has no reader */
-    uint32_t next;          /* in the same block, plus one */
-    uint32_t wanted;        /* blocks that need it, in `homes` of the pass: the first, plus one */
-    uint32_t homes, nhomes; /* where it goes, if that may be several places */
-    uint32_t asked, nasked; /* who has it from where: range in `load_request` of the pass */
-    uint8_t depth;          /* steps that it is made of after fetches; 0: it is one */
+    uint32_t block;         /* the block that it is placed in; PL_IR_NONE: it has no use */
+    uint32_t next;          /* next in the same block, plus one */
+    uint32_t wanted;        /* blocks that need it, in `sites` of the pass: the first, plus one */
+    uint32_t homes, nhomes; /* sites where it is placed, if there may be several */
+    uint32_t asked, nasked; /* its range in `requests` of the pass */
+    uint8_t depth;          /* steps of its computation after the loads; 0: it is a load */
     uint8_t rows;
     bool bank, placed;
-    bool crowded; /* it would be kept where registers are scarce: each block that needs it fetches
-                     it */
+    bool crowded; /* it would be live at high register pressure: each block loads it */
 } constant_load;
 
-/* A block that is to begin with a fetch. */
+/* A block to start with a constant load. */
 typedef struct load_site {
-    uint32_t fetch, block, row; /* row: what is read there; PL_IR_NONE: not chosen yet */
-    uint32_t next; /* of the same fetch, plus one; when they are in order the one before it on every
-                      path, plus one */
+    uint32_t fetch, block, row; /* row: the register loaded there; PL_IR_NONE: not chosen yet */
+    uint32_t next; /* next site of the same load, plus one; once sorted, the nearest dominating
+                      site, plus one */
 } load_site;
 
-/* A block that needs a fetch: its place in a walk over the dominator tree, and the home from which
- * it has it. */
+/* A block that needs a constant load: its dominator-tree preorder number, and the site that
+ * provides it. */
 typedef struct load_request {
     uint32_t pre, home;
 } load_request;
 
-/* A loop, by its header. */
+/* Properties of a loop, by header. */
 typedef struct loop_shape {
-    uint32_t insns, loads; /* machine instructions and loads from global memory of an iteration;
-                              both where it holds no other loop */
-    uint32_t variables, fetches; /* that it needs; where there are so many loads that it matters */
-    /* There are loops in it; loads make up so much of it that it keeps its fetches. */
+    uint32_t insns, loads;       /* machine instructions and global loads of an iteration; both for
+                                    innermost loops only */
+    uint32_t variables, fetches; /* variables and constant loads that it needs; counted only if the
+                                    share of loads is high */
+    /* It has nested loops; its share of loads is so high that its constant loads stay in it. */
     bool outer, busy;
-    /* Lanes may do different things in it: it has several blocks, or guarded accesses. */
+    /* Lanes may diverge in it: it has several blocks, or predicated accesses. */
     bool parts;
 } loop_shape;
 
 typedef struct placement {
     pl_ir *x;
-    uint32_t *of; /* by row: fetch that writes it, plus one */
+    uint32_t *of; /* by row: the constant load that writes it, plus one */
     struct {
         constant_load *at;
         size_t n, cap;
@@ -65,17 +65,17 @@ typedef struct placement {
         load_request *at;
         size_t n, cap;
     } requests;
-    loop_shape *loop_shapes;   /* by block: of the headers of loops */
+    loop_shape *loop_shapes;   /* by block: for loop headers */
     uint32_t *available_since; /* by block: the latest block B such that loads placed above B are
                         not available here on every path */
-    uint32_t *seen;            /* by row and by fetch: the last loop that touched it, plus one */
+    uint32_t *seen;            /* by row and by load: the last loop that accessed it, plus one */
     uint32_t block;
-    pl_liveness liveness;    /* as long as nothing has changed */
-    bool has_high_pressure;  /* is there a place where registers are scarce? */
-    bool must_spill;         /* and are there more values than a thread may have registers? */
-    uint8_t *high_pressure;  /* by block: it is one */
-    uint32_t *sinkable_from; /* by block: what is fetched before this block would be kept where
-                       registers are scarce on some path to it */
+    pl_liveness liveness;    /* valid until code changes */
+    bool has_high_pressure;  /* register pressure is high somewhere */
+    bool must_spill;         /* and exceeds the registers that a thread may have */
+    uint8_t *high_pressure;  /* by block: register pressure is high in it */
+    uint32_t *sinkable_from; /* by block: a load placed before that block would be live at high
+                                register pressure on some path to this one */
 } placement;
 
 typedef struct operand_walk {
@@ -84,9 +84,9 @@ typedef struct operand_walk {
 } operand_walk;
 
 /* place_constant_loads.c */
-/* Where a fetch that block b needs goes: in the preheader of an innermost loop. A loop that holds
- * others keeps its fetches, and so does one with so many loads. What stands before one may be in
- * another. */
+/* The block where a constant load for block b is placed: the preheader if its loop is innermost.
+ * Loops with nested loops keep their constant loads, and so do loops with a high share of loads. A
+ * preheader may be in another loop. */
 uint32_t pl_place_in_front(const placement *p, uint32_t b);
 
 /* place_in_bodies.c */

@@ -1,13 +1,14 @@
-/* place_in_bodies.c - constant loads of predicated bodies, and the window of shared memory. */
+/* place_in_bodies.c - constant loads of predicated bodies, and the shared memory window. */
 #include "compiler/opt/place_constant_loads.h"
 
 #include <string.h>
 
-/* ---- guarded bodies, and the window of shared memory ---- */
+/* ---- predicated bodies, and the shared memory window ---- */
 
 typedef struct window_use {
     const pl_ir *x;
-    bool any, address; /* it names a place in the window; as an address and not in a sum */
+    bool any, address; /* it refers to an address in the window; as the address of an access and not
+                          in a sum */
 } window_use;
 
 static window_use window_of(const pl_ir *x, pl_insn *i)
@@ -23,24 +24,24 @@ static window_use window_of(const pl_ir *x, pl_insn *i)
     return w;
 }
 
-/* A block that has fetched something for all it dominates. */
+/* A block that has loaded a value for all blocks that it dominates. */
 typedef struct load_source {
-    uint32_t block, next; /* next: the one before it, plus one */
+    uint32_t block, next; /* next: the preceding source, plus one */
 } load_source;
 
-/* What is known of a fetch while blocks are walked from the entry on. */
+/* State of a constant load while blocks are visited in dominator-tree order. */
 typedef struct load_state {
-    /* The last part of a block where all lanes read it, and the first place there. */
+    /* The last part of a block where all lanes read it, and the position of the first read. */
     uint32_t part, at;
     uint32_t source; /* the nearest source, plus one */
-    /* The last part where a body needed it; the body that has it with all lanes. */
+    /* The last part where a body needed it; the body for which it is loaded in all lanes. */
     uint32_t body_part, full_part;
-    uint32_t body_id, row; /* the last body that has fetched it itself, and the register there */
+    uint32_t body_id, row; /* last body that loads it by itself, and the register there */
 } load_state;
 
 typedef struct predicated_bodies {
     placement *p;
-    load_state *of; /* by fetch; after the last one: the window */
+    load_state *of; /* by load; after the last one: the window */
     struct {
         load_source *at;
         size_t n, cap;
@@ -48,17 +49,17 @@ typedef struct predicated_bodies {
     struct {
         uint32_t *at;
         size_t n, cap;
-    } read; /* fetches that the part at work has for all lanes */
+    } read; /* values loaded for all lanes in the current part */
     pl_insn *i;
     uint32_t block, at;
-    uint32_t load_block;   /* what all lanes need of the bank in this block is fetched there: in the
-                         preheader of an innermost loop, or in the block itself */
-    uint32_t window_block; /* and the window is made there: before all loops */
-    uint32_t *divergent_before; /* by block: the last block before it, plus one, that is in a
-                         loop that it is not in, with lanes that do different things */
-    bool window_by_address; /* an access of all lanes names a place in the window by its address */
-    uint32_t part_id;       /* parts of blocks so far: where some lanes end, another begins */
-    uint32_t body_id;       /* guarded bodies so far */
+    uint32_t load_block;   /* where constant-bank words are loaded for all lanes of this block: the
+                              preheader of an innermost loop, or the block itself */
+    uint32_t window_block; /* likewise for the window address: before all loops */
+    uint32_t *divergent_before; /* by block: the last dominating block, plus one, in a loop that
+                                   does not contain this block and has divergent lanes */
+    bool window_by_address;     /* an unpredicated access uses a window address directly */
+    uint32_t part_id; /* number of the current part: a new one starts where some lanes exit */
+    uint32_t body_id; /* number of the current predicated body */
 } predicated_bodies;
 
 static load_state *window_known(const predicated_bodies *g)
@@ -66,7 +67,7 @@ static load_state *window_known(const predicated_bodies *g)
     return &g->of[g->p->loads.n];
 }
 
-/* Where all lanes get it that need it in this block. */
+/* The block where the value is loaded for all lanes of this block. */
 static uint32_t load_block_of(const predicated_bodies *g, const load_state *k)
 {
     return k == window_known(g) ? g->window_block : g->load_block;
@@ -93,8 +94,9 @@ static void read_by_all(predicated_bodies *g, uint32_t n)
     *pl_push(g->p->x->tmp, &g->read) = n;
 }
 
-/* Does the body at work fetch for itself? A uniform register has what it has for all lanes: loops
- * have one before it, and the first body shares one with what follows it in its block. */
+/* True if the current body must load the value by itself. A uniform register is loaded for all
+ * lanes: in the preheader of a loop, and the first body shares it with the unpredicated code after
+ * it in its block. */
 static bool needs_own_load(predicated_bodies *g, uint32_t n, bool uniform)
 {
     load_state *k = &g->of[n];
@@ -111,8 +113,8 @@ static bool needs_own_load(predicated_bodies *g, uint32_t n, bool uniform)
     return false;
 }
 
-/* A place under the guard of the body at work: in the preheader of the loop where that does not
- * change the guard. */
+/* The insertion point for an instruction with the predicate of the current body: the loop preheader
+ * if the predicate is not changed in between. */
 static pl_insn *insert_predicated(const predicated_bodies *g, uint32_t front)
 {
     pl_ir *x = g->p->x;
@@ -182,7 +184,7 @@ static void window_in_body(predicated_bodies *g, bool address)
     i->flags |= g->i->flags & PL_IF_GUARD_NEG;
 }
 
-/* True if its uniform register has been given up in a loop since. */
+/* True if its uniform register has been released in an intervening loop. */
 static bool was_evicted(const predicated_bodies *g, const load_state *k)
 {
     const pl_ir_block *b = g->p->x->blocks.at;
@@ -190,8 +192,8 @@ static bool was_evicted(const predicated_bodies *g, const load_state *k)
                                                 b[g->divergent_before[g->block] - 1].dom_pre;
 }
 
-/* Where a guarded body fetches for itself, and where the window is made: in these instructions of
- * the block at work. */
+/* Places the loads of predicated bodies, and the computation of the window address, for these
+ * instructions of the current block. */
 static void visit_part(predicated_bodies *g, uint32_t from, uint32_t to)
 {
     pl_ir *x = g->p->x;
@@ -209,7 +211,7 @@ static void visit_part(predicated_bodies *g, uint32_t from, uint32_t to)
         if (x->f->entry && w.any) read_by_all(g, window);
         g->window_by_address |= w.address;
     }
-    const pl_insn *last = NULL; /* of a body that may go on */
+    const pl_insn *last = NULL; /* the last instruction of a body that may continue */
     for (g->at = from; g->at < to; g->at++) {
         g->i = &b->code.at[g->at];
         if (g->i->form == PL_IR_DEAD) continue;

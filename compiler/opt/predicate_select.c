@@ -1,17 +1,17 @@
-/* predicate_select.c - a selection between a register and what is computed for it alone becomes a
- * predicated computation.
+/* predicate_select.c - predication of selects: a select between a register and a value computed
+ * only for it becomes a predicated computation.
  *
- * `add t, a, b; selp d, t, y, p` is `mov d, y; @p add d, a, b`; the copy goes if y is dead
- * afterwards. ptxas 13.0 does so then, and keeps the SEL if y lives on or is a constant (its output
- * for sm_90, 2026-11). A load is such a computation too, where nothing is written in between. Of
- * two, the later one waits for the other and for the predicate.
+ * `add t, a, b; selp d, t, y, p` becomes `mov d, y; @p add d, a, b`; the copy is removed if y is
+ * dead afterwards. ptxas 13.0 does so then, and keeps the SEL if y remains live or is a constant
+ * (its output for sm_90, 2026-11). A load is such a computation too, if memory is not written in
+ * between. Of two computations, the later one waits for the other and for the predicate.
  *
- * A sum that counts, `selp s, 1, 0, p; add d, n, s`, is `add d, n, 1; @!p mov d, n`, with other
- * numbers too. */
+ * A counting sum, `selp s, 1, 0, p; add d, n, s`, becomes `add d, n, 1; @!p mov d, n`, also for
+ * other constants. */
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
-/* What one machine instruction computes. */
+/* True if it is a single machine instruction. */
 static bool simple(const pl_insn *w)
 {
     static const uint16_t mnem[] = {
@@ -23,7 +23,7 @@ static bool simple(const pl_insn *w)
         pl_type_bits(pl_insn_type(w)) != 32 || w->latency_class == C_free)
         return false;
     if ((pl_insn_mnem(w) == M_neg || pl_insn_mnem(w) == M_abs) &&
-        pl_type_kind(pl_insn_type(w)) == 'f') /* a modifier of SEL */
+        pl_type_kind(pl_insn_type(w)) == 'f') /* SEL has it as a modifier */
         return false;
     const bool to_float =
         w->latency_class == C_cvt_f2i && pl_type_kind(pl_insn_type(w)) == 'f'; /* I2F */
@@ -36,7 +36,7 @@ static bool simple(const pl_insn *w)
 }
 
 typedef struct count {
-    /* Reads of row are counted, and become reads of `to` unless that is PL_IR_NONE. */
+    /* Counts reads and writes of row, and renames the reads to `to` unless that is PL_IR_NONE. */
     uint32_t row, to;
     uint32_t reads, writes;
 } count;
@@ -51,7 +51,7 @@ static void visit(count *c, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* Reads and writes of the row by instructions of a block from `from` on and before `to`. */
+/* Counts reads and writes of the row by instructions `from` to `to` - 1 of a block. */
 static count among(pl_ir *x, uint32_t block, size_t from, size_t to, uint32_t row)
 {
     count c = {row, PL_IR_NONE, 0, 0};
@@ -68,7 +68,8 @@ static bool single_row(const pl_ir *x, uint32_t row)
            !x->regs[row].precolored;
 }
 
-/* A load of one word or less that only what writes memory, or orders it, holds in its place. */
+/* True for a load of at most one word that may move past any instruction that neither writes nor
+ * orders memory. */
 static bool is_load(const pl_insn *w)
 {
     return w->form != PL_IR_DEAD && pl_insn_mnem(w) == M_ld && w->guard == PL_PT &&
@@ -87,8 +88,8 @@ static bool writes_between(const pl_ir *x, uint32_t block, size_t from, size_t t
     return any;
 }
 
-/* The instruction that computes the row for the one at `at` alone, when it may as well stand there.
- */
+/* The instruction that computes the row only for the instruction at `at`, if it may move there;
+ * else NULL. */
 static pl_insn *computed(pl_ir *x, uint32_t block, size_t at, uint32_t row)
 {
     const pl_ir_reg *r = &x->regs[row];
@@ -110,7 +111,7 @@ static pl_insn *computed(pl_ir *x, uint32_t block, size_t at, uint32_t row)
     return w;
 }
 
-/* Where a register is read: in this block only, if any, and there up to this position. */
+/* The uses of a register: the only block with uses, and the position of the last one there. */
 typedef struct readers {
     uint32_t block, last;
     bool several;
@@ -131,7 +132,7 @@ static void note_read(reading *n, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* A value that nothing needs after position `at`. */
+/* True for a value that is dead after position `at`. */
 static bool has_single_use(const pl_ir *x, const reading *n, uint32_t block, size_t at,
                            uint32_t row)
 {
@@ -143,14 +144,15 @@ static bool has_single_use(const pl_ir *x, const reading *n, uint32_t block, siz
            k->last <= at;
 }
 
-/* True if both are loads, the second one after the first. */
+/* True if the first operand is loaded, and the second one is loaded after it or not loaded. */
 static bool two_loads(pl_ir *x, uint32_t block, size_t at, uint32_t a, uint32_t b)
 {
     const pl_insn *first = computed(x, block, at, a), *second = computed(x, block, at, b);
     return first && second && is_load(first) && (!is_load(second) || second > first);
 }
 
-/* Does the selection change its sign? A copy of it would not come for nothing. */
+/* True for a sign or absolute value that the select folds as a modifier: a copy of it would not be
+ * free. */
 static bool signed_on_the_way(const pl_ir *x, uint32_t row)
 {
     const pl_insn *w = x->regs[row].ndefs == 1 ? pl_ir_writer(x, row) : NULL;
@@ -158,7 +160,8 @@ static bool signed_on_the_way(const pl_ir *x, uint32_t row)
            (pl_insn_mnem(w) == M_neg || pl_insn_mnem(w) == M_abs);
 }
 
-/* True: something has changed. */
+/* Predicates the computation of an operand of the select at `at`. Returns true if the code has
+ * changed. */
 static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
 {
     pl_insn *i = &x->blocks.at[block].code.at[at];
@@ -176,7 +179,7 @@ static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
         pl_insn r = *w, copy = *i, back = *i;
         count old = {i->op[0], PL_IR_NONE, 0, 0};
         PL_FOR_EACH_USE(x->p, &r, o) visit(&old, o.row, o.rows, o.use);
-        /* what it computes with may be the value that the result replaces */
+        /* it may read the value that the result replaces */
         uint32_t to = other != i->op[0] && old.reads ? pl_ir_new(x, 1) : i->op[0];
         count c = {other, to, 0, 0};
         r.guard = i->op[3];
@@ -213,7 +216,8 @@ bool pl_select_counts_pred(const pl_ir *x, const pl_insn *s)
            pl_ir_constant_value(x, s->op[1], &v) && pl_ir_constant_value(x, s->op[2], &v);
 }
 
-/* True: the sum at `at` has become two. */
+/* Turns a counting sum into a sum and a predicated instruction. Returns true if the code has
+ * changed. */
 static bool count_by(pl_ir *x, reading *n, uint32_t block, size_t at)
 {
     pl_insn *i = &x->blocks.at[block].code.at[at];
@@ -265,7 +269,7 @@ bool pl_pass_predicate_selects(pl_ir *x)
     for (uint32_t b = 0; b < x->blocks.n; b++)
         if (x->blocks.at[b].rpo_index != PL_IR_NONE)
             for (size_t at = x->blocks.at[b].code.n;
-                 at-- > 0 && pl_ir_ok(x);) /* backwards: what stands before it keeps its place */
+                 at-- > 0 && pl_ir_ok(x);) /* backwards, so that earlier positions remain valid */
                 any |= choose(x, &n, b, at) || count_by(x, &n, b, at);
     if (!any) pl_ir_preserve_all(x);
     pl_ir_sweep(x);

@@ -1,24 +1,24 @@
-/* shared_base_reassoc.c - reassociation of shared memory addresses: variables are addressed from
- * one base.
+/* shared_base_reassoc.c - reassociation of shared memory addresses: variables are addressed from a
+ * common base.
  *
- * The address of an element is the start of its variable and an offset that the variables of a
- * kernel often have in common: rows of two tiles, say. Where it is only used in accesses, the
- * distance of the variable from the start of the block's memory goes into the access. Equal offsets
- * become one register (pl_pass_gvn), as in the code of ptxas 13.0. */
+ * The address of an element is the start of its variable plus an offset, which the variables of a
+ * kernel often have in common, for example rows of two tiles. If the address is used only in
+ * accesses, the displacement of the variable from the start of the block's shared memory moves into
+ * the access. Equal offsets become one register (pl_pass_gvn), as in the code of ptxas 13.0. */
 #include "compiler/passes.h"
 
-/* What an access can hold; the rest of 24 bits is for variables. */
+/* The part of the 24-bit offset available to accesses; the rest is for variables. */
 enum { MOST_OFFSET = 1 << 22 };
 
 typedef struct base_reassoc {
     pl_ir *x;
-    uint32_t *relocatable_uses; /* by row: readers that do not mind where it counts from */
-    int64_t *offset;            /* by row: what its value lacks now */
-    /* Row that holds the start of the block's memory, PL_IR_NONE: not looked for yet. */
+    uint32_t *relocatable_uses; /* by row: uses for which the base can be changed */
+    int64_t *offset;            /* by row: the displacement to add to its value */
+    /* Row that holds the start of the block's shared memory, PL_IR_NONE: not yet known. */
     uint32_t start;
 } base_reassoc;
 
-/* True if the row is the address of a variable. */
+/* The frame initialiser of a variable's address, NULL if the row does not hold one. */
 static const pl_frame_init *variable(const pl_ir *x, uint32_t row)
 {
     if (row >= x->f->rows || x->kind.at[row] != PL_REG_PRESET) return NULL;
@@ -26,7 +26,7 @@ static const pl_frame_init *variable(const pl_ir *x, uint32_t row)
     return i->reloc == PL_RELOC_SHARED && i->width == 32 && !i->sreg ? i : NULL;
 }
 
-/* The operand of an access to shared memory that is its address, 0: it is none. */
+/* The address operand of a shared memory access, plus one; 0: none. */
 static unsigned address_of(const pl_insn *i)
 {
     if (i->form == PL_IR_DEAD || !(i->flags & PL_IF_MEM) || i->sel[PL_M_SPACE] != PL_SP_SHARED ||
@@ -35,8 +35,8 @@ static unsigned address_of(const pl_insn *i)
     return pl_insn_address(i);
 }
 
-/* Operands that are summands of its result, which is a value: the first and how many, 0: it is no
- * sum. */
+/* For a sum whose result is a value: the number of operands that are summands; *first is the first
+ * of them. 0: it is not a sum. */
 static unsigned summands(const pl_ir *x, const pl_insn *i, unsigned *first)
 {
     uint16_t m = pl_insn_mnem(i);
@@ -77,7 +77,7 @@ static void rebase(base_reassoc *b, pl_insn *i)
     }
 }
 
-/* The row that holds the start of the block's memory, in this kernel or a new one. */
+/* The row that holds the start of the block's shared memory; created if needed. */
 static uint32_t start_of_memory(pl_ir *x)
 {
     pl_prog_func *f = x->f;

@@ -1,12 +1,12 @@
 /* split_webs.c - renaming of webs: each unrelated value of a register gets a register of its own.
  *
- * A web is a set of writes that some read cannot tell apart: they are joined (union-find), and
- * every web but one gets a new register. The writes that reach the start of a block are found as
- * for SSA form. At a join of several there is a phi (Cytron and others, "Efficiently Computing
- * Static Single Assignment Form and the Control Dependence Graph", 1991); elsewhere it is the
- * nearest one above in the dominator tree. There is none where the variable is not live. A
- * predicated write keeps the value of other lanes, so it reads too. Hand-written PTX and unrolled
- * loop bodies profit: a register with one write is a value for the other passes. */
+ * A web is a set of writes that reach common reads: they are joined (union-find), and every web but
+ * one gets a new register. The writes that reach the start of a block are found as for SSA form. At
+ * a join of several there is a phi (Cytron and others, "Efficiently Computing Static Single
+ * Assignment Form and the Control Dependence Graph", 1991); elsewhere the nearest definition above
+ * in the dominator tree reaches. There is no phi where the variable is not live. A predicated write
+ * preserves the value in other lanes, so it reads too. Hand-written PTX and unrolled loop bodies
+ * benefit: for the other passes, a register with one write is a value. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,32 +16,32 @@
 
 typedef struct variable {
     uint32_t row, rows; /* or the number of a predicate */
-    /* Its writes: nodes first .. first + n; the first one is "before the function". */
+    /* Its writes: nodes first .. first + n; the first one is the value at function entry. */
     uint32_t first, n;
-    uint32_t accesses;   /* the blocks that touch it: a list, plus one */
-    bool pred, mixed;    /* mixed: seen with different widths */
-    bool crosses_blocks; /* a block reads what comes from another */
+    uint32_t accesses;   /* the blocks that access it: a list, plus one */
+    bool pred, mixed;    /* mixed: accessed with different widths */
+    bool crosses_blocks; /* a block reads a value from another block */
 } variable;
 
-/* A block touches a variable. */
+/* The accesses of a block to a variable. */
 typedef struct block_access {
-    uint32_t block, node; /* node: what is there when the block starts */
-    uint32_t last;        /* its last write, PL_IR_NONE */
-    uint32_t next;        /* of the same variable, plus one */
-    bool reads_first;     /* before it writes */
+    uint32_t block, node; /* node: the value at the start of the block */
+    uint32_t last;        /* its last write, PL_IR_NONE: none */
+    uint32_t next;        /* next access to the same variable, plus one */
+    bool reads_first;     /* it reads before it writes */
 } block_access;
 
-/* A block that writes the variable at work, or a phi. */
+/* A block that writes the current variable, or has a phi of it. */
 typedef struct phi_site {
     uint32_t block, pre;
-    uint32_t dom_parent; /* the nearest one above it, plus one */
+    uint32_t dom_parent; /* the nearest site above it in the dominator tree, plus one */
 } phi_site;
 
 typedef struct frontier {
     uint32_t block, next; /* next: plus one */
 } frontier;
 
-/* An instruction. */
+/* The position of an instruction. */
 typedef struct access_point {
     uint32_t block, insn_index;
 } access_point;
@@ -51,41 +51,42 @@ typedef struct webs {
     struct {
         access_point *at;
         size_t n, cap;
-    } points;          /* instructions that touch what may be a variable */
-    bool accesses_any; /* does the one that is surveyed? */
+    } points;          /* instructions that access a candidate variable */
+    bool accesses_any; /* the instruction being collected does */
     uint32_t *of[2];   /* by row, by predicate: variable, plus one */
     struct {
         variable *at;
         size_t n, cap;
     } v;
-    uint32_t bits; /* writes of all variables */
+    uint32_t bits; /* number of writes of all variables */
     struct {
         uint32_t *at;
         size_t n, cap;
-    } up; /* union-find over nodes: writes, then what stands for several of them */
+    } up; /* union-find over nodes: writes, then nodes for values at block starts and phis */
     struct {
         block_access *at;
         size_t n, cap;
     } accesses;
     uint32_t *row;      /* by write that represents a web: its row */
-    uint32_t *reaching; /* by variable: node that reaches this point in the block; */
-    uint32_t *in;       /* if this is the block, plus one; */
-    uint32_t *access;   /* and its touch, plus one */
+    uint32_t *reaching; /* by variable: node that reaches the current point, valid if `in` is the
+                           current block */
+    uint32_t *in;       /* by variable: last block that accessed it, plus one */
+    uint32_t *access;   /* by variable: its access in that block, plus one */
     uint32_t *seen;     /* by variable: writes numbered so far */
-    uint32_t naccesses; /* touches met so far */
+    uint32_t naccesses; /* accesses visited so far */
     uint32_t block;
     bool renaming, guarded;
-    /* blocks where the dominance of a block ends: lists, plus one */
+    /* dominance frontiers by block: lists, plus one */
     uint32_t *frontier;
     struct {
         frontier *at;
         size_t n, cap;
     } frontiers;
-    pl_live_spans sets; /* of variables */
-    /* By variable: first of its intervals in `spans`, numbers of those of the sets. */
+    pl_live_spans sets; /* liveness of variables */
+    /* By variable: its first interval in `spans`; `spans` holds indices into those of the sets. */
     uint32_t *span, *spans;
-    /* by block, for the variable at work: its number plus one where it is touched, where there is a
-     * phi; the touch, the node */
+    /* by block: the variable, plus one, for which the block has an access, has a phi; that access,
+     * that phi's node */
     uint32_t *has_access, *has_phi, *accessed, *phi;
     struct {
         phi_site *at;
@@ -94,7 +95,7 @@ typedef struct webs {
     struct {
         uint32_t *at;
         size_t n, cap;
-    } work, live_phis; /* blocks; phis that are read */
+    } work, live_phis; /* blocks; phis that are used */
     bool *is_live_phi; /* by block */
 } webs;
 
@@ -122,7 +123,7 @@ static uint32_t new_node(webs *w)
     return k;
 }
 
-/* Finds the variables: rows with several writes, always used with the same width. */
+/* Finds the variables: rows with several writes that are always accessed with the same width. */
 static inline void collect_accesses(webs *w, uint32_t *row, unsigned rows, unsigned use)
 {
     bool pred = (use & PL_USE_PRED) != 0;
@@ -130,7 +131,7 @@ static inline void collect_accesses(webs *w, uint32_t *row, unsigned rows, unsig
     const pl_ir_reg *info = pred ? x->preds : x->regs;
     unsigned n = pred ? 1 : rows;
     uint32_t have = w->of[pred][*row];
-    if (!have && info[*row].ndefs < 2) /* nearly all */
+    if (!have && info[*row].ndefs < 2) /* most rows */
         return;
     bool eligible = true;
     w->accesses_any = true;
@@ -158,8 +159,8 @@ static inline void collect_accesses(webs *w, uint32_t *row, unsigned rows, unsig
     v->n += (use & PL_USE_WRITE) != 0;
 }
 
-/* What reaches this point in the block. The first access of a block asks what is there when it
- * starts: a node of its own. */
+/* The node that reaches this point in the block. If the first access of a block is a read, a new
+ * node represents the value at the block's start. */
 static uint32_t reaching_def(webs *w, uint32_t index, bool reads)
 {
     if (w->in[index] == w->block + 1) return w->reaching[index];
@@ -179,7 +180,7 @@ static uint32_t reaching_def(webs *w, uint32_t index, bool reads)
 static void step_variable(webs *w, uint32_t index, uint32_t *row, unsigned use, bool write)
 {
     if (w->v.at[index].mixed || w->v.at[index].row != *row) return;
-    bool keeps = write && (w->guarded || (use & PL_USE_READ)); /* reads what was there */
+    bool keeps = write && (w->guarded || (use & PL_USE_READ)); /* the previous value matters */
     uint32_t node = reaching_def(w, index, !write || keeps);
     if (write) {
         uint32_t def = w->v.at[index].first + ++w->seen[index];
@@ -209,8 +210,8 @@ static void step_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     step(ctx, row, use, true);
 }
 
-/* Reads before writes within an instruction. Each operand is one or the other, so it is renamed
- * once. */
+/* Visits reads before writes within an instruction. Each operand is one or the other, so it is
+ * renamed once. */
 static void rename_block(webs *w, bool renaming)
 {
     pl_ir *x = w->x;
@@ -228,8 +229,8 @@ static void rename_block(webs *w, bool renaming)
 
 /* ---- across blocks ---- */
 
-/* For every block those where its dominance ends: they follow it, and something else too (Cooper,
- * Harvey and Kennedy). False: too many. */
+/* Computes dominance frontiers: for every block, the blocks where its dominance ends (Cooper,
+ * Harvey and Kennedy). False: they are too large. */
 static bool find_frontiers(webs *w)
 {
     enum { MOST = 1 << 20, MOST_EACH = 64 };
@@ -296,7 +297,7 @@ static bool is_accessed(const webs *w, uint32_t index, uint32_t block)
     return w->has_access[block] == index + 1;
 }
 
-/* The block's last write, PL_IR_NONE. */
+/* The block's last write, PL_IR_NONE: none. */
 static uint32_t written(const webs *w, uint32_t index, uint32_t block)
 {
     return is_accessed(w, index, block) ? w->accesses.at[w->accessed[block]].last : PL_IR_NONE;
@@ -318,7 +319,8 @@ static bool is_live_in(const webs *w, uint32_t index, uint32_t block)
     return low < all && w->sets.spans.at[w->spans[low]].first <= block;
 }
 
-/* Where the variable is written, and its phis; each with the nearest one above it. */
+/* Finds the sites of a variable, its writes and phis; each is linked to the nearest one above
+ * it. */
 static void find_sites(webs *w, uint32_t index)
 {
     pl_ir *x = w->x;
@@ -342,7 +344,7 @@ static void find_sites(webs *w, uint32_t index)
         }
     if (w->sites.n > 1) qsort(w->sites.at, w->sites.n, sizeof *w->sites.at, in_tree_order);
     for (uint32_t k = 1; k < w->sites.n; k++) {
-        uint32_t up = k; /* plus one: the one before */
+        uint32_t up = k; /* index of the site above, plus one */
         while (up && !nearest_phi(x, &w->sites.at[up - 1], w->sites.at[k].block))
             up = w->sites.at[up - 1].dom_parent;
         w->sites.at[k].dom_parent = up;
@@ -358,11 +360,11 @@ static uint32_t mark_live_phi(webs *w, uint32_t block)
     return w->phi[block];
 }
 
-/* What reaches the end of a block. */
+/* The node that reaches the end of a block. */
 static uint32_t at_end(webs *w, uint32_t index, uint32_t block)
 {
     uint32_t low = 0, high = (uint32_t)w->sites.n, pre = w->x->blocks.at[block].dom_pre;
-    while (low < high) { /* the last one that does not come after it in the tree's order */
+    while (low < high) { /* the last site not after it in tree order */
         uint32_t middle = low + (high - low) / 2;
         if (w->sites.at[middle].pre <= pre)
             low = middle + 1;
@@ -385,7 +387,7 @@ static uint32_t at_start(webs *w, uint32_t index, uint32_t block)
                                                     : at_end(w, index, b->idom);
 }
 
-/* Joins what a block reads at its start with the writes that reach it. */
+/* Joins the value that a block reads at its start with the writes that reach it. */
 static void connect(webs *w, uint32_t index)
 {
     const pl_ir *x = w->x;
@@ -439,7 +441,7 @@ bool pl_pass_split_webs(pl_ir *x)
     for (uint32_t k = 0; k < w.bits; k++) new_node(&w);
     if (!pl_ir_ok(x)) return false;
     rename_block(&w, false);
-    if (!find_frontiers(&w)) /* such a function keeps its registers */
+    if (!find_frontiers(&w)) /* the function is left unchanged */
         return pl_ir_ok(x);
     if (!find_lives(&w)) return false;
     for (uint32_t k = 0; k < w.v.n && pl_ir_ok(x); k++)

@@ -1,24 +1,25 @@
-/* sroa.c - scalar replacement of aggregates (SROA): small arrays in local memory live in registers.
+/* sroa.c - scalar replacement of aggregates (SROA): promotes small arrays in local memory to
+ * registers.
  *
- * ptxas 13.0 takes the local variables of a function apart when all accesses to them have words of
- * 32 bits and nobody else gets an address in them. An access at a known place is a copy then; one
- * at a place that is computed asks for each place where it may be:
+ * ptxas 13.0 splits the local variables of a function if all accesses to them have 32-bit words and
+ * their addresses do not escape. An access at a known address becomes a copy; one at a computed
+ * address compares it with each address that it may have:
  *
- *     ld.local.u32 v, [a + 4 i]     ->   setp p0, 4 i == 0;  setp p1, 4 i == 4;  ...  @p0 mov v,
- *       a0;  @p1 mov v, a1;  ...
+ *     ld.local.u32 v, [a + 4 i]     ->   setp p0, 4 i == 0;  setp p1, 4 i == 4;  ...
+ *                                        @p0 mov v, a0;  @p1 mov v, a1;  ...
  *     st.local.u32 [a + 4 i], v     ->   the same compares;  @p0 mov a0, v;  @p1 mov a1, v;  ...
  *
- * It does so where that costs no more than sroa.max_percent of what the function costs anyhow. An
- * instruction counts times 16 for each loop around it. An access costs as many as there are places
- * for it: those of the array that its offset may reach, given what it is known to be a multiple of.
- * This holds also for an address that is known elsewhere, if it is one of several that a pointer
- * may hold. One access must compute its address from the array's start in its own block, and the
- * words must find room beside what is live.
+ * It does so if that costs at most sroa.max_percent of the cost of the function. An instruction
+ * counts times 16 for each loop around it. The cost of an access is the number of its candidate
+ * addresses: those in the array that its offset may reach, given its known divisor. This holds also
+ * for an address that is known elsewhere, if it is one of several that a pointer may hold. At least
+ * one access must compute its address from the array's start in its own block, and the words must
+ * fit the registers in addition to the live values.
  *
- * Measured with some 800 kernels made for it (-O3, sm_90, 2026-11). What it may cost is exact to
- * one or two places, in loops and outside, whatever stands beside the accesses, if all else is
- * counted as ptxas does. With what is counted here, 0.99 separates those of 130 kernels better.
- * What may be live is a fit. */
+ * Measured with some 800 kernels made for it (-O3, sm_90, 2026-11). The cost limit is exact to one
+ * or two addresses, in loops and outside, whatever code surrounds the accesses, if all else is
+ * counted as ptxas does. With the costs used here, 0.99 separates those of 130 kernels better. The
+ * limit on live registers is a fit. */
 #include <string.h>
 
 #include "compiler/analysis/liveness.h"
@@ -26,36 +27,36 @@
 #include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
 
-/* Limits of the pass: bytes of the variables, multiples that are told apart, share of the
- * function's cost in hundredths, loops that count. */
+/* Limits of the pass: bytes of the variables, divisors that are distinguished, loop depth that
+ * counts; bytes of a word; words of an access. */
 enum { MOST_BYTES = 4096, MOST_MULTIPLE = 1 << 12, MOST_DEPTH = 6, WORD = 4, MOST_WORDS = 4 };
 
-/* Registers, the words included, that may be live at the end of a block: many where the function
- * costs no more than sroa.small_function. */
+/* Registers, the words included, that may be live at the end of a block: more if the cost of the
+ * function is at most sroa.small_function. */
 
-/* An address in the frame: `known` bytes from its start, plus an offset of so many bytes times
- * something. */
+/* An address in the frame: `known` bytes from its start, plus a variable offset that is divisible
+ * by `multiple`. */
 typedef struct frame_address {
-    bool in_frame;     /* it is one */
+    bool in_frame;     /* it is a frame address */
     bool has_offset;   /* it has an offset */
-    bool offset_ready; /* `row` is there */
+    bool offset_ready; /* `row` has been computed */
     bool is_phi_like;  /* it is one of several that a pointer may hold */
     int64_t known;
-    uint32_t multiple; /* 0: of everything, not known yet */
-    uint32_t row;      /* register of 32 bits that holds the offset */
+    uint32_t multiple; /* 0: not known yet, divisible by everything */
+    uint32_t row;      /* 32-bit register that holds the offset */
 } frame_address;
 
 typedef struct sroa {
     pl_ir *x;
-    int64_t bytes;     /* of the variables, at the start of the frame */
-    frame_address *at; /* by row, of those that were there */
+    int64_t bytes;     /* size of the variables, at the start of the frame */
+    frame_address *at; /* by row, for the rows that existed at the start */
     uint32_t rows;
-    uint32_t *low;            /* by row of 64-bit values: row that holds the lower half, plus one */
-    struct frame_word *word;  /* by word of the variables */
-    uint32_t reads;           /* addresses in the frame that an instruction reads */
-    bool has_constant_access; /* some access is at a known place */
+    uint32_t *low;             /* by row of 64-bit values: row of the lower half, plus one */
+    struct frame_word *word;   /* by word of the variables */
+    uint32_t reads;            /* number of frame addresses that the instruction reads */
+    bool has_constant_access;  /* some access is at a known address */
     uint32_t common_dominator; /* block that dominates all accesses */
-    bool writing;              /* note: stores, then loads */
+    bool writing;              /* note_access_words: stores first, then loads */
 } sroa;
 
 static bool integer64(const pl_insn *i)
@@ -68,8 +69,8 @@ static bool is_inside(const sroa *a, uint32_t row)
     return row < a->rows && a->at[row].in_frame;
 }
 
-/* Address plus or minus something, or a copy of one: the operand that is the address; 0: neither.
- * The other is *by, UINT32_MAX: none. */
+/* For an address plus or minus an operand, or a copy of an address: the operand that is the
+ * address; 0: neither. *by is the other operand, UINT32_MAX: none. */
 static unsigned derived_operand(const sroa *a, const pl_insn *i, uint32_t *by)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -85,8 +86,7 @@ static unsigned derived_operand(const sroa *a, const pl_insn *i, uint32_t *by)
     return first ? 1 : 2;
 }
 
-/* An access of whole words to local memory: the operand that is its address, plus one; 0: it is
- * none. */
+/* For an access of whole words to local memory: its address operand, plus one; otherwise 0. */
 static unsigned access_of(const sroa *a, const pl_insn *i)
 {
     const bool load = pl_insn_mnem(i) == M_ld, store = pl_insn_mnem(i) == M_st;
@@ -100,8 +100,8 @@ static unsigned access_of(const sroa *a, const pl_insn *i)
     return is_inside(a, i->op[address - 1]) ? address : 0;
 }
 
-/* An access at a known place that is not in the variables: formal parameters and arguments of calls
- * live after them. */
+/* True for an access at a known address outside of the variables: formal parameters and call
+ * arguments are placed after them. */
 static bool is_outside_variables(const sroa *a, const pl_insn *i)
 {
     const unsigned address =
@@ -113,7 +113,7 @@ static bool is_outside_variables(const sroa *a, const pl_insn *i)
     return !p->has_offset && p->known + i->imm >= a->bytes;
 }
 
-/* ---- what is known of addresses ---- */
+/* ---- analysis of addresses ---- */
 
 static uint32_t power_of_two_divisor(uint64_t n)
 {
@@ -126,7 +126,7 @@ static uint32_t min_multiple(uint32_t p, uint32_t q)
     return !p || (q && q < p) ? q : p;
 }
 
-/* The instruction that computes a value that is written once, without a guard. */
+/* The instruction that computes a value: the only, unpredicated write of the row; else NULL. */
 static const pl_insn *value_of(const pl_ir *x, uint32_t row)
 {
     if (row >= x->nregs_described || x->kind.at[row] != PL_REG_VIRTUAL || x->regs[row].ndefs != 1 ||
@@ -155,8 +155,9 @@ static uint32_t multiple_of(const pl_ir *x, uint32_t row)
     return scales(x, value_of(x, row), &n) ? power_of_two_divisor(n) : 1;
 }
 
-/* Consecutive copies separate what belongs to one value, so it is repeated until nothing changes.
- * False: an address is mixed with others. */
+/* Propagates addresses through copies and sums. The caller repeats this until nothing changes,
+ * since a chain of copies may require several walks. False: an address is written to a register of
+ * the function's interface, or to one that is not 64 bits wide. */
 static bool propagate_addresses(sroa *a, bool *changed)
 {
     pl_ir *x = a->x;
@@ -183,7 +184,7 @@ static bool propagate_addresses(sroa *a, bool *changed)
                                             : multiple_of(x, by);
                 to.has_offset = true;
             }
-            /* A pointer that moves: all in the register. */
+            /* a pointer with several writes: its whole value is in the offset register */
             if (x->regs[d].ndefs != 1 || i->guard != PL_PT) {
                 to.multiple = min_multiple(min_multiple(to.has_offset ? to.multiple : 0,
                                                         power_of_two_divisor((uint64_t)to.known)),
@@ -203,8 +204,8 @@ static bool propagate_addresses(sroa *a, bool *changed)
     return true;
 }
 
-/* Does everybody who reads an address in the variables make another of it, or access whole words?
- * And is every write of a row that holds one an address? */
+/* True if variables' addresses do not escape: each use derives another address or accesses whole
+ * words, and each write of a row that holds an address is an address. */
 static bool never_escapes(sroa *a)
 {
     pl_ir *x = a->x;
@@ -233,10 +234,10 @@ static bool never_escapes(sroa *a)
     return true;
 }
 
-/* ---- what it costs ---- */
+/* ---- cost ---- */
 
-/* Places in the variables that an access of so many bytes may mean: from the first on, at this
- * distance. */
+/* The candidate addresses of an access in the variables: the first one, their distance, and their
+ * number. */
 typedef struct index_range {
     int64_t first, step;
     uint32_t n;
@@ -252,20 +253,20 @@ static index_range index_range_of(const sroa *a, const pl_insn *i, unsigned addr
         return r;
     }
     r.first = ((at % r.step) + r.step) % r.step;
-    while (r.first % size && r.first < a->bytes) /* only where words may stand */
+    while (r.first % size && r.first < a->bytes) /* only addresses aligned to the access */
         r.first += p->multiple;
     if (r.first + size <= a->bytes) r.n = (uint32_t)((a->bytes - size - r.first) / r.step) + 1;
     return r;
 }
 
-/* True if the product is part of a sum. */
+/* True if the product is an operand of a sum. */
 static bool feeds_sum(const pl_ir *x, const pl_insn *i)
 {
     uint64_t by;
     return scales(x, i, &by) && x->regs[i->op[0]].nuses == 1;
 }
 
-/* What an instruction comes to; `paid`: by class of a subroutine: it is there. */
+/* The cost of an instruction. paid: by subroutine, true once its cost has been added to *once. */
 static uint32_t cost_of(const pl_ir *x, const pl_insn *i, bool *paid, double *once)
 {
     if (i->form == PL_IR_DEAD || pl_insn_is_free_copy(i) || i->latency_class == C_mov ||
@@ -285,15 +286,15 @@ static uint32_t cost_of(const pl_ir *x, const pl_insn *i, bool *paid, double *on
     return n + joins; /* a copy at each join */
 }
 
-/* Does an access at a known place say so where it stands? ptxas decides before it carries numbers
- * from block to block. */
+/* True if the address of an access is evidently constant at the access: ptxas decides before it
+ * propagates constants across blocks. */
 static bool is_visible_constant(const sroa *a, uint32_t row, uint32_t block)
 {
     const pl_ir *x = a->x;
     return x->kind.at[row] == PL_REG_PRESET ? !a->at[row].known : x->regs[row].def_block == block;
 }
 
-/* True if all words find registers besides what is live across blocks. */
+/* True if registers suffice for all words plus the values that are live across blocks. */
 static bool fits_registers(sroa *a, uint32_t registers)
 {
     pl_ir *x = a->x;
@@ -307,7 +308,7 @@ static bool fits_registers(sroa *a, uint32_t registers)
     return max + a->bytes / WORD <= registers;
 }
 
-/* True if registers for the arrays pay off. */
+/* True if promoting the arrays to registers is profitable. */
 static bool is_profitable(sroa *a)
 {
     const pl_ir *x = a->x;
@@ -324,7 +325,7 @@ static bool is_profitable(sroa *a)
             const unsigned address = access_of(a, i);
             if (!address || is_outside_variables(a, i)) continue;
             const index_range r = index_range_of(a, i, address);
-            if (!r.n) return false; /* beyond the variables: the access stays, and faults */
+            if (!r.n) return false; /* out of bounds: the access is kept, and faults */
             const frame_address *p = &a->at[i->op[address - 1]];
             const bool near =
                            !p->has_offset && is_visible_constant(a, i->op[address - 1], x->rpo[n]),
@@ -353,7 +354,7 @@ static pl_insn *later(sroa *a, uint32_t block, size_t at, uint32_t line, uint16_
     return i;
 }
 
-/* d = p op q in 32 bits, or d = p, before that position. */
+/* Inserts d = p op q in 32 bits, or d = p, before the position. */
 static pl_insn *compute(sroa *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
                         uint32_t d, uint32_t p, uint32_t q)
 {
@@ -383,8 +384,8 @@ static uint32_t truncated(sroa *a, uint32_t block, size_t at, uint32_t line, uin
     return d;
 }
 
-/* The row that holds the lower half of a 64-bit number, as it is before an instruction:
- * computed where the number is, in 32 bits. */
+/* The row of the lower half of a 64-bit number, as read before the instruction at `at`. It is
+ * computed in 32 bits where the number is defined. */
 static uint32_t low_half_of(sroa *a, uint32_t row, uint32_t block, size_t at, uint32_t line)
 {
     pl_ir *x = a->x;
@@ -412,7 +413,7 @@ static uint32_t low_half_of(sroa *a, uint32_t row, uint32_t block, size_t at, ui
     return d;
 }
 
-/* The register with the offset of an address that is written once. */
+/* The register with the offset of an address that has one write. */
 static uint32_t offset_register(sroa *a, uint32_t row)
 {
     pl_ir *x = a->x;
@@ -425,7 +426,7 @@ static uint32_t offset_register(sroa *a, uint32_t row)
     const bool was = a->at[i->op[from]].has_offset;
     uint64_t number;
     const bool sums = by != UINT32_MAX && !pl_ir_constant_value(x, by, &number);
-    /* Else it may be another one by the time it is asked for. */
+    /* otherwise the base may have changed by the time the offset is used */
     const bool once = value_of(x, i->op[from]) || !was;
     const uint32_t base = was ? offset_register(a, i->op[from]) : UINT32_MAX;
     if (sums) {
@@ -442,7 +443,7 @@ static uint32_t offset_register(sroa *a, uint32_t row)
     return p->row;
 }
 
-/* A pointer that is written in several places: so is its offset. */
+/* Updates the offset of a pointer with several writes at one of them. */
 static void rewrite_phi(sroa *a, uint32_t block, size_t at)
 {
     pl_ir *x = a->x;
@@ -486,8 +487,8 @@ static void rewrite_phi(sroa *a, uint32_t block, size_t at)
 
 /* ---- accesses ---- */
 
-/* A use of a word at a place in the function; `writes`: how many instructions write it, `early`:
- * one reads it that need not come after the only one that does. */
+/* A word of the variables. writes: number of instructions that write it; early: some read is not
+ * dominated by its only write. */
 typedef struct frame_word {
     uint32_t row; /* 0: not needed yet */
     uint32_t block, at, writes;
@@ -501,7 +502,8 @@ static uint32_t word_of(sroa *a, int64_t at)
     return w->row;
 }
 
-/* The accesses of a function, one after the other, first for writes, then for reads. */
+/* Records the words that an access may touch; called for all accesses first with `writing`, then
+ * without. */
 static void note_access_words(sroa *a, uint32_t block, size_t at, const pl_insn *i,
                               unsigned address)
 {
@@ -532,7 +534,7 @@ static void copy_guard(pl_insn *i, const pl_insn *of)
     i->flags |= of->flags & PL_IF_GUARD_NEG;
 }
 
-/* A predicate: the offset is this constant, and the access is to be done. */
+/* Emits a predicate: the offset equals this constant, and the access is executed. */
 static uint32_t asked(sroa *a, uint32_t block, size_t at, const pl_insn *access, uint32_t offset,
                       int64_t is)
 {
@@ -552,7 +554,7 @@ static uint32_t asked(sroa *a, uint32_t block, size_t at, const pl_insn *access,
     return p;
 }
 
-/* What is loaded from, or stored to, each place that it may be. */
+/* Replaces an access by copies from or to each candidate word. */
 static void replace_access(sroa *a, uint32_t block, size_t at)
 {
     pl_ir *x = a->x;
@@ -581,7 +583,7 @@ static void replace_access(sroa *a, uint32_t block, size_t at)
                            next = n ? 0 : word_of(a, r.first + (r.n > 1 ? r.step : 0) + WORD * k);
             pl_insn *c;
             if (data[k] == UINT32_MAX) continue;
-            /* A whole write: what was in the register before is not needed. */
+            /* an unconditional write: the previous content of the register is dead */
             if (choose && !store && !n) {
                 c = later(a, block, at, i.line, M_selp, 4, (pl_word[]){W_b32}, 1);
                 if (c) {
@@ -632,7 +634,7 @@ static void note_access(sroa *a, uint32_t block, size_t at)
     if (address && !is_outside_variables(a, i)) note_access_words(a, block, at, i, address);
 }
 
-/* Addresses in the frame, as far as they go. False: not worth going on, or out of memory. */
+/* Finds the addresses in the frame. False: not profitable, or out of memory. */
 static bool find_arrays(sroa *a)
 {
     pl_ir *x = a->x;
@@ -679,7 +681,7 @@ bool pl_pass_sroa(pl_ir *x)
     a.common_dominator = pl_ir_outside_loops(x, a.common_dominator);
     for (int64_t k = 0; k < bytes / WORD; k++) {
         const frame_word *w = &a.word[k];
-        if (w->early && w->writes < 2) /* what is written once must be so before who reads it */
+        if (w->early && w->writes < 2) /* the only write must dominate the reads */
             copy(&a, a.common_dominator, 0, 0, word_of(&a, k * WORD), pl_ir_constant(x, 0, 32));
     }
     for_each_insn(&a, rewrite_phi);

@@ -1,21 +1,21 @@
 /* uniform.c - uniform registers: values that are equal in all lanes and need no vector register.
  *
  * ptxas 13.0 for sm_90 (its output, 2026-11) loads parameters and sizes into uniform registers
- * (ULDC, S2UR) if every reader can name one. Integer, logic and floating-point arithmetic takes one
- * operand that is a uniform register, a word of the constant bank or a constant; memory accesses,
- * matrix instructions and the 64-bit addend of IMAD.WIDE take none. Constants at known addresses
- * are loaded so too. Two adjacent words are one load. Loop counters are in uniform registers
- * (UIADD3) as long as they are uniform. They are not where lanes leave the loop in different
- * iterations, nor where the counter is compared with a constant, or with a word that others read
- * from a uniform register. */
+ * (ULDC, S2UR) if every use can encode one. Integer, logic and floating-point arithmetic takes one
+ * operand that is a uniform register, a constant-bank word or a constant; memory accesses, matrix
+ * instructions and the 64-bit addend of IMAD.WIDE take none. Constants at known addresses are
+ * loaded in the same way. Two adjacent words are one load. Loop counters are in uniform registers
+ * (UIADD3) as long as they are uniform. They are not if lanes leave the loop in different
+ * iterations, nor if the counter is compared with a constant, or with a word that other
+ * instructions read from a uniform register. */
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 #include "compiler/analysis/divergence.h"
 
 enum { MAX_ITERATIONS = 16 };
 
-/* By mnemonic: 32-bit operands, 64-bit ones and those of type f64 may be uniform registers; the
- * uniform datapath has it. */
+/* By mnemonic: 32-bit operands, 64-bit operands, f64 operands may be uniform registers; the uniform
+ * datapath implements it. */
 enum { NARROW = 1, WIDE = 2, DOUBLES = 4, COMPUTES = 8 };
 static const uint8_t abilities[M_count] = {[M_add] = NARROW | WIDE | COMPUTES,
                                            [M_sub] = NARROW | WIDE | COMPUTES,
@@ -46,16 +46,16 @@ static const uint8_t abilities[M_count] = {[M_add] = NARROW | WIDE | COMPUTES,
 
 typedef struct uniform_analysis {
     pl_ir *x;
-    uint8_t *is_uniform; /* by row: it is fetched or computed without registers of a thread, as far
-                     as its readers take that */
-    bool *computed; /* by instruction, in the order of the walk: the uniform datapath could do it */
+    uint8_t *is_uniform; /* by row: it is loaded or computed without vector registers, as far as its
+                            uses permit */
+    bool *computed; /* by instruction, in visiting order: the uniform datapath could execute it */
     const pl_insn *i;
-    bool all, changed; /* every operand of the instruction is uniform; a row was refused */
-    bool converged; /* nothing was refused any more, and no reader chose between a variable and such
-                       a value */
+    bool all, changed; /* every operand of the instruction is uniform; a row was rejected */
+    bool converged; /* no further rows were rejected, and no use chose between a variable and such a
+                       value */
 } uniform_analysis;
 
-/* True if the 32-bit operand k, or the 64-bit one, may be a uniform register. */
+/* True if operand k may be a uniform register, depending on its width. */
 static bool accepts_uniform(const pl_insn *i, unsigned k)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -77,7 +77,7 @@ static bool is_fetch(const pl_ir *x, const pl_insn *i)
         (m != M_ld && m != M__ldc && m != M__s2r && m != M_mov))
         return false;
     if (x->regs[i->op[0]].precolored) return false;
-    if (m == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST) /* at a known place */
+    if (m == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST) /* at a known address */
         return i->op[1] != UINT32_MAX && x->regs[i->op[1]].kind == PL_REG_PRESET &&
                i->sel[PL_M_COUNT] == 1;
     if (m == M_ld)
@@ -86,7 +86,7 @@ static bool is_fetch(const pl_ir *x, const pl_insn *i)
     return m == M__ldc || pl_ir_special_register(x, i->op[1]) == W_ctaid;
 }
 
-/* The uniform datapath has integer arithmetic and logic. */
+/* True for the integer arithmetic and logic of the uniform datapath. */
 static bool computes(const pl_ir *x, const pl_insn *i)
 {
     if (i->form == PL_IR_DEAD || i->guard != PL_PT || !(abilities[pl_insn_mnem(i)] & COMPUTES))
@@ -126,7 +126,8 @@ static void reject(uniform_analysis *c, uint32_t row, unsigned rows)
     }
 }
 
-/* A reader that runs for each thread takes only some. */
+/* Rejects a row that an instruction of the vector datapath reads in a position that takes no
+ * uniform register. */
 static void read_by_thread(uniform_analysis *c, uint32_t *row, unsigned rows, unsigned use)
 {
     if ((use & PL_USE_PRED) || !c->is_uniform[*row]) return;
@@ -144,8 +145,8 @@ static void read_by_thread(uniform_analysis *c, uint32_t *row, unsigned rows, un
     if (!named) reject(c, *row, rows);
 }
 
-/* Of a variable and a value that others read too, the value is the operand that is no register: the
- * first such value; PL_IR_NONE: there is no choice. */
+/* For an instruction that reads a variable and a value with other uses, the value is the operand
+ * that is not a vector register. Returns the first such value; PL_IR_NONE: there is no choice. */
 static uint32_t preferred(const uniform_analysis *c, unsigned n)
 {
     uint32_t value = PL_IR_NONE;
@@ -160,7 +161,7 @@ static uint32_t preferred(const uniform_analysis *c, unsigned n)
     return variable ? value : PL_IR_NONE;
 }
 
-/* Only one operand of an instruction is no register. */
+/* At most one operand of an instruction is not a vector register. */
 static void share_pairs(uniform_analysis *c)
 {
     if (c->i->flags & PL_IF_MEM) return;
@@ -188,8 +189,8 @@ static void share_pairs(uniform_analysis *c)
     }
 }
 
-/* Where in the constant bank the word of 32 bits is that the instruction fetches, from the start of
- * parameters or constants on; UINT32_MAX: none. */
+/* The index of the 32-bit word that the instruction loads, relative to the start of parameters or
+ * constants; UINT32_MAX: none. */
 static uint32_t bank_word(const pl_ir *x, const pl_insn *i)
 {
     if (!is_fetch(x, i) || x->regs[i->op[0]].ndefs != 1 || pl_insn_mnem(i) != M_ld ||
@@ -206,18 +207,18 @@ static uint32_t bank_word(const pl_ir *x, const pl_insn *i)
 
 typedef struct wholes {
     const pl_insn *i;
-    /* By row: read by something that is neither guarded nor a division of integers. */
+    /* By row: it has a use that is neither predicated nor an integer division. */
     uint8_t *whole;
 } wholes;
 
-/* Two words side by side that a block fetches to registers of the same kind are one fetch of 64
- * bits (LDC.64, ULDC.64). They stay two if lanes end or go through a subroutine between them, or
- * only guarded instructions or divisions read one. */
+/* Merges loads of two adjacent words that a block loads into registers of the same kind into one
+ * 64-bit load (LDC.64, ULDC.64). They remain separate if lanes exit or call a subroutine between
+ * them, or if all uses of one are predicated instructions or divisions. */
 static bool pair_words(pl_ir *x)
 {
     enum { WORDS = PL_BANK_BYTES / 4 };
-    uint32_t *fetched = NULL; /* by word of the parameters, of the constants: stretch that has
-                                 fetched it; the same of uniform registers */
+    uint32_t *fetched = NULL; /* by word of the parameters, of the constants: region that has loaded
+                                 it; likewise for uniform registers */
     uint32_t stretch = 0;
     wholes w = {NULL, pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
     if (!w.whole) return false;
@@ -258,9 +259,9 @@ static void allow(uniform_analysis *c, uint32_t row)
     if (c->x->regs[row].width == 2) c->is_uniform[row + 1] = 1;
 }
 
-/* Variables that are the same in all lanes and written twice, by fetches and the uniform datapath:
- * where they begin and where a loop goes on. Until an operand or a reader says otherwise. (Where
- * ptxas unrolls a loop, guarded instructions count, too, which takes a register.) */
+/* Allows variables that are uniform and have two writes by loads and the uniform datapath: their
+ * initial value and the step in a loop. They may be rejected later because of an operand or a use.
+ * (If ptxas unrolls a loop, predicated instructions count, too, which takes a register.) */
 static bool allow_variables(uniform_analysis *c)
 {
     enum { BEGIN_AND_STEP = 2 };

@@ -1,10 +1,10 @@
-/* unroll_cost.c - what the body of a loop costs where ptxas decides on unrolling. */
+/* unroll_cost.c - the cost of a loop body in ptxas's unrolling decision. */
 #include "compiler/opt/loop_unroll.h"
 
 #include <string.h>
 
-/* What a body may not hold: what leaves it, and what ptxas does not copy: what is done by a
- * subroutine, for one. */
+/* False for instructions that a body must not contain: those that leave it, and those that ptxas
+ * does not copy, such as ones implemented by a subroutine. */
 bool pl_unroll_copyable(const pl_insn *i)
 {
     uint32_t e = pl_insn_effects(i);
@@ -18,7 +18,7 @@ bool pl_unroll_copyable(const pl_insn *i)
            !(i->flags & PL_IF_NOUNROLL);
 }
 
-/* True if the address is a parameter of the kernel as it is. */
+/* True if the address is a kernel parameter itself. */
 static bool at_parameter(const pl_ir *x, const pl_insn *i)
 {
     const uint32_t row = i->op[(pl_insn_effects(i) & PL_EF_STORE) ? 0 : 1];
@@ -28,11 +28,11 @@ static bool at_parameter(const pl_ir *x, const pl_insn *i)
 
 typedef struct piece_count {
     const pl_ir *x;
-    uint32_t n; /* parts that have a reader */
+    uint32_t n; /* parts with uses */
 } piece_count;
 
-/* A mov that splits a 64-bit value is one instruction for each part with a reader, one that builds
- * a vector is one, any other none. */
+/* A mov that splits a 64-bit value costs one instruction for each part with uses, one that builds a
+ * vector costs one, any other is free. */
 static uint32_t cost_of_mov(const pl_ir *x, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -43,8 +43,8 @@ static uint32_t cost_of_mov(const pl_ir *x, pl_insn *i)
     return p.n;
 }
 
-/* Does the reader do it on the way: the sign of a number that is no integer, a predicate the other
- * way iteration? */
+/* True if the reader folds it as a modifier: the sign of a non-integer number, a negated
+ * predicate. */
 static bool is_free_modifier(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -54,7 +54,7 @@ static bool is_free_modifier(const pl_insn *i)
            (m == M_not && type == W_pred);
 }
 
-/* True for the lower half of a register, read as it stands. */
+/* True for a truncation to the lower half of a register, which is free. */
 static bool is_free_truncation(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -63,8 +63,8 @@ static bool is_free_truncation(const pl_insn *i)
            pl_type_bits(pl_operand_type(f, 1, i->mods)) == 32;
 }
 
-/* The 16-bit integers in registers that have to be extended for it (lower_int16.c), which for a
- * product bytes from memory need not be. */
+/* The number of 16-bit integer operands that must be extended (lower_int16.c). A product needs no
+ * extension of bytes from memory. */
 static uint32_t count_extensions(const pl_ir *x, const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -102,8 +102,8 @@ bool pl_unroll_is_folded_extension(const pl_ir *x, const pl_ir_block *b, size_t 
     return false;
 }
 
-/* Does it load 16 bits that become a word? The register is one of 32 bits if what comes after it
- * in the block reads it as such. */
+/* True if it loads 16 bits that become a word. The register is 32 bits wide if later instructions
+ * of the block read it as such. */
 bool pl_unroll_loads_as_word(const pl_ir_block *b, size_t k)
 {
     const pl_insn *i = &b->code.at[k];
@@ -123,7 +123,7 @@ bool pl_unroll_loads_as_word(const pl_ir_block *b, size_t k)
     return false;
 }
 
-/* What an instruction adds to the cost of its body. */
+/* The cost that an instruction adds to its body. */
 uint32_t pl_unroll_cost_of(const pl_ir *x, counted_loop *c, pl_insn *i)
 {
     const uint32_t e = pl_insn_effects(i);
@@ -149,7 +149,7 @@ uint32_t pl_unroll_cost_of(const pl_ir *x, counted_loop *c, pl_insn *i)
         c->has_global_loads |= !near && !bank && (e & PL_EF_LOAD);
         const uint32_t bytes =
             (e & PL_EF_LOAD) && !bank && pl_type_bits(type) == 8 ? i->sel[PL_M_COUNT] : 0;
-        const uint32_t narrow = bytes > 1 ? 2 * bytes : bytes; /* copies of parts of it */
+        const uint32_t narrow = bytes > 1 ? 2 * bytes : bytes; /* copies of its parts */
         return space == PL_SP_LOCAL ? x->p->tuning->loop_unroll.cost_local
                : bank               ? 1
                                     : 1 + far + narrow;
@@ -167,7 +167,7 @@ uint32_t pl_unroll_cost_of(const pl_ir *x, counted_loop *c, pl_insn *i)
                                                            : 1 + count_extensions(x, i);
 }
 
-/* The most expensive body that is unrolled where the number of iterations is not known. */
+/* The maximum cost of a body that is unrolled with an unknown trip count. */
 uint32_t pl_unroll_max_cost(const pl_ir *x, const counted_loop *c)
 {
     const uint32_t b = x->p->tuning->loop_unroll.max_cost +

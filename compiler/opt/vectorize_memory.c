@@ -1,14 +1,14 @@
-/* vectorize_memory.c - load and store vectorization: neighbouring accesses to memory become one
- * wide access.
+/* vectorize_memory.c - load and store vectorization: adjacent memory accesses become one wide
+ * access.
  *
- * Two or four words at consecutive offsets from one register are joined when the first one's
- * address is a multiple of the whole width. ptxas knows where the block's shared memory lies and so
- * how an address is aligned. Of pointers it knows what is and-ed away, and what wider accesses
- * tell. A program that loads eight bytes from p + 32 must have a p that is a multiple of 8. Neither
- * `.align` of a parameter nor that of a variable counts (ptxas -O3 for sm_90a, 2026-11). Loads
- * move up to the first of them, stores down to the last one; nothing in between may touch the
- * memory in another way. Constants at an index, whose places in their bank ptxas knows too, are
- * read two words at a time (LDC.64), never four (49 kernels with strides of 1 to 16 words,
+ * Two or four words at consecutive offsets from one register are merged if the first address is a
+ * multiple of the whole width. ptxas knows the address of the block's shared memory and so its
+ * alignment. For pointers it knows the bits that are and-ed away, and the alignment that wider
+ * accesses imply. A program that loads eight bytes from p + 32 must have a p that is a multiple of
+ * 8. Neither `.align` of a parameter nor that of a variable counts (ptxas -O3 for sm_90a, 2026-11).
+ * Loads move up to the first one, stores down to the last one; no instruction in between may access
+ * the memory in another way. Constants at a variable index, whose bank addresses ptxas knows too,
+ * are read two words at a time (LDC.64), never four (49 kernels with strides of 1 to 16 words,
  * ptxas 13.0, 2026-11). */
 #include <string.h>
 
@@ -23,26 +23,26 @@ enum {
     MAX_ITERATIONS = 12,
     LEAST_TOLD = 3,
     TOLD = 2
-}; /* accesses of 8 and 16 bytes tell something */
+}; /* accesses of 8 and 16 bytes imply an alignment */
 
 typedef struct vectorizer {
     pl_ir *x;
     uint32_t block;
-    uint8_t *align; /* by row: log2 of what its value is a multiple of */
+    uint8_t *align; /* by row: log2 of a divisor of its value */
     struct {
         uint32_t walk;
         uint8_t log2;
-    } * required_align; /* by row: what accesses after the current instruction tell of its present
-                 value, in this walk */
+    } * required_align; /* by row: alignment of its current value implied by accesses after the
+                           current instruction; valid in this walk */
     uint32_t walk;
     uint32_t *align_witness[TOLD]; /* by row with one definition: the first block whose accesses
-                               tell that it is a multiple of 8, of 16; plus one */
-    const pl_insn *i;              /* instruction that is being visited */
-    bool vector;                   /* its first operand is one */
+                                      imply that it is a multiple of 8, of 16; plus one */
+    const pl_insn *i;              /* the instruction being visited */
+    bool vector;                   /* its first operand is a vector */
     bool changed, widen;
 } vectorizer;
 
-/* log2 of what an access says of its address register, 0: nothing. */
+/* log2 of the alignment of the address register that an access implies, 0: none. */
 static unsigned note_alignment(const pl_insn *i, uint32_t *base)
 {
     bool load = i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_ld,
@@ -57,7 +57,7 @@ static unsigned note_alignment(const pl_insn *i, uint32_t *base)
                : (unsigned)__builtin_ctzll((uint64_t)i->imm | 1ull << log2);
 }
 
-/* What accesses in blocks that lie on every way here tell of a register that has one value. */
+/* The alignment of a register with one value that accesses in dominating blocks imply. */
 static unsigned is_known_aligned(const vectorizer *j, uint32_t row)
 {
     if (j->x->regs[row].ndefs != 1) return 0;
@@ -68,7 +68,7 @@ static unsigned is_known_aligned(const vectorizer *j, uint32_t row)
     return 0;
 }
 
-/* log2 of a number that divides the row's value, as far as it is known. */
+/* log2 of a known divisor of the row's value. */
 static unsigned alignment(const vectorizer *j, uint32_t row)
 {
     const pl_ir *x = j->x;
@@ -78,7 +78,7 @@ static unsigned alignment(const vectorizer *j, uint32_t row)
     if (r->kind == PL_REG_PRESET) {
         const pl_frame_init *init = &x->f->init.at[r->init];
         const pl_prog_var *var = init->reloc == PL_RELOC_VAR ? &x->p->vars.at[init->symbol] : NULL;
-        if (init->reloc == PL_RELOC_SHARED) /* the block's memory starts at a multiple of 128 */
+        if (init->reloc == PL_RELOC_SHARED) /* the block's shared memory is aligned to 128 */
             return init->bits ? (unsigned)__builtin_ctzll(init->bits | 128) : 7;
         if (!var || var->space != PL_SP_CONST) return 0;
         v = init->bits + var->address; /* in the constant bank */
@@ -94,7 +94,7 @@ static unsigned min(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* The same for what an instruction makes of its operands. */
+/* The same for the result of an instruction. */
 static unsigned alignment_of_result(const vectorizer *j, const pl_insn *w)
 {
     uint64_t v;
@@ -154,13 +154,13 @@ static void common_alignment(vectorizer *j, uint32_t *row, unsigned rows, unsign
     }
 }
 
-/* A thread may not come to what stands after it. */
+/* True if a thread may not execute the instructions after it. */
 static bool is_movable(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && (pl_insn_effects(i) & (PL_EF_EXIT | PL_EF_CALL | PL_EF_BRANCH));
 }
 
-/* Notes the blocks whose accesses tell something of a register with one definition. */
+/* Finds the blocks whose accesses imply the alignment of a register with one definition. */
 static void find_align_witnesses(vectorizer *j)
 {
     for (uint32_t n = 0; n < j->x->nrpo; n++) {
@@ -175,9 +175,9 @@ static void find_align_witnesses(vectorizer *j)
     }
 }
 
-/* From the best on, every write lowers what is known of its register, until nothing changes: so
- * loops keep the alignment that they step by. What still falls after some iterations is taken for
- * unaligned. */
+/* A fixed point from the optimistic state: every write lowers the alignment of its register, until
+ * nothing changes, so that loops preserve the alignment of their step. An alignment that still
+ * falls after MAX_ITERATIONS iterations is taken as unknown. */
 static bool find_alignment(vectorizer *j)
 {
     pl_ir *x = j->x;
@@ -196,8 +196,8 @@ static bool find_alignment(vectorizer *j)
             j->block = x->rpo[n];
             j->walk++;
             const pl_ir_block *b = &x->blocks.at[j->block];
-            for (size_t k = b->code.n; k-- > 0;) { /* backwards, so that what a write makes is known
-                                                      to suit the accesses after it */
+            for (size_t k = b->code.n; k-- > 0;) { /* backwards, so that a written value is known to
+                                                      satisfy the accesses after the write */
                 pl_insn *i = &b->code.at[k];
                 const pl_form *f = &pl_forms[i->form];
                 uint32_t base = 0;
@@ -218,7 +218,7 @@ static bool find_alignment(vectorizer *j)
     return true;
 }
 
-/* A plain access to a word of shared or global memory, or of constants. */
+/* True for a plain access to a word of shared or global memory, or of constants. */
 static bool word_access(const pl_insn *i, bool store)
 {
     if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != (store ? M_st : M_ld) ||
@@ -231,13 +231,13 @@ static bool word_access(const pl_insn *i, bool store)
     return (log2 == 2 && !wide) || (log2 == 3 && wide);
 }
 
-/* The most bytes that one access takes of the memory: LDC has 8. */
+/* The maximum width of an access to its memory: 8 bytes for LDC. */
 static unsigned most_bytes(const pl_insn *i)
 {
     return i->sel[PL_M_SPACE] == PL_SP_CONST ? MOST_BYTES / 2 : MOST_BYTES;
 }
 
-/* Two accesses that differ in their addresses and the kind of words at most. */
+/* True if two accesses differ only in their addresses and types of words. */
 static bool alike(const pl_insn *a, const pl_insn *b)
 {
     const pl_form *f = &pl_forms[a->form];
@@ -249,8 +249,8 @@ static bool alike(const pl_insn *a, const pl_insn *b)
     return true;
 }
 
-/* Ends the search for partners: something else that touches the same memory, or may let others
- * touch it. */
+/* True if the instruction ends the search: it accesses the same memory in another way, or may let
+ * other threads access it. */
 static bool stops(const pl_insn *i, const pl_insn *first, bool store)
 {
     uint32_t e = pl_insn_effects(i);
@@ -287,7 +287,7 @@ static touch touched(vectorizer *j, uint32_t from, uint32_t to, uint32_t row, un
     return t;
 }
 
-/* The same instruction on a vector of that many untyped words. */
+/* Turns it into the same instruction on a vector of untyped words. */
 static bool widen(pl_insn *i, pl_word vec, pl_word type)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -302,8 +302,8 @@ static bool widen(pl_insn *i, pl_word vec, pl_word type)
     return done[0] && done[1];
 }
 
-/* What is known of the address register of the access at `at`: also what accesses around it tell,
- * up to where it changes. */
+/* The known alignment of the address register of the access at `at`, including that implied by
+ * accesses around it up to its next change. */
 static unsigned known(vectorizer *j, uint32_t at, uint32_t base)
 {
     const pl_ir_block *b = &j->x->blocks.at[j->block];
@@ -320,16 +320,16 @@ static unsigned known(vectorizer *j, uint32_t at, uint32_t base)
     return best;
 }
 
-/* Accesses that could become one. */
+/* A candidate group of accesses to merge. */
 typedef struct group {
-    uint32_t at, end;   /* positions of the first and of the last */
+    uint32_t at, end;   /* positions of the first and the last one */
     uint32_t member[4]; /* by word: position */
     uint32_t base;      /* register of the address */
-    unsigned n, bytes;  /* how many words; of each */
+    unsigned n, bytes;  /* number of words; bytes per word */
     bool store;
 } group;
 
-/* True if the access moves a word of the group that begins at `start`. */
+/* True if the access reads or writes a word of the group that starts at `start`. */
 static bool is_member(const group *g, const pl_insn *i, const pl_insn *first, int64_t start)
 {
     const int64_t off = i->imm - start;
@@ -339,7 +339,7 @@ static bool is_member(const group *g, const pl_insn *i, const pl_insn *first, in
            off < g->n * g->bytes && !(off & (g->bytes - 1));
 }
 
-/* Finds the words from `start` on. */
+/* Finds the accesses to the words from `start` on. */
 static bool find_words(const vectorizer *j, group *g, int64_t start)
 {
     const pl_ir_block *b = &j->x->blocks.at[j->block];
@@ -361,7 +361,7 @@ static bool find_words(const vectorizer *j, group *g, int64_t start)
     return found == g->n;
 }
 
-/* The lowest address may stand anywhere among them. */
+/* Finds a group that contains the access; the lowest address may be any of its members. */
 static bool find_group(vectorizer *j, group *g)
 {
     const pl_insn *first = &j->x->blocks.at[j->block].code.at[g->at];
@@ -376,7 +376,7 @@ static bool find_group(vectorizer *j, group *g)
     return false;
 }
 
-/* True if nothing between them stands in the way. */
+/* True if no instruction in between prevents the merge. */
 static bool can_join(vectorizer *j, const group *g)
 {
     const pl_ir *x = j->x;
@@ -420,7 +420,7 @@ static bool join_group(vectorizer *j, const group *g)
     return pl_arena_ok(x->p->arena);
 }
 
-/* Tries to make one access of `n` from the one at `at` on. */
+/* Tries to merge `n` accesses, starting with the one at `at`. */
 static bool merge(vectorizer *j, uint32_t at, unsigned n, bool store)
 {
     const pl_insn *first = &j->x->blocks.at[j->block].code.at[at];
@@ -433,7 +433,7 @@ static bool merge(vectorizer *j, uint32_t at, unsigned n, bool store)
     if (first->sel[PL_M_SPACE] == PL_SP_CONST &&
         (g.base == UINT32_MAX ||
          pl_insn_reads_cbank_word(
-             j->x, first))) /* at a known place: an operand (compiler/opt/uniform.c) */
+             j->x, first))) /* at a known address: an operand (compiler/opt/uniform.c) */
         return false;
     return find_group(j, &g) && can_join(j, &g) && join_group(j, &g);
 }
