@@ -3,7 +3,7 @@
 #include "emu/exec/hooks.h"
 #include "emu/exec/simt_splits.h"
 
-/* The result of bar.red for the lanes of a released split: those whose guard is true. */
+/* Writes the result of bar.red for those lanes of a released split whose guard is true. */
 static void deliver(pl_warp *w, pl_simt_split *s, const pl_barrier *b)
 {
     const pl_insn *i = &w->code[s->pc - 1];
@@ -28,8 +28,8 @@ static void deliver(pl_warp *w, pl_simt_split *s, const pl_barrier *b)
     pl_warp_half(w, from);
 }
 
-/* Lanes of warps that have arrived continue; those of a warp of which other lanes have not arrived
- * yet belong to the next phase. */
+/* Lanes of warps that have arrived continue. If other lanes of a warp have not arrived yet, its
+ * waiting lanes belong to the next phase. */
 static void release(pl_cta *c, uint32_t id)
 {
     ++*c->advances;
@@ -58,9 +58,9 @@ static bool complete(const pl_cta *c, const pl_barrier *b)
     return b->arrived && b->arrived >= (b->expected ? b->expected : c->live);
 }
 
-/* The warp arrives at a barrier once all its lanes that have not ended have come, as a whole warp
- * if threads are counted. (H100, tests/data/sync: half a warp never fills a barrier of 32 threads
- * while the other half runs.) */
+/* The warp arrives at a barrier once all its lanes that have not exited have reached it. It counts
+ * as a whole warp if threads are counted. (H100, tests/data/sync: half a warp never completes a
+ * barrier of 32 threads while the other half runs.) */
 static void count_warp(pl_warp *w, uint32_t id)
 {
     pl_barrier *b = &w->cta->barrier[id];
@@ -72,7 +72,7 @@ static void count_warp(pl_warp *w, uint32_t id)
     if (complete(w->cta, b)) release(w->cta, id);
 }
 
-/* What others that are at the barrier rule out; true: nothing. */
+/* Checks an arrival against those already at the barrier. True: it is compatible. */
 static bool fits(pl_warp *w, const pl_barrier *b, const pl_arrival *a)
 {
     if (b->open && b->expected != a->threads)
@@ -93,8 +93,8 @@ static bool fits(pl_warp *w, const pl_barrier *b, const pl_arrival *a)
 void pl_bar_arrive(pl_warp *w, const pl_arrival *arrival)
 {
     pl_arrival a = *arrival;
-    a.id %= PL_NAMED_BARRIERS; /* only these bits of the register count (H200, driver 580.159.04,
-                                  2026-11, probes async.barrier_faults) */
+    a.id %= PL_NAMED_BARRIERS; /* the hardware ignores the other bits of the register (H200, driver
+                                  580.159.04, 2026-11, probes async.barrier_faults) */
     a.threads %= 4096;
     pl_barrier *b = &w->cta->barrier[a.id];
     if (!fits(w, b, &a)) return;
@@ -113,7 +113,7 @@ void pl_bar_arrive(pl_warp *w, const pl_arrival *arrival)
     count_warp(w, a.id);
 }
 
-/* Without clusters the cluster barrier is one of the block. */
+/* Without clusters the cluster barrier is local to the block. */
 static void finish_alone(pl_cta *c)
 {
     if (!c->alone_arrived || c->alone_arrived < c->live) return;
@@ -137,7 +137,7 @@ void pl_warp_exit(pl_warp *w, pl_lanes lanes)
     pl_cta *c = w->cta;
     const uint32_t threads = pl_count_lanes(lanes);
     const pl_simt_split *s = &w->split[w->current];
-    /* those that have arrived at the cluster barrier no longer count as arrived either */
+    /* lanes that have arrived at the cluster barrier no longer count as arrived */
     const uint32_t arrived =
         s->cluster_arrived && s->cluster_phase == pl_cluster_phase(c) ? threads : 0;
     pl_split_exit(w, lanes);
@@ -160,13 +160,13 @@ void pl_warp_exit(pl_warp *w, pl_lanes lanes)
         if (!c->barrier[id].expected && complete(c, &c->barrier[id])) release(c, id);
 }
 
-/* Something that the PTX manual leaves open and hardware lets pass. */
+/* Records behaviour that the PTX manual leaves undefined and hardware accepts. */
 static void doubt(pl_warp *w, const char *what)
 {
     pl_grid *g = w->grid->head;
     if (g->doubt.set) return;
-    if (g->in_order) /* of several the first counts */
-        g->in_order(w->cta);
+    /* With several host threads, the first one counts. */
+    if (g->in_order) g->in_order(w->cta);
     pl_fault_note(w, &g->doubt, w->exec, NULL, "%s", what);
 }
 

@@ -6,16 +6,16 @@
 #include "emu/exec/runtime/cuda_builtins.h"
 #include "emu/exec/simt_splits.h"
 
-/* What was there before it grew is freed, unless it is part of the block's storage. */
+/* Frees the previous array when one grows, unless it is part of the block's storage. */
 static void replace(pl_warp *w, uint8_t what, void *old)
 {
     if (w->grown & what) free(old);
     w->grown |= what;
 }
 
-/* A free call node, and the end of all frames in use: rows and predicates. Frames of divergent
- * splits must not overlap, since lane l of a 64-bit row pair is not where lane l of a 32-bit row
- * is. Returns 0 when there is no memory. */
+/* Returns a free call node, and in *row and *pred the end of all frames in use. Frames of divergent
+ * splits must not overlap, since lane l of a 64-bit row pair is at another location than lane l of
+ * a 32-bit row. Returns 0 if out of memory. */
 static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
 {
     for (uint32_t k = 1; k < w->ncalls; k++) w->call[k].used = false;
@@ -50,7 +50,7 @@ static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
     return spare;
 }
 
-/* May the storage of a warp grow by so many bytes? Counts them. */
+/* Returns true if the storage of a warp may grow by `bytes`, and counts them. */
 static bool may_grow(pl_warp *w, uint64_t bytes)
 {
     pl_grid *g = w->grid->head;
@@ -60,9 +60,8 @@ static bool may_grow(pl_warp *w, uint64_t bytes)
 
 bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside)
 {
-    enum {
-        ASIDE = 64
-    }; /* no depth without an end, even of functions that save nothing: `aside` counts a 64th */
+    /* Bounds the depth even of functions that save nothing: `aside` counts a 64th. */
+    enum { ASIDE = 64 };
     const uint32_t limit = w->grid->stack_limit;
     const bool deep = bytes - aside > limit;
     if (deep || bytes / ASIDE > limit) {
@@ -91,7 +90,7 @@ bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside)
     return true;
 }
 
-/* A file of rows of `unit` words for each half gets more rows, zeroed; NULL: no memory. */
+/* Adds zeroed rows to a file with rows of `unit` words for each half. NULL: out of memory. */
 static uint32_t *grow_file(uint32_t *file, unsigned halves, uint32_t rows, uint32_t more,
                            size_t unit)
 {
@@ -103,7 +102,7 @@ static uint32_t *grow_file(uint32_t *file, unsigned halves, uint32_t rows, uint3
     return p;
 }
 
-/* Makes room for a frame; the current frame's pointers are renewed. */
+/* Makes space for a frame and updates the current frame's pointers. */
 static bool grow_files(pl_warp *w, uint32_t rows, uint32_t preds)
 {
     if (rows > w->file_rows) {
@@ -197,7 +196,7 @@ void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_c
         pl_system_call(w, f, c);
         return;
     }
-    /* Reached through a pointer of another type. */
+    /* Called through a pointer of another type. */
     if (!f->count || c->nargs != f->formal.n || c->nrets > f->result.n) {
         pl_fault(w, w->exec, 0, "CUDA_ERROR_INVALID_PC",
                  f->count ? "function '%s' does not have the parameters of this call"
@@ -257,7 +256,7 @@ void pl_warp_return(pl_warp *w, pl_lanes lanes)
                    &w->call[node.parent], pl_of_half(w, lanes));
     }
     pl_warp_half(w, 0);
-    if (lanes != w->active) { /* the others go on in the function */
+    if (lanes != w->active) { /* the other lanes continue in the function */
         pl_warp_diverge(w, lanes, node.ret_pc, w->pc + 1, UINT32_MAX);
         w->split[w->nsplits - 1].call = node.parent;
         return;

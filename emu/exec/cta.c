@@ -1,9 +1,9 @@
 /* cta.c - blocks and clusters: their start and end.
  *
- * Storage of finished blocks is kept in a pool of the grid and used again, so that a launch
- * allocates no more than its resident blocks need. All that a block needs is contiguous; what few
- * warps ever need lies in pages that are not touched until then. A register frame starts as a copy
- * of a template (constants in place, everything else zero). */
+ * Storage of finished blocks returns to a pool of the grid and is reused, so that a launch
+ * allocates no more than its resident blocks need. The storage of a block is contiguous; the parts
+ * that few warps ever need are in pages that stay untouched until then. A register frame starts as
+ * a copy of a template (constants in place, everything else zero). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,22 +17,23 @@
 #include "emu/exec/consistency/weak_memory.h"
 
 typedef struct pl_exec_pool {
-    pl_cta **cta; /* all blocks ever made */
+    pl_cta **cta; /* all blocks ever created */
     size_t n, cap;
-    pl_cta **idle; /* those that no block of the grid uses; as large as cta */
+    pl_cta **idle; /* those that no block of the grid uses; same capacity as cta */
     size_t nidle;
     pl_cluster **cluster;
     size_t nclusters, capclusters;
-    pl_arena *storage, *sparse; /* of blocks; sparse: what is mostly not touched */
+    pl_arena *storage, *sparse; /* storage of blocks; sparse: the part that mostly stays
+                                   untouched */
     uint32_t *image;            /* register frame of the entry function with its constants */
     uint32_t nwarps, nthreads;
     uint32_t shared_bytes;
-    bool system_shared; /* the program asks for its part of the shared memory */
+    bool system_shared; /* the program uses the system's part of shared memory */
 } pl_exec_pool;
 
-/* ---- grids that follow each other ---- */
+/* ---- consecutive grids ---- */
 
-/* Several threads may say so for their blocks at once. */
+/* Several host threads may call this at once for their blocks. */
 static void let_go(pl_cta *c)
 {
     if (!c->let_go) __atomic_fetch_add(&c->grid->early_launched, 1, __ATOMIC_RELAXED);
@@ -43,7 +44,8 @@ void pl_grid_let_go(pl_warp *w)
 {
     if (!w->grid->next || w->cta->let_go) return;
     let_go(w->cta);
-    w->yield = true; /* functional mode: what may start now does, as on a GPU with room */
+    w->yield = true; /* functional mode: blocks that may start now do so, as on a GPU with free
+                        slots */
 }
 
 void pl_grid_wait(pl_warp *w)
@@ -89,14 +91,15 @@ static void free_cta(pl_cta *c)
     free(c);
 }
 
-enum { CALLS = 8, LINE = 64 }; /* call nodes of a warp to begin with; a cache line of the host */
+/* Initial number of call nodes of a warp; cache line size of the host. */
+enum { CALLS = 8, LINE = 64 };
 
-/* Where the parts of a block's storage begin. */
+/* Offsets of the parts of a block's storage. */
 typedef struct layout {
     size_t file, preds, calls, local; /* of the first warp */
-    size_t each;                      /* from there to those of the next */
+    size_t each;                      /* from the parts of one warp to those of the next */
     size_t shared, bytes;
-    uint32_t rows, npreds; /* of a half */
+    uint32_t rows, npreds; /* per half */
 } layout;
 
 static size_t add_part(size_t *bytes, size_t more)
@@ -133,7 +136,8 @@ uint64_t pl_grid_block_bytes(const pl_grid *g)
     return layout_of(&c).bytes;
 }
 
-/* One more block; its storage is not touched. NULL: no memory, or more than the launch may use. */
+/* Creates a block; its storage is not touched. NULL: out of memory, or the launch's limit is
+ * reached. */
 static pl_cta *make_cta(pl_grid *g)
 {
     pl_exec_pool *p = g->pool;
@@ -162,7 +166,7 @@ static pl_cta *make_cta(pl_grid *g)
     return pl_arena_ok(p->storage) && pl_arena_ok(p->sparse) ? c : NULL;
 }
 
-/* Divides the storage of a block, which may have any contents. */
+/* Partitions the storage of a block, whose contents are undefined. */
 static void fill_cta(pl_cta *c)
 {
     const layout l = layout_of(c);
@@ -189,7 +193,7 @@ static void fill_cta(pl_cta *c)
     c->filled = true;
 }
 
-/* A row of the frame that is not the same in all blocks and warps. */
+/* Fills a row of the frame that differs between blocks or warps. */
 static void fill_row(const pl_warp *w, const pl_frame_init *r, uint32_t *d)
 {
     const pl_cta *c = w->cta;
@@ -209,8 +213,8 @@ static void fill_row(const pl_warp *w, const pl_frame_init *r, uint32_t *d)
         for (unsigned l = 0; l < PL_LANES; l++) d[l] = (uint32_t)v[l];
 }
 
-/* The entry function's frame in the registers of one half: the template, and what differs from
- * block to block and lane to lane. */
+/* Fills the entry function's frame in the registers of one half: the template, and the rows that
+ * vary between blocks and lanes. */
 static void fill_half(pl_warp *w, unsigned h)
 {
     const pl_grid *g = w->grid;
@@ -221,7 +225,7 @@ static void fill_half(pl_warp *w, unsigned h)
     w->predfile[h * w->pred_rows + PL_PT] = UINT32_MAX;
     for (size_t k = 0; k < f->init.n; k++) {
         const pl_frame_init *r = &f->init.at[k];
-        /* Another place than in the template. */
+        /* The address differs from that in the template. */
         bool moved = r->reloc == PL_RELOC_SHARED && w->cta->shared_base;
         if (r->sreg || moved) fill_row(w, r, file + (size_t)r->row * PL_LANES);
     }
@@ -254,7 +258,7 @@ static void start_warp(pl_cta *c, uint32_t index)
     w->spin_pauses = 0;
     w->hit = w->hit_before = NULL;
     w->fx = NULL;
-    memset(w->conv, 0, w->conv_used * sizeof *w->conv); /* of the block before */
+    memset(w->conv, 0, w->conv_used * sizeof *w->conv); /* frames of the previous block */
     w->conv_used = 1;
     w->splits_made = 0;
     memset(w->came, 0, sizeof w->came);
@@ -292,7 +296,7 @@ static pl_cluster *cluster_of(pl_grid *g, pl_cta *c)
     }
     c->cluster_rank = rank[0] + g->cluster[0] * (rank[1] + g->cluster[1] * rank[2]);
     pl_exec_pool *p = g->pool;
-    for (size_t k = 0; k < p->nclusters; k++) { /* a cluster-mate that runs already */
+    for (size_t k = 0; k < p->nclusters; k++) { /* another block of the cluster that is running */
         pl_cluster *x = p->cluster[k];
         for (uint32_t r = 0; x->used && r < x->size; r++) {
             const pl_cta *o = x->cta[r];
@@ -391,8 +395,8 @@ bool pl_cta_begin(pl_cta *c)
     if (!c->filled) fill_cta(c);
     memset(c->shared, 0, c->shared_end);
     if (c->tmem) memset(c->tmem, 0, sizeof *c->tmem);
-    for (size_t k = 0; k < g->program->vars.n;
-         k++) { /* initialised shared variables of the module */
+    /* Initialised shared variables of the module. */
+    for (size_t k = 0; k < g->program->vars.n; k++) {
         const pl_prog_var *v = &g->program->vars.at[k];
         if (v->space == PL_SP_SHARED && v->init &&
             c->shared_start + v->address + v->size <= c->shared_end)
@@ -410,7 +414,7 @@ pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm)
     return c && pl_cta_begin(c) ? c : NULL;
 }
 
-/* The next block may have its storage. */
+/* The next block may reuse its storage. */
 static void give_back(pl_cta *c)
 {
     pl_exec_pool *p = c->grid->pool;
@@ -444,7 +448,7 @@ void pl_cta_end(pl_cta *c)
     give_back(c);
 }
 
-/* ---- what launches leave for each other ---- */
+/* ---- resources that launches leave for each other ---- */
 
 pl_arena *pl_launch_cache_take(pl_arena **kept, pl_launch_cache_kind kind)
 {
@@ -501,9 +505,9 @@ void pl_launch_cache_close(pl_launch_cache *s)
 
 /* ---- grids ---- */
 
-/* Cooperative groups of several warps synchronise in the part of shared memory that the system
- * reserves, of which 288 bytes are theirs (%reserved_smem_offset_1). A kernel that does not read
- * that register accesses it by mistake only. */
+/* Cooperative groups of several warps synchronise in the system-reserved part of shared memory, of
+ * which 288 bytes are theirs (%reserved_smem_offset_1). A kernel that does not read that register
+ * accesses this part only by mistake. */
 static bool asks_for_system_shared(const pl_program *p)
 {
     for (size_t f = 0; f < p->funcs.n; f++)

@@ -4,22 +4,22 @@
 
 #include "emu/exec/warp.h"
 
-/* A named barrier. Warps arrive at it: one arrives when all its lanes that have not ended have
- * come. Threads that have ended count as arrived when no explicit number of threads was given. */
+/* A named barrier. A warp arrives when all its lanes that have not exited have reached it. Threads
+ * that have exited count as arrived if no explicit thread count was given. */
 typedef struct pl_barrier {
     uint32_t arrived;  /* threads of the warps that have arrived */
     uint32_t expected; /* 0: all live threads of the block */
     uint32_t popc;     /* bar.red: true predicates so far */
     bool all, any;     /* bar.red.and, .or */
-    bool open;         /* a lane has come since it was last complete */
-    bool reduces;      /* by bar.red */
+    bool open;         /* lanes have reached it since it last completed */
+    bool reduces;      /* used by bar.red */
 } pl_barrier;
 
 /* Blocks that may address each other's shared memory. */
 typedef struct pl_cluster {
-    struct pl_cta *cta[16]; /* by rank; NULL when it has not started or has ended */
+    struct pl_cta *cta[16]; /* by rank; NULL if it has not started or has ended */
     uint32_t size, ended;
-    uint32_t arrived; /* threads at the cluster barrier */
+    uint32_t arrived; /* threads that have arrived at the cluster barrier */
     uint64_t phase;   /* completed phases */
     uint32_t live;    /* threads of all its blocks that have not exited */
     bool used;
@@ -31,41 +31,46 @@ typedef struct pl_cta {
     uint32_t nwarps, done;    /* done: warps finished */
     uint32_t nthreads, live;  /* live: threads not exited */
     pl_warp *warp;            /* nwarps */
-    uint8_t *shared;          /* from offset 0: the system's part comes first */
-    uint8_t *storage;         /* of the pool: warps with their registers, shared memory */
-    pl_split_storage *parted; /* of the pool: for each warp */
-    bool filled;              /* the storage has been divided */
-    uint32_t shared_start;    /* offset of the first byte of the kernel's own */
-    uint32_t shared_first;    /* of the first that it may use: the system's part too if the program
-                                 asks where that lies */
-    uint32_t shared_end;      /* offset after the last */
+    uint8_t *shared;          /* from offset 0, where the system's part begins */
+    uint8_t *storage;         /* from the pool: warps with their registers, shared memory */
+    pl_split_storage *parted; /* from the pool, one per warp */
+    bool filled;              /* the storage has been partitioned */
+    uint32_t shared_start;    /* offset of the first byte of the kernel's shared memory */
+    uint32_t shared_first;    /* offset of the first byte that it may access: includes the system's
+                                 part if the program queries its location */
+    uint32_t shared_end;      /* offset one past the last byte */
     uint64_t shared_base;     /* shared address of offset 0: cluster rank times PL_SHARED_SLICE */
     pl_barrier barrier[PL_NAMED_BARRIERS];
     uint32_t cluster_rank;
-    pl_cluster *cluster;      /* NULL without clusters: then the block is one of its own, as far as
-                                 barriers go */
-    uint32_t alone_arrived;   /* threads at the cluster barrier */
+    pl_cluster *cluster;      /* NULL without clusters: for barriers the block is then a cluster of
+                                 its own */
+    uint32_t alone_arrived;   /* without a cluster: threads that have arrived at the cluster
+                                 barrier */
     uint64_t alone_phase;     /* completed phases */
-    uint32_t releases;        /* times that warps of the block were released from a barrier of it */
-    uint32_t sm;              /* where it runs (timing), for %smid */
-    uint64_t number;          /* of the block among those of all grids of the launch: for events */
-    bool let_go;              /* the next grid need not wait for it to start */
-    struct pl_weak_cta *weak; /* weak consistency: what its warps have seen; owned */
-    struct pl_tmem *tmem;     /* tensor memory, made when it is first used; owned */
-    void *check;              /* of a checker (hooks.h) */
-    void *place;              /* with several threads: for pl_grid.in_order */
-    pl_pc_stat *pc_stat;      /* where its instructions count, or NULL */
+    uint32_t releases;        /* number of times that warps of the block were released from one of
+                                 its barriers */
+    uint32_t sm;              /* SM on which it runs (timing), for %smid */
+    uint64_t number;          /* number of the block among those of all grids of the launch, for
+                                 events */
+    bool let_go;              /* the next grid no longer has to wait for this block */
+    struct pl_weak_cta *weak; /* weak consistency: the writes that its warps have observed; owned */
+    struct pl_tmem *tmem;     /* tensor memory, allocated on first use; owned */
+    void *check;              /* data of a checker (hooks.h) */
+    void *place;              /* with several host threads: for pl_grid.in_order */
+    pl_pc_stat *pc_stat;      /* counters of its instructions, or NULL */
     bool asks;                /* stops before ordered instructions (PL_IF_ORDERED) */
     struct {
-        uint64_t state, advances; /* a state of its threads, and pl_grid.advances then */
-        uint32_t turns, limit;    /* since, and until it is renewed; 0: there is none */
-        bool recurs;              /* it has come again */
+        uint64_t state, advances; /* a recorded state of its threads, and pl_grid.advances at that
+                                     time */
+        uint32_t turns, limit;    /* rounds since then, and rounds until it is recorded anew; 0: no
+                                     state is recorded */
+        bool recurs;              /* the state has recurred */
     } still;
-    uint64_t *advances; /* where its signs of life count: pl_grid.advances, or in timing mode a
-                           counter of its SM, added up later */
+    uint64_t *advances; /* progress counter: pl_grid.advances, or in timing mode a counter of its SM
+                           that is added later */
 } pl_cta;
 
-/* Phases of its cluster barrier that are complete. */
+/* Completed phases of its cluster barrier. */
 static inline uint64_t pl_cluster_phase(const pl_cta *c)
 {
     return c->cluster ? c->cluster->phase : c->alone_phase;
@@ -74,16 +79,17 @@ static inline uint64_t pl_cluster_phase(const pl_cta *c)
 /* An arrival at a named barrier. */
 typedef struct pl_arrival {
     uint32_t id, threads; /* threads: 0: all of the block */
-    pl_lanes lanes;       /* that come */
+    pl_lanes lanes;       /* lanes that arrive */
     bool wait, reduces;   /* bar.sync and bar.red; bar.red */
     pl_lanes value;       /* bar.red: predicates by lane */
 } pl_arrival;
-/* Lanes of the current split come to a barrier (barrier.c). */
+/* Lanes of the current split arrive at a barrier (barrier.c). */
 void pl_bar_arrive(pl_warp *w, const pl_arrival *a);
-/* Whether the barrier instruction may execute now for the current split; otherwise that waits or
- * parts. An aligned one executes when all lanes of the warp that have not ended stand at it. */
+/* Returns true if the barrier instruction may execute now for the current split; otherwise the
+ * split waits or diverges. An aligned one executes when all lanes of the warp that have not exited
+ * are at it. */
 bool pl_bar_gathered(pl_warp *w, const pl_insn *i);
-/* bar and barrier.aligned. */
+/* True for bar and barrier.aligned. */
 bool pl_bar_is_aligned(const pl_insn *i);
 void pl_cluster_arrive(pl_warp *w);
 void pl_cluster_wait(pl_warp *w);

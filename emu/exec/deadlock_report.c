@@ -28,17 +28,17 @@ static void put(text *t, const char *format, ...)
     t->n = n > 0 && t->n + (size_t)n < t->cap ? t->n + (size_t)n : n > 0 ? t->cap - 1 : t->n;
 }
 
-/* The launch: all blocks that run. */
+/* The launch: all running blocks. */
 typedef struct hang {
     text t;
     pl_cta **live;
     size_t n;
 } hang;
 
-/* ---- places ---- */
+/* ---- locations ---- */
 
-/* The instruction that lanes are at: they wait after a barrier instruction, and poll at the
- * instruction that polls. */
+/* The instruction at which lanes are. Lanes at a barrier wait after the barrier instruction; lanes
+ * that poll are at the polling instruction. */
 static uint32_t place(const pl_warp *w, const pl_simt_split *s)
 {
     if ((s->wait == PL_SPLIT_READY || s->wait == PL_SPLIT_SLEEP) && s->poll_pc)
@@ -50,8 +50,8 @@ static uint32_t place(const pl_warp *w, const pl_simt_split *s)
                : s->pc;
 }
 
-/* "line 22", with the file where the program has several, and the source line that the compiler
- * noted: "line 22 (kernel.cu:7)". */
+/* "line 22", with the file if the program has several, and the source line that the compiler
+ * recorded: "line 22 (kernel.cu:7)". */
 static void put_line(text *t, const pl_grid *g, uint32_t pc)
 {
     const pl_program *p = g->program;
@@ -90,14 +90,14 @@ static pl_lanes lanes_left(const pl_warp *w)
     return w->lanes & ~w->exited;
 }
 
-/* The first lane of a split, and its half. */
+/* The first lane of a split; makes its half current. */
 static unsigned first_lane(pl_warp *w, const pl_simt_split *s)
 {
     pl_warp_half(w, (uint32_t)s->mask == 0);
     return (unsigned)__builtin_ctz(pl_of_half(w, s->mask) | 1u << (PL_LANES - 1));
 }
 
-/* Operand k of the instruction at pc, as the first lane of the split has it. */
+/* The value of operand k of the instruction at pc in the first lane of the split. */
 static uint32_t operand_of(pl_warp *w, const pl_simt_split *s, uint32_t pc, unsigned k)
 {
     const unsigned lane = first_lane(w, s);
@@ -105,7 +105,8 @@ static uint32_t operand_of(pl_warp *w, const pl_simt_split *s, uint32_t pc, unsi
     return row == PL_NO_OPERAND ? 0 : pl_warp_frame(w, s)[(size_t)row * PL_LANES + lane];
 }
 
-/* Which barrier a split waits at, or, before an aligned instruction, is about to. */
+/* The barrier at which a split waits, or, before an aligned instruction, the barrier that it is
+ * about to wait at. */
 static uint32_t barrier_of(pl_warp *w, const pl_simt_split *s)
 {
     return s->wait == PL_SPLIT_BARRIER
@@ -114,7 +115,7 @@ static uint32_t barrier_of(pl_warp *w, const pl_simt_split *s)
                      PL_NAMED_BARRIERS;
 }
 
-/* Does the split look at the barrier that cooperative groups keep for the grid? */
+/* True if the split polls the grid barrier of cooperative groups. */
 static bool looks_at_grid(const pl_grid *g, const pl_simt_split *s)
 {
     const pl_alloc *a =
@@ -122,7 +123,7 @@ static bool looks_at_grid(const pl_grid *g, const pl_simt_split *s)
     return a && a->address == g->workspace;
 }
 
-/* Blocks that do not look at the barrier of the grid. */
+/* Blocks that do not poll the grid barrier. */
 static void missing_blocks(hang *h, const pl_grid *g)
 {
     size_t shown = 0, absent = 0;
@@ -157,7 +158,7 @@ static void mbarrier_state(text *t, pl_warp *w, const pl_simt_split *s, const pl
     if (b.tx) put(t, " and %d bytes", b.tx);
 }
 
-/* Lanes that look at memory again and again: for what. */
+/* Describes the memory that polling lanes wait for. */
 static void looking(hang *h, pl_warp *w, const pl_simt_split *s)
 {
     const pl_insn *i = &w->code[s->poll_pc - 1];
@@ -191,7 +192,7 @@ static void at_barrier(text *t, pl_warp *w, const pl_simt_split *s)
         b->expected ? b->expected : c->live);
 }
 
-/* What a group of lanes waits for. */
+/* Describes what a group of lanes waits for. */
 static void reason(hang *h, pl_warp *w, const pl_simt_split *s)
 {
     text *t = &h->t;
@@ -240,9 +241,9 @@ static void reason(hang *h, pl_warp *w, const pl_simt_split *s)
     }
 }
 
-/* ---- who is missing ---- */
+/* ---- missing threads ---- */
 
-/* What lanes do that others wait for, in few words. */
+/* Briefly describes what the missing lanes do. */
 static void doing(hang *h, pl_warp *w, const pl_simt_split *s)
 {
     text *t = &h->t;
@@ -261,7 +262,7 @@ static void doing(hang *h, pl_warp *w, const pl_simt_split *s)
     put(t, ")");
 }
 
-/* Names lanes of a warp that are away, and what each group of them does. */
+/* Names the missing lanes of a warp, and what each group of them does. */
 static void name_warp(hang *h, pl_warp *w, pl_lanes away)
 {
     put(&h->t, " warp %u", w->index);
@@ -273,7 +274,7 @@ static void name_warp(hang *h, pl_warp *w, pl_lanes away)
     }
 }
 
-/* Warps of which lanes have ended without coming to a barrier that counts threads. */
+/* Warps whose lanes have exited without reaching a barrier that counts threads. */
 static void ended(hang *h, pl_cta *c, uint32_t threads)
 {
     put(&h->t, ", and %u expected threads have exited or do not exist", threads);
@@ -287,7 +288,7 @@ static void ended(hang *h, pl_cta *c, uint32_t threads)
     }
 }
 
-/* Who has not come to the barrier that split s waits at. */
+/* Threads that have not arrived at the barrier at which split s waits. */
 static void missing_warps(hang *h, pl_cta *c, const pl_simt_split *s)
 {
     const pl_barrier *b = &c->barrier[s->barrier];
@@ -307,7 +308,7 @@ static void missing_warps(hang *h, pl_cta *c, const pl_simt_split *s)
     if (wanted > came + absent) ended(h, c, wanted - came - absent);
 }
 
-/* Who has not come to the cluster barrier. */
+/* Threads that have not arrived at the cluster barrier. */
 static void missing_in_cluster(hang *h, pl_cta *c)
 {
     uint32_t shown = 0;
@@ -335,7 +336,7 @@ static void missing_in_cluster(hang *h, pl_cta *c)
 
 /* ---- the report ---- */
 
-/* Do the lanes of warp w that are left all stand as split s of warp v does? */
+/* True if all remaining lanes of warp w wait in the same way as split s of warp v. */
 static bool same(const pl_warp *w, const pl_warp *v, const pl_simt_split *s)
 {
     return w->nsplits == 1 && w->split[0].wait == s->wait && w->split[0].pc == s->pc &&
@@ -386,8 +387,7 @@ static int by_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* The lanes of a warp in the order of their numbers: which split is where depends on the order in
- * which they ran. */
+/* Sorts the splits of a warp by lane number; their order depends on the order in which they ran. */
 static void sort_splits(pl_warp *w)
 {
     const pl_lanes running = w->split[w->current].mask;

@@ -1,4 +1,4 @@
-/* dispatch.c - choosing the compiled lane loop of every instruction. See dispatch.h and
+/* dispatch.c - selects the compiled lane loop of every instruction. See dispatch.h and
  * isa/table/isagen/write_exec.c. */
 #include "emu/exec/dispatch.h"
 
@@ -25,7 +25,7 @@ static const pl_exec_form *best(int level)
     return pl_exec_forms_base;
 }
 
-/* Position of the chosen word among a slot's choices; absent is 0 when the slot is optional. */
+/* Index of the chosen word among a slot's choices; 0 means absent if the slot is optional. */
 static unsigned choice(const pl_slot *s, uint16_t word)
 {
     for (unsigned k = 0; k < s->n; k++)

@@ -1,9 +1,9 @@
-/* exec.h - the architectural state of a running grid: warps, blocks, memory; and the two ways to
- * advance a warp.
+/* exec.h - the architectural state of a running grid: warps, blocks, memory; and the two functions
+ * that advance a warp.
  *
- * This is the functional half of the machine: what instructions mean. Time is decided in emu/sm,
- * which calls pl_warp_step for one instruction at a time and looks at the recorded effect;
- * functional mode calls pl_warp_run, which runs a warp until it must wait. */
+ * This is the functional half of the machine: the semantics of instructions. Timing is modelled in
+ * emu/sm, which calls pl_warp_step for one instruction at a time and inspects the recorded effect.
+ * Functional mode calls pl_warp_run, which runs a warp until it must wait. */
 #ifndef PL_EMU_EXEC_H
 #define PL_EMU_EXEC_H
 

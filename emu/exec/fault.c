@@ -1,5 +1,5 @@
-/* fault.c - faults of the emulated program: what is kept of the first one. Below everything else in
- * emu/exec. */
+/* fault.c - faults of the emulated program: what is recorded of the first one. All other files of
+ * emu/exec may use it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "emu/exec/exec.h"
 #include "emu/exec/hooks.h"
 
-/* All of a fault but `set`; lanes: of the half. */
+/* Fills all of a fault but `set`; `lanes` are of the half. */
 static void describe(const pl_warp *w, pl_fault_info *f, uint32_t lanes, uint64_t address,
                      const char *error, const char *fmt, va_list ap)
 {
@@ -32,10 +32,10 @@ void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, c
     va_end(ap);
     if (g->hooks && g->hooks->faults(g->hooks, w, &f)) return;
     w->stop = true;
-    if (g->in_order) /* of several faults the first counts */
-        g->in_order(w->cta);
+    /* With several host threads, the first fault counts. */
+    if (g->in_order) g->in_order(w->cta);
     if (g->fault.set) return;
-    memcpy(&g->fault, &f, offsetof(pl_fault_info, set)); /* others look at `set` meanwhile */
+    memcpy(&g->fault, &f, offsetof(pl_fault_info, set)); /* other threads read `set` meanwhile */
     __atomic_store_n(&g->fault.set, true, __ATOMIC_RELAXED);
 }
 

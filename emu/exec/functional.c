@@ -1,10 +1,10 @@
-/* functional.c - functional mode: runs the blocks of a launch one after the other, or side by side
- * when they wait for each other.
+/* functional.c - functional mode: runs the blocks of a launch sequentially, or interleaved when
+ * they wait for each other.
  *
- * A block runs alone until it ends or all its warps spin or wait. Then the next block gets its
- * turn, up to max_resident blocks: as many as the machine holds at once, so that blocks which wait
- * for others (grid barriers, locks) behave as on hardware. Of grids in a row, the next one's blocks
- * start as soon as those of the one before let them. */
+ * A block runs alone until it ends or all its warps spin or wait. Then the next block runs, up to
+ * max_resident blocks: as many as the machine can hold at once, so that blocks that wait for others
+ * (grid barriers, locks) behave as on hardware. With consecutive grids, the blocks of the next grid
+ * start as soon as those of the preceding one permit it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,17 +13,17 @@
 #include "isa/program/insn_query.h"
 
 enum {
-    TURN = 1 << 16,      /* instructions of a warp's turn */
-    PROGRESS_TURNS = 64, /* turns of blocks between two reports of progress */
-    IDLE_ROUNDS = 3,     /* turns of a block without an instruction before the next block starts */
-    SPIN_ROUNDS = 1 << 13, /* turns in which all that run do is look: then nothing else will happen.
-                            * PL_IDLE_STEP times as many when they look at a clock as well */
-    RECUR_ROUNDS = 64,     /* the same, for each block, when all of them repeat themselves */
-    RANDOM_TURN = 96,      /* random schedule: most instructions of a turn */
-    RANDOM_BLOCKS = 24     /* random schedule: blocks that run side by side */
+    TURN = 1 << 16,      /* instructions of a warp's time slice */
+    PROGRESS_TURNS = 64, /* rounds of blocks between two progress reports */
+    IDLE_ROUNDS = 3,     /* rounds of a block without an instruction before the next block starts */
+    SPIN_ROUNDS = 1 << 13, /* rounds in which all running blocks only poll: then no other event can
+                              follow. PL_IDLE_STEP times as many if they also read a clock */
+    RECUR_ROUNDS = 64,     /* the same, per block, if all of them repeat their states */
+    RANDOM_TURN = 96,      /* random schedule: maximum instructions of a time slice */
+    RANDOM_BLOCKS = 24     /* random schedule: blocks that run interleaved */
 };
 
-/* Distinct 32-byte sectors that the lanes touch. */
+/* Number of distinct 32-byte sectors that the lanes access. */
 static uint16_t sectors(const pl_memory_effect *fx)
 {
     uint64_t seen[2 * PL_LANES];
@@ -40,7 +40,7 @@ static uint16_t sectors(const pl_memory_effect *fx)
     return (uint16_t)n;
 }
 
-/* Counts the accesses of a half, and tells the listeners. */
+/* Counts the accesses of a half and notifies the event sink. */
 static void tell_access(const pl_warp *w, const pl_memory_effect *fx, unsigned half, uint32_t pc,
                         uint64_t seq)
 {
@@ -66,7 +66,7 @@ static void tell_access(const pl_warp *w, const pl_memory_effect *fx, unsigned h
     g->sink->mem(g->sink->ctx, &e);
 }
 
-/* pl_warp_run one instruction at a time, with events for listeners; the time of an event is the
+/* pl_warp_run one instruction at a time, with events for the sink. The time of an event is the
  * warp's own instruction count. */
 static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
 {
@@ -129,7 +129,8 @@ uint64_t pl_cta_turn(pl_cta *c, bool *paused)
         pl_warp_state s = g->sink || g->max_turn ? run_traced(w, limit) : pl_warp_run(w, limit);
         executed += w->executed - before;
         if (s == PL_WARP_DONE) c->done++;
-        if (w->executed - before >= TURN) ++*c->advances; /* a sign of life for those who poll */
+        /* Counts as progress for threads that poll. */
+        if (w->executed - before >= TURN) ++*c->advances;
         if (s == PL_WARP_DONE || (w->executed - before >= limit && !g->random)) *paused = false;
         if (s == PL_WARP_BARRIER && w->executed > before) *paused = false;
         if (pl_failed(g)) break;
@@ -143,7 +144,7 @@ static uint32_t cluster_blocks(const pl_grid *g)
     return g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
 }
 
-/* Fewer blocks run at once when the host has no memory for more. */
+/* Limits the concurrent blocks to those for which the host has memory. */
 static void fit_memory(pl_grid *g)
 {
     const uint64_t held =
@@ -151,20 +152,20 @@ static void fit_memory(pl_grid *g)
     if (held < g->max_resident) g->max_resident = (uint32_t)held;
 }
 
-/* Has that happened? Then blocks that wait for others may wait in vain. */
+/* True if that limit applies. Then blocks that wait for others may wait forever. */
 static bool few_for_memory(const pl_grid *g)
 {
     return g->head->most.memory &&
            (g->max_resident + 1) * pl_grid_block_bytes(g) > g->head->most.memory;
 }
 
-/* Most blocks that may run at once while grid g starts some. */
+/* Maximum number of blocks that may run at once while grid g starts some. */
 static uint32_t most_blocks(const pl_grid *g)
 {
     return g->max_resident > cluster_blocks(g) ? g->max_resident : cluster_blocks(g);
 }
 
-/* Starts the next block or cluster of a grid after the n that run. */
+/* Starts the next block or cluster of a grid in addition to the n that run. */
 static pl_status start(pl_grid *g, pl_cta **live, size_t *n)
 {
     uint64_t total = pl_grid_blocks(g);
@@ -185,14 +186,14 @@ static bool sleeping(pl_cta *const *live, size_t n)
     return false;
 }
 
-/* How long all warps have only polled, in turns in sequence. */
+/* Rounds in sequence in which all warps have only polled. */
 typedef struct polling {
-    uint64_t looking;   /* PL_IDLE_STEP a turn, 1 of a block that looks at a clock */
-    uint64_t recurring; /* turns of blocks that repeat themselves */
+    uint64_t looking;   /* PL_IDLE_STEP per round, 1 for a block that reads a clock */
+    uint64_t recurring; /* rounds of blocks that repeat their states */
 } polling;
 
-/* After a turn of one of n blocks; idle: it has only polled, and nothing else has happened. drawn:
- * times as many turns are needed. True: they poll in vain. */
+/* Called after a round of one of n blocks. idle: it has only polled, and nothing else has happened.
+ * drawn: factor by which more rounds are required. True: they poll without progress. */
 static bool polls_in_vain(polling *p, const pl_grid *g, pl_cta *c, size_t n, bool idle,
                           unsigned drawn)
 {
@@ -204,7 +205,7 @@ static bool polls_in_vain(polling *p, const pl_grid *g, pl_cta *c, size_t n, boo
     return p->looking > rounds && (p->looking / rounds > n || p->recurring > n);
 }
 
-/* *nlive: blocks that have started already. */
+/* *nlive: blocks that have already started. */
 static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
 {
     uint64_t blocks = pl_grid_left(g), left = blocks;
@@ -213,7 +214,7 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
     polling poll = {0};
     pl_status st = PL_OK;
     bool more = true;              /* another block should start */
-    uint64_t total = 0, turns = 0; /* instructions and turns so far */
+    uint64_t total = 0, turns = 0; /* instructions and rounds so far */
     while (left) {
         pl_grid *from = pl_grid_startable(g);
         if (more && from && n + cluster_blocks(from) <= most_blocks(from)) {
@@ -224,7 +225,7 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
             if (st != PL_OK) break;
             from = pl_grid_startable(g);
         }
-        if (g->random) { /* any of the blocks, and now and then one more */
+        if (g->random) { /* any of the blocks, and occasionally an additional one */
             at = (size_t)(draw(g) % n);
             more |= n < RANDOM_BLOCKS && draw(g) % 4 == 0;
         }
@@ -246,20 +247,19 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
             idle = 0;
             if (g->progress) g->progress(g->progress_ctx, blocks - pl_grid_left(g), blocks, total);
         } else if (executed && !paused && alone) {
-            idle = 0; /* it gets on: the same block again */
+            idle = 0; /* it makes progress: run the same block again */
         } else {
             idle = executed ? 0 : idle + 1;
             at++;
             if (at >= n) {
                 at = 0;
-                more =
-                    true; /* everybody waits or polls: perhaps for a block that has not started */
+                /* All blocks wait or poll, perhaps for a block that has not started. */
+                more = true;
             }
         }
         left = pl_grid_left(g);
-        const unsigned drawn =
-            g->random ? 16
-                      : 1; /* blocks are drawn: one that can go on may not come for some time */
+        /* Blocks are drawn at random: a block that can continue may not be drawn for some time. */
+        const unsigned drawn = g->random ? 16 : 1;
         if (idle > (n + 1) * IDLE_ROUNDS * drawn && left == before && started_all &&
             !sleeping(live, n)) {
             if (from && few_for_memory(from)) return PL_NOMEM;
@@ -278,7 +278,7 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
     return st;
 }
 
-/* Without a model of time every instruction is one issue. */
+/* Without a timing model every instruction is one issue. */
 static void count_issues(const pl_grid *g)
 {
     for (size_t k = 0; k < g->counted.count; k++) {

@@ -1,5 +1,4 @@
-/* grid.h - a launch, or several that follow each other: what it runs, with which limits, and how it
- * has ended. */
+/* grid.h - a launch, or several consecutive ones: its program, limits and results. */
 #ifndef PL_EMU_EXEC_GRID_H
 #define PL_EMU_EXEC_GRID_H
 
@@ -9,7 +8,7 @@
 #include "base/team.h"
 #include "emu/exec/cta.h"
 
-/* Why a launch ended before its end, and where it was then. */
+/* The reason why a launch was stopped early, and the location at that time. */
 typedef enum pl_stop_cause {
     PL_STOP_NONE,
     PL_STOP_FLAG,
@@ -19,73 +18,75 @@ typedef enum pl_stop_cause {
 } pl_stop_cause;
 typedef struct pl_stop {
     pl_stop_cause cause;
-    bool placed; /* the rest is known: a thread that was running */
+    bool placed; /* the other fields are valid: they describe a thread that was running */
     uint32_t pc, block[3], thread[3];
     const char *kernel;
 } pl_stop;
 
-/* What a launch may use; 0: no limit. */
+/* Resource limits of a launch; 0: no limit. */
 typedef struct pl_limits {
     uint64_t cycles;       /* timing mode */
-    uint64_t instructions; /* of warps */
-    uint64_t memory;       /* bytes on the host for the storage of blocks */
+    uint64_t instructions; /* warp instructions */
+    uint64_t memory;       /* host bytes for the storage of blocks */
 } pl_limits;
 
-/* Timing mode: blocks that have not started when the time is over run without the model of time. */
+/* Timing mode: after the deadline, blocks that have not started run without the timing model. */
 typedef struct pl_time_limit {
     double deadline; /* seconds of the host's steady clock */
     bool over;
-    uint64_t cycles, instructions; /* of the grid that ran then, until then */
+    uint64_t cycles, instructions; /* of the grid that was running at the deadline, up to it */
 } pl_time_limit;
 
-/* One launch. Filled by lib/ before, read afterwards.
+/* One launch. Filled by lib/ before the launch, read afterwards.
  *
- * Several may run at once, in a row: a grid with `before` starts when every block of that grid has
- * executed griddepcontrol.launch_dependents or has ended (programmatic dependent launch). The first
- * of the row, `head`, keeps what they share: the fault, the numbers of events, the signs of life,
- * the state of random draws. */
+ * Several may run at once, in a chain: a grid with `before` starts when every block of that grid
+ * has executed griddepcontrol.launch_dependents or has ended (programmatic dependent launch). The
+ * first grid of the chain, `head`, holds the shared state: the fault, the event numbers, the
+ * progress counter, the state of the random generator. */
 typedef struct pl_grid {
     const pl_program *program; /* not owned */
     const pl_prog_func *entry;
-    pl_memory *memory;                /* not owned: global, constant */
+    pl_memory *memory;                /* global and constant memory; not owned */
     const struct pl_objects *objects; /* textures and surfaces; not owned, may be NULL */
-    struct pl_tlb *tlb;               /* timing mode: pages that launches have accessed; NULL: the
-                                         translations of all pages are there; not owned */
-    const struct pl_decoded *decoded; /* timing mode: the program, decoded; NULL: the launch decodes
+    struct pl_tlb *tlb;               /* timing mode: pages that launches have accessed; NULL: all
+                                         translations are present; not owned */
+    const struct pl_decoded *decoded; /* timing mode: the decoded program; NULL: the launch decodes
                                          it; not owned */
     uint32_t grid[3], block[3], cluster[3];
     uint32_t dynamic_shared;
     const uint8_t *params;      /* entry->param_bytes */
-    uint32_t stack_limit;       /* local bytes a thread may use */
-    uint32_t max_resident;      /* blocks that may be resident at once (functional mode keeps them
-                                   interleavable) */
+    uint32_t stack_limit;       /* bytes of local memory that a thread may use */
+    uint32_t max_resident;      /* blocks that may be resident at once (functional mode can
+                                   interleave them) */
     const pl_sink *sink;        /* or NULL */
     pl_pc_stat *pc_stat;        /* program->code.n entries, or NULL */
-    pl_code_range counted;      /* those of them that this launch can change */
+    pl_code_range counted;      /* the entries that this launch can change */
     const volatile int *cancel; /* or NULL: stop when it becomes non-zero */
-    pl_limits most;             /* those of the head count */
-    /* Hears how far the launch is; or NULL. */
+    pl_limits most;             /* only those of the head apply */
+    /* Is notified of the progress of the launch; or NULL. */
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);
     void *progress_ctx;
     uint32_t threads; /* host threads; the result does not depend on it unless the program races */
-    void (*in_order)(struct pl_cta *c); /* with several: returns when all that one thread does
-                                           before it is done; or NULL */
+    void (*in_order)(struct pl_cta *c); /* with several host threads: returns when all preceding
+                                           work, in the order of one thread, has completed; or
+                                           NULL */
     uint32_t nsm;                       /* %nsmid */
     const uint64_t *sms;                /* bits: SMs that blocks run on; NULL: all; not owned */
     uint32_t width;                     /* lanes of a warp: PL_LANES, or twice as many */
     uint32_t warp_slots;                /* %nwarpid */
-    /* Compute capability of the machine times ten: the tensor cores' arithmetic. */
+    /* Compute capability of the machine times ten; selects the arithmetic of the tensor cores. */
     uint32_t capability;
-    uint32_t shared_reserved; /* bytes that the system keeps at the start of every block's shared
+    uint32_t shared_reserved; /* bytes that the system reserves at the start of every block's shared
                                  memory */
-    struct pl_launch_cache *stock; /* where memory comes from and goes to, or NULL; not owned */
-    struct pl_system *system;      /* printf, heap, launches from the device; not owned */
-    uint64_t driver_free; /* cycle until which warps that asked before hold what the driver does for
-                             one after the other */
-    bool cooperative;     /* blocks wait for each other at the grid barrier */
-    uint64_t workspace;   /* %envreg1, 2: device address of the grid barrier,
-                             0 without */
-    uint64_t block_memory; /* global memory of the blocks, or 0: pl_grid_block_memory each */
+    struct pl_launch_cache *stock; /* where resources are taken from and returned to, or NULL; not
+                                      owned */
+    struct pl_system *system;      /* printf, heap, device-side launches; not owned */
+    uint64_t driver_free;  /* cycle until which earlier requests of warps occupy the serialised part
+                              of the driver */
+    bool cooperative;      /* blocks synchronise at the grid barrier */
+    uint64_t workspace;    /* %envreg1, 2: device address of the grid barrier, 0 if there is none */
+    uint64_t block_memory; /* device address of the blocks' private global memory,
+                              pl_grid_block_memory bytes each; 0: none */
     uint64_t launch_id;    /* %gridid */
     uint64_t graph;        /* %current_graph_exec */
     uint32_t (*launch_graph)(void *ctx, uint64_t graph, uint64_t stream); /* pl_launch; or NULL */
@@ -93,71 +94,72 @@ typedef struct pl_grid {
                             uint64_t offset, uint64_t bytes); /* the same */
     void *graph_ctx;
     double global_time; /* ns: %globaltimer at clock 0 */
-    double cycle_time;  /* ns of a cycle, as %globaltimer counts */
-    bool no_memory;     /* of the head: a thread could not get memory for what it keeps; the launch
-                           ends with PL_NOMEM */
+    double cycle_time;  /* ns per cycle of %globaltimer */
+    bool no_memory;     /* of the head: a thread could not allocate memory for its own data; the
+                           launch ends with PL_NOMEM */
     int async_mode;     /* PL_ASYNC_* */
-    bool modelled;      /* timing mode: a model says how long things take */
+    bool modelled;      /* timing mode: a model determines latencies */
     pl_time_limit *time_limit; /* or NULL; not owned */
-    bool resumed; /* some of its blocks have ended before it is opened: its counts go on */
+    bool resumed; /* some of its blocks have ended before it is opened: its counts continue */
     bool simt_stack;
     bool random;          /* functional mode: warps and splits in random order */
     uint64_t rng;         /* state of the generator */
     uint64_t next_block;  /* blocks that have started or were cancelled, in the order of starting */
-    uint32_t max_turn;    /* random: most instructions of a turn, 0: default */
+    uint32_t max_turn;    /* random: maximum instructions of a time slice, 0: default */
     struct pl_weak *weak; /* weak consistency, or NULL; not owned */
     const struct pl_hooks *hooks;  /* of a checker, or NULL; not owned */
-    struct pl_grid *head;          /* of the row; the grid itself when it runs alone */
-    struct pl_grid *before, *next; /* its neighbours in the row, or NULL */
-    uint64_t first_block;          /* blocks of grids of the launch that were made before */
-    uint64_t early_launched;       /* blocks that the next grid need not wait for any more */
-    bool complete;                 /* it and all before it have ended */
+    struct pl_grid *head;          /* of the chain; the grid itself if it runs alone */
+    struct pl_grid *before, *next; /* its neighbours in the chain, or NULL */
+    uint64_t first_block;          /* number of blocks of the launch's grids created before */
+    uint64_t early_launched;       /* blocks for which the next grid no longer has to wait */
+    bool complete;                 /* it and all preceding grids have ended */
     /* results */
-    pl_fault_info failed; /* an assertion: the launch runs on and fails at its end */
-    pl_fault_info doubt;  /* something whose result is undefined: the launch runs on */
+    pl_fault_info failed; /* a failed assertion: the launch continues and fails at its end */
+    pl_fault_info doubt;  /* an operation with an undefined result: the launch continues */
     pl_fault_info fault;
     pl_stop stopped; /* of the head */
     uint64_t ran;    /* of the head, functional mode: instructions so far */
-    uint64_t grown;  /* of the head: bytes by which the storage of its warps has grown; threads add
-                        to it */
+    uint64_t grown;  /* of the head: bytes by which the storage of its warps has grown; updated by
+                        all host threads */
     uint64_t executed, lane_executed, cycles;
     uint64_t longest_warp; /* the largest clock of a warp at its end */
     uint64_t blocks_done;
-    uint64_t cancelled; /* blocks that never start because another took their work
+    uint64_t cancelled; /* blocks that never start because another block took over their work
                            (clusterlaunchcontrol) */
     uint64_t seq;       /* next event number */
-    uint64_t advances;  /* lanes that ended, phases passed, memory written: a sign of life for
+    uint64_t advances;  /* exited lanes, completed phases, writes to memory: the progress counter of
                            spinning launches */
     struct pl_exec_pool *pool; /* recycled block storage, owned by cta.c */
 } pl_grid;
 
-/* What a launch leaves for later ones: memory whose pages the system has given already, and host
- * threads. Their contents are undefined; each is NULL at first and while it is in use. */
+/* Resources that a launch leaves for later ones: memory whose pages the system has already
+ * provided, and host threads. Their contents are undefined; each is NULL initially and while it is
+ * in use. */
 typedef struct pl_launch_cache {
-    pl_arena *blocks, *rest;          /* of blocks (cta.c) */
+    pl_arena *blocks, *rest;          /* storage of blocks (cta.c) */
     pl_arena *small, *large, *sparse; /* of the timing model (emu/sm/gpu.c) */
     pl_team *team;                    /* host threads, */
-    uint32_t threads;                 /* of which so many were wanted, */
-    pid_t process;                    /* by this process: one that it forks has none of them */
+    uint32_t threads;                 /* as many as were requested, */
+    pid_t process;                    /* by this process: a forked child does not have them */
 } pl_launch_cache;
 
-/* Of what kind an arena is: it hands out zeroed memory, or with any contents, or that and is as
- * pl_arena_open_sparse makes it. */
+/* The kind of an arena: it returns zeroed memory, or memory with undefined contents, or the latter
+ * from an arena of pl_arena_open_sparse. */
 typedef enum pl_launch_cache_kind {
     PL_STOCK_ZEROED,
     PL_STOCK_ANY,
     PL_STOCK_SPARSE
 } pl_launch_cache_kind;
-/* The arena that is kept there, or a new one; NULL: out of memory. */
+/* Takes the cached arena, or opens a new one. NULL: out of memory. */
 pl_arena *pl_launch_cache_take(pl_arena **kept, pl_launch_cache_kind kind);
 void pl_launch_cache_put(pl_arena **kept, pl_arena *a); /* NULL is allowed */
 void pl_launch_cache_close(pl_launch_cache *s);
-/* The n threads that are kept there, or new ones; NULL: out of memory. Without a cache they are
- * closed when they are put back. */
+/* Takes the n cached threads, or starts new ones. NULL: out of memory. Without a cache they are
+ * stopped when they are put back. */
 pl_team *pl_launch_cache_take_team(pl_launch_cache *s, uint32_t n, pl_team_work *work, void *ctx);
 void pl_launch_cache_put_team(pl_launch_cache *s, pl_team *t, uint32_t n); /* NULL is allowed */
 
-/* Adds the counts of these instructions. */
+/* Adds the counters of these instructions. */
 static inline void pl_pc_stat_add(pl_pc_stat *to, const pl_pc_stat *from, pl_code_range at)
 {
     _Static_assert(sizeof(pl_pc_stat) % sizeof(uint64_t) == 0, "64-bit sums only");
@@ -166,7 +168,7 @@ static inline void pl_pc_stat_add(pl_pc_stat *to, const pl_pc_stat *from, pl_cod
     for (size_t k = 0; k < at.count * (sizeof *to / sizeof *a); k++) a[k] += b[k];
 }
 
-/* Has the launch failed? Threads ask while another one says so. */
+/* True if the launch has failed. Threads call this while another thread may set the fault. */
 static inline bool pl_failed(const pl_grid *g)
 {
     return __atomic_load_n(&g->head->fault.set, __ATOMIC_RELAXED);
@@ -177,7 +179,7 @@ static inline void pl_grid_no_memory(pl_grid *g)
     __atomic_store_n(&g->head->no_memory, true, __ATOMIC_RELAXED);
 }
 
-/* Bytes of global memory that a block has to itself: .minperctamemory in units of 1024. */
+/* Bytes of global memory private to a block: .minperctamemory in units of 1024. */
 static inline uint32_t pl_grid_block_memory(const pl_grid *g)
 {
     return g->block_memory ? (g->entry->minperctamemory + 1023) & ~1023u : 0;
@@ -214,25 +216,25 @@ bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta 
                   size_t n);
 void pl_grid_close(pl_grid *g);
 pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
-/* Coordinates of the block that starts as number `order`: the blocks of a cluster start one after
- * the other. */
+/* Coordinates of the block that starts as number `order`: the blocks of a cluster start
+ * consecutively. */
 void pl_block_id(const pl_grid *g, uint64_t order, uint32_t id[3]);
-/* The next cluster (or block) that has not started never does; id: of its first block. False: all
- * have started. */
+/* Cancels the next cluster (or block) that has not started. id: its first block. False: all have
+ * started. */
 bool pl_block_cancel(pl_grid *g, uint32_t id[3]);
-/* The same in two steps. The second, which is most of the work, may be done by different threads
- * for different blocks at once; the blocks of a cluster see each other from the first step on. */
+/* pl_cta_start in two steps. Different threads may execute the second, which is most of the work,
+ * for different blocks at once. The blocks of a cluster can see each other after the first step. */
 pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
 bool pl_cta_begin(pl_cta *c);                                  /* false: out of memory */
-void pl_cta_end(pl_cta *c); /* all warps done: storage goes back to the pool */
-/* The first grid of the row whose blocks have not all started; NULL: there is none, or it has to
- * wait for the one before. */
+void pl_cta_end(pl_cta *c); /* all warps have ended: the storage returns to the pool */
+/* The first grid of the chain with blocks that have not started. NULL: there is none, or it has to
+ * wait for the preceding grid. */
 pl_grid *pl_grid_startable(pl_grid *head);
-/* Blocks of the row that have not ended. */
+/* Number of blocks of the chain that have not ended. */
 uint64_t pl_grid_left(const pl_grid *head);
 
-/* griddepcontrol: the next grid need not wait for this block any more; the warp waits until the
- * grid before has ended. */
+/* griddepcontrol: the next grid no longer has to wait for this block (let_go); the warp waits until
+ * the preceding grid has ended (wait). */
 void pl_grid_let_go(pl_warp *w);
 void pl_grid_wait(pl_warp *w);
 

@@ -1,10 +1,10 @@
-/* lane_loops.h - what the generated lane loops are made of: rows, masks, blends, and the helpers
- * their expressions call.
+/* lane_loops.h - building blocks of the generated lane loops: rows, masks, blends, and the helpers
+ * that their expressions call.
  *
- * This header is included by gen_exec_*.c, which isagen writes from the instruction table, and by
- * the warp-level files op_*.c. All of them are compiled once per vector extension of the host
+ * This header is included by gen_exec_*.c, which isagen generates from the instruction table, and
+ * by the warp-level files op_*.c. All of them are compiled once per vector extension of the host
  * (PL_EXEC_SUFFIX is _base, _avx2 or _avx512), so exported names go through PL_X. An instruction
- * computes all lanes and blends the result by the execution mask. Measured on an AVX2 host that is
+ * computes all lanes and blends the result by the execution mask. Measured on an AVX2 host, this is
  * three times faster than testing each lane, and as fast as a separate loop for full masks. */
 #ifndef PL_EMU_EXEC_LANE_LOOPS_H
 #define PL_EMU_EXEC_LANE_LOOPS_H
@@ -30,8 +30,8 @@ typedef struct pl_u128 {
 /* An absent optional operand. */
 #define PL_NO_OPERAND UINT32_MAX
 
-/* How to find the specialised function of a form: index = sum of choice(slot[k]) * product of the
- * choices before k. */
+/* Index of the specialised function of a form: sum of choice(slot[k]) * product of the number of
+ * choices of the slots before k. */
 typedef struct pl_exec_form {
     pl_exec_fn *const *fn; /* NULL: not executed */
     uint8_t nspec;
@@ -52,7 +52,7 @@ static inline uint64_t *pl_row64(const pl_warp *w, uint32_t row)
     return (uint64_t *)(void *)pl_row32(w, row);
 }
 
-/* Entry k of an instruction's further operand rows. */
+/* Entry k of an instruction's additional operand rows. */
 static inline uint32_t pl_more(const pl_warp *w, const pl_insn *i, uint32_t k)
 {
     return w->program->pool.at[i->extra_ops + k];

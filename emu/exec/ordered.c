@@ -1,9 +1,10 @@
-/* ordered.c - which instructions may order what different blocks do. Threads that run blocks side
- * by side execute these in the order of the blocks. */
+/* ordered.c - determines which instructions may order the effects of different blocks. Threads that
+ * run blocks in parallel execute these in block order. */
 #include "emu/exec/dispatch.h"
 #include "isa/program/insn_query.h"
 
-/* Calls of the driver's functions, and calls by register in a program that has some. */
+/* True for calls of the driver's functions, and for indirect calls in a program that has such
+ * functions. */
 static bool calls_system(const pl_program *p, const pl_insn *i, const pl_form *f)
 {
     if (!(f->effects & PL_EF_CALL)) return false;
@@ -19,7 +20,7 @@ static pl_kind kind_of(const pl_insn *i)
     return (pl_kind)pl_classes[i->latency_class].kind;
 }
 
-/* A reduction by the copy engine, which may be one in global memory. */
+/* A reduction by the copy engine, possibly in global memory. */
 static bool is_bulk_reduction(const pl_insn *i)
 {
     return kind_of(i) == PL_KIND_BULK && pl_forms[i->form].effects & PL_EF_ATOMIC;

@@ -1,14 +1,15 @@
-/* parallel_blocks.c - functional mode with several host threads: blocks run side by side.
+/* parallel_blocks.c - functional mode with several host threads: blocks run in parallel.
  *
- * Some blocks in a row are a job of a team (base/team.h), which runs them one after the other. A
- * block stops before its first instruction that may order what different blocks do (PL_IF_ORDERED)
- * until all blocks before it have ended. So atomics, and everything that depends on their order,
- * happen in the order of the blocks, and the results are those of one thread unless the program has
- * data races.
+ * A job of a team (base/team.h) is a range of consecutive blocks, which it runs sequentially. A
+ * block stops before its first instruction that may order the effects of different blocks
+ * (PL_IF_ORDERED) until all preceding blocks have ended. So atomics, and everything that depends on
+ * their order, happen in block order, and the results are those of one thread unless the program
+ * has data races.
  *
- * A block that polls although all before it have ended waits for a later one. Then the threads
- * stop, and functional.c goes on with the blocks that have started. It also goes on when jobs
- * execute much after they have stopped: then threads only wait for each other. */
+ * A block that polls although all preceding blocks have ended waits for a later one. Then the
+ * threads stop, and functional.c continues with the blocks that have started. It also continues
+ * when jobs execute many of their instructions after such a stop, since threads then only wait for
+ * each other. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,39 +19,40 @@
 #include <pthread.h>
 
 enum {
-    ALONE = 20000, /* instructions that one thread executes before others help: half a millisecond,
-                    * several times what it takes to wake them */
-    POLLING = 4,   /* turns in sequence in which a block only polls */
-    JOB = 4000, /* instructions of a job: a tenth of a millisecond, many times what a job costs */
-    TRIAL = 64, /* jobs of the first wave */
-    WORTH = 3   /* of so many instructions fewer than one should come after a stop */
+    ALONE = 20000, /* instructions that one thread executes before others are woken: half a
+                      millisecond, several times the cost of waking them */
+    POLLING = 4,   /* consecutive rounds in which a block only polls */
+    JOB = 4000,    /* instructions of a job: a tenth of a millisecond, many times the overhead of a
+                      job */
+    TRIAL = 64,    /* jobs of the first wave */
+    WORTH = 3      /* less than one in so many instructions should execute after a stop */
 };
 
 typedef enum job_state { NOT_STARTED, RUNNING, ENDED } job_state;
 
-/* Blocks of a run of the team. */
+/* The blocks of one job. */
 typedef struct block_job {
     struct parallel_run *run;
-    pl_cta *cta;      /* of the block that runs, or NULL between two */
-    uint32_t at, end; /* numbers of that block, and of the one behind the last */
+    pl_cta *cta;      /* the running block, or NULL between two blocks */
+    uint32_t at, end; /* number of that block; one past the last block */
     uint32_t job, worker;
     job_state state;
-    bool first;   /* all blocks before it have ended */
+    bool first;   /* all preceding blocks have ended */
     bool stopped; /* it has waited for them */
     uint64_t advances;
-    uint64_t executed, lane_executed, blocks; /* of those that have ended */
+    uint64_t executed, lane_executed, blocks; /* of the blocks that have ended */
     uint64_t late;                            /* instructions after a stop */
 } block_job;
 
 typedef struct parallel_run {
     pl_grid *g;
     pl_team *team;
-    pthread_mutex_t lock; /* of the pool and the sums of the grid */
+    pthread_mutex_t lock; /* protects the pool and the sums of the grid */
     block_job *job;
-    pl_pc_stat **stat; /* by worker, or NULL */
+    pl_pc_stat **stat; /* per worker, or NULL */
     uint32_t base;     /* number of the first job's first block */
-    uint32_t each;     /* blocks of a job */
-    bool over;         /* the blocks stop where they are */
+    uint32_t each;     /* blocks per job */
+    bool over;         /* all blocks stop at their current position */
     bool no_memory;
 } parallel_run;
 
@@ -62,7 +64,7 @@ static bool is_over(const parallel_run *r)
            pl_stop_flag(r->g->cancel);
 }
 
-/* The next block of a job. */
+/* Starts the next block of a job. */
 static bool start(parallel_run *r, block_job *j)
 {
     pl_grid *g = r->g;
@@ -96,7 +98,7 @@ static void end(parallel_run *r, block_job *j)
     if (++j->at == j->end) j->state = ENDED;
 }
 
-/* Notes whether all blocks before this one have ended. */
+/* Updates and returns whether all preceding blocks have ended. */
 static bool is_first(parallel_run *r, block_job *j)
 {
     if (!j->first && pl_team_may(r->team, j->job)) {
@@ -106,8 +108,8 @@ static bool is_first(parallel_run *r, block_job *j)
     return j->first;
 }
 
-/* Runs the block of a job until it ends. False: it has stopped until its turn comes, or for good
- * (is_over). */
+/* Runs the block of a job until it ends. False: it has stopped until the preceding blocks have
+ * ended, or permanently (is_over). */
 static bool run_block(parallel_run *r, block_job *j)
 {
     pl_cta *c = j->cta;
@@ -128,7 +130,8 @@ static bool run_block(parallel_run *r, block_job *j)
     return true;
 }
 
-/* The work of the team: a job until it ends, or stops until its turn comes. */
+/* The work function of the team: runs a job until it ends, or stops until the preceding blocks have
+ * ended. */
 static bool work(void *ctx, uint32_t job, uint32_t worker)
 {
     parallel_run *r = ctx;
@@ -151,7 +154,7 @@ static void in_order(pl_cta *c)
 
 /* ---- the launch ---- */
 
-/* By the launch, which costs nothing to look at. */
+/* The conditions that depend on the launch; these are cheap to check. */
 static bool may_be_parallel(const pl_grid *g)
 {
     return g->threads > 1 && !g->next && !g->cluster[0] && !g->cooperative && !g->sink &&
@@ -159,14 +162,16 @@ static bool may_be_parallel(const pl_grid *g)
            !g->simt_stack;
 }
 
-/* By the program: whether all that orders blocks is marked as such. */
+/* The conditions that depend on the program: all instructions that order blocks are marked as
+ * such. */
 static bool is_marked(const pl_grid *g)
 {
     return !g->program->launch_control &&
            (g->async_mode == PL_ASYNC_EAGER || !g->program->bulk_reductions);
 }
 
-/* The first blocks, in this thread. False: one of them waits for others, or the launch is over. */
+/* Runs the first blocks in this thread. False: one of them waits for others, or the launch has
+ * ended. */
 static bool run_first_blocks(pl_grid *g, pl_live_blocks *live, pl_status *st)
 {
     const uint64_t blocks = pl_grid_blocks(g);
@@ -194,7 +199,8 @@ static bool run_first_blocks(pl_grid *g, pl_live_blocks *live, pl_status *st)
     return g->next_block < blocks;
 }
 
-/* Blocks after one that has failed would not have started with one thread: they do not count. */
+/* Discards the counts of blocks after one that has failed: with one thread they would not have
+ * started. */
 static void forget_later_blocks(parallel_run *r, uint32_t jobs)
 {
     uint32_t failed = 0;
@@ -211,8 +217,8 @@ static void forget_later_blocks(parallel_run *r, uint32_t jobs)
     }
 }
 
-/* After a run of the team: what is left of its blocks. Those before one that has started start,
- * too. */
+/* After a run of the team: collects the remaining blocks. Those that precede a started block are
+ * started, too. */
 static pl_status collect(parallel_run *r, uint32_t jobs, pl_live_blocks *live)
 {
     pl_grid *g = r->g;
@@ -238,7 +244,7 @@ static pl_status collect(parallel_run *r, uint32_t jobs, pl_live_blocks *live)
     return PL_OK;
 }
 
-/* The jobs of the next wave. */
+/* Sets up the jobs of the next wave. */
 static uint32_t plan(parallel_run *r, uint32_t most)
 {
     const uint64_t left = pl_grid_blocks(r->g) - r->g->next_block;
@@ -254,7 +260,7 @@ static uint32_t plan(parallel_run *r, uint32_t most)
     return (uint32_t)jobs;
 }
 
-/* Have threads mostly waited for each other? */
+/* True if threads have mostly waited for each other. */
 static bool is_serial(const parallel_run *r, uint32_t jobs)
 {
     uint64_t late = 0, all = 0;
@@ -265,8 +271,8 @@ static bool is_serial(const parallel_run *r, uint32_t jobs)
     return late * WORTH > all;
 }
 
-/* After a wave whose threads waited for each other: with single blocks as jobs, others run on while
- * one waits. False: that is so already, or the blocks are too short. */
+/* Called after a wave whose threads waited for each other: with single blocks as jobs, others
+ * continue while one waits. False: jobs are single blocks already, or the blocks are too short. */
 static bool shorten_jobs(parallel_run *r)
 {
     const bool shorter = r->each > 1 && r->g->executed / r->g->blocks_done > JOB / 4;
@@ -294,7 +300,7 @@ static pl_status run_waves(parallel_run *r, pl_live_blocks *live)
     return st;
 }
 
-/* A table of counts for each worker but the first, which has the grid's. */
+/* Allocates a table of counters for each worker but the first, which uses that of the grid. */
 static bool open_stats(parallel_run *r)
 {
     const pl_grid *g = r->g;
@@ -319,8 +325,8 @@ static void close_stats(parallel_run *r)
     free(r->stat);
 }
 
-/* As many as make a job worth its cost, going by the blocks that have run; few enough that every
- * thread has several jobs in a wave. */
+/* Enough blocks to make a job worth its overhead, judging by the blocks that have run; few enough
+ * that every thread has several jobs per wave. */
 static uint32_t blocks_of_a_job(const pl_grid *g)
 {
     const uint64_t each = g->executed / g->blocks_done + 1, wanted = JOB / each + 1,

@@ -1,13 +1,14 @@
 /* simt_splits.c - splits of a warp that diverge and reconverge.
  *
  * A warp holds one or more splits (lanes that share a pc). Lanes that diverge at a branch get a
- * convergence frame: who belongs to it, who has arrived at the reconvergence point. A split that
- * arrives early waits; when all members have arrived (or exited) they go on as one split.
+ * convergence frame, which records its members and those that have arrived at the reconvergence
+ * point. A split that arrives early waits. When all members have arrived (or exited) they continue
+ * as one split.
  *
- * Volta's forward-progress guarantee needs one more rule. The running split may poll memory (YIELD
- * stands in loops that do, or it has polled often enough) while others wait at a reconvergence
- * point. Then the waiting ones are let go, since one of them may hold the lock that is polled for.
- * Those that come to the same YIELD again go on as one split from there. */
+ * Volta's forward-progress guarantee requires one more rule. The running split may poll memory
+ * while others wait at a reconvergence point (its loop contains a YIELD, or it has polled often
+ * enough). Then the waiting splits are released, since one of them may hold the lock that is
+ * polled. Splits that reach the same YIELD again continue as one split from there. */
 #include <assert.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ static void remove_split(pl_warp *w, unsigned k)
     if (w->current == w->nsplits) w->current = (uint8_t)k;
 }
 
-/* Splits or frames do not fit the warp's own few any more. */
+/* Moves splits and frames to `parted` when the warp's own arrays become too small. */
 static void move_out(pl_warp *w)
 {
     memcpy(w->parted->split, w->few_splits, sizeof w->few_splits);
@@ -48,7 +49,7 @@ static unsigned add_split(pl_warp *w, pl_lanes mask, uint32_t pc, uint16_t frame
     return w->nsplits++;
 }
 
-/* Is frame a the frame f or one of its ancestors? 0 is everybody's ancestor. */
+/* True if frame a is the frame f or one of its ancestors. 0 is an ancestor of every frame. */
 static bool encloses(const pl_warp *w, uint16_t a, uint16_t f)
 {
     for (; f; f = w->conv[f].parent)
@@ -70,7 +71,7 @@ static uint16_t new_frame(pl_warp *w, uint32_t pc, pl_lanes members, uint16_t pa
     return parent; /* too deep: the lanes reconverge at the enclosing point instead */
 }
 
-/* All members have arrived: the waiting splits become one. */
+/* Merges the waiting splits into one when all members have arrived. */
 static void merge_frame(pl_warp *w, uint16_t f)
 {
     pl_reconv_frame *c = &w->conv[f];
@@ -94,7 +95,7 @@ static void merge_frame(pl_warp *w, uint16_t f)
     w->spins = 0;
 }
 
-/* After lanes left (exit, release): frames that have become complete or empty. */
+/* After lanes have left (exit, release): handles frames that have become complete or empty. */
 static void settle_frames(pl_warp *w)
 {
     for (uint16_t f = 1; f < w->conv_used; f++) {
@@ -111,15 +112,15 @@ static void settle_frames(pl_warp *w)
     }
 }
 
-/* The frame that waits at this place, of those around a split; 0: none. */
+/* The frame with this reconvergence point among those that enclose a split; 0: none. */
 static uint16_t frame_at(const pl_warp *w, uint16_t f, uint32_t pc, uint16_t call)
 {
     while (f && (w->conv[f].pc != pc || w->conv[f].call != call)) f = w->conv[f].parent;
     return f;
 }
 
-/* The reconvergence points from the split's own out to the one that is its own now no longer wait
- * for these lanes. */
+/* Removes lanes from the frames between the split's own and `to`, so that these no longer wait for
+ * them, and makes `to` the split's frame. */
 static void withdraw(pl_warp *w, pl_simt_split *s, pl_lanes lanes, uint16_t to)
 {
     for (uint16_t f = s->frame; f != to; f = w->conv[f].parent) {
@@ -129,7 +130,7 @@ static void withdraw(pl_warp *w, pl_simt_split *s, pl_lanes lanes, uint16_t to)
     s->frame = to;
 }
 
-/* The current split has come to an outer reconvergence point without passing the inner ones, which
+/* The current split has reached an outer reconvergence point without passing the inner ones, which
  * no longer wait for it. */
 static void leave_frames(pl_warp *w, uint16_t to)
 {
@@ -139,7 +140,8 @@ static void leave_frames(pl_warp *w, uint16_t to)
     settle_frames(w);
 }
 
-/* Split s goes on from its reconvergence point without those that wait at an aligned barrier. */
+/* Notifies the checker that split s continues from its reconvergence point without lanes that wait
+ * at an aligned barrier. */
 static void tell_checker(pl_warp *w, const pl_simt_split *s)
 {
     const pl_hooks *h = w->grid->hooks;
@@ -167,10 +169,10 @@ bool pl_split_release_waiting(pl_warp *w)
     return any;
 }
 
-/* When all running splits have yielded, reconvergence points wait no longer for them. Lanes leave a
- * loop of compare-and-swap one by one and execute what follows, but reconverge at the next point
- * with others that left it meanwhile (H200, 2026-11, tests/data/probes/parting). A patent of the
- * maker describes it, "Execution of divergent threads using a convergence barrier". */
+/* When all running splits have yielded, reconvergence points no longer wait for them. Lanes leave a
+ * compare-and-swap loop one by one and execute the code after it, but reconverge at the next point
+ * with others that have left it meanwhile (H200, 2026-11, tests/data/probes/parting). A patent of
+ * the vendor describes it, "Execution of divergent threads using a convergence barrier". */
 static bool release_from_yielded(pl_warp *w)
 {
     pl_lanes yielded = 0;
@@ -195,8 +197,7 @@ static bool release_from_yielded(pl_warp *w)
     return any;
 }
 
-/* The lanes of split k are waited for where those of `with` are, up to the frame that they have in
- * common. */
+/* Adds the lanes of split k to the frames of split `with`, up to their common frame. */
 static void follow(pl_warp *w, unsigned k, unsigned with)
 {
     for (uint16_t f = w->split[with].frame; f != w->split[k].frame; f = w->conv[f].parent)
@@ -204,8 +205,8 @@ static void follow(pl_warp *w, unsigned k, unsigned with)
     w->split[k].frame = w->split[with].frame;
 }
 
-/* The split that continues after a YIELD takes those along that are at the same instruction: lanes
- * that left a loop at different times and came back to it iterate together (H200, 2026-11,
+/* The split that continues after a YIELD absorbs those at the same instruction: lanes that left a
+ * loop at different times and returned to it iterate together (H200, 2026-11,
  * tests/data/micro/groups.tsv). */
 void pl_split_gather(pl_warp *w)
 {
@@ -239,8 +240,8 @@ void pl_warp_yield(pl_warp *w)
     w->make_way = true;
 }
 
-/* The current split is at pc: if this is the reconvergence point of its frame it waits or merges.
- * Returns false when it must wait. */
+/* The current split is at pc. If this is the reconvergence point of its frame, it waits or merges.
+ * Returns false if it must wait. */
 bool pl_split_converge(pl_warp *w)
 {
     for (;;) {
@@ -269,8 +270,8 @@ bool pl_split_converge(pl_warp *w)
     }
 }
 
-/* Frames for the reconvergence points of lanes that diverge now: those that leave a loop meanwhile
- * reconverge further out. */
+/* Creates frames for the reconvergence points of lanes that diverge now: those that leave a loop
+ * meanwhile reconverge at an outer point. */
 static uint16_t meet_at(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
 {
     uint32_t place[8];
@@ -284,7 +285,7 @@ static uint16_t meet_at(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
     return frame;
 }
 
-/* Lanes that part where others wait already, or will, join them. */
+/* Lanes that diverge join the frame at which others already wait or will wait. */
 static uint16_t join(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
 {
     for (uint16_t f = 1; f < w->conv_used; f++)
@@ -296,14 +297,14 @@ static uint16_t join(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
     return meet_at(w, frame, pc, call);
 }
 
-/* `there_first`: those who leave go on at once. */
+/* `there_first`: the lanes that take the branch run first. */
 static void split_lanes(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv,
                         bool there_first)
 {
     pl_simt_split *s = &w->split[w->current];
     pl_lanes rest = w->active & ~there;
     uint16_t frame = s->frame, call = s->call, where = call;
-    /* They diverge until the function returns: reconverge after the call. */
+    /* The lanes diverge until the function returns: they reconverge after the call. */
     if (reconv == UINT32_MAX && call) {
         reconv = w->call[call].ret_pc;
         where = w->call[call].parent;
@@ -316,11 +317,11 @@ static void split_lanes(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, 
     w->active = s->mask = here;
     w->next = here_pc;
     add_split(w, other, other_pc, frame, call);
-    w->split[w->current].age = ++w->splits_made; /* the lanes that go on now are on top */
+    w->split[w->current].age = ++w->splits_made; /* the lanes that run first are on top */
 }
 
-/* True if the lanes that continue at `from` are at the reconvergence point. Then the lanes that
- * have further to go run first. */
+/* True if the lanes that continue at `from` are at the reconvergence point. Then the lanes with
+ * more code to execute run first. */
 static bool at_end(const pl_warp *w, uint32_t from, uint32_t reconv)
 {
     return from == reconv || (from + 1 == reconv && pl_forms[w->code[from].form].mnem == M__bsync);
@@ -351,7 +352,8 @@ void pl_split_exit(pl_warp *w, pl_lanes lanes)
             w->conv[f].members &= ~lanes;
             w->conv[f].arrived &= ~lanes;
         }
-    for (unsigned k = 0; k < w->nsplits; k++) /* exited lanes are not waited for: check again */
+    for (unsigned k = 0; k < w->nsplits; k++) /* exited lanes are no longer waited for: check
+                                                 again */
         if (w->split[k].wait == PL_SPLIT_WARP_SYNC || w->split[k].wait == PL_SPLIT_ALIGNED)
             w->split[k].wait = PL_SPLIT_READY;
     if (!w->active) {
@@ -377,15 +379,15 @@ void pl_warp_note_undefined(pl_warp *w, uint32_t mask)
     if (left_out && w->grid->hooks && w->grid->hooks->leaves_out(w->grid->hooks, w, left_out, mask))
         return;
     if (!left_out || g->doubt.set) return;
-    if (g->in_order) /* of several the first counts */
-        g->in_order(w->cta);
+    /* With several host threads, the first one counts. */
+    if (g->in_order) g->in_order(w->cta);
     pl_fault_note(w, &g->doubt, left_out, NULL,
                   "lane %u executes %s with the mask 0x%08x, which does not include it",
                   pl_first_lane(w) + (uint32_t)__builtin_ctz(left_out),
                   pl_mnems[pl_forms[w->code[w->pc].form].mnem].name, mask);
 }
 
-/* Does split k wait so, where split `with` is? */
+/* True if split k waits in the given way at the same place as split `with`. */
 static bool waits_beside(const pl_warp *w, unsigned k, unsigned with, uint8_t wait, uint8_t barrier,
                          pl_lanes ours)
 {
@@ -395,7 +397,7 @@ static bool waits_beside(const pl_warp *w, unsigned k, unsigned with, uint8_t wa
            s->cluster_phase == o->cluster_phase && s->mask & ours;
 }
 
-/* Splits that wait at the same point as split `keep` become part of it. */
+/* Merges splits that wait at the same point into split `keep`. */
 static void unite(pl_warp *w, unsigned keep, uint8_t wait, uint8_t barrier, pl_lanes ours)
 {
     bool any = false;
@@ -436,8 +438,8 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
         s->synced = false;
         return true;
     }
-    if (w->all != w->active) { /* lanes whose guard is false go on; the others come back to this
-                                  instruction as a split */
+    /* Lanes whose guard is false continue; the others return to this instruction as a split. */
+    if (w->all != w->active) {
         pl_warp_diverge(w, w->all, pc, pc + 1, UINT32_MAX);
         return false;
     }
@@ -450,23 +452,24 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
         pl_warp_wait(w, PL_SPLIT_WARP_SYNC);
         return false;
     }
-    /* all are here: those at the same instruction become one split, others (bar.warp.sync
-     * elsewhere) just go on */
+    /* all lanes are present: splits at the same instruction merge; others (bar.warp.sync elsewhere)
+     * just continue */
     unite(w, w->current, PL_SPLIT_WARP_SYNC, 0, ours);
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_simt_split *o = &w->split[k];
-        /* Lanes of another half wait for their own. */
+        /* Lanes of another half wait for lanes of their own half. */
         if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC || !(o->mask & ours)) continue;
         o->wait = PL_SPLIT_READY;
         o->synced = true;
     }
     w->active = w->split[w->current].mask;
     w->split[w->current].synced = true;
-    w->next = pc; /* once more, with all lanes */
+    w->next = pc; /* execute it again, with all lanes */
     return false;
 }
 
-/* True when all lanes of the warp that have not ended are here; else the split waits. */
+/* Returns true if all lanes of the warp that have not exited are here; otherwise the split
+ * waits. */
 static bool gather_all(pl_warp *w)
 {
     const pl_lanes alive = w->lanes & ~w->exited;
@@ -482,13 +485,13 @@ static bool gather_all(pl_warp *w)
         return false;
     }
     unite(w, w->current, PL_SPLIT_ALIGNED, 0, ~(pl_lanes)0);
-    for (unsigned k = 0; k < w->nsplits;
-         k++) { /* lanes of other calls of the function stay divergent */
+    /* Lanes of other calls of the function stay divergent. */
+    for (unsigned k = 0; k < w->nsplits; k++) {
         w->split[k].synced = true;
         w->split[k].wait = PL_SPLIT_READY;
     }
     w->active = w->split[w->current].mask;
-    return false; /* once more, with all lanes */
+    return false; /* execute it again, with all lanes */
 }
 
 bool pl_bar_is_aligned(const pl_insn *i)
@@ -500,13 +503,14 @@ bool pl_bar_gathered(pl_warp *w, const pl_insn *i)
 {
     if (pl_bar_is_aligned(i)) return gather_all(w);
     if (w->all == w->active) return true;
-    pl_warp_diverge(w, w->all, w->pc, w->pc + 1, UINT32_MAX); /* lanes whose guard is false go on */
+    /* Lanes whose guard is false continue. */
+    pl_warp_diverge(w, w->all, w->pc, w->pc + 1, UINT32_MAX);
     return false;
 }
 
-/* What __match_any_sync or a labelled partition of cooperative groups returns serves as mask: every
- * group of lanes has its own. Where all groups are complete they execute one after the other in
- * place, else they part. */
+/* The result of __match_any_sync or of a labelled partition of cooperative groups serves as the
+ * mask: every group of lanes has its own. If all groups are complete they execute sequentially in
+ * place; otherwise they diverge. */
 bool pl_warp_split_by_mask(pl_warp *w, const pl_insn *i, unsigned k)
 {
     const uint32_t *row = w->regs + (size_t)i->op[k] * PL_LANES, all = w->exec,
@@ -521,8 +525,8 @@ bool pl_warp_split_by_mask(pl_warp *w, const pl_insn *i, unsigned k)
         complete &= group[n] == (mask & alive);
     }
     if (!complete) {
-        w->split[w->current].synced =
-            false; /* some may have come together, others that stand here still wait for theirs */
+        /* Some lanes may be gathered; others at this instruction still wait for theirs. */
+        w->split[w->current].synced = false;
         pl_warp_diverge(w, pl_from_half(w, group[0]), w->pc, w->pc, UINT32_MAX);
         return true;
     }

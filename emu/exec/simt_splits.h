@@ -4,7 +4,7 @@
 
 #include "emu/exec/exec.h"
 
-/* The lanes that execute, as a mask and as a row. */
+/* Sets the executing lanes, as a bit mask and as a row. */
 static inline void pl_warp_set_exec(pl_warp *w, uint32_t exec)
 {
     w->exec = exec;
@@ -18,21 +18,21 @@ static inline void pl_warp_set_exec(pl_warp *w, uint32_t exec)
     for (unsigned l = 0; l < PL_LANES; l++) w->mask[l] = (exec & bit[l]) == bit[l] ? UINT32_MAX : 0;
 }
 
-/* Writes the cached state of the current split back. */
+/* Writes back the cached state of the current split. */
 static inline void pl_split_save(pl_warp *w)
 {
     w->split[w->current].pc = w->pc;
     w->split[w->current].mask = w->active;
 }
 
-/* Splits that wait at reconvergence points go on alone. False: there were none. */
+/* Splits that wait at reconvergence points continue alone. False: there were none. */
 bool pl_split_release_waiting(pl_warp *w);
-/* The split that continues after a YIELD takes those along that are at the same instruction. */
+/* The split that continues after a YIELD absorbs those at the same instruction. */
 void pl_split_gather(pl_warp *w);
-/* If `pc` is the reconvergence point of the current split's frame, it waits or merges. False: it
- * must wait. */
+/* If `pc` is the reconvergence point of the current split's frame, the split waits or merges.
+ * False: it must wait. */
 bool pl_split_converge(pl_warp *w);
-/* The given lanes of the current split end; barrier.c: pl_warp_exit tells the block. */
+/* The given lanes of the current split exit; pl_warp_exit in barrier.c also updates the block. */
 void pl_split_exit(pl_warp *w, pl_lanes lanes);
 
 #endif

@@ -1,4 +1,4 @@
-/* special_registers.c - what %tid, %ctaid, %clock and their like hold. */
+/* special_registers.c - the values of %tid, %ctaid, %clock and the other special registers. */
 #include <string.h>
 
 #include "emu/exec/exec.h"
@@ -8,7 +8,7 @@ static uint32_t dim(const uint32_t *d, unsigned k)
     return k < 3 ? d[k] : 0;
 }
 
-/* Registers of the block's cluster. False: it is another register. */
+/* Registers of the block's cluster. False: the register is not one of these. */
 static bool cluster_register(const pl_warp *w, pl_word sreg, unsigned k, uint64_t *v)
 {
     const pl_grid *g = w->grid;
@@ -30,8 +30,8 @@ static bool cluster_register(const pl_warp *w, pl_word sreg, unsigned k, uint64_
     }
 }
 
-/* Registers of the block's own global memory, of its shared memory, and of the system's part of it.
- */
+/* Registers of the block's private global memory, of its shared memory, and of the system's part of
+ * it. */
 static bool memory_register(const pl_cta *c, pl_word sreg, uint64_t *v)
 {
     switch ((int)sreg) {
@@ -78,7 +78,7 @@ static uint64_t warp_register(const pl_warp *w, pl_word sreg, unsigned k)
     case W_globaltimer:
     case W_globaltimer_lo: return global_time(w);
     case W_globaltimer_hi: return global_time(w) >> 32;
-    case W_envreg1: return g->workspace >> 32; /* cooperative groups: where the grid's barrier is */
+    case W_envreg1: return g->workspace >> 32; /* cooperative groups: address of the grid barrier */
     case W_envreg2: return g->workspace;
     default: break;
     }

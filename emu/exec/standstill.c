@@ -1,13 +1,14 @@
-/* standstill.c - does a block that only polls come into a state that it was in before?
+/* standstill.c - detects that a block that only polls returns to an earlier state.
  *
- * Then it comes there again and again, unless somebody else changes memory: what its threads do
- * next depends on their registers and on memory alone. A loop that counts its turns is in another
- * state each time. States are compared by a hash of 64 bits; the state to compare with is renewed
- * after 1, 2, 4 ... turns (Brent's cycle detection), so that cycles of any length are seen. */
+ * Then it returns to this state repeatedly unless another block changes memory: the further
+ * execution of its threads depends only on their registers and on memory. A loop that counts its
+ * iterations is in another state each time. States are compared by a 64-bit hash. The reference
+ * state is replaced after 1, 2, 4 ... rounds (Brent's cycle detection), so that cycles of any
+ * length are detected. */
 #include "emu/exec/exec.h"
 #include "emu/exec/functional.h"
 
-enum { MOST_LOCAL = 1 << 16 }; /* bytes of a warp's local memory that are compared */
+enum { MOST_LOCAL = 1 << 16 }; /* maximum bytes of a warp's local memory that are compared */
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -29,7 +30,7 @@ static uint64_t mix_split(uint64_t h, const pl_simt_split *s)
                       (uint64_t)s->cluster_arrived);
 }
 
-/* False: what the warp does next depends on more, such as the time. */
+/* False: the further execution of the warp depends on other state, such as the time. */
 static bool mix_warp(const pl_warp *w, uint64_t *h)
 {
     const uint64_t local = (uint64_t)w->local_bytes * PL_LANES * w->halves;

@@ -1,4 +1,4 @@
-/* warp.c - running a warp: the instruction loop and the choice of a split. Divergence is in
+/* warp.c - running a warp: the instruction loop and the selection of a split. Divergence is in
  * simt_splits.c, calls are in calls.c.
  *
  * Read next: simt_splits.c, barrier.c (barriers between warps), op_control.c (the instructions that
@@ -13,12 +13,13 @@
 #include "emu/exec/simt_splits.h"
 
 enum {
-    SPLIT_QUANTUM = 4096, /* instructions before another ready split gets its turn */
-    POLL_YIELD = 24,      /* polls after which other warps get their turn */
-    PAUSE_WORK = 1 << 12, /* a warp that executes more between two pauses does more than look
-                             (timing mode; else it has a turn) */
-    SPIN_RELEASE = 4,     /* such turns after which splits that wait to converge are let go ... */
-    VAIN_RELEASE = 32     /* ... and if the loop only reads, those in which nobody else gets on */
+    SPLIT_QUANTUM = 4096, /* instructions before another ready split runs */
+    POLL_YIELD = 24,      /* polls before other warps run */
+    PAUSE_WORK = 1 << 12, /* a warp that executes more instructions between two pauses does not only
+                             poll (timing mode; otherwise its time slice counts) */
+    SPIN_RELEASE = 4,     /* pauses after which splits that wait to reconverge are released ... */
+    VAIN_RELEASE = 32     /* ... and, if the loop only reads, pauses during which no other thread
+                             makes progress */
 };
 
 /* Makes split k the current one. */
@@ -46,9 +47,9 @@ static bool awake(const pl_warp *w, pl_simt_split *s)
     return s->wait == PL_SPLIT_READY;
 }
 
-/* The reconvergence stack of GPUs before Volta: only the lanes that diverged last run, the others
- * wait until these have come to the reconvergence point. When those on top wait for something, the
- * whole warp does. */
+/* The reconvergence stack of GPUs before Volta: only the lanes that diverged last run; the others
+ * wait until these have reached the reconvergence point. When the lanes on top wait, the whole warp
+ * waits. */
 static bool choose_top(pl_warp *w)
 {
     unsigned top = PL_MAX_SPLITS;
@@ -61,7 +62,7 @@ static bool choose_top(pl_warp *w)
     return true;
 }
 
-/* Finds a split that can run, beginning after the current one. */
+/* Selects a split that can run, starting after the current one. */
 static bool choose(pl_warp *w)
 {
     if (w->grid->simt_stack) return choose_top(w);
@@ -75,8 +76,8 @@ static bool choose(pl_warp *w)
                 return true;
             }
         }
-        bool converging = false, others = false; /* only lanes at reconvergence points are left:
-                                                    those that they wait for are at a barrier */
+        /* Only lanes at reconvergence points remain: those that they wait for are at a barrier. */
+        bool converging = false, others = false;
         for (unsigned k = 0; k < w->nsplits; k++) {
             converging |= w->split[k].wait == PL_SPLIT_CONVERGE;
             others |= w->split[k].wait == PL_SPLIT_SLEEP;
@@ -95,7 +96,7 @@ static pl_warp_state waiting_state(pl_warp *w)
     return PL_WARP_BARRIER;
 }
 
-/* Brings the warp to an instruction that can execute. */
+/* Advances the warp to an instruction that can execute. */
 static bool ready(pl_warp *w)
 {
     for (;;) {
@@ -125,7 +126,7 @@ const pl_insn *pl_warp_peek(pl_warp *w)
     return &w->code[w->pc];
 }
 
-/* Gives the next ready split of the warp its turn. */
+/* Switches to the next ready split of the warp. */
 static void rotate(pl_warp *w)
 {
     for (unsigned n = 1; n < 2u * w->nsplits; n++) {
@@ -155,11 +156,11 @@ void pl_warp_note_poll(pl_warp *w, uint64_t address)
     for (unsigned k = 0; k < n; k++)
         if (w->poll_addresses[k] == address) return;
     w->poll_addresses[w->npoll_addresses++ % n] = address;
-    w->wrote = true; /* it walks through memory: as good a sign of life */
+    w->wrote = true; /* it walks through memory, which counts as progress */
 }
 
-/* Nobody gets on while the warp polls: neither those that count as advances, nor a warp of the
- * block that only computes. */
+/* True if nothing makes progress while the warp polls: neither threads that count as advances, nor
+ * a warp of the block that only computes. */
 static bool polls_in_vain(const pl_warp *w)
 {
     if (w->vain_pauses < VAIN_RELEASE) return false;
@@ -172,7 +173,7 @@ static bool polls_in_vain(const pl_warp *w)
     return true;
 }
 
-/* A pause for polling: has anything come of the instructions since the last one? */
+/* Records a polling pause, and whether the instructions since the last one made progress. */
 static void note_pause(pl_warp *w)
 {
     const pl_grid *g = w->grid->head;
@@ -188,8 +189,8 @@ static void note_pause(pl_warp *w)
     w->pause_at = w->executed;
 }
 
-/* After an instruction with PL_IF_CONTROL. Spinning splits make room for others: true when the warp
- * should pause. */
+/* After an instruction with PL_IF_CONTROL. Spinning splits yield to others. Returns true if the
+ * warp should pause. */
 static bool after_control(pl_warp *w)
 {
     if (w->async) pl_async_tick(w);
@@ -218,7 +219,7 @@ static bool after_control(pl_warp *w)
     return false;
 }
 
-/* Executes the instruction at pc for the lanes that its guard leaves. */
+/* Executes the instruction at pc for the lanes whose guard is true. */
 static inline void execute(pl_warp *w, const pl_insn *i)
 {
     w->next = w->pc + 1;
@@ -260,17 +261,17 @@ pl_warp_state pl_warp_step(pl_warp *w, pl_memory_effect *fx)
                                                                            : waiting_state(w)));
 }
 
-/* Does any lane execute the instruction? With two halves: perhaps. */
+/* True if any lane executes the instruction; with two halves, always true. */
 static bool executes(const pl_warp *w, const pl_insn *i)
 {
     const uint32_t p = w->pred[i->guard];
     return w->halves > 1 || (uint32_t)w->active & (i->flags & PL_IF_GUARD_NEG ? ~p : p);
 }
 
-enum { LOOK_EVERY = 1024 }; /* instructions: of printf, they take a tenth of a second */
+enum { LOOK_EVERY = 1024 }; /* instructions; if they are printf, these take a tenth of a second */
 
-/* The loop of functional mode. Counts are kept in locals; memory events are off (pl_warp_step
- * serves traces). */
+/* The loop of functional mode. Counts are held in local variables; memory events are off
+ * (pl_warp_step serves traces). */
 pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
 {
     uint64_t n = 0, lanes = 0;
@@ -278,8 +279,8 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
     const pl_insn *code = w->code;
     const volatile int *const cancel = w->grid->cancel;
     const uint16_t ordered = w->cta->asks ? PL_IF_ORDERED : 0;
-    uint64_t look =
-        limit < LOOK_EVERY ? limit : LOOK_EVERY; /* when to look at the limit and the stop flag */
+    /* When to check the limit and the stop flag. */
+    uint64_t look = limit < LOOK_EVERY ? limit : LOOK_EVERY;
     for (;;) {
         if (!ready(w)) {
             w->state = (uint8_t)waiting_state(w);
@@ -295,7 +296,7 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
         bool pause = false;
         const uint64_t before = n;
         const uint32_t here = pl_count_lanes(w->active);
-        /* without a frame nobody reconverges with the split */
+        /* without a frame no lanes reconverge with the split */
         const uint16_t meets = w->split[w->current].frame ? PL_IF_SYNC_POINT : 0;
         const uint16_t ends = meets | ordered;
         do { /* straight-line code of one split */
@@ -309,8 +310,8 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
                 pause = after_control(w);
                 break;
             }
-            if ((i->flags & PL_IF_MEM) && w->stop) /* a fault: what follows does not execute */
-                break;
+            /* A fault: the following instructions do not execute. */
+            if ((i->flags & PL_IF_MEM) && w->stop) break;
             w->pc = w->next;
             i = &code[w->pc];
         } while (!(i->flags & ends));

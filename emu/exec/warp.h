@@ -1,12 +1,13 @@
-/* warp.h - a warp: its lanes, splits, calls and registers, and the two ways to advance it.
+/* warp.h - a warp: its lanes, splits, calls and registers, and the two functions that advance it.
  *
  * Divergence follows sm_70 independent thread scheduling: a warp is a set of splits (pc, lanes),
- * one of which is current. Lanes that diverge at a branch reconverge at its reconvergence point; a
+ * one of which is current. Lanes that diverge at a branch reconverge at its reconvergence point. A
  * split that waits there is released after a while so that spinning lanes cannot starve it.
  *
- * A warp has PL_LANES lanes, or twice as many: then it consists of two halves that share one
- * program counter, and an instruction executes for one half after the other (wave64.c). Sets of
- * lanes of a warp are pl_lanes; lane loops and masks of the program are those of a half. */
+ * A warp has PL_LANES lanes or twice as many. A warp of twice as many consists of two halves that
+ * share one program counter, and an instruction executes first for one half, then for the other
+ * (wave64.c). pl_lanes holds a set of lanes of the whole warp; lane loops and the masks of the
+ * program are per half. */
 #ifndef PL_EMU_EXEC_WARP_H
 #define PL_EMU_EXEC_WARP_H
 
@@ -15,29 +16,27 @@
 #include "emu/exec/memory/global_memory.h"
 #include "isa/program/program.h"
 
-enum {
-    PL_IDLE_STEP = 16,
-    PL_IDLE_HANG = 64 * PL_IDLE_STEP
-}; /* a warp spins for nothing when its `idle` is so large */
+/* A warp makes no progress once its spin_pauses reach PL_IDLE_HANG. */
+enum { PL_IDLE_STEP = 16, PL_IDLE_HANG = 64 * PL_IDLE_STEP };
 
 enum { PL_MAX_SPLITS = PL_LANES * PL_MAX_HALVES, PL_MAX_FRAMES = 64, PL_NAMED_BARRIERS = 16 };
 enum { PL_FEW_SPLITS = 3, PL_FEW_FRAMES = 4 }; /* enough for most warps */
 
-/* Lanes of a warp, a bit each; half h has bits h * PL_LANES and up. */
+/* A set of lanes of a warp, one bit per lane; half h occupies the bits from h * PL_LANES on. */
 typedef uint64_t pl_lanes;
 
-/* How many there are: mostly all of a warp, a case that needs no count. */
+/* Returns the number of lanes in the set. A full warp, the common case, needs no count. */
 static inline uint32_t pl_count_lanes(pl_lanes set)
 {
     if (set == UINT32_MAX) return PL_LANES;
-    /* sums of 1, 2, 4 bits side by side: processors without POPCNT have no instruction for it */
+    /* parallel sums of 1, 2 and 4 bits, since processors without POPCNT have no such instruction */
     set -= set >> 1 & 0x5555555555555555u;
     set = (set & 0x3333333333333333u) + (set >> 2 & 0x3333333333333333u);
     set = (set + (set >> 4)) & 0x0f0f0f0f0f0f0f0fu;
     return (uint32_t)(set * 0x0101010101010101u >> 56);
 }
 
-/* Work of the driver's functions that takes time. */
+/* Time-consuming work of the driver's functions. */
 typedef enum pl_driver_work {
     PL_DRIVER_NONE,
     PL_DRIVER_PRINT,
@@ -54,49 +53,49 @@ typedef enum pl_warp_state {
     PL_WARP_FAULT
 } pl_warp_state;
 
-/* What an instruction did to memory: filled only for instructions with PL_IF_MEM and only when
- * asked for. */
+/* The memory effect of an instruction. Filled only for instructions with PL_IF_MEM, and only on
+ * request. */
 typedef struct pl_memory_effect {
     uint32_t mask;   /* lanes of the half that accessed memory; 0: none did */
     uint8_t space;   /* resolved pl_space number (generic addresses are resolved) */
     uint8_t kind;    /* pl_access_kind */
     uint16_t size;   /* bytes per lane */
-    bool bypass_l1;  /* .cg, volatile, relaxed/acquire beyond the block, atomics */
+    bool bypass_l1;  /* .cg, volatile, relaxed/acquire with a scope wider than the block, atomics */
     uint64_t policy; /* cache policy of the instruction (cache_policy.h), 0: none; set by the timing
                         model */
-    uint64_t object; /* of textures and surfaces: the handle */
-    bool sampled, filtered, gathered; /* of textures: by coordinates that need not be whole; the
-                                         mean of neighbours; one component of four texels */
-    bool between;                     /* the same: the mean of neighbours in two planes */
-    uint8_t slots; /* of cp.async: slots of 32 bytes in shared memory, counted for each line that
-                      they come from */
-    uint8_t moves; /* of cp.async: sectors, counted for each slot that they go to */
+    uint64_t object; /* textures and surfaces: the handle */
+    bool sampled, filtered, gathered; /* textures: non-integer coordinates are allowed; linear
+                                         filtering within a plane; gather of one component of four
+                                         texels */
+    bool between;                     /* textures: linear filtering between two planes */
+    uint8_t slots; /* cp.async: 32-byte slots in shared memory, counted once per source line */
+    uint8_t moves; /* cp.async: sectors, counted once per destination slot */
     uint64_t addr[PL_LANES]; /* in the resolved space */
 } pl_memory_effect;
 
-/* A lane group that runs together. */
+/* A group of lanes that execute together. */
 typedef struct pl_simt_split {
     pl_lanes mask;
     uint32_t pc;
-    uint16_t frame;  /* convergence frame it will rejoin, 0: none */
+    uint16_t frame;  /* convergence frame at which it reconverges, 0: none */
     uint16_t call;   /* call node, 0: the kernel itself */
     uint8_t wait;    /* PL_SPLIT_* */
-    uint8_t barrier; /* which barrier, when it waits at one */
-    bool yielded;    /* has let others go first since it was last chosen */
-    bool synced; /* the lanes of a _sync instruction or an aligned barrier have met: it may execute
-                  */
+    uint8_t barrier; /* number of the barrier at which it waits */
+    bool yielded;    /* has yielded to other splits since it was last selected */
+    bool synced; /* the lanes of a _sync instruction or an aligned barrier are gathered, so it may
+                    execute */
     bool cluster_arrived; /* has arrived at the cluster barrier and may wait for phase
                              `cluster_phase` */
     uint64_t cluster_phase;
-    uint32_t executed; /* instructions since it was last chosen */
-    uint32_t poll_pc;  /* after the instruction that last polled memory that others may change, 0:
-                          none has */
-    uint64_t poll_address;      /* its address, of the first lane */
-    uint32_t age;               /* --simt stack: the youngest goes first */
-    uint64_t wake;              /* clock when a sleeping split goes on */
-    uint32_t barriers;          /* BSSY without their BSYNC so far */
-    uint64_t restored_barriers; /* by the number of the BSSY, of the latest 64: a call has saved and
-                          given back its barrier */
+    uint32_t executed; /* instructions since it was last selected */
+    uint32_t poll_pc;  /* pc after the last instruction that polled memory which other threads may
+                          change, 0: none */
+    uint64_t poll_address;      /* polled address of the first lane */
+    uint32_t age;               /* --simt stack: the youngest split runs first */
+    uint64_t wake;              /* clock at which a sleeping split wakes up */
+    uint32_t barriers;          /* BSSY instructions whose BSYNC has not executed yet */
+    uint64_t restored_barriers; /* one bit for each of the 64 latest BSSY numbers: a call has saved
+                                   and restored its barrier */
 } pl_simt_split;
 
 enum {
@@ -107,14 +106,14 @@ enum {
     PL_SPLIT_WARP_SYNC, /* at bar.warp.sync or another _sync instruction, waiting for lanes of its
                            mask */
     PL_SPLIT_ALIGNED, /* at an aligned barrier instruction, waiting for all other lanes of the warp
-                         to come to it */
+                         to reach it */
     PL_SPLIT_SLEEP,   /* nanosleep */
-    PL_SPLIT_GRID     /* until the grid before this one has ended */
+    PL_SPLIT_GRID     /* until the preceding grid has ended */
 };
 
-/* A reconvergence point of divergent lanes: created at a divergent branch. */
+/* A reconvergence point of divergent lanes, created at a divergent branch. */
 typedef struct pl_reconv_frame {
-    pl_lanes members; /* lanes still expected, arrived ones included */
+    pl_lanes members; /* lanes that are still expected, including those that have arrived */
     pl_lanes arrived;
     uint32_t pc;     /* reconvergence point */
     uint16_t parent; /* frame of the split that diverged */
@@ -122,7 +121,7 @@ typedef struct pl_reconv_frame {
     bool used;
 } pl_reconv_frame;
 
-/* Room for all splits and frames that a warp can have. */
+/* Storage for the maximum number of splits and frames of a warp. */
 typedef struct pl_split_storage {
     pl_simt_split split[PL_MAX_SPLITS];
     pl_reconv_frame conv[PL_MAX_FRAMES];
@@ -137,8 +136,8 @@ typedef struct pl_call_frame {
     uint32_t row, pred; /* start of the callee's register frame */
     uint32_t local;     /* start of the callee's local frame, bytes */
     uint32_t local_top; /* first free byte after it (alloca moves it) */
-    uint32_t aside;     /* bytes below it that take no stack on hardware: parameters, which are in
-                           registers there */
+    uint32_t aside;     /* bytes below local_top that take no stack on hardware: parameters, which
+                           hardware holds in registers */
     uint16_t parent;
     bool used;
 } pl_call_frame;
@@ -152,83 +151,86 @@ typedef struct pl_warp {
     /* Current frame: row r of PL_LANES words at regs + r * PL_LANES, 64-byte aligned. */
     uint32_t *regs;
     uint32_t *pred;  /* current frame's predicate masks */
-    uint32_t exec;   /* the same as bits: active and guard */
+    uint32_t exec;   /* the same as a bit mask: active and guard */
     uint32_t wide;   /* what mask[] currently holds */
-    uint8_t half;    /* whose turn it is: regs, pred, mask, exec and carry are its own */
-    uint8_t halves;  /* of the warp: 1, or 2 */
+    uint8_t half;    /* current half: regs, pred, mask, exec and carry belong to it */
+    uint8_t halves;  /* halves of the warp: 1 or 2 */
     pl_lanes all;    /* lanes executing now, of all halves */
     pl_lanes active; /* lanes of the current split */
-    uint32_t pc;     /* of the current split; branch functions set next */
+    uint32_t pc;     /* of the current split; branch functions set `next` */
     uint32_t next;
     pl_memory_effect *fx; /* NULL: not requested */
     const pl_insn *code;
     const pl_program *program;
     struct pl_cta *cta; /* not owned */
     struct pl_grid *grid;
-    uint64_t clock; /* %clock as this warp sees it: cycles (timing) or instructions */
+    uint64_t clock; /* %clock of this warp: cycles (timing) or instructions */
     /* cold */
-    uint32_t *file; /* register files: all frames of a half, then those of the next */
+    uint32_t *file; /* register files: all frames of one half, then those of the other */
     uint32_t *predfile;
-    uint32_t file_rows, pred_rows; /* of a half */
+    uint32_t file_rows, pred_rows; /* per half */
     uint8_t *local;                /* lanes x local_bytes */
-    uint32_t local_bytes;          /* a lane */
+    uint32_t local_bytes;          /* per lane */
     pl_lanes lanes;                /* lanes that exist (partial last warp) */
     pl_lanes exited;
-    uint32_t index;  /* in the block */
+    uint32_t index;  /* index in the block */
     uint8_t state;   /* pl_warp_state */
     uint8_t current; /* index of the current split */
     uint8_t nsplits;
-    bool stop;             /* the run loop must look at the splits again */
-    pl_simt_split *split;  /* few_splits, or those of `parted` once they were too few */
-    pl_reconv_frame *conv; /* the same */
+    bool stop;             /* the run loop must select a split again */
+    pl_simt_split *split;  /* few_splits, or the array in `parted` once few_splits is full */
+    pl_reconv_frame *conv; /* likewise: few_convs or the array in `parted` */
     pl_simt_split few_splits[PL_FEW_SPLITS];
     pl_reconv_frame few_convs[PL_FEW_FRAMES];
-    struct pl_split_storage *parted; /* untouched memory until it is needed */
+    struct pl_split_storage *parted; /* not touched until it is needed */
     pl_call_frame *call;             /* call[0] is the kernel */
     uint32_t ncalls;
-    /* PL_GROWN_*: what is no longer part of the block's storage, but freed by itself. */
+    /* PL_GROWN_*: the arrays that are no longer part of the block's storage and are freed
+     * separately. */
     uint8_t grown;
-    uint32_t carry;                   /* condition-code carry flag, one bit a lane */
-    uint32_t carry_of[PL_MAX_HALVES]; /* carry of the halves whose turn it is not */
-    /* Instructions, thread instructions (as issued by the program). */
+    uint32_t carry;                   /* condition-code carry flag, one bit per lane */
+    uint32_t carry_of[PL_MAX_HALVES]; /* carry flags of the halves that are not current */
+    /* Warp instructions and thread instructions, counted as issued by the program. */
     uint64_t executed, lane_executed;
-    uint32_t polls; /* volatile loads, atomics and failed waits since the warp was last chosen: how
-                       a spin loop shows */
-    uint32_t spins; /* pauses for polling since lanes last met, or a wait ended */
-    uint32_t clock_reads; /* functional mode: reads of the clock with little between them ... */
-    uint64_t clock_read;  /* ... and when the last one was */
-    bool yield;           /* the current split asked to let others run */
-    bool make_way;        /* the current split makes way for one that is ready */
-    bool paused; /* the last step ended in a pause for polling: other warps should get their turn */
-    bool wrote;  /* has written to memory since the last pause */
-    bool begun;  /* has begun an asynchronous operation, for which it has not waited yet */
+    uint32_t polls; /* volatile loads, atomics and failed waits since the warp was last selected:
+                       detects a spin loop */
+    uint32_t spins; /* polling pauses since lanes last reconverged or a wait ended */
+    uint32_t clock_reads; /* functional mode: clock reads in close succession ... */
+    uint64_t clock_read;  /* ... and the clock of the last one */
+    bool yield;           /* the current split requested a yield */
+    bool make_way;        /* the current split makes way for another ready split */
+    bool paused;          /* the last step ended in a polling pause: other warps should run */
+    bool wrote;           /* has written to memory since the last pause */
+    bool begun;           /* has started an asynchronous operation and has not waited for it yet */
     struct {
         uint8_t what, lanes; /* pl_driver_work, 0: nothing */
-        uint64_t bytes;      /* that its lanes want at most, each */
-    } asked; /* requests to the driver, by the last call of one of its functions; the timing model
-                takes them away */
-    uint8_t values;    /* values that the lanes brought to the last comparison of all with all, each
-                          one compared by itself; the timing model takes it away */
-    bool timed;        /* has read a clock since the last pause: the loop may end with the time */
-    bool was_timed;    /* had done so at the last pause */
-    uint32_t ended_at; /* instruction that ended the last of its lanes that have */
+        uint64_t bytes;      /* largest request in bytes of any of its lanes */
+    } asked; /* requests to the driver by the last call of one of its functions; cleared by the
+                timing model */
+    uint8_t values;    /* distinct values in the last match.any, each of which takes one comparison;
+                          cleared by the timing model */
+    bool timed;        /* has read a clock since the last pause: the loop may end when time has
+                          passed */
+    bool was_timed;    /* the same for the interval before the last pause */
+    uint32_t ended_at; /* pc of the instruction at which lanes last exited */
     uint8_t npoll_addresses;
-    uint64_t poll_addresses[4]; /* addresses polled last: those who poll others are getting on */
+    uint64_t poll_addresses[4]; /* latest polled addresses: a warp that polls further ones makes
+                                   progress */
     uint64_t advances;          /* grid->advances at the last pause */
     uint64_t cta_advances;      /* and *cta->advances */
-    uint32_t vain_pauses;       /* pauses since one of them changed */
-    uint64_t pause_at;          /* instructions executed until then */
-    uint32_t spin_pauses; /* pauses since grid->advances changed, PL_IDLE_STEP each; 1 each when a
-                      clock is read in between */
+    uint32_t vain_pauses;       /* pauses since one of the two changed */
+    uint64_t pause_at;          /* instructions executed up to the last pause */
+    uint32_t spin_pauses; /* pauses since grid->advances changed, PL_IDLE_STEP per pause; 1 per
+                             pause if a clock is read in between */
     const pl_alloc *hit;  /* allocation of the last global access */
-    const pl_alloc *hit_before;       /* that of the last one elsewhere, or NULL */
+    const pl_alloc *hit_before;       /* the previous, different allocation, or NULL */
     uint16_t conv_used;               /* highest conv index in use + 1 */
-    uint32_t splits_made;             /* splits ever made */
-    pl_lanes came[PL_NAMED_BARRIERS]; /* lanes that have come to a barrier at which the warp has not
-                                         arrived */
-    uint16_t arrived; /* by barrier, a bit each: it has arrived there, and the barrier has not been
-                         complete since */
-    /* By lane: last error of calls that launch from the device, or NULL; owned. */
+    uint32_t splits_made;             /* number of splits created so far */
+    pl_lanes came[PL_NAMED_BARRIERS]; /* lanes that have reached a barrier at which the warp has not
+                                         arrived yet */
+    uint16_t arrived; /* one bit per barrier: the warp has arrived, and the barrier has not
+                         completed since */
+    /* Per lane: last error of device-side launch calls, or NULL; owned. */
     uint32_t *device_error;
     /* Outstanding cp.async groups etc., owned by emu/exec/async/pending.c. */
     struct pl_async *async;
@@ -236,7 +238,7 @@ typedef struct pl_warp {
 
 /* A fault of the emulated program. */
 typedef struct pl_fault_info {
-    const char *kernel; /* whose thread it was; NULL: none */
+    const char *kernel; /* kernel of the faulting thread; NULL: none */
     const char *error;  /* CUDA's name: "CUDA_ERROR_ILLEGAL_ADDRESS" */
     char text[2048];
     uint32_t pc, block[3], thread[3];
@@ -245,7 +247,7 @@ typedef struct pl_fault_info {
 } pl_fault_info;
 
 /* --- halves of a warp --- */
-/* Number of lane 0 of the half in the warp, and in the block. */
+/* Index of the half's lane 0 in the warp, and in the block. */
 static inline uint32_t pl_first_lane(const pl_warp *w)
 {
     return (uint32_t)w->half * PL_LANES;
@@ -254,7 +256,7 @@ static inline uint32_t pl_first_thread(const pl_warp *w)
 {
     return (w->index * w->halves + w->half) * PL_LANES;
 }
-/* The half's part of a set of lanes, and the set that a half's lanes are. */
+/* The bits of a set that belong to the half, and the set that corresponds to the half's lanes. */
 static inline uint32_t pl_of_half(const pl_warp *w, pl_lanes set)
 {
     return (uint32_t)(set >> pl_first_lane(w));
@@ -264,19 +266,19 @@ static inline pl_lanes pl_from_half(const pl_warp *w, uint32_t lanes)
     return (pl_lanes)lanes << pl_first_lane(w);
 }
 
-/* Those of the lanes whose value in the row is this one. */
+/* Returns those of `lanes` whose value in the row equals `value`. */
 static inline uint32_t pl_lanes_with(const uint32_t *row, uint32_t value, uint32_t lanes)
 {
     uint32_t with = 0;
     for (unsigned l = 0; l < PL_LANES; l++) with |= (uint32_t)(row[l] == value) << l;
     return with & lanes;
 }
-/* Lanes of the half that have not ended. */
+/* Lanes of the half that have not exited. */
 static inline uint32_t pl_alive(const pl_warp *w)
 {
     return pl_of_half(w, w->lanes & ~w->exited);
 }
-/* Lanes of the current split that instruction i would execute for: its guard leaves them. */
+/* Lanes of the current split for which instruction i would execute: its guard is true. */
 static inline pl_lanes pl_guarded(const pl_warp *w, const pl_insn *i)
 {
     if (i->guard == PL_PT) return w->active;
@@ -286,91 +288,91 @@ static inline pl_lanes pl_guarded(const pl_warp *w, const pl_insn *i)
 }
 
 /* --- warp.c, simt_splits.c --- */
-/* Runs until the warp must wait, ends, faults or `limit` instructions are done. Returns its state.
- */
+/* Runs until the warp must wait, ends or faults, or has executed `limit` instructions. Returns its
+ * state. */
 pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit);
-/* The instruction that pl_warp_step would execute next and the lanes it would run for, or NULL when
- * the warp cannot go on now. */
+/* Returns the instruction that pl_warp_step would execute next, for the lanes in w->active; NULL if
+ * the warp cannot continue now. */
 const pl_insn *pl_warp_peek(pl_warp *w);
-/* Executes exactly one instruction. fx: one effect for each half, or NULL; its mask is 0 when the
- * half did not touch memory. */
+/* Executes exactly one instruction. fx: one effect per half, or NULL; its mask is 0 if the half did
+ * not access memory. */
 pl_warp_state pl_warp_step(pl_warp *w, pl_memory_effect *fx);
-/* The lanes of the half that execute, for an instruction that is executed at another time than its
+/* Sets the executing lanes of the half, for an instruction that executes at another time than its
  * own. */
 void pl_warp_set_exec_mask(pl_warp *w, uint32_t exec);
-/* It is the turn of half h. A warp whose instruction is done stands at half 0. */
+/* Makes half h current. Between instructions half 0 is current. */
 void pl_warp_half(pl_warp *w, unsigned h);
-/* Lanes of the current split diverge: `there` go to pc `to`, the rest continue at `from`; they
- * reconverge at `reconv`. */
+/* Lanes of the current split diverge: `there` continue at `to`, the rest at `from`; they reconverge
+ * at `reconv`. */
 void pl_warp_diverge(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv);
 
-/* The same at a branch: fewer lanes go before more, otherwise those that fall through (1 to 31
- * lanes on either side, H200, 2026-11). */
+/* The same at a branch: the smaller group runs first; on a tie, the lanes that fall through (1 to
+ * 31 lanes on either side, H200, 2026-11). */
 void pl_warp_branch(pl_warp *w, pl_lanes there, uint32_t to, uint32_t reconv);
-/* The warp looks at memory that others may change, at the first lane's address. */
+/* The warp polls memory that other threads may change, at the first lane's address. */
 void pl_warp_note_poll(pl_warp *w, uint64_t address);
-/* Another split that is ready goes on next, chosen by a number. */
+/* Switches to another ready split, selected by a number. */
 void pl_warp_shuffle(pl_warp *w, uint64_t number);
-/* The given lanes of the current split end. */
+/* The given lanes of the current split exit. */
 void pl_warp_exit(pl_warp *w, pl_lanes lanes);
-/* The current split waits: kind is PL_SPLIT_*, it goes on at w->next. */
+/* The current split waits; kind is PL_SPLIT_*, and it continues at w->next. */
 void pl_warp_wait(pl_warp *w, uint8_t kind);
 
 /* Lanes that wait at this barrier of the block at the same instruction reconverge (machine code for
  * sm_90 has WARPSYNC before it). */
 void pl_warp_reconverge(pl_warp *w, uint8_t barrier);
 
-/* The current split yields (YIELD): no reconvergence point waits for it, nor for others that have
- * yielded. */
+/* The current split yields (YIELD): no reconvergence point waits for it or for other splits that
+ * have yielded. */
 void pl_warp_yield(pl_warp *w);
-/* A _sync instruction whose mask leaves out lanes that execute it: the manual leaves open what they
- * get. Masks of _sync instructions name lanes of the half. */
+/* A _sync instruction whose mask excludes lanes that execute it; the manual leaves their result
+ * undefined. Masks of _sync instructions refer to lanes of the half. */
 void pl_warp_note_undefined(pl_warp *w, uint32_t mask);
-/* A _sync instruction: true when all lanes of the mask are here and it may execute now; else the
- * split waits or parts. */
+/* A _sync instruction. Returns true if all lanes of the mask are present and it may execute now;
+ * otherwise the split waits or diverges. */
 bool pl_warp_sync(pl_warp *w, uint32_t mask);
-/* A _sync instruction whose mask is operand k: true when the lanes came with different masks, and
- * each group has executed it by itself or will. */
+/* A _sync instruction whose mask is operand k. Returns true if the lanes have different masks; each
+ * group has executed it separately or will. */
 bool pl_warp_split_by_mask(pl_warp *w, const pl_insn *i, unsigned k);
-/* Enters a function with the executing lanes (all of the current split) / leaves it. */
+/* Enters a function with the executing lanes (all of the current split), or returns from it. */
 void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_call *c);
 void pl_warp_return(pl_warp *w, pl_lanes lanes);
-/* Register and predicate rows of a split's frame, of the half whose turn it is. */
+/* Register and predicate rows of a split's frame, for the current half. */
 uint32_t *pl_warp_frame(const pl_warp *w, const pl_simt_split *s);
 uint32_t *pl_warp_preds(const pl_warp *w, const pl_simt_split *s);
-/* Frame size, start of the local frame and its end for the current split. */
+/* The call node of the current split: frame size, start and end of its local frame. */
 pl_call_frame *pl_warp_node(pl_warp *w);
-/* The end of what the lanes of the current split have of local memory: frames, spills, alloca. */
+/* The end of the local memory that the lanes of the current split use: frames, spills, alloca. */
 static inline uint32_t pl_local_top(const pl_warp *w)
 {
     return w->call[w->split[w->current].call].local_top;
 }
-/* Makes sure that a lane has that much local memory, of which `aside` does not count; false: the
- * limit was reached and the launch has failed. */
+/* Ensures that each lane has `bytes` of local memory, of which `aside` do not count towards the
+ * limit. False: the limit was exceeded and the launch has failed. */
 bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside);
-/* Value of a special register that all lanes of a warp share. False: it is not such a one. */
+/* Value of a special register that all lanes of a warp share. False: the register is not
+ * uniform. */
 bool pl_warp_sreg_uniform(const pl_warp *w, pl_word sreg, unsigned component, uint64_t *value);
 /* Value of a special register for every lane of the half (64-bit values; 32-bit registers use the
  * low half). */
 void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned component, uint64_t out[PL_LANES]);
 
-/* Re-examines a waiting warp (barrier released, copy landed, time passed); true when it can run
- * again. */
+/* Re-examines a waiting warp (barrier released, copy complete, time elapsed). Returns true if it
+ * can run again. */
 bool pl_warp_poll(pl_warp *w, uint64_t clock);
 
 /* --- wave64.c --- */
 /* Executes instruction i for a warp of several halves. */
 void pl_wave_execute(pl_warp *w, const pl_insn *i);
-/* The operand of a _sync instruction that names lanes; UINT32_MAX: it has none. */
+/* Index of the operand of a _sync instruction that holds the member mask; UINT32_MAX: none. */
 uint32_t pl_member_mask_operand(const pl_insn *i);
 
 /* --- fault.c --- */
-/* Stops the launch; lanes: of the half. error is CUDA's name; the text gets block, thread, line and
- * address added. */
+/* Stops the launch. `lanes` are of the half. `error` is CUDA's name; block, thread, line and
+ * address are added to the text. */
 void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/* The same for a fault that does not stop the launch: only fills `f`, unless that is set already.
- */
+/* The same for a fault that does not stop the launch: only fills `f`, unless it is set already. */
 void pl_fault_note(pl_warp *w, pl_fault_info *f, uint32_t lanes, const char *error, const char *fmt,
                    ...) __attribute__((format(printf, 5, 6)));
 

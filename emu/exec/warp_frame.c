@@ -1,5 +1,5 @@
-/* warp_frame.c - where the registers of the current split are: its call frame, and the half of the
- * warp whose turn it is. */
+/* warp_frame.c - locates the registers of the current split: by its call frame and the current half
+ * of the warp. */
 #include "emu/exec/simt_splits.h"
 
 void pl_warp_set_exec_mask(pl_warp *w, uint32_t exec)

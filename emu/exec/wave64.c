@@ -1,20 +1,21 @@
-/* wave64.c - warps of 64 lanes: an instruction executes for one half of the warp after the other.
+/* wave64.c - warps of 64 lanes: an instruction executes first for one half of the warp, then for
+ * the other.
  *
- * The machine has lanes for PL_LANES threads, so a warp of twice as many takes two passes, as the
- * 64-wide waves of AMD's RDNA do ("RDNA 3 Instruction Set Architecture", Wave32 and Wave64). Each
- * half has registers, predicates and carry flags of its own at the same numbers. Both have one
- * program counter, one set of splits and one meeting point. So lanes 0 to 31 and lanes 32 to 63
- * diverge from each other exactly as two lanes of a half do. A half without executing lanes is left
- * out.
+ * The machine has lanes for PL_LANES threads, so a warp of twice as many takes two passes, like the
+ * 64-wide waves of AMD's RDNA ("RDNA 3 Instruction Set Architecture", Wave32 and Wave64). Each half
+ * has its own registers, predicates and carry flags under the same numbers. Both share one program
+ * counter, one set of splits and one reconvergence point. So lanes 0 to 31 and lanes 32 to 63
+ * diverge from each other exactly as two lanes of a half do. A half without executing lanes is
+ * skipped.
  *
- * PTX knows no such warp. Masks of 32 bits mean lanes of a half there, so _sync instructions,
- * votes, shuffles and matrix instructions work inside each half. doc/warp-width.md says what that
- * makes of a program. */
+ * PTX has no such warp. Its 32-bit masks then denote lanes of a half, so _sync instructions, votes,
+ * shuffles and matrix instructions operate within each half. doc/warp-width.md describes the
+ * consequences for programs. */
 #include <string.h>
 
 #include "emu/exec/lane_loops.h"
 
-/* Instructions that the warp executes once as a whole: they look at pl_warp.all. */
+/* Instructions that execute once for the whole warp: they use pl_warp.all. */
 static bool is_common(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -33,8 +34,8 @@ uint32_t pl_member_mask_operand(const pl_insn *i)
     return names_lanes && last < PL_INLINE_OPERANDS ? last : UINT32_MAX;
 }
 
-/* Are the lanes here that the masks of the half's executing lanes name? Several groups of lanes may
- * each have a mask of their own. */
+/* True if all lanes named by the masks of the half's executing lanes are present. Several groups of
+ * lanes may have different masks. */
 static bool gathered(const pl_warp *w, uint32_t mask_row)
 {
     const uint32_t *mask = pl_row32(w, mask_row), alive = pl_alive(w);
@@ -43,8 +44,8 @@ static bool gathered(const pl_warp *w, uint32_t mask_row)
         uint32_t group = 0;
         for (uint32_t m = left; m; m &= m - 1)
             group |= mask[__builtin_ctz(m)] == named ? m & (0u - m) : 0;
-        if (group == w->exec) /* one mask for all, which may leave some of them out */
-            return !(named & alive & ~group);
+        /* One mask for all lanes, which may exclude some of them. */
+        if (group == w->exec) return !(named & alive & ~group);
         if (group != (named & alive)) return false;
         left &= ~group;
     }
@@ -66,8 +67,8 @@ void pl_wave_execute(pl_warp *w, const pl_insn *i)
         pl_warp_half(w, h);
         pl_warp_set_exec_mask(w, pl_of_half(w, all));
         if (gathered(w, mask_row)) continue;
-        /* one half has to wait: each continues by itself, so that none waits for lanes that its
-         * mask does not name */
+        /* one half has to wait: the halves continue separately, so that neither waits for lanes
+         * that its mask does not name */
         pl_warp_half(w, 0);
         w->next = w->pc;
         pl_warp_diverge(w, w->active & ~(pl_lanes)UINT32_MAX, w->pc, w->pc, UINT32_MAX);

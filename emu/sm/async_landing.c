@@ -1,9 +1,10 @@
-/* async_landing.c - asynchronous operations that happen when they are complete (--async timed). */
+/* async_landing.c - asynchronous operations that take effect when they are complete (--async
+ * timed). */
 #include "emu/exec/async/async.h"
 #include "emu/sm/units.h"
 
-/* Those that the warp has just started wait for the token of their instruction; without one they
- * take as long as the access did. */
+/* Operations that the warp has just started wait for the token of their instruction; without one
+ * they take as long as the access. */
 void pl_async_landing_start(pl_sm *s, const pl_sm_warp *t, uint64_t now)
 {
     pl_inflight *k = s->inflight.last == PL_NO_TOKEN ? NULL : &s->inflight.at[s->inflight.last];
@@ -16,7 +17,7 @@ void pl_async_landing_start(pl_sm *s, const pl_sm_warp *t, uint64_t now)
         s->inflight.async_at = at;
 }
 
-/* Copies have ended: warps that the hardware holds for an mbarrier look at it. */
+/* Copies have completed: warps held by the hardware for an mbarrier check it again. */
 static void wake_tries(pl_sm *s, uint64_t now)
 {
     for (uint32_t k = 0; k < s->m->sm.warps; k++) {
@@ -31,9 +32,8 @@ void pl_async_landing(pl_sm *s, uint64_t now)
 {
     bool landed = false;
     s->inflight.async_at = PL_NEVER;
-    if (s->dec->late_atomics)
-        /* Reductions in global memory: those of the SMs before this one come first. */
-        pl_sm_turn(s);
+    /* Reductions in global memory: those of preceding SMs come first. */
+    if (s->dec->late_atomics) pl_sm_turn(s);
     for (uint32_t k = 0; k < s->ncta; k++) {
         pl_cta *c = s->cta[k].cta;
         for (uint32_t n = 0; c && n < c->nwarps; n++) {

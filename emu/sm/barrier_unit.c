@@ -1,5 +1,5 @@
-/* barrier_unit.c - barriers of blocks and clusters: when the warps that they release go on. What a
- * barrier means is in emu/exec. */
+/* barrier_unit.c - barriers of blocks and clusters: when the released warps continue. Their
+ * semantics are in emu/exec. */
 #include "emu/sm/units.h"
 
 static void block_barrier(pl_issue_slot *x)
@@ -12,14 +12,14 @@ static void block_barrier(pl_issue_slot *x)
     if (x->d->nwrite || x->d->npwrite) at += s->m->sync.barrier_reduce;
     x->t->not_before = at;
     x->t->not_before_reason = PL_STALL_BARRIER;
-    /* Else it has nothing to wait for. */
+    /* Otherwise there is nothing to wait for. */
     if ((pl_warp_release_barrier(s, b, x->now, at) || b->live == 1) && b->accessed) {
         s->stat.barriers++;
         b->accessed = false;
     }
 }
 
-/* What it did to other SMs must be seen there, and all that it did unless it says .relaxed. */
+/* Effects on other SMs must be visible there, and all effects unless it is .relaxed. */
 static void cluster_arrive(pl_issue_slot *x)
 {
     pl_sm *s = x->s;

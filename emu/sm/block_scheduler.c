@@ -1,4 +1,4 @@
-/* block_scheduler.c - which SM gets which block, and when. */
+/* block_scheduler.c - assigns blocks to SMs, and determines when they start. */
 #include "emu/sm/gpu_parts.h"
 #include <string.h>
 
@@ -8,30 +8,31 @@ static pl_port *starter_of(const pl_gpu_model *x, uint32_t k)
     return &x->starting[x->m->launch.sms_per_tpc ? k / x->m->launch.sms_per_tpc : 0];
 }
 
-/* When SM k could take a block as far as others go, at `now` or later. */
+/* The earliest cycle, not before `now`, at which SM k can take a block, ignoring the unit that
+ * starts its blocks. */
 static uint64_t free_at(const pl_gpu_model *x, uint32_t k, uint64_t now)
 {
     const uint64_t at = now > x->m->launch.start ? now : x->m->launch.start;
     return x->place_after[k] > at ? x->place_after[k] : at;
 }
 
-/* When it could, and the unit that starts its blocks. */
+/* The same, including the unit that starts its blocks. */
 static uint64_t ready_at(const pl_gpu_model *x, uint32_t k, uint64_t now)
 {
     const uint64_t at = free_at(x, k, now), free = starter_of(x, k)->free / PL_SUBCYCLES;
     return free > at ? free : at;
 }
 
-/* The first SM of a GPC from which blocks are distributed; those before it in the first GPC come
- * first of all. */
+/* The first SM of a GPC from which blocks are distributed; preceding SMs of the first GPC are
+ * served before all others. */
 static uint32_t first_of(const pl_gpu_model *x, uint32_t g)
 {
     const uint32_t groups = x->m->mem.groups;
     return g ? (g * x->m->sm.count + groups - 1) / groups : x->m->launch.first_gpc_bias;
 }
 
-/* Marks the SMs that get one of `left` blocks each: those that go ahead; then the first of a TPC of
- * each GPC, the first of another, and so on; then the second ones. */
+/* Marks the SMs that get one of `left` blocks each: first those that are served first; then the
+ * first SM of a TPC of each GPC, the first of another, and so on; then the second ones. */
 static void mark_chosen(pl_gpu_model *x, uint64_t left)
 {
     const uint32_t sms = x->m->sm.count, groups = x->m->mem.groups, pair = x->m->launch.sms_per_tpc;
@@ -47,9 +48,9 @@ static void mark_chosen(pl_gpu_model *x, uint64_t left)
             }
 }
 
-/* The order in which SMs get a block each, of the `left` that there are: GPC by GPC, from the one
- * whose turn it is. On the H200 it is each one's turn now and then (place.tsv): here it is always
- * the middle one's. */
+/* The order in which SMs get one block each, of `left` remaining blocks: GPC by GPC, starting
+ * with one of them. On the H200 the starting GPC varies (place.tsv); here it is always the
+ * middle one. */
 static void begin_round(pl_gpu_model *x, uint64_t left)
 {
     const uint32_t groups = x->m->mem.groups, ahead = x->m->launch.first_gpc_bias;
@@ -57,7 +58,7 @@ static void begin_round(pl_gpu_model *x, uint64_t left)
     mark_chosen(x, left);
     uint32_t n = 0;
     for (uint32_t k = 0; k < ahead; k++) x->round[n++] = k;
-    for (uint32_t get = 2; get-- > 0;) /* those that get one, then the others */
+    for (uint32_t get = 2; get-- > 0;) /* marked SMs first, then the others */
         for (uint32_t q = 0; q < groups; q++) {
             const uint32_t g = (q + groups / 2) % groups;
             for (uint32_t k = first_of(x, g); k < first_of(x, g + 1); k++)
@@ -65,8 +66,8 @@ static void begin_round(pl_gpu_model *x, uint64_t left)
         }
 }
 
-/* The SM for the next block, of `n` in an order: of those that can take it at cycle `now` the
- * emptiest, else the one that can take it first. UINT32_MAX: all are full. */
+/* Selects the SM for the next block among `n` SMs in an order: the emptiest of those that can take
+ * it at cycle `now`, else the one that can take it first. UINT32_MAX: all are full. */
 static uint32_t choose_sm(const pl_gpu_model *x, const pl_sm_partition *p, const uint32_t *order,
                           uint32_t n, uint64_t now)
 {
@@ -84,7 +85,7 @@ static uint32_t choose_sm(const pl_gpu_model *x, const pl_sm_partition *p, const
     return best;
 }
 
-/* Places a block on an SM. The cycle is not before `now`, the start of the window. */
+/* Places a block on an SM, not before cycle `now`, the start of the window. */
 static pl_status place_block(pl_gpu_model *x, const pl_sm_partition *p, uint32_t sm, uint64_t now)
 {
     const pl_launch_config *l = &x->m->launch;
@@ -103,7 +104,7 @@ static pl_status place_block(pl_gpu_model *x, const pl_sm_partition *p, uint32_t
     return pl_sm_place(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
 }
 
-/* Free places of SMs of one group, or of the whole GPU without clusters. */
+/* Free block slots of the SMs of one group, or of the whole GPU without clusters. */
 uint64_t pl_block_scheduler_free_slots(const pl_gpu_model *x, const pl_sm_partition *p,
                                        uint32_t first, uint32_t last)
 {
@@ -112,7 +113,7 @@ uint64_t pl_block_scheduler_free_slots(const pl_gpu_model *x, const pl_sm_partit
     return n;
 }
 
-/* Whose blocks are to be handed out; NULL: none for now. */
+/* The grid whose blocks are distributed next; NULL: none at present. */
 const pl_sm_partition *pl_block_scheduler_next_grid(const pl_gpu_model *x)
 {
     const pl_grid *g = x->no_more ? NULL : pl_grid_startable(x->g);
@@ -121,7 +122,7 @@ const pl_sm_partition *pl_block_scheduler_next_grid(const pl_gpu_model *x)
     return g ? p : NULL;
 }
 
-/* Places of blocks that have ended by now become free. */
+/* Frees the slots of blocks that have ended before cycle `until`. */
 static void free_places(pl_gpu_model *x, uint64_t until)
 {
     for (uint32_t k = 0; k < x->nfreed;) {
@@ -137,7 +138,7 @@ static void free_places(pl_gpu_model *x, uint64_t until)
     }
 }
 
-/* The group of SMs with the most free places for blocks of a cluster. False: none has enough. */
+/* The group of SMs with the most free slots for blocks of a cluster. False: none has enough. */
 static bool choose_group(const pl_gpu_model *x, const pl_sm_partition *p, uint32_t *first,
                          uint32_t *last)
 {
@@ -154,7 +155,7 @@ static bool choose_group(const pl_gpu_model *x, const pl_sm_partition *p, uint32
     return best >= p->cluster;
 }
 
-/* Hands out blocks whose time comes before `until`. The blocks of a cluster start together, on SMs
+/* Distributes blocks that can start before `until`. The blocks of a cluster start together, on SMs
  * of one group. */
 pl_status pl_block_scheduler_run(pl_gpu_model *x, uint64_t now, uint64_t until)
 {
@@ -178,7 +179,8 @@ pl_status pl_block_scheduler_run(pl_gpu_model *x, uint64_t now, uint64_t until)
     return PL_OK;
 }
 
-/* Blocks that ended in the window just simulated. False: there was no memory for one that began. */
+/* Retires blocks that ended in the window just simulated. False: out of memory for a block that
+ * started. */
 bool pl_block_scheduler_retire(pl_gpu_model *x)
 {
     bool ok = true;

@@ -1,16 +1,16 @@
-/* branch_unit.c - branches, calls, returns and reconvergence: when the warp continues after them.
- */
+/* branch_unit.c - branches, calls, returns and reconvergence: when the warp continues after
+ * them. */
 #include "emu/sm/units.h"
 
-/* Indirect branches, yields and places where lanes reconverge pass the branch unit one after the
- * other; the stall count holds the warp first. */
+/* Indirect branches, yields and reconvergence points pass the branch unit sequentially, after the
+ * stall count of the warp. */
 static uint64_t enter(pl_issue_slot *x, uint32_t each)
 {
     return pl_port_enter(&x->s->unit[PL_UNIT_BRANCH].port, x->t->stall,
                          (uint64_t)each * PL_SUBCYCLES);
 }
 
-/* When the target is known. */
+/* The cycle at which the target is known. */
 static uint64_t resolve(pl_issue_slot *x, bool diverges)
 {
     const pl_issue_config *m = &x->s->m->issue;
@@ -28,8 +28,8 @@ void pl_branch_issue(pl_issue_slot *x)
     const pl_warp *w = x->t->w;
     pl_sm_warp *t = x->t;
     const bool diverges = w->nsplits > x->nsplits;
-    x->s->stat.divergent += diverges; /* pc_stat counts it where lanes diverge (op_control.c) */
-    /* Not taken: the stall count is all. */
+    x->s->stat.divergent += diverges; /* pc_stat counts divergence where it occurs (op_control.c) */
+    /* Not taken: only the stall count applies. */
     if (w->state == PL_WARP_DONE || (x->d->guarded && w->pc == x->pc + 1 && !diverges)) return;
     t->not_before_reason = PL_STALL_BRANCH;
     t->not_before = resolve(x, diverges);

@@ -1,8 +1,8 @@
-/* completion.c - what has ended in units reaches the warps that wait for it. */
+/* completion.c - reports completions of units to the warps that wait for them. */
 #include "emu/sm/units.h"
 
-/* The last access of the warp in the queue of the L1 has gone on, or its stores have left: it may
- * be what the warp's end or a fence waits for. */
+/* The last access of the warp in the queue of the L1 has been processed, or its stores have left:
+ * the warp's exit or a fence may wait for this. */
 static void accesses_sent(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
     if (t->wait == PL_WAIT_STORES) pl_scoreboard_wake(s, pl_warp_index(s, t), now);
@@ -11,7 +11,7 @@ static void accesses_sent(pl_sm *s, pl_sm_warp *t, uint64_t now)
         if (t->last_request < s->leaves) s->leaves = t->last_request;
         return;
     }
-    /* it ended long ago: all that came after counts as its way out */
+    /* it ended earlier: all cycles since then count as exit drain */
     const uint64_t cycles =
         now - t->issued + pl_warp_exit_drain(s, t, now) - pl_warp_exit_drain(s, t, t->issued);
     s->stat.stall[PL_STALL_DRAIN] += cycles;
@@ -29,7 +29,7 @@ static void end_drained_warps(pl_sm *s, uint64_t now)
     }
 }
 
-/* A store or an atomic operation is done. */
+/* A store or an atomic operation has completed. */
 static void store_answered(pl_sm *s, uint64_t now)
 {
     s->requests_out--;
@@ -40,7 +40,7 @@ static void store_answered(pl_sm *s, uint64_t now)
     }
 }
 
-/* A bulk copy is done: warps whose mbarrier it was go on. */
+/* A bulk copy has completed: warps that wait for its mbarrier continue. */
 static void bulk_copy_done(pl_sm *s, const pl_completion *c)
 {
     for (uint32_t k = 0; k < s->m->sm.warps; k++) {

@@ -1,8 +1,8 @@
-/* constant_cache.c - the constant caches of an SM: one for operands of instructions, one for
- * indexed constants, a larger second level (L1.5), and the lines of the driver's constant bank.
+/* constant_cache.c - the constant caches of an SM: one for instruction operands, one for indexed
+ * constants, a larger second level (L1.5), and the lines of the driver's constant bank.
  *
- * Each keeps, with its tags, the cycle at which a line is there: PL_NEVER until the reply of the L2
- * comes. */
+ * Each stores, in addition to its tags, the cycle at which a line is available: PL_NEVER until the
+ * L2 replies. */
 #include "emu/sm/units.h"
 
 bool pl_const_l15_init(pl_const_l15 *c, pl_arena *a, pl_arena *large, const pl_machine *m)
@@ -35,8 +35,8 @@ static void fetch_constants(pl_sm *s, uint32_t mid, uint64_t line, uint64_t now)
                             now + s->m->constant.l15_latency / 2);
 }
 
-/* When a line is in a first-level cache of constants; PL_NEVER while it comes from the L2. *fresh:
- * it was not there before. */
+/* The cycle at which a line is available in a first-level constant cache; PL_NEVER while it is
+ * fetched from the L2. *fresh: it was not present. */
 static uint64_t constant_line(pl_sm *s, pl_cache *first, uint64_t *when, uint64_t line,
                               uint64_t now, bool *fresh)
 {
@@ -83,7 +83,7 @@ uint64_t pl_const_operand_ready(pl_sm *s, uint64_t address, uint64_t now)
                    first = address & ~(s->m->constant.l15_line - 1);
     bool fresh;
     uint64_t at = constant_line(s, &s->const_operand, s->operand_when, line, now, &fresh);
-    /* what comes from the L2 brings its neighbours with it */
+    /* a fetch from the L2 also fetches the neighbouring lines */
     for (uint64_t a = first; fresh && at == PL_NEVER && a < first + s->m->constant.l15_line;
          a += size) {
         uint32_t mid = pl_cache_find_or_claim(&s->const_l15, a, &fresh);
@@ -93,7 +93,7 @@ uint64_t pl_const_operand_ready(pl_sm *s, uint64_t address, uint64_t now)
     return at;
 }
 
-/* A line that a first-level cache waits for is there from cycle `at`. */
+/* A line awaited by a first-level cache is available from cycle `at` on. */
 static void arrive(pl_cache *first, uint64_t *when, uint64_t line, uint64_t at)
 {
     uint32_t k = pl_cache_find(first, line);
@@ -126,16 +126,16 @@ void pl_const_reply(pl_sm *s, uint64_t first, uint64_t now)
     }
 }
 
-/* Where it is noted when a line of the constant bank is there. */
+/* The entry that holds the cycle at which a line of the constant bank is available. */
 static uint64_t *bank_line(uint64_t *when, const pl_sm *s, const pl_decoded_insn *d)
 {
     return &when[d->bank_at / s->m->constant.line % PL_BANK_LINES];
 }
 
-/* An instruction reads a word of the constant bank, or makes one of its registers. A sub-core
- * fetches each line of it once, one after the other for a warp. It comes from a cache near the SM
- * to which the launch has brought it, unless LDC has brought it into the SM by then. The cycle at
- * which it has it. */
+/* An instruction reads a word of the constant bank directly, or loads it into a register. A
+ * sub-core fetches each line once, sequentially for a warp. The line comes from a cache near the SM
+ * that is filled at launch, unless LDC has loaded it into the SM by then. Returns the cycle at
+ * which the word is available. */
 uint64_t pl_const_bank_ready(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint64_t now)
 {
     uint64_t *when = bank_line(pl_subcore_of(s, pl_warp_index(s, t))->bank_when, s, d);
@@ -152,7 +152,8 @@ uint64_t pl_const_bank_ready(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, 
     return *when;
 }
 
-/* When LDC has such a value in a register: the first one of each line fetches it. */
+/* The cycle at which LDC has written such a value to a register: the first one of each line fetches
+ * it. */
 static uint64_t loaded_constant(pl_sm *s, const pl_decoded_insn *d, uint64_t now)
 {
     uint64_t *when = bank_line(s->loaded_when, s, d);
@@ -172,8 +173,8 @@ void pl_constant_issue(pl_issue_slot *x)
     if (x->d->metric.ldc) {
         x->c->mio[x->c->mio_at++ % s->m->issue.mio_queue] = x->start;
         pl_scoreboard_result(x->t, x->d, loaded_constant(s, x->d, x->start), PL_SB_SHORT);
-    } else if (x->d->bank) { /* it has the line before it issues: here the warp goes on when that is
-                                there */
+    } else if (x->d->bank) {
+        /* It has the line before it issues: here the warp continues when that is available. */
         x->t->not_before = pl_const_bank_ready(s, x->t, x->d, x->now);
         x->t->not_before_reason = PL_STALL_IMC_MISS;
     }

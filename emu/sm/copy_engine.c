@@ -1,12 +1,12 @@
-/* copy_engine.c - the copy engine of an SM: bulk and tensor copies become requests, one for each
+/* copy_engine.c - the copy engine of an SM: converts bulk and tensor copies to requests, one per
  * line. */
 #include "emu/exec/tma/tma_operands.h"
 #include "emu/sm/units.h"
 
-/* The requests of a bulk copy: one for each line, in order. */
+/* The requests of a bulk copy: one per line, in order. */
 typedef struct line_sender {
     pl_sm *s;
-    uint64_t start, line, at; /* at: the line being gathered, PL_NEVER: none */
+    uint64_t start, line, at; /* at: the line being collected, PL_NEVER: none */
     uint32_t slot, sent, sectors_sent;
     uint8_t sectors;
     bool load, prefetch;
@@ -57,9 +57,9 @@ static bool send_piece(void *ctx, const pl_tma_piece *p)
     return true;
 }
 
-/* A bulk or tensor copy of each lane: the engine of the SM sends one request for each line. An
- * mbarrier may count its bytes; nothing waits for a prefetch. Lanes are served one after the other,
- * and those of an instruction name one mbarrier. */
+/* A bulk or tensor copy of each lane: the engine of the SM sends one request per line. An mbarrier
+ * may count its bytes; nothing waits for a prefetch. Lanes are served sequentially, and those of an
+ * instruction use the same mbarrier. */
 void pl_copy_engine_issue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d,
                           uint32_t pc, uint64_t now, uint64_t seq)
 {
@@ -76,7 +76,7 @@ void pl_copy_engine_issue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
     uint32_t slot = pl_lsu_inflight_new(s, t, pc, now, seq, PL_SB_LONG);
     pl_inflight *k = &s->inflight.at[slot];
     k->bulk = true;
-    t->outstanding--; /* the warp may end before the copy has */
+    t->outstanding--; /* the warp may exit before the copy has completed */
     k->group = t->open_group;
     k->barrier = UINT32_MAX;
     if (counted)
@@ -107,8 +107,8 @@ void pl_copy_engine_issue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
         issue += s->m->async.bulk_lane;
     }
     engine->free = x.start * PL_SUBCYCLES;
-    k->remaining =
-        load ? x.sent + 1 : 1; /* a copy out is complete soon after its last line has left */
+    /* A store is complete soon after its last line has been sent. */
+    k->remaining = load ? x.sent + 1 : 1;
     pl_lsu_part_done(s, slot, load ? x.start : x.start + s->m->async.bulk_store_end);
     pl_pc_stat *st = pl_sm_pc_stat(s, pc);
     if (st) {

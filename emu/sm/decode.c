@@ -1,4 +1,4 @@
-/* decode.c - prices, kinds and dependences of a program's instructions; see decode.h. */
+/* decode.c - costs, kinds and dependences of a program's instructions; see decode.h. */
 #include "emu/sm/decode.h"
 #include "emu/exec/dispatch.h"
 #include "memmodel/l1.h"
@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the driver keeps the sizes of block and grid and the kernel's parameters in the constant
- * bank, as machine code for sm_90 reads them. */
+/* Offsets of the sizes of block and grid and of the kernel's parameters in the driver's constant
+ * bank, as read by machine code for sm_90. */
 enum { BANK_SIZES = 0, BANK_DESCRIPTOR = 0x208, BANK_PARAMETERS = 0x210 };
 
-/* The unit that takes an instruction of this kind. */
+/* The unit that executes an instruction of this kind. */
 static pl_unit_id unit_of(pl_kind kind, const pl_price *price)
 {
     switch (kind) {
@@ -39,7 +39,7 @@ static pl_unit_id unit_of(pl_kind kind, const pl_price *price)
     }
 }
 
-/* n of a shape word such as m64n128k16, in units of 8; 1 when there is none. */
+/* n of a shape word such as m64n128k16, in units of 8; 1 if there is none. */
 static uint16_t shape_scale(const pl_insn *i, const pl_form *f)
 {
     for (unsigned k = 0; k < f->nslots; k++) {
@@ -52,7 +52,7 @@ static uint16_t shape_scale(const pl_insn *i, const pl_form *f)
     return 1;
 }
 
-/* How hard an atomic is for the L2: by the type of the instruction's last type word. */
+/* The class of an atomic's arithmetic in the L2: given by the last type word of the instruction. */
 static uint8_t atomic_alu(const pl_insn *i, const pl_form *f)
 {
     int bits = 32;
@@ -69,7 +69,7 @@ static uint8_t atomic_alu(const pl_insn *i, const pl_form *f)
                                                 : PL_ALU_INT;
 }
 
-/* Index of the operand that the table calls so. */
+/* Index of the operand with this name in the table. */
 static uint8_t named(const pl_form *f, const char *name)
 {
     for (unsigned k = 0; k < f->noperands; k++) {
@@ -78,8 +78,7 @@ static uint8_t named(const pl_form *f, const char *name)
     return UINT8_MAX;
 }
 
-/* Eviction priorities, ways past the L1, and what is fetched together: policy.tsv.xz says what an
- * H200 does. */
+/* Eviction priorities, L1 bypass, and prefetch sizes, as recorded in policy.tsv.xz for an H200. */
 static void note_cache(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
 {
     const bool first = pl_insn_has(i, W_cs) || pl_insn_has(i, W_L1__evict_first) ||
@@ -112,7 +111,7 @@ static void put(lists *l, unsigned which, uint32_t row)
     l->row[which][l->n[which]++] = row;
 }
 
-/* Operand k: its registers go to the lists. */
+/* Adds the registers of operand k to the lists. */
 static void operand(lists *l, const pl_program *p, const pl_insn *i, const pl_form *f, unsigned k)
 {
     const pl_ospec *o = &f->operand[k];
@@ -144,13 +143,13 @@ static void operand(lists *l, const pl_program *p, const pl_insn *i, const pl_fo
     }
 }
 
-/* What a row holds before the program writes it: nothing of interest, a number, or a special
- * register that differs between blocks (fetched by the uniform datapath) or lanes. */
+/* The initial contents of a row: irrelevant, a number, or a special register that differs between
+ * blocks (fetched by the uniform datapath) or lanes. */
 enum { FIXED, BY_BLOCK, BY_LANE, NUMBER };
 
-/* Work that both integer pipes can do: the assembler spreads additions and shifts over them (IADD3
- * and IMAD.IADD, SHF and IMAD.SHL). Packed additions and shifts by a register have one pipe only
- * (tests/data/micro add_s16x2, shl_b32). */
+/* True for operations that both integer pipes support: the assembler distributes additions and
+ * shifts over them (IADD3 and IMAD.IADD, SHF and IMAD.SHL). Packed additions and shifts by a
+ * register only have one pipe (tests/data/micro add_s16x2, shl_b32). */
 static bool on_either_pipe(const pl_insn *i, const uint8_t *fetched, uint32_t rows)
 {
     static const uint16_t spread[] = {M_add, M_sub, M_shl, M__mov};
@@ -165,11 +164,11 @@ static bool on_either_pipe(const pl_insn *i, const uint8_t *fetched, uint32_t ro
     return false;
 }
 
-/* Cycles of the two integer pipes for work that cannot choose between them, in a region without
- * branches. */
+/* Cycles of the two integer pipes for operations that only one of them supports, in a region
+ * without branches. */
 typedef struct balance {
     uint32_t alu, fma;
-    size_t end; /* of the region */
+    size_t end; /* end of the region */
 } balance;
 
 static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *fetched,
@@ -197,15 +196,16 @@ static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *fe
     return b;
 }
 
-/* The row is a register: no number, and nothing that the driver or the hardware knows. */
+/* True if the row is a register: not a number, and not a value known to the driver or the
+ * hardware. */
 static bool in_register(uint32_t row, const uint8_t *fetched, uint32_t rows)
 {
     return row >= rows || !fetched[row];
 }
 
-/* Counts the registers that an arithmetic instruction reads, by bank, and of those the ones that
- * `before` (n of them) does not hold. Numbers and special registers are no registers. Instructions
- * that go through queues fetch their operands at leisure. */
+/* Counts the registers that an arithmetic instruction reads, by bank, and separately those that are
+ * not among the n rows of `before`. Numbers and special registers do not count. Instructions that
+ * go through queues are not limited by operand fetch. */
 static void count_reads(pl_decoded_insn *d, uint32_t banks, const lists *l, const uint8_t *fetched,
                         uint32_t rows, const uint32_t *before, unsigned n)
 {
@@ -238,18 +238,17 @@ static pl_side side_of(const pl_decoded_insn *d)
     }
 }
 
-/* A move from a special register that the hardware must fetch, as it stands in unoptimised
- * programs. */
+/* A move from a special register that the hardware must fetch, as found in unoptimised programs. */
 static bool fetches_special(const pl_insn *i, const uint8_t *fetched, uint32_t rows)
 {
     return pl_forms[i->form].mnem == M_mov && pl_forms[i->form].noperands == 2 && i->op[1] < rows &&
            fetched[i->op[1]] != NUMBER && fetched[i->op[1]];
 }
 
-/* How often a warp's worth of data goes through the exchange unit. That is for a shuffle, for each
- * read of the empty list of lanes, and for what a fence tells the L1 (of gpu scope: fence_unit.c).
- * It is also for a special register unless it is the same for a whole block. (Those, reductions and
- * comparisons of all lanes are counted at the address divergence unit.) Counted by
+/* Number of passes of a warp's data through the exchange unit: for a shuffle, for each read of the
+ * empty lane list, and for the message of a fence to the L1 (of gpu scope: fence_unit.c). Also for
+ * a special register, unless it is uniform over a block. (Those, reductions and comparisons of all
+ * lanes are counted at the address divergence unit.) Counted by
  * l1tex__data_pipe_lsu_wavefronts_mem_shared.sum. */
 static uint8_t exchanges(const pl_insn *i, const pl_price *p, const uint8_t *fetched, uint32_t rows)
 {
@@ -285,10 +284,10 @@ static void mark_special(uint8_t *fetched, uint32_t rows, const pl_prog_func *f)
     }
 }
 
-/* The operand of a shuffle that names a lane, or a distance. */
+/* The operand of a shuffle that specifies a lane, or a distance. */
 enum { SHFL_LANE = 3 };
 
-/* Rows that hold the number 1. */
+/* Marks rows that hold the number 1. */
 static void mark_ones(bool *ones, uint32_t rows, const pl_prog_func *f)
 {
     memset(ones, 0, rows * sizeof *ones);
@@ -298,7 +297,7 @@ static void mark_ones(bool *ones, uint32_t rows, const pl_prog_func *f)
     }
 }
 
-/* Adds 1 to a word for each lane. */
+/* True if the instruction adds 1 to a word for each lane. */
 static bool increments(const pl_insn *i, const pl_form *f, const lists *l, const bool *ones,
                        uint32_t rows)
 {
@@ -307,7 +306,7 @@ static bool increments(const pl_insn *i, const pl_form *f, const lists *l, const
     return one && f->effects & PL_EF_ATOMIC && i->sel[PL_M_LOG2] == 2 && pl_insn_has(i, W_add);
 }
 
-/* Whether rows may differ between the lanes of a block, followed in the order of the program. */
+/* Tracks in program order whether rows may differ between the lanes of a block. */
 typedef struct variance {
     bool *varies; /* by row */
     uint32_t rows;
@@ -326,7 +325,8 @@ static void start_variance(variance *x, const pl_prog_func *f)
     }
 }
 
-/* Components of a fetch that have readers: those without share a register (compiler/opt/dce.c). */
+/* Number of components of a fetch that are used: unused ones share a register
+ * (compiler/opt/dce.c). */
 static uint8_t components(const lists *l)
 {
     uint8_t own = 0;
@@ -338,16 +338,17 @@ static uint8_t components(const lists *l)
     return own;
 }
 
-/* True if one lane does the operation for its warp when all lanes have one address
- * (compiler/codegen/aggregate_atomics.c). So it is for additions, and for what REDUX combines where
- * the old value has no reader. It is not for inc, dec, exch and cas, whose lanes are serialised. */
+/* True if one lane performs the operation for its warp when all lanes have the same address
+ * (compiler/codegen/aggregate_atomics.c). This applies to additions, and to operations supported by
+ * REDUX if the old value is unused. It does not apply to inc, dec, exch and cas, whose lanes are
+ * serialised. */
 static bool one_for_all(const pl_insn *i, const pl_form *f)
 {
     return pl_insn_has(i, W_add) || (f->mnem == M_red && pl_insn_is_warp_aggregable(i));
 }
 
-/* Follows instruction i; true when it is an integer atomic whose address is the same for all lanes.
- */
+/* Processes instruction i. Returns true if it is an integer atomic whose address is the same for
+ * all lanes. */
 static bool uniform_atomic(variance *x, const pl_decoded_insn *d, const pl_insn *i,
                            const pl_form *f, const lists *l)
 {
@@ -363,24 +364,25 @@ static bool uniform_atomic(variance *x, const pl_decoded_insn *d, const pl_insn 
     return uniform && one_for_all(i, f);
 }
 
-/* Constants of the module at known places, and the addresses of its variables, are no registers for
- * the hardware. The uniform datapath or the instruction itself reads them from the constant bank
- * (c[3][...], c[4][...] in machine code for sm_90). The warp stands still until they are there. A
- * load that costs nothing stands where the uniform datapath's would: the next instructions wait for
- * what it reads. */
+/* Constants of the module at known offsets, and the addresses of its variables, are not held in
+ * registers on the hardware. The uniform datapath or the instruction itself reads them from the
+ * constant bank (c[3][...], c[4][...] in machine code for sm_90). The warp stalls until they are
+ * available. A free load takes the place of the uniform datapath's load: the next instructions wait
+ * for the constants that it reads. */
 enum {
     DUE = 16,
-    ADDRESSES = 0x70000000 /* the driver's table of addresses of variables, which is not among the
+    ADDRESSES = 0x70000000 /* the driver's table of addresses of variables, which is not part of the
                               module's constants */
 };
 
 typedef struct constants {
-    uint32_t *at;  /* by row that holds an address: where in the constant banks the constant lies,
-                      plus 1; 0: not known */
-    bool *address; /* by row: of a variable in global memory, and `at` is where that address itself
-                      lies */
+    uint32_t *at;  /* by row that holds an address: offset of the constant in the constant banks,
+                      plus 1; 0: unknown */
+    bool *address; /* by row: it is the address of a variable in global memory, and `at` is the
+                      location of that address */
     uint32_t rows;
-    uint32_t due[DUE], head, tail; /* what the next instructions wait for, a line each */
+    uint32_t due[DUE], head, tail; /* constants for which the next instructions wait, one per
+                                      line */
     uint32_t last;                 /* line */
 } constants;
 
@@ -402,7 +404,7 @@ static void start_constants(constants *x, const pl_program *p, const pl_prog_fun
     }
 }
 
-/* Follows an instruction in the order of the program: the constant that it waits for, plus 1. */
+/* Processes an instruction in program order. Returns the constant that it waits for, plus 1. */
 static uint32_t operand_constant(constants *x, const pl_decoded_insn *d, const pl_insn *i,
                                  const lists *l, uint32_t line)
 {
@@ -434,10 +436,10 @@ static bool calls_register(const pl_program *p, const pl_insn *i, const pl_form 
            p->calls.at[i->target].callee == UINT32_MAX;
 }
 
-/* Accesses that order others at cluster scope or wider. ptxas writes MEMBAR before a release, also
+/* Accesses that order others at cluster scope or wider. ptxas emits MEMBAR before a release, also
  * in shared memory, with ERRBAR and CGAERRBAR as for a fence; two of them before an arrival at an
- * mbarrier. It writes CCTL after an acquire, which waits for the result, and NOP after an acquire
- * of block scope (machine code of ptxas 13.0 for sm_90, 2026-11). */
+ * mbarrier. It emits CCTL after an acquire, which waits for the result, and NOP after an acquire of
+ * block scope (machine code of ptxas 13.0 for sm_90, 2026-11). */
 static void note_order(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
 {
     const bool reaches =
@@ -452,16 +454,16 @@ static void note_order(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
     d->acquires = acquires;
 }
 
-/* What decoding knows while it walks through the code. */
+/* The state of the decoder while it walks through the code. */
 typedef struct decoder {
     pl_decoded *out;
     const pl_program *p;
     const pl_machine *m;
-    uint32_t rows;    /* most rows of a function */
-    uint8_t *fetched; /* by row of the function: what it holds before the program writes it */
-    bool *ones;       /* by row: it holds a one */
-    bool ends;        /* a return from here ends the kernel */
-    lists priced;     /* of the last instruction with a price */
+    uint32_t rows;    /* maximum number of rows of a function */
+    uint8_t *fetched; /* by row of the function: its contents before the program writes it */
+    bool *ones;       /* by row: it holds the number 1 */
+    bool ends;        /* a return at this point ends the kernel */
+    lists priced;     /* of the last instruction with a cost */
     size_t at_priced;
     balance pipes;
     constants module;
@@ -484,7 +486,7 @@ static bool open_decoder(decoder *x, pl_arena *a)
     return true;
 }
 
-/* A function begins at `pc`. */
+/* Starts the function that begins at `pc`, if any. */
 static void begin_function(decoder *x, size_t pc)
 {
     for (size_t k = 0; k < x->p->funcs.n; k++) {
@@ -497,7 +499,7 @@ static void begin_function(decoder *x, size_t pc)
     }
 }
 
-/* Space, width and effect of an access to memory. */
+/* Space, width and effect of a memory access. */
 static void decode_memory(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
 {
     d->texture = pl_classes[i->latency_class].texture;
@@ -523,7 +525,7 @@ static void decode_memory(pl_decoded_insn *d, const pl_insn *i, const pl_form *f
     d->tries = d->kind == PL_KIND_MBARRIER_WAIT && pl_insn_has(i, W_try_wait);
 }
 
-/* Operands that units look at when the instruction has issued. */
+/* Operands that units read when the instruction has issued. */
 static void decode_unit_operands(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
 {
     d->scale = d->kind == PL_KIND_WGMMA ? shape_scale(i, f) : 1;
@@ -531,7 +533,7 @@ static void decode_unit_operands(pl_decoded_insn *d, const pl_insn *i, const pl_
         d->wait_n = i->op[0] > 255 ? 255 : (uint8_t)i->op[0];
     d->size_operand = named(f, "size");
     if (d->size_operand != UINT8_MAX && f->operand[d->size_operand].kind == PL_K_IMM)
-        d->size_operand = UINT8_MAX; /* no register */
+        d->size_operand = UINT8_MAX; /* not a register */
     d->barrier_operand = named(f, "mbar");
     d->tensor = named(f, "map") != UINT8_MAX;
 }
@@ -548,13 +550,13 @@ static void decode_bank(pl_decoded_insn *d, const pl_insn *i, const pl_form *f, 
                                                      : BANK_PARAMETERS + (uint64_t)i->imm);
 }
 
-/* Which of the two integer pipes takes it. */
+/* Selects one of the two integer pipes. */
 static void decode_pipes(decoder *x, pl_decoded_insn *d, const pl_insn *i, const pl_form *f,
                          size_t pc)
 {
     const bool either = on_either_pipe(i, x->fetched, x->rows);
     if (pc >= x->pipes.end) x->pipes = weigh(x->p, x->m, x->fetched, x->rows, pc);
-    /* The assembler says which, so that both have as much to do. */
+    /* The assembler balances the load of both pipes. */
     d->on_fma = either && (f->mnem == M_shl || x->pipes.fma < x->pipes.alu);
     if (either && f->mnem != M_shl)
         *(d->on_fma ? &x->pipes.fma : &x->pipes.alu) += d->price->pipe[0].cycles;
@@ -571,7 +573,7 @@ static void decode_flow(const decoder *x, pl_decoded_insn *d, const pl_insn *i, 
     d->waits_all = (f->effects & PL_EF_CALL) || (f->mnem == M_ret && !x->ends);
 }
 
-/* Registers that it reads, and those of them that the instruction before has read. */
+/* Registers that it reads, and those also read by the preceding instruction. */
 static void decode_reads(decoder *x, pl_decoded_insn *d, const lists *l, size_t pc)
 {
     if (!d->price->issues) return;
@@ -607,11 +609,11 @@ static void count_operands(pl_decoded_insn *d, const pl_insn *i, const lists *l)
     d->components = d->texture ? components(l) : 0;
     d->npread = (uint8_t)l->n[2];
     d->npwrite = (uint8_t)l->n[3];
+    /* nbody: two cycles for each of its 128-bit loads. */
     if (!d->texture &&
         (d->exchange || ((d->kind == PL_KIND_MEMORY || d->kind == PL_KIND_MATRIX_MEMORY) &&
                          i->sel[PL_M_SPACE] != PL_SP_CONST)))
-        d->metric.writebacks =
-            (uint8_t)((d->nwrite + 1) / 2); /* nbody: two cycles for each of its 128-bit loads */
+        d->metric.writebacks = (uint8_t)((d->nwrite + 1) / 2);
 }
 
 static void decode_insn(decoder *x, pl_decoded_insn *d, lists *l, size_t pc)
@@ -641,8 +643,8 @@ static void decode_insn(decoder *x, pl_decoded_insn *d, lists *l, size_t pc)
     count_operands(d, i, l);
 }
 
-/* The addresses of the code. A function begins at a line of the instruction cache, whatever stands
- * before it. */
+/* Assigns code addresses. A function begins at a line of the instruction cache, regardless of the
+ * preceding code. */
 static void layout_code(pl_decoded *out, const pl_program *p, const pl_machine *m)
 {
     uint32_t address = 0, line = (uint32_t)m->fetch.line;
@@ -651,15 +653,16 @@ static void layout_code(pl_decoded *out, const pl_program *p, const pl_machine *
         address = (address + line - 1) / line * line;
         for (size_t pc = fn->first; pc < fn->first + (size_t)fn->count; pc++) {
             out->at[pc].address = address;
+            /* Subroutines are located elsewhere. */
             if (!out->at[pc].division_path)
-                address += (out->at[pc].price->issues + out->at[pc].code.nops) *
-                           m->fetch.instruction; /* subroutines lie elsewhere */
+                address +=
+                    (out->at[pc].price->issues + out->at[pc].code.nops) * m->fetch.instruction;
         }
     }
     out->bytes = address;
 }
 
-/* True if the result takes a scoreboard. */
+/* True if the result needs a scoreboard. */
 static bool is_variable(const pl_decoded_insn *d)
 {
     if (!d->price->issues || d->division_path || !(d->nwrite || d->npwrite)) return false;

@@ -1,9 +1,9 @@
-/* division_slow_path.c - which operands of quotients and roots need the subroutine.
+/* division_slow_path.c - determines which operands of quotients and roots need the subroutine.
  *
- * The tests are those of the sequences that ptxas 13.0 emits for sm_90 (2026-11): FCHK looks at the
+ * The tests are those of the sequences that ptxas 13.0 emits for sm_90 (2026-11): FCHK checks the
  * exponents of dividend and divisor; the others compare the operand's upper bits. A zero dividend
  * is the usual reason. Recorded instruction counts of h200/suite/fft_radix2 agree: of its
- * divisions, those with a zero dividend execute 35 instructions more. */
+ * divisions, those with a zero dividend execute 35 additional instructions. */
 #include "emu/sm/division_slow_path.h"
 
 #include "emu/exec/lane_loops.h"
@@ -34,7 +34,7 @@ static uint32_t high(uint64_t v)
     return (uint32_t)(v >> 32);
 }
 
-/* |high word|, read as a float, is at least this: no NaN is. */
+/* |high word|, read as a float, is at least this; false for NaN. */
 static bool reaches(uint32_t word, uint32_t least)
 {
     uint32_t v = word & 0x7fffffffu;
@@ -44,8 +44,9 @@ static bool reaches(uint32_t word, uint32_t least)
 static bool lane_needs(const pl_warp *w, const pl_insn *i, pl_division_path test, unsigned l)
 {
     switch (test) {
-    case PL_DIVISION_DIV_F32: { /* exponents: no zero, subnormal, infinity or NaN; neither quotient
-                               nor remainder leaves the range */
+    /* Exponents: no zero, subnormal, infinity or NaN; neither quotient nor remainder is out of
+     * range. */
+    case PL_DIVISION_DIV_F32: {
         int a = (int)(pl_row32(w, i->op[2])[l] >> 23 & 255),
             b = (int)(pl_row32(w, i->op[3])[l] >> 23 & 255);
         return a < 24 || a == 255 || b < 1 || b > 252 || a - b > 126 || b - a > 125;

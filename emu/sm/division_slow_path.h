@@ -1,11 +1,11 @@
-/* division_slow_path.h - which operands of quotients and roots need the subroutine (~slow in the
- * instruction table). */
+/* division_slow_path.h - determines which operands of quotients and roots need the subroutine
+ * (~slow in the instruction table). */
 #ifndef PL_EMU_SM_DIVISION_SLOW_PATH_H
 #define PL_EMU_SM_DIVISION_SLOW_PATH_H
 
 #include "emu/exec/exec.h"
 
-/* The test of an instruction class; PL_DIVISION_NEVER: it is no subroutine. */
+/* The test of an instruction class; PL_DIVISION_NEVER: not a subroutine. */
 typedef enum pl_division_path {
     PL_DIVISION_NEVER,
     PL_DIVISION_DIV_F32,
@@ -18,9 +18,9 @@ typedef enum pl_division_path {
 } pl_division_path;
 
 pl_division_path pl_division_path_of(unsigned cls);
-/* Machine instructions of the subroutine: all of it, of which a lane executes a part. */
+/* Total machine instructions of the subroutine, of which a lane executes a part. */
 uint32_t pl_slow_length(unsigned slow);
-/* Does a lane that executes the warp's next instruction need the subroutine? */
+/* True if a lane that executes the warp's next instruction needs the subroutine. */
 bool pl_division_path_needed(pl_warp *w, const pl_insn *i, pl_division_path test);
 
 #endif

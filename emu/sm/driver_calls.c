@@ -1,9 +1,9 @@
-/* driver_calls.c - how long functions of the driver take: printf, malloc, free. */
+/* driver_calls.c - latencies of functions of the driver: printf, malloc, free. */
 #include "emu/sm/units.h"
 
-/* A warp has called a function of the driver: the cycle at which it has its answer. It works on
- * some things for itself, others are done for one after the other on the whole GPU; calls are
- * ordered (pl_decoded_insn.ordered), so that who comes first does not depend on host threads. */
+/* A warp has called a function of the driver. Returns the cycle of the response. Part of the work
+ * is done in parallel, the rest is serialised over the whole GPU. Calls are ordered
+ * (pl_decoded_insn.ordered), so that their order does not depend on host threads. */
 uint64_t pl_driver_answer(const pl_sm *s, pl_warp *w, uint64_t now)
 {
     const pl_driver_config *m = &s->m->driver;

@@ -2,8 +2,8 @@
 #include "emu/sm/stall_accounting.h"
 #include "emu/sm/units.h"
 
-/* The end of a fence that takes `cycles` from when the warp came to it and its last store has left
- * the SM, and fence_drain from when all that was before it has been answered. */
+/* The end of a fence: at least `cycles` after the warp reached it and its last store left the SM,
+ * and at least fence_drain after all preceding accesses were answered. */
 static uint64_t fence_end(pl_sm *s, pl_sm_warp *t, uint64_t now, double each, uint32_t cycles)
 {
     const uint64_t from =
@@ -16,9 +16,9 @@ static uint64_t fence_end(pl_sm *s, pl_sm_warp *t, uint64_t now, double each, ui
     return end;
 }
 
-/* The cycle at which a fence of gpu scope that a warp issues now is over. It goes where requests of
- * the SM went since the fence before; one that comes while that is under way ends no sooner
- * (fence.tsv). */
+/* The cycle at which a fence of gpu scope issued now completes. It goes to the parts of the L2 that
+ * requests of the SM reached since the preceding fence; one that starts while that is in progress
+ * does not complete earlier (fence.tsv). */
 uint64_t pl_fence_gpu(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
     const pl_sync_config *m = &s->m->sync;

@@ -1,16 +1,16 @@
-/* gpu.c - a launch in time: block scheduler, SMs and memory system, joined here and nowhere else.
+/* gpu.c - the timing of a launch: connects block scheduler, SMs and memory system.
  *
  *     launch -> block scheduler -> SM 0 .. n -> outboxes -> memory system -> replies -> SMs
  *
- * Time advances in windows as long as the crossbar's latency: within one window no SM can feel what
- * another does. So SMs are run one after the other or by several threads, and their requests are
- * handed over in the order of their numbers. What the memory system makes of the requests of one
- * window reaches no SM in the next, so that it works on them while the SMs go on (one job more for
- * the threads). Windows in which nothing can happen are skipped. When nothing can happen ever again
- * although blocks are left, the launch is deadlocked.
+ * Time advances in windows as long as the crossbar's latency: within one window SMs cannot affect
+ * each other. So SMs are simulated sequentially or by several threads, and their requests are
+ * handed over in the order of SM numbers. The memory system's replies to the requests of one window
+ * reach no SM in the next one, so it processes them while the SMs continue (an additional job for
+ * the threads). Windows without events are skipped. If no further event is possible although blocks
+ * are left, the launch is deadlocked.
  *
- * Grids of a row share the SMs. A block takes the part of an SM that its kernel alone would leave
- * for it. The next grid's blocks are handed out as soon as the one before lets them. */
+ * Grids of a chain share the SMs. A block takes the share of an SM that its kernel would give it if
+ * it ran alone. The next grid's blocks are distributed as soon as the preceding grid permits it. */
 #include "emu/exec/deadlock_report.h"
 #include "base/clock.h"
 #include "base/guard.h"
@@ -20,20 +20,20 @@
 #include <string.h>
 
 enum {
-    SHOWN = 64,             /* blocks that an explanation may name */
-    CHECK_EVERY = 1 << 16,  /* cycles between two looks whether all warps spin for nothing */
-    PROGRESS_WINDOWS = 256, /* windows between two reports of progress */
-    LIMIT_WINDOWS = 16      /* and between two looks at the host's clock */
+    SHOWN = 64,             /* maximum number of blocks named in an explanation */
+    CHECK_EVERY = 1 << 16,  /* cycles between two checks whether all warps spin without progress */
+    PROGRESS_WINDOWS = 256, /* windows between two progress reports */
+    LIMIT_WINDOWS = 16      /* windows between two reads of the host's clock */
 };
 
-/* Registers that a thread of the kernel has on this machine. */
+/* Registers per thread of the kernel on this machine. */
 static uint32_t registers_of(const pl_grid *g, const pl_machine *m)
 {
     uint32_t r = g->entry->registers ? g->entry->registers : 32;
     return r > m->sm.registers_thread ? m->sm.registers_thread : r;
 }
 
-/* The launch fails: not one block fits. */
+/* Fails the launch: not a single block fits. */
 static pl_status does_not_fit(pl_gpu_model *x, const pl_grid *g, uint32_t threads)
 {
     pl_fault_info *f = &x->g->fault;
@@ -47,7 +47,7 @@ static pl_status does_not_fit(pl_gpu_model *x, const pl_grid *g, uint32_t thread
     return PL_FAULT;
 }
 
-/* The grids of the row, and *carveout: the bytes of shared memory that they need. */
+/* The grids of the chain, and *carveout: the bytes of shared memory that they need. */
 static pl_status open_partitions(pl_gpu_model *x, uint64_t *carveout)
 {
     const pl_machine *m = x->m;
@@ -96,7 +96,7 @@ static pl_status allocate(pl_gpu_model *x)
     return PL_OK;
 }
 
-/* The memory system knows which memory is the host's. */
+/* Tells the memory system which ranges are host memory. */
 static bool show_host_memory(pl_gpu_model *x, const pl_memory *memory)
 {
     size_t n = 0;
@@ -156,7 +156,7 @@ static pl_status open_gpu(pl_gpu_model *x)
     return build_gpu(x);
 }
 
-/* Earliest cycle at which an SM can do something or has room again. */
+/* Earliest cycle at which an SM can make progress or has free slots again. */
 static uint64_t next_event(const pl_gpu_model *x)
 {
     uint64_t next = PL_NEVER;
@@ -170,7 +170,7 @@ static uint64_t next_event(const pl_gpu_model *x)
     return next;
 }
 
-/* Blocks that run: at most max of them go to live; the number of all of them. */
+/* Stores at most max running blocks to live; returns the number of all of them. */
 static size_t running(const pl_gpu_model *x, pl_cta **live, size_t max)
 {
     size_t n = 0;
@@ -182,7 +182,7 @@ static size_t running(const pl_gpu_model *x, pl_cta **live, size_t max)
     return n;
 }
 
-/* The user, or a limit, stops the launch. */
+/* True if the user, or a limit, stops the launch. */
 static bool must_stop(const pl_gpu_model *x)
 {
     pl_grid *g = x->g;
@@ -207,8 +207,8 @@ static void report_deadlock(pl_gpu_model *x, bool spinning)
     }
 }
 
-/* Does every warp that is not waiting do nothing but look at memory, for so long that nothing else
- * will happen? */
+/* True if all warps that are not waiting have only polled memory for so long that no other event
+ * can follow. */
 static bool spins_for_nothing(const pl_gpu_model *x)
 {
     bool any = false;
@@ -227,7 +227,7 @@ static bool spins_for_nothing(const pl_gpu_model *x)
     return any;
 }
 
-/* Warps that wait for something on another SM look whether it has happened. */
+/* Warps that wait for an event on another SM check whether it has occurred. */
 static void poll(pl_gpu_model *x, uint64_t now)
 {
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
@@ -251,9 +251,9 @@ static uint64_t issued(const pl_gpu_model *x)
     return n;
 }
 
-/* Is the time over in which blocks may start? Those of a row of grids, and those that wait for each
- * other, all run here. Asked when the GPU is full or a block has ended: what runs then needs no
- * block that has not started. */
+/* True if the time limit after which no blocks start has expired. Blocks of a chain of grids, and
+ * cooperative blocks, all run here. Called when the GPU is full or a block has ended: running
+ * blocks then need no block that has not started. */
 static bool time_is_over(const pl_gpu_model *x)
 {
     const pl_grid *g = x->g;
@@ -266,7 +266,7 @@ static bool time_is_over(const pl_gpu_model *x)
     return true;
 }
 
-/* All blocks that were handed out have ended. */
+/* True if all distributed blocks have ended. */
 static bool none_runs(const pl_grid *g)
 {
     return g->blocks_done + g->cancelled == g->next_block;
@@ -288,7 +288,7 @@ static pl_status run(pl_gpu_model *x)
         pl_window_exchange(x);
         uint32_t ended = ended_grids(x);
         if (!pl_block_scheduler_retire(x)) return PL_NOMEM;
-        if (ended_grids(x) > ended && x->nparts > 1) poll(x, until); /* others waited for it */
+        if (ended_grids(x) > ended && x->nparts > 1) poll(x, until); /* other grids waited for it */
         if (must_stop(x)) return PL_INTERRUPTED;
         if (g->progress && (x->done > reported || ++windows % PROGRESS_WINDOWS == 0)) {
             reported = x->done;
@@ -301,12 +301,13 @@ static pl_status run(pl_gpu_model *x)
         bool waiting = p && pl_block_scheduler_free_slots(x, p, 0, x->m->sm.count) >= p->cluster;
         if (!x->no_more && (!waiting || x->done) && ++looks % LIMIT_WINDOWS == 0)
             x->no_more = time_is_over(x);
-        if (next == PL_NEVER && x->clusters) { /* the last arrival may have been this window's */
+        if (next == PL_NEVER && x->clusters) { /* the last arrival may have occurred in this
+                                                  window */
             poll(x, until);
             next = next_event(x);
         }
-        if (next > until + window) { /* nothing for the SMs in the next window: let the memory
-                                        system catch up */
+        /* No SM has an event in the next window: let the memory system catch up. */
+        if (next > until + window) {
             x->until = until + window;
             pl_window_memory(x);
             pl_memsys_publish_replies(x->mem);
@@ -331,15 +332,15 @@ static pl_status run(pl_gpu_model *x)
     }
 }
 
-/* The last stores, which waited for others to join them, and the events that waited for replies:
- * the cycle at which the launch is over. */
+/* Processes the last stores, which waited for coalescing, and the events that waited for replies.
+ * Returns the cycle at which the launch ends. */
 static uint64_t finish(pl_gpu_model *x, bool complete)
 {
     uint64_t end = 0;
     uint32_t busy = 0;
     pl_window_memory(x);
-    for (uint32_t k = 0; k < x->m->sm.count;
-         k++) { /* the last stores, which waited for others to join them */
+    /* The last stores, which waited for coalescing. */
+    for (uint32_t k = 0; k < x->m->sm.count; k++) {
         pl_store_buffer_drain(&x->sm[k], PL_NEVER);
         pl_memsys_send(x->mem, &x->sm[k].out);
     }
@@ -351,7 +352,7 @@ static uint64_t finish(pl_gpu_model *x, bool complete)
         pl_inflight_tell_rest(&x->sm[k].inflight);
     }
     if (x->last_retired > end) end = x->last_retired;
-    /* What its blocks have written is waited for, if there is anything or not. */
+    /* The end of a launch waits for the writes of its blocks, whether there are any or not. */
     end += x->m->launch.end + (uint64_t)(x->m->launch.end_each * busy);
     uint64_t effect = pl_memsys_stats(x->mem)->last_effect;
     return !complete ? x->now : effect > end ? effect : end;

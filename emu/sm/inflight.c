@@ -5,7 +5,7 @@
 
 void pl_inflight_init(pl_inflight_table *x, pl_arena *sparse, uint32_t n, const pl_sink *sink)
 {
-    enum { OTHERS = 16 }; /* completions of one step that are no operations in flight */
+    enum { OTHERS = 16 }; /* completions of one step that are not operations in flight */
     *x = (pl_inflight_table){.n = n, .last = PL_NO_TOKEN, .async_at = PL_NEVER, .sink = sink};
     x->at = pl_arena_array(sparse, pl_inflight, n);
     if (sink && sink->mem) x->pending_event = pl_arena_array(sparse, pl_pending_event, n);
@@ -35,7 +35,7 @@ uint32_t pl_inflight_new(pl_inflight_table *x, pl_sm_warp *t, uint16_t warp, uin
     return slot;
 }
 
-/* The memory event that was kept for this entry. */
+/* Emits the memory event that was deferred for this entry. */
 static void tell(pl_inflight_table *x, uint32_t slot)
 {
     pl_inflight *k = &x->at[slot];

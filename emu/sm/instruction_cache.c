@@ -1,11 +1,11 @@
 /* instruction_cache.c - the instruction caches: an L0 in each sub-core, and one in the SM.
  *
- * Each keeps, with its tags, the cycle at which a line is there. A miss in the cache of the SM goes
- * to the L2; the line's cycle is PL_NEVER until the reply comes. A miss also requests the lines
- * that follow. */
+ * Each stores, in addition to its tags, the cycle at which a line is available. A miss in the cache
+ * of the SM goes to the L2; the line's cycle is PL_NEVER until the reply arrives. A miss also
+ * requests the following lines. */
 #include "emu/sm/units.h"
 
-/* A cache for the instructions of a program of so many bytes. */
+/* Initialises an instruction cache for a program of `bytes` bytes. */
 void pl_icache_init(pl_icache *c, pl_arena *a, const pl_machine *m, uint64_t size, uint32_t ways,
                     uint64_t bytes)
 {
@@ -13,7 +13,7 @@ void pl_icache_init(pl_icache *c, pl_arena *a, const pl_machine *m, uint64_t siz
     uint64_t all = size / line ? size / line : 1, each = ways == 0 || ways > all ? all : ways,
              sets = all / each;
     *c = (pl_icache){.shift = (uint32_t)__builtin_ctzll(line)};
-    /* They follow each other, and so fill all sets alike. */
+    /* The lines are consecutive, and so fill all sets equally. */
     if (lines <= sets * each)
         c->lines = (uint32_t)lines;
     else
@@ -21,8 +21,8 @@ void pl_icache_init(pl_icache *c, pl_arena *a, const pl_machine *m, uint64_t siz
     c->when = pl_arena_array(a, uint64_t, c->lines ? c->lines : pl_cache_indices(&c->tags));
 }
 
-/* Where a cache of instructions says when a line is there; *fresh: it was not, and is claimed.
- * NULL: there is no room. */
+/* The entry that holds the cycle at which a line is available; *fresh: it was not present, and is
+ * claimed. NULL: no line is available. */
 static uint64_t *code_line(pl_icache *c, uint64_t address, bool *fresh, uint32_t *entry)
 {
     if (c->lines) {
@@ -34,7 +34,7 @@ static uint64_t *code_line(pl_icache *c, uint64_t address, bool *fresh, uint32_t
     return *entry == PL_NO_LINE ? NULL : &c->when[*entry];
 }
 
-/* When the SM's instruction cache has a line; asks the L2 when it has not. */
+/* The cycle at which the SM's instruction cache has a line; requests it from the L2 on a miss. */
 static uint64_t icache_read(pl_sm *s, uint64_t address, uint64_t now)
 {
     bool fresh;
@@ -54,8 +54,7 @@ static uint64_t icache_read(pl_sm *s, uint64_t address, uint64_t now)
     return *when;
 }
 
-/* The line's cycle in the L0, asked for when it is not there. The L0 takes one line after the
- * other. */
+/* The line's cycle in the L0; requests it on a miss. The L0 accepts lines sequentially. */
 static uint64_t fill_l0(pl_sm *s, pl_subcore *c, uint64_t line, uint64_t now)
 {
     bool fresh;
@@ -64,7 +63,8 @@ static uint64_t fill_l0(pl_sm *s, pl_subcore *c, uint64_t line, uint64_t now)
     if (!when) return now;
     if (fresh) {
         *when = PL_NEVER;
-        s->stat.code_requests++; /* once, however often it is looked for until it is there */
+        s->stat.code_requests++; /* counted once, regardless of the number of lookups until it
+                                    arrives */
     }
     if (*when == PL_NEVER) {
         uint64_t there = icache_read(s, line, now);
@@ -81,7 +81,7 @@ uint64_t pl_icache_fetch(pl_sm *s, pl_subcore *c, uint64_t address, uint64_t now
     uint64_t line = address & ~(s->m->fetch.line - 1), end = PL_FETCH_BASE + s->dec->bytes,
              size = s->m->fetch.line;
     uint64_t result = fill_l0(s, c, line, now);
-    /* the prefetcher runs ahead: a few lines into the L0, more of them into the cache of the SM */
+    /* the prefetcher runs ahead: a few lines into the L0, more lines into the cache of the SM */
     for (uint32_t ahead = 1; ahead <= s->m->fetch.l0_prefetch && line + ahead * size < end; ahead++)
         fill_l0(s, c, line + ahead * size, now);
     uint64_t far = line + s->m->fetch.prefetch * size;

@@ -1,13 +1,14 @@
-/* issue.c - the issue stage: a warp's instruction is executed, and goes to the pipes and units that
- * it needs.
+/* issue.c - the issue stage: executes a warp's instruction, and sends it to the required pipes and
+ * units.
  *
- * The walk: stall accounting, execution (one pl_warp_step), operands and arithmetic pipes, the unit
- * of the instruction, then what its end means for the warp. Times of results go to scoreboards. */
+ * Steps: stall accounting, execution (one pl_warp_step), operands and arithmetic pipes, the unit of
+ * the instruction, then the consequences for the warp. Times of results are recorded in
+ * scoreboards. */
 #include "emu/exec/async/async.h"
 #include "emu/sm/stall_accounting.h"
 #include "emu/sm/units.h"
 
-/* Cycles from an issue to its result: of its class, of its access, or PL_LATENCY_LATER. */
+/* Cycles from issue to result: of its class, of its access, or PL_LATENCY_LATER. */
 static uint32_t result_after(const pl_sm *s, uint64_t now, uint64_t latency)
 {
     pl_inflight *k = s->inflight.last == PL_NO_TOKEN ? NULL : &s->inflight.at[s->inflight.last];
@@ -19,7 +20,7 @@ static uint32_t result_after(const pl_sm *s, uint64_t now, uint64_t latency)
     return (uint32_t)(at > now ? at - now : latency);
 }
 
-/* Tells the listener. */
+/* Emits the instruction event. */
 static void emit(const pl_issue_slot *x)
 {
     const pl_sm *s = x->s;
@@ -41,7 +42,7 @@ static void emit(const pl_issue_slot *x)
     sink->inst(sink->ctx, &e);
 }
 
-/* The instruction happens. */
+/* Executes the instruction. */
 static void execute(pl_issue_slot *x)
 {
     pl_sm *s = x->s;
@@ -76,10 +77,10 @@ static void count(pl_issue_slot *x)
     st->issues += x->issues;
     st->executed++;
     st->lanes += (uint64_t)x->issues * x->lanes;
-    st->branches += d->metric.targets; /* leaving the kernel is none */
+    st->branches += d->metric.targets; /* exiting the kernel does not count */
 }
 
-/* The scheduler, and the warp, are busy with the issue. */
+/* The issue occupies the scheduler and the warp. */
 static void occupy_scheduler(pl_issue_slot *x)
 {
     const pl_issue_config *m = &x->s->m->issue;
@@ -90,7 +91,7 @@ static void occupy_scheduler(pl_issue_slot *x)
     x->t->refetch_cycles = 0;
 }
 
-/* Arithmetic that holds the warp until its end. */
+/* Arithmetic that stalls the warp until it completes. */
 static void hold_warp(pl_issue_slot *x)
 {
     const pl_price *p = x->d->price;
@@ -104,7 +105,7 @@ static void hold_warp(pl_issue_slot *x)
     }
 }
 
-/* What the instruction has done to other warps, and what it has asked of the driver. */
+/* Processes the effects of the instruction on other warps, and its requests to the driver. */
 static void after_unit(pl_issue_slot *x)
 {
     pl_sm *s = x->s;
@@ -139,7 +140,7 @@ void pl_issue(pl_sm *s, pl_subcore *c, uint32_t warp, uint64_t now)
     x.mask = mask;
     x.active = pl_count_lanes(w->active);
     x.lanes = mask == w->active ? x.active : pl_count_lanes(mask);
-    x.twice = (uint32_t)mask && mask >> PL_LANES; /* both halves of the warp have lanes */
+    x.twice = (uint32_t)mask && mask >> PL_LANES; /* both halves of the warp have active lanes */
     x.fences = t->released ? d->releases : 0;     /* issued by pl_fence_issue_release */
     x.rounds = d->kind == PL_KIND_BULK && x.lanes ? x.lanes - 1 : 0;
     x.issues = d->price->issues + d->code.nops + x.rounds * s->m->async.bulk_lane_issues;

@@ -1,43 +1,41 @@
 /* lsu.c - the load/store unit: from the lanes' addresses to wavefronts, tags and requests, and back
  * to the scoreboard.
  *
- * The functional model has already moved the data; pl_memory_effect says which lanes touched what.
- * Here that becomes time. Each kind of access has its file:
+ * The functional model has already moved the data; pl_memory_effect records the addresses accessed
+ * by each lane. This file converts them to timing. Each kind of access has its file:
  *   lsu_shared.c    wavefronts through the banks of shared memory
  *   lsu_global.c    lines and sectors, L1 tags, requests to the L2
- *   lsu_constant.c  one access for each different address
+ *   lsu_constant.c  one access for each distinct address
  *   mbarrier_unit.c, copy_engine.c, texture_unit.c, store_buffer.c
- * The issue stage asks whether the unit accepts an instruction, issues it, and hands over replies.
- * What has ended comes back as completions (inflight.h). */
+ * The issue stage checks whether the unit accepts an instruction, issues it, and delivers replies.
+ * Completions are returned through inflight.h. */
 #include "emu/sm/units.h"
 #include <assert.h>
 
-enum {
-    POLL = 4
-}; /* cycles until a full table is looked at again that does not tell when it has
-      room */
+/* Cycles until a full table is checked again if it does not report when it has space. */
+enum { POLL = 4 };
 
-/* There are places for the misses, stores and atomics of an access. */
+/* True if there are entries for the misses, stores and atomics of an access. */
 static bool has_places(const pl_sm *s)
 {
     return pl_mshr_available(&s->l1.mshrs) &&
            s->requests_out + PL_L1_BURST <= s->m->l1.outstanding_stores;
 }
 
-/* Cycle from which no more waits for the way to the L2 than may. */
+/* The cycle from which the backlog for the L2 is within its limit. */
 static uint64_t store_port_free(const pl_sm *s)
 {
     const uint64_t free = (s->store_port.free + PL_SUBCYCLES - 1) / PL_SUBCYCLES;
     return free > s->m->l1.backlog ? free - s->m->l1.backlog : 0;
 }
 
-/* The L1 can take an access of a warp. */
+/* True if the L1 can accept an access of a warp. */
 static bool has_room(const pl_sm *s, uint64_t now)
 {
     return has_places(s) && store_port_free(s) <= now;
 }
 
-/* So can the tables of the model. */
+/* True if the tables of the model can. */
 static bool has_records(const pl_sm *s)
 {
     return s->inflight.used + 128 <= s->inflight.n && s->out.n + 512 <= s->out.cap;
@@ -58,12 +56,12 @@ uint64_t pl_lsu_accepts(const pl_sm *s, const pl_subcore *c, const pl_decoded_in
 /* --- accesses that wait in the queue of the LSU ---
  *
  * Stores and reductions leave an SM no faster than the L2 accepts them, and misses need an MSHR.
- * Until there is room, accesses wait before the tags: l1.lsu_queue of them that have read their
- * registers, and after them those in the queues of the sub-cores, which are served in turn.
+ * Until there is space, accesses wait before the tags: l1.lsu_queue of them that have read their
+ * registers, followed by those in the queues of the sub-cores, which are served round-robin.
  * (behind.tsv.xz: a load waits for up to 50 stores or 60 reductions of a warp each that were issued
  * before it.) */
 
-/* When to look again whether the first of those that wait can go on, if no reply comes. */
+/* The cycle of the next check whether the first waiting access can proceed, if no reply arrives. */
 uint64_t pl_lsu_retry_cycle(const pl_sm *s, uint64_t now)
 {
     if (!s->nqueue || !has_places(s)) return PL_NEVER;
@@ -101,7 +99,7 @@ static void wait_for_room(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
     t->sb[d->code.read_barrier].kind = PL_SB_LONG;
 }
 
-/* There is a place in the input: the sub-cores take turns. */
+/* The input queue has space: serves the sub-cores round-robin. */
 static void take_next(pl_sm *s, uint64_t now)
 {
     for (uint32_t k = 0; k < s->nsub; k++) {
@@ -147,7 +145,7 @@ static void access(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn
         pl_mbarrier_issue(s, c, t, d, pc, now, seq);
         return;
     }
-    if (!s->fx.mask) { /* no lane accessed memory: only the address unit was busy */
+    if (!s->fx.mask) { /* no lane accessed memory: only the address unit was occupied */
         s->stat.exchanges++;
         pl_port_enter(&s->unit[PL_UNIT_LSU].port, now, PL_SUBCYCLES);
         return;
@@ -196,7 +194,7 @@ void pl_lsu_issue(pl_issue_slot *x)
         access(s, c, t, d, pc, now, seq);
         return;
     }
-    /* an access of its own for each half that has lanes to execute it */
+    /* a separate access for each half with executing lanes */
     bool any = false;
     for (unsigned h = 0; h < w->halves; h++) {
         if (!s->halves[h].mask && (any || h + 1 < w->halves)) continue;
@@ -208,7 +206,7 @@ void pl_lsu_issue(pl_issue_slot *x)
     pl_warp_half(w, 0);
 }
 
-/* Data for entries of pl_inflight_table: when they are there, and from where. */
+/* Data for entries of pl_inflight_table: the cycle of arrival, and the source level. */
 typedef struct fill {
     pl_sm *s;
     uint64_t at;
@@ -225,7 +223,7 @@ static void filled(void *ctx, uint32_t token)
     pl_lsu_part_done(f->s, token, f->at);
 }
 
-/* A store or an atomic operation is done. */
+/* A store or an atomic operation has completed. */
 static void answered(pl_sm *s)
 {
     pl_completion_add(&s->inflight, (pl_completion){.what = PL_COMPLETED_STORE});

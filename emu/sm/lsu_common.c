@@ -1,10 +1,10 @@
-/* lsu_common.c - what accesses of all kinds share: replays, tags, registers that are read, the link
- * to the sub-core, events. */
+/* lsu_common.c - common to all kinds of accesses: replays, tags, register reads, the link to the
+ * sub-core, events. */
 #include "isa/program/cache_policy.h"
 #include "emu/sm/units.h"
 #include <string.h>
 
-/* Until Kepler an access of several passes or lines is issued again for each of them: the scheduler
+/* Up to Kepler an access with several passes or lines is replayed for each of them: the scheduler
  * issues nothing else meanwhile (Smith, Stack Overflow 35593124: "instruction replays use an
  * instruction issue slot"). */
 void pl_lsu_replay(const pl_sm *s, pl_subcore *c, uint32_t passes, uint64_t now)
@@ -14,7 +14,7 @@ void pl_lsu_replay(const pl_sm *s, pl_subcore *c, uint32_t passes, uint64_t now)
     c->issue_free += (uint64_t)(passes - 1) * s->m->issue.replay * s->m->issue.interval;
 }
 
-/* Cycles of the tags for the lines at hand. */
+/* Tag cycles for the current lines. */
 uint32_t pl_lsu_tag_cycles(const pl_sm *s)
 {
     const pl_l1_config *m = &s->m->l1;
@@ -22,9 +22,9 @@ uint32_t pl_lsu_tag_cycles(const pl_sm *s)
                         m->tag_bank_hash1);
 }
 
-/* The data of a load whose last sector has come at `at` pass the banks, and the link to its
- * sub-core. Gives the cycle at which they are there (coalescing.csv: 413 cycles where 32 sectors
- * lie in one bank, 388 where they do not). */
+/* The data of a load whose last sector arrives at `at` pass the banks, and the link to its
+ * sub-core. Returns the cycle at which they are available (coalescing.csv: 413 cycles if 32 sectors
+ * are in one bank, 388 otherwise). */
 static uint64_t return_data(pl_sm *s, const pl_inflight *k, uint64_t at)
 {
     uint64_t start =
@@ -32,7 +32,7 @@ static uint64_t return_data(pl_sm *s, const pl_inflight *k, uint64_t at)
     uint64_t link = pl_port_enter(&s->sub[k->warp % s->nsub].link, s->now,
                                   (uint64_t)k->passes * s->m->shared.link_pass * PL_SUBCYCLES);
     if (link > start) start = link;
-    /* A load that misses is issued again when its data have come (Smith). */
+    /* A load that misses is replayed when its data have arrived (Smith). */
     if (s->m->issue.replay) {
         uint64_t again =
             pl_port_enter(&s->unit[PL_UNIT_LSU].port, s->now, pl_lsu_cost(s, k->passes));
@@ -49,7 +49,7 @@ void pl_lsu_part_done(pl_sm *s, uint32_t slot, uint64_t at)
     pl_inflight_complete(&s->inflight, slot, k->passes ? return_data(s, k, k->base) : k->base);
 }
 
-/* Tells the listener about an access; with a token that is not done yet, keeps that until it is. */
+/* Emits the event of an access; if its token is still pending, defers it until completion. */
 void pl_lsu_emit(pl_sm *s, const pl_sm_warp *t, uint32_t pc, uint64_t now, uint64_t seq,
                  uint32_t sectors, uint32_t passes, pl_level level, uint64_t latency,
                  uint32_t token)
@@ -83,8 +83,8 @@ void pl_lsu_emit(pl_sm *s, const pl_sm_warp *t, uint32_t pc, uint64_t now, uint6
     s->inflight.at[token].told_later = true;
 }
 
-/* An access that leaves its queue at `start`, and holds the link to its sub-core for so many
- * passes, has read its registers. */
+/* The cycle at which an access that leaves its queue at `start` has read its registers through the
+ * link to its sub-core. */
 uint64_t pl_lsu_registers_read(const pl_sm *s, uint64_t start)
 {
     uint32_t registers = s->fx.kind == PL_AC_STORE ? 1 + (s->fx.size + 3u) / 4 : 1;
@@ -97,7 +97,7 @@ void pl_lsu_read_registers(const pl_sm *s, pl_sm_warp *t, const pl_decoded_insn 
     pl_scoreboard_read(t, d, pl_lsu_registers_read(s, start), kind);
 }
 
-/* A copy into shared memory is part of its warp's open group. */
+/* Adds a copy into shared memory to its warp's open group. */
 void pl_lsu_start_copy(pl_sm *s, pl_sm_warp *t, uint32_t slot)
 {
     s->inflight.at[slot].copy = true;
@@ -105,15 +105,15 @@ void pl_lsu_start_copy(pl_sm *s, pl_sm_warp *t, uint32_t slot)
     t->copies[t->open_group]++;
 }
 
-/* Whether the L2 answers with what was there: to atomics, and to reductions on generic addresses,
- * which the machine makes as atomics that write no register (machine code for sm_90;
+/* True if the L2 returns the old value: for atomics, and for reductions on generic addresses, which
+ * the machine implements as atomics without a destination register (machine code for sm_90;
  * l1tex__t_requests_pipe_lsu_mem_global_op_atom of half2_adds, weights_of_letters). */
 bool pl_lsu_is_answered(const pl_memory_effect *fx, const pl_decoded_insn *d)
 {
     return fx->kind == PL_AC_ATOMIC || (fx->kind == PL_AC_REDUCTION && d->generic);
 }
 
-/* What the L2 is told about the place of a line. */
+/* The replacement rank of a line that is passed to the L2. */
 int8_t pl_lsu_l2_rank(const pl_decoded_insn *d, const pl_memory_effect *fx, uint64_t line)
 {
     static const int8_t rank[] = {[PL_PRIORITY_UNCHANGED] = PL_RANK_UNCHANGED,
@@ -123,7 +123,7 @@ int8_t pl_lsu_l2_rank(const pl_decoded_insn *d, const pl_memory_effect *fx, uint
     return fx->policy ? rank[policy_says(fx->policy, line)] : d->rank[1];
 }
 
-/* Value of operand k of the instruction for one lane, addresses with their offset left out. */
+/* Value of operand k of the instruction for one lane; for addresses, without the offset. */
 uint64_t pl_lsu_operand(const pl_sm_warp *t, const pl_insn *i, uint32_t k, unsigned lane, bool wide)
 {
     if (k >= PL_INLINE_OPERANDS || i->op[k] == UINT32_MAX) return 0;

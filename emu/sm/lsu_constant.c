@@ -1,4 +1,4 @@
-/* lsu_constant.c - indexed loads from constant memory: one access for each different address. */
+/* lsu_constant.c - indexed loads from constant memory: one access for each distinct address. */
 #include "emu/sm/units.h"
 
 void pl_lsu_access_constant(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d,
@@ -6,7 +6,7 @@ void pl_lsu_access_constant(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_dec
 {
     const pl_const_config *m = &s->m->constant;
     uint64_t unit[PL_LANES];
-    /* bytes of one word are as different as words (idc__requests of present_light_blocks: 13.8 for
+    /* bytes of one word are as distinct as words (idc__requests of present_light_blocks: 13.8 for
      * random ones of 16) */
     const uint32_t width = s->fx.size < m->width ? s->fx.size : m->width;
     for (uint32_t k = s->fx.mask; k; k &= k - 1)
@@ -32,7 +32,7 @@ void pl_lsu_access_constant(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_dec
         uint64_t at = pl_const_load(s, line, slot, start);
         if (at == PL_NEVER) continue;
         s->inflight.at[slot].remaining--;
-        misses += at - start; /* one line after the other */
+        misses += at - start; /* lines are fetched sequentially */
         at = start + misses + m->latency + more;
         if (at > ready) ready = at;
     }

@@ -2,8 +2,8 @@
  * L2; stores go through the store buffer, atomics to the L2. */
 #include "emu/sm/units.h"
 
-/* Local memory is laid out so that lanes with one offset share lines: word w of lane l lies at w *
- * 128 + l * 4. Each place of a warp on the GPU has its own, one after the other. */
+/* Local memory is laid out so that lanes with the same offset share lines: word w of lane l is at w
+ * * 128 + l * 4. Each warp slot of the GPU has its own area; these are consecutive. */
 static void local_lines(pl_sm *s, const pl_sm_warp *t)
 {
     const uint64_t warp = (uint64_t)s->id * PL_SM_WARPS + pl_warp_index(s, t),
@@ -32,7 +32,7 @@ static void local_lines(pl_sm *s, const pl_sm_warp *t)
     }
 }
 
-/* The L1 moves whole lines only. */
+/* The L1 only transfers whole lines. */
 static void whole_lines(pl_sm *s)
 {
     uint32_t sectors = (uint32_t)(s->m->l1.line / s->m->l1.sector);
@@ -51,15 +51,15 @@ static uint32_t line_payload(const pl_sm *s, const pl_decoded_insn *d, uint32_t 
     return words > most ? most : words;
 }
 
-/* Operations of an atomic on a line beyond the first of each turn, in units of 4 bytes. */
+/* Operations of an atomic on a line beyond the first of each pass, in units of 4 bytes. */
 static uint8_t line_more(const pl_sm *s, uint32_t k)
 {
     return (uint8_t)((uint32_t)(s->lines.at[k].lanes - s->lines.at[k].chain) * s->fx.size / 4);
 }
 
-/* Instructions that concern lines of the L2 only; nothing waits for them. A prefetch brings a whole
- * line to the half that owns it, and nothing to the L1 (policy.tsv.xz: prefetch.L1 and prefetchu.L1
- * do the same as prefetch.L2). */
+/* Instructions that only affect lines of the L2; nothing waits for them. A prefetch fetches a whole
+ * line into the half that owns it, and nothing into the L1 (policy.tsv.xz: prefetch.L1 and
+ * prefetchu.L1 behave like prefetch.L2). */
 void pl_lsu_cache_control(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d,
                           uint32_t pc, uint64_t now, uint64_t seq)
 {
@@ -84,8 +84,8 @@ void pl_lsu_cache_control(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
     pl_lsu_emit(s, t, pc, now, seq, 0, s->lines.n, PL_LV_L2, 0, PL_NO_TOKEN);
 }
 
-/* The cycle at which an access that comes at `now` finds a place in the input of the L1. It leaves
- * that when its tags are looked up: then its registers are read, and its place in the queue of its
+/* The cycle at which an access that arrives at `now` finds a slot in the input of the L1. It leaves
+ * the slot at its tag lookup: then its registers are read, and its slot in the queue of its
  * sub-core is free. */
 static uint64_t input_slot(const pl_sm *s, uint64_t now)
 {
@@ -93,35 +93,35 @@ static uint64_t input_slot(const pl_sm *s, uint64_t now)
     return left > now ? left : now;
 }
 
-/* An access on its way through the unit. */
+/* An access in progress in the unit. */
 typedef struct global_access {
     pl_sm *s;
     pl_subcore *c;
     pl_sm_warp *t;
     const pl_decoded_insn *d;
-    const pl_lsu_entry *queued; /* it comes from the queue; NULL: the warp issues it now */
+    const pl_lsu_entry *queued; /* its queue entry; NULL: the warp issues it now */
     uint64_t now, seq, issued;
-    uint64_t start, ready; /* when its tags are looked up, when its data are there */
-    uint64_t hits;         /* sectors; the hardware counts what is on its way as present */
+    uint64_t start, ready; /* cycle of the tag lookup; cycle at which the data are available */
+    uint64_t hits;         /* sectors; the hardware counts sectors in flight as hits */
     pl_l1_policy policy;
     pl_mem_rank rank;
     uint32_t pc;
-    uint32_t sectors; /* of atomics: one for each turn, as many as the busiest address of the sector
-                         needs */
-    uint32_t bytes;   /* that lanes ask for */
-    uint32_t tags, passes, turns; /* cycles of the tags, of the banks, the most of both */
-    uint32_t slot;                /* in flight, PL_NO_TOKEN: nothing comes back */
-    uint32_t fills;               /* that it waits for */
+    uint32_t sectors; /* atomics: one per pass; the number of passes is given by the busiest address
+                         of the sector */
+    uint32_t bytes;   /* bytes requested by the lanes */
+    uint32_t tags, passes, turns; /* cycles of the tags; of the banks; the maximum of both */
+    uint32_t slot;                /* entry in flight, PL_NO_TOKEN: no reply is expected */
+    uint32_t fills;               /* number of fills that it waits for */
     bool local, atomic, store, load;
     bool answered;   /* the L2 returns a value: an atomic */
-    bool to_shared;  /* a copy into shared memory that leaves nothing in the L1 */
-    bool invalidate; /* a load that goes past the L1, which loses the sectors */
-    bool pending;    /* data come from the L2 */
-    uint32_t request[PL_COALESCE_LINES]; /* by line: MSHR, and sectors that it asks for */
+    bool to_shared;  /* a copy into shared memory that does not allocate in the L1 */
+    bool invalidate; /* a load that bypasses the L1, whose sectors are invalidated */
+    bool pending;    /* data are fetched from the L2 */
+    uint32_t request[PL_COALESCE_LINES]; /* per line: MSHR, and requested sectors */
     uint8_t ask[PL_COALESCE_LINES];
 } global_access;
 
-/* Lines and sectors that the lanes' addresses are. */
+/* Coalesces the lanes' addresses into lines and sectors. */
 static inline void coalesce_access(global_access *x)
 {
     pl_sm *s = x->s;
@@ -135,14 +135,14 @@ static inline void coalesce_access(global_access *x)
     else
         pl_coalesce(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)m->line,
                     (uint32_t)m->sector);
-    /* Integer additions of a whole warp to an address that is the same for all lanes. The assembler
-     * lets one lane add the sum (vote, population count, one atomic; seen in machine code for sm_70
-     * to sm_120). */
+    /* Integer additions of a whole warp to one address that is the same for all lanes. The
+     * assembler lets one lane add the sum (vote, population count, one atomic; seen in machine code
+     * for sm_70 to sm_120). */
     if (x->atomic && x->d->uniform && s->lines.unique == 1)
         s->lines.at[0].depth = s->lines.at[0].chain = 1;
 }
 
-/* What it does to the tags of the L1. */
+/* Selects its effect on the tags of the L1. */
 static inline void choose_policy(global_access *x)
 {
     const pl_l1_config *m = &x->s->m->l1;
@@ -157,7 +157,7 @@ static inline void choose_policy(global_access *x)
         whole_lines(x->s);
 }
 
-/* Passes through the banks, which are those of shared memory. */
+/* Counts the passes through the banks, which are those of shared memory. */
 static inline void count_passes(global_access *x)
 {
     pl_sm *s = x->s;
@@ -171,22 +171,22 @@ static inline void count_passes(global_access *x)
     x->bytes = pl_count_lanes(fx->mask) * fx->size;
     x->passes = (x->bytes + s->m->l1.width - 1) / s->m->l1.width;
     x->tags = pl_lsu_tag_cycles(s);
-    /* Its units have banks of their own. */
+    /* The texture units have separate banks. */
     if (x->d->texture)
         x->passes = 1;
     else if (!x->local && !x->atomic)
         x->passes = pl_bank_passes(fx->mask, fx->addr, fx->size, banks->banks, banks->bank,
                                    banks->rows, !x->store, &extra);
     else if (x->atomic && x->passes < lines->n)
-        x->passes = lines->n; /* words of local memory lie in the bank of their lane */
-    /* It goes to shared memory by way of the L1. */
+        x->passes = lines->n; /* words of local memory are in the bank of their lane */
+    /* It reaches shared memory through the L1. */
     if (x->d->kind == PL_KIND_COPY && !x->d->passes_l1) s->stat.exchanges += x->passes;
-    /* What is asked for below is lines, as for loads; how many sectors they are for is another
-     * matter. */
+    /* The requests below are per line, as for loads; the number of sectors is independent of
+     * that. */
     if (x->to_shared) x->sectors = fx->slots;
 }
 
-/* A load looks its sectors up; what is missing takes MSHRs. */
+/* A load looks up its sectors; missing sectors allocate MSHRs. */
 static inline void lookup_l1(global_access *x)
 {
     pl_sm *s = x->s;
@@ -201,14 +201,14 @@ static inline void lookup_l1(global_access *x)
         asked += x->ask[k] != 0;
     }
     x->pending = x->fills > 0;
-    /* misses are written as they come, two at a time unless their banks collide
+    /* misses are written as they arrive, two at a time unless their banks conflict
      * (l1tex__data_pipe_lsu_wavefronts.sum of gather_idx: 16 for 33 sectors; of
      * transpose_naive_col: 32 for 32 sectors of one bank) */
     if (x->passes < (asked + 1) / 2) x->passes = (asked + 1) / 2;
 }
 
 /* The access passes the address unit, the banks and the link. A load that misses passes the banks
- * when its data have come. */
+ * when its data have arrived. */
 static inline void pass_banks(global_access *x)
 {
     pl_sm *s = x->s;
@@ -222,7 +222,7 @@ static inline void pass_banks(global_access *x)
     const uint64_t held = x->store ? (uint64_t)(m->store_pass * PL_SUBCYCLES) : 0;
     const uint64_t data =
         pl_port_enter(&s->data, x->start, (uint64_t)x->passes * banks->pass * PL_SUBCYCLES + held);
-    /* stores wait before the banks, where they delay nothing */
+    /* stores wait before the banks, where they do not delay other accesses */
     if (data > x->start && !x->store) x->start = data;
     const uint64_t link = pl_port_enter(&x->c->link, x->start,
                                         (uint64_t)pl_lsu_link_passes(&s->fx, x->passes) *
@@ -230,7 +230,7 @@ static inline void pass_banks(global_access *x)
     if (link > x->start) x->start = link;
 }
 
-/* It leaves its queue and the input of the L1. */
+/* The access leaves its queue and the input of the L1. */
 static inline void leave_queue(global_access *x)
 {
     pl_sm *s = x->s;
@@ -262,7 +262,7 @@ static inline pl_mem_req request_of(const global_access *x, uint32_t k)
     return r;
 }
 
-/* The request is on its way: when the warp's stores have left the SM. */
+/* Counts a request in transit, and the cycle at which the warp's stores have left the SM. */
 static inline void count_sent(global_access *x, const pl_mem_req *r)
 {
     pl_sm *s = x->s;
@@ -271,8 +271,8 @@ static inline void count_sent(global_access *x, const pl_mem_req *r)
     x->t->stores_sent_at = pl_port_pass(&s->store_port, x->start, pl_up_cost(&s->xbar_cost, r));
 }
 
-/* A store goes to the store buffer. Loads find what a store has written even if it was part of a
- * sector only; that they ask for other bytes of it is not looked at.
+/* Sends a store to the store buffer. Loads hit sectors that a store has written, even if it wrote
+ * only a part; a load of other bytes of the sector is not distinguished.
  * (l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit of nussinov_wavefront, distance_columns:
  * all but those read first.) */
 static inline void send_stores(global_access *x)
@@ -295,7 +295,7 @@ static inline void send_stores(global_access *x)
                 pl_sector_count(r.sectors);
         if (pl_store_buffer_merge(s, &r, x->start, lanes)) continue;
         count_sent(x, &r);
-        /* others can join it while it waits for the way to the L2 */
+        /* others can be merged with it while it waits for the port to the L2 */
         if (x->local && r.time < x->t->stores_sent_at) r.time = x->t->stores_sent_at;
         pl_store_buffer_insert(s, &r, lanes, entries);
     }
@@ -348,7 +348,8 @@ static inline void send_atomics(global_access *x)
     if (!x->queued) pl_scoreboard_result_later(x->t, x->d, &s->inflight.at[x->slot]);
 }
 
-/* What a load lacks is asked for; its scoreboard gets the cycle of its data, or waits for them. */
+/* Requests the sectors that a load misses; its scoreboard records the cycle of its data, or waits
+ * for them. */
 static inline void send_misses(global_access *x)
 {
     pl_sm *s = x->s;
@@ -373,10 +374,10 @@ static inline void send_misses(global_access *x)
         x->ready += s->m->async.copy;
     }
     k->remaining = x->fills + 1;
-    /* replayed: for the lines that were missing */
+    /* replayed for the lines that missed */
     if (x->pending) k->passes = (uint8_t)(s->m->issue.replay ? x->fills : x->passes);
     if (x->queued) {
-        /* its scoreboard waits for the token already */
+        /* its scoreboard already waits for the token */
     } else if (x->pending) {
         pl_scoreboard_result_later(x->t, x->d, k);
     } else {
@@ -388,7 +389,7 @@ static inline void send_misses(global_access *x)
 static inline void count_local(const global_access *x, uint32_t writebacks)
 {
     pl_sm_stat *sum = &x->s->stat;
-    const uint32_t words = (x->s->fx.size + 3u) / 4; /* a request each: their lines differ */
+    const uint32_t words = (x->s->fx.size + 3u) / 4; /* one request per word: their lines differ */
     if (x->store) {
         sum->local_stores += words;
         sum->local_store_sectors += x->s->lines.sectors;
@@ -438,7 +439,7 @@ static inline void count_access(const global_access *x)
     }
     if (x->local)
         count_local(x, writebacks);
-    else if (!x->d->texture) /* those are counted with the texture units, which have no counters */
+    else if (!x->d->texture) /* those are counted at the texture units, which have no counters */
         count_global(x, writebacks);
 }
 

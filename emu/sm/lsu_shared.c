@@ -2,7 +2,7 @@
  * memory of other SMs of the cluster. */
 #include "emu/sm/units.h"
 
-/* Lanes whose address lies in another block of the cluster. */
+/* Lanes whose address is in another block of the cluster. */
 static uint32_t remote_lanes(const pl_sm *s, const pl_sm_warp *t)
 {
     uint32_t lanes = 0;
@@ -14,21 +14,22 @@ static uint32_t remote_lanes(const pl_sm *s, const pl_sm_warp *t)
     return lanes;
 }
 
-/* An access on its way through the banks. */
+/* An access in progress in the banks. */
 typedef struct shared_access {
     pl_sm *s;
     const pl_decoded_insn *d;
     uint32_t own, away;     /* lanes that access the block's shared memory, and that of other SMs */
     uint32_t passes;        /* through the banks */
-    uint32_t extra;         /* of them, those for conflicts */
-    uint32_t turns;         /* that the banks are held */
-    uint32_t each;          /* cycles of latency of a further one */
-    uint32_t rounds, round; /* of an atomic that is a loop, and the cycles of one */
+    uint32_t extra;         /* those of them due to conflicts */
+    uint32_t turns;         /* passes for which the banks are occupied */
+    uint32_t each;          /* additional latency in cycles of a further pass */
+    uint32_t rounds, round; /* iterations of an atomic implemented as a loop, and the cycles of one
+                               iteration */
     bool atomic, store;
     bool loop; /* load, compute, compare-and-swap */
 } shared_access;
 
-/* Most lanes of an atomic with one and the same address. */
+/* Maximum number of lanes of an atomic with the same address. */
 static uint32_t same_address(pl_sm *s, const pl_decoded_insn *d)
 {
     uint32_t depth = 1;
@@ -37,10 +38,10 @@ static uint32_t same_address(pl_sm *s, const pl_decoded_insn *d)
     for (uint32_t k = 0; k < s->lines.n; k++) {
         if (s->lines.at[k].depth > depth) depth = s->lines.at[k].depth;
     }
-    return d->uniform ? 1 : depth; /* one lane for its warp, or ATOMS.POPC.INC */
+    return d->uniform ? 1 : depth; /* one lane for the whole warp, or ATOMS.POPC.INC */
 }
 
-/* How long an atomic holds the banks. */
+/* Computes the passes for which an atomic occupies the banks. */
 static void shared_atomic_cost(shared_access *x)
 {
     const pl_shared_config *m = &x->s->m->shared;
@@ -48,15 +49,15 @@ static void shared_atomic_cost(shared_access *x)
     const pl_decoded_insn *d = x->d;
     const uint32_t depth = same_address(x->s, d);
     x->loop = d->alu != PL_ALU_INT && !d->compare && !d->cast;
-    if (x->loop) { /* one pass for each lane with one address, or with one bank */
+    if (x->loop) { /* one pass for each lane with the same address, or with the same bank */
         x->round = fx->size > 4 ? m->atomic_loop_wide : m->atomic_loop;
         x->rounds = pl_bank_lanes(x->own, fx->addr, fx->size, m->banks, m->bank);
         if (x->rounds < depth) x->rounds = depth;
         x->turns = x->rounds * (1 + m->cast_pass);
-    } else if (d->cast) { /* one lane a bank: lanes do not wait for each other, but 64 bits are two
-                             accesses */
+    } else if (d->cast) { /* one lane per bank: lanes do not wait for each other, but 64 bits take
+                             two accesses */
         x->turns = m->cast_pass * (fx->size > 4 ? 2 : 1);
-    } else { /* a compare-and-swap is two accesses */
+    } else { /* a compare-and-swap takes two accesses */
         x->turns += (depth - 1) * m->atomic_pass;
         x->turns *= d->compare ? 2 : 1;
         x->each *= d->compare ? 2 : 1;
@@ -74,8 +75,8 @@ static uint64_t shared_latency(const shared_access *x)
     return m->latency + (uint64_t)(x->passes - 1) * m->pass_latency;
 }
 
-/* Lanes that access the shared memory of other SMs: cycles from `start` to the result. There and
- * back through the crossbar, for an atomic twice (l1tex__m_l1tex2xbar_write_sectors of
+/* Cycles from `start` to the result for lanes that access the shared memory of other SMs: a round
+ * trip through the crossbar, or two for an atomic (l1tex__m_l1tex2xbar_write_sectors of
  * cluster_hist, bins_of_a_cluster). */
 static uint64_t remote_latency(const shared_access *x, pl_sm_warp *t, uint64_t start)
 {
@@ -94,8 +95,9 @@ static uint64_t remote_latency(const shared_access *x, pl_sm_warp *t, uint64_t s
     return latency;
 }
 
-/* Wavefronts of an atomic: a lane at a time in each bank, whether others have the same word or not,
- * but for counting; a compare-and-swap reads two operands. x->extra becomes its conflicts. */
+/* Wavefronts of an atomic: one lane at a time in each bank, even if several lanes have the same
+ * word, except for counting; a compare-and-swap reads two operands. Sets x->extra to its
+ * conflicts. */
 static uint32_t atomic_wavefronts(shared_access *x)
 {
     const pl_shared_config *m = &x->s->m->shared;
@@ -104,7 +106,7 @@ static uint32_t atomic_wavefronts(shared_access *x)
     const uint32_t groups = fx->size > 4 && (x->own & 0xffff) && x->own >> 16 ? 2 : 1;
     if (x->d->cast || x->loop) {
         x->extra = 0;
-        return (x->d->cast ? 2 : 3 * x->rounds) * groups; /* cast: one lane a bank */
+        return (x->d->cast ? 2 : 3 * x->rounds) * groups; /* cast: one lane per bank */
     }
     if (x->d->uniform || x->d->increments) return x->passes;
     const uint32_t turn = pl_bank_lanes(x->own, fx->addr, fx->size, m->banks, m->bank);
@@ -125,16 +127,16 @@ static void count_shared(shared_access *x)
         sum->shared_store_passes += x->passes;
         sum->store_conflicts += x->extra;
     } else {
-        /* flash_forward_64: ldmatrix makes wavefronts of loads, but is none */
+        /* flash_forward_64: ldmatrix counts as wavefronts of loads, but not as a load */
         sum->shared_loads += d->kind != PL_KIND_MATRIX_MEMORY;
         sum->shared_load_passes += x->passes;
-        /* dgemm: two for 64 bits of different words, one for the same */
+        /* dgemm: two for 64 bits of different words, one for the same word */
         pl_lsu_count_writebacks(x->s, d, x->passes < d->nwrite ? x->passes : d->nwrite);
         sum->load_conflicts += x->extra;
     }
 }
 
-/* When all ports have taken the access. */
+/* The cycle at which all ports have accepted the access. */
 static uint64_t pass_shared(const shared_access *x, pl_subcore *c, uint64_t now)
 {
     pl_sm *s = x->s;
@@ -170,7 +172,7 @@ void pl_lsu_access_shared(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
     pl_lsu_read_registers(s, t, d, start, PL_SB_SHORT);
     const uint64_t ready = start + (x.away ? remote_latency(&x, t, start) : shared_latency(&x));
     if (!x.store) s->answered = ready;
-    /* other SMs are waited for as memory is (Nsight Compute: long scoreboard) */
+    /* accesses to other SMs stall like memory accesses (Nsight Compute: long scoreboard) */
     pl_scoreboard_result(t, d, ready, x.away ? PL_SB_LONG : PL_SB_SHORT);
     count_shared(&x);
     pl_pc_stat *st = pl_sm_pc_stat(s, pc);

@@ -1,9 +1,9 @@
-/* math_pipes.c - the arithmetic pipes of a sub-core, those that sub-cores share, and the register
- * banks that instructions read. */
+/* math_pipes.c - the arithmetic pipes of a sub-core, those shared by sub-cores, and the register
+ * banks read by instructions. */
 #include "emu/sm/math_pipes.h"
 
 enum {
-    /* Instructions of a lane's bulk copy besides those of the ALU: UBLKCP, BRA. */
+    /* Instructions per lane of a bulk copy other than those of the ALU: UBLKCP, BRA. */
     BULK_OTHERS = 2
 };
 
@@ -20,15 +20,15 @@ static inline void read_operands(const pl_issue_slot *x)
     c->read_pc = x->pc;
 }
 
-/* A port takes the instruction for `cost`; it has started when all of them have. */
+/* A port accepts the instruction for `cost`; it starts when all ports have accepted it. */
 static inline uint64_t enter(pl_port *port, uint64_t now, uint64_t cost, uint64_t start)
 {
     const uint64_t in = pl_port_enter(port, now, cost);
     return in > start ? in : start;
 }
 
-/* It goes through the address divergence unit although its price does not say so; those that wait
- * there are counted where they wait. */
+/* True if it goes through the address divergence unit although its cost does not include this;
+ * instructions that wait there are counted where they wait. */
 static bool passes_adu(const pl_decoded_insn *d)
 {
     return d->metric.adu && d->kind != PL_KIND_BARRIER && d->kind != PL_KIND_BRANCH &&
@@ -36,7 +36,7 @@ static bool passes_adu(const pl_decoded_insn *d)
            d->kind != PL_KIND_MBARRIER_WAIT;
 }
 
-/* Half of the f32 lanes multiply integers too: they are used when the others are busy. */
+/* Half of the f32 lanes also multiply integers: they are used when the others are busy. */
 static void count_lite(const pl_issue_slot *x, uint32_t f32)
 {
     if (x->c->lite_free > x->now) return;
@@ -54,11 +54,11 @@ void pl_math_pipes_issue(pl_issue_slot *x)
     const uint64_t now = x->now;
     const bool twice = x->twice;
     uint64_t start = now;
-    uint64_t second = 0;               /* cycles from the first pass to the second */
-    uint64_t extra = d->extra_latency; /* of the result, beyond its class */
+    uint64_t second = 0;               /* cycles between the first pass and the second */
+    uint64_t extra = d->extra_latency; /* latency of the result in addition to that of its class */
     uint32_t f32 = 0;
     bool heavy = false, addressed = false;
-    /* a comparison of all lanes looks up value by value (match.tsv) */
+    /* match.any looks up value by value (match.tsv) */
     const uint32_t more = x->t->w->values ? x->t->w->values - 1u : 0;
     x->t->w->values = 0;
     read_operands(x);
@@ -73,15 +73,15 @@ void pl_math_pipes_issue(pl_issue_slot *x)
         const uint64_t cost = pass * PL_SUBCYCLES << twice;
         if (twice && pass > second) second = pass;
         s->stat.pipe_inst[pipe] += n;
-        /* IMAD.MOV, IMAD.IADD and their like */
+        /* IMAD.MOV, IMAD.IADD and similar instructions */
         if (pipe != p->pipe[k].pipe) s->stat.pipe_inst[PL_PIPE_FMA] += n;
         if (pipe == PL_PIPE_FMA) f32 = n;
         heavy |= pipe == PL_PIPE_HEAVY;
         if (pipe == PL_PIPE_TENSOR) s->stat.tensor_cycles += cost / PL_SUBCYCLES;
-        if (pipe == PL_PIPE_LSU) continue; /* the LSU knows how long */
+        if (pipe == PL_PIPE_LSU) continue; /* the LSU determines the time */
         start =
             enter(pipe >= PL_PIPE_FIRST_SHARED ? &s->pipe[pipe] : &c->pipe[pipe], now, cost, start);
-        /* what lanes exchange goes through the banks of shared memory */
+        /* data exchanged between lanes pass the banks of shared memory */
         if (pipe == PL_PIPE_MIO) start = enter(&s->data, now, cost, start);
     }
     if (p->warp_reissue) x->t->reissue_at = start + p->warp_reissue;

@@ -1,15 +1,15 @@
-/* math_pipes.h - when the arithmetic pipes and register banks of a sub-core can take an
- * instruction. The scheduler asks for every warp that is ready, so it is inline. */
+/* math_pipes.h - computes when the arithmetic pipes and register banks of a sub-core can accept an
+ * instruction. The scheduler calls this for every ready warp, so it is inline. */
 #ifndef PL_EMU_SM_MATH_PIPES_H
 #define PL_EMU_SM_MATH_PIPES_H
 
 #include "emu/sm/units.h"
 
-/* Reads of registers that an instruction's dispatch can wait for (Huerta et al., MICRO 2025: a
- * window of three cycles). */
+/* Register reads that an instruction's dispatch can wait for (Huerta et al., MICRO 2025: a window
+ * of three cycles). */
 enum { PL_READ_WINDOW = 2 };
 
-/* What instruction d at `pc` has to read from each bank when the warp issues it now. */
+/* The registers that instruction d at `pc` reads from each bank if the warp issues it now. */
 static inline const uint8_t *pl_bank_reads(const pl_subcore *c, const pl_decoded_insn *d,
                                            uint32_t pc, uint32_t warp)
 {
@@ -17,8 +17,8 @@ static inline const uint8_t *pl_bank_reads(const pl_subcore *c, const pl_decoded
         ->reads[d->reuse_distance && c->read_warp == warp && c->read_pc + d->reuse_distance == pc];
 }
 
-/* The first cycle from `now` at which pipes and banks can take instruction d, and in *reason the
- * pl_stall of what is busy. */
+/* The first cycle from `now` on at which pipes and banks can accept instruction d; *reason: the
+ * pl_stall of the busy resource. */
 static inline uint64_t pl_math_pipes_free(const pl_sm *s, const pl_subcore *c,
                                           const pl_decoded_insn *d, uint32_t warp, uint64_t now,
                                           uint8_t *reason)

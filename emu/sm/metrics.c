@@ -1,8 +1,8 @@
 /* metrics.c - metrics of a launch under the names of Nsight Compute.
  *
- * `.sum` metrics are totals over the GPU, `.avg` averages over units, ratios and percentages are
- * computed from the sums; units as in Nsight Compute (percent from 0 to 100). A launch that makes
- * others on the device counts theirs as its own. Everything derives from pl_sm_stat and
+ * `.sum` metrics are totals over the GPU, `.avg` averages over units; ratios and percentages are
+ * computed from the sums. Units are those of Nsight Compute (percent from 0 to 100). A launch
+ * includes the counts of its device-side launches. Everything derives from pl_sm_stat and
  * pl_memsys_stat, so the printed summary, the trace and the JSON output cannot disagree. */
 #include "emu/sm/metrics.h"
 #include "emu/sm/division_slow_path.h"
@@ -22,7 +22,7 @@ static double ratio(double a, double b)
     return b > 0 ? a / b : 0;
 }
 
-/* The least and the most that any unit of the GPU shows. */
+/* The minimum and maximum over the units of the GPU. */
 typedef struct extremes {
     uint64_t least, most;
 } extremes;
@@ -62,8 +62,8 @@ void pl_totals_close(pl_totals *t)
     free(t);
 }
 
-/* Marks what the entry may call, and returns it: all that have code when some function calls one by
- * its address. NULL: out of memory. */
+/* Marks the functions that the entry may call, and returns the marks: all functions with code if
+ * some function makes an indirect call. NULL: out of memory. */
 static bool *reached_from(const pl_program *p, const pl_prog_func *entry)
 {
     const size_t n = p->funcs.n;
@@ -93,8 +93,8 @@ static bool *reached_from(const pl_program *p, const pl_prog_func *entry)
     return reached;
 }
 
-/* Bytes of code that a launch brings to the L2, 256 at a time. They are of the entry, of the
- * functions that it may call, and of the subroutines of quotients and roots, one of each kind
+/* Bytes of code that a launch loads into the L2, in units of 256. They include the entry, the
+ * functions that it may call, and the subroutines of quotients and roots, one of each kind
  * (dram__sectors_read.sum of launches that load nothing). */
 static bool code_bytes(const pl_grid *g, const pl_sm *sm, uint64_t *bytes)
 {
@@ -132,8 +132,8 @@ bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
     }
     for (const pl_grid *g = head; g; g = g->next) {
         t->grids++;
-        /* the launch brings the kernel's code to the L2, used or not (dram__sectors_read.sum less
-         * what loads read: that and 72) */
+        /* the launch loads the kernel's code into the L2, whether it executes or not
+         * (dram__sectors_read.sum less the sectors read by loads: that and 72) */
         uint64_t bytes;
         if (!t->m->launch.dram_sectors) continue;
         if (!code_bytes(g, sm, &bytes)) return false;
@@ -171,17 +171,18 @@ bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
     return true;
 }
 
-/* Sums of the launch, from which all metrics come. */
+/* Sums of the launch, from which all metrics are derived. */
 typedef struct metrics {
     pl_timing_result *out;
     const pl_totals *all;
     const pl_machine *m;
     pl_sm_stat t;
     extremes issue, eligible, sub, resident, tensor;
-    uint64_t most, least; /* cycles that an SM was active */
+    uint64_t most, least; /* active cycles of an SM */
     uint64_t issue_active, eligible_sum, sub_cycles, cycles;
-    double sms, active, sub_active; /* SMs; their active cycles, and those of their sub-cores */
-    double sub_average;             /* cycles in which an average sub-core had a warp of its own */
+    double sms, active, sub_active; /* number of SMs; their active cycles, and those of their
+                                       sub-cores */
+    double sub_average;             /* cycles in which an average sub-core had a resident warp */
     double sector;                  /* bytes */
 } metrics;
 
@@ -221,12 +222,12 @@ static void add_launch(const metrics *x)
     add(x->out, "launch", "launch__occupancy_limit_blocks", "block", x->out->occupancy.by_blocks);
     add(x->out, "launch", "launch__occupancy_limit_registers", "block",
         x->out->occupancy.by_registers);
-    const pl_occupancy *o = &x->out->occupancy; /* the limit as Nsight Compute states it: of the
-                                                setting, not of the storage */
+    /* The limit as Nsight Compute reports it: of the setting, not of the storage. */
+    const pl_occupancy *o = &x->out->occupancy;
     add(x->out, "launch", "launch__occupancy_limit_shared_mem", "block",
         o->shared_per_block ? (double)(o->carveout / o->shared_per_block) : o->by_shared);
     add(x->out, "launch", "launch__occupancy_limit_barriers", "block", o->by_barriers);
-    /* That are resident at once: all blocks of one lie in a group of SMs. */
+    /* Clusters that can be resident at once: all blocks of one are in one group of SMs. */
     uint32_t groups = x->m->mem.groups, clusters = 0;
     for (uint32_t k = 0; x->all->cluster && k < groups; k++)
         clusters += ((k + 1) * x->m->sm.count / groups - k * x->m->sm.count / groups) * o->blocks /
@@ -236,8 +237,8 @@ static void add_launch(const metrics *x)
     add(x->out, "launch", "launch__shared_mem_config_size", "B",
         (double)x->out->occupancy.carveout);
     add(x->out, "launch", "launch__waves_per_multiprocessor", "",
-        rint(100 * ratio((double)grid[0] * grid[1] * grid[2], x->sms * o->blocks)) /
-            100); /* as reported: two decimals */
+        /* Rounded to two decimals, as reported. */
+        rint(100 * ratio((double)grid[0] * grid[1] * grid[2], x->sms * o->blocks)) / 100);
     add(x->out, "launch", "gpc__cycles_elapsed.max", "cycle", (double)x->cycles);
     add(x->out, "launch", "gpu__time_duration.sum", "ns",
         (double)x->cycles * 1000.0 / x->m->clock_mhz);
@@ -273,14 +274,14 @@ static void add_sm_cycles(const metrics *x)
         ratio((double)x->eligible.least, x->sub_average));
 }
 
-/* The least and the most of a unit. */
+/* Adds the minimum and maximum over units. */
 static void add_sm_ranges(const metrics *x)
 {
     const struct {
         const char *least, *most;
         const extremes *of;
-        double peak; /* of one unit, while an average one was active: so the recorded launches
-                        divide */
+        double peak; /* peak of one unit, during the active cycles of an average one; the recorded
+                        launches use this divisor */
     } range[] = {{"smsp__issue_active.min.pct_of_peak_sustained_active",
                   "smsp__issue_active.max.pct_of_peak_sustained_active", &x->issue, x->sub_average},
                  {"sm__warps_active.min.pct_of_peak_sustained_active",
@@ -389,8 +390,8 @@ static void add_l1_requests(const metrics *x)
 
 static void add_l1_data(const metrics *x)
 {
-    /* shuffles, special registers that differ by lane, fences and one pass of each barrier go the
-     * same way */
+    /* shuffles, special registers that differ by lane, fences and one pass of each barrier use the
+     * same pipe */
     add(x->out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "",
         (double)(x->t.shared_passes + x->t.exchanges + x->t.barriers + x->t.wgmma_halves / 2));
     add(x->out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "",
@@ -425,15 +426,15 @@ static void add_l1_data(const metrics *x)
 static void add_l2(const metrics *x)
 {
     const pl_memsys_stat *mem = &x->all->mem;
-    /* Of the launches themselves: requests of no kind that has a name, and code, which each GPC
+    /* Requests of the launches themselves: requests without a named kind, and code, which each GPC
      * reads once and which misses in both halves. The more slices an SM has used, the more of them
-     * it has something to tell, in both halves: at x->most all. */
+     * it notifies, in both halves: up to all of them. */
     const double code = (double)(x->all->code_read * x->m->launch.code_reads),
                  misses = 2 * (double)x->all->code_read;
     const double launches = (double)x->all->grids,
                  reads = (double)mem->read_sectors + code + x->m->launch.l2_reads * launches;
-    /* Which half owns a line is not known: a store goes on to another half as often as there are
-     * others. */
+    /* The half that owns a line is not known: stores are forwarded to another half in the
+     * proportion of the other halves. */
     const double near = (double)(mem->write_sectors - mem->far_writes),
                  others = rint(near * (1 - 1.0 / x->m->mem.partitions));
     const double writes = near + others + x->m->launch.l2_writes * launches;

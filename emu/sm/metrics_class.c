@@ -1,7 +1,7 @@
-/* metrics_class.c - how Nsight Compute counts what has no unit of arithmetic. */
+/* metrics_class.c - Nsight Compute's counts for instructions without an arithmetic unit. */
 #include "emu/sm/decode.h"
 
-/* Control flow. False: it is something else. */
+/* Control flow. False: another kind of instruction. */
 static bool count_branch(pl_metric_class *out, const pl_insn *i, const pl_decoded_insn *d,
                          bool ends)
 {
@@ -20,16 +20,16 @@ static bool count_branch(pl_metric_class *out, const pl_insn *i, const pl_decode
     return true;
 }
 
-/* A class that is several machine instructions with branches among them. */
+/* A class that consists of several machine instructions, including branches. */
 static pl_metric_class count_sequence(const pl_insn *i, uint8_t branches)
 {
     if (pl_classes[i->latency_class].calls_routine) /* CALL and RET */
         return (pl_metric_class){.targets = branches, .cbu = branches, .adu = branches / 2};
-    if (branches == 1) return (pl_metric_class){.targets = 1}; /* the branch over the rare case */
+    if (branches == 1) return (pl_metric_class){.targets = 1}; /* the branch around the rare case */
     return (pl_metric_class){.targets = branches / 2, .cbu = branches}; /* BSSY, branch, BSYNC */
 }
 
-/* Descriptors, and parameters of 32 bits, are taken from a uniform register as they are. */
+/* Descriptors and 32-bit parameters are used directly from a uniform register. */
 static bool is_uniform_parameter(const pl_insn *i)
 {
     const uint16_t mnem = pl_forms[i->form].mnem;
@@ -43,9 +43,8 @@ pl_metric_class pl_metric_class_of(const pl_insn *i, const pl_decoded_insn *d, b
     const uint8_t branches = (uint8_t)d->price->branches;
     pl_metric_class out;
     if (count_branch(&out, i, d, ends)) return out;
-    if (d->kind ==
-        PL_KIND_BULK) /* one iteration for each lane; the copy engine has its own queue */
-        return (pl_metric_class){.targets = branches, .lsu = -1};
+    /* One iteration per lane; the copy engine has its own queue. */
+    if (d->kind == PL_KIND_BULK) return (pl_metric_class){.targets = branches, .lsu = -1};
     if (d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT)
         return (pl_metric_class){.adu = 1, .lsu = -1};
     if (branches) return count_sequence(i, branches);

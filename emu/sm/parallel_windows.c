@@ -1,19 +1,20 @@
-/* parallel_windows.c - one window of a launch: SMs and the memory system, by one host thread or
- * several. */
+/* parallel_windows.c - simulates one window of a launch: SMs and the memory system, by one host
+ * thread or several. */
 #include "base/clock.h"
 #include "emu/sm/gpu_parts.h"
 
 enum {
-    WORTH = 8, /* resident warps for which it pays to wake other threads */
-    NEIGHBOURS =
-        4, /* SMs in a row with one home: turns pass from one to the next without another thread */
-    LOOK_FOR = 4,    /* windows that are run the other way to measure how long they take */
-    LOOK_FIRST = 32, /* windows until then, twice as many when it has changed nothing, */
-    LOOK_LAST = 1024 /* up to this */
+    WORTH = 8, /* minimum number of resident warps for which waking other threads pays off */
+    /* Adjacent SMs assigned to the same worker: the order passes from one to the next without
+     * another thread. */
+    NEIGHBOURS = 4,
+    LOOK_FOR = 4,    /* windows that run with the other policy to measure their duration */
+    LOOK_FIRST = 32, /* windows until the first measurement, doubled if it changes nothing, */
+    LOOK_LAST = 1024 /* up to this limit */
 };
 
-/* The memory system: takes the requests of the window before, and plays the events before the end
- * of this one. */
+/* Runs only the memory system: accepts the requests of the preceding window, and processes the
+ * events before the end of this one. */
 void pl_window_memory(pl_gpu_model *x)
 {
     if (x->unsent) {
@@ -24,15 +25,15 @@ void pl_window_memory(pl_gpu_model *x)
     pl_memsys_run_events(x->mem, x->until);
 }
 
-/* False: the unit's SM has stopped until its turn comes. alone: no other host thread simulates SMs.
- */
+/* False: the unit's SM has stopped until the preceding SMs have completed. alone: no other host
+ * thread simulates SMs. */
 static bool run_sms(pl_gpu_model *x, uint32_t job, uint32_t worker, bool alone)
 {
     bool waits = !alone;
     const uint32_t first = x->unit[job - 1].first, last = x->unit[job - 1].last;
     if (!x->sm[first].stopped) {
-        for (uint32_t k = first; k < last; k++) { /* all of them before one runs: blocks of a
-                                                     cluster look at each other's shared memory */
+        for (uint32_t k = first; k < last; k++) { /* initialise all before one runs: blocks of a
+                                                     cluster access each other's shared memory */
             pl_sm *s = &x->sm[k];
             s->team = x->team;
             s->job = job;
@@ -43,7 +44,7 @@ static bool run_sms(pl_gpu_model *x, uint32_t job, uint32_t worker, bool alone)
             if (x->status[k].starts) pl_sm_begin(s);
             waits = !s->in_turn;
         }
-    } else { /* it goes on */
+    } else { /* it resumes */
         waits = false;
         x->sm[first].worker = worker;
         x->sm[first].pc_stat = x->stat[worker];
@@ -72,8 +73,8 @@ static bool work(void *ctx, uint32_t job, uint32_t worker)
     return true;
 }
 
-/* SMs with something to do. The blocks of a cluster touch each other's shared memory: with clusters
- * the SMs of a group are one job. */
+/* Collects the SMs with events. The blocks of a cluster access each other's shared memory: with
+ * clusters the SMs of a group are one job. */
 static void busy_sms(pl_gpu_model *x)
 {
     uint32_t sms = x->m->sm.count, groups = x->clusters ? x->m->mem.groups : sms;
@@ -83,17 +84,18 @@ static void busy_sms(pl_gpu_model *x)
         if (!x->clusters && pl_gpu_sm_event(x, q) >= x->until && !x->status[q].starts) continue;
         x->unit[x->nunit].first = first;
         x->unit[x->nunit++].last = last;
-        /* The memory system's own worker gets the second ones. */
+        /* The first SMs go to worker 1, since worker 0 has the memory system. */
         x->home[x->nunit] = (uint16_t)(q / NEIGHBOURS + 1);
     }
 }
 
-/* How much less time the other way has to take. */
+/* Relative time below which the other policy counts as faster. */
 #define CLEARLY 0.85
 
-/* Several threads work on the window. Mostly the SMs are spread over all of them. Where SMs have
- * little to do but wait for each other's turns, that costs more than it saves: then one thread has
- * all SMs, and another the memory system. The clock decides, from time to time. */
+/* Distributes the window over several threads. In most cases the SMs are spread over all of them.
+ * If SMs mostly wait for each other's order, that costs more than it saves: then one thread
+ * simulates all SMs, and another the memory system. The policy is selected by measured time, at
+ * intervals. */
 static void choose_parallelism(pl_gpu_model *x)
 {
     if (!x->dec->ordered) {
@@ -113,7 +115,7 @@ static void choose_parallelism(pl_gpu_model *x)
     const double start = pl_clock_seconds();
     static const uint16_t together[] = {1, 0}; /* the SMs stay with the thread that hands over */
     pl_team_run(x->team, x->spread ? x->nunit + 1 : 2, 1, x->spread ? x->home : together);
-    if (before != x->spread) return; /* what it works on had to move to another core */
+    if (before != x->spread) return; /* its data had to migrate to another core */
     const double took = (pl_clock_seconds() - start) / x->nunit;
     double *cost = &x->cost[x->spread];
     *cost = *cost > 0 ? (7 * *cost + took) / 8 : took;
@@ -136,8 +138,8 @@ void pl_window_simulate(pl_gpu_model *x)
     }
 }
 
-/* Between two windows: replies and requests change hands. An SM that has something to do in the
- * next window keeps stores that others may still join. */
+/* Between two windows: exchanges replies and requests. An SM with an event in the next window keeps
+ * stores that others may still be merged with. */
 void pl_window_exchange(pl_gpu_model *x)
 {
     pl_memsys_publish_replies(x->mem);
@@ -156,7 +158,7 @@ void pl_window_exchange(pl_gpu_model *x)
     }
 }
 
-/* What the workers have counted comes together. */
+/* Adds up the counts of the workers. */
 void pl_window_add_up(const pl_gpu_model *x)
 {
     pl_pc_stat *to = x->g->pc_stat;
@@ -174,10 +176,9 @@ void pl_window_put_team(pl_gpu_model *x)
     pl_launch_cache_put_team(x->g->stock, x->team, x->g->threads);
 }
 
-/* Several threads, when asked for. Listeners hear of the instructions in their order, and weak
- * consistency and checkers keep the history of memory in their order, so that with either there is
- * one thread.
- */
+/* Starts several threads, if requested. Listeners receive the instructions in order, and weak
+ * consistency and checkers maintain the history of memory in order, so with any of these there is
+ * one thread. */
 pl_status pl_window_open_team(pl_gpu_model *x)
 {
     pl_grid *g = x->g;

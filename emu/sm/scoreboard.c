@@ -1,18 +1,18 @@
-/* scoreboard.c - the cycle from which a warp can issue its next instruction.
+/* scoreboard.c - computes the cycle from which a warp can issue its next instruction.
  *
- * It is known as soon as the warp has issued. It is the latest of its stall count, its scoreboards,
- * what the instruction waits for beyond them, the end of a branch or barrier, and its instruction
- * line. Or it is unknown, and the thing that it waits for wakes the warp. */
+ * It is known as soon as the warp has issued: the latest of its stall count, its scoreboards, the
+ * other events that the instruction waits for, the end of a branch or barrier, and its instruction
+ * line. Otherwise it is unknown, and the awaited event wakes the warp. */
 #include "emu/sm/units.h"
 
-/* The warp waits for something whose cycle is not known. */
+/* The warp waits for an event whose cycle is unknown. */
 static void wait_for(pl_sm *s, pl_sm_warp *t, pl_wait_reason wait)
 {
     t->wait = (uint8_t)wait;
     pl_warp_set_ready(s, pl_warp_index(s, t), PL_NEVER);
 }
 
-/* `next` can issue from cycle `at`, not before, as far as its dependences go. */
+/* Dependences permit `next` to issue from cycle `at` on. */
 static void depends_until(pl_sm_warp *t, uint64_t at, uint8_t reason)
 {
     if (at <= t->deps_ready) return;
@@ -39,7 +39,7 @@ static bool fetch_ready(pl_sm *s, pl_sm_warp *t, uint64_t now)
     return true;
 }
 
-/* False: a result that it waits for has no cycle yet. */
+/* False: a result that it waits for has no known cycle yet. */
 static bool results_ready(pl_sm *s, pl_sm_warp *t)
 {
     /* by PL_SB_* */
@@ -59,7 +59,7 @@ static bool results_ready(pl_sm *s, pl_sm_warp *t)
     return true;
 }
 
-/* False: copies of the groups that it waits for are under way. A proxy fence waits for all groups
+/* False: copies of the groups that it waits for are in flight. A proxy fence waits for all groups
  * (metrics.tsv membar of group_tiles_in_a_long_loop). */
 static bool copies_ready(pl_sm *s, pl_sm_warp *t)
 {
@@ -92,8 +92,8 @@ static void matrices_ready(pl_sm_warp *t)
     t->dep_reason = PL_STALL_MATH_PIPE;
 }
 
-/* A fence waits until all that its SM has sent before is answered (fence.tsv: stores of other
- * warps, too). False: some of that is outstanding. */
+/* A fence waits until all requests that its SM has sent before are answered (fence.tsv: including
+ * stores of other warps). False: some are outstanding. */
 static bool fence_ready(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
     if (t->answered) return true;
@@ -114,7 +114,8 @@ static bool fence_ready(pl_sm *s, pl_sm_warp *t, uint64_t now)
     return false;
 }
 
-/* What it waits for beyond scoreboards. False: that has no cycle yet. */
+/* Checks the events it waits for in addition to scoreboards. False: one of them has no known cycle
+ * yet. */
 static bool async_ready(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
     const pl_decoded_insn *d = t->next;

@@ -1,10 +1,10 @@
-/* sm.c - an SM from the outside: what it consists of, blocks that come to it, and its way through
- * the cycles of a window. */
+/* sm.c - the external interface of an SM: its components, the placement of blocks, and its progress
+ * through the cycles of a window. */
 #include "emu/exec/async/async.h"
 #include "emu/sm/units.h"
 #include <string.h>
 
-/* Instructions go to the unit that decode.c has chosen for them. */
+/* Instructions go to the unit selected by decode.c. */
 static const pl_unit units[PL_UNIT_COUNT] = {
     [PL_UNIT_SPECIAL_FUNCTION] = {.name = "special function unit",
                                   .issue = pl_special_function_issue},
@@ -24,7 +24,8 @@ bool pl_sm_init(pl_sm *s, pl_sm_status *status, pl_arena *a, pl_arena *large, pl
                 uint64_t l1_bytes, const pl_const_l15 *constants)
 {
     memset(s, 0,
-           /* A warp's state is written when it begins: half a launch's SMs have few. */
+           /* A warp's state is initialised when it begins: half of a launch's SMs have few
+            * warps. */
            offsetof(pl_sm, warp));
     memset((unsigned char *)s + offsetof(pl_sm, cta), 0, sizeof *s - offsetof(pl_sm, cta));
     for (uint32_t k = 0; k < PL_SM_WARPS; k++) s->warp[k].w = NULL;
@@ -50,8 +51,8 @@ bool pl_sm_init(pl_sm *s, pl_sm_status *status, pl_arena *a, pl_arena *large, pl
     s->queue_next = s->leaves = s->fences = PL_NEVER;
     s->out.cap = m->l1.mshr + m->l1.outstanding_stores + 2048;
     s->out.at = pl_arena_array(sparse, pl_mem_req, s->out.cap);
-    const uint32_t second =
-        m->sm.lanes > PL_LANES ? PL_L1_BURST : 0; /* the access of a warp's other half */
+    /* Entries for the access of a warp's other half. */
+    const uint32_t second = m->sm.lanes > PL_LANES ? PL_L1_BURST : 0;
     pl_l1_init(&s->l1, a, large, sparse, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector,
                m->l1.ways, m->l1.mshr + second, m->l1.mshr * 8 + second);
     if (m->l1.evict_last_share > 0) pl_cache_keep_last(&s->l1.tags, m->l1.evict_last_share);
@@ -72,7 +73,7 @@ bool pl_sm_init(pl_sm *s, pl_sm_status *status, pl_arena *a, pl_arena *large, pl
     return pl_arena_ok(a) && pl_arena_ok(large) && pl_arena_ok(sparse);
 }
 
-/* When the SM has something to do of itself, without a reply. */
+/* The cycle of the SM's next event that does not depend on a reply. */
 static uint64_t next_event(const pl_sm *s)
 {
     uint64_t next = s->inflight.async_at < s->queue_next ? s->inflight.async_at : s->queue_next;
@@ -91,7 +92,7 @@ void pl_sm_report(pl_sm *s)
     b->ended = s->nended > 0 || s->no_memory || s->advances;
 }
 
-/* The sub-cores from this one on do what is due at cycle `now`. False: the SM has stopped. */
+/* The sub-cores from this one on process cycle `now`. False: the SM has stopped. */
 static bool issue_all(pl_sm *s, uint32_t first, uint64_t now)
 {
     for (uint32_t k = first; k < s->nsub; k++) {
@@ -104,7 +105,7 @@ static bool issue_all(pl_sm *s, uint32_t first, uint64_t now)
     return true;
 }
 
-/* Accesses that waited for room in the L1 go on, as far as there is. */
+/* Accesses that waited for space in the L1 continue, as long as there is space. */
 static void continue_accesses(pl_sm *s, uint64_t now)
 {
     while (pl_lsu_can_continue(s, now)) {
@@ -162,8 +163,8 @@ void pl_sm_poll(pl_sm *s, uint64_t now)
                 pl_warp_advance(s, t, now);
             continue;
         }
-        /* the blocks of a cluster come to their barrier at about the same time: the fences of this
-         * one stand for all */
+        /* the blocks of a cluster reach their barrier at about the same time: the fences of this
+         * block represent all of them */
         uint64_t arrived = t->cta->fenced > now ? t->cta->fenced : now;
         t->not_before = t->w->cta->cluster ? arrived + s->m->sync.cluster : now + s->m->launch.end;
         pl_warp_advance(s, t, now);
@@ -179,8 +180,8 @@ bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at)
     return true;
 }
 
-/* The slot for the next warp: a free one of the sub-core whose turn it is, or of the next one that
- * has one; UINT32_MAX: none. */
+/* The slot for the next warp: a free one of the current sub-core, or of the next one with a free
+ * slot; UINT32_MAX: none. */
 static uint32_t free_slot(const pl_sm *s, uint32_t sub)
 {
     for (uint32_t turn = 0; turn < s->nsub; turn++) {
@@ -191,7 +192,7 @@ static uint32_t free_slot(const pl_sm *s, uint32_t sub)
     return UINT32_MAX;
 }
 
-/* Warp k of a block that starts at cycle `at` gets the slot. */
+/* Assigns the slot to warp k of a block that starts at cycle `at`. */
 static void begin_warp(pl_sm *s, pl_sm_cta *b, uint32_t k, uint32_t slot, uint64_t at)
 {
     pl_sm_warp *t = &s->warp[slot];
@@ -212,7 +213,7 @@ static void begin_warp(pl_sm *s, pl_sm_cta *b, uint32_t k, uint32_t slot, uint64
     pl_warp_advance(s, t, at);
 }
 
-/* The warps of a block get their slots. */
+/* Assigns slots to the warps of a block. */
 static bool begin(pl_sm *s, pl_cta *c, uint64_t at)
 {
     pl_sm_cta *b = NULL;
@@ -226,7 +227,7 @@ static bool begin(pl_sm *s, pl_cta *c, uint64_t at)
     if (s->now < at && s->live_warps == 0) s->now = at;
     uint32_t k = 0, sub = s->arrivals % s->nsub;
     for (; k < c->nwarps && k < s->m->sm.warps; k++) {
-        /* the warps of a block go to the sub-cores in turn */
+        /* the warps of a block are distributed round-robin over the sub-cores */
         const uint32_t slot = free_slot(s, sub);
         if (slot == UINT32_MAX) return false;
         sub = (slot % s->nsub + 1) % s->nsub;

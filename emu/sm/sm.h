@@ -1,5 +1,4 @@
-/* sm.h - one streaming multiprocessor: its warps, sub-cores, units and caches. Inside of emu/sm
- * only.
+/* sm.h - one streaming multiprocessor: its warps, sub-cores, units and caches. Internal to emu/sm.
  *
  *   sub-core 0..n: warp scheduler, arithmetic pipes, L0 instruction cache
  *        |
@@ -13,11 +12,10 @@
  *        v                         |
  *   memory system (memmodel/memsys.h)
  *
- * An SM is simulated up to a given cycle; nothing that happens elsewhere before that cycle can
- * reach it, because the crossbar takes longer. It skips cycles in which nothing can happen. Several
- * threads may simulate an SM each. All that an SM changes is its own but for the memory of the
- * program. There whatever could order the accesses of two SMs (pl_decoded_insn.ordered) waits its
- * turn. */
+ * An SM is simulated up to a given cycle; no event elsewhere before that cycle can affect it,
+ * because the crossbar takes longer. It skips cycles without events. Several threads may simulate
+ * an SM each. An SM only modifies its own state, except for the memory of the program. Accesses
+ * there that could order the accesses of two SMs (pl_decoded_insn.ordered) execute in SM order. */
 #ifndef PL_EMU_SM_SM_H
 #define PL_EMU_SM_SM_H
 
@@ -31,34 +29,34 @@ enum { PL_CONST_WAITS = 512, PL_STORE_BUFFER = 64, PL_TEXTURE_HEADERS = 16 };
 
 struct pl_sm;
 
-/* An instruction at issue, as the units see it. */
+/* An issuing instruction, as seen by the units. */
 typedef struct pl_issue_slot {
     struct pl_sm *s;
     pl_subcore *c;
     pl_sm_warp *t;
     const pl_decoded_insn *d;
     pl_pc_stat *st; /* of the instruction; NULL: not requested */
-    pl_lanes mask;  /* that execute it */
-    uint32_t warp;  /* slot of the SM */
+    pl_lanes mask;  /* executing lanes */
+    uint32_t warp;  /* slot in the SM */
     uint32_t pc;
-    uint32_t active;  /* lanes of the warp that are here */
-    uint32_t lanes;   /* in `mask` */
-    uint32_t fences;  /* hardware instructions of its fence, which have issued already */
-    uint32_t rounds;  /* further issues of a bulk copy: one for each lane but the first */
+    uint32_t active;  /* active lanes of the warp */
+    uint32_t lanes;   /* number of lanes in `mask` */
+    uint32_t fences;  /* hardware instructions of its fence, which have already issued */
+    uint32_t rounds;  /* additional issues of a bulk copy: one for each lane but the first */
     uint32_t issues;  /* hardware instructions */
-    uint32_t nsplits; /* of the warp, before it was executed */
+    uint32_t nsplits; /* number of splits of the warp before its execution */
     bool twice;       /* both halves of a warp of 64 lanes execute it: two passes */
-    uint8_t reason;   /* pl_stall: what the warp waited for most */
+    uint8_t reason;   /* pl_stall: the main reason for which the warp waited */
     uint64_t now, seq;
     uint64_t waited;  /* cycles since the warp's last issue */
-    uint64_t start;   /* when all pipes have taken it */
-    uint64_t latency; /* from then to its result */
+    uint64_t start;   /* cycle at which all pipes have accepted it */
+    uint64_t latency; /* from `start` to its result */
 } pl_issue_slot;
 
-/* A unit of the SM that instructions go to when they have issued (pl_decoded_insn.unit). */
+/* A unit of the SM that receives issued instructions (pl_decoded_insn.unit). */
 typedef struct pl_unit {
     const char *name;
-    pl_port port;                    /* takes one instruction after the other */
+    pl_port port;                    /* accepts instructions sequentially */
     void (*issue)(pl_issue_slot *x); /* NULL: reached through another unit */
 } pl_unit;
 
@@ -67,13 +65,13 @@ typedef struct pl_sm_stat {
     uint64_t inst, thread_inst, thread_on, issue_active, cycles_active, warp_cycles, blocks, warps;
     uint64_t branches, divergent;
     uint64_t targets, cbu, adu, lsu, writebacks; /* pl_metric_class */
-    uint64_t tensor_cycles;                      /* that tensor units were held */
-    uint64_t lite; /* f32 instructions in the lanes that multiply no integers */
+    uint64_t tensor_cycles;                      /* cycles in which tensor units were occupied */
+    uint64_t lite; /* f32 instructions in the lanes that do not multiply integers */
     uint64_t loads, stores, atomics, reds; /* requests: global */
-    uint64_t copies;                       /* of the loads, those into shared memory */
+    uint64_t copies;                       /* those of the loads that copy into shared memory */
     uint64_t load_sectors, store_sectors, atomic_sectors, red_sectors, load_hits;
     uint64_t local_loads, local_stores, local_load_sectors, local_store_sectors, local_load_hits;
-    uint64_t store_hits, local_store_hits; /* sectors of stores that L1 had */
+    uint64_t store_hits, local_store_hits; /* store sectors that hit in the L1 */
     uint64_t shared_loads, shared_stores, shared_atomics, shared_passes, shared_load_passes,
         shared_store_passes;
     uint64_t exchanges, barriers, wgmma_halves;
@@ -82,17 +80,17 @@ typedef struct pl_sm_stat {
     uint64_t l1_read_sectors, l1_write_sectors;
     uint64_t pipe_inst[PL_PIPE_COUNT];
     uint64_t stall[PL_STALL_COUNT];
-    uint64_t load_bytes, store_bytes; /* that lanes asked for, global */
+    uint64_t load_bytes, store_bytes; /* requested by lanes, global */
 } pl_sm_stat;
 
-/* What the launch reads of an SM between two windows: kept together for all SMs, to be near each
- * other in memory. */
+/* The state of an SM that the launch reads between two windows: stored together for all SMs, for
+ * locality. */
 typedef struct pl_sm_status {
-    /* Earliest cycle with something to do, but for replies; PL_NEVER: idle. */
+    /* Earliest cycle of an event other than replies; PL_NEVER: idle. */
     _Alignas(64) uint64_t next;
-    bool starts; /* blocks were placed */
-    bool sends;  /* it has requests to send, or stores that others may still join */
-    bool ended;  /* blocks have ended, or there was no memory for one */
+    bool starts; /* blocks have been placed */
+    bool sends;  /* it has requests to send, or stores that others may still be merged with */
+    bool ended;  /* blocks have ended, or out of memory for a block */
 } pl_sm_status;
 
 typedef struct pl_sm {
@@ -102,12 +100,13 @@ typedef struct pl_sm {
     pl_grid *g;            /* not owned */
     pl_pc_stat *pc_stat;   /* of the host thread that simulates it; NULL: not requested */
     pl_team *team;         /* NULL: one thread */
-    uint32_t job;          /* of the team: the SM is part of it */
-    uint32_t worker;       /* that does it */
-    bool in_turn;          /* all jobs before it are done */
-    bool may_stop;         /* it need not wait for its turn, but may stop until that has come */
-    bool stopped;          /* it has, */
-    uint32_t stopped_at;   /* at this sub-core, where the warp that issued last is to issue */
+    uint32_t job;          /* job of the team to which the SM belongs */
+    uint32_t worker;       /* worker that runs the job */
+    bool in_turn;          /* all preceding jobs have completed */
+    bool may_stop;         /* instead of waiting for the preceding jobs, it may stop until they have
+                              completed */
+    bool stopped;          /* it has stopped, */
+    uint32_t stopped_at;   /* at this sub-core, whose selected warp is about to issue */
     uint32_t id;
     uint64_t now;
     pl_sm_warp warp[PL_SM_WARPS];
@@ -118,24 +117,24 @@ typedef struct pl_sm {
         uint64_t at;
     } * placed; /* blocks that start in the next window; sm.blocks entries */
     uint32_t nplaced;
-    bool no_memory; /* for one of them */
+    bool no_memory; /* out of memory for a placed block */
     uint32_t nsub;
     pl_subcore sub[PL_SUBCORES];
-    pl_port pipe[PL_PIPE_COUNT]; /* those shared by the sub-cores */
+    pl_port pipe[PL_PIPE_COUNT]; /* pipes shared by the sub-cores */
     pl_unit unit[PL_UNIT_COUNT];
     pl_port data;       /* the banks, after the address unit */
-    pl_port store_port; /* stores and reductions on their way out */
+    pl_port store_port; /* outgoing stores and reductions */
     pl_up_costs xbar_cost;
     pl_port remote; /* accesses to the shared memory of other SMs */
     pl_l1 l1;
     pl_icache icache;
-    /* Constants: indexed ones, operands of instructions, both. */
+    /* Constant caches: indexed constants, instruction operands, second level of both. */
     pl_cache const_indexed, const_operand, const_l15;
     uint64_t *const_when, *operand_when, *const_l15_when;
     uint64_t loaded_when[PL_BANK_LINES]; /* as bank_when of a sub-core, for loads into registers,
-                                            which have a cache of their own */
-    pl_port code_port;       /* to the instruction cache that it shares with its neighbours */
-    const uint32_t *sharers; /* of these SMs, itself among them, how many have blocks; not owned,
+                                            which have a separate cache */
+    pl_port code_port;                   /* to the instruction cache shared with neighbouring SMs */
+    const uint32_t *sharers; /* number of those SMs, including itself, that have blocks; not owned,
                                 changes between windows */
     pl_inflight_table inflight;
     struct {
@@ -143,40 +142,39 @@ typedef struct pl_sm {
         uint32_t token;
     } * const_wait; /* PL_CONST_WAITS entries */
     uint32_t nconst_wait;
-    uint64_t answered; /* when the access that was made last without a token is done; 0: there was
-                          none */
-    bool async_timed;  /* --async timed: operations happen when their tokens are done */
-    uint32_t requests_out; /* stores and atomics under way */
-    uint64_t requests;     /* all of them so far */
-    uint64_t leaves;       /* the first number that a warp's end waits for, PL_NEVER: none does */
+    uint64_t answered;     /* completion cycle of the last access without a token; 0: none */
+    bool async_timed;      /* --async timed: operations take effect when their tokens complete */
+    uint32_t requests_out; /* stores and atomics in flight */
+    uint64_t requests;     /* total number of them so far */
+    uint64_t leaves;       /* lowest request number that a warp's exit waits for, PL_NEVER: none */
     uint64_t fences;       /* the same for fences */
-    /* Since the last fence of gpu scope was issued: the L2, its other half. */
+    /* Replies since the last fence of gpu scope was issued: from the L2, and from its far half. */
     bool l2_replied, far_l2_replied;
-    uint64_t fence_end;  /* when that fence is over */
-    pl_lsu_entry *queue; /* ring of l1.lsu_queue: accesses that wait for room; NULL: those of a warp
-                         of 64 lanes do not issue */
-    /* queue_turn: sub-core whose turn it is when there is a place. */
+    uint64_t fence_end;  /* end of that fence */
+    pl_lsu_entry *queue; /* ring of l1.lsu_queue: accesses that wait for space; NULL: a warp of 64
+                            lanes does not issue then */
+    /* queue_turn: the sub-core served next when there is a slot. */
     uint32_t queue_at, nqueue, queue_turn;
-    /* When to look at it again if no reply comes, PL_NEVER: not before one does. */
+    /* Next check if no reply arrives, PL_NEVER: not before a reply. */
     uint64_t queue_next;
-    /* Ring: when the accesses that the L1 took last have left its input. */
+    /* Ring: cycles at which the accesses last accepted by the L1 leave its input. */
     uint64_t lsu_input[PL_QUEUE];
     uint32_t lsu_input_at;
     struct {
         uint64_t object, since;
-    } header[PL_TEXTURE_HEADERS]; /* ring: textures and surfaces whose description is here, from
-                                     when */
+    } header[PL_TEXTURE_HEADERS]; /* ring: textures and surfaces whose descriptors are cached, and
+                                     since when */
     uint32_t header_at;
-    pl_mem_outbox out;                        /* requests of this window */
-    pl_mem_req store_buffer[PL_STORE_BUFFER]; /* ring: stores that others may still join; no
-                                                 sectors: free */
-    uint32_t store_lanes[PL_STORE_BUFFER]; /* of those to local memory: the lanes whose words they
+    pl_mem_outbox out;                        /* requests of the current window */
+    pl_mem_req store_buffer[PL_STORE_BUFFER]; /* ring: stores that others may still be merged with;
+                                                 no sectors: free */
+    uint32_t store_lanes[PL_STORE_BUFFER]; /* for stores to local memory: the lanes whose words they
                                               write */
-    uint32_t lanes_of[PL_COALESCE_LINES];  /* of a store to local memory, by line: the same */
+    uint32_t lanes_of[PL_COALESCE_LINES];  /* for a store to local memory, per line: the same */
     uint32_t store_buffer_at;
-    uint64_t store_buffer_until;            /* when the last of them leaves */
-    pl_memory_effect fx;                    /* what lsu.c works on */
-    pl_memory_effect halves[PL_MAX_HALVES]; /* a warp of 64 lanes: what each half has touched */
+    uint64_t store_buffer_until;            /* cycle at which the last of them leaves */
+    pl_memory_effect fx;                    /* the access processed by lsu.c */
+    pl_memory_effect halves[PL_MAX_HALVES]; /* a warp of 64 lanes: the access of each half */
     pl_lines lines;
     pl_sm_stat stat;
     uint64_t busy_since;
@@ -187,38 +185,38 @@ typedef struct pl_sm {
     } ended[PL_SM_WARPS];
     uint32_t nended;
     uint64_t last_exit;
-    /* Signs of life of its blocks; the launch adds them up between two windows. */
+    /* Progress counter of its blocks; the launch adds it up between two windows. */
     uint64_t advances;
     bool fault;
 } pl_sm;
 
-/* The second-level caches of constants of all SMs: a launch uses few sets of each, which lie
- * together (pl_cache_init_all). */
+/* The second-level constant caches of all SMs: a launch uses few sets of each, which are adjacent
+ * in memory (pl_cache_init_all). */
 typedef struct pl_const_l15 {
-    pl_cache *tags; /* by SM */
-    uint64_t *when; /* by line: when it is there */
+    pl_cache *tags; /* per SM */
+    uint64_t *when; /* per line: cycle at which it is available */
 } pl_const_l15;
 
 bool pl_const_l15_init(pl_const_l15 *c, pl_arena *a, pl_arena *large, const pl_machine *m);
-/* large, sparse: for arrays that need not be zero; of those in `sparse` mostly little is touched.
- */
+/* large, sparse: for arrays that need not be zeroed; those in `sparse` mostly stay untouched. */
 bool pl_sm_init(pl_sm *s, pl_sm_status *status, pl_arena *a, pl_arena *large, pl_arena *sparse,
                 const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
                 uint64_t l1_bytes, const pl_const_l15 *constants);
-/* A block starts when pl_sm_begin is called next; its warps may issue from cycle `at`. False: no
- * room (the caller counts). */
+/* Places a block, which starts at the next call of pl_sm_begin; its warps may issue from cycle `at`
+ * on. False: no slot (the caller counts them). */
 bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at);
-/* Blocks that were placed get their storage and their slots: different SMs by different threads. */
+/* Allocates storage and slots for placed blocks; different threads may do this for different
+ * SMs. */
 void pl_sm_begin(pl_sm *s);
-/* Simulates cycles before `until`. Replies are taken from `mem`. False: it has stopped until its
- * turn comes; the next call goes on. */
+/* Simulates cycles before `until`. Replies are taken from `mem`. False: it has stopped until the
+ * preceding SMs have completed; the next call continues. */
 bool pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until);
-/* Says in its status how things stand. */
+/* Updates its status. */
 void pl_sm_report(pl_sm *s);
-/* Looks again at warps that wait for other SMs (cluster barriers, the end of another grid); `now`
- * is the start of a window. */
+/* Re-examines warps that wait for other SMs (cluster barriers, the end of another grid); `now` is
+ * the start of a window. */
 void pl_sm_poll(pl_sm *s, uint64_t now);
-/* Returns when what other SMs did before this one in the order of their numbers is done. */
+/* Returns when the work of all preceding SMs, in the order of their numbers, has completed. */
 static inline void pl_sm_turn(pl_sm *s)
 {
     if (s->in_turn) return;
@@ -226,8 +224,8 @@ static inline void pl_sm_turn(pl_sm *s)
     s->in_turn = true;
 }
 
-/* When a port that the SM shares with its neighbours takes a line that is asked for at `now`: each
- * of those that have blocks gets its turn. */
+/* The cycle at which a port that the SM shares with its neighbours accepts a line requested at
+ * `now`: each SM with blocks is served once. */
 static inline uint64_t pl_sm_shared_port(const pl_sm *s, pl_port *port, double turn, uint64_t now)
 {
     const double all = turn * *s->sharers;
@@ -239,7 +237,7 @@ static inline pl_subcore *pl_subcore_of(pl_sm *s, uint32_t warp)
     return &s->sub[warp % s->nsub];
 }
 
-/* The warp may issue from cycle `at`; PL_NEVER: not known yet. */
+/* The warp may issue from cycle `at` on; PL_NEVER: unknown. */
 static inline void pl_warp_set_ready(pl_sm *s, uint32_t warp, uint64_t at)
 {
     pl_subcore *c = pl_subcore_of(s, warp);
@@ -257,8 +255,8 @@ static inline uint32_t pl_warp_index(const pl_sm *s, const pl_sm_warp *t)
     return (uint32_t)(t - s->warp);
 }
 
-/* Where code, constants and local memory lie in the address space of the memory system; programs
- * never see these. */
+/* Locations of code, constants and local memory in the address space of the memory system; not
+ * visible to programs. */
 #define PL_FETCH_BASE  0x100000000000ull
 #define PL_CONST_BASE  0x110000000000ull
 #define PL_LOCAL_BASE  0x120000000000ull

@@ -1,5 +1,5 @@
-/* special_function_unit.c - arithmetic whose results come through the queue of the exchange unit,
- * at no fixed latency: special functions (MUFU), conversions, shuffles, special registers. */
+/* special_function_unit.c - arithmetic whose results return through the queue of the exchange unit,
+ * with variable latency: special functions (MUFU), conversions, shuffles, special registers. */
 #include "emu/sm/units.h"
 
 void pl_special_function_issue(pl_issue_slot *x)

@@ -1,19 +1,19 @@
-/* stall_accounting.h - why a warp did not issue: the cycles between two of its issues go to
- * reasons, as Nsight Compute names them. */
+/* stall_accounting.h - stall reasons: attributes the cycles between two issues of a warp to
+ * reasons, named as in Nsight Compute. */
 #ifndef PL_EMU_SM_STALL_ACCOUNTING_H
 #define PL_EMU_SM_STALL_ACCOUNTING_H
 
 #include "emu/sm/units.h"
 
-/* So many cycles for a reason. */
+/* Adds cycles to a stall reason. */
 static inline void pl_stall_add(const pl_issue_slot *x, unsigned reason, uint64_t cycles)
 {
     x->s->stat.stall[reason] += cycles;
     if (x->st) x->st->stall[reason] += cycles;
 }
 
-/* Cycles until dependences and control flow let the warp issue, at `known`: the stall count holds
- * it first, then what comes later. */
+/* Cycles until dependences and control flow let the warp issue, at `known`: first those of the
+ * stall count, then the later ones. */
 static inline void pl_stall_account_dependences(pl_issue_slot *x, uint64_t from, uint64_t known)
 {
     const pl_sm_warp *t = x->t;
@@ -30,8 +30,8 @@ static inline void pl_stall_account_dependences(pl_issue_slot *x, uint64_t from,
     x->reason = 2 * fixed > known - from ? PL_STALL_WAIT : reason;
 }
 
-/* What held the warp since its last issue, to the counters of the SM and of the instruction.
- * `structural`: pl_stall of the unit that held it last. */
+/* Adds the stall cycles of the warp since its last issue to the counters of the SM and of the
+ * instruction. `structural`: pl_stall of the last unit that was busy. */
 static inline void pl_stall_account(pl_issue_slot *x, uint8_t structural)
 {
     const pl_sm_warp *t = x->t;
@@ -43,7 +43,7 @@ static inline void pl_stall_account(pl_issue_slot *x, uint8_t structural)
         pl_stall_account_dependences(x, from, known);
     else
         known = from;
-    if (now > known) { /* units, then other warps */
+    if (now > known) { /* first units, then other warps */
         pl_stall_add(x, structural, now - known);
         if (structural == PL_STALL_NOT_SELECTED) x->c->passed_over += now - known;
         if (x->reason == PL_STALL_NONE || now - known > known - from) x->reason = structural;
@@ -60,7 +60,7 @@ static inline void pl_stall_account_fence(pl_sm *s, const pl_sm_warp *t, uint64_
     s->stat.stall[reason] += known > from && now > from ? (known < now ? known : now) - from : 0;
 }
 
-/* Cycles from the end of the warp until it has gone. */
+/* Cycles from the exit of the warp until it has left the SM. */
 static inline void pl_stall_account_exit(const pl_issue_slot *x)
 {
     const pl_sm *s = x->s;

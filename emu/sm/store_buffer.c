@@ -1,16 +1,16 @@
-/* store_buffer.c - the store buffer: stores on their way out of the SM, combined behind the L1.
+/* store_buffer.c - the store buffer: outgoing stores of the SM, merged after the L1.
  *
- * A store stays in the L1 for a moment (l1.store_buffer_hold). Another one to the same line that
- * comes to the tags meanwhile joins it, whatever warp sends it, and both stay for a moment more.
- * (l1tex__m_l1tex2xbar_write_sectors of transpose_naive_row_b16, whose warps fill each other's
- * sectors: nine tenths of what it stores.) Four stores that fill a sector word by word reach the L2
- * as one (sgemm_reg: a quarter).
+ * A store stays in the L1 for a short time (l1.store_buffer_hold). A later store to the same line
+ * whose tag lookup occurs within that time is merged with it, regardless of the warp, and extends
+ * the time for both. (l1tex__m_l1tex2xbar_write_sectors of transpose_naive_row_b16, whose warps
+ * fill each other's sectors: nine tenths of what it stores.) Four stores that fill a sector word by
+ * word reach the L2 as one (sgemm_reg: a quarter).
  *
- * A store to local memory is in the L1 too, and words of a sector that is written only in part can
- * be loaded (paths.tsv spread: lanes two rows and more apart). But where stores that have joined
- * write different words of a sector and leave it incomplete, it is not there afterwards. As many
- * sectors of alloca_local are fetched from the L2 as its stores have in common. Where lanes are one
- * row apart (spread 1), each load waits for the L2. Bytes of the same words do no harm
+ * A store to local memory is in the L1 as well, and words of a partially written sector can be
+ * loaded (paths.tsv spread: lanes two rows and more apart). But if merged stores write different
+ * words of a sector and leave it incomplete, it is not in the L1 afterwards. As many sectors of
+ * alloca_local are fetched from the L2 as its stores have in common. If lanes are one row apart
+ * (spread 1), each load waits for the L2. Bytes of the same words have no such effect
  * (stack_of_fields_in_structures: 8,784 sectors joined, 203 fetched). */
 #include "emu/sm/units.h"
 
@@ -21,7 +21,7 @@ static void drain_entry(pl_sm *s, pl_mem_req *r)
     r->sectors = 0;
 }
 
-/* Sectors of a line of local memory that the words of these lanes do not fill. */
+/* Sectors of a line of local memory that are not filled by the words of these lanes. */
 static uint8_t incomplete(const pl_l1_config *m, uint32_t lanes)
 {
     const unsigned words = (unsigned)m->sector / 4;
@@ -32,7 +32,7 @@ static uint8_t incomplete(const pl_l1_config *m, uint32_t lanes)
     return sectors;
 }
 
-/* Sectors of a line of local memory in which the words of these lanes lie. */
+/* Sectors of a line of local memory that contain the words of these lanes. */
 static uint8_t touched(const pl_l1_config *m, uint32_t lanes)
 {
     const unsigned words = (unsigned)m->sector / 4;
@@ -42,8 +42,8 @@ static uint8_t touched(const pl_l1_config *m, uint32_t lanes)
     return sectors;
 }
 
-/* True: a store whose tags are looked up at `start` has joined one that is there. lanes: whose
- * words of local memory it writes, else none. */
+/* Returns true if a store whose tags are looked up at `start` was merged with an existing one.
+ * lanes: those whose words of local memory it writes, else none. */
 bool pl_store_buffer_merge(pl_sm *s, const pl_mem_req *r, uint64_t start, uint32_t lanes)
 {
     for (uint32_t k = 0; k < s->m->l1.store_buffer_lines; k++) {
@@ -65,9 +65,9 @@ bool pl_store_buffer_merge(pl_sm *s, const pl_mem_req *r, uint64_t start, uint32
     return false;
 }
 
-/* A store waits for others, and the oldest goes when there are too many. (coalescing.csv: 28 lines
- * of a warp's stores wait for the next ones, 29 do not. paths.tsv rows: four warps that store to 16
- * lines each join nothing. joins.tsv: of bytes and halves it is 12 to 14 lines.) */
+/* Inserts a store that waits for others; if there are too many, the oldest leaves. (coalescing.csv:
+ * 28 lines of a warp's stores wait for the next ones, 29 do not. paths.tsv rows: four warps that
+ * store to 16 lines each merge nothing. joins.tsv: for bytes and halves it is 12 to 14 lines.) */
 void pl_store_buffer_insert(pl_sm *s, const pl_mem_req *r, uint32_t lanes, uint32_t entries)
 {
     uint32_t at = 0;

@@ -1,5 +1,5 @@
 /* tensor_unit.c - asynchronous matrix instructions (wgmma) and their groups. The pipe of the tensor
- * unit belongs to the sub-core, and takes instructions as arithmetic pipes do (math_pipes.c). */
+ * unit belongs to the sub-core, and accepts instructions like an arithmetic pipe (math_pipes.c). */
 #include "emu/sm/units.h"
 
 void pl_tensor_issue(pl_issue_slot *x)
@@ -9,7 +9,7 @@ void pl_tensor_issue(pl_issue_slot *x)
         t->wgmma_group[t->wgmma_open++ % PL_GROUPS] = t->wgmma_done;
         return;
     }
-    /* rows of the banks that a warp reads, times two: a quarter of A (2 KiB) and of B */
+    /* bank rows read by a warp, times two: a quarter of A (2 KiB) and of B */
     x->s->stat.wgmma_halves += 8u + x->d->scale;
     const uint64_t done = x->c->pipe[PL_PIPE_TENSOR].free / PL_SUBCYCLES + x->latency;
     if (done > t->wgmma_done) t->wgmma_done = done;

@@ -1,9 +1,9 @@
-/* texture_unit.c - the texture unit of an SM: descriptions of textures and surfaces, lanes that
- * take turns, and the way of filtered values to the sub-core. */
+/* texture_unit.c - the texture unit of an SM: descriptors of textures and surfaces, serialisation
+ * of lanes, and the return of filtered values to the sub-core. */
 #include "emu/sm/units.h"
 
-/* Textures and surfaces are described in memory; an SM reads that when it first uses one. Returns
- * when an access of `start` can begin. */
+/* Descriptors of textures and surfaces are in memory; an SM reads one on first use. Returns the
+ * cycle at which an access issued at `start` can begin. */
 static uint64_t header_ready(pl_sm *s, uint64_t object, uint64_t start)
 {
     for (uint32_t k = 0; k < PL_TEXTURE_HEADERS; k++)
@@ -15,10 +15,11 @@ static uint64_t header_ready(pl_sm *s, uint64_t object, uint64_t start)
     return start + s->m->l1.header;
 }
 
-/* Cycles that an access holds the texture units of the SM, and *further of latency for it. Four
- * lanes per cycle are served, eight where their coordinates are whole. Of a group's lanes, lines of
- * the same bank take turns, but for two neighbours. Wide texels take their time, and twice that
- * where neighbours are weighed, all of it for each of two planes (tex.tsv, texmiss.tsv). */
+/* Cycles for which an access occupies the texture units of the SM; *further: its additional
+ * latency. Four lanes per cycle are served, eight if their coordinates are integers. Within a group
+ * of lanes, lines of the same bank are serialised, except for two neighbouring lines. Wide texels
+ * take longer, twice as long with linear filtering, and all of it for each of two planes (tex.tsv,
+ * texmiss.tsv). */
 static uint64_t quad_passes(const pl_sm *s, const pl_memory_effect *fx, uint64_t *further)
 {
     enum { BANKS = 4, NEXT_BANK = 32, WIDE = 16 };

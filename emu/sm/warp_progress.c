@@ -1,6 +1,6 @@
-/* warp_progress.c - the way of a warp from one issue to the next. Instructions that cost nothing
- * are executed on it. It ends at an instruction to issue, at something to wait for, or with the
- * warp. */
+/* warp_progress.c - the progress of a warp from one issue to the next. Zero-cost instructions in
+ * between are executed. It ends at an instruction to issue, at an event to wait for, or with the
+ * exit of the warp. */
 #include "emu/sm/units.h"
 
 /* Cycles until a warp's exit is resolved. */
@@ -9,8 +9,8 @@ uint32_t pl_warp_exit_resolved(const pl_sm *s)
     return s->m->issue.exit ? s->m->issue.exit : s->m->op[PL_OP_BRANCH].latency;
 }
 
-/* Cycles from the exit until the warp has gone: that is resolved, and its stores leave the SM
- * first. */
+/* Cycles from the exit until the warp has left the SM: the exit is resolved, and its stores leave
+ * the SM first. */
 uint64_t pl_warp_exit_drain(const pl_sm *s, const pl_sm_warp *t, uint64_t now)
 {
     const uint64_t least = pl_warp_exit_resolved(s) + s->m->launch.warp_end;
@@ -44,21 +44,20 @@ void pl_warp_end(pl_sm *s, pl_sm_warp *t, uint64_t now)
     b->cta = NULL;
 }
 
-/* An instruction that costs nothing: executed at once; what waits for its results waits for its
- * operands (compiler/codegen/control_codes.c). */
+/* A zero-cost instruction: executed at once; an instruction that needs its results waits for its
+ * operands instead (compiler/codegen/control_codes.c). */
 static void execute_zero_cost(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
                               uint64_t now)
 {
     if (d->ordered) pl_sm_turn(s);
     pl_warp_step(t->w, NULL);
     pl_warp_release_barrier(s, t->cta, now, now + s->m->sync.barrier);
-    if (s->pc_stat) s->pc_stat[pc].executed++; /* lanes count by issues, of which there are none */
+    if (s->pc_stat) s->pc_stat[pc].executed++; /* lanes are counted per issue, and there is none */
     if (d->bank) pl_const_bank_ready(s, t, d, now);
 }
 
 /* A wait for the phase of an mbarrier has failed: the hardware holds the warp, and the instruction
- * is executed again and again without being issued. Only where no other lanes of the warp can go on
- * meanwhile. */
+ * is retried without being issued. Only if no other lanes of the warp can continue meanwhile. */
 bool pl_warp_retry(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc, pl_lanes lanes,
                    uint64_t now)
 {
@@ -75,7 +74,7 @@ bool pl_warp_retry(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t p
     return true;
 }
 
-/* Looks at the phase again; true: the warp goes on. */
+/* Checks the phase again; true: the warp continues. */
 static bool retry_succeeds(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
     pl_warp *w = t->w;
@@ -92,7 +91,7 @@ static bool retry_succeeds(pl_sm *s, pl_sm_warp *t, uint64_t now)
     if (pl_warp_retry(s, t, d, pc, lanes, now)) return false;
     t->not_before = now;
     t->not_before_reason = PL_STALL_LONG_SCOREBOARD;
-    /* The copy's end is what it waited for. */
+    /* It waited for the end of the copy. */
     if (woken)
         pl_scoreboard_result(t, d, now, PL_SB_LONG);
     else
@@ -100,7 +99,7 @@ static bool retry_succeeds(pl_sm *s, pl_sm_warp *t, uint64_t now)
     return true;
 }
 
-/* The warp has nothing to issue: its lanes have exited, wait, or have made a fault. */
+/* The warp has no instruction to issue: its lanes have exited, wait, or have faulted. */
 static void stop_issuing(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
     const pl_warp *w = t->w;
@@ -156,7 +155,7 @@ void pl_warp_advance(pl_sm *s, pl_sm_warp *t, uint64_t now)
     stop_issuing(s, t, now);
 }
 
-/* A warp whose next instruction is not known because its lanes wait for others. */
+/* True for a warp whose next instruction is unknown because its lanes wait for others. */
 static bool waits_for_others(const pl_sm_warp *t)
 {
     return t->wait == PL_WAIT_BARRIER || t->wait == PL_WAIT_SLEEP;

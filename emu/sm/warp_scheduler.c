@@ -1,11 +1,11 @@
-/* warp_scheduler.c - which warp of a sub-core issues in a cycle.
+/* warp_scheduler.c - selects the warp of a sub-core that issues in a cycle.
  *
  * Each sub-core issues in order within a warp, one instruction per cycle. A warp's next issue cycle
- * is known as soon as it has issued (scoreboard.c); or it is unknown, and the thing it waits for
- * wakes it. */
+ * is known as soon as it has issued (scoreboard.c); otherwise it is unknown, and the awaited event
+ * wakes the warp. */
 #include "emu/sm/math_pipes.h"
 
-/* The first cycle from `now` at which pipes and queues can take instruction d. */
+/* The first cycle from `now` on at which pipes and queues can accept instruction d. */
 static uint64_t structural_hazard(const pl_sm *s, const pl_subcore *c, const pl_decoded_insn *d,
                                   uint32_t warp, uint64_t now, uint8_t *reason)
 {
@@ -19,8 +19,8 @@ static uint64_t structural_hazard(const pl_sm *s, const pl_subcore *c, const pl_
     return at;
 }
 
-/* When the constant that the warp's next instruction has as an operand is there; PL_NEVER: the
- * reply wakes the warp. */
+/* The cycle at which the constant operand of the warp's next instruction is available; PL_NEVER:
+ * the reply wakes the warp. */
 static uint64_t constant_operand_ready(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
     uint64_t at = pl_const_operand_ready(s, PL_CONST_BASE + t->next->constant - 1, now);
@@ -29,8 +29,8 @@ static uint64_t constant_operand_ready(pl_sm *s, pl_sm_warp *t, uint64_t now)
     return at;
 }
 
-/* The warp that was picked is about to execute something for which the SM has to wait, and may do
- * so by stopping. */
+/* True if the selected warp is about to execute an instruction for which the SM has to wait, and
+ * the SM stops instead. */
 static bool stops(pl_sm *s, const pl_sm_warp *t)
 {
     if (s->in_turn || !s->may_stop || !t->next->ordered || (t->next->releases && !t->released))
@@ -39,7 +39,8 @@ static bool stops(pl_sm *s, const pl_sm_warp *t)
     return !s->in_turn;
 }
 
-/* What is left of a sub-core's cycle when a warp has been picked; `picked`: there was one. */
+/* The remainder of a sub-core's cycle after the selection of a warp; `picked`: a warp was
+ * selected. */
 void pl_warp_scheduler_end(pl_sm *s, pl_subcore *c, bool picked, uint64_t now)
 {
     if (picked) {
@@ -55,8 +56,8 @@ void pl_warp_scheduler_end(pl_sm *s, pl_subcore *c, bool picked, uint64_t now)
 }
 
 /* Priority of a ready warp at position `p` of its sub-core. The warps of a block advance together:
- * 32 of one block run for as long as all of them together, those of four blocks for two thirds of
- * that (start.tsv). */
+ * 32 warps of one block each take as long as all of them together, those of four blocks two thirds
+ * of that (start.tsv). */
 static inline uint64_t priority(const pl_sm *s, const pl_subcore *c, const pl_sm_warp *t,
                                 uint32_t p)
 {
@@ -84,8 +85,8 @@ static inline uint32_t arbitrate(const pl_sm *s, const pl_subcore *c, uint32_t s
     return best;
 }
 
-/* One sub-core, one cycle: picks a warp and issues its instruction, or says when to look again.
- * False: it has picked one, and stops. */
+/* One sub-core, one cycle: selects a warp and issues its instruction, or records the next cycle
+ * with an event. False: it has selected one, and stops. */
 bool pl_warp_scheduler_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
 {
     if (now < c->issue_free) {
@@ -100,7 +101,7 @@ bool pl_warp_scheduler_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
         if (best == UINT32_MAX) break;
         tries++;
         pl_sm_warp *t = &s->warp[best * s->nsub + sub];
-        if (!t->next) { /* asleep: has its time come? */
+        if (!t->next) { /* asleep: check whether its time has come */
             pl_warp_advance(s, t, now);
             if (c->ready[best] <= now && !t->next) c->ready[best] = now + 1;
             continue;

@@ -1,18 +1,18 @@
 /* mbarrier.c - mbarrier objects.
  *
- * An mbarrier object is one 64-bit word in shared memory. The layout is that of sm_90 (H200,
- * driver 580.159.04, 2026-11, probes async.*: the tokens that arrive returns, and words read back
- * by loads after the object was evicted from the unit that works on it):
+ * An mbarrier object is one 64-bit word in shared memory. The layout is that of sm_90 (H200, driver
+ * 580.159.04, 2026-11, probes async.*: the tokens returned by arrive, and words read back by loads
+ * after the object was evicted from the unit that processes it):
  *     bit 63      phase, flips at completion
  *     bits 62..43 pending arrivals, counted up from -count (20 bits)
  *     bits 41..21 transaction count, negated (21 bits, two's complement)
  *     bits 20..1  expected arrivals of a phase, as -count (20 bits)
  *     bit 0       .layout::v1 of PTX 9.3
- * Its counts have 9 bits. The bits that .layout::v1 leaves of the field of expected arrivals hold
- * what the manual describes ("Phase Completion of the mbarrier object"); not recorded:
+ * The counts of .layout::v1 have 9 bits. The bits that it frees in the field of expected arrivals
+ * hold the state described in the manual ("Phase Completion of the mbarrier object"); not recorded:
  *     bit 20      the conditional phase
- *     bit 19      somebody has reported in the current phase
- *     bit 18      somebody reported in the phase before it
+ *     bit 19      a copy has reported in the current phase
+ *     bit 18      a copy reported in the preceding phase
  *     bits 9..1   expected arrivals of a phase, as -count */
 #include "emu/exec/async/async.h"
 
@@ -114,7 +114,7 @@ void pl_mbar_report(uint8_t *p)
     memcpy(p, &v, 8);
 }
 
-/* Of an element with fewer than 8 bits the first one is the lower half of the byte. */
+/* The first of two elements with fewer than 8 bits is in the lower half of the byte. */
 bool pl_inspect_matches(pl_inspect how, const uint8_t *piece, unsigned n)
 {
     switch (how) {

@@ -1,5 +1,5 @@
-/* pending.c - asynchronous operations of a warp that have been issued and have not happened yet;
- * see async.h. */
+/* pending.c - asynchronous operations of a warp that have been issued and not applied yet; see
+ * async.h. */
 #include "emu/exec/async/async.h"
 
 #include <stdlib.h>
@@ -13,8 +13,9 @@
 enum {
     TIMED_DELAY = 600, /* timed mode: cycles (functional mode: instructions) from issue to effect,
                           about a DRAM latency */
-    TIMED_LOOKS =
-        8 /* looks of others after which it has happened: their clocks may lag in functional mode */
+    /* Polls by other warps after which it is applied, since their clocks may lag in functional
+     * mode. */
+    TIMED_LOOKS = 8
 };
 
 /* ---- one operation ---- */
@@ -63,7 +64,7 @@ static const char *apply(pl_async_op *o)
     return o->bar ? pl_mbar_transact(o->bar, -(int64_t)o->bytes) : NULL;
 }
 
-/* ---- the list of a warp ---- */
+/* ---- the pending list of a warp ---- */
 
 static void disown(pl_async_op *o)
 {
@@ -133,7 +134,7 @@ void pl_async_commit(pl_warp *w, pl_async_family family)
     if (w->async) w->async->group[family]++;
 }
 
-/* Takes the operations marked with kind UINT8_MAX out of the list. */
+/* Removes the operations marked with kind UINT8_MAX from the list. */
 static void sweep(struct pl_async *a)
 {
     size_t keep = 0;
@@ -142,7 +143,7 @@ static void sweep(struct pl_async *a)
     a->n = keep;
 }
 
-/* An operation happens and leaves the list at the next sweep. */
+/* Applies an operation, and marks it for removal by the next sweep. */
 static const char *land(pl_async_op *o)
 {
     const char *wrong = apply(o);
@@ -151,7 +152,7 @@ static const char *land(pl_async_op *o)
     return wrong;
 }
 
-/* Stores of tiles: the tile may be written again. */
+/* Copies the source of a tile store, so that the tile may be overwritten. */
 static void read_tile(pl_async_op *o)
 {
     uint32_t bytes = pl_tma_extent(o->tensor);
@@ -191,8 +192,8 @@ static const char *look(const pl_warp *looker, pl_warp *w, const uint8_t *bar)
         pl_async_op *o = &a->at[k];
         if (o->kind == UINT8_MAX || o->bar != bar) continue;
         if (timed && o->due > looker->clock && ++o->looks < TIMED_LOOKS) continue;
-        for (size_t j = 0; o->kind == PL_ASYNC_ARRIVE && j < k;
-             j++) /* it waits for the cp.async operations before it */
+        /* It waits for the preceding cp.async operations. */
+        for (size_t j = 0; o->kind == PL_ASYNC_ARRIVE && j < k; j++)
             if (a->at[j].family == PL_ASYNC_GROUP && a->at[j].kind == PL_ASYNC_COPY)
                 land(&a->at[j]);
         wrong = land(o);
@@ -235,7 +236,8 @@ bool pl_async_name(pl_warp *w, uint64_t token, uint64_t due)
     for (size_t k = a ? a->n : 0;
          k > 0 && !a->at[k - 1].token && a->at[k - 1].due == PL_ASYNC_UNKNOWN; k--) {
         any = true;
-        if (a->at[k - 1].kind == PL_ASYNC_ARRIVE) /* when the copies before it have happened */
+        if (a->at[k - 1].kind == PL_ASYNC_ARRIVE) /* takes effect when the preceding copies have
+                                                     completed */
             a->at[k - 1].due = 0;
         else if (token)
             a->at[k - 1].token = token;
@@ -257,7 +259,7 @@ uint64_t pl_async_land(pl_warp *w, uint64_t clock)
     struct pl_async *a = w->async;
     const char *wrong = NULL;
     uint64_t next = PL_ASYNC_UNKNOWN;
-    bool copies = false; /* cp.async operations that have not happened */
+    bool copies = false; /* cp.async operations that are still pending */
     for (size_t k = 0; a && k < a->n && !wrong; k++) {
         pl_async_op *o = &a->at[k];
         bool arrival = o->kind == PL_ASYNC_ARRIVE;

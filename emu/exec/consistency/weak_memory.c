@@ -1,19 +1,19 @@
-/* weak_memory.c - what the instructions of a launch with weak consistency see and let others see.
- * See weak_memory.h.
+/* weak_memory.c - the writes that instructions of a launch with weak consistency observe and make
+ * visible. See weak_memory.h.
  *
- * Terms of the manual, and where they are here:
+ * Terms of the manual and their implementation:
  *   program order, causality order   A warp's view only grows, and a release passes it on.
  *   observation order                A strong load adds the version that it reads to its view, if
  *                                    reader and writer are morally strong.
  *   release pattern                  pl_version.release: the writer's view at its release
  *                                    operation or fence.
- *   acquire pattern                  A warp keeps what it could acquire (acquirable) until a fence
- *                                    or an acquire operation takes it.
+ *   acquire pattern                  A warp collects what it could acquire (acquirable) until a
+ *                                    fence or an acquire operation adds it to the view.
  *   Fence-SC order                   The order in which fence.sc executes: each joins the views of
- *                                    those before it.
+ *                                    the preceding ones.
  *   coherence order                  The order of a grain's versions.
- *   atomicity                        No morally strong version comes between an atomic operation
- *                                    and the version that it read. */
+ *   atomicity                        No morally strong version is between an atomic operation and
+ *                                    the version that it read. */
 #include "emu/exec/consistency/weak_memory.h"
 
 #include <stdlib.h>
@@ -28,36 +28,37 @@
 _Static_assert(PL_HELD >= 2 * PL_LANES, "a lane touches two grains at most");
 
 enum {
-    LATE_ROWS = 24, /* registers of a load that may be late */
+    LATE_ROWS = 24, /* maximum registers of a late load */
     LATE_ONE_IN = 2,
-    PLACES = 4, /* locations whose releases and acquirable writes a warp keeps without a fence */
-    CLUSTERS =
-        64 /* clusters are distinguished modulo this; those that share a view only see more */
+    PLACES = 4, /* locations whose releases and acquirable writes a warp records separately, without
+                   a fence */
+    /* Clusters are distinguished modulo this; those that share a view only observe more. */
+    CLUSTERS = 64
 };
 
-/* An instruction as far as consistency goes. */
+/* The properties of an instruction that matter for consistency. */
 typedef struct weak_insn {
-    pl_exec_fn *plain, *weak; /* weak: what keeps the books about it; NULL: it has nothing to do
-                                 with other threads' memory */
+    pl_exec_fn *plain, *weak; /* weak: the function that maintains the history; NULL: the
+                                 instruction does not access memory of other threads */
     uint8_t reorder;          /* reorder_class */
     uint8_t level;            /* scope */
     bool strong, acquire, release, sc;
-    bool foreign;    /* not of the generic proxy: a load that nothing orders within the launch, or
+    bool foreign;    /* not of the generic proxy: a load that is not ordered within the launch, or
                         fence.proxy.async */
-    uint8_t operand; /* the address, or the number of the barrier */
+    uint8_t operand; /* index of the address operand, or of the barrier number */
 } weak_insn;
 
-/* How an instruction may be reordered with an earlier load. */
+/* How an instruction may be reordered with respect to an earlier load. */
 typedef enum reorder_class {
-    REORDER_NEVER,     /* it orders, or changes who executes */
-    REORDER_REGISTERS, /* when it does not touch the load's registers */
-    REORDER_MEMORY,    /* and neither its bytes */
-    REORDER_LATE       /* the same; and it is a load that may itself be late */
+    REORDER_NEVER,     /* it orders memory, or changes the active mask */
+    REORDER_REGISTERS, /* if it does not access the load's registers */
+    REORDER_MEMORY,    /* if it accesses neither the load's registers nor its bytes */
+    REORDER_LATE       /* the same, and it is a load that may itself be late */
 } reorder_class;
 
-/* A load that has not chosen its value yet. */
+/* A load whose value has not been chosen yet. */
 typedef struct late_load {
-    const pl_insn *insn; /* NULL: there is none */
+    const pl_insn *insn; /* NULL: no such load */
     pl_lanes active;
     uint32_t exec, pc;
     uint32_t *regs;
@@ -69,30 +70,30 @@ typedef struct late_load {
     const uint8_t *at[PL_LANES];
 } late_load;
 
-/* What a warp knows about one location in particular. */
+/* Views that a warp records for a single location. */
 typedef struct weak_place {
-    const uint8_t *at; /* a grain; NULL: unused */
+    const uint8_t *at; /* address of a grain; NULL: unused */
     pl_memory_view view[PL_LEVELS];
 } weak_place;
 
 typedef struct weak_warp {
-    pl_memory_view view; /* what it cannot overlook */
-    /* Its view at its last releasing fence that reaches so far. */
+    pl_memory_view view; /* the versions that it must observe */
+    /* Its view at its last releasing fence with at least this scope. */
     pl_memory_view released[PL_LEVELS];
-    pl_memory_view acquirable[PL_LEVELS]; /* what the writes that it has read carry */
+    pl_memory_view acquirable[PL_LEVELS]; /* the views released by the writes that it has read */
     weak_place released_at[PLACES], acquirable_at[PLACES];
     uint8_t next_released, next_acquirable;
     late_load late;
     uint32_t barriers; /* bit 2 * number + phase % 2: it waits, or has waited, at this barrier of
                           the block */
     uint8_t cluster;   /* bit phase % 2: the same for the cluster barrier */
-    bool grid;         /* it waits, or has waited, for the grid before this one */
+    bool grid;         /* it waits, or has waited, for the preceding grid */
 } weak_warp;
 
 struct pl_weak_cta {
     uint32_t number, cluster;
     uint32_t phase[PL_NAMED_BARRIERS];
-    /* Barriers: of even and odd phases; what older phases had is known to all by then. */
+    /* Barriers: of even and odd phases; by then all threads know the views of older phases. */
     pl_memory_view barrier[2 * PL_NAMED_BARRIERS], sc;
     weak_warp warp[];
 };
@@ -105,19 +106,20 @@ struct pl_weak {
     pl_history history;
 };
 
-/* The bytes of one grain that an instruction touches. */
+/* The bytes of one grain that an instruction accesses. */
 typedef struct piece {
     pl_location *grain;
     uint8_t *at;
-    uint16_t mask, written; /* written: atomics, those that were */
-    unsigned place, from;   /* where it writes; atomics: after the version that is read */
-    uint64_t read; /* atomics: number of the oldest version that any byte is read from, 0: older
-                      than all */
-    uint8_t newest[PL_GRAIN];   /* what memory held */
-    uint8_t observed[PL_GRAIN]; /* atomics: what the operation found */
+    uint16_t mask, written; /* written: for atomics, the bytes that were written */
+    unsigned place, from;   /* position of the write; from: for atomics, one past the version that
+                               is read */
+    uint64_t read; /* atomics: number of the oldest version from which a byte is read, 0: older than
+                      all */
+    uint8_t newest[PL_GRAIN];   /* contents of memory */
+    uint8_t observed[PL_GRAIN]; /* atomics: contents that the operation read */
 } piece;
 
-/* A number below n (splitmix64). */
+/* Returns a random number below n (splitmix64). */
 static unsigned draw(struct pl_weak *k, unsigned n)
 {
     uint64_t z = k->draw += 0x9e3779b97f4a7c15ull;
@@ -126,13 +128,13 @@ static unsigned draw(struct pl_weak *k, unsigned n)
     return (unsigned)((z ^ z >> 31) % n);
 }
 
-/* A place from `least` to `most`, half of the time the last. */
+/* Returns a position from `least` to `most`, in half of the cases the last. */
 static unsigned draw_place(struct pl_weak *k, unsigned least, unsigned most)
 {
     return most == least || draw(k, 2) ? most : least + draw(k, most - least + 1);
 }
 
-/* ---- who is related to whom ---- */
+/* ---- relations between threads ---- */
 
 static weak_warp *state_of(const pl_warp *w)
 {
@@ -161,8 +163,8 @@ static bool morally_strong(const pl_warp *w, const weak_insn *x, const pl_versio
 
 /* ---- synchronisation ---- */
 
-/* What the grids before have written, by whatever way: all of it can be seen once they have ended.
- */
+/* Adds the writes of the preceding grids to the view: all of them are visible once those grids have
+ * ended. */
 static void after_grid(struct pl_weak *k, const pl_warp *w)
 {
     pl_memory_view all = {0};
@@ -175,7 +177,7 @@ static void after_grid(struct pl_weak *k, const pl_warp *w)
     pl_view_join(&k->history, &state_of(w)->view, &all);
 }
 
-/* What the warp learned at barriers that have let it go. */
+/* Joins the views of the barriers that have released the warp. */
 static void after_barriers(struct pl_weak *k, pl_warp *w)
 {
     struct pl_weak_cta *c = w->cta->weak;
@@ -199,8 +201,8 @@ static weak_place *find_place(weak_place *table, const uint8_t *at)
     return NULL;
 }
 
-/* The same, made if need be. A new entry drives out another, which then counts for every location:
- * that only orders more. */
+/* The same, created if necessary. A new entry evicts another, which then applies to every location;
+ * this only adds ordering. */
 static weak_place *make_place(struct pl_weak *k, weak_place *table, uint8_t *next,
                               const uint8_t *at, pl_memory_view *every[PL_LEVELS])
 {
@@ -226,15 +228,15 @@ static void observe(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_
     for (unsigned n = 0; n < v->nreleases; n++) {
         pl_release *r = &v->release[n];
         unsigned level = level_to(w, r->cta, r->cluster);
-        for (unsigned reach = level; reach < PL_LEVELS;
-             reach++) { /* an acquiring scope that includes the writer */
+        /* For every acquiring scope that includes the writer. */
+        for (unsigned reach = level; reach < PL_LEVELS; reach++) {
             pl_view_join(&k->history, &p->view[reach], &r->view[level]);
             pl_view_join(&k->history, &s->acquirable[reach], &r->view[level]);
         }
     }
 }
 
-/* The versions that the bytes of `mask` come from below place `end`. */
+/* Observes the versions below position `end` that supply the bytes of `mask`. */
 static void observe_below(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_location *g,
                           unsigned end, uint16_t mask)
 {
@@ -252,14 +254,14 @@ static void acquire_at(struct pl_weak *k, pl_warp *w, const weak_insn *x, const 
     if (x->acquire && p) pl_view_join(&k->history, &s->view, &p->view[x->level]);
 }
 
-/* What those who acquire from this write learn, by how far away they are. */
+/* Computes the views that threads acquire from this write, by their distance. */
 static void release_at(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_location *g,
                        pl_release *out)
 {
     struct pl_weak_cta *c = w->cta->weak;
     weak_warp *s = state_of(w);
     *out = (pl_release){.cta = c->number, .cluster = c->cluster};
-    if (x->release) { /* and so do later strong writes to the location */
+    if (x->release) { /* later strong writes to the location release it, too */
         pl_memory_view *every[PL_LEVELS] = {&s->released[0], &s->released[1], &s->released[2]};
         weak_place *p = make_place(k, s->released_at, &s->next_released, g->at, every);
         for (unsigned r = 0; r <= x->level; r++) pl_view_join(&k->history, &p->view[r], &s->view);
@@ -292,8 +294,8 @@ static const weak_insn *about(const pl_warp *w, const pl_insn *i)
     return &w->grid->weak->insn[i - w->code];
 }
 
-/* The grains that the executing lanes touch. hold: make those that do not exist. where: the bytes
- * of each lane, or NULL. */
+/* Collects the grains that the executing lanes access. hold: creates those that do not exist.
+ * where: the bytes of each lane, or NULL. */
 static unsigned gather(pl_warp *w, const pl_insn *i, bool hold, piece *out,
                        uint8_t *where[PL_LANES])
 {
@@ -329,7 +331,7 @@ static unsigned gather(pl_warp *w, const pl_insn *i, bool hold, piece *out,
     return n;
 }
 
-/* Memory holds what was written below place `end`, as far as the piece goes. */
+/* Restores in memory the contents of the piece below position `end`. */
 static void go_back(struct pl_weak *k, piece *p, unsigned end)
 {
     uint8_t old[PL_GRAIN];
@@ -363,8 +365,8 @@ static void weak_load(pl_warp *w, const pl_insn *i)
     }
 }
 
-/* May a write stand at this place? Not between an atomic operation and what it read, when the two
- * are morally strong. */
+/* True if a write may be placed at this position: not between an atomic operation and the version
+ * that it read, if the two are morally strong. */
 static bool admits(const struct pl_weak *k, const pl_warp *w, const weak_insn *x, const piece *p,
                    unsigned place)
 {
@@ -372,7 +374,7 @@ static bool admits(const struct pl_weak *k, const pl_warp *w, const weak_insn *x
     for (unsigned n = place; n < p->grain->n; n++) {
         const pl_version *v = &h->version[p->grain->version[n]];
         if (!v->atomic || !(v->mask & p->mask) || !morally_strong(w, x, v)) continue;
-        unsigned behind = 0; /* what it read */
+        unsigned behind = 0; /* one past the version that it read */
         for (unsigned m = 0; m < n; m++)
             if (h->version[p->grain->version[m]].number == v->read) behind = m + 1;
         if (behind <= place) return false;
@@ -380,7 +382,7 @@ static bool admits(const struct pl_weak *k, const pl_warp *w, const weak_insn *x
     return true;
 }
 
-/* What was released by the versions that an atomic operation reads is passed on by its own. */
+/* An atomic operation passes on the releases of the versions that it reads. */
 static void inherit(struct pl_weak *k, const pl_warp *w, const weak_insn *x, const piece *p,
                     pl_version *own)
 {
@@ -399,8 +401,9 @@ static void inherit(struct pl_weak *k, const pl_warp *w, const weak_insn *x, con
                 own->release[own->nreleases++] = *r;
                 continue;
             }
-            for (unsigned level = 0; level < PL_LEVELS;
-                 level++) /* one too many counts for the nearest, which only orders more */
+            /* An excess release is treated as if it were the nearest one, which only adds
+             * ordering. */
+            for (unsigned level = 0; level < PL_LEVELS; level++)
                 for (unsigned to = m < own->nreleases ? level : 0;
                      to <= (m < own->nreleases ? level : PL_LEVEL_GPU); to++)
                     pl_view_join(&k->history, &own->release[m < own->nreleases ? m : 0].view[to],
@@ -409,14 +412,14 @@ static void inherit(struct pl_weak *k, const pl_warp *w, const weak_insn *x, con
     }
 }
 
-/* Enters what the plain function has written as a version. */
+/* Inserts the bytes written by the plain function as a version. */
 static void enter(struct pl_weak *k, pl_warp *w, const weak_insn *x, piece *p, bool atomic)
 {
     struct pl_weak_cta *c = w->cta->weak;
     uint16_t covered = 0;
     for (unsigned n = p->place; n < p->grain->n; n++)
         covered |= k->history.version[p->grain->version[n]].mask;
-    pl_version made; /* its releases are large: they are filled only as far as there are any */
+    pl_version made; /* its releases are large: only those in use are filled */
     made.nreleases = x->strong;
     if (x->strong) release_at(k, w, x, p->grain, &made.release[0]);
     if (atomic) inherit(k, w, x, p, &made);
@@ -456,9 +459,9 @@ static void weak_store(pl_warp *w, const pl_insn *i)
     for (unsigned q = 0; q < n; q++) pl_grain_release(&k->history, part[q].grain);
 }
 
-/* Where an atomic operation reads and writes. Nothing that it is morally strong with may come
- * between the two; and what it is not morally strong with has no order with it at all, even if it
- * was read. */
+/* Chooses the positions at which an atomic operation reads and writes. No morally strong version
+ * may be between the two. Versions that are not morally strong are unordered with respect to it,
+ * even the one that was read. */
 static void choose_atomic(struct pl_weak *k, pl_warp *w, const weak_insn *x, piece *p)
 {
     const pl_history *h = &k->history;
@@ -495,7 +498,7 @@ static void element(const pl_warp *w, uint32_t row, unsigned l, unsigned bytes, 
     if (bytes == 16) memcpy(out + 8, &pl_row64(w, row)[PL_LANES + l], 8);
 }
 
-/* The bytes of a piece that compare-and-swaps have written, lane after lane: one that fails only
+/* The bytes of a piece that compare-and-swaps have written, lane by lane: one that fails only
  * reads. */
 static uint16_t swapped(const pl_warp *w, const pl_insn *i, uint8_t *const where[PL_LANES],
                         const piece *p)
@@ -544,7 +547,7 @@ static void weak_atomic(pl_warp *w, const pl_insn *i)
     }
 }
 
-/* ---- everything else that touches or orders memory ---- */
+/* ---- other instructions that access or order memory ---- */
 
 static void weak_fence(pl_warp *w, const pl_insn *i)
 {
@@ -566,7 +569,7 @@ static void weak_barrier(pl_warp *w, const pl_insn *i)
     unsigned id =
         row == PL_NO_OPERAND ? 0 : pl_row32(w, row)[__builtin_ctz(w->exec)] % PL_NAMED_BARRIERS;
     struct pl_weak_cta *c = w->cta->weak;
-    c->phase[id] += !w->cta->barrier[id].open; /* the first one there */
+    c->phase[id] += !w->cta->barrier[id].open; /* the first arrival of the phase */
     unsigned slot = 2 * id + c->phase[id] % 2;
     after_barriers(k, w);
     pl_view_join(&k->history, &c->barrier[slot], &state_of(w)->view);
@@ -598,7 +601,7 @@ static void weak_grid(pl_warp *w, const pl_insn *i)
     state_of(w)->grid = x->acquire && w->grid->before;
 }
 
-/* Objects of a cluster are not distinguished. */
+/* The objects of a cluster are not distinguished. */
 static void weak_mbarrier(pl_warp *w, const pl_insn *i)
 {
     const weak_insn *x = about(w, i);
@@ -610,11 +613,11 @@ static void weak_mbarrier(pl_warp *w, const pl_insn *i)
     if (x->acquire) pl_view_join(&k->history, &state_of(w)->view, shared);
 }
 
-/* ---- tensor maps, which the copy engine reads by a proxy of their own ---- */
+/* ---- tensor maps, which the copy engine reads through a separate proxy ---- */
 
 enum { MAP_GRAINS = PL_TENSORMAP_BYTES / PL_GRAIN, MAPS_AT_ONCE = PL_HELD / MAP_GRAINS };
 
-/* Where a lane's map is, if it is one that others may read. */
+/* The address of a lane's map, if other threads may read it; else NULL. */
 static uint8_t *map_of(pl_warp *w, const pl_insn *i, unsigned lane)
 {
     pl_space real;
@@ -623,7 +626,7 @@ static uint8_t *map_of(pl_warp *w, const pl_insn *i, unsigned lane)
     return p && real == PL_SP_GLOBAL && at % PL_TENSORMAP_BYTES == 0 ? p : NULL;
 }
 
-/* tensormap.replace, and tensormap.cp_fenceproxy, which offers what it writes. */
+/* tensormap.replace, and tensormap.cp_fenceproxy, which also offers its writes. */
 static void weak_map_store(pl_warp *w, const pl_insn *i)
 {
     struct pl_weak *k = w->grid->weak;
@@ -634,7 +637,7 @@ static void weak_map_store(pl_warp *w, const pl_insn *i)
     after_barriers(k, w);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         uint8_t *p = map_of(w, i, (unsigned)__builtin_ctz(m));
-        bool known = !p; /* lanes mostly name one map */
+        bool known = !p; /* most lanes use the same map */
         for (unsigned q = 0; q < n && !known; q += MAP_GRAINS) known = part[q].at == p;
         if (!known && n + MAP_GRAINS > MAPS_AT_ONCE * MAP_GRAINS) others = true;
         for (unsigned g = 0; !known && !others && g < MAP_GRAINS; g++) {
@@ -644,8 +647,8 @@ static void weak_map_store(pl_warp *w, const pl_insn *i)
             n++;
         }
     }
-    if (others) /* their maps are seen by everybody at once */
-        pl_history_forget(&k->history, NULL, 0);
+    /* The writes to their maps become visible to all threads at once. */
+    if (others) pl_history_forget(&k->history, NULL, 0);
     x->plain(w, i);
     for (unsigned q = 0; q < n; q++) {
         piece *p = &part[q];
@@ -658,8 +661,8 @@ static void weak_map_store(pl_warp *w, const pl_insn *i)
     if (x->release) pl_view_fence(&k->history, &state_of(w)->view, PL_OFFERED);
 }
 
-/* fence.proxy.tensormap::generic: a release offers what the warp has seen, an acquire passes on
- * what was offered. */
+/* fence.proxy.tensormap::generic: a release offers the writes that the warp has observed, an
+ * acquire passes on those that were offered. */
 static void weak_map_fence(pl_warp *w, const pl_insn *i)
 {
     struct pl_weak *k = w->grid->weak;
@@ -677,7 +680,7 @@ static void weak_map_fence(pl_warp *w, const pl_insn *i)
 void pl_weak_map(pl_warp *w, const uint8_t *map, uint8_t out[PL_TENSORMAP_BYTES])
 {
     struct pl_weak *k = w->grid->weak;
-    bool old = draw(k, 2); /* the engine has all of a map or nothing */
+    bool old = draw(k, 2); /* the engine reads either an old or the new version of the whole map */
     after_barriers(k, w);
     pl_memory_view mapped = pl_view_of(&k->history, &state_of(w)->view, PL_MAPPED);
     memcpy(out, map, PL_TENSORMAP_BYTES);
@@ -689,22 +692,24 @@ void pl_weak_map(pl_warp *w, const uint8_t *map, uint8_t out[PL_TENSORMAP_BYTES]
     }
 }
 
-/* Stores of other kinds (matrices, surfaces, multimem ...) are seen by everybody at once. */
+/* Stores of other kinds (matrices, surfaces, multimem ...) become visible to all threads at
+ * once. */
 static void weak_other(pl_warp *w, const pl_insn *i)
 {
     about(w, i)->plain(w, i);
     pl_history_forget(&w->grid->weak->history, NULL, 0);
 }
 
-/* ---- loads that take their value late ----
+/* ---- late loads ----
  *
- * A load whose register is not needed yet may return what is written after later instructions of
- * its own thread: that is how two threads can each read what the other writes afterwards (load
- * buffering). What depends on it comes after it: instructions that use its register, branches,
- * instructions that access its bytes, and all that orders memory. So no value is its own cause. */
+ * A load whose register is not needed yet may return a value that is written after later
+ * instructions of its own thread. This is how two threads can each read what the other writes
+ * afterwards (load buffering). Dependent instructions still follow it: instructions that use its
+ * register, branches, instructions that access its bytes, and all that order memory. So no value
+ * depends on itself. */
 
 typedef struct row_list {
-    late_load *late; /* collects, when it has no instruction yet; else is compared with */
+    late_load *late; /* collects rows while it has no instruction; otherwise compares with them */
     bool full, overlap;
 } row_list;
 
@@ -729,12 +734,12 @@ static void visit(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static void visit_rows(struct pl_weak *k, const pl_insn *i, row_list *x)
 {
-    pl_insn copy = *i; /* nothing is changed, but the walk could */
+    pl_insn copy = *i; /* the walk takes a mutable instruction, although nothing changes */
     pl_insn_uses(k->program, &copy, visit, x);
 }
 
-/* Where the lanes of an instruction access memory; entries of the others are NULL. Returns the
- * bytes per lane. */
+/* The addresses at which the lanes of an instruction access memory; NULL for inactive lanes.
+ * Returns the bytes per lane. */
 static uint32_t bytes_at(pl_warp *w, const pl_insn *i, const uint8_t *at[PL_LANES])
 {
     uint64_t addr[PL_LANES], in;
@@ -748,7 +753,7 @@ static uint32_t bytes_at(pl_warp *w, const pl_insn *i, const uint8_t *at[PL_LANE
     return bytes;
 }
 
-/* Must the late load choose its value before this instruction executes? */
+/* True if the late load must choose its value before this instruction executes. */
 static bool in_the_way(struct pl_weak *k, pl_warp *w, const pl_insn *i)
 {
     late_load *late = &state_of(w)->late;
@@ -773,7 +778,7 @@ static void settle_late(pl_warp *w)
     late_load *late = &state_of(w)->late;
     const pl_insn *i = late->insn;
     uint32_t exec = w->exec, pc = w->pc, *regs = w->regs;
-    pl_memory_effect *fx = w->fx; /* it was recorded when the load was issued */
+    pl_memory_effect *fx = w->fx; /* recorded when the load was issued */
     late->insn = NULL;
     w->fx = NULL;
     w->pc = late->pc;
@@ -786,8 +791,8 @@ static void settle_late(pl_warp *w)
     w->fx = fx;
 }
 
-/* Issues a load and leaves its value for later: the plain function has found its faults and told
- * listeners, its value does not count. */
+/* Issues a load and defers its value. The plain function checks for faults and notifies the event
+ * sink; its value is discarded. */
 static bool issue_late(struct pl_weak *k, pl_warp *w, const pl_insn *i)
 {
     late_load *late = &state_of(w)->late;
@@ -795,8 +800,8 @@ static bool issue_late(struct pl_weak *k, pl_warp *w, const pl_insn *i)
     late->rows = 0;
     visit_rows(k, i, &rows);
     if (rows.full) return false;
-    for (uint32_t m = 0; m < late->rows;
-         m++) /* a pointer that its target replaces is gone afterwards */
+    /* Excluded if the destination overwrites the load's address register. */
+    for (uint32_t m = 0; m < late->rows; m++)
         for (uint32_t n = 0; n < late->rows; n++)
             if (late->row[m].written && !late->row[n].written &&
                 late->row[m].first < late->row[n].first + late->row[n].n &&
@@ -813,7 +818,7 @@ static bool issue_late(struct pl_weak *k, pl_warp *w, const pl_insn *i)
     return true;
 }
 
-/* Every instruction of the launch comes by here. */
+/* Wrapper of every instruction of the launch. */
 static void weak_any(pl_warp *w, const pl_insn *i)
 {
     struct pl_weak *k = w->grid->weak;
@@ -833,7 +838,7 @@ static uint8_t level_of(pl_word scope)
     return scope == W_cta ? PL_LEVEL_CTA : scope == W_cluster ? PL_LEVEL_CLUSTER : PL_LEVEL_GPU;
 }
 
-/* How an instruction may be reordered with an earlier load. */
+/* How an instruction may be reordered with respect to an earlier load. */
 static uint8_t reorder_class_of(const pl_insn *i, const weak_insn *x)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -842,15 +847,15 @@ static uint8_t reorder_class_of(const pl_insn *i, const weak_insn *x)
         return x->weak == weak_load && !pl_insn_has(i, W_volatile) && !pl_insn_has(i, W_mmio)
                    ? REORDER_LATE
                    : REORDER_MEMORY;
-    if (!x->weak && (f->mnem == M_ld || f->mnem == M_st)) /* of its own memory */
-        return REORDER_REGISTERS;
+    /* Accesses private memory of the thread. */
+    if (!x->weak && (f->mnem == M_ld || f->mnem == M_st)) return REORDER_REGISTERS;
     return x->weak || f->effects || i->flags & (PL_IF_CONTROL | PL_IF_MEM) ||
                    i->latency_class == C_sreg_clock
                ? REORDER_NEVER
                : REORDER_REGISTERS;
 }
 
-/* The wrapper of an instruction, or NULL: it has nothing to do with other threads' memory. */
+/* Returns the wrapper of an instruction, or NULL if it does not access memory of other threads. */
 static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -865,8 +870,8 @@ static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
     case M_st:
         if (space == PL_SP_LOCAL || space == PL_SP_PARAM) return NULL;
         if (f->mnem == M_st && !plain_store) return weak_other;
-        x->strong =
-            (f->effects & PL_EF_VOLATILE) != 0; /* volatile and mmio are relaxed at system scope */
+        /* Volatile and mmio accesses are relaxed with system scope. */
+        x->strong = (f->effects & PL_EF_VOLATILE) != 0;
         x->acquire = order == W_acquire;
         x->release = order == W_release;
         x->operand = f->mnem != M_st;
@@ -902,7 +907,7 @@ static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
             return weak_cluster_barrier;
         }
         x->acquire = !pl_insn_has(i, W_arrive);
-        x->operand = pl_insn_has(i, W_red); /* after the result */
+        x->operand = pl_insn_has(i, W_red); /* the result is operand 0 */
         return weak_barrier;
     case M_tensormap:
         x->release = !pl_insn_has(i, W_replace);
@@ -972,8 +977,8 @@ void pl_weak_end(struct pl_weak_cta *c)
 
 /* ---- asynchronous operations ---- */
 
-/* What the asynchronous proxy reads there: memory, with older versions that it may not have got
- * beyond. */
+/* Reads the bytes that the asynchronous proxy observes: memory, or older versions that it may still
+ * see. */
 static void read_async(struct pl_weak *k, pl_memory_view *fenced, const uint8_t *from, size_t bytes,
                        uint8_t *out)
 {
@@ -997,8 +1002,8 @@ void pl_weak_source(pl_warp *w, pl_async_op *o)
 {
     struct pl_weak *k = w->grid->weak;
     o->weak = k;
-    bool tile =
-        o->kind == PL_ASYNC_TENSOR && o->family == PL_ASYNC_BULK_GROUP; /* out of shared memory */
+    /* The source is shared memory. */
+    bool tile = o->kind == PL_ASYNC_TENSOR && o->family == PL_ASYNC_BULK_GROUP;
     bool bulk = o->kind != PL_ASYNC_TENSOR && o->kind != PL_ASYNC_ARRIVE &&
                 o->family != PL_ASYNC_GROUP && o->from;
     const uint8_t *from = tile ? o->tensor->tile : o->from;
@@ -1007,7 +1012,8 @@ void pl_weak_source(pl_warp *w, pl_async_op *o)
     after_barriers(k, w);
     pl_memory_view fenced = pl_view_of(&k->history, &state_of(w)->view, PL_FENCED);
     read_async(k, &fenced, from, bytes, o->own);
-    if (memcmp(o->own, from, bytes) == 0) { /* nothing older: it reads when it lands */
+    if (memcmp(o->own, from, bytes) == 0) { /* no older version: it reads when the operation is
+                                               applied */
         free(o->own);
         o->own = NULL;
     } else if (tile)

@@ -1,17 +1,17 @@
-/* weak_memory.h - --consistency weak: a launch whose threads see memory only as consistently as the
- * PTX memory model promises.
+/* weak_memory.h - --consistency weak: a launch whose threads observe memory only as consistently as
+ * the PTX memory model guarantees.
  *
- * Opening it binds every instruction that touches or orders memory to a wrapper, and closing it
- * binds the plain functions again: a launch with strong consistency runs exactly the code that it
- * ran before. (So a program has one such launch at a time.) A wrapper decides which version of each
- * location (write_history.h) its instruction meets, lets the plain function work on that, and keeps
- * the books. So every load, store and atomic operation means what it always means; only when its
- * effects are seen differs.
+ * Opening it binds every instruction that accesses or orders memory to a wrapper, and closing it
+ * restores the plain functions: a launch with strong consistency runs the same code as without this
+ * file. (So a program has at most one such launch at a time.) A wrapper selects the version of each
+ * location (write_history.h) on which its instruction operates, calls the plain function on it, and
+ * updates the history. So the semantics of every load, store and atomic operation stay the same;
+ * only the visibility of their effects differs.
  *
- * The rules are those of PTX ISA 9.0, chapter "Memory Consistency Model", in the form of a machine.
- * A warp is one observer: its lanes share one path to memory. Loads may take their values later
- * than their turn, but not later than anything that depends on them. doc/memory-consistency.md
- * tells the story. */
+ * The rules are those of PTX ISA 9.0, chapter "Memory Consistency Model", in operational form. A
+ * warp is one observer: its lanes share one path to memory. Loads may obtain their values later
+ * than in program order, but not later than an instruction that depends on them.
+ * doc/memory-consistency.md explains the model. */
 #ifndef PL_EMU_EXEC_CONSISTENCY_WEAK_MEMORY_H
 #define PL_EMU_EXEC_CONSISTENCY_WEAK_MEMORY_H
 
@@ -20,23 +20,23 @@
 
 struct pl_async_op;
 
-/* For one launch of the program; seed: which of the permitted values are taken. NULL: out of
- * memory. */
+/* Opens weak consistency for one launch of the program. seed: selects among the permitted values.
+ * NULL: out of memory. */
 struct pl_weak *pl_weak_open(pl_program *p, uint64_t seed);
 void pl_weak_close(struct pl_weak *k); /* NULL is allowed */
 
-/* A block starts: its warps have seen nothing of what others of the launch did. False: out of
- * memory. */
+/* A block starts: its warps have not observed any writes of other threads of the launch. False: out
+ * of memory. */
 bool pl_weak_start(pl_cta *c);
 void pl_weak_end(struct pl_weak_cta *c); /* frees; NULL is allowed */
 
-/* An asynchronous operation starts: it reads what the asynchronous proxy sees, which may be older
- * than what the thread wrote. */
+/* An asynchronous operation starts: it reads what the asynchronous proxy observes, which may be
+ * older than the thread's writes. */
 void pl_weak_source(pl_warp *w, struct pl_async_op *o);
-/* What the copy engine sees of a tensor map in global or constant memory: it may be older than what
- * the thread sees. */
+/* Copies a tensor map in global or constant memory as the copy engine observes it, which may be
+ * older than what the thread observes. */
 void pl_weak_map(pl_warp *w, const uint8_t *map, uint8_t out[PL_TENSORMAP_BYTES]);
-/* Bytes were written by something other than ld, st, atom and red. NULL: anywhere. */
+/* Bytes were written by an operation other than ld, st, atom and red. NULL: anywhere. */
 void pl_weak_written(struct pl_weak *k, const uint8_t *to, size_t bytes);
 
 #endif

@@ -14,15 +14,15 @@ void pl_history_init(pl_history *h)
 
 /* ---- views ---- */
 
-/* Forgets the versions that have left the window since the set was last used: their places hold
- * newer ones. */
+/* Drops the versions that have left the window since the set was last used: newer ones occupy their
+ * slots. */
 static void refresh(const pl_history *h, pl_memory_view *v)
 {
     if (h->next - v->upto >= PL_WINDOW) {
         memset(v->has, 0, sizeof v->has);
     } else {
-        for (uint64_t n = v->upto; n < h->next;
-             n = (n / 64 + 1) * 64) { /* the places of one word after the other */
+        /* Clears the slots of one word at a time. */
+        for (uint64_t n = v->upto; n < h->next; n = (n / 64 + 1) * 64) {
             uint64_t left = h->next - n, gone = (left < 64 ? (1ull << left) - 1 : UINT64_MAX)
                                                 << n % 64;
             for (unsigned k = 0; k < PL_KNOWN; k++) v->has[k][n % PL_WINDOW / 64] &= ~gone;
@@ -92,7 +92,7 @@ pl_location *pl_grain_find(pl_history *h, const uint8_t *at)
     return NULL;
 }
 
-/* An unused grain without versions is freed. */
+/* Frees a grain that is not held and has no versions. */
 static void drop(pl_history *h, pl_location *g)
 {
     uint16_t self = (uint16_t)(g - h->grain), *link = &h->bucket[bucket_of(g->at)];
@@ -104,19 +104,19 @@ static void drop(pl_history *h, pl_location *g)
     h->unused = self;
 }
 
-/* Puts those bytes of a version over what is there. */
+/* Overwrites `bytes` with those bytes of a version. */
 static void lay_over(uint8_t bytes[PL_GRAIN], const pl_version *x, unsigned mask)
 {
     for (unsigned b = 0; b < PL_GRAIN; b++)
         if (mask >> b & 1) bytes[b] = x->bytes[b];
 }
 
-/* The version at position p becomes visible to all, and what it covers with it. Other versions
- * below it stay: a thread that acquires from one of those, such as a flag in the same grain, must
- * still find what its writer released. */
+/* The version at position p becomes visible to all threads, together with the versions that it
+ * covers. Other versions below it stay: a thread that acquires from one of those, such as a flag in
+ * the same grain, must still find the writes that were released with it. */
 static void settle(pl_history *h, pl_location *g, unsigned p)
 {
-    unsigned seen = 0; /* bytes that have come from versions further up */
+    unsigned seen = 0; /* bytes supplied by versions at higher positions */
     for (unsigned k = p + 1; k-- > 0;) {
         pl_version *x = &h->version[g->version[k]];
         if (k < p && !(x->mask & seen)) continue;
@@ -128,8 +128,8 @@ static void settle(pl_history *h, pl_location *g, unsigned p)
     }
 }
 
-/* Removes all versions up to this number. No version goes before an older one: otherwise what its
- * writer released with it would be unknown to a thread that acquires. */
+/* Removes all versions up to this number. Versions are removed oldest first: otherwise a thread
+ * that acquires could miss the writes released with an older one. */
 static void retire(pl_history *h, uint64_t number)
 {
     for (uint64_t n = h->next > PL_WINDOW ? h->next - PL_WINDOW : 1; n <= number; n++) {
@@ -146,7 +146,7 @@ static void retire(pl_history *h, uint64_t number)
 pl_location *pl_grain_hold(pl_history *h, uint8_t *at)
 {
     pl_location *g = pl_grain_find(h, at);
-    if (g) { /* none of its versions may leave before the instruction ends */
+    if (g) { /* none of its versions may be removed before the instruction ends */
         uint64_t last = g->n == PL_GRAIN_VERSIONS ? h->version[g->version[0]].number : 0;
         for (unsigned k = 0; k < g->n; k++) {
             const uint64_t number = h->version[g->version[k]].number;
@@ -196,8 +196,8 @@ pl_version *pl_grain_insert(pl_history *h, pl_location *g, unsigned place)
 {
     uint16_t slot = (uint16_t)(h->next % PL_WINDOW);
     pl_version *x = &h->version[slot];
-    if (x->number) /* it leaves the window */
-        retire(h, x->number);
+    /* It leaves the window. */
+    if (x->number) retire(h, x->number);
     memmove(g->version + place + 1, g->version + place, (g->n - place) * sizeof *g->version);
     g->version[place] = slot;
     g->n++;
@@ -207,7 +207,7 @@ pl_version *pl_grain_insert(pl_history *h, pl_location *g, unsigned place)
     return x;
 }
 
-/* Nobody looks below the newest bytes of a grain any more. */
+/* Removes all versions of a grain: only its newest bytes are visible from now on. */
 static void forget(pl_history *h, pl_location *g)
 {
     while (g->n) settle(h, g, g->n - 1u);

@@ -1,5 +1,4 @@
-/* address.c - resolving addresses of one lane, and the messages for those that mean nothing. See
- * address.h. */
+/* address.c - resolves the addresses of one lane, and reports invalid ones. See address.h. */
 #include "emu/exec/memory/address.h"
 
 #include <inttypes.h>
@@ -7,9 +6,9 @@
 
 #include "emu/exec/runtime/cuda_builtins.h"
 
-enum { NULL_PAGE = 4096 };               /* addresses that come from a null pointer */
-#define FAR          (UINT64_C(1) << 40) /* from here on, a distance says nothing about a mistake */
-#define WINDOW_REACH 0x80000000ull /* addresses that probably come from a pointer into a window */
+enum { NULL_PAGE = 4096 };               /* addresses derived from a null pointer */
+#define FAR          (UINT64_C(1) << 40) /* larger distances do not explain a mistake */
+#define WINDOW_REACH 0x80000000ull /* distance of addresses that likely derive from a window */
 
 static uint8_t *shared_at(pl_warp *w, uint64_t address, uint64_t bytes)
 {
@@ -40,8 +39,9 @@ uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
             address -= PL_PARAM_WINDOW;
         } else
             space = PL_SP_GLOBAL;
-    } else if (space == PL_SP_SHARED) /* the machine's instructions have 32 bits for it, so generic
-                                         addresses serve as well: the window's low bits are 0 */
+    } else if (space == PL_SP_SHARED) /* the hardware instructions use 32-bit addresses here, so
+                                         generic addresses work as well: the low bits of the window
+                                         are 0 */
         address = (uint32_t)address;
     *resolved = space;
     *in_space = address;
@@ -82,8 +82,8 @@ uint8_t *pl_resolve_write(pl_warp *w, unsigned lane, pl_space space, uint64_t ad
                           uint64_t bytes, pl_space *resolved, uint64_t *in_space)
 {
     uint8_t *p = pl_resolve(w, lane, space, address, bytes, resolved, in_space);
-    const pl_alloc *a =
-        w->hit; /* the allocation in which the address was found, unless that is restricted */
+    /* The allocation that contains the address, unless that is restricted. */
+    const pl_alloc *a = w->hit;
     if (*resolved == PL_SP_PARAM || *resolved == PL_SP_CONST) return NULL;
     return p && *resolved == PL_SP_GLOBAL && a && pl_alloc_read_only(a) &&
                    address - a->address < a->size
@@ -121,7 +121,7 @@ uint8_t *pl_access_write(pl_warp *w, unsigned lane, pl_space space, uint64_t add
     return aligned_access(w, lane, space, address, bytes, align, what, true);
 }
 
-/* Says how far an address lies from something, and which of its elements it would be. */
+/* Reports the distance of an address from an allocation, and the element that it would be. */
 static void outside(pl_warp *w, unsigned lane, const char *access, uint64_t address, uint64_t bytes,
                     const pl_alloc *of, const char *history)
 {
@@ -175,12 +175,12 @@ static void outside_block(pl_warp *w, unsigned lane, const char *access, uint64_
     }
 }
 
-/* A load that reaches beyond the constant bank. */
+/* A load beyond the constant bank. */
 static void outside_bank(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes,
                          const char *access)
 {
     const pl_program *p = w->program;
-    const pl_prog_var *last = NULL; /* before the address */
+    const pl_prog_var *last = NULL; /* last variable that starts at or before the address */
     bool generic = address - p->bank.address < p->bank.size;
     uint64_t place = generic ? address - p->bank.address : address;
     for (size_t k = 0; k < p->vars.n; k++) {
@@ -202,14 +202,14 @@ static void outside_bank(pl_warp *w, unsigned lane, uint64_t address, uint64_t b
                 &(pl_alloc){.address = last->address, .size = last->size, .name = last->name}, "");
 }
 
-enum { ACCESS_TEXT = 120 }; /* bytes of the words for an access */
+enum { ACCESS_TEXT = 120 }; /* bytes for the description of an access */
 
 static const char *const space_names[] = {
     [PL_SP_GENERIC] = "generic", [PL_SP_CONST] = "constant",  [PL_SP_GLOBAL] = "global",
     [PL_SP_LOCAL] = "local",     [PL_SP_PARAM] = "parameter", [PL_SP_SHARED] = "shared",
     [PL_SP_REG] = "register",    [PL_SP_SREG] = "register",   [PL_SP_TEX] = "texture"};
 
-/* An address in shared memory, `at`, that the block does not have. */
+/* A shared memory address, `at`, outside of the block's shared memory. */
 static void outside_shared(pl_warp *w, unsigned lane, uint64_t address, uint64_t at, uint64_t bytes,
                            const char *what)
 {
@@ -238,7 +238,7 @@ static void outside_shared(pl_warp *w, unsigned lane, uint64_t address, uint64_t
                  (uint64_t)(at - at % PL_SHARED_SLICE + c->shared_start));
 }
 
-/* Local memory, or the kernel's parameters, are smaller. */
+/* An address beyond the end of local memory or of the kernel's parameters. */
 static void outside_frame(pl_warp *w, unsigned lane, pl_space real, uint64_t address, uint64_t at,
                           uint64_t bytes, const char *what)
 {
@@ -250,7 +250,8 @@ static void outside_frame(pl_warp *w, unsigned lane, pl_space real, uint64_t add
              real == PL_SP_LOCAL ? pl_local_top(w) : w->grid->entry->param_bytes);
 }
 
-/* An address near the windows of shared and local memory. False: it is not. */
+/* Reports an address near the windows of shared and local memory. False: the address is not near
+ * them. */
 static bool in_window(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
                       const char *what)
 {
@@ -277,7 +278,7 @@ static bool in_window(pl_warp *w, unsigned lane, pl_space space, uint64_t addres
     return false;
 }
 
-/* An address in global memory at which nothing is, or not so much. */
+/* An address in global memory without an allocation, or an access beyond the end of one. */
 static void outside_global(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes,
                            const char *what)
 {
@@ -313,7 +314,8 @@ static void outside_global(pl_warp *w, unsigned lane, uint64_t address, uint64_t
     outside(w, lane, access, address, bytes, a, "");
 }
 
-/* Memory that is there and cannot be written: parameters and constants. False: it is neither. */
+/* Reports a write to existing memory that cannot be written: parameters and constants. False: it is
+ * neither. */
 static bool is_read_only(pl_warp *w, unsigned lane, pl_space real, uint64_t address, uint64_t at,
                          uint64_t bytes, const char *what)
 {
@@ -341,7 +343,7 @@ void pl_bounds_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
     if (real == PL_SP_SHARED) {
         outside_shared(w, lane, address, at, bytes, what);
     } else if (p && is_read_only(w, lane, real, address, at, bytes, what)) {
-        /* said */
+        /* already reported */
     } else if (real == PL_SP_LOCAL || real == PL_SP_PARAM) {
         outside_frame(w, lane, real, address, at, bytes, what);
     } else if (space == PL_SP_CONST) {

@@ -1,17 +1,16 @@
-/* address.h - from a lane's address to the bytes it means, shared by every instruction that
- * accesses memory.
+/* address.h - maps a lane's address to host bytes; used by every instruction that accesses memory.
  *
- * Registers hold addresses of a state space or generic ones; generic addresses are resolved lane by
- * lane against the windows of global_memory.h. Shared addresses carry the cluster rank in bits
- * 24..31, and begin after the bytes that the system reserves (H200, driver 580.159.04, 2026-11,
+ * Registers hold addresses of a state space or generic addresses. Generic addresses are resolved
+ * lane by lane against the windows of global_memory.h. Shared addresses carry the cluster rank in
+ * bits 24..31, and begin after the bytes reserved by the system (H200, driver 580.159.04, 2026-11,
  * probes mem.windows). */
 #ifndef PL_EMU_EXEC_MEMORY_ADDRESS_H
 #define PL_EMU_EXEC_MEMORY_ADDRESS_H
 
 #include "emu/exec/lane_loops.h"
 
-/* Address operand k (the first ADDR operand's offset is imm, the second's is target) of every lane.
- */
+/* Address operand k of every lane (the offset of the first ADDR operand is imm, that of the second
+ * is target). */
 static inline void pl_addresses(const pl_warp *w, const pl_insn *i, unsigned k, bool narrow,
                                 int64_t offset, uint64_t out[PL_LANES])
 {
@@ -28,30 +27,30 @@ static inline void pl_addresses(const pl_warp *w, const pl_insn *i, unsigned k, 
     }
 }
 
-/* The bytes at `address` of `space` for one lane, or NULL (out of bounds). *resolved: the space
- * that it really is, *in_space: the address there. */
+/* Returns the bytes at `address` of `space` for one lane, or NULL (out of bounds). *resolved: the
+ * actual space, *in_space: the address in that space. */
 uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
                     pl_space *resolved, uint64_t *in_space);
 
-/* The same for a write: NULL also where kernels must not write, which is parameters and constants.
- */
+/* The same for a write: also returns NULL for memory that kernels must not write, which is
+ * parameters and constants. */
 uint8_t *pl_resolve_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
                           uint64_t bytes, pl_space *resolved, uint64_t *in_space);
 
-/* Reports an access that pl_resolve or pl_resolve_write refused, or one whose address is no
- * multiple of its size. An access that is both is misaligned. */
+/* Reports an access that pl_resolve or pl_resolve_write rejected, or whose address is not a
+ * multiple of its size. If both apply, it is reported as misaligned. */
 void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
                      const char *what);
 
-/* Reports an access that pl_resolve or pl_resolve_write refused, whatever its alignment. */
+/* Reports an access that pl_resolve or pl_resolve_write rejected, regardless of its alignment. */
 void pl_bounds_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
                      const char *what);
 
-/* The bytes that an instruction with demands on alignment may use, or NULL after reporting the
+/* Returns the bytes for an instruction with alignment requirements, or NULL after reporting the
  * fault. bytes may be 0. */
 uint8_t *pl_access(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
                    uint64_t align, const char *what);
-/* The same for bytes that are written. */
+/* The same for a write. */
 uint8_t *pl_access_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
                          uint64_t bytes, uint64_t align, const char *what);
 

@@ -1,5 +1,5 @@
-/* atomic_ops.h - what one atomic operation does to one element of memory. Used by atom and red
- * (op_atom.c), and by the reductions that copy engines make (pending.c). */
+/* atomic_ops.h - the effect of one atomic operation on one element of memory. Used by atom and red
+ * (op_atom.c), and by reductions of the copy engines (pending.c). */
 #ifndef PL_EMU_EXEC_MEMORY_ATOMIC_OPS_H
 #define PL_EMU_EXEC_MEMORY_ATOMIC_OPS_H
 
@@ -30,16 +30,17 @@ static inline uint64_t pl_atomic_larger(int type, uint64_t a, uint64_t b)
     }
 }
 
-/* Where the addition happens decides about subnormals and NaNs. */
+/* The unit that performs the addition determines the handling of subnormals and NaNs. */
 typedef enum pl_atomic_place {
-    PL_ATOMIC_SHARED, /* the SM's own arithmetic */
-    PL_ATOMIC_GLOBAL, /* the L2: f32 flushes subnormals, and a NaN operand of an f64 add comes back
-                         as it is */
+    PL_ATOMIC_SHARED, /* the arithmetic of the SM */
+    PL_ATOMIC_GLOBAL, /* the L2: f32 flushes subnormals, and a NaN operand of an f64 add is returned
+                         unchanged */
     PL_ATOMIC_BULK, /* the L2 for a bulk reduction: as PL_ATOMIC_GLOBAL, but f32 keeps subnormals */
     PL_ATOMIC_GENERIC /* shared memory through a generic address: the operands are swapped */
 } pl_atomic_place;
 
-/* New value of a read-modify-write step (H200, driver 580.159.04, 2026-11, probes mem.atomics). */
+/* The new value of a read-modify-write step (H200, driver 580.159.04, 2026-11, probes
+ * mem.atomics). */
 static inline uint64_t pl_atomic_step(int op, int type, pl_atomic_place place, uint64_t old,
                                       uint64_t b, uint64_t c)
 {

@@ -14,7 +14,7 @@ void pl_memory_init(pl_memory *m)
 }
 
 enum { SHARED_GRAIN = 1 << 16 };
-static const uint64_t shared_at = UINT64_C(7) << 37; /* behind the start */
+static const uint64_t shared_at = UINT64_C(7) << 37; /* relative to the start */
 
 void pl_memory_start(pl_memory *m, uint64_t base)
 {
@@ -23,13 +23,13 @@ void pl_memory_start(pl_memory *m, uint64_t base)
 }
 
 enum {
-    SLACK =
-        64, /* bytes more than asked for: lane loops may read a whole vector at the last element */
-    MAPPED = 64 << 20 /* from this size on the host gives a page when it is touched, and reserves
+    /* Bytes beyond the requested size: lane loops may read a whole vector at the last element. */
+    SLACK = 64,
+    MAPPED = 64 << 20 /* from this size on the host provides a page on first access, and reserves
                          nothing before */
 };
 
-/* at: a wish, or 0. */
+/* at: a hint, or 0. */
 static uint8_t *mapping(uint64_t at, uint64_t size)
 {
     void *bytes = mmap((void *)(uintptr_t)at, (size_t)size + SLACK, PROT_READ | PROT_WRITE,
@@ -76,7 +76,7 @@ static size_t position(const pl_memory *m, uint64_t address)
     return lo;
 }
 
-/* Keeps the order by addresses. */
+/* Inserts an allocation in address order. */
 static bool insert(pl_memory *m, const pl_alloc *a)
 {
     if (m->n == m->cap) {
@@ -103,7 +103,8 @@ uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const ch
         give_back(&a);
         return 0;
     }
-    m->next += (size + gap + 511) / 512 * 512; /* a gap, so that overruns hit nothing */
+    m->next += (size + gap + 511) / 512 * 512; /* a gap, so that overruns do not reach another
+                                                  allocation */
     return a.address;
 }
 
@@ -249,7 +250,7 @@ const pl_alloc *pl_memory_find(const pl_memory *m, uint64_t address)
     size_t k = position(m, address);
     if (!k || address - m->alloc[k - 1].address >= m->alloc[k - 1].size) return NULL;
     pl_alloc *a = &m->alloc[k - 1];
-    if (!__atomic_load_n(&a->touched, __ATOMIC_RELAXED)) /* by several threads at once */
+    if (!__atomic_load_n(&a->touched, __ATOMIC_RELAXED)) /* called by several threads at once */
         __atomic_store_n(&a->touched, true, __ATOMIC_RELAXED);
     return a;
 }

@@ -1,10 +1,10 @@
 /* global_memory.h - the functional memory image: one 64-bit global address space of allocations,
  * and the windows of the other spaces.
  *
- * Generic addresses: the shared window holds the block's shared memory (and, with clusters, each
- * rank's in its own slice), the local window the thread's local memory. Everything else is global.
- * A module's constant bank lies in global memory, and addresses of the constant space count from
- * its start. Functional access is never timed: that is emu/sm's business. */
+ * Generic addresses: the shared window holds the block's shared memory (with clusters, that of each
+ * rank in its own slice), the local window the thread's local memory. All other addresses are
+ * global. A module's constant bank is in global memory, and addresses of the constant space are
+ * relative to its start. Functional accesses take no time; emu/sm models their timing. */
 #ifndef PL_EMU_EXEC_MEMORY_GLOBAL_MEMORY_H
 #define PL_EMU_EXEC_MEMORY_GLOBAL_MEMORY_H
 
@@ -15,7 +15,7 @@
 #include "base/status.h"
 
 /* Windows of generic addresses. The H200 places them near these values; only isspacep and cvta can
- * tell. */
+ * observe them. */
 #define PL_SHARED_WINDOW 0x00007f8f00000000ull
 #define PL_SHARED_SLICE                                                                            \
     0x0000000001000000ull /* of one cluster rank: 16 MiB; rank r at window + r * slice, as on the  \
@@ -27,15 +27,15 @@
     0x00007f8d00000000ull /* kernel parameters seen through generic addresses                      \
                            */
 #define PL_GLOBAL_BASE 0x00007fa000000000ull
-/* The same for programs whose addresses have 32 bits: the windows begin at these addresses, and
- * global memory lies below. */
+/* The same for programs with 32-bit addresses: the windows begin at these addresses, and global
+ * memory is below. */
 #define PL_NARROW_BASE   0x10000000ull
 #define PL_NARROW_PARAM  0xfd000000ull
 #define PL_NARROW_LOCAL  0xfe000000ull
 #define PL_NARROW_SHARED 0xff000000ull
 #define PL_NARROW_END    0x100000000ull
 
-/* The 64-bit form of a generic address of 32 bits. */
+/* The 64-bit form of a 32-bit generic address. */
 static inline uint64_t pl_generic_widened(uint64_t address)
 {
     if (address < PL_NARROW_PARAM || address >= PL_NARROW_END) return address;
@@ -49,76 +49,77 @@ typedef struct pl_alloc {
     uint64_t address, size;
     uint8_t *bytes;
     const char *name;     /* "arg2", a variable's name, or NULL; not owned */
-    const char *type;     /* of its elements, for messages ("f32"), or NULL; not owned */
+    const char *type;     /* element type, for messages ("f32"), or NULL; not owned */
     uint32_t element;     /* bytes of an element, 0 without a type */
     bool constant;        /* a constant bank */
-    bool writable;        /* a constant bank that kernels may write by its address */
-    bool written;         /* by the host, so that the system has given its pages */
+    bool writable;        /* a constant bank that kernels may write through its address */
+    bool written;         /* by the host, so that the system has provided its pages */
     bool foreign;         /* `bytes` are not owned */
     bool unwritten;       /* its contents are undefined until they are written */
-    bool output;          /* the host looks at it in the end */
-    bool checked;         /* a checker knows of it */
-    bool of_host;         /* kernels reach it across the link to the host */
-    bool touched;         /* somebody has looked it up: set by pl_memory_find */
-    bool mapped;          /* `bytes` are a mapping of the host's, whatever the size */
-    const uint8_t *valid; /* of each PL_GRANULE bytes, how many a kernel may access from the first
-                             on; NULL: all. Not owned */
+    bool output;          /* the host reads it at the end */
+    bool checked;         /* registered with a checker */
+    bool of_host;         /* kernels access it over the link to the host */
+    bool touched;         /* has been looked up: set by pl_memory_find */
+    bool mapped;          /* `bytes` are a mapping of the host, regardless of the size */
+    const uint8_t *valid; /* for each PL_GRANULE bytes, the number that a kernel may access from the
+                             first on; NULL: all. Not owned */
 } pl_alloc;
 
 enum { PL_GRANULE = 16, PL_GAP = 4096 };
 
-/* An allocation that is no more, for messages. */
+/* A freed allocation, for messages. */
 typedef struct pl_freed {
     uint64_t address, size;
     char name[160];
 } pl_freed;
 
-enum { PL_FREED = 32 }; /* the latest ones are remembered */
+enum { PL_FREED = 32 }; /* number of freed allocations that are recorded */
 
 typedef struct pl_memory {
     pl_alloc *alloc; /* sorted by address */
     size_t n, cap;
     uint64_t base, next;  /* of addresses; base 0: PL_GLOBAL_BASE */
-    uint64_t shared_next; /* where memory with the host's addresses may go: near the other one */
+    uint64_t shared_next; /* next address for memory that has the host's addresses: near the rest */
     pl_freed freed[PL_FREED];
-    size_t nfreed; /* ever */
+    size_t nfreed; /* total so far */
 } pl_memory;
 
 void pl_memory_init(pl_memory *m);
 void pl_memory_free(pl_memory *m);
-/* A zeroed allocation at the next 512-byte aligned address, followed by a gap. 0: out of memory. */
+/* Creates a zeroed allocation at the next 512-byte aligned address, followed by a gap. 0: out of
+ * memory. */
 uint64_t pl_memory_alloc(pl_memory *m, uint64_t size, const char *name);
-/* The same with the address that the bytes have on the host. */
+/* The same at the address that the bytes have on the host. */
 uint64_t pl_memory_alloc_shared(pl_memory *m, uint64_t size, const char *name);
-/* Where the addresses of an empty memory begin. */
+/* Sets the first address of an empty memory. */
 void pl_memory_start(pl_memory *m, uint64_t base);
-/* Makes [address, address + size) mean bytes that are not owned. PL_INVALID: a part of it is taken;
- * PL_NOMEM. */
+/* Maps [address, address + size) to bytes that are not owned. PL_INVALID: part of the range is in
+ * use; PL_NOMEM. */
 pl_status pl_memory_map(pl_memory *m, uint64_t address, uint64_t size, void *bytes,
                         const char *name);
-/* The same with a gap of at least so many bytes after it. */
+/* The same with a gap of at least `gap` bytes after it. */
 uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const char *name);
 pl_status pl_memory_release(pl_memory *m, uint64_t address);
-/* Says that an allocation holds constants. */
+/* Marks an allocation as constants. */
 void pl_memory_constant(pl_memory *m, uint64_t address);
-/* Lets kernels write an allocation that holds constants. */
+/* Permits kernels to write an allocation that holds constants. */
 void pl_memory_writable(pl_memory *m, uint64_t address);
-/* Says of what type the elements of an allocation are. */
+/* Sets the element type of an allocation. */
 void pl_memory_type(pl_memory *m, uint64_t address, const char *type, uint32_t element);
-/* Says that the host has written an allocation as a whole. */
+/* Marks an allocation as written by the host as a whole. */
 void pl_memory_written(pl_memory *m, uint64_t address);
-/* Says that the contents of an allocation are not defined yet; that the host looks at them. */
+/* Marks the contents of an allocation as undefined; as read by the host (pl_memory_output). */
 void pl_memory_unwritten(pl_memory *m, uint64_t address);
-/* Kernels reach the allocation across the link to the host. */
+/* Kernels access the allocation over the link to the host. */
 void pl_memory_of_host(pl_memory *m, uint64_t address);
-/* The checkers know the allocation at `address`. */
+/* Marks the allocation at `address` as registered with the checkers. */
 void pl_memory_checked(pl_memory *m, uint64_t address);
 void pl_memory_output(pl_memory *m, uint64_t address);
-/* Bytes of all allocations of which the host has not written any. */
+/* Total bytes of the allocations that the host has not written. */
 uint64_t pl_memory_untouched(const pl_memory *m);
-/* Restricts what kernels may access of an allocation. */
+/* Restricts the bytes of an allocation that kernels may access. */
 void pl_memory_restrict(pl_memory *m, uint64_t address, const uint8_t *valid);
-/* Does `valid` allow [at, at + bytes)? */
+/* True if `valid` permits access to [at, at + bytes). */
 bool pl_memory_valid(const uint8_t *valid, uint64_t at, uint64_t bytes);
 /* The allocation that holds the address, or NULL. */
 const pl_alloc *pl_memory_find(const pl_memory *m, uint64_t address);
@@ -126,7 +127,7 @@ const pl_alloc *pl_memory_find(const pl_memory *m, uint64_t address);
 const pl_freed *pl_memory_freed(const pl_memory *m, uint64_t address);
 /* The allocation nearest to an address, for messages; NULL without allocations. */
 const pl_alloc *pl_memory_nearest(const pl_memory *m, uint64_t address);
-/* Host pointer to [address, address + size), or NULL when it is not inside one allocation. */
+/* Host pointer to [address, address + size), or NULL if it is not inside one allocation. */
 uint8_t *pl_memory_at(const pl_memory *m, uint64_t address, uint64_t size);
 /* True if kernels must not write it. */
 static inline bool pl_alloc_read_only(const pl_alloc *a)
@@ -134,7 +135,7 @@ static inline bool pl_alloc_read_only(const pl_alloc *a)
     return a->constant && !a->writable;
 }
 
-/* May a kernel access [address, address + bytes) of this allocation? */
+/* True if a kernel may access [address, address + bytes) of this allocation. */
 static inline bool pl_alloc_holds(const pl_alloc *a, uint64_t address, uint64_t bytes)
 {
     const uint64_t at = address - a->address;

@@ -1,10 +1,10 @@
-/* span.h - finds the host's bytes for all lanes of a warp at once.
+/* span.h - finds the host bytes for all lanes of a warp at once.
  *
  * Most loads and stores have aligned addresses in one allocation, in shared memory, in the constant
- * bank or in local memory. For these one pass over the lanes checks the bounds and gives offsets
- * from one host pointer. It also finds the two patterns that need no gather: all lanes at one
- * address, and lanes at consecutive addresses. Everything else goes through address.h, lane by
- * lane. */
+ * bank or in local memory. For these one pass over the lanes checks the bounds and computes offsets
+ * from one host pointer. It also detects the two patterns that need no gather: all lanes at one
+ * address, and lanes at consecutive addresses. All other accesses are resolved by address.h, lane
+ * by lane. */
 #ifndef PL_EMU_EXEC_MEMORY_SPAN_H
 #define PL_EMU_EXEC_MEMORY_SPAN_H
 
@@ -15,17 +15,17 @@
 #endif
 
 typedef struct pl_span {
-    /* Lanes that do not execute: the offset of the first that does. */
+    /* Inactive lanes have the offset of the first active lane. */
     _Alignas(64) uint32_t off[PL_LANES];
     uint8_t *base;
     uint32_t size;    /* bytes at base that the lanes may access */
-    uint32_t row;     /* consecutive: offset of lane 0, also if lane 0 does not execute */
-    bool uniform;     /* all lanes that execute have the same offset */
+    uint32_t row;     /* consecutive: offset of lane 0, even if lane 0 is inactive */
+    bool uniform;     /* all active lanes have the same offset */
     bool consecutive; /* lane l has the offset row + l * bytes, modulo 2^32 */
 } pl_span;
 
-/* The window that `first`, the address of the first lane, lies in: *start is the address of
- * s->base. False: none that serves all lanes. */
+/* The window that contains `first`, the address of the first lane; *start is the address of
+ * s->base. False: no window serves all lanes. */
 static inline bool pl_span_window(pl_warp *w, pl_space space, uint64_t first, bool write,
                                   uint64_t *start, pl_span *s)
 {
@@ -43,7 +43,7 @@ static inline bool pl_span_window(pl_warp *w, pl_space space, uint64_t first, bo
         s->base = w->program->bank.bytes;
         s->size = (uint32_t)w->program->bank.size;
         return !write;
-    case PL_SP_LOCAL: /* each lane has its own piece */
+    case PL_SP_LOCAL: /* each lane has its own section */
         *start = 0;
         s->base = w->local + (size_t)pl_first_lane(w) * w->local_bytes;
         s->size = pl_local_top(w);
@@ -68,7 +68,7 @@ static inline bool pl_span_window(pl_warp *w, pl_space space, uint64_t first, bo
         w->hit = a;
     }
     if (write && pl_alloc_read_only(a)) return false;
-    /* of an allocation of 4 GiB and more: the part around the first lane */
+    /* for an allocation of 4 GiB and more: the part around the first lane */
     const uint64_t at = first - a->address, reach = UINT32_MAX / 2;
     const uint64_t skip = a->size > UINT32_MAX && at > reach ? (at - reach) & ~UINT64_C(255) : 0;
     *start = a->address + skip;
@@ -80,7 +80,7 @@ static inline bool pl_span_window(pl_warp *w, pl_space space, uint64_t first, bo
 enum { PL_SPAN_REFUSED = 1, PL_SPAN_DIFFER = 2, PL_SPAN_LEAP = 4 };
 
 #ifdef __AVX512F__
-/* What is true of the lanes with offsets o, a bit each, if they execute. */
+/* The properties (PL_SPAN_*) of the active lanes with offsets o. */
 PL_LANE_INLINE unsigned pl_span_half(__m512i o, __mmask16 exec, __m512i last, __m512i misaligned,
                                      __m512i first, __m512i expected)
 {
@@ -93,7 +93,8 @@ PL_LANE_INLINE unsigned pl_span_half(__m512i o, __mmask16 exec, __m512i last, __
 }
 #endif
 
-/* What is true of any lane that executes: PL_SPAN_*. Offsets of others become `first`. */
+/* The properties (PL_SPAN_*) that hold for any active lane. Offsets of inactive lanes become
+ * `first`. */
 static inline unsigned pl_span_state(const pl_warp *w, uint32_t last, uint32_t misaligned,
                                      uint32_t first, uint32_t row, unsigned log2, uint32_t *off)
 {
@@ -123,8 +124,8 @@ static inline unsigned pl_span_state(const pl_warp *w, uint32_t last, uint32_t m
 #endif
 }
 
-/* Checks s->off, and finds patterns. low: the lowest bits of the address of s->base; first: the
- * offset of the first lane that executes. */
+/* Checks s->off and detects patterns. low: the low bits of the address of s->base; first: the
+ * offset of the first active lane. */
 static inline bool pl_span_check(const pl_warp *w, uint32_t low, uint32_t bytes, uint32_t first,
                                  pl_span *s)
 {
@@ -138,8 +139,8 @@ static inline bool pl_span_check(const pl_warp *w, uint32_t low, uint32_t bytes,
     return !(state & PL_SPAN_REFUSED);
 }
 
-/* The bytes that address operand k of the instruction means: `bytes` for each lane, a power of
- * two, at a multiple of `bytes`. False: not in one window, out of bounds or misaligned. */
+/* The bytes addressed by operand k of the instruction: `bytes` for each lane, a power of two,
+ * aligned to `bytes`. False: not in one window, out of bounds or misaligned. */
 static inline bool pl_span_find(pl_warp *w, const pl_insn *i, unsigned k, pl_space space,
                                 uint32_t bytes, bool write, pl_span *s)
 {
@@ -177,8 +178,8 @@ static inline bool pl_span_find(pl_warp *w, const pl_insn *i, unsigned k, pl_spa
     return true;
 }
 
-/* All elements of a warp whose lanes are consecutive, those of lanes that do not execute included,
- * or NULL. bytes: of a lane. */
+/* All elements of a warp whose lanes are consecutive, including those of inactive lanes, or NULL.
+ * bytes: per lane. */
 static inline uint8_t *pl_span_row(const pl_span *s, uint32_t bytes)
 {
     const uint32_t all = bytes * PL_LANES;

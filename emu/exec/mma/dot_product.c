@@ -1,11 +1,11 @@
-/* dot_product.c - how a tensor core rounds a sum of products.
+/* dot_product.c - the rounding of a sum of products in a tensor core.
  *
  * A fused sum does not round after every addition. With n products and the addend c:
  *
  *   1. every product is formed exactly; its exponent is the sum of the operands' exponent fields
- *      (a subnormal operand counts with the smallest normal exponent and is not normalised);
- *   2. the largest of these n exponents and c's is E. Terms that are zero take no part;
- *   3. every term is shifted to a common grid of 2^(E - frac) and what falls below is cut off,
+ *      (a subnormal operand has the smallest normal exponent and is not normalised);
+ *   2. E is the largest of these n exponents and c's. Zero terms are ignored;
+ *   3. every term is shifted to a common grid of 2^(E - frac), and lower bits are truncated
  *      towards zero;
  *   4. the integers are added exactly, and the sum is rounded once to the result's format.
  *
@@ -15,11 +15,11 @@
  *   c              1 . 0 1 1 | 0 0 1 1 1
  *
  * frac and the number of products per sum differ by generation (mma.c, pl_tensor_number).
- * Published: Khattak and Mikaitis, arXiv 2512.07004; the MMA-Sim paper, arXiv 2511.10909.
- * Measured: every recording under tests/data/mma (H200, driver 580.159.04, 2026-11).
+ * Published: Khattak and Mikaitis, arXiv 2512.07004; the MMA-Sim paper, arXiv 2511.10909. Measured:
+ * every recording under tests/data/mma (H200, driver 580.159.04, 2026-11).
  *
- * Speed: operands are decoded once to integers; the inner loops run over the eight columns of a
- * tile with no branches, so a compiler makes vectors of them. All arithmetic on sums is integer
+ * Speed: operands are decoded once to integers. The inner loops run over the eight columns of a
+ * tile without branches, so a compiler vectorises them. All arithmetic on sums is integer
  * arithmetic, so results do not depend on the host, the compiler or the vector width. */
 #include "emu/exec/mma/mma.h"
 
@@ -28,18 +28,17 @@
 #include <math.h>
 #include <string.h>
 
-/* The whole path is inlined into two copies, one for any processor and one with vectors of eight.
- */
+/* The whole path is inlined into two copies, one for any processor and one with 8-wide vectors. */
 #define INLINE __attribute__((always_inline))
 
 enum {
     N = PL_TENSOR_N,
-    ZERO_EXP = -8192, /* exponent of a zero operand: below every real one, even summed */
+    ZERO_EXP = -8192, /* exponent of a zero operand: below every real one, even in a sum */
     GROUP = 8         /* terms that fit an int32 sum: each is below 2^(frac+2) = 2^27; with block
-                       * scales of ue4m3 at most 3 * 3 * 15 * 15 * 2^(frac-8), and 8 of these fit */
+                         scales of ue4m3 at most 3 * 3 * 15 * 15 * 2^(frac-8), of which 8 fit */
 };
 
-/* Floating-point formats. fraction and exponent bits, bias, and what the top exponent means. */
+/* Floating-point formats: fraction and exponent bits, bias, and the meaning of the top exponent. */
 typedef struct format {
     int8_t fraction, exponent;
     int16_t bias;
@@ -63,7 +62,8 @@ typedef struct plane {
 
 /* ------------------------------------------------------------------ decoding */
 
-/* COUNT floats to signed significands and exponents; true when one is an infinity or a NaN. */
+/* Decodes COUNT floats to signed significands and exponents. Returns true if one is an infinity or
+ * a NaN. */
 INLINE static inline bool decode_floats(const format *f, int count, const uint32_t *raw,
                                         int32_t *sig, int32_t *exp)
 {
@@ -98,7 +98,7 @@ INLINE static inline void decode_ints(pl_tensor_type t, int count, const uint32_
     }
 }
 
-/* What a value is, for the rules on infinities and NaNs. */
+/* Class of a value, for the rules on infinities and NaNs. */
 typedef enum kind { ZERO, FINITE_VALUE, INFINITE, NOT_A_NUMBER } kind;
 
 static kind kind_of(const format *f, uint32_t raw, bool *negative)
@@ -120,8 +120,8 @@ INLINE static inline int bit_length(uint64_t x)
     return x == 0 ? 0 : 64 - __builtin_clzll(x);
 }
 
-/* sum * 2^q as f32, truncated, keeping KEEP fraction bits (23 or 13). Subnormals are kept; a
- * result truncated to zero is +0; 2^128 and above is infinite. */
+/* sum * 2^q as f32, truncated to KEEP fraction bits (23 or 13). Subnormals are kept; a result
+ * truncated to zero is +0; values of 2^128 and above become infinite. */
 INLINE static inline uint32_t f32_truncate(int64_t sum, int q, int keep)
 {
     if (sum == 0) return 0;
@@ -141,7 +141,7 @@ INLINE static inline uint32_t f32_truncate(int64_t sum, int q, int keep)
     return bits ? bits | sign : 0;
 }
 
-/* sum * 2^q as f16, to nearest even. */
+/* sum * 2^q as f16, rounded to nearest even. */
 INLINE static inline uint32_t f16_nearest(int64_t sum, int q)
 {
     if (sum == 0) return 0;
@@ -160,7 +160,8 @@ INLINE static inline uint32_t f16_nearest(int64_t sum, int q)
         m = u >> down;
         m += rest > half || (rest == half && (m & 1));
     }
-    /* m carries the hidden bit of a normal number, and a rounding carry moves up by itself. */
+    /* m includes the hidden bit of a normal number, and a rounding carry propagates into the
+     * exponent. */
     uint32_t bits = (uint32_t)m + (e < -14 ? 0 : (uint32_t)(e + 14) << 10);
     return sign | (bits > 0x7c00u ? 0x7c00u : bits);
 }
@@ -181,18 +182,18 @@ INLINE static inline uint32_t finish(const pl_tensor_num *num, int64_t sum, int 
 
 /* One block of a fused sum for every element of a tile. */
 typedef struct block {
-    int m, stride;    /* rows, and elements from one row of A to the next */
+    int m, stride;    /* rows, and distance in elements between rows of A */
     int first, count; /* the products k = first .. first+count-1 */
     const int32_t *asig, *aexp;
     const plane *b;
     const int32_t (*csig)[N], (*cexp)[N];
-    int up;   /* left shift that puts a product's fraction on frac bits */
+    int up;   /* left shift that aligns a product's fraction to frac bits */
     int c_up; /* the same for c, possibly negative */
     int64_t (*sum)[N];
     int32_t (*top)[N];
 } block;
 
-/* A product on the common grid, DOWN being how far its exponent is below the largest. */
+/* A product on the common grid. DOWN: difference between the largest exponent and the product's. */
 INLINE static inline int32_t aligned(int32_t product, int32_t down, int up)
 {
     const int32_t neg = product >> 31;
@@ -236,9 +237,9 @@ INLINE static inline void fused_block(const block *x)
     }
 }
 
-/* The result when an operand is an infinity or a NaN: a NaN when one is a NaN, when an infinity
- * meets a zero, or when infinities of both signs meet; otherwise that infinity. Returns false,
- * *RESULT untouched, when all operands are finite. */
+/* The result if an operand is an infinity or a NaN: a NaN if one is a NaN, if an infinity is
+ * multiplied by zero, or if infinities of both signs are added; otherwise that infinity. Returns
+ * false, *RESULT unchanged, if all operands are finite. */
 static bool special_sum(const pl_tensor_num *num, int first, int count, const uint32_t *a,
                         const uint32_t (*b)[N], int col, pl_tensor_type ct, uint32_t c,
                         uint32_t *result)
@@ -316,17 +317,17 @@ INLINE static inline void tile_fused(const pl_tensor_num *num, const pl_mma_left
     memcpy(d, value, sizeof(uint32_t) * N * (size_t)m);
 }
 
-/* ------------------------------------------------------------------ sums made of other
+/* ------------------------------------------------------------------ sums emulated by other
  * instructions */
 
-/* The bits of X, every NaN being the canonical one. */
+/* The bits of X; every NaN becomes the canonical one. */
 static uint32_t canonical(float f)
 {
     uint32_t x = f32_bits(f);
     return (x & 0x7fffffff) > 0x7f800000 ? f32_nan : x;
 }
 
-/* f16 widened: exact, because every f16 is an integer multiple of 2^-24 with 11 bits. */
+/* f16 widened to f32. Exact, since every f16 is an integer multiple of 2^-24 with 11 bits. */
 static float f16_widen(uint32_t x)
 {
     uint32_t e = x >> 10 & 31, m = x & 1023, sign = (x & 0x8000) << 16;
@@ -336,7 +337,7 @@ static float f16_widen(uint32_t x)
     return sign ? -f : f;
 }
 
-/* f32 to f16, to nearest even. */
+/* f32 to f16, rounded to nearest even. */
 static uint32_t f16_narrow(uint32_t x)
 {
     uint32_t e = x >> 23 & 255, m = x & 0x7fffff, sign = x >> 16 & 0x8000;
@@ -345,7 +346,8 @@ static uint32_t f16_narrow(uint32_t x)
     return sign | f16_nearest(m, (int)(e ? e : 1) - 150);
 }
 
-/* The i-th of K bytes when every register's low two come before every register's high two. */
+/* Index of the i-th of K bytes in the order: the low two bytes of every register, then the high
+ * two. */
 static int low_first(int i, int k)
 {
     return i < k / 2 ? 4 * (i / 2) + (i & 1) : 4 * ((i - k / 2) / 2) + 2 + (i & 1);
@@ -362,10 +364,10 @@ INLINE static inline uint32_t f16_of_fp8(pl_tensor_type t, uint32_t x)
     return sign | (magnitude < 8 ? subnormal[magnitude] : (magnitude << 7) + (8 << 10));
 }
 
-/* On sm_90 and sm_100 mma.sync on fp8 is not a tensor-core operation of its own. ptxas 13.0 turns
- * the operands into f16 and multiplies the two low bytes of every register and then the two high
- * bytes with the f16 unit, starting from zero. It adds C with an ordinary addition. LEFT holds f16
- * already (pl_tensor_prepare). */
+/* On sm_90 and sm_100, mma.sync on fp8 is not a separate tensor-core operation. ptxas 13.0 converts
+ * the operands to f16. It multiplies the two low bytes of every register, then the two high bytes,
+ * on the f16 unit, starting from zero. It adds C with an ordinary addition. LEFT already holds f16
+ * (pl_tensor_prepare). */
 INLINE static inline void tile_fp8_as_f16(const pl_tensor_num *num, const pl_mma_left_factor *left,
                                           const uint32_t (*b)[N], const uint32_t (*c)[N],
                                           uint32_t (*d)[N])
@@ -385,9 +387,9 @@ INLINE static inline void tile_fp8_as_f16(const pl_tensor_num *num, const pl_mma
                            : canonical(f32_value(sum[r][j]) + f32_value(c[r][j]));
 }
 
-/* m8n8k4 from sm_80 on is a subroutine of ordinary instructions (read in the code that ptxas 13.0
- * makes for sm_90a). For f32 results D = C + fma chain over the four products. For f16 results D =
- * f16((C + (p0 + p1)) + (p2 + p3)) in f32. */
+/* From sm_80 on, m8n8k4 is a subroutine of ordinary instructions (as in the code that ptxas 13.0
+ * generates for sm_90a). For f32 results D = C + fma chain over the four products. For f16 results
+ * D = f16((C + (p0 + p1)) + (p2 + p3)) in f32. */
 static void tile_fma4(const pl_tensor_num *num, const pl_mma_left_factor *left,
                       const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
 {
@@ -421,8 +423,8 @@ INLINE static inline void tile_int(const pl_tensor_num *num, const pl_mma_left_f
     decode_ints(num->b, k * N, b[0], right[0]);
     for (int r = 0; r < m; r++) {
         int32_t sum[N] = {0}; /* at most 128 products of 2^16: no overflow */
-        for (int i = 0; i < k;
-             i += 4) { /* k is 16 or more; four at once keep the sum in a register */
+        /* k is 16 or more; four products at once keep the sum in a register. */
+        for (int i = 0; i < k; i += 4) {
             const int32_t *x = left->sig + r * k + i;
             for (int j = 0; j < N; j++)
                 sum[j] += x[0] * right[i][j] + x[1] * right[i + 1][j] + x[2] * right[i + 2][j] +
@@ -453,8 +455,8 @@ INLINE static inline void tile_bits(const pl_tensor_num *num, const pl_mma_left_
     }
 }
 
-/* a * b + c as DFMA does it: IEEE, except that a NaN result is the first NaN among
- * b, c, a, made quiet, or the default NaN (measured, H200, driver 580.159.04, 2026-11). */
+/* a * b + c as DFMA computes it: IEEE, except that a NaN result is the first NaN among b, c, a,
+ * made quiet, or the default NaN (measured, H200, driver 580.159.04, 2026-11). */
 static uint64_t f64_fma(uint64_t a, uint64_t b, uint64_t c, int rounding)
 {
     const uint64_t order[3] = {b, c, a};
@@ -477,7 +479,7 @@ void pl_tensor_tile_f64(int rounding, int m, int k, const uint64_t *a, const uin
     }
 }
 
-/* ------------------------------------------------------------------ entries */
+/* ------------------------------------------------------------------ entry points */
 
 int pl_tensor_bits(pl_tensor_type t)
 {

@@ -1,22 +1,22 @@
-/* fragment_layout.c - which matrix element sits where in a warp's registers.
+/* fragment_layout.c - the mapping of matrix elements to the registers of a warp.
  *
- * Nearly all fragments follow one picture, here called the quad layout. The 32 lanes form eight
- * groups of four; lane = 4 * group + place. A 32-bit register holds `per` elements that follow
- * each other along k (two f16, four s8, ...), and the four lanes of a group hold one row piece of
- * 4 * per elements:
+ * Nearly all fragments follow one scheme, here called the quad layout. The 32 lanes form eight
+ * groups of four; lane = 4 * group + place. A 32-bit register holds `per` consecutive elements
+ * along k (two f16, four s8, ...), and the four lanes of a group hold one row piece of 4 * per
+ * elements:
  *
  *      k  0 ...            4*per ...
  *   A  [ group 0: place 0 1 2 3 ][ next piece ]      registers of A, m = 16:
  *      [ group 1: place 0 1 2 3 ][            ]        a0 rows 0-7   a2 rows 0-7, second piece
  *        ...                                           a1 rows 8-15  a3 rows 8-15
  *
- * B is the same picture with columns for rows; C and D hold the pair of columns 2 * place + {0, 1}
- * of row `group`, then of row group + 8. (PTX manual 9.7.14.5, "Matrix fragments for mma".)
+ * B follows the same scheme with columns for rows. C and D hold the pair of columns 2 * place + {0,
+ * 1} of row `group`, then of row group + 8. (PTX manual 9.7.14.5, "Matrix fragments for mma".)
  *
- * m8n8k4 of f16 dates from Volta and is laid out by quad pairs. wmma's layouts are not specified by
- * the manual; these are the ones ptxas 13.0 makes for sm_80 to sm_90a. They are two quad layouts
- * side by side, m8n32 being computed as the transpose of 32x8. f16 fragments of fewer than eight
- * registers are stored again in the rest. */
+ * m8n8k4 of f16 dates from Volta and is laid out by quad pairs. The manual does not specify wmma's
+ * layouts; these are the ones that ptxas 13.0 uses for sm_80 to sm_90a. They are two adjacent quad
+ * layouts; m8n32 is computed as the transpose of 32x8. f16 fragments of fewer than eight registers
+ * are duplicated in the remaining registers. */
 #include <string.h>
 
 #include "emu/exec/mma/mma.h"
@@ -26,7 +26,7 @@ static bool volta_layout(const pl_tensor_op *op)
     return op->family == PL_TF_MMA && op->k == 4 && op->m == 8 && op->a == PL_TT_F16;
 }
 
-/* m8n32k16 runs as the transpose of m32n8k16. */
+/* m8n32k16 is computed as the transpose of m32n8k16. */
 static bool flipped(const pl_tensor_op *op)
 {
     return op->family == PL_TF_WMMA && op->m == 8 && op->n == 32;
@@ -38,7 +38,8 @@ static int per_register(pl_tensor_type t)
     return bits >= 32 ? 1 : 32 / bits;
 }
 
-/* Registers of a quad-layout matrix of LINES rows (columns for B) and K elements along k. */
+/* Number of registers of a quad-layout matrix with LINES rows (columns for B) and K elements along
+ * k. */
 static int quad_regs(int lines, int k, pl_tensor_type t)
 {
     return lines * k / (PL_TENSOR_LANES * per_register(t));
@@ -84,8 +85,8 @@ static pl_fragment_coord volta_where(const pl_tensor_op *op, pl_tensor_operand w
     return at;
 }
 
-/* Line (row of A, column of B) and k of a slot in the quad layout; TALL when lines come as two
- * halves of eight. */
+/* Line (row of A, column of B) and k of a slot in the quad layout; TALL: lines are two halves of
+ * eight. */
 static pl_fragment_coord quad_piece(int lane, int reg, int j, int per, bool tall)
 {
     const int half = tall ? reg & 1 : 0, piece = tall ? reg >> 1 : reg;
@@ -122,7 +123,7 @@ pl_fragment_coord pl_fragment_coord_of(const pl_tensor_op *op, pl_tensor_operand
     const int lines = which == PL_TM_A ? op->m : op->n;
     const bool tall = which == PL_TM_A ? !flipped(op) && op->m >= 16 : flipped(op);
     const int tile_lines = tall ? 16 : 8, tile_regs = quad_regs(tile_lines, k, t);
-    reg %= tile_regs * (lines / tile_lines); /* copies */
+    reg %= tile_regs * (lines / tile_lines); /* duplicated registers */
     at = quad_piece(lane, reg % tile_regs, j, per, tall);
     at.row += tile_lines * (reg / tile_regs);
     if (which == PL_TM_A) return at;
@@ -138,11 +139,11 @@ void pl_movmatrix(uint32_t d[PL_TENSOR_LANES], const uint32_t a[PL_TENSOR_LANES]
     pl_ldmatrix_8x8(d, (const uint8_t(*)[16])rows, true);
 }
 
-/* Lane l holds elements 2 * (l % 4) and the next of row l / 4; of column l / 4 when transposed. */
+/* Lane l holds elements 2 * (l % 4) and the next of row l / 4; if transposed, of column l / 4. */
 void pl_ldmatrix_8x8(uint32_t d[PL_TENSOR_LANES], const uint8_t rows[8][16], bool transposed)
 {
     uint16_t e[8][8];
-    if (!transposed) { /* little-endian: as they lie */
+    if (!transposed) { /* little-endian: a plain copy */
         memcpy(d, rows, sizeof e);
         return;
     }

@@ -1,7 +1,7 @@
 /* mma.c - mma and wmma: gather the fragments of a warp, multiply tile by tile, scatter.
  *
- * The maps say where elements are, dot_product.c says what a tile of results is; this file holds
- * the table of arithmetic by generation and the loops between the two. */
+ * fragment_layout.c maps elements to registers, and dot_product.c computes a tile of results. This
+ * file holds the table of arithmetic by generation and the loops that connect the two. */
 #include "emu/exec/mma/mma.h"
 
 #include <string.h>
@@ -19,9 +19,9 @@ pl_tensor_gen pl_tensor_gen_of(int sm)
     return PL_TG_RTX50;
 }
 
-/* Widths by generation: fraction bits of the alignment grid, and how many bytes of A's row make
- * one fused sum. V100, T4, A100, RTX 40 and B200, RTX 50 are published figures (arXiv 2511.10909,
- * 2512.07004); H100 is measured on an H200. */
+/* Widths by generation: fraction bits of the alignment grid, and bytes of A's row per fused sum.
+ * V100, T4, A100, RTX 40 and B200, RTX 50 are published figures (arXiv 2511.10909, 2512.07004);
+ * H100 is measured on an H200. */
 static const struct {
     int8_t frac, bytes;
 } width[] = {
@@ -80,8 +80,9 @@ void pl_tensor_scale_set(pl_tensor_scales *s, int line, int at, uint32_t code, b
     s->exp[line][at] = ue4m3 ? (e ? e : 1) - 7 : (int)x - 127;
 }
 
-/* A's scales sit in two lanes of each quad, rows r and r + 8; B's in one. Which lanes: measured by
- * others on an RTX 5090, and so in CUTLASS' SM120 layouts; not recorded here. */
+/* A's scales are in two lanes of each quad, for rows r and r + 8; B's are in one. The choice of
+ * lanes was measured by others on an RTX 5090, and agrees with CUTLASS' SM120 layouts; not recorded
+ * here. */
 static void read_scales(const pl_tensor_scale *from, int lines, scales *s)
 {
     s->count = from->count;
@@ -94,7 +95,8 @@ static void read_scales(const pl_tensor_scale *from, int lines, scales *s)
     }
 }
 
-/* Multiplies the element of row ROW of LEFT that is stored at I and belongs to place AT of K. */
+/* Applies a scale to the element stored at index I in row ROW of LEFT, which represents position AT
+ * of K. */
 static void scale_left(pl_mma_left_factor *left, int row, int i, const scales *s, int line, int at,
                        int k)
 {
@@ -111,7 +113,7 @@ static void scale_right(pl_tensor_factors *f, int i, const scales *s, int at, in
     }
 }
 
-/* Every result that a NaN scale takes part in. */
+/* Sets every result with a NaN scale among its operands to NaN. */
 static void scale_nans(const scales *a, const scales *b, int m, uint32_t (*d)[N])
 {
     for (int r = 0; r < m; r++)
@@ -136,8 +138,9 @@ void pl_tensor_scaled_tile(const pl_tensor_num *num, pl_mma_left_factor *left,
 
 /* ------------------------------------------------------------------ one quad-layout product */
 
-/* The elements of a quad-layout matrix of LINES rows and K elements along k into OUT[line][k], or
- * OUT[k][line] for the right-hand side. PER is a constant in each of the copies below. */
+/* Unpacks the elements of a quad-layout matrix of LINES rows and K elements along k into
+ * OUT[line][k], or OUT[k][line] for the right-hand side. PER is a constant in each of the copies
+ * below. */
 __attribute__((always_inline)) static inline void unpack_per(uint32_t *out, const void *const *regs,
                                                              int lines, int k, int per,
                                                              int line_step, int k_step)
@@ -161,7 +164,7 @@ static void unpack(uint32_t *out, const void *const *regs, int lines, int k, int
     case 4: unpack_per(out, regs, lines, k, 8, line_step, k_step); break;
     case 8: unpack_per(out, regs, lines, k, 4, line_step, k_step); break;
     case 16: unpack_per(out, regs, lines, k, 2, line_step, k_step); break;
-    default: unpack_per(out, regs, lines, k, 1, line_step, k_step); break; /* words of b1 too */
+    default: unpack_per(out, regs, lines, k, 1, line_step, k_step); break; /* words of b1, too */
     }
 }
 
@@ -199,7 +202,7 @@ static void pack_sum(void *const *regs, const uint32_t (*in)[N], int m, pl_tenso
     }
 }
 
-/* K as the tile routines count it: 1-bit elements come in words of 32. */
+/* K in the units of the tile routines: 1-bit elements are counted in words of 32. */
 static int tile_k(const pl_tensor_num *num, int k)
 {
     return num->a == PL_TT_B1 ? k / 32 : k;
@@ -226,7 +229,7 @@ static void quad_f64(int rounding, int m, int k, void *const *d, const void *con
             ((uint64_t *)d[r])[l] = sum[l / 4 + 8 * (r >> 1)][l % 4 * 2 + (r & 1)];
 }
 
-/* OP is asked for its block scales alone; K and NUM may be those of a part of it. */
+/* OP is only used for its block scales; K and NUM may be those of a part of it. */
 static void quad_dense(const pl_tensor_op *op, const pl_tensor_num *num, int m, int k,
                        void *const *d, const void *const *a, const void *const *b,
                        const void *const *c)
@@ -251,22 +254,23 @@ static void quad_dense(const pl_tensor_op *op, const pl_tensor_num *num, int m, 
 
 /* ------------------------------------------------------------------ sparse A */
 
-/* Which of B's rows the stored elements of one row of A meet. Sparsity is counted in units, four
- * to a chunk, of which two are stored; a 4-bit field names the two, lower field first. A unit is
- * one 8- or 16-bit element, a pair of 4-bit elements, or half of a tf32 element (whose fields are
- * therefore 0b0100 and 0b1110 only).
+/* The rows of B by which the stored elements of one row of A are multiplied. Sparsity is counted in
+ * units, four to a chunk, of which two are stored; a 4-bit field names the two, lower field first.
+ * A unit is one 8- or 16-bit element, a pair of 4-bit elements, or half of a tf32 element (whose
+ * fields are therefore 0b0100 and 0b1110 only).
  *
- * Where a row's fields are (order of CUTLASS' reorder_meta; the uniform recordings agree):
+ * Location of a row's fields (order of CUTLASS' reorder_meta; the uniform recordings agree):
  *   16-bit and tf32: each lane that holds metadata has four chunks of row `group` in its low half
  *     and of row group + 8 in its high half; the next lane has the next four chunks.
- *   8- and 4-bit: lanes take turns: eight chunks of row `group`, eight of row group + 8, then the
+ *   8- and 4-bit: lanes alternate: eight chunks of row `group`, eight of row group + 8, then the
  *     next eight of each. */
 static void chosen_rows(const pl_tensor_num *num, int k, int selector, const uint32_t *meta,
                         int row, int *rows)
 {
     const int bits = pl_tensor_bits(num->a), group = row % 8, half = row / 8;
     const int chunks = bits == 32 ? k / 2 : bits == 4 ? k / 8 : k / 4;
-    const int lanes = chunks * 4 * 16 / (8 * 32); /* of each quad that hold metadata: 1, 2 or 4 */
+    const int lanes = chunks * 4 * 16 / (8 * 32); /* lanes of each quad that hold metadata: 1, 2 or
+                                                     4 */
     const int first = 4 * group + (lanes == 4 ? 0 : selector * lanes);
     for (int x = 0, n = 0; x < chunks; x++) {
         uint32_t field;
@@ -290,7 +294,8 @@ static void chosen_rows(const pl_tensor_num *num, int k, int selector, const uin
     }
 }
 
-/* A block scale follows the place along k that an element stands for. SA and SB may be null. */
+/* A block scale applies by the position along k that an element represents. SA and SB may be
+ * null. */
 static void sparse_tile(const pl_tensor_num *num, int selector, const uint32_t *meta,
                         const pl_mma_left_factor *left, const scales *sa, const scales *sb,
                         const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
@@ -348,7 +353,7 @@ static void quad_sparse(const pl_tensor_op *op, const pl_tensor_num *num, void *
 
 /* ------------------------------------------------------------------ m8n8k4 */
 
-/* Four products at once: lanes 4q..4q+3 and 16+4q..16+4q+3 make matrix q. */
+/* Four products at once: lanes 4q..4q+3 and 16+4q..16+4q+3 hold matrix q. */
 static void quad_pairs(const pl_tensor_op *op, const pl_tensor_num *num, void *const *d,
                        const void *const *a, const void *const *b, const void *const *c)
 {
@@ -392,7 +397,7 @@ static void quad_pairs(const pl_tensor_op *op, const pl_tensor_num *num, void *c
     }
 }
 
-/* ------------------------------------------------------------------ entry */
+/* ------------------------------------------------------------------ entry point */
 
 static void quad(const pl_tensor_op *op, const pl_tensor_num *num, int m, int k, void *const *d,
                  const void *const *a, const void *const *b, const void *const *c)
@@ -418,8 +423,8 @@ void pl_tensor_mma(const pl_tensor_op *op, void *const *d, const void *const *a,
             quad(op, &num, op->m, op->k, d, a, b, c);
         return;
     }
-    /* wmma: tiles of 16x8 (or one of 8x8). Operands that move from tile to tile take steps. All
-     * results are computed before any is written, because D may be A or B by another name. */
+    /* wmma: tiles of 16x8 (or one of 8x8). Operands that differ between tiles advance by a step.
+     * All results are computed before any is written, because D may alias A or B. */
     const int m = op->m == 8 && op->n == 8 ? 8 : 16, tiles = op->m * op->n / (m * N);
     const int bits = pl_tensor_bits(op->a), wide = bits >= 32 ? 32 : bits;
     const int left_regs = m * op->k * wide / (LANES * 32);
@@ -435,7 +440,7 @@ void pl_tensor_mma(const pl_tensor_op *op, void *const *d, const void *const *a,
         num.b = op->a;
     }
     const void *const *left = flip ? b : a, *const *right = flip ? a : b;
-    /* HMMA.1684 (ptxas 13.0 for sm_90, and the bytes of an H200). */
+    /* HMMA.1684 (generated by ptxas 13.0 for sm_90; the results of an H200 agree). */
     const int steps = op->a == PL_TT_TF32 ? 2 : 1;
     for (int t = 0; t < tiles; t++)
         for (int s = 0; s < steps; s++)

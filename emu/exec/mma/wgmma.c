@@ -1,13 +1,13 @@
-/* wgmma.c - wgmma: operands in shared memory, found through 64-bit matrix descriptors.
+/* wgmma.c - wgmma: operands in shared memory, located by 64-bit matrix descriptors.
  *
  *   63 62 | 51 49 | 45 ...... 32 | 29 ........ 16 | 13 ....... 0
  *   swizzle  base    stride >> 4    leading >> 4    address >> 4
  *
- * A matrix is a grid of core matrices of 8 lines by 16 bytes. Without a swizzle the 8 lines follow
- * each other (128 bytes). With a swizzle of W = 32, 64 or 128 bytes they lie W bytes apart, and
+ * A matrix is a grid of core matrices of 8 lines by 16 bytes. Without a swizzle the 8 lines are
+ * contiguous (128 bytes). With a swizzle of W = 32, 64 or 128 bytes they are W bytes apart, and
  * several core matrices share the W bytes of a line. Bits of the final address are then exchanged
- * so that the 8 lines meet different banks: address bits 4-6 (as many as W has) ^= bits 7-9, less
- * the base offset. That offset tells by how many 128-byte rows the pattern starts late.
+ * so that the 8 lines map to different banks: address bits 4-6 (as many as W has) ^= bits 7-9, less
+ * the base offset. That offset is the number of 128-byte rows by which the pattern is displaced.
  *
  *                    K-major (a line is along k)      MN-major (transposed; a line is along m or n)
  *   no swizzle       next 16 bytes of k: leading      next 8 of k: leading
@@ -71,7 +71,7 @@ static uint32_t element_at(const uint8_t *p, int bits)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* Element E of a piece of 16 bytes. Packed e2m1 elements lie in bits 2 to 5 of their byte. */
+/* Element E of a piece of 16 bytes. Packed e2m1 elements are in bits 2 to 5 of their byte. */
 static uint32_t element_of_piece(const pl_matrix_source *s, const uint8_t *piece, int e)
 {
     if (s->in_byte == 4) return (uint32_t)(piece[e / 2] >> 4 * (e & 1) & 15) << 2;
@@ -83,13 +83,13 @@ static uint32_t element_of_piece(const pl_matrix_source *s, const uint8_t *piece
     return element_at(piece + e * s->bits / 8, s->bits);
 }
 
-/* A swizzle moves pieces of 16 bytes as a whole, so one address serves all elements of a piece. */
+/* A swizzle moves pieces of 16 bytes as a unit, so one address serves all elements of a piece. */
 bool pl_matrix_fetch(const pl_matrix_source *s, int first, int lines, int k, uint32_t *out,
                      int line_step, int k_step, uint32_t *fault)
 {
     const int per = 128 / s->bits;
-    const int di = s->trans ? per : 1, dj = s->trans ? 1 : per; /* from piece to piece */
-    const int step = s->trans ? line_step : k_step;             /* inside a piece */
+    const int di = s->trans ? per : 1, dj = s->trans ? 1 : per; /* step between pieces */
+    const int step = s->trans ? line_step : k_step;             /* step within a piece */
     for (int i = 0; i < lines; i += di) {
         for (int j = 0; j < k; j += dj) {
             const uint32_t at = pl_wgmma_address(&s->desc, s->bits, s->trans, first + i, j);
@@ -175,7 +175,7 @@ bool pl_wgmma_warp(const pl_wgmma_op *op, int warp, uint32_t *const *d,
         from_registers(a_regs, ka, a.bits, a.negate, left.raw);
     else if (!pl_matrix_fetch(&a, 16 * warp, 16, ka, left.raw, ka, 1, fault))
         return false;
-    for (int t = 0; t < op->n / N; t++) /* all faults first: D must stay untouched */
+    for (int t = 0; t < op->n / N; t++) /* check for all faults first: D must stay unchanged */
         if (!pl_matrix_fetch(&b, t * N, N, k, NULL, 1, N, fault)) return false;
     pl_tensor_prepare(&num, &left);
     for (int t = 0; t < op->n / N; t++) {

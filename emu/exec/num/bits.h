@@ -1,15 +1,14 @@
-/* bits.h - counting, finding, moving and selecting bits.
+/* bits.h - bit counting, searching, moving and selection.
  *
  * PTX manual: popc clz bfind fns brev bfe bfi szext bmsk ("Integer Arithmetic Instructions"), lop3
- * shf shl shr cnot
- * ("Logic and Shift Instructions") and prmt ("Data Movement and Conversion Instructions").
- */
+ * shf shl shr cnot ("Logic and Shift Instructions") and prmt ("Data Movement and Conversion
+ * Instructions"). */
 #ifndef PL_EMU_EXEC_NUM_BITS_H
 #define PL_EMU_EXEC_NUM_BITS_H
 
 #include "num.h"
 
-/* Bits counted in parallel: pairs, nibbles, bytes, then a multiply adds the bytes. Vectorises on
+/* Parallel bit count: pairs, nibbles, bytes, then a multiplication adds the bytes. Vectorises on
  * every host. */
 static inline uint32_t b32_popc(uint32_t a)
 {
@@ -24,7 +23,7 @@ static inline uint32_t b64_popc(uint64_t a)
     return b32_popc((uint32_t)a) + b32_popc((uint32_t)(a >> 32));
 }
 
-/* Leading zeros: smear the highest one to the right and count what is left. */
+/* Leading zeros: propagates the highest set bit to the right and counts the remaining zeros. */
 static inline uint32_t b32_clz(uint32_t a)
 {
     a |= a >> 1;
@@ -55,8 +54,8 @@ static inline uint64_t b64_brev(uint64_t a)
     return (uint64_t)b32_brev((uint32_t)a) << 32 | b32_brev((uint32_t)(a >> 32));
 }
 
-/* bfind: position of the highest bit that differs from the sign, all ones when there is none;
- * .shiftamt gives the left shift that would bring it to the top. */
+/* bfind: position of the highest bit that differs from the sign, all ones if there is none;
+ * .shiftamt returns the left shift that would move it to the top. */
 static inline uint32_t u32_bfind(uint32_t a, bool shiftamt)
 {
     uint32_t lead = b32_clz(a);
@@ -79,8 +78,8 @@ static inline uint32_t s64_bfind(int64_t a, bool shiftamt)
     return u64_bfind((uint64_t)(a ^ (a >> 63)), shiftamt);
 }
 
-/* fns: the n-th set bit counted from `base` (up when n > 0, down when n < 0); n = 0 asks for the
- * bit at base itself. */
+/* fns: the n-th set bit counted from `base` (up if n > 0, down if n < 0); n = 0 selects the bit at
+ * base itself. */
 static inline uint32_t b32_fns(uint32_t mask, uint32_t base, int32_t n)
 {
     if (n == INT32_MIN) return 0; /* measured: its negation overflows */
@@ -156,7 +155,7 @@ static inline uint32_t b32_shf_r(uint32_t a, uint32_t b, uint32_t n, bool wrap)
 
 /* ---- bit fields ----
  * Position and length are the low bytes of their operands in the 32-bit forms, and the whole words
- * in the 64-bit forms, which the hardware runs as shifts (measured). */
+ * in the 64-bit forms, which the hardware executes as shifts (measured). */
 
 static inline uint32_t low_ones(uint32_t n)
 {
@@ -178,7 +177,7 @@ static inline uint64_t u64_bfe(uint64_t a, uint32_t pos, uint32_t len)
     return u64_shr(a, pos) & low_ones64(len);
 }
 
-/* The field's own top bit is copied upwards; a field that reaches past the operand copies the
+/* The top bit of the field is sign-extended; a field that extends past the operand uses the
  * operand's sign. */
 static inline int32_t s32_bfe(int32_t a, uint32_t pos, uint32_t len)
 {
@@ -199,7 +198,7 @@ static inline int64_t s64_bfe(int64_t a, uint32_t pos, uint32_t len)
     return (int64_t)((field & mask) | (sign ? ~mask : 0));
 }
 
-/* bfi: put the low `len` bits of a into b at `pos`. */
+/* bfi: inserts the low `len` bits of a into b at `pos`. */
 static inline uint32_t b32_bfi(uint32_t a, uint32_t b, uint32_t pos, uint32_t len)
 {
     uint32_t mask = b32_shl(low_ones(len & 0xff), pos & 0xff);
@@ -212,7 +211,7 @@ static inline uint64_t b64_bfi(uint64_t a, uint64_t b, uint32_t pos, uint32_t le
     return (b64_shl(a, pos) & mask) | (b & ~mask);
 }
 
-/* szext: extend the low n bits of a. n = 0 gives 0. */
+/* szext: extends the low n bits of a. n = 0 gives 0. */
 static inline uint32_t u32_szext(uint32_t a, uint32_t n, bool wrap)
 {
     n = wrap ? n & 31 : n;
@@ -263,7 +262,7 @@ static inline uint64_t b64_lop3(uint64_t a, uint64_t b, uint64_t c, uint32_t tab
            b32_lop3((uint32_t)a, (uint32_t)b, (uint32_t)c, table);
 }
 
-/* ---- prmt: build a word from the bytes of b:a ---- */
+/* ---- prmt: builds a word from the bytes of b:a ---- */
 
 enum {
     PL_PRMT_INDEX,
@@ -275,8 +274,8 @@ enum {
     PL_PRMT_RC16
 };
 
-/* The special modes are index mode with a selector that follows from the low two bits of c
- * (PTX manual, table of the prmt modes). */
+/* The special modes are index mode with a selector derived from the low two bits of c (PTX manual,
+ * table of the prmt modes). */
 static inline uint32_t prmt_selector(uint32_t c, int mode)
 {
     uint32_t n = c & 3;

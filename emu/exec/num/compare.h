@@ -1,8 +1,7 @@
-/* compare.h - comparisons for set, setp, slct and the min/max of others.
+/* compare.h - comparisons for set, setp, slct and the min/max of other types.
  *
- * Every operator is a choice among the four outcomes less, equal, greater and unordered. PTX
- * manual, "Comparison and Selection Instructions".
- */
+ * Every operator is a selection among the four outcomes less, equal, greater and unordered. PTX
+ * manual, "Comparison and Selection Instructions". */
 #ifndef PL_EMU_EXEC_NUM_COMPARE_H
 #define PL_EMU_EXEC_NUM_COMPARE_H
 
@@ -49,7 +48,7 @@ static inline bool s32_cmp(int32_t a, int32_t b, int op)
     return compare_outcome(a<b, a == b, a> b, op);
 }
 
-/* Parts of `bits` bits of a word: ones where the comparison holds. */
+/* Compares the `bits`-wide parts of a word: ones where the comparison holds. */
 static inline uint32_t packed_set(uint32_t a, uint32_t b, int op, int bits, bool is_signed)
 {
     const uint32_t ones = UINT32_MAX >> (32 - bits);
@@ -88,7 +87,7 @@ static inline bool u16_cmp(uint16_t a, uint16_t b, int op)
     return u32_cmp(a, b, op);
 }
 
-/* slct selects by c >= 0: -0 counts as zero, NaN and negative numbers do not. Under .ftz a negative
+/* slct selects by c >= 0: true for -0, false for NaN and negative numbers. With .ftz a negative
  * subnormal is -0. */
 static inline bool f32_selects_first(uint32_t c, bool ftz)
 {

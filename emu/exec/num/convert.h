@@ -1,21 +1,21 @@
 /* convert.h - conversions between integers, f16, bf16, f32, tf32 and f64.
  *
- * Names read D_from_S. Integer results saturate to the type as the hardware does, whether .sat is
- * given or not; NaN gives 0, except that conversions with a 64-bit type on either side give the
- * destination's top bit alone. f64 to a narrower float keeps the upper payload of a NaN, most
- * others make it canonical (H200, driver 580.159.04, 2026-11). PTX manual, "Data Movement and
- * Conversion Instructions: cvt". The 8-bit and smaller floats are in convert_fp8.h.
- */
+ * Names read D_from_S. Integer results saturate to the type as on the hardware, with or without
+ * .sat. NaN gives 0, except that conversions with a 64-bit type as source or destination give only
+ * the destination's top bit. f64 to a narrower float keeps the upper payload of a NaN; most others
+ * make it canonical (H200, driver 580.159.04, 2026-11). PTX manual, "Data Movement and Conversion
+ * Instructions: cvt". The 8-bit and smaller floats are in convert_fp8.h. */
 #ifndef PL_EMU_EXEC_NUM_CONVERT_H
 #define PL_EMU_EXEC_NUM_CONVERT_H
 
 #include "f64.h"
 #include "half2.h"
 
-/* ---- rounding to an integer, still as a float ---- */
+/* ---- rounding to an integer, in a floating-point format ---- */
 
-/* Adding and subtracting 2^52 leaves no room for a fraction, so the host rounds it away (to nearest
- * even); comparing with the operand then tells which way the other modes must step. */
+/* Adding and subtracting 2^52 leaves no fraction bits, so the host rounds the fraction away (to
+ * nearest even). A comparison with the operand then determines the direction in which the other
+ * modes must step. */
 PL_LANE_INLINE double f64_round(double x, int rnd)
 {
     uint64_t sign = f64_bits(x) & PL_F64_SIGN;
@@ -56,7 +56,7 @@ static inline uint64_t f64_to_integral(uint64_t a, int rnd, bool sat)
 static inline int32_t int_from_double(double x, int rnd, double lo, double hi)
 {
     double r = f64_round(x, rnd);
-    r = r > lo ? r : lo; /* NaN too */
+    r = r > lo ? r : lo; /* also handles NaN */
     r = r < hi ? r : hi;
     return (int32_t)r;
 }
@@ -71,7 +71,7 @@ static inline int32_t s32_from_f32(uint32_t a, int rnd, bool ftz)
     return (int32_t)blend32(f32_is_nan(x), 0, blend32(large, limit, (uint32_t)within));
 }
 
-/* Unsigned: moved down by 2^31, which keeps the conversion a signed one that vector units have. */
+/* Unsigned: offset by -2^31, so that the conversion is a signed one, which vector units have. */
 static inline uint32_t u32_from_double(double x, int rnd)
 {
     double r = f64_round(x, rnd) - 0x1p31;
@@ -177,7 +177,7 @@ static inline uint32_t f32_from_u64(uint64_t a, int rnd)
     return pl_soft_f32_from_int(false, a, rnd);
 }
 
-/* Every 32-bit integer is exact in f64; the mode is there to look like the others. */
+/* Every 32-bit integer is exact in f64; the mode exists for uniformity. */
 static inline uint64_t f64_from_s32(int32_t a, int rnd)
 {
     (void)rnd;
@@ -200,7 +200,7 @@ static inline uint64_t f64_from_u64(uint64_t a, int rnd)
     return pl_soft_f64_from_int(false, a, rnd);
 }
 
-/* 16-bit floats: through an f32 rounded to odd, which the second rounding cannot mistake. */
+/* 16-bit floats: through an f32 rounded to odd, which makes the second rounding exact. */
 static inline uint16_t f16_from_s64(int64_t a, int rnd)
 {
     return f16_from_f32(f32_from_s64(a, PL_RO), rnd);
@@ -249,7 +249,7 @@ static inline uint16_t f16_clamp01(uint16_t h)
 
 /* ---- float to float ---- */
 
-/* cvt.f32.f32: a move, unless .ftz or .sat make it an operation. */
+/* cvt.f32.f32: a move, unless .ftz or .sat makes it an operation. */
 static inline uint32_t f32_from_f32(uint32_t a, bool ftz, bool sat)
 {
     return ftz || sat ? f32_finish(f32_ftz(a, ftz), false, sat) : a;
@@ -258,7 +258,7 @@ static inline uint32_t f32_from_f32(uint32_t a, bool ftz, bool sat)
 static inline uint64_t f64_from_f32(uint32_t a, bool ftz)
 {
     uint32_t x = f32_ftz(a, ftz);
-    x = ftz && f32_is_nan(x) ? PL_F32_NAN : x; /* .ftz is an f32 operation of its own */
+    x = ftz && f32_is_nan(x) ? PL_F32_NAN : x; /* .ftz is a separate f32 operation */
     uint64_t r = f64_bits((double)f32_value(x));
     return f32_is_nan(x) ? r | PL_F64_QUIET : r;
 }
@@ -306,9 +306,9 @@ static inline uint16_t f16_to_integral(uint16_t a, int rnd, bool sat)
     return sat ? f16_clamp01(r) : r;
 }
 
-/* tf32 is an f32 whose low 13 bits are zero. .rn and .rz make NaN canonical; .rna is older than
- * they are and only cuts a NaN, and its .satfinite steps down by one whatever has come out with the
- * largest exponent, NaN included. */
+/* tf32 is an f32 whose low 13 bits are zero. .rn and .rz make NaN canonical. The older .rna only
+ * truncates a NaN, and its .satfinite subtracts one from every result with the largest exponent,
+ * including NaN. */
 static inline uint32_t tf32_from_f32(uint32_t a, int rnd, bool relu)
 {
     uint32_t kept = a >> 13, lost = a & 0x1fff;

@@ -8,10 +8,9 @@
  *   e2m1        2        1      1       6  (0x7)    none
  *   ue8m0       8        0    127   2^127           NaN 0xff; no sign, no zero
  *
- * All conversions to them are .satfinite: what lies beyond the largest number becomes it. PTX
- * manual, section "Alternate Floating-Point Data Formats"; e4m3 and e5m2 as measured (H200, driver
- * 580.159.04, 2026-11).
- */
+ * All conversions to them are .satfinite: larger values become the largest number. PTX manual,
+ * section "Alternate Floating-Point Data Formats"; e4m3 and e5m2 as measured (H200, driver
+ * 580.159.04, 2026-11). */
 #ifndef PL_EMU_EXEC_NUM_CONVERT_FP8_H
 #define PL_EMU_EXEC_NUM_CONVERT_FP8_H
 
@@ -19,8 +18,8 @@
 
 #include "convert.h"
 
-/* Round to a small format, saturate at `max`, give NaN as `nan`. `relu` turns negative numbers into
- * +0. */
+/* Rounds to a small format, saturates at `max`, returns NaN as `nan`. `relu` replaces negative
+ * numbers by +0. */
 static inline uint32_t small_from_f32(uint32_t a, int ebits, int mbits, uint32_t max, uint32_t nan,
                                       bool relu)
 {
@@ -31,7 +30,7 @@ static inline uint32_t small_from_f32(uint32_t a, int ebits, int mbits, uint32_t
     return m > PL_F32_INF ? nan : r;
 }
 
-/* Every value of a small format is exact in f32 (special patterns are the caller's business). */
+/* Every value of a small format is exact in f32 (the caller handles special patterns). */
 static inline uint32_t f32_from_small(uint32_t h, int ebits, int mbits)
 {
     uint32_t m = h & ((1u << (ebits + mbits)) - 1), sign = (h >> (ebits + mbits) & 1) << 31;
@@ -131,7 +130,7 @@ static inline uint32_t f16x2_from_e2m1x2(uint8_t a, bool relu)
 
 /* ---- PTX 9.1 to 9.4: all of the small formats from and to bf16x2, with scales ---- */
 
-/* A small format, its largest number and what a NaN becomes. */
+/* A small format, its largest number and the result for a NaN. */
 typedef struct pl_small {
     int ebits, mbits;
     uint32_t max, nan;
@@ -185,7 +184,7 @@ static inline uint32_t bf16x2_from_small(pl_small f, uint32_t a, uint32_t scale,
     return join_halves(half[0], half[1]);
 }
 
-/* s2f6: an 8-bit integer that counts 64ths. The input is divided by its scale. */
+/* s2f6: an 8-bit integer in units of 1/64. The input is divided by its scale. */
 static inline uint32_t s2f6_from_f32(uint32_t a, uint32_t scale, int rnd, bool relu)
 {
     if (scale == 0xff || (a & PL_F32_MAG) > PL_F32_INF) return 0x7f;
@@ -210,8 +209,8 @@ static inline uint32_t bf16x2_from_s2f6(uint32_t a, uint32_t scale, bool relu, b
     return join_halves(half[0], half[1]);
 }
 
-/* ue8m0 is an exponent alone: the magnitude rounded to a power of two, towards zero or up. Zero and
- * what lies below 2^-127 become 2^-127 (code 0); Inf saturates to 2^127 or is NaN. */
+/* ue8m0 consists of an exponent only: the magnitude rounded to a power of two, towards zero or up.
+ * Zero and values below 2^-127 become 2^-127 (code 0); Inf saturates to 2^127 or is NaN. */
 static inline uint32_t ue8m0_from_f32(uint32_t a, int rnd, bool satfinite)
 {
     uint32_t m = a & PL_F32_MAG, e = m >> 23, up = rnd == PL_RP && (m & 0x7fffff) != 0;
@@ -241,12 +240,12 @@ static inline uint32_t bf16x2_from_ue8m0x2(uint16_t a)
     return join_halves(bf16_from_ue8m0(a & 0xffu), bf16_from_ue8m0((uint32_t)a >> 8));
 }
 
-/* ---- stochastic rounding (cvt.rs): a random number decides between the two neighbours ---- */
+/* ---- stochastic rounding (cvt.rs): a random number selects one of the two neighbours ---- */
 
 /* `a` on the grid of a format with `mbits` fraction bits and smallest normal exponent `emin`, as
- * f32. The random number, `rbits` bits wide, is added to the top of the bits that are cut off, and
- * a carry rounds away from zero. Below the format's smallest number the neighbours are zero and
- * that number. */
+ * f32. The random number, `rbits` bits wide, is added to the top of the truncated bits, and a carry
+ * rounds away from zero. Below the format's smallest number the neighbours are zero and that
+ * number. */
 PL_LANE_INLINE uint32_t f32_stochastic(uint32_t a, uint32_t random, int rbits, int mbits, int emin)
 {
     uint32_t m = a & PL_F32_MAG, sign = a ^ m;
@@ -277,9 +276,9 @@ static inline uint32_t bf16x2_stochastic(uint32_t a, uint32_t b, uint32_t rbits,
                        half_relu(half_finite(bf16_from_f32(x, PL_RN), satfinite, 0x7f80), relu));
 }
 
-/* The 16 bits for value i of four. The manual shows them as a figure only; two public measurements
- * on B200s agree: each pair of values shares 16 bits, which the first of the pair reads in reverse.
- * For e2m1x4 a pair takes one byte of each half. */
+/* The 16 bits for value i of four. The manual only shows them in a figure; two public measurements
+ * on B200s agree: each pair of values shares 16 bits, which the first value of the pair reads in
+ * reverse. For e2m1x4 a pair takes one byte of each half. */
 static inline uint32_t stochastic_bits(uint32_t rbits, int i, bool bytes)
 {
     int pair = i < 2 ? 8 : 0;
@@ -288,7 +287,8 @@ static inline uint32_t stochastic_bits(uint32_t rbits, int i, bool bytes)
     return i & 1 ? r : b32_brev(r) >> 16;
 }
 
-/* Four values to a format of `mbits` fraction bits, the first to the top; `wide` bits for each. */
+/* Converts four values to a format of `mbits` fraction bits, the first one to the top; `wide` bits
+ * each. */
 static inline uint32_t small_x4_stochastic(pl_small_from *from, const uint32_t *a, uint32_t rbits,
                                            int wide, int mbits, int emin, bool relu)
 {
@@ -299,8 +299,8 @@ static inline uint32_t small_x4_stochastic(pl_small_from *from, const uint32_t *
     return d;
 }
 
-/* cvt.pack: saturate a and b to `width` bits and put them side by side, a above b, below the low
- * bits of c. */
+/* cvt.pack: saturates a and b to `width` bits and packs them, a above b, below the low bits of
+ * c. */
 static inline uint32_t cvt_pack(int32_t a, int32_t b, uint32_t c, int width, bool is_signed)
 {
     int32_t span = 1 << width, hi = (is_signed ? span >> 1 : span) - 1,

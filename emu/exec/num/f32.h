@@ -3,8 +3,7 @@
  * Round to nearest uses the host's IEEE operation. The other modes compute in double precision,
  * where a product of two floats is exact and a sum can be rounded to odd, and round once more to
  * f32 (f32_narrow in num.h). PTX manual, "Floating Point Instructions"; NaN patterns and the order
- * of .ftz and .sat as measured (H200, driver 580.159.04, 2026-11).
- */
+ * of .ftz and .sat as measured (H200, driver 580.159.04, 2026-11). */
 #ifndef PL_EMU_EXEC_NUM_F32_H
 #define PL_EMU_EXEC_NUM_F32_H
 
@@ -23,7 +22,7 @@ static inline uint32_t f32_sub(uint32_t a, uint32_t b, int rnd, bool ftz, bool s
     return f32_add(a, b ^ PL_F32_SIGN, rnd, ftz, sat);
 }
 
-/* .ftz flushes what is below 2^-126 after rounding as if the exponent had no lower limit: a result
+/* .ftz flushes results that are below 2^-126 after rounding with an unbounded exponent: a result
  * that gradual underflow would round up to 2^-126 may still be flushed. `s` is exact, or rounded to
  * odd. */
 static inline bool f32_is_tiny(double s, int rnd)
@@ -35,8 +34,8 @@ static inline bool f32_is_tiny(double s, int rnd)
     return away ? f64_value(m) <= 0x1.fffffep-127 : f64_value(m) < limit;
 }
 
-/* The same question for round to nearest in f32 alone: `scaled` is the result of the operation on
- * operands that were multiplied so that it came out 2^50 times as large. */
+/* The same check for round to nearest in f32 only: `scaled` is the result of the operation on
+ * operands that were multiplied so that it is 2^50 times as large. */
 static inline bool f32_is_tiny_scaled(float scaled)
 {
     return f32_value(f32_bits(scaled) & PL_F32_MAG) < 0x1p-76f;
@@ -74,9 +73,9 @@ PL_LANE_INLINE uint32_t f32_fma(uint32_t a, uint32_t b, uint32_t c, int rnd, boo
     return f32_finish_tiny(f32_narrow(s, rnd), f32_is_tiny(s, rnd), ftz, sat);
 }
 
-/* A quotient or square root of 24-bit numbers that is not itself one differs from every 25-bit
- * number by more than 2^-50 of itself. So the double result lies on the right side of each rounding
- * boundary. */
+/* A quotient or square root of 24-bit numbers that is not itself a 24-bit number differs from every
+ * 25-bit number by more than 2^-50 of itself. So the double result is on the correct side of each
+ * rounding boundary. */
 static inline uint32_t f32_div(uint32_t a, uint32_t b, int rnd, bool ftz)
 {
     float x = f32_value(f32_ftz(a, ftz)), y = f32_value(f32_ftz(b, ftz));
@@ -111,14 +110,14 @@ static inline uint32_t f32_copysign(uint32_t a, uint32_t b)
     return (a & PL_F32_SIGN) | (b & PL_F32_MAG);
 }
 
-/* Read as signed integers, patterns with the magnitude of negative numbers inverted sort as
+/* Read as signed integers, patterns with the magnitude bits of negative numbers inverted sort as
  * numbers, -0 below +0. */
 static inline int32_t f32_key(uint32_t a)
 {
     return (int32_t)(a ^ ((uint32_t)((int32_t)a >> 31) >> 1));
 }
 
-/* min and max: a NaN yields to a number unless `nan` (.NaN) is set; `xorsign` (.xorsign.abs)
+/* min and max: a number is preferred to a NaN unless `nan` (.NaN) is set; `xorsign` (.xorsign.abs)
  * compares magnitudes and gives the result the exclusive or of the operands' signs. */
 static inline uint32_t f32_pick(uint32_t a, uint32_t b, bool max, bool ftz, bool nan, bool xorsign)
 {

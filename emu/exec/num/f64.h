@@ -1,17 +1,16 @@
 /* f64.h - double precision arithmetic on register bits.
  *
  * Round to nearest uses the host's IEEE operation, the other modes softfloat.c. Unlike f32, f64
- * keeps the payload of a NaN operand, made quiet; which of several wins depends on the operation.
- * All of this is as measured (H200, driver 580.159.04, 2026-11), and none of it is left to the
- * host.
- */
+ * keeps the payload of a NaN operand, made quiet; the precedence among several NaN operands depends
+ * on the operation. All of this is as measured (H200, driver 580.159.04, 2026-11) and independent
+ * of the host. */
 #ifndef PL_EMU_EXEC_NUM_F64_H
 #define PL_EMU_EXEC_NUM_F64_H
 
 #include "softfloat.h"
 
 #define PL_F64_QUIET   0x0008000000000000u
-#define PL_F64_INVALID 0xfff8000000000000u /* an invalid operation without a NaN operand */
+#define PL_F64_INVALID 0xfff8000000000000u /* invalid operation without a NaN operand */
 
 /* NaN operands in order of precedence: the first that is NaN is the result. */
 static inline uint64_t f64_nan2(uint64_t a, uint64_t b)
@@ -60,7 +59,7 @@ PL_LANE_INLINE uint64_t f64_fma(uint64_t a, uint64_t b, uint64_t c, int rnd)
     return f64_is_nan(r) ? f64_nan3(b, c, a) : r;
 }
 
-/* Division is a subroutine on the hardware; there the dividend's NaN wins. */
+/* Division is a subroutine on the hardware, in which the dividend's NaN takes precedence. */
 static inline uint64_t f64_div(uint64_t a, uint64_t b, int rnd)
 {
     uint64_t r = f64_bits(f64_value(a) / f64_value(b));
@@ -80,7 +79,7 @@ static inline uint64_t f64_sqrt(uint64_t a, int rnd)
     return f64_is_nan(r) ? f64_nan2(a, a) : r;
 }
 
-/* abs and neg are additions on the hardware: a NaN passes through, sign and all, but quiet. */
+/* abs and neg are additions on the hardware: a NaN passes through with its sign, but made quiet. */
 static inline uint64_t f64_abs(uint64_t a)
 {
     return f64_is_nan(a) ? a | PL_F64_QUIET : a & PL_F64_MAG;
@@ -96,7 +95,7 @@ static inline uint64_t f64_copysign(uint64_t a, uint64_t b)
     return (a & PL_F64_SIGN) | (b & PL_F64_MAG);
 }
 
-/* Sorts as numbers do when read as a signed integer, -0 below +0 (see f32_key). */
+/* Read as a signed integer, it sorts as a number, -0 below +0 (see f32_key). */
 static inline int64_t f64_key(uint64_t a)
 {
     return (int64_t)(a ^ ((uint64_t)((int64_t)a >> 63) >> 1));

@@ -1,22 +1,20 @@
 /* half.h - f16 and bf16 arithmetic, single and packed in pairs.
  *
- * Operands widen to f32 exactly, the operation is done there (or in double for bf16 products)
- * without losing what the final rounding needs, and float_shrink() rounds once to the small format.
- * Sums and products of f16 have more than 2*11+2 bits of room in f32, so rounding twice is harmless
- * for them; fused multiply-adds round to odd first. PTX manual, "Half Precision Floating-Point
- * Instructions"; relu, sat and NaN as measured (H200, driver 580.159.04).
- */
+ * Operands are widened to f32 exactly. The operation is performed there (or in double for bf16
+ * products) without losing bits that the final rounding needs, and float_shrink() rounds once to
+ * the small format. f32 has more than 2*11+2 bits for sums and products of f16, so double rounding
+ * is harmless for them; fused multiply-adds round to odd first. PTX manual, "Half Precision
+ * Floating-Point Instructions"; relu, sat and NaN as measured (H200, driver 580.159.04). */
 #ifndef PL_EMU_EXEC_NUM_HALF_H
 #define PL_EMU_EXEC_NUM_HALF_H
 
 #include "f32.h"
 
-/* Round an f32 pattern to a smaller format with `ebits` exponent and `mbits` fraction bits. The
- * magnitude may come out past the format's last finite number: callers decide what that means. NaN
- * and Inf give large magnitudes too.
+/* Rounds an f32 pattern to a smaller format with `ebits` exponent and `mbits` fraction bits. The
+ * magnitude may exceed the format's last finite number, which the caller must handle. NaN and Inf
+ * give large magnitudes, too.
  *
- *   f32   s eeeeeeee fffff|fffffffffffffffffff        keep | lost
- */
+ *   f32   s eeeeeeee fffff|fffffffffffffffffff        keep | lost */
 static inline uint32_t float_shrink(uint32_t a, int ebits, int mbits, int rnd)
 {
     int bias_step = 127 - ((1 << (ebits - 1)) - 1); /* difference of the exponent biases */
@@ -24,7 +22,8 @@ static inline uint32_t float_shrink(uint32_t a, int ebits, int mbits, int rnd)
     int32_t e = m >> 23;
     int32_t sig = (m & 0x7fffff) | (e > 0 ? 0x800000 : 0);
     e = e > 1 ? e : 1;
-    int32_t below = bias_step + 1 - e; /* binades below the smallest normal number of the format */
+    int32_t below = bias_step + 1 - e; /* number of binades below the smallest normal number of the
+                                          format */
     int32_t drop = 23 - mbits + (below > 0 ? below : 0);
     drop = drop < 26 ? drop : 26;
     int32_t base = below > 0 ? 0 : -below * (1 << mbits);
@@ -53,14 +52,14 @@ PL_LANE_INLINE uint32_t f32_from_f16(uint16_t h)
     return sign | blend32(m < 0x400, small, normal | special);
 }
 
-/* To nearest even. Adding 2^13 times the operand's power of two (at least f16's smallest normal
- * one) leaves room for ten fraction bits, so the host rounds where f16 does. What was added comes
- * off again in the integer pattern. */
+/* Rounds to nearest even. Adding 2^13 times the operand's power of two (at least f16's smallest
+ * normal one) leaves ten fraction bits, so the host rounds where f16 does. The addend is subtracted
+ * again in the integer pattern. */
 static inline uint16_t f16_from_f32_rn(uint32_t a)
 {
     uint32_t m = a & PL_F32_MAG;
     bool nan = (int32_t)m > (int32_t)PL_F32_INF;
-    uint32_t x = m < 0x47800000u ? m : 0x47800000u; /* 2^16 becomes Inf by itself */
+    uint32_t x = m < 0x47800000u ? m : 0x47800000u; /* 2^16 becomes Inf without a special case */
     uint32_t power = x & PL_F32_INF;
     power = power > 113u << 23 ? power : 113u << 23;
     uint32_t big = power + (13u << 23);
@@ -131,21 +130,21 @@ PL_LANE_INLINE uint16_t f16_fma(uint16_t a, uint16_t b, uint16_t c, bool ftz, bo
     return f16_finish(f32_sum_odd(p, f16_value(f16_ftz(c, ftz))), ftz, sat, relu);
 }
 
-/* ---- .oob: what TMA fills in outside a tensor when told to ask for zero ---- */
+/* ---- .oob: the value that TMA fills in outside a tensor in its NaN-request-zero-FMA mode ---- */
 
 /* The value is the same for f16 and bf16 (read back from copies with that fill mode; H200, driver
  * 580.159.04, 2026-11). */
 #define PL_OOB_NAN 0x7ff7u
 
-/* fma.oob: +0 when a factor is that value. */
+/* fma.oob: +0 if a factor is that value. */
 static inline uint16_t half_oob(uint16_t a, uint16_t b, uint16_t r)
 {
     return a == PL_OOB_NAN || b == PL_OOB_NAN ? 0 : r;
 }
 
-/* What the instruction does that ptxas emits for fma.rz, .rm and .rp on a single bf16. The operands
- * are taken for f16 and rounded to nearest; only the sign of 0 * b + 0 follows .rm (H200, driver
- * 580.159.04, 2026-11; tests/forms). */
+/* The operation that ptxas emits for fma.rz, .rm and .rp on a single bf16. The operands are treated
+ * as f16 and rounded to nearest; only the sign of 0 * b + 0 follows .rm (H200, driver 580.159.04,
+ * 2026-11; tests/forms). */
 static inline uint16_t half_fma_mistaken(uint16_t a, uint16_t b, uint16_t c, bool down)
 {
     const uint16_t r = f16_fma(a, b, c, false, false, false);
@@ -172,8 +171,8 @@ static inline uint16_t bf16_from_f32(uint32_t a, int rnd)
     case PL_RP: up = lost != 0 && !negative; break;
     default: break;
     }
-    uint32_t r =
-        (a >> 16) + up; /* an Inf has no lost bits, and the largest number carries into Inf */
+    /* An Inf has no lost bits, and the largest number carries into Inf. */
+    uint32_t r = (a >> 16) + up;
     return (uint16_t)(m > PL_F32_INF ? PL_F16_NAN : r);
 }
 
@@ -215,9 +214,8 @@ static inline uint16_t bf16_fma(uint16_t a, uint16_t b, uint16_t c, bool relu)
     return bf16_finish(f64_sum_odd(bf16_value(a) * bf16_value(b), bf16_value(c)), relu);
 }
 
-/* ---- what f16 and bf16 share: sign, order, comparison
- * ---------------------------------------------------------------------------- `inf` is the
- * format's infinity pattern, 0x7c00 or 0x7f80. */
+/* ---- common to f16 and bf16: sign, order, comparison ----
+ * `inf` is the format's infinity pattern, 0x7c00 or 0x7f80. */
 
 static inline uint16_t half_canon(uint32_t a, uint32_t inf)
 {

@@ -1,10 +1,9 @@
 /* integer.h - integer arithmetic, bit fields and shifts on register values.
  *
- * Names start with the PTX type. Signed overflow wraps as in the hardware: sums and products are
- * formed with unsigned words and converted back. PTX manual, "Integer Arithmetic Instructions",
+ * Names start with the PTX type. Signed overflow wraps as on the hardware: sums and products are
+ * computed with unsigned words and converted back. PTX manual, "Integer Arithmetic Instructions",
  * "Extended-Precision Integer Arithmetic Instructions" and "Logic and Shift Instructions"; division
- * by zero as measured (H200, driver 580.159.04, 2026-11).
- */
+ * by zero as measured (H200, driver 580.159.04, 2026-11). */
 #ifndef PL_EMU_EXEC_NUM_INTEGER_H
 #define PL_EMU_EXEC_NUM_INTEGER_H
 
@@ -110,7 +109,7 @@ static inline int32_t s32_mul24(int32_t a, int32_t b, bool hi)
 /* ---- sums with carry ----
  * CC.CF is one bit per thread. Subtraction adds the complement of b, so that after sub.cc the flag
  * is the carry (no borrow): sub.cc is addc(a, ~b, true), subc is addc(a, ~b, flag). A following
- * addc shows it (measured). */
+ * addc makes it visible (measured). */
 
 static inline uint32_t u32_addc(uint32_t a, uint32_t b, bool carry_in, bool *carry_out)
 {
@@ -126,7 +125,7 @@ static inline uint64_t u64_addc(uint64_t a, uint64_t b, bool carry_in, bool *car
     return t;
 }
 
-/* ---- quotients: dividing by zero gives all ones, quotient and remainder alike ---- */
+/* ---- quotients: division by zero gives all ones for quotient and remainder ---- */
 
 static inline uint32_t u32_div(uint32_t a, uint32_t b)
 {
@@ -257,7 +256,7 @@ static inline uint32_t u16x2_add(uint32_t a, uint32_t b)
     return ((a & 0xffff0000u) + (b & 0xffff0000u)) | ((a + b) & 0xffffu);
 }
 
-/* Four bytes, each by itself. */
+/* Four bytes, added separately. */
 static inline uint32_t u8x4_add(uint32_t a, uint32_t b)
 {
     return ((a & 0x7f7f7f7fu) + (b & 0x7f7f7f7fu)) ^ ((a ^ b) & 0x80808080u);
@@ -268,14 +267,14 @@ static inline uint32_t u8x4_sub(uint32_t a, uint32_t b)
     return ((a | 0x80808080u) - (b & 0x7f7f7f7fu)) ^ ((a ^ ~b) & 0x80808080u);
 }
 
-/* Part k of `bits` bits. */
+/* Element k of `bits` bits. */
 static inline int64_t packed_part(uint32_t x, int k, int bits, bool is_signed)
 {
     const uint32_t up = x << (32 - bits * (k + 1));
     return is_signed ? (int32_t)up >> (32 - bits) : (int64_t)(up >> (32 - bits));
 }
 
-/* The parts of a + b, or a - b, each limited to its range. */
+/* The elements of a + b, or a - b, each saturated to its range. */
 static inline uint32_t packed_saturate(uint32_t a, uint32_t b, int bits, bool is_signed, bool minus)
 {
     const int64_t high = (INT64_C(1) << (is_signed ? bits - 1 : bits)) - 1,
@@ -301,7 +300,7 @@ static inline uint32_t packed_sub_sat(uint32_t a, uint32_t b, int bits, bool is_
     return packed_saturate(a, b, bits, is_signed, true);
 }
 
-/* The smaller or larger bytes; `relu`: not below zero. */
+/* The smaller or larger bytes; `relu`: clamped to at least zero. */
 static inline uint32_t packed_extreme(uint32_t a, uint32_t b, bool is_signed, bool relu,
                                       bool larger)
 {
@@ -325,7 +324,7 @@ static inline uint32_t packed_max(uint32_t a, uint32_t b, bool is_signed, bool r
     return packed_extreme(a, b, is_signed, relu, true);
 }
 
-/* Half of the product of two polynomials over GF(2): sums without carries. */
+/* Low or high half of the product of two polynomials over GF(2): a carry-less multiplication. */
 static inline uint64_t u64_clmul(uint64_t a, uint64_t b, bool high)
 {
     uint64_t lo = 0, hi = 0;

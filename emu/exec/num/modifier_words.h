@@ -1,10 +1,9 @@
-/* modifier_words.h - from the words of the instruction table to the number helpers.
+/* modifier_words.h - maps words of the instruction table to the number helpers.
  *
- * Lane expressions see a modifier as the word that was written (W_rz, W_none ...). The functions
- * here turn words into the enums of num.h; RND, CMP and BOOL are their short names. The upper-case
- * names below them choose a helper by the C type of an operand, so that one table row serves all
- * integer types. Words are constants in specialised loops, and everything here folds away.
- */
+ * Lane expressions receive a modifier as its word in the source (W_rz, W_none ...). These functions
+ * convert words to the enums of num.h; RND, CMP and BOOL are their short names. The upper-case
+ * names below them select a helper by the C type of an operand, so that one table row serves all
+ * integer types. Words are constants in specialised loops, so all of this is folded away. */
 #ifndef PL_EMU_EXEC_NUM_MODIFIER_WORDS_H
 #define PL_EMU_EXEC_NUM_MODIFIER_WORDS_H
 
@@ -129,7 +128,7 @@ static inline int op2_word(int w)
     }
 }
 
-/* What set writes for "true" into a result of this type: all ones, or 1.0. */
+/* The value that set writes for "true" into a result of this type: all ones, or 1.0. */
 static inline uint32_t set_true(int dtype)
 {
     switch (dtype) {
@@ -151,7 +150,7 @@ static inline uint32_t set_true2(int dtype, bool low, bool high)
 
 /* ---- integers of any type ---- */
 
-/* Sums and products wrap: they are formed without sign and cut to the type of a. */
+/* Sums and products wrap: they are computed unsigned and truncated to the type of a. */
 #define ADD(a, b) ((__typeof__(a))((uint64_t)(a) + (uint64_t)(b)))
 #define SUB(a, b) ((__typeof__(a))((uint64_t)(a) - (uint64_t)(b)))
 #define MUL(a, b) ((__typeof__(a))((uint64_t)(a) * (uint64_t)(b)))
@@ -229,8 +228,8 @@ static inline int64_t int_high(int dtype)
     }
 }
 
-/* cvt.sat between integers; `d` only says the result's C type. u64 is the one source that does not
- * fit in int64_t. */
+/* cvt.sat between integers; `d` only specifies the result's C type. u64 is the only source that
+ * does not fit in int64_t. */
 #define SATURATE(d, a, dtype, atype)                                                               \
     ((__typeof__(d))((atype) == W_u64                                                              \
                          ? (int64_t)clamp_u64((uint64_t)(a), (uint64_t)int_high(dtype))            \

@@ -1,13 +1,13 @@
 /* mufu_sequences.h - the approximate instructions of PTX, as the sequences of machine instructions
- * that sm_90 runs for them.
+ * that sm_90 executes for them.
  *
  * A .ftz form is one MUFU. Without .ftz the assembler scales subnormal operands into the unit's
- * range and the result back; sine and cosine first turn radians into turns; the 16-bit forms cut
- * the f32 result off. The sequences were read from ptxas 13.0's output for sm_90a, and give the
- * recorded bits for all inputs (tests/accuracy/mufu_all.c).
+ * range, and the result back. Sine and cosine first convert radians to turns. The 16-bit forms
+ * truncate the f32 result. The sequences were read from ptxas 13.0's output for sm_90a, and produce
+ * the recorded bits for all inputs (tests/accuracy/mufu_all.c).
  *
- * PTX manual, "Floating Point Instructions" and "Half Precision Floating-Point Instructions".
- * Read first: mufu_unit.h. */
+ * PTX manual, "Floating Point Instructions" and "Half Precision Floating-Point Instructions". Read
+ * first: mufu_unit.h. */
 #ifndef PL_EMU_EXEC_NUM_MUFU_SEQUENCES_H
 #define PL_EMU_EXEC_NUM_MUFU_SEQUENCES_H
 
@@ -26,14 +26,14 @@
 #define MUFU_MINUS_24  0xc1c00000u
 #define MUFU_MINUS_126 0xc2fc0000u
 
-/* FMUL and FADD: to nearest, subnormals kept. */
+/* FMUL and FADD: round to nearest, subnormals kept. */
 MUFU_INLINE uint32_t mufu_fmul(uint32_t a, uint32_t b)
 {
     uint32_t r = f32_bits(f32_value(a) * f32_value(b));
     return blend32(f32_is_nan(r), PL_F32_NAN, r);
 }
 
-/* FMUL.FTZ: f32_mul() of f32.h with .ftz, its selections written as blends. */
+/* FMUL.FTZ: f32_mul() of f32.h with .ftz, with its selections written as blends. */
 MUFU_INLINE uint32_t mufu_fmul_ftz(uint32_t a, uint32_t b)
 {
     float x = f32_value(blend32(mufu_is_subnormal(a), a & PL_F32_SIGN, a));
@@ -70,8 +70,8 @@ MUFU_INLINE uint32_t f32_rcp_approx(uint32_t a, bool ftz)
     return mufu_fmul(mufu_rcp(mufu_fmul(a, s)), s);
 }
 
-/* The others multiply by 1 where there is nothing to scale: that changes no number, and lanes
- * need no branch. */
+/* The other functions multiply by 1 if no scaling is needed: this changes no value, and lanes need
+ * no branch. */
 MUFU_INLINE uint32_t f32_rsqrt_approx(uint32_t a, bool ftz)
 {
     if (ftz) return mufu_rsq(a);
@@ -96,8 +96,8 @@ MUFU_INLINE uint32_t f32_lg2_approx(uint32_t a, bool ftz)
     return blend32(small, mufu_fadd(y, MUFU_MINUS_24), y);
 }
 
-/* Below -126 the unit would flush the result: d = EX2(a / 2)^2. First the operand of EX2, then what
- * is made of its result y. */
+/* Below -126 the unit would flush the result: d = EX2(a / 2)^2. f32_ex2_operand computes the
+ * operand of EX2, f32_ex2_result the final value from its result y. */
 MUFU_INLINE bool mufu_ex2_is_low(uint32_t a)
 {
     return a - (MUFU_MINUS_126 + 1) < (PL_F32_SIGN | PL_F32_INF) - MUFU_MINUS_126;
@@ -118,12 +118,13 @@ MUFU_INLINE uint32_t f32_ex2_approx(uint32_t a, bool ftz)
     return f32_ex2_result(a, mufu_ex2(f32_ex2_operand(a, ftz)), ftz);
 }
 
-/* Radians to turns: the product with the f32 nearest to 1/(2 pi), rounded towards zero. The unit
- * flushes a subnormal. */
+/* Converts radians to turns: the product with the f32 nearest to 1/(2 pi), rounded towards zero.
+ * The unit flushes a subnormal. */
 MUFU_INLINE uint32_t mufu_turns(uint32_t a)
 {
     uint32_t m = a & PL_F32_MAG;
-    uint64_t product = (uint64_t)((m & 0x7fffff) | 0x800000) * 0xa2f983u; /* of 0x3e22f983 */
+    uint64_t product = (uint64_t)((m & 0x7fffff) | 0x800000) * 0xa2f983u; /* significand of
+                                                                             0x3e22f983 */
     uint32_t carry = (uint32_t)(product >> 47);
     uint32_t significand = (uint32_t)(product >> (23 + carry));
     int32_t v = ((int32_t)((m >> 23) + carry) - 4) * 0x800000 + (int32_t)significand;
@@ -133,7 +134,8 @@ MUFU_INLINE uint32_t mufu_turns(uint32_t a)
 
 MUFU_INLINE uint32_t f32_sin_approx(uint32_t a, bool ftz)
 {
-    (void)ftz; /* results do not differ: too small for the fixed-point argument either way */
+    (void)ftz; /* same result in both cases: a subnormal is too small for the fixed-point
+                  argument */
     return mufu_sin(mufu_turns(a));
 }
 
@@ -148,7 +150,7 @@ MUFU_INLINE uint32_t f32_tanh_approx(uint32_t a)
     return mufu_tanh(a);
 }
 
-/* Only a subnormal divisor is scaled, by 2^24, and the dividend with it. A divisor above 2^126
+/* Only a subnormal divisor is scaled, by 2^24, together with the dividend. A divisor above 2^126
  * gives zero. */
 MUFU_INLINE uint32_t f32_div_approx(uint32_t a, uint32_t b, bool ftz)
 {
@@ -157,7 +159,7 @@ MUFU_INLINE uint32_t f32_div_approx(uint32_t a, uint32_t b, bool ftz)
     return mufu_fmul(mufu_fmul(a, s), mufu_rcp(mufu_fmul(b, s)));
 }
 
-/* The full range: a divisor above 2^126 is scaled too, by 1/4. */
+/* The full range: a divisor above 2^126 is scaled as well, by 1/4. */
 MUFU_INLINE uint32_t f32_div_full(uint32_t a, uint32_t b, bool ftz)
 {
     uint32_t s = blend32(mufu_is_large(b), MUFU_2_M2, PL_F32_ONE);
@@ -166,9 +168,9 @@ MUFU_INLINE uint32_t f32_div_full(uint32_t a, uint32_t b, bool ftz)
     return mufu_fmul(mufu_fmul(a, s), mufu_rcp(mufu_fmul(b, s)));
 }
 
-/* ptxas fuses the last multiplication of a quotient or reciprocal with an addition that reads it
- * (compiler/opt/contract_fma.c): a / b + c, 1 / a + c. H200, 2026-11: __fdividef in h200/suite
- * f32_special matches only so. */
+/* ptxas fuses the last multiplication of a quotient or reciprocal with an addition that uses it
+ * (compiler/opt/contract_fma.c): a / b + c, 1 / a + c. H200, 2026-11: required to match __fdividef
+ * in h200/suite f32_special. */
 MUFU_INLINE uint32_t f32_div_approx_add(uint32_t a, uint32_t b, uint32_t c, bool ftz, bool sat)
 {
     if (ftz) return f32_fma(a, mufu_rcp(b), c, PL_RN, true, sat);
@@ -194,7 +196,7 @@ MUFU_INLINE uint32_t f32_rcp_approx_add(uint32_t a, uint32_t c, bool sat)
 
 /* ---- f64 ---- */
 
-/* The unit sees the high word only, and the low word of the result is zero. */
+/* The unit only reads the high word, and the low word of the result is zero. */
 MUFU_INLINE uint64_t f64_rcp_approx_ftz(uint64_t a)
 {
     return (uint64_t)mufu_rcp64h((uint32_t)(a >> 32)) << 32;
@@ -231,9 +233,9 @@ MUFU_INLINE uint64_t f64_rsqrt_approx(uint64_t a, bool ftz)
 
 /* ---- f16, bf16 ---- */
 
-/* One MUFU for each half, on the exact f32 of the operand. The result is cut off to the short
- * format, not rounded, but a number too large for f16 is infinite. Only f16 has subnormals here.
- * The helpers take 32 bits, which keeps lanes of one width. */
+/* One MUFU for each half, on the operand converted exactly to f32. The result is truncated to the
+ * short format, not rounded, but a number too large for f16 becomes infinite. Only f16 has
+ * subnormals here. The helpers take 32 bits, which keeps all lanes at one width. */
 MUFU_INLINE uint32_t mufu_from_f16(uint32_t h)
 {
     uint32_t m = h & 0x7fff;

@@ -1,8 +1,8 @@
-/* mufu_tables.c - the rows of the special function unit, packed for mufu_unit.h. The numbers
- * stand in mufu_tables.def. */
+/* mufu_tables.c - the coefficient rows of the special function unit, packed for mufu_unit.h. The
+ * values are in mufu_tables.def. */
 #include "mufu_unit.h"
 
-/* C0 in units of 2^-6 u. In mufu_tables.def it counts u/4, u/2, u/16 or u/8. */
+/* C0 in units of 2^-6 u. In mufu_tables.def its unit is u/4, u/2, u/16 or u/8. */
 #define RCP(c0, c1, c2)  (int32_t)((c0##u) << 4),
 #define RSQ(c0, c1, c2)  (int32_t)((c0##u) << 4),
 #define SQRT(c0, c1, c2) (int32_t)((c0##u) << 5),

@@ -1,36 +1,36 @@
-/* mufu_unit.h - the special function unit (MUFU), bit for bit.
+/* mufu_unit.h - bit-exact model of the special function unit (MUFU).
  *
- * One interpolator serves all its functions (Oberman and Siu, "A High-Performance Area-Efficient
- * Multifunction Interpolator", ARITH-17, 2005). The argument is reduced to a table row and a
- * 17-bit position x in the row's interval; the row holds a parabola, and the result is the first
- * 24 bits of
+ * One interpolator implements all its functions (Oberman and Siu, "A High-Performance
+ * Area-Efficient Multifunction Interpolator", ARITH-17, 2005). The argument is reduced to a table
+ * row and a 17-bit position x in the row's interval. The row holds a parabola, and the result is
+ * the first 24 bits of
  *
  *     T = C0 + C1*x + C2*square(x) + K
  *
- * in fixed point: one constant K per function instead of rounding, and a square whose low
- * columns of partial products are not built at all. doc/numerics.md tells how this was found.
- * All of it is integer arithmetic, or floating point whose results are exact, so every host and
- * compiler gives the same bits. tests/accuracy/mufu_all.c compares all 2^32 inputs of every
- * function with the recorded chip (H200, driver 580.159.04, 2026-11).
+ * in fixed point, with one constant K per function instead of rounding, and a square whose low
+ * columns of partial products are not computed. doc/numerics.md describes how this was determined.
+ * All of it is integer arithmetic, or floating point with exact results, so every host and compiler
+ * produces the same bits. tests/accuracy/mufu_all.c compares all 2^32 inputs of every function with
+ * the recorded chip (H200, driver 580.159.04, 2026-11).
  *
  *      23-bit fraction      RCP    [ row 7 | x 16 ]   x is shifted left by one
- *                           others [ row 6 | x 17 ]   RSQ, SQRT: a row bit more, for the exponent
+ *                           others [ row 6 | x 17 ]   RSQ, SQRT: one more row bit, for the exponent
  *
- * These functions take and give register bits and flush subnormal operands and results. Read
+ * These functions take and return register bits and flush subnormal operands and results. Read
  * next: mufu_sequences.h, which builds the PTX instructions from them. */
 #ifndef PL_EMU_EXEC_NUM_MUFU_UNIT_H
 #define PL_EMU_EXEC_NUM_MUFU_UNIT_H
 
 #include "num.h"
 
-/* Compilers leave functions of this size alone, and a loop with a call is not vector code: with
+/* Compilers do not inline functions of this size, and a loop with a call is not vectorised. With
  * these inlined, 32 lanes take about a quarter of the time. */
 #define MUFU_INLINE static inline __attribute__((always_inline))
 
-/* The rows of all functions, one after the other: C0 in units of 2^-6 u, and C1 and C2 packed
- * into one word. u is the function's unit, the weight of C2's last bit; C1 counts 2u. Rows of
- * tanh have 15 bits for C2, the others 14. mufu_tables.def lists them, tools/mufu finds them. */
-#ifndef MUFU_OWN_ROWS /* tools/mufu/solve.c tries its own */
+/* The rows of all functions, concatenated: C0 in units of 2^-6 u, and C1 and C2 packed into one
+ * word. u is the function's unit, the weight of C2's last bit; the unit of C1 is 2u. Rows of tanh
+ * have 15 bits for C2, the others 14. mufu_tables.def lists them; tools/mufu determines them. */
+#ifndef MUFU_OWN_ROWS /* tools/mufu/solve.c supplies its own candidates */
 extern const int32_t pl_mufu_c0[627], pl_mufu_c12[627];
 #endif
 
@@ -63,13 +63,12 @@ typedef struct mufu_sum {
     uint32_t high, low;
 } mufu_sum;
 
-/* The square of a 16-bit number in units of 2^17. Written out as rows of partial products, with
- * the symmetric ones added once with double weight, columns 0 to 16 are missing:
+/* The square of a 16-bit number in units of 2^17. Written as rows of partial products, with the
+ * symmetric ones added once with double weight, columns 0 to 16 are missing:
  *
- *     a = bits 15..8, b = bits 7..0        a*a       all but a column 16 that rounds away
+ *     a = bits 15..8, b = bits 7..0        a*a       all but a column 16 that is rounded away
  *                                          2*a*b     only products of weight 2^17 and more
- *                                          b*b       nothing
- * */
+ *                                          b*b       nothing */
 MUFU_INLINE int32_t mufu_square(uint32_t x)
 {
     uint32_t a = x >> 8, b = x & 255;
@@ -84,8 +83,8 @@ MUFU_INLINE int32_t mufu_square(uint32_t x)
     return (int32_t)s;
 }
 
-/* C1*x needs 34 bits, so x is cut in two and the sum is kept in two words; no product overflows
- * 32 bits. */
+/* C1*x needs 34 bits, so x is split in two parts and the sum is held in two words; no product
+ * overflows 32 bits. */
 MUFU_INLINE mufu_sum mufu_parabola(int32_t c0, int32_t c1, int32_t c2, int32_t k, uint32_t x)
 {
     int32_t low = k + c1 * (int32_t)(x & 1023) + 2 * c2 * mufu_square(x >> 1);
@@ -101,11 +100,11 @@ MUFU_INLINE mufu_sum mufu_packed(int32_t c0, int32_t c12, int c2_bits, int32_t k
 
 MUFU_INLINE mufu_sum mufu_row(uint32_t row, int c2_bits, int32_t k, uint32_t x)
 {
-    const int32_t r = (int32_t)row; /* a signed index: compilers gather eight rows */
+    const int32_t r = (int32_t)row; /* signed index: compilers then gather eight rows */
     return mufu_packed(pl_mufu_c0[r], pl_mufu_c12[r], c2_bits, k, x);
 }
 
-/* T as a double, which holds it exactly. */
+/* T as a double, which represents it exactly. */
 MUFU_INLINE double mufu_double(mufu_sum t)
 {
     return (double)(int32_t)t.high * 1024.0 + (double)(int32_t)t.low;
@@ -141,8 +140,8 @@ MUFU_INLINE uint32_t mufu_rcp(uint32_t a)
     return blend32(m > PL_F32_INF, PL_F32_NAN, v);
 }
 
-/* MUFU.RCP64H: the high word of an f64 to the high word of its reciprocal, with the same table
- * and 20 of its bits. */
+/* MUFU.RCP64H: computes the high word of an f64's reciprocal from its high word, with the same
+ * table and 20 of its bits. */
 MUFU_INLINE uint32_t mufu_rcp64h(uint32_t hi)
 {
     uint32_t sign = hi & PL_F32_SIGN, m = hi & PL_F32_MAG;
@@ -155,8 +154,8 @@ MUFU_INLINE uint32_t mufu_rcp64h(uint32_t hi)
 
 /* ---- 1/sqrt(x), sqrt(x) ---- */
 
-/* 1/sqrt(m) for m in [1, 2), or in [2, 4) when the exponent is odd. The square root of a power
- * of four is exact: its row alone would give the next lower number. */
+/* 1/sqrt(m) for m in [1, 2), or in [2, 4) if the exponent is odd. The square root of a power of
+ * four is exact: the row by itself would give the next lower number. */
 MUFU_INLINE uint32_t mufu_rsq_fraction(uint32_t fraction, uint32_t odd)
 {
     uint32_t row = MUFU_ROW_RSQ + (odd << 6 | fraction >> 17);
@@ -175,7 +174,7 @@ MUFU_INLINE uint32_t mufu_rsq(uint32_t a)
     return blend32(mufu_is_subnormal(a), sign | PL_F32_INF, v);
 }
 
-/* MUFU.RSQ64H, as MUFU.RCP64H. */
+/* MUFU.RSQ64H, analogous to MUFU.RCP64H. */
 MUFU_INLINE uint32_t mufu_rsq64h(uint32_t hi)
 {
     uint32_t m = hi & PL_F32_MAG, sign = hi & PL_F32_SIGN;
@@ -202,9 +201,9 @@ MUFU_INLINE uint32_t mufu_sqrt(uint32_t a)
 
 /* ---- 2^x ---- */
 
-/* x as a fixed-point number with 23 fraction bits, cut off towards zero. A negative one is
- * complemented, which is one unit less than its negation; only a whole number is negated. Numbers
- * from 256 up count as 255: their powers are out of range either way. */
+/* x as a fixed-point number with 23 fraction bits, truncated towards zero. A negative number is
+ * complemented, which is one unit less than its negation; only an integer is negated. Numbers of
+ * 256 and more are treated as 255: their powers are out of range in both cases. */
 MUFU_INLINE int32_t mufu_ex2_fixed(uint32_t a)
 {
     bool large = (a & PL_F32_MAG) >= 0x43800000u;
@@ -213,7 +212,8 @@ MUFU_INLINE int32_t mufu_ex2_fixed(uint32_t a)
     return fixed - ((fixed < 0) & ((fixed & 0x7fffff) != 0));
 }
 
-/* The row of a fixed-point number; and the rest of the work, with the words of that row. */
+/* mufu_ex2_row returns the row of a fixed-point number; mufu_ex2_result computes the result from
+ * the words of that row. */
 MUFU_INLINE uint32_t mufu_ex2_row(int32_t fixed)
 {
     return (uint32_t)fixed >> 17 & 63;
@@ -238,10 +238,10 @@ MUFU_INLINE uint32_t mufu_ex2(uint32_t a)
 
 /* ---- log2(x) ---- */
 
-/* Exponent plus interpolated fraction, a fixed-point number whose last bit is 2^-36 (T has two
- * bits more, which are dropped). A negative sum is complemented, not negated. Then the first 24
- * bits are kept: near 1, where the leading bits cancel, the fixed-point error shows. log2(1) is
- * 0, though its row gives a small positive number. */
+/* Exponent plus interpolated fraction, a fixed-point number whose last bit is 2^-36 (T has two more
+ * bits, which are dropped). A negative sum is complemented, not negated. Then the first 24 bits are
+ * kept: near 1, where the leading bits cancel, the fixed-point error is visible. log2(1) is 0,
+ * although its row gives a small positive number. */
 MUFU_INLINE uint32_t mufu_lg2(uint32_t a)
 {
     uint32_t m = a & PL_F32_MAG, fraction = m & 0x7fffff;
@@ -260,9 +260,9 @@ MUFU_INLINE uint32_t mufu_lg2(uint32_t a)
 
 /* ---- sin(2 pi x), cos(2 pi x) ---- */
 
-/* The argument counts turns. |x| is cut to 25 fraction bits and the whole turns are dropped:  [
+/* The argument is in turns. |x| is truncated to 25 fraction bits and whole turns are dropped:  [
  * quadrant 2 | row 6 | x 17 ]. Odd quadrants run backwards, by complement. `shift` is 0 for the
- * sine and 1 for the cosine, a quadrant ahead. */
+ * sine and 1 for the cosine, which is one quadrant ahead. */
 MUFU_INLINE uint32_t mufu_turn(uint32_t p, uint32_t shift)
 {
     uint32_t m = p & PL_F32_MAG;
@@ -291,8 +291,8 @@ MUFU_INLINE uint32_t mufu_cos(uint32_t p)
 
 /* ---- tanh(x) ---- */
 
-/* Rows follow the exponent: each binade from [2^-8, 2^-7) to [4, 8) has its own first row,
- * number of rows and unit, packed by MUFU_BINADE. Smaller arguments come back unchanged, larger
+/* Rows depend on the exponent: each binade from [2^-8, 2^-7) to [4, 8) has its own first row,
+ * number of rows and unit, packed by MUFU_BINADE. Smaller arguments are returned unchanged, larger
  * ones give 1. */
 #define MUFU_BINADE(first, log2_rows, log2_unit) ((first) | (log2_rows) << 8 | (log2_unit) << 16)
 

@@ -1,17 +1,16 @@
-/* num.h - what all number helpers share: modifier names, bit casts, rounding tools.
+/* num.h - common to all number helpers: modifier names, bit casts, rounding tools.
  *
- * The lane expressions of the instruction tables call functions on bit patterns: a float travels as
- * the uint16_t, uint32_t or uint64_t that sits in its register. Results never depend on the host.
- * Only IEEE add, subtract, multiply, divide and square root in the default rounding mode are asked
- * of it. Everything else (directed rounding, fused multiply-add without FMA, conversions) is built
- * from them or from integer arithmetic.
+ * The lane expressions of the instruction tables call functions on bit patterns: a float is passed
+ * as the uint16_t, uint32_t or uint64_t in its register. Results never depend on the host. They
+ * only use its IEEE add, subtract, multiply, divide and square root in the default rounding mode.
+ * Everything else (directed rounding, fused multiply-add without FMA, conversions) is built from
+ * these or from integer arithmetic.
  *
- * Modifiers come as plain ints and bools. They are nearly always constants after inlining, so a
- * `switch` on them costs nothing; code that depends on data is written without branches so that
- * 32-lane loops become vector code.
+ * Modifiers are passed as plain ints and bools. They are nearly always constants after inlining, so
+ * a `switch` on them costs nothing. Code that depends on data is branchless so that 32-lane loops
+ * can be vectorised.
  *
- * Read next: f32.h, then half.h and convert.h.
- */
+ * Read next: f32.h, then half.h and convert.h. */
 #ifndef PL_EMU_EXEC_NUM_NUM_H
 #define PL_EMU_EXEC_NUM_NUM_H
 
@@ -19,14 +18,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* For the functions that most lane loops call. A compiler that has inlined enough in one file
- * leaves calls, and a loop with a call is no vector code (measured: f32_fma called, kernels of fma
- * ran at a third of their speed). */
+/* For the functions that most lane loops call. A compiler that has reached its inlining limit in a
+ * file leaves calls, and a loop with a call is not vectorised (measured: with calls to f32_fma, fma
+ * kernels ran at a third of their speed). */
 #define PL_LANE_INLINE static inline __attribute__((always_inline))
 
 /* Rounding modifiers. The integer roundings .rni .rzi .rmi .rpi use the same four names. PL_RNA is
- * round to nearest with ties away from zero (cvt.rna.tf32). PL_RO, round to odd, is no PTX
- * modifier: it keeps the information that a second, final rounding needs (Boldo and Melquiond,
+ * round to nearest with ties away from zero (cvt.rna.tf32). PL_RO, round to odd, is not a PTX
+ * modifier: it preserves the information required by a second, final rounding (Boldo and Melquiond,
  * "Emulation of FMA and correctly rounded sums", IEEE ToC 2008). */
 enum { PL_RN, PL_RZ, PL_RM, PL_RP, PL_RNA, PL_RO };
 
@@ -70,12 +69,12 @@ enum {
 #define PL_F32_MAG  0x7fffffffu
 #define PL_F32_INF  0x7f800000u
 #define PL_F32_ONE  0x3f800000u
-#define PL_F32_NAN  0x7fffffffu /* what every f32 operation of the hardware returns for NaN */
+#define PL_F32_NAN  0x7fffffffu /* the NaN that every f32 operation of the hardware returns */
 #define PL_F64_SIGN 0x8000000000000000u
 #define PL_F64_MAG  0x7fffffffffffffffu
 #define PL_F64_INF  0x7ff0000000000000u
 #define PL_F64_ONE  0x3ff0000000000000u
-#define PL_F16_NAN  0x7fffu /* f16 and bf16 alike */
+#define PL_F16_NAN  0x7fffu /* both f16 and bf16 */
 
 static inline float f32_value(uint32_t bits)
 {
@@ -105,8 +104,8 @@ static inline uint64_t f64_bits(double x)
     return bits;
 }
 
-/* a where the condition holds, else b, as a blend. Written with ?:, gcc may move the floating-point
- * work behind one arm into a branch, and the loop around it is then no longer vector code. */
+/* Returns a if the condition holds, else b, as a blend. With ?:, gcc may move the floating-point
+ * work of one arm into a branch, and the enclosing loop is then not vectorised. */
 static inline uint32_t blend32(bool first, uint32_t a, uint32_t b)
 {
     uint32_t mask = 0u - (uint32_t)first;
@@ -131,7 +130,7 @@ static inline bool f64_is_nan(uint64_t a)
     return (int64_t)(a & PL_F64_MAG) > (int64_t)PL_F64_INF;
 }
 
-/* .ftz: a subnormal becomes a zero of its sign. */
+/* .ftz: a subnormal becomes a zero with its sign. */
 static inline uint32_t f32_flush(uint32_t a)
 {
     return (a & PL_F32_INF) ? a : a & PL_F32_SIGN;
@@ -142,8 +141,8 @@ static inline uint32_t f32_ftz(uint32_t a, bool ftz)
     return blend32(ftz, f32_flush(a), a); /* no branch, so that loops over lanes vectorise */
 }
 
-/* .sat: clamp to [+0, 1]; NaN, -0 and negative numbers give +0. As unsigned numbers all of those
- * lie above +Inf. */
+/* .sat: clamps to [+0, 1]; NaN, -0 and negative numbers give +0. As unsigned numbers all of those
+ * are above +Inf. */
 static inline uint32_t f32_clamp01(uint32_t a)
 {
     uint32_t low = a > PL_F32_INF ? 0 : a;
@@ -166,9 +165,10 @@ static inline uint32_t f32_finish(uint32_t r, bool ftz, bool sat)
 
 /* ---- exact sums and directed rounding ---- */
 
-/* p + c rounded to odd. Knuth's two-sum gives the rounding error e exactly; when e is not zero and
- * the sum's last bit is 0, the neighbour on e's side is the odd one. Exact as long as nothing
- * overflows or underflows, which holds for doubles that hold floats or products of two floats. */
+/* p + c rounded to odd. Knuth's two-sum gives the rounding error e exactly; if e is not zero and
+ * the sum's last bit is 0, the neighbour on e's side is the odd one. Exact unless an operation
+ * overflows or underflows, which cannot happen for doubles that hold floats or products of two
+ * floats. */
 static inline double f64_sum_odd(double p, double c)
 {
     double s = p + c;
@@ -192,9 +192,9 @@ static inline float f32_sum_odd(float p, float c)
     return f32_value(sb + (inexact && !(sb & 1) ? step : 0));
 }
 
-/* Round a double to f32 in any mode. The host rounds to nearest; comparing the result with the
- * operand tells on which side it fell, and one step in the pattern (which walks through subnormals
- * and into infinity) corrects it. */
+/* Rounds a double to f32 in any mode. The host rounds to nearest. A comparison of the result with
+ * the operand gives the direction of the error, and one step in the pattern (which also steps
+ * through subnormals and into infinity) corrects it. */
 static inline uint32_t f32_narrow(double s, int rnd)
 {
     float f = (float)s;
@@ -211,8 +211,8 @@ static inline uint32_t f32_narrow(double s, int rnd)
     return f32_is_nan(b) ? PL_F32_NAN : b;
 }
 
-/* A sum that is exactly zero takes the sign bit of its terms if they agree, else + (but - when
- * rounding down). */
+/* A sum that is exactly zero has the sign of its terms if they agree, else + (but - when rounding
+ * down). */
 static inline double zero_sum_sign(double s, double p, double c, int rnd)
 {
     if (rnd != PL_RM) return s;

@@ -1,10 +1,9 @@
 /* small_floats.h - arithmetic and conversions of PTX 9.4 on packed 8-, 6- and 4-bit floats.
  *
- * Elements are computed in double precision, which holds every sum and product of them whose
- * last bit can matter, and are rounded once. An infinite or a too large result becomes the largest
- * number with .satfinite, else what the format has beyond it: Inf in e5m2, NaN elsewhere. PTX
- * manual, sections "Alternate Floating-Point Instructions" and "cvt". Not recorded on hardware.
- */
+ * Elements are computed in double precision, which represents every sum and product of them whose
+ * last bit can matter, and are rounded once. An infinite or too large result becomes the largest
+ * number with .satfinite, else the format's next code: Inf in e5m2, NaN in the others. PTX manual,
+ * sections "Alternate Floating-Point Instructions" and "cvt". Not recorded on hardware. */
 #ifndef PL_EMU_EXEC_NUM_SMALL_FLOATS_H
 #define PL_EMU_EXEC_NUM_SMALL_FLOATS_H
 
@@ -16,7 +15,8 @@ typedef struct pl_packed {
     int ebits, mbits;
     int step; /* bits from one element of a register to the next */
     bool sign;
-    uint32_t max, beyond, nan; /* the largest number, what is larger, what a NaN becomes */
+    uint32_t max, beyond, nan; /* the largest number, the code for larger results, the code for a
+                                  NaN */
 } pl_packed;
 
 static const pl_packed packed_e4m3 = {4, 3, 8, true, 0x7e, 0x7f, 0x7f},
@@ -51,7 +51,7 @@ static inline double packed_value(pl_packed f, uint32_t code)
     return f.sign && code >> bits & 1 ? -x : x;
 }
 
-/* The nearest number of the format. Formats without a sign take the magnitude. */
+/* Rounds to the format. Formats without a sign use the magnitude. */
 static inline uint32_t packed_round(pl_packed f, double x, int rnd, bool satfinite)
 {
     if (isnan(x)) return f.nan;
@@ -119,8 +119,8 @@ static inline uint32_t f32_pzo(uint32_t x)
     return x == PL_F32_SIGN ? 0 : x;
 }
 
-/* One element of cvt from f32: `scaled` divides by the ue8m0 `scale`, after zeros in place of
- * subnormal inputs. */
+/* One element of cvt from f32: `scaled` divides by the ue8m0 `scale`, after flushing subnormal
+ * inputs to zero. */
 static inline uint32_t packed_from_f32(pl_packed f, uint32_t a, bool scaled, uint32_t scale,
                                        int rnd, bool satfinite, bool relu, bool pzo)
 {
@@ -138,7 +138,7 @@ static inline uint32_t packed_pair(pl_packed f, uint32_t hi, uint32_t lo, bool s
            packed_from_f32(f, lo, scaled, scale, rnd, satfinite, relu, pzo);
 }
 
-/* Four elements of cvt.rs without the sign of zeros. */
+/* Four elements of cvt.rs, with zeros made positive. */
 static inline uint32_t packed_pzo(uint32_t d, int width, int sign_bit)
 {
     const uint32_t ones = width == 4 ? 15 : 255;
@@ -177,7 +177,7 @@ static inline uint64_t pair_to_f32x2(uint32_t pair, bool bf16)
     return (uint64_t)half_word_f32(pair, 1, bf16) << 32 | half_word_f32(pair, 0, bf16);
 }
 
-/* Cuts two f32, which were rounded towards zero, down to halves. .ftz is that of f16. */
+/* Truncates two f32, which were rounded towards zero, to halves. .ftz is that of f16. */
 static inline uint32_t pair_from_f32x2(uint64_t x, bool bf16, bool ftz)
 {
     uint16_t h[2];

@@ -1,15 +1,14 @@
 /* softfloat.c - exact double precision arithmetic in integers.
  *
- * Every operation forms its result as sign, significand and exponent, or-s the bits that fell off
- * the end into the lowest one that is kept ("jamming"), and rounds once in pack(). Significands
- * carry at least two bits more than the format when they are jammed, so the jammed bit can only
- * break a tie, never move a result.
+ * Every operation forms its result as sign, significand and exponent, ORs the shifted-out bits into
+ * the lowest bit that is kept ("jamming"), and rounds once in round_pack(). Significands have at
+ * least two bits more than the format when they are jammed, so the jammed bit can only break a tie,
+ * never change a result.
  *
  *   wide     | hi 64 bits | lo 64 bits |      value = (hi * 2^64 + lo) * 2^exp
  *
  * IEEE 754-2019, sections 4.3 (rounding) and 5.4; the jamming technique is that of Hauser's
- * SoftFloat.
- */
+ * SoftFloat. */
 #include "softfloat.h"
 
 #define FRACTION_MASK 0x000fffffffffffffu
@@ -26,8 +25,8 @@ typedef struct number {
     uint64_t sig;
 } number;
 
-/* A binary format: significand bits with the hidden one, weight of the last subnormal bit, exponent
- * field of Inf. */
+/* A binary format: significand bits including the hidden one, weight of the last subnormal bit,
+ * exponent field of Inf. */
 typedef struct format {
     int bits, min_exp, inf_field;
 } format;
@@ -107,7 +106,7 @@ static number unpack(uint64_t a)
     return (number){(a & PL_F64_SIGN) != 0, (field ? field : 1) + f64_format.min_exp - 1, sig};
 }
 
-/* An operand that is not zero, with its leading one moved to bit 52. */
+/* A non-zero operand, with its leading one shifted to bit 52. */
 static number unpack_normal(uint64_t a)
 {
     number x = unpack(a);
@@ -115,8 +114,8 @@ static number unpack_normal(uint64_t a)
     return (number){x.negative, x.exp - lead, x.sig << lead};
 }
 
-/* Round sig * 2^exp to a format; the result has no sign. A carry out of the fraction runs into the
- * exponent field, where it belongs. */
+/* Rounds sig * 2^exp to a format; the result has no sign. A carry out of the fraction correctly
+ * propagates into the exponent field. */
 static uint64_t round_pack(bool negative, uint64_t sig, int exp, int rnd, const format *f)
 {
     if (sig == 0) return 0;
@@ -191,8 +190,8 @@ uint64_t pl_soft_add(uint64_t a, uint64_t b, int rnd)
     return pl_soft_fma(a, PL_F64_ONE, b, rnd);
 }
 
-/* Restoring division, one quotient bit a step: 56 bits and a jammed remainder are enough for any
- * rounding. */
+/* Restoring division, one quotient bit per step: 56 bits and a jammed remainder are sufficient for
+ * any rounding. */
 uint64_t pl_soft_div(uint64_t a, uint64_t b, int rnd)
 {
     bool trivial = !is_finite(a) || !is_finite(b) || (a & PL_F64_MAG) == 0 || (b & PL_F64_MAG) == 0;
@@ -208,7 +207,8 @@ uint64_t pl_soft_div(uint64_t a, uint64_t b, int rnd)
                   x.exp - y.exp - 57, rnd);
 }
 
-/* The root digit by digit: two operand bits come down for each bit of the root. */
+/* Digit-by-digit square root: each step consumes two operand bits and produces one bit of the
+ * root. */
 uint64_t pl_soft_sqrt(uint64_t a, int rnd)
 {
     if ((a & PL_F64_MAG) == 0 || a == PL_F64_INF) return a;

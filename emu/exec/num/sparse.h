@@ -1,17 +1,16 @@
-/* sparse.h - which two of four elements spcompress keeps.
+/* sparse.h - selects the two of four elements that spcompress keeps.
  *
- * NaNs are kept before numbers, -0 is below +0, and of equal elements those at lower places are
- * kept; the manual leaves the last open. PTX manual, section "spcompress". Not recorded on
- * hardware.
- */
+ * NaNs take precedence over numbers, -0 is below +0, and of equal elements those at lower positions
+ * are kept; the manual leaves the last rule open. PTX manual, section "spcompress". Not recorded on
+ * hardware. */
 #ifndef PL_EMU_EXEC_NUM_SPARSE_H
 #define PL_EMU_EXEC_NUM_SPARSE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A number in sign and magnitude as one that compares as an integer. `inf` is the magnitude above
- * which it is a NaN; those come first in either direction. */
+/* Maps a number in sign and magnitude to a key that compares as an integer. `inf` is the magnitude
+ * above which it is a NaN; NaNs come first in both directions. */
 static inline int64_t sparse_key(uint32_t magnitude, bool negative, uint32_t inf, bool abs,
                                  bool smallest)
 {
@@ -20,7 +19,8 @@ static inline int64_t sparse_key(uint32_t magnitude, bool negative, uint32_t inf
     return smallest ? -v : v;
 }
 
-/* The places of the two largest keys: the lower one in bits 0 and 1, the other in bits 2 and 3. */
+/* The positions of the two largest keys: the lower one in bits 0 and 1, the other in bits 2 and
+ * 3. */
 static inline unsigned two_of_four(const int64_t key[4])
 {
     unsigned first = 0, second = 4;

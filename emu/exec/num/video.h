@@ -1,10 +1,10 @@
 /* video.h - the scalar (vadd ...) and SIMD (vadd2, vadd4 ...) video instructions.
  *
- * Scalar form: pick a byte, half or word of each source, extend it by the source's signedness, and
- * operate without loss. Then saturate to the destination's part, and either combine with c
- * (secondary operation) or merge the part into c. SIMD form: the same on two halves or four bytes
- * chosen from the eight bytes of b:a; unselected lanes come from c, or all selected lanes are added
- * to c. PTX manual, "Scalar Video Instructions" and "SIMD Video Instructions". */
+ * Scalar form: selects a byte, half or word of each source, extends it by the source's signedness,
+ * and operates without loss. Then it saturates to the destination's part, and either combines with
+ * c (secondary operation) or merges the part into c. SIMD form: the same on two halves or four
+ * bytes selected from the eight bytes of b:a; unselected lanes come from c, or all selected lanes
+ * are added to c. PTX manual, "Scalar Video Instructions" and "SIMD Video Instructions". */
 #ifndef PL_EMU_EXEC_NUM_VIDEO_H
 #define PL_EMU_EXEC_NUM_VIDEO_H
 
@@ -57,10 +57,10 @@ static inline int64_t video_op(int op, int64_t a, int64_t b)
     }
 }
 
-/* .sat as GPUs without video units do it (measured, H200, driver 580.159.04, 2026-11; tests/forms).
- * Shifted values are judged by their low 34 bits and as words. What goes into a byte or half is
- * compared as an unsigned number, so that negative values become the largest. Sums for an unsigned
- * word are only kept from falling below 0, and absolute differences for one are cut. */
+/* .sat as implemented by GPUs without video units (measured, H200, driver 580.159.04, 2026-11;
+ * tests/forms). Shifted values are clamped by their low 34 bits and as words. Values for a byte or
+ * half are compared as unsigned numbers, so that negative values become the largest. Sums for an
+ * unsigned word are only clamped at 0, and absolute differences for one are truncated. */
 static inline int64_t video_saturate(int op, int64_t t, int width, bool d_signed)
 {
     const bool word = width == 32;
@@ -73,9 +73,9 @@ static inline int64_t video_saturate(int op, int64_t t, int width, bool d_signed
     return video_clamp(t, 32, d_signed);
 }
 
-/* Whether t is taken for smaller than c by a secondary min or max. Sums and saturated shifts are
- * compared as words, and of two unsigned words from 2^31 on the first counts as the larger; the
- * other results keep all their bits (measured like the above). */
+/* True if a secondary min or max treats t as smaller than c. Sums and saturated shifts are compared
+ * as words, and of two unsigned words from 2^31 on the first counts as the larger; the other
+ * results keep all their bits (measured likewise). */
 static inline bool video_less(int op, int64_t t, uint32_t c, bool d_signed, bool sat)
 {
     const bool words = op == PL_VADD || op == PL_VSUB || (sat && (op == PL_VSHL || op == PL_VSHR));
@@ -85,7 +85,7 @@ static inline bool video_less(int op, int64_t t, uint32_t c, bool d_signed, bool
     return d_signed ? t < (int32_t)c : (uint64_t)t < c;
 }
 
-/* Everything after the operation of a scalar form. */
+/* The steps of a scalar form after the operation. */
 static inline uint32_t video_finish(int op, int64_t t, uint32_t c, bool d_signed, bool sat,
                                     int dsel, int op2)
 {
@@ -130,8 +130,8 @@ static inline uint32_t video_set(uint32_t a, uint32_t b, uint32_t c, int asel, i
     return video_finish(PL_VMIN, t, c, a_signed, false, dsel, op2);
 }
 
-/* vmad: (a * b + c) >> scale; .po adds one more. Factors and c are signed words whatever the types
- * say; saturation is signed as soon as a source is (measured like the above). */
+/* vmad: (a * b + c) >> scale; .po adds one. Factors and c are signed words regardless of the types;
+ * saturation is signed if any source is (measured likewise). */
 static inline uint32_t video_mad(uint32_t a, uint32_t b, uint32_t c, int asel, int bsel,
                                  bool a_signed, bool b_signed, bool neg_product, bool neg_c,
                                  bool plus_one, bool sat, int scale)
@@ -148,8 +148,8 @@ static inline uint32_t video_mad(uint32_t a, uint32_t b, uint32_t c, int asel, i
 }
 
 /* ---- SIMD ----
- * `asel` and `bsel` hold one hexadecimal digit a lane, as in .b7654 or .h32; `mask` one bit a lane.
- */
+ * `asel` and `bsel` hold one hexadecimal digit per lane, as in .b7654 or .h32; `mask` one bit per
+ * lane. */
 
 static inline int64_t simd_lane(uint32_t a, uint32_t b, uint32_t sel, int i, int width,
                                 bool is_signed)

@@ -1,14 +1,13 @@
-/* op_atom.c - atom, red and multimem: lanes take their turns in lane order, so that results are the
- * same in every mode.
+/* op_atom.c - atom, red and multimem: lanes execute in lane order, so that results are the same in
+ * every mode.
  *
- * atomic_ops.h says what one operation does to one element. */
+ * atomic_ops.h defines the effect of one operation on one element. */
 #include <string.h>
 
 #include "emu/exec/memory/address.h"
 #include "emu/exec/memory/atomic_ops.h"
 
-/* What an instruction reduces with. KEEP: .noftz, which keeps subnormals of f32 in global memory.
- */
+/* The reduction of an instruction. KEEP: .noftz, which keeps f32 subnormals in global memory. */
 typedef struct reduction {
     int op, type;
     bool keep;
@@ -77,8 +76,8 @@ static void atomic128(pl_warp *w, const pl_insn *i, int op, uint64_t *addr, pl_s
     pl_record_effect(w, real, PL_AC_ATOMIC, 16, w->exec, addr, PL_MF_NOL1);
 }
 
-/* The bytes at an address of the block's shared memory or of the allocation used last: what nearly
- * every access means. NULL: look closer (pl_resolve). */
+/* The bytes at an address of the block's shared memory or of the last used allocation, which covers
+ * nearly every access. NULL: use pl_resolve. */
 static inline uint8_t *quick(const pl_warp *w, pl_space space, uint64_t address, unsigned bytes,
                              pl_space *real)
 {
@@ -98,7 +97,7 @@ static inline uint8_t *quick(const pl_warp *w, pl_space space, uint64_t address,
     return h->bytes + (address - h->address);
 }
 
-/* A vector: every element is an operation of its own, the address is aligned to the whole (PTX
+/* A vector: every element is a separate operation; the address is aligned to the whole vector (PTX
  * ISA 9.0, atom). */
 static void atomic_vector(pl_warp *w, const pl_insn *i, reduction r, int d, unsigned a)
 {
@@ -159,8 +158,9 @@ static void atomic(pl_warp *w, const pl_insn *i, reduction r, int d, unsigned a)
             return;
         }
         addr[l] = at;
+        /* The most frequent case. */
         if (bytes == 4 && r.op == W_add && r.type != W_f32 && r.type != W_f16x2 &&
-            r.type != W_bf16x2) { /* the common one */
+            r.type != W_bf16x2) {
             uint32_t v;
             memcpy(&v, p, 4);
             old[l] = v;
@@ -210,9 +210,10 @@ void exec_red_noftz(pl_warp *w, const pl_insn *i, int op, int type)
     atomic(w, i, (reduction){op, type, true}, -1, 0);
 }
 
-/* Of the lanes that name words of one bank the first compares and swaps, the others must try again.
- * A warp's access to 64-bit words is two, of sixteen lanes each; a lane of the second may find what
- * one of the first has just written (tests/data/micro/cast.tsv.xz, H200, 2026-11). */
+/* Of the lanes that access words of one bank the first compares and swaps; the others must try
+ * again. A warp's access to 64-bit words is split in two, of sixteen lanes each; a lane of the
+ * second may observe what one of the first has just written (tests/data/micro/cast.tsv.xz, H200,
+ * 2026-11). */
 void exec_cast(pl_warp *w, const pl_insn *i, int type)
 {
     const unsigned bytes = type == W_b64 ? 8 : 4, banks = 128 / bytes;

@@ -2,13 +2,13 @@
  * barrier.c. */
 #include "emu/exec/memory/address.h"
 
-/* An operand that must be the same for all lanes: the first executing lane's value. */
+/* An operand that must be uniform: the first executing lane's value. */
 static uint32_t uniform(const pl_warp *w, uint32_t row)
 {
     return row == PL_NO_OPERAND ? 0 : pl_row32(w, row)[__builtin_ctz(w->exec)];
 }
 
-/* Have all executing lanes that value in the register? */
+/* True if all executing lanes have that value in the register. */
 static bool agreed(pl_warp *w, uint32_t row, uint32_t value)
 {
     const unsigned from = w->half;
@@ -22,7 +22,7 @@ static bool agreed(pl_warp *w, uint32_t row, uint32_t value)
     return same == w->all;
 }
 
-/* The lanes arrive whose guard is true, at an aligned barrier all of the warp (H100,
+/* The lanes whose guard is true arrive; at an aligned barrier, all lanes of the warp (H100,
  * tests/data/sync: "guarded"). */
 static void arrive(pl_warp *w, const pl_insn *i, unsigned k, bool counted, pl_arrival a)
 {
@@ -84,7 +84,7 @@ void exec_cluster_wait(pl_warp *w, const pl_insn *i)
     pl_cluster_wait(w);
 }
 
-/* Functional memory is sequentially consistent: a fence has no effect on values, only on time. */
+/* Functional memory is sequentially consistent: a fence has no effect on values, only on timing. */
 void exec_fence(pl_warp *w, const pl_insn *i)
 {
     (void)w;

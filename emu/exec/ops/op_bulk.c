@@ -2,16 +2,16 @@
  * one for each executing lane.
  *
  * Sizes and faults are the H200's (driver 580.159.04, 2026-11, probes async.bulk,
- * async.bulk_faults, async.st_async): a size is rounded down to a multiple of 16, misaligned
- * addresses and objects fault as such, a size beyond the transaction count is a launch failure.
- * Read next: pending.c (when all this happens). */
+ * async.bulk_faults, async.st_async). A size is rounded down to a multiple of 16. Misaligned
+ * addresses and objects fault as such. A size beyond the transaction count is a launch failure.
+ * Read next: pending.c (when these operations take effect). */
 #include "emu/exec/async/async.h"
 
 #include <string.h>
 
 #include "emu/exec/memory/address.h"
 
-/* The first, second and third address operand of the lanes. */
+/* The first, second or third address operand of the lanes. */
 static void places(const pl_warp *w, const pl_insn *i, unsigned which, unsigned k, uint64_t *out)
 {
     static const unsigned narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
@@ -30,7 +30,7 @@ static void refuse(pl_warp *w, unsigned lane, uint64_t address, const char *wron
 
 /* ---- bulk operations ---- */
 
-/* What distinguishes the bulk instructions: their spaces, and what follows the size. */
+/* The properties of a bulk instruction: its spaces, and the operands that follow the size. */
 typedef struct bulk {
     pl_async_kind kind;
     bool to_global, from_global;
@@ -41,8 +41,8 @@ typedef struct bulk {
     uint8_t inspect;    /* pl_inspect */
 } bulk;
 
-/* One destination of one lane: its own block's, or with multicast the same offsets in another block
- * of the cluster. */
+/* One destination of one lane: in its own block, or with multicast at the same offset in another
+ * block of the cluster. */
 static bool start_one(pl_warp *w, const bulk *b, unsigned l, uint64_t to, const uint8_t *from,
                       uint32_t n, uint32_t mask, uint64_t bar)
 {
@@ -75,7 +75,7 @@ static bool start_one(pl_warp *w, const bulk *b, unsigned l, uint64_t to, const 
     return !wrong;
 }
 
-/* The blocks that a mask of its type can name. */
+/* The blocks that a mask of its type can address. */
 static uint32_t ranks_of(const pl_insn *i, unsigned mask)
 {
     return pl_forms[i->form].operand[mask].type == W_u32 ? UINT32_MAX : 0xffffu;
@@ -143,7 +143,8 @@ void exec_cp_bulk_multicast(pl_warp *w, const pl_insn *i)
                     .inspect = (uint8_t)pl_inspect_of(i)});
 }
 
-/* Up to 15 bytes at both ends need not exist: they stay as they are, and count as copied. */
+/* Up to 15 bytes at both ends need not exist: their destination is unchanged, and they count as
+ * copied. */
 void exec_cp_bulk_ignore(pl_warp *w, const pl_insn *i)
 {
     uint64_t to[PL_LANES], from[PL_LANES], bar[PL_LANES];
@@ -213,7 +214,7 @@ void exec_cp_reduce_bulk(pl_warp *w, const pl_insn *i, int dst, int op, int type
                     .type = type});
 }
 
-/* Says something about lines of the L2; an address of nothing is no fault. */
+/* A hint about lines of the L2; an unmapped address is not a fault. */
 static void hint(pl_warp *w, const pl_insn *i, const char *what, unsigned align)
 {
     uint64_t addr[PL_LANES];
@@ -253,7 +254,7 @@ void exec_bulk_wait(pl_warp *w, const pl_insn *i)
     if (wrong) refuse(w, (unsigned)__builtin_ctz(w->exec), 0, wrong);
 }
 
-/* ---- st.async, red.async: the value comes from registers ---- */
+/* ---- st.async, red.async: the value is in registers ---- */
 
 static void run_store(pl_warp *w, const pl_insn *i, pl_async_kind kind, int op, int type)
 {
@@ -304,7 +305,7 @@ void exec_red_async(pl_warp *w, const pl_insn *i, int op, int type)
     run_store(w, i, PL_ASYNC_REDUCE, op, type);
 }
 
-/* The sm_100 forms on global memory have no completion to wait for: they happen at once, as plain
+/* The sm_100 forms on global memory have no completion mechanism: they execute at once, as plain
  * operations. */
 void exec_st_async_global(pl_warp *w, const pl_insn *i)
 {
@@ -316,12 +317,12 @@ void exec_red_async_global(pl_warp *w, const pl_insn *i, int type)
     exec_red(w, i, W_add, type);
 }
 
-/* ---- clusterlaunchcontrol: a running block takes over the work of one that has not started ----
- */
+/* ---- clusterlaunchcontrol: a running block takes over the work of one that has not started
+ * ---- */
 
-/* The answer has 16 bytes whose meaning is ours (PTX manual: opaque): the coordinates of the
- * cancelled cluster's first block, and one for success. With multicast every block of the cluster
- * gets it at the same place, and an event at its own mbarrier. */
+/* The response has 16 bytes in our own format (PTX manual: opaque): the coordinates of the
+ * cancelled cluster's first block, and 1 for success. With multicast every block of the cluster
+ * receives it at the same offset, and an arrival at its own mbarrier. */
 void exec_cancel_launch(pl_warp *w, const pl_insn *i, int multicast)
 {
     uint64_t to[PL_LANES], bar[PL_LANES];
@@ -355,7 +356,7 @@ void exec_cancel_launch(pl_warp *w, const pl_insn *i, int multicast)
     pl_record_effect(w, PL_SP_SHARED, PL_AC_STORE, 16, w->exec, to, i->sel[PL_M_FLAGS]);
 }
 
-/* st.bulk: zeros a piece of shared memory. */
+/* st.bulk: zeroes a range of shared memory. */
 void exec_st_bulk(pl_warp *w, const pl_insn *i)
 {
     uint64_t to[PL_LANES];

@@ -1,16 +1,15 @@
-/* op_control.c - branches, calls, returns and exits: what they do to the splits of a warp
- * (simt_splits.c).
- */
+/* op_control.c - branches, calls, returns and exits: their effects on the splits of a warp
+ * (simt_splits.c). */
 #include "emu/exec/memory/address.h"
 
-/* Lanes part. Several threads may say so at once. */
+/* Counts a divergence. Several threads may call this at once. */
 static inline void count_divergence(const pl_warp *w)
 {
     if (w->grid->pc_stat)
         __atomic_fetch_add(&w->grid->pc_stat[w->pc].divergent, 1, __ATOMIC_RELAXED);
 }
 
-/* Lanes in w->all go to `target`; the others of the split continue after the instruction. */
+/* Lanes in w->all branch to `target`; the others of the split continue after the instruction. */
 static inline void branch_to(pl_warp *w, const pl_insn *i, uint32_t target)
 {
     if (w->all == w->active) {
@@ -26,8 +25,7 @@ void exec_bra(pl_warp *w, const pl_insn *i)
     branch_to(w, i, i->target);
 }
 
-/* Lanes that execute the instruction and whose register holds `value`; wide: a register of 64 bits.
- */
+/* Lanes that execute the instruction and whose register holds `value`; wide: a 64-bit register. */
 static pl_lanes lanes_with(pl_warp *w, uint32_t row, bool wide, uint64_t value)
 {
     const unsigned from = w->half;
@@ -45,8 +43,8 @@ static pl_lanes lanes_with(pl_warp *w, uint32_t row, bool wide, uint64_t value)
 
 void exec_brx(pl_warp *w, const pl_insn *i)
 {
-    if (w->all != w->active) { /* lanes whose guard is false go on; the others come back to this
-                                  instruction as a split */
+    /* Lanes whose guard is false continue; the others return to this instruction as a split. */
+    if (w->all != w->active) {
         count_divergence(w);
         pl_warp_diverge(w, w->all, w->pc, w->pc + 1, i->reconv);
         return;
@@ -64,7 +62,7 @@ void exec_brx(pl_warp *w, const pl_insn *i)
         return;
     }
     count_divergence(w);
-    /* One group leaves for its label, the rest stands at this instruction again. */
+    /* One group branches to its label; the others execute this instruction again. */
     pl_warp_diverge(w, same, target, w->pc, i->reconv);
 }
 
@@ -81,7 +79,7 @@ void exec_call(pl_warp *w, const pl_insn *i)
         unsigned k = pl_forms[i->form].operand[0].kind == PL_K_RETS;
         const uint64_t first = pl_row64(w, i->op[k])[__builtin_ctz(w->exec)];
         const pl_lanes same = lanes_with(w, i->op[k], true, first);
-        if (same != w->active) { /* one group calls now, the others come back to this instruction */
+        if (same != w->active) { /* one group calls now; the others return to this instruction */
             count_divergence(w);
             pl_warp_diverge(w, w->active & ~same, w->pc, w->pc, i->reconv);
             w->all = same;
@@ -134,18 +132,17 @@ void exec_yield(pl_warp *w, const pl_insn *i)
 
 /* ---- convergence barriers across calls ----
  *
- * A function that may be called recursively saves the barriers that its callers have named (BMOV),
- * and restores them. The BSYNC of a restored one executes twice: call trees show one BSYNC more for
- * each that has calls before it (H200, 2026-11, tests/data/corpus). A split knows how many BSSY it
- * has executed whose BSYNC is still to come, and which of the latest of them were restored. */
+ * A function that may be called recursively saves the barriers that its callers use (BMOV), and
+ * restores them. The BSYNC of a restored barrier executes twice: call trees have one additional
+ * BSYNC for each that is preceded by calls (H200, 2026-11, tests/data/corpus). A split records the
+ * number of executed BSSY whose BSYNC is pending, and which of the latest of them were restored. */
 
 static uint64_t barrier_of(const pl_simt_split *s, uint32_t further_out)
 {
     return 1ull << ((s->barriers - further_out) & 63u);
 }
 
-/* The lanes with the mask of the first one go on, the others come here again: each time it is
- * executed once more. */
+/* The lanes with the mask of the first one continue; the others execute this instruction again. */
 void exec_groups(pl_warp *w, const pl_insn *i)
 {
     const uint32_t *mask = pl_row32(w, i->op[0]),

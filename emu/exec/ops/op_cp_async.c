@@ -1,5 +1,5 @@
-/* op_cp_async.c - cp.async and mbarrier instructions. What is pending, and the objects themselves:
- * pending.c, mbarrier.c.
+/* op_cp_async.c - cp.async and mbarrier instructions. Pending operations are in pending.c, the
+ * objects themselves in mbarrier.c.
  *
  * Read next: op_bulk.c (bulk copies, stores and reductions that complete at an mbarrier). */
 #include "emu/exec/async/async.h"
@@ -13,7 +13,7 @@ static uint32_t lane_u32(const pl_warp *w, uint32_t row, unsigned l)
     return pl_row32(w, row)[l];
 }
 
-/* The count of an mbarrier object has gone wrong: the H200 reports a launch failure. */
+/* An invalid count of an mbarrier object: the H200 reports a launch failure. */
 static void broken(pl_warp *w, unsigned lane, uint64_t address, const char *wrong)
 {
     pl_fault(w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED",
@@ -23,16 +23,16 @@ static void broken(pl_warp *w, unsigned lane, uint64_t address, const char *wron
 
 /* ---- cp.async ---- */
 
-/* Bytes that are read: a source size above the copy's counts modulo the copy (H200, driver
+/* Bytes that are read: a source size above the copy's is taken modulo the copy's (H200, driver
  * 580.159.04, 2026-11). */
 static uint32_t read_bytes(uint32_t size, uint32_t n)
 {
     return n > size ? n % size : n;
 }
 
-/* What a copy past the L1 brings (copies.tsv: H200, driver 580.159.04, 2026-11): sectors to slots
- * of 32 bytes of shared memory. A sector whose halves go to two slots comes twice; the tags count
- * the slots, once for each line that something in them comes from. */
+/* The traffic of a copy that bypasses the L1 (copies.tsv: H200, driver 580.159.04, 2026-11):
+ * sectors into 32-byte slots of shared memory. A sector whose halves go to two slots is transferred
+ * twice. The tags count the slots, once per source line. */
 static void count_slots(pl_memory_effect *fx, uint32_t lanes, const uint64_t *from,
                         const uint64_t *to)
 {
@@ -41,8 +41,9 @@ static void count_slots(pl_memory_effect *fx, uint32_t lanes, const uint64_t *fr
     for (uint32_t m = lanes; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         bool slot = true, move = true;
+        /* Nearest lanes first. */
         for (uint32_t k = lanes & ((1u << l) - 1); k && move;
-             k &= ~(1u << (31 - __builtin_clz(k)))) { /* neighbours first */
+             k &= ~(1u << (31 - __builtin_clz(k)))) {
             const unsigned before = 31u - (unsigned)__builtin_clz(k);
             const bool same = to[before] / SLOT == to[l] / SLOT;
             slot &= !(same && from[before] / LINE == from[l] / LINE);
@@ -85,7 +86,7 @@ void exec_cp_async(pl_warp *w, const pl_insn *i)
     copy(w, i, 0);
 }
 
-/* The form with a predicate: a lane whose predicate is true reads nothing and gets zeros. */
+/* The form with a predicate: a lane whose predicate is true reads nothing and writes zeros. */
 void exec_cp_async_ignore(pl_warp *w, const pl_insn *i)
 {
     copy(w, i, pl_pred_read(w, i, 3));
@@ -152,8 +153,8 @@ void exec_mbarrier_inval(pl_warp *w, const pl_insn *i)
         if (!object(w, (unsigned)__builtin_ctz(m), i, addr)) return;
 }
 
-/* The token is the upper half of the object before the arrival; the H200 leaves the lower half of
- * the register alone, here it is 0. */
+/* The token is the upper half of the object before the arrival. The H200 does not change the lower
+ * half of the register; here it is 0. */
 static uint64_t token(const uint8_t *p)
 {
     uint64_t v;
@@ -199,7 +200,7 @@ void exec_mbarrier_tx(pl_warp *w, const pl_insn *i, int which)
     }
 }
 
-/* The object of each block that the last operand names; no token comes back from other blocks. */
+/* The object of each block named by the last operand; other blocks return no token. */
 static void each_block(pl_warp *w, const pl_insn *i, unsigned a, int arrive, int tx, int drop)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -244,10 +245,10 @@ void exec_mbarrier_tx_all(pl_warp *w, const pl_insn *i, int which)
 }
 
 /* Operand `at` is the address, the next one the state or parity. A failed try_wait lets other warps
- * run; test_wait just answers. A wait after an asynchronous operation that the warp began itself
- * lets others run, too. On a GPU the operation takes long enough for them to come to their waits,
- * and functional mode must not end a second phase before they have seen the first one end. The
- * lanes for whose phase a copy reported. */
+ * run; test_wait only returns the result. A wait after an asynchronous operation started by the
+ * same warp lets others run, too. On a GPU the operation takes long enough for them to reach their
+ * waits, and functional mode must not end a second phase before they have observed the end of the
+ * first. Returns the lanes for whose phase a copy reported. */
 static uint32_t wait_at(pl_warp *w, const pl_insn *i, int how, int parity, unsigned at)
 {
     uint64_t addr[PL_LANES];
@@ -322,8 +323,8 @@ void exec_mbarrier_pending(pl_warp *w, const pl_insn *i)
     pl_blend32(w, pl_row32(w, i->op[0]), v);
 }
 
-/* An arrival that happens once the cp.async operations of the thread have: without .noinc the phase
- * expects it in addition. */
+/* An arrival that takes effect when the preceding cp.async operations of the thread have completed;
+ * without .noinc it is added to the expected arrivals of the phase. */
 void exec_cp_mbarrier_arrive(pl_warp *w, const pl_insn *i)
 {
     uint64_t addr[PL_LANES];

@@ -1,10 +1,10 @@
 /* op_load_store.c - ld, st, address conversion and stack memory: memory instructions for a whole
  * warp.
  *
- * The fast path serves a warp whose lanes all hit one allocation or window with aligned addresses:
- * one check for all lanes (span.h), then a broadcast, a copy or a gather. Everything else (other
- * windows, restricted allocations, faults) goes lane by lane. Read next: span.h, address.h
- * (resolving addresses), op_atom.c. */
+ * The fast path handles a warp whose lanes all access one allocation or window with aligned
+ * addresses: one check for all lanes (span.h), then a broadcast, a copy or a gather. All other
+ * cases (other windows, restricted allocations, faults) are handled lane by lane. Read next:
+ * span.h, address.h (resolving addresses), op_atom.c. */
 #include <string.h>
 
 #include "emu/exec/memory/span.h"
@@ -17,7 +17,7 @@ static inline uint64_t sign_extend(uint64_t v, unsigned log2, bool sign)
     return (uint64_t)((int64_t)(v << shift) >> shift);
 }
 
-/* Writes loaded elements of one register to its row. */
+/* Writes the loaded elements of one register to its row. */
 static inline void put(pl_warp *w, uint32_t row, const uint64_t *v, bool wide)
 {
     if (row == PL_NO_OPERAND) return;
@@ -83,14 +83,15 @@ static void load128(pl_warp *w, const pl_insn *i, pl_space space, uint64_t *addr
     pl_record_effect(w, real, PL_AC_LOAD, 16, w->exec, addr, i->sel[PL_M_FLAGS]);
 }
 
-/* `ld.param.u64` of a 32-bit parameter, or `[n+400]`: the assembler takes them, as ptxas does. */
+/* True if the access is within the parameters. The assembler accepts `ld.param.u64` of a 32-bit
+ * parameter, or `[n+400]`, as ptxas does. */
 static inline bool within_params(const pl_warp *w, const pl_insn *i, uint64_t bytes)
 {
     uint32_t n = w->grid->entry->param_bytes;
     return (uint64_t)i->imm <= n && bytes <= n - (uint64_t)i->imm;
 }
 
-/* Kernel parameters at a fixed offset: the same for every lane. */
+/* Kernel parameters at a fixed offset: uniform over all lanes. */
 static inline void load_param(pl_warp *w, const pl_insn *i, unsigned log2, unsigned count)
 {
     unsigned flags = i->sel[PL_M_FLAGS];
@@ -103,8 +104,8 @@ static inline void load_param(pl_warp *w, const pl_insn *i, unsigned log2, unsig
     }
 }
 
-/* Loads an element of 1 << log2 bytes, as wide as its register, of every lane that executes from
- * base + off[l]. */
+/* Loads an element of 1 << log2 bytes, as wide as its register, for every active lane from base +
+ * off[l]. */
 PL_LANE_INLINE void gather(const pl_warp *w, uint32_t row, const uint8_t *base, const uint32_t *off,
                            unsigned log2)
 {
@@ -123,7 +124,7 @@ PL_LANE_INLINE void gather(const pl_warp *w, uint32_t row, const uint8_t *base, 
 #ifdef __AVX512F__
 typedef uint32_t words16 __attribute__((vector_size(64)));
 
-/* Vectors of four at a[0..3], 16 lanes one after the other, as v[k] of element k. */
+/* Transposes the vectors of four of 16 consecutive lanes, in a[0..3], to v[k] of element k. */
 PL_LANE_INLINE void part_quads(const words16 a[4], words16 v[4])
 {
     const words16 low0 = __builtin_shufflevector(a[0], a[1], 0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9,
@@ -144,7 +145,7 @@ PL_LANE_INLINE void part_quads(const words16 a[4], words16 v[4])
                                    29, 30, 31);
 }
 
-/* The reverse. */
+/* The inverse. */
 PL_LANE_INLINE void join_quads(const words16 v[4], words16 a[4])
 {
     const words16 low0 =
@@ -182,7 +183,7 @@ PL_LANE_INLINE void join_pairs(const words16 v[2], words16 a[2])
 }
 #endif
 
-/* Element k of lane l's vector at p[l * count + k], as v[k][l]. count: 2 or 4. */
+/* Transposes element k of lane l's vector at p[l * count + k] to v[k][l]. count: 2 or 4. */
 static inline void part_vectors(uint32_t v[4][PL_LANES], const uint8_t *p, unsigned count)
 {
 #ifdef __AVX512F__
@@ -201,7 +202,7 @@ static inline void part_vectors(uint32_t v[4][PL_LANES], const uint8_t *p, unsig
 #endif
 }
 
-/* The reverse: v[k] are rows of registers. */
+/* The inverse: v[k] are rows of registers. */
 static inline void join_vectors(uint8_t *p, const uint32_t *const v[4], unsigned count)
 {
 #ifdef __AVX512F__
@@ -295,7 +296,7 @@ PL_LANE_INLINE void extended(const uint8_t *base, const uint32_t *off, unsigned 
     }
 }
 
-/* Elements of another size than their registers. */
+/* Elements whose size differs from that of their registers. */
 static void load_extended(pl_warp *w, const pl_insn *i, const pl_span *s, unsigned log2,
                           unsigned count)
 {
@@ -304,7 +305,7 @@ static void load_extended(pl_warp *w, const pl_insn *i, const pl_span *s, unsign
     for (unsigned k = 0; k < count; k++) {
         const uint8_t *at = s->base + ((size_t)k << log2);
         uint64_t v[PL_LANES];
-        switch (log2) { /* sizes that the compiler knows */
+        switch (log2) { /* sizes known at compile time */
         case 0: extended(at, s->off, 0, sign, v); break;
         case 1: extended(at, s->off, 1, sign, v); break;
         default: extended(at, s->off, 2, sign, v); break;
@@ -364,8 +365,8 @@ PL_LANE_INLINE void scatter(const pl_warp *w, uint8_t *base, const uint32_t *off
     }
 }
 
-/* All lanes store at consecutive addresses, elements as wide as their registers. False: nothing was
- * stored. */
+/* Stores if all lanes have consecutive addresses and elements as wide as their registers. False:
+ * nothing was stored. */
 static bool store_row(pl_warp *w, const pl_insn *i, const pl_span *s, unsigned log2, unsigned count)
 {
     uint8_t *all = w->exec == UINT32_MAX ? pl_span_row(s, count << log2) : NULL;
@@ -394,10 +395,10 @@ static void store_span(pl_warp *w, const pl_insn *i, const pl_span *s, unsigned 
     const bool wide = log2 == 3 || i->sel[PL_M_FLAGS] & PL_MF_WIDE;
     if (log2 == (wide ? 3 : 2) && store_row(w, i, s, log2, count)) return;
     for (unsigned k = 0; k < count; k++) {
-        const uint8_t *v =
-            (const uint8_t *)pl_row32(w, data_row(w, i, 1, count, k)); /* little-endian */
+        /* The host is little-endian. */
+        const uint8_t *v = (const uint8_t *)pl_row32(w, data_row(w, i, 1, count, k));
         uint8_t *at = s->base + ((size_t)k << log2);
-        switch (log2 | (wide ? 4u : 0u)) { /* sizes that the compiler knows */
+        switch (log2 | (wide ? 4u : 0u)) { /* sizes known at compile time */
         case 0: scatter(w, at, s->off, v, 0, 4); break;
         case 1: scatter(w, at, s->off, v, 1, 4); break;
         case 2: scatter(w, at, s->off, v, 2, 4); break;
@@ -528,7 +529,8 @@ static void is_in_space(pl_warp *w, const pl_insn *i, int ss, int size)
         case W_param__entry: in = param; break;
         case W_const: in = constant; break;
         default:
-            in = !shared && !local && !constant; /* kernel parameters count as global */
+            /* Kernel parameters count as global. */
+            in = !shared && !local && !constant;
             break;
         }
         r |= (uint32_t)in << l;
@@ -552,8 +554,8 @@ void exec_mapa(pl_warp *w, const pl_insn *i, int ss, int type)
     const uint32_t *rank = pl_row32(w, i->op[2]);
     get_address(w, i->op[1], v, type);
     for (unsigned l = 0; l < PL_LANES; l++) {
-        uint64_t base =
-            ss ? 0 : PL_SHARED_WINDOW; /* without .shared::cluster the address is generic */
+        /* Without .shared::cluster the address is generic. */
+        uint64_t base = ss ? 0 : PL_SHARED_WINDOW;
         v[l] = base + (v[l] - base) % PL_SHARED_SLICE + (uint64_t)rank[l] * PL_SHARED_SLICE;
     }
     put_address(w, i->op[0], v, type);
@@ -592,7 +594,7 @@ void exec_prefetch(pl_warp *w, const pl_insn *i)
         pl_record_effect(w, PL_SP_GLOBAL, PL_AC_PREFETCH, 1, w->exec, addr, 0);
 }
 
-/* ---- local memory that is allocated while running ---- */
+/* ---- local memory allocated at run time ---- */
 
 void exec_alloca(pl_warp *w, const pl_insn *i)
 {
@@ -608,8 +610,9 @@ void exec_alloca(pl_warp *w, const pl_insn *i)
         if ((w->exec >> l) & 1u && n[l] > most) most = (uint32_t)n[l];
     }
     const uint64_t end = start + ((most + (uint64_t)align - 1) & ~(uint64_t)(align - 1));
-    for (unsigned l = 0; l < PL_LANES; l++) /* the stack grows down: lanes that ask for less begin
-                                               later, at what is aligned below the common end */
+    /* The stack grows down: lanes that request less begin later, at the aligned address below the
+     * common end. */
+    for (unsigned l = 0; l < PL_LANES; l++)
         v[l] = start + (((w->exec >> l) & 1u ? end - start - n[l] : 0) & ~(uint64_t)(align - 1));
     if (!pl_warp_local(w, end < UINT32_MAX ? (uint32_t)end : UINT32_MAX, pl_warp_node(w)->aside))
         return;

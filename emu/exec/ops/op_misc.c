@@ -1,4 +1,4 @@
-/* op_misc.c - sleeping, and instructions that change nothing but time. */
+/* op_misc.c - sleeping, and instructions that only affect timing. */
 #include "emu/exec/memory/address.h"
 
 void exec_nop(pl_warp *w, const pl_insn *i)
@@ -15,7 +15,7 @@ void exec_nanosleep(pl_warp *w, const pl_insn *i)
         w->yield = true;
         return;
     }
-    w->split[w->current].wake = w->clock + 2ull * ns; /* about two cycles a nanosecond */
+    w->split[w->current].wake = w->clock + 2ull * ns; /* about two cycles per nanosecond */
     pl_warp_wait(w, PL_SPLIT_SLEEP);
 }
 
@@ -27,8 +27,9 @@ void exec_griddepcontrol(pl_warp *w, const pl_insn *i)
         pl_grid_let_go(w);
 }
 
-/* Without a model of time a loop that waits for the clock to reach a time would execute an
- * instruction per cycle: when the clock is read again and again, it runs ever faster. */
+/* Without a timing model a loop that waits for the clock to reach a value would execute an
+ * instruction per cycle. The clock is therefore accelerated progressively while it is read
+ * repeatedly. */
 static void hasten_clock(pl_warp *w)
 {
     enum { NEAR = 256, PATIENCE = 16, READS = 2, MOST_SHIFT = 20 };
@@ -40,7 +41,7 @@ static void hasten_clock(pl_warp *w)
     w->clock_read = w->clock;
 }
 
-/* %clock and its like; `which` is the word of the special register. */
+/* %clock and related registers; `which` is the word of the special register. */
 void exec_sreg(pl_warp *w, const pl_insn *i, int type)
 {
     uint64_t v[PL_LANES];

@@ -1,10 +1,9 @@
-/* op_mma.c - the matrix instructions for a whole warp: ldmatrix, stmatrix, movmatrix, mma, wmma
- * and wgmma.
+/* op_mma.c - the matrix instructions for a whole warp: ldmatrix, stmatrix, movmatrix, mma, wmma and
+ * wgmma.
  *
- * What is computed, and where elements sit in registers, is in mma.h. This file finds the
- * registers and the memory that an instruction names. Matrix instructions need all lanes of a warp;
- * when some are inactive (undefined in PTX) their registers are read as they are and not written.
- */
+ * The computation and the layout of elements in registers are in mma.h. This file locates the
+ * registers and the memory of an instruction. Matrix instructions require all lanes of a warp; if
+ * some are inactive (undefined in PTX) their registers are read unchanged and not written. */
 #include <string.h>
 
 #include "emu/exec/hooks.h"
@@ -63,8 +62,8 @@ static pl_tensor_type type_of(int word)
     }
 }
 
-/* The machine's tensor cores: a program for sm_80 runs on a later machine with that machine's
- * arithmetic. */
+/* The generation of the machine's tensor cores: a program for sm_80 runs on a later machine with
+ * that machine's arithmetic. */
 static pl_tensor_gen generation(const pl_warp *w)
 {
     return pl_tensor_gen_of((int)w->cta->grid->capability);
@@ -82,7 +81,7 @@ static void rows_of(const pl_warp *w, const pl_insn *i, unsigned k, int count, b
     }
 }
 
-/* Where results go: into the registers themselves, or into `spare` when some lanes must keep
+/* The destination of results: the registers themselves, or `spare` if some lanes must keep
  * theirs. */
 typedef struct result {
     void *rows[MAX_ROWS];
@@ -108,7 +107,7 @@ static void close_result(pl_warp *w, const pl_insn *i, int count, bool wide, res
     }
 }
 
-/* ---- mma and wmma.mma: `extra` is the operation on bits, or how f64 is rounded ---- */
+/* ---- mma and wmma.mma: `extra` is the operation on bits, or the rounding of f64 ---- */
 
 static void multiply(pl_warp *w, const pl_insn *i, const pl_tensor_op *op, const uint32_t *meta)
 {
@@ -177,8 +176,8 @@ void exec_mma_sp(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, int
     multiply(w, i, &op, pl_row32(w, i->op[4]));
 }
 
-/* Two 16-bit operands in braces: which byte of the scale register, and which lanes of a quad hold
- * it. The manual asks for the same values in all lanes. */
+/* Two 16-bit operands in braces: the byte of the scale register, and the lanes of a quad that hold
+ * it. The manual requires the same values in all lanes. */
 static void scale_place(const pl_warp *w, const pl_insn *i, unsigned k, pl_tensor_scale *s)
 {
     s->byte = (int)(pl_row32(w, pl_more(w, i, i->op[k]))[0] & 3);
@@ -190,8 +189,8 @@ void exec_mma_scaled(pl_warp *w, const pl_insn *i, int shape_word, int a, int b,
 {
     const shape s = shape_of(shape_word);
     const unsigned at = sparse != W_none ? 6 : 4;
-    const bool packed =
-        s.k == (sparse != W_none ? 128 : 64); /* the mxf4 kinds put two elements into a byte */
+    /* The mxf4 kinds have two elements per byte. */
+    const bool packed = s.k == (sparse != W_none ? 128 : 64);
     pl_tensor_scale sa = {.row = pl_row32(w, i->op[at])}, sb = {.row = pl_row32(w, i->op[at + 2])};
     scale_place(w, i, at + 1, &sa);
     scale_place(w, i, at + 3, &sb);
@@ -241,7 +240,7 @@ typedef struct area {
     uint64_t address[PL_LANES];
     pl_space space;
     bool write;
-    uint8_t *bytes; /* the whole matrix, when one block of memory holds it and all lanes gave one
+    uint8_t *bytes; /* the whole matrix, if one allocation holds it and all lanes have the same
                        address; else NULL */
 } area;
 
@@ -281,8 +280,8 @@ static bool open_area(pl_warp *w, const pl_insn *i, const pl_tensor_op *op, pl_t
     return true;
 }
 
-/* The element's bytes for one lane; NULL after a fault. Elements below a byte come as the 32-bit
- * word that holds them. */
+/* The element's bytes for one lane; NULL after a fault. For elements smaller than a byte, the
+ * 32-bit word that holds them. */
 static uint8_t *element(pl_warp *w, const area *m, unsigned lane, pl_fragment_coord at,
                         const char *what)
 {
@@ -302,7 +301,7 @@ static uint8_t *element(pl_warp *w, const area *m, unsigned lane, pl_fragment_co
     return p;
 }
 
-/* For timing the matrix is read once, every lane taking the next equal share of its lines. */
+/* For timing the matrix is read once, and each lane accesses the next equal share of its lines. */
 static void record_area(pl_warp *w, const area *m, pl_access_kind kind)
 {
     if (!w->fx) return;
@@ -338,7 +337,8 @@ void exec_wmma_load(pl_warp *w, const pl_insn *i, int which_word, int layout, in
     const pl_tensor_operand which = which_word == W_a   ? PL_TM_A
                                     : which_word == W_b ? PL_TM_B
                                                         : PL_TM_C;
-    /* C's map depends on the shape alone; the multiplicands' type is then of no matter. */
+    /* The layout of C only depends on the shape; the type of the multiplicands is irrelevant
+     * then. */
     const pl_tensor_op op = which == PL_TM_C ? wmma_op(w, shape_word, PL_TT_NONE, t)
                                              : wmma_op(w, shape_word, t, PL_TT_F32);
     const bool wide = t == PL_TT_F64;
@@ -346,7 +346,7 @@ void exec_wmma_load(pl_warp *w, const pl_insn *i, int which_word, int layout, in
               slots = bits < 8 || bits >= 32 ? 1 : 32 / bits;
     uint64_t v[PL_TENSOR_MAX_REGS][PL_LANES];
     area m;
-    (void)ss; /* in sel[PL_M_SPACE] already */
+    (void)ss; /* already in sel[PL_M_SPACE] */
     if (!open_area(w, i, &op, which, 1, 2, layout, &m)) return;
     for (int r = 0; r < count; r++) {
         uint32_t narrow[PL_LANES];
@@ -405,7 +405,8 @@ static unsigned matrices(int num)
     return num == W_x4 ? 4 : num == W_x2 ? 2 : 1;
 }
 
-/* Pointers to the rows of COUNT matrices: lane 8 * m + r gives the address of row r of matrix m. */
+/* Pointers to the rows of COUNT matrices: lane 8 * m + r supplies the address of row r of matrix
+ * m. */
 static bool matrix_rows(pl_warp *w, const pl_insn *i, unsigned at, unsigned count,
                         pl_access_kind kind, uint8_t *row[PL_LANES])
 {
@@ -448,8 +449,8 @@ void exec_ldmatrix(pl_warp *w, const pl_insn *i, int num, int trans, int ss)
         pl_blend32(w, pl_row32(w, pl_more(w, i, i->op[0] + m)), v[m]);
 }
 
-/* One row of 16 bytes as 16 elements of a byte each. 4- and 6-bit elements lie packed at the start
- * of the row, the rest is padding; each comes into the low bits of its byte. */
+/* Expands one row of 16 bytes to 16 elements of a byte each. 4- and 6-bit elements are packed at
+ * the start of the row, followed by padding; each is placed in the low bits of its byte. */
 static void spread_row(uint8_t out[16], const uint8_t *row, int fmt)
 {
     const unsigned bits = fmt == W_b4x16_p64 ? 4 : fmt == W_b6x16_p32 ? 6 : 8;
@@ -459,9 +460,9 @@ static void spread_row(uint8_t out[16], const uint8_t *row, int fmt)
     }
 }
 
-/* The element of a transposed 8-bit matrix that byte B of register R of a lane holds. Register
- * pairs share a matrix of 16 rows. Layouts of CUTLASS' copy traits SM100_U8x8_LDSM_T and
- * SM100_U8x4_STSM_T; not recorded, no such machine was at hand. */
+/* The element of a transposed 8-bit matrix held by byte B of register R of a lane. Register pairs
+ * share a matrix of 16 rows. Layouts of CUTLASS' copy traits SM100_U8x8_LDSM_T and
+ * SM100_U8x4_STSM_T; not recorded, since no such machine was available. */
 static unsigned load_row(unsigned lane, unsigned r, unsigned b)
 {
     return 16 * (r / 2) + 4 * (lane % 4) + 2 * (r % 2) + b % 2;
@@ -477,8 +478,8 @@ static unsigned byte_column(unsigned lane, unsigned b)
     return lane / 4 + 8 * (b / 2);
 }
 
-/* ldmatrix on elements of 8 bits and less: m8n16 gives a lane four neighbours of one row; m16n16
- * comes transposed. */
+/* ldmatrix on elements of 8 bits and less: m8n16 gives a lane four adjacent elements of one row;
+ * m16n16 is transposed. */
 void exec_ldmatrix_b8(pl_warp *w, const pl_insn *i, int num, int trans, int fmt, int ss)
 {
     const unsigned tall = trans != W_none ? 2 : 1, regs = matrices(num) * tall;
@@ -497,7 +498,7 @@ void exec_ldmatrix_b8(pl_warp *w, const pl_insn *i, int num, int trans, int fmt,
     }
 }
 
-/* Rows of 16 signed elements of 4 bits in 8 bytes; each comes as a byte with its sign. */
+/* Rows of 16 signed 4-bit elements in 8 bytes; each is sign-extended to a byte. */
 void exec_ldmatrix_s4(pl_warp *w, const pl_insn *i, int num)
 {
     const unsigned regs = matrices(num);
@@ -550,8 +551,8 @@ void exec_movmatrix(pl_warp *w, const pl_insn *i)
 
 /* ---- wgmma ---- */
 
-/* The product is applied when it is issued: each of the four warps computes its 16 rows from what
- * shared memory holds then, so fence, commit and wait have nothing left to do. */
+/* The product is applied when it is issued: each of the four warps computes its 16 rows from the
+ * current contents of shared memory, so fence, commit and wait have no effect. */
 void exec_wgmma(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, int b, int sat,
                 int sparse, int a_regs, int tail)
 {

@@ -1,17 +1,17 @@
-/* op_mufu.c - approximate functions for a whole warp, where that is quicker than lane by lane.
+/* op_mufu.c - approximate functions for a whole warp, where that is faster than lane by lane.
  *
- * A lane of ex2 reads a row of two words from a table of 64 (mufu_unit.h). Hosts read 64 words from
- * memory for a warp one after the other, even with a gather. Half a kilobyte fits into eight
- * registers of AVX-512, and a permutation picks the words of 16 lanes from two of them: a warp's
- * ex2 takes 45 % less time (tests/accuracy/rates.c). */
+ * A lane of ex2 reads a row of two words from a table of 64 (mufu_unit.h). Hosts read the 64 words
+ * of a warp from memory sequentially, even with a gather. Half a kilobyte fits into eight AVX-512
+ * registers, and a permutation selects the words of 16 lanes from two of them: a warp's ex2 takes
+ * 45 % less time (tests/accuracy/rates.c). */
 #include "emu/exec/lane_loops.h"
 
 #ifdef __AVX512F__
 #include <immintrin.h>
 #endif
 
-/* Work goes on by so many lanes: one register of AVX-512, so that compilers keep what is between
- * the steps in registers. */
+/* Lanes are processed in groups of one AVX-512 register, so that compilers keep intermediate values
+ * in registers. */
 enum { GROUP = 16 };
 
 /* word[l] = table[row[l]], rows 0 to 63. */
@@ -19,7 +19,7 @@ PL_LANE_INLINE void words_of_rows(const int32_t table[64], const uint32_t row[GR
                                   int32_t word[GROUP])
 {
 #ifdef __AVX512F__
-    const __m512i r = _mm512_loadu_si512(row); /* permutations look at its lower five bits */
+    const __m512i r = _mm512_loadu_si512(row); /* permutations use its lower five bits */
     const __m512i low =
         _mm512_permutex2var_epi32(_mm512_loadu_si512(table), r, _mm512_loadu_si512(table + 16));
     const __m512i high = _mm512_permutex2var_epi32(_mm512_loadu_si512(table + 32), r,
@@ -27,7 +27,7 @@ PL_LANE_INLINE void words_of_rows(const int32_t table[64], const uint32_t row[GR
     _mm512_storeu_si512(
         word, _mm512_mask_mov_epi32(low, _mm512_test_epi32_mask(r, _mm512_set1_epi32(32)), high));
 #else
-    /* A signed index: compilers gather eight words. */
+    /* Signed index: compilers then gather eight words. */
     for (unsigned l = 0; l < GROUP; l++) word[l] = table[(int32_t)row[l]];
 #endif
 }

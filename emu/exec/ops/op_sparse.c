@@ -1,4 +1,4 @@
-/* op_sparse.c - spcompress and spdecompress: vectors with two of four elements, and back. */
+/* op_sparse.c - spcompress and spdecompress: convert vectors to two of four elements, and back. */
 #include <string.h>
 
 #include "emu/exec/hooks.h"
@@ -8,7 +8,8 @@
 
 enum { MOST_REGISTERS = 128 };
 
-/* Bits AT to AT + BITS of registers of one lane; a power of two of bits never straddles two. */
+/* Bits AT to AT + BITS of registers of one lane; a power-of-two number of bits never straddles two
+ * registers. */
 static uint32_t bits_at(const uint32_t *from, int at, int bits)
 {
     return from[at / 32] >> at % 32 & (UINT32_MAX >> (32 - bits));
@@ -34,7 +35,7 @@ static void write_registers(const pl_warp *w, const pl_insn *i, unsigned k, unsi
     for (unsigned r = 0; r < n; r++) pl_row32(w, pl_more(w, i, i->op[k] + r))[lane] = from[r];
 }
 
-/* The types that bits 2 to 4 of the descriptor name, for elements of 8 and of 16 bits. */
+/* The types encoded by bits 2 to 4 of the descriptor, for elements of 8 and of 16 bits. */
 typedef struct sparse_type {
     int bits;     /* of a number */
     uint32_t inf; /* the magnitude above which it is a NaN; 0: an integer */

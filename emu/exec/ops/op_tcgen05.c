@@ -1,8 +1,8 @@
 /* op_tcgen05.c - the tensor cores of sm_100: allocation of tensor memory, its copies, products and
  * their completion.
  *
- * Every operation is applied when it is issued, so fences and waits have nothing left to do, and a
- * commit arrives at once. What is computed is in emu/exec/tcgen05. */
+ * Every operation is applied when it is issued, so fences and waits have no effect, and a commit
+ * arrives at once. The computation is in emu/exec/tcgen05. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void wrong_use(pl_warp *w, uint64_t address, const char *wrong)
              "tcgen05: %s (tensor memory 0x%x)", wrong, (unsigned)address);
 }
 
-/* The tensor memory of a block, made when it is first used. NULL: no memory. */
+/* The tensor memory of a block, allocated on first use. NULL: out of memory. */
 static pl_tmem *tmem_of(pl_warp *w, pl_cta *c)
 {
     if (!c->tmem) c->tmem = calloc(1, sizeof *c->tmem);
@@ -72,7 +72,8 @@ static bool good_columns(pl_warp *w, uint32_t n, bool exclusive)
     return false;
 }
 
-/* Would the allocation wait for one that lives? Exclusive ones live alone. */
+/* True if the allocation would wait for an existing one. An exclusive allocation must be the only
+ * one. */
 static bool must_wait(const pl_tmem *t, bool exclusive)
 {
     bool any = false;
@@ -80,7 +81,7 @@ static bool must_wait(const pl_tmem *t, bool exclusive)
     return any && (exclusive || t->exclusive);
 }
 
-/* Columns that the other block has allocated for both, or new ones for both. */
+/* Returns columns that the other block has allocated for both, or allocates new ones for both. */
 static uint32_t allocate_pair(pl_tmem *mine, pl_tmem *other, uint32_t n)
 {
     if (mine->npairs) {
@@ -139,7 +140,8 @@ void exec_tcgen05_alloc(pl_warp *w, const pl_insn *i, int group, int exclusive)
     if (!p) return;
     memcpy(p, &at, sizeof at);
     w->wrote = true;
-    to[lane] = (uint32_t)to[lane]; /* generic addresses, too: the window's lower half is 0 */
+    to[lane] = (uint32_t)to[lane]; /* also valid for generic addresses: the window's lower half is
+                                      0 */
     pl_record_effect(w, PL_SP_SHARED, PL_AC_STORE, 4, 1u << lane, to, i->sel[PL_M_FLAGS]);
 }
 
@@ -165,7 +167,7 @@ void exec_tcgen05_relinquish(pl_warp *w, const pl_insn *i)
 
 /* ---- registers and tensor memory ---- */
 
-/* Where register r of lane l lies, relative to the address. */
+/* The location of register r of lane l, relative to the address. */
 typedef struct tmem_place {
     uint32_t lane, column;
 } tmem_place;
@@ -187,7 +189,7 @@ static unsigned registers_of(const pl_insn *i, unsigned k)
     return (unsigned)pl_operand_count(&pl_forms[i->form], k, i->mods);
 }
 
-/* The cells of tensor memory that a warp reaches: a quarter of the lanes, and allocated columns.
+/* The cells of tensor memory that a warp can access: a quarter of the lanes, and allocated columns.
  * NULL: a fault. */
 static pl_tmem *reach(pl_warp *w, int shape, uint32_t address, unsigned regs, uint32_t split,
                       bool halves)
@@ -216,7 +218,8 @@ static pl_tmem *reach(pl_warp *w, int shape, uint32_t address, unsigned regs, ui
     return NULL;
 }
 
-/* Reads all registers of an instruction. With .pack::16b the low halves of two columns make one. */
+/* Reads all registers of an instruction. With .pack::16b the low halves of two columns form one
+ * register. */
 static bool load(pl_warp *w, int shape, uint32_t address, unsigned regs, uint32_t split, bool pack,
                  uint32_t (*v)[PL_LANES])
 {
@@ -248,7 +251,8 @@ void exec_tcgen05_ld(pl_warp *w, const pl_insn *i, int shape, int pack)
         pl_blend32(w, pl_row32(w, pl_more(w, i, i->op[0] + r)), v[r]);
 }
 
-/* The smaller or larger of two; of floats a number wins over a NaN unless .NaN says otherwise. */
+/* The smaller or larger of two values. For floats a number is preferred to a NaN, unless .NaN is
+ * given. */
 static uint32_t extreme(uint32_t a, uint32_t b, int op, int nan, int type)
 {
     if (type == W_f32) {
@@ -280,8 +284,7 @@ void exec_tcgen05_ld_red(pl_warp *w, const pl_insn *i, int shape, int op, int ab
     pl_blend32(w, pl_row32(w, i->op[1]), best);
 }
 
-/* Two of four columns stay, in registers in which they follow each other; their places have two
- * bits each. */
+/* Keeps two of four columns, in consecutive registers; their positions have two bits each. */
 void exec_tcgen05_ld_sparse(pl_warp *w, const pl_insn *i, int op, int abs, int nan, int red)
 {
     uint32_t v[PL_TMEM_LANES][PL_LANES], best[PL_LANES];
@@ -348,7 +351,8 @@ void exec_tcgen05_order(pl_warp *w, const pl_insn *i)
 
 /* ---- copies ---- */
 
-/* 16 bytes of shared memory as they go to tensor memory: packed elements get a byte each. */
+/* Converts 16 bytes of shared memory to the format of tensor memory: packed elements take a byte
+ * each. */
 static void expand(int format, const uint8_t *from, uint8_t to[16])
 {
     if (format == W_none) {
@@ -362,7 +366,7 @@ static void expand(int format, const uint8_t *from, uint8_t to[16])
             to[e] = (uint8_t)((from[6 * e / 8] | from[6 * e / 8 + 1] << 8) >> 6 * e % 8 & 63);
 }
 
-/* Lanes that row ROW of the source goes to, as a list. */
+/* Lists the lanes to which row ROW of the source is copied. */
 static unsigned lanes_of_row(int shape, int warps, unsigned row, unsigned lane[4])
 {
     switch (shape) {
@@ -430,7 +434,7 @@ void exec_tcgen05_cp(pl_warp *w, const pl_insn *i, int group, int shape, int war
     }
 }
 
-/* Eight columns of 32 lanes move to the next lower lane; the last lane keeps its own. */
+/* Moves eight columns of 32 lanes to the next lower lane; the last lane is unchanged. */
 static void shift_rows(pl_warp *w, pl_cta *c, uint32_t address)
 {
     pl_tmem *t = tmem_of(w, c);
@@ -480,7 +484,7 @@ static int scales_of(int kind, int size)
     }
 }
 
-/* The blocks of a product: this one, or the pair in the order of their ranks. */
+/* The blocks of a product: this one, or the pair in rank order. */
 static bool find_blocks(pl_warp *w, int n, pl_tcgen05_block *block)
 {
     pl_cta *c[2] = {w->cta, NULL};
@@ -510,8 +514,8 @@ static void multiply(pl_warp *w, pl_tcgen05_op *op)
                  wrong, at);
 }
 
-/* The operands of all forms stand in one order: D, A, B, metadata, instruction descriptor, scales
- * of A and B or lanes that are not written, whether D is read, its scale or zero columns. */
+/* The operands of all forms have one order: D, A, B, metadata, instruction descriptor, scales of A
+ * and B or lanes that are not written, the accumulate predicate, the scale of D or zero columns. */
 void exec_tcgen05_mma(pl_warp *w, const pl_insn *i, int group, int kind, int ashift, int sparse,
                       int ws, int size)
 {
@@ -552,8 +556,8 @@ void exec_tcgen05_mma(pl_warp *w, const pl_insn *i, int group, int kind, int ash
 
 /* ---- completion ---- */
 
-/* Everything that the thread has started is complete: an arrival at the object, or at that of each
- * block that the mask names. */
+/* All operations started by the thread have completed: an arrival at the object, or at that of each
+ * block in the mask. */
 void exec_tcgen05_commit(pl_warp *w, const pl_insn *i, int space, int multicast)
 {
     uint64_t address[PL_LANES];

@@ -1,9 +1,9 @@
-/* op_texture.c - fetches from textures, accesses to surfaces, and questions about both.
+/* op_texture.c - texture fetches, surface accesses, and queries of both.
  *
  * A texture or surface operand is a 64-bit register that holds a handle, or the name of a .texref,
- * .samplerref or .surfref variable: then the register holds the variable's address, and the
- * variable the handle. What a fetch computes is in texture.c. Faults of surfaces are the H200's
- * (driver 580.159.04, 2026-11, probe tex.surface_faults). */
+ * .samplerref or .surfref variable. In the latter case the register holds the variable's address,
+ * and the variable holds the handle. texture.c computes the result of a fetch. Faults of surfaces
+ * are the H200's (driver 580.159.04, 2026-11, probe tex.surface_faults). */
 #include "emu/exec/texture/texture.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@
 
 /* ---- operands ---- */
 
-/* Number of the operand with this name; every form names them alike. PL_NO_OPERAND: the form has
- * none, or it was left out. */
+/* Index of the operand with this name; all forms use the same names. PL_NO_OPERAND: the form has
+ * none, or it was omitted. */
 static unsigned operand(const pl_insn *i, const char *name)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -74,7 +74,7 @@ static geometry geometry_of(int word)
 
 /* ---- textures ---- */
 
-/* A fetched value in the form that the instruction asks for. */
+/* A fetched value in the type requested by the instruction. */
 static uint32_t converted(uint32_t v, int type)
 {
     return type == W_f16 || type == W_f16x2 ? f16_from_f32(v, PL_RN) : v;
@@ -88,9 +88,9 @@ static int32_t texel_offset(uint32_t v, bool gather)
     return (int32_t)(v << unused) >> unused;
 }
 
-/* Tells a checker of the texels that a lane reads. */
+/* Notifies a checker of the texels that a lane reads. */
 typedef struct lane_watch {
-    pl_texel_watch watch; /* first */
+    pl_texel_watch watch; /* must be the first member */
     pl_warp *w;
     unsigned lane;
 } lane_watch;
@@ -158,8 +158,8 @@ static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, p
         uint32_t row = pl_more(w, i, i->op[0] + k);
         if (row != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, row), out[k]);
     }
-    if (p != PL_NO_OPERAND) /* all of a texture is resident */
-        pl_pred_write(w, i->op[p], UINT32_MAX);
+    /* All of a texture is resident. */
+    if (p != PL_NO_OPERAND) pl_pred_write(w, i->op[p], UINT32_MAX);
     pl_record_effect(w, PL_SP_TEX, PL_AC_LOAD, bytes, w->exec, address, 0);
     if (!w->fx) return;
     w->fx->sampled = ctype != W_s32;
@@ -225,7 +225,7 @@ static uint8_t *texels(pl_warp *w, const pl_insn *i, const pl_object *o, int geo
                               : "layer",
                      (long long)at[k], (long long)size[k]);
         if (clamp != W_clamp) return NULL;
-        /* Negative layers are large ones (recorded). */
+        /* Negative layers are treated as large ones (recorded). */
         at[k] = (at[k] < 0 && !(k == 2 && layers)) || most < 0 ? 0 : most;
     }
     *address = pl_image_place(m, (uint64_t)at[0], (uint64_t)at[1], (uint64_t)at[2]);
@@ -239,8 +239,8 @@ static bool failed(const pl_warp *w)
     return pl_failed(w->grid);
 }
 
-/* Element e of the data operand: 64-bit registers for .b64, and wider ones where the form allows.
- */
+/* Element e of the data operand: 64-bit registers for .b64, and wider ones where the form
+ * permits. */
 static uint64_t data(const pl_warp *w, const pl_insn *i, unsigned k, unsigned e, unsigned bits,
                      unsigned lane)
 {
@@ -324,8 +324,7 @@ void exec_sust_formatted(pl_warp *w, const pl_insn *i, int geom, int clamp)
     pl_record_effect(w, PL_SP_TEX, PL_AC_STORE, 4, w->exec, address, 0);
 }
 
-/* scaled: the .p form, which counts in texels and takes the sign of the numbers from their format.
- */
+/* scaled: the .p form, whose coordinates are in texels, with the signedness given by the format. */
 static void reduce(pl_warp *w, const pl_insn *i, int op, int geom, int type, int clamp, bool scaled)
 {
     unsigned a = operand(i, "a"), b = operand(i, "b"),
@@ -357,9 +356,9 @@ void exec_sured_formatted(pl_warp *w, const pl_insn *i, int op, int geom, int ty
     reduce(w, i, op, geom, type, clamp, true);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
-/* Answers of channel_data_type and channel_order (PTX ISA 9.0, section 5.3.3). */
+/* Results of channel_data_type and channel_order (PTX ISA 9.0, section 5.3.3). */
 static uint32_t channel_type(const pl_object *o)
 {
     pl_texel_format f = o->images.format;
@@ -379,7 +378,7 @@ static uint32_t address_mode(uint8_t mode)
     return numbers[mode];
 }
 
-/* Depth and height are 0 where a texture has none (recorded). */
+/* Depth and height are 0 if the texture does not have them (recorded). */
 static uint32_t answer(const pl_object *o, int query, uint32_t level)
 {
     const pl_image_set *s = &o->images;
@@ -427,7 +426,7 @@ void exec_suq(pl_warp *w, const pl_insn *i, int query)
     ask(w, i, query, PL_OBJECT_SURFACE);
 }
 
-/* Samplers and textures are one kind of object here. */
+/* Samplers and textures are objects of the same kind here. */
 void exec_istypep(pl_warp *w, const pl_insn *i, int what)
 {
     uint32_t r = 0;

@@ -1,10 +1,10 @@
-/* op_tma.c - the instructions of the tensor copy engine: loads, stores, reductions and
- * prefetches of tiles, one for each executing lane, and tensormap.replace.
+/* op_tma.c - the instructions of the tensor copy engine: loads, stores, reductions and prefetches
+ * of tiles, one for each executing lane, and tensormap.replace.
  *
  * Faults are the H200's (driver 580.159.04, 2026-11, probe tma.faults). A misplaced tile, object or
- * map is a misaligned address. A map that is none or does not fit the instruction is an illegal
- * instruction, a block outside of the cluster a launch failure. Read next: tma_copy.c (which
- * bytes), pending.c (when). */
+ * map is a misaligned address. A map that is invalid or does not match the instruction is an
+ * illegal instruction; a block outside of the cluster is a launch failure. Read next: tma_copy.c
+ * (the copied bytes), pending.c (the time of the copy). */
 #include <string.h>
 
 #include "emu/exec/memory/address.h"
@@ -64,7 +64,7 @@ typedef struct reach {
     const pl_memory *memory;
     const pl_alloc *hit;
     bool write;
-    /* First address that lies outside of every allocation, or must not be written. */
+    /* First address that is outside of every allocation, or must not be written. */
     uint64_t missing;
 } reach;
 
@@ -105,7 +105,7 @@ static bool prepare(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsigne
 
 /* ---- the copies ---- */
 
-/* The copy with the shared memory at `at`; complete_tx goes to the object at `bar`. */
+/* Starts the copy with the shared memory at `at`; complete_tx goes to the object at `bar`. */
 static bool start(pl_warp *w, unsigned lane, pl_tma_copy *c, uint64_t at, bool counted,
                   uint64_t bar)
 {
@@ -157,8 +157,8 @@ static void run(pl_warp *w, const pl_insn *i, int op)
                          "multicast to block %u of a cluster of %u", r, size);
                 return;
             }
-            /* of a pair of blocks, that one's object counts which is where the operand says: the
-             * even or the odd one */
+            /* for a pair of blocks, the object is in the even or the odd block, as given by the
+             * operand */
             uint64_t slice = (uint64_t)r * PL_SHARED_SLICE;
             uint64_t other =
                 s.pair ? ((r & ~1u) | (bar / PL_SHARED_SLICE & 1u)) * PL_SHARED_SLICE : slice;
@@ -191,7 +191,7 @@ static uint8_t *map_to_change(pl_warp *w, const pl_insn *i, unsigned lane)
                      "tensormap.replace");
 }
 
-/* A field with a value in a register, with or without the number of a dimension before it. */
+/* A field with a value in a register, optionally preceded by the index of a dimension. */
 void exec_tensormap_replace(pl_warp *w, const pl_insn *i, int field)
 {
     pl_tensor_field f = field == W_global_address  ? PL_TF_ADDRESS
@@ -212,7 +212,7 @@ void exec_tensormap_replace(pl_warp *w, const pl_insn *i, int field)
     }
 }
 
-/* A field with a constant. */
+/* A field with a constant value. */
 void exec_tensormap_replace_imm(pl_warp *w, const pl_insn *i, int field)
 {
     pl_tensor_field f = field == W_elemtype            ? PL_TF_TYPE
@@ -227,8 +227,8 @@ void exec_tensormap_replace_imm(pl_warp *w, const pl_insn *i, int field)
     }
 }
 
-/* Copies a changed map from shared to global memory and makes it visible to the copy engine; the
- * warp does it once. */
+/* Copies a modified map from shared to global memory and makes it visible to the copy engine; once
+ * per warp. */
 void exec_tensormap_cp_fence(pl_warp *w, const pl_insn *i)
 {
     if (!pl_warp_sync(w, UINT32_MAX)) return;

@@ -1,10 +1,10 @@
-/* op_warp.c - shfl, vote, match, redux, elect, activemask: instructions that exchange between
+/* op_warp.c - shfl, vote, match, redux, elect, activemask: instructions that exchange data between
  * lanes.
  *
- * The _sync forms name the lanes that take part. Divergent lanes of the mask are waited for
- * (pl_warp_sync): each of them will come to this instruction, and the last one lets all continue
- * together. Lanes that have called the function of the instruction separately keep their registers
- * in different frames: for the one instruction they are brought into one. */
+ * The _sync forms name the participating lanes. Divergent lanes of the mask are waited for
+ * (pl_warp_sync): each of them will reach this instruction, and the last one lets all continue
+ * together. Lanes that have called the function of the instruction separately hold their registers
+ * in different frames; for this one instruction they are moved to one frame. */
 #include "emu/exec/memory/address.h"
 #include "isa/program/operands.h"
 
@@ -14,10 +14,10 @@ static uint32_t member_mask(const pl_warp *w, const pl_insn *i, unsigned k)
     return pl_row32(w, i->op[k])[__builtin_ctz(w->exec)];
 }
 
-/* Two frames of one function, and the lanes whose values change places. */
+/* Two frames of one function, and the lanes whose values are exchanged. */
 typedef struct exchange {
     uint32_t *rows[2], *preds[2], lanes;
-    uint64_t seen[PL_INLINE_OPERANDS + 1]; /* one register may stand in two places */
+    uint64_t seen[PL_INLINE_OPERANDS + 1]; /* one register may be used by two operands */
     unsigned n;
 } exchange;
 
@@ -35,7 +35,7 @@ static void change_places(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         *b ^= differ;
         return;
     }
-    /* a pair of rows holds 64 bits of each lane side by side */
+    /* a pair of rows holds the 64 bits of each lane contiguously */
     uint32_t *a = x->rows[0] + (size_t)*row * PL_LANES, *b = x->rows[1] + (size_t)*row * PL_LANES;
     for (unsigned k = 0; k < rows * PL_LANES; k++) {
         uint32_t differ = x->lanes >> k / rows & 1 ? a[k] ^ b[k] : 0;
@@ -51,15 +51,15 @@ static bool called_apart(const pl_warp *w, unsigned k)
            w->call[o->call].func == w->call[s->call].func;
 }
 
-/* The registers that the instruction names of the lanes that have come here by other calls: into
- * the frame of the split that executes it for all, or back. */
+/* Moves the instruction's registers of lanes that have reached it through other calls to the frame
+ * of the split that executes it for all, or back. */
 static uint32_t lend(pl_warp *w, const pl_insn *i)
 {
     uint32_t lanes = 0;
     for (unsigned k = 0; k < w->nsplits; k++)
         if (called_apart(w, k)) {
             pl_program none = {0};
-            pl_insn copy = *i; /* nothing is changed, but the walk could */
+            pl_insn copy = *i; /* the walk takes a mutable instruction, although nothing changes */
             exchange x = {.rows = {w->regs, pl_warp_frame(w, &w->split[k])},
                           .preds = {w->pred, pl_warp_preds(w, &w->split[k])},
                           .lanes = pl_of_half(w, w->split[k].mask)};
@@ -69,13 +69,13 @@ static uint32_t lend(pl_warp *w, const pl_insn *i)
     return lanes;
 }
 
-/* All lanes of the mask have come. Those of other calls execute the instruction here, and continue
- * after it. */
+/* All lanes of the mask have arrived. Those of other calls execute the instruction here, and
+ * continue after it. */
 static bool execute_for_all(pl_warp *w, const pl_insn *i, uint32_t mask)
 {
     const uint32_t ours = w->exec;
-    if (w->halves > 1 || !(mask & ~ours)) /* a wide warp keeps to what each call has brought */
-        return true;
+    /* In a wide warp each call only executes with its own lanes. */
+    if (w->halves > 1 || !(mask & ~ours)) return true;
     const uint32_t lent = lend(w, i);
     if (!lent) return true;
     pl_warp_set_exec_mask(w, ours | lent);
@@ -91,7 +91,8 @@ static bool execute_for_all(pl_warp *w, const pl_insn *i, uint32_t mask)
     return false;
 }
 
-/* Waits until all lanes of the mask are here. True when they are: the instruction executes. */
+/* Waits until all lanes of the mask are present. Returns true if they are; then the instruction
+ * executes. */
 static bool gather(pl_warp *w, const pl_insn *i, uint32_t mask)
 {
     pl_warp_note_undefined(w, mask);
@@ -101,8 +102,8 @@ static bool gather(pl_warp *w, const pl_insn *i, uint32_t mask)
     return true;
 }
 
-/* The lane that each lane reads, and which of them lie inside their segment. MODE is a constant in
- * each copy, and nothing branches, so that the loop becomes vectors. */
+/* Computes the source lane of each lane, and the set of lanes whose source is inside their segment.
+ * MODE is a constant in each copy, and the loop has no branches, so that it can be vectorised. */
 __attribute__((always_inline)) static inline uint32_t
 sources(int mode, const uint32_t *b, const uint32_t *c, uint32_t from[PL_LANES])
 {
@@ -122,8 +123,8 @@ sources(int mode, const uint32_t *b, const uint32_t *c, uint32_t from[PL_LANES])
     return inside;
 }
 
-/* In a wide warp a lane number or distance of 32 and more names the other half to code for 64
- * lanes, and nothing to code for 32 (PTX takes it modulo 32): no result is right for both. */
+/* In a wide warp, a lane number or distance of 32 and more refers to the other half in code for 64
+ * lanes, and is taken modulo 32 in code for 32 lanes (PTX). No result is correct for both. */
 static bool beyond_half(pl_warp *w, const pl_insn *i)
 {
     const uint32_t *b = pl_row32(w, i->op[3]);
@@ -167,7 +168,7 @@ static void put_all(pl_warp *w, uint32_t row, uint32_t value)
     if (row != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, row), v);
 }
 
-/* A vote without a mask is one of all lanes of the warp, and a wide one executes by halves. */
+/* A vote without a mask includes all lanes of the warp, but a wide warp executes by halves. */
 static bool beyond_vote(pl_warp *w)
 {
     if (w->halves <= 1) return false;
@@ -179,8 +180,8 @@ static bool beyond_vote(pl_warp *w)
 
 void exec_vote(pl_warp *w, const pl_insn *i, int mode)
 {
-    const bool sync =
-        pl_forms[i->form].noperands == 3; /* without a mask the lanes vote that are here */
+    /* Without a mask the active lanes vote. */
+    const bool sync = pl_forms[i->form].noperands == 3;
     uint32_t mask = sync ? member_mask(w, i, 2) : w->exec;
     if (sync ? pl_warp_split_by_mask(w, i, 2) || !gather(w, i, mask) : beyond_vote(w)) return;
     uint32_t in = mask & w->exec, p = pl_pred_read(w, i, 1) & in;

@@ -1,7 +1,7 @@
-/* cuda_builtins.c - the functions of cuda_builtins.h.
+/* cuda_builtins.c - implements the functions of cuda_builtins.h.
  *
- * Signatures are those that nvcc 13.0 declares. Error codes of launches from the device and the
- * text of a failed assertion are the H200's (driver 580.159.04, 2026-11, probes host.asserts,
+ * Signatures are those declared by nvcc 13.0. Error codes of device-side launches and the text
+ * of a failed assertion are the H200's (driver 580.159.04, 2026-11, probes host.asserts,
  * hostcdp.cdp). */
 #include "emu/exec/runtime/cuda_builtins.h"
 
@@ -16,8 +16,8 @@
 
 enum { STRING_MOST = 4096 };
 
-/* The string at an address; cut when it is longer than `size` or runs into nothing. NULL: nothing
- * is there. */
+/* The string at an address, truncated if it is longer than `size` or reaches unmapped memory. NULL:
+ * the address is unmapped. */
 static const char *string_at(pl_warp *w, unsigned lane, uint64_t address, char *to, size_t size)
 {
     size_t n = 0;
@@ -46,8 +46,8 @@ static bool read_argument(void *ctx, uint64_t offset, void *to, size_t bytes)
     if (!r->buffer)
         pl_bounds_fault(r->w, r->lane, PL_SP_GENERIC, offset, bytes,
                         "printf without the argument that its format names: load");
-    for (size_t k = 0; r->buffer && k < bytes;
-         k++) { /* the last argument may be narrower than its conversion says */
+    /* The last argument may be narrower than its conversion specifies. */
+    for (size_t k = 0; r->buffer && k < bytes; k++) {
         const uint8_t *p = pl_call_memory(r->w, r->lane, r->buffer + offset + k, 1);
         if (p) ((uint8_t *)to)[k] = *p;
     }
@@ -60,7 +60,7 @@ static const char *read_string(void *ctx, uint64_t address, char *to, size_t siz
     return string_at(r->w, r->lane, address, to, size);
 }
 
-/* A lane has asked the driver for something. */
+/* Records a request of a lane to the driver. */
 static void ask(const pl_call *k, pl_driver_work what, uint64_t bytes)
 {
     pl_warp *w = k->w;
@@ -85,8 +85,8 @@ static void call_vprintf(const pl_call *k, unsigned lane)
 
 /* ---- __assertfail ---- */
 
-/* The thread ends; the launch goes on, so that others that fail say so too, and is a failure
- * afterwards. */
+/* The thread ends. The launch continues, so that other failing threads also report, and fails at
+ * its end. */
 static void call_assertfail(const pl_call *k, unsigned lane)
 {
     pl_warp *w = k->w;
@@ -108,7 +108,7 @@ static void call_assertfail(const pl_call *k, unsigned lane)
 
 /* ---- malloc, free ---- */
 
-/* Remembers which call made or freed a block. */
+/* Records the call site that allocated or freed a block. */
 static void note(const pl_call *k, uint64_t address, bool freed)
 {
     const pl_warp *w = k->w;
@@ -126,7 +126,7 @@ static void note(const pl_call *k, uint64_t address, bool freed)
     pl_heap_note(&w->grid->system->heap, address, freed, &s);
 }
 
-/* Gives the lane a block, or 0. */
+/* Allocates a block for the lane; 0: failed. */
 static uint64_t take(const pl_call *k, uint64_t size, uint64_t align)
 {
     const uint64_t p = pl_heap_alloc(&k->w->grid->system->heap, size, align);
@@ -170,15 +170,16 @@ static void call_free(const pl_call *k, unsigned lane)
              address, history);
 }
 
-/* ---- launches from the device ---- */
+/* ---- device-side launches ---- */
 
-/* In front of the parameters, where the kernel cannot see it: what the buffer is for. */
+/* Precedes the parameters, hidden from the kernel: the launch for which the buffer was
+ * allocated. */
 typedef struct request {
     uint64_t func;
     uint32_t grid[3], block[3], shared, pad;
 } request;
 
-/* Why the launch is impossible, 0: it is possible. */
+/* The error code of an impossible launch; 0: the launch is possible. */
 static uint32_t request_error(const pl_warp *w, const request *q)
 {
     const pl_system *s = w->grid->system;
@@ -190,8 +191,7 @@ static uint32_t request_error(const pl_warp *w, const request *q)
     return s->launchable && s->launchable(s->ctx, &c) ? 0 : PL_CUDA_INVALID_CONFIGURATION;
 }
 
-/* void *cudaGetParameterBufferV2(kernel, grid, block, shared): NULL when the launch is impossible.
- */
+/* void *cudaGetParameterBufferV2(kernel, grid, block, shared): NULL if the launch is impossible. */
 static void call_parameter_buffer(const pl_call *k, unsigned lane)
 {
     pl_warp *w = k->w;
@@ -219,7 +219,7 @@ static void call_parameter_buffer(const pl_call *k, unsigned lane)
     pl_call_return(k, lane, p ? base + sizeof q : 0);
 }
 
-/* Launches what the request says, with the parameters at device address `buffer`. */
+/* Launches the request, with the parameters at device address `buffer`. */
 static void launch(const pl_call *k, unsigned lane, const request *q, uint64_t buffer,
                    uint64_t stream)
 {
@@ -259,7 +259,8 @@ static void call_launch(const pl_call *k, unsigned lane)
     launch(k, lane, &q, buffer, pl_call_argument(k, 1, lane));
 }
 
-/* The interface before version 2: the buffer comes first, the launch names kernel and shape. */
+/* The interface before version 2: the buffer is allocated first, and the launch specifies kernel
+ * and shape. */
 
 /* void *cudaGetParameterBuffer(alignment, size) */
 static void call_plain_buffer(const pl_call *k, unsigned lane)
@@ -304,8 +305,7 @@ static void call_peek_error(const pl_call *k, unsigned lane)
     pl_call_return(k, lane, e ? *e : 0);
 }
 
-/* Streams and events of the device: launches run in their order anyway, so that a handle is all
- * there is. */
+/* Streams and events of the device: launches run in order anyway, so only a handle is returned. */
 static void call_make_handle(const pl_call *k, unsigned lane)
 {
     pl_call_store(k, lane, 0x100, 8);
@@ -332,12 +332,12 @@ static void call_device_free(const pl_call *k, unsigned lane)
     pl_call_return(k, lane, !p || give_back(k, p) ? 0 : PL_CUDA_INVALID_VALUE);
 }
 
-/* ---- which is which ---- */
+/* ---- function table ---- */
 
 typedef enum need { NEEDS_NOTHING, NEEDS_HEAP, NEEDS_LAUNCHES, NEEDS_TEXTS } need;
 
-/* A function that is reserved for the device runtime and is not here: the call fails, and a module
- * that does not call it runs. */
+/* A name reserved for the device runtime without an implementation here: the call fails, but a
+ * module that does not call it runs. */
 static void call_lacking(const pl_call *k, unsigned lane)
 {
     pl_fault(k->w, 1u << lane, 0, "CUDA_ERROR_NOT_SUPPORTED",
@@ -352,8 +352,8 @@ typedef struct provided {
     need needs;
 } provided;
 
-/* The first functions have these names. Those of the device runtime have the prefix "cuda" or
- * "__cudaCDP2", and may have the suffix "_ptsz". */
+/* The first functions have exactly these names. Those of the device runtime have the prefix "cuda"
+ * or "__cudaCDP2", and may have the suffix "_ptsz". */
 static const provided functions[] = {
     {"vprintf", call_vprintf, NEEDS_NOTHING},
     {"__assertfail", call_assertfail, NEEDS_NOTHING},
@@ -402,7 +402,7 @@ static const provided functions[] = {
 };
 enum {
     FUNCTIONS = sizeof functions / sizeof *functions,
-    RUNTIME = 5 /* the first of the device runtime */
+    RUNTIME = 5 /* index of the first function of the device runtime */
 };
 static const provided lacking = {NULL, call_lacking, NEEDS_NOTHING};
 

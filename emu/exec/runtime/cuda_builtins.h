@@ -1,9 +1,9 @@
 /* cuda_builtins.h - functions that device code calls and the driver provides: vprintf,
- * __assertfail, malloc, launches from the device.
+ * __assertfail, malloc, device-side launches.
  *
- * A module declares them `.extern .func`; pl_bind notes in the function which one it is, and a call
- * of it runs here instead of entering code. What they leave for the host (text, children) is kept
- * with the grid. */
+ * A module declares them `.extern .func`. pl_bind_system records in the function which one it is,
+ * and a call of it is executed here instead of entering code. Their results for the host (text,
+ * children) are stored in the grid's pl_system. */
 #ifndef PL_EMU_EXEC_RUNTIME_CUDA_BUILTINS_H
 #define PL_EMU_EXEC_RUNTIME_CUDA_BUILTINS_H
 
@@ -11,72 +11,71 @@
 #include "emu/exec/runtime/device_heap.h"
 #include "emu/exec/runtime/printf.h"
 
-/* A copy, or the setting of memory, made by device code: `depth` slices of `height` rows of `width`
+/* A memory copy, or memory set, issued by device code: `depth` slices of `height` rows of `width`
  * bytes. */
 typedef struct pl_child_copy {
-    bool set; /* to `value`, rather than a copy */
+    bool set; /* sets memory to `value` instead of copying */
     uint8_t value;
     uint64_t to, to_pitch, to_slice, from, from_pitch, from_slice, width, height, depth;
-    uint32_t pc, block[3], thread[3]; /* who made it */
+    uint32_t pc, block[3], thread[3]; /* the issuing instruction and thread */
 } pl_child_copy;
 
-/* A launch or a copy made by device code. */
+/* A launch or a copy issued by device code. */
 typedef struct pl_child {
-    uint32_t func; /* index in the program; of a copy, its maker's kernel */
+    uint32_t func; /* index in the program; for a copy, the kernel that issued it */
     uint32_t grid[3], block[3], shared;
     uint8_t *params; /* owned */
-    bool tail;       /* after everything else of its parent */
-    bool copies;     /* it is the copy, no launch */
+    bool tail;       /* runs after all other work of its parent */
+    bool copies;     /* `copy` is used; not a launch */
     pl_child_copy copy;
 } pl_child;
 
-/* What device code has set for a conditional node of a graph. */
+/* The value that device code has set for a conditional node of a graph. */
 typedef struct pl_conditional {
     uint64_t handle;
     uint32_t value;
 } pl_conditional;
 
-/* The driver's side of a launch, kept by lib/ for as long as the GPU lives. */
+/* The driver's side of a launch, held by lib/ for the lifetime of the GPU. */
 typedef struct pl_system {
     pl_heap heap;
     pl_print_buffer out; /* printf */
     pl_print_buffer err; /* assert */
-    /* Parameter buffers of launches from the device. */
+    /* Parameter buffers of device-side launches. */
     uint64_t launch_base, launch_size, launch_top;
     uint64_t workspace; /* for grid barriers of cooperative launches */
     struct {
         pl_child *at;
         size_t n, cap;
-    } child; /* of the grid that has just run; owned */
+    } child; /* children of the grid that has just run; owned */
     struct {
         pl_conditional *at;
         size_t n, cap;
     } conditional;              /* owned */
     uint64_t texts, texts_size; /* device address of the names and descriptions of errors */
-    /* Blocks of such a launch that fit one multiprocessor; 0: the GPU does not take its shape. NULL
-     * outside of launches. Set by lib/. */
+    /* Number of blocks of such a launch that fit on one multiprocessor; 0: the GPU does not support
+     * its shape. NULL outside of launches. Set by lib/. */
     uint32_t (*launchable)(void *ctx, const pl_child *c);
     void *ctx;
 } pl_system;
 
-/* The value of a conditional handle from now on. False: no memory. */
+/* Sets the value of a conditional handle. False: out of memory. */
 bool pl_set_conditional(pl_system *s, uint64_t handle, uint32_t value);
 
 void pl_system_close(pl_system *s);
-/* The system function of that name: a number above 0, or 0. */
+/* The system function with this name: a number above 0, or 0 if there is none. */
 uint16_t pl_system_find(const char *name);
-/* Does a program need the heap, room for launches, the names of errors? */
+/* True if a program needs the heap, launch buffers, or the names of errors. */
 bool pl_system_uses_heap(const pl_program *p);
 bool pl_system_uses_launches(const pl_program *p);
 bool pl_system_uses_texts(const pl_program *p);
-/* Writes the names and descriptions of errors; returns how many bytes they have. `to` may be NULL.
- */
+/* Writes the names and descriptions of errors; returns their size in bytes. `to` may be NULL. */
 size_t pl_runtime_texts(uint8_t *to);
-/* Does what a child copies. Returns UINT64_MAX, or the address of the first row that is not in
- * memory: then nothing has happened. */
+/* Executes a child's copy. Returns UINT64_MAX, or the address of the first row that is not in
+ * memory; then nothing has been copied. */
 uint64_t pl_child_copy_run(const pl_memory *m, const pl_child_copy *x);
 
-/* Runs a call of a system function for the executing lanes. */
+/* Executes a call of a system function for the executing lanes. */
 void pl_system_call(pl_warp *w, const pl_prog_func *f, const pl_prog_call *c);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a block costs: the distances between blocks that an H200 hands out. */
+/* The cost of a block: the distances between blocks allocated by an H200. */
 static uint64_t cost_of(uint64_t size)
 {
     if (size <= 64) return 80;
@@ -17,7 +17,7 @@ static uint64_t cost_of(uint64_t size)
     return size + size / 1000 * 279 + 64;
 }
 
-/* Blocks of one class can take each other's place when they cost the same. */
+/* Blocks of one class are interchangeable if they have the same cost. */
 static unsigned class_of(uint64_t cost)
 {
     return (unsigned)(cost / 80 % PL_HEAP_CLASSES);
@@ -37,7 +37,8 @@ bool pl_heap_watch(pl_heap *h)
     return h->valid != NULL;
 }
 
-/* The first `size` bytes of the block may be accessed. Other host threads may be looking. */
+/* Makes the first `size` bytes of the block accessible. Other host threads may read this
+ * concurrently. */
 static void allow(pl_heap *h, const pl_heap_block *b, uint64_t size)
 {
     for (uint64_t at = 0; h->valid && at < b->cost; at += PL_GRANULE) {
@@ -58,7 +59,7 @@ static pl_heap_block *reuse(pl_heap *h, uint64_t cost, uint64_t align)
     return NULL;
 }
 
-/* When nothing unused is left: any free block that is large enough. */
+/* If no unused space is left: any free block that is large enough. */
 static pl_heap_block *any(pl_heap *h, uint64_t cost, uint64_t align)
 {
     for (unsigned c = 0; c < PL_HEAP_CLASSES; c++)
@@ -115,7 +116,7 @@ const pl_heap_block *pl_heap_block_at(const pl_heap *h, uint64_t address)
     return h->base && lo ? &h->block[lo - 1] : NULL;
 }
 
-/* Index + 1; 0: no memory. */
+/* Index + 1; 0: out of memory. */
 static uint32_t number_of(pl_heap *h, const pl_heap_site *s)
 {
     for (uint32_t k = 0; k < h->nsites; k++)

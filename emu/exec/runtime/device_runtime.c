@@ -1,8 +1,8 @@
-/* device_runtime.c - the device runtime: what device code asks about the device and its functions,
- * copies that it makes, names of errors, and conditionals of graphs.
+/* device_runtime.c - the device runtime: queries of device code about the device and its functions,
+ * copies issued by device code, names of errors, and conditionals of graphs.
  *
- * Copies belong to a stream, as launches do: they happen after their parent, in the order in which
- * they were made (lib/launch/launch.c). */
+ * Copies belong to a stream, as launches do: they execute after their parent, in issue order
+ * (lib/launch/launch.c). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +10,15 @@
 #include "emu/exec/memory/address.h"
 #include "emu/exec/runtime/syscall.h"
 
-enum { VERSION = 13000 }; /* of the CUDA runtime that goes with PTX ISA 9.0 */
+enum { VERSION = 13000 }; /* version of the CUDA runtime that corresponds to PTX ISA 9.0 */
 enum { KIND_DEVICE_TO_DEVICE = 3, KIND_DEFAULT = 4 }; /* cudaMemcpyKind */
-enum {
-    STATIC_SHARED = 49152,
-    REGISTERS = 65536
-}; /* of a block without an opt-in; of a multiprocessor */
+/* Per block without an opt-in; per multiprocessor. */
+enum { STATIC_SHARED = 49152, REGISTERS = 65536 };
 
 /* ---- copies ---- */
 
-/* May an asynchronous operation use this address? Memory of the block or the thread is gone when it
- * happens. */
+/* True if an asynchronous operation may use this address. Memory of the block or the thread no
+ * longer exists when it executes. */
 static bool lasting(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes)
 {
     pl_space real;
@@ -197,8 +195,7 @@ void pl_call_memset3d(const pl_call *k, unsigned lane)
              pl_call_argument(k, 3, lane));
 }
 
-/* Address of the first piece of a copy that the memory does not hold, UINT64_MAX: it holds them
- * all. */
+/* Address of the first row of a copy that is not in memory; UINT64_MAX: all rows are. */
 static uint64_t missing(const pl_memory *m, uint64_t at, uint64_t pitch, uint64_t slice,
                         const pl_child_copy *x, bool write)
 {
@@ -242,7 +239,7 @@ void pl_call_get_device(const pl_call *k, unsigned lane)
     pl_call_store(k, lane, 0, 4);
 }
 
-/* (int *, attribute, device): those that kernels ask for; numbers of cudaDeviceAttr. */
+/* (int *, attribute, device): those that kernels query; numbers of cudaDeviceAttr. */
 void pl_call_get_attribute(const pl_call *k, unsigned lane)
 {
     const pl_grid *g = k->w->grid;
@@ -251,7 +248,7 @@ void pl_call_get_attribute(const pl_call *k, unsigned lane)
         return;
     }
     switch (pl_call_argument(k, 1, lane)) {
-    case 1: pl_call_store(k, lane, 1024, 4); break;                /* threads of a block */
+    case 1: pl_call_store(k, lane, 1024, 4); break;                /* threads per block */
     case 10: pl_call_store(k, lane, g->width, 4); break;           /* warp size */
     case 16: pl_call_store(k, lane, g->nsm, 4); break;             /* multiprocessors */
     case 75: pl_call_store(k, lane, g->capability / 10, 4); break; /* compute capability */
@@ -340,7 +337,7 @@ void pl_call_func_attributes(const pl_call *k, unsigned lane)
     pl_call_return(k, lane, 0);
 }
 
-/* (int *, function, threads of a block, dynamic shared memory[, flags]) */
+/* (int *, function, threads per block, dynamic shared memory[, flags]) */
 void pl_call_occupancy(const pl_call *k, unsigned lane)
 {
     const pl_program *p = k->w->program;
@@ -427,7 +424,7 @@ bool pl_set_conditional(pl_system *s, uint64_t handle, uint32_t value)
     return true;
 }
 
-/* (handle, value): the latest value of each handle is kept for the host. */
+/* (handle, value): the latest value of each handle is recorded for the host. */
 void pl_call_set_conditional(const pl_call *k, unsigned lane)
 {
     if (!pl_set_conditional(k->w->grid->system, pl_call_argument(k, 0, lane),
@@ -436,7 +433,7 @@ void pl_call_set_conditional(const pl_call *k, unsigned lane)
                  "no memory for a conditional of a graph");
 }
 
-/* cudaError_t cudaGraphLaunch(graph, stream): it runs when the launch has ended. */
+/* cudaError_t cudaGraphLaunch(graph, stream): the graph runs when the launch has ended. */
 void pl_call_launch_graph(const pl_call *k, unsigned lane)
 {
     const pl_grid *g = k->w->grid;

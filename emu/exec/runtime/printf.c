@@ -41,7 +41,8 @@ static uint64_t most(const pl_print_buffer *b)
 
 void pl_print_add(pl_print_buffer *b, const char *text, size_t n, uint64_t cost)
 {
-    while (b->records && b->limit && b->held + cost > b->limit) { /* the oldest make room */
+    while (b->records && b->limit && b->held + cost > b->limit) { /* the oldest records are
+                                                                     evicted */
         b->held -= b->record[b->first].cost;
         b->start += b->record[b->first].chars;
         b->first++;
@@ -76,11 +77,11 @@ typedef struct line {
     char *at;
     size_t n, cap;
     uint64_t most; /* characters */
-    bool full;     /* there would have been more */
-    bool lost;     /* no memory */
+    bool full;     /* more characters were discarded */
+    bool lost;     /* out of memory */
 } line;
 
-/* Room for n characters more; NULL: none. */
+/* Space for n more characters; NULL: none. */
 static char *space(line *t, size_t n)
 {
     t->full |= t->n + n > t->most;
@@ -127,13 +128,13 @@ static void putf(line *t, const char *format, ...)
     t->n += (size_t)n;
 }
 
-/* The arguments of a call: what the buffer holds, then, since the format's text follows in the
- * record, pieces of that. */
+/* The arguments of a call: first the contents of the buffer, then parts of the format's text, which
+ * follows in the record. */
 typedef struct arguments {
     const pl_print_source *from;
     const char *format;
     uint64_t offset; /* in the buffer */
-    size_t beyond;   /* in the format */
+    size_t beyond;   /* offset in the format */
     int taken;
     bool failed;
 } arguments;
@@ -155,7 +156,7 @@ static uint64_t next(arguments *a, size_t bytes, bool known)
     return v;
 }
 
-/* A conversion as written: "%[flags][width][.precision][size]type". */
+/* A conversion in the source: "%[flags][width][.precision][size]type". */
 typedef struct spec {
     char flags[8];
     int width, precision; /* -1: none, -2: width from an argument */
@@ -164,7 +165,7 @@ typedef struct spec {
     char type;
 } spec;
 
-/* Reads a conversion after its '%'; returns its end, or NULL when it is none. */
+/* Parses a conversion after its '%'; returns its end, or NULL if it is invalid. */
 static const char *parse(const char *p, spec *s)
 {
     *s = (spec){.width = -1, .precision = -1};
@@ -195,12 +196,11 @@ static const char *parse(const char *p, spec *s)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
-enum {
-    WIDE = 4096
-}; /* the C library takes seconds for fields of some hundred million characters */
+/* The C library takes seconds for fields of several hundred million characters. */
+enum { WIDE = 4096 };
 
-/* The field that begins at `start` of the line was made WIDE characters wide, or is longer; it gets
- * the width that was asked for. */
+/* Widens the field that begins at `start` of the line to the requested width. It was formatted WIDE
+ * characters wide, or is longer. */
 static void widen(line *t, size_t start, uint64_t width, bool left, bool zeros)
 {
     const size_t n = t->n - start;
@@ -208,7 +208,7 @@ static void widen(line *t, size_t start, uint64_t width, bool left, bool zeros)
     const size_t more = (size_t)(width - n);
     if (!space(t, more)) return;
     char *field = t->at + start;
-    size_t place = 0; /* where the padding grows */
+    size_t place = 0; /* position of the padding */
     char fill = ' ';
     if (left) {
         place = n;
@@ -225,11 +225,11 @@ static void widen(line *t, size_t start, uint64_t width, bool left, bool zeros)
 
 static void convert(line *t, const spec *s, arguments *a);
 
-/* A conversion of any width. */
+/* Formats a conversion of any width. */
 static void convert_wide(line *t, const spec *s, arguments *a)
 {
     const int64_t given = s->width == -2 ? (int32_t)next(a, 4, true) : s->width;
-    /* A negative one is a flag and a width. */
+    /* A negative width argument means a '-' flag and a positive width. */
     const bool left = strchr(s->flags, '-') || (s->width == -2 && given < 0);
     const uint64_t width = given < 0 ? (uint64_t)(s->width == -2 ? -given : 0) : (uint64_t)given;
     spec plain = *s;
@@ -241,11 +241,11 @@ static void convert_wide(line *t, const spec *s, arguments *a)
     if (width > WIDE) widen(t, start, width, left, strchr(s->flags, '0') != NULL);
 }
 
-/* A width is at most WIDE. */
+/* Formats a conversion with a width of at most WIDE. */
 static void convert(line *t, const spec *s, arguments *a)
 {
     char f[40];
-    /* The device's parser does not know hh. */
+    /* The device's parser does not support hh. */
     bool wide = s->size == 'l' || s->size == 'L', known = s->size != 'H';
     int n = snprintf(f, sizeof f, "%%%s%s", s->left ? "-" : "", s->flags);
     if (s->width >= 0) n += snprintf(f + n, sizeof f - (size_t)n, "%d", s->width);
@@ -315,7 +315,7 @@ int pl_print_format(pl_print_buffer *b, const char *format, const pl_print_sourc
             p += p[1] == '%' ? 2 : 1;
         }
     }
-    /* a record: two words, the arguments, the text of the format */
+    /* size of a record: two words, the arguments, the text of the format */
     b->full |= t.full;
     b->lost |= t.lost;
     if (!a.failed && !t.full)

@@ -1,12 +1,12 @@
 /* syscall.c - arguments, results and errors of a call of a function of the driver or of the device
- * runtime. Lanes are those of the half whose turn it is. */
+ * runtime. Lanes are those of the current half. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/exec/memory/address.h"
 #include "emu/exec/runtime/syscall.h"
 
-/* Where a lane of the caller has a value: in a register, or in local memory. */
+/* The location of a value of the caller's lane: in a register, or in local memory. */
 static uint8_t *place(const pl_call *k, bool reg, uint32_t at, uint32_t bytes, unsigned lane)
 {
     const pl_warp *w = k->w;

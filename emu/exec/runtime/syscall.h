@@ -1,5 +1,5 @@
-/* syscall.h - a call of a function of the driver or of the device runtime, as their implementations
- * in cuda_builtins.c and device_runtime.c see it. */
+/* syscall.h - a call of a function of the driver or of the device runtime, as used by the
+ * implementations in cuda_builtins.c and device_runtime.c. */
 #ifndef PL_EMU_EXEC_RUNTIME_SYSCALL_H
 #define PL_EMU_EXEC_RUNTIME_SYSCALL_H
 
@@ -27,21 +27,20 @@ typedef struct pl_call {
     const pl_call_frame *node; /* of the caller */
 } pl_call;
 
-/* Argument n of a lane of the half whose turn it is; zero where the call has none. */
+/* Argument n of a lane of the current half; zero if the call does not have it. */
 uint64_t pl_call_argument(const pl_call *k, unsigned n, unsigned lane);
 void pl_call_copy_argument(const pl_call *k, unsigned n, unsigned lane, void *to, size_t bytes);
-/* Gives a lane the result. */
+/* Sets the result of a lane. */
 void pl_call_return(const pl_call *k, unsigned lane, uint64_t value);
-/* The bytes at a generic address of a lane, to be read or written; NULL: they are not all there. */
+/* The bytes at a generic address of a lane, for reading or writing; NULL: not all of them exist. */
 uint8_t *pl_call_memory(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes);
-/* Stores `bytes` bytes of a value where argument 0 points; the result says whether that was
- * possible. */
+/* Stores `bytes` bytes of a value to the address in argument 0; the result reports success. */
 void pl_call_store(const pl_call *k, unsigned lane, uint64_t value, size_t bytes);
-/* A cudaError_t is the result, and the last error of the lane unless it is 0. */
+/* Returns a cudaError_t, and sets the lane's last error to it unless it is 0. */
 void pl_call_fail(const pl_call *k, unsigned lane, uint32_t error);
 /* The last error of a lane; NULL: out of memory. */
 uint32_t *pl_call_last_error(pl_warp *w, unsigned lane);
-/* An error, which is not 0, is the last one of the lane. */
+/* Sets the last error of the lane to a non-zero error. */
 void pl_call_remember(pl_warp *w, unsigned lane, uint32_t error);
 /* Adds a child to those of the grid; false: out of memory, and c->params is freed. */
 bool pl_call_child(pl_warp *w, const pl_child *c);

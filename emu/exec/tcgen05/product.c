@@ -8,7 +8,7 @@
 
 enum { N = PL_TENSOR_N, ROWS = 16 }; /* of one tile */
 
-/* B, all columns of it. A transposed matrix is fetched in pieces of up to 32 columns. */
+/* All columns of B. A transposed matrix is fetched in pieces of up to 32 columns. */
 typedef struct right_factor {
     uint32_t at[PL_TENSOR_MAX_K][PL_TCGEN05_MAX_N + 32];
 } right_factor;
@@ -17,11 +17,11 @@ typedef struct product {
     const pl_tcgen05_op *op;
     const pl_tcgen05_block *block;
     pl_tensor_num num;
-    int rows;                               /* of A in one block */
-    int parts, width;                       /* of the columns of D: how many, and their columns */
+    int rows;                               /* rows of A in one block */
+    int parts, width;                       /* parts of the columns of D: their number and width */
     bool narrow;                            /* 16 of 32 lanes are used */
     uint64_t masked[PL_TCGEN05_MAX_N / 64]; /* columns of B that are zero */
-    uint32_t *at;                           /* of a fault */
+    uint32_t *at;                           /* address of a fault */
 } product;
 
 static uint32_t lane_of(const product *p, int row, int part)
@@ -31,7 +31,7 @@ static uint32_t lane_of(const product *p, int row, int part)
     return first + (uint32_t)(row + PL_TMEM_LANES / p->parts * part);
 }
 
-/* The row of tensor memory that A's row is read from: its own, or with .ashift the next one of the
+/* The row of tensor memory from which A's row is read: its own, or with .ashift the next one of the
  * same 32 lanes. */
 static uint32_t lane_of_a(const product *p, int row, int part)
 {
@@ -70,8 +70,9 @@ static const char *source(const product *p, uint64_t descriptor, pl_tensor_type 
 
 /* ---- B ---- */
 
-/* The columns of B that a descriptor masks: runs of columns that are zero and that are used, for
- * each part of the columns. The manual's examples decide what its text calls skip and use span. */
+/* The columns of B that a descriptor masks: alternating runs of zero and used columns, for each
+ * part of the columns. The interpretation of the text's skip and use span follows the manual's
+ * examples. */
 static void mask_columns(product *p)
 {
     const uint64_t x = p->op->zero_columns;
@@ -110,7 +111,7 @@ static const char *fetch_right(product *p, right_factor *right)
 
 /* ---- A ---- */
 
-/* A row of A in tensor memory: elements follow each other in its lane. */
+/* A row of A in tensor memory: its elements are consecutive in its lane. */
 static void left_from_tmem(const product *p, const pl_tmem *t, int first, int part, int k,
                            uint32_t *out)
 {
@@ -126,7 +127,7 @@ static void left_from_tmem(const product *p, const pl_tmem *t, int first, int pa
     }
 }
 
-/* Where the metadata of element k of a row lies: the lane and the bit of the first column.
+/* The location of the metadata of element k of a row: the lane, and the bit of the first column.
  *   8- and 4-bit elements: the row's lane; K/8 bytes, or K/16 for 4-bit ones, from bit 0
  *   16-bit and tf32: rows m and m + 8 share a column, and the two halves of k are 8 lanes apart */
 static unsigned metadata(const product *p, const pl_tmem *t, int row, int part, int chunk)
@@ -143,8 +144,8 @@ static unsigned metadata(const product *p, const pl_tmem *t, int row, int part, 
     return t->cell[lane % PL_TMEM_LANES][column] >> (16 * group + 4 * (chunk % 4)) & 15;
 }
 
-/* Puts the stored elements of A where they belong; the others are zero. A chunk has four units, of
- * which two are stored: elements, pairs of 4-bit elements, or halves of a tf32 element. */
+/* Expands the stored elements of A to their positions; the others are zero. A chunk has four units,
+ * of which two are stored: elements, pairs of 4-bit elements, or halves of a tf32 element. */
 static void spread(const product *p, const pl_tmem *t, int first, int part, const uint32_t *stored,
                    uint32_t *out)
 {
@@ -202,10 +203,9 @@ static uint32_t scale_step(int lines)
     return lines > 128 ? 8 : 4;
 }
 
-/* Byte BYTE of line LINE: lines lie in the 32 lanes of the quarter that the row of D lies in,
- * further lines in the next columns. Four bytes make a column; what is beyond them, which K = 96
- * needs, lies behind the columns of all lines, as copies of 128 lines and four scales put it there.
- */
+/* Byte BYTE of line LINE: lines are in the 32 lanes of the quarter that holds the row of D, further
+ * lines in the next columns. A column has four bytes. Further bytes, which K = 96 needs, follow the
+ * columns of all lines, as placed by copies of 128 lines and four scales. */
 static uint32_t scale_at(const pl_tmem *t, uint32_t address, uint32_t quarter, int line, int byte,
                          int lines)
 {
@@ -238,7 +238,7 @@ static void read_scales(const product *p, const pl_tmem *t, int row, int part, i
 static uint32_t scaled_down(pl_tensor_type t, uint32_t x, int by)
 {
     if (t == PL_TT_F32) return f32_bits(ldexpf(f32_value(x), -by));
-    /* a half: through single precision, rounded to nearest even */
+    /* f16: through single precision, rounded to nearest even */
     const uint32_t sign = x & 0x8000, magnitude = x & 0x7fff;
     if (magnitude >= 0x7c00) return x;
     const float value = magnitude >> 10 ? ldexpf((float)(1024 + (magnitude & 1023)),
@@ -282,7 +282,7 @@ static void multiply_tile(const product *p, const right_factor *right, int b, in
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the product ---- */
 
 static uint32_t scale_columns(int lines, int bytes)
 {
@@ -349,8 +349,8 @@ const char *pl_tcgen05_product(const pl_tcgen05_op *op, const pl_tcgen05_block *
                  .num = pl_tensor_number(&as_mma),
                  .rows = op->m / op->blocks,
                  .at = at};
-    if (op->sparse) p.num.block *= 2;     /* the zeros are no products */
-    if (op->k == 96) p.num.block = op->k; /* not recorded: taken for one sum */
+    if (op->sparse) p.num.block *= 2;     /* zero elements are not products */
+    if (op->k == 96) p.num.block = op->k; /* not recorded: assumed to be one sum */
     p.narrow = p.rows == 64 && !op->ws && (op->blocks == 1 || op->sparse);
     p.parts = p.rows == 128 || p.narrow ? 1 : PL_TMEM_LANES / p.rows;
     p.width = op->n / p.parts;

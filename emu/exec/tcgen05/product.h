@@ -1,8 +1,8 @@
-/* product.h - what tcgen05.mma computes, as a function of tensor memory, shared memory and the
+/* product.h - the result of tcgen05.mma, as a function of tensor memory, shared memory and the
  * descriptors.
  *
- * The rows of D lie in the lanes of tensor memory in one of these ways (data paths; PTX ISA 9.1,
- * section 9.7.16.10.5, and the layouts of CUTLASS 4):
+ * The rows of D occupy the lanes of tensor memory in one of these layouts (data paths; PTX ISA
+ * 9.1, section 9.7.16.10.5, and the layouts of CUTLASS 4):
  *
  *   M rows in a block       lane of row m                 columns of D
  *   128                     m                             all
@@ -11,7 +11,7 @@
  *     of a pair, dense A
  *   32 with .ws             m + 32 * q                    quarter q
  *
- * A in tensor memory lies in the lanes of D, once for each part of the columns. With a pair of
+ * A in tensor memory is in the lanes of D, once for each part of the columns. In a pair of
  * blocks (.cta_group::2) each holds half of the rows of A and D and half of the columns of B.
  * Sums are rounded as those of wgmma with the widths of the B200 (emu/exec/mma). Not recorded on
  * hardware. */
@@ -40,11 +40,11 @@ typedef struct pl_tcgen05_op {
     bool a_in_tmem;
     bool accumulate; /* false: D = A * B */
     int scale_d;     /* the accumulator is divided by 2^scale_d */
-    int scales;      /* block scales of a row of A */
+    int scales;      /* block scales per row of A */
     uint32_t idesc;
     uint32_t d, a, meta, scale_a, scale_b; /* addresses in tensor memory */
     uint64_t a_desc, b_desc;               /* matrix descriptors */
-    uint64_t zero_columns;                 /* .ws: its descriptor, or 0 */
+    uint64_t zero_columns;                 /* .ws: descriptor of the zero columns, or 0 */
     uint32_t off[8];                       /* lanes of D that are not written */
 
     /* from idesc, by pl_tcgen05_decode */
@@ -54,20 +54,22 @@ typedef struct pl_tcgen05_op {
     int selector, id_a, id_b;
 } pl_tcgen05_op;
 
-/* One block of the one or two that take part. */
+/* One of the one or two participating blocks. */
 typedef struct pl_tcgen05_block {
     pl_tmem *tmem;
     const uint8_t *shared;
     uint32_t shared_size;
 } pl_tcgen05_block;
 
-/* Fills in what the instruction descriptor says. NULL, or what is wrong with it. */
+/* Decodes the instruction descriptor into the other fields. Returns NULL, or a description of its
+ * error. */
 const char *pl_tcgen05_decode(pl_tcgen05_op *op);
-/* Multiplies. NULL, or what is wrong; *at is then the address, when there is one. */
+/* Multiplies. Returns NULL, or a description of the error; *at is then the address, if any. */
 const char *pl_tcgen05_product(const pl_tcgen05_op *op, const pl_tcgen05_block *block,
                                uint32_t *at);
 
-/* Decodes a descriptor of a matrix in shared memory. NULL, or what is wrong with it. */
+/* Decodes a descriptor of a matrix in shared memory. Returns NULL, or a description of its
+ * error. */
 const char *pl_tcgen05_matrix(uint64_t descriptor, pl_wgmma_desc *out);
 
 #endif

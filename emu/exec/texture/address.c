@@ -1,4 +1,4 @@
-/* address.c - addressing: which texels a fetch reads, with which weights. */
+/* address.c - addressing: the texels that a fetch reads, and their weights. */
 #include <math.h>
 
 #include "emu/exec/num/mufu_sequences.h"
@@ -20,17 +20,17 @@ static int32_t in_range(int64_t i, int32_t n, int mode)
     }
 }
 
-/* Wrapping and mirroring exist for normalised coordinates only. */
+/* Wrapping and mirroring are only available for normalised coordinates. */
 static int mode_of(const pl_sampler_desc *p, bool normalized, unsigned k)
 {
     int mode = p->address[k];
     return normalized || mode == PL_ADDRESS_BORDER ? mode : PL_ADDRESS_CLAMP;
 }
 
-/* Normalised coordinates have this many steps. */
+/* Number of steps of normalised coordinates. */
 #define COORD_ONE 0x1p24
 
-/* Position in texels. Normalised coordinates are reduced first, so that large ones keep their
+/* Position in texels. Normalised coordinates are reduced first, so that large ones retain their
  * fraction. */
 static double position(float x, int32_t n, bool normalized, int mode)
 {
@@ -43,7 +43,7 @@ static double position(float x, int32_t n, bool normalized, int mode)
     return u < -limit ? -limit : u > limit ? limit : u;
 }
 
-/* The largest integer that is not above u, which position() has limited. */
+/* Floor of u, whose range position() has limited. */
 static int64_t floor_of(double u)
 {
     const int64_t i = (int64_t)u;
@@ -65,7 +65,7 @@ static pl_texel_axis between(double u, int32_t n, int mode, int32_t offset)
     return a;
 }
 
-/* Weights of up to eight texels that share `total`; bit d of the index chooses the second of
+/* Weights of up to eight texels that sum to `total`; bit d of the index selects the second texel of
  * dimension d. */
 void pl_texture_weigh(const pl_texel_axis *a, unsigned dims, int32_t total,
                       int32_t w[PL_MAX_TEXELS])
@@ -102,7 +102,7 @@ static pl_texel border_texel(const pl_sampler_desc *p, unsigned channel, pl_texe
     return t;
 }
 
-/* Layers that do not exist, negative ones too, are the last. */
+/* Layers out of range, including negative ones, map to the last layer. */
 static int32_t chosen_layer(const pl_image_set *s, const pl_image *i, int32_t layer)
 {
     uint32_t n = s->cubemap ? i->depth / PL_CUBE_FACES : i->depth;
@@ -123,15 +123,15 @@ pl_sample_point pl_texture_locate(const pl_image_set *s, const pl_image *i,
         r.a[k] = f->gather >= 0 || (p->linear && !f->integer) ? between(u, n, mode, f->offset[k])
                                                               : nearest(u, n, mode, f->offset[k]);
     }
-    /* a one-dimensional texture is a row that is filtered in two dimensions: the border shows
-     * through at its lower edge */
+    /* a one-dimensional texture is filtered in two dimensions as a single row: the border
+     * contributes at its lower edge */
     if (f->dims == 1 && p->linear && !f->integer)
         r.a[r.dims++] = between(0, 1, mode_of(p, normalized, 1), 0);
     if (s->layered) r.layer = chosen_layer(s, i, f->layer);
     return r;
 }
 
-/* Corner `c` of the spot: bit k chooses the second texel of dimension k. */
+/* Corner `c` of the sample: bit k selects the second texel of dimension k. */
 pl_texel pl_texture_corner(const pl_memory *m, const pl_image_set *s, const pl_image *i,
                            const pl_sampler_desc *p, const pl_sample_point *at, unsigned c,
                            unsigned channel, pl_texel_kind kind)
@@ -164,8 +164,8 @@ static unsigned face_of(const double d[3])
     return 2 * major + (d[major] < 0);
 }
 
-/* The texel beyond an edge: coordinates (x, y) of face *k, one of which is outside, on the face
- * that lies there. */
+/* The texel beyond an edge: maps coordinates (x, y) of face *k, one of which is outside, to the
+ * adjacent face. */
 static void across_edge(unsigned *k, int32_t *x, int32_t *y, int32_t n)
 {
     const cube_face *c = &cube_faces[*k];
@@ -180,8 +180,8 @@ static void across_edge(unsigned *k, int32_t *x, int32_t *y, int32_t n)
     *y = ((int32_t)d[c->t] * c->t_sign + n - 1) / 2;
 }
 
-/* Reads the four texels of a cube's face, across edges if need be. At a corner of the cube one of
- * them does not exist: its weight goes to the three others. */
+/* Reads the four texels of a cube's face, across edges if necessary. At a corner of the cube one of
+ * them does not exist: its weight is distributed to the other three. */
 void pl_texture_cube_corners(const pl_memory *m, const pl_image_set *s, const pl_image *i,
                              const pl_sample_point *at, int32_t weight[4], unsigned channel,
                              pl_texel_kind kind, pl_texel t[4])
@@ -207,9 +207,9 @@ void pl_texture_cube_corners(const pl_memory *m, const pl_image_set *s, const pl
     }
 }
 
-/* The face that a direction hits and where on it. The assembler's code divides by the largest
- * component with an approximate reciprocal; infinite and tiny directions lose their components on
- * the way. */
+/* The face that a direction intersects, and the position on it. The assembler's code divides by the
+ * largest component with an approximate reciprocal; infinite and tiny directions lose their
+ * components in this step. */
 pl_sample_point pl_texture_locate_cube(const pl_image_set *s, const pl_image *i,
                                        const pl_sampler_desc *p, const pl_fetch *f)
 {

@@ -3,10 +3,10 @@
 
 #include "emu/exec/texture/texture_parts.h"
 
-/* Smallest exponents of normal numbers, biased as in f32. */
+/* Smallest exponents of normal numbers, and exponents of infinity, biased as in f32. */
 enum { NORMAL_F32 = 1, NORMAL_F16 = 113, INF_F32 = 255, INF_F16 = 143 };
 
-/* What becomes of infinities and NaNs; false: there are none. */
+/* The exponent of a texel, biased as in f32. */
 static int exponent(const pl_texel *t, bool is_srgb)
 {
     return (int)(t->bits >> 23 & 255) + (is_srgb ? t->whole : 0);
@@ -29,16 +29,13 @@ static bool blend_specials(const pl_texel *t, const int32_t *weight, unsigned n,
 }
 
 /* sum of t[k].bits * weight[k] / 256, exact, rounded once with ties away from zero: to f32, or to
- * the eleven bits of an f16 where the texels have no more (halves and sRGB). Subnormal f32 texels
- * and results are zero. */
+ * the eleven bits of an f16 if the texels have no more (halves and sRGB). Subnormal f32 texels and
+ * results are flushed to zero. */
 static uint32_t blend_floats(const pl_texel *t, const int32_t *weight, unsigned n, bool half,
                              bool is_srgb)
 {
-    enum {
-        GUARD = 4,
-        EIGHT = 16,
-        ELEVEN = 13
-    }; /* guard bits; bits of an f32 that an sRGB value and a half lack */
+    /* Guard bits; bits of an f32 that an sRGB value and a half do not have. */
+    enum { GUARD = 4, EIGHT = 16, ELEVEN = 13 };
     int top = 0;
     int64_t sum = 0;
     uint32_t special;
@@ -46,7 +43,7 @@ static uint32_t blend_floats(const pl_texel *t, const int32_t *weight, unsigned 
     for (unsigned k = 0; k < n; k++)
         if (weight[k] && exponent(&t[k], is_srgb) > top) top = exponent(&t[k], is_srgb);
     /* fixed point at the scale of the largest texel, with guard bits for halves and floats; smaller
-     * ones lose what lies below */
+     * texels are truncated */
     for (unsigned k = 0; k < n; k++) {
         int e = (int)(t[k].bits >> 23 & 255), shift = top - e;
         if (!weight[k] || e < NORMAL_F32 || shift > 62) continue;
@@ -64,7 +61,7 @@ static uint32_t blend_floats(const pl_texel *t, const int32_t *weight, unsigned 
     uint64_t m = sum < 0 ? (uint64_t)-sum : (uint64_t)sum;
     /* the value is m * 2^(top - 127 - 23 - GUARD - 8) */
     int high = 63 - __builtin_clzll(m), e = top + high - 23 - GUARD - 8, keep = half ? 10 : 23;
-    if (half && e < NORMAL_F16) { /* a subnormal half: fewer bits */
+    if (half && e < NORMAL_F16) { /* a subnormal half has fewer bits */
         keep -= NORMAL_F16 - e;
         if (keep < -1) return sign;
     }
@@ -82,7 +79,7 @@ static uint32_t blend_floats(const pl_texel *t, const int32_t *weight, unsigned 
     return sign | (uint32_t)e << 23 | ((uint32_t)(m << (23 - keep)) & 0x7fffffu);
 }
 
-/* Normalised integers: the sum is rounded to an integer of 16 bits, whatever the texels have. */
+/* Normalised integers: the sum is rounded to a 16-bit integer, regardless of the texel format. */
 static uint32_t blend_integers(const pl_texel *t, const int32_t *weight, unsigned n, bool is_signed,
                                unsigned bits)
 {
@@ -97,8 +94,8 @@ static uint32_t blend_integers(const pl_texel *t, const int32_t *weight, unsigne
     return pl_texel_bits((float)((double)(sum < -most ? -most : sum) / (double)most));
 }
 
-/* Integers that stay integers, as an H100 filters them: those of 32 bits are rounded down, smaller
- * ones to the nearest, ties up. */
+/* Unnormalised integers, filtered as on an H100: 32-bit integers are rounded down, smaller ones to
+ * nearest, ties up. */
 static uint32_t blend_whole(const pl_texel *t, const int32_t *weight, unsigned n, bool is_signed,
                             unsigned bits)
 {

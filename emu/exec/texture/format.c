@@ -1,4 +1,4 @@
-/* format.c - texels as they lie in memory, and the values that are filtered. */
+/* format.c - texels in memory, and the values that are filtered. */
 #include "emu/exec/texture/texture_parts.h"
 
 pl_texel_kind pl_texel_kind_of(const pl_image_set *s, const pl_sampler_desc *p, unsigned channel)
@@ -11,8 +11,8 @@ pl_texel_kind pl_texel_kind_of(const pl_image_set *s, const pl_sampler_desc *p, 
     return p->srgb && s->format.bits == 8 && !alpha ? PL_TEXEL_SRGB : PL_TEXEL_UNORM;
 }
 
-/* sRGB to linear: upper halves of the f32 results. Bit 15 marks those that have one bit less: the
- * table of the hardware keeps them at the scale of the next power of two, which shows when they are
+/* sRGB to linear: upper halves of the f32 results. Bit 15 marks those with one bit less: the table
+ * of the hardware holds them at the scale of the next power of two, which is visible when they are
  * filtered. */
 static const uint16_t srgb[256] = {
     0x0000, 0x39a0, 0x3a20, 0x3a70, 0x3aa0, 0x3ac8, 0x3af0, 0x3b0c, 0x3b20, 0x3b34, 0x3b48, 0x3b5c,
@@ -39,7 +39,7 @@ static const uint16_t srgb[256] = {
     0xbf7a, 0xbf7c, 0xbf7e, 0x3f80,
 };
 
-/* An f16 as f32; payloads of NaNs stay as they are. */
+/* An f16 as f32; NaN payloads are preserved. */
 static uint32_t widen_half(uint32_t h)
 {
     uint32_t sign = (h & 0x8000u) << 16, e = h >> 10 & 31, m = h & 0x3ff;

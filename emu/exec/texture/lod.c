@@ -3,7 +3,7 @@
 
 #include "emu/exec/texture/texture_parts.h"
 
-/* x without the bits of its mantissa after the ninth. */
+/* Truncates x to the first nine bits of its mantissa. */
 static double nine_bits(double x)
 {
     int e;
@@ -11,20 +11,20 @@ static double nine_bits(double x)
     return ldexp(trunc(ldexp(m, 10)), e - 10);
 }
 
-/* The length of a vector as the hardware takes it: the longer component and 11/32 of the other one.
- */
+/* The hardware's approximation of a vector's length: the longer component plus 11/32 of the
+ * other. */
 static double rough_length(double x, double y)
 {
     double a = fabs(x), b = fabs(y);
     return a > b ? a + b * (11.0 / 32) : b + a * (11.0 / 32);
 }
 
-/* The ellipse that a unit circle of the screen becomes on the texture: how long its longer axis is,
- * in texels, which way it points, and how long the shorter one is. The hardware takes the longest
- * of both derivatives and of 11/16 of their sum and difference: what half of the circle's diagonals
- * become. That was worked out from the recordings of an H200 (probe tex.mipmap: 86 of 106 levels
- * come out exactly, the others within two 256th). The shorter axis follows from the area, which is
- * the determinant of the derivatives (found with footprints of single texels, H200, driver
+/* The ellipse to which a unit circle of the screen maps on the texture: the length of its longer
+ * axis in texels, the direction of that axis, and the length of the shorter one. The hardware uses
+ * the longest of both derivatives and of 11/16 of their sum and difference, to which half of the
+ * circle's diagonals map. This was derived from the recordings of an H200 (probe tex.mipmap: 86 of
+ * 106 levels are exact, the others within two 256ths). The shorter axis follows from the area,
+ * which is the determinant of the derivatives (found with footprints of single texels, H200, driver
  * 580.159.04, 2026-11). */
 typedef struct ellipse {
     double longer, shorter, along[2];
@@ -68,15 +68,15 @@ static void in_texels(const pl_image_set *s, const pl_sampler_desc *p, const pl_
 }
 
 /* The logarithm in 256ths is rounded up (recorded where the length is exact: derivatives along the
- * axes). Oblique lengths are a little shorter on an H200, by half a 256th on average. */
+ * axes). Oblique lengths are slightly shorter on an H200, by half a 256th on average. */
 static double rounded(double lod, bool oblique)
 {
     return ceil(lod * PL_TEXEL_ONE - (oblique ? 0.5 : 0)) / PL_TEXEL_ONE;
 }
 
-/* The level whose texels are as far apart as neighbouring pixels; anisotropic filters take the
- * shorter axis, or what is left of the longer one. Textures of three dimensions follow the formula
- * of the ellipse. */
+/* The level whose texels have the spacing of neighbouring pixels. Anisotropic filters use the
+ * shorter axis, or the longer one divided by the anisotropy if that is larger. Three-dimensional
+ * textures use the formula of the ellipse. */
 static float gradient_lod(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f)
 {
     double dx[3], dy[3];
@@ -94,7 +94,7 @@ static float gradient_lod(const pl_image_set *s, const pl_sampler_desc *p, const
     return longer > 0 ? (float)rounded(log2(longer) / 2, true) : -INFINITY;
 }
 
-/* The level in 1/256, between the sampler's limits; fractions below are cut off. */
+/* The level in 1/256, clamped to the sampler's limits; smaller fractions are truncated. */
 int32_t pl_texture_level(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f)
 {
     const float most = 64;
@@ -109,7 +109,7 @@ int32_t pl_texture_level(const pl_image_set *s, const pl_sampler_desc *p, const 
     v = v > high ? high : v;
     v = v < low ? low : v;
     v = v < 0 ? 0 : v > last ? last : v;
-    /* anisotropic filters mix two levels only in the middle half of the way (recorded) */
+    /* anisotropic filters only blend two levels in the middle half of the interval (recorded) */
     if (p->anisotropy > 1 && p->mip_linear) {
         int32_t fraction = 2 * (v % PL_TEXEL_ONE - PL_TEXEL_ONE / 4);
         v = v - v % PL_TEXEL_ONE +
@@ -120,12 +120,12 @@ int32_t pl_texture_level(const pl_image_set *s, const pl_sampler_desc *p, const 
     return v;
 }
 
-/* Anisotropic filters average along the longer axis. What an H200 does was found with footprints of
- * single texels (driver 580.159.04, 2026-11). Places are one texel of the level apart, an even
- * number of them, as many as the ratio of the axes needs. They lie evenly to both sides. All but
- * the two outer ones have the weight 1 / ratio, which is a power of two and 8 bits; the outer ones
- * have the rest. Up to a ratio of 2 there are two places, which are closer together. Magnified, the
- * shorter axis counts as a texel. */
+/* Anisotropic filters average along the longer axis. The behaviour of an H200 was determined with
+ * footprints of single texels (driver 580.159.04, 2026-11). Samples are one texel of the level
+ * apart. Their number is even and given by the ratio of the axes, and they are symmetric about the
+ * centre. All but the two outer ones have the weight 1 / ratio, which is a power of two times an
+ * 8-bit value; the outer ones share the remainder. Up to a ratio of 2 there are two samples, which
+ * are closer together. Under magnification, the shorter axis counts as one texel. */
 enum { RATIO_BITS = 8, STEP_ONE = 64 };
 
 pl_texel_weights pl_anisotropic_samples(const pl_image_set *s, const pl_sampler_desc *p,

@@ -1,16 +1,16 @@
 /* texture.c - objects and fetches; see texture.h. The steps of a fetch are in lod.c, address.c,
  * format.c and filter.c.
  *
- * The arithmetic was found from tables of the H200 (driver 580.159.04, 2026-11; tests/data/probes
+ * The arithmetic was derived from tables of the H200 (driver 580.159.04, 2026-11; tests/data/probes
  * tex.*), which it reproduces bit for bit:
- *   - linear filtering works at x * 256 - 128 rounded to an integer: 8 bits of fraction
- *   - weights of two and three dimensions are split one dimension after the other and rounded to
- *     1/256 each time
+ *   - linear filtering uses x * 256 - 128 rounded to an integer: 8 bits of fraction
+ *   - weights of two and three dimensions are split dimension by dimension and rounded to 1/256
+ *     each time
  *   - the weighted sum is exact, then rounded once, ties away from zero; subnormal texels count as
  *     zero
  *   - normalised integers are filtered as 16-bit integers and divided afterwards
- *   - sRGB texels have 8 bits of mantissa, and are cut to the exponent of the largest when several
- *     take part */
+ *   - sRGB texels have 8 bits of mantissa, and are truncated to the exponent of the largest when
+ *     several contribute */
 #include <stdlib.h>
 
 #include "emu/exec/texture/texture_parts.h"
@@ -42,7 +42,7 @@ void pl_objects_free(pl_objects *t)
     memset(t, 0, sizeof *t);
 }
 
-/* Where one level is sampled, for all channels: the texels' weights share `total`. */
+/* The sample position on one level, for all channels: the texels' weights sum to `total`. */
 typedef struct level_point {
     const pl_image *image;
     pl_sample_point at;
@@ -58,7 +58,7 @@ static level_point locate(const pl_image_set *s, const pl_image *i, const pl_sam
     return r;
 }
 
-/* The texels of one level and their weights. Returns how many there are. */
+/* The texels of one level and their weights. Returns their number. */
 static unsigned texels_of(const pl_memory *m, const pl_image_set *s, const pl_sampler_desc *p,
                           const level_point *l, unsigned ch, pl_texel_kind kind, pl_texel *t,
                           int32_t *weight)
@@ -75,7 +75,7 @@ static unsigned texels_of(const pl_memory *m, const pl_image_set *s, const pl_sa
     return n;
 }
 
-/* The four texels that bilinear filtering would mix, counter-clockwise from the lower left. */
+/* The four texels that bilinear filtering would blend, counter-clockwise from the lower left. */
 static void gather(const pl_memory *m, const pl_image_set *s, const pl_image *i,
                    const pl_sampler_desc *p, const pl_fetch *f, uint32_t out[4])
 {
@@ -90,7 +90,7 @@ static void gather(const pl_memory *m, const pl_image_set *s, const pl_image *i,
                 : 0;
 }
 
-/* One fetch at one place, at a level in 1/256. */
+/* One fetch at one position, at a level in 1/256. */
 static void sample(const pl_memory *m, const pl_image_set *s, const pl_sampler_desc *p,
                    const pl_fetch *f, int32_t level, uint32_t out[4])
 {

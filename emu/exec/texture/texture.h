@@ -1,9 +1,9 @@
-/* texture.h - what the texture unit computes: from coordinates to texels to filtered values. It
- * knows nothing of warps.
+/* texture.h - the texture unit: from coordinates to texels to filtered values. It does not depend
+ * on warps.
  *
- * Objects (textures, samplers, surfaces) live in a table; programs hold their handles, 64-bit
- * numbers that are no addresses. Arrays are kept row by row in an allocation of device memory,
- * which programs cannot address. Read next: op_texture.c, the instructions. */
+ * Objects (textures, samplers, surfaces) are in a table; programs use their handles, 64-bit numbers
+ * that are not addresses. Arrays are stored row by row in an allocation of device memory, which
+ * programs cannot address. Read next: op_texture.c, the instructions. */
 #ifndef PL_EMU_EXEC_TEXTURE_TEXTURE_H
 #define PL_EMU_EXEC_TEXTURE_TEXTURE_H
 
@@ -14,10 +14,10 @@
 typedef struct pl_image {
     uint64_t address;              /* in device memory */
     uint32_t width, height, depth; /* depth: slices, layers or faces */
-    uint64_t pitch, slice;         /* bytes from row to row, slice to slice */
+    uint64_t pitch, slice;         /* bytes between rows, and between slices */
 } pl_image;
 
-/* An array, or memory that is read like one. */
+/* An array, or linear memory that is read like one. */
 typedef struct pl_image_set {
     pl_texel_format format;
     uint8_t dims; /* 1, 2 or 3 */
@@ -43,10 +43,11 @@ typedef struct pl_object {
 typedef struct pl_objects {
     pl_object *at;
     size_t n, cap;
-    uint64_t changes; /* objects that were added and removed */
+    uint64_t changes; /* number of objects added and removed */
 } pl_objects;
 
-/* Handles are numbers of the table, from 1; the first objects of CUDA programs look the same. */
+/* Handles are indices of the table, from 1; the first objects of CUDA programs have the same
+ * handles. */
 const pl_object *pl_object_find(const pl_objects *t, uint64_t handle);
 /* 0: out of memory. */
 uint64_t pl_object_add(pl_objects *t, const pl_object *o);
@@ -63,7 +64,7 @@ typedef enum pl_level_kind { PL_LEVEL_BASE, PL_LEVEL_GIVEN, PL_LEVEL_GRADIENT } 
 
 typedef struct pl_fetch {
     uint8_t dims; /* coordinates: 1, 2 or 3; a cube has 3 */
-    bool integer; /* coordinates are whole texels, and not normalised */
+    bool integer; /* coordinates are integer texels, not normalised */
     bool cube, layered;
     uint8_t level;     /* pl_level_kind */
     int8_t gather;     /* component 0..3 of the four texels, or -1 */
@@ -71,14 +72,14 @@ typedef struct pl_fetch {
     int32_t layer;
     float lod, ddx[3], ddy[3];
     int32_t offset[3];
-    const struct pl_texel_watch *watch; /* hears of each texel that is read; NULL: nobody */
+    const struct pl_texel_watch *watch; /* is notified of each texel that is read, or NULL */
 } pl_fetch;
 
 typedef struct pl_texel_watch {
     void (*reads)(const struct pl_texel_watch *w, uint64_t address, unsigned bytes);
 } pl_texel_watch;
 
-/* Where byte x of row y of a slice is kept. */
+/* Address of byte x of row y of a slice. */
 static inline uint64_t pl_image_byte(const pl_image *m, uint64_t x, uint64_t y, uint64_t z)
 {
     return m->address + z * m->slice + y * m->pitch + x;
@@ -88,13 +89,13 @@ static inline uint64_t pl_image_byte(const pl_image *m, uint64_t x, uint64_t y, 
 void pl_texture_fetch(const pl_memory *m, const pl_image_set *s, const pl_sampler_desc *p,
                       const pl_fetch *f, uint32_t out[4]);
 
-/* Address of the first texel that a fetch looks at, for timing; tiled: as pl_image_place has it. */
+/* Address of the first texel that a fetch reads, for timing; tiled: as in pl_image_place. */
 uint64_t pl_texture_address(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f,
                             bool tiled);
 
-/* Where byte x of row y of a slice lies in the memory of a GPU, which keeps arrays in tiles of four
- * rows of 32 bytes. (tex.tsv: lanes that look at a column of 32-bit texels are served as fast as
- * those of a row.) Programs cannot see that, so the emulator only times by it. */
+/* Location of byte x of row y of a slice in the memory of a GPU, which stores arrays in tiles of
+ * four rows of 32 bytes. (tex.tsv: lanes that read a column of 32-bit texels are served as fast as
+ * those of a row.) This is not visible to programs, so the emulator only uses it for timing. */
 uint64_t pl_image_place(const pl_image *m, uint64_t x, uint64_t y, uint64_t z);
 
 #endif

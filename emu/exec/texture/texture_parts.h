@@ -1,5 +1,4 @@
-/* texture_parts.h - what the steps of a texture fetch hand to each other. Inside of
- * emu/exec/texture only. */
+/* texture_parts.h - shared by the steps of a texture fetch. Internal to emu/exec/texture. */
 #ifndef PL_EMU_EXEC_TEXTURE_PARTS_H
 #define PL_EMU_EXEC_TEXTURE_PARTS_H
 
@@ -7,7 +6,7 @@
 
 #include "emu/exec/texture/texture.h"
 
-/* How the texels of a format are filtered. */
+/* The filtering method for the texels of a format. */
 typedef enum pl_texel_kind {
     PL_TEXEL_RAW,
     PL_TEXEL_FLOAT,
@@ -24,8 +23,8 @@ typedef struct pl_texel {
 } pl_texel;
 
 enum { PL_TEXEL_OUTSIDE = INT32_MIN, PL_TEXEL_ONE = 256, PL_MAX_TEXELS = 8, PL_CUBE_FACES = 6 };
-/* Further modes: coordinates outside stay, another face has them; there are zeros outside, as whole
- * coordinates find them. */
+/* Additional modes: coordinates outside are kept, since they belong to another face; texels outside
+ * are zero, as for integer coordinates. */
 enum { PL_ADDRESS_SEAMLESS = 4, PL_ADDRESS_ZEROS = 5 };
 
 /* The two texels of one dimension and the weight of the second, in 1/256. Equal for the nearest
@@ -35,13 +34,13 @@ typedef struct pl_texel_axis {
     int32_t weight;
 } pl_texel_axis;
 
-/* Where a fetch reads: three axes, and the layer. */
+/* The position that a fetch reads: three axes, and the layer. */
 typedef struct pl_sample_point {
     pl_texel_axis a[3];
     int32_t layer;
     uint8_t dims, face;
     bool cube;
-    bool zeros; /* outside of the texture; else its border */
+    bool zeros; /* zeros outside of the texture; otherwise its border */
     const pl_texel_watch *watch;
 } pl_sample_point;
 
@@ -50,7 +49,7 @@ enum { PL_MAX_SAMPLES = 16 };
 
 typedef struct pl_texel_weights {
     unsigned n;
-    double step[2]; /* from one place to the next, in coordinates */
+    double step[2]; /* distance between samples, in coordinates */
     double at[PL_MAX_SAMPLES], weight[PL_MAX_SAMPLES];
 } pl_texel_weights;
 
@@ -73,24 +72,24 @@ pl_texel_kind pl_texel_kind_of(const pl_image_set *s, const pl_sampler_desc *p, 
 pl_texel pl_texel_decode(const uint8_t *at, pl_texel_format f, unsigned k, pl_texel_kind kind);
 
 /* address.c */
-/* Weights of up to eight texels that share `total`; bit d of the index chooses the second of
+/* Weights of up to eight texels that sum to `total`; bit d of the index selects the second texel of
  * dimension d. */
 void pl_texture_weigh(const pl_texel_axis *a, unsigned dims, int32_t total,
                       int32_t w[PL_MAX_TEXELS]);
 pl_sample_point pl_texture_locate(const pl_image_set *s, const pl_image *i,
                                   const pl_sampler_desc *p, const pl_fetch *f);
-/* Corner `c` of the spot: bit k chooses the second texel of dimension k. */
+/* Corner `c` of the sample: bit k selects the second texel of dimension k. */
 pl_texel pl_texture_corner(const pl_memory *m, const pl_image_set *s, const pl_image *i,
                            const pl_sampler_desc *p, const pl_sample_point *at, unsigned c,
                            unsigned channel, pl_texel_kind kind);
-/* Reads the four texels of a cube's face, across edges if need be. At a corner of the cube one of
- * them does not exist: its weight goes to the three others. */
+/* Reads the four texels of a cube's face, across edges if necessary. At a corner of the cube one of
+ * them does not exist: its weight is distributed to the other three. */
 void pl_texture_cube_corners(const pl_memory *m, const pl_image_set *s, const pl_image *i,
                              const pl_sample_point *at, int32_t weight[4], unsigned channel,
                              pl_texel_kind kind, pl_texel t[4]);
-/* The face that a direction hits and where on it. The assembler's code divides by the largest
- * component with an approximate reciprocal; infinite and tiny directions lose their components on
- * the way. */
+/* The face that a direction intersects, and the position on it. The assembler's code divides by the
+ * largest component with an approximate reciprocal; infinite and tiny directions lose their
+ * components in this step. */
 pl_sample_point pl_texture_locate_cube(const pl_image_set *s, const pl_image *i,
                                        const pl_sampler_desc *p, const pl_fetch *f);
 
@@ -99,7 +98,7 @@ uint32_t pl_texture_blend(const pl_texel *t, const int32_t *weight, unsigned n, 
                           pl_texel_format f, bool filtered);
 
 /* lod.c */
-/* The level in 1/256, between the sampler's limits; fractions below are cut off. */
+/* The level in 1/256, clamped to the sampler's limits; smaller fractions are truncated. */
 int32_t pl_texture_level(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f);
 pl_texel_weights pl_anisotropic_samples(const pl_image_set *s, const pl_sampler_desc *p,
                                         const pl_fetch *f, int32_t level);

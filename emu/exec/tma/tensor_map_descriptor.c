@@ -1,7 +1,7 @@
 /* tensor_map_descriptor.c - descriptors of tensors: encoding, decoding, and tensormap.replace. See
  * tensor_map_descriptor.h.
  *
- * Layout in 32-bit words, found from 1,493 descriptors that cuTensorMapEncode... made and from
+ * Layout in 32-bit words, derived from 1,493 descriptors encoded by cuTensorMapEncode... and from
  * tensormap.replace of every field on maps of zeros and ones (H200, driver 580.159.04, 2026-11;
  * tests/data/probes tma.desc, tma.replace):
  *     0, 1   address
@@ -18,9 +18,9 @@
  *     15     im2col: pixels - 1
  *     16     bytes of a box;   18   bytes after which the swizzle repeats: for the driver, the
  *            engine ignores both
- * Types are numbered differently here: f32 with flush to zero comes before f64, and tf32 is a flag
- * on f32. The packed types have the codes of tensormap.replace (the manual names 15; not recorded).
- * The driver encodes the wide im2col modes like plain im2col with corners of 0 in all
+ * The type codes differ from the API's numbers: f32 with flush to zero precedes f64, and tf32 is a
+ * flag on f32. The packed types have the codes of tensormap.replace (the manual specifies 15; not
+ * recorded). The driver encodes the wide im2col modes like plain im2col with corners of 0 in all
  * dimensions but the width. Not recorded, and so our choice: bits 20..21 of word 2 for the
  * swizzle's atomicity. */
 #include "emu/exec/tma/tensor_map_descriptor.h"
@@ -50,7 +50,7 @@ static uint32_t bits_of(int type)
                                                                   : 8u << types[type].log2;
 }
 
-/* Bits of an element in shared memory, with padding. */
+/* Bits of an element in shared memory, including padding. */
 static uint32_t held_of(int type)
 {
     return type == PL_TENSOR_B4X16 ? 4 : 8u << types[type].log2;
@@ -77,9 +77,9 @@ static int32_t get_signed(uint32_t w, unsigned at, unsigned bits)
     return (int32_t)(w << (32 - at - bits)) >> (32 - bits);
 }
 
-/* ---- what the driver accepts ---- */
+/* ---- validation as in the driver ---- */
 
-/* Bits of a corner of the bounding box, by the number of dimensions that have one. */
+/* Bits per corner of the bounding box, indexed by the number of dimensions that have one. */
 static const uint8_t corner_bits[] = {0, 16, 8, 5};
 
 static const char *wrong_im2col(const pl_tensor_desc *d)
@@ -108,7 +108,7 @@ static uint64_t box_bytes(const pl_tensor_desc *d)
     return n / 8;
 }
 
-/* What cuTensorMapEncodeTiled says of the packed types. */
+/* The checks of cuTensorMapEncodeTiled for the packed types. */
 static const char *wrong_packed(const pl_tensor_desc *d)
 {
     const bool six = d->type == PL_TENSOR_B6X16_P32;
@@ -310,13 +310,14 @@ void pl_tensormap_replace(uint8_t map[PL_TENSORMAP_BYTES], pl_tensor_field field
             put(&w[13], 24, 8, v - 1);
         break;
     case PL_TF_GLOBAL_DIM: w[8 + which] = v - 1; break;
-    case PL_TF_GLOBAL_STRIDE: /* a fifth one falls on word 7 */
+    /* A fifth stride is written to word 7. */
+    case PL_TF_GLOBAL_STRIDE:
         w[3 + which] = (uint32_t)(value >> 4);
         put(&w[7], 4 * which, 4, (uint32_t)(value >> 36));
         break;
     case PL_TF_ELEMENT_STRIDE: put(&w[13], 3 * which, 3, v - 1); break;
-    case PL_TF_TYPE: /* plain types leave the tf32 flag alone; their order is the descriptor's own
-                      */
+    /* Plain types do not change the tf32 flag; their order is that of the descriptor. */
+    case PL_TF_TYPE:
         if (v == 11 || v == 12) put(&w[2], 16, 1, 1);
         put(&w[2], 7, 4, v == 11 || v == 12 ? v - 4 : v);
         break;

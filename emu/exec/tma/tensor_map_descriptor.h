@@ -1,17 +1,16 @@
-/* tensor_map_descriptor.h - the 128-byte descriptor of a tensor that the copy engine (TMA) works
- * with.
+/* tensor_map_descriptor.h - the 128-byte tensor descriptor used by the copy engine (TMA).
  *
- * Programs make descriptors on the host and change fields of raw ones with tensormap.replace, so
+ * Programs create descriptors on the host and modify fields of raw ones with tensormap.replace, so
  * the bits must be the hardware's. tensor_map_descriptor.c has the layout. Read next: tma_copy.h,
- * what a copy does with one. */
+ * the copy that uses one. */
 #ifndef PL_EMU_EXEC_TMA_TENSOR_MAP_DESCRIPTOR_H
 #define PL_EMU_EXEC_TMA_TENSOR_MAP_DESCRIPTOR_H
 
 #include "base/resource.h"
 #include "base/status.h"
 
-/* The fields of a descriptor. Those of raw descriptors may hold anything that their bits can;
- * pl_tensormap_wrong says what is not usable. */
+/* The fields of a descriptor. Those of raw descriptors may hold any value that their bits can;
+ * pl_tensormap_wrong reports unusable ones. */
 typedef struct pl_tensormap {
     uint64_t address;
     uint64_t dim[PL_TENSOR_DIMS];
@@ -22,18 +21,19 @@ typedef struct pl_tensormap {
     uint32_t channels, pixels;
     uint32_t rank;
     uint8_t type;       /* pl_tensor_type, 0xff: none */
-    uint8_t log2;       /* bytes of an element */
-    uint8_t bits, held; /* of an element: in global memory, and in shared memory with padding */
+    uint8_t log2;       /* log2 of the bytes of an element */
+    uint8_t bits, held; /* bits of an element: in global memory, and in shared memory including
+                           padding */
     uint8_t interleave, swizzle, atomicity, fill;
     uint8_t mode; /* pl_tensor_mode */
 } pl_tensormap;
 
-/* Encodes as the driver does. PL_INVALID: the driver answers CUDA_ERROR_INVALID_VALUE; *why is one
+/* Encodes as the driver does. PL_INVALID: the driver returns CUDA_ERROR_INVALID_VALUE; *why is one
  * sentence. */
 pl_status pl_tensormap_encode(const pl_tensor_desc *d, uint8_t out[PL_TENSORMAP_BYTES],
                               const char **why);
 void pl_tensormap_decode(const uint8_t from[PL_TENSORMAP_BYTES], pl_tensormap *m);
-/* What makes the map unusable, or NULL. */
+/* Describes why the map is unusable, or NULL. */
 const char *pl_tensormap_wrong(const pl_tensormap *m);
 
 /* Fields of tensormap.replace. */
@@ -51,7 +51,7 @@ typedef enum pl_tensor_field {
     PL_TF_ATOMICITY
 } pl_tensor_field;
 
-/* Writes one field (`which`: the dimension) as tensormap.replace does, whatever the value. */
+/* Writes one field (`which`: the dimension) as tensormap.replace does, regardless of the value. */
 void pl_tensormap_replace(uint8_t map[PL_TENSORMAP_BYTES], pl_tensor_field field, unsigned which,
                           uint64_t value);
 

@@ -1,27 +1,27 @@
-/* tma_copy.c - which bytes a tensor copy moves. See tma_copy.h.
+/* tma_copy.c - the bytes that a tensor copy moves. See tma_copy.h.
  *
- * Everything here was found from byte maps of some 1,900 copies (H200, driver 580.159.04, 2026-11;
- * tests/data/probes tma.*), where they and the PTX manual differ, the recording wins:
- *   - rows lie one behind the other in shared memory; with a swizzle each starts at a multiple of
- *     the swizzle's span
- *   - the swizzle permutes 16-byte pieces by the address in shared memory, whatever the start of
- *     the tile
- *   - the first element stride counts only in interleaved tensors
- *   - interleaved tensors are boxes of slices of 16 or 32 bytes; the dimension before the last,
- *     that of the slices' index, takes part with its coordinate only
- *   - loads take elements up to the last one of a row; stores write up to the next multiple of 16
+ * All of this was derived from byte maps of some 1,900 copies (H200, driver 580.159.04, 2026-11;
+ * tests/data/probes tma.*). Where they differ from the PTX manual, the recording takes precedence:
+ *   - rows are consecutive in shared memory; with a swizzle each starts at a multiple of the
+ *     swizzle's span
+ *   - the swizzle permutes 16-byte pieces by the address in shared memory, regardless of the start
+ *     of the tile
+ *   - the first element stride only has an effect in interleaved tensors
+ *   - interleaved tensors are boxes of slices of 16 or 32 bytes; of the dimension before the last,
+ *     that of the slices' index, only the coordinate is used
+ *   - loads read elements up to the last one of a row; stores write up to the next multiple of 16
  *     bytes
  *   - NaN fill is the pattern 0x7ff7 in every 16 bits
  *
  * Packed types (.b4x16, .b4x16_p64, .b6x16_p32) of sm_100 follow the manual ("Sub-byte Types"): a
- * piece holds what 8 or 12 bytes of global memory do, and padding, which is written as zeros. What
- * an mbarrier counts are the bytes without padding, as in CUTLASS 4. Not recorded either.
+ * piece holds the contents of 8 or 12 bytes of global memory, and padding, which is written as
+ * zeros. An mbarrier counts the bytes without padding, as in CUTLASS 4. Not recorded either.
  *
  * The modes im2col::w of sm_100 follow the manual ("im2col::w and im2col::w::128 modes"). Pixels
- * follow each other along the width, then in the next image at the same height and depth. The halo
- * is what comes next in that order, behind the last pixel or, of im2col::w::128, behind every 32.
- * The offset moves the box and the first pixel. They have not been compared with hardware. Read
- * next: op_tma.c. */
+ * are consecutive along the width, then in the next image at the same height and depth. The halo
+ * consists of the next pixels in that order, after the last pixel or, for im2col::w::128, after
+ * every 32. The offset moves the box and the first pixel. They have not been compared with
+ * hardware. Read next: op_tma.c. */
 #include "emu/exec/tma/tma_copy.h"
 
 #include <string.h>
@@ -31,10 +31,10 @@
 
 enum { PIECE = 16, WIDE_PIXELS = 128, WIDE_GROUP = 32 };
 
-/* ---- where the bytes are ---- */
+/* ---- location of the bytes ---- */
 
-/* Swizzles of 128 bytes come in atoms of 16 (recorded), 32, 32 with exchanged halves, or 64 bytes
- * (PTX ISA 9.0, "Swizzling Modes"). */
+/* 128-byte swizzles have atoms of 16 (recorded), 32, 32 with exchanged halves, or 64 bytes (PTX ISA
+ * 9.0, "Swizzling Modes"). */
 static uint32_t swizzled(const pl_tensormap *m, uint32_t at)
 {
     if (m->swizzle == 3 && m->atomicity == 3) return at ^ (at >> 1 & 0x40u);
@@ -48,7 +48,7 @@ static uint32_t row_bytes(const pl_tensormap *m)
     return (m->mode == PL_TENSOR_TILED ? m->box[0] : m->channels) * m->held / 8;
 }
 
-/* Bytes of global memory that are those of n in shared memory: without padding. */
+/* Bytes of global memory that correspond to n bytes in shared memory: without padding. */
 static int64_t unpadded(const pl_tensormap *m, int64_t n)
 {
     return m->bits == m->held ? n : n * m->bits / m->held;
@@ -91,8 +91,8 @@ uint32_t pl_tma_extent(const pl_tma_copy *c)
     return (n + span - 1) / span * span;
 }
 
-/* One row: `inside` says whether its position is within the tensor in the dimensions but the first.
- */
+/* One row: `inside` is true if its position is within the tensor in all dimensions but the
+ * first. */
 static bool walk_row(const pl_tma_copy *c, uint32_t row, const int64_t *coord,
                      bool (*fn)(void *, const pl_tma_piece *), void *ctx)
 {
@@ -139,8 +139,8 @@ static bool walk_tiled(const pl_tma_copy *c, bool (*fn)(void *, const pl_tma_pie
     }
 }
 
-/* Columns of an image: pixels follow each other inside of the bounding box, then in the next image.
- * The dimensions of a pixel's position come after the channels, or first where the channels are
+/* Columns of an image: pixels are consecutive inside of the bounding box, then in the next image.
+ * The dimensions of a pixel's position follow the channels, or come first if the channels are
  * interleaved. */
 static unsigned first_position(const pl_tensormap *m)
 {
@@ -174,7 +174,7 @@ static bool walk_im2col(const pl_tma_copy *c, bool (*fn)(void *, const pl_tma_pi
     return true;
 }
 
-/* One pixel further along the width, or in the next image. */
+/* Advances one pixel along the width, or to the next image. */
 static void next_wide(const pl_tma_copy *c, int64_t *at)
 {
     const pl_tensormap *m = &c->map;
@@ -211,9 +211,9 @@ bool pl_tma_walk(const pl_tma_copy *c, bool (*fn)(void *, const pl_tma_piece *),
                                             : walk_im2col(c, fn, ctx);
 }
 
-/* ---- what is refused ---- */
+/* ---- validation ---- */
 
-/* Element types of reductions as the atomic operations know them, and which of those exist; all
+/* Element types of reductions in terms of the atomic operations, and the supported operations; all
  * others are illegal instructions (recorded for all types and operations). */
 typedef struct reduction {
     int16_t type;
@@ -276,12 +276,12 @@ const char *pl_tma_wrong(const pl_tma_copy *c)
     return NULL;
 }
 
-/* ---- moving ---- */
+/* ---- data movement ---- */
 
 typedef struct mover {
     const pl_tma_copy *c;
     const pl_alloc *hit;
-    bool matched; /* what the copy looks for was there */
+    bool matched; /* the inspected data contained the searched value */
 } mover;
 
 static uint8_t *tile_at(const mover *v, uint32_t shared)
@@ -296,9 +296,9 @@ static uint8_t *global_at(mover *v, uint64_t address)
     return v->hit ? v->hit->bytes + (address - v->hit->address) : NULL;
 }
 
-/* Loads round to the 10 bits of tf32, to nearest even; a NaN becomes the one with all bits that are
- * left. Stores change nothing, and neither do the types whose name says that subnormals are flushed
- * (recorded). */
+/* Loads round to the 10 bits of tf32, to nearest even; a NaN becomes the one with all remaining
+ * bits set. Stores do not convert, and neither do the types whose name implies that subnormals are
+ * flushed (recorded). */
 static void convert(uint8_t type, uint8_t *bytes)
 {
     const bool tf32 = type == PL_TENSOR_TF32 || type == PL_TENSOR_TF32_FTZ;
@@ -320,7 +320,7 @@ static bool load_piece(void *ctx, const pl_tma_piece *p)
         convert(v->c->map.type, bytes);
     }
     for (uint32_t k = p->valid; k < PIECE && v->c->map.fill; k++) bytes[k] = k & 1 ? 0x7f : 0xf7;
-    /* the third kind of 128-byte swizzle exchanges the halves of a piece in every other row */
+    /* the third kind of 128-byte swizzle exchanges the halves of a piece in every second row */
     if (v->c->map.swizzle == 3 && v->c->map.atomicity == 2 && p->shared & 128) {
         uint8_t half[PIECE / 2];
         memcpy(half, bytes, sizeof half);
@@ -339,7 +339,7 @@ static void fetch_shared(const mover *v, const pl_tma_piece *p, uint8_t *bytes)
     memcpy(bytes + PIECE / 2, from + (halves ? 0 : PIECE / 2), PIECE / 2);
 }
 
-/* Sixteen elements of 6 bits, each in the lower bits of a byte, get next to each other. */
+/* Packs sixteen elements of 6 bits, each in the low bits of a byte. */
 static void pack_sixes(uint8_t *bytes)
 {
     for (unsigned k = 0; k < PIECE; k += 4) {
@@ -367,7 +367,7 @@ static bool reduce_piece(void *ctx, const pl_tma_piece *p)
     mover *v = ctx;
     uint8_t bytes[PIECE], *to = p->valid ? global_at(v, p->address) : NULL;
     unsigned size = 1u << v->c->map.log2;
-    /* other than atomics, plain f32 keeps subnormals (recorded) */
+    /* unlike atomics, plain f32 keeps subnormals (recorded) */
     bool flushes = v->c->map.type != PL_TENSOR_F32 && v->c->map.type != PL_TENSOR_TF32;
     fetch_shared(v, p, bytes);
     for (unsigned k = 0; k + size <= p->valid; k += size) {

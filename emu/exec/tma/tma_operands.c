@@ -42,8 +42,8 @@ pl_tma_shape pl_tma_shape_of(const pl_insn *i)
              : wide == W_im2col__w__128                         ? PL_TMA_WIDE_128
                                                                 : PL_TMA_NOT_WIDE;
     s.pair = pl_mod(f, i->mods, G_group2) == W_cta_group__2;
-    s.rows4 = pl_mod(f, i->mods, G_dim) ==
-              W_none; /* gather4 and scatter4 are written for two dimensions only */
+    /* gather4 and scatter4 are only defined for two dimensions. */
+    s.rows4 = pl_mod(f, i->mods, G_dim) == W_none;
     s.ranks = s.mask != PL_TMA_NONE && f->operand[s.mask].type == W_u32 ? UINT32_MAX : 0xffff;
     if (s.mask != PL_TMA_NONE && i->op[s.mask] == PL_NO_OPERAND) s.mask = PL_TMA_NONE;
     return s;
@@ -60,7 +60,7 @@ uint64_t pl_tma_address(const pl_warp *w, const pl_insn *i, unsigned operand, un
                      : which == 1             ? (int32_t)i->target
                      : third == PL_NO_OPERAND ? 0
                                               : (int32_t)third;
-    if (i->op[operand] == PL_NO_OPERAND) /* the first one alone can be: a variable by name */
+    if (i->op[operand] == PL_NO_OPERAND) /* only possible for the first one: a variable by name */
         return (uint64_t)offset + (i->sel[PL_M_SPACE] == PL_SP_SHARED
                                        ? w->cta->shared_base + w->cta->shared_start
                                        : 0);
@@ -92,14 +92,15 @@ void pl_tma_operands(const pl_warp *w, const pl_insn *i, const pl_tma_shape *s, 
         c->offset[0] = element(w, i, s->offset, 1, lane) & 0xffff;
         return;
     }
-    /* offsets have the bits of the descriptor's corners: 16, 8 or 5 (H200, driver 580.159.04,
+    /* offsets have as many bits as the descriptor's corners: 16, 8 or 5 (H200, driver 580.159.04,
      * 2026-11, probe tma.im2col_edge) */
     static const uint32_t masks[] = {0xffff, 0xff, 0x1f};
     for (int k = 0; k < n - 2; k++)
         c->offset[k] = element(w, i, s->offset, (unsigned)k, lane) & masks[n - 3];
 }
 
-/* Strides come as a multiple of 16 in 36 bits, the upper 4 of each packed in one register. */
+/* Strides are given in units of 16 with 36 bits; the upper 4 bits of each are packed in one
+ * register. */
 void pl_tma_map(const pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsigned lane,
                 const uint8_t *from, pl_tensormap *map)
 {
