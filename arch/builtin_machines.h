@@ -1,6 +1,6 @@
-/* builtin_machines.h - the machine descriptions that are built into the library, as text.
+/* builtin_machines.h - the machine descriptions built into the library, as text.
  *
- * arch/NAME.conf becomes one row; the array is written at build time by arch/embed.awk. */
+ * arch/NAME.conf becomes one row; arch/embed.awk writes the array at build time. */
 #ifndef PL_ARCH_BUILTIN_MACHINES_H
 #define PL_ARCH_BUILTIN_MACHINES_H
 
@@ -8,11 +8,11 @@
 
 typedef struct pl_machine_text {
     const char *name; /* "h200" */
-    const char *text; /* the file as it stands in arch/ */
+    const char *text; /* the verbatim contents of the file in arch/ */
     size_t size;
 } pl_machine_text;
 
-extern const pl_machine_text pl_target_texts[]; /* the same of arch/NAME.target */
+extern const pl_machine_text pl_target_texts[]; /* the same for arch/NAME.target */
 /* Sorted by name; ends with a row whose name is NULL. */
 extern const pl_machine_text pl_machine_texts[];
 

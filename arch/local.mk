@@ -1,5 +1,5 @@
 # arch: machine descriptions. Every arch/*.conf is installed, and its text is also built into the library
-# (arch/gen_machines.c), so that `--arch h200` needs no file at run time. Adding a machine is adding a file.
+# (arch/gen_machines.c), so that `--arch h200` needs no file at run time. To add a machine, add a file.
 archdir = $(pkgdatadir)/arch
 arch_DATA = $(PL_ARCH_FILES)
 arch/gen_machines.c: $(PL_ARCH_FILES) $(srcdir)/arch/embed.awk
@@ -7,7 +7,7 @@ arch/gen_machines.c: $(PL_ARCH_FILES) $(srcdir)/arch/embed.awk
 	LC_ALL=C $(AWK) -v array=pl_machine_texts -f arch/embed.awk $(PL_ARCH_FILES) >"$(abs_top_builddir)/$@.tmp" && \
 	mv "$(abs_top_builddir)/$@.tmp" "$(abs_top_builddir)/$@"
 nodist_libptxloom_la_SOURCES += arch/gen_machines.c arch/gen_targets.c
-# What the compiler knows of its target, as text in the library too.
+# The compiler's target properties, also embedded in the library as text.
 PL_TARGET_FILES = arch/sm_90.target
 arch/gen_targets.c: $(PL_TARGET_FILES) $(srcdir)/arch/embed.awk
 	$(AM_V_GEN)$(MKDIR_P) arch && cd $(srcdir) && \

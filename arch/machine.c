@@ -1,7 +1,7 @@
-/* machine.c - reads arch/NAME.conf into a pl_machine: key tables, prices, checks.
+/* machine.c - parses arch/NAME.conf into a pl_machine: key tables, prices, checks.
  *
  * To add a key: a member in machine.h, a row here, a line in every file of arch/. A missing or
- * unknown key is an error with a place. */
+ * unknown key is an error with a source position. */
 #include "arch/machine.h"
 #include "arch/builtin_machines.h"
 #include "base/event.h"
@@ -29,7 +29,7 @@
 #define F64 PL_CONF_F64
 #define CY  "cycles"
 
-/* Keys that had another name until version 0.2: an error names the new one. */
+/* Keys with a different name until version 0.2: the error message gives the new one. */
 static const pl_conf_rename renamed_keys[] = {
     {"l1", "hold", "store_buffer_hold"},
     {"l1", "writes", "store_buffer_lines"},
@@ -582,7 +582,7 @@ static const pl_conf_key async_keys[] = {
     KEY(pl_async_config, tensor, "tensor", U32, CY, 0, 10000,
         "further cycles of a tensor copy, for its descriptor"),
 };
-/* Times and rates of the application's clock. */
+/* Times and rates on the application's clock. */
 #define DEVICE_NS(field, text) OPTIONAL(pl_device_config, field, #field, F64, "ns", 0, 1e9, text)
 #define DEVICE_RATE(field, text)                                                                   \
     OPTIONAL(pl_device_config, field, #field, F64, "GB/s", 0, 1e9, text)
@@ -733,7 +733,7 @@ static const pl_conf_key op_keys[] = {
              "the lane"),
 };
 
-/* Sections, their keys, and where in pl_machine they go. */
+/* Sections, their keys, and their offsets in pl_machine. */
 static const struct section {
     const char *name;
     const pl_conf_key *keys;
@@ -816,9 +816,9 @@ static bool hold(pl_price *p, int pipe, double cycles, uint32_t n)
     return true;
 }
 
-/* "alu*9 imad*4 xu*3 @130": hardware instructions with their counts. "tensor:6" holds a unit for so
- * many cycles without an instruction. "@130" is the latency of the whole; without it, the latencies
- * are added up. "-" is nothing. NULL, or what is wrong. */
+/* "alu*9 imad*4 xu*3 @130": hardware instructions with their counts. "tensor:6" occupies a unit for
+ * this many cycles without an instruction. "@130" is the total latency; without it, the latencies
+ * are summed. "-" means nothing. Returns NULL, or a description of the error. */
 static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
 {
     uint32_t sum = 0, plain = 0, others = 0;
@@ -858,7 +858,7 @@ static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
                    "vote redux sreg clock mem branch issue";
         const pl_op_cost *c = &m->op[op];
         p->issues += (uint32_t)n;
-        if (op == PL_OP_ISSUE) plain += (uint32_t)n; /* what holds a unit by ':' */
+        if (op == PL_OP_ISSUE) plain += (uint32_t)n; /* issues for units occupied by ':' */
         if (op == PL_OP_BRANCH) p->branches += (uint32_t)n;
         sum += (uint32_t)n * c->latency;
         if (c->pipe < PL_PIPE_COUNT && !hold(p, c->pipe, (double)n * c->interval, (uint32_t)n))
@@ -877,7 +877,7 @@ static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
     return NULL;
 }
 
-/* One [price] line; false with a diagnostic. */
+/* Parses one [price] line; false with a diagnostic. */
 static bool price_line(const pl_machine *m, pl_diags *d, const pl_conf_entry *e, pl_price *out)
 {
     const char *wrong = read_price(m, e->value, out);
@@ -885,9 +885,9 @@ static bool price_line(const pl_machine *m, pl_diags *d, const pl_conf_entry *e,
     return !wrong;
 }
 
-/* Reads the [price] lines of one file into the classes that have no price yet. Lines for classes
- * that no row of the table uses (yet) are read for their form only; a misspelt name shows as a
- * class without a price. */
+/* Reads the [price] lines of one file for the classes that have no price yet. Lines for classes
+ * that no row of the table uses (yet) are only checked for syntax; a misspelt name leaves a class
+ * without a price. */
 static bool read_prices(pl_machine *m, pl_conf *c, pl_diags *d, bool *have, bool own)
 {
     bool ok = true;
@@ -921,7 +921,7 @@ static bool read_prices(pl_machine *m, pl_conf *c, pl_diags *d, bool *have, bool
     return ok;
 }
 
-/* A class without a price takes that of the class which its row in classes.isa names. */
+/* A class without a price uses that of the class named in its row of classes.isa. */
 static void price_like_others(pl_machine *m, bool *have)
 {
     for (unsigned k = 0; k < C_count; k++) {
@@ -961,7 +961,7 @@ static bool read_file(pl_arena *a, const char *path, text *out)
     return true;
 }
 
-/* Finds the text of a machine; reports when there is none. */
+/* Finds the text of a machine; reports an error if there is none. */
 static bool find_text(pl_arena *a, pl_diags *d, const char *name, const char *search_path,
                       text *out)
 {
@@ -1030,8 +1030,7 @@ static bool consistent(const pl_machine *m, pl_diags *d, const pl_conf *c)
     return ok;
 }
 
-/* "NAME,SECTION.KEY=VALUE,...": the values take the place of the file's, in the units of the file.
- */
+/* "NAME,SECTION.KEY=VALUE,...": these values override the file's, in the units of the file. */
 static bool change_values(pl_arena *a, pl_diags *d, pl_conf *c, const char *name,
                           const char *changes)
 {
@@ -1062,7 +1061,7 @@ static bool change_values(pl_arena *a, pl_diags *d, pl_conf *c, const char *name
     return true;
 }
 
-/* The file of a machine, completed by those that it is like. */
+/* Reads the file of a machine, completed by the one that its key `like` names. */
 static pl_conf *read_conf(pl_arena *a, pl_diags *d, const char *name, const char *search_path,
                           bool *ok)
 {

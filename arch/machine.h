@@ -1,9 +1,9 @@
-/* machine.h - a machine description as the timing model uses it: what arch/NAME.conf says, checked
- * and converted.
+/* machine.h - a machine description as used by the timing model: the contents of arch/NAME.conf,
+ * checked and converted.
  *
- * Every number of the model comes from there; nothing in emu/sm or memmodel knows an architecture.
- * The keys of each section, with their units and meanings, are the tables at the top of machine.c;
- * `ptxloom explain SECTION.KEY` prints them. Cycles are SM cycles. */
+ * All numbers of the model come from there; nothing in emu/sm or memmodel depends on an
+ * architecture. The keys of each section, with their units and meanings, are the tables at the top
+ * of machine.c; `ptxloom explain SECTION.KEY` prints them. Cycles are SM cycles. */
 #ifndef PL_ARCH_MACHINE_H
 #define PL_ARCH_MACHINE_H
 
@@ -35,7 +35,7 @@ typedef enum pl_pipe {
     PL_PIPE_FIRST_SHARED = PL_PIPE_LSU
 } pl_pipe;
 
-/* Hardware instructions that prices are made of. X(NAME, word, explanation) */
+/* Hardware instructions of which prices are composed. X(NAME, word, explanation) */
 #define PL_OPS(X)                                                                                  \
     X(ALU, "alu", "32-bit add, logic, shift, compare, select, min, max")                           \
     X(FMA, "fma", "f32 add, multiply, fused multiply-add")                                         \
@@ -61,23 +61,24 @@ typedef enum pl_op {
         PL_OP_COUNT
 } pl_op;
 
-/* What an instruction of a class costs: its hardware instructions, summed. */
+/* The cost of an instruction of a class: the sum of its hardware instructions. */
 typedef struct pl_price {
-    uint32_t issues;  /* hardware instructions; 0: none at all */
-    uint32_t latency; /* cycles to the result, where no memory access decides */
-    bool ends; /* of several instructions with a branch among them: what follows is another block
-                  and cannot overlap it */
-    uint32_t branches; /* of them branches: they change where lanes go on */
+    uint32_t issues;  /* hardware instructions; 0: none */
+    uint32_t latency; /* cycles to the result, unless a memory access determines it */
+    bool ends; /* several instructions including a branch: the following code is another block and
+                  cannot overlap it */
+    uint32_t branches; /* branches among them: they change the control flow of lanes */
     uint32_t npipes;
     struct {
         uint8_t pipe;    /* pl_pipe */
-        uint8_t n;       /* hardware instructions that go there */
-        uint16_t cycles; /* it is held */
+        uint8_t n;       /* hardware instructions issued to it */
+        uint16_t cycles; /* cycles for which it is occupied */
     } pipe[6];
     /* Cycles until the same warp can use the unit of its slowest part again. */
     uint32_t warp_reissue;
-    uint32_t cross_pipe_latency; /* cycles to the result by the stall counts of other classes */
-    bool variable;               /* result announced by scoreboard, not by fixed latency */
+    uint32_t cross_pipe_latency; /* cycles to the result according to the stall counts of other
+                                    classes */
+    bool variable;               /* result signalled by scoreboard, not by fixed latency */
 } pl_price;
 
 typedef struct pl_op_cost {
@@ -86,7 +87,7 @@ typedef struct pl_op_cost {
     uint32_t latency, cross_pipe_latency, warp_reissue, operand;
 } pl_op_cost;
 
-/* Most banks of registers that a sub-core may have. */
+/* Most register banks of a sub-core. */
 enum { PL_REGISTER_BANKS = 4 };
 
 typedef struct pl_sm_config {
@@ -94,7 +95,7 @@ typedef struct pl_sm_config {
         registers_thread, warp_unit, barriers, register_banks;
 } pl_sm_config;
 
-/* Which ready warp issues when the one that issued last cannot go on. */
+/* Selection of the ready warp that issues when the last one to issue cannot continue. */
 typedef enum pl_policy {
     PL_POLICY_YOUNGEST,
     PL_POLICY_OLDEST,
@@ -131,12 +132,12 @@ typedef struct pl_shared_config {
         remote_pass, matrix_latency;
 } pl_shared_config;
 
-/* What a load of global memory does in the L1: looks for its sectors; looks for its lines, and
- * misses bring whole lines; or passes. */
+/* Treatment of global loads in the L1: look-up by sectors; look-up by lines, where misses fetch
+ * whole lines; or bypass. */
 enum { PL_L1_SECTORS, PL_L1_LINES, PL_L1_BYPASS };
 
-/* Which accesses of global memory give a line a place in the L1; or only loads do, and a store
- * removes its line. */
+/* Accesses of global memory that allocate a line in the L1; or only loads allocate, and a store
+ * evicts its line. */
 enum { PL_L1_LOADS, PL_L1_ALL, PL_L1_EVICT };
 
 typedef struct pl_l1_config {
@@ -148,9 +149,9 @@ typedef struct pl_l1_config {
     double store_pass;  /* cycles */
     int global;         /* PL_L1_SECTORS ... */
     int allocate;       /* PL_L1_LOADS ... */
-    uint32_t read_only; /* 1: loads that are known to read what nobody writes are kept even if
-                           global loads pass */
-    /* Part of it that lines with the priority evict_last may keep; 0: all. */
+    uint32_t read_only; /* 1: loads known to read memory that is never written are cached even if
+                           global loads bypass the L1 */
+    /* Fraction of it that lines with the priority evict_last may occupy; 0: all. */
     double evict_last_share;
 } pl_l1_config;
 
@@ -178,7 +179,7 @@ typedef struct pl_launch_config {
     pl_conf_list cluster_sms;
 } pl_launch_config;
 
-/* What a program is told about the device, and the times of what happens outside of kernels. */
+/* Properties of the device as seen by programs, and times of activities outside kernels. */
 typedef struct pl_device_config {
     const char *name;
     uint64_t memory;
@@ -197,7 +198,7 @@ typedef struct pl_device_config {
 
 typedef struct pl_machine {
     const char *name, *title, *base, *like;
-    const pl_conf *conf; /* the file's own lines, for whoever shows values with their origin */
+    const pl_conf *conf; /* the file's own lines, for displaying values with their origin */
     uint32_t capability; /* 90 */
     double clock_mhz;
     pl_sm_config sm;
@@ -214,29 +215,29 @@ typedef struct pl_machine {
     pl_device_config device;
     pl_op_cost op[PL_OP_COUNT];
     pl_price *price; /* by pl_class, C_count entries */
-    pl_price sreg;   /* a move from a special register, which the hardware has to fetch */
+    pl_price sreg;   /* a move from a special register that the hardware must fetch */
     bool has_sreg;
 } pl_machine;
 
-/* Reads a machine: `name` is a built-in name ("h200"), the name of a NAME.conf in a folder of
- * search_path (folders separated by ':', NULL: none), or the path of a file. NULL with diagnostics
- * when it cannot be used. */
+/* Loads a machine: `name` is a built-in name ("h200"), the name of a NAME.conf in a folder of
+ * search_path (folders separated by ':', NULL: none), or the path of a file. Returns NULL with
+ * diagnostics on an error. */
 pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const char *search_path);
-/* The key tables, for explain: number of keys, and key k of a section; NULL past the end. */
+/* The key tables, for explain: the number of keys, and key k of a section; NULL past the end. */
 const pl_conf_key *pl_machine_keys(const char *section, size_t *n);
 
-/* How many blocks of a kernel one SM holds, and what limits it. */
+/* The number of blocks of a kernel that one SM holds, and the limits. */
 typedef struct pl_occupancy {
-    uint32_t blocks; /* resident on an SM; 0: can never run */
+    uint32_t blocks; /* resident on an SM; 0: cannot run at all */
     /* Limits by each resource. */
     uint32_t by_warps, by_blocks, by_registers, by_shared, by_barriers;
     uint32_t registers_per_warp, shared_per_block; /* as allocated */
-    uint64_t carveout;                             /* shared memory set aside on an SM, bytes */
-    uint32_t warps;                                /* of a block */
+    uint64_t carveout;                             /* shared memory configured on an SM, bytes */
+    uint32_t warps;                                /* per block */
 } pl_occupancy;
 
 /* registers: per thread as the kernel declares; shared: static + dynamic bytes of a block;
- * barriers: that a block uses. */
+ * barriers: used by a block. */
 pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers, uint64_t shared,
                        uint32_t barriers);
 /* Clusters of `size` blocks that run at once where an SM has room for `blocks` blocks. A cluster is

@@ -1,8 +1,8 @@
-/* occupancy.c - how many blocks an SM can hold.
+/* occupancy.c - the number of blocks that an SM can hold.
  *
  * Limits: warps and block slots of the SM, registers, shared memory and barriers. Registers are
- * given to warps in units and held by the sub-core on which a warp runs. Shared memory is given to
- * blocks in units, with the system's share added. Source: CUDA C Programming Guide, "Hardware
+ * allocated to warps in units, from the sub-core on which a warp runs. Shared memory is allocated
+ * to blocks in units, including the system's share. Source: CUDA C Programming Guide, "Hardware
  * Multithreading" and the technical specifications by compute capability; agrees with
  * launch__occupancy_limit_* recorded on an H200. */
 #include "arch/machine.h"
@@ -17,13 +17,13 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* The setting of an SM for such blocks: the smallest that holds those that are resident at once.
- * The driver likes some room: it takes a setting for carveout_room times as many blocks (a single
- * one has none). These must leave a slot of the SM for each warp of another one, have barriers, and
- * take up to carveout_half of the storage. Without shared memory of their own it is for twice as
- * many again, as if registers did not matter, up to carveout_idle. (launch__shared_mem_config_size
- * of 585 launches, and of 1,114 with other sizes, registers and barriers: H200, driver 580.159.04,
- * 2026-11.) */
+/* The carve-out of an SM for such blocks: the smallest that holds the blocks resident at once. The
+ * driver leaves some headroom: it selects a carve-out for carveout_room times as many blocks (none
+ * for a single block). These blocks must leave a slot of the SM for each warp of another one, have
+ * barriers, and take up to carveout_half of the storage. For blocks without shared memory the count
+ * doubles once more, registers are ignored, and the limit is carveout_idle.
+ * (launch__shared_mem_config_size of 585 launches, and of 1,114 with other sizes, registers and
+ * barriers: H200, driver 580.159.04, 2026-11.) */
 static uint64_t carveout(const pl_machine *m, const pl_occupancy *o, uint64_t own)
 {
     const uint64_t need = (uint64_t)o->blocks * o->shared_per_block,

@@ -1,13 +1,13 @@
 /* arena.c - a list of blocks; allocation bumps a pointer, closing frees the blocks.
  *
  * Block sizes double from 4 KiB to 8 MiB, so that a small module costs little and a large one few
- * calls. Large ones come as pages from the system, where it has them: they need no zeroing, take
- * memory only as they are filled, and a vector grows without being copied. Pages of 2 MiB, where a
- * block has room for one, save a fault for each 4 KiB: a tenth to a fifth of the time that checking
- * takes. Smaller blocks come with their pages at once, which takes less than as many faults: three
- * hundredths of the time that assembling takes. In builds with the address sanitizer only what was
- * handed out can be touched. Closed are the rest of a block, the bytes behind each allocation, what
- * a reset took back and the old copy of a vector that grew. */
+ * calls. Large blocks are allocated as pages from the system where possible: they need no zeroing,
+ * use memory only as they are filled, and a vector grows without being copied. Pages of 2 MiB, in
+ * blocks that have space for one, save a page fault for each 4 KiB: a tenth to a fifth of the
+ * checking time. Smaller blocks are populated at once, which is cheaper than as many page faults:
+ * three hundredths of the assembly time. In builds with the address sanitizer only allocated memory
+ * is accessible. Poisoned are the unused part of a block, the bytes after each allocation, memory
+ * reclaimed by a reset, and the old copy of a vector that grew. */
 #ifdef __linux__
 #define _GNU_SOURCE /* mremap */
 #endif
@@ -25,33 +25,33 @@
 
 #define FIRST_BLOCK   ((size_t)4096)
 #define LARGEST_BLOCK ((size_t)1 << 23)
-#define MAPPED        ((size_t)1 << 18) /* from this size on: pages */
+#define MAPPED        ((size_t)1 << 18) /* from this size on: allocated as pages */
 #define HUGE                                                                                       \
-    ((size_t)1 << 21) /* from this size on: large pages, where the system gives them; their size   \
+    ((size_t)1 << 21) /* from this size on: large pages, if the system provides them; their size   \
                        */
 #define FRONT                                                                                      \
-    ((size_t)1 << 16) /* of a block in front of its large pages, so that its head touches none;    \
-                         whole pages on every system */
+    ((size_t)1 << 16) /* of a block before its large pages, so that its header touches none; whole \
+                         pages on every system */
 #define LARGE_VECTOR  ((size_t)1 << 18)
 #define DEFAULT_ALIGN ((size_t)16)
 #define MAX_ALIGN     ((size_t)4096)
 
 typedef struct block {
     struct block *next;
-    size_t size;  /* bytes after this head, or a few less */
-    size_t pages; /* bytes that the system gave as pages, 0: it came from malloc */
-    size_t dirty; /* of these, from the first on: may not be zero any more */
+    size_t size;  /* bytes after this header, or slightly fewer */
+    size_t pages; /* bytes allocated as pages; 0: allocated with malloc */
+    size_t dirty; /* of these, from the first on: may be nonzero */
 } block;
 
 struct pl_arena {
     block *blocks;
-    block *spare;              /* blocks that a reset took back */
-    block *large;              /* vectors that have a block of their own, freed when they grow */
+    block *spare;              /* blocks reclaimed by a reset */
+    block *large;              /* vectors with a separate block, freed when they grow */
     unsigned char *free, *end; /* unused part of the newest block */
-    unsigned char *clean;      /* in it: zero from here on */
+    unsigned char *clean;      /* zero from here on */
     size_t next_size, handed_out;
     bool failed, sparse;
-    bool as_left; /* what has been used before is not zeroed any more */
+    bool as_left; /* memory that has been used before is not zeroed again */
 };
 
 static unsigned char *align_up(unsigned char *p, size_t align)
@@ -91,12 +91,11 @@ static block *get_pages(size_t bytes, bool huge)
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (huge && !more ? MAP_POPULATE : 0);
     unsigned char *start = mmap(NULL, pages + more, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (start == MAP_FAILED) return NULL;
-    if (more) { /* begins a little before a large page; what lies before and after it is given back
-                 */
+    if (more) { /* starts shortly before a large page; the excess at both ends is unmapped */
         unsigned char *at = align_up(start + FRONT, HUGE) - FRONT, *end = at + pages;
         if (at > start) munmap(start, (size_t)(at - start));
         if (start + pages + more > end) munmap(end, (size_t)(start + pages + more - end));
-        /* A wish: without large pages it is as before. */
+        /* A hint: without large pages ordinary ones are used. */
         madvise(at + FRONT, pages - FRONT, MADV_HUGEPAGE);
         start = at;
     }
@@ -105,13 +104,13 @@ static block *get_pages(size_t bytes, bool huge)
     return b;
 }
 
-/* The block with more pages, perhaps at another place; NULL: it is as it was. */
+/* Enlarges the block, possibly moving it; NULL: it is unchanged. */
 static block *more_pages(block *b, size_t bytes)
 {
     size_t pages = whole_pages(bytes);
     block *bigger = mremap(b, b->pages, pages, MREMAP_MAYMOVE);
     if (bigger == MAP_FAILED) return NULL;
-    /* What is added will be filled at least by half. */
+    /* At least half of the added memory will be filled. */
     if (pages >= 2 * HUGE) madvise(bigger, pages, MADV_HUGEPAGE);
     bigger->pages = pages;
     bigger->size = pages - sizeof *bigger;
@@ -125,7 +124,7 @@ static void free_pages(block *b)
 
 static void keep_small(block *b)
 {
-    /* Where the system gives large pages unasked. */
+    /* In case the system enables large pages by default. */
     if (b->pages) madvise(b, b->pages, MADV_NOHUGEPAGE);
 }
 #else
@@ -152,8 +151,8 @@ static void keep_small(block *b)
 }
 #endif
 
-/* A block of so many bytes with its head; zeroed. huge: from large pages, or with its pages,
- * because it will be filled to the end. */
+/* Allocates a zeroed block of this size, including its header. huge: from large pages, or with
+ * populated pages, because it will be filled completely. */
 static block *get_block(size_t bytes, bool huge)
 {
     return bytes >= MAPPED ? get_pages(bytes, huge) : calloc(1, bytes);
@@ -161,7 +160,7 @@ static block *get_block(size_t bytes, bool huge)
 
 static void free_block(block *b)
 {
-    pl_open_memory(b + 1, b->size); /* the system may give the same pages to another allocation */
+    pl_open_memory(b + 1, b->size); /* the system may reuse the same pages for another allocation */
     if (b->pages)
         free_pages(b);
     else
@@ -185,14 +184,14 @@ void pl_arena_close(pl_arena *a)
     free(a);
 }
 
-/* Notes how far the newest block was filled, now or in an earlier life. */
+/* Records the used size of the newest block, now or before an earlier reset. */
 static void leave_block(pl_arena *a)
 {
     const unsigned char *dirty = a->free > a->clean ? a->free : a->clean;
     if (a->blocks) a->blocks->dirty = (size_t)(dirty - (unsigned char *)(a->blocks + 1));
 }
 
-/* Reversing the list hands the blocks out in the same order again, small ones first. */
+/* Reversing the list preserves the order of the blocks, small ones first. */
 void pl_arena_reset(pl_arena *a)
 {
     leave_block(a);
@@ -229,8 +228,8 @@ static void *fail(pl_arena *a)
     return NULL;
 }
 
-/* The first spare block that is large enough. It is zeroed bit by bit as it is handed out: mostly
- * little of it is. */
+/* Takes the first spare block that is large enough. It is zeroed incrementally as memory is
+ * allocated, because usually little of it is used. */
 static block *take_spare(pl_arena *a, size_t at_least)
 {
     block **from = &a->spare;
@@ -246,7 +245,7 @@ static block *new_block(pl_arena *a, size_t at_least)
     size_t size = a->next_size < at_least ? at_least : a->next_size;
     if (size > SIZE_MAX / 2) return NULL;
     size_t bytes = sizeof(block) + size;
-    if (bytes >= MAPPED) /* A power of two, if that is enough. */
+    if (bytes >= MAPPED) /* a power of two, if that is sufficient */
         bytes = whole_pages(size > at_least + sizeof(block) ? size : bytes);
     block *b = get_block(bytes, !a->sparse);
     if (!b) return NULL;
@@ -271,7 +270,7 @@ static bool add_block(pl_arena *a, size_t at_least)
     return true;
 }
 
-/* The first `filled` bytes are not cleared: the caller fills them. */
+/* The first `filled` bytes are not zeroed, because the caller fills them. */
 static void *take(pl_arena *a, size_t bytes, size_t align, size_t filled)
 {
     assert(align > 0 && align <= MAX_ALIGN && (align & (align - 1)) == 0);
@@ -356,7 +355,7 @@ static void *vector_of(block *b)
     return align_up((unsigned char *)(b + 1), DEFAULT_ALIGN);
 }
 
-/* The vector of a block: no other byte of it may be touched. */
+/* The vector of a block; all other bytes are poisoned. */
 static void *only_vector(block *b, size_t bytes)
 {
     pl_close_memory(b + 1, b->size);
@@ -365,7 +364,8 @@ static void *only_vector(block *b, size_t bytes)
     return vector_of(b);
 }
 
-/* A vector with a block of its own, which is zero after what it holds. `at`: it has one already. */
+/* Allocates a vector in a separate block, zeroed after its contents. `at`: the existing vector, if
+ * any. */
 static void *large_vector(pl_arena *a, void *at, size_t used, size_t bytes)
 {
     const size_t room = sizeof(block) + DEFAULT_ALIGN + bytes;
@@ -379,7 +379,7 @@ static void *large_vector(pl_arena *a, void *at, size_t used, size_t bytes)
         *from = b;
         return only_vector(b, bytes);
     }
-    b = get_block(room, !used && room >= HUGE); /* who knows from the start how much it will be */
+    b = get_block(room, !used && room >= HUGE); /* its final size is known from the start */
     if (!b) return fail(a);
     b->size = (b->pages ? b->pages : room) - sizeof *b;
     if (used > 0) memcpy(vector_of(b), at, used);
@@ -416,7 +416,7 @@ void *pl_vec_room_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem, s
     void *bigger = bytes == SIZE_MAX ? fail(a)
                    : large           ? large_vector(a, at, *n * elem, bytes)
                                      : take(a, bytes, DEFAULT_ALIGN, *n * elem);
-    if (!bigger) { /* unguarded: the vector is empty and stays so */
+    if (!bigger) { /* unguarded: the vector remains empty */
         *n = *cap = 0;
         return NULL;
     }

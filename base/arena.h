@@ -2,9 +2,9 @@
  * once.
  *
  * An arena is a list of blocks from malloc. When memory is exhausted, a request jumps to the guard
- * of the thread (base/guard.h), so that what uses arenas under a guard needs no test. Without a
- * guard it returns NULL, and pl_arena_ok is false from then on: such a caller tests each result,
- * and never grows an array. */
+ * of the thread (base/guard.h), so that code that uses arenas under a guard needs no checks.
+ * Without a guard it returns NULL, and pl_arena_ok is false from then on. Such a caller must check
+ * each result, and must never grow an array. */
 #ifndef PL_BASE_ARENA_H
 #define PL_BASE_ARENA_H
 
@@ -14,15 +14,15 @@
 
 typedef struct pl_arena pl_arena;
 
-pl_arena *pl_arena_open(void); /* NULL only when memory is exhausted */
-/* For large arrays of which mostly little is touched: small pages. */
+pl_arena *pl_arena_open(void); /* NULL only when out of memory */
+/* For large, sparsely accessed arrays: uses small pages. */
 pl_arena *pl_arena_open_sparse(void);
 void pl_arena_close(pl_arena *a); /* frees everything; NULL is allowed */
-/* Takes everything back and keeps the memory for what comes next. */
+/* Reclaims all allocations and keeps the memory for reuse. */
 void pl_arena_reset(pl_arena *a);
-void pl_arena_reuse(pl_arena *a); /* the same; from now on what has been used before comes as it was
-                                     left, not zeroed */
-void pl_arena_empty(pl_arena *a); /* the same, and gives the memory back */
+void pl_arena_reuse(pl_arena *a); /* the same; from now on reused memory keeps its old contents
+                                     instead of being zeroed */
+void pl_arena_empty(pl_arena *a); /* the same, and returns the memory to the system */
 void *pl_arena_alloc(pl_arena *a, size_t bytes); /* zeroed, 16-byte aligned */
 /* align: power of two <= 4096. */
 void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes, size_t align);
@@ -32,19 +32,19 @@ char *pl_arena_strdup(pl_arena *a, const char *s);
 char *pl_arena_printf(pl_arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 char *pl_arena_vprintf(pl_arena *a, const char *fmt, va_list ap);
 bool pl_arena_ok(const pl_arena *a);      /* false after an allocation has returned NULL */
-size_t pl_arena_bytes(const pl_arena *a); /* bytes handed out, for statistics */
+size_t pl_arena_bytes(const pl_arena *a); /* bytes allocated, for statistics */
 
-/* Gives a growable array (below) to another arena; false: it is too small to have been allocated
- * apart, and stays. */
+/* Transfers a growable array (below) to another arena. False: it is too small to have a separate
+ * block, and stays. */
 bool pl_arena_give(pl_arena *to, pl_arena *from, const void *vector);
 
 #define pl_arena_new(a, type) ((type *)pl_arena_alloc_aligned((a), sizeof(type), _Alignof(type)))
 
 #define pl_arena_array(a, type, n) ((type *)pl_arena_alloc((a), sizeof(type) * (size_t)(n)))
 
-/* Growable array in an arena: grows by doubling. A small old copy stays in the arena until it
- * closes, a large one is freed: nothing may point at elements of an array that still grows. Usage:
- * struct { T *at; size_t n, cap; } v = {0}; *pl_push(arena, &v) = x; */
+/* Growable array in an arena: grows by doubling. A small old copy stays in the arena until it is
+ * closed, a large one is freed, so nothing may point at elements of an array that still grows.
+ * Usage: struct { T *at; size_t n, cap; } v = {0}; *pl_push(arena, &v) = x; */
 void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem);
 #define pl_push(a, v)                                                                              \
     (((v)->n == (v)->cap                                                                           \
@@ -52,8 +52,7 @@ void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem);
           : (void)0),                                                                              \
      &(v)->at[(v)->n++])
 
-/* Room for so many elements, where it is known how many there will be: a growing array is copied
- * again and again. */
+/* Reserves space for a known number of elements, which avoids repeated copying. */
 void *pl_vec_room_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem, size_t wanted);
 #define pl_reserve(a, v, wanted)                                                                   \
     ((v)->cap < (wanted) ? (void)((v)->at = pl_vec_room_((a), (v)->at, &(v)->cap, &(v)->n,         \

@@ -1,4 +1,4 @@
-/* clock.c - the time of this computer. See clock.h. */
+/* clock.c - the host's clock. See clock.h. */
 #include "base/clock.h"
 
 #include <time.h>

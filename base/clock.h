@@ -1,8 +1,8 @@
-/* clock.h - the time of the computer that runs ptxloom. */
+/* clock.h - the host's clock. */
 #ifndef PL_BASE_CLOCK_H
 #define PL_BASE_CLOCK_H
 
-/* Seconds since some moment before the process began; it never goes back. */
+/* Seconds since an arbitrary moment before the process started; monotonic. */
 double pl_clock_seconds(void);
 
 #endif

@@ -1,14 +1,14 @@
-/* conf.c - takes machine descriptions apart and binds their keys to the members of structs.
+/* conf.c - parses machine descriptions and binds their keys to the members of structs.
  *
- * Reading knows the shape of a line only; what keys exist, their units and their ranges are the
- * tables that the timing model passes to pl_conf_bind. */
+ * The parser knows only the syntax of a line. The existing keys, their units and their ranges are
+ * defined by the tables that the timing model passes to pl_conf_bind. */
 #include "base/conf.h"
 #include "base/nearest.h"
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SHORT_NAME = 128 }; /* most sections and keys together are shorter */
+enum { SHORT_NAME = 128 }; /* exceeds most section and key names combined */
 
 static const struct {
     const char *word;
@@ -19,8 +19,8 @@ static const struct {
 #undef X
 };
 
-/* Units of one dimension and their size in the first of them. A unit that is not here converts to
- * itself only. */
+/* Units by dimension, with their size in terms of the first one. A unit that is not listed converts
+ * only to itself. */
 static const struct {
     const char *unit, *dimension;
     double scale;
@@ -37,7 +37,7 @@ const char *pl_provenance_word(pl_provenance p)
     return provenance[p].word;
 }
 
-/* ---- pieces of a line ---- */
+/* ---- tokens ---- */
 
 typedef struct span {
     const char *at;
@@ -79,7 +79,7 @@ static bool equals(span s, const char *word)
     return strlen(word) == s.n && memcmp(s.at, word, s.n) == 0;
 }
 
-/* Takes the first word off *rest. */
+/* Removes the first word of *rest. */
 static span next_word(span *rest)
 {
     *rest = trim(*rest);
@@ -106,7 +106,8 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* 12, 0x3f, 2.5. Machine files must read the same in every locale, so strtod is not used. */
+/* Parses 12, 0x3f, 2.5. Machine files must be read identically in every locale, so strtod is not
+ * used. */
 static bool parse_number(span s, number *out)
 {
     uint64_t v = 0;
@@ -167,8 +168,8 @@ static void read_section(reader *r, span s)
     *pl_push(r->c->arena, &r->c->section) = (pl_conf_section){.name = text, .at = place(r, name)};
 }
 
-/* Splits "0 8 16 KiB" into numbers and unit; anything that does not begin with a number has no
- * unit. */
+/* Splits "0 8 16 KiB" into numbers and unit; a value that does not begin with a number has no unit.
+ */
 static void split_unit(span value, span *numbers, span *unit)
 {
     number ignored;
@@ -200,7 +201,7 @@ static void read_provenance(reader *r, span s, span whole, pl_conf_entry *e)
     pl_report(r->c->diags, PL_E0506, place(r, word), copy(r->c, word));
 }
 
-/* What entries are found by: no line holds a section and a key. */
+/* The look-up key of an entry; unambiguous, because no line contains both a section and a key. */
 static const char *full_name(const pl_conf *c, const char *section, const char *key)
 {
     return pl_arena_printf(c->arena, "%s\n%s", section, key);
@@ -278,7 +279,7 @@ pl_status pl_conf_read(pl_arena *arena, pl_diags *diags, const char *name, const
     return diags->errors > errors_before ? PL_INVALID : PL_OK;
 }
 
-/* ---- looking up ---- */
+/* ---- look-up ---- */
 
 static pl_conf_section *find_section(const pl_conf *c, const char *name)
 {
@@ -356,7 +357,7 @@ bool pl_conf_value(const pl_conf_entry *e, const char *unit, double *out)
     return true;
 }
 
-/* One number in the key's unit, or a diagnostic. */
+/* Converts one number to the key's unit, or reports an error. */
 static bool convert(pl_conf *c, const pl_conf_entry *e, const pl_conf_key *k, span word,
                     number *out)
 {
@@ -483,7 +484,7 @@ static const char *nearest(const pl_conf_section *s, const char *key)
     return found;
 }
 
-/* The new name of a key; NULL: it has none. */
+/* The new name of a renamed key, or NULL. */
 static const char *renamed_to(const pl_conf *c, const pl_conf_entry *e)
 {
     for (size_t k = 0; k < c->nrenamed; k++) {

@@ -1,8 +1,8 @@
-/* diag.c - collects diagnostics and draws them.
+/* diag.c - collects diagnostics and renders them.
  *
- * Rendering shows the source line with a caret under the place. The line comes from the user's
- * file, so control characters are replaced (printable.h), tabs widened and very long lines cut to a
- * window around the place. */
+ * Rendering shows the source line with a caret below the position. The line comes from the user's
+ * file, so control characters are replaced (printable.h), tabs expanded and very long lines clipped
+ * to a window around the position. */
 #include "base/diag.h"
 #include "base/printable.h"
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #define DEFAULT_LIMIT 100
 #define TAB_WIDTH     8
-#define WINDOW        120 /* bytes of a source line shown at most */
+#define WINDOW        120 /* most bytes of a source line that are shown */
 
 static const struct {
     const char *code, *format, *explanation;
@@ -97,7 +97,7 @@ static int compare(const pl_diag *a, const pl_diag *b)
 
 void pl_diags_sort(pl_diags *d)
 {
-    /* Insertion sort: stable, the list is short (limit) and nearly sorted. */
+    /* Insertion sort: stable; the list is short (limit) and nearly sorted. */
     size_t kept = 0;
     for (size_t i = 0; i < d->list.n; i++) {
         pl_diag m = d->list.at[i];
@@ -114,7 +114,7 @@ void pl_diags_sort(pl_diags *d)
     d->list.n = kept;
 }
 
-/* Text that is built piece by piece in the arena. */
+/* A string built incrementally in the arena. */
 typedef struct text_buffer {
     pl_arena *arena;
     char *at;
@@ -131,7 +131,7 @@ static void put_string(text_buffer *t, const char *s)
     while (*s) put(t, *s++);
 }
 
-/* The character of the user's text at s; returns its length. */
+/* Appends the character of the user's text at s; returns its length. */
 static size_t put_character(text_buffer *t, const char *s, size_t n)
 {
     char as;
@@ -167,10 +167,10 @@ static bool find_line(const struct pl_diag_file *f, uint32_t line, const char **
 
 static bool continues_character(char c)
 {
-    return ((unsigned char)c & 0xc0) == 0x80; /* UTF-8 */
+    return ((unsigned char)c & 0xc0) == 0x80; /* UTF-8 continuation byte */
 }
 
-/* Columns that a character takes on the terminal when it begins at `column`. */
+/* Terminal columns of a character that starts at `column`. */
 static size_t width(char c, size_t column)
 {
     return c == '\t' ? TAB_WIDTH - column % TAB_WIDTH : 1;

@@ -1,17 +1,17 @@
-/* event.h - what the emulator tells about a run: instruction and memory events, per-instruction
- * statistics, counters.
+/* event.h - events of a run as emitted by the emulator: instruction and memory events,
+ * per-instruction statistics, counters.
  *
  * Emitters (functional driver, SM model, memory model) hold a `const pl_sink *` that may be NULL
- * and test it once per event. Listeners (trace writer, profilers, tests) see plain values;
- * addresses are valid during the call only. */
+ * and test it once per event. Listeners (trace writer, profilers, tests) receive plain values;
+ * addresses are valid only during the call. */
 #ifndef PL_BASE_EVENT_H
 #define PL_BASE_EVENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Why a warp could not issue. X(name, Nsight Compute's word, explanation): the single list of stall
- * reasons. */
+/* Stall reasons: why a warp could not issue. X(name, Nsight Compute's name, explanation): the only
+ * list. */
 #define PL_STALLS(X)                                                                               \
     X(NONE, "selected", "the warp issued")                                                         \
     X(NOT_SELECTED, "not_selected", "ready, but the scheduler picked another warp")                \
@@ -40,7 +40,7 @@ typedef enum pl_stall {
         PL_STALL_COUNT
 } pl_stall;
 
-/* Where a memory access was served. */
+/* The level that served a memory access. */
 typedef enum pl_level {
     PL_LV_NONE,
     PL_LV_SHARED,
@@ -61,22 +61,22 @@ typedef enum pl_access_kind {
 } pl_access_kind;
 
 typedef struct pl_inst_event {
-    uint64_t seq; /* number of this issue in the launch, from 0: the key that mem rows refer to */
+    uint64_t seq; /* index of this issue in the launch, from 0: the key to which mem rows refer */
     /* Timing mode: SM cycle of issue; functional mode: the warp's instruction count. */
     uint64_t cycle;
-    uint32_t block;  /* linear block number, counted through all grids of the launch */
+    uint32_t block;  /* linear block index, counted over all grids of the launch */
     uint32_t warp;   /* in its block */
     uint32_t pc;     /* index of the machine instruction in the program */
     uint64_t mask;   /* lanes that executed it */
-    uint32_t weight; /* hardware instructions that it stands for: their sum over the launch is
+    uint32_t weight; /* hardware instructions that it represents: their sum over the launch is
                         inst_executed */
-    uint8_t active;  /* active lanes, also those whose guard is false; 0 counts as those of mask */
+    uint8_t active;  /* active lanes, including those whose guard is false; 0: same as mask */
     uint16_t sm;     /* 0 in functional mode */
     uint8_t subcore;
-    uint8_t stall; /* pl_stall: main reason for waiting before this issue */
+    uint8_t stall; /* pl_stall: main stall reason before this issue */
     uint32_t stall_cycles;
-    uint32_t latency; /* cycles to the result; 0 when unknown (functional mode); PL_LATENCY_LATER:
-                         pl_sink.done will tell */
+    uint32_t latency; /* cycles to the result; 0 if unknown (functional mode); PL_LATENCY_LATER:
+                         reported later by pl_sink.done */
 } pl_inst_event;
 
 #define PL_LATENCY_LATER UINT32_MAX
@@ -86,7 +86,7 @@ typedef struct pl_mem_event {
     uint64_t cycle;
     uint32_t block, warp, pc;
     uint32_t mask; /* lanes of the half */
-    uint8_t half;  /* of a warp that has two; an instruction that both halves execute makes two
+    uint8_t half;  /* of a warp with two halves; an instruction that both halves execute makes two
                       accesses */
     uint16_t sm;
     uint8_t space;    /* pl_space of ptx/ast.h as resolved: global, shared, local, const, param */
@@ -94,14 +94,14 @@ typedef struct pl_mem_event {
     uint16_t size;    /* bytes per lane */
     uint16_t sectors; /* distinct 32-byte sectors (global, local) */
     uint16_t wavefronts; /* passes through L1 or shared memory */
-    uint16_t level;      /* pl_level of the slowest part */
+    uint16_t level;      /* pl_level that served the slowest part */
     uint32_t latency;
-    const uint64_t *addr; /* PL_LANES addresses, of the lanes of the half; entries of inactive lanes
+    const uint64_t *addr; /* PL_LANES addresses of the lanes of the half; entries of inactive lanes
                              are undefined */
 } pl_mem_event;
 
-/* What single units of the memory system did. X(NAME, component whose units these are, what is
- * counted) */
+/* Activity of single units of the memory system. X(NAME, component of the units, counted quantity)
+ */
 #define PL_UNIT_SUMS(X)                                                                            \
     X(L2_HITS, "l2 slice", "hit_sectors")                                                          \
     X(L2_MISSES, "l2 slice", "miss_sectors")                                                       \
@@ -115,36 +115,36 @@ typedef enum pl_unit_sum {
         PL_US_COUNT
 } pl_unit_sum;
 
-/* A further grid of the launch: made by device code, or following in the stream. Its blocks are
- * numbered on. */
+/* A further grid of the launch: launched by device code, or the next one in the stream. Its blocks
+ * are numbered consecutively. */
 typedef struct pl_grid_event {
     uint32_t first_block, grid[3], block[3];
 } pl_grid_event;
 
 typedef struct pl_sink {
     void *ctx;
-    void (*inst)(void *ctx, const pl_inst_event *e); /* NULL: not wanted */
-    void (*mem)(void *ctx, const pl_mem_event *e);   /* NULL: not wanted */
-    /* The result of an earlier instruction is there, so many cycles after its issue; NULL: not
-     * wanted, its latency is 0 */
+    void (*inst)(void *ctx, const pl_inst_event *e); /* or NULL */
+    void (*mem)(void *ctx, const pl_mem_event *e);   /* or NULL */
+    /* The result of an earlier instruction is available, this many cycles after its issue. NULL:
+     * not reported, its latency is 0 */
     void (*done)(void *ctx, uint64_t seq, uint32_t latency);
-    void (*grid)(void *ctx, const pl_grid_event *e); /* before its events; NULL: not wanted */
-    /* `n` more of a sum, of unit number `unit`, at that cycle (timing mode); NULL: not wanted */
+    void (*grid)(void *ctx, const pl_grid_event *e); /* before its events; or NULL */
+    /* Adds `n` to a sum of unit number `unit` at that cycle (timing mode); or NULL */
     void (*unit)(void *ctx, pl_unit_sum sum, uint32_t unit, uint64_t cycle, uint32_t n);
 } pl_sink;
 
-/* Sums for one machine instruction, kept by both modes whether or not anyone traces. */
+/* Sums for one machine instruction, maintained by both modes regardless of tracing. */
 typedef struct pl_pc_stat {
     uint64_t issues;   /* machine instructions as the hardware would issue them (a priced sequence
-                          counts its length) */
-    uint64_t executed; /* times this row was executed by a warp */
+                          counts with its length) */
+    uint64_t executed; /* number of times a warp executed this instruction */
     uint64_t lanes;    /* sum of active lanes over issues */
     uint64_t stall[PL_STALL_COUNT];                    /* cycles by reason, timing mode */
     uint64_t requests, sectors, wavefronts, conflicts; /* memory instructions */
-    uint64_t l1_hits;             /* sectors of loads that L1 had, or had asked for */
-    uint64_t from_l2, from_dram;  /* sectors that came from L2 and from DRAM; one that waits for a
-                                     fill on its way comes from DRAM */
-    uint64_t branches, divergent; /* branch instructions: executed, and with lanes parting */
+    uint64_t l1_hits;             /* sectors of loads that were present or pending in L1 */
+    uint64_t from_l2, from_dram;  /* sectors served by L2 and by DRAM; one that waits for a pending
+                                     fill counts as DRAM */
+    uint64_t branches, divergent; /* branch instructions: executed, and divergent */
     uint64_t latency;             /* sum of latencies */
 } pl_pc_stat;
 

@@ -10,7 +10,7 @@
 FILE *pl_file_open(const char *path)
 {
     struct stat st;
-    /* O_NONBLOCK means nothing to ordinary files. */
+    /* O_NONBLOCK has no effect on ordinary files. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), why = EINVAL;
     if (fd < 0) return NULL;
     if (fstat(fd, &st) != 0)

@@ -1,4 +1,4 @@
-/* finding.h - kinds of findings of the checkers of `ptxloom run --check`: the one list of them.
+/* finding.h - kinds of findings of the checkers of `ptxloom run --check`: the only list of them.
  *
  * X(name, tool, word, severity, explanation): a finding is called TOOL-WORD, and `ptxloom explain
  * TOOL-WORD` prints the explanation. */
@@ -14,7 +14,7 @@ typedef enum pl_check_tool {
     PL_CHECK_ALL = 31
 } pl_check_tool;
 
-/* X(tool, word): the tools that can be asked for. */
+/* X(tool, word): the tools that can be requested. */
 #define PL_CHECK_TOOLS(X) X(MEM, "mem") X(RACE, "race") X(INIT, "init") X(SYNC, "sync")
 
 #define PL_KERNEL_FINDING_KINDS(X)                                                                 \
@@ -243,7 +243,7 @@ typedef enum pl_check_tool {
       "Three ways to fix it: move the barrier to a place that all threads pass; give each role "   \
       "its own barrier with its number of threads; or write the flag that is polled.")
 
-/* Of programs (`ptxloom exec`): what calls of the host take part in. */
+/* Findings of programs (`ptxloom exec`) that involve calls of the host. */
 #define PL_PROGRAM_FINDING_KINDS(X)                                                                \
     X(INIT_COPY, INIT, "copy", WARNING,                                                            \
       "The program copies device memory to the host that neither a kernel nor a call of the "      \

@@ -1,5 +1,5 @@
-/* guard.c - the guards of a thread are a list, the innermost first. It is empty whenever the thread
- * is outside of the library. */
+/* guard.c - the guards of a thread form a list, the innermost first. It is empty while the thread
+ * is outside the library. */
 #include "base/guard.h"
 #include <stddef.h>
 

@@ -1,14 +1,14 @@
-/* guard.h - where a thread goes on when an arena finds no memory.
+/* guard.h - where a thread continues when an arena is out of memory.
  *
- * A function with PL_GUARD is a guard of all that it calls in its thread. An arena of which memory
- * is asked in vain jumps back into it, and the statement of the guard runs, which returns. So what
- * uses arenas between guard and request needs no test. Rules:
+ * A function with PL_GUARD guards all functions that it calls in its thread. When an arena cannot
+ * allocate, it jumps back into the guarded function and executes the statement of the guard, which
+ * must return. Code that uses arenas between guard and request therefore needs no checks. Rules:
  *
- *   - What is between them holds nothing but memory of arenas, or is itself a guard that gives the
- *     rest back.
- *   - The guarded function changes no variable of its own that the statement uses: it is short,
- *     and calls another one that does the work.
- *   - No guard reaches into a job of a team (base/team.h) or into a callback of SQLite:
+ *   - Frames in between own nothing but memory of arenas, or contain a guard that releases the
+ * other resources.
+ *   - The guarded function modifies no local variable that the statement uses: it is short, and
+ * calls another function that does the work.
+ *   - No guard extends into a job of a team (base/team.h) or into a callback of SQLite:
  *     PL_UNGUARDED in between ends it. Without a guard an arena returns NULL instead.
  *
  *     pl_status pl_thing_make(pl_gpu *gpu, thing **out)
@@ -24,13 +24,13 @@
 
 typedef struct pl_guard {
     struct pl_guard *outer;
-    bool open; /* PL_UNGUARDED: ends what is outside of it */
+    bool open; /* PL_UNGUARDED: hides the enclosing guards */
     jmp_buf at;
 } pl_guard;
 
 void pl_guard_enter(pl_guard *g, bool open);
 void pl_guard_leave(pl_guard *g);
-/* Jumps to the thread's guard. Returns when there is none. */
+/* Jumps to the thread's guard. Returns if there is none. */
 void pl_guard_fail(void);
 
 #define PL_GUARD(statement)                                                                        \

@@ -1,4 +1,4 @@
-/* host.c - memory of this computer that is left. See host.h. */
+/* host.c - available memory of the host. See host.h. */
 #include "base/host.h"
 
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 
 enum { PATH_MOST = 4096 };
 
-/* The number after a name at the start of a line of a file; false: there is none. An empty name is
- * the file's first word. */
+/* Reads the number that follows a name at the start of a line of a file; false if there is none. An
+ * empty name reads the file's first word. */
 static bool read_number(const char *path, const char *name, uint64_t *out)
 {
     FILE *f = fopen(path, "r");
@@ -34,7 +34,8 @@ static uint64_t left(uint64_t limit, uint64_t used)
     return limit > used ? limit - used : 0;
 }
 
-/* One group: its limit, less what is used and cannot be given back. */
+/* Available memory of one control group: its limit, minus the memory in use that cannot be
+ * reclaimed. */
 static uint64_t group_room(const char *folder, bool second)
 {
     char path[PATH_MOST + 64];
@@ -50,8 +51,8 @@ static uint64_t group_room(const char *folder, bool second)
     return left(limit, left(used, cache));
 }
 
-/* The least that a group and those around it leave. Inside of a container the path is that of the
- * host, and its own group lies at the root. */
+/* The minimum over a control group and its ancestors. Inside a container the path is that of the
+ * host, and the container's own group is at the root. */
 static uint64_t groups_room(const char *root, const char *path, bool second)
 {
     char folder[PATH_MOST];
@@ -88,7 +89,7 @@ uint64_t pl_host_group_room(const char *list, const char *root)
     return least;
 }
 
-/* What the process may still map under one of its limits. */
+/* Memory that the process may still map under one of its limits. */
 static uint64_t limit_room(int which, const char *used_name)
 {
     struct rlimit r;

@@ -1,4 +1,4 @@
-/* json_out.c - writes JSON to a file piece by piece. */
+/* json_out.c - writes JSON to a file incrementally. */
 #include "base/json_out.h"
 #include "base/printable.h"
 #include <inttypes.h>
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What has to stand before a value: a comma, unless it is the first of its level or follows a key.
- */
+/* Writes the separator before a value: a comma, unless it is the first of its level or follows a
+ * key. */
 static void separate(pl_json *j)
 {
     if (j->after_key) {

@@ -1,11 +1,11 @@
-/* json_out.h - writes JSON to a file piece by piece, for texts too large to build in memory first.
+/* json_out.h - writes JSON to a file incrementally, for texts too large to build in memory first.
  *
  *     pl_json j = {.file = f};
  *     pl_json_open(&j, '{');
  *     pl_json_key(&j, "name"), pl_json_text(&j, "saxpy");
  *     pl_json_close(&j);
  *
- * Commas come by themselves. Failures of the file are found with ferror. */
+ * Commas are inserted automatically. File errors are detected with ferror. */
 #ifndef PL_BASE_JSON_OUT_H
 #define PL_BASE_JSON_OUT_H
 
@@ -18,9 +18,9 @@ enum { PL_JSON_DEPTH = 32 };
 
 typedef struct pl_json {
     FILE *file;
-    bool html; /* '<' is written as \u003c, so that the text may stand inside <script> */
+    bool html; /* '<' is written as \u003c, so that the text may be embedded in <script> */
     int depth;
-    char end[PL_JSON_DEPTH];  /* the bracket that closes each open level */
+    char end[PL_JSON_DEPTH];  /* the closing bracket of each open level */
     bool some[PL_JSON_DEPTH]; /* the level has an element already */
     bool after_key;
 } pl_json;
@@ -28,10 +28,10 @@ typedef struct pl_json {
 void pl_json_open(pl_json *j, char bracket); /* '{' or '[' */
 void pl_json_close(pl_json *j);
 void pl_json_key(pl_json *j, const char *key);
-/* NULL: null; bytes that are no UTF-8 become '?'. */
+/* NULL: null; bytes that are not valid UTF-8 become '?'. */
 void pl_json_text(pl_json *j, const char *text);
 void pl_json_int(pl_json *j, int64_t v);
-/* The shortest decimal that reads back as v; null when not finite. */
+/* The shortest decimal that reads back as v; null if not finite. */
 void pl_json_real(pl_json *j, double v);
 void pl_json_null(pl_json *j);
 void pl_json_bool(pl_json *j, bool v);

@@ -12,7 +12,7 @@ static uint64_t fnv1a(const char *key, size_t len)
     return h;
 }
 
-/* The slot that holds the key, or the free slot where it belongs. */
+/* The slot of the key, or the free slot for it. */
 static struct pl_map_slot *find(struct pl_map_slot *slot, size_t cap, const char *key, size_t len)
 {
     size_t i = (size_t)fnv1a(key, len) & (cap - 1);
@@ -47,7 +47,7 @@ void *pl_map_put(pl_map *m, const char *key, size_t len, void *value)
 {
     assert(key && value && "a map holds no NULL");
     if ((m->n + 1) * 4 > m->cap * 3) grow(m);
-    if (m->n + 1 >= m->cap) return NULL; /* memory is exhausted: pl_arena_ok is false */
+    if (m->n + 1 >= m->cap) return NULL; /* out of memory: pl_arena_ok is false */
     struct pl_map_slot *s = find(m->slot, m->cap, key, len);
     void *before = s->value;
     if (!s->key) {

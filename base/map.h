@@ -18,7 +18,7 @@ typedef struct pl_map {
 void pl_map_init(pl_map *m, pl_arena *arena);
 /* The value stored under the key, or NULL. */
 void *pl_map_get(const pl_map *m, const char *key, size_t len);
-/* Stores value (not NULL) under the key; returns the value that was there before, or NULL. */
+/* Stores value (not NULL) under the key; returns the previous value, or NULL. */
 void *pl_map_put(pl_map *m, const char *key, size_t len, void *value);
 
 #endif

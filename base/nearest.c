@@ -15,8 +15,8 @@ unsigned pl_edit_distance(const char *a, size_t n, const char *b, size_t m, unsi
     size_t apart = n > m ? n - m : m - n;
     if (apart > limit || n > MAX_WORD || m > MAX_WORD) return limit + 1;
     for (size_t j = 0; j <= m; j++) row[0][j] = (unsigned)j;
-    unsigned last = 0; /* the smallest number of the row before: what is twice above the limit never
-                          comes back */
+    unsigned last = 0; /* the smallest entry of the previous row: two consecutive rows above the
+                          limit can never fall below it again */
     for (size_t i = 1; i <= n; i++) {
         unsigned *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
         unsigned smallest = now[0] = (unsigned)i;
@@ -42,8 +42,8 @@ unsigned pl_edit_reach(size_t n)
 const char *pl_nearest(const char *word, const char *const *words, size_t n)
 {
     size_t len = strlen(word);
-    /* Lists of words are short: two letters, one of them wrong or missing, still say what was
-     * meant. */
+    /* Word lists are short: a two-letter word with one letter wrong or missing is still identified.
+     */
     unsigned best = (len == 2 ? 1 : pl_edit_reach(len)) + 1;
     const char *found = NULL;
     for (size_t i = 0; i < n; i++) {

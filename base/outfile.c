@@ -9,15 +9,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_TRIES = 1000, KEPT_NAME = 200 /* bytes of a name that its temporary name repeats */ };
+enum { MOST_TRIES = 1000, KEPT_NAME = 200 /* bytes of the name that its temporary name repeats */ };
 
 struct pl_outfile {
     FILE *f;
     char *path; /* NULL: written to directly */
-    char *part; /* its name until then; NULL: it has none */
+    char *part; /* its temporary name; NULL: it has none */
 };
 
-/* ---- what is there already ---- */
+/* ---- the existing file ---- */
 
 static int check_head(const char *path, const pl_outfile_rule *rule, uint64_t bytes)
 {
@@ -36,7 +36,7 @@ static int check_head(const char *path, const pl_outfile_rule *rule, uint64_t by
     return rule->ours && rule->ours(rule->ctx, head, n, bytes) ? 0 : EEXIST;
 }
 
-/* *old: what is there; its st_nlink is 0 when nothing is. */
+/* *old: the existing file; st_nlink is 0 if there is none. */
 static int look(const char *path, const pl_outfile_rule *rule, struct stat *old)
 {
     struct stat link;
@@ -62,15 +62,15 @@ int pl_outfile_may_replace(const char *path, const pl_outfile_rule *rule)
 
 /* ---- opening ---- */
 
-/* The folder of a path; to be freed. */
+/* The folder of a path; to be freed by the caller. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
 }
 
-/* A file in the folder of path that has no name yet, so that nothing is left of it whatever
- * happens; -1: there is no such thing here. */
+/* Creates an unnamed file in the folder of path, so that nothing remains of it after a failure; -1:
+ * not supported here. */
 static int make_unnamed(const char *path)
 {
 #ifdef O_TMPFILE
@@ -85,7 +85,8 @@ static int make_unnamed(const char *path)
 #endif
 }
 
-/* Gives a file a name beside path, which is new: makes it when fd is -1. The descriptor, or -1. */
+/* Gives a file a new name next to path; creates the file if fd is -1. Returns the descriptor, or
+ * -1. */
 static int name_part(pl_outfile *o, int fd)
 {
     const char *slash = strrchr(o->path, '/'), *name = slash ? slash + 1 : o->path;
@@ -109,7 +110,7 @@ static int name_part(pl_outfile *o, int fd)
     return -1;
 }
 
-/* Makes the file beside path, with the permissions of the one it will replace. */
+/* Creates the file next to path, with the permissions of the file that it will replace. */
 static int make_file(pl_outfile *o, const struct stat *old)
 {
     const char *slash = strrchr(o->path, '/');
@@ -120,7 +121,7 @@ static int make_file(pl_outfile *o, const struct stat *old)
     struct stat own;
     if (old->st_nlink && fstat(fd, &own) == 0) {
         const bool other = own.st_uid != old->st_uid || own.st_gid != old->st_gid;
-        /* It becomes a file of the user who writes it. */
+        /* If this fails, the file belongs to the current user. */
         if (other && fchown(fd, old->st_uid, old->st_gid) != 0) errno = 0;
         fchmod(fd, old->st_mode & 07777);
     }
@@ -139,7 +140,7 @@ static int open_outfile(pl_outfile *o, const char *path, const struct stat *old)
         return o->f ? 0 : errno;
     }
     if (old->st_nlink && access(path, W_OK) != 0) return errno;
-    o->path = old->st_nlink ? realpath(path, NULL) : strdup(path); /* a link stays one */
+    o->path = old->st_nlink ? realpath(path, NULL) : strdup(path); /* keeps a symbolic link */
     return o->path ? make_file(o, old) : errno;
 }
 
@@ -171,7 +172,7 @@ int pl_outfile_check(const char *path, const pl_outfile_rule *rule)
     pl_outfile *o;
     struct stat old;
     int why = look(path, rule, &old);
-    /* Opening a pipe would wait for its reader. */
+    /* Opening a pipe would block until it has a reader. */
     if (why || (old.st_nlink && !S_ISREG(old.st_mode))) return why;
     why = pl_outfile_open(&o, path, rule);
     pl_outfile_close(o, false);
@@ -191,7 +192,7 @@ static int rename_part(const char *part, const char *path)
     char *folder = folder_of(path);
     const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0) {
-        fsync(fd); /* best effort: the file itself is safe */
+        fsync(fd); /* best effort: the file itself is already synced */
         close(fd);
     }
     free(folder);
@@ -213,7 +214,7 @@ int pl_outfile_error(pl_outfile *o)
     errno = 0;
     if (fflush(f) != 0) return errno ? errno : EIO;
     if (!lost) return 0;
-    clearerr(f); /* it was lost some time ago: what is wrong now? */
+    clearerr(f); /* the error occurred earlier; retry to obtain the current reason */
     errno = 0;
     return putc('\n', f) == EOF || fflush(f) != 0 ? (errno ? errno : EIO) : EIO;
 }

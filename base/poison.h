@@ -1,8 +1,8 @@
-/* poison.h - in builds with the address sanitizer, parts of a block of memory can be closed and
- * opened: touching a closed byte is reported.
+/* poison.h - in builds with the address sanitizer, poisons and unpoisons parts of a block of
+ * memory: access to a poisoned byte is reported.
  *
- * Other builds compile to nothing. The shadow has one byte for 8 bytes of memory: what is opened
- * begins at a multiple of 8. */
+ * Other builds compile to nothing. The shadow has one byte for 8 bytes of memory, so an unpoisoned
+ * range must start at a multiple of 8. */
 #ifndef PL_BASE_POISON_H
 #define PL_BASE_POISON_H
 

@@ -1,4 +1,4 @@
-/* printable.c - UTF-8 characters, and those that a terminal must not get. */
+/* printable.c - UTF-8 characters, and those that must not be sent to a terminal. */
 #include "base/printable.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@ size_t pl_utf8_length(const char *s, size_t n)
     if (length > n) return 0;
     for (size_t i = 1; i < length; i++)
         if ((p[i] & 0xc0) != 0x80) return 0;
-    /* Overlong forms, halves of surrogate pairs, and values above U+10FFFF. */
+    /* Rejects overlong forms, surrogates, and values above U+10FFFF. */
     if (length == 3 && ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f))) return 0;
     if (length == 4 && ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))) return 0;
     return length;
@@ -25,8 +25,8 @@ static uint32_t code_point(const unsigned char *p, size_t length)
     return c;
 }
 
-/* C0, DEL and C1; line and paragraph separators; marks, embeddings, overrides and isolates of
- * bidirectional text. */
+/* True for C0, DEL and C1; line and paragraph separators; marks, embeddings, overrides and isolates
+ * of bidirectional text. */
 static bool is_control(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||

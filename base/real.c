@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DIGITS = 17, LARGEST = 15 /* exponent of numbers that are written out */ };
+enum { MOST_DIGITS = 17, LARGEST = 15 /* largest exponent of numbers written without one */ };
 
 int pl_print_digits(double v, int n, char *buf, size_t size)
 {

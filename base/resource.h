@@ -1,8 +1,8 @@
-/* resource.h - descriptions of what a kernel reaches through a handle or a descriptor rather than
- * an address: tensor maps (TMA), arrays, textures, samplers and surfaces.
+/* resource.h - descriptions of objects that a kernel accesses through a handle or a descriptor
+ * rather than an address: tensor maps (TMA), arrays, textures, samplers and surfaces.
  *
  * Numbers are those of the CUDA driver interface (CUtensorMap..., cudaTextureDesc), so that a
- * program can pass its own on. */
+ * program can pass them on unchanged. */
 #ifndef PL_BASE_RESOURCE_H
 #define PL_BASE_RESOURCE_H
 
@@ -27,8 +27,8 @@ typedef enum pl_tensor_type {
     PL_TENSOR_F32_FTZ,
     PL_TENSOR_TF32,
     PL_TENSOR_TF32_FTZ,
-    PL_TENSOR_B4X16,     /* sixteen elements of 4 bits, in shared memory as in global memory; */
-    PL_TENSOR_B4X16_P64, /* with 8 bytes of padding behind them in shared memory; */
+    PL_TENSOR_B4X16,     /* sixteen 4-bit elements, in shared memory as in global memory; */
+    PL_TENSOR_B4X16_P64, /* followed by 8 bytes of padding in shared memory; */
     PL_TENSOR_B6X16_P32  /* of 6 bits, with 4 bytes of padding (stores: each in a byte) */
 } pl_tensor_type;
 
@@ -48,8 +48,8 @@ typedef struct pl_tensor_desc {
     uint64_t dim[PL_TENSOR_DIMS];            /* elements; the first varies fastest */
     uint64_t stride[PL_TENSOR_DIMS - 1];     /* bytes, of all dimensions but the first */
     uint32_t box[PL_TENSOR_DIMS];            /* tiled: elements of a tile */
-    uint32_t element_stride[PL_TENSOR_DIMS]; /* every how many elements one is taken */
-    /* im2col: corners of the bounding box, first the width; the wide modes use [0]. */
+    uint32_t element_stride[PL_TENSOR_DIMS]; /* distance between accessed elements */
+    /* im2col: corners of the bounding box, starting with the width; the wide modes use [0]. */
     int lower[PL_TENSOR_DIMS - 2];
     int upper[PL_TENSOR_DIMS - 2];
     uint32_t channels, pixels; /* im2col: of a column */
@@ -58,7 +58,7 @@ typedef struct pl_tensor_desc {
                                   atoms of 32, of 32 with exchanged halves, of 64 */
     int l2_promotion;          /* 0 none, 1 64 bytes, 2 128, 3 256 */
     int fill;                  /* 0 zeros, 1 NaN */
-    int capability;            /* of the machine, as in 90: packed types and atoms want 100 */
+    int capability;            /* of the machine, e.g. 90; packed types and atoms require 100 */
 } pl_tensor_desc;
 
 /* ---- arrays, textures, surfaces ---- */
@@ -77,10 +77,10 @@ typedef struct pl_texel_format {
 
 enum { PL_MIP_LEVELS = 17 };
 
-/* A CUDA array or mipmapped array: texels in a layout of the GPU's own. */
+/* A CUDA array or mipmapped array: texels in an opaque layout of the GPU. */
 typedef struct pl_array_desc {
     pl_texel_format format;
-    /* Texels; height 0: one-dimensional. Layers and cube faces are counted in depth. */
+    /* Texels; height 0: one-dimensional. depth counts layers and cube faces. */
     uint32_t width, height, depth;
     uint32_t levels; /* mipmap levels; 0 and 1: one */
     bool layered, cubemap;
@@ -106,7 +106,7 @@ typedef struct pl_sampler_desc {
     bool to_float;      /* integers are read as fractions: cudaReadModeNormalizedFloat */
     bool srgb;          /* with to_float: 8-bit channels are sRGB */
     bool seamless;      /* cube maps: filter across edges */
-    bool whole_numbers; /* linear filters may mix integers that stay integers (the driver API) */
+    bool whole_numbers; /* linear filters may interpolate unnormalised integers (the driver API) */
     uint32_t anisotropy;
     float border[4];
     float lod_bias, lod_min, lod_max;
@@ -114,7 +114,7 @@ typedef struct pl_sampler_desc {
 
 typedef struct pl_texture_desc {
     int source;              /* pl_texture_source */
-    uint64_t array;          /* array: as pl_array_create gave it */
+    uint64_t array;          /* array: the result of pl_array_create */
     uint64_t address, bytes; /* linear and pitch memory */
     pl_texel_format format;
     uint32_t width, height, pitch; /* pitch memory; pitch in bytes */

@@ -1,5 +1,5 @@
-/* sha256.c - the hash of FIPS 180-4, section 6.2, over 64-byte blocks; by the processor's own
- * instructions for it where it has them. */
+/* sha256.c - the hash of FIPS 180-4, section 6.2, over 64-byte blocks, using the processor's SHA
+ * instructions where available. */
 #include "base/sha256.h"
 #include <stdbool.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static inline uint32_t rotate_right(uint32_t x, int n)
     return x >> n | x << (32 - n);
 }
 
-/* Round t of eight in a row: the working variables change their roles instead of their places; v[(k
- * - t) mod 8] plays variable k. */
+/* Round t of eight consecutive ones: the working variables are renamed instead of moved; v[(k - t)
+ * mod 8] holds variable k. */
 static inline void step(uint32_t v[8], int t, uint32_t addend)
 {
     uint32_t a = v[-t & 7], b = v[(1 - t) & 7], c = v[(2 - t) & 7], e = v[(4 - t) & 7];
@@ -68,8 +68,8 @@ static void add_plain(uint32_t h[8], const unsigned char *p, size_t blocks)
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/* SHA extensions: leaf 7 of cpuid, EBX bit 29; the shuffles below are SSSE3 and SSE4.1 (leaf 1, ECX
- * bits 9 and 19). */
+/* Detects the SHA extensions: leaf 7 of cpuid, EBX bit 29; the shuffles below are SSSE3 and SSE4.1
+ * (leaf 1, ECX bits 9 and 19). */
 static bool ask_processor(void)
 {
     unsigned a, b, c, d;
@@ -77,7 +77,7 @@ static bool ask_processor(void)
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1);
 }
 
-/* Asked once: on a virtual machine cpuid takes as long as 10,000 bytes do. */
+/* Detected once: on a virtual machine cpuid takes as long as hashing 10,000 bytes. */
 static bool has_instructions(void)
 {
     enum { UNKNOWN, NO, YES };
@@ -90,8 +90,8 @@ static bool has_instructions(void)
     return has == YES;
 }
 
-/* Two rounds an instruction. It keeps the working variables as a, b, e, f and c, d, g, h (Intel,
- * "Intel SHA Extensions", 2013). */
+/* Two rounds per instruction, with the working variables grouped as a, b, e, f and c, d, g, h
+ * (Intel, "Intel SHA Extensions", 2013). */
 __attribute__((target("sha,ssse3,sse4.1"))) static void
 add_fast(uint32_t h[8], const unsigned char *p, size_t blocks)
 {

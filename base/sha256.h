@@ -1,5 +1,5 @@
-/* sha256.h - SHA-256 (FIPS 180-4): names runs by content and compares outputs with recorded ones.
- */
+/* sha256.h - SHA-256 (FIPS 180-4): identifies runs by content and compares outputs with recorded
+ * ones. */
 #ifndef PL_BASE_SHA256_H
 #define PL_BASE_SHA256_H
 
@@ -8,8 +8,8 @@
 
 typedef struct pl_sha256 {
     uint32_t h[8];
-    uint64_t bytes;            /* hashed so far, the part in `pending` included */
-    unsigned char pending[64]; /* bytes % 64 of them are filled */
+    uint64_t bytes;            /* hashed so far, including the bytes in `pending` */
+    unsigned char pending[64]; /* the first bytes % 64 are filled */
 } pl_sha256;
 
 void pl_sha256_init(pl_sha256 *s);

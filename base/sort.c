@@ -1,5 +1,5 @@
-/* sort.c - merging, from the bottom up: short runs are put in order by insertion, then runs of
- * twice the length are made of two. */
+/* sort.c - bottom-up merge sort: short runs are sorted by insertion, then pairs of runs are merged
+ * into runs of twice the length. */
 #include "base/sort.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* sort.h - putting things in the order of a number: for what is sorted so often that the calls of a
- * comparison function show. */
+/* sort.h - sorting by a numeric key, for sorts so frequent that calls of a comparison function are
+ * significant. */
 #ifndef PL_BASE_SORT_H
 #define PL_BASE_SORT_H
 
@@ -8,11 +8,11 @@
 
 typedef struct pl_key {
     uint64_t key;
-    uint32_t what; /* the caller's: a number of the thing */
+    uint32_t what; /* the caller's: index of the object */
 } pl_key;
 
-/* Least key first; what has equal keys stays in its order. `room` is for n more, its contents do
- * not matter. */
+/* Sorts by ascending key; stable. `room` is scratch space for n entries; its contents do not
+ * matter. */
 void pl_sort_keys(pl_key *at, size_t n, pl_key *room);
 
 #endif

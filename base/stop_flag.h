@@ -1,4 +1,4 @@
-/* stop_flag.h - a number that another thread or a signal handler sets, so that work ends early. */
+/* stop_flag.h - a flag that another thread or a signal handler sets to end work early. */
 #ifndef PL_BASE_STOP_FLAG_H
 #define PL_BASE_STOP_FLAG_H
 

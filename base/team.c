@@ -1,12 +1,12 @@
 /* team.c - host threads that share numbered jobs; see team.h.
  *
- * Each worker has a list of jobs, those that are at home with it, in the order of their numbers.
- * One 64-bit word says which of them nobody has taken: the number of the run, the first and the one
- * behind the last. The worker takes the first, others take the last, by changing that word, which
- * fails when the run is over: a thread that comes late can never take a job of another run.
+ * Each worker has a list of jobs, those whose home it is, in ascending order. One 64-bit word
+ * records the untaken ones: the number of the run, the first position and the end. The worker takes
+ * the first job, others take the last one, by a compare-and-swap of that word, which fails after
+ * the run has ended: a late thread can never take a job of another run.
  *
- * Another word, the frontier, says how far all jobs are done. Those who want to know move it on, by
- * looking at the states of the jobs. */
+ * Another word, the frontier, records up to which job all jobs have completed. Threads that need it
+ * advance it by examining the states of the jobs. */
 #include "base/team.h"
 #include "base/guard.h"
 #include <pthread.h>
@@ -20,56 +20,57 @@
 #include <sys/prctl.h>
 #endif
 
-/* Looks, each some 40 ns, before a thread goes to sleep. For threads that take turns in short jobs
- * they take longer than sleeping and waking (30 to 80 us). There are fewer where others may need
+/* Polls, each some 40 ns, before a thread sleeps. For threads that alternate in short jobs this
+ * takes longer than sleeping and waking (30 to 80 us). Fewer are used where other threads may need
  * the processor. */
 enum { SPINS = 4000, SPINS_SHARED = 100 };
 
-/* Jobs that a worker leaves where they have stopped before it waits for their turn: with each the
- * next one finds less in the caches. */
+/* Stopped jobs that a worker accumulates before it waits for their turn: with each of them the next
+ * one finds less in the caches. */
 enum { AHEAD = 4 };
 
 #define RUN_SHIFT   32
 #define FIRST_SHIFT 16
 #define PLACE_MASK  0xffffu
 
-/* What has become of a job: in the lowest bits of its state, above them the run. */
+/* The state of a job in the lowest bits of its state word, with the run above them. */
 enum { AT_WORK, STOPPED, DONE, STATE_BITS = 2 };
 #define LAST_RUN (UINT32_MAX >> STATE_BITS)
 
-/* What concerns one worker. */
+/* State of one worker. */
 typedef struct share {
     /* Run << 32 | first << 16 | end: positions in `list` that are not taken. */
     _Alignas(64) _Atomic uint64_t range;
-    _Atomic uint32_t stopped; /* jobs that it has begun and that wait for their turn */
-    _Atomic bool idle;        /* it looks for one of them */
+    _Atomic uint32_t stopped; /* jobs that it has started and that wait for their turn */
+    _Atomic bool idle;        /* it is polling for one of them */
 } share;
 
 struct pl_team {
     pl_team_work *work;
     void *ctx;
-    uint32_t size; /* threads, the caller's included */
+    uint32_t size; /* threads, including the caller's */
     uint32_t spins;
     share *share; /* by worker */
-    /* A thread that comes late may look into these while they are written for another run: it
-     * notices by the run of a range or of a state. */
+    /* A late thread may read these while they are written for another run: it detects that by the
+     * run of a range or of a state. */
     _Atomic uint16_t *owner;    /* by job: its worker */
-    _Atomic uint16_t *beginner; /* by job that has stopped: the worker that began it */
+    _Atomic uint16_t *beginner; /* by stopped job: the worker that started it */
     _Atomic uint16_t *list;     /* the jobs of each worker */
-    _Atomic uint16_t *place;    /* by job: where it is in the lists */
-    /* By place, so that a worker writes a part of its own: run << STATE_BITS | what; of another
-     * run: not begun yet, or at work for the first time. */
+    _Atomic uint16_t *place;    /* by job: its position in the lists */
+    /* By position, so that a worker writes a contiguous part: run << STATE_BITS | state; with
+     * another run: not started yet, or running for the first time. */
     _Atomic uint32_t *state;
     pthread_t thread[PL_TEAM_THREADS];
     pthread_mutex_t lock;
     pthread_cond_t change;
     _Alignas(64) _Atomic uint32_t run;
-    _Atomic uint32_t asleep; /* threads that wait on `change` */
+    _Atomic uint32_t asleep; /* threads waiting on `change` */
     _Atomic bool stop;
-    /* Jobs not done, or of which a worker has not said so yet. */
+    /* Jobs that have not completed, or whose completion a worker has not reported yet. */
     _Alignas(64) _Atomic uint32_t left;
-    _Alignas(64) _Atomic uint64_t frontier; /* run << 32 | job: all before it are done, or apart */
-    _Atomic uint32_t stopped;               /* jobs that wait for their turn, of all workers */
+    _Alignas(64) _Atomic uint64_t frontier; /* run << 32 | job: all jobs before it have completed,
+                                               or are exempt */
+    _Atomic uint32_t stopped;               /* jobs waiting for their turn, over all workers */
 };
 
 typedef struct member {
@@ -96,7 +97,7 @@ static uint32_t state_of(uint32_t run, uint32_t what)
 
 /* --- sleeping and waking --- */
 
-/* What a thread may wait for. */
+/* A condition that a thread may wait for. */
 typedef bool condition(pl_team *t, uint32_t value);
 
 static bool another_run(pl_team *t, uint32_t run)
@@ -116,14 +117,14 @@ static void wait_for(pl_team *t, condition *holds, uint32_t value)
         breathe();
     }
     pthread_mutex_lock(&t->lock);
-    atomic_fetch_add(&t->asleep, 1); /* from here on a change is announced; the condition is looked
-                                        at once more after that */
+    atomic_fetch_add(&t->asleep, 1); /* from here on changes are announced; the condition is checked
+                                        once more after that */
     while (!holds(t, value)) pthread_cond_wait(&t->change, &t->lock);
     atomic_fetch_sub(&t->asleep, 1);
     pthread_mutex_unlock(&t->lock);
 }
 
-/* To be called after a change that a sleeping thread may wait for. */
+/* Must be called after a change that a sleeping thread may be waiting for. */
 static void announce(pl_team *t)
 {
     if (atomic_load(&t->asleep) == 0) return;
@@ -151,7 +152,7 @@ static uint32_t end_of(uint64_t word)
     return (uint32_t)word & PLACE_MASK;
 }
 
-/* Of the worker's own jobs. */
+/* Takes one of the worker's own jobs. */
 static bool take_first(pl_team *t, uint32_t run, uint32_t worker, uint32_t *job)
 {
     share *s = &t->share[worker];
@@ -164,7 +165,7 @@ static bool take_first(pl_team *t, uint32_t run, uint32_t worker, uint32_t *job)
     return false;
 }
 
-/* Of another worker's. */
+/* Takes a job of another worker. */
 static bool take_last(pl_team *t, uint32_t run, uint32_t worker, uint32_t *job)
 {
     share *s = &t->share[worker];
@@ -184,7 +185,7 @@ static _Atomic uint32_t *state(pl_team *t, uint32_t job)
     return &t->state[look(&t->place[job])];
 }
 
-/* Moves the frontier on as far as it goes, if the run is not over. */
+/* Advances the frontier as far as possible, unless the run has ended. */
 static uint64_t move_on(pl_team *t, uint32_t run)
 {
     uint64_t word = atomic_load(&t->frontier);
@@ -194,15 +195,15 @@ static uint64_t move_on(pl_team *t, uint32_t run)
     return word;
 }
 
-/* The first job that is not done, if it is not begun: then it is the first of its worker's list.
- * The run may be over. */
+/* The first incomplete job. If it has not started, it is the first of its worker's list. The run
+ * may have ended. */
 static uint32_t frontier(pl_team *t, uint32_t run)
 {
     return (uint32_t)move_on(t, run);
 }
 
-/* A job that has stopped and whose turn has come; not one for which the worker that began it has
- * time, unless `any`. The run may be over. */
+/* Takes a stopped job whose turn has come. Leaves it to the worker that started it if that is idle,
+ * unless `any`. The run may have ended. */
 static bool take_stopped(pl_team *t, uint32_t run, uint32_t worker, bool any, uint32_t *job)
 {
     if (atomic_load(&t->stopped) == 0) return false;
@@ -219,8 +220,8 @@ static bool take_stopped(pl_team *t, uint32_t run, uint32_t worker, bool any, ui
     return true;
 }
 
-/* The first job that is not done, if it is not begun: then it is the first of its worker's list.
- * The run may be over. */
+/* Takes the first incomplete job if it has not started, as the first of its worker's list. The run
+ * may have ended. */
 static bool take_foremost(pl_team *t, uint32_t run, uint32_t *job)
 {
     *job = (uint32_t)move_on(t, run);
@@ -232,7 +233,7 @@ static bool take_foremost(pl_team *t, uint32_t run, uint32_t *job)
     return atomic_compare_exchange_strong(&s->range, &word, word + (1u << FIRST_SHIFT));
 }
 
-/* Does a job; true: it is done, and the caller has to say so by and by. */
+/* Executes a job. True: it has completed, and the caller must report this eventually. */
 static bool carry_out(pl_team *t, uint32_t run, uint32_t job, uint32_t worker)
 {
     if (t->work(t->ctx, job, worker)) {
@@ -267,14 +268,14 @@ void pl_team_turn(pl_team *t, uint32_t job, uint32_t worker)
         } else if (looks < t->spins) {
             breathe();
         } else {
-            sched_yield(); /* its thread has no processor now */
+            sched_yield(); /* the thread executing that job currently has no processor */
         }
     }
 }
 
 /* --- runs --- */
 
-/* Does jobs of the run until there is none for this worker. */
+/* Executes jobs of the run until there are none for this worker. */
 static void take_part(pl_team *t, uint32_t run, uint32_t worker)
 {
     share *me = &t->share[worker];
@@ -319,7 +320,7 @@ static void *live(void *arg)
     }
 }
 
-/* Signals that others send go to the threads of the program. */
+/* Signals from outside are handled by the program's own threads. */
 static void start_threads(pl_team *t, uint32_t n)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
@@ -349,7 +350,7 @@ pl_team *pl_team_open(uint32_t n, pl_team_work *work, void *ctx)
     t->work = work;
     t->ctx = ctx;
     t->share = aligned_alloc(64, n * sizeof *t->share);
-    /* Here and below: one more, after the last job. */
+    /* Here and below: one extra entry after the last job. */
     t->owner = calloc(PL_TEAM_JOBS + 1, sizeof *t->owner);
     t->beginner = calloc(PL_TEAM_JOBS, sizeof *t->beginner);
     t->list = calloc(PL_TEAM_JOBS, sizeof *t->list);
@@ -396,7 +397,7 @@ uint32_t pl_team_size(const pl_team *t)
     return t->size;
 }
 
-/* Sorts the jobs into the lists of their workers. */
+/* Distributes the jobs to the lists of their workers. */
 static void share_out(pl_team *t, uint32_t run, uint32_t n, const uint16_t *home)
 {
     uint32_t end[PL_TEAM_THREADS + 1] = {0};
@@ -405,7 +406,7 @@ static void share_out(pl_team *t, uint32_t run, uint32_t n, const uint16_t *home
         note(&t->owner[k], worker);
         end[worker + 1]++;
     }
-    /* Where w's list begins, for now. */
+    /* Start of w's list, temporarily. */
     for (uint32_t w = 0; w < t->size; w++) end[w + 1] += end[w];
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t place = end[look(&t->owner[k])]++;
@@ -420,7 +421,7 @@ static void share_out(pl_team *t, uint32_t run, uint32_t n, const uint16_t *home
 
 void pl_team_run(pl_team *t, uint32_t n, uint32_t apart, const uint16_t *home)
 {
-    PL_UNGUARDED; /* others may be at work for the one who gives up */
+    PL_UNGUARDED; /* other threads may be running when this one gives up */
     uint32_t run = atomic_load(&t->run) + 1;
     if (run > LAST_RUN) {
         for (uint32_t k = 0; k <= PL_TEAM_JOBS; k++) atomic_store(&t->state[k], 0);

@@ -1,15 +1,15 @@
-/* team.h - host threads that share work: numbered jobs, waited for together.
+/* team.h - host threads that share work: numbered jobs with a joint wait.
  *
- * The timing model makes them once for a launch and runs them for every window, the assembler for a
- * module. Between two runs they spin for some microseconds and then sleep, so that a machine with
- * fewer free cores than threads loses little.
+ * The timing model creates them once per launch and runs them for every window, the assembler once
+ * per module. Between two runs they spin for some microseconds and then sleep, so that a machine
+ * with fewer free cores than threads loses little.
  *
- * A job has a home, the worker that does it whenever it can: what the job works on then stays in
- * the caches of one core. A worker without jobs of its own takes those that others would come to
- * last. A job may need that all jobs before it are done; it either waits for that (pl_team_turn) or
- * stops, and somebody goes on with it when its turn has come. Nobody waits for a thread that has
- * not begun. Who waits does the first job that is not done himself, if nobody is at it. That job
- * never waits, so that nothing can lock up. */
+ * A job has a home, the worker that preferably executes it, so that its data stay in the caches of
+ * one core. A worker without jobs of its own takes those that others would reach last. A job may
+ * require that all earlier jobs have completed. It either waits for that (pl_team_turn) or stops,
+ * and any worker resumes it when its turn has come. No thread waits for one that has not started: a
+ * waiting thread itself executes the first incomplete job if no other thread is executing it. That
+ * job never waits, so deadlock is impossible. */
 #ifndef PL_BASE_TEAM_H
 #define PL_BASE_TEAM_H
 
@@ -20,25 +20,25 @@ typedef struct pl_team pl_team;
 
 enum { PL_TEAM_THREADS = 256, PL_TEAM_JOBS = 65535 };
 
-/* Does job `job`; `worker` is 0 .. size-1, and no two jobs run at once with the same one, but that
- * a job which waits for its turn may have another one done in between. False: the job has stopped
- * until its turn comes; then it is called again, perhaps with another worker. */
+/* Executes job `job`; `worker` is 0 .. size-1. No two jobs run concurrently with the same worker,
+ * except that a job waiting for its turn may have another one executed in between. False: the job
+ * has stopped until its turn comes; then it is called again, possibly with another worker. */
 typedef bool pl_team_work(void *ctx, uint32_t job, uint32_t worker);
 
-/* A team of n threads, the caller's own included; of fewer when the system gives no more. NULL: out
- * of memory. */
+/* Creates a team of n threads, including the caller's, or fewer if the system cannot provide more.
+ * NULL: out of memory. */
 pl_team *pl_team_open(uint32_t n, pl_team_work *work, void *ctx);
 void pl_team_close(pl_team *t); /* NULL is allowed */
-/* What it does from now on, and for whom; between two runs. */
+/* Sets the work function and its context for the following runs; only between two runs. */
 void pl_team_serve(pl_team *t, pl_team_work *work, void *ctx);
 uint32_t pl_team_size(const pl_team *t);
-/* Does jobs 0 .. n-1 (at most PL_TEAM_JOBS) and returns when all are done. Nobody's turn waits for
- * the first `apart` of them. home: by job, a number that tells its worker, modulo their number;
- * NULL: the job's own. */
+/* Executes jobs 0 .. n-1 (at most PL_TEAM_JOBS) and returns when all have completed. The first
+ * `apart` jobs are exempt: no turn waits for them. home: by job, a number that selects its worker,
+ * modulo the number of workers; NULL: the job's own number. */
 void pl_team_run(pl_team *t, uint32_t n, uint32_t apart, const uint16_t *home);
-/* Called inside a job: whether every job before it, except those apart, is done. */
+/* Called inside a job: true if every earlier job, except the exempt ones, has completed. */
 bool pl_team_may(pl_team *t, uint32_t job);
-/* Called inside a job: returns when that is so. */
+/* Called inside a job: returns once that is true. */
 void pl_team_turn(pl_team *t, uint32_t job, uint32_t worker);
 
 #endif

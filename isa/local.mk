@@ -29,7 +29,7 @@ $(isa_isagen): $(isa_isagen_sources) isa/table/isagen/isagen.h isa/table/class_k
 isa/gen.stamp: $(isa_isagen) $(isa_tables)
 	$(AM_V_GEN)$(isa_isagen) isa $(srcdir)/isa/table/ptx.isa && touch $@
 
-# Writes the page of the latency classes anew.
+# Regenerates the page of the latency classes.
 classes-doc: isa/gen.stamp
 	cp isa/classes.md $(srcdir)/isa/table/classes.md
 .PHONY: classes-doc

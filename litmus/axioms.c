@@ -1,11 +1,11 @@
-/* axioms.c - the outcomes that the axioms of the PTX memory model allow a litmus test.
+/* axioms.c - the outcomes of a litmus test that the axioms of the PTX memory model allow.
  *
  * PTX ISA 9.0, chapter "Memory Consistency Model"; in relations: Lustig, Sahasrabuddhe, Giroux, "A
  * Formal Analysis of the NVIDIA PTX Memory Consistency Model", ASPLOS 2019. An execution chooses
  * three things: the write that every read returns (reads-from), the order of morally strong
  * fence.sc (Fence-SC order), and the order of morally strong writes to a location (coherence
  * order). Coherence order is partial: writes that race with each other stay unordered. All choices
- * are tried; what survives the axioms gives the outcomes. */
+ * are enumerated; those consistent with the axioms give the outcomes. */
 #include "litmus/litmus.h"
 
 #include <string.h>
@@ -17,23 +17,23 @@ _Static_assert(PL_LITMUS_EVENTS <= 64, "an event is a bit of a word");
 
 typedef struct event {
     int thread, var; /* thread: NOBODY for an initial value; var: NOBODY for fences and barriers */
-    /* number: barriers of this kind and number before it in the thread. */
+    /* number: count of earlier barriers of this kind and number in the thread. */
     uint8_t kind, order, scope, number;
     bool read, write;
-    bool async; /* of the asynchronous proxy */
+    bool async; /* performed by the asynchronous proxy */
     const pl_litmus_op *op;
 } event;
 
 typedef struct search {
     const pl_litmus_test *t;
     pl_litmus_set *out;
-    bool memory; /* is left */
+    bool memory; /* false after an allocation failure */
     event e[PL_LITMUS_EVENTS];
     unsigned n;
     set po[PL_LITMUS_EVENTS], strong[PL_LITMUS_EVENTS]; /* program order; morally strong pairs */
     unsigned read[PL_LITMUS_EVENTS], nreads;
-    unsigned rf[PL_LITMUS_EVENTS]; /* by event: the write that it reads */
-    bool writes[PL_LITMUS_EVENTS]; /* in this execution: a compare-and-swap that fails does not */
+    unsigned rf[PL_LITMUS_EVENTS]; /* by event: the write that it reads from */
+    bool writes[PL_LITMUS_EVENTS]; /* in this execution: false for a failed compare-and-swap */
     uint32_t in[PL_LITMUS_EVENTS], stored[PL_LITMUS_EVENTS]; /* values read and written */
     uint32_t reg[PL_LITMUS_THREADS][PL_LITMUS_REGS];
     set obs[PL_LITMUS_EVENTS], sync[PL_LITMUS_EVENTS], sc[PL_LITMUS_EVENTS],
@@ -67,7 +67,7 @@ static bool acyclic(const set *relation, unsigned n)
     return true;
 }
 
-/* ---- events, and the relations that no choice changes ---- */
+/* ---- events, and the relations independent of choices ---- */
 
 static pl_litmus_scope distance(const pl_litmus_test *t, int a, int b)
 {
@@ -77,8 +77,8 @@ static pl_litmus_scope distance(const pl_litmus_test *t, int a, int b)
                                               : PL_LITMUS_GPU;
 }
 
-/* Two operations of one thread; or both strong with scopes that include each other's threads.
- * Memory operations: to one location and through one proxy. */
+/* True for two operations of one thread, or two strong operations whose scopes include each other's
+ * threads. Memory operations must also access one location through one proxy. */
 static bool morally_strong(const search *x, const event *a, const event *b)
 {
     if (a->var != NOBODY && b->var != NOBODY && a->var != b->var) return false;
@@ -90,8 +90,8 @@ static bool morally_strong(const search *x, const event *a, const event *b)
            b->scope >= d;
 }
 
-/* One more event of a thread, behind those from `first` on. What the asynchronous proxy does for a
- * copy comes after the copy was issued, and before what follows the wait for it. */
+/* Appends an event to a thread, after those from `first` on. Events of the asynchronous proxy for a
+ * copy follow the issue of the copy, and precede everything after the wait for it. */
 static void make_event(search *x, unsigned first, event e)
 {
     unsigned n = x->n;
@@ -136,7 +136,7 @@ static void make_events(search *x)
             e.read = o->kind == PL_LITMUS_LOAD || atomic;
             e.write = o->kind == PL_LITMUS_STORE || atomic || o->kind == PL_LITMUS_COPY;
             e.async = o->kind == PL_LITMUS_COPY;
-            if (e.async) { /* first its read */
+            if (e.async) { /* its read comes first */
                 event source = e;
                 source.var = o->source;
                 source.read = true;
@@ -153,8 +153,8 @@ static void make_events(search *x)
 
 /* ---- values ---- */
 
-/* Runs the threads as far as the values of their reads are known, until nothing changes. False:
- * some never are, because they would have to come out of thin air. */
+/* Executes the threads as far as the values of their reads are known, until a fixed point. False:
+ * some values are never known, because they would appear out of thin air. */
 static bool evaluate(search *x)
 {
     const pl_litmus_test *t = x->t;
@@ -166,7 +166,7 @@ static bool evaluate(search *x)
         unsigned at = t->nvars;
         for (unsigned k = 0; k < t->nthreads; k++) {
             uint32_t *reg = x->reg[k];
-            bool valid[PL_LITMUS_REGS]; /* a read whose value is not known yet does not stop the
+            bool valid[PL_LITMUS_REGS]; /* a read whose value is not known yet does not block the
                                            thread */
             memset(valid, true, sizeof valid);
             memset(reg, 0, sizeof x->reg[k]);
@@ -181,7 +181,7 @@ static bool evaluate(search *x)
                     continue;
                 }
                 unsigned e = at++;
-                if (o->kind == PL_LITMUS_COPY) { /* the read, then the write of what it gives */
+                if (o->kind == PL_LITMUS_COPY) { /* the read, then the write of the value read */
                     bool got = known[x->rf[e]];
                     x->in[e] = got ? x->stored[x->rf[e]] : 0;
                     x->stored[at] = x->in[e];
@@ -209,7 +209,7 @@ static bool evaluate(search *x)
         }
     }
     for (unsigned k = 0; k < x->nreads;
-         k++) /* a failed compare-and-swap has written nothing that could be read */
+         k++) /* a failed compare-and-swap has written no value that could be read */
         all &= x->writes[x->rf[x->read[k]]];
     return all;
 }
@@ -223,10 +223,11 @@ static void find_observation(search *x)
         unsigned r = x->read[k];
         if (has(x->strong, x->rf[r], r)) add(x->obs, x->rf[r], r);
     }
-    transitive(x->obs, x->n); /* only atomic operations read and write, so chains go through them */
+    transitive(x->obs, x->n); /* only atomic operations both read and write, so chains consist of
+                                 them */
 }
 
-/* Operations that begin a release pattern which this write ends. */
+/* Operations that start a release pattern ending in this write. */
 static set releases(const search *x, unsigned w)
 {
     const event *e = &x->e[w];
@@ -238,7 +239,7 @@ static set releases(const search *x, unsigned w)
     return r;
 }
 
-/* Operations that end an acquire pattern which this read begins. */
+/* Operations that end an acquire pattern starting with this read. */
 static set acquires(const search *x, unsigned r)
 {
     const event *e = &x->e[r];
@@ -282,7 +283,7 @@ static bool is_write(const search *x, unsigned k)
     return x->e[k].write && x->writes[k];
 }
 
-/* SC-per-location, atomicity and causality, for a coherence order that is closed. */
+/* Checks SC-per-location, atomicity and causality, for a transitively closed coherence order. */
 static bool consistent(const search *x, const set *co)
 {
     set com[PL_LITMUS_EVENTS];
@@ -298,19 +299,19 @@ static bool consistent(const search *x, const set *co)
         unsigned r = x->read[k], w = x->rf[r];
         if (has(x->strong, w, r)) add(com, w, r);
         com[r] |= co[w] & x->strong[r] & ~(1ull << r);
-        if (has(x->cause, r, w)) return false; /* causality: it reads what it causes */
+        if (has(x->cause, r, w)) return false; /* causality: it reads from a write that it causes */
         for (unsigned v = 0; v < x->n; v++) {
             if (!has(co, w, v) || v == r) continue;
-            /* Causality: it overlooks what it must have seen. */
+            /* Causality: it misses a write that it must observe. */
             if (has(x->cause, v, r)) return false;
-            /* Atomicity: v comes between the two halves. */
+            /* Atomicity: v is ordered between the read and the write. */
             if (x->writes[r] && has(x->strong, v, r) && has(co, v, r)) return false;
         }
     }
     return acyclic(com, x->n);
 }
 
-/* Every choice of a last write to each variable, from `var` on. */
+/* Enumerates the choices of a last write to each variable, from `var` on. */
 static void emit(search *x, const set *co, unsigned var, uint32_t final[PL_LITMUS_VARS])
 {
     const pl_litmus_test *t = x->t;
@@ -330,8 +331,8 @@ static void emit(search *x, const set *co, unsigned var, uint32_t final[PL_LITMU
         }
 }
 
-/* Orders the pairs of morally strong writes from pair (a, b) on in every way. co is closed and
- * without cycles. */
+/* Enumerates the orders of pairs of morally strong writes, from pair (a, b) on. co is transitively
+ * closed and acyclic. */
 static void order_writes(search *x, const set *co, unsigned a, unsigned b)
 {
     for (; a < x->n; a++, b = a + 1)
@@ -352,10 +353,9 @@ static void order_writes(search *x, const set *co, unsigned a, unsigned b)
     if (consistent(x, co)) emit(x, co, 0, final);
 }
 
-/* Does a keep its place before b, which it precedes in base causality order, although they may go
- * through different proxies? Both through the generic one; both through the other in one block; or
- * with a fence between the proxies on the way. The end of a copy is such a fence for what it wrote.
- */
+/* True if a stays ordered before b, which it precedes in base causality order, although they may
+ * use different proxies. Both use the generic proxy, or both use the other one in one block, or a
+ * proxy fence is between them. The completion of a copy acts as such a fence for its writes. */
 static bool proxies_agree(const search *x, const set *base, unsigned a, unsigned b)
 {
     const event *p = &x->e[a], *q = &x->e[b];
@@ -369,7 +369,8 @@ static bool proxies_agree(const search *x, const set *base, unsigned a, unsigned
     return false;
 }
 
-/* Base causality order, causality order, and what follows for the order of writes. */
+/* Computes base causality order, causality order, and the resulting constraints on the order of
+ * writes. */
 static void order_by_cause(search *x)
 {
     set base[PL_LITMUS_EVENTS], same[PL_LITMUS_EVENTS], co[PL_LITMUS_EVENTS] = {0};
@@ -400,7 +401,7 @@ static void order_by_cause(search *x)
     order_writes(x, co, 0, 1);
 }
 
-/* Orders the pairs of morally strong fence.sc from pair (a, b) on in every way. */
+/* Enumerates the orders of pairs of morally strong fence.sc, from pair (a, b) on. */
 static void order_fences(search *x, unsigned a, unsigned b)
 {
     for (; a < x->n; a++, b = a + 1)
@@ -419,7 +420,7 @@ static void order_fences(search *x, unsigned a, unsigned b)
     order_by_cause(x);
 }
 
-/* Lets read number k return every write to its location in turn. */
+/* Enumerates the writes to its location that read number k may return. */
 static void choose_reads(search *x, unsigned k)
 {
     if (k == x->nreads) {

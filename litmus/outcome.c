@@ -1,5 +1,5 @@
-/* outcome.c - outcomes of litmus tests: sets of them, conditions about them, and arithmetic on
- * values. See litmus.h. */
+/* outcome.c - outcomes of litmus tests: sets of them, conditions on them, and arithmetic on values.
+ * See litmus.h. */
 #include "litmus/litmus.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static int compare(const pl_litmus_test *t, const pl_litmus_outcome *a, const pl
     return 0;
 }
 
-/* Where the outcome is or belongs. */
+/* The index of the outcome, or the insertion point. */
 static size_t find(const pl_litmus_set *s, const pl_litmus_test *t, const pl_litmus_outcome *o)
 {
     size_t lo = 0, hi = s->n;

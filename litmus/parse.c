@@ -1,8 +1,8 @@
-/* parse.c - reads a litmus test. The format is described in ptxloom-litmus(5).
+/* parse.c - parses a litmus test. The format is described in ptxloom-litmus(5).
  *
- * Statements are PTX, which the assembler checks later, in its place in the file; here they are
- * only understood as far as the axioms need: what is read and written, how strongly, and for whom.
- */
+ * Statements are PTX, which the assembler checks later, with their positions in the file. Here they
+ * are interpreted only as far as the axioms require: the variables read and written, the ordering,
+ * and the scope. */
 #include "litmus/litmus.h"
 
 #include <ctype.h>
@@ -29,7 +29,7 @@ typedef struct reader {
     token next;
     bool failed;
     pl_litmus_test *t;
-    token declared[PL_LITMUS_VARS]; /* where the variables were */
+    token declared[PL_LITMUS_VARS]; /* declarations of the variables */
 } reader;
 
 /* ---- tokens ---- */
@@ -121,8 +121,8 @@ static const char *spelling(const reader *r, token k)
                : pl_arena_printf(r->diags->arena, "'%.*s'", (int)(k.to - k.from), r->text + k.from);
 }
 
-/* Something else stands where `what` should. Only the first mistake is reported: what follows it is
- * guesswork. */
+/* Reports that `what` was expected instead of the next token. Only the first error is reported,
+ * because later ones are unreliable. */
 static bool expected(reader *r, const char *what)
 {
     if (!r->failed) pl_report(r->diags, PL_E0901, place(r, r->next), what, spelling(r, r->next));
@@ -130,7 +130,7 @@ static bool expected(reader *r, const char *what)
     return false;
 }
 
-/* The token is a mistake. why: the second text of the message, if it has one. */
+/* Reports the token as an error. why: the second text of the message, if it has one. */
 static bool refuse(reader *r, token k, pl_diag_id id, const char *why)
 {
     if (!r->failed)
@@ -200,7 +200,7 @@ static int variable(const reader *r, token k)
     return -1;
 }
 
-/* The part of a mnemonic from *at on, up to the next single dot. False: there is none. */
+/* The part of a mnemonic from *at to the next single dot. False: none left. */
 static bool next_word(const reader *r, token k, size_t *at, char *out, size_t size)
 {
     if (*at >= k.to) return false;
@@ -300,9 +300,9 @@ static const struct {
                  {"max", PL_LITMUS_MAX}, {"inc", PL_LITMUS_INC}, {"exch", PL_LITMUS_EXCH},
                  {"cas", PL_LITMUS_CAS}};
 
-/* What the words of a mnemonic say. */
+/* The meaning of the words of a mnemonic. */
 typedef struct words {
-    int order, scope, fn; /* -1: not said */
+    int order, scope, fn; /* -1: not specified */
     bool shared, cluster, global, volatile_, typed, sync, arrive, wait, aligned;
 } words;
 
@@ -406,7 +406,7 @@ static bool synchronisation(reader *r, token k, const words *w, const char *name
     return true;
 }
 
-/* Is the mnemonic spelled like this? A '*' at the end stands for the rest. */
+/* True if the mnemonic is spelled like this. A trailing '*' matches any suffix. */
 static bool spelled(const reader *r, token k, const char *text)
 {
     size_t n = strlen(text), have = k.to - k.from;
@@ -415,7 +415,7 @@ static bool spelled(const reader *r, token k, const char *text)
     return (rest ? have >= n : have == n) && memcmp(r->text + k.from, text, n) == 0;
 }
 
-/* Bulk copies, and the fence between what they and other instructions see. */
+/* Bulk copies, and the fence between their proxy and that of other instructions. */
 static bool asynchronous(reader *r, token k, pl_litmus_thread *th, pl_litmus_op *o)
 {
     uint32_t n = 0;
@@ -503,7 +503,7 @@ static bool thread(reader *r, size_t header)
     if (!need(r, "@") || !need(r, "cta") ||
         !number(r, "the number of a block, 0 to 15", 15, &th->cta))
         return false;
-    for (unsigned q = 0; q < t->nthreads; q++) /* its own warp, unless the test says otherwise */
+    for (unsigned q = 0; q < t->nthreads; q++) /* its own warp, unless the test specifies one */
         if (t->thread[q].cta == th->cta && t->thread[q].warp >= n) n = t->thread[q].warp + 1;
     th->warp = n;
     if (take(r, "warp") && !number(r, "the number of a warp, 0 to 7", 7, &th->warp)) return false;
@@ -605,7 +605,7 @@ static bool condition(reader *r)
         return expected(r,
                         never ? "'exists'" : "'thread' or a condition: exists, ~exists or forall");
     for (unsigned k = 0; k < t->nthreads;
-         k++) /* what the threads have read belongs to an outcome */
+         k++) /* values that threads have read are part of an outcome */
         for (unsigned m = 0; m < t->thread[k].nops; m++) {
             const pl_litmus_op *o = &t->thread[k].op[m];
             unsigned unused;

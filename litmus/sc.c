@@ -1,5 +1,5 @@
-/* sc.c - what a litmus test can do on one memory that every thread sees at once: all interleavings,
- * each state visited once. */
+/* sc.c - the outcomes of a litmus test on a single memory that every thread sees at once: all
+ * interleavings, with each state visited once. */
 #include "litmus/litmus.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ typedef struct state {
 typedef struct search {
     const pl_litmus_test *t;
     pl_litmus_set *out;
-    state *seen; /* every state met; those from `done` on have not been continued */
+    state *seen; /* every state visited; those from `done` on have not been expanded */
     size_t n, cap, done;
     size_t *table; /* open addressing: 1 + index in seen */
     size_t size;
@@ -63,7 +63,7 @@ static bool meet(search *x, const state *s)
     return true;
 }
 
-/* How many barriers of this kind and number the thread has before place `at`. */
+/* The number of barriers of this kind and number in the thread before position `at`. */
 static unsigned barriers_before(const pl_litmus_thread *th, unsigned at, uint8_t kind,
                                 uint8_t number)
 {
@@ -72,8 +72,8 @@ static unsigned barriers_before(const pl_litmus_thread *th, unsigned at, uint8_t
     return n;
 }
 
-/* Has every thread that takes part come to its n-th barrier of this kind? Threads that have ended
- * count as having come. */
+/* True if every participating thread has reached its n-th barrier of this kind. Threads that have
+ * ended count as having arrived. */
 static bool all_there(const search *x, const state *s, unsigned thread, const pl_litmus_op *o)
 {
     const pl_litmus_test *t = x->t;
@@ -101,7 +101,7 @@ static uint32_t value_of(const state *s, unsigned thread, pl_litmus_value v)
     return v.reg ? s->reg[thread][v.bits] : v.bits;
 }
 
-/* The state after one instruction of a thread; false when it has to wait. */
+/* Computes the state after one instruction of a thread; false if it must wait. */
 static bool step(const search *x, state *s, unsigned thread)
 {
     const pl_litmus_op *o = &x->t->thread[thread].op[s->at[thread]];

@@ -1,9 +1,10 @@
-/* atomic_unit.c - the arithmetic of a slice of the L2. */
+/* atomic_unit.c - the atomic ALU of a slice of the L2. */
 #include "memmodel/memsys_parts.h"
 
-/* The cycle at which an atomic has been performed. The unit takes a turn for each operation on one
- * and the same address, and one sector after the other. It begins the next request when it has
- * begun all turns of this one, unless that needs a word that this one leaves. */
+/* The cycle at which an atomic has been performed. Operations on the same address, and sectors, are
+ * processed sequentially. The unit starts the next request once it has started all operations of
+ * this one. A request for a word that this one modifies also waits until the word can be modified
+ * again. */
 uint64_t pl_atomic_unit_perform(const pl_memsys *m, pl_atomic_unit *u, const pl_mem_req *r,
                                 uint64_t now)
 {
@@ -30,7 +31,7 @@ uint64_t pl_atomic_unit_perform(const pl_memsys *m, pl_atomic_unit *u, const pl_
     return (out + PL_SUBCYCLES - 1) / PL_SUBCYCLES;
 }
 
-/* Accesses to a slice wait for its atomics once the queue of the arithmetic is full. */
+/* Stalls accesses to a slice while the queue of its arithmetic is full. */
 void pl_atomic_unit_hold_slice(pl_memsys *m, uint32_t slice)
 {
     const uint64_t room = (uint64_t)m->c->atomic_wait * PL_SUBCYCLES, free = m->atomic[slice].free;

@@ -1,4 +1,4 @@
-/* cache.c - tags of a sectored cache, replaced by rank and least recent use; see cache.h. */
+/* cache.c - tags of a sectored cache with replacement by rank and LRU; see cache.h. */
 #include "memmodel/cache.h"
 #include <string.h>
 
@@ -46,21 +46,21 @@ void pl_cache_in_turn(pl_cache *c, uint32_t n, uint32_t lines)
     c->by_pieces = pl_divider_of(n * lines);
 }
 
-/* At the head of a set: the low halves of the tags, so that a search reads little, then the time
- * stamps of the last accesses, 0: empty. */
+/* The head of a set holds the low halves of the tags, so that a search reads little memory, then
+ * the time stamps of the last accesses (0: empty). */
 static uint32_t *low_of(const pl_cache *c, size_t set)
 {
     return (uint32_t *)(void *)(c->line + set);
 }
 
-/* The number of the set of a line. Neighbouring lines fill the sets one after the other; hashing
- * begins each such row one set later, so that power-of-two strides do not pile up. */
+/* The set index of a line. Neighbouring lines map to consecutive sets. Hashing shifts each such row
+ * by one set, so that power-of-two strides do not conflict. */
 static uint32_t number_of_set(const pl_cache *c, uint64_t number)
 {
     uint64_t index = number;
     if (c->interleave) {
         index = pl_divide(number, &c->by_pieces) * c->interleave + number % c->interleave;
-    } else if (c->slices) { /* the lines that this slice sees, without gaps */
+    } else if (c->slices) { /* number the lines of this slice without gaps */
         uint32_t each = pl_slices_together(c->slices);
         uint64_t within = number % PL_PIECE_LINES,
                  piece = pl_divide(number / PL_PIECE_LINES, &c->by_pieces);
@@ -71,8 +71,8 @@ static uint32_t number_of_set(const pl_cache *c, uint64_t number)
     return (uint32_t)pl_remainder(index, &c->by_sets);
 }
 
-/* Where the set of a line begins. A set is made empty at its first use; a line of it gets its list
- * when it is claimed. */
+/* Index of the first entry of a set. A set is cleared at its first use; a line's waiter list is
+ * initialised when the line is claimed. */
 static size_t set_of(pl_cache *c, uint64_t number)
 {
     const uint32_t k = number_of_set(c, number);
@@ -112,8 +112,8 @@ void pl_cache_keep_last(pl_cache *c, double part)
     c->evict_last_quota = (uint32_t)(part * 16 * c->ways + 0.5);
 }
 
-/* Changed lines that are to go first are not the first to go while they fill less than half a set.
- * They must be written back before (policy.tsv: 12 MiB of st.cs are there after 24 MiB of
+/* Dirty evict_first lines lose their priority for eviction while they fill less than half a set,
+ * because they must be written back first (policy.tsv: 12 MiB of st.cs remain after 24 MiB of
  * loads). */
 static int rank_of(const pl_cache *c, const pl_cache_line *line, uint32_t changed)
 {
@@ -122,7 +122,7 @@ static int rank_of(const pl_cache *c, const pl_cache_line *line, uint32_t change
                                                                                : line->rank;
 }
 
-/* The line of a set that goes next when lines differ in rank, or UINT32_MAX. */
+/* The victim of a set when lines differ in rank, or UINT32_MAX. */
 static uint32_t lowest(const pl_cache *c, size_t first, const uint32_t *used)
 {
     uint32_t victim = UINT32_MAX, changed = 0;
@@ -142,7 +142,8 @@ static uint32_t lowest(const pl_cache *c, size_t first, const uint32_t *used)
     return victim;
 }
 
-/* Lines that a set may keep until last. A part of a way is a way in some of the sets. */
+/* Number of evict_last lines that a set may hold. A fraction of a way is a whole way in some of the
+ * sets. */
 static uint32_t may_keep(const pl_cache *c, size_t set)
 {
     const uint64_t k = set / c->stride;
@@ -175,7 +176,7 @@ uint32_t pl_cache_claim(pl_cache *c, uint64_t address, pl_mem_rank rank, pl_cach
         victim = lowest(c, first, used);
     else
         for (uint32_t w = 0; w < c->ways;
-             w++) /* one that was never used, or the longest unused one */
+             w++) /* a way never used, or the least recently used one */
             if ((victim == UINT32_MAX || (int32_t)(used[w] - used[victim]) < 0) &&
                 !c->line[first + w].pending)
                 victim = w;

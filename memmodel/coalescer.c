@@ -13,7 +13,7 @@ static inline uint64_t quotient(uint64_t n, uint32_t d)
 
 static inline void add(pl_lines *out, uint64_t line, uint8_t mask)
 {
-    /* neighbouring lanes mostly share a line, so look backwards */
+    /* neighbouring lanes mostly share a line, so search backwards */
     for (uint32_t i = out->n; i-- > 0;) {
         if (out->at[i].line != line) continue;
         out->at[i].mask |= mask;
@@ -27,7 +27,7 @@ static inline void add(pl_lines *out, uint64_t line, uint8_t mask)
     out->n++;
 }
 
-/* The sectors of a line from one byte to another. */
+/* The sectors of a line between two bytes, inclusive. */
 static inline uint8_t sectors_of(uint64_t from, uint64_t to, uint32_t sector, bool power)
 {
     const unsigned shift = (unsigned)__builtin_ctz(sector),
@@ -45,7 +45,7 @@ void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t
     for (uint32_t m = mask; m; m &= m - 1) {
         const uint64_t first = address[__builtin_ctz(m)], last = first + beyond;
         uint64_t l = first & ~(uint64_t)(line - 1);
-        if (last - l < line) { /* nearly always */
+        if (last - l < line) { /* the common case */
             add(out, l, sectors_of(first - l, last - l, sector, power));
             continue;
         }
@@ -114,8 +114,9 @@ void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, u
     }
 }
 
-/* Passes of one group of lanes: the busiest bank decides. Lanes that read the same word share it.
- * Words are kept in one list for each bank, so patterns without conflicts compare nothing. */
+/* Passes of one group of lanes: the busiest bank determines the number. Lanes that read the same
+ * word share it. Words are held in one list per bank, so that conflict-free patterns need no
+ * comparisons. */
 static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
                              uint32_t width, uint32_t rows)
 {
@@ -145,8 +146,8 @@ static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t si
     return most;
 }
 
-/* Lanes at consecutive words from an aligned first one: by far the most frequent pattern, and free
- * of conflicts. */
+/* True if the lanes access consecutive words from an aligned first one: the most frequent pattern,
+ * and conflict-free. */
 static bool consecutive(uint32_t mask, const uint64_t *address, uint32_t size)
 {
     if (mask != UINT32_MAX) return false;
@@ -156,7 +157,7 @@ static bool consecutive(uint32_t mask, const uint64_t *address, uint32_t size)
     return address[0] % size == 0;
 }
 
-/* All lanes at one address: one word, or some next to each other, in as many banks. */
+/* True if all lanes access one address: one word, or several adjacent ones in as many banks. */
 static bool together(uint32_t mask, const uint64_t *address)
 {
     uint64_t differ = 0;
@@ -164,7 +165,7 @@ static bool together(uint32_t mask, const uint64_t *address)
     return mask == UINT32_MAX && differ == 0;
 }
 
-/* Do the lanes agree with their neighbours at this distance, as far as both take part? */
+/* True if lanes at this distance have equal addresses, as far as both are in the mask. */
 static bool agree(uint32_t mask, const uint64_t *address, unsigned distance)
 {
     for (unsigned i = 0; i < PL_COALESCE_LANES; i++) {

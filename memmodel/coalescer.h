@@ -1,11 +1,12 @@
-/* coalescer.h - from the addresses of a vector access to the lines and sectors that the memory
+/* coalescer.h - maps the addresses of a vector access to the lines and sectors that the memory
  * system sees.
  *
  * Global and local accesses: lanes that touch the same 128-byte line share one tag look-up, lanes
  * that touch the same 32-byte sector share one sector. Shared memory: 32 banks of 4 bytes; lanes
- * that want different words of one bank go in different passes ("wavefronts"). 64-bit accesses are
- * served half a warp, 128-bit accesses a quarter of a warp at a time. Source: NVIDIA developer
- * forum, "bank conflicts of vector loads", and smem.csv / coalescing.csv recorded on an H200. */
+ * that access different words of one bank are served in different passes ("wavefronts"). 64-bit
+ * accesses are served half a warp, 128-bit accesses a quarter of a warp at a time. Source: NVIDIA
+ * developer forum, "bank conflicts of vector loads", and smem.csv / coalescing.csv recorded on an
+ * H200. */
 #ifndef PL_MEMMODEL_COALESCER_H
 #define PL_MEMMODEL_COALESCER_H
 
@@ -14,16 +15,16 @@
 
 enum { PL_COALESCE_LANES = 32, PL_COALESCE_LINES = 2 * PL_COALESCE_LANES };
 
-/* A line, and what lanes do to it. */
+/* A line, and its accesses by lanes. */
 typedef struct pl_coalesced_line {
     uint64_t line;
     uint8_t mask;   /* sectors */
     uint8_t lanes;  /* lanes that touch it */
-    uint8_t depth;  /* most lanes with one and the same address */
+    uint8_t depth;  /* most lanes with the same address */
     uint8_t places; /* atomics: which of the eight words of a sector they touch, all sectors
                        together */
-    uint8_t chain;  /* the same for each sector, added up */
-    uint8_t words;  /* different addresses */
+    uint8_t chain;  /* the same for each sector, summed */
+    uint8_t words;  /* distinct addresses */
 } pl_coalesced_line;
 
 typedef struct pl_lines {
@@ -33,31 +34,31 @@ typedef struct pl_lines {
     pl_coalesced_line at[PL_COALESCE_LINES];
 } pl_lines;
 
-/* Lines of `line` bytes with sectors of `sector` bytes that the lanes in `mask` touch with `size`
- * bytes each. */
+/* Computes the lines of `line` bytes and sectors of `sector` bytes that the lanes in `mask` access
+ * with `size` bytes each. */
 void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size,
                  uint32_t line, uint32_t sector);
-/* Cycles in which their tags are looked up, `tags` a cycle. Where `low` and `high` are given, tags
- * are in four banks, of which each looks up one: bits of the line's number whose parities are the
- * number of its bank (sets.tsv: H200, driver 580.159.04, 2026-11). */
+/* Cycles of their tag look-ups, `tags` a cycle. If `low` or `high` is set, the tags are in four
+ * banks that look up one tag a cycle each. `low` and `high` select bits of the line's number; their
+ * parities form the bank number (sets.tsv: H200, driver 580.159.04, 2026-11). */
 uint32_t pl_tag_turns(const pl_lines *lines, uint32_t line, uint32_t tags, uint32_t low,
                       uint32_t high);
 /* As pl_coalesce, and also counts lanes with equal addresses (atomics). */
 void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size,
                         uint32_t line, uint32_t sector);
-/* Passes through `banks` banks of `width` bytes, of which a pass opens `rows` neighbouring rows.
- * (Kepler with 4-byte banks: two, so that words n and n + 32 of 64 aligned ones come together.)
- * `extra` gets those beyond what conflict-free addresses would need. Wide accesses go by groups of
- * lanes whose data fill a row of the banks: half a warp for 8 bytes, a quarter for 16. Loads whose
- * lanes n and n ^ 1, or n and n ^ 2, agree all over the warp go by groups of twice as many
- * (smem.csv: H200, driver 580.159.04, 2026-11). */
+/* Passes through `banks` banks of `width` bytes, where a pass opens `rows` neighbouring rows.
+ * (Kepler with 4-byte banks: two, so that words n and n + 32 of 64 aligned ones share a pass.)
+ * `extra` receives the passes beyond those of conflict-free addresses. Wide accesses are served in
+ * groups of lanes whose data fill a row of the banks: half a warp for 8 bytes, a quarter for 16.
+ * Loads use groups of twice the size if lanes n and n ^ 1, or n and n ^ 2, agree throughout the
+ * warp (smem.csv: H200, driver 580.159.04, 2026-11). */
 uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
                         uint32_t width, uint32_t rows, bool load, uint32_t *extra);
-/* Distinct addresses: passes of a unit that serves one address at a time (the constant cache). */
-/* Passes in which the lanes of each bank are served. Accesses wider than a bank are done by parts
- * of a warp, whose first passes overlap. */
+/* Passes that serve the lanes of each bank. Accesses wider than a bank are served by parts of a
+ * warp, whose first passes overlap. */
 uint32_t pl_bank_lanes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
                        uint32_t width);
+/* Distinct addresses: passes of a unit that serves one address at a time (the constant cache). */
 uint32_t pl_distinct(uint32_t mask, const uint64_t *address);
 
 #endif

@@ -1,5 +1,5 @@
-/* crossbar.c - the way of requests from SMs to slices of the L2, and of replies back: ports of SMs
- * and of GPCs, distances, reads of neighbouring SMs that share a reply. */
+/* crossbar.c - requests from SMs to slices of the L2, and replies back: ports of SMs and of GPCs,
+ * distances, merging of reads by neighbouring SMs. */
 #include "memmodel/memsys_parts.h"
 #include <string.h>
 
@@ -16,8 +16,8 @@ pl_up_costs pl_up_costs_of(const pl_memsys_config *c)
         .sector_bytes = c->sector_bytes};
 }
 
-/* Slices lie at different distances from a group of SMs: cycles beyond those to the nearest one.
- * Neighbours in number are none in place. */
+/* Slices are at different distances from a group of SMs: cycles beyond those of the nearest slice.
+ * Slices adjacent in number are not adjacent in location. */
 static uint32_t distance_of(const pl_memsys *m, uint32_t group, uint32_t slice)
 {
     uint32_t n = m->half, place = (slice * 101 + group * n / m->c->groups) % n,
@@ -25,9 +25,9 @@ static uint32_t distance_of(const pl_memsys *m, uint32_t group, uint32_t slice)
     return there * 2 * m->c->spread / n;
 }
 
-/* What is asked of every request is worked out once. A node reads through one half. Groups get
- * blocks one after the other, and those of small grids lie in both halves
- * (lts__t_sectors_op_red.sum of bloom_filter and sssp_relax, 36 and 32 blocks: half of the
+/* Precomputes the per-node values that every request needs. A node accesses memory through one
+ * half. Blocks are assigned to groups sequentially, and the blocks of small grids are in both
+ * halves (lts__t_sectors_op_red.sum of bloom_filter and sssp_relax, 36 and 32 blocks: half of the
  * reductions cross). */
 void pl_crossbar_place_nodes(pl_memsys *m, pl_arena *a)
 {
@@ -52,11 +52,12 @@ void pl_crossbar_place_nodes(pl_memsys *m, pl_arena *a)
 
 /* --- merging of reads ---
  *
- * Between the SMs of a GPC and the L2 stands a coalescer. A read of sectors that another SM of the
- * set has already requested, and not got yet, does not go to the L2. The reply goes to both, and to
- * four at most. (join.tsv: 132 SMs that read the same lines at the same time make 34.7 reads of
- * each: four in six GPCs of 16 SMs, five in two of 18.) A read of other sectors of the line ends
- * that: no later read joins the first one (stencil2d, whose reads overlap: none is merged). */
+ * A coalescer is located between the SMs of a GPC and the L2. A read of sectors that another SM of
+ * the set has already requested, and not yet received, does not go to the L2. The reply goes to
+ * both, and to four at most. (join.tsv: 132 SMs that read the same lines at the same time make 34.7
+ * reads of each: four in six GPCs of 16 SMs, five in two of 18.) A read of other sectors of the
+ * line ends the merging: no later read merges with the first one (stencil2d, whose reads overlap:
+ * none is merged). */
 
 static uint32_t read_hash(const pl_memsys *m, const pl_mem_req *r)
 {
@@ -65,8 +66,8 @@ static uint32_t read_hash(const pl_memsys *m, const pl_mem_req *r)
                       32);
 }
 
-/* A table of twice the size. Reads of one hash keep their order: the search for one begins at a
- * free entry and wraps round. */
+/* Doubles the table. Entries with equal hashes keep their order: rehashing starts after a free
+ * entry and wraps around. */
 static bool grow_read_table(pl_memsys *m)
 {
     const uint32_t old_mask = m->reads_mask;
@@ -90,7 +91,8 @@ static bool grow_read_table(pl_memsys *m)
     return true;
 }
 
-/* Makes read i known to those who may join it; or joins one that is under way: true. */
+/* Merges read i with a read in flight and returns true; otherwise lists it for later reads, unless
+ * it is not mergeable. */
 static bool merge_read(pl_memsys *m, uint32_t i, uint32_t hash)
 {
     pl_l2_txn *x = &m->rec[i];
@@ -118,7 +120,8 @@ static bool merge_read(pl_memsys *m, uint32_t i, uint32_t hash)
     return false;
 }
 
-/* Removes read i and closes the gap: entries after it move up as far as their search allows. */
+/* Removes read i and closes the gap: later entries move up as far as their probe sequences allow.
+ */
 static void leave_read_table(pl_memsys *m, uint32_t i)
 {
     uint32_t mask = m->reads_mask, gap = read_hash(m, &m->rec[i].r) >> m->reads_shift;
@@ -134,8 +137,8 @@ static void leave_read_table(pl_memsys *m, uint32_t i)
     m->nreads--;
 }
 
-/* Sends the reply of pl_l2_txn i, whose data leave the way into its group at `at`, and frees the
- * pl_l2_txn. */
+/* Sends the reply of transaction i, whose data leave the port of its group at `at`, and frees the
+ * transaction. */
 static void send_reply(pl_memsys *m, uint32_t i, uint64_t at, uint8_t level)
 {
     pl_l2_txn *x = &m->rec[i];

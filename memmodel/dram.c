@@ -8,7 +8,7 @@ void pl_dram_init(pl_dram *d, pl_arena *a, const pl_dram_config *config)
     d->bank = pl_arena_array(a, pl_dram_bank, (size_t)config->channels * config->banks);
 }
 
-/* Folds the higher bits of a number into its lower ones: real machines spread addresses over
+/* Folds the higher bits of a number into its lower ones. Real machines spread addresses over
  * channels by such XOR trees, which are not published. */
 static uint64_t fold(uint64_t x)
 {
@@ -26,10 +26,10 @@ uint32_t pl_dram_channel_of(const pl_dram *d, uint64_t address)
 }
 
 /* Regions of the memory are refreshed in all channels at once (refresh.tsv), at times that differ
- * from launch to launch. Here every bank has a time of its own, so that a large launch sees the
- * average; the times fill the interval evenly, in steps of the golden section. A launch that uses
- * few regions mostly finds none in refresh, and the median of such launches is what counts: the
- * first banks that a launch uses are not in refresh. Returns how long an access waits. */
+ * between launches. Here every bank has its own phase, so that a large launch sees the average. The
+ * phases fill the interval evenly, in steps of the golden section. A launch that uses few regions
+ * mostly finds none in refresh, and the median of such launches is modelled: the first banks that a
+ * launch uses are not in refresh. Returns the cycles that an access waits. */
 static uint64_t rest(pl_dram *d, pl_dram_bank *bank, uint64_t now)
 {
     const uint64_t interval = d->config->refresh_interval, time = d->config->refresh_time;
@@ -44,7 +44,7 @@ static uint64_t rest(pl_dram *d, pl_dram_bank *bank, uint64_t now)
     return phase < time ? time - phase : 0;
 }
 
-/* When a bank has or will have opened a row that is not closed yet at `at`, or UINT64_MAX. */
+/* When a row still open at `at` was or will be activated, or UINT64_MAX. */
 static uint64_t opened(const pl_dram_bank *bank, uint32_t planned, uint64_t row, uint64_t at)
 {
     uint64_t closes = UINT64_MAX;
@@ -66,7 +66,7 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     pl_dram_bank *bank = &d->bank[(size_t)ch * c->banks + fold(row) % c->banks];
     /* For the bank; other banks use the bus meanwhile. */
     uint64_t wait = c->refresh_interval ? rest(d, bank, now) : 0;
-    const uint64_t over = now + wait; /* the refresh */
+    const uint64_t over = now + wait; /* end of the refresh */
     uint64_t open = opened(bank, c->row_lookahead, row, over);
     if (open != UINT64_MAX) {
         d->row_hits++;
@@ -86,8 +86,8 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     if (bytes % c->atom_bytes) bytes += c->atom_bytes - bytes % c->atom_bytes;
     double width = c->bytes_per_cycle / c->channels;
     uint64_t cost = pl_port_cost(bytes, width);
-    if (c->ecc_ratio) { /* of neighbours together, in another row of the bank: data that are read
-                       wait for them */
+    if (c->ecc_ratio) { /* check bits of neighbours together, in another row of the bank: reads wait
+                           for them */
         cost += cost / c->ecc_ratio;
         if (!write) wait += c->t_rc;
     }
@@ -103,7 +103,7 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
         channel->write_cost += cost;
         if (++channel->to_write < c->write_batch) return now + c->latency + wait;
         cost =
-            channel->write_cost + 2 * (uint64_t)c->turnaround * PL_SUBCYCLES; /* there and back */
+            channel->write_cost + 2 * (uint64_t)c->turnaround * PL_SUBCYCLES; /* both turnarounds */
         channel->write_cost = channel->to_write = 0;
     } else {
         if (channel->writing != write) cost += (uint64_t)c->turnaround * PL_SUBCYCLES;

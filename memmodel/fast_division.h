@@ -1,16 +1,16 @@
-/* fast_division.h - division by a number that stays the same, as a multiplication: addresses go to
- * slices and sets by quotients and remainders, several for each request.
+/* fast_division.h - division by an invariant number as a multiplication. Addresses map to slices
+ * and sets by quotients and remainders, several for each request.
  *
  * With m = floor(2^64 / d) + 1, n m / 2^64 is too large by n e / (d 2^64), where e = m d - 2^64 <=
- * d. That is less than 1 / d, so that the floor is right, as long as n d < 2^64. */
+ * d. The error is less than 1 / d, so that the floor is exact, as long as n d < 2^64. */
 #ifndef PL_MEMMODEL_FAST_DIVISION_H
 #define PL_MEMMODEL_FAST_DIVISION_H
 
 #include <stdint.h>
 
 typedef struct pl_divider {
-    uint64_t by, reciprocal; /* reciprocal 0: of 1, which it does not fit */
-    uint64_t below;          /* numbers for which it is right */
+    uint64_t by, reciprocal; /* reciprocal 0: divisor 1, whose reciprocal does not fit */
+    uint64_t below;          /* exclusive upper bound of exact dividends */
 } pl_divider;
 
 static inline pl_divider pl_divider_of(uint64_t d)

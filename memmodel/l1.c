@@ -27,8 +27,8 @@ static uint32_t claim(pl_l1 *l, uint64_t line, pl_mem_rank rank)
     return slot;
 }
 
-/* An access finds a line (policy.tsv.xz): one that lets it go first or last says so, an ordinary
- * one makes it ordinary unless it was to go last. */
+/* Updates the rank of a line on a hit (policy.tsv.xz). evict_first and evict_last accesses set
+ * their rank; an ordinary access makes the line ordinary unless it is evict_last. */
 static void touch_line(pl_l1 *l, uint32_t slot, pl_mem_rank rank)
 {
     if (rank == PL_RANK_NORMAL && !l->tags.ranked) return;
@@ -123,8 +123,8 @@ static bool forget(pl_l1 *l, uint32_t slot)
     return t->pending;
 }
 
-/* Warps that wait for others by looking at memory come here with each look, and few lines have been
- * claimed since the last one. */
+/* Warps that poll memory invalidate the L1 at each poll, and few lines have been claimed since the
+ * previous one. */
 void pl_l1_invalidate(pl_l1 *l)
 {
     const uint32_t n = l->nrecent;

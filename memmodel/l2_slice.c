@@ -2,7 +2,7 @@
  * half of the L2 that owns it, and may have a copy in a slice of the other half. */
 #include "memmodel/memsys_parts.h"
 
-/* Dirty sectors of an evicted line are written to memory; nothing waits for them. */
+/* Writes the dirty sectors of an evicted line to memory; nothing waits for them. */
 static void write_back(pl_memsys *m, uint64_t now, const pl_cache *l2, const pl_cache_line *old)
 {
     if (old->tag == 0 || old->dirty == 0) return;
@@ -10,7 +10,7 @@ static void write_back(pl_memsys *m, uint64_t now, const pl_cache *l2, const pl_
                    m->c->sector_bytes, true);
 }
 
-/* Sectors that are fetched when `want` are missing. */
+/* Sectors to fetch when the sectors of `want` are missing. */
 static uint8_t fetch_mask(const pl_memsys *m, const pl_mem_req *r, uint8_t want)
 {
     uint32_t per = m->c->l2_fill_sectors, sectors = m->c->line_bytes / m->c->sector_bytes;
@@ -23,7 +23,7 @@ static uint8_t fetch_mask(const pl_memsys *m, const pl_mem_req *r, uint8_t want)
     return out;
 }
 
-/* Requests that fetch these sectors: one for each block. */
+/* Number of requests that fetch these sectors: one per block. */
 static uint32_t fill_blocks(const pl_memsys *m, uint8_t sectors)
 {
     uint32_t per = m->c->l2_fill_sectors, n = 0;
@@ -33,7 +33,7 @@ static uint32_t fill_blocks(const pl_memsys *m, uint8_t sectors)
     return n;
 }
 
-/* The pl_l2_txn goes on to the slice of the other half that owns its line. */
+/* Forwards a transaction to the slice of the other half that owns its line. */
 static void forward_to_home(pl_memsys *m, uint32_t i, uint64_t now)
 {
     pl_l2_txn *x = &m->rec[i];
@@ -51,7 +51,7 @@ static void forward_to_home(pl_memsys *m, uint32_t i, uint64_t now)
     pl_wheel_schedule(m, i, now + m->c->far_latency);
 }
 
-/* A copy in the half that does not own the line is out of date: all of it
+/* Invalidates the copy in the half that does not own the line, as a whole
  * (lts__t_sectors_lookup_miss.sum of bfs_level). */
 static void invalidate_copy(pl_memsys *m, uint64_t address, uint32_t owner)
 {
@@ -64,7 +64,7 @@ static void invalidate_copy(pl_memsys *m, uint64_t address, uint32_t owner)
     }
 }
 
-/* Whether the pl_l2_txn stands for data that a node asked this slice for. */
+/* True if the transaction is a node's request for data at this slice. */
 static bool asked_for_data(const pl_l2_txn *x)
 {
     return !x->at_home && x->r.client != PL_CL_CODE && x->r.client != PL_CL_CONST;
@@ -82,20 +82,20 @@ static void count_hits(pl_memsys *m, const pl_l2_txn *x, uint64_t now, uint32_t 
     if (misses) m->sink->unit(m->sink->ctx, PL_US_L2_MISSES, x->slice, now, misses);
 }
 
-/* Sectors that a request wants from the slice where it is. */
+/* Sectors that a request requires from its current slice. */
 static uint8_t wanted(const pl_l2_txn *x)
 {
     return x->at_home && x->r.op == PL_MEM_READ ? x->origin_fetch : x->r.sectors;
 }
 
-/* sectors: those that it wants from the slice where it is. */
+/* sectors: those that it requires from its current slice. */
 static void count_request(pl_memsys *m, const pl_l2_txn *x, uint32_t sectors)
 {
     const bool adds = x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE;
     if (x->r.held) return;
     const uint32_t requests =
         x->at_home && x->r.op == PL_MEM_READ ? fill_blocks(m, x->origin_fetch) : 1;
-    if (adds) sectors = x->r.sector_ops; /* a turn each */
+    if (adds) sectors = x->r.sector_ops; /* one operation each */
     m->stat.requests += requests;
     *(x->r.op == PL_MEM_READ     ? &m->stat.read_sectors
       : x->r.op == PL_MEM_WRITE  ? &m->stat.write_sectors
@@ -111,9 +111,10 @@ static void count_request(pl_memsys *m, const pl_l2_txn *x, uint32_t sectors)
     }
 }
 
-/* An access finds a line, or has got a place for one. A copy in the half that does not own it does
- * not persist. What was to go last is not made to go first (policy.tsv.xz: ld.hint.last,
- * ld.hint.first). An ordinary access to what was to go first makes it ordinary. */
+/* Updates the rank of a line that an access hit or allocated. A copy in the half that does not own
+ * the line does not persist. An evict_first access does not demote an evict_last line
+ * (policy.tsv.xz: ld.hint.last, ld.hint.first). An ordinary access makes an evict_first line
+ * ordinary. */
 static void touch_line(pl_cache *l2, uint32_t k, pl_mem_rank rank, bool owned)
 {
     const pl_mem_rank old = (pl_mem_rank)l2->line[k].rank;
@@ -128,14 +129,14 @@ static void touch_line(pl_cache *l2, uint32_t k, pl_mem_rank rank, bool owned)
         pl_cache_rank(l2, k, PL_RANK_NORMAL);
 }
 
-/* The line for a request: found, or with a place that has been made for it; or PL_NO_TXN. */
+/* The line for a request, found or allocated; or PL_NO_TXN. */
 static uint32_t find_or_allocate(pl_memsys *m, const pl_l2_txn *x, uint64_t now, bool owned)
 {
     pl_cache *l2 = &m->l2[x->slice];
     uint32_t k = pl_cache_find_in(l2, x->set, x->r.line);
     if (k == PL_NO_LINE) {
         pl_cache_line old = {0};
-        /* There is a place for it in the half that asks, only. */
+        /* It is allocated in the requesting half only. */
         if (x->r.rank == PL_RANK_FIRST && x->at_home && x->r.op == PL_MEM_READ) return PL_NO_TXN;
         k = pl_cache_claim(l2, x->r.line, PL_RANK_NORMAL, &old);
         write_back(m, now, l2, &old);
@@ -145,8 +146,8 @@ static uint32_t find_or_allocate(pl_memsys *m, const pl_l2_txn *x, uint64_t now,
     return k;
 }
 
-/* Fetches the line after the one that pl_l2_txn x reads to the half that owns it. Only a read of
- * the first sector of a pair of lines does that (policy.tsv.xz: ld.L2::256B). */
+/* Prefetches the line after the one that x reads into the half that owns it. Only a read of the
+ * first sector of a pair of lines does that (policy.tsv.xz: ld.L2::256B). */
 static void fetch_next(pl_memsys *m, const pl_l2_txn *x, uint64_t now)
 {
     const uint32_t sectors = m->c->line_bytes / m->c->sector_bytes;
@@ -166,7 +167,7 @@ static void fetch_next(pl_memsys *m, const pl_l2_txn *x, uint64_t now)
     pl_wheel_schedule(m, i, now);
 }
 
-/* Priorities and contents of a line, in both halves. */
+/* Applies a change of priority or contents to a line, in both halves. */
 static void apply_cache_op(pl_memsys *m, uint32_t i)
 {
     const pl_mem_req *r = &m->rec[i].r;
@@ -182,8 +183,8 @@ static void apply_cache_op(pl_memsys *m, uint32_t i)
     pl_l2_txn_free(m, i);
 }
 
-/* Check bits of memory are those of whole sectors: what a write leaves of one must be read to make
- * them. The write does not wait for it. */
+/* Check bits cover whole sectors: the bytes of a sector that a write does not cover must be read to
+ * compute them. The write does not wait for the read. */
 static void complete_sectors(pl_memsys *m, const pl_mem_req *r, const pl_cache_line *line,
                              uint64_t now)
 {
@@ -196,20 +197,20 @@ static void complete_sectors(pl_memsys *m, const pl_mem_req *r, const pl_cache_l
     m->stat.fills += fetched;
 }
 
-/* A request in the slice where it is. */
+/* A request at its current slice. */
 typedef struct l2_access {
     pl_memsys *m;
     pl_l2_txn *x;
     uint32_t i; /* of the transaction */
     uint32_t n; /* sectors */
     uint32_t owner;
-    uint64_t now, out; /* when it has come, when it leaves the slice */
+    uint64_t now, out; /* arrival, and departure from the slice */
     uint8_t sectors;
-    bool owned;   /* the slice may change the line */
-    bool partial; /* a write that fills its sectors only in part */
+    bool owned;   /* the slice may modify the line */
+    bool partial; /* a write that covers its sectors only in part */
 } l2_access;
 
-/* How long the request holds the slice. */
+/* The time for which the request occupies the slice. */
 static inline uint64_t slice_cost(const l2_access *a)
 {
     const pl_memsys *m = a->m;
@@ -218,12 +219,12 @@ static inline uint64_t slice_cost(const l2_access *a)
     if (a->x->r.op != PL_MEM_WRITE || !a->owned) return cost;
     uint64_t write = a->partial ? m->partial_cost + (uint64_t)m->partial_next * (a->n - 1)
                                 : (uint64_t)m->write_cost * a->n;
-    /* read, changed and written: check bits are those of whole sectors */
+    /* read-modify-write: check bits cover whole sectors */
     if (a->partial && m->c->dram.ecc_ratio) write *= 2;
     return cost < write ? write : cost;
 }
 
-/* A read of a line that has been written lately leaves the slice later. */
+/* A read of a recently written line leaves the slice later. */
 static inline void wait_for_write(l2_access *a)
 {
     pl_memsys *m = a->m;
@@ -236,8 +237,8 @@ static inline void wait_for_write(l2_access *a)
         a->out = w->until;
 }
 
-/* Only the owner changes a line: the request goes on to it. Sectors that are written whole can be
- * read here, too (policy.tsv.xz: st_full). */
+/* Only the owner modifies a line: the request is forwarded to it. Sectors that are written whole
+ * become readable here too (policy.tsv.xz: st_full). */
 static inline void pass_to_owner(l2_access *a)
 {
     pl_memsys *m = a->m;
@@ -260,18 +261,17 @@ static inline void write_line(l2_access *a, uint32_t k)
         pl_cache_line *line = &m->l2[x->slice].line[k];
         count_hits(m, x, a->now, a->n, 0);
         if (a->partial && m->c->dram.ecc_ratio) complete_sectors(m, &x->r, line, a->out);
-        /* what is there in part is fetched before it is read (dram__sectors_read of alloca_local)
-         */
+        /* partly written sectors are fetched before a read (dram__sectors_read of alloca_local) */
         if (!a->partial || m->c->dram.ecc_ratio) line->valid |= a->sectors;
         line->dirty |= a->sectors;
     }
-    /* nothing waits for its way through the slice */
+    /* nothing waits for the latency of the slice */
     const uint64_t taken = a->out - m->slice[x->slice].latency;
     if (taken > m->stat.last_effect) m->stat.last_effect = taken;
     pl_crossbar_answer(m, a->i, a->out + (x->at_home ? m->c->far_latency : 0));
 }
 
-/* What is missing comes from memory, or from the home slice. */
+/* Fetches missing sectors from memory, or from the home slice. */
 static inline void fetch(l2_access *a)
 {
     if (!a->owned) {
@@ -292,8 +292,8 @@ static inline void read_line(l2_access *a, uint32_t k)
     const uint8_t missing = a->sectors & (uint8_t)~line->valid;
     const uint8_t ask = missing & (uint8_t)~line->pending;
     x->fetch = ask ? fetch_mask(m, &x->r, ask) & (uint8_t) ~(line->valid | line->pending) : 0;
-    /* all that is fetched counts as missed (lts__t_sectors_lookup_miss.sum of copy_strided_32: two
-     * sectors for each that is read) */
+    /* all fetched sectors count as misses (lts__t_sectors_lookup_miss.sum of copy_strided_32: two
+     * sectors for each sector read) */
     count_hits(m, x, a->now, a->n - pl_sector_count(ask), pl_sector_count(x->fetch));
     x->line = k;
     if (!missing) {
@@ -302,7 +302,7 @@ static inline void read_line(l2_access *a, uint32_t k)
         return;
     }
     x->level = PL_LV_DRAM;
-    if (!ask) { /* someone else fetches all that is missing */
+    if (!ask) { /* all missing sectors are already being fetched */
         x->next = line->waiters;
         line->waiters = a->i;
         x->stage = PL_TXN_FILLED;
@@ -339,7 +339,7 @@ void pl_l2_access(pl_memsys *m, uint32_t i, uint64_t now)
         invalidate_copy(m, r->line, a.owner);
     if (r->op == PL_MEM_WRITE) {
         write_line(&a, k);
-    } else if (k == PL_NO_TXN) { /* every way waits for a fill: go past the cache */
+    } else if (k == PL_NO_TXN) { /* every way has a fill pending: bypass the cache */
         count_hits(m, x, now, 0, a.n);
         x->line = PL_NO_TXN;
         x->fetch = a.sectors;
@@ -349,7 +349,7 @@ void pl_l2_access(pl_memsys *m, uint32_t i, uint64_t now)
     }
 }
 
-/* Data, or the right to compute on it, is in the slice. */
+/* The data are in the slice, or the atomic can be performed there. */
 static void filled(pl_memsys *m, uint32_t i, uint64_t now)
 {
     pl_l2_txn *x = &m->rec[i];
@@ -366,7 +366,7 @@ static void filled(pl_memsys *m, uint32_t i, uint64_t now)
         pl_crossbar_answer(m, i, now + (x->at_home ? m->c->far_latency : 0));
         return;
     }
-    if (x->at_home) { /* back to the slice that asked */
+    if (x->at_home) { /* back to the origin slice */
         x->at_home = false;
         x->slice = x->origin_slice;
         x->line = x->origin_line;
@@ -388,12 +388,12 @@ void pl_l2_fetch(pl_memsys *m, uint32_t i, uint64_t now)
     pl_wheel_schedule(m, i, done);
 }
 
-/* A fill arrived with pl_l2_txn i: those who waited for it go on too. */
+/* A fill arrived with transaction i; waiting transactions continue too. */
 void pl_l2_fill(pl_memsys *m, uint32_t i, uint64_t now)
 {
     pl_l2_txn *x = &m->rec[i];
     if (x->fetch && x->line != PL_NO_TXN) {
-        /* It is written there first. */
+        /* The fill is written into the slice first. */
         pl_port_enter(&m->slice[x->slice], now, (uint64_t)m->fill_cost * pl_sector_count(x->fetch));
         pl_cache_line *line = &m->l2[x->slice].line[x->line];
         line->pending &= (uint8_t)~x->fetch;
@@ -415,7 +415,7 @@ void pl_l2_fill(pl_memsys *m, uint32_t i, uint64_t now)
             line->waiters = again;
             again = next;
         }
-        if (wanted(x) & (uint8_t)~line->valid) { /* the rest comes with another fill */
+        if (wanted(x) & (uint8_t)~line->valid) { /* the remainder arrives with another fill */
             x->next = line->waiters;
             line->waiters = i;
         } else {

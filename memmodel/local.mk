@@ -1,4 +1,4 @@
-# memmodel: ports, caches, crossbar, DRAM: knows requests, never warps or opcodes. Depends on base.
+# memmodel: ports, caches, crossbar, DRAM: operates on requests, not on warps or opcodes. Depends on base.
 # To add a file: libptxloom_la_SOURCES += memmodel/NAME.c memmodel/NAME.h
 # To add a unit test: unit_tests += tests/unit/test_NAME
 libptxloom_la_SOURCES += \

@@ -1,9 +1,9 @@
 /* memsys.c - crossbar, L2 slices and memory partitions as one event-driven system; see memsys.h.
  *
- * A request is a transaction that moves through stages. Transactions wait in a timing wheel. A
- * stage takes a transaction from the list of its cycle, passes it through ports (which tell when it
- * comes out), and files it under the cycle of its next stage. A transaction that waits for a fill
- * hangs on its cache line instead. */
+ * A request is a transaction that moves through stages. Transactions are held in a timing wheel. A
+ * stage takes a transaction from the list of its cycle, passes it through ports (which return the
+ * cycle at which it leaves), and schedules it for the cycle of its next stage. A transaction that
+ * waits for a fill is queued at its cache line instead. */
 #include "memmodel/memsys_parts.h"
 #include <string.h>
 
@@ -188,8 +188,8 @@ void pl_memsys_run(pl_memsys *m, uint64_t until)
     pl_memsys_publish_replies(m);
 }
 
-/* A request at cycle `at` that has no translation yet comes again when it has. Code and constants
- * have theirs, and nothing waits for a store. */
+/* A request at cycle `at` without a translation is rescheduled for when the translation is ready.
+ * Code and constants are always translated, and nothing waits for a store. */
 static bool waits_for_translation(pl_memsys *m, uint32_t i, uint64_t at)
 {
     const pl_mem_req *r = &m->rec[i].r;
@@ -215,8 +215,8 @@ static bool is_of_host(const pl_memsys *m, uint64_t line)
     return lo < m->nhost && line + m->c->line_bytes > m->host[lo].address;
 }
 
-/* A request for memory of the host goes over the link, past the L2 (mapped.tsv: reads take as long
- * again). Nothing waits for the way of a write. */
+/* A request for host memory crosses the link and bypasses the L2 (mapped.tsv: a repeated read takes
+ * as long). Nothing waits for the transfer of a write. */
 static void pass_link(pl_memsys *m, uint32_t i, uint64_t at)
 {
     pl_l2_txn *x = &m->rec[i];

@@ -1,15 +1,16 @@
-/* memsys.h - everything behind the SMs: crossbar, L2 slices, memory partitions.
+/* memsys.h - the memory hierarchy below the SMs: crossbar, L2 slices, memory partitions.
  *
  *     SM --outbox--> [request port of the SM] --> slice port --> L2 slice --> DRAM channel
  *     SM <--heap---- [reply port of the SM] <------ slice <------ fill <----------'
  *
- * Time advances in windows: the SMs run up to some cycle and leave their requests in outboxes. Then
- * pl_memsys_run plays all events up to a cycle that no further request can precede, in the order of
- * their cycles. It puts replies where the SMs find them. The crossbar takes `xbar_latency` cycles
- * each way, so a window may be that long. The events up to the end of one window make replies for
- * the next one at the earliest. So events may be played (pl_memsys_run_events) while the nodes run,
- * by another thread. Events of one cycle are played in the order of requesters, so the result does
- * not depend on the order in which SMs ran, nor on how many threads ran them. */
+ * Time advances in windows. The SMs run up to some cycle and leave their requests in outboxes. Then
+ * pl_memsys_run processes, in cycle order, all events up to a cycle that no further request can
+ * precede. It places the replies where the SMs find them. The crossbar takes `xbar_latency` cycles
+ * in each direction, so a window may be that long. The events up to the end of one window produce
+ * replies for the next one at the earliest. Events may therefore be processed
+ * (pl_memsys_run_events) by another thread while the nodes run. Events of one cycle are processed
+ * in the order of requesters. The result therefore depends neither on the order in which SMs ran
+ * nor on the number of threads that ran them. */
 #ifndef PL_MEMMODEL_MEMSYS_H
 #define PL_MEMMODEL_MEMSYS_H
 
@@ -23,63 +24,64 @@
 typedef struct pl_memsys_config {
     uint32_t nodes;      /* SMs */
     uint32_t groups;     /* GPCs: SMs that share a port into the crossbar */
-    uint32_t coalescers; /* sets of neighbouring SMs whose equal reads are joined; as many as SMs:
-                            none are */
-    uint32_t joined, code_joined; /* most SMs that share such a read, of data and of code or
+    uint32_t coalescers; /* sets of neighbouring SMs whose identical reads are merged; equal to the
+                            number of SMs: no merging */
+    uint32_t joined, code_joined; /* most SMs that share a merged read, of data and of code or
                                      constants; 0: all of a set */
     uint32_t line_bytes, sector_bytes;
     /* crossbar */
-    uint32_t xbar_latency;       /* one way */
-    uint32_t far_latency;        /* between the halves of the L2, one way */
-    uint32_t partitions;         /* halves of the L2, 1 or 2 */
-    uint64_t owner_bytes;        /* addresses that belong to one half together */
-    uint32_t spread;             /* from the nearest slice to the farthest, both ways together */
+    uint32_t xbar_latency; /* one way */
+    uint32_t far_latency;  /* between the halves of the L2, one way */
+    uint32_t partitions;   /* halves of the L2, 1 or 2 */
+    uint64_t owner_bytes;  /* contiguous bytes owned by one half */
+    uint32_t spread;       /* extra cycles of the farthest slice over the nearest, round trip */
     double up_bytes, down_bytes; /* per cycle and SM */
-    double l1_down_bytes;        /* the same for what the L1 asked for */
+    double l1_down_bytes;        /* the same for requests of the L1 */
     double partial_packet; /* least cycles of the up port for a write that fills its sectors only in
-                              part: so many for each, and once more */
+                              part: this many for each sector, plus once more */
     double group_down_bytes; /* per cycle and group */
     uint32_t header_bytes;   /* of a request */
     double up_atomic_bytes;  /* per cycle and SM, operands of atomics and reductions */
-    /* Cycles of the up port for each turn of an atomic or a reduction. */
+    /* Cycles of the up port for each serialised operation of an atomic or a reduction. */
     double atomic_packet, reduce_packet;
-    double atomic_apart; /* the same for atomics on words in different banks; 0: as others */
+    double atomic_apart; /* the same for atomics on words in different banks; 0: no distinction */
     /* L2 */
     uint64_t l2_bytes;
     uint32_t slices, l2_ways;
-    uint32_t l2_latency;     /* look-up and data of a hit */
+    uint32_t l2_latency;     /* tag look-up and data of a hit */
     double far_atomic_bytes; /* per cycle, operands of atomics from one half to the other */
     double slice_bytes;      /* per SM cycle and slice */
-    double atomic_sector[PL_ALU_KINDS]; /* cycles that a slice needs for each further sector of an
+    double atomic_sector[PL_ALU_KINDS]; /* cycles that a slice takes for each further sector of an
                                            atomic */
-    double atomic_turn[PL_ALU_KINDS]; /* least cycles for an operation on some words of a sector */
-    double atomic_more; /* cycles for 4 bytes more that a turn of floating-point numbers works on */
-    uint32_t atomic_wait; /* cycles of arithmetic that may wait in a slice before all that comes to
-                             it waits; 0: any */
+    double atomic_turn[PL_ALU_KINDS];   /* least cycles for one operation on words of a sector */
+    double atomic_more;   /* cycles for each further 4 bytes of a floating-point operation */
+    uint32_t atomic_wait; /* cycles of queued arithmetic above which all accesses to the slice wait;
+                             0: no limit */
     double atomic_again;  /* cycles from the first operation of an atomic on a line until the next
-                             one can change it */
+                             atomic can modify the line */
     double atomic_same[PL_ALU_KINDS]; /* cycles between operations on one address */
-    double slice_request;             /* least cycles that a slice needs for a request */
-    double write; /* least cycles that the slice that owns a line needs for each sector written; 0:
+    double slice_request;             /* least cycles that a slice takes for a request */
+    double write; /* least cycles that the slice that owns a line takes for each sector written; 0:
                      as for reads */
-    double partial_write; /* least cycles that it needs for a write that fills its sectors only in
+    double partial_write; /* least cycles that it takes for a write that fills its sectors only in
                              part */
     uint32_t written; /* cycles from a write's arrival until a read of its line leaves the slice; 0:
-                         as for any read */
-    double partial_next;          /* further cycles for each further sector of it */
-    double l2_fill;               /* cycles that the slice needs for each sector that comes to it */
+                         no extra delay */
+    double partial_next;          /* further cycles for each further sector of such a write */
+    double l2_fill;               /* cycles that the slice takes for each incoming fill sector */
     uint32_t l2_fill_sectors;     /* sectors fetched together from DRAM */
-    uint64_t l2_persisting;       /* bytes that lines with the priority evict_last may keep */
+    uint64_t l2_persisting;       /* bytes that lines with the priority evict_last may occupy */
     uint64_t page_bytes;          /* memory that one translation covers */
-    uint32_t page_walk;           /* cycles of a translation; 0: none is waited for */
-    uint32_t link_latency;        /* cycles that a read of memory of the host waits for the link */
-    double link_read, link_write; /* bytes a cycle over it; 0: such memory is as the device's */
-    uint32_t link_least;          /* bytes that a read takes at least */
+    uint32_t page_walk;           /* cycles of a translation; 0: no access waits for translations */
+    uint32_t link_latency;        /* cycles that a read of host memory waits for the link */
+    double link_read, link_write; /* bytes per cycle over the link; 0: host memory is treated as
+                                     device memory */
+    uint32_t link_least;          /* minimum transfer size of a read, in bytes */
     pl_dram_config dram;
-    uint32_t in_flight; /* most requests under way, all nodes together */
+    uint32_t in_flight; /* most requests in flight, all nodes together */
 } pl_memsys_config;
 
-/* What requests cost on the way up from a node, in 1/PL_SUBCYCLES cycles. */
+/* Costs of requests from a node to the crossbar, in 1/PL_SUBCYCLES cycles. */
 typedef struct pl_up_costs {
     /* line: operands for a whole line; packet: of an atomic, of a reduction; bank_spread: of an
      * atomic on words in different banks. */
@@ -99,9 +101,10 @@ static inline uint32_t pl_up_cost(const pl_up_costs *u, const pl_mem_req *r)
                    ? u->partial * (n + 1)
                    : cost;
     }
-    /* Lanes with one and the same address go one after the other, each with lanes of other
-     * addresses of the line. What is for one sector is a packet, what is for more takes a whole
-     * line (red.tsv: 33 cycles for 32 random words in as many lines, 46 in 20 lines, 6 in one). */
+    /* Lanes with the same address are serialised; each round also serves lanes with other addresses
+     * of the line. A packet carries the operands for one sector; operands for several sectors take
+     * a whole line (red.tsv: 33 cycles for 32 random words in as many lines, 46 in 20 lines, 6 in
+     * one). */
     const uint32_t sectors = pl_sector_count(r->sectors),
                    later = r->max_same_address > 1 ? r->max_same_address - 1u : 0;
     const uint32_t left = r->sector_ops > sectors ? r->sector_ops - sectors : 0,
@@ -118,51 +121,52 @@ static inline uint32_t pl_up_cost(const pl_up_costs *u, const pl_mem_req *r)
 typedef struct pl_memsys_stat {
     uint64_t requests, read_sectors, write_sectors, atomic_sectors, reduce_sectors;
     uint64_t hit_sectors, miss_sectors, fills;
-    uint64_t data_requests, data_sectors, data_hits; /* of these, at the slice that a node asks, for
-                                                        anything but code and constants */
+    uint64_t data_requests, data_sectors, data_hits; /* of these, at the slice that a node accesses,
+                                                        for anything but code and constants */
     uint64_t far_writes;                             /* of far_sectors */
-    /* At the slice of the other half, for the slice that was asked. */
+    /* At the slice of the other half, forwarded by the slice accessed first. */
     uint64_t far_requests, far_sectors;
     uint64_t last_effect; /* cycle of the last write, reduction or atomic performed */
 } pl_memsys_stat;
 
 typedef struct pl_memsys pl_memsys;
 
-/* Allocates everything from the arenas; `sparse` gets what has room for the worst case, `tags` the
- * sets of the caches, and neither need be zero. NULL: out of memory. The configuration must outlive
- * it. */
+/* Allocates everything from the arenas. `sparse` provides the tables sized for the worst case,
+ * `tags` the sets of the caches; neither need be zeroed. Returns NULL when out of memory. The
+ * configuration must outlive the memory system. */
 pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse,
                           const pl_memsys_config *config);
-/* The pages that have been translated; not owned. Without it, all have. */
+/* Sets the table of translated pages; not owned. Without it, all pages are translated. */
 void pl_memsys_set_tlb(pl_memsys *m, pl_tlb *tlb);
-/* Memory of the host that is reached across the link: ranges by address, not owned. */
+/* Host memory that is accessed across the link: ranges by address, not owned. */
 typedef struct pl_mem_range {
     uint64_t address, size;
 } pl_mem_range;
 void pl_memsys_set_host(pl_memsys *m, const pl_mem_range *range, size_t n);
-/* Tells a listener about slices and channels. */
+/* Reports the activity of slices and channels to a listener. */
 void pl_memsys_watch(pl_memsys *m, const pl_sink *sink);
-/* Takes the requests of an outbox (all with time >= the last `until`) and empties it. Call once for
- * each node, in order. */
+/* Takes the requests of an outbox (all with time >= the last `until`) and empties it. Must be
+ * called once for each node, in order. */
 void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box);
-/* No request sent from now on leaves its node before this cycle. */
+/* From now on no request leaves its node before this cycle. */
 void pl_memsys_set_horizon(pl_memsys *m, uint64_t cycle);
-/* Plays events before cycle `until`. Nodes may take replies meanwhile, in other threads: of those
- * handed over before. */
+/* Processes the events before cycle `until`. Nodes in other threads may meanwhile take replies that
+ * were published before. */
 void pl_memsys_run_events(pl_memsys *m, uint64_t until);
-/* Lets the nodes see the replies that have been made. Nobody may play or take replies meanwhile. */
+/* Makes the new replies visible to the nodes. No thread may process events or take replies
+ * meanwhile. */
 void pl_memsys_publish_replies(pl_memsys *m);
-/* All three, for a caller who does one thing after the other: requests leave at the earliest a
- * crossbar's latency before `until`. */
+/* All three steps, for a sequential caller: requests leave no earlier than one crossbar latency
+ * before `until`. */
 void pl_memsys_run(pl_memsys *m, uint64_t until);
 /* Earliest cycle with an event, or UINT64_MAX. */
 uint64_t pl_memsys_next(const pl_memsys *m);
-/* Earliest reply for a node, or UINT64_MAX; and its removal when it is due. */
+/* Earliest reply for a node, or UINT64_MAX; pl_memsys_reply removes it when it is due. */
 uint64_t pl_memsys_reply_time(const pl_memsys *m, uint32_t node);
 bool pl_memsys_reply(pl_memsys *m, uint32_t node, uint64_t now, pl_mem_reply *out);
 const pl_memsys_stat *pl_memsys_stats(const pl_memsys *m);
 const pl_dram *pl_memsys_dram(const pl_memsys *m);
-/* Requests under way, for the report of a deadlock. */
+/* Requests in flight, for the report of a deadlock. */
 uint32_t pl_memsys_pending(const pl_memsys *m);
 bool pl_memsys_overflowed(const pl_memsys *m);
 

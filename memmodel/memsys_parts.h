@@ -1,10 +1,10 @@
-/* memsys_parts.h - what the parts of the memory system share: the transaction that moves between
- * them, and the state of all of them. Inside of memmodel only.
+/* memsys_parts.h - declarations shared by the parts of the memory system: the transaction that
+ * moves between them, and the state of all of them. Internal to memmodel.
  *
  *   memsys.c        set-up, events of a window, replies for each SM
  *   timing_wheel.c  transactions by the cycle of their next stage
- *   crossbar.c      from an SM to a slice and back; reads that join others
- *   l2_slice.c      a slice of the L2: tags, fills, writes, the half that owns a line
+ *   crossbar.c      from an SM to a slice and back; merging of reads
+ *   l2_slice.c      a slice of the L2: tags, fills, writes, forwarding to the owner half
  *   atomic_unit.c   the arithmetic of a slice */
 #ifndef PL_MEMMODEL_MEMSYS_PARTS_H
 #define PL_MEMMODEL_MEMSYS_PARTS_H
@@ -24,52 +24,52 @@ typedef enum pl_txn_stage {
 typedef struct pl_l2_txn {
     pl_mem_req r;
     uint32_t next;   /* in a list of the wheel, of waiters, or of free records */
-    uint32_t merged; /* list, by next: reads of the same sectors by SMs of one coalescer, served
-                           together with this one */
+    uint32_t merged; /* list, linked by next: merged reads of the same sectors by SMs of one
+                        coalescer */
     uint32_t line;   /* PL_TXN_FILLED: index in the slice's cache, PL_NO_TXN when it bypasses */
     uint32_t set;    /* of the slice's cache */
     uint16_t slice;
     uint8_t stage, level;
-    uint8_t fetch;      /* sectors that this slice waits for */
-    uint8_t sharers;    /* nodes that it answers */
-    bool in_read_table; /* others find it in the table of reads */
-    /* A read of other sectors of its line has come: no read joins it any more. */
+    uint8_t fetch;      /* sectors whose fill this slice awaits */
+    uint8_t sharers;    /* nodes that receive the reply */
+    bool in_read_table; /* it is listed in the table of reads */
+    /* Another read has requested other sectors of its line: no further read merges with it. */
     bool not_mergeable;
-    bool at_home; /* it was forwarded to the slice of the other half that owns the line; what it
-                     left: */
+    bool at_home; /* forwarded to the slice of the other half, which owns the line; saved state of
+                     the origin slice: */
     uint8_t origin_fetch;
     uint16_t origin_slice;
     uint32_t origin_line;
 } pl_l2_txn;
 
-/* What goes back to one node. Its own thread reads `due` and `landed` while another thread plays
- * events, which adds to `made`: that lies in another cache line of the host. */
+/* Replies to one node. The node's thread reads `due` and `landed` while another thread processes
+ * events and appends to `made`. `made` is therefore in a separate cache line of the host. */
 typedef struct pl_replies {
     _Alignas(64) pl_mem_reply *due; /* heap, the earliest on top */
-    pl_mem_reply *landed;           /* handed over, not in the heap yet */
+    pl_mem_reply *landed;           /* published, not in the heap yet */
     uint32_t ndue, nlanded;
-    uint64_t first_due, first_landed; /* UINT64_MAX: there are none */
-    _Alignas(64) pl_mem_reply *made;  /* by pl_memsys_run_events since the last hand-over */
+    uint64_t first_due, first_landed; /* UINT64_MAX: none */
+    _Alignas(64) pl_mem_reply *made;  /* by pl_memsys_run_events since the last publication */
     uint32_t nmade, cap;
     uint64_t first_made;
 } pl_replies;
 
-/* A read under way that others may join: an entry of an open-addressed table, so that looking for
- * one touches no transaction. */
+/* A read in flight that other reads may merge with: an entry of an open-addressed table, so that a
+ * look-up touches no transaction. */
 typedef struct pl_read_entry {
-    uint32_t hash; /* of line and coalescer; its upper bits are the place where the search begins */
+    uint32_t hash; /* of line and coalescer; its upper bits are the index where probing starts */
     uint32_t rec;  /* plus one; 0: free */
 } pl_read_entry;
 
-/* The last write of a line: reads of it wait until then. */
+/* The last write of a line; reads of the line wait until this cycle. */
 typedef struct pl_written_line {
     uint64_t line, until;
 } pl_written_line;
 
 typedef struct pl_atomic_unit {
-    uint64_t free;           /* when it can begin the next (1/PL_SUBCYCLES cycles) */
-    uint64_t line, changed;  /* the line it worked on last, and when what it changed there can be
-                                changed again */
+    uint64_t free;           /* when it can start the next request (1/PL_SUBCYCLES cycles) */
+    uint64_t line, changed;  /* the line of the last request, and when the words it modified can be
+                                modified again */
     uint8_t sectors, places; /* of that line */
 } pl_atomic_unit;
 
@@ -77,37 +77,37 @@ struct pl_memsys {
     const pl_memsys_config *c; /* not owned */
     pl_l2_txn *rec;
     uint32_t nrec, free, used;
-    uint32_t fresh; /* records from here on were never used */
+    uint32_t fresh; /* records from here on have never been used */
     uint32_t head[PL_WHEEL], tail[PL_WHEEL];
-    pl_read_entry *reads; /* at least twice as many as are in use, a power of two */
+    pl_read_entry *reads; /* at least twice as many entries as are in use, a power of two */
     uint32_t reads_shift, reads_mask, nreads;
-    pl_arena *arena;              /* the table grows in it */
-    uint64_t busy[PL_WHEEL / 64]; /* which lists are not empty */
+    pl_arena *arena;              /* for growing the table */
+    uint64_t busy[PL_WHEEL / 64]; /* bitmap of non-empty lists */
     uint32_t beyond;              /* records due after the wheel's end */
-    uint64_t now;                 /* all events before it are played */
-    uint64_t drawn;               /* when `beyond` was last looked through */
+    uint64_t now;                 /* all events before it have been processed */
+    uint64_t drawn;               /* when `beyond` was last scanned */
     uint64_t sent;                /* no request leaves earlier from now on */
     pl_cache *l2;                 /* one per slice */
     pl_port *slice;
-    pl_written_line *written; /* by slice, PL_RECENT_WRITES each: the last writes, until when reads
-                    of their lines wait; NULL: they don't */
+    pl_written_line *written; /* PL_RECENT_WRITES for each slice: the last writes, and until when
+                                 reads of their lines wait; NULL: reads do not wait */
     pl_atomic_unit *atomic;   /* arithmetic of a slice */
     pl_port *up, *down, *group_down; /* by node, by node, by group */
-    pl_port across[2];               /* atomics on their way to the other half, by half */
+    pl_port across[2];               /* atomics forwarded to the other half, by half */
     pl_replies *reply;               /* by node */
     pl_dram dram;
     pl_tlb *tlb;              /* or NULL: all pages are translated */
     const pl_mem_range *host; /* memory of the host, by address */
     size_t nhost;
-    pl_port link[2];     /* to it: for reads, for writes; only reads wait for its latency */
+    pl_port link[2];     /* to the host: for reads, for writes; only reads wait for its latency */
     const pl_sink *sink; /* listener for slices, or NULL */
     pl_memsys_stat stat;
     uint64_t order;
     struct {
         uint16_t group, side, coalescer;
-    } * node;                            /* where it is */
+    } * node;                            /* location of the node */
     uint16_t *distance;                  /* by group and slice of a half */
-    uint32_t half, together, line_shift; /* slices of a half, and as pl_slices_together says */
+    uint32_t half, together, line_shift; /* slices of a half; pl_slices_together */
     pl_divider by_pairs, by_owner;
     pl_up_costs up_costs;
     uint32_t atomic_again, atomic_more, fill_cost, sector_cost, down_sector, group_sector,
@@ -117,32 +117,32 @@ struct pl_memsys {
     bool overflow;
 };
 
-/* Stands for the unpublished hash. */
+/* A substitute for the unpublished hash. */
 static inline uint64_t scatter(uint64_t n)
 {
     n ^= n >> 4 ^ n >> 9 ^ n >> 15;
     return n * 0x9E3779B97F4A7C15ull;
 }
 
-/* The half that a node reads through. */
+/* The half through which a node accesses memory. */
 static inline uint32_t pl_side_of(const pl_memsys *m, uint32_t node)
 {
     return m->node[node].side;
 }
 
-/* The half that owns a line: its memory, atomics on it. */
+/* The half that owns a line: its memory is there and atomics on it are performed there. */
 static inline uint32_t pl_owner_of(const pl_memsys *m, uint64_t line)
 {
     return (uint32_t)(scatter(pl_divide(line, &m->by_owner)) >> 20) % m->c->partitions;
 }
 
-/* The slice of a half that serves a line. A kilobyte lies in two slices, 256 bytes in each in turn,
- * and as many neighbouring kilobytes as there are pairs in all of them. (l2_slicemap.bin: lines 0,
- * 1, 4 and 5 of eight are equally far from every SM, and so are the others.) A footprint fills the
- * cache evenly (mem_latency.csv: no miss at 28 MB of 30). */
+/* The slice of a half that serves a line. A kilobyte is interleaved over two slices, 256 bytes
+ * each, and neighbouring kilobytes over all pairs of slices. (l2_slicemap.bin: lines 0, 1, 4 and 5
+ * of eight are equally far from every SM, and so are the others.) A footprint fills the cache
+ * evenly (mem_latency.csv: no miss at 28 MB of 30). */
 static inline uint32_t pl_slice_of(const pl_memsys *m, uint64_t line, uint32_t partition)
 {
-    if (m->c->dram.map == PL_MAP_TURNS) { /* which of a channel's slices is not published: a hash */
+    if (m->c->dram.map == PL_MAP_TURNS) { /* the slice within a channel is not published: a hash */
         const uint32_t channels = m->c->dram.channels, each = m->c->slices / channels;
         return pl_dram_channel_of(&m->dram, line) * each +
                (uint32_t)(scatter(line / PL_CHANNEL_BYTES / channels) >> 32) % each;
@@ -159,7 +159,7 @@ static inline uint32_t pl_coalescer_of(const pl_memsys *m, uint32_t node)
     return m->node[node].coalescer;
 }
 
-/* A transaction that is not in use; PL_NO_TXN: there is none. */
+/* Allocates a transaction; PL_NO_TXN if none is free. */
 static inline uint32_t pl_l2_txn_new(pl_memsys *m)
 {
     if (m->free == PL_NO_TXN && m->fresh == m->nrec) return PL_NO_TXN;
@@ -177,16 +177,16 @@ static inline void pl_l2_txn_free(pl_memsys *m, uint32_t i)
     m->used--;
 }
 
-/* timing_wheel.c: files transaction i under cycle `at`, its stage set by the caller. */
+/* timing_wheel.c: schedules transaction i for cycle `at`; the caller has set its stage. */
 void pl_wheel_schedule(pl_memsys *m, uint32_t i, uint64_t at);
 /* First cycle >= m->now with an event inside the wheel, or UINT64_MAX. */
 uint64_t pl_wheel_next(const pl_memsys *m);
-/* Moves what has come into the wheel's reach. */
+/* Moves records of `beyond` that are due within the wheel's range into the wheel. */
 void pl_wheel_refill(pl_memsys *m);
 
-/* crossbar.c: what is asked of every request is worked out once. */
+/* crossbar.c: precomputes the per-node values that every request needs. */
 void pl_crossbar_place_nodes(pl_memsys *m, pl_arena *a);
-/* Transaction i is done at `at`: its reply goes to its node and to those that have joined it. */
+/* Transaction i completes at `at`: replies to its node and to the nodes of merged reads. */
 void pl_crossbar_answer(pl_memsys *m, uint32_t i, uint64_t at);
 
 /* memsys.c */
@@ -195,13 +195,13 @@ void pl_reply_add(pl_memsys *m, pl_replies *h, pl_mem_reply r);
 /* l2_slice.c: the stages of a transaction. */
 void pl_l2_access(pl_memsys *m, uint32_t i, uint64_t now);
 void pl_l2_fetch(pl_memsys *m, uint32_t i, uint64_t now);
-/* A fill arrived with transaction i: those that waited for it go on too. */
+/* A fill arrived with transaction i; waiting transactions continue too. */
 void pl_l2_fill(pl_memsys *m, uint32_t i, uint64_t now);
 
 /* atomic_unit.c: the cycle at which an atomic has been performed. */
 uint64_t pl_atomic_unit_perform(const pl_memsys *m, pl_atomic_unit *u, const pl_mem_req *r,
                                 uint64_t now);
-/* Accesses to a slice wait for its atomics once the queue of the arithmetic is full. */
+/* Accesses to a slice stall while its queue of atomics is full. */
 void pl_atomic_unit_hold_slice(pl_memsys *m, uint32_t slice);
 
 #endif

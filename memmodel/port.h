@@ -1,14 +1,12 @@
-/* port.h - the clocked port: the only way by which values travel between components of the memory
- * model.
+/* port.h - the clocked port: the only channel between components of the memory model.
  *
  * A port has one reader, a width and a latency of at least one cycle. A value that enters at cycle
- * t leaves at t + latency, or later when earlier values still occupy the port: each value holds it
- * for the time its size takes. Nothing that enters in a cycle can be seen in the same cycle, so the
- * order in which components look at their ports cannot matter. Because a port is first in, first
- * out, the cycle at which a value leaves is known when it enters; no one has to tick the port
- * meanwhile.
+ * t leaves at t + latency, or later while earlier values still occupy the port. Each value occupies
+ * it in proportion to its size. A value that enters in a cycle is not visible in the same cycle, so
+ * the order in which components read their ports does not matter. A port is first in, first out, so
+ * the cycle at which a value leaves is known when it enters, and the port need not be ticked.
  *
- * Widths are seldom whole numbers of bytes per cycle (L2 and DRAM have clocks of their own), so
+ * Widths are seldom whole numbers of bytes per cycle (L2 and DRAM have their own clocks), so
  * occupation is counted in 1/PL_SUBCYCLES cycles. */
 #ifndef PL_MEMMODEL_PORT_H
 #define PL_MEMMODEL_PORT_H
@@ -24,8 +22,8 @@ typedef struct pl_port {
     uint32_t latency; /* cycles */
 } pl_port;
 
-/* The cycle at which a value that arrives at `now` and holds the port for `cost` (1/PL_SUBCYCLES
- * cycles) starts to pass. */
+/* The cycle at which a value starts to pass that arrives at `now` and occupies the port for `cost`
+ * (1/PL_SUBCYCLES cycles). */
 static inline uint64_t pl_port_enter(pl_port *p, uint64_t now, uint64_t cost)
 {
     uint64_t at = now * PL_SUBCYCLES;
@@ -37,15 +35,15 @@ static inline uint64_t pl_port_enter(pl_port *p, uint64_t now, uint64_t cost)
     return (start + PL_SUBCYCLES - 1) / PL_SUBCYCLES;
 }
 
-/* The cycle at which it leaves: the last of it is through, and the latency is over. */
+/* The cycle at which the value leaves: it has passed completely and the latency has elapsed. */
 static inline uint64_t pl_port_pass(pl_port *p, uint64_t now, uint64_t cost)
 {
     pl_port_enter(p, now, cost);
     return (p->free + PL_SUBCYCLES - 1) / PL_SUBCYCLES + p->latency;
 }
 
-/* The same for a value that is known at `now` to arrive at `at`: it takes its share of the width,
- * and values that come before it need not wait for it. */
+/* The same for a value known at `now` to arrive at `at`: it takes its share of the width, but does
+ * not delay values that arrive before it. */
 static inline uint64_t pl_port_pass_later(pl_port *p, uint64_t now, uint64_t at, uint64_t cost)
 {
     pl_port_enter(p, now, cost);

@@ -1,5 +1,5 @@
 /* timing_wheel.c - events of the memory system by cycle: a list for each of the next PL_WHEEL
- * cycles, and a list of those beyond. */
+ * cycles, and one list of later events. */
 #include "memmodel/memsys_parts.h"
 
 static void link_bucket(pl_memsys *m, uint32_t i, unsigned bucket)
@@ -14,7 +14,7 @@ static void link_bucket(pl_memsys *m, uint32_t i, unsigned bucket)
     m->tail[bucket] = i;
 }
 
-/* Files pl_l2_txn i under cycle `at`, its stage set by the caller. */
+/* Schedules transaction i for cycle `at`; the caller has set its stage. */
 void pl_wheel_schedule(pl_memsys *m, uint32_t i, uint64_t at)
 {
     m->rec[i].r.time = at;
@@ -26,8 +26,8 @@ void pl_wheel_schedule(pl_memsys *m, uint32_t i, uint64_t at)
     link_bucket(m, i, (unsigned)(at % PL_WHEEL));
 }
 
-/* Moves what has come into the wheel's reach. Keeps the order of filing among records of one cycle.
- */
+/* Moves events that are now within the wheel's range into the wheel. Preserves the scheduling order
+ * among records of one cycle. */
 void pl_wheel_refill(pl_memsys *m)
 {
     uint32_t list = PL_NO_TXN, i = m->beyond, next;

@@ -16,7 +16,7 @@ void pl_tlb_begin(pl_tlb *t)
     for (size_t k = 0; k < t->cap; k++) t->at[k].ready = 0;
 }
 
-/* The entry of a page, or the free one where it belongs. */
+/* The entry of a page, or the free entry for it. */
 static pl_tlb_entry *entry_of(const pl_tlb *t, uint64_t page)
 {
     size_t k = (size_t)(page * 0x9E3779B97F4A7C15ull >> 20) & (t->cap - 1);

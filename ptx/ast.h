@@ -1,10 +1,10 @@
-/* ast.h - a checked PTX module as a tree: what the parser builds, sema completes, lower.c and fmt
- * read.
+/* ast.h - a checked PTX module as a tree: built by the parser, completed by sema, read by lower.c
+ * and fmt.
  *
- * Everything lives in the module's arena. Names are resolved by sema: an operand points at the
- * register, variable, function or label it means, never at text. Instruction statements point at
- * the row of the instruction table and the words chosen (pl_choice: one pl_word per slot of the
- * form, W_none when absent), which equal instructions share. */
+ * All nodes are allocated in the module's arena. Sema resolves names: an operand points at the
+ * register, variable, function or label that it denotes, never at text. Instruction statements
+ * point at a row of the instruction table and the chosen words (pl_choice: one pl_word per slot of
+ * the form, W_none when absent), which identical instructions share. */
 #ifndef PL_PTX_AST_H
 #define PL_PTX_AST_H
 
@@ -25,8 +25,8 @@ typedef enum pl_linkage {
 struct pl_func;
 struct pl_var;
 
-/* A virtual register (one of `.reg .b32 %r<10>` is expanded lazily: one pl_reg per register that is
- * named). */
+/* A virtual register. A range such as `.reg .b32 %r<10>` is expanded lazily: one pl_reg for each
+ * register that is referenced. */
 typedef struct pl_reg {
     const char *name;
     pl_word type; /* W_b32, W_pred, W_f64, W_b128 ... */
@@ -34,13 +34,13 @@ typedef struct pl_reg {
     uint16_t vec; /* 0, or 2/4 for `.reg .v4 .f32 q` */
 } pl_reg;
 
-/* An address stored by an initialiser: `value` bytes at `offset` become address of var/func +
+/* An address stored by an initialiser: `bytes` bytes at `offset` receive the address of var/func +
  * addend. */
 typedef struct pl_ast_reloc {
     uint64_t offset; /* bytes into the variable */
     uint8_t bytes;   /* 1 (mask), 2, 4 or 8 */
     bool generic;    /* generic(x): generic address instead of the address in its space */
-    uint8_t shift;   /* mask(): which byte, in bits */
+    uint8_t shift;   /* mask(): the selected byte, as a shift in bits */
     struct pl_var *var;
     struct pl_func *func;
     int64_t addend;
@@ -66,11 +66,11 @@ typedef struct pl_var {
         size_t n, cap;
     } reloc;
     struct pl_func *owner; /* NULL at module scope */
-    /* The { } that it is declared in: its number in the file and its nesting. */
+    /* The { } block of the declaration: its number in the file and its nesting depth. */
     uint32_t block, depth;
     uint64_t offset;     /* in its space: set by lower.c */
     uint32_t index;      /* among the program's variables: set by lower.c */
-    struct pl_var *link; /* the definition that took this one's place, or NULL: set by link.c */
+    struct pl_var *link; /* the definition that replaces this one, or NULL: set by link.c */
     bool faulty;         /* link.c has reported it */
     enum {
         /* INPUT, RESULT: in a function's parameter lists. */
@@ -117,7 +117,7 @@ typedef enum pl_sel {
 
 typedef struct pl_label {
     const char *name;
-    uint32_t stmt; /* index of the statement it stands before, in func->body; body.n at the end */
+    uint32_t stmt; /* index in func->body of the statement that it precedes; body.n at the end */
     bool defined;
     pl_loc at;
 } pl_label;
@@ -138,8 +138,8 @@ typedef struct pl_table {
     pl_loc at;
 } pl_table;
 
-/* A large module has millions of them: small on purpose. What it is checked with lies in
- * pl_operand_draft (operand_check.h). */
+/* Kept small, because a large module has millions of them. The data for checking are in
+ * pl_operand_draft (internal.h). */
 typedef struct pl_operand {
     uint8_t kind;      /* pl_operand_kind */
     bool neg : 1;      /* ! before a predicate, or - before a register where a form allows it */
@@ -159,42 +159,41 @@ typedef struct pl_operand {
         struct pl_operand *elem; /* VEC, ARGS, coordinates */
     };
     union {
-        int64_t imm; /* IMM: bits; ADDR/VAR: byte offset */
+        int64_t imm; /* IMM: value bits; ADDR/VAR: byte offset */
         struct {
             uint32_t line, column;
-        }; /* FUNC: where it is named */
+        }; /* FUNC: position of the reference */
     };
 } pl_operand;
 
 typedef enum pl_stmt_kind { PL_S_INSN, PL_S_LOC, PL_S_PRAGMA } pl_stmt_kind;
 
-/* As small as an operand, for the same reason. */
+/* Kept small for the same reason. */
 typedef struct pl_stmt {
     uint8_t kind; /* pl_stmt_kind */
     bool guard_neg;
-    uint16_t length;       /* of the instruction, at most; */
-    uint32_t line, column; /* and its place in the file of its function */
+    uint16_t length;       /* of the instruction, saturated; */
+    uint32_t line, column; /* and its position in the file of its function */
     union {
         struct { /* PL_S_INSN */
-            /* Row of the instruction table, and words by slot of that form. */
+            /* Row of the instruction table, and the word of each slot of that form. */
             const pl_choice *what;
             pl_reg *guard;  /* or NULL */
-            pl_operand *op; /* as many as the form has; absent optional ones have kind NONE */
+            pl_operand *op; /* one per operand of the form; absent ones have kind NONE */
         };
         const char *pragma; /* PL_S_PRAGMA */
         struct {
-            uint32_t src_file, src_line; /* PL_S_LOC: source line for what follows, */
-            uint32_t inlined; /* and 1 + index into pl_ast.inlines of the call that was inlined; 0:
-                                 none */
+            uint32_t src_file, src_line; /* PL_S_LOC: source position of what follows, */
+            uint32_t inlined; /* and 1 + index into pl_ast.inlines of the inlined call; 0: none */
         };
     };
 } pl_stmt;
 
-/* An operand that names a function, or a variable of the module: who asks for those need not walk
- * the body. */
+/* An operand that names a function or a module variable, so that its users can be found without
+ * traversing the body. */
 typedef struct pl_use {
     pl_operand *op;
-    bool called; /* a function: it is called here */
+    bool called; /* a function: this use is a call */
 } pl_use;
 
 typedef struct pl_func {
@@ -204,7 +203,7 @@ typedef struct pl_func {
     struct {
         pl_var **at;
         size_t n, cap;
-    } params, rets, vars; /* vars: local, shared, call-site params, all blocks flattened */
+    } params, rets, vars; /* vars: local, shared, call-site params, flattened over all blocks */
     struct {
         pl_reg **at;
         size_t n, cap;
@@ -222,13 +221,13 @@ typedef struct pl_func {
         size_t n, cap;
     } labels;
     uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3], maxclusterrank,
-        minperctamemory; /* 0: not given */
+        minperctamemory; /* 0: not specified */
     bool explicitcluster, blocksareclusters;
     struct pl_func *alias_of;
-    struct pl_func *link; /* the definition that took this one's place, or NULL: set by link.c */
+    struct pl_func *link; /* the definition that replaces this one, or NULL: set by link.c */
     bool faulty;          /* link.c has reported it */
     bool placed;          /* pl_place_own_shared has placed its shared variables */
-    uint32_t index;       /* in module->funcs; of an alias: of the function it stands for */
+    uint32_t index;       /* in module->funcs; of an alias: that of its target */
     pl_loc at;
     const char *local_maxnreg_pragma;
     uint32_t abi_preserve, abi_preserve_control;
@@ -255,14 +254,14 @@ typedef struct pl_ast {
     struct {
         pl_prog_inline *at;
         size_t n, cap;
-    } inlines; /* calls that .loc names as inlined */
+    } inlines; /* inlined calls that .loc names */
     struct {
         const char **at;
         size_t n, cap;
     } files; /* .file index -> path (index 0 unused) */
 } pl_ast;
 
-/* The variable that an operand is or begins with, or NULL. */
+/* The variable that is the operand or its base, or NULL. */
 static inline pl_var *pl_operand_var(const pl_operand *o)
 {
     return o->kind == PL_O_VAR || (o->kind == PL_O_ADDR && o->on_var) ? o->var : NULL;
@@ -273,21 +272,22 @@ static inline pl_loc pl_stmt_place(const pl_func *f, const pl_stmt *s)
     return (pl_loc){.file = f->at.file, .line = s->line, .column = s->column, .length = s->length};
 }
 
-/* Called for each function whose body was read, as long as there are no errors: nothing in it will
- * change, but for its index. */
+/* Called for each function whose body has been read, as long as there are no errors. The function
+ * does not change afterwards, except for its index. */
 typedef void pl_func_ready(void *ctx, const pl_ast *ast, pl_func *f);
 
 typedef struct pl_parse_options {
-    uint32_t lanes; /* of a warp: the value of WARP_SZ */
-    char *own;      /* the text of the file, if it may be worked on and there is room for two zeros
-                     * behind it: it is as it was in the end, but for these; NULL: it is copied */
+    uint32_t lanes; /* per warp: the value of WARP_SZ */
+    char *own;      /* the text of the file, if it may be modified and has space for two zeros after
+                       it; its contents are restored, except for these zeros; NULL: the text is
+                       copied */
     pl_func_ready *ready; /* or NULL */
     void *ctx;
 } pl_parse_options;
 
-/* Parses and checks one module. Diagnostics go to diags (its file list already holds `file`). On
- * PL_OK *out is a module without errors; on PL_INVALID at least one error was reported and *out may
- * hold the recovered parts. */
+/* Parses and checks one module. Diagnostics go to diags, whose file list already contains `file`.
+ * On PL_OK *out is a module without errors. On PL_INVALID at least one error was reported and *out
+ * may contain the recovered parts. */
 pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, const pl_parse_options *o,
                        pl_ast **out);
 

@@ -1,10 +1,10 @@
-/* format.c - lays out PTX text: one statement a line, blocks indented, one space after a comma.
+/* format.c - formats PTX text: one statement per line, blocks indented, one space after a comma.
  *
- * The layout works on tokens, not on the tree, because the tree no longer knows how a number was
- * written or where a comment stood. A scanner of its own keeps comments and line breaks. Statements
- * end at ';', labels at ':', heads of functions at '{'; everything between is spaced by looking at
- * two neighbours (space_between). Where source lines break inside a statement does not matter,
- * which is why laying out twice is the same as once. */
+ * The formatter works on tokens, not on the tree, because the tree records neither the spelling of
+ * numbers nor the positions of comments. Its own scanner keeps comments and line breaks. Statements
+ * end at ';', labels at ':', heads of functions at '{'. All other spacing depends on pairs of
+ * adjacent tokens (space_between). Line breaks within a statement of the source are ignored, which
+ * makes formatting idempotent. */
 #include "ptx/format.h"
 
 #include <stdbool.h>
@@ -31,11 +31,11 @@ typedef struct layout {
         char *at;
         size_t n, cap;
     } out;
-    size_t line_start; /* of the line being written */
+    size_t line_start; /* offset of the current line */
     unsigned depth;
-    bool fresh; /* nothing is written on this line yet */
-    bool begun; /* something is written at all */
-    bool gap;   /* a function has ended: a blank line follows */
+    bool fresh; /* the current line is still empty */
+    bool begun; /* the output is not empty */
+    bool gap;   /* a function has ended: insert a blank line */
 } layout;
 
 /* ---- tokens ---- */
@@ -51,8 +51,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Length of the word at s: a name, a dotted word (shared::cta is one) or a number. */
-/* Whether a number is there, and no modifier such as .2d or .64x128b. */
+/* True for a number, false for a modifier such as .2d or .64x128b. */
 static bool starts_number(const char *s, const char *end)
 {
     if (is_digit(*s)) return true;
@@ -63,6 +62,7 @@ static bool starts_number(const char *s, const char *end)
     return !(letter >= 'a' && letter <= 'z' && letter != 'e');
 }
 
+/* Length of the word at s: a name, a dotted word (such as shared::cta) or a number. */
 static size_t word_length(const char *s, const char *end)
 {
     const char *p = s;
@@ -92,7 +92,7 @@ static size_t punct_length(const char *s, const char *end)
     return 1;
 }
 
-/* .section NAME { ... } is debugging information: it is kept as it is. */
+/* .section NAME { ... } is debugging information and is copied unchanged. */
 static const char *section_end(const char *s, const char *end)
 {
     while (s < end && *s != '}')
@@ -106,8 +106,8 @@ static const char *section_end(const char *s, const char *end)
     return s < end ? s + 1 : end;
 }
 
-/* .nv_intermediate_source_section { ... } is kept, too. Between .source_begin and .source_end
- * stands any text. */
+/* .nv_intermediate_source_section { ... } is copied unchanged, too. The text between .source_begin
+ * and .source_end is arbitrary. */
 static const char *intermediate_end(const char *s, const char *end)
 {
     static const char begin[] = ".source_begin", stop[] = ".source_end";
@@ -129,7 +129,7 @@ static const char *intermediate_end(const char *s, const char *end)
     return end;
 }
 
-/* The token at s, which is no blank. Returns what follows it. */
+/* Scans the token at s, which is not a blank. Returns the position after it. */
 static const char *scan_token(token *t, const char *s, const char *end, bool line_start)
 {
     static const char intermediate[] = ".nv_intermediate_source_section";
@@ -204,7 +204,7 @@ static bool is_comment(const token *t)
     return t->kind == LINE_COMMENT || t->kind == BLOCK_COMMENT;
 }
 
-/* The next token that is no comment. */
+/* The next token that is not a comment. */
 static const token *next(const token *t)
 {
     do t++;
@@ -243,7 +243,7 @@ static void indent(layout *l, unsigned columns)
     l->fresh = false;
 }
 
-/* Starts a line for t; one blank line of the source stays. */
+/* Starts a line for t; preserves one blank line of the source. */
 static void start_line(layout *l, const token *t, unsigned columns)
 {
     new_line(l);
@@ -258,8 +258,8 @@ static size_t column(const layout *l)
     return l->out.n - l->line_start;
 }
 
-/* A comment: after the code if it stood there, else on a line of its own. A line comment ends the
- * line. */
+/* Writes a comment: after the code if it followed code, else on its own line. A line comment ends
+ * the line. */
 static void comment(layout *l, const token *t, unsigned columns)
 {
     bool several = t->kind == BLOCK_COMMENT && memchr(t->at, '\n', t->n);
@@ -274,10 +274,10 @@ static void comment(layout *l, const token *t, unsigned columns)
 /* ---- statements ---- */
 
 typedef struct statement {
-    const token *opcode; /* of an instruction, else NULL */
+    const token *opcode; /* of an instruction, otherwise NULL */
     bool head;           /* of a function or kernel */
     bool named;          /* its name has been written */
-    bool list;           /* parameters stand on lines of their own */
+    bool list;           /* parameters are written on separate lines */
     unsigned nesting;
 } statement;
 
@@ -287,7 +287,7 @@ static bool space_between(const statement *s, const token *a, const token *b, bo
     if (a->kind == PUNCT && a->n == 1 && strchr("([{!~@", *a->at)) return false;
     if (is(a, ",") || is(a, "=") || is(b, "=") || is(a, "?") || is(b, "?")) return true;
     if (is(a, "%") || is(b, "%") || is(a, ":") || (is(b, ":") && s->opcode)) return true;
-    if (opcode_open) /* still in the name of the instruction: add .f32 is add.f32 */
+    if (opcode_open) /* still within the opcode: add .f32 is add.f32 */
         return b->kind != DOTTED;
     if (b->kind == DOTTED && s->opcode) return false; /* %r1.x */
     if (a->kind == PUNCT || b->kind == PUNCT) {
@@ -300,7 +300,7 @@ static bool space_between(const statement *s, const token *a, const token *b, bo
     return true;
 }
 
-/* True if the parenthesis that opens at t holds a comma. */
+/* True if the parentheses that open at t contain a comma. */
 static bool several_inside(const token *t)
 {
     unsigned nesting = 0;
@@ -314,8 +314,8 @@ static bool several_inside(const token *t)
     return false;
 }
 
-/* .version, .target, .address_size, .file, .loc and .loc_intermediate have no ';': the last token
- * of the one that begins at t. */
+/* .version, .target, .address_size, .file, .loc and .loc_intermediate have no ';'. Returns the last
+ * token of the directive that begins at t. */
 static const token *directive_end(const token *t)
 {
     unsigned words = is(t, ".loc") || is(t, ".loc_intermediate") ? 3 : is(t, ".file") ? 2 : 1;
@@ -338,8 +338,8 @@ static bool is_plain_directive(const token *t)
            is(t, ".loc") || is(t, ".loc_intermediate");
 }
 
-/* What stands before a token: a line and its indentation, a blank, or nothing. after_guard: the
- * token before it is the predicate of a guard. */
+/* Writes the separator before a token: a newline and indentation, a blank, or nothing. after_guard:
+ * the previous token is the predicate of a guard. */
 static void place_token(layout *l, const statement *s, const token *previous, const token *t,
                         bool after_guard, bool opcode_open)
 {
@@ -378,8 +378,8 @@ static void note_nesting(statement *s, const token *t)
     }
 }
 
-/* Writes the tokens from t to last, or to the end of the statement when last is NULL; returns the
- * token after. */
+/* Writes the tokens from t to last, or to the end of the statement if last is NULL. Returns the
+ * next token. */
 static const token *write_statement(layout *l, const token *t, const token *last)
 {
     unsigned base = l->depth * INDENT;

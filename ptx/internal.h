@@ -1,10 +1,10 @@
-/* internal.h - what the files of the PTX front end share: interned names, scopes, expression nodes,
- * the state of one parse.
+/* internal.h - declarations shared by the files of the PTX front end: interned names, scopes,
+ * expression nodes, the state of one parse.
  *
- * One pass: the grammar (parse.y) calls the functions below as it recognises things, so names are
- * resolved and instructions checked while the text is read. Only labels may be used before they are
- * declared; they wait in a list until their block ends (symbols.c). Nothing outside ptx/ includes
- * this header. */
+ * One pass: the grammar (parse.y) calls the functions below as it recognises constructs, so names
+ * are resolved and instructions checked while the text is read. Only labels may be used before they
+ * are declared; such uses are queued until the end of their block (symbols.c). Nothing outside ptx/
+ * includes this header. */
 #ifndef PL_PTX_INTERNAL_H
 #define PL_PTX_INTERNAL_H
 
@@ -28,7 +28,7 @@ typedef enum pl_bind_kind {
 
 struct pl_sym;
 
-/* What a name means in one scope. The innermost binding of a symbol is on top of its list. */
+/* The meaning of a name in one scope. The innermost binding of a symbol heads its list. */
 typedef struct pl_binding {
     pl_bind_kind kind;
     uint32_t depth; /* of the scope: 0 is the module */
@@ -41,37 +41,38 @@ typedef struct pl_binding {
         struct pl_range *range;
     };
     pl_loc at;
-    pl_func *user; /* at module scope: the function that the register or .local variable is for */
+    pl_func *user; /* at module scope: the function that currently owns the register or .local
+                      variable */
     struct pl_sym *sym;
     struct pl_binding *outer; /* same symbol, enclosing scope */
     struct pl_binding *next;  /* same scope */
 } pl_binding;
 
-/* `.reg .b32 %r<10>`: registers are made when they are first named. */
+/* `.reg .b32 %r<10>`: registers are created at their first reference. */
 typedef struct pl_range {
     pl_word type;
     uint16_t vec;
     uint32_t count;
 } pl_range;
 
-/* A distinct spelling in the text. What every mention of it looks at comes first. */
+/* A distinct spelling in the text. The fields that every reference reads come first. */
 typedef struct pl_sym {
     uint32_t len;
-    uint64_t ends[2];    /* its first and last bytes: all of it when it is short */
-    pl_binding *binding; /* innermost meaning, or NULL */
+    uint64_t ends[2];    /* its first and last bytes: the whole spelling if it is short */
+    pl_binding *binding; /* innermost binding, or NULL */
     const char *name;    /* NUL-terminated, in the arena of the tree */
     int16_t token;       /* of a dotted word: its token in the grammar */
     int16_t mnem;        /* index in pl_mnems, or -1 */
-    int16_t sreg;        /* index in the table of special registers, or -1 */
+    int16_t sreg;        /* index in the special register table, or -1 */
     uint16_t word;       /* of a dotted word: the word of the instruction table, or W_none */
     pl_binding *range;   /* innermost `name<N>` */
-    struct pl_sym *stem; /* %r12: the symbol %r, once somebody asked */
-    struct pl_sym *numbers, *sibling; /* of %r: the symbols %r<number> that know it */
+    struct pl_sym *stem; /* %r12: the symbol %r, once requested */
+    struct pl_sym *numbers, *sibling; /* of %r: the symbols %r<number> linked to it */
     uint32_t nnumbers;
     uint32_t number; /* %r12: 12 */
     bool numbered;
     bool bound;       /* `first` is in use */
-    pl_binding first; /* room for a meaning: most names have one at a time */
+    pl_binding first; /* inline storage for a binding: most names have only one at a time */
 } pl_sym;
 
 typedef struct pl_sym_slot {
@@ -79,7 +80,7 @@ typedef struct pl_sym_slot {
     pl_sym *sym;
 } pl_sym_slot;
 
-/* A use of a label, waiting for the end of its block. */
+/* A use of a label, pending until the end of its block. */
 typedef struct pl_label_use {
     pl_sym *sym;
     pl_label **where; /* the pointer to fill in */
@@ -126,8 +127,8 @@ typedef enum pl_node_kind {
     PL_N_WRONG /* already reported */
 } pl_node_kind;
 
-/* An operand or expression as written. Nodes live in a pool that is reused by every statement; 0 is
- * no node. */
+/* An operand or expression as written. Nodes are in a pool that every statement reuses; index 0
+ * means no node. */
 typedef struct pl_node {
     uint8_t kind;
     bool not_, minus; /* ! or - before a name */
@@ -144,7 +145,7 @@ typedef struct pl_node {
     uint32_t first, last, n, next;
 } pl_node;
 
-/* An operand while it is checked: with its place. What stays of it is a pl_operand (ast.h). */
+/* An operand during checking, with its position. It is converted into a pl_operand (ast.h). */
 typedef struct pl_operand_draft {
     uint8_t kind; /* pl_operand_kind */
     bool neg : 1, is_float : 1;
@@ -154,23 +155,23 @@ typedef struct pl_operand_draft {
     union {
         pl_reg *reg;
         pl_word sreg;
-        pl_sym *label; /* found when its block ends */
+        pl_sym *label; /* resolved at the end of its block */
         pl_table *table;
         pl_func *func;
     };
     pl_var *var;        /* VAR; base of ADDR */
-    int64_t imm, given; /* of a number: what is used of it, and as it is written */
+    int64_t imm, given; /* of a number: the value used, and the value as written */
     struct pl_operand_draft *elem;
 } pl_operand_draft;
 
-/* Words and attributes in front of a declaration. */
+/* Words and attributes that precede a declared name. */
 typedef struct pl_decl {
     pl_space space;
     pl_word type;
     uint16_t vec;
     uint64_t align;
     bool is_ptr, managed, bad, in_ptr;
-    bool ptr_aligned, aligned_late; /* .align behind .ptr; behind the type */
+    bool ptr_aligned, aligned_late; /* .align after .ptr; after the type */
     pl_space ptr_space;
     uint64_t ptr_align;
     pl_loc at, type_at, vec_at, align_at, ptr_at;
@@ -188,12 +189,12 @@ typedef struct pl_init {
     bool bad, too_many;
 } pl_init;
 
-/* An instruction's name with its words as it is written, and what it is: a module has few of them,
- * and each again and again. */
+/* Cache of opcodes: an instruction's name with its modifiers as written, and its match. A module
+ * has few distinct ones, and repeats each many times. */
 enum { PL_OPCODES = 512, PL_OPCODE_LENGTH = 40, PL_OPCODE_WORDS = 6 };
 typedef struct pl_opcode {
     char text[PL_OPCODE_LENGTH];
-    uint8_t n, nwords; /* n: bytes of text; 0: none */
+    uint8_t n, nwords; /* n: bytes of text; 0: free */
     pl_sym *name;
     const pl_match *match;
     pl_match_word word[PL_OPCODE_WORDS];
@@ -205,8 +206,7 @@ enum {
     PL_MAX_NESTING = 256
 };
 
-/* The state of one parse. */
-/* A label that .loc names, looked for when the module has ended. */
+/* A label that .loc names, resolved at the end of the module. */
 typedef struct pl_loc_name {
     const char *name;
     size_t n;
@@ -214,12 +214,13 @@ typedef struct pl_loc_name {
     struct pl_loc_name *next;
 } pl_loc_name;
 
+/* The state of one parse. */
 typedef struct pl_parse {
     pl_ast *ast;
     pl_arena *arena; /* of the tree */
-    pl_arena *names; /* until the text is read: spellings, meanings, scopes */
+    pl_arena *names; /* until the text has been read: spellings, bindings, scopes */
     pl_diags *diags;
-    uint32_t lanes;       /* of a warp: WARP_SZ */
+    uint32_t lanes;       /* per warp: WARP_SZ */
     pl_func_ready *ready; /* or NULL */
     void *ready_ctx;
     size_t errors; /* before this module */
@@ -233,12 +234,12 @@ typedef struct pl_parse {
 
     /* names */
     struct {
-        pl_sym_slot *slot; /* open addressing, half of them free: mostly the first one that is
-                              looked at has it */
+        pl_sym_slot *slot; /* open addressing, at most half full: usually the first slot probed
+                              matches */
         size_t n, cap;
     } syms;
     pl_scope *scope;
-    pl_binding *free_bindings; /* of scopes that were left */
+    pl_binding *free_bindings; /* of closed scopes */
     uint32_t nscopes;          /* opened so far */
     uint32_t depth;
     uint32_t max_depth_reported;
@@ -251,14 +252,14 @@ typedef struct pl_parse {
     struct {
         pl_operand_draft *at;
         size_t n, cap;
-    } drafts; /* elements of its vectors and lists */
+    } drafts; /* elements of the statement's vectors and lists */
     pl_match_word word[PL_MAX_WORDS];
     pl_loc word_at[PL_MAX_WORDS];
     unsigned nwords;
     bool word_overflow;
-    /* The forms that its words fit, where that is known already, else NULL. */
+    /* The candidate forms for its words if already known, otherwise NULL. */
     const pl_match *match;
-    pl_opcode *opcodes; /* a table of PL_OPCODES that were read before */
+    pl_opcode *opcodes; /* a cache of PL_OPCODES opcodes */
 
     /* the declaration being read */
     pl_decl decl;
@@ -270,57 +271,56 @@ typedef struct pl_parse {
     pl_loc dims_at[8];
     unsigned ndims;
     bool dims_open; /* first dimension is [] */
-    bool leading;   /* attributes in front of a declaration are being read */
+    bool leading;   /* attributes that precede a declaration are being read */
     bool lead_managed;
     pl_loc lead_at;
 
     /* the function being read */
     pl_func *func;
-    pl_func *proto; /* .callprototype being read, parameters go there */
+    pl_func *proto; /* .callprototype being read; parameters are added to it */
     pl_sym *func_sym;
-    pl_table *table; /* .branchtargets and the like being read */
+    pl_table *table; /* .branchtargets or similar table being read */
     pl_table_use *table_uses;
     struct {
         pl_stmt *at;
         size_t cap;
-    } body; /* room for the statements of a function while it is read: kept from one to the next */
+    } body; /* reusable buffer for the statements of the current function */
     bool in_rets, in_directives;
-    bool doubtful; /* a syntax error was seen in this function: missing names are no news */
+    bool doubtful; /* a syntax error was found in this function: undefined names are not reported */
     uint32_t seen_perf;
 
     /* the module */
-    /* The version of the module, if it is later than those that are known; or NULL. */
+    /* The version of the module if it is newer than the known ones, or NULL. */
     const char *newer;
     bool seen_version, seen_target, seen_address_size, seen_texmode;
     bool broken;                 /* a syntax error was seen outside functions */
-    bool begun;                  /* something other than .version and .target was seen */
+    bool begun;                  /* a directive other than .version and .target was read */
     bool debug_section;          /* .debug_info or .debug_abbrev */
-    pl_map section_labels, locs; /* labels of .section; positions that .loc has named */
-    pl_map inlines;              /* of ast->inlines: entry -> its number */
-    uint32_t inlined; /* what the .loc being read says about inlining: 1 + index into ast->inlines,
-                         or 0 */
+    pl_map section_labels, locs; /* labels of .section; positions named by .loc */
+    pl_map inlines;              /* for ast->inlines: entry -> its number */
+    uint32_t inlined; /* inlining of the .loc being read: 1 + index into ast->inlines, or 0 */
     pl_loc target_at;
     const char *section, *section_line_start; /* text of the .section being read */
     uint32_t section_line;
-    uint32_t braces; /* open ones of .nv_intermediate_source_section */
+    uint32_t braces; /* open braces of .nv_intermediate_source_section */
     pl_loc_name *loc_names;
     pl_loc version_at;
     pl_matcher *matcher;
 } pl_parse;
 
-/* False: out of memory. */
+/* False when out of memory. */
 static inline bool pl_parse_ok(const pl_parse *p)
 {
     return pl_arena_ok(p->arena) && pl_arena_ok(p->names);
 }
 
 /* symbols.c */
-/* Makes the special registers known. */
+/* Interns the special registers. */
 void pl_names_begin(pl_parse *p);
 pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n);
 pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s);
-/* Binds the name in the current scope; reports a duplicate and returns false when it is taken
- * there. */
+/* Binds the name in the current scope. If it is already bound there, reports a duplicate and
+ * returns false. */
 bool pl_name_bind(pl_parse *p, pl_sym *s, pl_binding b);
 void pl_name_bind_module(pl_parse *p, pl_sym *s, pl_binding b);
 void pl_scope_open(pl_parse *p, pl_loc at);
@@ -328,9 +328,9 @@ void pl_scope_close(pl_parse *p);
 void pl_label_define(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_label_refer(pl_parse *p, pl_sym *s, pl_loc at, pl_label **where);
 pl_reg *pl_reg_new(pl_parse *p, const char *name, pl_word type, uint16_t vec);
-/* Reports the undefined name once in this function, with the nearest name that exists. */
-/* Makes the name known and meaningless, so that its uses are no further mistakes. */
+/* Binds the name to PL_B_BAD, so that its uses are not reported again. */
 void pl_name_spoil(pl_parse *p, pl_sym *s, uint32_t depth, pl_loc at);
+/* Reports the undefined name once per function, with the nearest existing name. */
 void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at);
 const char *pl_bind_noun(const pl_binding *b);
 
@@ -349,11 +349,11 @@ uint32_t pl_node_pair(pl_parse *p, uint32_t a, uint32_t b, pl_loc at);
 uint32_t pl_node_ternary(pl_parse *p, uint32_t c, uint32_t a, uint32_t b, pl_loc at);
 uint32_t pl_node_cast(pl_parse *p, pl_sym *type, uint32_t a, pl_loc at);
 uint32_t pl_node_call(pl_parse *p, uint32_t what, uint32_t arg, pl_loc at);
-/* Lists are built element by element: 0 is the empty list. The list is the node made by the first
- * call. */
+/* Lists are built element by element: 0 is the empty list. The node created by the first call
+ * represents the list. */
 uint32_t pl_node_list(pl_parse *p, uint32_t list, uint32_t elem);
 uint32_t pl_node_close(pl_parse *p, pl_node_kind kind, uint32_t list, pl_loc at);
-/* The value of a constant expression; reports and returns false when it is none. */
+/* The value of a constant expression; otherwise reports an error and returns false. */
 bool pl_node_int(pl_parse *p, uint32_t node, const char *what, int64_t *out);
 uint64_t pl_float_bits(double value, pl_word type, bool single, uint32_t single_bits);
 void pl_nodes_reset(pl_parse *p);
@@ -367,8 +367,8 @@ void pl_module_file(pl_parse *p, const pl_number *index, const char *path, uint3
 void pl_module_alias(pl_parse *p, pl_sym *a, pl_loc a_at, pl_sym *b, pl_loc b_at);
 void pl_module_end(pl_parse *p);
 bool pl_module_started(pl_parse *p, pl_loc at);
-/* The first error of a module of a later version may be something that the version brought.
- * Messages from number `from` on are the module's. */
+/* The first error of a module with a newer version may be due to a feature of that version. `from`
+ * is the index of the module's first diagnostic. */
 void pl_module_blame_version(pl_parse *p, size_t from);
 void pl_module_intermediate(pl_parse *p, pl_loc at);
 void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at);
@@ -377,7 +377,7 @@ void pl_section_check(pl_parse *p, const char *text, size_t n, const char *line_
                       uint32_t line);
 void pl_parse_hash_line(pl_parse *p, const char *text, size_t n, pl_loc at);
 const char *pl_parse_show_byte(pl_parse *p, unsigned char c);
-/* true when the module's .version and .target allow it; otherwise reports that `what` needs them.
+/* True if the module's .version and .target allow it; otherwise reports that `what` requires them.
  */
 bool pl_module_needs(pl_parse *p, pl_loc at, const char *what, unsigned ptx, const char *target);
 
@@ -389,7 +389,7 @@ void pl_decl_ptr(pl_parse *p, pl_loc at);
 void pl_decl_space(pl_parse *p, pl_space space, pl_loc at);
 void pl_decl_hidden(pl_parse *p, pl_loc at);
 void pl_decl_bank(pl_parse *p, pl_loc at);
-/* `list`: its numbers, 0: none. */
+/* `list`: node of its numbers; 0: none. */
 void pl_decl_attribute(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at);
 void pl_decl_dim(pl_parse *p, uint32_t node, pl_loc at);
 void pl_decl_reg(pl_parse *p, pl_sym *s, pl_loc at);
@@ -407,19 +407,19 @@ void pl_init_property(pl_parse *p, pl_sym *name, uint32_t node, pl_loc at);
 void pl_init_end(pl_parse *p, pl_loc at);
 
 /* function.c: functions and their directives */
-/* What differs between two declarations of a function, or NULL. */
+/* The difference between two declarations of a function, or NULL. */
 const char *pl_func_difference(const pl_func *a, const pl_func *b);
 void pl_func_begin(pl_parse *p, bool entry, pl_loc at);
 void pl_func_name(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at);
-/* .language, and each of its names and numbers; nothing is made of them. */
+/* .language, and each of its names and numbers; they have no effect. */
 void pl_func_language(pl_parse *p, pl_loc at);
 void pl_func_language_name(pl_parse *p, const char *text, size_t n, pl_loc at);
 void pl_func_language_number(pl_parse *p, const pl_number *n, pl_loc at);
 void pl_func_prototype(pl_parse *p, pl_loc at);
 void pl_func_body(pl_parse *p, pl_loc at);
 void pl_func_end(pl_parse *p, pl_loc at);
-/* After a syntax error in the head: the body is read all the same. */
+/* After a syntax error in the head: the body is parsed nevertheless. */
 void pl_func_broken(pl_parse *p);
 void pl_func_abandon(pl_parse *p);
 void pl_module_abandon(pl_parse *p);
@@ -430,10 +430,10 @@ void pl_table_end(pl_parse *p);
 
 /* statement.c: instructions */
 void pl_stmt_words(pl_parse *p);
-/* The instruction whose name and words are the n bytes of text, if it was read before: its name,
- * and its words are as if read now. Else NULL. */
+/* Looks up the n bytes of text in the opcode cache. Returns the name, with the words set as if just
+ * read, or NULL. */
 pl_sym *pl_stmt_known(pl_parse *p, const char *text, size_t n);
-/* Remembers the instruction that was just read. */
+/* Adds the instruction that was just read to the opcode cache. */
 void pl_stmt_remember(pl_parse *p, const char *text, size_t n, pl_sym *name);
 void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at,
@@ -447,10 +447,10 @@ void pl_stmt_loc_intermediate(pl_parse *p, const pl_number *file, const pl_numbe
                               const pl_number *column, pl_loc at);
 void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column,
                  pl_loc at);
-/* call_check.c: a variable of more than one element, or of an open number. */
+/* call_check.c: true for a variable of more than one element, or of unspecified length. */
 bool pl_is_array(const pl_var *v);
-/* call_check.c: true when the arguments of a call suit the function; other instructions always do.
- */
+/* call_check.c: true if the arguments of a call match the function; always true for other
+ * instructions. */
 bool pl_call_check(pl_parse *p, const pl_form *form, pl_operand_draft *op, pl_loc at);
 
 #endif

@@ -1,10 +1,10 @@
-/* application_rows.c - rows that are not made by the launch itself: those about a CUDA program
- * (calls, what its streams did, memory, ranges), and what checkers found. */
+/* application_rows.c - rows that do not come from the launch itself: those about a CUDA program
+ * (calls, activities of streams, memory, ranges), and the findings of checkers. */
 #include "traces/tracedb.h"
 
 enum { CALL, ACTIVITY, MOVED, ALLOCATION, NVTX_RANGE, FINDING };
 
-/* The statement that adds a row to a table; it is made once. NULL after a failure. */
+/* The statement that adds a row to a table; prepared once. NULL after a failure. */
 static sqlite3_stmt *adder(pl_tracedb *t, int table)
 {
     static const char *const sql[] = {
@@ -129,7 +129,7 @@ pl_status pl_tracedb_add_finding(pl_tracedb *t, const pl_tracedb_finding *f)
     int at = 12;
     sqlite3_stmt *s = adder(t, FINDING);
     if (!s) return t->status;
-    sqlite3_clear_bindings(s); /* what is not bound is NULL */
+    sqlite3_clear_bindings(s); /* unbound parameters are NULL */
     sqlite3_bind_int64(s, 1, f->kernel);
     pl_tracedb_text(s, 2, f->tool);
     pl_tracedb_text(s, 3, f->kind);

@@ -1,15 +1,15 @@
 /* db_open.c - opens SQLite connections.
  *
- * What holds for every connection:
+ * Every connection has these properties:
  *   - triggers do not run, extensions cannot be loaded, and expressions of the schema call
  *     harmless functions only;
- *   - no text or blob is longer than LONGEST_VALUE, whatever the file or a function says;
- *   - pages are checked as they are read, and are read rather than mapped, so that a file that
- *     shrinks is an error.
+ *   - no text or blob is longer than LONGEST_VALUE, regardless of the file or of functions;
+ *   - pages are checked as they are read, and are read rather than mapped, so that truncation of
+ *     the file is reported as an error.
  * A connection for reading also
- *   - has no virtual tables but those of ptxloom and JSON, so that a file cannot reach the other
+ *   - has no virtual tables except those of ptxloom and JSON, so that a file cannot reach the other
  *     modules of SQLite;
- *   - takes no locks and looks at no journal, unless another program has one beside the file. */
+ *   - takes no locks and reads no journal, unless another program has one next to the file. */
 #include "traces/db_open.h"
 #include <errno.h>
 #include <stdbool.h>
@@ -19,8 +19,8 @@
 
 enum { LONGEST_VALUE = 64 << 20, LONGEST_SQL = 4 << 20 };
 
-/* Whether a journal that belongs to the file exists: another program is changing it, or has died
- * doing so. */
+/* True if a journal of the file exists: another program is modifying the file, or has terminated
+ * while doing so. */
 static int has_journal(const char *path)
 {
     static const char *const suffix[] = {"-journal", "-wal"};
@@ -34,7 +34,7 @@ static int has_journal(const char *path)
     return found;
 }
 
-/* The path as a URI, in which nothing but its own characters has a meaning; NULL: out of memory. */
+/* The path as a URI, with all special characters escaped; NULL: out of memory. */
 static char *uri_of(const char *path, pl_tracedb_mode mode)
 {
     sqlite3_str *s = sqlite3_str_new(NULL);
@@ -79,7 +79,7 @@ static int set_options(sqlite3 *db)
                              : code;
 }
 
-/* Removes the modules of virtual tables that a trace has no use for. */
+/* Removes the virtual table modules that a trace does not need. */
 static int keep_modules(sqlite3 *db)
 {
     const char *kept[] = {"json_each", "json_tree", NULL};
@@ -104,7 +104,8 @@ int pl_tracedb_open_file(const char *path, pl_tracedb_mode mode, sqlite3 **out)
     if (code != SQLITE_OK) return code;
     if ((mode == PL_TRACEDB_WRITE || mode == PL_TRACEDB_CREATE) &&
         sqlite3_db_readonly(*out, "main") == 1) {
-        errno = why ? why : EACCES; /* SQLite opens it for reading when the system refuses more */
+        errno = why ? why : EACCES; /* SQLite falls back to read-only when the system denies write
+                                       access */
         return SQLITE_READONLY;
     }
     set_limits(*out);
@@ -120,7 +121,7 @@ pl_status pl_tracedb_failure(sqlite3 *db, int *why)
     if (code == SQLITE_NOMEM || !db) return PL_NOMEM;
     if (code == SQLITE_FULL) *why = ENOSPC;
     if (code == SQLITE_CANTOPEN) *why = sqlite3_system_errno(db);
-    /* SQLite says "malformed" when the system cannot read a sector. */
+    /* SQLite reports "malformed" when the system cannot read a sector. */
     if (code == SQLITE_IOERR || code == SQLITE_CORRUPT) {
         sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &file);
         *why = file                       ? file
@@ -128,7 +129,7 @@ pl_status pl_tracedb_failure(sqlite3 *db, int *why)
                : sqlite3_system_errno(db) ? sqlite3_system_errno(db)
                                           : EIO;
     }
-    /* The user's mistake. */
+    /* A user error. */
     const bool path = *why == ENOENT || *why == ENOTDIR || *why == EACCES || *why == EISDIR;
     return *why && !path ? PL_IO : PL_INVALID;
 }

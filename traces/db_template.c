@@ -1,9 +1,9 @@
-/* db_template.c - what every trace holds before anything has run: the tables, the words behind
- * numbers, the definitions of metrics, the rules and the named queries.
+/* db_template.c - the initial contents of every trace: the tables, the names of enumerated values,
+ * the definitions of metrics, the rules and the named queries.
  *
- * The build runs this once (make_template.c), so that a trace begins as a copy of some pages:
- * making thirty tables costs more than a small launch. The views of metrics are not among them,
- * because SQLite would read them all whenever the copy is opened. */
+ * The build runs this once (make_template.c), so that a new trace is created by copying some pages:
+ * creating thirty tables costs more than a small launch. The views of metrics are not included,
+ * because SQLite would parse them all whenever the copy is opened. */
 #include "base/event.h"
 #include "isa/program/insn.h"
 #include "traces/tracedb.h"
@@ -24,7 +24,7 @@ static const char *const level[] = {[PL_LV_NONE] = "none",
                                     [PL_LV_CONST] = "const",
                                     [PL_LV_REMOTE_SHARED] = "remote_shared"};
 
-/* Rows of numbers from 0 and their words, `columns` of them each; none: the numbers alone. */
+/* Inserts rows of numbers from 0, each with `columns` words; with 0 columns only the numbers. */
 static int put_words(sqlite3 *db, const char *sql, const char *const *word, int columns, int n)
 {
     sqlite3_stmt *s = NULL;

@@ -2,9 +2,9 @@
 #
 # Arguments: schema.sql, rows.sql, packed.sql, migrate.sql, metrics.list, rules/*.sql, queries/*.sql. The short forms C{} P{} A{} S{} T{} M{} N{} I{} V{} of metrics.list are spelled out here.
 
-function quoted(s) # a C string literal without its line end
+function quoted(s) # a C string literal without its newline
 {
-    gsub(/\\/, "&&", s) # not "\\\\": how many backslashes that leaves differs between awks
+    gsub(/\\/, "&&", s) # not "\\\\": the resulting number of backslashes differs between awks
     gsub(/"/, "\\\"", s)
     gsub(/\t/, "\\t", s)
     return "\"" s
@@ -36,7 +36,7 @@ function trim(s)
     return s
 }
 
-# Replaces every WORD{argument} of a formula by the sub-select it stands for.
+# Replaces every WORD{argument} of a formula by the corresponding subquery.
 function expand(f,    at, kind, arg, out, part)
 {
     out = ""

@@ -1,8 +1,9 @@
-/* event_rows.c - the event side of a trace: rows of inst and mem, and what follows from them for
- * warps, blocks, barriers and time.
+/* event_rows.c - the event side of a trace: rows of inst and mem, and the rows derived from them
+ * for warps, blocks, barriers and time.
  *
- * Each event becomes one prepared INSERT; sums per warp and per window of time are kept in memory
- * and written when the launch ends. One thread at a time may call the sink. */
+ * Each event becomes one prepared INSERT. Sums per warp and per time window are accumulated in
+ * memory and written when the launch ends. The sink is not thread-safe: calls must be serialised.
+ */
 #include "isa/program/insn.h"
 #include "traces/tracedb.h"
 #include <stdlib.h>
@@ -25,7 +26,7 @@ bool pl_tracedb_rows_open(pl_tracedb *t)
     return t->status == PL_OK;
 }
 
-/* True while rows may still be written; every now and then looks at the size of the file. */
+/* True while rows may still be written; checks the size of the file periodically. */
 static bool has_room(pl_tracedb *t)
 {
     if (t->full) return false;
@@ -35,8 +36,9 @@ static bool has_room(pl_tracedb *t)
     if (sqlite3_step(t->page_count) == SQLITE_ROW)
         pages = (uint64_t)sqlite3_column_int64(t->page_count, 0);
     sqlite3_reset(t->page_count);
-    /* The index on mem, made at the end, takes about an eighth of the rows' size; statistics need
-     * some 200 KiB. Blocks in the making count as what others took, and so do rows that wait. */
+    /* The index on mem, created at the end, takes about an eighth of the rows' size; statistics
+     * need some 200 KiB. Blocks being filled count with the size that earlier ones took, and queued
+     * rows count too. */
     uint64_t bytes = pages * t->page_size + (t->packed ? pl_tracedb_packed_pending(t)
                                                        : t->waiting.n * PL_TRACEDB_ROW_BYTES);
     const uint64_t third = t->max_bytes / 3, sixth = t->max_bytes / 6,
@@ -45,7 +47,7 @@ static bool has_room(pl_tracedb *t)
     return !t->full;
 }
 
-/* The grid of a block: mostly the latest. */
+/* The grid that contains a block, usually the latest. */
 static const pl_tracedb_grid *grid_of(const pl_tracedb *t, uint32_t block)
 {
     const pl_tracedb_grid *g = &t->grid.at[t->grid.n - 1];
@@ -65,8 +67,8 @@ pl_tracedb_warp *pl_tracedb_warp_of(const pl_tracedb *t, uint32_t block, uint32_
     return warp < grid_of(t, block)->warps && index < t->nwarps ? &t->warp[index] : NULL;
 }
 
-/* Whether the filter asks for an event. Instructions and their accesses get the same answer: all of
- * these values are equal. */
+/* True if an event passes the filter. An instruction and its accesses get the same result, because
+ * all of these values are equal for them. */
 static bool wanted(pl_tracedb *t, uint32_t sm, uint32_t block, uint32_t warp, uint32_t pc,
                    uint64_t cycle)
 {
@@ -76,7 +78,7 @@ static bool wanted(pl_tracedb *t, uint32_t sm, uint32_t block, uint32_t warp, ui
     in = in && pl_tracedb_within(&f->sm, sm) && pl_tracedb_within(&f->block, block) &&
          pl_tracedb_within(&f->warp, warp) && pl_tracedb_within(&f->cycle, cycle);
     if (in && f->one_in > 1) {
-        /* Fibonacci hashing: multiply by 2^64 / golden ratio, look at the high bits. */
+        /* Fibonacci hashing: multiply by 2^64 / golden ratio, use the high bits. */
         uint64_t hash = warp_index(t, block, warp) * 0x9e3779b97f4a7c15u;
         in = (hash >> 32) % f->one_in == 0;
     }
@@ -91,8 +93,8 @@ static void count_dropped(pl_tracedb *t)
     t->dropped_total++;
 }
 
-/* The window of a cycle. When the launch outgrows the last one, neighbours are added up and windows
- * become twice as long. */
+/* The window of a cycle. When the launch exceeds the last window, neighbouring windows are merged
+ * and their length doubles. */
 static pl_tracedb_window *window_of(pl_tracedb *t, uint64_t cycle)
 {
     while (cycle >> t->window_shift >= PL_TRACEDB_WINDOWS) {
@@ -176,20 +178,20 @@ static void write_inst(pl_tracedb *t, const pl_inst_event *e)
     if (pl_tracedb_step(t, s)) t->inst_rows++;
 }
 
-/* --- instructions whose result comes later ---
+/* --- instructions whose latency becomes known later ---
  *
- * A load that misses has its latency hundreds of cycles after its issue. Rows are written once and
- * in the order of their ids, so that full pages follow each other: what cannot be written yet waits
- * here, and everything after it does too. (Packed rows are in memory until their block is full, so
- * they get it there: event_blocks.c.) */
+ * The latency of a load that misses is known hundreds of cycles after its issue. Rows are written
+ * once and in the order of their ids, so that full pages are appended. A row that is still
+ * incomplete is queued here, and so are all rows after it. (Packed rows stay in memory until their
+ * block is full, so they are completed there: event_blocks.c.) */
 
 static pl_inst_event *waiting_at(const pl_tracedb *t, size_t k)
 {
     return &t->waiting.at[(t->waiting.first + k) & (t->waiting.cap - 1)];
 }
 
-/* Writes the first ones: those that are complete, and of the others what is beyond `most`, without
- * a latency. */
+/* Writes the complete rows at the head of the queue. If the queue is longer than `most`, also
+ * writes incomplete ones, without a latency. */
 static void write_waiting(pl_tracedb *t, size_t most)
 {
     while (t->waiting.n > 0) {
@@ -235,7 +237,7 @@ static void on_done(void *ctx, uint64_t seq, uint32_t latency)
     if (t->waiting.n == 0) return;
     size_t low = 0, high = t->waiting.n;
     uint64_t away = seq - waiting_at(t, 0)->seq;
-    /* So it is without a filter. */
+    /* This is the case without a filter. */
     if (away < high && waiting_at(t, away)->seq == seq)
         low = away;
     else
@@ -244,7 +246,7 @@ static void on_done(void *ctx, uint64_t seq, uint32_t latency)
             *(waiting_at(t, middle)->seq <= seq ? &low : &high) = middle;
         }
     pl_inst_event *e = waiting_at(t, low);
-    if (e->seq != seq) return; /* the filter left it out, or it could not wait any longer */
+    if (e->seq != seq) return; /* filtered out, or already written without a latency */
     e->latency = latency;
     write_waiting(t, PL_TRACEDB_MOST_WAITING);
 }
@@ -277,7 +279,7 @@ static void on_inst(void *ctx, const pl_inst_event *e)
         write_inst(t, e);
 }
 
-/* Whether the active lanes' addresses lie at equal distances. */
+/* Determines whether the active lanes' addresses have a constant stride. */
 static pl_tracedb_lanes lanes_of(const pl_mem_event *e)
 {
     pl_tracedb_lanes l = {.known = e->mask && e->addr};
@@ -291,7 +293,7 @@ static pl_tracedb_lanes lanes_of(const pl_mem_event *e)
     int64_t distance = (int64_t)(e->addr[second] - l.first), step = (int64_t)(second - lowest);
     l.regular = step == 1 || distance % step == 0;
     l.stride = step == 1 ? distance : distance / step;
-    if (e->mask + 1 == 0) { /* the usual case, without a branch for each lane */
+    if (e->mask + 1 == 0) { /* the common case, without a branch for each lane */
         uint64_t off = 0;
         for (unsigned i = 1; i < PL_LANES; i++)
             off |= (e->addr[i] - e->addr[i - 1]) ^ (uint64_t)l.stride;
@@ -382,7 +384,7 @@ void pl_tracedb_rows_free(pl_tracedb *t)
     t->window = NULL;
 }
 
-/* Makes room for the sums of its warps. */
+/* Allocates the sums of the grid's warps. */
 static void on_grid(void *ctx, const pl_grid_event *e)
 {
     pl_tracedb *t = ctx;
@@ -439,7 +441,7 @@ bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
     return true;
 }
 
-/* The blocks of a grid and their warps. */
+/* Writes the blocks of a grid and their warps. */
 static void write_warps(pl_tracedb *t, const pl_tracedb_grid *g)
 {
     const uint64_t last =

@@ -1,9 +1,9 @@
-/* filter.c - which rows of inst and mem a trace keeps: reads what the user wrote for each part of
- * the filter, and answers for each event.
+/* filter.c - selects the rows of inst and mem that a trace keeps: parses the user's filter options
+ * and evaluates them for each event.
  *
- * Numbers are lists of single values and ranges with both ends in them: "0,4,8:11"; an end may be
- * left out: "1000:". What depends on the instruction alone (pc, PTX line, class) is worked out once
- * a module, so that an event costs one look at a byte. */
+ * Numbers are lists of single values and inclusive ranges: "0,4,8:11"; an end may be omitted:
+ * "1000:". The parts that depend on the instruction alone (pc, PTX line, class) are evaluated once
+ * per module, so that an event costs a single byte test. */
 #include "isa/table/form.h"
 #include "base/guard.h"
 #include "traces/tracedb.h"
@@ -18,7 +18,7 @@ const char *const pl_tracedb_effect_words[PL_TRACEDB_EFFECTS] = {
     "load", "store", "atomic", "barrier",  "branch",  "exit",
     "call", "async", "fence",  "volatile", "converge"};
 
-/* "12", "12:20", "12:", ":20" up to the end or a comma. NULL: none of these. */
+/* Parses "12", "12:20", "12:", ":20", terminated by the end or a comma. NULL: none of these. */
 static const char *read_range(const char *s, pl_tracedb_range *r)
 {
     char *end;
@@ -44,7 +44,7 @@ static const char *read_range(const char *s, pl_tracedb_range *r)
     return errno == 0 && r->first <= r->last && (*s == ',' || *s == '\0') ? s : NULL;
 }
 
-/* A list of ranges; those after "line:" go to `line` (NULL: not allowed). */
+/* Parses a list of ranges; those after "line:" are added to `line` (NULL: not allowed). */
 static bool read_ranges(pl_arena *a, const char *s, pl_tracedb_ranges *out, pl_tracedb_ranges *line)
 {
     for (;;) {
@@ -72,7 +72,7 @@ static bool read_sample(const char *s, uint32_t *one_in)
     return true;
 }
 
-/* Classes are named by latency class, by effect, or by mnemonic. */
+/* True for a known class: a latency class, an effect, or a mnemonic. */
 static bool known_class(const char *word, size_t n)
 {
     for (unsigned k = 0; k < C_count; k++)

@@ -1,8 +1,8 @@
 /* line_diff.c - compares two launches line by line.
  *
- * The lines that ran are two texts; the longest common subsequence of these says which line of one
- * is which of the other. So lines added, removed or moved down between two versions of a kernel do
- * not spoil the comparison. */
+ * The executed lines of each launch form a text; the longest common subsequence of the two texts
+ * matches their lines. Lines added, removed or moved down between two versions of a kernel
+ * therefore do not spoil the comparison. */
 #include "traces/line_diff.h"
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -40,8 +40,8 @@ static bool grow(side *s)
     return true;
 }
 
-/* A copy with one blank for every run of blanks and tabs, and none at the ends: lines that differ
- * in layout only are the same. */
+/* A copy with every run of blanks and tabs replaced by one blank, and none at the ends: lines that
+ * differ only in layout compare equal. */
 static char *tidy(const char *text)
 {
     char *copy = malloc(strlen(text) + 1), *to = copy;
@@ -91,7 +91,7 @@ static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
     return !memory ? PL_NOMEM : code == SQLITE_OK ? PL_OK : PL_INVALID;
 }
 
-/* Adds a line; i or j SIZE_MAX: that side has none. */
+/* Adds a line; i or j is SIZE_MAX if that side has none. */
 static bool emit(pl_tracedb_diff_lines *out, const side *a, size_t i, const side *b, size_t j)
 {
     pl_tracedb_diff_line *d = &out->line[out->n];
@@ -108,8 +108,8 @@ static bool emit(pl_tracedb_diff_lines *out, const side *a, size_t i, const side
     return good;
 }
 
-/* Pairs the lines from..na of a with from..nb of b: common[i][j] is the length of the longest
- * common subsequence of what is left. */
+/* Pairs the lines from..na of a with from..nb of b. common[i][j] is the length of the longest
+ * common subsequence of the remaining lines. */
 static bool pair_middle(const side *a, size_t na, const side *b, size_t nb, size_t from,
                         pl_tracedb_diff_lines *out)
 {
@@ -181,8 +181,8 @@ void pl_tracedb_diff_free(pl_tracedb_diff_lines *d)
     *d = (pl_tracedb_diff_lines){0};
 }
 
-/* The first column of the first row, 0 without one, or -1 when SQLite fails. Parameters: ?1 an
- * entry or NULL, ?2 a number, ?3 a limit. */
+/* Returns the first column of the first row, 0 if there is none, or -1 when SQLite fails.
+ * Parameters: ?1 an entry or NULL, ?2 a number, ?3 a limit. */
 static int64_t find(sqlite3 *db, const char *sql, const char *entry, int64_t number, int64_t limit)
 {
     sqlite3_stmt *s = NULL;
@@ -195,8 +195,8 @@ static int64_t find(sqlite3 *db, const char *sql, const char *entry, int64_t num
     return sqlite3_finalize(s) == SQLITE_OK ? found : -1;
 }
 
-/* The launch of b that comes at the place of launch `kernel` among those of a, with that entry or,
- * when b has none, with any. */
+/* The launch of b at the same position as launch `kernel` of a, among launches of that entry, or
+ * among all launches if b has none of it. */
 static int64_t find_same_place(sqlite3 *a, int64_t kernel, sqlite3 *b, const char *entry)
 {
     static const char most[] = "SELECT count(*) FROM kernel WHERE ?1 IS NULL OR entry = ?1";
@@ -223,7 +223,7 @@ int64_t pl_tracedb_partner(sqlite3 *a, int64_t kernel, sqlite3 *b)
     sqlite3_bind_int64(s, 1, kernel);
     if (sqlite3_step(s) == SQLITE_ROW)
         found = find_same_place(a, kernel, b, (const char *)sqlite3_column_text(s, 0));
-    if (found < 0) { /* with what SQLite says of that */
+    if (found < 0) { /* SQLite's error message stays available */
         sqlite3_finalize(s);
         return found;
     }

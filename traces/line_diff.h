@@ -1,4 +1,4 @@
-/* line_diff.h - compares two launches line by line: those of one kernel in two traces, also when
+/* line_diff.h - compares two launches line by line: launches of one kernel in two traces, even if
  * its PTX changed in between. */
 #ifndef PL_TRACES_LINE_DIFF_H
 #define PL_TRACES_LINE_DIFF_H
@@ -9,11 +9,11 @@
 
 struct sqlite3;
 
-/* What one PTX line cost in a launch. line 0: the launch has no such line. */
+/* The cost of one PTX line in a launch. line 0: the launch has no such line. */
 typedef struct pl_tracedb_line_sum {
     uint32_t line;
     uint64_t issues, stall_cycles, sectors, conflicts;
-    const char *cuda; /* where it was compiled from, or NULL; of a diff: owned by it */
+    const char *cuda; /* CUDA source position, or NULL; in a diff: owned by it */
 } pl_tracedb_line_sum;
 
 typedef struct pl_tracedb_diff_line {
@@ -27,10 +27,11 @@ typedef struct pl_tracedb_diff_lines {
 } pl_tracedb_diff_lines;
 
 /* The launch of trace b that corresponds to launch `kernel` of trace a: the same entry, and the
- * same place among the launches of that entry. When b never launches that entry (another version of
- * the kernel, say), the same place among all launches counts. 0: none; -1: SQLite failed. */
+ * same position among the launches of that entry. If b never launches that entry (for example
+ * another version of the kernel), the position among all launches is used. 0: none; -1: SQLite
+ * failed. */
 int64_t pl_tracedb_partner(struct sqlite3 *a, int64_t kernel, struct sqlite3 *b);
-/* Lines that ran in either launch, in their order; equal lines are paired as in a text comparison.
+/* Lines executed in either launch, in order; equal lines are paired as in a text comparison.
  * PL_INVALID: SQLite failed. */
 pl_status pl_tracedb_diff(struct sqlite3 *a, int64_t ka, struct sqlite3 *b, int64_t kb,
                           pl_tracedb_diff_lines *out);

@@ -1,11 +1,11 @@
 /* listing.c - the program side of a trace: modules, their source lines, their machine instructions
- * and the forms these are of.
+ * and the instruction forms.
  *
- * A module is named by its content, so a kernel launched a thousand times has its listing once.
- * CUDA lines are known through .loc. Their text is read from the file that .file names if that is
- * in or below the folder of the PTX, or in one that the user allows. A file of that name beside the
- * PTX does, too. Else the text is NULL. A PTX file from somewhere else must not bring other
- * files into a trace. */
+ * A module is identified by its content, so a kernel launched a thousand times has one listing.
+ * CUDA lines are known through .loc. Their text is read from the file that .file names if that file
+ * is in or below the folder of the PTX, or a folder that the user allows. A file of that name next
+ * to the PTX is also accepted. Otherwise the text is NULL. A PTX file from an untrusted source must
+ * not bring other files into a trace. */
 #include "base/file.h"
 #include "base/sha256.h"
 #include "isa/table/form.h"
@@ -16,14 +16,14 @@
 
 enum { MAX_SOURCE_BYTES = 8 << 20 };
 
-/* A source file: its row, and its text by line when that could be read. */
+/* A source file: its row, and its text by line if it could be read. */
 typedef struct source_file {
     int64_t id;
     const char *const *line; /* NULL: unknown */
     uint32_t nlines;
 } source_file;
 
-/* A module that the file holds already. */
+/* A module that the trace already contains. */
 typedef struct known_module {
     int64_t id;
     uint8_t *insn_is; /* by pc */
@@ -31,7 +31,7 @@ typedef struct known_module {
 
 typedef struct statements {
     sqlite3_stmt *source, *line, *form, *insn;
-    const pl_tracedb_kernel *kernel; /* whose module is written */
+    const pl_tracedb_kernel *kernel; /* the kernel whose module is being written */
 } statements;
 
 static bool no_memory(pl_tracedb *t)
@@ -39,7 +39,7 @@ static bool no_memory(pl_tracedb *t)
     return pl_tracedb_fail(t, PL_NOMEM, "out of memory");
 }
 
-/* Cuts text into lines, in the arena; a last line without its end counts. */
+/* Splits text into lines in the arena, including a last line without a terminator. */
 static void cut(pl_tracedb *t, source_file *f, const char *text, size_t bytes)
 {
     uint32_t n = 0;
@@ -99,7 +99,7 @@ static void read_text(pl_tracedb *t, source_file *f, const char *path)
     fclose(in);
 }
 
-/* Reads the file if it is in the folder or below it, wherever links lead. */
+/* Reads the file if it is in the folder or below it after resolving links. */
 static void read_within(pl_tracedb *t, source_file *f, const char *folder, const char *path)
 {
     char *real = realpath(path, NULL), *base = realpath(folder, NULL);
@@ -111,7 +111,7 @@ static void read_within(pl_tracedb *t, source_file *f, const char *folder, const
     free(base);
 }
 
-/* Looks for a source in a folder: as it is named, and by its name alone. */
+/* Searches a folder for a source file: by its path, then by its base name. */
 static void look_in(pl_tracedb *t, source_file *f, const char *folder, size_t n, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -134,7 +134,7 @@ static void read_source(pl_tracedb *t, const pl_tracedb_kernel *k, source_file *
         look_in(t, f, t->source_dir[i], strlen(t->source_dir[i]), path);
 }
 
-/* The source that .loc names, and in it the line, adding what is new. */
+/* The source that .loc names; adds the source and the line if they are new. */
 static source_file *cuda_line(pl_tracedb *t, statements *s, const char *path, uint32_t line)
 {
     source_file *f = pl_map_get(&t->sources, path, strlen(path));
@@ -150,7 +150,7 @@ static source_file *cuda_line(pl_tracedb *t, statements *s, const char *path, ui
     return f;
 }
 
-/* The row of isa_form for an instruction, added when it is new. */
+/* The row of isa_form for an instruction, added if it is new. */
 static int64_t form_of(pl_tracedb *t, statements *s, const pl_tracedb_insn *i)
 {
     char key[120];

@@ -1,7 +1,7 @@
 # traces: events into SQLite files, and the views that read them. Depends on isa and base.
 #
-# The schema, the metric views (metrics.list) and the named queries (queries/NAME.sql) are text that embed.awk turns into
-# traces/gen_sql.c. Adding a metric is adding a line, adding a query is adding a file.
+# The schema, the metric views (metrics.list) and the named queries (queries/NAME.sql) are text that
+# embed.awk turns into traces/gen_sql.c. To add a metric, add a line; to add a query, add a file.
 # To add a file: libptxloom_la_SOURCES += traces/NAME.c traces/NAME.h
 # To add a unit test: unit_tests += tests/unit/test_NAME
 libptxloom_la_SOURCES += traces/trace.h traces/tracedb.h traces/writer.c traces/statement.c traces/db_template.c traces/sql_texts.c traces/db_open.h traces/db_open.c traces/trace_open.c traces/listing.c traces/sass_opcode.c traces/event_rows.c traces/application_rows.c traces/unit_timeline.c traces/filter.c \
@@ -15,8 +15,8 @@ traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/rows.sql $(srcdir
 	LC_ALL=C $(AWK) -f traces/embed.awk traces/schema.sql traces/rows.sql traces/packed.sql traces/migrate.sql traces/metrics.list traces/rules/*.sql traces/queries/*.sql \
 		>"$(abs_top_builddir)/$@.tmp" && mv "$(abs_top_builddir)/$@.tmp" "$(abs_top_builddir)/$@"
 
-# An empty trace, which every new one begins as a copy of. A program of the build machine makes it; where that is another one, whose
-# SQLite we do not know, traces make their tables themselves.
+# An empty trace, of which every new trace is a copy. A program run on the build machine creates it.
+# In a cross build the SQLite of the target is unknown, and traces create their tables at run time.
 traces_template_sources = traces/make_template.c traces/db_template.c traces/sql_texts.c traces/db_open.c
 if PL_CROSS
 traces/gen_template.c: traces/gen_sql.c
@@ -48,7 +48,7 @@ EXTRA_DIST += traces/report/embed.awk $(report_files)
 CLEANFILES += traces/gen_sql.c traces/gen_sql.c.tmp
 EXTRA_DIST += traces/schema.sql traces/rows.sql traces/packed.sql traces/migrate.sql traces/metrics.list traces/embed.awk traces/rules traces/queries
 
-# The module that lets other programs read packed traces. Libtool would build it only with shared libraries enabled.
+# The module with which other programs read packed traces. Libtool would build it only with shared libraries enabled.
 loadabledir = $(libdir)/ptxloom
 loadable_DATA = ptxloom_trace.so
 loadable_sources = traces/sqlite_extension.c traces/vtab.c traces/pack/column_decode.c

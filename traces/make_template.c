@@ -1,9 +1,9 @@
-/* make_template.c - part of the build: writes the pages of an empty trace (db_template.c) as an
- * array of C.
+/* make_template.c - part of the build: writes the pages of an empty trace (db_template.c) as a C
+ * array.
  *
  *     maketemplate FILE >gen_template.c
  *
- * FILE is made, read and removed. */
+ * FILE is created, read and removed. */
 #include "traces/tracedb.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,10 @@
--- migrate.sql - what an older trace lacks, made beside it when it is opened; the file itself is only read.
+-- migrate.sql - tables and views that an older trace lacks, created when it is opened; the file
+-- itself is only read.
 --
--- A step begins with "-- from N" and lifts schema N to N + 1. Its tables and views are temporary: they belong to the
--- connection that reads, and come before those of the file when a query names them. Metrics, rules and named queries are
--- replaced after the last step, so that an old trace answers today's questions.
+-- A step begins with "-- from N" and upgrades schema N to N + 1. Its tables and views are
+-- temporary: they belong to the reading connection and take precedence over those of the file.
+-- Metrics, rules and named queries are replaced after the last step, so that an old trace supports
+-- the current queries.
 
 -- from 1
 CREATE TEMP TABLE unit_time (

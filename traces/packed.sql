@@ -1,7 +1,7 @@
--- packed.sql - tables of a packed trace (--trace-format packed) in the place of rows.sql.
+-- packed.sql - tables of a packed trace (--trace-format packed) in place of rows.sql.
 --
 -- inst and mem have the columns of rows.sql, but are computed from blocks of packed columns (format.h). Programs other than
--- ptxloom load the module first: .load ptxloom_trace
+-- ptxloom must load the module first: .load ptxloom_trace
 
 CREATE TABLE packed_block ( -- a block of at most 2048 events of one multiprocessor, with the ranges that let a query skip it
     id          INTEGER PRIMARY KEY,

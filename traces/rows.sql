@@ -1,4 +1,4 @@
--- rows.sql - the tables of events of an ordinary trace; packed.sql makes the same of packed columns.
+-- rows.sql - the tables of events of an ordinary trace; packed.sql provides the same tables from packed columns.
 
 CREATE TABLE inst ( -- one executed warp instruction
     id          INTEGER PRIMARY KEY, -- kernel.first_inst + number of the issue in its launch

@@ -1,9 +1,9 @@
-/* sass_opcode.c - reads from an instruction's text which memory it touches: "@%p1 ld.global.v4.f32
+/* sass_opcode.c - derives the memory access of an instruction from its text: "@%p1 ld.global.v4.f32
  * ..." loads 16 bytes of global memory.
  *
- * The effect bits of the instruction table say that memory is touched; space, vector length and
- * type are words between the dots. Generic addresses stay "generic" here: only the run knows better
- * (mem rows carry the resolved space). */
+ * The effect bits of the instruction table specify that memory is accessed; space, vector length
+ * and type are the modifiers between the dots. Generic addresses stay "generic" here: the space is
+ * resolved only at run time (mem rows carry the resolved space). */
 #include "isa/table/form.h"
 #include "traces/tracedb.h"
 #include <string.h>
@@ -19,10 +19,10 @@ static const struct {
 
 static const char *const spaces[] = {"global", "shared", "local", "const", "param"};
 
-/* Mnemonics whose space or size is not a word of theirs. */
+/* Mnemonics whose space or size is not one of their modifiers. */
 static const struct {
-    const char *mnemonic, *space; /* space NULL: as written */
-    bool sized;                   /* a type word times the vector length is what a lane moves */
+    const char *mnemonic, *space; /* space NULL: taken from the modifiers */
+    bool sized;                   /* bytes per lane are the type size times the vector length */
 } special[] = {
     {"ldmatrix", "shared", false}, {"stmatrix", "shared", false}, {"mbarrier", "shared", true},
     {"tex", "texture", false},     {"tld4", "texture", false},    {"suld", "texture", true},
@@ -62,7 +62,7 @@ pl_tracedb_access pl_tracedb_opcode(const char *text, uint32_t effects)
     }
     for (const char *p = text + mnemonic; p < end && *p == '.'; p += strcspn(p, ". \t;")) {
         p++;
-        size_t n = strcspn(p, ".: \t;"); /* "shared::cta" is shared */
+        size_t n = strcspn(p, ".: \t;"); /* "shared::cta" counts as shared */
         for (size_t i = 0; !a.space && i < sizeof spaces / sizeof *spaces; i++)
             if (is_word(p, n, spaces[i])) a.space = spaces[i];
         for (size_t i = 0; i < sizeof type_bytes / sizeof *type_bytes; i++)

@@ -1,9 +1,9 @@
--- schema.sql - the tables of a ptxloom trace, schema version 4. ptxloom-trace(5) draws and explains them.
+-- schema.sql - the tables of a ptxloom trace, schema version 4. ptxloom-trace(5) shows and explains them.
 --
--- Read in this order: run and machine say who computed and on what; module, source_line and instruction are the program;
--- kernel is one launch of it; everything else belongs to a launch. Statistics (pc_stat, stall, counter) are always there.
--- inst and what is made from it (warp, block, barrier, counter_time, unit_time) need --trace-level inst, mem needs --trace-level mem.
--- Change anything here: raise PL_TRACEDB_SCHEMA in trace.h, write a step of migrate.sql, and say so in ptxloom-trace(5).
+-- Read in this order: run and machine describe the run and its machine; module, source_line and instruction are the program;
+-- kernel is one launch of it; everything else belongs to a launch. Statistics (pc_stat, stall, counter) are always present.
+-- inst and the tables derived from it (warp, block, barrier, counter_time, unit_time) need --trace-level inst, mem needs --trace-level mem.
+-- After any change: increment PL_TRACEDB_SCHEMA in trace.h, add a step to migrate.sql, and update ptxloom-trace(5).
 
 CREATE TABLE run (
     id          INTEGER PRIMARY KEY,
@@ -267,8 +267,8 @@ CREATE TABLE fault ( -- where a launch failed
     address     INTEGER           -- that it asked for; NULL: the fault is about none
 );
 
--- What a CUDA program did besides its launches (ptxloom exec). Times are microseconds on the application's clock, which
--- begins with the program's first call.
+-- Activities of a CUDA program other than its launches (ptxloom exec). Times are microseconds on the application's clock, which
+-- starts at the program's first call.
 
 CREATE TABLE api_call ( -- a call of the CUDA API
     id          INTEGER PRIMARY KEY,
@@ -363,7 +363,7 @@ CREATE TABLE query ( -- for `ptxloom query FILE NAME`, or by hand: SELECT sql FR
     sql         TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- Views that join what is usually wanted together.
+-- Views for frequent joins.
 
 CREATE VIEW listing AS -- the program of each launch with what every instruction cost
 SELECT k.id AS kernel, k.entry, i.pc, i.function, i.text, i.ptx_line, p.text AS ptx, f.name AS src_file, i.src_line,

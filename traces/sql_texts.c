@@ -1,9 +1,9 @@
-/* sql_texts.c - what every trace says about itself: metrics as views, their definitions, rules and
+/* sql_texts.c - the self-description of every trace: metrics as views, their definitions, rules and
  * named queries. */
 #include "traces/tracedb.h"
 #include <string.h>
 
-/* Runs a statement with these texts; SQLite's code. */
+/* Executes a statement with these texts; returns SQLite's code. */
 static int put(sqlite3_stmt *s, const char *const *text, int n)
 {
     for (int i = 0; i < n; i++) sqlite3_bind_text(s, i + 1, text[i], -1, SQLITE_STATIC);
@@ -37,15 +37,15 @@ int pl_tracedb_put_texts(sqlite3 *db, const char *schema)
     return code;
 }
 
-/* CREATE VIEW would read its text twice and search the schema for it; for hundreds of views that
- * costs more than a small launch. In a file that is being written a view becomes a row of the table
- * that SQLite keeps its schema in. */
+/* CREATE VIEW would parse its text twice and search the schema for the name; for hundreds of views
+ * that costs more than a small launch. In a file that is being written a view is inserted directly
+ * into the schema table of SQLite. */
 int pl_tracedb_put_views(sqlite3 *db, bool beside)
 {
     sqlite3_stmt *row = NULL;
     int code = SQLITE_OK;
     if (!beside) {
-        /* Some systems' libraries begin with it. */
+        /* Some systems' libraries enable it by default. */
         sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
         code = sqlite3_exec(db, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
         if (code == SQLITE_OK)

@@ -1,16 +1,15 @@
-/* sqlite_extension.c - the module ptxloom_trace.so: packed traces in other programs.
+/* sqlite_extension.c - the loadable module ptxloom_trace.so: packed traces in other programs.
  *
  *     sqlite3: .load /usr/lib/ptxloom/ptxloom_trace
  *
- *     Python:  connection.load_extension("/usr/lib/ptxloom/ptxloom_trace")
- */
+ *     Python:  connection.load_extension("/usr/lib/ptxloom/ptxloom_trace") */
 #ifndef PL_LOADABLE
-#define PL_LOADABLE /* SQLite is the program that loads this */
+#define PL_LOADABLE /* loaded by SQLite itself */
 #endif
 #include "traces/vtab.h"
 SQLITE_EXTENSION_INIT1
 
-/* SQLite looks for this name: that of the file without what is no letter. */
+/* SQLite derives this name from the file name by dropping everything except letters. */
 int sqlite3_ptxloomtrace_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
 int sqlite3_ptxloomtrace_init(sqlite3 *db, char **error, const sqlite3_api_routines *api)
 {

@@ -1,4 +1,4 @@
-/* statement.c - SQL statements of a trace that is written: the first failure stays, and nothing is
+/* statement.c - SQL statements of a trace being written: the first failure is kept, and nothing is
  * executed after it. */
 #include "traces/tracedb.h"
 #include <stdio.h>
@@ -12,7 +12,7 @@ bool pl_tracedb_fail(pl_tracedb *t, pl_status status, const char *why)
     return false;
 }
 
-/* SQLite knows what happened; the system may know why. */
+/* Prefers the system's error message over SQLite's, if there is one. */
 bool pl_tracedb_succeeded(pl_tracedb *t, int code)
 {
     int system_error;
@@ -48,7 +48,7 @@ bool pl_tracedb_step(pl_tracedb *t, sqlite3_stmt *s)
 {
     if (t->status != PL_OK) return false;
     const int code = sqlite3_step(s);
-    /* Before the reset, which may change the message. */
+    /* Before the reset, which may change the error message. */
     if (code != SQLITE_DONE) pl_tracedb_succeeded(t, code);
     sqlite3_reset(s);
     return t->status == PL_OK;
@@ -56,7 +56,8 @@ bool pl_tracedb_step(pl_tracedb *t, sqlite3_stmt *s)
 
 void pl_tracedb_text(sqlite3_stmt *stmt, int column, const char *s)
 {
-    /* No copy, so that it cannot fail: the step follows. */
+    /* SQLITE_STATIC makes no copy and so cannot fail; the statement is executed before the text
+     * changes. */
     if (s)
         sqlite3_bind_text(stmt, column, s, -1, SQLITE_STATIC);
     else

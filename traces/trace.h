@@ -1,18 +1,18 @@
-/* trace.h - writes what a run did to one SQLite file: the library's side of `--trace FILE.db`.
+/* trace.h - writes the events of a run to one SQLite file: the library's side of `--trace FILE.db`.
  *
- * The writer knows events and descriptions, never who makes them; lib/ fills the structs below from
- * a module, a launch and a result.
+ * The writer knows events and descriptions, but not their producers; lib/ fills the structs below
+ * from a module, a launch and a result.
  *
  *     pl_tracedb_open(&t, "out.db", &options);
  *     pl_tracedb_begin(t, &kernel);       per launch: begins a transaction
  *                                         and writes the listing once per module
  *     ... events through pl_tracedb_sink(t) ...
  *     pl_tracedb_end(t, &result);         writes statistics and counters, commits
- *     pl_tracedb_close(t, true);          makes indexes, renames PATH.part to PATH
+ *     pl_tracedb_close(t, true);          creates indexes, renames PATH.part to PATH
  *
- * Everything is written to PATH.part and renamed at the very end, so a process that dies leaves no
- * PATH. The first failure (disk full, ...) is kept. Later calls do nothing and return it,
- * so emitters need not check. Tables: schema.sql; pages for users: ptxloom-trace(5). */
+ * Everything is written to PATH.part and renamed at the very end, so a process that terminates
+ * early leaves no PATH. The first failure (disk full, ...) is kept. Later calls do nothing and
+ * return it, so emitters need not check. Tables: schema.sql; pages for users: ptxloom-trace(5). */
 #ifndef PL_TRACES_TRACE_H
 #define PL_TRACES_TRACE_H
 
@@ -25,7 +25,7 @@
 
 enum {
     PL_TRACEDB_SCHEMA =
-        4, /* PRAGMA user_version of the files written; raised by every change of schema.sql */
+        4, /* PRAGMA user_version of the files written; incremented by every change of schema.sql */
     PL_TRACEDB_APPLICATION =
         0x504c5452 /* "PLTR": PRAGMA application_id, so that other SQLite files are refused */
 };
@@ -41,8 +41,9 @@ typedef struct pl_tracedb_value {
     const char *section, *key, *value, *unit, *provenance, *source;
 } pl_tracedb_value;
 
-/* Which inst and mem rows to write, in the user's words; NULL: all. A row must fit every part.
- * Statistics, warps, blocks, barriers and windows of time cover everything that ran in any case. */
+/* Selects the inst and mem rows to write, as specified by the user; NULL: all. A row must match
+ * every part. Statistics, warps, blocks, barriers and time windows cover the whole execution in any
+ * case. */
 typedef struct pl_tracedb_filter {
     /* Launches of this kernel function or launch file; * and ? are wildcards. */
     const char *kernel;
@@ -54,21 +55,20 @@ typedef struct pl_tracedb_filter {
                            whole warps are kept */
 } pl_tracedb_filter;
 
-/* A part of a filter that cannot be read: fits E0005. */
+/* A part of a filter that cannot be parsed; the fields match E0005. */
 typedef struct pl_tracedb_mistake {
     const char *value, *option, *expected;
 } pl_tracedb_mistake;
 
 typedef struct pl_tracedb_options {
     pl_tracedb_level level;
-    const char *const *source_dir; /* folders that CUDA source may be read from, besides those of
-                                      the modules */
+    const char *const *source_dir; /* more folders for CUDA source, besides those of modules */
     size_t nsource_dirs;
-    bool no_source;     /* none is read */
-    bool force;         /* replace what is there, whatever it is */
+    bool no_source;     /* do not read sources */
+    bool force;         /* replace an existing file of any kind */
     bool packed;        /* inst and mem as packed columns behind virtual tables */
-    uint64_t max_bytes; /* 0: no limit; beyond it inst and mem rows are counted (kernel.dropped)
-                           instead of written */
+    uint64_t max_bytes; /* 0: no limit; beyond it inst and mem rows are counted (kernel.dropped) but
+                           not written */
     pl_tracedb_filter filter;
     const char *version;               /* of ptxloom */
     const char *command;               /* command line, or NULL */
@@ -84,17 +84,17 @@ typedef struct pl_tracedb_options {
     size_t nspaces;
 } pl_tracedb_options;
 
-/* False when the filter cannot be read, with the first reason in *bad. */
+/* PL_INVALID when the filter cannot be parsed, with the first reason in *bad. */
 pl_status pl_tracedb_filter_check(const pl_tracedb_filter *f, pl_tracedb_mistake *bad);
 
-/* One machine instruction. Strings need to live until the callback's next call only. */
+/* One machine instruction. Strings need to stay valid only until the callback's next call. */
 typedef struct pl_tracedb_insn {
-    const char *function; /* it belongs to */
+    const char *function; /* the function that contains it */
     const char *text;     /* disassembly: "@!%p1 ld.global.v4.f32 ..." */
     uint32_t ptx_line;    /* from 1; 0: none */
     const char *src_file; /* through .loc, or NULL */
     uint32_t src_line;
-    const char *cuda; /* that position in words, with the calls that were inlined; or NULL */
+    const char *cuda; /* that position as text, including inlined calls; or NULL */
     uint32_t form;    /* row of the instruction table */
     const char *mnemonic, *syntax, *cls;
     uint32_t effects; /* pl_effect_bits of isa/table/form.h */
@@ -109,7 +109,7 @@ typedef struct pl_tracedb_kernel {
     /* The module. Equal name, text and opt_level mean the same module: its source and listing are
      * written once. */
     const char *module;
-    const char *const *path; /* its files: CUDA source is looked for beside them */
+    const char *const *path; /* its files: CUDA source is searched for next to them */
     size_t npaths;
     const char *text; /* PTX, or NULL */
     size_t text_bytes;
@@ -130,7 +130,8 @@ typedef struct pl_tracedb_fault {
 
 typedef struct pl_tracedb_result {
     const char *status;             /* "ok", "fault", ... */
-    bool complete;                  /* it ran to its end: else it has no cycles and no metrics */
+    bool complete;                  /* it ran to completion; otherwise it has no cycles and no
+                                       metrics */
     const char *error, *error_text; /* or NULL */
     const pl_tracedb_fault *fault;  /* or NULL */
     uint64_t cycles, inst_executed, thread_inst_executed;
@@ -143,10 +144,10 @@ typedef struct pl_tracedb_result {
     const char *printed; /* text the kernel printed, or NULL */
 } pl_tracedb_result;
 
-/* What a CUDA program did besides its launches; times in microseconds on the application's clock.
- */
+/* Activities of a CUDA program other than its launches; times in microseconds on the application's
+ * clock. */
 typedef struct pl_tracedb_call {
-    int64_t id; /* the caller counts, from 1 */
+    int64_t id; /* assigned by the caller, from 1 */
     const char *name;
     int64_t thread;
     double start, end;
@@ -177,19 +178,19 @@ typedef struct pl_tracedb_nvtx {
 
 typedef struct pl_tracedb pl_tracedb;
 
-/* On failure *out still holds an object whose pl_tracedb_error says why (close it), unless memory
- * was exhausted. An existing PATH is replaced at the end only when it is a ptxloom trace; any other
- * file is refused here. */
-/* path NULL: the trace lies in memory and is gone when it is closed. */
+/* On failure *out still holds an object whose pl_tracedb_error returns the reason (close it),
+ * unless memory was exhausted. An existing PATH is replaced at the end only if it is a ptxloom
+ * trace; any other file is refused here. */
+/* path NULL: the trace is held in memory and discarded when it is closed. */
 pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_options *o);
 pl_status pl_tracedb_begin(pl_tracedb *t, const pl_tracedb_kernel *k);
-/* For the launch between begin and end: callbacks beyond the level are NULL; at PL_TRACEDB_SUMMARY
- * the sink itself is NULL. */
+/* The sink for the launch between begin and end. Callbacks beyond the level are NULL; at
+ * PL_TRACEDB_SUMMARY the sink itself is NULL. */
 const pl_sink *pl_tracedb_sink(const pl_tracedb *t);
 pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r);
 /* The id of the launch that ended last. */
 int64_t pl_tracedb_last_kernel(const pl_tracedb *t);
-/* What a checker found; it is committed as the rows below are. */
+/* A finding of a checker, committed as the rows below are. */
 typedef struct pl_tracedb_finding {
     int64_t kernel;                             /* id of the launch; 0: outside of kernels */
     const char *tool, *kind, *severity, *space; /* space: or NULL */
@@ -204,38 +205,38 @@ typedef struct pl_tracedb_finding {
 } pl_tracedb_finding;
 pl_status pl_tracedb_add_finding(pl_tracedb *t, const pl_tracedb_finding *f);
 
-/* Rows about the application, between launches; they are committed with the next launch, or at the
+/* Rows about the application, between launches. They are committed with the next launch, or at the
  * end. */
 pl_status pl_tracedb_add_call(pl_tracedb *t, const pl_tracedb_call *c);
 pl_status pl_tracedb_add_activity(pl_tracedb *t, const pl_tracedb_activity *a);
-/* What a stream does after that time ends so much later, of the latest rows. */
+/* Delays the end of a stream's activities that end after `from` by `by`, and the start of those
+ * that start at or after it. Covers the latest rows only. */
 pl_status pl_tracedb_move_activities(pl_tracedb *t, int device, int64_t stream, double from,
                                      double by);
 pl_status pl_tracedb_add_allocation(pl_tracedb *t, const pl_tracedb_allocation *a);
 pl_status pl_tracedb_add_nvtx(pl_tracedb *t, const pl_tracedb_nvtx *r);
-/* keep: finish the file and give it its name; else remove it. Frees t (NULL is allowed) unless it
- * fails with keep: then the .part file is removed, the error can be read, and a second close with
- * keep = false frees t. */
+/* keep: complete the file and rename it to PATH; else remove it. Frees t (NULL is allowed) unless
+ * it fails with keep: then the .part file is removed, the error can be read, and a second close
+ * with keep = false frees t. */
 pl_status pl_tracedb_close(pl_tracedb *t, bool keep);
-/* Why the first failure happened, fit to follow "cannot write 'PATH': "; NULL: none. Valid until t
- * is freed. */
+/* The reason of the first failure, worded to follow "cannot write 'PATH': "; NULL: none. Valid
+ * until t is freed. */
 const char *pl_tracedb_error(const pl_tracedb *t);
-/* Whether the filter has let an event through, in all launches so far. */
+/* True if the filter has let an event through, in all launches so far. */
 bool pl_tracedb_some_fit(const pl_tracedb *t);
 /* Events that were not written because of max_bytes, in all launches so far. */
 uint64_t pl_tracedb_dropped(const pl_tracedb *t);
 
-/* Whether a file that begins so is a trace (pl_outfile_rule). */
+/* True if a file that begins like this is a trace (pl_outfile_rule). */
 bool pl_tracedb_ours(const void *ctx, const unsigned char *head, size_t n, uint64_t bytes);
 
-/* Opens a finished trace for reading. PL_INVALID with a diagnostic when the file cannot be read, is
- * no trace, is unfinished or has another schema; PL_NOMEM; *out is then NULL. Close it with
- * sqlite3_close. */
+/* Opens a finished trace for reading. Returns PL_INVALID with a diagnostic when the file cannot be
+ * read, is not a trace, is unfinished or has another schema, or PL_NOMEM; *out is then NULL. Close
+ * it with sqlite3_close. */
 struct sqlite3;
 pl_status pl_tracedb_connect(pl_diags *diags, const char *path, struct sqlite3 **out);
 
-/* What is known about a metric: a view of that name exists in every trace. For `ptxloom explain`.
- */
+/* The definition of a metric: a view of that name exists in every trace. For `ptxloom explain`. */
 typedef struct pl_tracedb_metric {
     /* family: "nvprof", "ncu"; formula: SQL. */
     const char *name, *family, *unit, *meaning, *formula;
@@ -247,14 +248,14 @@ typedef struct pl_tracedb_query {
     const char *name, *title, *sql;
 } pl_tracedb_query;
 extern const pl_tracedb_query pl_tracedb_queries[]; /* ends with a NULL name */
-/* A rule: what its share is a share of, what to try, and SQL that needs the common part of the
- * query advice. */
+/* A rule: the total that its share refers to, the suggested remedy, and SQL that requires the
+ * common part of the query advice. */
 typedef struct pl_tracedb_rule {
     const char *name, *title, *of, *check, *sql;
 } pl_tracedb_rule;
 extern const pl_tracedb_rule pl_tracedb_rules[]; /* ends with a NULL name */
 
-/* The value of a metric of the latest launch, if it has one. */
+/* The value of a metric of the latest launch, if available. */
 pl_status pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, bool *known,
                                   double *value);
 

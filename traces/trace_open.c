@@ -1,8 +1,8 @@
-/* trace_open.c - opens finished traces for reading, and says why a file is none.
+/* trace_open.c - opens finished traces for reading, and diagnoses files that are not traces.
  *
- * The tables of a trace are data, its views are code. Views run only when they are all ours, word
- * for word. Otherwise SQLite disables those of the file, and ours of today are made in the
- * temporary schema of the connection. */
+ * The tables of a trace are data, its views are code. Views run only if all of them are verbatim
+ * those of ptxloom. Otherwise SQLite disables the views of the file, and the current ones are
+ * created in the temporary schema of the connection. */
 #include "traces/tracedb.h"
 #include <stdio.h>
 #include <string.h>
@@ -41,17 +41,18 @@ static sqlite3_int64 pragma(sqlite3 *db, const char *sql)
     return v;
 }
 
-/* Puts the views, metrics, rules and named queries of this program before those of the file:
- * SQLite's code. An older trace also gets the tables that it lacks; `from` is its schema. */
+/* Creates the views, metrics, rules and named queries of this program in the temporary schema,
+ * where they shadow those of the file. Returns SQLite's code. An older trace also gets the tables
+ * that it lacks; `from` is its schema. */
 static int put_beside(sqlite3 *db, sqlite3_int64 from)
 {
     char step[32];
     snprintf(step, sizeof step, "-- from %lld\n", (long long)from);
     const char *sql = strstr(pl_tracedb_migrate, step);
-    /* Of the file; not those in temp. */
+    /* Disables views of the file; those in temp stay enabled. */
     int code = sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     if (code == SQLITE_OK) code = sqlite3_exec(db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
-    /* This step and those after it. */
+    /* This step and all later ones. */
     if (code == SQLITE_OK && sql) code = sqlite3_exec(db, sql, NULL, NULL, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_exec(db,
@@ -63,7 +64,7 @@ static int put_beside(sqlite3 *db, sqlite3_int64 from)
     return code == SQLITE_OK ? pl_tracedb_put_texts(db, "temp") : code;
 }
 
-/* Length of a statement without the blanks and semicolons at its end. */
+/* Length of a statement without trailing blanks and semicolons. */
 static size_t statement_length(const char *sql)
 {
     size_t n = strlen(sql);
@@ -71,7 +72,7 @@ static size_t statement_length(const char *sql)
     return n;
 }
 
-/* Whether the view is ours; *at: where in the list to look first. */
+/* True if the view is one of ptxloom's; *at: index at which the search starts. */
 static bool is_our_view(const char *name, const char *sql, size_t *at)
 {
     for (size_t tries = 0; tries < 2; tries++, *at = 0) {
@@ -90,8 +91,8 @@ static bool begins(const char *sql, const char *words)
     return strncmp(sql, words, strlen(words)) == 0;
 }
 
-/* Whether the only views of the file are ours, and all of them. SQLite looks only at the text of a
- * statement, so neither do we believe the column `type`. SQLite's code. */
+/* Determines whether the views of the file are exactly ptxloom's. SQLite interprets only the text
+ * of a statement, so the column `type` is not trusted here either. Returns SQLite's code. */
 static int has_our_views(sqlite3 *db, bool *ours)
 {
     sqlite3_stmt *s = NULL;
@@ -117,7 +118,8 @@ static int has_our_views(sqlite3 *db, bool *ours)
     return code == SQLITE_DONE ? last : code;
 }
 
-/* What stands in the way of reading the open file; PL_OK: nothing. `code` is that of opening it. */
+/* Diagnoses why the open file cannot be read; PL_OK if it can. `code` is the result of opening it.
+ */
 static pl_status check(pl_diags *d, const char *path, sqlite3 *db, int code)
 {
     char schema[64];
@@ -153,7 +155,7 @@ pl_status pl_tracedb_connect(pl_diags *diags, const char *path, sqlite3 **out)
 {
     struct stat file;
     *out = NULL;
-    /* Opening a pipe would wait. */
+    /* Opening a pipe would block. */
     if (stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))
         return no_trace(diags, path);
     int code = pl_tracedb_open_file(path, PL_TRACEDB_READ, out);

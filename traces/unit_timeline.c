@@ -1,7 +1,7 @@
 /* unit_timeline.c - sums of single units of the memory system over time: the table unit_time.
  *
- * Every sum has a row of windows for each of its units. When a launch outgrows its last window,
- * neighbours are added up and windows become twice as long, as in event_rows.c. */
+ * Every sum has a row of windows for each of its units. When a launch exceeds its last window,
+ * neighbouring windows are merged and their length doubles, as in event_rows.c. */
 #include "traces/tracedb.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,8 @@
-/* vtab.c - the SQL tables inst and mem of a packed trace: SQLite's virtual tables over packed
- * blocks.
+/* vtab.c - the SQL tables inst and mem of a packed trace: SQLite virtual tables over packed blocks.
  *
- * A query's conditions on kernel, sm, block, warp, pc, cycle and numbers become ranges. Blocks
- * whose ranges in packed_block do not meet them are skipped; of the others only the columns that
- * the query looks at are unpacked. SQLite checks every row again, so ranges may be too wide, never
+ * A query's constraints on kernel, sm, block, warp, pc, cycle and ids become ranges. Blocks whose
+ * ranges in packed_block do not overlap them are skipped. Of the other blocks only the columns that
+ * the query reads are unpacked. SQLite re-checks every row, so ranges may be too wide, but never
  * too narrow.
  *
  * Compiled twice: into the library, and with PL_LOADABLE into the module that other programs load.
@@ -19,10 +18,11 @@ SQLITE_EXTENSION_INIT3
 
 enum { CACHED_BLOCKS = 256 };
 
-/* What conditions can be about; all but the first two differ between the rows of a block. */
+/* Fields that constraints may refer to; all but the first two differ between the rows of a block.
+ */
 typedef enum field { F_KERNEL, F_SM, F_ID, F_INST, F_CYCLE, F_BLOCK, F_WARP, F_PC, F_COUNT } field;
 
-/* Where the values of an SQL column come from. */
+/* The source of the values of an SQL column. */
 typedef enum source {
     S_FIELD,
     S_COLUMN,
@@ -42,7 +42,7 @@ typedef struct sql_column {
     uint8_t source, index; /* field, or column of the block */
 } sql_column;
 
-/* The columns of rows.sql, in its order. */
+/* The columns of rows.sql, in the same order. */
 static const sql_column inst_columns[] = {
     {"id", "INTEGER PRIMARY KEY", S_FIELD, F_ID},
     {"kernel", "INTEGER", S_FIELD, F_KERNEL},
@@ -86,14 +86,14 @@ typedef struct range {
     sqlite3_int64 first, last;
 } range;
 
-/* An unpacked block, and its rows in the order of id and of inst once a query asked for one of
- * them. */
+/* An unpacked block, and its rows sorted by id and by inst once a query has requested that order.
+ */
 typedef struct loaded_block {
     pl_unpacker u;
     uint16_t *order[2];
-    uint32_t pins; /* cursors that stand on it */
+    uint32_t pins; /* cursors positioned on it */
     uint64_t used;
-    size_t entry; /* of the directory */
+    size_t entry; /* index in the directory */
 } loaded_block;
 
 /* A row of packed_block. */
@@ -104,14 +104,15 @@ typedef struct entry {
 } entry;
 
 typedef struct table {
-    sqlite3_vtab base; /* first: SQLite's part */
+    sqlite3_vtab base; /* must be first: SQLite's part */
     sqlite3 *db;
-    char *schema; /* database that holds it: "main" */
+    char *schema; /* the database that holds it: "main" */
     pl_packed_stream stream;
     const sql_column *column;
     int ncolumns;
-    bool known; /* the directory was read */
-    bool busy;  /* packed_block or packed_data is being read: these must not lead back here */
+    bool known; /* the directory has been read */
+    bool busy;  /* packed_block or packed_data is being read: reading them must not recurse into
+                   this table */
     entry *entry;
     size_t nentries;
     double rows;
@@ -124,13 +125,13 @@ typedef struct table {
 typedef struct cursor {
     sqlite3_vtab_cursor base;
     range wanted[F_COUNT];
-    size_t entry; /* the directory's row it stands on; nentries: at the end */
+    size_t entry; /* current entry of the directory; nentries: at the end */
     loaded_block *block;
-    const uint16_t *order;  /* rows of the block by id or inst; NULL: as they are */
-    uint32_t at, end, row;  /* places in that order; row at the present one */
-    uint8_t check[F_COUNT]; /* fields that differ within the block and matter */
+    const uint16_t *order;  /* rows of the block sorted by id or inst; NULL: in storage order */
+    uint32_t at, end, row;  /* indices in that order; current row */
+    uint8_t check[F_COUNT]; /* fields that need a per-row check within the block */
     unsigned nchecks;
-    const uint64_t *value[F_COUNT]; /* columns of these; F_BLOCK and F_WARP: numbers of warps */
+    const uint64_t *value[F_COUNT]; /* columns of these; F_BLOCK and F_WARP: indices of warps */
 } cursor;
 
 static int failed(table *t, const char *why, sqlite3_int64 block)
@@ -141,8 +142,8 @@ static int failed(table *t, const char *why, sqlite3_int64 block)
     return SQLITE_CORRUPT;
 }
 
-/* Whether packed_block and packed_data are tables. A view could read inst or mem, and so itself,
- * without end. */
+/* Verifies that packed_block and packed_data are tables. A view could read inst or mem, and so
+ * recurse without end. */
 static int check_tables(table *t)
 {
     static const char *const name[] = {"packed_block", "packed_data"};
@@ -282,11 +283,11 @@ static bool field_of(const table *t, int column, field *f)
     return true;
 }
 
-/* The plan is a text: a letter for the field, then one for the condition, for each condition used.
+/* The plan is a string: for each constraint used, a letter for the field and one for the operator.
  */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-    /* What an equality leaves, roughly. */
+    /* Estimated selectivity of an equality. */
     static const double left[F_COUNT] = {
         [F_KERNEL] = 0.5,  [F_SM] = 0.02,    [F_ID] = 0,     [F_INST] = 0,
         [F_CYCLE] = 0.001, [F_BLOCK] = 0.01, [F_WARP] = 0.1, [F_PC] = 0.02};
@@ -295,7 +296,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     int n = 0, code = read_directory(t);
     double part = 1;
     bool single = false;
-    /* What the system refuses is asked again by filter, whose code SQLite keeps. */
+    /* A system failure recurs in filter, whose error code SQLite keeps. */
     if (code != SQLITE_OK && base->zErrMsg) return code;
     for (int i = 0; i < info->nConstraint && n < 64; i++) {
         field f;
@@ -322,7 +323,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     if (!info->idxStr) return SQLITE_NOMEM;
     double rows = single ? 1 : t->rows * part;
     if (!(rows >= 1)) rows = 1;
-    if (rows > 1e15) rows = 1e15; /* the directory may say anything */
+    if (rows > 1e15) rows = 1e15; /* the directory is not trusted */
     info->estimatedRows = (sqlite3_int64)rows;
     info->estimatedCost = rows + (double)t->nentries * 0.05 + 10;
     return SQLITE_OK;
@@ -346,7 +347,7 @@ static int load(table *t, size_t k, loaded_block **out)
             oldest = t->cache[i]->used;
             slot = i;
         }
-        if (slot == CACHED_BLOCKS) return SQLITE_NOMEM; /* as many cursors at once */
+        if (slot == CACHED_BLOCKS) return SQLITE_NOMEM; /* all blocks are pinned by cursors */
         t->entry[t->cache[slot]->entry].loaded = NULL;
         forget(t->cache[slot]);
         t->cache[slot] = t->cache[--t->ncached];
@@ -380,7 +381,7 @@ static int load(table *t, size_t k, loaded_block **out)
     return SQLITE_OK;
 }
 
-/* The block's column that a field is read from: its own, or the warp's number. */
+/* The column of the block that holds a field: its own, or the warp index. */
 static unsigned column_of(const table *t, field f)
 {
     switch (f) {
@@ -412,7 +413,7 @@ static int by_value(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The rows of a block by id or inst. */
+/* The rows of a block sorted by id or inst. */
 static const uint16_t *order_by(loaded_block *b, field f, const uint64_t *v)
 {
     uint16_t **order = &b->order[f == F_INST];
@@ -431,7 +432,7 @@ static const uint16_t *order_by(loaded_block *b, field f, const uint64_t *v)
     return *order;
 }
 
-/* The first place of the order with a value of at least `least`. */
+/* The first index of the order whose value is at least `least`. */
 static uint32_t lower_bound(const uint16_t *order, const uint64_t *v, uint32_t n,
                             sqlite3_int64 least)
 {
@@ -470,7 +471,7 @@ static int close_cursor(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-/* Steps onto the block of the directory's row, at its first row that might fit. */
+/* Positions the cursor on the block of the current directory entry, at its first candidate row. */
 static int enter_block(cursor *c)
 {
     table *t = (table *)c->base.pVtab;
@@ -503,9 +504,9 @@ static int enter_block(cursor *c)
     return SQLITE_OK;
 }
 
-/* Goes on from place `at` to the next row within the ranges. Where the block entered last has none,
- * the cursor stays on one of its rows, which SQLite passes over: between two blocks a query can be
- * interrupted. */
+/* Advances from index `at` to the next row within the ranges. If the newly entered block has none,
+ * the cursor stays on one of its rows, which SQLite then rejects: this lets a query be interrupted
+ * between two blocks. */
 static int settle(cursor *c)
 {
     table *t = (table *)c->base.pVtab;
@@ -559,7 +560,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int a
     for (int f = 0; f < F_COUNT; f++) c->wanted[f] = (range){INT64_MIN, INT64_MAX};
     for (int i = 0; i < argc; i++) {
         range *r = &c->wanted[plan[2 * i] - 'a'];
-        if (sqlite3_value_type(argv[i]) != SQLITE_INTEGER) continue; /* SQLite looks at it itself */
+        if (sqlite3_value_type(argv[i]) != SQLITE_INTEGER) continue; /* left to SQLite */
         sqlite3_int64 v = sqlite3_value_int64(argv[i]);
         char op = plan[2 * i + 1];
         if (op == '>' || op == 'g' || op == '=') {

@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 #endif
 
-/* SQLite's result code. */
+/* Returns SQLite's result code. */
 int pl_tracedb_register(sqlite3 *db);
 
 #endif

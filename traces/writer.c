@@ -1,10 +1,10 @@
-/* writer.c - the file behind a trace: opening it safely, one transaction per launch, and its good
- * name at the very end.
+/* writer.c - the file of a trace: opening it safely, one transaction per launch, and the rename to
+ * its final name.
  *
- * SQLite writes PATH.part without journal and without waiting for the disk: nobody needs a
- * half-written file, and rows go in several times faster. What makes this safe is the order at the
- * end: indexes, commit, close, fsync, rename. Whenever the process dies before the rename, PATH is
- * what it was before. Read listing.c for the program and event_rows.c for the events. */
+ * SQLite writes PATH.part without a journal and without syncing: a partly written file is of no
+ * use, and inserts are several times faster. Safety comes from the order at the end: indexes,
+ * commit, close, fsync, rename. If the process terminates before the rename, PATH is unchanged. See
+ * listing.c for the program and event_rows.c for the events. */
 #include "traces/tracedb.h"
 #include "base/outfile.h"
 #include "isa/program/insn.h"
@@ -43,7 +43,7 @@ bool pl_tracedb_ours(const void *ctx, const unsigned char *head, size_t n, uint6
     return id == PL_TRACEDB_APPLICATION;
 }
 
-/* `--trace kernel.ptx` is a slip. */
+/* Guards against mistakes such as `--trace kernel.ptx`. */
 static bool may_replace(pl_tracedb *t)
 {
     const pl_outfile_rule rule = {.force = t->force, .ours = pl_tracedb_ours};
@@ -54,14 +54,14 @@ static bool may_replace(pl_tracedb *t)
                            "the file exists and is not a ptxloom trace; it is left as it is");
 }
 
-/* Whether the trace begins as a copy of the template. */
+/* True if the trace is created by copying the template. */
 static bool template_fits(const pl_tracedb *t)
 {
     return t->part && t->page_size == PL_TRACEDB_SMALL_PAGE && pl_tracedb_template_bytes > 0;
 }
 
-/* Makes PATH.part ours: a file left by a run that died is removed, one that another run is writing
- * is not. */
+/* Claims PATH.part. A file left by a terminated run is removed; one that another run is writing is
+ * not. */
 static bool claim(pl_tracedb *t)
 {
     struct stat st;
@@ -77,7 +77,7 @@ static bool claim(pl_tracedb *t)
         sqlite3 *other = NULL;
         int code = pl_tracedb_open_file(t->part, PL_TRACEDB_WRITE, &other);
         if (code == SQLITE_OK) code = sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
-        /* While it is locked: nobody else is between opening and locking it. */
+        /* While it is locked: no other process is between opening and locking it. */
         if (code != SQLITE_BUSY) unlink(t->part);
         sqlite3_close(other);
         if (code == SQLITE_BUSY)
@@ -101,7 +101,7 @@ static bool claim(pl_tracedb *t)
 
 static void now_utc(char *buf, size_t size)
 {
-    /* SOURCE_DATE_EPOCH makes equal runs write equal bytes (reproducible-builds.org). */
+    /* SOURCE_DATE_EPOCH makes identical runs write identical bytes (reproducible-builds.org). */
     const char *fixed = getenv("SOURCE_DATE_EPOCH");
     time_t now = fixed ? (time_t)strtoll(fixed, NULL, 10) : time(NULL);
     struct tm tm;
@@ -109,7 +109,7 @@ static void now_utc(char *buf, size_t size)
         snprintf(buf, size, "unknown");
 }
 
-/* The names of the numbers in mem.space. */
+/* Writes the names of the numbers in mem.space. */
 static bool write_spaces(pl_tracedb *t, const pl_tracedb_options *o)
 {
     sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO space VALUES (?, ?)");
@@ -123,7 +123,7 @@ static bool write_spaces(pl_tracedb *t, const pl_tracedb_options *o)
     return t->status == PL_OK;
 }
 
-/* The lanes of wide warps that the empty trace lacks. */
+/* Adds the lanes of wide warps that the empty trace lacks. */
 static bool write_lanes(pl_tracedb *t)
 {
     sqlite3_stmt *s =
@@ -178,7 +178,7 @@ static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
                                       v->unit,
                                       v->provenance,
                                       v->source};
-        /* NULL stays NULL. */
+        /* NULL is stored as NULL. */
         for (int c = 0; c < 6; c++) sqlite3_bind_text(s, c + 1, column[c], -1, SQLITE_STATIC);
         pl_tracedb_step(t, s);
     }
@@ -186,8 +186,8 @@ static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
     return t->status == PL_OK;
 }
 
-/* What an empty trace holds: with small pages the build has made it already (template.c), and claim
- * has written it. */
+/* Creates the initial contents. With small pages the build has already created them
+ * (db_template.c), and claim has written them. */
 static bool write_schema(pl_tracedb *t)
 {
     char sql[100];
@@ -232,13 +232,13 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     t->source_dir = o->source_dir;
     t->nsource_dirs = o->nsource_dirs;
     t->no_source = o->no_source;
-    /* Pages of 64 KiB suit millions of appended rows; with them a summary, a packed trace or one
-     * that may not grow, some forty small tables, would be 3 MB instead of 0.2. */
+    /* Pages of 64 KiB suit millions of appended rows. With them a summary, a packed trace or a
+     * size-limited one (some forty small tables) would take 3 MB instead of 0.2. */
     bool small =
         o->level == PL_TRACEDB_SUMMARY || o->packed || (o->max_bytes && o->max_bytes < 64 << 20);
     t->page_size = small ? PL_TRACEDB_SMALL_PAGE : 65536;
     t->max_bytes = o->max_bytes;
-    /* Rows are about 60 bytes: the limit is missed by a sixteenth at most. */
+    /* Rows are about 60 bytes: the limit is exceeded by a sixteenth at most. */
     t->size_check = o->max_bytes / 1024;
     if (t->size_check < 16) t->size_check = 16;
     if (t->size_check > PL_TRACEDB_SIZE_CHECK) t->size_check = PL_TRACEDB_SIZE_CHECK;
@@ -266,7 +266,7 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     pl_map_init(&t->forms, t->arena);
     if (path && !claim(t)) {
         free(t->part);
-        t->part = NULL; /* not ours to remove */
+        t->part = NULL; /* not created by this process */
         return t->status;
     }
     if (!path) {
@@ -384,8 +384,8 @@ static void write_statistics(pl_tracedb *t, const pl_tracedb_result *r)
     }
     sqlite3_finalize(s);
 
-    /* Sums of the launch that most metrics need: kept as rows, so that listing 200 metrics does not
-     * add up pc_stat 200 times. */
+    /* Sums over the launch that most metrics need. They are stored as rows, so that listing 200
+     * metrics does not aggregate pc_stat 200 times. */
     static const char *const sums[] = {
         "INSERT INTO stall_sum SELECT s.kernel, r.name, sum(s.cycles) FROM stall s JOIN "
         "stall_reason r ON r.id = s.reason"
@@ -494,8 +494,8 @@ pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r)
     return t->status;
 }
 
-/* The index comes last: one sort of all rows instead of one tree descent per row. So does the
- * version, without which the file is not taken for a complete trace, whatever its name. */
+/* The index is created last: one sort of all rows instead of one tree descent per row. The version
+ * is also written last; without it the file is not accepted as a complete trace under any name. */
 static bool finish(pl_tracedb *t)
 {
     char sql[120];
@@ -524,7 +524,7 @@ static void close_file(pl_tracedb *t)
     t->db = NULL;
 }
 
-/* PATH.part is complete. */
+/* Renames the completed PATH.part. */
 static bool publish(pl_tracedb *t)
 {
     const int why = pl_outfile_publish(t->part, t->path);
@@ -577,7 +577,7 @@ pl_status pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, boo
 {
     int code = SQLITE_NOMEM;
     *known = false;
-    /* sql_texts.c. */
+    /* See sql_texts.c. */
     if (!t->views_known) t->views_known = pl_tracedb_exec(t, "PRAGMA writable_schema = RESET");
     char *sql = sqlite3_mprintf("SELECT value FROM \"%w\" WHERE kernel = %lld", m->name,
                                 (long long)t->kernel);

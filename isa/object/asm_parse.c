@@ -1,7 +1,7 @@
-/* asm_parse.c - reads a machine program from text. See isa/object/asm_text.h and asm_print.c.
+/* asm_parse.c - parses a machine program from text. See isa/object/asm_text.h and asm_print.c.
  *
- * One line is one thing. Labels belong to their function; what they stand for is filled in at its
- * end. The result is checked as a whole (isa/program/verify.c), so that text may hold anything. */
+ * Each line is one item. Labels are local to their function and resolved at its end. The result is
+ * verified as a whole (isa/program/verify.c), so the text is not trusted. */
 #include "isa/object/asm_text.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ typedef enum fix_kind { FIX_TARGET, FIX_RECONV, FIX_POOL } fix_kind;
 
 typedef struct fix {
     const char *label;
-    uint32_t line, at; /* of the text; code or pool index */
+    uint32_t line, at; /* line of the text; code or pool index */
     fix_kind kind;
 } fix;
 
@@ -30,11 +30,11 @@ typedef struct reader {
     uint32_t file, line;
     const char *start, *at, *end; /* the current line */
     bool failed;
-    pl_prog_line place; /* PTX line of the instructions */
+    pl_prog_line place; /* PTX position of the instructions */
     bool any_line;
     bool in_func;
     pl_prog_var *var;
-    uint64_t filled; /* bytes of the variable's initial value so far */
+    uint64_t filled; /* bytes of the variable's initial value read so far */
     pl_map labels;
     struct {
         fix *at;
@@ -57,7 +57,7 @@ static bool fail(reader *r, const char *what)
     return false;
 }
 
-/* ---- pieces of a line ---- */
+/* ---- tokens ---- */
 
 static void skip(reader *r)
 {
@@ -83,7 +83,7 @@ static bool at_end(reader *r)
     return r->at == r->end || (r->end - r->at >= 2 && r->at[0] == '/' && r->at[1] == '/');
 }
 
-/* Characters up to one of `stop`, a blank or the end of the line. */
+/* Scans characters up to one of `stop`, a blank or the end of the line. */
 static size_t piece(reader *r, const char *stop, const char **from)
 {
     skip(r);
@@ -97,7 +97,7 @@ static bool is(const char *from, size_t n, const char *text)
     return strlen(text) == n && memcmp(from, text, n) == 0;
 }
 
-/* A whole number, decimal or 0x..., with a sign when allowed. */
+/* An integer, decimal or 0x..., with a sign if allowed. */
 static bool number(reader *r, bool sign, uint64_t *out)
 {
     char buf[32];
@@ -171,7 +171,7 @@ static uint16_t word(const char *from, size_t n)
     return (uint16_t)pl_word_find(from, n);
 }
 
-/* NAME=VALUE of one of two structures. */
+/* Parses NAME=VALUE of a structure. */
 static bool field(reader *r, const char *from, size_t n, const pl_record *rec, void *record)
 {
     for (unsigned k = 0; k < rec->n; k++) {
@@ -420,7 +420,7 @@ static bool read_words(reader *r, pl_insn *i)
     const pl_form *f = &pl_forms[i->form];
     uint16_t words[PL_MAX_SLOTS], slots[PL_MAX_MODS] = {0};
     unsigned count = 0, listed = 0;
-    bool every = false; /* all slots are written, the empty ones as '_' */
+    bool every = false; /* all slots are written, empty ones as '_' */
     while (r->at < r->end && *r->at == '.') {
         r->at++;
         n = piece(r, ".,;", &from);
@@ -646,7 +646,7 @@ static bool function_line(reader *r, const char *from, size_t n)
     return fail(r, "functions have .param, .row, .formal, .result, labels, instructions and .end");
 }
 
-/* ---- the rest of the program ---- */
+/* ---- other parts of the program ---- */
 
 static bool variable(reader *r)
 {
@@ -734,7 +734,7 @@ static bool one_line(reader *r)
     return read_insn(r);
 }
 
-/* ---- the whole ---- */
+/* ---- the program ---- */
 
 static bool next_line(reader *r, const char **rest, const char *end)
 {

@@ -1,8 +1,8 @@
-/* asm_print.c - a machine program as text. See isa/object/asm_text.h.
+/* asm_print.c - prints a machine program as text. See isa/object/asm_text.h.
  *
- * What follows from the words and operands of an instruction is not written; everything else stands
- * after a semicolon. The reader makes the instruction from the first part; the writer does the same
- * and writes what still differs. */
+ * Properties implied by the words and operands of an instruction are not written; all others follow
+ * a semicolon. The parser reconstructs the instruction from the first part. The writer does the
+ * same and writes the fields that still differ. */
 #include "isa/object/asm_text.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 
 const char *const pl_asm_flag[PL_ASM_FLAGS] = {NULL, "sync", NULL, NULL, "uniform", "d64", "loop"};
 
-enum { DATA_LINE = 32 /* bytes of initial values on a line */ };
+enum { DATA_LINE = 32 /* bytes of initial values per line */ };
 
 typedef struct text {
     char *at;
@@ -28,7 +28,7 @@ typedef struct text {
 typedef struct writer {
     const pl_program *p;
     text out;
-    uint8_t *label; /* is this code index branched to? code.n + 1 */
+    uint8_t *label; /* by code index: it is a branch target; code.n + 1 entries */
     pl_prog_line line;
     bool any_line;
 } writer;
@@ -81,7 +81,7 @@ static void put_string(text *t, const char *s)
     put(t, "\"");
 }
 
-/* NAME=VALUE for every field that is not zero. */
+/* Writes NAME=VALUE for every nonzero field. */
 static void put_fields(text *t, const pl_record *r, const void *record)
 {
     for (unsigned k = 0; k < r->n; k++) {
@@ -185,7 +185,7 @@ static void put_value(writer *w, const pl_insn *i, unsigned k)
     put(&w->out, "%s", count ? "}" : "");
 }
 
-/* Writes operand k and notes in *made what the reader will make of it. */
+/* Writes operand k and records in *made the operand that the parser will reconstruct. */
 static void put_operand(writer *w, const pl_insn *i, unsigned k, unsigned *addresses, pl_insn *made)
 {
     const pl_program *p = w->p;
@@ -252,7 +252,7 @@ static void put_flags(writer *w, const pl_insn *i)
         }
 }
 
-/* What operands and words do not tell. */
+/* Writes the properties that operands and words do not imply. */
 static void put_rest(writer *w, const pl_insn *i, const pl_insn *made)
 {
     const pl_prog_line *l = &w->p->lines.at[i->line];
@@ -315,7 +315,7 @@ static void put_insn(writer *w, uint32_t pc)
     put_comment(w, pc);
 }
 
-/* ---- the rest of the program ---- */
+/* ---- other parts of the program ---- */
 
 static void put_variable(writer *w, const pl_prog_var *v)
 {
@@ -323,7 +323,7 @@ static void put_variable(writer *w, const pl_prog_var *v)
     put(t, ".var ");
     put_string(t, v->name);
     pl_prog_var placed = *v;
-    if (v->space == PL_SP_GLOBAL) /* given when the program is loaded */
+    if (v->space == PL_SP_GLOBAL) /* assigned when the program is loaded */
         placed.address = 0;
     put_fields(t, &pl_record_var, &placed);
     put_fields(t, &pl_record_place, &placed);
@@ -370,7 +370,7 @@ static void put_function(writer *w, const pl_prog_func *f)
     put(&w->out, ".end\n");
 }
 
-/* 2: lanes reconverge there, which may be after the end of a function. */
+/* 2: a reconvergence point, which may be after the end of a function. */
 static void find_labels(writer *w)
 {
     const pl_program *p = w->p;

@@ -1,5 +1,5 @@
-/* asm_text.h - a machine program as text that reads back as the same program. doc/objects.md
- * describes every line.
+/* asm_text.h - a machine program as text that can be parsed back into the same program.
+ * doc/objects.md describes every line.
  *
  *     .ptxloom 2
  *     .module ptx=80 sm=90 opt_level=2
@@ -17,22 +17,22 @@
 
 enum { PL_ASM_FORMAT = 4 };
 
-/* Text of this kind, by its first words? */
+/* True if the text is in this format, judged by its first words. */
 bool pl_asm_is(const char *text, size_t n);
 
-/* *out comes from malloc. The program is tidy. */
+/* *out is allocated with malloc. The program must be canonical. */
 pl_status pl_asm_write(const pl_program *p, char **out, size_t *n);
 
-/* Reports mistakes in text number `file` of diags (PL_INVALID). The program owns its own arena and
- * is tidy. */
+/* Reports errors in text number `file` of diags (PL_INVALID). The program owns its arena and is
+ * canonical. */
 pl_status pl_asm_read(const char *text, size_t n, pl_diags *diags, uint32_t file, pl_program **out);
 
-/* The names of the flags that do not follow from form and modifiers: pl_asm_flag[k] is bit k, or
- * NULL. */
+/* The names of the flags that form and modifiers do not imply: pl_asm_flag[k] is the name of bit k,
+ * or NULL. */
 enum { PL_ASM_FLAGS = 7 };
 extern const char *const pl_asm_flag[PL_ASM_FLAGS];
 
-/* Distributes words over the slots of a form from left to right. False: they do not fit. */
+/* Assigns words to the slots of a form from left to right. False if they do not fit. */
 bool pl_asm_fill(const pl_form *f, const uint16_t *words, unsigned n, uint16_t mods[PL_MAX_MODS]);
 
 #endif

@@ -1,5 +1,5 @@
-/* elf_common.c - what writer and reader of objects share: the sections, and the generation of the
- * instruction table. */
+/* elf_common.c - shared by the writer and the reader of objects: the sections, and the version hash
+ * of the instruction table. */
 #include "isa/object/elf.h"
 
 #include <pthread.h>
@@ -140,7 +140,7 @@ static void hash_table(void)
     pl_sha256_hex(&s, table_hash);
 }
 
-/* The table is constant, and so is its hash: it is computed once in a process. */
+/* The table is constant, so its hash is computed once per process. */
 void pl_table_hash(char hex[65])
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -1,8 +1,8 @@
 /* elf_layout.h - the sections of an object file, for its writer and its reader.
  *
  * Every object has all sections, in this order, so that section k of the file is row k here. Code,
- * data, symbols, relocations and the string table are as in any ELF object; the tables whose names
- * begin with .ptxloom hold records (isa/object/record_fields.h). */
+ * data, symbols, relocations and the string table are as in any ELF object. The tables whose names
+ * begin with .ptxloom contain records (isa/object/record_fields.h). */
 #ifndef PL_ISA_OBJECT_ELF_LAYOUT_H
 #define PL_ISA_OBJECT_ELF_LAYOUT_H
 
@@ -12,7 +12,7 @@
 
 enum {
     PL_OBJECT_FORMAT = 3
-}; /* counts up with every change of the layout or of what a field means */
+}; /* incremented by every change of the layout or of the meaning of a field */
 
 typedef enum pl_section {
     PL_S_NULL,
@@ -50,23 +50,23 @@ typedef struct pl_section_row {
     uint32_t type;
     uint64_t flags;
     uint32_t align;
-    const pl_record *record; /* entries are these records ... */
-    uint32_t extra; /* ... behind so many 32-bit numbers (funcs, vars); without record: bytes of an
-                       entry */
+    const pl_record *record; /* entries are these records, */
+    uint32_t extra; /* preceded by this many 32-bit numbers (funcs, vars); without record: bytes of
+                       an entry */
 } pl_section_row;
 
 extern const pl_section_row pl_object_section[PL_S_COUNT];
 
-/* Numbers in front of a function's record: its symbol, and how many entries of the tables below are
- * its own. */
+/* Numbers before a function's record: its symbol, and the number of its entries in the tables
+ * below. */
 enum { PL_FN_SYMBOL, PL_FN_ROWS, PL_FN_PARAMS, PL_FN_FORMALS, PL_FN_RESULTS, PL_FN_NUMBERS };
-/* In front of a variable's record. */
+/* Numbers before a variable's record. */
 enum { PL_VN_SYMBOL, PL_VN_NUMBERS };
 
-/* Bytes of one entry of a section; 0: it has no entries of fixed size. */
+/* Bytes of one entry of a section; 0 if its entries have no fixed size. */
 size_t pl_section_entry(pl_section s);
 
-/* What the note says, in order: format, optimisation, PTX version, target, then two hashes as
+/* Contents of the note, in order: format, optimisation, PTX version, target, then two hashes as
  * hexadecimal text. */
 enum {
     PL_NOTE_TYPE = 1,
@@ -77,12 +77,12 @@ enum {
     PL_NOTE_SM = 12,
     PL_NOTE_SUFFIX = 16,
     PL_NOTE_TABLE = 20,
-    PL_NOTE_CONTENT = PL_NOTE_TABLE + 64, /* of the whole file, with zeros in this place */
+    PL_NOTE_CONTENT = PL_NOTE_TABLE + 64, /* hash of the whole file, with this field zeroed */
     PL_NOTE_BYTES = PL_NOTE_CONTENT + 64
 };
 
-/* Type of a relocation: what the address is of (PL_RELOC_*), bytes to fill, bits to shift it right
- * by. */
+/* Type of a relocation: the kind of the address (PL_RELOC_*), bytes to fill, bits of right shift.
+ */
 #define PL_RELA_TYPE(kind, bytes, shift)                                                           \
     ((uint32_t)(kind) | (uint32_t)(bytes) << 8 | (uint32_t)(shift) << 16)
 

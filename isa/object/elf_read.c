@@ -1,8 +1,8 @@
 /* elf_read.c - reads an ELF object back into a machine program. See isa/object/elf_layout.h.
  *
- * Nothing in the file is believed: every offset, size, count and number is checked before it is
- * used, and the program that comes out is checked as a whole (isa/program/verify.c). The hash of
- * the content finds accidents; the checks are for everything else. */
+ * The file is untrusted: every offset, size, count and number is checked before it is used, and the
+ * resulting program is verified as a whole (isa/program/verify.c). The content hash detects
+ * accidental damage; the checks cover everything else. */
 #include "isa/object/elf.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static uint64_t get(const char *at, unsigned n)
     return v;
 }
 
-/* Says what is wrong, once. */
+/* Reports the first error only. */
 static bool refuse(reader *r, pl_diag_id id, const char *why)
 {
     if (!r->reported) pl_report(r->diags, id, r->place, why);
@@ -191,7 +191,7 @@ static size_t entries(const reader *r, pl_section s)
     return (size_t)(r->part[s].n / pl_section_entry(s));
 }
 
-/* Entries first .. first + n of a section as an array in the program's arena. */
+/* Reads entries first .. first + n of a section into an array in the program's arena. */
 static void *get_records(reader *r, pl_section s, size_t first, size_t n)
 {
     const pl_section_row *row = &pl_object_section[s];
@@ -230,7 +230,7 @@ static bool get_symbol(reader *r, uint64_t index, symbol *out)
 
 /* ---- functions ---- */
 
-/* Takes the next n entries of a section for a function. */
+/* Reads the next n entries of a section for a function. */
 static void *take(reader *r, pl_section s, size_t *next, uint64_t n)
 {
     if (n > entries(r, s) - *next) {
@@ -337,7 +337,7 @@ static bool read_relocation(reader *r, const char *at, const pl_prog_var *v, con
     return true;
 }
 
-/* Relocations stand in the order of the variables that they fill. */
+/* Relocations are in the order of the variables that they fill. */
 static bool read_relocations(reader *r, pl_section s, pl_section data, const symbol *symbols,
                              const uint32_t *func_of, const uint32_t *var_of)
 {
@@ -358,7 +358,7 @@ static bool read_relocations(reader *r, pl_section s, pl_section data, const sym
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- the file ---- */
 
 static bool read_strings(reader *r)
 {
@@ -392,8 +392,8 @@ static bool read_program(reader *r)
 {
     pl_program *p = r->p;
     if (!read_header(r)) return false;
-    /* The note first: what it says about the version explains everything else that may be
-     * unexpected. */
+    /* The note comes first: a version mismatch reported there explains all other unexpected
+     * contents. */
     for (unsigned s = 1; s < PL_S_COUNT; s++)
         if (!read_section(r, s) || (s == PL_S_NOTE && !read_note(r))) return false;
     if (!check_names(r) || !read_strings(r) || !read_text(r)) return false;

@@ -7,7 +7,7 @@
 #include "base/sha256.h"
 #include "isa/object/elf_layout.h"
 
-/* A piece of the file that grows. */
+/* A growing byte buffer. */
 typedef struct bytes {
     char *at;
     size_t n, cap;
@@ -20,14 +20,14 @@ typedef struct writer {
     struct {
         const void *at;
         size_t n;
-    } records[PL_S_COUNT];     /* what goes into the file from where it is: most of it */
+    } records[PL_S_COUNT];     /* arrays written directly from memory: most of the file */
     uint64_t zero[PL_S_COUNT]; /* sizes of sections without bytes in the file */
     uint32_t *func_symbol, *var_symbol;
-    uint32_t locals; /* symbols that come first */
+    uint32_t locals; /* number of local symbols, which come first */
     bool failed;
 } writer;
 
-/* Makes sure that n more bytes fit. */
+/* Ensures space for n more bytes. */
 static bool reserve(bytes *b, size_t n)
 {
     if (b->cap - b->n < n) {
@@ -44,7 +44,7 @@ static bool reserve(bytes *b, size_t n)
     return true;
 }
 
-/* Room for n more bytes, zeroed; NULL without memory. */
+/* Appends n zeroed bytes; NULL when out of memory. */
 static char *room(bytes *b, size_t n)
 {
     if (!reserve(b, n)) return NULL;
@@ -73,7 +73,7 @@ static void put(bytes *b, const void *from, size_t n)
     b->n += n;
 }
 
-/* Offset of the text in the string table; 0 stands for none. */
+/* Offset of the text in the string table; 0 means none. */
 static uint32_t put_string(writer *w, const char *s)
 {
     bytes *b = &w->part[PL_S_STRTAB];
@@ -98,7 +98,7 @@ static void put_record(writer *w, pl_section s, const void *record)
     }
 }
 
-/* Is a record in memory, from one place on, what it is in the file? Then *from is that place. */
+/* True if the fields of a record are laid out in memory as in the file, from offset *from on. */
 static bool lies_as_written(const pl_record *r, size_t *from)
 {
     size_t next = r->n ? r->field[0].at : 0;
@@ -117,7 +117,7 @@ static void put_records(writer *w, pl_section s, const void *at, size_t n)
         put_record(w, s, (const char *)at + k * pl_object_section[s].record->size);
 }
 
-/* The same for a section that is these records only. */
+/* The same for a section that consists only of these records. */
 static void put_all_records(writer *w, pl_section s, const void *at, size_t n)
 {
     size_t from;
@@ -153,7 +153,7 @@ static uint32_t put_symbol(writer *w, const char *name, unsigned char info, uint
     return index;
 }
 
-/* 0: no linkage, 3: weak, else global (pl_linkage of ptx/ast.h). */
+/* Linkage 0: none, 3: weak, else global (pl_linkage of ptx/ast.h). */
 static unsigned char binding(uint8_t linkage, bool global)
 {
     return linkage == 3 ? STB_WEAK : linkage || global ? STB_GLOBAL : STB_LOCAL;
@@ -169,12 +169,12 @@ static pl_section section_of(const pl_prog_var *v)
     }
 }
 
-/* Places the variable in its section and returns where. */
+/* Places the variable in its section and returns the offset. */
 static uint64_t put_data(writer *w, const pl_prog_var *v, pl_section s)
 {
     uint64_t align = v->align ? v->align : 1;
     bytes *b = &w->part[s];
-    if (s == PL_S_CONST) { /* as the bank is when a kernel starts */
+    if (s == PL_S_CONST) { /* the contents of the bank when a kernel starts */
         room(b, v->address + v->size > b->n ? (size_t)(v->address + v->size - b->n) : 0);
         if (!b->failed && v->init && v->size) memcpy(b->at + v->address, v->init, (size_t)v->size);
         return v->address;
@@ -308,7 +308,7 @@ static void put_note(writer *w)
     put_u32(b, p->sm);
     put_u32(b, (uint32_t)(unsigned char)p->sm_suffix);
     put(b, table, 64);
-    room(b, 64); /* the content's hash comes when there is content */
+    room(b, 64); /* filled in once the content is known */
 }
 
 /* ---- the file ---- */
@@ -320,7 +320,7 @@ static void put_header(char *to, uint64_t sections_at)
     to[EI_DATA] = ELFDATA2LSB;
     to[EI_VERSION] = EV_CURRENT;
     put_number(to + offsetof(Elf64_Ehdr, e_type), ET_REL, 2);
-    put_number(to + offsetof(Elf64_Ehdr, e_machine), EM_NONE, 2); /* no machine that exists */
+    put_number(to + offsetof(Elf64_Ehdr, e_machine), EM_NONE, 2); /* not an existing machine */
     put_number(to + offsetof(Elf64_Ehdr, e_version), EV_CURRENT, 4);
     put_number(to + offsetof(Elf64_Ehdr, e_shoff), sections_at, 8);
     put_number(to + offsetof(Elf64_Ehdr, e_ehsize), sizeof(Elf64_Ehdr), 2);
@@ -352,9 +352,9 @@ static void put_section_header(const writer *w, char *to, pl_section s, uint32_t
     put_number(to + offsetof(Elf64_Shdr, sh_entsize), pl_section_entry(s), 8);
 }
 
-/* Where the file goes, in pieces of one size except the last. Hashing and writing few of them is
- * faster than many, and records have data before them in memory, so that they have to be assembled
- * anyhow. */
+/* Output in pieces of one size, except the last. Hashing and writing few large pieces is faster
+ * than many small ones, and the records must be assembled anyway, because in memory each is
+ * preceded by other data. */
 typedef struct sink {
     pl_object_put *put;
     void *to;
@@ -363,7 +363,7 @@ typedef struct sink {
     char piece[1 << 16];
 } sink;
 
-/* Hands the piece on that is full, or the last one. */
+/* Passes on a full piece, or the last one. */
 static void hand_on(sink *o)
 {
     const size_t n = o->n % sizeof o->piece ? o->n % sizeof o->piece : sizeof o->piece;
@@ -401,7 +401,7 @@ static void send_section(const writer *w, unsigned s, sink *o)
         send(o, (const char *)w->records[s].at + k * pl_object_section[s].record->size, size);
 }
 
-/* The file from the first byte to the last. */
+/* Sends the file from the first byte to the last. */
 static void send_file(const writer *w, const uint32_t *name, sink *o)
 {
     char header[sizeof(Elf64_Ehdr)] = {0}, sections[sizeof(Elf64_Shdr) * PL_S_COUNT] = {0};
@@ -430,7 +430,7 @@ static bool put_hash(void *to, const char *at, size_t n)
     return true;
 }
 
-/* Twice: its hash stands in it. */
+/* The file is generated twice, because it contains its own hash. */
 static pl_status put_file(writer *w, pl_object_put *wanted, void *to)
 {
     uint32_t name[PL_S_COUNT] = {0};

@@ -1,8 +1,8 @@
 /* record_fields.c - the fields of every structure of a machine program. See record_fields.h.
  *
- * Left out is what other places hold. The symbol table has names, sizes and code ranges of
- * functions and variables. Some parts of a function have tables of their own. The rest is what
- * pl_insn_finish and loading compute. */
+ * Data stored elsewhere are omitted. The symbol table contains names, sizes and code ranges of
+ * functions and variables. Some parts of a function have separate tables. The others are computed
+ * by pl_insn_finish and at load time. */
 #include "isa/object/record_fields.h"
 
 #include <string.h>

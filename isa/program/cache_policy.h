@@ -1,18 +1,18 @@
-/* cache_policy.h - cache policies: what createpolicy makes, and what one says about a line of the
- * L2.
+/* cache_policy.h - cache policies: creation by createpolicy, and the priority that a policy gives
+ * to a line of the L2.
  *
- * A policy names two eviction priorities, and which addresses get the first one: a share of all
- * lines, or those in a range. It is one 64-bit word (createpolicy.tsv: 836 words that an H200 made
- * of as many operands):
+ * A policy contains two eviction priorities, and selects the addresses with the first one: a share
+ * of all lines, or those in a range. It is encoded in one 64-bit word (createpolicy.tsv: 836 words
+ * that an H200 created from as many operands):
  *
  *     63..61  0
- *         60  1: a policy (createpolicy.cvt makes others)
+ *         60  1: a policy (createpolicy.cvt creates others)
  *         59  1: a range, 0: a share
  *     58..57  primary priority (pl_priority)
  *         56  secondary priority: unchanged or first
- *     55..52  share: sixteenths, less one. Range: logarithm of the unit less 12; the range that is
- *             looked at is 128 units long
- *     50..44  range: its first unit, counted from wherever address / unit is a multiple of 128
+ *     55..52  share: sixteenths, minus one. Range: logarithm of the unit minus 12; the range
+ *             considered is 128 units long
+ *     50..44  range: its first unit, modulo 128 (address / unit)
  *     43..37  range: units with the primary priority */
 #ifndef PL_ISA_PROGRAM_CACHE_POLICY_H
 #define PL_ISA_PROGRAM_CACHE_POLICY_H
@@ -56,8 +56,8 @@ static inline uint64_t policy_of_range(int primary, int secondary, uint64_t addr
            (address >> unit) % PL_POLICY_UNITS << 44 | n << 37;
 }
 
-/* The priority of the line at this address. Which lines make up a share is not known; here it is by
- * a hash of the address. */
+/* The priority of the line at this address. The selection of the lines of a share is not known;
+ * here it is by a hash of the address. */
 static inline pl_priority policy_says(uint64_t policy, uint64_t line)
 {
     bool chosen;

@@ -1,8 +1,8 @@
-/* canonicalize.c - puts the tables of a program into the order of its code.
+/* canonicalize.c - sorts the tables of a program into the order of its code.
  *
- * Optimisation removes instructions and leaves their operands. After this pass, entry k of a table
- * belongs to the k-th instruction that has one. The text form of a program (isa/object/asm_text.h)
- * relies on it: it has no table numbers at all. */
+ * Optimisation removes instructions and leaves their operands behind. After this pass, entry k of a
+ * table belongs to the k-th instruction that has one. The text form of a program
+ * (isa/object/asm_text.h) depends on it, because it contains no table indices. */
 #include "isa/program/canonicalize.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ void pl_insn_finish(pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     i->latency_class = f->latency_class(i->mods);
-    i->plan = 0; /* the flags below are part of what it is looked up by */
+    i->plan = 0; /* the flags below are part of the look-up key */
     uint32_t e = f->effects;
     if (e & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) i->flags |= PL_IF_MEM;
     if ((e & (PL_EF_BARRIER | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_CONVERGE |
@@ -54,8 +54,8 @@ void pl_insn_shape(pl_insn *i)
     if (pl_type_kind(type) == 's') flags |= PL_MF_SIGNED;
     if (data < f->noperands && pl_type_bits(type) > 32 && pl_type_bits(type) <= 64)
         flags |= PL_MF_WIDE;
-    if (f->effects & PL_EF_VOLATILE) /* what threads of one block tell each other they find in the
-                                        L1 of their SM */
+    if (f->effects & PL_EF_VOLATILE) /* threads of one block see each other's stores in the L1 of
+                                        their SM */
         flags |= PL_MF_POLL | (pl_insn_has(i, W_cta) ? 0u : PL_MF_NOL1);
     pl_word cop = pl_mod(f, i->mods, G_cop);
     if (cop == W_cg || cop == W_cv) flags |= PL_MF_NOL1;
@@ -119,7 +119,7 @@ static void tidy_calls(pl_program *p)
         pl_insn *i = &p->code.at[k];
         if (!(pl_forms[i->form].effects & PL_EF_CALL)) continue;
         pl_prog_call c = calls[i->target];
-        c.first_ret = take_moves(p, moves, c.first_ret, c.nrets); /* as they stand in a call */
+        c.first_ret = take_moves(p, moves, c.first_ret, c.nrets); /* in the order of a call */
         c.first_arg = take_moves(p, moves, c.first_arg, c.nargs);
         i->target = (uint32_t)p->calls.n;
         *pl_push(p->arena, &p->calls) = c;
@@ -128,7 +128,7 @@ static void tidy_calls(pl_program *p)
 
 void pl_program_tidy(pl_program *p)
 {
-    for (size_t k = 0; k < p->code.n; k++) { /* notes between passes */
+    for (size_t k = 0; k < p->code.n; k++) { /* clear the passes' annotations */
         p->code.at[k].flags &= (uint16_t)~PL_IF_COMPILE_ONLY;
         p->code.at[k].plan = p->code.at[k].traits = 0;
     }

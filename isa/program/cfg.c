@@ -18,7 +18,7 @@ static bool is_jump(const pl_insn *i)
     return (effects(i) & PL_EF_BRANCH) && pl_forms[i->form].noperands >= 1;
 }
 
-/* ret, exit, trap: the end of a path */
+/* True for ret, exit, trap: the end of a path. */
 static bool is_end(const pl_insn *i)
 {
     return (effects(i) & PL_EF_EXIT) ||

@@ -10,7 +10,7 @@ typedef struct pl_cfg_block {
     uint32_t succ[2], nsucc;
     const uint32_t *table; /* brx.idx: further successors as code indices */
     uint32_t ntable;
-    uint32_t ipdom; /* block number of the immediate post-dominator; UINT32_MAX: none */
+    uint32_t ipdom; /* immediate post-dominator as a block index; UINT32_MAX: none */
 } pl_cfg_block;
 
 typedef struct pl_cfg {
@@ -23,7 +23,7 @@ typedef struct pl_cfg {
     uint32_t *pred, *pred_start;
 } pl_cfg;
 
-/* Blocks and edges of a function; memory comes from the arena. */
+/* Builds the blocks and edges of a function in the arena. */
 pl_status pl_cfg_make(const pl_program *p, const pl_prog_func *f, pl_arena *a, pl_cfg *g);
 uint32_t pl_cfg_successor_count(const pl_cfg_block *b);
 uint32_t pl_cfg_successor(const pl_cfg *g, const pl_cfg_block *b, uint32_t k);

@@ -1,8 +1,8 @@
-/* disasm.c - a machine instruction as text: the form's words, then registers, constants and
+/* disasm.c - prints a machine instruction as text: the form's words, then registers, constants and
  * targets.
  *
  * R4 is a 32-bit register row, R4:5 a 64-bit pair, P3 a predicate. Rows that hold constants or
- * special registers are shown by what they hold (#0x10, %tid.x), branch targets as code indices
+ * special registers are shown by their contents (#0x10, %tid.x), branch targets as code indices
  * (@12). */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 typedef struct text {
     char *buf;
     size_t size, n;
-    const char *label; /* what stands before the number of a branch target */
+    const char *label; /* prefix of a branch target's number */
 } text;
 
 static void put(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

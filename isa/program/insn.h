@@ -1,11 +1,10 @@
-/* insn.h - one machine instruction, decoded once and read-only while running.
+/* insn.h - one machine instruction, decoded once and read-only during execution.
  *
  * Registers are rows of PL_LANES 32-bit words in the register file of a warp (or of half a warp:
  * emu/exec/wave64.c). A 64-bit register is two consecutive rows holding PL_LANES 64-bit words. A
- * 128-bit register is four rows (low halves' 64-bit row pair, then high halves'). Constants, kernel
- * parameters that were folded, and special registers that stay fixed have rows too, filled when a
- * warp starts, so lane loops never ask what kind an operand is. Predicates are 32-bit masks in a
- * file of their own. */
+ * 128-bit register is four rows (low halves' 64-bit row pair, then high halves'). Constants, folded
+ * kernel parameters, and invariant special registers have rows too, filled when a warp starts, so
+ * lane loops never test the kind of an operand. Predicates are 32-bit masks in a separate file. */
 #ifndef PL_ISA_PROGRAM_INSN_H
 #define PL_ISA_PROGRAM_INSN_H
 
@@ -13,14 +12,13 @@
 #include <stdint.h>
 
 enum {
-    PL_LANES =
-        32, /* lanes that execute together, a warp or half of one: the one place that says so */
+    PL_LANES = 32, /* lanes that execute together, a warp or half of one; defined only here */
     PL_MAX_HALVES = 2,
     PL_PT = 0, /* predicate register 0 is always true, 1 always false */
     PL_PF = 1,
-    PL_INLINE_OPERANDS =
-        10, /* of the longest forms: sparse wgmma with transposes, sparse block-scaled mma */
-    PL_MAX_MODS = 16 /* >= PL_MAX_SLOTS of form.h */
+    PL_INLINE_OPERANDS = 10, /* required by the longest forms: sparse wgmma with transposes, sparse
+                                block-scaled mma */
+    PL_MAX_MODS = 16         /* >= PL_MAX_SLOTS of form.h */
 };
 
 /* State spaces of the PTX machine. */
@@ -43,33 +41,33 @@ typedef void pl_exec_fn(struct pl_warp *w, const struct pl_insn *i);
 /* Flags of an instruction. */
 enum {
     PL_IF_GUARD_NEG = 1 << 0,   /* guard predicate is negated */
-    PL_IF_SYNC_POINT = 1 << 1,  /* some divergent branch reconverges before this instruction */
-    PL_IF_MEM = 1 << 2,         /* touches memory: effects are recorded for timing and traces */
-    PL_IF_CONTROL = 1 << 3,     /* changes the pc or may block the warp: the run loop looks at the
+    PL_IF_SYNC_POINT = 1 << 1,  /* a divergent branch reconverges before this instruction */
+    PL_IF_MEM = 1 << 2,         /* accesses memory: effects are recorded for timing and traces */
+    PL_IF_CONTROL = 1 << 3,     /* changes the pc or may block the warp: the run loop checks the
                                    warp's state afterwards */
-    PL_IF_UNIFORM = 1 << 4,     /* bra.uni, or proved uniform */
+    PL_IF_UNIFORM = 1 << 4,     /* bra.uni, or proven uniform */
     PL_IF_D64 = 1 << 5,         /* destination register is 64 bits wide (relaxed loads) */
     PL_IF_BACK_EDGE = 1 << 6,   /* backward branch */
-    PL_IF_UNIFORM_REG = 1 << 7, /* its result takes no register of a thread; known between
-                                 pl_pass_uniform_regs and pl_allocate_registers */
-    PL_IF_NARROW64 = 1 << 8     /* its result of 64 bits takes one register; known between
-                               pl_pass_narrow_int64 and pl_allocate_registers */
+    PL_IF_UNIFORM_REG = 1 << 7, /* its result occupies no per-thread register; valid between
+                                   pl_pass_uniform_regs and pl_allocate_registers */
+    PL_IF_NARROW64 = 1 << 8     /* its 64-bit result occupies one register; valid between
+                                   pl_pass_narrow_int64 and pl_allocate_registers */
 };
 
-/* Flags for the passes only. */
+/* Flags used only by the passes. */
 enum {
     PL_IF_NOUNROLL = 1 << 9,    /* after `.pragma "nounroll"`: its loop is not unrolled */
-    PL_IF_CONTRACTED = 1 << 10, /* a sum with a product; the length of a loop counts it as two */
+    PL_IF_CONTRACTED = 1 << 10, /* a sum contracted with a product; loop lengths count it as two */
     PL_IF_FROM_WMMA = 1 << 11,  /* part of a wmma load or store; ptxas splits these later */
     PL_IF_COMPILE_ONLY = PL_IF_NOUNROLL | PL_IF_CONTRACTED | PL_IF_FROM_WMMA
 };
 
-/* Set when the program is bound (pl_bind), never stored: the instruction may order what different
- * blocks do, or calls the system. Blocks that run side by side execute these one after the other.
- */
+/* Set when the program is bound (pl_bind), never stored: the instruction may order accesses of
+ * different blocks, or calls the system. Concurrently executing blocks serialise these
+ * instructions. */
 enum { PL_IF_ORDERED = 1 << 12 };
 
-/* What sel[] of an instruction with addresses holds. */
+/* Contents of sel[] of an instruction with addresses. */
 enum {
     PL_M_LOG2 = 0,  /* log2 of the bytes of one element */
     PL_M_COUNT = 1, /* elements: 1, 2, 4, 8 */
@@ -77,36 +75,36 @@ enum {
     PL_M_SPACE = 3  /* pl_space */
 };
 enum {
-    PL_MF_SIGNED = 1,    /* loads extend the sign */
+    PL_MF_SIGNED = 1,    /* loads sign-extend */
     PL_MF_WIDE = 2,      /* the data registers are 64 bits wide */
     PL_MF_ADDR32 = 4,    /* the address register is 32 bits wide */
     PL_MF_POLL = 8,      /* volatile, relaxed, acquire: counts as polling */
-    PL_MF_NOL1 = 16,     /* does not look in L1 */
+    PL_MF_NOL1 = 16,     /* bypasses L1 */
     PL_MF_ADDR32_2 = 32, /* the second, third address register is 32 bits wide */
     PL_MF_ADDR32_3 = 64
 };
 
 typedef struct pl_insn {
-    pl_exec_fn *exec; /* bound to form x types x fast words when the module is loaded */
-    uint32_t guard;   /* predicate register, PL_PT when unguarded */
-    uint32_t op[PL_INLINE_OPERANDS]; /* rows, or predicate numbers for pred operands; vectors: first
-                                        of their entries in `more` */
+    pl_exec_fn *exec;                /* bound to form x types x fast words at module load */
+    uint32_t guard;                  /* predicate register, PL_PT when unguarded */
+    uint32_t op[PL_INLINE_OPERANDS]; /* rows, or predicate numbers for pred operands; vectors: index
+                                        of their first entry in the pool */
     uint32_t target;    /* branch target or callee (index in code / functions), barrier id ... */
     int64_t imm;        /* address offset or the immediate of the form */
-    uint32_t extra_ops; /* index of this instruction's further operand rows in the program's pool */
-    uint32_t reconv; /* code index where lanes that part here meet again; UINT32_MAX: nowhere before
-                        exit */
-    uint32_t line;   /* index in the program's line table */
-    uint16_t form;   /* row of the instruction table */
-    uint16_t flags;  /* PL_IF_* */
+    uint32_t extra_ops; /* index of its additional operand rows in the program's pool */
+    uint32_t reconv;    /* code index where lanes that diverge here reconverge; UINT32_MAX: only at
+                           exit */
+    uint32_t line;      /* index in the program's line table */
+    uint16_t form;      /* row of the instruction table */
+    uint16_t flags;     /* PL_IF_* */
     uint16_t latency_class; /* latency class */
     uint16_t nextra;
     uint8_t neg;    /* bit k: predicate operand k is negated */
     uint8_t sel[7]; /* memory instructions: PL_M_*; video: byte/half selectors of operands */
     uint16_t mods[PL_MAX_MODS]; /* words by slot */
-    uint16_t plan; /* while it is assembled: number of its plan (isa/program/operand_plan.h); 0: not
-                      looked up since form, modifiers, flags or sel changed */
-    uint16_t traits; /* with a plan: what pl_insn_traits says (isa/program/operands.h) */
+    uint16_t plan;   /* during assembly: number of its plan (isa/program/operand_plan.h); 0: not
+                        looked up since form, modifiers, flags or sel changed */
+    uint16_t traits; /* valid with a plan: the result of pl_insn_traits (isa/program/operands.h) */
 } pl_insn;
 
 #endif

@@ -1,5 +1,5 @@
-/* insn_query.h - what an instruction does, told from its row of the instruction table and its
- * modifiers. */
+/* insn_query.h - properties of an instruction, derived from its row of the instruction table and
+ * its modifiers. */
 #ifndef PL_ISA_PROGRAM_INSN_QUERY_H
 #define PL_ISA_PROGRAM_INSN_QUERY_H
 
@@ -16,7 +16,7 @@ static inline uint32_t pl_insn_effects(const pl_insn *i)
     return pl_form_effects[i->form];
 }
 
-/* A branch to one target, or to one of a table. */
+/* A branch to a single target, or through a table. */
 static inline bool pl_insn_is_jump(const pl_insn *i)
 {
     return (pl_insn_effects(i) & PL_EF_BRANCH) && pl_forms[i->form].noperands >= 1;
@@ -27,13 +27,13 @@ static inline bool pl_insn_is_table(const pl_insn *i)
     return (pl_insn_effects(i) & PL_EF_BRANCH) && pl_forms[i->form].noperands == 2;
 }
 
-/* The function that a call calls; UINT32_MAX: the one in a register. */
+/* The callee of a call; UINT32_MAX: an indirect call. */
 static inline uint32_t pl_insn_callee(const pl_program *p, const pl_insn *i)
 {
     return i->target < p->calls.n ? p->calls.at[i->target].callee : UINT32_MAX;
 }
 
-/* A call of a function that keeps to the calling convention. */
+/* True for a call of a function that follows the calling convention. */
 static inline bool pl_call_uses_abi(const pl_program *p, const pl_insn *i)
 {
     if (!(pl_insn_effects(i) & PL_EF_CALL)) return false;
@@ -41,7 +41,8 @@ static inline bool pl_call_uses_abi(const pl_program *p, const pl_insn *i)
     return callee == UINT32_MAX || p->funcs.at[callee].abi_calls || p->funcs.at[callee].system;
 }
 
-/* What runs when the function does: its own instructions, or all of the program if it calls. */
+/* The code that executing the function can reach: its own instructions, or the whole program if it
+ * contains calls. */
 static inline pl_code_range pl_func_reach(const pl_program *p, const pl_prog_func *f)
 {
     for (uint32_t k = 0; k < f->count; k++)
@@ -50,40 +51,40 @@ static inline pl_code_range pl_func_reach(const pl_program *p, const pl_prog_fun
     return (pl_code_range){.first = f->first, .count = f->count};
 }
 
-/* Its immediate is the number of a special register (a pl_word). */
+/* True if its immediate is the number of a special register (a pl_word). */
 static inline bool pl_insn_names_sreg(const pl_insn *i)
 {
     return pl_insn_mnem(i) == M__sreg || pl_insn_mnem(i) == M__s2ur;
 }
 
-/* Sets of state spaces: what is as far away as global memory, and what is near. */
+/* Sets of state spaces: those with the latency of global memory, and near ones. */
 enum {
     PL_SPACES_GLOBAL = 1 << PL_SP_GLOBAL | 1 << PL_SP_GENERIC,
     PL_SPACES_NEAR = 1 << PL_SP_SHARED | 1 << PL_SP_LOCAL
 };
 
-/* True for a load, whatever else it does, from one of these state spaces. */
+/* True for a load from one of these state spaces, regardless of its other effects. */
 static inline bool pl_insn_loads(const pl_insn *i, unsigned spaces)
 {
     return (pl_insn_effects(i) & PL_EF_LOAD) && (spaces >> i->sel[PL_M_SPACE] & 1);
 }
 
-/* True if it says how to round. */
+/* True if it has a rounding modifier. */
 static inline bool pl_insn_has_rounding(const pl_insn *i)
 {
     return pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) ||
            pl_insn_has(i, W_rp);
 }
 
-/* A quotient or root that some operands take to a subroutine. */
+/* True for a quotient or root that branches to a subroutine for some operands. */
 static inline bool pl_insn_is_ieee_div_sqrt(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
     return (m == M_div || m == M_rcp || m == M_sqrt) && pl_insn_has_rounding(i);
 }
 
-/* The same, and of integers of 64 bits: what some lanes take from a subroutine; two ways meet
- * after them. */
+/* As above, and also 64-bit integer division: some lanes use a subroutine, and the two paths
+ * reconverge after it. */
 static inline bool pl_insn_has_slow_path(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -91,35 +92,35 @@ static inline bool pl_insn_has_slow_path(const pl_insn *i)
            ((m == M_div || m == M_rem) && (pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64)));
 }
 
-/* A call of a function, or of a subroutine for some lanes. Nothing is moved out of a loop with one.
- */
+/* True for a call of a function, or of a subroutine for some lanes. Nothing is hoisted out of a
+ * loop that contains one. */
 static inline bool pl_insn_calls_out(const pl_insn *i)
 {
     return (pl_insn_effects(i) & PL_EF_CALL) || pl_insn_mnem(i) == M__slow ||
            pl_insn_has_slow_path(i);
 }
 
-/* A fence between threads, which ptxas moves nothing across; those between proxies are others. */
+/* True for a fence between threads, across which ptxas moves nothing; proxy fences are excluded. */
 static inline bool pl_insn_is_fence(const pl_insn *i)
 {
     return i->latency_class == C_fence_cta || i->latency_class == C_fence_gpu ||
            i->latency_class == C_fence_sys;
 }
 
-/* Its only type word; of several the first. */
+/* Its type word; the first one if there are several. */
 static inline pl_word pl_insn_type(const pl_insn *i)
 {
     return i->form == PL_IR_DEAD ? W_none : (pl_word)(pl_insn_traits(i) >> PL_TRAIT_TYPE);
 }
 
-/* Nothing but its result depends on it. */
+/* True if its only effect is its result. */
 static inline bool pl_insn_pure(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM)) &&
            (pl_insn_traits(i) & PL_TRAIT_PURE);
 }
 
-/* The operand that is the address register of an access, plus one; 0: it has none. */
+/* The operand index of an access's address register, plus one; 0 if it has none. */
 static inline unsigned pl_insn_address(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -128,7 +129,7 @@ static inline unsigned pl_insn_address(const pl_insn *i)
     return 0;
 }
 
-/* Integer arithmetic of so many bits, 32 or 64, without further modifiers. */
+/* True for integer arithmetic of this width, 32 or 64, without further modifiers. */
 static inline bool pl_insn_is_integer(const pl_insn *i, unsigned bits)
 {
     const unsigned traits = PL_TRAIT_INTEGER | PL_TRAIT_PURE;
@@ -136,8 +137,8 @@ static inline bool pl_insn_is_integer(const pl_insn *i, unsigned bits)
                                   (bits == 64 ? traits | PL_TRAIT_WIDE : traits);
 }
 
-/* mov from one register or number to one register: not of predicates, whose numbers are no rows,
- * and not of pieces. */
+/* True for a mov from one register or number to one register. Excludes predicates, whose numbers
+ * are not rows, and packing or unpacking. */
 static inline bool pl_insn_is_copy(const pl_insn *i)
 {
     if (pl_insn_mnem(i) != M_mov) return false;
@@ -146,7 +147,7 @@ static inline bool pl_insn_is_copy(const pl_insn *i)
            !pl_operand_count(f, 1, i->mods) && pl_operand_type(f, 0, i->mods) != W_pred;
 }
 
-/* It costs no instruction: what it writes is in the register of what it reads. */
+/* True if it costs no instruction: its destination is assigned the register of its source. */
 static inline bool pl_insn_is_free_copy(const pl_insn *i)
 {
     if (i->form == PL_IR_DEAD || i->guard != PL_PT || (i->flags & PL_IF_MEM) ||

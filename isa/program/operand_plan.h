@@ -1,8 +1,8 @@
-/* operand_plan.h - the register operands of an instruction, for passes that walk over them: a loop
- * (PL_FOR_EACH_READ) and visitors that are written out in line around a function.
+/* operand_plan.h - the register operands of an instruction, for passes that iterate over them: a
+ * loop (PL_FOR_EACH_READ) and visitors that are inlined around a callback.
  *
- * A plan says which operands of an instruction name registers, how wide they are and how they are
- * used: all that does not differ between instructions of one form with the same modifiers. */
+ * A plan records which operands of an instruction are registers, how wide they are and how they are
+ * used: everything that instructions of one form with equal modifiers have in common. */
 #ifndef PL_ISA_PROGRAM_OPERAND_PLAN_H
 #define PL_ISA_PROGRAM_OPERAND_PLAN_H
 
@@ -11,56 +11,56 @@
 
 #include "isa/program/operands.h"
 
-/* The visiting function is known where these are called: it is to be written out there, not called
- * through a pointer for each operand. */
+/* The callback is known at each call site and must be inlined there instead of being called through
+ * a pointer for each operand. */
 #define PL_IN_LINE static inline __attribute__((always_inline))
 
-/* The guard, or one operand that names registers. */
+/* The guard, or one register operand. */
 typedef struct pl_operand_slot {
-    uint8_t at; /* where the instruction holds it, in units of four bytes */
+    uint8_t at; /* location in the instruction, in units of four bytes */
     uint8_t use, rows;
     uint8_t count; /* of a vector, 0: a scalar */
 } pl_operand_slot;
 
 typedef struct pl_operand_plan {
-    uint64_t key;        /* form, flags and whether it touches memory, as pl_plan_key gives them */
+    uint64_t key;        /* form, flags and PL_IF_MEM, as returned by pl_plan_key */
     uint64_t mods[4];    /* of the instruction */
-    bool calls, vectors; /* vectors: some operand is one */
+    bool calls, vectors; /* vectors: some operand is a vector */
     bool plain;          /* neither */
-    bool wide;           /* some operand takes several rows */
+    bool wide;           /* some operand occupies several rows */
     uint16_t traits;
     uint8_t n, nreads, nwrites;
     pl_operand_slot use[1 + PL_INLINE_OPERANDS]; /* the guard first */
-    /* Those among them; an operand that is both is in both. */
+    /* Subsets by access; an operand that is both read and written is in both. */
     pl_operand_slot reads[1 + PL_INLINE_OPERANDS], writes[PL_INLINE_OPERANDS];
 } pl_operand_plan;
 
 enum { PL_PLAN_CACHE_SIZE = 2048 };
 struct pl_plan_cache {
-    uint16_t n; /* plans made */
-    /* By hash: number of a plan, counted from 1; 0: none. */
+    uint16_t n; /* number of plans */
+    /* By hash: number of a plan, from 1; 0: none. */
     uint16_t number[2 * PL_PLAN_CACHE_SIZE];
-    pl_operand_plan at[PL_PLAN_CACHE_SIZE]; /* what stands here stays */
+    pl_operand_plan at[PL_PLAN_CACHE_SIZE]; /* existing plans are not moved */
 };
 
 static_assert(sizeof(((pl_operand_plan *)0)->mods) == sizeof(((pl_insn *)0)->mods),
               "modifiers are compared as four numbers");
 
-/* What of an instruction, besides its modifiers, decides on its plan. */
+/* The properties of an instruction, apart from its modifiers, that determine its plan. */
 static inline uint64_t pl_plan_key(const pl_insn *i)
 {
     return (uint64_t)((i->flags & PL_IF_MEM) != 0) << 24 | (uint64_t)i->sel[PL_M_FLAGS] << 16 |
            i->form;
 }
 
-/* Makes the plan for an instruction. */
+/* Creates the plan of an instruction. */
 void pl_plan_make(pl_operand_plan *p, const pl_insn *i);
-/* Finds the plan for an instruction that does not know it yet. */
+/* Looks up the plan of an instruction that does not record it yet. */
 const pl_operand_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_operand_plan *own);
 
-/* The plan for an instruction: one that the program keeps, or one that is made in *own. An
- * instruction remembers its plan, as do its copies: who changes what the plan depends on sets
- * `plan` to 0, as pl_insn_make does. A sanitizer build looks whether that was done. */
+/* The plan of an instruction: one that the program caches, or one created in *own. An instruction
+ * and its copies record the plan. Code that changes a property on which the plan depends must set
+ * `plan` to 0, as pl_insn_make does. A sanitizer build checks this. */
 PL_IN_LINE const pl_operand_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl_operand_plan *own)
 {
     if (!i->plan) return pl_plan_find(p, i, own);
@@ -72,15 +72,15 @@ PL_IN_LINE const pl_operand_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl
     return t;
 }
 
-/* What a call passes (read) and receives (written) in registers. */
+/* Visits the registers that a call passes (read) and receives (written). */
 void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn, void *ctx);
 
-/* The operands from u on, and those of the call that are read, written or both. */
+/* Visits the operands from u on, and those of a call that are read, written or both. */
 PL_IN_LINE void pl_plan_visit(pl_program *p, pl_insn *i, const pl_operand_plan *t,
                               const pl_operand_slot *u, const pl_operand_slot *end, unsigned which,
                               pl_use_fn *fn, void *ctx)
 {
-    if (t->plain) { /* nearly all */
+    if (t->plain) { /* the common case */
         for (; u < end; u++) {
             uint32_t *op = (uint32_t *)(void *)i + u->at;
             if (*op != UINT32_MAX) fn(ctx, op, u->rows, u->use);
@@ -121,8 +121,8 @@ PL_IN_LINE void pl_insn_uses_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void
                   fn, ctx);
 }
 
-/* Only what it reads, or only what it writes; an operand that is both comes with both flags. A
- * predicate takes one row, as `rows` says. */
+/* Visits only the operands read, or only those written; an operand that is both is passed with both
+ * flags. For a predicate `rows` is one. */
 PL_IN_LINE void pl_insn_reads_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
     pl_operand_plan own;
@@ -135,7 +135,7 @@ PL_IN_LINE void pl_insn_writes_here(pl_program *p, pl_insn *i, pl_use_fn *fn, vo
     pl_plan_writes(p, i, pl_plan_of(p, i, &own), fn, ctx);
 }
 
-/* First what it reads, then what it writes: an operand that is both comes twice. */
+/* Visits the operands read, then those written: an operand that is both is visited twice. */
 PL_IN_LINE void pl_insn_reads_writes(pl_program *p, pl_insn *i, pl_use_fn *read, pl_use_fn *written,
                                      void *ctx)
 {
@@ -147,25 +147,26 @@ PL_IN_LINE void pl_insn_reads_writes(pl_program *p, pl_insn *i, pl_use_fn *read,
 
 /* ---- the loop over operands ---- */
 
-/* What few instructions need, apart from the iterator, which stays in registers of the host. */
+/* State that few instructions need, kept apart from the iterator, which stays in host registers. */
 typedef struct pl_operand_rest {
-    pl_operand_plan own;   /* of an instruction whose plan the program does not keep */
+    pl_operand_plan own;   /* for an instruction whose plan the program does not cache */
     uint32_t move, nmoves; /* of a call: registers that it passes and receives */
-    uint32_t *row;         /* of them the one at hand */
+    uint32_t *row;         /* the current one of these */
     unsigned rows, use;
 } pl_operand_rest;
 
-/* Says which registers a call passes and receives: `which` are PL_USE_READ and PL_USE_WRITE. */
+/* Starts iterating over the registers that a call passes and receives: `which` is a set of
+ * PL_USE_READ and PL_USE_WRITE. */
 void pl_call_operands_begin(pl_operand_rest *r, pl_program *p, const pl_insn *i, unsigned which);
-/* The next of them. False: there are no more. */
+/* Advances to the next one. False at the end. */
 bool pl_call_operands_next(pl_operand_rest *r, pl_program *p, const pl_insn *i);
 
-/* The register operand at which a loop over the operands of an instruction is. */
+/* Iterator over the register operands of an instruction. */
 typedef struct pl_operand_iter {
-    uint32_t *row; /* its first row, or predicate; may be changed */
+    uint32_t *row; /* first row of the current operand, or predicate; may be changed */
     unsigned rows, use;
-    const pl_operand_slot *slot, *end; /* operands to come */
-    unsigned left;                     /* elements of a vector to come */
+    const pl_operand_slot *slot, *end; /* remaining operands */
+    unsigned left;                     /* remaining elements of the current vector */
     bool plain, calls;
 } pl_operand_iter;
 
@@ -196,12 +197,12 @@ PL_IN_LINE bool pl_operands_next(pl_operand_iter *o, pl_operand_rest *r, pl_prog
     return true;
 }
 
-/* The first of the operands that are read, written or both, as `which` says. */
+/* Starts at the first operand that is read, written or both, as `which` specifies. */
 PL_IN_LINE bool pl_operands_begin(pl_operand_iter *o, pl_operand_rest *r, pl_program *p, pl_insn *i,
                                   unsigned which)
 {
     const pl_operand_plan *t = pl_plan_of(p, i, &r->own);
-    const unsigned guard = i->guard == PL_PT; /* always true: no operand */
+    const unsigned guard = i->guard == PL_PT; /* always true: not an operand */
     o->slot = which == PL_USE_WRITE  ? t->writes
               : which == PL_USE_READ ? t->reads + guard
                                      : t->use + guard;
@@ -220,7 +221,8 @@ PL_IN_LINE bool pl_operands_begin(pl_operand_iter *o, pl_operand_rest *r, pl_pro
  *     PL_FOR_EACH_READ(x->p, i, o)
  *         for (unsigned k = 0; k < o.rows; k++) n[*o.row + k]++;
  *
- * An operand that is both comes once, with both flags in o.use. The outer loop only declares. */
+ * An operand that is both is visited once, with both flags in o.use. The outer loop only declares.
+ */
 #define PL_FOR_EACH_OPERAND(program, insn, which, o)                                               \
     for (pl_operand_rest o##_rest, *o##_once = &o##_rest; o##_once; o##_once = NULL)               \
         for (pl_operand_iter o,                                                                    \

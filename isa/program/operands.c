@@ -1,9 +1,9 @@
-/* operands.c - walking over the registers of an instruction, driven by the operand descriptions of
+/* operands.c - iteration over the registers of an instruction, based on the operand descriptions of
  * its form.
  *
- * Passes walk over every instruction dozens of times, and a module has few kinds of instructions.
- * So what the descriptions say is worked out once for each combination of form and modifiers, and
- * kept while a module is assembled. */
+ * Passes visit every instruction dozens of times, and a module has few kinds of instructions. The
+ * descriptions are therefore evaluated once for each combination of form and modifiers, and cached
+ * while a module is assembled. */
 #include "isa/program/operand_plan.h"
 
 #include <stddef.h>
@@ -16,7 +16,7 @@ static uint8_t rows_of(unsigned bits)
 
 #define PLACE(member) ((uint8_t)(offsetof(pl_insn, member) / 4))
 
-/* Every operand is a constant or names one register, which is read or written. */
+/* True if every operand is a constant or a single register that is either read or written. */
 static bool scalars(const pl_form *f, const uint16_t *mods)
 {
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
@@ -119,7 +119,7 @@ const pl_operand_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_operand_
     uint64_t h = ((key ^ m[0] ^ m[1] * 3 ^ m[2] * 5 ^ m[3] * 7) * 0x9e3779b97f4a7c15ull) >> 32;
     for (; all; h++) {
         uint16_t *number = &all->number[h % PLACES];
-        /* More kinds of instructions than any module has. */
+        /* The module has more kinds of instructions than the cache holds. */
         if (!*number && all->n == PL_PLAN_CACHE_SIZE) break;
         if (!*number) {
             *number = ++all->n;
@@ -159,7 +159,7 @@ void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn
     if (which & PL_USE_WRITE) visit_moves(p, c->first_ret, c->nrets, true, fn, ctx);
 }
 
-/* Arguments first, then results; `move` counts both. */
+/* Arguments first, then results; `move` indexes both. */
 void pl_call_operands_begin(pl_operand_rest *r, pl_program *p, const pl_insn *i, unsigned which)
 {
     const pl_prog_call *c = &p->calls.at[i->target];

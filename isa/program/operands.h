@@ -1,4 +1,4 @@
-/* operands.h - which register rows and predicates an instruction reads and writes, for any form of
+/* operands.h - register rows and predicates that an instruction reads and writes, for any form of
  * the table. */
 #ifndef PL_ISA_PROGRAM_OPERANDS_H
 #define PL_ISA_PROGRAM_OPERANDS_H
@@ -7,17 +7,17 @@
 
 enum { PL_USE_READ = 1, PL_USE_WRITE = 2, PL_USE_PRED = 4 };
 
-/* What passes ask of an instruction again and again, and form and modifiers decide: worked out
- * once, with its plan. */
+/* Properties determined by form and modifiers that passes query frequently; computed once, with the
+ * plan. */
 enum {
-    PL_TRAIT_PURE = 1 << 0,    /* nothing but its result depends on it, whatever its flags say */
-    PL_TRAIT_INTEGER = 1 << 2, /* its first type is a plain integer of 32 or 64 bits, and it does
-                                  not saturate or set the carry */
-    PL_TRAIT_WIDE = 1 << 3,    /* of 64 */
-    PL_TRAIT_SCALARS = 1 << 4, /* operands are constants and scalar registers; each register is read
-                                  or written, not both */
+    PL_TRAIT_PURE = 1 << 0,    /* its only effect is its result, regardless of its flags */
+    PL_TRAIT_INTEGER = 1 << 2, /* its first type is a plain integer of 32 or 64 bits, and it neither
+                                  saturates nor sets the carry */
+    PL_TRAIT_WIDE = 1 << 3,    /* 64 bits */
+    PL_TRAIT_SCALARS = 1 << 4, /* operands are constants and scalar registers; each register is
+                                  either read or written */
     PL_TRAIT_REMOVABLE =
-        1 << 5,       /* it may go when nobody reads what it writes, whatever its flags say */
+        1 << 5,       /* it may be removed when its results are dead, regardless of its flags */
     PL_TRAIT_TYPE = 6 /* from this bit on: its first type */
 };
 unsigned pl_traits_find(const pl_insn *i);
@@ -26,15 +26,15 @@ static inline unsigned pl_insn_traits(const pl_insn *i)
     return i->plan ? i->traits : pl_traits_find(i);
 }
 
-/* Called for each register operand: *row is its first row (or predicate number) and may be changed;
- * rows is how many it takes. */
+/* Called for each register operand. *row is its first row (or predicate number) and may be changed;
+ * rows is the number of rows. */
 typedef void pl_use_fn(void *ctx, uint32_t *row, unsigned rows, unsigned use);
 
-/* Room for what pl_insn_uses has worked out; a program that has it (pl_program.plans) is walked
- * over faster. NULL: out of memory. */
+/* Allocates a cache for the results of pl_insn_uses; a program with one (pl_program.plans) is
+ * traversed faster. NULL: out of memory. */
 pl_plan_cache *pl_plan_cache_new(pl_arena *a);
 
-/* Visits guard, operands, vectors, and what a call passes and receives in registers. */
+/* Visits guard, operands, vectors, and the registers that a call passes and receives. */
 void pl_insn_uses(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx);
 
 #endif

@@ -1,8 +1,8 @@
-/* program.h - an assembled module: machine code, its functions, its data, and the way back to the
- * source.
+/* program.h - an assembled module: machine code, its functions, its data, and the mapping back to
+ * the source.
  *
- * Made by ptx/lower/lower.c from a checked module (or read from an object file), linked and placed
- * by lib/. Read-only while running. */
+ * Created by ptx/lower/lower.c from a checked module (or read from an object file), linked and
+ * placed by lib/. Read-only during execution. */
 #ifndef PL_ISA_PROGRAM_PROGRAM_H
 #define PL_ISA_PROGRAM_PROGRAM_H
 
@@ -13,13 +13,14 @@
 /* Address of function k: PL_CODE_BASE + 16 k. */
 #define PL_CODE_BASE 0x00007c0000000000ull
 
-/* A register row filled when a frame starts: with a constant, or with a special register. */
+/* A register row initialised when a frame is created: with a constant, or with a special register.
+ */
 typedef struct pl_frame_init {
     uint32_t row;
     uint16_t width;  /* 32 or 64 */
     uint16_t sreg;   /* W_none: constant `bits`; else the special register, component in `sel` */
     uint8_t sel;     /* 0..3 = x y z w */
-    uint8_t reloc;   /* 0, or which address is added to bits: PL_RELOC_VAR or PL_RELOC_FRAME */
+    uint8_t reloc;   /* 0, or the address added to bits: PL_RELOC_VAR or PL_RELOC_FRAME */
     uint32_t symbol; /* variable index */
     uint64_t bits;
 } pl_frame_init;
@@ -42,21 +43,21 @@ typedef struct pl_prog_param {
     bool is_ptr;
 } pl_prog_param;
 
-/* Copy of call arguments or results between frames, in bytes of local memory relative to the two
- * frames' bases, or by register. */
+/* Copies call arguments or results between frames, in bytes of local memory relative to the bases
+ * of the two frames, or by register. */
 typedef struct pl_call_move {
-    uint32_t from, to; /* offsets in the caller's and callee's frames, or rows when reg */
+    uint32_t from, to; /* offsets in the caller's and callee's frames, or rows if reg */
     uint32_t bytes;
     bool reg, pred;
 } pl_call_move;
 
 typedef struct pl_prog_call {
     uint32_t callee; /* function index, UINT32_MAX: indirect through op[0] */
-    /* Offsets of the caller's side in program->moves; callee side from its params. */
+    /* Indices in program->moves for the caller's side; the callee's side is in its params. */
     uint32_t first_arg, nargs, first_ret, nrets;
 } pl_prog_call;
 
-/* A shared variable of a kernel, for messages: objects do not keep it. */
+/* A shared variable of a kernel, for messages; not stored in objects. */
 typedef struct pl_prog_shared {
     const char *name;
     uint64_t offset, size; /* offset in the kernel's shared memory */
@@ -66,23 +67,23 @@ typedef struct pl_prog_shared {
 typedef struct pl_prog_line {
     uint32_t ptx_line, ptx_column; /* in the program's text */
     uint32_t src_file, src_line;   /* from .loc; 0: none */
-    uint32_t inlined; /* 1 + index into program->inlines of the call that was inlined; 0: none */
+    uint32_t inlined; /* 1 + index into program->inlines of the inlined call; 0: none */
 } pl_prog_line;
 
-/* A register of a wgmma that is accessed on some way through the function while PTX forbids it
- * (compiler/analysis/wgmma_hazards.h). For checkers: objects do not keep it. */
+/* A register of a wgmma that is accessed on some path while PTX forbids it
+ * (compiler/analysis/wgmma_hazards.h). For checkers; not stored in objects. */
 typedef enum pl_hazard_kind {
     PL_HAZARD_SUM_READ, /* before wgmma.wait_group has waited for the product */
     PL_HAZARD_SUM_WRITTEN,
-    PL_HAZARD_MATRIX_READ, /* the registers that hold matrix A, before the same */
+    PL_HAZARD_MATRIX_READ, /* a register of matrix A, before the same wait */
     PL_HAZARD_MATRIX_WRITTEN,
     PL_HAZARD_UNFENCED /* written between wgmma.fence and the product */
 } pl_hazard_kind;
 typedef enum pl_anchor { PL_ANCHOR_SELF, PL_ANCHOR_BEFORE, PL_ANCHOR_BEHIND } pl_anchor;
 typedef struct pl_wgmma_hazard {
     pl_hazard_kind kind;
-    pl_anchor when; /* where the anchor stands: it is the access, or before or behind it */
-    /* An instruction of the block of the access: passes leave it in its place. */
+    pl_anchor when; /* position of the anchor: it is the access, or precedes or follows it */
+    /* An instruction in the block of the access that passes do not move. */
     pl_prog_line access, product, anchor;
     uint32_t first_line, last_line; /* of PTX, of that block */
 } pl_wgmma_hazard;
@@ -91,15 +92,14 @@ typedef struct pl_prog_func {
     const char *name;
     uint8_t linkage; /* pl_linkage of ptx/ast.h */
     bool entry;
-    bool abi_calls;             /* while it is assembled: keeps to the calling convention
-                                 * (ptx/lower/call_graph.h)
-                                 */
-    uint32_t callee_saved_used; /* of a kernel, while it is assembled: registers across calls of
-                                   such functions */
-    uint16_t system; /* the driver provides it (emu/exec/runtime/cuda_builtins.h): which function;
-                        0: it has code */
-    uint32_t first, count; /* code range; 0 instructions: declared only */
-    uint32_t rows, preds;  /* size of the register frame */
+    bool abi_calls;             /* during assembly: follows the calling convention
+                                   (ptx/lower/call_graph.h) */
+    uint32_t callee_saved_used; /* of a kernel, during assembly: registers live across calls of such
+                                   functions */
+    uint16_t system;            /* number of the function if the driver provides it
+                                   (emu/exec/runtime/cuda_builtins.h); 0: it has code */
+    uint32_t first, count;      /* code range; 0 instructions: declaration only */
+    uint32_t rows, preds;       /* size of the register frame */
     struct {
         pl_frame_init *at;
         size_t n, cap;
@@ -115,19 +115,19 @@ typedef struct pl_prog_func {
     struct {
         pl_prog_shared *at;
         size_t n, cap;
-    } shared; /* of a kernel: its own variables, when it was made from PTX */
+    } shared; /* of a kernel: its own variables, if compiled from PTX */
     struct {
         pl_wgmma_hazard *at;
         size_t n, cap;
-    } hazards;            /* of a function with wgmma, when it was made from PTX */
-    uint32_t registers;   /* as the hardware would allocate, for reports and occupancy */
-    uint32_t local_bytes; /* as ptxas reports: stack frame and spills */
-    uint32_t stack_bytes; /* the same with the deepest of its callees */
+    } hazards;            /* of a function with wgmma, if compiled from PTX */
+    uint32_t registers;   /* as allocated by the hardware, for reports and occupancy */
+    uint32_t local_bytes; /* as reported by ptxas: stack frame and spills */
+    uint32_t stack_bytes; /* the same plus that of the deepest call chain */
     uint32_t spill_loads, spill_stores, barriers;
     uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3], maxclusterrank,
         minperctamemory;
     bool explicitcluster;
-    /* callee side of calls: where formal parameters and results live */
+    /* callee side of calls: locations of formal parameters and results */
     struct {
         pl_call_move *at;
         size_t n, cap;
@@ -147,7 +147,7 @@ typedef struct pl_prog_var {
     uint8_t linkage;
     bool managed, unsized;
     uint32_t align;
-    uint64_t size, address; /* in its space; of global variables set when loaded */
+    uint64_t size, address; /* in its space; of global variables set at load time */
     const uint8_t *init;    /* or NULL */
     struct {
         pl_prog_reloc *at;
@@ -155,26 +155,26 @@ typedef struct pl_prog_var {
     } reloc;
 } pl_prog_var;
 
-/* A call that the compiler inlined (.loc ... inlined_at). `inlined` is that of the call itself; it
- * names an earlier entry. */
+/* A call that the compiler inlined (.loc ... inlined_at). `inlined` is the entry of the call site
+ * itself; it refers to an earlier entry. */
 typedef struct pl_prog_inline {
     uint32_t src_file, src_line, inlined;
 } pl_prog_inline;
 
 enum { PL_BANK_BYTES = 65536 };
 
-/* The constant bank: all .const variables of the program. Addresses of the constant space count
- * from its start. */
+/* The constant bank: all .const variables of the program. Addresses of the constant space are
+ * offsets in it. */
 typedef struct pl_bank {
-    uint64_t address; /* its generic address; this and bytes are set when loaded */
+    uint64_t address; /* its generic address; this and bytes are set at load time */
     uint8_t *bytes;
     uint64_t size;
 } pl_bank;
 
-/* One of the PTX files that make up the text. */
+/* One of the PTX files that form the text. */
 typedef struct pl_prog_source {
     const char *name;
-    uint32_t lines_before; /* lines of the text before it */
+    uint32_t lines_before; /* preceding lines of the text */
 } pl_prog_source;
 
 typedef struct pl_tuning pl_tuning;             /* compiler/tuning.h */
@@ -193,7 +193,7 @@ typedef struct pl_program {
     struct {
         uint32_t *at;
         size_t n, cap;
-    } pool; /* further operand rows, pl_insn.more */
+    } pool; /* additional operand rows, pl_insn.extra_ops */
     struct {
         pl_prog_func *at;
         size_t n, cap;
@@ -222,20 +222,20 @@ typedef struct pl_program {
     struct {
         const char **at;
         size_t n, cap;
-    } files; /* .file paths; the first entry is not used */
+    } files; /* .file paths; the first entry is unused */
     struct {
         pl_prog_source *at;
         size_t n, cap;
-    } sources; /* the PTX files, one after the other in the text */
+    } sources; /* the PTX files, in text order */
     int opt_level;
-    /* It has instructions of these kinds: set when it is bound (pl_bind). */
+    /* The program contains instructions of these kinds: set when it is bound (pl_bind). */
     bool bulk_reductions, launch_control;
-    uint32_t lanes;          /* while it is assembled: of a warp */
-    bool linked_parts;       /* while it is assembled: a function that is called by its address has
-                                branches with conditions (ptx/lower/call_graph.h) */
-    pl_plan_cache *plans;    /* while it is assembled, else NULL */
-    const pl_tuning *tuning; /* while it is assembled: heuristics and facts of the target */
-    pl_pass_options *passes; /* while it is assembled: skips, dumps, checks; NULL: none */
+    uint32_t lanes;          /* during assembly: lanes per warp */
+    bool linked_parts;       /* during assembly: a function whose address is taken has conditional
+                                branches (ptx/lower/call_graph.h) */
+    pl_plan_cache *plans;    /* during assembly, else NULL */
+    const pl_tuning *tuning; /* during assembly: heuristics and properties of the target */
+    pl_pass_options *passes; /* during assembly: skips, dumps, checks; NULL: none */
     const char *text;        /* the PTX, for messages and listings */
     size_t text_bytes;
 } pl_program;
@@ -245,7 +245,7 @@ typedef struct pl_code_range {
     size_t first, count;
 } pl_code_range;
 
-/* The function at this address, UINT32_MAX: there is none. */
+/* The function at this address; UINT32_MAX: none. */
 static inline uint32_t pl_program_func_at(const pl_program *p, uint64_t address)
 {
     const uint64_t k = (address - PL_CODE_BASE) / 16;
@@ -255,8 +255,8 @@ static inline uint32_t pl_program_func_at(const pl_program *p, uint64_t address)
 
 /* "add.f32 R4, R2, R3": machine instruction `pc` as text, written to buf (always terminated). */
 size_t pl_disasm(const pl_program *p, uint32_t pc, char *buf, size_t size);
-/* The same of an instruction of function fn, wherever it is stored; `label` stands before the
- * number of a branch target. */
+/* The same for an instruction of function fn, wherever it is stored; `label` is the prefix of a
+ * branch target's number. */
 size_t pl_disasm_insn(const pl_program *p, const pl_prog_func *fn, const pl_insn *i,
                       const char *label, char *buf, size_t size);
 
@@ -269,15 +269,15 @@ static inline bool pl_insn_has(const pl_insn *i, pl_word w)
     return false;
 }
 
-/* True if REDUX does its operation over the lanes of a warp. */
+/* True if REDUX can perform its operation over the lanes of a warp. */
 static inline bool pl_insn_is_warp_aggregable(const pl_insn *i)
 {
     return pl_insn_has(i, W_add) || pl_insn_has(i, W_min) || pl_insn_has(i, W_max) ||
            pl_insn_has(i, W_and) || pl_insn_has(i, W_or) || pl_insn_has(i, W_xor);
 }
 
-/* Where lanes reconverge that diverged before `at`: each group of them executes a BSYNC that stands
- * there, and waits after it, unless that is at `end`. */
+/* The reconvergence point of lanes that diverged before `at`: each group of them executes a BSYNC
+ * located there and waits after it, unless that is at `end`. */
 static inline uint32_t pl_reconvergence_pc(const pl_program *p, uint32_t at, uint32_t end)
 {
     return at + (at + 1 < end && pl_forms[p->code.at[at].form].mnem == M__bsync);

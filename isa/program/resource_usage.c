@@ -1,9 +1,9 @@
-/* resource_usage.c - barriers, stack and registers of functions, over the graph of calls. See
+/* resource_usage.c - barriers, stack and registers of functions, over the call graph. See
  * resource_usage.h.
  *
- * Functions are visited after everything they call; a call back to a function that is still open
- * (recursion) counts once, as ptxas counts it. An indirect call may reach every function whose
- * address is in a variable or in a register of some function. */
+ * Functions are visited after all their callees. A call back to a function that is still open
+ * (recursion) counts once, as in ptxas. An indirect call may reach every function whose address is
+ * in a variable or in a register of some function. */
 #include "isa/program/resource_usage.h"
 
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "base/guard.h"
 #include "isa/program/insn_query.h"
 
-/* Registers of a thread that code can name; rows of a register file; the step in which a thread
- * gets them; the fewest it gets by launch bounds. (CUDA C++ Programming Guide, "Compute
- * Capabilities". Before sm_32 an instruction has 6 bits for a register.) */
+/* Registers per thread that code can address; rows of a register file; the allocation granularity;
+ * the minimum imposed by launch bounds. (CUDA C++ Programming Guide, "Compute Capabilities". Before
+ * sm_32 an instruction has 6 bits for a register.) */
 enum { MOST = 255, MOST_OLD = 63, FILE_WARPS = 65536 / PL_LANES, UNIT = 8, LEAST = 16 };
 
 static uint32_t product(const uint32_t *size)
@@ -21,7 +21,7 @@ static uint32_t product(const uint32_t *size)
     return size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1);
 }
 
-/* Warps of its largest block, 0: not known. */
+/* Warps of its largest block; 0: unknown. */
 static uint32_t warps_of(const pl_prog_func *f)
 {
     return ((f->reqntid[0] ? product(f->reqntid) : product(f->maxntid)) + PL_LANES - 1) / PL_LANES;
@@ -59,15 +59,15 @@ uint32_t pl_registers_at_entry(const pl_program *p, const pl_prog_func *f)
 enum { ALL_BARRIERS = 16 };
 
 typedef struct visit {
-    uint32_t func, pc;  /* next instruction to look at */
-    uint32_t candidate; /* next function an indirect call may reach */
+    uint32_t func, pc;  /* next instruction to examine */
+    uint32_t candidate; /* next possible target of an indirect call */
 } visit;
 
 typedef struct graph {
     pl_program *p;
     uint8_t *state;    /* by function: 0 new, 1 open, 2 done */
-    bool *taken;       /* by function: its address is somewhere */
-    uint32_t *deepest; /* stack below it */
+    bool *taken;       /* by function: its address is taken */
+    uint32_t *deepest; /* stack of its deepest callee chain */
     struct {
         visit *at;
         size_t n, cap;
@@ -86,7 +86,7 @@ static bool constant_of(const pl_prog_func *f, uint32_t row, uint64_t *bits)
     return false;
 }
 
-/* Barriers that an instruction makes its block need: the highest number + 1. */
+/* Number of barriers that an instruction requires of its block: the highest number + 1. */
 static uint32_t barriers_of(const pl_prog_func *f, const pl_insn *i)
 {
     const pl_form *form = &pl_forms[i->form];
@@ -117,7 +117,7 @@ static void enter(graph *g, uint32_t func)
     *pl_push(g->p->arena, &g->open) = (visit){.func = func, .pc = g->p->funcs.at[func].first};
 }
 
-/* The next function that the open one calls, UINT32_MAX after the last. */
+/* The next callee of the open function; UINT32_MAX after the last. */
 static uint32_t next_callee(graph *g, visit *v)
 {
     const pl_program *p = g->p;

@@ -1,4 +1,4 @@
-/* source_position.c - positions in CUDA source files, as .loc gives them. See source_position.h. */
+/* source_position.c - positions in CUDA source files, from .loc. See source_position.h. */
 #include "isa/program/source_position.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static const char *file_name(const pl_program *p, uint32_t file)
     return slash ? slash + 1 : path;
 }
 
-/* Appends what fits; a position that does not fit is cut. */
+/* Appends as much as fits; a position that does not fit is truncated. */
 static size_t append(char *buf, size_t size, size_t used, const char *before, const char *name,
                      uint32_t line)
 {

@@ -1,5 +1,5 @@
-/* source_position.h - positions in CUDA source files, as .loc gives them: one spelling for faults,
- * hangs, traces and listings. */
+/* source_position.h - positions in CUDA source files, from .loc: one format for faults, hangs,
+ * traces and listings. */
 #ifndef PL_ISA_PROGRAM_SOURCE_POSITION_H
 #define PL_ISA_PROGRAM_SOURCE_POSITION_H
 
@@ -8,10 +8,11 @@
 enum { PL_POSITION_TEXT = 200 };
 
 /* "k.cu:12", or "k.cu:12 (inlined at k.cu:30, k.cu:44)" with the innermost call first. `line` is an
- * index into p->lines (pl_insn.line). False, and the empty text: .loc names no position there. */
+ * index into p->lines (pl_insn.line). Returns false and an empty text if .loc gives no position
+ * there. */
 bool pl_cuda_position(const pl_program *p, uint32_t line, char *buf, size_t size);
-/* File and line that the user wrote: of code inlined from a header of the toolkit, the call. False:
- * .loc names no position there. */
+/* File and line in the user's code: for code inlined from a toolkit header, those of the call.
+ * Returns false if .loc gives no position there. */
 bool pl_cuda_user_line(const pl_program *p, uint32_t line, const char **path, uint32_t *src_line);
 
 #endif

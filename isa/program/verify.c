@@ -1,8 +1,8 @@
-/* verify.c - checks a machine program that came from a file. See verify.h.
+/* verify.c - verifies a machine program read from a file. See verify.h.
  *
- * The execution functions index register rows, predicates, pools and tables without looking,
- * because the assembler made them. Everything they take for granted is stated here once. What a
- * program does with memory is checked while it runs, as always. */
+ * The execution functions index register rows, predicates, pools and tables without bounds checks,
+ * because the assembler created them. All their assumptions are checked here once. Memory accesses
+ * of the program are checked at run time, as always. */
 #include "isa/program/verify.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "isa/program/insn_query.h"
 
 enum {
-    MAX_ROWS = 1 << 22,   /* of one frame: as many as emu/exec/warp.c lets calls take */
+    MAX_ROWS = 1 << 22,   /* of one frame: the most that emu/exec/warp.c allows for calls */
     MAX_FRAME = 1 << 28,  /* bytes of local memory */
     MAX_PARAMS = 1 << 20, /* bytes of kernel parameters */
     LAST_SELECTOR = 6     /* bytes and halves of video instructions: pl_sel of ptx/ast.h */
@@ -71,7 +71,7 @@ static bool check_immediate(check *c, const pl_insn *i, const pl_ospec *s, uint3
     return bad(c, "an instruction reads a special register that does not exist");
 }
 
-/* Operands stand where they must; vectors follow each other in the pool. */
+/* Checks that operands are in their places, and that vectors are consecutive in the pool. */
 static bool check_operands(check *c, const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -177,8 +177,8 @@ static bool check_call(check *c, const pl_insn *i)
     return true;
 }
 
-/* free: another instruction does its work on the way; the others: the passes know more of its
- * operands, or of what is read of its result */
+/* C_free: another instruction performs its work as a side effect; the others: the passes know more
+ * about its operands, or about the uses of its result */
 static const struct {
     uint16_t of, is;
 } known_better[] = {{C_shift64, C_alu},
@@ -243,7 +243,7 @@ static const struct {
                     {C_rcp_f64, C_rcp_f64_same},
                     {C_sqrt_f64, C_sqrt_f64_same}};
 
-/* True if passes may have given the instruction its class, whose form says `derived`. */
+/* True if passes may have changed the instruction's class from the `derived` class of its form. */
 static bool class_fits(const pl_insn *i, uint16_t derived)
 {
     const uint16_t is = i->latency_class;
@@ -274,7 +274,7 @@ static bool check_insn(check *c, pl_insn *i)
     if ((pl_forms[i->form].effects & PL_EF_CALL) && !check_call(c, i)) return false;
     if (!check_operands(c, i) || !check_memory(c, i)) return false;
     pl_insn_uses(c->p, i, check_use, c);
-    /* The walk takes UINT32_MAX for an operand that is not there. */
+    /* The traversal treats UINT32_MAX as an absent operand. */
     check_use(c, &i->guard, 1, PL_USE_READ | PL_USE_PRED);
     return !c->why;
 }
@@ -331,7 +331,7 @@ static bool check_func(check *c, const pl_prog_func *f, uint32_t *next)
            bad(c, "a function continues past its end");
 }
 
-/* Arguments and parameters of a direct call are both predicates, or neither. */
+/* Corresponding arguments and parameters of a direct call are both predicates, or neither. */
 static bool check_signature(check *c, const pl_prog_call *k)
 {
     const pl_program *p = c->p;
@@ -364,8 +364,7 @@ static bool check_var(check *c, const pl_prog_var *v)
     return (v->align & (v->align - 1)) == 0 || bad(c, "an alignment is no power of two");
 }
 
-/* A call that was inlined names an earlier entry, so that following them ends. */
-/* A byte of the constant bank belongs to one variable. */
+/* A byte of the constant bank belongs to at most one variable. */
 static bool check_bank(check *c)
 {
     uint8_t taken[PL_BANK_BYTES] = {0};
@@ -378,6 +377,7 @@ static bool check_bank(check *c)
     return true;
 }
 
+/* An inlined call refers to an earlier entry, so that the chain terminates. */
 static bool check_inlines(check *c)
 {
     const pl_program *p = c->p;

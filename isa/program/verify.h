@@ -1,13 +1,13 @@
-/* verify.h - is a machine program one that the assembler could have made? For programs that come
- * from files. */
+/* verify.h - verifies that a machine program could have been created by the assembler. For programs
+ * read from files. */
 #ifndef PL_ISA_PROGRAM_VERIFY_H
 #define PL_ISA_PROGRAM_VERIFY_H
 
 #include "isa/program/program.h"
 
-/* Checks everything that running relies on. NULL, or what is wrong. */
+/* Checks all invariants that execution depends on. Returns NULL, or a description of the error. */
 const char *pl_program_check(pl_program *p);
-/* True if each modifier is one that its slot of the form takes. */
+/* True if each modifier is valid for its slot of the form. */
 bool pl_insn_words_fit(const pl_insn *i);
 
 #endif

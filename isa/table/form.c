@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Compares a counted string with a C string as strcmp would. */
+/* Compares a counted string with a C string, like strcmp. */
 static int compare(const char *s, size_t n, const char *t)
 {
     int c = strncmp(s, t, n);

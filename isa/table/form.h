@@ -1,8 +1,8 @@
-/* form.h - the instruction table as data: what isagen writes, and how to look things up in it.
+/* form.h - the instruction table as data: the output of isagen, and its look-up functions.
  *
  * A form is one syntax line of the PTX manual. Its modifiers are slots; each slot holds one word of
  * a list (or, when optional, none). pl_forms and everything it points to is constant. Nothing here
- * knows how text is read or how lanes compute. */
+ * depends on the parsing of text or on the execution of lanes. */
 #ifndef PL_ISA_TABLE_FORM_H
 #define PL_ISA_TABLE_FORM_H
 
@@ -16,7 +16,7 @@ enum { PL_MAX_SLOTS = 16, PL_MAX_OPERANDS = 12 };
 
 /* Kind of an operand in a form. */
 typedef enum pl_okind {
-    PL_K_VALUE, /* register, or immediate when read and not reg_only */
+    PL_K_VALUE, /* register, or immediate if read and not reg_only */
     PL_K_IMM,   /* constant expression */
     PL_K_ADDR,  /* [address] */
     PL_K_LABEL,
@@ -30,7 +30,7 @@ typedef enum pl_okind {
     PL_K_VAR     /* register or address of a name (mov, cvta) */
 } pl_okind;
 
-/* How an operand's type follows from the type word it names. */
+/* How an operand's type is derived from the type word it names. */
 typedef enum pl_tmap { PL_T_SAME, PL_T_WIDE, PL_T_HALF, PL_T_INT, PL_T_BITS } pl_tmap;
 
 typedef struct pl_ospec {
@@ -54,8 +54,7 @@ typedef struct pl_slot {
     const uint16_t *word; /* not owned */
 } pl_slot;
 
-/* What a condition may look at besides the words: the module's PTX version (e.g. 90 for 9.0) and
- * target. */
+/* Besides the words, a condition may test the module's PTX version (e.g. 90 for 9.0) and target. */
 typedef struct pl_where {
     bool (*holds)(const uint16_t *mods); /* NULL: always */
     const char *message;
@@ -92,14 +91,14 @@ typedef struct pl_form {
     uint16_t (*latency_class)(const uint16_t *mods); /* latency class */
     uint32_t effects;                                /* pl_effect_bits */
     bool relax;
-    const char *unsupported; /* reason, or NULL when executed */
+    const char *unsupported; /* reason, or NULL if executable */
     const char *syntax;      /* "add{.rnd}{.ftz}{.sat}.f32 d, a, b" */
     const char *note;        /* or NULL */
     const char *file;        /* table file and line of the form */
     int line;
 } pl_form;
 
-/* A form with its words chosen: by slot, W_none when absent. */
+/* A form with a word chosen for each slot, W_none when absent. */
 typedef struct pl_choice {
     uint16_t form; /* index in pl_forms */
     uint16_t mods[PL_MAX_SLOTS];
@@ -124,7 +123,7 @@ typedef struct pl_type_row {
     char kind; /* u s b f p */
 } pl_type_row;
 
-/* Units that the scheduler knows; PL_SCHED_NONE: what it does not tell apart. */
+/* Units that the scheduler models; PL_SCHED_NONE: not modelled. */
 typedef enum pl_sched_unit {
     PL_SCHED_ALU,
     PL_SCHED_HEAVY,
@@ -138,10 +137,10 @@ typedef enum pl_kind {
 #include "isa/table/class_kinds.def"
     PL_KIND_COUNT
 } pl_kind;
-enum { PL_EXCHANGES_BY_PIPES = UINT8_MAX }; /* pl_class_info.exchanges: one, if a pipe does them */
-enum { PL_COST_NEVER = 21 }; /* pl_class_info.convert_cost: more than any body may be */
+enum { PL_EXCHANGES_BY_PIPES = UINT8_MAX }; /* pl_class_info.exchanges: 1 if a pipe performs them */
+enum { PL_COST_NEVER = 21 }; /* pl_class_info.convert_cost: exceeds the limit of any body */
 
-/* What decisions of the compiler and units of the SM take a latency class for: a row of
+/* Properties of a latency class for compiler decisions and for the units of the SM: a row of
  * classes.isa. The columns are explained in isa/table/classes.md. */
 typedef struct pl_class_info {
     uint16_t latency;  /* 0: the fixed latency of the target */
@@ -149,7 +148,7 @@ typedef struct pl_class_info {
     uint16_t price_as; /* class; C_count: none */
     uint8_t unit;      /* pl_sched_unit */
     uint8_t unit_cycles, temporaries;
-    uint8_t unroll_cost; /* 0: by its operands */
+    uint8_t unroll_cost; /* 0: from its operands */
     uint8_t convert_cost, sroa_cost, routine_cost, place_cost;
     uint8_t kind;      /* pl_kind */
     uint8_t exchanges; /* or PL_EXCHANGES_BY_PIPES */
@@ -160,11 +159,11 @@ extern const pl_sreg_info pl_sregs[];
 extern const unsigned pl_nsregs;
 extern const pl_type_row pl_type_rows[];
 extern const unsigned pl_ntypes;
-extern const uint16_t pl_words_sorted[]; /* every word in the order of its spelling */
+extern const uint16_t pl_words_sorted[]; /* all words sorted by spelling */
 extern const pl_form pl_forms[];
 extern const unsigned pl_nforms;
-enum { PL_IR_DEAD = PL_FORMS }; /* form of an instruction that a pass has removed */
-/* What is asked most, where it lies together: by form; of PL_IR_DEAD none. */
+enum { PL_IR_DEAD = PL_FORMS }; /* form of an instruction removed by a pass */
+/* The most frequently queried data in dense arrays, by form; none for PL_IR_DEAD. */
 extern const uint16_t pl_form_mnem[PL_FORMS + 1], pl_form_effects[PL_FORMS + 1];
 extern const pl_mnem_info pl_mnems[]; /* sorted by name; index is pl_mnem */
 extern const unsigned pl_nmnems;
@@ -179,7 +178,7 @@ pl_word pl_word_find(const char *s, size_t n);
 int pl_mnem_find(const char *s, size_t n);
 extern const uint16_t pl_word_bits[W_count];
 extern const char pl_word_kind[W_count];
-/* Width in bits of a type word (pred: 1), 0 when the word is no type. */
+/* Width in bits of a type word (pred: 1), 0 if the word is not a type. */
 static inline int pl_type_bits(pl_word w)
 {
     return pl_word_bits[w];
@@ -189,7 +188,7 @@ static inline char pl_type_kind(pl_word w)
 {
     return pl_word_kind[w];
 }
-/* The word in group g of these mods, W_none when absent or the form has no such group. */
+/* The word in group g of these mods; W_none if absent or if the form has no such group. */
 pl_word pl_mod(const pl_form *f, const uint16_t *mods, pl_group g);
 pl_word pl_type_mapped(pl_word t, pl_tmap map);
 /* Type word of operand k under these mods. */

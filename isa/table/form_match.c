@@ -1,10 +1,11 @@
-/* form_match.c - fits the words of an instruction to the forms of the table (see form_match.h).
+/* form_match.c - matches the words of an instruction with the forms of the table (see
+ * form_match.h).
  *
- * A form's slots are like boxes, each taking one word of its list. fits() puts the words into boxes
- * one after the other and takes a step back when a later word finds none. There are at most 16
- * boxes, and the answers are cached by the words, so this runs once for each distinct instruction
- * of a module. When no form fits, the nearest is the one that leaves the fewest words over and the
- * fewest boxes empty; what is left over is the mistake. */
+ * Each slot of a form accepts one word of its list. fits() assigns the words to slots in order and
+ * backtracks when a later word finds none. A form has at most 16 slots, and results are cached by
+ * the words, so this runs once for each distinct instruction of a module. If no form fits, the
+ * nearest one leaves the fewest words unassigned and the fewest slots empty; the unassigned word is
+ * reported as the error. */
 #include "isa/table/form_match.h"
 
 #include <stdlib.h>
@@ -99,7 +100,8 @@ static bool complete(const pl_form *f, const uint16_t *mods)
     return true;
 }
 
-/* Words of these kinds fill their slots from left to right, others any slot that has them. */
+/* Words of these kinds fill their slots from left to right; others may fill any slot that accepts
+ * them. */
 enum { KIND_TYPE, KIND_SPACE, KIND_LAYOUT, KIND_PRIORITY, KINDS };
 
 static int kind_of(const pl_slot *slot, pl_word w)
@@ -114,8 +116,8 @@ static int kind_of(const pl_slot *slot, pl_word w)
     return -1;
 }
 
-/* The depth of the recursion is the number of words. first: the first slot that a word of each kind
- * may still take. */
+/* The recursion depth is the number of words. first: the first slot still available to words of
+ * each kind. */
 static bool fits(const pl_form *f, const pl_match_word *words, unsigned n, unsigned k,
                  const uint8_t *first, uint16_t *mods)
 {
@@ -135,7 +137,7 @@ static bool fits(const pl_form *f, const pl_match_word *words, unsigned n, unsig
     return false;
 }
 
-/* How far a form is from the words: the first word without a place, and the first slot that stays
+/* The distance of a form from the words: the first word without a slot, and the first slot left
  * empty. */
 typedef struct distance {
     unsigned score;
@@ -153,7 +155,7 @@ static distance measure(const pl_form *f, const pl_match_word *words, unsigned n
             mods[s] = (uint16_t)words[k].word;
             continue;
         }
-        /* A type that does not fit says more than a modifier that does not. */
+        /* A type mismatch is more significant than a modifier mismatch. */
         d.score += pl_type_bits(words[k].word) ? 5 : 4;
         if (d.left_over < 0) d.left_over = (int)k;
     }
@@ -173,10 +175,10 @@ static bool has_word(int mnem, pl_word w)
     return false;
 }
 
-/* ptxas takes modifiers in any order, but the dots of some names belong to the name: mul.lo,
- * cp.async.bulk, mbarrier.try_wait.parity (measured with shuffled words, ptxas 13.0: `add.f32.rn`
- * is taken, `mul.s32.lo` is not). These words come first, in the order given here. Words of PTX
- * contain no spaces, so a list is one string. */
+/* ptxas accepts modifiers in any order, but some dotted parts belong to the instruction's name:
+ * mul.lo, cp.async.bulk, mbarrier.try_wait.parity (measured with shuffled words, ptxas 13.0:
+ * `add.f32.rn` is accepted, `mul.s32.lo` is not). These words come first, in the order given here.
+ * PTX words contain no spaces, so a list is one string. */
 static const struct {
     const char *mnems, *words;
 } names[] = {
@@ -192,7 +194,7 @@ static const struct {
     {" mbarrier ", " init inval arrive arrive_drop test_wait try_wait pending_count complete_tx "
                    "expect_tx noComplete parity "},
     {" bar ", " cta warp sync arrive red "},
-    {" barrier ", " cluster cta arrive wait red "}, /* .sync may stand after .aligned */
+    {" barrier ", " cluster cta arrive wait red "}, /* .sync may follow .aligned */
     {" wmma ", " load store mma a b c d "},
     {" wgmma ", " fence commit_group wait_group mma_async "},
     {" multimem ", " ld_reduce st red cp reduce async bulk "},
@@ -214,7 +216,7 @@ static const char *listed(const char *list, const char *word)
     return NULL;
 }
 
-/* The first word that stands too far back, or -1. */
+/* The index of the first word that must come earlier, or -1. */
 static int out_of_order(int mnem, const pl_match_word *words, unsigned n)
 {
     const char *list = NULL, *last = NULL;
@@ -237,8 +239,8 @@ static void add_word(pl_match *r, uint16_t w)
     if (r->nwanted < PL_MAX_WANTED) r->wanted[r->nwanted++] = w;
 }
 
-/* Is it one word that lacks? Then each that would do is named: of cvt.f32.s32 .rn, and not the .rni
- * of another form. */
+/* True if exactly one word is missing. Then lists each valid one: .rn for cvt.f32.s32, and not the
+ * .rni of another form. */
 static bool one_word_short(pl_match *r, int mnem, const pl_match_word *words, unsigned n)
 {
     pl_match_word more[MAX_WORDS + 1];
@@ -287,7 +289,7 @@ static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned
         r->mismatch = PL_MISMATCH_MISSING;
         r->index = (unsigned)d.empty;
         if (one_word_short(r, mnem, words, n)) return;
-        /* every form that is as near names what it would take */
+        /* all equally near forms list the words that they accept */
         for (unsigned k = 0; k < pl_mnems[mnem].count; k++) {
             const pl_form *f = &pl_forms[pl_mnems[mnem].first + k];
             distance e = measure(f, words, n);
@@ -297,8 +299,9 @@ static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned
     }
 }
 
-/* Forms that newer modules lack. Threads of a warp need not run together since sm_70, so those that
- * assumed it went away with PTX 6.4. A sum of a product is rounded as it says since sm_20. */
+/* Returns the requirement of newer modules that a form violates. Since sm_70 the threads of a warp
+ * need not run in lockstep, so PTX 6.4 removed the forms that assumed it. Since sm_20 a
+ * multiply-add must specify its rounding. */
 static const char *removed(const pl_matcher *m, const pl_form *f, const uint16_t *mods)
 {
     const char *name = pl_mnems[f->mnem].name, *must_have = NULL;
@@ -314,7 +317,7 @@ static const char *removed(const pl_matcher *m, const pl_form *f, const uint16_t
                       : "sm_70 and newer need .sync and a mask of the lanes that take part";
 }
 
-/* 90 of sm_90a. */
+/* Returns 90 for "sm_90a". */
 static long target_number(const char *target)
 {
     return strtol(target + strcspn(target, "0123456789"), NULL, 10);
@@ -336,8 +339,8 @@ static void flush_subnormals(const pl_matcher *m, const pl_form *f, uint16_t *mo
     }
 }
 
-/* The words fit f with these mods: do its conditions hold, and does the module's version have it?
- */
+/* For words that fit f with these mods: true if its conditions hold and the module's version
+ * supports it. */
 static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods, pl_match *r)
 {
     for (unsigned k = 0; k < f->nwhere; k++)
@@ -359,7 +362,7 @@ static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods,
     unsigned ptx = 0;
     const char *target = NULL;
     bool has = true, missing = false; /* the message names a target that the module lacks, else the
-                                         newest of those asked for */
+                                         newest required one */
     for (unsigned k = 0; k < f->nsince; k++) {
         const pl_since *s = &f->since[k];
         if (s->applies && !s->applies(mods)) continue;
@@ -441,7 +444,7 @@ const pl_match *pl_match_words(pl_matcher *m, int mnem, const pl_match_word *wor
     }
     entry *e = pl_arena_new(m->arena, entry);
     match(m, mnem, words, n, &e->match);
-    if (!known) return &e->match; /* a spelling that is no word: not worth remembering */
+    if (!known) return &e->match; /* an unknown word: do not cache */
     uint16_t *copy = pl_arena_array(m->arena, uint16_t, n ? n : 1);
     for (unsigned k = 0; k < n; k++) copy[k] = (uint16_t)words[k].word;
     e->hash = hash;
@@ -455,7 +458,7 @@ const pl_match *pl_match_words(pl_matcher *m, int mnem, const pl_match_word *wor
     return &e->match;
 }
 
-/* ---- did you mean ---- */
+/* ---- suggestions ---- */
 
 const char *pl_match_suggest(int mnem, const char *text, size_t n)
 {

@@ -3,7 +3,7 @@
 #include "isa/table/form.h"
 #include <string.h>
 
-/* The numbers in the words of a matrix form: "m16n8k16" gives m, n and k; "x4" gives the count of
+/* The numbers in the words of a matrix form: "m16n8k16" gives m, n and k; "x4" gives the number of
  * matrices. */
 typedef struct shape {
     int m, n, k, x;
@@ -39,7 +39,7 @@ static shape shape_of(const uint16_t *mods)
     return r;
 }
 
-/* ldmatrix, stmatrix: one register a matrix of 8x8 16-bit elements, two for 16x16 of 8 bits. */
+/* ldmatrix, stmatrix: one register per matrix of 8x8 16-bit elements, two for 16x16 of 8 bits. */
 int pl_operand_count_matrix(const uint16_t *mods)
 {
     return shape_of(mods).x;
@@ -50,7 +50,7 @@ int pl_operand_count_matrix_pairs(const uint16_t *mods)
     return 2 * shape_of(mods).x;
 }
 
-/* wmma: the elements of A or B, 32 lanes of 32-bit registers. */
+/* wmma: the elements of A or B, in 32-bit registers of 32 lanes. */
 int pl_operand_count_wmma_a16(const uint16_t *mods)
 {
     shape s = shape_of(mods);
@@ -86,7 +86,7 @@ int pl_operand_count_wgmma_f16(const uint16_t *mods)
     return shape_of(mods).n / 4;
 }
 
-/* Textures and surfaces: the geometry's word, and the coordinates a fetch writes for it. */
+/* Textures and surfaces: the geometry word, and the number of coordinates of a fetch. */
 static const char *geometry(const uint16_t *mods)
 {
     static const char *const names[] = {"1d",  "2d",   "3d",    "4d",   "5d",   "a1d",
@@ -110,7 +110,7 @@ int pl_operand_count_offset(const uint16_t *mods)
     return !strcmp(g, "1d") || !strcmp(g, "a1d") ? 1 : !strcmp(g, "3d") ? 4 : 2;
 }
 
-/* Derivatives: as many as dimensions, three written as four. */
+/* Derivatives: one for each dimension, three written as four. */
 int pl_operand_count_gradient(const uint16_t *mods)
 {
     const char *g = geometry(mods);
@@ -119,8 +119,8 @@ int pl_operand_count_gradient(const uint16_t *mods)
                                                    : 4;
 }
 
-/* Tensor copies: as many coordinates as dimensions; im2col has an offset for each dimension but the
- * channels and the images. */
+/* Tensor copies: one coordinate for each dimension; im2col has an offset for each dimension except
+ * the channels and the images. */
 int pl_operand_count_tensor(const uint16_t *mods)
 {
     return geometry(mods)[0] - '0';
@@ -137,7 +137,7 @@ int pl_operand_count_im2col(const uint16_t *mods)
     return geometry(mods)[0] - '0' - 2;
 }
 
-/* Surfaces: the registers of .v2 and .v4; one may stand in braces or alone. */
+/* Surfaces: the registers of .v2 and .v4; a single one may be written with or without braces. */
 int pl_operand_count_surface(const uint16_t *mods)
 {
     for (int i = 0; i < PL_MAX_SLOTS; i++)
@@ -146,8 +146,8 @@ int pl_operand_count_surface(const uint16_t *mods)
     return 1;
 }
 
-/* tcgen05.ld and st: 16 or 32 lanes of as many bits as the shape says, repeated, in 32 registers of
- * 32 bits. */
+/* tcgen05.ld and st: 16 or 32 lanes with the bits that the shape specifies, times the repetition
+ * count, in 32 registers of 32 bits. */
 int pl_operand_count_tmem(const uint16_t *mods)
 {
     int bits = 32 * 32;
@@ -162,7 +162,7 @@ int pl_operand_count_tmem(const uint16_t *mods)
 }
 
 /* The sizes in the words of spcompress and spdecompress: elements and indices in bits, sp::2:4, and
- * the count of repetitions. */
+ * the repetition count. */
 typedef struct sparse_words {
     int element, index, kept, of, num;
 } sparse_words;
@@ -217,7 +217,7 @@ int pl_operand_count_spread_kept(const uint16_t *mods)
     return (w.kept * w.element * w.num + 31) / 32;
 }
 
-/* tcgen05.ld.spcompress: of one number a column, half stay. */
+/* tcgen05.ld.spcompress: of one number per column, half are kept. */
 int pl_operand_count_tmem_kept(const uint16_t *mods)
 {
     return shape_of(mods).x / 2;
@@ -236,7 +236,7 @@ int pl_operand_count_output_lanes(const uint16_t *mods)
     return 4;
 }
 
-/* The five coordinates of a copy of four rows: a column, and the rows. */
+/* The five coordinates of a four-row copy: a column, and the rows. */
 int pl_operand_count_rows(const uint16_t *mods)
 {
     (void)mods;

@@ -1,12 +1,12 @@
-/* assemble.c - a module becomes a machine program: tables first, then its functions, which are
- * lowered and optimised apart, by several host threads, and joined in their order.
+/* assemble.c - converts a module into a machine program: tables first, then its functions. Several
+ * host threads lower and optimise the functions separately; the results are joined in order.
  *
- * Reading the text takes one thread a sixth of the time that everything takes. So that the others
- * need not wait for it, they begin with functions that the parser has left and that ask nothing of
- * what is still to come. These are kernels that name no variable of the module and no function.
- * What they have made waits until the whole module is known.
+ * Parsing takes one thread a sixth of the total time. Other threads start before it ends, with
+ * functions that are completely parsed and do not depend on the rest of the module. These are
+ * kernels that name no module variable and no function. Their results are held back until the whole
+ * module is known.
  *
- * Read next: ptx/lower/lower.c (one function), compiler/compile_function.c (what follows for it).
+ * Read next: ptx/lower/lower.c (one function), compiler/compile_function.c (the following stages).
  */
 #include "ptx/lower/assemble.h"
 
@@ -26,25 +26,25 @@
 
 enum { MOST_THREADS = 256 };
 
-/* A function on its way. */
+/* A function to be compiled. */
 typedef struct job {
     const pl_func *f;
-    const pl_program *before; /* what its part begins with */
-    pl_prog_func out;         /* joins the program's table with its code */
-    uint32_t rank;            /* its position among the functions with code, once all are known */
+    const pl_program *before; /* the initial contents of its part */
+    pl_prog_func out;         /* copied into the program's table with its code */
+    uint32_t rank;            /* its index among the functions with code, once all are known */
     bool ready;
-    pl_program part;   /* finished, where it waits for those before it; */
-    pl_arena *arena;   /* that it waits in, or NULL */
-    struct job *spare; /* another one whose arena nothing waits in any more */
+    pl_program part;   /* the compiled code, while it waits for earlier functions; */
+    pl_arena *arena;   /* the arena that holds it, or NULL */
+    struct job *spare; /* another job whose arena is free for reuse */
 } job;
 
-/* What a host thread works with. */
+/* State of a host thread. */
 typedef struct worker {
     pl_assembly *x;
     pthread_t thread;
-    pl_arena *part;        /* until the function is delivered */
-    pl_arena *scratch;     /* until it is lowered */
-    pl_arena *work, *pass; /* until the function, the pass is done */
+    pl_arena *part;        /* until the function has been delivered */
+    pl_arena *scratch;     /* until the function has been lowered */
+    pl_arena *work, *pass; /* until the function, the pass has completed */
     pl_plan_cache *plans;
 } worker;
 
@@ -52,31 +52,31 @@ struct pl_assembly {
     pl_assemble_options o;
     pl_arena *scratch; /* of the caller's thread */
     pl_program *p;
-    /* The program without code: while the text is read; with its tables. */
+    /* The program without code: during parsing; with its tables. */
     pl_program early, before;
     pl_shared_plan shared;
     pl_lower_module m;
     worker *worker;            /* the first is the caller's thread */
-    uint32_t workers, threads; /* that there are, may be */
-    _Atomic pl_status failed;  /* PL_OK, or why no more functions are taken */
-    _Atomic bool unsupported;  /* some function has a form that cannot be executed */
-    pthread_mutex_t lock;      /* of all below, and of the program once all jobs are known */
-    pthread_cond_t more;       /* there is something to take, or never will be */
+    uint32_t workers, threads; /* existing threads, and their maximum */
+    _Atomic pl_status failed;  /* PL_OK, or the reason for which no more functions are taken */
+    _Atomic bool unsupported;  /* some function contains a form that cannot be executed */
+    pthread_mutex_t lock;      /* protects all below, and the program once all jobs are known */
+    pthread_cond_t more;       /* a job was added, or no more will be */
     struct {
         job **at;
         size_t n, cap;
-    } jobs; /* in the order in which they are taken */
+    } jobs; /* in the order of processing */
     size_t next;
-    uint32_t waiting;   /* threads that wait for jobs */
-    bool complete;      /* there will be no more jobs */
+    uint32_t waiting;   /* threads waiting for jobs */
+    bool complete;      /* no more jobs will be added */
     job **ranked;       /* by rank, once all are known */
-    uint32_t n, joined; /* functions with code; so many are in the program */
-    job *spare;         /* those whose arena nothing waits in any more */
+    uint32_t n, joined; /* functions with code; those already in the program */
+    job *spare;         /* jobs whose arenas are free for reuse */
 };
 
 /* ---- the tables of the program ---- */
 
-/* Forms that cannot be executed. */
+/* Reports forms that cannot be executed. */
 static void report_unsupported(const pl_ast *ast)
 {
     for (size_t k = 0; k < ast->funcs.n; k++)
@@ -89,7 +89,7 @@ static void report_unsupported(const pl_ast *ast)
         }
 }
 
-/* What the first lines of a module say, and the options. */
+/* A program with the header data of the module and the options. */
 static pl_program empty_program(const pl_assemble_options *o, const pl_ast *ast, pl_arena *arena)
 {
     const pl_tuning *tuning = o->passes ? o->passes->tuning : NULL;
@@ -116,7 +116,7 @@ static pl_prog_func declared(const pl_func *f)
     return out;
 }
 
-/* Numbers functions and variables of the module, and lists the functions. */
+/* Numbers the functions and variables of the module, and lists the functions. */
 static void number_all(const pl_ast *ast, pl_program *p)
 {
     for (size_t k = 0; k < ast->funcs.n; k++) {
@@ -145,7 +145,7 @@ pl_status pl_assembly_check(const pl_ast *ast)
     return !good ? PL_NOMEM : ast->diags->errors > errors ? PL_INVALID : PL_OK;
 }
 
-/* Everything but the code. */
+/* Creates everything but the code. */
 static bool make_tables(pl_assembly *x, const pl_ast *ast)
 {
     pl_program *p = x->p;
@@ -176,15 +176,15 @@ static bool make_tables(pl_assembly *x, const pl_ast *ast)
 
 /* ---- functions ---- */
 
-/* Puts the functions that are ready and next in order into the program. False: out of memory, and
- * the program is damaged. */
+/* Appends the completed functions that are next in order to the program. Returns false when out of
+ * memory; the program is then incomplete. */
 static bool join_ready(pl_assembly *x)
 {
     PL_GUARD(x->failed = PL_NOMEM; return false)
     for (; !x->failed && x->joined < x->n && x->ranked[x->joined]->ready; x->joined++) {
         job *j = x->ranked[x->joined];
         pl_prog_func *f = &x->p->funcs.at[j->f->index];
-        j->out.static_shared = f->static_shared; /* a kernel that was begun early does not know */
+        j->out.static_shared = f->static_shared; /* not known to a kernel that was started early */
         j->out.shared = f->shared;
         *f = j->out;
         pl_compile_unit_join(x->p, f, &j->part);
@@ -204,13 +204,13 @@ static bool keep_part(pl_program *part, pl_prog_func *out, pl_arena *keep)
     return true;
 }
 
-/* Puts a function and those that waited for it into the program, when those before it are there;
- * else it waits. */
+/* Appends a function, and those that waited for it, to the program if all earlier ones are present;
+ * otherwise stores it. */
 static bool deliver(pl_assembly *x, job *j, pl_program *part)
 {
     pl_arena *keep = NULL;
     pthread_mutex_lock(&x->lock);
-    bool turn = x->ranked && j->rank == x->joined; /* and it stays so */
+    bool turn = x->ranked && j->rank == x->joined; /* and remains true */
     if (!turn && x->spare) {
         keep = x->spare->arena;
         x->spare->arena = NULL;
@@ -299,7 +299,8 @@ static bool open_worker(pl_assembly *x, worker *w)
     return false;
 }
 
-/* Another thread. False: the system gives none, and those that there are do it all. */
+/* Starts another thread. Returns false if the system refuses; the existing threads then do all the
+ * work. */
 static bool hire(pl_assembly *x)
 {
     worker *w = &x->worker[x->workers];
@@ -365,10 +366,10 @@ void pl_assembly_close(pl_assembly *x)
     pl_arena_close(x->scratch);
 }
 
-/* ---- while the text is read ---- */
+/* ---- during parsing ---- */
 
-/* A kernel whose code does not depend on what else the module has: shared memory of others, numbers
- * of variables, the convention of callees. */
+/* True for a kernel whose code does not depend on the rest of the module: shared memory of others,
+ * numbers of variables, the convention of callees. */
 static bool stands_alone(const pl_func *f)
 {
     for (size_t k = 0; k < f->vars.n; k++) {
@@ -423,15 +424,15 @@ static int earlier(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Several threads take the largest functions first, so that none ends long after the others; all
- * others in their order, in which they are joined, so that few wait. Large is what would keep a
- * thread busy for this share of the time. */
+/* With several threads the largest functions are taken first, so that no thread ends long after the
+ * others. The others are taken in the order in which they are joined, so that few are held back. A
+ * function is large if it takes at least 1/SHARE of the remaining work. */
 enum { SHARE = 16 };
 
 static void put_in_order(pl_assembly *x)
 {
     size_t n = x->jobs.n - x->next, all = 0, large = 0;
-    if (!n) return; /* nor need there be a list */
+    if (!n) return; /* the list may be absent */
     job **at = x->jobs.at + x->next;
     for (size_t k = 0; k < n; k++) all += at[k]->f->body.n;
     if (x->threads > 1) qsort(at, n, sizeof *at, heavier);
@@ -439,8 +440,8 @@ static void put_in_order(pl_assembly *x)
     if (n > large) qsort(at + large, n - large, sizeof *at, earlier);
 }
 
-/* Ranks all functions with code. Those begun early keep what was made of them, unless they must
- * keep to the calling convention. */
+/* Ranks all functions with code. Those started early keep their results, unless they must follow
+ * the calling convention. */
 static bool rank_functions(pl_assembly *x, const pl_ast *ast, job **begun, job **ranked)
 {
     PL_GUARD(return false)
@@ -459,14 +460,14 @@ static bool rank_functions(pl_assembly *x, const pl_ast *ast, job **begun, job *
         ranked[x->n] = j;
         j->rank = x->n++;
     }
-    if (most <=
-        PL_COMPILE_UNIT_LARGE) /* mostly a statement is an instruction; a very large function may
-                          become the program's code as it stands (compiler/compile_function.c) */
+    if (most <= PL_COMPILE_UNIT_LARGE) /* usually one instruction per statement; the code of a very
+                                          large function may be used directly as the program's code
+                                          (compiler/compile_function.c) */
         pl_reserve(x->p->arena, &x->p->code, statements + statements / 4);
     return true;
 }
 
-/* *left: so many are not taken yet. */
+/* *left: number of jobs not taken yet. */
 static bool list_functions(pl_assembly *x, const pl_ast *ast, size_t *left)
 {
     job **begun = pl_arena_array(x->scratch, job *, ast->funcs.n + 1),
@@ -495,7 +496,7 @@ static pl_status assemble_functions(pl_assembly *x, const pl_ast *ast)
     size_t left;
     x->before = *x->p;
     x->before.funcs.at = n ? pl_arena_copy(x->scratch, x->p->funcs.at, n * sizeof *x->p->funcs.at)
-                           : NULL; /* others read this while functions join */
+                           : NULL; /* other threads read this while functions are joined */
     if (!pl_arena_ok(x->scratch) || !list_functions(x, ast, &left)) return PL_NOMEM;
     while (left > x->workers && x->workers < x->threads && hire(x))
         ;

@@ -1,12 +1,12 @@
-/* call_graph.c - addresses that are taken, and functions that may call themselves.
+/* call_graph.c - finds functions whose address is taken, and functions that may be recursive.
  *
- * Functions without callees are taken out of the graph of direct calls again and again, then
- * functions without callers: what is left lies on a cycle, or between two. Both take time in
- * proportion to the calls. */
+ * Functions without callees are repeatedly removed from the graph of direct calls, then functions
+ * without callers. The remaining ones are on a cycle or on a path between two cycles. Both steps
+ * are linear in the number of calls. */
 #include "ptx/lower/call_graph.h"
 
 typedef struct edge {
-    /* Further edges of the caller, of the callee, plus one. */
+    /* Next edges of the caller, of the callee, plus one. */
     uint32_t caller, callee, next_out, next_in;
 } edge;
 
@@ -18,7 +18,7 @@ typedef struct graph {
         size_t n, cap;
     } edges;
     uint32_t *out, *in;   /* by function: first edge, plus one */
-    uint32_t *nout, *nin; /* edges between functions that are left */
+    uint32_t *nout, *nin; /* number of edges to functions not yet removed */
     uint8_t *gone;
 } graph;
 
@@ -42,7 +42,7 @@ static void read_body(graph *g, const pl_func *f)
         name_function(g, f->uses.at[n].op, f->index, f->uses.at[n].called);
 }
 
-/* Takes out functions that have no edge left on one side. */
+/* Removes functions that have no remaining edges on one side. */
 static void strip(graph *g, uint32_t n, uint32_t *todo, bool callers)
 {
     uint32_t depth = 0, *left = callers ? g->nin : g->nout;

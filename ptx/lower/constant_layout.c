@@ -1,5 +1,5 @@
-/* constant_layout.c - where constants lie in their bank, and the variables of the machine program.
- * See constant_layout.h. */
+/* constant_layout.c - assigns offsets in the constant bank, and creates the variables of the
+ * machine program. See constant_layout.h. */
 #include "ptx/lower/constant_layout.h"
 
 #include <stdlib.h>
@@ -16,8 +16,7 @@ static void add_constants(pl_arena *arena, constants *list, pl_var *const *var, 
             *pl_push(arena, list) = var[k];
 }
 
-/* ptxas 13.0 begins with the names that other modules may use; for the rest the order is that of
- * the text. */
+/* ptxas 13.0 places names visible to other modules first; the remainder follows in text order. */
 static int in_bank_order(const void *a, const void *b)
 {
     const pl_var *x = *(pl_var *const *)a, *y = *(pl_var *const *)b;

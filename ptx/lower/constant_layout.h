@@ -1,4 +1,4 @@
-/* constant_layout.h - from the variables of a checked module to those of a machine program. For
+/* constant_layout.h - converts the variables of a checked module to those of a machine program. For
  * ptx/lower/lower.c. */
 #ifndef PL_PTX_LOWER_CONSTANT_LAYOUT_H
 #define PL_PTX_LOWER_CONSTANT_LAYOUT_H
@@ -11,8 +11,8 @@ static inline uint64_t pl_align_up(uint64_t x, uint64_t a)
     return a > 1 ? (x + a - 1) / a * a : x;
 }
 
-/* Places .const variables in the constant bank, and reports the first one that does not fit. Memory
- * that ran out is the arena's error. */
+/* Assigns offsets in the constant bank to .const variables, and reports the first one that does not
+ * fit. Out of memory is recorded in the arena. */
 void pl_place_constants(const pl_ast *ast, pl_arena *arena);
 
 /* Adds a variable to the program. */

@@ -1,10 +1,10 @@
-/* link.c - joins modules before they are lowered: names that several modules know get one meaning.
+/* link.c - links modules before lowering: resolves names that occur in several modules.
  *
- * The rules are those of PTX ISA 9.0, section 11.6 (linking directives) as nvlink 13.0 applies
- * them. A name has one strong definition: .visible, or a kernel. A .weak one gives way to it; of
- * several weak ones the first stays. Of .common ones the largest stays, unless there is a
- * definition. Names without a directive belong to their module alone. Linking trees rather than
- * machine programs lets one lowering place the shared memory of all kernels and optimise across the
+ * The rules are those of PTX ISA 9.0, section 11.6 (linking directives) as applied by nvlink 13.0.
+ * A name has one strong definition: .visible, or a kernel. A strong definition overrides a .weak
+ * one; of several weak ones the first is kept. Of .common ones the largest is kept, unless there is
+ * a definition. Names without a directive are private to their module. Linking trees rather than
+ * machine programs lets one lowering place the shared memory of all kernels and optimise across
  * files. */
 #include "ptx/lower/link.h"
 
@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/* Everything the modules say about one name: the declaration that stays. */
+/* The declaration that is kept for a name. */
 typedef struct symbol {
     pl_func *func; /* or */
     pl_var *var;
@@ -30,7 +30,7 @@ typedef struct linker {
     pl_map names; /* symbol */
     pl_ast *out;
     pl_provided_fn *provided;
-    bool rewrite; /* some use must be turned to another definition */
+    bool rewrite; /* some use must be redirected to another definition */
 } linker;
 
 static int strength(pl_linkage l, bool defined)
@@ -45,7 +45,7 @@ static const char *file_name(const linker *l, pl_loc at)
     return name ? name : "?";
 }
 
-/* The other place gets a note of its own, with its line of source; the error says where that is. */
+/* Adds a note at the other position, with its source line; the error message refers to it. */
 static void see_also(linker *l, pl_diag *d, pl_loc other, const char *name)
 {
     d->help =
@@ -59,7 +59,7 @@ static bool opaque(pl_word type)
     return type == W_texref || type == W_samplerref || type == W_surfref;
 }
 
-/* Bytes count, not what they are: .extern .b8 t[24] is .u64 t[3], as for nvlink. */
+/* Only sizes are compared: .extern .b8 t[24] matches .u64 t[3], as in nvlink. */
 static const char *var_difference(const pl_var *a, const pl_var *b)
 {
     if (a->space != b->space) return "state space";
@@ -70,7 +70,7 @@ static const char *var_difference(const pl_var *a, const pl_var *b)
     return NULL;
 }
 
-/* One mistake, one message: neither declaration is missed as well. */
+/* Suppresses further errors: neither declaration is reported as missing as well. */
 static void mark(const symbol *s)
 {
     if (s->func) s->func->faulty = true;
@@ -101,7 +101,7 @@ static pl_loc place_of(const symbol *s)
     return s->func ? s->func->at : s->var->at;
 }
 
-/* Of two definitions, is the later one to be refused? Reports it. */
+/* Reports a second strong definition and returns true. */
 static bool twice(linker *l, const symbol *s, int later, pl_loc at, const char *name)
 {
     if (s->strength != STRONG || later != STRONG) return false;
@@ -139,8 +139,7 @@ static void add_func(linker *l, pl_func *f)
 static void add_var(linker *l, pl_var *v)
 {
     if (v->linkage == PL_LINK_NONE) return;
-    bool dynamic =
-        v->space == PL_SP_SHARED && v->unsized; /* all of them are the launch's dynamic memory */
+    bool dynamic = v->space == PL_SP_SHARED && v->unsized; /* all of them are the dynamic memory */
     if (dynamic) return;
     int mine = strength(v->linkage, true);
     symbol *s = find(l, v->name, (symbol){.var = v, .strength = mine});
@@ -188,7 +187,7 @@ static void turn(pl_operand *o)
         o->var = final_var(o->var);
 }
 
-/* One message for each function that has no body anywhere is enough. */
+/* Reports each function that has no body in any module once. */
 static void report_missing(linker *l, pl_loc at, pl_func *f)
 {
     if (!f->prototype_only || f->alias_of || f->faulty || l->provided(f->name)) return;
@@ -238,9 +237,9 @@ static void missing_variables(linker *l, const pl_ast *a)
     }
 }
 
-/* ---- the joined module ---- */
+/* ---- the linked module ---- */
 
-/* The module takes the newest target; every module must run on it. */
+/* The linked module has the newest target; every module must be able to run on it. */
 static void join_targets(linker *l, pl_ast *const *module, size_t n)
 {
     const pl_ast *best = module[0];
@@ -263,7 +262,7 @@ static void join_targets(linker *l, pl_ast *const *module, size_t n)
     l->out->target = best->target;
 }
 
-/* The module's files and inlined calls come after those of the modules before it. */
+/* Offsets the module's indices of files and inlined calls by those of earlier modules. */
 static void renumber_positions(pl_ast *a, uint32_t files, uint32_t inlines)
 {
     for (size_t k = 0; files && k < a->funcs.n; k++)

@@ -1,16 +1,16 @@
-/* lower.c - from a checked function to machine instructions: registers become rows, names become
+/* lower.c - lowers a checked function to machine instructions: registers become rows, names become
  * numbers.
  *
  * One PTX instruction becomes one machine instruction (isa/program/insn.h). Every operand of a lane
- * loop is a register row, so constants, special registers and addresses get rows of their own,
- * filled when a frame starts (pl_frame_init). Function-local variables and the .param variables of
- * calls live in the frame's local memory; a call copies arguments between two frames
+ * loop is a register row. Constants, special registers and addresses therefore have rows, which are
+ * filled when a frame is created (pl_frame_init). Function-local variables and the .param variables
+ * of calls are in the frame's local memory; a call copies arguments between two frames
  * (pl_call_move).
  *
- * Read next: ptx/lower/assemble.c (the module as a whole), compiler/compile_function.c (what
- * follows for each function), isa/program/cfg.c (reconvergence points),
- * compiler/codegen/register_allocation.c (register allocation), emu/exec/warp.c (what a call does).
- */
+ * Read next: ptx/lower/assemble.c (the whole module), compiler/compile_function.c (the following
+ * stages of each function), isa/program/cfg.c (reconvergence points),
+ * compiler/codegen/register_allocation.c (register allocation), emu/exec/warp.c (execution of
+ * calls). */
 #include "ptx/lower/lower.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ typedef struct lower {
         constant *at;
         size_t n, cap;
     } constants;
-    uint32_t *slot; /* hash table over constants: position + 1, 0: free */
+    uint32_t *slot; /* hash table over constants: index + 1, 0: free */
     size_t nslots;  /* a power of two */
     uint32_t rows, preds, scratch_row, scratch_pred;
     uint32_t *stmt_pc; /* code index of each statement */
@@ -50,10 +50,11 @@ typedef struct lower {
         size_t n, cap;
     } fixups;
     uint32_t line;                        /* index of the current line row */
-    uint32_t lines_before;                /* in the program's text, before the function's module */
-    uint32_t src_file, src_line, inlined; /* what the latest .loc says */
-    bool nounroll;                        /* a pragma says so for the loop that starts here */
-    bool unsupported;                     /* it has a form that cannot be executed */
+    uint32_t lines_before;                /* lines of the program's text that precede the function's
+                                             module */
+    uint32_t src_file, src_line, inlined; /* position of the latest .loc */
+    bool nounroll;    /* a pragma forbids unrolling of the loop that starts here */
+    bool unsupported; /* the function contains a form that cannot be executed */
 } lower;
 
 static uint32_t type_width(pl_word t)
@@ -67,7 +68,7 @@ static uint32_t row_count(pl_word t)
     return type_width(t) / 32;
 }
 
-/* ---- rows for values that do not change ---- */
+/* ---- rows of invariant values ---- */
 
 static bool same_constant(const constant *a, const constant *b)
 {
@@ -75,8 +76,7 @@ static bool same_constant(const constant *a, const constant *b)
            a->reloc == b->reloc && a->sel == b->sel && a->symbol == b->symbol;
 }
 
-/* Slot of the hash table where this constant is, or belongs (multiplicative hashing, linear
- * probing). */
+/* Slot of the hash table for this constant (multiplicative hashing, linear probing). */
 static uint32_t *constant_slot(const lower *c, const constant *k)
 {
     uint64_t h = k->bits ^ ((uint64_t)k->symbol << 32) ^ ((uint64_t)k->sreg << 20) ^
@@ -184,8 +184,8 @@ static uint16_t machine_form(const char *name)
     return m < 0 ? 0 : pl_mnems[m].first;
 }
 
-/* A value between 32 and 64-bit registers: inserted machine instruction, guarded like its
- * neighbour. */
+/* Conversion between 32 and 64-bit registers: an inserted machine instruction, with the guard of
+ * its neighbour. */
 static void convert(lower *c, const char *name, pl_word type, uint32_t d, uint32_t a,
                     const pl_insn *like)
 {
@@ -224,8 +224,8 @@ static uint32_t sreg_row(lower *c, const pl_operand *o, uint32_t width)
         c, (constant){.width = (uint16_t)width, .sreg = (uint16_t)o->sreg, .sel = sel});
 }
 
-/* Row of the sum of a row and a constant, by an instruction before `like` and guarded as it is.
- */
+/* Row of the sum of a row and a constant, computed by an instruction before `like` with the same
+ * guard. */
 static uint32_t sum_row(lower *c, uint32_t from, pl_word type, int64_t number, const pl_insn *like)
 {
     const uint32_t guard = like->guard, by = immediate_row(c, (uint64_t)number, type_width(type)),
@@ -254,7 +254,7 @@ static uint32_t register_row(lower *c, const pl_operand *o, const pl_insn *like)
                   : reg_row(c, o);
 }
 
-/* Row of one scalar value of the given type; 64-bit registers read as 32 bits are narrowed first.
+/* Row of one scalar value of the given type; a 64-bit register read as 32 bits is narrowed first.
  */
 static uint32_t value_row(lower *c, const pl_operand *o, pl_word type, const pl_insn *like,
                           bool keep_width)
@@ -299,23 +299,23 @@ static void use_label(lower *c, uint32_t pc, uint32_t pool, const pl_label *l)
     *pl_push(c->scratch, &c->fixups) = (struct fixup){.pc = pc, .pool = pool, .label = l};
 }
 
-/* A byte offset after a place; it wraps, as addresses do. */
+/* Adds a byte offset to an address, with wraparound. */
 static int64_t behind(uint64_t at, int64_t offset)
 {
     return (int64_t)(at + (uint64_t)offset);
 }
 
-/* Address operand: base row, offset, whether the register is 32 bits wide, and the space for a
+/* Address operand: base row, offset, true if the register is 32 bits wide, and the space for a
  * variable's own address. */
 typedef struct place {
     uint32_t row;
     int64_t offset;
     bool narrow;
-    pl_space space; /* PL_SP_REG: as the instruction says */
+    pl_space space; /* PL_SP_REG: as specified by the instruction */
 } place;
 
-/* An offset that an address has no room for, or that passes could not add to: it becomes part of
- * the base. Where there is none, in shared memory and among parameters, nothing lies that far. */
+/* Adds an offset that exceeds the offset field, or leaves passes no headroom, to the base. Where
+ * there is no base, in shared memory and among parameters, no object is that far away. */
 static void bring_near(lower *c, place *p, const pl_operand *o, unsigned which, const pl_insn *like)
 {
     const int64_t most = which == 0 ? INT64_C(1) << 40 : INT32_MAX;
@@ -361,8 +361,8 @@ static place address(lower *c, const pl_operand *o, unsigned which, const pl_ins
     return r;
 }
 
-/* The sel[] bytes of an instruction with an address (isa/program/insn.h, PL_M_*): what form and
- * modifiers do not say. */
+/* Fills the sel[] bytes of an instruction with an address (isa/program/insn.h, PL_M_*): the
+ * properties that form and modifiers do not specify. */
 static void memory_shape(lower *c, pl_insn *i, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -381,14 +381,13 @@ static void memory_shape(lower *c, pl_insn *i, const pl_stmt *s)
 
 /* ---- calls ---- */
 
-/* A register passes in parts: one move for each vector element, two for each element of 128 bits.
- */
+/* A register is passed in parts: one move for each vector element, two for each 128-bit element. */
 static uint32_t part_rows(pl_word type)
 {
     return row_count(type) > 2 ? 2 : row_count(type);
 }
 
-/* Moves that a formal parameter or result takes. */
+/* Number of moves for a formal parameter or result. */
 static uint32_t part_count(const pl_var *formal)
 {
     if (!formal || formal->space != PL_SP_REG) return 1;
@@ -430,7 +429,7 @@ static pl_call_move caller_side(lower *c, const pl_operand *o, uint32_t part, bo
     return m;
 }
 
-/* The declaration that a call is checked with, or NULL. */
+/* The declaration against which a call is checked, or NULL. */
 static const pl_func *signature(const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[s->what->form];
@@ -444,7 +443,7 @@ static const pl_func *signature(const pl_stmt *s)
     return NULL;
 }
 
-/* The moves of all arguments or results on the caller's side; returns how many. */
+/* Adds the moves of all arguments or results on the caller's side; returns their number. */
 static uint32_t lower_moves(lower *c, const pl_operand *list, pl_var *const *formal, size_t formals,
                             bool results)
 {
@@ -489,13 +488,13 @@ static void lower_call(lower *c, pl_insn *i, const pl_stmt *s)
 
 /* ---- one statement ---- */
 
-/* What the operands of a statement come to. */
+/* The lowered operands of a statement. */
 typedef struct lowered {
-    pl_insn t; /* the instruction: emit() may move the code array meanwhile */
+    pl_insn t; /* the instruction; a copy, because emit() may reallocate the code array */
     bool memory;
     unsigned addresses; /* seen so far */
     uint32_t pool[256], npool;
-    /* a 32-bit result that goes into a 64-bit register: row of the result, of the register */
+    /* a 32-bit result destined for a 64-bit register: row of the result, of the register */
     uint32_t narrow_row, wide_row;
     pl_word type;
 } lowered;
@@ -564,7 +563,7 @@ static void lower_operand(lower *c, lowered *l, const pl_stmt *s, unsigned k)
     switch ((pl_okind)sp->kind) {
     case PL_K_IMM:
         l->t.op[k] = (uint32_t)o->imm;
-        if (!l->addresses) /* else imm is the address offset */
+        if (!l->addresses) /* otherwise imm is the address offset */
             l->t.imm = o->imm;
         break;
     case PL_K_ADDR: lower_address(c, l, k, o); break;
@@ -601,7 +600,7 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
     }
 }
 
-/* mov from a register that changes while the warp runs. */
+/* Lowers a mov from a register that changes while the warp runs. */
 static bool lower_clock(lower *c, const pl_insn *i, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[s->what->form];
@@ -619,7 +618,7 @@ static bool lower_clock(lower *c, const pl_insn *i, const pl_stmt *s)
     return true;
 }
 
-/* mov.pred from a special register: its row holds a constant. */
+/* Lowers a mov.pred from a special register, whose row holds a constant. */
 static bool lower_special_predicate(lower *c, const pl_insn *i, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[s->what->form];
@@ -638,8 +637,8 @@ static bool lower_special_predicate(lower *c, const pl_insn *i, const pl_stmt *s
 
 static void lower_stmt(lower *c, const pl_stmt *s);
 
-/* A store that leaves elements of its vector out, `{%r1,_,%r3,_ ...}`: one of each element that is
- * there. */
+/* Lowers a store that omits elements of its vector, `{%r1,_,%r3,_ ...}`: one store for each present
+ * element. */
 static bool lower_sparse_store(lower *c, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[s->what->form];
@@ -693,15 +692,15 @@ static void lower_stmt(lower *c, const pl_stmt *s)
 
 /* ---- functions ---- */
 
-/* Arguments and results of the calls that f makes. Those of calls in different { } share their
- * place: a frame is no larger than the largest call needs, which counts when functions call
- * themselves. Returns the end. */
+/* Places arguments and results of the calls that f makes. Those of calls in different { } share
+ * memory: a frame is no larger than its largest call requires, which matters for recursive
+ * functions. Returns the end. */
 static uint64_t place_arguments(lower *c, const pl_func *f, uint64_t at)
 {
     struct {
         uint32_t block, depth;
         uint64_t start;
-    } open[16]; /* what is nested deeper shares nothing */
+    } open[16]; /* more deeply nested blocks share nothing */
     size_t n = 0;
     uint64_t end = at;
     for (size_t k = 0; k < f->vars.n; k++) {
@@ -787,7 +786,7 @@ static bool ends_here(const lower *c)
 
 static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
 {
-    /* Mostly a statement is an instruction, or none. */
+    /* Usually a statement yields one instruction, or none. */
     pl_reserve(c->p->arena, &c->p->code, f->body.n + 8);
     for (size_t k = 0; k < c->m->sources; k++)
         if (c->m->source[k].file == f->at.file) c->lines_before = c->m->source[k].lines_before;
@@ -838,7 +837,7 @@ static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
     bool label_at_end = false;
     for (size_t k = 0; k < f->labels.n; k++)
         label_at_end |= c->stmt_pc[f->labels.at[k]->stmt] == c->p->code.n;
-    if (!ends_here(c) || label_at_end) { /* running off the end returns */
+    if (!ends_here(c) || label_at_end) { /* falling off the end returns */
         if (!c->p->lines.n)
             *pl_push(c->p->arena, &c->p->lines) = (pl_prog_line){
                 .ptx_line = f->at.line + c->lines_before, .ptx_column = f->at.column};

@@ -1,4 +1,4 @@
-/* lower.h - from a checked function to machine instructions, one for each PTX instruction. For
+/* lower.h - lowers a checked function to machine instructions, one for each PTX instruction. For
  * ptx/lower/assemble.c. */
 #ifndef PL_PTX_LOWER_LOWER_H
 #define PL_PTX_LOWER_LOWER_H
@@ -7,23 +7,23 @@
 #include "ptx/ast.h"
 #include "ptx/lower/shared_layout.h"
 
-/* A module of the program: its file in the diagnostics, and how many lines of the program's text
- * stand before its own. */
+/* A module of the program: its file in the diagnostics, and the number of lines that precede it in
+ * the program's text. */
 typedef struct pl_lower_source {
     const char *name;
     uint32_t file, lines_before;
 } pl_lower_source;
 
-/* What functions have in common. */
+/* Data shared by all functions. */
 typedef struct pl_lower_module {
-    const pl_lower_source *source; /* the modules, in the order of the text */
+    const pl_lower_source *source; /* the modules, in text order */
     size_t sources;
-    const pl_shared_plan *shared; /* where shared variables lie that are not a kernel's own */
+    const pl_shared_plan *shared; /* offsets of shared variables not private to a kernel */
 } pl_lower_module;
 
-/* Writes a function's code to `part`, which is empty, and what is known of its frame to *out.
- * *fixed: the first row that register allocation leaves alone. False: a form cannot be executed.
- * Memory that ran out is the arenas' error. */
+/* Writes a function's code to `part`, which is empty, and the data of its frame to *out. *fixed:
+ * the first row that register allocation must not change. Returns false if a form cannot be
+ * executed. Out of memory is recorded in the arenas. */
 bool pl_lower_function(const pl_lower_module *m, const pl_func *f, pl_arena *scratch,
                        pl_program *part, pl_prog_func *out, uint32_t *fixed);
 

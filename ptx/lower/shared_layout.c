@@ -1,9 +1,10 @@
-/* shared_layout.c - where shared variables lie in each kernel. See shared_layout.h.
+/* shared_layout.c - assigns offsets to shared variables in each kernel. See shared_layout.h.
  *
- * A kernel's shared memory holds what it and its callees use, and nothing else; ptxas 13.0 copies a
- * function for every kernel that calls it, so that kernels agree about nothing. Here a function is
- * assembled once. What a function uses that several kernels execute has one place in all of them
- * (such functions and variables are called common). The rest of each kernel lies around it. */
+ * A kernel's shared memory holds exactly the variables that it and its callees use. ptxas 13.0
+ * clones a function for every kernel that calls it, so that kernels need not agree on a layout.
+ * Here a function is assembled once. The variables of a function that several kernels execute have
+ * the same offset in all of them (such functions and variables are called common). The other
+ * variables of each kernel are placed around them. */
 #include "ptx/lower/shared_layout.h"
 
 #include <stdlib.h>
@@ -24,20 +25,21 @@ typedef struct intervals {
     size_t n, cap;
 } intervals;
 
-/* What the functions of the module use, each named once. Marks tell what was seen in the current
- * iteration. */
+/* Shared variables and functions that each function uses, without duplicates. Marks record those
+ * seen in the current iteration. */
 typedef struct usage {
     const pl_ast *ast;
     pl_arena *scratch;
     numbers *vars, *callees; /* by function: shared variables of the module, functions */
-    numbers taken;           /* functions whose address is taken: what an indirect call may reach */
+    numbers taken;           /* functions whose address is taken: possible targets of an indirect
+                                call */
     uint8_t *indirect;       /* by function: it has an indirect call */
-    /* By kernel: with its callees, in the order of their declarations. */
+    /* By kernel: including its callees, in declaration order. */
     numbers *all_vars, *all_funcs;
     uint32_t *var_mark, *func_mark, round; /* by variable, by function */
-    uint32_t *home, *kernels; /* by function: see shared_layout.h; how many kernels execute it */
+    uint32_t *home, *kernels; /* by function: see shared_layout.h; kernels that execute it */
     uint8_t *common;          /* by variable: functions of several kernels use it */
-    intervals *fixed;         /* by kernel: where common variables lie in it */
+    intervals *fixed;         /* by kernel: locations of common variables */
 } usage;
 
 static void use_var(usage *u, numbers *list, uint32_t v)
@@ -54,7 +56,7 @@ static void use_func(usage *u, numbers *list, uint32_t f)
     *pl_push(u->scratch, list) = f;
 }
 
-/* A kernel that is named is launched, not called. */
+/* A kernel that is named is launched, not called, and does not count. */
 static void name_func(usage *u, numbers *list, const pl_func *f)
 {
     if (!f->entry) use_func(u, list, f->index);
@@ -108,14 +110,13 @@ static void sort(numbers *n)
     if (n->n) qsort(n->at, n->n, sizeof *n->at, by_number);
 }
 
-/* What a kernel uses, its callees included. */
+/* Collects the uses of a kernel and its callees. */
 static void reach(usage *u, uint32_t kernel)
 {
     numbers *vars = &u->all_vars[kernel], *funcs = &u->all_funcs[kernel];
     u->round++;
     use_func(u, funcs, kernel);
-    for (size_t k = 0; k < funcs->n;
-         k++) { /* a work list: recursion on input depth is not wanted */
+    for (size_t k = 0; k < funcs->n; k++) { /* a work list, to avoid recursion on input depth */
         uint32_t f = funcs->at[k];
         for (size_t v = 0; v < u->vars[f].n; v++) use_var(u, vars, u->vars[f].at[v]);
         for (size_t n = 0; n < u->callees[f].n; n++) use_func(u, funcs, u->callees[f].at[n]);
@@ -156,9 +157,10 @@ static bool open_usage(usage *u, const pl_ast *ast, pl_arena *scratch)
     return pl_arena_ok(scratch);
 }
 
-/* ---- places ---- */
+/* ---- placement ---- */
 
-/* The first place from `at` on that is free of common variables; *moved: it is another. */
+/* The first offset from `at` on that does not overlap common variables; *moved: it differs from
+ * `at`. */
 static uint64_t free_place(const intervals *fixed, const pl_var *x, uint64_t at, bool *moved)
 {
     bool again = true;
@@ -174,7 +176,7 @@ static uint64_t free_place(const intervals *fixed, const pl_var *x, uint64_t at,
     return at;
 }
 
-/* Gives a common variable a place that is free in all those kernels. */
+/* Assigns a common variable an offset that is free in all these kernels. */
 static void put_common(usage *u, pl_var *x, const numbers *kernels)
 {
     bool moved = true;
@@ -204,7 +206,7 @@ static void place_common(usage *u)
     for (uint32_t k = 0; k < nf; k++) {
         if (u->home[k] != PL_NO_HOME) continue;
         for (size_t n = 0; n < u->vars[k].n; n++) u->common[u->vars[k].at[n]] = 1;
-        if (!u->kernels[k]) /* nothing calls it yet: it counts like a kernel of its own */
+        if (!u->kernels[k]) /* nothing calls it yet: it counts as a separate kernel */
             for (size_t n = 0; n < u->vars[k].n; n++)
                 *pl_push(u->scratch, &of_var[u->vars[k].at[n]]) = k;
         if (!u->kernels[k]) *pl_push(u->scratch, &of_func[k]) = k;
@@ -225,7 +227,7 @@ static void place_common(usage *u)
                 put_common(u, ast->funcs.at[k]->vars.at[n], &of_func[k]);
 }
 
-/* Gives a variable of one kernel the next place. */
+/* Assigns a variable of one kernel the next free offset. */
 static void put(const usage *u, uint32_t kernel, pl_var *x, uint64_t *at)
 {
     bool moved = false;
@@ -261,7 +263,7 @@ static void put_own_variables(const usage *u, uint32_t kernel, uint32_t func, ui
 {
     const pl_func *f = u->ast->funcs.at[func];
     for (size_t n = 0; n < f->vars.n; n++)
-        if (placed(f->vars.at[n]) && f->placed) /* it may be read now */
+        if (placed(f->vars.at[n]) && f->placed) /* placed early; it may be read concurrently */
             *at = f->vars.at[n]->offset + f->vars.at[n]->size;
         else if (placed(f->vars.at[n]))
             put(u, kernel, f->vars.at[n], at);
@@ -273,8 +275,8 @@ static int by_var(const void *a, const void *b)
     return x->var < y->var ? -1 : x->var > y->var;
 }
 
-/* The order is that of ptxas 13.0: what other modules may name, the kernel's own variables, the
- * module's, those of callees. */
+/* The order is that of ptxas 13.0: variables visible to other modules, the kernel's own variables,
+ * the module's, those of callees. */
 static uint64_t place_kernel(const usage *u, uint32_t kernel, struct pl_shared_places *places)
 {
     uint64_t at = 0;
@@ -304,8 +306,8 @@ static bool uses_dynamic(const usage *u, uint32_t func)
     return uses;
 }
 
-/* 0: the module has none. Such a declaration rounds the memory of all its kernels, as with ptxas.
- */
+/* 0: the module has none. Such a declaration rounds the memory of all kernels of the module, as in
+ * ptxas. */
 static uint64_t dynamic_align(const pl_ast *ast)
 {
     uint64_t align = 0;
@@ -316,7 +318,7 @@ static uint64_t dynamic_align(const pl_ast *ast)
     return align && align < 16 ? 16 : align;
 }
 
-/* Kernels must agree where the memory starts that a common function uses. */
+/* Kernels must agree on the start of the dynamic memory that a common function uses. */
 static void place_dynamic(const usage *u, uint64_t *end, uint64_t *dynamic)
 {
     size_t nf = u->ast->funcs.n;
@@ -337,17 +339,16 @@ static void place_dynamic(const usage *u, uint64_t *end, uint64_t *dynamic)
         dynamic[k] = u->home[k] == PL_NO_HOME ? common : end[u->home[k]];
 }
 
-/* ---- the whole ---- */
+/* ---- the module ---- */
 
-/* As ptxas 13.0 has it: only code for one architecture alone may count on more than every GPU
- * gives. */
+/* As in ptxas 13.0: only code specific to one architecture may use more than every GPU provides. */
 static uint64_t most_shared(const pl_ast *ast)
 {
     if (ast->sm_suffix == 'a') return ast->sm / 10 == 12 ? 99 << 10 : 227 << 10;
     return ast->sm < 20 ? 16 << 10 : 48 << 10;
 }
 
-/* The names of a kernel's own variables, for messages. */
+/* Records the names of a kernel's own variables, for messages. */
 static void name_variables(pl_program *p, const pl_func *f, pl_prog_func *out)
 {
     for (size_t n = 0; f->entry && n < f->vars.n; n++) {

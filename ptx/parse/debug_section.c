@@ -1,9 +1,9 @@
-/* debug_section.c - .section: DWARF data of a debugger, which the assembler passes over (PTX
- * ISA 9.0, section 11.5).
+/* debug_section.c - .section: DWARF debugging data, which the assembler ignores (PTX ISA 9.0,
+ * section 11.5).
  *
- * The lexer hands over everything between `.section` and `}`. Nothing in it has a meaning for the
- * program; it is checked all the same, because a file that was cut or edited badly shows it here
- * first. */
+ * The lexer passes everything between `.section` and `}`. The data do not affect the program. They
+ * are checked nevertheless, because a truncated or badly edited file is often detected here first.
+ */
 #include "ptx/internal.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@ typedef struct reader {
     pl_parse *p;
     const char *s, *end, *line_start;
     uint32_t line;
-    bool wrong; /* said once for a section */
+    bool wrong; /* reported once per section */
 } reader;
 
 /* A piece of text: a word, a number, or one character. */
@@ -100,8 +100,8 @@ static bool number(reader *r, unsigned bits)
     return true;
 }
 
-/* A number, or (where an address fits) a label or section, perhaps with a number added or a label
- * subtracted: nothing else (ptxas 13.0). */
+/* A number, or (in a field of address size) a label or section, optionally plus a number or minus a
+ * label. Nothing else is accepted (ptxas 13.0). */
 static bool value(reader *r, unsigned bits)
 {
     piece t = peek(r);

@@ -1,11 +1,11 @@
 /* expression.c - operands and constant expressions as written.
  *
- * The grammar does not know which operand an instruction wants, so one kind of node stands for all
- * of them; constants are folded as they are read. Constant expressions follow PTX ISA 9.0,
- * section 4.6. Integers have 64 bits. They are signed unless written with U, too large for a signed
- * number, or combined with an unsigned one. Comparisons give a signed 0 or 1; shifts keep the type
- * of their left side; floating-point expressions are doubles. Nodes live in a pool that every
- * statement starts anew, so reading a million instructions allocates nothing here. */
+ * The grammar does not know which kind of operand an instruction expects, so one node type
+ * represents all of them; constants are folded as they are read. Constant expressions follow PTX
+ * ISA 9.0, section 4.6. Integers have 64 bits. They are signed unless written with U, too large for
+ * a signed number, or combined with an unsigned one. Comparisons give a signed 0 or 1; shifts keep
+ * the type of their left operand; floating-point expressions are doubles. Nodes are in a pool that
+ * every statement resets, so reading a million instructions allocates nothing here. */
 #include "ptx/internal.h"
 #include "ptx/parse/parse.h"
 
@@ -19,7 +19,7 @@ static pl_node *node(pl_parse *p, uint32_t n)
 
 void pl_nodes_reset(pl_parse *p)
 {
-    p->nodes.n = 1; /* 0 is no node */
+    p->nodes.n = 1; /* index 0 means no node */
     p->drafts.n = 0;
 }
 
@@ -110,8 +110,8 @@ static void set_double(pl_node *x, double d)
     memcpy(&x->value, &d, sizeof d);
 }
 
-/* The bits of a floating-point number (0f, 0d) are no part of an expression unless they stand in
- * parentheses (ptxas 13.0). */
+/* Floating-point numbers given by their bits (0f, 0d) are not allowed in an expression unless
+ * parenthesised (ptxas 13.0). */
 static bool bare_bits(pl_parse *p, uint32_t n)
 {
     if (node(p, n)->kind != PL_N_FLOAT || !node(p, n)->bits_given) return false;
@@ -119,7 +119,7 @@ static bool bare_bits(pl_parse *p, uint32_t n)
     return true;
 }
 
-/* An operand that is asked whether it is zero. */
+/* Checks an operand that is tested for zero. */
 static bool truth_needs_integer(pl_parse *p, uint32_t n, pl_loc at)
 {
     if (node(p, n)->kind != PL_N_FLOAT) return false;
@@ -180,7 +180,7 @@ static bool float_binary(pl_node *r, int op, double x, double y)
     return true;
 }
 
-/* Division by zero is the only integer operation without a value. */
+/* Only division by zero has no integer result. */
 static bool int_binary(pl_node *r, int op, const pl_node *a, const pl_node *b)
 {
     bool u = a->is_unsigned || b->is_unsigned;
@@ -244,7 +244,7 @@ uint32_t pl_node_pair(pl_parse *p, uint32_t a, uint32_t b, pl_loc at)
     return r;
 }
 
-/* Two constants: the first becomes the result. */
+/* Folds two constants; the first node becomes the result. */
 static uint32_t fold_constants(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
 {
     pl_node *x = node(p, a), *y = node(p, b);
@@ -286,7 +286,7 @@ uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
         x->at = at;
         return a;
     }
-    /* ptxas takes neither NAME-4 nor 4+NAME. */
+    /* ptxas accepts neither NAME-4 nor 4+NAME. */
     if ((op == '-' && x->kind == PL_N_NAME && y->kind == PL_N_INT) ||
         (op == '+' && x->kind == PL_N_INT && y->kind == PL_N_NAME)) {
         pl_report(p->diags, PL_E0112, at)->help =
@@ -336,7 +336,7 @@ uint32_t pl_node_cast(pl_parse *p, pl_sym *type, uint32_t a, pl_loc at)
     return a;
 }
 
-/* generic(name) and 0xff00(name), which only initialisers have */
+/* generic(name) and 0xff00(name), in initialisers only */
 uint32_t pl_node_call(pl_parse *p, uint32_t what, uint32_t arg, pl_loc at)
 {
     pl_node *w = node(p, what), *x = node(p, arg);
@@ -395,7 +395,7 @@ static uint64_t narrow(double value, int exp, int frac)
     if (isinf(value) || e - 1 > bias) return sign | ((uint64_t)max << frac);
     if (m == 0) return sign;
     int lowest = 1 - bias, shift = e - 1 < lowest ? lowest : e - 1;
-    /* nearbyint in the default mode rounds to even; carries run into the exponent by themselves */
+    /* nearbyint rounds to even in the default mode; carries propagate into the exponent */
     uint64_t n = (uint64_t)nearbyint(ldexp(m, e - shift + frac));
     uint64_t biased = e - 1 < lowest ? 0 : (uint64_t)(shift + bias - 1);
     return sign | ((biased << frac) + n);

@@ -1,24 +1,24 @@
-/* fast_path.c - reads plain statements without the grammar, which most of a module are made of.
+/* fast_path.c - parses plain statements, the majority of a module, without the grammar.
  *
- * A statement is plain when it is an instruction with nothing but names, numbers, vectors,
- * addresses and lists as operands:
+ * A statement is plain if it is an instruction whose operands are only names, numbers, vectors,
+ * addresses and lists:
  *
  *     $L__BB0_2:
  *     @%p1 ld.global.v2.f32 {%f1, %f2}, [%rd4+-16];   // and a comment
  *
- * The grammar (parse.y) calls pl_plain_statements where a statement may begin. What is met here
- * gives the same nodes at the same places as the grammar gives, in a third of the time. At anything
- * else - an expression, a directive, a mistake - reading stops in front of that statement, and the
- * grammar reads it. Nothing is reported here but what pl_stmt_insn says about the instruction. A
- * statement is looked at to its end before anything is done with it. So the grammar alone decides
- * what PTX is. */
+ * The grammar (parse.y) calls pl_plain_statements where a statement may begin. The fast path
+ * creates the same nodes with the same positions as the grammar, in a third of the time. At
+ * anything else - an expression, a directive, an error - it stops before that statement, and the
+ * grammar parses it. The only diagnostics issued here are those of pl_stmt_insn about the
+ * instruction. A statement is scanned to its end before it has any effect. The grammar alone
+ * therefore defines the language. */
 #include "ptx/parse/fast_path.h"
 
 #include <string.h>
 
 #include "ptx/parse/parse.h"
 
-/* What a byte may be part of. */
+/* Classes of bytes. */
 enum {
     FOLLOW = 1,
     WORD = 2,
@@ -26,7 +26,7 @@ enum {
     DIGIT = 8,
     HEX = 16,
     START = 32,
-    JOINT = 64 /* between words */
+    JOINT = 64 /* joins words */
 };
 
 #define DIGITS FOLLOW | WORD | DIGIT | HEX
@@ -94,7 +94,7 @@ static void skip(reader *r)
     }
 }
 
-/* The place of the n bytes at the reader. */
+/* The location of the n bytes at the reader. */
 static pl_loc here(const reader *r, size_t n)
 {
     return (pl_loc){r->p->ast->file, r->line, (uint32_t)(r->at - r->line_start) + 1u, (uint32_t)n};
@@ -106,7 +106,7 @@ static pl_loc from_to(pl_loc first, pl_loc last)
     return first;
 }
 
-/* Takes the character; false: another one is there. */
+/* Consumes the character; false if the next one is different. */
 static bool take(reader *r, char c)
 {
     if (*r->at != c) return false;
@@ -114,7 +114,7 @@ static bool take(reader *r, char c)
     return true;
 }
 
-/* Takes a name; NULL: there is none, or one that the lexer knows better. */
+/* Consumes a name; NULL: none, or one that is left to the lexer. */
 static pl_sym *take_name(reader *r, pl_loc *place)
 {
     const char *s = r->at, *end;
@@ -128,7 +128,7 @@ static pl_sym *take_name(reader *r, pl_loc *place)
     return pl_sym_intern(r->p, s, n);
 }
 
-/* Takes a modifier or type; NULL: the word is a directive, or a number. */
+/* Consumes a modifier or type; NULL: the word is a directive, or a number. */
 static pl_sym *take_word(reader *r, pl_loc *place)
 {
     const char *s = r->at, *end = s + 1;
@@ -157,7 +157,7 @@ static pl_sym *take_word(reader *r, pl_loc *place)
     return w;
 }
 
-/* Takes an integer, or the bits of a floating-point number, that cannot be mistaken. */
+/* Consumes an unambiguous integer, or the bits of a floating-point number. */
 static bool take_number(reader *r, pl_number *n, pl_loc *place)
 {
     const char *s = r->at, *end;
@@ -181,7 +181,7 @@ static bool take_number(reader *r, pl_number *n, pl_loc *place)
 
 static uint32_t operand(reader *r, unsigned depth, pl_loc *place);
 
-/* a, b, c and the end. 0 and false: not plain. */
+/* a, b, c and the closing character. 0 and false: not plain. */
 static bool list(reader *r, unsigned depth, char end, uint32_t *nodes)
 {
     *nodes = 0;
@@ -210,7 +210,7 @@ static uint32_t closed(reader *r, unsigned depth, char end, pl_node_kind kind, p
     return pl_node_close(r->p, kind, nodes, *place);
 }
 
-/* A name or a register, perhaps a part of it. */
+/* A name or a register, optionally with a selector. */
 static uint32_t name(reader *r, pl_loc *place)
 {
     pl_sym *s = take_name(r, place), *part;
@@ -265,7 +265,7 @@ static uint32_t with_second(reader *r, uint32_t first, pl_loc *place)
     return pl_node_binary(r->p, '|', first, second, *place);
 }
 
-/* Node of an operand, 0: not plain. */
+/* Node of an operand; 0: not plain. */
 static uint32_t operand(reader *r, unsigned depth, pl_loc *place)
 {
     uint32_t n;
@@ -308,7 +308,7 @@ static uint32_t operand(reader *r, unsigned depth, pl_loc *place)
     return *r->at == '|' ? with_second(r, n, place) : n;
 }
 
-/* NAME: of a label, when no table of targets follows. */
+/* NAME: as a label, unless a table of targets follows. */
 static bool label(reader *r, pl_sym *s, pl_loc place)
 {
     r->at++;
@@ -352,7 +352,7 @@ static bool instruction(reader *r)
     }
     skip(r);
     if (*r->at != ';' && !list(r, 0, ';', &operands)) return false;
-    /* The lexer must have seen what the file ends with: messages point at it. */
+    /* The lexer must have read the end of the file itself, because messages refer to it. */
     if (!*++r->at) return false;
     pl_stmt_insn(p, guard, neg, guard ? guard_at : at, opcode, at, operands);
     if (n) pl_stmt_remember(p, start, n, opcode);
@@ -363,8 +363,8 @@ size_t pl_plain_statements(pl_parse *p, const char *text)
 {
     reader r = {p, text, p->line_start, p->line};
     while (p->func && pl_parse_ok(p)) {
-        const reader start = r; /* blanks before what is left to the grammar are left to the lexer:
-                                   the end of the file is after them */
+        const reader start = r; /* blanks before a statement left to the grammar are left to the
+                                   lexer: the end of the file is after them */
         skip(&r);
         if (!instruction(&r)) {
             r = start;

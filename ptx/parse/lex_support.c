@@ -1,4 +1,5 @@
-/* lex_support.c - what the scanner of lex.l calls: its memory, line markers, bytes in messages. */
+/* lex_support.c - functions called by the scanner of lex.l: memory, line markers, bytes in
+ * messages. */
 #include "ptx/internal.h"
 #include "ptx/parse/parse.h"
 
@@ -7,8 +8,7 @@
 
 pl_parse *pl_ptx_yyget_extra(yyscan_t scanner); /* from lex.l */
 
-/* PTX has no preprocessor of its own; the line markers of one are harmless, everything else is not.
- */
+/* PTX has no preprocessor; the line markers of one are ignored, everything else is an error. */
 void pl_parse_hash_line(pl_parse *p, const char *text, size_t n, pl_loc at)
 {
     size_t k = 0;
@@ -28,7 +28,7 @@ const char *pl_parse_show_byte(pl_parse *p, unsigned char c)
                              : pl_arena_printf(p->arena, "byte 0x%02x", c);
 }
 
-/* The scanner has its memory from the parse: what it takes ends with it. */
+/* The scanner allocates from the parse's arena, which frees the memory with the parse. */
 void *pl_ptx_yyalloc(size_t bytes, yyscan_t scanner)
 {
     pl_parse *p = pl_ptx_yyget_extra(scanner);

@@ -1,8 +1,8 @@
-/* number.c - the value of a number as PTX writes it (PTX ISA 9.0, section 4.5).
+/* number.c - the value of a number literal (PTX ISA 9.0, section 4.5).
  *
  * Integers have 64 bits: decimal, octal (0...), hexadecimal (0x...) and binary (0b...), with an
- * optional U. Floating-point numbers are doubles; 0f and 0d give the bits of a single or a double
- * exactly. */
+ * optional U. Floating-point numbers are doubles; 0f and 0d specify the exact bits of a single or a
+ * double. */
 #include "ptx/internal.h"
 #include "ptx/parse/parse.h"
 
@@ -22,7 +22,7 @@ static bool integer(const char *s, size_t n, unsigned base, uint64_t *out)
     uint64_t v = 0;
     for (size_t k = 0; k < n; k++) {
         uint64_t d = (uint64_t)digit(s[k]), most = (UINT64_MAX - d) / base;
-        bool one_bit_more = k + 1 == n && base != 2 && v / 2 <= most; /* ptxas 13.0 takes that */
+        bool one_bit_more = k + 1 == n && base != 2 && v / 2 <= most; /* accepted by ptxas 13.0 */
         if (v > most && !one_bit_more) return false;
         v = v * base + d;
     }
@@ -42,7 +42,7 @@ static double decimal(pl_parse *p, const char *text, size_t n)
     return strtod(copy, NULL);
 }
 
-/* True if the number has a digit other than 0 before its exponent. */
+/* True if the number has a nonzero digit before its exponent. */
 static bool has_digits(const char *text, size_t n)
 {
     for (size_t k = 0; k < n && (text[k] | 32) != 'e'; k++)

@@ -1,11 +1,11 @@
 /* parse.y - the grammar of PTX.
  *
- * It knows directives and punctuation, and no instruction. An instruction is a name, dotted words
- * and operands, whatever they are called (PTX ISA 9.0, chapters 4, 5, 10 and 11). The actions call
- * symbols.c, declaration.c, function.c and statement.c at once, so there is no second tree to walk.
- * Plain instructions, which most of a module are, bypass the grammar (fast_path.c). After a syntax
- * error parsing continues after the next ';' or block, and outside functions at the next
- * function. */
+ * It covers directives and punctuation, but no individual instructions. An instruction is a name,
+ * dotted words and operands, regardless of their spelling (PTX ISA 9.0, chapters 4, 5, 10 and 11).
+ * The actions call symbols.c, declaration.c, function.c and statement.c directly, so there is no
+ * second tree to traverse. Plain instructions, the majority of a module, bypass the grammar
+ * (fast_path.c). After a syntax error parsing resumes after the next ';' or block, and outside
+ * functions at the next function. */
 %code top {
 #include "config.h"
 }
@@ -23,14 +23,14 @@ int pl_ptx_yylex(YYSTYPE *value, YYLTYPE *at, yyscan_t scanner);
 void pl_ptx_lex_plain(yyscan_t scanner);
 static void pl_ptx_yyerror(YYLTYPE *at, yyscan_t scanner, pl_parse *p, const char *message);
 
-/* Where a statement may begin, plain ones are read without the grammar (fast_path.c), unless the
- * parser has read the next token. */
+/* Where a statement may begin, plain ones are parsed without the grammar (fast_path.c), unless the
+ * parser has already read a lookahead token. */
 #define PLAIN                                                                 \
     do {                                                                      \
         if (yychar == PL_PTX_YYEMPTY) pl_ptx_lex_plain(scanner);                     \
     } while (0)
 
-/* The place of a rule: from its first token to the last one on the same line. */
+/* The location of a rule: from its first token to the last one on the same line. */
 #define YYLLOC_DEFAULT(current, rhs, n)                                       \
     do {                                                                      \
         if (n) {                                                              \
@@ -89,7 +89,7 @@ static void pl_ptx_yyerror(YYLTYPE *at, yyscan_t scanner, pl_parse *p, const cha
 %type <op> space
 %type <sym> opcode
 
-/* A heading ends where nothing of it follows: ptxas needs no ';' behind a declaration. */
+/* A heading ends where nothing of it follows: ptxas needs no ';' after a declaration. */
 %precedence BARE
 %precedence T_PRAGMA error
 
@@ -183,7 +183,7 @@ linkages
     | linkages T_COMMON                 { pl_linkage_add(p, PL_LINK_COMMON, @2); }
     | linkages T_ATTRIBUTE              { p->leading = true; }
       '(' attribute_list ')'
-        { p->leading = false; } /* ptxas takes those of a variable here as well */
+        { p->leading = false; } /* ptxas accepts attributes of variables here as well */
     ;
 
 function
@@ -353,7 +353,7 @@ word
     | T_ALIAS
     ;
 
-/* Directives whose spelling is a modifier as well. */
+/* Directives that are also spelled as modifiers. */
 dotted_space
     : T_CONST
     | T_GLOBAL
@@ -545,17 +545,17 @@ init_expr
     ;
 
 %%
-/* What bison expected, in the words of %token; one message for a statement, since the rest of it is
- * skipped. */
+/* Reports the tokens that bison expected, as named in %token; once per statement, since the rest of
+ * it is skipped. */
 static int yyreport_syntax_error(const yypcontext_t *context, yyscan_t scanner, pl_parse *p)
 {
-    if (!pl_parse_ok(p)) return 0; /* the text ends early for want of memory (lex.l) */
+    if (!pl_parse_ok(p)) return 0; /* out of memory: the text ends early (lex.l) */
     enum { MOST = 5 };
     yysymbol_kind_t expected[MOST + 1];
     int n = yypcontext_expected_tokens(context, expected, MOST + 1);
     const char *wanted = "";
     if (n > MOST && p->func && p->depth == 1 && p->func->prototype_only) {
-        /* behind a heading everything may follow that a module has */
+        /* any module item may follow a heading */
         n = 0;
         wanted = "';' or '{'";
     }

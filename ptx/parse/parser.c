@@ -1,7 +1,7 @@
-/* parser.c - the entry of the PTX front end.
+/* parser.c - the entry point of the PTX front end.
  *
- * pl_ptx_parse copies the text, unless it may work on it (flex ends every token with a NUL in
- * place), runs the grammar and reports what only the end of the file can show. */
+ * pl_ptx_parse copies the text, unless it may be modified (flex terminates tokens with a NUL in
+ * place), runs the grammar and reports the errors that only the end of the file reveals. */
 #include "ptx/internal.h"
 #include "base/guard.h"
 #include "ptx/parse/parse.h"
@@ -14,7 +14,7 @@ struct yy_buffer_state *pl_ptx_yy_scan_buffer(char *text, size_t size, yyscan_t 
 int pl_ptx_yylex_destroy(yyscan_t scanner);
 void pl_ptx_lex_leave(yyscan_t scanner);
 
-/* PTX is ASCII, comments and strings as well: one message for each line that has more. */
+/* PTX is ASCII, including comments and strings: reports each line with other bytes once. */
 static void require_ascii(pl_parse *p, const char *text, size_t n)
 {
     uint32_t line = 1;

@@ -10,8 +10,8 @@ static const pl_operand_draft *operand_of(const pl_form *f, const pl_operand_dra
     return NULL;
 }
 
-/* Do elements of these types pass for each other? Untyped ones do for all of their size, integers
- * for integers. */
+/* True if elements of these types are compatible: an untyped one with any type of its size,
+ * integers with integers. */
 static bool agree(pl_word a, pl_word b)
 {
     char ka = pl_word_kind[a], kb = pl_word_kind[b];
@@ -31,7 +31,7 @@ static const char *register_kind(pl_parse *p, const char *article, uint16_t vec)
                : pl_arena_printf(p->arena, "%s single register", article);
 }
 
-/* One argument or result against the variable it is bound to (ptxas 13.0: sizes, types and
+/* Checks one argument or result against its formal variable (ptxas 13.0: sizes, types and
  * alignments must agree). */
 static bool passes(pl_parse *p, const pl_operand_draft *o, const pl_var *v, bool result)
 {
@@ -71,7 +71,7 @@ static bool passes(pl_parse *p, const pl_operand_draft *o, const pl_var *v, bool
                   pl_word_text[v->type]);
         return false;
     }
-    /* As ptxas 13.0 has it. */
+    /* As in ptxas 13.0. */
     if (o->kind == PL_O_IMM && v->vec && v->vec * pl_word_bits[v->type] != 64) {
         pl_report(p->diags, PL_E0203, o->at, "call", register_kind(p, "a", v->vec), "a number");
         return false;
@@ -136,7 +136,7 @@ bool pl_call_check(pl_parse *p, const pl_form *form, pl_operand_draft *op, pl_lo
         pl_report(p->diags, PL_E0242, proto->at, callee->func->name);
         return false;
     }
-    /* The call must suit every target. */
+    /* The call must match every target. */
     if (callee->kind != PL_O_FUNC && proto->table->kind == PL_TAB_CALL)
         for (size_t k = 1; k < proto->table->funcs.n; k++) {
             const pl_func *g = proto->table->funcs.at[k];

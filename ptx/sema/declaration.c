@@ -1,9 +1,9 @@
-/* declaration.c - declarations: registers, variables, parameters and their initial values (PTX
- * ISA 9.0, chapter 5).
+/* declaration.c - declarations: registers, variables, parameters and their initial values (PTX ISA
+ * 9.0, chapter 5).
  *
- * A declaration is read word by word into pl_decl, then each name after it becomes a register or a
- * variable. Initial values are written into the variable's bytes as they are read, so a table of a
- * million bytes needs no tree; addresses become relocations for the linker. */
+ * A declaration is accumulated word by word in pl_decl, then each name after it becomes a register
+ * or a variable. Initial values are written into the variable's bytes as they are read, so a table
+ * of a million bytes needs no tree; addresses become relocations for the linker. */
 #include "ptx/internal.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ void pl_decl_begin(pl_parse *p, pl_space space, pl_loc at)
     p->linkage_set = false;
 }
 
-/* Types that variables and registers may have; the others exist inside instructions only. */
+/* Types of variables and registers; other types occur in instructions only. */
 static bool declarable(pl_word w)
 {
     switch (w) {
@@ -161,7 +161,8 @@ void pl_decl_space(pl_parse *p, pl_space space, pl_loc at)
     p->decl.ptr_space = space;
 }
 
-/* `.hidden .param`: the driver gives the kernel its value. Here it is a parameter as any other. */
+/* `.hidden .param`: the driver provides the value to the kernel. Here it is an ordinary parameter.
+ */
 void pl_decl_hidden(pl_parse *p, pl_loc at)
 {
     pl_module_needs(p, at, ".hidden", 88, "sm_10");
@@ -169,7 +170,7 @@ void pl_decl_hidden(pl_parse *p, pl_loc at)
         pl_report(p->diags, PL_E0345, at, ".hidden", "a kernel parameter");
 }
 
-/* .const[3]: the banks of PTX 1.x */
+/* .const[3]: the constant banks of PTX 1.x */
 void pl_decl_bank(pl_parse *p, pl_loc at)
 {
     if (p->decl.space != PL_SP_CONST)
@@ -232,7 +233,7 @@ static bool register_type(pl_parse *p, pl_loc at)
 {
     pl_decl *d = &p->decl;
     if (d->bad) return false;
-    d->bad = true; /* said once for all names of this declaration */
+    d->bad = true; /* reported once for all names of this declaration */
     if (!d->type) {
         pl_report(p->diags, PL_E0351, at);
         return false;
@@ -249,13 +250,13 @@ static bool register_type(pl_parse *p, pl_loc at)
     return true;
 }
 
-/* A declaration that failed still declares its names: their uses are no second mistake. */
+/* A failed declaration still declares its names, so that their uses are not reported as well. */
 static void declare_bad(pl_parse *p, pl_sym *s, pl_loc at)
 {
     if (s) pl_name_bind(p, s, (pl_binding){.kind = PL_B_BAD, .at = at});
 }
 
-/* Since PTX 3.0 functions have frames, and what belongs to a thread is declared inside them. */
+/* Since PTX 3.0 functions have frames, and per-thread objects are declared inside them. */
 static bool outside_function(pl_parse *p, const char *noun, const pl_sym *s, pl_loc at)
 {
     if (p->func || p->ast->ptx < 30) return false;
@@ -297,7 +298,7 @@ static uint32_t element_bytes(const pl_decl *d)
     return (uint32_t)(bits < 8 ? 1 : bits / 8) * (d->vec ? d->vec : 1u);
 }
 
-/* The checks and the size that variables and parameters share. */
+/* The checks and the size computation common to variables and parameters. */
 static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
 {
     pl_decl *d = &p->decl;
@@ -375,8 +376,8 @@ static bool same_var(const pl_var *a, const pl_var *b)
            (a->unsized || b->unsized || a->size == b->size) && a->align == b->align;
 }
 
-/* A module may declare an extern variable and define it, in either order. Returns the variable that
- * stays. */
+/* A module may both declare an extern variable and define it, in either order. Returns the variable
+ * that is kept. */
 static pl_var *redeclare(pl_parse *p, pl_sym *s, pl_var *v, pl_loc at)
 {
     pl_binding *b = p->func ? NULL : s->binding;
@@ -400,7 +401,7 @@ void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at)
     p->init.var = NULL;
     p->init.bad = false;
     if (p->func && p->func->entry && d->space == PL_SP_PARAM && p->ast->ptx < 14) {
-        pl_decl_param(p, s, at); /* kernels have parameter lists since PTX 1.4 */
+        pl_decl_param(p, s, at); /* kernels have had parameter lists since PTX 1.4 */
         return;
     }
     if (d->space == PL_SP_LOCAL && !d->bad) d->bad = outside_function(p, ".local variable", s, at);
@@ -427,7 +428,7 @@ void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at)
         else if (v->space != PL_SP_LOCAL)
             *pl_push(p->arena, &p->ast->vars) = v;
     }
-    /* A length of [] or [0] waits for the initialiser; pl_init_begin clears the mark. */
+    /* A length of [] or [0] requires an initialiser; pl_init_begin clears the mark. */
     p->init.bad = (kept->unsized || !kept->size) && kept->linkage != PL_LINK_EXTERN;
     if (d->space == PL_SP_TEX) {
         if (p->ast->ptx >= 15)
@@ -438,7 +439,7 @@ void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at)
     }
 }
 
-/* After a declarator without initialiser. */
+/* Called after a declarator without an initialiser. */
 void pl_decl_var_done(pl_parse *p, pl_loc at)
 {
     const pl_var *v = p->init.var;
@@ -492,7 +493,7 @@ void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at)
         pl_report(p->diags, PL_E0359, at, v->name);
     const pl_var *before =
         p->in_rets || f->entry || !f->params.n ? NULL : f->params.at[f->params.n - 1];
-    /* Only the last one may be open. */
+    /* Only the last one may have unspecified length. */
     if (before && before->unsized) pl_report(p->diags, PL_E0359, before->at, before->name);
     v->owner = f;
     v->role = p->in_rets ? PL_VAR_RESULT : PL_VAR_INPUT;
@@ -531,7 +532,7 @@ void pl_init_begin(pl_parse *p, pl_loc at)
     p->init.bad = true;
     return;
 good:
-    if (p->ndims && !p->dims[0] && !v->size) v->unsized = true; /* [0] is [] */
+    if (p->ndims && !p->dims[0] && !v->size) v->unsized = true; /* [0] is equivalent to [] */
     /* bytes of one item at each depth of braces: the array, its rows, ..., a vector, a scalar */
     p->init.ndim = 0;
     uint64_t item = v->unsized ? 0 : v->size;
@@ -562,7 +563,7 @@ void pl_init_open(pl_parse *p, pl_loc at)
     i->depth++;
 }
 
-/* Room for n more bytes; false when the initialiser is longer than the variable. */
+/* Reserves n more bytes; false if the initialiser is longer than the variable. */
 static bool init_room(pl_parse *p, uint64_t n, pl_loc at)
 {
     pl_init *i = &p->init;
@@ -707,8 +708,8 @@ void pl_init_string(pl_parse *p, const char *text, uint32_t n, pl_loc at)
     p->init.bad = true;
 }
 
-/* `.global .samplerref s = { addr_mode_0 = wrap }` and the like (PTX ISA 9.0, section 5.3.2). Which
- * kind has which property was asked of ptxas 13.0. */
+/* `.global .samplerref s = { addr_mode_0 = wrap }` and similar (PTX ISA 9.0, section 5.3.2). The
+ * valid properties of each kind are those that ptxas 13.0 accepts. */
 void pl_init_property(pl_parse *p, pl_sym *name, uint32_t node, pl_loc at)
 {
     enum { TEXTURE = 1, SAMPLER = 2, SURFACE = 4 };

@@ -1,8 +1,8 @@
 /* function.c - functions, kernels, their directives, and the tables of branch and call targets (PTX
  * ISA 9.0, sections 7, 11.2 - 11.5).
  *
- * A function may be declared several times and defined once. Its pl_func is made by the first of
- * these and stays the same object, because calls already point at it. */
+ * A function may be declared several times and defined once. Its pl_func is created by the first of
+ * these and remains the same object, because calls already point at it. */
 #include "ptx/internal.h"
 #include "ptx/lower/constant_layout.h"
 
@@ -35,7 +35,7 @@ void pl_func_begin(pl_parse *p, bool entry, pl_loc at)
     pl_scope_open(p, at);
 }
 
-/* Names of functions belong to the module, whose scope lies below that of the parameters already
+/* Names of functions belong to the module scope, which encloses that of the parameters already
  * read. */
 void pl_func_name(pl_parse *p, pl_sym *s, pl_loc at)
 {
@@ -51,7 +51,7 @@ static pl_binding *module_binding(pl_sym *s)
     return b;
 }
 
-/* What differs between two declarations, or NULL. */
+/* The difference between two declarations, or NULL. */
 const char *pl_func_difference(const pl_func *a, const pl_func *b)
 {
     if (a->rets.n != b->rets.n) return "number of results";
@@ -80,7 +80,7 @@ static void adopt(pl_parse *p, pl_func *into)
     p->func = into;
 }
 
-/* Enters the function into the module, or joins it with its earlier declaration. */
+/* Adds the function to the module, or merges it with its earlier declaration. */
 static void declare(pl_parse *p, bool defines)
 {
     pl_func *f = p->func;
@@ -123,8 +123,8 @@ static void declare(pl_parse *p, bool defines)
 
 enum { LARGE_BODY = 1 << 14 };
 
-/* The statements move to a place of their own, which holds just them; the next function may have
- * the room. Many stay where they are. */
+/* Copies the statements into an array of their exact size, so that the next function can reuse the
+ * buffer. A large body keeps the buffer. */
 static void settle_body(pl_parse *p)
 {
     pl_func *f = p->func;
@@ -158,7 +158,7 @@ void pl_func_prototype(pl_parse *p, pl_loc at)
     leave(p);
 }
 
-/* A kernel's parameters lie one after the other in a bank of constants. */
+/* Checks the size of a kernel's parameters, which are contiguous in a constant bank. */
 static void check_param_space(pl_parse *p)
 {
     const pl_func *f = p->func;
@@ -172,8 +172,9 @@ static void check_param_space(pl_parse *p)
         pl_report(p->diags, PL_E0382, f->at, f->name, (unsigned long long)size, most);
 }
 
-/* Local variables have addresses below PL_LOCAL_SIZE (emu/exec/memory/global_memory.h); a thread of
- * a GPU has less. Objects have frames of up to 2^28 bytes (isa/program/verify.c). */
+/* Local variables have addresses below PL_LOCAL_SIZE (emu/exec/memory/global_memory.h), which
+ * exceeds the limit of a thread on a GPU. Objects have frames of up to 2^28 bytes
+ * (isa/program/verify.c). */
 enum { MOST_LOCAL = 1 << 24, MOST_ARGUMENTS = 1 << 27 };
 
 static uint64_t place_behind(uint64_t at, const pl_var *v)
@@ -230,7 +231,7 @@ void pl_func_end(pl_parse *p, pl_loc at)
     (void)at;
     if (f) {
         check_frame(p);
-        if (p->ast->ptx < 14) check_param_space(p); /* they stand in the body */
+        if (p->ast->ptx < 14) check_param_space(p); /* they are declared in the body */
     }
     leave(p);
     if (p->ready && f && p->diags->errors == p->errors && pl_parse_ok(p))
@@ -242,13 +243,13 @@ void pl_func_broken(pl_parse *p)
     p->doubtful = true;
     p->in_rets = false;
     p->func->prototype_only = true;
-    p->broken |= !*p->func->name; /* the mistake hides a name */
+    p->broken |= !*p->func->name; /* the error hides a name */
     pl_nodes_reset(p);
     if (*p->func->name && !module_binding(p->func_sym))
         pl_name_spoil(p, p->func_sym, 0, p->func->at);
 }
 
-/* After a syntax error outside every statement: back to the module. */
+/* After a syntax error outside every statement: returns to module scope. */
 void pl_func_abandon(pl_parse *p)
 {
     if (p->func && *p->func->name && p->func_sym && !module_binding(p->func_sym))
@@ -265,14 +266,14 @@ void pl_func_abandon(pl_parse *p)
     pl_nodes_reset(p);
 }
 
-/* It is not known what the mistake was meant to declare. */
+/* The name that the erroneous text would have declared is unknown. */
 void pl_module_abandon(pl_parse *p)
 {
     pl_func_abandon(p);
     p->broken = true;
 }
 
-/* The number after the name of a pragma: one word of digits, hexadecimal ones too. */
+/* True for a valid number after the name of a pragma: one word of decimal or hexadecimal digits. */
 static bool pragma_number(const char *s, size_t n, uint64_t least)
 {
     char text[24], *end;
@@ -283,7 +284,7 @@ static bool pragma_number(const char *s, size_t n, uint64_t least)
     return strtoull(text, &end, 0) >= least && end == text + n && (n < 2 || end[-1] != 'x');
 }
 
-/* Pragmas that ptxas 13.0 knows; a function may have unknown ones, which it passes over. */
+/* Checks the pragmas that ptxas 13.0 knows; it ignores unknown ones in a function. */
 static void check_pragma(pl_parse *p, const char *text, size_t n, pl_loc at)
 {
     static const struct {
@@ -330,11 +331,9 @@ void pl_func_pragma(pl_parse *p, const char *text, uint32_t n, pl_loc at)
                    .pragma = pl_arena_strndup(p->arena, text, n)};
 }
 
-/* ---- .maxntid and the like
- * ---------------------------------------------------------------------------- */
+/* ---- .maxntid and similar directives ---- */
 
-/* Registers and predicates that a callee can preserve, as far as ptxas 13.0 takes them for sm_90.
- */
+/* Registers and predicates that a callee can preserve: the limits of ptxas 13.0 for sm_90. */
 enum { MOST_PRESERVED = 239, MOST_PRESERVED_CONTROL = 8 };
 
 enum perf {
@@ -381,7 +380,7 @@ static void conflict(pl_parse *p, pl_loc at, enum perf a, enum perf b)
         pl_report(p->diags, PL_E0337, at, perfs[a].name, perfs[b].name);
 }
 
-/* The values of a performance directive; further ones are 1 where it has any. */
+/* Reads the values of a performance directive; omitted ones are 1 if at least one is given. */
 static bool read_perf_values(pl_parse *p, const pl_sym *s, unsigned which, uint32_t list,
                              uint32_t value[3])
 {
@@ -485,8 +484,7 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
     if (which == NORETURN && f->rets.n) pl_report(p->diags, PL_E0339, at);
 }
 
-/* ---- tables of targets, prototypes
- * ---------------------------------------------------------------------------- */
+/* ---- tables of targets, prototypes ---- */
 
 void pl_table_begin(pl_parse *p, pl_sym *label, int kind, pl_loc at)
 {
@@ -496,7 +494,7 @@ void pl_table_begin(pl_parse *p, pl_sym *label, int kind, pl_loc at)
     t->kind = kind == 0 ? PL_TAB_BRANCH : kind == 1 ? PL_TAB_CALL : PL_TAB_PROTO;
     pl_name_bind(p, label, (pl_binding){.kind = PL_B_TABLE, .table = t, .at = at});
     p->table = t;
-    p->table_uses = NULL; /* a table with a syntax error leaves its own entries */
+    p->table_uses = NULL; /* after a syntax error a table leaves its entries here */
     if (t->kind == PL_TAB_PROTO) {
         p->proto = t->proto = pl_arena_new(p->arena, pl_func);
         t->proto->name = label->name;
@@ -509,8 +507,8 @@ void pl_table_add(pl_parse *p, pl_sym *s, pl_loc at)
 {
     pl_table *t = p->table;
     if (t->kind == PL_TAB_BRANCH) {
-        t->labels.n++; /* the places are filled in when the block ends, so the array may not move:
-                          see pl_table_end */
+        t->labels.n++; /* the entries are filled in at the end of the block, so the array must not
+                          be reallocated: see pl_table_end */
         pl_table_use *u = pl_arena_new(p->names, pl_table_use);
         *u = (pl_table_use){.sym = s, .at = at, .next = p->table_uses};
         p->table_uses = u;

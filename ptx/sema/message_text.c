@@ -1,4 +1,4 @@
-/* message_text.c - pieces of messages about an instruction. */
+/* message_text.c - fragments of messages about an instruction. */
 #include "ptx/sema/operand_check.h"
 
 /* "add.rn.f32", as written */

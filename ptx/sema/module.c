@@ -1,5 +1,5 @@
-/* module.c - the directives that hold for a whole module: .version, .target, .address_size, .file,
- * .alias (PTX ISA 9.0, sections 11.1 and 13, release notes). */
+/* module.c - module-level directives: .version, .target, .address_size, .file, .alias (PTX ISA 9.0,
+ * sections 11.1 and 13, release notes). */
 #include "ptx/internal.h"
 #include "ptx/lower/constant_layout.h"
 
@@ -10,7 +10,7 @@ static const uint16_t versions[] = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 
                                     43, 50, 51, 60, 61, 62, 63, 64, 65, 70, 71, 72, 73, 74, 75, 76,
                                     77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90, 91, 92, 93, 94};
 
-/* Targets, and the first .version that knows each (PTX ISA 9.4, release notes). */
+/* Targets, and the first .version that supports each (PTX ISA 9.4, release notes). */
 static const struct target {
     const char *name;
     uint16_t ptx;
@@ -29,14 +29,15 @@ static const struct target {
 
 #define NEWEST versions[sizeof versions / sizeof *versions - 1]
 
-/* Forms are matched for another .version or .target from here on. */
+/* From here on forms are matched against the new .version or .target. */
 static void use_target(pl_parse *p)
 {
     pl_matcher_target(p->matcher, p->ast->ptx, p->ast->sm, p->ast->sm_suffix);
     if (p->opcodes) memset(p->opcodes, 0, PL_OPCODES * sizeof *p->opcodes);
 }
 
-/* 91 of "9.1"; 0 when the text is no version: one digit after the dot, at most two before it. */
+/* Returns 91 for "9.1", or 0 if the text is not a version: one digit after the dot, at most two
+ * before it. */
 static unsigned version_number(const char *text, size_t n)
 {
     const char *digits = "0123456789";
@@ -82,7 +83,7 @@ void pl_module_blame_version(pl_parse *p, size_t from)
         NEWEST % 10u);
 }
 
-/* "sm_90a", "compute_90a", "sm_090a": the entry of the table. */
+/* Finds the table entry for "sm_90a", "compute_90a" or "sm_090a". */
 static const struct target *find_target(const char *name)
 {
     size_t prefix = !strncmp(name, "sm_", 3) ? 3 : !strncmp(name, "compute_", 8) ? 8 : 0;
@@ -151,7 +152,7 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
 
 void pl_module_target_done(pl_parse *p, pl_loc at)
 {
-    /* A later .target replaces an earlier one for what follows it. */
+    /* A later .target replaces an earlier one for the following text. */
     p->seen_target = true;
     if (!p->ast->target) {
         pl_report(p->diags, PL_E0313, at, "");
@@ -163,8 +164,7 @@ void pl_module_target_done(pl_parse *p, pl_loc at)
     use_target(p);
 }
 
-/* Everything except .version and .target comes after both: the first other directive checks that,
- * once. */
+/* All other directives follow .version and .target: the first one checks that, once. */
 bool pl_module_started(pl_parse *p, pl_loc at)
 {
     p->begun = true;
@@ -180,7 +180,7 @@ bool pl_module_started(pl_parse *p, pl_loc at)
     return false;
 }
 
-/* .nv_intermediate_source_section: the lexer has passed over what it holds. */
+/* .nv_intermediate_source_section: the lexer has skipped its contents. */
 void pl_module_intermediate(pl_parse *p, pl_loc at)
 {
     if (pl_module_started(p, at))

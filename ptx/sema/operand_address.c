@@ -26,8 +26,8 @@ bool pl_opnd_tensor_address(pl_attempt *a, const pl_node *n, pl_operand_draft *o
     return true;
 }
 
-/* A 32-bit register with an address of global memory: what it held was cut off. ptxas 13.0 takes
- * the module for one of 32-bit addresses then, and refuses it as a whole. */
+/* True for a 32-bit register that holds a truncated address of global memory. ptxas 13.0 then
+ * assumes a module with 32-bit addresses, and rejects it as a whole. */
 static bool cuts_address(const pl_attempt *a, const pl_reg *r)
 {
     pl_word space;
@@ -52,8 +52,8 @@ static bool cuts_address(const pl_attempt *a, const pl_reg *r)
     }
 }
 
-/* Registers with addresses may be narrow, and are extended; not where ptxas 13.0 computes with
- * them. */
+/* The least width of an address register. Narrow registers are extended, except where ptxas 13.0
+ * computes with them. */
 static int least_address(const pl_attempt *a)
 {
     pl_word space;

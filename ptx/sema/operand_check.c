@@ -1,9 +1,9 @@
-/* operand_check.c - one operand as written against its specification in the table (PTX ISA 9.0,
- * chapters 6 and 9).
+/* operand_check.c - checks one operand as written against its specification in the table (PTX ISA
+ * 9.0, chapters 6 and 9).
  *
- * Every function here answers "does it fit?" and fills in the checked operand. It reports a mistake
- * only when the attempt is to be reported, since several forms may be tried before one is blamed.
- * What ptxas 13.0 takes was measured and decides. */
+ * Every function here returns true if the operand fits, and fills in the checked operand. It
+ * reports an error only if the attempt requests it, since several forms may be tried before one is
+ * reported. Where they differ, the measured behaviour of ptxas 13.0 decides. */
 #include "ptx/sema/operand_parts.h"
 
 #include <string.h>
@@ -62,8 +62,8 @@ static bool callee(pl_attempt *a, const pl_node *n, pl_operand_draft *o)
     return false;
 }
 
-/* (a, b, c) of a call: parameters, registers or constants; their types are compared with the
- * callee's in call_check.c */
+/* (a, b, c) of a call: parameters, registers or constants; call_check.c compares their types with
+ * the callee's */
 static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand_draft *o)
 {
     pl_parse *p = a->p;
@@ -153,8 +153,8 @@ static bool opaque(pl_attempt *a, const pl_node *n, pl_operand_draft *o)
     return false;
 }
 
-/* ld.global.u32 %r1, table[3] (PTX ISA 9.0, section 6.4.2): plain loads and stores take an element
- * in the place of an address in brackets. */
+/* ld.global.u32 %r1, table[3] (PTX ISA 9.0, section 6.4.2): plain loads and stores accept an
+ * element instead of an address in brackets. */
 static bool takes_elements(const pl_attempt *a)
 {
     const int mnem = a->opcode->mnem;
@@ -163,19 +163,18 @@ static bool takes_elements(const pl_attempt *a)
             !pl_opnd_chosen(a, W_bulk, W_bulk));
 }
 
-/* ---- the choice by the form's specification
- * ---------------------------------------------------------------------------- */
+/* ---- dispatch on the form's specification ---- */
 
-/* Values behind an address in its brackets: fabric.try_get ... [handle, offset, counter], and what
- * replaces fields of a tensor map. */
+/* True for values that follow an address within its brackets: fabric.try_get ... [handle, offset,
+ * counter], and replacement values of tensor map fields. */
 static bool in_brackets(const pl_attempt *a, const pl_ospec *s, pl_word t)
 {
     if (a->opcode->mnem == M_fabric) return t == W_u64 && strcmp(s->name, "policy") != 0;
     return !strcmp(s->name, "gaddr") || !strcmp(s->name, "upper");
 }
 
-/* What the brackets around the operand should have been; NULL: they are right. *instead: what
- * stands there. */
+/* The required operand if the brackets around it are wrong, or NULL if they are correct. *instead:
+ * the operand that was written. */
 static const char *brackets_missed(const pl_attempt *a, const pl_ospec *s, pl_word t,
                                    const pl_item *it, const pl_node *n, const char **instead)
 {

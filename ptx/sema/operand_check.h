@@ -1,15 +1,15 @@
-/* operand_check.h - one attempt to read the operands of an instruction as those of a form. Shared
- * by statement.c and operand_check.c. */
+/* operand_check.h - one attempt to match the operands of an instruction with a form. Shared by
+ * statement.c and operand_check.c. */
 #ifndef PL_PTX_SEMA_OPERAND_CHECK_H
 #define PL_PTX_SEMA_OPERAND_CHECK_H
 
 #include "ptx/internal.h"
 
-/* An operand as written, with [a, b] and p|q taken apart. */
+/* An operand as written, with [a, b] and p|q split into items. */
 typedef struct pl_item {
     uint32_t node;
-    bool bracket; /* the first thing inside [ ] */
-    bool inside;  /* a later thing inside [ ] */
+    bool bracket; /* the first item inside [ ] */
+    bool inside;  /* a later item inside [ ] */
     bool first_of_pair, second_of_pair;
 } pl_item;
 
@@ -23,12 +23,12 @@ typedef struct pl_attempt {
     const pl_item *items;
     unsigned nitems;
     pl_operand_draft *out;
-    unsigned reached; /* items taken before the first mistake */
-    unsigned close; /* how near the mistaken one came: 1 a name of the wrong type, 2 an element of a
-                       vector of the right length */
+    unsigned reached; /* items matched before the first error */
+    unsigned close; /* how close the failing item came: 1 a name of the wrong type, 2 an element of
+                       a vector of the right length */
 } pl_attempt;
 
-/* Holds operand k of the form against what was written, and fills in *o. */
+/* Checks the item against operand k of the form, and fills in *o. */
 bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand_draft *o);
 /* video_modifiers.c: a part of a register (%r1.b0, %r1.h10, %r1.b7654), which only video
  * instructions select; and -%r1 of vmad */

@@ -10,11 +10,12 @@ const pl_node *pl_opnd_node(const pl_parse *p, uint32_t n)
 
 /* ---- types ---- */
 
-/* May a register of type r stand where an instruction of type t reads or writes? (PTX ISA 9.0,
- * section 9.2; ptxas 13.0 was asked about every pair.) Untyped registers fit any type of their
- * size, signed and unsigned fit each other, floating registers fit their own type or an untyped
- * one. With `relax` (ld, st, cvt) the register may also be wider. `fixed`: the type is the same in
- * every variant of the instruction; a pair of halves then counts as no integer. */
+/* True if a register of type r may be used where an instruction reads or writes type t (PTX ISA
+ * 9.0, section 9.2; every pair was tested with ptxas 13.0). Untyped registers match any type of
+ * their size, signed and unsigned match each other, floating-point registers match their own type
+ * or an untyped one. With `relax` (ld, st, cvt) the register may also be wider. `fixed`: the type
+ * is the same in every variant of the instruction; a packed pair of halves then does not count as
+ * an integer. */
 bool pl_opnd_type_fits(pl_word r, pl_word t, bool relax, bool fixed)
 {
     int rb = pl_word_bits[r], tb = pl_word_bits[t];
@@ -34,7 +35,7 @@ bool pl_opnd_type_fits(pl_word r, pl_word t, bool relax, bool fixed)
     return tk == 'b' && t != W_tf32;
 }
 
-/* Pairs and quadruples of small floats are held by untyped registers alone. */
+/* True for pairs and quadruples of small floats, which only untyped registers hold. */
 static bool untyped_only(pl_word t)
 {
     switch (t) {
@@ -100,8 +101,8 @@ static bool component(pl_attempt *a, const pl_node *n, pl_operand_draft *o)
     return false;
 }
 
-/* Is the operand's type the same in every variant, rather than the instruction's own? (Matrix
- * instructions and nanosleep check as strictly.) */
+/* True if the operand's type is the same in every variant, rather than the instruction's own.
+ * (Matrix instructions and nanosleep check as strictly.) */
 bool pl_opnd_fixed_type(const pl_attempt *a, const pl_ospec *s, pl_word t)
 {
     if (a->opcode->mnem == M_redux) return true;
@@ -125,7 +126,7 @@ bool pl_opnd_chosen(const pl_attempt *a, pl_word one, pl_word other)
     return first && second;
 }
 
-/* cvt takes wider registers only between the types that PTX has had from the start. */
+/* cvt accepts wider registers only between the original types of PTX. */
 bool pl_opnd_relaxed(const pl_attempt *a)
 {
     if (!a->form->relax || a->opcode->mnem != M_cvt || pl_opnd_chosen(a, W_pack, W_pack))
@@ -148,8 +149,8 @@ bool pl_opnd_relaxed(const pl_attempt *a)
     return true;
 }
 
-/* Does ptxas 13.0 take registers of other kinds for this bf16? multimem does for loads and stores,
- * sums with a float do for integers. */
+/* True if ptxas 13.0 accepts registers of other kinds for this bf16: multimem for loads and stores,
+ * sums with a float for integers. */
 static bool any_bf16(const pl_attempt *a, const pl_ospec *s, pl_word r, pl_word t)
 {
     if (t != W_bf16 && t != W_bf16x2) return false;
@@ -164,7 +165,7 @@ static bool any_bf16(const pl_attempt *a, const pl_ospec *s, pl_word r, pl_word 
     }
 }
 
-/* REGISTER+NUMBER as an operand that is read: the sum of integers of the register's width
+/* True if REGISTER+NUMBER is allowed as a source operand: an integer sum of the register's width
  * (ptxas 13.0). */
 static bool may_be_sum(const pl_ospec *s, const pl_node *n, const pl_reg *r, bool in_vector)
 {
@@ -220,7 +221,7 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, bool i
     return true;
 }
 
-/* Only these read special registers (ptxas 13.0). */
+/* Only these instructions read special registers (ptxas 13.0). */
 static bool reads_special(const pl_attempt *a)
 {
     if (a->opcode->mnem == M_cvt)
@@ -258,7 +259,7 @@ bool pl_opnd_special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const
         return false;
     int tb = pl_word_bits[t], sb = pl_word_bits[info->type];
     char tk = pl_word_kind[t], sk = pl_word_kind[info->type];
-    /* PTX 1.x had 16-bit coordinates, and a 16- and later a 32-bit %gridid; programs of that time
+    /* PTX 1.x had 16-bit coordinates, and a 16-bit, later a 32-bit %gridid; programs of that time
      * still assemble. */
     bool old_width = (info->vector && info->ptx == 10 && tb == 16) ||
                      (info->word == W_gridid && (tb == 16 || tb == 32));
@@ -297,7 +298,7 @@ static bool float_immediate(pl_attempt *a, pl_word t, const pl_node *n, pl_opera
     return true;
 }
 
-/* Bits that do not fit are cut off without a word, as ptxas does. */
+/* Excess bits are silently truncated, as in ptxas. */
 static bool integer_immediate(pl_attempt *a, pl_word t, const pl_node *n, pl_operand_draft *o)
 {
     const char kind = pl_word_kind[t];
@@ -316,7 +317,7 @@ static bool integer_immediate(pl_attempt *a, pl_word t, const pl_node *n, pl_ope
     return true;
 }
 
-/* The range that the operand may have, as text; NULL: the value is in it. */
+/* Returns the operand's range as text if the value is outside it, else NULL. */
 static const char *range_missed(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n)
 {
     const int mnem = a->opcode->mnem;
@@ -324,7 +325,7 @@ static const char *range_missed(pl_attempt *a, const pl_ospec *s, pl_word t, con
     if ((mnem == M_bfe || mnem == M_bfi) && t == W_u32 && n->kind == PL_N_INT &&
         strcmp(s->name, "a") != 0 &&
         (n->value > UINT32_MAX ||
-         n->value < INT32_MIN)) /* a field of so many bits; see limits in statement.c */
+         n->value < INT32_MIN)) /* the width of a bit field; see limits in statement.c */
         return pl_range_text(a->p->arena, 0, 255);
     if (s->lo <= s->hi && (n->value < s->lo || n->value > s->hi))
         return pl_range_text(a->p->arena, s->lo, s->hi);
@@ -356,7 +357,7 @@ bool pl_opnd_immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_nod
     return !range;
 }
 
-/* Parentheses around a constant. */
+/* Removes parentheses around a constant. */
 const pl_node *pl_opnd_unwrap(const pl_parse *p, const pl_node *n)
 {
     const pl_node *inner = n;
@@ -364,8 +365,8 @@ const pl_node *pl_opnd_unwrap(const pl_parse *p, const pl_node *n)
     return inner->kind == PL_N_INT || inner->kind == PL_N_FLOAT ? inner : n;
 }
 
-/* One register in braces stands for the register where a vector could be, and, in ptxas 13.0, where
- * it expands the instruction: those on bf16, and scales and metadata of mma. */
+/* True if a single register may be written in braces: where a vector is possible, and, in ptxas
+ * 13.0, where it expands the instruction: those on bf16, and scales and metadata of mma. */
 static bool braces_fit(const pl_attempt *a, const pl_ospec *s, pl_word t)
 {
     return s->vslot >= 0 || t == W_bf16 || t == W_bf16x2 || a->opcode->mnem == M_txq ||
@@ -373,7 +374,7 @@ static bool braces_fit(const pl_attempt *a, const pl_ospec *s, pl_word t)
            (a->opcode->mnem == M_mov && !s->written && pl_word_kind[t] == 'b');
 }
 
-/* The meaning of a name, with a report when there is none. */
+/* The binding of a name; reports an error if there is none. */
 const pl_binding *pl_opnd_resolve(pl_attempt *a, const pl_node *n)
 {
     const pl_binding *b = pl_name_lookup(a->p, n->sym);
@@ -384,8 +385,8 @@ const pl_binding *pl_opnd_resolve(pl_attempt *a, const pl_node *n)
     return b->kind == PL_B_BAD ? NULL : b;
 }
 
-/* The space word of an instruction with one address, W_none for generic; false when it has several
- * addresses. */
+/* The space word of an instruction with a single address, W_none for generic; false if it has
+ * several addresses. */
 bool pl_opnd_space_of(const pl_attempt *a, pl_word *space)
 {
     unsigned addresses = 0;
@@ -410,15 +411,15 @@ bool pl_opnd_space_of(const pl_attempt *a, pl_word *space)
 static const char *const space_names[] = {"generic", ".reg",   ".sreg",   ".const", ".global",
                                           ".local",  ".param", ".shared", ".tex"};
 
-/* Does the variable lie in the space that the instruction addresses? `own` is the address's space
- * where the table gives it one, else W_b64. */
+/* True if the variable is in the space that the instruction addresses. `own` is the address's space
+ * if the table specifies one, else W_b64. */
 bool pl_opnd_in_space(pl_attempt *a, const pl_node *n, const pl_var *v, pl_word own)
 {
     pl_word space = own;
     bool good;
     if (own == W_b64 && !pl_opnd_space_of(a, &space)) {
         if (a->opcode->mnem != M_cp) return true;
-        space = W_global; /* a tensor map's generic address stands in a register; a name must be of
+        space = W_global; /* a tensor map's generic address is in a register; a name must be in
                              global memory */
     }
     switch (space) {
@@ -450,8 +451,8 @@ bool pl_opnd_in_space(pl_attempt *a, const pl_node *n, const pl_var *v, pl_word 
     return false;
 }
 
-/* The offset of NAME+4 or, in elements, NAME[1]. As ptxas 13.0 has it, the elements of an array of
- * vectors are its numbers. */
+/* The offset of NAME+4 or, in elements, NAME[1]. As in ptxas 13.0, the elements of an array of
+ * vectors are its scalars. */
 bool pl_opnd_offset(pl_attempt *a, const pl_node *n, const pl_binding *b, int64_t *bytes)
 {
     *bytes = n->value;
@@ -505,8 +506,8 @@ static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_bind
     return true;
 }
 
-/* ptxas takes the name of a function for its address wherever a number may stand, except where it
- * looks at the number or converts it. */
+/* ptxas accepts a function name as its address wherever a number is allowed, except where it
+ * examines or converts the number. */
 static bool stands_for_number(const pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
                               const pl_binding *b)
 {
@@ -526,7 +527,7 @@ static bool stands_for_number(const pl_attempt *a, const pl_ospec *s, pl_word t,
     }
 }
 
-/* Of a vector of 32 bytes, some elements may stay as they are in memory: `_` in their place. */
+/* In a store of 32 bytes, elements written as `_` leave memory unchanged. */
 static bool stores_32_bytes(const pl_attempt *a, const pl_ospec *s)
 {
     if (a->opcode->mnem != M_st || s->vslot < 0) return false;
@@ -545,7 +546,8 @@ bool pl_opnd_value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, 
     switch ((pl_node_kind)n->kind) {
     case PL_N_WRONG: return false;
     case PL_N_SINK:
-        /* Only atomics and pairs throw a whole result away; ld throws elements of a vector away. */
+        /* Only atomics and pairs may discard a whole result; ld may discard elements of a vector.
+         */
         o->kind = PL_O_SINK;
         if (s->joined ||
             (in_vector ? (s->written && !s->read) || stores_32_bytes(a, s)

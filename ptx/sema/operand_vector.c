@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The first coordinate of a layered texture is the number of the layer. */
+/* True if the first coordinate is the layer index of a layered texture. */
 static bool array_index(const pl_attempt *a, const pl_ospec *s)
 {
     if (!s->rule || s->written) return false;
@@ -17,8 +17,8 @@ static bool array_index(const pl_attempt *a, const pl_ospec *s)
     return false;
 }
 
-/* Vectors of one element need no braces in texture and surface instructions, except the coordinate
- * after a sampler and the derivatives of tex.grad. */
+/* True if a one-element vector needs no braces: in texture and surface instructions, except the
+ * coordinate after a sampler and the derivatives of tex.grad. */
 static bool bare_fits(const pl_attempt *a, const pl_ospec *s)
 {
     if (a->opcode->mnem == M_tex && !s->written) {
@@ -30,7 +30,7 @@ static bool bare_fits(const pl_attempt *a, const pl_ospec *s)
            a->opcode->mnem != M_stmatrix;
 }
 
-/* The elements of a vector agree with their neighbours: untyped ones with all, signed with unsigned
+/* The elements of a vector must have compatible kinds: untyped ones with all, signed with unsigned
  * integers. A vector with an untyped element is untyped (ptxas 13.0). */
 static char kind_class(pl_word type)
 {
@@ -64,8 +64,8 @@ static pl_word common_type(const pl_attempt *a, const pl_node *n, pl_word t)
     return t;
 }
 
-/* ptxas takes vectors of two and four elements where a surface instruction needs fewer, and looks
- * at those it needs. */
+/* ptxas accepts vectors of two and four elements where a surface instruction needs fewer, and
+ * ignores the excess. */
 static bool is_surface(const pl_attempt *a)
 {
     return a->opcode->mnem == M_suld || a->opcode->mnem == M_sust || a->opcode->mnem == M_sured;
@@ -85,8 +85,8 @@ static bool holds_register(const pl_attempt *a, const pl_node *n)
     return false;
 }
 
-/* A constant among registers: an operand that must be a register may have it too, and a
- * floating-point number stands for its bits in untyped elements (ptxas 13.0). Only wmma.store takes
+/* A constant among registers: an operand that must be a register may have one too, and a
+ * floating-point number denotes its bits in untyped elements (ptxas 13.0). Only wmma.store accepts
  * registers alone. */
 static bool constant_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
                              pl_operand_draft *o)
@@ -102,10 +102,10 @@ static bool constant_element(pl_attempt *a, const pl_ospec *s, pl_word t, const 
     return pl_opnd_immediate(a, &free, t, n, o);
 }
 
-/* Room for the elements of an operand, until the statement ends; NULL: out of memory. */
+/* Allocates the elements of an operand, until the end of the statement; NULL when out of memory. */
 pl_operand_draft *pl_opnd_new_drafts(pl_parse *p, size_t n)
 {
-    if (p->drafts.cap - p->drafts.n < n) { /* what was handed out stays where it is */
+    if (p->drafts.cap - p->drafts.n < n) { /* existing elements are not moved */
         size_t cap = 2 * p->drafts.cap > n + 64 ? 2 * p->drafts.cap : n + 64;
         p->drafts.at = pl_arena_array(p->names, pl_operand_draft, cap);
         p->drafts.n = 0;
@@ -117,7 +117,7 @@ pl_operand_draft *pl_opnd_new_drafts(pl_parse *p, size_t n)
     return n ? memset(at, 0, n * sizeof *at) : at;
 }
 
-/* A vector of one element, written without braces. */
+/* A one-element vector written without braces. */
 bool pl_opnd_one_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
                          pl_operand_draft *o)
 {
@@ -129,7 +129,7 @@ bool pl_opnd_one_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_n
     return pl_opnd_value(a, s, t, true, n, e);
 }
 
-/* A vector register as a whole. */
+/* A whole vector register. */
 static bool vector_register(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, pl_reg *r,
                             const pl_node *n, pl_operand_draft *o)
 {
@@ -173,8 +173,8 @@ static bool is_coordinate(const pl_attempt *a, const pl_ospec *s)
     return is_surface(a) && !strcmp(s->name, "c");
 }
 
-/* Braces with as many elements as the operand has. Coordinates beyond those of the geometry are
- * ignored: nvcc once wrote four, whatever the texture. */
+/* True if the braces have the operand's number of elements. Excess coordinates are ignored: nvcc
+ * once wrote four for every texture. */
 static bool vector_length_fits(pl_attempt *a, const pl_ospec *s, unsigned count, const pl_node *n)
 {
     pl_parse *p = a->p;
@@ -191,14 +191,14 @@ static bool vector_length_fits(pl_attempt *a, const pl_ospec *s, unsigned count,
     return false;
 }
 
-/* What the elements of a vector have in common, as far as they have been seen. */
+/* Common properties of the elements of a vector seen so far. */
 typedef struct elements {
-    int bits;   /* width of the registers; 0: none so far */
+    int bits;   /* width of the registers; 0: unknown */
     char kind;  /* of their types; 'b': any */
-    bool sinks; /* all are _ */
+    bool sinks; /* all elements are `_` */
 } elements;
 
-/* index_before: the element before it is an array index, which is of another type. */
+/* index_before: the previous element is an array index, which has another type. */
 static bool elements_agree(pl_attempt *a, elements *all, const pl_operand_draft *x,
                            bool index_before)
 {
@@ -258,7 +258,7 @@ bool pl_opnd_vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count,
         return vector_special(a, s, t, n, o);
     bool surface_number = n->kind == PL_N_INT && s->kind == PL_K_VALUE && !s->written &&
                           s->slot < 0 && !strcmp(s->name, "c") &&
-                          a->opcode->name[0] == 's'; /* suld and the like: ptxas takes {3}, not 3 */
+                          a->opcode->name[0] == 's'; /* suld, sust, ...: ptxas takes {3}, not 3 */
     if (n->kind == PL_N_SINK && is_surface(a)) {
         if (a->report) pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
         return false;

@@ -1,8 +1,8 @@
-/* statement.c - one instruction: which form it is, and what its operands are.
+/* statement.c - one instruction: selects its form, and checks its operands.
  *
- * The words were matched by isa/table/form_match.c and leave one form or a few. The operands are
- * held against each of these silently, to choose the form, and when no form takes them, once more
- * aloud for the form that came furthest. */
+ * isa/table/form_match.c has matched the words, which leaves one form or a few. The operands are
+ * checked against each of these without diagnostics, to select the form. If no form accepts them,
+ * they are checked again with diagnostics against the form that matched furthest. */
 #include "ptx/sema/operand_check.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ void pl_stmt_words(pl_parse *p)
     p->word_overflow = false;
 }
 
-/* Where an opcode may be remembered (multiplicative hashing over its first and last bytes). */
+/* Cache slot of an opcode (multiplicative hashing over its first and last bytes). */
 static pl_opcode *opcode_place(pl_parse *p, const char *text, size_t n)
 {
     uint64_t first = 0, last = 0;
@@ -60,7 +60,7 @@ void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at)
         p->word_overflow = true;
         return;
     }
-    /* ptxas takes these twice without a word, and nothing can be misunderstood. */
+    /* ptxas silently accepts these twice, and the meaning is unambiguous. */
     for (unsigned k = 0; k < p->nwords; k++)
         switch (p->word[k].word == s->word ? s->word : W_none) {
         case W_sat:
@@ -78,10 +78,11 @@ void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at)
     p->word_at[p->nwords++] = at;
 }
 
-/* A position that .loc has named. */
+/* A position named by .loc. */
 typedef struct place {
     uint32_t file, line, column;
-    uint32_t inlined; /* not part of the key: what the latest .loc with this position said */
+    uint32_t inlined; /* not part of the key: the inlining given by the latest .loc with this
+                         position */
 } place;
 
 enum { PLACE_KEY = offsetof(place, inlined) };
@@ -129,7 +130,7 @@ void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at
     p->loc_names = u;
 }
 
-/* The position in the intermediate language after one in the source; it is not used. */
+/* The position in the intermediate language, after one in the source; it is unused. */
 void pl_stmt_loc_intermediate(pl_parse *p, const pl_number *file, const pl_number *line,
                               const pl_number *column, pl_loc at)
 {
@@ -174,7 +175,7 @@ static bool has_word(const pl_attempt *a, const char *word)
     return false;
 }
 
-/* A cache policy is given exactly when the modifiers say so (ld, st, atom, cp.async ...
+/* A cache policy must be present exactly if the modifiers require it (ld, st, atom, cp.async ...
  * .L2::cache_hint). */
 static bool policy_agrees(const pl_attempt *a)
 {
@@ -190,7 +191,7 @@ static bool policy_agrees(const pl_attempt *a)
     return true;
 }
 
-/* A copy to several blocks is told which, another one is not. */
+/* A copy to several blocks has a mask of blocks, any other copy has none. */
 static bool mask_agrees(const pl_attempt *a)
 {
     if (a->opcode->mnem != M_cp) return true;
@@ -209,8 +210,8 @@ static bool mask_agrees(const pl_attempt *a)
     return true;
 }
 
-/* d|p: elect and lop3 with a predicate operation always have p, those and textures never a sink in
- * its place; of the others not both results may be thrown away. */
+/* d|p: elect and lop3 with a predicate operation always have p. Neither they nor textures accept a
+ * sink in its place. The other instructions must not discard both results. */
 static bool pair_agrees(const pl_attempt *a)
 {
     for (unsigned k = 1; k < a->form->noperands; k++) {
@@ -255,7 +256,7 @@ static bool mbarrier_agrees(const pl_attempt *a)
     return true;
 }
 
-/* Addresses of the module's own size. */
+/* Checks that the address size is that of the module. */
 static bool address_size_agrees(const pl_attempt *a)
 {
     if (a->opcode->mnem != M_cvta || a->p->ast->address_size == 32 || !has_word(a, "u32"))
@@ -265,7 +266,7 @@ static bool address_size_agrees(const pl_attempt *a)
     return false;
 }
 
-/* Which of the two a query is about; NULL: the place is well. */
+/* For a query of the wrong object kind, names the right one; NULL: the operand is correct. */
 static const char *query_problem(const pl_attempt *a)
 {
     const pl_operand_draft *o = &a->out[1];
@@ -278,7 +279,7 @@ static const char *query_problem(const pl_attempt *a)
                       : "this is asked of a texture";
 }
 
-/* A texture of a module with samplers of their own needs one. */
+/* A texture access needs a sampler in a module with independent samplers. */
 static bool lacks_sampler(const pl_attempt *a)
 {
     if (!a->p->ast->texmode_independent) return false;
@@ -289,7 +290,7 @@ static bool lacks_sampler(const pl_attempt *a)
     return true;
 }
 
-/* Offsets are no option of cubes; reference depths none of volumes, nor of integer coordinates. */
+/* Cubes do not support offsets; volumes and integer coordinates do not support reference depths. */
 static bool texture_agrees(const pl_attempt *a)
 {
     const char *query = a->opcode->mnem == M_txq ? query_problem(a) : NULL;
@@ -303,7 +304,7 @@ static bool texture_agrees(const pl_attempt *a)
                   "a sampler follows the texture (texmode_independent)");
         return false;
     }
-    const char *later = NULL; /* what tex has only had since 4.3 */
+    const char *later = NULL; /* features of tex added in 4.3 */
     for (unsigned k = 0; k < a->form->noperands && a->opcode->mnem == M_tex; k++) {
         const pl_ospec *s = &a->form->operand[k];
         if (a->out[k].kind == PL_O_NONE) continue;
@@ -335,14 +336,14 @@ static bool texture_agrees(const pl_attempt *a)
 
 enum { WARP = -1 };
 
-/* Constants that ptxas 13.0 limits although the operand may also be a register: the 16 barriers of
- * a block, bit fields, and sizes of asynchronous copies. (PTX ISA 9.0, sections 9.7.13.1, 9.7.1
+/* Constants that ptxas 13.0 restricts although the operand may also be a register: the 16 barriers
+ * of a block, bit fields, and sizes of asynchronous copies. (PTX ISA 9.0, sections 9.7.13.1, 9.7.1
  * and 9.7.9.25.) */
 static const struct {
     uint16_t mnem;
     const char *operand;
-    int64_t low, high, step;    /* 0: a power of two; WARP: the lanes of a warp */
-    const char *with, *without; /* a modifier that the row asks for, that it excludes */
+    int64_t low, high, step;    /* step 0: a power of two; WARP: the warp size */
+    const char *with, *without; /* a modifier that the row requires, and one that it excludes */
 } limits[] = {
     {M_bar, "b", 1, UINT32_MAX, WARP, "arrive", NULL},
     {M_barrier, "b", 1, UINT32_MAX, WARP, "arrive", NULL},
@@ -357,7 +358,7 @@ static const struct {
     {M_bfi, "c", 0, 255, 1, NULL, NULL},
     {M_bfi, "d", 0, 255, 1, NULL, NULL},
     {M_setmaxnreg, "a", 24, 256, 8, NULL, NULL},
-    {M_cp, "size", 0, INT32_MAX, 0, NULL, NULL}, /* 16 bytes when in bulk */
+    {M_cp, "size", 0, INT32_MAX, 0, NULL, NULL}, /* 16 bytes in bulk copies */
     {M_cp, "src", 0, 16, 1, NULL, NULL},
     {M_alloca, "align", 1, INT32_MAX, 0, NULL, NULL},
     {M_tcgen05, "n", 32, 512, 32, "exclusive", NULL},
@@ -365,7 +366,7 @@ static const struct {
     {M_st, "size", 0, 1 << 24, 1, NULL, NULL},
 };
 
-/* Does row k of the limits speak about this operand? The first row that does decides. */
+/* True if row k of the limits applies to this operand. The first such row is used. */
 static bool limits_operand(const pl_attempt *a, size_t k, const char *operand)
 {
     return limits[k].mnem == a->opcode->mnem && !strcmp(limits[k].operand, operand) &&
@@ -375,7 +376,7 @@ static bool limits_operand(const pl_attempt *a, size_t k, const char *operand)
 
 static bool constants_agree(const pl_attempt *a)
 {
-    /* Bar.warp.sync takes a mask. */
+    /* bar.warp.sync takes a mask. */
     bool one_warp = a->form->effects & PL_EF_BARRIER && a->form->effects & PL_EF_CONVERGE;
     const size_t rows = sizeof limits / sizeof *limits;
     for (unsigned j = 0; j < a->form->noperands && !one_warp; j++) {
@@ -408,8 +409,8 @@ static bool constants_agree(const pl_attempt *a)
     return true;
 }
 
-/* Numbers that scale: a factor of wgmma is negated or not, and the accumulator of tcgen05.mma
- * divided by a power of two only where it is read as a wide floating-point number. */
+/* Checks scale factors: a factor of wgmma is 1 or -1. The accumulator of tcgen05.mma is divided by
+ * a power of two only where it is read as a wide floating-point number. */
 static bool scale_agrees(const pl_attempt *a)
 {
     for (unsigned k = 0; k < a->form->noperands; k++) {
@@ -435,7 +436,7 @@ static bool scale_agrees(const pl_attempt *a)
     return true;
 }
 
-/* Numbers that the field of a tensor map has had for some targets only. */
+/* Numbers of tensor map fields that only some targets support. */
 static const struct {
     uint16_t mnem, word;
     int64_t from;
@@ -456,8 +457,8 @@ static bool numbers_agree(const pl_attempt *a)
     return true;
 }
 
-/* Do the items suit the form's operands, one after the other? Optional operands that do not suit
- * are passed over. */
+/* Matches the items with the form's operands in order. Optional operands that do not match are
+ * skipped. */
 static bool all_operands(pl_attempt *a)
 {
     unsigned i = 0;
@@ -486,7 +487,7 @@ static bool all_operands(pl_attempt *a)
         i++;
         a->reached = i;
         if (i == a->nitems) {
-            /* the rest must be optional */
+            /* the remaining operands must be optional */
             for (k++; k < a->form->noperands; k++) {
                 if (a->out) memset(&a->out[k], 0, sizeof *o);
                 if (!can_skip(&a->form->operand[k])) {
@@ -613,7 +614,7 @@ static pl_reg *guard_register(pl_parse *p, pl_sym *guard, pl_loc at)
     return b->reg;
 }
 
-/* wmma has .aligned since PTX 6.3. */
+/* wmma has had .aligned since PTX 6.3. */
 static void add_aligned(pl_parse *p, const pl_sym *opcode, pl_loc at)
 {
     static const char text[] = "aligned";
@@ -627,8 +628,8 @@ static void add_aligned(pl_parse *p, const pl_sym *opcode, pl_loc at)
     p->word_at[p->nwords++] = at;
 }
 
-/* Operands after the first mistaken one are not checked, but undeclared names are mistakes
- * anywhere. */
+/* Operands after the first erroneous one are not checked, but undeclared names are always reported.
+ */
 static void undefined_names(pl_attempt *a)
 {
     for (unsigned k = a->reached + 1; k < a->nitems; k++) {
@@ -638,7 +639,7 @@ static void undefined_names(pl_attempt *a)
     }
 }
 
-/* ---- what stays of it ---- */
+/* ---- conversion to the tree ---- */
 
 static void keep_operand(pl_parse *p, const pl_operand_draft *d, bool called, pl_operand *o)
 {
@@ -705,7 +706,7 @@ static void keep(const pl_attempt *a, const pl_choice *what, pl_reg *guard, bool
                   .op = op};
 }
 
-/* Labels that a mistaken statement names must exist all the same. */
+/* Labels named by an erroneous statement must exist nevertheless. */
 static void look_for_labels(const pl_attempt *a)
 {
     for (unsigned k = 0; k < a->form->noperands; k++)

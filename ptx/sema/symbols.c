@@ -1,12 +1,11 @@
-/* symbols.c - spellings and what they mean: interning, scopes, registers on demand, labels that are
- * used before they stand.
+/* symbols.c - names and their bindings: interning, scopes, registers created on demand, labels used
+ * before their definition.
  *
- * Every distinct spelling is one pl_sym, so a name is hashed once per occurrence and looked up by
- * following one pointer: the innermost binding hangs on the symbol itself. Leaving a block takes
- * its bindings off again. A register of
- * `.reg .b32 %r<100>` is made when it is first named. Labels belong to their block: two blocks may
- * each have a DONE, which is what inline assembly produces. A branch waits in its block's list
- * until the block ends and moves outwards when the block has no such label. */
+ * Every distinct spelling is one pl_sym, so a name is hashed once per occurrence and looked up
+ * through one pointer: the symbol itself holds its innermost binding. Closing a block removes its
+ * bindings. A register of `.reg .b32 %r<100>` is created at its first reference. Labels belong to
+ * their block: two blocks may each have a DONE, as inline assembly produces. A branch is queued in
+ * its block until the block ends, and moves to the enclosing one if the block has no such label. */
 #include "ptx/internal.h"
 #include "ptx/parse/parse.h"
 
@@ -77,8 +76,8 @@ static void grow_table(pl_parse *p)
     p->syms.cap = cap;
 }
 
-/* What a new spelling is: done once per distinct spelling. Special registers are known from the
- * start (pl_names_begin). */
+/* Classifies a new spelling, once per distinct spelling. Special registers are already known
+ * (pl_names_begin). */
 static void classify(pl_sym *s)
 {
     s->mnem = s->sreg = -1;
@@ -127,7 +126,7 @@ static void find_ends(const char *text, size_t n, uint64_t ends[2])
 }
 
 /* Multiplicative hashing (Knuth, "The Art of Computer Programming", volume 3, section 6.4), eight
- * bytes a step. */
+ * bytes per step. */
 static uint32_t hash(const char *text, size_t n, const uint64_t ends[2])
 {
     const uint64_t factor = 0x9E3779B97F4A7C15u;
@@ -158,7 +157,7 @@ pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n)
     s->len = (uint32_t)n;
     memcpy(s->ends, ends, sizeof ends);
     classify(s);
-    /* Out of memory: it lies where the next one will, and must not be found again. */
+    /* Out of memory: the arena reuses the symbol's memory, so it must not be entered. */
     if (!pl_parse_ok(p)) return s;
     *slot = (pl_sym_slot){h, s};
     p->syms.n++;
@@ -210,7 +209,7 @@ static pl_binding *attach(pl_parse *p, pl_sym *s, const pl_binding *b, uint32_t 
     *n = *b;
     n->sym = s;
     n->depth = depth;
-    if (!pl_parse_ok(p)) return n; /* it lies where the next one will: no list may have it twice */
+    if (!pl_parse_ok(p)) return n; /* the arena reuses its memory: it must not be in a list twice */
     while (*top && (*top)->depth > depth) top = &(*top)->outer;
     n->outer = *top;
     *top = n;
@@ -232,7 +231,7 @@ pl_reg *pl_reg_new(pl_parse *p, const char *name, pl_word type, uint16_t vec)
     return r;
 }
 
-/* Splits %r12 into the symbol %r and 12, and writes %r012 back to %r12: ptxas takes both for one
+/* Splits %r12 into the symbol %r and 12, and rewrites %r012 as %r12: ptxas treats both as the same
  * register. */
 static void find_stem(pl_parse *p, pl_sym *s)
 {
@@ -245,8 +244,7 @@ static void find_stem(pl_parse *p, pl_sym *s)
     s->stem->nnumbers++;
 }
 
-/* The symbol %r12 of the stem %r. Every range asks for many, so the name is put together by hand.
- */
+/* The symbol %r12 of the stem %r. Ranges request many of them, so the name is formatted by hand. */
 static pl_sym *numbered(pl_parse *p, const pl_sym *stem, uint32_t number)
 {
     char text[256],
@@ -281,7 +279,8 @@ static pl_binding *find_binding(pl_parse *p, pl_sym *s)
 }
 
 /* Registers and local memory at module scope (PTX before 3.0) belong to the thread. Each kernel has
- * its own; two functions of one thread would share the values, which no frame here can hold. */
+ * its own. Two functions of one thread would share the values, which the frames here do not
+ * support. */
 static void for_function(pl_parse *p, pl_binding *b, pl_loc at)
 {
     const bool local = b->kind == PL_B_VAR && b->var->space == PL_SP_LOCAL;
@@ -309,13 +308,13 @@ pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s)
     return b;
 }
 
-/* Does a range in this scope already hold the register, or a register of this scope fall into the
- * new range? */
+/* Returns the register range in this scope that contains the register, or a register of this scope
+ * that the new range contains. */
 static const pl_binding *range_clash(pl_parse *p, pl_sym *s, const pl_binding *b)
 {
     if (b->kind == PL_B_RANGE) {
         if (s->range && s->range->depth == p->depth) return s->range;
-        /* the shorter of the two: registers of the range, or symbols with this stem */
+        /* search the shorter list: registers of the range, or symbols with this stem */
         for (uint32_t k = 0; b->range->count < s->nnumbers && k < b->range->count; k++) {
             const pl_sym *o = numbered(p, s, k);
             if (o->binding && o->binding->depth == p->depth) return o->binding;
@@ -395,8 +394,8 @@ void pl_scope_close(pl_parse *p)
     for (pl_binding *b = s->bindings, *next; b; b = next) {
         next = b->next;
         pl_binding **top = b->kind == PL_B_RANGE ? &b->sym->range : &b->sym->binding;
-        /* Bindings made on demand in an outer scope may lie above this one's neighbours, so unlink
-         * rather than pop. */
+        /* Bindings created on demand in an outer scope may be above this one's neighbours, so
+         * unlink rather than pop. */
         while (*top && *top != b) top = &(*top)->outer;
         if (*top) *top = b->outer;
         if (b == &b->sym->first)
@@ -430,10 +429,9 @@ void pl_label_refer(pl_parse *p, pl_sym *s, pl_loc at, pl_label **where)
     add_use(p->scope, u, u);
 }
 
-/* ---- names that do not exist
- * ---------------------------------------------------------------------------- */
+/* ---- undefined names ---- */
 
-/* tid.x for %tid.x */
+/* True for tid.x written instead of %tid.x. */
 static bool lacks_percent(const pl_sym *s)
 {
     unsigned k = 0;
@@ -454,7 +452,7 @@ void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at)
     } else {
         unsigned limit = pl_edit_reach(s->len), best = limit + 1;
         const pl_sym *near = NULL;
-        /* A look at every name, for as many messages as are kept. */
+        /* Searches all names, for as many messages as are kept. */
         for (size_t k = 0; p->diags->errors <= p->diags->limit && k < p->syms.cap; k++) {
             const pl_sym *o = p->syms.slot[k].sym;
             if (!o || !o->binding || o->binding->kind == PL_B_BAD) continue;
@@ -471,7 +469,7 @@ void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at)
         else if (s->mnem >= 0)
             d->help = pl_arena_printf(p->arena, "'%s' is an instruction", s->name);
     }
-    /* Known from here on, so that it is reported once in this function. */
+    /* Bound from here on, so that it is reported once in this function. */
     pl_name_spoil(p, s, p->depth ? 1 : 0, at);
 }
 

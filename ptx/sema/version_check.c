@@ -1,5 +1,5 @@
-/* version_check.c - .version and .target decide what everything else may use: the one place that
- * compares. */
+/* version_check.c - feature availability by .version and .target: the only place that compares
+ * them. */
 #include "ptx/internal.h"
 
 bool pl_module_needs(pl_parse *p, pl_loc at, const char *what, unsigned ptx, const char *target)

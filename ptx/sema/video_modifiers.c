@@ -1,17 +1,17 @@
-/* video_modifiers.c - parts of registers as operands of video instructions (PTX ISA 9.0,
- * sections 9.7.17 and 9.7.18).
+/* video_modifiers.c - parts of registers as operands of video instructions (PTX ISA 9.0, sections
+ * 9.7.17 and 9.7.18).
  *
- *     vadd.s32.s32.s32   %r1, %r2.b0, %r3.h1        one byte or half of each source
- *     vadd2.s32.s32.s32  %r1.h10, %r2.h20, %r3, %r4  two halves, each picked from the four of %r2
- * and %r3 vadd4.s32.s32.s32  %r1.b30, %r2.b7654, %r3, %r4
+ *     vadd.s32.s32.s32   %r1, %r2.b0, %r3.h1           one byte or half of each source
+ *     vadd2.s32.s32.s32  %r1.h10, %r2.h20, %r3, %r4    two halves, each of the four of %r2 and %r3
+ *     vadd4.s32.s32.s32  %r1.b30, %r2.b7654, %r3, %r4
  *
- * The scalar instructions use pl_operand.sel, the SIMD ones the digits in pl_operand.lanes. Which
- * places take a part was measured with ptxas 13.0. */
+ * The scalar instructions use pl_operand.sel, the SIMD ones the digits in pl_operand.lanes. The
+ * operands that accept a part were measured with ptxas 13.0. */
 #include "ptx/sema/operand_check.h"
 
 #include <string.h>
 
-/* 1: scalar video instruction, 2 and 4: SIMD on halves and bytes, 0: none */
+/* Returns 1 for a scalar video instruction, 2 and 4 for SIMD on halves and bytes, 0 for none. */
 static unsigned video_width(const pl_sym *opcode)
 {
     static const char *const stems[] = {"vadd", "vsub", "vabsdiff", "vmin", "vmax",
@@ -32,7 +32,7 @@ static bool has_operation(const pl_attempt *a)
     return false;
 }
 
-/* The digits of .b7654 as nibbles; a destination names its parts from high to low. */
+/* Parses the digits of .b7654 into nibbles; a destination lists its parts from high to low. */
 static bool digits(const char *text, unsigned width, bool destination, pl_operand_draft *o)
 {
     size_t n = strlen(text);
@@ -75,8 +75,8 @@ bool pl_video_negates(const pl_attempt *a, const pl_ospec *s)
     return a->opcode->mnem == M_vmad && !s->written;
 }
 
-/* Two negated factors are a product as it was. A negated one excludes a negated addend, and either
- * of them .po, which adds one. */
+/* Two negated factors cancel. A negated product excludes a negated addend, and each of these
+ * excludes .po, which adds one. */
 bool pl_video_signs_agree(const pl_attempt *a)
 {
     if (a->opcode->mnem != M_vmad) return true;

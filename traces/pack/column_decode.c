@@ -1,8 +1,8 @@
-/* column_decode.c - reads blocks of packed events, a column at a time. format.h describes the
+/* column_decode.c - reads blocks of packed events, one column at a time. format.h describes the
  * format.
  *
- * The bytes come from a file that anybody may have damaged: every read is checked against the end
- * of its part, every count against what the block can hold. */
+ * The file is untrusted and may be damaged: every read is checked against the end of its part, and
+ * every count against the capacity of the block. */
 #include "traces/pack/format.h"
 #include "isa/program/insn.h"
 #include <stdlib.h>
@@ -24,7 +24,7 @@ uint32_t pl_packed_checksum(const uint8_t *p, size_t n)
     return (uint32_t)(h ^ h >> 32);
 }
 
-/* A varint. False: the part ends before it, or it is no 64-bit number. */
+/* Reads a varint. False: the part ends within it, or the value exceeds 64 bits. */
 static bool get(const uint8_t **at, const uint8_t *end, uint64_t *v)
 {
     *v = 0;
@@ -63,7 +63,7 @@ static bool read_frame(pl_unpacker *u)
         at += n;
         u->end[c] = at;
     }
-    /* Of schema 2, whose rows have no weight. */
+    /* Schema 2, whose rows have no weight. */
     if (u->stream == PL_PACKED_INST_STREAM && at == end) {
         u->offsets_at = u->offsets_end = end;
         return true;
@@ -97,8 +97,8 @@ static uint64_t load(const uint8_t *p)
     return v;
 }
 
-/* Low bits of n values: the part holds exactly as many bytes as they need. A load may look at bytes
- * behind it, which the padding of the copy makes harmless. */
+/* Reads the low bits of n values; the part must have exactly the required size. A load may read
+ * beyond the part, which the padding of the copy makes harmless. */
 static bool get_bits(const uint8_t *at, const uint8_t *end, uint64_t *v, uint32_t n, unsigned bits)
 {
     const uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
@@ -120,7 +120,7 @@ static bool get_numbers(const uint8_t *at, const uint8_t *end, uint64_t *v, uint
     unsigned bits = *at++;
     uint64_t exceptions, skip, high, row = 0;
     if (bits > 64 || !get(&at, end, &exceptions) || exceptions > n) return false;
-    /* Exceptions stand before the bits that they complete: pass over them first. */
+    /* Exceptions precede the low bits that they complete: skip them first. */
     const uint8_t *first = at;
     for (uint64_t i = 0; i < exceptions; i++)
         if (!get(&at, end, &skip) || !get(&at, end, &high)) return false;
@@ -134,7 +134,7 @@ static bool get_numbers(const uint8_t *at, const uint8_t *end, uint64_t *v, uint
     return true;
 }
 
-/* Turns distances from predictions into values, in place. */
+/* Converts residuals into values, in place. */
 static bool predict(pl_unpacker *u, pl_prediction how, uint64_t *v)
 {
     uint64_t seen[PL_PACKED_ROWS] = {0};
@@ -192,7 +192,7 @@ static bool predict(pl_unpacker *u, pl_prediction how, uint64_t *v)
     return false;
 }
 
-/* Values that would not fit where they go. */
+/* Rejects values that exceed the range of their column. */
 static bool sensible(const pl_unpacker *b, unsigned column, const uint64_t *v)
 {
     uint64_t most = UINT64_MAX;
@@ -229,7 +229,7 @@ const uint64_t *pl_unpack_column(pl_unpacker *u, unsigned column, const char **w
     return v;
 }
 
-/* A list of PL_SHAPE_BITS for n lanes: its values, or with NULL past it. */
+/* Reads a PL_SHAPE_BITS list for n lanes; skips it if `value` is NULL. */
 static bool get_spread(const uint8_t **at, const uint8_t *end, unsigned n, int64_t *value)
 {
     uint64_t least, v[PL_PACKED_LANES];
@@ -245,7 +245,7 @@ static bool get_spread(const uint8_t **at, const uint8_t *end, unsigned n, int64
     return true;
 }
 
-/* Where each row's offsets start. */
+/* Locates the offsets of each row. */
 static bool find_offsets(pl_unpacker *u, const uint64_t *mask, const uint64_t *access,
                          const char **why)
 {

@@ -1,24 +1,27 @@
-/* column_encode.c - writes blocks of packed events: predictions, then as few bits as most rows
- * need. format.h describes the format; column_decode.c is the other direction. */
+/* column_encode.c - writes blocks of packed events: residuals of predictions, in as few bits as
+ * most rows need. format.h describes the format; column_decode.c is the inverse. */
 #include "traces/pack/format.h"
 #include "isa/program/insn.h"
 #include <stdlib.h>
 #include <string.h>
 
 struct pl_packer {
-    /* The last: what is before the first row. */
+    /* The last entry: the state before the first row. */
     uint64_t column[PL_PACKED_COLUMNS][PL_PACKED_ROWS + 1];
-    /* Latest row of the same, or that. */
+    /* Previous row of the same instruction or warp, or that entry. */
     uint16_t before_insn[PL_PACKED_ROWS], before_warp[PL_PACKED_ROWS];
-    uint64_t residual[2][PL_PACKED_ROWS]; /* of the best prediction so far, and of the one tried */
-    uint64_t seen[PL_PACKED_ROWS];        /* by warp, or by instruction, of which there are fewer */
+    uint64_t residual[2][PL_PACKED_ROWS]; /* of the best prediction so far, and of the current
+                                             candidate */
+    uint64_t seen[PL_PACKED_ROWS];        /* by warp, or by instruction (there are fewer
+                                             instructions) */
     uint64_t step[PL_PACKED_INSNS];
-    uint16_t where[PL_PACKED_ROWS + 1]; /* rows of a column that need more bits than most */
+    uint16_t where[PL_PACKED_ROWS + 1]; /* exceptions: rows of a column that need more bits than
+                                           most */
     uint8_t *bytes;
     size_t cap;
 };
 
-/* What may predict each column; the packer takes the first, or the best where two are given. */
+/* Candidate predictions for each column. The packer uses the first, or the better of two. */
 static const uint8_t inst_predictions[PL_PI_COUNT][2] = {
     [PL_PI_WARP] = {PL_PRED_NONE},
     [PL_PI_PC] = {PL_PRED_NEXT_PC},
@@ -133,7 +136,8 @@ static bool room_for_list(pl_packed_block *b)
     return true;
 }
 
-/* The list in the other form, where that takes less than `most` bytes; NULL: it does not. */
+/* Writes the list in the other form if that takes less than `most` bytes; otherwise returns NULL.
+ */
 static uint8_t *put_spread(uint8_t *to, size_t most, const uint64_t *step, unsigned n)
 {
     uint64_t v[PL_PACKED_LANES], sum = 0, any = 0;
@@ -183,7 +187,7 @@ unsigned pl_packed_add_offsets(pl_packed_block *b, uint32_t pc, uint32_t mask, c
     return shorter ? PL_SHAPE_BITS : PL_SHAPE_OFFSETS;
 }
 
-/* How far each value is from its prediction. */
+/* Computes the residuals of a column under a prediction. */
 static void residuals(pl_packer *p, const pl_packed_block *b, unsigned column, pl_prediction how,
                       uint64_t *out)
 {
@@ -215,7 +219,7 @@ static void residuals(pl_packer *p, const pl_packed_block *b, unsigned column, p
         }
         break;
     case PL_PRED_WARP:
-        p->column[column][PL_PACKED_ROWS] = UINT32_MAX; /* of a mask: all lanes */
+        p->column[column][PL_PACKED_ROWS] = UINT32_MAX; /* for masks: all lanes */
         for (uint32_t i = 0; i < b->n; i++) out[i] = pl_zigzag(v[i] - v[p->before_warp[i]]);
         break;
     case PL_PRED_NEXT_PC:
@@ -237,18 +241,18 @@ static void residuals(pl_packer *p, const pl_packed_block *b, unsigned column, p
     }
 }
 
-/* The number of bits for the rows of a column that makes it shortest, exceptions included, judged
- * by every fifth row of a long column; *bytes is about how long the column then is. */
+/* The bit width that minimises the size of a column, exceptions included, estimated from every
+ * fifth row of a long column. *bytes receives the approximate size. */
 static unsigned best_bits(const uint64_t *v, uint32_t n, size_t *bytes)
 {
     uint32_t length[4][65] = {
-        {0}}; /* four, so that equal lengths in a row do not wait for each other */
+        {0}}; /* four histograms, to break dependences between consecutive equal lengths */
     uint64_t any = 0;
     unsigned best = 64;
     *bytes = 0;
     for (uint32_t i = 0; i < n; i++) any |= v[i];
     if (!any) return 0;
-    const uint32_t step = n >= 1024 ? 5 : 1; /* odd: what repeats, does so in powers of two */
+    const uint32_t step = n >= 1024 ? 5 : 1; /* odd, because patterns repeat in powers of two */
     n /= step;
     for (uint32_t i = 0; i < n; i++)
         length[i % 4][64 - __builtin_clzll(v[i * step] | 1) - (v[i * step] == 0)]++;
@@ -271,8 +275,7 @@ static unsigned best_bits(const uint64_t *v, uint32_t n, size_t *bytes)
 static uint8_t *put_numbers(pl_packer *p, uint8_t *to, const uint64_t *v, uint32_t n, unsigned bits)
 {
     uint32_t last = 0, found = 0;
-    /* Which rows are exceptions, without a branch that depends on the values: nobody can foresee
-     * it. */
+    /* Collects the exceptions without a branch on the values, which would be unpredictable. */
     for (uint32_t i = 0; i < n && bits < 64; i++) {
         p->where[found] = (uint16_t)i;
         found += v[i] >> bits != 0;
@@ -305,7 +308,7 @@ static uint8_t *put_column(pl_packer *p, uint8_t *to, const pl_packed_block *b, 
             chosen = how[1];
         }
     }
-    /* The length, not known yet: a varint of four bytes. */
+    /* Reserves the length, which is not known yet: a varint of four bytes. */
     uint8_t *length = to;
     to += 4;
     *to++ = (uint8_t)chosen;
@@ -315,8 +318,8 @@ static uint8_t *put_column(pl_packer *p, uint8_t *to, const pl_packed_block *b, 
     return to;
 }
 
-/* Rows become columns. They were written one by one between those of other multiprocessors, and are
- * not in the near caches any more. */
+/* Transposes rows into columns. The rows were written interleaved with those of other
+ * multiprocessors, and are no longer in the near caches. */
 static void turn(pl_packer *p, const pl_packed_block *b)
 {
     enum { AHEAD = 24 };
@@ -406,7 +409,7 @@ const uint8_t *pl_packer_pack(pl_packer *p, const pl_packed_block *b,
 {
     unsigned columns = pl_packed_ncolumns(b->stream);
     size_t most = 64 + (size_t)b->nwarps * 15 + columns * ((size_t)b->n * 14 + 64) +
-                  b->offset_bytes; /* 14: an exception without any low bit */
+                  b->offset_bytes; /* 14: an exception without low bits */
     if (most > p->cap) {
         uint8_t *more = realloc(p->bytes, most);
         if (!more) return NULL;

@@ -1,8 +1,8 @@
 /* event_blocks.c - the event side of a packed trace: collects events by multiprocessor and writes
  * full blocks.
  *
- * Events of one multiprocessor belong together: their times and warps are close, and a query about
- * one of them can skip the others. So there is a block in the making for each multiprocessor and
+ * Events of one multiprocessor are stored together: their times and warps are similar, and a query
+ * about one multiprocessor can skip the others. There is one open block for each multiprocessor and
  * stream. */
 #include "isa/program/insn.h"
 #include "traces/tracedb.h"
@@ -19,8 +19,8 @@ bool pl_tracedb_packed_open(pl_tracedb *t)
     return t->status == PL_OK;
 }
 
-/* An empty block; NULL after a failure. Those of instructions have places, by which their rows are
- * found again. */
+/* Allocates an empty block; NULL after a failure. Blocks of instructions have indices, by which
+ * their rows are located later. */
 static pl_packed_block *new_block(pl_tracedb *t, pl_packed_stream stream, uint32_t sm)
 {
     pl_packed_block *b = NULL;
@@ -54,7 +54,7 @@ static pl_packed_block *new_block(pl_tracedb *t, pl_packed_stream stream, uint32
     return b;
 }
 
-/* The block in the making; NULL after a failure. */
+/* The open block; NULL after a failure. */
 static pl_packed_block *block_of(pl_tracedb *t, pl_packed_stream stream, uint32_t sm)
 {
     if (sm >= t->nbuckets[stream]) {
@@ -106,11 +106,11 @@ uint64_t pl_tracedb_packed_pending(const pl_tracedb *t)
     return (uint64_t)((double)t->pending_rows * row);
 }
 
-/* --- instructions whose result comes later ---
+/* --- instructions whose latency becomes known later ---
  *
- * Their rows are found again by their ids, and a block with such a row waits for it. */
+ * Their rows are located by id, and a full block with such a row is held back until it is known. */
 
-/* Makes the table larger while more than half of it is in use. */
+/* Doubles the table once more than half of it is in use. */
 static bool room_for_late(pl_tracedb *t)
 {
     if (t->late.n * 2 < t->late.cap) return true;
@@ -142,7 +142,8 @@ static void add_late(pl_tracedb *t, const pl_packed_block *b, uint32_t row)
     t->late.n++;
 }
 
-/* Takes an entry out. Those behind it move up where they would no longer be found. */
+/* Removes an entry. Later entries of the probe sequence move up where they would become
+ * unreachable. */
 static void remove_late(pl_tracedb *t, size_t hole)
 {
     const size_t mask = t->late.cap - 1;
@@ -156,8 +157,8 @@ static void remove_late(pl_tracedb *t, size_t hole)
     t->late.n--;
 }
 
-/* Writes the block, whose missing results will not be waited for. It is in none of the lists, and
- * then a spare one. */
+/* Writes the block without waiting for missing latencies, and adds it to the free list. It must not
+ * be in any other list. */
 static void finish_block(pl_tracedb *t, pl_packed_block *b)
 {
     for (uint32_t i = 0; b->late > 0 && i < b->n; i++) {
@@ -178,7 +179,7 @@ static void finish_oldest(pl_tracedb *t)
     finish_block(t, b);
 }
 
-/* A block of instructions that is full: written, or put behind those that wait. */
+/* Handles a full block of instructions: writes it, or appends it to the waiting blocks. */
 static void close_block(pl_tracedb *t, pl_packed_block *b)
 {
     t->bucket[PL_PACKED_INST_STREAM][b->sm] = NULL;
@@ -200,10 +201,10 @@ void pl_tracedb_packed_done(pl_tracedb *t, uint64_t seq, uint32_t latency)
     size_t k = id & (t->late.cap - 1);
     while (t->late.at[k].id && t->late.at[k].id != id) k = (k + 1) & (t->late.cap - 1);
     const pl_tracedb_late found = t->late.at[k];
-    if (!found.id) return; /* the filter left it out */
+    if (!found.id) return; /* filtered out */
     remove_late(t, k);
     pl_packed_block *b = t->block[found.place];
-    if (b->epoch != found.epoch) return; /* it could not wait any longer */
+    if (b->epoch != found.epoch) return; /* the block was written without the latency */
     b->row.inst[found.row].latency = latency;
     if (--b->late > 0 || b->n < PL_PACKED_ROWS) return;
     pl_packed_block **at = &t->waiting_block;
@@ -213,7 +214,7 @@ void pl_tracedb_packed_done(pl_tracedb *t, uint64_t seq, uint32_t latency)
     finish_block(t, b);
 }
 
-/* The number of the event's warp in the block's list. The warp's own sums remember it. */
+/* The index of the event's warp in the block's list, cached in the warp's sums. */
 static uint16_t warp_number(const pl_tracedb *t, pl_packed_block *b, uint32_t block, uint32_t warp,
                             uint8_t subcore)
 {

@@ -1,5 +1,5 @@
-/* accesses.c - sums the rows of mem up: where in memory the traffic went over time, and single
- * accesses lane by lane. */
+/* accesses.c - aggregates the rows of mem: traffic by address and time, and single accesses lane by
+ * lane. */
 #include "isa/program/insn.h"
 #include "traces/report/bytes.h"
 #include "traces/report/detail.h"
@@ -7,15 +7,15 @@
 #include <string.h>
 
 enum {
-    WINDOWS = 128,     /* of time in a map */
+    WINDOWS = 128,     /* time windows of a map */
     MOST_PAGES = 96,   /* rows of a map */
-    PAGES_KEPT = 4096, /* while reading; pages double when there are more */
-    FIRST_PAGE = 7,    /* log2 of the bytes of a page at first: a line */
-    MOST_SIZE = 1024,  /* bytes of a lane that are drawn */
-    SPREAD = 65        /* sectors or passes of an access are counted up to here */
+    PAGES_KEPT = 4096, /* while reading; the page size doubles when there are more */
+    FIRST_PAGE = 7,    /* log2 of the initial page size in bytes: a line */
+    MOST_SIZE = 1024,  /* most bytes of a lane that are drawn */
+    SPREAD = 65        /* limit for counting sectors or passes of an access */
 };
 
-static const char *const level_name[] = {"l1", "l2", "dram"}; /* those that a map shows */
+static const char *const level_name[] = {"l1", "l2", "dram"}; /* levels shown in a map */
 enum { LEVELS = sizeof level_name / sizeof *level_name };
 
 typedef struct page {
@@ -23,22 +23,22 @@ typedef struct page {
     uint32_t sectors[LEVELS][WINDOWS];
 } page;
 
-/* What is known about the accesses of one machine instruction. */
+/* Statistics of the accesses of one machine instruction. */
 typedef struct access {
     uint64_t count, sectors, wavefronts;
-    int64_t first, dearest; /* rows of mem */
-    uint64_t cost;          /* of the dearest */
+    int64_t first, dearest; /* rows of mem: the first access and the most expensive one */
+    uint64_t cost;          /* of the most expensive access */
     uint32_t by_cost[SPREAD + 1];
     bool shared;
 } access;
 
 typedef struct survey {
     const pl_report_launch *l;
-    uint64_t width; /* cycles of a window */
+    uint64_t width; /* cycles per window */
     int page_bits;
     page *page;
     size_t npages;
-    uint32_t *slot;                   /* open addressing: index in page + 1 */
+    uint32_t *slot;                   /* open addressing: index in page plus one */
     access *access;                   /* by pc */
     int level_of[16], global, shared; /* level_of[mem.level]: index in level_name, or -1 */
 } survey;
@@ -47,15 +47,15 @@ enum { SLOTS = 4 * PAGES_KEPT, LANES = PL_LANES * PL_MAX_HALVES };
 
 /* ---- lanes ---- */
 
-/* Addresses of the active lanes of a row; false when its offsets cannot be read. Columns as in the
- * statements below. */
+/* Reads the addresses of the active lanes of a row; false if its offsets cannot be parsed. Columns
+ * as in the statements below. */
 static bool lane_addresses(sqlite3_stmt *s, uint64_t mask, int address_column, uint64_t addr[LANES])
 {
     uint64_t base = (uint64_t)sqlite3_column_int64(s, address_column);
     int64_t first = sqlite3_column_int64(s, address_column - 1);
     if (sqlite3_column_type(s, address_column + 1) != SQLITE_NULL) {
         uint64_t stride = (uint64_t)sqlite3_column_int64(s, address_column + 1);
-        /* Modulo 2^64, whatever a file says. */
+        /* Modulo 2^64, whatever values the file contains. */
         for (unsigned i = 0; i < LANES; i++) addr[i] = base + stride * (i - (uint64_t)first);
         return true;
     }
@@ -86,7 +86,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Makes pages twice as large; leaves them in the order of addresses. */
+/* Doubles the page size; leaves the pages sorted by address. */
 static void double_pages(survey *v)
 {
     size_t n = 0;
@@ -122,8 +122,7 @@ static page *page_at(survey *v, uint64_t address)
     return p;
 }
 
-/* Gives every active lane its share of the access' sectors, so that all shares together are all
- * sectors. */
+/* Distributes the sectors of an access over its active lanes; the shares add up to all sectors. */
 static void add_traffic(survey *v, sqlite3_stmt *s, uint64_t mask, uint64_t sectors, int level,
                         uint64_t window)
 {
@@ -183,7 +182,7 @@ static bool read_rows(survey *v)
     return finished(s, code);
 }
 
-/* Numbers of the words in the columns space and level. */
+/* Reads the ids of the names in the columns space and level. */
 static bool read_words(survey *v)
 {
     sqlite3_stmt *s = NULL;

@@ -1,8 +1,9 @@
-// application.js - the panel about a CUDA program as a whole: ranges, calls and streams on one clock, and what took the time.
+// application.js - the panel about a CUDA program as a whole: ranges, calls and streams on a common
+// time axis, and the most expensive activities.
 
 const KIND = {copy: '--blue', set: '--dim', 'host function': '--orange', call: '--dim', range: '--accent'};
 
-// A row of the picture: a label and its bars, sorted by their beginnings.
+// A row of the diagram: a label and its bars, sorted by start time.
 function applicationRows() {
     const rows = new Map(), columns = t => Object.fromEntries(t.columns.map((c, i) => [c, i]));
     const add = (order, label, bar) => {
@@ -29,7 +30,7 @@ class ApplicationView {
     constructor(body) {
         this.rows = applicationRows();
         this.last = Math.max(1e-3, ...this.rows.flatMap(r => r.bars.reduce((m, b) => Math.max(m, b.start + b.us), 0)));
-        this.first = Math.min(this.last, ...this.rows.filter(r => r.label.includes('stream')).map(r => r.bars[0].start)); // allocations before it say little
+        this.first = Math.min(this.last, ...this.rows.filter(r => r.label.includes('stream')).map(r => r.bars[0].start)); // skips the allocations before it
         this.canvas = $('canvas', body);
         this.note = $('.detail', body);
         this.label = 170;

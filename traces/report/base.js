@@ -1,18 +1,20 @@
-// base.js - what every panel uses: the data, numbers that know where they come from, tooltips, SVG, colours, keys.
+// base.js - shared by all panels: the data, numbers with their origin, tooltips, SVG, colours,
+// keys.
 'use strict';
 
 const DATA = JSON.parse(document.getElementById('data').textContent);
 
 // ---- data ----
 
-// Columns that hold text, which may be anything: it comes into the page through esc() only. A value of another column is a number or null;
-// a damaged trace may have text there, which is left out.
+// Columns that hold arbitrary text: it enters the page through esc() only. A value of any other
+// column is a number or null;
+// text in such a column of a damaged trace is dropped.
 const TEXT = new Set(('name entry mode status error error_text machine module target version started command level filter title family unit ' +
     'meaning side measure about kind function text mnemonic syntax access space language component windows section key value provenance source ' +
     'rule advice evidence check of cuda finding severity help thread other_thread other_cuda').split(' '));
 const cell = (column, v) => typeof v === 'string' && !TEXT.has(column) ? null : v;
 
-// Rows of a query as objects by column.
+// The rows of a query as objects keyed by column.
 function table(t) {
     return t ? t.rows.map(r => Object.fromEntries(t.columns.map((c, i) => [c, cell(c, r[i])]))) : [];
 }
@@ -63,7 +65,7 @@ function format(v, digits) {
     return v.toLocaleString('en-US', {maximumFractionDigits: digits ?? (a >= 1000 ? 0 : a >= 100 ? 1 : a >= 1 ? 2 : 4)});
 }
 
-// 1,234,567 -> 1.23 M: for axes and narrow places; the tooltip has the whole number.
+// 1,234,567 -> 1.23 M: for axes and narrow cells; the tooltip shows the full number.
 function short(v) {
     if (v === null || v === undefined) return '–';
     const a = Math.abs(v);
@@ -80,13 +82,13 @@ function bytes(v) {
     return v + ' B';
 }
 
-// A number with its origin: the query and column (or the metric) that gives it.
+// A number with its origin: the query and column (or the metric) that yields it.
 function num(v, from, text) {
     return `<span class="num" data-q="${esc(from.q || '')}" data-c="${esc(from.c || '')}" data-m="${esc(from.m || '')}"` +
         ` data-v="${esc(v)}"${from.about ? ` data-about="${esc(from.about)}"` : ''}>${text === undefined ? format(v) : esc(text)}</span>`;
 }
 
-// The command line that gives the answer of a query for the launch on show.
+// The command line that runs a query for the current launch.
 function command(sql) {
     const text = sql.trim().replace(/:kernel/g, L.id).replace(/"/g, '\\"').replace(/\$/g, '\\$');
     return `ptxloom query ${DATA.file} "${text}"`;
@@ -129,7 +131,8 @@ function bar(percent, colour) {
     return `<span class="bar"><i style="width:${w.toFixed(2)}%;background:${colour}"></i></span>`;
 }
 
-// Arrow keys in a picture of cells: move(column, row) is told where the cursor is, within what size() gives.
+// Arrow keys in a cell diagram: calls move(column, row) with the cursor position, within the bounds
+// of size().
 function cursorKeys(canvas, size, move) {
     let x = 0, y = 0;
     canvas.tabIndex = 0;
@@ -146,7 +149,7 @@ function cursorKeys(canvas, size, move) {
 
 // ---- colours ----
 
-// Reasons for waiting; related ones are related in colour, and a label always stands beside.
+// Stall reasons; related ones have related colours, and a label is always next to them.
 const REASON = {
     selected: '#21805e', not_selected: '#98a2ad', wait: '#e9a820', long_scoreboard: '#3a6fd8', short_scoreboard: '#7db3f2',
     barrier: '#8a56cf', membar: '#b790e6', branch_resolving: '#e2773a', math_pipe_throttle: '#cf4257', lg_throttle: '#13808f',
@@ -157,7 +160,7 @@ const LEVEL = {l1: '#2f9e77', l2: '#3a6fd8', dram: '#cf4257', shared: '#8a56cf',
 
 const isDark = () => (document.documentElement.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
 
-// A scale from little to much that colour-blind readers can follow: lightness moves steadily away from that of the page.
+// A colour-blind safe scale: lightness moves monotonically away from that of the page.
 const RAMP = [[250, 236, 190], [248, 196, 110], [237, 139, 66], [204, 76, 70], [138, 38, 86], [74, 16, 78]];
 function heat(x) {
     const v = Math.max(0, Math.min(1, x)), t = (isDark() ? 1 - v : v) * (RAMP.length - 1), i = Math.min(RAMP.length - 2, Math.floor(t)), f = t - i;
@@ -177,7 +180,7 @@ const tip = {
         this.el.style.top = (y + 18 + r.height > innerHeight ? Math.max(8, y - r.height - 12) : y + 18) + 'px';
     },
     hide() { if (!this.pinned) this.el.hidden = true; },
-    // data-tip is text; data-more, where there is one, holds lines of text below it, with line ends between them.
+    // data-tip is text; data-more, if present, holds further lines of text, separated by newlines.
     text(el, x, y) {
         const more = el.dataset.more;
         this.show(more === undefined ? esc(el.dataset.tip) : `<b>${esc(el.dataset.tip)}</b>${more.split('\n').map(r => `<p>${esc(r)}</p>`).join('')}`, x, y);
@@ -211,6 +214,6 @@ const tip = {
 
 // ---- panels ----
 
-const PANELS = []; // {id, title, about, query, draw(body), here(): whether the launch has what it takes}
+const PANELS = []; // {id, title, about, query, draw(body), here(): true if the launch has the required data}
 const panel = p => PANELS.push(p);
-let L = null; // the launch on show, see prepare() in page.js
+let L = null; // the current launch, see prepare() in page.js

@@ -9,17 +9,17 @@
 #include <stdint.h>
 
 typedef struct pl_bytes {
-    unsigned char *at; /* owned; free it */
+    unsigned char *at; /* owned; the caller frees it */
     size_t n, cap;
-    uint64_t zeros; /* not written yet, see pl_bytes_sparse */
-    bool failed;    /* memory was exhausted; at is then incomplete */
+    uint64_t zeros; /* length of the pending run, see pl_bytes_sparse */
+    bool failed;    /* memory was exhausted; `at` is incomplete */
 } pl_bytes;
 
 void pl_bytes_byte(pl_bytes *b, unsigned v);
 void pl_bytes_number(pl_bytes *b, uint64_t v);
 void pl_bytes_signed(pl_bytes *b, int64_t v); /* zigzag: 0, -1, 1, -2 ... become 0, 1, 2, 3 ... */
-/* Arrays that are mostly 0: a run of zeros becomes a 0 and its length. pl_bytes_end writes the last
- * run. */
+/* For mostly zero arrays: a run of zeros is encoded as a 0 and its length. pl_bytes_end writes the
+ * last run. */
 void pl_bytes_sparse(pl_bytes *b, uint64_t v);
 void pl_bytes_end(pl_bytes *b);
 

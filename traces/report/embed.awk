@@ -5,7 +5,7 @@
 
 function quoted(s,    part, n, i)
 {
-    n = split(s, part, /\\/) # gsub would take the backslashes of its replacement apart, each awk in its own way
+    n = split(s, part, /\\/) # gsub interprets backslashes in its replacement, differently in each awk
     s = part[1]
     for (i = 2; i <= n; i++) s = s "\\\\" part[i]
     gsub(/"/, "\\\"", s)

@@ -1,4 +1,5 @@
-// memory.js - the panels about memory and lanes: chart of the levels, single accesses, divergence, maps over time.
+// memory.js - the panels about memory and lanes: diagram of the levels, single accesses,
+// divergence, maps over time.
 
 panel({
     id: 'memory', title: 'Memory chart', query: 'traffic', about: 'What the launch asked of each level of memory, and how much of it each level had. Width of a link: bytes, on a logarithmic scale.',
@@ -55,7 +56,8 @@ panel({
 
 const laneColour = i => `hsl(${(i * 360 / 32).toFixed(0)} 62% 50%)`;
 
-// Where a lane's byte lies. Local memory is interleaved: word i of all lanes, then word i + 1, so that equal addresses are neighbours.
+// The location of a lane's byte. Local memory is interleaved: word i of all lanes, then word i + 1,
+// so that equal addresses are neighbours.
 const placeOf = (a, p, lane) => a.space === 'local' ? Math.floor(p / 4) * 128 + lane * 4 + p % 4 : p;
 
 // Lanes above, 32-byte sectors of 128-byte lines below.
@@ -91,7 +93,8 @@ function coalescing(a) {
             keys.length > Math.ceil(useful / 32) ? `With neighbouring addresses ${Math.max(1, Math.ceil(useful / 32))} sectors would do.` : 'It cannot be done with fewer.'}</p>`;
 }
 
-// The 32 banks as columns; a word that several lanes share is one, further words of a bank wait for another pass.
+// The 32 banks as columns; a word that several lanes share counts once, further words of a bank
+// need another pass.
 function banks(a) {
     const words = Array.from({length: 32}, () => new Map());
     a.lanes.forEach((p, lane) => {
@@ -313,14 +316,14 @@ panel({
     },
 });
 
-// Lines over time for every series of the trace's windows, a small chart for each component.
+// Line charts for every series of the trace's windows, a small chart for each component.
 function series() {
     const groups = new Map(), length = Math.max(1, ...L.windows.map(w => w.cycles));
     for (const w of L.windows) {
         if (!groups.has(w.component)) groups.set(w.component, new Map());
         const g = groups.get(w.component);
         if (!g.has(w.name)) g.set(w.name, new Float64Array(Math.min(4096, Math.floor(L.facts.span / length) + 1)));
-        g.get(w.name)[Math.floor(w.cycle / length)] = w.value; // windows in which nothing happened have no row
+        g.get(w.name)[Math.floor(w.cycle / length)] = w.value; // windows with value 0 have no row
     }
     const colours = ['#3a6fd8', '#cf4257', '#2f9e77', '#e9a820', '#8a56cf', '#13808f', '#de86b0', '#80705c'];
     return '<div class="charts">' + [...groups].slice(0, 12).map(([component, names]) => {

@@ -1,4 +1,5 @@
-// overview.js - the panels that say how fast a launch was and what held it back: facts, speed of light, roofline, occupancy, stalls.
+// overview.js - the panels about the performance of a launch and its limits: facts, speed of light,
+// roofline, occupancy, stalls.
 
 const tile = (label, value, unit, from) =>
     `<div class="tile"><span class="label">${esc(label)}</span><span class="value">${num(value, from, typeof value === 'number' ? short(value) : value)
@@ -41,7 +42,7 @@ panel({
     },
 });
 
-// One thread of a finding: a line in time with a mark where it executes the instruction.
+// One thread of a finding: a time line with a mark where it executes the instruction.
 const lane = (thread, line, cuda, at) => `<div class="lane"><span>${esc(thread)}</span><span class="track"><i style="left:${at}%"></i></span><span>${
     line ? `<button class="link" data-line="${line}">line ${line}</button> ` : ''}${cuda ? `${esc(cuda)} ` : ''}<code>${esc(line ? L.text(line).trim() : '')}</code></span></div>`;
 
@@ -135,7 +136,8 @@ panel({
     },
 });
 
-// Warps of this kernel that one multiprocessor holds, as a share of its slots: the rules of the model (arch/occupancy.c) on the machine's values.
+// The occupancy of this kernel: warps resident on one multiprocessor, as a share of its slots.
+// Follows the rules of the model (arch/occupancy.c) with the machine's values.
 function occupancyOf(o, threads, registers, shared) {
     const up = (v, u) => Math.ceil(v / u) * u, warps = Math.ceil(threads / o.lanes), slots = Math.min(o.max_warps, Math.floor(o.max_threads / o.lanes));
     const held = Math.floor(o.registers / o.subcores / up(Math.max(1, registers) * o.lanes, o.register_unit)) * o.subcores, share = up(shared + o.shared_reserved, o.shared_unit);
@@ -171,7 +173,7 @@ panel({
 function alive() {
     if (!L.hasTime) return '<p class="note">Needs a trace with --trace-level inst.</p>';
     const n = 200, step = L.facts.span / n, slots = L.facts.sms * L.facts.max_warps, warps = L.time.warps;
-    const count = new Float64Array(n); // warps alive in a window, on average
+    const count = new Float64Array(n); // average number of live warps in a window
     for (const w of warps) {
         for (let i = Math.floor(w.first / step); i < n && i * step <= w.last; i++) count[i] += (Math.min((i + 1) * step, w.last + 1) - Math.max(i * step, w.first)) / step;
     }

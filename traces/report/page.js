@@ -49,7 +49,7 @@ function prepare(d) {
         const cells = new Reader(m.sectors).sparse(m.addresses.length * m.levels.length * m.windows);
         return {...m, at: (row, level, window) => cells[(row * m.levels.length + level) * m.windows + window]};
     };
-    let time, maps; // unpacked when a panel asks for them
+    let time, maps; // unpacked when a panel requests them
     return {
         id: d.id, facts, metrics, program, reasons, lines, sources,
         hasTime: Boolean(d.timeline) && Number.isSafeInteger(facts.span), get time() { return d.timeline ? time ??= readTimeline(d.timeline) : null; },
@@ -94,18 +94,18 @@ function show(k) {
     drawVisible();
 }
 
-// Panels are drawn when they come near the window, so that the first screen appears at once.
+// Panels are drawn when they approach the viewport, so that the first screen appears at once.
 const late = new IntersectionObserver(list => { for (const e of list) if (e.isIntersecting) drawPanel(PANELS.find(p => p.el === e.target)); }, {rootMargin: '600px'});
 function drawPanel(p) {
     if (!p || p.drawn || !p.el || (p.here && !p.here())) return;
     p.drawn = true;
     try {
         p.draw($('.body', p.el));
-    } catch (e) { // numbers of a damaged trace; the other panels may still be good
+    } catch (e) { // inconsistent numbers of a damaged trace; the other panels may still be valid
         console.error(e);
         $('.body', p.el).innerHTML = '<p class="note">The numbers of this panel contradict each other.</p>';
     }
-    /* Tab reaches numbers that stand alone; those of tables have the panel's SQL button. */
+    /* Tab reaches standalone numbers; those in tables have the panel's SQL button. */
     for (const e of $$('.num', p.el)) if (!e.closest('table, .listing, button')) e.tabIndex = 0;
 }
 function drawVisible() {
@@ -125,7 +125,7 @@ function theme() {
     recolour();
 }
 
-// What is painted rather than styled has to be painted again.
+// Canvas content must be redrawn after a change of colours.
 function recolour() {
     for (const p of PANELS) if (p.drawn && p.el.isConnected && ['application', 'timeline', 'divergence', 'maps', 'accesses'].includes(p.id)) p.draw($('.body', p.el));
     if (source.body && source.body.isConnected) source.paint();

@@ -1,7 +1,7 @@
--- panels.sql - the questions whose answers a report shows, one for each part of a panel.
+-- panels.sql - the queries whose results a report shows, one for each part of a panel.
 --
 -- A section begins with "-- name | title"; the lines below it, up to the next section, are one SELECT about launch :kernel. The report
--- holds the rows and this very text, so that a reader can ask the trace the same. embed.awk turns the file into C strings.
+-- contains the rows and this text, so that a reader can run the same query on the trace. embed.awk turns the file into C strings.
 
 -- facts | What was launched, and on what
 SELECT k.id, k.name, k.entry, k.mode, k.status, k.error, k.error_text, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z,

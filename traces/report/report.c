@@ -1,5 +1,5 @@
-/* report.c - puts a report together: for each launch the rows of panels.sql and the sums of
- * detail.h, between the two halves of the page. */
+/* report.c - assembles a report: for each launch the rows of panels.sql and the sums of detail.h,
+ * between the two halves of the page. */
 #include "traces/report/report.h"
 #include "base/sha256.h"
 #include "traces/line_diff.h"
@@ -11,11 +11,11 @@
 enum {
     MOST_LAUNCHES = 12,     /* shown in full; the others are listed */
     DEFAULT_SLOTS = 400000, /* about 2 MB of a report */
-    REPORT_WINDOWS = 513,   /* of time, at most (timeline.c) */
-    MOST_REASONS = 32       /* for waiting: an issue has five bits for its reason */
+    REPORT_WINDOWS = 513,   /* most time windows (timeline.c) */
+    MOST_REASONS = 32       /* stall reasons: an issue has five bits for its reason */
 };
-/* The arrays of a report are as large as the numbers in a trace say. What they may be at most:
- * windows of all multiprocessors by reason, and places of warps for each warp that ran. */
+/* The array sizes of a report come from the trace and are therefore limited: windows of all
+ * multiprocessors by reason, and slots for each executed warp. */
 #define MOST_CELLS (UINT64_C(1) << 27)
 enum { PLACES_PER_WARP = 64, PLACES_AT_LEAST = 65536 };
 
@@ -24,8 +24,9 @@ typedef struct report {
     pl_json j;
     int64_t kernel[MOST_LAUNCHES];
     size_t nkernels;
-    const char *damage; /* what is wrong with the trace, or NULL */
-    bool failed;        /* a query has; nothing is asked any more, so that SQLite's message stays */
+    const char *damage; /* the defect of the trace, or NULL */
+    bool failed;        /* a query has failed; no further query is executed, so that SQLite's
+                           message is kept */
 } report;
 
 /* ---- queries ---- */
@@ -69,7 +70,7 @@ static const char *query_text(const char *name)
     return "";
 }
 
-/* The query of that name that traces bring along: the report shows its rows too. */
+/* The SQL of a named query of the trace: the report shows its rows too. */
 static const char *named_query(const char *name, const char **title)
 {
     for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++) {
@@ -93,7 +94,7 @@ static int64_t number(report *p, const char *sql, int64_t kernel)
     return p->failed ? 0 : v;
 }
 
-/* A number that counts something: 0 when the trace has a negative one. */
+/* A non-negative number: 0 if the trace contains a negative one. */
 static uint64_t count(report *p, const char *sql, int64_t kernel)
 {
     int64_t v = number(p, sql, kernel);
@@ -102,7 +103,7 @@ static uint64_t count(report *p, const char *sql, int64_t kernel)
 
 /* ---- launches ---- */
 
-/* Those shown in full: the one asked for, or the longest ones, in the order of the file. */
+/* Selects the launches shown in full: the requested one, or the longest ones, in file order. */
 static bool choose_launches(report *p)
 {
     static const char sql[] = "SELECT id FROM (SELECT id FROM kernel WHERE ?1 = 0 OR id = ?1 ORDER "
@@ -154,8 +155,8 @@ static pl_report_launch describe(report *p, int64_t kernel)
     return l;
 }
 
-/* What is compared with the launch of the baseline that has the same entry and comes at the same
- * place among those. */
+/* Writes the data for comparison with the corresponding launch of the baseline: the same entry at
+ * the same position among its launches. */
 static bool put_baseline(report *p, int64_t kernel)
 {
     static const char *const compared[] = {"facts", "metrics", "speed_of_light", "stalls"};
@@ -242,7 +243,7 @@ static void put_queries(pl_json *j)
     pl_json_close(j);
 }
 
-/* The SQL of every metric, so that the page can show where a value comes from. */
+/* Writes the SQL of every metric, so that the page can show the origin of a value. */
 static void put_formulas(pl_json *j)
 {
     pl_json_key(j, "formulas"), pl_json_open(j, '{');
@@ -251,7 +252,7 @@ static void put_formulas(pl_json *j)
     pl_json_close(j);
 }
 
-/* A CUDA program as a whole: rows of named queries, of the long ones as many as a page can hold. */
+/* Writes the application as a whole: rows of named queries, limited for the long ones. */
 static bool put_application(report *p)
 {
     enum { MOST = 20000 };
@@ -313,15 +314,15 @@ static bool put_data(report *p)
     return good;
 }
 
-/* The page up to the data. Its security policy names the one script that may run by the digest of
- * its text: whatever markup a trace might bring into the page, no other script runs, and nothing is
- * loaded or sent. */
+/* Writes the page up to the data. Its security policy allows a single script by the digest of its
+ * text. Whatever markup a trace brings into the page, no other script runs, and nothing is loaded
+ * or sent. */
 static void put_head(FILE *out)
 {
     pl_sha256 h;
     unsigned char digest[32];
     pl_sha256_init(&h);
-    pl_sha256_add(&h, "\n", 1); /* the end of the line <script> */
+    pl_sha256_add(&h, "\n", 1); /* the newline after <script> */
     pl_sha256_add(&h, pl_report_script, strlen(pl_report_script));
     pl_sha256_end(&h, digest);
     fputs(pl_report_head, out);

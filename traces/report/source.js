@@ -1,4 +1,5 @@
-// source.js - the program: CUDA and PTX lines beside the machine instructions made from them, with what each cost.
+// source.js - the program: CUDA and PTX lines next to their machine instructions, with the cost of
+// each.
 
 const MEASURES = [
     ['stall_cycles', 'stall cycles', 'cycles that warps waited before the instruction'],
@@ -11,7 +12,7 @@ const MEASURES = [
     ['from_dram', 'from DRAM', 'sectors that DRAM served'],
 ];
 
-// Colours the parts of a line of PTX or of the machine program.
+// Highlights the syntax of a line of PTX or of the machine program.
 function highlight(text) {
     const at = text.indexOf('//'), code = at >= 0 ? text.slice(0, at) : text;
     return esc(code).replace(/(^|[;{}\s])(@!?%?\w+)/g, '$1<s class="g">$2</s>')
@@ -100,7 +101,7 @@ const source = {
         }
     },
 
-    // Marks a line and everything that belongs to it; scroll: bring the counterparts into view.
+    // Marks a line and its counterparts; scroll: bring the counterparts into view.
     choose(kind, key, scroll) {
         const mine = kind === 'pc' ? L.program.filter(r => r.pc === key) : kind === 'line' ? L.program.filter(r => r.ptx_line === key) : L.program.filter(r => r.src_line === key);
         const pcs = new Set(mine.map(r => r.pc)), lines = new Set(mine.map(r => r.ptx_line)), src = new Set(mine.map(r => r.src_line));
@@ -139,7 +140,7 @@ const source = {
     },
 };
 
-// Shows a PTX line in the listing. quiet: without leaving the place on the page.
+// Shows a PTX line in the listing. quiet: without scrolling the page.
 function go(line, quiet) {
     if (!line) return;
     drawPanel(PANELS.find(p => p.id === 'source'));

@@ -1,8 +1,8 @@
-/* timeline.c - sums the rows of inst up for the timeline and the divergence view.
+/* timeline.c - aggregates the rows of inst for the timeline and the divergence view.
  *
- * Two passes. The first fills windows of time for every multiprocessor and finds out how many rows
- * each has. The second keeps the single issues of as many multiprocessors as the report has room
- * for, the busiest first. */
+ * Two passes. The first fills time windows for every multiprocessor and counts the rows of each.
+ * The second records the single issues of as many multiprocessors as the report has space for, the
+ * busiest first. */
 #include "isa/program/insn.h"
 #include "traces/report/bytes.h"
 #include "traces/report/detail.h"
@@ -26,16 +26,16 @@ typedef struct issue {
 
 typedef struct shape {
     const pl_report_launch *l;
-    uint64_t width; /* cycles of a window */
+    uint64_t width; /* cycles per window */
     uint32_t windows;
     warp *warp; /* by multiprocessor and time */
     size_t nwarps;
-    uint32_t *place;  /* by block * warps_per_block + warp: index in warp + 1 */
+    uint32_t *place;  /* by block * warps_per_block + warp: index in `warp` plus one */
     uint32_t *issues; /* [sm][window] */
-    uint64_t *waited; /* [sm][window][reason]: stall cycles that fall into it */
+    uint64_t *waited; /* [sm][window][reason]: stall cycles within the window */
     uint64_t *rows;   /* [sm] */
     uint64_t total, by_lanes[PL_LANES * PL_MAX_HALVES + 1];
-    uint32_t watched[MASK_WARPS]; /* indices of warps whose masks are kept */
+    uint32_t watched[MASK_WARPS]; /* indices of the warps whose masks are recorded */
     size_t nwatched, nmasks[MASK_WARPS];
     pl_bytes masks[MASK_WARPS];
     uint64_t last_mask[MASK_WARPS];
@@ -85,7 +85,7 @@ static bool read_warps(shape *t)
     return finished(s, code);
 }
 
-/* The warps that used the smallest share of their lanes. */
+/* Selects the warps with the smallest share of active lanes. */
 static void choose_watched(shape *t)
 {
     for (size_t i = 0; i < t->nwarps; i++) {
@@ -120,7 +120,7 @@ static sqlite3_stmt *rows_of(const pl_report_launch *l)
     return s;
 }
 
-/* The warp that the row belongs to: its index + 1, or 0 when there is none such. */
+/* The warp of a row: its index plus one, or 0 if there is no such warp. */
 static uint32_t place_of(const shape *t, sqlite3_stmt *s)
 {
     uint64_t block = (uint64_t)sqlite3_column_int64(s, 2), w = (uint64_t)sqlite3_column_int64(s, 3);
@@ -128,7 +128,7 @@ static uint32_t place_of(const shape *t, sqlite3_stmt *s)
     return w < t->l->per_block && key < t->l->places ? t->place[key] : 0;
 }
 
-/* Spreads the wait before an issue over the windows it lies in. */
+/* Distributes the stall before an issue over the windows that it spans. */
 static void add_wait(shape *t, uint64_t sm, uint64_t cycle, uint64_t wait, uint64_t reason)
 {
     uint64_t from = wait < cycle ? cycle - wait : 0;
@@ -141,7 +141,7 @@ static void add_wait(shape *t, uint64_t sm, uint64_t cycle, uint64_t wait, uint6
     }
 }
 
-/* A mask, or what differs between two: 32 lanes, and 32 more in a trace of wide warps. */
+/* Writes a mask, or the difference of two: 32 lanes, and 32 more in a trace of wide warps. */
 static void put_mask(const shape *t, pl_bytes *b, uint64_t mask)
 {
     pl_bytes_number(b, (uint32_t)mask);
@@ -184,8 +184,8 @@ static bool first_pass(shape *t)
     return finished(s, code);
 }
 
-/* Marks the multiprocessors whose issues are kept one by one: the busiest that fit, at least one.
- */
+/* Selects the multiprocessors whose issues are recorded individually: the busiest that fit, at
+ * least one. */
 static uint64_t choose_sms(const shape *t, bool *chosen)
 {
     uint64_t kept = 0;
@@ -203,7 +203,7 @@ static uint64_t choose_sms(const shape *t, bool *chosen)
     }
 }
 
-/* Orders issues by warp, in time within each (they come in the order of time). */
+/* Groups issues by warp, in time order within each (the input is in time order). */
 static issue *by_warp(const shape *t, const issue *in, size_t n, uint32_t *count)
 {
     issue *out = malloc((n + 1) * sizeof *out);
@@ -223,10 +223,10 @@ static issue *by_warp(const shape *t, const issue *in, size_t n, uint32_t *count
     return out;
 }
 
-/* A record begins with a byte. Low five bits: reason for waiting. 0x20: the pc follows the previous
- * one; 0x40: the mask is the previous one; 0x80: the latency is that of this pc's previous record.
- * Numbers come next: cycles since the previous issue, cycles waited, and of pc (signed difference),
- * mask and latency those that the bits do not give. */
+/* A record begins with a byte. Its low five bits are the stall reason. 0x20: the pc follows the
+ * previous one; 0x40: the mask equals the previous one; 0x80: the latency equals that of this pc's
+ * previous record. Numbers follow: cycles since the previous issue, stall cycles, and those of pc
+ * (signed difference), mask and latency that the flags do not imply. */
 static void encode(const shape *t, const issue *e, size_t n, uint32_t *latency, pl_bytes *b)
 {
     uint64_t cycle = t->warp[e->at].first;
@@ -249,7 +249,7 @@ static void encode(const shape *t, const issue *e, size_t n, uint32_t *latency, 
     }
 }
 
-/* The kept issues, warp by warp: index of the warp, number of issues, records. */
+/* Writes the recorded issues, warp by warp: index of the warp, number of issues, records. */
 static bool write_issues(const shape *t, const issue *in, size_t n, pl_json *j)
 {
     uint32_t *count = calloc(t->nwarps + 1, sizeof *count),
@@ -341,7 +341,7 @@ static bool write_windows(const shape *t, pl_json *j)
         pl_bytes_sparse(&main_reason, best);
     }
     for (size_t i = 0; sum && i < l->reasons * t->windows; i++) pl_bytes_sparse(&mix, sum[i]);
-    /* All three, also when the first fails: each gives its memory back. */
+    /* All three, even if the first fails: each call frees its memory. */
     bool good = put_bytes(j, "issues", &issues);
     good = put_bytes(j, "main", &main_reason) && good;
     good = put_bytes(j, "mix", &mix) && good && sum;
@@ -349,9 +349,9 @@ static bool write_windows(const shape *t, pl_json *j)
     return good;
 }
 
-/* Warps in the order of multiprocessor and time: differences of sm and of first cycle (from 0 for
- * each multiprocessor), block (signed difference), warp, sub-core, length, executed instructions,
- * lanes. */
+/* Writes warps in the order of multiprocessor and time: differences of sm and of first cycle (from
+ * 0 for each multiprocessor), block (signed difference), warp, sub-core, length, executed
+ * instructions, lanes. */
 static bool write_warps(const shape *t, pl_json *j)
 {
     pl_bytes b = {0};

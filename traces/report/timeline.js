@@ -1,7 +1,9 @@
 // timeline.js - the launch over time: from windows of all multiprocessors down to single issue slots of one warp.
 //
-// Rows are multiprocessors; one that is open shows its warp slots below. What is drawn for a row depends on what a pixel stands for:
-// windows summed up beforehand, the state of a warp at the pixel's cycle, or single cycles with the instruction written in.
+// Rows are multiprocessors; an expanded one shows its warp slots below. The drawing of a row
+// depends on the time span of a pixel:
+// precomputed window sums, the state of a warp at the pixel's cycle, or single cycles with the
+// instruction as text.
 
 // Unpacks "timeline" of the data (traces/report/timeline.c).
 function readTimeline(t, reasons) {
@@ -50,7 +52,8 @@ function readTimeline(t, reasons) {
     return time;
 }
 
-// Gives every warp of a multiprocessor a row: the lowest one of its sub-core that is free when it starts.
+// Assigns a row to every warp of a multiprocessor: the lowest one of its sub-core that is free when
+// it starts.
 function placeWarps(list) {
     const free = [], rows = [];
     for (const w of list) {
@@ -172,7 +175,7 @@ class Timeline {
             per >= 1 ? format(per, 1) + ' cycles per pixel' : format(1 / per, 1) + ' pixels per cycle'}`;
     }
 
-    // The whole launch: what warps waited for, and instructions issued.
+    // The whole launch: stall reasons of warps, and instructions issued.
     drawStrip() {
         const g = this.strip.getContext('2d'), t = this.t, w = this.w - this.label, h = 56;
         g.clearRect(0, 0, this.w, 70);
@@ -265,7 +268,8 @@ class Timeline {
         for (let c = Math.ceil(this.x0 / step) * step; c <= this.x1; c += step) g.fillText(format(c), this.x(c) + 3, H - 5);
     }
 
-    // A multiprocessor: how busy its schedulers were (height) and what its warps mostly waited for (colour).
+    // A multiprocessor: utilisation of its schedulers (height) and the main stall reason of its
+    // warps (colour).
     drawSm(g, r, y) {
         const t = this.t, first = Math.max(0, Math.floor(this.x0 / t.width)), last = Math.min(t.windows - 1, Math.floor(this.x1 / t.width));
         for (let i = first; i <= last; i++) {
@@ -310,7 +314,8 @@ class Timeline {
         }
     }
 
-    // A pixel stands for several cycles: the colour of what the warp waited for longest, and from below the share in which it issued.
+    // A pixel covers several cycles: the colour of the warp's longest stall, and from below the
+    // share of cycles in which it issued.
     sampled(g, s, a, b, y, h) {
         let i = lowerBound(s.cycle, this.cycle(a));
         for (let x = a; x < b; x++) {
@@ -333,7 +338,7 @@ class Timeline {
         }
     }
 
-    // Single cycles, with the instruction written in when there is room.
+    // Single cycles, with the instruction as text if there is space.
     single(g, s, y, h, pixels) {
         for (let i = Math.max(0, lowerBound(s.cycle, this.x0) - 1); i < s.count && s.cycle[i] - s.wait[i] <= this.x1; i++) {
             const x = this.x(s.cycle[i]);
@@ -362,7 +367,7 @@ class Timeline {
         }
     }
 
-    // ---- what is under the pointer ----
+    // ---- hit testing ----
 
     hit(x, y) {
         const r = this.lines.find(q => y + this.top >= q.y && y + this.top < q.y + q.h), c = this.cycle(x);
@@ -407,7 +412,7 @@ class Timeline {
         this.draw();
     }
 
-    // Down to single issue slots, around the cursor or the first issue of an open row.
+    // Zooms to single issue slots, around the cursor or the first issue of an expanded row.
     slots() {
         let c = this.cursor && this.cursor.slots ? this.cursor : null;
         if (!c) {
@@ -423,7 +428,7 @@ class Timeline {
         this.view(at - span / 4, at + span * 3 / 4);
     }
 
-    // The next or previous issue of the warp in the chosen row.
+    // Moves to the next or previous issue of the warp in the selected row.
     move(by) {
         const r = this.lines[this.row];
         if (!r || !r.slot) return;

@@ -1,8 +1,8 @@
--- with.sql - what the rules of this folder read: the common part of the query advice, which the build makes of all of them.
+-- with.sql - the common table expressions that the rules of this folder use: the first part of the query advice, which the build generates from all of them.
 --
--- k: launches; i: instructions that ran, with totals of the launch; l: memory instructions by line; w: reasons for waiting, with their share and worst line; c: counters;
--- o: occupancy and its limits; a: traffic by state space. A rule is a file NAME.sql: its title, then "of: " what its share is a share of,
--- "check: " what to try and how to see that it helped, and a SELECT of kernel, share (0..1), line, advice and evidence.
+-- k: launches; i: executed instructions, with totals of the launch; l: memory instructions by line; w: stall reasons, with their share and worst line; c: counters;
+-- o: occupancy and its limits; a: traffic by state space. A rule is a file NAME.sql: its title, then "of: " the total to which its share refers,
+-- "check: " the suggested remedy and how to verify it, and a SELECT of kernel, share (0..1), line, advice and evidence.
 WITH k AS (SELECT k.*, m.sms FROM kernel k JOIN machine m ON m.id = k.machine WHERE :kernel IS NULL OR k.id = :kernel),
 i AS (SELECT s.*, i.text, i.ptx_source, i.ptx_line, i.space, i.access, i.bytes, 1.0 * s.lanes / s.issues AS active,
              max(1, CAST((1.0 * s.lanes / s.issues * i.bytes + 31) / 32 AS INTEGER)) AS least,

@@ -1,4 +1,4 @@
-/* check.c - what every form of the table must have. */
+/* check.c - consistency checks for every form of the table. */
 #include "isa/table/isagen/isagen.h"
 
 int slot_choices(const slot *s)
@@ -41,7 +41,7 @@ static void check_operands(const form *f)
             fail(f->file, f->line, "the lane line never sets operand '%s'", f->op[k].name);
 }
 
-/* Four parts in a word: the functions for these take the format as an argument. */
+/* True for packed types of four elements: their functions take the format as an argument. */
 static bool is_four_parts(const slot *s)
 {
     for (int k = 0; k < s->words.n; k++) {
@@ -51,8 +51,8 @@ static bool is_four_parts(const slot *s)
     return s->words.n > 0;
 }
 
-/* The slots that the generated loops are specialised for: those of fast lines, and of lane forms
- * those that types and lengths of operands follow from. */
+/* Finds the slots for which the generated loops are specialised: those of fast lines, and of lane
+ * forms those that determine types and lengths of operands. */
 static void find_specialised(form *f)
 {
     for (int k = 0; k < f->fast.n; k++) {
@@ -78,7 +78,7 @@ static void find_specialised(form *f)
     f->variants = f->unsupported && !f->lane && !f->warp ? 0 : (int)v;
 }
 
-/* True if some words and operands fit both forms. */
+/* True if some combination of words and operands matches both forms. */
 static bool overlaps(const form *f, const form *g)
 {
     if (strcmp(g->mnem, f->mnem) || g->nslots != f->nslots || g->nops != f->nops) return false;

@@ -1,6 +1,6 @@
-/* classes.c - classes.isa: what a latency class is for, and what each decision of the compiler
- * takes it for. A column is one entry of `columns`; a row of the file names those that differ from
- * the default. */
+/* classes.c - classes.isa: the purpose of each latency class, and its properties for each compiler
+ * decision. A column is one entry of `columns`; a row of the file lists those that differ from the
+ * default. */
 #include "isa/table/isagen/isagen.h"
 
 typedef enum column_kind { NUMBER, FLAG, UNIT, CLASS, COST, KIND_OF_WORK, EXCHANGES } column_kind;
@@ -16,7 +16,7 @@ enum { NKINDS = sizeof kinds / sizeof *kinds };
 static const struct {
     const char *name;
     column_kind kind;
-    const char *initial; /* of a class that does not name the column */
+    const char *initial; /* value for classes that do not specify the column */
     const char *about;
 } columns[] = {
     {"latency", NUMBER, "0", "schedule: cycles to a reader; not given: sched.fixed_latency"},
@@ -53,13 +53,13 @@ static int nrows;
 static char *section;
 
 typedef struct page_text {
-    int row; /* it stands before this row */
+    int row; /* the text precedes this row */
     char *text;
 } page_text;
 static page_text page_texts[100];
 static int npage_texts;
 
-/* Takes "TEXT" off the front of *p; NULL: there is none. */
+/* Consumes "TEXT" at the start of *p; NULL: there is none. */
 static char *quoted(char **p)
 {
     char *b = trim(*p), *e = *b == '"' ? strchr(b + 1, '"') : NULL;
@@ -152,7 +152,7 @@ static char *lower_case(const char *s)
     return out;
 }
 
-/* The value of a column as C, or NULL with a message. */
+/* The value of a column as C, or NULL after a message. */
 static char *column_value(const class_row *r, int c)
 {
     const size_t n = strlen(columns[c].name);
@@ -192,7 +192,7 @@ static char *column_value(const class_row *r, int c)
 
 void check_classes(void)
 {
-    if (!nrows) return; /* a table of tests */
+    if (!nrows) return; /* a test table */
     for (int k = 0; k < classes.n; k++)
         if (!row_find(classes.at[k]))
             fail(rows[0].file, rows[0].line, "class '%s' of a form has no row", classes.at[k]);
@@ -216,7 +216,7 @@ void write_classes(FILE *o)
     fprintf(o, "};\n\n");
 }
 
-/* ---- the page of the documentation ---- */
+/* ---- the documentation page ---- */
 
 static void write_columns(FILE *o)
 {
@@ -241,7 +241,7 @@ static bool same_text(const class_row *a, const class_row *b)
     return true;
 }
 
-/* Rows with the same text one after the other are one line. Returns the next row. */
+/* Consecutive rows with the same text are combined into one line. Returns the next row. */
 static int write_page_row(FILE *o, int k)
 {
     int next = k + 1;
@@ -258,7 +258,7 @@ static int write_page_row(FILE *o, int k)
     return next;
 }
 
-/* classes.md: isa/table/classes.md is a copy of it. */
+/* Writes classes.md; isa/table/classes.md is a copy of it. */
 void write_class_page(void)
 {
     if (!nrows) return;

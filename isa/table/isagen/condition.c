@@ -1,4 +1,4 @@
-/* condition.c - conditions of the table as C expressions. */
+/* condition.c - translates conditions of the table into C expressions. */
 #include "isa/table/isagen/isagen.h"
 
 static bool known_group(const char *name)
@@ -44,7 +44,7 @@ char *condition(const form *f, const char *text, const char *file, int line)
         else if (strspn(id, "0123456789") == strlen(id))
             out = format("%s%s", out, id);
         else if (flag_position(text, b, p) && known_group(id))
-            out = format("%s0", out); /* a group that this form lacks is absent */
+            out = format("%s0", out); /* a group that this form lacks counts as absent */
         else if (find(&words, id) >= 0)
             out = format("%sW_%s", out, cname(id));
         else if (known_group(id))
@@ -62,7 +62,7 @@ list cond_funcs; /* bodies; function number is the index */
 int cond_func(const form *f, const rule *r)
 {
     if (!r->cond || !*r->cond) return -1;
-    /* a lone optional word that this form lacks can never hold */
+    /* a single optional word that this form lacks can never hold */
     char *c = condition(f, r->cond, r->file, r->line);
     return intern(&cond_funcs, c);
 }

@@ -1,10 +1,10 @@
-/* isagen.h - reads the instruction table at build time and writes everything that follows from it.
+/* isagen.h - reads the instruction table at build time and generates all derived files.
  *
  *     isagen OUTDIR isa/table/ptx.isa
  *
- * The format is described in isa/table/README.md. The program reads lines into forms and classes
- * (read.c, read_form.c, classes.c), checks them (check.c: a bad table stops the build with file and
- * line), and writes gen_*.h and gen_*.c (write_*.c). It keeps everything in memory until it exits.
+ * The format is described in isa/table/README.md. The program parses lines into forms and classes
+ * (read.c, read_form.c, classes.c), checks them (check.c: an invalid table stops the build with
+ * file and line), and writes gen_*.h and gen_*.c (write_*.c). It frees no memory before it exits.
  */
 #ifndef PL_ISA_TABLE_ISAGEN_H
 #define PL_ISA_TABLE_ISAGEN_H
@@ -28,11 +28,11 @@ enum {
 
 /* ---- text.c ---- */
 
-extern const char *cur_file; /* what is being read, for messages */
+extern const char *cur_file; /* current file, for messages */
 extern int cur_line, errors;
 
 __attribute__((format(printf, 3, 4))) void fail(const char *file, int line, const char *fmt, ...);
-/* p, which must not be NULL. */
+/* Returns p; terminates if it is NULL. */
 void *need(void *p);
 char *copy(const char *s, size_t n);
 char *dup(const char *s);
@@ -44,19 +44,19 @@ typedef struct list {
 } list;
 
 void add(list *l, const char *s);
-/* Index of the text, -1: it is not there. */
+/* Index of the text, or -1. */
 int find(const list *l, const char *s);
-/* Index of the text, which is added if need be. */
+/* Index of the text, which is added if absent. */
 int intern(list *l, const char *s);
-/* Without blanks at either end; cuts the text itself. */
+/* Removes blanks at both ends; modifies the text in place. */
 char *trim(char *s);
 void split_words(const char *s, list *out);
 /* "shared::cta" -> "shared__cta": a C name for a word. */
 char *cname(const char *w);
-/* True if `name` stands in the text as a word of its own. */
+/* True if `name` occurs in the text as a separate word. */
 bool uses(const char *text, const char *name);
 
-/* ---- what the table says ---- */
+/* ---- contents of the table ---- */
 
 typedef struct group {
     char *name;
@@ -124,7 +124,7 @@ typedef struct form {
     bool relax;
     struct insn *insn;
     int index;
-    int spec[6], nspec; /* slots that the generated code is specialised for */
+    int spec[6], nspec; /* slots for which the generated code is specialised */
     int variants;
 } form;
 
@@ -147,7 +147,7 @@ typedef struct sreg_info {
     int components, ptx;
 } sreg_info;
 
-/* A column of classes.isa. */
+/* A row of classes.isa. */
 typedef struct class_row {
     char *name, *about, *sequence, *section;
     list columns; /* "latency=24", "region_end" */
@@ -176,7 +176,7 @@ const type_info *type_find(const char *name);
 const group *group_find(const form *f, const char *name);
 /* read_form.c */
 void read_form_line(form *f, char *text);
-/* Slots and operands, once the block with its groups has been read. */
+/* Resolves slots and operands after the block with its groups has been read. */
 void finish_form(form *f);
 void read_block_line(form *f, char *text);
 void read_group(group *g, char *name, char *rest);
@@ -187,10 +187,10 @@ void read_text_line(char *rest);
 void check_classes(void);
 void write_classes(FILE *o);
 void write_class_page(void);
-/* condition.c: a condition over groups and words as a C expression over m[] */
+/* condition.c: translates a condition over groups and words into a C expression over m[]. */
 char *condition(const form *f, const char *text, const char *file, int line);
 extern list cond_funcs; /* bodies; function number is the index */
-/* Number of the rule's condition, -1: it has none. */
+/* Number of the rule's condition function; -1: unconditional. */
 int cond_func(const form *f, const rule *r);
 /* check.c */
 void check_form(form *f);

@@ -9,10 +9,10 @@ int main(int argc, char **argv)
     }
     out_dir = argv[1];
     read_file(argv[2], 0);
-    if (errors) /* a form line that was not understood has no form to check */
+    if (errors) /* a form line with a syntax error has no form to check */
         return 1;
     for (int n = 0; n < nforms;
-         n++) { /* what stands before the first form of an insn holds for all its forms */
+         n++) { /* lines before the first form of an insn apply to all its forms */
         form *f = &forms[n], *h = &f->insn->head;
         merge_rules(&f->since, &h->since);
         merge_rules(&f->where, &h->where);

@@ -1,4 +1,4 @@
-/* read.c - lines of the table files. */
+/* read.c - parses lines of the table files. */
 #include "isa/table/isagen/isagen.h"
 
 list words, groups, classes, mnems, rule_names;
@@ -32,7 +32,7 @@ const group *group_find(const form *f, const char *name)
     return NULL;
 }
 
-/* Splits "VALUE if COND" at the word if. */
+/* Splits "VALUE if COND" at the word `if`. */
 void read_rule(rules *rs, char *text, bool quoted)
 {
     if (rs->n == (int)(sizeof rs->at / sizeof *rs->at)) {
@@ -103,15 +103,15 @@ static void read_sreg_line(char *rest)
     fail(cur_file, cur_line, "sreg NAME TYPE COMPONENTS PTX TARGET \"meaning\"");
 }
 
-/* What a line of a table file may stand in. */
+/* Parser state: the context of a line. */
 typedef struct reader {
     const char *path, *file;
-    int depth, start; /* of includes; line of the file */
+    int depth, start; /* depth of includes; line of the file */
     form *f;
     insn *in_insn;
 } reader;
 
-/* Cuts a comment off: # outside of quotes, at the start of a word. Returns the length. */
+/* Removes a comment: # outside quotes, at the start of a word. Returns the remaining length. */
 static size_t cut_comment(char *raw)
 {
     size_t n = strlen(raw);
@@ -130,7 +130,7 @@ static void read_insn_line(reader *r, char *rest)
 {
     if (ninsns == capinsns) {
         capinsns = capinsns ? 2 * capinsns : 512;
-        if (insns) { /* forms point at insns: keep them in place */
+        if (insns) { /* forms point at insns, which must not move */
             fail(r->file, r->start, "too many insns");
             return;
         }
@@ -192,7 +192,7 @@ static void read_group_line(reader *r, char *rest)
     read_group(&global[nglobal++], rest, eq + 1);
 }
 
-/* A line at the margin: what its first word says. */
+/* Dispatches an unindented line on its first word. */
 static void read_top_line(reader *r, const char *key, char *rest)
 {
     if (!strcmp(key, "include"))

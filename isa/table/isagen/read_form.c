@@ -1,4 +1,4 @@
-/* read_form.c - an insn, its forms, and their operands. */
+/* read_form.c - parses an insn, its forms, and their operands. */
 #include "isa/table/isagen/isagen.h"
 
 const char *const kind_text[] = {"VALUE", "IMM",  "ADDR",  "LABEL", "LABELS", "FUNC",
@@ -11,7 +11,7 @@ void read_group(group *g, char *name, char *rest)
     list raw = {0};
     split_words(rest, &raw);
     for (int k = 0; k < raw.n; k++) {
-        const group *other = NULL; /* a group's name in a list stands for its words */
+        const group *other = NULL; /* $NAME in a list stands for the words of that group */
         for (int j = 0; raw.at[k][0] == '$' && j < nglobal; j++)
             if (!strcmp(global[j].name, raw.at[k] + 1)) other = &global[j];
         if (raw.at[k][0] == '$' && !other) fail(cur_file, cur_line, "no group '%s'", raw.at[k] + 1);
@@ -27,7 +27,7 @@ void read_group(group *g, char *name, char *rest)
     intern(&groups, g->name);
 }
 
-/* Flags at the end of a kind: T? optional, T~ negatable, T! a register only. */
+/* Flags at the end of a kind: T? optional, T~ negatable, T! register only. */
 static void read_operand_suffix(operand *o, char *k, bool joined)
 {
     size_t n = strlen(k);
@@ -40,7 +40,8 @@ static void read_operand_suffix(operand *o, char *k, bool joined)
         *(k[n - 1] == '~' ? &o->negatable : &o->reg_only) = true;
 }
 
-/* The length of a vector: {4}, {@rule}, {group}. Returns what follows it, NULL: it does not end. */
+/* Parses the length of a vector: {4}, {@rule}, {group}. Returns the position after it, or NULL if
+ * it is not terminated. */
 static char *read_vector_length(form *f, operand *o, char *k)
 {
     char *e = strchr(k, '}');
@@ -67,7 +68,7 @@ static char *read_vector_length(form *f, operand *o, char *k)
     return e + 1;
 }
 
-/* Kinds that are one word, addr(SPACE) and imm(LO..HI). False: it is a type. */
+/* Parses kinds that are one word, addr(SPACE) and imm(LO..HI). False if the operand is a type. */
 static bool read_operand_kind(form *f, operand *o, char *k)
 {
     static const struct {
@@ -82,7 +83,7 @@ static bool read_operand_kind(form *f, operand *o, char *k)
             o->type = dup(strcmp(k, "taddr") ? "b64" : "b32");
             return true;
         }
-    /* An address in a space of its own: a word, or the group that says it. */
+    /* An address with an explicit space: a word, or the group that specifies it. */
     if (!strncmp(k, "addr(", 5)) {
         o->kind = K_ADDR;
         o->type = copy(k + 5, strlen(k) - 6);
@@ -107,7 +108,7 @@ static bool read_operand_kind(form *f, operand *o, char *k)
     return true;
 }
 
-/* A type, a group of types, or one made of it: wide(T), half(T), int(T), bits(T), var(T). */
+/* Parses a type, a group of types, or a derived type: wide(T), half(T), int(T), bits(T), var(T). */
 static void read_operand_type(form *f, operand *o, char *k)
 {
     static const char *const maps[] = {"", "wide(", "half(", "int(", "bits("};
@@ -199,14 +200,14 @@ void read_form_line(form *f, char *text)
         slot *sl = &f->slot[f->nslots++];
         memset(sl, 0, sizeof *sl);
         sl->optional = opt;
-        sl->group = w; /* resolved when the block has been read */
+        sl->group = w; /* resolved after the block has been read */
     }
     char *rest = trim(dup(s));
-    /* Operands are read in finish_form, when the groups are known. */
+    /* Operands are parsed in finish_form, when the groups are known. */
     f->syntax = format("%s|%s", head, rest);
 }
 
-/* Slots and operands, once the block with its groups has been read. */
+/* Resolves slots and operands after the block with its groups has been read. */
 void finish_form(form *f)
 {
     cur_file = f->file;
@@ -252,7 +253,7 @@ void finish_form(form *f)
         joined = *p == '|';
         if (*p) p++;
     }
-    /* the manual's way of writing it */
+    /* the notation of the manual */
     char *out = format("%s", f->syntax);
     for (int k = 0; k < f->nops; k++) {
         const operand *o = &f->op[k];

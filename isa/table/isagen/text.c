@@ -1,4 +1,4 @@
-/* text.c - texts, lists of them and messages of isagen. */
+/* text.c - strings, lists of strings, and messages of isagen. */
 #include "isa/table/isagen/isagen.h"
 
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* write_exec.c - gen_exec_*.c and gen_names.h: the lane loops. */
 #include "isa/table/isagen/isagen.h"
 
-/* The C type of operand o under the chosen words of the specialised slots (choice[k]: index of the
- * word, -1 absent). */
+/* The C type of operand o for the chosen words of the specialised slots (choice[k]: index of the
+ * word, -1: absent). */
 static type_info operand_type(const form *f, const operand *o, const int *choice)
 {
     const char *name = o->type;
@@ -33,7 +33,7 @@ static int vector_length(const form *f, const operand *o, const int *choice)
     return 0;
 }
 
-/* Names of groups as they appear in lane text. */
+/* Defines the group names that occur in lane text. */
 static void write_group_values(FILE *o, const form *f, const int *choice, const char *text)
 {
     for (int k = 0; k < f->nslots; k++) {
@@ -64,7 +64,7 @@ static void write_read(FILE *o, const char *var, const char *row, const type_inf
         fprintf(o, "        %s%s%s = (%s)%s[l];\n", d, decl ? " " : "", var, t->ctype, row);
 }
 
-/* The rows of operand k, and room for what is written. */
+/* Declares the rows of operand k, and storage for its results. */
 static void declare_rows(FILE *o, const form *f, int k, const int *choice)
 {
     const operand *p = &f->op[k];

@@ -68,7 +68,7 @@ static int effects_of(const form *f)
     return effects;
 }
 
-static list chains;   /* bodies of the functions that find a form's class, shared between forms */
+static list chains;   /* bodies of the functions that return a form's class, shared between forms */
 static int *chain_of; /* by form */
 static list wordsets; /* arrays of words, shared */
 
@@ -107,7 +107,7 @@ static void write_texts(FILE *o)
     fprintf(o, "};\n\n");
 }
 
-/* Words in the order of their spelling, for look-ups. */
+/* Writes the words sorted by spelling, for look-ups. */
 static void write_sorted_words(FILE *o)
 {
     list sorted = {0};
