@@ -1,42 +1,42 @@
-/* accumulators.c - registers that wgmma uses: the sums, and matrix A where it is in registers.
- * Nobody may access them before wgmma.wait_group has waited for the group of the product, and
- * wgmma.fence stands between a write to them and the product. The first product of a warp needs
- * wgmma.fence in any case.
+/* accumulators.c - registers that wgmma accesses asynchronously: the accumulators, and matrix A if
+ * it is in registers. They must not be accessed before wgmma.wait_group has waited for the group of
+ * the product. wgmma.fence must separate a write to them from the product. The first product of a
+ * warp requires wgmma.fence in any case.
  *
- * Which accesses may break these rules is known from the time when the program was made: the list
- * of each function (compiler/analysis/wgmma_hazards.h). Here each of them is followed while the
- * launch runs: is the product of that entry under way when the access takes place? Code of the
- * access may have been removed or moved, so an instruction beside it tells when. */
+ * The accesses that may violate these rules are known at assembly time: the list of each function
+ * (compiler/analysis/wgmma_hazards.h). Here each entry is tracked during the launch: the access is
+ * an error if the product of its entry is in flight. The code of the access may have been removed
+ * or moved, so a nearby instruction marks its time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/internal.h"
 
-/* What a program knows: entries of the lists, and what instructions mean for them. */
+/* Data of a program: entries of the lists, and the events that its instructions cause for them. */
 typedef struct event {
     uint32_t pc, hazard;
-    enum { STARTS, ACCESS, ACCESSED } what; /* the product; an access in front of, behind it */
+    enum { STARTS, ACCESS, ACCESSED } what; /* the product; before the access; after it */
 } event;
 
 struct check_products_of_program {
     const pl_wgmma_hazard **hazard;
     uint32_t n;
-    uint32_t *at; /* by hazard: pc that stands for the access */
+    uint32_t *at; /* by hazard: pc that represents the access */
     event *event; /* by pc */
     uint32_t events, cap;
     pl_exec_fn *inner[]; /* by pc; NULL: not bound */
 };
 
-/* Of a group of lanes. */
+/* State of a group of lanes. */
 struct check_products {
-    uint32_t open; /* number of the group that is open, from 1 on */
-    uint32_t done; /* up to this number they have been waited for */
+    uint32_t open; /* number of the open group, from 1 */
+    uint32_t done; /* all groups up to this number have been waited for */
     bool fenced;   /* wgmma.fence has been executed */
     struct {
-        uint32_t group; /* of the product's latest execution; 0: none */
+        uint32_t group; /* group of the product's latest execution; 0: none */
         uint32_t pc;
-        bool written; /* the access has taken place since the latest wgmma.fence */
+        bool written; /* the access has executed since the latest wgmma.fence */
     } hazard[];
 };
 
@@ -197,8 +197,8 @@ static void add_event(check_products_of_program *a, uint32_t pc, uint32_t hazard
     a->event[a->events++] = (event){.pc = pc, .hazard = hazard, .what = what};
 }
 
-/* The instruction that shows where the access is: its own, or that of its block that is left and
- * nearest in the text, of the same CUDA line if there is one. */
+/* Returns the instruction that marks the access: the access itself, or the remaining instruction of
+ * its block that is nearest in the text, preferably of the same CUDA line. */
 static uint32_t place_of(const pl_program *p, const pl_prog_func *f, const pl_wgmma_hazard *h)
 {
     uint32_t best = UINT32_MAX;
@@ -234,7 +234,7 @@ static void follow_hazard(pl_check *k, const pl_prog_func *f, uint32_t n)
     }
 }
 
-/* At one pc what was before it comes first, then in the order of the list. */
+/* At one pc, accesses precede products; otherwise the order of the list applies. */
 static int by_pc(const void *a, const void *b)
 {
     const event *x = a, *y = b;

@@ -12,7 +12,7 @@ static bool block_starts(const pl_hooks *h, pl_cta *c)
     const unsigned units = c->nwarps * (c->grid->width / PL_LANES);
     check_block *b = calloc(1, sizeof *b + units * sizeof *b->unit);
     if (!b) return false;
-    if (c->check) k->hooks.block_freed(c); /* of the block that had the storage before */
+    if (c->check) k->hooks.block_freed(c); /* of the block that used the storage before */
     b->number = (uint32_t)c->number;
     b->units = units;
     b->shadow.small = true;
@@ -22,7 +22,7 @@ static bool block_starts(const pl_hooks *h, pl_cta *c)
     return b->cluster != NULL;
 }
 
-/* What others may still ask about its shared memory stays until then. */
+/* State of its shared memory that other blocks may still query is retained until then. */
 static void block_freed(pl_cta *c)
 {
     check_block *b = c->check;
@@ -90,11 +90,11 @@ void pl_check_close(pl_check *k)
     free(k);
 }
 
-/* Instructions between a branch back and its target stand in a loop. */
+/* Marks the instructions between a backward branch and its target as part of a loop. */
 static void find_loops(pl_check *k)
 {
     const pl_program *p = k->program;
-    size_t start = SIZE_MAX; /* of the loops that end behind n */
+    size_t start = SIZE_MAX; /* of the loops that end after n */
     for (size_t n = p->code.n; n-- > 0;) {
         const pl_insn *i = &p->code.at[n];
         if (pl_form_mnem[i->form] == M_bra && i->target <= n && i->target < start)

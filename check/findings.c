@@ -1,5 +1,5 @@
-/* findings.c - the list of what was found: each pair of instructions once for each kind, with the
- * first case of it and how often it happened. */
+/* findings.c - the list of findings: each pair of instructions once per kind, with its first
+ * occurrence and the number of occurrences. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "check/internal.h"
 
-/* A read and a write that nothing orders are one mistake, whichever came first; a read that saw the
- * write tells more. */
+/* An unordered read and write are one finding, whichever came first; a read that observed the write
+ * is more informative. */
 static bool alike(pl_finding_kind found, pl_finding_kind now)
 {
     return found == now || (found == PL_FK_RACE_RAW && now == PL_FK_RACE_WAR) ||
@@ -27,7 +27,7 @@ pl_check_finding *pl_finding_of(pl_check *k, pl_finding_kind kind, uint32_t pc, 
     for (size_t n = 0; n < k->found.n; n++) {
         pl_check_finding *f = &k->found.at[n];
         if (!alike(f->kind, kind) || !same(pc, other, f)) continue;
-        if (!k->seed) f->seed = 0; /* the plain schedule shows it, too */
+        if (!k->seed) f->seed = 0; /* the default schedule shows it, too */
         *fresh = f->kind == PL_FK_RACE_WAR && kind == PL_FK_RACE_RAW;
         if (*fresh) {
             f->kind = kind;
@@ -86,7 +86,7 @@ void pl_party_place(const pl_check *k, pl_party *p, uint32_t block, unsigned uni
     pl_grid_thread(g, unit * PL_LANES + lane, p->thread);
 }
 
-/* The name that CUDA C++ has for a variable of a function: _ZZ3revPiE4tile is "tile". */
+/* Returns the CUDA C++ name of a function-scope variable: _ZZ3revPiE4tile is "tile". */
 static const char *plain_name(const char *name)
 {
     const char *found = name;
@@ -105,7 +105,7 @@ static void name_shared(pl_check_finding *f, const char *name, uint64_t offset)
     snprintf(f->where, sizeof f->where, "byte %" PRIu64 " of '%.80s' in", offset, plain_name(name));
 }
 
-/* "byte 12 of 'tile' in" for something in shared memory. */
+/* Describes an address in shared memory: "byte 12 of 'tile' in". */
 static void shared_variable(const pl_warp *w, pl_check_finding *f)
 {
     const pl_program *p = w->program;

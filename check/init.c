@@ -1,5 +1,5 @@
-/* init.c - the init checker over a launch: what it knows when the launch begins, and outputs that
- * depend on memory that nobody has written when it ends. */
+/* init.c - the init checker over a launch: the initial state at its start, and outputs that depend
+ * on uninitialised memory at its end. */
 #include "check/init.h"
 
 #include <stdio.h>
@@ -38,8 +38,8 @@ static void collect(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     c->n++;
 }
 
-/* Global memory that nobody has looked at before. In a program the host says what is new in memory
- * of its own. */
+/* Sets the state of global memory that no earlier launch has seen. In a whole program, the host
+ * reports the state of its own memory. */
 static bool take_memory(pl_check *k)
 {
     pl_memory *m = k->head->memory;
@@ -66,7 +66,7 @@ bool pl_initcheck_begin(pl_check *k)
         pl_insn *i = &p->code.at[n];
         pl_init_insn *x = &t->insn[n];
         if (!i->exec) continue;
-        pl_insn copy = *i; /* its plan went with the assembler */
+        pl_insn copy = *i; /* its plan exists only during assembly */
         copy.plan = 0;
         collector c = {.k = k, .i = &copy, .which = PL_USE_READ};
         x->first = t->uses;

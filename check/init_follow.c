@@ -1,11 +1,12 @@
-/* init_follow.c - values that depend on memory that nobody has written.
+/* init_follow.c - propagation of values that depend on uninitialised memory.
  *
- * Each bit of a register and of memory is defined or not, as in Memcheck (Seward, Nethercote 2005).
- * Loads, stores and copies carry undefined bits along, arithmetic passes them on. Only what can be
- * seen is an error: a branch, an address, an atomic operation, an output. Registers are defined at
- * the start; a group of lanes without an undefined register costs one test per instruction.
+ * Each bit of a register and of memory is defined or undefined, as in Memcheck (Seward, Nethercote
+ * 2005). Loads, stores and copies propagate undefined bits, and so does arithmetic. Only an
+ * observable use is an error: a branch, an address, an atomic operation, an output. Registers are
+ * defined at the start; a group of lanes without an undefined register costs one test per
+ * instruction.
  *
- * init_rules.c says which bits of a result are undefined. */
+ * init_rules.c computes which bits of a result are undefined. */
 #include "check/init.h"
 
 #include <stdio.h>
@@ -117,7 +118,7 @@ void pl_traced_set_pred(pl_traced *s, uint32_t pred, uint32_t lanes, uint32_t un
     set_mask(s, &s->pred[pred], lanes, undefined);
 }
 
-/* ---- where undefined values come from ---- */
+/* ---- origins of undefined values ---- */
 
 uint32_t pl_init_origin(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint32_t from)
 {
@@ -192,9 +193,9 @@ static void seen_pred(pl_warp *w, pl_traced *s, uint32_t pred, uint32_t lanes, c
     set_mask(s, &s->pred[pred], bad, 0);
 }
 
-/* ---- instructions that compute ---- */
+/* ---- computing instructions ---- */
 
-/* Does it matter whether the instruction executes, beyond its result? */
+/* True if executing the instruction has effects other than its result. */
 static bool decides(const pl_insn *i)
 {
     const unsigned seen_effects = PL_EF_STORE | PL_EF_ATOMIC | PL_EF_BARRIER | PL_EF_BRANCH |
@@ -202,7 +203,8 @@ static bool decides(const pl_insn *i)
     return pl_form_effects[i->form] & seen_effects || i->flags & PL_IF_CONTROL;
 }
 
-/* Lanes of the split whose guard is undefined, and does not decide on more than a result. */
+/* Returns the lanes of the split with an undefined guard that controls nothing but a result;
+ * reports the others. */
 static uint32_t guard_of(pl_warp *w, const pl_insn *i, pl_traced *s)
 {
     if (i->guard == PL_PT) return 0;
@@ -218,7 +220,7 @@ static const pl_init_insn *known(const pl_warp *w, const pl_insn *i)
     return &check_of(w)->init.insn[i - w->code];
 }
 
-/* What the instruction reads: lanes with something undefined, and the origin for each. */
+/* Reads the operands: returns the lanes with undefined bits, and the origin for each. */
 static uint32_t read_all(const pl_warp *w, const pl_traced *s, const pl_init_insn *x,
                          uint32_t *origin)
 {
@@ -239,8 +241,8 @@ static uint32_t read_all(const pl_warp *w, const pl_traced *s, const pl_init_ins
     return all;
 }
 
-/* The result n of the lanes has these undefined bits; of the same ones if there is only one kind.
- * bits NULL: none. */
+/* Sets the undefined bits of result n of the lanes; all results use the same bits if there is only
+ * one kind. bits NULL: none. */
 static void write_all(const pl_warp *w, pl_traced *s, const pl_init_insn *x, uint32_t lanes,
                       uint64_t (*bits)[PL_LANES], unsigned kinds, const uint32_t *origin)
 {
@@ -266,7 +268,7 @@ static void write_all(const pl_warp *w, pl_traced *s, const pl_init_insn *x, uin
     }
 }
 
-/* Some register is undefined, maybe one of the instruction's. */
+/* Some register is undefined, possibly one of this instruction. */
 static void follow_undefined(pl_warp *w, const pl_insn *i, pl_traced *s)
 {
     const pl_init_insn *x = known(w, i);

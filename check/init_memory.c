@@ -10,15 +10,15 @@
 
 enum { MOST_BYTES = 32 };
 
-/* ---- places ---- */
+/* ---- locations ---- */
 
-/* Where a lane's bytes are. */
+/* Location of a lane's bytes. */
 typedef struct spot {
     pl_validity *in; /* NULL: always defined */
     uint64_t at;
     pl_space space;
     uint64_t address; /* for messages */
-    bool local;       /* words of lanes lie side by side */
+    bool local;       /* lanes are interleaved by words */
 } spot;
 
 static pl_validity *shared_of(pl_warp *w, uint64_t address, uint64_t *at)
@@ -33,7 +33,7 @@ static pl_validity *shared_of(pl_warp *w, uint64_t address, uint64_t *at)
     return &block_of(c)->validity;
 }
 
-/* NULL: what the host writes there itself is not seen. */
+/* Returns NULL for memory outside the tracked range: writes of the host to it are not observed. */
 static pl_validity *global_of(pl_warp *w, uint64_t address)
 {
     pl_undefined *u = check_of(w)->undefined;
@@ -68,7 +68,7 @@ static spot spot_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address)
     return p;
 }
 
-/* The part of [at, at + bytes) that lies side by side, from byte `done` on. */
+/* Returns the contiguous part of [at, at + bytes), from byte `done` on. */
 static unsigned piece(const spot *p, unsigned done, unsigned bytes, uint64_t *at)
 {
     if (!p->local) {
@@ -80,7 +80,7 @@ static unsigned piece(const spot *p, unsigned done, unsigned bytes, uint64_t *at
     return 4 - in % 4 < bytes - done ? 4 - in % 4 : bytes - done;
 }
 
-/* The undefined bits of bytes of memory. True: there are some. */
+/* Reads the undefined bits of bytes of memory. True if there are any. */
 static bool read_bits(pl_warp *w, unsigned lane, const spot *p, unsigned bytes, uint8_t *bits,
                       uint32_t *origin)
 {
@@ -148,7 +148,7 @@ bool pl_init_all_defined(const pl_warp *w, pl_space space)
 /* ---- ld, st, atom, red ---- */
 
 typedef struct shape {
-    unsigned log2, count, flags, bytes; /* bytes: of a lane */
+    unsigned log2, count, flags, bytes; /* bytes: per lane */
     pl_space space;
     unsigned address, data; /* operands */
 } shape;
@@ -185,7 +185,7 @@ static uint32_t data_row(const pl_warp *w, const pl_insn *i, const shape *x, uns
     return x->count > 1 ? pl_more(w, i, i->op[x->data] + n) : i->op[x->data];
 }
 
-/* Element n of what lanes load. */
+/* Returns the bits of loaded element n. */
 static uint64_t element(const shape *x, const uint8_t *bits, unsigned n)
 {
     uint64_t v = 0;
@@ -244,7 +244,7 @@ static void load(pl_warp *w, const pl_insn *i)
     if (s && (undefined || s->n)) set_loaded(w, i, &x, s, exec, undefined ? bits : NULL, origin);
 }
 
-/* The undefined bits of what a lane stores. */
+/* Collects the undefined bits of the value that a lane stores. True if there are any. */
 static bool stored_bits(const pl_warp *w, const pl_insn *i, const shape *x, const pl_traced *s,
                         unsigned lane, uint8_t *bits, uint32_t *origin)
 {
@@ -288,7 +288,7 @@ static void store(pl_warp *w, const pl_insn *i)
     }
 }
 
-/* Atomic operations see what is in memory, and their operands. */
+/* Atomic operations observe the memory contents and their operands. */
 static void atomic(pl_warp *w, const pl_insn *i)
 {
     const pl_init_insn *about_it = known(w, i);
@@ -325,7 +325,7 @@ static void atomic(pl_warp *w, const pl_insn *i)
 
 /* ---- copies ---- */
 
-/* Copies undefined bits from one place to another. */
+/* Copies undefined bits from one location to another. */
 static void copy_bits(pl_warp *w, unsigned lane, const spot *from, const spot *to, uint64_t bytes)
 {
     for (uint64_t done = 0; done < bytes;) {
@@ -385,14 +385,15 @@ static spot spot_at(pl_warp *w, const uint8_t *bytes)
                   .address = p.address};
 }
 
-/* A tile that is copied: where it begins in shared memory. */
+/* A copied tile, and its start in shared memory. */
 typedef struct tile {
     pl_warp *w;
     const pl_tma_copy *copy;
     spot at;
 } tile;
 
-/* A piece of it: bytes outside of the tensor are filled with zeros. Sums count as defined. */
+/* Copies one piece of the tile. Bytes outside the tensor are filled with zeros. Sums count as
+ * defined. */
 static bool copy_piece(void *ctx, const pl_tma_piece *piece)
 {
     const tile *t = ctx;
@@ -412,7 +413,7 @@ static bool copy_piece(void *ctx, const pl_tma_piece *piece)
     return true;
 }
 
-/* Copies carry bits along; sums count as defined. */
+/* Copies propagate undefined bits; sums count as defined. */
 void pl_init_copy(pl_warp *w, const pl_async_op *o)
 {
     if (o->kind == PL_ASYNC_ARRIVE || o->family == PL_ASYNC_GROUP) return;
@@ -431,7 +432,7 @@ void pl_init_copy(pl_warp *w, const pl_async_op *o)
         write_bits(w, &to, o->bytes, NULL, 0);
 }
 
-/* Matrices of 8 x 8: lane r of those that give addresses names a row, which four lanes get. */
+/* 8 x 8 matrices: lane r of the lanes with addresses specifies a row, which four lanes receive. */
 static void load_matrix(pl_warp *w, const pl_insn *i)
 {
     const pl_init_insn *x = known(w, i);
@@ -476,7 +477,7 @@ static void load_matrix(pl_warp *w, const pl_insn *i)
     }
 }
 
-/* The others that write memory: what they write counts as defined. */
+/* Other instructions that write memory: the written bytes count as defined. */
 static void other_store(pl_warp *w, const pl_insn *i)
 {
     pl_memory_effect own, *const fx = w->fx;
@@ -551,7 +552,7 @@ static void pass(pl_warp *w, pl_traced *s, uint32_t lanes, const pl_call_move *f
     }
 }
 
-/* A new frame: its registers are defined, its local variables are not. */
+/* Initialises a new frame: its registers are defined, its local variables are not. */
 static void open_frame(pl_warp *w, pl_traced *s, uint32_t lanes, const pl_call_frame *f)
 {
     const pl_prog_func *fn = &w->program->funcs.at[f->func];
@@ -569,7 +570,7 @@ static void open_frame(pl_warp *w, pl_traced *s, uint32_t lanes, const pl_call_f
         }
 }
 
-/* What malloc has returned to a lane is a block that nobody has written. */
+/* A block that malloc has returned to a lane is uninitialised. */
 static void fresh_block(pl_warp *w, unsigned lane, const pl_call_move *to)
 {
     const pl_call_frame *f = pl_warp_node(w);

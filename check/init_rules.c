@@ -1,9 +1,9 @@
-/* init_rules.c - which bits of a result are undefined, given those of the operands.
+/* init_rules.c - computes the undefined bits of a result from those of the operands.
  *
- * Exact for copies, logic, shifts by a defined amount, bit fields, byte permutation and conversion
- * of integers; for sums and products all bits from the lowest undefined one up; for everything else
- * one undefined bit makes the whole result undefined. Where an operand decides alone (and with 0),
- * the result is defined. */
+ * The rules are exact for copies, logic, shifts by a defined amount, bit fields, byte permutation
+ * and conversion of integers. For sums and products, all bits from the lowest undefined one upwards
+ * are undefined. For everything else, one undefined bit makes the whole result undefined. Where a
+ * defined operand determines the result alone (and with 0), the result is defined. */
 #include <string.h>
 
 #include "check/init.h"
@@ -14,7 +14,7 @@ typedef struct operand {
     uint64_t value, bits;
 } operand;
 
-/* One lane's operands, while a rule looks at them. */
+/* Operands of one lane, while a rule is evaluated. */
 typedef struct look {
     const pl_warp *w;
     const pl_insn *i;
@@ -161,7 +161,7 @@ static uint64_t extended(const look *k)
 
 /* ---- results of several registers, and of several lanes ---- */
 
-/* The bits of all operands side by side, cut into the results. */
+/* Concatenates the bits of all operands and divides them among the results. */
 static unsigned copy(look *k, const pl_init_insn *x, uint32_t from, uint64_t (*bits)[PL_LANES])
 {
     const pl_init_use *use = &check_of(k->w)->init.use[x->first], *to = use + x->reads;
@@ -192,7 +192,7 @@ static unsigned copy(look *k, const pl_init_insn *x, uint32_t from, uint64_t (*b
     return results;
 }
 
-/* A lane gets what another one has. */
+/* Each lane receives the bits of its source lane. */
 static unsigned shuffle(look *k, uint32_t from, uint64_t (*bits)[PL_LANES], uint32_t *origin)
 {
     uint32_t source[PL_LANES];
@@ -212,7 +212,7 @@ static unsigned shuffle(look *k, uint32_t from, uint64_t (*bits)[PL_LANES], uint
     return k->f->noperands > 1 && k->i->op[1] != PL_NO_OPERAND ? 2 : 1;
 }
 
-/* Votes and reductions: every lane's result depends on all of them. */
+/* Votes and reductions: the result of each lane depends on all lanes. */
 static unsigned whole_warp(const look *k, uint32_t from, uint64_t (*bits)[PL_LANES],
                            uint32_t *origin)
 {
@@ -234,9 +234,9 @@ static uint32_t lanes_of(const look *k, const pl_init_use *use, unsigned n)
     return all;
 }
 
-/* Lane l holds elements of rows l / 4 and l / 4 + 8 of A, in turn, and of columns 2 (l % 4) and one
- * more of B. A row lies in four lanes, two columns lie in eight. The first half of the results is
- * for the first row, the second half for the other one. */
+/* Lane l holds elements of rows l / 4 and l / 4 + 8 of A, alternately, and of columns 2 (l % 4) and
+ * the next one of B. A row is held by four lanes, two columns by eight. The first half of the
+ * results belongs to the first row, the second half to the other. */
 static unsigned product(const look *k, const pl_init_insn *x, uint64_t (*bits)[PL_LANES],
                         uint32_t *origin)
 {
@@ -265,9 +265,9 @@ static unsigned product(const look *k, const pl_init_insn *x, uint64_t (*bits)[P
     return results;
 }
 
-/* A comparison and the predicate that it is combined with: each of them decides alone if it is
- * false (and), true (or). What the comparison says is seen when the predicate is set so that it
- * does not matter. */
+/* A comparison and the predicate combined with it: either determines the result alone if it is
+ * false (and) or true (or). The comparison is observed when the predicate is set such that it does
+ * not matter. */
 static unsigned compare(look *k, const pl_init_insn *x, uint64_t (*bits)[PL_LANES])
 {
     const pl_insn *i = k->i;
@@ -298,7 +298,7 @@ static unsigned compare(look *k, const pl_init_insn *x, uint64_t (*bits)[PL_LANE
     return 1;
 }
 
-/* ---- which rule ---- */
+/* ---- choice of the rule ---- */
 
 unsigned pl_rule_apply(const pl_warp *w, const pl_insn *i, const pl_init_insn *x,
                        const pl_traced *s, uint32_t from, uint64_t (*bits)[PL_LANES],

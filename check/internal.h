@@ -1,5 +1,5 @@
-/* internal.h - what the files of check/ share: the checker, and what it keeps for blocks and groups
- * of lanes. */
+/* internal.h - declarations shared by the files of check/: the checker, and its state of blocks and
+ * groups of lanes. */
 #ifndef PL_CHECK_INTERNAL_H
 #define PL_CHECK_INTERNAL_H
 
@@ -10,26 +10,26 @@
 #include "check/shadow.h"
 #include "emu/exec/async/async.h"
 
-/* Scopes, and how far apart two threads are. What is kept for no scope is what would be passed on
- * if every scope reached everybody: it tells where only a scope is too narrow. */
+/* Scopes, also used as the distance of two threads. State for PL_SCOPE_NONE assumes that every
+ * scope includes all threads; it identifies cases in which only the scope is too narrow. */
 enum { PL_SCOPE_CTA, PL_SCOPE_CLUSTER, PL_SCOPE_GPU, PL_SCOPE_NONE, PL_SCOPES };
 
-/* An instruction as far as checkers go. */
+/* Checker data of an instruction. */
 typedef struct check_insn {
     pl_exec_fn *plain;
     pl_exec_fn *wrapper; /* NULL: the plain function executes it */
     uint8_t flags;       /* PL_ACCESS_* */
     uint8_t level;       /* PL_SCOPE_* */
-    uint8_t operand;     /* of the address */
+    uint8_t operand;     /* operand with the address */
     bool acquire, release;
-    bool looped; /* stands in a loop */
+    bool looped; /* is part of a loop */
 } check_insn;
 
-/* What fences have made of what a lane knows, by scope. */
+/* Effect of fences on the knowledge of a lane, by scope. */
 typedef struct fenced {
-    pl_knowledge *released[PL_SCOPES]; /* what its later strong writes pass on, */
-    uint32_t at[PL_SCOPES];            /* with all that it did itself up to then; 0: nothing */
-    pl_knowledge *heard[PL_SCOPES];    /* what its earlier strong reads have met */
+    pl_knowledge *released[PL_SCOPES]; /* released by its later strong writes, */
+    uint32_t at[PL_SCOPES];            /* with all its own accesses up to this time; 0: none */
+    pl_knowledge *heard[PL_SCOPES];    /* observed by its earlier strong reads */
 } fenced;
 
 typedef struct check_products check_products;
@@ -39,51 +39,51 @@ enum { RECENT = 32, GROUPS = 64 };
 
 /* A group of PL_LANES lanes of a block. */
 typedef struct check_unit {
-    pl_knowledge *common;         /* of all its lanes, while `apart` is false */
-    pl_knowledge *lane[PL_LANES]; /* of each, while it is true */
+    pl_knowledge *common;         /* of all its lanes, if `apart` is false */
+    pl_knowledge *lane[PL_LANES]; /* of each, if it is true */
     bool apart;
-    uint32_t stamp;           /* of its accesses now */
-    uint32_t floor;           /* up to when every lane knows everything of its own block */
+    uint32_t stamp;           /* of its current accesses */
+    uint32_t floor;           /* time up to which every lane knows all accesses of its own block */
     fenced *fence;            /* by lane, or NULL */
     pl_traced *traced;        /* init: its registers, or NULL */
     check_products *products; /* registers that wgmma writes, or NULL */
     uint64_t cluster_phase;
-    uint32_t cluster_wait;  /* lanes that learn at the cluster barrier what its phase brought */
-    uint32_t cluster_begun; /* lanes that have waited there: all blocks have begun */
+    uint32_t cluster_wait;  /* lanes that acquire its phase at the cluster barrier */
+    uint32_t cluster_begun; /* lanes that have waited there: all blocks have started */
     struct recent {
         uint32_t pc, stamp, context, generation;
-    } recent[2][RECENT]; /* contexts in global and in shared memory */
+    } recent[2][RECENT]; /* recent contexts in global and in shared memory */
     struct {
-        uint32_t *at; /* when each of the latest GROUPS groups of copies was closed */
+        uint32_t *at; /* time at which each of the latest GROUPS groups of copies was closed */
         uint32_t n;
-        uint32_t stamp; /* of copies of the group that is open */
+        uint32_t stamp; /* of copies of the open group */
     } group[3];         /* of cp.async, of bulk operations, of wgmma */
 } check_unit;
 
-/* A barrier that some have come to. */
+/* A barrier with arrivals. */
 typedef struct check_barrier {
     pl_knowledge *all;
-    fenced fence;  /* what the fences of those who came have made of it */
-    uint32_t line; /* of the first that came: index in the program's line table, plus 1 */
+    fenced fence;  /* combined fence state of the arrivals */
+    uint32_t line; /* of the first arrival: index in the program's line table, plus 1 */
     struct came {
         uint32_t came, waits; /* lanes */
-    } * of;                   /* by group; NULL: none has come yet */
+    } * of;                   /* by group; NULL: no arrival yet */
 } check_barrier;
 
 typedef struct check_block {
     uint32_t number, units;
     pl_shadow shadow; /* of its shared memory */
     pl_contexts contexts;
-    pl_validity validity; /* init: of its shared memory, from shared_start on */
+    pl_validity validity; /* init: state of its shared memory, from shared_start on */
     sync_places places;   /* in shared memory */
-    uint32_t objects;     /* mbarriers seen */
+    uint32_t objects;     /* number of mbarriers used */
     bool reached;         /* other blocks of the cluster have accessed its shared memory */
     check_barrier barrier[PL_NAMED_BARRIERS];
     struct check_cluster *cluster;
     check_unit unit[];
 } check_block;
 
-/* What a cluster barrier collects, for even and odd phases. */
+/* Knowledge collected by a cluster barrier, for even and odd phases. */
 typedef struct check_cluster {
     uint32_t refs, first; /* number of its first block */
     pl_knowledge *phase[2];
@@ -92,17 +92,17 @@ typedef struct check_cluster {
 } check_cluster;
 
 struct pl_check {
-    pl_hooks hooks; /* first: a pointer to it is one to the checker */
+    pl_hooks hooks; /* first member: a pointer to it is a pointer to the checker */
     unsigned tools;
     bool no_memory;
     pl_program *program; /* of the launch */
     pl_grid *head;
     uint64_t seed;
-    bool skipping;    /* a wrapper can leave out lanes whose access is wrong */
-    uint32_t bad;     /* of the half: the lane that was */
+    bool skipping;    /* a wrapper is able to skip lanes whose access is invalid */
+    uint32_t bad;     /* index in the half of the invalid lane */
     check_insn *insn; /* by pc */
     uint32_t time;
-    uint64_t base;    /* address where global memory starts */
+    uint64_t base;    /* start address of global memory */
     pl_shadow shadow; /* of global memory */
     pl_contexts contexts;
     sync_places places;
@@ -119,7 +119,7 @@ struct pl_check {
         bool keep;
     } touched;
     pl_undefined own, *undefined;            /* own, or that of a program */
-    uint32_t user;                           /* its number there */
+    uint32_t user;                           /* its user number there */
     check_products_of_program *accumulators; /* or NULL */
     struct {
         pl_check_finding *at;
@@ -135,8 +135,8 @@ static inline check_block *block_of(const pl_cta *c)
 {
     return c->check;
 }
-/* Global memory that checkers follow lies within so many bytes of its start: what the host has
- * mapped elsewhere does not count. */
+/* Size of the global memory range, from its start, that checkers track: memory that the host mapped
+ * elsewhere is ignored. */
 #define PL_CHECK_SPAN (1ull << 40)
 static inline bool is_followed(const pl_check *k, uint64_t address)
 {
@@ -159,44 +159,44 @@ static inline pl_knowledge *knowledge_of(const check_unit *u, unsigned lane)
     return u->apart ? u->lane[lane] : u->common;
 }
 
-/* Where a lane's bytes are. */
+/* Location of a lane's bytes. */
 typedef struct place {
-    uint8_t *bytes;     /* NULL: nowhere that others could access, or nowhere at all */
+    uint8_t *bytes;     /* NULL: not accessible to other threads, or no memory */
     check_block *owner; /* of shared memory; NULL: global memory */
     uint64_t address;   /* in the shared memory of its owner, or in global memory */
-    bool reserved;      /* the system's part of shared memory: accesses to it only order */
+    bool reserved; /* reserved for the system in shared memory: accesses to it only synchronise */
 } place;
 /* Looks up an address of one lane. False: it is out of bounds or misaligned. */
 bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, unsigned bytes,
                  place *p);
 
-/* The same for a pointer of the host. False: it is neither shared nor global memory, or constant.
- */
+/* The same for a host pointer. False: it is neither shared nor global memory, or it is constant. */
 bool pl_place_at(pl_warp *w, uint8_t *bytes, place *p);
 
-/* Bytes that a lane's cp.async reads: the rest becomes zero. */
+/* Returns the number of bytes that a lane's cp.async reads: the remainder is filled with zeros. */
 unsigned pl_copy_reads(const pl_warp *w, const pl_insn *i, unsigned lane);
 
 /* ---- order.c ---- */
-/* What a group learned at barriers that it waited at, before it does anything. */
+/* Applies the knowledge of barriers that the group has waited at, before it executes anything else.
+ */
 void pl_order_settle(pl_warp *w, check_unit *u);
-/* All that threads of the block knew when they ended. */
+/* Returns the combined knowledge of the block's threads when they ended. */
 pl_knowledge *pl_order_last(const pl_cta *c);
-/* How far a thread of the warp is from block number `block`. */
+/* Returns the distance of a thread of the warp to block number `block` (PL_SCOPE_*). */
 unsigned pl_order_distance(const pl_warp *w, uint32_t block);
-/* Before a strong access of one lane reads, and after it: acquires and releases. */
+/* Acquire and release: before the read of a strong access of one lane, and after its write. */
 void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place *p);
 void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place *p);
-/* Has a write to this place passed anything on? */
+/* True if a write to this location has released knowledge. */
 bool pl_order_releases(pl_check *k, const place *p);
-/* The wrapper of an instruction that orders, or NULL. Fills the rest of *x. */
+/* Returns the wrapper of a synchronising instruction, or NULL. Fills in the remainder of *x. */
 pl_exec_fn *pl_order_wrapper(const pl_check *k, const pl_insn *i, check_insn *x);
 void pl_order_block_starts(pl_check *k, pl_cta *c, check_block *b);
 void pl_order_block_ends(pl_check *k, check_block *b);
 void pl_order_hooks(pl_hooks *h);
 void pl_order_end(pl_check *k);
-/* A bulk operation starts: which agent does it, of bulk groups that which reads, and the stamp of
- * its accesses. 0: none is known. */
+/* A bulk operation starts: returns its agent (for bulk groups, that of the reads), the lane, and
+ * the stamp of its accesses. 0: none is known. */
 unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32_t *stamp);
 uint8_t pl_order_level(pl_word scope);
 
@@ -217,8 +217,8 @@ void pl_check_product(const pl_hooks *h, pl_warp *w, const struct pl_wgmma_op *o
                       const struct pl_matrix_source *a, const struct pl_matrix_source *b, int k);
 
 /* ---- mem.c ---- */
-/* Lets the plain function of a memory instruction execute, and leaves out lanes whose access is
- * wrong. Returns the lanes that have executed. */
+/* Executes a memory instruction through its plain function and skips lanes with invalid accesses.
+ * Returns the lanes that have executed. */
 uint32_t pl_mem_execute(pl_warp *w, const pl_insn *i, const check_insn *x);
 pl_exec_fn *pl_mem_wrapper(const pl_insn *i, check_insn *x);
 bool pl_mem_fault(const pl_hooks *h, pl_warp *w, const pl_fault_info *f);
@@ -229,7 +229,7 @@ void pl_watch_end(pl_check *k);
 void pl_watch_copy(pl_warp *w, const pl_async_op *o);
 
 /* ---- touched.c ---- */
-/* The launch has ended: what it touched, if that was asked for. */
+/* Records the accesses at the end of a launch, if requested. */
 void pl_touched_take(pl_check *k);
 
 /* ---- accumulators.c ---- */
@@ -240,7 +240,8 @@ void pl_products_free(check_products *p); /* NULL is allowed */
 /* ---- sync.c ---- */
 void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a);
 void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, sync_place *s);
-/* The lane that lane l reads in a shuffle; itself when that is out of its segment. */
+/* Returns the lane that lane l reads in a shuffle; l itself if the source is outside its segment.
+ */
 unsigned pl_shuffle_source(const pl_insn *i, unsigned l, uint32_t b, uint32_t c);
 void pl_sync_goes_past(const pl_hooks *h, pl_warp *w, uint32_t joins, uint32_t barrier,
                        pl_lanes waiting);
@@ -248,19 +249,20 @@ bool pl_sync_leaves_out(const pl_hooks *h, pl_warp *w, uint32_t lanes, uint32_t 
 pl_exec_fn *pl_sync_wrapper(const pl_insn *i);
 
 /* ---- findings.c ---- */
-/* A finding about one lane of the half at the warp's current instruction. */
+/* Adds a finding about one lane of the half at the warp's current instruction. */
 pl_check_finding *pl_finding_at(pl_check *k, pl_warp *w, pl_finding_kind kind, unsigned lane,
                                 const char *text);
-/* The same about that instruction and another; a new one (*fresh) gets its text from the caller. */
+/* The same about that instruction and another; the caller fills in the text of a new one (*fresh).
+ */
 pl_check_finding *pl_finding_between(pl_check *k, pl_warp *w, pl_finding_kind kind, unsigned lane,
                                      uint32_t other, bool *fresh);
-/* The finding of that kind with these two instructions; a new one (*fresh) is filled by the caller.
- * NULL: no memory. */
+/* Returns the finding of that kind with these two instructions; the caller fills in a new one
+ * (*fresh). NULL: no memory. */
 pl_check_finding *pl_finding_of(pl_check *k, pl_finding_kind kind, uint32_t pc, uint32_t other,
                                 bool *fresh);
 /* Fills in block, thread and kernel of a lane of a group. */
 void pl_party_place(const pl_check *k, pl_party *p, uint32_t block, unsigned unit, unsigned lane);
-/* The variable or allocation that the address lies in. */
+/* Describes the variable or allocation that contains the address. */
 void pl_finding_where(const pl_warp *w, pl_check_finding *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* knowledge.c - lists of who is known until when. See knowledge.h. */
+/* knowledge.c - vector clocks as sorted lists. See knowledge.h. */
 #include "check/knowledge.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static uint32_t block_of(pl_who who)
     return (uint32_t)(who >> 16);
 }
 
-/* 0: the line is about a whole block. */
+/* 0: the entry describes a whole block. */
 static unsigned unit_of(pl_who who)
 {
     return (unsigned)(who >> 8) & 255u;
@@ -31,7 +31,7 @@ static unsigned lane_of(pl_who who)
     return (unsigned)who & 255u;
 }
 
-/* Agents are not part of what a block or group of threads has done. */
+/* Accesses of agents are not included in those of a block or group of threads. */
 static bool is_agent(pl_who who)
 {
     return unit_of(who) > PL_UNITS;
@@ -44,7 +44,7 @@ static pl_knowledge *make(size_t n)
     return k;
 }
 
-/* Appends a line unless those in front of it say as much: they are in order. */
+/* Appends an entry unless earlier ones imply it; entries are sorted. */
 static void append(pl_knowledge *k, pl_known_of x, uint32_t *of_block, uint32_t *of_unit)
 {
     const pl_known_of *last = k->n ? &k->at[k->n - 1] : NULL;
@@ -65,7 +65,7 @@ static bool same(const pl_knowledge *a, const pl_knowledge *b)
     return true;
 }
 
-/* The two lists as one. */
+/* Merges the two lists. */
 static pl_knowledge *merge(const pl_knowledge *a, const pl_known_of *b, uint32_t nb)
 {
     pl_knowledge *k = make((size_t)a->n + nb);
@@ -154,7 +154,7 @@ void pl_knowledge_pass(pl_knowledge **to, uint32_t proxy)
     *to = k;
 }
 
-/* Number of the first line that is about `who` or comes behind it. */
+/* Returns the index of the first entry for `who` or a successor. */
 static uint32_t position(const pl_knowledge *a, pl_who who)
 {
     uint32_t from = 0, to = a->n;
@@ -168,7 +168,7 @@ static uint32_t position(const pl_knowledge *a, pl_who who)
     return from;
 }
 
-/* The time of exactly this line, 0: there is none. */
+/* Returns the time of exactly this entry; 0: none. */
 static uint32_t line(const pl_knowledge *a, pl_who who)
 {
     const uint32_t at = position(a, who);

@@ -1,9 +1,9 @@
 /* mem.c - accesses that are out of bounds, misaligned or to freed memory.
  *
- * The plain functions check every access and say what is wrong with it (memory/address.c). Without
- * a checker that ends the launch. Here the lane is left out and the others go on, so that one
- * launch shows all such places. Other faults end the launch as they always do, and are findings,
- * too. */
+ * The plain functions check every access and describe the error (memory/address.c). Without a
+ * checker, an error ends the launch. Here the lane is skipped and the other lanes continue, so that
+ * one launch reports all such accesses. Other faults end the launch as usual, and are also
+ * findings. */
 #include <string.h>
 
 #include "check/internal.h"
@@ -59,7 +59,7 @@ uint32_t pl_mem_execute(pl_warp *w, const pl_insn *i, const check_insn *x)
     pl_check *k = check_of(w);
     const uint32_t all = w->exec;
     const bool in_turn =
-        x->flags & PL_ACCESS_WRITES; /* lanes in front of a bad one have executed */
+        x->flags & PL_ACCESS_WRITES; /* lanes before an invalid one have executed */
     uint32_t left = all, done = 0;
     if (!(k->tools & PL_CHECK_MEM)) {
         x->plain(w, i);

@@ -1,12 +1,12 @@
-/* order.c - what orders the accesses of threads: barriers, fences, releases and acquires,
- * mbarriers, waits for copies.
+/* order.c - synchronisation of threads: barriers, fences, releases and acquires, mbarriers, waits
+ * for copies.
  *
- * A release takes down what a lane knows, and that it has done all it did until now; an acquire
- * learns what was taken down. The rules are those of PTX ISA 9.0, chapter "Memory Consistency
- * Model", seen along the order in which the launch happened to run. What a barrier or wait brings
- * is learned when it is complete; a fence only makes later strong writes releases, and earlier
- * strong reads acquires. That fence.sc operations stand in one order is left out: which one comes
- * first is chance, and another run may have it the other way round. */
+ * A release records the knowledge of a lane and its own accesses so far; an acquire adds the
+ * recorded knowledge. The rules are those of PTX ISA 9.0, chapter "Memory Consistency Model",
+ * applied to the order in which the launch executed. The knowledge of a barrier or wait is acquired
+ * when it completes; a fence only turns later strong writes into releases, and earlier strong reads
+ * into acquires. The total order of fence.sc operations is not modelled: it is arbitrary, and
+ * another run may have the opposite order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ uint8_t pl_order_level(pl_word scope)
     return scope == W_cta ? PL_SCOPE_CTA : scope == W_cluster ? PL_SCOPE_CLUSTER : PL_SCOPE_GPU;
 }
 
-/* ---- what lanes know ---- */
+/* ---- knowledge of lanes ---- */
 
 static uint32_t first_of_cluster(const pl_cta *c)
 {
@@ -62,8 +62,8 @@ static void part(check_unit *u)
     u->apart = true;
 }
 
-/* Lanes learn something; if they are all that are left, they know the same from now on. `exactly`:
- * that includes what each of them knew. */
+/* Adds knowledge to lanes; if they are all lanes that have not exited, they share it from now on.
+ * `exactly`: k includes the knowledge of each of them. */
 static void learn(pl_warp *w, check_unit *u, uint32_t lanes, pl_knowledge *k, bool exactly)
 {
     if (!k || !lanes) return;
@@ -90,13 +90,13 @@ static void learn(pl_warp *w, check_unit *u, uint32_t lanes, pl_knowledge *k, bo
     find_floor(u, block_of(w->cta)->number);
 }
 
-/* Accesses from now on come after what was released. */
+/* Later accesses are stamped after the release. */
 static void tick(pl_check *k, check_unit *u)
 {
     u->stamp = ++k->time;
 }
 
-/* Adds to *to what lanes know and have done. */
+/* Adds the knowledge and the accesses of lanes to *to. */
 static void take_down(pl_check *k, pl_warp *w, check_unit *u, uint32_t lanes, pl_knowledge **to)
 {
     const uint32_t block = block_of(w->cta)->number;
@@ -134,7 +134,7 @@ static fenced *fence_of(check_unit *u)
     return u->fence;
 }
 
-/* Adds what the lanes' fences of that scope have released. */
+/* Adds the knowledge that the lanes' fences of that scope have released. */
 static void add_released(const pl_warp *w, const check_unit *u, uint32_t lanes, unsigned scope,
                          pl_knowledge **to)
 {
@@ -158,8 +158,9 @@ static void add_released(const pl_warp *w, const check_unit *u, uint32_t lanes, 
     }
 }
 
-/* A fence of one thread, then a barrier, then a strong write of another thread, or the same the
- * other way round for reads: fences are cumulative over threads that meet. */
+/* Collects fence state at a barrier. A fence, a barrier and another thread's strong write form a
+ * release; a strong read, a barrier and another thread's fence form an acquire. Fences are
+ * cumulative across threads that synchronise. */
 static void gather_fences(const pl_warp *w, const check_unit *u, uint32_t lanes, fenced *to)
 {
     for (unsigned s = 0; u->fence && s < PL_SCOPES; s++) {
@@ -184,7 +185,7 @@ static void spread_fences(check_unit *u, uint32_t lanes, fenced *from)
     if (!any || !lanes || !fence_of(u)) return;
     for (uint32_t m = lanes; m; m &= m - 1) {
         fenced *f = &u->fence[__builtin_ctz(m)];
-        for (unsigned s = 0; s < PL_SCOPES; s++) { /* they include what the lane had */
+        for (unsigned s = 0; s < PL_SCOPES; s++) { /* they include those of the lane */
             set(&f->released[s], pl_knowledge_keep(from->released[s]));
             set(&f->heard[s], pl_knowledge_keep(from->heard[s]));
             f->at[s] = 0;
@@ -226,7 +227,7 @@ static void barrier_arrives(const pl_hooks *h, pl_warp *w, const pl_arrival *a)
     pl_warp_half(w, from);
 }
 
-/* All threads of the block that have not ended wait at the barrier. */
+/* True if all threads of the block that have not exited wait at the barrier. */
 static bool whole_block(const pl_cta *c, const check_barrier *b)
 {
     for (uint32_t n = 0; n < c->nwarps; n++) {
@@ -239,8 +240,8 @@ static bool whole_block(const pl_cta *c, const check_barrier *b)
     return true;
 }
 
-/* Up to when every thread of the block has released what it did by a fence of that scope; 0: some
- * thread has executed none since it met others, or has ended. */
+/* Returns the time up to which every thread of the block has released its accesses by a fence of
+ * that scope; 0: a thread has executed none since it last synchronised, or has exited. */
 static uint32_t released_by_all(const pl_cta *c, unsigned scope)
 {
     uint32_t least = UINT32_MAX;
@@ -258,7 +259,7 @@ static uint32_t released_by_all(const pl_cta *c, unsigned scope)
     return least;
 }
 
-/* They know then what the block did, and what those knew that have ended. */
+/* Adds the accesses of the whole block, and the knowledge of exited threads. */
 static void meet(const pl_check *k, const pl_cta *c, check_barrier *b)
 {
     const check_block *block = block_of(c);
@@ -283,7 +284,7 @@ static void meet(const pl_check *k, const pl_cta *c, check_barrier *b)
     }
 }
 
-/* Those who wait go on with what all know who came. */
+/* The waiting threads continue with the combined knowledge of all arrivals. */
 static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
 {
     pl_check *k = (pl_check *)(uintptr_t)h;
@@ -293,7 +294,7 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
     if (!b->of) return;
     if (whole_block(c, b)) meet(k, c, b);
     k->time++;
-    pl_knowledge *next = NULL; /* of those who came for the next round */
+    pl_knowledge *next = NULL; /* of early arrivals for the next phase */
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];
         const unsigned from = w->half;
@@ -364,13 +365,13 @@ static void warp_barrier(pl_warp *w, const pl_insn *i)
     const uint32_t row = i->op[0], exec = w->exec, pc = w->pc,
                    mask = row == PL_NO_OPERAND ? UINT32_MAX : pl_row32(w, row)[__builtin_ctz(exec)];
     if (row != PL_NO_OPERAND && pl_lanes_with(pl_row32(w, row), mask, exec) != exec) {
-        about(k, w, i)->plain(w, i); /* which executes it for each group of lanes, or parts them */
+        about(k, w, i)->plain(w, i); /* it executes for each group of lanes, or splits them */
         return;
     }
     pl_order_settle(w, u);
     const unsigned splits = w->nsplits;
     about(k, w, i)->plain(w, i);
-    if (w->stop || w->next != pc + 1 || w->nsplits != splits) return; /* it waits, or has parted */
+    if (w->stop || w->next != pc + 1 || w->nsplits != splits) return; /* it waits, or has split */
     const uint32_t lanes = (mask | exec) & pl_alive(w);
     pl_knowledge *all = NULL;
     fenced fences = {.at = {0}};
@@ -383,7 +384,7 @@ static void warp_barrier(pl_warp *w, const pl_insn *i)
     tick(k, u);
 }
 
-/* ---- fences, and what atomic operations pass on ---- */
+/* ---- fences, and releases by atomic operations ---- */
 
 static void fence(pl_warp *w, const pl_insn *i)
 {
@@ -403,14 +404,15 @@ static void fence(pl_warp *w, const pl_insn *i)
             pl_knowledge_originates(now, pl_who_lane(block_of(w->cta)->number, unit_index(w), l),
                                     u->stamp);
             set(&f[l].released[s], pl_knowledge_keep(now));
-            f[l].at[s] = u->stamp; /* that of all it did since the latest barrier or release */
+            f[l].at[s] = u->stamp; /* of all its accesses since the latest barrier or release */
         }
     }
     tick(k, u);
     x->plain(w, i);
 }
 
-/* fence.proxy.async: the asynchronous proxy comes to know what the lanes know and have done. */
+/* fence.proxy.async: makes the knowledge and accesses of the lanes visible to the asynchronous
+ * proxy. */
 static void proxy_fence(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
@@ -478,8 +480,8 @@ void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place 
     }
 }
 
-/* A strong write passes on what its lane has released; a store replaces what stood there, an atomic
- * operation adds to it. */
+/* A strong write releases the knowledge of its lane; a store replaces the knowledge at the
+ * location, an atomic operation adds to it. */
 void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place *p)
 {
     pl_check *k = check_of(w);
@@ -514,7 +516,7 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
     sync_place *s =
         any ? pl_sync_make(table_of(k, p), p->address) : pl_sync_find(table_of(k, p), p->address);
     if (any && !s) k->no_memory = true;
-    /* a thread's strong write behind its release on the same bytes passes the release on, too */
+    /* a thread's strong write after its release on the same bytes continues the release */
     const bool again = s && x->flags & PL_ACCESS_STRONG && s->writer == self;
     if (s && store && !again) pl_sync_forget(s);
     pl_knowledge **own = s && any ? pl_sync_of_block(s, block) : NULL;
@@ -536,7 +538,7 @@ bool pl_order_releases(pl_check *k, const place *p)
 
 /* ---- mbarriers ---- */
 
-/* A phase that has become complete since somebody looked. */
+/* Handles a phase that has completed since the last access to the mbarrier. */
 static void turn(sync_place *s, const uint8_t *object)
 {
     const bool odd = pl_mbar_read(object).phase;
@@ -581,7 +583,7 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
         if (s) pl_sync_mbarrier(w, i, l, s);
         if (s) turn(s, at[l].bytes);
         if (s && x->release) take_down(k, w, u, same, &s->object->phase);
-        if (s && x->release && pl_forms[i->form].mnem == M_cp) /* when their copies have landed */
+        if (s && x->release && pl_forms[i->form].mnem == M_cp) /* on completion of their copies */
             pl_knowledge_add(&s->object->phase,
                              pl_who_unit(block_of(w->cta)->number, PL_AGENTS + unit_index(w)),
                              k->time);
@@ -606,7 +608,7 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
     }
 }
 
-/* tcgen05.commit arrives at one object, or at that of each block that a mask names. */
+/* tcgen05.commit arrives at one mbarrier, or at that of each block in a mask. */
 static void tensor_commit(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
@@ -639,7 +641,7 @@ static void tensor_commit(pl_warp *w, const pl_insn *i)
     }
 }
 
-/* Without a look at races only misuse matters. */
+/* Without race checking, only misuse matters. */
 static void mbarrier_alone(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
@@ -670,12 +672,12 @@ static void close_group(pl_check *k, check_unit *u, unsigned family)
     u->group[family].stamp = k->time;
 }
 
-/* Lanes have waited until an agent was done with what it began up to that time. */
+/* Lanes have waited for the operations that an agent started up to that time. */
 static void agent_is_done(pl_warp *w, check_unit *u, uint32_t lanes, unsigned agent, uint32_t until)
 {
     const uint32_t block = block_of(w->cta)->number;
     pl_knowledge *done = NULL;
-    /* a product is one of all four warps */
+    /* a product belongs to all four warps */
     if (!(pl_alive(w) & ~lanes) || agent / PL_UNITS * PL_UNITS == PL_PRODUCTS) {
         pl_knowledge_add(&done, pl_who_unit(block, agent), until);
         learn(w, u, lanes, done, false);
@@ -691,7 +693,8 @@ static void agent_is_done(pl_warp *w, check_unit *u, uint32_t lanes, unsigned ag
     }
 }
 
-/* The lanes wait for a group: which agents have done it then, and until when? */
+/* The lanes wait for a group: determines its agents, and the time up to which they have completed.
+ */
 static void wait_for(pl_warp *w, check_unit *u, uint32_t lanes, unsigned family, uint32_t number,
                      bool reads_only)
 {
@@ -738,7 +741,7 @@ unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32
         *stamp = u->group[1].stamp;
         return PL_BULK_READS + unit_index(w);
     }
-    const pl_cluster *x = w->cta->cluster; /* whose object? */
+    const pl_cluster *x = w->cta->cluster; /* owner of the mbarrier */
     pl_cta *owner = NULL;
     for (uint32_t r = 0; r < (x ? x->size : 1); r++) {
         pl_cta *c = x ? x->cta[r] : w->cta;
@@ -857,7 +860,7 @@ static pl_exec_fn *wrapper(const pl_insn *i, check_insn *x)
     case M_bar:
     case M_barrier:
         if (pl_insn_has(i, W_warp)) return warp_barrier;
-        if (!pl_insn_has(i, W_cluster)) return NULL; /* the hooks tell */
+        if (!pl_insn_has(i, W_cluster)) return NULL; /* handled by hooks */
         x->release = pl_insn_has(i, W_arrive) && sem != W_relaxed;
         return pl_insn_has(i, W_wait) ? cluster_wait : cluster_arrive;
     case M_mbarrier:

@@ -1,5 +1,5 @@
-/* products.c - wgmma: its operands in shared memory, which the tensor cores read by the
- * asynchronous proxy, until somebody waits for the group of the product. */
+/* products.c - wgmma: operands in shared memory, which the tensor cores read through the
+ * asynchronous proxy until the group of the product has been waited for. */
 #include <string.h>
 
 #include "check/race.h"
@@ -7,7 +7,7 @@
 #include "emu/exec/memory/address.h"
 #include "emu/exec/mma/mma.h"
 
-/* Lines of an operand of wgmma that a warp reads: pieces of 16 bytes. */
+/* Enters the reads of an operand's lines by a warp: pieces of 16 bytes. */
 static void operand_races(pl_warp *w, const pl_matrix_source *s, int first, int lines, int k)
 {
     const check_insn x = {.flags = PL_ACCESS_ASYNC};
@@ -28,7 +28,7 @@ static void operand_races(pl_warp *w, const pl_matrix_source *s, int first, int 
     pl_visit_close(&v, &w->code[w->pc]);
 }
 
-/* Lines of an operand that have an undefined element: a bit each. */
+/* Marks the lines of an operand that have an undefined element, one bit each. */
 static void undefined_lines(pl_warp *w, const pl_matrix_source *s, int first, int lines, int k,
                             uint32_t *bad)
 {
@@ -75,7 +75,8 @@ static bool is_undefined(const struct pl_fetched *x, unsigned row, unsigned colu
     return (x->rows >> row | x->lines[column / 32] >> column % 32) & 1u;
 }
 
-/* Rows of an operand in registers: register r of lane l belongs to row l / 4, or 8 below it. */
+/* Marks rows of an operand in registers: register r of lane l belongs to row l / 4, or 8 below it.
+ */
 static void undefined_rows(const pl_warp *w, const pl_insn *i, const pl_traced *s,
                            struct pl_fetched *x)
 {
@@ -90,7 +91,7 @@ static void undefined_rows(const pl_warp *w, const pl_insn *i, const pl_traced *
     }
 }
 
-/* Undefined bits of element e of a lane's result that come from the operands. */
+/* Returns the undefined bits of element e of a lane's result that originate from the operands. */
 static uint32_t from_operands(const struct pl_fetched *x, unsigned e, unsigned lane, bool half)
 {
     const unsigned of_tile = half ? 2 : 4, r = e % of_tile,
@@ -102,7 +103,7 @@ static uint32_t from_operands(const struct pl_fetched *x, unsigned e, unsigned l
     return is_undefined(x, row, column + (r & 1)) ? UINT32_MAX : 0;
 }
 
-/* Elements of the result are undefined whose row or column is, or what they are added to. */
+/* Elements of the result are undefined if their row, column or accumulator is. */
 void pl_init_product(pl_warp *w, const pl_insn *i)
 {
     struct pl_fetched *x = &check_of(w)->init.fetched;

@@ -1,9 +1,9 @@
-/* race.c - happens-before races: two accesses to the same bytes of which one writes, and nothing
- * orders them.
+/* race.c - happens-before races: two unordered accesses to the same bytes, at least one of them a
+ * write.
  *
- * Each access is compared with what its cells hold (shadow.h), by the knowledge of its lane
- * (knowledge.h). Two strong accesses whose scopes reach each other are no race. The verdict does
- * not depend on which of the two came first, only on what the threads did between them. */
+ * Each access is compared with the contents of its cells (shadow.h), using the knowledge of its
+ * lane (knowledge.h). Two strong accesses whose scopes include each other do not race. The verdict
+ * does not depend on which of the two executed first, only on the synchronisation between them. */
 #include <string.h>
 
 #include "check/race.h"
@@ -31,11 +31,11 @@ bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, un
     }
     const pl_check *k = check_of(w);
     p->address = in - k->base;
-    if (real != PL_SP_GLOBAL || !is_followed(k, in)) p->bytes = NULL; /* nobody else writes it */
+    if (real != PL_SP_GLOBAL || !is_followed(k, in)) p->bytes = NULL; /* no concurrent writer */
     return true;
 }
 
-/* The contexts of one instruction of a group are the same until the group synchronises. */
+/* The contexts of one instruction of a group are equal until the group synchronises. */
 static uint32_t context_of(pl_visit *v, bool shared, pl_contexts *pool, const pl_shadow *s)
 {
     struct recent *r = &v->u->recent[shared][v->self.pc % RECENT];
@@ -49,7 +49,7 @@ static uint32_t context_of(pl_visit *v, bool shared, pl_contexts *pool, const pl
     return n;
 }
 
-/* Does the access come before what the lane does now? */
+/* True if the access happens before the current access of the lane. */
 static bool before(pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
 {
     const bool own = x->block == v->self.block;
@@ -65,9 +65,9 @@ static bool before(pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
     if (!pl_touch_several(t) &&
         x->stamp <= pl_knowledge_of(known, x->block, x->unit, pl_touch_lane(t)))
         return true;
-    const pl_grid *g = v->w->grid; /* of grids in a row, those before this one */
+    const pl_grid *g = v->w->grid; /* earlier grids of a row */
     if (x->block < g->first_block && g->before && g->before->complete) return true;
-    /* Lanes of a warp go in step. */
+    /* Lanes of a warp execute in lockstep. */
     return v->w->grid->capability < 70 && own && x->unit == v->self.unit && x->pc != v->self.pc;
 }
 
@@ -79,23 +79,23 @@ static bool heard_at(const pl_visit *v, const pl_context *x, pl_touch t, unsigne
            x->stamp <= pl_knowledge_of(heard, x->block, x->unit, pl_touch_lane(t));
 }
 
-/* The same for a read and an earlier write that are both strong: what the lane has read tells it of
- * the write, even without a fence behind that. */
+/* The same for a read and an earlier write that are both strong: the lane's reads have observed the
+ * write, even without a following fence. */
 static bool heard_of(const pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
 {
     return heard_at(v, x, t, lane, PL_SCOPE_GPU) &&
            !(v->self.flags & PL_ACCESS_WRITES && (x->flags | v->self.flags) & PL_ACCESS_VOLATILE);
 }
 
-/* Does the thread only look at memory, again and again perhaps, until somebody writes it? */
+/* True if the thread only reads the memory, possibly polling until another thread writes it. */
 static bool waits(const pl_visit *v, const pl_context *x)
 {
     return !(x->flags & PL_ACCESS_WRITES) && v->k->insn[x->pc].looped;
 }
 
-/* Accesses of different warps that only luck orders: two writes, one of them volatile, or a
- * volatile write and a volatile read that does not wait for it. No race to the PTX model, but
- * seldom meant. */
+/* True for accesses of different warps that are ordered only by chance: two writes, one of them
+ * volatile, or a volatile write and a volatile read that does not poll for it. It is no race in the
+ * PTX model, but rarely intended. */
 static bool volatile_only(const pl_visit *v, const pl_context *x)
 {
     const unsigned both = x->flags & v->self.flags, any = x->flags | v->self.flags;
@@ -106,7 +106,7 @@ static bool volatile_only(const pl_visit *v, const pl_context *x)
                : both & PL_ACCESS_VOLATILE && !waits(v, x) && !waits(v, &v->self);
 }
 
-/* A fence or an atomic operation would order the two if its scope were wider. */
+/* True if a fence or an atomic operation would order the two with a wider scope. */
 static bool too_narrow(const pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
 {
     return !pl_touch_several(t) && (x->flags | v->self.flags) & PL_ACCESS_VOLATILE &&
@@ -165,7 +165,8 @@ static void suspected(pl_visit *v, const pl_context *x, pl_finding_kind kind, pl
     memcpy(v->suspect[v->n - 1].before, p->bytes, bytes < 32 ? bytes : 32);
 }
 
-/* What loads and stores wrote and what another proxy sees are ordered by a proxy fence, besides. */
+/* True if a missing proxy fence hides the write: accesses through different proxies need one in
+ * addition. */
 static bool fenced_off(const pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
 {
     const unsigned differ = x->flags ^ v->self.flags;
@@ -173,17 +174,17 @@ static bool fenced_off(const pl_visit *v, const pl_context *x, pl_touch t, unsig
     if (!(x->flags & PL_ACCESS_WRITES) || (!v->proxy && !(differ & PL_ACCESS_PATHS)) ||
         (x->block < g->first_block && g->before && g->before->complete))
         return false;
-    if (differ & PL_ACCESS_PATHS) return true; /* no fence helps */
+    if (differ & PL_ACCESS_PATHS) return true; /* no fence orders them */
     if (x->unit >= PL_UNITS) return false;
     return x->stamp > pl_knowledge_of(knowledge_of(v->u, lane), x->block | v->proxy, x->unit,
                                       pl_touch_several(t) ? PL_EVERY : pl_touch_lane(t));
 }
 
-/* Compares with one entry of a cell. True: that comes before. */
+/* Compares the access with one entry of a cell. True if the entry is ordered before it. */
 static bool compare(pl_visit *v, pl_touch t, unsigned lane, const place *p, unsigned bytes)
 {
     const pl_context *x = &v->pool->at[pl_touch_context(t)];
-    /* Scopes reach the own block, whatever orders the two. */
+    /* Every scope includes the threads of the same block. */
     if (x->flags & v->self.flags & PL_ACCESS_ATOMIC && x->block == v->self.block) return false;
     if (before(v, x, t, lane)) {
         if ((v->proxy || (x->flags ^ v->self.flags) & PL_ACCESS_PATHS) && fenced_off(v, x, t, lane))
@@ -197,7 +198,7 @@ static bool compare(pl_visit *v, pl_touch t, unsigned lane, const place *p, unsi
     return false;
 }
 
-/* Takes an access among the three that later writes are compared with. */
+/* Adds an access to the three that later writes are compared with. */
 static void insert(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane)
 {
     const pl_touch old[3] = {c->other[0], c->other[1], c->other[2]};
@@ -216,7 +217,7 @@ static void insert(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane)
     c->other[2] = block;
 }
 
-/* Do the scopes of two atomic operations reach each other? */
+/* True if the scopes of two atomic operations include each other. */
 static bool reach(const pl_visit *v, const pl_context *x, const pl_context *y)
 {
     const uint32_t own = v->self.block;
@@ -227,8 +228,8 @@ static bool reach(const pl_visit *v, const pl_context *x, const pl_context *y)
     return x->level >= distance && y->level >= distance;
 }
 
-/* Atomic operations on the same bytes see each other: what comes behind the last of them comes
- * behind those before it, too (observation order, then base causality). */
+/* True for atomic operations on the same bytes, which observe each other: an access after the last
+ * of them is also after the earlier ones (observation order, then base causality order). */
 static bool chained(pl_visit *v, const pl_cell *c, pl_touch t, unsigned lane)
 {
     const pl_context *last = &v->pool->at[pl_touch_context(c->write)],
@@ -251,7 +252,7 @@ static void enter_read(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane, const
         return;
     }
     if (c->write && !chained(v, c, c->write, lane)) compare(v, c->write, lane, p, bytes);
-    for (unsigned n = 0; n < 3; n++) /* atomic operations that did not follow each other */
+    for (unsigned n = 0; n < 3; n++) /* atomic operations that are not ordered */
         if (c->other[n] && v->pool->at[pl_touch_context(c->other[n])].flags & PL_ACCESS_WRITES &&
             !chained(v, c, c->other[n], lane))
             compare(v, c->other[n], lane, p, bytes);
@@ -261,8 +262,8 @@ static void enter_read(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane, const
         c->other[0] = t;
 }
 
-/* A strong write of the lane comes behind the one that its strong read of the same bytes has seen.
- */
+/* True if a strong read of the lane observed the write of the cell: its strong write then follows
+ * that write. */
 static bool has_read(const pl_visit *v, const pl_cell *c, unsigned lane)
 {
     for (unsigned n = 0; n < 3; n++) {
@@ -287,7 +288,7 @@ static void enter_write(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane, cons
         if (c->other[n] && !chained(v, c, c->other[n], lane))
             ordered &= compare(v, c->other[n], lane, p, bytes);
     if (!ordered && v->self.flags & PL_ACCESS_STRONG) {
-        /* what it raced with or ran beside may yet meet a third access */
+        /* an access that is concurrent with it may still race with a third one */
         if (c->write && pl_touch_context(c->write) != pl_touch_context(t)) {
             const pl_touch old = c->write;
             c->write = t;
@@ -307,7 +308,7 @@ static void enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
     pl_shadow *s = p->owner ? &p->owner->shadow : &v->k->shadow;
     pl_contexts *pool = p->owner ? &p->owner->contexts : &v->k->contexts;
     if (p->reserved) return;
-    if (v->pool != pool) { /* another block's shared memory: seldom more than one in a row */
+    if (v->pool != pool) { /* another block's shared memory: rarely several in succession */
         v->pool = pool;
         v->memo = 0;
         v->context[p->owner != NULL] = p->owner && p->owner != v->block
@@ -346,7 +347,7 @@ void pl_visit_enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
     enter(v, lane, p, bytes);
 }
 
-/* ---- what was found ---- */
+/* ---- findings ---- */
 
 const char *pl_race_verb(const pl_context *x, const pl_insn *i)
 {
@@ -368,7 +369,7 @@ const char *pl_race_verb(const pl_context *x, const pl_insn *i)
     return "atomically changes";
 }
 
-/* The registers that a lane of a plain store writes, as the bytes in memory. */
+/* Reads the registers that a lane of a plain store writes, as the bytes in memory. */
 static bool stored(const pl_visit *v, const pl_insn *i, unsigned lane, unsigned bytes,
                    uint64_t value[4])
 {
@@ -396,7 +397,7 @@ static void report(pl_visit *v, const pl_insn *i, const pl_suspect *s)
     if (kind == PL_FK_RACE_VOLATILE && ((v->self.flags & PL_ACCESS_WRITES && *now == *theirs) ||
                                         ((s->other.flags ^ v->self.flags) & PL_ACCESS_VOLATILE &&
                                          pl_order_releases(v->k, &s->at))))
-        return; /* nobody can tell; or that is how a lock is given back */
+        return; /* not observable; or the release of a lock */
     const bool plain = stored(v, i, s->lane, s->bytes, now);
     if (s->in_step && plain) stored(v, i, pl_touch_lane(s->touch), s->bytes, theirs);
     if (kind == PL_FK_RACE_WAW && plain && memcmp(now, theirs, sizeof now) == 0)
@@ -427,7 +428,7 @@ static void report(pl_visit *v, const pl_insn *i, const pl_suspect *s)
         pl_party_place(v->k, &f->other, s->other.block, s->other.unit % PL_UNITS,
                        pl_touch_lane(s->touch));
     f->by.valued = s->bytes <= 8 && v->self.flags & PL_ACCESS_WRITES &&
-                   !(v->self.flags & PL_ACCESS_SURFACE); /* which has not happened yet */
+                   !(v->self.flags & PL_ACCESS_SURFACE); /* not executed yet */
     f->by.value = *now;
     f->other.valued = s->bytes <= 8 && s->other.flags & PL_ACCESS_WRITES;
     f->other.value = *theirs;
@@ -492,12 +493,12 @@ static void access_memory(pl_warp *w, const pl_insn *i)
         if (writes) pl_order_writes(w, x, l, &at[l]);
     }
     for (uint32_t m = writes && !strong && (k->places.n || v.block->places.n) ? found : 0; m;
-         m &= m - 1) /* a plain store ends what was released there */
+         m &= m - 1) /* a plain store ends a release at the location */
         pl_order_writes(w, x, (unsigned)__builtin_ctz(m), &at[__builtin_ctz(m)]);
     pl_visit_close(&v, i);
 }
 
-/* Instructions that tell what they touched. */
+/* Instructions that report the memory that they accessed. */
 static void other_memory(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
@@ -530,7 +531,7 @@ unsigned pl_copy_reads(const pl_warp *w, const pl_insn *i, unsigned lane)
     return n > bytes ? n % bytes : n;
 }
 
-/* cp.async: an agent of the lane copies, until somebody waits for it. */
+/* cp.async: an agent of the lane copies until it is waited for. */
 static void copy_async(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);

@@ -1,10 +1,10 @@
-/* race_async.c - races with what is not done by loads and stores of threads: bulk and tensor
+/* race_async.c - races with accesses that are not loads and stores of threads: bulk and tensor
  * copies, operands of wgmma.
  *
- * An agent accesses memory for the thread that has started it, until somebody waits for it
- * (knowledge.h). Most act by the asynchronous proxy (PTX ISA 9.0, "Async proxy"): what threads
- * wrote needs a proxy fence, besides. Bytes that a thread has only read may be overwritten without
- * one, and so are those of a copy that has been waited for: its completion is such a fence. */
+ * An agent accesses memory for the thread that started it, until it is waited for (knowledge.h).
+ * Most use the asynchronous proxy (PTX ISA 9.0, "Async proxy"): writes of threads require a proxy
+ * fence in addition. Bytes that a thread has only read may be overwritten without one. The same
+ * holds for those of a copy that has been waited for: its completion acts as a proxy fence. */
 #include <string.h>
 
 #include "check/race.h"
@@ -32,11 +32,11 @@ bool pl_place_at(pl_warp *w, uint8_t *bytes, place *p)
     return false;
 }
 
-/* What an operation accesses in one direction. */
+/* Accesses of an operation in one direction. */
 typedef struct pass {
     pl_visit v;
     const pl_async_op *o;
-    place tile; /* tiles: where it begins in shared memory */
+    place tile; /* tiles: start in shared memory */
     unsigned issuer;
 } pass;
 
@@ -68,7 +68,7 @@ static void enter_at(pass *p, const place *at, uint32_t bytes)
     }
 }
 
-/* A piece of a tile, in global memory. */
+/* Enters a piece of a tile in global memory. */
 static bool enter_global(void *ctx, const pl_tma_piece *piece)
 {
     pass *p = ctx;
@@ -79,7 +79,7 @@ static bool enter_global(void *ctx, const pl_tma_piece *piece)
     return true;
 }
 
-/* The same in shared memory, where the rest is filled. */
+/* The same in shared memory, where the remainder is filled. */
 static bool enter_shared(void *ctx, const pl_tma_piece *piece)
 {
     pass *p = ctx;

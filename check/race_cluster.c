@@ -1,11 +1,11 @@
-/* race_cluster.c - shared memory of other blocks of the cluster: it is there from when that block
- * has begun until it ends, so that both have to be ordered with the access. */
+/* race_cluster.c - shared memory of other blocks of the cluster: it exists from the start of that
+ * block until its end, so an access must be ordered with both. */
 #include <stdio.h>
 
 #include "check/race.h"
 
-/* The access: "writes byte 4 of 'tile' in the shared memory of block 1,0,0 of the cluster, which
- * may have ended". */
+/* Reports the access: "writes byte 4 of 'tile' in the shared memory of block 1,0,0 of the cluster,
+ * which may have ended". */
 static void report(pl_check *k, pl_cta *owner, const pl_context *x, unsigned lane, uint64_t address,
                    const char *what)
 {
@@ -31,7 +31,7 @@ void pl_race_reaches(pl_visit *v, unsigned lane, const place *p)
 {
     const pl_cluster *x = v->w->cta->cluster;
     p->owner->reached = true;
-    if (v->u->cluster_begun >> lane & 1u) return; /* relaxed arrivals tell that, too */
+    if (v->u->cluster_begun >> lane & 1u) return; /* relaxed arrivals also imply that */
     if (pl_knowledge_any(knowledge_of(v->u, lane), p->owner->number)) return;
     for (uint32_t r = 0; x && r < x->size; r++)
         if (x->cta[r] && block_of(x->cta[r]) == p->owner)
@@ -41,7 +41,7 @@ void pl_race_reaches(pl_visit *v, unsigned lane, const place *p)
 typedef struct ending {
     pl_check *k;
     pl_cta *c;
-    pl_knowledge *known; /* what its threads knew in the end */
+    pl_knowledge *known; /* knowledge of its threads at their end */
 } ending;
 
 static void look(const ending *e, pl_touch t, uint64_t address)

@@ -29,8 +29,8 @@ static struct pl_shadow_leaf *new_leaf(const pl_shadow *s)
 }
 
 typedef struct renaming {
-    uint32_t *number; /* by context: its new one, 0: nobody names it */
-    bool second;      /* numbers are known */
+    uint32_t *number; /* by context: its new number, 0: unreferenced */
+    bool second;      /* numbers have been assigned */
 } renaming;
 
 static void rename_touch(const renaming *r, pl_touch *t)
@@ -53,7 +53,7 @@ static void rename_page(void *ctx, uint64_t address, pl_page *p)
     }
 }
 
-/* Keeps the contexts that cells name. */
+/* Retains the contexts that cells reference. */
 static void collect(pl_contexts *c, const pl_shadow *s)
 {
     renaming r = {.number = calloc(c->n, sizeof *r.number)};
@@ -103,7 +103,7 @@ static pl_page *make(bool fine)
     return p;
 }
 
-/* What was known of a word holds for each of its bytes. */
+/* The state of a word applies to each of its bytes. */
 static pl_page *refine(const pl_page *coarse)
 {
     pl_page *p = make(true);
@@ -111,7 +111,8 @@ static pl_page *refine(const pl_page *coarse)
     return p;
 }
 
-/* Room for a leaf in front of the others or behind them, and for as many again on that side. */
+/* Extends the array to a leaf before or after the existing ones, with as many spare leaves on that
+ * side. */
 static bool reach(pl_shadow *s, uint64_t leaf)
 {
     const uint64_t end = s->first + s->leaves, spare = s->leaves;

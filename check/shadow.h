@@ -1,14 +1,14 @@
-/* shadow.h - who accessed each byte of global and shared memory last.
+/* shadow.h - the latest accesses to each byte of global and shared memory.
  *
- * A context says who accessed: group of lanes, instruction, time; it serves all accesses of the
- * group by that instruction until the group synchronises. An access is the number of a context with
- * a lane, in 32 bits. A cell has four of them: the last write, and three that later writes must not
- * race with. Of any number of reads these three are enough: the latest, one by another group of the
- * block, one by another block. Whoever has not synchronised with a thread, a group or a block of
- * readers finds one of them.
+ * A context identifies an accessor: group of lanes, instruction, time. It covers all accesses of
+ * the group by that instruction until the group synchronises. An access is a context number plus a
+ * lane, in 32 bits. A cell has four of them: the last write, and three that later writes must not
+ * race with. For any number of reads these three suffice: the latest, one by another group of the
+ * block, one by another block. A thread that has not synchronised with one of the reading threads,
+ * groups or blocks finds one of them.
  *
- * Cells are about words of four bytes until somebody accesses less of a page of 256 bytes, then
- * about bytes: 4 or 16 bytes per byte of memory that was touched. */
+ * Cells describe words of four bytes until a part of a word is accessed in a page of 256 bytes;
+ * then they describe bytes: 4 or 16 bytes per accessed byte of memory. */
 #ifndef PL_CHECK_SHADOW_H
 #define PL_CHECK_SHADOW_H
 
@@ -21,8 +21,8 @@ enum {
     PL_ACCESS_STRONG = 2, /* volatile, relaxed, acquire, release, atomic: has a scope */
     PL_ACCESS_ATOMIC = 4,
     PL_ACCESS_ASYNC = 8,
-    PL_ACCESS_VOLATILE = 16, /* strong, too: the compiler's word for "do not optimise", no atomic */
-    PL_ACCESS_TEXTURE = 32,  /* by the texture path: tex, tld4, ld.global.nc */
+    PL_ACCESS_VOLATILE = 16, /* strong, too: inhibits compiler optimisation, but is not atomic */
+    PL_ACCESS_TEXTURE = 32,  /* through the texture path: tex, tld4, ld.global.nc */
     PL_ACCESS_SURFACE = 64
 };
 
@@ -30,26 +30,27 @@ typedef struct pl_context {
     uint32_t block, stamp, pc;
     uint8_t unit, flags;  /* PL_ACCESS_* */
     uint16_t level : 4;   /* of strong accesses: PL_SCOPE_* */
-    uint16_t issuer : 12; /* agents: number of the thread that started it */
+    uint16_t issuer : 12; /* agents: index of the thread that started it */
 } pl_context;
 
-/* A list of contexts; number 0 is none. When it is full, those that no cell names any more go, and
- * the others get new numbers: a new generation. */
+/* A list of contexts; number 0 is none. When it is full, contexts that no cell references are
+ * removed, and the others are renumbered: a new generation. */
 typedef struct pl_contexts {
     pl_context *at;
     uint32_t n, cap, generation;
-    bool fresh; /* a generation has just begun: if much is left, the list grows */
+    bool fresh; /* a generation has just begun: if many contexts remain, the list grows */
 } pl_contexts;
 
 enum { PL_CONTEXTS_MOST = 1 << 26 };
 
 struct pl_shadow;
 
-/* A new one; s: whose cells name the contexts. 0: no memory, or too many. */
+/* Adds a context. s: the shadow memory whose cells reference the contexts. 0: no memory, or too
+ * many. */
 uint32_t pl_context_new(pl_contexts *c, const struct pl_shadow *s, const pl_context *x);
 void pl_contexts_free(pl_contexts *c);
 
-/* An access: context, whether several lanes of the group did it, and (one of) the lanes. */
+/* An access: context, a flag for several lanes of the group, and (one of) the lanes. */
 typedef uint32_t pl_touch;
 static inline pl_touch pl_touch_by(uint32_t context, unsigned lane)
 {
@@ -77,26 +78,27 @@ typedef struct pl_cell {
 enum { PL_PAGE = 256 };
 
 typedef struct pl_page {
-    bool fine; /* cells are about bytes */
+    bool fine; /* cells describe bytes */
     pl_cell cell[];
 } pl_page;
 
-/* Pages of a range of addresses that begins at 0. */
+/* Pages of an address range that starts at 0. */
 typedef struct pl_shadow {
     struct pl_shadow_leaf **leaf;
     size_t leaves;
-    uint64_t first; /* number of leaf[0] */
-    bool small;     /* a range of some KiB: leaves are small, too */
+    uint64_t first; /* index of leaf[0] */
+    bool small;     /* a range of a few KiB: leaves are small, too */
 } pl_shadow;
 
-/* The page that holds the address, made if need be; fine: with cells for bytes. NULL: no memory. */
+/* Returns the page that contains the address, allocated on demand; fine: with cells for bytes.
+ * NULL: no memory. */
 pl_page *pl_shadow_page(pl_shadow *s, uint64_t address, bool fine);
 /* Calls fn for each page. */
 void pl_shadow_each(const pl_shadow *s, void (*fn)(void *ctx, uint64_t address, pl_page *p),
                     void *ctx);
 void pl_shadow_free(pl_shadow *s);
 
-/* The cells of [address, address + bytes), which lies in one page, and how many. */
+/* Returns the cells of [address, address + bytes), which is within one page, and their number. */
 static inline pl_cell *pl_page_cells(pl_page *p, uint64_t address, unsigned bytes, unsigned *n)
 {
     const unsigned at = (unsigned)(address % PL_PAGE);

@@ -1,12 +1,12 @@
-/* sync.c - barriers, masks, shuffles and mbarriers that are used wrongly, although the launch may
- * go on. What ends a launch is reported by the plain functions (mem.c hears of it). */
+/* sync.c - misuse of barriers, masks, shuffles and mbarriers with which the launch may continue.
+ * Errors that end a launch are reported by the plain functions (mem.c is notified of them). */
 #include <stdio.h>
 #include <string.h>
 
 #include "check/internal.h"
 #include "emu/exec/memory/address.h"
 
-/* Does the code at pc only end the thread? */
+/* True if the code at pc only ends the thread. */
 static bool ends_at(const pl_program *p, uint32_t pc)
 {
     for (uint32_t steps = 0; pc < p->code.n && steps < 8; steps++) {
@@ -23,7 +23,7 @@ static bool ends_at(const pl_program *p, uint32_t pc)
     return false;
 }
 
-/* Do lanes for which the guard at pc is false do anything behind it, other than end? */
+/* True if lanes for which the guard at pc is false execute code after it other than an exit. */
 static bool works_behind(const pl_program *p, uint32_t pc)
 {
     const pl_insn *barrier = &p->code.at[pc];
@@ -60,7 +60,7 @@ void pl_sync_goes_past(const pl_hooks *h, pl_warp *w, uint32_t joins, uint32_t b
     pl_warp_half(w, half);
 }
 
-/* Threads of a block that meet at __syncthreads() of different lines. */
+/* Threads of a block that wait at __syncthreads() of different lines. */
 void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a)
 {
     check_barrier *b = &block_of(w->cta)->barrier[a->id];

@@ -1,4 +1,4 @@
-/* sync_places.c - a table of places by address. See sync_places.h. */
+/* sync_places.c - a table of synchronisation locations by address. See sync_places.h. */
 #include "check/sync_places.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@ static sync_place *numbered(const sync_places *t, uint32_t n)
     return &t->chunk[n / PL_SYNC_CHUNK][n % PL_SYNC_CHUNK];
 }
 
-/* The slot of an address, or the free one where it would be. */
+/* Returns the slot of an address, or the free slot for it. */
 static uint32_t slot_of(const sync_places *t, uint64_t address)
 {
     uint32_t n = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32) & (t->cap - 1);
@@ -37,7 +37,7 @@ static bool grow(sync_places *t)
 static bool add_chunk(sync_places *t)
 {
     const uint32_t n = t->n / PL_SYNC_CHUNK;
-    if (!(n & (n - 1))) { /* room for 1, 2, 4... */
+    if (!(n & (n - 1))) { /* capacity 1, 2, 4... */
         sync_place **more = realloc(t->chunk, (n ? 2 * n : 1) * sizeof *more);
         if (!more) return false;
         t->chunk = more;

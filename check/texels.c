@@ -1,6 +1,6 @@
-/* texels.c - textures and surfaces: what they access by paths of their own, which do not see what
- * the launch writes by others (CUDA C++ Programming Guide, "Read/Write Coherency"). A surface sees
- * what surfaces have written, in the order that threads have. */
+/* texels.c - textures and surfaces: accesses through separate paths, which do not observe writes of
+ * the launch through other paths (CUDA C++ Programming Guide, "Read/Write Coherency"). A surface
+ * observes writes through surfaces, in the order of the threads. */
 #include <string.h>
 
 #include "check/race.h"
@@ -25,7 +25,7 @@ static void races(pl_warp *w, const pl_insn *i, unsigned lane, const place *p, u
     pl_visit_close(&v, i);
 }
 
-/* Element n of the operand that a surface store writes. */
+/* Returns element n of the operand that a surface store writes. */
 static uint64_t stored(const pl_warp *w, const pl_insn *i, const pl_traced *s, unsigned n,
                        unsigned count, unsigned bytes, unsigned lane, uint32_t *origin)
 {
@@ -82,7 +82,7 @@ void pl_check_texel(const pl_hooks *h, pl_warp *w, unsigned lane, uint64_t addre
     if (k->tools & PL_CHECK_INIT) values(w, i, lane, address, bytes);
 }
 
-/* What a lane fetches is undefined if a texel is. */
+/* The fetched value of a lane is undefined if a texel is. */
 void pl_init_fetch(pl_warp *w, const pl_insn *i)
 {
     struct pl_fetched *x = &check_of(w)->init.fetched;

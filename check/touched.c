@@ -1,10 +1,10 @@
-/* touched.c - what a launch has done to global memory, in runs of bytes: for the host, which knows
- * what else may happen at the same time. */
+/* touched.c - the accesses of a launch to global memory, as byte ranges: for the host, which knows
+ * about concurrent operations. */
 #include <stdlib.h>
 
 #include "check/internal.h"
 
-enum { PRECISE = 1 << 16 }; /* runs up to which each has one instruction */
+enum { PRECISE = 1 << 16 }; /* maximum ranges that record an instruction each */
 
 void pl_check_keep(pl_check *k)
 {
@@ -30,7 +30,7 @@ static void add(pl_check *k, uint64_t address, uint32_t bytes, unsigned how, uin
         (pl_touched){.address = address, .bytes = bytes, .how = how, .pc = pc};
 }
 
-/* What a cell tells: PL_TOUCHED_*, 0: nothing. */
+/* Returns the accesses in a cell: PL_TOUCHED_*, 0: none. */
 static unsigned read_cell(const pl_check *k, const pl_cell *c, uint32_t *pc)
 {
     const pl_touch t[] = {c->write, c->other[0], c->other[1], c->other[2]};

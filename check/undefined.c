@@ -1,4 +1,4 @@
-/* undefined.c - what the host does to memory that nobody has written. See undefined.h. */
+/* undefined.c - operations of the host on uninitialised memory. See undefined.h. */
 #include "check/undefined.h"
 
 #include <stdio.h>
@@ -56,7 +56,7 @@ const pl_origin *pl_origin_read(const pl_undefined *u, uint32_t origin)
 
 /* ---- the host ---- */
 
-/* The part of a range that is followed, from base on. False: there is none. */
+/* Clips a range to the tracked memory, relative to base. False: they do not overlap. */
 static bool part_of(const pl_undefined *u, uint64_t address, uint64_t *bytes, uint64_t *at)
 {
     *at = address - u->base;
@@ -97,7 +97,7 @@ static bool report_output(pl_undefined *u, uint32_t origin, uint64_t at, const p
     const pl_origin *store = &u->origin[origin], *load = pl_origin_read(u, origin);
     pl_check *k = store->user ? u->user[store->user - 1] : NULL;
     bool fresh;
-    if (!k) return true; /* its module is gone, and has been reported on */
+    if (!k) return true; /* its module is closed, and has been reported */
     pl_check_finding *f = pl_finding_of(k, PL_FK_INIT_OUTPUT, store->pc,
                                         load->user == store->user ? load->pc : UINT32_MAX, &fresh);
     if (!f) return false;
@@ -113,7 +113,7 @@ static bool report_output(pl_undefined *u, uint32_t origin, uint64_t at, const p
     return true;
 }
 
-/* Where only some bytes of an element are undefined, it is likely that these are padding. */
+/* Elements with only some undefined bytes are ignored: these are probably padding. */
 bool pl_undefined_look(pl_undefined *u, uint64_t address, uint64_t bytes,
                        const pl_undefined_what *what, pl_undefined_read *out)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is undefined from the start are small pieces: shared and local memory. */
+/* Memory that starts undefined consists of small pieces: shared and local memory. */
 enum { LEAF_SHIFT = 10, LEAF_PAGES = 1 << LEAF_SHIFT, FRESH_SHIFT = 5 };
 
 struct pl_validity_leaf {
@@ -22,7 +22,7 @@ static unsigned leaf_pages(const pl_validity *v)
     return 1u << shift(v);
 }
 
-/* A page that nobody has written to. */
+/* A page that is wholly uninitialised. */
 #define ALL4  0xff, 0xff, 0xff, 0xff
 #define ALL16 ALL4, ALL4, ALL4, ALL4
 #define ALL64 ALL16, ALL16, ALL16, ALL16
@@ -34,7 +34,7 @@ static pl_vpage *mark(void)
     return (pl_vpage *)(uintptr_t)&untouched;
 }
 
-/* The mark of a leaf that nobody has written to. */
+/* Marks a leaf that is wholly uninitialised. */
 static struct pl_validity_leaf whole;
 
 const pl_vpage *pl_validity_page(const pl_validity *v, uint64_t address)
@@ -44,7 +44,7 @@ const pl_vpage *pl_validity_page(const pl_validity *v, uint64_t address)
     return v->leaf[leaf] == &whole ? &untouched : v->leaf[leaf]->page[number & (leaf_pages(v) - 1)];
 }
 
-/* Where the leaf's pointer stands; NULL: out of memory. */
+/* Returns the address of the leaf's pointer; NULL: out of memory. */
 static struct pl_validity_leaf **leaf_slot(pl_validity *v, uint64_t leaf)
 {
     if (leaf >= v->leaves) {
@@ -59,7 +59,7 @@ static struct pl_validity_leaf **leaf_slot(pl_validity *v, uint64_t leaf)
     return &v->leaf[leaf];
 }
 
-/* Where the page's pointer stands; NULL: out of memory. */
+/* Returns the address of the page's pointer; NULL: out of memory. */
 static pl_vpage **slot(pl_validity *v, uint64_t address)
 {
     const uint64_t number = address / PL_VALIDITY_PAGE;
@@ -76,7 +76,7 @@ static pl_vpage **slot(pl_validity *v, uint64_t address)
     return &(*leaf)->page[number & (pages - 1)];
 }
 
-/* The page as one that can be written to. */
+/* Returns the page as a writable one, allocated if necessary. NULL: out of memory. */
 static pl_vpage *own(pl_validity *v, pl_vpage **at)
 {
     if (*at && *at != &untouched) return *at;
@@ -97,7 +97,7 @@ static void settle(pl_validity *v, pl_vpage **at)
     v->undefined_pages--;
 }
 
-/* How many of the bytes are not zero. */
+/* Returns the number of bytes that are not zero. */
 static unsigned count(const uint8_t *bits, unsigned n)
 {
     unsigned all = 0;
@@ -150,7 +150,7 @@ static void free_leaf(pl_validity *v, struct pl_validity_leaf *l)
     if (l != &whole) free(l);
 }
 
-/* Makes a whole leaf defined or not, if the range has one here. False: it has not. */
+/* Makes a whole leaf defined or undefined, if the range starts with one. False: it does not. */
 static bool set_leaf(pl_validity *v, uint64_t address, uint64_t bytes, bool defined, bool *failed)
 {
     const uint64_t leaf = (uint64_t)LEAF_PAGES * PL_VALIDITY_PAGE;

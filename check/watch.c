@@ -1,5 +1,5 @@
-/* watch.c - accesses to ranges of global memory that the host wants to hear of: which of them a
- * launch accesses, and which it must not, although memory is there. */
+/* watch.c - accesses to watched ranges of global memory: records which of them a launch accesses,
+ * and reports those that are errors although memory exists there. */
 #include <stdlib.h>
 
 #include "check/internal.h"

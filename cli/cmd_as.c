@@ -1,10 +1,10 @@
-/* cmd_as.c - `ptxloom as`: assembles and links modules, writes an object, and reports what every
- * kernel takes. */
+/* cmd_as.c - `ptxloom as`: assembles and links modules, writes an object, and reports the resources
+ * of each kernel. */
 #include "cli/cli.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_BLOCK = 256 /* threads, when the kernel does not say */, USUAL_ERRORS = 100 };
+enum { USUAL_BLOCK = 256 /* threads, if the kernel does not specify them */, USUAL_ERRORS = 100 };
 
 enum {
     O_VERBOSE,
@@ -79,7 +79,7 @@ static bool read_option(cli_args *a, int k, request *r)
     }
 }
 
-/* In the words of `ptxas -v`, which many tools and people read. */
+/* In the format of `ptxas -v`, which many tools and users read. */
 static void resources(const pl_gpu *gpu, const pl_module *m, const char *name)
 {
     pl_kernel_info k;
@@ -124,7 +124,7 @@ static int assemble(pl_gpu *gpu, const request *r)
     pl_status st = PL_OK;
     if (r->output) {
         const pl_output_how how = {.kind = PL_OUTPUT_OBJECT, .force = r->force};
-        st = pl_output_check(gpu, r->output, &how); /* before the work */
+        st = pl_output_check(gpu, r->output, &how); /* before assembling */
     }
     m = NULL;
     if (st == PL_OK) st = pl_module_load_files(gpu, r->file, r->nfiles, &load, &m);

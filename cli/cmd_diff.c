@@ -17,7 +17,7 @@ static const cli_option option[O_COUNT] = {
 
 typedef struct line {
     char *text;           /* owned */
-    pl_line_cost side[2]; /* their cuda is owned */
+    pl_line_cost side[2]; /* the cuda strings are owned */
     size_t order;
 } line;
 
@@ -29,7 +29,7 @@ typedef struct comparison {
     uint64_t launch, limit;
     line *line; /* of one launch */
     size_t n, cap;
-    int shown; /* launches so far */
+    int shown; /* number of launches so far */
 } comparison;
 
 static uint64_t cost(const pl_line_cost *c)
@@ -37,7 +37,7 @@ static uint64_t cost(const pl_line_cost *c)
     return c->issues + c->stall_cycles;
 }
 
-/* By how much the line costs more or less; in warp cycles. */
+/* Returns the absolute change of the line's cost in warp cycles. */
 static uint64_t change(const line *x)
 {
     uint64_t a = cost(&x->side[0]), b = cost(&x->side[1]);
@@ -90,9 +90,9 @@ static void drop_lines(comparison *c)
     c->n = 0;
 }
 
-/* ---- what is printed ---- */
+/* ---- output ---- */
 
-/* What is known of a launch besides its lines. */
+/* Data of a launch other than its lines. */
 enum { NAME = 128 };
 typedef struct launch {
     int64_t id;
@@ -161,10 +161,10 @@ static void print_head(const comparison *c, const launch *a, const launch *b)
     cli_put_wrapped(stdout, text, width, 16);
 }
 
-/* Widths of the columns of the table: those of numbers, of their changes, and of the PTX. */
+/* Column widths of the table: numbers, their changes, and the PTX. */
 typedef struct layout {
     int value, change, text;
-    bool below; /* sectors and PTX stand on a line of their own */
+    bool below; /* sectors and PTX are on a separate line */
 } layout;
 
 static int digits(uint64_t n)
@@ -174,7 +174,7 @@ static int digits(uint64_t n)
     return k;
 }
 
-/* On a terminal numbers get what they need, and the PTX what is left. */
+/* On a terminal, numbers get the width that they require, and the PTX gets the remainder. */
 static layout lay_out(const comparison *c, size_t n)
 {
     enum { LINES = 13, PAIRS = 3, LEAST = 16 };
@@ -202,7 +202,7 @@ static layout lay_out(const comparison *c, size_t n)
     return l;
 }
 
-/* "1234 +56": the value now and by how much it differs. */
+/* "1234 +56": the new value and its difference from the old one. */
 static void print_pair(const layout *l, uint64_t was, uint64_t now)
 {
     char delta[32] = "";
@@ -210,7 +210,7 @@ static void print_pair(const layout *l, uint64_t was, uint64_t now)
     printf("  %*" PRIu64 " %-*s", l->value, now, l->change, delta);
 }
 
-/* The first characters of a line. */
+/* Prints the first characters of a line. */
 static void put_start(const char *text, int most)
 {
     size_t all = strlen(text), bytes = 0;
@@ -220,7 +220,7 @@ static void put_start(const char *text, int most)
     cli_print(stdout, text, bytes);
 }
 
-/* The line, and where it was compiled from. */
+/* Prints the line and its source position. */
 static void print_text(const layout *l, const line *x)
 {
     const char *cuda = x->side[1].cuda ? x->side[1].cuda : x->side[0].cuda;

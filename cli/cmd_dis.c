@@ -1,5 +1,5 @@
-/* cmd_dis.c - `ptxloom dis`: lists a machine program beside the PTX it came from, or as text that
- * assembles again. */
+/* cmd_dis.c - `ptxloom dis`: lists a machine program next to its PTX, or as text that can be
+ * assembled again. */
 #include "cli/cli.h"
 #include "cli/terminal.h"
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static bool read_option(cli_args *a, int k, request *r)
     }
 }
 
-/* Does the module have a function of this name? If not, says so. */
+/* True if the module has a function of this name; otherwise reports it. */
 static bool known(pl_gpu *gpu, pl_module *m, const char *file, const char *name)
 {
     size_t n = pl_module_code_size(m), count = 0;
@@ -70,8 +70,8 @@ static bool known(pl_gpu *gpu, pl_module *m, const char *file, const char *name)
     return found;
 }
 
-/* "B0--3--:R-:W2:S04": scoreboards it waits for, those that end with the reading of its registers
- * and with its result, stall count. */
+/* "B0--3--:R-:W2:S04": scoreboards that it waits for, those released when its registers have been
+ * read and when its result is available, stall count. */
 static void control(FILE *out, pl_module *m, uint32_t pc)
 {
     enum { SCOREBOARDS = 6 };
@@ -87,8 +87,8 @@ static void control(FILE *out, pl_module *m, uint32_t pc)
             c.scoreboard < 0 ? '-' : '0' + c.scoreboard, c.stall);
 }
 
-/* The PTX of an instruction as a comment of at most `room` columns; several: with the name of its
- * file. */
+/* Prints the PTX of an instruction as a comment of at most `room` columns; several: with its file
+ * name. */
 static void ptx_line(FILE *out, const pl_listing *l, bool several, size_t room)
 {
     char number[16];
@@ -113,7 +113,7 @@ static void listing(FILE *out, pl_module *m, const char *only, bool timed)
     bool several = pl_module_source_count(m) > 1;
     const int width = cli_width(out), before = PC + (timed ? CONTROL : 0),
               room = width ? width - before - 1 : 1 << 20;
-    /* For the instruction, on a narrow terminal half of it. */
+    /* Width of the instruction: on a narrow terminal, half of the available width. */
     const int pad = room / 2 > INSTRUCTION ? INSTRUCTION : room / 2 < LEAST ? LEAST : room / 2;
     size_t n = pl_module_code_size(m);
     for (uint32_t pc = 0; pc < n; pc++) {
@@ -171,7 +171,7 @@ static int disassemble(pl_gpu *gpu, const request *r)
     return status;
 }
 
-/* The same with a machine: the gpu that read the command line has none. */
+/* The same for a given machine: the gpu that parsed the command line has none. */
 static int disassemble_for(const request *r)
 {
     pl_gpu *gpu = NULL;

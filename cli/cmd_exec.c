@@ -1,9 +1,9 @@
 /* cmd_exec.c - `ptxloom exec`: starts a CUDA program with the CUDA library of ptxloom in place of
  * NVIDIA's.
  *
- * The library reads the options from $PTXLOOM_OPTIONS, and says which values are wrong; this
- * process becomes the program, so that its standard streams, signals and exit status are its own.
- */
+ * The library reads the options from $PTXLOOM_OPTIONS and reports wrong values. This process
+ * becomes the program (exec), so its standard streams, signals and exit status are those of the
+ * program. */
 #include "cli/cli.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static const char usage[] =
 
 enum { LIBRARY_FOLDER = 4096 };
 
-/* The folder of the CUDA library: beside this program when it was not installed. */
+/* Finds the folder of the CUDA library: next to this program if it is not installed. */
 static bool library_folder(char to[LIBRARY_FOLDER])
 {
     static const char name[] = "/libcudart.so.13";
@@ -46,7 +46,7 @@ static bool library_folder(char to[LIBRARY_FOLDER])
     return access(path, R_OK) == 0;
 }
 
-/* Puts text in front of a list in the environment. */
+/* Prepends text to a list in the environment. */
 static bool prepend(const char *variable, const char *text, char separator)
 {
     const char *old = getenv(variable);
@@ -60,7 +60,7 @@ static bool prepend(const char *variable, const char *text, char separator)
     return good;
 }
 
-/* Adds a word to the options; a blank or a backslash in it gets a backslash in front. */
+/* Appends a word to the options; blanks and backslashes in it are escaped by a backslash. */
 static char *add_word(char *to, const char *word)
 {
     for (; *word; word++) {
@@ -101,8 +101,8 @@ static int start(pl_gpu *gpu, const char *options, char **program)
                                                                               : CLI_SYSTEM;
 }
 
-/* The options as one text; *first: where the program stands in argv. CLI_OK, CLI_INPUT, CLI_HELP.
- */
+/* Collects the options as one text; *first: index of the program in argv. CLI_OK, CLI_INPUT,
+ * CLI_HELP. */
 static int gather(cli_args *a, char *to, int *first)
 {
     for (;;) {

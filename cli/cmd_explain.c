@@ -1,5 +1,5 @@
-/* cmd_explain.c - `ptxloom explain`: what is known about an instruction, a diagnostic, a key of a
- * machine file, a metric, a query or a rule. */
+/* cmd_explain.c - `ptxloom explain`: describes an instruction, a diagnostic, a key of a machine
+ * file, a metric, a query or a rule. */
 #include "cli/cli.h"
 #include "cli/terminal.h"
 

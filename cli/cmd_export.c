@@ -1,4 +1,4 @@
-/* cmd_export.c - `ptxloom export`: a trace as files that other programs read. */
+/* cmd_export.c - `ptxloom export`: converts a trace to files for other programs. */
 #include "cli/perfetto.h"
 #include "cli/query.h"
 #include "cli/stop.h"
@@ -33,7 +33,7 @@ typedef struct export
     uint64_t launch, sm;
     bool has_sm, force;
     sqlite3 *db;
-    char **name; /* of the tables */
+    char **name; /* names of the tables */
     size_t names;
 }
 export;
@@ -45,7 +45,7 @@ static int sql_failed(const export *x)
 
 /* ---- tables ---- */
 
-/* SQLite's code. */
+/* Returns an SQLite result code. */
 static int has_column(sqlite3 *db, const char *table, const char *column, bool *found)
 {
     sqlite3_stmt *s = NULL;
@@ -58,8 +58,8 @@ static int has_column(sqlite3 *db, const char *table, const char *column, bool *
     return sqlite3_finalize(s);
 }
 
-/* The rows of a table; named: with the name of the table. Tables that do not depend on a launch are
- * taken whole. */
+/* Prepares the statement for the rows of a table; named: with the name of the table. Tables without
+ * a launch column are exported completely. */
 static int prepare(const export *x, const char *table, bool named, sqlite3_stmt **s)
 {
     bool found = false;
@@ -92,7 +92,7 @@ static int write_table(const export *x, const char *table, bool named, FILE *f)
     return status;
 }
 
-/* How the file of a table begins; to be freed. NULL: *status says why. */
+/* Returns the first line of a table's file, to be freed. NULL: *status gives the reason. */
 static char *head_of(const export *x, const char *table, bool named, int *status)
 {
     char *text = NULL;
@@ -102,7 +102,7 @@ static char *head_of(const export *x, const char *table, bool named, int *status
     FILE *f = s ? open_memstream(&text, &n) : NULL;
     if (f) query_head(f, s, rows_as(x));
     const bool written = f && !ferror(f);
-    /* a stream in memory that cannot be closed for want of memory has no text, and no error */
+    /* if memory is exhausted while a stream in memory is closed, it has no text and no error */
     if (s && (!f || fclose(f) != 0 || !written || !text)) {
         *status = cli_no_memory();
         free(text);
@@ -112,8 +112,8 @@ static char *head_of(const export *x, const char *table, bool named, int *status
     return text;
 }
 
-/* The file of a table. A table may have any name: characters that mean something in a path, or to a
- * terminal, are written as %XX. To be freed with sqlite3_free; NULL: out of memory. */
+/* Returns the file name of a table. A table may have any name: characters with a meaning in a path
+ * or on a terminal are written as %XX. To be freed with sqlite3_free; NULL: out of memory. */
 static char *file_of(const char *table)
 {
     sqlite3_str *s = sqlite3_str_new(NULL);
@@ -133,7 +133,8 @@ static int read_names(export *x)
     sqlite3_stmt *s = NULL;
     int code = sqlite3_prepare_v2(
         x->db,
-        /* packed_...: how --trace-format packed stores inst and mem, which are there themselves */
+        /* packed_...: storage of inst and mem in --trace-format packed; inst and mem themselves are
+         * listed */
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE "
         "'\\' AND name NOT LIKE 'packed\\_%' ESCAPE '\\' ORDER BY name",
         -1, &s, NULL);
@@ -154,7 +155,7 @@ static int read_names(export *x)
     return status;
 }
 
-/* Writes a table into the folder; check: only looks whether it could. */
+/* Writes a table into the folder; check: only checks that it is possible. */
 static int table_to_folder(const export *x, const char *table, bool check)
 {
     int status;
@@ -179,7 +180,7 @@ static int table_to_folder(const export *x, const char *table, bool check)
 
 /* ---- the folder of the tables ---- */
 
-/* Is it one of the files that will be written, or what a kill left of one? */
+/* Determines whether it is one of the files to be written, or the remains of one after a kill. */
 static int look_whose(const export *x, const char *entry, bool *ours)
 {
     const size_t n = strlen(entry);
@@ -193,7 +194,7 @@ static int look_whose(const export *x, const char *entry, bool *ours)
     return CLI_OK;
 }
 
-/* Makes the folder; one that exists holds nothing but tables. */
+/* Creates the folder; an existing one must contain nothing but tables. */
 static int make_folder(const export *x)
 {
     if (mkdir(x->output, 0777) == 0) return CLI_OK;
@@ -240,7 +241,7 @@ static int write_rows(const export *x, FILE *f)
     return status;
 }
 
-/* Does the trace have what the options choose? */
+/* Checks that the trace has the launch and the multiprocessor that the options select. */
 static int check_choice(const export *x)
 {
     static const char *const sql[] = {"SELECT 1 FROM kernel WHERE id = ?",

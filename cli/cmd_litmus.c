@@ -1,5 +1,5 @@
-/* cmd_litmus.c - `ptxloom litmus`: what small programs of several threads do, and what the memory
- * model lets them do. */
+/* cmd_litmus.c - `ptxloom litmus`: outcomes of small concurrent programs, observed and allowed by
+ * the memory model. */
 #include "cli/cli.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -53,8 +53,8 @@ static bool read_option(cli_args *a, int k, options *o)
     }
 }
 
-/* Is what was seen what can be seen: with strong consistency only what interleavings give, with
- * weak consistency all that the axioms allow? */
+/* True if the observed outcomes are complete: with strong consistency only those of interleavings,
+ * with weak consistency all that the axioms allow. */
 static bool all_seen(const pl_litmus_report *r)
 {
     for (size_t k = 0; k < r->n; k++) {
@@ -66,7 +66,7 @@ static bool all_seen(const pl_litmus_report *r)
     return true;
 }
 
-/* What is to be said about the test as a whole; *failed: it is a failure. */
+/* Returns the verdict on the test; *failed: it is a failure. */
 static const char *verdict(const options *o, const pl_litmus_report *r, bool *failed)
 {
     bool exists = strncmp(r->condition, "exists", 6) == 0;

@@ -1,5 +1,5 @@
-/* cmd_occupancy.c - `ptxloom occupancy`: how many blocks of a shape a multiprocessor holds, and
- * what limits them.
+/* cmd_occupancy.c - `ptxloom occupancy`: number of resident blocks of a shape per multiprocessor,
+ * and the limiting resource.
  *
  * The resources come from a kernel of a PTX file or from the command line; --arch repeated or "all"
  * compares machines. */
@@ -48,7 +48,8 @@ static bool read_option(cli_args *a, int k, request *r)
     }
 }
 
-/* Registers, shared memory and barriers of the kernel in the file, for the machine of `gpu`. */
+/* Reads registers, shared memory and barriers of the kernel in the file, for the machine of `gpu`.
+ */
 static int resources(pl_gpu *gpu, const request *r, uint64_t *registers, uint64_t *shared,
                      uint64_t *barriers)
 {
@@ -107,8 +108,8 @@ static void print(const request *r, const char *machine, uint64_t registers, uin
            o->blocks * o->warps, percent, limits, limit);
 }
 
-/* The next of "NAME,NAME,SECTION.KEY=VALUE,NAME": changes belong to the name before them. As
- * strtok_r. */
+/* Returns the next of "NAME,NAME,SECTION.KEY=VALUE,NAME": changes belong to the name before them.
+ * Used like strtok_r. */
 static char *next_machine(char *names, char **save)
 {
     char *name = names ? names : *save;

@@ -1,8 +1,8 @@
 /* cmd_query.c - `ptxloom query`: runs SQL, or a named query, on a trace file.
  *
- * The file is opened read-only. A named query is one of this program's; the table `query` of the
- * file may hold more. SQL of the file is not the user's: it may read, but do nothing else. A name
- * may also be a table or view: `ptxloom query run.db gld_efficiency`. */
+ * The file is opened read-only. Named queries are built into this program; the table `query` of the
+ * file may contain more. SQL from the file is not trusted: it may only read. A name may also be a
+ * table or view: `ptxloom query run.db gld_efficiency`. */
 #include "cli/cli.h"
 #include "cli/query.h"
 #include "cli/stop.h"
@@ -28,8 +28,8 @@ static int report(query_request *q, const char *code, const char *a, const char 
     return CLI_INPUT;
 }
 
-/* The first column of the query's first row, to be freed; NULL: no row, or no text. False: that
- * failed, and *status has the report's. */
+/* Returns the first column of the query's first row in *found, to be freed; NULL: no row, or no
+ * text. False: the query failed, which has been reported in *status. */
 static bool lookup(query_request *q, const char *sql, const char *name, char **found, int *status)
 {
     sqlite3_stmt *s = NULL;
@@ -48,7 +48,7 @@ static bool lookup(query_request *q, const char *sql, const char *name, char **f
     return good;
 }
 
-/* Reports that nothing is called so, with the name that was probably meant. */
+/* Reports an unknown name, with the most likely correction. */
 static int unknown_name(query_request *q, const char *name)
 {
     enum { MOST = 1000 };
@@ -77,7 +77,7 @@ static int unknown_name(query_request *q, const char *name)
     return CLI_INPUT;
 }
 
-/* The line of sql that holds the byte `offset`, and a caret below it. */
+/* Prints the line of sql that contains the byte `offset`, and a caret below it. */
 static void show_place(const char *sql, int offset)
 {
     int begin = offset, end = offset;
@@ -91,8 +91,8 @@ static void show_place(const char *sql, int offset)
     fputs("^\n", stderr);
 }
 
-/* Reports why the statement at `sql` failed with `code`; `all` is the whole text, of which it is a
- * part. The connection knows nothing of memory that the printer lacked. */
+/* Reports why the statement at `sql` failed with `code`; `all` is the whole text that contains it.
+ * The connection does not record memory failures of the printer. */
 static int sql_error(query_request *q, const char *all, const char *sql, int code)
 {
     int place = -1;
@@ -122,7 +122,7 @@ static void bind_value(sqlite3_stmt *s, int at, const char *value)
         sqlite3_bind_text(s, at, value, -1, SQLITE_STATIC);
 }
 
-/* A value of the parameter kernel is the number of a launch. */
+/* Checks that the value of the parameter kernel is the number of a launch. */
 static int check_parameters(query_request *q)
 {
     for (int k = 0; k < q->nparameters; k++) {
@@ -141,7 +141,7 @@ static int check_parameters(query_request *q)
     return CLI_OK;
 }
 
-/* Gives the statement's :names the values of the command line; others stay NULL. */
+/* Binds the statement's :names to the values of the command line; others stay NULL. */
 static void bind_parameters(query_request *q, sqlite3_stmt *s)
 {
     for (int at = 1; at <= sqlite3_bind_parameter_count(s); at++) {
@@ -157,7 +157,7 @@ static void bind_parameters(query_request *q, sqlite3_stmt *s)
 
 enum { ADVICE_TEXTS = 5 };
 
-/* A row of advice, as it is printed; NULL: out of memory. */
+/* Formats a row of advice; NULL: out of memory. */
 static char *advice_text(sqlite3_stmt *s, int share, const int column[ADVICE_TEXTS])
 {
     char *part[ADVICE_TEXTS];
@@ -179,8 +179,8 @@ static char *advice_text(sqlite3_stmt *s, int share, const int column[ADVICE_TEX
     return all;
 }
 
-/* What rules found: a sentence, its share of the launch, the evidence and what to try. Columns as
- * the query advice has them. SQLite's result code. */
+/* Prints the findings of rules: a sentence, its share of the launch, the evidence and what to try.
+ * The columns are those of the query advice. Returns SQLite's result code. */
 static int print_advice(sqlite3_stmt *s, int width)
 {
     enum { KERNEL, SHARE, RULE, PTX_LINE, ADVICE, EVIDENCE, CHECK, OF };
@@ -264,8 +264,8 @@ static bool is_name(const char *s)
     return true;
 }
 
-/* Says so when the named query asks for rows that no run of the trace has written: it answers
- * nothing then. */
+/* Reports that the named query requires a trace level that no run of the trace has: its result
+ * would be empty. */
 static int check_level(query_request *q)
 {
     char *text;
@@ -287,7 +287,7 @@ static int check_level(query_request *q)
     return CLI_OK;
 }
 
-/* What SQL of the file may do. */
+/* Authorizer for SQL of the file. */
 static int only_reads(void *ctx, int action, const char *a, const char *b, const char *schema,
                       const char *view)
 {

@@ -1,4 +1,4 @@
-/* cmd_report.c - `ptxloom report`: one HTML file that shows what a trace holds. */
+/* cmd_report.c - `ptxloom report`: writes one HTML file that shows the contents of a trace. */
 #include "cli/stop.h"
 #include <string.h>
 

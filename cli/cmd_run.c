@@ -1,5 +1,5 @@
-/* cmd_run.c - `ptxloom run`: launches what launch files or the command line describe, one after the
- * other in one process.
+/* cmd_run.c - `ptxloom run`: runs the launches of launch files or of the command line, sequentially
+ * in one process.
  *
  * A case that fails does not stop the next one: each gets its entry in the results, and the exit
  * status is that of the worst. */
@@ -158,7 +158,7 @@ static const char usage[] =
 
 typedef struct options {
     const char *kernel, *arch, *trace, *command, *metrics, *check, *check_kernel, *suppressions;
-    bool sanitizer; /* findings in the lines of compute-sanitizer */
+    bool sanitizer; /* findings in the format of compute-sanitizer */
     uint32_t grid[3], block[3], cluster[3];
     uint64_t seed, shared, stack, trace_limit, threads, timeout, max_cycles, max_instructions,
         max_output, check_limit, schedules, elements, error_exitcode;
@@ -174,21 +174,21 @@ typedef struct options {
     bool no_source;
 } options;
 
-/* What goes on across the cases. */
+/* State across the cases. */
 typedef struct session {
     const options *o;
     pl_gpu *gpu;
-    pl_module *module; /* of the latest case: the next one often has the same */
+    pl_module *module; /* of the latest case: the next one often uses the same module */
     char *module_paths;
     pl_trace *trace;
-    bool in_memory;    /* the trace is there for --metrics only */
+    bool in_memory;    /* the trace exists for --metrics only */
     pl_checks *checks; /* of the case */
     run_report *json;
     run_style style;
-    struct timespec launched, shown; /* when the launch began, and progress was last drawn */
+    struct timespec launched, shown; /* start of the launch; last update of the progress display */
     bool drawn, interrupted;
-    bool terminal;        /* standard error is one */
-    int status, exitcode; /* exitcode: that was asked for if there are findings; 0: none */
+    bool terminal;        /* standard error is a terminal */
+    int status, exitcode; /* exitcode: requested exit status if there are findings; 0: none */
 } session;
 
 /* ---------------------------------------------------------------- progress */
@@ -224,7 +224,7 @@ static void progress(void *ctx, uint64_t done, uint64_t blocks, uint64_t instruc
     fprintf(stderr, "%s%3.0f %%  %" PRIu64 " of %" PRIu64 " blocks, %.1f M instructions, %.2f M/s",
             terminal ? "\r" : "", blocks ? 100.0 * (double)done / (double)blocks : 0.0, done,
             blocks, millions, elapsed > 0 ? millions / elapsed : 0.0);
-    /* Blocks finish in waves, so a guess needs some of them. */
+    /* Blocks finish in waves, so an estimate requires some of them. */
     if (done > 0 && done < blocks && elapsed > 2)
         fprintf(stderr, ", about %s left",
                 duration(elapsed * (double)(blocks - done) / (double)done, left));
@@ -282,7 +282,7 @@ static bool read_schedule(cli_args *a, options *o)
     return false;
 }
 
-/* Those of traces. */
+/* Reads an option of traces. */
 static bool read_trace_option(cli_args *a, options *o, int k)
 {
     switch (k) {
@@ -304,7 +304,7 @@ static bool read_trace_option(cli_args *a, options *o, int k)
     }
 }
 
-/* Those of checkers. */
+/* Reads an option of checkers. */
 static bool read_check_option(cli_args *a, options *o, int k)
 {
     switch (k) {
@@ -371,7 +371,7 @@ static bool ends_with(const char *s, const char *end)
     return n >= m && strcmp(s + n - m, end) == 0;
 }
 
-/* Options that would have no effect in this mode. */
+/* Rejects options that have no effect in this mode. */
 static bool fit_mode(cli_args *a, const options *o)
 {
     const bool timing = o->mode == PL_MODE_TIMING;
@@ -423,7 +423,7 @@ static int read_options(cli_args *a, options *o)
 
 /* ---------------------------------------------------------------- cases */
 
-/* The paths of a case's files, one per line. */
+/* Returns the paths of a case's files, one per line. */
 static char *paths_of(const pl_case *c)
 {
     size_t n = strlen(c->ptx) + 1;
@@ -435,8 +435,8 @@ static char *paths_of(const pl_case *c)
     return list;
 }
 
-/* The module of a case: the latest one when it is of the same files, its variables fresh; else
- * loaded. */
+/* Returns the module of a case: the latest one, with its variables reset, if it has the same files;
+ * else it is loaded. */
 static pl_status module_of(session *s, pl_case *c)
 {
     char *paths = paths_of(c);
@@ -453,7 +453,7 @@ static pl_status module_of(session *s, pl_case *c)
     return pl_case_load(c, &load, &s->module);
 }
 
-/* Shape and kernel given on the command line win over those of a launch file. */
+/* Shape and kernel of the command line override those of a launch file. */
 static void override(const options *o, pl_case *c)
 {
     if (o->kernel) c->entry = o->kernel;
@@ -464,7 +464,7 @@ static void override(const options *o, pl_case *c)
     if (o->has_stack) c->stack = (uint32_t)o->stack;
 }
 
-/* A trace that cannot be written ends here; the launches go on without it. */
+/* Discards a trace that cannot be written; the launches continue without it. */
 static void stop_trace(session *s)
 {
     pl_trace_close(s->trace, false);
@@ -472,7 +472,7 @@ static void stop_trace(session *s)
     s->status = cli_worse(s->status, CLI_SYSTEM);
 }
 
-/* The launch is over: a file that cannot be written does not change what it did. */
+/* After the launch: a file that cannot be written does not change its status. */
 static void save_outputs(session *s, pl_case *c, run_case *r)
 {
     pl_status st = PL_OK;
@@ -483,7 +483,7 @@ static void save_outputs(session *s, pl_case *c, run_case *r)
     s->status = cli_worse(s->status, cli_status(st));
 }
 
-/* Launches under random schedules: only what their checkers find counts. */
+/* Runs launches under random schedules: only their findings are used. */
 static pl_status explore(session *s, pl_case *c, const pl_launch *plain)
 {
     pl_status st = PL_OK;
@@ -562,8 +562,8 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     return st;
 }
 
-/* As messages, or in the lines of compute-sanitizer; *last: those that come behind all others.
- * Returns the errors among them. */
+/* Shows the findings as messages, or in the format of compute-sanitizer; *last: its final lines.
+ * Returns the number of errors among them. */
 static uint64_t show_findings(session *s, const run_case *r, const char **last)
 {
     const char *lines;
@@ -577,7 +577,7 @@ static uint64_t show_findings(session *s, const run_case *r, const char **last)
     return pl_sanitizer_errors(&sum);
 }
 
-/* Runs one case and shows what came of it. c may be NULL: it could not be read. */
+/* Runs one case and shows its results. c may be NULL: it could not be read. */
 static void run_one(session *s, pl_case *c, const char *name, pl_status st, size_t first_message)
 {
     const char *last = "";
@@ -634,7 +634,7 @@ static void run_launch_file(session *s, const char *path)
     run_one(s, c, name, st, 0);
 }
 
-/* A further module rather than an argument: arguments have a colon or brackets. */
+/* True for a further module rather than an argument: arguments contain a colon or brackets. */
 static bool is_module(const char *word)
 {
     return (ends_with(word, ".ptx") || ends_with(word, ".plo")) && !strpbrk(word, ":[=");
@@ -681,7 +681,7 @@ static pl_status open_trace(session *s)
     s->in_memory = !s->o->trace;
     pl_status st = pl_trace_open(s->gpu, s->o->trace, s->in_memory ? &memory : &t, &s->trace);
     if (st != PL_OK || !s->o->metrics) return st;
-    st = pl_trace_metrics(s->trace, s->o->metrics, &none, &n); /* are the names right? */
+    st = pl_trace_metrics(s->trace, s->o->metrics, &none, &n); /* validates the names */
     if (st != PL_OK) pl_trace_close(s->trace, false);
     if (st != PL_OK) s->trace = NULL;
     return st;
@@ -700,7 +700,7 @@ static int run_all(session *s)
         s->style.one_of_many = o->noperands > 1;
         if (o->summary && !o->json && s->style.one_of_many) run_summary_head();
         for (size_t i = 0; i < o->noperands && cli_stop != CLI_INTERRUPTED; i++) {
-            /* One launch out of time; the others have theirs. */
+            /* A time limit ends one launch; the others have their own. */
             if (cli_stop == CLI_OUT_OF_TIME) cli_stop = CLI_GO_ON;
             run_launch_file(s, o->operand[i]);
         }
@@ -717,7 +717,7 @@ static int run_all(session *s)
     return s->status;
 }
 
-/* The command line as one string, for the trace. */
+/* Returns the command line as one string, for the trace. */
 static char *join(int argc, char **argv)
 {
     size_t n = sizeof "ptxloom";

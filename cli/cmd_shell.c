@@ -1,8 +1,8 @@
-/* cmd_shell.c - `ptxloom shell`: a prompt that takes SQL, names of queries, tables and metrics, and
- * commands that begin with a dot.
+/* cmd_shell.c - `ptxloom shell`: a prompt that accepts SQL, names of queries, tables and metrics,
+ * and commands that begin with a dot.
  *
- * With libedit lines can be edited and recalled, and Tab completes words; without it, and when
- * input is no terminal, lines are read as they are, so that a script can be piped in. */
+ * With libedit, lines can be edited and recalled, and Tab completes words. Without it, or if the
+ * input is no terminal, lines are read unedited, so that a script can be piped in. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -37,17 +37,16 @@ static const char help_text[] =
 typedef struct shell {
     query_request q;
     bool terminal, quit;
-    int error;   /* of the system when it read lines, or 0 */
-    int status;  /* of the worst statement; what a piped script ends with */
-    char **word; /* names that Tab completes, sorted; owned */
+    int error;   /* system error while reading lines, or 0 */
+    int status;  /* of the worst statement; exit status of a piped script */
+    char **word; /* names for Tab completion, sorted; owned */
     size_t nwords;
 } shell;
 
 /* ---- reading lines ---- */
 
 #ifdef PL_HAVE_LIBEDIT
-/* libedit's completion function gets no context, so the shell on show is found here while its
- * prompt is open. */
+/* libedit's completion function has no context argument; this is the shell whose prompt is open. */
 static const shell *prompting;
 
 static char *next_match(const char *begun, int again)
@@ -71,7 +70,7 @@ static char **complete(const char *begun, int start, int end)
 }
 #endif
 
-/* *error: of the system, when it is not the end of input. */
+/* *error: a system error; 0: end of input. */
 static char *read_plain(const char *prompt, bool terminal, int *error)
 {
     char *line = NULL;
@@ -90,7 +89,7 @@ static char *read_plain(const char *prompt, bool terminal, int *error)
     return line;
 }
 
-/* The next line, to be freed; NULL: end of input. */
+/* Returns the next line, to be freed; NULL: end of input. */
 static char *read_line(shell *s, const char *prompt)
 {
 #ifdef PL_HAVE_LIBEDIT
@@ -105,14 +104,14 @@ static char *read_line(shell *s, const char *prompt)
     return read_plain(prompt, s->terminal, &s->error);
 }
 
-/* ---- words to complete ---- */
+/* ---- completion ---- */
 
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Whether a name may stand on the command line: libedit prints what it completes. */
+/* True if a name may be completed: libedit prints it unchanged. */
 static bool is_plain(const char *word)
 {
     char as = 0;
@@ -145,7 +144,7 @@ static bool read_words(shell *s)
     return good;
 }
 
-/* ---- answers ---- */
+/* ---- results ---- */
 
 static void messages(shell *s, int status)
 {
@@ -155,7 +154,7 @@ static void messages(shell *s, int status)
     s->status = cli_worse(s->status, status);
 }
 
-/* SQL with one parameter :word, a pattern or NULL. */
+/* Runs SQL with one parameter :word, a pattern or NULL. */
 static void print_sql(shell *s, const char *sql, const char *word)
 {
     const bool some = word && *word;
@@ -268,13 +267,13 @@ static void answer(shell *s, const char *text, char **parameter, int n)
     s->q.nparameters = n;
     s->q.used = used;
     cli_stop = CLI_GO_ON;
-    cli_stoppable(s->q.db); /* ^C ends the query, at the prompt the shell */
+    cli_stoppable(s->q.db); /* ^C ends a query; at the prompt it ends the shell */
     messages(s, query_run(&s->q));
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
 }
 
-/* "NAME X=VALUE ...": whether the line is such a request; it is answered then. */
+/* Handles "NAME X=VALUE ..."; true if the line is such a request. */
 static bool named(shell *s, char *line)
 {
     char *word[17];
@@ -296,7 +295,7 @@ static bool named(shell *s, char *line)
     return good;
 }
 
-/* Adds a line to the statement; NULL: out of memory. */
+/* Appends a line to the statement; NULL: out of memory. */
 static char *join(char *statement, const char *line)
 {
     size_t n = statement ? strlen(statement) : 0, m = strlen(line);
@@ -322,7 +321,7 @@ static void run(shell *s)
         if (!statement && *text == '.') {
             dot_command(s, text);
         } else if (!statement && (*text == '\0' || named(s, text))) {
-            /* nothing, or answered */
+            /* empty, or handled */
         } else {
             statement = join(statement, text);
             if (!statement || sqlite3_complete(statement)) {

@@ -1,6 +1,6 @@
 # completion.awk - reads the help texts (completion.sh) and writes a completion. shell: bash, zsh or fish.
 
-# What completes a value that the help calls `takes`: a list of words, "files", or "" (anything).
+# Completions of a value that the help names `takes`: a list of words, "files", or "" (anything).
 function values(takes) {
     if (takes == "MACHINE") return machines
     if (takes ~ /FILE|DIR|\.db|\.html|^OUT$|^PATH/) return "files"

@@ -3,8 +3,8 @@
 #
 #     completion.sh LOOM SRCDIR OUTPUT
 #
-# The name of OUTPUT tells the shell: ptxloom (bash), _ptxloom (zsh), ptxloom.fish. Commands, options and the words that
-# options take come from the help texts; the names of machines from `ptxloom --version`.
+# The name of OUTPUT selects the shell: ptxloom (bash), _ptxloom (zsh), ptxloom.fish. Commands, options and the values of
+# options come from the help texts; the names of machines from `ptxloom --version`.
 loom=$1
 srcdir=$2
 case $3 in

@@ -1,4 +1,4 @@
-# cli: the ptxloom command. Uses include/ptxloom.h only. An own LDADD keeps libcheck out of the command.
+# cli: the ptxloom command. Uses include/ptxloom.h only. A separate LDADD keeps libcheck out of the command.
 # To add a command: cli/cmd_NAME.c here, its function in cli.h, a row in main.c.
 bin_PROGRAMS += ptxloom
 ptxloom_SOURCES = cli/main.c cli/cli.h cli/options.c cli/output.c cli/stop.c cli/stop.h \
@@ -22,7 +22,7 @@ CLEANFILES += cli/gen_revision.h
 dist-hook:
 	{ cat $(srcdir)/revision 2>/dev/null || git -C $(srcdir) rev-parse --short=10 HEAD 2>/dev/null || true; } >$(distdir)/revision
 
-# Completion for three shells, made from what `ptxloom COMMAND --help` says.
+# Completion for three shells, generated from the output of `ptxloom COMMAND --help`.
 completions = cli/completion/ptxloom cli/completion/_ptxloom cli/completion/ptxloom.fish
 $(completions): ptxloom$(EXEEXT) $(srcdir)/cli/completion.sh $(srcdir)/cli/completion.awk
 	$(AM_V_GEN)$(MKDIR_P) cli/completion && $(SHELL) $(srcdir)/cli/completion.sh ./ptxloom$(EXEEXT) $(srcdir) $@ >$@.tmp && mv $@.tmp $@

@@ -1,4 +1,4 @@
-/* options.c - reads command lines, and prints the help that belongs to them. */
+/* options.c - parses command lines, and prints their help. */
 #include "cli/cli.h"
 #include "cli/terminal.h"
 #include <ctype.h>
@@ -23,7 +23,7 @@ static int bad_option(cli_args *a, const char *word, const cli_option *option, s
     return CLI_BAD;
 }
 
-/* The option's value: behind '=', or the next word. */
+/* Takes the option's value: after '=', or the next word. */
 static int take(cli_args *a, const cli_option *option, int k, const char *word,
                 const char *attached)
 {

@@ -1,4 +1,4 @@
-/* output.c - messages, colours, and the last look at standard output. */
+/* output.c - messages, colours, and the final check of standard output. */
 #include "cli/cli.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +71,7 @@ const char *cli_printable(char *to, size_t size, const char *text)
     return to;
 }
 
-/* Whether a message was printed, and one of those said that there is no memory: what was done since
+/* said: a message was printed; no_memory: one of them reported exhausted memory, so later results
  * may be incomplete. */
 static bool said, no_memory;
 
@@ -97,14 +97,14 @@ void cli_messages(pl_gpu *gpu, size_t first)
                 more == 1 ? "" : "s");
 }
 
-/* The first reason why standard output could not be written; 0: none. */
+/* The first error of writing to standard output; 0: none. */
 static int output_error;
 
 void cli_flush(void)
 {
     errno = 0;
     if ((fflush(stdout) == 0 && !ferror(stdout)) || output_error) return;
-    if (!errno) { /* it was lost some time ago: what is wrong now? */
+    if (!errno) { /* it was lost earlier: retry to get the error */
         clearerr(stdout);
         putchar('\n');
         fflush(stdout);
@@ -119,7 +119,7 @@ int cli_finish(int status)
         fprintf(stderr, "error: cannot write to standard output: %s\n", strerror(output_error));
         return CLI_SYSTEM;
     }
-    /* Every other failure of the system has its message. */
+    /* Every other system failure has a message. */
     if (status == CLI_SYSTEM && !said) cli_no_memory();
     return no_memory ? CLI_SYSTEM : status;
 }
@@ -127,9 +127,9 @@ int cli_finish(int status)
 void cli_standard_files(void)
 {
     int fd;
-    /* Who reads no more is an error of writing, and a trace gets its end. */
+    /* A closed pipe becomes a write error, so that a trace is still completed. */
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes: the write fails, and the message says why */
+    signal(SIGXFSZ, SIG_IGN); /* file size limit: the write fails, with a message */
     /* A file that the command writes must not become its standard output. */
     do fd = open("/dev/null", O_RDONLY);
     while (fd >= 0 && fd <= STDERR_FILENO);
@@ -172,7 +172,7 @@ static bool is_plain(const json_t *v)
     return !json_is_object(v) && !json_is_array(v);
 }
 
-/* Members and elements are in lines of their own, but lists of numbers and words in one. */
+/* Prints members and elements on separate lines, but lists of numbers and words on one line. */
 static bool print_value(const json_t *v, int depth)
 {
     const char *key;

@@ -1,8 +1,8 @@
 /* perfetto.c - writes a trace as events of the Trace Event Format.
  *
- * The format is described in "Trace Event Format" (Google, 2016): X events have a beginning and a
- * length. b and e events are the ends of something that goes on beside the thread (here barriers
- * and copies). C events are values of counters, M events names. */
+ * The format is described in "Trace Event Format" (Google, 2016): X events have a start and a
+ * duration. b and e events begin and end an asynchronous operation, which is shown next to the
+ * thread (here barriers and copies). C events are counter values, M events names. */
 #include "cli/perfetto.h"
 #include "cli/query_out.h"
 #include "cli/stop.h"
@@ -12,14 +12,14 @@
 typedef struct writer {
     sqlite3 *db;
     FILE *f;
-    int64_t kernel, sm, offset; /* offset: cycle 0 of the launch */
+    int64_t kernel, sm, offset; /* offset: cycle at which the launch starts */
     int64_t per_block;          /* warps */
-    bool application;           /* a CUDA program: time is that of its clock ... */
-    double start_us, mhz;       /* ... on which the launch begins then; cycles of a microsecond */
+    bool application;           /* a CUDA program: times are on its clock ... */
+    double start_us, mhz;       /* ... start of the launch on that clock; cycles per microsecond */
     bool some;
 } writer;
 
-/* Sums that wrap: a damaged trace may hold any number. */
+/* Wrapping sums: a damaged trace may contain any number. */
 static int64_t add(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -70,7 +70,7 @@ static void name_of(writer *w, const char *what, int64_t pid, int64_t tid, const
     fputs("}}", w->f);
 }
 
-/* A statement about the launch; ?1 is its number, ?2 the multiprocessor or -1. */
+/* Prepares a statement about the launch; ?1 is its number, ?2 the multiprocessor or -1. */
 static sqlite3_stmt *ask(const writer *w, const char *sql)
 {
     sqlite3_stmt *s = NULL;
@@ -143,7 +143,7 @@ static int issues(writer *w)
     return s ? sqlite3_finalize(s) : sqlite3_errcode(w->db);
 }
 
-/* Rows of id, sm, block, warp, beginning, end, name become pairs of events beside the thread. */
+/* Converts rows of id, sm, block, warp, start, end, name to pairs of asynchronous events. */
 static int spans(writer *w, const char *category, const char *sql)
 {
     sqlite3_stmt *s = ask(w, sql);
@@ -192,11 +192,11 @@ static int launch_events(writer *w)
     return code == SQLITE_OK ? counters(w) : code;
 }
 
-/* ---- a CUDA program: its streams, its threads, its ranges ---- */
+/* ---- a CUDA program: its streams, threads and ranges ---- */
 
-enum { APPLICATION = 1 << 30 }; /* a process beside those of the multiprocessors */
+enum { APPLICATION = 1 << 30 }; /* a process in addition to those of the multiprocessors */
 
-/* Rows of thread, name, category, beginning, end and arguments as JSON become events of a process.
+/* Converts rows of thread, name, category, start, end and arguments as JSON to events of a process.
  */
 static int rows(writer *w, int64_t pid, const char *process, const char *thread_sql,
                 const char *sql)
@@ -244,7 +244,7 @@ static int application(writer *w)
     return code;
 }
 
-/* Whether the trace is of a CUDA program whose clock is known. */
+/* True if the trace is of a CUDA program whose clock is known. */
 static bool is_application(sqlite3 *db, double *mhz)
 {
     sqlite3_stmt *s = NULL;

@@ -8,10 +8,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Multiprocessors become processes and warps threads, with their issues, waits, barriers and
+/* Multiprocessors are processes and warps are threads, with their issues, waits, barriers and
  * asynchronous copies; launches and counters belong to process 0. A cycle is shown as a nanosecond.
- * launch 0: all, one after the other; sm -1: all. Returns an exit status; failures of the file are
- * found with ferror. */
+ * launch 0: all, sequentially; sm -1: all. Returns an exit status; write failures are detected with
+ * ferror. */
 int perfetto_write(pl_gpu *gpu, sqlite3 *db, int64_t launch, int64_t sm, FILE *out);
 
 #endif

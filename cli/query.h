@@ -1,4 +1,4 @@
-/* query.h - asking a trace, for the commands that do so: query and shell. */
+/* query.h - queries on a trace, for the commands query and shell. */
 #ifndef PL_CLI_QUERY_H
 #define PL_CLI_QUERY_H
 
@@ -7,18 +7,18 @@
 #include "cli/terminal.h"
 
 typedef struct query_request {
-    pl_gpu *gpu; /* takes the messages */
+    pl_gpu *gpu; /* receives the messages */
     const char *path, *what;
     char **parameter; /* NAME=VALUE ... */
     int nparameters;
-    bool *used; /* by parameter */
+    bool *used; /* by parameter: it was used */
     query_format format;
-    bool advise; /* show what rules found as text */
+    bool advise; /* show the findings of rules as text */
     int width;
     sqlite3 *db;
 } query_request;
 
-/* Answers q->what: SQL, the name of a query, table or view, or "-" for SQL from standard input.
+/* Runs q->what: SQL, the name of a query, table or view, or "-" for SQL from standard input.
  * Returns an exit status; messages are in q->gpu or already shown. */
 int query_run(query_request *q);
 

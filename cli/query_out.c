@@ -1,11 +1,11 @@
 /* query_out.c - prints the rows of a query.
  *
- * A table needs column widths before its first line, so the first SAMPLE rows are kept; widths and
- * sides (numbers right, text left) follow from them, and later rows are printed as they come. The
- * other formats are printed row by row.
+ * A table needs column widths before its first line, so the first SAMPLE rows are buffered. They
+ * determine widths and alignment (numbers right, text left), and later rows are printed
+ * immediately. The other formats are printed row by row.
  *
- * Texts come from the trace. No format prints a control character of them, or a byte that is not
- * UTF-8 (pl_printable). */
+ * Texts come from the trace. No format prints their control characters, or bytes that are not UTF-8
+ * (pl_printable). */
 #include "cli/cli.h"
 #include "cli/query_out.h"
 #include <math.h>
@@ -14,7 +14,7 @@
 
 enum { SAMPLE = 1000, SAMPLE_BYTES = 16 << 20, NARROWEST = 8, NUMBER = 40, HANG = 4 };
 
-/* The cell as text for a table; numbers are written to `number`, which has room for NUMBER
+/* Returns the cell as text for a table; numbers are written to `number`, which has space for NUMBER
  * characters. */
 static const char *cell(sqlite3_stmt *s, int c, char *number)
 {
@@ -34,7 +34,7 @@ static const char *cell(sqlite3_stmt *s, int c, char *number)
     return text ? text : "";
 }
 
-/* Columns that text takes on a terminal, as it is printed: one for each character. */
+/* Returns the columns of text on a terminal: one per character. */
 static int columns(const char *s)
 {
     int n = 0;
@@ -44,7 +44,7 @@ static int columns(const char *s)
     return n;
 }
 
-/* Without memory SQLite has no name. The next step fails then. */
+/* If memory is exhausted, SQLite returns no name; the next step then fails. */
 static const char *column_name(sqlite3_stmt *s, int c)
 {
     const char *name = sqlite3_column_name(s, c);
@@ -57,17 +57,17 @@ typedef struct table {
     FILE *f;
     sqlite3_stmt *s;
     int ncolumns, rows;
-    size_t bytes;   /* of the cells that are kept */
+    size_t bytes;   /* of the buffered cells */
     bool *left_out; /* the column is not printed */
-    bool *new_line; /* a row that does not fit the terminal goes on with this column on a line of
-                       its own */
+    bool *new_line; /* a row that exceeds the terminal width continues on a new line with this
+                       column */
     int *width;
     bool *text;  /* left-aligned: some cell holds text */
-    bool cut;    /* cells have to fit their columns */
+    bool cut;    /* cells must fit their columns */
     char **kept; /* cells of the first rows, row by row */
 } table;
 
-/* The last column that is printed. */
+/* Returns the last column that is printed. */
 static int last_column(const table *t)
 {
     int c = t->ncolumns - 1;
@@ -75,7 +75,7 @@ static int last_column(const table *t)
     return c;
 }
 
-/* What stands in front of a column. */
+/* Prints the separator before a column. */
 static void put_gap(const table *t, int c)
 {
     if (t->new_line[c])
@@ -84,7 +84,7 @@ static void put_gap(const table *t, int c)
         fputs("  ", t->f);
 }
 
-/* Prints the cell in its column; what does not fit ends in an ellipsis. */
+/* Prints the cell in its column; text that does not fit ends in an ellipsis. */
 static void put_cell(const table *t, int c, const char *text)
 {
     int width = t->width[c], length = columns(text),
@@ -101,8 +101,8 @@ static void put_cell(const table *t, int c, const char *text)
     if (t->text[c] && c < last_column(t)) fprintf(t->f, "%*s", blanks, "");
 }
 
-/* Takes columns away from the widest text until a row fits the terminal. What still does not fit
- * goes on in further lines. */
+/* Narrows the widest text columns until a row fits the terminal. If that is not enough, the row
+ * continues on further lines. */
 static void fit(table *t, int terminal)
 {
     for (;;) {
@@ -128,7 +128,7 @@ static void fit(table *t, int terminal)
     }
 }
 
-/* The column cuda says nothing when the PTX has no .loc. */
+/* Omits the column cuda, which is empty when the PTX has no .loc. */
 static void leave_out(table *t)
 {
     for (int c = 1; c < t->ncolumns; c++)
@@ -156,7 +156,7 @@ static void put_head(const table *t)
     for (int r = 0; r < t->rows; r++) put_row(t, (const char *const *)&t->kept[r * t->ncolumns]);
 }
 
-/* Keeps the current row; false when memory is exhausted. */
+/* Buffers the current row; false when memory is exhausted. */
 static bool keep_row(table *t)
 {
     char number[NUMBER];
@@ -198,7 +198,7 @@ static int print_table(FILE *f, sqlite3_stmt *s, int terminal)
         }
         for (; code == SQLITE_ROW; code = sqlite3_step(s)) {
             char number[NUMBER];
-            for (int c = 0; c < n; c++) /* none is left out */
+            for (int c = 0; c < n; c++) /* no column is omitted */
                 put_cell(&t, c, cell(s, c, number));
             putc('\n', f);
         }
@@ -268,7 +268,7 @@ static int print_csv(FILE *f, sqlite3_stmt *s)
 
 /* ---- JSON ---- */
 
-/* The code of a character that is not printed as it is: at most three bytes, or one that is not
+/* Returns the code point of a character that is escaped: at most three bytes, or a byte that is not
  * UTF-8. */
 static unsigned escaped(const char *s, size_t length)
 {

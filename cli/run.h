@@ -1,26 +1,26 @@
-/* run.h - what the parts of `ptxloom run` share: cmd_run.c launches, run_json.c and run_text.c show
- * the results. */
+/* run.h - declarations shared by the parts of `ptxloom run`: cmd_run.c launches, run_json.c and
+ * run_text.c show the results. */
 #ifndef PL_CLI_RUN_H
 #define PL_CLI_RUN_H
 
 #include "cli/cli.h"
 
-/* One launch and what came of it. */
+/* One launch and its results. */
 typedef struct run_case {
     pl_gpu *gpu;
     const char *name;  /* of the case */
-    const char *entry; /* kernel; NULL when it never got that far */
+    const char *entry; /* kernel; NULL if the launch failed earlier */
     const char *arch;
     pl_mode mode;
-    pl_module *module;     /* NULL when it never got that far */
+    pl_module *module;     /* NULL if loading was not reached */
     const pl_case *launch; /* NULL: the launch file could not be read */
     uint32_t grid[3], block[3];
     pl_status status;
-    bool launched; /* result holds figures */
-    bool saved;    /* as were the outputs that have a file */
-    bool differs;  /* an output is not what the launch file expects */
+    bool launched; /* result is valid */
+    bool saved;    /* as are the output files */
+    bool differs;  /* an output differs from the launch file's expectation */
     pl_result result;
-    size_t first_message;    /* the case's diagnostics start here */
+    size_t first_message;    /* index of the case's first diagnostic */
     const char *printed;     /* by the kernel, or NULL */
     const pl_checks *checks; /* of --check, or NULL */
     const pl_metric *metric; /* of --metrics */
@@ -30,32 +30,32 @@ typedef struct run_case {
 typedef struct run_report run_report;
 
 /* --json: cases are collected and printed at the end. */
-/* elements: so many values of each output, 0 for none. NULL: out of memory. */
+/* elements: number of values of each output, 0: none. NULL: out of memory. */
 run_report *run_json_open(uint64_t elements);
 void run_json_add(run_report *r, const run_case *c);
-/* Prints the object and frees it; false when memory ran out on the way. */
+/* Prints the object and frees it; false if memory was exhausted. */
 bool run_json_close(run_report *r);
 
-/* For people. brief: tables and bars, or, for one of many cases, one line; trace: file name,
- * or NULL. */
+/* Text output. brief: tables and bars, or, for one of many cases, one line; trace: file name, or
+ * NULL. */
 typedef struct run_style {
     bool brief, one_of_many, colour;
     const char *trace;
-    uint64_t elements; /* shown of each output; 0: a few */
+    uint64_t elements; /* values shown per output; 0: a few */
 } run_style;
 void run_text(const run_case *c, const run_style *style);
 
 void run_summary(const run_case *c, const run_style *style);
-void run_summary_head(void); /* the heading of these lines: */
+void run_summary_head(void); /* heading of the lines: */
 void run_summary_line(const run_case *c);
 
-/* The value of a counter, or a negative number. */
+/* Returns the value of a counter, or a negative number. */
 double run_counter(const run_case *c, const char *name);
-/* "1,234,567" */
+/* Formats "1,234,567". */
 const char *run_grouped(uint64_t n, char buf[32]);
 
-/* The hash of argument k; false, and a message unless the launch was stopped already: the stop flag
- * was raised meanwhile. */
+/* Hashes argument k; false if the stop flag was raised meanwhile, with a message unless the launch
+ * had already been stopped. */
 bool run_hash(const run_case *c, size_t k, char hex[65]);
 
 /* "ok", "fault", "differs", ... */

@@ -8,7 +8,7 @@
 
 struct run_report {
     json_t *cases;
-    uint64_t elements; /* of each output */
+    uint64_t elements; /* per output */
     bool ok;
 };
 
@@ -24,7 +24,7 @@ run_report *run_json_open(uint64_t elements)
     return NULL;
 }
 
-/* Adds a member; NULL values are failures of memory. */
+/* Adds a member; NULL values mean that memory was exhausted. */
 static void put(run_report *r, json_t *object, const char *key, json_t *value)
 {
     if (!value || json_object_set_new(object, key, value) != 0) r->ok = false;
@@ -41,14 +41,14 @@ static json_t *whole(uint64_t n)
     return json_integer((json_int_t)n);
 }
 
-/* Counters are sums: whole numbers print as such. */
+/* Counters are sums: whole numbers are printed as integers. */
 static json_t *figure(double v)
 {
     if (v == floor(v) && fabs(v) < 0x1p53) return json_integer((json_int_t)v);
     return json_real(v);
 }
 
-/* A number as JSON; as text when JSON has none: nan, inf, and integers above 2^63. */
+/* Returns a number as JSON, or as text where JSON has none: nan, inf, and integers above 2^63. */
 static json_t *element(const run_case *c, size_t k, uint64_t i)
 {
     char value[64], *end;
@@ -177,7 +177,7 @@ void run_json_add(run_report *r, const run_case *c)
     put(r, o, "arch", text(c->arch));
     put(r, o, "mode", text(c->mode == PL_MODE_TIMING ? "timing" : "functional"));
     put(r, o, "status", text(run_status_word(c)));
-    /* Counts of an incomplete launch go until it stopped, and it has no metrics. */
+    /* Counts of an incomplete launch cover the time until it stopped, and it has no metrics. */
     put(r, o, "complete", json_boolean(complete));
     put(r, o, "cycles", timed ? whole(f->cycles) : json_null());
     put(r, o, "inst_executed", known ? whole(f->inst_executed) : json_null());

@@ -1,8 +1,8 @@
-/* run_summary.c - `ptxloom run --summary`: what a launch cost as tables and bars that fit 80
+/* run_summary.c - `ptxloom run --summary`: the cost of a launch as tables and bars that fit 80
  * columns.
  *
- * Everything comes from the result itself, so that no trace is needed; a trace of the same launch
- * holds the same numbers. */
+ * Everything is computed from the result, so no trace is needed; a trace of the same launch
+ * contains the same numbers. */
 #include "cli/run.h"
 #include "cli/terminal.h"
 #include <inttypes.h>
@@ -15,10 +15,10 @@ enum {
     LINES = 6,
     TEXT = 44,
     LEAST = 8,
-    BEFORE = 36 /* columns in front of bars and PTX */
+    BEFORE = 36 /* columns before bars and PTX */
 };
 
-/* Columns for a bar or a line of PTX. */
+/* Returns the columns available for a bar or a line of PTX. */
 static int room(int most)
 {
     int width = cli_width(stdout);
@@ -27,14 +27,14 @@ static int room(int most)
                                                : width - BEFORE;
 }
 
-/* Nsight Compute's words for the reasons, by pl_stall. */
+/* Names of the reasons in Nsight Compute, by pl_stall. */
 static const char *const reason_word[] = {
 #define X(name, word, text) word,
     PL_STALLS(X)
 #undef X
 };
 
-/* A bar of BAR columns; blocks where the terminal's characters are UTF-8, '#' elsewhere. */
+/* Prints a bar of BAR columns; block characters if the terminal uses UTF-8, else '#'. */
 static void bar(double percent)
 {
     static const char *const eighth[] = {"",
@@ -89,7 +89,7 @@ static void units(const run_case *c)
     share_of(c, "DRAM busy", "dram__throughput.avg.pct_of_peak_sustained_elapsed");
 }
 
-/* ---- waiting ---- */
+/* ---- stalls ---- */
 
 static void reasons(const run_case *c)
 {
@@ -116,8 +116,8 @@ static void reasons(const run_case *c)
 
 typedef struct line_cost {
     uint32_t line, bytes;
-    const char *text; /* in the module */
-    char cuda[64];    /* where it was compiled from, or "" */
+    const char *text; /* in the module's text */
+    char cuda[64];    /* source position, or "" */
     uint64_t issues, stalls;
 } line_cost;
 
@@ -134,8 +134,8 @@ static int by_cost(const void *a, const void *b)
     return p != q ? (p < q) - (p > q) : by_line(a, b);
 }
 
-/* The PTX lines of the launch with what they cost, dearest first; *n of them. NULL: out of memory.
- */
+/* Returns the PTX lines of the launch with their cost, most expensive first; *n: their number.
+ * NULL: out of memory. */
 static line_cost *line_costs(const run_case *c, size_t *n)
 {
     line_cost *list = calloc(c->result.npc + 1, sizeof *list);

@@ -1,5 +1,5 @@
-/* run_text.c - the results of `ptxloom run` for people: outputs first, then what the launch cost,
- * then where to look further. */
+/* run_text.c - the text output of `ptxloom run`: outputs first, then the cost of the launch, then
+ * hints. */
 #include "cli/run.h"
 #include "cli/stop.h"
 #include "cli/terminal.h"
@@ -10,7 +10,7 @@
 
 enum { SHOWN_ELEMENTS = 8 };
 
-/* "argument 4  f32[128] =" */
+/* Prints "argument 4  f32[128] =". */
 static int heading(const run_case *c, size_t k)
 {
     const pl_case_arg *a = &c->launch->arg[k];
@@ -20,7 +20,7 @@ static int heading(const run_case *c, size_t k)
     return used + (int)strlen(a->variable) + printf(" %s[%" PRIu64 "] =", a->type, a->count);
 }
 
-/* The first `most` elements. On a terminal they fill its lines. */
+/* Prints the first `most` elements. On a terminal they are wrapped to its width. */
 static void many_elements(const run_case *c, size_t k, uint64_t most)
 {
     const pl_case_arg *a = &c->launch->arg[k];
@@ -37,7 +37,7 @@ static void many_elements(const run_case *c, size_t k, uint64_t most)
     puts(a->count > i ? " ..." : "");
 }
 
-/* The first few, in one line with the checksum. */
+/* Prints the first few, on one line with the checksum. */
 static void few_elements(const run_case *c, size_t k)
 {
     enum { REST = 4 + 26 }; /* columns of the ellipsis and the checksum */
@@ -80,7 +80,7 @@ static void hit_rate(const run_case *c, const char *label, const char *hits, con
                run_grouped((uint64_t)n, text));
 }
 
-/* A row of what a launch cost: on a narrow terminal it goes on below its value. */
+/* Prints a row of the cost of a launch: on a narrow terminal it is wrapped below its value. */
 static void row(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void row(const char *label, const char *format, ...)
 {
@@ -94,7 +94,8 @@ static void row(const char *label, const char *format, ...)
     cli_put_wrapped(stdout, line, cli_width(stdout), LEFT);
 }
 
-/* A launch that did not complete: how far it came. Rates of a part of it would mean nothing. */
+/* Prints the progress of a launch that did not complete. Rates of an incomplete launch have no
+ * meaning. */
 static void incomplete(const run_case *c)
 {
     const pl_result *r = &c->result;
@@ -148,8 +149,8 @@ static void cost(const run_case *c)
     row("emulated in", "%.3f s", r->wall_seconds);
 }
 
-/* What --metrics asks for. On a narrow terminal the column of names is as wide as the longest one.
- */
+/* Prints the metrics of --metrics. On a narrow terminal the name column is as wide as the longest
+ * name. */
 static void metrics(const run_case *c)
 {
     enum { NAMES = 66, VALUES = 30 };
@@ -170,8 +171,8 @@ static void metrics(const run_case *c)
     }
 }
 
-/* What the kernel printed is the output of a program; a terminal gets it without control characters
- * all the same, as the program came from a file. */
+/* Prints the kernel's output. On a terminal, control characters are removed, since the program came
+ * from a file. */
 static void printed(const char *text)
 {
     if (isatty(STDOUT_FILENO))

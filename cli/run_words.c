@@ -1,5 +1,4 @@
-/* run_words.c - parts of results that every form of them has: the status, hashes, counters,
- * numbers. */
+/* run_words.c - elements common to all forms of results: the status, hashes, counters, numbers. */
 #include "cli/run.h"
 #include "cli/stop.h"
 #include <inttypes.h>

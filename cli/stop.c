@@ -8,11 +8,11 @@
 
 enum {
     STEPS = 10000
-}; /* operations of SQLite between two looks at cli_stop: below a millisecond */
+}; /* SQLite operations between two polls of cli_stop: less than a millisecond */
 
 volatile int cli_stop;
 
-/* A signal that comes just before the process waits for a file would not end the wait: it is
+/* A signal that arrives just before the process waits for a file would not end the wait: it is
  * repeated. */
 static void on_signal(int sig)
 {

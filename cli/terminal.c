@@ -1,5 +1,5 @@
-/* terminal.c - text that fits the terminal it is printed on; elsewhere lines have their full
- * length. */
+/* terminal.c - text wrapped to the width of the terminal; elsewhere lines have their full length.
+ */
 #include "cli/terminal.h"
 #include <stdbool.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ int cli_width(FILE *f)
     return n > 0 && n < NARROWEST ? NARROWEST : n;
 }
 
-/* Columns of n bytes of UTF-8 text: bytes that do not continue a character. */
+/* Returns the columns of n bytes of UTF-8 text: bytes that are not continuation bytes. */
 static int columns_of(const char *s, size_t n)
 {
     int columns = 0;
@@ -30,7 +30,7 @@ static int columns_of(const char *s, size_t n)
     return columns;
 }
 
-/* One line, broken at blanks. */
+/* Prints one line, wrapped at blanks. */
 static void put_line(FILE *f, const char *line, size_t n, int width, int hang)
 {
     size_t indent = 0;
@@ -50,8 +50,7 @@ static void put_line(FILE *f, const char *line, size_t n, int width, int hang)
         }
         fprintf(f, "%*s", gap, "");
         column += gap;
-        for (size_t i = word; i < end;
-             i++) { /* a word that is wider than the terminal is cut in parts */
+        for (size_t i = word; i < end; i++) { /* a word wider than the terminal is split */
             const bool begins = (line[i] & 0xc0) != 0x80;
             if (begins && column == width) {
                 fprintf(f, "\n%*s", hang, "");

@@ -1,5 +1,5 @@
-/* check.c - checkers on the outside: which are asked for, and what they found as messages and
- * findings in the user's lines. check/ finds; this names places. */
+/* check.c - the library's side of the checkers: selects tools, and turns findings into messages
+ * with source lines. check/ detects; this file names source positions. */
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const struct {
 };
 
 static const struct {
-    const char *name, *word; /* in the table of kinds, and as users write it */
+    const char *name, *word; /* in the table of kinds; as users write it */
     pl_check_tool tool;
 } tools[] = {
 #define X(name, word) {#name, word, PL_CHECK_##name},
@@ -40,7 +40,7 @@ static const char *tool_word(pl_finding_kind kind)
 
 /* ---- opening ---- */
 
-/* The tools of a list such as "mem,race"; 0: one of them is unknown, and has been reported. */
+/* Returns the tools of a list such as "mem,race"; 0: a name is unknown, which has been reported. */
 static unsigned read_tools(pl_gpu *gpu, const char *list)
 {
     enum { TOOLS = sizeof tools / sizeof *tools };
@@ -68,9 +68,9 @@ static unsigned read_tools(pl_gpu *gpu, const char *list)
     }
 }
 
-/* ---- what is left out ---- */
+/* ---- suppressions ---- */
 
-/* Reads a file of suppressions. PL_INVALID: it has been reported why not. */
+/* Reads a file of suppressions. PL_INVALID: it cannot be read, which has been reported. */
 static pl_status read_suppressions(pl_checks *c, const char *path)
 {
     size_t size, n = 0;
@@ -150,14 +150,14 @@ pl_check *pl_checks_checker(pl_checks *c)
     return c->check;
 }
 
-/* ---- places ---- */
+/* ---- source positions ---- */
 
 static uint32_t line_of(const pl_program *p, uint32_t pc)
 {
     return pc < p->code.n ? p->code.at[pc].line : UINT32_MAX;
 }
 
-/* File and line of CUDA, where .loc gives them, else of PTX. */
+/* Returns the CUDA file and line if .loc gives them, else those of the PTX. */
 static void source(pl_checks *c, pl_module *m, uint32_t pc, const char **file, uint32_t *line)
 {
     const pl_program *p = m->program;
@@ -170,7 +170,7 @@ static void source(pl_checks *c, pl_module *m, uint32_t pc, const char **file, u
     *file = pl_arena_strdup(c->arena, *file);
 }
 
-/* "k.cu:12", or "line 40" of the PTX. */
+/* Returns "k.cu:12", or "line 40" of the PTX. */
 static const char *position(pl_checks *c, pl_module *m, uint32_t pc)
 {
     const char *file;
@@ -231,7 +231,7 @@ static const char *race_text(pl_checks *c, const pl_check_finding *f, const char
                                                  : "nothing orders the two");
 }
 
-/* What would order the two, or make the order matter no more. */
+/* Returns advice: what orders the two accesses, or makes their order irrelevant. */
 static const char *race_help(pl_checks *c, const pl_check_finding *f, const char *here,
                              const char *there)
 {
@@ -282,7 +282,7 @@ static const char *race_help(pl_checks *c, const pl_check_finding *f, const char
            "operations, or pass the data with __threadfence() and a flag";
 }
 
-/* Of findings about one access. NULL: it depends on more. */
+/* Returns the advice for kinds whose advice depends on the kind alone; else NULL. */
 static const char *remedy_of(pl_finding_kind kind)
 {
     switch (kind) {
@@ -417,7 +417,7 @@ static bool same_lines(const pl_finding *a, const pl_finding *b)
            strcmp(a->space, b->space) == 0 && strcmp(a->kernel, b->kernel) == 0;
 }
 
-/* Number of the finding in the list that is about the same lines. */
+/* Returns the index in the list of the finding with the same lines; list.n: none. */
 static size_t find(pl_checks *c, const pl_finding *f)
 {
     size_t n = 0;
@@ -443,7 +443,7 @@ pl_status pl_checks_collect(pl_checks *c, pl_module *m)
         } else {
             pl_finding *old = &c->list.at[c->of.at[n]];
             old->count += f->count - c->counted.at[n];
-            if (old->pc == now.pc && old->other_pc == now.other_pc) { /* it may tell more now */
+            if (old->pc == now.pc && old->other_pc == now.other_pc) { /* may have more details */
                 now.count = old->count;
                 *old = now;
             }
@@ -492,7 +492,7 @@ static void report(pl_checks *c, pl_module *m, const pl_finding *f)
         d->source = pl_arena_strdup(gpu->messages, where);
 }
 
-/* Blocks of malloc that one call has made and nobody has freed. */
+/* Adds a finding for the blocks that one malloc call allocated and that were never freed. */
 static void add_leak(pl_checks *c, pl_module *m, uint32_t number)
 {
     const pl_heap *h = &c->gpu->system.heap;
@@ -545,12 +545,12 @@ const pl_finding *const *pl_checks_ordered(pl_checks *c, pl_module *m)
 
 pl_status pl_checks_report(pl_checks *c, pl_module *m)
 {
-    const pl_status st = pl_checks_collect(c, m); /* what the host has seen since the last launch */
+    const pl_status st = pl_checks_collect(c, m); /* findings since the last launch */
     if (st != PL_OK) return st;
     PL_GUARD(return pl_gpu_no_memory(c->gpu, "while reporting what a checker found"))
     const pl_finding *const *order = pl_checks_ordered(c, m);
     for (size_t n = 0; n < c->list.n && n < c->limit; n++)
-        if (!order[n]->ended) report(c, m, order[n]); /* else the launch has said it */
+        if (!order[n]->ended) report(c, m, order[n]); /* else already in the fault message */
     if (c->list.n > c->limit)
         pl_report(&c->gpu->diags, PL_N1004, (pl_loc){.file = UINT32_MAX},
                   (unsigned long long)(c->list.n - c->limit), c->list.n - c->limit == 1 ? "" : "s");

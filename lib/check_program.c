@@ -1,5 +1,5 @@
-/* check_program.c - what the checkers of a whole program share, and what the program itself does
- * wrong, outside of kernels. */
+/* check_program.c - state shared by the checkers of a whole program, and errors of the program
+ * itself, outside kernels. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 struct pl_checked {
     pl_gpu *gpu;
     pl_undefined undefined;
-    pl_checks *own; /* a list without a launch */
+    pl_checks *own; /* findings that belong to no launch */
 };
 
 pl_undefined *pl_checked_undefined(pl_checked *p)
@@ -70,7 +70,8 @@ pl_status pl_checked_fresh_array(pl_checked *p, pl_gpu *gpu, uint64_t array)
     for (uint32_t k = 0; st == PL_OK && (bytes = pl_array_bytes(gpu, array, k)) != 0; k++) {
         const pl_ptr at = pl_array_address(gpu, array, k);
         st = pl_checked_fresh(p, at, bytes);
-        pl_memory_checked(&gpu->memory, at); /* a launch is not to take it for what it holds */
+        /* The checkers know it: a launch does not use its contents as the initial state. */
+        pl_memory_checked(&gpu->memory, at);
     }
     return st;
 }
@@ -85,14 +86,14 @@ pl_status pl_checked_copied(pl_checked *p, pl_ptr to, pl_ptr from, uint64_t byte
     return answer(p, !follows_values(p) || pl_undefined_copy(&p->undefined, to, from, bytes));
 }
 
-/* ---- what the program does wrong ---- */
+/* ---- errors of the program ---- */
 
 static uint32_t saturated(uint64_t bytes)
 {
     return bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
 }
 
-/* Where a program does something wrong: findings with the same key are one. */
+/* An error of the program; errors with the same key are one finding. */
 typedef struct wrong {
     const char *key, *text;
     pl_ptr at, start;

@@ -1,9 +1,9 @@
-/* check_sanitizer.c - findings in the lines of compute-sanitizer, which scripts read.
+/* check_sanitizer.c - findings in the output format of compute-sanitizer, which scripts parse.
  *
- * The lines are those of compute-sanitizer 2025.3.1 as it printed them on an H100 (2026-11). What
- * it counts are threads of memcheck, initcheck and synccheck, and bytes of racecheck; here each
- * pair of places has one block of lines, and the summary counts the rest. Backtraces of the host
- * and frames of inlined functions are left out. */
+ * The lines are those of compute-sanitizer 2025.3.1 as it printed them on an H100 (2026-11). It
+ * counts threads for memcheck, initcheck and synccheck, and bytes for racecheck. Here each pair of
+ * places has one block of lines, and the summary counts the rest. Host backtraces and frames of
+ * inlined functions are omitted. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,11 +13,11 @@
 
 /* ---- names ---- */
 
-/* A mangled name while it is read (Itanium C++ ABI): plain functions, pointers, builtin types. */
+/* A demangler (Itanium C++ ABI) for plain functions, pointers and builtin types. */
 typedef struct reader {
     pl_arena *a;
     const char *at;
-    const char *known[32]; /* types that S_, S0_ ... mean */
+    const char *known[32]; /* types that S_, S0_ ... refer to */
     unsigned n;
     bool failed;
 } reader;
@@ -85,7 +85,8 @@ static const char *type(reader *r, unsigned depth)
                     pl_arena_printf(r->a, "%s%s%c", of, pointed ? "" : " ", c == 'P' ? '*' : '&'));
 }
 
-/* "scale(float *, int)" of _Z5scalePfi; a name that is not understood stays as it is. */
+/* Returns "scale(float *, int)" for _Z5scalePfi; a name that it cannot demangle is returned
+ * unchanged. */
 static const char *readable(pl_arena *a, const char *name)
 {
     reader r = {.a = a, .at = name + 2};
@@ -101,7 +102,7 @@ static const char *readable(pl_arena *a, const char *name)
 
 /* ---- places ---- */
 
-/* "raw(int *)+0x80 in bugs.cu:25": a machine instruction has 16 bytes. */
+/* Returns "raw(int *)+0x80 in bugs.cu:25": a machine instruction has 16 bytes. */
 static const char *place(const pl_checks *c, pl_module *m, const pl_finding *f, bool other)
 {
     pl_arena *a = c->arena;
@@ -134,14 +135,15 @@ static const char *thread_line(pl_arena *a, const uint32_t t[3], const uint32_t 
                            t[1], t[2], b[0], b[1], b[2]);
 }
 
-/* "16,000" */
+/* Returns "16,000". */
 static const char *grouped(pl_arena *a, uint64_t n)
 {
     if (n < 1000) return pl_arena_printf(a, "%" PRIu64, n);
     return pl_arena_printf(a, "%s,%03u", grouped(a, n / 1000), (unsigned)(n % 1000));
 }
 
-/* "and is 1 bytes after the nearest allocation at 0x7f00 of size 256 bytes", with its line. */
+/* Returns "and is 1 bytes after the nearest allocation at 0x7f00 of size 256 bytes", with its line.
+ */
 static const char *nearest(const pl_checks *c, uint64_t address)
 {
     const pl_alloc *n = pl_memory_nearest(&c->gpu->memory, address);
@@ -221,7 +223,7 @@ static const char *barrier_error(const pl_checks *c, pl_module *m, const pl_find
                            what, place(c, m, f, false), thread_line(c->arena, f->thread, f->block));
 }
 
-/* What the program does outside of kernels, and blocks of the device heap that stay. */
+/* Returns the lines of errors outside kernels, and of leaked blocks of the device heap. */
 static const char *outside(const pl_checks *c, const pl_finding *f)
 {
     if (strcmp(f->kind, "leak") == 0 && f->launch == PL_LAUNCH_NONE)
@@ -240,7 +242,7 @@ static const char *outside(const pl_checks *c, const pl_finding *f)
     return NULL;
 }
 
-/* The lines about a finding, NULL: compute-sanitizer has none for it. */
+/* Returns the lines of a finding; NULL: compute-sanitizer has none for it. */
 static const char *block(const pl_checks *c, pl_module *m, const pl_finding *f)
 {
     if (!m || strcmp(f->kind, "leak") == 0) return outside(c, f);
@@ -254,7 +256,7 @@ static const char *block(const pl_checks *c, pl_module *m, const pl_finding *f)
     return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- complete output ---- */
 
 static const char *plural(uint64_t n)
 {
@@ -297,7 +299,7 @@ pl_status pl_checks_sanitizer_end(pl_checks *c, const pl_sanitizer_sum *sum, boo
     return PL_OK;
 }
 
-/* Adds a finding that compute-sanitizer prints to what it counts. True: its lines are shown. */
+/* Adds a finding that compute-sanitizer prints to the counts. True if its lines are printed. */
 static bool count(const pl_checks *c, const pl_finding *f, pl_sanitizer_sum *sum)
 {
     const bool race = strcmp(f->tool, "race") == 0, leak = strcmp(f->kind, "leak") == 0;

@@ -1,4 +1,4 @@
-/* cuda_error.c - names and descriptions of CUDA's errors. */
+/* cuda_error.c - names and descriptions of CUDA error codes. */
 #include "lib/internal.h"
 
 static const struct {

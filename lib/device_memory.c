@@ -1,4 +1,4 @@
-/* device_memory.c - device memory as callers of the library see it. */
+/* device_memory.c - the public interface to device memory. */
 #include "lib/internal.h"
 #include <inttypes.h>
 #include <string.h>
@@ -11,8 +11,8 @@ pl_status pl_alloc_device(pl_gpu *gpu, uint64_t bytes, const char *name, pl_ptr 
     return *out ? PL_OK : pl_gpu_no_memory(gpu, "while allocating device memory");
 }
 
-/* True if nothing is left but what launches have allocated for the system: the device heap, room
- * for launches by kernels, names of errors and the grid barrier. */
+/* True if the only remaining allocations are those that launches made for the system: the device
+ * heap, the buffer of device-side launches, error names and the grid barrier. */
 static bool only_system_memory(const pl_gpu *gpu)
 {
     const pl_system *s = &gpu->system;
@@ -75,7 +75,7 @@ void pl_gpu_of_host(pl_gpu *gpu, pl_ptr p)
 pl_status pl_free_device(pl_gpu *gpu, pl_ptr p)
 {
     const pl_alloc *a = pl_memory_find(&gpu->memory, p);
-    /* A module's constants stay as long as it does. */
+    /* A module's constants exist as long as the module. */
     return a && a->constant ? PL_INVALID : pl_gpu_release(gpu, p);
 }
 

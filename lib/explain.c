@@ -1,8 +1,8 @@
-/* explain.c - what ptxloom knows about a word: an instruction, a diagnostic, a key of a machine
- * file, or a metric.
+/* explain.c - explanations of a name: an instruction, a diagnostic, a key of a machine file, or a
+ * metric.
  *
  * Everything shown comes from the tables themselves (isa/table/ptx.isa, base/diag.def, the key
- * tables of emu/sm, traces/metrics.list), so it cannot disagree with what the program does. */
+ * tables of emu/sm, traces/metrics.list), so it cannot disagree with the behaviour. */
 #include "lib/glossary.h"
 #include "lib/internal.h"
 #include "arch/builtin_machines.h"
@@ -38,7 +38,7 @@ static const char *finish(text *t)
     return t->at;
 }
 
-/* A paragraph, indented and broken into lines. */
+/* Appends a paragraph, indented and wrapped. */
 static void paragraph(text *t, const char *s, int indent)
 {
     int column = 0;
@@ -66,17 +66,17 @@ typedef struct query {
     int mnem;
     uint16_t word[MAX_WORDS];
     size_t n;
-    const char *unknown; /* first word that is none */
+    const char *unknown; /* first word that is not in the table */
     size_t unknown_length;
 } query;
 
-/* "ld.global.v4.f32" taken apart. False when the mnemonic is unknown. Mnemonics may hold dots
- * themselves (cp.async). */
+/* Splits "ld.global.v4.f32". False if the mnemonic is unknown. Mnemonics may contain dots
+ * (cp.async). */
 static bool read_query(const char *topic, query *q)
 {
     size_t n = strlen(topic);
     *q = (query){.mnem = -1};
-    /* The longest prefix that is a mnemonic. */
+    /* Longest prefix that is a mnemonic. */
     for (size_t len = n; len > 0 && q->mnem < 0; len--) {
         if (len < n && topic[len] != '.') continue;
         q->mnem = pl_mnem_find(topic, len);
@@ -96,7 +96,7 @@ static bool read_query(const char *topic, query *q)
     return true;
 }
 
-/* Whether every word of the query has a slot of its own in the form; mods receives the words by
+/* True if every word of the query matches a separate slot of the form; mods receives the words by
  * slot. */
 static bool fits(const pl_form *f, const query *q, uint16_t mods[PL_MAX_SLOTS])
 {
@@ -113,7 +113,8 @@ static bool fits(const pl_form *f, const query *q, uint16_t mods[PL_MAX_SLOTS])
     return true;
 }
 
-/* The versions that these words need; lines that depend on other words are only counted. */
+/* Appends the versions that these words require; lines that depend on other words are only counted.
+ */
 static void versions(text *t, const pl_form *f, const uint16_t *mods)
 {
     unsigned others = 0;
@@ -128,7 +129,7 @@ static void versions(text *t, const pl_form *f, const uint16_t *mods)
     if (others > 0) put(t, "    some of its words need later versions: name them to see which\n");
 }
 
-/* A statement of this form. */
+/* Returns a statement of this form. */
 static const char *form_example(const char *syntax)
 {
     static const struct {
@@ -172,7 +173,7 @@ static void form(text *t, const pl_form *f, const uint16_t *mods)
         f->latency_class ? pl_class_text[f->latency_class(mods)] : "-", f->file, f->line);
 }
 
-/* A statement with this instruction. */
+/* Returns a statement with this instruction. */
 static const char *example(const char *mnemonic)
 {
     static const struct {
@@ -247,7 +248,7 @@ static const char *diagnostic(pl_gpu *gpu, const char *topic)
     return finish(&t);
 }
 
-/* What a built-in machine file says about a key. */
+/* Appends the value of a key in a built-in machine file, with its provenance. */
 static void machine_value(pl_gpu *gpu, text *t, const pl_machine_text *m, const char *section,
                           const char *key)
 {
@@ -293,7 +294,8 @@ static void section_key(text *t, const char *section, const char *key, const cha
         2);
 }
 
-/* The keys of a section. Where the model takes any key, those that the built-in machines have. */
+/* Lists the keys of a section. Where the model accepts any key, lists those of the built-in
+ * machines. */
 static const char *machine_section(pl_gpu *gpu, const char *topic)
 {
     size_t n = 0;
@@ -321,7 +323,7 @@ static const char *machine_section(pl_gpu *gpu, const char *topic)
     return found ? finish(&t) : NULL;
 }
 
-/* The tables, or the other metrics, that a formula reads: the names behind FROM and JOIN, each
+/* Lists the tables, or the other metrics, that a formula reads: the names after FROM and JOIN, each
  * once. */
 static void sources(pl_gpu *gpu, text *t, const char *formula, bool metrics)
 {
@@ -379,7 +381,7 @@ static const char *named_query(pl_gpu *gpu, const char *topic)
     return finish(&t);
 }
 
-/* Rules have words as names: "small grid" or small_grid. */
+/* Rules are named by their words: "small grid" or small_grid. */
 static const char *advice_rule(pl_gpu *gpu, const char *topic)
 {
     char *words = pl_arena_strdup(gpu->explanations, topic);
@@ -445,7 +447,7 @@ static const char *all_passes(pl_gpu *gpu, const char *topic)
     return finish(&t);
 }
 
-/* The topic in the letters and blanks of the glossary: "bank_conflict", "Bank conflicts" are "bank
+/* Compares in the spelling of the glossary: "bank_conflict", "Bank conflicts" match "bank
  * conflict". */
 static bool is_term(const char *term, const char *topic)
 {
@@ -470,7 +472,7 @@ static const char *glossary(pl_gpu *gpu, const char *topic)
     return finish(&t);
 }
 
-/* The names of metrics that begin with the topic, at most `most`; NULL: none does. */
+/* Returns the names of metrics that begin with the topic, at most `most`; NULL: none. */
 static const char *longer_names(pl_gpu *gpu, const char *topic, unsigned most)
 {
     const char *list = NULL;
@@ -486,7 +488,7 @@ static const char *longer_names(pl_gpu *gpu, const char *topic, unsigned most)
                 : NULL;
 }
 
-/* Reports that nothing is known, with the nearest names of all tables. */
+/* Reports an unknown topic, with the nearest names of all tables. */
 static void unknown(pl_gpu *gpu, const char *topic)
 {
     size_t n = 0, cap = pl_nmnems, first = strcspn(topic, ".");

@@ -6,6 +6,6 @@ typedef struct pl_glossary_entry {
     const char *term, *meaning; /* one or two sentences */
 } pl_glossary_entry;
 
-extern const pl_glossary_entry pl_glossary[]; /* ended by NULL */
+extern const pl_glossary_entry pl_glossary[]; /* terminated by NULL */
 
 #endif

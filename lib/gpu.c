@@ -1,5 +1,4 @@
-/* gpu.c - the gpu object: opening, closing, and the diagnostics that every other part reports into.
- */
+/* gpu.c - the gpu object: opening, closing, and the diagnostics that all other parts report to. */
 #include "arch/builtin_machines.h"
 #include "lib/internal.h"
 #include <assert.h>
@@ -150,7 +149,7 @@ size_t pl_gpu_diag_dropped(const pl_gpu *gpu)
 void pl_gpu_diag_clear(pl_gpu *gpu)
 {
     pl_arena *old = gpu->messages;
-    /* Without memory for a fresh arena the old one goes on; nothing is lost but space. */
+    /* Without memory for a new arena, the old one stays in use; only space is lost. */
     if (start_messages(gpu))
         pl_arena_close(old);
     else
@@ -222,7 +221,7 @@ uint32_t pl_gpu_source(pl_gpu *gpu, const char *name, const char *text, size_t b
                        uint32_t *file, uint32_t *epoch)
 {
     if (*epoch != gpu->epoch) {
-        /* Copies: diagnostics outlive modules and cases. */
+        /* Copied, since diagnostics outlive modules and cases. */
         char *copy = NULL;
         if (text && (copy = pl_arena_alloc(gpu->messages, bytes + 1)) != NULL)
             memcpy(copy, text, bytes);

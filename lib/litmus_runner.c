@@ -1,10 +1,10 @@
-/* litmus_runner.c - litmus tests on the emulator: makes a kernel of a test, runs it under many
- * schedules, and compares what comes out with what the axioms allow.
+/* litmus_runner.c - litmus tests on the emulator: generates a kernel from a test, runs it under
+ * many schedules, and compares the outcomes with those that the axioms allow.
  *
- * The kernel is the test's own text: statements stay where they are, line and column, so that the
- * assembler's messages point into the test; everything else becomes blank or turns into what
- * surrounds them. A launch runs many instances of the test side by side, each with blocks and
- * variables of its own, as such tests are run on hardware. */
+ * The kernel is the test's own text: statements keep their line and column, so that the assembler's
+ * messages point into the test. All other text becomes blanks or the code around the statements. A
+ * launch runs many instances of the test in parallel, each with its own blocks and variables, as is
+ * usual for such tests on hardware. */
 #include "lib/internal.h"
 #include "litmus/litmus.h"
 #include <inttypes.h>
@@ -12,11 +12,11 @@
 #include <string.h>
 
 enum {
-    INSTANCES = 256, /* of a launch */
-    SLOT = 64,       /* bytes of a variable, so that no two share anything */
-    TURNS = 4, /* a thread runs 2, 4, 8 or 16 instructions on its own, at most, one launch after the
-                  other */
-    FIRST_BARRIER = 15 /* for shared variables: not the test's */
+    INSTANCES = 256, /* per launch */
+    SLOT = 64,       /* bytes per variable, so that variables share nothing */
+    TURNS = 4, /* the maximum number of instructions in a row cycles through 2, 4, 8 and 16, by
+                  launch */
+    FIRST_BARRIER = 15 /* for shared variables: not used by the test */
 };
 
 struct pl_litmus {
@@ -24,7 +24,7 @@ struct pl_litmus {
     pl_arena *arena;
     const char *name;
     pl_litmus_test test;
-    pl_litmus_set allowed, sequential, seen; /* seen: all that are allowed or were seen */
+    pl_litmus_set allowed, sequential, seen; /* seen: all that are allowed or were observed */
     struct count {
         pl_litmus_outcome outcome;
         uint64_t n[2]; /* strong, weak */
@@ -34,8 +34,8 @@ struct pl_litmus {
     const char *condition;
     pl_module *module;
     pl_ptr memory, results;
-    uint32_t blocks, warps; /* of an instance; of a block */
-    uint32_t result_bytes;  /* of an instance */
+    uint32_t blocks, warps; /* blocks per instance; warps per block */
+    uint32_t result_bytes;  /* per instance */
     pl_arena *report;
 };
 
@@ -76,7 +76,7 @@ static bool any_shared(const pl_litmus_test *t)
     return false;
 }
 
-/* All threads of the test meet. */
+/* Emits a barrier for all threads of the test. */
 static void meet(writer *w, const pl_litmus_test *t)
 {
     if (t->cluster > 1)
@@ -85,7 +85,8 @@ static void meet(writer *w, const pl_litmus_test *t)
         put(w, "bar.sync %d; ", FIRST_BARRIER);
 }
 
-/* Addresses of the variables in registers of their names; initial values of shared ones. */
+/* Emits addresses of the variables into registers of their names, and initial values of shared
+ * variables. */
 static void place_variables(writer *w, const pl_litmus_test *t)
 {
     for (unsigned k = 0; k < t->nvars; k++) {
@@ -125,8 +126,7 @@ static void begin(writer *w, const pl_litmus *l)
         "ld.param.u64 %%m, [_memory]; mad.wide.u32 %%m, %%w1, %u, %%m; ld.param.u64 %%o, "
         "[_results]; mad.wide.u32 %%o, %%w1, %u, %%o; ",
         l->blocks, l->blocks, SLOT * t->nvars, l->result_bytes);
-    /* Blocks begin in the order of their numbers: in every instance another part of the test comes
-     * first. */
+    /* Blocks start in index order, so each instance begins with another part of the test. */
     put(w, "mad.lo.u32 %%w2, %%w1, %u, %%w2; rem.u32 %%w2, %%w2, %u; ", t->cluster, l->blocks);
     place_variables(w, t);
     for (unsigned k = 0; k < PL_LITMUS_REGS; k++) put(w, "mov.b32 r%u, 0; ", k);
@@ -138,8 +138,8 @@ static void begin(writer *w, const pl_litmus *l)
     put(w, "ret; ");
 }
 
-/* A thread ends: its registers, and the shared variables that nobody before it has taken care of,
- * go to the results. */
+/* Ends a thread: its registers, and the shared variables that no earlier thread has saved, are
+ * written to the results. */
 static void end_thread(writer *w, const pl_litmus_test *t, unsigned k)
 {
     for (unsigned n = 0; n < t->nobserved; n++)
@@ -148,7 +148,7 @@ static void end_thread(writer *w, const pl_litmus_test *t, unsigned k)
                 register_offset(k, (uint32_t)t->observed[n].reg), t->observed[n].reg);
     if (any_shared(t)) meet(w, t);
     for (unsigned n = 0; n < t->nvars; n++) {
-        unsigned first = 0; /* of the threads that can reach the variable */
+        unsigned first = 0; /* first thread that can access the variable */
         while (first < t->nthreads &&
                t->thread[first].cta / t->cluster != (unsigned)t->var[n].cta / t->cluster)
             first++;
@@ -156,7 +156,7 @@ static void end_thread(writer *w, const pl_litmus_test *t, unsigned k)
             put(w, "ld.shared::cluster.u32 %%w4, [%s]; st.global.u32 [%%o+%u], %%w4; ",
                 t->var[n].name, shared_offset(t, n));
     }
-    if (any_shared(t)) meet(w, t); /* no block may end before its memory has been read */
+    if (any_shared(t)) meet(w, t); /* no block may exit before its memory has been read */
     put(w, "ret; ");
 }
 
@@ -175,7 +175,7 @@ static const char *make_kernel(const pl_litmus *l, const char *text, size_t byte
             end_thread(&w, t, (unsigned)thread);
             thread++;
             op = 0;
-        } else if (label && at - th->header < strlen(label)) /* the word "thread" has room for it */
+        } else if (label && at - th->header < strlen(label)) /* the label replaces "thread" */
             put(&w, "%c", label[at - th->header]);
         else
             put(&w, "%c", code || text[at] == '\n' ? text[at] : ' ');

@@ -1,6 +1,6 @@
-# lib: the public interface of include/ptxloom.h, the only place that joins the parts.
+# lib: the public interface of include/ptxloom.h, the only place that combines the parts.
 # To add a file: libptxloom_la_SOURCES += lib/NAME.c
-# The public header is installed as PREFIX/include/ptxloom/ptxloom.h, with the headers of base that it needs beside
+# The public header is installed as PREFIX/include/ptxloom/ptxloom.h, with the headers of base that it requires next to
 # it (pkgincludebase_HEADERS, in base/local.mk); ptxloom.pc gives the -I flag.
 pkginclude_HEADERS += include/ptxloom.h
 libptxloom_la_SOURCES += lib/source_map.c lib/module_load.c lib/occupancy.c lib/litmus_runner.c lib/check.c lib/check_list.h lib/check_sanitizer.c lib/check_program.c

@@ -1,5 +1,5 @@
-/* module.c - a loaded module: its variables in device memory, and questions about it.
- * lib/module_load.c loads. */
+/* module.c - a loaded module: its variables in device memory, and queries. lib/module_load.c loads.
+ */
 #include "isa/program/source_position.h"
 #include "isa/program/resource_usage.h"
 #include "lib/internal.h"
@@ -24,7 +24,7 @@ static void remove_variables(pl_module *m)
     pl_gpu_restart_addresses(m->gpu);
 }
 
-/* Where generic loads and the host find a .global or .const variable. */
+/* Returns the address of a .global or .const variable for generic loads and the host. */
 static uint64_t generic_address(const pl_program *p, const pl_prog_var *v)
 {
     return v->space == PL_SP_CONST ? p->bank.address + v->address : v->address;
@@ -40,7 +40,7 @@ static uint64_t symbol_address(const pl_program *p, const pl_prog_reloc *r)
     }
 }
 
-/* Does the variable lie in memory of the same module on another gpu? */
+/* True if the variable is stored in memory of the same module on another gpu. */
 static bool elsewhere(const pl_module *m, const pl_prog_var *v)
 {
     return m->managed && m->gpu->unified && v->managed;
@@ -54,7 +54,8 @@ static void initialise_variables(pl_module *m)
         if ((v->space != PL_SP_GLOBAL && v->space != PL_SP_CONST) || elsewhere(m, v)) continue;
         uint8_t *to = pl_memory_at(&m->gpu->memory, generic_address(p, v), v->size);
         if (!to) continue;
-        /* Else it is zero, as all new memory: pages of it come when they are touched. */
+        /* Otherwise it is zero, as is all new memory; its pages are committed when they are
+         * accessed. */
         if (v->init) memcpy(to, v->init, v->size);
         for (size_t k = 0; k < v->reloc.n; k++) {
             const pl_prog_reloc *r = &v->reloc.at[k];
@@ -65,7 +66,8 @@ static void initialise_variables(pl_module *m)
     }
 }
 
-/* Memory for the constant bank, as long as the variables that the assembler placed there reach. */
+/* Allocates the constant bank, sized to the end of the variables that the assembler placed there.
+ */
 static bool place_bank(pl_module *m)
 {
     const pl_program *p = m->program;
@@ -109,14 +111,14 @@ static pl_status no_room(pl_module *m)
     return st != PL_OK ? st : pl_gpu_no_memory(m->gpu, "while placing the module's variables");
 }
 
-/* Does the program access memory through generic or global addresses of 32 bits, as modules with
- * .address_size 32 do? */
+/* True if the program accesses memory through 32-bit generic or global addresses, as modules with
+ * .address_size 32 do. */
 static bool narrow_addresses(const pl_program *p)
 {
     for (size_t k = 0; k < p->code.n; k++) {
         const pl_insn *i = &p->code.at[k];
         const uint8_t space = i->sel[PL_M_SPACE];
-        /* Of a copy to shared memory the first address has 32 bits. */
+        /* The first address of a copy to shared memory has 32 bits. */
         if (pl_form_effects[i->form] & PL_EF_ASYNC || pl_form_mnem[i->form] == M_cp) continue;
         if (i->flags & PL_IF_MEM && i->sel[PL_M_FLAGS] & PL_MF_ADDR32 &&
             (space == PL_SP_GLOBAL || space == PL_SP_GENERIC))
@@ -125,7 +127,7 @@ static bool narrow_addresses(const pl_program *p)
     return false;
 }
 
-/* The address that the variable has on the other gpu; 0: no memory. */
+/* Maps the variable at its address on the other gpu and returns it; 0: no memory. */
 static uint64_t map_managed(pl_module *m, const pl_prog_var *v)
 {
     pl_ptr address;
@@ -144,8 +146,8 @@ static uint64_t place_variable(pl_module *m, const pl_prog_var *v)
                                          : pl_memory_alloc(&m->gpu->memory, size, v->name);
 }
 
-/* Gives the global variables of the module and its constant bank their addresses; the assembler has
- * placed the others. */
+/* Assigns addresses to the module's global variables and constant bank; the assembler has placed
+ * the other variables. */
 pl_status pl_module_place_variables(pl_module *m)
 {
     pl_program *p = m->program;
@@ -189,7 +191,7 @@ pl_status pl_module_reset(pl_module *m)
 void pl_module_close(pl_module *m)
 {
     if (!m) return;
-    PL_UNGUARDED; /* without memory its messages are shown without their lines */
+    PL_UNGUARDED; /* without memory, its messages are shown without source lines */
     pl_module_keep_sources(m);
     pl_memo_forget(m->gpu, m);
     if (m->program) {

@@ -1,7 +1,7 @@
 /* module_load.c - loading a module: PTX files are parsed, checked, linked and assembled; an object
  * is read.
  *
- * The texts and the trees live as long as the module, in its arena. */
+ * Texts and syntax trees are allocated in the module's arena. */
 #include "emu/exec/dispatch.h"
 #include "isa/object/asm_text.h"
 #include "isa/object/elf.h"
@@ -15,25 +15,25 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A file as it was read. */
+/* A file as read. */
 typedef struct input {
     const char *name, *text;
     size_t bytes;
-    char *own; /* the text, to be freed; or NULL */
+    char *own; /* the text, if the loader frees it; or NULL */
 } input;
 
-/* A machine program, as an object or as text, rather than PTX. */
+/* True if the input is a machine program, as an object or as text, rather than PTX. */
 static bool is_program(const input *in)
 {
     return pl_object_is(in->text, in->bytes) || pl_asm_is(in->text, in->bytes);
 }
 
-/* Messages must not point into the arena of the module. */
+/* Copies help texts, since messages must not reference the module's arena. */
 static void settle_messages(pl_gpu *gpu, size_t first)
 {
     for (size_t i = first; i < gpu->diags.list.n; i++) {
         pl_diag *d = &gpu->diags.list.at[i];
-        /* Without memory there is none. */
+        /* NULL if memory is exhausted. */
         if (d->help) d->help = pl_arena_strdup(gpu->messages, d->help);
     }
     pl_diags_sort(&gpu->diags);
@@ -48,8 +48,8 @@ static uint32_t count_lines(const char *text, size_t n)
     return lines;
 }
 
-/* The files one behind the other in the module, each starting on a line of its own, and two zeros
- * behind them. A single one that was read stays where it is, others are copied. */
+/* Concatenates the files in the module, each starting on a new line, followed by two zeros. A
+ * single file that was read is used in place; others are copied. */
 static char *join_texts(pl_module *m, input *in, size_t n, size_t *bytes)
 {
     size_t room = 1, at = 0;
@@ -80,8 +80,7 @@ static char *join_texts(pl_module *m, input *in, size_t n, size_t *bytes)
     return text;
 }
 
-/* A thread more for every so many bytes: less than that is assembled in the time that a thread
- * needs to begin. */
+/* Bytes per additional thread: less text is assembled in the time that a thread takes to start. */
 #define BYTES_A_THREAD 65536
 
 static uint32_t threads_for(size_t bytes, const pl_load_options *options)
@@ -197,7 +196,7 @@ static pl_status load_object(pl_module *m, const input *in, size_t n, size_t obj
     bool text = pl_asm_is(o->text, o->bytes);
     pl_status st = text ? pl_asm_read(o->text, o->bytes, diags, at.file, &m->program)
                         : pl_object_read(o->text, o->bytes, diags, at, &m->program);
-    if (text && st != PL_OK) { /* the messages show its lines */
+    if (text && st != PL_OK) { /* its messages show source lines */
         diags->file.at[at.file].text = pl_arena_strndup(m->gpu->messages, o->text, o->bytes);
         diags->file.at[at.file].size = o->bytes;
     }

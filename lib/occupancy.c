@@ -1,4 +1,4 @@
-/* occupancy.c - how many blocks fit a multiprocessor, and which resource says so. */
+/* occupancy.c - number of resident blocks per multiprocessor, and the limiting resource. */
 #include "arch/machine.h"
 #include "lib/internal.h"
 

@@ -1,4 +1,4 @@
-/* passes.c - pl_pass_control, in names, becomes pl_pass_options, in sets. */
+/* passes.c - converts pl_pass_control (names) to pl_pass_options (sets). */
 #include "lib/internal.h"
 #include "compiler/tuning.h"
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static bool unknown_pass(pl_gpu *gpu, const char *name, size_t n)
     return false;
 }
 
-/* A list of names becomes a set. */
+/* Converts a list of names to a set. */
 static bool read_names(pl_gpu *gpu, const char *list, uint64_t *set)
 {
     *set = 0;
@@ -70,7 +70,7 @@ static int slower(const void *a, const void *b)
     return (*x)->seconds > (*y)->seconds ? -1 : (*x)->seconds < (*y)->seconds;
 }
 
-/* The passes that ran, slowest first. */
+/* Prints the passes that ran, slowest first. */
 static void print_times(pl_gpu *gpu, const pl_pass_control *c, const pl_pass_time *time)
 {
     const pl_pass_time *order[PL_PASS_COUNT];

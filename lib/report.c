@@ -1,4 +1,4 @@
-/* report.c - reports about traces, and comparisons of two. */
+/* report.c - reports on traces, and comparisons of two traces. */
 #include "lib/data/output.h"
 #include "traces/line_diff.h"
 #include "traces/db_open.h"
@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STEPS = 10000 }; /* operations of SQLite between two looks at pl_report_options.cancel */
+enum { STEPS = 10000 }; /* SQLite operations between two polls of pl_report_options.cancel */
 
 static pl_diag *report(pl_gpu *gpu, pl_diag_id id, const char *a, const char *b)
 {
     return pl_report(&gpu->diags, id, (pl_loc){.file = UINT32_MAX}, a, b);
 }
 
-/* SQLITE_ROW: the trace has that launch; SQLITE_DONE: it has not; or what SQLite says. */
+/* Returns SQLITE_ROW: the trace has that launch; SQLITE_DONE: it does not; or an SQLite error. */
 static int look_for_launch(sqlite3 *db, int64_t kernel)
 {
     sqlite3_stmt *s = NULL;
@@ -26,7 +26,7 @@ static int look_for_launch(sqlite3 *db, int64_t kernel)
     return code == SQLITE_ROW || code == SQLITE_DONE || last == SQLITE_OK ? code : last;
 }
 
-/* The connection that failed. */
+/* Returns the connection that failed. */
 static sqlite3 *failed_one(const pl_report_request *r)
 {
     int code = sqlite3_errcode(r->db);
@@ -34,7 +34,7 @@ static sqlite3 *failed_one(const pl_report_request *r)
     return good && r->baseline ? r->baseline : r->db;
 }
 
-/* Reports what went wrong with a connection. */
+/* Reports the failure of a connection. */
 static pl_status sql_failed(pl_gpu *gpu, sqlite3 *db)
 {
     PL_GUARD(return pl_gpu_no_memory(gpu, "while reading a trace"))

@@ -1,14 +1,14 @@
-/* source_map.c - the PTX behind a module: places in it for messages, and the line an instruction
- * came from.
+/* source_map.c - the PTX source of a module: source positions for messages, and the line that an
+ * instruction was assembled from.
  *
- * The program's text is all PTX files of the module, one behind the other; line numbers of the
- * program count through. Messages and listings give the file and the line within it. Diagnostics
- * may outlive the module: when it goes away, what they still show of the text is copied to where
- * they live. */
+ * The program text is the concatenation of the module's PTX files; its line numbers run through
+ * all files. Messages and listings give the file and the line within it. Diagnostics may outlive
+ * the module: when it is closed, the text that they still show is copied to the memory of the
+ * diagnostics. */
 #include "lib/internal.h"
 #include <string.h>
 
-/* Where every line of the text starts; made when first asked for. */
+/* Returns the offset of every line of the text; computed on first use. */
 static const uint32_t *line_starts(pl_module *m)
 {
     const pl_program *p = m->program;
@@ -45,7 +45,7 @@ size_t pl_module_source_of(const pl_module *m, uint32_t line)
     return k ? k - 1 : 0;
 }
 
-/* The text of one of the files. */
+/* Returns the text of one of the files. */
 static const char *text_of(pl_module *m, size_t k, size_t *bytes)
 {
     const pl_program *p = m->program;

@@ -3,8 +3,7 @@
 #include "emu/exec/tma/tensor_map_descriptor.h"
 #include <string.h>
 
-/* Alignments of the H200, by which the driver accepts memory as a texture (probe tex.linear_mem).
- */
+/* Alignments that the driver requires of texture memory on the H200 (probe tex.linear_mem). */
 enum { TEXTURE_ALIGN = 512, PITCH_ALIGN = 32, MOST_TEXELS = 1 << 27 };
 
 pl_status pl_tensor_map(const pl_tensor_desc *d, uint8_t out[PL_TENSORMAP_BYTES], const char **why)
@@ -107,8 +106,8 @@ void *pl_array_view(pl_gpu *gpu, uint64_t array, uint32_t level)
 
 /* ---------------------------------------------------------------- textures and surfaces */
 
-/* Memory that is read like a row of texels, or like rows of them. There may be less than one texel,
- * and rows may overlap (H100, driver 580). */
+/* Describes linear memory as one row of texels, and pitched memory as several rows. The memory may
+ * hold less than one texel, and rows may overlap (H100, driver 580). */
 static const char *shape_memory(pl_gpu *gpu, const pl_texture_desc *d, pl_image_set *s)
 {
     uint32_t texel = pl_texel_bytes(d->format);
@@ -173,8 +172,7 @@ pl_status pl_resource_free(pl_gpu *gpu, uint64_t handle)
     if (o->kind == PL_OBJECT_ARRAY) pl_memory_release(&gpu->memory, o->images.level[0].address);
     o->kind = PL_OBJECT_NONE;
     gpu->objects.changes++;
-    /* the numbers of the last ones are used again, so that a loop of launches does not fill the
-     * table */
+    /* trailing handle numbers are reused, so that a loop of launches does not fill the table */
     while (gpu->objects.n && gpu->objects.at[gpu->objects.n - 1].kind == PL_OBJECT_NONE)
         gpu->objects.n--;
     return PL_OK;

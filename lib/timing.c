@@ -1,5 +1,5 @@
-/* timing.c - timing mode of a launch: runs the timing model and hands its figures to the caller.
- * Blocks for which its time is over run without it. */
+/* timing.c - timing mode of a launch: runs the timing model and returns its results. Blocks that
+ * exceed the time limit run without the model. */
 #include "lib/internal.h"
 #include "emu/exec/async/async.h"
 #include <stdlib.h>
@@ -30,10 +30,11 @@ static double ratio(uint64_t a, uint64_t b)
     return b ? (double)a / (double)b : 0;
 }
 
-/* The blocks that are left; timed: instructions of those that have ended, as the model counts them:
- * it counts what hardware executes, and the others what the program has. Their instructions take as
- * long as those before them took on average, while blocks started or altogether: the GPU is not
- * full at the beginning, nor at the end. */
+/* Runs the remaining blocks without the model. timed: instructions of the completed blocks as the
+ * model counts them; it counts hardware instructions, while functional mode counts program
+ * instructions. The remaining instructions are assumed to take the average time of earlier ones,
+ * either while blocks were starting or overall, whichever is smaller: the GPU is not full at the
+ * beginning and the end. */
 static pl_status run_rest(pl_grid *g, uint64_t timed, pl_result *out)
 {
     const pl_time_limit *limit = g->time_limit;

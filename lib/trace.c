@@ -1,5 +1,5 @@
-/* trace.c - joins launches and the trace writer: describes a module, a launch and its result in the
- * writer's terms. */
+/* trace.c - connects launches to the trace writer: describes a module, a launch and its result in
+ * the writer's terms. */
 #include "lib/check_list.h"
 #include "lib/internal.h"
 #include "ptx/ast.h"
@@ -12,17 +12,17 @@
 
 struct pl_trace {
     pl_gpu *gpu;    /* not owned */
-    pl_gpu *prints; /* that of the launch; not owned */
+    pl_gpu *prints; /* gpu of the launch, whose printed text is recorded; not owned */
     pl_tracedb *db;
     const char *path; /* in the gpu's arena */
     uint64_t max_bytes;
-    char *filter; /* in words, when there are events and a filter for them; owned, or NULL */
+    char *filter; /* the filter as options, if there are events to filter; owned, or NULL */
     bool begun, launched;
     uint64_t printed[2]; /* pl_print_buffer.ever of both buffers when the launch began */
-    pl_metric *metric;   /* of pl_trace_metrics; owned */
+    pl_metric *metric;   /* result of pl_trace_metrics; owned */
 };
 
-/* Says once what went wrong; the writer itself keeps the first failure. */
+/* Reports a failure once; the writer itself records the first failure. */
 static pl_status failed(pl_trace *t, pl_status st, const char *path)
 {
     const char *why = t->db ? pl_tracedb_error(t->db) : NULL;
@@ -33,7 +33,7 @@ static pl_status failed(pl_trace *t, pl_status st, const char *path)
     return st;
 }
 
-/* The lines of the machine's file, in the arena of messages; *n of them. */
+/* Returns the lines of the machine's file, in the arena of messages; *n: their number. */
 static const pl_tracedb_value *machine_values(pl_gpu *gpu, size_t *n)
 {
     const pl_conf *c = gpu->machine ? gpu->machine->conf : NULL;
@@ -52,7 +52,7 @@ static const pl_tracedb_value *machine_values(pl_gpu *gpu, size_t *n)
     return v;
 }
 
-/* *t is closed by the caller when that fails. */
+/* *t is closed by the caller if this fails. */
 static pl_status open_db(pl_trace *t, const char *path, const pl_trace_options *o)
 {
     PL_GUARD(return pl_gpu_no_memory(t->gpu, "while opening a trace"))
@@ -108,7 +108,7 @@ static pl_status open_db(pl_trace *t, const char *path, const pl_trace_options *
     return st == PL_OK ? st : failed(t, st, path);
 }
 
-/* The options that make a filter. */
+/* Returns the filter as command-line options. */
 static char *filter_words(const pl_trace_filter *f)
 {
     const char *const part[][2] = {
@@ -172,7 +172,7 @@ const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, con
     PL_GUARD(return NULL)
     const char **path = pl_arena_array(t->gpu->messages, const char *, m->source.n + 1);
     for (size_t i = 0; i < m->source.n; i++) path[i] = m->source.at[i].name;
-    path[m->source.n] = m->name; /* of an object */
+    path[m->source.n] = m->name; /* for an object */
     pl_tracedb_kernel k = {.path = path,
                            .npaths = m->source.n + 1,
                            .name = case_name,
@@ -197,7 +197,7 @@ const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, con
     t->prints = m->gpu;
     t->printed[0] = m->gpu->system.out.ever;
     t->printed[1] = m->gpu->system.err.ever;
-    /* There may have been no memory for its listing. */
+    /* Memory may have run out for its listing. */
     t->begun = pl_tracedb_begin(t->db, &k) == PL_OK && !t->gpu->no_memory[0];
     return t->begun ? pl_tracedb_sink(t->db) : NULL;
 }
@@ -216,7 +216,8 @@ static const char *status_word(pl_status st)
     return "system";
 }
 
-/* What the launch printed, of what the buffers still hold; owned by the caller. NULL: nothing. */
+/* Returns the launch's output that is still in the buffers; owned by the caller. NULL: no memory.
+ */
 static char *printed(const pl_trace *t)
 {
     const pl_print_buffer *const buffer[] = {&t->prints->system.out, &t->prints->system.err};
@@ -447,7 +448,7 @@ pl_status pl_trace_metrics(pl_trace *t, const char *names, const pl_metric **out
         for (const pl_tracedb_metric *m = pl_tracedb_metrics; name && m->name; m++) {
             if (fnmatch(name, m->name, 0) != 0) continue;
             found = true;
-            bool here = false; /* from a name before */
+            bool here = false; /* already added by an earlier name */
             for (size_t i = 0; i < *n && !here; i++) here = strcmp(v[i].name, m->name) == 0;
             if (!here)
                 v[(*n)++] = (pl_metric){.name = m->name, .unit = m->unit, .meaning = m->meaning};

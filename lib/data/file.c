@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_BLOCK = 65536, ZEROS = 2 /* behind the text, for who reads on (pl_ptx_parse) */ };
+enum { FIRST_BLOCK = 65536, ZEROS = 2 /* after the text, for pl_ptx_parse */ };
 
-/* Reads to the end of f; false when memory is exhausted. Works for pipes too, whose size nobody
- * knows. */
+/* Reads to the end of f; false when memory is exhausted. Also works for pipes, whose size is
+ * unknown. */
 static bool read_all(const pl_gpu *gpu, FILE *f, char **text, size_t *bytes)
 {
     size_t cap = FIRST_BLOCK, n = 0;
@@ -31,7 +31,7 @@ static bool read_all(const pl_gpu *gpu, FILE *f, char **text, size_t *bytes)
     return true;
 }
 
-/* A device other than a terminal: some have no end. */
+/* True for devices other than terminals: some never end. */
 static bool is_device(FILE *f)
 {
     struct stat st;
@@ -39,7 +39,7 @@ static bool is_device(FILE *f)
            (S_ISBLK(st.st_mode) || (S_ISCHR(st.st_mode) && !isatty(fileno(f))));
 }
 
-/* A wrong name is the user's mistake, anything else the system's. */
+/* A wrong name is a user error, anything else a system error. */
 static pl_status cannot_read(pl_gpu *gpu, const char *path, int why)
 {
     if (why == ENOMEM) return pl_gpu_no_memory(gpu, "while reading a file");

@@ -1,5 +1,5 @@
-/* file_kind.c - files that are given in place of PTX: what they are, and how PTX is made of them.
- */
+/* file_kind.c - files given in place of PTX: detects their kind, and advises how to make PTX from
+ * them. */
 #include "lib/internal.h"
 
 #include <string.h>
@@ -17,11 +17,11 @@ static const char from_cubin[] = "it holds no PTX: make that of the source, with
                                  "-arch=sm_90 kernel.cu -o kernel.ptx`";
 static const char from_ir[] = "make PTX of it: `llc -march=nvptx64 -mcpu=sm_90 %s -o kernel.ptx`";
 
-/* What the first bytes tell. */
+/* Kinds by the first bytes. */
 static const struct {
     const char *begins;
     size_t n;
-    const char *what, *help; /* help: with the file's name for each %s */
+    const char *what, *help; /* help: each %s is replaced by the file's name */
 } contents[] = {
     {"SQLite format 3", 16, "a trace", "ask it with `ptxloom query %s summary`"},
     {"\x50\xed\x55\xba", 4, "a fat binary of the CUDA compiler", from_binary},
@@ -30,7 +30,7 @@ static const struct {
     {"<!DOCTYPE html>", 15, "a page for a browser", NULL},
 };
 
-/* What the ending tells. */
+/* Kinds by the file name extension. */
 static const struct {
     const char *ending, *what, *help;
 } names[] = {
@@ -52,7 +52,7 @@ static bool ends_with(const char *s, const char *end)
     return n > m && strcmp(s + n - m, end) == 0;
 }
 
-/* The file's name in each place of a help text. */
+/* Replaces each %s of a help text by the file's name. */
 static const char *with_name(pl_gpu *gpu, const char *help, const char *path)
 {
     const char *all = "";
@@ -83,7 +83,7 @@ pl_status pl_file_is_program(pl_gpu *gpu, const char *path, const char *text, si
         if (machine) return refuse(gpu, path, "a program or object for the host", from_binary);
         return PL_OK;
     }
-    if (strstr(text, ".version")) return PL_OK; /* PTX under any name */
+    if (strstr(text, ".version")) return PL_OK; /* PTX under any file name */
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (ends_with(path, names[k].ending))
             return refuse(gpu, path, names[k].what, names[k].help);

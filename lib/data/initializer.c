@@ -1,7 +1,7 @@
-/* initializer.c - the initialisers of buffers, bit by bit as h200/CASES.md defines them.
+/* initializer.c - the initialisers of buffers, bit-exact as defined by h200/CASES.md.
  *
- * Floating values are computed in double, every operation rounded: this file must not be compiled
- * with fused multiply-add contraction (configure passes -ffp-contract=off). */
+ * Floating-point values are computed in double, with every operation rounded. This file must not be
+ * compiled with fused multiply-add contraction (configure passes -ffp-contract=off). */
 #include "lib/data/initializer.h"
 #include <string.h>
 
@@ -25,7 +25,7 @@ static inline void store(uint8_t *to, unsigned bytes, uint64_t i, uint64_t bits)
 static void fill_const(uint8_t *to, unsigned bytes, uint64_t count, uint64_t bits)
 {
     store(to, bytes, 0, bits);
-    /* Doubling copies run at the speed of memcpy. */
+    /* Doubling copies run at memcpy speed. */
     for (uint64_t done = 1; done < count;) {
         uint64_t n = done < count - done ? done : count - done;
         memcpy(to + done * bytes, to, n * bytes);

@@ -13,7 +13,7 @@
 
 enum { MAX_HEADER = 65535 };
 
-/* The text after 'key': in the header, or NULL. */
+/* Returns the text after 'key': in the header, or NULL. */
 static const char *after_key(const char *header, const char *key)
 {
     const char *p = strstr(header, key);
@@ -98,7 +98,7 @@ bool pl_npy_matches(const pl_npy *n, const pl_element *e)
     if (kind == 'b' && bytes == 1) kind = 'u'; /* booleans */
     if (bytes != e->bytes) return false;
     if (kind == expected) return strcmp(e->name, "bf16") != 0; /* <f2 is f16 */
-    /* NumPy has no 8-bit floats and no bf16: raw bytes or unsigned integers stand for them. */
+    /* NumPy has no 8-bit floats and no bf16: raw bytes or unsigned integers represent them. */
     return e->kind == 'f' && (kind == 'V' || kind == 'u') && (e->npy[1] == 'V' || kind == 'u');
 }
 

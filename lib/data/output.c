@@ -1,4 +1,4 @@
-/* output.c - files that commands write for the user (base/outfile.h): what each kind looks like,
+/* output.c - files that commands write for the user (base/outfile.h): the signature of each kind,
  * and messages. */
 #include "lib/data/output.h"
 #include "traces/trace.h"
@@ -12,7 +12,7 @@
 static const char object[] = {'\177', 'E', 'L', 'F', 2, 1, 1, 0, 0, 0, 0, 0,
                               0,      0,   0,   0,   1, 0, 0, 0, 1, 0, 0, 0};
 
-/* How a file of the kind begins, and what stands in its first PL_OUTFILE_HEAD bytes. */
+/* Signature of each kind: its first bytes, and text within its first PL_OUTFILE_HEAD bytes. */
 static const struct {
     const char *what, *begins;
     size_t n;
@@ -32,7 +32,7 @@ static const struct {
     [PL_OUTPUT_RAW] = {"a file of the same size", NULL, 0, NULL},
 };
 
-/* "NAME:" and, in the next line, instruction 0. */
+/* True for "NAME:", followed in the next line by instruction 0. */
 static bool is_listing(const unsigned char *head, size_t n)
 {
     const unsigned char *line = memchr(head, '\n', n);
@@ -62,7 +62,7 @@ static bool ours(const void *ctx, const unsigned char *head, size_t n, uint64_t 
 {
     const pl_output_how *how = ctx;
     switch (how->kind) {
-    case PL_OUTPUT_SOURCE: return true; /* the one that was read */
+    case PL_OUTPUT_SOURCE: return true; /* the file that was read */
     case PL_OUTPUT_LISTING: return is_listing(head, n);
     case PL_OUTPUT_TRACE: return pl_tracedb_ours(NULL, head, n, bytes);
     case PL_OUTPUT_RAW: return bytes == how->bytes;
@@ -101,7 +101,7 @@ pl_status pl_output_failed(pl_gpu *gpu, const char *path, int why, pl_output_kin
             "choose another name, or replace it with --force";
     else
         pl_report(&gpu->diags, PL_E0002, nowhere, path, strerror(why ? why : EIO));
-    switch (why) { /* a wrong path is the user's mistake, anything else the system's */
+    switch (why) { /* a wrong path is a user error, anything else a system error */
     case ENOENT:
     case ENOTDIR:
     case EACCES:

@@ -1,16 +1,16 @@
-/* argument.c - kernel arguments in the notation of the command line.
+/* argument.c - kernel arguments in command-line notation.
  *
  *   u32:1024            a number, passed by value
  *   f32[1048576]=iota   a buffer: its elements start as 0, iota, hash:SEED[,LO,HI], [1,2,3],
  *                       @in.npy or @in.bin
  *   out:f32[100]        a buffer of zeros, shown after the launch
  *   out=y.npy:f32[100]  and saved
- *   out=-:f32[100]      and all of it shown
- *   var=total:u32[1]=0  a variable of the module, behind the arguments; without = its value stays
+ *   out=-:f32[100]      and shown completely
+ *   var=total:u32[1]=0  a variable of the module, after the arguments; without = it keeps its value
  *   struct:f32[4]=...   several elements passed by value
  *   {"texture": ...}    as in a launch file
  *
- * Messages show the argument with a caret, as they show a line of a file. */
+ * Messages show the argument with a caret, like a line of a file. */
 #include "lib/launch/json_launch.h"
 #include <inttypes.h>
 #include <string.h>
@@ -18,13 +18,13 @@
 typedef struct parser {
     pl_case *c;
     pl_gpu *gpu;
-    size_t k; /* of the argument */
+    size_t k; /* index of the argument */
     pl_case_arg *arg;
     pl_arg_more *more;
     const char *text;
 } parser;
 
-/* Where messages point: n characters at `at`. */
+/* Sets the position for messages: n characters at `at`. */
 static void point(parser *p, const char *at, size_t n)
 {
     p->more->line = 1;
@@ -88,7 +88,7 @@ static bool hash(parser *p, const char *s)
     return !problem;
 }
 
-/* [1,2,3]: commas alone separate, in the count and in the values. */
+/* Parses [1,2,3]: only commas separate, in the count and in the values. */
 static bool list(parser *p, const char *s, uint64_t *n)
 {
     size_t len = strlen(s), most = len > 2;
@@ -148,7 +148,7 @@ static bool initialiser(parser *p, const char *s, bool counted)
     return value(p, s, strlen(s), &init->bits);
 }
 
-/* TYPE[COUNT] or TYPE[COUNT]=INIT; s points behind the '['. */
+/* Parses TYPE[COUNT] or TYPE[COUNT]=INIT; s points past the '['. */
 static bool buffer(parser *p, const char *s)
 {
     size_t n = strcspn(s, "]=");
@@ -165,7 +165,7 @@ static bool buffer(parser *p, const char *s)
         return bad(p, init, strlen(init), "an '=' is expected before the initialiser"), false;
     if (*init == '=' && !initialiser(p, init + 1, n > 0)) return false;
     p->more->initialised = *init == '=';
-    if (n == 0 && !p->more->initialised && p->arg->variable) return true; /* as long as that */
+    if (n == 0 && !p->more->initialised && p->arg->variable) return true; /* its length */
     bool open_ended = p->more->init.kind == PL_INIT_LIST || p->more->init.kind == PL_INIT_FILE;
     if (n == 0 && !open_ended)
         return bad(p, s - 1, 2, "the count may be left out only before =@FILE and =[...]"), false;
@@ -193,14 +193,15 @@ static bool type(parser *p, const char *s, size_t n)
     return false;
 }
 
-/* out=FILE:REST. The file's name may hold colons: REST is what starts with a type and '['. */
+/* Parses out=FILE:REST. The file name may contain colons: REST is the part that starts with a type
+ * and '['. */
 static const char *save_path(parser *p, const char *s)
 {
     for (const char *colon = strchr(s, ':'); colon; colon = strchr(colon + 1, ':')) {
         size_t n = strcspn(colon + 1, "[:");
         if (colon[1 + n] != '[' || !pl_element_find(colon + 1, n)) continue;
         if (colon == s) break;
-        /* On standard output. */
+        /* Standard output. */
         if (colon == s + 1 && *s == '-')
             p->arg->whole = true;
         else
@@ -212,7 +213,7 @@ static const char *save_path(parser *p, const char *s)
     return NULL;
 }
 
-/* var=NAME: in front of a buffer. */
+/* Parses var=NAME: before a buffer. */
 static const char *variable(parser *p, const char *s)
 {
     const size_t n = strcspn(s, ":[=");

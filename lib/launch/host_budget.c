@@ -1,11 +1,9 @@
-/* host_budget.c - what emulation is about to take of the host's memory, against what the host can
- * give.
- */
+/* host_budget.c - checks the host memory that emulation requires against the memory available. */
 #include "base/host.h"
 #include "lib/internal.h"
 #include <inttypes.h>
 
-/* What allocator and page tables add, and what other parts of the process need meanwhile. */
+/* Overhead of allocator and page tables, and other requirements of the process meanwhile. */
 enum { SPARE = 16 << 20 };
 
 static uint64_t add(uint64_t a, uint64_t b)

@@ -1,9 +1,8 @@
-/* json_launch.c - reads a launch file: JSON by the jansson library, meaning and messages here.
+/* json_launch.c - reads a launch file: jansson parses the JSON, this file checks it and reports.
  *
- * jansson gives line and column of syntax errors only. For everything else a message knows its path
- * from the root (args, 2, init, lo), and pl_lf_locate() walks the text along that path to find the
- * place.
- */
+ * jansson gives line and column of syntax errors only. For all other messages the path from the
+ * root is known (args, 2, init, lo), and pl_lf_locate() walks the text along that path to find the
+ * position. */
 #include "lib/launch/json_launch.h"
 #include "base/file.h"
 #include <assert.h>
@@ -59,7 +58,7 @@ static bool scalar_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, 
     return true;
 }
 
-/* "count" of a buffer, which a list, a file or a variable makes unnecessary. */
+/* Reads "count" of a buffer, which is optional with a list, a file or a variable. */
 static bool count_of(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k)
 {
     pl_lf_place count_at;
@@ -91,7 +90,7 @@ static bool tolerance(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, c
     return n.real >= 0 || pl_lf_out_of_range(r, &here, "0 and above");
 }
 
-/* "expect", "atol" and "rtol". */
+/* Reads "expect", "atol" and "rtol". */
 static bool expectation(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k)
 {
     pl_lf_place here;
@@ -111,7 +110,7 @@ static bool expectation(const pl_lf_reader *r, const pl_lf_place *at, json_t *v,
                pl_arena_printf(r->gpu->messages, "%" PRIu64 " values are needed", arg->count));
 }
 
-/* A buffer, or with "struct" several elements by value. */
+/* Reads a buffer, or with "struct" several elements passed by value. */
 static bool buffer_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k,
                        const char *kind)
 {
@@ -133,7 +132,7 @@ static bool buffer_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, 
            pl_case_sized(r->c, k);
 }
 
-/* An argument of before, passed once more. */
+/* Reads an earlier argument that is passed again. */
 static bool same_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_arg_more *a)
 {
     pl_lf_place same_at;
@@ -146,7 +145,7 @@ static bool same_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl
     return true;
 }
 
-/* variable: it is that of the module; NULL: a parameter. */
+/* Reads an argument. variable: the module variable that it sets; NULL: it is a parameter. */
 static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const char *variable)
 {
     static const char *const kinds[] = {"scalar", "buffer", "struct"};
@@ -171,9 +170,10 @@ static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, co
     return pl_lf_refuse_argument(r, at, v);
 }
 
-/* NULL: it is no JSON, as *error says; or, with PL_NOMEM in *st, there is no memory. Without memory
- * jansson finds mistakes where there are none, and leaves out characters of strings. So the text is
- * read twice: what differs, or is wrong where memory is short, is no memory. */
+/* Returns NULL if the text is no JSON, as *error says, or if memory is exhausted (*st is PL_NOMEM).
+ * Without memory, jansson reports false errors and omits characters of strings. So the text is
+ * parsed twice: if the results differ, or an error occurs while memory is short, memory is
+ * exhausted. */
 static json_t *parse_json(const char *text, size_t n, json_error_t *error, pl_status *st)
 {
     enum { FLAGS = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, SPARE = 65536 };
@@ -189,7 +189,7 @@ static json_t *parse_json(const char *text, size_t n, json_error_t *error, pl_st
     return NULL;
 }
 
-/* Calls `read` with a JSON value, which is given back whatever becomes of that. */
+/* Calls `read` with a JSON value, which is released in any case. */
 static pl_status read_json(const pl_lf_reader *r, json_t *v,
                            bool (*read)(const pl_lf_reader *, json_t *))
 {
@@ -232,7 +232,7 @@ pl_status pl_lf_read_argument(pl_case *c, const char *text)
 
 /* ---------------------------------------------------------------- the file */
 
-/* The file's name without folder and ".json". */
+/* Returns the file name without folder and ".json". */
 static const char *name_from_path(pl_case *c)
 {
     const char *slash = strrchr(c->more->path, '/'), *base = slash ? slash + 1 : c->more->path;
@@ -241,17 +241,17 @@ static const char *name_from_path(pl_case *c)
     return pl_arena_strndup(c->more->arena, base, n);
 }
 
-/* Reading a pipe that nobody writes to would not end. */
+/* Reading a pipe without a writer would block forever. */
 static bool ordinary(const pl_lf_reader *r, const pl_lf_place *at, const char *path)
 {
     struct stat st;
-    /* Reading it tells. */
+    /* Errors are reported when it is read. */
     if (stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) return true;
     pl_report(&r->gpu->diags, PL_E0001, pl_lf_locate(r, at, false), path, pl_file_error(EINVAL));
     return false;
 }
 
-/* "k.ptx", or ["main.ptx", "helpers.ptx"]: files to be linked. */
+/* Reads "k.ptx", or ["main.ptx", "helpers.ptx"]: files to be linked. */
 static bool modules(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
 {
     pl_case *c = r->c;
@@ -280,7 +280,7 @@ static bool modules(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
     return true;
 }
 
-/* "variables" and "bind": what variables of the module hold. They come behind the arguments. */
+/* Reads "variables" and "bind": contents of module variables. They follow the arguments. */
 static bool bindings(const pl_lf_reader *r, json_t *root, const char *key, bool textures)
 {
     pl_lf_place at;
@@ -320,7 +320,7 @@ static bool arguments(const pl_lf_reader *r, const pl_lf_place *of, json_t *obje
     return ok;
 }
 
-/* Shared memory and stack of a launch. */
+/* Reads the shared memory and stack sizes of a launch. */
 static bool sizes(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, uint32_t *shared,
                   uint32_t *stack)
 {
@@ -341,7 +341,7 @@ static bool sizes(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, 
     return ok;
 }
 
-/* "then": launches that follow in the same stream. */
+/* Reads "then": launches that follow in the same stream. */
 static bool steps(const pl_lf_reader *r, json_t *root)
 {
     pl_lf_place list, at;

@@ -1,7 +1,7 @@
-/* json_launch.h - what the readers of launch files share: places in the file, and values with
- * messages that point there.
+/* json_launch.h - declarations shared by the readers of launch files: positions in the file, and
+ * values with messages that point to them.
  *
- * Every function that returns bool has reported what is wrong when it returns false. */
+ * Every function that returns bool has reported the error when it returns false. */
 #ifndef PL_LIB_LAUNCH_JSON_LAUNCH_H
 #define PL_LIB_LAUNCH_JSON_LAUNCH_H
 
@@ -15,14 +15,14 @@ typedef struct pl_lf_place {
     size_t index;
 } pl_lf_place;
 
-/* Where the latest places were found: the next ones are mostly behind them, so that all places of a
- * file together take one walk over it. */
+/* Cache of the latest positions. The next ones mostly follow them, so that all lookups of a file
+ * take a single walk over the text. */
 typedef struct pl_lf_memo {
     struct {
-        const char *from, *at; /* a list or an object, and an element or a key of it */
+        const char *from, *at; /* a list or an object; an element or a key of it */
         size_t index;
     } level[4];          /* by depth, modulo 4 */
-    const char *counted; /* lines are counted up to here */
+    const char *counted; /* lines are counted up to this point */
     uint32_t line, column;
 } pl_lf_memo;
 
@@ -34,9 +34,9 @@ typedef struct pl_lf_reader {
     pl_lf_memo *memo;
 } pl_lf_reader;
 
-/* Where a value, or its key, stands in the text. */
+/* Returns the position of a value, or of its key, in the text. */
 pl_loc pl_lf_locate(const pl_lf_reader *r, const pl_lf_place *at, bool key);
-/* The member of an object, and its place; NULL when absent. */
+/* Returns the member of an object and its position; NULL if absent. */
 json_t *pl_lf_member(json_t *object, const pl_lf_place *of, const char *key, pl_lf_place *at);
 
 bool pl_lf_wrong_type(const pl_lf_reader *r, const pl_lf_place *at, const char *expected);
@@ -51,15 +51,15 @@ typedef enum pl_lf_object {
 #undef KEY
     PL_LF_OBJECTS
 } pl_lf_object;
-/* Refuses keys that such an object has not. */
+/* Rejects keys that this kind of object does not have. */
 bool pl_lf_only_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *object,
                      pl_lf_object kind);
-/* Reports an argument of which no key tells the kind: a misspelt key, or none. */
+/* Reports an argument whose kind cannot be identified by a key: a misspelt key, or none. */
 bool pl_lf_refuse_argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v);
-/* The words that a key may have as its value, with | between them. */
+/* Returns the permitted values of a key, separated by |. */
 const char *pl_lf_choices(pl_lf_object kind, const char *key);
 
-/* A value in an element type. */
+/* Reads a value as bits of an element type. */
 bool pl_lf_bits(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const pl_element *e,
                 uint64_t *out);
 const char *pl_lf_string(const pl_lf_reader *r, const pl_lf_place *at, json_t *v);
@@ -71,15 +71,15 @@ const pl_element *pl_lf_element(const pl_lf_reader *r, const pl_lf_place *at, js
 bool pl_lf_initialiser(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const pl_element *e,
                        pl_init *out);
 
-/* "output" and "save" of argument k. */
+/* Reads "output" and "save" of argument k. */
 bool pl_lf_save(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k);
 
-/* Adds the argument that is described by a text of its own, in the notation of launch files. */
+/* Adds the argument described by a separate text in launch-file notation. */
 pl_status pl_lf_read_argument(pl_case *c, const char *text);
 
 /* ---- json_resource.c ---- */
 
-/* Reads argument k when it is a tensor map, a texture or a surface; *known: whether it is. */
+/* Reads argument k if it is a tensor map, a texture or a surface; *known: true if it is. */
 bool pl_lf_resource(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k, bool *known);
 
 #endif

@@ -1,15 +1,15 @@
-/* json_resource.c - arguments of launch files that are no numbers and no buffers: tensor maps,
+/* json_resource.c - arguments of launch files that are neither numbers nor buffers: tensor maps,
  * textures and surfaces.
  *
  * {"tensormap": "f16", "dims": [64, 32], "box": [64, 8], "swizzle": "128B", "init": "iota"} has
- * memory of its own; with "of": 1 it describes the buffer of argument 1. Textures and surfaces
- * likewise: "of" names the argument whose array, or for linear and pitch memory whose buffer, they
- * read. */
+ * its own memory; with "of": 1 it describes the buffer of argument 1. The same holds for textures
+ * and surfaces: "of" names the argument whose array they read. For linear and pitch memory it names
+ * the argument whose buffer they read. */
 #include "lib/launch/json_launch.h"
 #include <inttypes.h>
 #include <string.h>
 
-/* The number of a word among those with | between them; -1: it is not there. */
+/* Returns the index of a word in a list separated by |; -1: absent. */
 static int word_in(const char *words, const char *word)
 {
     const size_t n = strlen(word);
@@ -21,7 +21,7 @@ static int word_in(const char *words, const char *word)
     }
 }
 
-/* The words with commas, for messages. */
+/* Returns the words separated by commas, for messages. */
 static const char *listed(const pl_lf_reader *r, const char *words)
 {
     const char *list = "";
@@ -33,7 +33,7 @@ static const char *listed(const pl_lf_reader *r, const char *words)
     return list;
 }
 
-/* The number of the word that is the key's value. Absent: 0. */
+/* Reads the index of the word that is the key's value. Absent: 0. */
 static bool choice(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, pl_lf_object kind,
                    const char *key, int *out)
 {
@@ -47,8 +47,8 @@ static bool choice(const pl_lf_reader *r, const pl_lf_place *of, json_t *object,
     return *out >= 0 || pl_lf_out_of_range(r, &at, listed(r, words));
 }
 
-/* A list of `least` to `most` whole numbers; *n: how many. Absent: 0, unless `least` says that it
- * is needed. */
+/* Reads a list of `least` to `most` whole numbers; *n: their number. Absent: 0, unless `least`
+ * requires it. */
 static bool whole_list(const pl_lf_reader *r, const pl_lf_place *of, json_t *object,
                        const char *key, size_t least, size_t most, uint64_t *out, size_t *n)
 {
@@ -97,7 +97,7 @@ static bool real(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, float 
     return true;
 }
 
-/* Up to `most` numbers in a list. */
+/* Reads a list of up to `most` numbers. */
 static bool reals(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, const char *key,
                   size_t most, float *out)
 {
@@ -116,7 +116,7 @@ static bool reals(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, 
     return true;
 }
 
-/* "of": the number of an earlier argument, from 1. */
+/* Reads "of": the number of an earlier argument, from 1. */
 static bool other_argument(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, size_t k,
                            pl_arg_resource *res)
 {
@@ -130,7 +130,7 @@ static bool other_argument(const pl_lf_reader *r, const pl_lf_place *of, json_t 
     return true;
 }
 
-/* "init", "output" and "save" of memory that is the argument's own. */
+/* Reads "init", "output" and "save" of memory that belongs to the argument. */
 static bool contents(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, size_t k)
 {
     pl_lf_place at;
@@ -193,7 +193,7 @@ static void copy_small(uint32_t *to, const uint64_t *from, size_t n)
     for (size_t k = 0; k < n; k++) to[k] = from[k] > UINT32_MAX ? UINT32_MAX : (uint32_t)from[k];
 }
 
-/* Products and sums that stay at the largest number: what has so many bytes is refused. */
+/* Saturating products and sums: a size of UINT64_MAX bytes is rejected later. */
 static uint64_t product(uint64_t a, uint64_t b)
 {
     uint64_t n;
@@ -230,7 +230,7 @@ static bool tensor_map(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, 
     if ((x = pl_lf_member(v, of, "offset", &at)) && !pl_lf_whole(r, &at, x, 0, INT64_MAX, &offset))
         return false;
     d->rank = (uint32_t)rank;
-    d->address = offset; /* in the memory, until that has an address */
+    d->address = offset; /* offset in the memory, until that has an address */
     copy_small(d->box, box, nbox);
     for (size_t i = 0; i < PL_TENSOR_DIMS; i++) {
         d->element_stride[i] = i < nsteps ? (uint32_t)(steps[i] > 9 ? 9 : steps[i]) : 1;
@@ -303,7 +303,7 @@ static bool sampler(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, pl_
     return true;
 }
 
-/* Texels of all levels. */
+/* Returns the texels of all levels. */
 static uint64_t texels(const pl_array_desc *d)
 {
     uint64_t n = 0;
@@ -360,7 +360,7 @@ static bool image(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, size_
                     !small(r, of, v, "pitch", 0, &res->texture.pitch)))
         return false;
     d->layered = layers > 0;
-    /* Refused below. */
+    /* Rejected below. */
     if (layers)
         d->depth = layers > 1u << 14 ? UINT32_MAX : layers * (d->cubemap ? 6 : 1);
     else if (d->cubemap)

@@ -1,5 +1,5 @@
-/* json_value.c - values of launch files: where they stand in the text, their types, what fills a
- * buffer. */
+/* json_value.c - values of launch files: their positions in the text, types, and buffer
+ * initialisers. */
 #include "lib/launch/json_launch.h"
 #include "base/file.h"
 #include <assert.h>
@@ -10,14 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---------------------------------------------------------------- places */
+/* ---------------------------------------------------------------- positions */
 
 static const char *skip_space(const char *p)
 {
     return p + strspn(p, " \t\r\n");
 }
 
-/* Past a string, number, word, list or object. The text is known to be well formed. */
+/* Skips a string, number, word, list or object. The text is known to be well formed. */
 static const char *skip_value(const char *p)
 {
     int depth = 0;
@@ -45,14 +45,14 @@ static const char *skip_value(const char *p)
     return p;
 }
 
-/* Past the comma behind an element, if there is one. */
+/* Skips the comma after an element, if there is one. */
 static const char *next_element(const char *p)
 {
     p = skip_space(p);
     return *p == ',' ? skip_space(p + 1) : p;
 }
 
-/* The key of an object, from p on; NULL: it is not there. */
+/* Returns the key of an object, searching from p on; NULL: absent. */
 static const char *key_from(const char *p, const char *key)
 {
     const size_t n = strlen(key);
@@ -64,7 +64,7 @@ static const char *key_from(const char *p, const char *key)
     return NULL;
 }
 
-/* Where the value at a place begins, or its key. */
+/* Returns the start of the value at a path, or of its key. */
 static const char *find(const pl_lf_reader *r, const pl_lf_place *at, bool key)
 {
     if (!at) return skip_space(r->text);
@@ -117,7 +117,7 @@ pl_loc pl_lf_locate(const pl_lf_reader *r, const pl_lf_place *at, bool key)
 
 /* ---------------------------------------------------------------- values */
 
-/* The member of an object, and its place; NULL when absent. */
+/* Returns the member of an object and its position; NULL if absent. */
 json_t *pl_lf_member(json_t *object, const pl_lf_place *of, const char *key, pl_lf_place *at)
 {
     *at = (pl_lf_place){of, key, 0};
@@ -173,7 +173,7 @@ const char *pl_lf_choices(pl_lf_object kind, const char *key)
     return all_keys[k].choices;
 }
 
-/* The keys of such an object; returns how many there are. */
+/* Returns the keys of a kind of object, and their number. */
 static size_t keys_of(pl_lf_object kind, const char *keys[KEYS])
 {
     size_t n = 0;
@@ -211,7 +211,7 @@ bool pl_lf_only_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *objec
     return ok;
 }
 
-/* The kinds of arguments, each with the key that tells it. */
+/* The kinds of arguments, each with the key that identifies it. */
 static const pl_lf_object argument_kinds[] = {PL_LF_SCALAR,    PL_LF_BUFFER,  PL_LF_STRUCT,
                                               PL_LF_TENSORMAP, PL_LF_TEXTURE, PL_LF_SURFACE,
                                               PL_LF_SAME};
@@ -259,7 +259,7 @@ bool pl_lf_number(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_nu
     if (fabs(d) < 0x1p53 && d == floor(d)) {
         *out = (pl_number){PL_NUM_INT, d < 0, (uint64_t)fabs(d), d};
     } else {
-        /* Integers of more than 53 bits: the digits decide, not the double. */
+        /* Integers of more than 53 bits: parse the digits instead of using the double. */
         const char *text = find(r, at, false);
         if (!pl_number_parse(text, (size_t)(skip_value(text) - text), out))
             *out = (pl_number){PL_NUM_REAL, false, 0, d};

@@ -1,8 +1,8 @@
-/* launch.c - a kernel launch, and those behind it in its stream: checks the shapes against the
- * kernels and the GPU, runs them in one of the two modes, and reports.
+/* launch.c - a kernel launch, and those that follow it in its stream: checks the shapes against the
+ * kernels and the GPU, runs them in one of the two modes, and reports the results.
  *
- * Launches that may overlap (programmatic dependent launch) make a row of grids, which run
- * together; rows run one after the other, each with what its device code launches. */
+ * Launches that may overlap (programmatic dependent launch) form a row of grids, which run
+ * concurrently. Rows run sequentially, each with the launches that its device code makes. */
 #include "lib/internal.h"
 #include "base/clock.h"
 #include "emu/exec/async/async.h"
@@ -16,30 +16,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same on every GPU since compute capability 3.0 (CUDA C++ Programming Guide, technical
+/* Equal on every GPU since compute capability 3.0 (CUDA C++ Programming Guide, technical
  * specifications). */
 enum {
     MAX_BLOCK_THREADS = 1024,
     MAX_BLOCK_Z = 64,
     MAX_GRID_YZ = 65535,
     MAX_CLUSTER = 16,
-    MAX_LOCAL = 512 << 10, /* of a thread */
+    MAX_LOCAL = 512 << 10, /* per thread */
     DEFAULT_STACK = 1024,
-    LAUNCH_BUFFERS = 16 << 20, /* parameters of launches from the device that have not run */
-    WORKSPACE = 4096,          /* of a cooperative launch */
-    SMALL_LAUNCH = 64 << 20    /* what takes less of the host's memory is not watched */
+    LAUNCH_BUFFERS = 16 << 20, /* parameters of pending device-side launches */
+    WORKSPACE = 4096,          /* per cooperative launch */
+    SMALL_LAUNCH = 64 << 20    /* a launch that needs less host memory is not monitored */
 };
 
-/* A launch as it will run. */
+/* A launch that has been checked. */
 typedef struct shape {
     const pl_prog_func *f;
-    uint32_t cluster[3]; /* 1,1,1 without */
-    uint32_t threads;    /* of a block */
-    uint32_t shared;     /* static and dynamic */
+    uint32_t cluster[3]; /* 1,1,1 without a cluster */
+    uint32_t threads;    /* per block */
+    uint32_t shared;     /* static plus dynamic */
     pl_occupancy occupancy;
 } shape;
 
-/* ns of a cycle, as %globaltimer counts where no application has a clock. */
+/* ns per cycle, as %globaltimer counts without an application clock. */
 #define HALF_CLOCK 0.5
 
 static pl_status refuse(pl_gpu *gpu, const char *what, const char *why)
@@ -83,7 +83,7 @@ static pl_status check_sizes(pl_gpu *gpu, const pl_launch *l, shape *s)
     return PL_OK;
 }
 
-/* What the kernel's own directives demand. */
+/* Checks the launch against the kernel's own directives. */
 static pl_status check_directives(pl_gpu *gpu, const pl_launch *l, shape *s)
 {
     const pl_prog_func *f = s->f;
@@ -121,7 +121,7 @@ static pl_status check_directives(pl_gpu *gpu, const pl_launch *l, shape *s)
     return PL_OK;
 }
 
-/* What keeps the kernel off the machine altogether. */
+/* Returns the resource of which the machine has too little for one block. */
 static const char *too_much(const pl_occupancy *o)
 {
     if (o->by_warps == 0) return "warp slots";
@@ -179,7 +179,7 @@ static pl_status check_cooperative(pl_gpu *gpu, const pl_launch *l, const shape 
                         most));
 }
 
-/* A message about an instruction of a thread, with its PTX and CUDA positions. */
+/* Reports a message about an instruction of a thread, with its PTX and CUDA positions. */
 static pl_diag *report_at(pl_module *m, pl_diag_id id, const char *kernel, const pl_fault_info *f)
 {
     pl_gpu *gpu = m->gpu;
@@ -205,7 +205,7 @@ static const pl_fault_place *fault_place(pl_module *m, const pl_fault_info *f)
     return p;
 }
 
-/* A failure of the emulated program as a message that points at the PTX. */
+/* Reports a fault of the emulated program at its PTX position. */
 static void report_fault(pl_module *m, const pl_grid *g)
 {
     const pl_fault_info *f = &g->fault;
@@ -268,9 +268,9 @@ static pl_status report_no_memory(pl_gpu *gpu, const pl_grid *head)
     return pl_gpu_no_memory(gpu, what);
 }
 
-/* ---------------------------------------------------------------- the driver's side of a launch */
+/* ---------------------------------------------------------------- driver part of a launch */
 
-/* Does a launch made by device code have a shape that this GPU takes? *o: how many fit. */
+/* True if this GPU supports the shape of a device-side launch. *o: its occupancy. */
 static bool fits(const pl_gpu *gpu, const pl_prog_func *f, const pl_child *c, pl_occupancy *o)
 {
     uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2],
@@ -299,7 +299,7 @@ static uint32_t launchable(void *ctx, const pl_child *c)
     return fits(x->gpu, &x->program->funcs.at[c->func], c, &o) ? o.blocks : 0;
 }
 
-/* Gives a region of device memory to something that the program uses. */
+/* Allocates a region of device memory for a system service that the program uses. */
 static pl_status region(pl_gpu *gpu, bool needed, uint64_t bytes, const char *name, uint64_t *base,
                         uint64_t *size)
 {
@@ -334,7 +334,7 @@ static pl_status prepare_system(pl_gpu *gpu, const pl_program *p, bool cooperati
     return st;
 }
 
-/* The global memory that the blocks of a grid have to themselves, while it runs. */
+/* Allocates the private global memory of the blocks of a grid, for the duration of its run. */
 static pl_status get_block_memory(pl_gpu *gpu, pl_grid *g)
 {
     uint64_t each = ((uint64_t)g->entry->minperctamemory + 1023) / 1024 * 1024,
@@ -352,15 +352,15 @@ static void release_block_memory(pl_gpu *gpu, pl_grid *g)
     g->block_memory = 0;
 }
 
-/* What the grids of a launch have in common. */
+/* State shared by the grids of a launch. */
 typedef struct course {
     pl_module *m;
     const pl_launch *l;
     pl_result *out;
     pl_totals *totals; /* timing mode */
-    uint64_t cycles;   /* of the grids that have run */
-    uint64_t blocks;   /* of those that were made */
-    pl_sink sink;      /* passes events on to l->sink, later by `cycles` */
+    uint64_t cycles;   /* of the grids that have completed */
+    uint64_t blocks;   /* of the grids that were created */
+    pl_sink sink;      /* forwards events to l->sink, delayed by `cycles` */
 } course;
 
 static void pass_inst(void *ctx, const pl_inst_event *e)
@@ -402,20 +402,20 @@ static void make_sink(course *x)
     x->sink.unit = to->unit ? pass_unit : NULL;
 }
 
-/* What is left of a limit; 0: there is none. */
+/* Returns the remainder of a limit; 0: no limit. */
 static uint64_t rest(uint64_t limit, uint64_t used)
 {
     return !limit ? 0 : limit > used ? limit - used : 1;
 }
 
-/* May a launch that repeats an earlier one be left out? */
+/* True if a launch that repeats an earlier one may be skipped. */
 static bool may_repeat(const pl_launch *l)
 {
     return l->memoize && l->mode == PL_MODE_FUNCTIONAL && !l->then && !l->sink && !l->checks &&
            !l->weak && !l->random && !l->max_instructions && !l->sms;
 }
 
-/* Executes a row of grids, or finds that it has been executed before. */
+/* Executes a row of grids, or replays an earlier execution. */
 static pl_status execute(course *x, pl_grid *head)
 {
     pl_gpu *gpu = x->m->gpu;
@@ -467,7 +467,7 @@ static pl_status run_row(course *x, pl_grid *head)
     return st;
 }
 
-/* A copy by device code. It takes no time: nobody has recorded how much it takes. */
+/* Runs a copy by device code. It takes no modelled time: no measurement exists. */
 static pl_status run_copy(pl_module *m, pl_grid *parent, const pl_child *c)
 {
     const pl_child_copy *x = &c->copy;
@@ -487,9 +487,8 @@ static pl_status run_copy(pl_module *m, pl_grid *parent, const pl_child *c)
     return PL_FAULT;
 }
 
-/* Launches by device code run after their parent, in the order in which they were made, those of
- * the tail stream last; a grid has ended when its children have. What they cost is added to the
- * parent's. */
+/* Runs device-side launches after their parent, in launch order, with those of the tail stream
+ * last. A grid has completed when its children have. Their cost is added to the parent's. */
 static pl_status run_children(course *x, pl_grid *parent)
 {
     pl_module *m = x->m;
@@ -501,7 +500,7 @@ static pl_status run_children(course *x, pl_grid *parent)
     pl_status st = PL_OK;
     for (;;) {
         for (int tail = 1; tail >= 0 && st == PL_OK;
-             tail--) /* a stack: what runs first goes on it last */
+             tail--) /* a stack: the first launch to run is pushed last */
             for (size_t k = s->child.n; k-- > 0 && st == PL_OK;) {
                 if (s->child.at[k].tail != (tail == 1)) continue;
                 if (todo.n == todo.cap) {
@@ -554,7 +553,7 @@ static pl_status run_children(course *x, pl_grid *parent)
         st = get_block_memory(m->gpu, g);
         if (st == PL_OK) st = run_row(x, g);
         release_block_memory(m->gpu, g);
-        parent->seq = g->seq; /* numbers of events go on */
+        parent->seq = g->seq; /* event numbers continue */
         if (g->fault.set) parent->fault = g->fault;
         if (g->doubt.set) parent->doubt = g->doubt;
         free(c.params);
@@ -565,7 +564,7 @@ static pl_status run_children(course *x, pl_grid *parent)
     return st;
 }
 
-/* Reports what came of the grids g[0 .. n - 1]; `head` begins the row that ran last. */
+/* Reports the results of the grids g[0 .. n - 1]; `head` begins the row that ran last. */
 static pl_status conclude(course *x, const pl_grid *g, size_t n, const pl_grid *head, pl_status st)
 {
     pl_module *m = x->m;
@@ -586,7 +585,7 @@ static pl_status conclude(course *x, const pl_grid *g, size_t n, const pl_grid *
     return head->fault.set ? PL_FAULT : st;
 }
 
-/* Runs the grids g[0 .. n - 1], launched one after the other in a stream. */
+/* Runs the grids g[0 .. n - 1], launched in this order in a stream. */
 static pl_status run(course *x, pl_grid *g, size_t n)
 {
     pl_module *m = x->m;
@@ -616,8 +615,8 @@ static pl_status run(course *x, pl_grid *g, size_t n)
     return conclude(x, g, n, head, st);
 }
 
-/* Instructions that are known but not executed must not be met halfway through. Functions count as
- * called. */
+/* Rejects kernels with instructions that are known but not executed before they start. All
+ * functions count as called. */
 static pl_status check_executable(pl_module *m, const pl_prog_func *entry)
 {
     const pl_program *p = m->program;
@@ -662,8 +661,8 @@ static pl_status check(pl_gpu *gpu, pl_module *m, const pl_launch *l, shape *s)
     return st;
 }
 
-/* The limit is for calls of which nobody can tell how deep they go: what those that the assembler
- * knows need, a thread always has. */
+/* The limit applies to calls whose depth is unknown at assembly time. A thread always has the stack
+ * that the known calls require. */
 static uint32_t stack_limit(const pl_launch *l, const pl_prog_func *f)
 {
     uint32_t limit = l->stack ? l->stack : DEFAULT_STACK;
@@ -677,14 +676,14 @@ static int async_mode_of(const pl_launch *l)
     return l->mode == PL_MODE_TIMING && !l->async_eager ? PL_ASYNC_TIMED : PL_ASYNC_EAGER;
 }
 
-/* Are the executions of each instruction counted? Large modules have so many that clearing the
- * counters takes longer than a short launch. */
+/* True if the executions of each instruction are counted. In large modules, clearing the counters
+ * takes longer than a short launch. */
 static bool is_counted(const pl_launch *l)
 {
     return !l->uncounted || l->mode == PL_MODE_TIMING;
 }
 
-/* first: the launch whose stream it is in. */
+/* first: the first launch of its stream. */
 static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, const pl_launch *l,
                          const shape *s)
 {
@@ -728,13 +727,13 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .workspace = l->cooperative || m->grid_barrier ? gpu->system.workspace : 0};
     memcpy(g.grid, l->grid, sizeof g.grid);
     memcpy(g.block, l->block, sizeof g.block);
-    /* All zero without a cluster: %is_explicit_cluster tells the difference. */
+    /* All zero without a cluster, which %is_explicit_cluster distinguishes. */
     if (given(l->cluster) || given(s->f->reqnctapercluster))
         memcpy(g.cluster, s->cluster, sizeof g.cluster);
     return g;
 }
 
-/* Launches that may overlap stand in a row. */
+/* Links launches that may overlap into rows. */
 static void make_rows(pl_grid *g, const pl_launch *l)
 {
     pl_grid *head = g->head = g;
@@ -758,8 +757,8 @@ static uint64_t times(uint64_t a, uint64_t b)
     return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-/* Blocks in timing mode start as soon as the machine has room; in functional mode further ones
- * start only when those before wait. What they may take altogether is a limit of the grids. */
+/* Blocks in timing mode start as soon as the machine has space. In functional mode, further blocks
+ * start only when earlier ones wait. Their total memory is limited by a limit of the grids. */
 static pl_status check_host_memory(pl_gpu *gpu, const pl_launch *l, pl_grid *g, size_t n)
 {
     PL_GUARD(return pl_gpu_no_memory(gpu, "while preparing the launch"))
@@ -785,14 +784,14 @@ static pl_status check_host_memory(pl_gpu *gpu, const pl_launch *l, pl_grid *g, 
             gpu, (pl_loc){.file = UINT32_MAX},
             pl_arena_printf(gpu->messages, "a launch of kernel '%s'", g[k].entry->name), need, 2);
         const uint64_t grown = times(times(threads, g[k].stack_limit), most_at_once(&g[k]));
-        possible |= grown | times(each, most_at_once(&g[k])); /* at least the largest of them */
+        possible |= grown | times(each, most_at_once(&g[k])); /* at least the maximum of the two */
     }
     if (st == PL_OK && possible > SMALL_LAUNCH)
         for (size_t k = 0; k < n; k++) g[k].most.memory = pl_budget_left(gpu);
     return st;
 }
 
-/* Checks the launches and gets the GPU ready for them; *shapes: of each. */
+/* Checks the launches and prepares the GPU for them; *shapes: one per launch. */
 static pl_status prepare(pl_gpu *gpu, pl_module *m, const pl_launch *l, size_t n, shape **shapes)
 {
     PL_GUARD(return pl_gpu_no_memory(gpu, "while preparing the launch"))
@@ -814,7 +813,8 @@ static bool is_grid_barrier(uint32_t sreg)
     return sreg == W_envreg1 || sreg == W_envreg2;
 }
 
-/* The driver gives each launch the address of a grid barrier; is it of use to the program? */
+/* True if the program uses the address of a grid barrier, which the driver passes to each launch.
+ */
 static bool reads_grid_barrier(const pl_program *p)
 {
     bool reads = false;
@@ -826,8 +826,8 @@ static bool reads_grid_barrier(const pl_program *p)
     return reads;
 }
 
-/* Only the counts that a launch can change are set to zero before the next: a module may be large
- * and its launches short. */
+/* Clears only the counters that the previous launch can have changed: a module may be large and its
+ * launches short. */
 static void begin_counts(pl_module *m, const pl_prog_func *entry, bool alone)
 {
     memset(m->pc_stat + m->counted.first, 0, m->counted.count * sizeof *m->pc_stat);

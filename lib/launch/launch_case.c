@@ -1,5 +1,5 @@
-/* launch_case.c - a launch with its arguments: made by json_launch.c or argument.c, turned here
- * into buffers and parameter bytes. */
+/* launch_case.c - a launch with its arguments: created by json_launch.c or argument.c, converted
+ * here to buffers and parameter bytes. */
 #include "lib/data/output.h"
 #include "base/file.h"
 #include "base/sha256.h"
@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The programs that recorded launches on the H200 allocated so many bytes more for each buffer;
- * buffers lie here as there. */
+/* Bytes that the programs of the recorded H200 launches allocated in addition for each buffer, so
+ * that buffers have the same layout here. */
 enum { RECORDED_GUARD = 256 };
-enum { SLICE = 1 << 22 };              /* elements or bytes between two looks at the stop flag */
+enum { SLICE = 1 << 22 };              /* elements or bytes between two polls of the stop flag */
 #define MAX_BUFFER ((uint64_t)1 << 40) /* more than any GPU has, and far from overflow */
 
 pl_status pl_case_open(pl_gpu *gpu, pl_case **out)
@@ -82,7 +82,7 @@ const char *pl_case_path(pl_case *c, const char *path)
                            path);
 }
 
-/* The launch file in messages, or no place at all. */
+/* Returns the position of the launch file for messages, or no position. */
 static pl_loc case_at(pl_case *c)
 {
     pl_case_more *own = c->more;
@@ -120,14 +120,14 @@ const char *pl_init_limits(const pl_element *e, const pl_number *lo, const pl_nu
     pl_number before = *hi;
     if (before.kind != PL_NUM_INT || (before.magnitude == 0 && e->kind == 'u'))
         return "the upper limit is not above the lower one";
-    /* hi itself is excluded, so it may be one more than the type can hold. */
+    /* hi itself is excluded, so it may exceed the largest value of the type by one. */
     before.magnitude =
         before.negative || before.magnitude == 0 ? before.magnitude + 1 : before.magnitude - 1;
     before.negative = before.negative || hi->magnitude == 0;
     if (pl_element_encode(e, lo, &low) != PL_FIT_OK ||
         pl_element_encode(e, &before, &last) != PL_FIT_OK)
         return "the limits do not fit the type";
-    /* Modulo 2^64, and so right for both signs. */
+    /* Modulo 2^64, and therefore valid for both signs. */
     uint64_t from = lo->negative ? 0 - lo->magnitude : lo->magnitude,
              to = hi->negative ? 0 - hi->magnitude : hi->magnitude;
     bool ordered = e->kind == 'u' ? from < to : (int64_t)from < (int64_t)to;
@@ -182,14 +182,15 @@ static pl_status choose_entry(pl_case *c, pl_module *m, const char *name,
     return PL_INVALID;
 }
 
-/* The argument whose bytes argument k passes: itself, or an earlier one. */
+/* Returns the argument whose bytes argument k passes: itself, or an earlier one. */
 static size_t origin(const pl_case *c, size_t k)
 {
     while (c->more->arg.at[k].same) k = c->more->arg.at[k].same - 1;
     return k;
 }
 
-/* "s32 *" is what a buffer is in a message, "f32" a number, "u8[24]" an array by value. */
+/* Describes an argument for messages: a buffer as "s32 *", a number as "f32", an array by value as
+ * "u8[24]". */
 static const char *describe(pl_case *c, size_t k)
 {
     k = origin(c, k);
@@ -202,8 +203,8 @@ static const char *describe(pl_case *c, size_t k)
     return a->type;
 }
 
-/* Arguments that are parameters of a launch, also of those behind the first; those behind them are
- * bound to variables of the module. */
+/* Returns the number of arguments that are launch parameters, including those of later launches;
+ * the arguments after them set module variables. */
 static size_t parameters(const pl_case *c)
 {
     size_t n = 0;
@@ -211,7 +212,7 @@ static size_t parameters(const pl_case *c)
     return n;
 }
 
-/* Bytes of the parameter that argument k is. */
+/* Returns the size of the parameter that argument k passes. */
 static uint64_t parameter_bytes(const pl_case *c, size_t k)
 {
     k = origin(c, k);
@@ -220,7 +221,7 @@ static uint64_t parameter_bytes(const pl_case *c, size_t k)
     return c->arg[k].buffer ? 8 : c->arg[k].bytes;
 }
 
-/* Arguments as they might be, for a kernel whose parameters the user does not know. */
+/* Returns example arguments, for a kernel whose parameters the user does not know. */
 static const char *example(const pl_case *c, const pl_prog_func *f)
 {
     pl_arena *a = c->more->gpu->messages;
@@ -233,14 +234,15 @@ static const char *example(const pl_case *c, const pl_prog_func *f)
         if (p->size > 8)
             all = pl_arena_printf(a, "%s 'struct:u8[%u]=0'", all, p->size);
         else if (p->size == 8 && !floating && type[0] != 's')
-            all = pl_arena_printf(a, "%s 'out:f32[1024]'", all); /* a pointer, nearly always */
+            all = pl_arena_printf(a, "%s 'out:f32[1024]'", all); /* almost always a pointer */
         else
             all = pl_arena_printf(a, "%s %c%u:1", all, floating ? 'f' : 'u', 8 * p->size);
     }
     return all;
 }
 
-/* An integer for a floating-point parameter, or the reverse, is mostly a slip. */
+/* Warns of an integer for a floating-point parameter, or the reverse, which is usually a mistake.
+ */
 static void warn_of_type(pl_case *c, size_t k, const pl_prog_param *p)
 {
     pl_gpu *gpu = c->more->gpu;
@@ -261,8 +263,7 @@ static void warn_of_type(pl_case *c, size_t k, const pl_prog_param *p)
                                   8 * p->size);
 }
 
-/* The arguments of one launch: `nargs` from number `first` on. */
-/* A buffer, in a memory whose addresses have 32 bits? */
+/* True if the argument is a buffer in a memory with 32-bit addresses. */
 static bool narrow_pointer(const pl_case *c, size_t k)
 {
     const uint64_t base = c->more->gpu->memory.base;
@@ -270,6 +271,7 @@ static bool narrow_pointer(const pl_case *c, size_t k)
            !c->more->arg.at[origin(c, k)].resource;
 }
 
+/* Checks the arguments of one launch: `nargs` from number `first` on. */
 static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, size_t nargs,
                             pl_loc at)
 {
@@ -307,7 +309,7 @@ static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, siz
     return st;
 }
 
-/* "argument 3 (f32[1024])" */
+/* Returns "argument 3 (f32[1024])". */
 static const char *argument_name(pl_case *c, size_t k)
 {
     return pl_arena_printf(c->more->gpu->messages, "argument %zu (%s[%" PRIu64 "])", k + 1,
@@ -339,7 +341,7 @@ static bool is_npy(const char *path)
     return n > 4 && strcmp(path + n - 4, ".npy") == 0;
 }
 
-/* The flag stopped something about argument k. */
+/* Reports that the stop flag interrupted an operation on argument k. */
 static pl_status stopped_at(pl_case *c, size_t k, const char *what)
 {
     return pl_gpu_interrupted(
@@ -347,7 +349,7 @@ static pl_status stopped_at(pl_case *c, size_t k, const char *what)
         pl_arena_printf(c->more->gpu->messages, "%s %s", what, argument_name(c, k)));
 }
 
-/* Opens the file of an initialiser at its first element. *count: elements it holds from there. */
+/* Opens the file of an initialiser at its first element. *count: number of elements from there. */
 static pl_status open_init(pl_case *c, size_t k, const pl_init *init, FILE **out, uint64_t *count,
                            uint64_t *bytes)
 {
@@ -435,7 +437,8 @@ static pl_status read_init(pl_case *c, size_t k, const pl_init *init, uint8_t *t
     return st;
 }
 
-/* Large buffers take seconds: between slices the user may stop. */
+/* Fills a buffer in slices: large buffers take seconds, and the user may interrupt between slices.
+ */
 static pl_status fill_with(pl_case *c, size_t k, const pl_init *init, uint8_t *to)
 {
     const pl_arg_more *a = &c->more->arg.at[k];
@@ -464,7 +467,7 @@ static pl_status own_memory(pl_case *c, size_t k, const char *name)
     const pl_init *init = &own->arg.at[k].init;
     if (!own->arg.at[k].initialised) pl_memory_unwritten(&own->gpu->memory, a->address);
     if (a->output) pl_memory_output(&own->gpu->memory, a->address);
-    /* Fresh memory is zero. */
+    /* New memory is zero. */
     if (!a->bytes || (init->kind == PL_INIT_CONST && !init->bits)) return PL_OK;
     pl_memory_written(&own->gpu->memory, a->address);
     return fill(c, k, pl_memory_at(&own->gpu->memory, a->address, a->bytes));
@@ -476,7 +479,7 @@ static pl_status cannot_make(pl_case *c, size_t k, const char *why)
     return PL_INVALID;
 }
 
-/* The memory, or the array, that a resource works on: its own or another argument's. */
+/* Allocates the memory or array of a resource, or uses that of another argument. */
 static pl_status resource_memory(pl_case *c, size_t k, const char *name, bool array)
 {
     pl_case_more *own = c->more;
@@ -553,7 +556,7 @@ static pl_status no_variable(pl_case *c, size_t k, const pl_module *m)
     return PL_INVALID;
 }
 
-/* A variable of the module, which is set when values are given for it. */
+/* Prepares a variable of the module, which is written if values are given for it. */
 static pl_status take_variable(pl_case *c, size_t k, pl_module *m)
 {
     pl_case_more *own = c->more;
@@ -575,7 +578,7 @@ static pl_status take_variable(pl_case *c, size_t k, pl_module *m)
     return fill(c, k, pl_memory_at(&own->gpu->memory, a->address, a->bytes));
 }
 
-/* A texture or surface for a variable of the module. */
+/* Binds a texture or surface to a variable of the module. */
 static pl_status bind_variable(pl_case *c, size_t k, pl_module *m)
 {
     pl_case_more *own = c->more;
@@ -701,7 +704,7 @@ void pl_case_release(pl_case *c)
     c->more->prepared = false;
 }
 
-/* ---------------------------------------------------------------- afterwards */
+/* ---------------------------------------------------------------- after the launch */
 
 static const uint8_t *bytes_of(const pl_case *c, size_t k, uint64_t bytes)
 {
@@ -740,7 +743,7 @@ static pl_output_how how_to_save(const pl_case *c, size_t k, bool force)
                            .force = force};
 }
 
-/* A device or pipe takes anything. */
+/* True if the path determines the format. A device or pipe accepts any data. */
 static bool is_typed(const char *path)
 {
     struct stat st;
@@ -781,7 +784,7 @@ pl_status pl_case_save(pl_case *c, size_t k, bool force)
     return st == PL_INTERRUPTED ? stopped_at(c, k, "saving") : st;
 }
 
-/* ---- what is expected ---- */
+/* ---- expected values ---- */
 
 static double value_of(const pl_element *e, const uint8_t *p)
 {
@@ -798,7 +801,7 @@ static bool close_to(const pl_arg_more *a, const uint8_t *found, const uint8_t *
     if (memcmp(found, wanted, a->element->bytes) == 0) return true;
     const double x = value_of(a->element, found), y = value_of(a->element, wanted);
     if (isnan(x) || isnan(y)) return isnan(x) && isnan(y);
-    if (a->element->kind == 'f' && x == y) return true; /* zeros of both signs */
+    if (a->element->kind == 'f' && x == y) return true; /* zeros of either sign */
     return fabs(x - y) <= a->atol + a->rtol * fabs(y);
 }
 

@@ -1,13 +1,12 @@
 /* memoize.c - launches that repeat an earlier one on the same memory are not executed again.
  *
- * Programs that measure time launch a kernel hundreds of times with the same arguments. What a
- * kernel does depends on its arguments, its textures and surfaces, and on the memory that it
- * accesses, unless it calls the system or reads a clock; such kernels are left out.
+ * Benchmarks launch a kernel hundreds of times with the same arguments. The effects of a kernel
+ * depend on its arguments, its textures and surfaces, and on the memory that it accesses, unless it
+ * makes system calls or reads a clock; such kernels are excluded.
  *
- * The first launch tells which allocations the kernel accesses. The second keeps their contents
+ * The first launch records which allocations the kernel accesses. The second saves their contents
  * before and after it. Each later one compares the contents with those before, byte by byte. If
- * they are equal, it copies those after. Launches whose memory has changed each time are given up.
- */
+ * they are equal, it copies those after. Launches whose memory changes each time are abandoned. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,28 +15,28 @@
 #include "lib/internal.h"
 
 enum {
-    ENTRIES = 64,        /* launches that are remembered */
-    WORTHWHILE = 100000, /* instructions of warps: below, a launch takes a few milliseconds */
-    BYTES = 64,          /* of memory an instruction: comparing more takes as long as executing */
-    MISSES = 2,          /* after so many launches on other memory than before it is given up */
-    MOST = 512 << 20     /* bytes that are kept */
+    ENTRIES = 64,        /* remembered launches */
+    WORTHWHILE = 100000, /* warp instructions: a launch with fewer takes a few milliseconds */
+    BYTES = 64,          /* of memory per instruction: comparing more takes as long as executing */
+    MISSES = 2, /* after so many launches with different memory contents an entry is abandoned */
+    MOST = 512 << 20 /* bytes of saved contents */
 };
 
 /* An allocation that the kernel accesses. */
 typedef struct memo_region {
     uint64_t address, size;
-    uint8_t *before, *after; /* owned; after NULL: the same */
+    uint8_t *before, *after; /* owned; after NULL: unchanged */
 } memo_region;
 
 typedef enum memo_state { SEEN, KNOWN, GIVEN_UP } memo_state;
 
-/* What makes two launches the same; compared as bytes, so that there is no padding. */
+/* Identity of a launch; compared as bytes, so it has no padding. */
 typedef struct memo_key {
     const pl_module *module;
     const pl_prog_func *entry;
     uint32_t grid[3], block[3], cluster[3], dynamic_shared, stack_limit;
     uint32_t flags;   /* MEMO_COOPERATIVE, ... */
-    uint64_t objects; /* how often the textures and surfaces had changed */
+    uint64_t objects; /* number of changes to textures and surfaces */
     int64_t async_mode;
 } memo_key;
 
@@ -60,22 +59,22 @@ struct pl_memo {
     memo_entry entry[ENTRIES];
     size_t n, bytes; /* bytes: of all copies */
     uint64_t launches;
-    /* Of the launch that runs now: the entry whose contents are kept; otherwise, is it the first of
-     * its kind? */
+    /* State of the current launch. current: the entry whose contents are being saved. first: it is
+     * the first launch with this key. */
     memo_entry *current;
     bool first;
 };
 
 /* ---- which kernels ---- */
 
-/* What differs between launches that are alike. */
+/* True for special registers that differ between otherwise identical launches. */
 static bool reads_time(pl_word sreg)
 {
     return sreg == W_gridid || sreg == W_current_graph_exec || sreg == W_globaltimer ||
            sreg == W_globaltimer_lo || sreg == W_globaltimer_hi;
 }
 
-/* Does the instruction depend on more than registers, textures and memory? */
+/* True if the instruction depends on more than registers, textures and memory. */
 static bool depends_on_more(const pl_program *p, const pl_insn *i)
 {
     if (pl_insn_names_sreg(i)) return reads_time((pl_word)i->op[1]);
@@ -84,7 +83,7 @@ static bool depends_on_more(const pl_program *p, const pl_insn *i)
     return callee >= p->funcs.n || p->funcs.at[callee].system;
 }
 
-/* Do function f and those that it calls depend on memory alone? visited: by function. */
+/* True if function f and its callees depend on memory only. visited: by function. */
 static bool depends_on_memory_alone(const pl_program *p, size_t f, uint8_t *visited)
 {
     uint32_t *todo = malloc(p->funcs.n * sizeof *todo);
@@ -109,7 +108,7 @@ static bool depends_on_memory_alone(const pl_program *p, size_t f, uint8_t *visi
     return good;
 }
 
-/* The answer is kept by function: 0 unknown, 1 yes, 2 no. */
+/* The result is cached by function: 0 unknown, 1 yes, 2 no. */
 static bool is_repeatable(pl_module *m, const pl_prog_func *f)
 {
     const pl_program *p = m->program;
@@ -188,7 +187,7 @@ static memo_entry *find(pl_memo *o, const memo_key *key, const uint8_t *params)
     return NULL;
 }
 
-/* A free entry, if need be that of the launch which was not repeated for the longest time. */
+/* Returns a free entry, if necessary that of the least recently repeated launch. */
 static memo_entry *new_entry(pl_memo *o)
 {
     if (o->n == ENTRIES) {
@@ -210,8 +209,8 @@ static bool touched(const pl_grid *g, const pl_alloc *a)
     return a->touched || (bank->size && a->address == bank->address);
 }
 
-/* Those that the launch has accessed, in the order of their addresses. False: there is something
- * that cannot be compared, or too much. */
+/* Collects the regions that the launch has accessed, by address. False: a region cannot be
+ * compared, or they are too large. */
 static bool gather(const pl_grid *g, memo_entry *e)
 {
     const pl_memory *m = g->memory;
@@ -236,7 +235,7 @@ static bool gather(const pl_grid *g, memo_entry *e)
     return true;
 }
 
-/* The bytes of a region, if it is still an allocation of this size. */
+/* Returns the bytes of a region, if it is still an allocation of this size. */
 static uint8_t *bytes_of(const pl_memory *m, const memo_region *r)
 {
     const pl_alloc *a = pl_memory_find(m, r->address);
@@ -265,7 +264,7 @@ static uint8_t *keep(pl_memo *o, memo_entry *e, const uint8_t *bytes, uint64_t s
     return copy;
 }
 
-/* Keeps the contents before a launch. */
+/* Saves the contents before a launch. */
 static bool keep_before(pl_memo *o, memo_entry *e, const pl_memory *m)
 {
     drop_copies(o, e);
@@ -317,8 +316,7 @@ static void replay(const memo_entry *e, pl_grid *g)
         memcpy(g->pc_stat + g->counted.first, e->stat, g->counted.count * sizeof *e->stat);
 }
 
-/* Does this launch have to be executed? What it accesses is noted from here on if that is of use.
- */
+/* True if this launch must be executed. If useful, its accesses are recorded from here on. */
 static bool is_new(pl_memo *o, memo_entry *e, pl_grid *g)
 {
     if (e && e->state == KNOWN && is_as_before(e, g->memory)) {
@@ -355,7 +353,7 @@ bool pl_memo_replay(pl_gpu *gpu, pl_module *m, pl_grid *g)
     return !is_new(o, e, g);
 }
 
-/* The first launch of this kind. */
+/* Records the first launch with this key. */
 static void note(pl_memo *o, const pl_module *m, const pl_grid *g)
 {
     if (g->executed < WORTHWHILE) return;
