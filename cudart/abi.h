@@ -1,16 +1,16 @@
-/* abi.h - types of the CUDA runtime's binary interface: sizes, offsets and numbers as programs have
- * them compiled in (CUDA 13.0, x86-64 and aarch64 Linux).
+/* abi.h - types of the CUDA runtime's binary interface: sizes, offsets and numbers as compiled into
+ * programs (CUDA 13.0, x86-64 and aarch64 Linux).
  *
- * Own declarations, so that the build needs no toolkit. Handles are pointers that nobody but this
- * library looks behind. */
+ * The declarations are independent of the toolkit, so the build does not need it. Handles are
+ * pointers that are opaque outside this library. */
 #ifndef PL_CUDART_ABI_H
 #define PL_CUDART_ABI_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* cudaError_t, as far as this library returns them by name. The numbers of CUresult are the same
- * from 100 on. */
+/* cudaError_t values that this library returns by name. CUresult has the same numbers from 100 on.
+ */
 enum {
     CU_OK = 0,
     CU_INVALID_VALUE = 1,
@@ -151,7 +151,7 @@ typedef struct cuda_copy3d {
     int kind;
 } cuda_copy3d;
 
-/* cudaLaunchAttribute: 64 bytes, of which the value begins at the eighth. */
+/* cudaLaunchAttribute: 64 bytes; the value starts at byte 8. */
 typedef struct cuda_launch_attribute {
     int id;
     char pad[4];
@@ -182,11 +182,11 @@ typedef struct cuda_launch_config {
     unsigned attributes;
 } cuda_launch_config;
 
-/* What __cudaRegisterFatBinary is given. */
+/* Argument of __cudaRegisterFatBinary. */
 typedef struct cuda_fatbin_wrapper {
     uint32_t magic, version;
     const void *data;
-    const void *const *linked; /* version 2: containers, NULL behind the last */
+    const void *const *linked; /* version 2: containers, NULL after the last */
 } cuda_fatbin_wrapper;
 
 typedef struct cuda_prop_13 {
@@ -224,7 +224,7 @@ typedef struct cuda_prop_13 {
     int host_numa_ipc, reserved[56];
 } cuda_prop_13;
 
-/* Of CUDA 12; that of CUDA 11 ends in front of host_register. */
+/* Of CUDA 12; that of CUDA 11 ends before host_register. */
 typedef struct cuda_prop_12 {
     char name[256];
     unsigned char uuid[16];

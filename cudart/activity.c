@@ -1,4 +1,4 @@
-/* activity.c - what the application did: rows of the trace, and the tables of --summary. */
+/* activity.c - activities of the application: rows of the trace, and the tables of --summary. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "cudart/state.h"
 #include <dlfcn.h>
@@ -110,7 +110,7 @@ void cuda_note_call(int result, const char *error)
 {
     if (cuda.paused) return;
     if (!cuda_self.number) cuda_self.number = ++cuda.threads;
-    /* What nvcc puts into programs has names of its own. */
+    /* Functions that nvcc inserts into programs are named without the underscores. */
     const char *name = cuda_self.call + (strncmp(cuda_self.call, "__", 2) == 0 ? 2 : 0);
     if (cuda.options.summary) add_time(&calls, name, cuda.now - cuda_self.call_start);
     if (!cuda.trace) return;
@@ -142,7 +142,7 @@ void cuda_note_allocation(const cuda_alloc *a, double end)
 /* A metric of a kernel over its launches. */
 typedef struct cuda_metric {
     const char *kernel;
-    const char *name, *unit; /* of the library's */
+    const char *name, *unit; /* owned by the library */
     uint64_t launches;
     double sum, least, most;
 } cuda_metric;
@@ -205,7 +205,7 @@ void cuda_print_metrics(void)
 
 /* ---------------------------------------------------------------- names */
 
-/* A program of nvcc has the C++ library, which knows how to take a name apart. */
+/* Programs built by nvcc link the C++ library, which provides a demangler. */
 const char *cuda_shown_name(cuda_function *f)
 {
     if (f->shown) return f->shown;
@@ -228,7 +228,7 @@ static int longest_first(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* A time with a fitting unit, eight characters long and more. */
+/* Formats a time with a suitable unit, in at least eight characters. */
 static const char *as_time(double ns, char text[32])
 {
     static const char *const unit[] = {"ns", "us", "ms", "s"};

@@ -1,5 +1,5 @@
-/* advice.c - what a program says of managed memory: advice and prefetches. The program can ask for
- * what it has said, page by page. */
+/* advice.c - hints for managed memory: advice and prefetches. The program can query its hints, page
+ * by page. */
 #include "cudart/state.h"
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +15,14 @@ enum {
 typedef struct page {
     bool read_mostly;
     int8_t preferred, prefetched; /* a device, HOST or NOWHERE */
-    uint32_t accessed;            /* bit k: by device k; the last one: by the host */
+    uint32_t accessed;            /* bit k: by device k; top bit: by the host */
 } page;
 
 static const uint32_t BY_HOST = 1u << 31;
 
-/* Of an allocation that something was said of. */
+/* Hints for an allocation. */
 typedef struct advised {
-    uint64_t id, pages; /* of cuda_alloc */
+    uint64_t id, pages; /* id of the cuda_alloc */
     page page[];
 } advised;
 
@@ -35,7 +35,7 @@ static const cuda_alloc *allocation(const void *p, size_t bytes)
                                                                                             : NULL;
 }
 
-/* NULL: nothing was said of the allocation, or no memory to keep it. */
+/* Returns the hints; NULL: none, or no memory for them. */
 static advised *advised_of(const cuda_alloc *a, bool make)
 {
     const void *key = (const void *)(uintptr_t)a->address;
@@ -57,7 +57,7 @@ static advised *advised_of(const cuda_alloc *a, bool make)
     return x;
 }
 
-/* The pages that a range touches, from *first on. */
+/* Returns the number of pages that a range overlaps, from *first on. */
 static uint64_t pages_of(const cuda_alloc *a, const void *p, size_t bytes, uint64_t *first)
 {
     const uint64_t at = (uintptr_t)p - a->address;
@@ -65,7 +65,7 @@ static uint64_t pages_of(const cuda_alloc *a, const void *p, size_t bytes, uint6
     return (at + bytes - 1) / PAGE - *first + 1;
 }
 
-/* cudaMemLocation: a device, HOST, or NOWHERE for one that there is not. */
+/* Decodes cudaMemLocation: a device, HOST, or NOWHERE for a location that does not exist. */
 static int place_of(uint64_t location)
 {
     const int type = (int)(uint32_t)location, id = (int)(location >> 32);
@@ -135,9 +135,9 @@ int pl_cudaMemAdvise_12(const void *p, size_t bytes, int advice, int device)
     return pl_cudaMemAdvise(p, bytes, advice, location_of(device));
 }
 
-/* ---------------------------------------------------------------- what was said */
+/* ---------------------------------------------------------------- queries */
 
-/* What is true of all pages of a range. */
+/* Returns the hints common to all pages of a range. */
 static page common(const void *p, size_t bytes)
 {
     page all_of = {.preferred = NOWHERE, .prefetched = NOWHERE};
@@ -161,7 +161,7 @@ static int type_of(int place)
     return place == HOST ? IN_HOST : place == NOWHERE ? 0 : IN_DEVICE;
 }
 
-/* Devices, then the host, then NOWHERE up to the end. */
+/* Lists devices, then the host, then NOWHERE up to the end. */
 static void put_accessed(int *out, size_t n, uint32_t accessed)
 {
     size_t k = 0;

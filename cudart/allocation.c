@@ -1,10 +1,10 @@
 /* allocation.c - allocations: device, pinned, registered and managed memory.
  *
- * The host and all devices have one address space. An allocation is mapped into every device that
- * reaches it: that of device memory into its own and into those with access to it as peers. Device
- * memory has addresses of a window that is reserved and closed to the host, so that a host access
- * to it fails as on a machine with a GPU; its bytes lie elsewhere. Pinned and managed memory has
- * the address that it has on the host. */
+ * The host and all devices share one address space. An allocation is mapped into every device that
+ * can access it: device memory into its own device and into those with peer access. Device memory
+ * has addresses in a reserved window that the host cannot access, so that a host access to it fails
+ * as on a machine with a GPU; its bytes are stored elsewhere. Pinned and managed memory has the
+ * same address as on the host. */
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, memfd_create, process_vm_readv */
 #include "cudart/state.h"
 #include <stdio.h>
@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 enum {
-    GRAIN = 512,         /* of addresses of small allocations */
+    GRAIN = 512,         /* alignment of small allocations */
     BIG = 1 << 20,       /* from this size on: */
-    BIG_GRAIN = 2 << 20, /* their grain */
-    SLACK = 64,          /* readable bytes behind every allocation (pl_map_device) */
+    BIG_GRAIN = 2 << 20, /* alignment of large allocations */
+    SLACK = 64,          /* readable bytes past every allocation (pl_map_device) */
 };
 
 typedef struct cuda_hole {
@@ -33,10 +33,10 @@ uint64_t cuda_page(void)
 /* ---------------------------------------------------------------- addresses */
 
 static struct {
-    uint64_t base, bytes; /* of one device */
+    uint64_t base, bytes; /* size of the part of one device */
 } parts;
 
-/* at: a wish, or 0. */
+/* at: preferred address, or 0. */
 static uint8_t *pages(uint64_t at, uint64_t room)
 {
     void *p = mmap((void *)(uintptr_t)at, room, PROT_READ | PROT_WRITE,
@@ -44,8 +44,8 @@ static uint8_t *pages(uint64_t at, uint64_t room)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* With --bounds page: variables of modules end with their pages, and a page of the driver's lies in
- * front of the first allocation. */
+/* With --bounds page: module variables end with their pages, and a page of the driver precedes the
+ * first allocation. */
 static void open_bounds(void)
 {
     void *page = pages(0, BIG_GRAIN + cuda_page());
@@ -56,13 +56,14 @@ static void open_bounds(void)
     cuda.next += BIG_GRAIN;
 }
 
-/* Half of the window is for what the library allocates itself: variables of modules and the like,
- * with a part for each device, right below the other half. Returns where the parts begin. */
+/* Reserves the window. Half of it is for allocations of the library itself, such as module
+ * variables, with a part for each device, directly below the other half. Returns the start of the
+ * parts. */
 uint64_t cuda_window_open(void)
 {
-    enum { PART_BITS = 35 }; /* of a device, at most */
+    enum { PART_BITS = 35 }; /* maximum, per device */
     static const uint64_t wanted =
-        UINT64_C(0x7c0000000000); /* far from where Linux puts libraries */
+        UINT64_C(0x7c0000000000); /* far from the addresses of libraries on Linux */
     uint64_t size = UINT64_C(1) << 40;
     void *p = MAP_FAILED;
     for (; size >= UINT64_C(1) << 32; size >>= 2) {
@@ -90,7 +91,7 @@ bool cuda_in_window(uint64_t address)
     return address - cuda.window < cuda.window_end - cuda.window;
 }
 
-/* Addresses that were given back are used again for allocations of the same size. */
+/* Released addresses are reused for allocations of the same size. */
 uint64_t cuda_reserve_addresses(uint64_t bytes)
 {
     const uint64_t size = cuda_round_up(bytes, GRAIN);
@@ -111,7 +112,7 @@ void cuda_return_addresses(uint64_t address, uint64_t bytes)
     if (cuda.nholes == cuda.cap_holes) {
         const size_t cap = cuda.cap_holes ? 2 * cuda.cap_holes : 32;
         cuda_hole *more = realloc(cuda.hole, cap * sizeof *more);
-        if (!more) return; /* they are not used again */
+        if (!more) return; /* they are not reused */
         cuda.hole = more;
         cuda.cap_holes = cap;
     }
@@ -120,7 +121,7 @@ void cuda_return_addresses(uint64_t address, uint64_t bytes)
 
 /* ---------------------------------------------------------------- the list */
 
-/* The first allocation that starts behind the address. */
+/* Returns the index of the first allocation that starts after the address. */
 static size_t position(uint64_t address)
 {
     size_t lo = 0, hi = cuda.alloc.n;
@@ -177,7 +178,7 @@ static bool keep(const cuda_alloc *a)
 
 static const char *const names[] = {"", "host memory", "device memory", "managed memory"};
 
-/* "device memory of cudaMalloc, call 3, in main+0x42". NULL: no memory. */
+/* Returns "device memory of cudaMalloc, call 3, in main+0x42". NULL: no memory. */
 static char *site_of(const cuda_alloc *a)
 {
     char caller[200], text[400];
@@ -197,14 +198,14 @@ static pl_status map(int device, const cuda_alloc *a)
     return st;
 }
 
-/* Takes it from devices 0 to n - 1. */
+/* Unmaps it from devices 0 to n - 1. */
 static void unmap(const cuda_alloc *a, int n)
 {
     for (int d = 0; d < n; d++)
         if (a->reach >> d & 1) pl_free_device(cuda.device[d].gpu, a->address);
 }
 
-/* Bits of the devices that reach the memory of a device as its peers, and of itself. */
+/* Returns a bit mask of a device and the devices with peer access to it. */
 static unsigned reach_of(int owner)
 {
     unsigned all = 1u << owner;
@@ -246,7 +247,7 @@ int cuda_reach(uint64_t address, int device, bool can)
     return k ? reach(&cuda.alloc.at[k - 1], device, can) : CU_INVALID_VALUE;
 }
 
-/* Pools and virtual memory management give access by calls of their own. */
+/* Pools and virtual memory management have separate calls that grant access. */
 int cuda_reach_all(int owner, int device, bool can)
 {
     int error = CU_OK;
@@ -265,7 +266,7 @@ uint64_t cuda_device_bytes(void)
                                                                           : UINT64_C(16) << 30;
 }
 
-/* The bytes that kernels reach, of an allocation of this size on the device. */
+/* Returns the bytes that kernels can access, for an allocation of this size on the device. */
 static uint64_t within_bounds(uint64_t size)
 {
     return cuda.options.page_bounds ? cuda_round_up(size, BIG_GRAIN) : size;
@@ -283,7 +284,7 @@ bool cuda_alloc_shares_page(uint64_t address)
     return false;
 }
 
-/* Memory for an allocation that has its address. */
+/* Allocates memory for an allocation that has its address. */
 static int fill(cuda_alloc *a)
 {
     uint64_t *used = &cuda.device[a->device].used;
@@ -378,7 +379,7 @@ int cuda_share(uint64_t address)
         return -1;
     }
     memcpy(p, a->bytes, a->size);
-    /* Others may do that unseen. */
+    /* Other processes may write it unobserved. */
     if (cuda.on_memory.written) cuda.on_memory.written(a->address, a->size);
     unmap(a, cuda.devices);
     if (a->room)
@@ -393,8 +394,8 @@ int cuda_share(uint64_t address)
     return a->fd = fd;
 }
 
-/* Memory of the host that the GPU reaches at the same address, behind the window if possible: that
- * is near enough for checkers to follow it. */
+/* Allocates host memory that the GPU accesses at the same address, after the window if possible, so
+ * that checkers can track it. */
 int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out)
 {
     cuda_alloc a = {.size = size,
@@ -415,7 +416,7 @@ int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out)
     return error;
 }
 
-/* The allocation must begin there and be of one of the types (a set of bits). */
+/* Frees an allocation. It must start at the address and have one of the types (a bit set). */
 int cuda_release(uint64_t address, unsigned types)
 {
     const size_t k = position(address);
@@ -425,7 +426,7 @@ int cuda_release(uint64_t address, unsigned types)
     unmap(&a, cuda.devices);
     cuda_note_allocation(&a, cuda.now);
     if (cuda.on_memory.freed) cuda.on_memory.freed(&a);
-    /* Nobody else is told of it. */
+    /* Other observers are not notified. */
     if (cuda.on_memory.written) cuda.on_memory.written(a.address, a.size);
     memmove(&cuda.alloc.at[k - 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof a);
     cuda.alloc.n--;
@@ -443,14 +444,14 @@ int cuda_release(uint64_t address, unsigned types)
     return CU_OK;
 }
 
-/* The device of whose part of the window it is one; 0: of none. */
+/* Returns the device whose part of the window contains the address; 0: none. */
 static int part_of(uint64_t address)
 {
     const uint64_t d = parts.bytes ? (address - parts.base) / parts.bytes : 0;
     return d < (uint64_t)cuda.devices ? (int)d : 0;
 }
 
-/* Devices reach variables of others, so that the address tells whose they are. */
+/* Devices can access variables of other devices, so the address determines the owner. */
 uint8_t *cuda_view(uint64_t address, uint64_t bytes, int *device)
 {
     const int first = part_of(address);
@@ -470,8 +471,8 @@ uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device)
     const cuda_alloc *a = cuda_alloc_find(address);
     if (device) *device = a != NULL;
     if (a) {
-        if (a->physical && !a->reach) return NULL;         /* nobody was given access */
-        uint64_t there = a->size - (address - a->address); /* with what is mapped behind it */
+        if (a->physical && !a->reach) return NULL;         /* no device has access */
+        uint64_t there = a->size - (address - a->address); /* with contiguous mappings */
         for (const cuda_alloc *b = a; bytes > there && b->physical; there += b->size) {
             const cuda_alloc *next = cuda_alloc_find(b->address + b->size);
             if (!next || !next->physical || next->bytes != b->bytes + b->size) break;
@@ -480,14 +481,14 @@ uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device)
         if (bytes <= there) return a->bytes + (address - a->address);
         return a->type == MEMORY_DEVICE ? NULL : (uint8_t *)(uintptr_t)p;
     }
-    uint8_t *view = cuda_view(address, bytes, NULL); /* variables of modules */
+    uint8_t *view = cuda_view(address, bytes, NULL); /* module variables */
     if (view && device) *device = true;
     if (view || cuda_in_window(address)) return view;
     return (uint8_t *)(uintptr_t)p;
 }
 
-/* The emulator may read a little beyond the end of memory. Where the program has nothing there, a
- * page is put there. */
+/* The emulator may read slightly past the end of memory. If no mapping exists there, a page is
+ * mapped. */
 bool cuda_readable_beyond(uintptr_t end)
 {
     char bytes[SLACK];
@@ -497,6 +498,6 @@ bool cuda_readable_beyond(uintptr_t end)
     void *p = mmap((void *)next, cuda_page(), PROT_READ,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (p == (void *)next) return true;
-    if (p != MAP_FAILED) munmap(p, cuda_page()); /* an old kernel takes the address for a wish */
+    if (p != MAP_FAILED) munmap(p, cuda_page()); /* old kernels treat the address as a hint */
     return end + SLACK <= next;
 }

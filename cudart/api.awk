@@ -1,4 +1,4 @@
-# api.awk - makes what follows from cudart/api.def; -v what=code|header|map|doc says which.
+# api.awk - generates an output from cudart/api.def; -v what=code|header|map|doc selects it.
 function fail(text) { printf "api.def:%d: %s\n", NR, text > "/dev/stderr"; failed = 1; exit 1 }
 
 # The names of the arguments, for the call.

@@ -25,7 +25,7 @@ typedef struct view_desc {
 } view_desc;
 _Static_assert(sizeof(view_desc) == 112, "layout of CUDA 13");
 
-/* What a texture or surface was made of, for the queries. */
+/* Source of a texture or surface, for queries. */
 typedef struct object {
     cuda_resource resource;
     cuda_texture texture;
@@ -35,7 +35,7 @@ typedef struct object {
 
 static cuda_table objects;
 
-/* Handles count from 1 on each device. */
+/* Handles are numbered from 1 on each device. */
 static void *key_of(uint64_t handle)
 {
     return (void *)(uintptr_t)(handle * CUDA_DEVICES + (unsigned)cuda_self.device);
@@ -43,7 +43,8 @@ static void *key_of(uint64_t handle)
 
 /* ---------------------------------------------------------------- arrays */
 
-/* 0: no channels that the hardware knows. */
+/* Converts a channel description; *f: the texel format. An error if the hardware does not support
+ * it. */
 static int format_of(const cuda_channel *c, pl_texel_format *f)
 {
     const int bits[4] = {c->x, c->y, c->z, c->w};
@@ -186,7 +187,7 @@ int pl_cudaArrayGetInfo(cuda_channel *channel, cuda_extent *extent, unsigned *fl
     return CU_OK;
 }
 
-/* cudaArrayMemoryRequirements: of arrays whose memory the program maps. */
+/* cudaArrayMemoryRequirements, for arrays whose memory the program maps. */
 int pl_cudaArrayGetMemoryRequirements(void *out, cuda_array *a, int device)
 {
     enum { TILE = 64 << 10 };
@@ -211,7 +212,7 @@ int pl_cudaMipmappedArrayGetMemoryRequirements(void *out, cuda_array *a, int dev
     return pl_cudaArrayGetMemoryRequirements(out, a, device);
 }
 
-/* Arrays here have one plane, and none is sparse. */
+/* Arrays have one plane, and none is sparse. */
 int pl_cudaArrayGetPlane(cuda_array **out, cuda_array *a, unsigned plane)
 {
     (void)out, (void)plane;
@@ -267,7 +268,7 @@ static bool sampler_is_good(const cuda_texture *t)
     return (t->filter == 0 || t->filter == 1) && (t->mip_filter == 0 || t->mip_filter == 1);
 }
 
-/* A view of an array has its size. */
+/* The view of an array must have the array's size. */
 static int check_view(const cuda_resource *r, const view_desc *v)
 {
     if (r->type != RESOURCE_ARRAY && r->type != RESOURCE_MIPMAPPED) return CU_INVALID_VALUE;
@@ -417,7 +418,7 @@ int pl_cudaGetTextureObjectResourceViewDesc(void *out, unsigned long long handle
     return CU_OK;
 }
 
-/* The texels of a row of memory that a texture can have; the machine counts them, not bytes. */
+/* Returns the maximum texels of a linear texture; the limit is in texels, not bytes. */
 int pl_cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const cuda_channel *channel, int device)
 {
     enum { MOST_LINEAR = 1 << 28 };

@@ -1,4 +1,4 @@
-/* attribute.c - attributes of streams and kernel nodes: remembered; priorities count on the
+/* attribute.c - attributes of streams and kernel nodes are stored; priorities affect the
  * application's clock. */
 #include "cudart/graph.h"
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum {
     DOMAIN = 10
 };
 
-/* By stream or node; the values of all attributes. */
+/* Values of all attributes, by stream or node. */
 typedef struct cuda_values {
     char value[ATTRIBUTES][VALUE_BYTES];
 } cuda_values;
@@ -75,7 +75,7 @@ static bool of_streams(int attribute)
            attribute == ATTRIBUTE_PRIORITY || attribute == DOMAIN_MAP || attribute == DOMAIN;
 }
 
-/* CU_OK when a stream can have that value. */
+/* CU_OK if the value is valid for a stream. */
 static int check(int attribute, const void *value)
 {
     enum { FIRST_POLICY = 1, LAST_POLICY = 4 };

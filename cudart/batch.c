@@ -1,5 +1,5 @@
-/* batch.c - calls that take many copies, prefetches or discards at once: each is done as the call
- * for one is, in the order of the list. */
+/* batch.c - calls with several copies, prefetches or discards: each is executed like the
+ * corresponding single call, in list order. */
 #include "cudart/graph.h"
 #include <string.h>
 
@@ -17,7 +17,7 @@ typedef struct operand {
     union {
         struct {
             void *p;
-            size_t row, layer; /* elements of a row, rows of a layer; 0: as many as are copied */
+            size_t row, layer; /* elements per row, rows per layer; 0: as many as are copied */
             int hint[2];
         } memory;
         struct {
@@ -35,7 +35,7 @@ typedef struct copy_3d {
 _Static_assert(sizeof(copy_attributes) == 24, "layout of CUDA 13");
 _Static_assert(sizeof(copy_3d) == 112, "layout of CUDA 13");
 
-/* Batches are for streams other than the legacy one. */
+/* Batches do not accept the legacy stream. */
 static int stream_for_batch(void *stream, cuda_stream **out)
 {
     *out = cuda_stream_of(stream);
@@ -43,7 +43,7 @@ static int stream_for_batch(void *stream, cuda_stream **out)
     return *out == &cuda.device[(*out)->device].legacy ? CU_INVALID_VALUE : CU_OK;
 }
 
-/* Of `count` entries the k-th list belongs to those from index[k] on. */
+/* The k-th list applies to entries from index[k] on, of `count` entries. */
 static bool good_ranges(const size_t *index, size_t n, size_t count)
 {
     if (!index || !n || n > count || index[0]) return false;
@@ -162,7 +162,7 @@ int pl_cudaMemPrefetchBatchAsync(void **p, const size_t *bytes, size_t count,
     return error;
 }
 
-/* What is discarded has no certain value; here it keeps the one that it has. */
+/* Discarded memory has undefined contents; here it keeps its contents. */
 int pl_cudaMemDiscardBatchAsync(void **p, const size_t *bytes, size_t count,
                                 unsigned long long flags, void *stream)
 {

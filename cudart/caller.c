@@ -1,4 +1,4 @@
-/* caller.c - which function of the program has called. */
+/* caller.c - finds the function of the program that called the library. */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -8,9 +8,9 @@
 #include "cudart/image.h"
 #include "cudart/state.h"
 
-enum { FRAMES = 24 }; /* callers that are looked at */
+enum { FRAMES = 24 }; /* maximum callers examined */
 
-/* The function of the file that has the address, which counts as in the file. */
+/* Returns the function of the file that contains the address, which is relative to the file. */
 static const Elf64_Sym *function_at(const cuda_host_image *i, uint64_t address)
 {
     for (size_t k = 0; k < i->nsymbols; k++) {
@@ -22,8 +22,8 @@ static const Elf64_Sym *function_at(const cuda_host_image *i, uint64_t address)
     return NULL;
 }
 
-/* "main+0x42" of an address of the program; false: it is in a template of the runtime's headers,
- * whose caller says more. */
+/* Formats the address of the program as "main+0x42". False: it is in a template of the runtime's
+ * headers, so its caller is more informative. */
 static bool name_place(const void *code, const Dl_info *object, char *text, size_t room)
 {
     cuda_host_image i;
@@ -56,7 +56,7 @@ static bool name_object(const void *code, const Dl_info *object, char *text, siz
 
 typedef bool name_frame(const void *code, const Dl_info *object, char *text, size_t room);
 
-/* The first caller beyond this library that has a name. */
+/* Finds the first caller outside this library that has a name. */
 static void find_caller(name_frame *name, char *text, size_t room)
 {
     void *frame[FRAMES];
@@ -64,7 +64,7 @@ static void find_caller(name_frame *name, char *text, size_t room)
     const int n = backtrace(frame, FRAMES);
     text[0] = '\0';
     if (!dladdr((void *)(uintptr_t)cuda_caller, &own)) return;
-    bool inside = false; /* behind frames of ours; before them may be one of a sanitizer */
+    bool inside = false; /* after frames of this library; a sanitizer's frame may precede them */
     for (int k = 0; k < n && dladdr(frame[k], &at); k++) {
         inside |= at.dli_fbase == own.dli_fbase;
         if (inside && at.dli_fbase != own.dli_fbase && name(frame[k], &at, text, room)) return;

@@ -1,7 +1,7 @@
-/* checked.c - under --check: what checkers learn of the program's memory, and what the program does
- * wrong itself.
+/* checked.c - under --check: reports the program's memory operations to the checkers, and errors of
+ * the program itself.
  *
- * The host's accesses to managed and pinned memory are not seen: that memory counts as written. */
+ * Host accesses to managed and pinned memory are not observed: that memory counts as written. */
 #include "cudart/state.h"
 #include <stdio.h>
 #include <string.h>
@@ -104,7 +104,7 @@ uint64_t cuda_checked_address(const cuda_side *s, size_t y, size_t z)
            (s->z + z) * slice + (s->y + y) * pitch + s->x;
 }
 
-/* "cudaMemcpy, call 12, in main+0x42" */
+/* Formats "cudaMemcpy, call 12, in main+0x42". */
 static void describe_call(const char *caller, char *text, size_t room)
 {
     snprintf(text, room, "%s, call %lld%s%s", cuda_self.call ? cuda_self.call : "the program",
@@ -137,7 +137,7 @@ static void read_by_host(uint64_t at, uint64_t bytes)
     pl_checked_read(checked, at, bytes, &m);
 }
 
-/* Device memory and arrays have addresses of the window. */
+/* True if a side has addresses in the window, as device memory and arrays have. */
 static bool on_device(const cuda_side *s)
 {
     return s->array || cuda_in_window((uintptr_t)s->p);

@@ -1,5 +1,5 @@
-/* clock.c - the application's clock: what calls cost the host, and how long what is put into
- * streams takes, from the keys of [device] in the machine's description.
+/* clock.c - the application's clock: host time of calls, and durations of stream operations, from
+ * the keys of [device] in the machine description.
  *
  * The host goes on when a call has returned; an operation begins when the host has put it into its
  * stream, what is before it there has ended, and the units that it needs are free. Copies of one
@@ -9,7 +9,7 @@
 #include "cudart/green.h"
 #include <math.h>
 
-/* In ns, and in bytes a ns (GB/s). */
+/* In ns, and in bytes per ns (GB/s). */
 static struct {
     bool read;
 #define DEVICE_TIME(name, unit) double name;
@@ -18,17 +18,17 @@ static struct {
     double clock;
 } cost;
 
-enum { SMALL_SET = 1 << 14 /* bytes of a memset from which on it takes a kernel */ };
+enum { SMALL_SET = 1 << 14 /* bytes of a memset from which on it uses a kernel */ };
 
-/* Copies of one direction: the latest one. */
+/* Copies in one direction: the latest one. */
 typedef struct direction {
     double start, end;
 } direction;
 
-/* What the streams of a device share. */
+/* Units shared by the streams of a device. */
 static struct {
     direction to_device, from_device;
-    direction leaving, arriving; /* copies to other devices and from them */
+    direction leaving, arriving; /* copies to and from other devices */
 } units[CUDA_DEVICES];
 
 static void value(const char *key, const char *unit, double *to)
@@ -49,9 +49,8 @@ static void read_costs(void)
 
 /* ---------------------------------------------------------------- the host */
 
-/* Within a graph the host has nothing to do; for what a blocked stream executes late it has done
- * it.
- */
+/* Within a graph the host has no work; for operations of a blocked stream that execute late, the
+ * host time has been counted. */
 static bool host_is_free(void)
 {
     return cuda.graph_launch || cuda_self.deferred;
@@ -90,7 +89,7 @@ bool cuda_clock_poll(double until)
     const double left = until - cuda.now;
     host(fmax(cost.host_call, left / STEPS));
     if (cost.host_call <= 0 && left > 0) cuda.now = until;
-    return left <= cost.host_call; /* it looks when it has come that far */
+    return left <= cost.host_call; /* it polls once that time has been reached */
 }
 
 /* ---------------------------------------------------------------- copies and sets */
@@ -100,7 +99,7 @@ static double transfer(double start, double rate, double bytes)
     return start + (rate > 0 ? bytes / rate : 0);
 }
 
-/* The rate is another one up to some size. */
+/* Duration with a different rate up to some size. */
 static double ramped(double start, double ramp_rate, double rate, double bytes)
 {
     const double slow = bytes < cost.migrate_ramp ? bytes : cost.migrate_ramp;
@@ -108,7 +107,7 @@ static double ramped(double start, double ramp_rate, double rate, double bytes)
     return transfer(transfer(start, ramp_rate, slow), rate, bytes - slow);
 }
 
-/* Accesses of a device to managed memory that was elsewhere. */
+/* Duration of page faults: accesses of a device to managed memory located elsewhere. */
 static double faults(const cuda_moved *m)
 {
     const double start = m->written + m->fresh > 0 ? cost.fault_start : 0;
@@ -116,7 +115,7 @@ static double faults(const cuda_moved *m)
            ramped(0, cost.fault_new_ramp_rate, cost.fault_new_rate, m->fresh);
 }
 
-/* MEMORY_... of a side of a copy. */
+/* Returns the memory type (MEMORY_...) of a side of a copy. */
 static int type_of(const cuda_side *s)
 {
     if (s->array) return MEMORY_DEVICE;
@@ -139,8 +138,8 @@ static const char *memory_name(const cuda_side *s, int type)
     return s->array ? "array" : name[type];
 }
 
-/* What a copy takes that begins then: it goes at the rate `alone`, and at `both` while the other
- * direction is busy. */
+/* Returns the duration of a copy that begins then: it runs at the rate `alone`, and at `both` while
+ * the other direction is busy. */
 static double shared_link(double at, const direction *other, double start, double alone,
                           double both, double bytes)
 {
@@ -166,7 +165,7 @@ static cuda_span pinned(cuda_stream *s, double bytes, bool up)
     return span;
 }
 
-/* The host itself moves pageable memory into a buffer of the driver, and waits. */
+/* The host itself copies pageable memory into a buffer of the driver, and waits. */
 static cuda_span pageable(cuda_stream *s, double bytes, bool up)
 {
     const cuda_span span =
@@ -179,7 +178,7 @@ static cuda_span pageable(cuda_stream *s, double bytes, bool up)
     return span;
 }
 
-/* The device that the memory of a side belongs to. */
+/* Returns the device that owns the memory of a side. */
 static int device_of(const cuda_side *s)
 {
     int device = 0;
@@ -190,8 +189,8 @@ static int device_of(const cuda_side *s)
     return device;
 }
 
-/* From one device to another: over their link if one has access to the memory of the other, else
- * through buffers of the host. Copies out of a device follow each other, and those into one. */
+/* A copy between devices: over their link if one has peer access to the other, else through host
+ * buffers. Copies out of a device are serialised, and so are those into one. */
 static cuda_span peer(cuda_stream *s, double bytes, int to, int from)
 {
     const bool direct = cuda.device[to].peers >> from & 1 || cuda.device[from].peers >> to & 1;
@@ -211,7 +210,7 @@ void cuda_clock_peer(void)
     host(cost.host_peer);
 }
 
-/* For a copy within a device managed memory has to be there: the time of its way. */
+/* Migrates managed memory for a copy within a device; returns the time that this takes. */
 static double bring(const cuda_stream *s, const cuda_side *x, int type, double bytes)
 {
     if (type != MEMORY_MANAGED) return 0;
@@ -219,7 +218,7 @@ static double bring(const cuda_stream *s, const cuda_side *x, int type, double b
     return faults(&m);
 }
 
-/* Copies from memory of the device to such memory, some of it managed. */
+/* A copy within the memory of a device, some of it managed. */
 static cuda_span within_device(cuda_stream *s, const cuda_copy *c, int to, int from, double bytes)
 {
     const double moved = bring(s, &c->from, from, bytes) + bring(s, &c->to, to, bytes);

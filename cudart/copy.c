@@ -1,8 +1,8 @@
-/* copy.c - copies and sets of every kind: each call becomes a box of bytes, rows and slices with
- * two sides, which are memory or parts of arrays. */
+/* copy.c - copies and sets of every kind: each call is converted to a box of bytes, rows and slices
+ * with two sides, which are memory or parts of arrays. */
 #include "cudart/graph.h"
 
-/* ---------------------------------------------------------------- doing it */
+/* ---------------------------------------------------------------- execution */
 
 /* ---------------------------------------------------------------- calls */
 
@@ -33,8 +33,8 @@ int pl_cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void 
     return submit_copy(&c, stream, false);
 }
 
-/* Neither begins before what has been put into both devices has ended, nor does what follows there
- * begin before it has ended. */
+/* Begins after all earlier operations of both devices have ended, and later operations of both
+ * begin after its end. */
 int pl_cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
     if (!cuda_is_device(to_device) || !cuda_is_device(from_device)) return CU_INVALID_DEVICE;
@@ -133,7 +133,7 @@ int pl_cudaMemcpy2DArrayToArray(cuda_array *to, size_t tx, size_t ty, cuda_array
     return to && from ? submit_copy(&c, NULL, true) : CU_INVALID_HANDLE;
 }
 
-/* A run of bytes that goes on from row to row of an array: a head, whole rows, a tail. */
+/* Copies a range of bytes that continues across rows of an array: a head, whole rows, a tail. */
 static int array_run(cuda_array *a, size_t x, size_t y, void *memory, size_t bytes, int kind,
                      bool to_array, void *stream)
 {
@@ -187,7 +187,7 @@ int pl_cudaMemcpyFromArray(void *to, cuda_array *from, size_t x, size_t y, size_
     return pl_cudaMemcpyFromArrayAsync(to, from, x, y, bytes, kind, NULL);
 }
 
-/* Both sides go on from row to row: pieces end where a row of either ends. */
+/* Both sides continue across rows: pieces end where a row of either side ends. */
 int pl_cudaMemcpyArrayToArray(cuda_array *to, size_t tx, size_t ty, cuda_array *from, size_t fx,
                               size_t fy, size_t bytes, int kind)
 {
@@ -227,7 +227,7 @@ int pl_cudaMemcpy3DAsync(const cuda_copy3d *p, void *stream)
     return error ? error : submit_copy(&c, stream, false);
 }
 
-/* cudaMemcpy3DPeerParms: the devices count for the time only. */
+/* cudaMemcpy3DPeerParms: the devices affect only the time. */
 static int convert_peer(const void *params, cuda_copy *c)
 {
     const struct {

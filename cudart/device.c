@@ -1,8 +1,8 @@
-/* device.c - what a program can ask about the device: attributes and properties.
+/* device.c - queries of the device: attributes and properties.
  *
- * Attributes by number are the one source; the properties are made of them. What the machine's
- * description says comes from there, the rest is what the H200 answers (driver 580.159.04, 2026-11,
- * probes host.device). */
+ * Attributes by number are the single source; the properties are derived from them. Values in the
+ * machine description are taken from there; the others are those of the H200 (driver 580.159.04,
+ * 2026-11, probes host.device). */
 #include "cudart/state.h"
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static const int recorded[ATTRIBUTES] = {
     [142] = 1,      [144] = 1,    [145] = 1,
 };
 
-/* From the machine's description: the number of the attribute, the key, its unit, and a factor. */
+/* Attributes from the machine description: number of the attribute, key, unit, and factor. */
 static const struct {
     int attribute;
     const char *key, *unit;
@@ -78,7 +78,7 @@ static int number(int k)
     return value;
 }
 
-/* An attribute in which the devices differ: 33 is the number of the bus that it is on. */
+/* Returns an attribute that may differ between devices: 33 is the PCI bus number. */
 static int number_of(int k, int device)
 {
     return k == 33 ? device + 1 : number(k);
@@ -99,7 +99,7 @@ const char *cuda_device_name(void)
     return name ? name : pl_gpu_name(cuda.device[0].gpu);
 }
 
-/* What all devices have in common, without names. */
+/* Returns the properties that all devices share, without names. */
 static cuda_prop_13 properties(void)
 {
     return (cuda_prop_13){.memory = cuda_device_bytes(),
@@ -188,7 +188,7 @@ int pl_cudaGetDeviceProperties(cuda_prop_13 *p, int device)
     return CU_OK;
 }
 
-/* The same in the order of CUDA 12, with what CUDA 13 has no more. */
+/* The same in the order of CUDA 12, with the fields that CUDA 13 removed. */
 int pl_cudaGetDeviceProperties_v2_12(cuda_prop_12 *p, int device)
 {
     cuda_prop_13 q;
@@ -245,7 +245,7 @@ int pl_cudaSetDevice(int device)
 
 enum { MAPS_HOST = 8, SCHEDULE = 7 }; /* cudaDeviceMapHost, cudaDeviceScheduleMask */
 
-/* At most one way of waiting. */
+/* At most one scheduling policy. */
 static bool flags_are_good(unsigned flags)
 {
     const unsigned way = flags & SCHEDULE;
@@ -340,7 +340,7 @@ int pl_cudaDeviceGetByPCIBusId(int *device, const char *text)
     return CU_INVALID_DEVICE;
 }
 
-/* ---- caches and banks: programs may ask for a split, the model decides it by itself ---- */
+/* ---- caches and banks: programs may request a configuration; the model chooses its own ---- */
 
 int pl_cudaDeviceSetCacheConfig(int config)
 {
@@ -373,7 +373,7 @@ int pl_cudaDeviceGetSharedMemConfig(int *config)
 enum { FETCH = 5, PERSISTING = 6, LIMITS = 10, LAST_LIMIT = 9 };
 static const uint64_t limits[LIMITS] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448};
 
-/* CU_OK when there is such a limit. */
+/* CU_OK if the limit exists. */
 static int check_limit(int limit)
 {
     if (limit < 0 || limit >= LIMITS) return CU_INVALID_VALUE;

@@ -16,7 +16,7 @@ enum {
 /* ---------------------------------------------------------------- device and context */
 
 static cuda_context primary[CUDA_DEVICES];
-static cuda_table contexts; /* that programs have made */
+static cuda_table contexts; /* contexts created by the program */
 static cuda_table destroyed;
 
 static cuda_context *primary_of(int device)
@@ -25,7 +25,7 @@ static cuda_context *primary_of(int device)
     return &primary[device];
 }
 
-/* NULL: the thread has none. */
+/* Returns the current context; NULL: none. */
 static cuda_context *current(void)
 {
     if (!cuda_self.bound) return NULL;
@@ -197,7 +197,7 @@ int pl_cuCtxGetDevice(int *device)
     return CU_OK;
 }
 
-/* NULL: that which is current. */
+/* NULL: the current context. */
 int pl_cuCtxGetDevice_v2(int *device, void *handle)
 {
     const cuda_context *c = handle ? cuda_context_of(handle) : current();
@@ -401,19 +401,20 @@ int pl_cuStreamBeginCapture(void *stream)
 
 /* ---------------------------------------------------------------- modules */
 
-/* It names its version; that of this driver, or an older one. */
+/* True if the text names its PTX version. */
 bool cuda_is_ptx(const char *text)
 {
     return strstr(text, ".version") != NULL;
 }
 
+/* True if the version is newer than that of this driver. */
 static bool is_too_new(const cuda_module *m)
 {
     const char *version = m->ntexts ? strstr(m->text[0], ".version") : NULL;
     return version && strtod(version + strlen(".version"), NULL) >= 10;
 }
 
-/* What a module is made of: a fat binary, or PTX. Machine code is refused. */
+/* Creates a module from a fat binary or PTX. Machine code is rejected. */
 static int module_of(const void *image, cuda_module **out)
 {
     uint32_t magic;
@@ -502,7 +503,7 @@ int pl_cuModuleLoadDataEx(cuda_module **out, const void *image, unsigned n, int 
     size_t room = 0;
     find_log(n, option, value, &log, &room);
     const int error = cuda_load_image(out, image, log, room);
-    for (unsigned k = 0; k < n; k++) { /* how much was written */
+    for (unsigned k = 0; k < n; k++) { /* number of bytes written */
         if (option[k] == LOG_SIZE) value[k] = (void *)(log && room ? strlen(log) : 0);
         if (option[k] == INFO_SIZE) value[k] = NULL;
     }
@@ -595,9 +596,9 @@ int pl_cuModuleGetLoadingMode(int *mode)
     return CU_OK;
 }
 
-/* ---- libraries: modules by another name ---- */
+/* ---- libraries: aliases of modules ---- */
 
-/* A library with mistakes is there until somebody asks for what is in it. */
+/* Errors in a library are reported when its contents are first used. */
 static int load_library(cuda_module **out, const void *code, char *log, size_t room)
 {
     cuda_module *m = NULL;
@@ -682,7 +683,7 @@ int pl_cudaLibraryGetManaged(void **p, size_t *bytes, cuda_module *m, const char
     size_t size;
     const int error = pl_cudaLibraryGetGlobal(&at, &size, m, name);
     if (error) return error;
-    if (cuda_in_window((uintptr_t)at)) return CU_NOT_FOUND; /* memory of the device */
+    if (cuda_in_window((uintptr_t)at)) return CU_NOT_FOUND; /* device memory */
     if (p) *p = at;
     if (bytes) *bytes = size;
     return CU_OK;
@@ -761,7 +762,7 @@ int pl_cuFuncSetAttribute(cuda_function *f, int attribute, int value)
     return pl_cudaFuncSetAttribute(f, attribute, value);
 }
 
-/* The block size with the most threads on a multiprocessor; of several the largest. */
+/* Returns the block size with the most threads per multiprocessor; of several, the largest. */
 int pl_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, cuda_function *f,
                                         cuda_shared_fn *shared_of, size_t shared, int most)
 {
@@ -791,7 +792,7 @@ int pl_cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, cuda_fun
     return pl_cuOccupancyMaxPotentialBlockSize(grid, block, f, shared_of, shared, most);
 }
 
-/* A parameter block that the program has made. */
+/* Launches with a parameter block built by the program. */
 static int launch_block(cuda_function *f, const cuda_launch *l, void **extra, cuda_stream *s)
 {
     cuda_op op = {.kind = OP_KERNEL, .u.kernel = {.f = f, .device = s->device, .l = *l}};
@@ -826,7 +827,7 @@ int pl_cuLaunchCooperativeKernel(cuda_function *f, unsigned gx, unsigned gy, uns
                                           stream);
 }
 
-/* CUlaunchConfig has shared memory in 32 bits where the runtime has 64. */
+/* CUlaunchConfig has 32 bits for shared memory where the runtime has 64. */
 static cuda_launch_config configuration(const void *config)
 {
     struct {
@@ -874,8 +875,8 @@ int pl_cuEventElapsedTime_v2(float *ms, void *from, void *to)
     return pl_cudaEventElapsedTime(ms, from, to);
 }
 
-/* Libraries whose kernels are machine code: the user is told once of each, as they tell no reason.
- */
+/* Libraries whose kernels are machine code: the user is notified once per library, since they
+ * report no reason. */
 static void tell_machine_code(void)
 {
     static const char *const name[] = {"libcublas.",   "libcublasLt.", "libcufft.", "libcurand.",
@@ -892,7 +893,7 @@ static void tell_machine_code(void)
     }
 }
 
-/* Libraries of the toolkit ask for tables that no documentation describes, and do without. */
+/* Libraries of the toolkit request undocumented tables, and work without them. */
 int pl_cuGetExportTable(const void **table, const void *id)
 {
     (void)id;

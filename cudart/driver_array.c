@@ -1,5 +1,5 @@
-/* driver_array.c - arrays, textures and surfaces of the driver API: descriptions become those of
- * the runtime. */
+/* driver_array.c - arrays, textures and surfaces of the driver API: descriptions are converted to
+ * those of the runtime. */
 #include "cudart/state.h"
 #include <string.h>
 
@@ -141,7 +141,7 @@ static int resource_of(const driver_resource *r, cuda_resource *out)
     }
 }
 
-/* Integers of 8 and 16 bits become numbers from 0 or -1 to 1 unless a flag says otherwise. */
+/* 8- and 16-bit integers are read as floats from 0 or -1 to 1 unless a flag prevents it. */
 static bool becomes_float(const cuda_resource *r, unsigned flags)
 {
     const cuda_channel *c = r->type == RESOURCE_LINEAR  ? &r->u.linear.channel
@@ -182,7 +182,7 @@ int pl_cuSurfObjectCreate(unsigned long long *out, const void *resource)
     return error ? error : pl_cudaCreateSurfaceObject(out, &r);
 }
 
-/* ---- and back ---- */
+/* ---- conversion to the driver's description ---- */
 
 static void format_of(const cuda_channel *c, int *format, unsigned *channels)
 {

@@ -1,12 +1,12 @@
-/* driver_graph.c - nodes of graphs in the driver API, where their parameters differ from those of
- * the runtime. */
+/* driver_graph.c - graph nodes of the driver API whose parameters differ from those of the runtime.
+ */
 #include "cudart/graph.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* CUDA_KERNEL_NODE_PARAMS_v2: that of the runtime, and what the driver has behind it. */
+/* CUDA_KERNEL_NODE_PARAMS_v2: that of the runtime, followed by additional members of the driver. */
 typedef struct driver_kernel {
-    kernel_params same; /* function: may be NULL, then */
+    kernel_params same; /* function may be NULL, then: */
     void *kernel;       /* CUkernel */
     void *context;
 } driver_kernel;
@@ -158,7 +158,7 @@ int pl_cuGraphConditionalHandleCreate(uint64_t *out, void *graph, void *context,
     return pl_cudaGraphConditionalHandleCreate(out, graph, value, flags);
 }
 
-/* The parameters as the runtime has them. Copies have none there. */
+/* Returns the parameters in the runtime's form. Copies have none there. */
 static driver_node converted(const driver_node *p)
 {
     driver_node same = *p;
@@ -177,7 +177,7 @@ int pl_cuGraphAddNode_v2(void **out, void *graph, void *const *before, const voi
         return pl_cuGraphAddBatchMemOpNode(out, graph, before, nbefore, &p->u);
     driver_node same = converted(p);
     const int error = pl_cudaGraphAddNode(out, graph, before, data, nbefore, &same);
-    /* The address of memory, the graphs of a condition. */
+    /* The address of memory; the graphs of a condition. */
     if (p->kind == OP_ALLOC || p->kind == OP_CONDITION) *p = same;
     return error;
 }

@@ -348,7 +348,7 @@ int pl_cuMemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t widt
     return set_in(to, pitch, value, 4, width, height, stream, true);
 }
 
-/* ---------------------------------------------------------------- what pointers are */
+/* ---------------------------------------------------------------- pointer attributes */
 
 /* CUpointer_attribute */
 enum {
@@ -381,7 +381,7 @@ static void put_word(void *out, uint64_t value)
     memcpy(out, &value, sizeof value);
 }
 
-/* The value that says that there is none. */
+/* Returns the value that denotes an absent attribute. */
 static int no_attribute(void *out, int attribute)
 {
     switch (attribute) {
@@ -443,7 +443,7 @@ int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
     }
 }
 
-/* What there is not of a pointer is zero; its size is left alone. */
+/* Absent attributes of a pointer are zero; its size is left unchanged. */
 int pl_cuPointerGetAttributes(unsigned n, const int *attribute, void **out, uint64_t address)
 {
     if (!n || !attribute || !out) return CU_INVALID_VALUE;

@@ -1,9 +1,9 @@
-/* entry_point.c - functions of the API by name: cuGetProcAddress and its relatives. */
+/* entry_point.c - lookup of API functions by name: cuGetProcAddress and related calls. */
 #include "cudart/state.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { NOT_FOUND = 500, REFUSED = 8 /* of cuda_entry_point.versions */ };
+enum { NOT_FOUND = 500, REFUSED = 8 /* in cuda_entry_point.versions */ };
 
 enum { NEWEST = 13000, FOUND = 0, NO_SUCH_NAME = 1, TOO_OLD = 2, PER_THREAD = 2 };
 
@@ -16,7 +16,7 @@ static const struct {
 #undef SINCE
 };
 
-/* How many forms of a call there are in a version of CUDA; -1: it is no name. */
+/* Returns the number of forms that a call has in a CUDA version; -1: unknown name. */
 static int forms_of(const char *name, int version)
 {
     for (size_t k = 0; k < sizeof since / sizeof *since; k++) {
@@ -39,7 +39,7 @@ static void *address_of(const char *name)
     return NULL;
 }
 
-/* The latest form of a call that this version has. */
+/* Finds the latest form of a call in this version. */
 static int entry_point(const char *name, int version, bool per_thread, void **out)
 {
     char full[128];

@@ -1,4 +1,4 @@
-/* errors.c - numbers, names and texts of errors, of the runtime and of the driver. */
+/* errors.c - numbers, names and texts of runtime and driver errors. */
 #include "cudart/state.h"
 #include <string.h>
 
@@ -56,7 +56,7 @@ int pl_cuGetErrorString(int error, const char **text)
     return driver_text(error, false, text);
 }
 
-/* Numbers of the runtime that the driver does not have. */
+/* Maps numbers of the runtime that the driver does not have. */
 int cuda_driver_error(int error)
 {
     switch (error) {

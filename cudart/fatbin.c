@@ -1,8 +1,9 @@
 /* fatbin.c - fat binaries: containers of entries, each PTX or machine code for one target, plain or
  * compressed.
  *
- * The container has a header of 16 bytes, then entries, each with a header that says its own length
- * and that of the padded payload. PTX is compressed as one zstd frame or one raw LZ4 block. */
+ * The container has a header of 16 bytes, followed by entries, each with a header that gives its
+ * own length and that of the padded payload. PTX is compressed as one zstd frame or one raw LZ4
+ * block. */
 #include "cudart/state.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ bool cuda_is_fatbin(const void *data)
 
 /* ---------------------------------------------------------------- compression */
 
-/* A length that goes on in bytes of 255. False: the input ends. */
+/* Reads a length that continues in bytes of 255. False: end of input. */
 static bool extended(const uint8_t **in, const uint8_t *end, size_t *length)
 {
     uint8_t b = 255;
@@ -52,7 +53,7 @@ static bool extended(const uint8_t **in, const uint8_t *end, size_t *length)
     return true;
 }
 
-/* One LZ4 block; true when it makes exactly `size` bytes. */
+/* Decompresses one LZ4 block; true if it has exactly `size` bytes. */
 static bool lz4(const uint8_t *in, size_t n, uint8_t *to, size_t size)
 {
     const uint8_t *end = in + n;
@@ -79,7 +80,7 @@ static bool lz4(const uint8_t *in, size_t n, uint8_t *to, size_t size)
 
 typedef size_t zstd_decompress(void *to, size_t room, const void *from, size_t n);
 
-/* libzstd is looked for when a program needs it: dpkg depends on it, so Debian and Ubuntu have it.
+/* libzstd is loaded when a program requires it: dpkg depends on it, so Debian and Ubuntu have it.
  */
 static bool zstd(const uint8_t *in, size_t n, uint8_t *to, size_t size)
 {
@@ -117,13 +118,13 @@ static int unpack(const entry *e, const uint8_t *payload, char **text, size_t *b
     }
     to[size] = 0;
     *text = (char *)to;
-    *bytes = strlen(*text); /* the text ends with a NUL, then there is padding */
+    *bytes = strlen(*text); /* the text ends with a NUL, followed by padding */
     return CU_OK;
 }
 
-/* ---------------------------------------------------------------- the choice */
+/* ---------------------------------------------------------------- selection */
 
-/* Can the machine take PTX of this target? */
+/* True if the machine supports PTX of this target. */
 static bool takes(unsigned capability, const entry *e)
 {
     if (e->flags & FLAG_EXACT) return e->arch == capability;
@@ -131,7 +132,7 @@ static bool takes(unsigned capability, const entry *e)
     return e->arch <= capability;
 }
 
-/* Of two targets with one number the one with more features goes first. */
+/* Of two targets with one number, the one with more features is preferred. */
 static unsigned rank(const entry *e)
 {
     const unsigned features = e->flags & FLAG_EXACT ? 2 : e->flags & FLAG_FAMILY ? 1 : 0;

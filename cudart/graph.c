@@ -1,7 +1,7 @@
-/* graph.c - graphs: nodes with dependencies, made one by one or by capturing streams; an executable
- * graph is a copy of one.
+/* graph.c - graphs: nodes with dependencies, created individually or by stream capture; an
+ * executable graph is a copy of one.
  *
- * A launch executes the nodes in an order that their dependencies allow. */
+ * A launch executes the nodes in an order that their dependencies permit. */
 #include "cudart/graph.h"
 #include "cudart/green.h"
 #include <stdlib.h>
@@ -114,7 +114,7 @@ void cuda_free_graph(cuda_graph *g)
     free(g);
 }
 
-/* Takes what the op owns over, also when it fails. */
+/* Takes ownership of the op's data, also on failure. */
 static int add_node(cuda_graph *g, const cuda_op *op, cuda_node *const *before, size_t nbefore,
                     cuda_node **out)
 {
@@ -201,7 +201,7 @@ cuda_graph *cuda_copy_graph(const cuda_graph *from)
 
 /* ---------------------------------------------------------------- order and execution */
 
-/* Puts a node behind all that it depends on. False: they depend on each other. */
+/* Appends a node after all its dependencies. False: a cycle. */
 static bool visit(cuda_node *x, cuda_node **order, size_t *n)
 {
     if (x->mark == 2) return true;
@@ -226,7 +226,8 @@ static cuda_node **order_of(cuda_graph *g)
     return NULL;
 }
 
-/* Of the same stream, for what does not wait for all that is in it. */
+/* Returns a stream with the same identity, for operations that do not wait for all of its
+ * operations. */
 static cuda_stream beside_stream(const cuda_stream *s, double start)
 {
     return (cuda_stream){.id = s->id,
@@ -236,10 +237,11 @@ static cuda_stream beside_stream(const cuda_stream *s, double start)
                          .ready = start};
 }
 
-/* Nodes of a graph whose order counts: of more, it is the executed one. */
+/* Maximum nodes of a graph whose dependencies are used for ordering: larger graphs use the
+ * execution order. */
 enum { MOST_APART = 512 };
 
-/* A node begins when all that it depends on have ended, beside those that it does not depend on. */
+/* A node begins when all its dependencies have ended, concurrently with independent nodes. */
 static int run_node(cuda_stream *s, cuda_node *x, double start)
 {
     cuda_stream own = beside_stream(s, start);
@@ -266,18 +268,18 @@ static int run_node(cuda_stream *s, cuda_node *x, double start)
 
 enum { DEVICE_LAUNCH = 4 }; /* flag: cudaGraphInstantiateFlagDeviceLaunch */
 
-/* What the kernels of a graph have launched. An H200 answers a launch beyond the limits with the
- * error of a graph that is pending. */
+/* Graphs launched by the kernels of a graph. An H200 rejects a launch beyond the limits with the
+ * error of a pending graph. */
 typedef struct cuda_from_kernels {
-    enum { BESIDE = 120, BEHIND = 255 } limit; /* at most, as the programming guide has it */
+    enum { BESIDE = 120, BEHIND = 255 } limit; /* maximum, as stated by the programming guide */
     cuda_graph *beside[BESIDE], *behind[BEHIND];
-    unsigned nbeside, taken, nbehind; /* taken: of those beside it, they have been executed */
-    double end;                       /* ns: of those beside it */
+    unsigned nbeside, taken, nbehind; /* taken: number of `beside` that have been executed */
+    double end;                       /* ns: end of those of `beside` */
     double sibling_end;
     bool sibling[BESIDE];
 } cuda_from_kernels;
 
-static cuda_graph *running; /* whose kernels run now */
+static cuda_graph *running; /* graph whose kernels are running */
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 
 static uint32_t ask_for(cuda_from_kernels *f, cuda_graph *g, uint64_t stream)
@@ -299,14 +301,14 @@ static uint32_t ask_for(cuda_from_kernels *f, cuda_graph *g, uint64_t stream)
     return CU_OK;
 }
 
-/* A kernel of the running graph launches one. Threads of the emulator call it, while the one that
- * runs the graph waits for them with the lock. */
+/* A kernel of the running graph launches a graph. Threads of the emulator call this, while the
+ * thread that runs the graph waits for them and holds the lock. */
 static uint32_t launch_from_kernel(void *unused, uint64_t handle, uint64_t stream)
 {
     cuda_graph *g = cuda_exec_of((const void *)(uintptr_t)handle);
     (void)unused;
     if (!g) return CU_INVALID_VALUE;
-    if (!(g->flags & DEVICE_LAUNCH)) return CU_ILLEGAL_ADDRESS; /* the device has nothing there */
+    if (!(g->flags & DEVICE_LAUNCH)) return CU_ILLEGAL_ADDRESS; /* not on the device */
     pthread_mutex_lock(&asking);
     if (!running->asked) running->asked = calloc(1, sizeof *running->asked);
     const uint32_t error =
@@ -315,7 +317,8 @@ static uint32_t launch_from_kernel(void *unused, uint64_t handle, uint64_t strea
     return error;
 }
 
-/* Executes those that run beside the graph, from the end of the node that has launched them on. */
+/* Executes the graphs that run concurrently with this one, starting at the end of the node that
+ * launched them. */
 static int run_beside(cuda_stream *s, double start)
 {
     cuda_from_kernels *f = running ? running->asked : NULL;
@@ -333,7 +336,7 @@ static int run_beside(cuda_stream *s, double start)
     return error;
 }
 
-/* An execution begins, unless one is under way that waits for a value. */
+/* Starts an execution, unless one that waits for a value is in progress. */
 static void begin_run(const cuda_stream *s, cuda_graph *g)
 {
     if (g->under_way) return;
@@ -382,7 +385,7 @@ static size_t roots_of(const cuda_graph *g)
     return n;
 }
 
-/* With the graphs that its kernels launch beside it. */
+/* Includes the graphs that its kernels launch concurrently. */
 static int run_once(cuda_stream *s, cuda_graph *g)
 {
     enum { AUTO_FREE = 1 };
@@ -414,19 +417,19 @@ static int run_once(cuda_stream *s, cuda_graph *g)
     return error;
 }
 
-/* Those that follow a graph are executed before what stands in the list. */
+/* Tail launches of a graph are executed before the remainder of the list. */
 static bool put_in_front(cuda_graph ***list, size_t *n, const cuda_graph *g)
 {
     const cuda_from_kernels *f = g->asked;
     if (!f || !f->nbehind) return true;
     cuda_graph **more = realloc(*list, (*n + f->nbehind) * sizeof **list);
     if (!more) return false;
-    for (unsigned k = f->nbehind; k-- > 0;) more[(*n)++] = f->behind[k]; /* the last is the next */
+    for (unsigned k = f->nbehind; k-- > 0;) more[(*n)++] = f->behind[k]; /* the last is next */
     *list = more;
     return true;
 }
 
-/* --timeout, for graphs that follow each other without end. */
+/* --timeout, for graphs that launch each other without end. */
 static bool takes_too_long(double begin)
 {
     const double limit = (double)cuda.options.timeout;
@@ -445,7 +448,7 @@ int cuda_execute_graph(cuda_stream *s, cuda_graph *g)
     int error = run_once(s, g);
     double siblings = g->asked ? g->asked->sibling_end : 0;
     if (error == CUDA_BLOCKED) return error;
-    cuda_self.deferred = true; /* the host has nothing to do with what kernels launch */
+    cuda_self.deferred = true; /* launches by kernels take no host time */
     if (!error && !put_in_front(&list, &n, g)) error = CU_MEMORY_ALLOCATION;
     while (n && !error && !cuda.sticky) {
         cuda_graph *next = list[--n];
@@ -460,7 +463,7 @@ int cuda_execute_graph(cuda_stream *s, cuda_graph *g)
     return error;
 }
 
-/* It has nodes that write values or wait for them. */
+/* True if it has nodes that write values or wait for them. */
 static bool has_values(const cuda_graph *g)
 {
     for (size_t k = 0; k < g->n; k++) {
@@ -483,7 +486,8 @@ const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g)
     return NULL;
 }
 
-/* What may have to wait is a copy, so that the program can change the graph meanwhile. */
+/* A launch that may have to wait uses a copy, so that the program can change the graph meanwhile.
+ */
 static int launch_graph(cuda_stream *s, cuda_graph *g)
 {
     const cuda_op op = {.kind = OP_GRAPH, .u.graph = g};
@@ -500,7 +504,7 @@ static int launch_graph(cuda_stream *s, cuda_graph *g)
     return cuda_submit_graph(s, copy);
 }
 
-/* ---------------------------------------------------------------- making graphs */
+/* ---------------------------------------------------------------- creation */
 
 int pl_cudaGraphCreate(void **out, unsigned flags)
 {
@@ -517,7 +521,7 @@ int pl_cudaGraphDestroy(void *handle)
     return CU_OK;
 }
 
-/* Nodes that allocate and conditional ones cannot be there twice. */
+/* True if it has neither memory nodes nor conditional nodes, which cannot be duplicated. */
 static bool can_be_copied(const cuda_graph *g)
 {
     for (size_t k = 0; k < g->n; k++)
@@ -764,7 +768,7 @@ int pl_cudaGraphDestroyNode(void *node)
     return CU_OK;
 }
 
-/* ---------------------------------------------------------------- looking at graphs */
+/* ---------------------------------------------------------------- queries */
 
 int pl_cudaGraphNodeGetType(void *node, int *type)
 {
@@ -773,7 +777,7 @@ int pl_cudaGraphNodeGetType(void *node, int *type)
     return CU_OK;
 }
 
-/* Nodes of a list that `wanted` accepts, into an array with room for *n; *n: how many there are. */
+/* Lists the nodes, or only the roots, in an array with space for *n; *n: the number of nodes. */
 static int list_nodes(const cuda_graph *g, bool roots, void **out, size_t *n)
 {
     size_t found = 0;
@@ -909,7 +913,7 @@ int pl_cudaGraphMemcpyNodeSetParams1D(void *node, void *to, const void *from, si
     return cuda_replace_op(node, &op, cuda_check_copy(&op.u.copy));
 }
 
-/* The node of an executable graph that a node of its source became. */
+/* Returns the node of an executable graph that corresponds to a node of its source. */
 cuda_node *cuda_in_exec(void *exec, void *node)
 {
     const cuda_graph *g = cuda_exec_of(exec);
@@ -921,7 +925,7 @@ int pl_cudaGraphExecKernelNodeSetParams(void *exec, void *node, const void *para
     return pl_cudaGraphKernelNodeSetParams(cuda_in_exec(exec, node), params);
 }
 
-/* Only sets of one row can become others. */
+/* Only one-dimensional sets can be replaced. */
 int pl_cudaGraphExecMemsetNodeSetParams(void *exec, void *node, const void *params)
 {
     const memset_params *p = params;
@@ -931,7 +935,7 @@ int pl_cudaGraphExecMemsetNodeSetParams(void *exec, void *node, const void *para
     return pl_cudaGraphMemsetNodeSetParams(x, params);
 }
 
-/* What kind of memory a side is. */
+/* Returns the kind of memory of a side. */
 static int place_of(const cuda_side *s)
 {
     enum { HOST, DEVICE, ARRAY };
@@ -946,7 +950,7 @@ static bool same_places(const cuda_copy *a, const cuda_copy *b)
     return place_of(&a->to) == place_of(&b->to) && place_of(&a->from) == place_of(&b->from);
 }
 
-/* A copy of an executable graph goes on between the same kinds of memory. */
+/* A copy of an executable graph must keep the kinds of memory. */
 static int replace_copy(cuda_node *x, const cuda_copy *c)
 {
     const cuda_op op = {.kind = OP_COPY, .u.copy = *c};
@@ -993,7 +997,7 @@ int pl_cudaGraphNodeGetEnabled(void *exec, void *node, unsigned *enabled)
 
 /* ---------------------------------------------------------------- executable graphs */
 
-/* The bodies of a conditional node have work of the device only. */
+/* The bodies of a conditional node may contain only device work. */
 static bool bodies_are_good(const cuda_condition *c)
 {
     for (unsigned i = 0; i < c->n; i++)
@@ -1010,8 +1014,8 @@ static bool is_of_device(const cuda_side *s)
     return !s->array && !cuda_is_pageable(s);
 }
 
-/* Graphs that kernels launch have kernels, copies, sets and graphs of them; the copies are of
- * memory that the device has access to. */
+/* Graphs that kernels launch may contain kernels, copies, sets and graphs of them; the copies must
+ * be of memory that the device can access. */
 static bool can_be_launched_by_kernels(const cuda_graph *g)
 {
     for (size_t k = 0; k < g->n; k++) {
@@ -1083,7 +1087,7 @@ int pl_cudaGraphExecDestroy(void *handle)
     return CU_OK;
 }
 
-/* A capture takes neither launches of graphs nor uploads (H200). */
+/* A capture accepts neither graph launches nor uploads (H200). */
 int pl_cudaGraphLaunch(void *handle, void *stream)
 {
     cuda_graph *g = cuda_exec_of(handle);
@@ -1107,8 +1111,8 @@ int pl_cudaGraphUpload(void *handle, void *stream)
 static int nodes_differ(const cuda_graph *exec, const cuda_node *a, const cuda_graph *g,
                         const cuda_node *b);
 
-/* Why the executable graph cannot take the nodes of the other graph; 0: it can. *at: the node of
- * the other graph, or NULL: it is the whole. */
+/* Returns the reason why the executable graph cannot be updated from the other graph; 0: it can.
+ * *at: the node of the other graph, or NULL: the graph as a whole. */
 static int differs(const cuda_graph *exec, const cuda_graph *g, void **at)
 {
     *at = NULL;
@@ -1183,7 +1187,7 @@ int pl_cudaGraphExecUpdate(void *handle, void *graph, void *info)
 
 /* ---------------------------------------------------------------- capture */
 
-/* The nodes on which the next one of the stream depends. */
+/* The nodes on which the next node of the stream depends. */
 typedef struct cuda_tail {
     cuda_node **node;
     size_t n, cap;
@@ -1276,7 +1280,7 @@ int cuda_capture_wait(cuda_stream *s, const cuda_event *e)
     return t && from && join(t, from) ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
-/* Does the capture of the stream not allow such a call? */
+/* True if the capture of the stream does not permit such a call. */
 static bool forbids(const cuda_stream *s, cuda_unsafe what)
 {
     enum { THREAD_LOCAL = 1, NON_BLOCKING = 1 };
@@ -1313,7 +1317,7 @@ int cuda_capture_broken(cuda_stream *s)
     return CU_CAPTURE_UNSUPPORTED;
 }
 
-/* Captures into a graph of the program, or (NULL) into a new one. */
+/* Starts a capture into a graph of the program, or (NULL) into a new one. */
 static int begin_capture(void *stream, int mode, cuda_graph *into, void *const *before, size_t n)
 {
     cuda_stream *s = cuda_stream_of(stream);
@@ -1355,7 +1359,7 @@ int pl_cudaStreamBeginCaptureToGraph(void *stream, void *graph, void *const *bef
     return begin_capture(stream, mode, g, before, n);
 }
 
-/* The next node of the stream depends on these, too (flags 0), or on these alone. */
+/* The next node of the stream also depends on these nodes (flags 0), or only on them. */
 int pl_cudaStreamUpdateCaptureDependencies(void *stream, void **node, const void *data, size_t n,
                                            unsigned flags)
 {
@@ -1377,7 +1381,7 @@ int pl_cudaStreamUpdateCaptureDependencies_12(void *stream, void **node, size_t 
     return pl_cudaStreamUpdateCaptureDependencies(stream, node, NULL, n, flags);
 }
 
-/* Every node without successors must lead to the stream in which the capture began. */
+/* True if all nodes without successors are joined to the stream in which the capture began. */
 static bool all_joined(const cuda_capture *c)
 {
     const cuda_tail *t = tail_of(c->origin);

@@ -1,16 +1,16 @@
-/* graph_memory.c - memory that nodes of graphs allocate and free: its addresses are there from the
- * node on, its bytes while a launch has it. */
+/* graph_memory.c - memory allocated and freed by graph nodes: its addresses exist from the creation
+ * of the node, its bytes only while a launch holds it. */
 #include "cudart/graph.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 32 << 20 }; /* in which the device gets memory for graphs */
+enum { CHUNK = 32 << 20 }; /* granularity in which the device provides memory for graphs */
 
 static cuda_table memories; /* by address: cuda_graph_memory */
-/* Bytes; what is not used is kept for the next launch. */
+/* Bytes; unused memory is retained for the next launch. */
 static uint64_t held, held_high, used_high;
 
-/* Bytes that graphs have allocated and nobody has freed. */
+/* Returns the bytes allocated by graphs and not freed. */
 static uint64_t live_bytes(void)
 {
     uint64_t sum = 0;
@@ -22,7 +22,7 @@ static uint64_t live_bytes(void)
     return sum;
 }
 
-/* How many nodes of the graph allocate this memory, or free it. */
+/* Returns the number of nodes of the graph that allocate or free this memory. */
 static size_t count(const cuda_graph *g, cuda_op_kind kind, const cuda_graph_memory *m)
 {
     size_t n = 0;
@@ -39,7 +39,7 @@ static bool leads_to(const cuda_node *from, const cuda_node *to)
     return false;
 }
 
-/* Memory that other nodes of the graph have freed before; NULL: none of that size. */
+/* Returns memory that other nodes of the graph have freed before; NULL: none of that size. */
 static cuda_graph_memory *freed_before(const cuda_graph *g, void *const *before, size_t n,
                                        size_t bytes)
 {
@@ -78,12 +78,12 @@ void cuda_graph_memory_drop(cuda_graph_memory *m)
 {
     if (--m->refs) return;
     cuda_table_remove(&memories, (void *)(uintptr_t)m->address);
-    /* Memory that is still there is the program's to free. */
+    /* Memory that still exists must be freed by the program. */
     if (!cuda_alloc_find(m->address)) cuda_return_addresses(m->address, m->size);
     free(m);
 }
 
-/* Memory of another graph may be freed, memory of this one only once. */
+/* Memory of another graph may be freed; memory of this one only once. */
 int cuda_graph_memory_free_op(const cuda_graph *g, const void *p, cuda_op *op)
 {
     cuda_graph_memory *m = p ? cuda_table_get(&memories, p) : NULL;
@@ -122,14 +122,14 @@ bool cuda_has_memory_nodes(const cuda_graph *g)
     return false;
 }
 
-/* Launches that may still run: other streams cannot use their memory meanwhile. */
+/* Launches that may still run: other streams cannot use their memory until they end. */
 static struct running {
     struct running *next;
     uint64_t stream, bytes;
     double end;
 } * running;
 
-/* Memory of launches in other streams that have not ended by then. */
+/* Returns the memory of launches in other streams that have not ended by then. */
 static uint64_t running_bytes(uint64_t stream, double start)
 {
     uint64_t sum = 0;
@@ -175,7 +175,7 @@ void cuda_graph_memory_ends(const cuda_stream *s, uint64_t bytes)
     struct running *r = running;
     if (!bytes) return;
     while (r && r->stream != s->id) r = r->next;
-    if (r) { /* launches in one stream follow each other and share memory */
+    if (r) { /* launches in one stream are serialised and share memory */
         if (r->end <= cuda.now || r->bytes < bytes) r->bytes = bytes;
         r->end = s->ready;
         return;
@@ -202,7 +202,7 @@ int pl_cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value)
     return CU_OK;
 }
 
-/* Only the highest values can be set, to zero. */
+/* Only the high watermarks can be set, to zero. */
 int pl_cudaDeviceSetGraphMemAttribute(int device, int attribute, void *value)
 {
     uint64_t zero;

@@ -1,5 +1,5 @@
-/* graph_nodes.c - what nodes are asked for and given, nodes of every kind by one call, memory that
- * graphs allocate, conditional nodes, and user objects. */
+/* graph_nodes.c - parameters of nodes, creation of nodes of every kind by one call, memory of
+ * graphs, conditional nodes, and user objects. */
 #include "cudart/graph.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ typedef struct copy_params {
 
 typedef struct child_params {
     void *graph;
-    int ownership; /* 0: a copy of it becomes the node's, 1: it does itself */
+    int ownership; /* 0: the node gets a copy; 1: the node takes ownership */
 } child_params;
 
 typedef struct condition_params {
@@ -106,7 +106,7 @@ int pl_cudaGraphMemFreeNodeGetParams(void *node, void *out)
 
 typedef struct condition_handle {
     unsigned value;
-    bool assign; /* the value at the beginning of each launch */
+    bool assign; /* value at the start of each launch */
     const void *graph;
     bool used; /* by a node */
 } condition_handle;
@@ -163,7 +163,7 @@ int cuda_run_condition(cuda_stream *s, const cuda_condition *c)
     return CU_INVALID_VALUE;
 }
 
-/* The handle is of this graph, and of no other node yet. */
+/* The handle must belong to this graph, and to no other node yet. */
 static int condition_op(condition_params *p, const cuda_graph *g, cuda_op *op)
 {
     condition_handle *h = cuda_table_get(&handles, (void *)(uintptr_t)p->handle);
@@ -214,7 +214,7 @@ static int child_op(const child_params *p, cuda_op *op)
     return op->u.graph ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
-/* What the new node of a graph does, behind these nodes; graph: NULL when one changes. */
+/* Creates the op of a new node that follows these nodes; graph: NULL if a node changes. */
 static int op_of(node_params *p, const cuda_graph *g, void *const *before, size_t n, cuda_op *op)
 {
     int error = CU_OK;
@@ -333,7 +333,7 @@ int pl_cudaGraphExecMemcpyNodeSetParamsFromSymbol(void *exec, void *node, void *
                                                      offset, kind);
 }
 
-/* ---------------------------------------------------------------- what nodes are */
+/* ---------------------------------------------------------------- parameters of nodes */
 
 static const cuda_op *op_in(const cuda_node *x, cuda_op_kind kind)
 {
@@ -586,7 +586,7 @@ static int hold(cuda_graph *g, cuda_user_object *o, uint64_t count)
     return CU_OK;
 }
 
-/* Flag 1: the caller's references become those of the graph. */
+/* Flag 1: the caller's references are transferred to the graph. */
 int pl_cudaGraphRetainUserObject(void *graph, void *object, unsigned count, unsigned flags)
 {
     cuda_graph *g = cuda_graph_of(graph);

@@ -1,9 +1,9 @@
-/* host_clock.c - --host-clock model: the program's timers show what the application's clock says.
- * The program's own code takes the time that it takes, calls and what they wait for their modelled
- * time; the time of the emulation does not count.
+/* host_clock.c - --host-clock model: the program's timers show the application's clock. The
+ * program's own code takes real time; calls, and waits for them, take modelled time; the time of
+ * the emulation is excluded.
  *
- * The functions of the C library that tell the time are replaced in every program. What a thread
- * asks for during a call comes from this library and gets the real time. */
+ * The C library functions that read the time are interposed in every program. Readings of a thread
+ * during a call are made by this library and return real time. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "cudart/state.h"
 #include <dlfcn.h>
@@ -14,10 +14,10 @@
 static const int64_t SECOND = 1000000000;
 
 static atomic_bool active;
-static _Atomic int64_t lag;       /* ns of real time that did not count so far */
-static _Atomic int64_t latest;    /* ns that some thread has been told, on the monotonic clock */
+static _Atomic int64_t lag;       /* ns of real time excluded so far */
+static _Atomic int64_t latest;    /* ns: latest time returned to any thread, monotonic clock */
 static double entered, left_at;   /* ns: real time of the first call; of the end of the latest */
-static _Thread_local bool inside; /* a call of the API */
+static _Thread_local bool inside; /* in a call of the API */
 
 static int real_clock(clockid_t id, struct timespec *t)
 {
@@ -41,7 +41,7 @@ static double real_now(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* The lock is held. */
+/* Called with the lock held. */
 void cuda_host_enter(void)
 {
     inside = true;
@@ -80,8 +80,8 @@ static void take_away(struct timespec *t, int64_t ns)
     t->tv_nsec = (long)(all % SECOND);
 }
 
-/* What real clocks are ahead of the program's. Its clock never goes back: while one thread is in a
- * call, that of the others goes on, and stands still afterwards. */
+/* Returns how far real clocks are ahead of the program's clock. The program's clock is monotonic:
+ * while one thread is in a call, the clock of the others continues, and stands still afterwards. */
 static int64_t ahead(void)
 {
     struct timespec t = {0};
@@ -94,7 +94,7 @@ static int64_t ahead(void)
     return real - told;
 }
 
-/* Those that tell how long the processor has worked stay as they are. */
+/* Clocks of processor time are not modelled. */
 static bool is_modelled(clockid_t id)
 {
     switch (id) {
@@ -120,7 +120,7 @@ int pl_clock_gettime(clockid_t id, struct timespec *t)
     return status;
 }
 
-/* The zone is what nobody asks for any more. */
+/* The time zone argument is obsolete. */
 int pl_gettimeofday(struct timeval *t, void *zone)
 {
     struct timespec now = {0};

@@ -1,5 +1,5 @@
-/* host_thread.c - the thread on which streams call functions of the program, as CUDA has one. The
- * caller waits for it. */
+/* host_thread.c - the thread on which streams call host functions, as in CUDA. The caller waits for
+ * it. */
 #define _POSIX_C_SOURCE 200809L
 #include "cudart/state.h"
 #include <sys/prctl.h>
@@ -8,11 +8,11 @@
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    pid_t process; /* whose thread there is; 0: none yet */
+    pid_t process; /* process that owns the thread; 0: none yet */
     void (*fn)(void *);
     void *arg;
-    bool busy, full; /* a function is called; it has not been taken yet */
-    uint64_t done;   /* functions so far */
+    bool busy, full; /* a function is running; it has not been taken yet */
+    uint64_t done;   /* number of functions so far */
 } worker = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static void *work(void *unused)
@@ -33,7 +33,7 @@ static void *work(void *unused)
     return unused;
 }
 
-/* With worker.lock. A process that was forked off has none of its parent's threads. */
+/* Called with worker.lock. A forked process has none of its parent's threads. */
 static bool started(void)
 {
     pthread_t thread;

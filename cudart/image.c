@@ -1,4 +1,4 @@
-/* image.c - files of the program as they are on the disk, and their symbol tables. */
+/* image.c - files of the program as stored on disk, and their symbol tables. */
 #include "cudart/image.h"
 #include <fcntl.h>
 #include <string.h>
@@ -30,7 +30,7 @@ void cuda_host_image_close(cuda_host_image *i)
     if (i->bytes) munmap((void *)(uintptr_t)i->bytes, i->size);
 }
 
-/* The full symbol table, which strip removes. */
+/* Finds the full symbol table, which strip removes. */
 bool cuda_host_image_symbols(cuda_host_image *i)
 {
     const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)i->bytes;

@@ -1,4 +1,4 @@
-/* image.h - a file of the program as it is on the disk. */
+/* image.h - a file of the program as stored on disk. */
 #ifndef PL_CUDART_IMAGE_H
 #define PL_CUDART_IMAGE_H
 
@@ -16,7 +16,7 @@ typedef struct cuda_host_image {
     size_t names_size;
 } cuda_host_image;
 
-/* False: it is no ELF file of 64 bits. It has to be closed all the same. */
+/* False: it is no 64-bit ELF file. It must be closed in any case. */
 bool cuda_host_image_open(const char *path, cuda_host_image *i);
 void cuda_host_image_close(cuda_host_image *i);
 /* Finds the full symbol table, which strip removes. */

@@ -1,5 +1,4 @@
-/* kernel.c - what a program can ask about its kernels and set for them: attributes and occupancy.
- */
+/* kernel.c - kernel queries and settings: attributes and occupancy. */
 #include "cudart/state.h"
 
 enum {
@@ -39,7 +38,7 @@ static uint32_t most_threads(const cuda_function *f)
     return n;
 }
 
-/* What the kernel says of its clusters, else what the program has said. */
+/* Returns the cluster shape of the kernel, else that set by the program. */
 static unsigned cluster_of(const cuda_function *f, int k)
 {
     return f->info.reqcluster[0] ? f->info.reqcluster[k] : f->cluster[k];
@@ -144,7 +143,7 @@ int pl_cudaFuncGetParamInfo(const void *function, size_t k, size_t *offset, size
 
 /* ---------------------------------------------------------------- occupancy */
 
-/* Dynamic shared memory that a launch may ask for. */
+/* Returns the maximum dynamic shared memory of a launch. */
 static uint64_t dynamic_most(const cuda_function *f)
 {
     const uint64_t most = SHARED_DEFAULT - f->info.static_shared;
@@ -176,7 +175,7 @@ int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *fu
                                                                      shared, 0);
 }
 
-/* The part of a multiprocessor's shared memory that each of so many blocks can have. */
+/* Returns the shared memory available to each of so many resident blocks. */
 int pl_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void *function, int blocks,
                                                  int threads)
 {

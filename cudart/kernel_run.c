@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 enum {
-    SHARED_DEFAULT = 48 << 10, /* dynamic shared memory without an attribute */
+    SHARED_DEFAULT = 48 << 10, /* default limit of dynamic shared memory */
     MOST_THREADS = 1024,
-    MOST_PORTABLE = 8 /* blocks of a cluster */
+    MOST_PORTABLE = 8 /* blocks per cluster */
 };
 
 /* ---------------------------------------------------------------- arguments */
@@ -90,12 +90,12 @@ int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *bl
     return CU_OK;
 }
 
-/* Host threads of a launch: those that were asked for; else all processors share the blocks of a
- * launch in functional mode, which may race for memory as they do on hardware. */
+/* Host threads of a launch: the requested number; else in functional mode all processors share the
+ * blocks of a launch, which may race for memory as on hardware. */
 static int host_threads(bool timed)
 {
     enum { MOST = 256 };
-    static int processors; /* asking takes microseconds */
+    static int processors; /* cached: the query takes microseconds */
     if (cuda.options.threads || timed) return (int)cuda.options.threads;
     if (!processors) {
         const long n = sysconf(_SC_NPROCESSORS_ONLN);
@@ -126,7 +126,7 @@ static pl_launch launch_of(const cuda_function *f, const cuda_launch *l, const v
                        .max_instructions = o->max_instructions};
 }
 
-/* What the context is after a launch that did not end well. */
+/* Returns the error of the context after a launch that failed. */
 static int error_of(const pl_result *r)
 {
     const int number = cuda_error_number(r->error);
@@ -141,7 +141,7 @@ static int error_of(const pl_result *r)
 
 /* ---- --timeout: a thread raises the stop flag when a launch takes too long ---- */
 
-static double deadline; /* of the running launch in seconds; 0: there is none */
+static double deadline; /* of the running launch in seconds; 0: none */
 static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void set_deadline(double at)
@@ -183,7 +183,7 @@ static void begin_watch(pl_launch *l)
 
 static bool found_errors;
 
-/* The checkers of a module, NULL: none are asked for, or they could not be opened. */
+/* Returns the checkers of a module; NULL: not requested, or they could not be opened. */
 static pl_checks *cuda_checks(cuda_module *m)
 {
     struct cuda_image *on = &m->on[cuda_self.device];
@@ -193,8 +193,8 @@ static pl_checks *cuda_checks(cuda_module *m)
     return on->checks;
 }
 
-/* What the context ends with: each access that the checkers have left out does that on hardware.
- * CU_OK: there are no more than after the launch before. */
+/* Returns the error of the context: on hardware, each access that the checkers have suppressed
+ * causes it. CU_OK: no new ones since the previous launch. */
 static int error_of_wrong(struct cuda_image *on)
 {
     uint64_t all = 0, misaligned = 0;
@@ -230,9 +230,9 @@ bool cuda_found_errors(void)
     return found_errors;
 }
 
-/* ---- a frequent mistake ---- */
+/* ---- hints on common mistakes ---- */
 
-/* The host can read what is there. */
+/* True if the host can read the address. */
 static bool mapped_by_host(uint64_t address)
 {
     char line[256], readable;
@@ -247,7 +247,7 @@ static bool mapped_by_host(uint64_t address)
     return found;
 }
 
-/* A program may read or write behind its memory on hardware and never notice. */
+/* On hardware, accesses past the end of an allocation may remain undetected. */
 static void tell_page_bounds(const pl_result *r)
 {
     const uint64_t address = r->fault ? r->fault->address : 0;
@@ -256,7 +256,7 @@ static void tell_page_bounds(const pl_result *r)
                     "`ptxloom exec --bounds page` continues like that\n");
 }
 
-/* A kernel was given a pointer to memory of the host. */
+/* A kernel accessed a pointer to host memory. */
 static void tell_host_memory(const pl_result *r)
 {
     const uint64_t address = r->fault ? r->fault->address : 0;
@@ -325,6 +325,6 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     cuda_ended_now();
     error = error_of(&r);
     if (r.status == PL_INVALID || r.status == PL_UNSUPPORTED) return error;
-    cuda_fail(error); /* the program learns it from a later call */
+    cuda_fail(error); /* a later call reports it to the program */
     return CU_OK;
 }

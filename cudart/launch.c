@@ -9,7 +9,7 @@ static int launch(const void *function, const cuda_launch *l, void *const *args,
     cuda_op op = {.kind = OP_KERNEL, .u.kernel.l = *l};
     cuda_stream *s = cuda_stream_of(stream);
     const int device = cuda_self.device;
-    if (s) cuda_self.device = s->device; /* on which it runs, be it current or not */
+    if (s) cuda_self.device = s->device; /* device on which it runs, whether or not it is current */
     int error = cuda_function_of(function, &f);
     cuda_self.device = device;
     if (error) return error;

@@ -1,7 +1,7 @@
-/* linker.c - cuLink...: PTX that is linked while the program runs.
+/* linker.c - cuLink...: PTX that is linked at run time.
  *
- * What linking gives is a list of the texts, which cuModuleLoadData knows by its beginning; it is
- * assembled once here, so that mistakes are told by the link. */
+ * The result of linking is a list of the texts, which cuModuleLoadData recognises by its signature.
+ * It is assembled once here, so that errors are reported by the link. */
 #include "cudart/state.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,11 +24,11 @@ static const char magic[8] = "PLLINK1";
 typedef struct cuda_link {
     char **text;
     size_t n, cap;
-    unsigned char *list; /* once it is complete */
+    unsigned char *list; /* set once it is complete */
     char *log, *info;
     size_t log_room, info_room;
-    bool verbose, unfit;          /* unfit: two texts define one name */
-    void **log_size, **info_size; /* where the program gets to know how much there is, or NULL */
+    bool verbose, unfit;          /* unfit: two texts define the same name */
+    void **log_size, **info_size; /* where the program receives the sizes, or NULL */
 } cuda_link;
 
 bool cuda_is_link(const void *image)
@@ -36,7 +36,7 @@ bool cuda_is_link(const void *image)
     return memcmp(image, magic, sizeof magic) == 0;
 }
 
-/* The texts of a list, owned by the caller. */
+/* Returns the texts of a list, owned by the caller. */
 int cuda_link_texts(const void *image, char ***texts, size_t *n)
 {
     const unsigned char *at = image;
@@ -93,7 +93,8 @@ int pl_cuLinkCreate_v2(unsigned n, int *option, void **value, void **out)
     return CU_OK;
 }
 
-/* Takes the text over. Names that were defined before are told at once, as the driver does. */
+/* Takes ownership of the text. Names that were defined before are reported immediately, as by the
+ * driver. */
 static int add(cuda_link *l, char *text)
 {
     if (!text) return CU_MEMORY_ALLOCATION;
@@ -158,7 +159,7 @@ static void put(unsigned char **to, const void *bytes, size_t n)
     *to += n;
 }
 
-/* What ptxas says of a program, as far as there is room for it. */
+/* Appends ptxas-style output, as far as space permits. */
 static void say(cuda_link *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void say(cuda_link *l, const char *format, ...)
 {
@@ -218,7 +219,7 @@ int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
     const int error = l->n ? cuda_load_image(&m, l->list, l->log, l->log_room) : CU_OK;
     if (!error && m && l->verbose) say_functions(l, m);
     tell_sizes(l);
-    /* Each text has been looked at before: what is wrong is how they fit. */
+    /* Each text has been checked before: the error is in their combination. */
     if (error) return error == CU_INVALID_PTX ? CU_INVALID_SOURCE : error;
     if (m) cuda_module_free(m);
     *out = l->list;

@@ -1,7 +1,7 @@
-# cudart: the CUDA runtime for programs that nvcc made. Uses include/ptxloom.h only.
+# cudart: the CUDA runtime for programs built by nvcc. Uses include/ptxloom.h only.
 # To add an entry point: a line in cudart/api.def, and the function pl_NAME in one of the files.
-# The library is a shared object of its own, which programs load in place of NVIDIA's, with the names and versions of its symbols,
-# so that it is linked as a program is, by a rule of its own.
+# The library is a separate shared object, which programs load in place of NVIDIA's, with the same symbol names and versions,
+# so it is linked like a program, by a separate rule.
 libptxloom_la_SOURCES += lib/cuda_error.c
 if PL_CUDART
 cudartdir = $(pkglibdir)
@@ -27,14 +27,14 @@ cudart/gen_versions.map: $(srcdir)/cudart/api.def $(srcdir)/cudart/api.awk
 BUILT_SOURCES += cudart/gen_api.h
 CLEANFILES += cudart/gen_api.h cudart/gen_api.c cudart/gen_versions.map
 
-# Programs look for the library by these names.
+# Names by which programs load the library.
 all_files += cudart/names
 cudart/names: cudart/libptxloom_cuda.so
 	$(AM_V_GEN)for n in $(cudart_names); do ln -sf libptxloom_cuda.so cudart/$$n || exit 1; done; touch $@
 CLEANFILES += cudart/names cudart/libcudart.so cudart/libcudart.so.13 cudart/libcudart.so.12 cudart/libcudart.so.11.0 cudart/libcuda.so cudart/libcuda.so.1
 cuda-api-update:
 	$(AWK) -v what=doc -f $(srcdir)/cudart/api.awk $(srcdir)/cudart/api.def >$(srcdir)/doc/cuda-api.md
-# A program as nvcc makes one, linked to the library.
+# A program like those of nvcc, linked to the library.
 check_PROGRAMS += tests/cudart/app
 tests_cudart_app_SOURCES = tests/cudart/app.c tests/cudart/app_clock.c tests/cudart/app_nvtx.c tests/cudart/app_graph.c tests/cudart/app_memory.c tests/cudart/app_devices.c tests/cudart/app_check.c tests/cudart/app_api.c tests/cudart/app_values.c tests/cudart/app_driver.c tests/cudart/app.h
 tests_cudart_app_LDADD = cudart/libptxloom_cuda.so -lm

@@ -1,13 +1,13 @@
-/* mark.c - events in streams that are blocked: a mark is the place in the stream of which an event
- * has been recorded, and which the stream has not come to yet. */
+/* mark.c - events in blocked streams: a mark is the position in a stream at which an event has been
+ * recorded, and which the stream has not reached yet. */
 #include "cudart/state.h"
 #include <stdlib.h>
 
 struct cuda_mark {
     unsigned refs;
     bool done;
-    cuda_event at;     /* time, and what is ordered before it */
-    cuda_event *event; /* that becomes it; NULL: none any more */
+    cuda_event at;     /* time, and operations ordered before it */
+    cuda_event *event; /* event that is set to it; NULL: no longer needed */
 };
 
 static void drop(void *mark)

@@ -1,4 +1,4 @@
-/* memory.c - the calls that allocate, release, register and describe memory. */
+/* memory.c - calls that allocate, release, register and query memory. */
 #include "cudart/state.h"
 
 enum { PITCH = 512 }; /* of cudaMallocPitch, in bytes */
@@ -115,7 +115,7 @@ int pl_cudaHostGetFlags(unsigned *flags, void *host)
 {
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)host);
     if (!flags || !a || a->type != MEMORY_HOST) return CU_INVALID_VALUE;
-    *flags = a->flags | 2; /* everything is mapped */
+    *flags = a->flags | 2; /* all of it is mapped */
     return CU_OK;
 }
 
@@ -148,9 +148,10 @@ bool cuda_is_managed(const void *p, size_t bytes)
     return bytes <= a->size - ((uintptr_t)p - a->address);
 }
 
-/* ---------------------------------------------------------------- the end of all */
+/* ---------------------------------------------------------------- reset */
 
-/* What the context had is gone; a context that failed does not come back in this process. */
+/* Resources of the context are released; a context that failed cannot be restored in this process.
+ */
 int pl_cudaDeviceReset(void)
 {
     cuda_device *here = cuda_here();

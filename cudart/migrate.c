@@ -1,4 +1,4 @@
-/* migrate.c - where the pages of managed memory are.
+/* migrate.c - location of the pages of managed memory.
  *
  * All begin on the host: those that it has written, and those that nobody has. A kernel brings the
  * allocations that its parameters point into to its device, as a whole; so do copies and sets with
@@ -65,7 +65,7 @@ static void put(struct cuda_places *p, uint64_t page, uint8_t to)
     p->at[page] = to;
 }
 
-/* Pages from first on that are elsewhere move there. */
+/* Migrates the pages from first on that are elsewhere. */
 static void move(const cuda_alloc *a, uint64_t first, uint64_t n, uint8_t to, cuda_moved *m)
 {
     struct cuda_places *p = a->places;

@@ -1,7 +1,6 @@
-/* module.c - registered modules: what the program's constructors announce, and the loading of it
- * when it is needed.
+/* module.c - registered modules: registration by the program's constructors, and lazy loading.
  *
- * A module is loaded by the first call that asks for one of its kernels or variables. */
+ * A module is loaded by the first call that uses one of its kernels or variables. */
 #define _GNU_SOURCE /* program_invocation_short_name */
 #include "cudart/state.h"
 #include <errno.h>
@@ -11,7 +10,7 @@
 
 /* ---------------------------------------------------------------- registration */
 
-/* Registration happens before main and takes no context. */
+/* Registration happens before main and creates no context. */
 static void lock(void)
 {
     pthread_mutex_lock(&cuda.lock);
@@ -35,7 +34,7 @@ static void *zeroed(size_t n)
     return p;
 }
 
-/* Room for one more element of an array. */
+/* Returns the array with space for one more element. */
 static void *one_more(void *array, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap) return array;
@@ -116,8 +115,7 @@ void pl___cudaRegisterManagedVar(void **handle, void **host, char *device, const
     add_variable((cuda_module *)handle, host, name, size, constant != 0, true);
 }
 
-/* It may be in the list of modules or not. */
-/* Variables of a module on a device, which others reach as they reach its memory. */
+/* Makes variables of a module on a device accessible to another device, like its memory. */
 static int share(const cuda_module *m, int owner, int device, bool can)
 {
     const pl_module *on = m->on[owner].loaded;
@@ -134,7 +132,7 @@ int cuda_reach_variables(int owner, int device, bool can)
     return error;
 }
 
-/* With all that have access to the device. */
+/* The same for all devices with access to the device. */
 static int share_with_peers(const cuda_module *m, int owner, bool can)
 {
     int error = CU_OK;
@@ -143,6 +141,7 @@ static int share_with_peers(const cuda_module *m, int owner, bool can)
     return error;
 }
 
+/* The module need not be in the list of modules. */
 void cuda_module_free(cuda_module *m)
 {
     for (cuda_module **at = &cuda.modules; *at; at = &(*at)->next)
@@ -208,7 +207,7 @@ static void say_no_image(const cuda_module *m, const char *code)
              capability);
 }
 
-/* Managed variables are host memory, to which the program's pointers must lead. */
+/* Managed variables are host memory; sets the program's pointers to it. */
 static void place_managed(cuda_module *m)
 {
     for (size_t k = 0; k < m->nvariables; k++) {
@@ -222,8 +221,8 @@ static void place_managed(cuda_module *m)
     }
 }
 
-/* The PTX of every container; those with none for this machine are left out, as they are when the
- * toolkit's own device library is linked in. */
+/* Collects the PTX of every container; those with none for this machine are skipped, as happens
+ * with the toolkit's device library. */
 static int gather_texts(cuda_module *m)
 {
     size_t n = 0, found = 0;
@@ -249,7 +248,7 @@ static int gather_texts(cuda_module *m)
 
 const char cuda_unnamed_text[] = "a module of the program";
 
-/* Into the log of the program, or to standard error. */
+/* Writes the messages to the program's log, or to standard error. */
 static void tell_messages(char *log, size_t room)
 {
     size_t at = 0;
@@ -282,7 +281,7 @@ int cuda_texts_fit(char *const *text, size_t n, char *log, size_t room)
     return st == PL_OK ? CU_OK : st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_INVALID_SOURCE;
 }
 
-/* An error of ours in PTX is that of a driver which cannot compile it. */
+/* An error in PTX is reported like that of a driver which cannot compile it. */
 static int load_texts(cuda_module *m)
 {
     const pl_load_options options = {.opt_level = cuda.options.opt_level,
@@ -321,8 +320,8 @@ static pl_status reset_on(const cuda_module *m, int device)
     return st;
 }
 
-/* Managed variables lie on the device that loaded the module first: with them it is reset on all
- * devices, that one in front. */
+/* Managed variables are stored on the device that loaded the module first: a module with such
+ * variables is reset on all devices, starting with that one. */
 void cuda_module_reset(cuda_module *m)
 {
     bool managed = false;
@@ -367,7 +366,7 @@ cuda_function *cuda_module_function(cuda_module *m, const char *name)
     return add_function(m, NULL, info.name);
 }
 
-/* The shadow of a managed variable, of whose address in memory programs speak. */
+/* Returns the shadow of a managed variable, which programs identify by its address in memory. */
 static const void *shadow_of(const void *address)
 {
     for (const cuda_module *m = cuda.modules; m; m = m->next)
@@ -378,7 +377,8 @@ static const void *shadow_of(const void *address)
     return NULL;
 }
 
-/* The module that has a variable. *host becomes the address by which that was registered. */
+/* Returns the module that has a variable. *host is set to the address with which it was registered.
+ */
 static cuda_module *module_of(const void **host)
 {
     cuda_module *m = *host ? cuda_table_get(&cuda.variables, *host) : NULL;
@@ -441,7 +441,7 @@ int pl_cudaGetFuncBySymbol(void **function, const void *symbol)
 
 void pl___cudaRegisterHostVar(void **handle, const char *name, char *host, size_t size)
 {
-    (void)handle, (void)name, (void)host, (void)size; /* host memory needs no announcement here */
+    (void)handle, (void)name, (void)host, (void)size; /* host memory needs no registration here */
 }
 
 void pl___cudaRegisterUnifiedTable(void **handle, void *table)

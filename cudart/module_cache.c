@@ -1,10 +1,10 @@
-/* module_cache.c - assembled modules are kept in a folder of the user, so that the next run of a
+/* module_cache.c - assembled modules are stored in a folder of the user, so that the next run of a
  * program loads its modules instead of assembling them.
  *
- * The name of a file is a hash of the module's PTX texts, of what the program that assembles
- * depends on (its options), and of the library that runs. Processes may share the folder, since a
- * file appears whole (pl_output_open). What cannot be read or written is assembled as if there were
- * no cache. */
+ * The name of a file is a hash of the module's PTX texts, of the options that affect the assembled
+ * program, and of the running library. Processes may share the folder, since files are created
+ * atomically (pl_output_open). If a file cannot be read or written, the module is assembled as
+ * without a cache. */
 #define _GNU_SOURCE /* dladdr */
 #include "cudart/state.h"
 #include <dirent.h>
@@ -22,12 +22,12 @@ enum {
     LEAST = 64 << 10, /* bytes of PTX: less is assembled within some milliseconds */
     PATH = 4096
 };
-#define MOST   (UINT64_C(512) << 20) /* bytes of all files: then the oldest go */
+#define MOST   (UINT64_C(512) << 20) /* total bytes: beyond that, the oldest files are removed */
 #define SUFFIX ".plo"
 
 /* ---- names ---- */
 
-/* Two hashes of 64 bits: FNV-1a, and sums that are multiplied and rotated. */
+/* Two 64-bit hashes: FNV-1a, and a multiply-and-rotate hash. */
 typedef struct hash {
     uint64_t a, b;
 } hash;
@@ -46,7 +46,7 @@ static void add_text(hash *h, const char *text)
     add(h, text, strlen(text) + 1);
 }
 
-/* The file that holds this library: another build may assemble otherwise. */
+/* Adds the file that contains this library: another build may assemble differently. */
 static bool add_library(hash *h)
 {
     Dl_info info;
@@ -57,7 +57,7 @@ static bool add_library(hash *h)
     return true;
 }
 
-/* The folder; false: there is none. */
+/* Returns the folder; false: none. */
 static bool folder(char *path, size_t room)
 {
     const char *given = cuda.options.cache, *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -72,7 +72,7 @@ static bool folder(char *path, size_t room)
     return n > 0 && (size_t)n < room;
 }
 
-/* Objects do not keep what checkers ask of modules with wgmma (pl_wgmma_hazard). */
+/* Objects lack data that checkers require for modules with wgmma (pl_wgmma_hazard). */
 static bool keeps_all(const cuda_module *m)
 {
     for (size_t k = 0; cuda.options.check && k < m->ntexts; k++)
@@ -80,7 +80,7 @@ static bool keeps_all(const cuda_module *m)
     return true;
 }
 
-/* The module's file; false: it is not kept. */
+/* Returns the module's file; false: it is not cached. */
 static bool name_of(const cuda_module *m, char *path, size_t room)
 {
     hash h = {UINT64_C(0xcbf29ce484222325), 1};
@@ -121,7 +121,7 @@ static char *read_all(int file, size_t *bytes)
     return NULL;
 }
 
-/* Makes the folder and those above it. */
+/* Creates the folder and its parents. */
 static void make_folders(char *path)
 {
     for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
@@ -140,7 +140,7 @@ static void write_all(pl_gpu *gpu, const char *path, const char *data, size_t by
     pl_output_close(o, written ? PL_OK : PL_IO);
 }
 
-/* Of the files in the folder: their bytes, and the oldest one's name. */
+/* Returns the total bytes of the files in the folder, and the name of the oldest one. */
 static uint64_t sum_of(DIR *d, char oldest[NAME_MAX + 1])
 {
     uint64_t sum = 0;
@@ -163,7 +163,7 @@ static uint64_t sum_of(DIR *d, char oldest[NAME_MAX + 1])
     return sum;
 }
 
-/* Removes the files that were not used for the longest time until there is room for one more. */
+/* Removes the least recently used files until there is space for one more. */
 static void make_room(char *path, uint64_t bytes)
 {
     char oldest[NAME_MAX + 1];
@@ -187,7 +187,7 @@ bool cuda_cache_load(const cuda_module *m, const pl_load_options *options, pl_mo
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return false;
     char *data = read_all(file, &bytes);
-    futimens(file, NULL); /* it was used now */
+    futimens(file, NULL); /* marks it as used */
     close(file);
     const bool good = data && pl_module_load(gpu, m->name, data, bytes, options, out) == PL_OK;
     free(data);

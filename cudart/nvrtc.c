@@ -1,5 +1,5 @@
-/* nvrtc.c - programs that compile with NVRTC to machine code get the PTX that it was made from,
- * which cuModuleLoadData takes. */
+/* nvrtc.c - programs that compile with NVRTC to machine code receive the PTX instead, which
+ * cuModuleLoadData accepts. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@ typedef int text_call(void *program, char *text);
 
 enum { NVRTC_INTERNAL_ERROR = 11 };
 
-/* A function of the library that the program is linked with. */
+/* Returns a function of the library that the program is linked with. */
 static void *next(const char *name)
 {
     return dlsym(RTLD_NEXT, name);
@@ -24,7 +24,7 @@ static int size_of(void *program, const char *name, size_t *bytes)
     return f.call ? f.call(program, bytes) : NVRTC_INTERNAL_ERROR;
 }
 
-/* Whether there is more than an empty text. */
+/* True if there is a non-empty text. */
 static int has_ptx(void *program)
 {
     size_t bytes = 0;

@@ -1,11 +1,12 @@
-/* nvtx.c - ranges and marks of NVTX: the header of version 3 loads the library that
- * $NVTX_INJECTION64_PATH names, and calls the function below, which puts ours into its tables. */
+/* nvtx.c - NVTX ranges and marks: the version 3 header loads the library named by
+ * $NVTX_INJECTION64_PATH and calls the function below, which installs our functions in its tables.
+ */
 #include "cudart/state.h"
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
-/* nvtxEventAttributes_t as far as it is read. */
+/* nvtxEventAttributes_t as far as it is used. */
 typedef struct nvtx_attributes {
     uint16_t version, size;
     uint32_t category;
@@ -34,7 +35,7 @@ typedef struct nvtx_range {
     double start;
 } nvtx_range;
 
-static _Thread_local nvtx_range *stack; /* of pushed ranges */
+static _Thread_local nvtx_range *stack; /* stack of pushed ranges */
 static _Thread_local int depth;
 static nvtx_range *started; /* ranges that any thread may end */
 static uint64_t ids;
@@ -56,7 +57,7 @@ static char *name_of(const nvtx_attributes *a)
                : NULL;
 }
 
-/* With the lock; the trace is open from here on if there is to be one. */
+/* Acquires the lock; afterwards the trace is open if requested. */
 static void enter(void)
 {
     pthread_mutex_lock(&cuda.lock);
@@ -89,7 +90,7 @@ static void mark(char *name)
     free(name);
 }
 
-/* On the list, which is the thread's or that of all; NULL: no memory. */
+/* Starts a range on the list, which is per thread or global; NULL: no memory. */
 static nvtx_range *begin(nvtx_range **list, char *name)
 {
     nvtx_range *r = calloc(1, sizeof *r);
@@ -191,7 +192,7 @@ static int push_w(const wchar_t *text)
     return push(text ? narrow(text) : NULL);
 }
 
-/* Domains: their ranges are those of the program like all others. */
+/* Domains: their ranges are treated like all others. */
 static void domain_mark(void *domain, const nvtx_attributes *a)
 {
     (void)domain;
@@ -250,7 +251,7 @@ typedef struct nvtx_callbacks {
     int (*table_of)(int module, nvtx_function ****table, unsigned *n);
 } nvtx_callbacks;
 
-/* By module and number in its table. */
+/* Identified by module and index in its table. */
 #define FUNCTION(module, number, function)                                                         \
     {                                                                                              \
         module, number, (nvtx_function *)(function)                                                \

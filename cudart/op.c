@@ -1,5 +1,5 @@
-/* op.c - operations of streams: one is executed at once, or when its stream is not blocked any
- * more, or captured into a graph. */
+/* op.c - operations of streams: each is executed immediately, or once its stream is no longer
+ * blocked, or captured into a graph. */
 #include "cudart/graph.h"
 #include <stdlib.h>
 #include <string.h>
@@ -111,11 +111,11 @@ int cuda_execute(cuda_stream *s, const cuda_op *op)
     return error;
 }
 
-/* ---------------------------------------------------------------- in blocked streams */
+/* ---------------------------------------------------------------- blocked streams */
 
 typedef struct later {
-    cuda_op op;   /* what it holds is owned */
-    void *staged; /* bytes of pageable memory; owned, or NULL */
+    cuda_op op;   /* owned, including its data */
+    void *staged; /* copy of pageable memory; owned, or NULL */
 } later;
 
 static int run_later(cuda_stream *s, void *what)
@@ -138,7 +138,8 @@ static const cuda_memory_ops *values_of(const void *what)
     return op->kind == OP_GRAPH ? cuda_graph_waits_for(op->u.graph) : NULL;
 }
 
-/* The driver copies small pieces of pageable memory at once; for others the host waits. */
+/* True if the host waits for a copy of pageable memory; the driver stages small ones immediately.
+ */
 static bool host_waits(const cuda_copy *c)
 {
     enum { SMALL = 64 << 10 };

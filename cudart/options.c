@@ -1,7 +1,7 @@
 /* options.c - reads $PTXLOOM_OPTIONS, which `ptxloom exec` sets from its own options.
  *
- * Words are separated by blanks; a blank inside of a word is written \ and a blank, as \\ is a
- * backslash. */
+ * Words are separated by blanks; a blank within a word is written as \ and a blank, and a backslash
+ * as \\. */
 #include "cudart/state.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static const struct {
 #undef EXEC_OPTION
 };
 
-/* The next word, cut out of the text; NULL at its end. */
+/* Returns the next word, terminated in place; NULL at the end. */
 static char *next_word(char **rest)
 {
     char *from = *rest, *word, *to;
@@ -41,7 +41,7 @@ static char *next_word(char **rest)
     return word;
 }
 
-static char range[64]; /* of a number that is wrong; empty: it is none */
+static char range[64]; /* valid range of an invalid number; empty: not a number option */
 
 static bool number(const char *text, uint64_t lo, uint64_t hi, uint64_t *out)
 {
@@ -65,7 +65,8 @@ static bool size(const char *text, uint64_t *out)
     return *out >> shift == n;
 }
 
-/* The word of n bytes is one of those between the bars of what the option takes, *out which. */
+/* Matches a word of n bytes against the option's choices, which are separated by bars; *out: its
+ * index. */
 static bool word_of(const char *text, size_t n, int id, int *out)
 {
     *out = 0;
@@ -82,7 +83,7 @@ static bool one_of(const char *text, int id, int *out)
     return word_of(text, strlen(text), id, out);
 }
 
-/* Words with commas between them. */
+/* Matches words separated by commas. */
 static bool some_of(const char *text, int id)
 {
     for (int k;; text++) {
@@ -108,7 +109,7 @@ static bool timing(cuda_options *o, const char *text)
     return true;
 }
 
-/* An option of checkers, or none that has a value. */
+/* Sets an option of checkers, or one without a value. */
 static bool set_checker(cuda_options *o, int id, const char *value)
 {
     int k = 0;
@@ -120,7 +121,7 @@ static bool set_checker(cuda_options *o, int id, const char *value)
         break;
     case O_CHECK_KERNEL: o->check_kernel = value; break;
     case O_SUPPRESSIONS: o->suppressions = value; break;
-    case O_TRACK_ORIGINS: break; /* they are always shown */
+    case O_TRACK_ORIGINS: break; /* always shown */
     case O_LEAK_CHECK:
         good = one_of(value, id, &k);
         o->leak_check = k == 0;
@@ -201,7 +202,7 @@ static bool set(cuda_options *o, int id, const char *value)
     return good;
 }
 
-/* False: the value is none, which is reported. */
+/* False: the value is invalid, which is reported. */
 static bool take(cuda_options *o, int id, const char *value)
 {
     const char *takes = option[id].takes;
@@ -212,8 +213,8 @@ static bool take(cuda_options *o, int id, const char *value)
     return false;
 }
 
-/* The option that a word names: --NAME, --NAME=VALUE, -X, -XVALUE. *value: what is behind it in the
- * word, or NULL. -1: none. */
+/* Returns the option that a word names: --NAME, --NAME=VALUE, -X, -XVALUE. *value: the remainder of
+ * the word, or NULL. -1: none. */
 static int find(const char *word, const char **value)
 {
     *value = NULL;
@@ -235,7 +236,7 @@ static int find(const char *word, const char **value)
 static bool read_options(cuda_options *o)
 {
     const char *given = getenv("PTXLOOM_OPTIONS");
-    static char *text; /* the options point into it for as long as the process lives */
+    static char *text; /* the options point into it; it is never freed */
     char *word;
     *o = (cuda_options){.arch = "h200",
                         .mode = PL_MODE_FUNCTIONAL,
@@ -270,7 +271,7 @@ static bool read_options(cuda_options *o)
     return true;
 }
 
-/* Before the program's own constructors. */
+/* Runs before the program's own constructors. */
 __attribute__((constructor(101))) static void begin(void)
 {
     if (!read_options(&cuda.options)) _exit(2);

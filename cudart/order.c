@@ -1,9 +1,9 @@
-/* order.c - under --check mem: in which order streams allocate, use and free memory of
- * cudaMallocAsync, and what is ordered at all.
+/* order.c - under --check mem: the order in which streams allocate, access and free memory of
+ * cudaMallocAsync, and the happens-before order in general.
  *
- * Operations are executed in the order of the calls. What the streams promise is less: each stream,
- * event and the host knows how many operations of each stream are ordered before it (vector
- * clocks). The host's threads count as one, and what a host function learns the host knows. */
+ * Operations are executed in call order. The guarantees of streams are weaker: each stream, event
+ * and the host records how many operations of each stream are ordered before it (vector clocks).
+ * The host's threads count as one, and the host acquires the knowledge of host functions. */
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static struct cuda_known *host;
 static uint32_t slots, last_time;
 static struct {
     uint32_t *at, n, cap;
-} spare; /* slots that were given back; times go on */
+} spare; /* released slots; their times continue */
 
 /* ---- knowledge ---- */
 
@@ -81,7 +81,7 @@ static cuda_stream *each_stream(size_t *k, int device)
     return NULL;
 }
 
-/* All streams of a device, or those that its legacy stream waits for. */
+/* Joins all streams of a device, or those that its legacy stream waits for. */
 static void join_all(struct cuda_known **to, int device, bool every)
 {
     size_t k = 0;
@@ -90,7 +90,7 @@ static void join_all(struct cuda_known **to, int device, bool every)
         if (every || cuda_blocking(s)) cuda_order_join(to, s->known);
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 void cuda_order_op(cuda_stream *s)
 {
@@ -223,7 +223,7 @@ const char *cuda_order_stream_name(const cuda_order_place *p, char text[60])
     return text;
 }
 
-/* "... and nothing orders that after its allocation in stream 3" */
+/* Describes an access that is not ordered after its allocation. */
 static void early_text(const cuda_alloc *a, const cuda_stream *s, char *text, size_t room)
 {
     char here[60], there[60];
@@ -269,7 +269,7 @@ void cuda_order_set(const cuda_stream *s, const cuda_set *x)
     if (on) touched(s, x->p);
 }
 
-/* The host frees it in a stream: are all accesses ordered before that? */
+/* The host frees memory in a stream: checks that all accesses are ordered before that. */
 void cuda_order_freed(uint64_t address, cuda_stream *s)
 {
     const cuda_alloc *a = cuda_alloc_find(address);

@@ -1,8 +1,8 @@
-/* patch.c - programs with the runtime linked in, which is nvcc's default. Their own cuda...
- * functions are found by the symbol tables of their files. The first instruction of each becomes a
- * jump to ours, before the program's constructors run.
+/* patch.c - programs with the statically linked runtime, which is nvcc's default. Their own cuda...
+ * functions are located by the symbol tables of their files. The first instruction of each is
+ * replaced by a jump to ours, before the program's constructors run.
  *
- * Only x86-64. A jump of five bytes reaches a table of far jumps that lies near the program. */
+ * Only x86-64. A five-byte jump reaches a table of far jumps that is placed near the program. */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "cudart/image.h"
 #include "cudart/state.h"
@@ -17,8 +17,8 @@
 
 enum {
     NEAR = 5,   /* bytes of a near jump */
-    FAR = 14,   /* bytes of a far one */
-    FRAMES = 24 /* callers that are looked at */
+    FAR = 14,   /* bytes of a far jump */
+    FRAMES = 24 /* maximum callers examined */
 };
 
 static const Elf64_Sym *find_symbol(const cuda_host_image *i, const char *name)
@@ -43,14 +43,14 @@ static int sort_by_name(const void *a, const void *b)
                   (*(const cuda_entry_point *const *)b)->name);
 }
 
-/* Of the runtime. The driver is never linked in: a function of the program with a name of the
- * driver is the program's own, which loads the driver by hand. */
+/* True for entry points of the runtime. The driver is never linked statically: a function of the
+ * program with a name of the driver belongs to the program, which loads the driver dynamically. */
 static bool of_runtime(const cuda_entry_point *e)
 {
     return strncmp(e->name, "cuda", 4) == 0 || strncmp(e->name, "__cuda", 6) == 0;
 }
 
-/* The entry points of one version of the runtime, by name. */
+/* Returns the entry points of one version of the runtime, by name. */
 static const cuda_entry_point **entry_points(unsigned version, size_t *n)
 {
     const cuda_entry_point **e = malloc(cuda_entry_point_count * sizeof *e);
@@ -62,14 +62,14 @@ static const cuda_entry_point **entry_points(unsigned version, size_t *n)
     return e;
 }
 
-/* Functions that came and went tell the version. */
+/* Functions that were added or removed identify the version. */
 static unsigned version_of(const cuda_host_image *i)
 {
     if (find_symbol(i, "cudaBindTexture")) return 1;
     return find_symbol(i, "cudaGetDeviceProperties_v2") ? 2 : 4;
 }
 
-/* Memory within reach of a near jump from the program. */
+/* Allocates memory within reach of a near jump from the program. */
 static uint8_t *near_pages(uint64_t base, uint64_t end, size_t size)
 {
     const uint64_t step = 1 << 20, reach = UINT64_C(1) << 30;
@@ -104,7 +104,7 @@ static void near_jump(uint8_t *at, const uint8_t *to)
 
 /* The pages of the program's code from its first segment to its last. */
 typedef struct span {
-    uint64_t base, first, end; /* difference of addresses and symbol values; of the code */
+    uint64_t base, first, end; /* load bias; range of the code */
 } span;
 
 static bool protect(const span *s, int protection)

@@ -1,4 +1,4 @@
-/* peer.c - devices that reach each other's memory. */
+/* peer.c - peer access between devices. */
 #include "cudart/state.h"
 
 enum {
@@ -8,7 +8,7 @@ enum {
     ARRAYS = 4
 };
 
-/* Whether the machine's devices are linked. */
+/* True if the machine's devices are linked. */
 static bool linked(void)
 {
     double rate = 0;

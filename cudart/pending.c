@@ -1,11 +1,11 @@
-/* pending.c - blocked streams. What stands behind a wait for a value that is not there yet is kept
- * here in the order of the calls, and executed when the value has come. So is what depends on such
- * a stream.
+/* pending.c - blocked streams. Operations that follow a wait for a value that has not been written
+ * yet are queued here in call order, and executed once the value is available. The same applies to
+ * operations that depend on such a stream.
  *
- * Streams look for their values when an operation has been executed, when a call begins, and while
- * the host waits for a blocked stream. A thread of this library looks every millisecond, too: some
- * programs write a value and then look themselves for what comes of it. If nobody is left who could
- * write the value, the wait is reported and the context fails. */
+ * Streams poll their values when an operation has been executed, when a call begins, and while the
+ * host waits for a blocked stream. A thread of this library also polls every millisecond: some
+ * programs write a value and then poll for its effects. If nothing is left that could write the
+ * value, the wait is reported and the context fails. */
 #define _POSIX_C_SOURCE 200809L
 #include "cudart/state.h"
 #include <dirent.h>
@@ -16,18 +16,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIMIT = 30 /* seconds that the host waits for other threads; --timeout says another */ };
+enum { LIMIT = 30 /* seconds that the host waits for other threads; --timeout overrides it */ };
 
 typedef struct cuda_pending {
     struct cuda_pending *next;
-    uint64_t number; /* among all of the process */
+    uint64_t number; /* unique in the process */
     cuda_work work;
-    double since; /* ns: when the host had put it there */
+    double since; /* ns: time at which the host enqueued it */
     int64_t call;
-    bool running; /* a function of the host has been called, perhaps */
+    bool running; /* a host function may be running */
 } cuda_pending;
 
-static cuda_stream *blocked; /* those with something pending, by ->next_blocked */
+static cuda_stream *blocked; /* streams with pending operations, linked by ->next_blocked */
 static uint64_t numbers;
 static unsigned waiting; /* threads in cuda_settle... */
 
@@ -54,7 +54,7 @@ bool cuda_is_blocked(const cuda_stream *s)
     return legacy_pends(&s->device);
 }
 
-/* The legacy stream and the blocking ones wait for what was put into the other before. */
+/* The legacy stream and the blocking streams wait for earlier operations of each other. */
 static bool is_first(const cuda_stream *s, const cuda_pending *p)
 {
     const cuda_pending *other = cuda.device[s->device].legacy.first;
@@ -76,7 +76,7 @@ static void append(cuda_stream *s, cuda_pending *p)
     *at = p;
 }
 
-/* Its first operation is over. What that drops may be the stream. */
+/* Its first operation has completed. Dropping it may destroy the stream. */
 static void advance(cuda_stream *s)
 {
     cuda_pending *p = s->first;
@@ -90,7 +90,7 @@ static void advance(cuda_stream *s)
     free(p);
 }
 
-/* All but what is running. */
+/* Drops all operations except running ones. */
 static void drop_all(void)
 {
     cuda_stream *s = blocked;
@@ -105,7 +105,7 @@ static void drop_all(void)
     }
 }
 
-/* Executes the first operation of a stream if it can begin. True: something has happened. */
+/* Executes the first operation of a stream if it can begin. True if progress was made. */
 static bool step(cuda_stream *s)
 {
     cuda_pending *p = s->first;
@@ -160,8 +160,8 @@ static void *look(void *unused)
     return unused;
 }
 
-/* A process that was forked off has none of its parent's threads. Without the thread streams look
- * all the same at other times. */
+/* A forked process has none of its parent's threads. Without the thread, streams still poll at
+ * other times. */
 static void begin_to_look(void)
 {
     static pid_t process;
@@ -192,13 +192,13 @@ int cuda_defer(cuda_stream *s, const cuda_work *work)
 
 /* ---------------------------------------------------------------- the host waits */
 
-/* What stands first in a stream waits for: a value, or NULL. */
+/* Returns the values that the first operation of a stream waits for, or NULL. */
 static const cuda_memory_ops *value_of(const cuda_work *w)
 {
     return w->values ? w->values(w->what) : NULL;
 }
 
-/* Threads of the program that do not wait here. */
+/* True if threads of the program other than those waiting here exist. */
 static bool others_run(void)
 {
     DIR *d = opendir("/proc/self/task");
@@ -266,7 +266,7 @@ void cuda_settle_until(bool (*pending)(const void *), const void *what)
     waiting--;
 }
 
-/* The stream may be gone meanwhile. */
+/* The stream may have been destroyed meanwhile. */
 static bool stream_pends(const void *stream)
 {
     for (const cuda_stream *w = blocked; w; w = w->next_blocked)

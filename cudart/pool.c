@@ -1,7 +1,7 @@
 /* pool.c - memory pools and stream-ordered allocation.
  *
- * An allocation is there when its call returns; a release is done at once unless its stream is
- * blocked. A pool only counts. */
+ * An allocation exists when its call returns; a release takes effect immediately unless its stream
+ * is blocked. A pool only keeps counts. */
 #define _GNU_SOURCE /* memfd_create */
 #include "cudart/graph.h"
 #include <stdlib.h>
@@ -16,10 +16,10 @@ enum {
     RESERVED_HIGH = 6,
     USED_NOW = 7,
     USED_HIGH = 8,
-    CHUNK = 32 << 20 /* bytes that a pool takes from the device at once */
+    CHUNK = 32 << 20 /* bytes that a pool reserves from the device at once */
 };
 
-/* The beginning of cudaMemPoolProps. */
+/* First members of cudaMemPoolProps. */
 typedef struct pool_properties {
     int type, handle_types, location_type, location;
     void *security;
@@ -27,19 +27,19 @@ typedef struct pool_properties {
 } pool_properties;
 
 typedef struct cuda_pool {
-    struct cuda_pool *next; /* of those that the program has made */
+    struct cuda_pool *next; /* of pools created by the program */
     int device;
-    unsigned reach; /* bit k: kernels of device k can access what is in it */
+    unsigned reach; /* bit k: kernels of device k can access its allocations */
     bool shareable, imported;
-    uint64_t id;              /* that other processes know it by; 0: none */
+    uint64_t id;              /* known to other processes; 0: none */
     int reuse[4];             /* by attribute */
-    uint64_t threshold, most; /* most: 0: as much as the device has */
+    uint64_t threshold, most; /* most: maximum size; 0: that of the device */
     uint64_t used, used_high, reserved, reserved_high;
 } cuda_pool;
 
 static cuda_pool *pools;
 
-/* By device; `current`: NULL is the default one. */
+/* By device; `current`: NULL means the default one. */
 static cuda_pool default_pool[CUDA_DEVICES], *current[CUDA_DEVICES];
 static cuda_table owners; /* by address: the pool of an allocation */
 
@@ -65,7 +65,7 @@ static void trim(cuda_pool *pool, uint64_t keep)
     if (pool->reserved > least) pool->reserved = least;
 }
 
-/* What is not used goes back to the device, down to the threshold. */
+/* Returns unused memory to the device, down to the threshold. */
 static void trim_all(void)
 {
     for (cuda_pool *p = pools; p; p = p->next)
@@ -76,7 +76,7 @@ static void trim_all(void)
     }
 }
 
-/* The pool has memory for so many bytes from the device. */
+/* Reserves memory for so many bytes from the device. */
 static void reserve(cuda_pool *pool, uint64_t bytes)
 {
     cuda.on_wait = trim_all;
@@ -84,7 +84,7 @@ static void reserve(cuda_pool *pool, uint64_t bytes)
     if (pool->reserved > pool->reserved_high) pool->reserved_high = pool->reserved;
 }
 
-/* Gives what is in a pool to the devices that reach it. */
+/* Grants the devices of its reach access to the memory of a pool. */
 static int give(const cuda_pool *pool, uint64_t address)
 {
     int error = CU_OK;
@@ -219,7 +219,7 @@ int pl_cudaMemPoolDestroy(void *pool)
     const cuda_pool *p = pool;
     if (!pool || pool == default_of(p->device)) return CU_INVALID_VALUE;
     if (current[p->device] == pool) current[p->device] = NULL;
-    for (size_t k = 0; k < owners.cap; k++) /* what is left of it lives on in the default pool */
+    for (size_t k = 0; k < owners.cap; k++) /* remaining allocations move to the default pool */
         if (owners.slot[k].key && owners.slot[k].value == pool)
             owners.slot[k].value = default_of(p->device);
     cuda_pool **at = &pools;
@@ -247,7 +247,7 @@ int pl_cudaMemPoolGetAttribute(void *handle, int attribute, void *value)
     return CU_OK;
 }
 
-/* The highest values can be set to zero only: they begin with what is now. */
+/* The high watermarks can only be set to zero: they are reset to the current values. */
 static int restart(cuda_pool *pool, int attribute, const void *value)
 {
     uint64_t zero;
@@ -321,7 +321,7 @@ int pl_cudaMemPoolGetAccess(int *flags, void *handle, void *location)
 
 /* ---- pools of other processes ---- */
 
-/* What the file of a pool holds: each allocation is a file of its own. */
+/* Contents of the file of a pool: each allocation has a separate file. */
 typedef struct shared_pool {
     char magic[8];
     uint64_t id;
@@ -384,7 +384,7 @@ int pl_cudaMemPoolExportPointer(void *out, void *p)
     return CU_OK;
 }
 
-/* Data of another pool's allocation is refused: programs try which of them fits. */
+/* Data of another pool's allocation is rejected: programs try which pool matches. */
 int pl_cudaMemPoolImportPointer(void **out, void *handle, void *given)
 {
     cuda_pool *pool = handle;
@@ -399,7 +399,7 @@ int pl_cudaMemPoolImportPointer(void **out, void *handle, void *given)
     return error;
 }
 
-/* ---- pools by place and kind of memory: only that of devices has some ---- */
+/* ---- pools by location and kind of memory: only devices have pools ---- */
 
 static int device_of(const void *location, int kind, int *device)
 {

@@ -1,5 +1,5 @@
-/* queue.c - streams on the application's clock: which one a handle means, when it is ready, and how
- * long the host waits for it. */
+/* queue.c - streams on the application's clock: lookup by handle, the time when a stream is ready,
+ * and the time that the host waits for it. */
 #include "cudart/state.h"
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ cuda_stream *cuda_stream_of(const void *handle)
     return *own;
 }
 
-/* The latest of all blocking streams of a device, which its legacy stream waits for. */
+/* Returns the latest end of all blocking streams of a device, which its legacy stream waits for. */
 static double all_ready(int device, bool every)
 {
     double t = cuda.device[device].legacy.ready;

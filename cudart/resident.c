@@ -1,5 +1,5 @@
-/* resident.c - kernels side by side on the multiprocessors of a device: when one begins, and which
- * ones it holds up.
+/* resident.c - concurrent kernels on the multiprocessors of a device: when a kernel begins, and
+ * which ones it delays.
  *
  * Kernels begin in the order in which their streams come to them, as soon as the GPU has room for
  * their blocks; nodes of a graph in the order in which they are put there. One of higher priority
@@ -10,21 +10,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PARTS = 128 /* of kernels that are kept */ };
+enum { PARTS = 128 /* recorded parts of kernels */ };
 
-/* Part of the GPU for some time: the blocks of a kernel, of which the last wave may take less. */
+/* A share of the GPU for some time: the blocks of a kernel; the last wave may have a smaller share.
+ */
 typedef struct part {
     uint64_t stream;
     int priority;
-    double ready;              /* when what is before the kernel in its stream has ended */
-    double kernel, start, end; /* kernel: when that begins */
-    double share, wave;        /* wave: ns in which blocks end and others begin */
+    double ready;              /* end of the preceding operations of its stream */
+    double kernel, start, end; /* kernel: start of the kernel */
+    double share, wave;        /* wave: ns after which blocks end and others begin */
 } part;
 
 typedef struct cuda_parts {
     part at[PARTS];
     size_t n;
-    double latest, started; /* end of all; start of the kernel that began last */
+    double latest, started; /* end of all parts; start of the kernel that began last */
 } parts;
 
 static parts all[CUDA_DEVICES];
@@ -39,7 +40,7 @@ static parts *parts_of(int device, cuda_green *g)
 /* Whether this much of the GPU is free from then on for so long. */
 static bool fits(const parts *r, double at, double ns, double share)
 {
-    /* The sum is largest where some part begins. */
+    /* The sum is largest at the start of some part. */
     for (size_t k = 0; k <= r->n; k++) {
         const double t = k < r->n ? r->at[k].start : at;
         double sum = share;
@@ -51,13 +52,13 @@ static bool fits(const parts *r, double at, double ns, double share)
     return true;
 }
 
-/* When it can begin: the beginning is kept in the order in which kernels come. */
+/* Returns the earliest start: kernels start in order. */
 static double place(const parts *r, double at, double ns, double share)
 {
     if (at >= r->latest) return at;
     at = fmax(at, r->started);
     for (size_t rounds = 0; rounds <= r->n && !fits(r, at, ns, share); rounds++) {
-        double next = r->latest; /* the earliest end behind it */
+        double next = r->latest; /* the earliest end after it */
         for (size_t k = 0; k < r->n; k++)
             if (r->at[k].end > at && r->at[k].end < next) next = r->at[k].end;
         at = next;
@@ -82,17 +83,16 @@ static void add(parts *r, const part *p)
     r->started = fmax(r->started, p->kernel);
 }
 
-/* ---------------------------------------------------------------- kernels that go first */
+/* ---------------------------------------------------------------- priorities */
 
-/* Whether a kernel goes before another that has not begun. Numbers are smaller where priorities are
- * higher. */
+/* True if a kernel precedes another that has not begun. Smaller numbers mean higher priorities. */
 static bool goes_first(const part *k, const part *other)
 {
     return other->priority > k->priority ||
            (other->priority == k->priority && other->ready > k->ready && !cuda.graph_launch);
 }
 
-/* When the blocks of a part that run then have ended. */
+/* Returns the end of the wave of a part that is running then. */
 static double wave_end(const part *p, double at)
 {
     const double waves = p->wave > 0 ? ceil((at - p->start) / p->wave - 1e-6) : 0;
@@ -100,7 +100,7 @@ static double wave_end(const part *p, double at)
     return end < p->end ? end : p->end;
 }
 
-/* What a kernel has to wait for if it could begin then. */
+/* Collects the parts that a kernel must wait for if it could begin then. */
 static void view_of(const parts *r, const part *k, double at, parts *v)
 {
     v->n = 0;
@@ -120,14 +120,14 @@ static void view_of(const parts *r, const part *k, double at, parts *v)
     }
 }
 
-/* When it can begin if kernels before which it goes let it. */
+/* Returns the earliest start if kernels of lower precedence yield. */
 static double place_first(const parts *r, const part *k, double ns, double share)
 {
     enum { ROUNDS = 8 };
     double t = k->ready;
     size_t others = 0;
     for (size_t i = 0; i < r->n; i++) others += goes_first(k, &r->at[i]) && r->at[i].end > t;
-    if (!others) return INFINITY; /* there is nobody to go before */
+    if (!others) return INFINITY; /* it precedes none */
     for (int round = 0; round < ROUNDS; round++) {
         parts v;
         view_of(r, k, t, &v);
@@ -138,7 +138,7 @@ static double place_first(const parts *r, const part *k, double ns, double share
     return t;
 }
 
-/* What is in a stream from then on happens later. */
+/* Delays the operations of a stream from then on. */
 static void move(int device, uint64_t id, double from, double by)
 {
     cuda_stream *legacy = &cuda.device[device].legacy;
@@ -157,7 +157,7 @@ static void move(int device, uint64_t id, double from, double by)
     cuda_note_moved(device, id, from, by);
 }
 
-/* The part moves, or what is left of it then; false: there is nothing. */
+/* Delays the part, or its remainder at that time; false: none. */
 static bool hold_up(parts *r, size_t k, double at, double by)
 {
     part *p = &r->at[k];
@@ -177,14 +177,14 @@ static bool hold_up(parts *r, size_t k, double at, double by)
     return true;
 }
 
-/* How much later the part begins or goes on now that a kernel goes before it: until then there is
- * no room for it. k: the kernel but for its last wave, rest: that. */
+/* Returns the delay of the part because a kernel precedes it: until then there is no space for it.
+ * k: the kernel without its last wave; rest: the last wave. */
 static double held_up_by(parts *r, size_t i, const part *k, const part *rest)
 {
     part *p = &r->at[i];
     const double at = fmax(p->start, k->start), share = p->share;
     if (at >= rest->end || p->end <= k->start) return 0;
-    p->share = 0; /* it is not in its own way */
+    p->share = 0; /* it does not conflict with itself */
     const bool room = fits(r, at, p->end - at, share);
     p->share = share;
     if (room) return 0;

@@ -1,12 +1,12 @@
-/* runtime.c - the devices of the process: they are opened by the first call that needs one, every
- * call enters and leaves here, and they end with the process. */
+/* runtime.c - the devices of the process: opened by the first call that requires one; every call
+ * enters and leaves here; they end with the process. */
 #define _DEFAULT_SOURCE /* on_exit */
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---------------------------------------------------------------- begin and end */
+/* ---------------------------------------------------------------- start and end */
 
 static int open_trace(void)
 {
@@ -22,14 +22,14 @@ static int open_trace(void)
     if (pl_trace_open(cuda.device[0].gpu, o->trace, &t, &cuda.trace) != PL_OK) {
         cuda_messages();
         cuda.trace = NULL;
-        return CU_OK; /* the program runs all the same */
+        return CU_OK; /* the program runs in any case */
     }
     if (!o->metrics || pl_trace_metrics(cuda.trace, o->metrics, &metric, &n) == PL_OK) return CU_OK;
     cuda_messages();
     return CU_INITIALIZATION;
 }
 
-/* What the program ends with. */
+/* Exit status of the program. */
 static int exit_status;
 
 static void take_status(int status, void *unused)
@@ -39,7 +39,7 @@ static void take_status(int status, void *unused)
     cuda_exits(status);
 }
 
-/* False: a message says why; there are only those devices that could be opened. */
+/* False: a message gives the reason; only the devices opened so far exist. */
 static bool open_device(void)
 {
     enum { MAPS_HOST = 8 }; /* cudaDeviceMapHost */
@@ -100,7 +100,7 @@ int cuda_start(void)
     return cuda.start_error = open_trace();
 }
 
-/* Behind the program's own exit functions. */
+/* Runs after the program's own exit functions. */
 __attribute__((destructor)) static void end(void)
 {
     if (!cuda.devices) return;
@@ -158,7 +158,7 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
     return error ? error : how == CUDA_WORK ? cuda.sticky : CU_OK;
 }
 
-/* The call that the thread has entered ends. */
+/* Ends the current call of the thread. */
 static void end_call(int error)
 {
     const char *name = error ? pl_cudaGetErrorName(error) : NULL;

@@ -1,9 +1,9 @@
 /* share.c - virtual memory management of the driver API, and memory and events that processes
  * share.
  *
- * Physical memory is a file in memory, which other processes can map, too. A reserved range of
- * device addresses has a range of host addresses beside it, where the files are mapped as the
- * program maps them: what is next to each other for the GPU is so for the host. */
+ * Physical memory is a file in memory, which other processes can also map. A reserved range of
+ * device addresses has a corresponding range of host addresses, where the files are mapped as the
+ * program maps them: memory that is contiguous for the GPU is contiguous for the host. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
 #include "cudart/state.h"
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { GRANULE = 2 << 20 }; /* of physical memory and of addresses */
+enum { GRANULE = 2 << 20 }; /* granularity of physical memory and of addresses */
 
 /* CUmemAllocationProp */
 typedef struct allocation_properties {
@@ -33,8 +33,8 @@ typedef struct cuda_physical {
 typedef struct reservation {
     struct reservation *next;
     uint64_t address, size;
-    uint64_t taken, taken_size; /* what it lies in, for the sake of its alignment */
-    uint8_t *beside;            /* on the host; a page more */
+    uint64_t taken, taken_size; /* enclosing range, larger for alignment */
+    uint8_t *beside;            /* corresponding range on the host; one page larger */
 } reservation;
 
 static cuda_table physicals; /* by handle */
@@ -61,7 +61,7 @@ static void let_go(cuda_physical *p)
     free(p);
 }
 
-/* Takes the file over. */
+/* Takes ownership of the file. */
 static int add_physical(int fd, int device, uint64_t size, uint64_t *out)
 {
     cuda_physical *p = fd >= 0 ? calloc(1, sizeof *p) : NULL;
@@ -88,7 +88,7 @@ int pl_cuMemGetAllocationGranularity(size_t *out, const void *properties, int op
 int pl_cuMemAddressReserve(uint64_t *out, size_t size, size_t alignment, uint64_t wish,
                            unsigned long long flags)
 {
-    (void)wish; /* addresses are ours to choose */
+    (void)wish; /* the library chooses addresses */
     if (!out || !size || size % GRANULE || alignment & (alignment - 1) || flags)
         return CU_INVALID_VALUE;
     const uint64_t more = alignment > GRANULE ? alignment : 0, all = size + more;
@@ -171,7 +171,7 @@ int pl_cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle,
     return error;
 }
 
-/* Mappings lie in the range as a whole. */
+/* Mappings must be entirely within the range. */
 int pl_cuMemUnmap(uint64_t address, size_t size)
 {
     const reservation *r = reservation_of(address, size);
@@ -200,10 +200,10 @@ typedef struct access_descriptor {
     int location_type, location, flags;
 } access_descriptor;
 
-/* Of all that is mapped in the range. */
+/* Applies to all mappings in the range. */
 static int set_access(uint64_t address, size_t size, const access_descriptor *d)
 {
-    if (d->location_type != CUDA_LOCATION_DEVICE) return CU_OK; /* the host has it by the file */
+    if (d->location_type != CUDA_LOCATION_DEVICE) return CU_OK; /* the host uses the file */
     if (!cuda_is_device(d->location)) return CU_INVALID_DEVICE;
     for (uint64_t at = address; at < address + size;) {
         const cuda_alloc *a = cuda_alloc_find(at);
@@ -271,7 +271,7 @@ int pl_cuMemImportFromShareableHandle(uint64_t *out, void *file, int type)
                         out);
 }
 
-/* ---------------------------------------------------------------- between processes */
+/* ---------------------------------------------------------------- interprocess communication */
 
 typedef struct ipc_handle {
     uint32_t magic;
@@ -371,8 +371,8 @@ int pl_cudaIpcCloseMemHandle(void *p)
     return cuda_release((uintptr_t)p, 1u << MEMORY_DEVICE);
 }
 
-/* What a process puts into streams has been executed when its call returns: an event of another
- * process is always behind us. */
+/* Operations of a process have been executed when their calls return: an event of another process
+ * is always in the past. */
 int pl_cudaIpcGetEventHandle(cuda_ipc *out, void *event)
 {
     const ipc_handle h = {.magic = EVENT_MAGIC, .process = getpid()};

@@ -1,5 +1,5 @@
-/* signals.c - what was asked for is shown, too, when a signal ends the program (Ctrl-C, SIGTERM, a
- * crash), or _exit, _Exit or quick_exit.
+/* signals.c - requested output is also shown when a signal terminates the program: Ctrl-C, SIGTERM,
+ * a crash.
  *
  * A handler may do next to nothing. So a thread of its own waits for the signal, shows findings,
  * summary and metrics, closes the trace, and lets the signal do what it does by default. Handlers
@@ -28,7 +28,7 @@ volatile int cuda_stop;
 static sem_t caught;
 static volatile sig_atomic_t signalled; /* 0: no signal yet */
 static volatile sig_atomic_t shown;
-/* The lock was held, perhaps by the thread that has the signal. */
+/* The lock was held, possibly by the thread that received the signal. */
 static volatile sig_atomic_t busy;
 static cuda_show *show_all;
 static pid_t owner; /* 0: nobody waits; processes that it forks show nothing */
@@ -45,7 +45,7 @@ static _Noreturn void end_process(int with)
     for (;;) syscall(SYS_exit_group, with);
 }
 
-/* With the lock held. */
+/* Called with the lock held. */
 static _Noreturn void show_and_end(int sig)
 {
     const int with = show_all(sig == EXITS ? status : EXIT_FAILURE);
@@ -61,7 +61,7 @@ static void on_signal(int sig)
     const struct timespec nap = {.tv_nsec = 10000000};
     const int error = errno;
     if (getpid() != owner) {
-        raise(sig); /* SA_RESETHAND: the default from here on */
+        raise(sig); /* SA_RESETHAND: the default action applies from here on */
         return;
     }
     if (!signalled) {

@@ -1,4 +1,4 @@
-/* state.c - the state of the process and of its threads, and what is said to the user. */
+/* state.c - the state of the process and of its threads, and messages to the user. */
 #include "cudart/state.h"
 #include <stdarg.h>
 #include <stdio.h>

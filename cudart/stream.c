@@ -1,7 +1,7 @@
 /* stream.c - streams and events on the application's clock.
  *
- * What is put into a stream is executed at once, in the order of the calls; the clock says when it
- * runs, and queries answer by it. */
+ * Stream operations are executed immediately, in call order; the clock determines when they run,
+ * and queries report according to it. */
 #include "cudart/graph.h"
 #include <stdlib.h>
 
@@ -63,7 +63,7 @@ static int nothing(cuda_stream *s, void *what)
     return CU_OK;
 }
 
-/* What is in it is done all the same. */
+/* Its pending operations are still executed. */
 int pl_cudaStreamDestroy(void *stream)
 {
     cuda_stream *s = cuda_stream_of(stream);
@@ -267,7 +267,7 @@ int pl_cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
     if (!e || !s || e->device != s->device) return CU_INVALID_HANDLE;
     if (flags > 1) return CU_INVALID_VALUE;
     if (flags && !s->capture) return CU_ILLEGAL_STATE;
-    if (s->capture && !flags) return cuda_capture_record(s, e); /* 1: a node of its own */
+    if (s->capture && !flags) return cuda_capture_record(s, e); /* 1: a separate node */
     cuda_op op = {.kind = OP_RECORD, .u.event = e};
     return cuda_submit(s, &op);
 }
@@ -290,7 +290,8 @@ int pl_cudaEventSynchronize(void *event)
     return cuda.sticky;
 }
 
-/* What stands before a host function in its stream has ended, for this and the next one. */
+/* The operations before a host function in its stream have ended, as seen by this function and the
+ * next one. */
 int pl_cudaEventQuery(void *event)
 {
     const cuda_event *e = event_of(event);

@@ -1,5 +1,5 @@
-/* stream_memory.c - the calls with which streams write values to memory and wait for values there
- * (cuStreamWriteValue, cuStreamWaitValue, cuStreamBatchMemOp), and nodes of graphs for them. */
+/* stream_memory.c - calls with which streams write values to memory and wait for values there
+ * (cuStreamWriteValue, cuStreamWaitValue, cuStreamBatchMemOp), and corresponding graph nodes. */
 #include "cudart/graph.h"
 
 enum { WAIT_32 = 1, WRITE_32 = 2, WAIT_64 = 4, WRITE_64 = 5 }; /* CUstreamBatchMemOpType */
@@ -61,7 +61,7 @@ int pl_cuGraphAddBatchMemOpNode(void **out, void *graph, void *const *before, si
     return error ? error : cuda_add_node(out, graph, before, nbefore, &op);
 }
 
-/* The list is the node's own. */
+/* The node keeps ownership of the list. */
 int pl_cuGraphBatchMemOpNodeGetParams(void *node, void *params)
 {
     const cuda_node *x = node;

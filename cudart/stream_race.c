@@ -1,5 +1,5 @@
-/* stream_race.c - under --check race: what kernels, copies and sets in different streams do to the
- * same bytes, with nothing that orders the two.
+/* stream_race.c - under --check race: unordered accesses of kernels, copies and sets in different
+ * streams to the same bytes.
  *
  * What they touch is kept until the host knows that they have ended: allocations, arrays and
  * variables, but not what kernels read from constant memory. Two kernels that both access some
@@ -11,12 +11,12 @@
 #include <string.h>
 
 enum {
-    MOST_WORKS = 256,    /* that are kept */
-    MOST_RUNS = 1 << 22, /* of bytes, of all that are kept */
-    MOST_PLACES = 64     /* instructions of a kernel that are named */
+    MOST_WORKS = 256,    /* maximum retained operations */
+    MOST_RUNS = 1 << 22, /* byte ranges of all retained operations */
+    MOST_PLACES = 64     /* named instructions per kernel */
 };
 
-/* A kernel, copy or set, and where its instructions are in the source. */
+/* A kernel, copy or set, and the source positions of its instructions. */
 typedef struct work {
     cuda_order_place at;
     char what[120];
@@ -67,7 +67,7 @@ static void report(const work *now, const pl_checked_touch *mine, const work *be
     cuda_checked_misuse_at("race-stream", key, text);
 }
 
-/* Runs that overlap, from *i and *j on. False: there are none left. */
+/* Finds the next overlapping ranges, from *i and *j on. False: none left. */
 static bool overlap(const work *a, const work *b, size_t *i, size_t *j)
 {
     while (*i < a->n && *j < b->n) {
@@ -82,7 +82,7 @@ static bool overlap(const work *a, const work *b, size_t *i, size_t *j)
     return false;
 }
 
-/* Of two runs that overlap, the one that ends first has been looked at. */
+/* Advances past the one of two overlapping ranges that ends first. */
 static void step(const work *a, const work *b, size_t *i, size_t *j)
 {
     const pl_checked_touch *x = &a->touch[*i], *y = &b->touch[*j];
@@ -92,7 +92,7 @@ static void step(const work *a, const work *b, size_t *i, size_t *j)
         ++*j;
 }
 
-/* True: something is wrong. */
+/* True: a race was reported. */
 static bool compare(const work *now, const work *before)
 {
     const pl_checked_touch *mine = NULL, *theirs = NULL;
@@ -109,8 +109,8 @@ static bool compare(const work *now, const work *before)
     return mine != NULL;
 }
 
-/* Takes *w over. What an operation does to those in front of the one that it races with, in the
- * same stream, says nothing new. */
+/* Takes ownership of *w. Once it races with an operation, earlier operations of the same stream are
+ * not compared: they give no new information. */
 static void add(const cuda_stream *s, work *w)
 {
     uint32_t slot = 0;
@@ -225,7 +225,7 @@ void cuda_stream_race_launch(pl_checks *c)
     if (c && wanted()) pl_checks_keep(c);
 }
 
-/* The places of the first instructions among its runs. */
+/* Names the source positions of the first instructions among its ranges. */
 static void name_places(work *w, pl_checks *c, pl_module *m)
 {
     w->place = calloc(MOST_PLACES, sizeof *w->place);

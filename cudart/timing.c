@@ -9,14 +9,14 @@
 typedef struct cuda_kin {
     struct cuda_kin *next;
     cuda_launch shape;
-    double n, mean, squares; /* of cycles; squares: of the distances from the mean */
+    double n, mean, squares; /* of cycles; squares: sum of squared deviations from the mean */
     double instructions;     /* their mean */
 } cuda_kin;
 
-/* A launch is like others when its instructions are as many but for this part. */
+/* A launch matches others if its instruction count differs by at most this fraction. */
 #define ALIKE 0.1
 
-static double spent; /* seconds that timed launches have taken */
+static double spent; /* seconds spent on timed launches */
 
 static bool same_shape(const cuda_launch *a, const cuda_launch *b)
 {
@@ -51,7 +51,7 @@ bool cuda_timed(const cuda_function *f, const cuda_launch *l)
 static void remember(cuda_function *f, const cuda_launch *l, const pl_result *r)
 {
     cuda_kin *k = kin_of(f, l);
-    if (!k && !(k = calloc(1, sizeof *k))) return; /* then nothing is learnt from it */
+    if (!k && !(k = calloc(1, sizeof *k))) return; /* the launch is then not used for estimates */
     if (k->n == 0) {
         k->shape = *l;
         k->next = f->kin;
@@ -64,7 +64,7 @@ static void remember(cuda_function *f, const cuda_launch *l, const pl_result *r)
     k->instructions += ((double)r->inst_executed - k->instructions) / k->n;
 }
 
-/* From launches of the kernel that are not alike: cycles by instructions. */
+/* Estimates from non-matching launches of the kernel: cycles proportional to instructions. */
 static double by_instructions(const cuda_function *f, double instructions)
 {
     double cycles = 0, all = 0;

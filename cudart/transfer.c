@@ -1,15 +1,15 @@
-/* transfer.c - copies and sets: what a box of bytes, rows and slices covers on its two sides, and
- * how it is done. */
+/* transfer.c - copies and sets: the memory that a box of bytes, rows and slices covers on its two
+ * sides, and its execution. */
 #include "cudart/graph.h"
 #include <string.h>
 
-/* Memory that a side covers, from its first byte to its last. */
+/* Returns the extent of a side in memory, from its first byte to its last. */
 static size_t extent_of(const cuda_side *s, const cuda_copy *c)
 {
     return (c->depth - 1) * s->slice + (c->height - 1) * s->pitch + c->width;
 }
 
-/* First byte on the host, pitch and slice of a side; NULL: a part of it is not there. */
+/* Returns the first byte on the host, pitch and slice of a side; NULL: not all of it exists. */
 static uint8_t *side(const cuda_side *s, const cuda_copy *c, size_t *pitch, size_t *slice,
                      bool *device)
 {
@@ -31,7 +31,7 @@ static bool nothing(const cuda_copy *c)
     return !c->width || !c->height || !c->depth;
 }
 
-/* Whether the bytes of a side are there, or will be when a graph executes. */
+/* True if the bytes of a side exist, or will exist when a graph executes. */
 static bool is_there(const cuda_side *s, const cuda_copy *c, bool *device)
 {
     size_t pitch, slice;
@@ -68,7 +68,7 @@ int cuda_copy_now(const cuda_copy *c)
     return CU_OK;
 }
 
-/* Bytes from the first one that is set to behind the last one. */
+/* Returns the bytes from the first one set to the end of the last one. */
 static size_t set_extent(const cuda_set *s)
 {
     return (s->depth - 1) * s->slice + (s->height - 1) * s->pitch + s->width * s->element;
@@ -117,7 +117,7 @@ cuda_copy cuda_line(void *to, const void *from, size_t bytes, int kind)
                        .kind = kind};
 }
 
-/* Positions and widths count texels where an array takes part. */
+/* Positions and widths count texels if an array is involved. */
 int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
 {
     const cuda_array *a = p->from_array ? p->from_array : p->to_array;

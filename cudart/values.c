@@ -1,9 +1,9 @@
-/* values.c - the values in memory that streams write and wait for.
+/* values.c - values in memory that streams write and wait for.
  *
- * Operations are executed in the order of the calls, and end at a time on the application's clock
- * that may lie ahead. So each word that streams write or wait for has a history: which values it
- * has had, from which time on. A wait ends when its stream has come to it and the history has such
- * a value; until then the stream is blocked (pending.c). */
+ * Operations are executed in call order, and end at a time on the application's clock that may be
+ * in the future. So each word that streams write or wait for has a history: its values, and the
+ * times from which they were valid. A wait ends when its stream has reached it and the history has
+ * a matching value; until then the stream is blocked (pending.c). */
 #include "cudart/state.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,13 +17,13 @@ enum {
     WAIT_64 = 4,
     WRITE_64 = 5,
     BARRIER = 6,
-    MOST = 256,           /* in one call */
+    MOST = 256,           /* per call */
     GREATER_OR_EQUAL = 0, /* CUstreamWaitValue_flags */
     EQUAL = 1,
     AND = 2,
     NOR = 3,
-    VALUES = 8, /* in a history */
-    WORDS = 256 /* with a history; then the oldest one is forgotten */
+    VALUES = 8, /* per history */
+    WORDS = 256 /* with a history; beyond that the oldest one is dropped */
 };
 
 unsigned cuda_value_bytes(const cuda_memory_op *p)
@@ -51,7 +51,7 @@ static int check(const cuda_memory_op *p)
                : CU_OK;
 }
 
-/* 32-bit values are compared as such, around the end of their range. */
+/* 32-bit values are compared modulo 2^32. */
 static bool is_met(const cuda_memory_op *p, uint64_t there)
 {
     const unsigned n = cuda_value_bytes(p);
@@ -78,7 +78,7 @@ static struct word {
 
 static size_t nwords, oldest;
 
-/* Other threads may write it at any time. False: the memory is not there any more. */
+/* Other threads may write it at any time. False: the memory no longer exists. */
 static bool read_word(uint64_t address, unsigned bytes, uint64_t *value)
 {
     const uint8_t *p = cuda_bytes((void *)(uintptr_t)address, bytes, NULL);
@@ -88,7 +88,7 @@ static bool read_word(uint64_t address, unsigned bytes, uint64_t *value)
     return true;
 }
 
-/* Its history, which begins now if there was none; NULL: no memory. */
+/* Returns its history, which starts now if there was none; NULL: no memory. */
 static struct word *word_of(const cuda_memory_op *p)
 {
     const unsigned n = cuda_value_bytes(p);
@@ -115,7 +115,7 @@ void cuda_watch(double now)
     }
 }
 
-/* When a wait ends that begins then; false: nothing so far ends it. */
+/* Computes when a wait that begins at `begin` ends; false: no value so far ends it. */
 bool cuda_value_ends(const cuda_memory_op *p, double begin, double *end)
 {
     const struct word *w = word_of(p);
