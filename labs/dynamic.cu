@@ -1,4 +1,4 @@
-// dynamic.cu - shared memory whose size the launch decides: the tiles of shared.cu and rectangle.cu, and words that the host names.
+// dynamic.cu - dynamic shared memory, sized by the launch: the tiles of shared.cu and rectangle.cu, and words chosen by the host.
 #define K extern "C" __global__ void
 #define IDX (threadIdx.y * blockDim.x + threadIdx.x)
 extern __shared__ int space[];
@@ -28,7 +28,7 @@ K rect_row_col_dynamic_pad2(int *out)
     __syncthreads();
     out[IDX] = space[col * (blockDim.x + 2) + row];
 }
-// One warp reads the words that `word` names.
+// One warp reads the words whose indices are in `word`.
 K pattern(const int *word, int *out)
 {
     out[threadIdx.x] = space[word[threadIdx.x]];

@@ -1,7 +1,7 @@
-// hazards.cu - mistakes that a right result can hide, and their repair: NAME is wrong, NAME_ok is mended. Run with --check all.
+// hazards.cu - bugs that a correct result can mask, and their fixes: NAME is wrong, NAME_ok is fixed. Run with --check all.
 #define K extern "C" __global__ void
 
-// Thread 0 adds up what all threads of its block have put into shared memory, round after round.
+// Thread 0 sums the values that all threads of its block have stored in shared memory, in each iteration.
 template <bool behind_write, bool behind_read> __device__ void sums(const int *in, int *out, int rounds)
 {
     __shared__ int value[128];
@@ -19,7 +19,7 @@ K sums_without(const int *in, int *out, int rounds) { sums<false, false>(in, out
 K sums_one(const int *in, int *out, int rounds) { sums<true, false>(in, out, rounds); }
 K sums_ok(const int *in, int *out, int rounds) { sums<true, true>(in, out, rounds); }
 
-// The last block reaches behind the end.
+// The last block accesses elements past the end.
 K add_one(int *x, int n) { x[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
 K add_one_ok(int *x, int n)
 {
@@ -27,11 +27,11 @@ K add_one_ok(int *x, int n)
     if (i < n) x[i] += 1;
 }
 
-// Blocks add to a counter that is for one block.
+// Blocks add to a counter with block scope.
 K in_block(int *count) { atomicAdd_block(count, 1); }
 K in_block_ok(int *count) { atomicAdd(count, 1); }
 
-// The largest element: nobody has said what it is compared with at first.
+// The largest element: the initial maximum is uninitialised.
 K largest(const int *in, int *out)
 {
     __shared__ int most;
@@ -50,7 +50,7 @@ K largest_ok(const int *in, int *out)
     if (threadIdx.x == 0) *out = most;
 }
 
-// A sum of 16 lanes, of which the mask names eight.
+// A sum of 16 lanes with a mask of eight.
 K sum_of_lanes(int *x)
 {
     int v = x[threadIdx.x];
@@ -69,7 +69,7 @@ K sum_of_lanes_ok(int *x)
 
 __device__ static unsigned at(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 
-// race-war: lanes shift an array to the left. Who reads before its neighbour has written?
+// race-war: lanes shift an array to the left. A neighbour may write before the lane has read.
 K shift_left(int *x)
 {
     __shared__ int v[32];
@@ -92,7 +92,7 @@ K shift_left_ok(int *x)
     x[t] = v[t];
 }
 
-// race-waw: all threads that find the value write where; the last one wins.
+// race-waw: all threads that find the value write its position; the last write wins.
 K find(const int *x, int wanted, int *where)
 {
     if (x[threadIdx.x] % 8 == wanted) *where = threadIdx.x;
@@ -102,7 +102,7 @@ K find_ok(const int *x, int wanted, int *where)
     if (x[threadIdx.x] % 8 == wanted) atomicMin(where, threadIdx.x);
 }
 
-// race-same-value: a flag that many set.
+// race-same-value: a flag set by many threads.
 K any_negative(const int *x, int *flag)
 {
     if (x[threadIdx.x] < 20) *flag = 1;
@@ -113,7 +113,7 @@ K any_negative_ok(const int *x, int *flag)
     if (threadIdx.x == 0) *flag = any;
 }
 
-// race-mixed: the counter is atomic for those who count, and plain for who looks.
+// race-mixed: the counter is incremented by atomics and read by a plain load.
 K count_and_look(int *count, int *seen)
 {
     atomicAdd(count, 1);
@@ -126,7 +126,7 @@ K count_and_look_ok(int *count, int *seen)
     if (threadIdx.x == 0) *seen = *count;
 }
 
-// race-volatile: volatile makes the access, not its order.
+// race-volatile: volatile guarantees the access, not its order.
 K last_warp(volatile int *who)
 {
     if (threadIdx.x % 32 == 0) *who = threadIdx.x / 32;
@@ -136,7 +136,7 @@ K last_warp_ok(int *who)
     if (threadIdx.x % 32 == 0) atomicMax(who, threadIdx.x / 32);
 }
 
-// race-async: the copy has been started, and the barrier does not wait for it.
+// race-async: the copy is in flight, and the barrier does not wait for it.
 __device__ static void start_copy(int *to, const int *from)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4; cp.async.commit_group;" ::"r"(at(to)), "l"(from) : "memory");
@@ -159,7 +159,7 @@ K fetch_ahead_ok(const int *in, int *out)
     out[t] = tile[63 - t];
 }
 
-// race-proxy: the copy engine goes its own way to memory.
+// race-proxy: the copy engine accesses memory through another proxy.
 __device__ static void copy_tile(int *to, const int *tile)
 {
     if (threadIdx.x) return;
@@ -182,7 +182,7 @@ K send_tile_ok(int *out)
     copy_tile(out, tile);
 }
 
-// race-cluster: the neighbour may be gone.
+// race-cluster: the neighbour block may have ended.
 __device__ static void meet_cluster() { asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory"); }
 __device__ static void give_neighbour(int *v)
 {
@@ -207,7 +207,7 @@ K __cluster_dims__(2, 1, 1) greet_ok(int *out)
     out[blockIdx.x * 32 + threadIdx.x] = v[threadIdx.x];
 }
 
-// mem-misaligned: four numbers at once, from anywhere.
+// mem-misaligned: a vector of four numbers at an arbitrary index.
 K by_four(const float *x, float4 *y) { y[threadIdx.x] = *(const float4 *)(x + 1 + threadIdx.x); }
 K by_four_ok(const float *x, float4 *y)
 {
@@ -215,7 +215,7 @@ K by_four_ok(const float *x, float4 *y)
     y[threadIdx.x] = make_float4(p[0], p[1], p[2], p[3]);
 }
 
-// mem-freed and mem-leak: memory of the heap, given back too early, or never.
+// mem-freed and mem-leak: heap memory that is freed too early, or never.
 K too_early(int *out)
 {
     int *p = (int *)malloc(8);
@@ -243,7 +243,7 @@ K never_given_back_ok(int *out)
     out[threadIdx.x] = p[1];
 }
 
-// init-branch: what is the limit before somebody has set it?
+// init-branch: the limit is compared before it is initialised.
 extern __shared__ int limit[];
 K above(const int *x, int *out)
 {
@@ -256,7 +256,7 @@ K above_ok(const int *x, int *out)
     if (x[threadIdx.x] > limit[0]) out[threadIdx.x] = 1;
 }
 
-// init-address: the table of places has a hole.
+// init-address: some entries of the table of indices are uninitialised.
 K by_table(int *out, int n)
 {
     __shared__ int place[32];
@@ -274,7 +274,7 @@ K by_table_ok(int *out, int n)
     if (t < n) out[place[t]] = t;
 }
 
-// init-output: the end of the tile was never filled.
+// init-output: the end of the tile is uninitialised.
 K reversed(const int *x, int *out, int n)
 {
     __shared__ int tile[32];
@@ -292,7 +292,7 @@ K reversed_ok(const int *x, int *out, int n)
     out[t] = tile[31 - t];
 }
 
-// sync-barrier: two roles that do not agree how many they are.
+// sync-barrier: two roles with different thread counts for one barrier.
 K two_roles(int *x)
 {
     if (threadIdx.x < 32)
@@ -325,7 +325,7 @@ K two_ways_ok(int *x)
     if (threadIdx.x >= 32) x[threadIdx.x] += x[threadIdx.x - 32];
 }
 
-// sync-shuffle: who has left gives nothing.
+// sync-shuffle: the value of a lane that has exited is undefined.
 K halves(int *x)
 {
     int v = x[threadIdx.x];
@@ -339,7 +339,7 @@ K halves_ok(int *x)
     x[threadIdx.x] = v + __shfl_down_sync(0xffff, v, 8, 16);
 }
 
-// sync-mbarrier: it counts from what shared memory happens to hold.
+// sync-mbarrier: the barrier object is not initialised by mbarrier.init.
 __device__ static void arrive(unsigned long long *bar) { asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(at(bar)) : "memory"); }
 K uncounted(int *x)
 {
@@ -360,7 +360,7 @@ K uncounted_ok(int *x)
     x[threadIdx.x] = 1;
 }
 
-// sync-wgmma: the product of matrices of ones has only begun when its sum is stored.
+// sync-wgmma: the product of matrices of ones is still in flight when its sum is stored.
 __device__ static void multiply(float d[4], unsigned short *b)
 {
     unsigned ones = 0x3c003c00; // two halves
@@ -390,7 +390,7 @@ K product_ok(float *x)
     x[threadIdx.x] = d[0];
 }
 
-// sync-wgmma-fence: nothing orders what the registers of the sum held before the first product.
+// sync-wgmma-fence: the writes of the accumulator registers are not ordered before the first product.
 template <bool fence> __device__ void product_from(float *x, unsigned short *b)
 {
     unsigned ones = 0x3c003c00; // two halves
@@ -417,7 +417,7 @@ K added_ok(float *x)
     product_from<true>(x, b);
 }
 
-// sync-wgmma-operand: matrix A is in registers, and the next one comes into them while the product runs.
+// sync-wgmma-operand: matrix A is in registers, and the next one is loaded into them while the product is in flight.
 template <bool wait> __device__ void products_of(float *x, unsigned short *b)
 {
     float d[4] = {};
@@ -448,7 +448,7 @@ K refilled_ok(float *x)
     products_of<true>(x, b);
 }
 
-// deadlock-hang: the second warp never comes.
+// deadlock-hang: the second warp never arrives.
 K half_comes(int *x)
 {
     if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;" ::: "memory");

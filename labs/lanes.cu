@@ -1,4 +1,4 @@
-// lanes.cu - shuffles within groups of 16 lanes, atomics and lost updates, and what every thread knows about itself.
+// lanes.cu - shuffles within groups of 16 lanes, atomics and lost updates, and the indices of every thread.
 #include <stdio.h>
 #define K extern "C" __global__ void
 #define ALL 0xffffffffu
@@ -51,7 +51,7 @@ K count_by_cas(int *sum, int *tries)
         expected = old;
     } while (true);
 }
-// Adds 0.5 to 0.25 by compare-and-swap on the bits; with conversions instead of bits the result is something else.
+// Adds 0.5 to 0.25 by compare-and-swap on the bits; with conversions instead of bits the result differs.
 K add_float_by_cas(float *sum, float v)
 {
     unsigned *p = (unsigned *)sum, expected = *(volatile unsigned *)p, old;
@@ -72,7 +72,7 @@ K sum_arrays(const float *a, const float *b, float *c, int n)
     if (i < n) c[i] = a[i] + b[i];
 }
 __constant__ float coef[32] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-// 512 loads one after the other; the lanes of a warp want `distinct` different words in each.
+// 512 sequential loads; in each, the lanes of a warp read `distinct` different words.
 K constants(float *out, int distinct)
 {
     int lane = threadIdx.x % distinct;

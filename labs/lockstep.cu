@@ -1,6 +1,6 @@
-// lockstep.cu - code that relies on the lanes of a warp going in step, each beside the code that does not.
+// lockstep.cu - code that relies on lanes of a warp executing in lockstep, each with a version that does not.
 #define K extern "C" __global__ void
-// One half of the warp writes, the other half reads: the two sides of a branch, which come in no defined order.
+// One half of the warp writes, the other half reads: the two sides of a branch, whose order is undefined.
 K handover(int *out)
 {
     __shared__ volatile int box[32];
@@ -20,7 +20,7 @@ K handover_sync(int *out)
     __syncwarp();
     if (t >= 16) out[t - 16] = box[t];
 }
-// A lock that all lanes of a warp want. The lane that has it goes on while the others spin, or it does not.
+// A lock that all lanes of a warp try to acquire. The lane that holds it makes progress while the others spin, or it does not.
 K lock(int *counter, int *mutex)
 {
     while (atomicCAS(mutex, 0, 1) != 0) {}
@@ -28,7 +28,7 @@ K lock(int *counter, int *mutex)
     __threadfence();
     atomicExch(mutex, 0);
 }
-// The last warp of a reduction. Without volatile the compiler keeps in a register what other lanes wait for.
+// The last warp of a reduction. Without volatile the compiler holds in a register the values that other lanes wait for.
 #define STEPS d[t] += d[t + 32]; d[t] += d[t + 16]; d[t] += d[t + 8]; d[t] += d[t + 4]; d[t] += d[t + 2]; d[t] += d[t + 1]
 K tail(const int *in, int *out)
 {

@@ -1,4 +1,4 @@
-// matrix.cu - block shapes and transposition: the same words in another order. Matrices of nx columns and ny rows.
+// matrix.cu - block shapes and transposition: the same words in a different order. Matrices of nx columns and ny rows.
 #define AT int ix = blockIdx.x * blockDim.x + threadIdx.x, iy = blockIdx.y * blockDim.y + threadIdx.y; if (ix >= nx || iy >= ny) return
 #define K extern "C" __global__ void
 K sum_matrix(const float *a, const float *b, float *c, int nx, int ny) { AT; int i = iy * nx + ix; c[i] = a[i] + b[i]; }
@@ -31,13 +31,13 @@ K diagonal_col(const float *in, float *out, int nx, int ny)
     int by = blockIdx.x, bx = (blockIdx.x + blockIdx.y) % gridDim.x, ix = bx * blockDim.x + threadIdx.x, iy = by * blockDim.y + threadIdx.y;
     if (ix < nx && iy < ny) out[iy * nx + ix] = in[ix * ny + iy];
 }
-// Through shared memory, tile of BY rows and BX columns with PAD more; both global accesses along rows.
+// Through shared memory, tile of BY rows and BX columns with padding PAD; both global accesses along rows.
 template <int BX, int BY, int PAD> __device__ void through_tile(const float *in, float *out, int nx, int ny)
 {
     __shared__ float tile[BY][BX + PAD];
     int ix = blockIdx.x * BX + threadIdx.x, iy = blockIdx.y * BY + threadIdx.y;
     tile[threadIdx.y][threadIdx.x] = in[iy * nx + ix];
-    unsigned b = threadIdx.y * blockDim.x + threadIdx.x, row = b / blockDim.y, col = b % blockDim.y; // divisions by what the compiler does not know
+    unsigned b = threadIdx.y * blockDim.x + threadIdx.x, row = b / blockDim.y, col = b % blockDim.y; // divisions by values unknown at compile time
     __syncthreads();
     out[(blockIdx.x * BX + row) * ny + blockIdx.y * BY + col] = tile[col][row];
 }
@@ -53,7 +53,7 @@ template <int BX, int BY, int PAD> __device__ void two_tiles(const float *in, fl
     int at = threadIdx.y * (BX * 2 + PAD) + threadIdx.x;
     tile[at] = in[iy * nx + ix];
     tile[at + BX] = in[iy * nx + ix + BX];
-    unsigned b = threadIdx.y * blockDim.x + threadIdx.x, row = b / blockDim.y, col = b % blockDim.y; // divisions by what the compiler does not know
+    unsigned b = threadIdx.y * blockDim.x + threadIdx.x, row = b / blockDim.y, col = b % blockDim.y; // divisions by values unknown at compile time
     __syncthreads();
     int to = (blockIdx.x * BX * 2 + row) * ny + blockIdx.y * BY + col;
     out[to] = tile[col * (BX * 2 + PAD) + row];

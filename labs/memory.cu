@@ -1,4 +1,4 @@
-// memory.cu - global memory: what a warp's addresses cost. Offsets, structures of arrays, gathers, bytes with a stride.
+// memory.cu - global memory: the cost of a warp's addresses. Offsets, structures of arrays, gathers, bytes with a stride.
 extern "C" __global__ void read_offset(const float *a, const float *b, float *c, int n, int offset)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x, k = i + offset;
@@ -53,7 +53,7 @@ extern "C" __global__ void scatter(float *c, int stride, int wrap, int offset)
 {
     c[threadIdx.x * stride % wrap + offset] = 1.f;
 }
-// Eight bytes for each thread, one after the other.
+// Eight sequential bytes for each thread.
 extern "C" __global__ void bytes(const unsigned char *in, unsigned *out)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;

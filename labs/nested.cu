@@ -23,7 +23,7 @@ extern "C" __global__ void recursive_sum(int *in, int *out, int *count, int size
         recursive_sum<<<1, half>>>(d, o, count, half);
     }
 }
-// The first block launches for all.
+// The first block launches the grids of all blocks.
 extern "C" __global__ void recursive_sum_together(int *in, int *out, int *count, int stride, int block)
 {
     int tid = threadIdx.x, *d = in + blockIdx.x * block;
