@@ -5,6 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void close_grid(pl_grid *g)
+{
+    free(g->begun);
+    g->begun = NULL;
+    g->nbegun = 0;
+    pl_grid_close(g);
+}
+
 static pl_status run_timed(pl_module *m, pl_grid *head, pl_totals *totals, pl_result *out)
 {
     pl_timing_result *t = calloc(1, sizeof *t);
@@ -20,7 +28,8 @@ static pl_status run_timed(pl_module *m, pl_grid *head, pl_totals *totals, pl_re
         out->counter = counter;
         out->ncounters = t->ncounters;
     }
-    for (pl_grid *g = head; g; g = g->next) pl_grid_close(g);
+    for (pl_grid *g = head; g; g = g->next)
+        if (st != PL_OK || !g->begun) close_grid(g);
     free(t);
     return st;
 }
@@ -30,17 +39,22 @@ static double ratio(uint64_t a, uint64_t b)
     return b ? (double)a / (double)b : 0;
 }
 
-/* Runs the remaining blocks without the model. timed: instructions of the completed blocks as the
- * model counts them; it counts hardware instructions, while functional mode counts program
- * instructions. The remaining instructions are assumed to take the average time of earlier ones,
- * either while blocks were starting or overall, whichever is smaller: the GPU is not full at the
- * beginning and the end. */
+/* Runs the remaining blocks, and the rest of running blocks, without the model. timed: instructions
+ * so far as the model counts them; it counts hardware instructions, while functional mode counts
+ * program instructions. The remaining instructions are assumed to take the average time of earlier
+ * ones, either while blocks were starting or overall, whichever is smaller: the GPU is not full at
+ * the beginning and the end. */
 static pl_status run_rest(pl_grid *g, uint64_t timed, pl_result *out)
 {
     const pl_time_limit *limit = g->time_limit;
-    const uint64_t executed = g->executed, lanes = g->lane_executed;
+    uint64_t executed = g->executed, lanes = g->lane_executed;
+    for (size_t k = 0; k < g->nbegun; k++)
+        for (uint32_t w = 0; w < g->begun[k]->nwarps; w++) {
+            executed += g->begun[k]->warp[w].executed;
+            lanes += g->begun[k]->warp[w].lane_executed;
+        }
     const double counted = timed && executed ? ratio(timed, executed) : 1;
-    if (!out->timed_blocks) out->timed_blocks = g->first_block + g->blocks_done;
+    if (!out->timed_blocks) out->timed_blocks = g->first_block + g->blocks_done + g->nbegun;
     g->resumed = g->blocks_done > 0;
     g->modelled = false;
     g->sink = NULL;

@@ -295,16 +295,18 @@ pl_status pl_grid_run(pl_grid *head)
     size_t most = 0, n = 0;
     for (pl_grid *g = head; g && st == PL_OK; g = g->next) {
         fit_memory(g);
-        most += most_blocks(g);
-        st = pl_grid_open(g);
+        most += most_blocks(g) + g->nbegun;
+        if (!g->begun) st = pl_grid_open(g);
     }
     pl_cta **live = malloc(sizeof *live * (most ? most : 1));
     if (st == PL_OK && !live) st = PL_NOMEM;
-    pl_live_blocks begun = {.at = live};
-    if (st == PL_OK) {
-        st = pl_run_blocks_in_parallel(head, &begun);
-        n = begun.n;
-    }
+    pl_live_blocks begun = {.at = live, .n = live ? head->nbegun : 0};
+    for (size_t k = 0; k < begun.n; k++) live[k] = head->begun[k];
+    free(head->begun);
+    head->begun = NULL;
+    head->nbegun = 0;
+    if (st == PL_OK) st = pl_run_blocks_in_parallel(head, &begun);
+    n = begun.n;
     if (st == PL_OK && !head->fault.set) st = run(head, live, &n);
     for (size_t k = 0; k < n; k++) { /* blocks that never ended count too */
         pl_grid *g = live[k] ? live[k]->grid : head;

@@ -19,9 +19,9 @@ typedef struct pl_live_blocks {
 } pl_live_blocks;
 
 /* Runs blocks of a launch of one grid with several host threads, if that is permitted and the grid
- * is large enough, until all have ended or one of them waits for a later one. The caller runs the
- * blocks that remain in *live and those that have not started. PL_NOMEM, PL_INTERRUPTED: the launch
- * has to end. */
+ * is large enough, until all have ended or one of them waits for a later one. Blocks in *live have
+ * started and run first. The caller runs the blocks that remain in *live and those that have not
+ * started. PL_NOMEM, PL_INTERRUPTED: the launch has to end. */
 pl_status pl_run_blocks_in_parallel(pl_grid *g, pl_live_blocks *live);
 
 #endif

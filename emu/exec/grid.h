@@ -30,9 +30,10 @@ typedef struct pl_limits {
     uint64_t memory;       /* host bytes for the storage of blocks */
 } pl_limits;
 
-/* Timing mode: after the deadline, blocks that have not started run without the timing model. */
+/* Timing mode: after the deadline, blocks that have not started run without the timing model; after
+ * the end, so do the remaining instructions of running blocks. */
 typedef struct pl_time_limit {
-    double deadline; /* seconds of the host's steady clock */
+    double deadline, end; /* seconds of the host's steady clock */
     bool over;
     uint64_t cycles, instructions; /* of the grid that was running at the deadline, up to it */
 } pl_time_limit;
@@ -101,6 +102,9 @@ typedef struct pl_grid {
     bool modelled;      /* timing mode: a model determines latencies */
     pl_time_limit *time_limit; /* or NULL; not owned */
     bool resumed; /* some of its blocks have ended before it is opened: its counts continue */
+    struct pl_cta **begun; /* blocks that have started before pl_grid_run, which continues them; the
+                              grid is open then. Owned, NULL: none */
+    size_t nbegun;
     bool simt_stack;
     bool random;          /* functional mode: warps and splits in random order */
     uint64_t rng;         /* state of the generator */

@@ -170,31 +170,41 @@ static bool is_marked(const pl_grid *g)
            (g->async_mode == PL_ASYNC_EAGER || !g->program->bulk_reductions);
 }
 
-/* Runs the first blocks in this thread. False: one of them waits for others, or the launch has
- * ended. */
+/* Runs the last of the live blocks in this thread until it ends. False: it waits for others, or the
+ * launch has ended. */
+static bool run_last_block(pl_grid *g, pl_live_blocks *live, pl_status *st)
+{
+    pl_cta *c = live->at[live->n - 1];
+    while (c->done < c->nwarps) {
+        bool paused;
+        const uint64_t executed = pl_cta_turn(c, &paused);
+        g->ran += executed;
+        if (pl_failed(g)) return false;
+        if (pl_grid_stop(g, 0, g->ran, live->at, live->n)) {
+            *st = PL_INTERRUPTED;
+            return false;
+        }
+        if (c->done < c->nwarps && (!executed || paused)) return false;
+    }
+    pl_cta_end(c);
+    live->n--;
+    return true;
+}
+
+/* Runs the blocks that have started and the first of the others in this thread. False: one of them
+ * waits for others, or the launch has ended. */
 static bool run_first_blocks(pl_grid *g, pl_live_blocks *live, pl_status *st)
 {
     const uint64_t blocks = pl_grid_blocks(g);
-    for (uint64_t ran = 0; ran < ALONE && g->next_block < blocks;) {
+    while (live->n)
+        if (!run_last_block(g, live, st)) return false;
+    for (const uint64_t enough = g->ran + ALONE; g->ran < enough && g->next_block < blocks;) {
         const uint32_t number = (uint32_t)g->next_block++;
         pl_cta *c = pl_cta_start(g, number, pl_grid_home(g, number));
-        live->at[live->n++] = c;
         *st = c ? PL_OK : PL_NOMEM;
-        while (c && c->done < c->nwarps) {
-            bool paused;
-            const uint64_t executed = pl_cta_turn(c, &paused);
-            ran += executed;
-            g->ran += executed;
-            if (pl_failed(g)) return false;
-            if (pl_grid_stop(g, 0, g->ran, live->at, live->n)) {
-                *st = PL_INTERRUPTED;
-                return false;
-            }
-            if (c->done < c->nwarps && (!executed || paused)) return false;
-        }
         if (!c) return false;
-        pl_cta_end(c);
-        live->n--;
+        live->at[live->n++] = c;
+        if (!run_last_block(g, live, st)) return false;
     }
     return g->next_block < blocks;
 }

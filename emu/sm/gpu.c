@@ -11,12 +11,14 @@
  *
  * Grids of a chain share the SMs. A block takes the share of an SM that its kernel would give it if
  * it ran alone. The next grid's blocks are distributed as soon as the preceding grid permits it. */
+#include "emu/exec/async/async.h"
 #include "emu/exec/deadlock_report.h"
 #include "base/clock.h"
 #include "base/guard.h"
 #include "emu/sm/gpu_parts.h"
 #include "emu/sm/metrics.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -251,8 +253,15 @@ static uint64_t issued(const pl_gpu_model *x)
     return n;
 }
 
+static void expire(const pl_gpu_model *x, pl_time_limit *limit)
+{
+    limit->over = true;
+    limit->cycles = x->now;
+    limit->instructions = issued(x);
+}
+
 /* True if the time limit after which no blocks start has expired. Blocks of a chain of grids, and
- * cooperative blocks, all run here. Called when the GPU is full or a block has ended: running
+ * cooperative blocks, all start here. Called when the GPU is full or a block has ended: running
  * blocks then need no block that has not started. */
 static bool time_is_over(const pl_gpu_model *x)
 {
@@ -260,9 +269,41 @@ static bool time_is_over(const pl_gpu_model *x)
     pl_time_limit *limit = g->time_limit;
     if (!limit || g->next || g->cooperative || g->next_block == pl_grid_blocks(g)) return false;
     if (pl_clock_seconds() < limit->deadline) return false;
-    limit->over = true;
-    limit->cycles = x->now;
-    limit->instructions = issued(x);
+    expire(x, limit);
+    return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const pl_cta *const *p = a, *const *q = b;
+    return (*p)->number < (*q)->number ? -1 : (*p)->number > (*q)->number;
+}
+
+/* When the time limit of running blocks has expired, hands them to functional mode, between two
+ * instructions of each warp; their pending asynchronous copies complete. Blocks of a chain of grids
+ * continue here. True: the model ends, with *st. */
+static bool hand_over(const pl_gpu_model *x, pl_status *st)
+{
+    pl_grid *g = x->g;
+    pl_time_limit *limit = g->time_limit;
+    if (!limit || g->next || g->weak || pl_clock_seconds() < limit->end) return false;
+    const size_t n = running(x, NULL, 0);
+    if (!n) return false;
+    g->begun = malloc(n * sizeof *g->begun);
+    *st = g->begun ? PL_OK : PL_NOMEM;
+    if (!g->begun) return true;
+    g->nbegun = running(x, g->begun, n);
+    qsort(g->begun, n, sizeof(pl_cta *), by_number);
+    for (size_t k = 0; k < n; k++) {
+        pl_cta *c = g->begun[k];
+        pl_async_finish(c);
+        c->place = NULL;
+        c->advances = &g->head->advances;
+        c->pc_stat = NULL;
+        c->done = 0;
+        for (uint32_t w = 0; w < c->nwarps; w++) c->done += c->warp[w].state == PL_WARP_DONE;
+    }
+    if (!limit->over) expire(x, limit);
     return true;
 }
 
@@ -299,8 +340,10 @@ static pl_status run(pl_gpu_model *x)
         uint64_t next = next_event(x);
         const pl_sm_partition *p = pl_block_scheduler_next_grid(x);
         bool waiting = p && pl_block_scheduler_free_slots(x, p, 0, x->m->sm.count) >= p->cluster;
-        if (!x->no_more && (!waiting || x->done) && ++looks % LIMIT_WINDOWS == 0)
-            x->no_more = time_is_over(x);
+        if (++looks % LIMIT_WINDOWS == 0) {
+            if (!x->no_more && (!waiting || x->done)) x->no_more = time_is_over(x);
+            if (hand_over(x, &st)) return st;
+        }
         if (next == PL_NEVER && x->clusters) { /* the last arrival may have occurred in this
                                                   window */
             poll(x, until);
@@ -380,7 +423,7 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
     pl_window_put_team(&x);
     g->in_order = NULL;
     if (opened) {
-        g->cycles = finish(&x, st == PL_OK);
+        g->cycles = finish(&x, st == PL_OK && !g->begun);
         if (!pl_totals_add(totals, g, &x.part[0].occupancy, x.sm, x.mem, g->cycles)) st = PL_NOMEM;
         pl_metrics_of(out, totals);
     }

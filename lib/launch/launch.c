@@ -179,6 +179,9 @@ static pl_status check_cooperative(pl_gpu *gpu, const pl_launch *l, const shape 
                         most));
 }
 
+/* Seconds for which blocks keep the timing model at least after the last has started with it. */
+#define LEAST_END 2.0
+
 /* Reports a message about an instruction of a thread, with its PTX and CUDA positions. */
 static pl_diag *report_at(pl_module *m, pl_diag_id id, const char *kernel, const pl_fault_info *f)
 {
@@ -852,6 +855,7 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     pl_grid *g = calloc(n, sizeof *g);
     course x = {.m = m, .l = l, .out = out};
     pl_time_limit limit = {.deadline = pl_clock_seconds() + l->timed_seconds};
+    limit.end = limit.deadline + (l->timed_seconds > LEAST_END ? l->timed_seconds : LEAST_END);
     if (l->mode == PL_MODE_TIMING) {
         x.totals = pl_totals_open(gpu->machine);
         pl_tlb_begin(&gpu->tlb);
