@@ -109,6 +109,14 @@ static bool timing(cuda_options *o, const char *text)
     return true;
 }
 
+static bool schedule(const char *text, cuda_options *o)
+{
+    static const char random[] = "random:";
+    const size_t n = strlen(random);
+    o->random = strncmp(text, random, n) == 0;
+    return o->random && number(text + n, 0, UINT64_MAX, &o->seed);
+}
+
 /* Sets an option of checkers, or one without a value. */
 static bool set_checker(cuda_options *o, int id, const char *value)
 {
@@ -163,6 +171,7 @@ static bool set(cuda_options *o, int id, const char *value)
         o->from_profiler = k == 1;
         break;
     case O_MODULE_CACHE: o->cache = value; break;
+    case O_SCHEDULE: good = schedule(value, o); break;
     case O_MEMOIZE:
         good = one_of(value, id, &k);
         o->memoize = k == 0;
@@ -263,6 +272,11 @@ static bool read_options(cuda_options *o)
             return false;
         }
         if (!take(o, id, value)) return false;
+    }
+    if (o->random && o->mode == PL_MODE_TIMING) {
+        cuda_say("--schedule and --mode timing exclude each other: the model of time decides which "
+                 "warp is next");
+        return false;
     }
     if (o->page_bounds && o->check) {
         cuda_say("--bounds page and --check exclude each other: checkers know bounds to the byte");

@@ -82,6 +82,9 @@ runs "a program sees the error of a wrong access that a checker leaves out" 5 go
 runs "a program sees that an access was misaligned" 5 good "kernel .index.: mem-misaligned" with "--check mem" askew
 runs "behind an allocation, to the byte" 5 good "exec --bounds page" app behind
 runs "behind an allocation, in its page" 5 good "past the end of .device memory. (2097152 bytes" with "--bounds page" behind_in_page
+runs "an order of warps that is drawn" 5 good "" with "--schedule random:7" vectors
+runs "such an order and timing mode" 2 "" "exclude each other" sh -c '"$@" >/dev/null' - "$loom" exec --schedule random:7 --mode timing "$build/tests/cudart/app" behind
+runs "an order that there is not" 2 "" "is not a value for --schedule" sh -c '"$@" >/dev/null' - "$loom" exec --schedule 7 "$build/tests/cudart/app" behind
 runs "--bounds page and checkers" 2 "" "exclude each other" with "--bounds page --check mem" behind
 runs "a finding tells where the memory was made" 5 good "past the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
 runs "a finding that ends the context is told at once" 137 "" "mem-bounds: store of 4 bytes" with "--check mem" behind_killed
