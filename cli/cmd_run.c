@@ -449,7 +449,8 @@ static pl_status module_of(session *s, pl_case *c)
     s->module = NULL;
     free(s->module_paths);
     s->module_paths = paths;
-    const pl_load_options load = {.opt_level = s->o->opt_level, .passes = &s->o->passes};
+    const pl_load_options load = {
+        .opt_level = s->o->opt_level, .keep_loads = s->o->check != NULL, .passes = &s->o->passes};
     return pl_case_load(c, &load, &s->module);
 }
 

@@ -285,6 +285,7 @@ int cuda_texts_fit(char *const *text, size_t n, char *log, size_t room)
 static int load_texts(cuda_module *m)
 {
     const pl_load_options options = {.opt_level = cuda.options.opt_level,
+                                     .keep_loads = cuda.options.check != NULL,
                                      .managed = m->on[m->first].loaded};
     pl_input *in = inputs(m->name, m->text, m->ntexts);
     if (!in) return CU_MEMORY_ALLOCATION;

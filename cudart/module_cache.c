@@ -90,7 +90,9 @@ static bool name_of(const cuda_module *m, char *path, size_t room)
     pl_gpu_value(cuda_here()->gpu, "sm.lanes", "", &lanes);
     if (bytes < LEAST || lanes != 32 || !keeps_all(m) || !folder(path, room) || !add_library(&h))
         return false;
+    const unsigned checked = cuda.options.check != NULL;
     add(&h, &cuda.options.opt_level, sizeof cuda.options.opt_level);
+    add(&h, &checked, sizeof checked);
     add_text(&h, pl_gpu_name(cuda_here()->gpu));
     add_text(&h, m->name);
     for (size_t k = 0; k < m->ntexts; k++) add_text(&h, m->text[k]);

@@ -108,6 +108,7 @@ static pl_assembly *begin_assembly(pl_module *m, const char *text, size_t bytes,
                                       m->source.at[k].lines_before};
     const pl_assemble_options o = {
         .opt_level = options ? options->opt_level : 2,
+        .keep_loads = options && options->keep_loads,
         .text = text,
         .text_bytes = bytes,
         .source = source,

@@ -108,7 +108,8 @@ static void launch(pl_gpu *gpu, const row *r, pl_mode mode, char out[TEXT])
     c->dynamic_shared = (uint32_t)atoi(r->shared);
     for (char *a = strtok(args, " "); a && st == PL_OK; a = strtok(NULL, " "))
         st = pl_case_add_arg(c, a);
-    if (st == PL_OK) st = pl_case_load(c, NULL, &m);
+    const pl_load_options load = {.opt_level = 2, .keep_loads = true};
+    if (st == PL_OK) st = pl_case_load(c, &load, &m);
     const bool init = strcmp(r->file, "init") == 0; /* the others have buffers without values */
     const pl_checks_options tools = {.tools = init ? "all" : "mem,race,sync"};
     if (st == PL_OK) st = pl_checks_open(gpu, &tools, &checks);

@@ -55,9 +55,19 @@ static bool is_constant_load(const pl_insn *i)
     return i->latency_class == C_tex || i->latency_class == C_surf;
 }
 
-static bool removable(const pl_insn *i)
+/* A load that a checker looks at. */
+static bool is_checked(const pl_program *p, const pl_insn *i)
 {
-    return (pl_insn_traits(i) & PL_TRAIT_REMOVABLE) && !(i->flags & PL_IF_CONTROL) &&
+    const pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    const uint16_t m = pl_insn_mnem(i);
+    return p->keeps_loads && (m == M_ld || m == M_ldu) &&
+           (space == PL_SP_GLOBAL || space == PL_SP_SHARED || space == PL_SP_GENERIC);
+}
+
+static bool removable(const pl_program *p, const pl_insn *i)
+{
+    return !is_checked(p, i) && (pl_insn_traits(i) & PL_TRAIT_REMOVABLE) &&
+           !(i->flags & PL_IF_CONTROL) &&
            !((i->sel[PL_M_FLAGS] & PL_MF_POLL) && pl_insn_effects(i));
 }
 
@@ -100,7 +110,7 @@ bool pl_pass_dce(pl_ir *x)
             for (c.at = (uint32_t)b->code.n; c.at-- > 0;) {
                 pl_insn *i = &b->code.at[c.at];
                 const bool exchange = i->form != PL_IR_DEAD && exchanges(i);
-                if (i->form == PL_IR_DEAD || (!exchange && !removable(i))) continue;
+                if (i->form == PL_IR_DEAD || (!exchange && !removable(x->p, i))) continue;
                 c.has_results = c.is_used = false;
                 PL_FOR_EACH_WRITE(x->p, i, o) {
                     const pl_ir_reg *r = (o.use & PL_USE_PRED ? c.x->preds : c.x->regs) + *o.row;

@@ -9,6 +9,7 @@
 typedef struct pl_assemble_options {
     uint32_t lanes;   /* per warp */
     int opt_level;    /* 0: one machine instruction for each PTX instruction */
+    bool keep_loads;  /* see pl_load_options */
     const char *text; /* the PTX, kept by reference for listings, or NULL */
     size_t text_bytes;
     const pl_lower_source *source; /* the modules, in text order; kept by reference */

@@ -929,3 +929,176 @@ template <bool ACQUIRE> __device__ static void swapped(int *out)
 
 extern "C" __global__ void two_warps(int *out) { swapped<false>(out); }
 extern "C" __global__ void two_warps_ok(int *out) { swapped<true>(out); }
+
+/* Nobody uses what is read: the access is one all the same. */
+template <bool APART> __device__ static void read_for_nothing(int *out)
+{
+    int value;
+    out[threadIdx.x] = threadIdx.x;
+    if (APART) __syncthreads();
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(value) : "l"(out + (threadIdx.x ^ 1)));
+}
+
+extern "C" __global__ void unused_read(int *out) { read_for_nothing<false>(out); }
+extern "C" __global__ void unused_read_ok(int *out) { read_for_nothing<true>(out); }
+
+/* What a thread writes between its arrival at an mbarrier and its wait, others may miss. */
+template <bool BEFORE> __device__ static void arrives(int *out)
+{
+    __shared__ int tile[64];
+    __shared__ unsigned long long bar;
+    unsigned long long phase;
+    unsigned done;
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 64;" ::"r"(at(&bar)) : "memory");
+    __syncthreads();
+    if (BEFORE) tile[threadIdx.x] = threadIdx.x;
+    asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(phase) : "r"(at(&bar)) : "memory");
+    if (!BEFORE) tile[threadIdx.x] = threadIdx.x;
+    do
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(at(&bar)), "l"(phase) : "memory");
+    while (!done);
+    out[threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+extern "C" __global__ void late_write(int *out) { arrives<false>(out); }
+extern "C" __global__ void late_write_ok(int *out) { arrives<true>(out); }
+
+/* Each half of a warp waits for itself. */
+template <bool ALL> __device__ static void halves_meet(int *out)
+{
+    __shared__ int tile[32];
+    tile[threadIdx.x] = threadIdx.x;
+    if (ALL)
+        __syncwarp();
+    else if (threadIdx.x < 16)
+        __syncwarp(0xffff);
+    else
+        __syncwarp(0xffff0000);
+    out[threadIdx.x] = tile[threadIdx.x ^ 16];
+}
+
+extern "C" __global__ void halves(int *out) { halves_meet<false>(out); }
+extern "C" __global__ void halves_ok(int *out) { halves_meet<true>(out); }
+
+/* A ticket lock, which is given back without a fence. */
+template <bool FENCE> __device__ static void serve(int *out, unsigned *ticket)
+{
+    if (threadIdx.x) return;
+    const unsigned mine = atomicAdd(ticket, 1);
+    while (atomicAdd(ticket + 1, 0) != mine) {}
+    __threadfence();
+    *out += 1;
+    if (FENCE) __threadfence();
+    atomicAdd(ticket + 1, 1);
+}
+
+extern "C" __global__ void tickets(int *out, unsigned *ticket) { serve<false>(out, ticket); }
+extern "C" __global__ void tickets_ok(int *out, unsigned *ticket) { serve<true>(out, ticket); }
+
+/* Decoupled look-back: a block polls the flags of those in front of it, and adds up their sums. */
+template <bool ACQUIRE> __device__ static void look_back(int *out, int *sum, int *flag)
+{
+    int before = 0, there;
+    if (threadIdx.x) return;
+    sum[blockIdx.x] = blockIdx.x + 1;
+    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flag + blockIdx.x) : "memory");
+    for (int k = (int)blockIdx.x - 1; k >= 0; k--) {
+        do
+            if (ACQUIRE)
+                asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(flag + k) : "memory");
+            else
+                asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(flag + k) : "memory");
+        while (!there);
+        before += sum[k];
+    }
+    out[blockIdx.x] = before + blockIdx.x + 1;
+}
+
+extern "C" __global__ void looks_back(int *out, int *sum, int *flag) { look_back<false>(out, sum, flag); }
+extern "C" __global__ void looks_back_ok(int *out, int *sum, int *flag) { look_back<true>(out, sum, flag); }
+
+/* Threads of one block push nodes, and another block looks at the one on top. */
+template <bool FENCE> __device__ static void push(int *out, int *value, int *next, int *top)
+{
+    const int me = threadIdx.x + 1;
+    if (blockIdx.x == 0) {
+        int old = 0, was;
+        value[me] = 10 + me;
+        do {
+            was = old;
+            next[me] = was;
+            if (FENCE) __threadfence();
+        } while ((old = atomicCAS(top, was, me)) != was);
+    } else if (threadIdx.x == 0) {
+        int k;
+        while ((k = atomicAdd(top, 0)) == 0) {}
+        __threadfence();
+        *out = value[k];
+    }
+}
+
+extern "C" __global__ void pushed(int *out, int *value, int *next, int *top) { push<false>(out, value, next, top); }
+extern "C" __global__ void pushed_ok(int *out, int *value, int *next, int *top) { push<true>(out, value, next, top); }
+
+/* A place in a queue that is taken is not filled yet. */
+template <bool READY> __device__ static void fill(int *out, int *item, int *taken, int *ready)
+{
+    if (threadIdx.x) return;
+    if (blockIdx.x == 0) {
+        const int k = atomicAdd(taken, 1);
+        item[k] = 100 + k;
+        __threadfence();
+        if (READY) atomicExch(ready + k, 1);
+    } else {
+        while (atomicAdd(READY ? ready : taken, 0) == 0) {}
+        __threadfence();
+        *out = item[0];
+    }
+}
+
+extern "C" __global__ void taken(int *out, int *item, int *taken, int *ready) { fill<false>(out, item, taken, ready); }
+extern "C" __global__ void taken_ok(int *out, int *item, int *taken, int *ready) { fill<true>(out, item, taken, ready); }
+
+/* Two tiles are on their way; the wait leaves one copy too many under way. */
+template <int AHEAD> __device__ static void tiles_ahead(int *out, const int *in)
+{
+    __shared__ __align__(16) int tile[2][128];
+    int sum = 0;
+    for (int k = 0; k < 5; k++) {
+        if (k < 4) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at(&tile[k & 1][4 * threadIdx.x])), "l"(in + 128 * k + 4 * threadIdx.x) : "memory");
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        if (k == 0) continue;
+        asm volatile("cp.async.wait_group %0;" ::"n"(AHEAD) : "memory");
+        __syncwarp();
+        sum += tile[(k - 1) & 1][127 - threadIdx.x];
+        __syncwarp();
+    }
+    out[threadIdx.x] = sum;
+}
+
+extern "C" __global__ void ahead(int *out, const int *in) { tiles_ahead<2>(out, in); }
+extern "C" __global__ void ahead_ok(int *out, const int *in) { tiles_ahead<1>(out, in); }
+
+/* A block writes into the other one of its cluster, and arrives at its mbarrier. */
+template <bool BEHIND> __device__ static void tell(int *out)
+{
+    __shared__ int tile[32];
+    __shared__ unsigned long long bar;
+    unsigned rank, far_tile, far_bar, done;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 32;" ::"r"(at(&bar)) : "memory");
+    asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(far_tile) : "r"(at(&tile[threadIdx.x])), "r"(rank ^ 1));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(far_bar) : "r"(at(&bar)), "r"(rank ^ 1));
+    if (BEHIND) asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(far_tile), "r"(threadIdx.x) : "memory");
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(far_bar) : "memory");
+    if (!BEHIND) asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(far_tile), "r"(threadIdx.x) : "memory");
+    do
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(at(&bar)) : "memory");
+    while (!done);
+    out[32 * blockIdx.x + threadIdx.x] = tile[31 - threadIdx.x];
+    asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+}
+
+extern "C" __global__ void __cluster_dims__(2) told(int *out) { tell<false>(out); }
+extern "C" __global__ void __cluster_dims__(2) told_ok(int *out) { tell<true>(out); }
