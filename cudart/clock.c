@@ -111,8 +111,9 @@ static double ramped(double start, double ramp_rate, double rate, double bytes)
 static double faults(const cuda_moved *m)
 {
     const double start = m->written + m->fresh > 0 ? cost.fault_start : 0;
-    return start + ramped(0, cost.fault_ramp_rate, cost.fault_rate, m->written) +
-           ramped(0, cost.fault_new_ramp_rate, cost.fault_new_rate, m->fresh);
+    const double bytes = ramped(0, cost.fault_ramp_rate, cost.fault_rate, m->written) +
+                         ramped(0, cost.fault_new_ramp_rate, cost.fault_new_rate, m->fresh);
+    return fmax(start + bytes, cost.fault_start * m->blocks);
 }
 
 /* Returns the memory type (MEMORY_...) of a side of a copy. */

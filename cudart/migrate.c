@@ -6,8 +6,9 @@
  *
  * That the host writes pages of a device is seen by their sums: those that the device has left, and
  * those that it finds when it is given work again. Such pages are on the host. That the host reads
- * pages of a device is not seen; they stay there. Of more than 256 KiB, the sums are of some bytes
- * of a page; of more than 8 MiB, of some pages: it is seen that the host writes all. */
+ * pages of a device is not seen; they stay there. A page takes 64 KiB along (H200). Of more than
+ * 256 KiB, the sums are of some bytes of a page; of more than 8 MiB, of some pages: it is seen that
+ * the host writes all. */
 #define _DEFAULT_SOURCE /* mincore */
 #include "cudart/state.h"
 #include <stdlib.h>
@@ -19,7 +20,9 @@ enum {
     CHUNK = 1024,    /* pages that are looked at in one go */
     MOST_WHOLE = 64, /* pages on devices up to which sums are of all their bytes */
     MOST = 2048,     /* sums of all allocations */
-    PART = 64        /* bytes of a page that a sum is of otherwise */
+    PART = 64,       /* bytes of a page that a sum is of otherwise */
+    TOGETHER = 16,   /* pages that move to the host when it touches one of them */
+    BLOCK = 512      /* pages of which a device brings some at a time */
 };
 
 struct cuda_places {
@@ -72,13 +75,17 @@ static void move(const cuda_alloc *a, uint64_t first, uint64_t n, uint8_t to, cu
     unsigned char present[CHUNK];
     memset(present, 0, sizeof present);
     (void)mincore(a->bytes + first * PAGE, n * PAGE, present);
+    uint64_t block = UINT64_MAX;
     for (uint64_t k = 0; k < n; k++) {
         const uint8_t at = p->at[first + k];
         if (at == to) continue;
-        if (at || present[k] & 1)
+        if (at || present[k] & 1) {
             m->written += PAGE;
-        else
+            m->blocks += (first + k) / BLOCK != block;
+            block = (first + k) / BLOCK;
+        } else {
             m->fresh += PAGE;
+        }
         put(p, first + k, to);
     }
 }
@@ -95,7 +102,7 @@ static void move_all(const cuda_alloc *a, uint64_t first, uint64_t n, int device
 
 cuda_moved cuda_move_pages(const void *from, uint64_t bytes, int device)
 {
-    cuda_moved m = {0, 0};
+    cuda_moved m = {0, 0, 0};
     const cuda_alloc *a = any && bytes ? cuda_alloc_find((uintptr_t)from) : NULL;
     if (!a || !a->places) return m;
     const uint64_t at = (uintptr_t)from - a->address, left = a->size - at, first = at / PAGE,
@@ -106,7 +113,7 @@ cuda_moved cuda_move_pages(const void *from, uint64_t bytes, int device)
 
 cuda_moved cuda_move_parameters(const void *params, uint64_t bytes, int device)
 {
-    cuda_moved m = {0, 0};
+    cuda_moved m = {0, 0, 0};
     for (uint64_t k = 0; any && k + sizeof(uint64_t) <= bytes; k += sizeof(uint64_t)) {
         uint64_t value;
         memcpy(&value, (const uint8_t *)params + k, sizeof value);
@@ -166,7 +173,8 @@ static void remember(struct cuda_places *p, uint64_t page, uint64_t sum)
 static void compare(struct cuda_places *p, uint64_t page, uint64_t sum)
 {
     if (sum == p->sum[page]) return;
-    for (uint64_t k = page; k < p->pages && k < page + p->step; k++) put(p, k, 0);
+    const uint64_t first = page / TOGETHER * TOGETHER, n = p->step > TOGETHER ? p->step : TOGETHER;
+    for (uint64_t k = first; k < p->pages && k < first + n; k++) put(p, k, 0);
     p->whole = 0;
 }
 

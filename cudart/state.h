@@ -689,6 +689,7 @@ cuda_span cuda_place_kernel(cuda_stream *s, cuda_green *green, int priority, dou
 /* Migrated bytes: written before, or of uninitialised pages. */
 typedef struct cuda_moved {
     double written, fresh;
+    double blocks; /* of 2 MiB that had some of the written ones */
 } cuda_moved;
 /* Creates the page table of a managed allocation; NULL: out of memory, and none of it migrates. */
 struct cuda_places *cuda_places_new(uint64_t bytes);

@@ -642,6 +642,7 @@ static const struct {
     {"transfers", transfers},
     {"managed_pages", managed_pages},
     {"managed_written", managed_written},
+    {"managed_touched", managed_touched},
     {"mapped_memory", mapped_memory},
     {"ranges", ranges},
     {"graph_memory", graph_memory},

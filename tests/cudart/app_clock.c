@@ -605,6 +605,33 @@ void managed_pages(void)
     EXPECT(e.rows, 9 * WAYS);
 }
 
+/* The host writes a part of what a kernel has brought to the device. */
+static double touched_time(void *device, const char *name, size_t n)
+{
+    static const char *const names[] = {"host writes all, kernel reads",
+                                        "host writes the first half, kernel reads"};
+    managed m = {.n = n, .device = device};
+    int part = 0;
+    while (part < 2 && strcmp(name, names[part]) != 0) part++;
+    if (part == 2) return -1;
+    EXPECT(cudaMallocManaged((void **)&m.p, n, 1), 0);
+    memset(m.p, 1, n);
+    use_managed(&m, NULL);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    memset(m.p, 2, part ? n / 2 : n);
+    const float us = app_between(NULL, use_managed, &m);
+    EXPECT(cudaFree(m.p), 0);
+    return us;
+}
+
+/* $APP_TRANSFERS is tests/data/micro/managed_touch.tsv, the machine the H200. */
+void managed_touched(void)
+{
+    const row_errors e = app_compare_rows(SIZE_MAX, touched_time, NULL);
+    EXPECT(e.mean < 0.15, 1);
+    EXPECT(e.rows, 2 * 8);
+}
+
 static bool kernel_moves(managed *m)
 {
     const float us = app_between(NULL, use_managed, m);

@@ -155,6 +155,7 @@ runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$
 runs "kernels access pinned memory as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/mapped.tsv" "$loom" exec --mode timing --timing all --arch h100 "$build/tests/cudart/app" mapped_memory
 runs "managed memory moves as recorded on an H200" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/managed.tsv" "$loom" exec --arch h200 "$build/tests/cudart/app" managed_pages
 runs "managed memory that the host writes after a kernel moves again" 5 good "" with "--arch h200" managed_written
+runs "what the host writes moves again as recorded on an H200" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/managed_touch.tsv" "$loom" exec --arch h200 "$build/tests/cudart/app" managed_touched
 for t in "error_names errnames" "occupancy occupancy"; do
     xz -dc "$root/tests/data/probes/host.${t#* }.tsv.xz" >table
     runs "as recorded on an H200: ${t% *}" 5 good "" env APP_TABLE="$PWD/table" "$loom" exec "$build/tests/cudart/app" ${t% *}
