@@ -22,8 +22,17 @@ static const Elf64_Sym *function_at(const cuda_host_image *i, uint64_t address)
     return NULL;
 }
 
-/* Formats the address of the program as "main+0x42". False: it is in a template of the runtime's
- * headers, so its caller is more informative. */
+/* The function is a template of the runtime's headers, or one that nvcc makes of a kernel or of its
+ * launch: the caller is more informative. */
+static bool is_generated(const char *name, const void *function)
+{
+    return strstr(name, "__cudaLaunchKernel_helper") || strstr(name, "__device_stub__") ||
+           (function && cuda_table_get(&cuda.functions, function)) ||
+           (strncmp(name, "_Z", 2) == 0 &&
+            strncmp(name + 2 + strspn(name + 2, "LN0123456789"), "cuda", 4) == 0);
+}
+
+/* Formats the address of the program as "main+0x42". False: see is_generated. */
 static bool name_place(const void *code, const Dl_info *object, char *text, size_t room)
 {
     cuda_host_image i;
@@ -40,10 +49,10 @@ static bool name_place(const void *code, const Dl_info *object, char *text, size
     else
         snprintf(text, room, "%s+0x%llx", slash ? slash + 1 : object->dli_fname,
                  (unsigned long long)in_file);
-    const bool template = strncmp(name, "_Z", 2) == 0 &&
-                          strncmp(name + 2 + strspn(name + 2, "LN0123456789"), "cuda", 4) == 0;
+    const uint64_t start = s ? s->st_value + (e->e_type == ET_EXEC ? 0 : base) : 0;
+    const bool generated = is_generated(name, (const void *)(uintptr_t)start);
     cuda_host_image_close(&i);
-    return !template;
+    return !generated;
 }
 
 static bool name_object(const void *code, const Dl_info *object, char *text, size_t room)

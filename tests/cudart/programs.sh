@@ -234,6 +234,12 @@ __global__ void test(const int *q, int *r) { if (q[threadIdx.x] > 3) *r = 1; }
 int main() { int *p, *q, *r; cudaMalloc(&p, 128); cudaMalloc(&q, 128); cudaMalloc(&r, 4); pass_on(p, q); test<<<1, 32>>>(q, r); return cudaDeviceSynchronize(); }
 END
     nvcc -arch=sm_90 -o k a.cu b.cu && runs "undefined memory goes through two modules" 1 "" "which is uninitialised: kernel '_Z4passPKiPi' of another module has read it" "$loom" exec --check init ./k
+    cat >k.cu <<'END'
+__device__ int last;
+__global__ void set(int k) { last = k; }
+int main() { cudaStream_t s[2]; for (int k = 0; k < 2; k++) { cudaStreamCreate(s + k); set<<<1, 1, 0, s[k]>>>(k); } return cudaDeviceSynchronize(); }
+END
+    nvcc -arch=sm_90 -o k k.cu && runs "a launch is in the function that has it" 1 "" "race-stream: __cudaLaunchKernel, call [0-9]*, in main+" "$loom" exec --check race ./k
     cat >rtc.cpp <<'END'
 #include <cstdio>
 #include <cstdlib>
