@@ -7,7 +7,7 @@ enum { O_JSON, O_MAX_ERRORS, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_JSON] = {"json", 0, NULL, "print one JSON object"},
     [O_MAX_ERRORS] = {"max-errors", 0, "N",
-                      "show so many errors of a file (default 100; 0: all) and count the rest"}};
+                      "show at most N errors of a file (default 100; 0: all) and count the rest"}};
 
 /* NULL: out of memory. */
 static json_t *describe(pl_gpu *gpu, const char *path, pl_status st)

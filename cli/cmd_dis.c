@@ -18,8 +18,8 @@ static const cli_option option[O_COUNT] = {
                 "before each instruction its scheduling information for this machine: "
                 "scoreboards, stall count"},
     [O_SKIP_PASS] = {"skip-pass", 0, "PASS,...",
-                     "leave out these passes; `ptxloom explain passes` lists them"},
-    [O_VERIFY_IR] = {"verify-ir", 0, NULL, "check each function after each pass"},
+                     "skip these passes; `ptxloom explain passes` lists them"},
+    [O_VERIFY_IR] = {"verify-ir", 0, NULL, "verify each function after each pass"},
 };
 static const char usage[] = "ptxloom dis K.ptx ... | K.plo [-O0] [-k NAME] [--arch MACHINE]\n"
                             "ptxloom dis --asm K.ptx ... | K.plo [-o K.pla]\n";

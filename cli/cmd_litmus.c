@@ -10,7 +10,7 @@ enum { STRICT_ROUNDS = 32 };
 static const cli_option option[O_COUNT] = {
     [O_CONSISTENCY] = {"consistency", 0, "strong|weak|both",
                        "which memory to run the tests on (both)"},
-    [O_RUNS] = {"runs", 0, "N", "how often each test is run on each memory (2000)"},
+    [O_RUNS] = {"runs", 0, "N", "runs of each test with each memory model (2000)"},
     [O_SEED] =
         {"seed", 0, "SEED",
          "of the schedules, and of what loads return where several values are permitted (1)"},

@@ -9,7 +9,7 @@
 
 enum { O_KERNEL, O_BLOCK, O_REGISTERS, O_SHARED, O_BARRIERS, O_ARCH, O_JSON, O_COUNT };
 static const cli_option option[O_COUNT] = {
-    [O_KERNEL] = {"kernel", 'k', "NAME", "the kernel, when the file has several"},
+    [O_KERNEL] = {"kernel", 'k', "NAME", "the kernel; required if the file has several"},
     [O_BLOCK] = {"block", 'b', "X[,Y[,Z]]", "threads of a block"},
     [O_REGISTERS] = {"registers", 'r', "N", "registers of a thread, instead of the kernel's"},
     [O_SHARED] = {"shared", 0, "BYTES",

@@ -17,7 +17,7 @@ static const cli_option option[O_COUNT] = {
     [O_JSON] = {"json", 0, NULL, "print an array of objects"},
     [O_NDJSON] = {"ndjson", 0, NULL, "print one object per line"},
     [O_LIST] = {"list", 0, NULL, "list the named queries of the trace"},
-    [O_ADVISE] = {"advise", 0, NULL, "say what costs time, with evidence and what to try"},
+    [O_ADVISE] = {"advise", 0, NULL, "report performance bottlenecks, with evidence and remedies"},
     [O_TIMEOUT] = CLI_TIMEOUT,
 };
 

@@ -9,7 +9,8 @@ static const cli_option option[O_COUNT] = {
     [O_FORCE] = CLI_FORCE,
     [O_BASELINE] = {"baseline", 0, "B.db", "compare with the same launches of another trace"},
     [O_LAUNCH] = {"launch", 'l', "N", "show launch N only (the longest twelve)"},
-    [O_SLOTS] = {"issue-slots", 0, "N", "issues kept one by one for the timeline (400000)"},
+    [O_SLOTS] = {"issue-slots", 0, "N",
+                 "maximum number of issues shown individually in the timeline (400000)"},
     [O_TIMEOUT] = CLI_TIMEOUT,
 };
 

@@ -64,26 +64,26 @@ enum option_id {
     O_COUNT
 };
 static const cli_option option[O_COUNT] = {
-    [O_KERNEL] = {"kernel", 'k', "NAME", "entry point; needed when the module has several"},
+    [O_KERNEL] = {"kernel", 'k', "NAME", "entry point; required if the module has several"},
     [O_GRID] = {"grid", 'g', "X[,Y[,Z]]", "blocks of the grid"},
     [O_BLOCK] = {"block", 'b', "X[,Y[,Z]]", "threads of a block"},
     [O_SHARED] = {"shared", 0, "BYTES", "dynamic shared memory of a block"},
     [O_CLUSTER] = {"cluster", 0, "X[,Y[,Z]]", "blocks of a cluster"},
     [O_STACK] = {"stack", 0, "BYTES", "local memory that a thread may use for calls (1024)"},
     [O_ARCH] = {"arch", 0, "MACHINE", "GPU to model: a name, or the path of a .conf file (h200)"},
-    [O_MODE] = {"mode", 0, "timing|functional", "with or without the model of time (timing)"},
+    [O_MODE] = {"mode", 0, "timing|functional", "simulate time, or only execute (timing)"},
     [O_OPT] =
         {"opt", 'O', "0|2",
          "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
     [O_TRACE] = {"trace", 0, "FILE.db", "write an SQLite file about the run"},
     [O_FORCE] = CLI_FORCE,
     [O_TRACE_LEVEL] = {"trace-level", 0, "summary|inst|mem",
-                       "statistics; and every instruction; and every memory access (inst)"},
+                       "statistics, plus every instruction, plus every memory access (inst)"},
     [O_SOURCE_DIR] = {"source-dir", 0, "DIR",
-                      "read CUDA source from this folder, too, not only from that of the PTX"},
-    [O_NO_SOURCE] = {"no-source", 0, NULL, "keep no CUDA source in the trace"},
+                      "read CUDA source from this folder as well as from the folder of the PTX"},
+    [O_NO_SOURCE] = {"no-source", 0, NULL, "store no CUDA source in the trace"},
     [O_TRACE_FORMAT] = {"trace-format", 0, "rows|packed",
-                        "events as ordinary rows, or packed: a tenth of the size (rows)"},
+                        "store events as rows, or packed in a tenth of the size (rows)"},
     [O_TRACE_KERNEL] = {"trace-kernel", 0, "NAME",
                         "events of this kernel or launch file only; * and ? are wildcards"},
     [O_TRACE_SM] = {"trace-sm", 0, "LIST", "events of these multiprocessors only: 0,4,8:11"},
@@ -98,55 +98,51 @@ static const cli_option option[O_COUNT] = {
     [O_TRACE_LIMIT] = {"trace-limit", 0, "SIZE",
                        "stop adding events when the trace has this size: 500M, 2G"},
     [O_THREADS] = {"threads", 0, "N",
-                   "host threads of a launch; the result does not depend on it (1)"},
+                   "host threads of a launch; the result does not depend on their number (1)"},
     [O_ASYNC] = {"async", 0, "late|timed|eager",
-                 "when asynchronous copies land: at the wait, when they are complete, or at once "
-                 "(timing mode: timed, functional mode: eager)"},
+                 "when asynchronous copies take effect: at the wait, at their modelled completion, "
+                 "or at once (timing mode: timed, functional mode: eager)"},
     [O_SIMT] = {"simt", 0, "its|stack",
                 "divergence: independent thread scheduling, or the stack before Volta (its)"},
     [O_SCHEDULE] = {"schedule", 0, "random:SEED",
                     "functional mode: warps and lanes run in an order drawn from SEED"},
     [O_CONSISTENCY] = {"consistency", 0, "strong|weak",
-                       "memory as all threads see it at once, or as the PTX memory model promises "
-                       "at least (strong)"},
+                       "memory model: writes visible to all threads at once, or the weakest "
+                       "behaviour that PTX allows (strong)"},
     [O_COOPERATIVE] = {"cooperative", 0, NULL,
                        "a cooperative launch: the blocks may wait for each other"},
     [O_CHECK] = {"check", 0, "mem|race|init|sync|all",
-                 "look for what the kernel does wrong (doc/checkers.md)"},
-    [O_CHECK_LIMIT] = {"check-limit", 0, "N", "findings that are shown; 0: all (100)"},
-    [O_TRACK_ORIGINS] =
-        {"track-origins", 0, NULL,
-         "with --check init: where undefined values come from; this is always shown"},
+                 "detect errors of the kernel (doc/checkers.md)"},
+    [O_CHECK_LIMIT] = {"check-limit", 0, "N", "maximum number of findings to show; 0: all (100)"},
+    [O_TRACK_ORIGINS] = {"track-origins", 0, NULL,
+                         "with --check init: show where undefined values come from; always on"},
     [O_CHECK_FORMAT] = {"check-format", 0, "ptxloom|compute-sanitizer",
-                        "print findings as messages, or in the lines of compute-sanitizer"},
+                        "print findings as messages, or in the format of compute-sanitizer"},
     [O_CHECK_KERNEL] = {"check-kernel", 0, "NAME",
                         "findings in this kernel only; * and ? are wildcards"},
     [O_SUPPRESSIONS] = {"suppressions", 0, "FILE",
-                        "leave out the findings that this file names (doc/checkers.md)"},
+                        "suppress the findings listed in this file (doc/checkers.md)"},
     [O_ERROR_EXITCODE] = {"error-exitcode", 0, "N",
                           "exit status if there are errors among the findings (1; with "
                           "--check-format compute-sanitizer: that of the launch)"},
     [O_SCHEDULES] = {"schedules", 0, "N",
-                     "with --check: run the launch N times, from the second on with random "
-                     "schedules, and show what any of them found (1)"},
-    [O_TIMEOUT] = {"timeout", 0, "SECONDS", "give up a launch after this time"},
-    [O_MAX_CYCLES] = {"max-cycles", 0, "N", "stop a launch after so many cycles (timing mode)"},
-    [O_MAX_INSTRUCTIONS] = {"max-instructions", 0, "N",
-                            "stop a launch after so many instructions of warps"},
+                     "with --check: run the launch N times, all but the first with random "
+                     "schedules, and report the findings of all (1)"},
+    [O_TIMEOUT] = {"timeout", 0, "SECONDS", "stop a launch after this time"},
+    [O_MAX_CYCLES] = {"max-cycles", 0, "N", "stop a launch after N cycles (timing mode)"},
+    [O_MAX_INSTRUCTIONS] = {"max-instructions", 0, "N", "stop a launch after N warp instructions"},
     [O_MAX_OUTPUT] = {"max-output", 0, "SIZE", "stop a launch that prints more: 500K, 2G (256M)"},
-    [O_PROGRESS] = {"progress", 0, NULL, "show progress although standard error is no terminal"},
+    [O_PROGRESS] = {"progress", 0, NULL, "show progress even if standard error is not a terminal"},
     [O_JSON] = {"json", 0, NULL, "print one JSON object"},
-    [O_PRINT] =
-        {"print", 0, "N|all",
-         "print so many elements of each output, also in --json; outputs of less are whole"},
+    [O_PRINT] = {"print", 0, "N|all",
+                 "print the first N elements of each output, also with --json"},
     [O_SUMMARY] = {"summary", 0, NULL,
-                   "print tables and bars; a line for each of several launches"},
+                   "print tables and bars; with several launches, one line each"},
     [O_METRICS] = {"metrics", 0, "NAME,...|all",
                    "print these metrics, under the names of nvprof or Nsight Compute"},
-    [O_SKIP_PASS] =
-        {"skip-pass", 0, "PASS,...",
-         "leave out these passes of the assembler; `ptxloom explain passes` lists them"},
-    [O_VERIFY_IR] = {"verify-ir", 0, NULL, "check each function after each pass of the assembler"},
+    [O_SKIP_PASS] = {"skip-pass", 0, "PASS,...",
+                     "skip these passes of the assembler; `ptxloom explain passes` lists them"},
+    [O_VERIFY_IR] = {"verify-ir", 0, NULL, "verify each function after each pass of the assembler"},
 };
 static const char usage[] =
     "ptxloom run K.ptx ... | K.plo -g X[,Y[,Z]] -b X[,Y[,Z]] [OPTION ...] [ARG ...]\n"
@@ -377,7 +373,7 @@ static bool fit_mode(cli_args *a, const options *o)
     const bool timing = o->mode == PL_MODE_TIMING;
     if (timing && o->random && !o->weak) {
         pl_gpu_report(a->gpu, "E0010", "--schedule", "--mode timing", NULL,
-                      "the model of time decides which warp is next: add --mode functional");
+                      "the timing model selects the next warp: add --mode functional");
         return false;
     }
     if (!timing && o->max_cycles) {

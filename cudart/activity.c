@@ -190,7 +190,7 @@ void cuda_print_metrics(void)
 {
     fflush(stdout);
     if (!metrics.n) {
-        cuda_say("no metrics: no launch ran with the model of time to its end");
+        cuda_say("no metrics: no launch ran to its end in timing mode");
         return;
     }
     for (size_t k = 0; k < metrics.n; k++) {

@@ -349,7 +349,7 @@ void cuda_clock_deferred(const cuda_op *op)
 
 /* ---------------------------------------------------------------- kernels */
 
-/* Without the model of time: as if every multiprocessor at work issued two instructions per cycle,
+/* Without the timing model: as if every multiprocessor at work issued two instructions per cycle,
  * and a launch took 1000 cycles by itself; but no fewer than a warp has counted. */
 double cuda_guessed_cycles(double instructions, double blocks, double sms, double longest_warp)
 {

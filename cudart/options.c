@@ -274,7 +274,7 @@ static bool read_options(cuda_options *o)
         if (!take(o, id, value)) return false;
     }
     if (o->random && o->mode == PL_MODE_TIMING) {
-        cuda_say("--schedule and --mode timing exclude each other: the model of time decides which "
+        cuda_say("--schedule and --mode timing exclude each other: the timing model decides which "
                  "warp is next");
         return false;
     }

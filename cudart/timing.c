@@ -1,4 +1,4 @@
-/* timing.c - which launches run with the model of time (--timing), and how long the others take:
+/* timing.c - which launches run with the timing model (--timing), and how long the others take:
  * as long as timed launches of the same kernel and shape took on average. */
 #include "cudart/green.h"
 #include <math.h>

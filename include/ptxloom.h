@@ -392,7 +392,7 @@ typedef struct pl_launch {
     int threads; /* host threads; results do not depend on it unless blocks race. 0: one */
     /* Blocks run on SM k only if bit k % 64 of word k / 64 is set; NULL: on all SMs. */
     const uint64_t *sms;
-    /* When asynchronous copies land: at once; when they are waited for; when the model of time says
+    /* When asynchronous copies land: at once; when they are waited for; when the timing model says
      * that they are complete, in functional mode some time after their issue. Without one of these:
      * async_timed in timing mode, async_eager in functional mode. */
     bool async_eager, async_late, async_timed;

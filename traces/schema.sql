@@ -294,7 +294,7 @@ CREATE TABLE activity ( -- what a stream did: kernels, copies, sets, host functi
     bytes       INTEGER,          -- copied or set
     source      TEXT,             -- memory that a copy reads: pageable, pinned, managed, device, array
     destination TEXT,             -- memory that a copy or set writes
-    estimated   INTEGER NOT NULL, -- 1: a kernel that ran without the model of time; its duration is the mean of timed launches like it, or a guess
+    estimated   INTEGER NOT NULL, -- 1: a kernel that ran without the timing model; its duration is the mean of timed launches like it, or a guess
     spread_us   REAL              -- standard deviation of those; NULL: there are fewer than two
 );
 

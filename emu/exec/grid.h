@@ -210,7 +210,7 @@ static inline bool pl_grid_uses_sm(const pl_grid *g, uint32_t sm)
 {
     return !g->sms || g->sms[sm / 64] >> sm % 64 & 1;
 }
-/* %smid of a block where no model of time says it. */
+/* %smid of a block where no timing model determines it. */
 uint32_t pl_grid_home(const pl_grid *g, uint64_t block);
 uint64_t pl_grid_block_bytes(const pl_grid *g); /* bytes on the host that one of its blocks takes;
                                                    before pl_grid_open, too */

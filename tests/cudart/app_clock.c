@@ -217,7 +217,7 @@ static void wait_by_clock(void *f, void *stream)
     EXPECT(cuLaunchKernel(f, 64, 1, 1, 256, 1, 1, 0, stream, NULL, NULL), 0);
 }
 
-/* A kernel that waits for 100,000,000 cycles takes 100 ms (1000 MHz) without the model of time,
+/* A kernel that waits for 100,000,000 cycles takes 100 ms (1000 MHz) without the timing model,
  * too; also when its results are those of an earlier launch. */
 void waiting(void)
 {

@@ -1,4 +1,4 @@
--- Branches after which the lanes of a warp went different ways
+-- Branches at which the lanes of a warp diverged
 SELECT s.kernel, s.pc, i.text, s.branches, s.divergent, round(100.0 * s.divergent / s.branches, 1) AS "divergent %", i.ptx_line, i.cuda
 FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc
 WHERE s.branches > 0 AND (:kernel IS NULL OR s.kernel = :kernel) ORDER BY s.divergent DESC, s.branches DESC LIMIT coalesce(:limit, 20);

@@ -1,4 +1,4 @@
--- What the streams of a CUDA program did, in the order of time
+-- Operations of the streams of a CUDA program, ordered by time
 SELECT a.start_us, round(a.end_us - a.start_us, 3) AS us, a.device, a.stream, a.kind, a.name, k.grid_x || ',' || k.grid_y || ',' || k.grid_z AS grid,
        k.block_x || ',' || k.block_y || ',' || k.block_z AS block, a.bytes, round(a.bytes / nullif((a.end_us - a.start_us) * 1e3, 0), 3) AS "GB/s",
        a.source, a.destination, a.graph, a.estimated, a.kernel, c.name AS call

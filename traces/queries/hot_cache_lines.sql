@@ -1,4 +1,4 @@
--- 128-byte lines of memory that lanes touch most (needs --trace-level mem; looks at every lane)
+-- 128-byte lines of memory that lanes touch most (needs --trace-level mem; reads every lane)
 WITH list AS MATERIALIZED ( -- each list of irregular addresses once, under a number: sorting accesses by their texts takes long
   SELECT row_number() OVER () AS list, offsets FROM (SELECT DISTINCT offsets FROM mem WHERE offsets IS NOT NULL AND (:kernel IS NULL OR kernel = :kernel))),
 away AS MATERIALIZED (SELECT list, o.value AS away FROM list CROSS JOIN json_each(offsets) o WHERE o.value IS NOT NULL),

@@ -1,4 +1,4 @@
--- Words that lanes ask of each of 32 banks of shared memory (needs --trace-level mem): an even spread has no conflicts
+-- Words that lanes access in each of 32 banks of shared memory (needs --trace-level mem): an even spread has no conflicts
 WITH m AS (SELECT kernel, address, mask, first_lane, stride, offsets FROM mem WHERE space = (SELECT id FROM space WHERE name = 'shared')
            AND (:kernel IS NULL OR kernel = :kernel)),
 list AS MATERIALIZED ( -- each list of irregular addresses once, under a number: sorting accesses by their texts takes long

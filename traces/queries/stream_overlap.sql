@@ -1,4 +1,4 @@
--- How long each stream worked, and how much of that beside other streams
+-- Busy time of each stream, and how much of it overlaps with other streams
 WITH a AS (SELECT stream, start_us AS s, end_us AS e FROM activity WHERE end_us > start_us),
 p AS (SELECT s AS t FROM a UNION SELECT e FROM a),
 w AS (SELECT t AS s, lead(t) OVER (ORDER BY t) AS e FROM p),

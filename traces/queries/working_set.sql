@@ -1,4 +1,4 @@
--- Distinct 128-byte lines that each instruction touches (needs --trace-level mem; looks at every lane)
+-- Distinct 128-byte lines that each instruction touches (needs --trace-level mem; reads every lane)
 WITH p AS ( -- accesses of the same lanes to the same places, once
   SELECT DISTINCT kernel, pc, mask, first_lane, address, stride, offsets FROM mem WHERE :kernel IS NULL OR kernel = :kernel),
 a AS (SELECT p.kernel, p.pc, (p.address + p.stride * (n.lane - p.first_lane)) / 128 AS line

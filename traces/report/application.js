@@ -20,7 +20,7 @@ function applicationRows() {
         `${r[g.stream] ? `stream ${r[g.stream]}` : 'default stream'}${r[g.device] ? ` of device ${r[g.device]}` : ''}`,
         {start: r[g.start_us], us: r[g.us], kind: r[g.kind], name: r[g.kind] === 'copy' ? `copy ${r[g.name]}` : r[g.name], launch: r[g.kernel], estimated: r[g.estimated], more: [
             r[g.grid] && `grid ${r[g.grid]}, block ${r[g.block]}`, Number.isFinite(r[g.bytes]) && `${bytes(r[g.bytes])}${Number.isFinite(r[g['GB/s']]) ? `, ${format(r[g['GB/s']])} GB/s` : ''}`,
-            r[g.source] && r[g.destination] && `from ${r[g.source]} to ${r[g.destination]} memory`, r[g.graph] && `launch ${r[g.graph]} of a graph`, r[g.estimated] && 'estimated: it ran without the model of time']});
+            r[g.source] && r[g.destination] && `from ${r[g.source]} to ${r[g.destination]} memory`, r[g.graph] && `launch ${r[g.graph]} of a graph`, r[g.estimated] && 'estimated: it ran without the timing model']});
     const list = [...rows.values()].sort((x, y) => x.order < y.order ? -1 : x.order > y.order ? 1 : 0);
     for (const r of list) r.bars.sort((x, y) => x.start - y.start);
     return list;

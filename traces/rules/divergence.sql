@@ -1,6 +1,6 @@
 -- Warps whose lanes part at branches and work one after the other
 -- of: the lanes
--- check: sort work so that a warp takes one way, or replace the branch by a selection; lanes in use must rise (query divergence)
+-- check: sort work so that a warp takes one path, or replace the branch by a select; lanes in use must rise (query divergence)
 SELECT kernel, 1.0 - 1.0 * thread / nullif(inst * 1.0 * lanes, 0) AS share, line,
        printf('the lanes of a warp part, most at line %d: %.3g of %d lanes work on average', line, 1.0 * thread / inst, lanes) AS advice,
        printf('%d branches, after %d of them a warp went on in parts', branches, divergent) AS evidence

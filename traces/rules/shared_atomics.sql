@@ -3,7 +3,7 @@
 -- check: let each warp have words of its own, or add within the warp first (redux, match); the cycles of the line must fall (query atomics)
 SELECT kernel, 1.0 * requests / all_requests AS share, line,
        printf('shared atomics at line %d take %.3g cycles each', line, latency / operations) AS advice,
-       printf('%d requests for %d operations; one whose lanes want different words takes about 130 cycles (H200): lanes that want one word take turns',
+       printf('%d requests for %d operations; one whose lanes access different words takes about 130 cycles (H200): lanes that access one word are serialized',
               requests, operations) AS evidence
 FROM (SELECT kernel, ptx_line AS line, 1.0 * sum(latency) AS latency, sum(requests) AS requests,
              -- a sum of floats is a loop of compare-and-swaps, begun by the lanes of each operation behind a ~bssy of its own, maybe in parts
