@@ -6,6 +6,21 @@
 
 /* ---------------------------------------------------------------- calls */
 
+static bool in_device_memory(const cuda_side *side)
+{
+    const cuda_alloc *a = side->array ? NULL : cuda_alloc_find((uintptr_t)side->p);
+    return side->array || (a && a->type == MEMORY_DEVICE);
+}
+
+void cuda_wait_for_copy(cuda_stream *s, const cuda_copy *c)
+{
+    if (in_device_memory(&c->to) && in_device_memory(&c->from))
+        cuda_wait_unordered(s);
+    else
+        cuda_wait(s);
+    cuda_flush();
+}
+
 static int submit_copy(const cuda_copy *c, void *stream, bool wait)
 {
     cuda_stream *s = cuda_stream_of(stream);
@@ -14,10 +29,7 @@ static int submit_copy(const cuda_copy *c, void *stream, bool wait)
     cuda_op op = {.kind = OP_COPY, .u.copy = *c};
     if (!error && wait && s->capture) return cuda_capture_broken(s);
     if (!error) error = cuda_submit(s, &op);
-    if (wait) {
-        cuda_wait(s);
-        cuda_flush();
-    }
+    if (wait) cuda_wait_for_copy(s, c);
     return error || !wait ? error : cuda.sticky;
 }
 

@@ -157,10 +157,7 @@ static int submit(const cuda_driver_copy *p, void *stream, bool wait)
     cuda_op op = {.kind = OP_COPY};
     int error = cuda_convert_driver(p, &op.u.copy);
     if (!error) error = cuda_submit(s, &op);
-    if (wait) {
-        cuda_wait(NULL);
-        cuda_flush();
-    }
+    if (wait) cuda_wait_for_copy(s, &op.u.copy);
     return error || !wait ? error : cuda.sticky;
 }
 

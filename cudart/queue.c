@@ -68,7 +68,7 @@ double cuda_end_of(cuda_stream *s)
     return s != &cuda.device[s->device].legacy ? s->ready : all_ready(s->device, false);
 }
 
-void cuda_wait(cuda_stream *s)
+void cuda_wait_unordered(cuda_stream *s)
 {
     if (s)
         cuda_settle(s);
@@ -76,5 +76,10 @@ void cuda_wait(cuda_stream *s)
         cuda_settle_device(cuda_self.device);
     cuda_clock_wait(cuda_end_of(s));
     if (cuda.on_wait) cuda.on_wait();
+}
+
+void cuda_wait(cuda_stream *s)
+{
+    cuda_wait_unordered(s);
     cuda_order_host(s);
 }

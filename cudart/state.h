@@ -454,6 +454,9 @@ typedef struct cuda_set {
     unsigned value, element;                   /* bytes of an element */
 } cuda_set;
 
+/* The end of a call that is not asynchronous. Within device memory nothing promises the host that
+ * the copy has been made. */
+void cuda_wait_for_copy(cuda_stream *s, const cuda_copy *c);
 /* Those of pinned and managed memory wait for the stream, unless they are asynchronous ("API
  * synchronization behavior" of the CUDA Runtime API). */
 int cuda_submit_set(const cuda_set *c, void *stream, bool async);
@@ -678,6 +681,8 @@ cuda_span cuda_timeline(cuda_stream *s, double ns, double *unit);
 double cuda_end_of(cuda_stream *s);
 /* The host waits for a stream, or for all (NULL). */
 void cuda_wait(cuda_stream *s);
+/* The same, but the host learns nothing of what has happened there. */
+void cuda_wait_unordered(cuda_stream *s);
 
 /* ---- resident.c: kernels side by side ---- */
 /* A kernel of so many ns is put into a stream: waves of blocks, of which the last, if it is not a

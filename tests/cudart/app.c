@@ -616,6 +616,7 @@ static const struct {
     {"variable_race", variable_race},
     {"array_race", array_race},
     {"set_race", set_race},
+    {"copy_race", copy_race},
     {"graph_race", graph_race},
     {"leak", leak},
     {"managed_race", managed_race},

@@ -147,6 +147,7 @@ void stream_race(void);
 void variable_race(void);
 void array_race(void);
 void set_race(void);
+void copy_race(void);
 void graph_race(void);
 void leak(void);
 void managed_race(void);

@@ -266,6 +266,18 @@ void set_race(void)
     EXPECT(cudaDeviceSynchronize(), 0);
 }
 
+/* The host does not wait for a copy within device memory either. */
+void copy_race(void)
+{
+    void *p = allocated(4), *from = allocated(4), *stream;
+    EXPECT(cudaStreamCreateWithFlags(&stream, 1), 0);
+    EXPECT(cudaMemset(from, 0, 4), 0);
+    EXPECT(cudaMemcpy(p, from, 4, COPY_D2D), 0);
+    if (mended()) EXPECT(cudaDeviceSynchronize(), 0);
+    write_to(p, stream);
+    EXPECT(cudaDeviceSynchronize(), 0);
+}
+
 /* A kernel writes what a set in another branch of a graph writes, too. */
 void graph_race(void)
 {
