@@ -170,41 +170,31 @@ static bool is_marked(const pl_grid *g)
            (g->async_mode == PL_ASYNC_EAGER || !g->program->bulk_reductions);
 }
 
-/* Runs the last of the live blocks in this thread until it ends. False: it waits for others, or the
- * launch has ended. */
-static bool run_last_block(pl_grid *g, pl_live_blocks *live, pl_status *st)
-{
-    pl_cta *c = live->at[live->n - 1];
-    while (c->done < c->nwarps) {
-        bool paused;
-        const uint64_t executed = pl_cta_turn(c, &paused);
-        g->ran += executed;
-        if (pl_failed(g)) return false;
-        if (pl_grid_stop(g, 0, g->ran, live->at, live->n)) {
-            *st = PL_INTERRUPTED;
-            return false;
-        }
-        if (c->done < c->nwarps && (!executed || paused)) return false;
-    }
-    pl_cta_end(c);
-    live->n--;
-    return true;
-}
-
-/* Runs the blocks that have started and the first of the others in this thread. False: one of them
- * waits for others, or the launch has ended. */
+/* Runs the first blocks in this thread. False: one of them waits for others, or the launch has
+ * ended. */
 static bool run_first_blocks(pl_grid *g, pl_live_blocks *live, pl_status *st)
 {
     const uint64_t blocks = pl_grid_blocks(g);
-    while (live->n)
-        if (!run_last_block(g, live, st)) return false;
-    for (const uint64_t enough = g->ran + ALONE; g->ran < enough && g->next_block < blocks;) {
+    for (uint64_t ran = 0; ran < ALONE && g->next_block < blocks;) {
         const uint32_t number = (uint32_t)g->next_block++;
         pl_cta *c = pl_cta_start(g, number, pl_grid_home(g, number));
-        *st = c ? PL_OK : PL_NOMEM;
-        if (!c) return false;
         live->at[live->n++] = c;
-        if (!run_last_block(g, live, st)) return false;
+        *st = c ? PL_OK : PL_NOMEM;
+        while (c && c->done < c->nwarps) {
+            bool paused;
+            const uint64_t executed = pl_cta_turn(c, &paused);
+            ran += executed;
+            g->ran += executed;
+            if (pl_failed(g)) return false;
+            if (pl_grid_stop(g, 0, g->ran, live->at, live->n)) {
+                *st = PL_INTERRUPTED;
+                return false;
+            }
+            if (c->done < c->nwarps && (!executed || paused)) return false;
+        }
+        if (!c) return false;
+        pl_cta_end(c);
+        live->n--;
     }
     return g->next_block < blocks;
 }
@@ -227,6 +217,16 @@ static void forget_later_blocks(parallel_run *r, uint32_t jobs)
     }
 }
 
+/* Hands a block that still runs to the caller of the team. */
+static void leave(const parallel_run *r, block_job *j, pl_live_blocks *live)
+{
+    j->cta->asks = false;
+    j->cta->advances = &r->g->head->advances;
+    j->cta->pc_stat = r->g->pc_stat;
+    live->at[live->n++] = j->cta;
+    j->cta = NULL;
+}
+
 /* After a run of the team: collects the remaining blocks. Those that precede a started block are
  * started, too. */
 static pl_status collect(parallel_run *r, uint32_t jobs, pl_live_blocks *live)
@@ -243,15 +243,33 @@ static pl_status collect(parallel_run *r, uint32_t jobs, pl_live_blocks *live)
         for (; j->at < j->end && j->at < last; j->at++) {
             if (!j->cta && failed) break;
             if (!j->cta && !start(r, j)) return PL_NOMEM;
-            j->cta->asks = false;
-            j->cta->advances = &g->head->advances;
-            j->cta->pc_stat = g->pc_stat;
-            live->at[live->n++] = j->cta;
-            j->cta = NULL;
+            leave(r, j, live);
         }
         g->next_block = j->at;
     }
     return PL_OK;
+}
+
+/* Runs the live blocks, a job each. Those that remain wait for others, or the launch has ended. */
+static pl_status run_begun(parallel_run *r, pl_live_blocks *live)
+{
+    const uint32_t jobs = (uint32_t)live->n;
+    for (uint32_t k = 0; k < jobs; k++) {
+        pl_cta *c = live->at[k];
+        r->job[k] =
+            (block_job){.run = r, .cta = c, .at = k, .end = k + 1, .job = k, .state = RUNNING};
+        c->place = &r->job[k];
+        c->advances = &r->job[k].advances;
+        c->asks = true;
+    }
+    live->n = 0;
+    pl_team_run(r->team, jobs, 0, NULL);
+    for (uint32_t k = 0; k < jobs; k++) {
+        r->g->head->advances += r->job[k].advances;
+        r->g->ran += r->job[k].executed;
+        if (r->job[k].cta) leave(r, &r->job[k], live);
+    }
+    return pl_grid_stop(r->g, 0, r->g->ran, live->at, live->n) ? PL_INTERRUPTED : PL_OK;
 }
 
 /* Sets up the jobs of the next wave. */
@@ -347,16 +365,21 @@ static uint32_t blocks_of_a_job(const pl_grid *g)
 pl_status pl_run_blocks_in_parallel(pl_grid *g, pl_live_blocks *live)
 {
     pl_status st = PL_OK;
-    if (!may_be_parallel(g) || !run_first_blocks(g, live, &st) || !is_marked(g)) return st;
+    const size_t begun = live->n, most = begun > g->max_resident ? begun : g->max_resident;
+    if (!may_be_parallel(g) || (!begun && !run_first_blocks(g, live, &st)) || !is_marked(g))
+        return st;
     parallel_run r = {.g = g, .lock = PTHREAD_MUTEX_INITIALIZER};
-    r.each = blocks_of_a_job(g);
-    r.job = calloc(g->max_resident, sizeof *r.job);
+    r.job = calloc(most, sizeof *r.job);
     r.team = pl_launch_cache_take_team(g->stock, g->threads, work, &r);
     if (!r.job || !r.team || !open_stats(&r)) {
         st = PL_NOMEM;
     } else if (pl_team_size(r.team) > 1) {
         g->in_order = in_order;
-        st = run_waves(&r, live);
+        if (begun) st = run_begun(&r, live);
+        if (st == PL_OK && !live->n && g->blocks_done) {
+            r.each = blocks_of_a_job(g);
+            st = run_waves(&r, live);
+        }
         g->in_order = NULL;
     }
     if (r.team) {

@@ -126,6 +126,7 @@ static pl_result swap(pl_module *m, int mode, uint32_t turns, uint32_t cluster)
                          .params = &params,
                          .param_bytes = 12,
                          .mode = mode,
+                         .threads = cluster ? 1 : 3,
                          .timed_seconds = mode == PL_MODE_TIMING ? 1e-9 : 0};
     pl_result r;
     for (uint32_t k = 0; k < FEW * THREADS; k++) copied[k] = k * 7;
