@@ -69,8 +69,9 @@ static uint64_t pages_of(const cuda_alloc *a, const void *p, size_t bytes, uint6
 static int place_of(uint64_t location)
 {
     const int type = (int)(uint32_t)location, id = (int)(location >> 32);
+    enum { ON_NODE = 3, ON_OWN_NODE = 4 }; /* of the host's memory */
     if (type == IN_DEVICE) return cuda_is_device(id) ? id : NOWHERE;
-    return type == IN_HOST ? HOST : NOWHERE;
+    return type == IN_HOST || type == ON_NODE || type == ON_OWN_NODE ? HOST : NOWHERE;
 }
 
 static uint64_t location_of(int device)
@@ -85,7 +86,8 @@ int pl_cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsi
     const int place = place_of(location);
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
-    if (flags || !bytes || !cuda_is_managed(p, bytes)) return CU_INVALID_VALUE;
+    if (flags || !bytes || !(uint32_t)location || !cuda_is_managed(p, bytes))
+        return CU_INVALID_VALUE;
     if (place == NOWHERE) return CU_INVALID_DEVICE;
     const cuda_alloc *a = allocation(p, bytes);
     advised *x = a ? advised_of(a, true) : NULL;

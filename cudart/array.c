@@ -196,7 +196,7 @@ int pl_cudaArrayGetMemoryRequirements(void *out, cuda_array *a, int device)
         unsigned reserved[4];
     } *r = out;
     if (!a) return CU_INVALID_HANDLE;
-    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (!cuda_is_device(device)) return CU_INVALID_VALUE;
     if (!r || !(a->flags & (FLAG_SPARSE | FLAG_DEFERRED))) return CU_INVALID_VALUE;
     size_t pitch, slice, width, height, depth;
     if (!cuda_array_bytes(a, &pitch, &slice)) return CU_INVALID_VALUE;
@@ -372,8 +372,7 @@ int pl_cudaCreateSurfaceObject(unsigned long long *out, const void *resource)
     const char *why = NULL;
     uint64_t handle;
     if (!out || !r) return CU_INVALID_VALUE;
-    if (r->type != RESOURCE_ARRAY) return CU_INVALID_CHANNEL;
-    if (!r->u.array) return CU_INVALID_VALUE;
+    if (r->type != RESOURCE_ARRAY || !r->u.array) return CU_INVALID_VALUE;
     const cuda_array *a = r->u.array;
     if (pl_surface_create(cuda_here()->gpu, a->handle, a->level, &handle, &why) != PL_OK) {
         const int error = cuda_error_number(why);
@@ -421,7 +420,7 @@ int pl_cudaGetTextureObjectResourceViewDesc(void *out, unsigned long long handle
 /* Returns the maximum texels of a linear texture; the limit is in texels, not bytes. */
 int pl_cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const cuda_channel *channel, int device)
 {
-    enum { MOST_LINEAR = 1 << 28 };
+    enum { MOST_LINEAR = 1 << 30 };
     pl_texel_format format;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (!width || !channel) return CU_INVALID_VALUE;

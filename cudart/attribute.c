@@ -157,7 +157,8 @@ static int set_updatable(cuda_node *x, const void *value)
 {
     updatable u;
     memcpy(&u, value, sizeof u);
-    if (u.on < 0 || u.on > 1 || (x->updatable && !u.on)) return CU_INVALID_VALUE;
+    if (u.on < 0 || u.on > 1) return CU_INVALID_VALUE;
+    if (x->updatable && !u.on) return CU_NOT_SUPPORTED;
     if (!u.on) return CU_OK;
     u.name = cuda_make_updatable(x);
     memcpy((void *)(uintptr_t)value, &u, sizeof u);

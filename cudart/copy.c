@@ -151,7 +151,10 @@ static int array_run(cuda_array *a, size_t x, size_t y, void *memory, size_t byt
 {
     size_t pitch, slice;
     if (!a) return CU_INVALID_HANDLE;
+    if (kind == (to_array ? COPY_D2H : COPY_H2D)) return CU_INVALID_DIRECTION;
     if (!cuda_array_bytes(a, &pitch, &slice)) return CU_INVALID_VALUE;
+    y += pitch ? x / pitch : 0;
+    x = pitch ? x % pitch : x;
     uint8_t *p = memory;
     while (bytes) {
         size_t width = x < pitch ? pitch - x : 0, height = 1;
@@ -225,18 +228,24 @@ int pl_cudaMemcpyArrayToArray(cuda_array *to, size_t tx, size_t ty, cuda_array *
 
 /* ---- 3D ---- */
 
+/* A wrong pitch has no number of its own here (H200). */
+static int box_error(int error)
+{
+    return error == CU_INVALID_PITCH ? CU_INVALID_VALUE : error;
+}
+
 int pl_cudaMemcpy3D(const cuda_copy3d *p)
 {
     cuda_copy c;
     const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
-    return error ? error : submit_copy(&c, NULL, true);
+    return error ? box_error(error) : submit_copy(&c, NULL, true);
 }
 
 int pl_cudaMemcpy3DAsync(const cuda_copy3d *p, void *stream)
 {
     cuda_copy c;
     const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
-    return error ? error : submit_copy(&c, stream, false);
+    return error ? box_error(error) : submit_copy(&c, stream, false);
 }
 
 /* cudaMemcpy3DPeerParms: the devices affect only the time. */

@@ -273,8 +273,15 @@ int pl_cudaSetValidDevices(const int *device, int n)
 {
     if (n > 0 && !device) return CU_INVALID_VALUE;
     for (int k = 0; k < n; k++)
-        if (!cuda_is_device(device[k])) return CU_INVALID_DEVICE;
+        if (!cuda_is_device(device[k])) return CU_INVALID_VALUE;
     return CU_OK;
+}
+
+/* There is no other device that writes memory. */
+int pl_cudaDeviceFlushGPUDirectRDMAWrites(int target, int scope)
+{
+    enum { TO_OWNER = 100, TO_ALL_DEVICES = 200 };
+    return target || (scope != TO_OWNER && scope != TO_ALL_DEVICES) ? CU_INVALID_VALUE : CU_OK;
 }
 
 int pl_cudaSetDeviceFlags(unsigned flags)

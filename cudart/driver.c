@@ -357,9 +357,14 @@ int pl_cuCtxDisablePeerAccess(void *handle)
     return c ? pl_cudaDeviceDisablePeerAccess(c->device) : CU_INVALID_CONTEXT;
 }
 
+static const cuda_context *context_or_current(void *handle)
+{
+    return handle ? cuda_context_of(handle) : current();
+}
+
 int pl_cuMemcpyPeer(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes)
 {
-    const cuda_context *a = cuda_context_of(to_context), *b = cuda_context_of(from_context);
+    const cuda_context *a = context_or_current(to_context), *b = context_or_current(from_context);
     if (!a || !b) return CU_INVALID_CONTEXT;
     return pl_cudaMemcpyPeer((void *)(uintptr_t)to, a->device, (const void *)(uintptr_t)from,
                              b->device, bytes);
@@ -368,7 +373,7 @@ int pl_cuMemcpyPeer(uint64_t to, void *to_context, uint64_t from, void *from_con
 int pl_cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context,
                          size_t bytes, void *stream)
 {
-    const cuda_context *a = cuda_context_of(to_context), *b = cuda_context_of(from_context);
+    const cuda_context *a = context_or_current(to_context), *b = context_or_current(from_context);
     if (!a || !b) return CU_INVALID_CONTEXT;
     return pl_cudaMemcpyPeerAsync((void *)(uintptr_t)to, a->device, (const void *)(uintptr_t)from,
                                   b->device, bytes, stream);
@@ -663,7 +668,7 @@ int pl_cudaLibraryEnumerateKernels(cuda_function **out, unsigned n, cuda_module 
     const int error = cuda_module_load(m);
     for (unsigned k = 0; k < n && !error; k++) {
         const char *name = pl_module_kernel_name(cuda_loaded(m), k);
-        if (!name) return CU_INVALID_VALUE;
+        if (!name) break;
         out[k] = cuda_module_function(m, name);
     }
     return error;
@@ -672,9 +677,17 @@ int pl_cudaLibraryEnumerateKernels(cuda_function **out, unsigned n, cuda_module 
 int pl_cudaLibraryGetGlobal(void **p, size_t *bytes, cuda_module *m, const char *name)
 {
     uint64_t address;
+    if (!p && !bytes) return CU_INVALID_VALUE;
     const int error = pl_cuModuleGetGlobal_v2(&address, bytes, m, name);
     if (!error && p) *p = (void *)(uintptr_t)address;
     return error;
+}
+
+/* No library has functions that host and device share. */
+int pl_cudaLibraryGetUnifiedFunction(void **out, cuda_module *m, const char *name)
+{
+    (void)out, (void)m, (void)name;
+    return CU_INVALID_VALUE;
 }
 
 int pl_cudaLibraryGetManaged(void **p, size_t *bytes, cuda_module *m, const char *name)

@@ -47,6 +47,7 @@ _Static_assert(sizeof(driver_resource) == 144, "layout of CUDA 13");
 _Static_assert(sizeof(driver_texture) == 104, "layout of CUDA 13");
 
 enum { READ_AS_INTEGER = 1, NORMALIZED = 2, SRGB = 0x10, NO_TRILINEAR = 0x20, SEAMLESS = 0x40 };
+enum { TEXTURE_FLAGS = READ_AS_INTEGER | NORMALIZED | SRGB | NO_TRILINEAR | SEAMLESS };
 
 static const struct {
     int format, bits, kind; /* CUarray_format; cudaChannelFormatKind */
@@ -155,7 +156,7 @@ int pl_cuTexObjectCreate(unsigned long long *out, const void *resource, const vo
 {
     const driver_texture *t = texture;
     cuda_resource r;
-    if (!resource || !t) return CU_INVALID_VALUE;
+    if (!resource || !t || t->flags & ~(unsigned)TEXTURE_FLAGS) return CU_INVALID_VALUE;
     const int error = resource_of(resource, &r);
     if (error) return error;
     if (r.type <= RESOURCE_MIPMAPPED && !r.u.array) return CU_INVALID_VALUE;

@@ -32,7 +32,7 @@ int pl_cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t hei
 int pl_cuMemAllocManaged(uint64_t *out, size_t bytes, unsigned flags)
 {
     void *p = NULL;
-    if (!out) return CU_INVALID_VALUE;
+    if (!out || !bytes) return CU_INVALID_VALUE;
     const int error = pl_cudaMallocManaged(&p, bytes, flags);
     *out = (uintptr_t)p;
     return error;
@@ -435,7 +435,9 @@ int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
     case HANDLE_TYPES: put_word(out, 0); return CU_OK;
     case RDMA_CAPABLE: put_int(out, 0); return CU_OK;
     case ACCESS_FLAGS: put_int(out, CUDA_READ_WRITE); return CU_OK;
-    case POOL: put_word(out, 0); return r && !r->pooled ? CU_OK : CU_INVALID_VALUE;
+    case POOL:
+        put_word(out, r ? (uintptr_t)cuda_pool_of(r->address) : 0);
+        return r ? CU_OK : CU_INVALID_VALUE;
     default: return CU_INVALID_VALUE;
     }
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NOT_FOUND = 500, REFUSED = 8 /* in cuda_entry_point.versions */ };
+enum { REFUSED = 8 /* in cuda_entry_point.versions */ };
 
 enum { NEWEST = 13000, FOUND = 0, NO_SUCH_NAME = 1, TOO_OLD = 2, PER_THREAD = 2 };
 
@@ -62,7 +62,7 @@ int pl_cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t f
     if (!name || !out || flags > PER_THREAD) return CU_INVALID_VALUE;
     const int found = entry_point(name, version, flags == PER_THREAD, out);
     if (status) *status = found;
-    return *out || status ? CU_OK : NOT_FOUND;
+    return CU_OK;
 }
 
 int pl_cuGetProcAddress(const char *name, void **out, int version, uint64_t flags)

@@ -533,7 +533,7 @@ int pl_cudaGraphClone(void **out, void *handle)
 {
     const cuda_graph *g = cuda_graph_of(handle);
     if (!out || !g) return CU_INVALID_VALUE;
-    if (!can_be_copied(g)) return CU_NOT_SUPPORTED;
+    if (!can_be_copied(g) || cuda_has_updatable(g)) return CU_NOT_SUPPORTED;
     *out = cuda_copy_graph(g);
     return *out ? CU_OK : CU_MEMORY_ALLOCATION;
 }
@@ -616,6 +616,7 @@ int pl_cudaGraphAddMemcpyNodeToSymbol(void **out, void *graph, void *const *befo
                                       size_t offset, int kind)
 {
     void *p;
+    if (kind == COPY_H2H || kind == COPY_D2H) return CU_INVALID_DIRECTION;
     const int error = at_symbol(symbol, bytes, offset, &p);
     if (error) return error;
     return pl_cudaGraphAddMemcpyNode1D(out, graph, before, nbefore, p, from, bytes, kind);
@@ -1280,12 +1281,15 @@ int cuda_capture_wait(cuda_stream *s, const cuda_event *e)
     return t && from && join(t, from) ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
+static _Thread_local int thread_mode; /* of cudaThreadExchangeStreamCaptureMode */
+
 /* True if the capture of the stream does not permit such a call. */
 static bool forbids(const cuda_stream *s, cuda_unsafe what)
 {
     enum { THREAD_LOCAL = 1, NON_BLOCKING = 1 };
     const cuda_capture *c = s->capture;
     if (!c || s->device != cuda_self.device) return false;
+    if (what == CUDA_ALLOCATES && thread_mode == CAPTURE_RELAXED) return false;
     if (what == CUDA_WAITS_FOR_DEVICE) return true;
     if (what == CUDA_IN_LEGACY_STREAM) return !(s->flags & NON_BLOCKING);
     return c->mode != CAPTURE_RELAXED && (c->mode != THREAD_LOCAL || c->thread == &cuda_self);
@@ -1350,12 +1354,23 @@ int pl_cudaStreamBeginCapture(void *stream, int mode)
     return begin_capture(stream, mode, NULL, NULL, 0);
 }
 
+static bool takes_capture(const cuda_graph *g)
+{
+    for (size_t k = 0; k < cuda.streams.cap; k++) {
+        const struct cuda_slot *slot = &cuda.streams.slot[k];
+        const cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
+        if (s && s->capture && s->capture->graph == g) return true;
+    }
+    return false;
+}
+
 int pl_cudaStreamBeginCaptureToGraph(void *stream, void *graph, void *const *before,
                                      const void *data, size_t n, int mode)
 {
     cuda_graph *g = cuda_graph_of(graph);
     (void)data;
     if (!g || (n && !before)) return CU_INVALID_VALUE;
+    if (takes_capture(g)) return CU_ILLEGAL_STATE;
     return begin_capture(stream, mode, g, before, n);
 }
 
@@ -1371,6 +1386,7 @@ int pl_cudaStreamUpdateCaptureDependencies(void *stream, void **node, const void
     if (flags > 1 || (n && !node)) return CU_INVALID_VALUE;
     if (!t) return CU_MEMORY_ALLOCATION;
     if (flags == 1) t->n = 0;
+    s->capture->edited = true;
     for (size_t k = 0; k < n; k++)
         if (!append(&t->node, &t->n, &t->cap, node[k])) return CU_MEMORY_ALLOCATION;
     return CU_OK;
@@ -1381,11 +1397,12 @@ int pl_cudaStreamUpdateCaptureDependencies_12(void *stream, void **node, size_t 
     return pl_cudaStreamUpdateCaptureDependencies(stream, node, NULL, n, flags);
 }
 
-/* True if all nodes without successors are joined to the stream in which the capture began. */
+/* True if all nodes without successors are joined to the stream in which the capture began, or the
+ * program has said itself what is. */
 static bool all_joined(const cuda_capture *c)
 {
     const cuda_tail *t = tail_of(c->origin);
-    for (size_t k = 0; !c->given && k < c->graph->n; k++) {
+    for (size_t k = 0; !c->given && !c->edited && k < c->graph->n; k++) {
         size_t i = 0;
         if (!is_leaf(c->graph, c->graph->node[k])) continue;
         while (i < t->n && t->node[i] != c->graph->node[k]) i++;
@@ -1474,10 +1491,9 @@ int pl_cudaStreamGetCaptureInfo_v2_12(void *stream, int *status, unsigned long l
 
 int pl_cudaThreadExchangeStreamCaptureMode(int *mode)
 {
-    static _Thread_local int current;
-    if (!mode || *mode < 0 || *mode > 2) return CU_INVALID_VALUE;
-    const int old = current;
-    current = *mode;
+    if (!mode) return CU_INVALID_VALUE;
+    const int old = thread_mode;
+    thread_mode = *mode;
     *mode = old;
     return CU_OK;
 }

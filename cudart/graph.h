@@ -66,6 +66,7 @@ typedef struct cuda_capture {
     cuda_stream *origin;
     uint64_t id;
     bool invalid, given; /* given: the program owns the graph */
+    bool edited;         /* by cudaStreamUpdateCaptureDependencies */
     int mode;            /* cudaStreamCaptureMode */
     const void *thread;  /* thread that started it */
 } cuda_capture;

@@ -10,10 +10,12 @@
 
 enum {
     SM_RESOURCE = 1,
+    SMALLEST = 8,       /* SMs of a group, from compute capability 9.0 on */
     DEFAULT_STREAM = 1, /* CUgreenCtxCreate_flags */
     /* CUdevSmResourceSplit_flags */
     IGNORE_COSCHEDULING = 1,
-    LARGEST_CLUSTERS = 2,
+    LARGEST_CLUSTERS = 2, /* without effect on an H200 */
+    BOTH = IGNORE_COSCHEDULING | LARGEST_CLUSTERS,
     INVALID_RESOURCE_TYPE = 914,
     INVALID_RESOURCE_CONFIGURATION = 915
 };
@@ -40,7 +42,6 @@ static void granularity(unsigned flags, unsigned *least, unsigned *alignment)
     *least = capability >= 90 ? 8 : capability >= 80 ? 4 : 2;
     *alignment = capability >= 90 ? 8 : 2;
     if (flags & IGNORE_COSCHEDULING) *least = *alignment = 2;
-    if (flags & LARGEST_CLUSTERS) *least = *alignment = 16;
 }
 
 static int device_resource(int device, cuda_sm_set *r)
@@ -94,6 +95,7 @@ static cuda_sm_set take(cuda_sm_set *from, unsigned n)
     memset(r.bit, 0, sizeof r.bit);
     r.sms = n;
     r.split = splits;
+    r.least = r.alignment = 0;
     from->sms -= n;
     for (unsigned k = 0; n && k < CUDA_SM_WORDS * 64; k++) {
         if (!has(from, k)) continue;
@@ -104,26 +106,36 @@ static cuda_sm_set take(cuda_sm_set *from, unsigned n)
     return r;
 }
 
+/* A group of the smallest size is in one part of the GPU (H200). */
+static unsigned most_groups(const cuda_sm_set *r, unsigned size, unsigned flags)
+{
+    const unsigned most = r->sms / size, whole = cuda_device_sms(r->device);
+    const unsigned in_parts = pl_gpu_clusters(cuda.device[r->device].gpu, 1, size);
+    if (flags & IGNORE_COSCHEDULING || size != SMALLEST || r->sms != whole) return most;
+    return in_parts < most ? in_parts : most;
+}
+
 int pl_cuDevSmResourceSplitByCount(void *result, unsigned *groups, const void *input,
                                    void *remaining, unsigned flags, unsigned count)
 {
     cuda_sm_set left, *out = result;
     unsigned least, alignment;
-    if (!groups || !input || flags > (IGNORE_COSCHEDULING | LARGEST_CLUSTERS))
-        return CU_INVALID_VALUE;
+    if (!groups || !input || (flags & BOTH) == BOTH || (out && !*groups)) return CU_INVALID_VALUE;
     memcpy(&left, input, sizeof left);
     if (left.type != SM_RESOURCE) return INVALID_RESOURCE_TYPE;
     if (left.split) return INVALID_RESOURCE_CONFIGURATION;
-    if (count > left.sms) return CU_INVALID_VALUE;
+    if (count > left.sms) return INVALID_RESOURCE_CONFIGURATION;
     granularity(flags, &least, &alignment);
-    const unsigned size = (unsigned)cuda_round_up(count > least ? count : least, alignment);
-    const unsigned most = left.sms / size, n = out && *groups < most ? *groups : most;
+    const unsigned wanted = (unsigned)cuda_round_up(count > least ? count : least, alignment),
+                   size = wanted < left.sms ? wanted : left.sms,
+                   most = most_groups(&left, size, flags),
+                   n = out && *groups < most ? *groups : most;
     *groups = n;
     if (!out) return CU_OK;
     splits++;
-    left.alignment = alignment;
     for (unsigned k = 0; k < n; k++) out[k] = take(&left, size);
     left.split = splits;
+    left.least = left.alignment = 0;
     if (!left.sms) left = (cuda_sm_set){.type = 0};
     if (remaining) memcpy(remaining, &left, sizeof left);
     return CU_OK;
@@ -168,6 +180,7 @@ int pl_cuGreenCtxCreate(void **out, void *described, int device, unsigned flags)
         return CU_MEMORY_ALLOCATION;
     *g = (cuda_green){.id = ++cuda.ids, .r = d->r};
     g->r.split = 0; /* it can be split again */
+    granularity(0, &g->r.least, &g->r.alignment);
     g->context = (cuda_context){.device = device, .made = true, .green = g};
     void *primary;
     *out = g;

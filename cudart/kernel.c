@@ -73,6 +73,7 @@ int pl_cudaFuncGetAttributes(cuda_func_attributes *out, const void *function)
 
 int pl_cudaFuncSetAttribute(const void *function, int attribute, int value)
 {
+    enum { LAST_POLICY = 2 }; /* cudaClusterSchedulingPolicy */
     cuda_function *f;
     const int error = cuda_function_of(function, &f);
     if (error) return error;
@@ -92,12 +93,9 @@ int pl_cudaFuncSetAttribute(const void *function, int attribute, int value)
         if (value < 0) return CU_INVALID_VALUE;
         f->cluster[attribute - CLUSTER_WIDTH] = (unsigned)value;
         return CU_OK;
-    case NON_PORTABLE_CLUSTER:
-        if (value < 0) return CU_INVALID_VALUE;
-        f->nonportable_cluster = value != 0;
-        return CU_OK;
+    case NON_PORTABLE_CLUSTER: f->nonportable_cluster = value != 0; return CU_OK;
     case CLUSTER_POLICY:
-        if (value < 0) return CU_INVALID_VALUE;
+        if (value < 0 || value > LAST_POLICY) return CU_INVALID_VALUE;
         f->cluster_policy = value;
         return CU_OK;
     default: return CU_INVALID_VALUE;
@@ -210,6 +208,7 @@ int pl_cudaOccupancyMaxActiveClusters(int *n, const void *function, const cuda_l
     if (error) return error;
     const uint32_t *own = f->info.reqcluster;
     unsigned size = own[0] ? own[0] * own[1] * own[2] : 1;
+    const unsigned most = f->nonportable_cluster ? CLUSTER_MOST : CLUSTER_PORTABLE;
     for (unsigned k = 0; k < c->attributes; k++) {
         const unsigned *v = c->attribute[k].value.cluster;
         if (c->attribute[k].id != ATTRIBUTE_CLUSTER) continue;
@@ -217,7 +216,7 @@ int pl_cudaOccupancyMaxActiveClusters(int *n, const void *function, const cuda_l
             return CU_INVALID_CLUSTER;
         size = v[0] * v[1] * v[2];
     }
-    return clusters(n, function, c, size > CLUSTER_MOST ? 0 : size);
+    return size > most ? CU_INVALID_CLUSTER : clusters(n, function, c, size);
 }
 
 int pl_cudaOccupancyMaxPotentialClusterSize(int *size, const void *function,

@@ -89,14 +89,24 @@ typedef struct besides {
     void *event, *name;
 } besides;
 
+static int event_error(const cuda_event *e)
+{
+    enum { NO_TIMING = 2 };
+    if (!e) return CU_INVALID_HANDLE;
+    return e->flags & NO_TIMING ? CU_OK : CU_NOT_SUPPORTED;
+}
+
 static int take_attribute(const cuda_launch_attribute *a, cuda_launch *l, besides *b)
 {
     switch (a->id) {
     case ATTRIBUTE_COOPERATIVE: l->cooperative = a->value.number != 0; return CU_OK;
     case ATTRIBUTE_CLUSTER:
-        l->clustered = true;
         memcpy(l->cluster, a->value.cluster, sizeof l->cluster);
+        l->clustered = true;
         return CU_OK;
+    case ATTRIBUTE_POLICY: return a->value.number < 0 || a->value.number > 2 ? CU_INVALID_VALUE : 0;
+    case ATTRIBUTE_SYNC_POLICY:
+    case ATTRIBUTE_RESERVED: return CU_INVALID_VALUE; /* not of launches */
     case ATTRIBUTE_PRIORITY:
         l->prioritised = true;
         l->priority = cuda_clamp_priority((int)a->value.number);
@@ -105,7 +115,7 @@ static int take_attribute(const cuda_launch_attribute *a, cuda_launch *l, beside
     case ATTRIBUTE_EVENT:
     case ATTRIBUTE_COMPLETION_EVENT:
         memcpy(&b->event, a->value.bytes, sizeof b->event);
-        return cuda_table_get(&cuda.events, b->event) ? CU_OK : CU_INVALID_HANDLE;
+        return event_error(cuda_table_get(&cuda.events, b->event));
     case ATTRIBUTE_UPDATABLE: /* whether; the name */
         if (a->value.number) b->name = (void *)(uintptr_t)(a->value.bytes + sizeof(uint64_t));
         return a->value.number > 1 ? CU_INVALID_VALUE : CU_OK;
@@ -123,7 +133,7 @@ int pl_cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, vo
         if (error) return error;
     }
     const cuda_stream *s = b.name ? cuda_stream_of(c->stream) : NULL;
-    if (s && !s->capture) return CU_INVALID_VALUE;
+    if (s && !s->capture) return CU_NOT_SUPPORTED;
     const int error = launch(function, &l, args, c->stream);
     if (error) return error;
     if (s) {

@@ -57,7 +57,8 @@ int pl_cudaHostAlloc(void **p, size_t size, unsigned flags)
 
 int pl_cudaMallocHost(void **p, size_t size)
 {
-    return pl_cudaHostAlloc(p, size, 0);
+    enum { PORTABLE = 1 };
+    return pl_cudaHostAlloc(p, size, PORTABLE);
 }
 
 int pl_cudaFreeHost(void *p)

@@ -426,7 +426,7 @@ int pl_cudaGetSymbolSize(size_t *size, const void *symbol)
 int pl___cudaGetKernel(void **kernel, const void *stub)
 {
     cuda_function *f = cuda_table_get(&cuda.functions, stub);
-    *kernel = f;
+    if (f) *kernel = f;
     return f ? CU_OK : CU_INVALID_FUNCTION;
 }
 

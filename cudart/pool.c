@@ -185,7 +185,7 @@ int pl_cudaDeviceGetMemPool(void **out, int device)
 
 int pl_cudaDeviceSetMemPool(int device, void *pool)
 {
-    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (!cuda_is_device(device)) return CU_INVALID_VALUE;
     if (!pool || ((const cuda_pool *)pool)->device != device) return CU_INVALID_VALUE;
     current[device] = pool;
     return CU_OK;
@@ -200,9 +200,9 @@ static void add_pool(cuda_pool *pool)
 int pl_cudaMemPoolCreate(void **out, const void *properties)
 {
     const pool_properties *p = properties;
-    enum { PINNED = 1 }; /* cudaMemAllocationType */
+    enum { PINNED = 1, HANDLES = 15 }; /* cudaMemAllocationType, ...HandleType */
     if (!out || !p || p->type != PINNED || p->location_type != CUDA_LOCATION_DEVICE ||
-        !cuda_is_device(p->location))
+        !cuda_is_device(p->location) || p->handle_types & ~HANDLES)
         return CU_INVALID_VALUE;
     cuda_pool *pool = malloc(sizeof *pool);
     if (!pool) return CU_MEMORY_ALLOCATION;
@@ -212,6 +212,11 @@ int pl_cudaMemPoolCreate(void **out, const void *properties)
     add_pool(pool);
     *out = pool;
     return CU_OK;
+}
+
+void *cuda_pool_of(uint64_t address)
+{
+    return cuda_table_get(&owners, (void *)(uintptr_t)address);
 }
 
 int pl_cudaMemPoolDestroy(void *pool)
@@ -296,6 +301,7 @@ int pl_cudaMemPoolSetAccess(void *handle, const void *access, size_t n)
     for (size_t k = 0; k < n; k++) {
         if (a[k].location_type != CUDA_LOCATION_DEVICE) return CU_INVALID_VALUE;
         if (!cuda_is_device(a[k].location)) return CU_INVALID_DEVICE;
+        if (a[k].flags && a[k].flags != CUDA_READ_WRITE) return CU_NOT_SUPPORTED;
         const unsigned bit = 1u << a[k].location;
         if (a[k].location == pool->device && !a[k].flags) return CU_INVALID_DEVICE;
         pool->reach = a[k].flags ? pool->reach | bit : pool->reach & ~bit;
@@ -314,7 +320,7 @@ int pl_cudaMemPoolGetAccess(int *flags, void *handle, void *location)
     const cuda_pool *pool = handle;
     const int *where = location; /* cudaMemLocation: its type, its number */
     if (!flags || !pool || !where || where[0] != CUDA_LOCATION_DEVICE) return CU_INVALID_VALUE;
-    if (!cuda_is_device(where[1])) return CU_INVALID_DEVICE;
+    if (!cuda_is_device(where[1])) return CU_INVALID_VALUE;
     *flags = pool->reach >> where[1] & 1 ? CUDA_READ_WRITE : 0;
     return CU_OK;
 }
@@ -403,13 +409,13 @@ int pl_cudaMemPoolImportPointer(void **out, void *handle, void *given)
 
 static int device_of(const void *location, int kind, int *device)
 {
-    enum { PINNED = 1 }; /* cudaMemAllocationType */
-    int where[2];        /* cudaMemLocation */
-    if (!location) return CU_INVALID_VALUE;
+    enum { PINNED = 1, LAST = 2 }; /* cudaMemAllocationType */
+    int where[2];                  /* cudaMemLocation */
+    if (!location || kind < PINNED || kind > LAST) return CU_INVALID_VALUE;
     memcpy(where, location, sizeof where);
     if (where[0] != CUDA_LOCATION_DEVICE || kind != PINNED) return CU_NOT_SUPPORTED;
     *device = where[1];
-    return cuda_is_device(*device) ? CU_OK : CU_INVALID_DEVICE;
+    return cuda_is_device(*device) ? CU_OK : CU_INVALID_VALUE;
 }
 
 int pl_cudaMemGetDefaultMemPool(void **out, const void *location, int kind)

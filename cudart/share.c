@@ -151,7 +151,7 @@ int pl_cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle,
 {
     cuda_physical *p = physical_of(handle);
     const reservation *r = reservation_of(address, size);
-    if (!p || !r || !size || size % GRANULE || flags || cuda_alloc_find(address))
+    if (!p || !r || !size || (size | address) % GRANULE || flags || cuda_alloc_find(address))
         return CU_INVALID_VALUE;
     if (offset) return CU_NOT_SUPPORTED;
     if (size > p->size) return CU_INVALID_VALUE;
@@ -176,7 +176,8 @@ int pl_cuMemUnmap(uint64_t address, size_t size)
 {
     const reservation *r = reservation_of(address, size);
     const cuda_alloc *a = cuda_alloc_find(address);
-    if (!r || (a && (!a->physical || a->address != address))) return CU_INVALID_VALUE;
+    if (!r || (a && (!a->physical || a->address != address || a->size > size)))
+        return CU_INVALID_VALUE;
     for (uint64_t at = address; at < address + size;) {
         a = cuda_alloc_find(at);
         if (!a || !a->physical) {
@@ -207,7 +208,7 @@ static int set_access(uint64_t address, size_t size, const access_descriptor *d)
     if (!cuda_is_device(d->location)) return CU_INVALID_DEVICE;
     for (uint64_t at = address; at < address + size;) {
         const cuda_alloc *a = cuda_alloc_find(at);
-        if (!a) return CU_INVALID_VALUE;
+        if (!a || at != a->address || a->size > address + size - at) return CU_INVALID_VALUE;
         const int error = cuda_reach(a->address, d->location, d->flags != 0);
         if (error) return error;
         at = a->address + a->size;
@@ -265,8 +266,8 @@ int pl_cuMemImportFromShareableHandle(uint64_t *out, void *file, int type)
 {
     struct stat st;
     const int given = (int)(uintptr_t)file;
-    if (!out || type != CUDA_POSIX_FILE || fstat(given, &st) != 0 || st.st_size <= 0)
-        return CU_INVALID_VALUE;
+    if (!out || type != CUDA_POSIX_FILE) return CU_INVALID_VALUE;
+    if (fstat(given, &st) != 0 || st.st_size <= 0) return CU_UNKNOWN;
     return add_physical(fcntl(given, F_DUPFD_CLOEXEC, 3), cuda_self.device, (uint64_t)st.st_size,
                         out);
 }

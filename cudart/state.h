@@ -640,6 +640,8 @@ int cuda_capture_event(const cuda_event *e);
 /* A call that a capturing stream does not permit: invalidates the capture. */
 int cuda_capture_broken(cuda_stream *s);
 
+/* The pool of an allocation; NULL: none. */
+void *cuda_pool_of(uint64_t address);
 /* ---- attribute.c ---- */
 /* Called when the stream is destroyed. */
 void cuda_forget_attributes(const void *key);

@@ -183,6 +183,7 @@ int pl_cudaStreamAttachMemAsync(void *stream, void *p, size_t bytes, unsigned fl
     if (!p || (flags != ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) ||
         (flags == ATTACH_SINGLE && s == &cuda.device[s->device].legacy))
         return CU_INVALID_VALUE;
+    if (a && a->type != MEMORY_MANAGED) return CU_INVALID_VALUE;
     return a && bytes && bytes != a->size ? CU_INVALID_VALUE : CU_OK;
 }
 

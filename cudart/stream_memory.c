@@ -16,6 +16,7 @@ int pl_cuStreamBatchMemOp_v2(void *stream, unsigned n, const void *list, unsigne
 static int one(void *stream, int kind, uint64_t address, uint64_t value, unsigned flags)
 {
     const cuda_memory_op p = {.kind = kind, .address = address, .value = value, .flags = flags};
+    if ((kind == WRITE_32 || kind == WRITE_64) && flags) return CU_INVALID_VALUE; /* H200 */
     return pl_cuStreamBatchMemOp_v2(stream, 1, &p, 0);
 }
 

@@ -690,6 +690,7 @@ static const struct {
     {"occupancy", occupancy},
     {"tensor_maps", tensor_maps},
     {"context_flags", context_flags},
+    {"as_recorded", as_recorded},
     {"devices", devices},
     {"peers", peers},
     {"peer_variables", peer_variables},

@@ -118,6 +118,7 @@ void error_names(void);
 void occupancy(void);
 void tensor_maps(void);
 void context_flags(void);
+void as_recorded(void);
 /* Of app_nvtx.c. */
 void ranges(void);
 /* Of app_graph.c. */

@@ -2,6 +2,25 @@
  * occupancy, tensor maps, flags of contexts. */
 #include "tests/cudart/app.h"
 
+int cudaStreamUpdateCaptureDependencies(void *stream, void **node, const void *data, size_t n,
+                                        unsigned flags);
+int cudaStreamBeginCaptureToGraph(void *stream, void *graph, void *const *before, const void *data,
+                                  size_t n, int mode);
+int cudaThreadExchangeStreamCaptureMode(int *mode);
+int cuMemAddressReserve(uint64_t *out, size_t size, size_t alignment, uint64_t at,
+                        unsigned long long flags);
+int cuMemCreate(uint64_t *out, size_t size, const void *properties, unsigned long long flags);
+int cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle,
+             unsigned long long flags);
+int cuMemUnmap(uint64_t address, size_t size);
+int cuMemSetAccess(uint64_t address, size_t size, const void *access, size_t n);
+int cuMemAllocFromPoolAsync(uint64_t *out, size_t bytes, void *pool, void *stream);
+int cuMemPoolCreate(void **out, const void *properties);
+int cuMemPoolSetAccess(void *pool, const void *access, size_t n);
+int cuPointerGetAttribute(void *out, int attribute, uint64_t address);
+int cuStreamWriteValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags);
+int cudaStreamAttachMemAsync(void *stream, void *p, size_t bytes, unsigned flags);
+int cudaDeviceFlushGPUDirectRDMAWrites(int target, int scope);
 int cuCtxCreate_v4(void **out, void *params, unsigned flags, int device);
 int cuCtxSetFlags(unsigned flags);
 int cuCtxGetFlags(unsigned *flags);
@@ -101,7 +120,7 @@ static int sms_used(int *seen, int blocks)
     return blocks ? -1 : n;
 }
 
-/* The splits of the H100's 132 SMs. */
+/* The splits of 132 SMs, as on an H200. */
 static void green_resources(resource group[GROUPS])
 {
     resource all, rest;
@@ -113,14 +132,20 @@ static void green_resources(resource group[GROUPS])
     EXPECT(all.type == SM && all.sms == 132 && all.least == 8 && all.alignment == 8, 1);
     EXPECT(cuDevSmResourceSplitByCount(NULL, &n, &all, NULL, 0, 9), 0);
     EXPECT(n, 8);
-    EXPECT(cuDevSmResourceSplitByCount(NULL, &n, &all, NULL, 0, 133), CU_INVALID_VALUE);
+    EXPECT(cuDevSmResourceSplitByCount(NULL, &n, &all, NULL, 0, 133), INVALID_RESOURCES);
     EXPECT(cuDevSmResourceSplitByCount(NULL, &n, &all, NULL, 1, 5), 0);
     EXPECT(n, 22);
-    EXPECT(cuDevSmResourceSplitByCount(NULL, &n, &all, NULL, 2, 1), 0);
-    EXPECT(n, 8);
+    EXPECT(cuDevSmResourceSplitByCount(NULL, &n, &all, NULL, 3, 1), CU_INVALID_VALUE);
+    EXPECT(cuDevSmResourceSplitByCount(NULL, &n, &all, NULL, 0, 132), 0);
+    EXPECT(n, 1);
+    n = 0;
+    EXPECT(cuDevSmResourceSplitByCount(group, &n, &all, NULL, 0, 8), CU_INVALID_VALUE);
+    n = 2;
+    EXPECT(cuDevSmResourceSplitByCount(group, &n, &all, &rest, 0, 17), 0);
+    EXPECT(n == 2 && group[1].sms == 24 && !group[1].alignment && rest.sms == 84, 1);
     n = GROUPS;
     EXPECT(cuDevSmResourceSplitByCount(group, &n, &all, &rest, 0, 0), 0);
-    EXPECT(n == 16 && group[15].sms == 8 && rest.sms == 4, 1);
+    EXPECT(n == 15 && group[14].sms == 8 && rest.sms == 12, 1);
     EXPECT(cuDevSmResourceSplitByCount(NULL, &n, group, NULL, 0, 0), INVALID_RESOURCES);
 }
 
@@ -319,7 +344,7 @@ static void updatable_refused(void *graph, void *node, void *plain, void *exec)
 {
     updatable u = {.on = 0};
     void *other, *info[3];
-    EXPECT(cuGraphKernelNodeSetAttribute(node, UPDATABLE, &u), CU_INVALID_VALUE);
+    EXPECT(cuGraphKernelNodeSetAttribute(node, UPDATABLE, &u), CU_NOT_SUPPORTED);
     EXPECT(cuGraphKernelNodeSetAttribute(plain, UPDATABLE, &u), 0);
     u.on = 2;
     EXPECT(cuGraphKernelNodeSetAttribute(plain, UPDATABLE, &u), CU_INVALID_VALUE);
@@ -391,7 +416,7 @@ static void updatable_captured(void *m, int *at)
     cuda_launch_config in = c;
     EXPECT(cudaStreamCreate(&s), 0);
     in.stream = s;
-    EXPECT(cudaLaunchKernelExC(&in, f, (void *[]){&at, &value}), CU_INVALID_VALUE);
+    EXPECT(cudaLaunchKernelExC(&in, f, (void *[]){&at, &value}), CU_NOT_SUPPORTED);
     EXPECT(cudaStreamBeginCapture(s, 0), 0);
     EXPECT(cudaLaunchKernelExC(&in, f, (void *[]){&at, &value}), 0);
     EXPECT(cudaStreamEndCapture(s, &graph), 0);
@@ -517,12 +542,14 @@ static bool clusters_row(const char *line)
     a.value.cluster[0] = c.grid.x = size;
     c.block.x = threads;
     c.shared = shared;
+    /* More than 8 blocks: the kernel was told to allow them. */
+    if (size > 8) EXPECT(cudaOccupancyMaxActiveClusters(&n, stub_nop, &c), CU_INVALID_CLUSTER);
+    EXPECT(cudaFuncSetAttribute(stub_nop, 14, size > 8), 0);
     EXPECT(cudaOccupancyMaxActiveClusters(&n, stub_nop, &c), 0);
     EXPECT(n, clusters);
-    /* More than 8 blocks: the kernel was told to allow them. */
-    EXPECT(cudaFuncSetAttribute(stub_nop, 14, size > 8), 0);
     EXPECT(cudaOccupancyMaxPotentialClusterSize(&n, stub_nop, &c), 0);
     EXPECT(n, largest);
+    EXPECT(cudaFuncSetAttribute(stub_nop, 14, 0), 0);
     return true;
 }
 
@@ -621,4 +648,89 @@ void context_flags(void)
     EXPECT(cuDeviceGetProperties(p, 0), 0);
     EXPECT(p[0] == 1024 && p[3] == 64 && p[7] == 48 << 10 && p[9] == 32, true);
     EXPECT(cuDeviceGetProperties(p, 9), CU_INVALID_DEVICE);
+}
+
+/* ---------------------------------------------------------------- answers of an H200 */
+
+static void captures_as_recorded(void)
+{
+    void *s, *t, *graph, *mine, *p;
+    int relaxed = 2;
+    EXPECT(cudaStreamCreateWithFlags(&s, 1), 0);
+    EXPECT(cudaStreamCreate(&t), 0);
+    /* The program says what the next node depends on: the first one may be left. */
+    EXPECT(cudaStreamBeginCapture(s, 0), 0);
+    EXPECT(cudaLaunchKernel(stub_nop, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, s), 0);
+    EXPECT(cudaStreamUpdateCaptureDependencies(s, NULL, NULL, 0, 1), 0);
+    EXPECT(cudaLaunchKernel(stub_nop, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, s), 0);
+    EXPECT(cudaStreamEndCapture(s, &graph), 0);
+    EXPECT(cudaGraphCreate(&mine, 0), 0);
+    EXPECT(cudaStreamBeginCaptureToGraph(s, mine, NULL, NULL, 0, 2), 0);
+    EXPECT(cudaStreamBeginCaptureToGraph(t, mine, NULL, NULL, 0, 2), CU_ILLEGAL_STATE);
+    EXPECT(cudaStreamEndCapture(s, &graph), 0);
+    EXPECT(cudaStreamBeginCapture(s, 0), 0);
+    EXPECT(cudaThreadExchangeStreamCaptureMode(&relaxed), 0);
+    EXPECT(cudaMalloc(&p, 4), 0);
+    EXPECT(cudaThreadExchangeStreamCaptureMode(&relaxed), 0);
+    EXPECT(relaxed, 2);
+    EXPECT(cudaMalloc(&p, 4), CU_CAPTURE_UNSUPPORTED);
+    EXPECT(cudaStreamEndCapture(s, &graph), 901);
+    EXPECT(cudaStreamDestroy(s), 0);
+}
+
+static void mappings_as_recorded(void)
+{
+    enum { GRANULE = 2 << 20 };
+    const struct {
+        int type, handles, location_type, location;
+        void *security;
+        char rest[8];
+    } properties = {.type = 1, .location_type = 1};
+    const struct {
+        int location_type, location, flags;
+    } access = {1, 0, 3};
+    uint64_t at, memory;
+    EXPECT(cuMemAddressReserve(&at, 4 * GRANULE, 0, 0, 0), 0);
+    EXPECT(cuMemCreate(&memory, 2 * GRANULE, &properties, 0), 0);
+    EXPECT(cuMemMap(at + 4096, 2 * GRANULE, 0, memory, 0), CU_INVALID_VALUE);
+    EXPECT(cuMemMap(at, 2 * GRANULE, 0, memory, 0), 0);
+    EXPECT(cuMemSetAccess(at, GRANULE, &access, 1), CU_INVALID_VALUE);
+    EXPECT(cuMemSetAccess(at, 2 * GRANULE, &access, 1), 0);
+    EXPECT(cuMemUnmap(at, GRANULE), CU_INVALID_VALUE);
+    EXPECT(cuMemUnmap(at, 2 * GRANULE), 0);
+}
+
+static void pools_as_recorded(void)
+{
+    struct {
+        int type, handles, location_type, location;
+        void *security;
+        size_t most;
+        char rest[56];
+    } properties = {.type = 1, .handles = 64, .location_type = 1};
+    struct {
+        int location_type, location, flags;
+    } access = {1, 0, 1};
+    enum { POOL = 17 };
+    void *pool, *of;
+    uint64_t p;
+    EXPECT(cuMemPoolCreate(&pool, &properties), CU_INVALID_VALUE);
+    properties.handles = 0;
+    EXPECT(cuMemPoolCreate(&pool, &properties), 0);
+    EXPECT(cuMemPoolSetAccess(pool, &access, 1), CU_NOT_SUPPORTED);
+    EXPECT(cuMemAllocFromPoolAsync(&p, 64, pool, NULL), 0);
+    EXPECT(cuPointerGetAttribute(&of, POOL, p), 0);
+    EXPECT(of == pool, true);
+    EXPECT(cuStreamWriteValue32_v2(NULL, p, 1, 1), CU_INVALID_VALUE);
+    EXPECT(cudaStreamAttachMemAsync(NULL, (void *)(uintptr_t)p, 0, 1), CU_INVALID_VALUE);
+}
+
+void as_recorded(void)
+{
+    app_driver();
+    captures_as_recorded();
+    mappings_as_recorded();
+    pools_as_recorded();
+    EXPECT(cudaDeviceFlushGPUDirectRDMAWrites(0, 100), 0);
+    EXPECT(cudaDeviceFlushGPUDirectRDMAWrites(0, 50), CU_INVALID_VALUE);
 }
