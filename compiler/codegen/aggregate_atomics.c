@@ -17,10 +17,10 @@ bool pl_reconv_put(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line
 /* The constant in a row, possibly copied to a register. */
 static bool constant_in(const pl_ir *x, uint32_t row, uint64_t *number)
 {
-    const pl_insn *pl_reconv_put = pl_ir_writer(x, row);
-    if (pl_reconv_put && x->regs[row].ndefs == 1 && pl_reconv_put->guard == PL_PT &&
-        (pl_insn_mnem(pl_reconv_put) == M__mov || pl_insn_is_copy(pl_reconv_put)))
-        row = pl_reconv_put->op[1];
+    const pl_insn *def = pl_ir_writer(x, row);
+    if (def && x->regs[row].ndefs == 1 && def->guard == PL_PT &&
+        (pl_insn_mnem(def) == M__mov || pl_insn_is_copy(def)))
+        row = def->op[1];
     return pl_ir_constant_value(x, row, number);
 }
 
@@ -142,16 +142,15 @@ static bool put_rank(pl_ir *x, uint32_t b, size_t at)
 static void multiply(pl_ir *x, pl_insn *i, aggregation how)
 {
     const unsigned value = pl_insn_mnem(i) == M_atom ? 2 : 1;
-    pl_insn *pl_reconv_put = pl_ir_writer(x, i->op[value]);
+    pl_insn *def = pl_ir_writer(x, i->op[value]);
     uint64_t n;
-    if (!pl_reconv_put || pl_insn_mnem(pl_reconv_put) != M__mov ||
-        pl_type_bits(pl_insn_type(pl_reconv_put)) != 32 ||
-        !pl_ir_constant_value(x, pl_reconv_put->op[1], &n))
+    if (!def || pl_insn_mnem(def) != M__mov || pl_type_bits(pl_insn_type(def)) != 32 ||
+        !pl_ir_constant_value(x, def->op[1], &n))
         return;
     if (how == COUNTED && n != 1)
-        pl_reconv_put->latency_class = C_alu_x2;
+        def->latency_class = C_alu_x2;
     else if (how == RANKED && n == 1 && x->regs[i->op[value]].nuses == 1)
-        pl_reconv_put->latency_class = C_free;
+        def->latency_class = C_free;
 }
 
 static bool is_atomic(const pl_insn *i)

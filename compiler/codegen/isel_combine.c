@@ -256,7 +256,7 @@ static void change(combiner *c, pl_insn *i)
     case M_setp: pl_isel_test_bits(c, i); break;
     case M_ex2: pl_isel_unscaled(c, i); break;
     case M_cvt:
-        pl_isel_is_round_trip(c, i);
+        pl_isel_fold_round_trip(c, i);
         pl_isel_convert_part(c, i);
         pl_isel_convert_widened(c, i);
         pl_isel_round_once(c, i);

@@ -95,7 +95,7 @@ void pl_isel_test_bits(const combiner *c, pl_insn *i);
  * not negative. */
 void pl_isel_unscaled(const combiner *c, pl_insn *i);
 /* A conversion to bf16 and back is F2F, which only rounds; otherwise it would be F2FP. */
-void pl_isel_is_round_trip(const combiner *c, pl_insn *i);
+void pl_isel_fold_round_trip(const combiner *c, pl_insn *i);
 /* True if a bit field consists of whole bytes. */
 bool pl_isel_whole_bytes(uint64_t place, uint64_t width);
 /* Conversion of a byte or half of a word to float: I2F extracts it from the word itself; I2FP,

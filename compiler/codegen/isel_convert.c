@@ -28,7 +28,7 @@ void pl_isel_unscaled(const combiner *c, pl_insn *i)
 }
 
 /* A conversion to bf16 and back is F2F, which only rounds; otherwise it would be F2FP. */
-void pl_isel_is_round_trip(const combiner *c, pl_insn *i)
+void pl_isel_fold_round_trip(const combiner *c, pl_insn *i)
 {
     if (!pl_insn_has(i, W_bf16) || !pl_insn_has(i, W_f32) || !pl_insn_pure(i)) return;
     pl_insn *w = pl_isel_source(c, i, 1);

@@ -146,10 +146,10 @@ static bool make_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *rest)
             false, end);
         x->blocks.at[loop].fallthrough = swap;
     } else {
-        const bool address_sum = op == W_add, real = type == W_f32 || type == W_f64;
-        uint16_t mnem = address_sum ? M_add : op == W_and ? M_and : op == W_or ? M_or : M_xor;
+        const bool is_add = op == W_add, real = type == W_f32 || type == W_f64;
+        uint16_t mnem = is_add ? M_add : op == W_and ? M_and : op == W_or ? M_or : M_xor;
         i = append(x, loop, line, mnem, 3,
-                   real ? (pl_word[]){W_rn, type} : (pl_word[]){address_sum ? count : bits, 0},
+                   real ? (pl_word[]){W_rn, type} : (pl_word[]){is_add ? count : bits, 0},
                    real ? 2 : 1);
         if (!i) return false;
         i->op[0] = next;

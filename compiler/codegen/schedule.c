@@ -58,12 +58,12 @@ static bool has_wide_loads(const sched *l)
 static int step_for_wide_loads(sched *l, int text, int step)
 {
     const int all = pl_sched_try_windows(l, capped_pressure(l, INT_MAX), INT_MAX).max_pressure,
-              pl_sched_preferred_cycle = all < text + l->t->schedule.wide_load_regs
-                                             ? all
-                                             : text + l->t->schedule.wide_load_regs;
+              needed = all < text + l->t->schedule.wide_load_regs
+                           ? all
+                           : text + l->t->schedule.wide_load_regs;
     for (size_t k = 0;
          k < l->t->registers.steps.n && step_regs(l, k) <= l->t->schedule.wide_load_limit; k++)
-        if (step_regs(l, k) - l->t->registers.reserved >= pl_sched_preferred_cycle)
+        if (step_regs(l, k) - l->t->registers.reserved >= needed)
             return step_regs(l, k) - l->t->registers.reserved > step
                        ? step_regs(l, k) - l->t->registers.reserved
                        : step;

@@ -28,12 +28,12 @@ pl_ir_block pl_ir_empty_block(pl_insn *code)
 static bool make_blocks(pl_ir *x)
 {
     const pl_insn *code = x->p->code.at + x->f->first;
-    uint32_t first = x->f->first, pl_ir_count_reads_writes = x->f->count, nblocks = 0;
-    uint8_t *leader = pl_arena_array(x->tmp, uint8_t, pl_ir_count_reads_writes + 1);
-    uint32_t *of = pl_arena_array(x->tmp, uint32_t, pl_ir_count_reads_writes + 1);
+    uint32_t first = x->f->first, count = x->f->count, nblocks = 0;
+    uint8_t *leader = pl_arena_array(x->tmp, uint8_t, count + 1);
+    uint32_t *of = pl_arena_array(x->tmp, uint32_t, count + 1);
     if (!leader || !of) return false;
     leader[0] = 1;
-    for (uint32_t k = 0; k < pl_ir_count_reads_writes; k++) {
+    for (uint32_t k = 0; k < count; k++) {
         if (pl_insn_is_table(&code[k]))
             for (uint32_t t = 0; t < code[k].nextra; t++)
                 leader[x->p->pool.at[code[k].extra_ops + t] - first] = 1;
@@ -41,15 +41,15 @@ static bool make_blocks(pl_ir *x)
             leader[code[k].target - first] = 1;
         if (pl_insn_is_jump(&code[k]) || is_end(&code[k])) leader[k + 1] = 1;
     }
-    for (uint32_t k = 0; k <= pl_ir_count_reads_writes; k++) {
-        nblocks += leader[k] && k < pl_ir_count_reads_writes;
+    for (uint32_t k = 0; k <= count; k++) {
+        nblocks += leader[k] && k < count;
         of[k] = nblocks - 1;
     }
     x->blocks.at = pl_arena_array(x->a, pl_ir_block, nblocks);
     x->blocks.n = x->blocks.cap = nblocks;
-    pl_insn *copy = pl_arena_copy(x->a, code, pl_ir_count_reads_writes * sizeof *copy);
+    pl_insn *copy = pl_arena_copy(x->a, code, count * sizeof *copy);
     if (!x->blocks.at || !copy) return false;
-    for (uint32_t k = 0; k < pl_ir_count_reads_writes; k++) {
+    for (uint32_t k = 0; k < count; k++) {
         pl_ir_block *b = &x->blocks.at[of[k]];
         pl_insn *i = &copy[k];
         if (leader[k]) *b = pl_ir_empty_block(i);
@@ -64,7 +64,7 @@ static bool make_blocks(pl_ir *x)
         }
         if (leader[k + 1]) {
             bool falls = (!pl_insn_is_jump(i) && !is_end(i)) || i->guard != PL_PT;
-            b->fallthrough = falls && k + 1 < pl_ir_count_reads_writes ? of[k + 1] : PL_IR_NONE;
+            b->fallthrough = falls && k + 1 < count ? of[k + 1] : PL_IR_NONE;
         }
     }
     return pl_arena_ok(x->a);
@@ -184,7 +184,7 @@ static bool compact(pl_ir *x, uint32_t *fixed)
 
 /* Block layout: in numerical order, but each block is followed by its `fallthrough` if that one is
  * not yet placed. */
-static uint32_t *layout(pl_ir *x, uint32_t *pl_ir_count_reads_writes)
+static uint32_t *layout(pl_ir *x, uint32_t *count)
 {
     uint32_t *order = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1), n = 0;
     uint8_t *done = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
@@ -197,7 +197,7 @@ static uint32_t *layout(pl_ir *x, uint32_t *pl_ir_count_reads_writes)
             b = x->blocks.at[b].fallthrough;
         }
     }
-    *pl_ir_count_reads_writes = n;
+    *count = n;
     return order;
 }
 

@@ -38,7 +38,7 @@ static void drop_result(dce *c, uint32_t *row, unsigned rows, unsigned use)
 
 /* Discards unused components of a texel, so that they take no register: the machine instruction has
  * a write mask. */
-void pl_gvn_mask(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+void pl_dce_discard_components(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     dce *c = ctx;
     if (use & PL_USE_PRED || rows != 1) return;
@@ -84,12 +84,12 @@ static bool exchanges(const pl_insn *i)
  * kernels made for it, sm_90, 2026-11). */
 static void only_meet(dce *c, pl_insn *i)
 {
-    const uint32_t pl_gvn_mask = i->op[pl_forms[i->form].noperands - 1];
+    const uint32_t mask = i->op[pl_forms[i->form].noperands - 1];
     pl_insn meet = *i;
     if (!pl_insn_make(&meet, M_bar, 1, (pl_word[]){W_warp, W_sync}, 2)) return;
-    meet.op[0] = pl_gvn_mask;
+    meet.op[0] = mask;
     meet.latency_class = C_free;
-    c->x->regs[pl_gvn_mask].nuses++;
+    c->x->regs[mask].nuses++;
     PL_FOR_EACH_READ(c->x->p, i, o) release(c, o.row, o.rows, o.use);
     PL_FOR_EACH_WRITE(c->x->p, i, op) drop_result(c, op.row, op.rows, op.use);
     *i = meet;
@@ -100,7 +100,7 @@ static void only_meet(dce *c, pl_insn *i)
 bool pl_pass_dce(pl_ir *x)
 {
     dce c = {.x = x};
-    bool pl_gvn_same = true;
+    bool unchanged = true;
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
     do {
@@ -118,17 +118,17 @@ bool pl_pass_dce(pl_ir *x)
                     for (unsigned k = 0; k < o.rows; k++) c.is_used |= r[k].nuses != 0;
                 }
                 if (c.is_used && is_constant_load(i) && x->discard_reg != PL_IR_NONE)
-                    pl_insn_writes_here(x->p, i, pl_gvn_mask, &c);
+                    pl_insn_writes_here(x->p, i, pl_dce_discard_components, &c);
                 if (!c.has_results || c.is_used) continue;
                 if (exchange) {
                     only_meet(&c, i);
-                    pl_gvn_same = false;
+                    unchanged = false;
                     continue;
                 }
                 PL_FOR_EACH_READ(x->p, i, o) release(&c, o.row, o.rows, o.use);
                 PL_FOR_EACH_WRITE(x->p, i, op) drop_result(&c, op.row, op.rows, op.use);
                 pl_ir_remove(x, i);
-                pl_gvn_same = false;
+                unchanged = false;
             }
         }
     } while (c.changed);
@@ -137,7 +137,7 @@ bool pl_pass_dce(pl_ir *x)
         c.dead_regs.at[k]->ndefs = c.dead_regs.at[k]->width = 0;
         c.dead_regs.at[k]->def_block = PL_IR_NONE;
     }
-    if (pl_gvn_same && !c.partly_dead)
+    if (unchanged && !c.partly_dead)
         pl_ir_preserve_all(x);
     else if (!c.def_removed) /* counts are valid, positions are not */
         pl_ir_preserve_counts(x);

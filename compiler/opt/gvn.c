@@ -135,19 +135,19 @@ static bool simplify(value_table *f, pl_insn *i, operation o)
         b = pl_gvn_truncate(a, o.bits);
     }
     if (!nb || pl_insn_mnem(i) != o.mnem) return false;
-    bool lo = pl_insn_has(i, W_lo), pl_gvn_same = false;
+    bool lo = pl_insn_has(i, W_lo), is_identity = false;
     switch ((int)o.mnem) {
     case M_add:
     case M_sub:
     case M_shl:
     case M_shr:
     case M_or:
-    case M_xor: pl_gvn_same = b == 0; break;
-    case M_and: pl_gvn_same = b == pl_gvn_truncate(UINT64_MAX, o.bits); break;
-    case M_mul: pl_gvn_same = lo && b == 1; break;
+    case M_xor: is_identity = b == 0; break;
+    case M_and: is_identity = b == pl_gvn_truncate(UINT64_MAX, o.bits); break;
+    case M_mul: is_identity = lo && b == 1; break;
     default: break;
     }
-    if (pl_gvn_same && is_value(x, i->op[1]) && is_value(x, i->op[0])) {
+    if (is_identity && is_value(x, i->op[1]) && is_value(x, i->op[0])) {
         replace_by(f, i, i->op[1]);
         return true;
     }
@@ -248,12 +248,12 @@ static void share(value_table *f, uint32_t block, uint32_t at, bool values)
 {
     pl_ir *x = f->x;
     pl_insn *i = &x->blocks.at[block].code.at[at];
-    bool pl_gvn_constant = is_constant(x, i);
+    bool constant = is_constant(x, i);
     bool elects = pl_insn_mnem(i) == M_elect; /* selects the same lane within a block */
     /* ptxas 13.0 has expanded exact quotients and roots to branches before CSE, and computes them
      * twice (12 pairs, sm_90, 2026-11) */
     if (i->guard != PL_PT || pl_insn_is_ieee_div_sqrt(i) || !pl_forms[i->form].noperands ||
-        (!pl_gvn_constant && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
+        (!constant && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
         return;
     const pl_form *fm = &pl_forms[i->form];
     uint32_t slot = hash_of(x, i) & f->mask;
@@ -265,11 +265,11 @@ static void share(value_table *f, uint32_t block, uint32_t at, bool values)
             continue;
         for (unsigned k = 0; k < fm->noperands; k++) {
             if (!fm->operand[k].written || i->op[k] == UINT32_MAX) continue;
-            const int parts = pl_gvn_constant ? 0 : pl_operand_count(fm, k, i->mods);
+            const int parts = constant ? 0 : pl_operand_count(fm, k, i->mods);
             for (int p = 0; p < (parts ? parts : 1); p++) {
                 const uint32_t row = row_of(x, i, k, (unsigned)p),
                                by = row_of(x, w, k, (unsigned)p);
-                if (!pl_gvn_constant && pl_operand_type(fm, k, i->mods) == W_pred)
+                if (!constant && pl_operand_type(fm, k, i->mods) == W_pred)
                     f->pred_leader[row] = by;
                 else
                     for (unsigned r = 0; row != UINT32_MAX && r < x->regs[row].width; r++)

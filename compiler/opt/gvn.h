@@ -74,6 +74,6 @@ bool pl_gvn_compare_real(const pl_insn *i, pl_word type, uint64_t x, uint64_t y,
 /* dce.c */
 /* Discards unused components of a texel, so that they take no register: the machine instruction has
  * a write mask. */
-void pl_gvn_mask(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+void pl_dce_discard_components(void *ctx, uint32_t *row, unsigned rows, unsigned use);
 
 #endif

@@ -125,11 +125,10 @@ static uint32_t writes_of(const pl_ir_block *b, uint32_t row)
 /* Counts one of the instructions before the branch that compute a sunk register. */
 static void sink_write(sink_count *s, pl_insn *i, bool in_body)
 {
-    const bool pl_ifc_is_shared_copy = pl_insn_is_copy(i),
-               number =
-                   pl_ifc_is_shared_copy && pl_ir_constant_value(s->a->x, i->op[1], &(uint64_t){0});
+    const bool is_copy = pl_insn_is_copy(i),
+               is_number = is_copy && pl_ir_constant_value(s->a->x, i->op[1], &(uint64_t){0});
     /* For the result of the body, see required_overlap(). */
-    s->n += pl_ifc_is_shared_copy ? number && !in_body : pl_insn_cost(s->a->x, i) != 0;
+    s->n += is_copy ? is_number && !in_body : pl_insn_cost(s->a->x, i) != 0;
     s->depth++;
     pl_ifc_sink_reads(s, i);
     s->depth--;

@@ -82,13 +82,13 @@ static uint32_t copy_of(const unroll_copy *u, uint32_t block)
     return block;
 }
 
-/* Appends copy number `copy` of `pl_unroll_copies` of the body to block `to`. Returns the block
+/* Appends copy number `copy` of `ncopies` of the body to block `to`. Returns the block
  * where it ends. */
-static uint32_t append(unroll_copy *u, uint32_t to, unsigned copy, unsigned pl_unroll_copies)
+static uint32_t append(unroll_copy *u, uint32_t to, unsigned copy, unsigned ncopies)
 {
     pl_ir *x = u->x;
     const counted_loop *c = u->c;
-    u->is_last_copy = copy + 1 == pl_unroll_copies;
+    u->is_last_copy = copy + 1 == ncopies;
     u->block_to[c->block] = to;
     for (uint32_t m = 1; m < c->members; m++) u->block_to[c->member[m]] = pl_ir_new_block(x);
     for (uint32_t m = 0; m < c->members && pl_ir_ok(x); m++) {

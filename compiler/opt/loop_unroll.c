@@ -277,7 +277,7 @@ static bool unroll_part(unroll_copy *u, const counted_loop *c, unsigned n, unsig
 /* True if the loop is fully unrolled. The larger the percentage saved, the more cost the copies may
  * add to the first one; each copy adds a little more than its cost. This predicts the limit for 162
  * bodies of 2 to 512 iterations, with 1 to 60 % saved, to within one instruction. */
-static bool is_fully_unrolled(const pl_ir *x, const counted_loop *c, unsigned pl_unroll_trip_count)
+static bool is_fully_unrolled(const pl_ir *x, const counted_loop *c, unsigned trip_count)
 {
     enum { UNITS = 20 }; /* per instruction: all quantities are in twentieths */
     const uint64_t savings = c->savings + x->p->tuning->loop_unroll.loop_overhead,
@@ -287,24 +287,25 @@ static bool is_fully_unrolled(const pl_ir *x, const counted_loop *c, unsigned pl
                          x->p->tuning->loop_unroll.full_quadratic * percent * percent;
     const uint64_t saved = x->p->tuning->loop_unroll.each_saved_constant +
                            x->p->tuning->loop_unroll.each_saved_linear * c->savings;
-    uint64_t beside =
+    uint64_t per_copy =
         x->p->tuning->loop_unroll.each_constant + x->p->tuning->loop_unroll.each_linear * percent;
-    beside = beside < saved ? beside : saved;
-    beside =
-        beside < x->p->tuning->loop_unroll.each_max ? beside : x->p->tuning->loop_unroll.each_max;
-    return (pl_unroll_trip_count - 1) * (UNITS * (uint64_t)c->cost + beside) <= max;
+    per_copy = per_copy < saved ? per_copy : saved;
+    per_copy = per_copy < x->p->tuning->loop_unroll.each_max ? per_copy
+                                                             : x->p->tuning->loop_unroll.each_max;
+    return (trip_count - 1) * (UNITS * (uint64_t)c->cost + per_copy) <= max;
 }
 
 /* The number of copies of the body: all iterations, or as many as the cost allows, including those
  * that are peeled. A body with branches is fully unrolled or not at all. */
-static unsigned unroll_factor(const pl_ir *x, unsigned pl_unroll_trip_count, const counted_loop *c)
+static unsigned unroll_factor(const pl_ir *x, unsigned trip_count, const counted_loop *c)
 {
-    const uint32_t price = c->cost + c->savings;
-    if (is_fully_unrolled(x, c, pl_unroll_trip_count)) return pl_unroll_trip_count;
-    unsigned max = x->p->tuning->loop_unroll.max_copies_cost / price;
-    for (unsigned n = max < pl_unroll_trip_count ? max : pl_unroll_trip_count - 1;
-         n >= FACTOR && price <= x->p->tuning->loop_unroll.max_cost_partial && !c->branches; n--)
-        if (n + pl_unroll_trip_count % n <= max) return n;
+    const uint32_t total_cost = c->cost + c->savings;
+    if (is_fully_unrolled(x, c, trip_count)) return trip_count;
+    unsigned max = x->p->tuning->loop_unroll.max_copies_cost / total_cost;
+    for (unsigned n = max < trip_count ? max : trip_count - 1;
+         n >= FACTOR && total_cost <= x->p->tuning->loop_unroll.max_cost_partial && !c->branches;
+         n--)
+        if (n + trip_count % n <= max) return n;
     return 1;
 }
 
