@@ -90,7 +90,7 @@ static void clear(pl_arena *a, bool large)
 
 /* Lanes that call different functions reconverge after the call; in optimised code only if there is
  * a reconvergence point (compiler/codegen/calling_convention.c). */
-static bool lanes_meet_behind(const pl_program *p, const pl_insn *call)
+static bool reconverges_after_call(const pl_program *p, const pl_insn *call)
 {
     return p->calls.at[call->target].callee == UINT32_MAX &&
            (p->opt_level == 0 || pl_forms[call[1].form].mnem == M__bsync);
@@ -105,7 +105,8 @@ static void mark_calls(pl_program *p, const pl_prog_func *f)
         const pl_form *fm = &pl_forms[i->form];
         if ((fm->effects & PL_EF_CALL) && pc + 1 < end) {
             i[1].flags |= PL_IF_SYNC_POINT;
-            i->reconv = lanes_meet_behind(p, i) ? pl_reconvergence_pc(p, pc + 1, end) : UINT32_MAX;
+            i->reconv =
+                reconverges_after_call(p, i) ? pl_reconvergence_pc(p, pc + 1, end) : UINT32_MAX;
             if (i->reconv != UINT32_MAX) p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
         }
         if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1 && i->target <= pc)

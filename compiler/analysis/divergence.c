@@ -18,14 +18,14 @@ enum { DIVERGENT = 1, READ = 2 };
 
 typedef struct divergence_finder {
     pl_divergence *v;
-    bool any, again;
+    bool is_divergent, again;
 } divergence_finder;
 
-static inline void reads_divergent(divergence_finder *f, uint32_t *row, unsigned rows, unsigned use)
+static inline void read_operand(divergence_finder *f, uint32_t *row, unsigned rows, unsigned use)
 {
     uint8_t *v = (use & PL_USE_PRED ? f->v->pred : f->v->row) + *row;
     for (unsigned k = 0; k < rows; k++) {
-        f->any |= v[k] & DIVERGENT;
+        f->is_divergent |= v[k] & DIVERGENT;
         v[k] |= READ;
     }
 }
@@ -62,25 +62,25 @@ static bool is_warp_uniform_result(const pl_insn *i)
 
 /* Reads all operands that can make the result diverge: those that select lanes or the operation.
  * The value that each lane contributes, operand a, does not matter. */
-static void reads_but_own(divergence_finder *f, pl_insn *i)
+static void read_selectors(divergence_finder *f, pl_insn *i)
 {
     const pl_form *form = &pl_forms[i->form];
-    if (i->guard > PL_PF) reads_divergent(f, &i->guard, 1, PL_USE_PRED);
+    if (i->guard > PL_PF) read_operand(f, &i->guard, 1, PL_USE_PRED);
     for (unsigned k = 0; k < form->noperands && k < PL_INLINE_OPERANDS; k++)
         if (!form->operand[k].written && strcmp(form->operand[k].name, "a") != 0)
-            reads_divergent(f, &i->op[k], 1, 0);
+            read_operand(f, &i->op[k], 1, 0);
 }
 
-static bool seed(pl_divergence *v, const pl_ir *x)
+static bool init_divergence(pl_divergence *v, const pl_ir *x)
 {
     v->row = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
     v->pred = pl_arena_array(x->tmp, uint8_t, x->f->preds + 1);
     return v->row && v->pred;
 }
 
-/* Propagates divergence from the sources that `brings` accepts and from rows marked already. An
+/* Propagates divergence from the sources that `is_source` accepts and from rows marked already. An
  * instruction is finished once its results are marked. Returns false when out of memory. */
-static inline bool propagate(pl_divergence *v, pl_ir *x, bool (*brings)(const pl_insn *i))
+static inline bool propagate(pl_divergence *v, pl_ir *x, bool (*is_source)(const pl_insn *i))
 {
     divergence_finder f = {.v = v};
     size_t n = 0;
@@ -94,12 +94,12 @@ static inline bool propagate(pl_divergence *v, pl_ir *x, bool (*brings)(const pl
             for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++, done++) {
                 pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
                 if (*done) continue;
-                f.any = brings(i);
-                if (!f.any && is_warp_uniform_result(i))
-                    reads_but_own(&f, i);
-                else if (!f.any)
-                    PL_FOR_EACH_READ(x->p, i, o) reads_divergent(&f, o.row, o.rows, o.use);
-                if (f.any)
+                f.is_divergent = is_source(i);
+                if (!f.is_divergent && is_warp_uniform_result(i))
+                    read_selectors(&f, i);
+                else if (!f.is_divergent)
+                    PL_FOR_EACH_READ(x->p, i, o) read_operand(&f, o.row, o.rows, o.use);
+                if (f.is_divergent)
                     PL_FOR_EACH_WRITE(x->p, i, op) {
                         uint8_t *w = (op.use & PL_USE_PRED ? f.v->pred : f.v->row) + *op.row;
                         for (unsigned r = 0; r < op.rows; r++) {
@@ -107,7 +107,7 @@ static inline bool propagate(pl_divergence *v, pl_ir *x, bool (*brings)(const pl
                             w[r] |= DIVERGENT;
                         }
                     }
-                *done = f.any;
+                *done = f.is_divergent;
             }
     } while (f.again);
     for (uint32_t r = 0; r < x->f->rows; r++) v->row[r] &= DIVERGENT;
@@ -129,7 +129,7 @@ typedef struct region_defs {
     bool whole; /* the whole function is being counted */
 } region_defs;
 
-static void counts(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void count_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     region_defs *s = ctx;
     for (unsigned k = 0; k < rows; k++) {
@@ -151,10 +151,10 @@ static uint8_t *flag_of(const region_defs *s, uint32_t r)
     return r < s->x->f->rows ? &s->v->row[r] : &s->v->pred[r - s->x->f->rows];
 }
 
-/* Visits the blocks between the branch that ends block b and its reconvergence point `meet`, and
+/* Visits the blocks between the branch that ends block b and its reconvergence point `join`, and
  * marks registers that diverge because of it. Returns the number of instructions visited. */
-static size_t mark_divergent_region(region_defs *s, pl_ir *x, uint32_t b, uint32_t meet,
-                                    uint32_t *stamp, uint32_t *stack, bool *more)
+static size_t mark_divergent_region(region_defs *s, pl_ir *x, uint32_t b, uint32_t join,
+                                    uint32_t *stamp, uint32_t *stack, bool *changed)
 {
     uint32_t depth = 0;
     size_t seen = 0;
@@ -164,22 +164,22 @@ static size_t mark_divergent_region(region_defs *s, pl_ir *x, uint32_t b, uint32
         uint32_t from = stack[--depth];
         for (uint32_t k = 0; k < pl_ir_successors(x, from); k++) {
             uint32_t to = pl_ir_successor(x, from, k);
-            if (to == meet || stamp[to] == b + 1) continue;
+            if (to == join || stamp[to] == b + 1) continue;
             stamp[to] = b + 1;
             stack[depth++] = to;
             for (size_t j = 0; j < x->blocks.at[to].code.n; j++)
-                pl_insn_uses_here(x->p, &x->blocks.at[to].code.at[j], counts, s);
+                pl_insn_uses_here(x->p, &x->blocks.at[to].code.at[j], count_access, s);
             seen += x->blocks.at[to].code.n;
         }
     }
-    const bool out = pl_ir_leaves_loop(x, b);
+    const bool leaves_loop = pl_ir_leaves_loop(x, b);
     for (size_t k = 0; k < s->seen.n; k++) {
         uint32_t r = s->seen.at[k];
         uint8_t *flag = flag_of(s, r);
         if (!*flag && s->written[r] &&
-            (s->inside[r] < s->reads[r] || (out && s->written[r] < s->writes[r]))) {
+            (s->inside[r] < s->reads[r] || (leaves_loop && s->written[r] < s->writes[r]))) {
             *flag = DIVERGENT;
-            *more = true;
+            *changed = true;
         }
         s->inside[r] = s->written[r] = 0;
     }
@@ -194,7 +194,7 @@ static bool is_divergent_branch(const pl_divergence *v, const pl_insn *i)
 
 /* Marks registers written in divergent regions. The total work is limited to a fixed number of
  * walks over the function. */
-static bool collect_region(pl_divergence *v, pl_ir *x)
+static bool mark_divergent_regions(pl_divergence *v, pl_ir *x)
 {
     enum { WALKS = 64 };
     const uint32_t n = (uint32_t)x->blocks.n;
@@ -213,37 +213,37 @@ static bool collect_region(pl_divergence *v, pl_ir *x)
     if (!s.reads || !s.writes || !s.inside || !s.written || !stamp || !stack || !done ||
         !pl_post_dominance_find(&e, x))
         return false;
-    size_t left = 0;
+    size_t budget = 0;
     for (uint32_t j = 0; j < x->nrpo; j++)
-        for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++, left += WALKS)
-            pl_insn_uses_here(x->p, &x->blocks.at[x->rpo[j]].code.at[k], counts, &s);
+        for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++, budget += WALKS)
+            pl_insn_uses_here(x->p, &x->blocks.at[x->rpo[j]].code.at[k], count_access, &s);
     for (uint32_t r = 0; r < x->f->rows; r++) /* their initial contents */
         s.writes[r] += x->regs[r].loop_carried;
     for (uint32_t r = 0; r < x->f->preds; r++) s.writes[x->f->rows + r] += x->preds[r].loop_carried;
     s.whole = false;
-    for (bool more = true; more;) {
-        more = false;
-        for (uint32_t j = 0; j < x->nrpo && left; j++) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t j = 0; j < x->nrpo && budget; j++) {
             uint32_t b = x->rpo[j];
             if (done[b] || !is_divergent_branch(v, pl_ir_branch(x, b)) || e.ipdom[b] == PL_IR_NONE)
                 continue;
             done[b] = 1;
-            size_t seen = mark_divergent_region(&s, x, b, e.ipdom[b], stamp, stack, &more);
-            left -= seen < left ? seen : left;
+            size_t seen = mark_divergent_region(&s, x, b, e.ipdom[b], stamp, stack, &changed);
+            budget -= seen < budget ? seen : budget;
         }
-        if (more && !propagate(v, x, is_divergent_source)) return false;
+        if (changed && !propagate(v, x, is_divergent_source)) return false;
     }
     return true;
 }
 
 bool pl_divergence_find(pl_divergence *v, pl_ir *x)
 {
-    if (!seed(v, x)) return false;
+    if (!init_divergence(v, x)) return false;
     for (uint32_t r = 0; r < x->f->rows; r++)
         v->row[r] =
             (uint8_t)(x->regs[r].precolored || differs_between_lanes(pl_ir_special_register(x, r)));
     for (uint32_t r = 0; r < x->f->preds; r++) v->pred[r] = x->preds[r].precolored;
-    return propagate(v, x, is_divergent_source) && collect_region(v, x);
+    return propagate(v, x, is_divergent_source) && mark_divergent_regions(v, x);
 }
 
 bool pl_divergence_is_polled(const pl_insn *i)
@@ -256,6 +256,6 @@ bool pl_divergence_is_polled(const pl_insn *i)
 
 bool pl_divergence_find_polled(pl_divergence *v, pl_ir *x)
 {
-    if (!seed(v, x)) return false;
+    if (!init_divergence(v, x)) return false;
     return propagate(v, x, pl_divergence_is_polled);
 }

@@ -20,10 +20,10 @@ bool pl_divergence_find_polled(pl_divergence *v, pl_ir *x);
  * memory. */
 bool pl_divergence_find(pl_divergence *v, pl_ir *x);
 
-/* By block: *apart: some lanes of a warp may execute the block while others are elsewhere
- * (insert_reconvergence.c). *fewer: or have left the kernel by a branch to its end. Returns false
+/* By block: *divergent: some lanes of a warp may execute the block while others are elsewhere
+ * (insert_reconvergence.c). *partial: or have left the kernel by a branch to its end. Returns false
  * when out of memory. */
-bool pl_find_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t **apart,
-                              const uint8_t **fewer);
+bool pl_find_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t **divergent,
+                              const uint8_t **partial);
 
 #endif

@@ -45,7 +45,7 @@ uint32_t pl_insn_constant_in_register(const pl_ir *x, const pl_insn *i)
 
 /* The number of instructions to extend a 16-bit value to 32 bits. Constants, results of bitwise
  * logic, loaded bytes, and all loaded values that are unsigned need none. */
-static unsigned extension(const pl_ir *x, uint32_t row, bool is_signed)
+static unsigned extension_cost(const pl_ir *x, uint32_t row, bool is_signed)
 {
     const pl_insn *w =
         row < x->nregs_described && x->regs[row].kind == PL_REG_VIRTUAL && x->regs[row].ndefs == 1
@@ -60,7 +60,7 @@ static unsigned extension(const pl_ir *x, uint32_t row, bool is_signed)
 }
 
 /* 64-bit logic: a half that the constant leaves unchanged costs nothing. */
-static unsigned weight_of_logic(const pl_ir *x, const pl_insn *i)
+static unsigned cost_of_logic(const pl_ir *x, const pl_insn *i)
 {
     uint64_t number;
     if (pl_insn_mnem(i) == M_not || !pl_ir_constant_value(x, i->op[2], &number)) return 2;
@@ -70,18 +70,18 @@ static unsigned weight_of_logic(const pl_ir *x, const pl_insn *i)
 }
 
 /* Conversions between integers of up to 32 bits. */
-static unsigned weight_of_conversion(const pl_ir *x, const pl_insn *i)
+static unsigned cost_of_conversion(const pl_ir *x, const pl_insn *i)
 {
     const pl_word to = pl_operand_type(&pl_forms[i->form], 0, i->mods),
                   from = pl_operand_type(&pl_forms[i->form], 1, i->mods);
     if (pl_type_bits(to) <= 16 && pl_type_bits(to) <= pl_type_bits(from) && !pl_insn_has(i, W_sat))
         return 0;
-    return from == W_u16 ? extension(x, i->op[1], false) : 1;
+    return from == W_u16 ? extension_cost(x, i->op[1], false) : 1;
 }
 
 /* Register copies and the extraction of a half are free; a constant costs one instruction unless it
  * is zero. */
-static unsigned weight_of_move(const pl_ir *x, const pl_insn *i)
+static unsigned cost_of_move(const pl_ir *x, const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     uint64_t number;
@@ -100,8 +100,10 @@ static unsigned extra_of_int16(const pl_ir *x, const pl_insn *i)
     switch (pl_insn_mnem(i)) {
     case M_shr:
     case M_sub: return 1;
-    case M_setp: return extension(x, i->op[2], is_signed) + extension(x, i->op[3], is_signed);
-    case M_mul: return extension(x, i->op[1], is_signed) + extension(x, i->op[2], is_signed);
+    case M_setp:
+        return extension_cost(x, i->op[2], is_signed) + extension_cost(x, i->op[3], is_signed);
+    case M_mul:
+        return extension_cost(x, i->op[1], is_signed) + extension_cost(x, i->op[2], is_signed);
     default: return 0;
     }
 }
@@ -115,7 +117,7 @@ static bool cost_of_int64(const pl_ir *x, const pl_insn *i, unsigned *cost)
     case M_and:
     case M_or:
     case M_xor:
-    case M_not: *cost = weight_of_logic(x, i); return true;
+    case M_not: *cost = cost_of_logic(x, i); return true;
     case M_shl:
     case M_shr:
         *cost = 0;
@@ -140,25 +142,25 @@ unsigned pl_insn_cost(const pl_ir *x, const pl_insn *i)
     const uint16_t m = pl_insn_mnem(i);
     const pl_word type = pl_insn_type(i);
     const int bits = pl_type_bits(type);
-    const bool real = pl_type_kind(type) == 'f';
-    unsigned more = 0, cost;
+    const bool is_float = pl_type_kind(type) == 'f';
+    unsigned extra = 0, cost;
     if (i->latency_class == C_free) return 0;
-    if (bits == 64 && (!real || m == M_mad) && cost_of_int64(x, i, &cost)) return cost;
-    if (bits == 16 && !real) more = extra_of_int16(x, i);
+    if (bits == 64 && (!is_float || m == M_mad) && cost_of_int64(x, i, &cost)) return cost;
+    if (bits == 16 && !is_float) extra = extra_of_int16(x, i);
     switch (m) {
-    case M_mov: return weight_of_move(x, i);
+    case M_mov: return cost_of_move(x, i);
     case M_bfe:
-    case M_bfi: more = !is_number(x, i->op[m == M_bfe ? 2 : 3]); break;
+    case M_bfi: extra = !is_number(x, i->op[m == M_bfe ? 2 : 3]); break;
     case M_rcp:
         if (i->latency_class == C_mufu_scaled) return x->p->tuning->if_convert.cost_rcp_scaled;
         break;
     case M_cvt:
-        if (i->latency_class == C_cvt_int) return weight_of_conversion(x, i);
+        if (i->latency_class == C_cvt_int) return cost_of_conversion(x, i);
         break;
-    case M_testp: more = 1; break;
+    case M_testp: extra = 1; break;
     case M_bfind:
     case M_clz: return PL_COST_NEVER;
     default: break;
     }
-    return pl_classes[i->latency_class].convert_cost + more;
+    return pl_classes[i->latency_class].convert_cost + extra;
 }

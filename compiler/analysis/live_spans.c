@@ -16,15 +16,15 @@ typedef struct cell {
 
 typedef struct solver {
     pl_live_spans *s;
-    cell *cell;               /* by block */
-    uint64_t *news, *reached; /* sets of blocks: live-out has grown since live-in was updated; the
-                                 cell is not empty */
-    uint32_t low, high;       /* range of non-empty words of `reached` */
-    uint32_t last;            /* highest word of `news` that may be non-empty */
-    uint32_t *open;           /* by value of the word: first block of its open span */
+    cell *cell;                  /* by block */
+    uint64_t *changed, *reached; /* sets of blocks: live-out has grown since live-in was updated;
+                                 the cell is not empty */
+    uint32_t low, high;          /* range of non-empty words of `reached` */
+    uint32_t last;               /* highest word of `changed` that may be non-empty */
+    uint32_t *open;              /* by value of the word: first block of its open span */
 } solver;
 
-static void reach(solver *v, uint32_t block)
+static void mark_reached(solver *v, uint32_t block)
 {
     uint32_t w = block / WORD;
     v->reached[w] |= 1ull << block % WORD;
@@ -33,7 +33,7 @@ static void reach(solver *v, uint32_t block)
 }
 
 /* Adds to the live-in set of the block. */
-static void need(solver *v, uint32_t block, uint64_t in)
+static void add_live_in(solver *v, uint32_t block, uint64_t in)
 {
     const pl_live_spans *s = v->s;
     const uint32_t *p = s->preds + s->pred[block];
@@ -42,8 +42,8 @@ static void need(solver *v, uint32_t block, uint64_t in)
         cell *c = &v->cell[p[k]];
         if (!(in & ~c->out)) continue;
         c->out |= in;
-        reach(v, p[k]);
-        v->news[p[k] / WORD] |= 1ull << p[k] % WORD;
+        mark_reached(v, p[k]);
+        v->changed[p[k] / WORD] |= 1ull << p[k] % WORD;
         v->last = p[k] / WORD > v->last ? p[k] / WORD : v->last;
     }
 }
@@ -51,13 +51,13 @@ static void need(solver *v, uint32_t block, uint64_t in)
 static void propagate(solver *v)
 {
     for (uint32_t w = v->last + 1; w-- > 0;)
-        while (v->news[w]) {
-            uint32_t block = w * WORD + (WORD - 1) - (uint32_t)__builtin_clzll(v->news[w]);
-            v->news[w] &= ~(1ull << block % WORD);
+        while (v->changed[w]) {
+            uint32_t block = w * WORD + (WORD - 1) - (uint32_t)__builtin_clzll(v->changed[w]);
+            v->changed[w] &= ~(1ull << block % WORD);
             const cell *c = &v->cell[block];
             uint64_t in = c->out & ~c->def & ~c->in;
             v->last = 0;
-            if (in) need(v, block, in);
+            if (in) add_live_in(v, block, in);
             if (v->last > w) /* back edge */
                 w = v->last;
         }
@@ -96,11 +96,11 @@ bool pl_live_spans_solve(pl_live_spans *s)
     uint32_t words = s->values / WORD + 1, sets = s->blocks / WORD + 1, open[WORD];
     solver v = {.s = s, .open = open};
     v.cell = pl_arena_array(s->a, cell, s->blocks + 1);
-    v.news = pl_arena_array(s->a, uint64_t, sets);
+    v.changed = pl_arena_array(s->a, uint64_t, sets);
     v.reached = pl_arena_array(s->a, uint64_t, sets);
     uint32_t *start = pl_arena_array(s->a, uint32_t, words + 1),
              *order = pl_arena_array(s->a, uint32_t, s->accesses.n + 1);
-    if (!v.cell || !v.news || !v.reached || !start || !order || !pl_arena_ok(s->a)) return false;
+    if (!v.cell || !v.changed || !v.reached || !start || !order || !pl_arena_ok(s->a)) return false;
     for (size_t k = 0; k < s->accesses.n; k++) start[s->accesses.at[k].value / WORD + 1]++;
     for (uint32_t w = 0; w < words; w++) start[w + 1] += start[w];
     for (size_t k = s->accesses.n; k-- > 0;)
@@ -117,14 +117,14 @@ bool pl_live_spans_solve(pl_live_spans *s)
             const pl_access_point *t = &s->accesses.at[*k];
             if (!t->reads) {
                 v.cell[t->block].def |= 1ull << t->value % WORD;
-                reach(&v, t->block);
+                mark_reached(&v, t->block);
             }
         }
         for (const uint32_t *k = at; k < end; k++) {
             const pl_access_point *t = &s->accesses.at[*k];
             if (t->reads) {
-                reach(&v, t->block);
-                need(&v, t->block, 1ull << t->value % WORD);
+                mark_reached(&v, t->block);
+                add_live_in(&v, t->block, 1ull << t->value % WORD);
             }
         }
         propagate(&v);
@@ -153,12 +153,12 @@ bool pl_live_spans_index(pl_live_spans *s)
     return true;
 }
 
-void pl_live_spans_go_to(pl_live_spans *s, uint32_t block, void (*turn)(void *ctx, uint32_t thing),
-                         void *ctx)
+void pl_live_spans_go_to(pl_live_spans *s, uint32_t block,
+                         void (*toggle)(void *ctx, uint32_t value), void *ctx)
 {
     while (s->at != block) {
         bool on = s->at == UINT32_MAX || s->at < block;
         uint32_t b = on ? ++s->at : s->at--;
-        for (uint32_t k = s->first[b]; k < s->first[b + 1]; k++) turn(ctx, s->flip[k]);
+        for (uint32_t k = s->first[b]; k < s->first[b + 1]; k++) toggle(ctx, s->flip[k]);
     }
 }

@@ -37,10 +37,10 @@ typedef struct pl_live_spans {
     uint32_t at;            /* the block visited last, UINT32_MAX: none */
 } pl_live_spans;
 
-static inline void pl_live_spans_access(pl_live_spans *s, uint32_t thing, uint32_t block,
+static inline void pl_live_spans_access(pl_live_spans *s, uint32_t value, uint32_t block,
                                         bool reads)
 {
-    *pl_push(s->a, &s->accesses) = (pl_access_point){thing, block, reads};
+    *pl_push(s->a, &s->accesses) = (pl_access_point){value, block, reads};
 }
 
 /* Returns false when out of memory. */
@@ -48,9 +48,9 @@ bool pl_live_spans_solve(pl_live_spans *s);
 
 /* For passes that move from block to block. Returns false when out of memory. */
 bool pl_live_spans_index(pl_live_spans *s);
-/* Moves to the end of a block, calling `turn` for each value that becomes live or dead on the way.
- * Initially none is live. */
-void pl_live_spans_go_to(pl_live_spans *s, uint32_t block, void (*turn)(void *ctx, uint32_t thing),
-                         void *ctx);
+/* Moves to the end of a block, calling `toggle` for each value that becomes live or dead on the
+ * way. Initially none is live. */
+void pl_live_spans_go_to(pl_live_spans *s, uint32_t block,
+                         void (*toggle)(void *ctx, uint32_t value), void *ctx);
 
 #endif

@@ -2,14 +2,14 @@
 #include "compiler/analysis/liveness.h"
 #include "isa/program/operand_plan.h"
 
-static inline void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void join_rows(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     pl_liveness *f = ctx;
     if ((use & PL_USE_PRED) || f->x->kind.at[*row] != PL_REG_VIRTUAL) return;
     for (unsigned k = 1; k < rows; k++) f->of[*row + k] = UINT32_MAX;
 }
 
-static inline const pl_insn *visited(const pl_liveness *f)
+static inline const pl_insn *current_insn(const pl_liveness *f)
 {
     return &f->x->blocks.at[f->block].code.at[f->at];
 }
@@ -20,18 +20,19 @@ static inline void locate_read(void *ctx, uint32_t *row, unsigned rows, unsigned
     const uint32_t k = pl_liveness_value_of(f, *row, use);
     (void)rows;
     if (!k) return;
-    pl_note_read(&f->v[k - 1].first, f->block, visited(f), f->set, pl_ir_in_cycle(f->x, f->block));
+    pl_note_read(&f->v[k - 1].first, f->block, current_insn(f), f->pred_def,
+                 pl_ir_in_cycle(f->x, f->block));
 }
 
 static inline void locate_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     pl_liveness *f = ctx;
-    const pl_insn *i = visited(f);
-    if (use & PL_USE_PRED) f->set[*row] = f->position;
+    const pl_insn *i = current_insn(f);
+    if (use & PL_USE_PRED) f->pred_def[*row] = f->position;
     const uint32_t k = pl_liveness_value_of(f, *row, use);
     if (!k) return;
     pl_live_value *v = &f->v[k - 1];
-    pl_note_write(&v->first, f->block, f->at, i, f->set, f->position, rows == v->rows);
+    pl_note_write(&v->first, f->block, f->at, i, f->pred_def, f->position, rows == v->rows);
     v->writes++;
     if (i->flags & PL_IF_UNIFORM_REG)
         v->regs = 0;
@@ -39,20 +40,20 @@ static inline void locate_write(void *ctx, uint32_t *row, unsigned rows, unsigne
         v->regs = 1;
 }
 
-bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool truths)
+bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool with_preds)
 {
-    const uint32_t rows = x->f->rows, preds = truths ? x->f->preds : 0;
+    const uint32_t rows = x->f->rows, preds = with_preds ? x->f->preds : 0;
     *f = (pl_liveness){.x = x,
                        .of = pl_arena_array(x->tmp, uint32_t, rows + 4),
                        .v = pl_arena_array(x->tmp, pl_live_value, (size_t)rows + preds + 1),
-                       .of_pred = truths ? pl_arena_array(x->tmp, uint32_t, preds + 1) : NULL,
-                       .set = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1)};
-    if (!f->of || !f->v || (truths && !f->of_pred) || !f->set) return false;
+                       .of_pred = with_preds ? pl_arena_array(x->tmp, uint32_t, preds + 1) : NULL,
+                       .pred_def = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1)};
+    if (!f->of || !f->v || (with_preds && !f->of_pred) || !f->pred_def) return false;
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_operand_plan own;
             if (pl_plan_of(x->p, &x->blocks.at[b].code.at[k], &own)->wide)
-                pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], join, f);
+                pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], join_rows, f);
         }
     for (uint32_t r = 0; r < rows; r++) {
         if (x->kind.at[r] != PL_REG_VIRTUAL) {
@@ -95,7 +96,7 @@ typedef struct alias_search {
                       UINT32_MAX: several */
 } alias_search;
 
-static void carry_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_alias_source(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     alias_search *c = ctx;
     const uint32_t k = pl_liveness_value_of(c->f, *row, use);
@@ -103,7 +104,7 @@ static void carry_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (k && k != c->from) c->from = c->from ? UINT32_MAX : k;
 }
 
-static void carry_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void set_alias(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     alias_search *c = ctx;
     const uint32_t k = pl_liveness_value_of(c->f, *row, use);
@@ -122,8 +123,8 @@ void pl_liveness_alias(pl_liveness *f)
         for (size_t k = 0; k < b->code.n; k++) {
             alias_search c = {f, 0};
             if (!pl_insn_is_free_copy(&b->code.at[k])) continue;
-            pl_insn_reads_here(f->x->p, &b->code.at[k], carry_read, &c);
-            if (c.from != UINT32_MAX) pl_insn_writes_here(f->x->p, &b->code.at[k], carry_write, &c);
+            pl_insn_reads_here(f->x->p, &b->code.at[k], note_alias_source, &c);
+            if (c.from != UINT32_MAX) pl_insn_writes_here(f->x->p, &b->code.at[k], set_alias, &c);
         }
     }
 }
@@ -134,7 +135,7 @@ typedef struct access_walk {
 } access_walk;
 
 /* The first access in a block decides. */
-static inline void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void note_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     access_walk *t = ctx;
     pl_liveness *f = t->f;
@@ -147,12 +148,12 @@ static inline void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* Within one instruction, reads precede writes. */
 static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    if (use & PL_USE_READ) touch(ctx, row, rows, use);
+    if (use & PL_USE_READ) note_access(ctx, row, rows, use);
 }
 
 static void writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    if (!(use & PL_USE_READ)) touch(ctx, row, rows, use);
+    if (!(use & PL_USE_READ)) note_access(ctx, row, rows, use);
 }
 
 static bool number_global_values(pl_liveness *f)
@@ -161,10 +162,10 @@ static bool number_global_values(pl_liveness *f)
     if (!f->value) return false;
     for (uint32_t k = 0; k < f->n; k++) {
         pl_live_value *v = &f->v[k];
-        bool stays =
+        bool is_local =
             v->first.block == PL_NO_BLOCK || (v->first.def_pos != UINT32_MAX && !v->precolored);
-        v->global_index = stays ? UINT32_MAX : f->sets.values;
-        if (!stays) f->value[f->sets.values++] = k;
+        v->global_index = is_local ? UINT32_MAX : f->sets.values;
+        if (!is_local) f->value[f->sets.values++] = k;
     }
     return true;
 }
@@ -197,10 +198,10 @@ bool pl_liveness_solve(pl_liveness *f)
     return pl_live_spans_solve(&f->sets) && pl_live_spans_index(&f->sets);
 }
 
-static void turn(void *ctx, uint32_t thing)
+static void toggle_value(void *ctx, uint32_t index)
 {
     pl_liveness *f = ctx;
-    pl_live_value *v = &f->v[f->value[thing]];
+    pl_live_value *v = &f->v[f->value[index]];
     v->state ^= PL_LIVENESS_AT_END;
     pl_liveness_toggle(f, v);
 }
@@ -214,7 +215,7 @@ void pl_liveness_go_to_end(pl_liveness *f, uint32_t block)
         v->state &= (uint8_t)~PL_LIVENESS_LISTED;
     }
     f->changed.n = 0;
-    pl_live_spans_go_to(&f->sets, block, turn, f);
+    pl_live_spans_go_to(&f->sets, block, toggle_value, f);
 }
 
 static void end_def(void *ctx, uint32_t *row, unsigned rows, unsigned use)

@@ -47,8 +47,8 @@ typedef struct pl_liveness {
     pl_live_value *v;
     uint32_t block, at; /* the instruction being visited */
     bool guarded;
-    uint32_t *set;     /* by predicate: position of its last write, from 1 on */
-    uint32_t position; /* of the instruction */
+    uint32_t *pred_def; /* by predicate: position of its last write, from 1 on */
+    uint32_t position;  /* of the instruction */
     /* Registers and predicates occupied by the values that are live here. */
     uint32_t reg_pressure, pred_pressure;
     uint32_t nmarks; /* calls of pl_liveness_mark */
@@ -64,9 +64,9 @@ typedef struct pl_liveness {
 
 /* Initialises empty spans over the blocks of this graph. Returns false when out of memory. */
 bool pl_liveness_spans(pl_live_spans *s, pl_ir *x);
-/* Finds the values: registers, and predicates if `truths`. Requires pl_ir_graph and pl_ir_count.
- * Returns false when out of memory. */
-bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool truths);
+/* Finds the values: registers, and predicates if `with_preds`. Requires pl_ir_graph and
+ * pl_ir_count. Returns false when out of memory. */
+bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool with_preds);
 /* Aliases results of free copies to their source, so that they have no registers of their own: the
  * halves of a 64-bit value, its extension, a sign that the reader applies. */
 void pl_liveness_alias(pl_liveness *f);

@@ -18,13 +18,13 @@ typedef struct carried {
     pl_ir *x;
     pl_live_spans sets;
     /* By index of an exposed row: its number in the sets, plus one; 0: not a candidate. */
-    uint32_t *thing;
+    uint32_t *value_id;
     uint32_t *row; /* by number in the sets: index of the exposed row */
     /* By number in the sets: last block whose first access is known, plus one. */
     uint32_t *seen;
     uint32_t *written; /* likewise: block with a guarded write, plus one; that write */
     pl_partial_def *write;
-    uint32_t *set;      /* by predicate: position of its last write */
+    uint32_t *pred_def; /* by predicate: position of its last write */
     uint32_t block, at; /* current block; position of the instruction */
     const pl_insn *i;
 } carried;
@@ -48,30 +48,30 @@ static bool same_guard(const carried *c, const pl_ir_reg *r)
                                              : pl_ir_dominates(x, guard->def_block, r->def_block));
 }
 
-static void carry(pl_ir_reg *r)
+static void mark_carried(pl_ir_reg *r)
 {
     r->loop_carried = true;
     r->ndefs++;
 }
 
 /* True if the instruction precedes the only write, so that it may read the register before it. */
-static bool stands_before(const carried *c, const pl_ir_reg *r)
+static bool precedes_write(const carried *c, const pl_ir_reg *r)
 {
     const pl_ir_block *here = &c->x->blocks.at[c->block], *there = &c->x->blocks.at[r->def_block];
     return here == there ? (uint32_t)(c->i - here->code.at) <= r->def_index
                          : here->rpo_index < there->rpo_index;
 }
 
-static void decide(carried *c, uint32_t thing, bool reads)
+static void note_first_access(carried *c, uint32_t value_id, bool reads)
 {
-    c->seen[thing] = c->block + 1;
-    pl_live_spans_access(&c->sets, thing, c->block, reads);
+    c->seen[value_id] = c->block + 1;
+    pl_live_spans_access(&c->sets, value_id, c->block, reads);
 }
 
 /* The number in the sets of a candidate that is not decided in this block, plus one. */
-static uint32_t open_thing(const carried *c, const pl_ir_reg *r)
+static uint32_t undecided_value(const carried *c, const pl_ir_reg *r)
 {
-    const uint32_t t = r->exposed && !r->loop_carried ? c->thing[r->exposed - 1] : 0;
+    const uint32_t t = r->exposed && !r->loop_carried ? c->value_id[r->exposed - 1] : 0;
     return t && c->seen[t - 1] != c->block + 1 ? t : 0;
 }
 
@@ -80,14 +80,14 @@ static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     carried *c = ctx;
     pl_ir_reg *first = &(use & PL_USE_PRED ? c->x->preds : c->x->regs)[*row];
     for (unsigned k = 0; k < rows; k++) {
-        const uint32_t t = open_thing(c, first + k);
-        if (t && stands_before(c, first + k)) carry(first + k);
+        const uint32_t t = undecided_value(c, first + k);
+        if (t && precedes_write(c, first + k)) mark_carried(first + k);
         if (!t || first[k].loop_carried) continue;
         const bool partly = c->written[t - 1] == c->block + 1;
-        if (partly
-                ? !pl_partial_def_same_lanes(&c->write[t - 1], c->i, c->set[c->write[t - 1].guard])
-                : !same_guard(c, first + k))
-            decide(c, t - 1, true);
+        if (partly ? !pl_partial_def_same_lanes(&c->write[t - 1], c->i,
+                                                c->pred_def[c->write[t - 1].guard])
+                   : !same_guard(c, first + k))
+            note_first_access(c, t - 1, true);
     }
 }
 
@@ -96,31 +96,31 @@ static void writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     carried *c = ctx;
     const pl_ir_reg *first = &(use & PL_USE_PRED ? c->x->preds : c->x->regs)[*row];
     for (unsigned k = 0; k < rows; k++) {
-        const uint32_t t = open_thing(c, first + k);
+        const uint32_t t = undecided_value(c, first + k);
         if (t && c->i->guard == PL_PT)
-            decide(c, t - 1, false);
+            note_first_access(c, t - 1, false);
         else if (t) {
             c->written[t - 1] = c->block + 1;
             c->write[t - 1] = pl_partial_def_of(c->i, c->at);
         }
     }
-    if (use & PL_USE_PRED) c->set[*row] = c->at;
+    if (use & PL_USE_PRED) c->pred_def[*row] = c->at;
 }
 
 /* Only rows with one write are candidates. */
-static bool number(carried *c, const pl_exposed_regs *early)
+static bool number_candidates(carried *c, const pl_exposed_regs *exposed_regs)
 {
     pl_ir *x = c->x;
-    c->thing = pl_arena_array(x->tmp, uint32_t, early->n + 1);
-    c->row = pl_arena_array(x->tmp, uint32_t, early->n + 1);
-    if (!c->thing || !c->row) return false;
-    for (uint32_t k = 0; k < early->n; k++) {
-        const pl_ir_reg *r = row_of(x, &early->at[k]);
+    c->value_id = pl_arena_array(x->tmp, uint32_t, exposed_regs->n + 1);
+    c->row = pl_arena_array(x->tmp, uint32_t, exposed_regs->n + 1);
+    if (!c->value_id || !c->row) return false;
+    for (uint32_t k = 0; k < exposed_regs->n; k++) {
+        const pl_ir_reg *r = row_of(x, &exposed_regs->at[k]);
         if (r->ndefs != 1 || r->def_block == PL_IR_NONE ||
             x->blocks.at[r->def_block].rpo_index == PL_IR_NONE)
             continue;
         c->row[c->sets.values] = k;
-        c->thing[k] = ++c->sets.values;
+        c->value_id[k] = ++c->sets.values;
     }
     return true;
 }
@@ -132,8 +132,8 @@ static bool find_live(carried *c)
     c->seen = pl_arena_array(x->tmp, uint32_t, n + 1);
     c->written = pl_arena_array(x->tmp, uint32_t, n + 1);
     c->write = pl_arena_array(x->tmp, pl_partial_def, n + 1);
-    c->set = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
-    if (!c->seen || !c->written || !c->write || !c->set || !pl_liveness_spans(&c->sets, x))
+    c->pred_def = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
+    if (!c->seen || !c->written || !c->write || !c->pred_def || !pl_liveness_spans(&c->sets, x))
         return false;
     c->sets.values = n;
     c->at = 1;
@@ -159,24 +159,25 @@ static uint32_t *find_latches(const pl_ir *x)
     return latch;
 }
 
-bool pl_find_carried(pl_ir *x, const pl_exposed_regs *early)
+bool pl_find_carried(pl_ir *x, const pl_exposed_regs *exposed_regs)
 {
     carried c = {.x = x};
-    if (!early->n) return pl_ir_ok(x);
-    if (!pl_ir_ok(x) || !number(&c, early)) return false;
+    if (!exposed_regs->n) return pl_ir_ok(x);
+    if (!pl_ir_ok(x) || !number_candidates(&c, exposed_regs)) return false;
     if (!c.sets.values) return true;
     if (x->irreducible) { /* loops have no header to query */
-        for (uint32_t t = 0; t < c.sets.values; t++) carry(row_of(x, &early->at[c.row[t]]));
+        for (uint32_t t = 0; t < c.sets.values; t++)
+            mark_carried(row_of(x, &exposed_regs->at[c.row[t]]));
         return true;
     }
     const uint32_t *latch = find_latches(x);
     if (!latch || !find_live(&c)) return false;
     for (size_t k = 0; k < c.sets.spans.n; k++) {
         const pl_live_span *s = &c.sets.spans.at[k];
-        pl_ir_reg *r = row_of(x, &early->at[c.row[s->value]]);
+        pl_ir_reg *r = row_of(x, &exposed_regs->at[c.row[s->value]]);
         for (uint32_t head = x->blocks.at[r->def_block].loop;
              head != PL_IR_NONE && !r->loop_carried; head = x->blocks.at[head].parent_loop)
-            if (latch[head] >= s->first && latch[head] < s->end) carry(r);
+            if (latch[head] >= s->first && latch[head] < s->end) mark_carried(r);
     }
     return true;
 }
@@ -184,15 +185,16 @@ bool pl_find_carried(pl_ir *x, const pl_exposed_regs *early)
 /* ---- without a block graph ---- */
 
 typedef struct row_write {
-    uint32_t writes, block, thing; /* the only block that writes it; number in the sets, plus one */
-    uint32_t seen;                 /* last block whose first access is known, plus one */
+    uint32_t writes, block,
+        value_id;  /* the only block that writes it; number in the sets, plus one */
+    uint32_t seen; /* last block whose first access is known, plus one */
 } row_write;
 
 typedef struct code {
     pl_cfg g;
     row_write *row;
     pl_live_spans sets;
-    uint32_t *back; /* a segment tree over the blocks: the lowest target of back edges */
+    uint32_t *back_target; /* a segment tree over the blocks: the lowest target of back edges */
     uint32_t block;
     bool guarded;
 } code;
@@ -208,66 +210,67 @@ static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static void first_access(code *c, row_write *r, bool reads)
 {
-    if (!r->thing || r->seen == c->block + 1) return;
+    if (!r->value_id || r->seen == c->block + 1) return;
     r->seen = c->block + 1;
-    pl_live_spans_access(&c->sets, r->thing - 1, c->block, reads);
+    pl_live_spans_access(&c->sets, r->value_id - 1, c->block, reads);
 }
 
-static void read_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_first_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
         first_access(ctx, &((code *)ctx)->row[*row + k], true);
 }
 
-static void write_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_first_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     for (unsigned k = 0; !(use & PL_USE_PRED) && !((code *)ctx)->guarded && k < rows; k++)
         first_access(ctx, &((code *)ctx)->row[*row + k], false);
 }
 
-static void walk(code *c, pl_use_fn *reads_fn, pl_use_fn *writes_fn)
+static void walk(code *c, pl_use_fn *read_fn, pl_use_fn *write_fn)
 {
     pl_program *p = (pl_program *)c->g.p;
     for (c->block = 0; c->block < c->g.n; c->block++)
         for (uint32_t pc = c->g.b[c->block].first; pc < c->g.b[c->block].end; pc++) {
             c->guarded = p->code.at[pc].guard != PL_PT;
-            if (reads_fn) pl_insn_reads_here(p, &p->code.at[pc], reads_fn, c);
-            pl_insn_writes_here(p, &p->code.at[pc], writes_fn, c);
+            if (read_fn) pl_insn_reads_here(p, &p->code.at[pc], read_fn, c);
+            pl_insn_writes_here(p, &p->code.at[pc], write_fn, c);
         }
 }
 
-static uint32_t lower(uint32_t a, uint32_t b)
+static uint32_t min(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
 
 /* Finds, for each block, the lowest block that it branches back to, itself included. *any: there
  * are back edges. Returns false when out of memory. */
-static bool find_back(code *c, pl_arena *a, bool *any)
+static bool find_back_targets(code *c, pl_arena *a, bool *any)
 {
     const uint32_t n = c->g.n;
-    c->back = pl_arena_array(a, uint32_t, 2 * (size_t)n + 2);
-    for (uint32_t b = 0; b < n && c->back; b++) {
-        c->back[n + b] = UINT32_MAX;
+    c->back_target = pl_arena_array(a, uint32_t, 2 * (size_t)n + 2);
+    for (uint32_t b = 0; b < n && c->back_target; b++) {
+        c->back_target[n + b] = UINT32_MAX;
         for (uint32_t s = 0; s < pl_cfg_successor_count(&c->g.b[b]); s++)
             if (pl_cfg_successor(&c->g, &c->g.b[b], s) <= b)
-                c->back[n + b] = lower(c->back[n + b], pl_cfg_successor(&c->g, &c->g.b[b], s));
-        *any |= c->back[n + b] != UINT32_MAX;
+                c->back_target[n + b] =
+                    min(c->back_target[n + b], pl_cfg_successor(&c->g, &c->g.b[b], s));
+        *any |= c->back_target[n + b] != UINT32_MAX;
     }
-    for (uint32_t k = n; c->back && k-- > 1;)
-        c->back[k] = lower(c->back[2 * k], c->back[2 * k + 1]);
-    return c->back != NULL;
+    for (uint32_t k = n; c->back_target && k-- > 1;)
+        c->back_target[k] = min(c->back_target[2 * k], c->back_target[2 * k + 1]);
+    return c->back_target != NULL;
 }
 
 /* The lowest block that blocks `first` to `end` - 1 branch back to. */
-static uint32_t goes_back(const code *c, uint32_t first, uint32_t end)
+static uint32_t lowest_back_target(const code *c, uint32_t first, uint32_t end)
 {
-    uint32_t least = UINT32_MAX;
+    uint32_t lowest = UINT32_MAX;
     for (uint32_t l = first + c->g.n, r = end + c->g.n; l < r; l /= 2, r /= 2) {
-        if (l & 1) least = lower(least, c->back[l++]);
-        if (r & 1) least = lower(least, c->back[--r]);
+        if (l & 1) lowest = min(lowest, c->back_target[l++]);
+        if (r & 1) lowest = min(lowest, c->back_target[--r]);
     }
-    return least;
+    return lowest;
 }
 
 bool pl_carried_rows(pl_program *p, pl_prog_func *f, pl_arena *a, bool **by_row)
@@ -275,7 +278,8 @@ bool pl_carried_rows(pl_program *p, pl_prog_func *f, pl_arena *a, bool **by_row)
     code c = {.row = pl_arena_array(a, row_write, f->rows + 4), .sets = {.a = a}};
     bool any = false;
     *by_row = pl_arena_array(a, bool, f->rows + 4);
-    if (!c.row || !*by_row || pl_cfg_make(p, f, a, &c.g) != PL_OK || !find_back(&c, a, &any))
+    if (!c.row || !*by_row || pl_cfg_make(p, f, a, &c.g) != PL_OK ||
+        !find_back_targets(&c, a, &any))
         return false;
     if (!any) return true;
     walk(&c, NULL, note_write);
@@ -285,9 +289,9 @@ bool pl_carried_rows(pl_program *p, pl_prog_func *f, pl_arena *a, bool **by_row)
     for (uint32_t r = 0; r < f->rows; r++)
         if (c.row[r].writes == 1) {
             of[c.sets.values] = r;
-            c.row[r].thing = ++c.sets.values;
+            c.row[r].value_id = ++c.sets.values;
         }
-    walk(&c, read_first, write_first);
+    walk(&c, note_first_read, note_first_write);
     for (uint32_t b = 0; b < c.g.n; b++) npred[b] = c.g.pred_start[b + 1] - c.g.pred_start[b];
     c.sets.blocks = c.g.n;
     c.sets.preds = c.g.pred;
@@ -298,7 +302,7 @@ bool pl_carried_rows(pl_program *p, pl_prog_func *f, pl_arena *a, bool **by_row)
         const pl_live_span *s = &c.sets.spans.at[k];
         const uint32_t written = c.row[of[s->value]].block;
         (*by_row)[of[s->value]] |=
-            goes_back(&c, s->first > written ? s->first : written, s->end) <= written;
+            lowest_back_target(&c, s->first > written ? s->first : written, s->end) <= written;
     }
     return true;
 }

@@ -19,7 +19,7 @@ typedef struct pl_exposed_regs {
 /* Sets `loop_carried` of such registers, and counts their initial content as a write; `exposed` of
  * a row is its index in the list, plus one. Requires the graph, and reads and writes of every row.
  * Returns false when out of memory. */
-bool pl_find_carried(pl_ir *x, const pl_exposed_regs *early);
+bool pl_find_carried(pl_ir *x, const pl_exposed_regs *exposed_regs);
 
 /* The same without a block graph, by row of the function. A row in an irregular cycle may be marked
  * although it is not carried. Returns false when out of memory. */
@@ -38,21 +38,21 @@ static inline pl_partial_def pl_partial_def_of(const pl_insn *i, uint32_t at)
     return (pl_partial_def){i->guard, at, (i->flags & PL_IF_GUARD_NEG) != 0};
 }
 
-/* True if the instruction executes in the same lanes as the write. `set` is the position of the
- * last write of the guard. */
+/* True if the instruction executes in the same lanes as the write. `pred_def` is the position of
+ * the last write of the guard. */
 static inline bool pl_partial_def_same_lanes(const pl_partial_def *w, const pl_insn *i,
-                                             uint32_t set)
+                                             uint32_t pred_def)
 {
     return i->guard == w->guard && ((i->flags & PL_IF_GUARD_NEG) != 0) == w->negated &&
-           set < w->since;
+           pred_def < w->since;
 }
 
 /* True if it executes in exactly the other lanes. */
 static inline bool pl_partial_def_other_lanes(const pl_partial_def *w, const pl_insn *i,
-                                              uint32_t set)
+                                              uint32_t pred_def)
 {
     return i->guard == w->guard && ((i->flags & PL_IF_GUARD_NEG) != 0) != w->negated &&
-           set < w->since;
+           pred_def < w->since;
 }
 
 /* The first access to a value in the only block that accesses it. Blocks are visited in order, the
@@ -73,24 +73,24 @@ static inline bool pl_accessed_again(pl_first_access *a, uint32_t block, uint32_
     return false;
 }
 
-/* `set`: by predicate, position of its last write; in_cycle: the block may execute again. */
+/* `pred_def`: by predicate, position of its last write; in_cycle: the block may execute again. */
 static inline void pl_note_read(pl_first_access *a, uint32_t block, const pl_insn *i,
-                                const uint32_t *set, bool in_cycle)
+                                const uint32_t *pred_def, bool in_cycle)
 {
     if (pl_accessed_again(a, block, UINT32_MAX) && a->def_pos != UINT32_MAX &&
         a->write.guard != PL_PT && in_cycle &&
-        !pl_partial_def_same_lanes(&a->write, i, set[a->write.guard]))
+        !pl_partial_def_same_lanes(&a->write, i, pred_def[a->write.guard]))
         a->def_pos = UINT32_MAX; /* it may read the result of an earlier iteration */
 }
 
 /* `at`: the position to record in def_pos; whole: all of the value is written. */
 static inline void pl_note_write(pl_first_access *a, uint32_t block, uint32_t at, const pl_insn *i,
-                                 const uint32_t *set, uint32_t position, bool whole)
+                                 const uint32_t *pred_def, uint32_t position, bool whole)
 {
     if (!pl_accessed_again(a, block, whole ? at : UINT32_MAX))
         a->write = pl_partial_def_of(i, position);
-    else if (whole &&
-             (i->guard == PL_PT || pl_partial_def_other_lanes(&a->write, i, set[a->write.guard])))
+    else if (whole && (i->guard == PL_PT ||
+                       pl_partial_def_other_lanes(&a->write, i, pred_def[a->write.guard])))
         a->write.guard = PL_PT; /* now written in all lanes */
 }
 

@@ -8,7 +8,7 @@
 #include "isa/program/insn.h"
 
 enum {
-    GRAIN = 4,
+    LOG2_GRANULE = 4,
     SPACES = PL_SP_TEX + 1,
     NONE = 0
 }; /* below, indices are array positions plus one */
@@ -28,8 +28,8 @@ typedef struct group {
 
 /* A range of bytes of a group. */
 typedef struct location {
-    uint32_t group, chain; /* next location with the same hash */
-    uint32_t grain, loads; /* 16-byte granule that this entry is hashed by */
+    uint32_t group, chain;   /* next location with the same hash */
+    uint32_t granule, loads; /* 16-byte granule that this entry is hashed by */
     int64_t from, to;
     uint32_t store; /* the last store, PL_NO_ACCESS: none */
 } location;
@@ -55,7 +55,7 @@ struct pl_memory_dependence {
     struct {
         pending_load *at;
         size_t n, cap;
-    } waiting;
+    } pending;
     struct {
         uint32_t *at;
         size_t n, cap;
@@ -92,7 +92,7 @@ static uint32_t group_hash(const pl_memory_dependence *m, const group *g)
 
 static uint32_t location_hash(const pl_memory_dependence *m, const location *p)
 {
-    return hash(m, p->group, p->grain);
+    return hash(m, p->group, p->granule);
 }
 
 void pl_memory_dependence_start(pl_memory_dependence *m)
@@ -100,15 +100,15 @@ void pl_memory_dependence_start(pl_memory_dependence *m)
     for (size_t k = 0; k < m->groups.n; k++) m->group_of[group_hash(m, &m->groups.at[k])] = NONE;
     for (size_t k = 0; k < m->locations.n; k++)
         m->location_of[location_hash(m, &m->locations.at[k])] = NONE;
-    for (size_t k = 0; k < m->waiting.n; k++) m->closed.at[m->waiting.at[k].at] = false;
-    m->groups.n = m->locations.n = m->waiting.n = 0;
+    for (size_t k = 0; k < m->pending.n; k++) m->closed.at[m->pending.at[k].at] = false;
+    m->groups.n = m->locations.n = m->pending.n = 0;
     m->store = PL_NO_ACCESS;
     for (uint32_t s = 0; s < SPACES; s++)
         m->space[s] = (space){.last = PL_NO_ACCESS, .other = PL_NO_ACCESS};
 }
 
 /* Grows the hash tables with their contents. */
-static void make_room(pl_memory_dependence *m)
+static void grow_tables(pl_memory_dependence *m)
 {
     if (m->groups.n < m->size && m->locations.n < m->size) return;
     uint32_t size = 4 * m->size, *group_of = pl_arena_array(m->a, uint32_t, size),
@@ -131,68 +131,69 @@ static void make_room(pl_memory_dependence *m)
 
 static uint32_t group_of(pl_memory_dependence *m, const pl_access *a)
 {
-    const group made = {.space = a->space, .base = a->base};
-    uint32_t *slot = &m->group_of[group_hash(m, &made)];
+    const group key = {.space = a->space, .base = a->base};
+    uint32_t *slot = &m->group_of[group_hash(m, &key)];
     for (uint32_t g = *slot; g; g = m->groups.at[g - 1].chain)
         if (m->groups.at[g - 1].base == a->base && m->groups.at[g - 1].space == a->space) return g;
     group *g = pl_push(m->a, &m->groups);
-    *g = made;
+    *g = key;
     g->chain = *slot;
     return *slot = (uint32_t)m->groups.n;
 }
 
 static void add_pending(pl_memory_dependence *m, uint32_t *list, uint32_t at)
 {
-    *pl_push(m->a, &m->waiting) = (pending_load){at, *list};
-    *list = (uint32_t)m->waiting.n;
+    *pl_push(m->a, &m->pending) = (pending_load){at, *list};
+    *list = (uint32_t)m->pending.n;
 }
 
 /* Collects the loads of a list, except those that an earlier store has closed. */
 static void close_loads(pl_memory_dependence *m, uint32_t *list)
 {
-    for (uint32_t w = *list; w; w = m->waiting.at[w - 1].next) {
-        uint32_t at = m->waiting.at[w - 1].at;
+    for (uint32_t w = *list; w; w = m->pending.at[w - 1].next) {
+        uint32_t at = m->pending.at[w - 1].at;
         if (!m->closed.at[at]) *pl_push(m->a, &m->found) = at;
         m->closed.at[at] = true;
     }
     *list = NONE;
 }
 
-/* Closes every group of the space except `but`. */
-static void close_groups(pl_memory_dependence *m, space *s, uint32_t but)
+/* Closes every group of the space except `except`. */
+static void close_groups(pl_memory_dependence *m, space *s, uint32_t except)
 {
     for (uint32_t g = s->open, next; g; g = next) {
         group *k = &m->groups.at[g - 1];
         next = k->next;
-        if (g == but) continue;
+        if (g == except) continue;
         close_loads(m, &k->loads);
         k->listed = false;
     }
-    s->open = but && m->groups.at[but - 1].listed ? but : NONE;
-    if (s->open) m->groups.at[but - 1].next = NONE;
+    s->open = except && m->groups.at[except - 1].listed ? except : NONE;
+    if (s->open) m->groups.at[except - 1].next = NONE;
 }
 
 /* The number of 16-byte granules that an access touches, from *first on. */
-static uint32_t grains(const pl_access *a, int64_t *first)
+static uint32_t granule_count(const pl_access *a, int64_t *first)
 {
-    int64_t last = (a->to - 1) >> GRAIN;
-    *first = a->from >> GRAIN;
+    int64_t last = (a->to - 1) >> LOG2_GRANULE;
+    *first = a->from >> LOG2_GRANULE;
     return last > *first ? (uint32_t)(last - *first) + 1 : 1;
 }
 
 /* The entry for exactly these bytes. */
-static location *location_of(pl_memory_dependence *m, uint32_t g, uint32_t grain,
+static location *location_of(pl_memory_dependence *m, uint32_t g, uint32_t granule,
                              const pl_access *a)
 {
-    uint32_t *slot = &m->location_of[hash(m, g, grain)];
+    uint32_t *slot = &m->location_of[hash(m, g, granule)];
     for (uint32_t p = *slot; p; p = m->locations.at[p - 1].chain) {
         location *k = &m->locations.at[p - 1];
-        if (k->group == g && k->grain == grain && k->from == a->from && k->to == a->to) return k;
+        if (k->group == g && k->granule == granule && k->from == a->from && k->to == a->to)
+            return k;
     }
     location *k = pl_push(m->a, &m->locations);
     *k = (location){.group = g,
                     .chain = *slot,
-                    .grain = grain,
+                    .granule = granule,
                     .from = a->from,
                     .to = a->to,
                     .store = PL_NO_ACCESS};
@@ -200,32 +201,32 @@ static location *location_of(pl_memory_dependence *m, uint32_t g, uint32_t grain
     return k;
 }
 
-static bool overlap(const location *p, uint32_t g, uint32_t grain, const pl_access *a)
+static bool overlap(const location *p, uint32_t g, uint32_t granule, const pl_access *a)
 {
-    return p->group == g && p->grain == grain && p->to > a->from && a->to > p->from;
+    return p->group == g && p->granule == granule && p->to > a->from && a->to > p->from;
 }
 
-static uint32_t later(uint32_t a, uint32_t b)
+static uint32_t later_access(uint32_t a, uint32_t b)
 {
     return a == PL_NO_ACCESS || (b != PL_NO_ACCESS && b > a) ? b : a;
 }
 
-static bool may_meet(uint32_t a, uint32_t b)
+static bool may_alias(uint32_t a, uint32_t b)
 {
     return a == b || a == PL_SP_GENERIC || b == PL_SP_GENERIC;
 }
 
 uint32_t pl_memory_dependence_of_load(pl_memory_dependence *m, const pl_access *a)
 {
-    make_room(m);
+    grow_tables(m);
     uint32_t g = group_of(m, a), latest = PL_NO_ACCESS;
     while (m->closed.n <= a->at && pl_arena_ok(m->a)) *pl_push(m->a, &m->closed) = false;
     for (uint32_t k = 0; k < SPACES; k++) {
         const space *s = &m->space[k];
-        if (may_meet(k, a->space))
-            latest = later(latest, k == a->space && a->base != PL_UNKNOWN_BASE && s->group == g
-                                       ? s->other
-                                       : s->last);
+        if (may_alias(k, a->space))
+            latest = later_access(
+                latest,
+                k == a->space && a->base != PL_UNKNOWN_BASE && s->group == g ? s->other : s->last);
     }
     group *own = &m->groups.at[g - 1];
     add_pending(m, &own->loads, a->at);
@@ -235,12 +236,12 @@ uint32_t pl_memory_dependence_of_load(pl_memory_dependence *m, const pl_access *
         m->space[a->space].open = g;
     }
     int64_t first;
-    for (uint32_t n = a->base == PL_UNKNOWN_BASE ? 0 : grains(a, &first); n-- > 0;) {
-        uint32_t grain = (uint32_t)(first + n);
-        for (uint32_t p = m->location_of[hash(m, g, grain)]; p; p = m->locations.at[p - 1].chain)
-            if (overlap(&m->locations.at[p - 1], g, grain, a))
-                latest = later(latest, m->locations.at[p - 1].store);
-        add_pending(m, &location_of(m, g, grain, a)->loads, a->at);
+    for (uint32_t n = a->base == PL_UNKNOWN_BASE ? 0 : granule_count(a, &first); n-- > 0;) {
+        uint32_t granule = (uint32_t)(first + n);
+        for (uint32_t p = m->location_of[hash(m, g, granule)]; p; p = m->locations.at[p - 1].chain)
+            if (overlap(&m->locations.at[p - 1], g, granule, a))
+                latest = later_access(latest, m->locations.at[p - 1].store);
+        add_pending(m, &location_of(m, g, granule, a)->loads, a->at);
     }
     return latest;
 }
@@ -248,19 +249,19 @@ uint32_t pl_memory_dependence_of_load(pl_memory_dependence *m, const pl_access *
 uint32_t pl_memory_dependence_of_store(pl_memory_dependence *m, const pl_access *a,
                                        const uint32_t **loads, uint32_t *n)
 {
-    make_room(m);
+    grow_tables(m);
     uint32_t g = group_of(m, a), before = m->store;
     m->found.n = 0;
     for (uint32_t k = 0; k < SPACES; k++)
-        if (may_meet(k, a->space))
+        if (may_alias(k, a->space))
             close_groups(m, &m->space[k], k == a->space && a->base != PL_UNKNOWN_BASE ? g : NONE);
     int64_t first;
-    for (uint32_t c = a->base == PL_UNKNOWN_BASE ? 0 : grains(a, &first); c-- > 0;) {
-        uint32_t grain = (uint32_t)(first + c);
-        for (uint32_t p = m->location_of[hash(m, g, grain)]; p; p = m->locations.at[p - 1].chain)
-            if (overlap(&m->locations.at[p - 1], g, grain, a))
+    for (uint32_t c = a->base == PL_UNKNOWN_BASE ? 0 : granule_count(a, &first); c-- > 0;) {
+        uint32_t granule = (uint32_t)(first + c);
+        for (uint32_t p = m->location_of[hash(m, g, granule)]; p; p = m->locations.at[p - 1].chain)
+            if (overlap(&m->locations.at[p - 1], g, granule, a))
                 close_loads(m, &m->locations.at[p - 1].loads);
-        location_of(m, g, grain, a)->store = a->at;
+        location_of(m, g, granule, a)->store = a->at;
     }
     space *s = &m->space[a->space];
     if (s->group != g) s->other = s->last;

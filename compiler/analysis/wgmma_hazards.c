@@ -148,10 +148,10 @@ static void find_anchor(const finder *x, uint32_t access, pl_wgmma_hazard *h)
     for (at = access; at < b->end && !is_anchor(x, at);) at++;
     if (at == b->end) return;
     h->anchor = *line_of(x, at);
-    h->when = PL_ANCHOR_BEHIND;
+    h->when = PL_ANCHOR_AFTER;
 }
 
-static void found(finder *x, pl_hazard_kind kind, uint32_t access, uint32_t product)
+static void report_hazard(finder *x, pl_hazard_kind kind, uint32_t access, uint32_t product)
 {
     if (x->f->hazards.n >= MOST_HAZARDS) return;
     pl_wgmma_hazard h = {
@@ -163,7 +163,7 @@ static void found(finder *x, pl_hazard_kind kind, uint32_t access, uint32_t prod
     *pl_push(x->p->arena, &x->f->hazards) = h;
 }
 
-static pl_word shape(const finder *x, uint32_t at)
+static pl_word shape_of(const finder *x, uint32_t at)
 {
     const pl_insn *i = &x->p->code.at[at];
     return pl_mod(&pl_forms[i->form], i->mods, G_shape);
@@ -178,20 +178,20 @@ static void access(finder *x, uint32_t r, access_kind kind)
         const product_use *use = &x->uses.at[u - 1];
         const uint32_t product = x->products.at[use->product];
         if (!x->now.pending[use->product] || (kind == AS_MATRIX && !use->sum) ||
-            (kind == AS_SUM && use->sum && shape(x, product) == shape(x, x->at)))
+            (kind == AS_SUM && use->sum && shape_of(x, product) == shape_of(x, x->at)))
             continue;
         const bool writes = kind == WRITES || kind == AS_SUM;
-        found(x,
-              use->sum ? (writes ? PL_HAZARD_SUM_WRITTEN : PL_HAZARD_SUM_READ)
-              : writes ? PL_HAZARD_MATRIX_WRITTEN
-                       : PL_HAZARD_MATRIX_READ,
-              x->at, product);
+        report_hazard(x,
+                      use->sum ? (writes ? PL_HAZARD_SUM_WRITTEN : PL_HAZARD_SUM_READ)
+                      : writes ? PL_HAZARD_MATRIX_WRITTEN
+                               : PL_HAZARD_MATRIX_READ,
+                      x->at, product);
         n++;
     }
 }
 
 /* The accumulator that a register stands for: itself, or the one that it is a copy of. */
-static uint32_t root(const finder *x, uint32_t r)
+static uint32_t accumulator_of(const finder *x, uint32_t r)
 {
     return x->now.copied[r] ? x->now.copied[r] : r;
 }
@@ -203,7 +203,7 @@ static void visit(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     for (uint32_t k = *row; k < *row + rows && k < x->f->rows; k++) {
         const uint32_t r = x->of[k];
         if (!r) continue;
-        if (x->report && use & PL_USE_READ) access(x, root(x, r), READS);
+        if (x->report && use & PL_USE_READ) access(x, accumulator_of(x, r), READS);
         if (!(use & PL_USE_WRITE)) continue;
         if (x->report) access(x, r, WRITES);
         x->now.written[r] = x->at + 1;
@@ -211,12 +211,12 @@ static void visit(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-static void copy(finder *x, const pl_insn *i)
+static void propagate_copy(finder *x, const pl_insn *i)
 {
     const uint32_t to = i->op[0] < x->f->rows ? x->of[i->op[0]] : 0,
                    from = i->op[1] < x->f->rows ? x->of[i->op[1]] : 0;
     if (!to) return;
-    const uint32_t of = from ? root(x, from) : 0;
+    const uint32_t of = from ? accumulator_of(x, from) : 0;
     if (x->report && of != to) access(x, to, WRITES);
     x->now.written[to] = from ? x->now.written[from] : 0;
     x->now.copied[to] = of && of != to && x->first[of] ? of : 0;
@@ -225,8 +225,8 @@ static void copy(finder *x, const pl_insn *i)
 /* ---- state ---- */
 
 /* Visits the registers of a product: the accumulators, then those of matrix A. */
-static void for_registers(finder *x, const pl_insn *i,
-                          void fn(finder *x, uint32_t r, unsigned operand))
+static void for_each_register(finder *x, const pl_insn *i,
+                              void fn(finder *x, uint32_t r, unsigned operand))
 {
     for (unsigned operand = 0; operand < 2; operand++)
         for (uint32_t n = 0; n < count_of(i, operand); n++) {
@@ -237,12 +237,12 @@ static void for_registers(finder *x, const pl_insn *i,
 
 static void report_register(finder *x, uint32_t r, unsigned operand)
 {
-    access(x, root(x, r), operand ? AS_MATRIX : AS_SUM);
-    if (x->now.written[r]) found(x, PL_HAZARD_UNFENCED, x->now.written[r] - 1, x->at);
+    access(x, accumulator_of(x, r), operand ? AS_MATRIX : AS_SUM);
+    if (x->now.written[r]) report_hazard(x, PL_HAZARD_UNFENCED, x->now.written[r] - 1, x->at);
 }
 
 /* Clears hazards that have been reported. Later products of the shape follow this one. */
-static void settle_register(finder *x, uint32_t r, unsigned operand)
+static void clear_register(finder *x, uint32_t r, unsigned operand)
 {
     x->now.written[r] = 0;
     if (!operand) x->now.copied[r] = 0;
@@ -252,8 +252,8 @@ static void start_product(finder *x, const pl_insn *i)
 {
     uint32_t product = 0;
     while (x->products.at[product] != x->at) product++;
-    if (x->report) for_registers(x, i, report_register);
-    for_registers(x, i, settle_register);
+    if (x->report) for_each_register(x, i, report_register);
+    for_each_register(x, i, clear_register);
     uint8_t *pending = &x->now.pending[product];
     *pending = i->guard == PL_PT ? 1 : *pending | 1;
 }
@@ -264,7 +264,7 @@ static void step(finder *x, pl_insn *i)
     uint8_t *pending = x->now.pending;
     if (pl_insn_mnem(i) != M_wgmma) {
         if (is_copy(i) && always)
-            copy(x, i);
+            propagate_copy(x, i);
         else
             pl_insn_uses(x->p, i, visit, x);
     } else if (is_product(i)) {
@@ -280,7 +280,7 @@ static void step(finder *x, pl_insn *i)
     }
 }
 
-static void go_through(finder *x, uint32_t block)
+static void visit_block(finder *x, uint32_t block)
 {
     const pl_cfg_block *b = &x->g.b[block];
     const state *from = &x->start[block];
@@ -325,25 +325,25 @@ static state new_state(const finder *x)
 
 static void solve(finder *x)
 {
-    uint8_t *todo = pl_arena_array(x->a, uint8_t, x->g.n + 1);
-    memset(todo, 1, x->g.n);
+    uint8_t *dirty = pl_arena_array(x->a, uint8_t, x->g.n + 1);
+    memset(dirty, 1, x->g.n);
     for (bool again = true; again;) {
         again = false;
         for (uint32_t b = 0; b < x->g.n; b++) {
-            if (!todo[b]) continue;
-            todo[b] = 0;
-            go_through(x, b);
+            if (!dirty[b]) continue;
+            dirty[b] = 0;
+            visit_block(x, b);
             const pl_cfg_block *from = &x->g.b[b];
             for (uint32_t k = 0; k < pl_cfg_successor_count(from); k++) {
                 const uint32_t to = pl_cfg_successor(&x->g, from, k);
                 if (to >= x->g.n || !join(x, to)) continue;
-                todo[to] = 1;
+                dirty[to] = 1;
                 again |= to <= b;
             }
         }
     }
     x->report = true;
-    for (uint32_t b = 0; b < x->g.n; b++) go_through(x, b);
+    for (uint32_t b = 0; b < x->g.n; b++) visit_block(x, b);
 }
 
 void pl_find_wgmma_hazards(pl_program *part, pl_prog_func *f, pl_arena *scratch)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Inserts an instruction without operands before position `at` of the block. */
-bool pl_reconv_put(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line)
+bool pl_reconv_insert(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line)
 {
     pl_insn *i = pl_ir_insert(x, b, at);
     if (!i || !pl_insn_make(i, mnem, 0, NULL, 0)) return false;
@@ -15,7 +15,7 @@ bool pl_reconv_put(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line
 }
 
 /* The constant in a row, possibly copied to a register. */
-static bool constant_in(const pl_ir *x, uint32_t row, uint64_t *number)
+static bool constant_value(const pl_ir *x, uint32_t row, uint64_t *number)
 {
     const pl_insn *def = pl_ir_writer(x, row);
     if (def && x->regs[row].ndefs == 1 && def->guard == PL_PT &&
@@ -24,16 +24,16 @@ static bool constant_in(const pl_ir *x, uint32_t row, uint64_t *number)
     return pl_ir_constant_value(x, row, number);
 }
 
-/* True if at most one lane of a warp satisfies the predicate (`holds`), or its complement. ptxas
- * recognises comparisons of %tid.x or %laneid with a constant, and elect.sync. */
-static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
+/* True if at most one lane of a warp satisfies the predicate (`when_true`), or its complement.
+ * ptxas recognises comparisons of %tid.x or %laneid with a constant, and elect.sync. */
+static bool selects_lane(const pl_ir *x, uint32_t pred, bool when_true)
 {
     const pl_ir_reg *p = pred > PL_PF ? &x->preds[pred] : NULL;
     const pl_insn *test =
         p && p->ndefs == 1 ? &x->blocks.at[p->def_block].code.at[p->def_index] : NULL;
-    if (test && pl_insn_mnem(test) == M_elect) return holds;
+    if (test && pl_insn_mnem(test) == M_elect) return when_true;
     if (!test || pl_insn_mnem(test) != M_setp || pl_forms[test->form].noperands != 4 ||
-        test->op[1] != UINT32_MAX || !pl_insn_has(test, holds ? W_eq : W_ne))
+        test->op[1] != UINT32_MAX || !pl_insn_has(test, when_true ? W_eq : W_ne))
         return false;
     for (unsigned side = 2; side < 4; side++) {
         uint32_t row = test->op[side];
@@ -43,7 +43,7 @@ static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
         const pl_frame_init *from =
             x->regs[row].kind == PL_REG_PRESET ? &x->f->init.at[x->regs[row].init] : NULL;
         if (from && ((from->sreg == W_tid && from->sel == 0) || from->sreg == W_laneid) &&
-            constant_in(x, test->op[5 - side], &number))
+            constant_value(x, test->op[5 - side], &number))
             return true;
     }
     return false;
@@ -51,15 +51,15 @@ static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
 
 /* True if only one lane of a warp can reach instruction `at` of the block: because of its guard,
  * because other lanes exit before it, or because of the branches that lead only there. */
-static bool one_lane(const pl_ir *x, uint32_t b, size_t at)
+static bool is_single_lane(const pl_ir *x, uint32_t b, size_t at)
 {
     const pl_insn *i = &x->blocks.at[b].code.at[at];
-    if (names_lane(x, i->guard, !(i->flags & PL_IF_GUARD_NEG))) return true;
+    if (selects_lane(x, i->guard, !(i->flags & PL_IF_GUARD_NEG))) return true;
     for (;;) {
         while (at-- > 0) {
             i = &x->blocks.at[b].code.at[at];
             if (pl_insn_mnem(i) == M_ret &&
-                names_lane(x, i->guard, (i->flags & PL_IF_GUARD_NEG) != 0))
+                selects_lane(x, i->guard, (i->flags & PL_IF_GUARD_NEG) != 0))
                 return true;
         }
         uint32_t from = x->blocks.at[b].idom;
@@ -69,8 +69,8 @@ static bool one_lane(const pl_ir *x, uint32_t b, size_t at)
             x->blocks.at[b].npreds == 1 && x->predecessors[x->blocks.at[b].first_pred] == from;
         if (alone && branch && !pl_insn_is_table(branch) &&
             branch->target != x->blocks.at[from].fallthrough &&
-            names_lane(x, branch->guard,
-                       !(branch->flags & PL_IF_GUARD_NEG) == (branch->target == b)))
+            selects_lane(x, branch->guard,
+                         !(branch->flags & PL_IF_GUARD_NEG) == (branch->target == b)))
             return true;
         b = from;
         at = x->blocks.at[b].code.n;
@@ -95,41 +95,43 @@ static aggregation aggregation_of(const pl_ir *x, const pl_divergence *v, uint32
         (!global && !shared && i->sel[PL_M_SPACE] != PL_SP_GENERIC) ||
         i->op[address] == UINT32_MAX || v->row[i->op[address]] || pl_type_bits(t) < 32 ||
         pl_type_kind(t) == 'f' || pl_forms[i->form].operand[address].kind != PL_K_ADDR ||
-        i->sel[PL_M_COUNT] > 1 || one_lane(x, b, at) ||
-        (wide && !(global && pl_insn_has(i, W_add) && constant_in(x, i->op[address + 1], &number))))
+        i->sel[PL_M_COUNT] > 1 || is_single_lane(x, b, at) ||
+        (wide &&
+         !(global && pl_insn_has(i, W_add) && constant_value(x, i->op[address + 1], &number))))
         return NOT_AGGREGATED;
     bool same = !v->row[i->op[address + 1]];
     if (atom && x->regs[i->op[0]].nuses)
         return pl_insn_has(i, W_add) && same ? RANKED : NOT_AGGREGATED;
     /* times the number of lanes; there is ATOMS.POPC.INC */
-    if (pl_insn_has(i, W_add) && constant_in(x, i->op[address + 1], &number))
+    if (pl_insn_has(i, W_add) && constant_value(x, i->op[address + 1], &number))
         return shared && number == 1 ? NOT_AGGREGATED : COUNTED;
     return pl_insn_is_warp_aggregable(i) ? SUMMED : NOT_AGGREGATED;
 }
 
-static bool touches(pl_ir *x, pl_insn *i, uint32_t row)
+static bool accesses_row(pl_ir *x, pl_insn *i, uint32_t row)
 {
-    bool touched = false;
-    PL_FOR_EACH_USE(x->p, i, o) touched |= !(o.use & PL_USE_PRED) && row - *o.row < o.rows;
-    return touched;
+    bool hit = false;
+    PL_FOR_EACH_USE(x->p, i, o) hit |= !(o.use & PL_USE_PRED) && row - *o.row < o.rows;
+    return hit;
 }
 
 /* Inserts the computation of each lane's rank after atomic operation `at`, before its first use. */
-static bool put_rank(pl_ir *x, uint32_t b, size_t at)
+static bool insert_rank(pl_ir *x, uint32_t b, size_t at)
 {
     pl_ir_block *k = &x->blocks.at[b];
     const bool wide = pl_type_bits(pl_insn_type(&k->code.at[at])) == 64;
     const uint32_t d = k->code.at[at].op[0], line = k->code.at[at].line,
-                   found = pl_ir_new(x, wide ? 2 : 1);
+                   old_value = pl_ir_new(x, wide ? 2 : 1);
     const pl_word type = wide ? W_b64 : W_b32;
     size_t to = at + 1;
-    while (to < k->code.n && !pl_insn_is_jump(&k->code.at[to]) && !touches(x, &k->code.at[to], d))
+    while (to < k->code.n && !pl_insn_is_jump(&k->code.at[to]) &&
+           !accesses_row(x, &k->code.at[to], d))
         to++;
-    k->code.at[at].op[0] = found;
+    k->code.at[at].op[0] = old_value;
     pl_insn *i = pl_ir_insert_deferred(x, b, to);
     if (!i || !pl_insn_make(i, M__rank, 2, &type, 1)) return false;
     i->op[0] = d;
-    i->op[1] = found;
+    i->op[1] = old_value;
     i->line = line;
     i->guard = k->code.at[at].guard;
     i->flags |= (uint16_t)(k->code.at[at].flags & PL_IF_GUARD_NEG);
@@ -139,7 +141,7 @@ static bool put_rank(pl_ir *x, uint32_t b, size_t at)
 /* Multiplies the common addend by the number of lanes: POPC computes that in place of a move of
  * one, and a rank provides it anyway; for another addend it is two instructions. Later operations
  * of a block reuse the POPC. */
-static void multiply(pl_ir *x, pl_insn *i, aggregation how)
+static void count_addend(pl_ir *x, pl_insn *i, aggregation how)
 {
     const unsigned value = pl_insn_mnem(i) == M_atom ? 2 : 1;
     pl_insn *def = pl_ir_writer(x, i->op[value]);
@@ -186,8 +188,8 @@ bool pl_reconv_aggregate_atomics(pl_ir *x, const pl_divergence *v)
                 i->guard = red.guard;
                 i->flags |= (uint16_t)(red.flags & PL_IF_GUARD_NEG);
             }
-            if (how == RANKED && !put_rank(x, b, k)) return false;
-            if (!leader) multiply(x, &x->blocks.at[b].code.at[k], how);
+            if (how == RANKED && !insert_rank(x, b, k)) return false;
+            if (!leader) count_addend(x, &x->blocks.at[b].code.at[k], how);
             leader = true;
             counted = wide ? value : counted;
         }

@@ -24,7 +24,7 @@
 
 /* calls.free_regs: registers that a leaf function may use in addition to its arguments. R0 and R3
  * are free; then ptxas takes R2, which is not. */
-enum { MOST_STEADY = 64 };
+enum { MAX_TRACKED_ARGS = 64 };
 
 /* An argument of a known function, and whether every call here passes the same value. */
 typedef struct invariant_argument {
@@ -44,7 +44,7 @@ typedef struct call_lowering {
     struct {
         invariant_argument *at;
         size_t n, cap;
-    } steady;
+    } args;
 } call_lowering;
 
 static bool is_call(const pl_insn *i)
@@ -54,7 +54,7 @@ static bool is_call(const pl_insn *i)
 
 /* True if the instruction clobbers the caller-saved registers. This includes points where the
  * subroutine of a quotient or root may run. */
-static bool clobbers(const pl_ir *x, const pl_insn *i)
+static bool clobbers_caller_saved(const pl_ir *x, const pl_insn *i)
 {
     return is_call(i) || (x->f->abi_calls && pl_insn_mnem(i) == M__slow);
 }
@@ -69,7 +69,7 @@ static bool is_forwarded(const pl_insn *i)
 
 /* Marks the values that are live across calls. If only these have register weight, also computes
  * the maximum live at once. */
-static void scan_block(call_lowering *c)
+static void mark_live_across_calls(call_lowering *c)
 {
     pl_ir *x = c->x;
     c->max_live_across = 0;
@@ -79,7 +79,7 @@ static void scan_block(call_lowering *c)
         for (uint32_t at = (uint32_t)x->blocks.at[b].code.n; at-- > 0;) {
             const pl_insn *i = pl_liveness_visit(&c->f, b, at);
             pl_liveness_step_defs(&c->f, &x->blocks.at[b].code.at[at]);
-            if (clobbers(x, i)) pl_liveness_mark(&c->f);
+            if (clobbers_caller_saved(x, i)) pl_liveness_mark(&c->f);
             c->max_live_across =
                 c->f.reg_pressure > c->max_live_across ? c->f.reg_pressure : c->max_live_across;
             pl_liveness_step_uses(&c->f, &x->blocks.at[b].code.at[at]);
@@ -91,23 +91,24 @@ static void scan_block(call_lowering *c)
  * range. */
 static bool count_callee_saved(call_lowering *c)
 {
-    call_lowering again = {.x = c->x};
-    if (!pl_liveness_values(&again.f, c->x, false) || !pl_liveness_solve(&again.f)) return false;
+    call_lowering weighted = {.x = c->x};
+    if (!pl_liveness_values(&weighted.f, c->x, false) || !pl_liveness_solve(&weighted.f))
+        return false;
     for (uint32_t k = 0; k < c->f.n; k++)
-        again.f.v[k].regs = pl_liveness_was_live_at_mark(&c->f, k) ? c->f.v[k].rows : 0;
-    scan_block(&again);
-    c->max_live_across = again.max_live_across;
+        weighted.f.v[k].regs = pl_liveness_was_live_at_mark(&c->f, k) ? c->f.v[k].rows : 0;
+    mark_live_across_calls(&weighted);
+    c->max_live_across = weighted.max_live_across;
     return true;
 }
 
 /* True if the value is live across a call of this function. */
-static bool callee_saved_regs(const call_lowering *c, uint32_t value)
+static bool needs_callee_saved(const call_lowering *c, uint32_t value)
 {
     return pl_liveness_was_live_at_mark(&c->f, value);
 }
 
-static pl_insn *add_with(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, unsigned operands,
-                         const pl_insn *like)
+static pl_insn *insert_operation(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, unsigned operands,
+                                 const pl_insn *like)
 {
     pl_insn *i = pl_ir_insert_deferred(x, b, at);
     if (!i || !pl_insn_make(i, mnem, operands, NULL, 0)) return NULL;
@@ -117,33 +118,33 @@ static pl_insn *add_with(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, unsigne
     return i;
 }
 
-static bool add(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, const pl_insn *like)
+static bool insert_plain(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, const pl_insn *like)
 {
-    return add_with(x, b, at, mnem, 0, like) != NULL;
+    return insert_operation(x, b, at, mnem, 0, like) != NULL;
 }
 
 /* Restores a convergence barrier of the caller; k others are nested inside it. */
-static bool restore_registers(pl_ir *x, uint32_t b, size_t at, uint32_t k, const pl_insn *like)
+static bool restore_barrier(pl_ir *x, uint32_t b, size_t at, uint32_t k, const pl_insn *like)
 {
-    enum { MOST = 63 };
-    pl_insn *i = add_with(x, b, at, M__regain, 1, like);
-    if (i) i->op[0] = k < MOST ? k : MOST;
+    enum { MAX_DEPTH = 63 };
+    pl_insn *i = insert_operation(x, b, at, M__regain, 1, like);
+    if (i) i->op[0] = k < MAX_DEPTH ? k : MAX_DEPTH;
     return i;
 }
 
 /* Inserts a copy between a register and the one that the convention requires, for the value that
  * the instruction at `at` passes. */
-static bool copy(pl_ir *x, uint32_t b, size_t at)
+static bool insert_copy(pl_ir *x, uint32_t b, size_t at)
 {
     pl_insn move = x->blocks.at[b].code.at[at];
-    bool sends = pl_insn_mnem(&move) == M_st, wide = (move.sel[PL_M_FLAGS] & PL_MF_WIDE) != 0;
-    uint32_t spare = pl_ir_new(x, wide ? 2 : 1),
-             *operand = &x->blocks.at[b].code.at[at].op[sends ? 1 : 0], row = *operand;
-    *operand = spare;
-    pl_insn *i = pl_ir_insert_deferred(x, b, at + (sends ? 0 : 1));
+    bool is_store = pl_insn_mnem(&move) == M_st, wide = (move.sel[PL_M_FLAGS] & PL_MF_WIDE) != 0;
+    uint32_t temp = pl_ir_new(x, wide ? 2 : 1),
+             *operand = &x->blocks.at[b].code.at[at].op[is_store ? 1 : 0], row = *operand;
+    *operand = temp;
+    pl_insn *i = pl_ir_insert_deferred(x, b, at + (is_store ? 0 : 1));
     if (!i || !pl_insn_make(i, M__mov, 2, &(pl_word){wide ? W_b64 : W_b32}, 1)) return false;
-    i->op[0] = sends ? spare : row;
-    i->op[1] = sends ? row : spare;
+    i->op[0] = is_store ? temp : row;
+    i->op[1] = is_store ? row : temp;
     i->line = move.line;
     i->guard = move.guard;
     i->flags |= (uint16_t)(move.flags & PL_IF_GUARD_NEG);
@@ -151,7 +152,7 @@ static bool copy(pl_ir *x, uint32_t b, size_t at)
 }
 
 /* The index of the argument that a store before a call passes, -1: none. */
-static int argument(const pl_program *p, const pl_insn *call, const pl_insn *i)
+static int argument_index(const pl_program *p, const pl_insn *call, const pl_insn *i)
 {
     const pl_prog_call *k = &p->calls.at[call->target];
     for (uint32_t n = 0; is_forwarded(i) && pl_insn_mnem(i) == M_st && n < k->nargs; n++) {
@@ -163,15 +164,14 @@ static int argument(const pl_program *p, const pl_insn *call, const pl_insn *i)
 
 static invariant_argument *invariant_argument_of(call_lowering *c, uint32_t callee, int number)
 {
-    for (size_t k = 0; k < c->steady.n; k++)
-        if (c->steady.at[k].callee == callee && c->steady.at[k].index == number)
-            return &c->steady.at[k];
+    for (size_t k = 0; k < c->args.n; k++)
+        if (c->args.at[k].callee == callee && c->args.at[k].index == number) return &c->args.at[k];
     return NULL;
 }
 
-/* Records the arguments of calls of known functions. At most MOST_STEADY arguments are tracked;
- * others count as varying. */
-static void note_invariant_argument(call_lowering *c)
+/* Records the arguments of calls of known functions. At most MAX_TRACKED_ARGS arguments are
+ * tracked; others count as varying. */
+static void find_invariant_arguments(call_lowering *c)
 {
     pl_ir *x = c->x;
     for (uint32_t j = 0; j < x->nrpo; j++) {
@@ -180,12 +180,12 @@ static void note_invariant_argument(call_lowering *c)
             if (!is_call(&b->code.at[at]) || pl_call_uses_abi(x->p, &b->code.at[at])) continue;
             uint32_t callee = x->p->calls.at[b->code.at[at].target].callee;
             for (size_t k = at; k-- > 0 && !is_call(&b->code.at[k]);) {
-                int n = argument(x->p, &b->code.at[at], &b->code.at[k]);
+                int n = argument_index(x->p, &b->code.at[at], &b->code.at[k]);
                 invariant_argument *t = n < 0 ? NULL : invariant_argument_of(c, callee, n);
                 if (t)
                     t->is_invariant &= t->row == b->code.at[k].op[1];
-                else if (n >= 0 && c->steady.n < MOST_STEADY)
-                    *pl_push(x->tmp, &c->steady) =
+                else if (n >= 0 && c->args.n < MAX_TRACKED_ARGS)
+                    *pl_push(x->tmp, &c->args) =
                         (invariant_argument){callee, b->code.at[k].op[1], n, true};
             }
         }
@@ -194,21 +194,21 @@ static void note_invariant_argument(call_lowering *c)
 
 /* True if the value's own register cannot be the one that passes this argument. */
 static bool needs_copy(call_lowering *c, const pl_insn *send, const pl_insn *call, int number,
-                       bool linked)
+                       bool uses_abi)
 {
     const invariant_argument *t =
-        linked ? NULL : invariant_argument_of(c, c->x->p->calls.at[call->target].callee, number);
+        uses_abi ? NULL : invariant_argument_of(c, c->x->p->calls.at[call->target].callee, number);
     if (t && t->is_invariant) return false;
     uint32_t k = pl_liveness_value_of(&c->f, send->op[1], 0);
     if (!k--) /* a constant, an address */
         return true;
-    if (c->returned[k]) return !linked || number > 0 || callee_saved_regs(c, k);
-    return callee_saved_regs(c, k);
+    if (c->returned[k]) return !uses_abi || number > 0 || needs_callee_saved(c, k);
+    return needs_callee_saved(c, k);
 }
 
 /* True if the lanes of the call reconverge after it. ptxas omits that if all lanes call the same
  * address, or if neither this function nor a possible callee diverges. */
-static bool meets(const call_lowering *c, const pl_insn *call)
+static bool reconverges_after(const call_lowering *c, const pl_insn *call)
 {
     const unsigned address = pl_forms[call->form].operand[0].kind == PL_K_RETS;
     return (c->x->may_diverge || c->x->p->linked_parts) &&
@@ -216,26 +216,26 @@ static bool meets(const call_lowering *c, const pl_insn *call)
 }
 
 /* Lowers the call at position `at`: its arguments, its return address, its reconvergence point. */
-static bool call_site(call_lowering *c, uint32_t b, size_t at)
+static bool lower_call(call_lowering *c, uint32_t b, size_t at)
 {
     pl_ir *x = c->x;
     pl_insn call = x->blocks.at[b].code.at[at];
-    bool linked = pl_call_uses_abi(x->p, &call);
+    bool uses_abi = pl_call_uses_abi(x->p, &call);
     for (size_t k = at; k-- > 0 && !is_call(&x->blocks.at[b].code.at[k]);) {
-        int n = argument(x->p, &call, &x->blocks.at[b].code.at[k]);
-        if (n >= 0 && needs_copy(c, &x->blocks.at[b].code.at[k], &call, n, linked) &&
-            !copy(x, b, k))
+        int n = argument_index(x->p, &call, &x->blocks.at[b].code.at[k]);
+        if (n >= 0 && needs_copy(c, &x->blocks.at[b].code.at[k], &call, n, uses_abi) &&
+            !insert_copy(x, b, k))
             return false;
     }
-    for (int part = 0; part < (linked ? 2 : 1); part++)
-        if (!add(x, b, at, M__link, &call)) return false;
-    if (!meets(c, &call)) return true;
-    return add(x, b, at, M__bssy, &call) && add(x, b, at + 1, M__bsync, &call);
+    for (int part = 0; part < (uses_abi ? 2 : 1); part++)
+        if (!insert_plain(x, b, at, M__link, &call)) return false;
+    if (!reconverges_after(c, &call)) return true;
+    return insert_plain(x, b, at, M__bssy, &call) && insert_plain(x, b, at + 1, M__bsync, &call);
 }
 
 /* Copies results of calls, and the function's own parameters, that a later call would overwrite in
  * the registers where they arrive. */
-static bool arrivals(call_lowering *c, uint32_t b)
+static bool copy_incoming(call_lowering *c, uint32_t b)
 {
     pl_ir *x = c->x;
     for (size_t at = 0; at < x->blocks.at[b].code.n; at++) {
@@ -245,13 +245,13 @@ static bool arrivals(call_lowering *c, uint32_t b)
                          : 0;
         if (!k--) continue;
         c->returned[k] = 1;
-        if (callee_saved_regs(c, k) && !copy(x, b, at)) return false;
+        if (needs_callee_saved(c, k) && !insert_copy(x, b, at)) return false;
     }
     return true;
 }
 
 /* Copies results that are not computed in the register in which they are returned. */
-static bool departures(call_lowering *c, uint32_t b)
+static bool copy_results(call_lowering *c, uint32_t b)
 {
     pl_ir *x = c->x;
     for (size_t at = 0; at < x->blocks.at[b].code.n; at++) {
@@ -262,7 +262,7 @@ static bool departures(call_lowering *c, uint32_t b)
             result |= !m->reg && i->imm >= m->from && i->imm < m->from + m->bytes;
         }
         uint32_t k = result ? pl_liveness_value_of(&c->f, i->op[1], 0) : 0;
-        if (result && (!k || callee_saved_regs(c, k - 1)) && !copy(x, b, at)) return false;
+        if (result && (!k || needs_callee_saved(c, k - 1)) && !insert_copy(x, b, at)) return false;
     }
     return true;
 }
@@ -273,8 +273,8 @@ typedef struct save_area {
     uint32_t n;
 } save_area;
 
-static bool transfer(pl_ir *x, uint32_t b, size_t at, const save_area *p, uint32_t k, bool save,
-                     const pl_insn *like)
+static bool save_or_restore(pl_ir *x, uint32_t b, size_t at, const save_area *p, uint32_t k,
+                            bool save, const pl_insn *like)
 {
     pl_insn *i = pl_ir_insert_deferred(x, b, at);
     if (!i || !pl_insn_make(i, save ? M__save : M__restore, 2, &(pl_word){W_b32}, 1)) return false;
@@ -292,7 +292,7 @@ static bool transfer(pl_ir *x, uint32_t b, size_t at, const save_area *p, uint32
 
 /* Saves n registers at function entry and restores them before it returns; if it calls other
  * functions, the last one is the return address. */
-static bool restore_result(const call_lowering *c, uint32_t n, bool calls)
+static bool add_register_saves(const call_lowering *c, uint32_t n, bool calls)
 {
     pl_ir *x = c->x;
     save_area p = {.frame = pl_ir_frame(x),
@@ -310,10 +310,10 @@ static bool restore_result(const call_lowering *c, uint32_t n, bool calls)
         if (!last || pl_insn_mnem(&x->blocks.at[b].code.at[last - 1]) != M_ret) continue;
         pl_insn ret = x->blocks.at[b].code.at[--last];
         for (uint32_t k = 0; k < n; k++)
-            if (!transfer(x, b, last, &p, k, false, &ret)) return false;
+            if (!save_or_restore(x, b, last, &p, k, false, &ret)) return false;
         for (uint32_t k = 0; k < c->max_open_bssy; k++)
-            if (!restore_registers(x, b, last, k, &ret)) return false;
-        if (!add(x, b, last, M__frame, &ret)) return false;
+            if (!restore_barrier(x, b, last, k, &ret)) return false;
+        if (!insert_plain(x, b, last, M__frame, &ret)) return false;
         if (!calls) continue;
         pl_insn *i = &x->blocks.at[b].code.at[last];
         if (!pl_insn_make(i, M__ret, 1, NULL, 0)) return false;
@@ -322,23 +322,23 @@ static bool restore_result(const call_lowering *c, uint32_t n, bool calls)
     if (!pl_ir_flush_inserts(x)) return false;
     pl_insn first = {.line = x->blocks.at[0].code.n ? x->blocks.at[0].code.at[0].line : 0,
                      .guard = PL_PT};
-    if (!add(x, 0, 0, M__frame, &first)) return false;
+    if (!insert_plain(x, 0, 0, M__frame, &first)) return false;
     for (uint32_t k = n; k-- > 0;)
-        if (!transfer(x, 0, 0, &p, k, true, &first)) return false;
+        if (!save_or_restore(x, 0, 0, &p, k, true, &first)) return false;
     for (uint32_t k = 0; k < c->max_open_bssy; k++)
-        if (!add(x, 0, 0, M__keep, &first)) return false;
+        if (!insert_plain(x, 0, 0, M__keep, &first)) return false;
     return pl_ir_flush_inserts(x);
 }
 
 /* A function that shares registers with its callers writes half of its return address. */
-static bool half_address(pl_ir *x)
+static bool write_half_return_address(pl_ir *x)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) {
         uint32_t b = x->rpo[j];
         size_t n = x->blocks.at[b].code.n;
         if (!n || pl_insn_mnem(&x->blocks.at[b].code.at[n - 1]) != M_ret) continue;
         pl_insn ret = x->blocks.at[b].code.at[n - 1];
-        if (!add(x, b, n - 1, M__link, &ret)) return false;
+        if (!insert_plain(x, b, n - 1, M__link, &ret)) return false;
     }
     return pl_ir_flush_inserts(x);
 }
@@ -380,42 +380,43 @@ bool pl_pass_lower_calls(pl_ir *x)
     pl_ir_sweep(x);
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
-            any |= clobbers(x, &x->blocks.at[b].code.at[k]);
+            any |= clobbers_caller_saved(x, &x->blocks.at[b].code.at[k]);
     if (!any &&
         (x->f->entry ||
          (x->f->abi_calls && x->max_pressure <= x->f->formal.n + x->p->tuning->calls.free_regs)))
         return true;
     if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
-    if (!any) return x->f->abi_calls ? restore_result(&c, 1, false) : half_address(x);
+    if (!any)
+        return x->f->abi_calls ? add_register_saves(&c, 1, false) : write_half_return_address(x);
     if (!pl_liveness_values(&c.f, x, false) || !pl_liveness_solve(&c.f)) return false;
     for (uint32_t k = 0; k < c.f.n; k++) c.f.v[k].regs = c.f.v[k].rows;
     c.returned = pl_arena_array(x->tmp, uint8_t, c.f.n + 1);
     if (!c.returned || !pl_divergence_find(&c.v, x)) return false;
-    scan_block(&c);
+    mark_live_across_calls(&c);
     if (x->f->abi_calls && !count_callee_saved(&c)) return false;
-    note_invariant_argument(&c);
+    find_invariant_arguments(&c);
     uint32_t open = 0; /* number of open BSSY, in code order */
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             const pl_insn *i = &x->blocks.at[b].code.at[k];
             open += pl_insn_mnem(i) == M__bssy;
             open -= open && pl_insn_mnem(i) == M__bsync;
-            if (clobbers(x, i)) {
-                const uint32_t here = open + (!is_call(i) || meets(&c, i) ? 1 : 0);
+            if (clobbers_caller_saved(x, i)) {
+                const uint32_t here = open + (!is_call(i) || reconverges_after(&c, i) ? 1 : 0);
                 c.max_open_bssy = here > c.max_open_bssy ? here : c.max_open_bssy;
             }
         }
     for (uint32_t j = 0; j < x->nrpo; j++)
-        if (!departures(&c, x->rpo[j]) || !pl_ir_flush_inserts(x) || !arrivals(&c, x->rpo[j]) ||
-            !pl_ir_flush_inserts(x))
+        if (!copy_results(&c, x->rpo[j]) || !pl_ir_flush_inserts(x) ||
+            !copy_incoming(&c, x->rpo[j]) || !pl_ir_flush_inserts(x))
             return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t at = 0; at < x->blocks.at[x->rpo[j]].code.n; at++)
-            if (is_call(&x->blocks.at[x->rpo[j]].code.at[at]) && !call_site(&c, x->rpo[j], at))
+            if (is_call(&x->blocks.at[x->rpo[j]].code.at[at]) && !lower_call(&c, x->rpo[j], at))
                 return false;
     if (!pl_ir_flush_inserts(x)) return false;
     if (x->f->entry) return pl_ir_ok(x);
-    return (x->f->abi_calls ? restore_result(&c, c.max_live_across + 2 + c.max_open_bssy, true)
-                            : half_address(x)) &&
+    return (x->f->abi_calls ? add_register_saves(&c, c.max_live_across + 2 + c.max_open_bssy, true)
+                            : write_half_return_address(x)) &&
            pl_ir_ok(x);
 }

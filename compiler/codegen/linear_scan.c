@@ -15,12 +15,12 @@
 #include "base/sort.h"
 
 /* Maximum registers examined; the stack pointer's. */
-enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, LONGEST_VECTOR = 32 };
+enum { MAX_REGISTERS = 1024, STACK_POINTER = 1, NONE = UINT32_MAX, BANKS = 2, LONGEST_VECTOR = 32 };
 
 /* Registers are processed a word at a time, positions FAN at a time. */
 enum {
     WORD = 64,
-    PLANES = MOST / WORD,
+    PLANES = MAX_REGISTERS / WORD,
     LOG2_FAN = 3,
     FAN = 1 << LOG2_FAN,
     LEVELS = 11,
@@ -46,7 +46,8 @@ typedef struct interval_set {
     /* Range in `tail` of the pass: where its registers have not been read yet. */
     uint32_t tail, ntails;
     uint32_t line;      /* source line: the first that writes it; NONE: none does */
-    uint32_t conflicts; /* first of the values read together with it, index in `aparts` plus one */
+    uint32_t conflicts; /* first of the values read together with it, index in `conflict_list` plus
+                           one */
     uint32_t reg;       /* its first register; NONE: not assigned yet */
 } interval_set;
 
@@ -62,13 +63,13 @@ struct pl_linear_scan {
     struct {
         live_range *at;
         size_t n, cap;
-    } lives, tails_of;
+    } live_ranges, tail_ranges;
     struct {
         bank_conflict *at;
         size_t n, cap;
-    } aparts;
+    } conflict_list;
     interval *s, *tail; /* by value */
-    bool heeding;       /* tails are respected */
+    bool respect_tails; /* tails are respected */
     /* The occupation of WORD registers by position, one bit each. A plane has a word for each
      * position (level 0) and, at each higher level, two for each FAN of the level below: `any`
      * holds registers occupied in at least one of them, `all` those that an interval occupies from
@@ -133,8 +134,8 @@ void pl_linear_scan_bank_conflict(pl_linear_scan *c, uint32_t a, uint32_t b)
     const uint32_t both[] = {a, b};
     for (unsigned k = 0; k < 2 && a != b; k++) {
         interval_set *v = &c->v[both[k]];
-        *pl_push(c->a, &c->aparts) = (bank_conflict){both[1 - k], v->conflicts};
-        v->conflicts = (uint32_t)c->aparts.n;
+        *pl_push(c->a, &c->conflict_list) = (bank_conflict){both[1 - k], v->conflicts};
+        v->conflicts = (uint32_t)c->conflict_list.n;
     }
 }
 
@@ -143,52 +144,54 @@ void pl_linear_scan_live_range(pl_linear_scan *c, uint32_t v, uint32_t from, uin
     if (from >= to || !c->v[v].width) return;
     /* An interval adjacent to the latest one is merged with it, and possibly with the preceding
      * one: values are often live through many consecutive blocks. */
-    for (unsigned k = 0; k < 2 && c->lives.n; k++) {
-        const live_range *l = &c->lives.at[c->lives.n - 1];
+    for (unsigned k = 0; k < 2 && c->live_ranges.n; k++) {
+        const live_range *l = &c->live_ranges.at[c->live_ranges.n - 1];
         if (l->value != v || (l->interval.to != from && l->interval.from != to)) break;
         from = from < l->interval.from ? from : l->interval.from;
         to = to > l->interval.to ? to : l->interval.to;
-        c->lives.n--;
+        c->live_ranges.n--;
     }
-    *pl_push(c->a, &c->lives) = (live_range){v, {from, to}};
+    *pl_push(c->a, &c->live_ranges) = (live_range){v, {from, to}};
 }
 
 void pl_linear_scan_read_tail(pl_linear_scan *c, uint32_t v, uint32_t from, uint32_t to)
 {
-    if (from < to && c->v[v].width) *pl_push(c->a, &c->tails_of) = (live_range){v, {from, to}};
+    if (from < to && c->v[v].width) *pl_push(c->a, &c->tail_ranges) = (live_range){v, {from, to}};
 }
 
-/* Sorts the intervals by start (counting sort): indices of `lives`. */
+/* Sorts the intervals by start (counting sort): indices of `live_ranges`. */
 static uint32_t *by_start(pl_linear_scan *c)
 {
     uint32_t last = 0;
-    for (size_t k = 0; k < c->lives.n; k++)
-        last = c->lives.at[k].interval.from > last ? c->lives.at[k].interval.from : last;
-    uint32_t *place = pl_arena_array(c->a, uint32_t, (size_t)last + 2),
-             *order = pl_arena_array(c->a, uint32_t, c->lives.n + 1);
-    if (!place || !order || !pl_arena_ok(c->a)) return NULL;
-    for (size_t k = 0; k < c->lives.n; k++) place[c->lives.at[k].interval.from + 1]++;
-    for (size_t k = 0; k < last; k++) place[k + 1] += place[k];
-    for (size_t k = 0; k < c->lives.n; k++)
-        order[place[c->lives.at[k].interval.from]++] = (uint32_t)k;
+    for (size_t k = 0; k < c->live_ranges.n; k++)
+        last =
+            c->live_ranges.at[k].interval.from > last ? c->live_ranges.at[k].interval.from : last;
+    uint32_t *next_slot = pl_arena_array(c->a, uint32_t, (size_t)last + 2),
+             *order = pl_arena_array(c->a, uint32_t, c->live_ranges.n + 1);
+    if (!next_slot || !order || !pl_arena_ok(c->a)) return NULL;
+    for (size_t k = 0; k < c->live_ranges.n; k++)
+        next_slot[c->live_ranges.at[k].interval.from + 1]++;
+    for (size_t k = 0; k < last; k++) next_slot[k + 1] += next_slot[k];
+    for (size_t k = 0; k < c->live_ranges.n; k++)
+        order[next_slot[c->live_ranges.at[k].interval.from]++] = (uint32_t)k;
     return order;
 }
 
 /* Sorts the intervals of every value and merges adjacent ones. */
-static bool gather(pl_linear_scan *c)
+static bool group_intervals(pl_linear_scan *c)
 {
     const uint32_t *order = by_start(c);
-    c->s = pl_arena_array(c->a, interval, c->lives.n + 1);
+    c->s = pl_arena_array(c->a, interval, c->live_ranges.n + 1);
     if (!order || !c->s || !pl_arena_ok(c->a)) return false;
     for (uint32_t v = 0; v < c->n; v++) c->v[v].nintervals = 0;
-    for (size_t k = 0; k < c->lives.n; k++) c->v[c->lives.at[k].value].nintervals++;
+    for (size_t k = 0; k < c->live_ranges.n; k++) c->v[c->live_ranges.at[k].value].nintervals++;
     for (uint32_t v = 0, at = 0; v < c->n; v++) {
         c->v[v].first_interval = at;
         at += c->v[v].nintervals;
         c->v[v].nintervals = 0;
     }
-    for (size_t k = 0; k < c->lives.n; k++) {
-        const live_range *l = &c->lives.at[order[k]];
+    for (size_t k = 0; k < c->live_ranges.n; k++) {
+        const live_range *l = &c->live_ranges.at[order[k]];
         interval_set *v = &c->v[l->value];
         interval *last = c->s + v->first_interval + v->nintervals;
         if (v->nintervals && l->interval.from <= last[-1].to)
@@ -210,13 +213,13 @@ static bool gather(pl_linear_scan *c)
 /* ---- occupied registers ---- */
 
 /* Computes the layout of a plane. */
-static void lay_out(pl_linear_scan *c)
+static void lay_out_planes(pl_linear_scan *c)
 {
     uint32_t end = 0;
-    for (size_t k = 0; k < c->lives.n; k++)
-        end = c->lives.at[k].interval.to > end ? c->lives.at[k].interval.to : end;
-    for (size_t k = 0; k < c->tails_of.n; k++)
-        end = c->tails_of.at[k].interval.to > end ? c->tails_of.at[k].interval.to : end;
+    for (size_t k = 0; k < c->live_ranges.n; k++)
+        end = c->live_ranges.at[k].interval.to > end ? c->live_ranges.at[k].interval.to : end;
+    for (size_t k = 0; k < c->tail_ranges.n; k++)
+        end = c->tail_ranges.at[k].interval.to > end ? c->tail_ranges.at[k].interval.to : end;
     c->words = 0;
     for (c->levels = 0; !c->levels || end >> (c->levels - 1) * LOG2_FAN > AT_TOP; c->levels++) {
         const uint32_t n = (end >> c->levels * LOG2_FAN) + 1;
@@ -232,7 +235,7 @@ static void lay_out(pl_linear_scan *c)
 /* The registers of a plane that are occupied anywhere in the interval. At each level, the positions
  * before the first multiple of FAN and after the last one are examined; the part in between is
  * examined at the next level. */
-static uint64_t taken_in(const pl_linear_scan *c, const uint64_t *plane, interval s)
+static uint64_t occupied_in(const pl_linear_scan *c, const uint64_t *plane, interval s)
 {
     uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
     uint64_t taken = 0;
@@ -251,7 +254,7 @@ static uint64_t taken_in(const pl_linear_scan *c, const uint64_t *plane, interva
     }
 }
 
-static void take_in(const pl_linear_scan *c, uint64_t *plane, interval s, uint64_t registers)
+static void occupy_in(const pl_linear_scan *c, uint64_t *plane, interval s, uint64_t registers)
 {
     uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
     for (uint32_t k = 0;; k++) {
@@ -285,14 +288,14 @@ static interval start_of(interval s)
  * would delay them. */
 static uint64_t taken(const pl_linear_scan *c, const interval_set *v, uint32_t p)
 {
-    uint64_t t = p ? 0 : 1u << STACK;
+    uint64_t t = p ? 0 : 1u << STACK_POINTER;
     if (p >= c->planes) return t;
     for (uint32_t k = 0; k < v->nintervals; k++)
-        t |= taken_in(c, c->plane[p], c->s[v->first_interval + k]);
-    for (uint32_t k = 0; k < v->nintervals && c->heeding; k++)
-        t |= taken_in(c, c->tails[p], start_of(c->s[v->first_interval + k]));
-    for (uint32_t k = 0; k < v->ntails && c->heeding; k++)
-        t |= taken_in(c, c->starts[p], c->tail[v->tail + k]);
+        t |= occupied_in(c, c->plane[p], c->s[v->first_interval + k]);
+    for (uint32_t k = 0; k < v->nintervals && c->respect_tails; k++)
+        t |= occupied_in(c, c->tails[p], start_of(c->s[v->first_interval + k]));
+    for (uint32_t k = 0; k < v->ntails && c->respect_tails; k++)
+        t |= occupied_in(c, c->starts[p], c->tail[v->tail + k]);
     return t;
 }
 
@@ -304,7 +307,7 @@ static uint64_t *new_time_plane(pl_linear_scan *c)
 /* Assigns the registers from `row` on to the value, one plane at a time. */
 static void take(pl_linear_scan *c, uint32_t row, const interval_set *v)
 {
-    for (uint32_t end = row + v->width, n; row < end && row < MOST; row += n) {
+    for (uint32_t end = row + v->width, n; row < end && row < MAX_REGISTERS; row += n) {
         const uint32_t p = row / WORD, at = row % WORD;
         n = end - row < WORD - at ? end - row : WORD - at;
         for (; c->planes <= p; c->planes++)
@@ -316,35 +319,35 @@ static void take(pl_linear_scan *c, uint32_t row, const interval_set *v)
             }
         const uint64_t registers = ((1ull << n) - 1) << at;
         for (uint32_t k = 0; k < v->nintervals; k++)
-            take_in(c, c->plane[p], c->s[v->first_interval + k], registers);
-        for (uint32_t k = 0; k < v->nintervals && c->heeding; k++)
-            take_in(c, c->starts[p], start_of(c->s[v->first_interval + k]), registers);
-        for (uint32_t k = 0; k < v->ntails && c->heeding; k++)
-            take_in(c, c->tails[p], c->tail[v->tail + k], registers);
+            occupy_in(c, c->plane[p], c->s[v->first_interval + k], registers);
+        for (uint32_t k = 0; k < v->nintervals && c->respect_tails; k++)
+            occupy_in(c, c->starts[p], start_of(c->s[v->first_interval + k]), registers);
+        for (uint32_t k = 0; k < v->ntails && c->respect_tails; k++)
+            occupy_in(c, c->tails[p], c->tail[v->tail + k], registers);
     }
 }
 
 /* The registers of plane p at which the vector can start, one bit each. */
-static uint64_t places(const pl_linear_scan *c, uint32_t group, uint32_t p)
+static uint64_t free_starts(const pl_linear_scan *c, uint32_t group, uint32_t p)
 {
     uint64_t t = 0;
     for (uint32_t m = group; m != NONE; m = c->v[m].next) {
         const interval_set *v = &c->v[m];
         const uint32_t end = v->offset + v->width;
-        const uint64_t here = taken(c, v, p), behind = end > 1 ? taken(c, v, p + 1) : 0;
-        for (uint32_t k = v->offset; k < end; k++) t |= k ? here >> k | behind << (WORD - k) : here;
+        const uint64_t low = taken(c, v, p), high = end > 1 ? taken(c, v, p + 1) : 0;
+        for (uint32_t k = v->offset; k < end; k++) t |= k ? low >> k | high << (WORD - k) : low;
     }
     return ~t;
 }
 
 /* The first register at a multiple of `step` from which that many are free; *others: a mask of the
  * alternatives in its plane. */
-static uint32_t first_place(const pl_linear_scan *c, uint32_t group, uint32_t rows, uint32_t step,
-                            uint64_t *others)
+static uint32_t first_free_start(const pl_linear_scan *c, uint32_t group, uint32_t rows,
+                                 uint32_t step, uint64_t *others)
 {
     const uint64_t aligned = step == 1 ? UINT64_MAX : step == 2 ? UINT64_MAX / 3 : UINT64_MAX / 15;
     for (uint32_t p = 0;; p++) {
-        *others = places(c, group, p);
+        *others = free_starts(c, group, p);
         if (p + 1 == PLANES) /* guarantees a result */
             *others |= UINT64_MAX << (WORD - rows);
         if (*others & aligned) return p * WORD + (uint32_t)__builtin_ctzll(*others & aligned);
@@ -357,30 +360,30 @@ typedef struct start {
 
 /* Orders in which values are assigned: by the start of their live range, wide ones first; by source
  * line, before instructions were moved. */
-enum { FIRST_BORN, AS_WRITTEN };
+enum { BY_START, BY_SOURCE_LINE };
 
-static uint64_t place_in(const start *s, int by)
+static uint64_t sort_key(const start *s, int by)
 {
-    const uint32_t narrow = 4 - s->rows;
-    return by == AS_WRITTEN ? (uint64_t)s->line << 32 | (uint64_t)s->at << 3 | narrow
-                            : (uint64_t)narrow << 32 | s->at;
+    const uint32_t narrowness = 4 - s->rows;
+    return by == BY_SOURCE_LINE ? (uint64_t)s->line << 32 | (uint64_t)s->at << 3 | narrowness
+                                : (uint64_t)narrowness << 32 | s->at;
 }
 
 /* A stable sort. `key` has space for 2 n entries, `copy` for n. */
-static void put_in_order(start *order, uint32_t n, int by, pl_key *key, start *copy)
+static void sort_starts(start *order, uint32_t n, int by, pl_key *key, start *copy)
 {
-    for (uint32_t k = 0; k < n; k++) key[k] = (pl_key){place_in(&order[k], by), k};
+    for (uint32_t k = 0; k < n; k++) key[k] = (pl_key){sort_key(&order[k], by), k};
     pl_sort_keys(key, n, key + n);
     memcpy(copy, order, n * sizeof *order);
     for (uint32_t k = 0; k < n; k++) order[k] = copy[key[k].what];
 }
 
 /* Counts the values read together with v in each bank. */
-static void conflicts_nearby(const pl_linear_scan *c, const interval_set *v, uint32_t *n)
+static void count_bank_conflicts(const pl_linear_scan *c, const interval_set *v, uint32_t *n)
 {
     for (uint32_t k = 0; k < BANKS; k++) n[k] = 0;
-    for (uint32_t k = v->conflicts; k; k = c->aparts.at[k - 1].next) {
-        uint32_t at = c->v[c->aparts.at[k - 1].value].reg;
+    for (uint32_t k = v->conflicts; k; k = c->conflict_list.at[k - 1].next) {
+        uint32_t at = c->v[c->conflict_list.at[k - 1].value].reg;
         if (at != NONE) n[at % BANKS]++;
     }
 }
@@ -392,7 +395,7 @@ static uint32_t scan_in_order(pl_linear_scan *c, const start *order, uint32_t n,
                               uint32_t enough)
 {
     static const uint64_t bank[BANKS] = {UINT64_MAX / 3, UINT64_MAX / 3 << 1};
-    uint32_t max = STACK + 1;
+    uint32_t max = STACK_POINTER + 1;
     for (uint32_t p = 0; p < c->planes; p++) {
         memset(c->plane[p], 0, c->words * sizeof *c->plane[p]);
         memset(c->tails[p], 0, c->words * sizeof *c->tails[p]);
@@ -405,12 +408,12 @@ static uint32_t scan_in_order(pl_linear_scan *c, const start *order, uint32_t n,
         for (uint32_t m = group; m != NONE; m = c->v[m].next) rows += c->v[m].width;
         while (step < rows && step < 4) step *= 2;
         uint64_t others;
-        uint32_t base = first_place(c, group, rows, step, &others);
+        uint32_t base = first_free_start(c, group, rows, step, &others);
         if (rows == 1 && base < spread && c->v[group].conflicts) {
-            uint32_t near[BANKS], other = (base + 1) % BANKS;
-            conflicts_nearby(c, &c->v[group], near);
+            uint32_t nconflicts[BANKS], other = (base + 1) % BANKS;
+            count_bank_conflicts(c, &c->v[group], nconflicts);
             others &= bank[other] & ((1ull << spread) - 1) & ~((1ull << base) - 1);
-            if (near[other] < near[base % BANKS] && others)
+            if (nconflicts[other] < nconflicts[base % BANKS] && others)
                 base = (uint32_t)__builtin_ctzll(others);
         }
         for (uint32_t m = group; m != NONE; m = c->v[m].next) {
@@ -431,15 +434,15 @@ static uint32_t min_registers(const pl_linear_scan *c)
     for (uint32_t k = 0; k < c->n; k++)
         if (c->v[k].nintervals && c->s[c->v[k].first_interval + c->v[k].nintervals - 1].to > last)
             last = c->s[c->v[k].first_interval + c->v[k].nintervals - 1].to;
-    uint32_t *change = pl_arena_array(c->a, uint32_t, (size_t)last + 1);
-    if (!change || !pl_arena_ok(c->a)) return 0;
+    uint32_t *delta = pl_arena_array(c->a, uint32_t, (size_t)last + 1);
+    if (!delta || !pl_arena_ok(c->a)) return 0;
     for (uint32_t k = 0; k < c->n; k++)
         for (uint32_t t = 0; t < c->v[k].nintervals; t++) {
-            change[c->s[c->v[k].first_interval + t].from] += c->v[k].width;
-            change[c->s[c->v[k].first_interval + t].to] -= c->v[k].width;
+            delta[c->s[c->v[k].first_interval + t].from] += c->v[k].width;
+            delta[c->s[c->v[k].first_interval + t].to] -= c->v[k].width;
         }
     for (uint32_t at = 0; at < last; at++) {
-        n += change[at];
+        n += delta[at];
         max = n > max ? n : max;
     }
     return max + 1;
@@ -456,24 +459,24 @@ static uint32_t list_starts(const pl_linear_scan *c, start *order, int by, pl_ke
             order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows,
                                  c->v[k].line == NONE ? 0 : c->v[k].line};
         }
-    put_in_order(order, n, by, key, copy);
+    sort_starts(order, n, by, key, copy);
     return n;
 }
 
 /* Groups the tails by value. */
-static bool gather_tails(pl_linear_scan *c)
+static bool group_tails(pl_linear_scan *c)
 {
-    c->tail = pl_arena_array(c->a, interval, c->tails_of.n + 1);
+    c->tail = pl_arena_array(c->a, interval, c->tail_ranges.n + 1);
     if (!c->tail || !pl_arena_ok(c->a)) return false;
-    for (size_t k = 0; k < c->tails_of.n; k++) c->v[c->tails_of.at[k].value].ntails++;
+    for (size_t k = 0; k < c->tail_ranges.n; k++) c->v[c->tail_ranges.at[k].value].ntails++;
     for (uint32_t v = 0, at = 0; v < c->n; v++) {
         c->v[v].tail = at;
         at += c->v[v].ntails;
         c->v[v].ntails = 0;
     }
-    for (size_t k = 0; k < c->tails_of.n; k++) {
-        interval_set *v = &c->v[c->tails_of.at[k].value];
-        c->tail[v->tail + v->ntails++] = c->tails_of.at[k].interval;
+    for (size_t k = 0; k < c->tail_ranges.n; k++) {
+        interval_set *v = &c->v[c->tail_ranges.at[k].value];
+        c->tail[v->tail + v->ntails++] = c->tail_ranges.at[k].interval;
     }
     return true;
 }
@@ -486,16 +489,16 @@ static bool gather_tails(pl_linear_scan *c)
  * registers that contains it is the same in 602, and in 583 to 594 with either order alone. */
 static uint32_t allocate_respecting_tails(pl_linear_scan *c, start *order, pl_key *key, start *copy)
 {
-    static const uint8_t orders[] = {FIRST_BORN, AS_WRITTEN};
+    static const uint8_t sort_keys[] = {BY_START, BY_SOURCE_LINE};
     uint32_t both = 0;
-    if (!gather_tails(c)) return 0;
-    c->heeding = true;
-    for (unsigned k = 0; k < sizeof orders; k++) {
-        const uint32_t n = list_starts(c, order, orders[k], key, copy),
+    if (!group_tails(c)) return 0;
+    c->respect_tails = true;
+    for (unsigned k = 0; k < sizeof sort_keys; k++) {
+        const uint32_t n = list_starts(c, order, sort_keys[k], key, copy),
                        max = scan_in_order(c, order, n, c->of.spread, c->of.spread);
         both += max <= c->of.spread ? max : c->of.spread + 1;
     }
-    c->heeding = false;
+    c->respect_tails = false;
     return both / 2;
 }
 
@@ -508,15 +511,15 @@ uint32_t pl_linear_scan_count(pl_linear_scan *c, bool thorough)
           *copy = pl_arena_array(c->a, start, c->n + 1);
     pl_key *key = pl_arena_array(c->a, pl_key, 2 * (size_t)c->n + 1);
     if (!order || !copy || !key) return 0;
-    lay_out(c);
-    if (!gather(c)) return 0;
-    const bool tails = thorough && c->tails_of.n;
+    lay_out_planes(c);
+    if (!group_intervals(c)) return 0;
+    const bool tails = thorough && c->tail_ranges.n;
     if (tails) {
         uint32_t max = allocate_respecting_tails(c, order, key, copy);
         if (max <= c->of.spread) return max;
     }
-    uint32_t n = list_starts(c, order, FIRST_BORN, key, copy),
-             max = scan_in_order(c, order, n, c->of.spread, MOST);
+    uint32_t n = list_starts(c, order, BY_START, key, copy),
+             max = scan_in_order(c, order, n, c->of.spread, MAX_REGISTERS);
     if (max <= c->of.spread) return tails ? c->of.spread : max;
     const uint32_t min = min_registers(c), enough = min > c->of.spread ? min : c->of.spread;
     const uint32_t unit =

@@ -10,7 +10,7 @@
 
 /* aggregate_atomics.c */
 /* Inserts an instruction without operands before position `at` of the block. */
-bool pl_reconv_put(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line);
+bool pl_reconv_insert(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line);
 bool pl_reconv_aggregate_atomics(pl_ir *x, const pl_divergence *v);
 /* ptxas 13.0 inserts three loads that no lane executes before the first copy to shared memory of a
  * block, and again after each barrier. */
@@ -26,7 +26,7 @@ bool pl_reconv_begin(pl_ir *x, pl_divergence *v);
 /* Calls mark_divergent_blocks after computing its inputs. Returns NULL when out of memory. */
 const uint8_t *pl_reconv_find_divergent_blocks(pl_ir *x, const pl_divergence *v,
                                                pl_post_dominance *e, const uint8_t **pointers,
-                                               bool left);
+                                               bool count_exited);
 /* True if the instruction needs all lanes of the warp. */
 bool pl_reconv_needs_all(const pl_insn *i);
 /* Inserts one query for all instructions that name the same lanes. */
@@ -34,11 +34,11 @@ bool pl_reconv_insert_mask_queries(pl_ir *x, const pl_divergence *v);
 /* Synchronises lanes at the first instruction that needs all of them, on each path between a
  * divergent branch and its reconvergence point. */
 bool pl_reconv_insert_queries_where_divergent(pl_ir *x, const pl_divergence *v,
-                                              const uint8_t *pointers, const uint8_t *apart);
+                                              const uint8_t *pointers, const uint8_t *divergent);
 /* Removes synchronisation that remains, since a converged warp needs none. */
 void pl_reconv_clear_sync_points(pl_ir *x);
 /* Inserts YIELD in loops that poll memory without sleeping. The loop of an atomic operation needs
  * none, since one lane makes progress in each iteration. */
-bool pl_reconv_yield_in_polling_loops(pl_ir *x, const pl_divergence *v, const uint8_t *apart);
+bool pl_reconv_yield_in_polling_loops(pl_ir *x, const pl_divergence *v, const uint8_t *divergent);
 
 #endif

@@ -341,18 +341,18 @@ static bool schedule_block(sched *l, uint32_t b)
     l->block = b;
     pl_liveness_go_to_end(&l->f, b);
     for (size_t end = k->code.n; end > 0;) {
-        int text = (int)l->f.reg_pressure, truths = (int)l->f.pred_pressure;
+        int text = (int)l->f.reg_pressure, preds = (int)l->f.pred_pressure;
         note_pressure(l, text);
         size_t at = end;
         l->region++;
         for (; at > 0 && !pl_sched_ends_region(l, &k->code.at[at - 1]); at--) {
             step_back(l, k, at - 1);
             text = (int)l->f.reg_pressure > text ? (int)l->f.reg_pressure : text;
-            truths = (int)l->f.pred_pressure > truths ? (int)l->f.pred_pressure : truths;
+            preds = (int)l->f.pred_pressure > preds ? (int)l->f.pred_pressure : preds;
         }
         l->live_in = (int)l->f.reg_pressure;
         l->preds_live_in = (int)l->f.pred_pressure;
-        l->fits_preds = truths <= l->t->registers.predicates;
+        l->fits_preds = preds <= l->t->registers.predicates;
         l->code = k->code.at + at;
         l->start = (uint32_t)at;
         l->n = (uint32_t)(end - at);

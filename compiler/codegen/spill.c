@@ -62,10 +62,10 @@ typedef struct value_list {
 typedef struct spiller {
     pl_ir *x;
     pl_liveness f;
-    uint32_t n, room, blocks; /* values; registers for them; blocks before edges were split */
-    spill_value *v;           /* as in f */
-    uint32_t words;           /* of a set of the values live across blocks, by f.v[].global_index */
-    uint64_t *in, *out;       /* by block: live-in values, live-out values */
+    uint32_t n, reg_limit, blocks; /* values; registers for them; blocks before edges were split */
+    spill_value *v;                /* as in f */
+    uint32_t words;        /* of a set of the values live across blocks, by f.v[].global_index */
+    uint64_t *in, *out;    /* by block: live-in values, live-out values */
     uint32_t *next_use_in; /* distance of the next use from the start of a block, for each live-in
                               value: next_use_at */
     by_distance *ranked;   /* working memory for the values of one block */
@@ -97,7 +97,7 @@ typedef struct spiller {
     struct {
         uint32_t *at;
         size_t n, cap;
-    } touched; /* values that the current instruction accesses */
+    } operands; /* values that the current instruction accesses */
     uint32_t block, at, weight;
     uint32_t frame;     /* row that holds the frame address */
     uint32_t base, end; /* frame offsets: after its variables, after everything */
@@ -109,7 +109,7 @@ static spill_value *value_of(spiller *s, uint32_t row, unsigned use)
     return k ? &s->v[k - 1] : NULL;
 }
 
-static bool in_register(const spiller *s, uint32_t k)
+static bool is_in_register(const spiller *s, uint32_t k)
 {
     return s->v[k].reg_slot != 0;
 }
@@ -137,7 +137,7 @@ static void load_all(spiller *s, value_list list)
     for (uint32_t k = 0; k < list.n; k++) load_into_reg(s, &s->v[s->lists.at[list.first + k]]);
 }
 
-static bool has(const spiller *s, value_list list, uint32_t v)
+static bool contains(const spiller *s, value_list list, uint32_t v)
 {
     uint32_t low = list.first, high = list.first + list.n;
     while (low < high) {
@@ -165,13 +165,13 @@ static value_list make_list(spiller *s, size_t first)
     return (value_list){(uint32_t)first, (uint32_t)(s->lists.n - first)};
 }
 
-static bool lives(const spiller *s, const uint64_t *sets, uint32_t block, uint32_t v)
+static bool is_live(const spiller *s, const uint64_t *sets, uint32_t block, uint32_t v)
 {
     uint32_t k = s->f.v[v].global_index;
     return k != UINT32_MAX && (sets[(size_t)block * s->words + k / 64] >> k % 64 & 1);
 }
 
-static bool starts(const spiller *s, const spill_value *v, unsigned rows, unsigned use)
+static bool is_new_def(const spiller *s, const spill_value *v, unsigned rows, unsigned use)
 {
     return pl_liveness_defines(&s->f, (uint32_t)(v - s->v), rows, use);
 }
@@ -184,7 +184,7 @@ static uint32_t temporaries(const pl_insn *i)
 /* ---- pressure ---- */
 
 /* Computes the maximum rows live at once in each block; returns the overall maximum. */
-static uint32_t measure(spiller *s)
+static uint32_t measure_pressure(spiller *s)
 {
     pl_ir *x = s->x;
     uint32_t max = 0;
@@ -225,20 +225,20 @@ static bool exceeds_limits(const spiller *s)
            (size_t)s->words * 64 * x->blocks.n > MOST_CELLS;
 }
 
-static void at_least(uint32_t *a, uint32_t b)
+static void raise_to(uint32_t *a, uint32_t b)
 {
     *a = *a > b ? *a : b;
 }
 
-static void measure_loops(spiller *s)
+static void measure_loop_pressure(spiller *s)
 {
     const pl_ir *x = s->x;
     for (uint32_t j = x->nrpo; j-- > 0;) { /* a loop's blocks before its header */
         uint32_t b = x->rpo[j];
         const pl_ir_block *k = &x->blocks.at[b];
-        if (k->loop != PL_IR_NONE) at_least(&s->loop_pressure[k->loop], s->pressure[b]);
+        if (k->loop != PL_IR_NONE) raise_to(&s->loop_pressure[k->loop], s->pressure[b]);
         if (k->nlatches && k->parent_loop != PL_IR_NONE)
-            at_least(&s->loop_pressure[k->parent_loop], s->loop_pressure[b]);
+            raise_to(&s->loop_pressure[k->parent_loop], s->loop_pressure[b]);
     }
 }
 
@@ -291,16 +291,16 @@ static uint32_t next_use_out(const spiller *s, uint32_t b, uint32_t k)
     return best;
 }
 
-static void note_first(spiller *s, uint32_t *row, unsigned rows, unsigned use)
+static void note_first_use(spiller *s, uint32_t *row, unsigned rows, unsigned use)
 {
     spill_value *v = value_of(s, *row, use);
-    if (!v || !lives(s, s->in, s->block, (uint32_t)(v - s->v))) return;
+    if (!v || !is_live(s, s->in, s->block, (uint32_t)(v - s->v))) return;
     uint32_t *d = next_use_at(s, s->block, s->f.v[v - s->v].global_index);
-    if (*d == UINT32_MAX) *d = starts(s, v, rows, use) ? NEVER : s->at;
+    if (*d == UINT32_MAX) *d = is_new_def(s, v, rows, use) ? NEVER : s->at;
 }
 
 /* For values that block b does not access, propagates the distance from its successors. */
-static bool extend(spiller *s, uint32_t b, const uint8_t *known)
+static bool propagate_distances(spiller *s, uint32_t b, const uint8_t *known)
 {
     const pl_ir_block *k = &s->x->blocks.at[b];
     bool changed = false;
@@ -324,32 +324,32 @@ static bool find_next_use_distances(spiller *s)
 {
     pl_ir *x = s->x;
     size_t words = (size_t)s->words * x->blocks.n;
-    uint32_t cells = 0;
+    uint32_t nlive = 0;
     if (!(s->rank = pl_arena_array(x->tmp, uint32_t, words + 1))) return false;
     for (size_t w = 0; w < words; w++) {
-        s->rank[w] = cells;
-        cells += (uint32_t)__builtin_popcountll(s->in[w]);
+        s->rank[w] = nlive;
+        nlive += (uint32_t)__builtin_popcountll(s->in[w]);
     }
-    s->next_use_in = pl_arena_array(x->tmp, uint32_t, cells + 1u);
-    uint8_t *known = pl_arena_array(x->tmp, uint8_t, cells + 1u); /* set by the block itself */
+    s->next_use_in = pl_arena_array(x->tmp, uint32_t, nlive + 1u);
+    uint8_t *known = pl_arena_array(x->tmp, uint8_t, nlive + 1u); /* set by the block itself */
     if (!s->next_use_in || !known) return false;
-    memset(s->next_use_in, 0xff, cells * sizeof *s->next_use_in);
+    memset(s->next_use_in, 0xff, nlive * sizeof *s->next_use_in);
     for (s->block = 0; s->block < x->blocks.n; s->block++)
         for (s->at = 0; s->at < x->blocks.at[s->block].code.n; s->at++) {
             pl_insn *i = &x->blocks.at[s->block].code.at[s->at];
             pl_liveness_visit(&s->f, s->block, s->at);
             /* reads before writes: v = v + 1 needs v */
-            PL_FOR_EACH_READ(x->p, i, o) note_first(s, o.row, o.rows, o.use);
-            PL_FOR_EACH_WRITE(x->p, i, o) note_first(s, o.row, o.rows, o.use);
+            PL_FOR_EACH_READ(x->p, i, o) note_first_use(s, o.row, o.rows, o.use);
+            PL_FOR_EACH_WRITE(x->p, i, o) note_first_use(s, o.row, o.rows, o.use);
         }
-    for (uint32_t c = 0; c < cells; c++)
+    for (uint32_t c = 0; c < nlive; c++)
         if (s->next_use_in[c] != UINT32_MAX)
             known[c] = 1;
         else
             s->next_use_in[c] = NEVER;
     for (bool changed = true; changed;) {
         changed = false;
-        for (uint32_t j = x->nrpo; j-- > 0;) changed |= extend(s, x->rpo[j], known);
+        for (uint32_t j = x->nrpo; j-- > 0;) changed |= propagate_distances(s, x->rpo[j], known);
     }
     return true;
 }
@@ -376,7 +376,7 @@ static void choose_entry(spiller *s, uint32_t b)
             uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(rest), k = s->f.value[number];
             bool any = b == 0 || header || s->v[k].precolored;
             for (uint32_t e = 0; e < x->blocks.at[b].npreds && !any; e++)
-                any = has(s, s->exit[x->predecessors[x->blocks.at[b].first_pred + e]], k);
+                any = contains(s, s->exit[x->predecessors[x->blocks.at[b].first_pred + e]], k);
             if (any) r[n++] = (by_distance){k, s->v[k].precolored ? 0 : *next_use_at(s, b, number)};
         }
     qsort(r, n, sizeof *r, nearer_use);
@@ -384,12 +384,13 @@ static void choose_entry(spiller *s, uint32_t b)
                                                 loop, and the number available to them */
     for (uint32_t k = 0; k < n; k++)
         through += r[k].distance >= LOOP_END ? s->v[r[k].value].regs : 0;
-    if (header) left = s->room + through > max ? s->room + through - max : 0;
+    if (header) left = s->reg_limit + through > max ? s->reg_limit + through - max : 0;
     size_t first = s->lists.n;
     for (uint32_t k = 0; k < n; k++) {
         const spill_value *v = &s->v[r[k].value];
         bool across = r[k].distance >= LOOP_END;
-        if (!v->precolored && (weight + v->regs > s->room || (across && v->regs > left))) continue;
+        if (!v->precolored && (weight + v->regs > s->reg_limit || (across && v->regs > left)))
+            continue;
         *pl_push(x->tmp, &s->lists) = r[k].value;
         weight += v->regs;
         left -= across ? v->regs : 0;
@@ -401,7 +402,7 @@ static void list_access(spiller *s, uint32_t *row, unsigned rows, unsigned use)
 {
     spill_value *v = value_of(s, *row, use);
     if (!v) return;
-    bool reads = !starts(s, v, rows, use);
+    bool reads = !is_new_def(s, v, rows, use);
     if (v->next_access && s->accesses.at[v->next_access - 1].at == s->at) {
         s->accesses.at[v->next_access - 1].reads |= reads;
         return;
@@ -419,7 +420,7 @@ static uint32_t distance(const spiller *s, const spill_value *v)
         return s->accesses.at[v->next_access - 1].reads
                    ? s->accesses.at[v->next_access - 1].at - s->at
                    : NEVER;
-    if (!lives(s, s->out, s->block, k)) return NEVER;
+    if (!is_live(s, s->out, s->block, k)) return NEVER;
     uint32_t d = next_use_out(s, s->block, s->f.v[k].global_index);
     return d < NEVER ? d + (uint32_t)s->x->blocks.at[s->block].code.n - s->at : NEVER;
 }
@@ -435,22 +436,22 @@ static void evict(spiller *s, spill_value *v)
     *pl_push(s->x->tmp, &s->frame_values) = (uint32_t)(v - s->v);
 }
 
-static bool touched_now(const spiller *s, uint32_t k)
+static bool is_operand(const spiller *s, uint32_t k)
 {
-    for (size_t n = 0; n < s->touched.n; n++)
-        if (s->touched.at[n] == k) return true;
+    for (size_t n = 0; n < s->operands.n; n++)
+        if (s->operands.at[n] == k) return true;
     return false;
 }
 
 /* Evicts values until at most that many registers are in use. */
-static void make_room(spiller *s, uint32_t rows)
+static void evict_to(spiller *s, uint32_t rows)
 {
     while (s->weight > rows) {
         uint32_t worst = UINT32_MAX, far = 0;
         for (size_t n = 0; n < s->in_regs.n; n++) {
             uint32_t k = s->in_regs.at[n];
             const spill_value *v = &s->v[k];
-            if (v->precolored || v->rows > 2 || !v->regs || touched_now(s, k)) continue;
+            if (v->precolored || v->rows > 2 || !v->regs || is_operand(s, k)) continue;
             uint32_t d = distance(s, v);
             d += v->remat && d < NEVER ? d / 2 : 0; /* it is recomputed without a memory access */
             if (worst == UINT32_MAX || d > far || (d == far && k < worst)) {
@@ -464,7 +465,8 @@ static void make_room(spiller *s, uint32_t rows)
     }
 }
 
-static bool make_move(spiller *s, pl_insn *i, const spill_value *v, bool store, uint32_t line)
+static bool make_spill_access(spiller *s, pl_insn *i, const spill_value *v, bool store,
+                              uint32_t line)
 {
     *i = (pl_insn){.guard = PL_PT, .reconv = UINT32_MAX, .line = line};
     for (int k = 0; k < PL_INLINE_OPERANDS; k++) i->op[k] = UINT32_MAX;
@@ -479,14 +481,14 @@ static bool make_move(spiller *s, pl_insn *i, const spill_value *v, bool store, 
     return true;
 }
 
-static bool fetch(spiller *s, pl_insn *i, spill_value *v, uint32_t line)
+static bool make_reload(spiller *s, pl_insn *i, spill_value *v, uint32_t line)
 {
     evict(s, v);
     if (v->remat) {
         *i = pl_ir_clone(s->x, v->remat);
         return true;
     }
-    return make_move(s, i, v, false, line);
+    return make_spill_access(s, i, v, false, line);
 }
 
 /* Replaces the code of the block by the instruction list. */
@@ -504,14 +506,14 @@ static bool replace_code(spiller *s, uint32_t b)
 
 /* True for a call of a function that shares registers with its callers: parameters and constants
  * are loaded again after it. */
-static bool forgets(const pl_ir *x, const pl_insn *i)
+static bool clobbers_constants(const pl_ir *x, const pl_insn *i)
 {
     if (!(pl_insn_effects(i) & PL_EF_CALL)) return false;
     uint32_t callee = x->p->calls.at[i->target].callee;
     return callee != UINT32_MAX && !x->p->funcs.at[callee].abi_calls;
 }
 
-static void forget(spiller *s)
+static void release_constants(spiller *s)
 {
     for (size_t k = s->in_regs.n; k-- > 0;) {
         spill_value *v = &s->v[s->in_regs.at[k]];
@@ -520,7 +522,7 @@ static void forget(spiller *s)
 }
 
 /* Rewrites a block: values are reloaded before they are used. */
-static bool walk(spiller *s, uint32_t b)
+static bool rewrite_block(spiller *s, uint32_t b)
 {
     pl_ir *x = s->x;
     s->block = b;
@@ -534,48 +536,48 @@ static bool walk(spiller *s, uint32_t b)
     uint32_t count = (uint32_t)x->blocks.at[b].code.n;
     for (s->at = 0; s->at < count; s->at++) {
         pl_insn i = x->blocks.at[b].code.at[s->at];
-        s->touched.n = 0;
+        s->operands.n = 0;
         PL_FOR_EACH_USE(x->p, &i, op) {
             spill_value *v = value_of(s, *op.row, op.use);
-            if (v) *pl_push(s->x->tmp, &s->touched) = (uint32_t)(v - s->v);
+            if (v) *pl_push(s->x->tmp, &s->operands) = (uint32_t)(v - s->v);
         }
-        uint32_t room = s->room > temporaries(&i) ? s->room - temporaries(&i) : 1;
-        for (size_t n = 0; n < s->touched.n; n++) {
-            spill_value *v = &s->v[s->touched.at[n]];
+        uint32_t reg_limit = s->reg_limit > temporaries(&i) ? s->reg_limit - temporaries(&i) : 1;
+        for (size_t n = 0; n < s->operands.n; n++) {
+            spill_value *v = &s->v[s->operands.at[n]];
             bool reads = v->next_access && s->accesses.at[v->next_access - 1].at == s->at &&
                          s->accesses.at[v->next_access - 1].reads;
-            if (in_register(s, s->touched.at[n]) || !reads) continue;
+            if (is_in_register(s, s->operands.at[n]) || !reads) continue;
             load_into_reg(s, v);
-            make_room(s, room);
-            pl_insn come;
-            if (!fetch(s, &come, v, i.line)) return false;
-            *pl_push(x->tmp, &s->code) = come;
+            evict_to(s, reg_limit);
+            pl_insn reload;
+            if (!make_reload(s, &reload, v, i.line)) return false;
+            *pl_push(x->tmp, &s->code) = reload;
         }
-        make_room(s, room);
-        for (size_t n = 0; n < s->touched.n; n++) { /* dead operands make room for results */
-            spill_value *v = &s->v[s->touched.at[n]];
+        evict_to(s, reg_limit);
+        for (size_t n = 0; n < s->operands.n; n++) { /* dead operands make room for results */
+            spill_value *v = &s->v[s->operands.at[n]];
             if (v->next_access && s->accesses.at[v->next_access - 1].at == s->at)
                 v->next_access = s->accesses.at[v->next_access - 1].next;
         }
-        for (size_t n = 0; n < s->touched.n; n++) {
-            spill_value *v = &s->v[s->touched.at[n]];
-            if (in_register(s, s->touched.at[n]) && !v->precolored && distance(s, v) >= NEVER)
+        for (size_t n = 0; n < s->operands.n; n++) {
+            spill_value *v = &s->v[s->operands.at[n]];
+            if (is_in_register(s, s->operands.at[n]) && !v->precolored && distance(s, v) >= NEVER)
                 release(s, v);
         }
-        for (size_t n = 0; n < s->touched.n; n++) {
-            spill_value *v = &s->v[s->touched.at[n]];
-            if (!in_register(s, s->touched.at[n]) && (v->precolored || distance(s, v) < NEVER))
+        for (size_t n = 0; n < s->operands.n; n++) {
+            spill_value *v = &s->v[s->operands.at[n]];
+            if (!is_in_register(s, s->operands.at[n]) && (v->precolored || distance(s, v) < NEVER))
                 load_into_reg(s, v);
         }
-        s->touched.n = 0;
-        if (forgets(x, &i)) forget(s);
-        make_room(s, s->room);
+        s->operands.n = 0;
+        if (clobbers_constants(x, &i)) release_constants(s);
+        evict_to(s, s->reg_limit);
         *pl_push(x->tmp, &s->code) = i;
         if (!pl_ir_ok(x)) return false;
     }
     size_t first = s->lists.n;
     for (size_t k = 0; k < s->in_regs.n; k++)
-        if (lives(s, s->out, b, s->in_regs.at[k])) *pl_push(x->tmp, &s->lists) = s->in_regs.at[k];
+        if (is_live(s, s->out, b, s->in_regs.at[k])) *pl_push(x->tmp, &s->lists) = s->in_regs.at[k];
     s->exit[b] = make_list(s, first);
     return replace_code(s, b);
 }
@@ -592,11 +594,11 @@ static bool resolve_edge(spiller *s, uint32_t from, uint32_t edge)
     size_t at = 0;
     for (uint32_t n = 0; n < s->entry[to].n; n++) {
         uint32_t k = s->lists.at[s->entry[to].first + n];
-        if (has(s, s->exit[from], k) || s->v[k].precolored) continue;
+        if (contains(s, s->exit[from], k) || s->v[k].precolored) continue;
         if (place == PL_IR_NONE) {
             pl_insn *jump = pl_ir_branch(x, from);
-            uint32_t ways = pl_ir_successors(x, from);
-            if (ways == 1) {
+            uint32_t nsuccessors = pl_ir_successors(x, from);
+            if (nsuccessors == 1) {
                 place = from;
                 at = x->blocks.at[from].code.n - (jump ? 1u : 0u);
                 /* back edge: no separate jump for reloads */
@@ -609,7 +611,7 @@ static bool resolve_edge(spiller *s, uint32_t from, uint32_t edge)
                 place = pl_ir_new_block(x);
                 x->blocks.at[place].fallthrough = to;
                 jump = pl_ir_branch(x, from);
-                if (edge + 1 == ways && x->blocks.at[from].fallthrough != PL_IR_NONE)
+                if (edge + 1 == nsuccessors && x->blocks.at[from].fallthrough != PL_IR_NONE)
                     x->blocks.at[from].fallthrough = place;
                 else if (pl_forms[jump->form].noperands == 2)
                     x->p->pool.at[jump->extra_ops + edge] = place;
@@ -617,14 +619,14 @@ static bool resolve_edge(spiller *s, uint32_t from, uint32_t edge)
                     jump->target = place;
             }
         }
-        pl_insn come;
+        pl_insn reload;
         uint32_t line = x->blocks.at[from].code.n
                             ? x->blocks.at[from].code.at[x->blocks.at[from].code.n - 1].line
                             : 0;
-        if (!fetch(s, &come, &s->v[k], line)) return false;
+        if (!make_reload(s, &reload, &s->v[k], line)) return false;
         pl_insn *i = pl_ir_insert(x, place, at++);
         if (!i) return false;
-        *i = come;
+        *i = reload;
     }
     return true;
 }
@@ -655,19 +657,20 @@ static bool store_spilled_values(spiller *s)
                 x->f->spill_loads += 1u << i.sel[PL_M_LOG2];
                 continue;
             }
-            s->touched.n = 0;
+            s->operands.n = 0;
             PL_FOR_EACH_USE(x->p, &i, o) {
                 spill_value *v = o.use & PL_USE_WRITE ? value_of(s, *o.row, o.use) : NULL;
                 if (v && v->spilled && !v->remat)
-                    *pl_push(s->x->tmp, &s->touched) = (uint32_t)(v - s->v);
+                    *pl_push(s->x->tmp, &s->operands) = (uint32_t)(v - s->v);
             }
-            for (size_t n = 0; n < s->touched.n; n++) {
-                pl_insn keep;
-                if (!make_move(s, &keep, &s->v[s->touched.at[n]], true, i.line)) return false;
-                x->f->spill_stores += 1u << keep.sel[PL_M_LOG2];
-                keep.guard = i.guard;
-                keep.flags |= (uint16_t)(i.flags & PL_IF_GUARD_NEG);
-                *pl_push(x->tmp, &s->code) = keep;
+            for (size_t n = 0; n < s->operands.n; n++) {
+                pl_insn spill_store;
+                if (!make_spill_access(s, &spill_store, &s->v[s->operands.at[n]], true, i.line))
+                    return false;
+                x->f->spill_stores += 1u << spill_store.sel[PL_M_LOG2];
+                spill_store.guard = i.guard;
+                spill_store.flags |= (uint16_t)(i.flags & PL_IF_GUARD_NEG);
+                *pl_push(x->tmp, &s->code) = spill_store;
             }
         }
         if (!replace_code(s, (uint32_t)b)) return false;
@@ -677,13 +680,13 @@ static bool store_spilled_values(spiller *s)
 
 /* ---- spill slots ---- */
 
-static void live_at(spill_value *v, uint32_t at)
+static void extend_range(spill_value *v, uint32_t at)
 {
     v->start = at < v->start ? at : v->start;
     v->end = at > v->end ? at : v->end;
 }
 
-static int starts_first(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
     const spill_value *x = *(spill_value *const *)a, *y = *(spill_value *const *)b;
     if (x->start != y->start) return x->start < y->start ? -1 : 1;
@@ -691,7 +694,7 @@ static int starts_first(const void *a, const void *b)
 }
 
 /* Computes the live range of each value with a spill slot, in positions of all instructions. */
-static bool find_lives(spiller *s)
+static bool find_live_ranges(spiller *s)
 {
     pl_ir *x = s->x;
     uint32_t *begin = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1),
@@ -703,7 +706,7 @@ static bool find_lives(spiller *s)
         for (uint32_t c = 0; c < x->blocks.at[b].code.n; c++, s->at++)
             PL_FOR_EACH_USE(x->p, &x->blocks.at[b].code.at[c], o) {
                 spill_value *v = value_of(s, *o.row, o.use);
-                if (v) live_at(v, s->at);
+                if (v) extend_range(v, s->at);
             }
         end[b] = s->at;
     }
@@ -712,13 +715,13 @@ static bool find_lives(spiller *s)
     for (size_t k = 0; k < s->f.sets.spans.n; k++) {
         const pl_live_span *p = &s->f.sets.spans.at[k];
         spill_value *v = &s->v[s->f.value[p->value]];
-        live_at(v, end[p->first]);
-        live_at(v, end[p->end - 1]);
-        if (lives(s, s->in, p->first, (uint32_t)(v - s->v))) live_at(v, begin[p->first]);
+        extend_range(v, end[p->first]);
+        extend_range(v, end[p->end - 1]);
+        if (is_live(s, s->in, p->first, (uint32_t)(v - s->v))) extend_range(v, begin[p->first]);
     }
     for (size_t k = 0; k < s->f.sets.accesses.n; k++) {
         const pl_access_point *t = &s->f.sets.accesses.at[k];
-        if (t->reads) live_at(&s->v[s->f.value[t->value]], begin[t->block]);
+        if (t->reads) extend_range(&s->v[s->f.value[t->value]], begin[t->block]);
     }
     return true;
 }
@@ -765,23 +768,23 @@ static bool share_slots(spiller *s)
         return false;
     for (uint32_t k = 0; k < s->n; k++) s->v[k].start = UINT32_MAX;
     for (uint32_t k = 0; k < n; k++) order[k] = of_slot[k] = &s->v[s->frame_values.at[k]];
-    if (!find_lives(s)) return false;
-    qsort(order, n, sizeof *order, starts_first);
-    uint32_t places = 0;
+    if (!find_live_ranges(s)) return false;
+    qsort(order, n, sizeof *order, by_start);
+    uint32_t nslots = 0;
     for (uint32_t k = 0; k < n; k++) {
-        heap *fit = &open[order[k]->rows - 1];
+        heap *free_slots = &open[order[k]->rows - 1];
         while (taken.n && taken.at[0] >> 32 < order[k]->start) {
             uint32_t c = (uint32_t)heap_take(&taken);
             heap_add(&open[width[c] - 1], c);
         }
-        uint32_t c = fit->n ? (uint32_t)heap_take(fit) : places++;
+        uint32_t c = free_slots->n ? (uint32_t)heap_take(free_slots) : nslots++;
         width[c] = order[k]->rows;
         order[k]->frame_slot = c;
         heap_add(&taken, (uint64_t)order[k]->end << 32 | c);
     }
     uint32_t end = s->base; /* pairs first */
     for (uint32_t wide = 2; wide >= 1; wide--)
-        for (uint32_t c = 0; c < places; c++)
+        for (uint32_t c = 0; c < nslots; c++)
             if (width[c] == wide) {
                 offset[c] = end;
                 end += 4 * wide;
@@ -831,26 +834,26 @@ bool pl_pass_spill(pl_ir *x)
 {
     uint32_t limit = pl_register_limit(x->p, x->f);
     spiller s = {.x = x,
-                 .room = limit > (uint32_t)x->p->tuning->registers.reserved +
-                                     x->p->tuning->spill.min_regs
-                             ? limit - (uint32_t)x->p->tuning->registers.reserved
-                             : x->p->tuning->spill.min_regs};
+                 .reg_limit = limit > (uint32_t)x->p->tuning->registers.reserved +
+                                          x->p->tuning->spill.min_regs
+                                  ? limit - (uint32_t)x->p->tuning->registers.reserved
+                                  : x->p->tuning->spill.min_regs};
     bool any = false, calls = false;
     pl_ir_sweep(x);
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             any |= (pl_insn_effects(&x->blocks.at[b].code.at[k]) & PL_EF_CALL) != 0;
-            calls |= forgets(x, &x->blocks.at[b].code.at[k]);
+            calls |= clobbers_constants(x, &x->blocks.at[b].code.at[k]);
         }
     /* no pass has added instructions that take registers */
-    if (!any && x->f->entry && x->max_pressure <= s.room) return true;
+    if (!any && x->f->entry && x->max_pressure <= s.reg_limit) return true;
     if (!pl_ir_analyze(x)) return false;
-    if (x->f->rows <= s.room && !calls) return true;
+    if (x->f->rows <= s.reg_limit && !calls) return true;
     if (!pl_liveness_values(&s.f, x, false)) return false;
     s.n = s.f.n;
     s.pressure = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     if (!s.pressure || !pl_liveness_solve(&s.f)) return false;
-    bool fits = measure(&s) <= s.room;
+    bool fits = measure_pressure(&s) <= s.reg_limit;
     s.words = (s.f.sets.values + 63) / 64;
     if ((fits && !calls) || exceeds_limits(&s)) return true;
     s.loop_pressure = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
@@ -865,17 +868,18 @@ bool pl_pass_spill(pl_ir *x)
                                .rows = s.f.v[k].rows,
                                .regs = s.f.v[k].regs,
                                .precolored = s.f.v[k].precolored};
-    measure_loops(&s);
-    s.room -= fits || s.room < x->p->tuning->spill.min_regs + x->p->tuning->spill.transfer_regs
-                  ? 0
-                  : x->p->tuning->spill.transfer_regs;
+    measure_loop_pressure(&s);
+    s.reg_limit -=
+        fits || s.reg_limit < x->p->tuning->spill.min_regs + x->p->tuning->spill.transfer_regs
+            ? 0
+            : x->p->tuning->spill.transfer_regs;
     if (!find_next_use_distances(&s)) return false;
     find_rematerializable(&s);
     s.frame = pl_ir_frame(x);
     s.base = s.end = (x->f->frame_bytes + 7u) & ~7u;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         choose_entry(&s, x->rpo[j]);
-        if (!walk(&s, x->rpo[j])) return false;
+        if (!rewrite_block(&s, x->rpo[j])) return false;
     }
     s.blocks = (uint32_t)x->blocks.n;
     for (uint32_t j = 0; j < x->nrpo; j++)

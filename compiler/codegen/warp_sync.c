@@ -19,17 +19,17 @@ bool pl_reconv_exits_divergent(const pl_divergence *v, const pl_ir_block *b)
 
 /* Marks the blocks that lanes may reach diverged because an indirect call sent them to different
  * functions, including the block of the call. */
-static uint8_t *after_indirect_calls(pl_ir *x)
+static uint8_t *find_indirect_divergence(pl_ir *x)
 {
-    uint8_t *apart = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
+    uint8_t *divergent = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
     uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1), depth = 0;
-    if (!apart || !stack) return NULL;
+    if (!divergent || !stack) return NULL;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const pl_ir_block *b = &x->blocks.at[x->rpo[j]];
-        for (size_t k = 0; k < b->code.n && !apart[x->rpo[j]]; k++)
+        for (size_t k = 0; k < b->code.n && !divergent[x->rpo[j]]; k++)
             if ((pl_insn_effects(&b->code.at[k]) & PL_EF_CALL) &&
                 x->p->calls.at[b->code.at[k].target].callee == UINT32_MAX) {
-                apart[x->rpo[j]] = 1;
+                divergent[x->rpo[j]] = 1;
                 stack[depth++] = x->rpo[j];
             }
     }
@@ -37,13 +37,13 @@ static uint8_t *after_indirect_calls(pl_ir *x)
         uint32_t b = stack[--depth];
         for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
             uint32_t to = pl_ir_successor(x, b, k);
-            if (!apart[to]) {
-                apart[to] = 1;
+            if (!divergent[to]) {
+                divergent[to] = 1;
                 stack[depth++] = to;
             }
         }
     }
-    return apart;
+    return divergent;
 }
 
 /* ---- lanes that may be diverged ---- */
@@ -71,33 +71,33 @@ bool pl_reconv_may_diverge(pl_ir *x, const pl_divergence *v, const uint8_t *poin
 /* Marks the blocks that some lanes of a warp reach while others are elsewhere: those that are
  * control-dependent on a divergent branch, or on any branch in such a block. A branch affects the
  * blocks from its successors on the way to its post-dominator; those marked already are skipped.
- * left: lanes that have exited by a branch count as elsewhere. */
+ * count_exited: lanes that have exited by a branch count as elsewhere. */
 static uint8_t *mark_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
-                                      const pl_post_dominance *e, bool left)
+                                      const pl_post_dominance *e, bool count_exited)
 {
     uint32_t n = (uint32_t)x->blocks.n, depth = 0;
-    uint8_t *apart = pl_arena_array(x->tmp, uint8_t, n + 1);
-    uint32_t *up = pl_arena_array(x->tmp, uint32_t, n + 1),
+    uint8_t *divergent = pl_arena_array(x->tmp, uint8_t, n + 1);
+    uint32_t *next_unmarked = pl_arena_array(x->tmp, uint32_t, n + 1),
              *stack = pl_arena_array(x->tmp, uint32_t, 2 * (size_t)n + 1);
-    if (!apart || !up || !stack) return NULL;
-    for (uint32_t b = 0; b <= n; b++) up[b] = b;
+    if (!divergent || !next_unmarked || !stack) return NULL;
+    for (uint32_t b = 0; b <= n; b++) next_unmarked[b] = b;
     for (uint32_t j = 0; j < x->nrpo; j++)
         if (pl_reconv_may_diverge(x, v, pointers, x->rpo[j]) &&
-            (left || !lets_lanes_exit(x, x->rpo[j])))
+            (count_exited || !lets_lanes_exit(x, x->rpo[j])))
             stack[depth++] = x->rpo[j];
     while (depth) {
         uint32_t b = stack[--depth], stop = e->ipdom[b];
         for (uint32_t k = 0; stop != PL_IR_NONE && k < pl_ir_successors(x, b); k++)
             for (uint32_t to = pl_ir_successor(x, b, k); e->ipdom[to] != PL_IR_NONE;) {
-                while (up[to] != to) /* the nearest unmarked one */
-                    to = up[to] = up[up[to]];
+                while (next_unmarked[to] != to) /* the nearest unmarked one */
+                    to = next_unmarked[to] = next_unmarked[next_unmarked[to]];
                 if (to == n || e->rpo_index[to] >= e->rpo_index[stop]) break;
-                apart[to] = 1;
-                up[to] = e->ipdom[to];
+                divergent[to] = 1;
+                next_unmarked[to] = e->ipdom[to];
                 stack[depth++] = to;
             }
     }
-    return apart;
+    return divergent;
 }
 
 bool pl_reconv_begin(pl_ir *x, pl_divergence *v)
@@ -109,22 +109,22 @@ bool pl_reconv_begin(pl_ir *x, pl_divergence *v)
 /* Calls mark_divergent_blocks after computing its inputs. Returns NULL when out of memory. */
 const uint8_t *pl_reconv_find_divergent_blocks(pl_ir *x, const pl_divergence *v,
                                                pl_post_dominance *e, const uint8_t **pointers,
-                                               bool left)
+                                               bool count_exited)
 {
-    *pointers = after_indirect_calls(x);
+    *pointers = find_indirect_divergence(x);
     return *pointers && pl_post_dominance_find(e, x)
-               ? mark_divergent_blocks(x, v, *pointers, e, left)
+               ? mark_divergent_blocks(x, v, *pointers, e, count_exited)
                : NULL;
 }
 
-bool pl_find_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t **apart,
-                              const uint8_t **fewer)
+bool pl_find_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t **divergent,
+                              const uint8_t **partial)
 {
     pl_post_dominance e;
     const uint8_t *pointers;
-    *apart = pl_reconv_find_divergent_blocks(x, v, &e, &pointers, false);
-    *fewer = *apart ? mark_divergent_blocks(x, v, pointers, &e, true) : NULL;
-    return *fewer != NULL;
+    *divergent = pl_reconv_find_divergent_blocks(x, v, &e, &pointers, false);
+    *partial = *divergent ? mark_divergent_blocks(x, v, pointers, &e, true) : NULL;
+    return *partial != NULL;
 }
 
 /* The remainder of an exchange whose results are unused, from pl_pass_dce. */
@@ -159,7 +159,7 @@ static bool exchange_of_lanes(const pl_insn *i)
 }
 
 /* The mask operand of such an instruction, if it is divergent; PL_IR_NONE: it is uniform. */
-static uint32_t own_mask(const pl_divergence *v, const pl_insn *i)
+static uint32_t divergent_mask(const pl_divergence *v, const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS && exchange_of_lanes(i); k++)
@@ -175,7 +175,7 @@ static bool diverges_by_groups(const pl_ir *x, const pl_divergence *v, const pl_
 {
     const pl_insn *from = pl_ir_writer(x, mask);
     unsigned n = 0;
-    for (size_t k = 0; k < b->code.n; k++) n += own_mask(v, &b->code.at[k]) == mask;
+    for (size_t k = 0; k < b->code.n; k++) n += divergent_mask(v, &b->code.at[k]) == mask;
     return i->guard == PL_PT &&
            (n == 1 || (i->latency_class == C_redux && n == 2) ||
             (i->latency_class != C_shfl && from && from->latency_class == C_match));
@@ -186,15 +186,15 @@ static bool diverges_by_groups(const pl_ir *x, const pl_divergence *v, const pl_
 static bool diverge_by_groups(pl_ir *x, uint32_t b, size_t *at, uint32_t mask)
 {
     const pl_insn i = x->blocks.at[b].code.at[*at];
-    const bool meets = i.latency_class != C_shfl;
-    if (meets && (!pl_reconv_put(x, b, *at + 1, M__bsync, i.line) ||
-                  !pl_reconv_put(x, b, (*at)++, M__bssy, i.line)))
+    const bool sync_at = i.latency_class != C_shfl;
+    if (sync_at && (!pl_reconv_insert(x, b, *at + 1, M__bsync, i.line) ||
+                    !pl_reconv_insert(x, b, (*at)++, M__bssy, i.line)))
         return false;
-    pl_insn *part = pl_ir_insert(x, b, *at);
-    if (!part || !pl_insn_make(part, M__groups, 1, NULL, 0)) return false;
-    part->op[0] = mask;
-    part->line = i.line;
-    *at += 1 + meets;
+    pl_insn *groups = pl_ir_insert(x, b, *at);
+    if (!groups || !pl_insn_make(groups, M__groups, 1, NULL, 0)) return false;
+    groups->op[0] = mask;
+    groups->line = i.line;
+    *at += 1 + sync_at;
     return true;
 }
 
@@ -202,18 +202,18 @@ static bool diverge_by_groups(pl_ir *x, uint32_t b, size_t *at, uint32_t mask)
 bool pl_reconv_insert_mask_queries(pl_ir *x, const pl_divergence *v)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        uint32_t b = x->rpo[j], asked = PL_IR_NONE;
+        uint32_t b = x->rpo[j], queried = PL_IR_NONE;
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
-            uint32_t mask = own_mask(v, &x->blocks.at[b].code.at[k]);
-            if (mask == PL_IR_NONE || mask == asked) continue;
+            uint32_t mask = divergent_mask(v, &x->blocks.at[b].code.at[k]);
+            if (mask == PL_IR_NONE || mask == queried) continue;
             if (!pl_ir_count(x)) return false;
             if (diverges_by_groups(x, v, &x->blocks.at[b], &x->blocks.at[b].code.at[k], mask)) {
                 if (!diverge_by_groups(x, b, &k, mask)) return false;
                 continue;
             }
-            if (!pl_reconv_put(x, b, k, M__agree, x->blocks.at[b].code.at[k].line)) return false;
+            if (!pl_reconv_insert(x, b, k, M__agree, x->blocks.at[b].code.at[k].line)) return false;
             k++;
-            asked = mask;
+            queried = mask;
         }
     }
     return true;
@@ -229,17 +229,17 @@ static bool insert_lane_queries(pl_ir *x, uint32_t b, size_t k)
         at->latency_class = C_bsync;
         return true;
     }
-    return pl_reconv_put(x, b, k, leaves ? M__apart : M__warpsync, at->line);
+    return pl_reconv_insert(x, b, k, leaves ? M__apart : M__warpsync, at->line);
 }
 
 /* Marks the successors of a block that lanes reach diverged, and pushes those newly marked; returns
  * the depth of the stack. */
-static uint32_t mark_successors(const pl_ir *x, uint32_t b, const uint8_t *apart, uint8_t *mark,
+static uint32_t mark_successors(const pl_ir *x, uint32_t b, const uint8_t *divergent, uint8_t *mark,
                                 uint32_t *stack, uint32_t depth)
 {
     for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
         uint32_t to = pl_ir_successor(x, b, k);
-        if (!apart[to] || mark[to]) continue;
+        if (!divergent[to] || mark[to]) continue;
         mark[to] = 1;
         stack[depth++] = to;
     }
@@ -249,23 +249,23 @@ static uint32_t mark_successors(const pl_ir *x, uint32_t b, const uint8_t *apart
 /* Synchronises lanes at the first instruction that needs all of them, on each path between a
  * divergent branch and its reconvergence point. */
 bool pl_reconv_insert_queries_where_divergent(pl_ir *x, const pl_divergence *v,
-                                              const uint8_t *pointers, const uint8_t *apart)
+                                              const uint8_t *pointers, const uint8_t *divergent)
 {
     /* By block: lanes may be missing at its start. */
-    uint8_t *unknown = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
+    uint8_t *may_miss_lanes = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
     uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1), depth = 0;
-    if (!unknown || !stack) return false;
+    if (!may_miss_lanes || !stack) return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
         if (pl_reconv_may_diverge(x, v, pointers, x->rpo[j]))
-            depth = mark_successors(x, x->rpo[j], apart, unknown, stack, depth);
+            depth = mark_successors(x, x->rpo[j], divergent, may_miss_lanes, stack, depth);
     while (depth) {
         uint32_t b = stack[--depth];
-        const size_t meets = first_sync_point(&x->blocks.at[b]);
-        if (meets < x->blocks.at[b].code.n) {
-            if (!insert_lane_queries(x, b, meets)) return false;
+        const size_t sync_at = first_sync_point(&x->blocks.at[b]);
+        if (sync_at < x->blocks.at[b].code.n) {
+            if (!insert_lane_queries(x, b, sync_at)) return false;
             continue;
         }
-        depth = mark_successors(x, b, apart, unknown, stack, depth);
+        depth = mark_successors(x, b, divergent, may_miss_lanes, stack, depth);
     }
     return true;
 }
@@ -290,7 +290,7 @@ static bool is_polling(pl_ir *x, const pl_divergence *polled, uint32_t b)
 
 /* Inserts YIELD in loops that poll memory without sleeping. The loop of an atomic operation needs
  * none, since one lane makes progress in each iteration. */
-bool pl_reconv_yield_in_polling_loops(pl_ir *x, const pl_divergence *v, const uint8_t *apart)
+bool pl_reconv_yield_in_polling_loops(pl_ir *x, const pl_divergence *v, const uint8_t *divergent)
 {
     /* By loop header: 1: polls, 2: sleeps or makes progress. */
     uint8_t *state = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
@@ -301,7 +301,7 @@ bool pl_reconv_yield_in_polling_loops(pl_ir *x, const pl_divergence *v, const ui
     for (uint32_t j = 0; j < x->nrpo; j++) {
         uint32_t b = x->rpo[j], loop = x->blocks.at[b].loop;
         if (loop == PL_IR_NONE) continue;
-        if ((apart[b] || v->pred[pl_ir_branch(x, b) ? pl_ir_branch(x, b)->guard : PL_PT]) &&
+        if ((divergent[b] || v->pred[pl_ir_branch(x, b) ? pl_ir_branch(x, b)->guard : PL_PT]) &&
             is_polling(x, &polled, b))
             state[loop] |= 1;
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
@@ -310,8 +310,8 @@ bool pl_reconv_yield_in_polling_loops(pl_ir *x, const pl_divergence *v, const ui
                 state[loop] |= 2;
     }
     for (uint32_t b = 0; b < x->blocks.n; b++)
-        if (state[b] == 1 && !pl_reconv_put(x, b, x->blocks.at[b].code.n > 1, M__yield,
-                                            x->blocks.at[b].code.at[0].line))
+        if (state[b] == 1 && !pl_reconv_insert(x, b, x->blocks.at[b].code.n > 1, M__yield,
+                                               x->blocks.at[b].code.at[0].line))
             return false;
     return true;
 }

@@ -20,18 +20,18 @@ uint32_t pl_ir_new_pred(pl_ir *x)
     return x->f->preds++;
 }
 
-/* A new row that is initialised to `what` at frame entry. */
-static uint32_t add_init(pl_ir *x, pl_frame_init what)
+/* A new row that is initialised to `preset` at frame entry. */
+static uint32_t add_preset(pl_ir *x, pl_frame_init preset)
 {
-    const unsigned rows = what.width / 32u;
-    what.row = pl_ir_new(x, rows);
-    if (!pl_ir_ok(x)) return what.row;
+    const unsigned rows = preset.width / 32u;
+    preset.row = pl_ir_new(x, rows);
+    if (!pl_ir_ok(x)) return preset.row;
     for (unsigned k = 0; k < rows; k++) {
-        x->kind.at[what.row + k] = PL_REG_PRESET;
-        x->init.at[what.row + k] = (uint32_t)x->f->init.n;
+        x->kind.at[preset.row + k] = PL_REG_PRESET;
+        x->init.at[preset.row + k] = (uint32_t)x->f->init.n;
     }
-    *pl_push(x->p->arena, &x->f->init) = what;
-    return what.row;
+    *pl_push(x->p->arena, &x->f->init) = preset;
+    return preset.row;
 }
 
 uint32_t pl_ir_constant(pl_ir *x, uint64_t bits, unsigned width)
@@ -42,7 +42,7 @@ uint32_t pl_ir_constant(pl_ir *x, uint64_t bits, unsigned width)
         const pl_frame_init *i = &f->init.at[k];
         if (i->bits == bits && i->width == width && !i->sreg && !i->reloc) return i->row;
     }
-    return add_init(x, (pl_frame_init){.width = (uint16_t)width, .bits = bits});
+    return add_preset(x, (pl_frame_init){.width = (uint16_t)width, .bits = bits});
 }
 
 uint32_t pl_ir_frame(pl_ir *x)
@@ -52,7 +52,7 @@ uint32_t pl_ir_frame(pl_ir *x)
         if (f->init.at[k].reloc == PL_RELOC_FRAME && !f->init.at[k].bits &&
             f->init.at[k].width == 64)
             return f->init.at[k].row;
-    return add_init(x, (pl_frame_init){.width = 64, .reloc = PL_RELOC_FRAME});
+    return add_preset(x, (pl_frame_init){.width = 64, .reloc = PL_RELOC_FRAME});
 }
 
 uint32_t pl_ir_sreg(pl_ir *x, pl_word sreg)
@@ -61,7 +61,7 @@ uint32_t pl_ir_sreg(pl_ir *x, pl_word sreg)
     for (size_t k = 0; k < f->init.n; k++)
         if (f->init.at[k].sreg == sreg && !f->init.at[k].sel && f->init.at[k].width == 32)
             return f->init.at[k].row;
-    return add_init(x, (pl_frame_init){.width = 32, .sreg = (uint16_t)sreg});
+    return add_preset(x, (pl_frame_init){.width = 32, .sreg = (uint16_t)sreg});
 }
 
 bool pl_ir_available_at(const pl_ir *x, uint32_t row, uint32_t block)
@@ -129,16 +129,16 @@ pl_insn *pl_ir_append(pl_ir *x, uint32_t block, uint32_t line)
 }
 
 uint32_t pl_ir_compare(pl_ir *x, uint32_t block, uint32_t line, pl_word cmp, pl_word type,
-                       uint32_t a, uint32_t b, uint32_t also)
+                       uint32_t a, uint32_t b, uint32_t and_pred)
 {
     pl_insn *i = pl_ir_append(x, block, line);
     uint32_t p = pl_ir_new_pred(x);
     if (!i) return p;
-    if (also == PL_PT)
+    if (and_pred == PL_PT)
         pl_insn_make(i, M_setp, 4, (pl_word[]){cmp, type}, 2);
     else {
         pl_insn_make(i, M_setp, 5, (pl_word[]){cmp, W_and, type}, 3);
-        i->op[4] = also;
+        i->op[4] = and_pred;
     }
     i->op[0] = p;
     i->op[2] = a;
@@ -173,7 +173,7 @@ pl_insn *pl_ir_insert_deferred(pl_ir *x, uint32_t block, size_t at)
     return pl_arena_ok(x->tmp) ? empty(&a->i) : NULL;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_position(const void *a, const void *b)
 {
     const pl_ir_added *x = a, *y = b;
     if (x->block != y->block) return x->block < y->block ? -1 : 1;
@@ -187,8 +187,8 @@ bool pl_ir_flush_inserts(pl_ir *x)
     pl_ir_added *a = x->pending_inserts.at;
     size_t n = x->pending_inserts.n;
     bool ordered = true;
-    for (size_t k = 1; k < n && ordered; k++) ordered = by_place(&a[k - 1], &a[k]) < 0;
-    if (!ordered) qsort(a, n, sizeof *a, by_place);
+    for (size_t k = 1; k < n && ordered; k++) ordered = by_position(&a[k - 1], &a[k]) < 0;
+    if (!ordered) qsort(a, n, sizeof *a, by_position);
     for (size_t k = 0, end; k < n && pl_ir_ok(x); k = end) {
         pl_ir_block *b = &x->blocks.at[a[k].block];
         size_t old = b->code.n;
@@ -214,23 +214,23 @@ bool pl_ir_finish_inserts(pl_ir *x, bool any)
         pl_ir_preserve_all(x);
         return pl_ir_ok(x);
     }
-    const bool settled = pl_ir_flush_inserts(x);
+    const bool inserted = pl_ir_flush_inserts(x);
     pl_ir_sweep(x);
-    return settled && pl_ir_ok(x);
+    return inserted && pl_ir_ok(x);
 }
 
-void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t instead)
+void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t new_target)
 {
     pl_insn *branch = pl_ir_branch(x, from);
-    if (x->blocks.at[from].fallthrough == to) x->blocks.at[from].fallthrough = instead;
+    if (x->blocks.at[from].fallthrough == to) x->blocks.at[from].fallthrough = new_target;
     if (!branch) return;
     if (!pl_insn_is_table(branch)) {
-        branch->target = branch->target == to ? instead : branch->target;
+        branch->target = branch->target == to ? new_target : branch->target;
         return;
     }
     for (uint32_t k = 0; k < branch->nextra; k++)
         if (x->p->pool.at[branch->extra_ops + k] == to)
-            x->p->pool.at[branch->extra_ops + k] = instead;
+            x->p->pool.at[branch->extra_ops + k] = new_target;
 }
 
 uint32_t pl_ir_new_block(pl_ir *x)

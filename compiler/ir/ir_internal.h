@@ -12,7 +12,7 @@ typedef struct counting {
     pl_ir *x;
     uint32_t block, at;
     bool reachable, guarded; /* of the block; of the instruction */
-    pl_exposed_regs early;
+    pl_exposed_regs exposed_regs;
 } counting;
 
 /* ir.c */
@@ -20,6 +20,6 @@ pl_ir_block pl_ir_empty_block(pl_insn *code);
 void pl_ir_interface(pl_ir *x, pl_use_fn *fn, void *ctx);
 
 /* use_counts.c */
-bool pl_ir_count_reads_writes(pl_ir *x, bool places);
+bool pl_ir_count_reads_writes(pl_ir *x, bool with_positions);
 
 #endif

@@ -100,23 +100,23 @@ typedef struct reads {
     uint32_t block;
 } reads;
 
-static void touch(reads *r, uint32_t thing, bool read)
+static void note_access(reads *r, uint32_t value_id, bool read)
 {
-    if (r->seen[thing] == r->block + 1) return;
-    r->seen[thing] = r->block + 1;
-    pl_live_spans_access(&r->live, thing, r->block, read);
+    if (r->seen[value_id] == r->block + 1) return;
+    r->seen[value_id] = r->block + 1;
+    pl_live_spans_access(&r->live, value_id, r->block, read);
 }
 
-static void visit(reads *r, uint32_t *row, unsigned rows, unsigned use, unsigned wanted)
+static void visit(reads *r, uint32_t *row, unsigned rows, unsigned use, unsigned access)
 {
     const pl_ir *x = r->x;
-    if (!(use & wanted)) return;
+    if (!(use & access)) return;
     if (use & PL_USE_PRED) {
-        if (*row > PL_PF) touch(r, x->f->rows + *row, wanted == PL_USE_READ);
+        if (*row > PL_PF) note_access(r, x->f->rows + *row, access == PL_USE_READ);
         return;
     }
     for (unsigned k = 0; k < rows; k++)
-        if (x->kind.at[*row + k] == PL_REG_VIRTUAL) touch(r, *row + k, wanted == PL_USE_READ);
+        if (x->kind.at[*row + k] == PL_REG_VIRTUAL) note_access(r, *row + k, access == PL_USE_READ);
 }
 
 static void visit_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -152,14 +152,14 @@ static bool list_predecessors(const pl_ir *x, pl_live_spans *s)
     return true;
 }
 
-/* Finds a value that may be read while undefined; *thing is PL_IR_NONE if there is none. */
-static pl_status find_undefined(pl_ir *x, uint32_t *thing)
+/* Finds a value that may be read while undefined; *value_id is PL_IR_NONE if there is none. */
+static pl_status find_undefined(pl_ir *x, uint32_t *value_id)
 {
-    const uint32_t things = x->f->rows + x->f->preds;
+    const uint32_t nvalues = x->f->rows + x->f->preds;
     reads r = {.x = x,
-               .live = {.a = x->tmp, .values = things, .blocks = (uint32_t)x->blocks.n},
-               .seen = pl_arena_array(x->tmp, uint32_t, things + 1)};
-    *thing = PL_IR_NONE;
+               .live = {.a = x->tmp, .values = nvalues, .blocks = (uint32_t)x->blocks.n},
+               .seen = pl_arena_array(x->tmp, uint32_t, nvalues + 1)};
+    *value_id = PL_IR_NONE;
     if (!r.seen || !list_predecessors(x, &r.live)) return PL_NOMEM;
     for (uint32_t b = 0; b < x->blocks.n; b++) {
         r.block = b;
@@ -171,7 +171,7 @@ static pl_status find_undefined(pl_ir *x, uint32_t *thing)
         }
     }
     if (!pl_live_spans_solve(&r.live) || !pl_ir_ok(x)) return PL_NOMEM;
-    uint8_t *at_entry = pl_arena_array(x->tmp, uint8_t, things + 1);
+    uint8_t *at_entry = pl_arena_array(x->tmp, uint8_t, nvalues + 1);
     if (!at_entry) return PL_NOMEM;
     for (size_t k = 0; k < r.live.accesses.n; k++) /* read by the first block before any write */
         if (r.live.accesses.at[k].block == 0 && r.live.accesses.at[k].reads)
@@ -185,16 +185,16 @@ static pl_status find_undefined(pl_ir *x, uint32_t *thing)
         if (x->f->formal.at[k].reg) /* written by the caller */
             for (unsigned w = 0; w < 4 && x->f->formal.at[k].to + w < x->f->rows; w++)
                 at_entry[x->f->formal.at[k].to + w] = 0;
-    for (uint32_t k = 0; k < things && *thing == PL_IR_NONE; k++)
-        if (at_entry[k]) *thing = k;
+    for (uint32_t k = 0; k < nvalues && *value_id == PL_IR_NONE; k++)
+        if (at_entry[k]) *value_id = k;
     return PL_OK;
 }
 
 pl_status pl_ir_verify_open(pl_ir_verifier *v, pl_ir *x)
 {
-    uint32_t thing;
-    const pl_status st = find_undefined(x, &thing);
-    v->undefined_reads = thing != PL_IR_NONE;
+    uint32_t value_id;
+    const pl_status st = find_undefined(x, &value_id);
+    v->undefined_reads = value_id != PL_IR_NONE;
     return st;
 }
 
@@ -203,14 +203,14 @@ pl_status pl_ir_verify(pl_ir_verifier *v, pl_ir *x, bool may_undefine, char *why
     verify c = {.x = x, .why = why, .size = size};
     for (uint32_t b = 0; b < x->blocks.n && !c.bad; b++) verify_block(&c, b);
     if (c.bad) return PL_INVALID;
-    uint32_t thing = PL_IR_NONE;
-    if (!v->undefined_reads && find_undefined(x, &thing) != PL_OK) return PL_NOMEM;
+    uint32_t value_id = PL_IR_NONE;
+    if (!v->undefined_reads && find_undefined(x, &value_id) != PL_OK) return PL_NOMEM;
     if (may_undefine)
-        v->undefined_reads |= thing != PL_IR_NONE;
-    else if (thing != PL_IR_NONE) {
-        const bool pred = thing >= x->f->rows;
+        v->undefined_reads |= value_id != PL_IR_NONE;
+    else if (value_id != PL_IR_NONE) {
+        const bool pred = value_id >= x->f->rows;
         snprintf(why, size, "%s %u is read where nothing wrote it", pred ? "predicate" : "register",
-                 pred ? thing - x->f->rows : thing);
+                 pred ? value_id - x->f->rows : value_id);
         return PL_INVALID;
     }
     return PL_OK;

@@ -27,8 +27,8 @@ static inline void count_read(void *ctx, uint32_t *row, unsigned rows, unsigned 
     for (unsigned k = 0; k < rows; k++) {
         r[k].nuses++;
         if (c->reachable && !r[k].exposed && !is_written(c, &r[k])) {
-            *pl_push(c->x->tmp, &c->early) = (pl_exposed_reg){*row + k, pred};
-            r[k].exposed = (uint32_t)c->early.n;
+            *pl_push(c->x->tmp, &c->exposed_regs) = (pl_exposed_reg){*row + k, pred};
+            r[k].exposed = (uint32_t)c->exposed_regs.n;
         }
     }
 }
@@ -59,7 +59,7 @@ static void pin(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-static bool row_room(pl_ir *x, size_t rows, size_t preds)
+static bool reserve_rows(pl_ir *x, size_t rows, size_t preds)
 {
     if (rows > x->reg_capacity) {
         x->reg_capacity = rows + rows / 2;
@@ -88,13 +88,13 @@ static void describe(pl_ir *x, uint32_t first)
 bool pl_ir_extend_reg_info(pl_ir *x)
 {
     const pl_ir_reg *old = x->regs;
-    if (!row_room(x, x->f->rows + 4, 0)) return false;
+    if (!reserve_rows(x, x->f->rows + 4, 0)) return false;
     if (x->regs != old) memcpy(x->regs, old, x->nregs_described * sizeof *old);
     describe(x, x->nregs_described);
     return true;
 }
 
-static inline void note_place(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void note_position(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     counting *c = ctx;
     pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row;
@@ -105,14 +105,14 @@ static inline void note_place(void *ctx, uint32_t *row, unsigned rows, unsigned 
 }
 
 /* Finds the position of the last write of each row. */
-static void find_places(pl_ir *x)
+static void find_positions(pl_ir *x)
 {
     counting c = {.x = x};
     for (; c.block < x->blocks.n; c.block++) {
         const pl_ir_block *b = &x->blocks.at[c.block];
         for (c.at = 0; c.at < b->code.n; c.at++)
             if (b->code.at[c.at].form != PL_IR_DEAD)
-                pl_insn_writes_here(x->p, &b->code.at[c.at], note_place, &c);
+                pl_insn_writes_here(x->p, &b->code.at[c.at], note_position, &c);
     }
 }
 
@@ -129,23 +129,23 @@ static bool count_all(pl_ir *x)
         }
     }
     pl_ir_interface(x, pin, x);
-    return pl_find_carried(x, &c.early);
+    return pl_find_carried(x, &c.exposed_regs);
 }
 
-bool pl_ir_count_reads_writes(pl_ir *x, bool places)
+bool pl_ir_count_reads_writes(pl_ir *x, bool with_positions)
 {
     pl_prog_func *f = x->f;
     bool known = x->uses_valid && f->rows + 4 <= x->reg_capacity;
     x->uses_valid = false;
     if (known) {
         describe(x, x->nregs_described);
-        if (places && x->defs_stale) {
-            find_places(x);
+        if (with_positions && x->defs_stale) {
+            find_positions(x);
             x->defs_stale = false;
         }
         return true;
     }
-    if (!row_room(x, f->rows + 4, f->preds + 1)) return false;
+    if (!reserve_rows(x, f->rows + 4, f->preds + 1)) return false;
     describe(x, 0);
     for (uint32_t r = 0; r < f->preds; r++) x->preds[r] = (pl_ir_reg){.def_block = PL_IR_NONE};
     x->preds[PL_PT].ndefs = x->preds[PL_PF].ndefs = 1;
@@ -169,20 +169,20 @@ bool pl_ir_analyze(pl_ir *x)
     return pl_ir_graph(x) && pl_ir_count(x);
 }
 
-typedef struct readers {
+typedef struct reader_count {
     uint32_t row, n;
-} readers;
+} reader_count;
 
 static void count_if_same(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    readers *r = ctx;
+    reader_count *r = ctx;
     (void)rows;
     r->n += !(use & PL_USE_PRED) && *row == r->row;
 }
 
 uint32_t pl_ir_reads(const pl_ir *x, pl_insn *i, uint32_t row)
 {
-    readers r = {row, 0};
+    reader_count r = {row, 0};
     pl_insn_reads_here(x->p, i, count_if_same, &r);
     return r.n;
 }

@@ -79,7 +79,7 @@ typedef enum pl_hazard_kind {
     PL_HAZARD_MATRIX_WRITTEN,
     PL_HAZARD_UNFENCED /* written between wgmma.fence and the product */
 } pl_hazard_kind;
-typedef enum pl_anchor { PL_ANCHOR_SELF, PL_ANCHOR_BEFORE, PL_ANCHOR_BEHIND } pl_anchor;
+typedef enum pl_anchor { PL_ANCHOR_SELF, PL_ANCHOR_BEFORE, PL_ANCHOR_AFTER } pl_anchor;
 typedef struct pl_wgmma_hazard {
     pl_hazard_kind kind;
     pl_anchor when; /* position of the anchor: it is the access, or precedes or follows it */
