@@ -19,12 +19,12 @@
 #include "compiler/analysis/divergence.h"
 
 /* Values derived from a divisor: the scaled reciprocal of its magnitude (the divisor itself if
- * unsigned), that magnitude (size) and its negative (less). inverse: its complement; UINT32_MAX:
- * its only division computes it. some: the predicate "not zero"; PL_PT: known to be true. */
+ * unsigned), that magnitude and its negative. complement: its complement; UINT32_MAX:
+ * its only division computes it. nonzero: the predicate "not zero"; PL_PT: known to be true. */
 typedef struct divisor_parts {
     uint32_t row, block;
     pl_word type;
-    uint32_t reciprocal, size, less, inverse, some;
+    uint32_t reciprocal, magnitude, negated_magnitude, complement, nonzero;
 } divisor_parts;
 
 /* An insertion point. */
@@ -38,7 +38,7 @@ typedef struct divider {
     struct {
         divisor_parts *at;
         size_t n, cap;
-    } done;
+    } known_divisors;
     uint32_t *divisions; /* by row: number of divisions by it */
     bool calls; /* derived values are not kept live across calls: they serve their block up to the
                    next one */
@@ -54,8 +54,8 @@ static bool is_division(const pl_insn *i)
 enum { WORDS = 4 };
 
 /* Inserts an instruction that writes row `to`, or for a comparison predicate `to`. */
-static pl_insn *put(divider *d, const insert_point *p, uint32_t to, uint16_t mnem,
-                    const pl_word words[WORDS], const uint32_t from[3])
+static pl_insn *insert_insn(divider *d, const insert_point *p, uint32_t to, uint16_t mnem,
+                            const pl_word words[WORDS], const uint32_t from[3])
 {
     unsigned nwords = 0, operands = 1;
     pl_insn *i = pl_ir_insert_deferred(d->x, p->block, p->at);
@@ -69,29 +69,30 @@ static pl_insn *put(divider *d, const insert_point *p, uint32_t to, uint16_t mne
     return i;
 }
 
-static uint32_t make(divider *d, const insert_point *p, uint16_t mnem, const pl_word words[WORDS],
+static uint32_t emit(divider *d, const insert_point *p, uint16_t mnem, const pl_word words[WORDS],
                      uint32_t a, uint32_t b, uint32_t c)
 {
     const uint32_t to = mnem == M_setp ? pl_ir_new_pred(d->x) : pl_ir_new(d->x, 1);
-    put(d, p, to, mnem, words, (const uint32_t[]){a, b, c});
+    insert_insn(d, p, to, mnem, words, (const uint32_t[]){a, b, c});
     return to;
 }
 
 /* Inserts a predicated instruction that replaces the value of `row`. */
-static void change(divider *d, const insert_point *p, uint32_t guard, bool negated, uint32_t row,
-                   uint16_t mnem, const pl_word words[WORDS], uint32_t a, uint32_t b)
+static void emit_predicated(divider *d, const insert_point *p, uint32_t guard, bool negated,
+                            uint32_t row, uint16_t mnem, const pl_word words[WORDS], uint32_t a,
+                            uint32_t b)
 {
-    pl_insn *i = put(d, p, row, mnem, words, (const uint32_t[]){a, b, UINT32_MAX});
+    pl_insn *i = insert_insn(d, p, row, mnem, words, (const uint32_t[]){a, b, UINT32_MAX});
     if (!i) return;
     i->guard = guard;
     i->flags |= negated ? PL_IF_GUARD_NEG : 0;
 }
 
-enum { NOTHING = UINT32_MAX };
-static const pl_word b32[WORDS] = {W_b32}, s32[WORDS] = {W_s32}, low[WORDS] = {W_lo, W_s32},
-                     high[WORDS] = {W_hi, W_u32}, above[WORDS] = {W_gt, W_u32},
-                     reaches[WORDS] = {W_ge, W_u32}, negative[WORDS] = {W_lt, W_s32},
-                     other[WORDS] = {W_ne, W_s32};
+enum { NO_ROW = UINT32_MAX };
+static const pl_word b32[WORDS] = {W_b32}, s32[WORDS] = {W_s32}, mul_lo[WORDS] = {W_lo, W_s32},
+                     mul_hi[WORDS] = {W_hi, W_u32}, gt_u32[WORDS] = {W_gt, W_u32},
+                     ge_u32[WORDS] = {W_ge, W_u32}, lt_s32[WORDS] = {W_lt, W_s32},
+                     ne_s32[WORDS] = {W_ne, W_s32};
 
 /* True for a register with one write, or a constant. */
 static bool has_one_value(const pl_ir *x, uint32_t row)
@@ -101,32 +102,33 @@ static bool has_one_value(const pl_ir *x, uint32_t row)
 }
 
 /* The magnitude of a signed operand. */
-static uint32_t size_of(divider *d, const insert_point *p, uint32_t row)
+static uint32_t magnitude_of(divider *d, const insert_point *p, uint32_t row)
 {
     uint64_t n;
     if (pl_ir_constant_value(d->x, row, &n))
         return pl_ir_constant(d->x, (int32_t)(uint32_t)n < 0 ? 0u - (uint32_t)n : (uint32_t)n, 32);
-    return make(d, p, M_abs, s32, row, NOTHING, NOTHING);
+    return emit(d, p, M_abs, s32, row, NO_ROW, NO_ROW);
 }
 
 /* The reciprocal of a magnitude, scaled by 2^32: in single precision, rounded so that it is not too
  * large, and refined by a Newton step. */
 static uint32_t emit_reciprocal(divider *d, const insert_point *p, const divisor_parts *b)
 {
-    const bool known = b->less != NOTHING;
+    const bool known = b->negated_magnitude != NO_ROW;
     /* added to the bits of a float: multiplies by 2^32, and subtracts two units in the last
      * place */
     const uint32_t scale = pl_ir_constant(d->x, 0x0ffffffe, 32);
-    uint32_t f =
-        make(d, p, M_cvt, (const pl_word[WORDS]){W_rp, W_f32, b->type}, b->size, NOTHING, NOTHING);
-    f = make(d, p, M_rcp, (const pl_word[WORDS]){W_approx, W_ftz, W_f32}, f, NOTHING, NOTHING);
-    f = make(d, p, M_add, s32, f, scale, NOTHING);
-    f = make(d, p, M_cvt, (const pl_word[WORDS]){W_rzi, W_ftz, W_u32, W_f32}, f, NOTHING, NOTHING);
-    const uint32_t minus =
-        known ? b->less : make(d, p, M_neg, s32, b->type == W_s32 ? f : b->row, NOTHING, NOTHING);
-    const uint32_t miss =
-        make(d, p, M_mul, low, minus, !known && b->type == W_s32 ? b->size : f, NOTHING);
-    return make(d, p, M_mad, high, f, miss, f);
+    uint32_t f = emit(d, p, M_cvt, (const pl_word[WORDS]){W_rp, W_f32, b->type}, b->magnitude,
+                      NO_ROW, NO_ROW);
+    f = emit(d, p, M_rcp, (const pl_word[WORDS]){W_approx, W_ftz, W_f32}, f, NO_ROW, NO_ROW);
+    f = emit(d, p, M_add, s32, f, scale, NO_ROW);
+    f = emit(d, p, M_cvt, (const pl_word[WORDS]){W_rzi, W_ftz, W_u32, W_f32}, f, NO_ROW, NO_ROW);
+    const uint32_t negated_divisor =
+        known ? b->negated_magnitude
+              : emit(d, p, M_neg, s32, b->type == W_s32 ? f : b->row, NO_ROW, NO_ROW);
+    const uint32_t error = emit(d, p, M_mul, mul_lo, negated_divisor,
+                                !known && b->type == W_s32 ? b->magnitude : f, NO_ROW);
+    return emit(d, p, M_mad, mul_hi, f, error, f);
 }
 
 /* True for a parameter: ptxas reads it at each use, and computes its magnitude as often. */
@@ -141,47 +143,47 @@ static bool is_parameter(const pl_ir *x, uint32_t row)
 
 /* The derived values of the divisor of the division at p, computed before it or hoisted further
  * out. */
-static divisor_parts prepare(divider *d, uint32_t row, pl_word type, const insert_point *p)
+static divisor_parts divisor_parts_of(divider *d, uint32_t row, pl_word type, const insert_point *p)
 {
     pl_ir *x = d->x;
     uint64_t n = 0;
     const bool number = pl_ir_constant_value(x, row, &n) && (uint32_t)n,
-               kept = has_one_value(x, row);
-    const uint32_t where =
-        d->calls || !kept ? p->block : pl_ir_hoist_block(x, p->block, row, UINT32_MAX);
-    for (size_t k = 0; kept && k < d->done.n; k++) {
-        const divisor_parts *o = &d->done.at[k];
+               reusable = has_one_value(x, row);
+    const uint32_t to_block =
+        d->calls || !reusable ? p->block : pl_ir_hoist_block(x, p->block, row, UINT32_MAX);
+    for (size_t k = 0; reusable && k < d->known_divisors.n; k++) {
+        const divisor_parts *o = &d->known_divisors.at[k];
         if (o->row == row && o->type == type &&
-            (d->calls ? o->block == p->block : pl_ir_dominates(x, o->block, where)))
+            (d->calls ? o->block == p->block : pl_ir_dominates(x, o->block, to_block)))
             return *o;
     }
-    const bool here = where == p->block;
-    const insert_point at = {where, p->line, here ? p->at : pl_ir_end(x, where)};
+    const bool in_block = to_block == p->block;
+    const insert_point at = {to_block, p->line, in_block ? p->at : pl_ir_end(x, to_block)};
     divisor_parts to = {.row = row,
-                        .block = where,
+                        .block = to_block,
                         .type = type,
-                        .less = NOTHING,
-                        .inverse = NOTHING,
-                        .some = PL_PT};
-    to.size = type == W_s32 ? size_of(d, &at, row) : row;
-    if (number && pl_ir_constant_value(x, to.size, &n))
-        to.less = pl_ir_constant(x, 0u - (uint32_t)n, 32);
+                        .negated_magnitude = NO_ROW,
+                        .complement = NO_ROW,
+                        .nonzero = PL_PT};
+    to.magnitude = type == W_s32 ? magnitude_of(d, &at, row) : row;
+    if (number && pl_ir_constant_value(x, to.magnitude, &n))
+        to.negated_magnitude = pl_ir_constant(x, 0u - (uint32_t)n, 32);
     to.reciprocal = emit_reciprocal(d, &at, &to);
     if (!number) {
         if (type == W_s32 && !is_parameter(x, row)) /* ptxas does not reuse the other magnitude */
-            to.less = make(d, &at, M_neg, s32, make(d, &at, M_abs, s32, row, NOTHING, NOTHING),
-                           NOTHING, NOTHING);
-        to.some = make(d, &at, M_setp, other, row, pl_ir_constant(x, 0, 32), NOTHING);
-        if (!here || (kept && d->divisions[row] > 1))
-            to.inverse = make(d, &at, M_not, b32, row, NOTHING, NOTHING);
+            to.negated_magnitude = emit(
+                d, &at, M_neg, s32, emit(d, &at, M_abs, s32, row, NO_ROW, NO_ROW), NO_ROW, NO_ROW);
+        to.nonzero = emit(d, &at, M_setp, ne_s32, row, pl_ir_constant(x, 0, 32), NO_ROW);
+        if (!in_block || (reusable && d->divisions[row] > 1))
+            to.complement = emit(d, &at, M_not, b32, row, NO_ROW, NO_ROW);
     }
-    if (kept) *pl_push(x->tmp, &d->done) = to;
+    if (reusable) *pl_push(x->tmp, &d->known_divisors) = to;
     return to;
 }
 
-/* The counterpart of division k in its block, the remainder for a quotient and vice versa; NOTHING:
+/* The counterpart of division k in its block, the remainder for a quotient and vice versa; NO_ROW:
  * none. */
-static size_t other_one(const pl_ir *x, uint32_t block, size_t k)
+static size_t find_counterpart(const pl_ir *x, uint32_t block, size_t k)
 {
     const pl_insn *i = &x->blocks.at[block].code.at[k];
     for (size_t n = k + 1;
@@ -192,32 +194,32 @@ static size_t other_one(const pl_ir *x, uint32_t block, size_t k)
             pl_insn_type(o) == pl_insn_type(i) && o->op[1] == i->op[1] && o->op[2] == i->op[2])
             return n;
     }
-    return NOTHING;
+    return NO_ROW;
 }
 
 /* Completes a division: the sign of its result, and the result for a zero divisor; instruction k of
  * the block becomes a copy. */
-static void finish(divider *d, const divisor_parts *b, const insert_point *p, size_t k,
-                   uint32_t result)
+static void finish_division(divider *d, const divisor_parts *b, const insert_point *p, size_t k,
+                            uint32_t result)
 {
     pl_ir *x = d->x;
     const pl_insn division = x->blocks.at[p->block].code.at[k];
     if (b->type == W_s32) {
         const uint32_t a = division.op[1], signs = pl_insn_mnem(&division) == M_div
-                                                       ? make(d, p, M_xor, b32, a, b->row, NOTHING)
+                                                       ? emit(d, p, M_xor, b32, a, b->row, NO_ROW)
                                                        : a;
-        change(d, p, make(d, p, M_setp, negative, signs, pl_ir_constant(x, 0, 32), NOTHING), false,
-               result, M_neg, s32, result, NOTHING);
+        emit_predicated(d, p, emit(d, p, M_setp, lt_s32, signs, pl_ir_constant(x, 0, 32), NO_ROW),
+                        false, result, M_neg, s32, result, NO_ROW);
     }
-    if (b->some != PL_PT && b->inverse == NOTHING)
-        change(d, p, b->some, true, result, M_not, b32, b->row, NOTHING);
+    if (b->nonzero != PL_PT && b->complement == NO_ROW)
+        emit_predicated(d, p, b->nonzero, true, result, M_not, b32, b->row, NO_ROW);
     pl_insn *i = &x->blocks.at[p->block].code.at[k];
-    if (b->inverse == NOTHING ? pl_insn_make(i, M_mov, 2, b32, 1)
-                              : pl_insn_make(i, M_selp, 4, b32, 1)) {
+    if (b->complement == NO_ROW ? pl_insn_make(i, M_mov, 2, b32, 1)
+                                : pl_insn_make(i, M_selp, 4, b32, 1)) {
         i->op[1] = result;
-        if (b->inverse != NOTHING) {
-            i->op[2] = b->inverse;
-            i->op[3] = b->some;
+        if (b->complement != NO_ROW) {
+            i->op[2] = b->complement;
+            i->op[3] = b->nonzero;
         }
     }
 }
@@ -230,44 +232,48 @@ static void divide(divider *d, uint32_t block, size_t k)
     const pl_insn division = x->blocks.at[block].code.at[k];
     const insert_point p = {block, division.line, k};
     const pl_word type = pl_insn_type(&division);
-    const size_t second = other_one(x, block, k);
-    const bool both = second != NOTHING, quotient = both || pl_insn_mnem(&division) == M_div,
-               with_sign = type == W_s32;
+    const size_t second = find_counterpart(x, block, k);
+    const bool both = second != NO_ROW, quotient = both || pl_insn_mnem(&division) == M_div,
+               is_signed = type == W_s32;
     const uint32_t a = division.op[1], one = pl_ir_constant(x, 1, 32);
-    const divisor_parts b = prepare(d, division.op[2], type, &p);
-    const bool number = b.some == PL_PT;
-    const uint32_t of = with_sign ? size_of(d, &p, a) : a;
-    const uint32_t size = with_sign && b.less == NOTHING && quotient && b.block != block
-                              ? size_of(d, &p, b.row)
-                              : b.size;
-    const uint32_t q = make(d, &p, M_mul, high, b.reciprocal, of, NOTHING);
-    const uint32_t r =
-        b.less != NOTHING
-            ? make(d, &p, M_mad, low, q, b.less, of)
-            : make(d, &p, M_mad, low, make(d, &p, M_neg, s32, q, NOTHING, NOTHING), size, of);
-    const bool less = with_sign && !number; /* ptxas then tests whether the divisor is greater */
-    uint32_t more = less ? make(d, &p, M_setp, above, b.size, r, NOTHING)
-                         : make(d, &p, M_setp, reaches, r, b.size, NOTHING);
-    change(d, &p, more, less, r, M_sub, s32, r, size);
-    if (quotient) change(d, &p, more, less, q, M_add, s32, q, one);
+    const divisor_parts b = divisor_parts_of(d, division.op[2], type, &p);
+    const bool number = b.nonzero == PL_PT;
+    const uint32_t dividend = is_signed ? magnitude_of(d, &p, a) : a;
+    const uint32_t magnitude =
+        is_signed && b.negated_magnitude == NO_ROW && quotient && b.block != block
+            ? magnitude_of(d, &p, b.row)
+            : b.magnitude;
+    const uint32_t q = emit(d, &p, M_mul, mul_hi, b.reciprocal, dividend, NO_ROW);
+    const uint32_t r = b.negated_magnitude != NO_ROW
+                           ? emit(d, &p, M_mad, mul_lo, q, b.negated_magnitude, dividend)
+                           : emit(d, &p, M_mad, mul_lo, emit(d, &p, M_neg, s32, q, NO_ROW, NO_ROW),
+                                  magnitude, dividend);
+    const bool inverted =
+        is_signed && !number; /* ptxas then tests whether the divisor is greater */
+    uint32_t reaches = inverted ? emit(d, &p, M_setp, gt_u32, b.magnitude, r, NO_ROW)
+                                : emit(d, &p, M_setp, ge_u32, r, b.magnitude, NO_ROW);
+    emit_predicated(d, &p, reaches, inverted, r, M_sub, s32, r, magnitude);
+    if (quotient) emit_predicated(d, &p, reaches, inverted, q, M_add, s32, q, one);
     if (quotient) {
-        more = make(d, &p, M_setp, reaches, r, b.size, NOTHING);
-        change(d, &p, more, false, q, M_add, s32, q, one);
+        reaches = emit(d, &p, M_setp, ge_u32, r, b.magnitude, NO_ROW);
+        emit_predicated(d, &p, reaches, false, q, M_add, s32, q, one);
     }
-    uint32_t rest = r;
-    if (both && with_sign) {
-        const uint32_t enough = less ? make(d, &p, M_setp, above, b.size, r, NOTHING) : more,
-                       least = make(d, &p, M_sub, s32, r, size, NOTHING);
-        rest = make(d, &p, M_selp, b32, less ? r : least, less ? least : r, enough);
+    uint32_t remainder = r;
+    if (both && is_signed) {
+        const uint32_t no_correction =
+                           inverted ? emit(d, &p, M_setp, gt_u32, b.magnitude, r, NO_ROW) : reaches,
+                       corrected = emit(d, &p, M_sub, s32, r, magnitude, NO_ROW);
+        remainder = emit(d, &p, M_selp, b32, inverted ? r : corrected, inverted ? corrected : r,
+                         no_correction);
     } else if (both || !quotient) {
         if (!both)
-            more = less ? make(d, &p, M_setp, above, b.size, r, NOTHING)
-                        : make(d, &p, M_setp, reaches, r, b.size, NOTHING);
-        change(d, &p, more, less, r, M_sub, s32, r, size);
+            reaches = inverted ? emit(d, &p, M_setp, gt_u32, b.magnitude, r, NO_ROW)
+                               : emit(d, &p, M_setp, ge_u32, r, b.magnitude, NO_ROW);
+        emit_predicated(d, &p, reaches, inverted, r, M_sub, s32, r, magnitude);
     }
     const bool first = pl_insn_mnem(&division) == M_div;
-    finish(d, &b, &p, k, first ? q : rest);
-    if (both) finish(d, &b, &p, second, first ? rest : q);
+    finish_division(d, &b, &p, k, first ? q : remainder);
+    if (both) finish_division(d, &b, &p, second, first ? remainder : q);
 }
 
 bool pl_pass_lower_division(pl_ir *x)
@@ -287,7 +293,8 @@ bool pl_pass_lower_division(pl_ir *x)
         }
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n && pl_ir_ok(x); k++) {
-            if (pl_insn_effects(&x->blocks.at[x->rpo[j]].code.at[k]) & PL_EF_CALL) d.done.n = 0;
+            if (pl_insn_effects(&x->blocks.at[x->rpo[j]].code.at[k]) & PL_EF_CALL)
+                d.known_divisors.n = 0;
             if (is_division(&x->blocks.at[x->rpo[j]].code.at[k])) divide(&d, x->rpo[j], k);
         }
     return pl_ir_flush_inserts(x);
@@ -300,13 +307,14 @@ static const struct {
     uint16_t mnem;
     pl_word op, type;
     uint16_t same;
-} exact[] = {{M_div, W_div, W_f32, C_div_f32_rn_same},    {M_rcp, W_rcp, W_f32, C_rcp_f32_rn_same},
-             {M_sqrt, W_sqrt, W_f32, C_sqrt_f32_rn_same}, {M_div, W_div, W_f64, C_div_f64_same},
-             {M_rcp, W_rcp, W_f64, C_rcp_f64_same},       {M_sqrt, W_sqrt, W_f64, C_sqrt_f64_same}};
+} ieee_ops[] = {
+    {M_div, W_div, W_f32, C_div_f32_rn_same},    {M_rcp, W_rcp, W_f32, C_rcp_f32_rn_same},
+    {M_sqrt, W_sqrt, W_f32, C_sqrt_f32_rn_same}, {M_div, W_div, W_f64, C_div_f64_same},
+    {M_rcp, W_rcp, W_f64, C_rcp_f64_same},       {M_sqrt, W_sqrt, W_f64, C_sqrt_f64_same}};
 
 /* True if the operands are uniform: all lanes go to the subroutine together, so that they need not
  * reconverge after it. */
-static bool all_the_same(const pl_ir *x, const pl_divergence *v, const pl_insn *i)
+static bool has_uniform_operands(const pl_ir *x, const pl_divergence *v, const pl_insn *i)
 {
     bool same = i->guard <= PL_PF || !v->pred[i->guard];
     for (unsigned k = 1; k < pl_forms[i->form].noperands; k++)
@@ -325,17 +333,19 @@ bool pl_pass_insert_slow_paths(pl_ir *x)
                 continue;
             const pl_insn div = x->blocks.at[b].code.at[k];
             size_t n = 0;
-            while (n < sizeof exact / sizeof *exact &&
-                   (pl_insn_mnem(&div) != exact[n].mnem || pl_insn_type(&div) != exact[n].type))
+            while (
+                n < sizeof ieee_ops / sizeof *ieee_ops &&
+                (pl_insn_mnem(&div) != ieee_ops[n].mnem || pl_insn_type(&div) != ieee_ops[n].type))
                 n++;
-            if (n == sizeof exact / sizeof *exact) continue;
-            if (all_the_same(x, &v, &div)) x->blocks.at[b].code.at[k].latency_class = exact[n].same;
-            uint32_t quotient = pl_ir_new(x, exact[n].type == W_f64 ? 2 : 1);
+            if (n == sizeof ieee_ops / sizeof *ieee_ops) continue;
+            if (has_uniform_operands(x, &v, &div))
+                x->blocks.at[b].code.at[k].latency_class = ieee_ops[n].same;
+            uint32_t quotient = pl_ir_new(x, ieee_ops[n].type == W_f64 ? 2 : 1);
             x->blocks.at[b].code.at[k].op[0] = quotient;
             pl_insn *i = pl_ir_insert_deferred(x, b, k + 1);
             unsigned operands = pl_forms[div.form].noperands;
             if (!i || !pl_insn_make(i, M__slow, operands + 1,
-                                    (const pl_word[]){exact[n].op, exact[n].type}, 2))
+                                    (const pl_word[]){ieee_ops[n].op, ieee_ops[n].type}, 2))
                 return false;
             i->op[0] = div.op[0];
             i->op[1] = quotient;

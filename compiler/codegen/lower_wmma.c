@@ -27,12 +27,12 @@
 #include "isa/program/canonicalize.h"
 
 enum {
-    LINES = 8,
-    PLACES = 4,
-    MOST = 8,
+    TILE_LINES = 8,
+    LINE_LANES = 4,
+    MAX_REGS = 8,
     TILES = 4,
     MOST_STEP = 1 << 20,
-    ONE = 1 << 8
+    ONE_BY_ONE = 1 << 8
 }; /* lines of a tile, lanes of a line; registers of a fragment; tiles of one LDSM; bytes; a flag in
       wmma_lowering.unit */
 
@@ -50,7 +50,7 @@ typedef struct addresses {
 
 typedef struct wmma_lowering {
     pl_ir *x;
-    addresses *known;
+    addresses *find_address;
     pl_insn from;   /* the wmma instruction */
     uint32_t block; /* and its position */
     size_t at;
@@ -59,14 +59,14 @@ typedef struct wmma_lowering {
     uint32_t base, stride; /* registers; UINT32_MAX: the address is a constant */
     bool wide;             /* addresses are 64-bit */
     bool factor, store;    /* A or B; else C or D */
-    bool along;            /* lines of tiles are lines of memory */
-    bool two_steps;     /* tiles are ordered in pairs of lines first: those of the left factor of a
-                           product */
-    unsigned bits, k;   /* bits of an element; elements of a line of factors */
-    unsigned regs, own; /* registers of the fragment; those that are not copies */
-    uint32_t reg[MOST];
+    bool lines_contiguous; /* lines of tiles are lines of memory */
+    bool two_steps;   /* tiles are ordered in pairs of lines first: those of the left factor of a
+                         product */
+    unsigned bits, k; /* bits of an element; elements of a line of factors */
+    unsigned regs, nunique; /* registers of the fragment; those that are not copies */
+    uint32_t reg[MAX_REGS];
     uint32_t line, place; /* of the lane in its tile: line and position in it */
-    unsigned unit;        /* elements per access of a lane; with the flag ONE: one by one */
+    unsigned unit;        /* elements per access of a lane; with the flag ONE_BY_ONE: one by one */
 } wmma_lowering;
 
 /* First element of the tile of a register or register pair: line and position in it. */
@@ -91,7 +91,7 @@ static pl_insn *emit(wmma_lowering *m, uint16_t mnem, unsigned noperands, const 
 
 /* Hoists computations that depend only on these registers out of loops in which they are
  * invariant. */
-static void settle(wmma_lowering *m, uint32_t a, uint32_t b)
+static void set_hoist_block(wmma_lowering *m, uint32_t a, uint32_t b)
 {
     m->hoist_block = pl_ir_hoist_block(m->x, m->block, a, b);
 }
@@ -119,33 +119,33 @@ static uint32_t number(wmma_lowering *m, unsigned n)
     return pl_ir_constant(m->x, n, 32);
 }
 
-static uint32_t shifted(wmma_lowering *m, uint32_t a, unsigned right)
+static uint32_t emit_shr(wmma_lowering *m, uint32_t a, unsigned right)
 {
     const pl_word t = W_u32;
     return right ? compute(m, M_shr, &t, 1, 1, a, number(m, right), UINT32_MAX) : a;
 }
 
-static uint32_t times(wmma_lowering *m, uint32_t a, unsigned log2)
+static uint32_t emit_shl(wmma_lowering *m, uint32_t a, unsigned log2)
 {
     const pl_word t = W_b32;
     return log2 ? compute(m, M_shl, &t, 1, 1, a, number(m, log2), UINT32_MAX) : a;
 }
 
-static uint32_t masked(wmma_lowering *m, uint32_t a, unsigned mask)
+static uint32_t emit_and(wmma_lowering *m, uint32_t a, unsigned mask)
 {
     const pl_word t = W_b32;
     return compute(m, M_and, &t, 1, 1, a, number(m, mask), UINT32_MAX);
 }
 
 /* a * b + c as an address. */
-static uint32_t product(wmma_lowering *m, uint32_t a, uint32_t b, uint32_t c)
+static uint32_t emit_mad(wmma_lowering *m, uint32_t a, uint32_t b, uint32_t c)
 {
     return m->wide ? compute(m, M_mad, (pl_word[]){W_wide, W_u32}, 2, 2, a, b, c)
                    : compute(m, M_mad, (pl_word[]){W_lo, W_u32}, 2, 1, a, b, c);
 }
 
 /* The address of element `index`, whose size is 1 << log2 bytes. */
-static uint32_t element(wmma_lowering *m, uint32_t index, unsigned log2)
+static uint32_t element_address(wmma_lowering *m, uint32_t index, unsigned log2)
 {
     const pl_word shift = m->wide ? W_b64 : W_b32, add = m->wide ? W_s64 : W_s32;
     const unsigned rows = m->wide ? 2 : 1;
@@ -155,7 +155,7 @@ static uint32_t element(wmma_lowering *m, uint32_t index, unsigned log2)
                                  : compute(m, M_add, &add, 1, rows, m->base, bytes, UINT32_MAX);
 }
 
-static void reach(wmma_lowering *m, pl_insn *i, uint32_t address, unsigned offset)
+static void set_address(wmma_lowering *m, pl_insn *i, uint32_t address, unsigned offset)
 {
     i->guard = m->from.guard;
     i->op[pl_forms[i->form].operand[0].kind == PL_K_ADDR ? 0 : 1] = address;
@@ -166,7 +166,8 @@ static void reach(wmma_lowering *m, pl_insn *i, uint32_t address, unsigned offse
     pl_insn_shape(i);
 }
 
-static void list(wmma_lowering *m, pl_insn *i, unsigned operand, const uint32_t *rows, unsigned n)
+static void set_list(wmma_lowering *m, pl_insn *i, unsigned operand, const uint32_t *rows,
+                     unsigned n)
 {
     i->extra_ops = (uint32_t)m->x->p->pool.n;
     i->nextra = (uint16_t)n;
@@ -175,8 +176,8 @@ static void list(wmma_lowering *m, pl_insn *i, unsigned operand, const uint32_t 
 }
 
 /* Emits a load or store of one or two registers. */
-static void access(wmma_lowering *m, pl_word type, const uint32_t *rows, unsigned n,
-                   uint32_t address, unsigned offset)
+static void emit_access(wmma_lowering *m, pl_word type, const uint32_t *rows, unsigned n,
+                        uint32_t address, unsigned offset)
 {
     static const pl_word spaces[] = {[PL_SP_GLOBAL] = W_global, [PL_SP_SHARED] = W_shared};
     pl_word words[3];
@@ -187,15 +188,15 @@ static void access(wmma_lowering *m, pl_word type, const uint32_t *rows, unsigne
     pl_insn *i = emit(m, m->store ? M_st : M_ld, 3, words, count);
     if (!i) return;
     if (n == 2)
-        list(m, i, m->store ? 1 : 0, rows, n);
+        set_list(m, i, m->store ? 1 : 0, rows, n);
     else
         i->op[m->store ? 1 : 0] = rows[0];
-    reach(m, i, address, offset);
+    set_address(m, i, address, offset);
 }
 
 /* Emits an instruction that writes a result, under the guard of the wmma instruction. */
-static uint32_t result(wmma_lowering *m, uint16_t mnem, unsigned noperands, const pl_word *words,
-                       unsigned n, uint32_t to, uint32_t a)
+static uint32_t emit_guarded(wmma_lowering *m, uint16_t mnem, unsigned noperands,
+                             const pl_word *words, unsigned n, uint32_t to, uint32_t a)
 {
     pl_insn *i = emit(m, mnem, noperands, words, n);
     if (i) {
@@ -207,10 +208,10 @@ static uint32_t result(wmma_lowering *m, uint16_t mnem, unsigned noperands, cons
     return to;
 }
 
-static uint32_t transposed(wmma_lowering *m, uint32_t to, uint32_t a)
+static uint32_t emit_transpose(wmma_lowering *m, uint32_t to, uint32_t a)
 {
-    return result(m, M_movmatrix, 2, (pl_word[]){W_sync, W_aligned, W_m8n8, W_trans, W_b16}, 5, to,
-                  a);
+    return emit_guarded(m, M_movmatrix, 2, (pl_word[]){W_sync, W_aligned, W_m8n8, W_trans, W_b16},
+                        5, to, a);
 }
 
 /* ---- layouts ---- */
@@ -223,10 +224,10 @@ static bool has(const wmma_lowering *m, pl_word w)
 /* The tile of a factor register: pieces of 16 bytes along a line, in groups of eight lines. */
 static origin of_factor(const wmma_lowering *m, unsigned r)
 {
-    const unsigned per = m->bits < 32 ? 32 / m->bits : 1, pieces = m->k / (PLACES * per);
-    if (!m->two_steps) return (origin){r / pieces * LINES, r % pieces * PLACES * per};
-    return (origin){r / (2 * pieces) * 2 * LINES + r % 2 * LINES,
-                    r % (2 * pieces) / 2 * PLACES * per};
+    const unsigned per = m->bits < 32 ? 32 / m->bits : 1, pieces = m->k / (LINE_LANES * per);
+    if (!m->two_steps) return (origin){r / pieces * TILE_LINES, r % pieces * LINE_LANES * per};
+    return (origin){r / (2 * pieces) * 2 * TILE_LINES + r % 2 * TILE_LINES,
+                    r % (2 * pieces) / 2 * LINE_LANES * per};
 }
 
 /* The tile of a pair of adjacent accumulators: two of a tile of 16 lines and 8 positions, then the
@@ -236,8 +237,8 @@ static origin of_sum(const wmma_lowering *m, unsigned pair)
     const bool tall = has(m, W_m32n8k16) || has(m, W_m8n32k16),
                small = has(m, W_m8n8k4) || has(m, W_m8n8k32) || has(m, W_m8n8k128);
     if (small) return (origin){0, 0};
-    return (origin){pair % 2 * LINES + (tall ? pair / 2 * 2 * LINES : 0),
-                    tall ? 0 : pair / 2 * LINES};
+    return (origin){pair % 2 * TILE_LINES + (tall ? pair / 2 * 2 * TILE_LINES : 0),
+                    tall ? 0 : pair / 2 * TILE_LINES};
 }
 
 /* ---- loads and stores per lane ---- */
@@ -247,7 +248,7 @@ typedef struct overlap {
     bool hit;
 } overlap;
 
-static void look(overlap *o, uint32_t *row, unsigned rows, unsigned use)
+static void note_overlap(overlap *o, uint32_t *row, unsigned rows, unsigned use)
 {
     if (use & PL_USE_PRED) return;
     o->hit |= (*row <= o->row + 1 && o->row < *row + rows) ||
@@ -262,15 +263,16 @@ static bool unchanged(const wmma_lowering *m, size_t since)
     const pl_ir_block *b = &m->x->blocks.at[m->block];
     for (size_t k = since; k < m->at && !o.hit; k++)
         if (b->code.at[k].form != PL_IR_DEAD)
-            PL_FOR_EACH_WRITE(m->x->p, &b->code.at[k], op) look(&o, op.row, op.rows, op.use);
+            PL_FOR_EACH_WRITE(m->x->p, &b->code.at[k], op)
+                note_overlap(&o, op.row, op.rows, op.use);
     return !o.hit;
 }
 
 /* The address `lines` lines after the first tile, if it has been computed; else UINT32_MAX. */
-static uint32_t known(const wmma_lowering *m, unsigned lines)
+static uint32_t find_address(const wmma_lowering *m, unsigned lines)
 {
-    for (size_t k = m->known->n; k-- > 0;) {
-        const lane_address *c = &m->known->at[k];
+    for (size_t k = m->find_address->n; k-- > 0;) {
+        const lane_address *c = &m->find_address->at[k];
         if (c->base == m->base && c->stride == m->stride && c->unit == m->unit &&
             c->bits == m->bits && c->lines == lines && c->wide == m->wide &&
             c->hoist_block == m->hoist_block &&
@@ -280,9 +282,9 @@ static uint32_t known(const wmma_lowering *m, unsigned lines)
     return UINT32_MAX;
 }
 
-static uint32_t note(wmma_lowering *m, unsigned lines, uint32_t row)
+static uint32_t record_address(wmma_lowering *m, unsigned lines, uint32_t row)
 {
-    *pl_push(m->x->tmp, m->known) =
+    *pl_push(m->x->tmp, m->find_address) =
         (lane_address){m->base,         m->stride, row,     m->hoist_block, m->block,
                        (uint32_t)m->at, m->unit,   m->bits, lines,          m->wide};
     return row;
@@ -290,15 +292,16 @@ static uint32_t note(wmma_lowering *m, unsigned lines, uint32_t row)
 
 /* The address `lines` lines after the first tile; a line of memory has `stride` units of
  * `bytes`. */
-static uint32_t further(wmma_lowering *m, uint32_t first, uint32_t stride, unsigned lines,
-                        unsigned bytes)
+static uint32_t line_address(wmma_lowering *m, uint32_t first, uint32_t stride, unsigned lines,
+                             unsigned bytes)
 {
-    uint32_t row = lines ? known(m, lines) : first;
-    return row == UINT32_MAX ? note(m, lines, product(m, stride, number(m, lines * bytes), first))
-                             : row;
+    uint32_t row = lines ? find_address(m, lines) : first;
+    return row == UINT32_MAX
+               ? record_address(m, lines, emit_mad(m, stride, number(m, lines * bytes), first))
+               : row;
 }
 
-static uint32_t widened(wmma_lowering *m, uint32_t a)
+static uint32_t widen(wmma_lowering *m, uint32_t a)
 {
     return m->wide ? compute(m, M_cvt, (pl_word[]){W_u64, W_u32}, 2, 2, a, UINT32_MAX, UINT32_MAX)
                    : a;
@@ -311,47 +314,49 @@ static unsigned log2_of(unsigned n)
 
 /* One access of a unit for each register or pair: lines of tiles are lines of memory, or of the
  * transposed tile. `size`: elements of a unit. */
-static void by_lines(wmma_lowering *m, unsigned size)
+static void access_by_lines(wmma_lowering *m, unsigned size)
 {
     const unsigned bytes = size * m->bits / 8, step = m->factor || m->bits < 32 ? 1 : 2,
-                   n = m->own / step;
+                   n = m->nunique / step;
     const pl_word type = m->bits == 64 ? W_b64 : W_b32;
-    const bool turn = !m->along;
-    uint32_t address[MOST];
-    unsigned offset[MOST];
-    settle(m, m->stride, UINT32_MAX);
-    uint32_t stride = shifted(m, m->stride, log2_of(size)),
-             index = product(m, m->line, stride, widened(m, m->place));
-    settle(m, m->stride, m->base);
+    const bool transpose = !m->lines_contiguous;
+    uint32_t address[MAX_REGS];
+    unsigned offset[MAX_REGS];
+    set_hoist_block(m, m->stride, UINT32_MAX);
+    uint32_t stride = emit_shr(m, m->stride, log2_of(size)),
+             index = emit_mad(m, m->line, stride, widen(m, m->place));
+    set_hoist_block(m, m->stride, m->base);
     m->unit = size;
-    uint32_t first = known(m, 0);
-    if (first == UINT32_MAX) first = note(m, 0, element(m, index, log2_of(bytes)));
+    uint32_t first = find_address(m, 0);
+    if (first == UINT32_MAX)
+        first = record_address(m, 0, element_address(m, index, log2_of(bytes)));
     for (unsigned r = 0; r < n; r++) {
         origin o = m->factor ? of_factor(m, r) : of_sum(m, r);
-        address[r] = further(m, first, stride, turn ? o.position : o.line, bytes);
-        offset[r] = (turn ? o.line : o.position) * m->bits / 8;
+        address[r] = line_address(m, first, stride, transpose ? o.position : o.line, bytes);
+        offset[r] = (transpose ? o.line : o.position) * m->bits / 8;
     }
     for (unsigned r = 0; r < n; r++) {
         uint32_t to = m->reg[r];
-        if (turn) to = m->store ? transposed(m, pl_ir_new(m->x, 1), m->reg[r]) : pl_ir_new(m->x, 1);
-        access(m, type, turn ? &to : &m->reg[r * step], step, address[r], offset[r]);
-        if (turn && !m->store) transposed(m, m->reg[r], to);
+        if (transpose)
+            to = m->store ? emit_transpose(m, pl_ir_new(m->x, 1), m->reg[r]) : pl_ir_new(m->x, 1);
+        emit_access(m, type, transpose ? &to : &m->reg[r * step], step, address[r], offset[r]);
+        if (transpose && !m->store) emit_transpose(m, m->reg[r], to);
     }
 }
 
 /* Elements of 32 bits and more, one by one. The lane's second element of a pair is the next one in
  * the line of the tile. */
-static void one_by_one(wmma_lowering *m)
+static void access_by_elements(wmma_lowering *m)
 {
     const unsigned log2 = log2_of(m->bits / 8), step = m->factor ? 1 : 2;
     const pl_word type = m->bits == 64 ? W_b64 : W_b32;
-    uint32_t address[MOST];
-    unsigned offset[MOST];
+    uint32_t address[MAX_REGS];
+    unsigned offset[MAX_REGS];
     if (m->factor && m->bits == 32) { /* each address is computed separately */
-        for (unsigned r = 0; r < m->own; r++) {
+        for (unsigned r = 0; r < m->nunique; r++) {
             origin o = of_factor(m, r);
             const pl_word add = W_s32;
-            settle(m, m->stride, UINT32_MAX);
+            set_hoist_block(m, m->stride, UINT32_MAX);
             uint32_t line =
                 o.line ? compute(m, M_add, &add, 1, 1, m->line, number(m, o.line), UINT32_MAX)
                        : m->line;
@@ -359,62 +364,64 @@ static void one_by_one(wmma_lowering *m)
                                                   number(m, o.position), UINT32_MAX)
                                         : m->place;
             uint32_t index =
-                m->along
+                m->lines_contiguous
                     ? compute(m, M_mad, (pl_word[]){W_lo, W_s32}, 2, 1, line, m->stride, place)
                     : compute(m, M_mad, (pl_word[]){W_lo, W_s32}, 2, 1, place, m->stride, line);
-            settle(m, m->stride, m->base);
+            set_hoist_block(m, m->stride, m->base);
             address[r] = m->wide && m->base != UINT32_MAX
                              ? compute(m, M_mad, (pl_word[]){W_wide, W_s32}, 2, 2, index,
                                        number(m, 4), m->base)
                          : m->wide ? compute(m, M_mul, (pl_word[]){W_wide, W_s32}, 2, 2, index,
                                              number(m, 4), UINT32_MAX)
-                                   : element(m, index, log2);
+                                   : element_address(m, index, log2);
             offset[r] = 0;
         }
     } else {
-        settle(m, m->stride, UINT32_MAX);
-        uint32_t near = m->factor ? m->place : times(m, m->place, 1);
-        uint32_t index = m->along ? product(m, m->line, m->stride, widened(m, near))
-                                  : product(m, near, m->stride, widened(m, m->line));
-        settle(m, m->stride, m->base);
-        m->unit = (unsigned)(ONE + m->along + 2 * m->factor);
-        uint32_t first = known(m, 0);
-        if (first == UINT32_MAX) first = note(m, 0, element(m, index, log2));
-        for (unsigned r = 0; r < m->own; r++) {
+        set_hoist_block(m, m->stride, UINT32_MAX);
+        uint32_t near = m->factor ? m->place : emit_shl(m, m->place, 1);
+        uint32_t index = m->lines_contiguous ? emit_mad(m, m->line, m->stride, widen(m, near))
+                                             : emit_mad(m, near, m->stride, widen(m, m->line));
+        set_hoist_block(m, m->stride, m->base);
+        m->unit = (unsigned)(ONE_BY_ONE + m->lines_contiguous + 2 * m->factor);
+        uint32_t first = find_address(m, 0);
+        if (first == UINT32_MAX) first = record_address(m, 0, element_address(m, index, log2));
+        for (unsigned r = 0; r < m->nunique; r++) {
             origin o = m->factor ? of_factor(m, r) : of_sum(m, r / step);
             unsigned position = o.position + r % step;
-            address[r] = further(m, first, m->stride, m->along ? o.line : position, m->bits / 8);
-            offset[r] = (m->along ? position : o.line) * m->bits / 8;
+            address[r] = line_address(m, first, m->stride, m->lines_contiguous ? o.line : position,
+                                      m->bits / 8);
+            offset[r] = (m->lines_contiguous ? position : o.line) * m->bits / 8;
         }
     }
-    for (unsigned r = 0; r < m->own; r++) access(m, type, &m->reg[r], 1, address[r], offset[r]);
+    for (unsigned r = 0; r < m->nunique; r++)
+        emit_access(m, type, &m->reg[r], 1, address[r], offset[r]);
 }
 
 /* Factors of bytes whose adjacent elements are in different lines. */
-static void by_bytes(wmma_lowering *m)
+static void access_by_bytes(wmma_lowering *m)
 {
     enum { PER = 4 };
-    uint32_t address[MOST][PER], byte[MOST][PER];
-    unsigned offset[MOST];
-    settle(m, m->stride, UINT32_MAX);
-    uint32_t index = product(m, times(m, m->place, 2), m->stride, widened(m, m->line));
-    settle(m, m->stride, m->base);
-    m->unit = ONE;
-    uint32_t first = known(m, 0);
-    if (first == UINT32_MAX) first = note(m, 0, element(m, index, 0));
-    for (unsigned r = 0; r < m->own; r++) {
+    uint32_t address[MAX_REGS][PER], byte[MAX_REGS][PER];
+    unsigned offset[MAX_REGS];
+    set_hoist_block(m, m->stride, UINT32_MAX);
+    uint32_t index = emit_mad(m, emit_shl(m, m->place, 2), m->stride, widen(m, m->line));
+    set_hoist_block(m, m->stride, m->base);
+    m->unit = ONE_BY_ONE;
+    uint32_t first = find_address(m, 0);
+    if (first == UINT32_MAX) first = record_address(m, 0, element_address(m, index, 0));
+    for (unsigned r = 0; r < m->nunique; r++) {
         origin o = of_factor(m, r);
         offset[r] = o.line;
         for (unsigned j = 0; j < PER; j++) {
-            address[r][j] = further(m, first, m->stride, o.position + j, 1);
+            address[r][j] = line_address(m, first, m->stride, o.position + j, 1);
             byte[r][j] = pl_ir_new(m->x, 1);
         }
     }
-    for (unsigned r = 0; r < m->own; r++)
+    for (unsigned r = 0; r < m->nunique; r++)
         for (unsigned j = 0; j < PER; j++)
-            access(m, W_u8, &byte[r][j], 1, address[r][j], offset[r]);
+            emit_access(m, W_u8, &byte[r][j], 1, address[r][j], offset[r]);
     m->hoist_block = m->block;
-    for (unsigned r = 0; r < m->own; r++) {
+    for (unsigned r = 0; r < m->nunique; r++) {
         const pl_word lo[] = {W_lo, W_u32}, t = W_b32;
         uint32_t half[2];
         for (unsigned j = 0; j < 2; j++)
@@ -435,18 +442,18 @@ static void by_bytes(wmma_lowering *m)
 
 /* Lane l provides the address of row l % 8 of tile l / 8. The direction to the tiles one and two
  * further determines the meaning of bits 3 and 4 of the lane number. */
-static void by_tiles(wmma_lowering *m, uint32_t lane)
+static void access_by_tiles(wmma_lowering *m, uint32_t lane)
 {
     const unsigned max = m->bits == 8 ? 2 : TILES;
-    for (unsigned r = 0, n; r < m->own; r += n) {
-        n = m->own - r < max ? m->own - r : max;
-        settle(m, m->stride, UINT32_MAX);
-        uint32_t line = masked(m, lane, LINES - 1), position = UINT32_MAX;
+    for (unsigned r = 0, n; r < m->nunique; r += n) {
+        n = m->nunique - r < max ? m->nunique - r : max;
+        set_hoist_block(m, m->stride, UINT32_MAX);
+        uint32_t line = emit_and(m, lane, TILE_LINES - 1), position = UINT32_MAX;
         const origin o = of_factor(m, r);
         for (unsigned bit = 0; 1u << bit < n; bit++) {
-            bool lines = (of_factor(m, r + (1u << bit)).line != o.line) == m->along;
-            uint32_t step = times(m, shifted(m, lane, 3 + bit), 3);
-            if (!bit) step = masked(m, step, LINES);
+            bool lines = (of_factor(m, r + (1u << bit)).line != o.line) == m->lines_contiguous;
+            uint32_t step = emit_shl(m, emit_shr(m, lane, 3 + bit), 3);
+            if (!bit) step = emit_and(m, step, TILE_LINES);
             if (!lines)
                 position = step;
             else {
@@ -456,18 +463,18 @@ static void by_tiles(wmma_lowering *m, uint32_t lane)
         }
         uint32_t index = compute(m, position == UINT32_MAX ? M_mul : M_mad,
                                  (pl_word[]){W_lo, W_u32}, 2, 1, line, m->stride, position);
-        settle(m, m->stride, m->base);
-        uint32_t address = element(m, index, log2_of(m->bits / 8));
-        unsigned lines = m->along ? o.line : o.position;
-        address = lines ? product(m, m->stride, number(m, lines * m->bits / 8), address) : address;
+        set_hoist_block(m, m->stride, m->base);
+        uint32_t address = element_address(m, index, log2_of(m->bits / 8));
+        unsigned lines = m->lines_contiguous ? o.line : o.position;
+        address = lines ? emit_mad(m, m->stride, number(m, lines * m->bits / 8), address) : address;
         const pl_word many = n == 4   ? W_x4
                              : n == 2 ? W_x2
                                       : W_x1,
                       words[] = {W_sync, W_aligned, W_m8n8, many, W_shared, W_b16, W_trans};
-        pl_insn *i = emit(m, M_ldmatrix, 2, words, m->along ? 6 : 7);
+        pl_insn *i = emit(m, M_ldmatrix, 2, words, m->lines_contiguous ? 6 : 7);
         if (!i) return;
-        list(m, i, 0, &m->reg[r], n);
-        reach(m, i, address, (m->along ? o.position : o.line) * m->bits / 8);
+        set_list(m, i, 0, &m->reg[r], n);
+        set_address(m, i, address, (m->lines_contiguous ? o.position : o.line) * m->bits / 8);
     }
 }
 
@@ -505,17 +512,17 @@ static unsigned factor_registers(unsigned lines, unsigned k, unsigned bits)
 
 /* Replaces copies in the operands of products by their originals, so that copies without other uses
  * are dead. */
-static void originals(pl_ir *x, pl_insn *i)
+static void replace_copies(pl_ir *x, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     const unsigned s = shape_of(i);
     for (unsigned k = 1; k <= 2; k++) {
         unsigned n = (unsigned)pl_operand_count(f, k, i->mods),
-                 own = factor_registers(k == 1 ? sizes[s].m : sizes[s].n, sizes[s].k, 16);
+                 nunique = factor_registers(k == 1 ? sizes[s].m : sizes[s].n, sizes[s].k, 16);
         if (pl_operand_type(f, k, i->mods) != W_f16x2) continue;
-        for (unsigned r = own; r < n; r++)
+        for (unsigned r = nunique; r < n; r++)
             x->p->pool.at[i->extra_ops + i->op[k] + r] =
-                x->p->pool.at[i->extra_ops + i->op[k] + r % own];
+                x->p->pool.at[i->extra_ops + i->op[k] + r % nunique];
     }
 }
 
@@ -534,14 +541,14 @@ static unsigned bits_of(const pl_insn *i)
 /* The four lists of a product's registers. */
 enum { D, A, B, C, LISTS };
 
-static bool shares(const uint32_t *a, unsigned n, const uint32_t *b, unsigned m)
+static bool overlaps(const uint32_t *a, unsigned n, const uint32_t *b, unsigned m)
 {
     for (unsigned i = 0; i < n * m; i++)
         if (a[i % n] == b[i / n]) return true;
     return false;
 }
 
-static void multiply(pl_ir *x, uint32_t block, size_t at, const pl_insn *from, const pl_word *words,
+static void emit_mma(pl_ir *x, uint32_t block, size_t at, const pl_insn *from, const pl_word *words,
                      unsigned nwords, const uint32_t *const rows[LISTS], const unsigned n[LISTS])
 {
     wmma_lowering m = {.x = x, .from = *from, .block = block, .at = at};
@@ -559,7 +566,7 @@ static void multiply(pl_ir *x, uint32_t block, size_t at, const pl_insn *from, c
 
 /* Splits a product into those of the machine: two (for tf32: four) of 16 x 8. It is not split if a
  * result is also a factor, which the second one would read. */
-static void apart(pl_ir *x, uint32_t block, size_t at)
+static void split_product(pl_ir *x, uint32_t block, size_t at)
 {
     pl_insn *i = &x->blocks.at[block].code.at[at], from = *i;
     const pl_form *f = &pl_forms[from.form];
@@ -567,7 +574,7 @@ static void apart(pl_ir *x, uint32_t block, size_t at)
                    bits = pl_operand_type(f, A, from.mods) == W_f16x2 ? 16 : bits_of(&from),
                    max = sizes[s].m > sizes[s].n ? sizes[s].m : sizes[s].n;
     if (bits < 8 || bits > 32 || max < 16) return;
-    uint32_t rows[LISTS][MOST];
+    uint32_t rows[LISTS][MAX_REGS];
     unsigned n[LISTS];
     for (unsigned k = 0; k < LISTS; k++) {
         n[k] = (unsigned)pl_operand_count(f, k, from.mods);
@@ -575,8 +582,8 @@ static void apart(pl_ir *x, uint32_t block, size_t at)
             rows[k][r] = x->p->pool.at[from.extra_ops + from.op[k] + r];
     }
     const unsigned half = n[D] / 2;
-    if (n[D] != n[C] || shares(rows[D], n[D], rows[A], n[A]) ||
-        shares(rows[D], n[D], rows[B], n[B]) || shares(rows[D], half, rows[C] + half, half))
+    if (n[D] != n[C] || overlaps(rows[D], n[D], rows[A], n[A]) ||
+        overlaps(rows[D], n[D], rows[B], n[B]) || overlaps(rows[D], half, rows[C] + half, half))
         return;
     const bool flipped = sizes[s].m == 8, tall = max == 32, tf32 = pl_insn_has(&from, W_tf32),
                whole = pl_insn_has(&from, W_s32);
@@ -598,7 +605,7 @@ static void apart(pl_ir *x, uint32_t block, size_t at)
     pl_ir_remove(x, i);
     for (unsigned t = 0; t < 2; t++)
         for (unsigned k = 0; k < steps; k++)
-            multiply(x, block, at, &from, words, nwords,
+            emit_mma(x, block, at, &from, words, nwords,
                      (const uint32_t *const[LISTS]){
                          rows[D] + t * half,
                          rows[flipped ? B : A] + (tall ? t * left : 0) + k * left / steps,
@@ -609,7 +616,7 @@ static void apart(pl_ir *x, uint32_t block, size_t at)
 
 /* Rebases an address at a constant offset from another one, so that adjacent tiles share its
  * computation. */
-static void step_back(wmma_lowering *m)
+static void rebase_address(wmma_lowering *m)
 {
     const pl_ir *x = m->x;
     uint64_t step;
@@ -632,12 +639,12 @@ static void step_back(wmma_lowering *m)
     m->from.imm += by;
 }
 
-static bool expand(pl_ir *x, uint32_t block, size_t at, addresses *known)
+static bool lower_access(pl_ir *x, uint32_t block, size_t at, addresses *find_address)
 {
     pl_insn *i = &x->blocks.at[block].code.at[at];
     const pl_form *f = &pl_forms[i->form];
     wmma_lowering m = {.x = x,
-                       .known = known,
+                       .find_address = find_address,
                        .from = *i,
                        .block = block,
                        .at = at,
@@ -651,45 +658,47 @@ static bool expand(pl_ir *x, uint32_t block, size_t at, addresses *known)
     m.base = i->op[m.address];
     m.k = sizes[s].k;
     m.two_steps = b ? flipped : sizes[s].m >= 16;
-    m.along = m.factor ? row != b : row != flipped;
-    m.regs = m.own = (unsigned)pl_operand_count(f, data, i->mods);
-    if (m.factor) m.own = factor_registers(b ? sizes[s].n : sizes[s].m, m.k, m.bits);
+    m.lines_contiguous = m.factor ? row != b : row != flipped;
+    m.regs = m.nunique = (unsigned)pl_operand_count(f, data, i->mods);
+    if (m.factor) m.nunique = factor_registers(b ? sizes[s].n : sizes[s].m, m.k, m.bits);
     for (unsigned r = 0; r < m.regs; r++) m.reg[r] = x->p->pool.at[i->extra_ops + i->op[data] + r];
     const unsigned line = m.factor ? (row == b ? (b ? sizes[s].n : sizes[s].m) : m.k)
                           : row    ? sizes[s].n
                                    : sizes[s].m;
     m.stride = i->op[2] == UINT32_MAX ? pl_ir_constant(x, line, 32) : i->op[2];
     pl_ir_remove(x, i);
-    step_back(&m);
+    rebase_address(&m);
 
-    settle(&m, UINT32_MAX, UINT32_MAX);
+    set_hoist_block(&m, UINT32_MAX, UINT32_MAX);
     uint32_t lane = compute(&m, M_mov, (pl_word[]){W_u32}, 1, 1, pl_ir_sreg(x, W_laneid),
                             UINT32_MAX, UINT32_MAX);
     if (x->p->lanes > PL_LANES) /* each half of a wide warp has its own fragments */
-        lane = masked(&m, lane, PL_LANES - 1);
+        lane = emit_and(&m, lane, PL_LANES - 1);
     if (!m.wide && m.base != UINT32_MAX && !(m.from.sel[PL_M_FLAGS] & PL_MF_ADDR32)) {
         m.hoist_block = m.block;
         m.base =
             compute(&m, M_cvt, (pl_word[]){W_u32, W_u64}, 2, 1, m.base, UINT32_MAX, UINT32_MAX);
     }
     if (m.factor && m.from.sel[PL_M_SPACE] == PL_SP_SHARED &&
-        (m.bits == 16 || (m.bits == 8 && m.along)))
-        by_tiles(&m, lane);
+        (m.bits == 16 || (m.bits == 8 && m.lines_contiguous)))
+        access_by_tiles(&m, lane);
     else {
-        m.line = shifted(&m, lane, 2);
-        m.place = masked(&m, lane, PLACES - 1);
-        if (m.factor && m.bits == 8 && m.along) { /* ptxas counts bytes here, not words */
-            m.place = masked(&m, times(&m, lane, 2), 4 * (PLACES - 1));
-            by_lines(&m, 1);
-        } else if (m.factor ? m.bits < 32 && (m.along || m.bits == 16) : m.along || m.bits == 16)
-            by_lines(&m, m.factor ? 32 / m.bits : 2);
+        m.line = emit_shr(&m, lane, 2);
+        m.place = emit_and(&m, lane, LINE_LANES - 1);
+        if (m.factor && m.bits == 8 &&
+            m.lines_contiguous) { /* ptxas counts bytes here, not words */
+            m.place = emit_and(&m, emit_shl(&m, lane, 2), 4 * (LINE_LANES - 1));
+            access_by_lines(&m, 1);
+        } else if (m.factor ? m.bits < 32 && (m.lines_contiguous || m.bits == 16)
+                            : m.lines_contiguous || m.bits == 16)
+            access_by_lines(&m, m.factor ? 32 / m.bits : 2);
         else if (m.bits == 8)
-            by_bytes(&m);
+            access_by_bytes(&m);
         else
-            one_by_one(&m);
+            access_by_elements(&m);
     }
-    for (unsigned r = m.own; r < m.regs; r++)
-        result(&m, M_mov, 2, (pl_word[]){W_b32}, 1, m.reg[r], m.reg[r % m.own]);
+    for (unsigned r = m.nunique; r < m.regs; r++)
+        emit_guarded(&m, M_mov, 2, (pl_word[]){W_b32}, 1, m.reg[r], m.reg[r % m.nunique]);
     return pl_ir_ok(x);
 }
 
@@ -697,14 +706,14 @@ bool pl_pass_lower_wmma(pl_ir *x)
 {
     if (!pl_ir_any(x, is_wmma)) return true;
     if (!pl_ir_analyze(x)) return false;
-    addresses known = {0};
+    addresses find_address = {0};
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
             if (is_product(i)) {
-                originals(x, i);
-                apart(x, b, k);
-            } else if (is_wmma(i) && !expand(x, b, k, &known))
+                replace_copies(x, i);
+                split_product(x, b, k);
+            } else if (is_wmma(i) && !lower_access(x, b, k, &find_address))
                 return false;
         }
     return pl_ir_flush_inserts(x);

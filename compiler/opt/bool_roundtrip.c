@@ -15,7 +15,7 @@ typedef struct predicate_alias {
     bool negated, needed;
 } predicate_alias;
 
-static bool compares(const pl_insn *i)
+static bool is_comparison(const pl_insn *i)
 {
     return pl_insn_mnem(i) == M_setp && pl_forms[i->form].noperands == 4 &&
            i->op[1] == UINT32_MAX && (pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne)) &&
@@ -23,17 +23,17 @@ static bool compares(const pl_insn *i)
 }
 
 /* True if it may recompute an existing condition. */
-static bool implies_again(const pl_insn *i)
+static bool recomputes_pred(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
-    const bool joins = m == M_not || m == M_mov || m == M_and || m == M_or || m == M_xor;
+    const bool is_logic = m == M_not || m == M_mov || m == M_and || m == M_or || m == M_xor;
     return i->form != PL_IR_DEAD && i->guard == PL_PT &&
-           ((joins && pl_insn_type(i) == W_pred) || compares(i));
+           ((is_logic && pl_insn_type(i) == W_pred) || is_comparison(i));
 }
 
 /* The only instruction that writes a predicate; NULL: there are several, or the predicate belongs
  * to the function's interface. */
-static const pl_insn *implies(const pl_ir *x, uint32_t p)
+static const pl_insn *pred_def(const pl_ir *x, uint32_t p)
 {
     const pl_ir_reg *r = &x->preds[p];
     return p > PL_PF && r->ndefs == 1 && !r->precolored && r->def_block != PL_IR_NONE
@@ -42,11 +42,11 @@ static const pl_insn *implies(const pl_ir *x, uint32_t p)
 }
 
 /* The constant value of operand k of predicate logic: 0, 1; -1: unknown. */
-static int always(const pl_ir *x, const pl_insn *i, unsigned k)
+static int constant_operand(const pl_ir *x, const pl_insn *i, unsigned k)
 {
     const bool negated = i->neg >> k & 1;
     if (i->op[k] <= PL_PF) return (i->op[k] == PL_PT) != negated;
-    const pl_insn *w = implies(x, i->op[k]);
+    const pl_insn *w = pred_def(x, i->op[k]);
     if (!w || pl_insn_mnem(w) != M_mov || w->guard != PL_PT || w->op[1] > PL_PF) return -1;
     return ((w->op[1] == PL_PT) != (w->neg >> 1 & 1)) != negated;
 }
@@ -57,14 +57,15 @@ static predicate_alias alias_of_logic(const pl_ir *x, const pl_insn *i)
     const uint16_t m = pl_insn_mnem(i);
     const predicate_alias none = {.pred = PL_IR_NONE};
     unsigned of = 1;
-    bool turned = m == M_not;
+    bool negates = m == M_not;
     if (m != M_not && m != M_mov) {
-        const int a = always(x, i, 1), b = always(x, i, 2), known = a < 0 ? b : a;
+        const int a = constant_operand(x, i, 1), b = constant_operand(x, i, 2),
+                  known = a < 0 ? b : a;
         if ((a < 0) == (b < 0) || (m == M_and && !known) || (m == M_or && known)) return none;
         of = a < 0 ? 1 : 2;
-        turned = m == M_xor && known;
+        negates = m == M_xor && known;
     }
-    return i->op[of] > PL_PF ? (predicate_alias){i->op[of], turned != (i->neg >> of & 1), false}
+    return i->op[of] > PL_PF ? (predicate_alias){i->op[of], negates != (i->neg >> of & 1), false}
                              : none;
 }
 
@@ -73,7 +74,7 @@ static predicate_alias alias_of_logic(const pl_ir *x, const pl_insn *i)
 static predicate_alias alias_of_constant(const pl_ir *x, const pl_insn *i)
 {
     const predicate_alias none = {.pred = PL_IR_NONE};
-    uint64_t number, yes, no, bits = UINT64_MAX;
+    uint64_t number, if_true, if_false, bits = UINT64_MAX;
     if (!pl_ir_constant_value(x, i->op[3], &number) || i->op[2] == UINT32_MAX ||
         x->regs[i->op[2]].ndefs != 1 || x->regs[i->op[2]].precolored)
         return none;
@@ -83,12 +84,14 @@ static predicate_alias alias_of_constant(const pl_ir *x, const pl_insn *i)
         !x->regs[w->op[1]].precolored)
         w = pl_ir_writer(x, w->op[1]);
     if (!w || pl_insn_mnem(w) != M_selp || w->guard != PL_PT || w->op[3] <= PL_PF ||
-        !pl_ir_constant_value(x, w->op[1], &yes) || !pl_ir_constant_value(x, w->op[2], &no))
+        !pl_ir_constant_value(x, w->op[1], &if_true) ||
+        !pl_ir_constant_value(x, w->op[2], &if_false))
         return none;
     const unsigned width = (unsigned)pl_type_bits(pl_insn_type(i));
     const uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
-    const bool equal = pl_insn_has(i, W_eq), t = ((((yes & bits) ^ number) & mask) == 0) == equal,
-               f = ((((no & bits) ^ number) & mask) == 0) == equal;
+    const bool equal = pl_insn_has(i, W_eq),
+               t = ((((if_true & bits) ^ number) & mask) == 0) == equal,
+               f = ((((if_false & bits) ^ number) & mask) == 0) == equal;
     if (t == f || (unsigned)pl_type_bits(pl_insn_type(w)) < width) return none;
     return (predicate_alias){w->op[3], t == ((w->neg >> 3 & 1) != 0), false};
 }
@@ -97,13 +100,13 @@ static predicate_alias alias_of_constant(const pl_ir *x, const pl_insn *i)
 static predicate_alias alias_of(const pl_ir *x, const pl_insn *i)
 {
     const predicate_alias none = {.pred = PL_IR_NONE};
-    if (!implies(x, i->op[0])) return none;
-    const predicate_alias t = compares(i) ? alias_of_constant(x, i) : alias_of_logic(x, i);
-    return t.pred != PL_IR_NONE && implies(x, t.pred) ? t : none;
+    if (!pred_def(x, i->op[0])) return none;
+    const predicate_alias t = is_comparison(i) ? alias_of_constant(x, i) : alias_of_logic(x, i);
+    return t.pred != PL_IR_NONE && pred_def(x, t.pred) ? t : none;
 }
 
 /* The predicate that operand k reads, PL_IR_NONE. */
-static uint32_t read_by(const pl_insn *i, unsigned k)
+static uint32_t pred_operand(const pl_insn *i, unsigned k)
 {
     const pl_form *f = &pl_forms[i->form];
     return k < PL_INLINE_OPERANDS && !f->operand[k].written &&
@@ -122,16 +125,16 @@ static bool written_before(const pl_ir *x, uint32_t p, uint32_t block, size_t at
 }
 
 /* Counts in `seen` the reads of a predicate that could read it negated. */
-static void count_places(const pl_ir *x, uint32_t block, size_t at, uint32_t *seen)
+static void count_negatable_reads(const pl_ir *x, uint32_t block, size_t at, uint32_t *seen)
 {
     const pl_insn *i = &x->blocks.at[block].code.at[at];
     if (i->guard > PL_PF) seen[i->guard] += written_before(x, i->guard, block, at);
     for (unsigned k = 0; k < pl_forms[i->form].noperands; k++)
-        if (read_by(i, k) != PL_IR_NONE && pl_forms[i->form].operand[k].negatable)
+        if (pred_operand(i, k) != PL_IR_NONE && pl_forms[i->form].operand[k].negatable)
             seen[i->op[k]] += written_before(x, i->op[k], block, at);
 }
 
-static predicate_alias followed(const predicate_alias *t, uint32_t p)
+static predicate_alias resolve_alias(const predicate_alias *t, uint32_t p)
 {
     predicate_alias r = {p, false, false};
     while (t[r.pred].pred != PL_IR_NONE && !t[r.pred].needed)
@@ -142,13 +145,13 @@ static predicate_alias followed(const predicate_alias *t, uint32_t p)
 static void replace(const predicate_alias *t, pl_insn *i)
 {
     if (i->guard > PL_PF) {
-        const predicate_alias r = followed(t, i->guard);
+        const predicate_alias r = resolve_alias(t, i->guard);
         i->guard = r.pred;
         i->flags = (uint16_t)(i->flags ^ (r.negated ? PL_IF_GUARD_NEG : 0));
     }
     for (unsigned k = 0; k < pl_forms[i->form].noperands; k++)
-        if (read_by(i, k) != PL_IR_NONE && i->op[k] > PL_PF) {
-            const predicate_alias r = followed(t, i->op[k]);
+        if (pred_operand(i, k) != PL_IR_NONE && i->op[k] > PL_PF) {
+            const predicate_alias r = resolve_alias(t, i->op[k]);
             i->op[k] = r.pred;
             i->neg = (uint8_t)(i->neg ^ (r.negated << k));
         }
@@ -156,7 +159,7 @@ static void replace(const predicate_alias *t, pl_insn *i)
 
 bool pl_pass_opt_bool_roundtrip(pl_ir *x)
 {
-    if (!pl_ir_any(x, implies_again)) return true;
+    if (!pl_ir_any(x, recomputes_pred)) return true;
     if (!pl_ir_analyze(x)) return false;
     const uint32_t n = x->f->preds;
     predicate_alias *t = pl_arena_array(x->tmp, predicate_alias, n + 1);
@@ -170,8 +173,8 @@ bool pl_pass_opt_bool_roundtrip(pl_ir *x)
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             const pl_insn *i = &x->blocks.at[b].code.at[k];
-            count_places(x, b, k, seen);
-            if (implies_again(i)) {
+            count_negatable_reads(x, b, k, seen);
+            if (recomputes_pred(i)) {
                 t[i->op[0]] = alias_of(x, i);
                 if (t[i->op[0]].pred != PL_IR_NONE && !written_before(x, t[i->op[0]].pred, b, k))
                     t[i->op[0]].pred = PL_IR_NONE;
@@ -187,7 +190,7 @@ bool pl_pass_opt_bool_roundtrip(pl_ir *x)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
             replace(t, i);
-            if (implies_again(i) && t[i->op[0]].pred != PL_IR_NONE && !t[i->op[0]].needed)
+            if (recomputes_pred(i) && t[i->op[0]].pred != PL_IR_NONE && !t[i->op[0]].needed)
                 pl_ir_remove(x, i);
         }
     return pl_ir_ok(x);

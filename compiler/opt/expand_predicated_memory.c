@@ -6,7 +6,7 @@
  * branch around an access before its end. Other predicated instructions are unchanged. */
 #include "compiler/passes.h"
 
-static bool is_arm(const pl_insn *i)
+static bool is_predicated_access(const pl_insn *i)
 {
     const uint32_t e = pl_insn_effects(i);
     const unsigned space = i->sel[PL_M_SPACE];
@@ -19,7 +19,7 @@ static bool is_arm(const pl_insn *i)
 
 /* Splits a block: the instructions after position `at` move to a new block, the instruction at it
  * to another. Returns the block with the rest; PL_IR_NONE: out of memory. */
-static uint32_t part(pl_ir *x, uint32_t b, size_t at)
+static uint32_t split_block(pl_ir *x, uint32_t b, size_t at)
 {
     const uint32_t arm = pl_ir_new_block(x), rest = pl_ir_new_block(x);
     if (!pl_ir_ok(x)) return PL_IR_NONE;
@@ -45,9 +45,9 @@ bool pl_pass_expand_predicated_memory(pl_ir *x)
     const size_t blocks = x->blocks.n;
     for (size_t b = 0; b < blocks; b++)
         for (uint32_t at = (uint32_t)b, k = 0; k < x->blocks.at[at].code.n; k++)
-            if (is_arm(&x->blocks.at[at].code.at[k])) {
+            if (is_predicated_access(&x->blocks.at[at].code.at[k])) {
                 x->uses_valid = false;
-                at = part(x, at, k);
+                at = split_block(x, at, k);
                 k = UINT32_MAX; /* restart at the beginning of the new block */
                 if (at == PL_IR_NONE) return false;
             }

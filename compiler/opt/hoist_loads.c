@@ -34,7 +34,7 @@ typedef struct reg_state {
 typedef struct hoist {
     pl_ir *x;
     reg_state *row;
-    uint32_t now, head, join; /* number of this join; blocks */
+    uint32_t join_id, head, join; /* number of this join; blocks */
     pl_memory_clobbers clobbers;
     bool unsafe; /* result of the checks below */
     unsigned cost;
@@ -43,21 +43,22 @@ typedef struct hoist {
 static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     hoist *h = ctx;
-    for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++) h->row[*row + k].read = h->now;
+    for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++) h->row[*row + k].read = h->join_id;
 }
 
 static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     hoist *h = ctx;
-    for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++) h->row[*row + k].written = h->now;
+    for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++)
+        h->row[*row + k].written = h->join_id;
 }
 
-static void note_ready(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_hoistable(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     hoist *h = ctx;
     (void)use;
     for (unsigned k = 0; k < rows; k++) {
-        h->row[*row + k].ready_at = h->now;
+        h->row[*row + k].ready_at = h->join_id;
         h->row[*row + k].cost = (uint8_t)h->cost;
     }
 }
@@ -67,13 +68,13 @@ static void note_ready(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void check_read(hoist *h, uint32_t *row, unsigned rows, unsigned use)
 {
     h->unsafe |= (use & PL_USE_PRED) != 0;
-    unsigned most = 0;
+    unsigned max_cost = 0;
     for (unsigned k = 0; k < rows && !h->unsafe; k++) {
         const reg_state *s = &h->row[*row + k];
-        h->unsafe = s->written == h->now;
-        most = s->ready_at == h->now && s->cost > most ? s->cost : most;
+        h->unsafe = s->written == h->join_id;
+        max_cost = s->ready_at == h->join_id && s->cost > max_cost ? s->cost : max_cost;
     }
-    h->cost += most;
+    h->cost += max_cost;
 }
 
 static bool is_hoistable(hoist *h, pl_insn *i)
@@ -86,8 +87,8 @@ static bool is_hoistable(hoist *h, pl_insn *i)
             h->unsafe |= (o.use & PL_USE_PRED) != 0;
             for (unsigned k = 0; k < o.rows && !h->unsafe; k++) {
                 const reg_state *s = &h->row[*o.row + k];
-                h->unsafe = !pl_ir_is_value(h->x, *o.row + k, false) || s->read == h->now ||
-                            s->written == h->now;
+                h->unsafe = !pl_ir_is_value(h->x, *o.row + k, false) || s->read == h->join_id ||
+                            s->written == h->join_id;
             }
         }
     return !h->unsafe;
@@ -113,7 +114,7 @@ static void hoist_insn(hoist *h, uint32_t at)
     if (i.form == PL_IR_DEAD) return;
     PL_FOR_EACH_READ(x->p, &i, o)
         for (unsigned k = 0; k < o.rows; k++)
-            if (h->row[*o.row + k].ready_at == h->now)
+            if (h->row[*o.row + k].ready_at == h->join_id)
                 hoist_insn(h, h->x->regs[*o.row + k].def_index);
     pl_insn *to = pl_ir_insert(x, h->head, pl_ir_end(x, h->head));
     if (!to) return;
@@ -149,7 +150,7 @@ static uint32_t arm_of(const pl_ir *x, uint32_t join, uint32_t *head)
 }
 
 /* True if loads after this instruction of the join are not hoisted. */
-static bool fits_registers(const pl_insn *i)
+static bool ends_hoisting(const pl_insn *i)
 {
     return i->guard != PL_PT || i->latency_class == C_mufu_scaled;
 }
@@ -157,7 +158,7 @@ static bool fits_registers(const pl_insn *i)
 static void scan_join(hoist *h, uint32_t arm)
 {
     pl_ir *x = h->x;
-    h->now++;
+    h->join_id++;
     h->clobbers = (pl_memory_clobbers){0};
     for (size_t k = 0; k < x->blocks.at[arm].code.n; k++) {
         pl_insn *i = &x->blocks.at[arm].code.at[k];
@@ -171,11 +172,11 @@ static void scan_join(hoist *h, uint32_t arm)
     for (uint32_t at = 0; at < x->blocks.at[h->join].code.n; at++) {
         pl_insn *i = &x->blocks.at[h->join].code.at[at];
         if (i->form == PL_IR_DEAD) continue;
-        if (fits_registers(i)) return;
+        if (ends_hoisting(i)) return;
         const bool load = pl_insn_is_hoistable_load(i),
-                   can = (load ? !pl_clobbers_load(&h->clobbers, i) : pl_insn_pure(i)) &&
-                         is_hoistable(h, i);
-        if (load && can && h->cost <= x->p->tuning->hoist_loads.address_insns) {
+                   may_hoist = (load ? !pl_clobbers_load(&h->clobbers, i) : pl_insn_pure(i)) &&
+                               is_hoistable(h, i);
+        if (load && may_hoist && h->cost <= x->p->tuning->hoist_loads.address_insns) {
             pl_insn moved = *i;
             hoist_insn(h, at);
             pl_insn_writes_here(x->p, &moved, note_write, h);
@@ -185,8 +186,8 @@ static void scan_join(hoist *h, uint32_t arm)
         pl_insn_reads_here(x->p, i, note_read, h);
         h->cost += cost_of(i);
         pl_insn_writes_here(x->p, i,
-                            can && !load && h->cost <= x->p->tuning->hoist_loads.address_insns
-                                ? note_ready
+                            may_hoist && !load && h->cost <= x->p->tuning->hoist_loads.address_insns
+                                ? note_hoistable
                                 : note_write,
                             h);
     }

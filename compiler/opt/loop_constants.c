@@ -102,7 +102,7 @@ enum { COMPUTED = PL_IR_NONE - 1 };
 /* The row of the constant that the row holds on loop entry, if that is known. All reaching writes
  * must copy the same constant (several loops may share a counter register). COMPUTED: the only
  * reaching write computes a constant. PL_IR_NONE: unknown. */
-uint32_t pl_unroll_beginning(pl_ir *x, uint32_t header, uint32_t row)
+uint32_t pl_unroll_initial_value(pl_ir *x, uint32_t header, uint32_t row)
 {
     enum { MOST_BLOCKS = 64 };
     uint32_t block[MOST_BLOCKS] = {header}, n = 1, found = PL_IR_NONE;
@@ -156,7 +156,7 @@ static void test_start(iteration_constants *k, uint32_t *row, unsigned rows, uns
 {
     for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows && k->x->regs[*row + n].ndefs > 1; n++)
         if (k->row.at[*row + n] == k->loop &&
-            pl_unroll_beginning(k->x, k->loop - 1, *row) == PL_IR_NONE) {
+            pl_unroll_initial_value(k->x, k->loop - 1, *row) == PL_IR_NONE) {
             k->row.at[*row + n] = 0;
             k->changed = true;
         }
@@ -240,7 +240,7 @@ void pl_unroll_compute_cost(pl_ir *x, counted_loop *c, iteration_constants *know
 unsigned pl_unroll_trip_count(pl_ir *x, counted_loop *c)
 {
     uint64_t v = 0, n;
-    c->start = pl_unroll_beginning(x, c->block, c->counter);
+    c->start = pl_unroll_initial_value(x, c->block, c->counter);
     if (!pl_ir_constant_value(x, c->bound, &n) || !pl_ir_constant_value(x, c->start, &v)) return 0;
     for (unsigned r = 1; r <= MAX_TRIP_COUNT; r++) {
         v = pl_unroll_truncate(v + c->step, c->bits);

@@ -160,7 +160,7 @@ uint32_t pl_unroll_copies(unroll_copy *u, uint32_t to, unsigned n)
 }
 
 /* Discards the original loop; its first block is reused for the replacement. */
-void pl_unroll_forget(pl_ir *x, const counted_loop *c)
+void pl_unroll_discard_original(pl_ir *x, const counted_loop *c)
 {
     for (uint32_t m = 0; m < c->members; m++) {
         memset(&x->blocks.at[c->member[m]].code, 0, sizeof x->blocks.at[c->member[m]].code);

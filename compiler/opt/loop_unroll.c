@@ -31,7 +31,7 @@
 /* ---- code around the copies ---- */
 
 /* Marks the branch that ends the block, so that its loop is not unrolled again. */
-static void settle(pl_ir *x, uint32_t block)
+static void mark_unrolled(pl_ir *x, uint32_t block)
 {
     if (x->blocks.at[block].code.n)
         x->blocks.at[block].code.at[x->blocks.at[block].code.n - 1].flags |= PL_IF_NOUNROLL;
@@ -61,9 +61,9 @@ static bool limit_wraps(const counted_loop *c, uint64_t bound)
 }
 
 /* Emits a predicate: at least n iterations remain, by the signed or unsigned distance between
- * counter and bound, and `also` holds. */
+ * counter and bound, and `and_pred` holds. */
 static uint32_t emit_remaining_test(pl_ir *x, const counted_loop *c, uint32_t block, uint32_t line,
-                                    uint32_t counter, unsigned n, bool is_signed, uint32_t also)
+                                    uint32_t counter, unsigned n, bool is_signed, uint32_t and_pred)
 {
     const bool up = pl_unroll_sign_extend(c->step, c->bits) > 0,
                reached = c->cmp == W_le || c->cmp == W_ge;
@@ -81,11 +81,12 @@ static uint32_t emit_remaining_test(pl_ir *x, const counted_loop *c, uint32_t bl
     }
     return pl_ir_compare(
         x, block, line, W_gt, type, distance,
-        pl_ir_constant(x, pl_unroll_truncate((n - 1) * step - reached, c->bits), c->bits), also);
+        pl_ir_constant(x, pl_unroll_truncate((n - 1) * step - reached, c->bits), c->bits),
+        and_pred);
 }
 
 /* Sets a predicate to a constant. */
-static bool emit_set(pl_ir *x, uint32_t block, uint32_t line, uint32_t pred, bool value)
+static bool emit_pred_constant(pl_ir *x, uint32_t block, uint32_t line, uint32_t pred, bool value)
 {
     const pl_word type = W_pred;
     pl_insn *i = pl_ir_append(x, block, line);
@@ -98,7 +99,7 @@ static bool emit_set(pl_ir *x, uint32_t block, uint32_t line, uint32_t pred, boo
 
 /* True if a counter before the bound can wrap around. Not with steps of one up to an exclusive
  * bound, nor with a constant bound: limit_wraps has checked that. */
-static bool passes_end(const pl_ir *x, const counted_loop *c)
+static bool may_wrap(const pl_ir *x, const counted_loop *c)
 {
     uint64_t bound;
     const bool reached = c->cmp == W_le || c->cmp == W_ge;
@@ -131,7 +132,7 @@ static bool unroll_ordered(unroll_copy *u, const counted_loop *c)
     const uint32_t enter = pl_ir_new_block(x), four = pl_ir_new_block(x), few = pl_ir_new_block(x),
                    two = pl_ir_new_block(x), last = pl_ir_new_block(x), one = pl_ir_new_block(x);
     uint64_t number = 1;
-    uint32_t start = pl_unroll_beginning(x, c->block, c->counter), test = header;
+    uint32_t start = pl_unroll_initial_value(x, c->block, c->counter), test = header;
     if (!pl_ir_ok(x)) return false;
     const uint32_t end4 = pl_unroll_copies(u, four, FACTOR), end2 = pl_unroll_copies(u, two, 2),
                    end1 = pl_unroll_copies(u, one, 1);
@@ -143,12 +144,12 @@ static bool unroll_ordered(unroll_copy *u, const counted_loop *c)
         end = pl_ir_ok(x) ? pl_unroll_copies(u, peel, 1) : PL_IR_NONE;
         if (end == PL_IR_NONE) return false;
     }
-    pl_unroll_forget(x, c);
+    pl_unroll_discard_original(x, c);
     start = pl_ir_constant_value(x, start, &number) ? start : c->counter;
     const bool plain = c->is_signed && pl_unroll_sign_extend(c->step, c->bits) > 0 &&
                        start != c->counter && number == 0; /* n - 0 does not wrap */
     if (c->is_signed) {
-        if (!emit_set(x, header, line, first, true)) return false;
+        if (!emit_pred_constant(x, header, line, first, true)) return false;
     } else {
         pl_ir_compare(x, header, line, c->cmp, type, start, c->bound, PL_PT);
         x->blocks.at[header].code.at[x->blocks.at[header].code.n - 1].op[0] = first;
@@ -177,29 +178,30 @@ static bool unroll_ordered(unroll_copy *u, const counted_loop *c)
     i->op[0] = limit;
     i->op[1] = c->bound;
     i->op[2] = pl_ir_constant(x, pl_unroll_truncate(0 - (FACTOR - 1) * c->step, c->bits), c->bits);
-    if (!emit_set(x, enter, line, first, false) || !emit_set(x, end2, line, first, false))
+    if (!emit_pred_constant(x, enter, line, first, false) ||
+        !emit_pred_constant(x, end2, line, first, false))
         return false;
     x->blocks.at[enter].fallthrough = four;
     pl_ir_jump(x, end4, line, pl_ir_compare(x, end4, line, c->cmp, type, c->counter, limit, PL_PT),
                false, four);
-    settle(x, end4);
+    mark_unrolled(x, end4);
     x->blocks.at[end4].fallthrough = few;
     x->blocks.at[end2].fallthrough = last;
     if (!emit_last_test(x, c, last, line, first)) return false;
     x->blocks.at[last].fallthrough = one;
     /* The counter may wrap around and continue. */
-    if (passes_end(x, c) || (c->is_signed && !plain)) {
+    if (may_wrap(x, c) || (c->is_signed && !plain)) {
         pl_ir_jump(x, end1, line,
                    pl_ir_compare(x, end1, line, c->cmp, type, c->counter, c->bound, PL_PT), false,
                    one);
-        settle(x, end1);
+        mark_unrolled(x, end1);
     }
     x->blocks.at[end1].fallthrough = c->exit;
     return pl_ir_ok(x);
 }
 
 /* Unrolls a loop that continues until the counter equals the bound. */
-static bool unroll_until(unroll_copy *u, const counted_loop *c)
+static bool unroll_until_equal(unroll_copy *u, const counted_loop *c)
 {
     pl_ir *x = u->x;
     const pl_word type = c->bits == 64 ? W_b64 : W_b32;
@@ -216,7 +218,7 @@ static bool unroll_until(unroll_copy *u, const counted_loop *c)
     x->blocks.at[original].fallthrough = x->blocks.at[header].fallthrough;
     const uint32_t latch = c->latch == header ? original : c->latch;
     x->blocks.at[latch].code.at[x->blocks.at[latch].code.n - 1].target = original;
-    settle(x, latch);
+    mark_unrolled(x, latch);
     x->blocks.at[latch].fallthrough = c->exit;
     memset(&x->blocks.at[header].code, 0, sizeof x->blocks.at[header].code);
     pl_ir_jump(x, header, line,
@@ -230,7 +232,7 @@ static bool unroll_until(unroll_copy *u, const counted_loop *c)
     pl_ir_jump(x, end4, line,
                emit_remaining_test(x, c, end4, line, c->counter, FACTOR, false, PL_PT), false,
                four);
-    settle(x, end4);
+    mark_unrolled(x, end4);
     x->blocks.at[end4].fallthrough = few;
     pl_ir_jump(x, few, line, emit_remaining_test(x, c, few, line, c->counter, 2, false, PL_PT),
                true, last);
@@ -247,14 +249,14 @@ static bool unroll_fully(unroll_copy *u, const counted_loop *c, unsigned n)
     pl_ir *x = u->x;
     uint32_t to = pl_ir_new_block(x), end = pl_ir_ok(x) ? pl_unroll_copies(u, to, n) : PL_IR_NONE;
     if (end == PL_IR_NONE) return false;
-    pl_unroll_forget(x, c);
+    pl_unroll_discard_original(x, c);
     x->blocks.at[end].fallthrough = c->exit;
     x->blocks.at[c->block].fallthrough = to;
     return true;
 }
 
 /* Known trip count: peels `rest` iterations, then unrolls by `n`. */
-static bool unroll_part(unroll_copy *u, const counted_loop *c, unsigned n, unsigned rest)
+static bool unroll_partially(unroll_copy *u, const counted_loop *c, unsigned n, unsigned rest)
 {
     pl_ir *x = u->x;
     uint32_t header = c->block, line = pl_ir_branch(x, c->latch)->line;
@@ -266,9 +268,9 @@ static bool unroll_part(unroll_copy *u, const counted_loop *c, unsigned n, unsig
     if (end == PL_IR_NONE || first == PL_IR_NONE) return false;
     pl_ir_jump(x, end, line, pl_ir_compare(x, end, line, c->cmp, type, c->counter, c->bound, PL_PT),
                false, loop);
-    settle(x, end);
+    mark_unrolled(x, end);
     x->blocks.at[end].fallthrough = c->exit;
-    pl_unroll_forget(x, c);
+    pl_unroll_discard_original(x, c);
     x->blocks.at[header].fallthrough = front;
     x->blocks.at[first].fallthrough = loop;
     return pl_ir_ok(x);
@@ -312,16 +314,16 @@ static unsigned unroll_factor(const pl_ir *x, unsigned trip_count, const counted
 /* ---- loops with a memory recurrence ---- */
 
 /* The memories that an access may reach, as a bit mask. */
-static unsigned where(const pl_insn *i)
+static unsigned memory_mask(const pl_insn *i)
 {
-    enum { ELSEWHERE = 1, SHARED = 2, LOCAL = 4 };
+    enum { OTHER = 1, SHARED = 2, LOCAL = 4 };
     switch ((pl_space)i->sel[PL_M_SPACE]) {
     case PL_SP_SHARED: return SHARED;
     case PL_SP_LOCAL: return LOCAL;
     case PL_SP_PARAM:
     case PL_SP_CONST: return 0;
-    case PL_SP_GLOBAL: return ELSEWHERE;
-    default: return ELSEWHERE | SHARED | LOCAL;
+    case PL_SP_GLOBAL: return OTHER;
+    default: return OTHER | SHARED | LOCAL;
     }
 }
 
@@ -331,14 +333,14 @@ typedef struct memory_recurrence {
     uint8_t of_insn;     /* the same for the current instruction */
 } memory_recurrence;
 
-static void note_traced(memory_recurrence *t, uint32_t *row, unsigned rows, unsigned use)
+static void propagate_loads(memory_recurrence *t, uint32_t *row, unsigned rows, unsigned use)
 {
     for (unsigned k = 0; k < ((use & PL_USE_PRED) ? 1 : rows); k++)
         ((use & PL_USE_PRED) ? t->pred : t->row)[*row + k] = t->of_insn;
 }
 
 /* The only instruction in the loop that writes the row, if it executes in each iteration; NULL. */
-static const pl_insn *only_write(pl_ir *x, const counted_loop *c, uint32_t row)
+static const pl_insn *single_write(pl_ir *x, const counted_loop *c, uint32_t row)
 {
     if (pl_unroll_writes_in(x, c, row) != 1) return NULL;
     for (uint32_t m = 0; m < c->members; m++) {
@@ -354,13 +356,13 @@ static const pl_insn *only_write(pl_ir *x, const counted_loop *c, uint32_t row)
 
 /* True if the row increases by a constant in each iteration, possibly through a copy, or is a
  * constant offset from such a row. */
-static bool moves_on(pl_ir *x, const counted_loop *c, uint32_t row)
+static bool advances(pl_ir *x, const counted_loop *c, uint32_t row)
 {
     enum { STEPS = 4 };
     uint32_t seen[STEPS];
     uint64_t number;
     for (unsigned k = 0; k < STEPS; k++) {
-        const pl_insn *i = only_write(x, c, row);
+        const pl_insn *i = single_write(x, c, row);
         if (!i || !(pl_insn_is_copy(i) ||
                     (pl_insn_mnem(i) == M_add && pl_ir_constant_value(x, i->op[2], &number))))
             return false;
@@ -380,7 +382,7 @@ static bool has_memory_recurrence(pl_ir *x, const counted_loop *c, bool *failed)
 {
     memory_recurrence t = {pl_arena_array(x->tmp, uint8_t, x->f->rows + 4),
                            pl_arena_array(x->tmp, uint8_t, x->f->preds + 1), 0};
-    unsigned waits = 0, elsewhere = 0, branches = 0;
+    unsigned dependent_stores = 0, other_loads = 0, branches = 0;
     *failed = !t.row || !t.pred;
     for (uint32_t m = 0; m < c->members && !*failed; m++)
         for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++) {
@@ -390,20 +392,21 @@ static bool has_memory_recurrence(pl_ir *x, const counted_loop *c, bool *failed)
             PL_FOR_EACH_READ(x->p, i, o)
                 for (unsigned r = 0; r < ((o.use & PL_USE_PRED) ? 1 : o.rows); r++)
                     t.of_insn |= ((o.use & PL_USE_PRED) ? t.pred : t.row)[*o.row + r];
-            if ((e & PL_EF_STORE) && ((t.of_insn | branches) & where(i)) &&
+            if ((e & PL_EF_STORE) && ((t.of_insn | branches) & memory_mask(i)) &&
                 (i->guard != PL_PT || !pl_ir_dominates(x, c->member[m], c->latch) ||
-                 !pl_insn_address(i) || !moves_on(x, c, i->op[pl_insn_address(i) - 1])))
-                waits |= where(i);
+                 !pl_insn_address(i) || !advances(x, c, i->op[pl_insn_address(i) - 1])))
+                dependent_stores |= memory_mask(i);
             if (e & PL_EF_BRANCH) branches |= t.of_insn;
-            if (e & PL_EF_LOAD) t.of_insn |= (uint8_t)where(i);
-            PL_FOR_EACH_WRITE(x->p, i, op) note_traced(&t, op.row, op.rows, op.use);
+            if (e & PL_EF_LOAD) t.of_insn |= (uint8_t)memory_mask(i);
+            PL_FOR_EACH_WRITE(x->p, i, op) propagate_loads(&t, op.row, op.rows, op.use);
         }
-    for (uint32_t m = 0; m < c->members && waits; m++)
+    for (uint32_t m = 0; m < c->members && dependent_stores; m++)
         for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++) {
             const pl_insn *i = &x->blocks.at[c->member[m]].code.at[k];
-            elsewhere |= (pl_insn_effects(i) & PL_EF_LOAD) && where(i) && !(where(i) & waits);
+            other_loads |= (pl_insn_effects(i) & PL_EF_LOAD) && memory_mask(i) &&
+                           !(memory_mask(i) & dependent_stores);
         }
-    return waits && !elsewhere;
+    return dependent_stores && !other_loads;
 }
 
 /* True if the lanes of a warp may have different trip counts. The divergence info predates
@@ -420,7 +423,7 @@ static bool may_diverge(pl_ir *x, const counted_loop *c, iteration_constants *kn
 
 /* Collective operations are unrolled only if the trip count is evidently uniform: from a uniform
  * start to a constant or parameter. */
-static bool in_step(pl_ir *x, const counted_loop *c, iteration_constants *known)
+static bool has_uniform_trip_count(pl_ir *x, const counted_loop *c, iteration_constants *known)
 {
     uint64_t v;
     const pl_insn *i = x->regs[c->bound].ndefs == 1 ? pl_ir_writer(x, c->bound) : NULL;
@@ -434,24 +437,25 @@ static bool unroll(pl_ir *x, counted_loop *c, iteration_constants *known)
     bool failed = false;
     if (n && !pl_unroll_iteration_constants_init(known, x, c->block)) return false;
     pl_unroll_compute_cost(x, c, n ? known : NULL);
-    const unsigned part = n ? unroll_factor(x, n, c) : 0;
+    const unsigned factor = n ? unroll_factor(x, n, c) : 0;
     uint64_t bound;
     /* bodies with barriers and branches: ptxas unrolls fewer than the cost predicts; its rule is
      * unknown */
-    const bool parted =
+    const bool barrier_limited =
         c->has_barrier && c->divergent &&
         (!n || (uint64_t)c->cost * n > x->p->tuning->loop_unroll.max_cost_divergent_barrier);
-    if (parted || (pl_unroll_has_several_exits(c) && !n) ||
-        (n ? part == 1 && n > 1
-           : c->cost > pl_unroll_max_cost(x, c) || (c->convergent && !in_step(x, c, known)) ||
+    if (barrier_limited || (pl_unroll_has_several_exits(c) && !n) ||
+        (n ? factor == 1 && n > 1
+           : c->cost > pl_unroll_max_cost(x, c) ||
+                 (c->convergent && !has_uniform_trip_count(x, c, known)) ||
                  ((c->has_global_loads || c->shared_loads) && may_diverge(x, c, known) &&
                   has_memory_recurrence(x, c, &failed)))) {
-        settle(x, c->latch);
+        mark_unrolled(x, c->latch);
         return !failed && pl_ir_ok(x);
     }
     if (!n && c->cmp != W_ne && pl_ir_constant_value(x, c->bound, &bound) && limit_wraps(c, bound))
         return true;
-    size_t max = (n ? part + n % part : FACTOR + 3) * (size_t)(c->n + 1) * 8 + 64;
+    size_t max = (n ? factor + n % factor : FACTOR + 3) * (size_t)(c->n + 1) * 8 + 64;
     unroll_copy u = {.x = x,
                      .c = c,
                      .block_to = pl_arena_array(x->tmp, uint32_t, x->blocks.n),
@@ -470,8 +474,8 @@ static bool unroll(pl_ir *x, counted_loop *c, iteration_constants *known)
                 u.steps[b->code.at[k].op[0]] = 1;
         }
     }
-    if (!n) return c->cmp == W_ne ? unroll_until(&u, c) : unroll_ordered(&u, c);
-    return part == n ? unroll_fully(&u, c, n) : unroll_part(&u, c, part, n % part);
+    if (!n) return c->cmp == W_ne ? unroll_until_equal(&u, c) : unroll_ordered(&u, c);
+    return factor == n ? unroll_fully(&u, c, n) : unroll_partially(&u, c, factor, n % factor);
 }
 
 /* Unrolls each innermost loop. *any: there was one; *outer: a nested loop was fully unrolled, so
@@ -487,13 +491,13 @@ static bool unroll_loops(pl_ir *x, bool *any, bool *outer)
         if (x->blocks.at[b].rpo_index == PL_IR_NONE || !pl_unroll_analyze_loop(x, b, &c)) continue;
         const uint32_t rows = x->f->rows;
         const size_t blocks = x->blocks.n;
-        const bool inside = x->blocks.at[b].parent_loop != PL_IR_NONE;
+        const bool nested = x->blocks.at[b].parent_loop != PL_IR_NONE;
         if (!unroll(x, &c, &known)) return false;
         /* describe new rows and blocks before analysing the next loop */
         if (x->f->rows != rows || x->blocks.n != blocks) {
             *any = true;
             if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
-            *outer |= inside && x->blocks.at[b].nlatches == 0;
+            *outer |= nested && x->blocks.at[b].nlatches == 0;
         }
     }
     if (!*any) pl_ir_preserve_all(x);

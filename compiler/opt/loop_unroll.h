@@ -106,7 +106,7 @@ const pl_insn *pl_unroll_last_write(const pl_ir *x, uint32_t block, uint32_t row
 /* The row of the constant that the row holds on loop entry, if that is known. All reaching writes
  * must copy the same constant (several loops may share a counter register). COMPUTED: the only
  * reaching write computes a constant. PL_IR_NONE: unknown. */
-uint32_t pl_unroll_beginning(pl_ir *x, uint32_t header, uint32_t row);
+uint32_t pl_unroll_initial_value(pl_ir *x, uint32_t header, uint32_t row);
 /* Computes the cost of the body, and the part of it that is saved if the trip count is known. */
 void pl_unroll_compute_cost(pl_ir *x, counted_loop *c, iteration_constants *known);
 /* Trip count of a loop whose counter starts and ends with constants; 0: unknown, or too large. */
@@ -118,6 +118,6 @@ void pl_unroll_find_unrenamed(unroll_copy *u);
  * memory. */
 uint32_t pl_unroll_copies(unroll_copy *u, uint32_t to, unsigned n);
 /* Discards the original loop; its first block is reused for the replacement. */
-void pl_unroll_forget(pl_ir *x, const counted_loop *c);
+void pl_unroll_discard_original(pl_ir *x, const counted_loop *c);
 
 #endif

@@ -26,12 +26,12 @@
 /* The block where a constant load for block b is placed: the preheader if its loop is innermost.
  * Loops with nested loops keep their constant loads, and so do loops with a high share of loads. A
  * preheader may be in another loop. */
-uint32_t pl_place_in_front(const placement *p, uint32_t b)
+uint32_t pl_place_load_block(const placement *p, uint32_t b)
 {
     const loop_shape *r = p->loop_shapes;
     uint32_t header = p->x->blocks.at[b].loop;
-    if (header != PL_IR_NONE && r[header].busy) return b;
-    for (; header != PL_IR_NONE && !r[header].outer && p->x->blocks.at[header].idom != header;
+    if (header != PL_IR_NONE && r[header].load_heavy) return b;
+    for (; header != PL_IR_NONE && !r[header].has_nested && p->x->blocks.at[header].idom != header;
          header = p->x->blocks.at[b].loop)
         b = p->x->blocks.at[header].idom;
     return b;
@@ -56,19 +56,21 @@ static bool is_constant_load(const pl_ir *x, const pl_insn *i)
 
 static void request(placement *p, constant_load *f, uint32_t block)
 {
-    *pl_push(p->x->tmp, &p->sites) = (load_site){0, block, PL_IR_NONE, f->wanted};
-    f->wanted = (uint32_t)p->sites.n;
+    *pl_push(p->x->tmp, &p->sites) = (load_site){0, block, PL_IR_NONE, f->first_site};
+    f->first_site = (uint32_t)p->sites.n;
 }
 
-static void reach(placement *p, uint32_t *row, unsigned rows, unsigned use)
+static void add_read(placement *p, uint32_t *row, unsigned rows, unsigned use)
 {
     if (use & PL_USE_PRED) return;
     for (unsigned k = 0; k < rows; k++)
         if (p->of[*row + k]) {
             constant_load *f = &p->loads.at[p->of[*row + k] - 1];
             f->block = pl_ir_common_dominator(p->x, f->block, p->block);
-            if ((f->bank || f->crowded) && f->i.op[0] == *row + k)
-                request(p, f, f->crowded && f->bank ? p->block : pl_place_in_front(p, p->block));
+            if ((f->bank || f->at_high_pressure) && f->i.op[0] == *row + k)
+                request(p, f,
+                        f->at_high_pressure && f->bank ? p->block
+                                                       : pl_place_load_block(p, p->block));
         }
 }
 
@@ -106,7 +108,7 @@ static void count_load(placement *p, uint32_t *row, unsigned rows, unsigned use)
         p->seen[*row] == header + 1)
         return;
     p->seen[*row] = header + 1;
-    p->loop_shapes[header].fetches++;
+    p->loop_shapes[header].constant_loads++;
 }
 
 static bool has_body(const pl_ir_block *b)
@@ -129,13 +131,13 @@ static bool find_loop_shapes(placement *p)
     for (uint32_t b = 0; b < x->blocks.n; b++)
         if (x->blocks.at[b].rpo_index != PL_IR_NONE && x->blocks.at[b].nlatches &&
             x->blocks.at[b].parent_loop != PL_IR_NONE)
-            p->loop_shapes[x->blocks.at[b].parent_loop].outer = true;
+            p->loop_shapes[x->blocks.at[b].parent_loop].has_nested = true;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const pl_ir_block *b = &x->blocks.at[x->rpo[j]];
         for (uint32_t h = b->loop; h != PL_IR_NONE; h = x->blocks.at[h].parent_loop)
-            p->loop_shapes[h].parts |= h != x->rpo[j] || has_body(b);
-        for (size_t k = 0; b->loop != PL_IR_NONE && !p->loop_shapes[b->loop].outer && k < b->code.n;
-             k++)
+            p->loop_shapes[h].may_diverge |= h != x->rpo[j] || has_body(b);
+        for (size_t k = 0;
+             b->loop != PL_IR_NONE && !p->loop_shapes[b->loop].has_nested && k < b->code.n; k++)
             if (b->code.at[k].form != PL_IR_DEAD) {
                 p->loop_shapes[b->loop].insns += insn_count(&b->code.at[k]);
                 p->loop_shapes[b->loop].loads += is_global_load(&b->code.at[k]);
@@ -155,9 +157,10 @@ static bool find_loop_shapes(placement *p)
         }
     }
     for (uint32_t b = 0; b < x->blocks.n; b++)
-        p->loop_shapes[b].busy =
+        p->loop_shapes[b].load_heavy =
             p->loop_shapes[b].loads * x->p->tuning->place_constant_loads.load_share >
-            p->loop_shapes[b].insns + p->loop_shapes[b].variables + p->loop_shapes[b].fetches;
+            p->loop_shapes[b].insns + p->loop_shapes[b].variables +
+                p->loop_shapes[b].constant_loads;
     return true;
 }
 
@@ -173,7 +176,7 @@ static bool find_availability(placement *p)
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const uint32_t b = x->rpo[j];
         const pl_ir_block *k = &x->blocks.at[b];
-        uint32_t since = 0, left = 0;
+        uint32_t since = 0, sinkable = 0;
         for (uint32_t e = 0; e < k->npreds; e++) {
             const uint32_t from = x->predecessors[k->first_pred + e];
             if (x->blocks.at[from].rpo_index >= k->rpo_index) /* back edge */
@@ -185,10 +188,10 @@ static bool find_availability(placement *p)
                                        pl_ir_dominates(x, p->sinkable_from[from], b)
                                    ? p->sinkable_from[from]
                                    : b;
-            left = x->blocks.at[l].dom_pre > x->blocks.at[left].dom_pre ? l : left;
+            sinkable = x->blocks.at[l].dom_pre > x->blocks.at[sinkable].dom_pre ? l : sinkable;
         }
-        p->sinkable_from[b] = left;
-        p->available_since[b] = k->nlatches && p->loop_shapes[b].outer ? b : since;
+        p->sinkable_from[b] = sinkable;
+        p->available_since[b] = k->nlatches && p->loop_shapes[b].has_nested ? b : since;
     }
     return true;
 }
@@ -214,15 +217,15 @@ static bool find_load_sites(placement *p)
     for (size_t k = p->loads.n; k-- > 0;) {
         constant_load *f = &p->loads.at[k];
         keys.n = 0;
-        for (uint32_t h = f->wanted; h; h = p->sites.at[h - 1].next)
+        for (uint32_t h = f->first_site; h; h = p->sites.at[h - 1].next)
             *pl_push(x->tmp, &keys) =
                 (pl_key){x->blocks.at[p->sites.at[h - 1].block].dom_pre, p->sites.at[h - 1].block};
         size_t n = keys.n;
         for (size_t m = 0; m < n; m++) *pl_push(x->tmp, &keys) = (pl_key){0};
         if (!pl_arena_ok(x->tmp)) return false;
         if (n) pl_sort_keys(keys.at, n, keys.at + n);
-        f->homes = (uint32_t)found.n;
-        f->asked = (uint32_t)p->requests.n;
+        f->first_placed = (uint32_t)found.n;
+        f->first_request = (uint32_t)p->requests.n;
         uint32_t last = 0; /* the nearest dominating site, plus one */
         for (size_t m = 0; m < n; m++) {
             const uint32_t block = keys.at[m].what;
@@ -230,17 +233,18 @@ static bool find_load_sites(placement *p)
             while (last && !pl_ir_dominates(x, found.at[last - 1].block, block))
                 last = found.at[last - 1].next;
             const uint32_t from = last ? x->blocks.at[found.at[last - 1].block].dom_pre : 0;
-            const bool has = last && x->blocks.at[p->available_since[block]].dom_pre <= from &&
-                             (!f->crowded || x->blocks.at[p->sinkable_from[block]].dom_pre <= from);
-            if (!has) {
+            const bool is_available =
+                last && x->blocks.at[p->available_since[block]].dom_pre <= from &&
+                (!f->at_high_pressure || x->blocks.at[p->sinkable_from[block]].dom_pre <= from);
+            if (!is_available) {
                 *pl_push(x->tmp, &found) = (load_site){(uint32_t)k, block, PL_IR_NONE, last};
                 last = (uint32_t)found.n;
-                f->nhomes++;
+                f->nplaced++;
             }
             *pl_push(x->tmp, &p->requests) = (load_request){x->blocks.at[block].dom_pre, last - 1};
-            f->nasked++;
+            f->nrequests++;
             operand_parts t = {p, block};
-            if (f->depth && !has && pl_arena_ok(x->tmp))
+            if (f->depth && !is_available && pl_arena_ok(x->tmp))
                 PL_FOR_EACH_USE(x->p, &f->i, o)
                     if (!(o.use & PL_USE_PRED) && (o.use & PL_USE_READ) && t.p->of[*o.row])
                         request(t.p, &t.p->loads.at[t.p->of[*o.row] - 1], t.block);
@@ -256,8 +260,9 @@ static bool find_load_sites(placement *p)
 /* The site that provides a block with a value loaded at several sites. */
 static load_site *load_site_of(placement *p, const constant_load *f, uint32_t block)
 {
-    uint32_t low = f->asked, high = f->asked + f->nasked,
-             pre = p->x->blocks.at[f->crowded && f->bank ? block : pl_place_in_front(p, block)]
+    uint32_t low = f->first_request, high = f->first_request + f->nrequests,
+             pre = p->x->blocks
+                       .at[f->at_high_pressure && f->bank ? block : pl_place_load_block(p, block)]
                        .dom_pre;
     while (high - low > 1) {
         uint32_t mid = low + (high - low) / 2;
@@ -266,7 +271,7 @@ static load_site *load_site_of(placement *p, const constant_load *f, uint32_t bl
         else
             high = mid;
     }
-    return &p->sites.at[p->requests.at[low].home];
+    return &p->sites.at[p->requests.at[low].site];
 }
 
 static void use_site_register(placement *p, uint32_t *row, unsigned rows, unsigned use)
@@ -274,7 +279,7 @@ static void use_site_register(placement *p, uint32_t *row, unsigned rows, unsign
     (void)rows;
     if ((use & PL_USE_PRED) || !(use & PL_USE_READ) || !p->of[*row]) return;
     const constant_load *f = &p->loads.at[p->of[*row] - 1];
-    if (f->nhomes > 1) *row += load_site_of(p, f, p->block)->row - f->i.op[0];
+    if (f->nplaced > 1) *row += load_site_of(p, f, p->block)->row - f->i.op[0];
 }
 
 /* Assigns a register to each site of a word that is loaded at several. */
@@ -288,9 +293,9 @@ static bool assign_site_registers(placement *p)
     memcpy(of, p->of, x->f->rows * sizeof *of);
     p->of = of;
     for (size_t k = 0; k < n; k++)
-        for (uint32_t h = 0; h < p->loads.at[k].nhomes; h++) {
+        for (uint32_t h = 0; h < p->loads.at[k].nplaced; h++) {
             const uint32_t row = p->loads.at[k].i.op[0], rows = p->loads.at[k].rows;
-            load_site *at = &p->sites.at[p->loads.at[k].homes + h];
+            load_site *at = &p->sites.at[p->loads.at[k].first_placed + h];
             at->row = h ? pl_ir_new(x, rows) : row;
             constant_load *f = h ? pl_push(x->tmp, &p->loads) : &p->loads.at[k];
             if (!f) return false;
@@ -322,7 +327,7 @@ static bool assign_site_registers(placement *p)
 typedef struct reader {
     placement *p;
     pl_insn *i;
-    uint32_t *twin; /* by load and kind of use: the load for that kind, plus one */
+    uint32_t *by_kind; /* by load and kind of use: the load for that kind, plus one */
 } reader;
 
 static void use_kind_register(reader *r, uint32_t *row, unsigned rows, unsigned use)
@@ -332,20 +337,20 @@ static void use_kind_register(reader *r, uint32_t *row, unsigned rows, unsigned 
     const uint32_t n = p->of[*row] - 1;
     const constant_load *f = &p->loads.at[n];
     if (!f->bank || f->depth || f->i.op[0] != *row) return;
-    uint32_t *twin = r->twin + (size_t)n * PL_CBANK_READ_KINDS,
-             *mine = &twin[pl_cbank_read_kind(r->i, row)];
+    uint32_t *by_kind = r->by_kind + (size_t)n * PL_CBANK_READ_KINDS,
+             *own = &by_kind[pl_cbank_read_kind(r->i, row)];
     bool first = true;
-    for (unsigned w = 0; w < PL_CBANK_READ_KINDS; w++) first &= !twin[w];
-    if (first) *mine = n + 1;
-    if (!*mine) {
+    for (unsigned w = 0; w < PL_CBANK_READ_KINDS; w++) first &= !by_kind[w];
+    if (first) *own = n + 1;
+    if (!*own) {
         constant_load other = *f;
         other.i.op[0] = pl_ir_new(p->x, 2);
         if (!pl_ir_ok(p->x)) return;
         *pl_push(p->x->tmp, &p->loads) = other;
-        *mine = (uint32_t)p->loads.n;
-        p->of[other.i.op[0]] = p->of[other.i.op[0] + 1] = *mine;
+        *own = (uint32_t)p->loads.n;
+        p->of[other.i.op[0]] = p->of[other.i.op[0] + 1] = *own;
     }
-    *row = p->loads.at[*mine - 1].i.op[0];
+    *row = p->loads.at[*own - 1].i.op[0];
 }
 
 static bool split_by_read_kind(placement *p)
@@ -355,7 +360,7 @@ static bool split_by_read_kind(placement *p)
     bool any = false;
     for (size_t k = 0; k < p->loads.n && !any; k++)
         any = p->loads.at[k].bank && x->regs[p->loads.at[k].i.op[0]].width == 2;
-    for (uint32_t j = 0; j < x->nrpo && any && r.twin; j++)
+    for (uint32_t j = 0; j < x->nrpo && any && r.by_kind; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n && pl_ir_ok(x); k++) {
             r.i = &x->blocks.at[x->rpo[j]].code.at[k];
             if (r.i->form != PL_IR_DEAD)
@@ -367,7 +372,7 @@ static bool split_by_read_kind(placement *p)
 static void emit_needed(operand_walk *n, uint32_t *row, unsigned rows, unsigned use);
 
 /* Inserts the load before position `at` of the current block, after its operands. */
-static void emit(placement *p, size_t at, constant_load *f)
+static void emit_load(placement *p, size_t at, constant_load *f)
 {
     operand_walk n = {p, at};
     if (f->placed) return;
@@ -384,14 +389,14 @@ static void emit_needed(operand_walk *n, uint32_t *row, unsigned rows, unsigned 
     for (unsigned k = 0; k < rows; k++) {
         uint32_t f = n->p->of[*row + k];
         if (f && n->p->loads.at[f - 1].block == n->p->block)
-            emit(n->p, n->at, &n->p->loads.at[f - 1]);
+            emit_load(n->p, n->at, &n->p->loads.at[f - 1]);
     }
 }
 
 /* Inserts all loads of the current block that are not placed yet. */
 static void emit_remaining(placement *p, size_t at, uint32_t first)
 {
-    for (uint32_t k = first; k; k = p->loads.at[k - 1].next) emit(p, at, &p->loads.at[k - 1]);
+    for (uint32_t k = first; k; k = p->loads.at[k - 1].next) emit_load(p, at, &p->loads.at[k - 1]);
 }
 
 /* Marks values that are live at high register pressure. Constant loads do not count towards the
@@ -482,22 +487,22 @@ static uint8_t remat_cost(placement *p, pl_insn *i)
         return 0;
     PL_FOR_EACH_USE(x->p, i, op)
         if (!(op.use & PL_USE_PRED) && (op.use & PL_USE_READ) && p->of[*op.row])
-            p->loads.at[p->of[*op.row] - 1].crowded = true;
+            p->loads.at[p->of[*op.row] - 1].at_high_pressure = true;
     return (uint8_t)(c.depth + 1);
 }
 
-static bool collect(placement *p)
+static bool collect_loads(placement *p)
 {
     pl_ir *x = p->x;
-    size_t others = 0; /* rows of loads for other kinds of use, and of the loads that predicated
+    size_t extra_rows = 0; /* rows of loads for other kinds of use, and of the loads that predicated
                           instructions get */
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
-            others += x->blocks.at[b].code.at[k].guard != PL_PT ? 2 * PL_INLINE_OPERANDS
-                      : pl_insn_mnem(&x->blocks.at[b].code.at[k]) == M_ld
-                          ? 2 * (PL_CBANK_READ_KINDS - 1)
-                          : 0;
-    p->of = pl_arena_array(x->tmp, uint32_t, x->f->rows + others + 4);
+            extra_rows += x->blocks.at[b].code.at[k].guard != PL_PT ? 2 * PL_INLINE_OPERANDS
+                          : pl_insn_mnem(&x->blocks.at[b].code.at[k]) == M_ld
+                              ? 2 * (PL_CBANK_READ_KINDS - 1)
+                              : 0;
+    p->of = pl_arena_array(x->tmp, uint32_t, x->f->rows + extra_rows + 4);
     if (!p->of) return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
@@ -509,7 +514,7 @@ static bool collect(placement *p)
                                                               .block = PL_IR_NONE,
                                                               .depth = depth,
                                                               .rows = x->regs[i->op[0]].width,
-                                                              .crowded = true};
+                                                              .at_high_pressure = true};
                 for (unsigned r = 0; r < x->regs[i->op[0]].width; r++)
                     p->of[i->op[0] + r] = (uint32_t)p->loads.n;
                 i->form = PL_IR_DEAD;
@@ -517,7 +522,7 @@ static bool collect(placement *p)
             if (i->form == PL_IR_DEAD || !is_constant_load(x, i)) continue;
             *pl_push(x->tmp, &p->loads) =
                 (constant_load){.i = *i, .block = PL_IR_NONE, .rows = x->regs[i->op[0]].width};
-            p->loads.at[p->loads.n - 1].crowded =
+            p->loads.at[p->loads.n - 1].at_high_pressure =
                 p->has_high_pressure &&
                 pl_liveness_was_live_at_mark(&p->liveness, p->liveness.of[i->op[0]] - 1);
             p->loads.at[p->loads.n - 1].bank =
@@ -571,32 +576,32 @@ bool pl_pass_place_constant_loads(pl_ir *x)
 {
     placement p = {.x = x};
     pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x) || !find_high_pressure(&p) || !collect(&p) ||
+    if (!pl_ir_graph(x) || !pl_ir_count(x) || !find_high_pressure(&p) || !collect_loads(&p) ||
         !find_loop_shapes(&p) || !find_availability(&p))
         return false;
     uint32_t rows = x->f->rows;
-    if (!split_by_read_kind(&p) || !pl_place_fetch_in_bodies(&p)) return false;
+    if (!split_by_read_kind(&p) || !pl_place_loads_in_bodies(&p)) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         p.block = x->rpo[j];
         for (size_t k = 0; k < x->blocks.at[p.block].code.n; k++)
             if (x->blocks.at[p.block].code.at[k].form != PL_IR_DEAD)
                 PL_FOR_EACH_READ(x->p, &x->blocks.at[p.block].code.at[k], o)
-                    reach(&p, o.row, o.rows, o.use);
+                    add_read(&p, o.row, o.rows, o.use);
     }
     /* By block: the first load placed there, plus one. */
-    uint32_t *wanted = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
-    if (!assign_site_registers(&p) || !wanted) return false;
+    uint32_t *first_load = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
+    if (!assign_site_registers(&p) || !first_load) return false;
     for (size_t k = p.loads.n; k-- > 0;) {
         constant_load *f = &p.loads.at[k];
         if (f->block == PL_IR_NONE) continue;
-        f->block = f->bank || f->crowded || f->block == PL_IR_NONE
+        f->block = f->bank || f->at_high_pressure || f->block == PL_IR_NONE
                        ? f->block
                        : pl_ir_outside_loops(x, f->block);
-        f->next = wanted[f->block];
-        wanted[f->block] = (uint32_t)k + 1;
+        f->next = first_load[f->block];
+        first_load[f->block] = (uint32_t)k + 1;
     }
     for (uint32_t b = 0; b < x->blocks.n; b++) {
-        if (!wanted[b]) continue;
+        if (!first_load[b]) continue;
         const pl_ir_block *k = &x->blocks.at[b];
         p.block = b;
         operand_walk n = {.p = &p};
@@ -604,7 +609,7 @@ bool pl_pass_place_constant_loads(pl_ir *x)
             if (k->code.at[n.at].form != PL_IR_DEAD)
                 PL_FOR_EACH_READ(x->p, &k->code.at[n.at], op)
                     emit_needed(&n, op.row, op.rows, op.use);
-        emit_remaining(&p, pl_ir_end(x, b), wanted[b]);
+        emit_remaining(&p, pl_ir_end(x, b), first_load[b]);
     }
     if (!pl_ir_flush_inserts(x)) return false;
     pl_ir_sweep(x);

@@ -14,20 +14,20 @@
 
 typedef struct constant_load {
     pl_insn i;
-    uint32_t block;         /* the block that it is placed in; PL_IR_NONE: it has no use */
-    uint32_t next;          /* next in the same block, plus one */
-    uint32_t wanted;        /* blocks that need it, in `sites` of the pass: the first, plus one */
-    uint32_t homes, nhomes; /* sites where it is placed, if there may be several */
-    uint32_t asked, nasked; /* its range in `requests` of the pass */
-    uint8_t depth;          /* steps of its computation after the loads; 0: it is a load */
+    uint32_t block;      /* the block that it is placed in; PL_IR_NONE: it has no use */
+    uint32_t next;       /* next in the same block, plus one */
+    uint32_t first_site; /* blocks that need it, in `sites` of the pass: the first, plus one */
+    uint32_t first_placed, nplaced;    /* sites where it is placed, if there may be several */
+    uint32_t first_request, nrequests; /* its range in `requests` of the pass */
+    uint8_t depth; /* steps of its computation after the loads; 0: it is a load */
     uint8_t rows;
     bool bank, placed;
-    bool crowded; /* it would be live at high register pressure: each block loads it */
+    bool at_high_pressure; /* it would be live at high register pressure: each block loads it */
 } constant_load;
 
 /* A block to start with a constant load. */
 typedef struct load_site {
-    uint32_t fetch, block, row; /* row: the register loaded there; PL_IR_NONE: not chosen yet */
+    uint32_t load, block, row; /* row: the register loaded there; PL_IR_NONE: not chosen yet */
     uint32_t next; /* next site of the same load, plus one; once sorted, the nearest dominating
                       site, plus one */
 } load_site;
@@ -35,19 +35,19 @@ typedef struct load_site {
 /* A block that needs a constant load: its dominator-tree preorder number, and the site that
  * provides it. */
 typedef struct load_request {
-    uint32_t pre, home;
+    uint32_t pre, site;
 } load_request;
 
 /* Properties of a loop, by header. */
 typedef struct loop_shape {
-    uint32_t insns, loads;       /* machine instructions and global loads of an iteration; both for
-                                    innermost loops only */
-    uint32_t variables, fetches; /* variables and constant loads that it needs; counted only if the
-                                    share of loads is high */
+    uint32_t insns, loads; /* machine instructions and global loads of an iteration; both for
+                              innermost loops only */
+    uint32_t variables, constant_loads; /* variables and constant loads that it needs; counted only
+                                    if the share of loads is high */
     /* It has nested loops; its share of loads is so high that its constant loads stay in it. */
-    bool outer, busy;
+    bool has_nested, load_heavy;
     /* Lanes may diverge in it: it has several blocks, or predicated accesses. */
-    bool parts;
+    bool may_diverge;
 } loop_shape;
 
 typedef struct placement {
@@ -87,9 +87,9 @@ typedef struct operand_walk {
 /* The block where a constant load for block b is placed: the preheader if its loop is innermost.
  * Loops with nested loops keep their constant loads, and so do loops with a high share of loads. A
  * preheader may be in another loop. */
-uint32_t pl_place_in_front(const placement *p, uint32_t b);
+uint32_t pl_place_load_block(const placement *p, uint32_t b);
 
 /* place_in_bodies.c */
-bool pl_place_fetch_in_bodies(placement *p);
+bool pl_place_loads_in_bodies(placement *p);
 
 #endif

@@ -62,7 +62,7 @@ typedef struct predicated_bodies {
     uint32_t body_id; /* number of the current predicated body */
 } predicated_bodies;
 
-static load_state *window_known(const predicated_bodies *g)
+static load_state *window_state(const predicated_bodies *g)
 {
     return &g->of[g->p->loads.n];
 }
@@ -70,7 +70,7 @@ static load_state *window_known(const predicated_bodies *g)
 /* The block where the value is loaded for all lanes of this block. */
 static uint32_t load_block_of(const predicated_bodies *g, const load_state *k)
 {
-    return k == window_known(g) ? g->window_block : g->load_block;
+    return k == window_state(g) ? g->window_block : g->load_block;
 }
 
 /* True if it has been loaded for all lanes before this block. */
@@ -81,11 +81,11 @@ static bool is_loaded_before(const predicated_bodies *g, load_state *k)
         k->source = g->sources.at[k->source - 1].next;
     if (!k->source) return false;
     const uint32_t from = g->sources.at[k->source - 1].block;
-    return k == window_known(g) ||
+    return k == window_state(g) ||
            x->blocks.at[g->p->available_since[g->block]].dom_pre <= x->blocks.at[from].dom_pre;
 }
 
-static void read_by_all(predicated_bodies *g, uint32_t n)
+static void note_common_read(predicated_bodies *g, uint32_t n)
 {
     load_state *k = &g->of[n];
     if (k->part == g->part_id) return;
@@ -115,21 +115,22 @@ static bool needs_own_load(predicated_bodies *g, uint32_t n, bool uniform)
 
 /* The insertion point for an instruction with the predicate of the current body: the loop preheader
  * if the predicate is not changed in between. */
-static pl_insn *insert_predicated(const predicated_bodies *g, uint32_t front)
+static pl_insn *insert_predicated(const predicated_bodies *g, uint32_t preheader)
 {
     pl_ir *x = g->p->x;
     const pl_ir_reg *r = &x->preds[g->i->guard];
-    const bool early = front != g->block && r->ndefs == 1 && r->def_block != PL_IR_NONE &&
-                       pl_ir_dominates(x, r->def_block, front);
-    return early ? pl_ir_insert_deferred(x, front, pl_ir_end(x, front))
-                 : pl_ir_insert_deferred(x, g->block, g->at);
+    const bool in_preheader = preheader != g->block && r->ndefs == 1 &&
+                              r->def_block != PL_IR_NONE &&
+                              pl_ir_dominates(x, r->def_block, preheader);
+    return in_preheader ? pl_ir_insert_deferred(x, preheader, pl_ir_end(x, preheader))
+                        : pl_ir_insert_deferred(x, g->block, g->at);
 }
 
-static void emit_predicated(const predicated_bodies *g, const pl_insn *what)
+static void emit_predicated(const predicated_bodies *g, const pl_insn *load)
 {
     pl_insn *at = insert_predicated(g, g->load_block);
     if (!at) return;
-    *at = *what;
+    *at = *load;
     at->guard = g->i->guard;
     at->flags |= g->i->flags & PL_IF_GUARD_NEG;
     at->line = g->i->line;
@@ -142,12 +143,12 @@ static void read_in_body(predicated_bodies *g, uint32_t *row, unsigned rows, uns
     const uint32_t n = p->of[*row] - 1;
     const constant_load *f = &p->loads.at[n];
     if (pl_insn_mnem(&f->i) != M_ld || f->depth || f->i.op[0] != *row || f->rows != rows) return;
-    const bool wide = rows == 2,
-               busy = p->x->blocks.at[g->block].loop != PL_IR_NONE && (g->i->flags & PL_IF_MEM);
+    const bool wide = rows == 2, loop_access = p->x->blocks.at[g->block].loop != PL_IR_NONE &&
+                                               (g->i->flags & PL_IF_MEM);
     const bool uniform = wide && pl_cbank_read_kind(g->i, row) == PL_CBANK_VIA_UNIFORM;
     load_state *k = &g->of[n];
-    if (k->body_id != g->body_id && (wide ? !needs_own_load(g, n, uniform) : !busy)) {
-        if (g->load_block != g->block) read_by_all(g, n);
+    if (k->body_id != g->body_id && (wide ? !needs_own_load(g, n, uniform) : !loop_access)) {
+        if (g->load_block != g->block) note_common_read(g, n);
         return;
     }
     if (k->body_id != g->body_id) {
@@ -174,7 +175,7 @@ static void window_in_body(predicated_bodies *g, bool address)
     const bool loop = g->window_block != g->block;
     if (k->body_id == g->body_id) return;
     if (!(loop && address) && !needs_own_load(g, n, true)) {
-        if (loop) read_by_all(g, n);
+        if (loop) note_common_read(g, n);
         return;
     }
     pl_insn *i = insert_predicated(g, g->window_block);
@@ -194,7 +195,7 @@ static bool was_evicted(const predicated_bodies *g, const load_state *k)
 
 /* Places the loads of predicated bodies, and the computation of the window address, for these
  * instructions of the current block. */
-static void visit_part(predicated_bodies *g, uint32_t from, uint32_t to)
+static void place_part(predicated_bodies *g, uint32_t from, uint32_t to)
 {
     pl_ir *x = g->p->x;
     const pl_ir_block *b = &x->blocks.at[g->block];
@@ -206,9 +207,10 @@ static void visit_part(predicated_bodies *g, uint32_t from, uint32_t to)
         pl_insn *i = &b->code.at[g->at];
         if (i->form == PL_IR_DEAD || i->guard != PL_PT) continue;
         PL_FOR_EACH_READ(x->p, i, o)
-            if (!(o.use & PL_USE_PRED) && g->p->of[*o.row]) read_by_all(g, g->p->of[*o.row] - 1);
+            if (!(o.use & PL_USE_PRED) && g->p->of[*o.row])
+                note_common_read(g, g->p->of[*o.row] - 1);
         const window_use w = window_of(x, i);
-        if (x->f->entry && w.any) read_by_all(g, window);
+        if (x->f->entry && w.any) note_common_read(g, window);
         g->window_by_address |= w.address;
     }
     const pl_insn *last = NULL; /* the last instruction of a body that may continue */
@@ -244,15 +246,15 @@ static void visit_block(predicated_bodies *g)
 {
     const pl_ir_block *b = &g->p->x->blocks.at[g->block];
     uint32_t from = 0;
-    g->load_block = pl_place_in_front(g->p, g->block);
+    g->load_block = pl_place_load_block(g->p, g->block);
     g->window_block = pl_ir_outside_loops(g->p->x, g->block);
     for (uint32_t to = 0; to < b->code.n; to++)
         if (b->code.at[to].form != PL_IR_DEAD && b->code.at[to].guard != PL_PT &&
             (pl_insn_effects(&b->code.at[to]) & PL_EF_EXIT)) {
-            visit_part(g, from, to);
+            place_part(g, from, to);
             from = to;
         }
-    visit_part(g, from, (uint32_t)b->code.n);
+    place_part(g, from, (uint32_t)b->code.n);
 }
 
 static uint32_t last_divergence(const predicated_bodies *g, uint32_t b)
@@ -261,21 +263,21 @@ static uint32_t last_divergence(const predicated_bodies *g, uint32_t b)
     const uint32_t from = x->blocks.at[b].idom;
     for (uint32_t h = x->blocks.at[from].loop; h != PL_IR_NONE && !pl_ir_in_loop(x, b, h);
          h = x->blocks.at[h].parent_loop)
-        if (g->p->loop_shapes[h].parts) return from + 1;
+        if (g->p->loop_shapes[h].may_diverge) return from + 1;
     return b == from ? 0 : g->divergent_before[from];
 }
 
-bool pl_place_fetch_in_bodies(placement *p)
+bool pl_place_loads_in_bodies(placement *p)
 {
     pl_ir *x = p->x;
     predicated_bodies g = {.p = p,
                            .of = pl_arena_array(x->tmp, load_state, p->loads.n + 1),
                            .divergent_before = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1)};
-    uint32_t *walk = pl_arena_array(x->tmp, uint32_t, x->nrpo + 1);
-    if (!g.of || !g.divergent_before || !walk) return false;
-    for (uint32_t j = 0; j < x->nrpo; j++) walk[x->blocks.at[x->rpo[j]].dom_pre] = x->rpo[j];
+    uint32_t *order = pl_arena_array(x->tmp, uint32_t, x->nrpo + 1);
+    if (!g.of || !g.divergent_before || !order) return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) order[x->blocks.at[x->rpo[j]].dom_pre] = x->rpo[j];
     for (uint32_t j = 0; j < x->nrpo && pl_ir_ok(x); j++) {
-        g.block = walk[j];
+        g.block = order[j];
         g.divergent_before[g.block] = last_divergence(&g, g.block);
         visit_block(&g);
     }

@@ -8,7 +8,7 @@
 #include "compiler/passes.h"
 
 /* The part of the 24-bit offset available to accesses; the rest is for variables. */
-enum { MOST_OFFSET = 1 << 22 };
+enum { MAX_OFFSET = 1 << 22 };
 
 typedef struct base_reassoc {
     pl_ir *x;
@@ -30,14 +30,14 @@ static const pl_frame_init *variable(const pl_ir *x, uint32_t row)
 static unsigned address_of(const pl_insn *i)
 {
     if (i->form == PL_IR_DEAD || !(i->flags & PL_IF_MEM) || i->sel[PL_M_SPACE] != PL_SP_SHARED ||
-        !(i->sel[PL_M_FLAGS] & PL_MF_ADDR32) || i->imm < -MOST_OFFSET || i->imm >= MOST_OFFSET)
+        !(i->sel[PL_M_FLAGS] & PL_MF_ADDR32) || i->imm < -MAX_OFFSET || i->imm >= MAX_OFFSET)
         return 0;
     return pl_insn_address(i);
 }
 
 /* For a sum whose result is a value: the number of operands that are summands; *first is the first
  * of them. 0: it is not a sum. */
-static unsigned summands(const pl_ir *x, const pl_insn *i, unsigned *first)
+static unsigned count_summands(const pl_ir *x, const pl_insn *i, unsigned *first)
 {
     uint16_t m = pl_insn_mnem(i);
     pl_word t = pl_insn_type(i);
@@ -52,24 +52,24 @@ static unsigned summands(const pl_ir *x, const pl_insn *i, unsigned *first)
     return m == M_add ? 2 : m == M__iadd3 ? 3 : 1;
 }
 
-static bool free_of_place(const base_reassoc *b, uint32_t row)
+static bool is_relocatable(const base_reassoc *b, uint32_t row)
 {
     return b->relocatable_uses[row] && b->relocatable_uses[row] == b->x->regs[row].nuses;
 }
 
-static void note_readers(base_reassoc *b, const pl_insn *i)
+static void count_relocatable_uses(base_reassoc *b, const pl_insn *i)
 {
-    unsigned first = 0, n = summands(b->x, i, &first), address = address_of(i);
+    unsigned first = 0, n = count_summands(b->x, i, &first), address = address_of(i);
     if (address) b->relocatable_uses[i->op[address - 1]]++;
-    if (n && free_of_place(b, i->op[0]))
+    if (n && is_relocatable(b, i->op[0]))
         for (unsigned k = first; k < first + n; k++) b->relocatable_uses[i->op[k]]++;
 }
 
 static void rebase(base_reassoc *b, pl_insn *i)
 {
-    unsigned first = 0, n = summands(b->x, i, &first), address = address_of(i);
+    unsigned first = 0, n = count_summands(b->x, i, &first), address = address_of(i);
     if (address) i->imm += b->offset[i->op[address - 1]];
-    if (!n || !free_of_place(b, i->op[0])) return;
+    if (!n || !is_relocatable(b, i->op[0])) return;
     for (unsigned k = first; k < first + n; k++) {
         const pl_frame_init *v = variable(b->x, i->op[k]);
         b->offset[i->op[0]] += v ? (int64_t)v->bits : b->offset[i->op[k]];
@@ -78,7 +78,7 @@ static void rebase(base_reassoc *b, pl_insn *i)
 }
 
 /* The row that holds the start of the block's shared memory; created if needed. */
-static uint32_t start_of_memory(pl_ir *x)
+static uint32_t shared_memory_base(pl_ir *x)
 {
     pl_prog_func *f = x->f;
     for (size_t k = 0; k < f->init.n; k++) {
@@ -102,14 +102,14 @@ bool pl_pass_shared_base_reassoc(pl_ir *x)
         any = v && v->bits;
     }
     if (!any) return true;
-    base_reassoc b = {.x = x, .start = start_of_memory(x)};
+    base_reassoc b = {.x = x, .start = shared_memory_base(x)};
     if (!pl_ir_analyze(x)) return false;
     b.relocatable_uses = pl_arena_array(x->tmp, uint32_t, x->f->rows);
     b.offset = pl_arena_array(x->tmp, int64_t, x->f->rows);
     if (!pl_ir_ok(x)) return false;
     for (uint32_t j = x->nrpo; j-- > 0;)
         for (size_t k = x->blocks.at[x->rpo[j]].code.n; k-- > 0;)
-            note_readers(&b, &x->blocks.at[x->rpo[j]].code.at[k]);
+            count_relocatable_uses(&b, &x->blocks.at[x->rpo[j]].code.at[k]);
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++)
             rebase(&b, &x->blocks.at[x->rpo[j]].code.at[k]);

@@ -56,15 +56,15 @@ typedef struct sroa {
     uint32_t reads;            /* number of frame addresses that the instruction reads */
     bool has_constant_access;  /* some access is at a known address */
     uint32_t common_dominator; /* block that dominates all accesses */
-    bool writing;              /* note_access_words: stores first, then loads */
+    bool counting_stores;      /* note_access_words: stores first, then loads */
 } sroa;
 
-static bool integer64(const pl_insn *i)
+static bool is_integer64(const pl_insn *i)
 {
     return pl_insn_is_integer(i, 64) && !pl_insn_has(i, W_cc);
 }
 
-static bool is_inside(const sroa *a, uint32_t row)
+static bool is_frame_address(const sroa *a, uint32_t row)
 {
     return row < a->rows && a->at[row].in_frame;
 }
@@ -76,9 +76,10 @@ static unsigned derived_operand(const sroa *a, const pl_insn *i, uint32_t *by)
     const uint16_t m = pl_insn_mnem(i);
     *by = UINT32_MAX;
     if (pl_insn_is_copy(i) && pl_type_bits(pl_insn_type(i)) == 64)
-        return is_inside(a, i->op[1]) ? 1 : 0;
-    if ((m != M_add && m != M_sub) || pl_forms[i->form].noperands != 3 || !integer64(i)) return 0;
-    const bool first = is_inside(a, i->op[1]), second = is_inside(a, i->op[2]);
+        return is_frame_address(a, i->op[1]) ? 1 : 0;
+    if ((m != M_add && m != M_sub) || pl_forms[i->form].noperands != 3 || !is_integer64(i))
+        return 0;
+    const bool first = is_frame_address(a, i->op[1]), second = is_frame_address(a, i->op[2]);
     if (first == second || (second && m == M_sub)) return 0;
     *by = i->op[first ? 2 : 1];
     uint64_t bits;
@@ -97,7 +98,7 @@ static unsigned access_of(const sroa *a, const pl_insn *i)
         (pl_insn_effects(i) != PL_EF_LOAD && pl_insn_effects(i) != PL_EF_STORE))
         return 0;
     const unsigned address = load ? 2 : 1;
-    return is_inside(a, i->op[address - 1]) ? address : 0;
+    return is_frame_address(a, i->op[address - 1]) ? address : 0;
 }
 
 /* True for an access at a known address outside of the variables: formal parameters and call
@@ -108,7 +109,7 @@ static bool is_outside_variables(const sroa *a, const pl_insn *i)
         i->form != PL_IR_DEAD && (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] == PL_SP_LOCAL
             ? pl_insn_address(i)
             : 0;
-    if (!address || !is_inside(a, i->op[address - 1])) return false;
+    if (!address || !is_frame_address(a, i->op[address - 1])) return false;
     const frame_address *p = &a->at[i->op[address - 1]];
     return !p->has_offset && p->known + i->imm >= a->bytes;
 }
@@ -127,7 +128,7 @@ static uint32_t min_multiple(uint32_t p, uint32_t q)
 }
 
 /* The instruction that computes a value: the only, unpredicated write of the row; else NULL. */
-static const pl_insn *value_of(const pl_ir *x, uint32_t row)
+static const pl_insn *single_def(const pl_ir *x, uint32_t row)
 {
     if (row >= x->nregs_described || x->kind.at[row] != PL_REG_VIRTUAL || x->regs[row].ndefs != 1 ||
         x->regs[row].precolored)
@@ -137,7 +138,7 @@ static const pl_insn *value_of(const pl_ir *x, uint32_t row)
 }
 
 /* mul.wide of 32 bits, or shl.b64, by a constant */
-static bool scales(const pl_ir *x, const pl_insn *i, uint64_t *by)
+static bool is_scaled(const pl_ir *x, const pl_insn *i, uint64_t *by)
 {
     uint64_t n;
     if (!i || pl_forms[i->form].noperands != 3 || !pl_ir_constant_value(x, i->op[2], &n))
@@ -152,7 +153,7 @@ static uint32_t multiple_of(const pl_ir *x, uint32_t row)
 {
     uint64_t n;
     if (pl_ir_constant_value(x, row, &n)) return power_of_two_divisor(n);
-    return scales(x, value_of(x, row), &n) ? power_of_two_divisor(n) : 1;
+    return is_scaled(x, single_def(x, row), &n) ? power_of_two_divisor(n) : 1;
 }
 
 /* Propagates addresses through copies and sums. The caller repeats this until nothing changes,
@@ -220,7 +221,7 @@ static bool never_escapes(sroa *a)
             a->reads = 0;
             PL_FOR_EACH_READ(x->p, i, o)
                 for (unsigned r = 0; r < o.rows && !(o.use & PL_USE_PRED); r++)
-                    a->reads += is_inside(a, *o.row + r);
+                    a->reads += is_frame_address(a, *o.row + r);
             const bool derived = derived_operand(a, i, &by) != 0;
             if (derived) writes[i->op[0]]++;
             if (a->reads &&
@@ -263,11 +264,12 @@ static index_range index_range_of(const sroa *a, const pl_insn *i, unsigned addr
 static bool feeds_sum(const pl_ir *x, const pl_insn *i)
 {
     uint64_t by;
-    return scales(x, i, &by) && x->regs[i->op[0]].nuses == 1;
+    return is_scaled(x, i, &by) && x->regs[i->op[0]].nuses == 1;
 }
 
-/* The cost of an instruction. paid: by subroutine, true once its cost has been added to *once. */
-static uint32_t cost_of(const pl_ir *x, const pl_insn *i, bool *paid, double *once)
+/* The cost of an instruction. counted: by subroutine, true once its cost has been added to
+ * *shared_cost. */
+static uint32_t cost_of(const pl_ir *x, const pl_insn *i, bool *counted, double *shared_cost)
 {
     if (i->form == PL_IR_DEAD || pl_insn_is_free_copy(i) || i->latency_class == C_mov ||
         feeds_sum(x, i))
@@ -277,8 +279,8 @@ static uint32_t cost_of(const pl_ir *x, const pl_insn *i, bool *paid, double *on
                      i->sel[PL_M_SPACE] != PL_SP_CONST);
     const pl_class_info *c = &pl_classes[i->latency_class];
     uint32_t n = c->sroa_cost;
-    *once += paid[c->routine] ? 0 : c->routine_cost;
-    paid[c->routine] = true;
+    *shared_cost += counted[c->routine] ? 0 : c->routine_cost;
+    counted[c->routine] = true;
     const bool wide = pl_type_bits(pl_insn_type(i)) == 64;
     if ((pl_insn_mnem(i) == M_shl || pl_insn_mnem(i) == M_shr) && wide) n = 2;
     const bool joins = pl_insn_pure(i) && i->op[0] < x->nregs_described && i->guard == PL_PT &&
@@ -312,8 +314,8 @@ static bool fits_registers(sroa *a, uint32_t registers)
 static bool is_profitable(sroa *a)
 {
     const pl_ir *x = a->x;
-    double now = 0, then = 0;
-    bool paid[C_count + 1] = {false};
+    double current_cost = 0, promoted_cost = 0;
+    bool counted[C_count + 1] = {false};
     for (uint32_t n = 0; n < x->nrpo; n++) {
         const pl_ir_block *b = &x->blocks.at[x->rpo[n]];
         double weight = 1;
@@ -321,7 +323,7 @@ static bool is_profitable(sroa *a)
             weight *= a->x->p->tuning->sroa.loop_weight;
         for (size_t k = 0; k < b->code.n; k++) {
             const pl_insn *i = &b->code.at[k];
-            now += weight * cost_of(x, i, paid, &now);
+            current_cost += weight * cost_of(x, i, counted, &current_cost);
             const unsigned address = access_of(a, i);
             if (!address || is_outside_variables(a, i)) continue;
             const index_range r = index_range_of(a, i, address);
@@ -331,22 +333,23 @@ static bool is_profitable(sroa *a)
                            !p->has_offset && is_visible_constant(a, i->op[address - 1], x->rpo[n]),
                        known = near || (!p->has_offset && !p->is_phi_like);
             a->has_constant_access |= near;
-            then += known
-                        ? 0
-                        : weight * (p->has_offset ? r.n
-                                                  : (double)a->bytes / (WORD * i->sel[PL_M_COUNT]));
+            promoted_cost +=
+                known ? 0
+                      : weight *
+                            (p->has_offset ? r.n : (double)a->bytes / (WORD * i->sel[PL_M_COUNT]));
         }
     }
-    return a->has_constant_access && then * 100 <= now * a->x->p->tuning->sroa.max_percent &&
-           fits_registers(a, now > a->x->p->tuning->sroa.small_function
+    return a->has_constant_access &&
+           promoted_cost * 100 <= current_cost * a->x->p->tuning->sroa.max_percent &&
+           fits_registers(a, current_cost > a->x->p->tuning->sroa.small_function
                                  ? a->x->p->tuning->sroa.max_live
                                  : a->x->p->tuning->sroa.max_live_small);
 }
 
 /* ---- offsets in registers ---- */
 
-static pl_insn *later(sroa *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
-                      unsigned noperands, const pl_word *words, unsigned n)
+static pl_insn *insert_insn(sroa *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
+                            unsigned noperands, const pl_word *words, unsigned n)
 {
     pl_insn *i = pl_ir_insert_deferred(a->x, block, at);
     if (!i || !pl_insn_make(i, mnem, noperands, words, n)) return NULL;
@@ -355,12 +358,12 @@ static pl_insn *later(sroa *a, uint32_t block, size_t at, uint32_t line, uint16_
 }
 
 /* Inserts d = p op q in 32 bits, or d = p, before the position. */
-static pl_insn *compute(sroa *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
-                        uint32_t d, uint32_t p, uint32_t q)
+static pl_insn *emit_arith(sroa *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
+                           uint32_t d, uint32_t p, uint32_t q)
 {
     const pl_word words[2] = {mnem == M_mov ? W_b32 : W_s32, W_lo};
     pl_insn *i =
-        later(a, block, at, line, mnem, mnem == M_mov ? 2 : 3, words, mnem == M_mul ? 2 : 1);
+        insert_insn(a, block, at, line, mnem, mnem == M_mov ? 2 : 3, words, mnem == M_mul ? 2 : 1);
     if (!i) return NULL;
     i->op[0] = d;
     i->op[1] = p;
@@ -368,15 +371,15 @@ static pl_insn *compute(sroa *a, uint32_t block, size_t at, uint32_t line, uint1
     return i;
 }
 
-static pl_insn *copy(sroa *a, uint32_t block, size_t at, uint32_t line, uint32_t d, uint32_t p)
+static pl_insn *emit_copy(sroa *a, uint32_t block, size_t at, uint32_t line, uint32_t d, uint32_t p)
 {
-    return compute(a, block, at, line, M_mov, d, p, UINT32_MAX);
+    return emit_arith(a, block, at, line, M_mov, d, p, UINT32_MAX);
 }
 
-static uint32_t truncated(sroa *a, uint32_t block, size_t at, uint32_t line, uint32_t row)
+static uint32_t emit_truncation(sroa *a, uint32_t block, size_t at, uint32_t line, uint32_t row)
 {
     const uint32_t d = pl_ir_new(a->x, 1);
-    pl_insn *i = later(a, block, at, line, M_cvt, 2, (pl_word[]){W_u32, W_u64}, 2);
+    pl_insn *i = insert_insn(a, block, at, line, M_cvt, 2, (pl_word[]){W_u32, W_u64}, 2);
     if (i) {
         i->op[0] = d;
         i->op[1] = row;
@@ -392,22 +395,24 @@ static uint32_t low_half_of(sroa *a, uint32_t row, uint32_t block, size_t at, ui
     uint64_t n;
     if (pl_ir_constant_value(x, row, &n)) return pl_ir_constant(x, (uint32_t)n, 32);
     if (row < x->nregs_described && a->low[row]) return a->low[row] - 1;
-    const pl_insn *i = value_of(x, row);
-    if (!i) return truncated(a, block, at, line, row);
-    const uint32_t where = x->regs[row].def_block, next = x->regs[row].def_index + 1;
+    const pl_insn *i = single_def(x, row);
+    if (!i) return emit_truncation(a, block, at, line, row);
+    const uint32_t def_block_of_row = x->regs[row].def_block, next = x->regs[row].def_index + 1;
     const uint16_t m = pl_insn_mnem(i);
     uint32_t d;
-    if (scales(x, i, &n)) {
-        const uint32_t of = m == M_mul ? i->op[1] : low_half_of(a, i->op[1], where, next, i->line);
+    if (is_scaled(x, i, &n)) {
+        const uint32_t of =
+            m == M_mul ? i->op[1] : low_half_of(a, i->op[1], def_block_of_row, next, i->line);
         d = pl_ir_new(x, 1);
-        compute(a, where, next, i->line, M_mul, d, of, pl_ir_constant(x, (uint32_t)n, 32));
+        emit_arith(a, def_block_of_row, next, i->line, M_mul, d, of,
+                   pl_ir_constant(x, (uint32_t)n, 32));
     } else if (m == M_cvt && (pl_insn_has(i, W_u32) || pl_insn_has(i, W_s32)) &&
                (pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64)) && i->op[1] < x->nregs_described &&
                x->regs[i->op[1]].width == 1) {
         d = pl_ir_new(x, 1);
-        copy(a, where, next, i->line, d, i->op[1]);
+        emit_copy(a, def_block_of_row, next, i->line, d, i->op[1]);
     } else {
-        d = truncated(a, where, next, i->line, row);
+        d = emit_truncation(a, def_block_of_row, next, i->line, row);
     }
     a->low[row] = d + 1;
     return d;
@@ -423,21 +428,21 @@ static uint32_t offset_register(sroa *a, uint32_t row)
     const pl_insn *i = pl_ir_writer(x, row);
     uint32_t by;
     const unsigned from = derived_operand(a, i, &by);
-    const bool was = a->at[i->op[from]].has_offset;
+    const bool base_has_offset = a->at[i->op[from]].has_offset;
     uint64_t number;
-    const bool sums = by != UINT32_MAX && !pl_ir_constant_value(x, by, &number);
+    const bool is_sum = by != UINT32_MAX && !pl_ir_constant_value(x, by, &number);
     /* otherwise the base may have changed by the time the offset is used */
-    const bool once = value_of(x, i->op[from]) || !was;
-    const uint32_t base = was ? offset_register(a, i->op[from]) : UINT32_MAX;
-    if (sums) {
+    const bool is_stable = single_def(x, i->op[from]) || !base_has_offset;
+    const uint32_t base = base_has_offset ? offset_register(a, i->op[from]) : UINT32_MAX;
+    if (is_sum) {
         const uint32_t low = low_half_of(a, by, block, x->regs[row].def_index, i->line);
-        p->row = was ? pl_ir_new(x, 1) : low;
-        if (was) compute(a, block, next, i->line, M_add, p->row, base, low);
-    } else if (once) {
+        p->row = base_has_offset ? pl_ir_new(x, 1) : low;
+        if (base_has_offset) emit_arith(a, block, next, i->line, M_add, p->row, base, low);
+    } else if (is_stable) {
         p->row = base;
     } else {
         p->row = pl_ir_new(x, 1);
-        copy(a, block, next, i->line, p->row, base);
+        emit_copy(a, block, next, i->line, p->row, base);
     }
     p->offset_ready = true;
     return p->row;
@@ -450,10 +455,10 @@ static void rewrite_phi(sroa *a, uint32_t block, size_t at)
     const pl_insn i = x->blocks.at[block].code.at[at];
     uint32_t by;
     const unsigned from = i.form == PL_IR_DEAD ? 0 : derived_operand(a, &i, &by);
-    if (!from || value_of(x, i.op[0])) return;
+    if (!from || single_def(x, i.op[0])) return;
     const frame_address *p = &a->at[i.op[from]];
     const uint32_t d = a->at[i.op[0]].row;
-    const bool from_variable = p->has_offset && !value_of(x, i.op[from]);
+    const bool from_variable = p->has_offset && !single_def(x, i.op[from]);
     uint32_t base = !p->has_offset  ? UINT32_MAX
                     : from_variable ? p->row
                                     : offset_register(a, i.op[from]);
@@ -467,18 +472,18 @@ static void rewrite_phi(sroa *a, uint32_t block, size_t at)
     pl_insn *last = NULL;
     if (base != UINT32_MAX && low != UINT32_MAX) {
         const uint32_t sum = known ? pl_ir_new(x, 1) : d;
-        last = compute(a, block, at + 1, i.line, M_add, sum, base, low);
+        last = emit_arith(a, block, at + 1, i.line, M_add, sum, base, low);
         base = sum;
     } else if (low != UINT32_MAX) {
         base = low;
     }
     const uint32_t more = pl_ir_constant(x, (uint32_t)known, 32);
     if (base == UINT32_MAX)
-        last = copy(a, block, at + 1, i.line, d, more);
+        last = emit_copy(a, block, at + 1, i.line, d, more);
     else if (known)
-        last = compute(a, block, at + 1, i.line, M_add, d, base, more);
+        last = emit_arith(a, block, at + 1, i.line, M_add, d, base, more);
     else if (base != d)
-        last = copy(a, block, at + 1, i.line, d, base);
+        last = emit_copy(a, block, at + 1, i.line, d, base);
     if (last) {
         last->guard = i.guard;
         last->flags |= i.flags & PL_IF_GUARD_NEG;
@@ -487,23 +492,23 @@ static void rewrite_phi(sroa *a, uint32_t block, size_t at)
 
 /* ---- accesses ---- */
 
-/* A word of the variables. writes: number of instructions that write it; early: some read is not
- * dominated by its only write. */
+/* A word of the variables. writes: number of instructions that write it; read_before_write: some
+ * read is not dominated by its only write. */
 typedef struct frame_word {
     uint32_t row; /* 0: not needed yet */
     uint32_t block, at, writes;
-    bool guarded, early;
+    bool guarded, read_before_write;
 } frame_word;
 
-static uint32_t word_of(sroa *a, int64_t at)
+static uint32_t word_register(sroa *a, int64_t at)
 {
     frame_word *w = &a->word[at / WORD];
     if (!w->row) w->row = pl_ir_new(a->x, 1);
     return w->row;
 }
 
-/* Records the words that an access may touch; called for all accesses first with `writing`, then
- * without. */
+/* Records the words that an access may touch; called for all accesses first with `counting_stores`,
+ * then without. */
 static void note_access_words(sroa *a, uint32_t block, size_t at, const pl_insn *i,
                               unsigned address)
 {
@@ -514,13 +519,13 @@ static void note_access_words(sroa *a, uint32_t block, size_t at, const pl_insn 
     for (uint32_t n = 0; n < r.n; n++)
         for (unsigned k = 0; k < i->sel[PL_M_COUNT]; k++) {
             frame_word *w = &a->word[(r.first + n * r.step) / WORD + k];
-            if (store && a->writing) {
+            if (store && a->counting_stores) {
                 w->writes++;
                 w->guarded |= guarded;
                 w->block = block;
                 w->at = (uint32_t)at;
-            } else if (!store && !a->writing) {
-                w->early |=
+            } else if (!store && !a->counting_stores) {
+                w->read_before_write |=
                     !w->writes || w->guarded ||
                     (w->block == block ? w->at > at : !pl_ir_dominates(a->x, w->block, block));
             }
@@ -535,14 +540,14 @@ static void copy_guard(pl_insn *i, const pl_insn *of)
 }
 
 /* Emits a predicate: the offset equals this constant, and the access is executed. */
-static uint32_t asked(sroa *a, uint32_t block, size_t at, const pl_insn *access, uint32_t offset,
-                      int64_t is)
+static uint32_t emit_address_test(sroa *a, uint32_t block, size_t at, const pl_insn *access,
+                                  uint32_t offset, int64_t expected)
 {
     pl_ir *x = a->x;
     const bool both = access->guard != PL_PT;
-    const uint32_t p = pl_ir_new_pred(x), number = pl_ir_constant(x, (uint32_t)is, 32);
-    pl_insn *i = later(a, block, at, access->line, M_setp, both ? 5 : 4,
-                       (pl_word[]){W_eq, W_s32, W_and}, both ? 3 : 2);
+    const uint32_t p = pl_ir_new_pred(x), number = pl_ir_constant(x, (uint32_t)expected, 32);
+    pl_insn *i = insert_insn(a, block, at, access->line, M_setp, both ? 5 : 4,
+                             (pl_word[]){W_eq, W_s32, W_and}, both ? 3 : 2);
     if (!i) return p;
     i->op[0] = p;
     i->op[2] = offset;
@@ -571,34 +576,37 @@ static void replace_access(sroa *a, uint32_t block, size_t at)
     for (unsigned k = 0; k < i.sel[PL_M_COUNT]; k++) {
         data[k] = pl_ir_data_row(a->x, &i, store ? 1 : 0, k);
         if (wide && data[k] != UINT32_MAX)
-            data[k] = store ? truncated(a, block, at, i.line, data[k]) : pl_ir_new(x, 1);
+            data[k] = store ? emit_truncation(a, block, at, i.line, data[k]) : pl_ir_new(x, 1);
     }
     for (uint32_t n = 0; n < r.n; n++) {
-        const int64_t where = r.first + n * r.step;
-        const bool choose = r.n > 1 && p->has_offset;
-        const uint32_t is =
-            choose ? asked(a, block, at, &i, offset, where - p->known - i.imm) : PL_PT;
+        const int64_t candidate = r.first + n * r.step;
+        const bool is_indexed = r.n > 1 && p->has_offset;
+        const uint32_t is_target =
+            is_indexed ? emit_address_test(a, block, at, &i, offset, candidate - p->known - i.imm)
+                       : PL_PT;
         for (unsigned k = 0; k < i.sel[PL_M_COUNT]; k++) {
-            const uint32_t held = word_of(a, where + WORD * k),
-                           next = n ? 0 : word_of(a, r.first + (r.n > 1 ? r.step : 0) + WORD * k);
+            const uint32_t word_row = word_register(a, candidate + WORD * k),
+                           next = n ? 0
+                                    : word_register(a, r.first + (r.n > 1 ? r.step : 0) + WORD * k);
             pl_insn *c;
             if (data[k] == UINT32_MAX) continue;
             /* an unconditional write: the previous content of the register is dead */
-            if (choose && !store && !n) {
-                c = later(a, block, at, i.line, M_selp, 4, (pl_word[]){W_b32}, 1);
+            if (is_indexed && !store && !n) {
+                c = insert_insn(a, block, at, i.line, M_selp, 4, (pl_word[]){W_b32}, 1);
                 if (c) {
                     c->op[0] = data[k];
-                    c->op[1] = held;
+                    c->op[1] = word_row;
                     c->op[2] = next;
-                    c->op[3] = is;
+                    c->op[3] = is_target;
                 }
                 copy_guard(c, &i);
                 continue;
             }
-            c = copy(a, block, at, i.line, store ? held : data[k], store ? data[k] : held);
+            c = emit_copy(a, block, at, i.line, store ? word_row : data[k],
+                          store ? data[k] : word_row);
             copy_guard(c, &i);
-            if (c && choose) {
-                c->guard = is;
+            if (c && is_indexed) {
+                c->guard = is_target;
                 c->flags &= (uint16_t)~PL_IF_GUARD_NEG;
             }
         }
@@ -607,8 +615,8 @@ static void replace_access(sroa *a, uint32_t block, size_t at)
         const bool sign = i.sel[PL_M_FLAGS] & PL_MF_SIGNED;
         pl_insn *c = data[k] == UINT32_MAX
                          ? NULL
-                         : later(a, block, at, i.line, M_cvt, 2,
-                                 (pl_word[]){sign ? W_s64 : W_u64, sign ? W_s32 : W_u32}, 2);
+                         : insert_insn(a, block, at, i.line, M_cvt, 2,
+                                       (pl_word[]){sign ? W_s64 : W_u64, sign ? W_s32 : W_u32}, 2);
         if (!c) continue;
         c->op[0] = pl_ir_data_row(a->x, &i, 0, k);
         c->op[1] = data[k];
@@ -670,19 +678,20 @@ bool pl_pass_sroa(pl_ir *x)
         return pl_ir_ok(x);
     }
     for (uint32_t r = 0; r < rows; r++)
-        if (a.at[r].in_frame && a.at[r].has_offset && !value_of(x, r)) {
+        if (a.at[r].in_frame && a.at[r].has_offset && !single_def(x, r)) {
             a.at[r].row = pl_ir_new(x, 1);
             a.at[r].offset_ready = true;
         }
-    a.writing = true;
+    a.counting_stores = true;
     for_each_insn(&a, note_access);
-    a.writing = false;
+    a.counting_stores = false;
     for_each_insn(&a, note_access);
     a.common_dominator = pl_ir_outside_loops(x, a.common_dominator);
     for (int64_t k = 0; k < bytes / WORD; k++) {
         const frame_word *w = &a.word[k];
-        if (w->early && w->writes < 2) /* the only write must dominate the reads */
-            copy(&a, a.common_dominator, 0, 0, word_of(&a, k * WORD), pl_ir_constant(x, 0, 32));
+        if (w->read_before_write && w->writes < 2) /* the only write must dominate the reads */
+            emit_copy(&a, a.common_dominator, 0, 0, word_register(&a, k * WORD),
+                      pl_ir_constant(x, 0, 32));
     }
     for_each_insn(&a, rewrite_phi);
     for_each_insn(&a, replace_access);

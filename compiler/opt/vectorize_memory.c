@@ -21,8 +21,8 @@ enum {
     WINDOW = 256,
     MOST_ALIGNED = 31,
     MAX_ITERATIONS = 12,
-    LEAST_TOLD = 3,
-    TOLD = 2
+    MIN_IMPLIED = 3,
+    NIMPLIED = 2
 }; /* accesses of 8 and 16 bytes imply an alignment */
 
 typedef struct vectorizer {
@@ -35,15 +35,15 @@ typedef struct vectorizer {
     } * required_align; /* by row: alignment of its current value implied by accesses after the
                            current instruction; valid in this walk */
     uint32_t walk;
-    uint32_t *align_witness[TOLD]; /* by row with one definition: the first block whose accesses
+    uint32_t *align_witness[NIMPLIED]; /* by row with one definition: the first block whose accesses
                                       imply that it is a multiple of 8, of 16; plus one */
-    const pl_insn *i;              /* the instruction being visited */
-    bool vector;                   /* its first operand is a vector */
+    const pl_insn *i;                  /* the instruction being visited */
+    bool vector;                       /* its first operand is a vector */
     bool changed, widen;
 } vectorizer;
 
 /* log2 of the alignment of the address register that an access implies, 0: none. */
-static unsigned note_alignment(const pl_insn *i, uint32_t *base)
+static unsigned access_alignment(const pl_insn *i, uint32_t *base)
 {
     bool load = i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_ld,
          store = i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_st;
@@ -52,19 +52,19 @@ static unsigned note_alignment(const pl_insn *i, uint32_t *base)
         return 0;
     *base = i->op[store ? 0 : 1];
     unsigned log2 = i->sel[PL_M_LOG2] + (unsigned)__builtin_ctz(i->sel[PL_M_COUNT] | 8u);
-    return *base == UINT32_MAX || log2 < LEAST_TOLD
+    return *base == UINT32_MAX || log2 < MIN_IMPLIED
                ? 0
                : (unsigned)__builtin_ctzll((uint64_t)i->imm | 1ull << log2);
 }
 
 /* The alignment of a register with one value that accesses in dominating blocks imply. */
-static unsigned is_known_aligned(const vectorizer *j, uint32_t row)
+static unsigned implied_alignment(const vectorizer *j, uint32_t row)
 {
     if (j->x->regs[row].ndefs != 1) return 0;
-    for (unsigned k = TOLD; k-- > 0;)
+    for (unsigned k = NIMPLIED; k-- > 0;)
         if (j->align_witness[k][row] &&
             pl_ir_dominates(j->x, j->align_witness[k][row] - 1, j->block))
-            return LEAST_TOLD + k;
+            return MIN_IMPLIED + k;
     return 0;
 }
 
@@ -85,8 +85,9 @@ static unsigned alignment(const vectorizer *j, uint32_t row)
         return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
     }
     if (r->kind != PL_REG_VIRTUAL || r->precolored) return 0;
-    unsigned alignment_of_result = r->ndefs ? j->align[row] : 0, told = is_known_aligned(j, row);
-    return alignment_of_result > told ? alignment_of_result : told;
+    unsigned alignment_of_result = r->ndefs ? j->align[row] : 0,
+             implied = implied_alignment(j, row);
+    return alignment_of_result > implied ? alignment_of_result : implied;
 }
 
 static unsigned min(unsigned a, unsigned b)
@@ -135,19 +136,19 @@ static unsigned alignment_of_result(const vectorizer *j, const pl_insn *w)
     }
 }
 
-static void common_alignment(vectorizer *j, uint32_t *row, unsigned rows, unsigned use)
+static void lower_alignment(vectorizer *j, uint32_t *row, unsigned rows, unsigned use)
 {
     if (use & PL_USE_PRED) return;
     unsigned a = j->vector || *row != j->i->op[0] || (use & PL_USE_READ)
                      ? 0
                      : min(alignment_of_result(j, j->i), MOST_ALIGNED);
     for (unsigned k = 0; k < rows; k++) {
-        unsigned told = j->required_align[*row + k].walk == j->walk
-                            ? j->required_align[*row + k].log2
-                            : 0,
-                 now = told > a ? told : a;
+        unsigned implied = j->required_align[*row + k].walk == j->walk
+                               ? j->required_align[*row + k].log2
+                               : 0,
+                 now = implied > a ? implied : a;
         if (now < j->align[*row + k]) {
-            j->align[*row + k] = (uint8_t)(j->widen ? told : now);
+            j->align[*row + k] = (uint8_t)(j->widen ? implied : now);
             j->changed = true;
         }
         j->required_align[*row + k].walk = 0;
@@ -155,7 +156,7 @@ static void common_alignment(vectorizer *j, uint32_t *row, unsigned rows, unsign
 }
 
 /* True if a thread may not execute the instructions after it. */
-static bool is_movable(const pl_insn *i)
+static bool may_leave_block(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && (pl_insn_effects(i) & (PL_EF_EXIT | PL_EF_CALL | PL_EF_BRANCH));
 }
@@ -165,12 +166,12 @@ static void find_align_witnesses(vectorizer *j)
 {
     for (uint32_t n = 0; n < j->x->nrpo; n++) {
         const pl_ir_block *b = &j->x->blocks.at[j->x->rpo[n]];
-        for (size_t k = 0; k < b->code.n && !is_movable(&b->code.at[k]); k++) {
+        for (size_t k = 0; k < b->code.n && !may_leave_block(&b->code.at[k]); k++) {
             uint32_t base = 0;
-            unsigned log2 = note_alignment(&b->code.at[k], &base);
-            for (unsigned w = LEAST_TOLD; w <= log2 && w < LEAST_TOLD + TOLD; w++)
-                if (!j->align_witness[w - LEAST_TOLD][base])
-                    j->align_witness[w - LEAST_TOLD][base] = j->x->rpo[n] + 1;
+            unsigned log2 = access_alignment(&b->code.at[k], &base);
+            for (unsigned w = MIN_IMPLIED; w <= log2 && w < MIN_IMPLIED + NIMPLIED; w++)
+                if (!j->align_witness[w - MIN_IMPLIED][base])
+                    j->align_witness[w - MIN_IMPLIED][base] = j->x->rpo[n] + 1;
         }
     }
 }
@@ -183,7 +184,7 @@ static bool find_alignment(vectorizer *j)
     pl_ir *x = j->x;
     j->align = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
     j->required_align = pl_arena_alloc(x->tmp, (x->f->rows + 4) * sizeof *j->required_align);
-    for (unsigned k = 0; k < TOLD; k++)
+    for (unsigned k = 0; k < NIMPLIED; k++)
         j->align_witness[k] = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
     if (!pl_arena_ok(x->tmp)) return false;
     find_align_witnesses(j);
@@ -201,11 +202,11 @@ static bool find_alignment(vectorizer *j)
                 pl_insn *i = &b->code.at[k];
                 const pl_form *f = &pl_forms[i->form];
                 uint32_t base = 0;
-                unsigned log2 = note_alignment(i, &base);
+                unsigned log2 = access_alignment(i, &base);
                 j->i = i;
                 j->vector = f->noperands && pl_operand_count(f, 0, i->mods) != 0;
-                PL_FOR_EACH_WRITE(x->p, i, o) common_alignment(j, o.row, o.rows, o.use);
-                if (is_movable(i))
+                PL_FOR_EACH_WRITE(x->p, i, o) lower_alignment(j, o.row, o.rows, o.use);
+                if (may_leave_block(i))
                     j->walk++;
                 else if (log2 && (j->required_align[base].walk != j->walk ||
                                   log2 > j->required_align[base].log2)) {
@@ -232,13 +233,13 @@ static bool word_access(const pl_insn *i, bool store)
 }
 
 /* The maximum width of an access to its memory: 8 bytes for LDC. */
-static unsigned most_bytes(const pl_insn *i)
+static unsigned max_bytes(const pl_insn *i)
 {
     return i->sel[PL_M_SPACE] == PL_SP_CONST ? MOST_BYTES / 2 : MOST_BYTES;
 }
 
 /* True if two accesses differ only in their addresses and types of words. */
-static bool alike(const pl_insn *a, const pl_insn *b)
+static bool same_kind(const pl_insn *a, const pl_insn *b)
 {
     const pl_form *f = &pl_forms[a->form];
     if (a->form != b->form || a->sel[PL_M_SPACE] != b->sel[PL_M_SPACE] ||
@@ -251,7 +252,7 @@ static bool alike(const pl_insn *a, const pl_insn *b)
 
 /* True if the instruction ends the search: it accesses the same memory in another way, or may let
  * other threads access it. */
-static bool stops(const pl_insn *i, const pl_insn *first, bool store)
+static bool ends_group(const pl_insn *i, const pl_insn *first, bool store)
 {
     uint32_t e = pl_insn_effects(i);
     if (first->sel[PL_M_SPACE] == PL_SP_CONST) /* they are constant during the launch */
@@ -265,25 +266,26 @@ static bool stops(const pl_insn *i, const pl_insn *first, bool store)
            !pl_insn_has(first, W_nc);
 }
 
-typedef struct touch {
+typedef struct row_accesses {
     uint32_t row, rows;
     bool read, written;
-} touch;
+} row_accesses;
 
-static void conflicts(touch *t, uint32_t *row, unsigned rows, unsigned use)
+static void note_access(row_accesses *t, uint32_t *row, unsigned rows, unsigned use)
 {
     if ((use & PL_USE_PRED) || !(t->row - *row < rows || *row - t->row < t->rows)) return;
     t->read |= (use & PL_USE_READ) != 0;
     t->written |= (use & PL_USE_WRITE) != 0;
 }
 
-static touch touched(vectorizer *j, uint32_t from, uint32_t to, uint32_t row, unsigned rows)
+static row_accesses accesses_to(vectorizer *j, uint32_t from, uint32_t to, uint32_t row,
+                                unsigned rows)
 {
-    touch t = {row, rows, false, false};
+    row_accesses t = {row, rows, false, false};
     for (uint32_t k = from; k < to; k++)
         if (j->x->blocks.at[j->block].code.at[k].form != PL_IR_DEAD)
             PL_FOR_EACH_USE(j->x->p, &j->x->blocks.at[j->block].code.at[k], o)
-                conflicts(&t, o.row, o.rows, o.use);
+                note_access(&t, o.row, o.rows, o.use);
     return t;
 }
 
@@ -304,18 +306,19 @@ static bool widen(pl_insn *i, pl_word vec, pl_word type)
 
 /* The known alignment of the address register of the access at `at`, including that implied by
  * accesses around it up to its next change. */
-static unsigned known(vectorizer *j, uint32_t at, uint32_t base)
+static unsigned known_alignment(vectorizer *j, uint32_t at, uint32_t base)
 {
     const pl_ir_block *b = &j->x->blocks.at[j->block];
     unsigned best = alignment(j, base);
-    for (uint32_t back = 0; back < 2 && j->x->regs[base].ndefs > 1; back++)
-        for (uint32_t n = back, k = at; n < WINDOW && k < b->code.n && !is_movable(&b->code.at[k]);
-             n++, k = back ? k - 1 : k + 1) {
-            uint32_t its = 0;
-            if (back && k != at && touched(j, k, k + 1, base, 1).written) break;
-            unsigned log2 = note_alignment(&b->code.at[k], &its);
-            if (its == base && log2 > best) best = log2;
-            if (!back && touched(j, k, k + 1, base, 1).written) break;
+    for (uint32_t backwards = 0; backwards < 2 && j->x->regs[base].ndefs > 1; backwards++)
+        for (uint32_t n = backwards, k = at;
+             n < WINDOW && k < b->code.n && !may_leave_block(&b->code.at[k]);
+             n++, k = backwards ? k - 1 : k + 1) {
+            uint32_t other_base = 0;
+            if (backwards && k != at && accesses_to(j, k, k + 1, base, 1).written) break;
+            unsigned log2 = access_alignment(&b->code.at[k], &other_base);
+            if (other_base == base && log2 > best) best = log2;
+            if (!backwards && accesses_to(j, k, k + 1, base, 1).written) break;
         }
     return best;
 }
@@ -332,11 +335,11 @@ typedef struct group {
 /* True if the access reads or writes a word of the group that starts at `start`. */
 static bool is_member(const group *g, const pl_insn *i, const pl_insn *first, int64_t start)
 {
-    const int64_t off = i->imm - start;
-    return word_access(i, g->store) && alike(i, first) && i->op[g->store ? 0 : 1] == g->base &&
+    const int64_t offset = i->imm - start;
+    return word_access(i, g->store) && same_kind(i, first) && i->op[g->store ? 0 : 1] == g->base &&
            i->guard == first->guard &&
-           (i->flags & PL_IF_GUARD_NEG) == (first->flags & PL_IF_GUARD_NEG) && off >= 0 &&
-           off < g->n * g->bytes && !(off & (g->bytes - 1));
+           (i->flags & PL_IF_GUARD_NEG) == (first->flags & PL_IF_GUARD_NEG) && offset >= 0 &&
+           offset < g->n * g->bytes && !(offset & (g->bytes - 1));
 }
 
 /* Finds the accesses to the words from `start` on. */
@@ -355,7 +358,7 @@ static bool find_words(const vectorizer *j, group *g, int64_t start)
             *m = k;
             found++;
             g->end = k;
-        } else if (stops(i, first, g->store) || (one && g->store))
+        } else if (ends_group(i, first, g->store) || (one && g->store))
             break;
     }
     return found == g->n;
@@ -369,7 +372,7 @@ static bool find_group(vectorizer *j, group *g)
     for (unsigned shift = 0; shift < g->n; shift++) {
         const int64_t start = first->imm - (int64_t)(shift * g->bytes);
         if (start & (int64_t)(width - 1)) continue;
-        if (g->base != UINT32_MAX && (1u << min(known(j, g->at, g->base), 31)) < width)
+        if (g->base != UINT32_MAX && (1u << min(known_alignment(j, g->at, g->base), 31)) < width)
             return false;
         if (find_words(j, g, start)) return true;
     }
@@ -377,27 +380,27 @@ static bool find_group(vectorizer *j, group *g)
 }
 
 /* True if no instruction in between prevents the merge. */
-static bool can_join(vectorizer *j, const group *g)
+static bool can_merge(vectorizer *j, const group *g)
 {
     const pl_ir *x = j->x;
     const pl_ir_block *b = &x->blocks.at[j->block];
     const uint32_t guard = b->code.at[g->at].guard;
     const unsigned data = g->store ? 1 : 0, rows = g->bytes / 4;
-    if (g->base != UINT32_MAX && touched(j, g->at, g->end, g->base, 1).written) return false;
+    if (g->base != UINT32_MAX && accesses_to(j, g->at, g->end, g->base, 1).written) return false;
     if (guard != PL_PT && x->preds[guard].ndefs != 1) return false;
     for (unsigned k = 0; k < g->n; k++) {
         const uint32_t row = b->code.at[g->member[k]].op[data];
         if (g->store
-                ? touched(j, g->member[k], g->end, row, rows).written
-                : g->member[k] != g->at && (touched(j, g->at, g->member[k], row, rows).read ||
-                                            touched(j, g->at, g->member[k], row, rows).written))
+                ? accesses_to(j, g->member[k], g->end, row, rows).written
+                : g->member[k] != g->at && (accesses_to(j, g->at, g->member[k], row, rows).read ||
+                                            accesses_to(j, g->at, g->member[k], row, rows).written))
             return false;
         if (!g->store && row == g->base) return false;
     }
     return true;
 }
 
-static bool join_group(vectorizer *j, const group *g)
+static bool merge_group(vectorizer *j, const group *g)
 {
     pl_ir *x = j->x;
     pl_ir_block *b = &x->blocks.at[j->block];
@@ -435,7 +438,7 @@ static bool merge(vectorizer *j, uint32_t at, unsigned n, bool store)
          pl_insn_reads_cbank_word(
              j->x, first))) /* at a known address: an operand (compiler/opt/uniform.c) */
         return false;
-    return find_group(j, &g) && can_join(j, &g) && join_group(j, &g);
+    return find_group(j, &g) && can_merge(j, &g) && merge_group(j, &g);
 }
 
 static bool any_access(const pl_insn *i)
@@ -455,7 +458,7 @@ bool pl_pass_vectorize_memory(pl_ir *x)
             for (int store = 0; store < 2; store++)
                 for (unsigned n = 4; n >= 2; n /= 2) {
                     const pl_insn *i = &x->blocks.at[j.block].code.at[k];
-                    if (word_access(i, store) && (n << i->sel[PL_M_LOG2]) <= most_bytes(i) &&
+                    if (word_access(i, store) && (n << i->sel[PL_M_LOG2]) <= max_bytes(i) &&
                         merge(&j, k, n, store)) {
                         any = true;
                         break;
