@@ -19,7 +19,7 @@ typedef struct callee_saved {
     size_t words;
 } callee_saved;
 
-static void scan_block(callee_saved *p)
+static void mark_live_across_calls(callee_saved *p)
 {
     pl_ir *x = p->x;
     for (uint32_t b = 0; b < x->blocks.n; b++) {
@@ -45,18 +45,18 @@ static bool find_values(callee_saved *p)
 /* Counts registers of values that are live across a call. Returns false when out of memory. */
 static bool count_values(pl_ir *x, uint32_t *max)
 {
-    callee_saved first = {.x = x}, again = {.x = x};
+    callee_saved first = {.x = x}, weighted = {.x = x};
     if (!find_values(&first)) return false;
-    scan_block(&first);
-    if (!find_values(&again)) return false;
+    mark_live_across_calls(&first);
+    if (!find_values(&weighted)) return false;
     for (uint32_t k = 0; k < first.f.n; k++)
-        if (!pl_liveness_was_live_at_mark(&first.f, k)) again.f.v[k].regs = 0;
-    scan_block(&again);
-    *max = again.max_regs;
+        if (!pl_liveness_was_live_at_mark(&first.f, k)) weighted.f.v[k].regs = 0;
+    mark_live_across_calls(&weighted);
+    *max = weighted.max_regs;
     return true;
 }
 
-static uint32_t size_of_set(const callee_saved *p)
+static uint32_t count_live_preds(const callee_saved *p)
 {
     uint32_t n = 0;
     for (size_t k = 0; k < p->words; k++) n += (uint32_t)__builtin_popcountll(p->live_preds[k]);
@@ -65,20 +65,20 @@ static uint32_t size_of_set(const callee_saved *p)
 
 /* Walks backwards through a block with live-out set `live_preds`. Returns the maximum number of
  * predicates live across a call. */
-static uint32_t live_through_calls(callee_saved *p, pl_ir_block *b)
+static uint32_t step_block(callee_saved *p, pl_ir_block *b)
 {
-    uint32_t across = 0;
+    uint32_t max_live = 0;
     for (size_t at = b->code.n; at-- > 0;) {
         if (b->code.at[at].guard == PL_PT)
             PL_FOR_EACH_WRITE(p->x->p, &b->code.at[at], o)
                 if (o.use & PL_USE_PRED) p->live_preds[*o.row / 64] &= ~(1ull << *o.row % 64);
-        const uint32_t n = pl_call_uses_abi(p->x->p, &b->code.at[at]) ? size_of_set(p) : 0;
-        across = n > across ? n : across;
+        const uint32_t n = pl_call_uses_abi(p->x->p, &b->code.at[at]) ? count_live_preds(p) : 0;
+        max_live = n > max_live ? n : max_live;
         PL_FOR_EACH_READ(p->x->p, &b->code.at[at], op)
             if ((op.use & PL_USE_PRED) && *op.row > PL_PT + 1u) /* the first two are constants */
                 p->live_preds[*op.row / 64] |= 1ull << *op.row % 64;
     }
-    return across;
+    return max_live;
 }
 
 /* The maximum number of predicates live across one call. Returns false when out of memory. */
@@ -97,7 +97,7 @@ static bool count_predicates(pl_ir *x, uint32_t *max)
             for (uint32_t k = 0; k < pl_ir_successors(x, b); k++)
                 for (size_t w = 0; w < p.words; w++)
                     p.live_preds[w] |= in[pl_ir_successor(x, b, k) * p.words + w];
-            const uint32_t n = live_through_calls(&p, &x->blocks.at[b]);
+            const uint32_t n = step_block(&p, &x->blocks.at[b]);
             *max = n > *max ? n : *max;
             changed |= memcmp(in + b * p.words, p.live_preds, p.words * sizeof *p.live_preds) != 0;
             memcpy(in + b * p.words, p.live_preds, p.words * sizeof *p.live_preds);

@@ -14,7 +14,7 @@
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
-enum { MAX_ITERATIONS = 4, NEAR = 64, MOST_ROWS = 24 };
+enum { MAX_ITERATIONS = 4, WINDOW = 64, MAX_ROWS = 24 };
 
 typedef struct copy_pair {
     uint32_t block, at, a, b; /* copy: a = b */
@@ -45,10 +45,11 @@ typedef struct coalescer {
     uint32_t *first, *next; /* pairs of a register: lists, plus one; two links per pair */
     uint8_t *width;         /* by row: width of all its uses, 255: they differ */
     bool guarded;
-    uint32_t skip; /* source of the current copy, which does not interfere with its destination */
+    uint32_t
+        copy_source; /* source of the current copy, which does not interfere with its destination */
 } coalescer;
 
-static void widths(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
+static void note_width(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
 {
     if (use & PL_USE_PRED) return;
     for (unsigned k = 0; k < rows; k++) {
@@ -59,7 +60,7 @@ static void widths(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
 }
 
 /* True for a copy from one register to another. */
-static bool may_go(const pl_ir *x, const pl_insn *i)
+static bool is_register_copy(const pl_ir *x, const pl_insn *i)
 {
     if (i->guard != PL_PT || !pl_insn_is_copy(i)) return false;
     for (unsigned k = 0; k < 2; k++)
@@ -68,9 +69,9 @@ static bool may_go(const pl_ir *x, const pl_insn *i)
 }
 
 /* True for such a copy whose registers are always accessed as a whole. */
-static bool register_copy(const coalescer *c, const pl_insn *i)
+static bool is_coalescable(const coalescer *c, const pl_insn *i)
 {
-    if (!may_go(c->x, i)) return false;
+    if (!is_register_copy(c->x, i)) return false;
     for (unsigned k = 0; k < 2; k++) {
         const uint8_t *w = &c->width[i->op[k]];
         if (*w != 1 && (*w != 2 || w[1] != 254)) return false;
@@ -88,7 +89,7 @@ static uint32_t index_of(coalescer *c, uint32_t row)
 }
 
 /* The first access in a block decides. */
-static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     coalescer *c = ctx;
     (void)rows;
@@ -99,17 +100,17 @@ static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     pl_live_spans_access(&c->sets, c->index[*row] - 1, c->block, (use & PL_USE_READ) || c->guarded);
 }
 
-static void summarise_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    if (use & PL_USE_READ) summarise(ctx, row, rows, use);
+    if (use & PL_USE_READ) note_access(ctx, row, rows, use);
 }
 
-static void summarise_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    if (!(use & PL_USE_READ)) summarise(ctx, row, rows, use);
+    if (!(use & PL_USE_READ)) note_access(ctx, row, rows, use);
 }
 
-static void turn(void *ctx, uint32_t n)
+static void toggle(void *ctx, uint32_t n)
 {
     coalescer *c = ctx;
     c->at_end[n] = c->live[n] = !c->at_end[n];
@@ -121,7 +122,7 @@ static void go_to_end(coalescer *c, uint32_t block)
     for (size_t k = 0; k < c->changed.n; k++)
         c->live[c->changed.at[k]] = c->at_end[c->changed.at[k]];
     c->changed.n = 0;
-    pl_live_spans_go_to(&c->sets, block, turn, c);
+    pl_live_spans_go_to(&c->sets, block, toggle, c);
 }
 
 static void set_live(coalescer *c, uint32_t n, bool live)
@@ -132,14 +133,14 @@ static void set_live(coalescer *c, uint32_t n, bool live)
 }
 
 /* A write of this register while its counterpart is live: the pair interferes. */
-static void check(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
+static void check_interference(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
 {
     (void)rows;
     if ((use & PL_USE_PRED) || !c->index[*row]) return;
     for (uint32_t l = c->first[c->index[*row] - 1]; l; l = c->next[l - 1]) {
         copy_pair *p = &c->pairs.at[(l - 1) / 2];
         uint32_t other = p->a == *row ? p->b : p->a, n = c->index[other] - 1;
-        p->interferes |= other != c->skip && c->live[n];
+        p->interferes |= other != c->copy_source && c->live[n];
     }
 }
 
@@ -150,27 +151,28 @@ static void kill(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
     set_live(c, c->index[*row] - 1, false);
 }
 
-static void revive(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
+static void mark_live(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
 {
     (void)rows;
     if ((use & PL_USE_PRED) || (!(use & PL_USE_READ) && !c->guarded) || !c->index[*row]) return;
     set_live(c, c->index[*row] - 1, true);
 }
 
-static bool collect(coalescer *c)
+static bool collect_copies(coalescer *c)
 {
     pl_ir *x = c->x;
     bool any = false;
     for (uint32_t j = 0; j < x->nrpo && !any; j++)
         for (uint32_t k = 0; k < x->blocks.at[x->rpo[j]].code.n && !any; k++)
-            any = may_go(x, &x->blocks.at[x->rpo[j]].code.at[k]);
+            any = is_register_copy(x, &x->blocks.at[x->rpo[j]].code.at[k]);
     for (size_t b = 0; any && b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
-            PL_FOR_EACH_USE(x->p, &x->blocks.at[b].code.at[k], o) widths(c, o.row, o.rows, o.use);
+            PL_FOR_EACH_USE(x->p, &x->blocks.at[b].code.at[k], o)
+                note_width(c, o.row, o.rows, o.use);
     for (uint32_t j = 0; any && j < x->nrpo; j++)
         for (uint32_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
             const pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
-            if (!register_copy(c, i)) continue;
+            if (!is_coalescable(c, i)) continue;
             *pl_push(x->tmp, &c->pairs) = (copy_pair){x->rpo[j], k, i->op[0], i->op[1], false};
             index_of(c, i->op[0]);
             index_of(c, i->op[1]);
@@ -197,11 +199,11 @@ static bool collect(coalescer *c)
 /* Runs one iteration; *any: a copy was removed. */
 static bool coalesce_once(pl_ir *x, bool *any)
 {
-    coalescer c = {.x = x, .skip = PL_IR_NONE};
+    coalescer c = {.x = x, .copy_source = PL_IR_NONE};
     if (!pl_ir_analyze(x)) return false;
     c.index = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
     c.width = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
-    if (!c.index || !c.width || !collect(&c)) return false;
+    if (!c.index || !c.width || !collect_copies(&c)) return false;
     if (!c.pairs.n) return true;
     for (c.block = 0; c.block < x->blocks.n; c.block++)
         for (size_t k = 0;
@@ -209,7 +211,7 @@ static bool coalesce_once(pl_ir *x, bool *any)
              k++) {
             pl_insn *i = &x->blocks.at[c.block].code.at[k];
             c.guarded = i->guard != PL_PT;
-            pl_insn_reads_writes(x->p, i, summarise_reads, summarise_writes, &c);
+            pl_insn_reads_writes(x->p, i, note_read, note_write, &c);
         }
     if (!pl_live_spans_solve(&c.sets) || !pl_live_spans_index(&c.sets)) return false;
     for (uint32_t b = 0; b < x->blocks.n; b++) {
@@ -218,15 +220,15 @@ static bool coalesce_once(pl_ir *x, bool *any)
         for (size_t k = c.touched[b] ? x->blocks.at[b].code.n : 0; k-- > 0;) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
             c.guarded = i->guard != PL_PT;
-            c.skip = register_copy(&c, i) ? i->op[1] : PL_IR_NONE;
-            PL_FOR_EACH_WRITE(x->p, i, o) check(&c, o.row, o.rows, o.use);
+            c.copy_source = is_coalescable(&c, i) ? i->op[1] : PL_IR_NONE;
+            PL_FOR_EACH_WRITE(x->p, i, o) check_interference(&c, o.row, o.rows, o.use);
             PL_FOR_EACH_WRITE(x->p, i, op) kill(&c, op.row, op.rows, op.use);
-            PL_FOR_EACH_USE(x->p, i, op) revive(&c, op.row, op.rows, op.use);
+            PL_FOR_EACH_USE(x->p, i, op) mark_live(&c, op.row, op.rows, op.use);
         }
     }
     uint32_t *to = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
-    uint8_t *taken = pl_arena_array(x->tmp, uint8_t, c.member.n + 1);
-    if (!to || !taken) return false;
+    uint8_t *merged = pl_arena_array(x->tmp, uint8_t, c.member.n + 1);
+    if (!to || !merged) return false;
     memset(to, 0xff, (x->f->rows + 4) * sizeof *to);
     for (size_t p = 0; p < c.pairs.n; p++) {
         const copy_pair *q = &c.pairs.at[p];
@@ -236,8 +238,8 @@ static bool coalesce_once(pl_ir *x, bool *any)
             pl_ir_remove(x, &x->blocks.at[q->block].code.at[q->at]);
             continue;
         }
-        if (taken[a] || taken[b]) continue;
-        taken[a] = taken[b] = 1;
+        if (merged[a] || merged[b]) continue;
+        merged[a] = merged[b] = 1;
         for (unsigned r = 0; r < c.width[q->a]; r++) to[q->b + r] = q->a + r;
         pl_ir_remove(x, &x->blocks.at[q->block].code.at[q->at]);
         *any = true;
@@ -253,18 +255,18 @@ static bool coalesce_once(pl_ir *x, bool *any)
 /* ---- reads of the old value ---- */
 
 typedef struct operand_set {
-    uint32_t row[MOST_ROWS]; /* predicates have the top bit set */
-    bool write[MOST_ROWS];
+    uint32_t row[MAX_ROWS]; /* predicates have the top bit set */
+    bool write[MAX_ROWS];
     unsigned n;
-    bool many;
+    bool overflow;
 } operand_set;
 
-static void touch(operand_set *t, uint32_t *row, unsigned rows, unsigned use)
+static void add_operands(operand_set *t, uint32_t *row, unsigned rows, unsigned use)
 {
     bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
-        if (t->n == MOST_ROWS) {
-            t->many = true;
+        if (t->n == MAX_ROWS) {
+            t->overflow = true;
             return;
         }
         t->row[t->n] = (*row + k) | (pred ? 1u << 31 : 0);
@@ -272,76 +274,76 @@ static void touch(operand_set *t, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-static operand_set touches(pl_ir *x, pl_insn *i)
+static operand_set operands_of(pl_ir *x, pl_insn *i)
 {
     operand_set t = {.n = 0};
     if (i->form != PL_IR_DEAD)
-        PL_FOR_EACH_USE(x->p, i, o) touch(&t, o.row, o.rows, o.use);
+        PL_FOR_EACH_USE(x->p, i, o) add_operands(&t, o.row, o.rows, o.use);
     return t;
 }
 
-static bool has(const operand_set *t, uint32_t row, bool write)
+static bool contains(const operand_set *t, uint32_t row, bool write)
 {
     for (unsigned k = 0; k < t->n; k++)
         if (t->row[k] == row && t->write[k] == write) return true;
     return false;
 }
 
-static bool depend(const operand_set *a, const operand_set *b)
+static bool are_dependent(const operand_set *a, const operand_set *b)
 {
     for (unsigned i = 0; i < a->n; i++)
         for (unsigned k = 0; k < b->n; k++)
             if (a->row[i] == b->row[k] && (a->write[i] || b->write[k])) return true;
-    return a->many || b->many;
+    return a->overflow || b->overflow;
 }
 
 /* Length of the longest dependence chain from `at` that ends before `end`. */
-static unsigned chain_copies(pl_ir *x, const pl_ir_block *b, size_t at, size_t end)
+static unsigned chain_length(pl_ir *x, const pl_ir_block *b, size_t at, size_t end)
 {
-    uint8_t depth[NEAR + 1] = {0}; /* length of the longest chain from `at` to each; 0: none */
-    unsigned most = 1;
+    uint8_t depth[WINDOW + 1] = {0}; /* length of the longest chain from `at` to each; 0: none */
+    unsigned longest = 1;
     depth[0] = 1;
     for (size_t k = at; k < end; k++) {
-        operand_set w = touches(x, &b->code.at[k]);
+        operand_set w = operands_of(x, &b->code.at[k]);
         for (size_t o = k + 1; o < end && depth[k - at]; o++) {
-            operand_set r = touches(x, &b->code.at[o]);
+            operand_set r = operands_of(x, &b->code.at[o]);
             for (unsigned n = 0; n < w.n; n++)
-                if (w.write[n] && has(&r, w.row[n], false) && depth[o - at] <= depth[k - at])
+                if (w.write[n] && contains(&r, w.row[n], false) && depth[o - at] <= depth[k - at])
                     depth[o - at] = (uint8_t)(depth[k - at] + 1);
         }
-        most = depth[k - at] > most ? depth[k - at] : most;
+        longest = depth[k - at] > longest ? depth[k - at] : longest;
     }
-    return most;
+    return longest;
 }
 
 /* For `copy`, v = t: moves readers of v that follow the computation of t before it. That requires
  * that no dependence lies between them, and that the chain starting at the reader is not the
  * shorter one. Otherwise ptxas keeps the copy. */
-static void read_earlier(pl_ir *x, pl_ir_block *b, size_t copy)
+static void hoist_readers(pl_ir *x, pl_ir_block *b, size_t copy)
 {
     uint32_t v = b->code.at[copy].op[0], t = b->code.at[copy].op[1];
-    size_t first = copy > NEAR ? copy - NEAR : 0, def = copy;
+    size_t first = copy > WINDOW ? copy - WINDOW : 0, def = copy;
     for (size_t k = copy; k-- > first && def == copy;) {
-        operand_set w = touches(x, &b->code.at[k]);
-        if (has(&w, v, true)) return;
-        def = has(&w, t, true) ? k : copy;
+        operand_set w = operands_of(x, &b->code.at[k]);
+        if (contains(&w, v, true)) return;
+        def = contains(&w, t, true) ? k : copy;
     }
     for (size_t k = def + 1; def < copy && k < copy; k++) {
         pl_insn i = b->code.at[k];
-        operand_set r = touches(x, &i);
-        bool free = has(&r, v, false) && pl_insn_pure(&i) && !pl_insn_has(&i, W_cc);
-        for (size_t o = def; o < k && free; o++) {
-            operand_set w = touches(x, &b->code.at[o]);
-            free = !depend(&r, &w);
+        operand_set r = operands_of(x, &i);
+        bool movable = contains(&r, v, false) && pl_insn_pure(&i) && !pl_insn_has(&i, W_cc);
+        for (size_t o = def; o < k && movable; o++) {
+            operand_set w = operands_of(x, &b->code.at[o]);
+            movable = !are_dependent(&r, &w);
         }
-        if (!free || chain_copies(x, b, k, copy) < chain_copies(x, b, def, copy)) continue;
+        if (!movable || chain_length(x, b, k, copy) < chain_length(x, b, def, copy)) continue;
         x->uses_valid = false;
         memmove(b->code.at + def + 1, b->code.at + def, (k - def) * sizeof i);
         b->code.at[def++] = i;
     }
 }
 
-static void advance(pl_ir *x)
+static void hoist_loop_readers(pl_ir *x)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) {
         pl_ir_block *b = &x->blocks.at[x->rpo[j]];
@@ -349,7 +351,7 @@ static void advance(pl_ir *x)
             const pl_insn *i = &b->code.at[k];
             if (b->loop == x->rpo[j] && i->guard == PL_PT && pl_insn_is_copy(i) &&
                 i->op[1] != UINT32_MAX)
-                read_earlier(x, b, k);
+                hoist_readers(x, b, k);
         }
     }
 }
@@ -359,7 +361,7 @@ bool pl_pass_copy_coalesce(pl_ir *x)
     bool any = true;
     pl_ir_sweep(x);
     if (!pl_ir_graph(x)) return false;
-    advance(x);
+    hoist_loop_readers(x);
     for (unsigned k = 0; k < MAX_ITERATIONS && any; k++) {
         any = false;
         if (!coalesce_once(x, &any)) return false;

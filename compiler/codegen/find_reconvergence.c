@@ -21,47 +21,47 @@ static bool is_end(const pl_insn *i)
 /* Reconvergence points of loops with early exits are not post-dominators. insert_reconvergence
  * numbered them; this table maps the number to a pc. Lanes that bypass a point go to its `target`.
  */
-static uint32_t *numbered_points(pl_program *p, const pl_prog_func *f, pl_arena *a)
+static uint32_t *pcs_of_points(pl_program *p, const pl_prog_func *f, pl_arena *a)
 {
     const uint32_t end = f->first + f->count;
-    uint32_t most = 0;
+    uint32_t max_number = 0;
     for (uint32_t pc = f->first; pc < end; pc++)
-        if (pl_forms[p->code.at[pc].form].mnem == M__bsync && p->code.at[pc].imm > most)
-            most = (uint32_t)p->code.at[pc].imm;
-    uint32_t *named = pl_arena_array(a, uint32_t, (size_t)most + 1);
-    if (!named) return NULL;
-    memset(named, 0xff, ((size_t)most + 1) * sizeof *named);
+        if (pl_forms[p->code.at[pc].form].mnem == M__bsync && p->code.at[pc].imm > max_number)
+            max_number = (uint32_t)p->code.at[pc].imm;
+    uint32_t *pc_of = pl_arena_array(a, uint32_t, (size_t)max_number + 1);
+    if (!pc_of) return NULL;
+    memset(pc_of, 0xff, ((size_t)max_number + 1) * sizeof *pc_of);
     for (uint32_t pc = f->first; pc < end; pc++)
         if (pl_forms[p->code.at[pc].form].mnem == M__bsync && p->code.at[pc].imm)
-            named[p->code.at[pc].imm] = pl_reconvergence_pc(p, pc, end);
+            pc_of[p->code.at[pc].imm] = pl_reconvergence_pc(p, pc, end);
     for (uint32_t pc = f->first; pc < end; pc++) {
         pl_insn *i = &p->code.at[pc];
         if (pl_forms[i->form].mnem != M__bsync || !i->imm) continue;
-        if (i->target && i->target <= most && named[i->target] != UINT32_MAX) {
-            i->reconv = named[i->target];
+        if (i->target && i->target <= max_number && pc_of[i->target] != UINT32_MAX) {
+            i->reconv = pc_of[i->target];
             p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
         }
         i->imm = 0;
         i->target = 0;
     }
-    return named;
+    return pc_of;
 }
 
 /* Groups of lanes that name each other reconverge at the next BSYNC, if one precedes the next
  * jump. */
-static void groups_meet(pl_program *p, const pl_prog_func *f)
+static void set_group_reconvergence(pl_program *p, const pl_prog_func *f)
 {
     const uint32_t end = f->first + f->count;
-    uint32_t meet = UINT32_MAX;
+    uint32_t join = UINT32_MAX;
     for (uint32_t pc = end; pc-- > f->first;) {
         pl_insn *i = &p->code.at[pc];
         if (pl_insn_is_jump(i) || is_end(i) || (pl_insn_effects(i) & PL_EF_CALL))
-            meet = UINT32_MAX;
+            join = UINT32_MAX;
         else if (pl_forms[i->form].mnem == M__bsync)
-            meet = pl_reconvergence_pc(p, pc, end);
-        else if (pl_forms[i->form].mnem == M__groups && meet != UINT32_MAX) {
-            i->reconv = meet;
-            p->code.at[meet].flags |= PL_IF_SYNC_POINT;
+            join = pl_reconvergence_pc(p, pc, end);
+        else if (pl_forms[i->form].mnem == M__groups && join != UINT32_MAX) {
+            i->reconv = join;
+            p->code.at[join].flags |= PL_IF_SYNC_POINT;
         }
     }
 }
@@ -122,8 +122,8 @@ pl_status pl_find_reconvergence(pl_program *p, const pl_prog_func *f, pl_arena *
     pl_status st = pl_cfg_make(p, f, scratch, &g);
     if (st != PL_OK || !f->count) return st;
     if (!find_post_dominators(&g, scratch)) return PL_NOMEM;
-    uint32_t *named = numbered_points(p, f, scratch);
-    if (!named) return PL_NOMEM;
+    uint32_t *pc_of = pcs_of_points(p, f, scratch);
+    if (!pc_of) return PL_NOMEM;
     for (uint32_t k = 0; k < g.n; k++) {
         pl_insn *i = &p->code.at[g.b[k].end - 1];
         if (!pl_insn_is_jump(i) || (i->guard == PL_PT && !pl_insn_is_table(i))) continue;
@@ -131,10 +131,10 @@ pl_status pl_find_reconvergence(pl_program *p, const pl_prog_func *f, pl_arena *
         i->reconv = m == UINT32_MAX || m == g.n
                         ? UINT32_MAX
                         : pl_reconvergence_pc(p, g.b[m].first, f->first + f->count);
-        if (i->imm) i->reconv = named[i->imm];
+        if (i->imm) i->reconv = pc_of[i->imm];
         i->imm = 0;
         if (i->reconv != UINT32_MAX) p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
     }
-    groups_meet(p, f);
+    set_group_reconvergence(p, f);
     return PL_OK;
 }

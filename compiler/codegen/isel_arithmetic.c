@@ -15,7 +15,7 @@ void pl_isel_note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 }
 
 /* The instruction that computes operand k, if it can be absorbed here; else NULL. */
-pl_insn *pl_isel_source(const combiner *c, const pl_insn *i, unsigned k)
+pl_insn *pl_isel_absorbable_def(const combiner *c, const pl_insn *i, unsigned k)
 {
     uint32_t row = i->op[k];
     if (row == UINT32_MAX) return NULL;
@@ -32,14 +32,14 @@ pl_insn *pl_isel_source(const combiner *c, const pl_insn *i, unsigned k)
     const pl_form *f = &pl_forms[w->form];
     for (unsigned n = 1; n < f->noperands; n++)
         if (f->operand[n].kind == PL_K_VALUE && w->op[n] < c->x->f->rows &&
-            !pl_isel_stable(c, w->op[n], r) && pl_operand_type(f, n, w->mods) != W_pred)
+            !pl_isel_is_unchanged(c, w->op[n], r) && pl_operand_type(f, n, w->mods) != W_pred)
             return NULL;
     return w;
 }
 
 /* True if all uses of the row can absorb its computation, so that nothing is computed
  * redundantly. */
-static bool becomes_dead(combiner *c, uint32_t row)
+static bool all_uses_absorb(combiner *c, uint32_t row)
 {
     if (c->counting) {
         c->absorbing_uses[row]++;
@@ -48,7 +48,7 @@ static bool becomes_dead(combiner *c, uint32_t row)
     return c->absorbing_uses[row] >= c->x->regs[row].nuses;
 }
 
-bool pl_isel_single(const combiner *c, uint32_t row)
+bool pl_isel_has_one_use(const combiner *c, uint32_t row)
 {
     return c->x->regs[row].nuses == 1;
 }
@@ -60,10 +60,10 @@ static bool log2_operand(const pl_ir *x, uint32_t row, uint64_t *n)
 
 /* A 64-bit product with a constant whose upper half is 0 or -1: IMAD.WIDE, IMAD for the upper half,
  * IADD3. */
-void pl_isel_short_factor(const combiner *c, pl_insn *i)
+void pl_isel_multiply_short(const combiner *c, pl_insn *i)
 {
     uint64_t n;
-    const pl_insn *w = pl_isel_source(c, i, 1);
+    const pl_insn *w = pl_isel_absorbable_def(c, i, 1);
     const bool copies_sign =
         w && pl_insn_mnem(w) == M_cvt && pl_insn_has(w, W_s32); /* a separate instruction */
     if (i->latency_class == C_mul64_lo && !copies_sign &&
@@ -76,8 +76,8 @@ bool pl_isel_multiply_add(combiner *c, pl_insn *i, unsigned bits)
 {
     pl_ir *x = c->x;
     for (unsigned k = 1; k <= 2; k++) {
-        const uint16_t m = pl_isel_writer_name(c, i, k);
-        pl_insn *w = m == M_mul || m == M_shl ? pl_isel_source(c, i, k) : NULL;
+        const uint16_t m = pl_isel_writer_mnem(c, i, k);
+        pl_insn *w = m == M_mul || m == M_shl ? pl_isel_absorbable_def(c, i, k) : NULL;
         uint64_t n;
         if (!w) continue;
         uint32_t other = i->op[3 - k], row = i->op[k];
@@ -86,7 +86,7 @@ bool pl_isel_multiply_add(combiner *c, pl_insn *i, unsigned bits)
         if (pl_insn_mnem(w) == M_mul && pl_insn_has(w, W_wide) && bits == 64 &&
             pl_type_bits(t) == 32) {
             words[0] = W_wide;
-            if (!becomes_dead(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2)) continue;
+            if (!all_uses_absorb(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2)) continue;
             r.latency_class =
                 C_imad_wide; /* ptxas splits a mad.wide of the source into a product and a sum */
             r.op[1] = w->op[1];
@@ -96,14 +96,14 @@ bool pl_isel_multiply_add(combiner *c, pl_insn *i, unsigned bits)
             if (x->regs[row].def_block != c->block) /* ptxas leaves this one in place, for example
                                                        outside of a loop, unlike the others */
                 continue;
-            if (!becomes_dead(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2)) continue;
+            if (!all_uses_absorb(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2)) continue;
             r.op[1] = w->op[1];
             r.op[2] = w->op[2];
-            pl_isel_short_factor(c, &r);
+            pl_isel_multiply_short(c, &r);
         } else if (pl_insn_mnem(w) == M_shl && pl_insn_is_integer(w, bits) &&
                    log2_operand(x, w->op[2], &n)) {
             words[0] = bits == 64 ? W_u64 : W_u32;
-            if (!becomes_dead(c, row) || !pl_insn_make(&r, M__lea, 4, words, 1)) continue;
+            if (!all_uses_absorb(c, row) || !pl_insn_make(&r, M__lea, 4, words, 1)) continue;
             r.op[1] = w->op[1];
             r.op[2] = (uint32_t)n;
         } else
@@ -118,18 +118,19 @@ bool pl_isel_multiply_add(combiner *c, pl_insn *i, unsigned bits)
 /* c - a * constant in 64 bits: the product with the negated constant absorbs the sum. */
 static bool multiply_subtract_wide(combiner *c, pl_insn *i)
 {
-    pl_insn *w = pl_isel_writer_name(c, i, 2) == M_mul ? pl_isel_source(c, i, 2) : NULL, r = *i;
+    pl_insn *w = pl_isel_writer_mnem(c, i, 2) == M_mul ? pl_isel_absorbable_def(c, i, 2) : NULL,
+            r = *i;
     uint64_t n = 0;
     if (!w || !pl_insn_is_integer(w, 64) || !pl_insn_has(w, W_lo) ||
         c->x->regs[i->op[2]].def_block != c->block || !pl_ir_constant_value(c->x, w->op[2], &n))
         return false;
-    if (!becomes_dead(c, i->op[2]) ||
+    if (!all_uses_absorb(c, i->op[2]) ||
         !pl_insn_make(&r, M_mad, 4, (const pl_word[]){W_lo, W_u64}, 2))
         return false;
     r.op[1] = w->op[1];
     r.op[2] = pl_ir_constant(c->x, -n, 64);
     r.op[3] = i->op[1];
-    pl_isel_short_factor(c, &r);
+    pl_isel_multiply_short(c, &r);
     *i = r;
     return true;
 }
@@ -141,8 +142,8 @@ bool pl_isel_multiply_subtract(combiner *c, pl_insn *i, unsigned bits)
     if (bits == 64) return multiply_subtract_wide(c, i);
     pl_ir *x = c->x;
     for (unsigned k = 1; k <= 2; k++) {
-        const uint16_t m = pl_isel_writer_name(c, i, k);
-        pl_insn *w = m == M_mul || m == M_shl ? pl_isel_source(c, i, k) : NULL;
+        const uint16_t m = pl_isel_writer_mnem(c, i, k);
+        pl_insn *w = m == M_mul || m == M_shl ? pl_isel_absorbable_def(c, i, k) : NULL;
         uint64_t n = 0;
         if (!w || !pl_insn_is_integer(w, 32) || (m == M_mul && !pl_insn_has(w, W_lo)) ||
             x->regs[i->op[k]].def_block != c->block)
@@ -152,7 +153,7 @@ bool pl_isel_multiply_subtract(combiner *c, pl_insn *i, unsigned bits)
         const uint32_t other = i->op[3 - k], factor = (uint32_t)(m == M_shl ? 1u << n : n),
                        row = i->op[k];
         pl_insn r = *i;
-        if (!becomes_dead(c, row) ||
+        if (!all_uses_absorb(c, row) ||
             !(k == 2 ? pl_insn_make(&r, M_mad, 4, (const pl_word[]){W_lo, W_u32}, 2)
                      : pl_insn_make(&r, M__msub, 4, &(pl_word){W_u32}, 1)))
             continue;
@@ -172,17 +173,17 @@ bool pl_isel_shift_add(combiner *c, pl_insn *i)
 {
     pl_ir *x = c->x;
     for (unsigned k = 1; k <= 2; k++) {
-        const uint16_t m = pl_isel_writer_name(c, i, k);
-        pl_insn *w = m == M_shr || m == M_shf ? pl_isel_source(c, i, k) : NULL, r;
+        const uint16_t m = pl_isel_writer_mnem(c, i, k);
+        pl_insn *w = m == M_shr || m == M_shf ? pl_isel_absorbable_def(c, i, k) : NULL, r;
         uint64_t n;
         if (!w || !pl_insn_is_integer(w, 32)) continue;
         r = *i;
         uint32_t other = i->op[3 - k], row = i->op[k];
         bool right = pl_insn_mnem(w) == M_shr,
-             window = pl_insn_mnem(w) == M_shf && pl_insn_has(w, W_l);
+             is_funnel = pl_insn_mnem(w) == M_shf && pl_insn_has(w, W_l);
         bool is_signed = pl_type_kind(pl_insn_type(w)) == 's';
-        if ((!right && !window) || !log2_operand(x, w->op[right ? 2 : 3], &n) || !n ||
-            !becomes_dead(c, row))
+        if ((!right && !is_funnel) || !log2_operand(x, w->op[right ? 2 : 3], &n) || !n ||
+            !all_uses_absorb(c, row))
             continue;
         pl_word type = right && is_signed ? W_s32 : W_u32;
         if (!pl_insn_make(&r, M__leahi, type == W_s32 ? 4 : 5, &type, 1)) continue;
@@ -208,15 +209,15 @@ bool pl_isel_funnel(combiner *c, pl_insn *i)
         return false;
     for (unsigned k = 1; k <= 2; k++) {
         const bool shifts =
-            pl_isel_writer_name(c, i, k) == M_shl && pl_isel_writer_name(c, i, 3 - k) == M_shr;
-        pl_insn *up = shifts ? pl_isel_source(c, i, k) : NULL,
-                *down = up ? pl_isel_source(c, i, 3 - k) : NULL, r;
+            pl_isel_writer_mnem(c, i, k) == M_shl && pl_isel_writer_mnem(c, i, 3 - k) == M_shr;
+        pl_insn *up = shifts ? pl_isel_absorbable_def(c, i, k) : NULL,
+                *down = up ? pl_isel_absorbable_def(c, i, 3 - k) : NULL, r;
         uint64_t n, rest;
         if (!up || !down || !pl_insn_is_integer(up, bits) || !pl_insn_is_integer(down, bits) ||
             pl_type_kind(pl_insn_type(down)) == 's' || !pl_ir_constant_value(x, up->op[2], &n) ||
             !pl_ir_constant_value(x, down->op[2], &rest) || n + rest != bits || !n || !rest)
             continue;
-        bool first = becomes_dead(c, i->op[k]), second = becomes_dead(c, i->op[3 - k]);
+        bool first = all_uses_absorb(c, i->op[k]), second = all_uses_absorb(c, i->op[3 - k]);
         if (c->counting) return true;
         r = *i;
         static const pl_word words[] = {W_l, W_wrap, W_b32}, wide = W_b64;
@@ -236,11 +237,12 @@ bool pl_isel_funnel(combiner *c, pl_insn *i)
 }
 
 /* A shift whose count is masked to its lower five bits: SHF wraps the count itself. */
-void pl_isel_shift_round(combiner *c, pl_insn *i)
+void pl_isel_wrap_shift(combiner *c, pl_insn *i)
 {
     pl_ir *x = c->x;
     const bool left = pl_insn_mnem(i) == M_shl;
-    const pl_insn *w = pl_isel_writer_name(c, i, 2) == M_and ? pl_isel_source(c, i, 2) : NULL;
+    const pl_insn *w =
+        pl_isel_writer_mnem(c, i, 2) == M_and ? pl_isel_absorbable_def(c, i, 2) : NULL;
     const pl_word words[] = {left ? W_l : W_r, W_wrap, W_b32};
     pl_insn r = *i;
     uint64_t n;
@@ -258,26 +260,26 @@ void pl_isel_shift_round(combiner *c, pl_insn *i)
 }
 
 /* True if the sum adds a select of two constants by a predicate, and thus counts. */
-static bool counts(const combiner *c, const pl_insn *sum)
+static bool is_counting_sum(const combiner *c, const pl_insn *sum)
 {
     for (unsigned k = 1; k <= 2 && pl_insn_mnem(sum) == M_add; k++)
-        if (pl_select_counts_pred(c->x, pl_isel_source(c, sum, k))) return true;
+        if (pl_select_counts_pred(c->x, pl_isel_absorbable_def(c, sum, k))) return true;
     return false;
 }
 
 /* a + b + c, a + b - c, a - (b - c), a - b - c */
-bool pl_isel_three_sums(const combiner *c, pl_insn *i, unsigned bits)
+bool pl_isel_add3(const combiner *c, pl_insn *i, unsigned bits)
 {
     if (c->counting) return false;
     pl_word t = bits == 64 ? W_u64 : W_u32;
     bool sub = pl_insn_mnem(i) == M_sub;
-    const uint16_t m[] = {M_count, pl_isel_writer_name(c, i, 1), pl_isel_writer_name(c, i, 2)};
+    const uint16_t m[] = {M_count, pl_isel_writer_mnem(c, i, 1), pl_isel_writer_mnem(c, i, 2)};
     if ((m[1] != M_add && m[1] != M_sub && m[2] != M_add && m[2] != M_sub) ||
-        (bits == 32 && counts(c, i)))
+        (bits == 32 && is_counting_sum(c, i)))
         return false;
     for (unsigned k = 1; k <= 2; k++) {
-        pl_insn *w = m[k] == M_add || m[k] == M_sub ? pl_isel_source(c, i, k) : NULL;
-        if (!w || (bits == 32 && counts(c, w)) || !pl_isel_single(c, i->op[k]) ||
+        pl_insn *w = m[k] == M_add || m[k] == M_sub ? pl_isel_absorbable_def(c, i, k) : NULL;
+        if (!w || (bits == 32 && is_counting_sum(c, w)) || !pl_isel_has_one_use(c, i->op[k]) ||
             !pl_insn_is_integer(w, bits) || pl_forms[w->form].noperands != 3)
             continue;
         bool inner = pl_insn_mnem(w) == M_sub;
@@ -302,7 +304,7 @@ bool pl_isel_three_sums(const combiner *c, pl_insn *i, unsigned bits)
 }
 
 /* True if the combined instruction would have two constants, which it cannot encode. */
-static bool two_numbers(const combiner *c, const pl_insn *w, uint32_t other)
+static bool has_two_constants(const combiner *c, const pl_insn *w, uint32_t other)
 {
     uint64_t n;
     return (pl_ir_constant_value(c->x, other, &n) && n) &&
@@ -318,31 +320,33 @@ void pl_isel_sum_and_bound(const combiner *c, pl_insn *i)
     uint64_t zero;
     if ((t != W_s32 && t != W_u32) || pl_insn_has(i, W_relu) || !pl_insn_pure(i)) return;
     for (unsigned k = 1; k <= 2; k++) {
-        pl_insn *w = pl_isel_source(c, i, k);
-        if (!w || !pl_isel_single(c, i->op[k])) continue;
+        pl_insn *w = pl_isel_absorbable_def(c, i, k);
+        if (!w || !pl_isel_has_one_use(c, i->op[k])) continue;
         pl_insn r = *i;
         const uint16_t inner = pl_insn_mnem(w);
-        const bool bounds =
+        const bool is_minmax =
             (inner == M_min || inner == M_max) && pl_insn_type(w) == t && !pl_insn_has(w, W_relu);
-        const bool cuts = m == M_max && t == W_s32 &&
-                          pl_ir_constant_value(c->x, i->op[3 - k], &zero) && !(uint32_t)zero;
+        const bool clamps_at_zero = m == M_max && t == W_s32 &&
+                                    pl_ir_constant_value(c->x, i->op[3 - k], &zero) &&
+                                    !(uint32_t)zero;
         r.op[3] = i->op[3 - k];
         if ((inner == M_add || inner == M_sub) && pl_insn_is_integer(w, 32) &&
             pl_forms[w->form].noperands == 3) {
-            if (counts(c, w) || two_numbers(c, w, i->op[3 - k]) ||
+            if (is_counting_sum(c, w) || has_two_constants(c, w, i->op[3 - k]) ||
                 !pl_insn_make(&r, inner == M_add ? M__addmax : M__submax, 4,
                               (const pl_word[]){mode, t}, 2))
                 continue;
-        } else if (inner == M__addmax && cuts && pl_insn_type(w) == t && !pl_insn_has(w, W_relu)) {
+        } else if (inner == M__addmax && clamps_at_zero && pl_insn_type(w) == t &&
+                   !pl_insn_has(w, W_relu)) {
             if (!pl_insn_make(&r, M__addmax, 4,
                               (const pl_word[]){pl_insn_has(w, W_max) ? W_max : W_min, W_relu, t},
                               3))
                 continue;
             r.op[3] = w->op[3];
-        } else if (bounds && cuts && inner == M_min) {
+        } else if (is_minmax && clamps_at_zero && inner == M_min) {
             if (!pl_insn_make(&r, M_min, 3, (const pl_word[]){W_relu, t}, 2)) continue;
-        } else if (bounds && inner == m) {
-            if (two_numbers(c, w, i->op[3 - k]) ||
+        } else if (is_minmax && inner == m) {
+            if (has_two_constants(c, w, i->op[3 - k]) ||
                 !pl_insn_make(&r, M__minmax3, 4, (const pl_word[]){mode, t}, 2))
                 continue;
         } else

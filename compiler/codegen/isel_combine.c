@@ -22,14 +22,14 @@
 /* The leading zeros of a word are 31 minus the result of FLO, which a sum can absorb. 31 minus the
  * leading zeros is the result itself. It is not known that another constant minus the leading zeros
  * becomes a sum. */
-static void leading_zeros(const combiner *c, pl_insn *i)
+static void combine_leading_zeros(const combiner *c, pl_insn *i)
 {
     uint64_t from;
     for (unsigned k = 1; k <= 2; k++) {
-        pl_insn *w = pl_insn_is_integer(i, 32) && pl_isel_writer_name(c, i, k) == M_clz
-                         ? pl_isel_source(c, i, k)
+        pl_insn *w = pl_insn_is_integer(i, 32) && pl_isel_writer_mnem(c, i, k) == M_clz
+                         ? pl_isel_absorbable_def(c, i, k)
                          : NULL;
-        if (!w || w->latency_class != C_clz || !pl_isel_single(c, i->op[k])) continue;
+        if (!w || w->latency_class != C_clz || !pl_isel_has_one_use(c, i->op[k])) continue;
         const bool less =
             pl_insn_mnem(i) == M_sub && k == 2 && pl_ir_constant_value(c->x, i->op[1], &from);
         if (less && from != 31) return;
@@ -56,15 +56,15 @@ static void select_bound(combiner *c, pl_insn *i)
         w->op[1] != UINT32_MAX || (type != W_s32 && type != W_u32))
         return;
     const bool same = w->op[2] == i->op[1] && w->op[3] == i->op[2],
-               crossed = w->op[2] == i->op[2] && w->op[3] == i->op[1];
+               swapped = w->op[2] == i->op[2] && w->op[3] == i->op[1];
     const bool more = pl_insn_has(w, W_gt) || pl_insn_has(w, W_ge),
-               less = pl_insn_has(w, W_lt) || pl_insn_has(w, W_le), turned = i->neg >> 3 & 1;
+               less = pl_insn_has(w, W_lt) || pl_insn_has(w, W_le), negates = i->neg >> 3 & 1;
     pl_insn n = *i;
-    if (same == crossed || more == less ||
-        !pl_insn_make(&n, (more == same) != turned ? M_max : M_min, 3, &type, 1))
+    if (same == swapped || more == less ||
+        !pl_insn_make(&n, (more == same) != negates ? M_max : M_min, 3, &type, 1))
         return;
     for (unsigned k = 1; k <= 2; k++)
-        if (!pl_isel_stable(c, i->op[k], r)) return;
+        if (!pl_isel_is_unchanged(c, i->op[k], r)) return;
     n.neg = 0;
     *i = n;
 }
@@ -73,10 +73,11 @@ static void select_bound(combiner *c, pl_insn *i)
 static void select_by_pred(const combiner *c, pl_insn *i)
 {
     const uint64_t one = 0x3f800000;
-    uint64_t yes, no;
+    uint64_t if_true, if_false;
     if (i->guard != PL_PT || pl_insn_type(i) != W_f32 || i->op[3] <= PL_PF ||
-        !pl_ir_constant_value(c->x, i->op[1], &yes) || !pl_ir_constant_value(c->x, i->op[2], &no) ||
-        !((yes == one && !no) || (!yes && no == one)))
+        !pl_ir_constant_value(c->x, i->op[1], &if_true) ||
+        !pl_ir_constant_value(c->x, i->op[2], &if_false) ||
+        !((if_true == one && !if_false) || (!if_true && if_false == one)))
         return;
     const pl_ir_reg *r = &c->x->preds[i->op[3]];
     if (r->ndefs != 1 || r->nuses != 1 || r->precolored || r->def_block != c->block) return;
@@ -91,9 +92,9 @@ static void select_by_pred(const combiner *c, pl_insn *i)
  * more instructions for clamping, and a register for a constant among them. */
 static void extract_field(const combiner *c, pl_insn *i)
 {
-    enum { PLACE = 2, WIDTH = 3 };
+    enum { POSITION = 2, WIDTH = 3 };
     uint64_t place = 0, width = 0;
-    const bool at = pl_ir_constant_value(c->x, i->op[PLACE], &place),
+    const bool at = pl_ir_constant_value(c->x, i->op[POSITION], &place),
                wide = pl_ir_constant_value(c->x, i->op[WIDTH], &width);
     const bool is_signed = pl_type_kind(pl_insn_type(i)) == 's';
     place &= 255;
@@ -116,7 +117,7 @@ static void extract_field(const combiner *c, pl_insn *i)
  * covers need not be cleared before. */
 static void insert_field(const combiner *c, pl_insn *i)
 {
-    uint64_t place = 0, width, kept;
+    uint64_t place = 0, width, kept_bits;
     const bool at = pl_ir_constant_value(c->x, i->op[3], &place);
     if (pl_insn_type(i) != W_b32) return;
     if (!pl_ir_constant_value(c->x, i->op[4], &width) || !at || place > 31 || width > 32) {
@@ -126,15 +127,16 @@ static void insert_field(const combiner *c, pl_insn *i)
     }
     uint32_t field = (uint32_t)(((1ull << width) - 1) << place);
     i->latency_class = place && !pl_isel_whole_bytes(place, width) ? C_alu_x2 : C_alu;
-    pl_insn *w = pl_isel_source(c, i, 2);
+    pl_insn *w = pl_isel_absorbable_def(c, i, 2);
     if (w && pl_insn_mnem(w) == M_and && pl_insn_type(w) == W_b32 &&
-        pl_ir_constant_value(c->x, w->op[2], &kept) && ((uint32_t)kept | field) == UINT32_MAX)
+        pl_ir_constant_value(c->x, w->op[2], &kept_bits) &&
+        ((uint32_t)kept_bits | field) == UINT32_MAX)
         i->op[2] = w->op[1];
 }
 
 /* Both halves of a product are one IMAD.WIDE, or the four of a 128-bit product: the instructions
  * for the upper half compute the lower one too. */
-static void lower_half(const combiner *c, pl_insn *i)
+static void fold_low_half(const combiner *c, pl_insn *i)
 {
     enum { NEAR = 64 };
     const unsigned bits = pl_type_bits(pl_insn_type(i)) == 64 ? 64 : 32;
@@ -155,30 +157,30 @@ static void lower_half(const combiner *c, pl_insn *i)
 }
 
 /* Combines a sum. Returns true if it became another instruction. */
-static bool sums(combiner *c, pl_insn *i)
+static bool combine_sum(combiner *c, pl_insn *i)
 {
     const bool add = pl_insn_mnem(i) == M_add;
     for (unsigned bits = 32; bits <= 64; bits += 32)
         if (pl_insn_is_integer(i, bits) && pl_forms[i->form].noperands == 3) {
             if ((add &&
                  (pl_isel_multiply_add(c, i, bits) || (bits == 32 && pl_isel_shift_add(c, i)))) ||
-                (!add && pl_isel_multiply_subtract(c, i, bits)) || pl_isel_three_sums(c, i, bits))
+                (!add && pl_isel_multiply_subtract(c, i, bits)) || pl_isel_add3(c, i, bits))
                 return true;
         }
     return false;
 }
 
 /* The first walk: counts uses that could absorb their operands. */
-static void note_operand(combiner *c, pl_insn *i)
+static void count_absorbing(combiner *c, pl_insn *i)
 {
-    bool takes = false;
+    bool takes_signs = false;
     switch (pl_insn_mnem(i)) {
     case M_add:
     case M_sub:
-        takes = pl_isel_takes_signs(i);
-        if (!pl_isel_funnel(c, i)) sums(c, i);
+        takes_signs = pl_isel_can_fold_signs(i);
+        if (!pl_isel_funnel(c, i)) combine_sum(c, i);
         break;
-    case M_mul: takes = pl_isel_takes_signs(i); break;
+    case M_mul: takes_signs = pl_isel_can_fold_signs(i); break;
     case M_fma:
     case M_mad:
     case M__fms:
@@ -192,16 +194,16 @@ static void note_operand(combiner *c, pl_insn *i)
     case M_lg2:
     case M_ex2:
     case M_sin:
-    case M_cos: takes = pl_isel_takes_signs(i); break;
-    case M_selp: takes = pl_insn_type(i) == W_f32; break;
+    case M_cos: takes_signs = pl_isel_can_fold_signs(i); break;
+    case M_selp: takes_signs = pl_insn_type(i) == W_f32; break;
     case M_mma:
-        if (pl_insn_has(i, W_tf32)) pl_insn_reads_here(c->x->p, i, pl_isel_count_cutters, c);
+        if (pl_insn_has(i, W_tf32)) pl_insn_reads_here(c->x->p, i, pl_isel_count_tf32_uses, c);
         break;
     case M_or:
     case M_xor: pl_isel_funnel(c, i); break;
     default: break;
     }
-    if (takes) pl_insn_reads_here(c->x->p, i, pl_isel_count_signs, c);
+    if (takes_signs) pl_insn_reads_here(c->x->p, i, pl_isel_count_signs, c);
 }
 
 /* 16-bit logic is performed in 32 bits, whose upper halves are zero before and after. */
@@ -209,11 +211,11 @@ static void widen_logic(combiner *c, pl_insn *i)
 {
     pl_insn r = *i;
     uint64_t n;
-    const bool inverts = pl_insn_mnem(i) == M_not;
+    const bool is_not = pl_insn_mnem(i) == M_not;
     if (pl_insn_type(i) != W_b16 ||
-        !pl_insn_make(&r, inverts ? M_xor : pl_insn_mnem(i), 3, &(pl_word){W_b32}, 1))
+        !pl_insn_make(&r, is_not ? M_xor : pl_insn_mnem(i), 3, &(pl_word){W_b32}, 1))
         return;
-    if (inverts) r.op[2] = pl_ir_constant(c->x, UINT16_MAX, 32);
+    if (is_not) r.op[2] = pl_ir_constant(c->x, UINT16_MAX, 32);
     for (unsigned k = 1; k < 3; k++)
         if (pl_ir_constant_value(c->x, r.op[k], &n))
             r.op[k] = pl_ir_constant(c->x, (uint16_t)n, 32);
@@ -221,14 +223,14 @@ static void widen_logic(combiner *c, pl_insn *i)
 }
 
 /* The second walk: combines. */
-static void change(combiner *c, pl_insn *i)
+static void combine(combiner *c, pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
     if (m == M_and || m == M_or || m == M_xor || m == M_not) widen_logic(c, i);
     switch (pl_insn_mnem(i)) {
     case M_add:
     case M_sub:
-        if (pl_isel_funnel(c, i) || sums(c, i)) return;
+        if (pl_isel_funnel(c, i) || combine_sum(c, i)) return;
         break;
     case M_min:
     case M_max:
@@ -252,14 +254,14 @@ static void change(combiner *c, pl_insn *i)
     }
     switch (pl_insn_mnem(i)) { /* its current mnemonic */
     case M_add:
-    case M_sub: leading_zeros(c, i); break;
+    case M_sub: combine_leading_zeros(c, i); break;
     case M_setp: pl_isel_test_bits(c, i); break;
-    case M_ex2: pl_isel_unscaled(c, i); break;
+    case M_ex2: pl_isel_drop_mufu_scaling(c, i); break;
     case M_cvt:
         pl_isel_fold_round_trip(c, i);
         pl_isel_convert_part(c, i);
         pl_isel_convert_widened(c, i);
-        pl_isel_round_once(c, i);
+        pl_isel_merge_rounding(c, i);
         break;
     case M_selp:
         select_by_pred(c, i);
@@ -268,13 +270,13 @@ static void change(combiner *c, pl_insn *i)
     case M_bfe: extract_field(c, i); break;
     case M_bfi: insert_field(c, i); break;
     case M_mul:
-        lower_half(c, i);
-        pl_isel_short_factor(c, i);
+        fold_low_half(c, i);
+        pl_isel_multiply_short(c, i);
         break;
     case M_shl:
-    case M_shr: pl_isel_shift_round(c, i); break;
+    case M_shr: pl_isel_wrap_shift(c, i); break;
     case M_neg:
-    case M_abs: pl_isel_free_sign(c, i); break;
+    case M_abs: pl_isel_fold_sign(c, i); break;
     default: break;
     }
     if (i->flags & PL_IF_MEM) pl_isel_fold_address(c, i);
@@ -285,9 +287,9 @@ static void combine_insn(combiner *c, pl_insn *i)
 {
     if (i->form == PL_IR_DEAD) return;
     if (c->counting)
-        note_operand(c, i);
+        count_absorbing(c, i);
     else
-        change(c, i);
+        combine(c, i);
 }
 
 static bool combine_block(pl_ir *x, combiner *c)

@@ -19,7 +19,7 @@ typedef struct combiner {
 } combiner;
 
 /* True if the row still has the value it had at the write described by `def`. */
-static inline bool pl_isel_stable(const combiner *c, uint32_t row, const pl_ir_reg *def)
+static inline bool pl_isel_is_unchanged(const combiner *c, uint32_t row, const pl_ir_reg *def)
 {
     if (row == UINT32_MAX || c->x->regs[row].ndefs == 1) return true;
     if (def->def_block != c->block) return false;
@@ -28,7 +28,7 @@ static inline bool pl_isel_stable(const combiner *c, uint32_t row, const pl_ir_r
 
 /* The mnemonic of the last instruction to write operand k, whether or not it can be absorbed here;
  * M_count: none. A quick check that suffices for most operands. */
-static inline uint16_t pl_isel_writer_name(const combiner *c, const pl_insn *i, unsigned k)
+static inline uint16_t pl_isel_writer_mnem(const combiner *c, const pl_insn *i, unsigned k)
 {
     const pl_insn *w = i->op[k] == UINT32_MAX ? NULL : pl_ir_writer(c->x, i->op[k]);
     return w ? pl_insn_mnem(w) : (uint16_t)M_count;
@@ -37,11 +37,11 @@ static inline uint16_t pl_isel_writer_name(const combiner *c, const pl_insn *i, 
 /* isel_arithmetic.c */
 void pl_isel_note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use);
 /* The instruction that computes operand k, if it can be absorbed here; else NULL. */
-pl_insn *pl_isel_source(const combiner *c, const pl_insn *i, unsigned k);
-bool pl_isel_single(const combiner *c, uint32_t row);
+pl_insn *pl_isel_absorbable_def(const combiner *c, const pl_insn *i, unsigned k);
+bool pl_isel_has_one_use(const combiner *c, uint32_t row);
 /* A 64-bit product with a constant whose upper half is 0 or -1: IMAD.WIDE, IMAD for the upper half,
  * IADD3. */
-void pl_isel_short_factor(const combiner *c, pl_insn *i);
+void pl_isel_multiply_short(const combiner *c, pl_insn *i);
 /* a * b + c and (a << n) + c */
 bool pl_isel_multiply_add(combiner *c, pl_insn *i, unsigned bits);
 /* c - a * constant, a * b - c, and likewise with a left shift: IMAD. (c - a * b of two registers
@@ -54,9 +54,9 @@ bool pl_isel_shift_add(combiner *c, pl_insn *i);
  * equivalent. */
 bool pl_isel_funnel(combiner *c, pl_insn *i);
 /* A shift whose count is masked to its lower five bits: SHF wraps the count itself. */
-void pl_isel_shift_round(combiner *c, pl_insn *i);
+void pl_isel_wrap_shift(combiner *c, pl_insn *i);
 /* a + b + c, a + b - c, a - (b - c), a - b - c */
-bool pl_isel_three_sums(const combiner *c, pl_insn *i, unsigned bits);
+bool pl_isel_add3(const combiner *c, pl_insn *i, unsigned bits);
 /* max(a + b, c), min(a - b, c), and max(max(a + b, c), 0); the maximum of three values; also
  * min(max(a, b), 0). A counting sum is not combined, as in ptxas 13.0. */
 void pl_isel_sum_and_bound(const combiner *c, pl_insn *i);
@@ -77,11 +77,11 @@ void pl_isel_merge_compare(const combiner *c, pl_insn *i);
 /* isel_operands.c */
 void pl_isel_fold_address(const combiner *c, pl_insn *i);
 /* Folds the negation or absolute value of a float into its uses. */
-void pl_isel_free_sign(const combiner *c, pl_insn *i);
+void pl_isel_fold_sign(const combiner *c, pl_insn *i);
 void pl_isel_count_signs(void *ctx, uint32_t *row, unsigned rows, unsigned use);
 /* True for float arithmetic that can fold a sign or absolute value. */
-bool pl_isel_takes_signs(const pl_insn *i);
-void pl_isel_count_cutters(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+bool pl_isel_can_fold_signs(const pl_insn *i);
+void pl_isel_count_tf32_uses(void *ctx, uint32_t *row, unsigned rows, unsigned use);
 /* cvt.rna.tf32: FSETP and, in place, a predicated sum with a constant that is moved to a register
  * once per block, outside of loops. If the original value is also used, it is FSETP, IADD3 and SEL.
  * LOP3 clears the low bits, which a matrix instruction ignores (12 small kernels, ptxas 13.0 for
@@ -93,7 +93,7 @@ void pl_isel_round_tf32(combiner *c, pl_insn *i);
 void pl_isel_test_bits(const combiner *c, pl_insn *i);
 /* The operand of a scaling MUFU needs no scaling if it is a result of ex2, sqrt or abs, since it is
  * not negative. */
-void pl_isel_unscaled(const combiner *c, pl_insn *i);
+void pl_isel_drop_mufu_scaling(const combiner *c, pl_insn *i);
 /* A conversion to bf16 and back is F2F, which only rounds; otherwise it would be F2FP. */
 void pl_isel_fold_round_trip(const combiner *c, pl_insn *i);
 /* True if a bit field consists of whole bytes. */
@@ -109,6 +109,6 @@ void pl_isel_convert_widened(const combiner *c, pl_insn *i);
 void pl_isel_saturate(const combiner *c, pl_insn *i);
 /* A rounding to an integral value followed by an exact conversion to an integer: F2I with the
  * rounding mode of the former. */
-void pl_isel_round_once(const combiner *c, pl_insn *i);
+void pl_isel_merge_rounding(const combiner *c, pl_insn *i);
 
 #endif

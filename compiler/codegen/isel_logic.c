@@ -13,13 +13,13 @@ typedef struct logic {
     uint8_t lut;
 } logic;
 
-static uint8_t pick(unsigned k)
+static uint8_t input_mask(unsigned k)
 {
     return (uint8_t)(k == 0 ? LUT_A : k == 1 ? LUT_B : LUT_C);
 }
 
 /* Evaluates a table whose input k is the pattern v[k]. */
-static uint8_t apply(uint8_t lut, const uint8_t v[3])
+static uint8_t evaluate_lut(uint8_t lut, const uint8_t v[3])
 {
     uint8_t out = 0;
     for (unsigned bit = 0; bit < 8; bit++) {
@@ -41,11 +41,11 @@ static bool logic_of(const pl_insn *i, logic *l)
         l->n = 0;
         /* Inputs on which the result does not depend are dropped. */
         for (unsigned k = 0; k < 3; k++)
-            if ((lut >> step[k] ^ lut) & (uint8_t)~pick(k)) {
-                v[k] = pick(l->n);
+            if ((lut >> step[k] ^ lut) & (uint8_t)~input_mask(k)) {
+                v[k] = input_mask(l->n);
                 l->in[l->n++] = i->op[1 + k];
             }
-        l->lut = apply(lut, v);
+        l->lut = evaluate_lut(lut, v);
         return true;
     } else if (pl_insn_type(i) != W_b32 && pl_insn_type(i) != W_b64)
         return false;
@@ -64,7 +64,7 @@ static bool logic_of(const pl_insn *i, logic *l)
     return true;
 }
 
-static unsigned input(logic *l, uint32_t row)
+static unsigned add_input(logic *l, uint32_t row)
 {
     for (unsigned k = 0; k < l->n && k < 3; k++) /* n above 3: too many inputs */
         if (l->in[k] == row) return k;
@@ -73,9 +73,9 @@ static unsigned input(logic *l, uint32_t row)
 }
 
 /* If operand k is an inversion, which is free, returns the inverted row, else UINT32_MAX. */
-static uint32_t inverted(const combiner *c, const pl_insn *i, unsigned k)
+static uint32_t inverted_operand(const combiner *c, const pl_insn *i, unsigned k)
 {
-    const pl_insn *w = pl_isel_source(c, i, k);
+    const pl_insn *w = pl_isel_absorbable_def(c, i, k);
     uint64_t n;
     if (!w || pl_insn_type(w) != pl_insn_type(i)) return UINT32_MAX;
     if (pl_insn_mnem(w) == M_not) return w->op[1];
@@ -88,7 +88,7 @@ static uint32_t inverted(const combiner *c, const pl_insn *i, unsigned k)
 /* True if the register has uses other than the current instruction. A constant needs no register. A
  * 64-bit result of a load or a product counts two uses if its halves are used, one for each; a
  * parameter is not in a register. */
-static bool needed_anyway(const combiner *c, uint32_t row)
+static bool has_other_uses(const combiner *c, uint32_t row)
 {
     uint64_t n;
     if (pl_ir_constant_value(c->x, row, &n)) return true;
@@ -104,17 +104,17 @@ static bool needed_anyway(const combiner *c, uint32_t row)
 /* True if the use may duplicate the computation of operand k. If it is the only use, nothing is
  * duplicated. If the operands' registers have other uses, no live range is extended, and the use
  * need not wait for it. */
-static bool repeats(const combiner *c, uint32_t row, const logic *s)
+static bool may_duplicate(const combiner *c, uint32_t row, const logic *s)
 {
-    if (pl_isel_single(c, row)) return true;
+    if (pl_isel_has_one_use(c, row)) return true;
     for (unsigned n = 0; n < s->n; n++)
-        if (!needed_anyway(c, s->in[n])) return false;
+        if (!has_other_uses(c, s->in[n])) return false;
     return true;
 }
 
 /* True if the constants fit: an instruction encodes one, and a half that is all zeros or all ones
  * needs none. */
-static bool room_for_numbers(const combiner *c, const logic *l)
+static bool constants_fit(const combiner *c, const logic *l)
 {
     for (unsigned half = 0; half < 2; half++) {
         uint32_t seen = 0;
@@ -134,21 +134,21 @@ static bool absorb(const combiner *c, const pl_insn *i, unsigned k, logic *l)
 {
     unsigned at = 0;
     while (at < l->n && l->in[at] != i->op[k]) at++;
-    const pl_insn *w = at < l->n ? pl_isel_source(c, i, k) : NULL;
+    const pl_insn *w = at < l->n ? pl_isel_absorbable_def(c, i, k) : NULL;
     logic s, m = {0};
     if (!w || pl_insn_type(w) != pl_insn_type(i) || pl_insn_mnem(w) == M_not || !logic_of(w, &s) ||
-        !repeats(c, i->op[k], &s))
+        !may_duplicate(c, i->op[k], &s))
         return false;
     uint8_t child[3] = {0}, v[3] = {0};
-    for (unsigned n = 0; n < s.n; n++) input(&m, s.in[n]);
+    for (unsigned n = 0; n < s.n; n++) add_input(&m, s.in[n]);
     for (unsigned n = 0; n < l->n; n++)
-        if (n != at) input(&m, l->in[n]);
-    if (m.n > 3 || !room_for_numbers(c, &m)) return false;
-    for (unsigned n = 0; n < s.n; n++) child[n] = pick(input(&m, s.in[n]));
+        if (n != at) add_input(&m, l->in[n]);
+    if (m.n > 3 || !constants_fit(c, &m)) return false;
+    for (unsigned n = 0; n < s.n; n++) child[n] = input_mask(add_input(&m, s.in[n]));
     for (unsigned n = 0; n < l->n; n++)
-        v[n] = n == at ? apply(s.lut, child) : pick(input(&m, l->in[n]));
-    m.lut = apply(l->lut, v);
-    if (!pl_isel_single(c, i->op[k])) { /* otherwise its uses become those of its user */
+        v[n] = n == at ? evaluate_lut(s.lut, child) : input_mask(add_input(&m, l->in[n]));
+    m.lut = evaluate_lut(l->lut, v);
+    if (!pl_isel_has_one_use(c, i->op[k])) { /* otherwise its uses become those of its user */
         for (unsigned n = 0; n < s.n; n++) c->x->regs[s.in[n]].nuses++;
         c->x->regs[i->op[k]].nuses--;
     }
@@ -169,14 +169,14 @@ void pl_isel_merge_logic(const combiner *c, pl_insn *i)
     pl_insn r = *i;
     for (unsigned k = 1; k <= 2; k++)
         for (uint32_t row;
-             l.n == 2 && (row = inverted(c, &r, k)) != UINT32_MAX && row != r.op[3 - k];
+             l.n == 2 && (row = inverted_operand(c, &r, k)) != UINT32_MAX && row != r.op[3 - k];
              changed = true) {
             c->x->regs[row].nuses +=
-                !pl_isel_single(c, r.op[k]); /* the inversion is removed with its last use */
+                !pl_isel_has_one_use(c, r.op[k]); /* the inversion is removed with its last use */
             c->x->regs[r.op[k]].nuses--;
             l.in[k - 1] = r.op[k] = row;
-            l.lut = apply(l.lut, (const uint8_t[3]){k == 1 ? (uint8_t)~LUT_A : LUT_A,
-                                                    k == 2 ? (uint8_t)~LUT_B : LUT_B, 0});
+            l.lut = evaluate_lut(l.lut, (const uint8_t[3]){k == 1 ? (uint8_t)~LUT_A : LUT_A,
+                                                           k == 2 ? (uint8_t)~LUT_B : LUT_B, 0});
         }
     for (unsigned k = 2; k >= 1; k--) changed |= absorb(c, &r, k, &l);
     if (!changed || !pl_insn_make(&r, type == W_b64 ? M__lop3 : M_lop3, 5, &type, 1)) return;
@@ -201,16 +201,16 @@ void pl_isel_merge_compare(const combiner *c, pl_insn *i)
         return;
     for (unsigned n = 0; n < 4; n++) {
         const unsigned k = 1 + n % 2;
-        const bool again = n >= 2;
+        const bool duplicate = n >= 2;
         const pl_ir_reg *r = &x->preds[i->op[k]];
-        if (r->ndefs != 1 || (r->nuses != 1 && !again) || r->def_block == PL_IR_NONE ||
+        if (r->ndefs != 1 || (r->nuses != 1 && !duplicate) || r->def_block == PL_IR_NONE ||
             (i->neg >> k & 1) || i->op[k] <= PL_PF || i->op[3 - k] == i->op[k])
             continue;
         const pl_insn *w = &x->blocks.at[r->def_block].code.at[r->def_index];
         const pl_form *f = &pl_forms[w->form];
         if (w->form == PL_IR_DEAD || f->mnem != M_setp || f->noperands != 4 || w->guard != PL_PT ||
-            w->op[1] != UINT32_MAX || !pl_isel_stable(c, w->op[2], r) ||
-            !pl_isel_stable(c, w->op[3], r) || (again && pl_insn_is_integer(w, 64)))
+            w->op[1] != UINT32_MAX || !pl_isel_is_unchanged(c, w->op[2], r) ||
+            !pl_isel_is_unchanged(c, w->op[3], r) || (duplicate && pl_insn_is_integer(w, 64)))
             continue;
         pl_word words[PL_MAX_MODS];
         unsigned nwords = 0;

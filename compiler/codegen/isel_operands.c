@@ -5,23 +5,23 @@
 
 /* ---- addresses ---- */
 
-static bool fits(int64_t v)
+static bool fits_offset(int64_t v)
 {
     return v >= -(1 << 23) && v < 1 << 23;
 }
 
 /* A constant-bank access with an index: its address is the index times a power of two, of which
  * only 32 bits are needed. */
-static void bank_index(const combiner *c, pl_insn *i, unsigned k)
+static void fold_bank_index(const combiner *c, pl_insn *i, unsigned k)
 {
-    pl_insn *w = pl_isel_source(c, i, k);
+    pl_insn *w = pl_isel_absorbable_def(c, i, k);
     uint64_t n;
-    if (i->sel[PL_M_SPACE] == PL_SP_CONST && w && pl_isel_single(c, i->op[k]) &&
+    if (i->sel[PL_M_SPACE] == PL_SP_CONST && w && pl_isel_has_one_use(c, i->op[k]) &&
         (w->latency_class == C_imad_wide || w->latency_class == C_imad_wide_sum) &&
         pl_ir_constant_value(c->x, w->op[2], &n) && n && !(n & (n - 1)))
         w->latency_class = C_alu;
     if (i->sel[PL_M_SPACE] != PL_SP_CONST || !w || pl_insn_mnem(w) != M_add ||
-        !pl_isel_single(c, i->op[k]) || !pl_insn_is_integer(w, 64))
+        !pl_isel_has_one_use(c, i->op[k]) || !pl_insn_is_integer(w, 64))
         return;
     for (unsigned a = 1; a < 3; a++) { /* the variable's address is folded into the access */
         const pl_frame_init *at = c->x->kind.at[w->op[a]] == PL_REG_PRESET
@@ -39,22 +39,22 @@ void pl_isel_fold_address(const combiner *c, pl_insn *i)
     while (k < f->noperands && f->operand[k].kind != PL_K_ADDR) k++;
     if (k >= f->noperands || k >= PL_INLINE_OPERANDS || i->op[k] == UINT32_MAX) return;
     bool narrow = i->sel[PL_M_FLAGS] & PL_MF_ADDR32;
-    bank_index(c, i, k);
+    fold_bank_index(c, i, k);
     for (unsigned depth = 0; depth < 8; depth++) {
-        pl_insn *w = pl_isel_source(c, i, k);
+        pl_insn *w = pl_isel_absorbable_def(c, i, k);
         uint64_t n;
         if (!w || pl_insn_mnem(w) != M_add || !pl_insn_is_integer(w, narrow ? 32 : 64) ||
             !pl_ir_constant_value(x, w->op[2], &n))
             return;
         int64_t sum = i->imm + (narrow ? (int64_t)(int32_t)(uint32_t)n : (int64_t)n);
-        if (!fits(sum)) return;
+        if (!fits_offset(sum)) return;
         i->op[k] = w->op[1];
         i->imm = sum;
     }
 }
 
 /* Folds the negation or absolute value of a float into its uses. */
-void pl_isel_free_sign(const combiner *c, pl_insn *i)
+void pl_isel_fold_sign(const combiner *c, pl_insn *i)
 {
     pl_word t = pl_insn_type(i);
     if ((t == W_f32 || t == W_f64) && i->guard == PL_PT && c->x->regs[i->op[0]].ndefs == 1 &&
@@ -70,13 +70,13 @@ void pl_isel_count_signs(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 }
 
 /* True for float arithmetic that can fold a sign or absolute value. */
-bool pl_isel_takes_signs(const pl_insn *i)
+bool pl_isel_can_fold_signs(const pl_insn *i)
 {
     pl_word t = pl_insn_type(i);
     return t == W_f32 || t == W_f64;
 }
 
-void pl_isel_count_cutters(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+void pl_isel_count_tf32_uses(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     combiner *c = ctx;
     (void)rows;
@@ -93,12 +93,15 @@ void pl_isel_round_tf32(combiner *c, pl_insn *i)
     if (pl_insn_mnem(i) != M_cvt || !pl_insn_has(i, W_tf32) || !pl_insn_has(i, W_rna) ||
         i->op[1] >= x->f->rows)
         return;
-    const bool kept = x->regs[i->op[1]].nuses > 1,
-               matrices = i->guard == PL_PT && x->regs[i->op[0]].ndefs == 1 &&
-                          c->tf32_uses[i->op[0]] >= x->regs[i->op[0]].nuses;
-    const bool first =
-        !kept && x->blocks.at[c->block].loop == PL_IR_NONE && c->tf32_block != c->block + 1;
+    const bool has_other_use = x->regs[i->op[1]].nuses > 1,
+               only_matrix_uses = i->guard == PL_PT && x->regs[i->op[0]].ndefs == 1 &&
+                                  c->tf32_uses[i->op[0]] >= x->regs[i->op[0]].nuses;
+    const bool first = !has_other_use && x->blocks.at[c->block].loop == PL_IR_NONE &&
+                       c->tf32_block != c->block + 1;
     if (first) c->tf32_block = c->block + 1;
-    const unsigned n = 2u + kept + first + !matrices;
-    i->latency_class = n == 2 ? C_alu_x2 : n == 4 ? C_minmax64 : matrices ? C_alu_x3 : C_cvt_tf32;
+    const unsigned n = 2u + has_other_use + first + !only_matrix_uses;
+    i->latency_class = n == 2             ? C_alu_x2
+                       : n == 4           ? C_minmax64
+                       : only_matrix_uses ? C_alu_x3
+                                          : C_cvt_tf32;
 }

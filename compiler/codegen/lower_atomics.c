@@ -25,7 +25,7 @@ static bool is_atomic(const pl_insn *i)
 }
 
 /* atom d, [a], b with d unused: red [a], b. */
-static void reduce(pl_ir *x, pl_insn *i)
+static void to_reduction(pl_ir *x, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     if (!is_atom(i) || f->noperands < 3 || x->regs[i->op[0]].nuses || i->op[1] == UINT32_MAX ||
@@ -49,12 +49,13 @@ static void reduce(pl_ir *x, pl_insn *i)
 
 /* ptxas 13.0 keeps ATOMG in functions with a fence, regardless of its position (25 kernels made for
  * it, sm_90, 2026-11). */
-static bool reduce_all(pl_ir *x)
+static bool to_reductions(pl_ir *x)
 {
     if (!pl_ir_any(x, is_atom) || pl_ir_any(x, pl_insn_is_fence)) return true;
     if (!pl_ir_analyze(x)) return false;
     for (size_t b = 0; b < x->blocks.n; b++)
-        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) reduce(x, &x->blocks.at[b].code.at[k]);
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
+            to_reduction(x, &x->blocks.at[b].code.at[k]);
     return true;
 }
 
@@ -62,7 +63,7 @@ static bool reduce_all(pl_ir *x)
 
 /* The operation of a loop between its load and its compare-and-swap; W_none: shared memory supports
  * the operation directly. */
-static pl_word loops(const pl_insn *i)
+static pl_word loop_operation(const pl_insn *i)
 {
     static const pl_word wide[] = {W_add, W_min, W_max, W_and, W_or, W_xor};
     pl_word t = pl_insn_type(i);
@@ -76,9 +77,9 @@ static pl_word loops(const pl_insn *i)
     return W_none;
 }
 
-static bool is_loop(const pl_insn *i)
+static bool needs_loop(const pl_insn *i)
 {
-    return loops(i) != W_none;
+    return loop_operation(i) != W_none;
 }
 
 /* Appends an instruction to a block. */
@@ -106,76 +107,77 @@ static pl_insn *append_access(pl_ir *x, uint32_t block, const pl_insn *atomic, u
 
 /* Turns the instruction at `at` of block b into a loop; *rest is the block with the instructions
  * after it. */
-static bool make_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *rest)
+static bool lower_to_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *remainder)
 {
-    const pl_insn old = x->blocks.at[b].code.at[at];
-    const bool atom = is_atom(&old);
-    const pl_word op = loops(&old), type = pl_insn_type(&old);
-    const bool wide = pl_type_bits(type) == 64, choice = op == W_min || op == W_max;
+    const pl_insn original = x->blocks.at[b].code.at[at];
+    const bool atom = is_atom(&original);
+    const pl_word op = loop_operation(&original), type = pl_insn_type(&original);
+    const bool wide = pl_type_bits(type) == 64, is_minmax = op == W_min || op == W_max;
     const pl_word bits = wide ? W_b64 : W_b32, count = wide ? W_u64 : W_u32;
-    const uint32_t value = old.op[atom ? 2 : 1], line = old.line;
-    const uint32_t loop = pl_ir_new_block(x), swap = choice ? pl_ir_new_block(x) : loop,
+    const uint32_t value = original.op[atom ? 2 : 1], line = original.line;
+    const uint32_t loop = pl_ir_new_block(x), swap = is_minmax ? pl_ir_new_block(x) : loop,
                    end = pl_ir_new_block(x);
-    const uint32_t seen = pl_ir_new(x, wide ? 2 : 1),
-                   next = choice ? value : pl_ir_new(x, wide ? 2 : 1);
-    const uint32_t done = pl_ir_new(x, wide ? 2 : 1), one = pl_ir_constant(x, 1, wide ? 64 : 32);
+    const uint32_t old_value = pl_ir_new(x, wide ? 2 : 1),
+                   next = is_minmax ? value : pl_ir_new(x, wide ? 2 : 1);
+    const uint32_t swapped = pl_ir_new(x, wide ? 2 : 1), one = pl_ir_constant(x, 1, wide ? 64 : 32);
     if (!pl_ir_ok(x)) return false;
-    *rest = end;
+    *remainder = end;
 
-    if (atom && old.op[0] != UINT32_MAX) {
+    if (atom && original.op[0] != UINT32_MAX) {
         pl_insn *i = append(x, end, line, M_mov, 2, &bits, 1);
         if (!i) return false;
-        i->op[0] = old.op[0];
-        i->op[1] = seen;
+        i->op[0] = original.op[0];
+        i->op[1] = old_value;
     }
     for (size_t k = at + 1; k < x->blocks.at[b].code.n; k++)
         *pl_push(x->a, &x->blocks.at[end].code) = x->blocks.at[b].code.at[k];
     x->blocks.at[end].fallthrough = x->blocks.at[b].fallthrough;
     x->blocks.at[b].code.n = at;
     x->blocks.at[b].fallthrough = loop;
-    if (old.guard != PL_PT) pl_ir_jump(x, b, line, old.guard, !(old.flags & PL_IF_GUARD_NEG), end);
+    if (original.guard != PL_PT)
+        pl_ir_jump(x, b, line, original.guard, !(original.flags & PL_IF_GUARD_NEG), end);
 
-    pl_insn *i =
-        append_access(x, loop, &old, M_ld, 3, (pl_word[]){W_relaxed, W_cta, W_shared, bits}, 4);
+    pl_insn *i = append_access(x, loop, &original, M_ld, 3,
+                               (pl_word[]){W_relaxed, W_cta, W_shared, bits}, 4);
     if (!i) return false;
-    i->op[0] = seen;
-    if (choice) { /* a value that does not change the word need not be written */
+    i->op[0] = old_value;
+    if (is_minmax) { /* a value that does not change the word need not be written */
         pl_ir_jump(
             x, loop, line,
-            pl_ir_compare(x, loop, line, op == W_min ? W_le : W_ge, type, seen, value, PL_PT),
+            pl_ir_compare(x, loop, line, op == W_min ? W_le : W_ge, type, old_value, value, PL_PT),
             false, end);
         x->blocks.at[loop].fallthrough = swap;
     } else {
-        const bool is_add = op == W_add, real = type == W_f32 || type == W_f64;
+        const bool is_add = op == W_add, is_float = type == W_f32 || type == W_f64;
         uint16_t mnem = is_add ? M_add : op == W_and ? M_and : op == W_or ? M_or : M_xor;
         i = append(x, loop, line, mnem, 3,
-                   real ? (pl_word[]){W_rn, type} : (pl_word[]){is_add ? count : bits, 0},
-                   real ? 2 : 1);
+                   is_float ? (pl_word[]){W_rn, type} : (pl_word[]){is_add ? count : bits, 0},
+                   is_float ? 2 : 1);
         if (!i) return false;
         i->op[0] = next;
-        i->op[1] = seen; /* of two NaNs the first one is returned */
+        i->op[1] = old_value; /* of two NaNs the first one is returned */
         i->op[2] = value;
     }
-    i = append_access(x, swap, &old, M__cast, 4, (pl_word[]){W_shared, bits}, 2);
+    i = append_access(x, swap, &original, M__cast, 4, (pl_word[]){W_shared, bits}, 2);
     if (!i) return false;
-    i->op[0] = done;
-    i->op[2] = seen;
+    i->op[0] = swapped;
+    i->op[2] = old_value;
     i->op[3] = next;
-    pl_ir_jump(x, swap, line, pl_ir_compare(x, swap, line, W_ne, bits, done, one, PL_PT), false,
+    pl_ir_jump(x, swap, line, pl_ir_compare(x, swap, line, W_ne, bits, swapped, one, PL_PT), false,
                loop);
     x->blocks.at[swap].fallthrough = end;
     return pl_ir_ok(x);
 }
 
-static bool make_loops(pl_ir *x)
+static bool lower_to_loops(pl_ir *x)
 {
-    if (!pl_ir_any(x, is_loop)) return true;
+    if (!pl_ir_any(x, needs_loop)) return true;
     size_t blocks = x->blocks.n;
     for (uint32_t b = 0; b < blocks; b++) {
         uint32_t in = b;
         for (size_t k = 0; k < x->blocks.at[in].code.n; k++)
-            if (is_loop(&x->blocks.at[in].code.at[k])) {
-                if (!make_loop(x, in, k, &in)) return false;
+            if (needs_loop(&x->blocks.at[in].code.at[k])) {
+                if (!lower_to_loop(x, in, k, &in)) return false;
                 k = (size_t)-1;
             }
     }
@@ -216,7 +218,7 @@ static bool is_global(const pl_insn *i)
 
 /* True for an atomic operation at a constant offset from a parameter; *operand is its address
  * operand. */
-static bool is_after(const pl_ir *x, const pl_insn *i, unsigned *operand)
+static bool is_at_offset(const pl_ir *x, const pl_insn *i, unsigned *operand)
 {
     *operand = is_atom(i) ? 1 : 0;
     return is_global(i) && i->op[*operand] != UINT32_MAX && i->imm &&
@@ -232,21 +234,21 @@ static address_sum *sum_of(const address_sums *all, uint32_t base)
 
 static bool emit_sum(pl_ir *x, address_sum *s)
 {
-    const uint32_t where = pl_ir_hoist_block(x, s->block, s->base, UINT32_MAX),
+    const uint32_t in_block = pl_ir_hoist_block(x, s->block, s->base, UINT32_MAX),
                    number = pl_ir_constant(x, (uint64_t)s->offset, 64), total = pl_ir_new(x, 2);
-    const size_t at = where == s->block ? s->at : pl_ir_end(x, where);
-    pl_insn *add = pl_ir_insert_deferred(x, where, at);
+    const size_t at = in_block == s->block ? s->at : pl_ir_end(x, in_block);
+    pl_insn *add = pl_ir_insert_deferred(x, in_block, at);
     s->row = pl_ir_new(x, 2);
     if (!add || !pl_insn_make(add, M_add, 3, &(pl_word){W_s64}, 1)) return false;
     add->op[0] = total;
     add->op[1] = s->base;
     add->op[2] = number;
     add->line = s->line;
-    pl_insn *take = pl_ir_insert_deferred(x, where, at);
-    if (!take || !pl_insn_make(take, M__taken, 2, &(pl_word){W_b64}, 1)) return false;
-    take->op[0] = s->row;
-    take->op[1] = total;
-    take->line = s->line;
+    pl_insn *move = pl_ir_insert_deferred(x, in_block, at);
+    if (!move || !pl_insn_make(move, M__taken, 2, &(pl_word){W_b64}, 1)) return false;
+    move->op[0] = s->row;
+    move->op[1] = total;
+    move->line = s->line;
     return true;
 }
 
@@ -265,7 +267,7 @@ static bool add_offsets(pl_ir *x)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
             const uint32_t b = x->rpo[j];
             const pl_insn *i = &x->blocks.at[b].code.at[k];
-            if (!is_after(x, i, &a)) continue;
+            if (!is_at_offset(x, i, &a)) continue;
             address_sum *s = sum_of(&all, i->op[a]);
             if (!s)
                 *pl_push(x->tmp, &all) = (address_sum){
@@ -280,7 +282,7 @@ static bool add_offsets(pl_ir *x)
     for (uint32_t j = 0; all.n && j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
             pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
-            const address_sum *s = is_after(x, i, &a) ? sum_of(&all, i->op[a]) : NULL;
+            const address_sum *s = is_at_offset(x, i, &a) ? sum_of(&all, i->op[a]) : NULL;
             if (s) {
                 i->op[a] = s->row;
                 i->imm -= s->offset;
@@ -291,5 +293,5 @@ static bool add_offsets(pl_ir *x)
 
 bool pl_pass_lower_atomics(pl_ir *x)
 {
-    return reduce_all(x) && add_offsets(x) && make_loops(x);
+    return to_reductions(x) && add_offsets(x) && lower_to_loops(x);
 }

@@ -25,7 +25,7 @@ enum {
     VARIABLE = 16 /* the row has other writes: a copy is a move */
 };
 
-enum { STEPS = 6 }; /* depth of the search for zero halves */
+enum { MAX_DEPTH = 6 }; /* depth of the search for zero halves */
 
 typedef struct int64_lowering {
     pl_ir *x;
@@ -36,7 +36,7 @@ typedef struct int64_lowering {
 
 /* The instruction that defines a value. If its guard is false, the value is undefined, so facts
  * about the value do not depend on the guard. */
-static const pl_insn *writer(const int64_lowering *h, uint32_t row)
+static const pl_insn *def_insn(const int64_lowering *h, uint32_t row)
 {
     if (row == UINT32_MAX || row >= h->x->f->rows || h->x->regs[row].ndefs != 1 ||
         h->x->regs[row].def_block == PL_IR_NONE)
@@ -51,7 +51,7 @@ static bool is_wide(const pl_insn *i)
 }
 
 /* For an extension of 32 bits or fewer, the kind of the shorter type; 0 for other instructions. */
-static char extension(const pl_insn *i)
+static char extension_kind(const pl_insn *i)
 {
     if (pl_insn_mnem(i) != M_cvt || pl_forms[i->form].noperands != 2 || pl_insn_has(i, W_sat))
         return 0;
@@ -62,12 +62,12 @@ static char extension(const pl_insn *i)
     return is ? (char)pl_type_kind(from) : 0;
 }
 
-static bool extends(const pl_insn *i)
+static bool is_zero_extension(const pl_insn *i)
 {
-    return extension(i) == 'u';
+    return extension_kind(i) == 'u';
 }
 
-static bool takes_half(const pl_insn *i)
+static bool reads_low_half(const pl_insn *i)
 {
     if (pl_insn_mnem(i) == M__narrow) return true;
     if (pl_insn_mnem(i) != M_cvt || pl_forms[i->form].noperands != 2 || pl_insn_has(i, W_sat))
@@ -83,7 +83,7 @@ static bool is_logic(uint16_t m)
     return m == M_and || m == M_or || m == M_xor || m == M_not || m == M__lop3;
 }
 
-static uint8_t table_of(const pl_insn *i)
+static uint8_t truth_table(const pl_insn *i)
 {
     enum { A = 0xf0, B = 0xcc };
     switch (pl_insn_mnem(i)) {
@@ -95,18 +95,19 @@ static uint8_t table_of(const pl_insn *i)
     }
 }
 
-static unsigned known_zero_bits(const int64_lowering *h, uint32_t row, unsigned steps);
+static unsigned known_zero_halves(const int64_lowering *h, uint32_t row, unsigned steps);
 
-static unsigned inputs(const pl_insn *i)
+static unsigned count_inputs(const pl_insn *i)
 {
     return pl_insn_mnem(i) == M__lop3 ? 3 : pl_insn_mnem(i) == M_not ? 1 : 2;
 }
 
 /* Finds the halves of each input of a logic instruction that are zero. */
-static void note_known_half(const int64_lowering *h, const pl_insn *i, unsigned steps,
-                            unsigned zero[3])
+static void find_zero_halves(const int64_lowering *h, const pl_insn *i, unsigned steps,
+                             unsigned zero[3])
 {
-    for (unsigned k = 0; k < inputs(i); k++) zero[k] = known_zero_bits(h, i->op[1 + k], steps);
+    for (unsigned k = 0; k < count_inputs(i); k++)
+        zero[k] = known_zero_halves(h, i->op[1 + k], steps);
 }
 
 /* The value of a half of a logic result: 0, 1 (all bits set), or -1 (unknown); *copy: it equals one
@@ -116,8 +117,8 @@ static int logic_half(const int64_lowering *h, const pl_insn *i, unsigned half,
 {
     static const uint8_t in[3] = {0xf0, 0xcc, 0xaa};
     static const unsigned step[3] = {4, 2, 1};
-    uint8_t lut = table_of(i);
-    for (unsigned k = 0; k < inputs(i); k++) {
+    uint8_t lut = truth_table(i);
+    for (unsigned k = 0; k < count_inputs(i); k++) {
         uint64_t v;
         bool ones = pl_ir_constant_value(h->x, i->op[1 + k], &v) &&
                     (uint32_t)(v >> (half == HIGH ? 32 : 0)) == UINT32_MAX;
@@ -131,16 +132,16 @@ static int logic_half(const int64_lowering *h, const pl_insn *i, unsigned half,
 }
 
 /* The halves of its result that are known to be zero. */
-static unsigned zeros_written(const int64_lowering *h, const pl_insn *i, unsigned steps)
+static unsigned result_zero_halves(const int64_lowering *h, const pl_insn *i, unsigned steps)
 {
     unsigned zero[3];
     uint64_t n;
     bool copy;
-    if (extends(i)) return HIGH;
+    if (is_zero_extension(i)) return HIGH;
     if (!is_wide(i)) return 0;
     const uint16_t m = pl_insn_mnem(i);
     if (is_logic(m)) {
-        note_known_half(h, i, steps, zero);
+        find_zero_halves(h, i, steps, zero);
         return (unsigned)(logic_half(h, i, LOW, zero, &copy) == 0 ? LOW : 0) |
                (unsigned)(logic_half(h, i, HIGH, zero, &copy) == 0 ? HIGH : 0);
     }
@@ -148,24 +149,24 @@ static unsigned zeros_written(const int64_lowering *h, const pl_insn *i, unsigne
         if (!pl_ir_constant_value(h->x, i->op[2], &n) ||
             (m == M_shr && pl_type_kind(pl_insn_type(i)) == 's'))
             return 0;
-        const unsigned of = known_zero_bits(h, i->op[1], steps);
+        const unsigned of = known_zero_halves(h, i->op[1], steps);
         return n > 63       ? BOTH
                : n < 32     ? of & (m == M_shl ? LOW : HIGH)
                : m == M_shl ? (unsigned)LOW | (of & LOW ? HIGH : 0)
                             : (unsigned)HIGH | (of & HIGH ? LOW : 0);
     }
     if (m == M_selp)
-        return known_zero_bits(h, i->op[1], steps) & known_zero_bits(h, i->op[2], steps);
-    return pl_insn_is_copy(i) ? known_zero_bits(h, i->op[1], steps) : 0;
+        return known_zero_halves(h, i->op[1], steps) & known_zero_halves(h, i->op[2], steps);
+    return pl_insn_is_copy(i) ? known_zero_halves(h, i->op[1], steps) : 0;
 }
 
-static unsigned known_zero_bits(const int64_lowering *h, uint32_t row, unsigned steps)
+static unsigned known_zero_halves(const int64_lowering *h, uint32_t row, unsigned steps)
 {
     uint64_t n;
     if (pl_ir_constant_value(h->x, row, &n))
         return (unsigned)((uint32_t)n ? 0 : LOW) | (unsigned)(n >> 32 ? 0 : HIGH);
-    const pl_insn *i = writer(h, row);
-    return i && steps ? zeros_written(h, i, steps - 1) : 0;
+    const pl_insn *i = def_insn(h, row);
+    return i && steps ? result_zero_halves(h, i, steps - 1) : 0;
 }
 
 static void demand(int64_lowering *h, uint32_t row, unsigned what)
@@ -192,98 +193,104 @@ static void demand_values(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         demand_all(ctx, row, rows, use);
 }
 
-static unsigned count(unsigned some)
+static unsigned count_halves(unsigned halves)
 {
-    return (some & 1) + (some >> 1 & 1);
+    return (halves & 1) + (halves >> 1 & 1);
 }
 
 /* The class for that many instructions, one for each half that needs work. */
-static uint16_t of_halves(unsigned n, unsigned both)
+static uint16_t class_for_halves(unsigned n, unsigned both)
 {
     return (uint16_t)(n == 0 ? C_free : n == 1 ? C_alu : both);
 }
 
-static unsigned moved_zeros(const int64_lowering *h, const pl_insn *i, unsigned wanted)
+static unsigned count_moved_zeros(const int64_lowering *h, const pl_insn *i, unsigned demanded)
 {
-    return wanted & IN_REGISTERS ? count(zeros_written(h, i, STEPS) & wanted) : 0;
+    return demanded & IN_REGISTERS ? count_halves(result_zero_halves(h, i, MAX_DEPTH) & demanded)
+                                   : 0;
 }
 
-static void logic(int64_lowering *h, pl_insn *i, unsigned wanted)
+static void lower_logic(int64_lowering *h, pl_insn *i, unsigned demanded)
 {
     unsigned work = 0, read = 0, zero[3];
-    note_known_half(h, i, STEPS, zero);
+    find_zero_halves(h, i, MAX_DEPTH, zero);
     for (unsigned half = LOW; half <= HIGH; half++) {
         bool copy = false;
-        if (!(wanted & half)) continue;
+        if (!(demanded & half)) continue;
         int known = logic_half(h, i, half, zero, &copy);
-        work += known < 0 && (!copy || wanted & VARIABLE);
+        work += known < 0 && (!copy || demanded & VARIABLE);
         read |= known < 0 ? half : 0;
     }
-    i->latency_class = of_halves(wanted & TESTED ? 0 : work + moved_zeros(h, i, wanted), C_logic64);
-    for (unsigned k = 0; k < inputs(i); k++) demand(h, i->op[1 + k], read);
+    i->latency_class = class_for_halves(
+        demanded & TESTED ? 0 : work + count_moved_zeros(h, i, demanded), C_logic64);
+    for (unsigned k = 0; k < count_inputs(i); k++) demand(h, i->op[1 + k], read);
 }
 
-static void shift(int64_lowering *h, pl_insn *i, unsigned wanted)
+static void lower_shift(int64_lowering *h, pl_insn *i, unsigned demanded)
 {
     const bool left = pl_insn_mnem(i) == M_shl,
                sign = !left && pl_type_kind(pl_insn_type(i)) == 's';
     /* The half into which bits are shifted from the other one, and the other one. */
-    const unsigned toward = left ? HIGH : LOW, away = left ? LOW : HIGH;
+    const unsigned receiving = left ? HIGH : LOW, other_half = left ? LOW : HIGH;
     uint64_t n;
     if (!pl_ir_constant_value(h->x, i->op[2], &n)) {
         const bool number =
             pl_ir_constant_value(h->x, i->op[1], &n) && n; /* the constant needs a register */
-        i->latency_class = number && count(wanted) == 2
-                               ? C_alu_x3
-                               : of_halves(count(wanted) + (number && wanted), C_shift64);
-        demand(h, i->op[1], (wanted & toward ? BOTH : 0) | (wanted & away));
+        i->latency_class =
+            number && count_halves(demanded) == 2
+                ? C_alu_x3
+                : class_for_halves(count_halves(demanded) + (number && demanded), C_shift64);
+        demand(h, i->op[1], (demanded & receiving ? BOTH : 0) | (demanded & other_half));
         demand(h, i->op[2], LOW | IN_REGISTERS);
         return;
     }
-    const unsigned zero = zeros_written(h, i, STEPS);
-    unsigned work = moved_zeros(h, i, wanted);
+    const unsigned zero = result_zero_halves(h, i, MAX_DEPTH);
+    unsigned work = count_moved_zeros(h, i, demanded);
     if (n < 32) {
-        work += count(wanted & ~zero);
-        demand(h, i->op[1], (wanted & toward ? BOTH : 0) | (wanted & away));
+        work += count_halves(demanded & ~zero);
+        demand(h, i->op[1], (demanded & receiving ? BOTH : 0) | (demanded & other_half));
     } else {
-        work += ((wanted & ~zero & toward) && (n > 32 || wanted & VARIABLE) ? 1u : 0u) +
-                (sign && (wanted & ~zero & away) ? 1u : 0u);
-        demand(h, i->op[1], wanted & toward || (sign && wanted & away) ? away : 0);
+        work += ((demanded & ~zero & receiving) && (n > 32 || demanded & VARIABLE) ? 1u : 0u) +
+                (sign && (demanded & ~zero & other_half) ? 1u : 0u);
+        demand(h, i->op[1],
+               demanded & receiving || (sign && demanded & other_half) ? other_half : 0);
     }
-    i->latency_class = of_halves(work, C_shift64);
+    i->latency_class = class_for_halves(work, C_shift64);
 }
 
 /* The operand that is a sign-extended word whose only use is this sum; 0: none. LEA.HI.X.SX32
  * extends one of its operands, but does not subtract it. */
-static unsigned extended_here(const int64_lowering *h, const pl_insn *i)
+static unsigned sign_extended_operand(const int64_lowering *h, const pl_insn *i)
 {
     for (unsigned k = 1; k < (pl_insn_mnem(i) == M_sub ? 2 : 3); k++) {
-        const pl_insn *w = writer(h, i->op[k]);
-        if (w && extension(w) == 's' && h->x->regs[i->op[k]].nuses == 1 && i->op[k] != i->op[3 - k])
+        const pl_insn *w = def_insn(h, i->op[k]);
+        if (w && extension_kind(w) == 's' && h->x->regs[i->op[k]].nuses == 1 &&
+            i->op[k] != i->op[3 - k])
             return k;
     }
     return 0;
 }
 
-/* True if an operand is a right shift whose only use is this sum: LEA.HI computes both for the
- * lower half. */
-static bool shifted_here(const int64_lowering *h, const pl_insn *i)
+/* True if an operand is a right shift whose only use is this sum: LEA.HI computes both for
+ * the lower half. */
+static bool has_shifted_operand(const int64_lowering *h, const pl_insn *i)
 {
     bool any = false;
     for (unsigned k = 1; k < 3 && pl_insn_mnem(i) == M_add; k++) {
         uint64_t n;
-        const pl_insn *w = writer(h, i->op[k]);
+        const pl_insn *w = def_insn(h, i->op[k]);
         any |= w && pl_insn_mnem(w) == M_shr && is_wide(w) && h->x->regs[i->op[k]].nuses == 1 &&
                pl_ir_constant_value(h->x, w->op[2], &n) && n && n != 32 && n < 64;
     }
     return any;
 }
 
-static void sum(int64_lowering *h, pl_insn *i, unsigned wanted)
+static void lower_sum(int64_lowering *h, pl_insn *i, unsigned demanded)
 {
-    const unsigned along = extended_here(h, i);
-    i->latency_class = wanted & HIGH ? (shifted_here(h, i) ? C_alu : C_alu64) : C_alu;
-    for (unsigned k = 1; k < 3; k++) demand(h, i->op[k], wanted & HIGH && k != along ? BOTH : LOW);
+    const unsigned extended = sign_extended_operand(h, i);
+    i->latency_class = demanded & HIGH ? (has_shifted_operand(h, i) ? C_alu : C_alu64) : C_alu;
+    for (unsigned k = 1; k < 3; k++)
+        demand(h, i->op[k], demanded & HIGH && k != extended ? BOTH : LOW);
 }
 
 /* For example 0 or -1: one SEL computes both halves for all uses that do not need a register
@@ -295,20 +302,20 @@ static bool halves_equal(const int64_lowering *h, const pl_insn *i)
            (uint32_t)a == a >> 32 && (uint32_t)b == b >> 32;
 }
 
-static void selection(int64_lowering *h, pl_insn *i, unsigned wanted)
+static void lower_select(int64_lowering *h, pl_insn *i, unsigned demanded)
 {
-    const unsigned zero = zeros_written(h, i, STEPS);
+    const unsigned zero = result_zero_halves(h, i, MAX_DEPTH);
     const bool one =
-        halves_equal(h, i) && (wanted & BOTH) == BOTH && !(wanted & (IN_REGISTERS | VARIABLE));
-    i->latency_class =
-        of_halves(one ? 1 : count(wanted & ~zero) + moved_zeros(h, i, wanted), C_alu64);
-    demand(h, i->op[1], wanted & BOTH);
-    demand(h, i->op[2], wanted & BOTH);
+        halves_equal(h, i) && (demanded & BOTH) == BOTH && !(demanded & (IN_REGISTERS | VARIABLE));
+    i->latency_class = class_for_halves(
+        one ? 1 : count_halves(demanded & ~zero) + count_moved_zeros(h, i, demanded), C_alu64);
+    demand(h, i->op[1], demanded & BOTH);
+    demand(h, i->op[2], demanded & BOTH);
 }
 
 /* A sign test demands only the upper half. LOP3 writes predicates: logic that is only tested for
  * zero takes no separate instruction. */
-static void comparison(int64_lowering *h, pl_insn *i)
+static void lower_compare(int64_lowering *h, pl_insn *i)
 {
     const bool equality = pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne),
                order = pl_insn_has(i, W_lt) || pl_insn_has(i, W_ge);
@@ -316,18 +323,18 @@ static void comparison(int64_lowering *h, pl_insn *i)
     const bool zero = pl_ir_constant_value(h->x, i->op[3], &n) && !n;
     const pl_insn *w =
         zero && equality && i->op[2] < h->x->f->rows && h->x->regs[i->op[2]].nuses == 1
-            ? writer(h, i->op[2])
+            ? def_insn(h, i->op[2])
             : NULL;
     const bool tests = w && is_wide(w) && is_logic(pl_insn_mnem(w)) && pl_insn_is_integer(w, 64);
     const bool sign = zero && order && pl_type_kind(pl_insn_type(i)) == 's';
-    const unsigned known = tests ? known_zero_bits(h, i->op[2], STEPS) : 0;
+    const unsigned known = tests ? known_zero_halves(h, i->op[2], MAX_DEPTH) : 0;
     i->latency_class = sign || known ? C_setp : C_setp64;
     demand(h, i->op[2], sign ? HIGH : (BOTH & ~known) | (tests ? TESTED : 0));
     demand(h, i->op[3], BOTH);
 }
 
 /* bfi with constant position and width. */
-static void insertion(int64_lowering *h, pl_insn *i, unsigned wanted)
+static void lower_bfi(int64_lowering *h, pl_insn *i, unsigned demanded)
 {
     uint64_t place, width;
     if (!pl_ir_constant_value(h->x, i->op[3], &place) ||
@@ -339,9 +346,9 @@ static void insertion(int64_lowering *h, pl_insn *i, unsigned wanted)
     unsigned work = 0, keep = 0;
     for (unsigned half = LOW; half <= HIGH; half++) {
         const uint32_t part = (uint32_t)(field >> (half == HIGH ? 32 : 0));
-        if (!(wanted & half)) continue;
-        work += part == 0            ? (wanted & VARIABLE) != 0
-                : part == UINT32_MAX ? place % 32 != 0 || (wanted & VARIABLE)
+        if (!(demanded & half)) continue;
+        work += part == 0            ? (demanded & VARIABLE) != 0
+                : part == UINT32_MAX ? place % 32 != 0 || (demanded & VARIABLE)
                 : place % 32         ? 2
                                      : 1;
         keep |= part == UINT32_MAX ? 0 : half;
@@ -357,18 +364,18 @@ static void insertion(int64_lowering *h, pl_insn *i, unsigned wanted)
 
 /* The contribution of the upper half of one factor times the lower half of the other one to the
  * upper half of a product. */
-typedef enum cross {
+typedef enum cross_term {
     NOTHING,
     COPY /* times 1 or -1: the IADD3 of the sum includes it */,
     MULTIPLIED
-} cross;
+} cross_term;
 
-static cross crossing(const int64_lowering *h, const pl_insn *i, unsigned upper)
+static cross_term cross_term_of(const int64_lowering *h, const pl_insn *i, unsigned upper)
 {
     const unsigned lower = 3 - upper;
     uint64_t n;
-    if ((known_zero_bits(h, i->op[upper], STEPS) & HIGH) ||
-        (known_zero_bits(h, i->op[lower], STEPS) & LOW))
+    if ((known_zero_halves(h, i->op[upper], MAX_DEPTH) & HIGH) ||
+        (known_zero_halves(h, i->op[lower], MAX_DEPTH) & LOW))
         return NOTHING;
     if (!pl_ir_constant_value(h->x, i->op[2], &n)) return MULTIPLIED;
     const uint32_t part = (uint32_t)(upper == 2 ? n >> 32 : n);
@@ -379,9 +386,9 @@ static cross crossing(const int64_lowering *h, const pl_insn *i, unsigned upper)
  * halves. IMAD for the upper half of the second one, which adds the result of IMAD.WIDE if it is
  * the only one, and IADD3. Without either, the sum adds a uniform register that is 0: one
  * instruction initialises it for all products of its block. */
-static uint16_t whole_product(int64_lowering *h, pl_insn *i)
+static uint16_t class_of_product(int64_lowering *h, pl_insn *i)
 {
-    const cross first = crossing(h, i, 1), second = crossing(h, i, 2);
+    const cross_term first = cross_term_of(h, i, 1), second = cross_term_of(h, i, 2);
     if (first == MULTIPLIED && second == MULTIPLIED) return C_mul64_lo;
     if (first == NOTHING && second == NOTHING) h->first = i;
     return first == NOTHING || (first == COPY && second == COPY) ? C_imad_hi_sum : C_imad_wide_sum;
@@ -389,10 +396,10 @@ static uint16_t whole_product(int64_lowering *h, pl_insn *i)
 
 /* The lower half of a product takes one IMAD, and the lower halves of its factors. The addend of
  * IMAD.WIDE is a register pair. */
-static void product(int64_lowering *h, pl_insn *i, unsigned wanted)
+static void lower_product(int64_lowering *h, pl_insn *i, unsigned demanded)
 {
-    const bool low = !(wanted & HIGH);
-    i->latency_class = low ? C_imad : whole_product(h, i);
+    const bool low = !(demanded & HIGH);
+    i->latency_class = low ? C_imad : class_of_product(h, i);
     for (unsigned k = 1; k < pl_forms[i->form].noperands; k++)
         demand(h, i->op[k], low ? LOW : k == 3 ? BOTH | IN_REGISTERS : BOTH);
 }
@@ -402,7 +409,7 @@ static void count_bits(const int64_lowering *h, pl_insn *i)
 {
     if ((i->latency_class == C_popc64 || i->latency_class == C_clz64 ||
          i->latency_class == C_find64) &&
-        (known_zero_bits(h, i->op[1], STEPS) & HIGH))
+        (known_zero_halves(h, i->op[1], MAX_DEPTH) & HIGH))
         i->latency_class = pl_insn_mnem(i) == M_clz ? C_clz : C_popc;
 }
 
@@ -423,70 +430,72 @@ typedef struct access {
     uint32_t address;
 } access;
 
-typedef void lowering(int64_lowering *h, pl_insn *i, unsigned wanted);
+typedef void lowering(int64_lowering *h, pl_insn *i, unsigned demanded);
 
 /* The function that lowers 64-bit integer arithmetic of this class; NULL: it is unchanged. */
 static lowering *lowering_of(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i), c = i->latency_class;
-    if (is_logic(m)) return c == C_logic64 || c == C_alu || c == C_free ? logic : NULL;
+    if (is_logic(m)) return c == C_logic64 || c == C_alu || c == C_free ? lower_logic : NULL;
     switch (m) {
     case M_shl:
-    case M_shr: return c == C_shift64 || c == C_alu_x3 || c == C_alu || c == C_free ? shift : NULL;
+    case M_shr:
+        return c == C_shift64 || c == C_alu_x3 || c == C_alu || c == C_free ? lower_shift : NULL;
     case M_mul:
     case M_mad:
         return pl_insn_has(i, W_lo) && !pl_insn_has(i, W_cc) &&
                        (c == C_mul64_lo || c == C_imad_wide_sum || c == C_imad_hi_sum ||
                         c == C_imad)
-                   ? product
+                   ? lower_product
                    : NULL;
     case M_add:
     case M_sub:
-        return pl_forms[i->form].noperands == 3 && (c == C_alu64 || c == C_alu) ? sum : NULL;
-    case M_selp: return c == C_alu64 || c == C_alu || c == C_free ? selection : NULL;
+        return pl_forms[i->form].noperands == 3 && (c == C_alu64 || c == C_alu) ? lower_sum : NULL;
+    case M_selp: return c == C_alu64 || c == C_alu || c == C_free ? lower_select : NULL;
     default: return NULL;
     }
 }
 
-static void lower_extension(int64_lowering *h, pl_insn *i, unsigned wanted)
+static void lower_extension(int64_lowering *h, pl_insn *i, unsigned demanded)
 {
-    i->latency_class =
-        (wanted & HIGH) && (wanted & IN_REGISTERS || extension(i) == 's') ? C_alu : C_cvt_int64;
+    i->latency_class = (demanded & HIGH) && (demanded & IN_REGISTERS || extension_kind(i) == 's')
+                           ? C_alu
+                           : C_cvt_int64;
     pl_insn_reads_here(h->x->p, i, demand_all, h);
 }
 
-static void lower_bfe(int64_lowering *h, pl_insn *i, unsigned wanted)
+static void lower_bfe(int64_lowering *h, pl_insn *i, unsigned demanded)
 {
-    if (!(wanted & HIGH) && i->latency_class != C_bfe64 && i->latency_class != C_bfe64s)
+    if (!(demanded & HIGH) && i->latency_class != C_bfe64 && i->latency_class != C_bfe64s)
         i->latency_class = C_alu_x2;
     pl_insn_reads_here(h->x->p, i, demand_all, h);
 }
 
 /* Lowers 64-bit integer arithmetic, and records demands of other instructions for full 64-bit
  * values. */
-static void lower_arithmetic(int64_lowering *h, pl_insn *i, unsigned wanted)
+static void lower_arithmetic(int64_lowering *h, pl_insn *i, unsigned demanded)
 {
     const uint16_t m = pl_insn_mnem(i);
     const bool integer = pl_insn_is_integer(i, 64);
     lowering *lower = integer ? lowering_of(i) : NULL;
     if (lower) {
-        lower(h, i, wanted);
+        lower(h, i, demanded);
         return;
     }
-    const bool by_value =
+    const bool reads_halves =
         integer ? m != M_mov
                 : m == M_popc || m == M_clz || (m == M_mad && i->latency_class == C_imad_wide_sum);
-    pl_insn_reads_here(h->x->p, i, by_value ? demand_values : demand_all, h);
+    pl_insn_reads_here(h->x->p, i, reads_halves ? demand_values : demand_all, h);
 }
 
-static void visit(int64_lowering *h, pl_insn *i)
+static void lower_insn(int64_lowering *h, pl_insn *i)
 {
     if (i->form == PL_IR_DEAD) return;
     const uint16_t m = pl_insn_mnem(i);
     const uint32_t to = i->op[0];
     const bool value =
         to < h->x->f->rows && h->x->regs[to].ndefs == 1 && !h->x->regs[to].precolored;
-    const unsigned wanted = value ? h->demanded_halves[to] : BOTH | IN_REGISTERS | VARIABLE;
+    const unsigned demanded = value ? h->demanded_halves[to] : BOTH | IN_REGISTERS | VARIABLE;
     if (m == M_popc || m == M_clz || m == M_bfind) count_bits(h, i);
     access near = {h, near_address(i)};
     if (near.address != PL_IR_NONE)
@@ -496,51 +505,53 @@ static void visit(int64_lowering *h, pl_insn *i)
             else
                 demand_all(near.h, o.row, o.rows, o.use);
         }
-    else if (takes_half(i))
+    else if (reads_low_half(i))
         demand(h, i->op[1], LOW);
-    else if (extension(i))
-        lower_extension(h, i, wanted);
+    else if (extension_kind(i))
+        lower_extension(h, i, demanded);
     else if (m == M_bfe && is_wide(i))
-        lower_bfe(h, i, wanted);
+        lower_bfe(h, i, demanded);
     else if (m == M_setp && is_wide(i) &&
              (i->latency_class == C_setp64 || i->latency_class == C_setp))
-        comparison(h, i);
+        lower_compare(h, i);
     else if (m == M_bfi && is_wide(i))
-        insertion(h, i, wanted);
+        lower_bfi(h, i, demanded);
     else if (m == M_add && i->latency_class == C_free && is_wide(i) &&
-             !(wanted & HIGH)) /* a constant-bank address */
+             !(demanded & HIGH)) /* a constant-bank address */
         for (unsigned k = 1; k < 3; k++) demand(h, i->op[k], LOW);
     else
-        lower_arithmetic(h, i, wanted);
+        lower_arithmetic(h, i, demanded);
 }
 
-static bool is_halved(const pl_insn *i)
+static bool is_lowered(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD &&
-           ((i->latency_class == C_cvt_int64 && extension(i)) || i->latency_class == C_logic64 ||
-            i->latency_class == C_shift64 || i->latency_class == C_alu64 ||
-            i->latency_class == C_bfi64 || i->latency_class == C_bfe64 ||
-            i->latency_class == C_bfe64s || i->latency_class == C_popc64 ||
-            i->latency_class == C_clz64 || i->latency_class == C_find64 ||
-            i->latency_class == C_setp64 || i->latency_class == C_mul64_lo);
+           ((i->latency_class == C_cvt_int64 && extension_kind(i)) ||
+            i->latency_class == C_logic64 || i->latency_class == C_shift64 ||
+            i->latency_class == C_alu64 || i->latency_class == C_bfi64 ||
+            i->latency_class == C_bfe64 || i->latency_class == C_bfe64s ||
+            i->latency_class == C_popc64 || i->latency_class == C_clz64 ||
+            i->latency_class == C_find64 || i->latency_class == C_setp64 ||
+            i->latency_class == C_mul64_lo);
 }
 
 /* True if the instruction computes a 64-bit value whose demanded bits fit one register. Uses that
  * need a register pair demand the other half, too. */
-static bool is_half(const int64_lowering *h, const pl_insn *i)
+static bool fits_one_register(const int64_lowering *h, const pl_insn *i)
 {
     const uint32_t to = i->op[0];
     if (i->form == PL_IR_DEAD || !pl_insn_pure(i) || to >= h->x->f->rows ||
         h->x->regs[to].ndefs != 1 || h->x->regs[to].precolored || h->x->regs[to].width != 2 ||
         (i->flags & PL_IF_UNIFORM_REG))
         return false;
-    const unsigned wanted = h->demanded_halves[to];
-    return !(wanted & IN_REGISTERS) && count(wanted & BOTH & ~zeros_written(h, i, STEPS)) < 2;
+    const unsigned demanded = h->demanded_halves[to];
+    return !(demanded & IN_REGISTERS) &&
+           count_halves(demanded & BOTH & ~result_zero_halves(h, i, MAX_DEPTH)) < 2;
 }
 
 /* Backwards, so that the uses of a value have been visited. `widths`: classes are known, and values
  * that take one register are marked; otherwise the classes are computed. */
-static bool lower_block(pl_ir *x, bool widths)
+static bool lower_all(pl_ir *x, bool widths)
 {
     if (!pl_ir_analyze(x)) return false;
     int64_lowering h = {.x = x, .demanded_halves = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
@@ -550,8 +561,8 @@ static bool lower_block(pl_ir *x, bool widths)
         h.first = NULL;
         for (size_t k = b->code.n; k-- > 0;) {
             pl_insn *i = &b->code.at[k], copy = *i;
-            visit(&h, widths ? &copy : i);
-            if (widths && is_half(&h, i)) i->flags |= PL_IF_NARROW64;
+            lower_insn(&h, widths ? &copy : i);
+            if (widths && fits_one_register(&h, i)) i->flags |= PL_IF_NARROW64;
         }
         /* includes the zero that the other products share */
         if (h.first && !widths) h.first->latency_class = C_imad_wide_sum;
@@ -562,16 +573,16 @@ static bool lower_block(pl_ir *x, bool widths)
 
 bool pl_pass_lower_int64(pl_ir *x)
 {
-    return !pl_ir_any(x, is_halved) || lower_block(x, false);
+    return !pl_ir_any(x, is_lowered) || lower_all(x, false);
 }
 
 bool pl_pass_narrow_int64(pl_ir *x)
 {
-    return lower_block(x, true);
+    return lower_all(x, true);
 }
 
 /* True for a memory access of a word or less to or from a 64-bit register. */
-static bool moves_word(const pl_insn *i)
+static bool is_word_access(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
            (i->sel[PL_M_FLAGS] & PL_MF_WIDE) && i->sel[PL_M_COUNT] == 1 && i->sel[PL_M_LOG2] <= 2 &&
@@ -582,11 +593,11 @@ static bool moves_word(const pl_insn *i)
  * free; a store of the lower half. */
 bool pl_pass_split_subword_loads(pl_ir *x)
 {
-    if (!pl_ir_any(x, moves_word)) return true;
+    if (!pl_ir_any(x, is_word_access)) return true;
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
-            if (!moves_word(i)) continue;
+            if (!is_word_access(i)) continue;
             const bool sign = pl_type_kind(pl_insn_type(i)) == 's', load = pl_insn_mnem(i) == M_ld;
             const pl_word words[] = {!load  ? W_u32
                                      : sign ? W_s64

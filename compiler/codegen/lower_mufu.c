@@ -19,8 +19,8 @@ typedef struct mufu_lowering {
     uint32_t *in_turns_reg, *in_turns_block;
 } mufu_lowering;
 
-static pl_insn *later(mufu_lowering *s, size_t at, uint16_t mnem, unsigned operands,
-                      const pl_word *words, unsigned n)
+static pl_insn *insert_insn(mufu_lowering *s, size_t at, uint16_t mnem, unsigned operands,
+                            const pl_word *words, unsigned n)
 {
     pl_insn *i = pl_ir_insert_deferred(s->x, s->block, at);
     if (!i || !pl_insn_make(i, mnem, operands, words, n)) return NULL;
@@ -28,9 +28,9 @@ static pl_insn *later(mufu_lowering *s, size_t at, uint16_t mnem, unsigned opera
     return i;
 }
 
-static bool scale(mufu_lowering *s, size_t at, uint32_t to, uint32_t from, uint32_t guard)
+static bool insert_scale(mufu_lowering *s, size_t at, uint32_t to, uint32_t from, uint32_t guard)
 {
-    pl_insn *i = later(s, at, M__scale, 2, NULL, 0);
+    pl_insn *i = insert_insn(s, at, M__scale, 2, NULL, 0);
     if (!i) return false;
     i->op[0] = to;
     i->op[1] = from;
@@ -39,7 +39,7 @@ static bool scale(mufu_lowering *s, size_t at, uint32_t to, uint32_t from, uint3
 }
 
 /* True if this is the last read of the value. */
-static bool dies(const mufu_lowering *s, uint32_t row)
+static bool is_last_use(const mufu_lowering *s, uint32_t row)
 {
     const pl_ir *x = s->x;
     const pl_ir_reg *r = &x->regs[row];
@@ -47,7 +47,7 @@ static bool dies(const mufu_lowering *s, uint32_t row)
            r->nuses == 1 && x->blocks.at[r->def_block].loop == x->blocks.at[s->block].loop;
 }
 
-static bool scale_around(mufu_lowering *s, size_t at)
+static bool scale_operand(mufu_lowering *s, size_t at)
 {
     enum { SMALLEST_EX2 = 0xc2fc0000, SMALLEST = 0x800000 }; /* -126; 2^-126 */
     pl_ir *x = s->x;
@@ -55,44 +55,44 @@ static bool scale_around(mufu_lowering *s, size_t at)
     const uint32_t small = pl_ir_new_pred(x),
                    limit =
                        pl_ir_constant(x, pl_insn_mnem(&i) == M_ex2 ? SMALLEST_EX2 : SMALLEST, 32);
-    const bool last = dies(s, i.op[1]);
+    const bool last = is_last_use(s, i.op[1]);
     const uint32_t scaled = last ? i.op[1] : pl_ir_new(x, 1),
                    chosen = last ? i.op[1] : pl_ir_new(x, 1);
-    if (!last && !scale(s, at, scaled, i.op[1], PL_PT)) return false;
-    pl_insn *ask = later(s, at, M_setp, 4, (const pl_word[]){W_lt, W_f32}, 2);
-    if (!ask) return false;
-    ask->op[0] = small;
-    ask->op[2] = i.op[1];
-    ask->op[3] = limit;
+    if (!last && !insert_scale(s, at, scaled, i.op[1], PL_PT)) return false;
+    pl_insn *test = insert_insn(s, at, M_setp, 4, (const pl_word[]){W_lt, W_f32}, 2);
+    if (!test) return false;
+    test->op[0] = small;
+    test->op[2] = i.op[1];
+    test->op[3] = limit;
     if (last) {
-        if (!scale(s, at, scaled, scaled, small)) return false;
+        if (!insert_scale(s, at, scaled, scaled, small)) return false;
     } else {
-        pl_insn *choose = later(s, at, M_selp, 4, (const pl_word[]){W_b32}, 1);
-        if (!choose) return false;
-        choose->op[0] = chosen;
-        choose->op[1] = scaled;
-        choose->op[2] = i.op[1];
-        choose->op[3] = small;
+        pl_insn *select = insert_insn(s, at, M_selp, 4, (const pl_word[]){W_b32}, 1);
+        if (!select) return false;
+        select->op[0] = chosen;
+        select->op[1] = scaled;
+        select->op[2] = i.op[1];
+        select->op[3] = small;
     }
     x->blocks.at[s->block].code.at[at].op[1] = chosen;
     x->blocks.at[s->block].code.at[at].latency_class = C_mufu;
-    return scale(s, at + 1, i.op[0], i.op[0], small);
+    return insert_scale(s, at + 1, i.op[0], i.op[0], small);
 }
 
 /* If both functions of one angle are computed, the second reuses the angle in turns. */
-static bool in_turns(mufu_lowering *s, size_t at)
+static bool scale_angle(mufu_lowering *s, size_t at)
 {
     pl_insn *i = &s->x->blocks.at[s->block].code.at[at];
     const uint32_t row = i->op[1];
-    const bool found = s->in_turns_block[row] == s->block + 1 && s->x->regs[row].ndefs == 1;
-    if (!found) s->in_turns_reg[row] = pl_ir_new(s->x, 1);
+    const bool reused = s->in_turns_block[row] == s->block + 1 && s->x->regs[row].ndefs == 1;
+    if (!reused) s->in_turns_reg[row] = pl_ir_new(s->x, 1);
     s->in_turns_block[row] = s->block + 1;
     i->latency_class = C_mufu;
     i->op[1] = s->in_turns_reg[row];
-    return found || scale(s, at, i->op[1], row, PL_PT);
+    return reused || insert_scale(s, at, i->op[1], row, PL_PT);
 }
 
-static bool has_steps(const pl_insn *i)
+static bool needs_scaling(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
     return (i->latency_class == C_mufu_scaled && m != M_rcp) || i->latency_class == C_mufu_trig;
@@ -100,7 +100,7 @@ static bool has_steps(const pl_insn *i)
 
 bool pl_pass_lower_mufu(pl_ir *x)
 {
-    if (!pl_ir_any(x, has_steps)) return true;
+    if (!pl_ir_any(x, needs_scaling)) return true;
     if (!pl_ir_analyze(x)) return false;
     const uint32_t rows = x->f->rows;
     mufu_lowering s = {.x = x,
@@ -110,9 +110,9 @@ bool pl_pass_lower_mufu(pl_ir *x)
     for (s.block = 0; s.block < x->blocks.n; s.block++)
         for (size_t k = 0; k < x->blocks.at[s.block].code.n; k++) {
             const pl_insn *i = &x->blocks.at[s.block].code.at[k];
-            if (i->form == PL_IR_DEAD || i->guard != PL_PT || !has_steps(i)) continue;
+            if (i->form == PL_IR_DEAD || i->guard != PL_PT || !needs_scaling(i)) continue;
             s.line = i->line;
-            if (!(i->latency_class == C_mufu_trig ? in_turns(&s, k) : scale_around(&s, k)))
+            if (!(i->latency_class == C_mufu_trig ? scale_angle(&s, k) : scale_operand(&s, k)))
                 return false;
         }
     return pl_ir_flush_inserts(x);

@@ -40,20 +40,19 @@ typedef struct constant_materializer {
     struct {
         materialized_constant *at;
         size_t n, cap;
-    } done;
+    } materialized;
 } constant_materializer;
 
 /* True if the constant is worth a register in the loop that consists of this block. Earlier uses
  * already have that register, or need none. */
-static bool read_often(constant_materializer *m, uint32_t constant)
+static bool is_used_often(constant_materializer *m, uint32_t constant)
 {
-    uint32_t readers = 0;
+    uint32_t nuses = 0;
     const pl_ir_block *b = &m->x->blocks.at[m->block];
     for (size_t k = m->at;
-         k < b->code.n && readers < m->x->p->tuning->materialize_constants.hoist_uses; k++)
-        if (b->code.at[k].form != PL_IR_DEAD)
-            readers += pl_ir_reads(m->x, &b->code.at[k], constant);
-    return readers >= m->x->p->tuning->materialize_constants.hoist_uses;
+         k < b->code.n && nuses < m->x->p->tuning->materialize_constants.hoist_uses; k++)
+        if (b->code.at[k].form != PL_IR_DEAD) nuses += pl_ir_reads(m->x, &b->code.at[k], constant);
+    return nuses >= m->x->p->tuning->materialize_constants.hoist_uses;
 }
 
 static uint32_t register_for(constant_materializer *m, uint32_t constant, unsigned rows)
@@ -61,15 +60,15 @@ static uint32_t register_for(constant_materializer *m, uint32_t constant, unsign
     pl_ir *x = m->x;
     bool loop = rows == 1 && !m->uniform && x->blocks.at[m->block].loop == m->block &&
                 x->blocks.at[m->block].idom != m->block;
-    for (uint32_t k = m->first[constant]; k; k = m->done.at[k - 1].next)
-        if (m->done.at[k - 1].block == m->block ||
-            (loop && m->done.at[k - 1].block == x->blocks.at[m->block].idom))
-            return m->done.at[k - 1].row;
-    loop = loop && read_often(m, constant);
-    uint32_t where = loop ? x->blocks.at[m->block].idom : m->block;
-    size_t at = loop ? pl_ir_end(x, where) : m->at;
+    for (uint32_t k = m->first[constant]; k; k = m->materialized.at[k - 1].next)
+        if (m->materialized.at[k - 1].block == m->block ||
+            (loop && m->materialized.at[k - 1].block == x->blocks.at[m->block].idom))
+            return m->materialized.at[k - 1].row;
+    loop = loop && is_used_often(m, constant);
+    uint32_t in_block = loop ? x->blocks.at[m->block].idom : m->block;
+    size_t at = loop ? pl_ir_end(x, in_block) : m->at;
     uint32_t row = pl_ir_new(x, rows);
-    pl_insn *i = pl_ir_insert_deferred(x, where, at);
+    pl_insn *i = pl_ir_insert_deferred(x, in_block, at);
     if (!i || !pl_insn_make(i, m->uniform ? M__umov : M__mov, 2,
                             &(pl_word){rows == 2 ? W_b64 : W_b32}, 1))
         return constant;
@@ -77,14 +76,14 @@ static uint32_t register_for(constant_materializer *m, uint32_t constant, unsign
     i->op[1] = constant;
     i->line = m->line;
     uint32_t next = m->first[constant];
-    *pl_push(x->tmp, &m->done) =
-        (materialized_constant){.constant = constant, .row = row, .block = where, .next = next};
-    m->first[constant] = (uint32_t)m->done.n;
+    *pl_push(x->tmp, &m->materialized) =
+        (materialized_constant){.constant = constant, .row = row, .block = in_block, .next = next};
+    m->first[constant] = (uint32_t)m->materialized.n;
     return row;
 }
 
 /* True if a constant is shifted by a register. */
-static bool shifts_number(const pl_ir *x, const pl_insn *i)
+static bool shifts_constant(const pl_ir *x, const pl_insn *i)
 {
     uint64_t v, count;
     const uint16_t m = i->form == PL_IR_DEAD ? (uint16_t)M_count : pl_insn_mnem(i);
@@ -96,7 +95,7 @@ static bool shifts_number(const pl_ir *x, const pl_insn *i)
 }
 
 /* The number of constants that can be encoded; *pairs: zero counts as one. */
-static unsigned room(const pl_insn *i, bool *pairs)
+static unsigned encodable_constants(const pl_insn *i, bool *pairs)
 {
     uint16_t m = pl_insn_mnem(i);
     uint32_t e = pl_insn_effects(i);
@@ -116,7 +115,7 @@ static unsigned room(const pl_insn *i, bool *pairs)
 
 /* The addend of a product with a constant that is the address of a variable: IMAD.WIDE cannot
  * encode both. */
-static uint32_t *address_added(const pl_ir *x, pl_insn *i)
+static uint32_t *address_addend(const pl_ir *x, pl_insn *i)
 {
     uint64_t factor;
     if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != M_mad || !pl_insn_has(i, W_wide) ||
@@ -134,12 +133,13 @@ static uint32_t *address_added(const pl_ir *x, pl_insn *i)
 
 /* Loads the address from the driver's table (LDC), in each block that needs it, and again after a
  * call. */
-static uint32_t fetched_address(constant_materializer *m, uint32_t symbol)
+static uint32_t load_address(constant_materializer *m, uint32_t symbol)
 {
     pl_ir *x = m->x;
-    for (uint32_t k = m->first[symbol]; k; k = m->done.at[k - 1].next)
-        if (m->done.at[k - 1].block == m->block && m->done.at[k - 1].calls == m->calls)
-            return m->done.at[k - 1].row;
+    for (uint32_t k = m->first[symbol]; k; k = m->materialized.at[k - 1].next)
+        if (m->materialized.at[k - 1].block == m->block &&
+            m->materialized.at[k - 1].calls == m->calls)
+            return m->materialized.at[k - 1].row;
     const uint32_t row = pl_ir_new(x, 2);
     pl_insn *i = pl_ir_insert_deferred(x, m->block, m->at);
     if (!i || !pl_insn_make(i, M__ldc, 2, &(pl_word){W_u64}, 1)) return symbol;
@@ -147,14 +147,14 @@ static uint32_t fetched_address(constant_materializer *m, uint32_t symbol)
     i->op[1] = symbol;
     i->line = m->line;
     const uint32_t next = m->first[symbol];
-    *pl_push(x->tmp, &m->done) = (materialized_constant){
+    *pl_push(x->tmp, &m->materialized) = (materialized_constant){
         .constant = symbol, .row = row, .block = m->block, .next = next, .calls = m->calls};
-    m->first[symbol] = (uint32_t)m->done.n;
+    m->first[symbol] = (uint32_t)m->materialized.n;
     return row;
 }
 
 /* True for an increment in shared memory: ATOMS.POPC.INC adds one without an operand for that. */
-static bool counts_up(const pl_ir *x, const pl_insn *i)
+static bool is_increment(const pl_ir *x, const pl_insn *i)
 {
     uint64_t n;
     return pl_insn_mnem(i) == M_red && i->form != PL_IR_DEAD &&
@@ -165,14 +165,14 @@ static bool counts_up(const pl_ir *x, const pl_insn *i)
 
 static bool computes_doubles(const pl_insn *i)
 {
-    static const bool sums[M_count] = {
+    static const bool is_arithmetic[M_count] = {
         [M_add] = true,  [M_sub] = true,   [M_mul] = true, [M_fma] = true, [M_mad] = true,
         [M__fms] = true, [M__fnma] = true, [M_min] = true, [M_max] = true, [M_setp] = true};
-    return i->form != PL_IR_DEAD && sums[pl_insn_mnem(i)] &&
+    return i->form != PL_IR_DEAD && is_arithmetic[pl_insn_mnem(i)] &&
            (pl_insn_type(i) == W_f64 || pl_insn_has(i, W_f64));
 }
 
-static void place(constant_materializer *m, uint32_t *operand, unsigned rows)
+static void place_constant(constant_materializer *m, uint32_t *operand, unsigned rows)
 {
     uint64_t v;
     if (!pl_ir_constant_value(m->x, *operand, &v) || (v == 0 && !m->pairs) ||
@@ -187,7 +187,7 @@ static void place(constant_materializer *m, uint32_t *operand, unsigned rows)
 }
 
 /* A 16-bit constant that is stored as it is, or whose lower byte is, needs a register, too. */
-static void keep_short(const pl_ir *x, const pl_insn *i)
+static void materialize_short(const pl_ir *x, const pl_insn *i)
 {
     uint64_t v;
     if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != M_st || i->sel[PL_M_COUNT] != 1 ||
@@ -204,24 +204,24 @@ bool pl_pass_materialize_constants(pl_ir *x)
     if (!pl_ir_analyze(x)) return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++)
-            keep_short(x, &x->blocks.at[x->rpo[j]].code.at[k]);
+            materialize_short(x, &x->blocks.at[x->rpo[j]].code.at[k]);
     constant_materializer m = {.x = x, .first = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
     uint32_t rows = x->f->rows;
     if (!m.first) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         m.block = x->rpo[j];
         for (m.at = 0; m.at < x->blocks.at[m.block].code.n && pl_ir_ok(x); m.at++) {
-            pl_insn *here = &x->blocks.at[m.block].code.at[m.at];
-            m.calls += here->form != PL_IR_DEAD && (pl_insn_effects(here) & PL_EF_CALL);
-            uint32_t *address = address_added(x, here);
-            m.line = here->line;
-            if (address) *address = fetched_address(&m, *address);
-            m.capacity = room(here, &m.pairs);
-            if (shifts_number(x, here)) m.capacity = 0;
-            m.doubles = computes_doubles(here);
+            pl_insn *insn = &x->blocks.at[m.block].code.at[m.at];
+            m.calls += insn->form != PL_IR_DEAD && (pl_insn_effects(insn) & PL_EF_CALL);
+            uint32_t *address = address_addend(x, insn);
+            m.line = insn->line;
+            if (address) *address = load_address(&m, *address);
+            m.capacity = encodable_constants(insn, &m.pairs);
+            if (shifts_constant(x, insn)) m.capacity = 0;
+            m.doubles = computes_doubles(insn);
             if (m.doubles) m.capacity = 1;
-            if (m.capacity == UINT32_MAX || counts_up(x, here)) continue;
-            pl_insn i = *here;
+            if (m.capacity == UINT32_MAX || is_increment(x, insn)) continue;
+            pl_insn i = *insn;
             const pl_form *f = &pl_forms[i.form];
             m.encoded_constant = PL_IR_NONE;
             m.line = i.line;
@@ -242,7 +242,7 @@ bool pl_pass_materialize_constants(pl_ir *x)
                     if (row >= rows) continue;
                     m.uniform = m.doubles || (i.latency_class == C_idp &&
                                               k < 3); /* IDP: the vectors, but not the addend */
-                    place(&m, &row, width);
+                    place_constant(&m, &row, width);
                     if (count)
                         x->p->pool.at[i.extra_ops + i.op[k] + (unsigned)e] = row;
                     else

@@ -30,7 +30,7 @@ enum { TEMPORARIES = 16 };
 
 /* The minimum registers of a function that saves that many for its callers: R2, R16 to R31, and
  * then four of each eight; callees may clobber the others. */
-static uint32_t with_saved(const pl_program *p, uint32_t saved)
+static uint32_t min_registers_saving(const pl_program *p, uint32_t saved)
 {
     enum { FIRST = 16, SOLID = 17, NEXT = 36, GROUP = 4 };
     uint32_t max = saved < SOLID + 1 ? FIRST + saved - 2
@@ -92,7 +92,7 @@ typedef struct allocator {
     uint32_t delta; /* distance by which fixed rows move down */
 } allocator;
 
-static inline void join(allocator *l, uint32_t *row, unsigned rows, unsigned use)
+static inline void join_rows(allocator *l, uint32_t *row, unsigned rows, unsigned use)
 {
     if ((use & PL_USE_PRED) || *row >= l->fixed) return;
     for (unsigned k = 1; k < rows;
@@ -111,9 +111,9 @@ static const unit_ref *refs_end(const allocator *l, uint32_t at)
 }
 
 /* Within one instruction, reads precede writes. */
-static void locate_all(allocator *l, pl_insn *i)
+static void note_accesses(allocator *l, pl_insn *i)
 {
-    const bool elsewhere = pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_UNIFORM_REG);
+    const bool is_uniform = pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_UNIFORM_REG);
     const unit_ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
     for (const unit_ref *r = first; r < end; r++)
         if (r->use & PL_USE_READ)
@@ -125,13 +125,13 @@ static void locate_all(allocator *l, pl_insn *i)
         if (!(r->use & PL_USE_WRITE)) continue;
         pl_note_write(&u->first, l->block, l->at, i, l->pred_def, l->at + 1, r->rows == u->rows);
         if (u->writes < 2) u->writes++;
-        u->uniform |= elsewhere;
+        u->uniform |= is_uniform;
         u->narrow |= (i->flags & PL_IF_NARROW64) != 0;
     }
 }
 
 /* True if this access defines the value anew. */
-static inline bool starts(const allocator *l, const unit_ref *r)
+static inline bool is_new_def(const allocator *l, const unit_ref *r)
 {
     const live_unit *u = &l->u[r->unit];
     if (!(r->use & PL_USE_WRITE) || (r->use & PL_USE_READ) || r->rows != u->rows) return false;
@@ -139,12 +139,12 @@ static inline bool starts(const allocator *l, const unit_ref *r)
 }
 
 /* The first access in a block decides. */
-static inline void summarise(allocator *l, const unit_ref *r)
+static inline void note_block_access(allocator *l, const unit_ref *r)
 {
     uint32_t k = l->global_index[r->unit];
     if (k == UINT32_MAX || l->seen[k] == l->block + 1) return;
     l->seen[k] = l->block + 1;
-    pl_live_spans_access(&l->sets, k, l->block, !starts(l, r));
+    pl_live_spans_access(&l->sets, k, l->block, !is_new_def(l, r));
 }
 
 static void extend(live_unit *u, uint32_t at)
@@ -154,15 +154,15 @@ static void extend(live_unit *u, uint32_t at)
 }
 
 /* Within one instruction, reads precede writes. */
-static void summarise_all(allocator *l)
+static void note_block_accesses(allocator *l)
 {
     const unit_ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
     for (const unit_ref *r = first; r < end; r++) {
         extend(&l->u[r->unit], l->at);
-        if (r->use & PL_USE_READ) summarise(l, r);
+        if (r->use & PL_USE_READ) note_block_access(l, r);
     }
     for (const unit_ref *r = first; r < end; r++)
-        if (!(r->use & PL_USE_READ)) summarise(l, r);
+        if (!(r->use & PL_USE_READ)) note_block_access(l, r);
 }
 
 static uint32_t regs_of(const live_unit *u)
@@ -175,7 +175,7 @@ static uint32_t regs_of(const live_unit *u)
 static void kill(allocator *l, const unit_ref *r)
 {
     uint32_t *until = &l->last_use[r->unit];
-    if (!starts(l, r)) return;
+    if (!is_new_def(l, r)) return;
     pl_linear_scan_live_range(l->scan, l->u[r->unit].alias_of, 2 * l->at + 1,
                               *until ? *until : 2 * l->at + 2);
     *until = 0;
@@ -195,7 +195,7 @@ static bool reads_late(const pl_insn *i)
  * other instructions that units process in turn, wait in a queue. An earlier write of such a
  * register has to wait for a scoreboard. ptxas assigns it to another value within five instructions
  * in 19 of 100 cases after a store, 73 after arithmetic. */
-static uint32_t queue_of(const allocator *l, const pl_insn *i)
+static uint32_t queue_delay(const allocator *l, const pl_insn *i)
 {
     if (!l->p->opt_level || !reads_late(i)) return 0;
     if (!(i->flags & PL_IF_MEM)) return l->p->tuning->registers.unit_wait;
@@ -204,12 +204,12 @@ static uint32_t queue_of(const allocator *l, const pl_insn *i)
                : l->p->tuning->registers.memory_wait;
 }
 
-static void revive(allocator *l, const unit_ref *r)
+static void mark_live(allocator *l, const unit_ref *r)
 {
-    if (!(r->use & PL_USE_READ) && (!l->predicated || starts(l, r))) return;
+    if (!(r->use & PL_USE_READ) && (!l->predicated || is_new_def(l, r))) return;
     if (l->last_use[r->unit]) return;
     l->last_use[r->unit] = 2 * l->at + 1;
-    uint32_t queue = r->use & PL_USE_READ ? queue_of(l, &l->p->code.at[l->f->first + l->at]) : 0,
+    uint32_t queue = r->use & PL_USE_READ ? queue_delay(l, &l->p->code.at[l->f->first + l->at]) : 0,
              end = l->g.b[l->block].end - l->f->first;
     pl_linear_scan_read_tail(l->scan, l->u[r->unit].alias_of, 2 * l->at + 2,
                              2 * (l->at + queue < end ? l->at + queue : end));
@@ -250,14 +250,14 @@ static void make_units(allocator *l, pl_arena *a)
         pl_insn *i = &l->p->code.at[l->f->first + k];
         pl_operand_plan own;
         if (pl_plan_of(l->p, i, &own)->wide)
-            PL_FOR_EACH_USE(l->p, i, o) join(l, o.row, o.rows, o.use);
+            PL_FOR_EACH_USE(l->p, i, o) join_rows(l, o.row, o.rows, o.use);
     }
     for (size_t k = 0; k < l->f->formal.n; k++) /* register parameters and results of functions */
         if (l->f->formal.at[k].reg && !l->f->formal.at[k].pred && l->f->formal.at[k].bytes > 4)
-            join(l, &l->f->formal.at[k].to, 2, 0);
+            join_rows(l, &l->f->formal.at[k].to, 2, 0);
     for (size_t k = 0; k < l->f->result.n; k++)
         if (l->f->result.at[k].reg && !l->f->result.at[k].pred && l->f->result.at[k].bytes > 4)
-            join(l, &l->f->result.at[k].from, 2, 0);
+            join_rows(l, &l->f->result.at[k].from, 2, 0);
     l->u = pl_arena_array(a, live_unit, l->fixed + 1);
     if (!pl_arena_ok(a)) return;
     for (uint32_t r = 0; r < l->fixed; r++) {
@@ -289,33 +289,33 @@ static bool number_global_units(allocator *l)
     if (!l->global_index || !l->global_unit) return false;
     for (uint32_t k = 0; k < l->n; k++) {
         const pl_first_access *f = &l->u[k].first;
-        bool stays = f->block == PL_NO_BLOCK || f->def_pos != UINT32_MAX;
-        l->global_index[k] = stays ? UINT32_MAX : l->sets.values;
-        if (!stays) l->global_unit[l->sets.values++] = k;
+        bool is_local = f->block == PL_NO_BLOCK || f->def_pos != UINT32_MAX;
+        l->global_index[k] = is_local ? UINT32_MAX : l->sets.values;
+        if (!is_local) l->global_unit[l->sets.values++] = k;
     }
     l->seen = pl_arena_array(l->a, uint32_t, l->sets.values + 1);
     return l->seen != NULL;
 }
 
 /* Positions where block b begins and ends. */
-static uint32_t begins(const allocator *l, uint32_t b)
+static uint32_t block_start(const allocator *l, uint32_t b)
 {
     return l->g.b[b].first - l->f->first;
 }
 
-static uint32_t ends(const allocator *l, uint32_t b)
+static uint32_t block_end(const allocator *l, uint32_t b)
 {
     return l->g.b[b].end - l->f->first;
 }
 
 /* Extends the unit through blocks `first` to `end` - 1, which do not access it: it is live
  * throughout. */
-static void live_through(allocator *l, uint32_t u, uint32_t first, uint32_t end)
+static void extend_through(allocator *l, uint32_t u, uint32_t first, uint32_t end)
 {
     if (first == end) return;
-    extend(&l->u[u], begins(l, first));
-    pl_linear_scan_live_range(l->scan, l->u[u].alias_of, 2 * begins(l, first),
-                              2 * ends(l, end - 1));
+    extend(&l->u[u], block_start(l, first));
+    pl_linear_scan_live_range(l->scan, l->u[u].alias_of, 2 * block_start(l, first),
+                              2 * block_end(l, end - 1));
 }
 
 static bool solve(allocator *l)
@@ -337,7 +337,7 @@ static bool solve(allocator *l)
         const pl_access_point *t = &l->sets.accesses.at[k];
         next[k] = head[t->value];
         head[t->value] = (uint32_t)k + 1;
-        if (t->reads) extend(&l->u[l->global_unit[t->value]], begins(l, t->block));
+        if (t->reads) extend(&l->u[l->global_unit[t->value]], block_start(l, t->block));
     }
     for (size_t k = 0; k < l->sets.spans.n; k++) {
         const pl_live_span *s = &l->sets.spans.at[k];
@@ -346,17 +346,17 @@ static bool solve(allocator *l)
             uint32_t b = l->sets.accesses.at[*at - 1].block;
             if (b < s->first) continue;
             l->live_out[*at - 1] = true;
-            live_through(l, u, from, b);
+            extend_through(l, u, from, b);
             from = b + 1;
         }
-        live_through(l, u, from, s->end);
-        extend(&l->u[u], ends(l, s->end - 1));
-        extend(&l->u[u], ends(l, s->first));
+        extend_through(l, u, from, s->end);
+        extend(&l->u[u], block_end(l, s->end - 1));
+        extend(&l->u[u], block_end(l, s->first));
     }
     return pl_arena_ok(l->a);
 }
 
-static void find_late(allocator *l)
+static void mark_late_reads(allocator *l)
 {
     for (uint32_t at = 0; at < l->f->count; at++) {
         if (!reads_late(&l->p->code.at[l->f->first + at])) continue;
@@ -397,7 +397,7 @@ static uint32_t alignment(uint32_t rows)
     return rows >= 4 ? 4 : rows == 2 ? 2 : 1;
 }
 
-static bool make_rows(register_file *s, allocator *l, pl_arena *a)
+static bool init_register_file(register_file *s, allocator *l, pl_arena *a)
 {
     const size_t n = (size_t)l->fixed * 2 + 16, positions = (size_t)l->f->count + 2;
     *s = (register_file){.l = l, .words = (uint32_t)(n / 64 + 1)};
@@ -415,13 +415,13 @@ static bool make_rows(register_file *s, allocator *l, pl_arena *a)
     return pl_arena_ok(a);
 }
 
-static inline void set(uint64_t *bits, uint32_t row, bool on)
+static inline void set_bit(uint64_t *bits, uint32_t row, bool on)
 {
     bits[row / 64] = on ? bits[row / 64] | 1ull << row % 64 : bits[row / 64] & ~(1ull << row % 64);
 }
 
 /* The first set bit before `end`, else `end`. */
-static uint32_t first_of(const uint64_t *bits, uint32_t end)
+static uint32_t first_set_bit(const uint64_t *bits, uint32_t end)
 {
     for (uint32_t w = 0; w * 64 < end; w++)
         if (bits[w]) {
@@ -432,7 +432,7 @@ static uint32_t first_of(const uint64_t *bits, uint32_t end)
 }
 
 /* Advances to a position: rows of ended units become free. */
-static void go_to(register_file *s, uint32_t at)
+static void advance_to(register_file *s, uint32_t at)
 {
     const allocator *l = s->l;
     while (s->at < at) {
@@ -440,13 +440,13 @@ static void go_to(register_file *s, uint32_t at)
         for (uint32_t k = s->frees[s->at]; k; k = s->next_free[k - 1]) {
             uint32_t row = l->u[k - 1].to;
             int c = width_class(l->u[k - 1].rows);
-            set(s->free[c], row, true);
-            set(s->idle[c], row, s->unread[row] <= s->at);
+            set_bit(s->free[c], row, true);
+            set_bit(s->idle[c], row, s->unread[row] <= s->at);
         }
         for (uint32_t k = s->reads[s->at]; k; k = s->next_read[k - 1]) {
             uint32_t row = l->u[k - 1].to;
             if (s->unread[row] == s->at && s->busy[row] <= s->at)
-                set(s->idle[width_class(l->u[k - 1].rows)], row, true);
+                set_bit(s->idle[width_class(l->u[k - 1].rows)], row, true);
         }
     }
 }
@@ -458,8 +458,9 @@ static uint32_t choose_rows(const register_file *s, const live_unit *u, uint32_t
     const uint32_t step = alignment(u->rows), n = u->rows;
     const int c = width_class(n);
     if (c >= 0 && !s->nunused) {
-        uint32_t fresh = (s->nrows + step - 1) / step * step, row = first_of(s->idle[c], fresh);
-        return row + n > enough ? first_of(s->free[c], fresh) : row;
+        uint32_t fresh = (s->nrows + step - 1) / step * step,
+                 row = first_set_bit(s->idle[c], fresh);
+        return row + n > enough ? first_set_bit(s->free[c], fresh) : row;
     }
     for (uint32_t row = 0, first = UINT32_MAX;; row += step) {
         bool free_rows = true, read = true;
@@ -475,7 +476,7 @@ static uint32_t choose_rows(const register_file *s, const live_unit *u, uint32_t
     }
 }
 
-static void give_rows(register_file *s, uint32_t k, uint32_t row)
+static void assign_rows(register_file *s, uint32_t k, uint32_t row)
 {
     live_unit *u = &s->l->u[k];
     const int c = width_class(u->rows);
@@ -492,8 +493,8 @@ static void give_rows(register_file *s, uint32_t k, uint32_t row)
     }
     s->nrows = row + u->rows > s->nrows ? row + u->rows : s->nrows;
     if (c < 0) return;
-    set(s->free[c], row, false);
-    set(s->idle[c], row, false);
+    set_bit(s->free[c], row, false);
+    set_bit(s->idle[c], row, false);
     if (busy <= last) {
         s->next_free[k] = s->frees[busy];
         s->frees[busy] = k + 1;
@@ -513,21 +514,21 @@ static uint32_t scan(allocator *l, pl_arena *a)
     pl_key *order = pl_arena_array(a, pl_key, 2 * (size_t)l->n + 1);
     register_file s;
     uint32_t n = 0;
-    if (!make_rows(&s, l, a) || !order) return 0;
+    if (!init_register_file(&s, l, a) || !order) return 0;
     for (uint32_t k = 0; k < l->n; k++)
         if (l->u[k].start != UINT32_MAX)
             order[n++] = (pl_key){l->u[k].start, k}; /* equal starts: in order of rows */
     pl_sort_keys(order, n, order + n);
     for (uint32_t k = 0; k < n; k++) {
         const live_unit *u = &l->u[order[k].what];
-        go_to(&s, u->start);
-        give_rows(&s, order[k].what, choose_rows(&s, u, l->f->registers + HOLES));
+        advance_to(&s, u->start);
+        assign_rows(&s, order[k].what, choose_rows(&s, u, l->f->registers + HOLES));
     }
     return s.nrows;
 }
 
 /* Two or three values that an instruction reads should be in different banks. */
-static void note_together(allocator *l)
+static void note_bank_conflicts(allocator *l)
 {
     uint32_t same[3], n = 0;
     for (const unit_ref *r = refs_of(l, l->at), *end = refs_end(l, l->at); r < end; r++) {
@@ -561,7 +562,7 @@ static void note_vectors(allocator *l, pl_insn *i)
 }
 
 /* Number of machine registers, from the first to the highest one used; 0: out of memory. */
-static uint32_t needed(allocator *l)
+static uint32_t count_registers(allocator *l)
 {
     size_t t = 0;
     for (l->block = 0; l->block < l->g.n; l->block++) {
@@ -579,9 +580,9 @@ static uint32_t needed(allocator *l)
                 if (r->use & PL_USE_WRITE)
                     pl_linear_scan_written(l->scan, l->u[r->unit].alias_of, i->line);
             for (const unit_ref *r = r1; r < r2; r++) kill(l, r);
-            for (const unit_ref *r = r1; r < r2; r++) revive(l, r);
+            for (const unit_ref *r = r1; r < r2; r++) mark_live(l, r);
             note_vectors(l, i);
-            note_together(l);
+            note_bank_conflicts(l);
             const unsigned temporary = pl_classes[i->latency_class].temporaries;
             for (uint32_t k = 0; k < temporary; k++)
                 pl_linear_scan_live_range(l->scan, l->n + k, 2 * l->at, 2 * l->at + 2);
@@ -598,7 +599,7 @@ static uint32_t needed(allocator *l)
 
 /* Aliases the result of the instruction to the register of its operand, if it reads only one
  * unit. */
-static void carry(allocator *l, uint32_t at)
+static void alias_result(allocator *l, uint32_t at)
 {
     uint32_t from = UINT32_MAX;
     for (const unit_ref *r = refs_of(l, at); r < refs_end(l, at); r++)
@@ -618,11 +619,11 @@ static void carry(allocator *l, uint32_t at)
 
 /* Results of free copies have no registers of their own: the low half of a 64-bit value, its
  * extension, a sign that the reader applies. */
-static void find_same(allocator *l)
+static void alias_free_copies(allocator *l)
 {
     for (uint32_t k = 0; k < l->f->count; k++) {
         const pl_insn *i = &l->p->code.at[l->f->first + k];
-        if (pl_insn_is_free_copy(i)) carry(l, k);
+        if (pl_insn_is_free_copy(i)) alias_result(l, k);
     }
 }
 
@@ -648,7 +649,7 @@ pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, 
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
             pl_insn *i = &p->code.at[pc];
             l.at = pc - f->first;
-            locate_all(&l, i);
+            note_accesses(&l, i);
             i->flags &= (uint16_t) ~(PL_IF_UNIFORM_REG | PL_IF_NARROW64);
         }
     if (!number_global_units(&l)) return PL_NOMEM;
@@ -656,10 +657,10 @@ pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, 
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
             l.predicated = p->code.at[pc].guard != PL_PT;
             l.at = pc - f->first;
-            summarise_all(&l);
+            note_block_accesses(&l);
         }
     if (!pl_arena_ok(scratch)) return PL_NOMEM;
-    find_same(&l);
+    alias_free_copies(&l);
     for (uint32_t k = 0; k < l.n; k++) pl_linear_scan_value(l.scan, k, regs_of(&l.u[k]));
     for (uint32_t k = 0; k < TEMPORARIES; k++) pl_linear_scan_value(l.scan, l.n + k, 1);
     if (!solve(&l)) return PL_NOMEM;
@@ -678,17 +679,17 @@ pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, 
         calls = calls || pl_call_uses_abi(p, &p->code.at[f->first + k]);
         saved += pl_insn_mnem(&p->code.at[f->first + k]) == M__save;
     }
-    f->registers = needed(&l) + p->tuning->registers.beyond_named;
-    uint32_t fewest =
+    f->registers = count_registers(&l) + p->tuning->registers.beyond_named;
+    uint32_t min_regs =
         !calls ? p->tuning->registers.min
-               : with_saved(p, f->entry ? f->callee_saved_used + p->tuning->calls.kernel_unsaved
-                                        : saved);
-    if (f->registers < fewest) f->registers = fewest;
+               : min_registers_saving(
+                     p, f->entry ? f->callee_saved_used + p->tuning->calls.kernel_unsaved : saved);
+    if (f->registers < min_regs) f->registers = min_regs;
     uint32_t limit = pl_register_limit(p, f);
     if (f->registers > limit) f->registers = limit;
     const uint32_t at_entry = pl_registers_at_entry(p, f);
     if (at_entry) f->registers = at_entry;
-    find_late(&l);
+    mark_late_reads(&l);
     uint32_t rows = scan(&l, scratch);
     if (!pl_arena_ok(scratch)) return PL_NOMEM;
     rows = (rows + 3u) & ~3u;

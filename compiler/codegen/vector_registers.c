@@ -56,7 +56,7 @@ typedef struct vector {
     unsigned n, step;
 } vector;
 
-static bool to_rows(tuple_builder *u, uint32_t rows)
+static bool reserve_elements(tuple_builder *u, uint32_t rows)
 {
     while (u->elements.n < rows) {
         element *p = pl_push(u->x->tmp, &u->elements);
@@ -84,7 +84,7 @@ static void note_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 }
 
 /* Computes the live ranges of values. */
-static void note_lives(tuple_builder *u)
+static void find_live_ranges(tuple_builder *u)
 {
     pl_ir *x = u->x;
     u->pos = 1;
@@ -109,60 +109,60 @@ static void note_lives(tuple_builder *u)
 static bool vector_of(const tuple_builder *u, const pl_insn *i, const pl_operand_slot *use,
                       vector *v)
 {
-    static const uint16_t with[] = {M_ld,   M_st,   M_mma,  M_ldmatrix, M_stmatrix, M_tex,
-                                    M_tld4, M_suld, M_sust, M_red,      M_atom};
+    static const uint16_t mnems[] = {M_ld,   M_st,   M_mma,  M_ldmatrix, M_stmatrix, M_tex,
+                                     M_tld4, M_suld, M_sust, M_red,      M_atom};
     const uint16_t m = pl_insn_mnem(i);
-    const bool fetch = m == M_tex || m == M_tld4, written = (use->use & PL_USE_WRITE) != 0;
+    const bool is_fetch = m == M_tex || m == M_tld4, written = (use->use & PL_USE_WRITE) != 0;
     const uint32_t first = ((const uint32_t *)(const void *)i)[use->at];
     const unsigned k = use->at - (unsigned)(offsetof(pl_insn, op) / sizeof(uint32_t));
     bool any = false;
-    for (size_t w = 0; w < sizeof with / sizeof *with; w++) any |= m == with[w];
+    for (size_t w = 0; w < sizeof mnems / sizeof *mnems; w++) any |= m == mnems[w];
     if (!any || use->count < 2 || first == UINT32_MAX || (use->use & PL_USE_PRED) ||
         (use->use & PL_USE_WRITE && use->use & PL_USE_READ) ||
         pl_type_bits(pl_operand_type(&pl_forms[i->form], k, i->mods)) < 32)
         return false;
-    const unsigned n = fetch && !written && use->count > 2 ? 2 : use->count;
+    const unsigned n = is_fetch && !written && use->count > 2 ? 2 : use->count;
     v->n = 0;
     v->step = use->rows;
     if (n * v->step > SLOTS) return false;
     for (unsigned e = 0; e < n; e++) {
         const uint32_t row = u->x->p->pool.at[i->extra_ops + first + e];
-        const bool real = row < u->elements.n && u->x->regs[row].kind == PL_REG_VIRTUAL;
-        if (!written && !real) return false;
-        if (written && (!real || !u->x->regs[row].nuses) && fetch) continue;
-        v->row[v->n++] = real ? row : PL_IR_NONE;
+        const bool is_register = row < u->elements.n && u->x->regs[row].kind == PL_REG_VIRTUAL;
+        if (!written && !is_register) return false;
+        if (written && (!is_register || !u->x->regs[row].nuses) && is_fetch) continue;
+        v->row[v->n++] = is_register ? row : PL_IR_NONE;
     }
     return v->n > 1;
 }
 
-static bool occupies(const tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t seat)
+static bool occupies(const tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t slot)
 {
     return row != PL_IR_NONE && u->elements.at[row].tuple == tuple &&
-           u->elements.at[row].slot == seat && u->tuples.at[tuple].slot[seat] == row;
+           u->elements.at[row].slot == slot && u->tuples.at[tuple].slot[slot] == row;
 }
 
 /* The value itself or its copy, if one of them is in the slot; PL_IR_NONE: neither. A copy of a
  * variable may be out of date. */
-static uint32_t in_slot(const tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t seat)
+static uint32_t value_in_slot(const tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t slot)
 {
     const element *p = &u->elements.at[row];
-    if (occupies(u, row, tuple, seat)) return row;
+    if (occupies(u, row, tuple, slot)) return row;
     return p->copy != PL_IR_NONE && p->copy_block == u->block && u->x->regs[row].ndefs == 1 &&
-                   occupies(u, p->copy, tuple, seat)
+                   occupies(u, p->copy, tuple, slot)
                ? p->copy
                : PL_IR_NONE;
 }
 
 /* True if the slot is unoccupied while this value is live. */
-static bool fits_slot(const tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t seat)
+static bool fits_slot(const tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t slot)
 {
-    const uint32_t other = u->tuples.at[tuple].slot[seat];
+    const uint32_t other = u->tuples.at[tuple].slot[slot];
     if (other == PL_IR_NONE) return true;
     const element *a = &u->elements.at[other], *b = &u->elements.at[row];
     return a->to <= b->from || b->to <= a->from;
 }
 
-static bool reuse_tuple(const vector *v, unsigned k)
+static bool is_repeated(const vector *v, unsigned k)
 {
     for (unsigned e = 0; e < k; e++)
         if (v->row[e] == v->row[k]) return true;
@@ -170,17 +170,16 @@ static bool reuse_tuple(const vector *v, unsigned k)
 }
 
 /* The number of moves for placing the vector there; UINT32_MAX: a slot is occupied. */
-static unsigned computed_in_place(const tuple_builder *u, const vector *v, uint32_t tuple,
-                                  uint32_t base)
+static unsigned count_moves(const tuple_builder *u, const vector *v, uint32_t tuple, uint32_t base)
 {
     unsigned moves = 0;
     for (unsigned k = 0; k < v->n; k++) {
-        const uint32_t seat = base + k * v->step, row = v->row[k];
-        if (in_slot(u, row, tuple, seat) != PL_IR_NONE ||
-            (u->elements.at[row].tuple == PL_IR_NONE && !reuse_tuple(v, k) &&
-             fits_slot(u, row, tuple, seat)))
+        const uint32_t slot = base + k * v->step, row = v->row[k];
+        if (value_in_slot(u, row, tuple, slot) != PL_IR_NONE ||
+            (u->elements.at[row].tuple == PL_IR_NONE && !is_repeated(v, k) &&
+             fits_slot(u, row, tuple, slot)))
             continue;
-        const uint32_t other = u->tuples.at[tuple].slot[seat];
+        const uint32_t other = u->tuples.at[tuple].slot[slot];
         if (other != PL_IR_NONE && u->elements.at[other].to >= u->pos) return UINT32_MAX;
         moves += v->step;
     }
@@ -195,20 +194,20 @@ static uint32_t new_tuple(tuple_builder *u)
     return (uint32_t)u->tuples.n - 1;
 }
 
-static void assign_slot(tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t seat)
+static void assign_slot(tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t slot)
 {
     u->elements.at[row].tuple = tuple;
-    u->elements.at[row].slot = seat;
-    u->tuples.at[tuple].slot[seat] = row;
+    u->elements.at[row].slot = slot;
+    u->tuples.at[tuple].slot[slot] = row;
 }
 
-static placement best(tuple_builder *u, const vector *v)
+static placement best_placement(tuple_builder *u, const vector *v)
 {
     const uint32_t size = v->n * v->step, align = size > 4 ? 8 : size > 2 ? 4 : 2;
     placement p = {.tuple = PL_IR_NONE, .ncopies = 0};
     for (unsigned k = 0; k < v->n; k++)
         p.ncopies +=
-            u->elements.at[v->row[k]].tuple != PL_IR_NONE || reuse_tuple(v, k) ? v->step : 0;
+            u->elements.at[v->row[k]].tuple != PL_IR_NONE || is_repeated(v, k) ? v->step : 0;
     const unsigned fresh = p.ncopies;
     for (unsigned k = 0; k < v->n; k++)
         for (unsigned copy = 0; copy < 2; copy++) {
@@ -220,7 +219,7 @@ static placement best(tuple_builder *u, const vector *v)
             if (w->tuple == PL_IR_NONE || w->slot < k * v->step ||
                 (w->slot - k * v->step) % align || w->slot - k * v->step + size > SLOTS)
                 continue;
-            const unsigned moves = computed_in_place(u, v, w->tuple, w->slot - k * v->step);
+            const unsigned moves = count_moves(u, v, w->tuple, w->slot - k * v->step);
             if (moves < p.ncopies || (moves <= fresh && p.tuple == PL_IR_NONE))
                 p = (placement){w->tuple, w->slot - k * v->step, moves};
         }
@@ -229,7 +228,7 @@ static placement best(tuple_builder *u, const vector *v)
 
 /* True if the value is invariant in the current loop: its copy belongs in the preheader, where it
  * is not counted. */
-static bool keeps_slot(const tuple_builder *u, uint32_t row)
+static bool is_loop_invariant(const tuple_builder *u, uint32_t row)
 {
     const uint32_t head = u->x->blocks.at[u->block].loop;
     return head != PL_IR_NONE && u->x->regs[row].ndefs == 1 &&
@@ -237,25 +236,25 @@ static bool keeps_slot(const tuple_builder *u, uint32_t row)
 }
 
 /* Places the values that an instruction reads as one vector. */
-static bool read_vector(tuple_builder *u, size_t at, vector *v, uint32_t *pool)
+static bool place_read(tuple_builder *u, size_t at, vector *v, uint32_t *pool)
 {
     pl_ir *x = u->x;
-    placement p = best(u, v);
+    placement p = best_placement(u, v);
     if (p.tuple == PL_IR_NONE && (p.tuple = new_tuple(u)) == PL_IR_NONE) return false;
     for (unsigned k = 0; k < v->n; k++) {
-        const uint32_t row = v->row[k], seat = p.base + k * v->step,
-                       there = in_slot(u, row, p.tuple, seat);
-        if (there != PL_IR_NONE) {
-            pool[k] = there;
-            if (there != row) u->elements.at[there].to = u->pos;
-        } else if (u->elements.at[row].tuple == PL_IR_NONE && !reuse_tuple(v, k) &&
-                   fits_slot(u, row, p.tuple, seat))
-            assign_slot(u, row, p.tuple, seat);
-        else if (!keeps_slot(u, row)) {
+        const uint32_t row = v->row[k], slot = p.base + k * v->step,
+                       occupant = value_in_slot(u, row, p.tuple, slot);
+        if (occupant != PL_IR_NONE) {
+            pool[k] = occupant;
+            if (occupant != row) u->elements.at[occupant].to = u->pos;
+        } else if (u->elements.at[row].tuple == PL_IR_NONE && !is_repeated(v, k) &&
+                   fits_slot(u, row, p.tuple, slot))
+            assign_slot(u, row, p.tuple, slot);
+        else if (!is_loop_invariant(u, row)) {
             const uint32_t copy = pl_ir_new(x, v->step);
             pl_insn *i = pl_ir_insert_deferred(x, u->block, at);
             if (!i || !pl_insn_make(i, M__mov, 2, &(pl_word){v->step == 2 ? W_b64 : W_b32}, 1) ||
-                !to_rows(u, x->f->rows))
+                !reserve_elements(u, x->f->rows))
                 return false;
             i->op[0] = copy;
             i->op[1] = row;
@@ -264,7 +263,7 @@ static bool read_vector(tuple_builder *u, size_t at, vector *v, uint32_t *pool)
                 (element){.from = u->pos, .to = u->pos, .block = u->block, .copy = PL_IR_NONE};
             u->elements.at[row].copy = copy;
             u->elements.at[row].copy_block = u->block;
-            assign_slot(u, copy, p.tuple, seat);
+            assign_slot(u, copy, p.tuple, slot);
             pool[k] = copy;
         }
     }
@@ -273,7 +272,7 @@ static bool read_vector(tuple_builder *u, size_t at, vector *v, uint32_t *pool)
 
 /* Places the values that an instruction writes as one vector: nothing is copied, and a value that
  * has a slot already keeps it. */
-static bool written_vector(tuple_builder *u, const vector *v)
+static bool place_written(tuple_builder *u, const vector *v)
 {
     uint32_t tuple = PL_IR_NONE, base = 0;
     for (unsigned k = 0; k < v->n && tuple == PL_IR_NONE; k++) {
@@ -285,10 +284,10 @@ static bool written_vector(tuple_builder *u, const vector *v)
     }
     if (tuple == PL_IR_NONE && (tuple = new_tuple(u)) == PL_IR_NONE) return false;
     for (unsigned k = 0; k < v->n; k++) {
-        const uint32_t row = v->row[k], seat = base + k * v->step;
-        if (row != PL_IR_NONE && seat < SLOTS && u->elements.at[row].tuple == PL_IR_NONE &&
-            fits_slot(u, row, tuple, seat))
-            assign_slot(u, row, tuple, seat);
+        const uint32_t row = v->row[k], slot = base + k * v->step;
+        if (row != PL_IR_NONE && slot < SLOTS && u->elements.at[row].tuple == PL_IR_NONE &&
+            fits_slot(u, row, tuple, slot))
+            assign_slot(u, row, tuple, slot);
     }
     return true;
 }
@@ -297,8 +296,8 @@ bool pl_pass_vector_registers(pl_ir *x)
 {
     if (!pl_ir_analyze(x)) return false;
     tuple_builder u = {.x = x};
-    if (!to_rows(&u, x->f->rows)) return false;
-    note_lives(&u);
+    if (!reserve_elements(&u, x->f->rows)) return false;
+    find_live_ranges(&u);
     u.pos = 1;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         u.block = x->rpo[j];
@@ -315,7 +314,7 @@ bool pl_pass_vector_registers(pl_ir *x)
                         continue;
                     uint32_t *pool =
                         &x->p->pool.at[i->extra_ops + ((const uint32_t *)(const void *)i)[use->at]];
-                    if (!(written ? written_vector(&u, &v) : read_vector(&u, k, &v, pool)))
+                    if (!(written ? place_written(&u, &v) : place_read(&u, k, &v, pool)))
                         return false;
                 }
             }
