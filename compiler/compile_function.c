@@ -14,9 +14,9 @@ void pl_compile_unit_start(pl_program *part, const pl_program *before, pl_arena 
 
 /* Copies a vector to the arena; its capacity becomes its size. */
 #define KEEP(arena, v)                                                                             \
-    ((v)->at = copy((arena), (v)->at, (v)->n * sizeof *(v)->at), (v)->cap = (v)->n)
+    ((v)->at = copy_bytes((arena), (v)->at, (v)->n * sizeof *(v)->at), (v)->cap = (v)->n)
 
-static void *copy(pl_arena *a, const void *at, size_t bytes)
+static void *copy_bytes(pl_arena *a, const void *at, size_t bytes)
 {
     return bytes ? pl_arena_copy(a, at, bytes) : NULL;
 }

@@ -35,9 +35,9 @@ static const tuning_key keys[] = {
 };
 enum { NKEYS = sizeof keys / sizeof *keys };
 
-static const pl_loc no_place = {.file = UINT32_MAX};
+static const pl_loc no_location = {.file = UINT32_MAX};
 
-static pl_conf_entry *entry_of(pl_conf *c, const char *name, size_t n)
+static pl_conf_entry *find_entry(pl_conf *c, const char *name, size_t n)
 {
     const char *dot = memchr(name, '.', n);
     const size_t section = dot ? (size_t)(dot - name) : 0;
@@ -51,15 +51,15 @@ static pl_conf_entry *entry_of(pl_conf *c, const char *name, size_t n)
 }
 
 /* Applies "SECTION.KEY=VALUE,...", overriding the file's values. */
-static bool change_values(pl_arena *a, pl_diags *d, pl_conf *c, const char *changes)
+static bool apply_overrides(pl_arena *a, pl_diags *d, pl_conf *c, const char *changes)
 {
     while (changes && *changes) {
         const size_t n = strcspn(changes, ",");
         const char *equal = memchr(changes, '=', n);
-        pl_conf_entry *e = equal ? entry_of(c, changes, (size_t)(equal - changes)) : NULL;
+        pl_conf_entry *e = equal ? find_entry(c, changes, (size_t)(equal - changes)) : NULL;
         if (!e || equal + 1 == changes + n) {
             const char *what = pl_arena_strndup(a, changes, n);
-            pl_report(d, PL_E0019, no_place, what ? what : "?");
+            pl_report(d, PL_E0019, no_location, what ? what : "?");
             return false;
         }
         e->value = pl_arena_strndup(a, equal + 1, n - (size_t)(equal - changes) - 1);
@@ -79,7 +79,7 @@ pl_status pl_tuning_read(pl_arena *a, pl_diags *d, const char *changes, const pl
     if (!r) return PL_NOMEM;
     pl_status st = pl_conf_read(a, d, "sm_90.target", t->text, t->size, &c);
     if (st != PL_OK) return st;
-    if (!change_values(a, d, c, changes)) return pl_arena_ok(a) ? PL_INVALID : PL_NOMEM;
+    if (!apply_overrides(a, d, c, changes)) return pl_arena_ok(a) ? PL_INVALID : PL_NOMEM;
     bool ok = true;
     for (size_t k = 0; k < NKEYS;) { /* one section at a time */
         size_t n = 0;

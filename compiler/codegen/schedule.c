@@ -29,12 +29,13 @@ static int step_regs(const sched *l, size_t k)
     return (int)l->t->registers.steps.at[k];
 }
 
-/* The occupancy step that a region may need which takes `text` registers in source order. */
-static size_t occupancy_step_above(const sched *l, int text)
+/* The occupancy step that a region may need which takes `source_pressure` registers in source
+ * order. */
+static size_t occupancy_step_above(const sched *l, int source_pressure)
 {
     size_t k = 0;
-    while (k + 1 < l->t->registers.steps.n &&
-           step_regs(l, k) - l->t->registers.reserved < text + l->t->schedule.text_margin)
+    while (k + 1 < l->t->registers.steps.n && step_regs(l, k) - l->t->registers.reserved <
+                                                  source_pressure + l->t->schedule.text_margin)
         k++;
     return k;
 }
@@ -55,12 +56,12 @@ static bool has_wide_loads(const sched *l)
  * order needs fewer registers than that step by less than 7 (shared memory) or 8 to 12 (global
  * memory). That holds at every step, unless all loads that can start early fit anyway. For loads of
  * 4 bytes the limit is 4, which is as much as the source order in ptxas differs from ours. */
-static int step_for_wide_loads(sched *l, int text, int step)
+static int step_for_wide_loads(sched *l, int source_pressure, int step)
 {
     const int all = pl_sched_try_windows(l, capped_pressure(l, INT_MAX), INT_MAX).max_pressure,
-              needed = all < text + l->t->schedule.wide_load_regs
+              needed = all < source_pressure + l->t->schedule.wide_load_regs
                            ? all
-                           : text + l->t->schedule.wide_load_regs;
+                           : source_pressure + l->t->schedule.wide_load_regs;
     for (size_t k = 0;
          k < l->t->registers.steps.n && step_regs(l, k) <= l->t->schedule.wide_load_limit; k++)
         if (step_regs(l, k) - l->t->registers.reserved >= needed)
@@ -71,10 +72,11 @@ static int step_for_wide_loads(sched *l, int text, int step)
 }
 
 /* Computes the registers needed by a region that does not fit in full_regs. */
-static void measure_pressure(sched *l, int text)
+static void choose_register_step(sched *l, int source_pressure)
 {
-    size_t k =
-        text + l->t->schedule.full_margin <= l->full_regs ? 0 : occupancy_step_above(l, text);
+    size_t k = source_pressure + l->t->schedule.full_margin <= l->full_regs
+                   ? 0
+                   : occupancy_step_above(l, source_pressure);
     int step = step_regs(l, k) - l->t->registers.reserved,
         lower = k ? step_regs(l, k - 1) - l->t->registers.reserved : 0;
     if (step > l->full_regs && k > 0) {
@@ -85,7 +87,7 @@ static void measure_pressure(sched *l, int text)
                 less.cycles <= here.cycles + here.cycles / l->t->schedule.step_gain ? lower : step;
         }
     }
-    if (has_wide_loads(l)) step = step_for_wide_loads(l, text, step);
+    if (has_wide_loads(l)) step = step_for_wide_loads(l, source_pressure, step);
     l->max_needed = step > l->max_needed ? step : l->max_needed;
 }
 
@@ -196,13 +198,13 @@ static void note_pressure(sched *l, int max)
 }
 
 /* True if the region needs no more registers than are taken anyway. */
-static bool fits_without_reordering(const sched *l, int text)
+static bool fits_without_reordering(const sched *l, int source_pressure)
 {
     const int have = l->max_needed > l->full_regs ? l->max_needed : l->full_regs;
-    return (text + l->t->schedule.full_margin <= l->full_regs ||
-            step_regs(l, occupancy_step_above(l, text)) - l->t->registers.reserved <=
+    return (source_pressure + l->t->schedule.full_margin <= l->full_regs ||
+            step_regs(l, occupancy_step_above(l, source_pressure)) - l->t->registers.reserved <=
                 l->max_needed) &&
-           (text + l->t->schedule.wide_load_regs <= have || !has_wide_loads(l));
+           (source_pressure + l->t->schedule.wide_load_regs <= have || !has_wide_loads(l));
 }
 
 /* o was made for `max` registers and has a short window, since no order with a long one took at
@@ -242,16 +244,16 @@ static schedule_result find_best_order(sched *l)
     return pl_sched_try_windows(l, capped_pressure(l, target), INT_MAX);
 }
 
-/* text: registers that the region needs in source order. */
-static bool schedule_region(sched *l, int text)
+/* source_pressure: registers that the region needs in source order. */
+static bool schedule_region(sched *l, int source_pressure)
 {
-    if (l->measure_only ? fits_without_reordering(l, text) : l->n < 2) {
-        note_pressure(l, text);
+    if (l->measure_only ? fits_without_reordering(l, source_pressure) : l->n < 2) {
+        note_pressure(l, source_pressure);
         return true;
     }
     if (!build_dependence_graph(l)) return false;
     if (l->measure_only) {
-        measure_pressure(l, text);
+        choose_register_step(l, source_pressure);
         return true;
     }
     l->limit_preds = false;
@@ -341,13 +343,14 @@ static bool schedule_block(sched *l, uint32_t b)
     l->block = b;
     pl_liveness_go_to_end(&l->f, b);
     for (size_t end = k->code.n; end > 0;) {
-        int text = (int)l->f.reg_pressure, preds = (int)l->f.pred_pressure;
-        note_pressure(l, text);
+        int source_pressure = (int)l->f.reg_pressure, preds = (int)l->f.pred_pressure;
+        note_pressure(l, source_pressure);
         size_t at = end;
         l->region++;
         for (; at > 0 && !pl_sched_ends_region(l, &k->code.at[at - 1]); at--) {
             step_back(l, k, at - 1);
-            text = (int)l->f.reg_pressure > text ? (int)l->f.reg_pressure : text;
+            source_pressure =
+                (int)l->f.reg_pressure > source_pressure ? (int)l->f.reg_pressure : source_pressure;
             preds = (int)l->f.pred_pressure > preds ? (int)l->f.pred_pressure : preds;
         }
         l->live_in = (int)l->f.reg_pressure;
@@ -357,7 +360,7 @@ static bool schedule_block(sched *l, uint32_t b)
         l->start = (uint32_t)at;
         l->n = (uint32_t)(end - at);
         if (at > 0) note_loads_in_flight(l, k, at - 1);
-        if (l->n > 0 && !schedule_region(l, text)) return false;
+        if (l->n > 0 && !schedule_region(l, source_pressure)) return false;
         if (at > 0) step_back(l, k, --at);
         end = at;
     }

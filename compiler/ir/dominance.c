@@ -129,7 +129,7 @@ static void loops(pl_ir *x, uint32_t *stack, uint32_t *outer)
 }
 
 /* Working memory is retained across calls. */
-static bool graph_room(pl_ir *x, size_t edges)
+static bool reserve_graph(pl_ir *x, size_t edges)
 {
     size_t n = x->blocks.n + 1;
     if (n > x->block_capacity) {
@@ -145,7 +145,7 @@ static bool graph_room(pl_ir *x, size_t edges)
     return x->rpo && x->edge && x->stack && x->predecessors && pl_arena_ok(x->a);
 }
 
-static void note_edge(pl_ir *x, size_t at, uint32_t to, bool *same)
+static void record_edge(pl_ir *x, size_t at, uint32_t to, bool *same)
 {
     if (at == x->edges.n) {
         *same = false;
@@ -165,12 +165,12 @@ static size_t list_edges(pl_ir *x, bool *same)
         const pl_insn *i = pl_ir_branch(x, k);
         if (i && pl_insn_is_table(i))
             for (uint32_t t = 0; t < i->nextra; t++)
-                note_edge(x, at++, x->p->pool.at[i->extra_ops + t], same);
+                record_edge(x, at++, x->p->pool.at[i->extra_ops + t], same);
         else if (i)
-            note_edge(x, at++, i->target, same);
+            record_edge(x, at++, i->target, same);
         if (x->blocks.at[k].fallthrough != PL_IR_NONE)
-            note_edge(x, at++, x->blocks.at[k].fallthrough, same);
-        note_edge(x, at++, PL_IR_NONE, same);
+            record_edge(x, at++, x->blocks.at[k].fallthrough, same);
+        record_edge(x, at++, PL_IR_NONE, same);
     }
     *same &= at == x->edges.n;
     x->edges.n = at;
@@ -181,7 +181,7 @@ bool pl_ir_graph(pl_ir *x)
 {
     size_t n = x->blocks.n;
     bool same;
-    if (!n || !graph_room(x, list_edges(x, &same))) return false;
+    if (!n || !reserve_graph(x, list_edges(x, &same))) return false;
     if (same) return true;
     for (size_t k = 0; k < n; k++) {
         pl_ir_block *b = &x->blocks.at[k];

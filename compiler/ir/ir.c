@@ -104,14 +104,14 @@ typedef struct renumber {
     uint8_t *pred_used;
 } renumber;
 
-static void mark(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void mark_used(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     renumber *n = ctx;
     if (use & PL_USE_PRED) n->pred_used[*row] = 1;
     for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++) n->used[*row + k] = 1;
 }
 
-static void apply(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void renumber_operand(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     renumber *n = ctx;
     (void)rows;
@@ -131,7 +131,7 @@ void pl_ir_interface(pl_ir *x, pl_use_fn *fn, void *ctx)
                PL_USE_READ | (f->result.at[k].pred ? PL_USE_PRED : 0));
 }
 
-static inline void every_instruction(pl_ir *x, pl_use_fn *fn, void *ctx)
+static inline void for_each_operand(pl_ir *x, pl_use_fn *fn, void *ctx)
 {
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
@@ -152,8 +152,8 @@ static bool compact(pl_ir *x, uint32_t *fixed)
                   .pred_used = pl_arena_array(x->tmp, uint8_t, f->preds + 1)};
     if (!pl_ir_ok(x)) return false;
     r.pred_used[PL_PT] = r.pred_used[PL_PF] = 1;
-    every_instruction(x, mark, &r);
-    pl_ir_interface(x, mark, &r);
+    for_each_operand(x, mark_used, &r);
+    pl_ir_interface(x, mark_used, &r);
     for (size_t k = 0; k < f->init.n; k++) /* both rows of a pair stay adjacent */
         for (unsigned w = 1; w < f->init.at[k].width / 32u; w++)
             r.used[f->init.at[k].row] |= r.used[f->init.at[k].row + w],
@@ -169,8 +169,8 @@ static bool compact(pl_ir *x, uint32_t *fixed)
     f->rows = (n + 1u) & ~1u;
     for (uint32_t k = 0; k < f->preds; k++) r.pred_to[k] = r.pred_used[k] ? preds++ : 0;
     f->preds = preds;
-    every_instruction(x, apply, &r);
-    pl_ir_interface(x, apply, &r);
+    for_each_operand(x, renumber_operand, &r);
+    pl_ir_interface(x, renumber_operand, &r);
     size_t m = 0;
     for (size_t k = 0; k < f->init.n; k++)
         if (r.used[f->init.at[k].row]) {
@@ -202,7 +202,7 @@ static uint32_t *layout(pl_ir *x, uint32_t *count)
 }
 
 /* The first block at or after b that is not empty. */
-static uint32_t beyond_empty(const pl_ir *x, uint32_t b)
+static uint32_t first_nonempty_block(const pl_ir *x, uint32_t b)
 {
     for (size_t steps = 0; steps < x->blocks.n; steps++) {
         const pl_ir_block *k = &x->blocks.at[b];
@@ -219,13 +219,13 @@ static uint32_t beyond_empty(const pl_ir *x, uint32_t b)
 
 /* Retargets branches past empty blocks, since falling into such a block may require a jump out of
  * it. Returns true if one has changed. */
-static bool pass_empty_blocks(pl_ir *x)
+static bool retarget_past_empty_blocks(pl_ir *x)
 {
     bool any = false;
     for (uint32_t b = 0; b < x->blocks.n; b++) {
         pl_insn *i = x->blocks.at[b].rpo_index != PL_IR_NONE ? pl_ir_branch(x, b) : NULL;
         if (!i || pl_insn_is_table(i) || x->blocks.at[i->target].rpo_index == PL_IR_NONE) continue;
-        const uint32_t target = beyond_empty(x, i->target);
+        const uint32_t target = first_nonempty_block(x, i->target);
         any |= target != i->target;
         i->target = target;
     }
@@ -238,16 +238,16 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
     pl_prog_func *f = x->f;
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !compact(x, fixed)) return PL_NOMEM;
-    if (pass_empty_blocks(x) && !pl_ir_graph(x)) return PL_NOMEM;
+    if (retarget_past_empty_blocks(x) && !pl_ir_graph(x)) return PL_NOMEM;
     uint32_t n = 0, *order = layout(x, &n),
              *start = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     static const pl_word uni[] = {W_uni};
     if (!order || !start) return PL_NOMEM;
     p->code.n = f->first;
-    size_t most = p->code.n + n; /* plus one jump per block */
-    for (uint32_t k = 0; k < n; k++) most += x->blocks.at[order[k]].code.n;
-    if (most > p->code.cap)
-        pl_reserve(p->arena, &p->code, most > 2 * p->code.cap ? most : 2 * p->code.cap);
+    size_t max_insns = p->code.n + n; /* plus one jump per block */
+    for (uint32_t k = 0; k < n; k++) max_insns += x->blocks.at[order[k]].code.n;
+    if (max_insns > p->code.cap)
+        pl_reserve(p->arena, &p->code, max_insns > 2 * p->code.cap ? max_insns : 2 * p->code.cap);
     if (!pl_arena_ok(p->arena)) return PL_NOMEM;
     uint32_t line = x->blocks.n && x->blocks.at[0].code.n ? x->blocks.at[0].code.at[0].line : 0;
     for (uint32_t k = 0; k < n; k++) {

@@ -144,11 +144,11 @@ bool pl_ir_analyze(pl_ir *x);
 bool pl_ir_extend_reg_info(pl_ir *x);
 /* True if there is such an instruction. Passes that handle a rare one check this before they
  * analyse the function. */
-static inline bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i))
+static inline bool pl_ir_any(const pl_ir *x, bool (*matches)(const pl_insn *i))
 {
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
-            if (wanted(&x->blocks.at[b].code.at[k])) return true;
+            if (matches(&x->blocks.at[b].code.at[k])) return true;
     return false;
 }
 /* Removes the instruction; those after it move at the next pl_ir_sweep. */
@@ -219,11 +219,11 @@ pl_insn pl_ir_clone(pl_ir *x, const pl_insn *i);
  * suits a few insertions only. */
 pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at);
 /* These append to a block: an instruction; setp.cmp.type p, a, b, returning p (setp.cmp.and with
- * predicate `also`, unless it is PL_PT); a branch taken if the guard is true, or false.
+ * predicate `and_pred`, unless it is PL_PT); a branch taken if the guard is true, or false.
  * Out-of-memory is reported by pl_ir_ok. */
 pl_insn *pl_ir_append(pl_ir *x, uint32_t block, uint32_t line);
 uint32_t pl_ir_compare(pl_ir *x, uint32_t block, uint32_t line, pl_word cmp, pl_word type,
-                       uint32_t a, uint32_t b, uint32_t also);
+                       uint32_t a, uint32_t b, uint32_t and_pred);
 void pl_ir_jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool negated,
                 uint32_t target);
 /* Like pl_ir_insert, but nothing moves until pl_ir_flush_inserts. Several insertions at one
@@ -238,8 +238,8 @@ bool pl_ir_finish_inserts(pl_ir *x, bool any);
 uint32_t pl_ir_new_block(pl_ir *x);
 /* The preheader of the loop with this header: its only successor is the header. */
 uint32_t pl_ir_preheader(pl_ir *x, uint32_t header);
-/* Redirects the edges from a block to block `to` to block `instead`. */
-void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t instead);
+/* Redirects the edges from a block to block `to` to block `new_target`. */
+void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t new_target);
 
 /* The branch that ends the block, NULL if it ends otherwise. */
 static inline pl_insn *pl_ir_branch(const pl_ir *x, uint32_t block)

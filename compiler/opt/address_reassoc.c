@@ -22,8 +22,9 @@ typedef struct address_reassoc {
     struct {
         uint32_t *at;
         size_t n, cap;
-    } sums;                     /* of the block, by position */
-    uint32_t block, first, now; /* number of the first write in the block, of the next one */
+    } sums; /* of the block, by position */
+    uint32_t block, first,
+        write_count; /* number of the first write in the block, of the next one */
 } address_reassoc;
 
 /* The operand that is the 64-bit address of a load or store, plus one; 0: none. */
@@ -53,7 +54,7 @@ static unsigned sum_of(const address_reassoc *r, const pl_insn *i)
                : 0;
 }
 
-static bool unchanged(const address_reassoc *r, uint32_t row, uint32_t since)
+static bool is_unchanged(const address_reassoc *r, uint32_t row, uint32_t since)
 {
     return row == UINT32_MAX || row >= r->x->f->rows || r->x->regs[row].ndefs == 1 ||
            r->x->kind.at[row] != PL_REG_VIRTUAL ||
@@ -74,19 +75,20 @@ static int64_t split_offset(address_reassoc *r, pl_insn *i, unsigned k)
     if (w->form == PL_IR_DEAD || w->op[0] != row || pl_insn_mnem(w) != M_add || w->guard != PL_PT ||
         !pl_insn_is_integer(w, 64) || !pl_ir_constant_value(x, w->op[2], &n) ||
         (int64_t)n < -MOST_OFFSET || (int64_t)n >= MOST_OFFSET || w->op[1] >= x->f->rows ||
-        x->kind.at[w->op[1]] != PL_REG_VIRTUAL || !unchanged(r, w->op[1], r->last_write[row]))
+        x->kind.at[w->op[1]] != PL_REG_VIRTUAL || !is_unchanged(r, w->op[1], r->last_write[row]))
         return 0;
     i->op[k] = w->op[1];
     return (int64_t)n;
 }
 
-static bool equal(const address_reassoc *r, const pl_insn *a, const pl_insn *b)
+static bool is_same_sum(const address_reassoc *r, const pl_insn *a, const pl_insn *b)
 {
     if (a->form != b->form || memcmp(a->mods, b->mods, sizeof a->mods) ||
         memcmp(a->sel, b->sel, sizeof a->sel) || a->imm != b->imm || a->neg != b->neg)
         return false;
     for (unsigned k = 1; k < pl_forms[a->form].noperands; k++)
-        if (a->op[k] != b->op[k] || !unchanged(r, a->op[k], r->last_write[a->op[0]])) return false;
+        if (a->op[k] != b->op[k] || !is_unchanged(r, a->op[k], r->last_write[a->op[0]]))
+            return false;
     return true;
 }
 
@@ -96,19 +98,20 @@ static void sum_offsets(address_reassoc *r, uint32_t at)
     pl_insn *i = &b->code.at[at];
     const unsigned first = sum_of(r, i);
     if (!first) return;
-    int64_t lacks = 0;
-    for (unsigned k = first; k < pl_forms[i->form].noperands; k++) lacks += split_offset(r, i, k);
+    int64_t displacement = 0;
+    for (unsigned k = first; k < pl_forms[i->form].noperands; k++)
+        displacement += split_offset(r, i, k);
     for (size_t k = r->sums.n; k-- > 0;) {
         const pl_insn *w = &b->code.at[r->sums.at[k]];
-        if (!equal(r, w, i)) continue;
+        if (!is_same_sum(r, w, i)) continue;
         r->base[i->op[0]] = w->op[0];
-        r->offset[i->op[0]] = lacks;
+        r->offset[i->op[0]] = displacement;
         pl_ir_remove(r->x, i);
         return;
     }
-    if (lacks) {
+    if (displacement) {
         r->base[i->op[0]] = i->op[0];
-        r->offset[i->op[0]] = lacks;
+        r->offset[i->op[0]] = displacement;
     }
     *pl_push(r->x->tmp, &r->sums) = at;
 }
@@ -116,13 +119,13 @@ static void sum_offsets(address_reassoc *r, uint32_t at)
 static void note_write(address_reassoc *r, uint32_t *row, unsigned rows, unsigned use)
 {
     for (unsigned k = 0; k < rows && !(use & PL_USE_PRED) && *row + k < r->x->f->rows; k++)
-        r->last_write[*row + k] = r->now;
+        r->last_write[*row + k] = r->write_count;
 }
 
 /* ---- out-of-range offsets ---- */
 
 /* The part of an offset that does not fit 24 bits: a multiple of 2^24. */
-static int64_t exceeds_range(const pl_insn *i)
+static int64_t out_of_range_part(const pl_insn *i)
 {
     enum { BITS = 24 };
     const bool access =
@@ -137,7 +140,7 @@ static int64_t exceeds_range(const pl_insn *i)
 
 static bool is_out_of_range(const pl_insn *i)
 {
-    return exceeds_range(i) != 0;
+    return out_of_range_part(i) != 0;
 }
 
 /* Adds the nearest multiple of 2^24 to the address. pl_pass_gvn merges equal sums into one register
@@ -148,11 +151,11 @@ static bool rebase_access(pl_ir *x)
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
-            const int64_t far = exceeds_range(i);
-            if (!far) continue;
+            const int64_t excess = out_of_range_part(i);
+            if (!excess) continue;
             const uint32_t from = i->op[pl_insn_address(i) - 1], to = pl_ir_new(x, 2),
-                           distance = pl_ir_constant(x, (uint64_t)far, 64), line = i->line;
-            i->imm -= far;
+                           distance = pl_ir_constant(x, (uint64_t)excess, 64), line = i->line;
+            i->imm -= excess;
             i->op[pl_insn_address(i) - 1] = to;
             pl_insn *sum = pl_ir_insert_deferred(x, b, k);
             if (!sum || !pl_insn_make(sum, M_add, 3, &(pl_word){W_s64}, 1)) return false;
@@ -174,12 +177,12 @@ bool pl_pass_address_reassoc(pl_ir *x)
                          .last_write = pl_arena_array(x->tmp, uint32_t, rows),
                          .base = pl_arena_array(x->tmp, uint32_t, rows),
                          .offset = pl_arena_array(x->tmp, int64_t, rows),
-                         .now = 1};
+                         .write_count = 1};
     if (!r.access_uses || !r.last_write || !r.base || !r.offset) return false;
     memset(r.base, 0xff, rows * sizeof *r.base);
     for (uint32_t j = 0; j < x->nrpo && pl_ir_ok(x); j++) {
         pl_ir_block *b = &x->blocks.at[r.block = x->rpo[j]];
-        r.first = r.now;
+        r.first = r.write_count;
         r.sums.n = 0;
         for (size_t k = 0; k < b->code.n; k++) {
             const unsigned address = address_of(&b->code.at[k]);
@@ -197,7 +200,7 @@ bool pl_pass_address_reassoc(pl_ir *x)
                 sum_offsets(&r, (uint32_t)k);
             if (i->form != PL_IR_DEAD)
                 PL_FOR_EACH_WRITE(x->p, i, o) note_write(&r, o.row, o.rows, o.use);
-            r.now++;
+            r.write_count++;
         }
     }
     pl_ir_sweep(x);

@@ -28,7 +28,7 @@ typedef struct reg_info {
     uint32_t width;           /* width of the last write */
     uint32_t fma_candidates, ncontracted; /* uses that could be contracted; uses that have been */
     uint32_t dead_uses;                   /* reads by instructions whose results are dead */
-    bool product;                         /* some write of it is a product */
+    bool written_by_product;              /* some write of it is a product */
     bool needed;                          /* the product itself is needed by some use */
 } reg_info;
 
@@ -154,13 +154,13 @@ static bool ends_in_product(const pl_insn *i)
     }
 }
 
-static bool product(const pl_insn *i)
+static bool is_product(const pl_insn *i)
 {
     return (pl_forms[i->form].mnem == M_mul || ends_in_product(i)) && plain_type(i) &&
            !pl_insn_has(i, W_sat) && i->guard == PL_PT;
 }
 
-static bool sum(const pl_insn *i)
+static bool is_sum(const pl_insn *i)
 {
     uint16_t m = pl_forms[i->form].mnem;
     return (m == M_add || m == M_sub) && pl_forms[i->form].noperands == 3 && plain_type(i);
@@ -186,7 +186,7 @@ static bool is_value(const contraction *o, uint32_t row)
 
 /* True if the factors still have their values at `use`: they are values, or only straight-line code
  * that does not write them lies between. */
-static bool unchanged(const contraction *o, const pl_insn *def, uint32_t use)
+static bool factors_unchanged(const contraction *o, const pl_insn *def, uint32_t use)
 {
     const uint32_t second = def->op[pl_forms[def->form].noperands - 1];
     if (is_value(o, def->op[1]) && is_value(o, second)) return true;
@@ -234,26 +234,27 @@ static bool number_regions(contraction *o, pl_arena *a)
         jumps[i->target - f->first]++;
         from[i->target - f->first] = i->guard == PL_PT ? k : f->count;
     }
-    bool falls = true; /* control falls through from the preceding instruction */
-    for (uint32_t k = 0, now = 0; k < f->count; k++) {
+    bool falls_through = true; /* control falls through from the preceding instruction */
+    for (uint32_t k = 0, current = 0; k < f->count; k++) {
         const pl_insn *i = &o->p->code.at[f->first + k];
-        if (o->is_target[k] && (!jumps[k] || jumps[k] > 1 || falls || from[k] >= k))
-            now = ++n;
+        if (o->is_target[k] && (!jumps[k] || jumps[k] > 1 || falls_through || from[k] >= k))
+            current = ++n;
         else if (o->is_target[k])
-            now = o->region[from[k]];
-        o->region[k] = now;
-        falls = i->guard != PL_PT || !(pl_forms[i->form].effects & (PL_EF_BRANCH | PL_EF_EXIT));
-        if (ends_block(i)) now = ++n;
+            current = o->region[from[k]];
+        o->region[k] = current;
+        falls_through =
+            i->guard != PL_PT || !(pl_forms[i->form].effects & (PL_EF_BRANCH | PL_EF_EXIT));
+        if (ends_block(i)) current = ++n;
     }
     return true;
 }
 
 /* True if the operand takes no register: it is a constant, possibly negated, or, if `bank`, a
  * parameter or another constant-bank word. */
-static bool takes_no_register(const contraction *o, uint32_t row, bool bank)
+static bool is_free_operand(const contraction *o, uint32_t row, bool bank)
 {
-    enum { STEPS = 8 };
-    for (unsigned steps = 0; steps < STEPS; steps++) {
+    enum { MAX_STEPS = 8 };
+    for (unsigned steps = 0; steps < MAX_STEPS; steps++) {
         const reg_info *r = &o->r[row];
         if (o->is_constant[row]) return true;
         if (r->defs != 1 || r->def < o->f->first || r->def >= o->f->first + o->f->count)
@@ -297,14 +298,14 @@ static addend addend_of(contraction *o, const pl_insn *i, unsigned k, uint32_t a
 /* True if a factor of the final multiplication takes no register. The factors of quotients are
  * computed values: only the dividend of div.approx.ftz is a factor itself, and ptxas folds the
  * reciprocal of a constant. */
-static bool free_factor(const contraction *o, const pl_insn *d)
+static bool has_free_factor(const contraction *o, const pl_insn *d)
 {
     switch (pl_forms[d->form].mnem) {
-    case M_mul: return takes_no_register(o, d->op[1], true) || takes_no_register(o, d->op[2], true);
+    case M_mul: return is_free_operand(o, d->op[1], true) || is_free_operand(o, d->op[2], true);
     case M_div:
         return (pl_insn_has(d, W_approx) && pl_insn_has(d, W_ftz) &&
-                takes_no_register(o, d->op[1], true)) ||
-               takes_no_register(o, d->op[2], false);
+                is_free_operand(o, d->op[1], true)) ||
+               is_free_operand(o, d->op[2], false);
     default: return false;
     }
 }
@@ -316,13 +317,13 @@ static pl_insn *product_of(contraction *o, const pl_insn *i, uint32_t row, uint3
     const reg_info *r = &o->r[row];
     if (r->defs != 1 || r->def < o->f->first || r->def >= at) return NULL;
     pl_insn *d = &o->p->code.at[r->def];
-    if (d->op[0] != row || !product(d) || plain_type(d) != plain_type(i) ||
+    if (d->op[0] != row || !is_product(d) || plain_type(d) != plain_type(i) ||
         pl_insn_has(d, W_ftz) != pl_insn_has(i, W_ftz))
         return NULL;
     if (o->region[r->def - o->f->first] != o->region[at - o->f->first] &&
-        (o->loop_carried[row] || !free_factor(o, d)))
+        (o->loop_carried[row] || !has_free_factor(o, d)))
         return NULL;
-    return unchanged(o, d, at) ? d : NULL;
+    return factors_unchanged(o, d, at) ? d : NULL;
 }
 
 /* Rewrites the sum as the fused form of this mnemonic, with the sum's type and modifiers and
@@ -366,8 +367,8 @@ static bool may_contract(const pl_program *p, const pl_prog_func *f)
     bool products = false, sums = false;
     for (uint32_t at = f->first; at < f->first + f->count && !(products && sums); at++) {
         const pl_insn *i = &p->code.at[at];
-        products |= product(i);
-        sums |= sum(i);
+        products |= is_product(i);
+        sums |= is_sum(i);
     }
     return products && sums;
 }
@@ -376,20 +377,20 @@ static void find_products(contraction *o)
 {
     for (uint32_t at = o->f->first; at < o->f->first + o->f->count; at++) {
         const pl_insn *i = &o->p->code.at[at];
-        if (product(i)) o->r[i->op[0]].product = true;
+        if (is_product(i)) o->r[i->op[0]].written_by_product = true;
     }
 }
 
 /* True if there is a sum of a product whose register, or the register of a factor, also holds other
  * values. */
-static bool reuses(contraction *o)
+static bool needs_renaming(contraction *o)
 {
     for (uint32_t at = o->f->first; at < o->f->first + o->f->count; at++) {
         const pl_insn *i = &o->p->code.at[at];
-        for (unsigned k = 1; k < 3 && sum(i); k++) {
+        for (unsigned k = 1; k < 3 && is_sum(i); k++) {
             const reg_info *r = &o->r[i->op[k]];
-            if (r->product &&
-                (r->defs > 1 || (r->def < at && !unchanged(o, &o->p->code.at[r->def], at))))
+            if (r->written_by_product &&
+                (r->defs > 1 || (r->def < at && !factors_unchanged(o, &o->p->code.at[r->def], at))))
                 return true;
         }
     }
@@ -435,14 +436,14 @@ static pl_status rename_webs(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl
 /* product + c, product - c, c - product */
 static const char *const *fused_name(const pl_insn *d)
 {
-    static const char *const product[] = {"fma", "~fms", "~fnma"},
-                             *const quotient[] = {"~divadd", "~divsub", "~divrsub"},
-                             *const reciprocal[] = {"~rcpadd", "~rcpsub", "~rcprsub"};
+    static const char *const of_product[] = {"fma", "~fms", "~fnma"},
+                             *const of_quotient[] = {"~divadd", "~divsub", "~divrsub"},
+                             *const of_reciprocal[] = {"~rcpadd", "~rcpsub", "~rcprsub"};
     const uint16_t m = pl_forms[d->form].mnem;
-    return m == M_div ? quotient : m == M_rcp ? reciprocal : product;
+    return m == M_div ? of_quotient : m == M_rcp ? of_reciprocal : of_product;
 }
 
-static uint32_t readers(const reg_info *r)
+static uint32_t live_uses(const reg_info *r)
 {
     return r->uses - r->dead_uses;
 }
@@ -454,7 +455,7 @@ pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
     if (!may_contract(p, f)) return PL_OK;
     if (!analyse(&o, scratch) || !pl_carried_rows(p, f, scratch, &o.loop_carried)) return PL_NOMEM;
     find_products(&o);
-    if (reuses(&o)) {
+    if (needs_renaming(&o)) {
         pl_status st = rename_webs(p, f, fixed, scratch, tmp);
         if (st != PL_OK) return st;
         o = (contraction){.p = p, .f = f};
@@ -466,7 +467,7 @@ pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
     const uint32_t end = f->first + f->count;
     for (uint32_t at = f->first; at < end; at++) {
         const pl_insn *i = &p->code.at[at];
-        if (!sum(i) || !readers(&o.r[i->op[0]])) continue;
+        if (!is_sum(i) || !live_uses(&o.r[i->op[0]])) continue;
         const addend t[2] = {addend_of(&o, i, 1, at), addend_of(&o, i, 2, at)};
         if (t[0].row == t[1].row) /* a value with itself, or with its negative */
             continue;
@@ -475,21 +476,21 @@ pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
                       product_of(&o, i, t[1].row, at) != NULL};
         for (unsigned k = 0; k < 2; k++) {
             r[k]->fma_candidates += is[k];
-            r[k]->needed |= is[!k] && readers(r[!k]) == 1 && readers(r[k]) > 1;
+            r[k]->needed |= is[!k] && live_uses(r[!k]) == 1 && live_uses(r[k]) > 1;
         }
     }
     bool any = false;
     for (uint32_t at = f->first; at < end; at++) {
         pl_insn *i = &p->code.at[at], *d[2] = {NULL, NULL};
-        if (!sum(i) || !readers(&o.r[i->op[0]])) continue;
+        if (!is_sum(i) || !live_uses(&o.r[i->op[0]])) continue;
         const addend t[2] = {addend_of(&o, i, 1, at), addend_of(&o, i, 2, at)};
         if (t[0].row == t[1].row) /* a value with itself, or with its negative */
             continue;
         reg_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
         for (unsigned k = 0; k < 2; k++)
-            if (r[k]->fma_candidates == readers(r[k]) && !r[k]->needed)
+            if (r[k]->fma_candidates == live_uses(r[k]) && !r[k]->needed)
                 d[k] = product_of(&o, i, t[k].row, at);
-        const unsigned k = d[1] && (!d[0] || readers(r[1]) < readers(r[0]));
+        const unsigned k = d[1] && (!d[0] || live_uses(r[1]) < live_uses(r[0]));
         if (!d[k]) continue;
         const unsigned kind = pl_forms[i->form].mnem != M_sub ? 0 : 1 + k,
                        last = pl_forms[d[k]->form].noperands;
@@ -502,7 +503,7 @@ pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
         i->op[last] = other;
         r[!k]->needed = true;
         o.dead[(uint32_t)(d[k] - p->code.at) - f->first] = ++r[k]->ncontracted == r[k]->uses;
-        if (r[k]->ncontracted == readers(r[k])) i->flags |= PL_IF_CONTRACTED;
+        if (r[k]->ncontracted == live_uses(r[k])) i->flags |= PL_IF_CONTRACTED;
         any = true;
     }
     return any ? compact(&o, scratch) : PL_OK;

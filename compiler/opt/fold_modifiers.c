@@ -23,14 +23,14 @@ typedef struct modifier_folding {
 
 /* True if operands can take a sign or absolute value: arithmetic, comparisons and conversions of
  * floating-point values. */
-static bool takes_sign(const pl_insn *i)
+static bool can_fold_sign(const pl_insn *i)
 {
-    static const uint16_t takers[] = {M_add,   M_sub, M_mul,  M_fma, M_mad, M__fms, M__fnma,
-                                      M_min,   M_max, M_setp, M_set, M_cvt, M_rcp,  M_sqrt,
-                                      M_rsqrt, M_ex2, M_lg2,  M_sin, M_cos};
+    static const uint16_t mnems[] = {M_add,   M_sub, M_mul,  M_fma, M_mad, M__fms, M__fnma,
+                                     M_min,   M_max, M_setp, M_set, M_cvt, M_rcp,  M_sqrt,
+                                     M_rsqrt, M_ex2, M_lg2,  M_sin, M_cos};
     if (pl_type_kind(pl_insn_type(i)) != 'f' && pl_insn_mnem(i) != M_cvt) return false;
-    for (size_t k = 0; k < sizeof takers / sizeof *takers; k++)
-        if (pl_insn_mnem(i) == takers[k]) return true;
+    for (size_t k = 0; k < sizeof mnems / sizeof *mnems; k++)
+        if (pl_insn_mnem(i) == mnems[k]) return true;
     return false;
 }
 
@@ -86,7 +86,7 @@ static bool moves_wide_zero(const pl_ir *x, const pl_insn *i)
 }
 
 /* The sum of the shared-memory base and a register, used as an address only. */
-static bool based(const modifier_folding *f, const pl_insn *i)
+static bool is_base_sum(const modifier_folding *f, const pl_insn *i)
 {
     const pl_ir *x = f->x;
     if (pl_insn_mnem(i) != M_add || i->guard != PL_PT || pl_type_bits(pl_insn_type(i)) != 32 ||
@@ -102,7 +102,7 @@ static bool based(const modifier_folding *f, const pl_insn *i)
 }
 
 /* A sign or absolute value that all uses can fold. */
-static bool carried(const modifier_folding *f, const pl_insn *i)
+static bool is_foldable_sign(const modifier_folding *f, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
     return (m == M_neg || m == M_abs) && i->guard == PL_PT &&
@@ -111,7 +111,7 @@ static bool carried(const modifier_folding *f, const pl_insn *i)
 }
 
 /* A saturation of the result of an addition or multiplication that has no other use. */
-static bool saturates(const pl_ir *x, const pl_insn *i)
+static bool is_foldable_saturation(const pl_ir *x, const pl_insn *i)
 {
     if (pl_insn_mnem(i) != M_cvt || !pl_insn_has(i, W_sat) || i->guard != PL_PT ||
         pl_operand_type(&pl_forms[i->form], 0, i->mods) != W_f32 ||
@@ -126,7 +126,7 @@ static bool saturates(const pl_ir *x, const pl_insn *i)
            w->guard == PL_PT;
 }
 
-static bool to_half(const pl_insn *i)
+static bool is_cvt_to_half(const pl_insn *i)
 {
     return i && pl_insn_mnem(i) == M_cvt && i->guard == PL_PT && pl_forms[i->form].noperands == 2 &&
            pl_insn_has(i, W_rn) && pl_operand_type(&pl_forms[i->form], 1, i->mods) == W_f32 &&
@@ -141,7 +141,7 @@ typedef struct half_select {
     unsigned half;
 } half_select;
 
-static half_select piece_of(const pl_ir *x, uint32_t row)
+static half_select half_source(const pl_ir *x, uint32_t row)
 {
     const pl_insn *w = x->regs[row].ndefs == 1 ? pl_ir_writer(x, row) : NULL;
     const pl_form *f = w ? &pl_forms[w->form] : NULL;
@@ -154,7 +154,7 @@ static half_select piece_of(const pl_ir *x, uint32_t row)
 
 /* True for half-precision arithmetic on one half. The units operate on both halves, so either half
  * of the result may be read. */
-static bool halves_alike(const pl_ir *x, uint32_t row)
+static bool has_equal_halves(const pl_ir *x, uint32_t row)
 {
     static const uint16_t any[] = {M_add, M_sub, M_mul, M_fma, M_min, M_max, M__fms, M__fnma};
     const pl_insn *w = x->regs[row].ndefs == 1 ? pl_ir_writer(x, row) : NULL;
@@ -167,7 +167,7 @@ static bool halves_alike(const pl_ir *x, uint32_t row)
 
 /* Two 8-bit numbers from a conversion, which writes either half of a register and preserves the
  * other one. */
-static bool merges(const pl_ir *x, uint32_t row)
+static bool is_cvt_to_byte_pair(const pl_ir *x, uint32_t row)
 {
     const pl_insn *w =
         x->regs[row].ndefs == 1 && x->regs[row].nuses == 1 ? pl_ir_writer(x, row) : NULL;
@@ -179,7 +179,8 @@ static bool merges(const pl_ir *x, uint32_t row)
  * and another instruction to move a constant. It is free if they are the halves of one word,
  * or if both were computed by arithmetic. It is also free if they are the same half twice, and the
  * reader is arithmetic, whose operands select halves, or the half was computed by arithmetic. */
-static uint16_t joining(const modifier_folding *f, const pl_insn *i, uint32_t low, uint32_t high)
+static uint16_t class_of_packing(const modifier_folding *f, const pl_insn *i, uint32_t low,
+                                 uint32_t high)
 {
     const pl_ir *x = f->x;
     uint64_t v[2] = {0, 0};
@@ -190,17 +191,17 @@ static uint16_t joining(const modifier_folding *f, const pl_insn *i, uint32_t lo
                : number[0]            ? v[0] ? C_alu_x2 : C_alu
                : v[1]                 ? C_alu_x2
                                       : C_alu;
-    if (merges(x, low) && merges(x, high)) return C_free;
-    const half_select a = piece_of(x, low), b = piece_of(x, high);
+    if (is_cvt_to_byte_pair(x, low) && is_cvt_to_byte_pair(x, high)) return C_free;
+    const half_select a = half_source(x, low), b = half_source(x, high);
     if (a.reg == b.reg &&
         (a.half < b.half ||
-         (a.half == b.half && (!f->unmodifiable_uses[i->op[0]] || halves_alike(x, low)))))
+         (a.half == b.half && (!f->unmodifiable_uses[i->op[0]] || has_equal_halves(x, low)))))
         return C_free;
-    return halves_alike(x, low) && halves_alike(x, high) ? C_free : C_alu;
+    return has_equal_halves(x, low) && has_equal_halves(x, high) ? C_free : C_alu;
 }
 
 /* Packs two halves into a word: their conversions become one instruction, or none for constants. */
-static void pack(modifier_folding *f, pl_insn *i)
+static void fold_pack(modifier_folding *f, pl_insn *i)
 {
     pl_ir *x = f->x;
     const pl_form *form = &pl_forms[i->form];
@@ -213,19 +214,19 @@ static void pack(modifier_folding *f, pl_insn *i)
     pl_insn *a = x->regs[low].ndefs == 1 ? pl_ir_writer(x, low) : NULL,
             *b = x->regs[high].ndefs == 1 ? pl_ir_writer(x, high) : NULL;
     uint64_t v;
-    const bool numbers[2] = {to_half(a) && pl_ir_constant_value(x, a->op[1], &v),
-                             to_half(b) && pl_ir_constant_value(x, b->op[1], &v)};
+    const bool numbers[2] = {is_cvt_to_half(a) && pl_ir_constant_value(x, a->op[1], &v),
+                             is_cvt_to_half(b) && pl_ir_constant_value(x, b->op[1], &v)};
     if (numbers[0]) a->latency_class = C_free;
     if (numbers[1]) b->latency_class = C_free;
-    if (to_half(a) && to_half(b) && a != b && !numbers[0] && !numbers[1] &&
+    if (is_cvt_to_half(a) && is_cvt_to_half(b) && a != b && !numbers[0] && !numbers[1] &&
         x->regs[low].nuses == 1 && x->regs[high].nuses == 1)
         a->latency_class = C_free;
     else if (!numbers[0] || !numbers[1])
-        i->latency_class = joining(f, i, low, high);
+        i->latency_class = class_of_packing(f, i, low, high);
 }
 
 /* A conversion of a constant integer to floating point. */
-static bool converts_number(const pl_ir *x, const pl_insn *i)
+static bool converts_constant(const pl_ir *x, const pl_insn *i)
 {
     uint64_t v;
     return pl_insn_mnem(i) == M_cvt && i->guard == PL_PT && pl_forms[i->form].noperands == 2 &&
@@ -250,7 +251,7 @@ bool pl_pass_fold_modifiers(pl_ir *x)
             uint32_t address = shared_address(i);
             f.i = i;
             PL_FOR_EACH_READ(x->p, i, o)
-                if (!(o.use & PL_USE_PRED) && !takes_sign(f.i)) f.unmodifiable_uses[*o.row] = 1;
+                if (!(o.use & PL_USE_PRED) && !can_fold_sign(f.i)) f.unmodifiable_uses[*o.row] = 1;
             if (address != PL_IR_NONE && f.shared_address_uses[address] < UINT8_MAX)
                 f.shared_address_uses[address]++;
             note_accumulator(&f, i);
@@ -261,10 +262,11 @@ bool pl_pass_fold_modifiers(pl_ir *x)
             pl_insn *i = &x->blocks.at[b].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
             if (moves_wide_zero(x, i)) i->latency_class = C_alu;
-            pack(&f, i);
+            fold_pack(&f, i);
             bool pair = moves_zero(x, i) && f.pair_base[i->op[0]] &&
                         f.zeroed[f.pair_base[i->op[0]] - 1] == b + 1;
-            if (pair || based(&f, i) || carried(&f, i) || saturates(x, i) || converts_number(x, i))
+            if (pair || is_base_sum(&f, i) || is_foldable_sign(&f, i) ||
+                is_foldable_saturation(x, i) || converts_constant(x, i))
                 i->latency_class = C_free;
         }
     pl_ir_preserve_all(x);

@@ -27,7 +27,7 @@ static inline void substitute(value_table *f, uint32_t *row, unsigned rows, unsi
     }
 }
 
-static bool to_room(value_table *f, uint32_t rows)
+static bool reserve_leaders(value_table *f, uint32_t rows)
 {
     pl_ir *x = f->x;
     uint32_t *to = pl_arena_array(x->tmp, uint32_t, rows);
@@ -45,10 +45,11 @@ uint32_t pl_gvn_constant(value_table *f, uint64_t bits, unsigned width)
 {
     pl_ir *x = f->x;
     uint32_t row = pl_ir_constant(x, bits, width), rows = x->f->rows;
-    return pl_ir_extend_reg_info(x) && (rows <= f->capacity || to_room(f, 2 * rows)) ? row : 0;
+    return pl_ir_extend_reg_info(x) && (rows <= f->capacity || reserve_leaders(f, 2 * rows)) ? row
+                                                                                             : 0;
 }
 
-static void replace_by(value_table *f, pl_insn *i, uint32_t row)
+static void replace_with(value_table *f, pl_insn *i, uint32_t row)
 {
     unsigned rows = f->x->regs[i->op[0]].width;
     for (unsigned k = 0; k < rows; k++) f->leader[i->op[0] + k] = row + k;
@@ -57,7 +58,7 @@ static void replace_by(value_table *f, pl_insn *i, uint32_t row)
 }
 
 /* Rewrites x - c as x + -c, also for variables, so that decrementing counters are recognised. */
-static void negate(value_table *f, pl_insn *i, operation *o)
+static void sub_to_add(value_table *f, pl_insn *i, operation *o)
 {
     uint64_t c;
     pl_word t = pl_insn_type(i);
@@ -70,7 +71,7 @@ static void negate(value_table *f, pl_insn *i, operation *o)
 }
 
 /* x + c1 + c2: additions of constants are combined. */
-static void combine(value_table *f, pl_insn *i, operation o)
+static void combine_sums(value_table *f, pl_insn *i, operation o)
 {
     pl_ir *x = f->x;
     uint64_t c, d;
@@ -121,20 +122,20 @@ static bool simplify(value_table *f, pl_insn *i, operation o)
 {
     pl_ir *x = f->x;
     uint64_t a = 1, b = 1;
-    bool na = pl_ir_constant_value(x, i->op[1], &a),
-         nb = pl_forms[i->form].noperands > 2 && pl_ir_constant_value(x, i->op[2], &b);
-    b = nb ? pl_gvn_truncate(b, o.mnem == M_shl || o.mnem == M_shr ? 32 : o.bits) : b;
-    if (na && nb && o.mnem == M_mad) add_product(f, i, o, a, b);
-    if (na && !nb &&
+    bool a_known = pl_ir_constant_value(x, i->op[1], &a),
+         b_known = pl_forms[i->form].noperands > 2 && pl_ir_constant_value(x, i->op[2], &b);
+    b = b_known ? pl_gvn_truncate(b, o.mnem == M_shl || o.mnem == M_shr ? 32 : o.bits) : b;
+    if (a_known && b_known && o.mnem == M_mad) add_product(f, i, o, a, b);
+    if (a_known && !b_known &&
         (o.mnem == M_mul || o.mnem == M_and || o.mnem == M_or || o.mnem == M_xor ||
          o.mnem == M_mad)) {
         uint32_t t = i->op[1];
         i->op[1] = i->op[2];
         i->op[2] = t;
-        nb = f->edited = true;
+        b_known = f->edited = true;
         b = pl_gvn_truncate(a, o.bits);
     }
-    if (!nb || pl_insn_mnem(i) != o.mnem) return false;
+    if (!b_known || pl_insn_mnem(i) != o.mnem) return false;
     bool lo = pl_insn_has(i, W_lo), is_identity = false;
     switch ((int)o.mnem) {
     case M_add:
@@ -148,7 +149,7 @@ static bool simplify(value_table *f, pl_insn *i, operation o)
     default: break;
     }
     if (is_identity && is_value(x, i->op[1]) && is_value(x, i->op[0])) {
-        replace_by(f, i, i->op[1]);
+        replace_with(f, i, i->op[1]);
         return true;
     }
     if (o.mnem == M_mul && lo && log2_exact(b) > 0) {
@@ -217,7 +218,7 @@ static uint32_t hash_of(const pl_ir *x, const pl_insn *i)
     return h ^ h >> 15;
 }
 
-bool pl_gvn_same(const pl_ir *x, const pl_insn *a, const pl_insn *b)
+bool pl_gvn_is_equal(const pl_ir *x, const pl_insn *a, const pl_insn *b)
 {
     const pl_form *f = &pl_forms[a->form];
     if (a->form != b->form || memcmp(a->mods, b->mods, sizeof a->mods) || a->imm != b->imm ||
@@ -244,7 +245,7 @@ static bool has_parts(const pl_ir *x, const pl_insn *w, const pl_insn *i)
 
 /* Reuses the results of an earlier equal computation. values: all of its operands and results are
  * known to be values. */
-static void share(value_table *f, uint32_t block, uint32_t at, bool values)
+static void reuse_equal(value_table *f, uint32_t block, uint32_t at, bool values)
 {
     pl_ir *x = f->x;
     pl_insn *i = &x->blocks.at[block].code.at[at];
@@ -260,7 +261,7 @@ static void share(value_table *f, uint32_t block, uint32_t at, bool values)
     for (uint32_t n = f->bucket[slot]; n; n = f->values.at[n - 1].next) {
         const value *v = &f->values.at[n - 1];
         const pl_insn *w = &x->blocks.at[v->block].code.at[v->at];
-        if (w->form == PL_IR_DEAD || !pl_gvn_same(x, w, i) || !has_parts(x, w, i) ||
+        if (w->form == PL_IR_DEAD || !pl_gvn_is_equal(x, w, i) || !has_parts(x, w, i) ||
             !pl_ir_dominates(x, v->block, block) || (elects && v->block != block))
             continue;
         for (unsigned k = 0; k < fm->noperands; k++) {
@@ -286,7 +287,7 @@ static void share(value_table *f, uint32_t block, uint32_t at, bool values)
 }
 
 /* Folds a fractional cache policy whose fraction is a constant. */
-static bool policy(value_table *f, pl_insn *i)
+static bool fold_policy(value_table *f, pl_insn *i)
 {
     const pl_form *m = &pl_forms[i->form];
     uint64_t bits = 0x3f800000; /* 1.0f */
@@ -296,7 +297,7 @@ static bool policy(value_table *f, pl_insn *i)
     if (i->op[1] != UINT32_MAX && !pl_ir_constant_value(f->x, i->op[1], &bits)) return false;
     const int primary = (int)pl_mod(m, i->mods, G_primary),
               secondary = (int)pl_mod(m, i->mods, G_secondary);
-    replace_by(
+    replace_with(
         f, i,
         pl_gvn_constant(
             f, policy_of_fraction(primary, secondary, (float)pl_gvn_constant_of(bits, W_f32)), 64));
@@ -304,7 +305,7 @@ static bool policy(value_table *f, pl_insn *i)
 }
 
 /* Folds a known guard: makes the instruction unconditional, or removes it (returns true). */
-static bool guarded_by_number(value_table *f, pl_insn *i)
+static bool fold_guard(value_table *f, pl_insn *i)
 {
     const bool negated = (i->flags & PL_IF_GUARD_NEG) != 0;
     if (i->guard > PL_PF || (i->guard == PL_PT && !negated) || (pl_insn_effects(i) & PL_EF_BRANCH))
@@ -335,7 +336,7 @@ static void fold_select(value_table *f, pl_insn *i)
 }
 
 /* Folds floating-point arithmetic and comparisons of constants, and conversions of them. */
-static bool reals(value_table *f, pl_insn *i)
+static bool fold_float(value_table *f, pl_insn *i)
 {
     pl_ir *x = f->x;
     uint64_t a, b, r;
@@ -358,7 +359,7 @@ static bool reals(value_table *f, pl_insn *i)
         pl_operand_type(&pl_forms[i->form], 0, i->mods) == W_pred ||
         !pl_gvn_evaluate_real(x, i, &r, &width) || width / 32u != x->regs[i->op[0]].width)
         return false;
-    replace_by(f, i, pl_gvn_constant(f, r, width));
+    replace_with(f, i, pl_gvn_constant(f, r, width));
     return true;
 }
 
@@ -370,7 +371,7 @@ static bool propagate_copy(value_table *f, pl_insn *i)
     if (!pl_gvn_is_copy(i) || !is_value(x, i->op[0]) || !is_value(x, i->op[1]) ||
         i->op[0] == i->op[1] || pl_ir_special_register(x, i->op[1]))
         return false;
-    replace_by(f, i, i->op[1]);
+    replace_with(f, i, i->op[1]);
     return true;
 }
 
@@ -424,7 +425,7 @@ static bool fold_rare(value_table *f, pl_insn *i)
         pl_operand_count(fm, 0, i->mods) || !pl_gvn_evaluate_rare(i, v, &r, &width) ||
         width / 32u != x->regs[i->op[0]].width)
         return false;
-    replace_by(f, i, pl_gvn_constant(f, r, width));
+    replace_with(f, i, pl_gvn_constant(f, r, width));
     return true;
 }
 
@@ -437,24 +438,24 @@ static bool fold_simple(value_table *f, pl_insn *i, operation o)
     unsigned width;
     if (constant_operands(x, i, false, v) && pl_gvn_evaluate(i, o, v, &r, &width) &&
         width / 32u == x->regs[i->op[0]].width) {
-        replace_by(f, i, pl_gvn_constant(f, r, width));
+        replace_with(f, i, pl_gvn_constant(f, r, width));
         return true;
     }
-    combine(f, i, o);
+    combine_sums(f, i, o);
     return simplify(f, i, o);
 }
 
-static void visit(value_table *f, uint32_t block, uint32_t at)
+static void visit_insn(value_table *f, uint32_t block, uint32_t at)
 {
     pl_ir *x = f->x;
     pl_insn *i = &x->blocks.at[block].code.at[at];
     if (i->form == PL_IR_DEAD) return;
     PL_FOR_EACH_READ(x->p, i, o) substitute(f, o.row, o.rows, o.use);
-    if (guarded_by_number(f, i)) return;
+    if (fold_guard(f, i)) return;
     fold_select(f, i);
-    if (propagate_copy(f, i) || policy(f, i) || reals(f, i)) return;
+    if (propagate_copy(f, i) || fold_policy(f, i) || fold_float(f, i)) return;
     operation o = pl_gvn_operation_of(i);
-    if (o.simple) negate(f, i, &o);
+    if (o.simple) sub_to_add(f, i, &o);
     if (fold_compare(f, i, o) || fold_rare(f, i)) return;
     const pl_form *fm = &pl_forms[i->form];
     bool values = false;
@@ -462,12 +463,12 @@ static void visit(value_table *f, uint32_t block, uint32_t at)
         has_one_result(x, i) && (values = all_values(x, i)) /* and folding preserves that */ &&
         fold_simple(f, i, o))
         return;
-    share(f, block, at, values);
+    reuse_equal(f, block, at, values);
 }
 
 /* ---- branches on known conditions; unused results ---- */
 
-static void branches(value_table *f)
+static void fold_branches(value_table *f)
 {
     pl_ir *x = f->x;
     for (uint32_t b = 0; b < x->blocks.n; b++) {
@@ -493,11 +494,12 @@ bool pl_pass_gvn(pl_ir *x)
         f.mask = size - 1;
         f.bucket = pl_arena_array(x->tmp, uint32_t, size);
         f.pred_leader = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
-        if (!f.bucket || !f.pred_leader || !to_room(&f, x->f->rows + x->f->rows / 8 + 16))
+        if (!f.bucket || !f.pred_leader || !reserve_leaders(&f, x->f->rows + x->f->rows / 8 + 16))
             return false;
         memset(f.pred_leader, 0xff, (x->f->preds + 1) * sizeof *f.pred_leader);
         for (uint32_t j = 0; j < x->nrpo; j++)
-            for (uint32_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) visit(&f, x->rpo[j], k);
+            for (uint32_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++)
+                visit_insn(&f, x->rpo[j], k);
         /* uses in blocks that precede the definition in this order, or that are unreachable */
         for (uint32_t b = 0; b < x->blocks.n && f.replaced; b++)
             for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
@@ -508,7 +510,7 @@ bool pl_pass_gvn(pl_ir *x)
             if (x->f->result.at[k].reg)
                 substitute(&f, &x->f->result.at[k].from, 1,
                            PL_USE_READ | (x->f->result.at[k].pred ? PL_USE_PRED : 0));
-        branches(&f);
+        fold_branches(&f);
         if (!f.edited && !f.changed) pl_ir_preserve_all(x);
         if (iteration && !f.changed) break; /* DCE has run already */
         if (!pl_pass_dce(x)) return false;

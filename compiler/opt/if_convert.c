@@ -55,26 +55,26 @@ static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, ui
         a->needs_shared_base[from] ? 0 : pl_ifc_shared_base_cost(x, a->needs_shared_base, head, to),
         0,
         false};
-    bool held[2] = {
+    bool must_follow[2] = {
         false,
         false}; /* accesses to other memory, to shared memory that must follow a stalled access */
     pl_ifc_begin_query(a);
     if (far) pl_ifc_sink_body(&s);
     s.words = true;
     for (size_t k = 0; k < body->code.n; k++) {
-        held[0] |= pl_ifc_is_plain_store(&body->code.at[k], false);
-        held[1] |= pl_ifc_is_plain_store(&body->code.at[k], true);
+        must_follow[0] |= pl_ifc_is_plain_store(&body->code.at[k], false);
+        must_follow[1] |= pl_ifc_is_plain_store(&body->code.at[k], true);
         if (pl_ifc_is_global_load(&body->code.at[k]) || !far)
             pl_insn_writes_here(x->p, &body->code.at[k], pl_ifc_mark_use, a);
         else
             pl_ifc_depends_on_marked(a, &body->code.at[k]);
     }
     uint32_t at = to;
-    bool beyond = false; /* in the body of the next branch */
+    bool in_next_body = false; /* in the body of the next branch */
     unsigned blocks = 1;
     for (size_t k = 0; s.n < a->x->p->tuning->if_convert.max_overlap;) {
         const pl_ir_block *join = &x->blocks.at[at];
-        while (k == join->code.n && !beyond && join->fallthrough != PL_IR_NONE &&
+        while (k == join->code.n && !in_next_body && join->fallthrough != PL_IR_NONE &&
                x->blocks.at[join->fallthrough].npreds == 1 && blocks++ < MOST_BLOCKS) {
             at = join->fallthrough;
             join = &x->blocks.at[at];
@@ -83,35 +83,37 @@ static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, ui
         if (k >= join->code.n) break;
         pl_insn *i = &join->code.at[k++];
         const uint32_t e = pl_insn_effects(i);
-        const bool shared = i->sel[PL_M_SPACE] == PL_SP_SHARED, meet = (e & PL_EF_BARRIER) != 0;
+        const bool shared = i->sel[PL_M_SPACE] == PL_SP_SHARED,
+                   is_barrier = (e & PL_EF_BARRIER) != 0;
         const bool access = (i->flags & PL_IF_MEM) &&
                             (e & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) &&
                             i->sel[PL_M_SPACE] != PL_SP_PARAM && i->sel[PL_M_SPACE] != PL_SP_CONST;
-        bool later = pl_ifc_depends_on_marked(a, i);
-        if (!later && ((access && held[shared]) || (meet && (held[0] || held[1])))) {
+        bool depends = pl_ifc_depends_on_marked(a, i);
+        if (!depends && ((access && must_follow[shared]) ||
+                         (is_barrier && (must_follow[0] || must_follow[1])))) {
             pl_insn_writes_here(x->p, i, pl_ifc_mark_use, a);
-            later = true;
+            depends = true;
         }
-        if (e & PL_EF_FENCE) held[0] = held[1] = true;
-        if (later) {
-            held[shared] |= access && (e & (PL_EF_STORE | PL_EF_ATOMIC));
-            held[0] |= meet;
-            held[1] |= meet;
+        if (e & PL_EF_FENCE) must_follow[0] = must_follow[1] = true;
+        if (depends) {
+            must_follow[shared] |= access && (e & (PL_EF_STORE | PL_EF_ATOMIC));
+            must_follow[0] |= is_barrier;
+            must_follow[1] |= is_barrier;
         }
-        if (far && !later && pl_ifc_is_global_load(i))
+        if (far && !depends && pl_ifc_is_global_load(i))
             return a->x->p->tuning->if_convert.max_overlap;
-        if (!beyond) pl_ifc_sink_reads(&s, i);
+        if (!in_next_body) pl_ifc_sink_reads(&s, i);
         s.n += pl_ifc_needs_constant(a, i);
         if (e & PL_EF_BRANCH) {
-            const uint32_t next = beyond ? PL_IR_NONE : next_body(x, at);
+            const uint32_t next = in_next_body ? PL_IR_NONE : next_body(x, at);
             s.n += i->guard > PL_PF;
             if (next == PL_IR_NONE) break;
             at = next;
-            beyond = true;
+            in_next_body = true;
             k = 0;
             continue;
         }
-        if (!later && !(e & PL_EF_EXIT) && !(pl_ifc_is_uniform(a, i, 0) && !a->divergent[to]))
+        if (!depends && !(e & PL_EF_EXIT) && !(pl_ifc_is_uniform(a, i, 0) && !a->divergent[to]))
             s.n += pl_insn_reads_cbank_word(x, i) || i->latency_class == C_mov ? 0
                                                                                : pl_insn_cost(x, i);
     }
@@ -142,11 +144,11 @@ static unsigned required_overlap(if_convert *a, const pl_ir_block *head, const p
         const pl_insn *i = &head->code.at[h];
         /* Its computation counts as overlap. */
         if (pl_ifc_result_of(i) != result || !pl_insn_is_copy(i)) continue;
-        const bool keeps =
+        const bool is_register =
             i->op[1] < x->nregs_described && x->regs[i->op[1]].kind == PL_REG_VIRTUAL;
-        const pl_insn *from = keeps ? pl_ir_writer(x, i->op[1]) : NULL;
-        return need - (unsigned)(!keeps || (from && pl_insn_mnem(from) == M_ld &&
-                                            from->sel[PL_M_SPACE] == PL_SP_PARAM));
+        const pl_insn *from = is_register ? pl_ir_writer(x, i->op[1]) : NULL;
+        return need - (unsigned)(!is_register || (from && pl_insn_mnem(from) == M_ld &&
+                                                  from->sel[PL_M_SPACE] == PL_SP_PARAM));
     }
     return need - (unsigned)(result == PL_IR_NONE);
 }
@@ -175,24 +177,24 @@ static bool is_latency_hidden(if_convert *a, uint32_t head, uint32_t body, uint3
     const bool before =
         pl_ifc_has_load_in_flight(a, h, b, false) || pl_ifc_has_load_in_flight(a, h, b, true);
     if (before == far) return far;
-    unsigned arm = 0; /* half of the other arm overlaps it as well */
+    unsigned other_cost = 0; /* half of the other arm overlaps it as well */
     for (size_t k = 0; far && other != &a->x->blocks.at[join] && k < other->code.n &&
-                       arm <= a->x->p->tuning->if_convert.max_insns_loading;
+                       other_cost <= a->x->p->tuning->if_convert.max_insns_loading;
          k++)
-        arm += pl_insn_effects(&other->code.at[k]) & PL_EF_BRANCH
-                   ? 1
-                   : pl_insn_cost(a->x, &other->code.at[k]);
+        other_cost += pl_insn_effects(&other->code.at[k]) & PL_EF_BRANCH
+                          ? 1
+                          : pl_insn_cost(a->x, &other->code.at[k]);
     return count_overlapped(a, head, body, join, far) +
-               (arm <= a->x->p->tuning->if_convert.max_insns_loading ? arm / 2 : 0) >=
+               (other_cost <= a->x->p->tuning->if_convert.max_insns_loading ? other_cost / 2 : 0) >=
            (far ? required_overlap(a, h, b) : a->x->p->tuning->if_convert.overlap + 1);
 }
 
-static bool join_loads_more(const pl_ir *x, uint32_t join, unsigned further)
+static bool join_loads_more(const pl_ir *x, uint32_t join, unsigned depth)
 {
     bool any = any_insn(&x->blocks.at[join], pl_ifc_is_near_load) ||
                any_insn(&x->blocks.at[join], pl_ifc_is_shared_copy);
-    for (uint32_t s = 0; further && s < pl_ir_successors(x, join) && !any; s++)
-        any = join_loads_more(x, pl_ir_successor(x, join, s), further - 1);
+    for (uint32_t s = 0; depth && s < pl_ir_successors(x, join) && !any; s++)
+        any = join_loads_more(x, pl_ir_successor(x, join, s), depth - 1);
     return any;
 }
 
@@ -204,26 +206,27 @@ static bool is_convertible(const pl_ir *x, if_convert *a, uint32_t head, uint32_
     const pl_insn *last = pl_ir_branch(x, body);
     if (b->npreds != 1 || b->nlatches || body == join || pl_ifc_only_successor(x, body) != join)
         return false;
-    bool far = false, copying = false,
-         together = a->has_collectives && !a->divergence.pred[pl_ir_branch(x, head)->guard];
+    bool far = false, has_shared_copy = false,
+         uniform_branch = a->has_collectives && !a->divergence.pred[pl_ir_branch(x, head)->guard];
     unsigned n = (last ? 1 : 0) + pl_ifc_shared_base_cost(a->x, a->needs_shared_base, head, body);
     pl_ifc_begin_query(a);
     for (size_t k = 0; k < b->code.n - (last ? 1u : 0u); k++) {
         pl_insn *i = &b->code.at[k];
-        if (!pl_ifc_can_guard(i, together, together || (a->has_collectives && !a->divergent[head]),
-                              together && !a->partial[head]))
+        if (!pl_ifc_can_guard(i, uniform_branch,
+                              uniform_branch || (a->has_collectives && !a->divergent[head]),
+                              uniform_branch && !a->partial[head]))
             return false;
         far |= pl_ifc_is_global_load(i) && !pl_ifc_is_shared_copy(i);
-        copying |= pl_ifc_is_shared_copy(i);
+        has_shared_copy |= pl_ifc_is_shared_copy(i);
         n += pl_insn_cost(x, i);
         a->i = i;
         pl_insn_reads_here(x->p, i, pl_ifc_request_parameter, a);
         n += pl_ifc_needs_constant(a, i);
     }
     n += pl_ifc_count_loads_here(a, body);
-    if (copying && !together && !join_loads_more(x, join, 1)) return false;
+    if (has_shared_copy && !uniform_branch && !join_loads_more(x, join, 1)) return false;
     if (n > x->p->tuning->if_convert.max_insns_loading) return false;
-    return far || (n > x->p->tuning->if_convert.max_insns && !copying)
+    return far || (n > x->p->tuning->if_convert.max_insns && !has_shared_copy)
                ? is_latency_hidden(a, head, body, join, far)
                : true;
 }
@@ -237,7 +240,7 @@ static bool ends_kernel(const pl_ir *x, uint32_t b)
 
 typedef struct writes {
     uint32_t pred;
-    bool hit;
+    bool changes_guard;
 } writes;
 
 static bool preserves_guard(pl_ir *x, uint32_t body, uint32_t pred)
@@ -245,8 +248,8 @@ static bool preserves_guard(pl_ir *x, uint32_t body, uint32_t pred)
     writes w = {pred, false};
     for (size_t k = 0; k < x->blocks.at[body].code.n; k++)
         PL_FOR_EACH_WRITE(x->p, &x->blocks.at[body].code.at[k], o)
-            w.hit |= (o.use & PL_USE_PRED) && *o.row == w.pred;
-    return !w.hit;
+            w.changes_guard |= (o.use & PL_USE_PRED) && *o.row == w.pred;
+    return !w.changes_guard;
 }
 
 static void append_predicated(pl_ir *x, uint32_t to, uint32_t body, uint32_t guard, bool negated)
@@ -308,12 +311,12 @@ static bool convert_arms(pl_ir *x, if_convert *a, uint32_t b)
     uint32_t guard = branch->guard, taken = branch->target, next = x->blocks.at[b].fallthrough;
     bool negated = (branch->flags & PL_IF_GUARD_NEG) != 0;
     if (taken == next || taken == b || next == b) return false;
-    bool skip = !ends_kernel(x, taken) && is_convertible(x, a, b, next, taken) &&
-                preserves_guard(x, next, guard);
-    bool only = !ends_kernel(x, next) && is_convertible(x, a, b, taken, next) &&
-                preserves_guard(x, taken, guard);
+    bool convert_next = !ends_kernel(x, taken) && is_convertible(x, a, b, next, taken) &&
+                        preserves_guard(x, next, guard);
+    bool convert_taken = !ends_kernel(x, next) && is_convertible(x, a, b, taken, next) &&
+                         preserves_guard(x, taken, guard);
     uint32_t join = PL_IR_NONE;
-    if (!skip && !only) {
+    if (!convert_next && !convert_taken) {
         join = pl_ifc_only_successor(x, next);
         if (join == PL_IR_NONE || join != pl_ifc_only_successor(x, taken) ||
             x->blocks.at[taken].npreds != 1 || !is_convertible(x, a, b, next, join) ||
@@ -321,22 +324,22 @@ static bool convert_arms(pl_ir *x, if_convert *a, uint32_t b)
             return false;
         if (ends_kernel(x, join) || !is_convertible(x, a, b, taken, join) ||
             !preserves_guard(x, taken, guard)) { /* the other arm keeps a branch around it */
-            pl_insn around = *branch;
-            around.target = join;
-            around.flags ^= PL_IF_GUARD_NEG;
+            pl_insn branch_around = *branch;
+            branch_around.target = join;
+            branch_around.flags ^= PL_IF_GUARD_NEG;
             x->blocks.at[b].code.n--;
             append_predicated(x, b, next, guard, !negated);
-            *pl_push(x->a, &x->blocks.at[b].code) = around;
+            *pl_push(x->a, &x->blocks.at[b].code) = branch_around;
             x->blocks.at[b].fallthrough = taken;
             return true;
         }
     }
     x->blocks.at[b].code.n--; /* the branch */
-    if (skip || join != PL_IR_NONE) append_predicated(x, b, next, guard, !negated);
-    if (only || join != PL_IR_NONE) append_predicated(x, b, taken, guard, negated);
-    const uint32_t behind = skip ? taken : only ? next : join;
-    x->blocks.at[b].fallthrough = behind;
-    x->blocks.at[behind].npreds--;
+    if (convert_next || join != PL_IR_NONE) append_predicated(x, b, next, guard, !negated);
+    if (convert_taken || join != PL_IR_NONE) append_predicated(x, b, taken, guard, negated);
+    const uint32_t successor = convert_next ? taken : convert_taken ? next : join;
+    x->blocks.at[b].fallthrough = successor;
+    x->blocks.at[successor].npreds--;
     return true;
 }
 
@@ -358,22 +361,23 @@ bool pl_pass_if_convert(pl_ir *x)
     for (unsigned iteration = 0; iteration < MAX_ITERATIONS && changed; iteration++) {
         changed = false;
         if (!pl_pass_merge_blocks(x) || !pl_ir_count(x)) return false;
-        uint8_t *places_of = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
-        if (!places_of) return false;
+        uint8_t *uses_shared_base = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
+        if (!uses_shared_base) return false;
         for (uint32_t j = 0; j < x->nrpo; j++)
-            places_of[x->rpo[j]] = pl_ifc_needs_shared_base(x, x->rpo[j]);
-        bool ask = pl_ir_any(x, pl_ifc_is_shared_copy) || pl_ir_any(x, pl_ifc_is_plain_barrier) ||
-                   pl_ir_any(x, pl_ifc_is_warp_query);
+            uses_shared_base[x->rpo[j]] = pl_ifc_needs_shared_base(x, x->rpo[j]);
+        bool needs_divergence = pl_ir_any(x, pl_ifc_is_shared_copy) ||
+                                pl_ir_any(x, pl_ifc_is_plain_barrier) ||
+                                pl_ir_any(x, pl_ifc_is_warp_query);
         if_convert a = {.x = x,
-                        .needs_shared_base = places_of,
-                        .has_collectives = ask,
+                        .needs_shared_base = uses_shared_base,
+                        .has_collectives = needs_divergence,
                         .row = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
                         .pred = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1),
                         .reads = pl_arena_array(x->tmp, uint64_t, x->f->rows + 4),
                         .word = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
                         .number = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
         if (!a.row || !a.pred || !a.reads || !a.word || !a.number ||
-            !pl_ifc_find_constant_loads(&a) || (ask && !pl_ifc_find_divergence(&a)))
+            !pl_ifc_find_constant_loads(&a) || (needs_divergence && !pl_ifc_find_divergence(&a)))
             return false;
         for (uint32_t j = x->nrpo; j-- > 0;) /* backwards, since converting later branches lengthens
                                                 the code that follows a body */

@@ -77,10 +77,10 @@ bool pl_ifc_is_plain_barrier(const pl_insn *i);
 /* Warp-wide votes, reductions and matches. ptxas predicates them where the warp is converged and
  * the branch is uniform; it never predicates a shuffle. */
 bool pl_ifc_is_warp_query(const pl_insn *i);
-/* True if the instruction can be predicated; also arrivals at an mbarrier. together: the branch is
- * uniform within a warp; joined: it is, or the warp is converged before it; all: it is uniform, and
- * no lane is elsewhere. */
-bool pl_ifc_can_guard(const pl_insn *i, bool together, bool joined, bool all);
+/* True if the instruction can be predicated; also arrivals at an mbarrier. uniform_branch: the
+ * branch is uniform within a warp; converged: it is, or the warp is converged before it; all_lanes:
+ * it is uniform, and no lane is elsewhere. */
+bool pl_ifc_can_guard(const pl_insn *i, bool uniform_branch, bool converged, bool all_lanes);
 bool pl_ifc_is_global_load(const pl_insn *i);
 bool pl_ifc_is_near_load(const pl_insn *i);
 bool pl_ifc_is_plain_store(const pl_insn *i, bool shared);
@@ -88,7 +88,8 @@ bool pl_ifc_is_plain_store(const pl_insn *i, bool shared);
 bool pl_ifc_needs_shared_base(pl_ir *x, uint32_t block);
 /* The number of instructions that a body needs to compute such addresses (S2R, MOV, LEA): none if
  * they are computed before it or not needed. */
-unsigned pl_ifc_shared_base_cost(pl_ir *x, const uint8_t *places_of, uint32_t head, uint32_t body);
+unsigned pl_ifc_shared_base_cost(pl_ir *x, const uint8_t *uses_shared_base, uint32_t head,
+                                 uint32_t body);
 /* The word, with its way of reading, that the current instruction reads from the row; 0: none. */
 uint32_t pl_ifc_word_of(const if_convert *a, const uint32_t *row, unsigned use);
 /* Finds where words are loaded in all lanes: where they are read, and where one is copied to a
@@ -104,7 +105,7 @@ bool pl_ifc_needs_constant(if_convert *a, const pl_insn *i);
 void pl_ifc_request_load(if_convert *a, uint32_t word, bool moved);
 void pl_ifc_request_parameter(void *ctx, uint32_t *row, unsigned rows, unsigned use);
 /* The number of requested words that the block must load itself, because no dominating block in the
- * same loop loads them. At most LOOKED_AT blocks that load a word are examined. */
+ * same loop loads them. At most MAX_EXAMINED blocks that load a word are examined. */
 unsigned pl_ifc_count_loads_here(if_convert *a, uint32_t block);
 bool pl_ifc_find_divergence(if_convert *a);
 /* Uniform integer arithmetic on constants, parameters and results of it, which ptxas places in the

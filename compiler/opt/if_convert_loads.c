@@ -39,16 +39,17 @@ bool pl_ifc_is_warp_query(const pl_insn *i)
     return i->latency_class == C_vote || i->latency_class == C_redux || i->latency_class == C_match;
 }
 
-/* True if the instruction can be predicated; also arrivals at an mbarrier. together: the branch is
- * uniform within a warp; joined: it is, or the warp is converged before it; all: it is uniform, and
- * no lane is elsewhere. */
-bool pl_ifc_can_guard(const pl_insn *i, bool together, bool joined, bool all)
+/* True if the instruction can be predicated; also arrivals at an mbarrier. uniform_branch: the
+ * branch is uniform within a warp; converged: it is, or the warp is converged before it; all_lanes:
+ * it is uniform, and no lane is elsewhere. */
+bool pl_ifc_can_guard(const pl_insn *i, bool uniform_branch, bool converged, bool all_lanes)
 {
     uint32_t e = pl_insn_effects(i);
-    if (pl_ifc_is_warp_query(i) && i->guard == PL_PT) return all;
+    if (pl_ifc_is_warp_query(i) && i->guard == PL_PT) return all_lanes;
     if (i->guard == PL_PT &&
-        (pl_ifc_is_shared_copy(i) || (pl_ifc_is_plain_barrier(i) && together) ||
-         (is_warp_barrier(i) && joined) || (i->latency_class == C_mbarrier && e == PL_EF_ATOMIC)))
+        (pl_ifc_is_shared_copy(i) || (pl_ifc_is_plain_barrier(i) && uniform_branch) ||
+         (is_warp_barrier(i) && converged) ||
+         (i->latency_class == C_mbarrier && e == PL_EF_ATOMIC)))
         return true;
     return i->guard == PL_PT &&
            !(e & (PL_EF_ATOMIC | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_BARRIER |
@@ -109,14 +110,15 @@ bool pl_ifc_needs_shared_base(pl_ir *x, uint32_t block)
 
 /* The number of instructions that a body needs to compute such addresses (S2R, MOV, LEA): none if
  * they are computed before it or not needed. */
-unsigned pl_ifc_shared_base_cost(pl_ir *x, const uint8_t *places_of, uint32_t head, uint32_t body)
+unsigned pl_ifc_shared_base_cost(pl_ir *x, const uint8_t *uses_shared_base, uint32_t head,
+                                 uint32_t body)
 {
     enum { INSTRUCTIONS = 3, FAR = 64 };
-    if (!places_of[body]) return 0;
-    for (unsigned steps = 0; steps < FAR && !places_of[head] && x->blocks.at[head].idom != head;
-         steps++)
+    if (!uses_shared_base[body]) return 0;
+    for (unsigned steps = 0;
+         steps < FAR && !uses_shared_base[head] && x->blocks.at[head].idom != head; steps++)
         head = x->blocks.at[head].idom;
-    return places_of[head] ? 0 : INSTRUCTIONS;
+    return uses_shared_base[head] ? 0 : INSTRUCTIONS;
 }
 
 /* The word, with its way of reading, that the current instruction reads from the row; 0: none. */
@@ -164,21 +166,21 @@ static pl_word special_of(const pl_ir *x, const pl_insn *i)
 static bool number_constant_words(if_convert *a)
 {
     const pl_ir *x = a->x;
-    uint32_t *numbers = pl_arena_array(x->tmp, uint32_t, W_count), n = 0;
-    for (unsigned special = 0; special < 2 && numbers; special++) {
+    uint32_t *word_numbers = pl_arena_array(x->tmp, uint32_t, W_count), n = 0;
+    for (unsigned special = 0; special < 2 && word_numbers; special++) {
         for (uint32_t j = 0; j < x->nrpo; j++)
             for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
                 const pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
                 const pl_word s = special ? special_of(x, i) : W_none;
                 if (special ? !s : !is_constant_copy(x, i)) continue;
-                if (!special || !numbers[s]) numbers[s] = ++n;
+                if (!special || !word_numbers[s]) word_numbers[s] = ++n;
                 for (unsigned r = 0; x->regs[i->op[0]].ndefs == 1 && r < x->regs[i->op[0]].width;
                      r++)
-                    a->word[i->op[0] + r] = numbers[s];
+                    a->word[i->op[0] + r] = word_numbers[s];
             }
         a->nparams = special ? a->nparams : n;
     }
-    a->special = numbers;
+    a->special = word_numbers;
     a->first_load = pl_arena_array(x->tmp, uint32_t, ((size_t)n + 1) * PL_CBANK_READ_KINDS);
     a->requested_loads =
         pl_arena_array(x->tmp, requested_load, ((size_t)n + 1) * PL_CBANK_READ_KINDS);
@@ -243,15 +245,15 @@ void pl_ifc_request_parameter(void *ctx, uint32_t *row, unsigned rows, unsigned 
 }
 
 /* The number of requested words that the block must load itself, because no dominating block in the
- * same loop loads them. At most LOOKED_AT blocks that load a word are examined. */
+ * same loop loads them. At most MAX_EXAMINED blocks that load a word are examined. */
 unsigned pl_ifc_count_loads_here(if_convert *a, uint32_t block)
 {
-    enum { LOOKED_AT = 256 };
+    enum { MAX_EXAMINED = 256 };
     const pl_ir *x = a->x;
     unsigned n = 0;
     for (size_t k = 0; k < a->requested.n; k++) {
         uint32_t reads = 0, seen = 0;
-        for (uint32_t f = a->first_load[a->requested.at[k]]; f && seen < LOOKED_AT;
+        for (uint32_t f = a->first_load[a->requested.at[k]]; f && seen < MAX_EXAMINED;
              f = a->loads.at[f - 1].next, seen++) {
             const uint32_t b = a->loads.at[f - 1].block;
             if (x->blocks.at[b].rpo_index >= x->blocks.at[block].rpo_index) break;
@@ -277,10 +279,10 @@ bool pl_ifc_find_divergence(if_convert *a)
  * uniform datapath. */
 bool pl_ifc_is_uniform(if_convert *a, const pl_insn *i, unsigned steps)
 {
-    enum { STEPS = 4 };
+    enum { MAX_DEPTH = 4 };
     const pl_ir *x = a->x;
     const pl_form *f = &pl_forms[i->form];
-    if (i->guard != PL_PT || steps > STEPS || !pl_insn_is_integer(i, 32) || !f->noperands ||
+    if (i->guard != PL_PT || steps > MAX_DEPTH || !pl_insn_is_integer(i, 32) || !f->noperands ||
         !f->operand[0].written || pl_insn_mnem(i) == M_setp || !pl_ifc_find_divergence(a) ||
         a->divergence.row[i->op[0]])
         return false;

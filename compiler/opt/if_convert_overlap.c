@@ -136,7 +136,7 @@ static void sink_write(sink_count *s, pl_insn *i, bool in_body)
 
 /* A register written both by the block before the body and by the body: the former's value is read
  * by the body, and by the code after both. */
-static void sink_kept(sink_count *s, uint32_t row)
+static void sink_preserved(sink_count *s, uint32_t row)
 {
     pl_ir *x = s->a->x;
     pl_ir_block *head = &x->blocks.at[s->head];
@@ -154,18 +154,18 @@ static void sink_kept(sink_count *s, uint32_t row)
 
 /* A register that the block before the body writes several times, or that it and the block after
  * the body write: guarded writes preserve part of the value. */
-static void sink_changing(sink_count *s, uint32_t row, uint32_t known)
+static void sink_variable(sink_count *s, uint32_t row, uint32_t known)
 {
     pl_ir *x = s->a->x;
     pl_ir_block *head = &x->blocks.at[s->head];
-    uint32_t self = 0; /* reads by its own writers */
+    uint32_t own_reads = 0; /* reads by its own writers */
     for (size_t k = 0; k < head->code.n; k++) {
         if (pl_ifc_result_of(&head->code.at[k]) != row) continue;
         if (!is_sinkable(head, &head->code.at[k])) return;
-        self += pl_ir_reads(x, &head->code.at[k], row);
+        own_reads += pl_ir_reads(x, &head->code.at[k], row);
     }
     if (writes_of(head, row) + writes_of(&x->blocks.at[s->join], row) != x->regs[row].ndefs ||
-        x->regs[row].nuses != known + self)
+        x->regs[row].nuses != known + own_reads)
         return;
     for (size_t k = 0; k < head->code.n; k++)
         if (pl_ifc_result_of(&head->code.at[k]) == row) sink_write(s, &head->code.at[k], false);
@@ -173,7 +173,7 @@ static void sink_changing(sink_count *s, uint32_t row, uint32_t known)
 
 static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    enum { STEPS = 8 };
+    enum { MAX_DEPTH = 8 };
     sink_count *s = ctx;
     const pl_ir *x = s->a->x;
     const uint32_t word = pl_ifc_word_of(s->a, row, use);
@@ -188,17 +188,17 @@ static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     const pl_ir_reg *r = &x->regs[*row];
     uint64_t *known = &s->a->reads[*row];
     *known = *known >> 32 == s->a->query ? *known + 1 : (uint64_t)s->a->query << 32 | 1;
-    if (r->kind == PL_REG_VIRTUAL && r->ndefs > 1 && s->depth <= STEPS) {
+    if (r->kind == PL_REG_VIRTUAL && r->ndefs > 1 && s->depth <= MAX_DEPTH) {
         if (writes_of(&x->blocks.at[s->body], *row) == 0)
-            sink_changing(s, *row, (uint32_t)*known);
+            sink_variable(s, *row, (uint32_t)*known);
         else if ((uint32_t)*known == 1)
-            sink_kept(s, *row);
+            sink_preserved(s, *row);
     }
     if (r->kind != PL_REG_VIRTUAL || r->ndefs != 1 || r->nuses != (uint32_t)*known ||
         r->def_block == PL_IR_NONE || r->def_block == s->body ||
         pl_ir_dominates(x, s->join, r->def_block) ||
         x->blocks.at[r->def_block].loop != x->blocks.at[s->join].loop ||
-        r->def_index >= x->blocks.at[r->def_block].code.n || s->depth > STEPS)
+        r->def_index >= x->blocks.at[r->def_block].code.n || s->depth > MAX_DEPTH)
         return;
     pl_insn *i = &x->blocks.at[r->def_block].code.at[r->def_index];
     if (i->op[0] != *row || i->guard != PL_PT || !is_sinkable(&x->blocks.at[s->head], i)) return;

@@ -45,7 +45,7 @@ typedef struct invariant_insn {
     uint32_t block, at;
     uint32_t region;  /* region of its block */
     uint8_t nregs;    /* registers that its results take; 0: a predicate */
-    bool pointer;     /* and one more */
+    bool extra_reg;   /* and one more */
     bool is_constant; /* the result is a constant */
     bool is_load;
     bool feeds_load;      /* used by a load that the block waits for */
@@ -172,7 +172,7 @@ static bool has_other_readers(const licm *l, pl_insn *i)
     return false;
 }
 
-static bool calls(const pl_insn *i)
+static bool is_call(const pl_insn *i)
 {
     return pl_insn_calls_out(i) || i->latency_class == C_wgmma_fence ||
            i->latency_class == C_wgmma_wait;
@@ -243,7 +243,7 @@ static uint32_t scan_region(licm *l, uint32_t b, uint32_t at)
                              .nregs = (uint8_t)nregs,
                              .is_constant = is_constant,
                              .is_load = is_global_load(i),
-                             .pointer = pl_insn_mnem(i) == M_mad && nregs == 2,
+                             .extra_reg = pl_insn_mnem(i) == M_mad && nregs == 2,
                              .after_guard = pl_insn_is_hoistable_load(i)};
         note_operands(l, i);
     }
@@ -266,23 +266,23 @@ static unsigned cost_of(const pl_ir *x, const pl_insn *i)
 }
 
 /* The savings per iteration of hoisting a value with all dependences that have not been counted or
- * hoisted; *rows: additional registers that this takes. `go`: marks them as hoisted. */
-static unsigned count_savings(licm *l, uint32_t f, bool go, unsigned *rows)
+ * hoisted; *rows: additional registers that this takes. `mark`: marks them as hoisted. */
+static unsigned count_savings(licm *l, uint32_t f, bool mark, unsigned *rows)
 {
     pl_ir *x = l->x;
     unsigned n = 0;
     l->worklist.n = 0;
     for (*pl_push(x->tmp, &l->worklist) = f; l->worklist.n && pl_ir_ok(x);) {
         invariant_insn *s = &l->found.at[l->worklist.at[--l->worklist.n]];
-        if (s->hoistable || (!go && s->is_counted)) continue;
+        if (s->hoistable || (!mark && s->is_counted)) continue;
         s->is_counted = true;
-        s->hoistable = go;
+        s->hoistable = mark;
         pl_insn *i = &x->blocks.at[s->block].code.at[s->at];
         n += s->is_load ? l->x->p->tuning->licm.saved_waiting
                         : cost_of(x, i) * (s->feeds_load || !l->regions.at[s->region].waits_for_load
                                                ? l->x->p->tuning->licm.saved_alone
                                                : 1);
-        *rows += s->pointer;
+        *rows += s->extra_reg;
         PL_FOR_EACH_READ(x->p, i, o)
             for (unsigned k = 0; k < o.rows; k++) {
                 const uint32_t needed = found_at(l, *o.row + k, o.use);
@@ -337,7 +337,7 @@ static bool hoist_from_loop(licm *l, uint32_t header, uint32_t last, bool compar
     for (size_t k = l->worklist.n; k-- > 0 && pl_ir_ok(x);)
         for (uint32_t at = 0; at < x->blocks.at[l->worklist.at[k]].code.n && pl_ir_ok(x);)
             at = scan_region(l, l->worklist.at[k], at);
-    unsigned predicates = 0, beside = 0;
+    unsigned predicates = 0, unused_rows = 0;
     for (size_t f = l->first; f < l->found.n; f++) {
         invariant_insn *s = &l->found.at[f];
         s->has_variant_use =
@@ -359,7 +359,7 @@ static bool hoist_from_loop(licm *l, uint32_t header, uint32_t last, bool compar
                      ? !s->nregs && s->block == header &&
                            predicates <= l->x->p->tuning->licm.max_predicates
                      : s->nregs && saved * l->x->p->tuning->licm.insns_per_reg >= in->n * rows))
-                count_savings(l, (uint32_t)k, true, &beside);
+                count_savings(l, (uint32_t)k, true, &unused_rows);
         }
     }
     return hoist(l);
@@ -377,7 +377,7 @@ static const loop_effects *find_innermost_loops(pl_ir *x, bool *some)
         for (size_t k = 0; b->loop != PL_IR_NONE && of[b->loop].is_innermost && k < b->code.n; k++)
             if (b->code.at[k].form != PL_IR_DEAD) {
                 loop_effects *to = &of[b->loop];
-                to->is_innermost = !calls(&b->code.at[k]);
+                to->is_innermost = !is_call(&b->code.at[k]);
                 to->lanes_exit |= (pl_insn_effects(&b->code.at[k]) & PL_EF_EXIT) != 0;
                 pl_clobbers_add_in_loop(&to->stored, &b->code.at[k]);
             }
@@ -550,18 +550,18 @@ static bool hoist_loads_one_level(pl_ir *x)
     bool any = false;
     if (!pl_ir_analyze(x)) return false;
     /* By loop header: loads were hoisted out of a nested loop. */
-    bool *around = pl_arena_array(x->tmp, bool, x->blocks.n + 1);
+    bool *inner_hoisted = pl_arena_array(x->tmp, bool, x->blocks.n + 1);
     const loop_tree *of = build_loop_tree(x);
-    if (!around || !of) return false;
+    if (!inner_hoisted || !of) return false;
     for (uint32_t j = x->nrpo; j-- > 0 && pl_ir_ok(x);) {
         const uint32_t header = x->rpo[j];
-        if (!x->blocks.at[header].nlatches || around[header] ||
+        if (!x->blocks.at[header].nlatches || inner_hoisted[header] ||
             !hoist_loads_from_loop(x, of, header))
             continue;
         any = true;
         for (uint32_t outer = x->blocks.at[header].parent_loop; outer != PL_IR_NONE;
              outer = x->blocks.at[outer].parent_loop)
-            around[outer] = true;
+            inner_hoisted[outer] = true;
     }
     return pl_ir_finish_inserts(x, any) && any;
 }

@@ -20,7 +20,7 @@
 #include "isa/program/operand_plan.h"
 
 /* Capacity of the table of known words. */
-enum { MOST = 128, MOST_WORDS = 8 };
+enum { MAX_KNOWN = 128, MOST_WORDS = 8 };
 
 /* A word in memory, and the register that holds it. */
 typedef struct known_word {
@@ -38,10 +38,10 @@ typedef struct block_state {
 
 typedef struct load_elim {
     pl_ir *x;
-    known_word known[MOST];
+    known_word known[MAX_KNOWN];
     uint32_t n, oldest;
     /* By row: the last block, plus one, in which a known word refers to it. */
-    uint32_t *mentioned_in;
+    uint32_t *referenced_in;
     uint32_t block;
     block_state *at_exit; /* by block, for blocks with a successor that has one predecessor */
     uint8_t *npreds;      /* by block: number of predecessors, saturating at two */
@@ -70,7 +70,7 @@ static uint32_t kind_of(const pl_insn *i)
            (!whole && (i->sel[PL_M_FLAGS] & PL_MF_SIGNED) ? 1u : 0u);
 }
 
-static bool simple(const pl_insn *i, uint16_t mnem)
+static bool is_simple_access(const pl_insn *i, uint16_t mnem)
 {
     const uint8_t space = i->sel[PL_M_SPACE];
     return i->form != PL_IR_DEAD && pl_insn_mnem(i) == mnem && !(i->sel[PL_M_FLAGS] & PL_MF_POLL) &&
@@ -95,17 +95,17 @@ static void clobber(load_elim *r, unsigned space, bool all)
             invalidate(r, k);
 }
 
-static void note_mention(load_elim *r, const known_word *w)
+static void note_rows(load_elim *r, const known_word *w)
 {
-    for (unsigned k = 0; k < w->rows; k++) r->mentioned_in[w->row + k] = r->block + 1;
-    for (unsigned k = 0; k < w->base_regs; k++) r->mentioned_in[w->base + k] = r->block + 1;
+    for (unsigned k = 0; k < w->rows; k++) r->referenced_in[w->row + k] = r->block + 1;
+    for (unsigned k = 0; k < w->base_regs; k++) r->referenced_in[w->base + k] = r->block + 1;
 }
 
-static void may_overwrite(load_elim *r, uint32_t *row, unsigned rows, unsigned use)
+static void invalidate_rows(load_elim *r, uint32_t *row, unsigned rows, unsigned use)
 {
     bool known = false;
     for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++)
-        known |= r->mentioned_in[*row + k] == r->block + 1;
+        known |= r->referenced_in[*row + k] == r->block + 1;
     for (uint32_t k = r->n; known && k-- > 0;) {
         const known_word *w = &r->known[k];
         if ((w->row < *row + rows && *row < w->row + w->rows) ||
@@ -114,11 +114,11 @@ static void may_overwrite(load_elim *r, uint32_t *row, unsigned rows, unsigned u
     }
 }
 
-static const known_word *find_known(const load_elim *r, const known_word *want)
+static const known_word *find_known(const load_elim *r, const known_word *key)
 {
     for (uint32_t k = 0; k < r->n; k++)
-        if (r->known[k].base == want->base && r->known[k].offset == want->offset &&
-            r->known[k].load_kind == want->load_kind && r->known[k].space == want->space)
+        if (r->known[k].base == key->base && r->known[k].offset == key->offset &&
+            r->known[k].load_kind == key->load_kind && r->known[k].space == key->space)
             return &r->known[k];
     return NULL;
 }
@@ -129,13 +129,13 @@ static void add_known(load_elim *r, known_word w)
         (w.base_regs && w.base < w.row + w.rows && w.row < w.base + w.base_regs) ||
         find_known(r, &w))
         return;
-    if (r->n == MOST) {
+    if (r->n == MAX_KNOWN) {
         r->known[r->oldest] = w;
-        r->oldest = (r->oldest + 1) % MOST;
+        r->oldest = (r->oldest + 1) % MAX_KNOWN;
     } else {
         r->known[r->n++] = w;
     }
-    note_mention(r, &w);
+    note_rows(r, &w);
 }
 
 static known_word word_of(const load_elim *r, const pl_insn *i, bool store, unsigned k)
@@ -152,7 +152,7 @@ static known_word word_of(const load_elim *r, const pl_insn *i, bool store, unsi
 }
 
 /* Replaces the load at this position by copies, if all its words are known. */
-static bool replace(load_elim *r, uint32_t at)
+static bool replace_load(load_elim *r, uint32_t at)
 {
     pl_ir *x = r->x;
     const pl_insn load = x->blocks.at[r->block].code.at[at];
@@ -177,20 +177,20 @@ static bool replace(load_elim *r, uint32_t at)
         copy->op[0] = to[k].row;
         copy->op[1] = from[k];
         copy->line = load.line;
-        may_overwrite(r, &to[k].row, to[k].rows, PL_USE_WRITE);
+        invalidate_rows(r, &to[k].row, to[k].rows, PL_USE_WRITE);
     }
     r->any = true;
     return true;
 }
 
-static void visit(load_elim *r, uint32_t at)
+static void visit_insn(load_elim *r, uint32_t at)
 {
     pl_insn *i = &r->x->blocks.at[r->block].code.at[at];
     if (i->form == PL_IR_DEAD) return;
     const uint32_t e = pl_insn_effects(i);
-    const bool load = simple(i, M_ld), store = simple(i, M_st);
-    if (load && replace(r, at)) return;
-    PL_FOR_EACH_WRITE(r->x->p, i, o) may_overwrite(r, o.row, o.rows, o.use);
+    const bool load = is_simple_access(i, M_ld), store = is_simple_access(i, M_st);
+    if (load && replace_load(r, at)) return;
+    PL_FOR_EACH_WRITE(r->x->p, i, o) invalidate_rows(r, o.row, o.rows, o.use);
     const bool poll = (i->flags & PL_IF_MEM) && (i->sel[PL_M_FLAGS] & PL_MF_POLL);
     if (pl_insn_has_slow_path(i))
         r->n = 0;
@@ -208,19 +208,19 @@ static void visit(load_elim *r, uint32_t at)
 
 /* Initialises the known words at the start of a block with those at the end of its only
  * predecessor. */
-static void begin_block(load_elim *r, const uint32_t *before)
+static void begin_block(load_elim *r, const uint32_t *predecessor)
 {
     r->n = r->oldest = 0;
-    const uint32_t p = before[r->block];
+    const uint32_t p = predecessor[r->block];
     if (r->npreds[r->block] != 1 || p == PL_IR_NONE) return;
     r->n = r->at_exit[p].n;
     if (r->n) memcpy(r->known, r->at_exit[p].at, r->n * sizeof *r->known);
-    for (uint32_t k = 0; k < r->n; k++) note_mention(r, &r->known[k]);
+    for (uint32_t k = 0; k < r->n; k++) note_rows(r, &r->known[k]);
 }
 
 static bool is_load(const pl_insn *i)
 {
-    return simple(i, M_ld);
+    return is_simple_access(i, M_ld);
 }
 
 bool pl_pass_load_elim(pl_ir *x)
@@ -229,29 +229,29 @@ bool pl_pass_load_elim(pl_ir *x)
     if (!pl_ir_graph(x) || !pl_ir_analyze(x)) return false;
     const size_t blocks = x->blocks.n;
     load_elim *r = pl_arena_new(x->tmp, load_elim);
-    uint32_t *before = pl_arena_array(x->tmp, uint32_t, blocks);
-    if (!r || !before) return false;
+    uint32_t *predecessor = pl_arena_array(x->tmp, uint32_t, blocks);
+    if (!r || !predecessor) return false;
     r->x = x;
-    r->mentioned_in = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    r->referenced_in = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
     r->at_exit = pl_arena_array(x->tmp, block_state, blocks);
     r->npreds = pl_arena_array(x->tmp, uint8_t, blocks);
     if (!pl_arena_ok(x->tmp)) return false;
-    memset(before, 0xff, blocks * sizeof *before);
+    memset(predecessor, 0xff, blocks * sizeof *predecessor);
     if (x->nrpo) r->npreds[x->rpo[0]] = 1; /* the function entry is a predecessor too */
     for (uint32_t n = 0; n < x->nrpo; n++)
         for (uint32_t k = 0; k < pl_ir_successors(x, x->rpo[n]); k++) {
             const uint32_t to = pl_ir_successor(x, x->rpo[n], k);
             r->npreds[to] = r->npreds[to] ? 2 : 1;
-            before[to] = x->rpo[n];
+            predecessor[to] = x->rpo[n];
         }
     for (uint32_t n = 0; n < x->nrpo; n++) {
         r->block = x->rpo[n];
-        begin_block(r, before);
-        for (uint32_t k = 0; k < x->blocks.at[r->block].code.n; k++) visit(r, k);
-        bool goes_on = false;
+        begin_block(r, predecessor);
+        for (uint32_t k = 0; k < x->blocks.at[r->block].code.n; k++) visit_insn(r, k);
+        bool keep_state = false;
         for (uint32_t k = 0; k < pl_ir_successors(x, r->block); k++)
-            goes_on |= r->npreds[pl_ir_successor(x, r->block, k)] == 1;
-        if (!goes_on || !r->n) continue;
+            keep_state |= r->npreds[pl_ir_successor(x, r->block, k)] == 1;
+        if (!keep_state || !r->n) continue;
         r->at_exit[r->block] = (block_state){pl_arena_array(x->tmp, known_word, r->n), r->n};
         if (!r->at_exit[r->block].at) return false;
         memcpy(r->at_exit[r->block].at, r->known, r->n * sizeof *r->known);

@@ -46,9 +46,9 @@ static void test_written_known(iteration_constants *k, uint32_t *row, unsigned r
 static bool reads_only_known(iteration_constants *k, const pl_insn *i)
 {
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
-    const bool event = i->latency_class == C_barrier || i->latency_class == C_cp_commit,
+    const bool is_event = i->latency_class == C_barrier || i->latency_class == C_cp_commit,
                bank = (i->flags & PL_IF_MEM) && (space == PL_SP_PARAM || space == PL_SP_CONST);
-    if (i->form == PL_IR_DEAD || !(event || bank || pl_insn_pure(i)) ||
+    if (i->form == PL_IR_DEAD || !(is_event || bank || pl_insn_pure(i)) ||
         (i->guard != PL_PT && k->pred.at[i->guard] != k->loop))
         return false;
     pl_insn copy = *i;
@@ -168,7 +168,7 @@ static void test_start(iteration_constants *k, uint32_t *row, unsigned rows, uns
  * removed, and then, iteratively, those that depend on them. */
 static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_constants *known)
 {
-    enum { TRIES = 8 };
+    enum { MAX_TRIES = 8 };
     for (unsigned arm = 0; arm < 2; arm++) /* those written in some iterations only are not known */
         for (uint32_t m = 0; m < c->members; m++)
             for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n &&
@@ -176,20 +176,21 @@ static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_
                  k++)
                 pl_insn_writes_here(x->p, &x->blocks.at[c->member[m]].code.at[k],
                                     arm ? note_unknown : note_induction, known);
-    bool asked = false;
-    for (unsigned n = 0; !asked || known->changed; n++) {
+    bool starts_tested = false;
+    for (unsigned n = 0; !starts_tested || known->changed; n++) {
         known->changed = false;
         for (uint32_t m = 0; m < c->members; m++)
             for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++) {
                 pl_insn *i = &x->blocks.at[c->member[m]].code.at[k];
-                if (n >= TRIES || !mark_if_known(known, i))
+                if (n >= MAX_TRIES || !mark_if_known(known, i))
                     pl_insn_writes_here(x->p, i, note_unknown, known);
             }
-        for (uint32_t m = 0; m < c->members && !known->changed && !asked; m++) /* few remain */
+        for (uint32_t m = 0; m < c->members && !known->changed && !starts_tested;
+             m++) /* few remain */
             for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++)
                 PL_FOR_EACH_WRITE(x->p, &x->blocks.at[c->member[m]].code.at[k], o)
                     test_start(known, o.row, o.rows, o.use);
-        asked |= !known->changed || n >= TRIES;
+        starts_tested |= !known->changed || n >= MAX_TRIES;
     }
 }
 
@@ -219,13 +220,13 @@ void pl_unroll_compute_cost(pl_ir *x, counted_loop *c, iteration_constants *know
                 *(saved ? &c->savings : &c->cost) += 1;
                 continue;
             }
-            const uint32_t price = pl_unroll_is_folded_extension(x, b, k)
-                                       ? 0
-                                       : pl_unroll_cost_of(x, c, i) +
-                                             ((i->flags & PL_IF_CONTRACTED) != 0) +
-                                             pl_unroll_loads_as_word(b, k);
+            const uint32_t insn_cost = pl_unroll_is_folded_extension(x, b, k)
+                                           ? 0
+                                           : pl_unroll_cost_of(x, c, i) +
+                                                 ((i->flags & PL_IF_CONTRACTED) != 0) +
+                                                 pl_unroll_loads_as_word(b, k);
             saved = known && mark_if_known(known, i);
-            *(saved ? &c->savings : &c->cost) += price;
+            *(saved ? &c->savings : &c->cost) += insn_cost;
             if (i->guard != PL_PT) { /* in ptxas a branch around it, as predication runs later */
                 saved = known && known->pred.at[i->guard] == known->loop;
                 *(saved ? &c->savings : &c->cost) += 1;
@@ -244,16 +245,16 @@ unsigned pl_unroll_trip_count(pl_ir *x, counted_loop *c)
     if (!pl_ir_constant_value(x, c->bound, &n) || !pl_ir_constant_value(x, c->start, &v)) return 0;
     for (unsigned r = 1; r <= MAX_TRIP_COUNT; r++) {
         v = pl_unroll_truncate(v + c->step, c->bits);
-        bool less = c->is_signed
-                        ? pl_unroll_sign_extend(v, c->bits) < pl_unroll_sign_extend(n, c->bits)
-                        : v < pl_unroll_truncate(n, c->bits);
-        bool equal = v == pl_unroll_truncate(n, c->bits);
-        bool more = c->cmp == W_lt   ? less
-                    : c->cmp == W_le ? less || equal
-                    : c->cmp == W_gt ? !less && !equal
-                    : c->cmp == W_ge ? !less
-                                     : !equal;
-        if (!more) return r;
+        bool is_less = c->is_signed
+                           ? pl_unroll_sign_extend(v, c->bits) < pl_unroll_sign_extend(n, c->bits)
+                           : v < pl_unroll_truncate(n, c->bits);
+        bool is_equal = v == pl_unroll_truncate(n, c->bits);
+        bool continues = c->cmp == W_lt   ? is_less
+                         : c->cmp == W_le ? is_less || is_equal
+                         : c->cmp == W_gt ? !is_less && !is_equal
+                         : c->cmp == W_ge ? !is_less
+                                          : !is_equal;
+        if (!continues) return r;
     }
     return 0;
 }

@@ -25,15 +25,15 @@ static void rename_writes(unroll_copy *u, uint32_t *row, unsigned rows, unsigned
     if (r->ndefs != 1 || r->def_block != u->from || r->def_index != u->at || keep ||
         (!pred && (r->kind != PL_REG_VIRTUAL || r->width != rows)))
         return;
-    uint32_t fresh = u->is_last_copy ? *row : pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
+    uint32_t new_row = u->is_last_copy ? *row : pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
     for (unsigned k = 0; k < (pred ? 1 : rows); k++)
-        (pred ? u->pred_to : u->row_to)[*row + k] = fresh + k;
-    *row = fresh;
+        (pred ? u->pred_to : u->row_to)[*row + k] = new_row + k;
+    *row = new_row;
 }
 
 /* Marks registers that are written in only some lanes in this loop and read where the write is not
  * certain to have executed. */
-static void note_read(unroll_copy *u, uint32_t *row, unsigned rows, unsigned use)
+static void note_uncertain_read(unroll_copy *u, uint32_t *row, unsigned rows, unsigned use)
 {
     const pl_ir *x = u->x;
     const bool pred = (use & PL_USE_PRED) != 0;
@@ -70,12 +70,12 @@ void pl_unroll_find_unrenamed(unroll_copy *u)
         u->from = x->rpo[j];
         for (u->at = 0; u->at < x->blocks.at[u->from].code.n; u->at++)
             PL_FOR_EACH_READ(x->p, &x->blocks.at[u->from].code.at[u->at], o)
-                note_read(u, o.row, o.rows, o.use);
+                note_uncertain_read(u, o.row, o.rows, o.use);
     }
 }
 
 /* The counterpart of a block in the current copy; blocks outside of the loop map to themselves. */
-static uint32_t copy_of(const unroll_copy *u, uint32_t block)
+static uint32_t block_copy(const unroll_copy *u, uint32_t block)
 {
     for (uint32_t m = 0; m < u->c->members; m++)
         if (u->c->member[m] == block) return u->block_to[block];
@@ -98,41 +98,42 @@ static uint32_t append(unroll_copy *u, uint32_t to, unsigned copy, unsigned ncop
         to = u->block_to[u->from];
         for (uint32_t k = 0; k + latch < body.code.n; k++) {
             if (latch && (k == c->test || k == c->joined_test)) continue;
-            const bool counts_on = latch && k == c->counter_copy;
-            pl_insn i =
-                pl_ir_clone(x, counts_on ? pl_ir_writer(x, c->next_counter) : &body.code.at[k]);
+            const bool is_counter_update = latch && k == c->counter_copy;
+            pl_insn i = pl_ir_clone(x, is_counter_update ? pl_ir_writer(x, c->next_counter)
+                                                         : &body.code.at[k]);
             uint64_t step;
-            if (counts_on) i.op[0] = i.op[1];
+            if (is_counter_update) i.op[0] = i.op[1];
             u->at = k;
             u->guarded = i.guard != PL_PT;
-            if (pl_unroll_is_increment(x, &i, &step) && (counts_on || u->steps[i.op[0]] == 1)) {
+            if (pl_unroll_is_increment(x, &i, &step) &&
+                (is_counter_update || u->steps[i.op[0]] == 1)) {
                 unsigned bits = (unsigned)pl_type_bits(pl_insn_type(&i)), rows = bits / 32;
                 uint32_t v = i.op[0];
-                const bool kept = u->keep[v] != 0; /* read after an exit: keep a copy of its value,
-                                                      from which the next iteration counts */
-                if (kept && u->row_to[v] != PL_IR_NONE)
+                const bool keeps_value = u->keep[v] != 0; /* read after an exit: keep a copy of its
+                                                      value, from which the next iteration counts */
+                if (keeps_value && u->row_to[v] != PL_IR_NONE)
                     i.op[1] = u->row_to[v];
-                else if (!kept)
+                else if (!keeps_value)
                     i.op[2] = pl_ir_constant(x, step * (copy + 1u), bits);
-                i.op[0] = u->is_last_copy && !kept ? v : pl_ir_new(x, rows);
+                i.op[0] = u->is_last_copy && !keeps_value ? v : pl_ir_new(x, rows);
                 for (unsigned r = 0; r < rows; r++) u->row_to[v + r] = i.op[0] + r;
-                if (kept) {
+                if (keeps_value) {
                     *pl_push(x->a, &x->blocks.at[to].code) = i;
-                    const uint32_t now = i.op[0];
+                    const uint32_t new_value = i.op[0];
                     if (!pl_insn_make(&i, M_mov, 2, &(pl_word){bits == 64 ? W_b64 : W_b32}, 1))
                         return PL_IR_NONE;
                     i.op[0] = v;
-                    i.op[1] = now;
+                    i.op[1] = new_value;
                 }
             } else {
                 PL_FOR_EACH_READ(x->p, &i, o) rename_reads(u, o.row, o.rows, o.use);
                 PL_FOR_EACH_WRITE(x->p, &i, op) rename_writes(u, op.row, op.rows, op.use);
             }
-            if (pl_insn_effects(&i) & PL_EF_BRANCH) i.target = copy_of(u, i.target);
+            if (pl_insn_effects(&i) & PL_EF_BRANCH) i.target = block_copy(u, i.target);
             *pl_push(x->a, &x->blocks.at[to].code) = i;
         }
         x->blocks.at[to].fallthrough =
-            latch || body.fallthrough == PL_IR_NONE ? PL_IR_NONE : copy_of(u, body.fallthrough);
+            latch || body.fallthrough == PL_IR_NONE ? PL_IR_NONE : block_copy(u, body.fallthrough);
     }
     return to;
 }
@@ -150,10 +151,11 @@ uint32_t pl_unroll_copies(unroll_copy *u, uint32_t to, unsigned n)
     for (unsigned k = 0; k < n && to != PL_IR_NONE && pl_ir_ok(u->x); k++) {
         to = append(u, to, k, n);
         if (u->c->other_condition == PL_IR_NONE || to == PL_IR_NONE || k + 1 == n) continue;
-        const uint32_t from = to, also = u->pred_to[u->c->other_condition];
+        const uint32_t from = to, renamed_condition = u->pred_to[u->c->other_condition];
         to = pl_ir_new_block(u->x);
         pl_ir_jump(u->x, from, pl_ir_branch(u->x, u->c->latch)->line,
-                   also == PL_IR_NONE ? u->c->other_condition : also, true, u->c->exit);
+                   renamed_condition == PL_IR_NONE ? u->c->other_condition : renamed_condition,
+                   true, u->c->exit);
         u->x->blocks.at[from].fallthrough = to;
     }
     return pl_ir_ok(u->x) ? to : PL_IR_NONE;

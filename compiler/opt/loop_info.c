@@ -66,7 +66,7 @@ bool pl_unroll_is_increment(const pl_ir *x, const pl_insn *i, uint64_t *step)
     return i->op[0] == i->op[1] && pl_unroll_adds_number(x, i, step);
 }
 
-static pl_word mirrored(pl_word cmp)
+static pl_word swapped_comparison(pl_word cmp)
 {
     switch ((int)cmp) {
     case W_lt: return W_gt;
@@ -79,7 +79,7 @@ static pl_word mirrored(pl_word cmp)
 
 /* The condition under which the loop continues; `other`: it continues while the comparison is
  * false. */
-static pl_word comparison(const pl_insn *i, bool other)
+static pl_word continue_condition(const pl_insn *i, bool other)
 {
     static const uint16_t words[][3] = {
         {W_lt, W_lt, W_ge},   {W_le, W_le, W_gt},   {W_gt, W_gt, W_le}, {W_ge, W_ge, W_lt},
@@ -99,7 +99,7 @@ bool pl_unroll_is_only_increment(pl_ir *x, const counted_loop *c, uint32_t block
            pl_unroll_writes_in(x, c, i->op[0]) == 1;
 }
 
-static int by_order(const pl_ir *x, uint32_t a, uint32_t b)
+static int compare_rpo(const pl_ir *x, uint32_t a, uint32_t b)
 {
     return x->blocks.at[a].rpo_index < x->blocks.at[b].rpo_index
                ? -1
@@ -132,7 +132,7 @@ static bool find_members(pl_ir *x, counted_loop *c)
         }
     }
     for (uint32_t m = 2; m < c->members; m++) /* insertion sort: few, and nearly in order */
-        for (uint32_t k = m; k > 1 && by_order(x, c->member[k - 1], c->member[k]) > 0; k--) {
+        for (uint32_t k = m; k > 1 && compare_rpo(x, c->member[k - 1], c->member[k]) > 0; k--) {
             const uint32_t other = c->member[k];
             c->member[k] = c->member[k - 1];
             c->member[k - 1] = other;
@@ -185,7 +185,7 @@ static bool find_counter(pl_ir *x, counted_loop *c, const pl_insn *test)
                 pl_unroll_writes_in(x, c, n) != 0)
                 continue;
             c->bound = n;
-            if (side) c->cmp = mirrored(c->cmp);
+            if (side) c->cmp = swapped_comparison(c->cmp);
             return true;
         }
     }
@@ -207,7 +207,7 @@ static bool find_test(pl_ir *x, counted_loop *c, uint32_t pred, bool other)
     c->test = p->def_index;
     c->bits = (unsigned)pl_type_bits(t);
     c->is_signed = pl_type_kind(t) == 's';
-    c->cmp = comparison(test, other);
+    c->cmp = continue_condition(test, other);
     return find_counter(x, c, test) && c->cmp != W_none && c->step != 0;
 }
 

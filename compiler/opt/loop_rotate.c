@@ -53,7 +53,7 @@ static void count_reads(loop_rotation *r, uint32_t *row, unsigned rows, unsigned
         (use & PL_USE_PRED ? r->pred_reads : r->row_reads)[*row + k]++;
 }
 
-static void forget_reads(loop_rotation *r, uint32_t *row, unsigned rows, unsigned use)
+static void reset_reads(loop_rotation *r, uint32_t *row, unsigned rows, unsigned use)
 {
     for (unsigned k = 0; k < rows; k++)
         (use & PL_USE_PRED ? r->pred_reads : r->row_reads)[*row + k] = 0;
@@ -72,9 +72,9 @@ static void rename_writes(loop_rotation *r, uint32_t *row, unsigned rows, unsign
             (!pred && (d->kind != PL_REG_VIRTUAL || d->width != rows)))
             return;
     }
-    uint32_t fresh = pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
-    for (unsigned k = 0; k < rows; k++) (pred ? r->pred_to : r->row_to)[*row + k] = fresh + k;
-    *row = fresh;
+    uint32_t new_reg = pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
+    for (unsigned k = 0; k < rows; k++) (pred ? r->pred_to : r->row_to)[*row + k] = new_reg + k;
+    *row = new_reg;
 }
 
 /* Redirects the back edge of a block from the header to the copy of the test, which ends in
@@ -94,26 +94,27 @@ static void redirect_copy(pl_ir *x, uint32_t from, uint32_t header, uint32_t to,
 
 /* A loop that ends with a branch out of it and a jump back already tests in its latch, but ptxas
  * does not unroll it. */
-static bool is_back_edge_block(pl_ir *x, uint32_t header, uint32_t on)
+static bool is_back_edge_block(pl_ir *x, uint32_t header, uint32_t body_entry)
 {
-    const pl_ir_block *b = &x->blocks.at[on];
-    const pl_insn *jump = pl_ir_branch(x, on);
-    if (b->code.n != (jump != NULL) || pl_ir_successors(x, on) != 1 ||
-        pl_ir_successor(x, on, 0) != header || b->npreds != 1)
+    const pl_ir_block *b = &x->blocks.at[body_entry];
+    const pl_insn *jump = pl_ir_branch(x, body_entry);
+    if (b->code.n != (jump != NULL) || pl_ir_successors(x, body_entry) != 1 ||
+        pl_ir_successor(x, body_entry, 0) != header || b->npreds != 1)
         return false;
     pl_insn *branch = pl_ir_branch(x, header);
-    const uint32_t out = branch->target == on ? x->blocks.at[header].fallthrough : branch->target;
-    if (branch->target != on) branch->flags ^= PL_IF_GUARD_NEG;
+    const uint32_t exit_block =
+        branch->target == body_entry ? x->blocks.at[header].fallthrough : branch->target;
+    if (branch->target != body_entry) branch->flags ^= PL_IF_GUARD_NEG;
     branch->flags |= PL_IF_NOUNROLL;
     branch->target = header;
-    x->blocks.at[header].fallthrough = out;
+    x->blocks.at[header].fallthrough = exit_block;
     return true;
 }
 
-static bool rotate(loop_rotation *r, uint32_t header, uint32_t on)
+static bool rotate(loop_rotation *r, uint32_t header, uint32_t body_entry)
 {
     pl_ir *x = r->x;
-    if (is_back_edge_block(x, header, on)) return true;
+    if (is_back_edge_block(x, header, body_entry)) return true;
     const uint32_t end = pl_ir_new_block(x);
     if (!pl_ir_ok(x)) return false;
     x->blocks.at[end].loop = header;
@@ -131,17 +132,17 @@ static bool rotate(loop_rotation *r, uint32_t header, uint32_t on)
         *pl_push(x->a, &x->blocks.at[end].code) = i;
     }
     for (size_t k = 0; k < test.code.n; k++)
-        PL_FOR_EACH_READ(x->p, &test.code.at[k], op) forget_reads(r, op.row, op.rows, op.use);
+        PL_FOR_EACH_READ(x->p, &test.code.at[k], op) reset_reads(r, op.row, op.rows, op.use);
     if (!pl_ir_ok(x)) return false;
     /* the first test branches out of the loop, the test in the latch back into it */
     pl_insn *first = pl_ir_branch(x, header), *last = pl_ir_branch(x, end);
-    const uint32_t out = first->target == on ? test.fallthrough : first->target;
-    if (first->target == on)
+    const uint32_t exit_block = first->target == body_entry ? test.fallthrough : first->target;
+    if (first->target == body_entry)
         first->flags ^= PL_IF_GUARD_NEG;
     else
         last->flags ^= PL_IF_GUARD_NEG;
-    first->target = x->blocks.at[end].fallthrough = out;
-    last->target = x->blocks.at[header].fallthrough = on;
+    first->target = x->blocks.at[end].fallthrough = exit_block;
+    last->target = x->blocks.at[header].fallthrough = body_entry;
     for (uint32_t k = 0; k < test.npreds; k++) {
         uint32_t from = x->predecessors[test.first_pred + k];
         if (pl_ir_dominates(x, header, from)) redirect_copy(x, from, header, end, last);
@@ -170,8 +171,8 @@ bool pl_pass_loop_rotate(pl_ir *x)
     x->uses_valid = false;
     for (uint32_t j = 0; j < x->nrpo; j++) { /* outer loops first, so that back edges from the test
                                                 of an inner loop are copied in their final form */
-        uint32_t on = falls_into_loop(x, x->rpo[j]);
-        if (on != PL_IR_NONE && !rotate(&r, x->rpo[j], on)) return false;
+        uint32_t body_entry = falls_into_loop(x, x->rpo[j]);
+        if (body_entry != PL_IR_NONE && !rotate(&r, x->rpo[j], body_entry)) return false;
     }
     return true;
 }

@@ -58,7 +58,7 @@ typedef struct webs {
         variable *at;
         size_t n, cap;
     } v;
-    uint32_t bits; /* number of writes of all variables */
+    uint32_t nwrites; /* number of writes of all variables */
     struct {
         uint32_t *at;
         size_t n, cap;
@@ -95,11 +95,11 @@ typedef struct webs {
     struct {
         uint32_t *at;
         size_t n, cap;
-    } work, live_phis; /* blocks; phis that are used */
-    bool *is_live_phi; /* by block */
+    } worklist, live_phis; /* blocks; phis that are used */
+    bool *is_live_phi;     /* by block */
 } webs;
 
-static uint32_t find(webs *w, uint32_t k)
+static uint32_t find_root(webs *w, uint32_t k)
 {
     uint32_t *up = w->up.at;
     while (up[k] != k) k = up[k] = up[up[k]];
@@ -108,8 +108,8 @@ static uint32_t find(webs *w, uint32_t k)
 
 static void union_nodes(webs *w, uint32_t a, uint32_t b)
 {
-    a = find(w, a);
-    b = find(w, b);
+    a = find_root(w, a);
+    b = find_root(w, b);
     if (a < b)
         w->up.at[b] = a;
     else
@@ -180,15 +180,15 @@ static uint32_t reaching_def(webs *w, uint32_t index, bool reads)
 static void step_variable(webs *w, uint32_t index, uint32_t *row, unsigned use, bool write)
 {
     if (w->v.at[index].mixed || w->v.at[index].row != *row) return;
-    bool keeps = write && (w->guarded || (use & PL_USE_READ)); /* the previous value matters */
-    uint32_t node = reaching_def(w, index, !write || keeps);
+    bool preserves = write && (w->guarded || (use & PL_USE_READ)); /* the previous value matters */
+    uint32_t node = reaching_def(w, index, !write || preserves);
     if (write) {
         uint32_t def = w->v.at[index].first + ++w->seen[index];
-        if (keeps && !w->renaming) union_nodes(w, node, def);
+        if (preserves && !w->renaming) union_nodes(w, node, def);
         w->reaching[index] = node = def;
         w->accesses.at[w->access[index] - 1].last = def;
     }
-    if (w->renaming) *row = w->row[find(w, node)];
+    if (w->renaming) *row = w->row[find_root(w, node)];
 }
 
 static inline void step(webs *w, uint32_t *row, unsigned use, bool write)
@@ -253,7 +253,7 @@ static bool find_frontiers(webs *w)
     return w->frontiers.n <= MOST + MOST_EACH * x->blocks.n;
 }
 
-static int in_tree_order(const void *a, const void *b)
+static int by_dom_preorder(const void *a, const void *b)
 {
     const phi_site *x = a, *y = b;
     return x->pre < y->pre ? -1 : x->pre > y->pre;
@@ -262,15 +262,15 @@ static int in_tree_order(const void *a, const void *b)
 static void add_site(webs *w, uint32_t block)
 {
     *pl_push(w->x->tmp, &w->sites) = (phi_site){block, w->x->blocks.at[block].dom_pre, 0};
-    *pl_push(w->x->tmp, &w->work) = block;
+    *pl_push(w->x->tmp, &w->worklist) = block;
 }
 
-static bool nearest_phi(const pl_ir *x, const phi_site *s, uint32_t block)
+static bool dominates_block(const pl_ir *x, const phi_site *s, uint32_t block)
 {
     return pl_ir_dominates(x, s->block, block);
 }
 
-static bool find_lives(webs *w)
+static bool find_live_ranges(webs *w)
 {
     pl_ir *x = w->x;
     if (!pl_liveness_spans(&w->sets, x)) return false;
@@ -298,7 +298,7 @@ static bool is_accessed(const webs *w, uint32_t index, uint32_t block)
 }
 
 /* The block's last write, PL_IR_NONE: none. */
-static uint32_t written(const webs *w, uint32_t index, uint32_t block)
+static uint32_t last_write_in(const webs *w, uint32_t index, uint32_t block)
 {
     return is_accessed(w, index, block) ? w->accesses.at[w->accessed[block]].last : PL_IR_NONE;
 }
@@ -324,7 +324,7 @@ static bool is_live_in(const webs *w, uint32_t index, uint32_t block)
 static void find_sites(webs *w, uint32_t index)
 {
     pl_ir *x = w->x;
-    w->sites.n = w->work.n = 0;
+    w->sites.n = w->worklist.n = 0;
     for (uint32_t t = w->v.at[index].accesses; t; t = w->accesses.at[t - 1].next) {
         const block_access *k = &w->accesses.at[t - 1];
         if (x->blocks.at[k->block].rpo_index == PL_IR_NONE) continue;
@@ -332,20 +332,20 @@ static void find_sites(webs *w, uint32_t index)
         w->accessed[k->block] = t - 1;
         if (k->last != PL_IR_NONE) add_site(w, k->block);
     }
-    while (w->work.n && pl_ir_ok(x))
-        for (uint32_t f = w->frontier[w->work.at[--w->work.n]]; f;
+    while (w->worklist.n && pl_ir_ok(x))
+        for (uint32_t f = w->frontier[w->worklist.at[--w->worklist.n]]; f;
              f = w->frontiers.at[f - 1].next) {
             uint32_t b = w->frontiers.at[f - 1].block;
             if (w->has_phi[b] == index + 1 || !is_live_in(w, index, b)) continue;
             w->has_phi[b] = index + 1;
             w->is_live_phi[b] = false;
             w->phi[b] = new_node(w);
-            if (written(w, index, b) == PL_IR_NONE) add_site(w, b);
+            if (last_write_in(w, index, b) == PL_IR_NONE) add_site(w, b);
         }
-    if (w->sites.n > 1) qsort(w->sites.at, w->sites.n, sizeof *w->sites.at, in_tree_order);
+    if (w->sites.n > 1) qsort(w->sites.at, w->sites.n, sizeof *w->sites.at, by_dom_preorder);
     for (uint32_t k = 1; k < w->sites.n; k++) {
         uint32_t up = k; /* index of the site above, plus one */
-        while (up && !nearest_phi(x, &w->sites.at[up - 1], w->sites.at[k].block))
+        while (up && !dominates_block(x, &w->sites.at[up - 1], w->sites.at[k].block))
             up = w->sites.at[up - 1].dom_parent;
         w->sites.at[k].dom_parent = up;
     }
@@ -361,7 +361,7 @@ static uint32_t mark_live_phi(webs *w, uint32_t block)
 }
 
 /* The node that reaches the end of a block. */
-static uint32_t at_end(webs *w, uint32_t index, uint32_t block)
+static uint32_t reaching_at_end(webs *w, uint32_t index, uint32_t block)
 {
     uint32_t low = 0, high = (uint32_t)w->sites.n, pre = w->x->blocks.at[block].dom_pre;
     while (low < high) { /* the last site not after it in tree order */
@@ -371,24 +371,24 @@ static uint32_t at_end(webs *w, uint32_t index, uint32_t block)
         else
             high = middle;
     }
-    while (low && !nearest_phi(w->x, &w->sites.at[low - 1], block))
+    while (low && !dominates_block(w->x, &w->sites.at[low - 1], block))
         low = w->sites.at[low - 1].dom_parent;
     if (!low) return w->v.at[index].first;
-    uint32_t b = w->sites.at[low - 1].block, last = written(w, index, b);
+    uint32_t b = w->sites.at[low - 1].block, last = last_write_in(w, index, b);
     return last != PL_IR_NONE ? last : mark_live_phi(w, b);
 }
 
-static uint32_t at_start(webs *w, uint32_t index, uint32_t block)
+static uint32_t reaching_at_start(webs *w, uint32_t index, uint32_t block)
 {
     const pl_ir_block *b = &w->x->blocks.at[block];
     if (b->rpo_index != PL_IR_NONE && w->has_phi[block] == index + 1)
         return mark_live_phi(w, block);
     return block == 0 || b->rpo_index == PL_IR_NONE ? w->v.at[index].first
-                                                    : at_end(w, index, b->idom);
+                                                    : reaching_at_end(w, index, b->idom);
 }
 
 /* Joins the value that a block reads at its start with the writes that reach it. */
-static void connect(webs *w, uint32_t index)
+static void join_reaching_defs(webs *w, uint32_t index)
 {
     const pl_ir *x = w->x;
     find_sites(w, index);
@@ -396,12 +396,12 @@ static void connect(webs *w, uint32_t index)
     for (uint32_t t = w->v.at[index].accesses; t; t = w->accesses.at[t - 1].next)
         if (w->accesses.at[t - 1].reads_first)
             union_nodes(w, w->accesses.at[t - 1].node,
-                        at_start(w, index, w->accesses.at[t - 1].block));
+                        reaching_at_start(w, index, w->accesses.at[t - 1].block));
     while (w->live_phis.n && pl_ir_ok(x)) {
         uint32_t b = w->live_phis.at[--w->live_phis.n];
         for (uint32_t e = 0; e < x->blocks.at[b].npreds; e++)
             union_nodes(w, w->phi[b],
-                        at_end(w, index, x->predecessors[x->blocks.at[b].first_pred + e]));
+                        reaching_at_end(w, index, x->predecessors[x->blocks.at[b].first_pred + e]));
         if (b == 0) union_nodes(w, w->phi[b], w->v.at[index].first);
     }
 }
@@ -422,15 +422,15 @@ bool pl_pass_split_webs(pl_ir *x)
         }
     if (!pl_ir_ok(x)) return false;
     for (size_t k = 0; k < w.v.n; k++) {
-        w.v.at[k].first = w.bits;
-        w.bits += w.v.at[k].mixed ? 0 : w.v.at[k].n;
+        w.v.at[k].first = w.nwrites;
+        w.nwrites += w.v.at[k].mixed ? 0 : w.v.at[k].n;
     }
-    if (!w.bits) {
+    if (!w.nwrites) {
         pl_ir_preserve_all(x);
         return true;
     }
     uint32_t rows = x->f->rows, preds = x->f->preds;
-    w.row = pl_arena_array(x->tmp, uint32_t, w.bits);
+    w.row = pl_arena_array(x->tmp, uint32_t, w.nwrites);
     uint32_t **by_var[] = {&w.reaching, &w.in, &w.access, &w.seen},
              **by_block[] = {&w.has_access, &w.has_phi, &w.accessed, &w.phi};
     for (size_t k = 0; k < 4; k++) {
@@ -438,20 +438,20 @@ bool pl_pass_split_webs(pl_ir *x)
         *by_block[k] = pl_arena_array(x->tmp, uint32_t, x->blocks.n);
     }
     w.is_live_phi = pl_arena_array(x->tmp, bool, x->blocks.n);
-    for (uint32_t k = 0; k < w.bits; k++) new_node(&w);
+    for (uint32_t k = 0; k < w.nwrites; k++) new_node(&w);
     if (!pl_ir_ok(x)) return false;
     rename_block(&w, false);
     if (!find_frontiers(&w)) /* the function is left unchanged */
         return pl_ir_ok(x);
-    if (!find_lives(&w)) return false;
+    if (!find_live_ranges(&w)) return false;
     for (uint32_t k = 0; k < w.v.n && pl_ir_ok(x); k++)
-        if (w.v.at[k].crosses_blocks) connect(&w, k);
+        if (w.v.at[k].crosses_blocks) join_reaching_defs(&w, k);
     if (!pl_ir_ok(x)) return false;
     for (size_t k = 0; k < w.v.n; k++) {
         variable *v = &w.v.at[k];
         bool kept = false; /* the first web keeps the row */
         for (uint32_t d = v->first; !v->mixed && d < v->first + v->n; d++) {
-            if (find(&w, d) != d) continue;
+            if (find_root(&w, d) != d) continue;
             w.row[d] = !kept ? v->row : v->pred ? pl_ir_new_pred(x) : pl_ir_new(x, v->rows);
             kept = true;
         }

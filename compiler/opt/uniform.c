@@ -60,17 +60,17 @@ static bool accepts_uniform(const pl_insn *i, unsigned k)
 {
     const pl_form *f = &pl_forms[i->form];
     uint16_t m = pl_insn_mnem(i);
-    uint8_t able = abilities[m];
-    if (!able || f->operand[k].kind != PL_K_VALUE || f->operand[k].written ||
+    uint8_t ability = abilities[m];
+    if (!ability || f->operand[k].kind != PL_K_VALUE || f->operand[k].written ||
         pl_operand_count(f, k, i->mods) || (i->flags & PL_IF_MEM))
         return false;
     pl_word type = pl_operand_type(f, k, i->mods);
     int bits = pl_type_bits(type);
-    if (bits == 64) return (able & WIDE) || ((able & DOUBLES) && type == W_f64);
-    return (able & NARROW) && bits == 32 && !((m == M_shl || m == M_shr) && k == 1);
+    if (bits == 64) return (ability & WIDE) || ((ability & DOUBLES) && type == W_f64);
+    return (ability & NARROW) && bits == 32 && !((m == M_shl || m == M_shr) && k == 1);
 }
 
-static bool is_fetch(const pl_ir *x, const pl_insn *i)
+static bool is_constant_load(const pl_ir *x, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
     if (i->form == PL_IR_DEAD || i->guard != PL_PT ||
@@ -87,7 +87,7 @@ static bool is_fetch(const pl_ir *x, const pl_insn *i)
 }
 
 /* True for the integer arithmetic and logic of the uniform datapath. */
-static bool computes(const pl_ir *x, const pl_insn *i)
+static bool is_uniform_computation(const pl_ir *x, const pl_insn *i)
 {
     if (i->form == PL_IR_DEAD || i->guard != PL_PT || !(abilities[pl_insn_mnem(i)] & COMPUTES))
         return false;
@@ -128,7 +128,7 @@ static void reject(uniform_analysis *c, uint32_t row, unsigned rows)
 
 /* Rejects a row that an instruction of the vector datapath reads in a position that takes no
  * uniform register. */
-static void read_by_thread(uniform_analysis *c, uint32_t *row, unsigned rows, unsigned use)
+static void visit_vector_read(uniform_analysis *c, uint32_t *row, unsigned rows, unsigned use)
 {
     if ((use & PL_USE_PRED) || !c->is_uniform[*row]) return;
     const pl_form *f = &pl_forms[c->i->form];
@@ -147,7 +147,7 @@ static void read_by_thread(uniform_analysis *c, uint32_t *row, unsigned rows, un
 
 /* For an instruction that reads a variable and a value with other uses, the value is the operand
  * that is not a vector register. Returns the first such value; PL_IR_NONE: there is no choice. */
-static uint32_t preferred(const uniform_analysis *c, unsigned n)
+static uint32_t preferred_operand(const uniform_analysis *c, unsigned n)
 {
     uint32_t value = PL_IR_NONE;
     bool variable = false;
@@ -162,7 +162,7 @@ static uint32_t preferred(const uniform_analysis *c, unsigned n)
 }
 
 /* At most one operand of an instruction is not a vector register. */
-static void share_pairs(uniform_analysis *c)
+static void limit_uniform_operands(uniform_analysis *c)
 {
     if (c->i->flags & PL_IF_MEM) return;
     const pl_form *f = &pl_forms[c->i->form];
@@ -172,7 +172,7 @@ static void share_pairs(uniform_analysis *c)
     bool any = false;
     for (unsigned k = 0; k < n && !any; k++) any = c->i->op[k] < rows && c->is_uniform[c->i->op[k]];
     if (!any) return;
-    uint32_t first = preferred(c, n);
+    uint32_t first = preferred_operand(c, n);
     if (first != PL_IR_NONE && !c->converged) return;
     for (unsigned k = 0; k < n; k++)
         if (pl_ir_constant_value(c->x, c->i->op[k], &v) && v &&
@@ -193,7 +193,7 @@ static void share_pairs(uniform_analysis *c)
  * constants; UINT32_MAX: none. */
 static uint32_t bank_word(const pl_ir *x, const pl_insn *i)
 {
-    if (!is_fetch(x, i) || x->regs[i->op[0]].ndefs != 1 || pl_insn_mnem(i) != M_ld ||
+    if (!is_constant_load(x, i) || x->regs[i->op[0]].ndefs != 1 || pl_insn_mnem(i) != M_ld ||
         pl_type_bits(pl_insn_type(i)) != 32)
         return UINT32_MAX;
     uint64_t at = (uint64_t)i->imm;
@@ -205,55 +205,55 @@ static uint32_t bank_word(const pl_ir *x, const pl_insn *i)
     return at < PL_BANK_BYTES ? (uint32_t)at / 4 : UINT32_MAX;
 }
 
-typedef struct wholes {
+typedef struct pairable_uses {
     const pl_insn *i;
     /* By row: it has a use that is neither predicated nor an integer division. */
-    uint8_t *whole;
-} wholes;
+    uint8_t *is_pairable;
+} pairable_uses;
 
 /* Merges loads of two adjacent words that a block loads into registers of the same kind into one
  * 64-bit load (LDC.64, ULDC.64). They remain separate if lanes exit or call a subroutine between
  * them, or if all uses of one are predicated instructions or divisions. */
-static bool pair_words(pl_ir *x)
+static bool merge_word_loads(pl_ir *x)
 {
     enum { WORDS = PL_BANK_BYTES / 4 };
-    uint32_t *fetched = NULL; /* by word of the parameters, of the constants: region that has loaded
-                                 it; likewise for uniform registers */
-    uint32_t stretch = 0;
-    wholes w = {NULL, pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
-    if (!w.whole) return false;
+    uint32_t *loaded_in = NULL; /* by word of the parameters, of the constants: region that has
+                                 loaded it; likewise for uniform registers */
+    uint32_t region = 0;
+    pairable_uses w = {NULL, pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
+    if (!w.is_pairable) return false;
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
             if (x->blocks.at[b].code.at[k].form != PL_IR_DEAD) {
                 w.i = &x->blocks.at[b].code.at[k];
                 PL_FOR_EACH_READ(x->p, &x->blocks.at[b].code.at[k], o)
                     if (!(o.use & PL_USE_PRED))
-                        w.whole[*o.row] |=
+                        w.is_pairable[*o.row] |=
                             w.i->guard == PL_PT &&
                             !((pl_insn_mnem(w.i) == M_div || pl_insn_mnem(w.i) == M_rem) &&
                               pl_type_kind(pl_insn_type(w.i)) != 'f');
             }
     for (uint32_t b = 0; b < x->blocks.n; b++) {
-        stretch++;
+        region++;
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
             const uint32_t word = bank_word(x, i);
-            stretch +=
+            region +=
                 i->form != PL_IR_DEAD &&
                 ((pl_insn_effects(i) & (PL_EF_EXIT | PL_EF_BRANCH)) || pl_insn_mnem(i) == M__slow);
-            if (word == UINT32_MAX || !w.whole[i->op[0]]) continue;
-            fetched = fetched ? fetched : pl_arena_array(x->tmp, uint32_t, 4 * WORDS);
-            if (!fetched) return false;
-            uint32_t *in = fetched + (i->sel[PL_M_SPACE] == PL_SP_CONST ? WORDS : 0) +
+            if (word == UINT32_MAX || !w.is_pairable[i->op[0]]) continue;
+            loaded_in = loaded_in ? loaded_in : pl_arena_array(x->tmp, uint32_t, 4 * WORDS);
+            if (!loaded_in) return false;
+            uint32_t *in = loaded_in + (i->sel[PL_M_SPACE] == PL_SP_CONST ? WORDS : 0) +
                            (i->flags & PL_IF_UNIFORM_REG ? 2 * WORDS : 0);
-            if (in[word ^ 1] == stretch) i->latency_class = C_free;
-            in[word] = stretch;
+            if (in[word ^ 1] == region) i->latency_class = C_free;
+            in[word] = region;
         }
     }
     return true;
 }
 
-static void allow(uniform_analysis *c, uint32_t row)
+static void mark_uniform(uniform_analysis *c, uint32_t row)
 {
     c->is_uniform[row] = 1;
     if (c->x->regs[row].width == 2) c->is_uniform[row + 1] = 1;
@@ -262,9 +262,9 @@ static void allow(uniform_analysis *c, uint32_t row)
 /* Allows variables that are uniform and have two writes by loads and the uniform datapath: their
  * initial value and the step in a loop. They may be rejected later because of an operand or a use.
  * (If ptxas unrolls a loop, predicated instructions count, too, which takes a register.) */
-static bool allow_variables(uniform_analysis *c)
+static bool mark_uniform_variables(uniform_analysis *c)
 {
-    enum { BEGIN_AND_STEP = 2 };
+    enum { START_AND_STEP = 2 };
     pl_ir *x = c->x;
     pl_divergence v;
     bool any = false;
@@ -273,13 +273,14 @@ static bool allow_variables(uniform_analysis *c)
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
             const pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
-            if ((is_fetch(x, i) || computes(x, i)) && x->regs[i->op[0]].ndefs == BEGIN_AND_STEP)
-                any |= ++defs[i->op[0]] == BEGIN_AND_STEP;
+            if ((is_constant_load(x, i) || is_uniform_computation(x, i)) &&
+                x->regs[i->op[0]].ndefs == START_AND_STEP)
+                any |= ++defs[i->op[0]] == START_AND_STEP;
         }
     if (!any) return true;
     if (!pl_divergence_find(&v, x)) return false;
     for (uint32_t r = 0; r < x->f->rows; r++)
-        if (defs[r] == BEGIN_AND_STEP && !v.row[r]) allow(c, r);
+        if (defs[r] == START_AND_STEP && !v.row[r]) mark_uniform(c, r);
     return true;
 }
 
@@ -292,15 +293,15 @@ bool pl_pass_uniform_regs(pl_ir *x)
     c.is_uniform = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
     for (size_t b = 0; b < x->blocks.n; b++) insns += x->blocks.at[b].code.n;
     c.computed = pl_arena_array(x->tmp, bool, insns + 1);
-    if (!c.is_uniform || !c.computed || !allow_variables(&c)) return false;
+    if (!c.is_uniform || !c.computed || !mark_uniform_variables(&c)) return false;
     size_t n = 0;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
             pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
-            bool computed = c.computed[n++] = computes(x, i);
-            if ((is_fetch(x, i) || (computed && all_uniform(&c, i))) &&
+            bool computed = c.computed[n++] = is_uniform_computation(x, i);
+            if ((is_constant_load(x, i) || (computed && all_uniform(&c, i))) &&
                 x->regs[i->op[0]].ndefs == 1)
-                allow(&c, i->op[0]);
+                mark_uniform(&c, i->op[0]);
         }
     c.changed = true;
     for (unsigned iteration = 0; iteration < MAX_ITERATIONS && (c.changed || !c.converged);
@@ -315,17 +316,17 @@ bool pl_pass_uniform_regs(pl_ir *x)
                 bool result = c.computed[n++] && c.is_uniform[i->op[0]];
                 if (result && all_uniform(&c, i)) continue;
                 if (result) reject(&c, i->op[0], x->regs[i->op[0]].width);
-                PL_FOR_EACH_READ(x->p, i, o) read_by_thread(&c, o.row, o.rows, o.use);
-                share_pairs(&c);
+                PL_FOR_EACH_READ(x->p, i, o) visit_vector_read(&c, o.row, o.rows, o.use);
+                limit_uniform_operands(&c);
             }
     }
     for (size_t b = 0; b < x->blocks.n && !c.changed; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
             if (i->op[0] < x->f->rows && c.is_uniform[i->op[0]] &&
-                (is_fetch(x, i) || computes(x, i)))
+                (is_constant_load(x, i) || is_uniform_computation(x, i)))
                 i->flags |= PL_IF_UNIFORM_REG;
         }
     pl_ir_preserve_all(x);
-    return pair_words(x);
+    return merge_word_loads(x);
 }
