@@ -11,7 +11,7 @@
 #include "isa/program/cfg.h"
 #include "isa/program/insn_query.h"
 
-enum { OLDEST = 7, MOST_STATE = 1 << 26, MOST_HAZARDS = 4096, MOST_OF_ONE = 16 };
+enum { OLDEST = 7, MAX_STATE = 1 << 26, MAX_HAZARDS = 4096, MAX_REPORTS_PER_ACCESS = 16 };
 
 typedef struct product_use {
     uint32_t product, next; /* next use of the same register; from 1 on, 0: none */
@@ -153,7 +153,7 @@ static void find_anchor(const finder *x, uint32_t access, pl_wgmma_hazard *h)
 
 static void report_hazard(finder *x, pl_hazard_kind kind, uint32_t access, uint32_t product)
 {
-    if (x->f->hazards.n >= MOST_HAZARDS) return;
+    if (x->f->hazards.n >= MAX_HAZARDS) return;
     pl_wgmma_hazard h = {
         .kind = kind, .access = *line_of(x, access), .product = *line_of(x, product)};
     const uint32_t block = x->block;
@@ -174,7 +174,7 @@ static pl_word shape_of(const finder *x, uint32_t at)
 static void access(finder *x, uint32_t r, access_kind kind)
 {
     unsigned n = 0;
-    for (uint32_t u = x->first[r]; u && n < MOST_OF_ONE; u = x->uses.at[u - 1].next) {
+    for (uint32_t u = x->first[r]; u && n < MAX_REPORTS_PER_ACCESS; u = x->uses.at[u - 1].next) {
         const product_use *use = &x->uses.at[u - 1];
         const uint32_t product = x->products.at[use->product];
         if (!x->now.pending[use->product] || (kind == AS_MATRIX && !use->sum) ||
@@ -357,7 +357,7 @@ void pl_find_wgmma_hazards(pl_program *part, pl_prog_func *f, pl_arena *scratch)
     find_products(&x);
     find_copies(&x);
     if (pl_cfg_make(part, f, scratch, &x.g) != PL_OK) return;
-    if (x.g.n * (x.products.n + 8 * (size_t)x.registers) > MOST_STATE) return;
+    if (x.g.n * (x.products.n + 8 * (size_t)x.registers) > MAX_STATE) return;
     x.start = pl_arena_array(scratch, state, x.g.n + 1);
     for (uint32_t b = 0; b < x.g.n; b++) x.start[b] = new_state(&x);
     x.now = new_state(&x);

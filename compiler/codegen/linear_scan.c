@@ -17,12 +17,12 @@
 /* Maximum registers examined; the stack pointer's. */
 enum { MAX_REGISTERS = 1024, STACK_POINTER = 1, NONE = UINT32_MAX, BANKS = 2, LONGEST_VECTOR = 32 };
 
-/* Registers are processed a word at a time, positions FAN at a time. */
+/* Registers are processed a word at a time, positions FANOUT at a time. */
 enum {
     WORD = 64,
     PLANES = MAX_REGISTERS / WORD,
-    LOG2_FAN = 3,
-    FAN = 1 << LOG2_FAN,
+    LOG2_FANOUT = 3,
+    FANOUT = 1 << LOG2_FANOUT,
     LEVELS = 11,
     AT_TOP = 16
 };
@@ -71,7 +71,7 @@ struct pl_linear_scan {
     interval *s, *tail; /* by value */
     bool respect_tails; /* tails are respected */
     /* The occupation of WORD registers by position, one bit each. A plane has a word for each
-     * position (level 0) and, at each higher level, two for each FAN of the level below: `any`
+     * position (level 0) and, at each higher level, two for each FANOUT of the level below: `any`
      * holds registers occupied in at least one of them, `all` those that an interval occupies from
      * the first to the last of them; the levels below do not repeat the latter. So an interval
      * costs a few words per level regardless of its length, and all registers are examined
@@ -221,8 +221,8 @@ static void lay_out_planes(pl_linear_scan *c)
     for (size_t k = 0; k < c->tail_ranges.n; k++)
         end = c->tail_ranges.at[k].interval.to > end ? c->tail_ranges.at[k].interval.to : end;
     c->words = 0;
-    for (c->levels = 0; !c->levels || end >> (c->levels - 1) * LOG2_FAN > AT_TOP; c->levels++) {
-        const uint32_t n = (end >> c->levels * LOG2_FAN) + 1;
+    for (c->levels = 0; !c->levels || end >> (c->levels - 1) * LOG2_FANOUT > AT_TOP; c->levels++) {
+        const uint32_t n = (end >> c->levels * LOG2_FANOUT) + 1;
         c->any[c->levels] = c->all[c->levels] = (uint32_t)c->words;
         c->words += n;
         if (c->levels) {
@@ -233,7 +233,7 @@ static void lay_out_planes(pl_linear_scan *c)
 }
 
 /* The registers of a plane that are occupied anywhere in the interval. At each level, the positions
- * before the first multiple of FAN and after the last one are examined; the part in between is
+ * before the first multiple of FANOUT and after the last one are examined; the part in between is
  * examined at the next level. */
 static uint64_t occupied_in(const pl_linear_scan *c, const uint64_t *plane, interval s)
 {
@@ -241,16 +241,17 @@ static uint64_t occupied_in(const pl_linear_scan *c, const uint64_t *plane, inte
     uint64_t taken = 0;
     for (uint32_t k = 0;; k++) {
         const uint64_t *any = plane + c->any[k];
-        uint32_t head = (from + FAN - 1) & ~(uint32_t)(FAN - 1), tail = to & ~(uint32_t)(FAN - 1);
+        uint32_t head = (from + FANOUT - 1) & ~(uint32_t)(FANOUT - 1),
+                 tail = to & ~(uint32_t)(FANOUT - 1);
         if (head >= tail || k + 1 == c->levels) /* no part in between */
             head = tail = to;
         for (; from < head; from++) taken |= any[from];
         for (uint32_t at = tail; at < to; at++) taken |= any[at];
         if (k + 1 == c->levels) return taken;
-        from = head / FAN;
-        to = tail / FAN;
+        from = head / FANOUT;
+        to = tail / FANOUT;
         const uint64_t *all = plane + c->all[k + 1];
-        taken |= all[first /= FAN] | all[last /= FAN];
+        taken |= all[first /= FANOUT] | all[last /= FANOUT];
     }
 }
 
@@ -259,7 +260,8 @@ static void occupy_in(const pl_linear_scan *c, uint64_t *plane, interval s, uint
     uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
     for (uint32_t k = 0;; k++) {
         uint64_t *any = plane + c->any[k], *all = plane + c->all[k];
-        uint32_t head = (from + FAN - 1) & ~(uint32_t)(FAN - 1), tail = to & ~(uint32_t)(FAN - 1);
+        uint32_t head = (from + FANOUT - 1) & ~(uint32_t)(FANOUT - 1),
+                 tail = to & ~(uint32_t)(FANOUT - 1);
         if (head >= tail || k + 1 == c->levels) head = tail = to;
         for (; from < head; from++) {
             any[from] |= registers;
@@ -270,11 +272,11 @@ static void occupy_in(const pl_linear_scan *c, uint64_t *plane, interval s, uint
             all[at] |= registers;
         }
         if (k + 1 == c->levels) return;
-        from = head / FAN;
-        to = tail / FAN;
+        from = head / FANOUT;
+        to = tail / FANOUT;
         any = plane + c->any[k + 1];
-        any[first /= FAN] |= registers;
-        any[last /= FAN] |= registers;
+        any[first /= FANOUT] |= registers;
+        any[last /= FANOUT] |= registers;
     }
 }
 

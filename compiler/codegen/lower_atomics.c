@@ -105,8 +105,8 @@ static pl_insn *append_access(pl_ir *x, uint32_t block, const pl_insn *atomic, u
     return i;
 }
 
-/* Turns the instruction at `at` of block b into a loop; *remainder is the block with the instructions
- * after it. */
+/* Turns the instruction at `at` of block b into a loop; *remainder is the block with the
+ * instructions after it. */
 static bool lower_to_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *remainder)
 {
     const pl_insn original = x->blocks.at[b].code.at[at];

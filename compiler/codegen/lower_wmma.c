@@ -31,7 +31,7 @@ enum {
     LINE_LANES = 4,
     MAX_REGS = 8,
     TILES = 4,
-    MOST_STEP = 1 << 20,
+    MAX_OFFSET = 1 << 20,
     ONE_BY_ONE = 1 << 8
 }; /* lines of a tile, lanes of a line; registers of a fragment; tiles of one LDSM; bytes; a flag in
       wmma_lowering.unit */
@@ -634,7 +634,7 @@ static void rebase_address(wmma_lowering *m)
         w->guard != PL_PT || !pl_ir_constant_value(x, w->op[2], &step))
         return;
     int64_t by = m->wide ? (int64_t)step : (int32_t)step;
-    if (x->regs[w->op[1]].ndefs != 1 || by < -MOST_STEP || by > MOST_STEP) return;
+    if (x->regs[w->op[1]].ndefs != 1 || by < -MAX_OFFSET || by > MAX_OFFSET) return;
     m->base = w->op[1];
     m->from.imm += by;
 }

@@ -24,9 +24,9 @@
 enum { LOOP_END = 1 << 20, NEVER = 1 << 30 };
 
 /* Spilling is skipped if the liveness sets would be too large: if the live-ins of all blocks are
- * more than MOST_LIVE * instructions + MOST_LIVE_MORE, or the sets take more than MOST_CELLS
+ * more than MAX_LIVE_PER_INSN * instructions + MAX_LIVE_BASE, or the sets take more than MAX_CELLS
  * bits. */
-enum { MOST_LIVE = 64, MOST_LIVE_MORE = 1 << 20, MOST_CELLS = 1 << 26 };
+enum { MAX_LIVE_PER_INSN = 64, MAX_LIVE_BASE = 1 << 20, MAX_CELLS = 1 << 26 };
 
 /* registers.reserved: registers that no value can have, the stack pointer and two that every thread
  * has beyond the highest one named (register_allocation.c). spill.transfer_regs: if values are
@@ -221,8 +221,8 @@ static bool exceeds_limits(const spiller *s)
     for (size_t b = 0; b < x->blocks.n; b++) insns += x->blocks.at[b].code.n;
     for (size_t k = 0; k < s->f.sets.spans.n; k++)
         live += s->f.sets.spans.at[k].end - s->f.sets.spans.at[k].first;
-    return live > MOST_LIVE * insns + MOST_LIVE_MORE ||
-           (size_t)s->words * 64 * x->blocks.n > MOST_CELLS;
+    return live > MAX_LIVE_PER_INSN * insns + MAX_LIVE_BASE ||
+           (size_t)s->words * 64 * x->blocks.n > MAX_CELLS;
 }
 
 static void raise_to(uint32_t *a, uint32_t b)

@@ -11,7 +11,7 @@
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
-enum { MOST_OFFSET = 1 << 20 };
+enum { MAX_OFFSET = 1 << 20 };
 
 typedef struct address_reassoc {
     pl_ir *x;
@@ -32,7 +32,7 @@ static unsigned address_of(const pl_insn *i)
 {
     if (i->form == PL_IR_DEAD || (pl_insn_mnem(i) != M_ld && pl_insn_mnem(i) != M_st) ||
         i->sel[PL_M_SPACE] != PL_SP_GLOBAL || (i->sel[PL_M_FLAGS] & PL_MF_ADDR32) ||
-        i->imm < -MOST_OFFSET || i->imm >= MOST_OFFSET)
+        i->imm < -MAX_OFFSET || i->imm >= MAX_OFFSET)
         return 0;
     return pl_insn_address(i);
 }
@@ -74,7 +74,7 @@ static int64_t split_offset(address_reassoc *r, pl_insn *i, unsigned k)
     const pl_insn *w = pl_ir_writer(x, row);
     if (w->form == PL_IR_DEAD || w->op[0] != row || pl_insn_mnem(w) != M_add || w->guard != PL_PT ||
         !pl_insn_is_integer(w, 64) || !pl_ir_constant_value(x, w->op[2], &n) ||
-        (int64_t)n < -MOST_OFFSET || (int64_t)n >= MOST_OFFSET || w->op[1] >= x->f->rows ||
+        (int64_t)n < -MAX_OFFSET || (int64_t)n >= MAX_OFFSET || w->op[1] >= x->f->rows ||
         x->kind.at[w->op[1]] != PL_REG_VIRTUAL || !is_unchanged(r, w->op[1], r->last_write[row]))
         return 0;
     i->op[k] = w->op[1];
@@ -169,7 +169,7 @@ static bool rebase_access(pl_ir *x)
 
 bool pl_pass_address_reassoc(pl_ir *x)
 {
-    enum { MOST_SUMS = 64 };
+    enum { MAX_SUMS = 64 };
     if (!rebase_access(x) || !pl_ir_analyze(x)) return false;
     const size_t rows = x->f->rows + 4;
     address_reassoc r = {.x = x,
@@ -196,7 +196,7 @@ bool pl_pass_address_reassoc(pl_ir *x)
             if (address && r.base[from] != PL_IR_NONE) {
                 i->op[address - 1] = r.base[from];
                 i->imm += r.offset[from];
-            } else if (!address && r.sums.n < MOST_SUMS)
+            } else if (!address && r.sums.n < MAX_SUMS)
                 sum_offsets(&r, (uint32_t)k);
             if (i->form != PL_IR_DEAD)
                 PL_FOR_EACH_WRITE(x->p, i, o) note_write(&r, o.row, o.rows, o.use);

@@ -44,7 +44,7 @@ static uint32_t next_body(const pl_ir *x, uint32_t block)
  * sufficient by itself. */
 static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, uint32_t to, bool far)
 {
-    enum { MOST_BLOCKS = 16 };
+    enum { MAX_BLOCKS = 16 };
     pl_ir *x = a->x;
     const pl_ir_block *body = &x->blocks.at[from];
     sink_count s = {
@@ -75,7 +75,7 @@ static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, ui
     for (size_t k = 0; s.n < a->x->p->tuning->if_convert.max_overlap;) {
         const pl_ir_block *join = &x->blocks.at[at];
         while (k == join->code.n && !in_next_body && join->fallthrough != PL_IR_NONE &&
-               x->blocks.at[join->fallthrough].npreds == 1 && blocks++ < MOST_BLOCKS) {
+               x->blocks.at[join->fallthrough].npreds == 1 && blocks++ < MAX_BLOCKS) {
             at = join->fallthrough;
             join = &x->blocks.at[at];
             k = 0;

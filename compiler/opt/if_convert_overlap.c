@@ -211,11 +211,11 @@ static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* Visits what the body reads, except for the addresses of its loads. */
 void pl_ifc_sink_body(sink_count *s)
 {
-    enum { MOST_READ = 64 };
+    enum { MAX_BODY = 64 };
     if_convert *a = s->a;
     pl_ir_block *body = &a->x->blocks.at[s->body];
-    bool address[MOST_READ];
-    if (body->code.n > MOST_READ) return;
+    bool address[MAX_BODY];
+    if (body->code.n > MAX_BODY) return;
     a->query++;
     for (size_t k = body->code.n; k-- > 0;) {
         pl_insn *i = &body->code.at[k];

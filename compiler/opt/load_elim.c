@@ -20,7 +20,7 @@
 #include "isa/program/operand_plan.h"
 
 /* Capacity of the table of known words. */
-enum { MAX_KNOWN = 128, MOST_WORDS = 8 };
+enum { MAX_KNOWN = 128, MAX_WORDS = 8 };
 
 /* A word in memory, and the register that holds it. */
 typedef struct known_word {
@@ -75,7 +75,7 @@ static bool is_simple_access(const pl_insn *i, uint16_t mnem)
     const uint8_t space = i->sel[PL_M_SPACE];
     return i->form != PL_IR_DEAD && pl_insn_mnem(i) == mnem && !(i->sel[PL_M_FLAGS] & PL_MF_POLL) &&
            !(i->flags & PL_IF_CONTROL) && i->guard == PL_PT && i->sel[PL_M_LOG2] <= 3 &&
-           i->sel[PL_M_COUNT] <= MOST_WORDS && space != PL_SP_PARAM &&
+           i->sel[PL_M_COUNT] <= MAX_WORDS && space != PL_SP_PARAM &&
            (pl_forms[i->form].noperands <= 2 || i->op[2] == UINT32_MAX) &&
            (pl_insn_effects(i) == PL_EF_LOAD || pl_insn_effects(i) == PL_EF_STORE);
 }
@@ -157,8 +157,8 @@ static bool replace_load(load_elim *r, uint32_t at)
     pl_ir *x = r->x;
     const pl_insn load = x->blocks.at[r->block].code.at[at];
     const unsigned n = load.sel[PL_M_COUNT];
-    known_word to[MOST_WORDS];
-    uint32_t from[MOST_WORDS];
+    known_word to[MAX_WORDS];
+    uint32_t from[MAX_WORDS];
     for (unsigned k = 0; k < n; k++) {
         to[k] = word_of(r, &load, false, k);
         const known_word *known = find_known(r, &to[k]);

@@ -104,8 +104,8 @@ enum { COMPUTED = PL_IR_NONE - 1 };
  * reaching write computes a constant. PL_IR_NONE: unknown. */
 uint32_t pl_unroll_initial_value(pl_ir *x, uint32_t header, uint32_t row)
 {
-    enum { MOST_BLOCKS = 64 };
-    uint32_t block[MOST_BLOCKS] = {header}, n = 1, found = PL_IR_NONE;
+    enum { MAX_BLOCKS = 64 };
+    uint32_t block[MAX_BLOCKS] = {header}, n = 1, found = PL_IR_NONE;
     for (uint32_t at = 0; at < n; at++) { /* backwards, up to a write on each path */
         const pl_ir_block *b = &x->blocks.at[block[at]];
         const pl_insn *i = at ? pl_unroll_last_write(x, block[at], row) : NULL;
@@ -122,7 +122,7 @@ uint32_t pl_unroll_initial_value(pl_ir *x, uint32_t header, uint32_t row)
             uint32_t known = 0;
             while (known < n && block[known] != from) known++;
             if (at == 0 && pl_ir_dominates(x, header, from)) continue; /* back edge */
-            if (known == MOST_BLOCKS || known == 0) /* 0: the previous value is live-in */
+            if (known == MAX_BLOCKS || known == 0) /* 0: the previous value is live-in */
                 return PL_IR_NONE;
             if (known == n) block[n++] = from;
         }

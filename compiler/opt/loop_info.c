@@ -110,13 +110,13 @@ static int compare_rpo(const pl_ir *x, uint32_t a, uint32_t b)
  * loop. */
 static bool find_members(pl_ir *x, counted_loop *c)
 {
-    enum { MOST_MEMBERS = 64 };
+    enum { MAX_MEMBERS = 64 };
     const pl_ir_block *header = &x->blocks.at[c->block];
     c->latch = PL_IR_NONE;
     for (uint32_t k = 0; k < header->npreds; k++)
         if (pl_ir_dominates(x, c->block, x->predecessors[header->first_pred + k]))
             c->latch = x->predecessors[header->first_pred + k];
-    c->member = pl_arena_array(x->tmp, uint32_t, MOST_MEMBERS);
+    c->member = pl_arena_array(x->tmp, uint32_t, MAX_MEMBERS);
     if (!c->member || c->latch == PL_IR_NONE) return false;
     c->member[c->members++] = c->block;
     if (c->latch != c->block) c->member[c->members++] = c->latch;
@@ -127,7 +127,7 @@ static bool find_members(pl_ir *x, counted_loop *c)
             const uint32_t from = x->predecessors[b->first_pred + k];
             uint32_t known = 0;
             while (known < c->members && c->member[known] != from) known++;
-            if (known == MOST_MEMBERS) return false;
+            if (known == MAX_MEMBERS) return false;
             if (known == c->members) c->member[c->members++] = from;
         }
     }

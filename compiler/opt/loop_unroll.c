@@ -506,9 +506,9 @@ static bool unroll_loops(pl_ir *x, bool *any, bool *outer)
 
 bool pl_pass_loop_unroll(pl_ir *x)
 {
-    enum { MOST_NESTED = 4 };
+    enum { MAX_NESTED = 4 };
     bool any = true, outer = true;
-    for (unsigned k = 0; outer && k < MOST_NESTED; k++) {
+    for (unsigned k = 0; outer && k < MAX_NESTED; k++) {
         if (!unroll_loops(x, &any, &outer)) return false;
         pl_arena_reset(x->tmp);
         /* simplify what is now constant in each iteration */

@@ -233,7 +233,7 @@ static void rename_block(webs *w, bool renaming)
  * Harvey and Kennedy). False: they are too large. */
 static bool find_frontiers(webs *w)
 {
-    enum { MOST = 1 << 20, MOST_EACH = 64 };
+    enum { MAX_FRONTIERS = 1 << 20, MAX_PER_BLOCK = 64 };
     pl_ir *x = w->x;
     w->frontier = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     if (!w->frontier) return false;
@@ -247,10 +247,10 @@ static bool find_frontiers(webs *w)
                     *pl_push(x->tmp, &w->frontiers) = (frontier){x->rpo[j], last};
                     w->frontier[r] = (uint32_t)w->frontiers.n;
                 }
-                if (!r || w->frontiers.n > MOST + MOST_EACH * x->blocks.n) break;
+                if (!r || w->frontiers.n > MAX_FRONTIERS + MAX_PER_BLOCK * x->blocks.n) break;
             }
     }
-    return w->frontiers.n <= MOST + MOST_EACH * x->blocks.n;
+    return w->frontiers.n <= MAX_FRONTIERS + MAX_PER_BLOCK * x->blocks.n;
 }
 
 static int by_dom_preorder(const void *a, const void *b)

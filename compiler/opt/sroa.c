@@ -29,7 +29,7 @@
 
 /* Limits of the pass: bytes of the variables, divisors that are distinguished, loop depth that
  * counts; bytes of a word; words of an access. */
-enum { MOST_BYTES = 4096, MOST_MULTIPLE = 1 << 12, MOST_DEPTH = 6, WORD = 4, MOST_WORDS = 4 };
+enum { MAX_BYTES = 4096, MAX_MULTIPLE = 1 << 12, MAX_DEPTH = 6, WORD = 4, MAX_WORDS = 4 };
 
 /* Registers, the words included, that may be live at the end of a block: more if the cost of the
  * function is at most sroa.small_function. */
@@ -93,7 +93,7 @@ static unsigned access_of(const sroa *a, const pl_insn *i)
     const bool load = pl_insn_mnem(i) == M_ld, store = pl_insn_mnem(i) == M_st;
     if (i->form == PL_IR_DEAD || (!load && !store) || !(i->flags & PL_IF_MEM) ||
         i->sel[PL_M_SPACE] != PL_SP_LOCAL || (i->sel[PL_M_FLAGS] & (PL_MF_POLL | PL_MF_ADDR32)) ||
-        (i->flags & PL_IF_CONTROL) || i->sel[PL_M_LOG2] != 2 || i->sel[PL_M_COUNT] > MOST_WORDS ||
+        (i->flags & PL_IF_CONTROL) || i->sel[PL_M_LOG2] != 2 || i->sel[PL_M_COUNT] > MAX_WORDS ||
         (pl_forms[i->form].noperands > 2 && i->op[2] != UINT32_MAX) ||
         (pl_insn_effects(i) != PL_EF_LOAD && pl_insn_effects(i) != PL_EF_STORE))
         return 0;
@@ -119,7 +119,7 @@ static bool is_outside_variables(const sroa *a, const pl_insn *i)
 static uint32_t power_of_two_divisor(uint64_t n)
 {
     const uint64_t p = n & (~n + 1);
-    return p && p < MOST_MULTIPLE ? (uint32_t)p : MOST_MULTIPLE;
+    return p && p < MAX_MULTIPLE ? (uint32_t)p : MAX_MULTIPLE;
 }
 
 static uint32_t min_multiple(uint32_t p, uint32_t q)
@@ -319,7 +319,7 @@ static bool is_profitable(sroa *a)
     for (uint32_t n = 0; n < x->nrpo; n++) {
         const pl_ir_block *b = &x->blocks.at[x->rpo[n]];
         double weight = 1;
-        for (uint32_t d = 0; d < b->loop_depth && d < MOST_DEPTH; d++)
+        for (uint32_t d = 0; d < b->loop_depth && d < MAX_DEPTH; d++)
             weight *= a->x->p->tuning->sroa.loop_weight;
         for (size_t k = 0; k < b->code.n; k++) {
             const pl_insn *i = &b->code.at[k];
@@ -572,7 +572,7 @@ static void replace_access(sroa *a, uint32_t block, size_t at)
     const uint32_t offset = !p->has_offset    ? UINT32_MAX
                             : p->offset_ready ? p->row
                                               : offset_register(a, i.op[address - 1]);
-    uint32_t data[MOST_WORDS];
+    uint32_t data[MAX_WORDS];
     for (unsigned k = 0; k < i.sel[PL_M_COUNT]; k++) {
         data[k] = pl_ir_data_row(a->x, &i, store ? 1 : 0, k);
         if (wide && data[k] != UINT32_MAX)
@@ -665,7 +665,7 @@ static bool find_arrays(sroa *a)
 bool pl_pass_sroa(pl_ir *x)
 {
     const int64_t bytes = x->f->local_bytes;
-    if (!bytes || bytes % WORD || bytes > MOST_BYTES) return true;
+    if (!bytes || bytes % WORD || bytes > MAX_BYTES) return true;
     if (!pl_ir_graph(x) || !pl_ir_analyze(x)) return false;
     const uint32_t rows = x->f->rows;
     sroa a = {.x = x, .bytes = bytes, .rows = rows, .common_dominator = PL_IR_NONE};

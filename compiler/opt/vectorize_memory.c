@@ -17,9 +17,9 @@
 #include "isa/program/operand_plan.h"
 
 enum {
-    MOST_BYTES = 16,
+    MAX_BYTES = 16,
     WINDOW = 256,
-    MOST_ALIGNED = 31,
+    MAX_ALIGN_LOG2 = 31,
     MAX_ITERATIONS = 12,
     MIN_IMPLIED = 3,
     NIMPLIED = 2
@@ -73,7 +73,7 @@ static unsigned alignment(const vectorizer *j, uint32_t row)
 {
     const pl_ir *x = j->x;
     uint64_t v;
-    if (pl_ir_constant_value(x, row, &v)) return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
+    if (pl_ir_constant_value(x, row, &v)) return v ? (unsigned)__builtin_ctzll(v) : MAX_ALIGN_LOG2;
     const pl_ir_reg *r = &x->regs[row];
     if (r->kind == PL_REG_PRESET) {
         const pl_frame_init *init = &x->f->init.at[r->init];
@@ -82,7 +82,7 @@ static unsigned alignment(const vectorizer *j, uint32_t row)
             return init->bits ? (unsigned)__builtin_ctzll(init->bits | 128) : 7;
         if (!var || var->space != PL_SP_CONST) return 0;
         v = init->bits + var->address; /* in the constant bank */
-        return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
+        return v ? (unsigned)__builtin_ctzll(v) : MAX_ALIGN_LOG2;
     }
     if (r->kind != PL_REG_VIRTUAL || r->precolored) return 0;
     unsigned alignment_of_result = r->ndefs ? j->align[row] : 0,
@@ -141,7 +141,7 @@ static void lower_alignment(vectorizer *j, uint32_t *row, unsigned rows, unsigne
     if (use & PL_USE_PRED) return;
     unsigned a = j->vector || *row != j->i->op[0] || (use & PL_USE_READ)
                      ? 0
-                     : min(alignment_of_result(j, j->i), MOST_ALIGNED);
+                     : min(alignment_of_result(j, j->i), MAX_ALIGN_LOG2);
     for (unsigned k = 0; k < rows; k++) {
         unsigned implied = j->required_align[*row + k].walk == j->walk
                                ? j->required_align[*row + k].log2
@@ -188,7 +188,7 @@ static bool find_alignment(vectorizer *j)
         j->align_witness[k] = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
     if (!pl_arena_ok(x->tmp)) return false;
     find_align_witnesses(j);
-    memset(j->align, MOST_ALIGNED, x->f->rows + 4);
+    memset(j->align, MAX_ALIGN_LOG2, x->f->rows + 4);
     j->changed = true;
     for (unsigned iteration = 0; j->changed; iteration++) {
         j->changed = false;
@@ -235,7 +235,7 @@ static bool word_access(const pl_insn *i, bool store)
 /* The maximum width of an access to its memory: 8 bytes for LDC. */
 static unsigned max_bytes(const pl_insn *i)
 {
-    return i->sel[PL_M_SPACE] == PL_SP_CONST ? MOST_BYTES / 2 : MOST_BYTES;
+    return i->sel[PL_M_SPACE] == PL_SP_CONST ? MAX_BYTES / 2 : MAX_BYTES;
 }
 
 /* True if two accesses differ only in their addresses and types of words. */
