@@ -86,9 +86,9 @@ pl_status pl_tuning_read(pl_arena *a, pl_diags *d, const char *changes, const pl
         pl_conf_key table[NKEYS];
         const char *section = keys[k].section;
         for (; k < NKEYS && strcmp(keys[k].section, section) == 0; k++) table[n++] = keys[k].key;
-        pl_conf_key *kept = pl_arena_copy(a, table, n * sizeof *table);
-        if (!kept) return PL_NOMEM;
-        ok &= pl_conf_bind(c, section, kept, n, r);
+        pl_conf_key *section_keys = pl_arena_copy(a, table, n * sizeof *table);
+        if (!section_keys) return PL_NOMEM;
+        ok &= pl_conf_bind(c, section, section_keys, n, r);
     }
     ok &= pl_conf_report_unknown(c);
     return !pl_arena_ok(a) ? PL_NOMEM : ok ? PL_OK : PL_INVALID;

@@ -120,8 +120,8 @@ static inline bool propagate(pl_divergence *v, pl_ir *x, bool (*is_source)(const
 typedef struct region_defs {
     pl_divergence *v;
     const pl_ir *x;
-    uint32_t *reads, *writes;   /* counts in the whole function */
-    uint32_t *inside, *written; /* counts in the region */
+    uint32_t *reads, *writes;               /* counts in the whole function */
+    uint32_t *reads_inside, *writes_inside; /* counts in the region */
     struct {
         uint32_t *at;
         size_t n, cap;
@@ -140,9 +140,9 @@ static void count_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
             continue;
         }
         if (s->writes[r] < 2) continue;
-        if (!s->inside[r] && !s->written[r]) *pl_push(s->x->tmp, &s->seen) = r;
-        s->inside[r] += (use & PL_USE_READ) != 0;
-        s->written[r] += (use & PL_USE_WRITE) != 0;
+        if (!s->reads_inside[r] && !s->writes_inside[r]) *pl_push(s->x->tmp, &s->seen) = r;
+        s->reads_inside[r] += (use & PL_USE_READ) != 0;
+        s->writes_inside[r] += (use & PL_USE_WRITE) != 0;
     }
 }
 
@@ -176,12 +176,13 @@ static size_t mark_divergent_region(region_defs *s, pl_ir *x, uint32_t b, uint32
     for (size_t k = 0; k < s->seen.n; k++) {
         uint32_t r = s->seen.at[k];
         uint8_t *flag = flag_of(s, r);
-        if (!*flag && s->written[r] &&
-            (s->inside[r] < s->reads[r] || (leaves_loop && s->written[r] < s->writes[r]))) {
+        if (!*flag && s->writes_inside[r] &&
+            (s->reads_inside[r] < s->reads[r] ||
+             (leaves_loop && s->writes_inside[r] < s->writes[r]))) {
             *flag = DIVERGENT;
             *changed = true;
         }
-        s->inside[r] = s->written[r] = 0;
+        s->reads_inside[r] = s->writes_inside[r] = 0;
     }
     return seen;
 }
@@ -203,14 +204,14 @@ static bool mark_divergent_regions(pl_divergence *v, pl_ir *x)
                      .x = x,
                      .reads = pl_arena_array(x->tmp, uint32_t, names),
                      .writes = pl_arena_array(x->tmp, uint32_t, names),
-                     .inside = pl_arena_array(x->tmp, uint32_t, names),
-                     .written = pl_arena_array(x->tmp, uint32_t, names),
+                     .reads_inside = pl_arena_array(x->tmp, uint32_t, names),
+                     .writes_inside = pl_arena_array(x->tmp, uint32_t, names),
                      .whole = true};
     uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, n + 1),
              *stack = pl_arena_array(x->tmp, uint32_t, n + 1);
     uint8_t *done = pl_arena_array(x->tmp, uint8_t, n + 1);
     pl_post_dominance e;
-    if (!s.reads || !s.writes || !s.inside || !s.written || !stamp || !stack || !done ||
+    if (!s.reads || !s.writes || !s.reads_inside || !s.writes_inside || !stamp || !stack || !done ||
         !pl_post_dominance_find(&e, x))
         return false;
     size_t budget = 0;

@@ -64,9 +64,9 @@ static unsigned cost_of_logic(const pl_ir *x, const pl_insn *i)
 {
     uint64_t number;
     if (pl_insn_mnem(i) == M_not || !pl_ir_constant_value(x, i->op[2], &number)) return 2;
-    const uint64_t same = pl_insn_mnem(i) == M_and ? UINT64_MAX : 0;
-    return (unsigned)((uint32_t)number != (uint32_t)same) +
-           (unsigned)(number >> 32 != same >> 32 && (number >> 32 || !same));
+    const uint64_t neutral = pl_insn_mnem(i) == M_and ? UINT64_MAX : 0;
+    return (unsigned)((uint32_t)number != (uint32_t)neutral) +
+           (unsigned)(number >> 32 != neutral >> 32 && (number >> 32 || !neutral));
 }
 
 /* Conversions between integers of up to 32 bits. */

@@ -67,24 +67,24 @@ static void propagate(solver *v)
 static void collect(solver *v, uint32_t first)
 {
     pl_live_spans *s = v->s;
-    uint64_t now = 0;
+    uint64_t live = 0;
     uint32_t next = 0; /* block after the last one visited */
     for (uint32_t w = v->low; w <= v->high; w++)
-        for (uint64_t left = v->reached[w]; left; left &= left - 1) {
-            uint32_t block = w * WORD + (uint32_t)__builtin_ctzll(left);
-            uint64_t gap = block == next ? 0 : now, out = v->cell[block].out;
-            for (uint64_t ends = gap | (now & ~out); ends; ends &= ends - 1) {
+        for (uint64_t remaining = v->reached[w]; remaining; remaining &= remaining - 1) {
+            uint32_t block = w * WORD + (uint32_t)__builtin_ctzll(remaining);
+            uint64_t gap = block == next ? 0 : live, out = v->cell[block].out;
+            for (uint64_t ends = gap | (live & ~out); ends; ends &= ends - 1) {
                 uint32_t t = (uint32_t)__builtin_ctzll(ends);
                 *pl_push(s->a, &s->spans) = (pl_live_span){first + t, v->open[t], next};
             }
-            for (uint64_t starts = out & ~(now & ~gap); starts; starts &= starts - 1)
+            for (uint64_t starts = out & ~(live & ~gap); starts; starts &= starts - 1)
                 v->open[__builtin_ctzll(starts)] = block;
-            now = out;
+            live = out;
             next = block + 1;
             v->cell[block] = (cell){0};
         }
-    for (; now; now &= now - 1) {
-        uint32_t t = (uint32_t)__builtin_ctzll(now);
+    for (; live; live &= live - 1) {
+        uint32_t t = (uint32_t)__builtin_ctzll(live);
         *pl_push(s->a, &s->spans) = (pl_live_span){first + t, v->open[t], next};
     }
     if (v->low <= v->high)

@@ -57,9 +57,10 @@ static void mark_carried(pl_ir_reg *r)
 /* True if the instruction precedes the only write, so that it may read the register before it. */
 static bool precedes_write(const carried *c, const pl_ir_reg *r)
 {
-    const pl_ir_block *here = &c->x->blocks.at[c->block], *there = &c->x->blocks.at[r->def_block];
-    return here == there ? (uint32_t)(c->i - here->code.at) <= r->def_index
-                         : here->rpo_index < there->rpo_index;
+    const pl_ir_block *read_block = &c->x->blocks.at[c->block],
+                      *def_block_at = &c->x->blocks.at[r->def_block];
+    return read_block == def_block_at ? (uint32_t)(c->i - read_block->code.at) <= r->def_index
+                                      : read_block->rpo_index < def_block_at->rpo_index;
 }
 
 static void note_first_access(carried *c, uint32_t value_id, bool reads)

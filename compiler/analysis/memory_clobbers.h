@@ -15,11 +15,12 @@ static inline void pl_clobbers_add(pl_memory_clobbers *s, const pl_insn *i)
 {
     const uint32_t e = pl_insn_effects(i);
     const bool poll = (i->flags & PL_IF_MEM) && (i->sel[PL_M_FLAGS] & PL_MF_POLL);
-    const bool orders =
+    const bool is_ordered =
         pl_insn_has(i, W_acquire) || pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel);
     /* Loads from other spaces may be moved across these as across stores. */
-    const bool near = e == PL_EF_ATOMIC && i->sel[PL_M_SPACE] == PL_SP_SHARED && !orders;
-    if (((e == PL_EF_STORE && !(i->flags & PL_IF_CONTROL)) || near) && !poll)
+    const bool shared_atomic =
+        e == PL_EF_ATOMIC && i->sel[PL_M_SPACE] == PL_SP_SHARED && !is_ordered;
+    if (((e == PL_EF_STORE && !(i->flags & PL_IF_CONTROL)) || shared_atomic) && !poll)
         s->by_space[i->sel[PL_M_SPACE]] = true;
     else
         s->everything |= poll || (e & ~(uint32_t)(PL_EF_LOAD | PL_EF_CONVERGE | PL_EF_BRANCH));

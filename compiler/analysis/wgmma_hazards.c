@@ -44,7 +44,7 @@ typedef struct finder {
         size_t n, cap;
     } products;   /* code positions */
     state *start; /* state at the start of each block */
-    state now;
+    state current;
     bool report;
     uint32_t at, block;
 } finder;
@@ -177,7 +177,7 @@ static void access(finder *x, uint32_t r, access_kind kind)
     for (uint32_t u = x->first[r]; u && n < MAX_REPORTS_PER_ACCESS; u = x->uses.at[u - 1].next) {
         const product_use *use = &x->uses.at[u - 1];
         const uint32_t product = x->products.at[use->product];
-        if (!x->now.pending[use->product] || (kind == AS_MATRIX && !use->sum) ||
+        if (!x->current.pending[use->product] || (kind == AS_MATRIX && !use->sum) ||
             (kind == AS_SUM && use->sum && shape_of(x, product) == shape_of(x, x->at)))
             continue;
         const bool writes = kind == WRITES || kind == AS_SUM;
@@ -193,7 +193,7 @@ static void access(finder *x, uint32_t r, access_kind kind)
 /* The accumulator that a register stands for: itself, or the one that it is a copy of. */
 static uint32_t accumulator_of(const finder *x, uint32_t r)
 {
-    return x->now.copied[r] ? x->now.copied[r] : r;
+    return x->current.copied[r] ? x->current.copied[r] : r;
 }
 
 static void visit(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -206,8 +206,8 @@ static void visit(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         if (x->report && use & PL_USE_READ) access(x, accumulator_of(x, r), READS);
         if (!(use & PL_USE_WRITE)) continue;
         if (x->report) access(x, r, WRITES);
-        x->now.written[r] = x->at + 1;
-        x->now.copied[r] = 0;
+        x->current.written[r] = x->at + 1;
+        x->current.copied[r] = 0;
     }
 }
 
@@ -218,8 +218,8 @@ static void propagate_copy(finder *x, const pl_insn *i)
     if (!to) return;
     const uint32_t of = from ? accumulator_of(x, from) : 0;
     if (x->report && of != to) access(x, to, WRITES);
-    x->now.written[to] = from ? x->now.written[from] : 0;
-    x->now.copied[to] = of && of != to && x->first[of] ? of : 0;
+    x->current.written[to] = from ? x->current.written[from] : 0;
+    x->current.copied[to] = of && of != to && x->first[of] ? of : 0;
 }
 
 /* ---- state ---- */
@@ -238,14 +238,15 @@ static void for_each_register(finder *x, const pl_insn *i,
 static void report_register(finder *x, uint32_t r, unsigned operand)
 {
     access(x, accumulator_of(x, r), operand ? AS_MATRIX : AS_SUM);
-    if (x->now.written[r]) report_hazard(x, PL_HAZARD_UNFENCED, x->now.written[r] - 1, x->at);
+    if (x->current.written[r])
+        report_hazard(x, PL_HAZARD_UNFENCED, x->current.written[r] - 1, x->at);
 }
 
 /* Clears hazards that have been reported. Later products of the shape follow this one. */
 static void clear_register(finder *x, uint32_t r, unsigned operand)
 {
-    x->now.written[r] = 0;
-    if (!operand) x->now.copied[r] = 0;
+    x->current.written[r] = 0;
+    if (!operand) x->current.copied[r] = 0;
 }
 
 static void start_product(finder *x, const pl_insn *i)
@@ -254,14 +255,14 @@ static void start_product(finder *x, const pl_insn *i)
     while (x->products.at[product] != x->at) product++;
     if (x->report) for_each_register(x, i, report_register);
     for_each_register(x, i, clear_register);
-    uint8_t *pending = &x->now.pending[product];
+    uint8_t *pending = &x->current.pending[product];
     *pending = i->guard == PL_PT ? 1 : *pending | 1;
 }
 
 static void step(finder *x, pl_insn *i)
 {
     const bool always = i->guard == PL_PT;
-    uint8_t *pending = x->now.pending;
+    uint8_t *pending = x->current.pending;
     if (pl_insn_mnem(i) != M_wgmma) {
         if (is_copy(i) && always)
             propagate_copy(x, i);
@@ -270,7 +271,7 @@ static void step(finder *x, pl_insn *i)
     } else if (is_product(i)) {
         start_product(x, i);
     } else if (pl_insn_has(i, W_fence)) {
-        if (always) memset(x->now.written, 0, (x->registers + 1) * sizeof *x->now.written);
+        if (always) memset(x->current.written, 0, (x->registers + 1) * sizeof *x->current.written);
     } else if (pl_insn_has(i, W_commit_group)) {
         for (size_t k = 0; k < x->products.n; k++)
             pending[k] = (uint8_t)(pending[k] << 1 | (pending[k] & 1u << OLDEST) |
@@ -285,9 +286,9 @@ static void visit_block(finder *x, uint32_t block)
     const pl_cfg_block *b = &x->g.b[block];
     const state *from = &x->start[block];
     const size_t words = (x->registers + 1) * sizeof *from->written;
-    memcpy(x->now.pending, from->pending, x->products.n);
-    memcpy(x->now.written, from->written, words);
-    memcpy(x->now.copied, from->copied, words);
+    memcpy(x->current.pending, from->pending, x->products.n);
+    memcpy(x->current.written, from->written, words);
+    memcpy(x->current.copied, from->copied, words);
     x->block = block;
     for (x->at = b->first; x->at < b->end; x->at++) step(x, &x->p->code.at[x->at]);
 }
@@ -306,7 +307,7 @@ static bool join_words(uint32_t *to, const uint32_t *from, size_t n)
 /* True if the state at the start of the block has grown. */
 static bool join(finder *x, uint32_t block)
 {
-    const state *to = &x->start[block], *from = &x->now;
+    const state *to = &x->start[block], *from = &x->current;
     bool grown = join_words(to->written, from->written, x->registers + 1);
     grown |= join_words(to->copied, from->copied, x->registers + 1);
     for (size_t k = 0; k < x->products.n; k++) {
@@ -360,6 +361,6 @@ void pl_find_wgmma_hazards(pl_program *part, pl_prog_func *f, pl_arena *scratch)
     if (x.g.n * (x.products.n + 8 * (size_t)x.registers) > MAX_STATE) return;
     x.start = pl_arena_array(scratch, state, x.g.n + 1);
     for (uint32_t b = 0; b < x.g.n; b++) x.start[b] = new_state(&x);
-    x.now = new_state(&x);
+    x.current = new_state(&x);
     solve(&x);
 }

@@ -99,9 +99,9 @@ static aggregation aggregation_of(const pl_ir *x, const pl_divergence *v, uint32
         (wide &&
          !(global && pl_insn_has(i, W_add) && constant_value(x, i->op[address + 1], &number))))
         return NOT_AGGREGATED;
-    bool same = !v->row[i->op[address + 1]];
+    bool is_uniform = !v->row[i->op[address + 1]];
     if (atom && x->regs[i->op[0]].nuses)
-        return pl_insn_has(i, W_add) && same ? RANKED : NOT_AGGREGATED;
+        return pl_insn_has(i, W_add) && is_uniform ? RANKED : NOT_AGGREGATED;
     /* times the number of lanes; there is ATOMS.POPC.INC */
     if (pl_insn_has(i, W_add) && constant_value(x, i->op[address + 1], &number))
         return shared && number == 1 ? NOT_AGGREGATED : COUNTED;

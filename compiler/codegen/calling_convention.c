@@ -402,8 +402,8 @@ bool pl_pass_lower_calls(pl_ir *x)
             open += pl_insn_mnem(i) == M__bssy;
             open -= open && pl_insn_mnem(i) == M__bsync;
             if (clobbers_caller_saved(x, i)) {
-                const uint32_t here = open + (!is_call(i) || reconverges_after(&c, i) ? 1 : 0);
-                c.max_open_bssy = here > c.max_open_bssy ? here : c.max_open_bssy;
+                const uint32_t nesting = open + (!is_call(i) || reconverges_after(&c, i) ? 1 : 0);
+                c.max_open_bssy = nesting > c.max_open_bssy ? nesting : c.max_open_bssy;
             }
         }
     for (uint32_t j = 0; j < x->nrpo; j++)

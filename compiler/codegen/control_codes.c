@@ -228,11 +228,11 @@ static uint8_t choose_scoreboard(scoreboard_state *x, uint32_t end, use kind, ui
     uint32_t shared = PL_SCOREBOARDS, free = PL_SCOREBOARDS, nearest = PL_SCOREBOARDS;
     for (uint32_t k = last; k-- > 0;) {
         if (k == except) continue;
-        const bool taken = x->until[k] > 0;
-        if (taken && (cross_block ? kind == FOR_REGISTERS && x->unread[k] : x->until[k] == end))
+        const bool in_use = x->until[k] > 0;
+        if (in_use && (cross_block ? kind == FOR_REGISTERS && x->unread[k] : x->until[k] == end))
             shared = k;
         if (k < first) continue;
-        if (!taken) free = k;
+        if (!in_use) free = k;
         const uint32_t mismatch = distance(x->use[k], kind),
                        best_mismatch =
                            nearest == PL_SCOREBOARDS ? UINT32_MAX : distance(x->use[nearest], kind);
@@ -381,18 +381,19 @@ static bool end_block(control *x, uint32_t b, uint32_t next)
     for (size_t k = 0; k < x->touched.n; k++) {
         const entry *e = &x->row[x->touched.at[k]];
         uint8_t mask = pending_scoreboards(x, e), readers = unread_scoreboards(x, e);
-        uint32_t left = e->ready > next ? e->ready - next : 0;
-        if (!mask && !readers && !left) continue;
+        uint32_t remaining_cycles = e->ready > next ? e->ready - next : 0;
+        if (!mask && !readers && !remaining_cycles) continue;
         pending_result *c = pl_push(x->tmp, &x->out);
         if (!pl_arena_ok(x->tmp)) return false;
-        *c = (pending_result){x->touched.at[k], left, mask, readers, e->side};
+        *c = (pending_result){x->touched.at[k], remaining_cycles, mask, readers, e->side};
     }
-    bool same = old->n == x->out.n;
-    for (uint32_t k = 0; same && k < old->n; k++)
-        same = old->at[k].slot == x->out.at[k].slot &&
-               old->at[k].remaining == x->out.at[k].remaining &&
-               old->at[k].mask == x->out.at[k].mask && old->at[k].readers == x->out.at[k].readers;
-    if (same) return false;
+    bool unchanged = old->n == x->out.n;
+    for (uint32_t k = 0; unchanged && k < old->n; k++)
+        unchanged = old->at[k].slot == x->out.at[k].slot &&
+                    old->at[k].remaining == x->out.at[k].remaining &&
+                    old->at[k].mask == x->out.at[k].mask &&
+                    old->at[k].readers == x->out.at[k].readers;
+    if (unchanged) return false;
     if (old->n < x->out.n) old->at = pl_arena_array(x->tmp, pending_result, x->out.n);
     old->n = pl_arena_ok(x->tmp) ? (uint32_t)x->out.n : 0;
     if (old->n) memcpy(old->at, x->out.at, old->n * sizeof *old->at);
@@ -675,20 +676,20 @@ static void add_successor_waits(control *x)
  * next one waits as well (machine code for sm_90). */
 static void add_nops(control *x)
 {
-    const uint32_t most = x->m->issue.stall_most, early = x->m->issue.queued + 1;
+    const uint32_t max_stall = x->m->issue.stall_most, queue_lead = x->m->issue.queued + 1;
     pl_control_insn *last = NULL; /* the matrix instruction that directly precedes */
-    for (uint32_t pc = x->f->first; most && pc < x->f->first + x->f->count; pc++) {
+    for (uint32_t pc = x->f->first; max_stall && pc < x->f->first + x->f->count; pc++) {
         pl_control_insn *d = &x->insn[pc];
         if (d->free) continue;
         const bool matrix =
             d->price->issues == 1 && d->price->npipes && d->price->pipe[0].pipe == PL_PIPE_TENSOR;
-        if (last && last->price->pipe[0].cycles >= most)
+        if (last && last->price->pipe[0].cycles >= max_stall)
             last->code.nops = matrix;
         else if (last) {
             uint32_t wait = last->code.stall;
             if (d->kind == PL_KIND_BRANCH && d->code.stall > wait) wait = d->code.stall;
-            if (d->address_unit && wait > early) wait -= early;
-            last->code.nops = (uint8_t)(wait > most ? (wait - 1) / most : 0);
+            if (d->address_unit && wait > queue_lead) wait -= queue_lead;
+            last->code.nops = (uint8_t)(wait > max_stall ? (wait - 1) / max_stall : 0);
         }
         last = matrix ? d : NULL;
     }

@@ -212,10 +212,11 @@ bool pl_isel_funnel(combiner *c, pl_insn *i)
             pl_isel_writer_mnem(c, i, k) == M_shl && pl_isel_writer_mnem(c, i, 3 - k) == M_shr;
         pl_insn *up = shifts ? pl_isel_absorbable_def(c, i, k) : NULL,
                 *down = up ? pl_isel_absorbable_def(c, i, 3 - k) : NULL, r;
-        uint64_t n, rest;
+        uint64_t n, right_count;
         if (!up || !down || !pl_insn_is_integer(up, bits) || !pl_insn_is_integer(down, bits) ||
             pl_type_kind(pl_insn_type(down)) == 's' || !pl_ir_constant_value(x, up->op[2], &n) ||
-            !pl_ir_constant_value(x, down->op[2], &rest) || n + rest != bits || !n || !rest)
+            !pl_ir_constant_value(x, down->op[2], &right_count) || n + right_count != bits || !n ||
+            !right_count)
             continue;
         bool first = all_uses_absorb(c, i->op[k]), second = all_uses_absorb(c, i->op[3 - k]);
         if (c->counting) return true;

@@ -30,11 +30,11 @@ static void combine_leading_zeros(const combiner *c, pl_insn *i)
                          ? pl_isel_absorbable_def(c, i, k)
                          : NULL;
         if (!w || w->latency_class != C_clz || !pl_isel_has_one_use(c, i->op[k])) continue;
-        const bool less =
+        const bool is_less =
             pl_insn_mnem(i) == M_sub && k == 2 && pl_ir_constant_value(c->x, i->op[1], &from);
-        if (less && from != 31) return;
+        if (is_less && from != 31) return;
         w->latency_class = C_popc;
-        if (less) i->latency_class = C_free;
+        if (is_less) i->latency_class = C_free;
         return;
     }
 }
@@ -55,13 +55,13 @@ static void select_bound(combiner *c, pl_insn *i)
     if (pl_insn_mnem(w) != M_setp || w->guard != PL_PT || pl_forms[w->form].noperands != 4 ||
         w->op[1] != UINT32_MAX || (type != W_s32 && type != W_u32))
         return;
-    const bool same = w->op[2] == i->op[1] && w->op[3] == i->op[2],
+    const bool in_order = w->op[2] == i->op[1] && w->op[3] == i->op[2],
                swapped = w->op[2] == i->op[2] && w->op[3] == i->op[1];
-    const bool more = pl_insn_has(w, W_gt) || pl_insn_has(w, W_ge),
-               less = pl_insn_has(w, W_lt) || pl_insn_has(w, W_le), negates = i->neg >> 3 & 1;
+    const bool is_greater = pl_insn_has(w, W_gt) || pl_insn_has(w, W_ge),
+               is_less = pl_insn_has(w, W_lt) || pl_insn_has(w, W_le), negates = i->neg >> 3 & 1;
     pl_insn n = *i;
-    if (same == swapped || more == less ||
-        !pl_insn_make(&n, (more == same) != negates ? M_max : M_min, 3, &type, 1))
+    if (in_order == swapped || is_greater == is_less ||
+        !pl_insn_make(&n, (is_greater == in_order) != negates ? M_max : M_min, 3, &type, 1))
         return;
     for (unsigned k = 1; k <= 2; k++)
         if (!pl_isel_is_unchanged(c, i->op[k], r)) return;
@@ -93,40 +93,40 @@ static void select_by_pred(const combiner *c, pl_insn *i)
 static void extract_field(const combiner *c, pl_insn *i)
 {
     enum { POSITION = 2, WIDTH = 3 };
-    uint64_t place = 0, width = 0;
-    const bool at = pl_ir_constant_value(c->x, i->op[POSITION], &place),
+    uint64_t position = 0, width = 0;
+    const bool at = pl_ir_constant_value(c->x, i->op[POSITION], &position),
                wide = pl_ir_constant_value(c->x, i->op[WIDTH], &width);
     const bool is_signed = pl_type_kind(pl_insn_type(i)) == 's';
-    place &= 255;
+    position &= 255;
     width &= 255;
-    if (i->latency_class == C_bfe && at && wide && place < 32)
+    if (i->latency_class == C_bfe && at && wide && position < 32)
         i->latency_class =
-            place == 0 && width >= 32 ? C_free
-            : place == 0 || width >= 32 || (!is_signed && pl_isel_whole_bytes(place, width))
+            position == 0 && width >= 32 ? C_free
+            : position == 0 || width >= 32 || (!is_signed && pl_isel_whole_bytes(position, width))
                 ? C_alu
                 : C_alu_x2;
-    else if (i->latency_class == C_bfe && ((at && place) || wide))
+    else if (i->latency_class == C_bfe && ((at && position) || wide))
         i->latency_class = C_alu_x6;
     else if (i->latency_class == C_bfe64 && wide)
         i->latency_class = C_alu_x3;
     else if (i->latency_class == C_bfe64s && wide)
-        i->latency_class = at && place % 32 == 0 ? C_alu_x6 : C_alu_x7;
+        i->latency_class = at && position % 32 == 0 ? C_alu_x6 : C_alu_x7;
 }
 
 /* bfi with constant position and width is a shift and a LOP3, or a PRMT; the bits that the field
  * covers need not be cleared before. */
 static void insert_field(const combiner *c, pl_insn *i)
 {
-    uint64_t place = 0, width, kept_bits;
-    const bool at = pl_ir_constant_value(c->x, i->op[3], &place);
+    uint64_t position = 0, width, kept_bits;
+    const bool at = pl_ir_constant_value(c->x, i->op[3], &position);
     if (pl_insn_type(i) != W_b32) return;
-    if (!pl_ir_constant_value(c->x, i->op[4], &width) || !at || place > 31 || width > 32) {
+    if (!pl_ir_constant_value(c->x, i->op[4], &width) || !at || position > 31 || width > 32) {
         i->latency_class =
             at || pl_ir_constant_value(c->x, i->op[4], &width) ? C_alu_x7 : i->latency_class;
         return;
     }
-    uint32_t field = (uint32_t)(((1ull << width) - 1) << place);
-    i->latency_class = place && !pl_isel_whole_bytes(place, width) ? C_alu_x2 : C_alu;
+    uint32_t field = (uint32_t)(((1ull << width) - 1) << position);
+    i->latency_class = position && !pl_isel_whole_bytes(position, width) ? C_alu_x2 : C_alu;
     pl_insn *w = pl_isel_absorbable_def(c, i, 2);
     if (w && pl_insn_mnem(w) == M_and && pl_insn_type(w) == W_b32 &&
         pl_ir_constant_value(c->x, w->op[2], &kept_bits) &&

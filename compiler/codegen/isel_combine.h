@@ -97,7 +97,7 @@ void pl_isel_drop_mufu_scaling(const combiner *c, pl_insn *i);
 /* A conversion to bf16 and back is F2F, which only rounds; otherwise it would be F2FP. */
 void pl_isel_fold_round_trip(const combiner *c, pl_insn *i);
 /* True if a bit field consists of whole bytes. */
-bool pl_isel_whole_bytes(uint64_t place, uint64_t width);
+bool pl_isel_whole_bytes(uint64_t position, uint64_t width);
 /* Conversion of a byte or half of a word to float: I2F extracts it from the word itself; I2FP,
  * which is faster, cannot. */
 void pl_isel_convert_part(const combiner *c, pl_insn *i);

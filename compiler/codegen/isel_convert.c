@@ -39,9 +39,9 @@ void pl_isel_fold_round_trip(const combiner *c, pl_insn *i)
 }
 
 /* True if a bit field consists of whole bytes. */
-bool pl_isel_whole_bytes(uint64_t place, uint64_t width)
+bool pl_isel_whole_bytes(uint64_t position, uint64_t width)
 {
-    return place % 8 == 0 && (width == 8 || width == 16) && place + width <= 32;
+    return position % 8 == 0 && (width == 8 || width == 16) && position + width <= 32;
 }
 
 /* The width of the whole-byte part of a word that a mask, a right shift or an extension extracts,

@@ -238,20 +238,20 @@ static void lay_out_planes(pl_linear_scan *c)
 static uint64_t occupied_in(const pl_linear_scan *c, const uint64_t *plane, interval s)
 {
     uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
-    uint64_t taken = 0;
+    uint64_t result = 0;
     for (uint32_t k = 0;; k++) {
         const uint64_t *any = plane + c->any[k];
         uint32_t head = (from + FANOUT - 1) & ~(uint32_t)(FANOUT - 1),
                  tail = to & ~(uint32_t)(FANOUT - 1);
         if (head >= tail || k + 1 == c->levels) /* no part in between */
             head = tail = to;
-        for (; from < head; from++) taken |= any[from];
-        for (uint32_t at = tail; at < to; at++) taken |= any[at];
-        if (k + 1 == c->levels) return taken;
+        for (; from < head; from++) result |= any[from];
+        for (uint32_t at = tail; at < to; at++) result |= any[at];
+        if (k + 1 == c->levels) return result;
         from = head / FANOUT;
         to = tail / FANOUT;
         const uint64_t *all = plane + c->all[k + 1];
-        taken |= all[first /= FANOUT] | all[last /= FANOUT];
+        result |= all[first /= FANOUT] | all[last /= FANOUT];
     }
 }
 
@@ -288,7 +288,7 @@ static interval start_of(interval s)
 /* The registers of plane p that are not free in all of the value's intervals. They include those
  * not yet read where an interval starts, and those whose contents start where the value's own tails
  * would delay them. */
-static uint64_t taken(const pl_linear_scan *c, const interval_set *v, uint32_t p)
+static uint64_t occupied(const pl_linear_scan *c, const interval_set *v, uint32_t p)
 {
     uint64_t t = p ? 0 : 1u << STACK_POINTER;
     if (p >= c->planes) return t;
@@ -307,7 +307,7 @@ static uint64_t *new_time_plane(pl_linear_scan *c)
 }
 
 /* Assigns the registers from `row` on to the value, one plane at a time. */
-static void take(pl_linear_scan *c, uint32_t row, const interval_set *v)
+static void occupy(pl_linear_scan *c, uint32_t row, const interval_set *v)
 {
     for (uint32_t end = row + v->width, n; row < end && row < MAX_REGISTERS; row += n) {
         const uint32_t p = row / WORD, at = row % WORD;
@@ -336,23 +336,24 @@ static uint64_t free_starts(const pl_linear_scan *c, uint32_t group, uint32_t p)
     for (uint32_t m = group; m != NONE; m = c->v[m].next) {
         const interval_set *v = &c->v[m];
         const uint32_t end = v->offset + v->width;
-        const uint64_t low = taken(c, v, p), high = end > 1 ? taken(c, v, p + 1) : 0;
+        const uint64_t low = occupied(c, v, p), high = end > 1 ? occupied(c, v, p + 1) : 0;
         for (uint32_t k = v->offset; k < end; k++) t |= k ? low >> k | high << (WORD - k) : low;
     }
     return ~t;
 }
 
-/* The first register at a multiple of `step` from which that many are free; *others: a mask of the
- * alternatives in its plane. */
+/* The first register at a multiple of `step` from which that many are free; *alternatives: a mask
+ * of the alternatives in its plane. */
 static uint32_t first_free_start(const pl_linear_scan *c, uint32_t group, uint32_t rows,
-                                 uint32_t step, uint64_t *others)
+                                 uint32_t step, uint64_t *alternatives)
 {
     const uint64_t aligned = step == 1 ? UINT64_MAX : step == 2 ? UINT64_MAX / 3 : UINT64_MAX / 15;
     for (uint32_t p = 0;; p++) {
-        *others = free_starts(c, group, p);
+        *alternatives = free_starts(c, group, p);
         if (p + 1 == PLANES) /* guarantees a result */
-            *others |= UINT64_MAX << (WORD - rows);
-        if (*others & aligned) return p * WORD + (uint32_t)__builtin_ctzll(*others & aligned);
+            *alternatives |= UINT64_MAX << (WORD - rows);
+        if (*alternatives & aligned)
+            return p * WORD + (uint32_t)__builtin_ctzll(*alternatives & aligned);
     }
 }
 
@@ -409,18 +410,18 @@ static uint32_t scan_in_order(pl_linear_scan *c, const start *order, uint32_t n,
         uint32_t group = order[k].group, rows = 0, step = 1;
         for (uint32_t m = group; m != NONE; m = c->v[m].next) rows += c->v[m].width;
         while (step < rows && step < 4) step *= 2;
-        uint64_t others;
-        uint32_t base = first_free_start(c, group, rows, step, &others);
+        uint64_t alternatives;
+        uint32_t base = first_free_start(c, group, rows, step, &alternatives);
         if (rows == 1 && base < spread && c->v[group].conflicts) {
             uint32_t nconflicts[BANKS], other = (base + 1) % BANKS;
             count_bank_conflicts(c, &c->v[group], nconflicts);
-            others &= bank[other] & ((1ull << spread) - 1) & ~((1ull << base) - 1);
-            if (nconflicts[other] < nconflicts[base % BANKS] && others)
-                base = (uint32_t)__builtin_ctzll(others);
+            alternatives &= bank[other] & ((1ull << spread) - 1) & ~((1ull << base) - 1);
+            if (nconflicts[other] < nconflicts[base % BANKS] && alternatives)
+                base = (uint32_t)__builtin_ctzll(alternatives);
         }
         for (uint32_t m = group; m != NONE; m = c->v[m].next) {
             c->v[m].reg = base + c->v[m].offset;
-            take(c, base + c->v[m].offset, &c->v[m]);
+            occupy(c, base + c->v[m].offset, &c->v[m]);
         }
         if (!pl_arena_ok(c->a)) return 0;
         max = base + rows > max ? base + rows : max;

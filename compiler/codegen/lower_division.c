@@ -306,7 +306,7 @@ bool pl_pass_lower_division(pl_ir *x)
 static const struct {
     uint16_t mnem;
     pl_word op, type;
-    uint16_t same;
+    uint16_t uniform_class;
 } ieee_ops[] = {
     {M_div, W_div, W_f32, C_div_f32_rn_same},    {M_rcp, W_rcp, W_f32, C_rcp_f32_rn_same},
     {M_sqrt, W_sqrt, W_f32, C_sqrt_f32_rn_same}, {M_div, W_div, W_f64, C_div_f64_same},
@@ -339,7 +339,7 @@ bool pl_pass_insert_slow_paths(pl_ir *x)
                 n++;
             if (n == sizeof ieee_ops / sizeof *ieee_ops) continue;
             if (has_uniform_operands(x, &v, &div))
-                x->blocks.at[b].code.at[k].latency_class = ieee_ops[n].same;
+                x->blocks.at[b].code.at[k].latency_class = ieee_ops[n].uniform_class;
             uint32_t quotient = pl_ir_new(x, ieee_ops[n].type == W_f64 ? 2 : 1);
             x->blocks.at[b].code.at[k].op[0] = quotient;
             pl_insn *i = pl_ir_insert_deferred(x, b, k + 1);

@@ -25,13 +25,13 @@ typedef struct int16_lowering {
     uint32_t block;
 } int16_lowering;
 
-static unsigned of_number(uint64_t v)
+static unsigned upper_half_of_constant(uint64_t v)
 {
     return v < 0x8000 ? ZEROS | SIGNS : v < 0x10000 ? ZEROS : (uint32_t)v >= 0xffff8000 ? SIGNS : 0;
 }
 
 /* The upper half that a load or conversion of this type leaves in a register. */
-static unsigned of_type(pl_word t)
+static unsigned upper_half_of_type(pl_word t)
 {
     const bool sign = pl_type_kind(t) == 's';
     return pl_type_bits(t) == 8    ? (sign ? SIGNS : ZEROS | SIGNS)
@@ -42,13 +42,13 @@ static unsigned of_type(pl_word t)
 static unsigned known(const int16_lowering *s, uint32_t row)
 {
     uint64_t v;
-    return pl_ir_constant_value(s->x, row, &v) ? of_number(v)
+    return pl_ir_constant_value(s->x, row, &v) ? upper_half_of_constant(v)
            : row < s->x->f->rows               ? s->known[row]
                                                : 0;
 }
 
 /* The upper half that an instruction leaves in its result. */
-static unsigned made(const int16_lowering *s, const pl_insn *i)
+static unsigned upper_half_of_result(const int16_lowering *s, const pl_insn *i)
 {
     uint64_t n = 0;
     const pl_form *f = &pl_forms[i->form];
@@ -58,13 +58,14 @@ static unsigned made(const int16_lowering *s, const pl_insn *i)
                                                        f->operand[2].kind == PL_K_VALUE &&
                                                        pl_ir_constant_value(s->x, i->op[2], &n);
     switch ((int)pl_insn_mnem(i)) {
-    case M_ld: return i->sel[PL_M_COUNT] == 1 ? of_type(t) : 0;
+    case M_ld: return i->sel[PL_M_COUNT] == 1 ? upper_half_of_type(t) : 0;
     case M__cut: return ZEROS | SIGNS; /* PRMT extends as its uses require */
     case M_cvt: {
         const pl_word from = f->noperands == 2 ? pl_operand_type(f, 1, i->mods) : W_f32;
         if (pl_type_kind(from) == 'f' || pl_type_bits(from) > 32) return 0;
-        return bits == 8 || pl_type_bits(from) == 8 ? of_type(pl_type_bits(from) == 8 ? from : t)
-                                                    : known(s, i->op[1]);
+        return bits == 8 || pl_type_bits(from) == 8
+                   ? upper_half_of_type(pl_type_bits(from) == 8 ? from : t)
+                   : known(s, i->op[1]);
     }
     case M_and: {
         const unsigned a = known(s, i->op[1]), b = known(s, i->op[2]), both = ZEROS | SIGNS;
@@ -88,11 +89,11 @@ static unsigned made(const int16_lowering *s, const pl_insn *i)
 
 typedef struct upper_half_query {
     int16_lowering *s;
-    unsigned made;
+    unsigned upper_half_of_result;
 } upper_half_query;
 
 /* 1 if the value must be extended for this use, and has not been in a dominating block; else 0. */
-static unsigned extend(int16_lowering *s, uint32_t row, unsigned how)
+static unsigned needs_extension(int16_lowering *s, uint32_t row, unsigned how)
 {
     if (row == UINT32_MAX || row >= s->x->f->rows || (known(s, row) & how)) return 0;
     uint32_t *block = &s->extended[how == SIGNS][row];
@@ -109,7 +110,7 @@ static bool is_int16(const pl_insn *i)
            pl_type_kind(pl_insn_type(i)) != 'f';
 }
 
-static void convert(int16_lowering *s, pl_insn *i)
+static void lower_cvt(int16_lowering *s, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     if (i->latency_class != C_cvt_int || f->noperands != 2 || pl_insn_has(i, W_sat) ||
@@ -120,7 +121,7 @@ static void convert(int16_lowering *s, pl_insn *i)
         i->latency_class = C_free;
     else if (pl_type_bits(to) >= 16 && pl_type_bits(from) == 16 &&
              (pl_type_bits(to) == 16 ||
-              !extend(s, i->op[1], pl_type_kind(from) == 's' ? SIGNS : ZEROS)))
+              !needs_extension(s, i->op[1], pl_type_kind(from) == 's' ? SIGNS : ZEROS)))
         i->latency_class = C_free;
 }
 
@@ -128,7 +129,7 @@ static void lower_insn(int16_lowering *s, pl_insn *i)
 {
     const uint16_t m = i->form == PL_IR_DEAD ? (uint16_t)M_count : pl_insn_mnem(i);
     if (m == M_cvt) {
-        convert(s, i);
+        lower_cvt(s, i);
         return;
     }
     if (!is_int16(i) || !pl_insn_pure(i)) return;
@@ -139,17 +140,18 @@ static void lower_insn(int16_lowering *s, pl_insn *i)
         i->latency_class = C_alu_x2;
     else if (m == M_shr && (i->latency_class == C_alu || i->latency_class == C_alu_x6) &&
              pl_forms[i->form].noperands == 3 && s->x->kind.at[i->op[2]] == PL_REG_PRESET)
-        i->latency_class = extend(s, i->op[1], how) ? C_alu_x2 : C_alu;
+        i->latency_class = needs_extension(s, i->op[1], how) ? C_alu_x2 : C_alu;
     else if ((m == M_mul || m == M_mad) &&
              (i->latency_class == C_imad || i->latency_class == C_imad_x3)) {
-        const unsigned more = extend(s, i->op[1], how) + extend(s, i->op[2], how);
-        i->latency_class = more == 2 ? C_imad_x3 : more ? C_mul24 : C_imad;
+        const unsigned nextends =
+            needs_extension(s, i->op[1], how) + needs_extension(s, i->op[2], how);
+        i->latency_class = nextends == 2 ? C_imad_x3 : nextends ? C_mul24 : C_imad;
     } else if (m == M_setp && i->latency_class == C_setp &&
-               extend(s, i->op[2], how) + extend(s, i->op[3], how))
+               needs_extension(s, i->op[2], how) + needs_extension(s, i->op[3], how))
         i->latency_class = C_alu_x2;
 }
 
-static bool several(const pl_insn *i)
+static bool is_packed_access(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
            i->sel[PL_M_COUNT] > 1 && i->sel[PL_M_LOG2] < 2 && i->guard == PL_PT;
@@ -157,7 +159,7 @@ static bool several(const pl_insn *i)
 
 /* Several bytes or halves are loaded and stored as words: elements in use are extracted, elements
  * stored are packed (PRMT). */
-static void extract_half(pl_ir *x, const uint16_t *to_float, uint32_t block, size_t at)
+static void unpack_elements(pl_ir *x, const uint16_t *to_float, uint32_t block, size_t at)
 {
     const pl_insn access = x->blocks.at[block].code.at[at];
     const unsigned n = access.sel[PL_M_COUNT];
@@ -203,12 +205,12 @@ bool pl_pass_lower_int16_extend(pl_ir *x)
         for (size_t k = 0; k < x->blocks.at[s.block].code.n; k++) {
             pl_insn *i = &x->blocks.at[s.block].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
-            upper_half_query l = {&s, made(&s, i)};
+            upper_half_query l = {&s, upper_half_of_result(&s, i)};
             lower_insn(&s, i);
             PL_FOR_EACH_WRITE(x->p, i, o)
                 if (!(o.use & PL_USE_PRED) && o.rows == 1 && *o.row < l.s->x->f->rows &&
                     l.s->x->regs[*o.row].ndefs == 1 && !l.s->x->regs[*o.row].precolored)
-                    l.s->known[*o.row] = (uint8_t)l.made;
+                    l.s->known[*o.row] = (uint8_t)l.upper_half_of_result;
         }
     }
     pl_ir_preserve_all(x);
@@ -218,7 +220,7 @@ bool pl_pass_lower_int16_extend(pl_ir *x)
 /* Runs before pl_pass_lower_int16_extend. */
 bool pl_pass_lower_int16_narrow(pl_ir *x)
 {
-    if (!pl_ir_any(x, several)) return true;
+    if (!pl_ir_any(x, is_packed_access)) return true;
     if (!pl_ir_analyze(x)) return false;
     /* by row: source type of a conversion to float, which reads a half or a byte of a word
      * directly; one from u16 does not read bytes */
@@ -233,6 +235,6 @@ bool pl_pass_lower_int16_narrow(pl_ir *x)
         }
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (size_t k = x->blocks.at[b].code.n; k-- > 0 && pl_ir_ok(x);)
-            if (several(&x->blocks.at[b].code.at[k])) extract_half(x, to_float, b, k);
+            if (is_packed_access(&x->blocks.at[b].code.at[k])) unpack_elements(x, to_float, b, k);
     return pl_ir_ok(x);
 }

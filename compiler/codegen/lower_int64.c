@@ -228,10 +228,10 @@ static void lower_logic(int64_lowering *h, pl_insn *i, unsigned demanded)
 
 static void lower_shift(int64_lowering *h, pl_insn *i, unsigned demanded)
 {
-    const bool left = pl_insn_mnem(i) == M_shl,
-               sign = !left && pl_type_kind(pl_insn_type(i)) == 's';
+    const bool is_left = pl_insn_mnem(i) == M_shl,
+               sign = !is_left && pl_type_kind(pl_insn_type(i)) == 's';
     /* The half into which bits are shifted from the other one, and the other one. */
-    const unsigned receiving = left ? HIGH : LOW, other_half = left ? LOW : HIGH;
+    const unsigned receiving = is_left ? HIGH : LOW, other_half = is_left ? LOW : HIGH;
     uint64_t n;
     if (!pl_ir_constant_value(h->x, i->op[2], &n)) {
         const bool number =
@@ -336,30 +336,30 @@ static void lower_compare(int64_lowering *h, pl_insn *i)
 /* bfi with constant position and width. */
 static void lower_bfi(int64_lowering *h, pl_insn *i, unsigned demanded)
 {
-    uint64_t place, width;
-    if (!pl_ir_constant_value(h->x, i->op[3], &place) ||
-        !pl_ir_constant_value(h->x, i->op[4], &width) || place > 63 || width > 64) {
+    uint64_t position, width;
+    if (!pl_ir_constant_value(h->x, i->op[3], &position) ||
+        !pl_ir_constant_value(h->x, i->op[4], &width) || position > 63 || width > 64) {
         pl_insn_reads_here(h->x->p, i, demand_all, h);
         return;
     }
-    const uint64_t field = (width > 63 ? UINT64_MAX : (1ull << width) - 1) << place;
-    unsigned work = 0, keep = 0;
+    const uint64_t field = (width > 63 ? UINT64_MAX : (1ull << width) - 1) << position;
+    unsigned work = 0, kept_halves = 0;
     for (unsigned half = LOW; half <= HIGH; half++) {
         const uint32_t part = (uint32_t)(field >> (half == HIGH ? 32 : 0));
         if (!(demanded & half)) continue;
         work += part == 0            ? (demanded & VARIABLE) != 0
-                : part == UINT32_MAX ? place % 32 != 0 || (demanded & VARIABLE)
-                : place % 32         ? 2
+                : part == UINT32_MAX ? position % 32 != 0 || (demanded & VARIABLE)
+                : position % 32      ? 2
                                      : 1;
-        keep |= part == UINT32_MAX ? 0 : half;
+        kept_halves |= part == UINT32_MAX ? 0 : half;
     }
     i->latency_class = work == 0   ? C_free
                        : work == 1 ? C_alu
                        : work == 2 ? C_alu_x2
                        : work == 3 ? C_alu_x3
                                    : C_bfe;
-    demand(h, i->op[1], place >= 32 ? LOW : BOTH);
-    demand(h, i->op[2], keep);
+    demand(h, i->op[1], position >= 32 ? LOW : BOTH);
+    demand(h, i->op[2], kept_halves);
 }
 
 /* The contribution of the upper half of one factor times the lower half of the other one to the
@@ -497,13 +497,13 @@ static void lower_insn(int64_lowering *h, pl_insn *i)
         to < h->x->f->rows && h->x->regs[to].ndefs == 1 && !h->x->regs[to].precolored;
     const unsigned demanded = value ? h->demanded_halves[to] : BOTH | IN_REGISTERS | VARIABLE;
     if (m == M_popc || m == M_clz || m == M_bfind) count_bits(h, i);
-    access near = {h, near_address(i)};
-    if (near.address != PL_IR_NONE)
+    access bank_access = {h, near_address(i)};
+    if (bank_access.address != PL_IR_NONE)
         PL_FOR_EACH_READ(h->x->p, i, o) {
-            if (*o.row == near.address && o.rows == 2 && !(o.use & PL_USE_PRED))
-                demand(near.h, *o.row, LOW);
+            if (*o.row == bank_access.address && o.rows == 2 && !(o.use & PL_USE_PRED))
+                demand(bank_access.h, *o.row, LOW);
             else
-                demand_all(near.h, o.row, o.rows, o.use);
+                demand_all(bank_access.h, o.row, o.rows, o.use);
         }
     else if (reads_low_half(i))
         demand(h, i->op[1], LOW);

@@ -65,8 +65,8 @@ typedef struct wmma_lowering {
     unsigned bits, k; /* bits of an element; elements of a line of factors */
     unsigned regs, nunique; /* registers of the fragment; those that are not copies */
     uint32_t reg[MAX_REGS];
-    uint32_t line, place; /* of the lane in its tile: line and position in it */
-    unsigned unit;        /* elements per access of a lane; with the flag ONE_BY_ONE: one by one */
+    uint32_t line, position_in_line; /* of the lane in its tile: line and position in it */
+    unsigned unit; /* elements per access of a lane; with the flag ONE_BY_ONE: one by one */
 } wmma_lowering;
 
 /* First element of the tile of a register or register pair: line and position in it. */
@@ -324,7 +324,7 @@ static void access_by_lines(wmma_lowering *m, unsigned size)
     unsigned offset[MAX_REGS];
     set_hoist_block(m, m->stride, UINT32_MAX);
     uint32_t stride = emit_shr(m, m->stride, log2_of(size)),
-             index = emit_mad(m, m->line, stride, widen(m, m->place));
+             index = emit_mad(m, m->line, stride, widen(m, m->position_in_line));
     set_hoist_block(m, m->stride, m->base);
     m->unit = size;
     uint32_t first = find_address(m, 0);
@@ -360,13 +360,14 @@ static void access_by_elements(wmma_lowering *m)
             uint32_t line =
                 o.line ? compute(m, M_add, &add, 1, 1, m->line, number(m, o.line), UINT32_MAX)
                        : m->line;
-            uint32_t place = o.position ? compute(m, M_add, &add, 1, 1, m->place,
-                                                  number(m, o.position), UINT32_MAX)
-                                        : m->place;
-            uint32_t index =
-                m->lines_contiguous
-                    ? compute(m, M_mad, (pl_word[]){W_lo, W_s32}, 2, 1, line, m->stride, place)
-                    : compute(m, M_mad, (pl_word[]){W_lo, W_s32}, 2, 1, place, m->stride, line);
+            uint32_t position_in_line = o.position
+                                            ? compute(m, M_add, &add, 1, 1, m->position_in_line,
+                                                      number(m, o.position), UINT32_MAX)
+                                            : m->position_in_line;
+            uint32_t index = m->lines_contiguous ? compute(m, M_mad, (pl_word[]){W_lo, W_s32}, 2, 1,
+                                                           line, m->stride, position_in_line)
+                                                 : compute(m, M_mad, (pl_word[]){W_lo, W_s32}, 2, 1,
+                                                           position_in_line, m->stride, line);
             set_hoist_block(m, m->stride, m->base);
             address[r] = m->wide && m->base != UINT32_MAX
                              ? compute(m, M_mad, (pl_word[]){W_wide, W_s32}, 2, 2, index,
@@ -378,9 +379,11 @@ static void access_by_elements(wmma_lowering *m)
         }
     } else {
         set_hoist_block(m, m->stride, UINT32_MAX);
-        uint32_t near = m->factor ? m->place : emit_shl(m, m->place, 1);
-        uint32_t index = m->lines_contiguous ? emit_mad(m, m->line, m->stride, widen(m, near))
-                                             : emit_mad(m, near, m->stride, widen(m, m->line));
+        uint32_t first_position =
+            m->factor ? m->position_in_line : emit_shl(m, m->position_in_line, 1);
+        uint32_t index = m->lines_contiguous
+                             ? emit_mad(m, m->line, m->stride, widen(m, first_position))
+                             : emit_mad(m, first_position, m->stride, widen(m, m->line));
         set_hoist_block(m, m->stride, m->base);
         m->unit = (unsigned)(ONE_BY_ONE + m->lines_contiguous + 2 * m->factor);
         uint32_t first = find_address(m, 0);
@@ -404,7 +407,7 @@ static void access_by_bytes(wmma_lowering *m)
     uint32_t address[MAX_REGS][PER], byte[MAX_REGS][PER];
     unsigned offset[MAX_REGS];
     set_hoist_block(m, m->stride, UINT32_MAX);
-    uint32_t index = emit_mad(m, emit_shl(m, m->place, 2), m->stride, widen(m, m->line));
+    uint32_t index = emit_mad(m, emit_shl(m, m->position_in_line, 2), m->stride, widen(m, m->line));
     set_hoist_block(m, m->stride, m->base);
     m->unit = ONE_BY_ONE;
     uint32_t first = find_address(m, 0);
@@ -587,7 +590,7 @@ static void split_product(pl_ir *x, uint32_t block, size_t at)
         return;
     const bool flipped = sizes[s].m == 8, tall = max == 32, tf32 = pl_insn_has(&from, W_tf32),
                whole = pl_insn_has(&from, W_s32);
-    const unsigned steps = tf32 ? 2 : 1, left = factor_registers(16, sizes[s].k, bits),
+    const unsigned steps = tf32 ? 2 : 1, nleft = factor_registers(16, sizes[s].k, bits),
                    right = factor_registers(8, sizes[s].k, bits);
     const pl_word sum = whole       ? W_s32
                         : n[D] == 4 ? W_f16
@@ -601,14 +604,14 @@ static void split_product(pl_ir *x, uint32_t block, size_t at)
         W_sync, W_aligned,  tf32 ? W_m16n8k4 : W_m16n8k16, W_row, W_col, sum, factor, factor,
         sum,    W_satfinite};
     const unsigned nwords = sizeof words / sizeof *words - !pl_insn_has(&from, W_satfinite),
-                   size[LISTS] = {half, left / steps, right / steps, half};
+                   size[LISTS] = {half, nleft / steps, right / steps, half};
     pl_ir_remove(x, i);
     for (unsigned t = 0; t < 2; t++)
         for (unsigned k = 0; k < steps; k++)
             emit_mma(x, block, at, &from, words, nwords,
                      (const uint32_t *const[LISTS]){
                          rows[D] + t * half,
-                         rows[flipped ? B : A] + (tall ? t * left : 0) + k * left / steps,
+                         rows[flipped ? B : A] + (tall ? t * nleft : 0) + k * nleft / steps,
                          rows[flipped ? A : B] + (tall ? 0 : t * right) + k * right / steps,
                          (k ? rows[D] : rows[C]) + t * half},
                      size);
@@ -684,10 +687,10 @@ static bool lower_access(pl_ir *x, uint32_t block, size_t at, addresses *find_ad
         access_by_tiles(&m, lane);
     else {
         m.line = emit_shr(&m, lane, 2);
-        m.place = emit_and(&m, lane, LINE_LANES - 1);
+        m.position_in_line = emit_and(&m, lane, LINE_LANES - 1);
         if (m.factor && m.bits == 8 &&
             m.lines_contiguous) { /* ptxas counts bytes here, not words */
-            m.place = emit_and(&m, emit_shl(&m, lane, 2), 4 * (LINE_LANES - 1));
+            m.position_in_line = emit_and(&m, emit_shl(&m, lane, 2), 4 * (LINE_LANES - 1));
             access_by_lines(&m, 1);
         } else if (m.factor ? m.bits < 32 && (m.lines_contiguous || m.bits == 16)
                             : m.lines_contiguous || m.bits == 16)

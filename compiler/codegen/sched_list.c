@@ -10,12 +10,12 @@ static uint64_t rank_of(const ready_insn *c, uint32_t when, uint32_t cycle)
     return (uint64_t)(when <= cycle ? 0 : when) << 32 | (UINT32_MAX - c->priority);
 }
 
-/* True for a load that ptxas would not issue yet with `room` registers left. */
-static inline bool exceeds_loads_in_flight(const sched *l, const sched_node *n, int room)
+/* True for a load that ptxas would not issue yet with `free_regs` registers left. */
+static inline bool exceeds_loads_in_flight(const sched *l, const sched_node *n, int free_regs)
 {
     if (!(n->is_global_load || n->is_shared_load) || n->reg_delta_now <= 0 ||
         l->max_needed > l->full_regs ||
-        room - n->reg_delta_now >=
+        free_regs - n->reg_delta_now >=
             (n->is_global_load ? l->t->schedule.load_spare_regs : l->t->schedule.shared_spare_regs))
         return false;
     return l->loads_in_flight >= (n->reg_delta_now > 2 ? n->is_global_load
@@ -33,8 +33,8 @@ static inline bool has_predicate(const sched *l, const ready_insn *c)
 }
 
 /* The next instruction by critical path, as an index in `ready`; PL_IR_NONE: none of them has a
- * predicate available, or a register among the `room`. */
-static uint32_t pick_critical_path(const sched *l, uint32_t cycle, int room)
+ * predicate available, or a register among the `free_regs`. */
+static uint32_t pick_critical_path(const sched *l, uint32_t cycle, int free_regs)
 {
     uint32_t best = PL_IR_NONE, best_at = UINT32_MAX;
     uint64_t min = UINT64_MAX;
@@ -43,7 +43,7 @@ static uint32_t pick_critical_path(const sched *l, uint32_t cycle, int room)
         uint32_t when = pl_sched_issue_cycle(l, c);
         uint64_t rank = rank_of(c, when, cycle);
         if (rank > min || (rank == min && c->at > best_at) || !has_predicate(l, c) ||
-            exceeds_loads_in_flight(l, &l->node[c->at], room))
+            exceeds_loads_in_flight(l, &l->node[c->at], free_regs))
             continue;
         when = pl_sched_preferred_cycle(l, c, when, cycle);
         if (when <= cycle) /* later entries are less urgent */
@@ -58,9 +58,9 @@ static uint32_t pick_critical_path(const sched *l, uint32_t cycle, int room)
     return best;
 }
 
-/* The next instruction when few registers are left (`room`): completing started work that is ready
- * soon is preferred to starting other work. */
-static uint32_t pick_min_pressure(const sched *l, uint32_t cycle, int room)
+/* The next instruction when few registers are left (`free_regs`): completing started work that is
+ * ready soon is preferred to starting other work. */
+static uint32_t pick_min_pressure(const sched *l, uint32_t cycle, int free_regs)
 {
     uint32_t best = PL_IR_NONE, best_when = 0;
     int best_d = 0;
@@ -68,12 +68,12 @@ static uint32_t pick_min_pressure(const sched *l, uint32_t cycle, int room)
     for (uint32_t k = l->nready; k-- > 0;) {
         const ready_insn *c = &l->ready[k], *o = &l->ready[best];
         int d = l->node[c->at].reg_delta_now, spare = l->node[c->at].temporaries;
-        bool fits = ((d <= 0 && !spare) || d + spare <= room) && has_predicate(l, c) &&
-                    !exceeds_loads_in_flight(l, &l->node[c->at], room),
+        bool fits = ((d <= 0 && !spare) || d + spare <= free_regs) && has_predicate(l, c) &&
+                    !exceeds_loads_in_flight(l, &l->node[c->at], free_regs),
              better = best == PL_IR_NONE;
         uint32_t when = pl_sched_preferred_cycle(l, c, pl_sched_issue_cycle(l, c), cycle);
         when = when <= cycle + l->t->schedule.soon ? 0 : when;
-        if (room > 0 && fits && !when && d <= 0) /* later entries are less urgent */
+        if (free_regs > 0 && fits && !when && d <= 0) /* later entries are less urgent */
             return k;
         if (!better) {
             if (fits != best_fits)
@@ -86,7 +86,7 @@ static uint32_t pick_min_pressure(const sched *l, uint32_t cycle, int room)
                 better = d <= 0;
             else if (d > 0)
                 better = c->at < o->at;
-            else if (room <= 0 && d != best_d)
+            else if (free_regs <= 0 && d != best_d)
                 better = d < best_d;
             else
                 better = c->priority > o->priority || (c->priority == o->priority && c->at < o->at);

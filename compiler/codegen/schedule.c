@@ -80,11 +80,12 @@ static void choose_register_step(sched *l, int source_pressure)
     int step = step_regs(l, k) - l->t->registers.reserved,
         lower = k ? step_regs(l, k - 1) - l->t->registers.reserved : 0;
     if (step > l->full_regs && k > 0) {
-        schedule_result less = pl_sched_try_windows(l, capped_pressure(l, lower), lower);
-        if (less.max_pressure <= lower) {
-            schedule_result here = pl_sched_try_windows(l, capped_pressure(l, step), INT_MAX);
-            step =
-                less.cycles <= here.cycles + here.cycles / l->t->schedule.step_gain ? lower : step;
+        schedule_result at_lower = pl_sched_try_windows(l, capped_pressure(l, lower), lower);
+        if (at_lower.max_pressure <= lower) {
+            schedule_result at_step = pl_sched_try_windows(l, capped_pressure(l, step), INT_MAX);
+            step = at_lower.cycles <= at_step.cycles + at_step.cycles / l->t->schedule.step_gain
+                       ? lower
+                       : step;
         }
     }
     if (has_wide_loads(l)) step = step_for_wide_loads(l, source_pressure, step);
@@ -118,15 +119,15 @@ static void find_priorities(sched *l)
 {
     for (uint32_t at = l->n; at-- > 0;) {
         sched_node *n = &l->node[at];
-        bool later = n->latency >= l->t->schedule.long_latency &&
-                     /* Values that the next block reads remain in flight until then. */
-                     !pl_sched_plain_store(&l->code[at]);
+        bool is_late = n->latency >= l->t->schedule.long_latency &&
+                       /* Values that the next block reads remain in flight until then. */
+                       !pl_sched_plain_store(&l->code[at]);
         for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
             uint32_t h = l->node[l->edges.at[e].to].critical_path + l->edges.at[e].cycles;
             n->critical_path = h > n->critical_path ? h : n->critical_path;
-            later &= l->edges.at[e].cycles < l->t->schedule.long_latency;
+            is_late &= l->edges.at[e].cycles < l->t->schedule.long_latency;
         }
-        n->critical_path = later && n->critical_path < n->latency ? n->latency : n->critical_path;
+        n->critical_path = is_late && n->critical_path < n->latency ? n->latency : n->critical_path;
         n->priority = n->critical_path +
                       (n->latency >= l->t->schedule.long_latency ? l->t->schedule.load_lead : 0);
     }
@@ -276,11 +277,11 @@ static int free_register_limit(const sched *l, const pl_prog_func *f, int limit)
 {
     const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
     const uint32_t threads = n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1);
-    const int room = f->maxnreg || (f->minnctapersm && threads) ? limit
-                     : threads && threads <= PL_LANES
-                         ? l->t->registers.one_warp - l->t->registers.reserved
-                         : 0;
-    return room < limit ? room : limit;
+    const int value_regs = f->maxnreg || (f->minnctapersm && threads) ? limit
+                           : threads && threads <= PL_LANES
+                               ? l->t->registers.one_warp - l->t->registers.reserved
+                               : 0;
+    return value_regs < limit ? value_regs : limit;
 }
 
 static inline void note_live_out(sched *l, uint32_t value)

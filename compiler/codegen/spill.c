@@ -191,7 +191,7 @@ static uint32_t measure_pressure(spiller *s)
     for (s->block = 0; s->block < x->blocks.n; s->block++) {
         if (x->blocks.at[s->block].rpo_index == PL_IR_NONE) continue;
         pl_liveness_go_to_end(&s->f, s->block);
-        uint32_t here = s->f.reg_pressure;
+        uint32_t max_here = s->f.reg_pressure;
         for (s->at = (uint32_t)x->blocks.at[s->block].code.n; s->at-- > 0;) {
             pl_insn *i = &x->blocks.at[s->block].code.at[s->at];
             pl_liveness_visit(&s->f, s->block, s->at);
@@ -206,10 +206,10 @@ static uint32_t measure_pressure(spiller *s)
                     pl_liveness_set(&s->f, k, true);
             }
             uint32_t rows = s->f.reg_pressure + temporaries(i);
-            here = rows > here ? rows : here;
+            max_here = rows > max_here ? rows : max_here;
         }
-        s->pressure[s->block] = here;
-        max = here > max ? here : max;
+        s->pressure[s->block] = max_here;
+        max = max_here > max ? max_here : max;
     }
     return max;
 }
@@ -447,16 +447,16 @@ static bool is_operand(const spiller *s, uint32_t k)
 static void evict_to(spiller *s, uint32_t rows)
 {
     while (s->weight > rows) {
-        uint32_t worst = UINT32_MAX, far = 0;
+        uint32_t worst = UINT32_MAX, farthest = 0;
         for (size_t n = 0; n < s->in_regs.n; n++) {
             uint32_t k = s->in_regs.at[n];
             const spill_value *v = &s->v[k];
             if (v->precolored || v->rows > 2 || !v->regs || is_operand(s, k)) continue;
             uint32_t d = distance(s, v);
             d += v->remat && d < NEVER ? d / 2 : 0; /* it is recomputed without a memory access */
-            if (worst == UINT32_MAX || d > far || (d == far && k < worst)) {
+            if (worst == UINT32_MAX || d > farthest || (d == farthest && k < worst)) {
                 worst = k;
-                far = d;
+                farthest = d;
             }
         }
         if (worst == UINT32_MAX) return;
@@ -590,33 +590,33 @@ static bool resolve_edge(spiller *s, uint32_t from, uint32_t edge)
 {
     pl_ir *x = s->x;
     uint32_t to = pl_ir_successor(x, from, edge);
-    uint32_t place = PL_IR_NONE;
+    uint32_t reload_block = PL_IR_NONE;
     size_t at = 0;
     for (uint32_t n = 0; n < s->entry[to].n; n++) {
         uint32_t k = s->lists.at[s->entry[to].first + n];
         if (contains(s, s->exit[from], k) || s->v[k].precolored) continue;
-        if (place == PL_IR_NONE) {
+        if (reload_block == PL_IR_NONE) {
             pl_insn *jump = pl_ir_branch(x, from);
             uint32_t nsuccessors = pl_ir_successors(x, from);
             if (nsuccessors == 1) {
-                place = from;
+                reload_block = from;
                 at = x->blocks.at[from].code.n - (jump ? 1u : 0u);
                 /* back edge: no separate jump for reloads */
             } else if (jump && pl_ir_dominates(x, to, from)) {
-                place = from;
+                reload_block = from;
                 at = x->blocks.at[from].code.n - 1;
             } else if (x->blocks.at[to].npreds == 1) {
-                place = to;
+                reload_block = to;
             } else {
-                place = pl_ir_new_block(x);
-                x->blocks.at[place].fallthrough = to;
+                reload_block = pl_ir_new_block(x);
+                x->blocks.at[reload_block].fallthrough = to;
                 jump = pl_ir_branch(x, from);
                 if (edge + 1 == nsuccessors && x->blocks.at[from].fallthrough != PL_IR_NONE)
-                    x->blocks.at[from].fallthrough = place;
+                    x->blocks.at[from].fallthrough = reload_block;
                 else if (pl_forms[jump->form].noperands == 2)
-                    x->p->pool.at[jump->extra_ops + edge] = place;
+                    x->p->pool.at[jump->extra_ops + edge] = reload_block;
                 else
-                    jump->target = place;
+                    jump->target = reload_block;
             }
         }
         pl_insn reload;
@@ -624,7 +624,7 @@ static bool resolve_edge(spiller *s, uint32_t from, uint32_t edge)
                             ? x->blocks.at[from].code.at[x->blocks.at[from].code.n - 1].line
                             : 0;
         if (!make_reload(s, &reload, &s->v[k], line)) return false;
-        pl_insn *i = pl_ir_insert(x, place, at++);
+        pl_insn *i = pl_ir_insert(x, reload_block, at++);
         if (!i) return false;
         *i = reload;
     }
@@ -761,10 +761,10 @@ static bool share_slots(spiller *s)
              *width = pl_arena_array(x->tmp, uint32_t, n + 1);
     spill_value **order = pl_arena_array(x->tmp, spill_value *, n + 1),
                 **of_slot = pl_arena_array(x->tmp, spill_value *, n + 1);
-    heap taken = {pl_arena_array(x->tmp, uint64_t, n + 1), 0},
+    heap used_slots = {pl_arena_array(x->tmp, uint64_t, n + 1), 0},
          open[2] = {{pl_arena_array(x->tmp, uint64_t, n + 1), 0},
                     {pl_arena_array(x->tmp, uint64_t, n + 1), 0}};
-    if (!offset || !width || !order || !of_slot || !taken.at || !open[0].at || !open[1].at)
+    if (!offset || !width || !order || !of_slot || !used_slots.at || !open[0].at || !open[1].at)
         return false;
     for (uint32_t k = 0; k < s->n; k++) s->v[k].start = UINT32_MAX;
     for (uint32_t k = 0; k < n; k++) order[k] = of_slot[k] = &s->v[s->frame_values.at[k]];
@@ -773,14 +773,14 @@ static bool share_slots(spiller *s)
     uint32_t nslots = 0;
     for (uint32_t k = 0; k < n; k++) {
         heap *free_slots = &open[order[k]->rows - 1];
-        while (taken.n && taken.at[0] >> 32 < order[k]->start) {
-            uint32_t c = (uint32_t)heap_take(&taken);
+        while (used_slots.n && used_slots.at[0] >> 32 < order[k]->start) {
+            uint32_t c = (uint32_t)heap_take(&used_slots);
             heap_add(&open[width[c] - 1], c);
         }
         uint32_t c = free_slots->n ? (uint32_t)heap_take(free_slots) : nslots++;
         width[c] = order[k]->rows;
         order[k]->frame_slot = c;
-        heap_add(&taken, (uint64_t)order[k]->end << 32 | c);
+        heap_add(&used_slots, (uint64_t)order[k]->end << 32 | c);
     }
     uint32_t end = s->base; /* pairs first */
     for (uint32_t wide = 2; wide >= 1; wide--)

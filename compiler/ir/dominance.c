@@ -145,34 +145,34 @@ static bool reserve_graph(pl_ir *x, size_t edges)
     return x->rpo && x->edge && x->stack && x->predecessors && pl_arena_ok(x->a);
 }
 
-static void record_edge(pl_ir *x, size_t at, uint32_t to, bool *same)
+static void record_edge(pl_ir *x, size_t at, uint32_t to, bool *unchanged)
 {
     if (at == x->edges.n) {
-        *same = false;
+        *unchanged = false;
         pl_push(x->a, &x->edges);
     }
-    *same &= x->edges.at[at] == to;
+    *unchanged &= x->edges.at[at] == to;
     x->edges.at[at] = to;
 }
 
-/* Lists the edges, and returns their count. *same: they equal the edges of the previous call.
+/* Lists the edges, and returns their count. *unchanged: they equal the edges of the previous call.
  * Passes request the graph far more often than they change it. */
-static size_t list_edges(pl_ir *x, bool *same)
+static size_t list_edges(pl_ir *x, bool *unchanged)
 {
     size_t at = 0;
-    *same = true;
+    *unchanged = true;
     for (uint32_t k = 0; k < x->blocks.n; k++) {
         const pl_insn *i = pl_ir_branch(x, k);
         if (i && pl_insn_is_table(i))
             for (uint32_t t = 0; t < i->nextra; t++)
-                record_edge(x, at++, x->p->pool.at[i->extra_ops + t], same);
+                record_edge(x, at++, x->p->pool.at[i->extra_ops + t], unchanged);
         else if (i)
-            record_edge(x, at++, i->target, same);
+            record_edge(x, at++, i->target, unchanged);
         if (x->blocks.at[k].fallthrough != PL_IR_NONE)
-            record_edge(x, at++, x->blocks.at[k].fallthrough, same);
-        record_edge(x, at++, PL_IR_NONE, same);
+            record_edge(x, at++, x->blocks.at[k].fallthrough, unchanged);
+        record_edge(x, at++, PL_IR_NONE, unchanged);
     }
-    *same &= at == x->edges.n;
+    *unchanged &= at == x->edges.n;
     x->edges.n = at;
     return at - x->blocks.n;
 }
@@ -180,9 +180,9 @@ static size_t list_edges(pl_ir *x, bool *same)
 bool pl_ir_graph(pl_ir *x)
 {
     size_t n = x->blocks.n;
-    bool same;
-    if (!n || !reserve_graph(x, list_edges(x, &same))) return false;
-    if (same) return true;
+    bool unchanged;
+    if (!n || !reserve_graph(x, list_edges(x, &unchanged))) return false;
+    if (unchanged) return true;
     for (size_t k = 0; k < n; k++) {
         pl_ir_block *b = &x->blocks.at[k];
         b->rpo_index = b->idom = b->loop = b->loop_depth = PL_IR_NONE;

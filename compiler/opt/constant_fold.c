@@ -53,9 +53,9 @@ bool pl_gvn_evaluate(const pl_insn *i, operation o, const uint64_t v[3], uint64_
         break;
     case M_min:
     case M_max: {
-        bool less = o.is_signed ? extend(v[0], o.bits) < extend(v[1], o.bits)
-                                : pl_gvn_truncate(v[0], o.bits) < pl_gvn_truncate(v[1], o.bits);
-        *out = less == (o.mnem == M_min) ? v[0] : v[1];
+        bool is_less = o.is_signed ? extend(v[0], o.bits) < extend(v[1], o.bits)
+                                   : pl_gvn_truncate(v[0], o.bits) < pl_gvn_truncate(v[1], o.bits);
+        *out = is_less == (o.mnem == M_min) ? v[0] : v[1];
         break;
     }
     default: return false;
@@ -66,8 +66,9 @@ bool pl_gvn_evaluate(const pl_insn *i, operation o, const uint64_t v[3], uint64_
 
 static uint64_t extend_from(uint64_t v, pl_word type)
 {
-    const unsigned bits = (unsigned)pl_type_bits(type), rest = 64 - bits;
-    return pl_type_kind(type) == 's' ? (uint64_t)((int64_t)(v << rest) >> rest) : v << rest >> rest;
+    const unsigned bits = (unsigned)pl_type_bits(type), unused_bits = 64 - bits;
+    return pl_type_kind(type) == 's' ? (uint64_t)((int64_t)(v << unused_bits) >> unused_bits)
+                                     : v << unused_bits >> unused_bits;
 }
 
 /* The same for 16-bit integers, conversions between integers, and upper halves of 32-bit
@@ -113,21 +114,21 @@ bool pl_gvn_evaluate_rare(const pl_insn *i, const uint64_t v[3], uint64_t *out, 
 
 bool pl_gvn_compare(const pl_insn *i, operation o, uint64_t a, uint64_t b, bool *out)
 {
-    bool less = o.is_signed ? extend(a, o.bits) < extend(b, o.bits)
-                            : pl_gvn_truncate(a, o.bits) < pl_gvn_truncate(b, o.bits);
+    bool is_less = o.is_signed ? extend(a, o.bits) < extend(b, o.bits)
+                               : pl_gvn_truncate(a, o.bits) < pl_gvn_truncate(b, o.bits);
     bool equal = pl_gvn_truncate(a, o.bits) == pl_gvn_truncate(b, o.bits);
     if (pl_insn_has(i, W_eq))
         *out = equal;
     else if (pl_insn_has(i, W_ne))
         *out = !equal;
     else if (pl_insn_has(i, W_lt) || pl_insn_has(i, W_lo))
-        *out = less;
+        *out = is_less;
     else if (pl_insn_has(i, W_le) || pl_insn_has(i, W_ls))
-        *out = less || equal;
+        *out = is_less || equal;
     else if (pl_insn_has(i, W_gt) || pl_insn_has(i, W_hi))
-        *out = !less && !equal;
+        *out = !is_less && !equal;
     else if (pl_insn_has(i, W_ge) || pl_insn_has(i, W_hs))
-        *out = !less;
+        *out = !is_less;
     else
         return false;
     return true;

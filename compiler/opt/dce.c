@@ -16,7 +16,7 @@ typedef struct dce {
     } dead_regs; /* registers that are no longer written */
 } dce;
 
-static void release(dce *c, uint32_t *row, unsigned rows, unsigned use)
+static void release_operand(dce *c, uint32_t *row, unsigned rows, unsigned use)
 {
     for (unsigned k = 0; k < rows; k++) {
         pl_ir_reg *r = &(use & PL_USE_PRED ? c->x->preds : c->x->regs)[*row + k];
@@ -55,7 +55,7 @@ static bool is_constant_load(const pl_insn *i)
     return i->latency_class == C_tex || i->latency_class == C_surf;
 }
 
-/* A load that a checker looks at. */
+/* True for a load that a checker observes. */
 static bool is_checked(const pl_program *p, const pl_insn *i)
 {
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
@@ -64,7 +64,7 @@ static bool is_checked(const pl_program *p, const pl_insn *i)
            (space == PL_SP_GLOBAL || space == PL_SP_SHARED || space == PL_SP_GENERIC);
 }
 
-static bool removable(const pl_program *p, const pl_insn *i)
+static bool is_removable(const pl_program *p, const pl_insn *i)
 {
     return !is_checked(p, i) && (pl_insn_traits(i) & PL_TRAIT_REMOVABLE) &&
            !(i->flags & PL_IF_CONTROL) &&
@@ -72,7 +72,7 @@ static bool removable(const pl_program *p, const pl_insn *i)
 }
 
 /* True for a cross-lane exchange. */
-static bool exchanges(const pl_insn *i)
+static bool is_exchange(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
     return (m == M_shfl || m == M_vote || m == M_match || m == M_redux || m == M_elect) &&
@@ -82,17 +82,17 @@ static bool exchanges(const pl_insn *i)
 /* Replaces an exchange whose results are unused by its synchronisation, as ptxas 13.0 does. The
  * latter is removed too where the warp is converged (compiler/codegen/insert_reconvergence.c; 30
  * kernels made for it, sm_90, 2026-11). */
-static void only_meet(dce *c, pl_insn *i)
+static void reduce_to_sync(dce *c, pl_insn *i)
 {
     const uint32_t mask = i->op[pl_forms[i->form].noperands - 1];
-    pl_insn meet = *i;
-    if (!pl_insn_make(&meet, M_bar, 1, (pl_word[]){W_warp, W_sync}, 2)) return;
-    meet.op[0] = mask;
-    meet.latency_class = C_free;
+    pl_insn sync = *i;
+    if (!pl_insn_make(&sync, M_bar, 1, (pl_word[]){W_warp, W_sync}, 2)) return;
+    sync.op[0] = mask;
+    sync.latency_class = C_free;
     c->x->regs[mask].nuses++;
-    PL_FOR_EACH_READ(c->x->p, i, o) release(c, o.row, o.rows, o.use);
+    PL_FOR_EACH_READ(c->x->p, i, o) release_operand(c, o.row, o.rows, o.use);
     PL_FOR_EACH_WRITE(c->x->p, i, op) drop_result(c, op.row, op.rows, op.use);
-    *i = meet;
+    *i = sync;
 }
 
 /* Visits instructions backwards, so that one walk removes a chain; cycles through variables may
@@ -109,8 +109,8 @@ bool pl_pass_dce(pl_ir *x)
             pl_ir_block *b = &x->blocks.at[c.block];
             for (c.at = (uint32_t)b->code.n; c.at-- > 0;) {
                 pl_insn *i = &b->code.at[c.at];
-                const bool exchange = i->form != PL_IR_DEAD && exchanges(i);
-                if (i->form == PL_IR_DEAD || (!exchange && !removable(x->p, i))) continue;
+                const bool exchange = i->form != PL_IR_DEAD && is_exchange(i);
+                if (i->form == PL_IR_DEAD || (!exchange && !is_removable(x->p, i))) continue;
                 c.has_results = c.is_used = false;
                 PL_FOR_EACH_WRITE(x->p, i, o) {
                     const pl_ir_reg *r = (o.use & PL_USE_PRED ? c.x->preds : c.x->regs) + *o.row;
@@ -121,11 +121,11 @@ bool pl_pass_dce(pl_ir *x)
                     pl_insn_writes_here(x->p, i, pl_dce_discard_components, &c);
                 if (!c.has_results || c.is_used) continue;
                 if (exchange) {
-                    only_meet(&c, i);
+                    reduce_to_sync(&c, i);
                     unchanged = false;
                     continue;
                 }
-                PL_FOR_EACH_READ(x->p, i, o) release(&c, o.row, o.rows, o.use);
+                PL_FOR_EACH_READ(x->p, i, o) release_operand(&c, o.row, o.rows, o.use);
                 PL_FOR_EACH_WRITE(x->p, i, op) drop_result(&c, op.row, op.rows, op.use);
                 pl_ir_remove(x, i);
                 unchanged = false;

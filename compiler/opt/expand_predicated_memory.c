@@ -21,7 +21,7 @@ static bool is_predicated_access(const pl_insn *i)
  * to another. Returns the block with the rest; PL_IR_NONE: out of memory. */
 static uint32_t split_block(pl_ir *x, uint32_t b, size_t at)
 {
-    const uint32_t arm = pl_ir_new_block(x), rest = pl_ir_new_block(x);
+    const uint32_t arm = pl_ir_new_block(x), remainder = pl_ir_new_block(x);
     if (!pl_ir_ok(x)) return PL_IR_NONE;
     const pl_ir_block from = x->blocks.at[b];
     pl_insn i = from.code.at[at];
@@ -31,13 +31,13 @@ static uint32_t split_block(pl_ir *x, uint32_t b, size_t at)
     i.flags &= (uint16_t)~PL_IF_GUARD_NEG;
     *pl_push(x->a, &x->blocks.at[arm].code) = i;
     for (size_t k = at + 1; k < from.code.n; k++)
-        *pl_push(x->a, &x->blocks.at[rest].code) = from.code.at[k];
-    x->blocks.at[rest].fallthrough = from.fallthrough;
-    x->blocks.at[arm].fallthrough = rest;
+        *pl_push(x->a, &x->blocks.at[remainder].code) = from.code.at[k];
+    x->blocks.at[remainder].fallthrough = from.fallthrough;
+    x->blocks.at[arm].fallthrough = remainder;
     x->blocks.at[b].code.n = at;
     x->blocks.at[b].fallthrough = arm;
-    pl_ir_jump(x, b, i.line, guard, !negated, rest);
-    return pl_ir_ok(x) ? rest : PL_IR_NONE;
+    pl_ir_jump(x, b, i.line, guard, !negated, remainder);
+    return pl_ir_ok(x) ? remainder : PL_IR_NONE;
 }
 
 bool pl_pass_expand_predicated_memory(pl_ir *x)

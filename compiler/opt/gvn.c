@@ -341,15 +341,15 @@ static bool fold_float(value_table *f, pl_insn *i)
     pl_ir *x = f->x;
     uint64_t a, b, r;
     unsigned width;
-    bool holds;
+    bool is_true;
     const pl_word t = pl_insn_type(i);
     if (pl_insn_mnem(i) == M_setp && (t == W_f32 || t == W_f64)) {
         if (pl_forms[i->form].noperands != 4 || i->guard != PL_PT || i->neg ||
             i->op[1] != UINT32_MAX || x->preds[i->op[0]].ndefs != 1 ||
             !pl_ir_constant_value(x, i->op[2], &a) || !pl_ir_constant_value(x, i->op[3], &b) ||
-            !pl_gvn_compare_real(i, t, a, b, &holds))
+            !pl_gvn_compare_real(i, t, a, b, &is_true))
             return false;
-        f->pred_leader[i->op[0]] = holds ? PL_PT : PL_PF;
+        f->pred_leader[i->op[0]] = is_true ? PL_PT : PL_PF;
         pl_ir_remove(x, i);
         f->changed = f->edited = f->replaced = true;
         return true;

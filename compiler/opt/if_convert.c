@@ -42,7 +42,8 @@ static uint32_t next_body(const pl_ir *x, uint32_t block)
 /* Number of instructions after the join that can overlap the body while it waits for memory (far)
  * or executes: in the join, or in the body of the branch that ends it. Another global load is
  * sufficient by itself. */
-static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, uint32_t to, bool far)
+static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, uint32_t to,
+                                 bool has_global_loads)
 {
     enum { MAX_BLOCKS = 16 };
     pl_ir *x = a->x;
@@ -59,12 +60,12 @@ static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, ui
         false,
         false}; /* accesses to other memory, to shared memory that must follow a stalled access */
     pl_ifc_begin_query(a);
-    if (far) pl_ifc_sink_body(&s);
+    if (has_global_loads) pl_ifc_sink_body(&s);
     s.words = true;
     for (size_t k = 0; k < body->code.n; k++) {
         must_follow[0] |= pl_ifc_is_plain_store(&body->code.at[k], false);
         must_follow[1] |= pl_ifc_is_plain_store(&body->code.at[k], true);
-        if (pl_ifc_is_global_load(&body->code.at[k]) || !far)
+        if (pl_ifc_is_global_load(&body->code.at[k]) || !has_global_loads)
             pl_insn_writes_here(x->p, &body->code.at[k], pl_ifc_mark_use, a);
         else
             pl_ifc_depends_on_marked(a, &body->code.at[k]);
@@ -100,7 +101,7 @@ static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, ui
             must_follow[0] |= is_barrier;
             must_follow[1] |= is_barrier;
         }
-        if (far && !depends && pl_ifc_is_global_load(i))
+        if (has_global_loads && !depends && pl_ifc_is_global_load(i))
             return a->x->p->tuning->if_convert.max_overlap;
         if (!in_next_body) pl_ifc_sink_reads(&s, i);
         s.n += pl_ifc_needs_constant(a, i);
@@ -163,30 +164,31 @@ static bool any_insn(const pl_ir_block *b, bool is(const pl_insn *i))
 /* True if the latency of the body is hidden: a load before the body, or in the other arm, is in
  * flight as well, or enough independent instructions follow. A body with global loads (far)
  * requires one of these; a longer body without them requires both, before it and after it. */
-static bool is_latency_hidden(if_convert *a, uint32_t head, uint32_t body, uint32_t join, bool far)
+static bool is_latency_hidden(if_convert *a, uint32_t head, uint32_t body, uint32_t join,
+                              bool has_global_loads)
 {
     const pl_ir_block *h = &a->x->blocks.at[head], *b = &a->x->blocks.at[body];
     const pl_insn *branch = pl_ir_branch(a->x, head);
     const pl_ir_block *other =
         &a->x->blocks.at[branch->target == body ? h->fallthrough : branch->target];
     if (other != &a->x->blocks.at[join] && any_insn(other, pl_ifc_is_global_load)) return true;
-    if (!far && ((any_insn(h, pl_ifc_is_near_load) &&
-                  any_insn(&a->x->blocks.at[join], pl_ifc_is_global_load)) ||
-                 pl_ifc_has_predicated_load_in_flight(a, h, b)))
+    if (!has_global_loads && ((any_insn(h, pl_ifc_is_near_load) &&
+                               any_insn(&a->x->blocks.at[join], pl_ifc_is_global_load)) ||
+                              pl_ifc_has_predicated_load_in_flight(a, h, b)))
         return true;
     const bool before =
         pl_ifc_has_load_in_flight(a, h, b, false) || pl_ifc_has_load_in_flight(a, h, b, true);
-    if (before == far) return far;
+    if (before == has_global_loads) return has_global_loads;
     unsigned other_cost = 0; /* half of the other arm overlaps it as well */
-    for (size_t k = 0; far && other != &a->x->blocks.at[join] && k < other->code.n &&
+    for (size_t k = 0; has_global_loads && other != &a->x->blocks.at[join] && k < other->code.n &&
                        other_cost <= a->x->p->tuning->if_convert.max_insns_loading;
          k++)
         other_cost += pl_insn_effects(&other->code.at[k]) & PL_EF_BRANCH
                           ? 1
                           : pl_insn_cost(a->x, &other->code.at[k]);
-    return count_overlapped(a, head, body, join, far) +
+    return count_overlapped(a, head, body, join, has_global_loads) +
                (other_cost <= a->x->p->tuning->if_convert.max_insns_loading ? other_cost / 2 : 0) >=
-           (far ? required_overlap(a, h, b) : a->x->p->tuning->if_convert.overlap + 1);
+           (has_global_loads ? required_overlap(a, h, b) : a->x->p->tuning->if_convert.overlap + 1);
 }
 
 static bool join_loads_more(const pl_ir *x, uint32_t join, unsigned depth)
@@ -206,7 +208,7 @@ static bool is_convertible(const pl_ir *x, if_convert *a, uint32_t head, uint32_
     const pl_insn *last = pl_ir_branch(x, body);
     if (b->npreds != 1 || b->nlatches || body == join || pl_ifc_only_successor(x, body) != join)
         return false;
-    bool far = false, has_shared_copy = false,
+    bool has_global_loads = false, has_shared_copy = false,
          uniform_branch = a->has_collectives && !a->divergence.pred[pl_ir_branch(x, head)->guard];
     unsigned n = (last ? 1 : 0) + pl_ifc_shared_base_cost(a->x, a->needs_shared_base, head, body);
     pl_ifc_begin_query(a);
@@ -216,7 +218,7 @@ static bool is_convertible(const pl_ir *x, if_convert *a, uint32_t head, uint32_
                               uniform_branch || (a->has_collectives && !a->divergent[head]),
                               uniform_branch && !a->partial[head]))
             return false;
-        far |= pl_ifc_is_global_load(i) && !pl_ifc_is_shared_copy(i);
+        has_global_loads |= pl_ifc_is_global_load(i) && !pl_ifc_is_shared_copy(i);
         has_shared_copy |= pl_ifc_is_shared_copy(i);
         n += pl_insn_cost(x, i);
         a->i = i;
@@ -226,8 +228,8 @@ static bool is_convertible(const pl_ir *x, if_convert *a, uint32_t head, uint32_
     n += pl_ifc_count_loads_here(a, body);
     if (has_shared_copy && !uniform_branch && !join_loads_more(x, join, 1)) return false;
     if (n > x->p->tuning->if_convert.max_insns_loading) return false;
-    return far || (n > x->p->tuning->if_convert.max_insns && !has_shared_copy)
-               ? is_latency_hidden(a, head, body, join, far)
+    return has_global_loads || (n > x->p->tuning->if_convert.max_insns && !has_shared_copy)
+               ? is_latency_hidden(a, head, body, join, has_global_loads)
                : true;
 }
 

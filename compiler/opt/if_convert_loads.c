@@ -125,11 +125,11 @@ unsigned pl_ifc_shared_base_cost(pl_ir *x, const uint8_t *uses_shared_base, uint
 uint32_t pl_ifc_word_of(const if_convert *a, const uint32_t *row, unsigned use)
 {
     if ((use & PL_USE_PRED) || !a->word[*row]) return 0;
-    const unsigned way = a->x->regs[*row].width != 2 ? PL_CBANK_VIA_THREAD
-                         : pl_insn_is_copy(a->i)
-                             ? PL_CBANK_VIA_ADDRESS
-                             : pl_cbank_read_kind(a->i, row); /* a copy needs only an address */
-    return a->word[*row] * PL_CBANK_READ_KINDS + way;
+    const unsigned read_kind =
+        a->x->regs[*row].width != 2 ? PL_CBANK_VIA_THREAD
+        : pl_insn_is_copy(a->i)     ? PL_CBANK_VIA_ADDRESS
+                                : pl_cbank_read_kind(a->i, row); /* a copy needs only an address */
+    return a->word[*row] * PL_CBANK_READ_KINDS + read_kind;
 }
 
 static void note_load(if_convert *a, uint32_t word)

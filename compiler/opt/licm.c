@@ -366,7 +366,7 @@ static bool hoist_from_loop(licm *l, uint32_t header, uint32_t last, bool compar
 }
 
 /* By header: the effects of innermost loops without calls. */
-static const loop_effects *find_innermost_loops(pl_ir *x, bool *some)
+static const loop_effects *find_innermost_loops(pl_ir *x, bool *found_any)
 {
     loop_effects *of = pl_arena_array(x->tmp, loop_effects, x->blocks.n + 1);
     if (!of) return NULL;
@@ -382,16 +382,16 @@ static const loop_effects *find_innermost_loops(pl_ir *x, bool *some)
                 pl_clobbers_add_in_loop(&to->stored, &b->code.at[k]);
             }
     }
-    for (uint32_t j = 0; j < x->nrpo; j++) *some |= of[x->rpo[j]].is_innermost;
+    for (uint32_t j = 0; j < x->nrpo; j++) *found_any |= of[x->rpo[j]].is_innermost;
     return of;
 }
 
 static bool run_licm(pl_ir *x, bool compares)
 {
-    bool some = false, any = false;
+    bool found_any = false, any = false;
     if (!pl_ir_analyze(x)) return false;
-    const loop_effects *of = find_innermost_loops(x, &some);
-    if (!of || !some) {
+    const loop_effects *of = find_innermost_loops(x, &found_any);
+    if (!of || !found_any) {
         pl_ir_preserve_all(x);
         return of != NULL;
     }
@@ -525,11 +525,12 @@ static bool hoist_loads_from_loop(pl_ir *x, const loop_tree *of, uint32_t header
     loop_effects b;
     licm_loads l = {.x = x, .loops = of, .header = header};
     uint32_t preheader = PL_IR_NONE;
-    bool some = false;
-    for (size_t k = 0; k < x->blocks.at[header].code.n && !some; k++)
-        some = x->blocks.at[header].code.at[k].form != PL_IR_DEAD &&
-               is_invariant_load(&l, &x->blocks.at[header].code.at[k]);
-    if (!some || x->blocks.at[header].idom == header || !add_loop_effects(&l, &b)) return false;
+    bool found_any = false;
+    for (size_t k = 0; k < x->blocks.at[header].code.n && !found_any; k++)
+        found_any = x->blocks.at[header].code.at[k].form != PL_IR_DEAD &&
+                    is_invariant_load(&l, &x->blocks.at[header].code.at[k]);
+    if (!found_any || x->blocks.at[header].idom == header || !add_loop_effects(&l, &b))
+        return false;
     for (size_t k = 0; k < x->blocks.at[header].code.n; k++) {
         if (!is_hoistable_load(&l, &b, &x->blocks.at[header].code.at[k])) continue;
         if (preheader == PL_IR_NONE) preheader = pl_ir_preheader(x, header);

@@ -19,10 +19,10 @@ static void rename_writes(unroll_copy *u, uint32_t *row, unsigned rows, unsigned
     if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || u->guarded) return;
     bool pred = (use & PL_USE_PRED) != 0;
     const pl_ir_reg *r = &(pred ? x->preds : x->regs)[*row];
-    bool keep = false;
+    bool not_renamed_here = false;
     for (unsigned k = 0; k < (pred ? 1 : rows); k++)
-        keep |= (pred ? u->keep_pred : u->keep)[*row + k] != 0;
-    if (r->ndefs != 1 || r->def_block != u->from || r->def_index != u->at || keep ||
+        not_renamed_here |= (pred ? u->pred_not_renamed : u->not_renamed)[*row + k] != 0;
+    if (r->ndefs != 1 || r->def_block != u->from || r->def_index != u->at || not_renamed_here ||
         (!pred && (r->kind != PL_REG_VIRTUAL || r->width != rows)))
         return;
     uint32_t new_row = u->is_last_copy ? *row : pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
@@ -42,10 +42,10 @@ static void note_uncertain_read(unroll_copy *u, uint32_t *row, unsigned rows, un
         if (r->ndefs == 1 && r->def_block != PL_IR_NONE &&
             !pl_ir_dominates(x, r->def_block, u->c->latch) &&
             !pl_ir_dominates(x, r->def_block, u->from))
-            (pred ? u->keep_pred : u->keep)[*row + k] = 1;
+            (pred ? u->pred_not_renamed : u->not_renamed)[*row + k] = 1;
         else if (r->ndefs == 1 && r->def_block == u->from && r->def_index >= u->at &&
                  !pl_ir_dominates(x, r->def_block, u->c->latch))
-            (pred ? u->keep_pred : u->keep)[*row + k] = 1;
+            (pred ? u->pred_not_renamed : u->not_renamed)[*row + k] = 1;
     }
 }
 
@@ -54,7 +54,7 @@ static void note_uncertain_read(unroll_copy *u, uint32_t *row, unsigned rows, un
 static void note_outside(unroll_copy *u, uint32_t *row, unsigned rows, unsigned use)
 {
     if (*row != UINT32_MAX)
-        memset((use & PL_USE_PRED ? u->keep_pred : u->keep) + *row, 1,
+        memset((use & PL_USE_PRED ? u->pred_not_renamed : u->not_renamed) + *row, 1,
                use & PL_USE_PRED ? 1 : rows);
 }
 
@@ -109,8 +109,9 @@ static uint32_t append(unroll_copy *u, uint32_t to, unsigned copy, unsigned ncop
                 (is_counter_update || u->steps[i.op[0]] == 1)) {
                 unsigned bits = (unsigned)pl_type_bits(pl_insn_type(&i)), rows = bits / 32;
                 uint32_t v = i.op[0];
-                const bool keeps_value = u->keep[v] != 0; /* read after an exit: keep a copy of its
-                                                      value, from which the next iteration counts */
+                const bool keeps_value =
+                    u->not_renamed[v] != 0; /* read after an exit: keep a copy of its
+                                 value, from which the next iteration counts */
                 if (keeps_value && u->row_to[v] != PL_IR_NONE)
                     i.op[1] = u->row_to[v];
                 else if (!keeps_value)

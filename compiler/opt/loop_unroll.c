@@ -111,14 +111,14 @@ static bool may_wrap(const pl_ir *x, const counted_loop *c)
 static bool emit_last_test(pl_ir *x, const counted_loop *c, uint32_t last, uint32_t line,
                            uint32_t first)
 {
-    const uint32_t more = pl_ir_new_pred(x);
+    const uint32_t continues = pl_ir_new_pred(x);
     pl_insn *i = pl_ir_append(x, last, line);
     if (!i || !pl_insn_make(i, M_setp, 5, (pl_word[]){c->cmp, W_or, type_of(c)}, 3)) return false;
-    i->op[0] = more;
+    i->op[0] = continues;
     i->op[2] = c->counter;
     i->op[3] = c->bound;
     i->op[4] = first;
-    pl_ir_jump(x, last, line, more, true, c->exit);
+    pl_ir_jump(x, last, line, continues, true, c->exit);
     return true;
 }
 
@@ -462,9 +462,10 @@ static bool unroll(pl_ir *x, counted_loop *c, iteration_constants *known)
                      .row_to = pl_arena_array(x->tmp, uint32_t, x->f->rows + max),
                      .pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + max),
                      .steps = pl_arena_array(x->tmp, uint8_t, x->f->rows)};
-    u.keep = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
-    u.keep_pred = pl_arena_array(x->tmp, uint8_t, x->f->preds + 1);
-    if (!u.row_to || !u.pred_to || !u.steps || !u.block_to || !u.keep || !u.keep_pred) return false;
+    u.not_renamed = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
+    u.pred_not_renamed = pl_arena_array(x->tmp, uint8_t, x->f->preds + 1);
+    if (!u.row_to || !u.pred_to || !u.steps || !u.block_to || !u.not_renamed || !u.pred_not_renamed)
+        return false;
     pl_unroll_find_unrenamed(&u);
     for (uint32_t m = 0; m < c->members; m++) {
         const pl_ir_block *b = &x->blocks.at[c->member[m]];

@@ -44,7 +44,7 @@ typedef struct unroll_copy {
     uint32_t from;              /* block being copied */
     uint8_t *steps; /* by row: it is the counter, or changes only by a constant increment */
     /* Registers that an iteration may read without having written them keep their names. */
-    uint8_t *keep, *keep_pred;
+    uint8_t *not_renamed, *pred_not_renamed;
     const counted_loop *c;
     bool is_last_copy; /* the copy that writes the original names */
     bool guarded;

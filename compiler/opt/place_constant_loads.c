@@ -416,7 +416,7 @@ static bool find_high_pressure(placement *p)
                 f->v[f->of[i->op[0]] - 1].regs = 0;
         }
     if (!pl_liveness_solve(f)) return false;
-    uint32_t most = 0;
+    uint32_t max_pressure = 0;
     for (uint32_t b = 0; b < x->blocks.n; b++) {
         if (x->blocks.at[b].rpo_index == PL_IR_NONE) continue;
         pl_liveness_go_to_end(f, b);
@@ -425,7 +425,7 @@ static bool find_high_pressure(placement *p)
             pl_liveness_visit(f, b, k);
             pl_liveness_step_defs(f, i);
             pl_liveness_step_uses(f, i);
-            most = f->reg_pressure > most ? f->reg_pressure : most;
+            max_pressure = f->reg_pressure > max_pressure ? f->reg_pressure : max_pressure;
             if (f->reg_pressure > x->p->tuning->place_constant_loads.crowded_regs) {
                 pl_liveness_mark(f);
                 p->high_pressure[b] = 1;
@@ -433,8 +433,8 @@ static bool find_high_pressure(placement *p)
             }
         }
     }
-    p->must_spill =
-        most + x->p->tuning->place_constant_loads.spill_margin >= pl_register_limit(x->p, x->f);
+    p->must_spill = max_pressure + x->p->tuning->place_constant_loads.spill_margin >=
+                    pl_register_limit(x->p, x->f);
     return pl_ir_ok(x);
 }
 

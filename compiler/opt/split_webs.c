@@ -449,11 +449,11 @@ bool pl_pass_split_webs(pl_ir *x)
     if (!pl_ir_ok(x)) return false;
     for (size_t k = 0; k < w.v.n; k++) {
         variable *v = &w.v.at[k];
-        bool kept = false; /* the first web keeps the row */
+        bool first_done = false; /* the first web keeps the row */
         for (uint32_t d = v->first; !v->mixed && d < v->first + v->n; d++) {
             if (find_root(&w, d) != d) continue;
-            w.row[d] = !kept ? v->row : v->pred ? pl_ir_new_pred(x) : pl_ir_new(x, v->rows);
-            kept = true;
+            w.row[d] = !first_done ? v->row : v->pred ? pl_ir_new_pred(x) : pl_ir_new(x, v->rows);
+            first_done = true;
         }
     }
     if (x->f->rows == rows && x->f->preds == preds)

@@ -329,10 +329,10 @@ static bool is_profitable(sroa *a)
             const index_range r = index_range_of(a, i, address);
             if (!r.n) return false; /* out of bounds: the access is kept, and faults */
             const frame_address *p = &a->at[i->op[address - 1]];
-            const bool near =
+            const bool is_constant =
                            !p->has_offset && is_visible_constant(a, i->op[address - 1], x->rpo[n]),
-                       known = near || (!p->has_offset && !p->is_phi_like);
-            a->has_constant_access |= near;
+                       known = is_constant || (!p->has_offset && !p->is_phi_like);
+            a->has_constant_access |= is_constant;
             promoted_cost +=
                 known ? 0
                       : weight *
@@ -477,11 +477,11 @@ static void rewrite_phi(sroa *a, uint32_t block, size_t at)
     } else if (low != UINT32_MAX) {
         base = low;
     }
-    const uint32_t more = pl_ir_constant(x, (uint32_t)known, 32);
+    const uint32_t constant_part = pl_ir_constant(x, (uint32_t)known, 32);
     if (base == UINT32_MAX)
-        last = emit_copy(a, block, at + 1, i.line, d, more);
+        last = emit_copy(a, block, at + 1, i.line, d, constant_part);
     else if (known)
-        last = emit_arith(a, block, at + 1, i.line, M_add, d, base, more);
+        last = emit_arith(a, block, at + 1, i.line, M_add, d, base, constant_part);
     else if (base != d)
         last = emit_copy(a, block, at + 1, i.line, d, base);
     if (last) {

@@ -130,7 +130,7 @@ uint32_t pl_unroll_cost_of(const pl_ir *x, counted_loop *c, pl_insn *i)
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
     const pl_word type = pl_insn_type(i);
     uint64_t by;
-    const uint32_t far = (i->flags & PL_IF_MEM) && (i->imm != 0 || at_parameter(x, i));
+    const uint32_t has_offset = (i->flags & PL_IF_MEM) && (i->imm != 0 || at_parameter(x, i));
     c->convergent |= (e & (PL_EF_ATOMIC | PL_EF_BARRIER | PL_EF_CONVERGE)) != 0;
     c->has_barrier |= i->latency_class == C_barrier;
     if (i->latency_class == C_mov) return cost_of_mov(x, i);
@@ -140,19 +140,19 @@ uint32_t pl_unroll_cost_of(const pl_ir *x, counted_loop *c, pl_insn *i)
             pl_insn_has(i, W_cas) || pl_insn_has(i, W_exch) ||
             (space != PL_SP_SHARED && (pl_type_kind(type) == 'f' || pl_type_bits(type) != 32 ||
                                        pl_insn_has(i, W_inc) || pl_insn_has(i, W_dec)));
-        return far + (one ? 1 : x->p->tuning->loop_unroll.cost_atomic);
+        return has_offset + (one ? 1 : x->p->tuning->loop_unroll.cost_atomic);
     }
     if (e & (PL_EF_STORE | PL_EF_LOAD)) {
-        const bool near = space == PL_SP_SHARED,
+        const bool is_shared = space == PL_SP_SHARED,
                    bank = space == PL_SP_PARAM || space == PL_SP_CONST;
-        c->shared_loads += near && (e & PL_EF_LOAD);
-        c->has_global_loads |= !near && !bank && (e & PL_EF_LOAD);
+        c->shared_loads += is_shared && (e & PL_EF_LOAD);
+        c->has_global_loads |= !is_shared && !bank && (e & PL_EF_LOAD);
         const uint32_t bytes =
             (e & PL_EF_LOAD) && !bank && pl_type_bits(type) == 8 ? i->sel[PL_M_COUNT] : 0;
         const uint32_t narrow = bytes > 1 ? 2 * bytes : bytes; /* copies of its parts */
         return space == PL_SP_LOCAL ? x->p->tuning->loop_unroll.cost_local
                : bank               ? 1
-                                    : 1 + far + narrow;
+                                    : 1 + has_offset + narrow;
     }
     if (pl_classes[i->latency_class].unroll_cost) return pl_classes[i->latency_class].unroll_cost;
     if (pl_insn_mnem(i) == M_mad && pl_insn_has(i, W_wide))

@@ -146,9 +146,9 @@ static void lower_alignment(vectorizer *j, uint32_t *row, unsigned rows, unsigne
         unsigned implied = j->required_align[*row + k].walk == j->walk
                                ? j->required_align[*row + k].log2
                                : 0,
-                 now = implied > a ? implied : a;
-        if (now < j->align[*row + k]) {
-            j->align[*row + k] = (uint8_t)(j->widen ? implied : now);
+                 alignment_now = implied > a ? implied : a;
+        if (alignment_now < j->align[*row + k]) {
+            j->align[*row + k] = (uint8_t)(j->widen ? implied : alignment_now);
             j->changed = true;
         }
         j->required_align[*row + k].walk = 0;
