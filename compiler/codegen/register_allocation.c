@@ -21,12 +21,12 @@
 #include "compiler/analysis/live_spans.h"
 #include "isa/program/operand_plan.h"
 
-/* Registers that a thread has beyond the highest one that its code names; and the minimum of a
- * function that calls by the convention. Of 810 functions compared (ptxas 13.0 for sm_90, 2026-11)
- * 720 have two more, the others some that their code does not use. */
+/* registers.beyond_named: registers that a thread has beyond the highest one that its code names.
+ * registers.min_with_calls: the minimum of a function whose calls follow the convention. Of 810
+ * functions compared (ptxas 13.0 for sm_90, 2026-11) 720 have two more, the others some that their
+ * code does not use. calls.kernel_unsaved: registers that functions save and in which kernels keep
+ * nothing, the return address. */
 enum { TEMPORARIES = 16 };
-
-/* Registers that functions save and in which kernels keep nothing: the return address. */
 
 /* The minimum registers of a function that saves that many for its callers: R2, R16 to R31, and
  * then four of each eight; callees may clobber the others. */
