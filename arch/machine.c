@@ -365,14 +365,14 @@ static const pl_conf_key xbar_keys[] = {
     MEM(coalescers, "coalescers", U32, "", 1, 1024,
         "sets of SMs within which a read merges with an equal one in flight; as many as SMs: "
         "none does"),
-    OPTIONAL(pl_memsys_config, joined, "read_merge", U32, "", 0, 255,
+    OPTIONAL(pl_memsys_config, max_merged, "read_merge", U32, "", 0, 255,
              "most SMs that share such a read; 0: all of a set"),
-    OPTIONAL(pl_memsys_config, code_joined, "code_joined", U32, "", 0, 255,
+    OPTIONAL(pl_memsys_config, max_code_merged, "code_joined", U32, "", 0, 255,
              "the same for reads of code and constants"),
     MEM(xbar_latency, "latency", U32, CY, 1, 1000, "cycles through the crossbar, one way"),
     MEM(far_latency, "partition_latency", U32, CY, 0, 1000,
         "cycles between the halves of the L2, one way"),
-    MEM(spread, "slice_distance", U32, CY, 0, 1000,
+    MEM(slice_distance, "slice_distance", U32, CY, 0, 1000,
         "further cycles to the slice that is farthest away, there and back"),
     MEM(partitions, "partitions", U32, "", 1, 2, "halves of the L2"),
     MEM(far_atomic_bytes, "far_atomic", F64, "B/cycle", 1, 65536,
@@ -393,7 +393,7 @@ static const pl_conf_key xbar_keys[] = {
         "width from an SM into the crossbar for operands of atomics"),
     MEM(atomic_packet, "atomic_packet", F64, CY, 0, 100,
         "cycles of an SM's port for each turn of an atomic"),
-    OPTIONAL(pl_memsys_config, atomic_apart, "atomic_apart", F64, CY, 0, 100,
+    OPTIONAL(pl_memsys_config, atomic_bank_packet, "atomic_apart", F64, CY, 0, 100,
              "the same where the words of its lanes lie in different banks; 0: as elsewhere"),
     MEM(reduce_packet, "reduce_packet", F64, CY, 0, 100,
         "cycles of an SM's port for each turn of a reduction"),
@@ -408,7 +408,7 @@ static const pl_conf_key l2_keys[] = {
     MEM(slice_request, "request", F64, CY, 0, 1000, "least cycles of a slice for a request"),
     OPTIONAL(pl_memsys_config, write, "write", F64, CY, 0, 1000,
              "least cycles of a slice for each sector that is written; 0: as for reads"),
-    OPTIONAL(pl_memsys_config, written, "written", U32, CY, 0, 10000,
+    OPTIONAL(pl_memsys_config, write_read_delay, "written", U32, CY, 0, 10000,
              "cycles from the arrival of a write at a slice until data of its line can leave it; "
              "0: as for any read"),
     OPTIONAL(pl_memsys_config, partial_next, "partial_next", F64, CY, 0, 1000,
@@ -426,27 +426,27 @@ static const pl_conf_key l2_keys[] = {
         "the same for 64-bit integers and compare-and-swap"),
     MEM(atomic_sector[PL_ALU_FLOAT], "atomic_float", F64, CY, 0, 1000,
         "the same for floating-point numbers"),
-    MEM(atomic_turn[PL_ALU_INT], "turn_int", F64, CY, 0, 1000,
+    MEM(atomic_op_cost[PL_ALU_INT], "turn_int", F64, CY, 0, 1000,
         "cycles of a slice for a 32-bit integer atomic: for each operation on the busiest address"),
-    MEM(atomic_turn[PL_ALU_WIDE], "turn_wide", F64, CY, 0, 1000,
+    MEM(atomic_op_cost[PL_ALU_WIDE], "turn_wide", F64, CY, 0, 1000,
         "the same for 64-bit integers and compare-and-swap"),
-    MEM(atomic_turn[PL_ALU_FLOAT], "turn_float", F64, CY, 0, 1000,
+    MEM(atomic_op_cost[PL_ALU_FLOAT], "turn_float", F64, CY, 0, 1000,
         "the same for floating-point numbers"),
-    OPTIONAL(pl_memsys_config, atomic_more, "more_float", F64, CY, 0, 1000,
+    OPTIONAL(pl_memsys_config, atomic_word_cost, "more_float", F64, CY, 0, 1000,
              "cycles for 4 bytes more that such an operation works on together with others"),
-    OPTIONAL(pl_memsys_config, atomic_wait, "atomic_wait", U32, CY, 0, 100000,
+    OPTIONAL(pl_memsys_config, atomic_queue_limit, "atomic_wait", U32, CY, 0, 100000,
              "cycles of atomics that may wait in a slice before later requests wait for them; "
              "0: any"),
     OPTIONAL(pl_memsys_config, l2_fill, "fill", F64, CY, 0, 1000,
              "cycles of a slice for each sector that it is filled with"),
-    MEM(atomic_again, "atomic_line_reuse", F64, CY, 0, 1000,
+    MEM(atomic_line_interval, "atomic_line_reuse", F64, CY, 0, 1000,
         "cycles from the first operation of an atomic with a result on a line until the next one "
         "can change it"),
-    MEM(atomic_same[PL_ALU_INT], "same_int", F64, CY, 0, 1000,
+    MEM(atomic_address_interval[PL_ALU_INT], "same_int", F64, CY, 0, 1000,
         "cycles between 32-bit integer atomics on one address"),
-    MEM(atomic_same[PL_ALU_WIDE], "same_wide", F64, CY, 0, 1000,
+    MEM(atomic_address_interval[PL_ALU_WIDE], "same_wide", F64, CY, 0, 1000,
         "the same for 64-bit integers and compare-and-swap"),
-    MEM(atomic_same[PL_ALU_FLOAT], "same_float", F64, CY, 0, 1000,
+    MEM(atomic_address_interval[PL_ALU_FLOAT], "same_float", F64, CY, 0, 1000,
         "the same for floating-point numbers"),
 };
 static const pl_conf_key tlb_keys[] = {
@@ -461,7 +461,7 @@ static const pl_conf_key link_keys[] = {
     OPTIONAL(pl_memsys_config, link_read, "read", F64, "B/cycle", 0, 65536,
              "rate of reads of pinned memory; without it, it is as memory of the device"),
     OPTIONAL(pl_memsys_config, link_write, "write", F64, "B/cycle", 0, 65536, "rate of writes"),
-    OPTIONAL(pl_memsys_config, link_least, "least", U32, "B", 0, 4096,
+    OPTIONAL(pl_memsys_config, link_min_bytes, "least", U32, "B", 0, 4096,
              "bytes that a read takes at least"),
 };
 static const pl_conf_key dram_keys[] = {
@@ -492,7 +492,7 @@ static const pl_conf_key dram_keys[] = {
     MEM(dram.refresh_interval, "refresh_interval", U32, CY, 0, 1000000,
         "cycles between refreshes of a bank; 0: none"),
     MEM(dram.refresh_time, "refresh_time", U32, CY, 0, 100000, "cycles of a refresh"),
-    MEM(dram.refresh_awake, "refresh_awake", U64, "B", 0, 1u << 30,
+    MEM(dram.refresh_free_bytes, "refresh_awake", U64, "B", 0, 1u << 30,
         "memory that a launch uses first: none of it rests then"),
     MEM(dram.turnaround, "turnaround", U32, CY, 0, 1000,
         "bus cycles lost between reading and writing"),
@@ -799,7 +799,7 @@ static int word_index(const char *const *words, size_t n, const char *s, size_t 
     return -1;
 }
 
-static bool hold(pl_price *p, int pipe, double cycles, uint32_t n)
+static bool occupy_pipe(pl_price *p, int pipe, double cycles, uint32_t n)
 {
     if (cycles <= 0) return true;
     for (uint32_t i = 0; i < p->npipes; i++) {
@@ -821,7 +821,7 @@ static bool hold(pl_price *p, int pipe, double cycles, uint32_t n)
  * are summed. "-" means nothing. Returns NULL, or a description of the error. */
 static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
 {
-    uint32_t sum = 0, plain = 0, others = 0;
+    uint32_t sum = 0, issue_slots = 0, cross_latency = 0;
     long latency = -1;
     *p = (pl_price){0};
     while (*s) {
@@ -849,7 +849,8 @@ static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
             if (pipe < 0)
                 return "the word before ':' must be a unit: alu fma heavy half fp64 xu tensor "
                        "uniform branch lsu mio adu";
-            if (!hold(p, pipe, (double)n, plain ? plain : 1)) return "too many different units";
+            if (!occupy_pipe(p, pipe, (double)n, issue_slots ? issue_slots : 1))
+                return "too many different units";
             continue;
         }
         int op = word_index(op_words, PL_OP_COUNT, word, len);
@@ -858,27 +859,29 @@ static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
                    "vote redux sreg clock mem branch issue";
         const pl_op_cost *c = &m->op[op];
         p->issues += (uint32_t)n;
-        if (op == PL_OP_ISSUE) plain += (uint32_t)n; /* issues for units occupied by ':' */
+        if (op == PL_OP_ISSUE) issue_slots += (uint32_t)n; /* issues for units occupied by ':' */
         if (op == PL_OP_BRANCH) p->branches += (uint32_t)n;
         sum += (uint32_t)n * c->latency;
-        if (c->pipe < PL_PIPE_COUNT && !hold(p, c->pipe, (double)n * c->interval, (uint32_t)n))
+        if (c->pipe < PL_PIPE_COUNT &&
+            !occupy_pipe(p, c->pipe, (double)n * c->interval, (uint32_t)n))
             return "too many different units";
-        if (c->pipe == PL_PIPE_HEAVY && !hold(p, PL_PIPE_FMA, (double)n, (uint32_t)n))
+        if (c->pipe == PL_PIPE_HEAVY && !occupy_pipe(p, PL_PIPE_FMA, (double)n, (uint32_t)n))
             return "too many different units";
         p->warp_reissue += (uint32_t)n * c->warp_reissue;
-        others = c->cross_pipe_latency;
+        cross_latency = c->cross_pipe_latency;
         if (c->pipe == PL_PIPE_XU || c->pipe == PL_PIPE_MIO || c->pipe == PL_PIPE_ADU ||
             c->pipe == PL_PIPE_LSU)
             p->variable = true;
     }
     p->latency = latency >= 0 ? (uint32_t)latency : sum;
-    p->cross_pipe_latency = p->issues == 1 && latency < 0 && others ? others : p->latency;
+    p->cross_pipe_latency =
+        p->issues == 1 && latency < 0 && cross_latency ? cross_latency : p->latency;
     p->ends = p->branches > 0 && latency > 0;
     return NULL;
 }
 
 /* Parses one [price] line; false with a diagnostic. */
-static bool price_line(const pl_machine *m, pl_diags *d, const pl_conf_entry *e, pl_price *out)
+static bool read_price_line(const pl_machine *m, pl_diags *d, const pl_conf_entry *e, pl_price *out)
 {
     const char *wrong = read_price(m, e->value, out);
     if (wrong) pl_report(d, PL_E0513, e->value_at, e->key, e->value, wrong);
@@ -888,17 +891,17 @@ static bool price_line(const pl_machine *m, pl_diags *d, const pl_conf_entry *e,
 /* Reads the [price] lines of one file for the classes that have no price yet. Lines for classes
  * that no row of the table uses (yet) are only checked for syntax; a misspelt name leaves a class
  * without a price. */
-static bool read_prices(pl_machine *m, pl_conf *c, pl_diags *d, bool *have, bool own)
+static bool read_prices(pl_machine *m, pl_conf *c, pl_diags *d, bool *priced, bool own)
 {
     bool ok = true;
     for (unsigned k = 0; k < C_count; k++) {
         const pl_conf_entry *e = pl_conf_find(c, "price", pl_class_text[k]);
-        if (!e || have[k]) continue;
-        have[k] = true;
-        ok &= price_line(m, d, e, &m->price[k]);
+        if (!e || priced[k]) continue;
+        priced[k] = true;
+        ok &= read_price_line(m, d, e, &m->price[k]);
     }
     const pl_conf_entry *sreg = pl_conf_find(c, "price", "sreg");
-    if (sreg && !m->has_sreg) m->has_sreg = ok &= price_line(m, d, sreg, &m->sreg);
+    if (sreg && !m->has_sreg) m->has_sreg = ok &= read_price_line(m, d, sreg, &m->sreg);
     if (!own) return ok;
     struct {
         pl_conf_key *at;
@@ -908,7 +911,7 @@ static bool read_prices(pl_machine *m, pl_conf *c, pl_diags *d, bool *have, bool
         const pl_conf_entry *e = &c->entry.at[k];
         pl_price unused;
         if (strcmp(e->section, "price") != 0) continue;
-        ok &= price_line(m, d, e, &unused);
+        ok &= read_price_line(m, d, e, &unused);
         *pl_push(c->arena, &keys) = (pl_conf_key){.key = e->key,
                                                   .type = PL_CONF_TEXT,
                                                   .unit = "",
@@ -922,13 +925,13 @@ static bool read_prices(pl_machine *m, pl_conf *c, pl_diags *d, bool *have, bool
 }
 
 /* A class without a price uses that of the class named in its row of classes.isa. */
-static void price_like_others(pl_machine *m, bool *have)
+static void inherit_prices(pl_machine *m, bool *priced)
 {
     for (unsigned k = 0; k < C_count; k++) {
         const uint16_t other = pl_classes[k].price_as;
-        if (have[k] || other == C_count || !have[other]) continue;
+        if (priced[k] || other == C_count || !priced[other]) continue;
         m->price[k] = m->price[other];
-        have[k] = true;
+        priced[k] = true;
     }
 }
 
@@ -990,7 +993,7 @@ static bool find_text(pl_arena *a, pl_diags *d, const char *name, const char *se
 }
 
 /* Relations between keys that no single range can express. */
-static bool consistent(const pl_machine *m, pl_diags *d, const pl_conf *c)
+static bool check_consistency(const pl_machine *m, pl_diags *d, const pl_conf *c)
 {
     bool ok = true;
 #define CHECK(cond, section, key, why)                                                             \
@@ -1017,7 +1020,7 @@ static bool consistent(const pl_machine *m, pl_diags *d, const pl_conf *c)
     for (uint32_t i = 0; i < m->shared.carveouts.n; i++)
         CHECK(m->shared.carveouts.at[i] + m->l1.reserved < m->l1.size, "shared", "carveouts",
               "some storage must remain for the L1")
-    CHECK(m->mem.dram.map != PL_MAP_TURNS ||
+    CHECK(m->mem.dram.map != PL_MAP_INTERLEAVED ||
               (m->mem.slices % m->mem.dram.channels == 0 && m->mem.partitions == 1 &&
                m->l1.line <= PL_CHANNEL_BYTES),
           "dram", "map",
@@ -1031,8 +1034,8 @@ static bool consistent(const pl_machine *m, pl_diags *d, const pl_conf *c)
 }
 
 /* "NAME,SECTION.KEY=VALUE,...": these values override the file's, in the units of the file. */
-static bool change_values(pl_arena *a, pl_diags *d, pl_conf *c, const char *name,
-                          const char *changes)
+static bool override_values(pl_arena *a, pl_diags *d, pl_conf *c, const char *name,
+                            const char *changes)
 {
     while (*changes) {
         const char *end = changes + strcspn(changes, ","),
@@ -1073,8 +1076,8 @@ static pl_conf *read_conf(pl_arena *a, pl_diags *d, const char *name, const char
     if (!like) return c;
     if (!find_text(a, d, like->value, search_path, &t)) return NULL;
     *ok &= pl_conf_read(a, d, t.name, t.text, t.size, &base) == PL_OK;
-    const pl_conf_entry *again = base ? pl_conf_find(base, "machine", "like") : NULL;
-    if (again) {
+    const pl_conf_entry *nested = base ? pl_conf_find(base, "machine", "like") : NULL;
+    if (nested) {
         pl_report(d, PL_E0508, like->value_at, like->key, like->value,
                   "a machine that is not itself like another");
         return NULL;
@@ -1087,12 +1090,13 @@ pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const ch
 {
     pl_conf *other = NULL;
     bool ok = true;
-    size_t plain = strcspn(name, ",");
-    pl_conf *c = read_conf(a, d, pl_arena_strndup(a, name, plain), search_path, &ok);
-    if (!c || !change_values(a, d, c, name, name + plain + (name[plain] == ','))) return NULL;
+    size_t name_length = strcspn(name, ",");
+    pl_conf *c = read_conf(a, d, pl_arena_strndup(a, name, name_length), search_path, &ok);
+    if (!c || !override_values(a, d, c, name, name + name_length + (name[name_length] == ',')))
+        return NULL;
     pl_machine *m = pl_arena_new(a, pl_machine);
     m->price = pl_arena_array(a, pl_price, C_count);
-    bool *have = pl_arena_array(a, bool, C_count);
+    bool *priced = pl_arena_array(a, bool, C_count);
     if (!pl_arena_ok(a)) return NULL;
     m->name = pl_arena_strdup(a, name);
     m->conf = c;
@@ -1106,24 +1110,24 @@ pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const ch
                            sizeof op_keys / sizeof *op_keys, &m->op[k]);
     }
     if (ok) {
-        ok = consistent(m, d, c);
-        ok &= read_prices(m, c, d, have, true);
+        ok = check_consistency(m, d, c);
+        ok &= read_prices(m, c, d, priced, true);
     }
     if (ok && m->like) {
         text u;
         ok = find_text(a, d, m->like, search_path, &u) &&
              pl_conf_read(a, d, u.name, u.text, u.size, &other) == PL_OK &&
-             read_prices(m, other, d, have, false);
+             read_prices(m, other, d, priced, false);
     }
-    price_like_others(m, have);
+    inherit_prices(m, priced);
     for (unsigned k = 0; ok && k < C_count; k++) {
-        if (have[k]) continue;
+        if (priced[k]) continue;
         pl_report(d, PL_E0514, (pl_loc){.file = c->file}, pl_class_text[k], m->name);
     }
     if (ok && !m->has_sreg) pl_report(d, PL_E0514, (pl_loc){.file = c->file}, "sreg", m->name);
     ok &= m->has_sreg;
-    for (unsigned k = 0; k < C_count; k++) ok &= have[k];
-    pl_conf_renamed(c, renamed_keys, sizeof renamed_keys / sizeof *renamed_keys);
+    for (unsigned k = 0; k < C_count; k++) ok &= priced[k];
+    pl_conf_set_renames(c, renamed_keys, sizeof renamed_keys / sizeof *renamed_keys);
     if (!pl_conf_report_unknown(c)) ok = false;
     if (!ok) return NULL;
     if (!m->issue.interval) m->issue.interval = 1;

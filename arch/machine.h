@@ -99,7 +99,7 @@ typedef struct pl_sm_config {
 typedef enum pl_policy {
     PL_POLICY_YOUNGEST,
     PL_POLICY_OLDEST,
-    PL_POLICY_TURNS,
+    PL_POLICY_ROUND_ROBIN,
     PL_POLICY_YOUNGEST_BLOCK
 } pl_policy;
 

@@ -12,7 +12,7 @@ static uint64_t round_up(uint64_t n, uint64_t unit)
     return (n + unit - 1) / unit * unit;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t min_u32(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
@@ -26,24 +26,25 @@ static uint32_t least(uint32_t a, uint32_t b)
  * barriers: H200, driver 580.159.04, 2026-11.) */
 static uint64_t carveout(const pl_machine *m, const pl_occupancy *o, uint64_t own)
 {
-    const uint64_t need = (uint64_t)o->blocks * o->shared_per_block,
-                   most = own ? m->shared.carveout_half : m->shared.carveout_idle;
-    uint32_t others =
-                 least(least(o->by_blocks, o->by_warps), least(o->by_registers, o->by_barriers)),
-             roomy = others * m->shared.carveout_room;
+    const uint64_t resident_bytes = (uint64_t)o->blocks * o->shared_per_block,
+                   limit = own ? m->shared.carveout_half : m->shared.carveout_idle;
+    uint32_t blocks = min_u32(min_u32(o->by_blocks, o->by_warps),
+                              min_u32(o->by_registers, o->by_barriers)),
+             headroom_blocks = blocks * m->shared.carveout_room;
     if (!own)
-        roomy = least(o->by_warps * m->shared.carveout_room * 2, o->by_blocks);
-    else if (others < 2)
-        roomy = others;
+        headroom_blocks = min_u32(o->by_warps * m->shared.carveout_room * 2, o->by_blocks);
+    else if (blocks < 2)
+        headroom_blocks = blocks;
     else
-        roomy = least(roomy,
-                      least(o->by_barriers, o->by_blocks > o->warps ? o->by_blocks - o->warps : 0));
-    uint64_t want = (uint64_t)roomy * o->shared_per_block,
+        headroom_blocks =
+            min_u32(headroom_blocks,
+                    min_u32(o->by_barriers, o->by_blocks > o->warps ? o->by_blocks - o->warps : 0));
+    uint64_t target = (uint64_t)headroom_blocks * o->shared_per_block,
              best = m->shared.carveouts.at[m->shared.carveouts.n - 1];
-    if (want > most) want = most;
-    if (want < need) want = need;
+    if (target > limit) target = limit;
+    if (target < resident_bytes) target = resident_bytes;
     for (uint32_t i = m->shared.carveouts.n; i-- > 0;) {
-        if (m->shared.carveouts.at[i] >= want && m->shared.carveouts.at[i] < best)
+        if (m->shared.carveouts.at[i] >= target && m->shared.carveouts.at[i] < best)
             best = m->shared.carveouts.at[i];
     }
     return best;
@@ -58,7 +59,7 @@ pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers
     if (o.warps == 0) return o;
     if (registers == 0) registers = 1;
     uint32_t allocated = (uint32_t)round_up(o.warps, m->sm.warp_unit);
-    uint32_t max_warps = least(m->sm.warps, m->sm.threads / lanes);
+    uint32_t max_warps = min_u32(m->sm.warps, m->sm.threads / lanes);
     o.by_blocks = m->sm.blocks;
     o.by_warps = max_warps / o.warps;
     o.registers_per_warp = (uint32_t)round_up((uint64_t)registers * lanes, m->sm.register_unit);
@@ -69,15 +70,16 @@ pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers
     o.by_shared = shared > m->shared.per_block ? 0
                   : o.shared_per_block         ? (uint32_t)((m->shared.per_sm) / o.shared_per_block)
                                                : m->sm.blocks;
-    o.by_barriers = barriers ? least(m->sm.barriers / barriers, m->sm.blocks) : m->sm.blocks;
-    o.blocks = least(least(least(o.by_blocks, o.by_warps), least(o.by_registers, o.by_shared)),
-                     o.by_barriers);
+    o.by_barriers = barriers ? min_u32(m->sm.barriers / barriers, m->sm.blocks) : m->sm.blocks;
+    o.blocks =
+        min_u32(min_u32(min_u32(o.by_blocks, o.by_warps), min_u32(o.by_registers, o.by_shared)),
+                o.by_barriers);
     o.carveout = carveout(m, &o, shared);
     return o;
 }
 
 /* SMs of part k of the GPU; 0: there are no more. */
-static uint32_t part_of(const pl_machine *m, uint32_t k)
+static uint32_t sms_of_part(const pl_machine *m, uint32_t k)
 {
     const pl_conf_list *l = &m->launch.cluster_sms;
     const uint32_t sms = m->sm.count, groups = m->mem.groups;
@@ -89,10 +91,12 @@ static uint32_t part_of(const pl_machine *m, uint32_t k)
 
 uint32_t pl_clusters(const pl_machine *m, uint32_t blocks, uint32_t size)
 {
-    enum { MOST = 8 }; /* of the blocks of an SM are in clusters (H200, host.occupancy.tsv) */
-    const uint32_t each = least(blocks, MOST);
+    enum {
+        MAX_BLOCKS_IN_CLUSTERS = 8
+    }; /* of the blocks of an SM are in clusters (H200, host.occupancy.tsv) */
+    const uint32_t per_sm = min_u32(blocks, MAX_BLOCKS_IN_CLUSTERS);
     uint32_t n = 0, part;
-    for (uint32_t k = 0; size && (part = part_of(m, k)) > 0; k++)
-        if (part >= size) n += each * part / size;
+    for (uint32_t k = 0; size && (part = sms_of_part(m, k)) > 0; k++)
+        if (part >= size) n += per_sm * part / size;
     return n;
 }

@@ -29,7 +29,7 @@
 #define HUGE                                                                                       \
     ((size_t)1 << 21) /* from this size on: large pages, if the system provides them; their size   \
                        */
-#define FRONT                                                                                      \
+#define HEADER_BYTES                                                                               \
     ((size_t)1 << 16) /* of a block before its large pages, so that its header touches none; whole \
                          pages on every system */
 #define LARGE_VECTOR  ((size_t)1 << 18)
@@ -45,13 +45,13 @@ typedef struct block {
 
 struct pl_arena {
     block *blocks;
-    block *spare;              /* blocks reclaimed by a reset */
+    block *free_list;          /* blocks reclaimed by a reset */
     block *large;              /* vectors with a separate block, freed when they grow */
     unsigned char *free, *end; /* unused part of the newest block */
     unsigned char *clean;      /* zero from here on */
-    size_t next_size, handed_out;
+    size_t next_size, allocated;
     bool failed, sparse;
-    bool as_left; /* memory that has been used before is not zeroed again */
+    bool keeps_contents; /* memory that has been used before is not zeroed again */
 };
 
 static unsigned char *align_up(unsigned char *p, size_t align)
@@ -81,22 +81,22 @@ static size_t whole_pages(size_t bytes)
 }
 
 #ifdef __linux__
-static block *get_pages(size_t bytes, bool huge)
+static block *map_pages(size_t bytes, bool huge)
 {
     size_t pages = whole_pages(bytes), more = 0;
     if (huge && pages >= HUGE) {
-        pages += FRONT;
+        pages += HEADER_BYTES;
         more = HUGE;
     }
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (huge && !more ? MAP_POPULATE : 0);
     unsigned char *start = mmap(NULL, pages + more, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (start == MAP_FAILED) return NULL;
     if (more) { /* starts shortly before a large page; the excess at both ends is unmapped */
-        unsigned char *at = align_up(start + FRONT, HUGE) - FRONT, *end = at + pages;
+        unsigned char *at = align_up(start + HEADER_BYTES, HUGE) - HEADER_BYTES, *end = at + pages;
         if (at > start) munmap(start, (size_t)(at - start));
         if (start + pages + more > end) munmap(end, (size_t)(start + pages + more - end));
         /* A hint: without large pages ordinary ones are used. */
-        madvise(at + FRONT, pages - FRONT, MADV_HUGEPAGE);
+        madvise(at + HEADER_BYTES, pages - HEADER_BYTES, MADV_HUGEPAGE);
         start = at;
     }
     block *b = (block *)(void *)start;
@@ -105,7 +105,7 @@ static block *get_pages(size_t bytes, bool huge)
 }
 
 /* Enlarges the block, possibly moving it; NULL: it is unchanged. */
-static block *more_pages(block *b, size_t bytes)
+static block *grow_pages(block *b, size_t bytes)
 {
     size_t pages = whole_pages(bytes);
     block *bigger = mremap(b, b->pages, pages, MREMAP_MAYMOVE);
@@ -122,19 +122,19 @@ static void free_pages(block *b)
     munmap(b, b->pages);
 }
 
-static void keep_small(block *b)
+static void disable_huge_pages(block *b)
 {
     /* In case the system enables large pages by default. */
     if (b->pages) madvise(b, b->pages, MADV_NOHUGEPAGE);
 }
 #else
-static block *get_pages(size_t bytes, bool huge)
+static block *map_pages(size_t bytes, bool huge)
 {
     (void)huge;
     return calloc(1, whole_pages(bytes));
 }
 
-static block *more_pages(block *b, size_t bytes)
+static block *grow_pages(block *b, size_t bytes)
 {
     (void)b, (void)bytes;
     return NULL;
@@ -145,7 +145,7 @@ static void free_pages(block *b)
     free(b);
 }
 
-static void keep_small(block *b)
+static void disable_huge_pages(block *b)
 {
     (void)b;
 }
@@ -153,14 +153,15 @@ static void keep_small(block *b)
 
 /* Allocates a zeroed block of this size, including its header. huge: from large pages, or with
  * populated pages, because it will be filled completely. */
-static block *get_block(size_t bytes, bool huge)
+static block *allocate_block(size_t bytes, bool huge)
 {
-    return bytes >= MAPPED ? get_pages(bytes, huge) : calloc(1, bytes);
+    return bytes >= MAPPED ? map_pages(bytes, huge) : calloc(1, bytes);
 }
 
 static void free_block(block *b)
 {
-    pl_open_memory(b + 1, b->size); /* the system may reuse the same pages for another allocation */
+    pl_unpoison_memory(b + 1,
+                       b->size); /* the system may reuse the same pages for another allocation */
     if (b->pages)
         free_pages(b);
     else
@@ -179,13 +180,13 @@ void pl_arena_close(pl_arena *a)
 {
     if (!a) return;
     free_blocks(a->blocks);
-    free_blocks(a->spare);
+    free_blocks(a->free_list);
     free_blocks(a->large);
     free(a);
 }
 
 /* Records the used size of the newest block, now or before an earlier reset. */
-static void leave_block(pl_arena *a)
+static void record_dirty_bytes(pl_arena *a)
 {
     const unsigned char *dirty = a->free > a->clean ? a->free : a->clean;
     if (a->blocks) a->blocks->dirty = (size_t)(dirty - (unsigned char *)(a->blocks + 1));
@@ -194,30 +195,30 @@ static void leave_block(pl_arena *a)
 /* Reversing the list preserves the order of the blocks, small ones first. */
 void pl_arena_reset(pl_arena *a)
 {
-    leave_block(a);
+    record_dirty_bytes(a);
     for (block *b = a->blocks, *next; b; b = next) {
         next = b->next;
-        b->next = a->spare;
-        a->spare = b;
-        pl_close_memory(b + 1, b->size);
+        b->next = a->free_list;
+        a->free_list = b;
+        pl_poison_memory(b + 1, b->size);
     }
     free_blocks(a->large);
     a->blocks = a->large = NULL;
     a->free = a->end = a->clean = NULL;
-    a->handed_out = 0;
+    a->allocated = 0;
 }
 
-void pl_arena_reuse(pl_arena *a)
+void pl_arena_reset_unzeroed(pl_arena *a)
 {
     pl_arena_reset(a);
-    a->as_left = true;
+    a->keeps_contents = true;
 }
 
-void pl_arena_empty(pl_arena *a)
+void pl_arena_release(pl_arena *a)
 {
     pl_arena_reset(a);
-    free_blocks(a->spare);
-    a->spare = NULL;
+    free_blocks(a->free_list);
+    a->free_list = NULL;
     a->next_size = FIRST_BLOCK;
 }
 
@@ -228,11 +229,11 @@ static void *fail(pl_arena *a)
     return NULL;
 }
 
-/* Takes the first spare block that is large enough. It is zeroed incrementally as memory is
+/* Takes the first free block that is large enough. It is zeroed incrementally as memory is
  * allocated, because usually little of it is used. */
-static block *take_spare(pl_arena *a, size_t at_least)
+static block *take_free_block(pl_arena *a, size_t at_least)
 {
-    block **from = &a->spare;
+    block **from = &a->free_list;
     while (*from && (*from)->size < at_least) from = &(*from)->next;
     block *b = *from;
     if (!b) return NULL;
@@ -247,9 +248,9 @@ static block *new_block(pl_arena *a, size_t at_least)
     size_t bytes = sizeof(block) + size;
     if (bytes >= MAPPED) /* a power of two, if that is sufficient */
         bytes = whole_pages(size > at_least + sizeof(block) ? size : bytes);
-    block *b = get_block(bytes, !a->sparse);
+    block *b = allocate_block(bytes, !a->sparse);
     if (!b) return NULL;
-    if (a->sparse) keep_small(b);
+    if (a->sparse) disable_huge_pages(b);
     b->size = (b->pages ? b->pages : bytes) - sizeof *b;
     if (a->next_size < LARGEST_BLOCK) a->next_size *= 2;
     return b;
@@ -257,44 +258,45 @@ static block *new_block(pl_arena *a, size_t at_least)
 
 static bool add_block(pl_arena *a, size_t at_least)
 {
-    block *b = take_spare(a, at_least);
+    block *b = take_free_block(a, at_least);
     if (!b) b = new_block(a, at_least);
     if (!b) return false;
-    leave_block(a);
+    record_dirty_bytes(a);
     b->next = a->blocks;
     a->blocks = b;
     a->free = (unsigned char *)(b + 1);
     a->end = a->free + b->size;
     a->clean = a->free + b->dirty;
-    pl_close_memory(a->free, b->size);
+    pl_poison_memory(a->free, b->size);
     return true;
 }
 
 /* The first `filled` bytes are not zeroed, because the caller fills them. */
-static void *take(pl_arena *a, size_t bytes, size_t align, size_t filled)
+static void *allocate(pl_arena *a, size_t bytes, size_t align, size_t filled)
 {
     assert(align > 0 && align <= MAX_ALIGN && (align & (align - 1)) == 0);
     if (bytes > SIZE_MAX / 2) return fail(a);
     if (align < PL_POISON_ALIGN) align = PL_POISON_ALIGN;
-    const size_t room = bytes + PL_RED_ZONE;
+    const size_t total = bytes + PL_RED_ZONE;
     size_t padding = a->free ? (size_t)(align_up(a->free, align) - a->free) : 0;
     if (!a->free || (size_t)(a->end - a->free) < padding ||
-        (size_t)(a->end - a->free) - padding < room) {
-        if (!add_block(a, room + align)) return fail(a);
+        (size_t)(a->end - a->free) - padding < total) {
+        if (!add_block(a, total + align)) return fail(a);
         padding = (size_t)(align_up(a->free, align) - a->free);
     }
     unsigned char *p = a->free + padding;
-    a->free = p + room;
-    pl_open_memory(p, bytes);
+    a->free = p + total;
+    pl_unpoison_memory(p, bytes);
     const unsigned char *dirty = p + bytes < a->clean ? p + bytes : a->clean;
-    if (p + filled < dirty && !a->as_left) memset(p + filled, 0, (size_t)(dirty - (p + filled)));
-    a->handed_out += bytes;
+    if (p + filled < dirty && !a->keeps_contents)
+        memset(p + filled, 0, (size_t)(dirty - (p + filled)));
+    a->allocated += bytes;
     return p;
 }
 
 void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes, size_t align)
 {
-    return take(a, bytes, align, 0);
+    return allocate(a, bytes, align, 0);
 }
 
 void *pl_arena_alloc(pl_arena *a, size_t bytes)
@@ -304,7 +306,7 @@ void *pl_arena_alloc(pl_arena *a, size_t bytes)
 
 void *pl_arena_copy(pl_arena *a, const void *from, size_t bytes)
 {
-    void *to = take(a, bytes, DEFAULT_ALIGN, bytes);
+    void *to = allocate(a, bytes, DEFAULT_ALIGN, bytes);
     return to && bytes > 0 ? memcpy(to, from, bytes) : to;
 }
 
@@ -322,12 +324,12 @@ char *pl_arena_strdup(pl_arena *a, const char *s)
 
 char *pl_arena_vprintf(pl_arena *a, const char *fmt, va_list ap)
 {
-    va_list again;
-    va_copy(again, ap);
+    va_list args;
+    va_copy(args, ap);
     int n = vsnprintf(NULL, 0, fmt, ap);
     char *s = pl_arena_alloc_aligned(a, n < 0 ? 1 : (size_t)n + 1, 1);
-    if (s && n > 0) vsnprintf(s, (size_t)n + 1, fmt, again);
-    va_end(again);
+    if (s && n > 0) vsnprintf(s, (size_t)n + 1, fmt, args);
+    va_end(args);
     return s;
 }
 
@@ -347,7 +349,7 @@ bool pl_arena_ok(const pl_arena *a)
 
 size_t pl_arena_bytes(const pl_arena *a)
 {
-    return a->handed_out;
+    return a->allocated;
 }
 
 static void *vector_of(block *b)
@@ -356,10 +358,10 @@ static void *vector_of(block *b)
 }
 
 /* The vector of a block; all other bytes are poisoned. */
-static void *only_vector(block *b, size_t bytes)
+static void *unpoison_vector(block *b, size_t bytes)
 {
-    pl_close_memory(b + 1, b->size);
-    pl_open_memory(vector_of(b), bytes);
+    pl_poison_memory(b + 1, b->size);
+    pl_unpoison_memory(vector_of(b), bytes);
     (void)bytes;
     return vector_of(b);
 }
@@ -368,20 +370,20 @@ static void *only_vector(block *b, size_t bytes)
  * any. */
 static void *large_vector(pl_arena *a, void *at, size_t used, size_t bytes)
 {
-    const size_t room = sizeof(block) + DEFAULT_ALIGN + bytes;
+    const size_t total = sizeof(block) + DEFAULT_ALIGN + bytes;
     block **from = &a->large;
     while (*from && vector_of(*from) != at) from = &(*from)->next;
     block *old = *from;
-    if (old) pl_open_memory(old + 1, old->size);
-    block *b = old && old->pages ? more_pages(old, room) : NULL;
-    a->handed_out += bytes;
+    if (old) pl_unpoison_memory(old + 1, old->size);
+    block *b = old && old->pages ? grow_pages(old, total) : NULL;
+    a->allocated += bytes;
     if (b) {
         *from = b;
-        return only_vector(b, bytes);
+        return unpoison_vector(b, bytes);
     }
-    b = get_block(room, !used && room >= HUGE); /* its final size is known from the start */
+    b = allocate_block(total, !used && total >= HUGE); /* its final size is known from the start */
     if (!b) return fail(a);
-    b->size = (b->pages ? b->pages : room) - sizeof *b;
+    b->size = (b->pages ? b->pages : total) - sizeof *b;
     if (used > 0) memcpy(vector_of(b), at, used);
     if (old) {
         *from = old->next;
@@ -389,10 +391,10 @@ static void *large_vector(pl_arena *a, void *at, size_t used, size_t bytes)
     }
     b->next = a->large;
     a->large = b;
-    return only_vector(b, bytes);
+    return unpoison_vector(b, bytes);
 }
 
-bool pl_arena_give(pl_arena *to, pl_arena *from, const void *vector)
+bool pl_arena_transfer(pl_arena *to, pl_arena *from, const void *vector)
 {
     block **at = &from->large;
     while (*at && vector_of(*at) != vector) at = &(*at)->next;
@@ -406,22 +408,22 @@ bool pl_arena_give(pl_arena *to, pl_arena *from, const void *vector)
 
 void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem)
 {
-    return pl_vec_room_(a, at, cap, n, elem, *cap ? *cap * 2 : 8);
+    return pl_vec_reserve_(a, at, cap, n, elem, *cap ? *cap * 2 : 8);
 }
 
-void *pl_vec_room_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem, size_t wanted)
+void *pl_vec_reserve_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem, size_t capacity)
 {
-    size_t bytes = wanted > SIZE_MAX / 2 / elem ? SIZE_MAX : wanted * elem;
+    size_t bytes = capacity > SIZE_MAX / 2 / elem ? SIZE_MAX : capacity * elem;
     bool large = bytes >= LARGE_VECTOR && bytes < SIZE_MAX;
     void *bigger = bytes == SIZE_MAX ? fail(a)
                    : large           ? large_vector(a, at, *n * elem, bytes)
-                                     : take(a, bytes, DEFAULT_ALIGN, *n * elem);
+                                     : allocate(a, bytes, DEFAULT_ALIGN, *n * elem);
     if (!bigger) { /* unguarded: the vector remains empty */
         *n = *cap = 0;
         return NULL;
     }
     if (*n > 0 && !large) memcpy(bigger, at, *n * elem);
-    if (*cap > 0 && !large) pl_close_memory(at, *cap * elem);
-    *cap = wanted;
+    if (*cap > 0 && !large) pl_poison_memory(at, *cap * elem);
+    *cap = capacity;
     return bigger;
 }

@@ -20,9 +20,9 @@ pl_arena *pl_arena_open_sparse(void);
 void pl_arena_close(pl_arena *a); /* frees everything; NULL is allowed */
 /* Reclaims all allocations and keeps the memory for reuse. */
 void pl_arena_reset(pl_arena *a);
-void pl_arena_reuse(pl_arena *a); /* the same; from now on reused memory keeps its old contents
-                                     instead of being zeroed */
-void pl_arena_empty(pl_arena *a); /* the same, and returns the memory to the system */
+void pl_arena_reset_unzeroed(pl_arena *a); /* the same; from now on reused memory keeps its old
+                                     contents instead of being zeroed */
+void pl_arena_release(pl_arena *a);        /* the same, and returns the memory to the system */
 void *pl_arena_alloc(pl_arena *a, size_t bytes); /* zeroed, 16-byte aligned */
 /* align: power of two <= 4096. */
 void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes, size_t align);
@@ -36,7 +36,7 @@ size_t pl_arena_bytes(const pl_arena *a); /* bytes allocated, for statistics */
 
 /* Transfers a growable array (below) to another arena. False: it is too small to have a separate
  * block, and stays. */
-bool pl_arena_give(pl_arena *to, pl_arena *from, const void *vector);
+bool pl_arena_transfer(pl_arena *to, pl_arena *from, const void *vector);
 
 #define pl_arena_new(a, type) ((type *)pl_arena_alloc_aligned((a), sizeof(type), _Alignof(type)))
 
@@ -53,10 +53,10 @@ void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem);
      &(v)->at[(v)->n++])
 
 /* Reserves space for a known number of elements, which avoids repeated copying. */
-void *pl_vec_room_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem, size_t wanted);
-#define pl_reserve(a, v, wanted)                                                                   \
-    ((v)->cap < (wanted) ? (void)((v)->at = pl_vec_room_((a), (v)->at, &(v)->cap, &(v)->n,         \
-                                                         sizeof *(v)->at, (wanted)))               \
-                         : (void)0)
+void *pl_vec_reserve_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem, size_t capacity);
+#define pl_reserve(a, v, capacity)                                                                 \
+    ((v)->cap < (capacity) ? (void)((v)->at = pl_vec_reserve_((a), (v)->at, &(v)->cap, &(v)->n,    \
+                                                              sizeof *(v)->at, (capacity)))        \
+                           : (void)0)
 
 #endif

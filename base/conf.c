@@ -67,7 +67,7 @@ static span trim(span s)
     return s;
 }
 
-static bool all_name(span s)
+static bool is_name_text(span s)
 {
     for (size_t i = 0; i < s.n; i++)
         if (!is_name(s.at[i])) return false;
@@ -141,7 +141,7 @@ typedef struct reader {
     uint32_t number;
 } reader;
 
-static pl_loc place(const reader *r, span s)
+static pl_loc loc_of(const reader *r, span s)
 {
     return (pl_loc){r->c->file, r->number, (uint32_t)(s.at - r->line) + 1, (uint32_t)s.n};
 }
@@ -155,17 +155,17 @@ static void read_section(reader *r, span s)
 {
     span name = trim((span){s.at + 1, s.n - 1});
     if (name.n == 0 || name.at[name.n - 1] != ']') {
-        pl_report(r->c->diags, PL_E0501, place(r, s), copy(r->c, s));
+        pl_report(r->c->diags, PL_E0501, loc_of(r, s), copy(r->c, s));
         return;
     }
     name.n--;
     name = trim(name);
     const char *text = copy(r->c, name);
-    if (!all_name(name))
-        pl_report(r->c->diags, PL_E0501, place(r, s), copy(r->c, s));
+    if (!is_name_text(name))
+        pl_report(r->c->diags, PL_E0501, loc_of(r, s), copy(r->c, s));
     else if (pl_conf_has_section(r->c, text))
-        pl_report(r->c->diags, PL_E0504, place(r, name), "section", text);
-    *pl_push(r->c->arena, &r->c->section) = (pl_conf_section){.name = text, .at = place(r, name)};
+        pl_report(r->c->diags, PL_E0504, loc_of(r, name), "section", text);
+    *pl_push(r->c->arena, &r->c->section) = (pl_conf_section){.name = text, .at = loc_of(r, name)};
 }
 
 /* Splits "0 8 16 KiB" into numbers and unit; a value that does not begin with a number has no unit.
@@ -187,7 +187,7 @@ static void read_provenance(reader *r, span s, span whole, pl_conf_entry *e)
 {
     span rest = s, word = next_word(&rest);
     if (word.n == 0) {
-        pl_report(r->c->diags, PL_E0505, place(r, whole), e->key);
+        pl_report(r->c->diags, PL_E0505, loc_of(r, whole), e->key);
         return;
     }
     for (int p = 0; p < PL_PROVENANCE_COUNT; p++) {
@@ -195,10 +195,10 @@ static void read_provenance(reader *r, span s, span whole, pl_conf_entry *e)
         e->provenance = (pl_provenance)p;
         e->source = copy(r->c, trim(rest));
         if (provenance[p].needs_source && e->source[0] == '\0')
-            pl_report(r->c->diags, PL_E0507, place(r, word), provenance[p].word);
+            pl_report(r->c->diags, PL_E0507, loc_of(r, word), provenance[p].word);
         return;
     }
-    pl_report(r->c->diags, PL_E0506, place(r, word), copy(r->c, word));
+    pl_report(r->c->diags, PL_E0506, loc_of(r, word), copy(r->c, word));
 }
 
 /* The look-up key of an entry; unambiguous, because no line contains both a section and a key. */
@@ -219,8 +219,8 @@ static void read_entry(reader *r, span s)
     pl_conf *c = r->c;
     const char *equal = memchr(s.at, '=', s.n);
     span key = trim((span){s.at, equal ? (size_t)(equal - s.at) : 0});
-    if (!equal || !all_name(key)) {
-        pl_report(c->diags, PL_E0501, place(r, s), copy(c, s));
+    if (!equal || !is_name_text(key)) {
+        pl_report(c->diags, PL_E0501, loc_of(r, s), copy(c, s));
         return;
     }
     span rest = {equal + 1, s.n - (size_t)(equal + 1 - s.at)};
@@ -228,11 +228,11 @@ static void read_entry(reader *r, span s)
     span value = trim((span){rest.at, semicolon ? (size_t)(semicolon - rest.at) : rest.n});
     span numbers, unit;
     if (value.n == 0) {
-        pl_report(c->diags, PL_E0501, place(r, s), copy(c, s));
+        pl_report(c->diags, PL_E0501, loc_of(r, s), copy(c, s));
         return;
     }
     if (c->section.n == 0) {
-        pl_report(c->diags, PL_E0512, place(r, key), copy(c, key));
+        pl_report(c->diags, PL_E0512, loc_of(r, key), copy(c, key));
         return;
     }
     split_unit(value, &numbers, &unit);
@@ -242,8 +242,8 @@ static void read_entry(reader *r, span s)
                        .unit = copy(c, unit),
                        .provenance = PL_GUESSED,
                        .source = "",
-                       .at = place(r, key),
-                       .value_at = place(r, value)};
+                       .at = loc_of(r, key),
+                       .value_at = loc_of(r, value)};
     if (pl_conf_find(c, e.section, e.key)) {
         pl_report(c->diags, PL_E0504, e.at, "key", e.key);
         return;
@@ -473,7 +473,7 @@ bool pl_conf_bind(pl_conf *c, const char *section, const pl_conf_key *keys, size
 static const char *nearest(const pl_conf_section *s, const char *key)
 {
     const char *found = NULL;
-    unsigned best = pl_edit_reach(strlen(key)) + 1;
+    unsigned best = pl_edit_limit(strlen(key)) + 1;
     for (size_t i = 0; i < s->nkeys; i++) {
         unsigned d =
             pl_edit_distance(key, strlen(key), s->keys[i].key, strlen(s->keys[i].key), best);
@@ -490,14 +490,15 @@ static const char *renamed_to(const pl_conf *c, const pl_conf_entry *e)
     for (size_t k = 0; k < c->nrenamed; k++) {
         const pl_conf_rename *r = &c->renamed[k];
         const size_t n = strlen(r->section);
-        const bool here = n && r->section[n - 1] == '.' ? strncmp(r->section, e->section, n) == 0
-                                                        : strcmp(r->section, e->section) == 0;
-        if (here && strcmp(r->before, e->key) == 0) return r->now;
+        const bool in_section = n && r->section[n - 1] == '.'
+                                    ? strncmp(r->section, e->section, n) == 0
+                                    : strcmp(r->section, e->section) == 0;
+        if (in_section && strcmp(r->old_key, e->key) == 0) return r->new_key;
     }
     return NULL;
 }
 
-void pl_conf_renamed(pl_conf *c, const pl_conf_rename *renamed, size_t n)
+void pl_conf_set_renames(pl_conf *c, const pl_conf_rename *renamed, size_t n)
 {
     c->renamed = renamed;
     c->nrenamed = n;
@@ -516,9 +517,9 @@ bool pl_conf_report_unknown(pl_conf *c)
         const pl_conf_section *s = find_section(c, e->section);
         if (e->used || !s->keys) continue;
         pl_diag *m = pl_report(c->diags, PL_E0502, e->at, e->key, e->section);
-        const char *known = nearest(s, e->key), *now = renamed_to(c, e);
-        if (now)
-            m->help = pl_arena_printf(c->arena, "the key is called '%s' now", now);
+        const char *known = nearest(s, e->key), *new_key = renamed_to(c, e);
+        if (new_key)
+            m->help = pl_arena_printf(c->arena, "the key is called '%s' now", new_key);
         else if (known)
             m->help = pl_arena_printf(c->arena, "did you mean '%s'?", known);
         ok = false;

@@ -94,7 +94,7 @@ typedef struct pl_conf_section {
 
 /* A renamed key. section: a single one, or a prefix of several that ends with a period. */
 typedef struct pl_conf_rename {
-    const char *section, *before, *now;
+    const char *section, *old_key, *new_key;
 } pl_conf_rename;
 
 typedef struct pl_conf {
@@ -130,7 +130,7 @@ void pl_conf_complete(pl_conf *c, const pl_conf *from);
  * False on any error. */
 bool pl_conf_bind(pl_conf *c, const char *section, const pl_conf_key *keys, size_t n, void *out);
 /* Sets the renamed keys for pl_conf_report_unknown; `renamed` is not owned. */
-void pl_conf_renamed(pl_conf *c, const pl_conf_rename *renamed, size_t n);
+void pl_conf_set_renames(pl_conf *c, const pl_conf_rename *renamed, size_t n);
 
 /* Reports every section and key that no bind requested, with the nearest known key of that section
  * as help, or the new name of a renamed one. */

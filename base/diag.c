@@ -40,8 +40,8 @@ pl_diag *pl_report(pl_diags *d, pl_diag_id id, pl_loc at, ...)
     bool keep = is_error ? d->errors < d->limit : d->list.n - kept_errors < d->limit;
     d->errors += is_error;
     if (!keep) {
-        d->spare = (pl_diag){.id = id, .severity = row[id].severity, .at = at, .text = ""};
-        return &d->spare;
+        d->unstored = (pl_diag){.id = id, .severity = row[id].severity, .at = at, .text = ""};
+        return &d->unstored;
     }
     va_list ap;
     va_start(ap, at);
@@ -178,10 +178,10 @@ static size_t width(char c, size_t column)
 
 static void put_excerpt(text_buffer *t, const char *line, size_t len, pl_loc at, bool colour)
 {
-    size_t place = at.column > 0 ? at.column - 1 : 0, first = 0, last = len;
-    if (place > len) place = len;
+    size_t caret = at.column > 0 ? at.column - 1 : 0, first = 0, last = len;
+    if (caret > len) caret = len;
     if (len > WINDOW) {
-        first = place > WINDOW / 2 ? place - WINDOW / 2 : 0;
+        first = caret > WINDOW / 2 ? caret - WINDOW / 2 : 0;
         last = len - first > WINDOW ? first + WINDOW : len;
         for (int i = 0; i < 3 && first > 0 && continues_character(line[first]); i++) first--;
         for (int i = 0; i < 3 && last < len && continues_character(line[last]); i++) last--;
@@ -195,12 +195,12 @@ static void put_excerpt(text_buffer *t, const char *line, size_t len, pl_loc at,
             for (size_t k = 0; k < w; k++) put(t, ' ');
         else
             length = put_character(t, line + i, last - i);
-        if (i <= place && place < i + length) from = column;
+        if (i <= caret && caret < i + length) from = column;
         column += w;
-        if (i + length > place && i < place + mark) to = column;
+        if (i + length > caret && i < caret + mark) to = column;
         i += length;
     }
-    if (place >= last) from = column;
+    if (caret >= last) from = column;
     if (to <= from) to = from + 1;
     put_string(t, last < len ? "...\n" : "\n");
     if (at.column == 0) return;

@@ -54,9 +54,9 @@ typedef struct pl_diags {
         size_t n, cap;
     } list;
     size_t errors;
-    size_t limit;  /* further errors are counted, not stored (default 100); so are further warnings
-                      and notes */
-    pl_diag spare; /* returned by pl_report for a message that is not stored */
+    size_t limit; /* further errors are counted, not stored (default 100); so are further warnings
+                     and notes */
+    pl_diag unstored; /* returned by pl_report for a message that is not stored */
 } pl_diags;
 
 void pl_diags_init(pl_diags *d, pl_arena *arena);

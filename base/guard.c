@@ -5,10 +5,10 @@
 
 static _Thread_local pl_guard *innermost;
 
-void pl_guard_enter(pl_guard *g, bool open)
+void pl_guard_enter(pl_guard *g, bool unguarded)
 {
     g->outer = innermost;
-    g->open = open;
+    g->unguarded = unguarded;
     innermost = g;
 }
 
@@ -19,5 +19,5 @@ void pl_guard_leave(pl_guard *g)
 
 void pl_guard_fail(void)
 {
-    if (innermost && !innermost->open) longjmp(innermost->at, 1);
+    if (innermost && !innermost->unguarded) longjmp(innermost->at, 1);
 }

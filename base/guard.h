@@ -24,11 +24,11 @@
 
 typedef struct pl_guard {
     struct pl_guard *outer;
-    bool open; /* PL_UNGUARDED: hides the enclosing guards */
+    bool unguarded; /* PL_UNGUARDED: hides the enclosing guards */
     jmp_buf at;
 } pl_guard;
 
-void pl_guard_enter(pl_guard *g, bool open);
+void pl_guard_enter(pl_guard *g, bool unguarded);
 void pl_guard_leave(pl_guard *g);
 /* Jumps to the thread's guard. Returns if there is none. */
 void pl_guard_fail(void);

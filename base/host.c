@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { PATH_MOST = 4096 };
+enum { MAX_PATH_BYTES = 4096 };
 
 /* Reads the number that follows a name at the start of a line of a file; false if there is none. An
  * empty name reads the file's first word. */
@@ -29,77 +29,76 @@ static bool read_number(const char *path, const char *name, uint64_t *out)
     return found;
 }
 
-static uint64_t left(uint64_t limit, uint64_t used)
+static uint64_t subtract(uint64_t limit, uint64_t used)
 {
     return limit > used ? limit - used : 0;
 }
 
 /* Available memory of one control group: its limit, minus the memory in use that cannot be
  * reclaimed. */
-static uint64_t group_room(const char *folder, bool second)
+static uint64_t cgroup_available(const char *folder, bool v2)
 {
-    char path[PATH_MOST + 64];
+    char path[MAX_PATH_BYTES + 64];
     uint64_t limit, used = 0, cache = 0;
-    snprintf(path, sizeof path, "%s/%s", folder, second ? "memory.max" : "memory.limit_in_bytes");
+    snprintf(path, sizeof path, "%s/%s", folder, v2 ? "memory.max" : "memory.limit_in_bytes");
     if (!read_number(path, "", &limit)) /* "max", or no such file */
         return UINT64_MAX;
-    snprintf(path, sizeof path, "%s/%s", folder,
-             second ? "memory.current" : "memory.usage_in_bytes");
+    snprintf(path, sizeof path, "%s/%s", folder, v2 ? "memory.current" : "memory.usage_in_bytes");
     read_number(path, "", &used);
     snprintf(path, sizeof path, "%s/memory.stat", folder);
-    read_number(path, second ? "inactive_file " : "total_inactive_file ", &cache);
-    return left(limit, left(used, cache));
+    read_number(path, v2 ? "inactive_file " : "total_inactive_file ", &cache);
+    return subtract(limit, subtract(used, cache));
 }
 
 /* The minimum over a control group and its ancestors. Inside a container the path is that of the
  * host, and the container's own group is at the root. */
-static uint64_t groups_room(const char *root, const char *path, bool second)
+static uint64_t cgroups_available(const char *root, const char *path, bool v2)
 {
-    char folder[PATH_MOST];
-    uint64_t least = UINT64_MAX;
+    char folder[MAX_PATH_BYTES];
+    uint64_t minimum = UINT64_MAX;
     const size_t base = strlen(root);
-    if (snprintf(folder, sizeof folder, "%s%s", root, path) >= (int)sizeof folder) return least;
+    if (snprintf(folder, sizeof folder, "%s%s", root, path) >= (int)sizeof folder) return minimum;
     for (;;) {
-        const uint64_t room = group_room(folder, second);
-        least = room < least ? room : least;
+        const uint64_t available = cgroup_available(folder, v2);
+        minimum = available < minimum ? available : minimum;
         char *slash = strrchr(folder, '/');
-        if (!slash || (size_t)(slash - folder) < base) return least;
+        if (!slash || (size_t)(slash - folder) < base) return minimum;
         *slash = '\0';
     }
 }
 
-uint64_t pl_host_group_room(const char *list, const char *root)
+uint64_t pl_host_cgroup_available(const char *list, const char *root)
 {
-    char line[PATH_MOST], first_root[PATH_MOST];
-    uint64_t least = UINT64_MAX;
+    char line[MAX_PATH_BYTES], v1_root[MAX_PATH_BYTES];
+    uint64_t minimum = UINT64_MAX;
     FILE *f = fopen(list, "r");
-    snprintf(first_root, sizeof first_root, "%s/memory", root);
+    snprintf(v1_root, sizeof v1_root, "%s/memory", root);
     while (f && fgets(line, sizeof line, f)) { /* NUMBER:CONTROLLERS:PATH */
         line[strcspn(line, "\n")] = '\0';
         char *controllers = strchr(line, ':'),
              *path = controllers ? strchr(controllers + 1, ':') : NULL;
         if (!path) continue;
         *path++ = '\0';
-        const bool second = controllers[1] == '\0';
-        if (!second && strcmp(controllers + 1, "memory") != 0) continue;
-        const uint64_t room = groups_room(second ? root : first_root, path, second);
-        least = room < least ? room : least;
+        const bool v2 = controllers[1] == '\0';
+        if (!v2 && strcmp(controllers + 1, "memory") != 0) continue;
+        const uint64_t available = cgroups_available(v2 ? root : v1_root, path, v2);
+        minimum = available < minimum ? available : minimum;
     }
     if (f) fclose(f);
-    return least;
+    return minimum;
 }
 
 /* Memory that the process may still map under one of its limits. */
-static uint64_t limit_room(int which, const char *used_name)
+static uint64_t rlimit_available(int which, const char *used_name)
 {
     struct rlimit r;
     uint64_t kilobytes = 0;
     if (getrlimit(which, &r) != 0 || r.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
     read_number("/proc/self/status", used_name, &kilobytes);
-    return left(r.rlim_cur, kilobytes * 1024);
+    return subtract(r.rlim_cur, kilobytes * 1024);
 }
 
-static uint64_t computer_room(void)
+static uint64_t system_available(void)
 {
     uint64_t kilobytes;
     if (read_number("/proc/meminfo", "MemAvailable:", &kilobytes)) return kilobytes * 1024;
@@ -107,21 +106,24 @@ static uint64_t computer_room(void)
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
 }
 
-static void take(pl_host_room *least, uint64_t bytes, const char *by)
+static void take_minimum(pl_host_available *minimum, uint64_t bytes, const char *by)
 {
-    if (bytes < least->bytes) *least = (pl_host_room){bytes, by};
+    if (bytes < minimum->bytes) *minimum = (pl_host_available){bytes, by};
 }
 
-pl_host_room pl_host_memory(uint64_t untouched)
+pl_host_available pl_host_memory(uint64_t untouched)
 {
-    pl_host_room r = {UINT64_MAX, "is there"};
-    const uint64_t computer = computer_room(),
-                   group = pl_host_group_room("/proc/self/cgroup", "/sys/fs/cgroup");
-    if (computer != UINT64_MAX) take(&r, left(computer, untouched), "is free on this computer");
+    pl_host_available r = {UINT64_MAX, "is there"};
+    const uint64_t computer = system_available(),
+                   group = pl_host_cgroup_available("/proc/self/cgroup", "/sys/fs/cgroup");
+    if (computer != UINT64_MAX)
+        take_minimum(&r, subtract(computer, untouched), "is free on this computer");
     if (group != UINT64_MAX)
-        take(&r, left(group, untouched),
-             "is left by the control group of the process (memory.max)");
-    take(&r, limit_room(RLIMIT_AS, "VmSize:"), "is left by the limit on address space (ulimit -v)");
-    take(&r, limit_room(RLIMIT_DATA, "VmData:"), "is left by the limit on data (ulimit -d)");
+        take_minimum(&r, subtract(group, untouched),
+                     "is left by the control group of the process (memory.max)");
+    take_minimum(&r, rlimit_available(RLIMIT_AS, "VmSize:"),
+                 "is left by the limit on address space (ulimit -v)");
+    take_minimum(&r, rlimit_available(RLIMIT_DATA, "VmData:"),
+                 "is left by the limit on data (ulimit -d)");
     return r;
 }

@@ -7,18 +7,18 @@
 
 #include <stdint.h>
 
-typedef struct pl_host_room {
+typedef struct pl_host_available {
     uint64_t bytes; /* UINT64_MAX: unknown */
     const char *by; /* source of the limit, as the end of a sentence: "is free on this computer" */
-} pl_host_room;
+} pl_host_available;
 
 /* The minimum of: available memory, the limits of the process's control groups, and its limits on
  * address space and data. untouched: bytes that the process has allocated but not written yet; they
  * count as used. */
-pl_host_room pl_host_memory(uint64_t untouched);
+pl_host_available pl_host_memory(uint64_t untouched);
 
 /* Memory available under the control groups that `list` (/proc/self/cgroup) names, with their files
  * below `root` (/sys/fs/cgroup); UINT64_MAX: no limit. */
-uint64_t pl_host_group_room(const char *list, const char *root);
+uint64_t pl_host_cgroup_available(const char *list, const char *root);
 
 #endif

@@ -15,8 +15,8 @@ static void separate(pl_json *j)
         return;
     }
     if (j->depth == 0) return;
-    if (j->some[j->depth - 1]) putc(',', j->file);
-    j->some[j->depth - 1] = true;
+    if (j->has_element[j->depth - 1]) putc(',', j->file);
+    j->has_element[j->depth - 1] = true;
 }
 
 void pl_json_open(pl_json *j, char bracket)
@@ -24,7 +24,7 @@ void pl_json_open(pl_json *j, char bracket)
     separate(j);
     putc(bracket, j->file);
     j->end[j->depth] = bracket == '{' ? '}' : ']';
-    j->some[j->depth++] = false;
+    j->has_element[j->depth++] = false;
 }
 
 void pl_json_close(pl_json *j)
@@ -32,19 +32,19 @@ void pl_json_close(pl_json *j)
     putc(j->end[--j->depth], j->file);
 }
 
-static void quoted(pl_json *j, const char *text)
+static void write_string(pl_json *j, const char *text)
 {
     putc('"', j->file);
-    size_t left = strlen(text);
-    for (const unsigned char *s = (const unsigned char *)text; left > 0;) {
-        size_t n = pl_utf8_length((const char *)s, left);
+    size_t remaining = strlen(text);
+    for (const unsigned char *s = (const unsigned char *)text; remaining > 0;) {
+        size_t n = pl_utf8_length((const char *)s, remaining);
         if (n != 1) {
             if (n)
                 fwrite(s, 1, n, j->file);
             else
                 putc('?', j->file);
             s += n ? n : 1;
-            left -= n ? n : 1;
+            remaining -= n ? n : 1;
             continue;
         }
         if (*s == '"' || *s == '\\')
@@ -58,7 +58,7 @@ static void quoted(pl_json *j, const char *text)
         else
             putc(*s, j->file);
         s++;
-        left--;
+        remaining--;
     }
     putc('"', j->file);
 }
@@ -66,7 +66,7 @@ static void quoted(pl_json *j, const char *text)
 void pl_json_key(pl_json *j, const char *key)
 {
     separate(j);
-    quoted(j, key);
+    write_string(j, key);
     putc(':', j->file);
     j->after_key = true;
 }
@@ -75,7 +75,7 @@ void pl_json_text(pl_json *j, const char *text)
 {
     separate(j);
     if (text)
-        quoted(j, text);
+        write_string(j, text);
     else
         fputs("null", j->file);
 }
@@ -117,11 +117,12 @@ void pl_write_base64(FILE *f, const void *bytes, size_t n)
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *p = bytes;
     for (size_t i = 0; i < n; i += 3) {
-        size_t left = n - i;
-        uint32_t v = (uint32_t)p[i] << 16 | (left > 1 ? (uint32_t)p[i + 1] << 8 : 0) |
-                     (left > 2 ? p[i + 2] : 0);
+        size_t remaining = n - i;
+        uint32_t v = (uint32_t)p[i] << 16 | (remaining > 1 ? (uint32_t)p[i + 1] << 8 : 0) |
+                     (remaining > 2 ? p[i + 2] : 0);
         const char four[4] = {digit[v >> 18], digit[v >> 12 & 63],
-                              left > 1 ? digit[v >> 6 & 63] : '=', left > 2 ? digit[v & 63] : '='};
+                              remaining > 1 ? digit[v >> 6 & 63] : '=',
+                              remaining > 2 ? digit[v & 63] : '='};
         fwrite(four, 1, 4, f);
     }
 }

@@ -20,8 +20,8 @@ typedef struct pl_json {
     FILE *file;
     bool html; /* '<' is written as \u003c, so that the text may be embedded in <script> */
     int depth;
-    char end[PL_JSON_DEPTH];  /* the closing bracket of each open level */
-    bool some[PL_JSON_DEPTH]; /* the level has an element already */
+    char end[PL_JSON_DEPTH];         /* the closing bracket of each open level */
+    bool has_element[PL_JSON_DEPTH]; /* the level has an element already */
     bool after_key;
 } pl_json;
 

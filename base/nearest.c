@@ -4,7 +4,7 @@
 
 enum { MAX_WORD = 63 };
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned min_of(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -12,8 +12,8 @@ static unsigned least(unsigned a, unsigned b)
 unsigned pl_edit_distance(const char *a, size_t n, const char *b, size_t m, unsigned limit)
 {
     unsigned row[3][MAX_WORD + 1];
-    size_t apart = n > m ? n - m : m - n;
-    if (apart > limit || n > MAX_WORD || m > MAX_WORD) return limit + 1;
+    size_t length_difference = n > m ? n - m : m - n;
+    if (length_difference > limit || n > MAX_WORD || m > MAX_WORD) return limit + 1;
     for (size_t j = 0; j <= m; j++) row[0][j] = (unsigned)j;
     unsigned last = 0; /* the smallest entry of the previous row: two consecutive rows above the
                           limit can never fall below it again */
@@ -22,19 +22,19 @@ unsigned pl_edit_distance(const char *a, size_t n, const char *b, size_t m, unsi
         unsigned smallest = now[0] = (unsigned)i;
         for (size_t j = 1; j <= m; j++) {
             unsigned cost = before[j - 1] + (a[i - 1] != b[j - 1]);
-            cost = least(cost, least(before[j], now[j - 1]) + 1);
+            cost = min_of(cost, min_of(before[j], now[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                cost = least(cost, earlier[j - 2] + 1);
+                cost = min_of(cost, earlier[j - 2] + 1);
             now[j] = cost;
-            smallest = least(smallest, cost);
+            smallest = min_of(smallest, cost);
         }
         if (smallest > limit && last > limit) return limit + 1;
         last = smallest;
     }
-    return least(row[n % 3][m], limit + 1);
+    return min_of(row[n % 3][m], limit + 1);
 }
 
-unsigned pl_edit_reach(size_t n)
+unsigned pl_edit_limit(size_t n)
 {
     return n < 3 ? 0 : n < 5 ? 1 : n < 9 ? 2 : 3;
 }
@@ -44,7 +44,7 @@ const char *pl_nearest(const char *word, const char *const *words, size_t n)
     size_t len = strlen(word);
     /* Word lists are short: a two-letter word with one letter wrong or missing is still identified.
      */
-    unsigned best = (len == 2 ? 1 : pl_edit_reach(len)) + 1;
+    unsigned best = (len == 2 ? 1 : pl_edit_limit(len)) + 1;
     const char *found = NULL;
     for (size_t i = 0; i < n; i++) {
         unsigned d = pl_edit_distance(word, len, words[i], strlen(words[i]), best);

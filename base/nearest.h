@@ -9,7 +9,7 @@
  * for words of 64 bytes or more. */
 unsigned pl_edit_distance(const char *a, size_t n, const char *b, size_t m, unsigned limit);
 /* The number of changes after which a word of n letters is still recognised. */
-unsigned pl_edit_reach(size_t n);
+unsigned pl_edit_limit(size_t n);
 /* The nearest of n words to `word` within reach, or NULL. */
 const char *pl_nearest(const char *word, const char *const *words, size_t n);
 

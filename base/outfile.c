@@ -9,7 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_TRIES = 1000, KEPT_NAME = 200 /* bytes of the name that its temporary name repeats */ };
+enum {
+    MAX_TRIES = 1000,
+    NAME_PREFIX_BYTES = 200 /* bytes of the name that its temporary name repeats */
+};
 
 struct pl_outfile {
     FILE *f;
@@ -33,11 +36,11 @@ static int check_head(const char *path, const pl_outfile_rule *rule, uint64_t by
     const int why = n < sizeof head && k < 0 ? errno : 0;
     close(fd);
     if (why) return why;
-    return rule->ours && rule->ours(rule->ctx, head, n, bytes) ? 0 : EEXIST;
+    return rule->is_replaceable && rule->is_replaceable(rule->ctx, head, n, bytes) ? 0 : EEXIST;
 }
 
 /* *old: the existing file; st_nlink is 0 if there is none. */
-static int look(const char *path, const pl_outfile_rule *rule, struct stat *old)
+static int check_existing(const char *path, const pl_outfile_rule *rule, struct stat *old)
 {
     struct stat link;
     memset(old, 0, sizeof *old);
@@ -57,7 +60,7 @@ static int look(const char *path, const pl_outfile_rule *rule, struct stat *old)
 int pl_outfile_may_replace(const char *path, const pl_outfile_rule *rule)
 {
     struct stat old;
-    return look(path, rule, &old);
+    return check_existing(path, rule, &old);
 }
 
 /* ---- opening ---- */
@@ -92,19 +95,19 @@ static int name_part(pl_outfile *o, int fd)
     const char *slash = strrchr(o->path, '/'), *name = slash ? slash + 1 : o->path;
     const size_t n = strlen(o->path) + 48;
     char self[40];
-    int made = -1;
+    int created = -1;
     snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
     if (!(o->part = malloc(n))) return -1;
-    for (int i = 0; i < MOST_TRIES && made < 0; i++) {
-        snprintf(o->part, n, "%.*s%.*s.%ld-%d.part", (int)(name - o->path), o->path, KEPT_NAME,
-                 name, (long)getpid(), i);
+    for (int i = 0; i < MAX_TRIES && created < 0; i++) {
+        snprintf(o->part, n, "%.*s%.*s.%ld-%d.part", (int)(name - o->path), o->path,
+                 NAME_PREFIX_BYTES, name, (long)getpid(), i);
         if (fd < 0)
-            made = open(o->part, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+            created = open(o->part, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
         else
-            made = linkat(AT_FDCWD, self, AT_FDCWD, o->part, AT_SYMLINK_FOLLOW) == 0 ? fd : -1;
-        if (made < 0 && errno != EEXIST) break;
+            created = linkat(AT_FDCWD, self, AT_FDCWD, o->part, AT_SYMLINK_FOLLOW) == 0 ? fd : -1;
+        if (created < 0 && errno != EEXIST) break;
     }
-    if (made >= 0) return made;
+    if (created >= 0) return created;
     free(o->part);
     o->part = NULL;
     return -1;
@@ -155,7 +158,7 @@ int pl_outfile_open(pl_outfile **out, const char *path, const pl_outfile_rule *r
 {
     struct stat old;
     *out = NULL;
-    int why = look(path, rule, &old);
+    int why = check_existing(path, rule, &old);
     if (why) return why;
     pl_outfile *o = calloc(1, sizeof *o);
     if (!o) return ENOMEM;
@@ -171,7 +174,7 @@ int pl_outfile_check(const char *path, const pl_outfile_rule *rule)
 {
     pl_outfile *o;
     struct stat old;
-    int why = look(path, rule, &old);
+    int why = check_existing(path, rule, &old);
     /* Opening a pipe would block until it has a reader. */
     if (why || (old.st_nlink && !S_ISREG(old.st_mode))) return why;
     why = pl_outfile_open(&o, path, rule);

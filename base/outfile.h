@@ -19,7 +19,7 @@ typedef struct pl_outfile_rule {
     bool force; /* any file may be replaced */
     /* True if a file of this size that begins with these n bytes (PL_OUTFILE_HEAD at most) is of
      * the kind being written; NULL: none is. */
-    bool (*ours)(const void *ctx, const unsigned char *head, size_t n, uint64_t bytes);
+    bool (*is_replaceable)(const void *ctx, const unsigned char *head, size_t n, uint64_t bytes);
     const void *ctx;
 } pl_outfile_rule;
 

@@ -16,15 +16,15 @@
 
 #ifdef PL_POISON
 #include <sanitizer/asan_interface.h>
-#define pl_close_memory(at, bytes) __asan_poison_memory_region((at), (bytes))
-#define pl_open_memory(at, bytes)  __asan_unpoison_memory_region((at), (bytes))
-#define PL_POISON_ALIGN            ((size_t)8)
-#define PL_RED_ZONE                ((size_t)16) /* poisoned bytes after every allocation */
+#define pl_poison_memory(at, bytes)   __asan_poison_memory_region((at), (bytes))
+#define pl_unpoison_memory(at, bytes) __asan_unpoison_memory_region((at), (bytes))
+#define PL_POISON_ALIGN               ((size_t)8)
+#define PL_RED_ZONE                   ((size_t)16) /* poisoned bytes after every allocation */
 #else
-#define pl_close_memory(at, bytes) ((void)0)
-#define pl_open_memory(at, bytes)  ((void)0)
-#define PL_POISON_ALIGN            ((size_t)1)
-#define PL_RED_ZONE                ((size_t)0)
+#define pl_poison_memory(at, bytes)   ((void)0)
+#define pl_unpoison_memory(at, bytes) ((void)0)
+#define PL_POISON_ALIGN               ((size_t)1)
+#define PL_RED_ZONE                   ((size_t)0)
 #endif
 
 #endif

@@ -5,17 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DIGITS = 17, LARGEST = 15 /* largest exponent of numbers written without one */ };
+enum {
+    MAX_DIGITS = 17,
+    MAX_PLAIN_EXPONENT = 15 /* largest exponent of numbers written without one */
+};
 
 int pl_print_digits(double v, int n, char *buf, size_t size)
 {
     char digits[40];
     if (!isfinite(v)) return snprintf(buf, size, "%g", v);
-    if (n > MOST_DIGITS) n = MOST_DIGITS;
+    if (n > MAX_DIGITS) n = MAX_DIGITS;
     snprintf(digits, sizeof digits, "%.*e", n - 1, v); /* -d.ddde+dd */
     const int exponent = atoi(strchr(digits, 'e') + 1);
-    if (exponent < n || exponent > LARGEST) return snprintf(buf, size, "%.*g", n, v);
-    char whole[LARGEST + 4], *to = whole;
+    if (exponent < n || exponent > MAX_PLAIN_EXPONENT) return snprintf(buf, size, "%.*g", n, v);
+    char whole[MAX_PLAIN_EXPONENT + 4], *to = whole;
     for (const char *p = digits; *p != 'e'; p++)
         if (*p != '.') *to++ = *p;
     for (int k = n; k <= exponent; k++) *to++ = '0';
@@ -26,7 +29,7 @@ int pl_print_digits(double v, int n, char *buf, size_t size)
 int pl_print_real(double v, char *buf, size_t size)
 {
     int length = 0;
-    for (int n = 1; n <= MOST_DIGITS; n++) {
+    for (int n = 1; n <= MAX_DIGITS; n++) {
         length = pl_print_digits(v, n, buf, size);
         if (strtod(buf, NULL) == v) break;
     }

@@ -70,7 +70,7 @@ static void add_plain(uint32_t h[8], const unsigned char *p, size_t blocks)
 #if defined(__x86_64__) && defined(__GNUC__)
 /* Detects the SHA extensions: leaf 7 of cpuid, EBX bit 29; the shuffles below are SSSE3 and SSE4.1
  * (leaf 1, ECX bits 9 and 19). */
-static bool ask_processor(void)
+static bool detect_sha_extensions(void)
 {
     unsigned a, b, c, d;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 9 & 1) || !(c >> 19 & 1)) return false;
@@ -78,14 +78,14 @@ static bool ask_processor(void)
 }
 
 /* Detected once: on a virtual machine cpuid takes as long as hashing 10,000 bytes. */
-static bool has_instructions(void)
+static bool has_sha_extensions(void)
 {
     enum { UNKNOWN, NO, YES };
-    static _Atomic unsigned char known;
-    unsigned char has = atomic_load_explicit(&known, memory_order_relaxed);
+    static _Atomic unsigned char cached;
+    unsigned char has = atomic_load_explicit(&cached, memory_order_relaxed);
     if (has == UNKNOWN) {
-        has = ask_processor() ? YES : NO;
-        atomic_store_explicit(&known, has, memory_order_relaxed);
+        has = detect_sha_extensions() ? YES : NO;
+        atomic_store_explicit(&cached, has, memory_order_relaxed);
     }
     return has == YES;
 }
@@ -128,7 +128,7 @@ add_fast(uint32_t h[8], const unsigned char *p, size_t blocks)
 
 static void add_blocks(uint32_t h[8], const unsigned char *p, size_t blocks)
 {
-    if (has_instructions())
+    if (has_sha_extensions())
         add_fast(h, p, blocks);
     else
         add_plain(h, p, blocks);

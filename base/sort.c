@@ -7,7 +7,7 @@
 
 enum { RUN = 12 };
 
-static void insert(pl_key *at, size_t n)
+static void insertion_sort(pl_key *at, size_t n)
 {
     for (size_t k = 1; k < n; k++) {
         pl_key x = at[k];
@@ -25,13 +25,13 @@ static void merge(const pl_key *a, const pl_key *middle, const pl_key *end, pl_k
     while (b < end) *to++ = *b++;
 }
 
-void pl_sort_keys(pl_key *at, size_t n, pl_key *room)
+void pl_sort_keys(pl_key *at, size_t n, pl_key *scratch)
 {
     bool ordered = true;
     for (size_t k = 1; k < n && ordered; k++) ordered = at[k - 1].key <= at[k].key;
     if (ordered) return;
-    for (size_t k = 0; k < n; k += RUN) insert(at + k, n - k < RUN ? n - k : RUN);
-    pl_key *from = at, *to = room;
+    for (size_t k = 0; k < n; k += RUN) insertion_sort(at + k, n - k < RUN ? n - k : RUN);
+    pl_key *from = at, *to = scratch;
     for (size_t run = RUN; run < n; run *= 2) {
         for (size_t k = 0; k < n; k += 2 * run) {
             size_t middle = k + run < n ? k + run : n, end = k + 2 * run < n ? k + 2 * run : n;

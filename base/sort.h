@@ -11,8 +11,8 @@ typedef struct pl_key {
     uint32_t what; /* the caller's: index of the object */
 } pl_key;
 
-/* Sorts by ascending key; stable. `room` is scratch space for n entries; its contents do not
+/* Sorts by ascending key; stable. `scratch` is scratch space for n entries; its contents do not
  * matter. */
-void pl_sort_keys(pl_key *at, size_t n, pl_key *room);
+void pl_sort_keys(pl_key *at, size_t n, pl_key *scratch);
 
 #endif

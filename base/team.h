@@ -6,10 +6,10 @@
  *
  * A job has a home, the worker that preferably executes it, so that its data stay in the caches of
  * one core. A worker without jobs of its own takes those that others would reach last. A job may
- * require that all earlier jobs have completed. It either waits for that (pl_team_turn) or stops,
- * and any worker resumes it when its turn has come. No thread waits for one that has not started: a
- * waiting thread itself executes the first incomplete job if no other thread is executing it. That
- * job never waits, so deadlock is impossible. */
+ * require that all earlier jobs have completed. It either waits for that (pl_team_wait_turn) or
+ * stops, and any worker resumes it when its turn has come. No thread waits for one that has not
+ * started: a waiting thread itself executes the first incomplete job if no other thread is
+ * executing it. That job never waits, so deadlock is impossible. */
 #ifndef PL_BASE_TEAM_H
 #define PL_BASE_TEAM_H
 
@@ -30,15 +30,15 @@ typedef bool pl_team_work(void *ctx, uint32_t job, uint32_t worker);
 pl_team *pl_team_open(uint32_t n, pl_team_work *work, void *ctx);
 void pl_team_close(pl_team *t); /* NULL is allowed */
 /* Sets the work function and its context for the following runs; only between two runs. */
-void pl_team_serve(pl_team *t, pl_team_work *work, void *ctx);
+void pl_team_set_work(pl_team *t, pl_team_work *work, void *ctx);
 uint32_t pl_team_size(const pl_team *t);
 /* Executes jobs 0 .. n-1 (at most PL_TEAM_JOBS) and returns when all have completed. The first
- * `apart` jobs are exempt: no turn waits for them. home: by job, a number that selects its worker,
- * modulo the number of workers; NULL: the job's own number. */
-void pl_team_run(pl_team *t, uint32_t n, uint32_t apart, const uint16_t *home);
+ * `exempt` jobs do not count: no turn waits for them. home: by job, a number that selects its
+ * worker, modulo the number of workers; NULL: the job's own number. */
+void pl_team_run(pl_team *t, uint32_t n, uint32_t exempt, const uint16_t *home);
 /* Called inside a job: true if every earlier job, except the exempt ones, has completed. */
-bool pl_team_may(pl_team *t, uint32_t job);
+bool pl_team_is_turn(pl_team *t, uint32_t job);
 /* Called inside a job: returns once that is true. */
-void pl_team_turn(pl_team *t, uint32_t job, uint32_t worker);
+void pl_team_wait_turn(pl_team *t, uint32_t job, uint32_t worker);
 
 #endif

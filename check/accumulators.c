@@ -67,8 +67,9 @@ static unsigned first_lane(const pl_warp *w)
 }
 
 static const char *const text_of[] = {
-    [PL_HAZARD_SUM_READ] = "the sum of a wgmma is used before wgmma.wait_group has waited for it",
-    [PL_HAZARD_SUM_WRITTEN] =
+    [PL_HAZARD_ACCUMULATOR_READ] =
+        "the sum of a wgmma is used before wgmma.wait_group has waited for it",
+    [PL_HAZARD_ACCUMULATOR_WRITTEN] =
         "the sum of a wgmma is overwritten before wgmma.wait_group has waited for it",
     [PL_HAZARD_MATRIX_READ] = "a register with matrix A of a wgmma is read before "
                               "wgmma.wait_group has waited for the product",
@@ -78,8 +79,8 @@ static const char *const text_of[] = {
                            "write and the product"};
 
 static const pl_finding_kind kind_of[] = {
-    [PL_HAZARD_SUM_READ] = PL_FK_SYNC_WGMMA,
-    [PL_HAZARD_SUM_WRITTEN] = PL_FK_SYNC_WGMMA,
+    [PL_HAZARD_ACCUMULATOR_READ] = PL_FK_SYNC_WGMMA,
+    [PL_HAZARD_ACCUMULATOR_WRITTEN] = PL_FK_SYNC_WGMMA,
     [PL_HAZARD_MATRIX_READ] = PL_FK_SYNC_WGMMA_OPERAND,
     [PL_HAZARD_MATRIX_WRITTEN] = PL_FK_SYNC_WGMMA_OPERAND,
     [PL_HAZARD_UNFENCED] = PL_FK_SYNC_WGMMA_FENCE,
@@ -103,7 +104,7 @@ static void report(pl_warp *w, uint32_t hazard, uint32_t by, uint32_t other)
 
 /* ---- events ---- */
 
-static void accessed(pl_warp *w, check_products *p, uint32_t hazard)
+static void on_access(pl_warp *w, check_products *p, uint32_t hazard)
 {
     const check_products_of_program *a = check_of(w)->accumulators;
     if (a->hazard[hazard]->kind == PL_HAZARD_UNFENCED)
@@ -112,7 +113,7 @@ static void accessed(pl_warp *w, check_products *p, uint32_t hazard)
         report(w, hazard, a->at[hazard], p->hazard[hazard].pc);
 }
 
-static void product_starts(pl_warp *w, check_products *p, uint32_t hazard)
+static void on_product(pl_warp *w, check_products *p, uint32_t hazard)
 {
     const check_products_of_program *a = check_of(w)->accumulators;
     if (p->fenced && p->hazard[hazard].written && a->hazard[hazard]->kind == PL_HAZARD_UNFENCED)
@@ -121,7 +122,7 @@ static void product_starts(pl_warp *w, check_products *p, uint32_t hazard)
     p->hazard[hazard].pc = w->pc;
 }
 
-static void handle(pl_warp *w, check_products *p, uint32_t pc, bool behind)
+static void handle_events(pl_warp *w, check_products *p, uint32_t pc, bool after)
 {
     const check_products_of_program *a = check_of(w)->accumulators;
     uint32_t from = 0, to = a->events;
@@ -134,13 +135,13 @@ static void handle(pl_warp *w, check_products *p, uint32_t pc, bool behind)
     }
     for (; from < a->events && a->event[from].pc == pc; from++) {
         const event *e = &a->event[from];
-        if (behind && e->what == ACCESSED) accessed(w, p, e->hazard);
-        if (!behind && e->what == ACCESS) accessed(w, p, e->hazard);
-        if (!behind && e->what == STARTS) product_starts(w, p, e->hazard);
+        if (after && e->what == ACCESSED) on_access(w, p, e->hazard);
+        if (!after && e->what == ACCESS) on_access(w, p, e->hazard);
+        if (!after && e->what == STARTS) on_product(w, p, e->hazard);
     }
 }
 
-static void follows(pl_warp *w, const pl_insn *i, check_products *p)
+static void track_wgmma(pl_warp *w, const pl_insn *i, check_products *p)
 {
     if (pl_forms[i->form].mnem != M_wgmma) return;
     if (pl_insn_has(i, W_mma_async)) {
@@ -151,25 +152,25 @@ static void follows(pl_warp *w, const pl_insn *i, check_products *p)
     } else if (pl_insn_has(i, W_commit_group)) {
         p->open++;
     } else if (pl_insn_has(i, W_wait_group)) {
-        const uint64_t keep = (uint64_t)i->imm;
-        if (p->open > keep + 1 && p->open - 1 - keep > p->done)
-            p->done = (uint32_t)(p->open - 1 - keep);
+        const uint64_t max_pending = (uint64_t)i->imm;
+        if (p->open > max_pending + 1 && p->open - 1 - max_pending > p->done)
+            p->done = (uint32_t)(p->open - 1 - max_pending);
     } else if (pl_insn_has(i, W_fence)) {
         p->fenced = true;
         for (uint32_t h = 0; h < check_of(w)->accumulators->n; h++) p->hazard[h].written = false;
     }
 }
 
-static void executes(pl_warp *w, const pl_insn *i)
+static void execute_tracked(pl_warp *w, const pl_insn *i)
 {
     const uint32_t pc = (uint32_t)(i - w->code);
     check_products *p = products_of(w);
     if (p) {
-        handle(w, p, pc, false);
-        follows(w, i, p);
+        handle_events(w, p, pc, false);
+        track_wgmma(w, i, p);
     }
     check_of(w)->accumulators->inner[pc](w, i);
-    if (p) handle(w, p, pc, true);
+    if (p) handle_events(w, p, pc, true);
 }
 
 /* ---- binding ---- */
@@ -179,7 +180,7 @@ static bool is_product(const pl_insn *i)
     return pl_forms[i->form].mnem == M_wgmma && pl_insn_has(i, W_mma_async);
 }
 
-static bool is_at(const pl_program *p, uint32_t pc, const pl_prog_line *line)
+static bool is_at_position(const pl_program *p, uint32_t pc, const pl_prog_line *line)
 {
     const pl_prog_line *l = &p->lines.at[p->code.at[pc].line];
     return l->ptx_line == line->ptx_line && l->ptx_column == line->ptx_column;
@@ -199,38 +200,40 @@ static void add_event(check_products_of_program *a, uint32_t pc, uint32_t hazard
 
 /* Returns the instruction that marks the access: the access itself, or the remaining instruction of
  * its block that is nearest in the text, preferably of the same CUDA line. */
-static uint32_t place_of(const pl_program *p, const pl_prog_func *f, const pl_wgmma_hazard *h)
+static uint32_t anchor_of(const pl_program *p, const pl_prog_func *f, const pl_wgmma_hazard *h)
 {
     uint32_t best = UINT32_MAX;
-    uint64_t least = UINT64_MAX;
+    uint64_t min_distance = UINT64_MAX;
     for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
         const pl_prog_line *l = &p->lines.at[p->code.at[pc].line];
-        if (is_at(p, pc, &h->access)) return pc;
+        if (is_at_position(p, pc, &h->access)) return pc;
         if (!p->code.at[pc].exec || l->ptx_line < h->first_line || l->ptx_line > h->last_line)
             continue;
         const bool same = l->src_line == h->access.src_line && l->src_file == h->access.src_file;
-        const uint32_t far = l->ptx_line > h->access.ptx_line ? l->ptx_line - h->access.ptx_line
-                                                              : h->access.ptx_line - l->ptx_line;
-        const uint64_t distance = (uint64_t)!same << 32 | far;
-        if (distance >= least) continue;
-        least = distance;
+        const uint32_t line_distance = l->ptx_line > h->access.ptx_line
+                                           ? l->ptx_line - h->access.ptx_line
+                                           : h->access.ptx_line - l->ptx_line;
+        const uint64_t distance = (uint64_t)!same << 32 | line_distance;
+        if (distance >= min_distance) continue;
+        min_distance = distance;
         best = pc;
     }
     return best;
 }
 
-static void follow_hazard(pl_check *k, const pl_prog_func *f, uint32_t n)
+static void track_hazard(pl_check *k, const pl_prog_func *f, uint32_t n)
 {
     check_products_of_program *a = k->accumulators;
     const pl_program *p = k->program;
     const pl_wgmma_hazard *h = a->hazard[n];
-    const uint32_t at = a->at[n] = place_of(p, f, h);
+    const uint32_t at = a->at[n] = anchor_of(p, f, h);
     if (at == UINT32_MAX) return;
-    const bool gone = h->when == PL_ANCHOR_SELF && !is_at(p, at, &h->access);
+    const bool removed = h->when == PL_ANCHOR_SELF && !is_at_position(p, at, &h->access);
     const unsigned what = h->when == PL_ANCHOR_BEFORE ? ACCESSED : ACCESS;
     for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
-        if (is_at(p, pc, &h->product) && is_product(&p->code.at[pc])) add_event(a, pc, n, STARTS);
-        if (gone ? pc == at : is_at(p, pc, &h->anchor)) add_event(a, pc, n, what);
+        if (is_at_position(p, pc, &h->product) && is_product(&p->code.at[pc]))
+            add_event(a, pc, n, STARTS);
+        if (removed ? pc == at : is_at_position(p, pc, &h->anchor)) add_event(a, pc, n, what);
     }
 }
 
@@ -254,7 +257,7 @@ static void bind(pl_check *k)
             (pl_forms[i->form].mnem != M_wgmma && (e == a->events || a->event[e].pc != pc)))
             continue;
         a->inner[pc] = i->exec;
-        i->exec = executes;
+        i->exec = execute_tracked;
     }
 }
 
@@ -274,7 +277,7 @@ bool pl_accumulators_begin(pl_check *k)
     for (size_t f = 0; f < p->funcs.n; f++)
         for (size_t h = 0; h < p->funcs.at[f].hazards.n; h++) {
             a->hazard[a->n] = &p->funcs.at[f].hazards.at[h];
-            follow_hazard(k, &p->funcs.at[f], a->n++);
+            track_hazard(k, &p->funcs.at[f], a->n++);
         }
     if (a->events) qsort(a->event, a->events, sizeof *a->event, by_pc);
     bind(k);

@@ -58,8 +58,8 @@ pl_check *pl_check_open(unsigned tools, pl_undefined *undefined)
 {
     pl_check *k = calloc(1, sizeof *k);
     if (!k) return NULL;
-    k->undefined = undefined ? undefined : &k->own;
-    k->user = pl_undefined_join(k->undefined, k);
+    k->undefined = undefined ? undefined : &k->own_undefined;
+    k->user = pl_undefined_add_user(k->undefined, k);
     if (!k->user) {
         pl_check_close(k);
         return NULL;
@@ -72,8 +72,8 @@ pl_check *pl_check_open(unsigned tools, pl_undefined *undefined)
                           .multiplies = pl_check_product,
                           .texel = pl_check_texel,
                           .skips = pl_init_skips,
-                          .goes_past = pl_sync_goes_past,
-                          .leaves_out = pl_sync_leaves_out,
+                          .continues_without = pl_sync_divergent_barrier,
+                          .excluded_by_mask = pl_sync_mask_mismatch,
                           .faults = pl_mem_fault};
     pl_order_hooks(&k->hooks);
     return k;
@@ -82,11 +82,11 @@ pl_check *pl_check_open(unsigned tools, pl_undefined *undefined)
 void pl_check_close(pl_check *k)
 {
     if (!k) return;
-    pl_undefined_leave(k->undefined, k->user);
-    pl_undefined_free(&k->own);
+    pl_undefined_remove_user(k->undefined, k->user);
+    pl_undefined_free(&k->own_undefined);
     pl_initcheck_free(k);
-    free(k->found.at);
-    free(k->touched.at);
+    free(k->findings.at);
+    free(k->accessed.at);
     free(k);
 }
 
@@ -99,7 +99,7 @@ static void find_loops(pl_check *k)
         const pl_insn *i = &p->code.at[n];
         if (pl_form_mnem[i->form] == M_bra && i->target <= n && i->target < start)
             start = i->target;
-        k->insn[n].looped = n >= start;
+        k->insn[n].in_loop = n >= start;
         if (n <= start) start = SIZE_MAX;
     }
 }
@@ -113,8 +113,8 @@ bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
     k->base = k->undefined->shared ? k->undefined->base
               : head->memory->base ? head->memory->base
                                    : PL_GLOBAL_BASE;
-    k->own.base = k->base;
-    k->own.bytes = PL_CHECK_SPAN;
+    k->own_undefined.base = k->base;
+    k->own_undefined.bytes = PL_CHECK_SPAN;
     k->seed = seed;
     k->time = 1;
     k->no_memory = false;
@@ -144,7 +144,7 @@ bool pl_check_end(pl_check *k)
     for (pl_grid *g = k->head; g; g = g->next) g->hooks = NULL;
     free(k->insn);
     k->insn = NULL;
-    pl_touched_take(k);
+    pl_accessed_collect(k);
     pl_shadow_free(&k->shadow);
     pl_contexts_free(&k->contexts);
     pl_order_end(k);
@@ -153,10 +153,10 @@ bool pl_check_end(pl_check *k)
 
 size_t pl_check_count(const pl_check *k)
 {
-    return k->found.n;
+    return k->findings.n;
 }
 
 const pl_check_finding *pl_check_at(const pl_check *k, size_t n)
 {
-    return &k->found.at[n];
+    return &k->findings.at[n];
 }

@@ -21,15 +21,15 @@
 #include "emu/exec/hooks.h"
 
 /* One of the two accesses of a finding. */
-typedef struct pl_party {
+typedef struct pl_finding_access {
     uint32_t pc; /* UINT32_MAX: none */
     uint32_t block[3], thread[3];
     const char *kernel;
     const char *verb; /* "reads", "writes", "adds atomically to" */
-    uint64_t value;   /* up to 8 bytes, if `valued` */
-    bool valued;
-    bool several; /* other lanes of its warp as well: the thread is one of several */
-} pl_party;
+    uint64_t value;   /* up to 8 bytes, if `has_value` */
+    bool has_value;
+    bool multi_lane; /* other lanes of its warp as well: the thread is one of several */
+} pl_finding_access;
 
 typedef struct pl_check_finding {
     pl_finding_kind kind;
@@ -37,7 +37,7 @@ typedef struct pl_check_finding {
     uint64_t address;
     uint32_t bytes;
     char where[120]; /* "'tile' + 12" */
-    pl_party by, other;
+    pl_finding_access by, other;
     char text[400]; /* findings with one access: the error; "": see the two parties */
     bool ended;     /* the launch ended at this finding, and reports it itself */
     uint64_t count; /* occurrences */
@@ -65,20 +65,20 @@ typedef struct pl_watched {
 void pl_check_watch(pl_check *k, const pl_watched *at, size_t n);
 
 /* Accesses of a launch to a range of global memory. */
-typedef struct pl_touched {
+typedef struct pl_accessed_range {
     uint64_t address, bytes;
-    uint32_t pc;  /* one of the accessing instructions, that of a write if there is one */
-    unsigned how; /* PL_TOUCHED_* */
-} pl_touched;
+    uint32_t pc;    /* one of the accessing instructions, that of a write if there is one */
+    unsigned kinds; /* PL_ACCESSED_* */
+} pl_accessed_range;
 enum {
-    PL_TOUCHED_READ = 1,
-    PL_TOUCHED_WRITTEN = 2,
-    PL_TOUCHED_STRONG = 4 /* by atomic, volatile or relaxed operations */
+    PL_ACCESSED_READ = 1,
+    PL_ACCESSED_WRITTEN = 2,
+    PL_ACCESSED_STRONG = 4 /* by atomic, volatile or relaxed operations */
 };
 /* With PL_CHECK_RACE: records the accesses of the next launch. */
-void pl_check_keep(pl_check *k);
+void pl_check_record_accesses(pl_check *k);
 /* Returns the recorded accesses, sorted by address; the caller frees them. */
-pl_touched *pl_check_touched(pl_check *k, size_t *n);
+pl_accessed_range *pl_check_accessed_ranges(pl_check *k, size_t *n);
 
 /* Begins the check of one launch of a row of grids; sets its `hooks` and binds the instructions of
  * its program. False: out of memory. */

@@ -9,13 +9,13 @@
 
 /* An unordered read and write are one finding, whichever came first; a read that observed the write
  * is more informative. */
-static bool alike(pl_finding_kind found, pl_finding_kind now)
+static bool same_kind(pl_finding_kind listed, pl_finding_kind kind)
 {
-    return found == now || (found == PL_FK_RACE_RAW && now == PL_FK_RACE_WAR) ||
-           (found == PL_FK_RACE_WAR && now == PL_FK_RACE_RAW);
+    return listed == kind || (listed == PL_FK_RACE_RAW && kind == PL_FK_RACE_WAR) ||
+           (listed == PL_FK_RACE_WAR && kind == PL_FK_RACE_RAW);
 }
 
-static bool same(uint32_t a, uint32_t b, const pl_check_finding *f)
+static bool same_instructions(uint32_t a, uint32_t b, const pl_check_finding *f)
 {
     return (f->by.pc == a && f->other.pc == b) || (f->by.pc == b && f->other.pc == a);
 }
@@ -24,29 +24,29 @@ pl_check_finding *pl_finding_of(pl_check *k, pl_finding_kind kind, uint32_t pc, 
                                 bool *fresh)
 {
     *fresh = false;
-    for (size_t n = 0; n < k->found.n; n++) {
-        pl_check_finding *f = &k->found.at[n];
-        if (!alike(f->kind, kind) || !same(pc, other, f)) continue;
+    for (size_t n = 0; n < k->findings.n; n++) {
+        pl_check_finding *f = &k->findings.at[n];
+        if (!same_kind(f->kind, kind) || !same_instructions(pc, other, f)) continue;
         if (!k->seed) f->seed = 0; /* the default schedule shows it, too */
         *fresh = f->kind == PL_FK_RACE_WAR && kind == PL_FK_RACE_RAW;
         if (*fresh) {
             f->kind = kind;
-            f->by = (pl_party){.pc = pc};
-            f->other = (pl_party){.pc = other};
+            f->by = (pl_finding_access){.pc = pc};
+            f->other = (pl_finding_access){.pc = other};
         }
         return f;
     }
-    if (k->found.n == k->found.cap) {
-        const size_t cap = k->found.cap ? 2 * k->found.cap : 16;
-        pl_check_finding *p = realloc(k->found.at, cap * sizeof *p);
+    if (k->findings.n == k->findings.cap) {
+        const size_t cap = k->findings.cap ? 2 * k->findings.cap : 16;
+        pl_check_finding *p = realloc(k->findings.at, cap * sizeof *p);
         if (!p) return NULL;
-        k->found.at = p;
-        k->found.cap = cap;
+        k->findings.at = p;
+        k->findings.cap = cap;
     }
     *fresh = true;
-    k->found.at[k->found.n] =
+    k->findings.at[k->findings.n] =
         (pl_check_finding){.kind = kind, .by.pc = pc, .other.pc = other, .seed = k->seed};
-    return &k->found.at[k->found.n++];
+    return &k->findings.at[k->findings.n++];
 }
 
 pl_check_finding *pl_finding_between(pl_check *k, pl_warp *w, pl_finding_kind kind, unsigned lane,
@@ -74,7 +74,8 @@ pl_check_finding *pl_finding_at(pl_check *k, pl_warp *w, pl_finding_kind kind, u
     return f;
 }
 
-void pl_party_place(const pl_check *k, pl_party *p, uint32_t block, unsigned unit, unsigned lane)
+void pl_finding_access_fill(const pl_check *k, pl_finding_access *p, uint32_t block, unsigned unit,
+                            unsigned lane)
 {
     const pl_grid *g = k->head;
     while (g->next && block >= g->next->first_block) g = g->next;

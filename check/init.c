@@ -13,7 +13,7 @@
 typedef struct collector {
     pl_check *k;
     const pl_insn *i;
-    unsigned which;
+    unsigned uses;
     uint32_t n;
     bool failed;
 } collector;
@@ -22,7 +22,7 @@ static void collect(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     collector *c = ctx;
     pl_init_tables *t = &c->k->init;
-    if (!(use & c->which) || row == &c->i->guard) return;
+    if (!(use & c->uses) || row == &c->i->guard) return;
     if (t->uses == t->capuses) {
         const uint32_t cap = t->capuses ? 2 * t->capuses : 256;
         pl_init_use *u = realloc(t->use, cap * sizeof *u);
@@ -40,7 +40,7 @@ static void collect(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 /* Sets the state of global memory that no earlier launch has seen. In a whole program, the host
  * reports the state of its own memory. */
-static bool take_memory(pl_check *k)
+static bool init_memory_state(pl_check *k)
 {
     pl_memory *m = k->head->memory;
     bool ok = true;
@@ -48,8 +48,8 @@ static bool take_memory(pl_check *k)
         pl_alloc *a = &m->alloc[n];
         if (a->checked) continue;
         a->checked = true;
-        if (!k->undefined->shared || !a->foreign)
-            ok = pl_undefined_set(k->undefined, a->address, a->size, !a->unwritten);
+        if (!k->undefined->shared || !a->borrowed)
+            ok = pl_undefined_set(k->undefined, a->address, a->size, !a->undefined);
     }
     return ok;
 }
@@ -61,26 +61,26 @@ bool pl_initcheck_begin(pl_check *k)
     t->uses = 0;
     free(t->insn);
     t->insn = calloc(p->code.n ? p->code.n : 1, sizeof *t->insn);
-    if (!t->insn || !take_memory(k)) return false;
+    if (!t->insn || !init_memory_state(k)) return false;
     for (size_t n = 0; n < p->code.n; n++) {
         pl_insn *i = &p->code.at[n];
         pl_init_insn *x = &t->insn[n];
         if (!i->exec) continue;
         pl_insn copy = *i; /* its plan exists only during assembly */
         copy.plan = 0;
-        collector c = {.k = k, .i = &copy, .which = PL_USE_READ};
+        collector c = {.k = k, .i = &copy, .uses = PL_USE_READ};
         x->first = t->uses;
         pl_insn_uses(p, &copy, collect, &c);
         x->reads = (uint8_t)c.n;
         c.n = 0;
-        c.which = PL_USE_WRITE;
+        c.uses = PL_USE_WRITE;
         pl_insn_uses(p, &copy, collect, &c);
         x->writes = (uint8_t)c.n;
         if (c.failed) return false;
         x->rule = (uint8_t)pl_rule_of(i);
         x->inner = i->exec;
-        pl_exec_fn *memory = pl_init_memory_follower(i);
-        i->exec = memory ? memory : pl_init_follow;
+        pl_exec_fn *memory = pl_init_memory_wrapper(i);
+        i->exec = memory ? memory : pl_init_propagate;
     }
     return true;
 }
@@ -95,7 +95,7 @@ void pl_initcheck_end(pl_check *k)
         if (!a->output) continue;
         snprintf(name, sizeof name, "the output %.80s", a->name ? a->name : "");
         const pl_undefined_what what = {name, a->address, a->element};
-        k->no_memory |= !pl_undefined_look(k->undefined, a->address, a->size, &what, &read);
+        k->no_memory |= !pl_undefined_scan(k->undefined, a->address, a->size, &what, &read);
     }
     free(k->init.insn);
     k->init.insn = NULL;

@@ -84,8 +84,8 @@ void pl_traced_set_pred(pl_traced *s, uint32_t pred, uint32_t lanes, uint32_t un
                         const uint32_t *origin);
 /* Reports a register whose undefined value becomes observable, once; its value counts as defined
  * afterwards. */
-void pl_traced_seen(pl_warp *w, pl_traced *s, uint32_t row, unsigned rows, uint32_t lanes,
-                    pl_finding_kind kind, const char *what);
+void pl_traced_report(pl_warp *w, pl_traced *s, uint32_t row, unsigned rows, uint32_t lanes,
+                      pl_finding_kind kind, const char *what);
 /* Before an instruction that accesses memory: checks that its guard is defined. */
 void pl_traced_guard(pl_warp *w, const pl_insn *i, pl_traced *s);
 void pl_init_report(pl_warp *w, pl_finding_kind kind, uint32_t lanes, uint32_t origin,
@@ -117,7 +117,7 @@ void pl_init_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address, 
 /* True if no bytes can be undefined. */
 bool pl_init_all_defined(const pl_warp *w, pl_space space);
 /* Returns the function that tracks an instruction that accesses memory or calls; NULL: none. */
-pl_exec_fn *pl_init_memory_follower(const pl_insn *i);
+pl_exec_fn *pl_init_memory_wrapper(const pl_insn *i);
 void pl_init_copy(pl_warp *w, const struct pl_async_op *o);
 bool pl_init_block_starts(struct pl_check *k, pl_cta *c);
 
@@ -129,7 +129,7 @@ void pl_init_product(pl_warp *w, const pl_insn *i);
 /* Executes an instruction through the wrappers of other tools. */
 void pl_init_inner(pl_warp *w, const pl_insn *i);
 /* Executes an instruction whose results depend only on its operands. */
-void pl_init_follow(pl_warp *w, const pl_insn *i);
+void pl_init_propagate(pl_warp *w, const pl_insn *i);
 /* Returns the registers that the instruction writes. */
 const pl_init_use *pl_init_results(const pl_warp *w, const pl_insn *i, unsigned *n);
 void pl_init_skips(const struct pl_hooks *h, pl_warp *w, const pl_insn *i);

@@ -20,15 +20,15 @@
 
 uint32_t pl_traced_row(const pl_warp *w)
 {
-    return (uint32_t)((w->regs - w->file) / PL_LANES) - w->half * w->file_rows;
+    return (uint32_t)((w->regs - w->register_file) / PL_LANES) - w->half * w->file_rows;
 }
 
 uint32_t pl_traced_pred(const pl_warp *w)
 {
-    return (uint32_t)(w->pred - w->predfile) - w->half * w->pred_rows;
+    return (uint32_t)(w->pred - w->predicate_file) - w->half * w->pred_rows;
 }
 
-static bool more(uint32_t **at, size_t old, size_t now)
+static bool grow(uint32_t **at, size_t old, size_t now)
 {
     uint32_t *p = realloc(*at, now * sizeof *p);
     if (!p) return false;
@@ -41,18 +41,18 @@ pl_traced *pl_traced_of(pl_warp *w)
 {
     check_unit *u = unit_of(w);
     if (!u->traced && (u->traced = calloc(1, sizeof *u->traced)) != NULL)
-        u->traced->local.fresh = true;
+        u->traced->local.starts_undefined = true;
     pl_traced *s = u->traced;
     bool ok = s != NULL;
     if (ok && w->file_rows > s->rows) {
-        ok = more(&s->undefined, s->rows, w->file_rows) &&
-             more(&s->bits, (size_t)s->rows * PL_LANES, (size_t)w->file_rows * PL_LANES) &&
-             more(&s->origin, (size_t)s->rows * PL_LANES, (size_t)w->file_rows * PL_LANES);
+        ok = grow(&s->undefined, s->rows, w->file_rows) &&
+             grow(&s->bits, (size_t)s->rows * PL_LANES, (size_t)w->file_rows * PL_LANES) &&
+             grow(&s->origin, (size_t)s->rows * PL_LANES, (size_t)w->file_rows * PL_LANES);
         if (ok) s->rows = w->file_rows;
     }
     if (ok && w->pred_rows > s->preds) {
-        ok = more(&s->pred, s->preds, w->pred_rows) &&
-             more(&s->pred_origin, (size_t)s->preds * PL_LANES, (size_t)w->pred_rows * PL_LANES);
+        ok = grow(&s->pred, s->preds, w->pred_rows) &&
+             grow(&s->pred_origin, (size_t)s->preds * PL_LANES, (size_t)w->pred_rows * PL_LANES);
         if (ok) s->preds = w->pred_rows;
     }
     if (!ok) check_of(w)->no_memory = true;
@@ -156,10 +156,10 @@ void pl_origin_describe(const pl_undefined *u, pl_check_finding *f, const pl_ori
     f->other.verb = "reads";
     memcpy(f->other.block, o->block, sizeof o->block);
     memcpy(f->other.thread, o->thread, sizeof o->thread);
-    const bool elsewhere = f->other.pc == UINT32_MAX && u->user[o->user - 1];
+    const bool other_module = f->other.pc == UINT32_MAX && u->user[o->user - 1];
     snprintf(f->text, sizeof f->text, "%s depends on %s, which is uninitialised%s%s%s", what,
-             o->where, elsewhere ? ": kernel '" : "", elsewhere ? o->kernel : "",
-             elsewhere ? "' of another module has read it" : "");
+             o->where, other_module ? ": kernel '" : "", other_module ? o->kernel : "",
+             other_module ? "' of another module has read it" : "");
 }
 
 void pl_init_report(pl_warp *w, pl_finding_kind kind, uint32_t lanes, uint32_t origin,
@@ -174,8 +174,8 @@ void pl_init_report(pl_warp *w, pl_finding_kind kind, uint32_t lanes, uint32_t o
     if (fresh) pl_origin_describe(k->undefined, f, o, what);
 }
 
-void pl_traced_seen(pl_warp *w, pl_traced *s, uint32_t row, unsigned rows, uint32_t lanes,
-                    pl_finding_kind kind, const char *what)
+void pl_traced_report(pl_warp *w, pl_traced *s, uint32_t row, unsigned rows, uint32_t lanes,
+                      pl_finding_kind kind, const char *what)
 {
     const uint32_t bad = pl_traced_undefined(s, row, rows) & lanes;
     if (!bad) return;
@@ -184,7 +184,7 @@ void pl_traced_seen(pl_warp *w, pl_traced *s, uint32_t row, unsigned rows, uint3
     for (unsigned n = 0; n < rows; n++) set_mask(s, &s->undefined[row + n], bad, 0);
 }
 
-static void seen_pred(pl_warp *w, pl_traced *s, uint32_t pred, uint32_t lanes, const char *what)
+static void report_pred(pl_warp *w, pl_traced *s, uint32_t pred, uint32_t lanes, const char *what)
 {
     const uint32_t bad = s->pred[pred] & lanes;
     if (!bad) return;
@@ -196,7 +196,7 @@ static void seen_pred(pl_warp *w, pl_traced *s, uint32_t pred, uint32_t lanes, c
 /* ---- computing instructions ---- */
 
 /* True if executing the instruction has effects other than its result. */
-static bool decides(const pl_insn *i)
+static bool has_side_effects(const pl_insn *i)
 {
     const unsigned seen_effects = PL_EF_STORE | PL_EF_ATOMIC | PL_EF_BARRIER | PL_EF_BRANCH |
                                   PL_EF_EXIT | PL_EF_CALL | PL_EF_ASYNC | PL_EF_CONVERGE;
@@ -210,19 +210,19 @@ static uint32_t guard_of(pl_warp *w, const pl_insn *i, pl_traced *s)
     if (i->guard == PL_PT) return 0;
     const uint32_t pred = pl_traced_pred(w) + i->guard,
                    lanes = pred < s->preds ? s->pred[pred] & pl_of_half(w, w->active) : 0;
-    if (!lanes || !decides(i)) return lanes;
-    seen_pred(w, s, pred, lanes, "a branch");
+    if (!lanes || !has_side_effects(i)) return lanes;
+    report_pred(w, s, pred, lanes, "a branch");
     return 0;
 }
 
-static const pl_init_insn *known(const pl_warp *w, const pl_insn *i)
+static const pl_init_insn *init_insn_of(const pl_warp *w, const pl_insn *i)
 {
     return &check_of(w)->init.insn[i - w->code];
 }
 
 /* Reads the operands: returns the lanes with undefined bits, and the origin for each. */
-static uint32_t read_all(const pl_warp *w, const pl_traced *s, const pl_init_insn *x,
-                         uint32_t *origin)
+static uint32_t read_operands(const pl_warp *w, const pl_traced *s, const pl_init_insn *x,
+                              uint32_t *origin)
 {
     const pl_init_use *use = &check_of(w)->init.use[x->first];
     const uint32_t rb = pl_traced_row(w), pb = pl_traced_pred(w);
@@ -243,8 +243,8 @@ static uint32_t read_all(const pl_warp *w, const pl_traced *s, const pl_init_ins
 
 /* Sets the undefined bits of result n of the lanes; all results use the same bits if there is only
  * one kind. bits NULL: none. */
-static void write_all(const pl_warp *w, pl_traced *s, const pl_init_insn *x, uint32_t lanes,
-                      uint64_t (*bits)[PL_LANES], unsigned kinds, const uint32_t *origin)
+static void write_results(const pl_warp *w, pl_traced *s, const pl_init_insn *x, uint32_t lanes,
+                          uint64_t (*bits)[PL_LANES], unsigned kinds, const uint32_t *origin)
 {
     static const uint64_t none[PL_LANES] = {0};
     const pl_init_use *use = &check_of(w)->init.use[x->first + x->reads];
@@ -269,57 +269,57 @@ static void write_all(const pl_warp *w, pl_traced *s, const pl_init_insn *x, uin
 }
 
 /* Some register is undefined, possibly one of this instruction. */
-static void follow_undefined(pl_warp *w, const pl_insn *i, pl_traced *s)
+static void propagate_undefined(pl_warp *w, const pl_insn *i, pl_traced *s)
 {
-    const pl_init_insn *x = known(w, i);
-    const uint32_t exec = w->exec, unsure = guard_of(w, i, s);
-    uint32_t origin[PL_LANES], from = read_all(w, s, x, origin);
+    const pl_init_insn *x = init_insn_of(w, i);
+    const uint32_t exec = w->exec, undefined_guard = guard_of(w, i, s);
+    uint32_t origin[PL_LANES], from = read_operands(w, s, x, origin);
     uint64_t bits[PL_RESULTS][PL_LANES] = {{0}};
     unsigned kinds = 1;
     if (x->rule == PL_RULE_CONTROL) {
         const pl_init_use *use = &check_of(w)->init.use[x->first];
         for (unsigned n = 0; from & exec && n < x->reads; n++)
             if (use[n].pred)
-                seen_pred(w, s, pl_traced_pred(w) + use[n].row, exec, "a branch");
+                report_pred(w, s, pl_traced_pred(w) + use[n].row, exec, "a branch");
             else
-                pl_traced_seen(w, s, pl_traced_row(w) + use[n].row, use[n].rows, exec,
-                               PL_FK_INIT_BRANCH, "a branch");
+                pl_traced_report(w, s, pl_traced_row(w) + use[n].row, use[n].rows, exec,
+                                 PL_FK_INIT_BRANCH, "a branch");
         from = 0;
     }
-    if (!(from & exec) && !unsure) {
+    if (!(from & exec) && !undefined_guard) {
         x->inner(w, i);
-        if (!w->stop) write_all(w, s, x, exec, NULL, 1, NULL);
+        if (!w->stop) write_results(w, s, x, exec, NULL, 1, NULL);
         return;
     }
     for (unsigned l = 0; l < PL_LANES; l++) bits[0][l] = from >> l & 1u ? UINT64_MAX : 0;
     if (from & exec) kinds = pl_rule_apply(w, i, x, s, from, bits, origin);
     const uint32_t pred = pl_traced_pred(w) + i->guard;
-    for (uint32_t m = unsure; m; m &= m - 1) {
+    for (uint32_t m = undefined_guard; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         for (unsigned n = 0; n < kinds; n++) bits[n][l] = UINT64_MAX;
         origin[l] = s->pred_origin[(size_t)pred * PL_LANES + l];
     }
     x->inner(w, i);
-    if (!w->stop) write_all(w, s, x, exec | unsure, bits, kinds, origin);
+    if (!w->stop) write_results(w, s, x, exec | undefined_guard, bits, kinds, origin);
 }
 
-void pl_init_follow(pl_warp *w, const pl_insn *i)
+void pl_init_propagate(pl_warp *w, const pl_insn *i)
 {
     pl_traced *s = unit_of(w)->traced;
     if (s && s->n)
-        follow_undefined(w, i, s);
+        propagate_undefined(w, i, s);
     else
-        known(w, i)->inner(w, i);
+        init_insn_of(w, i)->inner(w, i);
 }
 
 void pl_init_inner(pl_warp *w, const pl_insn *i)
 {
-    known(w, i)->inner(w, i);
+    init_insn_of(w, i)->inner(w, i);
 }
 
 const pl_init_use *pl_init_results(const pl_warp *w, const pl_insn *i, unsigned *n)
 {
-    const pl_init_insn *x = known(w, i);
+    const pl_init_insn *x = init_insn_of(w, i);
     *n = x->writes;
     return &check_of(w)->init.use[x->first + x->reads];
 }
@@ -329,16 +329,17 @@ void pl_init_skips(const pl_hooks *h, pl_warp *w, const pl_insn *i)
     const pl_check *k = (const pl_check *)(const void *)h;
     pl_traced *s = k->tools & PL_CHECK_INIT ? unit_of(w)->traced : NULL;
     if (!s || !s->n) return;
-    const uint32_t unsure = guard_of(w, i, s), pred = pl_traced_pred(w) + i->guard;
+    const uint32_t undefined_guard = guard_of(w, i, s), pred = pl_traced_pred(w) + i->guard;
     uint64_t bits[1][PL_LANES];
-    if (!unsure || i->flags & PL_IF_MEM) return;
-    for (unsigned l = 0; l < PL_LANES; l++) bits[0][l] = unsure >> l & 1u ? UINT64_MAX : 0;
-    write_all(w, s, known(w, i), unsure, bits, 1, &s->pred_origin[(size_t)pred * PL_LANES]);
+    if (!undefined_guard || i->flags & PL_IF_MEM) return;
+    for (unsigned l = 0; l < PL_LANES; l++) bits[0][l] = undefined_guard >> l & 1u ? UINT64_MAX : 0;
+    write_results(w, s, init_insn_of(w, i), undefined_guard, bits, 1,
+                  &s->pred_origin[(size_t)pred * PL_LANES]);
 }
 
 void pl_traced_guard(pl_warp *w, const pl_insn *i, pl_traced *s)
 {
     const uint32_t pred = pl_traced_pred(w) + i->guard;
     if (i->guard == PL_PT || pred >= s->preds) return;
-    seen_pred(w, s, pred, pl_of_half(w, w->active), "a branch");
+    report_pred(w, s, pred, pl_of_half(w, w->active), "a branch");
 }

@@ -8,18 +8,18 @@
 #include "emu/exec/runtime/cuda_builtins.h"
 #include "emu/exec/tma/tma_copy.h"
 
-enum { MOST_BYTES = 32 };
+enum { MAX_BYTES = 32 };
 
 /* ---- locations ---- */
 
 /* Location of a lane's bytes. */
-typedef struct spot {
-    pl_validity *in; /* NULL: always defined */
+typedef struct location {
+    pl_validity *validity; /* NULL: always defined */
     uint64_t at;
     pl_space space;
     uint64_t address; /* for messages */
     bool local;       /* lanes are interleaved by words */
-} spot;
+} location;
 
 static pl_validity *shared_of(pl_warp *w, uint64_t address, uint64_t *at)
 {
@@ -40,7 +40,7 @@ static pl_validity *global_of(pl_warp *w, uint64_t address)
     return address - u->base < u->bytes ? &u->memory : NULL;
 }
 
-static spot spot_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address)
+static location locate(pl_warp *w, unsigned lane, pl_space space, uint64_t address)
 {
     check_unit *u = unit_of(w);
     if (space == PL_SP_GENERIC) {
@@ -53,82 +53,82 @@ static spot spot_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address)
             address -= PL_LOCAL_WINDOW;
         }
     }
-    spot p = {.space = space, .address = address};
+    location p = {.space = space, .address = address};
     if (space == PL_SP_SHARED) {
-        p.in = shared_of(w, address, &p.at);
+        p.validity = shared_of(w, address, &p.at);
         p.address = address % PL_SHARED_SLICE;
     } else if (space == PL_SP_LOCAL && u->traced && address < w->local_bytes) {
-        p.in = &u->traced->local;
+        p.validity = &u->traced->local;
         p.at = (address / 4 * PL_LANES + lane) * 4 + address % 4;
         p.local = true;
     } else if (space == PL_SP_GLOBAL) {
-        p.in = global_of(w, address);
+        p.validity = global_of(w, address);
         p.at = address - check_of(w)->base;
     }
     return p;
 }
 
 /* Returns the contiguous part of [at, at + bytes), from byte `done` on. */
-static unsigned piece(const spot *p, unsigned done, unsigned bytes, uint64_t *at)
+static unsigned contiguous_part(const location *p, unsigned done, unsigned bytes, uint64_t *at)
 {
     if (!p->local) {
         *at = p->at + done;
         return bytes - done;
     }
-    const unsigned in = (unsigned)(p->at % 4) + done;
-    *at = p->at - p->at % 4 + (uint64_t)(in / 4) * PL_LANES * 4 + in % 4;
-    return 4 - in % 4 < bytes - done ? 4 - in % 4 : bytes - done;
+    const unsigned in_word = (unsigned)(p->at % 4) + done;
+    *at = p->at - p->at % 4 + (uint64_t)(in_word / 4) * PL_LANES * 4 + in_word % 4;
+    return 4 - in_word % 4 < bytes - done ? 4 - in_word % 4 : bytes - done;
 }
 
 /* Reads the undefined bits of bytes of memory. True if there are any. */
-static bool read_bits(pl_warp *w, unsigned lane, const spot *p, unsigned bytes, uint8_t *bits,
+static bool read_bits(pl_warp *w, unsigned lane, const location *p, unsigned bytes, uint8_t *bits,
                       uint32_t *origin)
 {
     bool any = false;
-    if (!p->in || (!p->local && bytes <= 16 && !pl_validity_page(p->in, p->at) &&
-                   !pl_validity_page(p->in, p->at + bytes - 1))) {
+    if (!p->validity || (!p->local && bytes <= 16 && !pl_validity_page(p->validity, p->at) &&
+                         !pl_validity_page(p->validity, p->at + bytes - 1))) {
         memset(bits, 0, bytes);
         return false;
     }
     for (unsigned done = 0; done < bytes;) {
         uint64_t at;
         uint32_t from = 0;
-        const unsigned here = piece(p, done, bytes, &at);
-        if (pl_validity_get(p->in, at, here, bits + done, &from) && !any) {
+        const unsigned part = contiguous_part(p, done, bytes, &at);
+        if (pl_validity_get(p->validity, at, part, bits + done, &from) && !any) {
             unsigned n = done;
             while (!bits[n]) n++;
             any = true;
             *origin = from ? from : pl_init_origin(w, lane, p->space, p->address + n, 0);
         }
-        done += here;
+        done += part;
     }
     return any;
 }
 
 /* bits NULL: the bytes are defined. */
-static void write_bits(pl_warp *w, const spot *p, unsigned bytes, const uint8_t *bits,
+static void write_bits(pl_warp *w, const location *p, unsigned bytes, const uint8_t *bits,
                        uint32_t origin)
 {
-    for (unsigned done = 0; p->in && done < bytes;) {
+    for (unsigned done = 0; p->validity && done < bytes;) {
         uint64_t at;
-        const unsigned here = piece(p, done, bytes, &at);
-        if (!pl_validity_set(p->in, at, here, bits ? bits + done : NULL, origin))
+        const unsigned part = contiguous_part(p, done, bytes, &at);
+        if (!pl_validity_set(p->validity, at, part, bits ? bits + done : NULL, origin))
             check_of(w)->no_memory = true;
-        done += here;
+        done += part;
     }
 }
 
 bool pl_init_read(pl_warp *w, unsigned lane, pl_space space, uint64_t address, unsigned bytes,
                   uint8_t *bits, uint32_t *origin)
 {
-    const spot p = spot_of(w, lane, space, address);
+    const location p = locate(w, lane, space, address);
     return read_bits(w, lane, &p, bytes, bits, origin);
 }
 
 void pl_init_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address, unsigned bytes,
                    const uint8_t *bits, uint32_t origin)
 {
-    const spot p = spot_of(w, lane, space, address);
+    const location p = locate(w, lane, space, address);
     write_bits(w, &p, bytes, bits, origin);
 }
 
@@ -147,46 +147,45 @@ bool pl_init_all_defined(const pl_warp *w, pl_space space)
 
 /* ---- ld, st, atom, red ---- */
 
-typedef struct shape {
+typedef struct access_shape {
     unsigned log2, count, flags, bytes; /* bytes: per lane */
     pl_space space;
     unsigned address, data; /* operands */
-} shape;
+} access_shape;
 
-static shape shape_of(const pl_insn *i)
+static access_shape access_shape_of(const pl_insn *i)
 {
     const pl_mnem m = (pl_mnem)pl_forms[i->form].mnem;
     const bool first = m == M_st || m == M_red || m == M__save;
-    shape x = {.log2 = i->sel[PL_M_LOG2],
-               .count = i->sel[PL_M_COUNT] ? i->sel[PL_M_COUNT] : 1,
-               .flags = i->sel[PL_M_FLAGS],
-               .space = (pl_space)i->sel[PL_M_SPACE],
-               .address = !first,
-               .data = first};
+    access_shape x = {.log2 = i->sel[PL_M_LOG2],
+                      .count = i->sel[PL_M_COUNT] ? i->sel[PL_M_COUNT] : 1,
+                      .flags = i->sel[PL_M_FLAGS],
+                      .space = (pl_space)i->sel[PL_M_SPACE],
+                      .address = !first,
+                      .data = first};
     x.bytes = x.count << x.log2;
     return x;
 }
 
-static const pl_init_insn *known(const pl_warp *w, const pl_insn *i)
+static const pl_init_insn *init_insn_of(const pl_warp *w, const pl_insn *i)
 {
     return &check_of(w)->init.insn[i - w->code];
 }
 
-static void look_at_address(pl_warp *w, const pl_insn *i, pl_traced *s, unsigned operand,
-                            bool narrow)
+static void check_address(pl_warp *w, const pl_insn *i, pl_traced *s, unsigned operand, bool narrow)
 {
     if (i->op[operand] != PL_NO_OPERAND)
-        pl_traced_seen(w, s, pl_traced_row(w) + i->op[operand], narrow ? 1 : 2, w->exec,
-                       PL_FK_INIT_ADDRESS, "an address");
+        pl_traced_report(w, s, pl_traced_row(w) + i->op[operand], narrow ? 1 : 2, w->exec,
+                         PL_FK_INIT_ADDRESS, "an address");
 }
 
-static uint32_t data_row(const pl_warp *w, const pl_insn *i, const shape *x, unsigned n)
+static uint32_t data_row(const pl_warp *w, const pl_insn *i, const access_shape *x, unsigned n)
 {
     return x->count > 1 ? pl_more(w, i, i->op[x->data] + n) : i->op[x->data];
 }
 
 /* Returns the bits of loaded element n. */
-static uint64_t element(const shape *x, const uint8_t *bits, unsigned n)
+static uint64_t element(const access_shape *x, const uint8_t *bits, unsigned n)
 {
     uint64_t v = 0;
     const unsigned size = 8u << x->log2;
@@ -195,13 +194,13 @@ static uint64_t element(const shape *x, const uint8_t *bits, unsigned n)
     return v;
 }
 
-static bool wide(const shape *x)
+static bool is_wide(const access_shape *x)
 {
     return x->flags & PL_MF_WIDE || x->log2 >= 3;
 }
 
-static void set_loaded(pl_warp *w, const pl_insn *i, const shape *x, pl_traced *s, uint32_t lanes,
-                       uint8_t (*bits)[MOST_BYTES], const uint32_t *origin)
+static void set_loaded(pl_warp *w, const pl_insn *i, const access_shape *x, pl_traced *s,
+                       uint32_t lanes, uint8_t (*bits)[MAX_BYTES], const uint32_t *origin)
 {
     for (unsigned n = 0; n < x->count; n++) {
         const uint32_t row = data_row(w, i, x, n);
@@ -212,47 +211,48 @@ static void set_loaded(pl_warp *w, const pl_insn *i, const shape *x, pl_traced *
                 const unsigned l = (unsigned)__builtin_ctz(m);
                 v[l] = element(x, bits[l] + 8 * half, n);
             }
-            pl_traced_set(s, pl_traced_row(w) + row + 2 * half, wide(x), lanes, v, origin);
+            pl_traced_set(s, pl_traced_row(w) + row + 2 * half, is_wide(x), lanes, v, origin);
         }
     }
 }
 
 static void load(pl_warp *w, const pl_insn *i)
 {
-    const pl_init_insn *known_insn = known(w, i);
-    const shape x = shape_of(i);
+    const pl_init_insn *init = init_insn_of(w, i);
+    const access_shape x = access_shape_of(i);
     pl_traced *s = unit_of(w)->traced;
     const uint32_t exec = w->exec;
-    uint8_t bits[PL_LANES][MOST_BYTES];
+    uint8_t bits[PL_LANES][MAX_BYTES];
     uint32_t origin[PL_LANES] = {0}, undefined = 0;
     if (s && s->n) {
         pl_traced_guard(w, i, s);
-        look_at_address(w, i, s, x.address, x.flags & PL_MF_ADDR32);
+        check_address(w, i, s, x.address, x.flags & PL_MF_ADDR32);
     }
     if (x.space == PL_SP_LOCAL && !s) s = pl_traced_of(w);
-    if (!pl_init_all_defined(w, x.space) && x.bytes <= MOST_BYTES) {
+    if (!pl_init_all_defined(w, x.space) && x.bytes <= MAX_BYTES) {
         uint64_t addr[PL_LANES];
         pl_addresses(w, i, x.address, x.flags & PL_MF_ADDR32, i->imm, addr);
         for (uint32_t m = exec; m; m &= m - 1) {
             const unsigned l = (unsigned)__builtin_ctz(m);
-            const spot p = spot_of(w, l, x.space, addr[l]);
+            const location p = locate(w, l, x.space, addr[l]);
             undefined |= (uint32_t)read_bits(w, l, &p, x.bytes, bits[l], &origin[l]) << l;
         }
     }
-    known_insn->inner(w, i);
+    init->inner(w, i);
     if (undefined) s = pl_traced_of(w);
     if (s && (undefined || s->n)) set_loaded(w, i, &x, s, exec, undefined ? bits : NULL, origin);
 }
 
 /* Collects the undefined bits of the value that a lane stores. True if there are any. */
-static bool stored_bits(const pl_warp *w, const pl_insn *i, const shape *x, const pl_traced *s,
-                        unsigned lane, uint8_t *bits, uint32_t *origin)
+static bool stored_bits(const pl_warp *w, const pl_insn *i, const access_shape *x,
+                        const pl_traced *s, unsigned lane, uint8_t *bits, uint32_t *origin)
 {
     bool any = false;
     for (unsigned n = 0; n < x->count; n++) {
         const uint32_t row = pl_traced_row(w) + data_row(w, i, x, n);
         for (unsigned half = 0; half < (x->log2 == 4 ? 2u : 1u); half++) {
-            const uint64_t v = row < s->rows ? pl_traced_bits(s, row + 2 * half, wide(x), lane) : 0;
+            const uint64_t v =
+                row < s->rows ? pl_traced_bits(s, row + 2 * half, is_wide(x), lane) : 0;
             const size_t size = (size_t)1 << (x->log2 < 3 ? x->log2 : 3);
             memcpy(bits + ((size_t)n << x->log2) + 8 * (size_t)half, &v, size);
             if (v && !any) *origin = s->origin[(size_t)(row + 2 * half) * PL_LANES + lane];
@@ -264,22 +264,22 @@ static bool stored_bits(const pl_warp *w, const pl_insn *i, const shape *x, cons
 
 static void store(pl_warp *w, const pl_insn *i)
 {
-    const shape x = shape_of(i);
+    const access_shape x = access_shape_of(i);
     pl_traced *s = unit_of(w)->traced;
     const uint32_t exec = w->exec;
     uint64_t addr[PL_LANES];
     if (x.space == PL_SP_LOCAL && !s) s = pl_traced_of(w);
     if (s && s->n) {
         pl_traced_guard(w, i, s);
-        look_at_address(w, i, s, x.address, x.flags & PL_MF_ADDR32);
+        check_address(w, i, s, x.address, x.flags & PL_MF_ADDR32);
     }
-    known(w, i)->inner(w, i);
-    if (((!s || !s->n) && pl_init_all_defined(w, x.space)) || x.bytes > MOST_BYTES) return;
+    init_insn_of(w, i)->inner(w, i);
+    if (((!s || !s->n) && pl_init_all_defined(w, x.space)) || x.bytes > MAX_BYTES) return;
     pl_addresses(w, i, x.address, x.flags & PL_MF_ADDR32, i->imm, addr);
     for (uint32_t m = exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        const spot p = spot_of(w, l, x.space, addr[l]);
-        uint8_t bits[MOST_BYTES];
+        const location p = locate(w, l, x.space, addr[l]);
+        uint8_t bits[MAX_BYTES];
         uint32_t origin = 0;
         const bool any = s && s->n && stored_bits(w, i, &x, s, l, bits, &origin);
         if (any && p.space == PL_SP_GLOBAL)
@@ -291,27 +291,27 @@ static void store(pl_warp *w, const pl_insn *i)
 /* Atomic operations observe the memory contents and their operands. */
 static void atomic(pl_warp *w, const pl_insn *i)
 {
-    const pl_init_insn *about_it = known(w, i);
-    const shape x = shape_of(i);
+    const pl_init_insn *init = init_insn_of(w, i);
+    const access_shape x = access_shape_of(i);
     pl_traced *s = unit_of(w)->traced;
     const uint32_t exec = w->exec;
-    const bool look = !pl_init_all_defined(w, x.space) && x.bytes <= MOST_BYTES;
+    const bool maybe_undefined = !pl_init_all_defined(w, x.space) && x.bytes <= MAX_BYTES;
     if (s && s->n) {
-        const pl_init_use *use = &check_of(w)->init.use[about_it->first];
+        const pl_init_use *use = &check_of(w)->init.use[init->first];
         pl_traced_guard(w, i, s);
-        look_at_address(w, i, s, x.address, x.flags & PL_MF_ADDR32);
-        for (unsigned n = 0; n < about_it->reads; n++)
+        check_address(w, i, s, x.address, x.flags & PL_MF_ADDR32);
+        for (unsigned n = 0; n < init->reads; n++)
             if (!use[n].pred)
-                pl_traced_seen(w, s, pl_traced_row(w) + use[n].row, use[n].rows, exec,
-                               PL_FK_INIT_ATOMIC, "the operand of an atomic operation");
+                pl_traced_report(w, s, pl_traced_row(w) + use[n].row, use[n].rows, exec,
+                                 PL_FK_INIT_ATOMIC, "the operand of an atomic operation");
     }
-    if (look) {
+    if (maybe_undefined) {
         uint64_t addr[PL_LANES];
         pl_addresses(w, i, x.address, x.flags & PL_MF_ADDR32, i->imm, addr);
         for (uint32_t m = exec; m; m &= m - 1) {
             const unsigned l = (unsigned)__builtin_ctz(m);
-            const spot p = spot_of(w, l, x.space, addr[l]);
-            uint8_t bits[MOST_BYTES];
+            const location p = locate(w, l, x.space, addr[l]);
+            uint8_t bits[MAX_BYTES];
             uint32_t origin = 0;
             if (!read_bits(w, l, &p, x.bytes, bits, &origin)) continue;
             if (!pl_insn_has(i, W_exch))
@@ -320,25 +320,26 @@ static void atomic(pl_warp *w, const pl_insn *i)
             write_bits(w, &p, x.bytes, NULL, 0);
         }
     }
-    about_it->inner(w, i);
+    init->inner(w, i);
 }
 
 /* ---- copies ---- */
 
 /* Copies undefined bits from one location to another. */
-static void copy_bits(pl_warp *w, unsigned lane, const spot *from, const spot *to, uint64_t bytes)
+static void copy_bits(pl_warp *w, unsigned lane, const location *from, const location *to,
+                      uint64_t bytes)
 {
     for (uint64_t done = 0; done < bytes;) {
-        uint8_t bits[MOST_BYTES];
+        uint8_t bits[MAX_BYTES];
         uint32_t origin = 0;
-        const unsigned here = bytes - done < MOST_BYTES ? (unsigned)(bytes - done) : MOST_BYTES;
-        spot a = *from, b = *to;
+        const unsigned part = bytes - done < MAX_BYTES ? (unsigned)(bytes - done) : MAX_BYTES;
+        location a = *from, b = *to;
         a.at += done;
         a.address += done;
         b.at += done;
-        const bool any = read_bits(w, lane, &a, here, bits, &origin);
-        write_bits(w, &b, here, any ? bits : NULL, origin);
-        done += here;
+        const bool any = read_bits(w, lane, &a, part, bits, &origin);
+        write_bits(w, &b, part, any ? bits : NULL, origin);
+        done += part;
     }
 }
 
@@ -348,67 +349,68 @@ static void copy_async(pl_warp *w, const pl_insn *i)
     pl_traced *s = unit_of(w)->traced;
     const uint32_t exec = w->exec;
     uint64_t to[PL_LANES], from[PL_LANES];
-    uint8_t from_memory[PL_LANES];
+    uint8_t nread[PL_LANES];
     if (s && s->n) {
         pl_traced_guard(w, i, s);
-        look_at_address(w, i, s, 0, flags & PL_MF_ADDR32);
-        look_at_address(w, i, s, 1, flags & PL_MF_ADDR32_2);
+        check_address(w, i, s, 0, flags & PL_MF_ADDR32);
+        check_address(w, i, s, 1, flags & PL_MF_ADDR32_2);
     }
     pl_addresses(w, i, 0, flags & PL_MF_ADDR32, i->imm, to);
     pl_addresses(w, i, 1, flags & PL_MF_ADDR32_2, (int32_t)i->target, from);
-    for (unsigned l = 0; l < PL_LANES; l++) from_memory[l] = (uint8_t)pl_copy_reads(w, i, l);
-    known(w, i)->inner(w, i);
+    for (unsigned l = 0; l < PL_LANES; l++) nread[l] = (uint8_t)pl_copy_reads(w, i, l);
+    init_insn_of(w, i)->inner(w, i);
     for (uint32_t m = pl_init_all_defined(w, PL_SP_GENERIC) ? 0 : exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        const spot a = spot_of(w, l, PL_SP_GLOBAL, from[l]), b = spot_of(w, l, PL_SP_SHARED, to[l]);
-        const unsigned read = from_memory[l];
-        spot rest = b;
-        rest.at += read;
+        const location a = locate(w, l, PL_SP_GLOBAL, from[l]),
+                       b = locate(w, l, PL_SP_SHARED, to[l]);
+        const unsigned read = nread[l];
+        location padding = b;
+        padding.at += read;
         copy_bits(w, l, &a, &b, read);
-        if (read < bytes) write_bits(w, &rest, bytes - read, NULL, 0);
+        if (read < bytes) write_bits(w, &padding, bytes - read, NULL, 0);
     }
 }
 
-static spot spot_at(pl_warp *w, const uint8_t *bytes)
+static location locate_host(pl_warp *w, const uint8_t *bytes)
 {
     place p;
-    if (!bytes || !pl_place_at(w, (uint8_t *)(uintptr_t)bytes, &p)) return (spot){0};
+    if (!bytes || !pl_place_at(w, (uint8_t *)(uintptr_t)bytes, &p)) return (location){0};
     if (!p.owner)
-        return (spot){.in = global_of(w, p.address + check_of(w)->base),
-                      .at = p.address,
-                      .space = PL_SP_GLOBAL,
-                      .address = p.address + check_of(w)->base};
+        return (location){.validity = global_of(w, p.address + check_of(w)->base),
+                          .at = p.address,
+                          .space = PL_SP_GLOBAL,
+                          .address = p.address + check_of(w)->base};
     const uint64_t start = w->cta->shared_start;
-    return (spot){.in = p.address >= start ? &p.owner->validity : NULL,
-                  .at = p.address - start,
-                  .space = PL_SP_SHARED,
-                  .address = p.address};
+    return (location){.validity = p.address >= start ? &p.owner->validity : NULL,
+                      .at = p.address - start,
+                      .space = PL_SP_SHARED,
+                      .address = p.address};
 }
 
 /* A copied tile, and its start in shared memory. */
 typedef struct tile {
     pl_warp *w;
     const pl_tma_copy *copy;
-    spot at;
+    location at;
 } tile;
 
 /* Copies one piece of the tile. Bytes outside the tensor are filled with zeros. Sums count as
  * defined. */
-static bool copy_piece(void *ctx, const pl_tma_piece *piece)
+static bool copy_piece(void *ctx, const pl_tma_piece *part)
 {
     const tile *t = ctx;
-    spot shared = t->at;
-    const spot global = spot_of(t->w, 0, PL_SP_GLOBAL, piece->address);
-    const uint32_t offset = piece->shared - t->copy->at;
+    location shared = t->at;
+    const location global = locate(t->w, 0, PL_SP_GLOBAL, part->address);
+    const uint32_t offset = part->shared - t->copy->at;
     shared.at += offset;
     shared.address += offset;
     if (t->copy->kind == PL_TMA_LOAD) {
         write_bits(t->w, &shared, 16, NULL, 0);
-        copy_bits(t->w, 0, &global, &shared, piece->valid);
+        copy_bits(t->w, 0, &global, &shared, part->valid);
     } else if (t->copy->kind == PL_TMA_STORE) {
-        copy_bits(t->w, 0, &shared, &global, piece->valid);
+        copy_bits(t->w, 0, &shared, &global, part->valid);
     } else {
-        write_bits(t->w, &global, piece->valid, NULL, 0);
+        write_bits(t->w, &global, part->valid, NULL, 0);
     }
     return true;
 }
@@ -418,15 +420,15 @@ void pl_init_copy(pl_warp *w, const pl_async_op *o)
 {
     if (o->kind == PL_ASYNC_ARRIVE || o->family == PL_ASYNC_GROUP) return;
     if (o->kind == PL_ASYNC_TENSOR) {
-        tile t = {.w = w, .copy = o->tensor, .at = spot_at(w, o->tensor->tile)};
+        tile t = {.w = w, .copy = o->tensor, .at = locate_host(w, o->tensor->tile)};
         if (!pl_init_all_defined(w, PL_SP_SHARED) || !pl_init_all_defined(w, PL_SP_GLOBAL))
             pl_tma_walk(o->tensor, copy_piece, &t);
         return;
     }
     const unsigned lane = w->exec ? (unsigned)__builtin_ctz(w->exec) : 0;
-    const spot to = spot_at(w, o->to), from = spot_at(w, o->from);
-    if (!to.in) return;
-    if (o->kind == PL_ASYNC_COPY && from.in)
+    const location to = locate_host(w, o->to), from = locate_host(w, o->from);
+    if (!to.validity) return;
+    if (o->kind == PL_ASYNC_COPY && from.validity)
         copy_bits(w, lane, &from, &to, o->bytes);
     else
         write_bits(w, &to, o->bytes, NULL, 0);
@@ -435,40 +437,41 @@ void pl_init_copy(pl_warp *w, const pl_async_op *o)
 /* 8 x 8 matrices: lane r of the lanes with addresses specifies a row, which four lanes receive. */
 static void load_matrix(pl_warp *w, const pl_insn *i)
 {
-    const pl_init_insn *x = known(w, i);
+    const pl_init_insn *x = init_insn_of(w, i);
     pl_traced *s = unit_of(w)->traced;
     const uint32_t exec = w->exec;
-    const bool look = !pl_init_all_defined(w, PL_SP_SHARED);
-    pl_memory_effect own, *const fx = w->fx;
+    const bool maybe_undefined = !pl_init_all_defined(w, PL_SP_SHARED);
+    pl_memory_effect own_effect, *const fx = w->fx;
     if (s && s->n) {
         pl_traced_guard(w, i, s);
-        look_at_address(w, i, s, 1, i->sel[PL_M_FLAGS] & PL_MF_ADDR32);
+        check_address(w, i, s, 1, i->sel[PL_M_FLAGS] & PL_MF_ADDR32);
     }
-    if (!look && (!s || !s->n)) {
+    if (!maybe_undefined && (!s || !s->n)) {
         x->inner(w, i);
         return;
     }
-    if (!fx) w->fx = &own;
+    if (!fx) w->fx = &own_effect;
     w->fx->mask = 0;
     x->inner(w, i);
     const pl_memory_effect *e = w->fx;
-    uint32_t bad = 0, origin[PL_LANES] = {0};
-    for (uint32_t m = look && e->space == PL_SP_SHARED ? e->mask : 0; m; m &= m - 1) {
+    uint32_t undefined = 0, origin[PL_LANES] = {0};
+    for (uint32_t m = maybe_undefined && e->space == PL_SP_SHARED ? e->mask : 0; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        uint8_t bits[MOST_BYTES];
-        const spot p = spot_of(w, l, PL_SP_SHARED, e->addr[l]);
+        uint8_t bits[MAX_BYTES];
+        const location p = locate(w, l, PL_SP_SHARED, e->addr[l]);
         const unsigned bytes = e->size < 16 ? e->size : 16;
-        bad |= (uint32_t)read_bits(w, l, &p, bytes, bits, &origin[l]) << l;
+        undefined |= (uint32_t)read_bits(w, l, &p, bytes, bits, &origin[l]) << l;
     }
     w->fx = fx;
-    if (bad) s = pl_traced_of(w);
+    if (undefined) s = pl_traced_of(w);
     const pl_init_use *use = &check_of(w)->init.use[x->first + x->reads];
     for (unsigned n = 0; s && n < x->writes; n++) {
-        const bool turned = pl_insn_has(i, W_trans);
+        const bool transposed = pl_insn_has(i, W_trans);
         uint64_t v[PL_LANES] = {0};
         uint32_t from[PL_LANES] = {0};
         for (unsigned l = 0; l < PL_LANES; l++) {
-            const uint32_t rows = (turned ? 3u << l % 4 * 2 : 1u << l / 4) << n % 4 * 8 & bad;
+            const uint32_t rows =
+                (transposed ? 3u << l % 4 * 2 : 1u << l / 4) << n % 4 * 8 & undefined;
             if (!rows) continue;
             v[l] = UINT32_MAX;
             from[l] = origin[__builtin_ctz(rows)];
@@ -480,16 +483,16 @@ static void load_matrix(pl_warp *w, const pl_insn *i)
 /* Other instructions that write memory: the written bytes count as defined. */
 static void other_store(pl_warp *w, const pl_insn *i)
 {
-    pl_memory_effect own, *const fx = w->fx;
+    pl_memory_effect own_effect, *const fx = w->fx;
     pl_traced *s = unit_of(w)->traced;
     if (s && s->n) pl_traced_guard(w, i, s);
-    if (!fx) w->fx = &own;
+    if (!fx) w->fx = &own_effect;
     w->fx->mask = 0;
-    known(w, i)->inner(w, i);
+    init_insn_of(w, i)->inner(w, i);
     const pl_memory_effect *e = w->fx;
     for (uint32_t m = e->kind == PL_AC_STORE ? e->mask : 0; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        const spot p = spot_of(w, l, (pl_space)e->space, e->addr[l]);
+        const location p = locate(w, l, (pl_space)e->space, e->addr[l]);
         write_bits(w, &p, e->size, NULL, 0);
     }
     w->fx = fx;
@@ -497,18 +500,19 @@ static void other_store(pl_warp *w, const pl_insn *i)
 
 /* ---- calls ---- */
 
-static spot local_spot(pl_traced *s, unsigned lane, uint64_t offset)
+static location locate_local(pl_traced *s, unsigned lane, uint64_t offset)
 {
-    return (spot){.in = &s->local,
-                  .at = (offset / 4 * PL_LANES + lane) * 4 + offset % 4,
-                  .space = PL_SP_LOCAL,
-                  .address = offset,
-                  .local = true};
+    return (location){.validity = &s->local,
+                      .at = (offset / 4 * PL_LANES + lane) * 4 + offset % 4,
+                      .space = PL_SP_LOCAL,
+                      .address = offset,
+                      .local = true};
 }
 
 /* Copies the bits of arguments or results between two frames. */
-static void pass(pl_warp *w, pl_traced *s, uint32_t lanes, const pl_call_move *from,
-                 const pl_call_move *to, uint32_t n, const pl_call_frame *a, const pl_call_frame *b)
+static void copy_values(pl_warp *w, pl_traced *s, uint32_t lanes, const pl_call_move *from,
+                        const pl_call_move *to, uint32_t n, const pl_call_frame *a,
+                        const pl_call_frame *b)
 {
     for (uint32_t k = 0; k < n; k++) {
         if (from[k].pred || to[k].pred) {
@@ -521,7 +525,7 @@ static void pass(pl_warp *w, pl_traced *s, uint32_t lanes, const pl_call_move *f
         for (uint32_t m = lanes; m; m &= m - 1) {
             const unsigned l = (unsigned)__builtin_ctz(m);
             for (uint32_t done = 0; done < bytes; done += 8) {
-                const unsigned here = bytes - done < 8 ? bytes - done : 8;
+                const unsigned part = bytes - done < 8 ? bytes - done : 8;
                 uint8_t bits[8] = {0};
                 uint32_t origin = 0;
                 bool any;
@@ -533,19 +537,19 @@ static void pass(pl_warp *w, pl_traced *s, uint32_t lanes, const pl_call_move *f
                     any = v != 0;
                     if (any) origin = s->origin[(size_t)row * PL_LANES + l];
                 } else {
-                    const spot p = local_spot(s, l, (uint64_t)a->local + from[k].from + done);
-                    any = read_bits(w, l, &p, here, bits, &origin);
+                    const location p = locate_local(s, l, (uint64_t)a->local + from[k].from + done);
+                    any = read_bits(w, l, &p, part, bits, &origin);
                 }
                 if (to[k].reg) {
                     uint64_t v[PL_LANES] = {0};
                     uint32_t o[PL_LANES] = {0};
-                    memcpy(&v[l], bits, here);
+                    memcpy(&v[l], bits, part);
                     o[l] = origin;
                     if (b->row + to[k].to + 1 < s->rows)
                         pl_traced_set(s, b->row + to[k].to, to[k].bytes > 4, 1u << l, v, o);
                 } else {
-                    const spot p = local_spot(s, l, (uint64_t)b->local + to[k].to + done);
-                    write_bits(w, &p, here, any ? bits : NULL, origin);
+                    const location p = locate_local(s, l, (uint64_t)b->local + to[k].to + done);
+                    write_bits(w, &p, part, any ? bits : NULL, origin);
                 }
             }
         }
@@ -571,9 +575,9 @@ static void open_frame(pl_warp *w, pl_traced *s, uint32_t lanes, const pl_call_f
 }
 
 /* A block that malloc has returned to a lane is uninitialised. */
-static void fresh_block(pl_warp *w, unsigned lane, const pl_call_move *to)
+static void mark_allocated(pl_warp *w, unsigned lane, const pl_call_move *to)
 {
-    const pl_call_frame *f = pl_warp_node(w);
+    const pl_call_frame *f = pl_warp_current_call(w);
     uint64_t address;
     if (to->bytes != 8) return;
     if (to->reg)
@@ -589,13 +593,13 @@ static void fresh_block(pl_warp *w, unsigned lane, const pl_call_move *to)
 }
 
 /* The results of the driver's functions are defined. */
-static void system_called(pl_warp *w, const pl_prog_call *c)
+static void define_results(pl_warp *w, const pl_prog_call *c)
 {
     static const uint64_t none[PL_LANES] = {0};
-    const pl_call_frame *f = pl_warp_node(w);
+    const pl_call_frame *f = pl_warp_current_call(w);
     const bool allocates = strcmp(w->program->funcs.at[c->callee].name, "malloc") == 0;
     for (unsigned h = 0; h < w->halves; h++) {
-        pl_warp_half(w, h);
+        pl_warp_set_half(w, h);
         pl_traced *s = unit_of(w)->traced;
         const uint32_t lanes = pl_of_half(w, w->all);
         for (uint32_t k = 0; k < c->nrets; k++) {
@@ -604,63 +608,64 @@ static void system_called(pl_warp *w, const pl_prog_call *c)
                 pl_traced_set(s, f->row + to->to, to->bytes > 4, lanes, none, NULL);
             for (uint32_t m = lanes; m; m &= m - 1) {
                 const unsigned l = (unsigned)__builtin_ctz(m);
-                const spot p = s ? local_spot(s, l, (uint64_t)f->local + to->to) : (spot){0};
+                const location p =
+                    s ? locate_local(s, l, (uint64_t)f->local + to->to) : (location){0};
                 if (s && !to->reg) write_bits(w, &p, to->bytes, NULL, 0);
-                if (allocates) fresh_block(w, l, to);
+                if (allocates) mark_allocated(w, l, to);
             }
         }
     }
-    pl_warp_half(w, 0);
+    pl_warp_set_half(w, 0);
 }
 
 static void call(pl_warp *w, const pl_insn *i)
 {
     const uint16_t before = w->split[w->current].call;
     const pl_prog_call *c = &w->program->calls.at[i->target];
-    known(w, i)->inner(w, i);
+    init_insn_of(w, i)->inner(w, i);
     if (w->stop || !w->nsplits) return;
     if (w->split[w->current].call == before) {
-        if (c->callee != UINT32_MAX && w->program->funcs.at[c->callee].system) system_called(w, c);
+        if (c->callee != UINT32_MAX && w->program->funcs.at[c->callee].system) define_results(w, c);
         return;
     }
-    const pl_call_frame *f = pl_warp_node(w);
+    const pl_call_frame *f = pl_warp_current_call(w);
     const pl_prog_func *fn = &w->program->funcs.at[f->func];
     for (unsigned h = 0; h < w->halves; h++) {
-        pl_warp_half(w, h);
+        pl_warp_set_half(w, h);
         pl_traced *s = pl_traced_of(w);
         const uint32_t lanes = pl_of_half(w, w->all);
         if (!s || !lanes) continue;
         open_frame(w, s, lanes, f);
-        pass(w, s, lanes, w->program->moves.at + c->first_arg, fn->formal.at, c->nargs,
-             &w->call[f->parent], f);
+        copy_values(w, s, lanes, w->program->moves.at + c->first_arg, fn->formal.at, c->nargs,
+                    &w->call[f->parent], f);
     }
-    pl_warp_half(w, 0);
+    pl_warp_set_half(w, 0);
 }
 
 static void ret(pl_warp *w, const pl_insn *i)
 {
-    const pl_call_frame f = *pl_warp_node(w);
+    const pl_call_frame f = *pl_warp_current_call(w);
     pl_traced *s = unit_of(w)->traced;
     if (s && s->n) pl_traced_guard(w, i, s);
     if (w->split[w->current].call) {
         const pl_prog_call *c = &w->program->calls.at[w->code[f.site].target];
         const pl_prog_func *fn = &w->program->funcs.at[f.func];
         for (unsigned h = 0; h < w->halves; h++) {
-            pl_warp_half(w, h);
+            pl_warp_set_half(w, h);
             s = unit_of(w)->traced;
             const uint32_t lanes = pl_of_half(w, w->all);
             if (s && lanes)
-                pass(w, s, lanes, fn->result.at, w->program->moves.at + c->first_ret, c->nrets, &f,
-                     &w->call[f.parent]);
+                copy_values(w, s, lanes, fn->result.at, w->program->moves.at + c->first_ret,
+                            c->nrets, &f, &w->call[f.parent]);
         }
-        pl_warp_half(w, 0);
+        pl_warp_set_half(w, 0);
     }
-    known(w, i)->inner(w, i);
+    init_insn_of(w, i)->inner(w, i);
 }
 
 /* ---- binding ---- */
 
-pl_exec_fn *pl_init_memory_follower(const pl_insn *i)
+pl_exec_fn *pl_init_memory_wrapper(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     const bool async = f->effects & PL_EF_ASYNC || pl_insn_has(i, W_bulk);
@@ -698,7 +703,7 @@ bool pl_init_block_starts(pl_check *k, pl_cta *c)
 {
     pl_validity *v = &block_of(c)->validity;
     const uint64_t bytes = c->shared_end - c->shared_start;
-    v->fresh = true;
+    v->starts_undefined = true;
     v->undefined_pages = (bytes + PL_VALIDITY_PAGE - 1) / PL_VALIDITY_PAGE;
     (void)k;
     return bytes % PL_VALIDITY_PAGE == 0 ||

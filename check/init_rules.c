@@ -15,43 +15,43 @@ typedef struct operand {
 } operand;
 
 /* Operands of one lane, while a rule is evaluated. */
-typedef struct look {
+typedef struct lane_context {
     const pl_warp *w;
     const pl_insn *i;
     const pl_traced *s;
     const pl_form *f;
     uint32_t row, pred; /* of the current frame */
     unsigned lane;
-} look;
+} lane_context;
 
-static unsigned width(const look *k, unsigned n)
+static unsigned width(const lane_context *k, unsigned n)
 {
     const int bits = pl_type_bits(pl_operand_type(k->f, n, k->i->mods));
     return bits ? (unsigned)bits : 32;
 }
 
-static uint64_t low(unsigned n)
+static uint64_t low_mask(unsigned n)
 {
     return n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
 }
 
-static bool is_signed(const look *k, unsigned n)
+static bool is_signed(const lane_context *k, unsigned n)
 {
     return pl_type_kind(pl_operand_type(k->f, n, k->i->mods)) == 's';
 }
 
-static operand get(const look *k, unsigned n)
+static operand get(const lane_context *k, unsigned n)
 {
     const uint32_t row = k->i->op[n];
     if (row == PL_NO_OPERAND) return (operand){0};
     const unsigned bits = width(k, n);
     const bool wide = bits > 32;
     return (operand){.value = (wide ? pl_row64(k->w, row)[k->lane] : pl_row32(k->w, row)[k->lane]) &
-                              low(bits),
-                     .bits = pl_traced_bits(k->s, k->row + row, wide, k->lane) & low(bits)};
+                              low_mask(bits),
+                     .bits = pl_traced_bits(k->s, k->row + row, wide, k->lane) & low_mask(bits)};
 }
 
-static operand get_pred(const look *k, unsigned n)
+static operand get_pred(const lane_context *k, unsigned n)
 {
     const uint32_t p = k->i->op[n];
     return (operand){.value = pl_pred_read(k->w, k->i, n) >> k->lane & 1u,
@@ -60,14 +60,14 @@ static operand get_pred(const look *k, unsigned n)
                                  : 0};
 }
 
-static uint64_t up(uint64_t bits)
+static uint64_t spread_up(uint64_t bits)
 {
     return bits | (0 - bits);
 }
 
 /* ---- rules for one lane ---- */
 
-static uint64_t logic(const look *k, bool and)
+static uint64_t logic(const lane_context *k, bool and)
 {
     const bool pred = width(k, 0) == 1;
     const operand a = pred ? get_pred(k, 1) : get(k, 1), b = pred ? get_pred(k, 2) : get(k, 2);
@@ -84,7 +84,7 @@ static uint64_t lop3(uint64_t a, uint64_t b, uint64_t c, unsigned table)
 }
 
 /* A bit is undefined if undefined operands can change it. */
-static uint64_t lop3_bits(const look *k)
+static uint64_t lop3_bits(const lane_context *k)
 {
     const operand a = get(k, 1), b = get(k, 2), c = get(k, 3);
     const unsigned table = k->i->op[4];
@@ -96,40 +96,40 @@ static uint64_t lop3_bits(const look *k)
     return all;
 }
 
-static uint64_t shift(const look *k, bool left)
+static uint64_t shift(const lane_context *k, bool left)
 {
     const operand a = get(k, 1), n = get(k, 2);
     const unsigned bits = width(k, 1);
     if (n.bits) return UINT64_MAX;
     if (left) return n.value >= bits ? 0 : a.bits << n.value;
-    const uint64_t sign = is_signed(k, 1) && a.bits >> (bits - 1) ? low(bits) : 0;
+    const uint64_t sign = is_signed(k, 1) && a.bits >> (bits - 1) ? low_mask(bits) : 0;
     if (n.value >= bits) return sign;
-    return a.bits >> n.value | (sign & ~(low(bits) >> n.value));
+    return a.bits >> n.value | (sign & ~(low_mask(bits) >> n.value));
 }
 
-static uint64_t extract(const look *k)
+static uint64_t extract(const lane_context *k)
 {
     const operand a = get(k, 1), at = get(k, 2), n = get(k, 3);
     if (at.bits | n.bits) return UINT64_MAX;
     const unsigned from = (unsigned)at.value & 255u, count = (unsigned)n.value & 255u,
                    bits = width(k, 1);
     if (!count || from >= bits) return is_signed(k, 1) && a.bits >> (bits - 1) ? UINT64_MAX : 0;
-    const uint64_t field = a.bits >> from & low(count);
+    const uint64_t field = a.bits >> from & low_mask(count);
     const unsigned top = from + count > bits ? bits - from : count;
-    return is_signed(k, 1) && field >> (top - 1) & 1u ? field | ~low(top) : field;
+    return is_signed(k, 1) && field >> (top - 1) & 1u ? field | ~low_mask(top) : field;
 }
 
-static uint64_t insert(const look *k)
+static uint64_t insert(const lane_context *k)
 {
     const operand a = get(k, 1), b = get(k, 2), at = get(k, 3), n = get(k, 4);
     if (at.bits | n.bits) return UINT64_MAX;
     const unsigned from = (unsigned)at.value & 255u, count = (unsigned)n.value & 255u;
     if (from >= width(k, 1)) return b.bits;
-    const uint64_t field = low(count) << from;
+    const uint64_t field = low_mask(count) << from;
     return (b.bits & ~field) | (a.bits << from & field);
 }
 
-static uint64_t permute(const look *k)
+static uint64_t permute(const lane_context *k)
 {
     const operand a = get(k, 1), b = get(k, 2), c = get(k, 3);
     if (c.bits || k->f->nslots < 1 || (k->f->nslots > 1 && k->i->mods[1] != W_none))
@@ -144,25 +144,26 @@ static uint64_t permute(const look *k)
     return r;
 }
 
-static uint64_t select_bits(const look *k)
+static uint64_t select_bits(const lane_context *k)
 {
     const operand a = get(k, 1), b = get(k, 2), p = get_pred(k, 3);
     if (p.bits) return a.bits | b.bits | (a.value ^ b.value);
     return p.value ? a.bits : b.bits;
 }
 
-static uint64_t extended(const look *k)
+static uint64_t extended(const lane_context *k)
 {
     const operand a = get(k, 1);
     const unsigned from = width(k, 1), to = width(k, 0);
     const bool sign = is_signed(k, 1) && to > from && a.bits >> (from - 1) & 1u;
-    return (a.bits | (sign ? ~low(from) : 0)) & low(to);
+    return (a.bits | (sign ? ~low_mask(from) : 0)) & low_mask(to);
 }
 
 /* ---- results of several registers, and of several lanes ---- */
 
 /* Concatenates the bits of all operands and divides them among the results. */
-static unsigned copy(look *k, const pl_init_insn *x, uint32_t from, uint64_t (*bits)[PL_LANES])
+static unsigned copy(lane_context *k, const pl_init_insn *x, uint32_t from,
+                     uint64_t (*bits)[PL_LANES])
 {
     const pl_init_use *use = &check_of(k->w)->init.use[x->first], *to = use + x->reads;
     const unsigned in = width(k, 1), out = width(k, 0);
@@ -176,7 +177,7 @@ static unsigned copy(look *k, const pl_init_insn *x, uint32_t from, uint64_t (*b
                 const bool wide = use[n].rows > 1;
                 const unsigned w = wide ? 64 : in < 32 ? in : 32;
                 const uint64_t v =
-                    pl_traced_bits(k->s, k->row + use[n].row + r, wide, k->lane) & low(w);
+                    pl_traced_bits(k->s, k->row + use[n].row + r, wide, k->lane) & low_mask(w);
                 all[at / 64] |= v << at % 64;
                 at += w;
             }
@@ -185,7 +186,7 @@ static unsigned copy(look *k, const pl_init_insn *x, uint32_t from, uint64_t (*b
         for (unsigned n = 0; n < x->writes; n++)
             for (unsigned r = 0; r < to[n].rows && at < 128 && results < PL_RESULTS; r += 2) {
                 const unsigned w = to[n].rows > 1 ? 64 : out < 32 ? out : 32;
-                bits[results++][k->lane] = all[at / 64] >> at % 64 & low(w);
+                bits[results++][k->lane] = all[at / 64] >> at % 64 & low_mask(w);
                 at += w;
             }
     }
@@ -193,7 +194,8 @@ static unsigned copy(look *k, const pl_init_insn *x, uint32_t from, uint64_t (*b
 }
 
 /* Each lane receives the bits of its source lane. */
-static unsigned shuffle(look *k, uint32_t from, uint64_t (*bits)[PL_LANES], uint32_t *origin)
+static unsigned shuffle(lane_context *k, uint32_t from, uint64_t (*bits)[PL_LANES],
+                        uint32_t *origin)
 {
     uint32_t source[PL_LANES];
     memcpy(source, origin, sizeof source);
@@ -213,8 +215,8 @@ static unsigned shuffle(look *k, uint32_t from, uint64_t (*bits)[PL_LANES], uint
 }
 
 /* Votes and reductions: the result of each lane depends on all lanes. */
-static unsigned whole_warp(const look *k, uint32_t from, uint64_t (*bits)[PL_LANES],
-                           uint32_t *origin)
+static unsigned warp_wide(const lane_context *k, uint32_t from, uint64_t (*bits)[PL_LANES],
+                          uint32_t *origin)
 {
     const uint32_t lanes = from & k->w->exec;
     const unsigned first = lanes ? (unsigned)__builtin_ctz(lanes) : 0;
@@ -226,7 +228,7 @@ static unsigned whole_warp(const look *k, uint32_t from, uint64_t (*bits)[PL_LAN
     return 1;
 }
 
-static uint32_t lanes_of(const look *k, const pl_init_use *use, unsigned n)
+static uint32_t lanes_of(const lane_context *k, const pl_init_use *use, unsigned n)
 {
     uint32_t all = 0;
     for (unsigned r = 0; r < n; r++)
@@ -237,7 +239,7 @@ static uint32_t lanes_of(const look *k, const pl_init_use *use, unsigned n)
 /* Lane l holds elements of rows l / 4 and l / 4 + 8 of A, alternately, and of columns 2 (l % 4) and
  * the next one of B. A row is held by four lanes, two columns by eight. The first half of the
  * results belongs to the first row, the second half to the other. */
-static unsigned product(const look *k, const pl_init_insn *x, uint64_t (*bits)[PL_LANES],
+static unsigned product(const lane_context *k, const pl_init_insn *x, uint64_t (*bits)[PL_LANES],
                         uint32_t *origin)
 {
     const pl_init_use *use = &check_of(k->w)->init.use[x->first];
@@ -268,31 +270,32 @@ static unsigned product(const look *k, const pl_init_insn *x, uint64_t (*bits)[P
 /* A comparison and the predicate combined with it: either determines the result alone if it is
  * false (and) or true (or). The comparison is observed when the predicate is set such that it does
  * not matter. */
-static unsigned compare(look *k, const pl_init_insn *x, uint64_t (*bits)[PL_LANES])
+static unsigned compare(lane_context *k, const pl_init_insn *x, uint64_t (*bits)[PL_LANES])
 {
     const pl_insn *i = k->i;
     const unsigned last = k->f->noperands - 1u;
-    const bool both = pl_insn_has(i, W_and), either = pl_insn_has(i, W_or);
-    if (!k->f->operand[last].read || width(k, last) != 1 || both == either ||
+    const bool is_and = pl_insn_has(i, W_and), is_or = pl_insn_has(i, W_or);
+    if (!k->f->operand[last].read || width(k, last) != 1 || is_and == is_or ||
         k->pred + i->op[last] >= k->s->preds)
         return 1;
     pl_warp *w = (pl_warp *)(uintptr_t)k->w;
     const bool second = k->f->operand[1].written && i->op[1] != PL_NO_OPERAND;
-    const uint32_t unsure = k->s->pred[k->pred + i->op[last]], value = pl_pred_read(w, i, last),
-                   c = i->op[last], p = i->op[0];
+    const uint32_t undefined_pred = k->s->pred[k->pred + i->op[last]],
+                   value = pl_pred_read(w, i, last), c = i->op[last], p = i->op[0];
     const uint32_t old[2] = {w->pred[c], p != PL_NO_OPERAND ? w->pred[p] : 0};
     for (unsigned l = 0; l < PL_LANES; l++)
-        if (!(unsure >> l & 1u) && (both ? !(value >> l & 1u) : value >> l & 1u)) bits[0][l] = 0;
-    if (second || p == PL_NO_OPERAND || !(unsure & w->exec)) return 1;
-    w->pred[c] = both != (i->neg >> last & 1u) ? UINT32_MAX : 0;
+        if (!(undefined_pred >> l & 1u) && (is_and ? !(value >> l & 1u) : value >> l & 1u))
+            bits[0][l] = 0;
+    if (second || p == PL_NO_OPERAND || !(undefined_pred & w->exec)) return 1;
+    w->pred[c] = is_and != (i->neg >> last & 1u) ? UINT32_MAX : 0;
     x->inner(w, i);
     const uint32_t holds = w->pred[p];
     w->pred[p] = old[1];
     w->pred[c] = old[0];
-    for (uint32_t m = unsure & w->exec; m; m &= m - 1) {
+    for (uint32_t m = undefined_pred & w->exec; m; m &= m - 1) {
         k->lane = (unsigned)__builtin_ctz(m);
         const bool known = !(get(k, last - 2).bits | get(k, last - 1).bits);
-        if (known && (both ? !(holds >> k->lane & 1u) : holds >> k->lane & 1u))
+        if (known && (is_and ? !(holds >> k->lane & 1u) : holds >> k->lane & 1u))
             bits[0][k->lane] = 0;
     }
     return 1;
@@ -304,18 +307,18 @@ unsigned pl_rule_apply(const pl_warp *w, const pl_insn *i, const pl_init_insn *x
                        const pl_traced *s, uint32_t from, uint64_t (*bits)[PL_LANES],
                        uint32_t *origin)
 {
-    look k = {.w = w,
-              .i = i,
-              .s = s,
-              .f = &pl_forms[i->form],
-              .row = pl_traced_row(w),
-              .pred = pl_traced_pred(w)};
+    lane_context k = {.w = w,
+                      .i = i,
+                      .s = s,
+                      .f = &pl_forms[i->form],
+                      .row = pl_traced_row(w),
+                      .pred = pl_traced_pred(w)};
     switch ((pl_init_rule)x->rule) {
     case PL_RULE_ANY:
     case PL_RULE_CONTROL: return 1;
     case PL_RULE_COPY: return copy(&k, x, from, bits);
     case PL_RULE_SHUFFLE: return shuffle(&k, from, bits, origin);
-    case PL_RULE_WARP: return whole_warp(&k, from, bits, origin);
+    case PL_RULE_WARP: return warp_wide(&k, from, bits, origin);
     case PL_RULE_MMA: return product(&k, x, bits, origin);
     case PL_RULE_COMPARE: return compare(&k, x, bits);
     default: break;
@@ -335,7 +338,7 @@ unsigned pl_rule_apply(const pl_warp *w, const pl_insn *i, const pl_init_insn *x
             uint64_t any = 0;
             for (unsigned n = 1; n < k.f->noperands; n++)
                 if (k.f->operand[n].kind != PL_K_IMM) any |= get(&k, n).bits;
-            *out = up(any) & low(width(&k, 0));
+            *out = spread_up(any) & low_mask(width(&k, 0));
             break;
         }
         case PL_RULE_SHL: *out = shift(&k, true); break;
@@ -350,7 +353,7 @@ unsigned pl_rule_apply(const pl_warp *w, const pl_insn *i, const pl_init_insn *x
     return 1;
 }
 
-static bool integers(const pl_insn *i, unsigned operands)
+static bool are_integers(const pl_insn *i, unsigned operands)
 {
     const pl_form *f = &pl_forms[i->form];
     for (unsigned n = 0; n < operands && n < f->noperands; n++) {
@@ -364,7 +367,7 @@ static bool integers(const pl_insn *i, unsigned operands)
 pl_init_rule pl_rule_of(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    const bool whole = integers(i, f->noperands),
+    const bool integer = are_integers(i, f->noperands),
                pred = f->noperands && pl_type_bits(pl_operand_type(f, 0, i->mods)) == 1;
     switch ((int)f->mnem) {
     case M_brx:
@@ -375,7 +378,8 @@ pl_init_rule pl_rule_of(const pl_insn *i)
     case M__narrow: return PL_RULE_COPY;
     case M__wide: return PL_RULE_EXTEND;
     case M_cvt:
-        return whole && !pl_insn_has(i, W_sat) && f->noperands == 2 ? PL_RULE_EXTEND : PL_RULE_ANY;
+        return integer && !pl_insn_has(i, W_sat) && f->noperands == 2 ? PL_RULE_EXTEND
+                                                                      : PL_RULE_ANY;
     case M_and: return PL_RULE_AND;
     case M_or: return PL_RULE_OR;
     case M_xor:
@@ -389,20 +393,21 @@ pl_init_rule pl_rule_of(const pl_insn *i)
     case M_bfi: return PL_RULE_BFI;
     case M_prmt: return PL_RULE_PRMT;
     case M_selp:
-        return whole || pl_type_kind(pl_operand_type(f, 0, i->mods)) == 'f' ? PL_RULE_SELECT
-                                                                            : PL_RULE_ANY;
+        return integer || pl_type_kind(pl_operand_type(f, 0, i->mods)) == 'f' ? PL_RULE_SELECT
+                                                                              : PL_RULE_ANY;
     case M_add:
     case M_sub:
     case M_neg:
     case M__iadd3:
     case M__iadd2:
     case M__isub2:
-    case M__lea: return whole && !pl_insn_has(i, W_sat) ? PL_RULE_SUM : PL_RULE_ANY;
+    case M__lea: return integer && !pl_insn_has(i, W_sat) ? PL_RULE_SUM : PL_RULE_ANY;
     case M_cvta: return PL_RULE_SUM;
     case M_mul:
     case M_mad:
     case M__msub:
-        return whole && !pl_insn_has(i, W_hi) && !pl_insn_has(i, W_sat) ? PL_RULE_SUM : PL_RULE_ANY;
+        return integer && !pl_insn_has(i, W_hi) && !pl_insn_has(i, W_sat) ? PL_RULE_SUM
+                                                                          : PL_RULE_ANY;
     case M_shfl: return PL_RULE_SHUFFLE;
     case M_vote:
     case M_match:

@@ -22,15 +22,15 @@ typedef struct check_insn {
     uint8_t level;       /* PL_SCOPE_* */
     uint8_t operand;     /* operand with the address */
     bool acquire, release;
-    bool looped; /* is part of a loop */
+    bool in_loop; /* is part of a loop */
 } check_insn;
 
 /* Effect of fences on the knowledge of a lane, by scope. */
-typedef struct fenced {
+typedef struct fence_state {
     pl_knowledge *released[PL_SCOPES]; /* released by its later strong writes, */
     uint32_t at[PL_SCOPES];            /* with all its own accesses up to this time; 0: none */
-    pl_knowledge *heard[PL_SCOPES];    /* observed by its earlier strong reads */
-} fenced;
+    pl_knowledge *acquired[PL_SCOPES]; /* observed by its earlier strong reads */
+} fence_state;
 
 typedef struct check_products check_products;
 typedef struct check_products_of_program check_products_of_program;
@@ -39,17 +39,17 @@ enum { RECENT = 32, GROUPS = 64 };
 
 /* A group of PL_LANES lanes of a block. */
 typedef struct check_unit {
-    pl_knowledge *common;         /* of all its lanes, if `apart` is false */
+    pl_knowledge *common;         /* of all its lanes, if `diverged` is false */
     pl_knowledge *lane[PL_LANES]; /* of each, if it is true */
-    bool apart;
+    bool diverged;
     uint32_t stamp;           /* of its current accesses */
     uint32_t floor;           /* time up to which every lane knows all accesses of its own block */
-    fenced *fence;            /* by lane, or NULL */
+    fence_state *fence;       /* by lane, or NULL */
     pl_traced *traced;        /* init: its registers, or NULL */
     check_products *products; /* registers that wgmma writes, or NULL */
     uint64_t cluster_phase;
-    uint32_t cluster_wait;  /* lanes that acquire its phase at the cluster barrier */
-    uint32_t cluster_begun; /* lanes that have waited there: all blocks have started */
+    uint32_t cluster_wait;   /* lanes that acquire its phase at the cluster barrier */
+    uint32_t cluster_synced; /* lanes that have waited there: all blocks have started */
     struct recent {
         uint32_t pc, stamp, context, generation;
     } recent[2][RECENT]; /* recent contexts in global and in shared memory */
@@ -63,21 +63,21 @@ typedef struct check_unit {
 /* A barrier with arrivals. */
 typedef struct check_barrier {
     pl_knowledge *all;
-    fenced fence;  /* combined fence state of the arrivals */
-    uint32_t line; /* of the first arrival: index in the program's line table, plus 1 */
-    struct came {
-        uint32_t came, waits; /* lanes */
-    } * of;                   /* by group; NULL: no arrival yet */
+    fence_state fence; /* combined fence state of the arrivals */
+    uint32_t line;     /* of the first arrival: index in the program's line table, plus 1 */
+    struct arrivals {
+        uint32_t arrived, waiting; /* lanes */
+    } * per_unit;                  /* by group; NULL: no arrival yet */
 } check_barrier;
 
 typedef struct check_block {
     uint32_t number, units;
     pl_shadow shadow; /* of its shared memory */
     pl_contexts contexts;
-    pl_validity validity; /* init: state of its shared memory, from shared_start on */
-    sync_places places;   /* in shared memory */
-    uint32_t objects;     /* number of mbarriers used */
-    bool reached;         /* other blocks of the cluster have accessed its shared memory */
+    pl_validity validity;   /* init: state of its shared memory, from shared_start on */
+    sync_places places;     /* in shared memory */
+    uint32_t objects;       /* number of mbarriers used */
+    bool accessed_remotely; /* other blocks of the cluster have accessed its shared memory */
     check_barrier barrier[PL_NAMED_BARRIERS];
     struct check_cluster *cluster;
     check_unit unit[];
@@ -98,9 +98,9 @@ struct pl_check {
     pl_program *program; /* of the launch */
     pl_grid *head;
     uint64_t seed;
-    bool skipping;    /* a wrapper is able to skip lanes whose access is invalid */
-    uint32_t bad;     /* index in the half of the invalid lane */
-    check_insn *insn; /* by pc */
+    bool can_skip;     /* a wrapper is able to skip lanes whose access is invalid */
+    uint32_t bad_lane; /* index in the half of the invalid lane */
+    check_insn *insn;  /* by pc */
     uint32_t time;
     uint64_t base;    /* start address of global memory */
     pl_shadow shadow; /* of global memory */
@@ -114,17 +114,17 @@ struct pl_check {
         pl_exec_fn **inner; /* by pc: of other tools, or the plain one; NULL: not watched */
     } watch;
     struct {
-        pl_touched *at;
+        pl_accessed_range *at;
         size_t n, cap;
-        bool keep;
-    } touched;
-    pl_undefined own, *undefined;            /* own, or that of a program */
+        bool requested;
+    } accessed;
+    pl_undefined own_undefined, *undefined;  /* own, or that of a program */
     uint32_t user;                           /* its user number there */
     check_products_of_program *accumulators; /* or NULL */
     struct {
         pl_check_finding *at;
         size_t n, cap;
-    } found;
+    } findings;
 };
 
 static inline pl_check *check_of(const pl_warp *w)
@@ -138,7 +138,7 @@ static inline check_block *block_of(const pl_cta *c)
 /* Size of the global memory range, from its start, that checkers track: memory that the host mapped
  * elsewhere is ignored. */
 #define PL_CHECK_SPAN (1ull << 40)
-static inline bool is_followed(const pl_check *k, uint64_t address)
+static inline bool is_tracked(const pl_check *k, uint64_t address)
 {
     return address - k->base < PL_CHECK_SPAN;
 }
@@ -150,13 +150,13 @@ static inline check_unit *unit_of(const pl_warp *w)
 {
     return &block_of(w->cta)->unit[unit_index(w)];
 }
-static inline const check_insn *about(const pl_check *k, const pl_warp *w, const pl_insn *i)
+static inline const check_insn *check_insn_of(const pl_check *k, const pl_warp *w, const pl_insn *i)
 {
     return &k->insn[i - w->code];
 }
 static inline pl_knowledge *knowledge_of(const check_unit *u, unsigned lane)
 {
-    return u->apart ? u->lane[lane] : u->common;
+    return u->diverged ? u->lane[lane] : u->common;
 }
 
 /* Location of a lane's bytes. */
@@ -179,16 +179,16 @@ unsigned pl_copy_reads(const pl_warp *w, const pl_insn *i, unsigned lane);
 /* ---- order.c ---- */
 /* Applies the knowledge of barriers that the group has waited at, before it executes anything else.
  */
-void pl_order_settle(pl_warp *w, check_unit *u);
+void pl_order_apply_barriers(pl_warp *w, check_unit *u);
 /* Returns the combined knowledge of the block's threads when they ended. */
-pl_knowledge *pl_order_last(const pl_cta *c);
+pl_knowledge *pl_order_final_knowledge(const pl_cta *c);
 /* Returns the distance of a thread of the warp to block number `block` (PL_SCOPE_*). */
 unsigned pl_order_distance(const pl_warp *w, uint32_t block);
 /* Acquire and release: before the read of a strong access of one lane, and after its write. */
 void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place *p);
 void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place *p);
 /* True if a write to this location has released knowledge. */
-bool pl_order_releases(pl_check *k, const place *p);
+bool pl_order_has_release(pl_check *k, const place *p);
 /* Returns the wrapper of a synchronising instruction, or NULL. Fills in the remainder of *x. */
 pl_exec_fn *pl_order_wrapper(const pl_check *k, const pl_insn *i, check_insn *x);
 void pl_order_block_starts(pl_check *k, pl_cta *c, check_block *b);
@@ -230,7 +230,7 @@ void pl_watch_copy(pl_warp *w, const pl_async_op *o);
 
 /* ---- touched.c ---- */
 /* Records the accesses at the end of a launch, if requested. */
-void pl_touched_take(pl_check *k);
+void pl_accessed_collect(pl_check *k);
 
 /* ---- accumulators.c ---- */
 bool pl_accumulators_begin(pl_check *k);
@@ -243,9 +243,9 @@ void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, sync_place *s
 /* Returns the lane that lane l reads in a shuffle; l itself if the source is outside its segment.
  */
 unsigned pl_shuffle_source(const pl_insn *i, unsigned l, uint32_t b, uint32_t c);
-void pl_sync_goes_past(const pl_hooks *h, pl_warp *w, uint32_t joins, uint32_t barrier,
-                       pl_lanes waiting);
-bool pl_sync_leaves_out(const pl_hooks *h, pl_warp *w, uint32_t lanes, uint32_t mask);
+void pl_sync_divergent_barrier(const pl_hooks *h, pl_warp *w, uint32_t reconverge_pc,
+                               uint32_t barrier, pl_lanes waiting);
+bool pl_sync_mask_mismatch(const pl_hooks *h, pl_warp *w, uint32_t lanes, uint32_t mask);
 pl_exec_fn *pl_sync_wrapper(const pl_insn *i);
 
 /* ---- findings.c ---- */
@@ -261,7 +261,8 @@ pl_check_finding *pl_finding_between(pl_check *k, pl_warp *w, pl_finding_kind ki
 pl_check_finding *pl_finding_of(pl_check *k, pl_finding_kind kind, uint32_t pc, uint32_t other,
                                 bool *fresh);
 /* Fills in block, thread and kernel of a lane of a group. */
-void pl_party_place(const pl_check *k, pl_party *p, uint32_t block, unsigned unit, unsigned lane);
+void pl_finding_access_fill(const pl_check *k, pl_finding_access *p, uint32_t block, unsigned unit,
+                            unsigned lane);
 /* Describes the variable or allocation that contains the address. */
 void pl_finding_where(const pl_warp *w, pl_check_finding *f);
 

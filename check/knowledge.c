@@ -37,7 +37,7 @@ static bool is_agent(pl_who who)
     return unit_of(who) > PL_UNITS;
 }
 
-static pl_knowledge *make(size_t n)
+static pl_knowledge *new_knowledge(size_t n)
 {
     pl_knowledge *k = malloc(sizeof *k + n * sizeof *k->at);
     if (k) *k = (pl_knowledge){.refs = 1};
@@ -45,9 +45,9 @@ static pl_knowledge *make(size_t n)
 }
 
 /* Appends an entry unless earlier ones imply it; entries are sorted. */
-static void append(pl_knowledge *k, pl_known_of x, uint32_t *of_block, uint32_t *of_unit)
+static void append(pl_knowledge *k, pl_knowledge_entry x, uint32_t *of_block, uint32_t *of_unit)
 {
-    const pl_known_of *last = k->n ? &k->at[k->n - 1] : NULL;
+    const pl_knowledge_entry *last = k->n ? &k->at[k->n - 1] : NULL;
     if (!last || block_of(last->who) != block_of(x.who)) *of_block = *of_unit = 0;
     if (last && unit_of(last->who) != unit_of(x.who)) *of_unit = 0;
     if (!is_agent(x.who) && x.until <= *of_block && unit_of(x.who)) return;
@@ -57,7 +57,7 @@ static void append(pl_knowledge *k, pl_known_of x, uint32_t *of_block, uint32_t 
     k->at[k->n++] = x;
 }
 
-static bool same(const pl_knowledge *a, const pl_knowledge *b)
+static bool equal(const pl_knowledge *a, const pl_knowledge *b)
 {
     if (a->n != b->n) return false;
     for (uint32_t i = 0; i < a->n; i++)
@@ -66,12 +66,12 @@ static bool same(const pl_knowledge *a, const pl_knowledge *b)
 }
 
 /* Merges the two lists. */
-static pl_knowledge *merge(const pl_knowledge *a, const pl_known_of *b, uint32_t nb)
+static pl_knowledge *merge(const pl_knowledge *a, const pl_knowledge_entry *b, uint32_t nb)
 {
-    pl_knowledge *k = make((size_t)a->n + nb);
+    pl_knowledge *k = new_knowledge((size_t)a->n + nb);
     uint32_t i = 0, j = 0, of_block = 0, of_unit = 0;
     while (k && (i < a->n || j < nb)) {
-        pl_known_of x;
+        pl_knowledge_entry x;
         if (j == nb || (i < a->n && a->at[i].who < b[j].who)) {
             x = a->at[i++];
         } else if (i == a->n || b[j].who < a->at[i].who) {
@@ -88,7 +88,7 @@ static pl_knowledge *merge(const pl_knowledge *a, const pl_known_of *b, uint32_t
 
 void pl_knowledge_share(pl_knowledge **to, pl_knowledge *b)
 {
-    if (!*to || !b || *to == b || !same(*to, b)) return;
+    if (!*to || !b || *to == b || !equal(*to, b)) return;
     pl_knowledge_drop(*to);
     *to = pl_knowledge_keep(b);
 }
@@ -100,15 +100,15 @@ pl_knowledge *pl_knowledge_join(pl_knowledge *a, pl_knowledge *b)
     if (pl_knowledge_covers(a, b)) return pl_knowledge_keep(a);
     if (pl_knowledge_covers(b, a)) return pl_knowledge_keep(b);
     pl_knowledge *k = merge(a, b->at, b->n);
-    pl_knowledge *as = !k || same(k, a) ? a : same(k, b) ? b : NULL;
+    pl_knowledge *as = !k || equal(k, a) ? a : equal(k, b) ? b : NULL;
     if (!as) return k;
     free(k);
     return pl_knowledge_keep(as);
 }
 
-void pl_knowledge_originates(pl_knowledge *a, pl_who who, uint32_t until)
+void pl_knowledge_set_origin(pl_knowledge *a, pl_who who, uint32_t until)
 {
-    if (a && !a->origin.until) a->origin = (pl_known_of){.who = who, .until = until};
+    if (a && !a->origin.until) a->origin = (pl_knowledge_entry){.who = who, .until = until};
 }
 
 bool pl_knowledge_covers(const pl_knowledge *a, const pl_knowledge *b)
@@ -131,24 +131,24 @@ void pl_knowledge_learn(pl_knowledge **to, pl_knowledge *b)
 void pl_knowledge_add(pl_knowledge **to, pl_who who, uint32_t until)
 {
     static const pl_knowledge nothing = {.refs = 1};
-    const pl_known_of x = {.who = who, .until = until};
+    const pl_knowledge_entry x = {.who = who, .until = until};
     pl_knowledge *k = merge(*to ? *to : &nothing, &x, 1);
     if (!k) return; /* without memory a thread knows less, and the launch ends soon */
     pl_knowledge_drop(*to);
     *to = k;
 }
 
-void pl_knowledge_pass(pl_knowledge **to, uint32_t proxy)
+void pl_knowledge_proxy_fence(pl_knowledge **to, uint32_t proxy)
 {
-    pl_knowledge *a = *to, *more = a ? make(a->n) : NULL;
-    for (uint32_t n = 0; more && n < a->n; n++) {
+    pl_knowledge *a = *to, *added = a ? new_knowledge(a->n) : NULL;
+    for (uint32_t n = 0; added && n < a->n; n++) {
         if (block_of(a->at[n].who) >= PL_PROXY_GLOBAL || is_agent(a->at[n].who)) continue;
-        more->at[more->n] = a->at[n];
-        more->at[more->n].who = pl_who_proxy(a->at[n].who, proxy);
-        more->n++;
+        added->at[added->n] = a->at[n];
+        added->at[added->n].who = pl_who_proxy(a->at[n].who, proxy);
+        added->n++;
     }
-    pl_knowledge *k = more ? merge(a, more->at, more->n) : NULL;
-    pl_knowledge_drop(more);
+    pl_knowledge *k = added ? merge(a, added->at, added->n) : NULL;
+    pl_knowledge_drop(added);
     if (!k) return;
     pl_knowledge_drop(a);
     *to = k;
@@ -169,7 +169,7 @@ static uint32_t position(const pl_knowledge *a, pl_who who)
 }
 
 /* Returns the time of exactly this entry; 0: none. */
-static uint32_t line(const pl_knowledge *a, pl_who who)
+static uint32_t entry_time(const pl_knowledge *a, pl_who who)
 {
     const uint32_t at = position(a, who);
     return at < a->n && a->at[at].who == who ? a->at[at].until : 0;
@@ -184,10 +184,10 @@ bool pl_knowledge_any(const pl_knowledge *a, uint32_t block)
 uint32_t pl_knowledge_of(const pl_knowledge *a, uint32_t block, unsigned unit, unsigned lane)
 {
     if (!a || !a->n) return 0;
-    uint32_t until = unit < PL_UNITS ? line(a, pl_who_block(block)) : 0;
-    if (unit == PL_EVERY) return line(a, pl_who_block(block));
-    uint32_t more = line(a, pl_who_unit(block, unit));
-    until = more > until ? more : until;
-    more = lane != PL_EVERY ? line(a, pl_who_lane(block, unit, lane)) : 0;
-    return more > until ? more : until;
+    uint32_t until = unit < PL_UNITS ? entry_time(a, pl_who_block(block)) : 0;
+    if (unit == PL_EVERY) return entry_time(a, pl_who_block(block));
+    uint32_t narrower = entry_time(a, pl_who_unit(block, unit));
+    until = narrower > until ? narrower : until;
+    narrower = lane != PL_EVERY ? entry_time(a, pl_who_lane(block, unit, lane)) : 0;
+    return narrower > until ? narrower : until;
 }

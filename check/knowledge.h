@@ -54,17 +54,17 @@ static inline pl_who pl_who_proxy(pl_who who, uint32_t proxy)
     return who | (pl_who)proxy << 16;
 }
 
-typedef struct pl_known {
+typedef struct pl_knowledge_entry {
     pl_who who;
     uint32_t until;
-} pl_known_of;
+} pl_knowledge_entry;
 
 typedef struct pl_knowledge {
     uint32_t refs;
     uint32_t n;
-    pl_known_of origin; /* a thread that knows this knows the whole list; until 0: none */
+    pl_knowledge_entry origin; /* a thread that knows this knows the whole list; until 0: none */
     /* Sorted by who: a block precedes its groups, which precede their lanes. */
-    pl_known_of at[];
+    pl_knowledge_entry at[];
 } pl_knowledge;
 
 /* Empty knowledge; NULL if memory is exhausted, as in the functions below. NULL counts as empty. */
@@ -79,11 +79,11 @@ void pl_knowledge_learn(pl_knowledge **to, pl_knowledge *b);
 /* Adds all accesses of `who` up to that time to *to. */
 void pl_knowledge_add(pl_knowledge **to, pl_who who, uint32_t until);
 /* A proxy fence: makes the accesses known to *to visible to the asynchronous proxy as well. */
-void pl_knowledge_pass(pl_knowledge **to, uint32_t proxy);
+void pl_knowledge_proxy_fence(pl_knowledge **to, uint32_t proxy);
 /* `who` knew all of a when it released at that time. A thread that knows the accesses of `who` up
  * to then also knows a, because knowledge is released as a whole. NULL is allowed; the first origin
  * is retained. */
-void pl_knowledge_originates(pl_knowledge *a, pl_who who, uint32_t until);
+void pl_knowledge_set_origin(pl_knowledge *a, pl_who who, uint32_t until);
 /* True if a includes b; only simple cases are detected. */
 bool pl_knowledge_covers(const pl_knowledge *a, const pl_knowledge *b);
 /* True if it includes any access of the block. */

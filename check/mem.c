@@ -43,49 +43,49 @@ bool pl_mem_fault(const pl_hooks *h, pl_warp *w, const pl_fault_info *f)
                    lane = threads[0] +
                           w->grid->block[0] * (threads[1] + w->grid->block[1] * threads[2]) - first;
     pl_check_finding *found = pl_finding_at(k, w, kind, lane, f->text);
-    if (found) found->ended |= !k->skipping;
+    if (found) found->ended |= !k->can_skip;
     if (found && found->count == 1) {
         found->address = f->address;
         found->space = strstr(f->text, "shared")  ? PL_SP_SHARED
                        : strstr(f->text, "local") ? PL_SP_LOCAL
                                                   : PL_SP_GLOBAL;
     }
-    k->bad = lane % PL_LANES;
-    return k->skipping && found;
+    k->bad_lane = lane % PL_LANES;
+    return k->can_skip && found;
 }
 
 uint32_t pl_mem_execute(pl_warp *w, const pl_insn *i, const check_insn *x)
 {
     pl_check *k = check_of(w);
     const uint32_t all = w->exec;
-    const bool in_turn =
+    const bool sequential =
         x->flags & PL_ACCESS_WRITES; /* lanes before an invalid one have executed */
-    uint32_t left = all, done = 0;
+    uint32_t remaining = all, executed = 0;
     if (!(k->tools & PL_CHECK_MEM)) {
         x->plain(w, i);
         return pl_failed(w->grid) ? 0 : all;
     }
-    k->skipping = true;
-    while (left) {
-        k->bad = PL_LANES;
+    k->can_skip = true;
+    while (remaining) {
+        k->bad_lane = PL_LANES;
         x->plain(w, i);
-        if (k->bad == PL_LANES) {
-            done |= left;
+        if (k->bad_lane == PL_LANES) {
+            executed |= remaining;
             break;
         }
-        const uint32_t before = left & ((1u << k->bad) - 1);
-        if (in_turn) done |= before;
-        left &= ~(1u << k->bad) & ~(in_turn ? before : 0);
-        pl_warp_set_exec_mask(w, left);
+        const uint32_t before = remaining & ((1u << k->bad_lane) - 1);
+        if (sequential) executed |= before;
+        remaining &= ~(1u << k->bad_lane) & ~(sequential ? before : 0);
+        pl_warp_set_exec_mask(w, remaining);
     }
-    k->skipping = false;
+    k->can_skip = false;
     pl_warp_set_exec_mask(w, all);
-    return pl_failed(w->grid) ? 0 : done;
+    return pl_failed(w->grid) ? 0 : executed;
 }
 
-static void leave_out(pl_warp *w, const pl_insn *i)
+static void skip_invalid_lanes(pl_warp *w, const pl_insn *i)
 {
-    pl_mem_execute(w, i, about(check_of(w), w, i));
+    pl_mem_execute(w, i, check_insn_of(check_of(w), w, i));
 }
 
 pl_exec_fn *pl_mem_wrapper(const pl_insn *i, check_insn *x)
@@ -95,9 +95,9 @@ pl_exec_fn *pl_mem_wrapper(const pl_insn *i, check_insn *x)
     switch ((int)f->mnem) {
     case M_st:
     case M_red:
-    case M_atom: x->flags |= PL_ACCESS_WRITES; return leave_out;
+    case M_atom: x->flags |= PL_ACCESS_WRITES; return skip_invalid_lanes;
     case M_ldu:
-    case M_ld: return leave_out;
+    case M_ld: return skip_invalid_lanes;
     default: return NULL;
     }
 }

@@ -44,64 +44,64 @@ unsigned pl_order_distance(const pl_warp *w, uint32_t block)
     return PL_SCOPE_CLUSTER;
 }
 
-static void find_floor(check_unit *u, uint32_t block)
+static void update_floor(check_unit *u, uint32_t block)
 {
     u->floor = pl_knowledge_of(knowledge_of(u, 0), block, PL_EVERY, PL_EVERY);
-    for (unsigned l = 1; u->apart && l < PL_LANES; l++) {
+    for (unsigned l = 1; u->diverged && l < PL_LANES; l++) {
         const uint32_t one = pl_knowledge_of(u->lane[l], block, PL_EVERY, PL_EVERY);
         u->floor = one < u->floor ? one : u->floor;
     }
 }
 
-static void part(check_unit *u)
+static void split_knowledge(check_unit *u)
 {
-    if (u->apart) return;
+    if (u->diverged) return;
     for (unsigned l = 0; l < PL_LANES; l++) u->lane[l] = pl_knowledge_keep(u->common);
     pl_knowledge_drop(u->common);
     u->common = NULL;
-    u->apart = true;
+    u->diverged = true;
 }
 
 /* Adds knowledge to lanes; if they are all lanes that have not exited, they share it from now on.
  * `exactly`: k includes the knowledge of each of them. */
-static void learn(pl_warp *w, check_unit *u, uint32_t lanes, pl_knowledge *k, bool exactly)
+static void add_knowledge(pl_warp *w, check_unit *u, uint32_t lanes, pl_knowledge *k, bool complete)
 {
     if (!k || !lanes) return;
     const bool all = !(pl_alive(w) & ~lanes);
-    if (all && !u->apart) {
+    if (all && !u->diverged) {
         pl_knowledge_learn(&u->common, k);
-    } else if (all && exactly) {
+    } else if (all && complete) {
         for (unsigned l = 0; l < PL_LANES; l++) {
             pl_knowledge_drop(u->lane[l]);
             u->lane[l] = NULL;
         }
-        u->apart = false;
+        u->diverged = false;
         u->common = pl_knowledge_keep(k);
     } else {
-        uint32_t more = 0;
+        uint32_t missing = 0;
         for (uint32_t m = lanes; m; m &= m - 1)
-            more |= pl_knowledge_covers(knowledge_of(u, (unsigned)__builtin_ctz(m)), k)
-                        ? 0
-                        : m & (0u - m);
-        if (!more) return;
-        part(u);
-        for (uint32_t m = more; m; m &= m - 1) pl_knowledge_learn(&u->lane[__builtin_ctz(m)], k);
+            missing |= pl_knowledge_covers(knowledge_of(u, (unsigned)__builtin_ctz(m)), k)
+                           ? 0
+                           : m & (0u - m);
+        if (!missing) return;
+        split_knowledge(u);
+        for (uint32_t m = missing; m; m &= m - 1) pl_knowledge_learn(&u->lane[__builtin_ctz(m)], k);
     }
-    find_floor(u, block_of(w->cta)->number);
+    update_floor(u, block_of(w->cta)->number);
 }
 
 /* Later accesses are stamped after the release. */
-static void tick(pl_check *k, check_unit *u)
+static void advance_time(pl_check *k, check_unit *u)
 {
     u->stamp = ++k->time;
 }
 
 /* Adds the knowledge and the accesses of lanes to *to. */
-static void take_down(pl_check *k, pl_warp *w, check_unit *u, uint32_t lanes, pl_knowledge **to)
+static void add_release(pl_check *k, pl_warp *w, check_unit *u, uint32_t lanes, pl_knowledge **to)
 {
     const uint32_t block = block_of(w->cta)->number;
     const unsigned n = unit_index(w);
-    const bool all = !(pl_alive(w) & ~lanes), alone = !*to;
+    const bool all = !(pl_alive(w) & ~lanes), first = !*to;
     pl_knowledge *last = NULL;
     for (uint32_t m = lanes; m; m &= m - 1) {
         pl_knowledge *one = knowledge_of(u, (unsigned)__builtin_ctz(m));
@@ -110,17 +110,17 @@ static void take_down(pl_check *k, pl_warp *w, check_unit *u, uint32_t lanes, pl
     }
     if (all) {
         pl_knowledge_add(to, pl_who_unit(block, n), k->time);
-        if (alone) pl_knowledge_originates(*to, pl_who_unit(block, n), k->time);
+        if (first) pl_knowledge_set_origin(*to, pl_who_unit(block, n), k->time);
         return;
     }
     for (uint32_t m = lanes; m; m &= m - 1)
         pl_knowledge_add(to, pl_who_lane(block, n, (unsigned)__builtin_ctz(m)), k->time);
-    if (alone && lanes && !(lanes & (lanes - 1)))
-        pl_knowledge_originates(*to, pl_who_lane(block, n, (unsigned)__builtin_ctz(lanes)),
+    if (first && lanes && !(lanes & (lanes - 1)))
+        pl_knowledge_set_origin(*to, pl_who_lane(block, n, (unsigned)__builtin_ctz(lanes)),
                                 k->time);
 }
 
-static void set(pl_knowledge **to, pl_knowledge *k)
+static void replace_knowledge(pl_knowledge **to, pl_knowledge *k)
 {
     pl_knowledge_drop(*to);
     *to = k;
@@ -128,27 +128,27 @@ static void set(pl_knowledge **to, pl_knowledge *k)
 
 /* ---- barriers of the block ---- */
 
-static fenced *fence_of(check_unit *u)
+static fence_state *fence_of(check_unit *u)
 {
     if (!u->fence) u->fence = calloc(PL_LANES, sizeof *u->fence);
     return u->fence;
 }
 
 /* Adds the knowledge that the lanes' fences of that scope have released. */
-static void add_released(const pl_warp *w, const check_unit *u, uint32_t lanes, unsigned scope,
-                         pl_knowledge **to)
+static void add_fence_release(const pl_warp *w, const check_unit *u, uint32_t lanes, unsigned scope,
+                              pl_knowledge **to)
 {
     const uint32_t block = block_of(w->cta)->number;
-    uint32_t least = UINT32_MAX;
+    uint32_t earliest = UINT32_MAX;
     const pl_knowledge *last = NULL;
     for (uint32_t m = lanes; m; m &= m - 1) {
-        const fenced *f = &u->fence[__builtin_ctz(m)];
+        const fence_state *f = &u->fence[__builtin_ctz(m)];
         if (f->released[scope] != last) pl_knowledge_learn(to, f->released[scope]);
         last = f->released[scope];
-        least = f->at[scope] < least ? f->at[scope] : least;
+        earliest = f->at[scope] < earliest ? f->at[scope] : earliest;
     }
-    if (least && !(pl_alive(w) & ~lanes)) {
-        pl_knowledge_add(to, pl_who_unit(block, unit_index(w)), least);
+    if (earliest && !(pl_alive(w) & ~lanes)) {
+        pl_knowledge_add(to, pl_who_unit(block, unit_index(w)), earliest);
         return;
     }
     for (uint32_t m = lanes; m; m &= m - 1) {
@@ -161,43 +161,43 @@ static void add_released(const pl_warp *w, const check_unit *u, uint32_t lanes, 
 /* Collects fence state at a barrier. A fence, a barrier and another thread's strong write form a
  * release; a strong read, a barrier and another thread's fence form an acquire. Fences are
  * cumulative across threads that synchronise. */
-static void gather_fences(const pl_warp *w, const check_unit *u, uint32_t lanes, fenced *to)
+static void collect_fences(const pl_warp *w, const check_unit *u, uint32_t lanes, fence_state *to)
 {
     for (unsigned s = 0; u->fence && s < PL_SCOPES; s++) {
         const pl_knowledge *last = NULL;
-        add_released(w, u, lanes, s, &to->released[s]);
+        add_fence_release(w, u, lanes, s, &to->released[s]);
         for (uint32_t m = lanes; m; m &= m - 1) {
-            const fenced *f = &u->fence[__builtin_ctz(m)];
-            if (f->heard[s] != last) pl_knowledge_learn(&to->heard[s], f->heard[s]);
-            last = f->heard[s];
+            const fence_state *f = &u->fence[__builtin_ctz(m)];
+            if (f->acquired[s] != last) pl_knowledge_learn(&to->acquired[s], f->acquired[s]);
+            last = f->acquired[s];
         }
     }
 }
 
-static void spread_fences(check_unit *u, uint32_t lanes, fenced *from)
+static void distribute_fences(check_unit *u, uint32_t lanes, fence_state *from)
 {
     bool any = false;
     for (unsigned s = 0; s < PL_SCOPES; s++) {
-        any |= from->released[s] || from->heard[s];
+        any |= from->released[s] || from->acquired[s];
         if (s) pl_knowledge_share(&from->released[s], from->released[s - 1]);
-        if (s) pl_knowledge_share(&from->heard[s], from->heard[s - 1]);
+        if (s) pl_knowledge_share(&from->acquired[s], from->acquired[s - 1]);
     }
     if (!any || !lanes || !fence_of(u)) return;
     for (uint32_t m = lanes; m; m &= m - 1) {
-        fenced *f = &u->fence[__builtin_ctz(m)];
+        fence_state *f = &u->fence[__builtin_ctz(m)];
         for (unsigned s = 0; s < PL_SCOPES; s++) { /* they include those of the lane */
-            set(&f->released[s], pl_knowledge_keep(from->released[s]));
-            set(&f->heard[s], pl_knowledge_keep(from->heard[s]));
+            replace_knowledge(&f->released[s], pl_knowledge_keep(from->released[s]));
+            replace_knowledge(&f->acquired[s], pl_knowledge_keep(from->acquired[s]));
             f->at[s] = 0;
         }
     }
 }
 
-static void drop_fences(fenced *f)
+static void clear_fences(fence_state *f)
 {
     for (unsigned s = 0; s < PL_SCOPES; s++) {
-        set(&f->released[s], NULL);
-        set(&f->heard[s], NULL);
+        replace_knowledge(&f->released[s], NULL);
+        replace_knowledge(&f->acquired[s], NULL);
     }
 }
 
@@ -209,32 +209,32 @@ static void barrier_arrives(const pl_hooks *h, pl_warp *w, const pl_arrival *a)
     for (unsigned half = 0; half < w->halves; half++) {
         const uint32_t lanes = (uint32_t)(a->lanes >> half * PL_LANES);
         if (!lanes) continue;
-        pl_warp_half(w, half);
+        pl_warp_set_half(w, half);
         check_unit *u = unit_of(w);
         const unsigned n = unit_index(w);
         if (k->tools & PL_CHECK_SYNC) pl_sync_arrives(k, w, a);
         if (!(k->tools & PL_CHECK_RACE)) continue;
-        if (!b->of) b->of = calloc(block_of(w->cta)->units, sizeof *b->of);
-        k->no_memory |= !b->of;
-        if (!b->of) break;
-        pl_order_settle(w, u);
-        take_down(k, w, u, lanes, &b->all);
-        gather_fences(w, u, lanes, &b->fence);
-        b->of[n].came |= lanes;
-        b->of[n].waits |= a->wait ? lanes : 0;
-        if (!a->wait) tick(k, u);
+        if (!b->per_unit) b->per_unit = calloc(block_of(w->cta)->units, sizeof *b->per_unit);
+        k->no_memory |= !b->per_unit;
+        if (!b->per_unit) break;
+        pl_order_apply_barriers(w, u);
+        add_release(k, w, u, lanes, &b->all);
+        collect_fences(w, u, lanes, &b->fence);
+        b->per_unit[n].arrived |= lanes;
+        b->per_unit[n].waiting |= a->wait ? lanes : 0;
+        if (!a->wait) advance_time(k, u);
     }
-    pl_warp_half(w, from);
+    pl_warp_set_half(w, from);
 }
 
 /* True if all threads of the block that have not exited wait at the barrier. */
-static bool whole_block(const pl_cta *c, const check_barrier *b)
+static bool is_block_barrier(const pl_cta *c, const check_barrier *b)
 {
     for (uint32_t n = 0; n < c->nwarps; n++) {
         const pl_warp *w = &c->warp[n];
         for (unsigned half = 0; half < w->halves; half++) {
             const uint32_t left = (uint32_t)((w->lanes & ~w->exited) >> half * PL_LANES);
-            if (left & ~b->of[n * w->halves + half].waits) return false;
+            if (left & ~b->per_unit[n * w->halves + half].waiting) return false;
         }
     }
     return true;
@@ -244,23 +244,23 @@ static bool whole_block(const pl_cta *c, const check_barrier *b)
  * that scope; 0: a thread has executed none since it last synchronised, or has exited. */
 static uint32_t released_by_all(const pl_cta *c, unsigned scope)
 {
-    uint32_t least = UINT32_MAX;
+    uint32_t earliest = UINT32_MAX;
     for (uint32_t n = 0; n < c->nwarps; n++) {
         const pl_warp *w = &c->warp[n];
         if (w->exited) return 0;
         for (unsigned half = 0; half < w->halves; half++) {
-            const fenced *f = block_of(c)->unit[n * w->halves + half].fence;
+            const fence_state *f = block_of(c)->unit[n * w->halves + half].fence;
             for (uint32_t m = (uint32_t)(w->lanes >> half * PL_LANES); m; m &= m - 1) {
                 const uint32_t at = f ? f[__builtin_ctz(m)].at[scope] : 0;
-                least = at < least ? at : least;
+                earliest = at < earliest ? at : earliest;
             }
         }
     }
-    return least;
+    return earliest;
 }
 
 /* Adds the accesses of the whole block, and the knowledge of exited threads. */
-static void meet(const pl_check *k, const pl_cta *c, check_barrier *b)
+static void join_block(const pl_check *k, const pl_cta *c, check_barrier *b)
 {
     const check_block *block = block_of(c);
     for (uint32_t n = 0; n < c->nwarps; n++) {
@@ -276,11 +276,12 @@ static void meet(const pl_check *k, const pl_cta *c, check_barrier *b)
         }
     }
     pl_knowledge_add(&b->all, pl_who_block(block->number), k->time);
-    pl_knowledge_originates(b->all, pl_who_block(block->number), k->time);
+    pl_knowledge_set_origin(b->all, pl_who_block(block->number), k->time);
     for (unsigned s = 0; s < PL_SCOPES; s++) {
-        const uint32_t least = released_by_all(c, s);
-        if (least) pl_knowledge_add(&b->fence.released[s], pl_who_block(block->number), least);
-        pl_knowledge_originates(b->fence.released[s], pl_who_block(block->number), k->time);
+        const uint32_t earliest = released_by_all(c, s);
+        if (earliest)
+            pl_knowledge_add(&b->fence.released[s], pl_who_block(block->number), earliest);
+        pl_knowledge_set_origin(b->fence.released[s], pl_who_block(block->number), k->time);
     }
 }
 
@@ -291,30 +292,30 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
     check_block *block = block_of(c);
     check_barrier *b = &block->barrier[id];
     b->line = 0;
-    if (!b->of) return;
-    if (whole_block(c, b)) meet(k, c, b);
+    if (!b->per_unit) return;
+    if (is_block_barrier(c, b)) join_block(k, c, b);
     k->time++;
     pl_knowledge *next = NULL; /* of early arrivals for the next phase */
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];
         const unsigned from = w->half;
         for (unsigned half = 0; half < w->halves; half++) {
-            pl_warp_half(w, half);
+            pl_warp_set_half(w, half);
             check_unit *u = unit_of(w);
             const unsigned at = unit_index(w);
-            const uint32_t early = (uint32_t)(w->came[id] >> half * PL_LANES),
-                           lanes = b->of[at].waits & ~early;
-            learn(w, u, lanes, b->all, true);
-            spread_fences(u, lanes, &b->fence);
+            const uint32_t early = (uint32_t)(w->reached[id] >> half * PL_LANES),
+                           lanes = b->per_unit[at].waiting & ~early;
+            add_knowledge(w, u, lanes, b->all, true);
+            distribute_fences(u, lanes, &b->fence);
             if (lanes) u->stamp = k->time;
-            b->of[at].came &= early;
-            b->of[at].waits &= early;
-            if (b->of[at].came) take_down(k, w, u, b->of[at].came, &next);
+            b->per_unit[at].arrived &= early;
+            b->per_unit[at].waiting &= early;
+            if (b->per_unit[at].arrived) add_release(k, w, u, b->per_unit[at].arrived, &next);
         }
-        pl_warp_half(w, from);
+        pl_warp_set_half(w, from);
     }
-    set(&b->all, next);
-    drop_fences(&b->fence);
+    replace_knowledge(&b->all, next);
+    clear_fences(&b->fence);
 }
 
 /* ---- cluster barriers ---- */
@@ -322,18 +323,18 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
 static void cluster_arrive(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
-    const check_insn *x = about(k, w, i);
+    const check_insn *x = check_insn_of(k, w, i);
     check_unit *u = unit_of(w);
     check_cluster *c = block_of(w->cta)->cluster;
     const uint64_t phase = pl_cluster_phase(w->cta);
-    pl_order_settle(w, u);
+    pl_order_apply_barriers(w, u);
     if (c->of[phase % 2] != phase) {
-        set(&c->phase[phase % 2], NULL);
+        replace_knowledge(&c->phase[phase % 2], NULL);
         c->of[phase % 2] = phase;
     }
     if (x->release) {
-        take_down(k, w, u, w->exec, &c->phase[phase % 2]);
-        tick(k, u);
+        add_release(k, w, u, w->exec, &c->phase[phase % 2]);
+        advance_time(k, u);
     }
     u->cluster_phase = phase;
     x->plain(w, i);
@@ -342,18 +343,19 @@ static void cluster_arrive(pl_warp *w, const pl_insn *i)
 static void cluster_wait(pl_warp *w, const pl_insn *i)
 {
     check_unit *u = unit_of(w);
-    pl_order_settle(w, u);
+    pl_order_apply_barriers(w, u);
     u->cluster_wait |= w->exec;
-    u->cluster_begun |= w->exec;
-    about(check_of(w), w, i)->plain(w, i);
+    u->cluster_synced |= w->exec;
+    check_insn_of(check_of(w), w, i)->plain(w, i);
 }
 
-void pl_order_settle(pl_warp *w, check_unit *u)
+void pl_order_apply_barriers(pl_warp *w, check_unit *u)
 {
     if (!u->cluster_wait) return;
     const uint32_t lanes = u->cluster_wait & w->exec;
     u->cluster_wait &= ~lanes;
-    if (lanes) learn(w, u, lanes, block_of(w->cta)->cluster->phase[u->cluster_phase % 2], false);
+    if (lanes)
+        add_knowledge(w, u, lanes, block_of(w->cta)->cluster->phase[u->cluster_phase % 2], false);
 }
 
 /* ---- warps ---- */
@@ -365,23 +367,24 @@ static void warp_barrier(pl_warp *w, const pl_insn *i)
     const uint32_t row = i->op[0], exec = w->exec, pc = w->pc,
                    mask = row == PL_NO_OPERAND ? UINT32_MAX : pl_row32(w, row)[__builtin_ctz(exec)];
     if (row != PL_NO_OPERAND && pl_lanes_with(pl_row32(w, row), mask, exec) != exec) {
-        about(k, w, i)->plain(w, i); /* it executes for each group of lanes, or splits them */
+        check_insn_of(k, w, i)->plain(w,
+                                      i); /* it executes for each group of lanes, or splits them */
         return;
     }
-    pl_order_settle(w, u);
+    pl_order_apply_barriers(w, u);
     const unsigned splits = w->nsplits;
-    about(k, w, i)->plain(w, i);
+    check_insn_of(k, w, i)->plain(w, i);
     if (w->stop || w->next != pc + 1 || w->nsplits != splits) return; /* it waits, or has split */
     const uint32_t lanes = (mask | exec) & pl_alive(w);
     pl_knowledge *all = NULL;
-    fenced fences = {.at = {0}};
-    take_down(k, w, u, lanes, &all);
-    gather_fences(w, u, lanes, &fences);
-    learn(w, u, lanes, all, true);
-    spread_fences(u, lanes, &fences);
-    drop_fences(&fences);
+    fence_state fences = {.at = {0}};
+    add_release(k, w, u, lanes, &all);
+    collect_fences(w, u, lanes, &fences);
+    add_knowledge(w, u, lanes, all, true);
+    distribute_fences(u, lanes, &fences);
+    clear_fences(&fences);
     pl_knowledge_drop(all);
-    tick(k, u);
+    advance_time(k, u);
 }
 
 /* ---- fences, and releases by atomic operations ---- */
@@ -389,25 +392,26 @@ static void warp_barrier(pl_warp *w, const pl_insn *i)
 static void fence(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
-    const check_insn *x = about(k, w, i);
+    const check_insn *x = check_insn_of(k, w, i);
     check_unit *u = unit_of(w);
-    pl_order_settle(w, u);
-    fenced *f = fence_of(u);
+    pl_order_apply_barriers(w, u);
+    fence_state *f = fence_of(u);
     if (!f) k->no_memory = true;
     for (uint32_t m = f ? w->exec : 0; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        if (x->acquire) learn(w, u, 1u << l, f[l].heard[x->level], false);
-        for (unsigned s = 0; x->acquire && s <= x->level; s++) set(&f[l].heard[s], NULL);
+        if (x->acquire) add_knowledge(w, u, 1u << l, f[l].acquired[x->level], false);
+        for (unsigned s = 0; x->acquire && s <= x->level; s++)
+            replace_knowledge(&f[l].acquired[s], NULL);
         for (unsigned s = 0; x->release && s < PL_SCOPES; s++) {
             if (s > x->level && s != PL_SCOPE_NONE) continue;
             pl_knowledge *now = knowledge_of(u, l);
-            pl_knowledge_originates(now, pl_who_lane(block_of(w->cta)->number, unit_index(w), l),
+            pl_knowledge_set_origin(now, pl_who_lane(block_of(w->cta)->number, unit_index(w), l),
                                     u->stamp);
-            set(&f[l].released[s], pl_knowledge_keep(now));
+            replace_knowledge(&f[l].released[s], pl_knowledge_keep(now));
             f[l].at[s] = u->stamp; /* of all its accesses since the latest barrier or release */
         }
     }
-    tick(k, u);
+    advance_time(k, u);
     x->plain(w, i);
 }
 
@@ -418,31 +422,31 @@ static void proxy_fence(pl_warp *w, const pl_insn *i)
     pl_check *k = check_of(w);
     check_unit *u = unit_of(w);
     const uint32_t block = block_of(w->cta)->number,
-                   spaces = about(k, w, i)->operand == PL_SP_GLOBAL   ? PL_PROXY_GLOBAL
-                            : about(k, w, i)->operand == PL_SP_SHARED ? PL_PROXY_SHARED
-                                                                      : PL_PROXY_BOTH;
-    pl_order_settle(w, u);
-    const bool all = !u->apart && !(pl_alive(w) & ~w->exec);
-    if (!all) part(u);
+                   proxies = check_insn_of(k, w, i)->operand == PL_SP_GLOBAL   ? PL_PROXY_GLOBAL
+                             : check_insn_of(k, w, i)->operand == PL_SP_SHARED ? PL_PROXY_SHARED
+                                                                               : PL_PROXY_BOTH;
+    pl_order_apply_barriers(w, u);
+    const bool all = !u->diverged && !(pl_alive(w) & ~w->exec);
+    if (!all) split_knowledge(u);
     for (uint32_t proxy = PL_PROXY_GLOBAL; proxy; proxy <<= 1) {
-        if (!(spaces & proxy)) continue;
+        if (!(proxies & proxy)) continue;
         if (all) {
-            pl_knowledge_pass(&u->common, proxy);
+            pl_knowledge_proxy_fence(&u->common, proxy);
             pl_knowledge_add(&u->common, pl_who_proxy(pl_who_unit(block, unit_index(w)), proxy),
                              k->time);
         }
         for (uint32_t m = all ? 0 : w->exec; m; m &= m - 1) {
             const unsigned l = (unsigned)__builtin_ctz(m);
-            pl_knowledge_pass(&u->lane[l], proxy);
+            pl_knowledge_proxy_fence(&u->lane[l], proxy);
             pl_knowledge_add(&u->lane[l], pl_who_proxy(pl_who_lane(block, unit_index(w), l), proxy),
                              k->time);
         }
     }
-    tick(k, u);
-    about(k, w, i)->plain(w, i);
+    advance_time(k, u);
+    check_insn_of(k, w, i)->plain(w, i);
 }
 
-static sync_places *table_of(pl_check *k, const place *p)
+static sync_places *places_of(pl_check *k, const place *p)
 {
     return p->owner ? &p->owner->places : &k->places;
 }
@@ -450,33 +454,33 @@ static sync_places *table_of(pl_check *k, const place *p)
 void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place *p)
 {
     pl_check *k = check_of(w);
-    sync_place *s = pl_sync_find(table_of(k, p), p->address);
+    sync_place *s = pl_sync_find(places_of(k, p), p->address);
     if (!s) return;
     check_unit *u = unit_of(w);
     const uint32_t block = block_of(w->cta)->number;
-    pl_knowledge *own = pl_sync_known(s, block);
+    pl_knowledge *block_knowledge = pl_sync_known(s, block);
     if (x->acquire) {
-        learn(w, u, 1u << lane, own, false);
-        if (x->level != PL_SCOPE_CTA) learn(w, u, 1u << lane, s->everywhere, false);
+        add_knowledge(w, u, 1u << lane, block_knowledge, false);
+        if (x->level != PL_SCOPE_CTA) add_knowledge(w, u, 1u << lane, s->device_scope, false);
         return;
     }
     const pl_knowledge *known = knowledge_of(u, lane);
-    if (pl_knowledge_covers(known, own) && pl_knowledge_covers(known, s->everywhere) &&
-        pl_knowledge_covers(known, s->anyhow))
+    if (pl_knowledge_covers(known, block_knowledge) &&
+        pl_knowledge_covers(known, s->device_scope) && pl_knowledge_covers(known, s->any_scope))
         return;
-    fenced *f = fence_of(u);
+    fence_state *f = fence_of(u);
     if (!f) return;
-    pl_knowledge **heard = f[lane].heard;
-    const bool alike = heard[PL_SCOPE_CLUSTER] == heard[PL_SCOPE_GPU];
-    pl_knowledge_learn(&heard[PL_SCOPE_NONE], s->anyhow);
+    pl_knowledge **acquired = f[lane].acquired;
+    const bool same_scopes = acquired[PL_SCOPE_CLUSTER] == acquired[PL_SCOPE_GPU];
+    pl_knowledge_learn(&acquired[PL_SCOPE_NONE], s->any_scope);
     for (unsigned r = 0; r <= PL_SCOPE_GPU; r++) {
-        if (r == PL_SCOPE_GPU && alike) {
-            set(&heard[r], pl_knowledge_keep(heard[PL_SCOPE_CLUSTER]));
+        if (r == PL_SCOPE_GPU && same_scopes) {
+            replace_knowledge(&acquired[r], pl_knowledge_keep(acquired[PL_SCOPE_CLUSTER]));
             break;
         }
-        pl_knowledge_learn(&heard[r], own);
+        pl_knowledge_learn(&acquired[r], block_knowledge);
         if (r != PL_SCOPE_CTA && x->level != PL_SCOPE_CTA)
-            pl_knowledge_learn(&heard[r], s->everywhere);
+            pl_knowledge_learn(&acquired[r], s->device_scope);
     }
 }
 
@@ -490,7 +494,7 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
     pl_knowledge *out[PL_SCOPES] = {NULL};
     bool any = false;
     const pl_who self = pl_who_lane(block, unit_index(w), lane);
-    const fenced *f = u->fence ? &u->fence[lane] : NULL;
+    const fence_state *f = u->fence ? &u->fence[lane] : NULL;
     for (unsigned r = 0; f && x->flags & PL_ACCESS_STRONG && r < PL_SCOPES; r++) {
         if (r > x->level && r != PL_SCOPE_NONE) continue;
         if (r && r <= x->level + 1u && f->released[r] == f->released[r - 1] &&
@@ -501,54 +505,54 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
         out[r] = pl_knowledge_keep(f->released[r]);
         if (!f->at[r]) continue;
         pl_knowledge_add(&out[r], self, f->at[r]);
-        pl_knowledge_originates(out[r], self, f->at[r]);
+        pl_knowledge_set_origin(out[r], self, f->at[r]);
     }
     if (x->release) {
         pl_knowledge *now = NULL;
-        take_down(k, w, u, 1u << lane, &now);
+        add_release(k, w, u, 1u << lane, &now);
         for (unsigned r = 0; r < PL_SCOPES; r++)
             if (r <= x->level || r == PL_SCOPE_NONE) pl_knowledge_learn(&out[r], now);
         pl_knowledge_drop(now);
-        tick(k, u);
+        advance_time(k, u);
     }
     for (unsigned r = 0; r < PL_SCOPES; r++) any |= out[r] != NULL;
     const bool store = !(x->flags & PL_ACCESS_ATOMIC);
     sync_place *s =
-        any ? pl_sync_make(table_of(k, p), p->address) : pl_sync_find(table_of(k, p), p->address);
+        any ? pl_sync_make(places_of(k, p), p->address) : pl_sync_find(places_of(k, p), p->address);
     if (any && !s) k->no_memory = true;
     /* a thread's strong write after its release on the same bytes continues the release */
-    const bool again = s && x->flags & PL_ACCESS_STRONG && s->writer == self;
-    if (s && store && !again) pl_sync_forget(s);
-    pl_knowledge **own = s && any ? pl_sync_of_block(s, block) : NULL;
-    if (own) {
-        s->writer = store || again ? self : 0;
-        pl_knowledge_learn(own, out[PL_SCOPE_CTA]);
-        pl_knowledge_learn(&s->everywhere, out[PL_SCOPE_GPU]);
-        pl_knowledge_learn(&s->everywhere, out[PL_SCOPE_CLUSTER]);
-        pl_knowledge_learn(&s->anyhow, out[PL_SCOPE_NONE]);
+    const bool continues = s && x->flags & PL_ACCESS_STRONG && s->writer == self;
+    if (s && store && !continues) pl_sync_forget(s);
+    pl_knowledge **block_knowledge = s && any ? pl_sync_of_block(s, block) : NULL;
+    if (block_knowledge) {
+        s->writer = store || continues ? self : 0;
+        pl_knowledge_learn(block_knowledge, out[PL_SCOPE_CTA]);
+        pl_knowledge_learn(&s->device_scope, out[PL_SCOPE_GPU]);
+        pl_knowledge_learn(&s->device_scope, out[PL_SCOPE_CLUSTER]);
+        pl_knowledge_learn(&s->any_scope, out[PL_SCOPE_NONE]);
     }
     for (unsigned r = 0; r < PL_SCOPES; r++) pl_knowledge_drop(out[r]);
 }
 
-bool pl_order_releases(pl_check *k, const place *p)
+bool pl_order_has_release(pl_check *k, const place *p)
 {
-    const sync_place *s = pl_sync_find(table_of(k, p), p->address);
+    const sync_place *s = pl_sync_find(places_of(k, p), p->address);
     return s && s->blocks;
 }
 
 /* ---- mbarriers ---- */
 
 /* Handles a phase that has completed since the last access to the mbarrier. */
-static void turn(sync_place *s, const uint8_t *object)
+static void advance_phase(sync_place *s, const uint8_t *object)
 {
     const bool odd = pl_mbar_read(object).phase;
     if (odd == s->object->odd) return;
-    pl_knowledge_learn(&s->everywhere, s->object->phase);
-    set(&s->object->phase, NULL);
+    pl_knowledge_learn(&s->device_scope, s->object->phase);
+    replace_knowledge(&s->object->phase, NULL);
     s->object->odd = odd;
 }
 
-static sync_place *object_at(pl_check *k, const place *p)
+static sync_place *mbarrier_at(pl_check *k, const place *p)
 {
     if (!p->bytes || !p->owner) return NULL;
     sync_place *s = pl_sync_make(&p->owner->places, p->address);
@@ -564,13 +568,13 @@ static sync_place *object_at(pl_check *k, const place *p)
 static void mbarrier(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
-    const check_insn *x = about(k, w, i);
+    const check_insn *x = check_insn_of(k, w, i);
     check_unit *u = unit_of(w);
     uint64_t addr[PL_LANES];
     place at[PL_LANES];
     const uint32_t exec = w->exec;
     const pl_space space = i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC;
-    pl_order_settle(w, u);
+    pl_order_apply_barriers(w, u);
     pl_addresses(w, i, x->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
     for (uint32_t m = exec, same; m; m &= ~same) {
         const unsigned l = (unsigned)__builtin_ctz(m);
@@ -579,17 +583,17 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
             same |= addr[__builtin_ctz(n)] == addr[l] ? n & (0u - n) : 0;
         pl_place_of(w, l, space, addr[l], 8, &at[l]);
         for (uint32_t n = same; n; n &= n - 1) at[__builtin_ctz(n)] = at[l];
-        sync_place *s = object_at(k, &at[l]);
+        sync_place *s = mbarrier_at(k, &at[l]);
         if (s) pl_sync_mbarrier(w, i, l, s);
-        if (s) turn(s, at[l].bytes);
-        if (s && x->release) take_down(k, w, u, same, &s->object->phase);
+        if (s) advance_phase(s, at[l].bytes);
+        if (s && x->release) add_release(k, w, u, same, &s->object->phase);
         if (s && x->release && pl_forms[i->form].mnem == M_cp) /* on completion of their copies */
             pl_knowledge_add(&s->object->phase,
                              pl_who_unit(block_of(w->cta)->number, PL_AGENTS + unit_index(w)),
                              k->time);
     }
     if (x->release) {
-        tick(k, u);
+        advance_time(k, u);
         u->group[0].stamp = k->time;
     }
     x->plain(w, i);
@@ -603,8 +607,8 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
             pl_sync_forget(s);
             s->object->odd = false;
         }
-        turn(s, at[l].bytes);
-        if (done >> l & 1u) learn(w, u, 1u << l, s->everywhere, false);
+        advance_phase(s, at[l].bytes);
+        if (done >> l & 1u) add_knowledge(w, u, 1u << l, s->device_scope, false);
     }
 }
 
@@ -612,40 +616,40 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
 static void tensor_commit(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
-    const check_insn *x = about(k, w, i);
+    const check_insn *x = check_insn_of(k, w, i);
     check_unit *u = unit_of(w);
     uint64_t addr[PL_LANES];
     place at[PL_LANES];
-    const bool many = i->op[1] != PL_NO_OPERAND;
+    const bool multicast = i->op[1] != PL_NO_OPERAND;
     const unsigned l = (unsigned)__builtin_ctz(w->exec);
     unsigned n = 0;
-    pl_order_settle(w, u);
+    pl_order_apply_barriers(w, u);
     pl_addresses(w, i, 0, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
-    uint32_t ranks = many ? pl_row32(w, i->op[1])[l] : 1;
+    uint32_t ranks = multicast ? pl_row32(w, i->op[1])[l] : 1;
     if (!pl_insn_has(i, W_multicast__cluster__32b)) ranks &= 0xffff;
     for (; ranks; ranks &= ranks - 1) {
         const uint32_t to = (uint32_t)addr[l], rank = (uint32_t)__builtin_ctz(ranks);
-        pl_place_of(w, l, PL_SP_SHARED, many ? to % PL_SHARED_SLICE + PL_SHARED_SLICE * rank : to,
-                    8, &at[n]);
-        sync_place *s = object_at(k, &at[n]);
+        pl_place_of(w, l, PL_SP_SHARED,
+                    multicast ? to % PL_SHARED_SLICE + PL_SHARED_SLICE * rank : to, 8, &at[n]);
+        sync_place *s = mbarrier_at(k, &at[n]);
         if (!s) continue;
-        turn(s, at[n++].bytes);
-        take_down(k, w, u, 1u << l, &s->object->phase);
+        advance_phase(s, at[n++].bytes);
+        add_release(k, w, u, 1u << l, &s->object->phase);
     }
-    tick(k, u);
+    advance_time(k, u);
     u->group[0].stamp = k->time;
     x->plain(w, i);
     while (n-- > 0) {
         sync_place *s = pl_sync_find(&at[n].owner->places, at[n].address);
-        if (s) turn(s, at[n].bytes);
+        if (s) advance_phase(s, at[n].bytes);
     }
 }
 
 /* Without race checking, only misuse matters. */
-static void mbarrier_alone(pl_warp *w, const pl_insn *i)
+static void mbarrier_sync_only(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
-    const check_insn *x = about(k, w, i);
+    const check_insn *x = check_insn_of(k, w, i);
     uint64_t addr[PL_LANES], last = 0;
     const pl_space space = i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC;
     pl_addresses(w, i, x->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
@@ -655,7 +659,7 @@ static void mbarrier_alone(pl_warp *w, const pl_insn *i)
         if (m != w->exec && addr[l] == last) continue;
         last = addr[l];
         pl_place_of(w, l, space, addr[l], 8, &at);
-        sync_place *s = object_at(k, &at);
+        sync_place *s = mbarrier_at(k, &at);
         if (s) pl_sync_mbarrier(w, i, l, s);
     }
     x->plain(w, i);
@@ -673,14 +677,15 @@ static void close_group(pl_check *k, check_unit *u, unsigned family)
 }
 
 /* Lanes have waited for the operations that an agent started up to that time. */
-static void agent_is_done(pl_warp *w, check_unit *u, uint32_t lanes, unsigned agent, uint32_t until)
+static void complete_agent(pl_warp *w, check_unit *u, uint32_t lanes, unsigned agent,
+                           uint32_t until)
 {
     const uint32_t block = block_of(w->cta)->number;
     pl_knowledge *done = NULL;
     /* a product belongs to all four warps */
     if (!(pl_alive(w) & ~lanes) || agent / PL_UNITS * PL_UNITS == PL_PRODUCTS) {
         pl_knowledge_add(&done, pl_who_unit(block, agent), until);
-        learn(w, u, lanes, done, false);
+        add_knowledge(w, u, lanes, done, false);
         pl_knowledge_drop(done);
         return;
     }
@@ -688,25 +693,25 @@ static void agent_is_done(pl_warp *w, check_unit *u, uint32_t lanes, unsigned ag
         const unsigned l = (unsigned)__builtin_ctz(m);
         pl_knowledge *one = NULL;
         pl_knowledge_add(&one, pl_who_lane(block, agent, l), until);
-        learn(w, u, 1u << l, one, false);
+        add_knowledge(w, u, 1u << l, one, false);
         pl_knowledge_drop(one);
     }
 }
 
 /* The lanes wait for a group: determines its agents, and the time up to which they have completed.
  */
-static void wait_for(pl_warp *w, check_unit *u, uint32_t lanes, unsigned family, uint32_t number,
-                     bool reads_only)
+static void wait_group(pl_warp *w, check_unit *u, uint32_t lanes, unsigned family, uint32_t number,
+                       bool reads_only)
 {
     static const unsigned first[] = {PL_AGENTS, PL_BULK_READS, PL_PRODUCTS};
     const unsigned n = unit_index(w), agent = first[family];
     const uint32_t until = u->group[family].at[number % GROUPS];
-    if (family < 2) agent_is_done(w, u, lanes, agent + n, until);
-    if (family == 1 && !reads_only) agent_is_done(w, u, lanes, PL_BULK_WRITES + n, until);
+    if (family < 2) complete_agent(w, u, lanes, agent + n, until);
+    if (family == 1 && !reads_only) complete_agent(w, u, lanes, PL_BULK_WRITES + n, until);
     for (unsigned other = n / 4 * 4; family == 2 && other < n / 4 * 4 + 4; other++) {
         const check_unit *x = &block_of(w->cta)->unit[other];
         if (other < block_of(w->cta)->units && x->group[2].n > number)
-            agent_is_done(w, u, lanes, agent + other, x->group[2].at[number % GROUPS]);
+            complete_agent(w, u, lanes, agent + other, x->group[2].at[number % GROUPS]);
     }
 }
 
@@ -719,17 +724,17 @@ static void copy_group(pl_warp *w, const pl_insn *i)
     for (unsigned half = 0; half < w->halves; half++) {
         const uint32_t lanes = (uint32_t)(w->all >> half * PL_LANES);
         if (!lanes) continue;
-        pl_warp_half(w, half);
+        pl_warp_set_half(w, half);
         check_unit *u = unit_of(w);
-        pl_order_settle(w, u);
+        pl_order_apply_barriers(w, u);
         if (commit || all) close_group(k, u, family);
-        const uint64_t keep = all ? 0 : (uint64_t)i->imm;
-        if (!commit && u->group[family].n > keep && keep < GROUPS)
-            wait_for(w, u, lanes, family, (uint32_t)(u->group[family].n - 1 - keep),
-                     pl_insn_has(i, W_read));
+        const uint64_t pending = all ? 0 : (uint64_t)i->imm;
+        if (!commit && u->group[family].n > pending && pending < GROUPS)
+            wait_group(w, u, lanes, family, (uint32_t)(u->group[family].n - 1 - pending),
+                       pl_insn_has(i, W_read));
     }
-    pl_warp_half(w, from);
-    about(k, w, i)->plain(w, i);
+    pl_warp_set_half(w, from);
+    check_insn_of(k, w, i)->plain(w, i);
 }
 
 unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32_t *stamp)
@@ -750,9 +755,9 @@ unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32
     const place at = {.bytes = o->bar,
                       .owner = owner ? block_of(owner) : NULL,
                       .address = owner ? (uint64_t)(o->bar - owner->shared) : 0};
-    sync_place *s = object_at(k, &at);
+    sync_place *s = mbarrier_at(k, &at);
     if (!s) return 0;
-    turn(s, o->bar);
+    advance_phase(s, o->bar);
     const unsigned agent = PL_OBJECTS + s->object->number / PL_LANES % (UINT8_MAX - 1 - PL_OBJECTS);
     *lane = s->object->number % PL_LANES;
     pl_knowledge_add(&s->object->phase, pl_who_lane(block_of(w->cta)->number, agent, *lane),
@@ -762,13 +767,13 @@ unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32
 
 /* ---- blocks and launches ---- */
 
-pl_knowledge *pl_order_last(const pl_cta *c)
+pl_knowledge *pl_order_final_knowledge(const pl_cta *c)
 {
     const check_block *b = block_of(c);
     pl_knowledge *all = NULL;
     for (unsigned n = 0; n < b->units; n++) {
         const check_unit *u = &b->unit[n];
-        for (unsigned l = 0; l < (u->apart ? PL_LANES : 1u); l++)
+        for (unsigned l = 0; l < (u->diverged ? PL_LANES : 1u); l++)
             pl_knowledge_learn(&all, knowledge_of(u, l));
         if (u->cluster_wait) pl_knowledge_learn(&all, b->cluster->phase[u->cluster_phase % 2]);
     }
@@ -800,7 +805,7 @@ static void free_unit(check_unit *u)
         pl_knowledge_drop(u->lane[l]);
         for (unsigned s = 0; u->fence && s < PL_SCOPES; s++) {
             pl_knowledge_drop(u->fence[l].released[s]);
-            pl_knowledge_drop(u->fence[l].heard[s]);
+            pl_knowledge_drop(u->fence[l].acquired[s]);
         }
     }
     free(u->fence);
@@ -812,8 +817,8 @@ void pl_order_block_ends(pl_check *k, check_block *b)
     for (unsigned n = 0; n < b->units; n++) free_unit(&b->unit[n]);
     for (unsigned n = 0; n < PL_NAMED_BARRIERS; n++) {
         pl_knowledge_drop(b->barrier[n].all);
-        free(b->barrier[n].of);
-        drop_fences(&b->barrier[n].fence);
+        free(b->barrier[n].per_unit);
+        clear_fences(&b->barrier[n].fence);
     }
     pl_sync_free(&b->places);
     check_cluster **at = &k->clusters;
@@ -889,5 +894,5 @@ static pl_exec_fn *wrapper(const pl_insn *i, check_insn *x)
 pl_exec_fn *pl_order_wrapper(const pl_check *k, const pl_insn *i, check_insn *x)
 {
     pl_exec_fn *e = wrapper(i, x);
-    return k->tools & PL_CHECK_RACE ? e : e == mbarrier ? mbarrier_alone : NULL;
+    return k->tools & PL_CHECK_RACE ? e : e == mbarrier ? mbarrier_sync_only : NULL;
 }

@@ -12,7 +12,8 @@ static void operand_races(pl_warp *w, const pl_matrix_source *s, int first, int 
 {
     const check_insn x = {.flags = PL_ACCESS_ASYNC};
     const unsigned lane = (unsigned)__builtin_ctz(w->exec | 1u << 31);
-    const int per = 128 / s->bits, di = s->trans ? per : 1, dj = s->trans ? 1 : per;
+    const int elements_per_16_bytes = 128 / s->bits, di = s->trans ? elements_per_16_bytes : 1,
+              dj = s->trans ? 1 : elements_per_16_bytes;
     pl_visit v;
     pl_visit_open(&v, w, &w->code[w->pc], &x);
     v.self.unit = (uint8_t)(PL_PRODUCTS + unit_index(w));
@@ -33,7 +34,8 @@ static void undefined_lines(pl_warp *w, const pl_matrix_source *s, int first, in
                             uint32_t *bad)
 {
     struct pl_fetched *x = &check_of(w)->init.fetched;
-    const int per = 128 / s->bits, di = s->trans ? per : 1, dj = s->trans ? 1 : per;
+    const int elements_per_16_bytes = 128 / s->bits, di = s->trans ? elements_per_16_bytes : 1,
+              dj = s->trans ? 1 : elements_per_16_bytes;
     const uint64_t slice = (uint64_t)w->cta->cluster_rank * PL_SHARED_SLICE;
     for (int i = 0; i < lines; i += di)
         for (int j = 0; j < k; j += dj) {
@@ -55,9 +57,10 @@ void pl_check_product(const pl_hooks *h, pl_warp *w, const pl_wgmma_op *op,
                       const pl_matrix_source *a, const pl_matrix_source *b, int k)
 {
     const unsigned tools = ((const pl_check *)(const void *)h)->tools;
-    const int first = (int)(pl_first_thread(w) / PL_LANES % 4) * 16, of_a = op->sparse ? k / 2 : k;
+    const int first = (int)(pl_first_thread(w) / PL_LANES % 4) * 16,
+              k_of_a = op->sparse ? k / 2 : k;
     if (tools & PL_CHECK_RACE) {
-        if (a) operand_races(w, a, first, 16, of_a);
+        if (a) operand_races(w, a, first, 16, k_of_a);
         operand_races(w, b, 0, op->n, k);
     }
     if (!(tools & PL_CHECK_INIT)) return;
@@ -65,7 +68,7 @@ void pl_check_product(const pl_hooks *h, pl_warp *w, const pl_wgmma_op *op,
     uint32_t rows = 0;
     x->adds = op->scale_d;
     if (pl_init_all_defined(w, PL_SP_SHARED)) return;
-    if (a) undefined_lines(w, a, first, 16, of_a, &rows);
+    if (a) undefined_lines(w, a, first, 16, k_of_a, &rows);
     x->rows = (uint16_t)rows;
     undefined_lines(w, b, 0, op->n, k, x->lines);
 }
@@ -92,7 +95,8 @@ static void undefined_rows(const pl_warp *w, const pl_insn *i, const pl_traced *
 }
 
 /* Returns the undefined bits of element e of a lane's result that originate from the operands. */
-static uint32_t from_operands(const struct pl_fetched *x, unsigned e, unsigned lane, bool half)
+static uint32_t undefined_from_operands(const struct pl_fetched *x, unsigned e, unsigned lane,
+                                        bool half)
 {
     const unsigned of_tile = half ? 2 : 4, r = e % of_tile,
                    row = lane / 4 + 8 * (half ? r : r >> 1),
@@ -123,7 +127,7 @@ void pl_init_product(pl_warp *w, const pl_insn *i)
         uint32_t origin[PL_LANES];
         if (at >= s->rows) continue;
         for (unsigned l = 0; l < PL_LANES; l++) {
-            const uint32_t now = from_operands(x, e, l, half);
+            const uint32_t now = undefined_from_operands(x, e, l, half);
             bits[l] = (x->adds ? pl_traced_bits(s, at, false, l) : 0) | now;
             origin[l] = now ? x->operand : s->origin[(size_t)at * PL_LANES + l];
         }

@@ -12,26 +12,27 @@
 bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, unsigned bytes,
                  place *p)
 {
-    pl_space real;
-    uint64_t in;
+    pl_space resolved_space;
+    uint64_t resolved;
     p->owner = NULL;
     p->reserved = false;
-    p->bytes = pl_resolve(w, lane, space, address, bytes, &real, &in);
+    p->bytes = pl_resolve(w, lane, space, address, bytes, &resolved_space, &resolved);
     if (!p->bytes || address % (bytes & (0u - bytes))) {
         p->bytes = NULL;
         return false;
     }
-    if (real == PL_SP_SHARED) {
-        const uint32_t rank = (uint32_t)(in / PL_SHARED_SLICE);
+    if (resolved_space == PL_SP_SHARED) {
+        const uint32_t rank = (uint32_t)(resolved / PL_SHARED_SLICE);
         const pl_cta *c = rank == w->cta->cluster_rank ? w->cta : w->cta->cluster->cta[rank];
         p->owner = block_of(c);
-        p->address = in % PL_SHARED_SLICE;
+        p->address = resolved % PL_SHARED_SLICE;
         p->reserved = p->address < c->shared_start;
         return true;
     }
     const pl_check *k = check_of(w);
-    p->address = in - k->base;
-    if (real != PL_SP_GLOBAL || !is_followed(k, in)) p->bytes = NULL; /* no concurrent writer */
+    p->address = resolved - k->base;
+    if (resolved_space != PL_SP_GLOBAL || !is_tracked(k, resolved))
+        p->bytes = NULL; /* no concurrent writer */
     return true;
 }
 
@@ -50,70 +51,70 @@ static uint32_t context_of(pl_visit *v, bool shared, pl_contexts *pool, const pl
 }
 
 /* True if the access happens before the current access of the lane. */
-static bool before(pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
+static bool happens_before(pl_visit *v, const pl_context *x, pl_access_id t, unsigned lane)
 {
     const bool own = x->block == v->self.block;
-    if (own && x->unit == unit_index(v->w) && pl_touch_lane(t) == lane && !pl_touch_several(t))
+    if (own && x->unit == unit_index(v->w) && pl_access_lane(t) == lane && !pl_access_multi_lane(t))
         return true;
     if (own && x->unit < PL_UNITS && x->stamp <= v->u->floor) return true;
-    if (pl_touch_context(t) == v->memo) return true;
+    if (pl_access_context(t) == v->ordered_context) return true;
     const pl_knowledge *known = knowledge_of(v->u, lane);
     if (x->stamp <= pl_knowledge_of(known, x->block, x->unit, PL_EVERY)) {
-        if (!v->u->apart) v->memo = pl_touch_context(t);
+        if (!v->u->diverged) v->ordered_context = pl_access_context(t);
         return true;
     }
-    if (!pl_touch_several(t) &&
-        x->stamp <= pl_knowledge_of(known, x->block, x->unit, pl_touch_lane(t)))
+    if (!pl_access_multi_lane(t) &&
+        x->stamp <= pl_knowledge_of(known, x->block, x->unit, pl_access_lane(t)))
         return true;
     const pl_grid *g = v->w->grid; /* earlier grids of a row */
-    if (x->block < g->first_block && g->before && g->before->complete) return true;
+    if (x->block < g->first_block && g->previous && g->previous->complete) return true;
     /* Lanes of a warp execute in lockstep. */
     return v->w->grid->capability < 70 && own && x->unit == v->self.unit && x->pc != v->self.pc;
 }
 
-static bool heard_at(const pl_visit *v, const pl_context *x, pl_touch t, unsigned lane,
-                     unsigned scope)
+static bool observed_at(const pl_visit *v, const pl_context *x, pl_access_id t, unsigned lane,
+                        unsigned scope)
 {
-    const pl_knowledge *heard = v->u->fence ? v->u->fence[lane].heard[scope] : NULL;
+    const pl_knowledge *acquired = v->u->fence ? v->u->fence[lane].acquired[scope] : NULL;
     return x->flags & v->self.flags & PL_ACCESS_STRONG &&
-           x->stamp <= pl_knowledge_of(heard, x->block, x->unit, pl_touch_lane(t));
+           x->stamp <= pl_knowledge_of(acquired, x->block, x->unit, pl_access_lane(t));
 }
 
 /* The same for a read and an earlier write that are both strong: the lane's reads have observed the
  * write, even without a following fence. */
-static bool heard_of(const pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
+static bool observed(const pl_visit *v, const pl_context *x, pl_access_id t, unsigned lane)
 {
-    return heard_at(v, x, t, lane, PL_SCOPE_GPU) &&
+    return observed_at(v, x, t, lane, PL_SCOPE_GPU) &&
            !(v->self.flags & PL_ACCESS_WRITES && (x->flags | v->self.flags) & PL_ACCESS_VOLATILE);
 }
 
 /* True if the thread only reads the memory, possibly polling until another thread writes it. */
-static bool waits(const pl_visit *v, const pl_context *x)
+static bool polls(const pl_visit *v, const pl_context *x)
 {
-    return !(x->flags & PL_ACCESS_WRITES) && v->k->insn[x->pc].looped;
+    return !(x->flags & PL_ACCESS_WRITES) && v->k->insn[x->pc].in_loop;
 }
 
 /* True for accesses of different warps that are ordered only by chance: two writes, one of them
  * volatile, or a volatile write and a volatile read that does not poll for it. It is no race in the
  * PTX model, but rarely intended. */
-static bool volatile_only(const pl_visit *v, const pl_context *x)
+static bool only_volatile_order(const pl_visit *v, const pl_context *x)
 {
     const unsigned both = x->flags & v->self.flags, any = x->flags | v->self.flags;
     if (!(both & PL_ACCESS_STRONG) || (x->block == v->self.block && x->unit == v->self.unit))
         return false;
     return both & PL_ACCESS_WRITES
                ? any & PL_ACCESS_VOLATILE && !(both & PL_ACCESS_ATOMIC)
-               : both & PL_ACCESS_VOLATILE && !waits(v, x) && !waits(v, &v->self);
+               : both & PL_ACCESS_VOLATILE && !polls(v, x) && !polls(v, &v->self);
 }
 
 /* True if a fence or an atomic operation would order the two with a wider scope. */
-static bool too_narrow(const pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
+static bool is_too_narrow(const pl_visit *v, const pl_context *x, pl_access_id t, unsigned lane)
 {
-    return !pl_touch_several(t) && (x->flags | v->self.flags) & PL_ACCESS_VOLATILE &&
-           heard_at(v, x, t, lane, PL_SCOPE_NONE) && !heard_at(v, x, t, lane, PL_SCOPE_GPU);
+    return !pl_access_multi_lane(t) && (x->flags | v->self.flags) & PL_ACCESS_VOLATILE &&
+           observed_at(v, x, t, lane, PL_SCOPE_NONE) && !observed_at(v, x, t, lane, PL_SCOPE_GPU);
 }
 
-static bool morally_strong(const pl_visit *v, const pl_context *x)
+static bool is_morally_strong(const pl_visit *v, const pl_context *x)
 {
     if (!(x->flags & v->self.flags & PL_ACCESS_STRONG)) return false;
     const unsigned distance = pl_order_distance(v->w, x->block);
@@ -126,7 +127,7 @@ static pl_finding_kind kind_of(const pl_visit *v, const pl_context *x, bool narr
     if ((x->flags ^ v->self.flags) & PL_ACCESS_PATHS) return PL_FK_RACE_PROXY;
     if (any & PL_ACCESS_ASYNC) return PL_FK_RACE_ASYNC;
     if (both & PL_ACCESS_STRONG)
-        return morally_strong(v, x) && !narrow ? PL_FK_RACE_VOLATILE : PL_FK_RACE_SCOPE;
+        return is_morally_strong(v, x) && !narrow ? PL_FK_RACE_VOLATILE : PL_FK_RACE_SCOPE;
     if (any & PL_ACCESS_STRONG) return PL_FK_RACE_MIXED;
     return both & PL_ACCESS_WRITES       ? PL_FK_RACE_WAW
            : x->flags & PL_ACCESS_WRITES ? PL_FK_RACE_RAW
@@ -140,74 +141,76 @@ static uint64_t value_at(const uint8_t *p, unsigned bytes)
     return v;
 }
 
-static void suspected(pl_visit *v, const pl_context *x, pl_finding_kind kind, pl_touch t,
-                      unsigned lane, const place *p, unsigned bytes)
+static void add_candidate(pl_visit *v, const pl_context *x, pl_finding_kind kind, pl_access_id t,
+                          unsigned lane, const place *p, unsigned bytes)
 {
     for (unsigned n = 0; n < v->n; n++) {
-        pl_suspect *s = &v->suspect[n];
+        pl_race_candidate *s = &v->candidate[n];
         if (s->kind != kind || s->other.pc != x->pc || s->at.owner != p->owner ||
-            (kind == PL_FK_RACE_WAW && v->n < PL_SUSPECTS))
+            (kind == PL_FK_RACE_WAW && v->n < PL_RACE_CANDIDATES))
             continue;
         s->count++;
         return;
     }
-    if (v->n == PL_SUSPECTS) return;
-    v->suspect[v->n++] =
-        (pl_suspect){.kind = kind,
-                     .other = *x,
-                     .touch = t,
-                     .lane = lane,
-                     .bytes = bytes,
-                     .count = 1,
-                     .in_step = x->block == v->self.block && x->unit == v->self.unit &&
-                                x->pc == v->self.pc && x->stamp == v->self.stamp,
-                     .at = *p};
-    memcpy(v->suspect[v->n - 1].before, p->bytes, bytes < 32 ? bytes : 32);
+    if (v->n == PL_RACE_CANDIDATES) return;
+    v->candidate[v->n++] =
+        (pl_race_candidate){.kind = kind,
+                            .other = *x,
+                            .access = t,
+                            .lane = lane,
+                            .bytes = bytes,
+                            .count = 1,
+                            .same_insn = x->block == v->self.block && x->unit == v->self.unit &&
+                                         x->pc == v->self.pc && x->stamp == v->self.stamp,
+                            .at = *p};
+    memcpy(v->candidate[v->n - 1].old_value, p->bytes, bytes < 32 ? bytes : 32);
 }
 
 /* True if a missing proxy fence hides the write: accesses through different proxies need one in
  * addition. */
-static bool fenced_off(const pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
+static bool lacks_proxy_fence(const pl_visit *v, const pl_context *x, pl_access_id t, unsigned lane)
 {
-    const unsigned differ = x->flags ^ v->self.flags;
+    const unsigned differing = x->flags ^ v->self.flags;
     const pl_grid *g = v->w->grid;
-    if (!(x->flags & PL_ACCESS_WRITES) || (!v->proxy && !(differ & PL_ACCESS_PATHS)) ||
-        (x->block < g->first_block && g->before && g->before->complete))
+    if (!(x->flags & PL_ACCESS_WRITES) || (!v->proxy && !(differing & PL_ACCESS_PATHS)) ||
+        (x->block < g->first_block && g->previous && g->previous->complete))
         return false;
-    if (differ & PL_ACCESS_PATHS) return true; /* no fence orders them */
+    if (differing & PL_ACCESS_PATHS) return true; /* no fence orders them */
     if (x->unit >= PL_UNITS) return false;
     return x->stamp > pl_knowledge_of(knowledge_of(v->u, lane), x->block | v->proxy, x->unit,
-                                      pl_touch_several(t) ? PL_EVERY : pl_touch_lane(t));
+                                      pl_access_multi_lane(t) ? PL_EVERY : pl_access_lane(t));
 }
 
 /* Compares the access with one entry of a cell. True if the entry is ordered before it. */
-static bool compare(pl_visit *v, pl_touch t, unsigned lane, const place *p, unsigned bytes)
+static bool compare(pl_visit *v, pl_access_id t, unsigned lane, const place *p, unsigned bytes)
 {
-    const pl_context *x = &v->pool->at[pl_touch_context(t)];
+    const pl_context *x = &v->pool->at[pl_access_context(t)];
     /* Every scope includes the threads of the same block. */
     if (x->flags & v->self.flags & PL_ACCESS_ATOMIC && x->block == v->self.block) return false;
-    if (before(v, x, t, lane)) {
-        if ((v->proxy || (x->flags ^ v->self.flags) & PL_ACCESS_PATHS) && fenced_off(v, x, t, lane))
-            suspected(v, x, PL_FK_RACE_PROXY, t, lane, p, bytes);
+    if (happens_before(v, x, t, lane)) {
+        if ((v->proxy || (x->flags ^ v->self.flags) & PL_ACCESS_PATHS) &&
+            lacks_proxy_fence(v, x, t, lane))
+            add_candidate(v, x, PL_FK_RACE_PROXY, t, lane, p, bytes);
         return true;
     }
-    if (!((x->flags | v->self.flags) & PL_ACCESS_WRITES) || heard_of(v, x, t, lane)) return false;
-    if (morally_strong(v, x) && v->reread && x->flags & PL_ACCESS_WRITES) return true;
-    if (morally_strong(v, x) && !volatile_only(v, x) && !too_narrow(v, x, t, lane)) return false;
-    suspected(v, x, kind_of(v, x, too_narrow(v, x, t, lane)), t, lane, p, bytes);
+    if (!((x->flags | v->self.flags) & PL_ACCESS_WRITES) || observed(v, x, t, lane)) return false;
+    if (is_morally_strong(v, x) && v->observed_write && x->flags & PL_ACCESS_WRITES) return true;
+    if (is_morally_strong(v, x) && !only_volatile_order(v, x) && !is_too_narrow(v, x, t, lane))
+        return false;
+    add_candidate(v, x, kind_of(v, x, is_too_narrow(v, x, t, lane)), t, lane, p, bytes);
     return false;
 }
 
 /* Adds an access to the three that later writes are compared with. */
-static void insert(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane)
+static void insert(pl_visit *v, pl_cell *c, pl_access_id t, unsigned lane)
 {
-    const pl_touch old[3] = {c->other[0], c->other[1], c->other[2]};
-    pl_touch group = 0, block = 0;
+    const pl_access_id old[3] = {c->other[0], c->other[1], c->other[2]};
+    pl_access_id group = 0, block = 0;
     c->other[0] = t;
     for (unsigned n = 0; n < 3; n++) {
-        if (!old[n] || pl_touch_context(old[n]) == pl_touch_context(t)) continue;
-        const pl_context *x = &v->pool->at[pl_touch_context(old[n])];
-        if (before(v, x, old[n], lane)) continue;
+        if (!old[n] || pl_access_context(old[n]) == pl_access_context(t)) continue;
+        const pl_context *x = &v->pool->at[pl_access_context(old[n])];
+        if (happens_before(v, x, old[n], lane)) continue;
         if (x->block != v->self.block)
             block = block ? block : old[n];
         else if (x->unit != v->self.unit || !group)
@@ -218,7 +221,7 @@ static void insert(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane)
 }
 
 /* True if the scopes of two atomic operations include each other. */
-static bool reach(const pl_visit *v, const pl_context *x, const pl_context *y)
+static bool scopes_include(const pl_visit *v, const pl_context *x, const pl_context *y)
 {
     const uint32_t own = v->self.block;
     const unsigned distance = x->block == y->block ? PL_SCOPE_CTA
@@ -230,31 +233,31 @@ static bool reach(const pl_visit *v, const pl_context *x, const pl_context *y)
 
 /* True for atomic operations on the same bytes, which observe each other: an access after the last
  * of them is also after the earlier ones (observation order, then base causality order). */
-static bool chained(pl_visit *v, const pl_cell *c, pl_touch t, unsigned lane)
+static bool ordered_by_atomics(pl_visit *v, const pl_cell *c, pl_access_id t, unsigned lane)
 {
-    const pl_context *last = &v->pool->at[pl_touch_context(c->write)],
-                     *x = &v->pool->at[pl_touch_context(t)];
+    const pl_context *last = &v->pool->at[pl_access_context(c->write)],
+                     *x = &v->pool->at[pl_access_context(t)];
     if (!(last->flags & x->flags & PL_ACCESS_ATOMIC) || v->proxy ||
         v->self.flags & (PL_ACCESS_ATOMIC | PL_ACCESS_ASYNC | PL_ACCESS_PATHS))
         return false;
     const bool own = last->block == v->self.block && last->unit == v->self.unit;
-    return reach(v, x, last) &&
-           ((own && pl_touch_lane(c->write) == lane) || before(v, last, c->write, lane));
+    return scopes_include(v, x, last) &&
+           ((own && pl_access_lane(c->write) == lane) || happens_before(v, last, c->write, lane));
 }
 
-static void enter_read(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane, const place *p,
+static void enter_read(pl_visit *v, pl_cell *c, pl_access_id t, unsigned lane, const place *p,
                        unsigned bytes)
 {
     if (c->other[0] == t) return;
-    if (pl_touch_context(c->other[0]) == pl_touch_context(t)) { /* another lane of the group */
+    if (pl_access_context(c->other[0]) == pl_access_context(t)) { /* another lane of the group */
         if (c->write) compare(v, c->write, lane, p, bytes);
-        if (pl_touch_lane(c->other[0]) != lane) c->other[0] |= PL_TOUCH_SEVERAL;
+        if (pl_access_lane(c->other[0]) != lane) c->other[0] |= PL_MULTI_LANE;
         return;
     }
-    if (c->write && !chained(v, c, c->write, lane)) compare(v, c->write, lane, p, bytes);
+    if (c->write && !ordered_by_atomics(v, c, c->write, lane)) compare(v, c->write, lane, p, bytes);
     for (unsigned n = 0; n < 3; n++) /* atomic operations that are not ordered */
-        if (c->other[n] && v->pool->at[pl_touch_context(c->other[n])].flags & PL_ACCESS_WRITES &&
-            !chained(v, c, c->other[n], lane))
+        if (c->other[n] && v->pool->at[pl_access_context(c->other[n])].flags & PL_ACCESS_WRITES &&
+            !ordered_by_atomics(v, c, c->other[n], lane))
             compare(v, c->other[n], lane, p, bytes);
     if (c->other[0])
         insert(v, c, t, lane);
@@ -264,38 +267,39 @@ static void enter_read(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane, const
 
 /* True if a strong read of the lane observed the write of the cell: its strong write then follows
  * that write. */
-static bool has_read(const pl_visit *v, const pl_cell *c, unsigned lane)
+static bool has_observed(const pl_visit *v, const pl_cell *c, unsigned lane)
 {
     for (unsigned n = 0; n < 3; n++) {
         if (!c->other[n]) continue;
-        const pl_context *x = &v->pool->at[pl_touch_context(c->other[n])];
+        const pl_context *x = &v->pool->at[pl_access_context(c->other[n])];
         if (x->block == v->self.block && x->unit == v->self.unit && x->flags & PL_ACCESS_STRONG &&
-            pl_touch_lane(c->other[n]) == lane)
+            pl_access_lane(c->other[n]) == lane)
             return true;
     }
     return false;
 }
 
-static void enter_write(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane, const place *p,
+static void enter_write(pl_visit *v, pl_cell *c, pl_access_id t, unsigned lane, const place *p,
                         unsigned bytes)
 {
     const bool others = c->other[0] | c->other[1] | c->other[2];
     if (c->write == t && !others) return;
     bool ordered = true;
-    v->reread = others && c->write && has_read(v, c, lane);
-    if (c->write) ordered = chained(v, c, c->write, lane) || compare(v, c->write, lane, p, bytes);
+    v->observed_write = others && c->write && has_observed(v, c, lane);
+    if (c->write)
+        ordered = ordered_by_atomics(v, c, c->write, lane) || compare(v, c->write, lane, p, bytes);
     for (unsigned n = 0; others && n < 3; n++)
-        if (c->other[n] && !chained(v, c, c->other[n], lane))
+        if (c->other[n] && !ordered_by_atomics(v, c, c->other[n], lane))
             ordered &= compare(v, c->other[n], lane, p, bytes);
     if (!ordered && v->self.flags & PL_ACCESS_STRONG) {
         /* an access that is concurrent with it may still race with a third one */
-        if (c->write && pl_touch_context(c->write) != pl_touch_context(t)) {
-            const pl_touch old = c->write;
+        if (c->write && pl_access_context(c->write) != pl_access_context(t)) {
+            const pl_access_id old = c->write;
             c->write = t;
             insert(v, c, old, lane);
             return;
         }
-        c->write = c->write ? t | PL_TOUCH_SEVERAL : t;
+        c->write = c->write ? t | PL_MULTI_LANE : t;
         return;
     }
     c->write = t;
@@ -310,12 +314,12 @@ static void enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
     if (p->reserved) return;
     if (v->pool != pool) { /* another block's shared memory: rarely several in succession */
         v->pool = pool;
-        v->memo = 0;
+        v->ordered_context = 0;
         v->context[p->owner != NULL] = p->owner && p->owner != v->block
                                            ? pl_context_new(pool, s, &v->self)
                                            : context_of(v, p->owner != NULL, pool, s);
     }
-    if (p->owner && p->owner != v->block) pl_race_reaches(v, lane, p);
+    if (p->owner && p->owner != v->block) pl_race_remote_access(v, lane, p);
     const uint32_t context = v->context[p->owner != NULL];
     if (!context) {
         v->k->no_memory = true;
@@ -323,8 +327,8 @@ static void enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
     }
     for (unsigned done = 0; done < bytes;) {
         const uint64_t at = p->address + done;
-        const unsigned left = PL_PAGE - (unsigned)(at % PL_PAGE),
-                       here = bytes - done < left ? bytes - done : left;
+        const unsigned remaining = PL_PAGE - (unsigned)(at % PL_PAGE),
+                       here = bytes - done < remaining ? bytes - done : remaining;
         pl_page *page = pl_shadow_page(s, at, (at | here) & 3);
         if (!page) {
             v->k->no_memory = true;
@@ -332,7 +336,8 @@ static void enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
         }
         unsigned n;
         pl_cell *c = pl_page_cells(page, at, here, &n);
-        const pl_touch t = pl_touch_by(context, v->agent_lane < PL_LANES ? v->agent_lane : lane);
+        const pl_access_id t =
+            pl_access_id_make(context, v->agent_lane < PL_LANES ? v->agent_lane : lane);
         for (unsigned j = 0; j < n; j++)
             if (v->self.flags & PL_ACCESS_WRITES)
                 enter_write(v, &c[j], t, lane, p, bytes);
@@ -370,37 +375,38 @@ const char *pl_race_verb(const pl_context *x, const pl_insn *i)
 }
 
 /* Reads the registers that a lane of a plain store writes, as the bytes in memory. */
-static bool stored(const pl_visit *v, const pl_insn *i, unsigned lane, unsigned bytes,
-                   uint64_t value[4])
+static bool stored_value(const pl_visit *v, const pl_insn *i, unsigned lane, unsigned bytes,
+                         uint64_t value[4])
 {
-    const unsigned count = i->sel[PL_M_COUNT], each = count ? bytes / count : 0;
-    if (pl_forms[i->form].mnem != M_st || !each || each > 8 || bytes > 32 ||
+    const unsigned count = i->sel[PL_M_COUNT], element_bytes = count ? bytes / count : 0;
+    if (pl_forms[i->form].mnem != M_st || !element_bytes || element_bytes > 8 || bytes > 32 ||
         i->op[1] == PL_NO_OPERAND)
         return false;
     memset(value, 0, 4 * sizeof *value);
     for (unsigned n = 0; n < count; n++) {
         const uint32_t row = count == 1 ? i->op[1] : pl_more(v->w, i, i->op[1] + n);
         if (row == PL_NO_OPERAND) return false;
-        const uint64_t one = i->sel[PL_M_FLAGS] & PL_MF_WIDE || each == 8
-                                 ? pl_row64(v->w, row)[lane]
-                                 : pl_row32(v->w, row)[lane];
-        memcpy((uint8_t *)value + n * each, &one, each);
+        const uint64_t element = i->sel[PL_M_FLAGS] & PL_MF_WIDE || element_bytes == 8
+                                     ? pl_row64(v->w, row)[lane]
+                                     : pl_row32(v->w, row)[lane];
+        memcpy((uint8_t *)value + n * element_bytes, &element, element_bytes);
     }
     return true;
 }
 
-static void report(pl_visit *v, const pl_insn *i, const pl_suspect *s)
+static void report(pl_visit *v, const pl_insn *i, const pl_race_candidate *s)
 {
-    uint64_t now[4] = {value_at(s->at.bytes, s->bytes)}, theirs[4];
-    memcpy(theirs, s->before, sizeof theirs);
+    uint64_t value[4] = {value_at(s->at.bytes, s->bytes)}, other_value[4];
+    memcpy(other_value, s->old_value, sizeof other_value);
     pl_finding_kind kind = s->kind;
-    if (kind == PL_FK_RACE_VOLATILE && ((v->self.flags & PL_ACCESS_WRITES && *now == *theirs) ||
-                                        ((s->other.flags ^ v->self.flags) & PL_ACCESS_VOLATILE &&
-                                         pl_order_releases(v->k, &s->at))))
+    if (kind == PL_FK_RACE_VOLATILE &&
+        ((v->self.flags & PL_ACCESS_WRITES && *value == *other_value) ||
+         ((s->other.flags ^ v->self.flags) & PL_ACCESS_VOLATILE &&
+          pl_order_has_release(v->k, &s->at))))
         return; /* not observable; or the release of a lock */
-    const bool plain = stored(v, i, s->lane, s->bytes, now);
-    if (s->in_step && plain) stored(v, i, pl_touch_lane(s->touch), s->bytes, theirs);
-    if (kind == PL_FK_RACE_WAW && plain && memcmp(now, theirs, sizeof now) == 0)
+    const bool plain = stored_value(v, i, s->lane, s->bytes, value);
+    if (s->same_insn && plain) stored_value(v, i, pl_access_lane(s->access), s->bytes, other_value);
+    if (kind == PL_FK_RACE_WAW && plain && memcmp(value, other_value, sizeof value) == 0)
         kind = PL_FK_RACE_SAME_VALUE;
     bool fresh;
     pl_check_finding *f = pl_finding_of(v->k, kind, v->self.pc, s->other.pc, &fresh);
@@ -419,19 +425,19 @@ static void report(pl_visit *v, const pl_insn *i, const pl_suspect *s)
     f->same_warp = f->same_block && s->other.unit == v->self.unit;
     f->by.verb = pl_race_verb(&v->self, i);
     f->other.verb = pl_race_verb(&s->other, other);
-    f->other.several = pl_touch_several(s->touch) && f->same_warp;
-    pl_party_place(v->k, &f->by, v->self.block, unit_index(v->w), s->lane);
+    f->other.multi_lane = pl_access_multi_lane(s->access) && f->same_warp;
+    pl_finding_access_fill(v->k, &f->by, v->self.block, unit_index(v->w), s->lane);
     if (s->other.unit >= PL_OBJECTS)
-        pl_party_place(v->k, &f->other, s->other.block, s->other.issuer / PL_LANES,
-                       s->other.issuer % PL_LANES);
+        pl_finding_access_fill(v->k, &f->other, s->other.block, s->other.issuer / PL_LANES,
+                               s->other.issuer % PL_LANES);
     else
-        pl_party_place(v->k, &f->other, s->other.block, s->other.unit % PL_UNITS,
-                       pl_touch_lane(s->touch));
-    f->by.valued = s->bytes <= 8 && v->self.flags & PL_ACCESS_WRITES &&
-                   !(v->self.flags & PL_ACCESS_SURFACE); /* not executed yet */
-    f->by.value = *now;
-    f->other.valued = s->bytes <= 8 && s->other.flags & PL_ACCESS_WRITES;
-    f->other.value = *theirs;
+        pl_finding_access_fill(v->k, &f->other, s->other.block, s->other.unit % PL_UNITS,
+                               pl_access_lane(s->access));
+    f->by.has_value = s->bytes <= 8 && v->self.flags & PL_ACCESS_WRITES &&
+                      !(v->self.flags & PL_ACCESS_SURFACE); /* not executed yet */
+    f->by.value = *value;
+    f->other.has_value = s->bytes <= 8 && s->other.flags & PL_ACCESS_WRITES;
+    f->other.value = *other_value;
     if (!(v->self.flags & PL_ACCESS_WRITES)) f->other.value = value_at(s->at.bytes, s->bytes);
     pl_finding_where(v->w, f);
 }
@@ -446,12 +452,12 @@ void pl_visit_open(pl_visit *v, pl_warp *w, const pl_insn *i, const check_insn *
     v->block = block_of(w->cta);
     v->context[0] = v->context[1] = 0;
     v->pool = NULL;
-    v->reread = false;
-    v->memo = 0;
+    v->observed_write = false;
+    v->ordered_context = 0;
     v->n = 0;
     v->agent_lane = PL_LANES;
     v->proxy = 0;
-    pl_order_settle(w, v->u);
+    pl_order_apply_barriers(w, v->u);
     v->self = (pl_context){.block = v->block->number,
                            .stamp = v->u->stamp,
                            .pc = (uint32_t)(i - w->code),
@@ -462,14 +468,14 @@ void pl_visit_open(pl_visit *v, pl_warp *w, const pl_insn *i, const check_insn *
 
 void pl_visit_close(pl_visit *v, const pl_insn *i)
 {
-    for (unsigned n = 0; n < v->n; n++) report(v, i, &v->suspect[n]);
+    for (unsigned n = 0; n < v->n; n++) report(v, i, &v->candidate[n]);
 }
 
 /* ld, st, atom and red. */
 static void access_memory(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
-    const check_insn *x = about(k, w, i);
+    const check_insn *x = check_insn_of(k, w, i);
     const unsigned bytes = (unsigned)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2];
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
     const bool strong = x->flags & PL_ACCESS_STRONG, writes = x->flags & PL_ACCESS_WRITES;
@@ -502,7 +508,7 @@ static void access_memory(pl_warp *w, const pl_insn *i)
 static void other_memory(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
-    const check_insn *x = about(k, w, i);
+    const check_insn *x = check_insn_of(k, w, i);
     pl_memory_effect own, *const fx = w->fx;
     pl_visit v;
     pl_visit_open(&v, w, i, x);
@@ -535,7 +541,7 @@ unsigned pl_copy_reads(const pl_warp *w, const pl_insn *i, unsigned lane)
 static void copy_async(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
-    const check_insn *x = about(k, w, i);
+    const check_insn *x = check_insn_of(k, w, i);
     const unsigned flags = i->sel[PL_M_FLAGS], bytes = i->op[2];
     uint64_t to[PL_LANES], from[PL_LANES];
     check_insn half = *x;

@@ -5,18 +5,18 @@
 
 #include "check/internal.h"
 
-enum { PL_SUSPECTS = 8 }; /* races examined per instruction: further ones are equivalent */
+enum { PL_RACE_CANDIDATES = 8 }; /* races examined per instruction: further ones are equivalent */
 
 /* A detected race; its values are known once the instruction has executed. */
-typedef struct pl_suspect {
+typedef struct pl_race_candidate {
     pl_finding_kind kind;
     pl_context other;
-    pl_touch touch;
+    pl_access_id access;
     unsigned lane, bytes, count; /* count: equivalent cases */
-    bool in_step;                /* both are lanes of this instruction */
+    bool same_insn;              /* both are lanes of this instruction */
     place at;
-    uint64_t before[4]; /* memory contents before, up to 32 bytes */
-} pl_suspect;
+    uint64_t old_value[4]; /* memory contents before, up to 32 bytes */
+} pl_race_candidate;
 
 /* One instruction of one group whose accesses are being entered. */
 typedef struct pl_visit {
@@ -28,11 +28,11 @@ typedef struct pl_visit {
     unsigned agent_lane; /* lane of an agent; PL_LANES: the lane itself accesses memory */
     uint32_t proxy; /* entries of knowledge that apply to it if it accesses memory through another
                        proxy than loads and stores; 0: the generic proxy */
-    uint32_t context[2]; /* its number in global and in shared memory, 0: none yet */
-    pl_contexts *pool;   /* of the current access */
-    bool reread;         /* the lane has read the location since it was last written */
-    uint32_t memo;       /* context known to precede every lane of the group */
-    pl_suspect suspect[PL_SUSPECTS];
+    uint32_t context[2];      /* its number in global and in shared memory, 0: none yet */
+    pl_contexts *pool;        /* of the current access */
+    bool observed_write;      /* the lane has read the location since it was last written */
+    uint32_t ordered_context; /* context known to precede every lane of the group */
+    pl_race_candidate candidate[PL_RACE_CANDIDATES];
     unsigned n;
 } pl_visit;
 
@@ -44,7 +44,7 @@ void pl_visit_enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes);
 /* Returns the verb for an access. */
 const char *pl_race_verb(const pl_context *x, const pl_insn *i);
 /* Records that a lane accesses the shared memory of another block of the cluster. */
-void pl_race_reaches(pl_visit *v, unsigned lane, const place *p);
+void pl_race_remote_access(pl_visit *v, unsigned lane, const place *p);
 /* Reports the detected races after the instruction has executed. */
 void pl_visit_close(pl_visit *v, const pl_insn *i);
 

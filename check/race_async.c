@@ -33,15 +33,15 @@ bool pl_place_at(pl_warp *w, uint8_t *bytes, place *p)
 }
 
 /* Accesses of an operation in one direction. */
-typedef struct pass {
+typedef struct access_pass {
     pl_visit v;
     const pl_async_op *o;
     place tile; /* tiles: start in shared memory */
     unsigned issuer;
-} pass;
+} access_pass;
 
-static void open_pass(pass *p, pl_warp *w, const pl_async_op *o, unsigned agent, unsigned lane,
-                      uint32_t stamp, bool write)
+static void open_access_pass(access_pass *p, pl_warp *w, const pl_async_op *o, unsigned agent,
+                             unsigned lane, uint32_t stamp, bool write)
 {
     const check_insn x = {.flags = (uint8_t)(PL_ACCESS_ASYNC | (write ? PL_ACCESS_WRITES : 0))};
     p->o = o;
@@ -53,17 +53,17 @@ static void open_pass(pass *p, pl_warp *w, const pl_async_op *o, unsigned agent,
     p->v.agent_lane = lane;
 }
 
-static void enter_at(pass *p, const place *at, uint32_t bytes)
+static void enter_at(access_pass *p, const place *at, uint32_t bytes)
 {
     const bool registers = p->o->kind != PL_ASYNC_TENSOR && !p->o->from; /* st.async, red.async */
     p->v.proxy = registers ? 0 : at->owner ? PL_PROXY_SHARED : PL_PROXY_GLOBAL;
     for (uint32_t done = 0; done < bytes;) {
-        place here = *at;
-        const bool some = p->v.self.flags & PL_ACCESS_WRITES && p->o->mask != 0xffff; /* bytes */
-        const uint32_t most = some ? 1 : 16, n = bytes - done < most ? bytes - done : most;
-        here.bytes += done;
-        here.address += done;
-        if (!some || p->o->mask >> done % 16 & 1u) pl_visit_enter(&p->v, p->issuer, &here, n);
+        place part = *at;
+        const bool masked = p->v.self.flags & PL_ACCESS_WRITES && p->o->mask != 0xffff; /* bytes */
+        const uint32_t max = masked ? 1 : 16, n = bytes - done < max ? bytes - done : max;
+        part.bytes += done;
+        part.address += done;
+        if (!masked || p->o->mask >> done % 16 & 1u) pl_visit_enter(&p->v, p->issuer, &part, n);
         done += n;
     }
 }
@@ -71,18 +71,18 @@ static void enter_at(pass *p, const place *at, uint32_t bytes)
 /* Enters a piece of a tile in global memory. */
 static bool enter_global(void *ctx, const pl_tma_piece *piece)
 {
-    pass *p = ctx;
+    access_pass *p = ctx;
     const pl_check *k = p->v.k;
     const place at = {.address = piece->address - k->base,
                       .bytes = pl_memory_at(p->v.w->grid->memory, piece->address, piece->valid)};
-    if (piece->valid && at.bytes && is_followed(k, piece->address)) enter_at(p, &at, piece->valid);
+    if (piece->valid && at.bytes && is_tracked(k, piece->address)) enter_at(p, &at, piece->valid);
     return true;
 }
 
 /* The same in shared memory, where the remainder is filled. */
 static bool enter_shared(void *ctx, const pl_tma_piece *piece)
 {
-    pass *p = ctx;
+    access_pass *p = ctx;
     place at = p->tile;
     const uint32_t offset = piece->shared - p->o->tensor->at;
     at.bytes += offset;
@@ -91,7 +91,7 @@ static bool enter_shared(void *ctx, const pl_tma_piece *piece)
     return true;
 }
 
-static void enter_tile(pass *p, pl_warp *w, bool write)
+static void enter_tile(access_pass *p, pl_warp *w, bool write)
 {
     const pl_tma_copy *c = p->o->tensor;
     const bool shared = write == (c->kind == PL_TMA_LOAD);
@@ -110,11 +110,11 @@ void pl_race_copy(pl_warp *w, const pl_async_op *o)
     const bool tile = o->kind == PL_ASYNC_TENSOR,
                reduces = tile ? o->tensor->kind == PL_TMA_REDUCE : o->kind == PL_ASYNC_REDUCE;
     for (int write = 0; agent && write < 2; write++) {
-        pass p;
+        access_pass p;
         place at;
         if (!tile && !write && !o->from) continue;
-        open_pass(&p, w, o, agent + (write && agent < PL_OBJECTS ? PL_UNITS : 0), lane, stamp,
-                  write);
+        open_access_pass(&p, w, o, agent + (write && agent < PL_OBJECTS ? PL_UNITS : 0), lane,
+                         stamp, write);
         if (write && reduces) {
             p.v.self.flags |= PL_ACCESS_ATOMIC | PL_ACCESS_STRONG;
             p.v.self.level = PL_SCOPE_GPU;

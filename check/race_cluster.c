@@ -18,8 +18,8 @@ static void report(pl_check *k, pl_cta *owner, const pl_context *x, unsigned lan
     f->space = PL_SP_SHARED;
     f->address = address;
     const bool object = x->unit >= PL_OBJECTS;
-    pl_party_place(k, &f->by, x->block, object ? x->issuer / PL_LANES : x->unit % PL_UNITS,
-                   object ? x->issuer % PL_LANES : lane);
+    pl_finding_access_fill(k, &f->by, x->block, object ? x->issuer / PL_LANES : x->unit % PL_UNITS,
+                           object ? x->issuer % PL_LANES : lane);
     pl_finding_where(&owner->warp[0], f);
     snprintf(f->text, sizeof f->text,
              "%s %s the shared memory of block %u,%u,%u of the cluster, which %s",
@@ -27,11 +27,11 @@ static void report(pl_check *k, pl_cta *owner, const pl_context *x, unsigned lan
              owner->id[2], what);
 }
 
-void pl_race_reaches(pl_visit *v, unsigned lane, const place *p)
+void pl_race_remote_access(pl_visit *v, unsigned lane, const place *p)
 {
     const pl_cluster *x = v->w->cta->cluster;
-    p->owner->reached = true;
-    if (v->u->cluster_begun >> lane & 1u) return; /* relaxed arrivals also imply that */
+    p->owner->accessed_remotely = true;
+    if (v->u->cluster_synced >> lane & 1u) return; /* relaxed arrivals also imply that */
     if (pl_knowledge_any(knowledge_of(v->u, lane), p->owner->number)) return;
     for (uint32_t r = 0; x && r < x->size; r++)
         if (x->cta[r] && block_of(x->cta[r]) == p->owner)
@@ -41,34 +41,34 @@ void pl_race_reaches(pl_visit *v, unsigned lane, const place *p)
 typedef struct ending {
     pl_check *k;
     pl_cta *c;
-    pl_knowledge *known; /* knowledge of its threads at their end */
+    pl_knowledge *final_knowledge; /* knowledge of its threads at their end */
 } ending;
 
-static void look(const ending *e, pl_touch t, uint64_t address)
+static void check_access(const ending *e, pl_access_id t, uint64_t address)
 {
     const check_block *b = block_of(e->c);
-    const pl_context *x = &b->contexts.at[pl_touch_context(t)];
+    const pl_context *x = &b->contexts.at[pl_access_context(t)];
     if (!t || x->block == b->number) return;
-    const unsigned lane = pl_touch_several(t) ? PL_EVERY : pl_touch_lane(t);
-    if (x->stamp > pl_knowledge_of(e->known, x->block, x->unit, lane))
-        report(e->k, e->c, x, pl_touch_lane(t), address, "may have ended");
+    const unsigned lane = pl_access_multi_lane(t) ? PL_EVERY : pl_access_lane(t);
+    if (x->stamp > pl_knowledge_of(e->final_knowledge, x->block, x->unit, lane))
+        report(e->k, e->c, x, pl_access_lane(t), address, "may have ended");
 }
 
-static void look_at_page(void *ctx, uint64_t address, pl_page *p)
+static void check_page(void *ctx, uint64_t address, pl_page *p)
 {
     const unsigned n = p->fine ? PL_PAGE : PL_PAGE / 4;
     for (unsigned k = 0; k < n; k++) {
         const uint64_t at = address + k * (PL_PAGE / n);
-        look(ctx, p->cell[k].write, at);
-        for (unsigned j = 0; j < 3; j++) look(ctx, p->cell[k].other[j], at);
+        check_access(ctx, p->cell[k].write, at);
+        for (unsigned j = 0; j < 3; j++) check_access(ctx, p->cell[k].other[j], at);
     }
 }
 
 void pl_race_block_ends(pl_check *k, pl_cta *c)
 {
     const check_block *b = block_of(c);
-    if (!b->reached) return;
-    ending e = {.k = k, .c = c, .known = pl_order_last(c)};
-    pl_shadow_each(&b->shadow, look_at_page, &e);
-    pl_knowledge_drop(e.known);
+    if (!b->accessed_remotely) return;
+    ending e = {.k = k, .c = c, .final_knowledge = pl_order_final_knowledge(c)};
+    pl_shadow_each(&b->shadow, check_page, &e);
+    pl_knowledge_drop(e.final_knowledge);
 }

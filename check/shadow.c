@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF_SHIFT = 12, SMALL_SHIFT = 5, WORDS = PL_PAGE / 4, COLLECT = 1 << 16 };
+enum { LEAF_SHIFT = 12, SMALL_SHIFT = 5, WORDS = PL_PAGE / 4, COLLECT_MIN = 1 << 16 };
 
 struct pl_shadow_leaf {
     uint32_t pages;
@@ -30,14 +30,14 @@ static struct pl_shadow_leaf *new_leaf(const pl_shadow *s)
 
 typedef struct renaming {
     uint32_t *number; /* by context: its new number, 0: unreferenced */
-    bool second;      /* numbers have been assigned */
+    bool assigning;   /* numbers have been assigned */
 } renaming;
 
-static void rename_touch(const renaming *r, pl_touch *t)
+static void rename_access(const renaming *r, pl_access_id *t)
 {
     if (!*t) return;
-    uint32_t *number = &r->number[pl_touch_context(*t)];
-    if (r->second)
+    uint32_t *number = &r->number[pl_access_context(*t)];
+    if (r->assigning)
         *t = *number << 6 | (*t & 63u);
     else
         *number = 1;
@@ -48,13 +48,13 @@ static void rename_page(void *ctx, uint64_t address, pl_page *p)
     const unsigned n = p->fine ? PL_PAGE : WORDS;
     (void)address;
     for (unsigned k = 0; k < n; k++) {
-        rename_touch(ctx, &p->cell[k].write);
-        for (unsigned j = 0; j < 3; j++) rename_touch(ctx, &p->cell[k].other[j]);
+        rename_access(ctx, &p->cell[k].write);
+        for (unsigned j = 0; j < 3; j++) rename_access(ctx, &p->cell[k].other[j]);
     }
 }
 
 /* Retains the contexts that cells reference. */
-static void collect(pl_contexts *c, const pl_shadow *s)
+static void collect_contexts(pl_contexts *c, const pl_shadow *s)
 {
     renaming r = {.number = calloc(c->n, sizeof *r.number)};
     uint32_t n = 1;
@@ -65,7 +65,7 @@ static void collect(pl_contexts *c, const pl_shadow *s)
         c->at[n] = c->at[k];
         r.number[k] = n++;
     }
-    r.second = true;
+    r.assigning = true;
     pl_shadow_each(s, rename_page, &r);
     free(r.number);
     c->n = n;
@@ -75,10 +75,10 @@ static void collect(pl_contexts *c, const pl_shadow *s)
 
 uint32_t pl_context_new(pl_contexts *c, const pl_shadow *s, const pl_context *x)
 {
-    if (c->n == c->cap && c->cap >= COLLECT) collect(c, s);
-    if (c->n == c->cap || (c->cap >= COLLECT && c->n > c->cap / 2 && c->fresh)) {
+    if (c->n == c->cap && c->cap >= COLLECT_MIN) collect_contexts(c, s);
+    if (c->n == c->cap || (c->cap >= COLLECT_MIN && c->n > c->cap / 2 && c->fresh)) {
         const uint32_t cap = c->cap ? 2 * c->cap : 64;
-        if (cap > PL_CONTEXTS_MOST) return 0;
+        if (cap > PL_MAX_CONTEXTS) return 0;
         pl_context *p = realloc(c->at, cap * sizeof *p);
         if (!p) return 0;
         c->at = p;
@@ -96,7 +96,7 @@ void pl_contexts_free(pl_contexts *c)
     *c = (pl_contexts){0};
 }
 
-static pl_page *make(bool fine)
+static pl_page *new_page(bool fine)
 {
     pl_page *p = calloc(1, sizeof *p + (fine ? PL_PAGE : WORDS) * sizeof *p->cell);
     if (p) p->fine = fine;
@@ -106,43 +106,43 @@ static pl_page *make(bool fine)
 /* The state of a word applies to each of its bytes. */
 static pl_page *refine(const pl_page *coarse)
 {
-    pl_page *p = make(true);
+    pl_page *p = new_page(true);
     for (unsigned n = 0; p && n < PL_PAGE; n++) p->cell[n] = coarse->cell[n / 4];
     return p;
 }
 
 /* Extends the array to a leaf before or after the existing ones, with as many spare leaves on that
  * side. */
-static bool reach(pl_shadow *s, uint64_t leaf)
+static bool extend(pl_shadow *s, uint64_t leaf)
 {
     const uint64_t end = s->first + s->leaves, spare = s->leaves;
-    uint64_t first = s->first, past = end;
+    uint64_t first = s->first, end_leaf = end;
     if (!s->leaves) {
         first = leaf;
-        past = leaf + 1;
+        end_leaf = leaf + 1;
     } else if (leaf < first) {
         first = leaf > spare ? leaf - spare : 0;
     } else {
-        past = leaf + 1 + spare;
+        end_leaf = leaf + 1 + spare;
     }
-    struct pl_shadow_leaf **l = calloc(past - first, sizeof(*l));
+    struct pl_shadow_leaf **l = calloc(end_leaf - first, sizeof(*l));
     if (!l) return false;
     if (s->leaves) memcpy(l + (s->first - first), s->leaf, s->leaves * sizeof(*l));
     free(s->leaf);
     s->leaf = l;
-    s->leaves = past - first;
+    s->leaves = end_leaf - first;
     s->first = first;
     return true;
 }
 
 pl_page *pl_shadow_page(pl_shadow *s, uint64_t address, bool fine)
 {
-    const uint64_t number = address / PL_PAGE, named = number >> shift(s);
-    if (named - s->first >= s->leaves && !reach(s, named)) return NULL;
-    const uint64_t leaf = named - s->first;
+    const uint64_t number = address / PL_PAGE, leaf_number = number >> shift(s);
+    if (leaf_number - s->first >= s->leaves && !extend(s, leaf_number)) return NULL;
+    const uint64_t leaf = leaf_number - s->first;
     if (!s->leaf[leaf] && !(s->leaf[leaf] = new_leaf(s))) return NULL;
     pl_page **page = &s->leaf[leaf]->page[number & (leaf_pages(s) - 1)];
-    if (!*page) return *page = make(fine);
+    if (!*page) return *page = new_page(fine);
     if (fine && !(*page)->fine) {
         pl_page *p = refine(*page);
         if (!p) return NULL;

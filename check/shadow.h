@@ -41,7 +41,7 @@ typedef struct pl_contexts {
     bool fresh; /* a generation has just begun: if many contexts remain, the list grows */
 } pl_contexts;
 
-enum { PL_CONTEXTS_MOST = 1 << 26 };
+enum { PL_MAX_CONTEXTS = 1 << 26 };
 
 struct pl_shadow;
 
@@ -51,28 +51,28 @@ uint32_t pl_context_new(pl_contexts *c, const struct pl_shadow *s, const pl_cont
 void pl_contexts_free(pl_contexts *c);
 
 /* An access: context, a flag for several lanes of the group, and (one of) the lanes. */
-typedef uint32_t pl_touch;
-static inline pl_touch pl_touch_by(uint32_t context, unsigned lane)
+typedef uint32_t pl_access_id;
+static inline pl_access_id pl_access_id_make(uint32_t context, unsigned lane)
 {
     return context << 6 | lane;
 }
-static inline uint32_t pl_touch_context(pl_touch t)
+static inline uint32_t pl_access_context(pl_access_id t)
 {
     return t >> 6;
 }
-static inline bool pl_touch_several(pl_touch t)
+static inline bool pl_access_multi_lane(pl_access_id t)
 {
     return t >> 5 & 1u;
 }
-static inline unsigned pl_touch_lane(pl_touch t)
+static inline unsigned pl_access_lane(pl_access_id t)
 {
     return t & 31u;
 }
-enum { PL_TOUCH_SEVERAL = 32 };
+enum { PL_MULTI_LANE = 32 };
 
 typedef struct pl_cell {
-    pl_touch write;    /* 0: none */
-    pl_touch other[3]; /* the latest read; by another group; by another block */
+    pl_access_id write;    /* 0: none */
+    pl_access_id other[3]; /* the latest read; by another group; by another block */
 } pl_cell;
 
 enum { PL_PAGE = 256 };

@@ -7,7 +7,7 @@
 #include "emu/exec/memory/address.h"
 
 /* True if the code at pc only ends the thread. */
-static bool ends_at(const pl_program *p, uint32_t pc)
+static bool only_exits(const pl_program *p, uint32_t pc)
 {
     for (uint32_t steps = 0; pc < p->code.n && steps < 8; steps++) {
         const pl_insn *i = &p->code.at[pc];
@@ -24,7 +24,7 @@ static bool ends_at(const pl_program *p, uint32_t pc)
 }
 
 /* True if lanes for which the guard at pc is false execute code after it other than an exit. */
-static bool works_behind(const pl_program *p, uint32_t pc)
+static bool executes_after(const pl_program *p, uint32_t pc)
 {
     const pl_insn *barrier = &p->code.at[pc];
     for (const pl_insn *i = barrier + 1; i < p->code.at + p->code.n; i++) {
@@ -37,7 +37,7 @@ static bool works_behind(const pl_program *p, uint32_t pc)
     return false;
 }
 
-static void goes_past(pl_check *k, pl_warp *w, unsigned lane)
+static void report_divergent_barrier(pl_check *k, pl_warp *w, unsigned lane)
 {
     pl_check_finding *f =
         pl_finding_at(k, w, PL_FK_SYNC_DIVERGENT, lane,
@@ -45,19 +45,19 @@ static void goes_past(pl_check *k, pl_warp *w, unsigned lane)
     if (f) f->space = PL_SP_SHARED;
 }
 
-void pl_sync_goes_past(const pl_hooks *h, pl_warp *w, uint32_t joins, uint32_t barrier,
-                       pl_lanes waiting)
+void pl_sync_divergent_barrier(const pl_hooks *h, pl_warp *w, uint32_t reconverge_pc,
+                               uint32_t barrier, pl_lanes waiting)
 {
     pl_check *k = (pl_check *)(uintptr_t)h;
     const uint32_t pc = w->pc;
     const unsigned half = w->half;
-    if (!(k->tools & PL_CHECK_SYNC) || ends_at(k->program, joins)) return;
+    if (!(k->tools & PL_CHECK_SYNC) || only_exits(k->program, reconverge_pc)) return;
     const unsigned lane = (unsigned)__builtin_ctzll(waiting);
-    pl_warp_half(w, lane / PL_LANES);
+    pl_warp_set_half(w, lane / PL_LANES);
     w->pc = barrier;
-    goes_past(k, w, lane % PL_LANES);
+    report_divergent_barrier(k, w, lane % PL_LANES);
     w->pc = pc;
-    pl_warp_half(w, half);
+    pl_warp_set_half(w, half);
 }
 
 /* Threads of a block that wait at __syncthreads() of different lines. */
@@ -66,8 +66,8 @@ void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a)
     check_barrier *b = &block_of(w->cta)->barrier[a->id];
     const uint32_t line = w->code[w->pc].line + 1;
     const uint32_t off = pl_of_half(w, w->active & ~w->all);
-    if (off && pl_bar_is_aligned(&w->code[w->pc]) && works_behind(k->program, w->pc))
-        goes_past(k, w, (unsigned)__builtin_ctz(pl_of_half(w, w->all) | 1u << 31));
+    if (off && pl_bar_is_aligned(&w->code[w->pc]) && executes_after(k->program, w->pc))
+        report_divergent_barrier(k, w, (unsigned)__builtin_ctz(pl_of_half(w, w->all) | 1u << 31));
     if (!b->line) b->line = line;
     if (a->id || a->threads || !a->wait || a->reduces || line == b->line) return;
     const uint32_t lanes = pl_of_half(w, a->lanes);
@@ -77,7 +77,7 @@ void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a)
     if (f) f->space = PL_SP_SHARED;
 }
 
-bool pl_sync_leaves_out(const pl_hooks *h, pl_warp *w, uint32_t lanes, uint32_t mask)
+bool pl_sync_mask_mismatch(const pl_hooks *h, pl_warp *w, uint32_t lanes, uint32_t mask)
 {
     pl_check *k = (pl_check *)(uintptr_t)h;
     const unsigned l = (unsigned)__builtin_ctz(lanes);
@@ -129,7 +129,7 @@ static void shuffle(pl_warp *w, const pl_insn *i)
     const unsigned splits = w->nsplits;
     memcpy(b, pl_row32(w, i->op[3]), sizeof b);
     memcpy(c, pl_row32(w, i->op[4]), sizeof c);
-    about(k, w, i)->plain(w, i);
+    check_insn_of(k, w, i)->plain(w, i);
     if (w->stop || w->next != pc + 1 || w->nsplits != splits || w->exec != exec) return;
     shuffle_sources(k, w, i, b, c, exec);
 }
@@ -138,10 +138,10 @@ void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, sync_place *s
 {
     pl_check *k = check_of(w);
     if (pl_insn_has(i, W_init)) {
-        s->object->made = true;
+        s->object->initialised = true;
         return;
     }
-    if (!(k->tools & PL_CHECK_SYNC) || s->object->made || pl_insn_has(i, W_inval)) return;
+    if (!(k->tools & PL_CHECK_SYNC) || s->object->initialised || pl_insn_has(i, W_inval)) return;
     char text[160];
     snprintf(text, sizeof text,
              "the mbarrier at shared address 0x%llx is used without mbarrier.init",

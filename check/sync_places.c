@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static sync_place *numbered(const sync_places *t, uint32_t n)
+static sync_place *place_at(const sync_places *t, uint32_t n)
 {
     return &t->chunk[n / PL_SYNC_CHUNK][n % PL_SYNC_CHUNK];
 }
@@ -12,14 +12,14 @@ static sync_place *numbered(const sync_places *t, uint32_t n)
 static uint32_t slot_of(const sync_places *t, uint64_t address)
 {
     uint32_t n = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32) & (t->cap - 1);
-    while (t->at[n] && numbered(t, t->at[n] - 1)->address != address) n = (n + 1) & (t->cap - 1);
+    while (t->at[n] && place_at(t, t->at[n] - 1)->address != address) n = (n + 1) & (t->cap - 1);
     return n;
 }
 
 sync_place *pl_sync_find(const sync_places *t, uint64_t address)
 {
     const uint32_t number = t->cap ? t->at[slot_of(t, address)] : 0;
-    return number ? numbered(t, number - 1) : NULL;
+    return number ? place_at(t, number - 1) : NULL;
 }
 
 static bool grow(sync_places *t)
@@ -30,7 +30,7 @@ static bool grow(sync_places *t)
     free(t->at);
     t->at = at;
     t->cap = cap;
-    for (uint32_t n = 0; n < t->n; n++) at[slot_of(t, numbered(t, n)->address)] = n + 1;
+    for (uint32_t n = 0; n < t->n; n++) at[slot_of(t, place_at(t, n)->address)] = n + 1;
     return true;
 }
 
@@ -38,9 +38,9 @@ static bool add_chunk(sync_places *t)
 {
     const uint32_t n = t->n / PL_SYNC_CHUNK;
     if (!(n & (n - 1))) { /* capacity 1, 2, 4... */
-        sync_place **more = realloc(t->chunk, (n ? 2 * n : 1) * sizeof *more);
-        if (!more) return false;
-        t->chunk = more;
+        sync_place **grown = realloc(t->chunk, (n ? 2 * n : 1) * sizeof *grown);
+        if (!grown) return false;
+        t->chunk = grown;
     }
     t->chunk[n] = calloc(PL_SYNC_CHUNK, sizeof **t->chunk);
     return t->chunk[n] != NULL;
@@ -52,13 +52,13 @@ sync_place *pl_sync_make(sync_places *t, uint64_t address)
     if (p) return p;
     if (3 * (t->n + 1) > 2 * t->cap && !grow(t)) return NULL;
     if (t->n % PL_SYNC_CHUNK == 0 && !add_chunk(t)) return NULL;
-    p = numbered(t, t->n);
+    p = place_at(t, t->n);
     p->address = address;
     t->at[slot_of(t, address)] = ++t->n;
     return p;
 }
 
-static void set_nothing(pl_knowledge **k)
+static void release_knowledge(pl_knowledge **k)
 {
     pl_knowledge_drop(*k);
     *k = NULL;
@@ -71,18 +71,18 @@ static sync_block *block_at(const sync_place *p, uint32_t n)
 
 void pl_sync_forget(sync_place *p)
 {
-    set_nothing(&p->everywhere);
-    set_nothing(&p->anyhow);
-    if (p->object) set_nothing(&p->object->phase);
+    release_knowledge(&p->device_scope);
+    release_knowledge(&p->any_scope);
+    if (p->object) release_knowledge(&p->object->phase);
     p->writer = 0;
-    for (uint32_t n = 0; n < p->blocks; n++) pl_knowledge_drop(block_at(p, n)->known);
+    for (uint32_t n = 0; n < p->blocks; n++) pl_knowledge_drop(block_at(p, n)->knowledge);
     p->blocks = 0;
 }
 
 void pl_sync_free(sync_places *t)
 {
     for (uint32_t n = 0; n < t->n; n++) {
-        sync_place *p = numbered(t, n);
+        sync_place *p = place_at(t, n);
         pl_sync_forget(p);
         free(p->more);
         free(p->object);
@@ -96,22 +96,22 @@ void pl_sync_free(sync_places *t)
 pl_knowledge *pl_sync_known(const sync_place *p, uint32_t block)
 {
     for (uint32_t n = 0; n < p->blocks; n++)
-        if (block_at(p, n)->block == block) return block_at(p, n)->known;
+        if (block_at(p, n)->block == block) return block_at(p, n)->knowledge;
     return NULL;
 }
 
 pl_knowledge **pl_sync_of_block(sync_place *p, uint32_t block)
 {
     for (uint32_t n = 0; n < p->blocks; n++)
-        if (block_at(p, n)->block == block) return &block_at(p, n)->known;
-    if (p->blocks > p->room) {
-        const uint32_t room = p->room ? 2 * p->room : 1;
-        sync_block *more = realloc(p->more, room * sizeof *more);
-        if (!more) return NULL;
-        p->more = more;
-        p->room = room;
+        if (block_at(p, n)->block == block) return &block_at(p, n)->knowledge;
+    if (p->blocks > p->cap) {
+        const uint32_t cap = p->cap ? 2 * p->cap : 1;
+        sync_block *grown = realloc(p->more, cap * sizeof *grown);
+        if (!grown) return NULL;
+        p->more = grown;
+        p->cap = cap;
     }
     sync_block *b = block_at(p, p->blocks++);
     *b = (sync_block){.block = block};
-    return &b->known;
+    return &b->knowledge;
 }

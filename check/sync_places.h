@@ -8,26 +8,26 @@
 
 /* Knowledge released by threads of a block, at any scope. */
 typedef struct sync_block {
-    pl_knowledge *known;
+    pl_knowledge *knowledge;
     uint32_t block;
 } sync_block;
 
 typedef struct sync_object {
     pl_knowledge *phase; /* collected by the current phase; that of completed phases is then in
-                            `everywhere` of the location */
+                            `device_scope` of the location */
     uint32_t number;     /* index of the mbarrier in its block */
-    bool made;           /* mbarrier.init has been executed */
+    bool initialised;    /* mbarrier.init has been executed */
     bool odd;            /* parity of the phase of `phase` */
 } sync_object;
 
 typedef struct sync_place {
     uint64_t address;
-    pl_knowledge *everywhere; /* released at device scope */
-    pl_knowledge *anyhow;     /* released at any scope */
-    pl_who writer;            /* the lane that has released all of it; 0: several */
-    sync_block first, *more;  /* by block */
-    uint32_t blocks, room;    /* blocks: including the first; room: capacity */
-    sync_object *object;      /* of mbarriers; or NULL */
+    pl_knowledge *device_scope; /* released at device scope */
+    pl_knowledge *any_scope;    /* released at any scope */
+    pl_who writer;              /* the lane that has released all of it; 0: several */
+    sync_block first, *more;    /* by block */
+    uint32_t blocks, cap;       /* blocks: including the first; cap: capacity */
+    sync_object *object;        /* of mbarriers; or NULL */
 } sync_place;
 
 typedef struct sync_places {

@@ -12,7 +12,7 @@ static bool is_surface(pl_mnem m)
     return m == M_suld || m == M_sust || m == M_sured;
 }
 
-static void races(pl_warp *w, const pl_insn *i, unsigned lane, const place *p, unsigned bytes)
+static void check_race(pl_warp *w, const pl_insn *i, unsigned lane, const place *p, unsigned bytes)
 {
     const pl_mnem m = (pl_mnem)pl_forms[i->form].mnem;
     check_insn x = {.flags = is_surface(m) ? PL_ACCESS_SURFACE : PL_ACCESS_TEXTURE,
@@ -26,8 +26,8 @@ static void races(pl_warp *w, const pl_insn *i, unsigned lane, const place *p, u
 }
 
 /* Returns element n of the operand that a surface store writes. */
-static uint64_t stored(const pl_warp *w, const pl_insn *i, const pl_traced *s, unsigned n,
-                       unsigned count, unsigned bytes, unsigned lane, uint32_t *origin)
+static uint64_t stored_bits(const pl_warp *w, const pl_insn *i, const pl_traced *s, unsigned n,
+                            unsigned count, unsigned bytes, unsigned lane, uint32_t *origin)
 {
     const pl_form *f = &pl_forms[i->form];
     unsigned k = f->noperands - 1u;
@@ -39,7 +39,8 @@ static uint64_t stored(const pl_warp *w, const pl_insn *i, const pl_traced *s, u
     return bits;
 }
 
-static void values(pl_warp *w, const pl_insn *i, unsigned lane, uint64_t address, unsigned bytes)
+static void track_values(pl_warp *w, const pl_insn *i, unsigned lane, uint64_t address,
+                         unsigned bytes)
 {
     struct pl_fetched *x = &check_of(w)->init.fetched;
     const pl_mnem m = (pl_mnem)pl_forms[i->form].mnem;
@@ -63,7 +64,7 @@ static void values(pl_warp *w, const pl_insn *i, unsigned lane, uint64_t address
     if (!traced && pl_init_all_defined(w, PL_SP_GLOBAL)) return;
     bool any = false;
     for (unsigned n = 0; traced && n < count; n++) {
-        const uint64_t one = stored(w, i, s, n, count, bytes, lane, &origin);
+        const uint64_t one = stored_bits(w, i, s, n, count, bytes, lane, &origin);
         memcpy(bits + n * (bytes / count), &one, bytes / count < 8 ? bytes / count : 8);
         any |= one != 0;
     }
@@ -77,9 +78,9 @@ void pl_check_texel(const pl_hooks *h, pl_warp *w, unsigned lane, uint64_t addre
     const pl_insn *i = &w->code[w->pc];
     const place p = {.address = address - k->base,
                      .bytes = pl_memory_at(w->grid->memory, address, bytes)};
-    if (!p.bytes || !is_followed(k, address)) return;
-    if (k->tools & PL_CHECK_RACE) races(w, i, lane, &p, bytes);
-    if (k->tools & PL_CHECK_INIT) values(w, i, lane, address, bytes);
+    if (!p.bytes || !is_tracked(k, address)) return;
+    if (k->tools & PL_CHECK_RACE) check_race(w, i, lane, &p, bytes);
+    if (k->tools & PL_CHECK_INIT) track_values(w, i, lane, address, bytes);
 }
 
 /* The fetched value of a lane is undefined if a texel is. */
@@ -87,7 +88,7 @@ void pl_init_fetch(pl_warp *w, const pl_insn *i)
 {
     struct pl_fetched *x = &check_of(w)->init.fetched;
     x->lanes = 0;
-    pl_init_follow(w, i);
+    pl_init_propagate(w, i);
     pl_traced *s = x->lanes ? pl_traced_of(w) : NULL;
     unsigned n;
     const pl_init_use *use = pl_init_results(w, i, &n);

@@ -7,18 +7,18 @@
 
 #include "check/internal.h"
 
-enum { MOST_ORIGINS = 1 << 16 };
+enum { MAX_ORIGINS = 1 << 16 };
 
-uint32_t pl_undefined_join(pl_undefined *u, pl_check *k)
+uint32_t pl_undefined_add_user(pl_undefined *u, pl_check *k)
 {
-    pl_check **more = realloc(u->user, (u->users + 1) * sizeof(*more));
-    if (!more) return 0;
-    u->user = more;
+    pl_check **grown = realloc(u->user, (u->users + 1) * sizeof(*grown));
+    if (!grown) return 0;
+    u->user = grown;
     u->user[u->users] = k;
     return ++u->users;
 }
 
-void pl_undefined_leave(pl_undefined *u, uint32_t number)
+void pl_undefined_remove_user(pl_undefined *u, uint32_t number)
 {
     if (number) u->user[number - 1] = NULL;
 }
@@ -35,7 +35,7 @@ void pl_undefined_free(pl_undefined *u)
 
 pl_origin *pl_origin_new(pl_undefined *u, bool *no_memory)
 {
-    if (u->norigins >= MOST_ORIGINS) return NULL;
+    if (u->norigins >= MAX_ORIGINS) return NULL;
     if (u->norigins + 1 >= u->origins) {
         const uint32_t cap = u->origins ? 2 * u->origins : 64;
         pl_origin *o = realloc(u->origin, cap * sizeof *o);
@@ -57,7 +57,7 @@ const pl_origin *pl_origin_read(const pl_undefined *u, uint32_t origin)
 /* ---- the host ---- */
 
 /* Clips a range to the tracked memory, relative to base. False: they do not overlap. */
-static bool part_of(const pl_undefined *u, uint64_t address, uint64_t *bytes, uint64_t *at)
+static bool clip(const pl_undefined *u, uint64_t address, uint64_t *bytes, uint64_t *at)
 {
     *at = address - u->base;
     if (*at >= u->bytes) return false;
@@ -68,24 +68,25 @@ static bool part_of(const pl_undefined *u, uint64_t address, uint64_t *bytes, ui
 bool pl_undefined_set(pl_undefined *u, uint64_t address, uint64_t bytes, bool defined)
 {
     uint64_t at;
-    return !part_of(u, address, &bytes, &at) || pl_validity_all(&u->memory, at, bytes, defined);
+    return !clip(u, address, &bytes, &at) || pl_validity_all(&u->memory, at, bytes, defined);
 }
 
 bool pl_undefined_copy(pl_undefined *u, uint64_t to, uint64_t from, uint64_t bytes)
 {
     uint64_t at, source;
-    const bool both = part_of(u, from, &bytes, &source);
-    if (!part_of(u, to, &bytes, &at)) return true;
-    if (!both || !u->memory.undefined_pages) return pl_validity_all(&u->memory, at, bytes, true);
+    const bool source_tracked = clip(u, from, &bytes, &source);
+    if (!clip(u, to, &bytes, &at)) return true;
+    if (!source_tracked || !u->memory.undefined_pages)
+        return pl_validity_all(&u->memory, at, bytes, true);
     for (uint64_t done = 0; done < bytes;) {
         uint8_t bits[PL_VALIDITY_PAGE];
         uint32_t origin = 0;
-        const uint64_t left = bytes - done,
-                       room = PL_VALIDITY_PAGE - (source + done) % PL_VALIDITY_PAGE;
-        const unsigned here = (unsigned)(left < room ? left : room);
-        const bool any = pl_validity_get(&u->memory, source + done, here, bits, &origin);
-        if (!pl_validity_set(&u->memory, at + done, here, any ? bits : NULL, origin)) return false;
-        done += here;
+        const uint64_t remaining = bytes - done,
+                       in_page = PL_VALIDITY_PAGE - (source + done) % PL_VALIDITY_PAGE;
+        const unsigned chunk = (unsigned)(remaining < in_page ? remaining : in_page);
+        const bool any = pl_validity_get(&u->memory, source + done, chunk, bits, &origin);
+        if (!pl_validity_set(&u->memory, at + done, chunk, any ? bits : NULL, origin)) return false;
+        done += chunk;
     }
     return true;
 }
@@ -114,13 +115,13 @@ static bool report_output(pl_undefined *u, uint32_t origin, uint64_t at, const p
 }
 
 /* Elements with only some undefined bytes are ignored: these are probably padding. */
-bool pl_undefined_look(pl_undefined *u, uint64_t address, uint64_t bytes,
+bool pl_undefined_scan(pl_undefined *u, uint64_t address, uint64_t bytes,
                        const pl_undefined_what *what, pl_undefined_read *out)
 {
     const uint64_t step = what->element ? what->element : 4;
     uint64_t start;
     *out = (pl_undefined_read){0};
-    if (!u->memory.undefined_pages || !part_of(u, address, &bytes, &start)) return true;
+    if (!u->memory.undefined_pages || !clip(u, address, &bytes, &start)) return true;
     for (uint64_t at = 0; at + step <= bytes; at += step) {
         const uint64_t from = start + at;
         const pl_vpage *p = pl_validity_page(&u->memory, from);
@@ -135,7 +136,7 @@ bool pl_undefined_look(pl_undefined *u, uint64_t address, uint64_t bytes,
         if (n < step) continue;
         if (p->origin[in / 4]) {
             if (!report_output(u, p->origin[in / 4], address + at, what)) return false;
-        } else if (!out->never++) {
+        } else if (!out->words++) {
             out->first = address + at;
         }
     }

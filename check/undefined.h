@@ -34,8 +34,8 @@ typedef struct pl_undefined {
 } pl_undefined;
 
 /* Registers a checker and returns its number; 0: out of memory. */
-uint32_t pl_undefined_join(pl_undefined *u, struct pl_check *k);
-void pl_undefined_leave(pl_undefined *u, uint32_t number);
+uint32_t pl_undefined_add_user(pl_undefined *u, struct pl_check *k);
+void pl_undefined_remove_user(pl_undefined *u, uint32_t number);
 void pl_undefined_free(pl_undefined *u);
 /* Returns a new origin. NULL: no memory, or too many. */
 pl_origin *pl_origin_new(pl_undefined *u, bool *no_memory);
@@ -48,7 +48,7 @@ bool pl_undefined_set(pl_undefined *u, uint64_t address, uint64_t bytes, bool de
 bool pl_undefined_copy(pl_undefined *u, uint64_t to, uint64_t from, uint64_t bytes);
 /* State of memory that the host reads. */
 typedef struct pl_undefined_read {
-    uint64_t never, first; /* number of uninitialised words, and address of the first */
+    uint64_t words, first; /* number of uninitialised words, and address of the first */
 } pl_undefined_read;
 /* Description of the memory. */
 typedef struct pl_undefined_what {
@@ -57,7 +57,7 @@ typedef struct pl_undefined_what {
     uint32_t element; /* element size in bytes; 0: words are counted */
 } pl_undefined_what;
 /* Undefined elements that a kernel has stored become findings of its checker. */
-bool pl_undefined_look(pl_undefined *u, uint64_t address, uint64_t bytes,
+bool pl_undefined_scan(pl_undefined *u, uint64_t address, uint64_t bytes,
                        const pl_undefined_what *what, pl_undefined_read *out);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct pl_validity {
     struct pl_validity_leaf **leaf;
     size_t leaves;
     uint64_t undefined_pages; /* pages not known to be wholly defined */
-    bool fresh;               /* memory starts undefined, else defined */
+    bool starts_undefined;    /* memory starts undefined, else defined */
 } pl_validity;
 
 /* Returns the page of an address, NULL: all of it is defined. A wholly uninitialised page is

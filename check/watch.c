@@ -25,7 +25,7 @@ static const pl_watched *range_of(const pl_check *k, uint64_t address)
     return r && address - r->address < r->bytes ? r : NULL;
 }
 
-static void touch(pl_warp *w, unsigned lane, uint64_t address)
+static void record_access(pl_warp *w, unsigned lane, uint64_t address)
 {
     pl_check *k = check_of(w);
     const pl_watched *r = range_of(k, address);
@@ -36,7 +36,7 @@ static void touch(pl_warp *w, unsigned lane, uint64_t address)
     if (f && f->count == 1) f->address = address;
 }
 
-static void watched(pl_warp *w, const pl_insn *i)
+static void execute_watched(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
     const pl_mnem m = (pl_mnem)pl_forms[i->form].mnem;
@@ -48,7 +48,7 @@ static void watched(pl_warp *w, const pl_insn *i)
         pl_addresses(w, i, operand, flags & PL_MF_ADDR32, i->imm, address);
     for (uint32_t lanes = w->exec; lanes; lanes &= lanes - 1) {
         const unsigned l = (unsigned)__builtin_ctz(lanes);
-        touch(w, l, address[l]);
+        record_access(w, l, address[l]);
     }
     k->watch.inner[i - w->code](w, i);
 }
@@ -60,7 +60,7 @@ void pl_watch_copy(pl_warp *w, const pl_async_op *o)
     for (unsigned n = 0; n < 2; n++) {
         place p;
         if (end[n] && pl_place_at(w, end[n], &p) && !p.owner)
-            touch(w, w->exec ? (unsigned)__builtin_ctz(w->exec) : 0, p.address + k->base);
+            record_access(w, w->exec ? (unsigned)__builtin_ctz(w->exec) : 0, p.address + k->base);
     }
 }
 
@@ -91,7 +91,7 @@ bool pl_watch_begin(pl_check *k)
         pl_insn *i = &p->code.at[n];
         if (!i->exec || !is_watched(i)) continue;
         k->watch.inner[n] = i->exec;
-        i->exec = watched;
+        i->exec = execute_watched;
     }
     return true;
 }

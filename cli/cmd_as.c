@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_BLOCK = 256 /* threads, if the kernel does not specify them */, USUAL_ERRORS = 100 };
+enum {
+    DEFAULT_BLOCK = 256 /* threads, if the kernel does not specify them */,
+    DEFAULT_ERRORS = 100
+};
 
 enum {
     O_VERBOSE,
@@ -80,7 +83,7 @@ static bool read_option(cli_args *a, int k, request *r)
 }
 
 /* In the format of `ptxas -v`, which many tools and users read. */
-static void resources(const pl_gpu *gpu, const pl_module *m, const char *name)
+static void print_resources(const pl_gpu *gpu, const pl_module *m, const char *name)
 {
     pl_kernel_info k;
     if (pl_module_kernel(m, name, &k) != PL_OK) return;
@@ -96,7 +99,7 @@ static void resources(const pl_gpu *gpu, const pl_module *m, const char *name)
     if (!pl_gpu_name(gpu)) return;
     const uint32_t *shape = k.reqntid[0] ? k.reqntid : k.maxntid;
     uint32_t threads =
-        shape[0] ? shape[0] * (shape[1] ? shape[1] : 1) * (shape[2] ? shape[2] : 1) : USUAL_BLOCK;
+        shape[0] ? shape[0] * (shape[1] ? shape[1] : 1) * (shape[2] ? shape[2] : 1) : DEFAULT_BLOCK;
     double occupancy = 0;
     uint32_t blocks = pl_module_fit(m, name, threads, &occupancy);
     printf("ptxloom info    : %u blocks of %u threads fit a multiprocessor of %s (%.0f %% of its "
@@ -104,14 +107,14 @@ static void resources(const pl_gpu *gpu, const pl_module *m, const char *name)
            blocks, threads, pl_gpu_name(gpu), occupancy * 100);
 }
 
-static void report(const pl_gpu *gpu, const pl_module *m)
+static void print_report(const pl_gpu *gpu, const pl_module *m)
 {
     pl_module_totals t = pl_module_total(m);
     printf("ptxloom info    : %llu bytes gmem", (unsigned long long)t.global_bytes);
     if (t.const_bytes) printf(", %llu bytes cmem[3]", (unsigned long long)t.const_bytes);
     putchar('\n');
     for (size_t i = 0; i < pl_module_kernel_count(m); i++)
-        resources(gpu, m, pl_module_kernel_name(m, i));
+        print_resources(gpu, m, pl_module_kernel_name(m, i));
 }
 
 static int assemble(pl_gpu *gpu, const request *r)
@@ -129,7 +132,7 @@ static int assemble(pl_gpu *gpu, const request *r)
     m = NULL;
     if (st == PL_OK) st = pl_module_load_files(gpu, r->file, r->nfiles, &load, &m);
     int status = cli_status(st);
-    if (m && r->verbose) report(gpu, m);
+    if (m && r->verbose) print_report(gpu, m);
     if (m && r->output)
         status = cli_worse(status, cli_status(cli_write_object(gpu, r->output, r->force, m)));
     cli_messages(gpu, 0);
@@ -152,7 +155,7 @@ static int assemble_for(const request *r)
 int cmd_as(int argc, char **argv)
 {
     request r = {.load = {.opt_level = 2},
-                 .max_errors = USUAL_ERRORS,
+                 .max_errors = DEFAULT_ERRORS,
                  .file = calloc((size_t)argc, sizeof *r.file)};
     pl_gpu *gpu;
     cli_pass_defaults(&r.passes);

@@ -10,19 +10,20 @@ static const cli_option option[O_COUNT] = {
                       "show at most N errors of a file (default 100; 0: all) and count the rest"}};
 
 /* NULL: out of memory. */
-static json_t *describe(pl_gpu *gpu, const char *path, pl_status st)
+static json_t *describe_file(pl_gpu *gpu, const char *path, pl_status st)
 {
     json_t *list = json_array();
-    bool whole = list != NULL;
+    bool complete = list != NULL;
     for (size_t i = 0; i < pl_gpu_diag_count(gpu); i++) {
         pl_message m = pl_gpu_diag(gpu, i, false);
-        whole &= 0 == json_array_append_new(
-                          list, json_pack("{s:s, s:s, s:o, s:i, s:i, s:o, s:o}", "severity",
-                                          m.severity, "code", m.code, "file", cli_json_text(m.file),
-                                          "line", (int)m.line, "column", (int)m.column, "text",
-                                          cli_json_text(m.text), "help", cli_json_text(m.help)));
+        complete &=
+            0 == json_array_append_new(
+                     list, json_pack("{s:s, s:s, s:o, s:i, s:i, s:o, s:o}", "severity", m.severity,
+                                     "code", m.code, "file", cli_json_text(m.file), "line",
+                                     (int)m.line, "column", (int)m.column, "text",
+                                     cli_json_text(m.text), "help", cli_json_text(m.help)));
     }
-    if (!whole) {
+    if (!complete) {
         json_decref(list);
         return NULL;
     }
@@ -41,7 +42,7 @@ int cmd_check(int argc, char **argv)
     const char **file = calloc((size_t)argc, sizeof *file);
     int k, status = file ? CLI_OK : CLI_SYSTEM, n = 0;
     bool json = false;
-    uint64_t most;
+    uint64_t max_errors;
     while (file && (k = cli_next(&a, option, O_COUNT)) != CLI_END) {
         if (k == CLI_HELP) {
             cli_help(usage, option, O_COUNT);
@@ -51,8 +52,8 @@ int cmd_check(int argc, char **argv)
             file[n++] = a.value;
         else if (k == O_JSON)
             json = true;
-        else if (k == O_MAX_ERRORS && cli_number(&a, "--max-errors", 0, UINT32_MAX, &most))
-            pl_gpu_diag_limit(gpu, (size_t)most);
+        else if (k == O_MAX_ERRORS && cli_number(&a, "--max-errors", 0, UINT32_MAX, &max_errors))
+            pl_gpu_diag_limit(gpu, (size_t)max_errors);
         else
             status = CLI_INPUT;
     }
@@ -68,7 +69,7 @@ int cmd_check(int argc, char **argv)
         pl_status st = pl_module_load_file(gpu, file[i], &load, &m);
         status = cli_worse(status, cli_status(st));
         cli_messages(gpu, 0);
-        if (files && json_array_append_new(files, describe(gpu, file[i], st)) != 0)
+        if (files && json_array_append_new(files, describe_file(gpu, file[i], st)) != 0)
             status = cli_no_memory();
         pl_gpu_diag_clear(gpu);
     }

@@ -29,7 +29,7 @@ typedef struct comparison {
     uint64_t launch, limit;
     line *line; /* of one launch */
     size_t n, cap;
-    int shown; /* number of launches so far */
+    int compared; /* number of launches so far */
 } comparison;
 
 static uint64_t cost(const pl_line_cost *c)
@@ -38,7 +38,7 @@ static uint64_t cost(const pl_line_cost *c)
 }
 
 /* Returns the absolute change of the line's cost in warp cycles. */
-static uint64_t change(const line *x)
+static uint64_t absolute_change(const line *x)
 {
     uint64_t a = cost(&x->side[0]), b = cost(&x->side[1]);
     return a > b ? a - b : b - a;
@@ -47,7 +47,7 @@ static uint64_t change(const line *x)
 static int by_change(const void *a, const void *b)
 {
     const line *x = a, *y = b;
-    uint64_t p = change(x), q = change(y);
+    uint64_t p = absolute_change(x), q = absolute_change(y);
     return p != q ? (p < q) - (p > q) : (x->order > y->order) - (x->order < y->order);
 }
 
@@ -58,17 +58,17 @@ static bool differs(const line *x)
            a->sectors != b->sectors || a->conflicts != b->conflicts;
 }
 
-static void keep_line(void *ctx, const char *text, const pl_line_cost *a, const pl_line_cost *b)
+static void add_line(void *ctx, const char *text, const pl_line_cost *a, const pl_line_cost *b)
 {
     comparison *c = ctx;
     if (c->n == c->cap) {
         size_t cap = c->cap ? 2 * c->cap : 256;
-        line *more = realloc(c->line, cap * sizeof *more);
-        if (!more) {
+        line *grown = realloc(c->line, cap * sizeof *grown);
+        if (!grown) {
             c->failed = true;
             return;
         }
-        c->line = more;
+        c->line = grown;
         c->cap = cap;
     }
     line *x = &c->line[c->n++];
@@ -81,7 +81,7 @@ static void keep_line(void *ctx, const char *text, const pl_line_cost *a, const 
     }
 }
 
-static void drop_lines(comparison *c)
+static void free_lines(comparison *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         free(c->line[i].text);
@@ -93,10 +93,10 @@ static void drop_lines(comparison *c)
 /* ---- output ---- */
 
 /* Data of a launch other than its lines. */
-enum { NAME = 128 };
+enum { NAME_SIZE = 128 };
 typedef struct launch {
     int64_t id;
-    char name[NAME], entry[NAME];
+    char name[NAME_SIZE], entry[NAME_SIZE];
     int64_t cycles, instructions; /* cycles -1: functional mode */
 } launch;
 
@@ -106,10 +106,10 @@ static int sql_failed(const comparison *c, int side)
                           "the file may be damaged: PRAGMA integrity_check shows it");
 }
 
-static void copy_text(char to[NAME], sqlite3_stmt *s, int column)
+static void copy_text(char to[NAME_SIZE], sqlite3_stmt *s, int column)
 {
     const char *text = (const char *)sqlite3_column_text(s, column);
-    cli_printable(to, NAME, text ? text : "");
+    cli_printable(to, NAME_SIZE, text ? text : "");
 }
 
 static bool read_launch(sqlite3 *db, int64_t id, launch *out)
@@ -134,7 +134,7 @@ static bool read_launch(sqlite3 *db, int64_t id, launch *out)
 
 static void print_head(const comparison *c, const launch *a, const launch *b)
 {
-    if (c->shown) putchar('\n');
+    if (c->compared) putchar('\n');
     printf("%s (%s)  ->  %s (%s)\n", a->name, c->path[0], b->name, c->path[1]);
     if (strcmp(a->entry, b->entry) != 0)
         printf("  two kernels, '%s' and '%s': lines correspond where their texts do\n", a->entry,
@@ -164,10 +164,10 @@ static void print_head(const comparison *c, const launch *a, const launch *b)
 /* Column widths of the table: numbers, their changes, and the PTX. */
 typedef struct layout {
     int value, change, text;
-    bool below; /* sectors and PTX are on a separate line */
+    bool two_lines; /* sectors and PTX are on a separate line */
 } layout;
 
-static int digits(uint64_t n)
+static int count_digits(uint64_t n)
 {
     int k = 1;
     while (n >= 10) n /= 10, k++;
@@ -175,9 +175,9 @@ static int digits(uint64_t n)
 }
 
 /* On a terminal, numbers get the width that they require, and the PTX gets the remainder. */
-static layout lay_out(const comparison *c, size_t n)
+static layout compute_layout(const comparison *c, size_t n)
 {
-    enum { LINES = 13, PAIRS = 3, LEAST = 16 };
+    enum { LINES = 13, PAIRS = 3, MIN_TEXT = 16 };
     const int width = cli_width(stdout);
     layout l = {.value = 9, .change = 10, .text = 1000};
     if (width == 0) return l;
@@ -185,38 +185,39 @@ static layout lay_out(const comparison *c, size_t n)
     l.change = 1;
     for (size_t i = 0; i < n; i++) {
         const pl_line_cost *a = &c->line[i].side[0], *b = &c->line[i].side[1];
-        const uint64_t was[PAIRS] = {a->issues, a->stall_cycles, a->sectors},
-                       now[PAIRS] = {b->issues, b->stall_cycles, b->sectors};
+        const uint64_t before[PAIRS] = {a->issues, a->stall_cycles, a->sectors},
+                       after[PAIRS] = {b->issues, b->stall_cycles, b->sectors};
         for (int k = 0; k < PAIRS; k++) {
-            int change = was[k] == now[k]
-                             ? 0
-                             : 1 + digits(was[k] > now[k] ? was[k] - now[k] : now[k] - was[k]);
-            if (digits(now[k]) > l.value) l.value = digits(now[k]);
-            if (change > l.change) l.change = change;
+            int chars = before[k] == after[k]
+                            ? 0
+                            : 1 + count_digits(before[k] > after[k] ? before[k] - after[k]
+                                                                    : after[k] - before[k]);
+            if (count_digits(after[k]) > l.value) l.value = count_digits(after[k]);
+            if (chars > l.change) l.change = chars;
         }
     }
     l.text = width - LINES - PAIRS * (l.value + l.change + 3) - 2;
-    l.below = l.text < LEAST;
-    if (l.below) l.text = width - 4 - (l.value + l.change + 3) - 2;
-    if (l.text < LEAST) l.text = LEAST;
+    l.two_lines = l.text < MIN_TEXT;
+    if (l.two_lines) l.text = width - 4 - (l.value + l.change + 3) - 2;
+    if (l.text < MIN_TEXT) l.text = MIN_TEXT;
     return l;
 }
 
 /* "1234 +56": the new value and its difference from the old one. */
-static void print_pair(const layout *l, uint64_t was, uint64_t now)
+static void print_pair(const layout *l, uint64_t before, uint64_t after)
 {
     char delta[32] = "";
-    if (now != was) snprintf(delta, sizeof delta, "%+" PRId64, (int64_t)(now - was));
-    printf("  %*" PRIu64 " %-*s", l->value, now, l->change, delta);
+    if (after != before) snprintf(delta, sizeof delta, "%+" PRId64, (int64_t)(after - before));
+    printf("  %*" PRIu64 " %-*s", l->value, after, l->change, delta);
 }
 
 /* Prints the first characters of a line. */
-static void put_start(const char *text, int most)
+static void put_prefix(const char *text, int max)
 {
-    size_t all = strlen(text), bytes = 0;
-    char as;
-    for (int n = 0; n < most && bytes < all; n++)
-        bytes += pl_printable(text + bytes, all - bytes, &as);
+    size_t size = strlen(text), bytes = 0;
+    char replacement;
+    for (int n = 0; n < max && bytes < size; n++)
+        bytes += pl_printable(text + bytes, size - bytes, &replacement);
     cli_print(stdout, text, bytes);
 }
 
@@ -224,12 +225,12 @@ static void put_start(const char *text, int most)
 static void print_text(const layout *l, const line *x)
 {
     const char *cuda = x->side[1].cuda ? x->side[1].cuda : x->side[0].cuda;
-    int after = cuda ? (int)strlen(cuda) + 2 : 0,
-        room = l->text > after + 12 ? l->text - after : l->text;
+    int cuda_width = cuda ? (int)strlen(cuda) + 2 : 0,
+        width = l->text > cuda_width + 12 ? l->text - cuda_width : l->text;
     fputs("  ", stdout);
-    put_start(x->text, room);
+    put_prefix(x->text, width);
     if (cuda)
-        fputs(room < l->text ? "  " : "\n    ", stdout), cli_print(stdout, cuda, strlen(cuda));
+        fputs(width < l->text ? "  " : "\n    ", stdout), cli_print(stdout, cuda, strlen(cuda));
     putchar('\n');
 }
 
@@ -240,10 +241,10 @@ static void print_table(const comparison *c, size_t n)
     printf("  %zu of %zu lines differ%s\n", changed, c->n,
            n < changed ? "; the largest changes:" : "");
     if (n == 0) return;
-    const layout l = lay_out(c, n);
+    const layout l = compute_layout(c, n);
     printf("\n  %5s %5s  %*s %-*s  %*s %-*s%s  %*s %-*s  PTX\n", "was", "now", l.value, "issues",
-           l.change, "", l.value, "stalls", l.change, "", l.below ? "\n  " : "", l.value, "sectors",
-           l.change, "");
+           l.change, "", l.value, "stalls", l.change, "", l.two_lines ? "\n  " : "", l.value,
+           "sectors", l.change, "");
     for (size_t i = 0; i < n; i++) {
         const line *x = &c->line[i];
         for (int k = 0; k < 2; k++) {
@@ -254,7 +255,7 @@ static void print_table(const comparison *c, size_t n)
         }
         print_pair(&l, x->side[0].issues, x->side[1].issues);
         print_pair(&l, x->side[0].stall_cycles, x->side[1].stall_cycles);
-        if (l.below) printf("\n  ");
+        if (l.two_lines) printf("\n  ");
         print_pair(&l, x->side[0].sectors, x->side[1].sectors);
         print_text(&l, x);
     }
@@ -294,7 +295,7 @@ static void json_side(const char *key, const pl_line_cost *s)
 
 static void print_json(const comparison *c, const launch *a, const launch *b, size_t n)
 {
-    printf("%s\n {", c->shown ? "," : "");
+    printf("%s\n {", c->compared ? "," : "");
     json_launch("a", a, c->path[0]);
     printf(", ");
     json_launch("b", b, c->path[1]);
@@ -314,14 +315,14 @@ static void print_json(const comparison *c, const launch *a, const launch *b, si
 static int compare(comparison *c, int64_t id)
 {
     launch a, b;
-    int64_t other = pl_trace_partner(c->db[0], id, c->db[1]);
-    if (other < 0) return sql_failed(c, sqlite3_errcode(c->db[1]) == SQLITE_OK ? 0 : 1);
-    if (other == 0) return CLI_OK;
+    int64_t partner = pl_trace_partner(c->db[0], id, c->db[1]);
+    if (partner < 0) return sql_failed(c, sqlite3_errcode(c->db[1]) == SQLITE_OK ? 0 : 1);
+    if (partner == 0) return CLI_OK;
     if (!read_launch(c->db[0], id, &a)) return sql_failed(c, 0);
-    if (!read_launch(c->db[1], other, &b)) return sql_failed(c, 1);
-    pl_status st = pl_trace_diff(c->gpu, c->db[0], id, c->db[1], other, keep_line, c);
+    if (!read_launch(c->db[1], partner, &b)) return sql_failed(c, 1);
+    pl_status st = pl_trace_diff(c->gpu, c->db[0], id, c->db[1], partner, add_line, c);
     if (st != PL_OK || c->failed) {
-        drop_lines(c);
+        free_lines(c);
         return st == PL_INTERRUPTED ? cli_stopped(c->gpu)
                : c->failed          ? cli_no_memory()
                                     : cli_status(st);
@@ -337,8 +338,8 @@ static int compare(comparison *c, int64_t id)
         print_head(c, &a, &b);
         print_table(c, n);
     }
-    c->shown++;
-    drop_lines(c);
+    c->compared++;
+    free_lines(c);
     return CLI_OK;
 }
 
@@ -357,7 +358,7 @@ static int compare_all(comparison *c)
     if (status == CLI_OK && code != SQLITE_DONE) status = sql_failed(c, 0);
     if (c->json) printf("]}\n");
     sqlite3_finalize(s);
-    if (status == CLI_OK && c->shown == 0) {
+    if (status == CLI_OK && c->compared == 0) {
         char number[24];
         snprintf(number, sizeof number, "%" PRIu64, c->launch);
         pl_gpu_report(c->gpu, "E0707", c->path[c->launch ? 0 : 1],
@@ -413,7 +414,7 @@ int cmd_diff(int argc, char **argv)
     int status = parse(&c, &a);
     for (int i = 0; i < 2 && status == CLI_OK; i++)
         status = cli_status(pl_trace_connect(c.gpu, c.path[i], &c.db[i]));
-    for (int i = 0; i < 2 && status == CLI_OK; i++) cli_stoppable(c.db[i]);
+    for (int i = 0; i < 2 && status == CLI_OK; i++) cli_make_interruptible(c.db[i]);
     if (status == CLI_OK) status = compare_all(&c);
     if (status == CLI_HELP) status = CLI_OK;
     for (int i = 0; i < 2; i++) sqlite3_close(c.db[i]);

@@ -50,7 +50,7 @@ static bool read_option(cli_args *a, int k, request *r)
 }
 
 /* True if the module has a function of this name; otherwise reports it. */
-static bool known(pl_gpu *gpu, pl_module *m, const char *file, const char *name)
+static bool check_function(pl_gpu *gpu, pl_module *m, const char *file, const char *name)
 {
     size_t n = pl_module_code_size(m), count = 0;
     const char **names = calloc(n + 1, sizeof *names);
@@ -72,7 +72,7 @@ static bool known(pl_gpu *gpu, pl_module *m, const char *file, const char *name)
 
 /* "B0--3--:R-:W2:S04": scoreboards that it waits for, those released when its registers have been
  * read and when its result is available, stall count. */
-static void control(FILE *out, pl_module *m, uint32_t pc)
+static void print_control(FILE *out, pl_module *m, uint32_t pc)
 {
     enum { SCOREBOARDS = 6 };
     pl_control_info c;
@@ -87,17 +87,17 @@ static void control(FILE *out, pl_module *m, uint32_t pc)
             c.scoreboard < 0 ? '-' : '0' + c.scoreboard, c.stall);
 }
 
-/* Prints the PTX of an instruction as a comment of at most `room` columns; several: with its file
- * name. */
-static void ptx_line(FILE *out, const pl_listing *l, bool several, size_t room)
+/* Prints the PTX of an instruction as a comment of at most `width` columns; with_file: with its
+ * file name. */
+static void print_ptx(FILE *out, const pl_listing *l, bool with_file, size_t width)
 {
     char number[16];
-    size_t name = several ? strlen(l->ptx_file) + 1 : 0, n = l->ptx_bytes;
-    size_t before = 3 + name + (size_t)snprintf(number, sizeof number, "%u: ", l->ptx_line);
-    if (before > room) return;
-    if (n > room - before) n = room - before;
+    size_t name_length = with_file ? strlen(l->ptx_file) + 1 : 0, n = l->ptx_bytes;
+    size_t prefix = 3 + name_length + (size_t)snprintf(number, sizeof number, "%u: ", l->ptx_line);
+    if (prefix > width) return;
+    if (n > width - prefix) n = width - prefix;
     fputs("// ", out);
-    if (several) {
+    if (with_file) {
         cli_print(out, l->ptx_file, strlen(l->ptx_file));
         putc(':', out);
     }
@@ -105,47 +105,49 @@ static void ptx_line(FILE *out, const pl_listing *l, bool several, size_t room)
     cli_print(out, l->ptx_text, n);
 }
 
-static void listing(FILE *out, pl_module *m, const char *only, bool timed)
+static void print_listing(FILE *out, pl_module *m, const char *function_name, bool with_control)
 {
     const char *function = NULL, *file = NULL;
     uint32_t line = 0;
-    enum { PC = 8, CONTROL = 19, INSTRUCTION = 56, LEAST = 24 };
-    bool several = pl_module_source_count(m) > 1;
-    const int width = cli_width(out), before = PC + (timed ? CONTROL : 0),
-              room = width ? width - before - 1 : 1 << 20;
+    enum { PC = 8, CONTROL = 19, INSTRUCTION = 56, MIN_INSTRUCTION = 24 };
+    bool multiple_files = pl_module_source_count(m) > 1;
+    const int width = cli_width(out), prefix = PC + (with_control ? CONTROL : 0),
+              width_left = width ? width - prefix - 1 : 1 << 20;
     /* Width of the instruction: on a narrow terminal, half of the available width. */
-    const int pad = room / 2 > INSTRUCTION ? INSTRUCTION : room / 2 < LEAST ? LEAST : room / 2;
+    const int insn_width = width_left / 2 > INSTRUCTION       ? INSTRUCTION
+                           : width_left / 2 < MIN_INSTRUCTION ? MIN_INSTRUCTION
+                                                              : width_left / 2;
     size_t n = pl_module_code_size(m);
     for (uint32_t pc = 0; pc < n; pc++) {
         pl_listing l = pl_module_listing(m, pc);
-        if (only && (!l.kernel || strcmp(l.kernel, only) != 0)) continue;
+        if (function_name && (!l.kernel || strcmp(l.kernel, function_name) != 0)) continue;
         if (l.kernel && l.kernel != function) {
             fprintf(out, "%s%s:\n", function ? "\n" : "", l.kernel);
             function = l.kernel;
             line = 0;
         }
         fprintf(out, "%6u  ", pc);
-        if (timed) control(out, m, pc);
-        int used = fprintf(out, "%-*.*s ", pad, room, l.text);
-        if ((l.ptx_line != line || l.ptx_file != file) && l.ptx_text && used < room)
-            ptx_line(out, &l, several, (size_t)(room - used));
+        if (with_control) print_control(out, m, pc);
+        int used = fprintf(out, "%-*.*s ", insn_width, width_left, l.text);
+        if ((l.ptx_line != line || l.ptx_file != file) && l.ptx_text && used < width_left)
+            print_ptx(out, &l, multiple_files, (size_t)(width_left - used));
         putc('\n', out);
         line = l.ptx_line;
         file = l.ptx_file;
     }
 }
 
-static pl_status list_to(pl_gpu *gpu, const request *r, pl_module *m)
+static pl_status write_listing(pl_gpu *gpu, const request *r, pl_module *m)
 {
     const pl_output_how how = {.kind = PL_OUTPUT_LISTING, .force = r->force};
     pl_output *o = NULL;
     pl_status st = r->output ? pl_output_open(gpu, r->output, &how, &o) : PL_OK;
     if (st != PL_OK) return st;
-    listing(o ? pl_output_stream(o) : stdout, m, r->kernel, r->arch != NULL);
+    print_listing(o ? pl_output_stream(o) : stdout, m, r->kernel, r->arch != NULL);
     return pl_output_close(o, st);
 }
 
-static pl_status text_to(pl_gpu *gpu, const request *r, pl_module *m)
+static pl_status write_text(pl_gpu *gpu, const request *r, pl_module *m)
 {
     const pl_output_how how = {.kind = PL_OUTPUT_ASSEMBLY, .force = r->force};
     const char *bytes;
@@ -162,10 +164,10 @@ static int disassemble(pl_gpu *gpu, const request *r)
 {
     pl_module *m;
     int status = cli_status(pl_module_load_files(gpu, r->file, r->nfiles, &r->load, &m));
-    if (m && r->kernel && !known(gpu, m, r->file[0], r->kernel))
+    if (m && r->kernel && !check_function(gpu, m, r->file[0], r->kernel))
         status = CLI_INPUT;
     else if (m)
-        status = cli_status(r->as_text ? text_to(gpu, r, m) : list_to(gpu, r, m));
+        status = cli_status(r->as_text ? write_text(gpu, r, m) : write_listing(gpu, r, m));
     cli_messages(gpu, 0);
     pl_module_close(m);
     return status;

@@ -24,7 +24,7 @@ static const char usage[] =
 enum { LIBRARY_FOLDER = 4096 };
 
 /* Finds the folder of the CUDA library: next to this program if it is not installed. */
-static bool library_folder(char to[LIBRARY_FOLDER])
+static bool find_library_folder(char to[LIBRARY_FOLDER])
 {
     static const char name[] = "/libcudart.so.13";
     const ssize_t n = readlink("/proc/self/exe", to, LIBRARY_FOLDER - 64);
@@ -35,9 +35,9 @@ static bool library_folder(char to[LIBRARY_FOLDER])
             strcpy(slash, "/cudart");
             char *end = slash + strlen(slash);
             strcpy(end, name);
-            const bool there = access(to, R_OK) == 0;
+            const bool found = access(to, R_OK) == 0;
             *end = '\0';
-            if (there) return true;
+            if (found) return true;
         }
     }
     snprintf(to, LIBRARY_FOLDER, "%s", PL_CUDART_DIR);
@@ -52,16 +52,16 @@ static bool prepend(const char *variable, const char *text, char separator)
     const char *old = getenv(variable);
     if (!old || !*old) return setenv(variable, text, 1) == 0;
     const size_t n = strlen(text) + strlen(old) + 2;
-    char *all = malloc(n);
-    if (!all) return false;
-    snprintf(all, n, "%s%c%s", text, separator, old);
-    const bool good = setenv(variable, all, 1) == 0;
-    free(all);
-    return good;
+    char *joined = malloc(n);
+    if (!joined) return false;
+    snprintf(joined, n, "%s%c%s", text, separator, old);
+    const bool ok = setenv(variable, joined, 1) == 0;
+    free(joined);
+    return ok;
 }
 
 /* Appends a word to the options; blanks and backslashes in it are escaped by a backslash. */
-static char *add_word(char *to, const char *word)
+static char *append_word(char *to, const char *word)
 {
     for (; *word; word++) {
         if (*word == ' ' || *word == '\\') *to++ = '\\';
@@ -71,20 +71,20 @@ static char *add_word(char *to, const char *word)
     return to;
 }
 
-static char *add_option(char *to, const cli_option *o, const char *value)
+static char *append_option(char *to, const cli_option *o, const char *value)
 {
     *to++ = ' ';
-    to = add_word(to, "--");
-    to = add_word(to, o->name);
+    to = append_word(to, "--");
+    to = append_word(to, o->name);
     if (!value) return to;
     *to++ = ' ';
-    return add_word(to, value);
+    return append_word(to, value);
 }
 
-static int start(pl_gpu *gpu, const char *options, char **program)
+static int start_program(pl_gpu *gpu, const char *options, char **program)
 {
     char folder[LIBRARY_FOLDER], library[LIBRARY_FOLDER + 32];
-    if (!library_folder(folder)) {
+    if (!find_library_folder(folder)) {
         pl_gpu_report(gpu, "E0030", program[0], "the CUDA library of ptxloom is missing", NULL,
                       "it was left out when ptxloom was configured, or is not installed");
         return CLI_SYSTEM;
@@ -103,7 +103,7 @@ static int start(pl_gpu *gpu, const char *options, char **program)
 
 /* Collects the options as one text; *first: index of the program in argv. CLI_OK, CLI_INPUT,
  * CLI_HELP. */
-static int gather(cli_args *a, char *to, int *first)
+static int read_options(cli_args *a, char *to, int *first)
 {
     for (;;) {
         const int k = cli_next(a, option, OPTIONS);
@@ -118,31 +118,31 @@ static int gather(cli_args *a, char *to, int *first)
             return CLI_INPUT;
         }
         const char *value = option[k].takes ? a->value : NULL;
-        to = add_option(to, &option[k], value);
+        to = append_option(to, &option[k], value);
     }
 }
 
 int cmd_exec(int argc, char **argv)
 {
     pl_gpu *gpu;
-    size_t room = 16;
-    const char *given = getenv("PTXLOOM_OPTIONS");
+    size_t size = 16;
+    const char *inherited = getenv("PTXLOOM_OPTIONS");
     int first = 0;
     if (pl_gpu_open(&gpu, NULL) != PL_OK) return CLI_SYSTEM;
-    for (int k = 1; k < argc; k++) room += 2 * strlen(argv[k]) + 32;
-    if (given) room += strlen(given) + 1;
-    char *options = malloc(room);
+    for (int k = 1; k < argc; k++) size += 2 * strlen(argv[k]) + 32;
+    if (inherited) size += strlen(inherited) + 1;
+    char *options = malloc(size);
     int status = options ? CLI_OK : cli_no_memory();
     cli_args a = {.gpu = gpu, .argc = argc, .argv = argv, .at = 1};
     if (options) {
-        strcpy(options, given ? given : "");
-        status = gather(&a, options + strlen(options), &first);
+        strcpy(options, inherited ? inherited : "");
+        status = read_options(&a, options + strlen(options), &first);
     }
     if (status == CLI_HELP) {
         cli_help(usage, option, OPTIONS);
         status = CLI_OK;
     } else if (status == CLI_OK) {
-        status = start(gpu, options, argv + first);
+        status = start_program(gpu, options, argv + first);
     }
     cli_messages(gpu, 0);
     free(options);

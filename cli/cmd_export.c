@@ -78,7 +78,7 @@ static int prepare(const export *x, const char *table, bool named, sqlite3_stmt 
     return code == SQLITE_OK ? CLI_OK : sql_failed(x);
 }
 
-static query_format rows_as(const export *x)
+static query_format row_format(const export *x)
 {
     return x->format == CSV ? QUERY_CSV : QUERY_NDJSON;
 }
@@ -87,23 +87,23 @@ static int write_table(const export *x, const char *table, bool named, FILE *f)
 {
     sqlite3_stmt *s;
     int status = prepare(x, table, named, &s);
-    if (s && query_print(f, s, rows_as(x), 0) != SQLITE_DONE) status = sql_failed(x);
+    if (s && query_print(f, s, row_format(x), 0) != SQLITE_DONE) status = sql_failed(x);
     sqlite3_finalize(s);
     return status;
 }
 
 /* Returns the first line of a table's file, to be freed. NULL: *status gives the reason. */
-static char *head_of(const export *x, const char *table, bool named, int *status)
+static char *first_line_of(const export *x, const char *table, bool named, int *status)
 {
     char *text = NULL;
     size_t n;
     sqlite3_stmt *s;
     *status = prepare(x, table, named, &s);
     FILE *f = s ? open_memstream(&text, &n) : NULL;
-    if (f) query_head(f, s, rows_as(x));
-    const bool written = f && !ferror(f);
+    if (f) query_head(f, s, row_format(x));
+    const bool ok = f && !ferror(f);
     /* if memory is exhausted while a stream in memory is closed, it has no text and no error */
-    if (s && (!f || fclose(f) != 0 || !written || !text)) {
+    if (s && (!f || fclose(f) != 0 || !ok || !text)) {
         *status = cli_no_memory();
         free(text);
         text = NULL;
@@ -114,7 +114,7 @@ static char *head_of(const export *x, const char *table, bool named, int *status
 
 /* Returns the file name of a table. A table may have any name: characters with a meaning in a path
  * or on a terminal are written as %XX. To be freed with sqlite3_free; NULL: out of memory. */
-static char *file_of(const char *table)
+static char *file_name_of(const char *table)
 {
     sqlite3_str *s = sqlite3_str_new(NULL);
     for (const char *p = table; *p; p++) {
@@ -143,9 +143,9 @@ static int read_names(export *x)
     while (status == CLI_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *table = (const char *)sqlite3_column_text(s, 0);
         if (!table) continue;
-        char **more = realloc(x->name, (x->names + 1) * sizeof *more), *copy = strdup(table);
-        if (more) x->name = more;
-        if (more && copy)
+        char **grown = realloc(x->name, (x->names + 1) * sizeof *grown), *copy = strdup(table);
+        if (grown) x->name = grown;
+        if (grown && copy)
             x->name[x->names++] = copy;
         else
             free(copy), status = cli_no_memory();
@@ -159,8 +159,9 @@ static int read_names(export *x)
 static int table_to_folder(const export *x, const char *table, bool check)
 {
     int status;
-    char *name = file_of(table), *path = name ? sqlite3_mprintf("%s/%s", x->output, name) : NULL,
-         *head = head_of(x, table, false, &status);
+    char *name = file_name_of(table),
+         *path = name ? sqlite3_mprintf("%s/%s", x->output, name) : NULL,
+         *head = first_line_of(x, table, false, &status);
     pl_output *o = NULL;
     if (!path) status = cli_no_memory();
     const pl_output_how how = {.kind = PL_OUTPUT_TABLE, .force = x->force, .begins = head};
@@ -181,14 +182,14 @@ static int table_to_folder(const export *x, const char *table, bool check)
 /* ---- the folder of the tables ---- */
 
 /* Determines whether it is one of the files to be written, or the remains of one after a kill. */
-static int look_whose(const export *x, const char *entry, bool *ours)
+static int check_own_file(const export *x, const char *entry, bool *own)
 {
     const size_t n = strlen(entry);
-    *ours = n > 5 && strcmp(entry + n - 5, ".part") == 0;
-    for (size_t i = 0; i < x->names && !*ours; i++) {
-        char *name = file_of(x->name[i]);
+    *own = n > 5 && strcmp(entry + n - 5, ".part") == 0;
+    for (size_t i = 0; i < x->names && !*own; i++) {
+        char *name = file_name_of(x->name[i]);
         if (!name) return cli_no_memory();
-        *ours = strcmp(name, entry) == 0;
+        *own = strcmp(name, entry) == 0;
         sqlite3_free(name);
     }
     return CLI_OK;
@@ -208,9 +209,9 @@ static int make_folder(const export *x)
     }
     int status = CLI_OK;
     for (struct dirent *e; status == CLI_OK && !x->force && (e = readdir(d)) != NULL;) {
-        bool ours = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
-        if (!ours) status = look_whose(x, e->d_name, &ours);
-        if (status != CLI_OK || ours) continue;
+        bool own = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+        if (!own) status = check_own_file(x, e->d_name, &own);
+        if (status != CLI_OK || own) continue;
         pl_gpu_report(x->gpu, "E0016", x->output, e->d_name, NULL, NULL);
         status = CLI_INPUT;
     }
@@ -242,16 +243,16 @@ static int write_rows(const export *x, FILE *f)
 }
 
 /* Checks that the trace has the launch and the multiprocessor that the options select. */
-static int check_choice(const export *x)
+static int check_selection(const export *x)
 {
     static const char *const sql[] = {"SELECT 1 FROM kernel WHERE id = ?",
                                       "SELECT 1 FROM block WHERE sm = ? LIMIT 1"};
-    const bool chosen[] = {x->launch != 0, x->has_sm};
+    const bool selected[] = {x->launch != 0, x->has_sm};
     const uint64_t value[] = {x->launch, x->sm};
     for (int k = 0; k < 2; k++) {
         sqlite3_stmt *s = NULL;
         char number[24];
-        if (!chosen[k]) continue;
+        if (!selected[k]) continue;
         if (sqlite3_prepare_v2(x->db, sql[k], -1, &s, NULL) != SQLITE_OK) return sql_failed(x);
         sqlite3_bind_int64(s, 1, (int64_t)value[k]);
         const int code = sqlite3_step(s);
@@ -271,14 +272,14 @@ static int check_choice(const export *x)
 
 static int write_all(export *x)
 {
-    int status = check_choice(x);
+    int status = check_selection(x);
     if (status == CLI_OK) status = x->table || x->format == PERFETTO ? CLI_OK : read_names(x);
     if (status != CLI_OK) return status;
     if (x->format == CSV && !x->table) return write_folder(x);
     if (strcmp(x->output, "-") == 0) return write_rows(x, stdout);
     char *head = NULL;
     const char *first = x->table ? x->table : x->names ? x->name[0] : NULL;
-    if (x->format != PERFETTO && first) head = head_of(x, first, !x->table, &status);
+    if (x->format != PERFETTO && first) head = first_line_of(x, first, !x->table, &status);
     const pl_output_how how = {.kind = x->format == PERFETTO ? PL_OUTPUT_PERFETTO : PL_OUTPUT_TABLE,
                                .force = x->force,
                                .begins = head ? head : ""};
@@ -363,7 +364,7 @@ int cmd_export(int argc, char **argv)
     int status = parse(&x, &a);
     if (status == CLI_OK) status = cli_status(pl_trace_connect(x.gpu, x.path, &x.db));
     if (status == CLI_OK) {
-        cli_stoppable(x.db);
+        cli_make_interruptible(x.db);
         status = write_all(&x);
     }
     if (status == CLI_HELP) status = CLI_OK;

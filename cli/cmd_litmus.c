@@ -55,7 +55,7 @@ static bool read_option(cli_args *a, int k, options *o)
 
 /* True if the observed outcomes are complete: with strong consistency only those of interleavings,
  * with weak consistency all that the axioms allow. */
-static bool all_seen(const pl_litmus_report *r)
+static bool is_complete(const pl_litmus_report *r)
 {
     for (size_t k = 0; k < r->n; k++) {
         const pl_litmus_row *x = &r->row[k];
@@ -70,7 +70,7 @@ static bool all_seen(const pl_litmus_report *r)
 static const char *verdict(const options *o, const pl_litmus_report *r, bool *failed)
 {
     bool exists = strncmp(r->condition, "exists", 6) == 0;
-    *failed = r->forbidden || !r->agrees || (o->strict && !all_seen(r));
+    *failed = r->forbidden || !r->agrees || (o->strict && !is_complete(r));
     if (r->forbidden) return "FORBIDDEN outcomes were seen";
     if (!r->agrees) return "the axioms say otherwise";
     if (*failed) return "not all was seen that can be seen";
@@ -90,7 +90,8 @@ static void print_count(uint64_t runs, uint64_t n)
         printf("%9" PRIu64, n);
 }
 
-static void print_table(const options *o, const pl_litmus_report *r, const char *said, bool first)
+static void print_table(const options *o, const pl_litmus_report *r, const char *verdict_text,
+                        bool first)
 {
     int width = 20;
     size_t seen[2] = {0, 0}, allowed = 0;
@@ -105,7 +106,7 @@ static void print_table(const options *o, const pl_litmus_report *r, const char 
     }
     if (o->quiet) {
         printf("%-22s %2zu allowed, %2zu seen strong, %2zu seen weak: %s\n", name, allowed, seen[0],
-               seen[1], said);
+               seen[1], verdict_text);
         return;
     }
     printf("%s%s: %s\n  %-*s  %-9s  %-10s", first ? "" : "\n", name,
@@ -125,7 +126,7 @@ static void print_table(const options *o, const pl_litmus_report *r, const char 
         print_count(r->runs_weak, x->weak);
         printf("%s%s\n", *note ? "  " : "", note);
     }
-    printf("  %s: %s\n", cli_printable(text, sizeof text, r->condition), said);
+    printf("  %s: %s\n", cli_printable(text, sizeof text, r->condition), verdict_text);
     if (*r->unseen && !r->seen && r->runs_weak)
         printf("  %s\n", cli_printable(text, sizeof text, r->unseen));
 }
@@ -144,8 +145,8 @@ static void print_string(const char *s)
     putchar('"');
 }
 
-static void print_json(const pl_litmus_report *r, const char *file, const char *said, bool failed,
-                       bool first)
+static void print_json(const pl_litmus_report *r, const char *file, const char *verdict_text,
+                       bool failed, bool first)
 {
     printf("%s{\"name\": ", first ? "[" : ",\n ");
     print_string(r->name);
@@ -156,7 +157,7 @@ static void print_json(const pl_litmus_report *r, const char *file, const char *
     printf(", \"condition\": ");
     print_string(r->condition);
     printf(", \"verdict\": ");
-    print_string(said);
+    print_string(verdict_text);
     printf(", \"failed\": %s, \"runs_strong\": %" PRIu64 ", \"runs_weak\": %" PRIu64
            ", \"outcomes\": [",
            failed ? "true" : "false", r->runs_strong, r->runs_weak);
@@ -181,14 +182,14 @@ static int run_test(pl_gpu *gpu, const options *o, const char *file, bool *first
         if (st == PL_OK && o->strong) st = pl_litmus_run(l, false, o->runs, o->seed);
         if (st == PL_OK && o->weak) st = pl_litmus_run(l, true, o->runs, o->seed);
         if (st == PL_OK) st = pl_litmus_result(l, &r);
-        if (st != PL_OK || all_seen(&r)) break;
+        if (st != PL_OK || is_complete(&r)) break;
     }
     if (st == PL_OK) {
-        const char *said = verdict(o, &r, &failed);
+        const char *verdict_text = verdict(o, &r, &failed);
         if (o->json)
-            print_json(&r, file, said, failed, *first);
+            print_json(&r, file, verdict_text, failed, *first);
         else
-            print_table(o, &r, said, *first);
+            print_table(o, &r, verdict_text, *first);
         *first = false;
     }
     pl_litmus_close(l);

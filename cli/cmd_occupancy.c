@@ -50,8 +50,8 @@ static bool read_option(cli_args *a, int k, request *r)
 
 /* Reads registers, shared memory and barriers of the kernel in the file, for the machine of `gpu`.
  */
-static int resources(pl_gpu *gpu, const request *r, uint64_t *registers, uint64_t *shared,
-                     uint64_t *barriers)
+static int read_resources(pl_gpu *gpu, const request *r, uint64_t *registers, uint64_t *shared,
+                          uint64_t *barriers)
 {
     pl_module *m = NULL;
     const pl_load_options o = {.opt_level = 2};
@@ -135,9 +135,9 @@ static int calculate(pl_gpu *messages, const request *r)
         uint64_t registers = r->registers, shared = r->shared,
                  barriers = r->with_barriers || r->file ? r->barriers : 1;
         pl_occupancy_info o;
-        int one = cli_status(st);
-        if (st == PL_OK && r->file) one = resources(gpu, r, &registers, &shared, &barriers);
-        if (one == CLI_OK &&
+        int result = cli_status(st);
+        if (st == PL_OK && r->file) result = read_resources(gpu, r, &registers, &shared, &barriers);
+        if (result == CLI_OK &&
             pl_gpu_occupancy(gpu, r->block[0] * r->block[1] * r->block[2], (uint32_t)registers,
                              shared, (uint32_t)barriers, &o) == PL_OK) {
             print(r, name, registers, shared, &o, first);
@@ -145,7 +145,7 @@ static int calculate(pl_gpu *messages, const request *r)
         }
         if (gpu) cli_messages(gpu, 0);
         pl_gpu_close(gpu);
-        status = cli_worse(status, one);
+        status = cli_worse(status, result);
     }
     if (r->json && !first) printf("]\n");
     free(names);

@@ -43,23 +43,23 @@ static bool lookup(query_request *q, const char *sql, const char *name, char **f
             no_memory = !*found;
         }
     }
-    const bool good = s && sqlite3_finalize(s) == SQLITE_OK && !no_memory;
-    if (!good) *status = no_memory ? cli_no_memory() : cli_sql_failed(q->gpu, q->db, NULL);
-    return good;
+    const bool ok = s && sqlite3_finalize(s) == SQLITE_OK && !no_memory;
+    if (!ok) *status = no_memory ? cli_no_memory() : cli_sql_failed(q->gpu, q->db, NULL);
+    return ok;
 }
 
 /* Reports an unknown name, with the most likely correction. */
-static int unknown_name(query_request *q, const char *name)
+static int report_unknown_name(query_request *q, const char *name)
 {
-    enum { MOST = 1000 };
-    char *names[MOST], help[256], printable[200];
+    enum { MAX_NAMES = 1000 };
+    char *names[MAX_NAMES], help[256], printable[200];
     size_t n = 0;
     sqlite3_stmt *s = NULL;
     if (sqlite3_prepare_v2(q->db,
                            "SELECT name FROM query UNION ALL SELECT name FROM sqlite_schema WHERE "
                            "type IN ('table', 'view')",
                            -1, &s, NULL) == SQLITE_OK) {
-        while (n < MOST && sqlite3_step(s) == SQLITE_ROW) {
+        while (n < MAX_NAMES && sqlite3_step(s) == SQLITE_ROW) {
             const char *text = (const char *)sqlite3_column_text(s, 0);
             if (!text) continue;
             names[n] = strdup(text);
@@ -68,17 +68,17 @@ static int unknown_name(query_request *q, const char *name)
         }
     }
     sqlite3_finalize(s);
-    const char *near = pl_nearest(name, (const char *const *)names, n);
+    const char *nearest = pl_nearest(name, (const char *const *)names, n);
     snprintf(help, sizeof help,
-             near ? "did you mean '%s'?" : "`ptxloom query FILE --list` lists the queries",
-             near ? cli_printable(printable, sizeof printable, near) : "");
+             nearest ? "did you mean '%s'?" : "`ptxloom query FILE --list` lists the queries",
+             nearest ? cli_printable(printable, sizeof printable, nearest) : "");
     report(q, "E0705", name, NULL, help);
     for (size_t i = 0; i < n; i++) free(names[i]);
     return CLI_INPUT;
 }
 
 /* Prints the line of sql that contains the byte `offset`, and a caret below it. */
-static void show_place(const char *sql, int offset)
+static void show_position(const char *sql, int offset)
 {
     int begin = offset, end = offset;
     while (begin > 0 && sql[begin - 1] != '\n') begin--;
@@ -93,17 +93,17 @@ static void show_place(const char *sql, int offset)
 
 /* Reports why the statement at `sql` failed with `code`; `all` is the whole text that contains it.
  * The connection does not record memory failures of the printer. */
-static int sql_error(query_request *q, const char *all, const char *sql, int code)
+static int report_sql_error(query_request *q, const char *text, const char *sql, int code)
 {
-    int place = -1;
+    int offset = -1;
     size_t first = pl_gpu_diag_count(q->gpu);
 #if SQLITE_VERSION_NUMBER >= 3038000
-    place = sqlite3_error_offset(q->db);
+    offset = sqlite3_error_offset(q->db);
 #endif
     int status = cli_sql_failed(q->gpu, code == SQLITE_NOMEM ? NULL : q->db, NULL);
     cli_messages(q->gpu, first);
     pl_gpu_diag_clear(q->gpu);
-    if (place >= 0) show_place(all, (int)(sql - all) + place);
+    if (offset >= 0) show_position(text, (int)(sql - text) + offset);
     return status;
 }
 
@@ -161,7 +161,7 @@ enum { ADVICE_TEXTS = 5 };
 static char *advice_text(sqlite3_stmt *s, int share, const int column[ADVICE_TEXTS])
 {
     char *part[ADVICE_TEXTS];
-    bool good = true;
+    bool ok = true;
     for (int i = 0; i < ADVICE_TEXTS; i++) {
         const char *text = (const char *)sqlite3_column_text(s, column[i]);
         size_t size = text ? strlen(text) + 1 : 1;
@@ -169,21 +169,21 @@ static char *advice_text(sqlite3_stmt *s, int share, const int column[ADVICE_TEX
         if (part[i])
             cli_printable(part[i], size, text ? text : "");
         else
-            good = false;
+            ok = false;
     }
-    char *all =
-        good ? sqlite3_mprintf("  %s (%s)\n    %.1f %% of %s: %s\n    try: %s\n", part[0], part[1],
-                               sqlite3_column_double(s, share), part[2], part[3], part[4])
-             : NULL;
+    char *result =
+        ok ? sqlite3_mprintf("  %s (%s)\n    %.1f %% of %s: %s\n    try: %s\n", part[0], part[1],
+                             sqlite3_column_double(s, share), part[2], part[3], part[4])
+           : NULL;
     for (int i = 0; i < ADVICE_TEXTS; i++) sqlite3_free(part[i]);
-    return all;
+    return result;
 }
 
 /* Prints the findings of rules: a sentence, its share of the launch, the evidence and what to try.
  * The columns are those of the query advice. Returns SQLite's result code. */
 static int print_advice(sqlite3_stmt *s, int width)
 {
-    enum { KERNEL, SHARE, RULE, PTX_LINE, ADVICE, EVIDENCE, CHECK, OF };
+    enum { KERNEL, SHARE, RULE, PTX_LINE, ADVICE, EVIDENCE, CHECK, SHARE_OF };
     int code, findings = 0;
     sqlite3_int64 kernel = -1;
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
@@ -191,7 +191,7 @@ static int print_advice(sqlite3_stmt *s, int width)
             kernel = sqlite3_column_int64(s, KERNEL);
             printf("%skernel %lld\n", findings ? "\n" : "", (long long)kernel);
         }
-        char *text = advice_text(s, SHARE, (const int[]){ADVICE, RULE, OF, EVIDENCE, CHECK});
+        char *text = advice_text(s, SHARE, (const int[]){ADVICE, RULE, SHARE_OF, EVIDENCE, CHECK});
         if (!text) return SQLITE_NOMEM;
         cli_put_wrapped(stdout, text, width, -1);
         sqlite3_free(text);
@@ -202,14 +202,14 @@ static int print_advice(sqlite3_stmt *s, int width)
 }
 
 /* Runs every statement of the text. */
-static int run_sql(query_request *q, const char *all)
+static int run_sql(query_request *q, const char *text)
 {
-    const char *sql = all, *tail;
+    const char *sql = text, *tail;
     int printed = 0;
     for (; *sql; sql = tail) {
         sqlite3_stmt *s = NULL;
         int code = sqlite3_prepare_v2(q->db, sql, -1, &s, &tail);
-        if (code != SQLITE_OK) return sql_error(q, all, sql, code);
+        if (code != SQLITE_OK) return report_sql_error(q, text, sql, code);
         if (!s) continue; /* blanks or a comment */
         if (!sqlite3_stmt_readonly(s)) {
             char words[40];
@@ -228,7 +228,7 @@ static int run_sql(query_request *q, const char *all)
         } else {
             code = sqlite3_step(s);
         }
-        int status = code == SQLITE_DONE ? CLI_OK : sql_error(q, all, sql, code);
+        int status = code == SQLITE_DONE ? CLI_OK : report_sql_error(q, text, sql, code);
         sqlite3_finalize(s);
         if (status != CLI_OK) return status;
     }
@@ -248,9 +248,9 @@ static char *read_all(FILE *f)
         n += fread(text + n, 1, cap - n - 1, f);
         if (feof(f) || ferror(f)) break;
         if (cap - n > 1) continue;
-        char *more = realloc(text, cap *= 2);
-        if (!more) free(text);
-        text = more;
+        char *grown = realloc(text, cap *= 2);
+        if (!grown) free(text);
+        text = grown;
     }
     if (text) text[n] = '\0';
     return text;
@@ -311,22 +311,22 @@ int query_run(query_request *q)
     int status = check_parameters(q);
     if (status != CLI_OK) return status;
     if (!is_name(q->what)) return run_sql(q, q->what);
-    const char *known = pl_trace_query(q->what);
-    char *sql = known ? sqlite3_mprintf("%s", known) : NULL, *name;
-    if (!known && !lookup(q, "SELECT sql FROM query WHERE name = ?", q->what, &sql, &status))
+    const char *builtin = pl_trace_query(q->what);
+    char *sql = builtin ? sqlite3_mprintf("%s", builtin) : NULL, *name;
+    if (!builtin && !lookup(q, "SELECT sql FROM query WHERE name = ?", q->what, &sql, &status))
         return status;
-    const bool foreign = sql && !known;
-    if (!sql && !known) {
+    const bool from_file = sql && !builtin;
+    if (!sql && !builtin) {
         if (!lookup(q,
                     "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ? "
                     "COLLATE NOCASE",
                     q->what, &name, &status))
             return status;
-        if (!name) return unknown_name(q, q->what);
+        if (!name) return report_unknown_name(q, q->what);
         sql = sqlite3_mprintf("SELECT * FROM \"%w\" LIMIT coalesce(:limit, -1)", name);
         sqlite3_free(name);
     }
-    if (foreign) sqlite3_set_authorizer(q->db, only_reads, NULL);
+    if (from_file) sqlite3_set_authorizer(q->db, only_reads, NULL);
     status = sql ? run_sql(q, sql) : CLI_SYSTEM;
     sqlite3_set_authorizer(q->db, NULL, NULL);
     if (status == CLI_OK) status = check_level(q);
@@ -400,7 +400,7 @@ int cmd_query(int argc, char **argv)
     int status = q.parameter && q.used ? parse(&q, &a) : CLI_SYSTEM;
     if (status == CLI_OK && q.path) status = cli_status(pl_trace_connect(q.gpu, q.path, &q.db));
     if (status == CLI_OK && q.path) {
-        cli_stoppable(q.db);
+        cli_make_interruptible(q.db);
         status = query_run(&q);
     }
     sqlite3_close(q.db);

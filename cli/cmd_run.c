@@ -181,8 +181,8 @@ typedef struct session {
     pl_checks *checks; /* of the case */
     run_report *json;
     run_style style;
-    struct timespec launched, shown; /* start of the launch; last update of the progress display */
-    bool drawn, interrupted;
+    struct timespec launched, last_update; /* start of the launch; of the progress display */
+    bool progress_drawn, interrupted;
     bool terminal;        /* standard error is a terminal */
     int status, exitcode; /* exitcode: requested exit status if there are findings; 0: none */
 } session;
@@ -212,9 +212,9 @@ static void progress(void *ctx, uint64_t done, uint64_t blocks, uint64_t instruc
 {
     session *s = ctx;
     bool terminal = s->terminal;
-    if (seconds_since(&s->shown) < (terminal ? 0.2 : 1.0)) return;
-    clock_gettime(CLOCK_MONOTONIC, &s->shown);
-    s->drawn = terminal;
+    if (seconds_since(&s->last_update) < (terminal ? 0.2 : 1.0)) return;
+    clock_gettime(CLOCK_MONOTONIC, &s->last_update);
+    s->progress_drawn = terminal;
     double elapsed = seconds_since(&s->launched), millions = (double)instructions * 1e-6;
     char left[32];
     fprintf(stderr, "%s%3.0f %%  %" PRIu64 " of %" PRIu64 " blocks, %.1f M instructions, %.2f M/s",
@@ -229,14 +229,14 @@ static void progress(void *ctx, uint64_t done, uint64_t blocks, uint64_t instruc
 
 static void clear_progress(session *s)
 {
-    if (s->drawn) fputs("\r\033[K", stderr);
-    s->drawn = false;
+    if (s->progress_drawn) fputs("\r\033[K", stderr);
+    s->progress_drawn = false;
 }
 
 /* ---------------------------------------------------------------- options */
 
-static bool choice(cli_args *a, const char *name, const char *first, const char *second,
-                   bool *is_second)
+static bool read_choice(cli_args *a, const char *name, const char *first, const char *second,
+                        bool *is_second)
 {
     char expected[64];
     *is_second = strcmp(a->value, second) == 0;
@@ -286,7 +286,7 @@ static bool read_trace_option(cli_args *a, options *o, int k)
     case O_SOURCE_DIR: o->source_dir[o->nsource_dirs++] = a->value; return true;
     case O_NO_SOURCE: o->no_source = true; return true;
     case O_TRACE_LEVEL: return read_level(a, o);
-    case O_TRACE_FORMAT: return choice(a, "--trace-format", "rows", "packed", &o->packed);
+    case O_TRACE_FORMAT: return read_choice(a, "--trace-format", "rows", "packed", &o->packed);
     case O_TRACE_KERNEL: o->filter.kernel = a->value; return true;
     case O_TRACE_SM: o->filter.sm = a->value; return true;
     case O_TRACE_BLOCK: o->filter.block = a->value; return true;
@@ -308,7 +308,7 @@ static bool read_check_option(cli_args *a, options *o, int k)
     case O_CHECK_LIMIT: return cli_number(a, "--check-limit", 0, UINT32_MAX, &o->check_limit);
     case O_TRACK_ORIGINS: return true;
     case O_CHECK_FORMAT:
-        return choice(a, "--check-format", "ptxloom", "compute-sanitizer", &o->sanitizer);
+        return read_choice(a, "--check-format", "ptxloom", "compute-sanitizer", &o->sanitizer);
     case O_CHECK_KERNEL: o->check_kernel = a->value; return true;
     case O_SUPPRESSIONS: o->suppressions = a->value; return true;
     case O_ERROR_EXITCODE: return cli_number(a, "--error-exitcode", 0, 255, &o->error_exitcode);
@@ -331,7 +331,7 @@ static bool read_option(cli_args *a, options *o, int k)
     case O_STACK: o->has_stack = true; return cli_number(a, "--stack", 0, 512 * 1024, &o->stack);
     case O_ARCH: o->arch = a->value; return true;
     case O_MODE:
-        if (!choice(a, "--mode", "timing", "functional", &second)) return false;
+        if (!read_choice(a, "--mode", "timing", "functional", &second)) return false;
         o->mode = second ? PL_MODE_FUNCTIONAL : PL_MODE_TIMING;
         return true;
     case O_OPT: return cli_opt_level(a, &o->opt_level);
@@ -340,8 +340,8 @@ static bool read_option(cli_args *a, options *o, int k)
     case O_FORCE: o->force = true; return true;
     case O_THREADS: return cli_number(a, "--threads", 1, 256, &o->threads);
     case O_ASYNC: return read_async(a, o);
-    case O_SIMT: return choice(a, "--simt", "its", "stack", &o->simt_stack);
-    case O_CONSISTENCY: return choice(a, "--consistency", "strong", "weak", &o->weak);
+    case O_SIMT: return read_choice(a, "--simt", "its", "stack", &o->simt_stack);
+    case O_CONSISTENCY: return read_choice(a, "--consistency", "strong", "weak", &o->weak);
     case O_COOPERATIVE: o->cooperative = true; return true;
     case O_SCHEDULE: return read_schedule(a, o);
     case O_TIMEOUT: return cli_number(a, "--timeout", 1, 1u << 30, &o->timeout);
@@ -368,7 +368,7 @@ static bool ends_with(const char *s, const char *end)
 }
 
 /* Rejects options that have no effect in this mode. */
-static bool fit_mode(cli_args *a, const options *o)
+static bool check_mode(cli_args *a, const options *o)
 {
     const bool timing = o->mode == PL_MODE_TIMING;
     if (timing && o->random && !o->weak) {
@@ -401,7 +401,7 @@ static int read_options(cli_args *a, options *o)
         else
             ok &= k >= 0 && read_option(a, o, k);
     }
-    if (!ok || !fit_mode(a, o)) return CLI_INPUT;
+    if (!ok || !check_mode(a, o)) return CLI_INPUT;
     if (o->noperands == 0) {
         pl_gpu_report(
             a->gpu, "E0007", "run", "a PTX file or launch files", NULL,
@@ -420,7 +420,7 @@ static int read_options(cli_args *a, options *o)
 /* ---------------------------------------------------------------- cases */
 
 /* Returns the paths of a case's files, one per line. */
-static char *paths_of(const pl_case *c)
+static char *module_paths_of(const pl_case *c)
 {
     size_t n = strlen(c->ptx) + 1;
     for (size_t i = 0; i < c->nlink; i++) n += strlen(c->link[i]) + 1;
@@ -433,9 +433,9 @@ static char *paths_of(const pl_case *c)
 
 /* Returns the module of a case: the latest one, with its variables reset, if it has the same files;
  * else it is loaded. */
-static pl_status module_of(session *s, pl_case *c)
+static pl_status load_module(session *s, pl_case *c)
 {
-    char *paths = paths_of(c);
+    char *paths = module_paths_of(c);
     if (!paths) return PL_NOMEM;
     if (s->module && strcmp(s->module_paths, paths) == 0) {
         free(paths);
@@ -451,7 +451,7 @@ static pl_status module_of(session *s, pl_case *c)
 }
 
 /* Shape and kernel of the command line override those of a launch file. */
-static void override(const options *o, pl_case *c)
+static void apply_overrides(const options *o, pl_case *c)
 {
     if (o->kernel) c->entry = o->kernel;
     if (o->grid[0]) memcpy(c->grid, o->grid, sizeof c->grid);
@@ -462,7 +462,7 @@ static void override(const options *o, pl_case *c)
 }
 
 /* Discards a trace that cannot be written; the launches continue without it. */
-static void stop_trace(session *s)
+static void discard_trace(session *s)
 {
     pl_trace_close(s->trace, false);
     s->trace = NULL;
@@ -481,16 +481,16 @@ static void save_outputs(session *s, pl_case *c, run_case *r)
 }
 
 /* Runs launches under random schedules: only their findings are used. */
-static pl_status explore(session *s, pl_case *c, const pl_launch *plain)
+static pl_status run_random_schedules(session *s, pl_case *c, const pl_launch *base)
 {
     pl_status st = PL_OK;
     for (uint64_t seed = 1; seed < s->o->schedules && st == PL_OK; seed++) {
-        pl_launch l = *plain;
+        pl_launch l = *base;
         pl_result result;
         l.mode = PL_MODE_FUNCTIONAL;
         l.random = true;
         l.seed = seed;
-        st = module_of(s, c);
+        st = load_module(s, c);
         if (st == PL_OK) st = pl_case_prepare(c, s->module, &l);
         if (st == PL_OK) st = pl_launch_kernel(s->gpu, s->module, &l, &result);
         pl_gpu_printed(s->gpu);
@@ -528,17 +528,17 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
                    .checks = s->checks,
                    .progress_ctx = s};
     if (o->progress || (s->terminal && !o->json)) l.progress = progress;
-    cli_end_waiting(true);
-    pl_status st = module_of(s, c);
+    cli_interrupt_waits(true);
+    pl_status st = load_module(s, c);
     if (st == PL_OK) r->module = s->module;
     for (size_t k = 0; k < c->nargs && st == PL_OK; k++)
         if (c->arg[k].save) st = pl_case_check_save(c, k, o->force);
-    if (st == PL_OK && s->checks) st = explore(s, c, &l);
-    if (st == PL_OK && o->schedules > 1) st = module_of(s, c);
+    if (st == PL_OK && s->checks) st = run_random_schedules(s, c, &l);
+    if (st == PL_OK && o->schedules > 1) st = load_module(s, c);
     clock_gettime(CLOCK_MONOTONIC, &s->launched);
-    s->shown = s->launched;
+    s->last_update = s->launched;
     if (st == PL_OK) st = pl_case_prepare(c, s->module, &l);
-    cli_end_waiting(false);
+    cli_interrupt_waits(false);
     if (st != PL_OK) return st;
     r->entry = l.kernel;
     memcpy(r->grid, l.grid, sizeof r->grid);
@@ -549,7 +549,7 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     r->launched = st == PL_OK || st == PL_FAULT || st == PL_INTERRUPTED;
     if (s->trace && (pl_trace_end(s->trace, &r->result) != PL_OK ||
                      (s->checks && pl_trace_add_findings(s->trace, s->checks) != PL_OK)))
-        stop_trace(s);
+        discard_trace(s);
     r->printed = pl_gpu_printed(s->gpu);
     if (s->trace && o->metrics && r->launched &&
         pl_trace_metrics(s->trace, o->metrics, &r->metric, &r->nmetrics) != PL_OK)
@@ -559,9 +559,9 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     return st;
 }
 
-/* Shows the findings as messages, or in the format of compute-sanitizer; *last: its final lines.
- * Returns the number of errors among them. */
-static uint64_t show_findings(session *s, const run_case *r, const char **last)
+/* Shows the findings as messages, or in the format of compute-sanitizer; *final_lines: its last
+ * lines. Returns the number of errors among them. */
+static uint64_t show_findings(session *s, const run_case *r, const char **final_lines)
 {
     const char *lines;
     pl_sanitizer_sum sum = {0};
@@ -570,14 +570,14 @@ static uint64_t show_findings(session *s, const run_case *r, const char **last)
         return pl_checks_errors(s->checks);
     }
     if (pl_checks_sanitizer(s->checks, r->module, &sum, &lines) == PL_OK) fputs(lines, stdout);
-    pl_checks_sanitizer_end(s->checks, &sum, r->status == PL_FAULT, last);
+    pl_checks_sanitizer_end(s->checks, &sum, r->status == PL_FAULT, final_lines);
     return pl_sanitizer_errors(&sum);
 }
 
 /* Runs one case and shows its results. c may be NULL: it could not be read. */
 static void run_one(session *s, pl_case *c, const char *name, pl_status st, size_t first_message)
 {
-    const char *last = "";
+    const char *final_lines = "";
     uint64_t errors = 0; /* among the findings */
     run_case r = {.gpu = s->gpu,
                   .name = name,
@@ -587,7 +587,7 @@ static void run_one(session *s, pl_case *c, const char *name, pl_status st, size
                   .status = st,
                   .first_message = first_message};
     if (c) {
-        override(s->o, c);
+        apply_overrides(s->o, c);
         cli_set_timer(s->o->timeout);
         const pl_checks_options check = {.tools = s->o->check,
                                          .limit = s->o->check_limit,
@@ -595,19 +595,19 @@ static void run_one(session *s, pl_case *c, const char *name, pl_status st, size
                                          .suppressions = s->o->suppressions};
         if (check.tools) r.status = pl_checks_open(s->gpu, &check, &s->checks);
         if (r.status == PL_OK) r.status = launch(s, c, &r);
-        if (s->checks && r.module) errors = show_findings(s, &r, &last);
+        if (s->checks && r.module) errors = show_findings(s, &r, &final_lines);
         r.checks = s->checks;
     }
     cli_messages(s->gpu, first_message);
-    const size_t told = pl_gpu_diag_count(s->gpu);
+    const size_t nmessages = pl_gpu_diag_count(s->gpu);
     if (s->json)
         run_json_add(s->json, &r);
     else
         run_text(&r, &s->style);
-    fputs(last, stdout);
+    fputs(final_lines, stdout);
     cli_set_timer(0);
-    cli_messages(s->gpu, told);
-    if (pl_gpu_diag_count(s->gpu) > told) s->status = cli_worse(s->status, CLI_SYSTEM);
+    cli_messages(s->gpu, nmessages);
+    if (pl_gpu_diag_count(s->gpu) > nmessages) s->status = cli_worse(s->status, CLI_SYSTEM);
     s->interrupted |= r.status == PL_INTERRUPTED;
     s->status = cli_worse(s->status, cli_status(r.status));
     if (errors) {
@@ -648,8 +648,8 @@ static void run_command_line(session *s)
         for (; i < o->noperands && is_module(o->operand[i]); i++)
             pl_case_add_file(c, o->operand[i]);
         for (; i < o->noperands; i++) {
-            pl_status one = pl_case_add_arg(c, o->operand[i]);
-            if (st == PL_OK) st = one;
+            pl_status result = pl_case_add_arg(c, o->operand[i]);
+            if (st == PL_OK) st = result;
         }
         if (st != PL_OK) {
             pl_case_close(c);
@@ -672,13 +672,13 @@ static pl_status open_trace(session *s)
                                 .source_dir = s->o->source_dir,
                                 .nsource_dirs = s->o->nsource_dirs};
     const pl_trace_options memory = {.level = PL_TRACE_SUMMARY};
-    const pl_metric *none;
+    const pl_metric *unused;
     size_t n;
     if (!s->o->trace && !s->o->metrics) return PL_OK;
     s->in_memory = !s->o->trace;
     pl_status st = pl_trace_open(s->gpu, s->o->trace, s->in_memory ? &memory : &t, &s->trace);
     if (st != PL_OK || !s->o->metrics) return st;
-    st = pl_trace_metrics(s->trace, s->o->metrics, &none, &n); /* validates the names */
+    st = pl_trace_metrics(s->trace, s->o->metrics, &unused, &n); /* validates the names */
     if (st != PL_OK) pl_trace_close(s->trace, false);
     if (st != PL_OK) s->trace = NULL;
     return st;
@@ -687,10 +687,10 @@ static pl_status open_trace(session *s)
 static int run_all(session *s)
 {
     const options *o = s->o;
-    pl_status traced = open_trace(s);
-    if (traced != PL_OK) {
+    pl_status trace_status = open_trace(s);
+    if (trace_status != PL_OK) {
         cli_messages(s->gpu, 0);
-        return cli_status(traced);
+        return cli_status(trace_status);
     }
     if (o->json && !(s->json = run_json_open(o->elements))) return CLI_SYSTEM;
     if (ends_with(o->operand[0], ".json")) {
@@ -698,15 +698,15 @@ static int run_all(session *s)
         if (o->summary && !o->json && s->style.one_of_many) run_summary_head();
         for (size_t i = 0; i < o->noperands && cli_stop != CLI_INTERRUPTED; i++) {
             /* A time limit ends one launch; the others have their own. */
-            if (cli_stop == CLI_OUT_OF_TIME) cli_stop = CLI_GO_ON;
+            if (cli_stop == CLI_TIMED_OUT) cli_stop = CLI_CONTINUE;
             run_launch_file(s, o->operand[i]);
         }
     } else {
         run_command_line(s);
     }
     if (s->json && !run_json_close(s->json)) s->status = CLI_SYSTEM;
-    const bool whole = !s->interrupted && cli_stop == CLI_GO_ON && s->status != CLI_SYSTEM;
-    if (s->trace && pl_trace_close(s->trace, !s->in_memory && whole) != PL_OK)
+    const bool complete = !s->interrupted && cli_stop == CLI_CONTINUE && s->status != CLI_SYSTEM;
+    if (s->trace && pl_trace_close(s->trace, !s->in_memory && complete) != PL_OK)
         s->status = CLI_SYSTEM;
     cli_messages(s->gpu, 0);
     pl_module_close(s->module);

@@ -49,24 +49,24 @@ typedef struct shell {
 /* libedit's completion function has no context argument; this is the shell whose prompt is open. */
 static const shell *prompting;
 
-static char *next_match(const char *begun, int again)
+static char *next_match(const char *prefix, int again)
 {
-    static size_t at;
-    size_t n = strlen(begun);
-    if (!again) at = 0;
-    while (at < prompting->nwords) {
-        const char *w = prompting->word[at++];
-        if (strncmp(w, begun, n) == 0) return strdup(w);
+    static size_t next;
+    size_t n = strlen(prefix);
+    if (!again) next = 0;
+    while (next < prompting->nwords) {
+        const char *w = prompting->word[next++];
+        if (strncmp(w, prefix, n) == 0) return strdup(w);
     }
     return NULL;
 }
 
-static char **complete(const char *begun, int start, int end)
+static char **complete_word(const char *prefix, int start, int end)
 {
     (void)start;
     (void)end;
     rl_attempted_completion_over = 1; /* no file names */
-    return rl_completion_matches(begun, next_match);
+    return rl_completion_matches(prefix, next_match);
 }
 #endif
 
@@ -131,22 +131,22 @@ static bool read_words(shell *s)
     sqlite3_stmt *t = NULL;
     size_t cap = COMMANDS + 1024;
     s->word = calloc(cap, sizeof *s->word);
-    bool good = s->word && sqlite3_prepare_v2(s->q.db, sql, -1, &t, NULL) == SQLITE_OK;
-    for (size_t i = 0; good && i < COMMANDS; i++)
-        good = (s->word[s->nwords++] = strdup(command_word[i])) != NULL;
-    if (good) sqlite3_bind_text(t, 1, keywords, -1, SQLITE_STATIC);
-    while (good && s->nwords < cap && sqlite3_step(t) == SQLITE_ROW) {
+    bool ok = s->word && sqlite3_prepare_v2(s->q.db, sql, -1, &t, NULL) == SQLITE_OK;
+    for (size_t i = 0; ok && i < COMMANDS; i++)
+        ok = (s->word[s->nwords++] = strdup(command_word[i])) != NULL;
+    if (ok) sqlite3_bind_text(t, 1, keywords, -1, SQLITE_STATIC);
+    while (ok && s->nwords < cap && sqlite3_step(t) == SQLITE_ROW) {
         const char *word = (const char *)sqlite3_column_text(t, 0);
-        if (is_plain(word)) good = (s->word[s->nwords++] = strdup(word)) != NULL;
+        if (is_plain(word)) ok = (s->word[s->nwords++] = strdup(word)) != NULL;
     }
     sqlite3_finalize(t);
-    if (good) qsort(s->word, s->nwords, sizeof *s->word, by_text);
-    return good;
+    if (ok) qsort(s->word, s->nwords, sizeof *s->word, by_text);
+    return ok;
 }
 
 /* ---- results ---- */
 
-static void messages(shell *s, int status)
+static void report_messages(shell *s, int status)
 {
     cli_flush();
     cli_messages(s->q.gpu, 0);
@@ -157,17 +157,17 @@ static void messages(shell *s, int status)
 /* Runs SQL with one parameter :word, a pattern or NULL. */
 static void print_sql(shell *s, const char *sql, const char *word)
 {
-    const bool some = word && *word;
-    char *pattern = some ? sqlite3_mprintf("%%%s%%", word) : NULL;
+    const bool filtered = word && *word;
+    char *pattern = filtered ? sqlite3_mprintf("%%%s%%", word) : NULL;
     sqlite3_stmt *t = NULL;
-    int code = some && !pattern ? SQLITE_NOMEM : sqlite3_prepare_v2(s->q.db, sql, -1, &t, NULL);
+    int code = filtered && !pattern ? SQLITE_NOMEM : sqlite3_prepare_v2(s->q.db, sql, -1, &t, NULL);
     if (code == SQLITE_OK) {
         sqlite3_bind_text(t, 1, pattern, -1, SQLITE_STATIC);
         code = query_print(stdout, t, s->q.format, cli_width(stdout));
     }
     if (code != SQLITE_DONE)
-        messages(s,
-                 code == SQLITE_NOMEM ? cli_no_memory() : cli_sql_failed(s->q.gpu, s->q.db, NULL));
+        report_messages(s, code == SQLITE_NOMEM ? cli_no_memory()
+                                                : cli_sql_failed(s->q.gpu, s->q.db, NULL));
     sqlite3_finalize(t);
     sqlite3_free(pattern);
 }
@@ -191,11 +191,11 @@ static void schema_of(shell *s, const char *name)
             puts(";");
         }
     }
-    if (code != SQLITE_DONE) messages(s, cli_sql_failed(s->q.gpu, s->q.db, NULL));
+    if (code != SQLITE_DONE) report_messages(s, cli_sql_failed(s->q.gpu, s->q.db, NULL));
     sqlite3_finalize(t);
     if (found || code != SQLITE_DONE) return;
     pl_gpu_report(s->q.gpu, "E0705", name, NULL, NULL, "`.tables` and `.queries` list the names");
-    messages(s, CLI_INPUT);
+    report_messages(s, CLI_INPUT);
 }
 
 static void set_mode(shell *s, const char *word)
@@ -207,21 +207,21 @@ static void set_mode(shell *s, const char *word)
         return;
     }
     pl_gpu_report(s->q.gpu, "E0005", word, ".mode", "it is table, csv, json or ndjson", NULL);
-    messages(s, CLI_INPUT);
+    report_messages(s, CLI_INPUT);
 }
 
 static void explain(shell *s, const char *topic)
 {
     const char *text = pl_explain(s->q.gpu, topic);
     if (text) fputs(text, stdout);
-    messages(s, text ? CLI_OK : CLI_INPUT);
+    report_messages(s, text ? CLI_OK : CLI_INPUT);
 }
 
 static void dot_command(shell *s, char *line)
 {
-    char *rest = line + strcspn(line, " \t");
-    if (*rest) *rest++ = '\0';
-    while (isspace((unsigned char)*rest)) rest++;
+    char *argument = line + strcspn(line, " \t");
+    if (*argument) *argument++ = '\0';
+    while (isspace((unsigned char)*argument)) argument++;
     if (strcmp(line, ".quit") == 0 || strcmp(line, ".exit") == 0)
         s->quit = true;
     else if (strcmp(line, ".help") == 0)
@@ -232,82 +232,82 @@ static void dot_command(shell *s, char *line)
                   "NOT LIKE 'sqlite_%' AND "
                   "name NOT IN (SELECT name FROM metric_info) AND (?1 IS NULL OR name LIKE ?1) "
                   "ORDER BY type, name",
-                  rest);
+                  argument);
     else if (strcmp(line, ".queries") == 0)
         print_sql(s,
                   "SELECT name, title FROM query WHERE ?1 IS NULL OR name LIKE ?1 OR title LIKE ?1 "
                   "ORDER BY name",
-                  rest);
+                  argument);
     else if (strcmp(line, ".metrics") == 0)
         print_sql(s,
                   "SELECT name, unit, meaning FROM metric_info WHERE ?1 IS NULL OR name LIKE ?1 OR "
                   "meaning LIKE ?1 ORDER BY name",
-                  rest);
+                  argument);
     else if (strcmp(line, ".schema") == 0)
-        schema_of(s, rest);
+        schema_of(s, argument);
     else if (strcmp(line, ".mode") == 0)
-        set_mode(s, rest);
+        set_mode(s, argument);
     else if (strcmp(line, ".explain") == 0)
-        explain(s, rest);
+        explain(s, argument);
     else {
         const char *near = pl_nearest(line, command_word, COMMANDS);
         char text[80];
         snprintf(text, sizeof text, near ? "did you mean '%s'?" : "`.help` lists the commands",
                  near);
         pl_gpu_report(s->q.gpu, "E0006", line, NULL, NULL, text);
-        messages(s, CLI_INPUT);
+        report_messages(s, CLI_INPUT);
     }
 }
 
-static void answer(shell *s, const char *text, char **parameter, int n)
+static void run_query(shell *s, const char *text, char **parameter, int n)
 {
     bool used[16] = {false};
     s->q.what = text;
     s->q.parameter = parameter;
     s->q.nparameters = n;
     s->q.used = used;
-    cli_stop = CLI_GO_ON;
-    cli_stoppable(s->q.db); /* ^C ends a query; at the prompt it ends the shell */
-    messages(s, query_run(&s->q));
+    cli_stop = CLI_CONTINUE;
+    cli_make_interruptible(s->q.db); /* ^C ends a query; at the prompt it ends the shell */
+    report_messages(s, query_run(&s->q));
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
 }
 
 /* Handles "NAME X=VALUE ..."; true if the line is such a request. */
-static bool named(shell *s, char *line)
+static bool run_named(shell *s, char *line)
 {
     char *word[17];
     int n = 0;
     if (strpbrk(line, ";()*'\"") || !(isalpha((unsigned char)*line) || *line == '_')) return false;
-    char *copy = strdup(line), *rest = copy;
+    char *copy = strdup(line), *next_word = copy;
     if (!copy) {
-        messages(s, cli_no_memory());
+        report_messages(s, cli_no_memory());
         return true;
     }
-    while (n < 17 && (word[n] = strtok_r(rest, " \t", &rest)) != NULL) n++;
-    bool good = n > 0 && n < 17;
-    for (int i = 1; good && i < n; i++) good = strchr(word[i], '=') != NULL;
+    while (n < 17 && (word[n] = strtok_r(next_word, " \t", &next_word)) != NULL) n++;
+    bool ok = n > 0 && n < 17;
+    for (int i = 1; ok && i < n; i++) ok = strchr(word[i], '=') != NULL;
     static const char *const sql_words[] = {"select", "with", "explain", "values", "pragma"};
-    for (size_t i = 0; good && i < sizeof sql_words / sizeof *sql_words; i++)
-        good = sqlite3_stricmp(word[0], sql_words[i]) != 0;
-    if (good) answer(s, word[0], word + 1, n - 1);
+    for (size_t i = 0; ok && i < sizeof sql_words / sizeof *sql_words; i++)
+        ok = sqlite3_stricmp(word[0], sql_words[i]) != 0;
+    if (ok) run_query(s, word[0], word + 1, n - 1);
     free(copy);
-    return good;
+    return ok;
 }
 
 /* Appends a line to the statement; NULL: out of memory. */
-static char *join(char *statement, const char *line)
+static char *append_line(char *statement, const char *line)
 {
     size_t n = statement ? strlen(statement) : 0, m = strlen(line);
-    char *more = realloc(statement, n + m + 2);
-    if (!more) {
+    char *grown = realloc(statement, n + m + 2);
+    if (!grown) {
         free(statement);
         return NULL;
     }
-    memcpy(more + n, line, m);
-    more[n + m] = '\n';
-    more[n + m + 1] = '\0';
-    return more;
+    memcpy(grown + n, line, m);
+    grown[n + m] = '\n';
+    grown[n + m + 1] = '\0';
+    return grown;
 }
 
 static void run(shell *s)
@@ -320,15 +320,15 @@ static void run(shell *s)
         while (n && isspace((unsigned char)text[n - 1])) text[--n] = '\0';
         if (!statement && *text == '.') {
             dot_command(s, text);
-        } else if (!statement && (*text == '\0' || named(s, text))) {
+        } else if (!statement && (*text == '\0' || run_named(s, text))) {
             /* empty, or handled */
         } else {
-            statement = join(statement, text);
+            statement = append_line(statement, text);
             if (!statement || sqlite3_complete(statement)) {
                 if (statement)
-                    answer(s, statement, NULL, 0);
+                    run_query(s, statement, NULL, 0);
                 else
-                    messages(s, cli_no_memory());
+                    report_messages(s, cli_no_memory());
                 free(statement);
                 statement = NULL;
             }
@@ -337,9 +337,9 @@ static void run(shell *s)
     }
     if (s->error) {
         pl_gpu_report(s->q.gpu, "E0001", "standard input", strerror(s->error), NULL, NULL);
-        messages(s, CLI_SYSTEM);
+        report_messages(s, CLI_SYSTEM);
     } else if (statement)
-        answer(s, statement, NULL, 0);
+        run_query(s, statement, NULL, 0);
     free(statement);
     if (s->terminal && !s->quit) putchar('\n');
 }
@@ -375,7 +375,7 @@ int cmd_shell(int argc, char **argv)
     if (status == CLI_OK) {
 #ifdef PL_HAVE_LIBEDIT
         rl_readline_name = "ptxloom";
-        rl_attempted_completion_function = complete;
+        rl_attempted_completion_function = complete_word;
         rl_basic_word_break_characters = " \t\n\"'`@$><=;|&{(,";
 #endif
         if (s.terminal)

@@ -34,7 +34,7 @@ static const struct {
 };
 enum { COMMANDS = sizeof command / sizeof *command };
 
-static void help(void)
+static void print_help(void)
 {
     printf("ptxloom %s - a PTX assembler and GPU emulator\n\n", PTXLOOM_VERSION);
     const int width = cli_width(stdout);
@@ -51,7 +51,7 @@ static void help(void)
     puts("  ptxloom run K.ptx -g 4 -b 256 u32:1000 'out:f32[1000]'");
 }
 
-static void version(void)
+static void print_version(void)
 {
     const char *name;
     printf("ptxloom %s", PTXLOOM_VERSION);
@@ -61,7 +61,7 @@ static void version(void)
     printf("\n");
 }
 
-static int unknown(const char *name)
+static int report_unknown(const char *name)
 {
     const char *names[COMMANDS], *near;
     char text[256];
@@ -78,34 +78,34 @@ static int unknown(const char *name)
     return cli_finish(CLI_INPUT);
 }
 
-static int help_about(char *name)
+static int print_command_help(char *name)
 {
     char option[] = "--help", *argv[] = {name, option, NULL};
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(name, command[i].name) == 0) return cli_finish(command[i].run(2, argv));
-    return unknown(name);
+    return report_unknown(name);
 }
 
 int main(int argc, char **argv)
 {
     cli_standard_files();
     if (argc < 2) {
-        help();
+        print_help();
         return CLI_INPUT;
     }
     const char *name = argv[1];
-    if (strcmp(name, "help") == 0 && argc == 3) return help_about(argv[2]);
+    if (strcmp(name, "help") == 0 && argc == 3) return print_command_help(argv[2]);
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-        help();
+        print_help();
         return cli_finish(CLI_OK);
     }
     if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
-        version();
+        print_version();
         return cli_finish(CLI_OK);
     }
     for (int i = 0; i < COMMANDS; i++) {
         if (strcmp(name, command[i].name) == 0)
             return cli_finish(command[i].run(argc - 1, argv + 1));
     }
-    return unknown(name);
+    return report_unknown(name);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int bad_option(cli_args *a, const char *word, const cli_option *option, size_t n)
+static int report_unknown_option(cli_args *a, const char *word, const cli_option *option, size_t n)
 {
     const char *names[64];
     size_t known = 0;
@@ -24,8 +24,8 @@ static int bad_option(cli_args *a, const char *word, const cli_option *option, s
 }
 
 /* Takes the option's value: after '=', or the next word. */
-static int take(cli_args *a, const cli_option *option, int k, const char *word,
-                const char *attached)
+static int take_value(cli_args *a, const cli_option *option, int k, const char *word,
+                      const char *attached)
 {
     a->value = attached;
     if (!option[k].takes) {
@@ -54,26 +54,26 @@ int cli_next(cli_args *a, const cli_option *option, size_t n)
         if (word[1] != '-') {
             if (option[i].letter && word[1] == option[i].letter) {
                 const char short_form[] = {'-', word[1], '\0'};
-                const char *rest = word[2] == '=' ? word + 3 : word + 2;
-                return take(a, option, (int)i, short_form, word[2] ? rest : NULL);
+                const char *attached = word[2] == '=' ? word + 3 : word + 2;
+                return take_value(a, option, (int)i, short_form, word[2] ? attached : NULL);
             }
             continue;
         }
         size_t len = strlen(option[i].name);
         if (strncmp(word + 2, option[i].name, len) != 0) continue;
-        if (word[2 + len] == '\0') return take(a, option, (int)i, word, NULL);
+        if (word[2 + len] == '\0') return take_value(a, option, (int)i, word, NULL);
         if (word[2 + len] == '=') {
             char long_form[64];
             snprintf(long_form, sizeof long_form, "--%s", option[i].name);
-            return take(a, option, (int)i, long_form, word + 3 + len);
+            return take_value(a, option, (int)i, long_form, word + 3 + len);
         }
     }
-    return bad_option(a, word, option, n);
+    return report_unknown_option(a, word, option, n);
 }
 
 void cli_help(const char *usage, const cli_option *option, size_t n)
 {
-    enum { LEFT = 37 };
+    enum { HELP_COLUMN = 37 };
     const int width = cli_width(stdout);
     cli_put_wrapped(stdout, usage, width, -1);
     putchar('\n');
@@ -88,7 +88,7 @@ void cli_help(const char *usage, const cli_option *option, size_t n)
             snprintf(left + used, sizeof left - (size_t)used, " %s", option[i].takes);
         char line[512];
         snprintf(line, sizeof line, "  %-34s %s\n", left, option[i].help);
-        cli_put_wrapped(stdout, line, width, LEFT);
+        cli_put_wrapped(stdout, line, width, HELP_COLUMN);
     }
 }
 

@@ -37,10 +37,10 @@ bool cli_colour(FILE *f)
 static void print(FILE *f, const char *text, size_t n, const char *keep)
 {
     for (size_t i = 0, length; i < n; i += length) {
-        char as;
-        length = pl_printable(text + i, n - i, &as);
-        if (as && !(text[i] && strchr(keep, text[i])))
-            putc(as, f);
+        char replacement;
+        length = pl_printable(text + i, n - i, &replacement);
+        if (replacement && !(text[i] && strchr(keep, text[i])))
+            putc(replacement, f);
         else
             fwrite(text + i, 1, length, f);
     }
@@ -60,25 +60,25 @@ const char *cli_printable(char *to, size_t size, const char *text)
 {
     size_t n = strlen(text), used = 0;
     for (size_t i = 0, length; i < n; i += length) {
-        char as;
-        length = pl_printable(text + i, n - i, &as);
-        size_t bytes = as ? 1 : length;
+        char replacement;
+        length = pl_printable(text + i, n - i, &replacement);
+        size_t bytes = replacement ? 1 : length;
         if (used + bytes >= size) break;
-        memcpy(to + used, as ? &as : text + i, bytes);
+        memcpy(to + used, replacement ? &replacement : text + i, bytes);
         used += bytes;
     }
     to[used] = '\0';
     return to;
 }
 
-/* said: a message was printed; no_memory: one of them reported exhausted memory, so later results
- * may be incomplete. */
-static bool said, no_memory;
+/* printed_message: a message was printed; no_memory: one of them reported exhausted memory, so
+ * later results may be incomplete. */
+static bool printed_message, no_memory;
 
 int cli_no_memory(void)
 {
     if (!no_memory) fputs("error: out of memory [E0422]\n", stderr);
-    said = no_memory = true;
+    printed_message = no_memory = true;
     return CLI_SYSTEM;
 }
 
@@ -88,13 +88,13 @@ void cli_messages(pl_gpu *gpu, size_t first)
     for (size_t i = first; i < pl_gpu_diag_count(gpu); i++) {
         const pl_message m = pl_gpu_diag(gpu, i, colour);
         fputs(m.rendered, stderr);
-        said = true;
+        printed_message = true;
         no_memory |= strcmp(m.code, "E0422") == 0;
     }
-    const size_t more = pl_gpu_diag_dropped(gpu);
-    if (more && first < pl_gpu_diag_count(gpu))
-        fprintf(stderr, "%zu more error%s; `ptxloom check --max-errors 0` shows all\n", more,
-                more == 1 ? "" : "s");
+    const size_t dropped = pl_gpu_diag_dropped(gpu);
+    if (dropped && first < pl_gpu_diag_count(gpu))
+        fprintf(stderr, "%zu more error%s; `ptxloom check --max-errors 0` shows all\n", dropped,
+                dropped == 1 ? "" : "s");
 }
 
 /* The first error of writing to standard output; 0: none. */
@@ -120,7 +120,7 @@ int cli_finish(int status)
         return CLI_SYSTEM;
     }
     /* Every other system failure has a message. */
-    if (status == CLI_SYSTEM && !said) cli_no_memory();
+    if (status == CLI_SYSTEM && !printed_message) cli_no_memory();
     return no_memory ? CLI_SYSTEM : status;
 }
 
@@ -136,7 +136,7 @@ void cli_standard_files(void)
     if (fd >= 0) close(fd);
 }
 
-static bool put(void *to, const char *bytes, size_t n)
+static bool write_bytes(void *to, const char *bytes, size_t n)
 {
     return fwrite(bytes, 1, n, to) == n;
 }
@@ -146,7 +146,7 @@ pl_status cli_write_file(pl_gpu *gpu, const char *path, const pl_output_how *how
 {
     pl_output *o;
     pl_status st = pl_output_open(gpu, path, how, &o);
-    return o ? pl_output_close(o, put(pl_output_stream(o), bytes, n) ? PL_OK : PL_IO) : st;
+    return o ? pl_output_close(o, write_bytes(pl_output_stream(o), bytes, n) ? PL_OK : PL_IO) : st;
 }
 
 pl_status cli_write_object(pl_gpu *gpu, const char *path, bool force, pl_module *m)
@@ -154,20 +154,20 @@ pl_status cli_write_object(pl_gpu *gpu, const char *path, bool force, pl_module 
     const pl_output_how how = {.kind = PL_OUTPUT_OBJECT, .force = force};
     pl_output *o;
     pl_status st = pl_output_open(gpu, path, &how, &o);
-    return o ? pl_output_close(o, pl_module_send(m, put, pl_output_stream(o))) : st;
+    return o ? pl_output_close(o, pl_module_send(m, write_bytes, pl_output_stream(o))) : st;
 }
 
 static bool is_utf8(const char *s)
 {
     for (size_t n = strlen(s), i = 0, length; i < n; i += length) {
-        char as;
-        length = pl_printable(s + i, n - i, &as);
-        if (as == '?' && (unsigned char)s[i] >= 0x80 && length == 1) return false;
+        char replacement;
+        length = pl_printable(s + i, n - i, &replacement);
+        if (replacement == '?' && (unsigned char)s[i] >= 0x80 && length == 1) return false;
     }
     return true;
 }
 
-static bool is_plain(const json_t *v)
+static bool is_scalar(const json_t *v)
 {
     return !json_is_object(v) && !json_is_array(v);
 }
@@ -178,21 +178,21 @@ static bool print_value(const json_t *v, int depth)
     const char *key;
     json_t *member;
     size_t i, n = 0;
-    bool good = true, flat = true;
+    bool ok = true, flat = true;
     if (json_is_real(v)) {
         char text[40];
         pl_print_real(json_real_value(v), text, sizeof text);
         fputs(text, stdout);
-    } else if (is_plain(v)) {
-        good = json_dumpf(v, stdout, JSON_ENCODE_ANY) == 0;
+    } else if (is_scalar(v)) {
+        ok = json_dumpf(v, stdout, JSON_ENCODE_ANY) == 0;
     } else if (json_is_array(v)) {
-        json_array_foreach(v, i, member) flat &= is_plain(member);
+        json_array_foreach(v, i, member) flat &= is_scalar(member);
         putchar('[');
         json_array_foreach(v, i, member)
         {
             if (i) fputs(flat ? ", " : ",", stdout);
             if (!flat) printf("\n%*s", depth + 1, "");
-            good &= print_value(member, depth + 1);
+            ok &= print_value(member, depth + 1);
         }
         if (!flat) printf("\n%*s", depth, "");
         putchar(']');
@@ -202,23 +202,23 @@ static bool print_value(const json_t *v, int depth)
         {
             json_t *name = json_string(key);
             printf("%s\n%*s", n++ ? "," : "", depth + 1, "");
-            good &= name && json_dumpf(name, stdout, JSON_ENCODE_ANY) == 0;
+            ok &= name && json_dumpf(name, stdout, JSON_ENCODE_ANY) == 0;
             json_decref(name);
             fputs(": ", stdout);
-            good &= print_value(member, depth + 1);
+            ok &= print_value(member, depth + 1);
         }
         if (n) printf("\n%*s", depth, "");
         putchar('}');
     }
-    return good;
+    return ok;
 }
 
 bool cli_print_json(const json_t *root)
 {
-    const bool whole = root && print_value(root, 0);
+    const bool complete = root && print_value(root, 0);
     putchar('\n');
-    if (!whole && !ferror(stdout)) cli_no_memory();
-    return whole;
+    if (!complete && !ferror(stdout)) cli_no_memory();
+    return complete;
 }
 
 json_t *cli_json_text(const char *s)

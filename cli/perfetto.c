@@ -16,7 +16,7 @@ typedef struct writer {
     int64_t per_block;          /* warps */
     bool application;           /* a CUDA program: times are on its clock ... */
     double start_us, mhz;       /* ... start of the launch on that clock; cycles per microsecond */
-    bool some;
+    bool has_events;
 } writer;
 
 /* Wrapping sums: a damaged trace may contain any number. */
@@ -26,21 +26,21 @@ static int64_t add(int64_t a, int64_t b)
 }
 
 /* Begins an event: kind, name, category, process and thread; its time follows. */
-static void head(writer *w, char kind, const char *name, const char *category, int64_t pid,
-                 int64_t tid)
+static void begin_event(writer *w, char kind, const char *name, const char *category, int64_t pid,
+                        int64_t tid)
 {
-    fputs(w->some ? ",\n{\"name\":" : "\n{\"name\":", w->f);
-    w->some = true;
+    fputs(w->has_events ? ",\n{\"name\":" : "\n{\"name\":", w->f);
+    w->has_events = true;
     query_json_text(w->f, name);
     fprintf(w->f, ",\"cat\":\"%s\",\"ph\":\"%c\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"ts\":",
             category, kind, pid, tid);
 }
 
 /* The same with its time. */
-static void begin(writer *w, char kind, const char *name, const char *category, int64_t pid,
-                  int64_t tid, int64_t cycle)
+static void begin_event_at(writer *w, char kind, const char *name, const char *category,
+                           int64_t pid, int64_t tid, int64_t cycle)
 {
-    head(w, kind, name, category, pid, tid);
+    begin_event(w, kind, name, category, pid, tid);
     if (w->application) {
         fprintf(w->f, "%.6f", w->start_us + (double)cycle / w->mhz);
         return;
@@ -49,7 +49,7 @@ static void begin(writer *w, char kind, const char *name, const char *category, 
     fprintf(w->f, "%" PRId64 ".%03d", cycle / 1000, abs((int)(cycle % 1000)));
 }
 
-static void length(writer *w, int64_t cycles)
+static void put_duration(writer *w, int64_t cycles)
 {
     if (cycles < 0) cycles = 0;
     if (w->application)
@@ -58,10 +58,10 @@ static void length(writer *w, int64_t cycles)
         fprintf(w->f, ",\"dur\":%" PRId64 ".%03d", cycles / 1000, (int)(cycles % 1000));
 }
 
-static void name_of(writer *w, const char *what, int64_t pid, int64_t tid, const char *name)
+static void put_name(writer *w, const char *what, int64_t pid, int64_t tid, const char *name)
 {
-    fputs(w->some ? ",\n" : "\n", w->f);
-    w->some = true;
+    fputs(w->has_events ? ",\n" : "\n", w->f);
+    w->has_events = true;
     fprintf(w->f,
             "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRId64 ",\"tid\":%" PRId64
             ",\"args\":{\"name\":",
@@ -71,7 +71,7 @@ static void name_of(writer *w, const char *what, int64_t pid, int64_t tid, const
 }
 
 /* Prepares a statement about the launch; ?1 is its number, ?2 the multiprocessor or -1. */
-static sqlite3_stmt *ask(const writer *w, const char *sql)
+static sqlite3_stmt *prepare(const writer *w, const char *sql)
 {
     sqlite3_stmt *s = NULL;
     if (sqlite3_prepare_v2(w->db, sql, -1, &s, NULL) != SQLITE_OK) return NULL;
@@ -86,17 +86,17 @@ static const char *text(sqlite3_stmt *s, int column)
     return t ? t : "";
 }
 
-static int64_t thread(const writer *w, int64_t block, int64_t warp)
+static int64_t thread_id(const writer *w, int64_t block, int64_t warp)
 {
     return (int64_t)((uint64_t)block * (uint64_t)w->per_block + (uint64_t)warp + 1);
 }
 
-static int names(writer *w)
+static int put_thread_names(writer *w)
 {
-    sqlite3_stmt *s =
-        ask(w, "SELECT b.sm, p.block, p.warp FROM warp p JOIN block b ON b.kernel = p.kernel AND "
-               "b.block = p.block WHERE p.kernel = ?1 AND (?2 < 0 OR b.sm = ?2) ORDER BY b.sm, "
-               "p.block, p.warp");
+    sqlite3_stmt *s = prepare(
+        w, "SELECT b.sm, p.block, p.warp FROM warp p JOIN block b ON b.kernel = p.kernel AND "
+           "b.block = p.block WHERE p.kernel = ?1 AND (?2 < 0 OR b.sm = ?2) ORDER BY b.sm, "
+           "p.block, p.warp");
     int64_t last = -1;
     char name[64];
     while (s && sqlite3_step(s) == SQLITE_ROW) {
@@ -104,18 +104,18 @@ static int names(writer *w)
                 warp = sqlite3_column_int64(s, 2);
         if (sm != last) {
             snprintf(name, sizeof name, "SM %" PRId64, sm);
-            name_of(w, "process_name", add(sm, 1), 0, name);
+            put_name(w, "process_name", add(sm, 1), 0, name);
             last = sm;
         }
         snprintf(name, sizeof name, "block %" PRId64 " warp %" PRId64, block, warp);
-        name_of(w, "thread_name", add(sm, 1), thread(w, block, warp), name);
+        put_name(w, "thread_name", add(sm, 1), thread_id(w, block, warp), name);
     }
     return s ? sqlite3_finalize(s) : sqlite3_errcode(w->db);
 }
 
-static int issues(writer *w)
+static int put_issues(writer *w)
 {
-    sqlite3_stmt *s = ask(
+    sqlite3_stmt *s = prepare(
         w, "SELECT i.cycle, i.sm, i.block, i.warp, i.pc, i.lanes, i.stall_cycles, i.latency, "
            "r.name, n.text, n.ptx_line "
            "FROM inst i JOIN kernel k ON k.id = i.kernel JOIN instruction n ON n.module = k.module "
@@ -125,15 +125,15 @@ static int issues(writer *w)
     while (s && sqlite3_step(s) == SQLITE_ROW) {
         int64_t cycle = sqlite3_column_int64(s, 0), pid = add(sqlite3_column_int64(s, 1), 1),
                 wait = sqlite3_column_int64(s, 6);
-        int64_t tid = thread(w, sqlite3_column_int64(s, 2), sqlite3_column_int64(s, 3));
+        int64_t tid = thread_id(w, sqlite3_column_int64(s, 2), sqlite3_column_int64(s, 3));
         if (wait > cycle) wait = cycle;
         if (wait > 0) {
-            begin(w, 'X', text(s, 8), "stall", pid, tid, add(cycle, -wait));
-            length(w, wait);
+            begin_event_at(w, 'X', text(s, 8), "stall", pid, tid, add(cycle, -wait));
+            put_duration(w, wait);
             fputc('}', w->f);
         }
-        begin(w, 'X', text(s, 9), "issue", pid, tid, cycle);
-        length(w, 1);
+        begin_event_at(w, 'X', text(s, 9), "issue", pid, tid, cycle);
+        put_duration(w, 1);
         fprintf(w->f,
                 ",\"args\":{\"pc\":%" PRId64 ",\"line\":%" PRId64 ",\"lanes\":%" PRId64
                 ",\"latency\":%" PRId64 "}}",
@@ -144,15 +144,15 @@ static int issues(writer *w)
 }
 
 /* Converts rows of id, sm, block, warp, start, end, name to pairs of asynchronous events. */
-static int spans(writer *w, const char *category, const char *sql)
+static int put_spans(writer *w, const char *category, const char *sql)
 {
-    sqlite3_stmt *s = ask(w, sql);
+    sqlite3_stmt *s = prepare(w, sql);
     while (s && sqlite3_step(s) == SQLITE_ROW) {
         int64_t pid = add(sqlite3_column_int64(s, 1), 1),
-                tid = thread(w, sqlite3_column_int64(s, 2), sqlite3_column_int64(s, 3));
+                tid = thread_id(w, sqlite3_column_int64(s, 2), sqlite3_column_int64(s, 3));
         for (int end = 0; end < 2; end++) {
-            begin(w, end ? 'e' : 'b', text(s, 6), category, pid, tid,
-                  sqlite3_column_int64(s, 4 + end));
+            begin_event_at(w, end ? 'e' : 'b', text(s, 6), category, pid, tid,
+                           sqlite3_column_int64(s, 4 + end));
             fprintf(w->f, ",\"id\":\"%s%" PRId64 ".%" PRId64 "\"}", category, w->kernel,
                     (int64_t)sqlite3_column_int64(s, 0));
         }
@@ -160,36 +160,37 @@ static int spans(writer *w, const char *category, const char *sql)
     return s ? sqlite3_finalize(s) : sqlite3_errcode(w->db);
 }
 
-static int counters(writer *w)
+static int put_counters(writer *w)
 {
-    sqlite3_stmt *s = ask(w, "SELECT component || ' ' || name, cycle, value FROM counter_time "
-                             "WHERE kernel = ?1 ORDER BY component, name, cycle");
+    sqlite3_stmt *s = prepare(w, "SELECT component || ' ' || name, cycle, value FROM counter_time "
+                                 "WHERE kernel = ?1 ORDER BY component, name, cycle");
     while (s && sqlite3_step(s) == SQLITE_ROW) {
-        begin(w, 'C', text(s, 0), "counter", 0, 0, sqlite3_column_int64(s, 1));
+        begin_event_at(w, 'C', text(s, 0), "counter", 0, 0, sqlite3_column_int64(s, 1));
         fprintf(w->f, ",\"args\":{\"value\":%" PRId64 "}}", (int64_t)sqlite3_column_int64(s, 2));
     }
     return s ? sqlite3_finalize(s) : sqlite3_errcode(w->db);
 }
 
-static int launch_events(writer *w)
+static int put_launch(writer *w)
 {
-    int code = names(w);
-    if (code == SQLITE_OK) code = issues(w);
+    int code = put_thread_names(w);
+    if (code == SQLITE_OK) code = put_issues(w);
     if (code == SQLITE_OK)
-        code = spans(w, "barrier",
-                     "SELECT b.id, k.sm, b.block, b.warp, b.arrived, b.resumed, n.text FROM "
-                     "barrier b JOIN block k ON k.kernel = b.kernel AND "
-                     "k.block = b.block JOIN kernel l ON l.id = b.kernel JOIN instruction n ON "
-                     "n.module = l.module AND n.pc = b.pc "
-                     "WHERE b.kernel = ?1 AND b.resumed IS NOT NULL AND (?2 < 0 OR k.sm = ?2) "
-                     "ORDER BY b.id");
+        code = put_spans(w, "barrier",
+                         "SELECT b.id, k.sm, b.block, b.warp, b.arrived, b.resumed, n.text FROM "
+                         "barrier b JOIN block k ON k.kernel = b.kernel AND "
+                         "k.block = b.block JOIN kernel l ON l.id = b.kernel JOIN instruction n ON "
+                         "n.module = l.module AND n.pc = b.pc "
+                         "WHERE b.kernel = ?1 AND b.resumed IS NOT NULL AND (?2 < 0 OR k.sm = ?2) "
+                         "ORDER BY b.id");
     if (code == SQLITE_OK)
-        code = spans(w, "async",
-                     "SELECT a.inst, i.sm, a.block, a.warp, a.issued, a.completed, n.text FROM "
-                     "async a JOIN inst i ON i.id = a.inst JOIN kernel l "
-                     "ON l.id = a.kernel JOIN instruction n ON n.module = l.module AND n.pc = a.pc "
-                     "WHERE a.kernel = ?1 AND (?2 < 0 OR i.sm = ?2) ORDER BY a.inst");
-    return code == SQLITE_OK ? counters(w) : code;
+        code = put_spans(
+            w, "async",
+            "SELECT a.inst, i.sm, a.block, a.warp, a.issued, a.completed, n.text FROM "
+            "async a JOIN inst i ON i.id = a.inst JOIN kernel l "
+            "ON l.id = a.kernel JOIN instruction n ON n.module = l.module AND n.pc = a.pc "
+            "WHERE a.kernel = ?1 AND (?2 < 0 OR i.sm = ?2) ORDER BY a.inst");
+    return code == SQLITE_OK ? put_counters(w) : code;
 }
 
 /* ---- a CUDA program: its streams, threads and ranges ---- */
@@ -198,31 +199,31 @@ enum { APPLICATION = 1 << 30 }; /* a process in addition to those of the multipr
 
 /* Converts rows of thread, name, category, start, end and arguments as JSON to events of a process.
  */
-static int rows(writer *w, int64_t pid, const char *process, const char *thread_sql,
-                const char *sql)
+static int put_rows(writer *w, int64_t pid, const char *process, const char *thread_sql,
+                    const char *sql)
 {
     sqlite3_stmt *s = NULL;
     int code = sqlite3_prepare_v2(w->db, thread_sql, -1, &s, NULL);
-    bool some = false;
+    bool has_threads = false;
     while (code == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) {
-        if (!some) name_of(w, "process_name", pid, 0, process);
-        some = true;
-        name_of(w, "thread_name", pid, sqlite3_column_int64(s, 0), text(s, 1));
+        if (!has_threads) put_name(w, "process_name", pid, 0, process);
+        has_threads = true;
+        put_name(w, "thread_name", pid, sqlite3_column_int64(s, 0), text(s, 1));
     }
     if (code == SQLITE_OK) code = sqlite3_finalize(s);
     if (code == SQLITE_OK) code = sqlite3_prepare_v2(w->db, sql, -1, &s, NULL);
     while (code == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) {
         const double start = sqlite3_column_double(s, 3), end = sqlite3_column_double(s, 4);
-        head(w, 'X', text(s, 1), text(s, 2), pid, sqlite3_column_int64(s, 0));
+        begin_event(w, 'X', text(s, 1), text(s, 2), pid, sqlite3_column_int64(s, 0));
         fprintf(w->f, "%.6f,\"dur\":%.6f,\"args\":%s}", start, end > start ? end - start : 0,
                 text(s, 5));
     }
     return code == SQLITE_OK ? sqlite3_finalize(s) : code;
 }
 
-static int application(writer *w)
+static int put_application(writer *w)
 {
-    int code = rows(
+    int code = put_rows(
         w, APPLICATION, "streams",
         "SELECT DISTINCT device * 100000 + stream + 1, iif(stream, 'stream ' || stream, 'default "
         "stream') || iif(device, ' of device ' || device, '') FROM activity WHERE kind <> 'event'",
@@ -232,15 +233,17 @@ static int application(writer *w)
         "'graph', graph, 'launch', kernel, 'estimated', estimated) FROM activity WHERE kind <> "
         "'event' ORDER BY id");
     if (code == SQLITE_OK)
-        code = rows(w, APPLICATION + 1, "calls",
-                    "SELECT DISTINCT thread, 'thread ' || thread FROM api_call",
-                    "SELECT thread, name, 'call', start_us, end_us, json_object('result', result, "
-                    "'error', error) FROM api_call ORDER BY id");
+        code =
+            put_rows(w, APPLICATION + 1, "calls",
+                     "SELECT DISTINCT thread, 'thread ' || thread FROM api_call",
+                     "SELECT thread, name, 'call', start_us, end_us, json_object('result', result, "
+                     "'error', error) FROM api_call ORDER BY id");
     if (code == SQLITE_OK)
-        code = rows(w, APPLICATION + 2, "ranges",
-                    "SELECT DISTINCT thread, 'thread ' || thread FROM nvtx_range",
-                    "SELECT thread, name, 'range', start_us, end_us, json_object('depth', depth) "
-                    "FROM nvtx_range ORDER BY id");
+        code =
+            put_rows(w, APPLICATION + 2, "ranges",
+                     "SELECT DISTINCT thread, 'thread ' || thread FROM nvtx_range",
+                     "SELECT thread, name, 'range', start_us, end_us, json_object('depth', depth) "
+                     "FROM nvtx_range ORDER BY id");
     return code;
 }
 
@@ -248,17 +251,17 @@ static int application(writer *w)
 static bool is_application(sqlite3 *db, double *mhz)
 {
     sqlite3_stmt *s = NULL;
-    bool is = false;
+    bool found = false;
     if (sqlite3_prepare_v2(db,
                            "SELECT clock_mhz FROM machine WHERE clock_mhz > 0 AND EXISTS (SELECT 1 "
                            "FROM api_call)",
                            -1, &s, NULL) == SQLITE_OK &&
         sqlite3_step(s) == SQLITE_ROW) {
         *mhz = sqlite3_column_double(s, 0);
-        is = true;
+        found = true;
     }
     sqlite3_finalize(s);
-    return is;
+    return found;
 }
 
 int perfetto_write(pl_gpu *gpu, sqlite3 *db, int64_t launch, int64_t sm, FILE *out)
@@ -274,18 +277,18 @@ int perfetto_write(pl_gpu *gpu, sqlite3 *db, int64_t launch, int64_t sm, FILE *o
     sqlite3_bind_int64(s, 1, launch);
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
     w.application = is_application(db, &w.mhz);
-    if (w.application) code = application(&w);
-    name_of(&w, "process_name", 0, 0, w.application ? "GPU" : "GPU (1 cycle = 1 ns)");
-    name_of(&w, "thread_name", 0, 0, "launches");
+    if (w.application) code = put_application(&w);
+    put_name(&w, "process_name", 0, 0, w.application ? "GPU" : "GPU (1 cycle = 1 ns)");
+    put_name(&w, "thread_name", 0, 0, "launches");
     while (code == SQLITE_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
         int64_t cycles = sqlite3_column_int64(s, 2);
         w.kernel = sqlite3_column_int64(s, 0);
         w.per_block = sqlite3_column_int64(s, 3);
         w.start_us = sqlite3_column_double(s, 4);
-        begin(&w, 'X', text(s, 1), "launch", 0, 0, 0);
-        length(&w, cycles);
+        begin_event_at(&w, 'X', text(s, 1), "launch", 0, 0, 0);
+        put_duration(&w, cycles);
         fprintf(out, ",\"args\":{\"launch\":%" PRId64 "}}", w.kernel);
-        code = launch_events(&w);
+        code = put_launch(&w);
         w.offset = add(w.offset, cycles);
     }
     fputs("\n]}\n", out);

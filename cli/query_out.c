@@ -12,21 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE = 1000, SAMPLE_BYTES = 16 << 20, NARROWEST = 8, NUMBER = 40, HANG = 4 };
+enum { SAMPLE = 1000, SAMPLE_BYTES = 16 << 20, MIN_COLUMN = 8, NUMBER_CHARS = 40, HANG = 4 };
 
 /* Returns the cell as text for a table; numbers are written to `number`, which has space for NUMBER
  * characters. */
-static const char *cell(sqlite3_stmt *s, int c, char *number)
+static const char *cell_text(sqlite3_stmt *s, int c, char *number)
 {
     double v;
     switch (sqlite3_column_type(s, c)) {
     case SQLITE_NULL: return "-";
     case SQLITE_FLOAT:
         v = sqlite3_column_double(s, c);
-        snprintf(number, NUMBER, v == floor(v) && fabs(v) < 1e15 ? "%.0f" : "%.6g", v);
+        snprintf(number, NUMBER_CHARS, v == floor(v) && fabs(v) < 1e15 ? "%.0f" : "%.6g", v);
         return number;
     case SQLITE_BLOB:
-        snprintf(number, NUMBER, "<%d bytes>", sqlite3_column_bytes(s, c));
+        snprintf(number, NUMBER_CHARS, "<%d bytes>", sqlite3_column_bytes(s, c));
         return number;
     default: break;
     }
@@ -35,12 +35,12 @@ static const char *cell(sqlite3_stmt *s, int c, char *number)
 }
 
 /* Returns the columns of text on a terminal: one per character. */
-static int columns(const char *s)
+static int display_width(const char *s)
 {
     int n = 0;
-    char as;
-    for (size_t left = strlen(s), length; left; left -= length, s += length, n++)
-        length = pl_printable(s, left, &as);
+    char replacement;
+    for (size_t remaining = strlen(s), length; remaining; remaining -= length, s += length, n++)
+        length = pl_printable(s, remaining, &replacement);
     return n;
 }
 
@@ -57,28 +57,28 @@ typedef struct table {
     FILE *f;
     sqlite3_stmt *s;
     int ncolumns, rows;
-    size_t bytes;   /* of the buffered cells */
-    bool *left_out; /* the column is not printed */
-    bool *new_line; /* a row that exceeds the terminal width continues on a new line with this
-                       column */
+    size_t bytes;  /* of the buffered cells */
+    bool *omitted; /* the column is not printed */
+    bool *wraps;   /* a row that exceeds the terminal width continues on a new line with this
+                         column */
     int *width;
-    bool *text;  /* left-aligned: some cell holds text */
-    bool cut;    /* cells must fit their columns */
-    char **kept; /* cells of the first rows, row by row */
+    bool *text;      /* left-aligned: some cell holds text */
+    bool truncated;  /* cells must fit their columns */
+    char **buffered; /* cells of the first rows, row by row */
 } table;
 
 /* Returns the last column that is printed. */
 static int last_column(const table *t)
 {
     int c = t->ncolumns - 1;
-    while (c > 0 && t->left_out[c]) c--;
+    while (c > 0 && t->omitted[c]) c--;
     return c;
 }
 
 /* Prints the separator before a column. */
-static void put_gap(const table *t, int c)
+static void put_separator(const table *t, int c)
 {
-    if (t->new_line[c])
+    if (t->wraps[c])
         fprintf(t->f, "\n%*s", HANG, "");
     else if (c)
         fputs("  ", t->f);
@@ -87,86 +87,87 @@ static void put_gap(const table *t, int c)
 /* Prints the cell in its column; text that does not fit ends in an ellipsis. */
 static void put_cell(const table *t, int c, const char *text)
 {
-    int width = t->width[c], length = columns(text),
-        room = t->cut && length > width ? width - 1 : length;
+    int width = t->width[c], length = display_width(text),
+        visible = t->truncated && length > width ? width - 1 : length;
     int blanks = width > length ? width - length : 0;
-    put_gap(t, c);
+    put_separator(t, c);
     if (!t->text[c]) fprintf(t->f, "%*s", blanks, "");
-    size_t bytes = 0, all = strlen(text);
-    char as;
-    for (int n = 0; n < room && bytes < all; n++)
-        bytes += pl_printable(text + bytes, all - bytes, &as);
+    size_t bytes = 0, size = strlen(text);
+    char replacement;
+    for (int n = 0; n < visible && bytes < size; n++)
+        bytes += pl_printable(text + bytes, size - bytes, &replacement);
     cli_print(t->f, text, bytes);
-    if (room < length) fputs("\xe2\x80\xa6", t->f);
+    if (visible < length) fputs("\xe2\x80\xa6", t->f);
     if (t->text[c] && c < last_column(t)) fprintf(t->f, "%*s", blanks, "");
 }
 
 /* Narrows the widest text columns until a row fits the terminal. If that is not enough, the row
  * continues on further lines. */
-static void fit(table *t, int terminal)
+static void fit_width(table *t, int terminal)
 {
     for (;;) {
         int total = -2, widest = -1;
         for (int c = 0; c < t->ncolumns; c++) {
-            if (t->left_out[c]) continue;
+            if (t->omitted[c]) continue;
             total += t->width[c] + 2;
-            if (t->text[c] && t->width[c] > NARROWEST &&
+            if (t->text[c] && t->width[c] > MIN_COLUMN &&
                 (widest < 0 || t->width[c] > t->width[widest]))
                 widest = c;
         }
         if (total <= terminal) return;
         if (widest < 0) break;
         t->width[widest]--;
-        t->cut = true;
+        t->truncated = true;
     }
     int column = 0;
     for (int c = 0; c < t->ncolumns; c++) {
-        if (t->left_out[c]) continue;
+        if (t->omitted[c]) continue;
         int gap = c ? 2 : 0;
-        t->new_line[c] = column > 0 && column + gap + t->width[c] > terminal;
-        column = t->new_line[c] ? HANG + t->width[c] : column + gap + t->width[c];
+        t->wraps[c] = column > 0 && column + gap + t->width[c] > terminal;
+        column = t->wraps[c] ? HANG + t->width[c] : column + gap + t->width[c];
     }
 }
 
 /* Omits the column cuda, which is empty when the PTX has no .loc. */
-static void leave_out(table *t)
+static void omit_empty_cuda(table *t)
 {
     for (int c = 1; c < t->ncolumns; c++)
-        t->left_out[c] = strcmp(column_name(t->s, c), "cuda") == 0 && !t->text[c];
+        t->omitted[c] = strcmp(column_name(t->s, c), "cuda") == 0 && !t->text[c];
 }
 
 static void put_row(const table *t, const char *const *cell_of)
 {
     for (int c = 0; c < t->ncolumns; c++)
-        if (!t->left_out[c]) put_cell(t, c, cell_of[c]);
+        if (!t->omitted[c]) put_cell(t, c, cell_of[c]);
     putc('\n', t->f);
 }
 
-static void put_head(const table *t)
+static void put_table_head(const table *t)
 {
     for (int c = 0; c < t->ncolumns; c++)
-        if (!t->left_out[c]) put_cell(t, c, column_name(t->s, c));
+        if (!t->omitted[c]) put_cell(t, c, column_name(t->s, c));
     putc('\n', t->f);
     for (int c = 0; c < t->ncolumns; c++) {
-        if (t->left_out[c]) continue;
-        put_gap(t, c);
+        if (t->omitted[c]) continue;
+        put_separator(t, c);
         for (int i = 0; i < t->width[c]; i++) putc('-', t->f);
     }
     putc('\n', t->f);
-    for (int r = 0; r < t->rows; r++) put_row(t, (const char *const *)&t->kept[r * t->ncolumns]);
+    for (int r = 0; r < t->rows; r++)
+        put_row(t, (const char *const *)&t->buffered[r * t->ncolumns]);
 }
 
 /* Buffers the current row; false when memory is exhausted. */
-static bool keep_row(table *t)
+static bool buffer_row(table *t)
 {
-    char number[NUMBER];
+    char number[NUMBER_CHARS];
     for (int c = 0; c < t->ncolumns; c++) {
         int type = sqlite3_column_type(t->s, c);
-        char *copy = strdup(cell(t->s, c, number));
-        t->kept[t->rows * t->ncolumns + c] = copy;
+        char *copy = strdup(cell_text(t->s, c, number));
+        t->buffered[t->rows * t->ncolumns + c] = copy;
         if (!copy) return false;
         t->bytes += strlen(copy);
-        int length = columns(copy);
+        int length = display_width(copy);
         if (length > t->width[c]) t->width[c] = length;
         if (type == SQLITE_TEXT || type == SQLITE_BLOB) t->text[c] = true;
     }
@@ -180,33 +181,33 @@ static int print_table(FILE *f, sqlite3_stmt *s, int terminal)
     table t = {.f = f, .s = s, .ncolumns = n};
     t.width = calloc((size_t)n, sizeof *t.width);
     t.text = calloc((size_t)n, sizeof *t.text);
-    t.left_out = calloc((size_t)n, sizeof *t.left_out);
-    t.new_line = calloc((size_t)n, sizeof *t.new_line);
-    t.kept = calloc((size_t)n * SAMPLE, sizeof *t.kept);
-    if (t.width && t.text && t.kept && t.left_out && t.new_line) {
-        for (int c = 0; c < n; c++) t.width[c] = columns(column_name(s, c));
+    t.omitted = calloc((size_t)n, sizeof *t.omitted);
+    t.wraps = calloc((size_t)n, sizeof *t.wraps);
+    t.buffered = calloc((size_t)n * SAMPLE, sizeof *t.buffered);
+    if (t.width && t.text && t.buffered && t.omitted && t.wraps) {
+        for (int c = 0; c < n; c++) t.width[c] = display_width(column_name(s, c));
         while ((code = sqlite3_step(s)) == SQLITE_ROW && t.rows < SAMPLE - 1 &&
                t.bytes < SAMPLE_BYTES) {
-            if (keep_row(&t)) continue;
+            if (buffer_row(&t)) continue;
             code = SQLITE_NOMEM;
             break;
         }
         if (code == SQLITE_ROW || code == SQLITE_DONE) {
-            if (code == SQLITE_DONE) leave_out(&t);
-            if (terminal) fit(&t, terminal);
-            put_head(&t);
+            if (code == SQLITE_DONE) omit_empty_cuda(&t);
+            if (terminal) fit_width(&t, terminal);
+            put_table_head(&t);
         }
         for (; code == SQLITE_ROW; code = sqlite3_step(s)) {
-            char number[NUMBER];
+            char number[NUMBER_CHARS];
             for (int c = 0; c < n; c++) /* no column is omitted */
-                put_cell(&t, c, cell(s, c, number));
+                put_cell(&t, c, cell_text(s, c, number));
             putc('\n', f);
         }
     }
-    for (int i = 0; t.kept && i < n * SAMPLE; i++) free(t.kept[i]);
-    free(t.kept);
-    free(t.left_out);
-    free(t.new_line);
+    for (int i = 0; t.buffered && i < n * SAMPLE; i++) free(t.buffered[i]);
+    free(t.buffered);
+    free(t.omitted);
+    free(t.wraps);
     free(t.text);
     free(t.width);
     return code;
@@ -234,7 +235,7 @@ static void put_hex(FILE *f, sqlite3_stmt *s, int c)
     for (int i = 0, n = p ? sqlite3_column_bytes(s, c) : 0; i < n; i++) fprintf(f, "%02x", p[i]);
 }
 
-static void csv_head(FILE *f, sqlite3_stmt *s)
+static void put_csv_head(FILE *f, sqlite3_stmt *s)
 {
     for (int c = 0, n = sqlite3_column_count(s); c < n; c++) {
         if (c) putc(',', f);
@@ -246,10 +247,10 @@ static void csv_head(FILE *f, sqlite3_stmt *s)
 static int print_csv(FILE *f, sqlite3_stmt *s)
 {
     int n = sqlite3_column_count(s), code;
-    csv_head(f, s);
+    put_csv_head(f, s);
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         for (int c = 0; c < n; c++) {
-            char number[NUMBER];
+            char number[NUMBER_CHARS];
             int type = sqlite3_column_type(s, c);
             if (c) putc(',', f);
             if (type == SQLITE_FLOAT) {
@@ -258,7 +259,7 @@ static int print_csv(FILE *f, sqlite3_stmt *s)
             } else if (type == SQLITE_BLOB) {
                 put_hex(f, s, c);
             } else if (type != SQLITE_NULL) {
-                put_csv(f, cell(s, c, number));
+                put_csv(f, cell_text(s, c, number));
             }
         }
         putc('\n', f);
@@ -270,7 +271,7 @@ static int print_csv(FILE *f, sqlite3_stmt *s)
 
 /* Returns the code point of a character that is escaped: at most three bytes, or a byte that is not
  * UTF-8. */
-static unsigned escaped(const char *s, size_t length)
+static unsigned code_point(const char *s, size_t length)
 {
     const unsigned char *p = (const unsigned char *)s;
     if (length == 1) return p[0] < 0x80 ? p[0] : 0xfffd;
@@ -281,18 +282,18 @@ static unsigned escaped(const char *s, size_t length)
 void query_json_text(FILE *f, const char *text)
 {
     putc('"', f);
-    char as;
-    for (size_t left = strlen(text), length; left; left -= length, text += length) {
+    char replacement;
+    for (size_t remaining = strlen(text), length; remaining; remaining -= length, text += length) {
         unsigned char b = (unsigned char)*text;
-        length = pl_printable(text, left, &as);
+        length = pl_printable(text, remaining, &replacement);
         if (b == '"' || b == '\\')
             fprintf(f, "\\%c", b);
         else if (b == '\n')
             fputs("\\n", f);
         else if (b == '\t')
             fputs("\\t", f);
-        else if (as)
-            fprintf(f, "\\u%04x", escaped(text, length));
+        else if (replacement)
+            fprintf(f, "\\u%04x", code_point(text, length));
         else
             fwrite(text, 1, length, f);
     }
@@ -301,7 +302,7 @@ void query_json_text(FILE *f, const char *text)
 
 static void put_object(FILE *f, sqlite3_stmt *s)
 {
-    char number[NUMBER];
+    char number[NUMBER_CHARS];
     putc('{', f);
     for (int c = 0, n = sqlite3_column_count(s); c < n; c++) {
         if (c) fputs(", ", f);
@@ -319,7 +320,7 @@ static void put_object(FILE *f, sqlite3_stmt *s)
             put_hex(f, s, c);
             putc('"', f);
             break;
-        default: query_json_text(f, cell(s, c, number));
+        default: query_json_text(f, cell_text(s, c, number));
         }
     }
     putc('}', f);
@@ -341,7 +342,7 @@ static int print_json(FILE *f, sqlite3_stmt *s, bool lines)
 void query_head(FILE *f, sqlite3_stmt *s, query_format format)
 {
     if (format == QUERY_CSV) {
-        csv_head(f, s);
+        put_csv_head(f, s);
     } else if (format == QUERY_NDJSON) {
         putc('{', f);
         query_json_text(f, column_name(s, 0));

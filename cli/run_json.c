@@ -25,31 +25,31 @@ run_report *run_json_open(uint64_t elements)
 }
 
 /* Adds a member; NULL values mean that memory was exhausted. */
-static void put(run_report *r, json_t *object, const char *key, json_t *value)
+static void add_member(run_report *r, json_t *object, const char *key, json_t *value)
 {
     if (!value || json_object_set_new(object, key, value) != 0) r->ok = false;
 }
 
 /* Text that may come from the user's file. */
-static json_t *text(const char *s)
+static json_t *json_text(const char *s)
 {
     return cli_json_text(s);
 }
 
-static json_t *whole(uint64_t n)
+static json_t *integer(uint64_t n)
 {
     return json_integer((json_int_t)n);
 }
 
 /* Counters are sums: whole numbers are printed as integers. */
-static json_t *figure(double v)
+static json_t *counter_value(double v)
 {
     if (v == floor(v) && fabs(v) < 0x1p53) return json_integer((json_int_t)v);
     return json_real(v);
 }
 
 /* Returns a number as JSON, or as text where JSON has none: nan, inf, and integers above 2^63. */
-static json_t *element(const run_case *c, size_t k, uint64_t i)
+static json_t *json_element(const run_case *c, size_t k, uint64_t i)
 {
     char value[64], *end;
     pl_case_element(c->launch, k, i, value, sizeof value);
@@ -68,8 +68,8 @@ static json_t *values(run_report *r, const run_case *c, size_t k)
     const uint64_t n = a->whole || r->elements > a->count ? a->count : r->elements;
     json_t *list = json_array();
     for (uint64_t i = 0; list && i < n; i++) {
-        if (i % 4096 == 4095 && cli_stop != CLI_GO_ON) break;
-        if (json_array_append_new(list, element(c, k, i)) != 0) r->ok = false;
+        if (i % 4096 == 4095 && cli_stop != CLI_CONTINUE) break;
+        if (json_array_append_new(list, json_element(c, k, i)) != 0) r->ok = false;
     }
     return list;
 }
@@ -82,12 +82,12 @@ static json_t *outputs(run_report *r, const run_case *c)
         char hex[65];
         if (!a->output || a->address == 0) continue;
         json_t *o = json_object();
-        put(r, o, "arg", whole(k));
-        if (a->variable) put(r, o, "variable", text(a->variable));
-        put(r, o, "type", text(a->type));
-        put(r, o, "count", whole(a->count));
-        if (r->elements || a->whole) put(r, o, "values", values(r, c, k));
-        put(r, o, "sha256", run_hash(c, k, hex) ? text(hex) : json_null());
+        add_member(r, o, "arg", integer(k));
+        if (a->variable) add_member(r, o, "variable", json_text(a->variable));
+        add_member(r, o, "type", json_text(a->type));
+        add_member(r, o, "count", integer(a->count));
+        if (r->elements || a->whole) add_member(r, o, "values", values(r, c, k));
+        add_member(r, o, "sha256", run_hash(c, k, hex) ? json_text(hex) : json_null());
         if (json_array_append_new(list, o) != 0) r->ok = false;
     }
     return list;
@@ -98,12 +98,12 @@ static json_t *metrics(run_report *r, const run_case *c)
     json_t *object = json_object();
     for (size_t i = 0; object && i < c->result.ncounters; i++) {
         const pl_counter *m = &c->result.counter[i];
-        if (isfinite(m->value)) put(r, object, m->name, figure(m->value));
+        if (isfinite(m->value)) add_member(r, object, m->name, counter_value(m->value));
     }
     for (size_t i = 0; object && i < c->nmetrics; i++) {
         const pl_metric *m = &c->metric[i];
-        bool shown = m->known && isfinite(m->value);
-        put(r, object, m->name, shown ? figure(m->value) : json_null());
+        bool known = m->known && isfinite(m->value);
+        add_member(r, object, m->name, known ? counter_value(m->value) : json_null());
     }
     return object;
 }
@@ -114,24 +114,24 @@ static json_t *diagnostics(run_report *r, const run_case *c)
     for (size_t i = c->first_message; list && i < pl_gpu_diag_count(c->gpu); i++) {
         pl_message m = pl_gpu_diag(c->gpu, i, false);
         json_t *o = json_object();
-        put(r, o, "severity", text(m.severity));
-        put(r, o, "code", text(m.code));
-        put(r, o, "file", text(m.file));
-        put(r, o, "line", whole(m.line));
-        put(r, o, "column", whole(m.column));
-        put(r, o, "source", text(m.source));
-        put(r, o, "text", text(m.text));
-        put(r, o, "help", text(m.help));
+        add_member(r, o, "severity", json_text(m.severity));
+        add_member(r, o, "code", json_text(m.code));
+        add_member(r, o, "file", json_text(m.file));
+        add_member(r, o, "line", integer(m.line));
+        add_member(r, o, "column", integer(m.column));
+        add_member(r, o, "source", json_text(m.source));
+        add_member(r, o, "text", json_text(m.text));
+        add_member(r, o, "help", json_text(m.help));
         if (json_array_append_new(list, o) != 0) r->ok = false;
     }
     return list;
 }
 
-static json_t *place(run_report *r, const uint32_t block[3], const uint32_t thread[3])
+static json_t *position(run_report *r, const uint32_t block[3], const uint32_t thread[3])
 {
     json_t *o = json_object();
-    put(r, o, "block", json_pack("[iii]", (int)block[0], (int)block[1], (int)block[2]));
-    put(r, o, "thread", json_pack("[iii]", (int)thread[0], (int)thread[1], (int)thread[2]));
+    add_member(r, o, "block", json_pack("[iii]", (int)block[0], (int)block[1], (int)block[2]));
+    add_member(r, o, "thread", json_pack("[iii]", (int)thread[0], (int)thread[1], (int)thread[2]));
     return o;
 }
 
@@ -140,27 +140,28 @@ static json_t *findings(run_report *r, const run_case *c)
     json_t *list = json_array();
     for (size_t i = 0; list && i < pl_checks_count(c->checks); i++) {
         const pl_finding *f = pl_checks_finding(c->checks, i);
-        const bool two = f->other_pc != UINT32_MAX;
+        const bool has_other = f->other_pc != UINT32_MAX;
         json_t *o = json_object(), *threads = json_array();
-        put(r, o, "tool", text(f->tool));
-        put(r, o, "kind", text(f->kind));
-        put(r, o, "severity", text(f->severity));
-        put(r, o, "space", text(f->space));
-        put(r, o, "kernel", text(f->kernel));
-        put(r, o, "file", text(f->file));
-        put(r, o, "line", whole(f->line));
-        put(r, o, "other_file", text(f->other_file));
-        put(r, o, "other_line", two ? whole(f->other_line) : json_null());
-        if (json_array_append_new(threads, place(r, f->block, f->thread)) != 0) r->ok = false;
-        if (two && json_array_append_new(threads, place(r, f->other_block, f->other_thread)) != 0)
+        add_member(r, o, "tool", json_text(f->tool));
+        add_member(r, o, "kind", json_text(f->kind));
+        add_member(r, o, "severity", json_text(f->severity));
+        add_member(r, o, "space", json_text(f->space));
+        add_member(r, o, "kernel", json_text(f->kernel));
+        add_member(r, o, "file", json_text(f->file));
+        add_member(r, o, "line", integer(f->line));
+        add_member(r, o, "other_file", json_text(f->other_file));
+        add_member(r, o, "other_line", has_other ? integer(f->other_line) : json_null());
+        if (json_array_append_new(threads, position(r, f->block, f->thread)) != 0) r->ok = false;
+        if (has_other &&
+            json_array_append_new(threads, position(r, f->other_block, f->other_thread)) != 0)
             r->ok = false;
-        put(r, o, "threads", threads);
-        put(r, o, "address", whole(f->address));
-        put(r, o, "bytes", whole(f->bytes));
-        put(r, o, "count", whole(f->count));
-        put(r, o, "seed", f->seed ? whole(f->seed) : json_null());
-        put(r, o, "text", text(f->text));
-        put(r, o, "help", text(f->help));
+        add_member(r, o, "threads", threads);
+        add_member(r, o, "address", integer(f->address));
+        add_member(r, o, "bytes", integer(f->bytes));
+        add_member(r, o, "count", integer(f->count));
+        add_member(r, o, "seed", f->seed ? integer(f->seed) : json_null());
+        add_member(r, o, "text", json_text(f->text));
+        add_member(r, o, "help", json_text(f->help));
         if (json_array_append_new(list, o) != 0) r->ok = false;
     }
     return list;
@@ -170,36 +171,37 @@ void run_json_add(run_report *r, const run_case *c)
 {
     json_t *o = json_object();
     const pl_result *f = &c->result;
-    bool known = c->launched, complete = known && c->status == PL_OK,
-         timed = complete && c->mode == PL_MODE_TIMING;
-    put(r, o, "name", text(c->name));
-    put(r, o, "entry", text(c->entry));
-    put(r, o, "arch", text(c->arch));
-    put(r, o, "mode", text(c->mode == PL_MODE_TIMING ? "timing" : "functional"));
-    put(r, o, "status", text(run_status_word(c)));
+    bool launched = c->launched, complete = launched && c->status == PL_OK,
+         has_cycles = complete && c->mode == PL_MODE_TIMING;
+    add_member(r, o, "name", json_text(c->name));
+    add_member(r, o, "entry", json_text(c->entry));
+    add_member(r, o, "arch", json_text(c->arch));
+    add_member(r, o, "mode", json_text(c->mode == PL_MODE_TIMING ? "timing" : "functional"));
+    add_member(r, o, "status", json_text(run_status_word(c)));
     /* Counts of an incomplete launch cover the time until it stopped, and it has no metrics. */
-    put(r, o, "complete", json_boolean(complete));
-    put(r, o, "cycles", timed ? whole(f->cycles) : json_null());
-    put(r, o, "inst_executed", known ? whole(f->inst_executed) : json_null());
-    put(r, o, "thread_inst_executed", known ? whole(f->thread_inst_executed) : json_null());
-    put(r, o, "registers", known ? whole(f->registers) : json_null());
-    put(r, o, "shared",
-        known ? whole((uint64_t)f->static_shared + f->dynamic_shared) : json_null());
-    put(r, o, "local", known ? whole(f->local_bytes) : json_null());
-    put(r, o, "wall_seconds", known ? json_real(f->wall_seconds) : json_null());
-    put(r, o, "outputs", known && c->status == PL_OK ? outputs(r, c) : json_array());
-    put(r, o, "metrics", complete ? metrics(r, c) : json_object());
-    put(r, o, "diagnostics", diagnostics(r, c));
-    if (c->checks) put(r, o, "findings", findings(r, c));
-    if (c->printed) put(r, o, "printed", text(c->printed));
+    add_member(r, o, "complete", json_boolean(complete));
+    add_member(r, o, "cycles", has_cycles ? integer(f->cycles) : json_null());
+    add_member(r, o, "inst_executed", launched ? integer(f->inst_executed) : json_null());
+    add_member(r, o, "thread_inst_executed",
+               launched ? integer(f->thread_inst_executed) : json_null());
+    add_member(r, o, "registers", launched ? integer(f->registers) : json_null());
+    add_member(r, o, "shared",
+               launched ? integer((uint64_t)f->static_shared + f->dynamic_shared) : json_null());
+    add_member(r, o, "local", launched ? integer(f->local_bytes) : json_null());
+    add_member(r, o, "wall_seconds", launched ? json_real(f->wall_seconds) : json_null());
+    add_member(r, o, "outputs", launched && c->status == PL_OK ? outputs(r, c) : json_array());
+    add_member(r, o, "metrics", complete ? metrics(r, c) : json_object());
+    add_member(r, o, "diagnostics", diagnostics(r, c));
+    if (c->checks) add_member(r, o, "findings", findings(r, c));
+    if (c->printed) add_member(r, o, "printed", json_text(c->printed));
     if (json_array_append_new(r->cases, o) != 0) r->ok = false;
 }
 
 bool run_json_close(run_report *r)
 {
     json_t *root = json_object();
-    put(r, root, "version", json_string(PTXLOOM_VERSION));
-    put(r, root, "cases", r->cases);
+    add_member(r, root, "version", json_string(PTXLOOM_VERSION));
+    add_member(r, root, "cases", r->cases);
     bool ok = cli_print_json(r->ok ? root : NULL);
     json_decref(root);
     free(r);

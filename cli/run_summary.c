@@ -13,18 +13,18 @@ enum {
     BAR = 44,
     REASONS = 6,
     LINES = 6,
-    TEXT = 44,
-    LEAST = 8,
-    BEFORE = 36 /* columns before bars and PTX */
+    TEXT_WIDTH = 44,
+    MIN_WIDTH = 8,
+    PREFIX = 36 /* columns before bars and PTX */
 };
 
 /* Returns the columns available for a bar or a line of PTX. */
-static int room(int most)
+static int available_width(int max)
 {
     int width = cli_width(stdout);
-    return width == 0 || width - BEFORE > most ? most
-           : width - BEFORE < LEAST            ? LEAST
-                                               : width - BEFORE;
+    return width == 0 || width - PREFIX > max ? max
+           : width - PREFIX < MIN_WIDTH       ? MIN_WIDTH
+                                              : width - PREFIX;
 }
 
 /* Names of the reasons in Nsight Compute, by pl_stall. */
@@ -35,7 +35,7 @@ static const char *const reason_word[] = {
 };
 
 /* Prints a bar of BAR columns; block characters if the terminal uses UTF-8, else '#'. */
-static void bar(double percent)
+static void print_bar(double percent)
 {
     static const char *const eighth[] = {"",
                                          "\xe2\x96\x8f",
@@ -49,66 +49,70 @@ static void bar(double percent)
     const char *locale = NULL;
     for (int i = 0; i < 3 && (!locale || !*locale); i++) locale = getenv(variable[i]);
     bool utf8 = locale && (strstr(locale, "UTF-8") || strstr(locale, "utf8"));
-    double most = room(BAR), length = percent < 0 ? 0 : percent > 100 ? most : percent / 100 * most;
-    int whole = (int)length, part = (int)((length - whole) * 8);
+    double max = available_width(BAR), length = percent < 0     ? 0
+                                                : percent > 100 ? max
+                                                                : percent / 100 * max;
+    int full = (int)length, eighths = (int)((length - full) * 8);
     if (length > 0) fputs("  ", stdout);
-    for (int i = 0; i < whole; i++) fputs(utf8 ? "\xe2\x96\x88" : "#", stdout);
-    if (utf8) fputs(eighth[part], stdout);
+    for (int i = 0; i < full; i++) fputs(utf8 ? "\xe2\x96\x88" : "#", stdout);
+    if (utf8) fputs(eighth[eighths], stdout);
 }
 
-static void share(const char *label, double percent)
+static void print_share(const char *label, double percent)
 {
     printf("  %-22s %5.1f %%", label, percent);
-    bar(percent);
+    print_bar(percent);
     putchar('\n');
 }
 
-static void share_of(const run_case *c, const char *label, const char *metric)
+static void print_counter(const run_case *c, const char *label, const char *metric)
 {
     double v = run_counter(c, metric);
-    if (v >= 0) share(label, v);
+    if (v >= 0) print_share(label, v);
 }
 
-static void hits(const run_case *c, const char *label, const char *some, const char *all)
+static void print_hit_rate(const run_case *c, const char *label, const char *hits,
+                           const char *total)
 {
-    double n = run_counter(c, some), m = run_counter(c, all);
-    if (n >= 0 && m > 0) share(label, 100 * n / m);
+    double n = run_counter(c, hits), m = run_counter(c, total);
+    if (n >= 0 && m > 0) print_share(label, 100 * n / m);
 }
 
-static void units(const run_case *c)
+static void print_units(const run_case *c)
 {
     const pl_result *r = &c->result;
     if (c->mode != PL_MODE_TIMING) return;
-    share_of(c, "issue slots, active", "smsp__issue_active.avg.pct_of_peak_sustained_active");
-    share("occupancy, possible", 100 * r->theoretical_occupancy);
-    share_of(c, "occupancy, achieved", "sm__warps_active.avg.pct_of_peak_sustained_active");
-    hits(c, "L1 hits of loads", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
-         "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
-    hits(c, "L2 hits", "lts__t_sectors_srcunit_tex_lookup_hit.sum",
-         "lts__t_sectors_srcunit_tex.sum");
-    share_of(c, "DRAM busy", "dram__throughput.avg.pct_of_peak_sustained_elapsed");
+    print_counter(c, "issue slots, active", "smsp__issue_active.avg.pct_of_peak_sustained_active");
+    print_share("occupancy, possible", 100 * r->theoretical_occupancy);
+    print_counter(c, "occupancy, achieved", "sm__warps_active.avg.pct_of_peak_sustained_active");
+    print_hit_rate(c, "L1 hits of loads",
+                   "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
+                   "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
+    print_hit_rate(c, "L2 hits", "lts__t_sectors_srcunit_tex_lookup_hit.sum",
+                   "lts__t_sectors_srcunit_tex.sum");
+    print_counter(c, "DRAM busy", "dram__throughput.avg.pct_of_peak_sustained_elapsed");
 }
 
 /* ---- stalls ---- */
 
-static void reasons(const run_case *c)
+static void print_stalls(const run_case *c)
 {
-    uint64_t sum[PL_STALL_COUNT] = {0}, all = 0;
+    uint64_t sum[PL_STALL_COUNT] = {0}, total = 0;
     char number[32];
     for (size_t pc = 0; pc < c->result.npc; pc++)
         for (int i = PL_STALL_NONE + 1; i < PL_STALL_COUNT; i++) {
             sum[i] += c->result.pc_stat[pc].stall[i];
-            all += c->result.pc_stat[pc].stall[i];
+            total += c->result.pc_stat[pc].stall[i];
         }
-    if (all == 0) return;
-    printf("\n  waiting, of %s cycles of all warps\n", run_grouped(all, number));
+    if (total == 0) return;
+    printf("\n  waiting, of %s cycles of all warps\n", run_grouped(total, number));
     for (int n = 0; n < REASONS; n++) {
-        int most = PL_STALL_NONE;
+        int largest = PL_STALL_NONE;
         for (int i = PL_STALL_NONE + 1; i < PL_STALL_COUNT; i++)
-            if (sum[i] > (most == PL_STALL_NONE ? 0 : sum[most])) most = i;
-        if (most == PL_STALL_NONE) return;
-        share(reason_word[most], 100.0 * (double)sum[most] / (double)all);
-        sum[most] = 0;
+            if (sum[i] > (largest == PL_STALL_NONE ? 0 : sum[largest])) largest = i;
+        if (largest == PL_STALL_NONE) return;
+        print_share(reason_word[largest], 100.0 * (double)sum[largest] / (double)total);
+        sum[largest] = 0;
     }
 }
 
@@ -139,7 +143,7 @@ static int by_cost(const void *a, const void *b)
 static line_cost *line_costs(const run_case *c, size_t *n)
 {
     line_cost *list = calloc(c->result.npc + 1, sizeof *list);
-    size_t found = 0, kept = 0;
+    size_t found = 0, merged = 0;
     for (size_t pc = 0; list && pc < c->result.npc; pc++) {
         const pl_pc_stat *s = &c->result.pc_stat[pc];
         if (s->executed == 0) continue;
@@ -153,31 +157,33 @@ static line_cost *line_costs(const run_case *c, size_t *n)
     if (!list) return NULL;
     qsort(list, found, sizeof *list, by_line);
     for (size_t i = 0; i < found; i++) {
-        if (kept && list[kept - 1].line == list[i].line) {
-            list[kept - 1].issues += list[i].issues;
-            list[kept - 1].stalls += list[i].stalls;
+        if (merged && list[merged - 1].line == list[i].line) {
+            list[merged - 1].issues += list[i].issues;
+            list[merged - 1].stalls += list[i].stalls;
         } else {
-            list[kept++] = list[i];
+            list[merged++] = list[i];
         }
     }
-    qsort(list, kept, sizeof *list, by_cost);
-    *n = kept;
+    qsort(list, merged, sizeof *list, by_cost);
+    *n = merged;
     return list;
 }
 
-static void lines(const run_case *c)
+static void print_lines(const run_case *c)
 {
     size_t n = 0;
     line_cost *list = line_costs(c, &n);
     if (n) printf("\n  %6s %11s %13s  %s\n", "line", "issues", "waiting", "PTX");
     for (size_t i = 0; i < n && i < LINES; i++) {
-        char a[32], b[32], text[TEXT + 1];
+        char a[32], b[32], text[TEXT_WIDTH + 1];
         uint32_t from = 0, length = 0;
         const line_cost *x = &list[i];
-        const int after = x->cuda[0] ? (int)strlen(x->cuda) + 2 : 0, all = room(TEXT + after);
-        const uint32_t most = all - after >= LEAST ? (uint32_t)(all - after) : (uint32_t)all;
+        const int cuda_width = x->cuda[0] ? (int)strlen(x->cuda) + 2 : 0,
+                  width = available_width(TEXT_WIDTH + cuda_width);
+        const uint32_t max =
+            width - cuda_width >= MIN_WIDTH ? (uint32_t)(width - cuda_width) : (uint32_t)width;
         while (from < x->bytes && (x->text[from] == ' ' || x->text[from] == '\t')) from++;
-        for (; from + length < x->bytes && length < most && length < TEXT; length++) {
+        for (; from + length < x->bytes && length < max && length < TEXT_WIDTH; length++) {
             char ch = x->text[from + length];
             if (ch == '/' && from + length + 1 < x->bytes && x->text[from + length + 1] == '/')
                 break;
@@ -187,7 +193,7 @@ static void lines(const run_case *c)
         text[length] = '\0';
         printf("  %6" PRIu32 " %11s %13s  %s", x->line, run_grouped(x->issues, a),
                run_grouped(x->stalls, b), text);
-        if (after) printf(all - after >= LEAST ? "  %s" : "\n    %s", x->cuda);
+        if (cuda_width) printf(width - cuda_width >= MIN_WIDTH ? "  %s" : "\n    %s", x->cuda);
         putchar('\n');
     }
     free(list);
@@ -215,13 +221,14 @@ void run_summary(const run_case *c, const run_style *style)
     if (c->mode == PL_MODE_TIMING)
         printf("  %-22s %s\n", complete ? "cycles" : "cycles until then",
                run_grouped(r->cycles, a));
-    double each = r->inst_executed ? (double)r->thread_inst_executed / (double)r->inst_executed : 0;
+    double lanes =
+        r->inst_executed ? (double)r->thread_inst_executed / (double)r->inst_executed : 0;
     printf("  %-22s %s   (%.1f lanes each)\n\n",
            complete ? "instructions" : "instructions until then", run_grouped(r->inst_executed, a),
-           each);
-    if (complete) units(c);
-    reasons(c);
-    lines(c);
+           lanes);
+    if (complete) print_units(c);
+    print_stalls(c);
+    print_lines(c);
 }
 
 /* ---- several launches ---- */

@@ -11,7 +11,7 @@
 enum { SHOWN_ELEMENTS = 8 };
 
 /* Prints "argument 4  f32[128] =". */
-static int heading(const run_case *c, size_t k)
+static int print_heading(const run_case *c, size_t k)
 {
     const pl_case_arg *a = &c->launch->arg[k];
     if (!a->variable) return printf("  argument %-2zu %s[%" PRIu64 "] =", k + 1, a->type, a->count);
@@ -21,15 +21,15 @@ static int heading(const run_case *c, size_t k)
 }
 
 /* Prints the first `most` elements. On a terminal they are wrapped to its width. */
-static void many_elements(const run_case *c, size_t k, uint64_t most)
+static void print_elements(const run_case *c, size_t k, uint64_t max)
 {
     const pl_case_arg *a = &c->launch->arg[k];
     const int width = cli_width(stdout);
     char element[64];
-    int column = heading(c, k);
+    int column = print_heading(c, k);
     uint64_t i = 0;
-    for (; i < a->count && i < most; i++) {
-        if (i % 4096 == 4095 && cli_stop != CLI_GO_ON) break;
+    for (; i < a->count && i < max; i++) {
+        if (i % 4096 == 4095 && cli_stop != CLI_CONTINUE) break;
         pl_case_element(c->launch, k, i, element, sizeof element);
         if (width && column + 1 + (int)strlen(element) > width) column = printf("\n    ") - 1;
         column += printf(" %s", element);
@@ -38,32 +38,36 @@ static void many_elements(const run_case *c, size_t k, uint64_t most)
 }
 
 /* Prints the first few, on one line with the checksum. */
-static void few_elements(const run_case *c, size_t k)
+static void print_preview(const run_case *c, size_t k)
 {
-    enum { REST = 4 + 26 }; /* columns of the ellipsis and the checksum */
+    enum { SUFFIX = 4 + 26 }; /* columns of the ellipsis and the checksum */
     const pl_case_arg *a = &c->launch->arg[k];
     const int width = cli_width(stdout);
     char hex[65], element[64];
     uint64_t i = 0;
-    int column = heading(c, k);
+    int column = print_heading(c, k);
     for (; i < a->count && i < SHOWN_ELEMENTS; i++) {
         pl_case_element(c->launch, k, i, element, sizeof element);
-        if (width && i && column + 1 + (int)strlen(element) > width - REST) break;
+        if (width && i && column + 1 + (int)strlen(element) > width - SUFFIX) break;
         column += printf(" %s", element);
     }
     if (!run_hash(c, k, hex)) strcpy(hex, "not computed");
-    const char *more = a->count > i ? " ..." : "";
-    const bool fits = width == 0 || column + (int)strlen(more) + 26 <= width;
-    printf("%s%*ssha256 %.16s\n", fits ? more : *more ? " ...\n" : "\n", fits ? 3 : 14, "", hex);
+    const char *ellipsis = a->count > i ? " ..." : "";
+    const bool fits = width == 0 || column + (int)strlen(ellipsis) + 26 <= width;
+    printf("%s%*ssha256 %.16s\n",
+           fits        ? ellipsis
+           : *ellipsis ? " ...\n"
+                       : "\n",
+           fits ? 3 : 14, "", hex);
 }
 
-static void output(const run_case *c, size_t k, uint64_t elements)
+static void print_output(const run_case *c, size_t k, uint64_t elements)
 {
     const pl_case_arg *a = &c->launch->arg[k];
     if (a->whole || elements)
-        many_elements(c, k, a->whole ? UINT64_MAX : elements);
+        print_elements(c, k, a->whole ? UINT64_MAX : elements);
     else
-        few_elements(c, k);
+        print_preview(c, k);
     if (a->save && c->saved) {
         fputs("              saved as ", stdout);
         cli_print(stdout, a->save, strlen(a->save));
@@ -71,9 +75,10 @@ static void output(const run_case *c, size_t k, uint64_t elements)
     }
 }
 
-static void hit_rate(const run_case *c, const char *label, const char *hits, const char *all)
+static void print_hit_rate(const run_case *c, const char *label, const char *hits,
+                           const char *total)
 {
-    double h = run_counter(c, hits), n = run_counter(c, all);
+    double h = run_counter(c, hits), n = run_counter(c, total);
     char text[32];
     if (h >= 0 && n > 0)
         printf("  %-22s %5.1f %% of %s sectors\n", label, 100 * h / n,
@@ -81,77 +86,78 @@ static void hit_rate(const run_case *c, const char *label, const char *hits, con
 }
 
 /* Prints a row of the cost of a launch: on a narrow terminal it is wrapped below its value. */
-static void row(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void row(const char *label, const char *format, ...)
+static void print_row(const char *label, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void print_row(const char *label, const char *format, ...)
 {
-    enum { LEFT = 25 };
+    enum { VALUE_COLUMN = 25 };
     char value[256], line[320];
     va_list ap;
     va_start(ap, format);
     vsnprintf(value, sizeof value, format, ap);
     va_end(ap);
     snprintf(line, sizeof line, "  %-22s %s\n", label, value);
-    cli_put_wrapped(stdout, line, cli_width(stdout), LEFT);
+    cli_put_wrapped(stdout, line, cli_width(stdout), VALUE_COLUMN);
 }
 
 /* Prints the progress of a launch that did not complete. Rates of an incomplete launch have no
  * meaning. */
-static void incomplete(const run_case *c)
+static void print_incomplete(const run_case *c)
 {
     const pl_result *r = &c->result;
     char a[32], b[32], cycles[48] = "";
     if (c->mode == PL_MODE_TIMING)
         snprintf(cycles, sizeof cycles, "%s cycles, ", run_grouped(r->cycles, a));
-    row("stopped after", "%s%s instructions (%s thread instructions)", cycles,
-        run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b));
+    print_row("stopped after", "%s%s instructions (%s thread instructions)", cycles,
+              run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b));
 }
 
-static void cost(const run_case *c)
+static void print_cost(const run_case *c)
 {
     const pl_result *r = &c->result;
     char a[32], b[32], d[32];
     if (c->status != PL_OK) {
-        incomplete(c);
+        print_incomplete(c);
     } else if (c->mode == PL_MODE_TIMING) {
-        row("cycles", "%s", run_grouped(r->cycles, a));
+        print_row("cycles", "%s", run_grouped(r->cycles, a));
         double ipc = r->cycles ? (double)r->inst_executed / (double)r->cycles : 0;
-        row("instructions", "%s   (%s thread instructions; %.2f per cycle on the whole GPU)",
-            run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b), ipc);
+        print_row("instructions", "%s   (%s thread instructions; %.2f per cycle on the whole GPU)",
+                  run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b), ipc);
         double achieved = run_counter(c, "sm__warps_active.avg.pct_of_peak_sustained_active");
         char part[32] = "";
         if (achieved >= 0) snprintf(part, sizeof part, ", %.0f %% achieved", achieved);
-        row("occupancy", "%.0f %% possible%s", 100 * r->theoretical_occupancy, part);
-        hit_rate(c, "L1 hits", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
-                 "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
-        hit_rate(c, "L2 hits", "lts__t_sectors_srcunit_tex_lookup_hit.sum",
-                 "lts__t_sectors_srcunit_tex.sum");
+        print_row("occupancy", "%.0f %% possible%s", 100 * r->theoretical_occupancy, part);
+        print_hit_rate(c, "L1 hits", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
+                       "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
+        print_hit_rate(c, "L2 hits", "lts__t_sectors_srcunit_tex_lookup_hit.sum",
+                       "lts__t_sectors_srcunit_tex.sum");
         double other = run_counter(c, "ptxloom__l2_sectors_other.sum"),
                code = run_counter(c, "ptxloom__dram_sectors_code.sum");
         if (other > 0)
-            row("L2, other",
-                "%s sectors: code, constants, between the halves of L2, the launch itself",
-                run_grouped((uint64_t)other, a));
+            print_row("L2, other",
+                      "%s sectors: code, constants, between the halves of L2, the launch itself",
+                      run_grouped((uint64_t)other, a));
         double in = run_counter(c, "dram__sectors_read.sum"),
                out = run_counter(c, "dram__sectors_write.sum");
         if (in >= 0 && out >= 0)
-            row("DRAM",
-                code > 0 ? "%s bytes read (%s of them code), %s written"
-                         : "%s bytes read%.0s, %s written",
-                run_grouped((uint64_t)in * 32, a),
-                run_grouped(code > 0 ? (uint64_t)code * 32 : 0, d),
-                run_grouped((uint64_t)out * 32, b));
+            print_row("DRAM",
+                      code > 0 ? "%s bytes read (%s of them code), %s written"
+                               : "%s bytes read%.0s, %s written",
+                      run_grouped((uint64_t)in * 32, a),
+                      run_grouped(code > 0 ? (uint64_t)code * 32 : 0, d),
+                      run_grouped((uint64_t)out * 32, b));
     } else {
-        row("instructions", "%s   (%s thread instructions)", run_grouped(r->inst_executed, a),
-            run_grouped(r->thread_inst_executed, b));
+        print_row("instructions", "%s   (%s thread instructions)", run_grouped(r->inst_executed, a),
+                  run_grouped(r->thread_inst_executed, b));
     }
-    row("resources", "%u registers and %u bytes local per thread, %u bytes shared per block",
-        r->registers, r->local_bytes, r->static_shared + r->dynamic_shared);
-    row("emulated in", "%.3f s", r->wall_seconds);
+    print_row("resources", "%u registers and %u bytes local per thread, %u bytes shared per block",
+              r->registers, r->local_bytes, r->static_shared + r->dynamic_shared);
+    print_row("emulated in", "%.3f s", r->wall_seconds);
 }
 
 /* Prints the metrics of --metrics. On a narrow terminal the name column is as wide as the longest
  * name. */
-static void metrics(const run_case *c)
+static void print_metrics(const run_case *c)
 {
     enum { NAMES = 66, VALUES = 30 };
     const int width = cli_width(stdout);
@@ -173,7 +179,7 @@ static void metrics(const run_case *c)
 
 /* Prints the kernel's output. On a terminal, control characters are removed, since the program came
  * from a file. */
-static void printed(const char *text)
+static void print_kernel_output(const char *text)
 {
     if (isatty(STDOUT_FILENO))
         cli_print_lines(stdout, text, strlen(text));
@@ -185,7 +191,7 @@ void run_text(const run_case *c, const run_style *style)
 {
     const char *bold = style->colour ? "\033[1m" : "", *plain = style->colour ? "\033[0m" : "";
     char name[256];
-    if (c->printed) printed(c->printed);
+    if (c->printed) print_kernel_output(c->printed);
     if (style->brief) {
         if (style->one_of_many)
             run_summary_line(c);
@@ -202,16 +208,17 @@ void run_text(const run_case *c, const run_style *style)
            c->mode == PL_MODE_TIMING ? "timing" : "functional", run_status_word(c), c->grid[0],
            c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2]);
     for (size_t k = 0; k < c->launch->nargs; k++) {
-        if (c->launch->arg[k].output && c->launch->arg[k].address) output(c, k, style->elements);
+        if (c->launch->arg[k].output && c->launch->arg[k].address)
+            print_output(c, k, style->elements);
     }
-    cost(c);
-    metrics(c);
-    char further[300];
+    print_cost(c);
+    print_metrics(c);
+    char hint[300];
     snprintf(
-        further, sizeof further,
+        hint, sizeof hint,
         style->trace
             ? "for details: ptxloom query %s summary, or any SQLite client\n"
             : "for details: add --trace run.db, then ptxloom query run.db, or any SQLite client\n",
         style->trace);
-    cli_put_wrapped(stdout, further, cli_width(stdout), 2);
+    cli_put_wrapped(stdout, hint, cli_width(stdout), 2);
 }

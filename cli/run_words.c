@@ -24,7 +24,7 @@ bool run_hash(const run_case *c, size_t k, char hex[65])
     if (c->status == PL_INTERRUPTED) return false;
     char what[64];
     snprintf(what, sizeof what, "hashing argument %zu", k + 1);
-    pl_gpu_report(c->gpu, "E0420", cli_stop == CLI_OUT_OF_TIME ? "the time limit" : "an interrupt",
+    pl_gpu_report(c->gpu, "E0420", cli_stop == CLI_TIMED_OUT ? "the time limit" : "an interrupt",
                   what, NULL, NULL);
     return false;
 }

@@ -18,18 +18,18 @@ static void on_signal(int sig)
 {
     if (sig != SIGALRM)
         cli_stop = CLI_INTERRUPTED;
-    else if (cli_stop == CLI_GO_ON)
-        cli_stop = CLI_OUT_OF_TIME;
+    else if (cli_stop == CLI_CONTINUE)
+        cli_stop = CLI_TIMED_OUT;
     alarm(1);
 }
 
-void cli_end_waiting(bool yes)
+void cli_interrupt_waits(bool enable)
 {
     static const int signals[] = {SIGALRM, SIGINT, SIGTERM};
     for (size_t k = 0; k < sizeof signals / sizeof *signals; k++) {
         struct sigaction a;
         if (sigaction(signals[k], NULL, &a) != 0) continue;
-        a.sa_flags = yes ? a.sa_flags & ~SA_RESTART : a.sa_flags | SA_RESTART;
+        a.sa_flags = enable ? a.sa_flags & ~SA_RESTART : a.sa_flags | SA_RESTART;
         sigaction(signals[k], &a, NULL);
     }
 }
@@ -58,16 +58,16 @@ bool cli_timeout(cli_args *a)
     return true;
 }
 
-static int look(void *ctx)
+static int poll_stop(void *ctx)
 {
     (void)ctx;
-    return cli_stop != CLI_GO_ON;
+    return cli_stop != CLI_CONTINUE;
 }
 
-void cli_stoppable(struct sqlite3 *db)
+void cli_make_interruptible(struct sqlite3 *db)
 {
     cli_catch_signals();
-    sqlite3_progress_handler(db, STEPS, look, NULL);
+    sqlite3_progress_handler(db, STEPS, poll_stop, NULL);
 }
 
 int cli_sql_failed(pl_gpu *gpu, struct sqlite3 *db, const char *help)
@@ -82,7 +82,7 @@ int cli_sql_failed(pl_gpu *gpu, struct sqlite3 *db, const char *help)
 
 int cli_stopped(pl_gpu *gpu)
 {
-    pl_gpu_report(gpu, "E0712", cli_stop == CLI_OUT_OF_TIME ? "the time limit" : "an interrupt",
-                  NULL, NULL, NULL);
+    pl_gpu_report(gpu, "E0712", cli_stop == CLI_TIMED_OUT ? "the time limit" : "an interrupt", NULL,
+                  NULL, NULL);
     return CLI_SYSTEM;
 }

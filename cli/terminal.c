@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { NARROWEST = 20 };
+enum { MIN_WIDTH = 20 };
 
 int cli_width(FILE *f)
 {
@@ -19,11 +19,11 @@ int cli_width(FILE *f)
         n = atoi(columns);
     else if (ioctl(fileno(f), TIOCGWINSZ, &w) == 0)
         n = w.ws_col;
-    return n > 0 && n < NARROWEST ? NARROWEST : n;
+    return n > 0 && n < MIN_WIDTH ? MIN_WIDTH : n;
 }
 
 /* Returns the columns of n bytes of UTF-8 text: bytes that are not continuation bytes. */
-static int columns_of(const char *s, size_t n)
+static int display_width(const char *s, size_t n)
 {
     int columns = 0;
     for (size_t i = 0; i < n; i++) columns += (s[i] & 0xc0) != 0x80;
@@ -42,7 +42,7 @@ static void put_line(FILE *f, const char *line, size_t n, int width, int hang)
         size_t blanks = at, word, end;
         while (blanks < n && line[blanks] == ' ') blanks++;
         for (end = word = blanks; end < n && line[end] != ' ';) end++;
-        int gap = (int)(blanks - at), length = columns_of(line + word, end - word);
+        int gap = (int)(blanks - at), length = display_width(line + word, end - word);
         if (column > hang && column + gap + length > width) {
             fprintf(f, "\n%*s", hang, "");
             column = hang;
@@ -51,13 +51,13 @@ static void put_line(FILE *f, const char *line, size_t n, int width, int hang)
         fprintf(f, "%*s", gap, "");
         column += gap;
         for (size_t i = word; i < end; i++) { /* a word wider than the terminal is split */
-            const bool begins = (line[i] & 0xc0) != 0x80;
-            if (begins && column == width) {
+            const bool is_start = (line[i] & 0xc0) != 0x80;
+            if (is_start && column == width) {
                 fprintf(f, "\n%*s", hang, "");
                 column = hang;
             }
             putc(line[i], f);
-            column += begins;
+            column += is_start;
         }
         at = end;
     }
@@ -67,7 +67,7 @@ void cli_put_wrapped(FILE *f, const char *text, int width, int hang)
 {
     while (*text) {
         size_t n = strcspn(text, "\n");
-        if (width == 0 || columns_of(text, n) <= width)
+        if (width == 0 || display_width(text, n) <= width)
             fwrite(text, 1, n, f);
         else
             put_line(f, text, n, width, hang);

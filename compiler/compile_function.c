@@ -58,7 +58,7 @@ void pl_compile_unit_join(pl_program *p, pl_prog_func *f, const pl_program *part
     uint32_t code = (uint32_t)p->code.n, pool = (uint32_t)p->pool.n, calls = (uint32_t)p->calls.n,
              moves = (uint32_t)p->moves.n;
     /* The first part, if it is large: its arena memory is taken over, and nothing is copied. */
-    if (!code && pl_arena_give(p->arena, part->arena, part->code.at)) {
+    if (!code && pl_arena_transfer(p->arena, part->arena, part->code.at)) {
         p->code.at = part->code.at;
         p->code.n = part->code.n;
         p->code.cap = part->code.cap;

@@ -83,7 +83,7 @@ typedef struct run {
 static void clear(pl_arena *a, bool large)
 {
     if (large)
-        pl_arena_empty(a);
+        pl_arena_release(a);
     else
         pl_arena_reset(a);
 }
@@ -135,7 +135,7 @@ static pl_status run_code_pass(run *r, pl_pass_id id)
     case PL_PASS_contract_fma: return pl_contract_fma(r->p, r->f, &r->fixed, r->work, r->pass);
     case PL_PASS_find_reconvergence: return find_reconvergence(r);
     case PL_PASS_allocate_registers: return allocate_registers(r);
-    case PL_PASS_compact_tables: pl_program_tidy(r->p); return PL_OK;
+    case PL_PASS_compact_tables: pl_program_canonicalize(r->p); return PL_OK;
     default:
         assert(false && "passes.def names a code pass that has no function");
         return PL_INVALID;

@@ -12,7 +12,7 @@
 typedef struct cuda_row {
     const char *name;
     uint64_t calls, estimated, bytes, cycles, instructions;
-    double ns, least, most, seconds;
+    double ns, min, max, seconds;
 } cuda_row;
 
 typedef struct cuda_rows {
@@ -28,9 +28,9 @@ static cuda_row *row_of(cuda_rows *rows, const char *name)
         if (rows->at[k].name == name || strcmp(rows->at[k].name, name) == 0) return &rows->at[k];
     if (rows->n == rows->cap) {
         const size_t cap = rows->cap ? 2 * rows->cap : 16;
-        cuda_row *more = realloc(rows->at, cap * sizeof *more);
-        if (!more) return NULL;
-        rows->at = more;
+        cuda_row *grown = realloc(rows->at, cap * sizeof *grown);
+        if (!grown) return NULL;
+        rows->at = grown;
         rows->cap = cap;
     }
     char *copy = strdup(name);
@@ -43,8 +43,8 @@ static cuda_row *add_time(cuda_rows *rows, const char *name, double ns)
 {
     cuda_row *r = row_of(rows, name);
     if (!r) return NULL;
-    if (!r->calls || ns < r->least) r->least = ns;
-    if (!r->calls || ns > r->most) r->most = ns;
+    if (!r->calls || ns < r->min) r->min = ns;
+    if (!r->calls || ns > r->max) r->max = ns;
     r->calls++;
     r->ns += ns;
     return r;
@@ -61,7 +61,7 @@ void cuda_count(const char *name, const pl_result *r)
 
 /* ---------------------------------------------------------------- rows of the trace */
 
-static void trace_failed(pl_status st)
+static void check_trace(pl_status st)
 {
     if (st == PL_OK) return;
     cuda_messages();
@@ -75,14 +75,15 @@ void cuda_note(const cuda_activity *a)
     if (cuda.options.summary && a->span.end > a->span.start && strcmp(a->kind, "event") != 0) {
         char name[64];
         snprintf(name, sizeof name, "[%s %s]", a->kind, a->name);
-        const bool kernel = strcmp(a->kind, "kernel") == 0, plain = strcmp(a->kind, a->name) == 0;
-        if (plain) snprintf(name, sizeof name, "[%s]", a->kind);
+        const bool kernel = strcmp(a->kind, "kernel") == 0,
+                   same_name = strcmp(a->kind, a->name) == 0;
+        if (same_name) snprintf(name, sizeof name, "[%s]", a->kind);
         cuda_row *r = add_time(&activities, kernel ? a->name : name, a->span.end - a->span.start);
         if (r && a->bytes > 0) r->bytes += (uint64_t)a->bytes;
         if (r) r->estimated += a->estimated;
     }
     if (!cuda.trace) return;
-    trace_failed(pl_trace_add_activity(
+    check_trace(pl_trace_add_activity(
         cuda.trace, &(pl_trace_activity){.kind = a->kind,
                                          .name = a->name,
                                          .device = cuda_self.device,
@@ -102,7 +103,7 @@ void cuda_note(const cuda_activity *a)
 void cuda_note_moved(int device, uint64_t stream, double from, double by)
 {
     if (cuda.trace)
-        trace_failed(
+        check_trace(
             pl_trace_move_activities(cuda.trace, device, (int64_t)stream, from * 1e-3, by * 1e-3));
 }
 
@@ -114,14 +115,13 @@ void cuda_note_call(int result, const char *error)
     const char *name = cuda_self.call + (strncmp(cuda_self.call, "__", 2) == 0 ? 2 : 0);
     if (cuda.options.summary) add_time(&calls, name, cuda.now - cuda_self.call_start);
     if (!cuda.trace) return;
-    trace_failed(
-        pl_trace_add_call(cuda.trace, &(pl_trace_call){.id = cuda_self.call_id,
-                                                       .name = name,
-                                                       .thread = cuda_self.number,
-                                                       .start = cuda_self.call_start * 1e-3,
-                                                       .end = cuda.now * 1e-3,
-                                                       .result = result,
-                                                       .error = error}));
+    check_trace(pl_trace_add_call(cuda.trace, &(pl_trace_call){.id = cuda_self.call_id,
+                                                               .name = name,
+                                                               .thread = cuda_self.number,
+                                                               .start = cuda_self.call_start * 1e-3,
+                                                               .end = cuda.now * 1e-3,
+                                                               .result = result,
+                                                               .error = error}));
 }
 
 void cuda_note_allocation(const cuda_alloc *a, double end)
@@ -129,7 +129,7 @@ void cuda_note_allocation(const cuda_alloc *a, double end)
     static const char *const name[] = {
         [MEMORY_HOST] = "pinned", [MEMORY_DEVICE] = "device", [MEMORY_MANAGED] = "managed"};
     if (!cuda.trace) return;
-    trace_failed(pl_trace_add_allocation(
+    check_trace(pl_trace_add_allocation(
         cuda.trace, &(pl_trace_allocation){.address = a->address,
                                            .bytes = a->size,
                                            .memory = a->registered ? "registered" : name[a->type],
@@ -144,7 +144,7 @@ typedef struct cuda_metric {
     const char *kernel;
     const char *name, *unit; /* owned by the library */
     uint64_t launches;
-    double sum, least, most;
+    double sum, min, max;
 } cuda_metric;
 
 static struct {
@@ -159,15 +159,15 @@ static cuda_metric *metric_of(const char *kernel, const pl_metric *m)
             return &metrics.at[k];
     if (metrics.n == metrics.cap) {
         const size_t cap = metrics.cap ? 2 * metrics.cap : 64;
-        cuda_metric *more = realloc(metrics.at, cap * sizeof *more);
-        if (!more) return NULL;
-        metrics.at = more;
+        cuda_metric *grown = realloc(metrics.at, cap * sizeof *grown);
+        if (!grown) return NULL;
+        metrics.at = grown;
         metrics.cap = cap;
     }
     char *copy = strdup(kernel);
     if (!copy) return NULL;
     metrics.at[metrics.n] = (cuda_metric){
-        .kernel = copy, .name = m->name, .unit = m->unit, .least = m->value, .most = m->value};
+        .kernel = copy, .name = m->name, .unit = m->unit, .min = m->value, .max = m->value};
     return &metrics.at[metrics.n++];
 }
 
@@ -181,8 +181,8 @@ void cuda_count_metrics(const char *kernel)
         if (!sum) continue;
         sum->launches++;
         sum->sum += m[k].value;
-        if (m[k].value < sum->least) sum->least = m[k].value;
-        if (m[k].value > sum->most) sum->most = m[k].value;
+        if (m[k].value < sum->min) sum->min = m[k].value;
+        if (m[k].value > sum->max) sum->max = m[k].value;
     }
 }
 
@@ -198,8 +198,8 @@ void cuda_print_metrics(void)
         if (!k || strcmp(m->kernel, m[-1].kernel) != 0)
             fprintf(stderr, "\n%s\n%8s %14s %14s %14s  %s\n", m->kernel, "launches", "least",
                     "average", "most", "metric");
-        fprintf(stderr, "%8" PRIu64 " %14.6g %14.6g %14.6g  %s%s%s\n", m->launches, m->least,
-                m->sum / (double)m->launches, m->most, m->name, *m->unit ? ", " : "", m->unit);
+        fprintf(stderr, "%8" PRIu64 " %14.6g %14.6g %14.6g  %s%s%s\n", m->launches, m->min,
+                m->sum / (double)m->launches, m->max, m->name, *m->unit ? ", " : "", m->unit);
     }
 }
 
@@ -221,7 +221,7 @@ const char *cuda_shown_name(cuda_function *f)
 
 /* ---------------------------------------------------------------- --summary */
 
-static int longest_first(const void *a, const void *b)
+static int by_time_descending(const void *a, const void *b)
 {
     const cuda_row *x = a, *y = b;
     if (x->ns != y->ns) return x->ns < y->ns ? 1 : -1;
@@ -229,7 +229,7 @@ static int longest_first(const void *a, const void *b)
 }
 
 /* Formats a time with a suitable unit, in at least eight characters. */
-static const char *as_time(double ns, char text[32])
+static const char *format_time(double ns, char text[32])
 {
     static const char *const unit[] = {"ns", "us", "ms", "s"};
     int k = 0;
@@ -240,19 +240,19 @@ static const char *as_time(double ns, char text[32])
 
 static void print_rows(cuda_rows *rows, const char *title)
 {
-    char total[32], mean[32], least[32], most[32];
-    double all = 0;
+    char total[32], mean[32], min[32], max[32];
+    double sum = 0;
     if (!rows->n) return;
-    qsort(rows->at, rows->n, sizeof *rows->at, longest_first);
-    for (size_t k = 0; k < rows->n; k++) all += rows->at[k].ns;
+    qsort(rows->at, rows->n, sizeof *rows->at, by_time_descending);
+    for (size_t k = 0; k < rows->n; k++) sum += rows->at[k].ns;
     fprintf(stderr, "\n%8s %11s %8s %11s %11s %11s  %s\n", "time", "", "calls", "average", "least",
             "most", title);
     for (size_t k = 0; k < rows->n; k++) {
         const cuda_row *r = &rows->at[k];
         const double n = r->calls ? (double)r->calls : 1;
         fprintf(stderr, "%6.2f %% %11s %8" PRIu64 " %11s %11s %11s  %s",
-                all > 0 ? 100 * r->ns / all : 0, as_time(r->ns, total), r->calls,
-                as_time(r->ns / n, mean), as_time(r->least, least), as_time(r->most, most),
+                sum > 0 ? 100 * r->ns / sum : 0, format_time(r->ns, total), r->calls,
+                format_time(r->ns / n, mean), format_time(r->min, min), format_time(r->max, max),
                 r->name);
         if (r->estimated) fprintf(stderr, " (%" PRIu64 " estimated)", r->estimated);
         fputc('\n', stderr);

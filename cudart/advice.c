@@ -9,7 +9,7 @@ enum {
     IN_DEVICE = 1, /* cudaMemLocationType */
     IN_HOST = 2,
     HOST = -1, /* as a device: cudaCpuDeviceId */
-    NOWHERE = -2
+    NO_LOCATION = -2
 };
 
 typedef struct page {
@@ -21,14 +21,14 @@ typedef struct page {
 static const uint32_t BY_HOST = 1u << 31;
 
 /* Hints for an allocation. */
-typedef struct advised {
+typedef struct hints {
     uint64_t id, pages; /* id of the cuda_alloc */
     page page[];
-} advised;
+} hints;
 
-static cuda_table all; /* by address */
+static cuda_table hint_table; /* by address */
 
-static const cuda_alloc *allocation(const void *p, size_t bytes)
+static const cuda_alloc *managed_allocation(const void *p, size_t bytes)
 {
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     return a && a->type == MEMORY_MANAGED && bytes <= a->size - ((uintptr_t)p - a->address) ? a
@@ -36,24 +36,24 @@ static const cuda_alloc *allocation(const void *p, size_t bytes)
 }
 
 /* Returns the hints; NULL: none, or no memory for them. */
-static advised *advised_of(const cuda_alloc *a, bool make)
+static hints *hints_of(const cuda_alloc *a, bool create)
 {
     const void *key = (const void *)(uintptr_t)a->address;
-    advised *x = cuda_table_get(&all, key);
+    hints *x = cuda_table_get(&hint_table, key);
     if (x && x->id == a->id) return x;
     free(x);
-    if (x) cuda_table_remove(&all, key);
-    if (!make) return NULL;
+    if (x) cuda_table_remove(&hint_table, key);
+    if (!create) return NULL;
     const uint64_t pages = (a->size + PAGE - 1) / PAGE;
     x = calloc(1, sizeof *x + pages * sizeof *x->page);
-    if (!x || !cuda_table_put(&all, key, x)) {
+    if (!x || !cuda_table_put(&hint_table, key, x)) {
         free(x);
         return NULL;
     }
     x->id = a->id;
     x->pages = pages;
     for (uint64_t k = 0; k < pages; k++)
-        x->page[k] = (page){.preferred = NOWHERE, .prefetched = NOWHERE};
+        x->page[k] = (page){.preferred = NO_LOCATION, .prefetched = NO_LOCATION};
     return x;
 }
 
@@ -66,12 +66,12 @@ static uint64_t pages_of(const cuda_alloc *a, const void *p, size_t bytes, uint6
 }
 
 /* Decodes cudaMemLocation: a device, HOST, or NOWHERE for a location that does not exist. */
-static int place_of(uint64_t location)
+static int device_of_location(uint64_t location)
 {
     const int type = (int)(uint32_t)location, id = (int)(location >> 32);
     enum { ON_NODE = 3, ON_OWN_NODE = 4 }; /* of the host's memory */
-    if (type == IN_DEVICE) return cuda_is_device(id) ? id : NOWHERE;
-    return type == IN_HOST || type == ON_NODE || type == ON_OWN_NODE ? HOST : NOWHERE;
+    if (type == IN_DEVICE) return cuda_is_device(id) ? id : NO_LOCATION;
+    return type == IN_HOST || type == ON_NODE || type == ON_OWN_NODE ? HOST : NO_LOCATION;
 }
 
 static uint64_t location_of(int device)
@@ -83,17 +83,17 @@ static uint64_t location_of(int device)
 int pl_cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsigned flags,
                             void *stream)
 {
-    const int place = place_of(location);
+    const int device = device_of_location(location);
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (flags || !bytes || !(uint32_t)location || !cuda_is_managed(p, bytes))
         return CU_INVALID_VALUE;
-    if (place == NOWHERE) return CU_INVALID_DEVICE;
-    const cuda_alloc *a = allocation(p, bytes);
-    advised *x = a ? advised_of(a, true) : NULL;
+    if (device == NO_LOCATION) return CU_INVALID_DEVICE;
+    const cuda_alloc *a = managed_allocation(p, bytes);
+    hints *x = a ? hints_of(a, true) : NULL;
     uint64_t first = 0, n = x ? pages_of(a, p, bytes, &first) : 0;
-    for (uint64_t k = 0; k < n; k++) x->page[first + k].prefetched = (int8_t)place;
-    if (!s->capture) cuda_clock_prefetch(s, p, bytes, place);
+    for (uint64_t k = 0; k < n; k++) x->page[first + k].prefetched = (int8_t)device;
+    if (!s->capture) cuda_clock_prefetch(s, p, bytes, device);
     return CU_OK;
 }
 
@@ -105,14 +105,14 @@ int pl_cudaMemPrefetchAsync_12(const void *p, size_t bytes, int device, void *st
 /* cudaMemoryAdvise */
 enum { READ_MOSTLY = 1, NOT_READ_MOSTLY, PREFER, NOT_PREFER, ACCESSED_BY, NOT_ACCESSED_BY };
 
-static void advise(page *x, int advice, int place)
+static void advise(page *x, int advice, int device)
 {
-    const uint32_t bit = place == HOST ? BY_HOST : 1u << (place & 31);
+    const uint32_t bit = device == HOST ? BY_HOST : 1u << (device & 31);
     switch (advice) {
     case READ_MOSTLY: x->read_mostly = true; break;
     case NOT_READ_MOSTLY: x->read_mostly = false; break;
-    case PREFER: x->preferred = (int8_t)place; break;
-    case NOT_PREFER: x->preferred = NOWHERE; break;
+    case PREFER: x->preferred = (int8_t)device; break;
+    case NOT_PREFER: x->preferred = NO_LOCATION; break;
     case ACCESSED_BY: x->accessed |= bit; break;
     default: x->accessed &= ~bit; break;
     }
@@ -120,15 +120,16 @@ static void advise(page *x, int advice, int place)
 
 int pl_cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location)
 {
-    const int place = place_of(location);
-    const bool needs_place = advice == PREFER || advice == ACCESSED_BY || advice == NOT_ACCESSED_BY;
+    const int device = device_of_location(location);
+    const bool needs_location =
+        advice == PREFER || advice == ACCESSED_BY || advice == NOT_ACCESSED_BY;
     if (advice < READ_MOSTLY || advice > NOT_ACCESSED_BY || !bytes || !cuda_is_managed(p, bytes) ||
-        (needs_place && place == NOWHERE))
+        (needs_location && device == NO_LOCATION))
         return CU_INVALID_VALUE;
-    const cuda_alloc *a = allocation(p, bytes);
-    advised *x = a ? advised_of(a, true) : NULL;
+    const cuda_alloc *a = managed_allocation(p, bytes);
+    hints *x = a ? hints_of(a, true) : NULL;
     uint64_t first = 0, n = x ? pages_of(a, p, bytes, &first) : 0;
-    for (uint64_t k = 0; k < n; k++) advise(&x->page[first + k], advice, place);
+    for (uint64_t k = 0; k < n; k++) advise(&x->page[first + k], advice, device);
     return CU_OK;
 }
 
@@ -140,27 +141,27 @@ int pl_cudaMemAdvise_12(const void *p, size_t bytes, int advice, int device)
 /* ---------------------------------------------------------------- queries */
 
 /* Returns the hints common to all pages of a range. */
-static page common(const void *p, size_t bytes)
+static page common_hints(const void *p, size_t bytes)
 {
-    page all_of = {.preferred = NOWHERE, .prefetched = NOWHERE};
-    const cuda_alloc *a = allocation(p, bytes);
-    const advised *x = a ? advised_of(a, false) : NULL;
-    if (!x) return all_of;
+    page shared_hints = {.preferred = NO_LOCATION, .prefetched = NO_LOCATION};
+    const cuda_alloc *a = managed_allocation(p, bytes);
+    const hints *x = a ? hints_of(a, false) : NULL;
+    if (!x) return shared_hints;
     uint64_t first, n = pages_of(a, p, bytes, &first);
-    all_of = x->page[first];
+    shared_hints = x->page[first];
     for (uint64_t k = 1; k < n; k++) {
         const page *q = &x->page[first + k];
-        all_of.read_mostly = all_of.read_mostly && q->read_mostly;
-        if (q->preferred != all_of.preferred) all_of.preferred = NOWHERE;
-        if (q->prefetched != all_of.prefetched) all_of.prefetched = NOWHERE;
-        all_of.accessed &= q->accessed;
+        shared_hints.read_mostly = shared_hints.read_mostly && q->read_mostly;
+        if (q->preferred != shared_hints.preferred) shared_hints.preferred = NO_LOCATION;
+        if (q->prefetched != shared_hints.prefetched) shared_hints.prefetched = NO_LOCATION;
+        shared_hints.accessed &= q->accessed;
     }
-    return all_of;
+    return shared_hints;
 }
 
-static int type_of(int place)
+static int type_of(int device)
 {
-    return place == HOST ? IN_HOST : place == NOWHERE ? 0 : IN_DEVICE;
+    return device == HOST ? IN_HOST : device == NO_LOCATION ? 0 : IN_DEVICE;
 }
 
 /* Lists devices, then the host, then NOWHERE up to the end. */
@@ -170,7 +171,7 @@ static void put_accessed(int *out, size_t n, uint32_t accessed)
     for (int d = 0; d < CUDA_DEVICES && k < n; d++)
         if (accessed >> d & 1) out[k++] = d;
     if (accessed & BY_HOST && k < n) out[k++] = HOST;
-    while (k < n) out[k++] = NOWHERE;
+    while (k < n) out[k++] = NO_LOCATION;
 }
 
 int pl_cudaMemRangeGetAttribute(void *value, size_t bytes, int attribute, const void *p, size_t n)
@@ -179,7 +180,7 @@ int pl_cudaMemRangeGetAttribute(void *value, size_t bytes, int attribute, const 
     if (!value || !n || bytes % sizeof(int) || !bytes || !cuda_is_managed(p, n) ||
         attribute < READ || attribute > ID || (attribute != ACCESSED && bytes != sizeof(int)))
         return CU_INVALID_VALUE;
-    const page x = common(p, n);
+    const page x = common_hints(p, n);
     int *out = value;
     switch (attribute) {
     case READ: *out = x.read_mostly; break;

@@ -34,12 +34,12 @@ uint64_t cuda_page(void)
 
 static struct {
     uint64_t base, bytes; /* size of the part of one device */
-} parts;
+} windows;
 
 /* at: preferred address, or 0. */
-static uint8_t *pages(uint64_t at, uint64_t room)
+static uint8_t *map_pages(uint64_t at, uint64_t bytes)
 {
-    void *p = mmap((void *)(uintptr_t)at, room, PROT_READ | PROT_WRITE,
+    void *p = mmap((void *)(uintptr_t)at, bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
@@ -48,7 +48,7 @@ static uint8_t *pages(uint64_t at, uint64_t room)
  * first allocation. */
 static void open_bounds(void)
 {
-    void *page = pages(0, BIG_GRAIN + cuda_page());
+    void *page = map_pages(0, BIG_GRAIN + cuda_page());
     for (int d = 0; d < cuda.devices; d++) {
         pl_gpu_bounds(cuda.device[d].gpu, BIG_GRAIN);
         if (page) (void)pl_map_device(cuda.device[d].gpu, cuda.next, BIG_GRAIN, page, "the driver");
@@ -62,27 +62,27 @@ static void open_bounds(void)
 uint64_t cuda_window_open(void)
 {
     enum { PART_BITS = 35 }; /* maximum, per device */
-    static const uint64_t wanted =
+    static const uint64_t preferred_base =
         UINT64_C(0x7c0000000000); /* far from the addresses of libraries on Linux */
     uint64_t size = UINT64_C(1) << 40;
     void *p = MAP_FAILED;
     for (; size >= UINT64_C(1) << 32; size >>= 2) {
-        p = mmap((void *)(uintptr_t)wanted, size, PROT_NONE,
+        p = mmap((void *)(uintptr_t)preferred_base, size, PROT_NONE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p != MAP_FAILED) break;
     }
-    cuda.window = p == MAP_FAILED ? wanted : (uintptr_t)p;
+    cuda.window = p == MAP_FAILED ? preferred_base : (uintptr_t)p;
     cuda.window_end = cuda.window + size;
     cuda.next = cuda.window + size / 2;
     cuda.host_next = cuda.window_end;
-    const uint64_t room = size / 2 / (unsigned)cuda.devices, most = UINT64_C(1) << PART_BITS,
-                   part = room < most ? room : most,
+    const uint64_t share = size / 2 / (unsigned)cuda.devices, max_part = UINT64_C(1) << PART_BITS,
+                   part = share < max_part ? share : max_part,
                    base = cuda.next - part * (unsigned)cuda.devices;
     for (int d = 0; d < cuda.devices; d++)
         pl_gpu_unify(cuda.device[d].gpu, base + (unsigned)d * part);
     if (cuda.options.page_bounds) open_bounds();
-    parts.base = base;
-    parts.bytes = part;
+    windows.base = base;
+    windows.bytes = part;
     return base;
 }
 
@@ -111,9 +111,9 @@ void cuda_return_addresses(uint64_t address, uint64_t bytes)
 {
     if (cuda.nholes == cuda.cap_holes) {
         const size_t cap = cuda.cap_holes ? 2 * cuda.cap_holes : 32;
-        cuda_hole *more = realloc(cuda.hole, cap * sizeof *more);
-        if (!more) return; /* they are not reused */
-        cuda.hole = more;
+        cuda_hole *grown = realloc(cuda.hole, cap * sizeof *grown);
+        if (!grown) return; /* they are not reused */
+        cuda.hole = grown;
         cuda.cap_holes = cap;
     }
     cuda.hole[cuda.nholes++] = (cuda_hole){address, cuda_round_up(bytes, GRAIN)};
@@ -157,13 +157,13 @@ bool cuda_alloc_mark(uint64_t address, bool sync_memops)
     return true;
 }
 
-static bool keep(const cuda_alloc *a)
+static bool insert_allocation(const cuda_alloc *a)
 {
     if (cuda.alloc.n == cuda.alloc.cap) {
         const size_t cap = cuda.alloc.cap ? 2 * cuda.alloc.cap : 64;
-        cuda_alloc *more = realloc(cuda.alloc.at, cap * sizeof *more);
-        if (!more) return false;
-        cuda.alloc.at = more;
+        cuda_alloc *grown = realloc(cuda.alloc.at, cap * sizeof *grown);
+        if (!grown) return false;
+        cuda.alloc.at = grown;
         cuda.alloc.cap = cap;
     }
     const size_t k = position(a->address);
@@ -206,12 +206,12 @@ static void unmap(const cuda_alloc *a, int n)
 }
 
 /* Returns a bit mask of a device and the devices with peer access to it. */
-static unsigned reach_of(int owner)
+static unsigned access_mask(int owner)
 {
-    unsigned all = 1u << owner;
+    unsigned mask = 1u << owner;
     for (int d = 0; d < cuda.devices; d++)
-        if (cuda.device[d].peers >> owner & 1) all |= 1u << d;
-    return all;
+        if (cuda.device[d].peers >> owner & 1) mask |= 1u << d;
+    return mask;
 }
 
 int cuda_publish(const cuda_alloc *of)
@@ -222,7 +222,7 @@ int cuda_publish(const cuda_alloc *of)
     a.site = cuda.options.check ? site_of(of) : NULL;
     for (; d < cuda.devices && st == PL_OK; d++)
         if (a.reach >> d & 1) st = map(d, &a);
-    if (st == PL_OK && keep(&a)) {
+    if (st == PL_OK && insert_allocation(&a)) {
         if (cuda.on_memory.made) cuda.on_memory.made(&a);
         return CU_OK;
     }
@@ -231,30 +231,30 @@ int cuda_publish(const cuda_alloc *of)
     return st == PL_OK || st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_ALREADY_REGISTERED;
 }
 
-static int reach(cuda_alloc *a, int device, bool can)
+static int set_access(cuda_alloc *a, int device, bool enable)
 {
     const unsigned bit = 1u << device;
-    if (can == ((a->reach & bit) != 0)) return CU_OK;
-    if (can && map(device, a) != PL_OK) return CU_MEMORY_ALLOCATION;
-    if (!can) pl_free_device(cuda.device[device].gpu, a->address);
+    if (enable == ((a->reach & bit) != 0)) return CU_OK;
+    if (enable && map(device, a) != PL_OK) return CU_MEMORY_ALLOCATION;
+    if (!enable) pl_free_device(cuda.device[device].gpu, a->address);
     a->reach ^= bit;
     return CU_OK;
 }
 
-int cuda_reach(uint64_t address, int device, bool can)
+int cuda_reach(uint64_t address, int device, bool enable)
 {
     const size_t k = position(address);
-    return k ? reach(&cuda.alloc.at[k - 1], device, can) : CU_INVALID_VALUE;
+    return k ? set_access(&cuda.alloc.at[k - 1], device, enable) : CU_INVALID_VALUE;
 }
 
 /* Pools and virtual memory management have separate calls that grant access. */
-int cuda_reach_all(int owner, int device, bool can)
+int cuda_reach_all(int owner, int device, bool enable)
 {
     int error = CU_OK;
     for (size_t k = 0; !error && k < cuda.alloc.n; k++) {
         cuda_alloc *a = &cuda.alloc.at[k];
         if (a->type == MEMORY_DEVICE && a->device == owner && !a->pooled && !a->physical)
-            error = reach(a, device, can);
+            error = set_access(a, device, enable);
     }
     return error;
 }
@@ -267,7 +267,7 @@ uint64_t cuda_device_bytes(void)
 }
 
 /* Returns the bytes that kernels can access, for an allocation of this size on the device. */
-static uint64_t within_bounds(uint64_t size)
+static uint64_t bounded_size(uint64_t size)
 {
     return cuda.options.page_bounds ? cuda_round_up(size, BIG_GRAIN) : size;
 }
@@ -285,18 +285,18 @@ bool cuda_alloc_shares_page(uint64_t address)
 }
 
 /* Allocates memory for an allocation that has its address. */
-static int fill(cuda_alloc *a)
+static int allocate_bytes(cuda_alloc *a)
 {
     uint64_t *used = &cuda.device[a->device].used;
     if (a->size > cuda_device_bytes() || *used > cuda_device_bytes() - a->size)
         return CU_MEMORY_ALLOCATION;
-    a->reach = a->pooled ? 1u << a->device : reach_of(a->device);
-    a->reached = a->fixed ? a->size : within_bounds(a->size);
+    a->reach = a->pooled ? 1u << a->device : access_mask(a->device);
+    a->reached = a->fixed ? a->size : bounded_size(a->size);
     if (a->reached < BIG) {
         a->bytes = calloc(1, a->reached + SLACK);
     } else {
         a->room = cuda_round_up(a->reached + SLACK, cuda_page());
-        a->bytes = pages(0, a->room);
+        a->bytes = map_pages(0, a->room);
     }
     const int error = a->bytes ? cuda_publish(a) : CU_MEMORY_ALLOCATION;
     if (error && a->room && a->bytes)
@@ -312,11 +312,11 @@ int cuda_alloc_device(uint64_t size, int device, bool pooled, uint64_t *out)
     cuda_alloc a = {.size = size, .type = MEMORY_DEVICE, .device = device, .pooled = pooled};
     *out = 0;
     if (size > cuda_device_bytes()) return CU_MEMORY_ALLOCATION;
-    a.address = cuda_reserve_addresses(within_bounds(size));
+    a.address = cuda_reserve_addresses(bounded_size(size));
     if (!a.address) return CU_MEMORY_ALLOCATION;
-    const int error = fill(&a);
+    const int error = allocate_bytes(&a);
     if (error)
-        cuda_return_addresses(a.address, within_bounds(size));
+        cuda_return_addresses(a.address, bounded_size(size));
     else
         *out = a.address;
     return error;
@@ -330,7 +330,7 @@ int cuda_alloc_at(uint64_t address, uint64_t size, int device)
                     .device = device,
                     .pooled = true,
                     .fixed = true};
-    return fill(&a);
+    return allocate_bytes(&a);
 }
 
 int cuda_alloc_file(int fd, uint64_t size, uint64_t *out)
@@ -338,7 +338,7 @@ int cuda_alloc_file(int fd, uint64_t size, uint64_t *out)
     cuda_alloc a = {.size = size,
                     .type = MEMORY_DEVICE,
                     .device = cuda_self.device,
-                    .reach = reach_of(cuda_self.device),
+                    .reach = access_mask(cuda_self.device),
                     .fd = fd};
     a.room = cuda_round_up(size + SLACK, cuda_page());
     void *p = mmap(NULL, a.room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -371,9 +371,9 @@ int cuda_share(uint64_t address)
     const size_t k = position(address);
     cuda_alloc *a = k ? &cuda.alloc.at[k - 1] : NULL;
     if (!a || a->address != address || a->fd > 0) return a && a->address == address ? a->fd : -1;
-    const uint64_t room = cuda_round_up(a->size + SLACK, cuda_page());
-    const int fd = cuda_memory_file(room);
-    void *p = fd < 0 ? MAP_FAILED : mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    const uint64_t mapped = cuda_round_up(a->size + SLACK, cuda_page());
+    const int fd = cuda_memory_file(mapped);
+    void *p = fd < 0 ? MAP_FAILED : mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED) {
         if (fd >= 0) close(fd);
         return -1;
@@ -387,7 +387,7 @@ int cuda_share(uint64_t address)
     else
         free(a->bytes);
     a->bytes = p;
-    a->room = room;
+    a->room = mapped;
     a->reached = 0;
     for (int d = 0; d < cuda.devices; d++)
         if (a->reach >> d & 1 && map(d, a) != PL_OK) return -1;
@@ -404,7 +404,7 @@ int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out)
                     .reach = CUDA_ALL_DEVICES,
                     .flags = flags};
     a.room = cuda_round_up(size + SLACK, cuda_page());
-    a.bytes = pages(cuda.host_next, a.room);
+    a.bytes = map_pages(cuda.host_next, a.room);
     if (!a.bytes) return CU_MEMORY_ALLOCATION;
     cuda.host_next += a.room + cuda_page();
     a.address = (uintptr_t)a.bytes;
@@ -445,16 +445,16 @@ int cuda_release(uint64_t address, unsigned types)
 }
 
 /* Returns the device whose part of the window contains the address; 0: none. */
-static int part_of(uint64_t address)
+static int device_of_address(uint64_t address)
 {
-    const uint64_t d = parts.bytes ? (address - parts.base) / parts.bytes : 0;
+    const uint64_t d = windows.bytes ? (address - windows.base) / windows.bytes : 0;
     return d < (uint64_t)cuda.devices ? (int)d : 0;
 }
 
 /* Devices can access variables of other devices, so the address determines the owner. */
 uint8_t *cuda_view(uint64_t address, uint64_t bytes, int *device)
 {
-    const int first = part_of(address);
+    const int first = device_of_address(address);
     for (int k = 0; k < cuda.devices; k++) {
         const int d = (first + k) % cuda.devices;
         uint8_t *view = pl_device_view(cuda.device[d].gpu, address, bytes);
@@ -471,14 +471,14 @@ uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device)
     const cuda_alloc *a = cuda_alloc_find(address);
     if (device) *device = a != NULL;
     if (a) {
-        if (a->physical && !a->reach) return NULL;         /* no device has access */
-        uint64_t there = a->size - (address - a->address); /* with contiguous mappings */
-        for (const cuda_alloc *b = a; bytes > there && b->physical; there += b->size) {
+        if (a->physical && !a->reach) return NULL;             /* no device has access */
+        uint64_t available = a->size - (address - a->address); /* with contiguous mappings */
+        for (const cuda_alloc *b = a; bytes > available && b->physical; available += b->size) {
             const cuda_alloc *next = cuda_alloc_find(b->address + b->size);
             if (!next || !next->physical || next->bytes != b->bytes + b->size) break;
             b = next;
         }
-        if (bytes <= there) return a->bytes + (address - a->address);
+        if (bytes <= available) return a->bytes + (address - a->address);
         return a->type == MEMORY_DEVICE ? NULL : (uint8_t *)(uintptr_t)p;
     }
     uint8_t *view = cuda_view(address, bytes, NULL); /* module variables */

@@ -11,10 +11,10 @@ enum {
     FLAG_SPARSE = 0x40,
     FLAG_DEFERRED = 0x80,
     FLAGS = 0x1cf, /* 0x100: for video encoders and decoders */
-    MOST_1D = 131072,
-    MOST_2D = 65536,
-    MOST_3D = 16384,
-    MOST_LAYERS = 2048
+    MAX_1D = 131072,
+    MAX_2D = 65536,
+    MAX_3D = 16384,
+    MAX_LAYERS = 2048
 };
 
 /* cudaResourceViewDesc */
@@ -59,7 +59,7 @@ static int format_of(const cuda_channel *c, pl_texel_format *f)
     return CU_OK;
 }
 
-static uint32_t at_level(uint32_t size, uint32_t level)
+static uint32_t level_size(uint32_t size, uint32_t level)
 {
     return size >> level ? size >> level : 1;
 }
@@ -68,9 +68,9 @@ void cuda_array_size(const cuda_array *a, size_t *width, size_t *height, size_t 
 {
     const pl_array_desc *d = &a->desc;
     const uint32_t layers = d->depth ? d->depth : 1;
-    *width = at_level(d->width, a->level);
-    *height = d->height ? at_level(d->height, a->level) : 1;
-    *depth = d->layered || d->cubemap ? layers : at_level(layers, a->level);
+    *width = level_size(d->width, a->level);
+    *height = d->height ? level_size(d->height, a->level) : 1;
+    *depth = d->layered || d->cubemap ? layers : level_size(layers, a->level);
 }
 
 uint8_t *cuda_array_bytes(const cuda_array *a, size_t *pitch, size_t *slice)
@@ -86,20 +86,20 @@ static int check_extent(cuda_extent e, unsigned flags)
 {
     const bool layered = flags & FLAG_LAYERED, cube = flags & FLAG_CUBEMAP;
     if (!e.width || flags & ~(unsigned)FLAGS) return CU_INVALID_VALUE;
-    if (e.width > MOST_1D || (e.height && (e.width > MOST_1D || e.height > MOST_2D)))
+    if (e.width > MAX_1D || (e.height && (e.width > MAX_1D || e.height > MAX_2D)))
         return CU_INVALID_VALUE;
     if (cube && (e.width != e.height || e.depth % 6 || (!layered && e.depth != 6)))
         return CU_INVALID_VALUE;
-    if (layered && (!e.depth || e.depth > MOST_LAYERS)) return CU_INVALID_VALUE;
+    if (layered && (!e.depth || e.depth > MAX_LAYERS)) return CU_INVALID_VALUE;
     if (flags & FLAG_GATHER && (!e.height || (e.depth && !layered))) return CU_INVALID_VALUE;
     if (e.depth && !layered && !cube &&
-        (!e.height || e.width > MOST_3D || e.height > MOST_3D || e.depth > MOST_3D))
+        (!e.height || e.width > MAX_3D || e.height > MAX_3D || e.depth > MAX_3D))
         return CU_INVALID_VALUE;
     return CU_OK;
 }
 
-static int make_array(cuda_array **out, const cuda_channel *channel, cuda_extent e, unsigned levels,
-                      unsigned flags)
+static int create_array(cuda_array **out, const cuda_channel *channel, cuda_extent e,
+                        unsigned levels, unsigned flags)
 {
     if (!out || !channel) return CU_INVALID_VALUE;
     cuda_array a = {.device = cuda_self.device, .channel = *channel, .flags = flags};
@@ -128,23 +128,23 @@ static int make_array(cuda_array **out, const cuda_channel *channel, cuda_extent
 int pl_cudaMallocArray(cuda_array **out, const cuda_channel *channel, size_t width, size_t height,
                        unsigned flags)
 {
-    return make_array(out, channel, (cuda_extent){width, height, 0}, 1, flags);
+    return create_array(out, channel, (cuda_extent){width, height, 0}, 1, flags);
 }
 
 int pl_cudaMalloc3DArray(cuda_array **out, const cuda_channel *channel, cuda_extent e,
                          unsigned flags)
 {
-    return make_array(out, channel, e, 1, flags);
+    return create_array(out, channel, e, 1, flags);
 }
 
 int pl_cudaMallocMipmappedArray(cuda_array **out, const cuda_channel *channel, cuda_extent e,
                                 unsigned levels, unsigned flags)
 {
-    size_t most = e.width > e.height ? e.width : e.height;
-    unsigned all = 1;
-    if (!(flags & FLAG_LAYERED) && e.depth > most) most = e.depth;
-    while (most >>= 1) all++;
-    return make_array(out, channel, e, levels < all ? levels : all, flags);
+    size_t largest = e.width > e.height ? e.width : e.height;
+    unsigned max_levels = 1;
+    if (!(flags & FLAG_LAYERED) && e.depth > largest) largest = e.depth;
+    while (largest >>= 1) max_levels++;
+    return create_array(out, channel, e, levels < max_levels ? levels : max_levels, flags);
 }
 
 int pl_cudaGetMipmappedArrayLevel(cuda_array **out, cuda_array *whole, unsigned level)
@@ -180,9 +180,9 @@ int pl_cudaArrayGetInfo(cuda_channel *channel, cuda_extent *extent, unsigned *fl
     const pl_array_desc *d = &a->desc;
     const bool shrinks = d->depth && !d->layered && !d->cubemap;
     if (extent)
-        *extent = (cuda_extent){at_level(d->width, a->level),
-                                d->height ? at_level(d->height, a->level) : 0,
-                                shrinks ? at_level(d->depth, a->level) : d->depth};
+        *extent = (cuda_extent){level_size(d->width, a->level),
+                                d->height ? level_size(d->height, a->level) : 0,
+                                shrinks ? level_size(d->depth, a->level) : d->depth};
     if (flags) *flags = a->flags;
     return CU_OK;
 }
@@ -261,7 +261,7 @@ static pl_sampler_desc sampler_of(const cuda_texture *t)
     return s;
 }
 
-static bool sampler_is_good(const cuda_texture *t)
+static bool is_valid_sampler(const cuda_texture *t)
 {
     for (int k = 0; k < 3; k++)
         if (t->address[k] < 0 || t->address[k] > 3) return false;
@@ -278,7 +278,7 @@ static int check_view(const cuda_resource *r, const view_desc *v)
                : CU_INVALID_VALUE;
 }
 
-static int describe(const cuda_resource *r, pl_texture_desc *d)
+static int describe_resource(const cuda_resource *r, pl_texture_desc *d)
 {
     switch (r->type) {
     case RESOURCE_ARRAY:
@@ -303,8 +303,8 @@ static int describe(const cuda_resource *r, pl_texture_desc *d)
     }
 }
 
-static int remember(uint64_t handle, const cuda_resource *r, const cuda_texture *t,
-                    const view_desc *v)
+static int add_object(uint64_t handle, const cuda_resource *r, const cuda_texture *t,
+                      const view_desc *v)
 {
     object *o = malloc(sizeof *o);
     if (!o || !cuda_table_put(&objects, key_of(handle), o)) {
@@ -327,15 +327,15 @@ int cuda_create_texture(unsigned long long *out, const cuda_resource *r, const c
     if (!t) return CU_INVALID_HANDLE;
     pl_texture_desc d = {.sampler = sampler_of(t)};
     d.sampler.whole_numbers = whole_numbers;
-    int error = describe(r, &d);
-    if (!error && !sampler_is_good(t)) error = CU_INVALID_VALUE;
+    int error = describe_resource(r, &d);
+    if (!error && !is_valid_sampler(t)) error = CU_INVALID_VALUE;
     if (!error && view) error = check_view(r, view);
     if (error) return error;
     if (pl_texture_create(cuda_here()->gpu, &d, &handle, &why) != PL_OK) {
         error = cuda_error_number(why);
         return error ? error : CU_INVALID_VALUE;
     }
-    error = remember(handle, r, t, view);
+    error = add_object(handle, r, t, view);
     if (!error) *out = handle;
     return error;
 }
@@ -346,7 +346,7 @@ int pl_cudaCreateTextureObject(unsigned long long *out, const void *resource, co
     return cuda_create_texture(out, resource, texture, view, false);
 }
 
-static int destroy(unsigned long long handle)
+static int destroy_object(unsigned long long handle)
 {
     object *o = handle ? cuda_table_get(&objects, key_of(handle)) : NULL;
     if (!o) return CU_OK;
@@ -358,12 +358,12 @@ static int destroy(unsigned long long handle)
 
 int pl_cudaDestroyTextureObject(unsigned long long handle)
 {
-    return destroy(handle);
+    return destroy_object(handle);
 }
 
 int pl_cudaDestroySurfaceObject(unsigned long long handle)
 {
-    return destroy(handle);
+    return destroy_object(handle);
 }
 
 int pl_cudaCreateSurfaceObject(unsigned long long *out, const void *resource)
@@ -378,7 +378,7 @@ int pl_cudaCreateSurfaceObject(unsigned long long *out, const void *resource)
         const int error = cuda_error_number(why);
         return error ? error : CU_INVALID_VALUE;
     }
-    const int error = remember(handle, r, NULL, NULL);
+    const int error = add_object(handle, r, NULL, NULL);
     if (!error) *out = handle;
     return error;
 }
@@ -420,11 +420,11 @@ int pl_cudaGetTextureObjectResourceViewDesc(void *out, unsigned long long handle
 /* Returns the maximum texels of a linear texture; the limit is in texels, not bytes. */
 int pl_cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const cuda_channel *channel, int device)
 {
-    enum { MOST_LINEAR = 1 << 30 };
+    enum { MAX_LINEAR_TEXELS = 1 << 30 };
     pl_texel_format format;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (!width || !channel) return CU_INVALID_VALUE;
     const int error = format_of(channel, &format);
-    if (!error) *width = MOST_LINEAR;
+    if (!error) *width = MAX_LINEAR_TEXELS;
     return error;
 }

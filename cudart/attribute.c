@@ -19,10 +19,10 @@ typedef struct cuda_values {
 
 static cuda_table values;
 
-static cuda_values *values_of(const void *key, bool make)
+static cuda_values *values_of(const void *key, bool create)
 {
     cuda_values *v = cuda_table_get(&values, key);
-    if (v || !make) return v;
+    if (v || !create) return v;
     v = calloc(1, sizeof *v);
     if (v && cuda_table_put(&values, key, v)) {
         const int none = -1, remote = 1;
@@ -60,7 +60,7 @@ static int set(const void *key, int attribute, const void *value)
     return CU_OK;
 }
 
-static int copy(const void *to, const void *from)
+static int copy_values(const void *to, const void *from)
 {
     const cuda_values *v = values_of(from, false);
     cuda_values *w = v ? values_of(to, true) : NULL;
@@ -69,14 +69,14 @@ static int copy(const void *to, const void *from)
     return CU_OK;
 }
 
-static bool of_streams(int attribute)
+static bool is_stream_attribute(int attribute)
 {
     return attribute == ATTRIBUTE_ACCESS_POLICY || attribute == SYNC_POLICY ||
            attribute == ATTRIBUTE_PRIORITY || attribute == DOMAIN_MAP || attribute == DOMAIN;
 }
 
 /* CU_OK if the value is valid for a stream. */
-static int check(int attribute, const void *value)
+static int check_stream_value(int attribute, const void *value)
 {
     enum { FIRST_POLICY = 1, LAST_POLICY = 4 };
     int number;
@@ -91,7 +91,7 @@ int pl_cudaStreamGetAttribute(void *stream, int attribute, void *value)
 {
     const cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
-    const int error = of_streams(attribute) ? get(s, attribute, value) : CU_INVALID_VALUE;
+    const int error = is_stream_attribute(attribute) ? get(s, attribute, value) : CU_INVALID_VALUE;
     if (!error && attribute == ATTRIBUTE_PRIORITY) memcpy(value, &s->priority, sizeof s->priority);
     return error;
 }
@@ -101,8 +101,8 @@ int pl_cudaStreamSetAttribute(void *stream, int attribute, const void *value)
     cuda_stream *s = cuda_stream_of(stream);
     int priority;
     if (!s) return CU_INVALID_HANDLE;
-    if (!value || !of_streams(attribute)) return CU_INVALID_VALUE;
-    const int error = check(attribute, value);
+    if (!value || !is_stream_attribute(attribute)) return CU_INVALID_VALUE;
+    const int error = check_stream_value(attribute, value);
     if (error) return error;
     memcpy(&priority, value, sizeof priority);
     if (attribute == ATTRIBUTE_PRIORITY) s->priority = cuda_clamp_priority(priority);
@@ -115,7 +115,7 @@ int pl_cudaStreamCopyAttributes(void *to, void *from)
     const cuda_stream *b = cuda_stream_of(from);
     if (!a || !b) return CU_INVALID_HANDLE;
     a->priority = b->priority;
-    return copy(a, b);
+    return copy_values(a, b);
 }
 
 static bool is_kernel(const cuda_node *x)
@@ -129,7 +129,7 @@ typedef struct updatable {
     uint64_t name;
 } updatable;
 
-/* What the launch of a node itself has. */
+/* Reads the attributes that are stored in the launch of a node. */
 static void read_launch(const cuda_node *x, int attribute, void *value)
 {
     const cuda_launch *l = &x->op.u.kernel.l;
@@ -152,7 +152,7 @@ int pl_cudaGraphKernelNodeGetAttribute(void *node, int attribute, void *value)
     return error;
 }
 
-/* A node that kernels may change stays so. The name goes where the value is. */
+/* A node remains updatable by kernels. Its name is stored in the value. */
 static int set_updatable(cuda_node *x, const void *value)
 {
     updatable u;
@@ -200,5 +200,5 @@ int pl_cudaGraphKernelNodeCopyAttributes(void *to, void *from)
     m->cooperative = l->cooperative;
     m->clustered = l->clustered;
     memcpy(m->cluster, l->cluster, sizeof m->cluster);
-    return copy(to, from);
+    return copy_values(to, from);
 }

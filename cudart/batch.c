@@ -44,7 +44,7 @@ static int stream_for_batch(void *stream, cuda_stream **out)
 }
 
 /* The k-th list applies to entries from index[k] on, of `count` entries. */
-static bool good_ranges(const size_t *index, size_t n, size_t count)
+static bool are_valid_ranges(const size_t *index, size_t n, size_t count)
 {
     if (!index || !n || n > count || index[0]) return false;
     for (size_t k = 1; k < n; k++)
@@ -59,7 +59,7 @@ int pl_cudaMemcpyBatchAsync(const void **to, const void **from, const size_t *by
     cuda_stream *s;
     int error = stream_for_batch(stream, &s);
     if (error) return error;
-    if (!to || !from || !bytes || !count || !a || !good_ranges(index, n, count))
+    if (!to || !from || !bytes || !count || !a || !are_valid_ranges(index, n, count))
         return CU_INVALID_VALUE;
     for (size_t k = 0; k < n; k++)
         if (a[k].order < ORDER_STREAM || a[k].order > ORDER_ANY) return CU_INVALID_VALUE;
@@ -153,7 +153,7 @@ int pl_cudaMemPrefetchBatchAsync(void **p, const size_t *bytes, size_t count,
     cuda_stream *s;
     int error = stream_for_batch(stream, &s);
     if (error) return error;
-    if (!p || !bytes || !count || !location || flags || !good_ranges(index, n, count))
+    if (!p || !bytes || !count || !location || flags || !are_valid_ranges(index, n, count))
         return CU_INVALID_VALUE;
     for (size_t k = 0, at = 0; k < count && !error; k++) {
         if (at + 1 < n && index[at + 1] == k) at++;

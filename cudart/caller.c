@@ -33,59 +33,62 @@ static bool is_generated(const char *name, const void *function)
 }
 
 /* Formats the address of the program as "main+0x42". False: see is_generated. */
-static bool name_place(const void *code, const Dl_info *object, char *text, size_t room)
+static bool format_position(const void *code, const Dl_info *object, char *text, size_t size)
 {
     cuda_host_image i;
     const bool opened =
         cuda_host_image_open(object->dli_fname, &i) || cuda_host_image_open("/proc/self/exe", &i);
     const uint64_t address = (uintptr_t)code - 1, base = (uintptr_t)object->dli_fbase;
     const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)i.bytes;
-    const uint64_t in_file = opened && e->e_type == ET_EXEC ? address : address - base;
-    const Elf64_Sym *s = opened && cuda_host_image_symbols(&i) ? function_at(&i, in_file) : NULL;
+    const uint64_t file_address = opened && e->e_type == ET_EXEC ? address : address - base;
+    const Elf64_Sym *s =
+        opened && cuda_host_image_symbols(&i) ? function_at(&i, file_address) : NULL;
     const char *name = s ? cuda_host_image_name(&i, s) : "",
                *slash = strrchr(object->dli_fname, '/');
     if (s)
-        snprintf(text, room, "%s+0x%llx", name, (unsigned long long)(in_file - s->st_value));
+        snprintf(text, size, "%s+0x%llx", name, (unsigned long long)(file_address - s->st_value));
     else
-        snprintf(text, room, "%s+0x%llx", slash ? slash + 1 : object->dli_fname,
-                 (unsigned long long)in_file);
+        snprintf(text, size, "%s+0x%llx", slash ? slash + 1 : object->dli_fname,
+                 (unsigned long long)file_address);
     const uint64_t start = s ? s->st_value + (e->e_type == ET_EXEC ? 0 : base) : 0;
     const bool generated = is_generated(name, (const void *)(uintptr_t)start);
     cuda_host_image_close(&i);
     return !generated;
 }
 
-static bool name_object(const void *code, const Dl_info *object, char *text, size_t room)
+static bool format_object(const void *code, const Dl_info *object, char *text, size_t size)
 {
     (void)code;
     const char *slash = strrchr(object->dli_fname, '/');
-    snprintf(text, room, "%s", slash ? slash + 1 : object->dli_fname);
+    snprintf(text, size, "%s", slash ? slash + 1 : object->dli_fname);
     return true;
 }
 
-typedef bool name_frame(const void *code, const Dl_info *object, char *text, size_t room);
+typedef bool name_frame(const void *code, const Dl_info *object, char *text, size_t size);
 
 /* Finds the first caller outside this library that has a name. */
-static void find_caller(name_frame *name, char *text, size_t room)
+static void find_caller(name_frame *name, char *text, size_t size)
 {
     void *frame[FRAMES];
-    Dl_info own, at = {0};
+    Dl_info library, at = {0};
     const int n = backtrace(frame, FRAMES);
     text[0] = '\0';
-    if (!dladdr((void *)(uintptr_t)cuda_caller, &own)) return;
-    bool inside = false; /* after frames of this library; a sanitizer's frame may precede them */
+    if (!dladdr((void *)(uintptr_t)cuda_caller, &library)) return;
+    bool in_library =
+        false; /* after frames of this library; a sanitizer's frame may precede them */
     for (int k = 0; k < n && dladdr(frame[k], &at); k++) {
-        inside |= at.dli_fbase == own.dli_fbase;
-        if (inside && at.dli_fbase != own.dli_fbase && name(frame[k], &at, text, room)) return;
+        in_library |= at.dli_fbase == library.dli_fbase;
+        if (in_library && at.dli_fbase != library.dli_fbase && name(frame[k], &at, text, size))
+            return;
     }
 }
 
-void cuda_caller(char *text, size_t room)
+void cuda_caller(char *text, size_t size)
 {
-    find_caller(name_place, text, room);
+    find_caller(format_position, text, size);
 }
 
-void cuda_calling_object(char *text, size_t room)
+void cuda_calling_object(char *text, size_t size)
 {
-    find_caller(name_object, text, room);
+    find_caller(format_object, text, size);
 }

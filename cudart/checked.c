@@ -10,19 +10,19 @@ static pl_checked *checked; /* NULL: no checkers */
 
 static void alloc_made(const cuda_alloc *a)
 {
-    const bool ours = a->type == MEMORY_DEVICE && !a->physical && a->fd <= 0;
-    if (ours) pl_checked_fresh(checked, a->address, a->size);
+    const bool tracked = a->type == MEMORY_DEVICE && !a->physical && a->fd <= 0;
+    if (tracked) pl_checked_fresh(checked, a->address, a->size);
 }
 
 void cuda_checked_open(uint64_t base, uint64_t bytes)
 {
     const cuda_options *o = &cuda.options;
-    const pl_checks_options own = {.tools = o->check,
-                                   .limit = o->check_limit,
-                                   .kernel = o->check_kernel,
-                                   .suppressions = o->suppressions};
+    const pl_checks_options options = {.tools = o->check,
+                                       .limit = o->check_limit,
+                                       .kernel = o->check_kernel,
+                                       .suppressions = o->suppressions};
     if (!o->check) return;
-    if (pl_checked_open(cuda.device[0].gpu, &own, base, bytes, &checked) != PL_OK) {
+    if (pl_checked_open(cuda.device[0].gpu, &options, base, bytes, &checked) != PL_OK) {
         cuda_messages();
         return;
     }
@@ -33,13 +33,13 @@ void cuda_checked_open(uint64_t base, uint64_t bytes)
 pl_checks *cuda_checks_open(void)
 {
     const cuda_options *o = &cuda.options;
-    const pl_checks_options own = {.tools = o->check,
-                                   .limit = o->check_limit,
-                                   .kernel = o->check_kernel,
-                                   .suppressions = o->suppressions,
-                                   .program = checked};
+    const pl_checks_options options = {.tools = o->check,
+                                       .limit = o->check_limit,
+                                       .kernel = o->check_kernel,
+                                       .suppressions = o->suppressions,
+                                       .program = checked};
     pl_checks *c = NULL;
-    if (checked && pl_checks_open(cuda_here()->gpu, &own, &c) != PL_OK) cuda_messages();
+    if (checked && pl_checks_open(cuda_here()->gpu, &options, &c) != PL_OK) cuda_messages();
     return c;
 }
 
@@ -63,15 +63,16 @@ bool cuda_checked_show(pl_checks *c, pl_module *m)
 
 bool cuda_checked_report(bool failed)
 {
-    const char *last;
+    const char *final_lines;
     if (!checked) return false;
     for (size_t k = 0; cuda.options.leak_check && k < cuda.alloc.n; k++)
         cuda_checked_leak(&cuda.alloc.at[k]);
-    pl_checks *own = pl_checked_list(checked);
-    const bool errors = cuda_checked_show(own, NULL);
-    if (cuda.trace) pl_trace_add_findings(cuda.trace, own);
-    if (cuda.options.sanitizer && pl_checks_sanitizer_end(own, &sum, failed, &last) == PL_OK)
-        fputs(last, stdout);
+    pl_checks *findings = pl_checked_list(checked);
+    const bool errors = cuda_checked_show(findings, NULL);
+    if (cuda.trace) pl_trace_add_findings(cuda.trace, findings);
+    if (cuda.options.sanitizer &&
+        pl_checks_sanitizer_end(findings, &sum, failed, &final_lines) == PL_OK)
+        fputs(final_lines, stdout);
     return errors;
 }
 
@@ -105,9 +106,9 @@ uint64_t cuda_checked_address(const cuda_side *s, size_t y, size_t z)
 }
 
 /* Formats "cudaMemcpy, call 12, in main+0x42". */
-static void describe_call(const char *caller, char *text, size_t room)
+static void describe_call(const char *caller, char *text, size_t size)
 {
-    snprintf(text, room, "%s, call %lld%s%s", cuda_self.call ? cuda_self.call : "the program",
+    snprintf(text, size, "%s, call %lld%s%s", cuda_self.call ? cuda_self.call : "the program",
              (long long)cuda_self.call_id, caller[0] ? ", in " : "", caller);
 }
 
@@ -128,24 +129,25 @@ void cuda_checked_misuse(const char *kind, const char *what)
 
 static void read_by_host(uint64_t at, uint64_t bytes)
 {
-    cuda_named of = {.start = at, .text = "an array or variable"};
+    cuda_named named = {.start = at, .text = "an array or variable"};
     char caller[200], call[300];
-    cuda_named_at(at, &of);
+    cuda_named_at(at, &named);
     cuda_caller(caller, sizeof caller);
     describe_call(caller, call, sizeof call);
-    const pl_checked_memory m = {.name = of.text, .start = of.start, .call = call, .where = caller};
+    const pl_checked_memory m = {
+        .name = named.text, .start = named.start, .call = call, .where = caller};
     pl_checked_read(checked, at, bytes, &m);
 }
 
 /* True if a side has addresses in the window, as device memory and arrays have. */
-static bool on_device(const cuda_side *s)
+static bool is_device_side(const cuda_side *s)
 {
     return s->array || cuda_in_window((uintptr_t)s->p);
 }
 
 void cuda_checked_copy(const cuda_copy *c)
 {
-    const bool to = on_device(&c->to), from = on_device(&c->from);
+    const bool to = is_device_side(&c->to), from = is_device_side(&c->from);
     if (!checked || (!to && !from)) return;
     for (size_t z = 0; z < c->depth; z++)
         for (size_t y = 0; y < c->height; y++) {

@@ -18,7 +18,7 @@ static struct {
     double clock;
 } cost;
 
-enum { SMALL_SET = 1 << 14 /* bytes of a memset from which on it uses a kernel */ };
+enum { MIN_KERNEL_SET = 1 << 14 /* bytes of a memset from which on it uses a kernel */ };
 
 /* Copies in one direction: the latest one. */
 typedef struct direction {
@@ -28,10 +28,10 @@ typedef struct direction {
 /* Units shared by the streams of a device. */
 static struct {
     direction to_device, from_device;
-    direction leaving, arriving; /* copies to and from other devices */
+    direction outgoing, incoming; /* copies to and from other devices */
 } units[CUDA_DEVICES];
 
-static void value(const char *key, const char *unit, double *to)
+static void read_value(const char *key, const char *unit, double *to)
 {
     *to = 0;
     pl_gpu_value(cuda.device[0].gpu, key, unit, to);
@@ -41,24 +41,24 @@ static void read_costs(void)
 {
     if (cost.read) return;
     cost.read = true;
-#define DEVICE_TIME(name, unit) value("device." #name, unit, &cost.name);
+#define DEVICE_TIME(name, unit) read_value("device." #name, unit, &cost.name);
 #include "cudart/clock_keys.def"
 #undef DEVICE_TIME
-    value("machine.clock", "MHz", &cost.clock);
+    read_value("machine.clock", "MHz", &cost.clock);
 }
 
 /* ---------------------------------------------------------------- the host */
 
 /* Within a graph the host has no work; for operations of a blocked stream that execute late, the
  * host time has been counted. */
-static bool host_is_free(void)
+static bool host_time_excluded(void)
 {
     return cuda.graph_launch || cuda_self.deferred;
 }
 
-static void host(double ns)
+static void charge_host(double ns)
 {
-    if (host_is_free()) return;
+    if (host_time_excluded()) return;
     cuda.now += ns;
     cuda_self.charged = true;
 }
@@ -73,7 +73,7 @@ void cuda_clock_call(void)
 void cuda_clock_alloc(bool release)
 {
     read_costs();
-    host(release ? cost.host_free : cost.host_alloc);
+    charge_host(release ? cost.host_free : cost.host_alloc);
 }
 
 void cuda_clock_wait(double until)
@@ -86,33 +86,33 @@ bool cuda_clock_poll(double until)
 {
     enum { STEPS = 10000 };
     read_costs();
-    const double left = until - cuda.now;
-    host(fmax(cost.host_call, left / STEPS));
-    if (cost.host_call <= 0 && left > 0) cuda.now = until;
-    return left <= cost.host_call; /* it polls once that time has been reached */
+    const double remaining = until - cuda.now;
+    charge_host(fmax(cost.host_call, remaining / STEPS));
+    if (cost.host_call <= 0 && remaining > 0) cuda.now = until;
+    return remaining <= cost.host_call; /* it polls once that time has been reached */
 }
 
 /* ---------------------------------------------------------------- copies and sets */
 
-static double transfer(double start, double rate, double bytes)
+static double transfer_ns(double start, double rate, double bytes)
 {
     return start + (rate > 0 ? bytes / rate : 0);
 }
 
 /* Duration with a different rate up to some size. */
-static double ramped(double start, double ramp_rate, double rate, double bytes)
+static double ramped_ns(double start, double ramp_rate, double rate, double bytes)
 {
     const double slow = bytes < cost.migrate_ramp ? bytes : cost.migrate_ramp;
     if (bytes <= 0 || slow <= 0) return 0;
-    return transfer(transfer(start, ramp_rate, slow), rate, bytes - slow);
+    return transfer_ns(transfer_ns(start, ramp_rate, slow), rate, bytes - slow);
 }
 
 /* Duration of page faults: accesses of a device to managed memory located elsewhere. */
-static double faults(const cuda_moved *m)
+static double fault_ns(const cuda_moved *m)
 {
     const double start = m->written + m->fresh > 0 ? cost.fault_start : 0;
-    const double bytes = ramped(0, cost.fault_ramp_rate, cost.fault_rate, m->written) +
-                         ramped(0, cost.fault_new_ramp_rate, cost.fault_new_rate, m->fresh);
+    const double bytes = ramped_ns(0, cost.fault_ramp_rate, cost.fault_rate, m->written) +
+                         ramped_ns(0, cost.fault_new_ramp_rate, cost.fault_new_rate, m->fresh);
     return fmax(start + bytes, cost.fault_start * m->blocks);
 }
 
@@ -141,17 +141,18 @@ static const char *memory_name(const cuda_side *s, int type)
 
 /* Returns the duration of a copy that begins then: it runs at the rate `alone`, and at `both` while
  * the other direction is busy. */
-static double shared_link(double at, const direction *other, double start, double alone,
-                          double both, double bytes)
+static double shared_link(double at, const direction *other, double start, double single_rate,
+                          double duplex_rate, double bytes)
 {
-    const double shared = other->end - fmax(at, other->start);
-    if (shared <= 0 || other->start > at || both <= 0) return transfer(start, alone, bytes);
-    const double slow = transfer(start, both, bytes);
-    return slow <= shared ? slow : shared + (bytes - shared * both) / alone;
+    const double overlap = other->end - fmax(at, other->start);
+    if (overlap <= 0 || other->start > at || duplex_rate <= 0)
+        return transfer_ns(start, single_rate, bytes);
+    const double slow = transfer_ns(start, duplex_rate, bytes);
+    return slow <= overlap ? slow : overlap + (bytes - overlap * duplex_rate) / single_rate;
 }
 
 /* A copy between pinned memory and the device. */
-static cuda_span pinned(cuda_stream *s, double bytes, bool up)
+static cuda_span pinned_copy(cuda_stream *s, double bytes, bool up)
 {
     const double start = up ? cost.to_device_start : cost.from_device_start;
     direction *const to = &units[s->device].to_device, *const from = &units[s->device].from_device;
@@ -167,14 +168,14 @@ static cuda_span pinned(cuda_stream *s, double bytes, bool up)
 }
 
 /* The host itself copies pageable memory into a buffer of the driver, and waits. */
-static cuda_span pageable(cuda_stream *s, double bytes, bool up)
+static cuda_span pageable_copy(cuda_stream *s, double bytes, bool up)
 {
     const cuda_span span =
-        up ? cuda_timeline(s, transfer(cost.pageable_to_start, cost.pageable_to_rate, bytes),
+        up ? cuda_timeline(s, transfer_ns(cost.pageable_to_start, cost.pageable_to_rate, bytes),
                            &units[s->device].to_device.end)
-           : cuda_timeline(s, transfer(cost.pageable_from_start, cost.pageable_from_rate, bytes),
+           : cuda_timeline(s, transfer_ns(cost.pageable_from_start, cost.pageable_from_rate, bytes),
                            &units[s->device].from_device.end);
-    if (!host_is_free()) cuda.now = fmax(cuda.now, span.end);
+    if (!host_time_excluded()) cuda.now = fmax(cuda.now, span.end);
     cuda_self.charged = true;
     return span;
 }
@@ -192,13 +193,13 @@ static int device_of(const cuda_side *s)
 
 /* A copy between devices: over their link if one has peer access to the other, else through host
  * buffers. Copies out of a device are serialised, and so are those into one. */
-static cuda_span peer(cuda_stream *s, double bytes, int to, int from)
+static cuda_span peer_copy(cuda_stream *s, double bytes, int to, int from)
 {
     const bool direct = cuda.device[to].peers >> from & 1 || cuda.device[from].peers >> to & 1;
-    direction *const out = &units[from].leaving, *const in = &units[to].arriving;
+    direction *const out = &units[from].outgoing, *const in = &units[to].incoming;
     double at = fmax(cuda_ready(s), fmax(out->end, in->end));
-    const double ns = direct ? transfer(cost.peer_start, cost.peer_rate, bytes)
-                             : shared_link(at, &units[to].leaving, cost.staged_start,
+    const double ns = direct ? transfer_ns(cost.peer_start, cost.peer_rate, bytes)
+                             : shared_link(at, &units[to].outgoing, cost.staged_start,
                                            cost.staged_rate, cost.staged_duplex_rate, bytes);
     const cuda_span span = cuda_timeline(s, ns, &at);
     *out = *in = (direction){span.start, span.end};
@@ -208,26 +209,27 @@ static cuda_span peer(cuda_stream *s, double bytes, int to, int from)
 void cuda_clock_peer(void)
 {
     read_costs();
-    host(cost.host_peer);
+    charge_host(cost.host_peer);
 }
 
 /* Migrates managed memory for a copy within a device; returns the time that this takes. */
-static double bring(const cuda_stream *s, const cuda_side *x, int type, double bytes)
+static double migrate(const cuda_stream *s, const cuda_side *x, int type, double bytes)
 {
     if (type != MEMORY_MANAGED) return 0;
     const cuda_moved m = cuda_move_pages(x->p, (uint64_t)bytes, s->device);
-    return faults(&m);
+    return fault_ns(&m);
 }
 
 /* A copy within the memory of a device, some of it managed. */
-static cuda_span within_device(cuda_stream *s, const cuda_copy *c, int to, int from, double bytes)
+static cuda_span device_copy(cuda_stream *s, const cuda_copy *c, int to, int from, double bytes)
 {
-    const double moved = bring(s, &c->from, from, bytes) + bring(s, &c->to, to, bytes);
+    const double moved = migrate(s, &c->from, from, bytes) + migrate(s, &c->to, to, bytes);
     return cuda_timeline(
-        s, moved + fmax(cost.copy_least, transfer(cost.copy_start, cost.copy_rate, bytes)), NULL);
+        s, moved + fmax(cost.copy_least, transfer_ns(cost.copy_start, cost.copy_rate, bytes)),
+        NULL);
 }
 
-static bool can_be_in_device(int type)
+static bool is_device_memory(int type)
 {
     return type == MEMORY_DEVICE || type == MEMORY_MANAGED;
 }
@@ -235,22 +237,23 @@ static bool can_be_in_device(int type)
 void cuda_clock_copy(cuda_stream *s, const cuda_copy *c)
 {
     static const char *const names[] = {"HtoH", "HtoD", "DtoH", "DtoD"};
-    const int here = device_of(&c->from), there = device_of(&c->to);
+    const int from_device = device_of(&c->from), to_device = device_of(&c->to);
     const double bytes = (double)c->width * (double)c->height * (double)c->depth;
     const int to = type_of(&c->to), from = type_of(&c->from);
-    const bool within = can_be_in_device(to) && can_be_in_device(from),
-               peers = to == MEMORY_DEVICE && from == MEMORY_DEVICE && here != there,
+    const bool within = is_device_memory(to) && is_device_memory(from),
+               peers = to == MEMORY_DEVICE && from == MEMORY_DEVICE && from_device != to_device,
                up = within || to == MEMORY_DEVICE, down = within || from == MEMORY_DEVICE;
     cuda_span span;
     read_costs();
     if (within) {
-        host(cost.host_copy);
-        span = peers ? peer(s, bytes, there, here) : within_device(s, c, to, from, bytes);
+        charge_host(cost.host_copy);
+        span = peers ? peer_copy(s, bytes, to_device, from_device)
+                     : device_copy(s, c, to, from, bytes);
     } else if (to == MEMORY_UNREGISTERED || from == MEMORY_UNREGISTERED) {
-        span = pageable(s, bytes, up);
+        span = pageable_copy(s, bytes, up);
     } else {
-        host(cost.host_copy);
-        span = pinned(s, bytes, up);
+        charge_host(cost.host_copy);
+        span = pinned_copy(s, bytes, up);
     }
     cuda_note(&(cuda_activity){.kind = "copy",
                                .name = peers ? "PtoP" : names[(down ? 2 : 0) + (up ? 1 : 0)],
@@ -266,18 +269,19 @@ void cuda_clock_set(cuda_stream *s, const cuda_set *x)
     const double bytes = (double)x->width * x->element * (double)x->height * (double)x->depth;
     const cuda_side side = {.p = x->p};
     read_costs();
-    host(cost.host_set);
-    const double own = bytes < SMALL_SET
-                           ? cost.set_small
-                           : fmax(cost.set_least, transfer(cost.set_start, cost.set_rate, bytes));
-    const double ns = own + bring(s, &side, type_of(&side), bytes);
+    charge_host(cost.host_set);
+    const double own =
+        bytes < MIN_KERNEL_SET
+            ? cost.set_small
+            : fmax(cost.set_least, transfer_ns(cost.set_start, cost.set_rate, bytes));
+    const double ns = own + migrate(s, &side, type_of(&side), bytes);
     cuda_note(&(cuda_activity){.kind = "set",
                                .name = "set",
                                .stream = s->id,
                                .span = cuda_timeline(s, ns, NULL),
                                .bytes = (int64_t)bytes,
                                .destination = memory_name(&side, type_of(&side))});
-    if (bytes >= SMALL_SET) pl_gpu_touch(cuda_here()->gpu, (uintptr_t)x->p, (uint64_t)bytes);
+    if (bytes >= MIN_KERNEL_SET) pl_gpu_touch(cuda_here()->gpu, (uintptr_t)x->p, (uint64_t)bytes);
 }
 
 void cuda_clock_prefetch(cuda_stream *s, const void *p, uint64_t bytes, int device)
@@ -288,15 +292,15 @@ void cuda_clock_prefetch(cuda_stream *s, const void *p, uint64_t bytes, int devi
     const bool down = device < 0;
     double ns = 0;
     read_costs();
-    host(cost.host_prefetch);
+    charge_host(cost.host_prefetch);
     if (down)
-        ns = ramped(cost.prefetch_host_start, cost.prefetch_host_ramp_rate, cost.prefetch_host_rate,
-                    m.written);
+        ns = ramped_ns(cost.prefetch_host_start, cost.prefetch_host_ramp_rate,
+                       cost.prefetch_host_rate, m.written);
     else if (m.written > 0)
-        ns = transfer(cost.prefetch_start, cost.prefetch_rate, m.written);
+        ns = transfer_ns(cost.prefetch_start, cost.prefetch_rate, m.written);
     if (!down)
-        ns += ramped(m.written > 0 ? 0 : cost.prefetch_new_start, cost.prefetch_new_ramp_rate,
-                     cost.prefetch_new_rate, m.fresh);
+        ns += ramped_ns(m.written > 0 ? 0 : cost.prefetch_new_start, cost.prefetch_new_ramp_rate,
+                        cost.prefetch_new_rate, m.fresh);
     if (m.written + m.fresh <= 0) return;
     direction *const unit = down ? &units[s->device].from_device : &units[s->device].to_device;
     cuda_note(&(cuda_activity){.kind = "copy",
@@ -313,7 +317,7 @@ void cuda_clock_prefetch(cuda_stream *s, const void *p, uint64_t bytes, int devi
 void cuda_clock_event(cuda_stream *s)
 {
     read_costs();
-    host(cost.host_event);
+    charge_host(cost.host_event);
     cuda_note(&(cuda_activity){.kind = "event",
                                .name = "event",
                                .stream = s->id,
@@ -337,12 +341,12 @@ void cuda_clock_deferred(const cuda_op *op)
 {
     read_costs();
     switch (op->kind) {
-    case OP_KERNEL: host(cost.host_launch); break;
-    case OP_COPY: host(cost.host_copy); break;
+    case OP_KERNEL: charge_host(cost.host_launch); break;
+    case OP_COPY: charge_host(cost.host_copy); break;
     case OP_SET:
-    case OP_MEMORY: host(cost.host_set); break;
-    case OP_RECORD: host(cost.host_event); break;
-    case OP_GRAPH: host(cost.host_graph); break;
+    case OP_MEMORY: charge_host(cost.host_set); break;
+    case OP_RECORD: charge_host(cost.host_event); break;
+    case OP_GRAPH: charge_host(cost.host_graph); break;
     default: break;
     }
 }
@@ -353,15 +357,16 @@ void cuda_clock_deferred(const cuda_op *op)
  * and a launch took 1000 cycles by itself; but no fewer than a warp has counted. */
 double cuda_guessed_cycles(double instructions, double blocks, double sms, double longest_warp)
 {
-    enum { ISSUES = 2, ALONE = 1000 };
-    const double busy = blocks < sms ? blocks : sms;
-    return ALONE + fmax(instructions / (ISSUES * (busy > 1 ? busy : 1)), longest_warp);
+    enum { ISSUE_RATE = 2, LAUNCH_CYCLES = 1000 };
+    const double busy_sms = blocks < sms ? blocks : sms;
+    return LAUNCH_CYCLES +
+           fmax(instructions / (ISSUE_RATE * (busy_sms > 1 ? busy_sms : 1)), longest_warp);
 }
 
 double cuda_clock_kernel_start(const cuda_stream *s)
 {
     read_costs();
-    const double own = host_is_free() ? 0 : cost.host_launch;
+    const double own = host_time_excluded() ? 0 : cost.host_launch;
     const double at = fmax(cuda_ready(s), cuda.now + own);
     return at + (cuda.graph_launch ? cost.graph_node : cost.launch);
 }
@@ -369,16 +374,17 @@ double cuda_clock_kernel_start(const cuda_stream *s)
 void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_time *t)
 {
     read_costs();
-    host(cost.host_launch);
+    charge_host(cost.host_launch);
     const double blocks = (double)l->grid.x * l->grid.y * l->grid.z;
-    const double room =
+    const double resident_blocks =
         cuda_green_sms(l->green) * (double)(t->blocks_per_sm ? t->blocks_per_sm : 1);
-    const double waves = room > 0 ? blocks / room : 1, whole = (double)(uint64_t)waves;
+    const double waves = resident_blocks > 0 ? blocks / resident_blocks : 1,
+                 full_waves = (double)(uint64_t)waves;
     const double ns = (cuda.graph_launch ? cost.graph_node : cost.launch) +
-                      (cost.clock > 0 ? t->cycles / cost.clock * 1e3 : 0) + faults(&t->moved);
+                      (cost.clock > 0 ? t->cycles / cost.clock * 1e3 : 0) + fault_ns(&t->moved);
     /* The last wave may leave room for other kernels. */
     const cuda_span span = cuda_place_kernel(
-        s, l->green, l->prioritised ? l->priority : s->priority, ns, waves, waves - whole);
+        s, l->green, l->prioritised ? l->priority : s->priority, ns, waves, waves - full_waves);
     cuda_note(&(cuda_activity){.kind = "kernel",
                                .name = t->name,
                                .stream = s->id,
@@ -394,6 +400,6 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
 void cuda_clock_graph(cuda_stream *s, size_t roots)
 {
     read_costs();
-    host(cost.host_graph + (roots > 1 ? cost.host_graph_root * (double)(roots - 1) : 0));
+    charge_host(cost.host_graph + (roots > 1 ? cost.host_graph_root * (double)(roots - 1) : 0));
     cuda_timeline(s, cost.graph_start, NULL);
 }

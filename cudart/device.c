@@ -71,7 +71,7 @@ static bool attribute(int k, int *value)
     return true;
 }
 
-static int number(int k)
+static int attribute_value(int k)
 {
     int value = 0;
     attribute(k, &value);
@@ -79,16 +79,16 @@ static int number(int k)
 }
 
 /* Returns an attribute that may differ between devices: 33 is the PCI bus number. */
-static int number_of(int k, int device)
+static int device_attribute(int k, int device)
 {
-    return k == 33 ? device + 1 : number(k);
+    return k == 33 ? device + 1 : attribute_value(k);
 }
 
 int pl_cudaDeviceGetAttribute(int *value, int k, int device)
 {
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (!value || !attribute(k, value)) return CU_INVALID_VALUE;
-    *value = number_of(k, device);
+    *value = device_attribute(k, device);
     return CU_OK;
 }
 
@@ -102,78 +102,79 @@ const char *cuda_device_name(void)
 /* Returns the properties that all devices share, without names. */
 static cuda_prop_13 properties(void)
 {
-    return (cuda_prop_13){.memory = cuda_device_bytes(),
-                          .shared_block = (size_t)number(8),
-                          .registers_block = number(12),
-                          .warp = number(10),
-                          .pitch = (size_t)number(11),
-                          .threads_block = number(1),
-                          .threads_dim = {number(2), number(3), number(4)},
-                          .grid = {number(5), number(6), number(7)},
-                          .constant = (size_t)number(9),
-                          .major = number(75),
-                          .minor = number(76),
-                          .texture_align = (size_t)number(14),
-                          .texture_pitch_align = (size_t)number(51),
-                          .sms = number(16),
-                          .map_host = number(19),
-                          .tex1d = number(21),
-                          .tex1d_mip = number(77),
-                          .tex2d = {number(22), number(23)},
-                          .tex2d_mip = {number(73), number(74)},
-                          .tex2d_linear = {number(70), number(71), number(72)},
-                          .tex2d_gather = {number(45), number(46)},
-                          .tex3d = {number(24), number(25), number(26)},
-                          .tex3d_alt = {number(47), number(48), number(49)},
-                          .cube = number(52),
-                          .tex1d_layered = {number(42), number(43)},
-                          .tex2d_layered = {number(27), number(28), number(29)},
-                          .cube_layered = {number(53), number(54)},
-                          .surf1d = number(55),
-                          .surf2d = {number(56), number(57)},
-                          .surf3d = {number(58), number(59), number(60)},
-                          .surf1d_layered = {number(61), number(62)},
-                          .surf2d_layered = {number(63), number(64), number(65)},
-                          .surf_cube = number(66),
-                          .surf_cube_layered = {number(67), number(68)},
-                          .surface_align = (size_t)number(30),
-                          .concurrent_kernels = number(31),
-                          .ecc = number(32),
-                          .async_engines = number(40),
-                          .unified = number(41),
-                          .bus_width = number(37),
-                          .l2 = number(38),
-                          .l2_persisting = number(108),
-                          .threads_sm = number(39),
-                          .stream_priorities = number(78),
-                          .global_l1 = number(79),
-                          .local_l1 = number(80),
-                          .shared_sm = (size_t)number(81),
-                          .registers_sm = number(82),
-                          .managed = number(83),
-                          .host_atomics = number(86),
-                          .pageable = number(88),
-                          .concurrent_managed = number(89),
-                          .preemption = number(90),
-                          .host_pointer_registered = number(91),
-                          .cooperative = number(95),
-                          .shared_optin = (size_t)number(97),
-                          .blocks_sm = number(106),
-                          .policy_window = number(109),
-                          .shared_reserved = (size_t)number(111),
-                          .host_register = number(99),
-                          .host_register_read_only = number(113),
-                          .timeline_semaphores = number(114),
-                          .pools = number(115),
-                          .rdma = number(116),
-                          .rdma_flush = (unsigned)number(117),
-                          .rdma_order = number(118),
-                          .pool_handles = (unsigned)number(119),
-                          .deferred_arrays = number(121),
-                          .ipc_event = number(122),
-                          .cluster = number(120),
-                          .unified_functions = number(123),
-                          .host_numa_id = -1};
+    return (cuda_prop_13){
+        .memory = cuda_device_bytes(),
+        .shared_block = (size_t)attribute_value(8),
+        .registers_block = attribute_value(12),
+        .warp = attribute_value(10),
+        .pitch = (size_t)attribute_value(11),
+        .threads_block = attribute_value(1),
+        .threads_dim = {attribute_value(2), attribute_value(3), attribute_value(4)},
+        .grid = {attribute_value(5), attribute_value(6), attribute_value(7)},
+        .constant = (size_t)attribute_value(9),
+        .major = attribute_value(75),
+        .minor = attribute_value(76),
+        .texture_align = (size_t)attribute_value(14),
+        .texture_pitch_align = (size_t)attribute_value(51),
+        .sms = attribute_value(16),
+        .map_host = attribute_value(19),
+        .tex1d = attribute_value(21),
+        .tex1d_mip = attribute_value(77),
+        .tex2d = {attribute_value(22), attribute_value(23)},
+        .tex2d_mip = {attribute_value(73), attribute_value(74)},
+        .tex2d_linear = {attribute_value(70), attribute_value(71), attribute_value(72)},
+        .tex2d_gather = {attribute_value(45), attribute_value(46)},
+        .tex3d = {attribute_value(24), attribute_value(25), attribute_value(26)},
+        .tex3d_alt = {attribute_value(47), attribute_value(48), attribute_value(49)},
+        .cube = attribute_value(52),
+        .tex1d_layered = {attribute_value(42), attribute_value(43)},
+        .tex2d_layered = {attribute_value(27), attribute_value(28), attribute_value(29)},
+        .cube_layered = {attribute_value(53), attribute_value(54)},
+        .surf1d = attribute_value(55),
+        .surf2d = {attribute_value(56), attribute_value(57)},
+        .surf3d = {attribute_value(58), attribute_value(59), attribute_value(60)},
+        .surf1d_layered = {attribute_value(61), attribute_value(62)},
+        .surf2d_layered = {attribute_value(63), attribute_value(64), attribute_value(65)},
+        .surf_cube = attribute_value(66),
+        .surf_cube_layered = {attribute_value(67), attribute_value(68)},
+        .surface_align = (size_t)attribute_value(30),
+        .concurrent_kernels = attribute_value(31),
+        .ecc = attribute_value(32),
+        .async_engines = attribute_value(40),
+        .unified = attribute_value(41),
+        .bus_width = attribute_value(37),
+        .l2 = attribute_value(38),
+        .l2_persisting = attribute_value(108),
+        .threads_sm = attribute_value(39),
+        .stream_priorities = attribute_value(78),
+        .global_l1 = attribute_value(79),
+        .local_l1 = attribute_value(80),
+        .shared_sm = (size_t)attribute_value(81),
+        .registers_sm = attribute_value(82),
+        .managed = attribute_value(83),
+        .host_atomics = attribute_value(86),
+        .pageable = attribute_value(88),
+        .concurrent_managed = attribute_value(89),
+        .preemption = attribute_value(90),
+        .host_pointer_registered = attribute_value(91),
+        .cooperative = attribute_value(95),
+        .shared_optin = (size_t)attribute_value(97),
+        .blocks_sm = attribute_value(106),
+        .policy_window = attribute_value(109),
+        .shared_reserved = (size_t)attribute_value(111),
+        .host_register = attribute_value(99),
+        .host_register_read_only = attribute_value(113),
+        .timeline_semaphores = attribute_value(114),
+        .pools = attribute_value(115),
+        .rdma = attribute_value(116),
+        .rdma_flush = (unsigned)attribute_value(117),
+        .rdma_order = attribute_value(118),
+        .pool_handles = (unsigned)attribute_value(119),
+        .deferred_arrays = attribute_value(121),
+        .ipc_event = attribute_value(122),
+        .cluster = attribute_value(120),
+        .unified_functions = attribute_value(123),
+        .host_numa_id = -1};
 }
 
 int pl_cudaGetDeviceProperties(cuda_prop_13 *p, int device)
@@ -184,7 +185,7 @@ int pl_cudaGetDeviceProperties(cuda_prop_13 *p, int device)
     snprintf(p->name, sizeof p->name, "%s", cuda_device_name());
     snprintf((char *)p->uuid, sizeof p->uuid, "ptxloom-%s", pl_gpu_name(cuda.device[0].gpu));
     p->uuid[sizeof p->uuid - 1] = (unsigned char)device;
-    p->pci_bus = number_of(33, device);
+    p->pci_bus = device_attribute(33, device);
     return CU_OK;
 }
 
@@ -195,14 +196,14 @@ int pl_cudaGetDeviceProperties_v2_12(cuda_prop_12 *p, int device)
     if (!p) return CU_INVALID_VALUE;
     const int error = pl_cudaGetDeviceProperties(&q, device);
     if (error) return error;
-    *p = (cuda_prop_12){.clock = number(13),
-                        .overlap = number(15),
-                        .timeout = number(17),
-                        .compute_mode = number(20),
-                        .tex1d_linear = number(69),
-                        .memory_clock = number(36),
-                        .single_to_double = number(87),
-                        .cooperative_multi = number(96)};
+    *p = (cuda_prop_12){.clock = attribute_value(13),
+                        .overlap = attribute_value(15),
+                        .timeout = attribute_value(17),
+                        .compute_mode = attribute_value(20),
+                        .tex1d_linear = attribute_value(69),
+                        .memory_clock = attribute_value(36),
+                        .single_to_double = attribute_value(87),
+                        .cooperative_multi = attribute_value(96)};
 #define SAME(field)                                                                                \
     _Static_assert(sizeof p->field == sizeof q.field, "of the same size");                         \
     memcpy(&p->field, &q.field, sizeof p->field);
@@ -246,10 +247,10 @@ int pl_cudaSetDevice(int device)
 enum { MAPS_HOST = 8, SCHEDULE = 7 }; /* cudaDeviceMapHost, cudaDeviceScheduleMask */
 
 /* At most one scheduling policy. */
-static bool flags_are_good(unsigned flags)
+static bool are_valid_flags(unsigned flags)
 {
-    const unsigned way = flags & SCHEDULE;
-    return !(flags & ~0xffu) && !(way & (way - 1));
+    const unsigned policy = flags & SCHEDULE;
+    return !(flags & ~0xffu) && !(policy & (policy - 1));
 }
 
 int pl_cudaInitDevice(int device, unsigned device_flags, unsigned flags)
@@ -257,7 +258,7 @@ int pl_cudaInitDevice(int device, unsigned device_flags, unsigned flags)
     enum { FLAGS_ARE_VALID = 1 };
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (!(flags & FLAGS_ARE_VALID)) return CU_OK;
-    if (!flags_are_good(device_flags)) return CU_INVALID_VALUE;
+    if (!are_valid_flags(device_flags)) return CU_INVALID_VALUE;
     cuda.device[device].flags = device_flags | MAPS_HOST;
     return CU_OK;
 }
@@ -286,7 +287,7 @@ int pl_cudaDeviceFlushGPUDirectRDMAWrites(int target, int scope)
 
 int pl_cudaSetDeviceFlags(unsigned flags)
 {
-    if (!flags_are_good(flags)) return CU_INVALID_VALUE;
+    if (!are_valid_flags(flags)) return CU_INVALID_VALUE;
     cuda_here()->flags = flags | MAPS_HOST;
     return CU_OK;
 }
@@ -329,7 +330,7 @@ int pl_cudaDeviceGetPCIBusId(char *text, int size, int device)
     enum { ROOM = 13 }; /* for "0000:00:00.0" */
     if (!text || size < ROOM) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
-    snprintf(text, (size_t)size, "0000:%02x:00.0", (unsigned)number_of(33, device));
+    snprintf(text, (size_t)size, "0000:%02x:00.0", (unsigned)device_attribute(33, device));
     return CU_OK;
 }
 
@@ -343,7 +344,8 @@ int pl_cudaDeviceGetByPCIBusId(int *device, const char *text)
         if (sscanf(text, "%x:%x.%x", &bus, &slot, &function) < 2) return CU_INVALID_VALUE;
     }
     for (*device = 0; *device < cuda.devices; ++*device)
-        if (bus == (unsigned)number_of(33, *device) && !domain && !slot && !function) return CU_OK;
+        if (bus == (unsigned)device_attribute(33, *device) && !domain && !slot && !function)
+            return CU_OK;
     return CU_INVALID_DEVICE;
 }
 
@@ -405,7 +407,7 @@ int pl_cudaDeviceSetLimit(int limit, size_t value)
     const int error = check_limit(limit);
     if (error) return error;
     if ((limit == 0 && value > 512 << 10) || (limit == FETCH && value > 128) ||
-        (limit == PERSISTING && value > (size_t)number(108)))
+        (limit == PERSISTING && value > (size_t)attribute_value(108)))
         return CU_INVALID_VALUE;
     if (limit == 2 && pl_gpu_heap(cuda_here()->gpu, value) != PL_OK) return CU_INVALID_VALUE;
     cuda_here()->limit[limit] = limit == 0 ? (value + 15) / 16 * 16 : value;

@@ -17,7 +17,7 @@ static const struct {
 };
 
 /* Returns the number of forms that a call has in a CUDA version; -1: unknown name. */
-static int forms_of(const char *name, int version)
+static int count_forms(const char *name, int version)
 {
     for (size_t k = 0; k < sizeof since / sizeof *since; k++) {
         int n = 0;
@@ -28,7 +28,7 @@ static int forms_of(const char *name, int version)
     return -1;
 }
 
-/* Of the driver alone. */
+/* Returns a function of the driver; NULL: none, or not of the driver. */
 static void *address_of(const char *name)
 {
     if (strncmp(name, "cu", 2) != 0 || strncmp(name, "cuda", 4) == 0) return NULL;
@@ -43,7 +43,7 @@ static void *address_of(const char *name)
 static int entry_point(const char *name, int version, bool per_thread, void **out)
 {
     char full[128];
-    const int forms = forms_of(name, version);
+    const int forms = count_forms(name, version);
     *out = NULL;
     for (int k = forms < 0 ? 1 : forms; k > 0 && !*out; k--) {
         char suffix[8] = "";

@@ -18,7 +18,7 @@ enum {
     FLAG_ZSTD = 0x8000,
     FLAG_EXACT = 0x100000,  /* sm_90a */
     FLAG_FAMILY = 0x200000, /* sm_100f */
-    MOST_TEXT = 1 << 30
+    MAX_TEXT = 1 << 30
 };
 
 typedef struct entry {
@@ -42,7 +42,7 @@ bool cuda_is_fatbin(const void *data)
 /* ---------------------------------------------------------------- compression */
 
 /* Reads a length that continues in bytes of 255. False: end of input. */
-static bool extended(const uint8_t **in, const uint8_t *end, size_t *length)
+static bool read_length(const uint8_t **in, const uint8_t *end, size_t *length)
 {
     uint8_t b = 255;
     while (b == 255) {
@@ -61,19 +61,19 @@ static bool lz4(const uint8_t *in, size_t n, uint8_t *to, size_t size)
     while (in < end) {
         const uint8_t token = *in++;
         size_t literals = token >> 4, match = token & 15;
-        if (literals == 15 && !extended(&in, end, &literals)) return false;
+        if (literals == 15 && !read_length(&in, end, &literals)) return false;
         if (literals > (size_t)(end - in) || literals > size - at) return false;
         memcpy(to + at, in, literals);
         at += literals;
         in += literals;
         if (in == end) break; /* the last sequence has no match */
         if (end - in < 2) return false;
-        const size_t back = in[0] | (size_t)in[1] << 8;
+        const size_t distance = in[0] | (size_t)in[1] << 8;
         in += 2;
-        if (match == 15 && !extended(&in, end, &match)) return false;
+        if (match == 15 && !read_length(&in, end, &match)) return false;
         match += 4;
-        if (back == 0 || back > at || match > size - at) return false;
-        for (size_t k = 0; k < match; k++, at++) to[at] = to[at - back]; /* they may overlap */
+        if (distance == 0 || distance > at || match > size - at) return false;
+        for (size_t k = 0; k < match; k++, at++) to[at] = to[at - distance]; /* they may overlap */
     }
     return at == size;
 }
@@ -102,17 +102,17 @@ static int unpack(const entry *e, const uint8_t *payload, char **text, size_t *b
 {
     const bool packed = (e->flags & (FLAG_LZ4 | FLAG_ZSTD)) != 0;
     const uint64_t size = packed ? e->size : e->padded;
-    if (size > MOST_TEXT || e->compressed > e->padded) return CU_INVALID_IMAGE;
+    if (size > MAX_TEXT || e->compressed > e->padded) return CU_INVALID_IMAGE;
     uint8_t *to = malloc((size_t)size + 1);
     if (!to) return CU_MEMORY_ALLOCATION;
-    bool good = true;
+    bool ok = true;
     if (!packed)
         memcpy(to, payload, (size_t)size);
     else if (e->flags & FLAG_ZSTD)
-        good = zstd(payload, e->compressed, to, (size_t)size);
+        ok = zstd(payload, e->compressed, to, (size_t)size);
     else
-        good = lz4(payload, e->compressed, to, (size_t)size);
-    if (!good) {
+        ok = lz4(payload, e->compressed, to, (size_t)size);
+    if (!ok) {
         free(to);
         return CU_INVALID_IMAGE;
     }
@@ -125,7 +125,7 @@ static int unpack(const entry *e, const uint8_t *payload, char **text, size_t *b
 /* ---------------------------------------------------------------- selection */
 
 /* True if the machine supports PTX of this target. */
-static bool takes(unsigned capability, const entry *e)
+static bool supports(unsigned capability, const entry *e)
 {
     if (e->flags & FLAG_EXACT) return e->arch == capability;
     if (e->flags & FLAG_FAMILY) return e->arch / 10 == capability / 10 && e->arch <= capability;
@@ -139,7 +139,7 @@ static unsigned rank(const entry *e)
     return e->arch * 4 + features;
 }
 
-static void note_code(char code[128], const entry *e)
+static void append_code(char code[128], const entry *e)
 {
     const size_t n = strlen(code);
     snprintf(code + n, 128 - n, "%s%s%u%s", n ? ", " : "",
@@ -169,13 +169,13 @@ int cuda_fatbin_ptx(const void *container, unsigned capability, char **text, siz
         if (e.header < sizeof e || e.header > (size_t)(end - at) ||
             e.padded > (size_t)(end - at) - e.header)
             return CU_INVALID_IMAGE;
-        if (e.kind == KIND_PTX && takes(capability, &e)) {
+        if (e.kind == KIND_PTX && supports(capability, &e)) {
             if (!payload || rank(&e) > rank(&best)) {
                 best = e;
                 payload = at + e.header;
             }
         } else if (e.kind == KIND_PTX || e.kind == KIND_CODE) {
-            note_code(code, &e);
+            append_code(code, &e);
         }
         at += e.header + e.padded;
     }

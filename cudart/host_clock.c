@@ -14,10 +14,10 @@
 static const int64_t SECOND = 1000000000;
 
 static atomic_bool active;
-static _Atomic int64_t lag;       /* ns of real time excluded so far */
-static _Atomic int64_t latest;    /* ns: latest time returned to any thread, monotonic clock */
-static double entered, left_at;   /* ns: real time of the first call; of the end of the latest */
-static _Thread_local bool inside; /* in a call of the API */
+static _Atomic int64_t excluded_ns;   /* ns of real time excluded so far */
+static _Atomic int64_t last_reported; /* ns: latest time returned to any thread, monotonic clock */
+static double first_entry, last_exit; /* ns: real time of the first call; end of the latest */
+static _Thread_local bool in_api;     /* in a call of the API */
 
 static int real_clock(clockid_t id, struct timespec *t)
 {
@@ -44,28 +44,28 @@ static double real_now(void)
 /* Called with the lock held. */
 void cuda_host_enter(void)
 {
-    inside = true;
+    in_api = true;
     if (!cuda.options.host_clock) return;
     const double now = real_now();
     if (!active) {
-        entered = now - cuda.now;
+        first_entry = now - cuda.now;
         active = true;
-    } else if (now > left_at) {
-        cuda.now += now - left_at;
+    } else if (now > last_exit) {
+        cuda.now += now - last_exit;
     }
 }
 
 bool cuda_host_inside(void)
 {
-    return inside;
+    return in_api;
 }
 
 void cuda_host_leave(void)
 {
-    inside = false;
+    in_api = false;
     if (!active) return;
-    left_at = real_now();
-    lag = (int64_t)(left_at - entered - cuda.now);
+    last_exit = real_now();
+    excluded_ns = (int64_t)(last_exit - first_entry - cuda.now);
 }
 
 static int64_t nanoseconds(const struct timespec *t)
@@ -73,25 +73,25 @@ static int64_t nanoseconds(const struct timespec *t)
     return (int64_t)t->tv_sec * SECOND + t->tv_nsec;
 }
 
-static void take_away(struct timespec *t, int64_t ns)
+static void subtract(struct timespec *t, int64_t ns)
 {
-    const int64_t all = nanoseconds(t) - ns;
-    t->tv_sec = (time_t)(all / SECOND);
-    t->tv_nsec = (long)(all % SECOND);
+    const int64_t result = nanoseconds(t) - ns;
+    t->tv_sec = (time_t)(result / SECOND);
+    t->tv_nsec = (long)(result % SECOND);
 }
 
 /* Returns how far real clocks are ahead of the program's clock. The program's clock is monotonic:
  * while one thread is in a call, the clock of the others continues, and stands still afterwards. */
-static int64_t ahead(void)
+static int64_t clock_offset(void)
 {
     struct timespec t = {0};
     real_clock(CLOCK_MONOTONIC, &t);
     const int64_t real = nanoseconds(&t);
-    int64_t told = real - lag, before = latest;
-    while (told > before && !atomic_compare_exchange_weak(&latest, &before, told)) {
+    int64_t reported = real - excluded_ns, before = last_reported;
+    while (reported > before && !atomic_compare_exchange_weak(&last_reported, &before, reported)) {
     }
-    if (told < before) told = before;
-    return real - told;
+    if (reported < before) reported = before;
+    return real - reported;
 }
 
 /* Clocks of processor time are not modelled. */
@@ -103,7 +103,7 @@ static bool is_modelled(clockid_t id)
     case CLOCK_MONOTONIC_RAW:
     case CLOCK_REALTIME_COARSE:
     case CLOCK_MONOTONIC_COARSE:
-    case CLOCK_BOOTTIME: return active && !inside;
+    case CLOCK_BOOTTIME: return active && !in_api;
     default: return false;
     }
 }
@@ -114,9 +114,9 @@ time_t pl_time(time_t *out);
 
 int pl_clock_gettime(clockid_t id, struct timespec *t)
 {
-    const int64_t ns = is_modelled(id) ? ahead() : 0;
+    const int64_t ns = is_modelled(id) ? clock_offset() : 0;
     const int status = real_clock(id, t);
-    if (!status) take_away(t, ns);
+    if (!status) subtract(t, ns);
     return status;
 }
 

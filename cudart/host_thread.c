@@ -11,18 +11,18 @@ static struct {
     pid_t process; /* process that owns the thread; 0: none yet */
     void (*fn)(void *);
     void *arg;
-    bool busy, full; /* a function is running; it has not been taken yet */
-    uint64_t done;   /* number of functions so far */
+    bool busy, pending; /* a function is running; it has not been taken yet */
+    uint64_t done;      /* number of functions so far */
 } worker = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-static void *work(void *unused)
+static void *run_worker(void *unused)
 {
     prctl(PR_SET_NAME, CUDA_THREAD_NAME);
     cuda_self.callback = true;
     pthread_mutex_lock(&worker.lock);
     for (;;) {
-        while (!worker.full) pthread_cond_wait(&worker.changed, &worker.lock);
-        worker.full = false;
+        while (!worker.pending) pthread_cond_wait(&worker.changed, &worker.lock);
+        worker.pending = false;
         pthread_mutex_unlock(&worker.lock);
         worker.fn(worker.arg);
         pthread_mutex_lock(&worker.lock);
@@ -34,32 +34,32 @@ static void *work(void *unused)
 }
 
 /* Called with worker.lock. A forked process has none of its parent's threads. */
-static bool started(void)
+static bool ensure_thread(void)
 {
     pthread_t thread;
     if (worker.process == getpid()) return true;
-    if (pthread_create(&thread, NULL, work, NULL) != 0) return false;
+    if (pthread_create(&thread, NULL, run_worker, NULL) != 0) return false;
     pthread_detach(thread);
     worker.process = getpid();
-    worker.busy = worker.full = false;
+    worker.busy = worker.pending = false;
     return true;
 }
 
 static void call(void (*fn)(void *), void *arg)
 {
     pthread_mutex_lock(&worker.lock);
-    const bool there = started();
-    while (there && worker.busy) pthread_cond_wait(&worker.changed, &worker.lock);
-    if (there) {
+    const bool has_thread = ensure_thread();
+    while (has_thread && worker.busy) pthread_cond_wait(&worker.changed, &worker.lock);
+    if (has_thread) {
         worker.fn = fn;
         worker.arg = arg;
-        worker.busy = worker.full = true;
+        worker.busy = worker.pending = true;
         const uint64_t before = worker.done;
         pthread_cond_broadcast(&worker.changed);
         while (worker.done == before) pthread_cond_wait(&worker.changed, &worker.lock);
     }
     pthread_mutex_unlock(&worker.lock);
-    if (there) return;
+    if (has_thread) return;
     cuda_self.callback = true;
     fn(arg);
     cuda_self.callback = false;

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool inside(const cuda_host_image *i, uint64_t at, uint64_t n)
+static bool is_in_file(const cuda_host_image *i, uint64_t at, uint64_t n)
 {
     return at <= i->size && n <= i->size - at;
 }
@@ -35,14 +35,14 @@ bool cuda_host_image_symbols(cuda_host_image *i)
 {
     const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)i->bytes;
     if (e->e_shentsize != sizeof(Elf64_Shdr) ||
-        !inside(i, e->e_shoff, (uint64_t)e->e_shnum * sizeof(Elf64_Shdr)))
+        !is_in_file(i, e->e_shoff, (uint64_t)e->e_shnum * sizeof(Elf64_Shdr)))
         return false;
     const Elf64_Shdr *s = (const Elf64_Shdr *)(const void *)(i->bytes + e->e_shoff);
     for (size_t k = 0; k < e->e_shnum; k++) {
         if (s[k].sh_type != SHT_SYMTAB || s[k].sh_link >= e->e_shnum) continue;
         const Elf64_Shdr *names = &s[s[k].sh_link];
-        if (!inside(i, s[k].sh_offset, s[k].sh_size) ||
-            !inside(i, names->sh_offset, names->sh_size) || names->sh_size == 0)
+        if (!is_in_file(i, s[k].sh_offset, s[k].sh_size) ||
+            !is_in_file(i, names->sh_offset, names->sh_size) || names->sh_size == 0)
             return false;
         i->symbol = (const Elf64_Sym *)(const void *)(i->bytes + s[k].sh_offset);
         i->nsymbols = s[k].sh_size / sizeof(Elf64_Sym);

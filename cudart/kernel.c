@@ -13,21 +13,21 @@ enum {
     SHARED_DEFAULT = 48 << 10,
     SHARED_GRAIN = 128,
     CLUSTER_PORTABLE = 8,
-    CLUSTER_MOST = 16
+    CLUSTER_MAX = 16
 };
 
-static uint64_t shared_most(void)
+static uint64_t max_shared(void)
 {
     double bytes = 0;
     pl_gpu_value(cuda_here()->gpu, "shared.per_block", "B", &bytes);
     return (uint64_t)bytes;
 }
 
-static uint32_t most_threads(const cuda_function *f)
+static uint32_t max_threads_of(const cuda_function *f)
 {
     const uint32_t *m = f->info.maxntid[0] ? f->info.maxntid : f->info.reqntid;
-    const uint32_t said = m[0] * (m[1] ? m[1] : 1) * (m[2] ? m[2] : 1);
-    uint32_t n = said ? said : 1024;
+    const uint32_t specified = m[0] * (m[1] ? m[1] : 1) * (m[2] ? m[2] : 1);
+    uint32_t n = specified ? specified : 1024;
     pl_occupancy_info o;
     /* registers may allow fewer */
     while (n > 32 &&
@@ -51,23 +51,23 @@ int pl_cudaFuncGetAttributes(cuda_func_attributes *out, const void *function)
     const int error = cuda_function_of(function, &f);
     if (error) return error;
     const pl_kernel_info *k = &f->info;
-    const int most = SHARED_DEFAULT - (int)k->static_shared;
-    *out = (cuda_func_attributes){.shared = k->static_shared,
-                                  .constant = pl_module_total(cuda_loaded(f->module)).const_bytes,
-                                  .local = k->stack_bytes,
-                                  .max_threads = (int)most_threads(f),
-                                  .registers = (int)k->registers,
-                                  .ptx_version = (int)cuda_capability(),
-                                  .binary_version = (int)cuda_capability(),
-                                  .max_dynamic_shared =
-                                      f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : most,
-                                  .carveout = f->carveout,
-                                  .cluster_must_be_set = k->reqcluster[0] != 0,
-                                  .cluster_width = (int)cluster_of(f, 0),
-                                  .cluster_height = (int)cluster_of(f, 1),
-                                  .cluster_depth = (int)cluster_of(f, 2),
-                                  .cluster_policy = f->cluster_policy,
-                                  .nonportable_cluster = f->nonportable_cluster};
+    const int default_max = SHARED_DEFAULT - (int)k->static_shared;
+    *out = (cuda_func_attributes){
+        .shared = k->static_shared,
+        .constant = pl_module_total(cuda_loaded(f->module)).const_bytes,
+        .local = k->stack_bytes,
+        .max_threads = (int)max_threads_of(f),
+        .registers = (int)k->registers,
+        .ptx_version = (int)cuda_capability(),
+        .binary_version = (int)cuda_capability(),
+        .max_dynamic_shared = f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : default_max,
+        .carveout = f->carveout,
+        .cluster_must_be_set = k->reqcluster[0] != 0,
+        .cluster_width = (int)cluster_of(f, 0),
+        .cluster_height = (int)cluster_of(f, 1),
+        .cluster_depth = (int)cluster_of(f, 2),
+        .cluster_policy = f->cluster_policy,
+        .nonportable_cluster = f->nonportable_cluster};
     return CU_OK;
 }
 
@@ -79,7 +79,7 @@ int pl_cudaFuncSetAttribute(const void *function, int attribute, int value)
     if (error) return error;
     switch (attribute) {
     case MAX_DYNAMIC_SHARED:
-        if (value < 0 || (uint64_t)value + f->info.static_shared > shared_most())
+        if (value < 0 || (uint64_t)value + f->info.static_shared > max_shared())
             return CU_INVALID_VALUE;
         f->max_dynamic_shared = value;
         return CU_OK;
@@ -142,10 +142,10 @@ int pl_cudaFuncGetParamInfo(const void *function, size_t k, size_t *offset, size
 /* ---------------------------------------------------------------- occupancy */
 
 /* Returns the maximum dynamic shared memory of a launch. */
-static uint64_t dynamic_most(const cuda_function *f)
+static uint64_t max_dynamic_of(const cuda_function *f)
 {
-    const uint64_t most = SHARED_DEFAULT - f->info.static_shared;
-    return f->max_dynamic_shared >= 0 ? (uint64_t)f->max_dynamic_shared : most;
+    const uint64_t default_max = SHARED_DEFAULT - f->info.static_shared;
+    return f->max_dynamic_shared >= 0 ? (uint64_t)f->max_dynamic_shared : default_max;
 }
 
 int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function,
@@ -158,7 +158,7 @@ int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const
     const int error = cuda_function_of(function, &f);
     if (error) return error;
     *blocks = 0;
-    if ((uint32_t)threads > 1024 || shared > dynamic_most(f)) return CU_OK;
+    if ((uint32_t)threads > 1024 || shared > max_dynamic_of(f)) return CU_OK;
     if (pl_gpu_occupancy(cuda_here()->gpu, (uint32_t)threads, f->info.registers,
                          f->info.static_shared + shared, f->info.barriers, &o) != PL_OK)
         return CU_INVALID_VALUE;
@@ -178,20 +178,22 @@ int pl_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void *fun
                                                  int threads)
 {
     cuda_function *f;
-    int fit = 0;
-    double all = 0;
+    int max_blocks = 0;
+    double per_sm = 0;
     if (!shared || blocks < 1) return CU_INVALID_VALUE;
     int error = cuda_function_of(function, &f);
-    if (!error) error = pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, f, threads, 0);
-    if (error || fit < blocks) return error ? error : CU_INVALID_VALUE;
-    pl_gpu_value(cuda_here()->gpu, "shared.per_sm", "B", &all);
-    const uint64_t part = (uint64_t)all / (unsigned)blocks / SHARED_GRAIN * SHARED_GRAIN,
-                   rest = part > f->info.static_shared ? part - f->info.static_shared : 0;
-    *shared = rest < dynamic_most(f) ? rest : dynamic_most(f);
+    if (!error)
+        error = pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(&max_blocks, f, threads, 0);
+    if (error || max_blocks < blocks) return error ? error : CU_INVALID_VALUE;
+    pl_gpu_value(cuda_here()->gpu, "shared.per_sm", "B", &per_sm);
+    const uint64_t per_block = (uint64_t)per_sm / (unsigned)blocks / SHARED_GRAIN * SHARED_GRAIN,
+                   available =
+                       per_block > f->info.static_shared ? per_block - f->info.static_shared : 0;
+    *shared = available < max_dynamic_of(f) ? available : max_dynamic_of(f);
     return CU_OK;
 }
 
-static int clusters(int *n, const void *function, const cuda_launch_config *c, unsigned size)
+static int active_clusters(int *n, const void *function, const cuda_launch_config *c, unsigned size)
 {
     int blocks;
     const int error = pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -206,9 +208,9 @@ int pl_cudaOccupancyMaxActiveClusters(int *n, const void *function, const cuda_l
     if (!n || !c) return CU_INVALID_VALUE;
     const int error = cuda_function_of(function, &f);
     if (error) return error;
-    const uint32_t *own = f->info.reqcluster;
-    unsigned size = own[0] ? own[0] * own[1] * own[2] : 1;
-    const unsigned most = f->nonportable_cluster ? CLUSTER_MOST : CLUSTER_PORTABLE;
+    const uint32_t *required = f->info.reqcluster;
+    unsigned size = required[0] ? required[0] * required[1] * required[2] : 1;
+    const unsigned default_max = f->nonportable_cluster ? CLUSTER_MAX : CLUSTER_PORTABLE;
     for (unsigned k = 0; k < c->attributes; k++) {
         const unsigned *v = c->attribute[k].value.cluster;
         if (c->attribute[k].id != ATTRIBUTE_CLUSTER) continue;
@@ -216,7 +218,7 @@ int pl_cudaOccupancyMaxActiveClusters(int *n, const void *function, const cuda_l
             return CU_INVALID_CLUSTER;
         size = v[0] * v[1] * v[2];
     }
-    return size > most ? CU_INVALID_CLUSTER : clusters(n, function, c, size);
+    return size > default_max ? CU_INVALID_CLUSTER : active_clusters(n, function, c, size);
 }
 
 int pl_cudaOccupancyMaxPotentialClusterSize(int *size, const void *function,
@@ -226,9 +228,9 @@ int pl_cudaOccupancyMaxPotentialClusterSize(int *size, const void *function,
     if (!size || !c) return CU_INVALID_VALUE;
     int error = cuda_function_of(function, &f);
     if (error) return error;
-    for (*size = f->nonportable_cluster ? CLUSTER_MOST : CLUSTER_PORTABLE; *size > 1; *size /= 2) {
+    for (*size = f->nonportable_cluster ? CLUSTER_MAX : CLUSTER_PORTABLE; *size > 1; *size /= 2) {
         int n;
-        error = clusters(&n, function, c, (unsigned)*size);
+        error = active_clusters(&n, function, c, (unsigned)*size);
         if (error) return error;
         if (n) break;
     }

@@ -1,5 +1,5 @@
-/* kernel_run.c - runs a kernel: its arguments, what the driver refuses, the mode, limits and
- * checkers, and what a failure leaves behind. */
+/* kernel_run.c - runs a kernel: its arguments, launches that the driver rejects, the mode, limits
+ * and checkers, and the effects of a failure. */
 #include "cudart/green.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 
 enum {
     SHARED_DEFAULT = 48 << 10, /* default limit of dynamic shared memory */
-    MOST_THREADS = 1024,
-    MOST_PORTABLE = 8 /* blocks per cluster */
+    MAX_THREADS = 1024,
+    MAX_PORTABLE_CLUSTER = 8 /* blocks per cluster */
 };
 
 /* ---------------------------------------------------------------- arguments */
@@ -31,16 +31,16 @@ int cuda_gather(const cuda_function *f, void *const *args, uint8_t **params)
 int cuda_gather_block(const cuda_function *f, void *const *extra, uint8_t **params)
 {
     enum { POINTER = 1, SIZE = 2 }; /* CU_LAUNCH_PARAM_BUFFER_... */
-    const uint32_t room = f->info.param_bytes;
+    const uint32_t param_bytes = f->info.param_bytes;
     const void *block = NULL;
     size_t bytes = 0;
     for (; *extra; extra += 2) {
         if ((uintptr_t)extra[0] == POINTER) block = extra[1];
         if ((uintptr_t)extra[0] == SIZE) memcpy(&bytes, extra[1], sizeof bytes);
     }
-    *params = calloc(1, room ? room : 1);
+    *params = calloc(1, param_bytes ? param_bytes : 1);
     if (!*params) return CU_MEMORY_ALLOCATION;
-    if (block) memcpy(*params, block, bytes < room ? bytes : room);
+    if (block) memcpy(*params, block, bytes < param_bytes ? bytes : param_bytes);
     return CU_OK;
 }
 
@@ -56,25 +56,30 @@ static uint64_t blocks_of(const cuda_launch *l)
     return (uint64_t)l->grid.x * l->grid.y * l->grid.z;
 }
 
-/* What the driver refuses before anything runs, by its numbers (H200, probes host.launch). */
+/* Checks that the driver makes before a launch, with its error numbers (H200, probes host.launch).
+ */
 int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *blocks)
 {
     const uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
     const uint32_t *c = l->cluster[0] ? l->cluster : f->info.reqcluster;
     const uint64_t cluster = (uint64_t)c[0] * c[1] * c[2];
-    const int64_t most = f->max_dynamic_shared >= 0 ? f->max_dynamic_shared
-                                                    : SHARED_DEFAULT - (int)f->info.static_shared;
-    if (has_zero(l->grid) || has_zero(l->block) || l->block.x > MOST_THREADS ||
-        l->block.y > MOST_THREADS || l->block.z > 64 || threads > MOST_THREADS ||
+    const int64_t max_dynamic = f->max_dynamic_shared >= 0
+                                    ? f->max_dynamic_shared
+                                    : SHARED_DEFAULT - (int)f->info.static_shared;
+    if (has_zero(l->grid) || has_zero(l->block) || l->block.x > MAX_THREADS ||
+        l->block.y > MAX_THREADS || l->block.z > 64 || threads > MAX_THREADS ||
         l->grid.x > INT32_MAX || l->grid.y > UINT16_MAX || l->grid.z > UINT16_MAX)
         return CU_INVALID_VALUE;
-    if ((int64_t)l->shared > (most > 0 ? most : 0)) return CU_INVALID_VALUE;
-    const uint32_t *max = f->info.maxntid;
-    if (max[0] && threads > (uint64_t)max[0] * (max[1] ? max[1] : 1) * (max[2] ? max[2] : 1))
+    if ((int64_t)l->shared > (max_dynamic > 0 ? max_dynamic : 0)) return CU_INVALID_VALUE;
+    const uint32_t *maxntid = f->info.maxntid;
+    if (maxntid[0] && threads > (uint64_t)maxntid[0] * (maxntid[1] ? maxntid[1] : 1) *
+                                    (maxntid[2] ? maxntid[2] : 1))
         return CU_INVALID_VALUE;
-    const uint64_t room = f->nonportable_cluster ? 2 * MOST_PORTABLE : MOST_PORTABLE;
+    const uint64_t max_cluster =
+        f->nonportable_cluster ? 2 * MAX_PORTABLE_CLUSTER : MAX_PORTABLE_CLUSTER;
     if (l->clustered && !cluster) return CU_INVALID_CLUSTER;
-    if (cluster && (cluster > room || l->grid.x % c[0] || l->grid.y % c[1] || l->grid.z % c[2]))
+    if (cluster &&
+        (cluster > max_cluster || l->grid.x % c[0] || l->grid.y % c[1] || l->grid.z % c[2]))
         return CU_INVALID_CLUSTER;
     if (l->cluster[0] && f->info.reqcluster[0] &&
         memcmp(l->cluster, f->info.reqcluster, sizeof l->cluster) != 0)
@@ -94,12 +99,12 @@ int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *bl
  * blocks of a launch, which may race for memory as on hardware. */
 static int host_threads(bool timed)
 {
-    enum { MOST = 256 };
+    enum { MAX_HOST_THREADS = 256 };
     static int processors; /* cached: the query takes microseconds */
     if (cuda.options.threads || timed) return (int)cuda.options.threads;
     if (!processors) {
         const long n = sysconf(_SC_NPROCESSORS_ONLN);
-        processors = n < 1 ? 1 : n > MOST ? MOST : (int)n;
+        processors = n < 1 ? 1 : n > MAX_HOST_THREADS ? MAX_HOST_THREADS : (int)n;
     }
     return processors;
 }
@@ -154,12 +159,12 @@ static void set_deadline(double at)
     pthread_mutex_unlock(&clock_lock);
 }
 
-static void *watch(void *unused)
+static void *watch_deadline(void *unused)
 {
-    const struct timespec nap = {.tv_nsec = 50000000};
+    const struct timespec interval = {.tv_nsec = 50000000};
     prctl(PR_SET_NAME, CUDA_THREAD_NAME);
     for (;;) {
-        nanosleep(&nap, NULL);
+        nanosleep(&interval, NULL);
         pthread_mutex_lock(&clock_lock);
         if (deadline > 0 && cuda_seconds() > deadline && !cuda_stop)
             __atomic_store_n(&cuda_stop, 2, __ATOMIC_RELAXED);
@@ -168,13 +173,13 @@ static void *watch(void *unused)
     return unused;
 }
 
-static void begin_watch(pl_launch *l)
+static void start_watch(pl_launch *l)
 {
     static bool watching;
     pthread_t thread;
     l->cancel = &cuda_stop;
     if (!cuda.options.timeout) return;
-    if (!watching && pthread_create(&thread, NULL, watch, NULL) == 0) {
+    if (!watching && pthread_create(&thread, NULL, watch_deadline, NULL) == 0) {
         pthread_detach(thread);
         watching = true;
     }
@@ -188,42 +193,43 @@ static bool found_errors;
 /* Returns the checkers of a module; NULL: not requested, or they could not be opened. */
 static pl_checks *cuda_checks(cuda_module *m)
 {
-    struct cuda_image *on = &m->on[cuda_self.device];
-    if (!cuda.options.check || on->checks || on->unchecked) return on->checks;
-    on->checks = cuda_checks_open();
-    on->unchecked = !on->checks;
-    return on->checks;
+    struct cuda_image *image = &m->on[cuda_self.device];
+    if (!cuda.options.check || image->checks || image->unchecked) return image->checks;
+    image->checks = cuda_checks_open();
+    image->unchecked = !image->checks;
+    return image->checks;
 }
 
 /* Returns the error of the context: on hardware, each access that the checkers have suppressed
  * causes it. CU_OK: no new ones since the previous launch. */
-static int error_of_wrong(struct cuda_image *on)
+static int checked_error(struct cuda_image *image)
 {
-    uint64_t all = 0, misaligned = 0;
-    for (size_t k = 0; k < pl_checks_count(on->checks); k++) {
-        const pl_finding *f = pl_checks_finding(on->checks, k);
+    uint64_t total = 0, misaligned = 0;
+    for (size_t k = 0; k < pl_checks_count(image->checks); k++) {
+        const pl_finding *f = pl_checks_finding(image->checks, k);
         if (strcmp(f->tool, "mem") != 0 || strcmp(f->kind, "stream") == 0) continue;
-        all += f->count;
+        total += f->count;
         misaligned += strcmp(f->kind, "misaligned") == 0 ? f->count : 0;
     }
-    const uint64_t more = all - on->wrong, more_misaligned = misaligned - on->misaligned;
-    on->wrong = all;
-    on->misaligned = misaligned;
-    if (!more) return CU_OK;
-    return more == more_misaligned ? cuda_error_number("CUDA_ERROR_MISALIGNED_ADDRESS")
-                                   : CU_ILLEGAL_ADDRESS;
+    const uint64_t new_errors = total - image->wrong,
+                   new_misaligned = misaligned - image->misaligned;
+    image->wrong = total;
+    image->misaligned = misaligned;
+    if (!new_errors) return CU_OK;
+    return new_errors == new_misaligned ? cuda_error_number("CUDA_ERROR_MISALIGNED_ADDRESS")
+                                        : CU_ILLEGAL_ADDRESS;
 }
 
 void cuda_show_findings(cuda_module *m)
 {
     for (int d = 0; d < cuda.devices; d++) {
-        struct cuda_image *on = &m->on[d];
-        if (!on->checks) continue;
-        found_errors |= cuda_checked_show(on->checks, on->loaded);
-        if (cuda.trace) pl_trace_add_findings(cuda.trace, on->checks);
-        pl_checks_close(on->checks);
-        on->checks = NULL;
-        on->wrong = on->misaligned = 0;
+        struct cuda_image *image = &m->on[d];
+        if (!image->checks) continue;
+        found_errors |= cuda_checked_show(image->checks, image->loaded);
+        if (cuda.trace) pl_trace_add_findings(cuda.trace, image->checks);
+        pl_checks_close(image->checks);
+        image->checks = NULL;
+        image->wrong = image->misaligned = 0;
     }
 }
 
@@ -235,7 +241,7 @@ bool cuda_found_errors(void)
 /* ---- hints on common mistakes ---- */
 
 /* True if the host can read the address. */
-static bool mapped_by_host(uint64_t address)
+static bool is_host_readable(uint64_t address)
 {
     char line[256], readable;
     uint64_t from, end;
@@ -250,7 +256,7 @@ static bool mapped_by_host(uint64_t address)
 }
 
 /* On hardware, accesses past the end of an allocation may remain undetected. */
-static void tell_page_bounds(const pl_result *r)
+static void hint_page_bounds(const pl_result *r)
 {
     const uint64_t address = r->fault ? r->fault->address : 0;
     if (!cuda_in_window(address) || cuda.options.check || !cuda_alloc_shares_page(address)) return;
@@ -259,10 +265,10 @@ static void tell_page_bounds(const pl_result *r)
 }
 
 /* A kernel accessed a pointer to host memory. */
-static void tell_host_memory(const pl_result *r)
+static void hint_host_memory(const pl_result *r)
 {
     const uint64_t address = r->fault ? r->fault->address : 0;
-    if (!address || cuda_in_window(address) || !mapped_by_host(address)) return;
+    if (!address || cuda_in_window(address) || !is_host_readable(address)) return;
     fprintf(stderr,
             "ptxloom: 0x%" PRIx64 " is memory of the host (malloc, new, a local or global "
             "variable): kernels reach what cudaMalloc, cudaMallocManaged or cudaMallocHost has "
@@ -293,7 +299,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     if (launch.checks && ranges) pl_checks_watch(launch.checks, range, ranges);
     const cuda_moved moved = cuda_move_parameters(params, f->info.param_bytes, cuda_self.device);
     cuda_stream_race_launch(launch.checks);
-    begin_watch(&launch);
+    start_watch(&launch);
     pl_launch_kernel(cuda_here()->gpu, m, &launch, &r);
     cuda_stream_race_launched(s, launch.checks, m, cuda_shown_name(f));
     if (range) cuda_order_launched(s, range, ranges, cuda_shown_name(f));
@@ -311,19 +317,19 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
         cuda_count_metrics(time.name);
     if (cuda.options.summary) cuda_count(time.name, &r);
     cuda_clock_kernel(s, l, &time);
-    const int wrong = launch.checks ? error_of_wrong(&f->module->on[cuda_self.device]) : CU_OK;
+    const int check_error = launch.checks ? checked_error(&f->module->on[cuda_self.device]) : CU_OK;
     if (r.status == PL_OK) {
         pl_gpu_diag_clear(cuda_here()->gpu);
-        if (wrong) {
-            cuda_fail(wrong);
+        if (check_error) {
+            cuda_fail(check_error);
             cuda_show_findings(f->module); /* now: the program may never end */
         }
         return CU_OK;
     }
     cuda_flush();
     cuda_messages();
-    tell_host_memory(&r);
-    tell_page_bounds(&r);
+    hint_host_memory(&r);
+    hint_page_bounds(&r);
     cuda_ended_now();
     error = error_of(&r);
     if (r.status == PL_INVALID || r.status == PL_UNSUPPORTED) return error;

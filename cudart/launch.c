@@ -25,8 +25,8 @@ static int launch(const void *function, const cuda_launch *l, void *const *args,
 
 unsigned pl___cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, void *stream)
 {
-    enum { ROOM = sizeof cuda_self.configuration / sizeof *cuda_self.configuration };
-    if (cuda_self.depth == ROOM) return CU_MISSING_CONFIGURATION;
+    enum { MAX_DEPTH = sizeof cuda_self.configuration / sizeof *cuda_self.configuration };
+    if (cuda_self.depth == MAX_DEPTH) return CU_MISSING_CONFIGURATION;
     cuda_self.configuration[cuda_self.depth++] =
         (struct cuda_configuration){grid, block, shared, stream};
     return 0;
@@ -75,19 +75,19 @@ int cuda_check_window(const void *value)
 {
     enum { PERSISTING = 2, MAX_WINDOW = 109 }; /* cudaAccessProperty, cudaDeviceAttr */
     policy_window w;
-    int most = 0;
+    int max_bytes = 0;
     memcpy(&w, value, sizeof w);
-    pl_cudaDeviceGetAttribute(&most, MAX_WINDOW, cuda_self.device);
-    return !(w.ratio >= 0 && w.ratio <= 1) || w.miss == PERSISTING || w.bytes > (size_t)most
+    pl_cudaDeviceGetAttribute(&max_bytes, MAX_WINDOW, cuda_self.device);
+    return !(w.ratio >= 0 && w.ratio <= 1) || w.miss == PERSISTING || w.bytes > (size_t)max_bytes
                ? CU_INVALID_VALUE
                : CU_OK;
 }
 
 /* What a launch does besides: the event that it records; where the name of the node that it becomes
  * in a graph goes; or NULL. */
-typedef struct besides {
+typedef struct launch_extras {
     void *event, *name;
-} besides;
+} launch_extras;
 
 static int event_error(const cuda_event *e)
 {
@@ -96,7 +96,7 @@ static int event_error(const cuda_event *e)
     return e->flags & NO_TIMING ? CU_OK : CU_NOT_SUPPORTED;
 }
 
-static int take_attribute(const cuda_launch_attribute *a, cuda_launch *l, besides *b)
+static int apply_attribute(const cuda_launch_attribute *a, cuda_launch *l, launch_extras *b)
 {
     switch (a->id) {
     case ATTRIBUTE_COOPERATIVE: l->cooperative = a->value.number != 0; return CU_OK;
@@ -127,9 +127,9 @@ int pl_cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, vo
 {
     if (!c) return CU_INVALID_VALUE;
     cuda_launch l = {.grid = c->grid, .block = c->block, .shared = c->shared};
-    besides b = {NULL, NULL};
+    launch_extras b = {NULL, NULL};
     for (unsigned k = 0; k < c->attributes; k++) {
-        const int error = take_attribute(&c->attribute[k], &l, &b);
+        const int error = apply_attribute(&c->attribute[k], &l, &b);
         if (error) return error;
     }
     const cuda_stream *s = b.name ? cuda_stream_of(c->stream) : NULL;

@@ -27,8 +27,8 @@ typedef struct cuda_link {
     unsigned char *list; /* set once it is complete */
     char *log, *info;
     size_t log_room, info_room;
-    bool verbose, unfit;          /* unfit: two texts define the same name */
-    void **log_size, **info_size; /* where the program receives the sizes, or NULL */
+    bool verbose, duplicate_names; /* two texts define the same name */
+    void **log_size, **info_size;  /* where the program receives the sizes, or NULL */
 } cuda_link;
 
 bool cuda_is_link(const void *image)
@@ -95,23 +95,23 @@ int pl_cuLinkCreate_v2(unsigned n, int *option, void **value, void **out)
 
 /* Takes ownership of the text. Names that were defined before are reported immediately, as by the
  * driver. */
-static int add(cuda_link *l, char *text)
+static int add_text(cuda_link *l, char *text)
 {
     if (!text) return CU_MEMORY_ALLOCATION;
     if (l->n == l->cap) {
         const size_t cap = l->cap ? 2 * l->cap : 4;
-        char **more = realloc(l->text, cap * sizeof *more);
-        if (!more) {
+        char **grown = realloc(l->text, cap * sizeof *grown);
+        if (!grown) {
             free(text);
             return CU_MEMORY_ALLOCATION;
         }
-        l->text = more;
+        l->text = grown;
         l->cap = cap;
     }
     l->text[l->n++] = text;
     if (l->n == 1) return CU_OK;
     const int error = cuda_texts_fit(l->text, l->n, l->log, l->log_room);
-    l->unfit |= error == CU_INVALID_SOURCE;
+    l->duplicate_names |= error == CU_INVALID_SOURCE;
     return error;
 }
 
@@ -121,7 +121,7 @@ static int add_data(cuda_link *l, int type, const void *data, size_t bytes)
     size_t n;
     if (type == INPUT_PTX) {
         char *ptx = strndup(data, bytes);
-        if (!ptx || cuda_is_ptx(ptx)) return add(l, ptx);
+        if (!ptx || cuda_is_ptx(ptx)) return add_text(l, ptx);
         free(ptx);
         return CU_INVALID_IMAGE;
     }
@@ -130,7 +130,7 @@ static int add_data(cuda_link *l, int type, const void *data, size_t bytes)
         return CU_INVALID_IMAGE;
     }
     const int error = cuda_fatbin_ptx(data, cuda_capability(), &text, &n, code);
-    return error ? error : add(l, text);
+    return error ? error : add_text(l, text);
 }
 
 int pl_cuLinkAddData_v2(void *link, int type, void *data, size_t bytes, const char *name,
@@ -153,15 +153,16 @@ int pl_cuLinkAddFile_v2(void *link, int type, const char *path, unsigned n, int 
     return error;
 }
 
-static void put(unsigned char **to, const void *bytes, size_t n)
+static void append_bytes(unsigned char **to, const void *bytes, size_t n)
 {
     memcpy(*to, bytes, n);
     *to += n;
 }
 
 /* Appends ptxas-style output, as far as space permits. */
-static void say(cuda_link *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(cuda_link *l, const char *format, ...)
+static void append_info(cuda_link *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void append_info(cuda_link *l, const char *format, ...)
 {
     const size_t at = l->info ? strlen(l->info) : 0;
     va_list args;
@@ -171,25 +172,27 @@ static void say(cuda_link *l, const char *format, ...)
     va_end(args);
 }
 
-static void say_functions(cuda_link *l, const cuda_module *m)
+static void append_function_info(cuda_link *l, const cuda_module *m)
 {
     const pl_module *p = cuda_loaded(m);
     const pl_module_totals totals = pl_module_total(p);
     const char *name;
-    say(l, "info    : %llu bytes gmem", (unsigned long long)totals.global_bytes);
-    if (totals.const_bytes) say(l, ", %llu bytes cmem[3]", (unsigned long long)totals.const_bytes);
-    say(l, "\n");
+    append_info(l, "info    : %llu bytes gmem", (unsigned long long)totals.global_bytes);
+    if (totals.const_bytes)
+        append_info(l, ", %llu bytes cmem[3]", (unsigned long long)totals.const_bytes);
+    append_info(l, "\n");
     for (size_t k = 0; (name = pl_module_kernel_name(p, k)) != NULL; k++) {
         pl_kernel_info i;
         if (pl_module_kernel(p, name, &i) != PL_OK) continue;
-        say(l,
+        append_info(
+            l,
             "info    : Function properties for '%s':\ninfo    : used %u registers, %u stack, %u "
             "bytes smem, %u bytes cmem[0], %u bytes lmem\n",
             name, i.registers, i.stack_bytes, i.static_shared, i.constant_bytes, i.local_bytes);
     }
 }
 
-static void tell_sizes(const cuda_link *l)
+static void store_log_sizes(const cuda_link *l)
 {
     if (l->log_size) *l->log_size = (void *)(l->log ? strlen(l->log) : 0);
     if (l->info_size) *l->info_size = (void *)(l->info ? strlen(l->info) : 0);
@@ -198,32 +201,32 @@ static void tell_sizes(const cuda_link *l)
 int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
 {
     cuda_link *l = link;
-    size_t room = sizeof magic + sizeof(uint64_t);
+    size_t size = sizeof magic + sizeof(uint64_t);
     if (!l || !out) return CU_INVALID_VALUE;
-    if (l->unfit) {
-        tell_sizes(l);
+    if (l->duplicate_names) {
+        store_log_sizes(l);
         return CU_INVALID_SOURCE;
     }
-    for (size_t k = 0; k < l->n; k++) room += sizeof(uint64_t) + strlen(l->text[k]);
+    for (size_t k = 0; k < l->n; k++) size += sizeof(uint64_t) + strlen(l->text[k]);
     free(l->list);
-    unsigned char *at = l->list = malloc(room);
+    unsigned char *at = l->list = malloc(size);
     if (!at) return CU_MEMORY_ALLOCATION;
-    put(&at, magic, sizeof magic);
-    put(&at, &(uint64_t){l->n}, sizeof(uint64_t));
+    append_bytes(&at, magic, sizeof magic);
+    append_bytes(&at, &(uint64_t){l->n}, sizeof(uint64_t));
     for (size_t k = 0; k < l->n; k++) {
         const uint64_t n = strlen(l->text[k]);
-        put(&at, &n, sizeof n);
-        put(&at, l->text[k], n);
+        append_bytes(&at, &n, sizeof n);
+        append_bytes(&at, l->text[k], n);
     }
     cuda_module *m = NULL;
     const int error = l->n ? cuda_load_image(&m, l->list, l->log, l->log_room) : CU_OK;
-    if (!error && m && l->verbose) say_functions(l, m);
-    tell_sizes(l);
+    if (!error && m && l->verbose) append_function_info(l, m);
+    store_log_sizes(l);
     /* Each text has been checked before: the error is in their combination. */
     if (error) return error == CU_INVALID_PTX ? CU_INVALID_SOURCE : error;
     if (m) cuda_module_free(m);
     *out = l->list;
-    if (bytes) *bytes = room;
+    if (bytes) *bytes = size;
     return CU_OK;
 }
 

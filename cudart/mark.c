@@ -10,7 +10,7 @@ struct cuda_mark {
     cuda_event *event; /* event that is set to it; NULL: no longer needed */
 };
 
-static void drop(void *mark)
+static void release_mark(void *mark)
 {
     struct cuda_mark *m = mark;
     if (--m->refs) return;
@@ -24,7 +24,7 @@ void cuda_forget_mark(cuda_event *e)
     if (!m) return;
     e->mark = NULL;
     m->event = NULL;
-    drop(m);
+    release_mark(m);
 }
 
 static void record(cuda_stream *s, cuda_event *e)
@@ -43,7 +43,7 @@ void cuda_record_event(cuda_stream *s, cuda_event *e)
     record(s, e);
 }
 
-static int pass(cuda_stream *s, void *mark)
+static int reach_mark(cuda_stream *s, void *mark)
 {
     struct cuda_mark *m = mark;
     cuda_event *e = m->event;
@@ -66,10 +66,10 @@ int cuda_defer_record(cuda_stream *s, cuda_event *e)
     e->mark = m;
     e->captured = false;
     cuda_clock_deferred(&(cuda_op){.kind = OP_RECORD});
-    return cuda_defer(s, &(cuda_work){.run = pass, .drop = drop, .what = m});
+    return cuda_defer(s, &(cuda_work){.run = reach_mark, .drop = release_mark, .what = m});
 }
 
-static int join(cuda_stream *s, void *mark)
+static int wait_for_mark(cuda_stream *s, void *mark)
 {
     const struct cuda_mark *m = mark;
     if (!m->done) return CUDA_BLOCKED;
@@ -88,10 +88,10 @@ int cuda_defer_wait(cuda_stream *s, const cuda_event *e)
         cuda_order_copy_event(&m->at, e);
     }
     m->refs++;
-    return cuda_defer(s, &(cuda_work){.run = join, .drop = drop, .what = m});
+    return cuda_defer(s, &(cuda_work){.run = wait_for_mark, .drop = release_mark, .what = m});
 }
 
-static bool is_ahead(const void *mark)
+static bool is_pending(const void *mark)
 {
     return !((const struct cuda_mark *)mark)->done;
 }
@@ -101,6 +101,6 @@ void cuda_settle_event(const cuda_event *e)
     struct cuda_mark *m = e->mark;
     if (!m) return;
     m->refs++;
-    cuda_settle_until(is_ahead, m);
-    drop(m);
+    cuda_settle_until(is_pending, m);
+    release_mark(m);
 }

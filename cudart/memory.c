@@ -89,8 +89,8 @@ int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
                           .reach = CUDA_ALL_DEVICES,
                           .flags = flags,
                           .registered = true};
-    const cuda_alloc *there = cuda_alloc_find((uintptr_t)p);
-    if (there && !there->registered) return CU_INVALID_VALUE;
+    const cuda_alloc *existing = cuda_alloc_find((uintptr_t)p);
+    if (existing && !existing->registered) return CU_INVALID_VALUE;
     if (!cuda_readable_beyond((uintptr_t)p + size)) return CU_NOT_SUPPORTED;
     return cuda_publish(&a);
 }
@@ -155,7 +155,7 @@ bool cuda_is_managed(const void *p, size_t bytes)
  */
 int pl_cudaDeviceReset(void)
 {
-    cuda_device *here = cuda_here();
+    cuda_device *device = cuda_here();
     cuda_wait(NULL);
     cuda_flush();
     for (size_t k = cuda.alloc.n; k-- > 0;) {
@@ -165,11 +165,11 @@ int pl_cudaDeviceReset(void)
         cuda_release(a->address, 1u << a->type);
     }
     for (int d = 0; d < cuda.devices; d++) {
-        if (here->peers >> d & 1) cuda_reach_variables(d, cuda_self.device, false);
+        if (device->peers >> d & 1) cuda_reach_variables(d, cuda_self.device, false);
         cuda_reach_all(d, cuda_self.device, d == cuda_self.device);
     }
-    here->peers = 0;
-    here->limited = 0;
+    device->peers = 0;
+    device->limited = 0;
     for (cuda_module *m = cuda.modules; m; m = m->next)
         if (cuda_loaded(m)) cuda_module_reset(m);
     if (cuda.sticky) cuda.sticky = 46; /* cudaErrorDevicesUnavailable, as on the H200 */

@@ -27,7 +27,7 @@ static void out_of_memory(void)
     abort();
 }
 
-static void *zeroed(size_t n)
+static void *allocate_zeroed(size_t n)
 {
     void *p = calloc(1, n);
     if (!p) out_of_memory();
@@ -35,7 +35,7 @@ static void *zeroed(size_t n)
 }
 
 /* Returns the array with space for one more element. */
-static void *one_more(void *array, size_t n, size_t *cap, size_t size)
+static void *grow_array(void *array, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap) return array;
     *cap = *cap ? 2 * *cap : 8;
@@ -47,7 +47,7 @@ static void *one_more(void *array, size_t n, size_t *cap, size_t size)
 void **pl___cudaRegisterFatBinary(void *data)
 {
     const cuda_fatbin_wrapper *w = data;
-    cuda_module *m = zeroed(sizeof *m);
+    cuda_module *m = allocate_zeroed(sizeof *m);
     m->name = program_invocation_short_name;
     if (w->version == 2 && w->linked) {
         m->linked = w->linked;
@@ -69,10 +69,10 @@ void pl___cudaRegisterFatBinaryEnd(void **handle)
 
 static cuda_function *add_function(cuda_module *m, const void *host, const char *name)
 {
-    cuda_function *f = zeroed(sizeof *f);
+    cuda_function *f = allocate_zeroed(sizeof *f);
     *f = (cuda_function){
         .module = m, .host = host, .name = name, .max_dynamic_shared = -1, .carveout = -1};
-    m->function = one_more(m->function, m->nfunctions, &m->cap_functions, sizeof *m->function);
+    m->function = grow_array(m->function, m->nfunctions, &m->cap_functions, sizeof *m->function);
     m->function[m->nfunctions++] = f;
     if ((host && !cuda_table_put(&cuda.functions, host, f)) ||
         !cuda_table_put(&cuda.functions, f, f))
@@ -94,7 +94,7 @@ static void add_variable(cuda_module *m, const void *host, const char *name, siz
                          bool constant, bool managed)
 {
     lock();
-    m->variable = one_more(m->variable, m->nvariables, &m->cap_variables, sizeof *m->variable);
+    m->variable = grow_array(m->variable, m->nvariables, &m->cap_variables, sizeof *m->variable);
     m->variable[m->nvariables++] = (cuda_variable){
         .host = host, .name = name, .size = size, .constant = constant, .managed = managed};
     if (!cuda_table_put(&cuda.variables, host, m)) out_of_memory();
@@ -116,28 +116,28 @@ void pl___cudaRegisterManagedVar(void **handle, void **host, char *device, const
 }
 
 /* Makes variables of a module on a device accessible to another device, like its memory. */
-static int share(const cuda_module *m, int owner, int device, bool can)
+static int share_variables(const cuda_module *m, int owner, int device, bool enable)
 {
-    const pl_module *on = m->on[owner].loaded;
-    if (!on || device == owner) return CU_OK;
-    return pl_module_share(on, cuda.device[device].gpu, can) == PL_OK ? CU_OK
-                                                                      : CU_MEMORY_ALLOCATION;
+    const pl_module *image = m->on[owner].loaded;
+    if (!image || device == owner) return CU_OK;
+    return pl_module_share(image, cuda.device[device].gpu, enable) == PL_OK ? CU_OK
+                                                                            : CU_MEMORY_ALLOCATION;
 }
 
-int cuda_reach_variables(int owner, int device, bool can)
+int cuda_reach_variables(int owner, int device, bool enable)
 {
     int error = CU_OK;
     for (const cuda_module *m = cuda.modules; m && !error; m = m->next)
-        error = share(m, owner, device, can);
+        error = share_variables(m, owner, device, enable);
     return error;
 }
 
 /* The same for all devices with access to the device. */
-static int share_with_peers(const cuda_module *m, int owner, bool can)
+static int share_variables_with_peers(const cuda_module *m, int owner, bool enable)
 {
     int error = CU_OK;
     for (int d = 0; d < cuda.devices && !error; d++)
-        if (cuda.device[d].peers >> owner & 1) error = share(m, owner, d, can);
+        if (cuda.device[d].peers >> owner & 1) error = share_variables(m, owner, d, enable);
     return error;
 }
 
@@ -161,7 +161,7 @@ void cuda_module_free(cuda_module *m)
     }
     for (size_t k = 0; k < m->nvariables; k++)
         cuda_table_remove(&cuda.variables, m->variable[k].host);
-    for (int d = 0; d < cuda.devices; d++) share_with_peers(m, d, false);
+    for (int d = 0; d < cuda.devices; d++) share_variables_with_peers(m, d, false);
     for (int d = 0; d < CUDA_DEVICES; d++)
         if (m->on[d].loaded) cuda_stream_race_unloaded(m->on[d].loaded);
     for (int d = 0; d < CUDA_DEVICES; d++) /* a trace asks modules for texts */
@@ -184,9 +184,9 @@ void pl___cudaUnregisterFatBinary(void **handle)
 char pl___cudaInitModule(void **handle)
 {
     lock();
-    const bool good = cuda_start() == CU_OK && cuda_module_load((cuda_module *)handle) == CU_OK;
+    const bool ok = cuda_start() == CU_OK && cuda_module_load((cuda_module *)handle) == CU_OK;
     unlock();
-    return good;
+    return ok;
 }
 
 /* ---------------------------------------------------------------- loading */
@@ -198,7 +198,7 @@ unsigned cuda_capability(void)
     return (unsigned)capability;
 }
 
-static void say_no_image(const cuda_module *m, const char *code)
+static void report_no_image(const cuda_module *m, const char *code)
 {
     const unsigned capability = cuda_capability();
     cuda_say("%s: no PTX that a GPU of compute capability %u.%u takes: it holds %s. Build with "
@@ -208,7 +208,7 @@ static void say_no_image(const cuda_module *m, const char *code)
 }
 
 /* Managed variables are host memory; sets the program's pointers to it. */
-static void place_managed(cuda_module *m)
+static void set_managed_pointers(cuda_module *m)
 {
     for (size_t k = 0; k < m->nvariables; k++) {
         const cuda_variable *v = &m->variable[k];
@@ -223,7 +223,7 @@ static void place_managed(cuda_module *m)
 
 /* Collects the PTX of every container; those with none for this machine are skipped, as happens
  * with the toolkit's device library. */
-static int gather_texts(cuda_module *m)
+static int collect_texts(cuda_module *m)
 {
     size_t n = 0, found = 0;
     char code[128] = "";
@@ -232,52 +232,52 @@ static int gather_texts(cuda_module *m)
     if (!m->text) return CU_MEMORY_ALLOCATION;
     for (size_t k = 0; k < n; k++) {
         size_t bytes;
-        char one[128];
+        char available[128];
         const int error =
-            cuda_fatbin_ptx(m->linked[k], cuda_capability(), &m->text[found], &bytes, one);
-        if (error == CU_NO_IMAGE && *one && !*code) memcpy(code, one, sizeof code);
+            cuda_fatbin_ptx(m->linked[k], cuda_capability(), &m->text[found], &bytes, available);
+        if (error == CU_NO_IMAGE && *available && !*code) memcpy(code, available, sizeof code);
         if (error == CU_NO_IMAGE) continue;
         if (error) return error;
         found++;
     }
     m->ntexts = found;
     if (found) return CU_OK;
-    if (m->nfunctions || m->nvariables) say_no_image(m, code);
+    if (m->nfunctions || m->nvariables) report_no_image(m, code);
     return CU_NO_IMAGE;
 }
 
 const char cuda_unnamed_text[] = "a module of the program";
 
 /* Writes the messages to the program's log, or to standard error. */
-static void tell_messages(char *log, size_t room)
+static void deliver_messages(char *log, size_t size)
 {
     size_t at = 0;
     if (!log) {
         cuda_messages();
         return;
     }
-    for (size_t k = 0; k < pl_gpu_diag_count(cuda_here()->gpu) && at < room; k++)
-        at += (size_t)snprintf(log + at, room - at, "%s",
+    for (size_t k = 0; k < pl_gpu_diag_count(cuda_here()->gpu) && at < size; k++)
+        at += (size_t)snprintf(log + at, size - at, "%s",
                                pl_gpu_diag(cuda_here()->gpu, k, false).rendered);
     pl_gpu_diag_clear(cuda_here()->gpu);
 }
 
-static pl_input *inputs(const char *name, char *const *text, size_t n)
+static pl_input *make_inputs(const char *name, char *const *text, size_t n)
 {
     pl_input *in = calloc(n, sizeof *in);
     for (size_t k = 0; in && k < n; k++) in[k] = (pl_input){name, text[k], strlen(text[k])};
     return in;
 }
 
-int cuda_texts_fit(char *const *text, size_t n, char *log, size_t room)
+int cuda_texts_fit(char *const *text, size_t n, char *log, size_t size)
 {
     const pl_load_options options = {.check_only = true, .fit = true};
-    pl_input *in = inputs(cuda_unnamed_text, text, n);
-    pl_module *none;
+    pl_input *in = make_inputs(cuda_unnamed_text, text, n);
+    pl_module *unused;
     if (!in) return CU_MEMORY_ALLOCATION;
-    const pl_status st = pl_module_load_texts(cuda_here()->gpu, in, n, &options, &none);
+    const pl_status st = pl_module_load_texts(cuda_here()->gpu, in, n, &options, &unused);
     free(in);
-    tell_messages(log, room);
+    deliver_messages(log, size);
     return st == PL_OK ? CU_OK : st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_INVALID_SOURCE;
 }
 
@@ -287,7 +287,7 @@ static int load_texts(cuda_module *m)
     const pl_load_options options = {.opt_level = cuda.options.opt_level,
                                      .keep_loads = cuda.options.check != NULL,
                                      .managed = m->on[m->first].loaded};
-    pl_input *in = inputs(m->name, m->text, m->ntexts);
+    pl_input *in = make_inputs(m->name, m->text, m->ntexts);
     if (!in) return CU_MEMORY_ALLOCATION;
     pl_module **loaded = &m->on[cuda_self.device].loaded;
     pl_status st = PL_OK;
@@ -297,27 +297,27 @@ static int load_texts(cuda_module *m)
     }
     free(in);
     if (st == PL_OK && !m->on[m->first].loaded) m->first = cuda_self.device;
-    tell_messages(m->log, m->log_room);
+    deliver_messages(m->log, m->log_room);
     return st == PL_OK ? CU_OK : st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_INVALID_PTX;
 }
 
 int cuda_module_load(cuda_module *m)
 {
-    struct cuda_image *on = &m->on[cuda_self.device];
-    if (on->tried) return on->error;
-    on->tried = true;
-    on->error = m->ntexts ? CU_OK : gather_texts(m);
-    if (!on->error) on->error = load_texts(m);
-    if (!on->error) on->error = share_with_peers(m, cuda_self.device, true);
-    if (!on->error) place_managed(m);
-    return on->error;
+    struct cuda_image *image = &m->on[cuda_self.device];
+    if (image->tried) return image->error;
+    image->tried = true;
+    image->error = m->ntexts ? CU_OK : collect_texts(m);
+    if (!image->error) image->error = load_texts(m);
+    if (!image->error) image->error = share_variables_with_peers(m, cuda_self.device, true);
+    if (!image->error) set_managed_pointers(m);
+    return image->error;
 }
 
-static pl_status reset_on(const cuda_module *m, int device)
+static pl_status reset_on_device(const cuda_module *m, int device)
 {
-    share_with_peers(m, device, false);
+    share_variables_with_peers(m, device, false);
     const pl_status st = pl_module_reset(m->on[device].loaded);
-    share_with_peers(m, device, true);
+    share_variables_with_peers(m, device, true);
     return st;
 }
 
@@ -328,13 +328,13 @@ void cuda_module_reset(cuda_module *m)
     bool managed = false;
     for (size_t k = 0; k < m->nvariables; k++) managed |= m->variable[k].managed;
     if (!managed) {
-        reset_on(m, cuda_self.device);
+        reset_on_device(m, cuda_self.device);
         return;
     }
-    if (reset_on(m, m->first) != PL_OK) return;
+    if (reset_on_device(m, m->first) != PL_OK) return;
     for (int d = 0; d < cuda.devices; d++)
-        if (d != m->first && m->on[d].loaded) reset_on(m, d);
-    place_managed(m);
+        if (d != m->first && m->on[d].loaded) reset_on_device(m, d);
+    set_managed_pointers(m);
 }
 
 int cuda_function_ready(cuda_function *f)

@@ -19,10 +19,11 @@
 #include <unistd.h>
 
 enum {
-    LEAST = 64 << 10, /* bytes of PTX: less is assembled within some milliseconds */
+    MIN_TEXT_BYTES = 64 << 10, /* bytes of PTX: less is assembled within some milliseconds */
     PATH = 4096
 };
-#define MOST   (UINT64_C(512) << 20) /* total bytes: beyond that, the oldest files are removed */
+#define MAX_CACHE_BYTES                                                                            \
+    (UINT64_C(512) << 20) /* total bytes: beyond that, the oldest files are removed */
 #define SUFFIX ".plo"
 
 /* ---- names ---- */
@@ -32,7 +33,7 @@ typedef struct hash {
     uint64_t a, b;
 } hash;
 
-static void add(hash *h, const void *data, size_t n)
+static void add_bytes(hash *h, const void *data, size_t n)
 {
     const uint8_t *p = data;
     for (size_t k = 0; k < n; k++) {
@@ -43,7 +44,7 @@ static void add(hash *h, const void *data, size_t n)
 
 static void add_text(hash *h, const char *text)
 {
-    add(h, text, strlen(text) + 1);
+    add_bytes(h, text, strlen(text) + 1);
 }
 
 /* Adds the file that contains this library: another build may assemble differently. */
@@ -53,27 +54,28 @@ static bool add_library(hash *h)
     struct stat st;
     if (!dladdr(&cuda, &info) || !info.dli_fname || stat(info.dli_fname, &st) != 0) return false;
     const int64_t what[] = {st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (int64_t)st.st_ino};
-    add(h, what, sizeof what);
+    add_bytes(h, what, sizeof what);
     return true;
 }
 
 /* Returns the folder; false: none. */
-static bool folder(char *path, size_t room)
+static bool cache_folder(char *path, size_t size)
 {
-    const char *given = cuda.options.cache, *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *option_value = cuda.options.cache, *xdg = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
     int n = -1;
-    if (given && strcmp(given, "off") == 0) return false;
-    if (given)
-        n = snprintf(path, room, "%s", given);
+    if (option_value && strcmp(option_value, "off") == 0) return false;
+    if (option_value)
+        n = snprintf(path, size, "%s", option_value);
     else if (xdg && *xdg)
-        n = snprintf(path, room, "%s/ptxloom", xdg);
+        n = snprintf(path, size, "%s/ptxloom", xdg);
     else if (home && *home)
-        n = snprintf(path, room, "%s/.cache/ptxloom", home);
-    return n > 0 && (size_t)n < room;
+        n = snprintf(path, size, "%s/.cache/ptxloom", home);
+    return n > 0 && (size_t)n < size;
 }
 
 /* Objects lack data that checkers require for modules with wgmma (pl_wgmma_hazard). */
-static bool keeps_all(const cuda_module *m)
+static bool is_complete_as_object(const cuda_module *m)
 {
     for (size_t k = 0; cuda.options.check && k < m->ntexts; k++)
         if (strstr(m->text[k], "wgmma.mma_async")) return false;
@@ -81,24 +83,25 @@ static bool keeps_all(const cuda_module *m)
 }
 
 /* Returns the module's file; false: it is not cached. */
-static bool name_of(const cuda_module *m, char *path, size_t room)
+static bool cache_path(const cuda_module *m, char *path, size_t size)
 {
     hash h = {UINT64_C(0xcbf29ce484222325), 1};
     size_t bytes = 0;
     for (size_t k = 0; k < m->ntexts; k++) bytes += strlen(m->text[k]);
     double lanes = 0;
     pl_gpu_value(cuda_here()->gpu, "sm.lanes", "", &lanes);
-    if (bytes < LEAST || lanes != 32 || !keeps_all(m) || !folder(path, room) || !add_library(&h))
+    if (bytes < MIN_TEXT_BYTES || lanes != 32 || !is_complete_as_object(m) ||
+        !cache_folder(path, size) || !add_library(&h))
         return false;
     const unsigned checked = cuda.options.check != NULL;
-    add(&h, &cuda.options.opt_level, sizeof cuda.options.opt_level);
-    add(&h, &checked, sizeof checked);
+    add_bytes(&h, &cuda.options.opt_level, sizeof cuda.options.opt_level);
+    add_bytes(&h, &checked, sizeof checked);
     add_text(&h, pl_gpu_name(cuda_here()->gpu));
     add_text(&h, m->name);
     for (size_t k = 0; k < m->ntexts; k++) add_text(&h, m->text[k]);
     const size_t at = strlen(path);
-    const int n = snprintf(path + at, room - at, "/%016" PRIx64 "%016" PRIx64 SUFFIX, h.a, h.b);
-    return n > 0 && (size_t)n < room - at;
+    const int n = snprintf(path + at, size - at, "/%016" PRIx64 "%016" PRIx64 SUFFIX, h.a, h.b);
+    return n > 0 && (size_t)n < size - at;
 }
 
 /* ---- files ---- */
@@ -143,10 +146,10 @@ static void write_all(pl_gpu *gpu, const char *path, const char *data, size_t by
 }
 
 /* Returns the total bytes of the files in the folder, and the name of the oldest one. */
-static uint64_t sum_of(DIR *d, char oldest[NAME_MAX + 1])
+static uint64_t folder_bytes(DIR *d, char oldest[NAME_MAX + 1])
 {
     uint64_t sum = 0;
-    struct timespec least = {0};
+    struct timespec oldest_time = {0};
     rewinddir(d);
     *oldest = '\0';
     for (const struct dirent *e; (e = readdir(d)) != NULL;) {
@@ -156,24 +159,24 @@ static uint64_t sum_of(DIR *d, char oldest[NAME_MAX + 1])
             continue;
         sum += (uint64_t)st.st_size;
         const struct timespec t = st.st_mtim;
-        if (*oldest &&
-            (t.tv_sec > least.tv_sec || (t.tv_sec == least.tv_sec && t.tv_nsec >= least.tv_nsec)))
+        if (*oldest && (t.tv_sec > oldest_time.tv_sec ||
+                        (t.tv_sec == oldest_time.tv_sec && t.tv_nsec >= oldest_time.tv_nsec)))
             continue;
-        least = t;
+        oldest_time = t;
         snprintf(oldest, NAME_MAX + 1, "%s", e->d_name);
     }
     return sum;
 }
 
 /* Removes the least recently used files until there is space for one more. */
-static void make_room(char *path, uint64_t bytes)
+static void evict_oldest(char *path, uint64_t bytes)
 {
     char oldest[NAME_MAX + 1];
     char *slash = strrchr(path, '/');
     *slash = '\0';
     DIR *d = opendir(path);
     *slash = '/';
-    while (d && sum_of(d, oldest) + bytes > MOST && *oldest)
+    while (d && folder_bytes(d, oldest) + bytes > MAX_CACHE_BYTES && *oldest)
         if (unlinkat(dirfd(d), oldest, 0) != 0) break;
     if (d) closedir(d);
 }
@@ -185,19 +188,19 @@ bool cuda_cache_load(const cuda_module *m, const pl_load_options *options, pl_mo
     char path[PATH];
     pl_gpu *gpu = cuda_here()->gpu;
     size_t bytes = 0;
-    if (!name_of(m, path, sizeof path)) return false;
+    if (!cache_path(m, path, sizeof path)) return false;
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return false;
     char *data = read_all(file, &bytes);
     futimens(file, NULL); /* marks it as used */
     close(file);
-    const bool good = data && pl_module_load(gpu, m->name, data, bytes, options, out) == PL_OK;
+    const bool ok = data && pl_module_load(gpu, m->name, data, bytes, options, out) == PL_OK;
     free(data);
-    if (!good) {
+    if (!ok) {
         pl_gpu_diag_clear(gpu);
         unlink(path);
     }
-    return good;
+    return ok;
 }
 
 void cuda_cache_store(const cuda_module *m, pl_module *assembled)
@@ -206,10 +209,10 @@ void cuda_cache_store(const cuda_module *m, pl_module *assembled)
     const char *data;
     size_t bytes;
     pl_gpu *gpu = cuda_here()->gpu;
-    if (pl_gpu_diag_count(gpu) || !name_of(m, path, sizeof path)) return;
+    if (pl_gpu_diag_count(gpu) || !cache_path(m, path, sizeof path)) return;
     if (pl_module_save(assembled, PL_SAVE_OBJECT, &data, &bytes) == PL_OK) {
         make_folders(path);
-        make_room(path, bytes);
+        evict_oldest(path, bytes);
         write_all(gpu, path, data, bytes);
     }
     pl_gpu_diag_clear(gpu);

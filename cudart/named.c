@@ -1,5 +1,5 @@
-/* named.c - the memory that an address of a device belongs to, as findings name it: an allocation,
- * a variable of a module, an array. */
+/* named.c - describes the memory that contains a device address, for findings: an allocation, a
+ * variable of a module, an array. */
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,12 +29,12 @@ void cuda_named_array(const cuda_array *a)
     char *site = cuda.options.check ? site_of_array() : NULL;
     for (uint32_t k = 0; site && pl_array_address(gpu, a->handle, k); k++) {
         if (narrays == cap) {
-            const size_t room = cap ? 2 * cap : 16;
-            struct named_array *more = realloc(arrays, room * sizeof *more);
-            if (!more && !k) free(site);
-            if (!more) return;
-            arrays = more;
-            cap = room;
+            const size_t new_cap = cap ? 2 * cap : 16;
+            struct named_array *grown = realloc(arrays, new_cap * sizeof *grown);
+            if (!grown && !k) free(site);
+            if (!grown) return;
+            arrays = grown;
+            cap = new_cap;
         }
         arrays[narrays++] = (struct named_array){.address = pl_array_address(gpu, a->handle, k),
                                                  .bytes = pl_array_bytes(gpu, a->handle, k),
@@ -60,7 +60,7 @@ void cuda_named_array_freed(const cuda_array *a)
     free(site);
 }
 
-static bool is_variable(uint64_t address, cuda_named *n)
+static bool find_variable(uint64_t address, cuda_named *n)
 {
     for (const cuda_module *m = cuda.modules; m; m = m->next)
         for (int d = 0; d < cuda.devices; d++) {
@@ -90,5 +90,5 @@ bool cuda_named_at(uint64_t address, cuda_named *n)
         snprintf(n->text, sizeof n->text, "%s", arrays[k].site);
         return true;
     }
-    return is_variable(address, n);
+    return find_variable(address, n);
 }

@@ -10,17 +10,17 @@ typedef int text_call(void *program, char *text);
 enum { NVRTC_INTERNAL_ERROR = 11 };
 
 /* Returns a function of the library that the program is linked with. */
-static void *next(const char *name)
+static void *next_symbol(const char *name)
 {
     return dlsym(RTLD_NEXT, name);
 }
 
-static int size_of(void *program, const char *name, size_t *bytes)
+static int query_size(void *program, const char *name, size_t *bytes)
 {
     union {
         void *address;
         size_call *call;
-    } f = {.address = next(name)};
+    } f = {.address = next_symbol(name)};
     return f.call ? f.call(program, bytes) : NVRTC_INTERNAL_ERROR;
 }
 
@@ -28,7 +28,7 @@ static int size_of(void *program, const char *name, size_t *bytes)
 static int has_ptx(void *program)
 {
     size_t bytes = 0;
-    return size_of(program, "nvrtcGetPTXSize", &bytes) == 0 && bytes > 1;
+    return query_size(program, "nvrtcGetPTXSize", &bytes) == 0 && bytes > 1;
 }
 
 int pl_nvrtcGetCUBINSize(void *program, size_t *bytes);
@@ -36,7 +36,7 @@ int pl_nvrtcGetCUBIN(void *program, char *text);
 
 int pl_nvrtcGetCUBINSize(void *program, size_t *bytes)
 {
-    return size_of(program, has_ptx(program) ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize", bytes);
+    return query_size(program, has_ptx(program) ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize", bytes);
 }
 
 int pl_nvrtcGetCUBIN(void *program, char *text)
@@ -44,7 +44,7 @@ int pl_nvrtcGetCUBIN(void *program, char *text)
     union {
         void *address;
         text_call *call;
-    } f = {.address = next(has_ptx(program) ? "nvrtcGetPTX" : "nvrtcGetCUBIN")};
+    } f = {.address = next_symbol(has_ptx(program) ? "nvrtcGetPTX" : "nvrtcGetCUBIN")};
     return f.call ? f.call(program, text) : NVRTC_INTERNAL_ERROR;
 }
 

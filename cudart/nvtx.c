@@ -58,14 +58,14 @@ static char *name_of(const nvtx_attributes *a)
 }
 
 /* Acquires the lock; afterwards the trace is open if requested. */
-static void enter(void)
+static void enter_library(void)
 {
     pthread_mutex_lock(&cuda.lock);
     cuda_start();
     if (!cuda_self.number) cuda_self.number = ++cuda.threads;
 }
 
-static void note(const nvtx_range *r)
+static void record_range(const nvtx_range *r)
 {
     if (!cuda_recording()) return;
     pl_trace_add_nvtx(cuda.trace, &(pl_trace_nvtx){.name = r->name ? r->name : "",
@@ -75,26 +75,26 @@ static void note(const nvtx_range *r)
                                                    .end = cuda.now * 1e-3});
 }
 
-static void drop(nvtx_range *r)
+static void free_range(nvtx_range *r)
 {
     free(r->name);
     free(r);
 }
 
-static void mark(char *name)
+static void record_mark(char *name)
 {
-    enter();
-    note(
+    enter_library();
+    record_range(
         &(nvtx_range){.name = name, .thread = cuda_self.number, .depth = depth, .start = cuda.now});
     pthread_mutex_unlock(&cuda.lock);
     free(name);
 }
 
 /* Starts a range on the list, which is per thread or global; NULL: no memory. */
-static nvtx_range *begin(nvtx_range **list, char *name)
+static nvtx_range *begin_range(nvtx_range **list, char *name)
 {
     nvtx_range *r = calloc(1, sizeof *r);
-    enter();
+    enter_library();
     if (r)
         *r = (nvtx_range){.next = *list,
                           .name = name,
@@ -110,12 +110,12 @@ static nvtx_range *begin(nvtx_range **list, char *name)
 
 static int push(char *name)
 {
-    return begin(&stack, name) ? depth++ : -1;
+    return begin_range(&stack, name) ? depth++ : -1;
 }
 
 static uint64_t start(char *name)
 {
-    const nvtx_range *r = begin(&started, name);
+    const nvtx_range *r = begin_range(&started, name);
     return r ? r->id : 0;
 }
 
@@ -123,43 +123,43 @@ static int range_pop(void)
 {
     nvtx_range *r = stack;
     if (!r) return -2; /* NVTX_NO_PUSH_POP_TRACKING */
-    enter();
-    note(r);
+    enter_library();
+    record_range(r);
     pthread_mutex_unlock(&cuda.lock);
     stack = r->next;
-    drop(r);
+    free_range(r);
     return --depth;
 }
 
 static void range_end(uint64_t id)
 {
-    enter();
+    enter_library();
     nvtx_range **at = &started;
     while (*at && (*at)->id != id) at = &(*at)->next;
     nvtx_range *r = *at;
     if (r) {
-        note(r);
+        record_range(r);
         *at = r->next;
     }
     pthread_mutex_unlock(&cuda.lock);
-    if (r) drop(r);
+    if (r) free_range(r);
 }
 
 /* ---------------------------------------------------------------- the functions of NVTX */
 
 static void mark_ex(const nvtx_attributes *a)
 {
-    mark(name_of(a));
+    record_mark(name_of(a));
 }
 
 static void mark_a(const char *text)
 {
-    mark(text ? strdup(text) : NULL);
+    record_mark(text ? strdup(text) : NULL);
 }
 
 static void mark_w(const wchar_t *text)
 {
-    mark(text ? narrow(text) : NULL);
+    record_mark(text ? narrow(text) : NULL);
 }
 
 static uint64_t start_ex(const nvtx_attributes *a)

@@ -80,31 +80,31 @@ static int execute(cuda_stream *s, const cuda_op *op)
     }
 }
 
-/* The host works on managed memory between what it gives the device, and not within a graph. */
-static void at_end(const cuda_op *op, void (*tell)(const void *p))
+/* The host may access managed memory between two operations, but not within a graph. */
+static void notify_managed(const cuda_op *op, void (*notify)(const void *p))
 {
     if (cuda.graph_launch) return;
     switch (op->kind) {
     case OP_KERNEL:
     case OP_GRAPH:
-    case OP_MEMORY: tell(NULL); break;
+    case OP_MEMORY: notify(NULL); break;
     case OP_COPY:
-        if (op->u.copy.from.p) tell(op->u.copy.from.p);
-        if (op->u.copy.to.p) tell(op->u.copy.to.p);
+        if (op->u.copy.from.p) notify(op->u.copy.from.p);
+        if (op->u.copy.to.p) notify(op->u.copy.to.p);
         break;
-    case OP_SET: tell(op->u.set.p); break;
+    case OP_SET: notify(op->u.set.p); break;
     default: break;
     }
 }
 
 int cuda_execute(cuda_stream *s, const cuda_op *op)
 {
-    const int before = cuda_self.device;
+    const int previous_device = cuda_self.device;
     cuda_self.device = op->kind == OP_KERNEL ? op->u.kernel.device : s->device;
-    at_end(op, cuda_device_begins);
+    notify_managed(op, cuda_device_begins);
     const int error = execute(s, op);
-    at_end(op, cuda_device_ends);
-    cuda_self.device = before;
+    notify_managed(op, cuda_device_ends);
+    cuda_self.device = previous_device;
     if (error == CUDA_BLOCKED) return error;
     cuda.steps++;
     cuda_watch(s->ready);
@@ -113,19 +113,19 @@ int cuda_execute(cuda_stream *s, const cuda_op *op)
 
 /* ---------------------------------------------------------------- blocked streams */
 
-typedef struct later {
+typedef struct deferred_op {
     cuda_op op;   /* owned, including its data */
     void *staged; /* copy of pageable memory; owned, or NULL */
-} later;
+} deferred_op;
 
-static int run_later(cuda_stream *s, void *what)
+static int run_deferred(cuda_stream *s, void *what)
 {
-    return cuda_execute(s, &((const later *)what)->op);
+    return cuda_execute(s, &((const deferred_op *)what)->op);
 }
 
-static void drop_later(void *what)
+static void drop_deferred(void *what)
 {
-    later *l = what;
+    deferred_op *l = what;
     cuda_drop_op(&l->op);
     free(l->staged);
     free(l);
@@ -133,21 +133,21 @@ static void drop_later(void *what)
 
 static const cuda_memory_ops *values_of(const void *what)
 {
-    const cuda_op *op = &((const later *)what)->op;
+    const cuda_op *op = &((const deferred_op *)what)->op;
     if (op->kind == OP_MEMORY) return op->u.values;
     return op->kind == OP_GRAPH ? cuda_graph_waits_for(op->u.graph) : NULL;
 }
 
 /* True if the host waits for a copy of pageable memory; the driver stages small ones immediately.
  */
-static bool host_waits(const cuda_copy *c)
+static bool blocks_host(const cuda_copy *c)
 {
     enum { SMALL = 64 << 10 };
     const bool small = c->height == 1 && c->depth == 1 && c->width <= SMALL;
     return cuda_is_pageable(&c->to) || (cuda_is_pageable(&c->from) && !small);
 }
 
-static int stage(cuda_copy *c, void **staged)
+static int stage_source(cuda_copy *c, void **staged)
 {
     if (!cuda_is_pageable(&c->from)) return CU_OK;
     *staged = malloc(c->width ? c->width : 1);
@@ -157,37 +157,38 @@ static int stage(cuda_copy *c, void **staged)
     return CU_OK;
 }
 
-static int check(cuda_op *op, void **staged)
+static int check_deferred(cuda_op *op, void **staged)
 {
     uint32_t blocks;
-    if (op->kind == OP_COPY) return stage(&op->u.copy, staged);
+    if (op->kind == OP_COPY) return stage_source(&op->u.copy, staged);
     if (op->kind != OP_KERNEL) return CU_OK;
-    const int here = cuda_self.device;
+    const int previous_device = cuda_self.device;
     cuda_self.device = op->u.kernel.device;
     const int error = cuda_check_launch(op->u.kernel.f, &op->u.kernel.l, &blocks);
-    cuda_self.device = here;
+    cuda_self.device = previous_device;
     return error;
 }
 
 static int defer(cuda_stream *s, cuda_op *op)
 {
-    later *l = calloc(1, sizeof *l);
+    deferred_op *l = calloc(1, sizeof *l);
     if (!l) {
         cuda_drop_op(op);
         return CU_MEMORY_ALLOCATION;
     }
     l->op = *op;
-    const int error = check(&l->op, &l->staged);
+    const int error = check_deferred(&l->op, &l->staged);
     if (error) {
-        drop_later(l);
+        drop_deferred(l);
         return error;
     }
     cuda_clock_deferred(&l->op);
     return cuda_defer(
-        s, &(cuda_work){.run = run_later, .drop = drop_later, .values = values_of, .what = l});
+        s,
+        &(cuda_work){.run = run_deferred, .drop = drop_deferred, .values = values_of, .what = l});
 }
 
-static bool blocked(const void *stream)
+static bool stream_is_blocked(const void *stream)
 {
     return cuda_is_blocked(stream);
 }
@@ -197,8 +198,8 @@ int cuda_submit(cuda_stream *s, cuda_op *op)
     if (s->capture) return cuda_capture_op(s, op);
     int error =
         s == &cuda.device[s->device].legacy ? cuda_capture_allows(CUDA_IN_LEGACY_STREAM) : CU_OK;
-    if (!error && op->kind == OP_COPY && cuda_is_blocked(s) && host_waits(&op->u.copy)) {
-        cuda_settle_until(blocked, s);
+    if (!error && op->kind == OP_COPY && cuda_is_blocked(s) && blocks_host(&op->u.copy)) {
+        cuda_settle_until(stream_is_blocked, s);
         error = cuda.sticky;
     }
     if (!error && (op->kind == OP_MEMORY || cuda_is_blocked(s)))

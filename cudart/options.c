@@ -27,23 +27,23 @@ static const struct {
 };
 
 /* Returns the next word, terminated in place; NULL at the end. */
-static char *next_word(char **rest)
+static char *next_word(char **cursor)
 {
-    char *from = *rest, *word, *to;
+    char *from = *cursor, *word, *to;
     while (*from == ' ') from++;
     if (!*from) return NULL;
     for (word = to = from; *from && *from != ' ';) {
         if (*from == '\\' && from[1]) from++;
         *to++ = *from++;
     }
-    *rest = *from ? from + 1 : from;
+    *cursor = *from ? from + 1 : from;
     *to = '\0';
     return word;
 }
 
 static char range[64]; /* valid range of an invalid number; empty: not a number option */
 
-static bool number(const char *text, uint64_t lo, uint64_t hi, uint64_t *out)
+static bool parse_number(const char *text, uint64_t lo, uint64_t hi, uint64_t *out)
 {
     char *end;
     *out = strtoull(text, &end, 10);
@@ -52,7 +52,7 @@ static bool number(const char *text, uint64_t lo, uint64_t hi, uint64_t *out)
     return false;
 }
 
-static bool size(const char *text, uint64_t *out)
+static bool parse_size(const char *text, uint64_t *out)
 {
     char *end;
     const uint64_t n = strtoull(text, &end, 10);
@@ -67,7 +67,7 @@ static bool size(const char *text, uint64_t *out)
 
 /* Matches a word of n bytes against the option's choices, which are separated by bars; *out: its
  * index. */
-static bool word_of(const char *text, size_t n, int id, int *out)
+static bool match_word(const char *text, size_t n, int id, int *out)
 {
     *out = 0;
     for (const char *word = option[id].takes;; ++*out) {
@@ -78,145 +78,146 @@ static bool word_of(const char *text, size_t n, int id, int *out)
     }
 }
 
-static bool one_of(const char *text, int id, int *out)
+static bool parse_word(const char *text, int id, int *out)
 {
-    return word_of(text, strlen(text), id, out);
+    return match_word(text, strlen(text), id, out);
 }
 
 /* Matches words separated by commas. */
-static bool some_of(const char *text, int id)
+static bool check_words(const char *text, int id)
 {
     for (int k;; text++) {
         const size_t n = strcspn(text, ",");
-        if (!word_of(text, n, id, &k)) return false;
+        if (!match_word(text, n, id, &k)) return false;
         text += n;
         if (!*text) return true;
     }
 }
 
 /* all, first=N, budget=SECONDS */
-static bool timing(cuda_options *o, const char *text)
+static bool parse_timing(cuda_options *o, const char *text)
 {
     static const char first[] = "first=", budget[] = "budget=";
-    const bool some = strncmp(text, first, strlen(first)) == 0,
-               until = strncmp(text, budget, strlen(budget)) == 0;
+    const bool first_n = strncmp(text, first, strlen(first)) == 0,
+               by_budget = strncmp(text, budget, strlen(budget)) == 0;
     uint64_t n = 0;
-    if (strcmp(text, "all") != 0 && !some && !until) return false;
-    if ((some || until) && !number(text + (some ? strlen(first) : strlen(budget)), 1, 1u << 30, &n))
+    if (strcmp(text, "all") != 0 && !first_n && !by_budget) return false;
+    if ((first_n || by_budget) &&
+        !parse_number(text + (first_n ? strlen(first) : strlen(budget)), 1, 1u << 30, &n))
         return false;
-    o->timing = some ? CUDA_TIME_FIRST : until ? CUDA_TIME_BUDGET : CUDA_TIME_ALL;
+    o->timing = first_n ? CUDA_TIME_FIRST : by_budget ? CUDA_TIME_BUDGET : CUDA_TIME_ALL;
     o->timing_limit = (double)n;
     return true;
 }
 
-static bool schedule(const char *text, cuda_options *o)
+static bool parse_schedule(const char *text, cuda_options *o)
 {
     static const char random[] = "random:";
     const size_t n = strlen(random);
     o->random = strncmp(text, random, n) == 0;
-    return o->random && number(text + n, 0, UINT64_MAX, &o->seed);
+    return o->random && parse_number(text + n, 0, UINT64_MAX, &o->seed);
 }
 
 /* Sets an option of checkers, or one without a value. */
 static bool set_checker(cuda_options *o, int id, const char *value)
 {
     int k = 0;
-    bool good = true;
+    bool ok = true;
     switch (id) {
     case O_CHECK:
-        good = some_of(value, id);
+        ok = check_words(value, id);
         o->check = value;
         break;
     case O_CHECK_KERNEL: o->check_kernel = value; break;
     case O_SUPPRESSIONS: o->suppressions = value; break;
     case O_TRACK_ORIGINS: break; /* always shown */
     case O_LEAK_CHECK:
-        good = one_of(value, id, &k);
+        ok = parse_word(value, id, &k);
         o->leak_check = k == 0;
         break;
     case O_CHECK_FORMAT:
-        good = one_of(value, id, &k);
+        ok = parse_word(value, id, &k);
         o->sanitizer = k == 1;
         break;
     case O_ERROR_EXITCODE:
-        good = number(value, 0, 255, &o->exitcode);
+        ok = parse_number(value, 0, 255, &o->exitcode);
         o->exitcode_given = true;
         break;
-    case O_CHECK_LIMIT: good = number(value, 0, UINT32_MAX, &o->check_limit); break;
+    case O_CHECK_LIMIT: ok = parse_number(value, 0, UINT32_MAX, &o->check_limit); break;
     default: break;
     }
-    return good;
+    return ok;
 }
 
-static bool set(cuda_options *o, int id, const char *value)
+static bool set_option(cuda_options *o, int id, const char *value)
 {
     int k = 0;
-    bool good = true;
+    bool ok = true;
     switch (id) {
     case O_ARCH: o->arch = value; break;
     case O_MODE:
-        good = one_of(value, id, &k);
+        ok = parse_word(value, id, &k);
         o->mode = k == 0 ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL;
         break;
     case O_TIMING:
         o->mode = PL_MODE_TIMING;
-        good = timing(o, value);
+        ok = parse_timing(o, value);
         break;
     case O_HOST_CLOCK:
-        good = one_of(value, id, &k);
+        ok = parse_word(value, id, &k);
         o->host_clock = k == 1;
         break;
     case O_PROFILE_FROM_START:
-        good = one_of(value, id, &k);
+        ok = parse_word(value, id, &k);
         o->from_profiler = k == 1;
         break;
     case O_MODULE_CACHE: o->cache = value; break;
-    case O_SCHEDULE: good = schedule(value, o); break;
+    case O_SCHEDULE: ok = parse_schedule(value, o); break;
     case O_MEMOIZE:
-        good = one_of(value, id, &k);
+        ok = parse_word(value, id, &k);
         o->memoize = k == 0;
         break;
     case O_BOUNDS:
-        good = one_of(value, id, &k);
+        ok = parse_word(value, id, &k);
         o->page_bounds = k == 1;
         break;
     case O_OPT:
-        good = one_of(value, id, &k);
+        ok = parse_word(value, id, &k);
         o->opt_level = 2 * k;
         break;
     case O_TRACE: o->trace = value; break;
     case O_TRACE_LEVEL:
-        good = one_of(value, id, &k);
+        ok = parse_word(value, id, &k);
         o->trace_level = (pl_trace_level)k;
         break;
     case O_TRACE_FORMAT:
-        good = one_of(value, id, &k);
+        ok = parse_word(value, id, &k);
         o->packed = k == 1;
         break;
     case O_TRACE_KERNEL: o->filter.kernel = value; break;
-    case O_TRACE_LIMIT: good = size(value, &o->trace_limit); break;
-    case O_THREADS: good = number(value, 1, 256, &o->threads); break;
-    case O_DEVICES: good = number(value, 1, CUDA_DEVICES, &o->devices); break;
-    case O_TIMEOUT: good = number(value, 1, 1u << 30, &o->timeout); break;
-    case O_MAX_CYCLES: good = number(value, 1, UINT64_MAX, &o->max_cycles); break;
-    case O_MAX_INSTRUCTIONS: good = number(value, 1, UINT64_MAX, &o->max_instructions); break;
+    case O_TRACE_LIMIT: ok = parse_size(value, &o->trace_limit); break;
+    case O_THREADS: ok = parse_number(value, 1, 256, &o->threads); break;
+    case O_DEVICES: ok = parse_number(value, 1, CUDA_DEVICES, &o->devices); break;
+    case O_TIMEOUT: ok = parse_number(value, 1, 1u << 30, &o->timeout); break;
+    case O_MAX_CYCLES: ok = parse_number(value, 1, UINT64_MAX, &o->max_cycles); break;
+    case O_MAX_INSTRUCTIONS: ok = parse_number(value, 1, UINT64_MAX, &o->max_instructions); break;
     case O_METRICS:
         o->metrics = value;
         o->mode = PL_MODE_TIMING;
         break;
     case O_SUMMARY: o->summary = true; break;
     case O_API_LOG: o->log = true; break;
-    default: good = set_checker(o, id, value);
+    default: ok = set_checker(o, id, value);
     }
-    return good;
+    return ok;
 }
 
 /* False: the value is invalid, which is reported. */
-static bool take(cuda_options *o, int id, const char *value)
+static bool apply_option(cuda_options *o, int id, const char *value)
 {
     const char *takes = option[id].takes;
     *range = '\0';
-    if ((!takes || *value) && set(o, id, value)) return true;
+    if ((!takes || *value) && set_option(o, id, value)) return true;
     cuda_say("'%s' is not a value for --%s: it is %s", value, option[id].name,
              strcmp(takes, "N") == 0 && *range ? range : takes);
     return false;
@@ -224,7 +225,7 @@ static bool take(cuda_options *o, int id, const char *value)
 
 /* Returns the option that a word names: --NAME, --NAME=VALUE, -X, -XVALUE. *value: the remainder of
  * the word, or NULL. -1: none. */
-static int find(const char *word, const char **value)
+static int find_option(const char *word, const char **value)
 {
     *value = NULL;
     for (int k = 0; k < O_COUNT; k++) {
@@ -244,7 +245,7 @@ static int find(const char *word, const char **value)
 
 static bool read_options(cuda_options *o)
 {
-    const char *given = getenv("PTXLOOM_OPTIONS");
+    const char *environment = getenv("PTXLOOM_OPTIONS");
     static char *text; /* the options point into it; it is never freed */
     char *word;
     *o = (cuda_options){.arch = "h200",
@@ -256,22 +257,22 @@ static bool read_options(cuda_options *o)
                         .timing = CUDA_TIME_BUDGET,
                         .timing_limit = 60,
                         .trace_level = PL_TRACE_SUMMARY};
-    if (!given) return true;
-    char *rest = text = strdup(given);
-    if (!rest) return false;
-    while ((word = next_word(&rest)) != NULL) {
+    if (!environment) return true;
+    char *cursor = text = strdup(environment);
+    if (!cursor) return false;
+    while ((word = next_word(&cursor)) != NULL) {
         const char *value;
-        const int id = find(word, &value);
+        const int id = find_option(word, &value);
         if (id < 0) {
             cuda_say("unknown option '%s' in PTXLOOM_OPTIONS; `ptxloom exec --help` lists them",
                      word);
             return false;
         }
-        if (option[id].takes && !value && !(value = next_word(&rest))) {
+        if (option[id].takes && !value && !(value = next_word(&cursor))) {
             cuda_say("%s needs a value", word);
             return false;
         }
-        if (!take(o, id, value)) return false;
+        if (!apply_option(o, id, value)) return false;
     }
     if (o->random && o->mode == PL_MODE_TIMING) {
         cuda_say("--schedule and --mode timing exclude each other: the timing model decides which "

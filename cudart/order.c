@@ -21,55 +21,55 @@ typedef struct use {
 } use;
 
 struct cuda_ordered {
-    use made;
+    use allocation;
     use *last;
     uint32_t n;
 };
 
-static bool on; /* from the first such allocation or stream on */
-static struct cuda_known *host;
+static bool enabled; /* from the first such allocation or stream on */
+static struct cuda_known *host_known;
 static uint32_t slots, last_time;
 static struct {
     uint32_t *at, n, cap;
-} spare; /* released slots; their times continue */
+} free_slots; /* released slots; their times continue */
 
 /* ---- knowledge ---- */
 
-static struct cuda_known *grown(struct cuda_known *k, uint32_t n)
+static struct cuda_known *extend(struct cuda_known *k, uint32_t n)
 {
-    const uint32_t had = k ? k->n : 0;
-    if (had >= n) return k;
-    struct cuda_known *more = realloc(k, sizeof *more + n * sizeof *more->at);
-    if (!more) return k;
-    memset(more->at + had, 0, (n - had) * sizeof *more->at);
-    more->n = n;
-    return more;
+    const uint32_t old_n = k ? k->n : 0;
+    if (old_n >= n) return k;
+    struct cuda_known *p = realloc(k, sizeof *p + n * sizeof *p->at);
+    if (!p) return k;
+    memset(p->at + old_n, 0, (n - old_n) * sizeof *p->at);
+    p->n = n;
+    return p;
 }
 
 void cuda_order_join(struct cuda_known **to, const struct cuda_known *from)
 {
     if (!from || *to == from) return;
-    *to = grown(*to, from->n);
+    *to = extend(*to, from->n);
     for (uint32_t k = 0; *to && k < from->n && k < (*to)->n; k++)
         if (from->at[k] > (*to)->at[k]) (*to)->at[k] = from->at[k];
 }
 
-static bool knows(const struct cuda_known *k, const cuda_order_place *p)
+static bool includes_op(const struct cuda_known *k, const cuda_order_place *p)
 {
     return k && p->slot < k->n && k->at[p->slot] >= p->time;
 }
 
 bool cuda_order_follows(const cuda_stream *s, const cuda_order_place *p)
 {
-    return p->slot == s->slot || knows(s->known, p);
+    return p->slot == s->slot || includes_op(s->known, p);
 }
 
 bool cuda_order_host_knows(const cuda_order_place *p)
 {
-    return knows(host, p);
+    return includes_op(host_known, p);
 }
 
-static cuda_stream *each_stream(size_t *k, int device)
+static cuda_stream *next_stream(size_t *k, int device)
 {
     for (; *k < cuda.streams.cap; ++*k) {
         const struct cuda_slot *slot = &cuda.streams.slot[*k];
@@ -82,12 +82,12 @@ static cuda_stream *each_stream(size_t *k, int device)
 }
 
 /* Joins all streams of a device, or those that its legacy stream waits for. */
-static void join_all(struct cuda_known **to, int device, bool every)
+static void join_streams(struct cuda_known **to, int device, bool all_streams)
 {
     size_t k = 0;
     cuda_order_join(to, cuda.device[device].legacy.known);
-    for (cuda_stream *s; (s = each_stream(&k, device)) != NULL;)
-        if (every || cuda_blocking(s)) cuda_order_join(to, s->known);
+    for (cuda_stream *s; (s = next_stream(&k, device)) != NULL;)
+        if (all_streams || cuda_blocking(s)) cuda_order_join(to, s->known);
 }
 
 /* ---- events ---- */
@@ -95,14 +95,14 @@ static void join_all(struct cuda_known **to, int device, bool every)
 void cuda_order_op(cuda_stream *s)
 {
     cuda_stream *legacy = &cuda.device[s->device].legacy;
-    if (!on) return;
-    if (!s->slot) s->slot = spare.n ? spare.at[--spare.n] : ++slots;
-    cuda_order_join(&s->known, host);
+    if (!enabled) return;
+    if (!s->slot) s->slot = free_slots.n ? free_slots.at[--free_slots.n] : ++slots;
+    cuda_order_join(&s->known, host_known);
     if (s == legacy)
-        join_all(&s->known, s->device, false);
+        join_streams(&s->known, s->device, false);
     else if (cuda_blocking(s))
         cuda_order_join(&s->known, legacy->known);
-    s->known = grown(s->known, s->slot + 1);
+    s->known = extend(s->known, s->slot + 1);
     if (s->known && s->slot < s->known->n) s->known->at[s->slot] = ++last_time;
 }
 
@@ -125,23 +125,23 @@ void cuda_order_copy_event(cuda_event *to, const cuda_event *from)
 
 void cuda_order_host(const cuda_stream *s)
 {
-    if (!on) return;
+    if (!enabled) return;
     if (!s)
-        join_all(&host, cuda_self.device, true);
+        join_streams(&host_known, cuda_self.device, true);
     else if (s == &cuda.device[s->device].legacy)
-        join_all(&host, s->device, false);
+        join_streams(&host_known, s->device, false);
     else
-        cuda_order_join(&host, s->known);
+        cuda_order_join(&host_known, s->known);
 }
 
 void cuda_order_value(cuda_stream *s)
 {
-    for (int d = 0; on && d < cuda.devices; d++) join_all(&s->known, d, true);
+    for (int d = 0; enabled && d < cuda.devices; d++) join_streams(&s->known, d, true);
 }
 
 void cuda_order_host_event(const cuda_event *e)
 {
-    cuda_order_join(&host, e->known);
+    cuda_order_join(&host_known, e->known);
 }
 
 void cuda_order_stream_ends(cuda_stream *s)
@@ -154,14 +154,14 @@ void cuda_order_forget(cuda_stream *s)
 {
     free(s->known);
     s->known = NULL;
-    if (s->slot && spare.n == spare.cap) {
-        const uint32_t cap = spare.cap ? 2 * spare.cap : 64;
-        uint32_t *more = realloc(spare.at, cap * sizeof *more);
-        if (!more) return;
-        spare.at = more;
-        spare.cap = cap;
+    if (s->slot && free_slots.n == free_slots.cap) {
+        const uint32_t cap = free_slots.cap ? 2 * free_slots.cap : 64;
+        uint32_t *grown = realloc(free_slots.at, cap * sizeof *grown);
+        if (!grown) return;
+        free_slots.at = grown;
+        free_slots.cap = cap;
     }
-    if (s->slot) spare.at[spare.n++] = s->slot;
+    if (s->slot) free_slots.at[free_slots.n++] = s->slot;
     s->slot = 0;
 }
 
@@ -174,14 +174,14 @@ cuda_order_place cuda_order_now(const cuda_stream *s)
     return p;
 }
 
-static use use_of(const cuda_stream *s, const char *what)
+static use make_use(const cuda_stream *s, const char *what)
 {
     use u = {.at = cuda_order_now(s)};
     snprintf(u.what, sizeof u.what, "%s", what);
     return u;
 }
 
-static void forget(cuda_alloc *a)
+static void allocation_freed(cuda_alloc *a)
 {
     cuda_stream_race_freed(a->address, a->size);
     if (a->ordered) free(a->ordered->last);
@@ -191,14 +191,14 @@ static void forget(cuda_alloc *a)
 void cuda_order_begin(void)
 {
     if (!cuda.options.check) return;
-    on = true;
-    cuda.on_memory.freed = forget;
+    enabled = true;
+    cuda.on_memory.freed = allocation_freed;
     cuda.on_memory.array_freed = cuda_stream_race_freed;
 }
 
 bool cuda_order_on(void)
 {
-    return on;
+    return enabled;
 }
 
 void cuda_order_made(uint64_t address, cuda_stream *s)
@@ -208,7 +208,7 @@ void cuda_order_made(uint64_t address, cuda_stream *s)
     cuda_order_begin();
     cuda_order_op(s);
     a->ordered = calloc(1, sizeof *a->ordered);
-    if (a->ordered) a->ordered->made = use_of(s, "");
+    if (a->ordered) a->ordered->allocation = make_use(s, "");
 }
 
 const char *cuda_order_stream_name(const cuda_order_place *p, char text[60])
@@ -224,49 +224,49 @@ const char *cuda_order_stream_name(const cuda_order_place *p, char text[60])
 }
 
 /* Describes an access that is not ordered after its allocation. */
-static void early_text(const cuda_alloc *a, const cuda_stream *s, char *text, size_t room)
+static void format_unordered(const cuda_alloc *a, const cuda_stream *s, char *text, size_t size)
 {
-    char here[60], there[60];
+    char current[60], allocating[60];
     const cuda_order_place now = cuda_order_now(s);
-    snprintf(text, room, "%s is accessed in %s, which nothing orders after the allocation in %s",
-             a->site ? a->site : "device memory", cuda_order_stream_name(&now, here),
-             cuda_order_stream_name(&a->ordered->made.at, there));
+    snprintf(text, size, "%s is accessed in %s, which nothing orders after the allocation in %s",
+             a->site ? a->site : "device memory", cuda_order_stream_name(&now, current),
+             cuda_order_stream_name(&a->ordered->allocation.at, allocating));
 }
 
-static void remember(struct cuda_ordered *o, const cuda_stream *s, const char *what)
+static void record_use(struct cuda_ordered *o, const cuda_stream *s, const char *what)
 {
     uint32_t k = 0;
     while (k < o->n && o->last[k].at.slot != s->slot) k++;
     if (k == o->n) {
-        use *more = realloc(o->last, (o->n + 1) * sizeof *more);
-        if (!more) return;
-        o->last = more;
+        use *grown = realloc(o->last, (o->n + 1) * sizeof *grown);
+        if (!grown) return;
+        o->last = grown;
         o->n++;
     }
-    o->last[k] = use_of(s, what);
+    o->last[k] = make_use(s, what);
 }
 
-static void touched(const cuda_stream *s, const void *p)
+static void record_access(const cuda_stream *s, const void *p)
 {
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     char text[600];
     if (!a || !a->ordered) return;
-    remember(a->ordered, s, cuda_self.call ? cuda_self.call : "a copy");
-    if (cuda_order_follows(s, &a->ordered->made.at)) return;
-    early_text(a, s, text, sizeof text);
+    record_use(a->ordered, s, cuda_self.call ? cuda_self.call : "a copy");
+    if (cuda_order_follows(s, &a->ordered->allocation.at)) return;
+    format_unordered(a, s, text, sizeof text);
     cuda_checked_misuse("mem-stream", text);
 }
 
 void cuda_order_copy(const cuda_stream *s, const cuda_copy *c)
 {
-    if (!on) return;
-    if (!c->to.array) touched(s, c->to.p);
-    if (!c->from.array) touched(s, c->from.p);
+    if (!enabled) return;
+    if (!c->to.array) record_access(s, c->to.p);
+    if (!c->from.array) record_access(s, c->from.p);
 }
 
 void cuda_order_set(const cuda_stream *s, const cuda_set *x)
 {
-    if (on) touched(s, x->p);
+    if (enabled) record_access(s, x->p);
 }
 
 /* The host frees memory in a stream: checks that all accesses are ordered before that. */
@@ -277,12 +277,12 @@ void cuda_order_freed(uint64_t address, cuda_stream *s)
     for (uint32_t k = 0; a && a->ordered && k < a->ordered->n; k++) {
         const use *u = &a->ordered->last[k];
         const cuda_order_place now = cuda_order_now(s);
-        char text[600], here[60], there[60];
+        char text[600], current[60], using[60];
         if (cuda_order_follows(s, &u->at)) continue;
         snprintf(text, sizeof text,
                  "%s is freed in %s, which nothing orders after its use by %s in %s",
-                 a->site ? a->site : "device memory", cuda_order_stream_name(&now, here), u->what,
-                 cuda_order_stream_name(&u->at, there));
+                 a->site ? a->site : "device memory", cuda_order_stream_name(&now, current),
+                 u->what, cuda_order_stream_name(&u->at, using));
         cuda_checked_misuse("mem-stream", text);
     }
 }
@@ -292,7 +292,7 @@ void cuda_order_freed(uint64_t address, cuda_stream *s)
 pl_checked_range *cuda_order_ranges(const cuda_stream *s, size_t *n)
 {
     *n = 0;
-    for (size_t k = 0; on && k < cuda.alloc.n; k++) *n += cuda.alloc.at[k].ordered != NULL;
+    for (size_t k = 0; enabled && k < cuda.alloc.n; k++) *n += cuda.alloc.at[k].ordered != NULL;
     pl_checked_range *r = *n ? calloc(*n, sizeof *r) : NULL;
     if (!r) *n = 0;
     for (size_t k = 0, to = 0; to < *n; k++) {
@@ -300,8 +300,8 @@ pl_checked_range *cuda_order_ranges(const cuda_stream *s, size_t *n)
         char text[600];
         if (!a->ordered) continue;
         r[to] = (pl_checked_range){.address = a->address, .bytes = a->size};
-        if (!cuda_order_follows(s, &a->ordered->made.at)) {
-            early_text(a, s, text, sizeof text);
+        if (!cuda_order_follows(s, &a->ordered->allocation.at)) {
+            format_unordered(a, s, text, sizeof text);
             r[to].wrong = strdup(text);
         }
         to++;
@@ -315,7 +315,7 @@ void cuda_order_launched(const cuda_stream *s, pl_checked_range *r, size_t n, co
         const cuda_alloc *a = r[k].accessed ? cuda_alloc_find(r[k].address) : NULL;
         char what[120];
         snprintf(what, sizeof what, "kernel '%s'", kernel);
-        if (a && a->ordered) remember(a->ordered, s, what);
+        if (a && a->ordered) record_use(a->ordered, s, what);
         free((char *)(uintptr_t)r[k].wrong);
     }
     free(r);

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 enum {
-    NEAR = 5,   /* bytes of a near jump */
-    FAR = 14,   /* bytes of a far jump */
-    FRAMES = 24 /* maximum callers examined */
+    NEAR_JUMP_BYTES = 5, /* bytes of a near jump */
+    FAR_JUMP_BYTES = 14, /* bytes of a far jump */
+    FRAMES = 24          /* maximum callers examined */
 };
 
 static const Elf64_Sym *find_symbol(const cuda_host_image *i, const char *name)
@@ -45,7 +45,7 @@ static int sort_by_name(const void *a, const void *b)
 
 /* True for entry points of the runtime. The driver is never linked statically: a function of the
  * program with a name of the driver belongs to the program, which loads the driver dynamically. */
-static bool of_runtime(const cuda_entry_point *e)
+static bool is_runtime_entry(const cuda_entry_point *e)
 {
     return strncmp(e->name, "cuda", 4) == 0 || strncmp(e->name, "__cuda", 6) == 0;
 }
@@ -56,7 +56,7 @@ static const cuda_entry_point **entry_points(unsigned version, size_t *n)
     const cuda_entry_point **e = malloc(cuda_entry_point_count * sizeof *e);
     *n = 0;
     for (size_t k = 0; e && k < cuda_entry_point_count; k++)
-        if (cuda_entry_points[k].versions & version && of_runtime(&cuda_entry_points[k]))
+        if (cuda_entry_points[k].versions & version && is_runtime_entry(&cuda_entry_points[k]))
             e[(*n)++] = &cuda_entry_points[k];
     if (e) qsort(e, *n, sizeof *e, sort_by_name);
     return e;
@@ -70,15 +70,16 @@ static unsigned version_of(const cuda_host_image *i)
 }
 
 /* Allocates memory within reach of a near jump from the program. */
-static uint8_t *near_pages(uint64_t base, uint64_t end, size_t size)
+static uint8_t *allocate_near(uint64_t base, uint64_t end, size_t size)
 {
-    const uint64_t step = 1 << 20, reach = UINT64_C(1) << 30;
+    const uint64_t step = 1 << 20, max_distance = UINT64_C(1) << 30;
     const size_t rounded = (size + 4095) / 4096 * 4096;
-    for (uint64_t k = 0; k < reach / step; k++) {
+    for (uint64_t k = 0; k < max_distance / step; k++) {
         for (int below = 0; below < 2; below++) {
-            const uint64_t away = (k + 1) * step;
-            if (below && base < away + step) continue;
-            const uint64_t at = (below ? base - away : end + away - step) / 4096 * 4096 + 4096;
+            const uint64_t distance = (k + 1) * step;
+            if (below && base < distance + step) continue;
+            const uint64_t at =
+                (below ? base - distance : end + distance - step) / 4096 * 4096 + 4096;
             void *p = mmap((void *)(uintptr_t)at, rounded, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
             if (p == (void *)(uintptr_t)at) return p;
@@ -97,7 +98,7 @@ static void far_jump(uint8_t *at, const void *to)
 
 static void near_jump(uint8_t *at, const uint8_t *to)
 {
-    const int32_t distance = (int32_t)(to - (at + NEAR));
+    const int32_t distance = (int32_t)(to - (at + NEAR_JUMP_BYTES));
     at[0] = 0xe9;
     memcpy(at + 1, &distance, sizeof distance);
 }
@@ -117,24 +118,24 @@ static bool redirect(const cuda_host_image *i, const span *s)
 {
     size_t n, used = 0;
     const cuda_entry_point **e = entry_points(version_of(i), &n);
-    uint8_t *table = e ? near_pages(s->first, s->end, n * FAR) : NULL;
-    bool good = table && protect(s, PROT_READ | PROT_WRITE | PROT_EXEC);
-    for (size_t k = 0; good && k < i->nsymbols; k++) {
+    uint8_t *table = e ? allocate_near(s->first, s->end, n * FAR_JUMP_BYTES) : NULL;
+    bool ok = table && protect(s, PROT_READ | PROT_WRITE | PROT_EXEC);
+    for (size_t k = 0; ok && k < i->nsymbols; k++) {
         const Elf64_Sym *symbol = &i->symbol[k];
         const uint64_t at = s->base + symbol->st_value;
         if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF) continue;
-        if (at < s->first || s->end - at < NEAR) continue;
+        if (at < s->first || s->end - at < NEAR_JUMP_BYTES) continue;
         const cuda_entry_point *const *found =
             bsearch(cuda_host_image_name(i, symbol), e, n, sizeof *e, by_name);
         if (!found || used == n) continue;
-        far_jump(table + used * FAR, (*found)->address);
-        near_jump((uint8_t *)(uintptr_t)at, table + used * FAR);
+        far_jump(table + used * FAR_JUMP_BYTES, (*found)->address);
+        near_jump((uint8_t *)(uintptr_t)at, table + used * FAR_JUMP_BYTES);
         used++;
     }
-    if (good) good = protect(s, PROT_READ | PROT_EXEC);
-    if (table) mprotect(table, n * FAR, PROT_READ | PROT_EXEC);
+    if (ok) ok = protect(s, PROT_READ | PROT_EXEC);
+    if (table) mprotect(table, n * FAR_JUMP_BYTES, PROT_READ | PROT_EXEC);
     free(e);
-    return good;
+    return ok;
 }
 
 static bool contains(const cuda_host_image *i, const char *text)
@@ -142,7 +143,7 @@ static bool contains(const cuda_host_image *i, const char *text)
     return memmem(i->bytes, i->size, text, strlen(text)) != NULL;
 }
 
-static span code_of(const struct dl_phdr_info *o)
+static span code_span(const struct dl_phdr_info *o)
 {
     span s = {.base = o->dlpi_addr, .first = UINT64_MAX};
     for (int k = 0; k < o->dlpi_phnum; k++) {
@@ -172,7 +173,7 @@ static int patch_object(struct dl_phdr_info *o, size_t size, void *program)
         const bool symbols = cuda_host_image_symbols(&i);
         if (symbols && find_symbol(&i, "__cudaRegisterFatBinary") &&
             find_symbol(&i, "cudaMalloc")) {
-            const span s = code_of(o);
+            const span s = code_span(o);
             if (!redirect(&i, &s))
                 cuda_say("the calls of %s cannot be redirected: %s", path, strerror(errno));
         } else if (!symbols && first && contains(&i, "libcuda.so.1") &&

@@ -9,7 +9,7 @@ enum {
 };
 
 /* True if the machine's devices are linked. */
-static bool linked(void)
+static bool devices_are_linked(void)
 {
     double rate = 0;
     return pl_gpu_value(cuda.device[0].gpu, "device.peer_rate", "GB/s", &rate) && rate > 0;
@@ -20,30 +20,30 @@ int pl_cudaDeviceCanAccessPeer(int *can, int device, int peer)
     if (!can) return CU_INVALID_VALUE;
     *can = 0;
     if (!cuda_is_device(device) || !cuda_is_device(peer)) return CU_INVALID_DEVICE;
-    *can = device != peer && linked();
+    *can = device != peer && devices_are_linked();
     return CU_OK;
 }
 
 int pl_cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
-    cuda_device *here = cuda_here();
+    cuda_device *current = cuda_here();
     if (flags) return CU_INVALID_VALUE;
     if (!cuda_is_device(peer)) return CU_INVALID_DEVICE;
-    if (peer == cuda_self.device || !linked()) return CU_PEER_UNSUPPORTED;
-    if (here->peers >> peer & 1) return CU_PEER_ENABLED;
+    if (peer == cuda_self.device || !devices_are_linked()) return CU_PEER_UNSUPPORTED;
+    if (current->peers >> peer & 1) return CU_PEER_ENABLED;
     int error = cuda_reach_all(peer, cuda_self.device, true);
     if (!error) error = cuda_reach_variables(peer, cuda_self.device, true);
     cuda_clock_peer();
-    if (!error) here->peers |= 1u << peer;
+    if (!error) current->peers |= 1u << peer;
     return error;
 }
 
 int pl_cudaDeviceDisablePeerAccess(int peer)
 {
-    cuda_device *here = cuda_here();
+    cuda_device *current = cuda_here();
     if (!cuda_is_device(peer)) return CU_INVALID_DEVICE;
-    if (!(here->peers >> peer & 1)) return CU_PEER_NOT_ENABLED;
-    here->peers &= ~(1u << peer);
+    if (!(current->peers >> peer & 1)) return CU_PEER_NOT_ENABLED;
+    current->peers &= ~(1u << peer);
     const int error = cuda_reach_variables(peer, cuda_self.device, false);
     return error ? error : cuda_reach_all(peer, cuda_self.device, false);
 }
@@ -54,6 +54,6 @@ int pl_cudaDeviceGetP2PAttribute(int *value, int k, int from, int to)
     *value = 0;
     /* a device is no peer of itself */
     if (!cuda_is_device(from) || !cuda_is_device(to) || from == to) return CU_INVALID_DEVICE;
-    *value = k != PERFORMANCE_RANK && linked();
+    *value = k != PERFORMANCE_RANK && devices_are_linked();
     return CU_OK;
 }

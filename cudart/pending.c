@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIMIT = 30 /* seconds that the host waits for other threads; --timeout overrides it */ };
+enum { MAX_WAIT_SECONDS = 30 /* for other threads; --timeout overrides it */ };
 
 typedef struct cuda_pending {
     struct cuda_pending *next;
@@ -28,8 +28,8 @@ typedef struct cuda_pending {
 } cuda_pending;
 
 static cuda_stream *blocked; /* streams with pending operations, linked by ->next_blocked */
-static uint64_t numbers;
-static unsigned waiting; /* threads in cuda_settle... */
+static uint64_t last_number;
+static unsigned waiting_threads; /* threads in cuda_settle... */
 
 /* ---------------------------------------------------------------- queues */
 
@@ -39,7 +39,7 @@ static bool is_legacy(const cuda_stream *s)
 }
 
 /* True if something is pending for which the legacy stream of a device waits. */
-static bool legacy_pends(const void *device)
+static bool legacy_has_pending(const void *device)
 {
     const int d = *(const int *)device;
     for (const cuda_stream *w = blocked; w; w = w->next_blocked)
@@ -51,11 +51,11 @@ bool cuda_is_blocked(const cuda_stream *s)
 {
     if (!blocked || s->first) return blocked != NULL;
     if (!is_legacy(s)) return cuda_blocking(s) && cuda.device[s->device].legacy.first;
-    return legacy_pends(&s->device);
+    return legacy_has_pending(&s->device);
 }
 
 /* The legacy stream and the blocking streams wait for earlier operations of each other. */
-static bool is_first(const cuda_stream *s, const cuda_pending *p)
+static bool can_begin(const cuda_stream *s, const cuda_pending *p)
 {
     const cuda_pending *other = cuda.device[s->device].legacy.first;
     if (!is_legacy(s)) return !cuda_blocking(s) || !other || other->number > p->number;
@@ -65,7 +65,7 @@ static bool is_first(const cuda_stream *s, const cuda_pending *p)
     return true;
 }
 
-static void append(cuda_stream *s, cuda_pending *p)
+static void enqueue(cuda_stream *s, cuda_pending *p)
 {
     cuda_pending **at = &s->first;
     if (!*at) {
@@ -106,12 +106,12 @@ static void drop_all(void)
 }
 
 /* Executes the first operation of a stream if it can begin. True if progress was made. */
-static bool step(cuda_stream *s)
+static bool execute_first(cuda_stream *s)
 {
     cuda_pending *p = s->first;
     const uint64_t before = cuda.steps;
     const int64_t call = cuda_self.call_id;
-    if (p->running || !is_first(s, p)) return false;
+    if (p->running || !can_begin(s, p)) return false;
     if (p->since > s->ready) s->ready = p->since;
     cuda_self.call_id = p->call;
     cuda_self.deferred = true;
@@ -129,27 +129,28 @@ static bool step(cuda_stream *s)
 
 bool cuda_progress(void)
 {
-    bool any = false, more = blocked && !cuda_self.callback && !cuda_self.deferred;
-    while (more && !cuda.sticky) {
-        more = false;
-        for (cuda_stream *s = blocked; s && !more; s = s->next_blocked) more = step(s);
-        any |= more;
+    bool any = false, progressed = blocked && !cuda_self.callback && !cuda_self.deferred;
+    while (progressed && !cuda.sticky) {
+        progressed = false;
+        for (cuda_stream *s = blocked; s && !progressed; s = s->next_blocked)
+            progressed = execute_first(s);
+        any |= progressed;
     }
     if (cuda.sticky) drop_all();
     return any;
 }
 
-static pthread_cond_t is_blocked = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t blocked_cond = PTHREAD_COND_INITIALIZER;
 
-static void *look(void *unused)
+static void *poll_thread(void *unused)
 {
-    const struct timespec nap = {.tv_nsec = 1000000};
+    const struct timespec interval = {.tv_nsec = 1000000};
     prctl(PR_SET_NAME, CUDA_THREAD_NAME);
     pthread_mutex_lock(&cuda.lock);
     for (;;) {
-        while (!blocked) pthread_cond_wait(&is_blocked, &cuda.lock);
+        while (!blocked) pthread_cond_wait(&blocked_cond, &cuda.lock);
         pthread_mutex_unlock(&cuda.lock);
-        nanosleep(&nap, NULL);
+        nanosleep(&interval, NULL);
         pthread_mutex_lock(&cuda.lock);
         if (!blocked) continue;
         cuda_host_enter();
@@ -162,14 +163,14 @@ static void *look(void *unused)
 
 /* A forked process has none of its parent's threads. Without the thread, streams still poll at
  * other times. */
-static void begin_to_look(void)
+static void start_poll_thread(void)
 {
     static pid_t process;
     pthread_t thread;
     if (!blocked) return;
     if (process == getpid()) {
-        pthread_cond_signal(&is_blocked);
-    } else if (pthread_create(&thread, NULL, look, NULL) == 0) {
+        pthread_cond_signal(&blocked_cond);
+    } else if (pthread_create(&thread, NULL, poll_thread, NULL) == 0) {
         pthread_detach(thread);
         process = getpid();
     }
@@ -183,23 +184,23 @@ int cuda_defer(cuda_stream *s, const cuda_work *work)
         return CU_MEMORY_ALLOCATION;
     }
     *p = (cuda_pending){
-        .number = ++numbers, .work = *work, .since = cuda.now, .call = cuda_self.call_id};
-    append(s, p);
+        .number = ++last_number, .work = *work, .since = cuda.now, .call = cuda_self.call_id};
+    enqueue(s, p);
     cuda_progress();
-    begin_to_look();
+    start_poll_thread();
     return CU_OK;
 }
 
 /* ---------------------------------------------------------------- the host waits */
 
 /* Returns the values that the first operation of a stream waits for, or NULL. */
-static const cuda_memory_ops *value_of(const cuda_work *w)
+static const cuda_memory_ops *awaited_values(const cuda_work *w)
 {
     return w->values ? w->values(w->what) : NULL;
 }
 
 /* True if threads of the program other than those waiting here exist. */
-static bool others_run(void)
+static bool other_threads_exist(void)
 {
     DIR *d = opendir("/proc/self/task");
     unsigned n = 0;
@@ -214,67 +215,67 @@ static bool others_run(void)
         n += strcmp(name, CUDA_THREAD_NAME "\n") != 0;
     }
     closedir(d);
-    return n > waiting;
+    return n > waiting_threads;
 }
 
-static bool others_may_write(void)
+static bool value_may_change(void)
 {
     for (const cuda_stream *s = blocked; s; s = s->next_blocked) {
-        const cuda_memory_ops *m = value_of(&s->first->work);
+        const cuda_memory_ops *m = awaited_values(&s->first->work);
         if (s->first->running || (m && cuda_memory_ops_shared(m))) return true;
     }
-    return others_run();
+    return other_threads_exist();
 }
 
-static void report(bool alone)
+static void report_blocked(bool stuck)
 {
     char text[300], name[40];
     for (const cuda_stream *s = blocked; s; s = s->next_blocked) {
-        const cuda_memory_ops *m = value_of(&s->first->work);
+        const cuda_memory_ops *m = awaited_values(&s->first->work);
         if (!m || !cuda_memory_ops_text(m, text, sizeof text)) continue;
         snprintf(name, sizeof name, "stream %llu", (unsigned long long)s->id);
         cuda_say("%s waits %s; %s", is_legacy(s) ? "the default stream" : name, text,
-                 alone ? "nothing is left that could write it" : "nothing has written it for long");
+                 stuck ? "nothing is left that could write it" : "nothing has written it for long");
     }
 }
 
 void cuda_settle_until(bool (*pending)(const void *), const void *what)
 {
-    const double limit = cuda.options.timeout ? (double)cuda.options.timeout : LIMIT;
-    const struct timespec nap = {.tv_nsec = 200000};
+    const double limit = cuda.options.timeout ? (double)cuda.options.timeout : MAX_WAIT_SECONDS;
+    const struct timespec interval = {.tv_nsec = 200000};
     double end = 0;
-    waiting++;
+    waiting_threads++;
     while (blocked && pending(what)) {
         cuda_watch(cuda.now);
         if (cuda_progress()) continue;
         if (!blocked || !pending(what)) break;
-        const bool alone = !others_may_write();
+        const bool stuck = !value_may_change();
         const double now = cuda_seconds();
         if (end <= 0) end = now + limit;
-        if (alone || now > end) {
-            report(alone);
+        if (stuck || now > end) {
+            report_blocked(stuck);
             cuda_fail(CU_LAUNCH_TIMEOUT);
             cuda_progress();
             break;
         }
         cuda_host_leave();
         pthread_mutex_unlock(&cuda.lock);
-        nanosleep(&nap, NULL);
+        nanosleep(&interval, NULL);
         pthread_mutex_lock(&cuda.lock);
         cuda_host_enter();
     }
-    waiting--;
+    waiting_threads--;
 }
 
 /* The stream may have been destroyed meanwhile. */
-static bool stream_pends(const void *stream)
+static bool stream_has_pending(const void *stream)
 {
     for (const cuda_stream *w = blocked; w; w = w->next_blocked)
         if (w == stream) return true;
     return false;
 }
 
-static bool device_pends(const void *device)
+static bool device_has_pending(const void *device)
 {
     const int d = *(const int *)device;
     for (const cuda_stream *w = blocked; w; w = w->next_blocked)
@@ -284,19 +285,19 @@ static bool device_pends(const void *device)
 
 bool cuda_has_pending(const cuda_stream *s)
 {
-    return is_legacy(s) ? legacy_pends(&s->device) : stream_pends(s);
+    return is_legacy(s) ? legacy_has_pending(&s->device) : stream_has_pending(s);
 }
 
 void cuda_settle(const cuda_stream *s)
 {
     if (!blocked) return;
     if (is_legacy(s))
-        cuda_settle_until(legacy_pends, &(int){s->device});
+        cuda_settle_until(legacy_has_pending, &(int){s->device});
     else
-        cuda_settle_until(stream_pends, s);
+        cuda_settle_until(stream_has_pending, s);
 }
 
 void cuda_settle_device(int device)
 {
-    if (blocked) cuda_settle_until(device_pends, &device);
+    if (blocked) cuda_settle_until(device_has_pending, &device);
 }

@@ -23,7 +23,7 @@ enum {
 typedef struct pool_properties {
     int type, handle_types, location_type, location;
     void *security;
-    size_t most;
+    size_t max_size;
 } pool_properties;
 
 typedef struct cuda_pool {
@@ -31,9 +31,9 @@ typedef struct cuda_pool {
     int device;
     unsigned reach; /* bit k: kernels of device k can access its allocations */
     bool shareable, imported;
-    uint64_t id;              /* known to other processes; 0: none */
-    int reuse[4];             /* by attribute */
-    uint64_t threshold, most; /* most: maximum size; 0: that of the device */
+    uint64_t id;                  /* known to other processes; 0: none */
+    int reuse[4];                 /* by attribute */
+    uint64_t threshold, max_size; /* max_size 0: that of the device */
     uint64_t used, used_high, reserved, reserved_high;
 } cuda_pool;
 
@@ -48,21 +48,21 @@ static cuda_pool new_pool(int device)
     return (cuda_pool){.device = device, .reach = 1u << device, .reuse = {0, 1, 1, 1}};
 }
 
-static cuda_pool *default_of(int device)
+static cuda_pool *default_pool_of(int device)
 {
     if (!default_pool[device].reach) default_pool[device] = new_pool(device);
     return &default_pool[device];
 }
 
-static cuda_pool *current_of(int device)
+static cuda_pool *current_pool_of(int device)
 {
-    return current[device] ? current[device] : default_of(device);
+    return current[device] ? current[device] : default_pool_of(device);
 }
 
 static void trim(cuda_pool *pool, uint64_t keep)
 {
-    const uint64_t least = cuda_round_up(pool->used > keep ? pool->used : keep, CHUNK);
-    if (pool->reserved > least) pool->reserved = least;
+    const uint64_t min_reserved = cuda_round_up(pool->used > keep ? pool->used : keep, CHUNK);
+    if (pool->reserved > min_reserved) pool->reserved = min_reserved;
 }
 
 /* Returns unused memory to the device, down to the threshold. */
@@ -71,7 +71,7 @@ static void trim_all(void)
     for (cuda_pool *p = pools; p; p = p->next)
         if (p->threshold < p->reserved) trim(p, p->threshold);
     for (int d = 0; d < cuda.devices; d++) {
-        cuda_pool *p = default_of(d);
+        cuda_pool *p = default_pool_of(d);
         if (p->threshold < p->reserved) trim(p, p->threshold);
     }
 }
@@ -85,7 +85,7 @@ static void reserve(cuda_pool *pool, uint64_t bytes)
 }
 
 /* Grants the devices of its reach access to the memory of a pool. */
-static int give(const cuda_pool *pool, uint64_t address)
+static int grant_access(const cuda_pool *pool, uint64_t address)
 {
     int error = CU_OK;
     for (int d = 0; d < cuda.devices && !error; d++)
@@ -93,16 +93,17 @@ static int give(const cuda_pool *pool, uint64_t address)
     return error;
 }
 
-static int take(cuda_pool *pool, void **out, size_t bytes)
+static int allocate(cuda_pool *pool, void **out, size_t bytes)
 {
     uint64_t address;
     if (!out || pool->imported) return CU_INVALID_VALUE;
     *out = NULL;
     if (!bytes) return CU_OK;
-    if (pool->most && cuda_round_up(pool->used + bytes, CHUNK) > cuda_round_up(pool->most, CHUNK))
+    if (pool->max_size &&
+        cuda_round_up(pool->used + bytes, CHUNK) > cuda_round_up(pool->max_size, CHUNK))
         return CU_MEMORY_ALLOCATION;
     int error = cuda_alloc_device(bytes, pool->device, true, &address);
-    if (!error) error = give(pool, address);
+    if (!error) error = grant_access(pool, address);
     if (error) return error;
     *out = (void *)(uintptr_t)address;
     if (!cuda_table_put(&owners, *out, pool)) return CU_MEMORY_ALLOCATION;
@@ -112,12 +113,12 @@ static int take(cuda_pool *pool, void **out, size_t bytes)
     return CU_OK;
 }
 
-static int take_in(cuda_pool *pool, void **out, size_t bytes, void *stream)
+static int allocate_in_stream(cuda_pool *pool, void **out, size_t bytes, void *stream)
 {
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (!s->capture) {
-        const int error = take(pool, out, bytes);
+        const int error = allocate(pool, out, bytes);
         if (!error && *out) cuda_order_made((uintptr_t)*out, s);
         return error;
     }
@@ -125,8 +126,9 @@ static int take_in(cuda_pool *pool, void **out, size_t bytes, void *stream)
     size_t n;
     void **before;
     int status;
-    const int asked = pl_cudaStreamGetCaptureInfo(stream, &status, NULL, NULL, &before, NULL, &n);
-    if (asked || !out) return asked ? asked : CU_INVALID_VALUE;
+    const int capture_error =
+        pl_cudaStreamGetCaptureInfo(stream, &status, NULL, NULL, &before, NULL, &n);
+    if (capture_error || !out) return capture_error ? capture_error : CU_INVALID_VALUE;
     const int error = cuda_graph_memory_op(s->capture->graph, before, n, bytes, &op);
     if (error) return error;
     *out = (void *)(uintptr_t)op.u.memory->address;
@@ -136,15 +138,16 @@ static int take_in(cuda_pool *pool, void **out, size_t bytes, void *stream)
 int pl_cudaMallocAsync(void **out, size_t bytes, void *stream)
 {
     const cuda_stream *s = cuda_stream_of(stream);
-    return s ? take_in(current_of(s->device), out, bytes, stream) : CU_INVALID_HANDLE;
+    return s ? allocate_in_stream(current_pool_of(s->device), out, bytes, stream)
+             : CU_INVALID_HANDLE;
 }
 
 int pl_cudaMallocFromPoolAsync(void **out, size_t bytes, void *pool, void *stream)
 {
-    return pool ? take_in(pool, out, bytes, stream) : CU_INVALID_VALUE;
+    return pool ? allocate_in_stream(pool, out, bytes, stream) : CU_INVALID_VALUE;
 }
 
-static int free_in(cuda_stream *s, void *p)
+static int free_in_stream(cuda_stream *s, void *p)
 {
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     if (!a || a->address != (uintptr_t)p) return CU_INVALID_VALUE;
@@ -163,15 +166,15 @@ int pl_cudaFreeAsync(void *p, void *stream)
     if (s->capture) return cuda_capture_free(s, p);
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     if (!a || a->address != (uintptr_t)p || a->type != MEMORY_DEVICE) return CU_INVALID_VALUE;
-    return cuda_is_blocked(s) ? cuda_defer(s, &(cuda_work){.run = free_in, .what = p})
-                              : free_in(s, p);
+    return cuda_is_blocked(s) ? cuda_defer(s, &(cuda_work){.run = free_in_stream, .what = p})
+                              : free_in_stream(s, p);
 }
 
 int pl_cudaDeviceGetDefaultMemPool(void **out, int device)
 {
     if (!out) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
-    *out = default_of(device);
+    *out = default_pool_of(device);
     return CU_OK;
 }
 
@@ -179,7 +182,7 @@ int pl_cudaDeviceGetMemPool(void **out, int device)
 {
     if (!out) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
-    *out = current_of(device);
+    *out = current_pool_of(device);
     return CU_OK;
 }
 
@@ -208,7 +211,7 @@ int pl_cudaMemPoolCreate(void **out, const void *properties)
     if (!pool) return CU_MEMORY_ALLOCATION;
     *pool = new_pool(p->location);
     pool->shareable = p->handle_types & CUDA_POSIX_FILE;
-    pool->most = p->most;
+    pool->max_size = p->max_size;
     add_pool(pool);
     *out = pool;
     return CU_OK;
@@ -222,11 +225,11 @@ void *cuda_pool_of(uint64_t address)
 int pl_cudaMemPoolDestroy(void *pool)
 {
     const cuda_pool *p = pool;
-    if (!pool || pool == default_of(p->device)) return CU_INVALID_VALUE;
+    if (!pool || pool == default_pool_of(p->device)) return CU_INVALID_VALUE;
     if (current[p->device] == pool) current[p->device] = NULL;
     for (size_t k = 0; k < owners.cap; k++) /* remaining allocations move to the default pool */
         if (owners.slot[k].key && owners.slot[k].value == pool)
-            owners.slot[k].value = default_of(p->device);
+            owners.slot[k].value = default_pool_of(p->device);
     cuda_pool **at = &pools;
     while (*at && *at != p) at = &(*at)->next;
     if (*at) *at = p->next;
@@ -253,7 +256,7 @@ int pl_cudaMemPoolGetAttribute(void *handle, int attribute, void *value)
 }
 
 /* The high watermarks can only be set to zero: they are reset to the current values. */
-static int restart(cuda_pool *pool, int attribute, const void *value)
+static int reset_watermark(cuda_pool *pool, int attribute, const void *value)
 {
     uint64_t zero;
     memcpy(&zero, value, sizeof zero);
@@ -277,7 +280,7 @@ int pl_cudaMemPoolSetAttribute(void *handle, int attribute, void *value)
     else if (attribute != RESERVED_HIGH && attribute != USED_HIGH)
         return CU_INVALID_VALUE;
     else
-        return restart(pool, attribute, value);
+        return reset_watermark(pool, attribute, value);
     return CU_OK;
 }
 
@@ -308,7 +311,7 @@ int pl_cudaMemPoolSetAccess(void *handle, const void *access, size_t n)
     }
     for (size_t k = 0; k < owners.cap; k++) {
         const int error = owners.slot[k].key && owners.slot[k].value == pool
-                              ? give(pool, owners.slot[k].key)
+                              ? grant_access(pool, owners.slot[k].key)
                               : CU_OK;
         if (error) return error;
     }
@@ -334,7 +337,7 @@ typedef struct shared_pool {
 } shared_pool;
 
 static const char pool_magic[8] = "PLPOOL1";
-enum { POOL_AT = 32 }; /* in the data of an allocation: id of its pool */
+enum { POOL_ID_OFFSET = 32 }; /* in the data of an allocation: id of its pool */
 
 static uint64_t id_of(cuda_pool *pool)
 {
@@ -347,11 +350,11 @@ int pl_cudaMemPoolExportToShareableHandle(void *out, void *handle, int type, uns
     cuda_pool *pool = handle;
     if (!out || !pool || !pool->shareable || flags || type != CUDA_POSIX_FILE)
         return CU_INVALID_VALUE;
-    shared_pool said = {.id = id_of(pool)};
-    memcpy(said.magic, pool_magic, sizeof said.magic);
+    shared_pool contents = {.id = id_of(pool)};
+    memcpy(contents.magic, pool_magic, sizeof contents.magic);
     const int fd = memfd_create("ptxloom pool", MFD_CLOEXEC);
     if (fd < 0) return CU_UNKNOWN;
-    if (write(fd, &said, sizeof said) != sizeof said) {
+    if (write(fd, &contents, sizeof contents) != sizeof contents) {
         close(fd);
         return CU_UNKNOWN;
     }
@@ -361,18 +364,18 @@ int pl_cudaMemPoolExportToShareableHandle(void *out, void *handle, int type, uns
 
 int pl_cudaMemPoolImportFromShareableHandle(void **out, void *file, int type, unsigned flags)
 {
-    shared_pool said;
+    shared_pool contents;
     const int fd = (int)(uintptr_t)file;
     if (!out || flags || type != CUDA_POSIX_FILE ||
-        pread(fd, &said, sizeof said, 0) != sizeof said ||
-        memcmp(said.magic, pool_magic, sizeof said.magic) != 0)
+        pread(fd, &contents, sizeof contents, 0) != sizeof contents ||
+        memcmp(contents.magic, pool_magic, sizeof contents.magic) != 0)
         return CU_INVALID_VALUE;
     cuda_pool *pool = malloc(sizeof *pool);
     if (!pool) return CU_MEMORY_ALLOCATION;
     *pool = new_pool(cuda_self.device);
     pool->imported = true;
     add_pool(pool);
-    pool->id = said.id;
+    pool->id = contents.id;
     *out = pool;
     return CU_OK;
 }
@@ -385,19 +388,20 @@ int pl_cudaMemPoolExportPointer(void *out, void *p)
     if (!out || !a || !pool || !pool->shareable) return CU_INVALID_VALUE;
     const int error = cuda_export(a, &data);
     if (error) return error;
-    memcpy(data.bytes + POOL_AT, &(uint64_t){id_of(pool)}, sizeof pool->id);
+    memcpy(data.bytes + POOL_ID_OFFSET, &(uint64_t){id_of(pool)}, sizeof pool->id);
     memcpy(out, &data, sizeof data);
     return CU_OK;
 }
 
 /* Data of another pool's allocation is rejected: programs try which pool matches. */
-int pl_cudaMemPoolImportPointer(void **out, void *handle, void *given)
+int pl_cudaMemPoolImportPointer(void **out, void *handle, void *data_in)
 {
     cuda_pool *pool = handle;
     cuda_ipc data;
-    if (!out || !pool || !pool->imported || !given) return CU_INVALID_VALUE;
-    memcpy(&data, given, sizeof data);
-    if (memcmp(data.bytes + POOL_AT, &pool->id, sizeof pool->id) != 0) return CU_INVALID_VALUE;
+    if (!out || !pool || !pool->imported || !data_in) return CU_INVALID_VALUE;
+    memcpy(&data, data_in, sizeof data);
+    if (memcmp(data.bytes + POOL_ID_OFFSET, &pool->id, sizeof pool->id) != 0)
+        return CU_INVALID_VALUE;
     int error = cuda_import(&data, out);
     const cuda_alloc *a = error ? NULL : cuda_alloc_find((uintptr_t)*out);
     if (a && !cuda_table_put(&owners, *out, pool)) error = CU_MEMORY_ALLOCATION;

@@ -25,19 +25,20 @@ cuda_stream *cuda_stream_of(const void *handle)
     const uintptr_t h = (uintptr_t)handle;
     if (h == CUDA_STREAM_LEGACY || (h == 0 && !cuda_self.per_thread)) return &cuda_here()->legacy;
     if (h > CUDA_STREAM_PER_THREAD) return cuda_table_get(&cuda.streams, handle);
-    cuda_stream **own = &cuda_self.stream[cuda_self.device];
-    if (!*own) *own = cuda_new_stream(0, 0);
-    return *own;
+    cuda_stream **per_thread_stream = &cuda_self.stream[cuda_self.device];
+    if (!*per_thread_stream) *per_thread_stream = cuda_new_stream(0, 0);
+    return *per_thread_stream;
 }
 
 /* Returns the latest end of all blocking streams of a device, which its legacy stream waits for. */
-static double all_ready(int device, bool every)
+static double latest_end(int device, bool all_streams)
 {
     double t = cuda.device[device].legacy.ready;
     for (size_t k = 0; k < cuda.streams.cap; k++) {
         const struct cuda_slot *slot = &cuda.streams.slot[k];
         const cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
-        if (s && s->device == device && (every || cuda_blocking(s)) && s->ready > t) t = s->ready;
+        if (s && s->device == device && (all_streams || cuda_blocking(s)) && s->ready > t)
+            t = s->ready;
     }
     return t;
 }
@@ -46,7 +47,7 @@ double cuda_ready(const cuda_stream *s)
 {
     const double at = cuda.now > s->ready ? cuda.now : s->ready;
     const cuda_stream *legacy = &cuda.device[s->device].legacy;
-    const double barrier = s == legacy        ? all_ready(s->device, false)
+    const double barrier = s == legacy        ? latest_end(s->device, false)
                            : cuda_blocking(s) ? legacy->ready
                                               : 0;
     return barrier > at ? barrier : at;
@@ -64,8 +65,8 @@ cuda_span cuda_timeline(cuda_stream *s, double ns, double *unit)
 
 double cuda_end_of(cuda_stream *s)
 {
-    if (!s) return all_ready(cuda_self.device, true);
-    return s != &cuda.device[s->device].legacy ? s->ready : all_ready(s->device, false);
+    if (!s) return latest_end(cuda_self.device, true);
+    return s != &cuda.device[s->device].legacy ? s->ready : latest_end(s->device, false);
 }
 
 void cuda_wait_unordered(cuda_stream *s)

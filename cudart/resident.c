@@ -1,16 +1,17 @@
 /* resident.c - concurrent kernels on the multiprocessors of a device: when a kernel begins, and
  * which ones it delays.
  *
- * Kernels begin in the order in which their streams come to them, as soon as the GPU has room for
- * their blocks; nodes of a graph in the order in which they are put there. One of higher priority
- * goes before those of lower priority that have not begun. Where one of them runs, it begins when
- * the blocks that run have ended, before further blocks. The kernels that have no room beside it,
- * and what stands behind them in their streams, are moved behind it. */
+ * Kernels begin in the order in which they become ready in their streams, as soon as the GPU has
+ * space for their blocks. Nodes of a graph begin in the order in which they are submitted. A kernel
+ * of higher priority precedes those of lower priority that have not begun. If a kernel of lower
+ * priority is running, it begins when the resident blocks of that kernel have ended, before further
+ * blocks. Kernels that cannot run concurrently with it, and the operations that follow them in
+ * their streams, are delayed. */
 #include "cudart/green.h"
 #include <math.h>
 #include <stdlib.h>
 
-enum { PARTS = 128 /* recorded parts of kernels */ };
+enum { MAX_PARTS = 128 /* recorded parts of kernels */ };
 
 /* A share of the GPU for some time: the blocks of a kernel; the last wave may have a smaller share.
  */
@@ -23,21 +24,21 @@ typedef struct part {
 } part;
 
 typedef struct cuda_parts {
-    part at[PARTS];
+    part at[MAX_PARTS];
     size_t n;
     double latest, started; /* end of all parts; start of the kernel that began last */
 } parts;
 
-static parts all[CUDA_DEVICES];
+static parts device_parts[CUDA_DEVICES];
 
-/* Green contexts have SMs of their own; kernels elsewhere on these do not count. */
+/* Green contexts have separate SMs; kernels of other contexts on these SMs are ignored. */
 static parts *parts_of(int device, cuda_green *g)
 {
     if (g && !g->parts) g->parts = calloc(1, sizeof *g->parts);
-    return g && g->parts ? g->parts : &all[device];
+    return g && g->parts ? g->parts : &device_parts[device];
 }
 
-/* Whether this much of the GPU is free from then on for so long. */
+/* True if this share of the GPU is free from that time on for `ns`. */
 static bool fits(const parts *r, double at, double ns, double share)
 {
     /* The sum is largest at the start of some part. */
@@ -53,7 +54,7 @@ static bool fits(const parts *r, double at, double ns, double share)
 }
 
 /* Returns the earliest start: kernels start in order. */
-static double place(const parts *r, double at, double ns, double share)
+static double earliest_start(const parts *r, double at, double ns, double share)
 {
     if (at >= r->latest) return at;
     at = fmax(at, r->started);
@@ -72,9 +73,9 @@ static void add(parts *r, const part *p)
     if (p->end <= p->start) return;
     if (cuda.now >= r->latest) r->n = 0;
     while (k < r->n && r->at[k].end > cuda.now) k++; /* one that has ended */
-    if (k == PARTS) {
+    if (k == MAX_PARTS) {
         k = 0;
-        for (size_t i = 1; i < PARTS; i++)
+        for (size_t i = 1; i < MAX_PARTS; i++)
             if (r->at[i].end < r->at[k].end) k = i;
     }
     if (k == r->n) r->n++;
@@ -86,7 +87,7 @@ static void add(parts *r, const part *p)
 /* ---------------------------------------------------------------- priorities */
 
 /* True if a kernel precedes another that has not begun. Smaller numbers mean higher priorities. */
-static bool goes_first(const part *k, const part *other)
+static bool precedes(const part *k, const part *other)
 {
     return other->priority > k->priority ||
            (other->priority == k->priority && other->ready > k->ready && !cuda.graph_launch);
@@ -101,18 +102,18 @@ static double wave_end(const part *p, double at)
 }
 
 /* Collects the parts that a kernel must wait for if it could begin then. */
-static void view_of(const parts *r, const part *k, double at, parts *v)
+static void collect_conflicts(const parts *r, const part *k, double at, parts *v)
 {
     v->n = 0;
     v->latest = v->started = 0;
     for (size_t i = 0; i < r->n; i++) {
         part p = r->at[i];
-        const bool first = goes_first(k, &p);
-        if (first && (p.start >= at || p.end <= at) && p.kernel >= at) continue;
-        if (first && p.priority > k->priority) {
+        const bool takes_precedence = precedes(k, &p);
+        if (takes_precedence && (p.start >= at || p.end <= at) && p.kernel >= at) continue;
+        if (takes_precedence && p.priority > k->priority) {
             if (p.start >= at || p.end <= at) continue;
             p.end = wave_end(&p, at);
-        } else if (!first) {
+        } else if (!takes_precedence) {
             v->started = fmax(v->started, p.kernel);
         }
         v->at[v->n++] = p;
@@ -121,17 +122,17 @@ static void view_of(const parts *r, const part *k, double at, parts *v)
 }
 
 /* Returns the earliest start if kernels of lower precedence yield. */
-static double place_first(const parts *r, const part *k, double ns, double share)
+static double earliest_start_ahead(const parts *r, const part *k, double ns, double share)
 {
     enum { ROUNDS = 8 };
     double t = k->ready;
     size_t others = 0;
-    for (size_t i = 0; i < r->n; i++) others += goes_first(k, &r->at[i]) && r->at[i].end > t;
+    for (size_t i = 0; i < r->n; i++) others += precedes(k, &r->at[i]) && r->at[i].end > t;
     if (!others) return INFINITY; /* it precedes none */
     for (int round = 0; round < ROUNDS; round++) {
         parts v;
-        view_of(r, k, t, &v);
-        const double next = place(&v, t, ns, share);
+        collect_conflicts(r, k, t, &v);
+        const double next = earliest_start(&v, t, ns, share);
         if (next <= t) break;
         t = next;
     }
@@ -139,7 +140,7 @@ static double place_first(const parts *r, const part *k, double ns, double share
 }
 
 /* Delays the operations of a stream from then on. */
-static void move(int device, uint64_t id, double from, double by)
+static void delay_stream(int device, uint64_t id, double from, double by)
 {
     cuda_stream *legacy = &cuda.device[device].legacy;
     if (!id && legacy->ready > from) legacy->ready += by;
@@ -158,37 +159,37 @@ static void move(int device, uint64_t id, double from, double by)
 }
 
 /* Delays the part, or its remainder at that time; false: none. */
-static bool hold_up(parts *r, size_t k, double at, double by)
+static bool delay_part(parts *r, size_t k, double at, double by)
 {
     part *p = &r->at[k];
-    part rest = *p;
+    part remainder = *p;
     if (p->end <= at) return false;
     if (p->start >= at) {
         p->start += by;
         p->end += by;
         if (p->kernel >= at) p->kernel += by;
     } else {
-        rest.start = at + by;
-        rest.end += by;
+        remainder.start = at + by;
+        remainder.end += by;
         p->end = at;
-        add(r, &rest);
+        add(r, &remainder);
     }
-    r->latest = fmax(r->latest, rest.end + by);
+    r->latest = fmax(r->latest, remainder.end + by);
     return true;
 }
 
 /* Returns the delay of the part because a kernel precedes it: until then there is no space for it.
- * k: the kernel without its last wave; rest: the last wave. */
-static double held_up_by(parts *r, size_t i, const part *k, const part *rest)
+ * k: the kernel without its last wave. */
+static double delay_of(parts *r, size_t i, const part *k, const part *last_wave)
 {
     part *p = &r->at[i];
     const double at = fmax(p->start, k->start), share = p->share;
-    if (at >= rest->end || p->end <= k->start) return 0;
+    if (at >= last_wave->end || p->end <= k->start) return 0;
     p->share = 0; /* it does not conflict with itself */
-    const bool room = fits(r, at, p->end - at, share);
+    const bool still_fits = fits(r, at, p->end - at, share);
     p->share = share;
-    if (room) return 0;
-    const double until = share + rest->share <= 1.0001 ? k->end : rest->end;
+    if (still_fits) return 0;
+    const double until = share + last_wave->share <= 1.0001 ? k->end : last_wave->end;
     return until > at ? until - at : 0;
 }
 
@@ -200,31 +201,31 @@ static size_t earliest(const parts *r, const bool *seen, size_t n)
     return first;
 }
 
-/* A kernel, which has been added, has gone before others. */
-static void hold_up_others(parts *r, int device, const part *k, const part *rest)
+/* Delays the kernels that an added kernel precedes. */
+static void delay_others(parts *r, int device, const part *k, const part *last_wave)
 {
     struct {
         uint64_t stream;
         double by;
-    } moved[PARTS];
-    bool seen[PARTS] = {false};
+    } moved[MAX_PARTS];
+    bool seen[MAX_PARTS] = {false};
     size_t n = 0;
     const size_t end = r->n;
     for (size_t i = earliest(r, seen, end); i < end; i = earliest(r, seen, end)) {
         const part p = r->at[i];
         size_t m = 0;
         seen[i] = true;
-        if (p.stream == k->stream || !goes_first(k, &p)) continue;
+        if (p.stream == k->stream || !precedes(k, &p)) continue;
         if (p.priority == k->priority && p.kernel < k->start) continue; /* it has begun */
         while (m < n && moved[m].stream != p.stream) m++;
         if (m == n) {
-            const double by = held_up_by(r, i, k, rest);
+            const double by = delay_of(r, i, k, last_wave);
             if (by <= 0) continue;
             moved[n].stream = p.stream;
             moved[n++].by = by;
-            move(device, p.stream, fmax(p.start, k->start), by);
+            delay_stream(device, p.stream, fmax(p.start, k->start), by);
         }
-        hold_up(r, i, k->start, moved[m].by);
+        delay_part(r, i, k->start, moved[m].by);
     }
 }
 
@@ -232,22 +233,24 @@ cuda_span cuda_place_kernel(cuda_stream *s, cuda_green *green, int priority, dou
                             double waves, double last)
 {
     parts *r = parts_of(s->device, green);
-    const double whole = floor(waves), count = whole + (last > 0 ? 1 : 0);
-    const double full = count > 0 ? ns * whole / count : 0, first = whole > 0 ? 1 : last;
+    const double full_waves = floor(waves), count = full_waves + (last > 0 ? 1 : 0);
+    const double full_ns = count > 0 ? ns * full_waves / count : 0,
+                 first_share = full_waves > 0 ? 1 : last;
     part p = {.stream = s->id, .priority = priority, .ready = cuda_ready(s), .share = 1};
-    const double normal = place(r, p.ready, ns, first), ahead = place_first(r, &p, ns, first);
-    double at = ahead < normal ? ahead : normal;
+    const double in_order = earliest_start(r, p.ready, ns, first_share),
+                 ahead = earliest_start_ahead(r, &p, ns, first_share);
+    double at = ahead < in_order ? ahead : in_order;
     const cuda_span span = cuda_timeline(s, ns, &at);
     p.kernel = p.start = span.start;
-    p.end = span.start + full;
-    p.wave = whole > 0 ? full / whole : 0;
-    part rest = p;
-    rest.start = p.end;
-    rest.end = span.end;
-    rest.share = last;
-    rest.wave = 0;
+    p.end = span.start + full_ns;
+    p.wave = full_waves > 0 ? full_ns / full_waves : 0;
+    part last_wave = p;
+    last_wave.start = p.end;
+    last_wave.end = span.end;
+    last_wave.share = last;
+    last_wave.wave = 0;
     add(r, &p);
-    add(r, &rest);
-    if (ahead < normal) hold_up_others(r, s->device, &p, &rest);
+    add(r, &last_wave);
+    if (ahead < in_order) delay_others(r, s->device, &p, &last_wave);
     return span;
 }

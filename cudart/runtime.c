@@ -1,5 +1,5 @@
-/* runtime.c - the devices of the process: opened by the first call that requires one; every call
- * enters and leaves here; they end with the process. */
+/* runtime.c - the devices of the process, which are opened by the first call that requires one and
+ * exist until the process ends; entry and exit of every call. */
 #define _DEFAULT_SOURCE /* on_exit */
 #include "cudart/state.h"
 #include <stdio.h>
@@ -32,7 +32,7 @@ static int open_trace(void)
 /* Exit status of the program. */
 static int exit_status;
 
-static void take_status(int status, void *unused)
+static void record_exit_status(int status, void *unused)
 {
     (void)unused;
     exit_status = status;
@@ -54,14 +54,14 @@ static bool open_device(void)
     return true;
 }
 
-static bool found_errors, shows;
+static bool found_errors, has_reports;
 
-/* What options ask for at the end. */
-static int show(int status)
+/* Prints the output that options request at process exit. Returns the exit status. */
+static int report_at_end(int status)
 {
-    static bool done;
-    if (!cuda.devices || done) return status;
-    done = true;
+    static bool reported_before;
+    if (!cuda.devices || reported_before) return status;
+    reported_before = true;
     for (cuda_module *m = cuda.modules; m; m = m->next) cuda_show_findings(m);
     const bool reported = cuda_checked_report(status != 0);
     found_errors = cuda_found_errors() || reported;
@@ -94,9 +94,9 @@ int cuda_start(void)
     cuda_checked_open(base, cuda.window_end - base);
     cuda.paused = cuda.options.from_profiler;
     const cuda_options *o = &cuda.options;
-    shows = o->check || o->trace || o->summary || o->metrics;
-    on_exit(take_status, NULL);
-    if (shows) cuda_ended_watch(show);
+    has_reports = o->check || o->trace || o->summary || o->metrics;
+    on_exit(record_exit_status, NULL);
+    if (has_reports) cuda_ended_watch(report_at_end);
     return cuda.start_error = open_trace();
 }
 
@@ -107,10 +107,10 @@ __attribute__((destructor)) static void end(void)
     if (cuda_ended()) pthread_mutex_lock(&cuda.lock);
     cuda_ended_now();
     if (pthread_mutex_trylock(&cuda.lock) != 0) {
-        if (shows) cuda_end_with(exit_status); /* a launch runs */
+        if (has_reports) cuda_end_with(exit_status); /* a launch is running */
         return;
     }
-    const int status = show(exit_status);
+    const int status = report_at_end(exit_status);
     pthread_mutex_unlock(&cuda.lock);
     if (status == exit_status) return;
     fflush(NULL);
@@ -184,10 +184,10 @@ int cuda_leave_driver(int error)
 
 int cuda_refused(const char *name, const char *why)
 {
-    static cuda_table said;
+    static cuda_table reported_names;
     pthread_mutex_lock(&cuda.lock);
-    if (!cuda_table_get(&said, name)) {
-        cuda_table_put(&said, name, &said);
+    if (!cuda_table_get(&reported_names, name)) {
+        cuda_table_put(&reported_names, name, &reported_names);
         cuda_say("%s is not supported: %s", name, why);
     }
     cuda_self.call = name;

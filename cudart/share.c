@@ -33,8 +33,8 @@ typedef struct cuda_physical {
 typedef struct reservation {
     struct reservation *next;
     uint64_t address, size;
-    uint64_t taken, taken_size; /* enclosing range, larger for alignment */
-    uint8_t *beside;            /* corresponding range on the host; one page larger */
+    uint64_t enclosing, enclosing_size; /* enclosing range, larger for alignment */
+    uint8_t *host_range;                /* corresponding range on the host; one page larger */
 } reservation;
 
 static cuda_table physicals; /* by handle */
@@ -52,7 +52,7 @@ static reservation *reservation_of(uint64_t address, uint64_t size)
     return NULL;
 }
 
-static void let_go(cuda_physical *p)
+static void release_physical(cuda_physical *p)
 {
     if (--p->refs) return;
     cuda_table_remove(&physicals, p);
@@ -85,26 +85,26 @@ int pl_cuMemGetAllocationGranularity(size_t *out, const void *properties, int op
     return CU_OK;
 }
 
-int pl_cuMemAddressReserve(uint64_t *out, size_t size, size_t alignment, uint64_t wish,
+int pl_cuMemAddressReserve(uint64_t *out, size_t size, size_t alignment, uint64_t hint,
                            unsigned long long flags)
 {
-    (void)wish; /* the library chooses addresses */
+    (void)hint; /* the library chooses addresses */
     if (!out || !size || size % GRANULE || alignment & (alignment - 1) || flags)
         return CU_INVALID_VALUE;
-    const uint64_t more = alignment > GRANULE ? alignment : 0, all = size + more;
-    if (all < size) return CU_MEMORY_ALLOCATION;
+    const uint64_t padding = alignment > GRANULE ? alignment : 0, padded_size = size + padding;
+    if (padded_size < size) return CU_MEMORY_ALLOCATION;
     reservation *r = calloc(1, sizeof *r);
     if (!r) return CU_MEMORY_ALLOCATION;
-    void *beside = mmap(NULL, size + cuda_page(), PROT_READ,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    const uint64_t taken = beside == MAP_FAILED ? 0 : cuda_reserve_addresses(all);
-    if (!taken) {
-        if (beside != MAP_FAILED) munmap(beside, size + cuda_page());
+    void *host_range = mmap(NULL, size + cuda_page(), PROT_READ,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const uint64_t enclosing = host_range == MAP_FAILED ? 0 : cuda_reserve_addresses(padded_size);
+    if (!enclosing) {
+        if (host_range != MAP_FAILED) munmap(host_range, size + cuda_page());
         free(r);
         return CU_MEMORY_ALLOCATION;
     }
-    const uint64_t address = more ? (taken + more - 1) / more * more : taken;
-    *r = (reservation){reservations, address, size, taken, all, beside};
+    const uint64_t address = padding ? (enclosing + padding - 1) / padding * padding : enclosing;
+    *r = (reservation){reservations, address, size, enclosing, padded_size, host_range};
     reservations = r;
     *out = address;
     return CU_OK;
@@ -119,8 +119,8 @@ int pl_cuMemAddressFree(uint64_t address, size_t size)
     for (uint64_t a = address; a < address + size; a += GRANULE)
         if (cuda_alloc_find(a)) return CU_INVALID_VALUE; /* something is mapped there */
     *at = r->next;
-    munmap(r->beside, r->size + cuda_page());
-    cuda_return_addresses(r->taken, r->taken_size);
+    munmap(r->host_range, r->size + cuda_page());
+    cuda_return_addresses(r->enclosing, r->enclosing_size);
     free(r);
     return CU_OK;
 }
@@ -142,7 +142,7 @@ int pl_cuMemRelease(uint64_t handle)
 {
     cuda_physical *p = physical_of(handle);
     if (!p) return CU_INVALID_VALUE;
-    let_go(p);
+    release_physical(p);
     return CU_OK;
 }
 
@@ -155,7 +155,7 @@ int pl_cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle,
         return CU_INVALID_VALUE;
     if (offset) return CU_NOT_SUPPORTED;
     if (size > p->size) return CU_INVALID_VALUE;
-    uint8_t *bytes = r->beside + (address - r->address);
+    uint8_t *bytes = r->host_range + (address - r->address);
     if (mmap(bytes, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, p->fd, (off_t)offset) ==
         MAP_FAILED)
         return CU_MEMORY_ALLOCATION;
@@ -190,7 +190,7 @@ int pl_cuMemUnmap(uint64_t address, size_t size)
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
             return CU_MEMORY_ALLOCATION;
         cuda_release(a->address, 1u << MEMORY_DEVICE);
-        let_go(p);
+        release_physical(p);
         at = next;
     }
     return CU_OK;
@@ -265,11 +265,10 @@ int pl_cuMemExportToShareableHandle(void *out, uint64_t handle, int type, unsign
 int pl_cuMemImportFromShareableHandle(uint64_t *out, void *file, int type)
 {
     struct stat st;
-    const int given = (int)(uintptr_t)file;
+    const int fd = (int)(uintptr_t)file;
     if (!out || type != CUDA_POSIX_FILE) return CU_INVALID_VALUE;
-    if (fstat(given, &st) != 0 || st.st_size <= 0) return CU_UNKNOWN;
-    return add_physical(fcntl(given, F_DUPFD_CLOEXEC, 3), cuda_self.device, (uint64_t)st.st_size,
-                        out);
+    if (fstat(fd, &st) != 0 || st.st_size <= 0) return CU_UNKNOWN;
+    return add_physical(fcntl(fd, F_DUPFD_CLOEXEC, 3), cuda_self.device, (uint64_t)st.st_size, out);
 }
 
 /* ---------------------------------------------------------------- interprocess communication */
@@ -315,7 +314,7 @@ typedef struct import {
     struct import *next;
     cuda_ipc handle;
     uint64_t address;
-    unsigned opened;
+    unsigned open_count;
 } import;
 static import *imports;
 enum { LAZY_PEER_ACCESS = 1 };
@@ -344,7 +343,7 @@ int pl_cudaIpcOpenMemHandle(void **out, cuda_ipc handle, unsigned flags)
     if (!out || flags != LAZY_PEER_ACCESS) return CU_INVALID_VALUE;
     for (import *i = imports; i; i = i->next)
         if (memcmp(&i->handle, &handle, sizeof handle) == 0) {
-            i->opened++;
+            i->open_count++;
             *out = (void *)(uintptr_t)i->address;
             return CU_OK;
         }
@@ -364,7 +363,7 @@ int pl_cudaIpcCloseMemHandle(void *p)
     import *i = imported_at(p);
     cuda_wait(NULL);
     if (!i) return CU_INVALID_VALUE;
-    if (--i->opened) return CU_OK;
+    if (--i->open_count) return CU_OK;
     import **at = &imports;
     while (*at != i) at = &(*at)->next;
     *at = i->next;

@@ -337,11 +337,11 @@ void cuda_module_free(cuda_module *m);
 int cuda_module_load(cuda_module *m);
 /* Makes the variables of all modules on a device accessible (can) or inaccessible to kernels of
  * another one. */
-int cuda_reach_variables(int owner, int device, bool can);
+int cuda_reach_variables(int owner, int device, bool enable);
 extern const char cuda_unnamed_text[]; /* in messages: PTX passed by the program */
 /* Checks that texts can be parts of one module, by their definitions; messages go to log, or to
  * standard error if that is NULL. */
-int cuda_texts_fit(char *const *text, size_t n, char *log, size_t room);
+int cuda_texts_fit(char *const *text, size_t n, char *log, size_t size);
 /* Load assembled modules of earlier runs (module_cache.c) and store new ones. False: none for these
  * texts. */
 bool cuda_cache_load(const cuda_module *m, const pl_load_options *options, pl_module **out);
@@ -417,9 +417,9 @@ int cuda_share(uint64_t address);
 /* Adds the allocation to the list and maps it into the devices of its reach. */
 int cuda_publish(const cuda_alloc *of);
 /* Makes an allocation accessible (can) or inaccessible to kernels of a device. */
-int cuda_reach(uint64_t address, int device, bool can);
+int cuda_reach(uint64_t address, int device, bool enable);
 /* The same for all allocations of cudaMalloc on another device. */
-int cuda_reach_all(int owner, int device, bool can);
+int cuda_reach_all(int owner, int device, bool enable);
 int cuda_release(uint64_t address, unsigned types);
 /* ---- memory.c ---- */
 /* True if all of these bytes are managed memory. */
@@ -769,9 +769,9 @@ void cuda_kin_free(cuda_function *f);
 
 /* ---- patch.c ---- */
 /* Returns the location in the program that called the library: "main+0x42"; empty: unknown. */
-void cuda_caller(char *text, size_t room);
+void cuda_caller(char *text, size_t size);
 /* Returns the file whose code called the library: "libcublas.so.13"; empty: unknown. */
-void cuda_calling_object(char *text, size_t room);
+void cuda_calling_object(char *text, size_t size);
 
 /* ---- activity.c: trace and summary of the application ---- */
 typedef struct cuda_activity {

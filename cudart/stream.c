@@ -56,7 +56,7 @@ static void end_stream(void *stream)
     free(s);
 }
 
-static int nothing(cuda_stream *s, void *what)
+static int run_nothing(cuda_stream *s, void *what)
 {
     (void)s;
     (void)what;
@@ -70,7 +70,8 @@ int pl_cudaStreamDestroy(void *stream)
     if (!s || (uintptr_t)stream <= CUDA_STREAM_PER_THREAD) return CU_INVALID_HANDLE;
     if (cuda.sticky) return cuda.sticky;
     cuda_table_remove(&cuda.streams, s);
-    if (s->first) return cuda_defer(s, &(cuda_work){.run = nothing, .drop = end_stream, .what = s});
+    if (s->first)
+        return cuda_defer(s, &(cuda_work){.run = run_nothing, .drop = end_stream, .what = s});
     end_stream(s);
     return CU_OK;
 }
@@ -299,9 +300,9 @@ int pl_cudaEventQuery(void *event)
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return cuda_capture_event(e);
     if (e->captured) return CU_INVALID_VALUE;
-    const bool asks = !cuda_self.callback && (e->recorded || e->mark),
-               ended = !asks || cuda_clock_poll(e->mark ? cuda.now : e->time),
-               busy = asks && (e->mark || !ended);
+    const bool must_poll = !cuda_self.callback && (e->recorded || e->mark),
+               ended = !must_poll || cuda_clock_poll(e->mark ? cuda.now : e->time),
+               busy = must_poll && (e->mark || !ended);
     if (!busy) cuda_order_host_event(e);
     cuda_flush();
     return busy ? CU_NOT_READY : CU_OK;

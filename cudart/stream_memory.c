@@ -13,7 +13,7 @@ int pl_cuStreamBatchMemOp_v2(void *stream, unsigned n, const void *list, unsigne
     return error ? error : cuda_submit(s, &op);
 }
 
-static int one(void *stream, int kind, uint64_t address, uint64_t value, unsigned flags)
+static int submit_one(void *stream, int kind, uint64_t address, uint64_t value, unsigned flags)
 {
     const cuda_memory_op p = {.kind = kind, .address = address, .value = value, .flags = flags};
     if ((kind == WRITE_32 || kind == WRITE_64) && flags) return CU_INVALID_VALUE; /* H200 */
@@ -22,22 +22,22 @@ static int one(void *stream, int kind, uint64_t address, uint64_t value, unsigne
 
 int pl_cuStreamWriteValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags)
 {
-    return one(stream, WRITE_32, address, value, flags);
+    return submit_one(stream, WRITE_32, address, value, flags);
 }
 
 int pl_cuStreamWriteValue64_v2(void *stream, uint64_t address, uint64_t value, unsigned flags)
 {
-    return one(stream, WRITE_64, address, value, flags);
+    return submit_one(stream, WRITE_64, address, value, flags);
 }
 
 int pl_cuStreamWaitValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags)
 {
-    return one(stream, WAIT_32, address, value, flags);
+    return submit_one(stream, WAIT_32, address, value, flags);
 }
 
 int pl_cuStreamWaitValue64_v2(void *stream, uint64_t address, uint64_t value, unsigned flags)
 {
-    return one(stream, WAIT_64, address, value, flags);
+    return submit_one(stream, WAIT_64, address, value, flags);
 }
 
 /* CUDA_BATCH_MEM_OP_NODE_PARAMS */

@@ -2,9 +2,9 @@
 #include "cudart/state.h"
 #include <stdlib.h>
 
-static const char gone; /* value of a slot whose key was removed */
+static const char tombstone; /* value of a slot whose key was removed */
 
-static size_t start(const cuda_table *t, uintptr_t key)
+static size_t home_slot(const cuda_table *t, uintptr_t key)
 {
     return (size_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (t->cap - 1);
 }
@@ -12,7 +12,7 @@ static size_t start(const cuda_table *t, uintptr_t key)
 static struct cuda_slot *slot_of(const cuda_table *t, uintptr_t key)
 {
     if (!t->cap) return NULL;
-    for (size_t k = start(t, key);; k = (k + 1) & (t->cap - 1)) {
+    for (size_t k = home_slot(t, key);; k = (k + 1) & (t->cap - 1)) {
         struct cuda_slot *s = &t->slot[k];
         if (s->key == key || s->key == 0) return s;
     }
@@ -21,22 +21,22 @@ static struct cuda_slot *slot_of(const cuda_table *t, uintptr_t key)
 void *cuda_table_get(const cuda_table *t, const void *key)
 {
     const struct cuda_slot *s = slot_of(t, (uintptr_t)key);
-    return s && s->key && s->value != &gone ? s->value : NULL;
+    return s && s->key && s->value != &tombstone ? s->value : NULL;
 }
 
 static bool grow(cuda_table *t)
 {
-    cuda_table more = {.cap = t->cap ? 2 * t->cap : 64};
-    more.slot = calloc(more.cap, sizeof *more.slot);
-    if (!more.slot) return false;
+    cuda_table grown = {.cap = t->cap ? 2 * t->cap : 64};
+    grown.slot = calloc(grown.cap, sizeof *grown.slot);
+    if (!grown.slot) return false;
     for (size_t k = 0; k < t->cap; k++) {
         const struct cuda_slot *s = &t->slot[k];
-        if (!s->key || s->value == &gone) continue;
-        *slot_of(&more, s->key) = *s;
-        more.n++;
+        if (!s->key || s->value == &tombstone) continue;
+        *slot_of(&grown, s->key) = *s;
+        grown.n++;
     }
     free(t->slot);
-    *t = more;
+    *t = grown;
     return true;
 }
 
@@ -52,5 +52,5 @@ bool cuda_table_put(cuda_table *t, const void *key, void *value)
 void cuda_table_remove(cuda_table *t, const void *key)
 {
     struct cuda_slot *s = slot_of(t, (uintptr_t)key);
-    if (s && s->key) s->value = (void *)(uintptr_t)&gone;
+    if (s && s->key) s->value = (void *)(uintptr_t)&tombstone;
 }

@@ -2,9 +2,9 @@
 #include "cudart/state.h"
 #include <string.h>
 
-/* What all three have; false: an argument is missing. */
-static bool describe(pl_tensor_desc *d, unsigned rank, void *address, const uint64_t *dim,
-                     const uint64_t *stride, const uint32_t *element_stride)
+/* Fills in the members common to all three modes. False: an argument is missing. */
+static bool fill_common(pl_tensor_desc *d, unsigned rank, void *address, const uint64_t *dim,
+                        const uint64_t *stride, const uint32_t *element_stride)
 {
     if (!dim || !element_stride || rank < 1 || rank > PL_TENSOR_DIMS || (rank > 1 && !stride))
         return false;
@@ -33,7 +33,8 @@ int pl_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
                         .swizzle = swizzle,
                         .l2_promotion = promotion,
                         .fill = fill};
-    if (!box || !describe(&d, rank, address, dim, stride, element_stride)) return CU_INVALID_VALUE;
+    if (!box || !fill_common(&d, rank, address, dim, stride, element_stride))
+        return CU_INVALID_VALUE;
     memcpy(d.box, box, rank * sizeof *box);
     return encode(&d, map);
 }
@@ -52,7 +53,8 @@ int pl_cuTensorMapEncodeIm2col(void *map, int type, unsigned rank, void *address
                         .swizzle = swizzle,
                         .l2_promotion = promotion,
                         .fill = fill};
-    if (!lower || !upper || rank < 3 || !describe(&d, rank, address, dim, stride, element_stride))
+    if (!lower || !upper || rank < 3 ||
+        !fill_common(&d, rank, address, dim, stride, element_stride))
         return CU_INVALID_VALUE;
     memcpy(d.lower, lower, (rank - 2) * sizeof *lower);
     memcpy(d.upper, upper, (rank - 2) * sizeof *upper);
@@ -76,7 +78,7 @@ int pl_cuTensorMapEncodeIm2colWide(void *map, int type, unsigned rank, void *add
                         .l2_promotion = promotion,
                         .fill = fill};
     if (mode < 0 || mode > 1 || rank < 3 ||
-        !describe(&d, rank, address, dim, stride, element_stride))
+        !fill_common(&d, rank, address, dim, stride, element_stride))
         return CU_INVALID_VALUE;
     return encode(&d, map);
 }

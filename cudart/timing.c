@@ -14,9 +14,9 @@ typedef struct cuda_kin {
 } cuda_kin;
 
 /* A launch matches others if its instruction count differs by at most this fraction. */
-#define ALIKE 0.1
+#define INSTRUCTION_TOLERANCE 0.1
 
-static double spent; /* seconds spent on timed launches */
+static double spent_seconds; /* seconds spent on timed launches */
 
 static bool same_shape(const cuda_launch *a, const cuda_launch *b)
 {
@@ -26,7 +26,7 @@ static bool same_shape(const cuda_launch *a, const cuda_launch *b)
            a->green == b->green;
 }
 
-static cuda_kin *kin_of(const cuda_function *f, const cuda_launch *l)
+static cuda_kin *timed_shape_of(const cuda_function *f, const cuda_launch *l)
 {
     cuda_kin *k = f->kin;
     while (k && !same_shape(&k->shape, l)) k = k->next;
@@ -36,60 +36,61 @@ static cuda_kin *kin_of(const cuda_function *f, const cuda_launch *l)
 double cuda_timed_seconds(void)
 {
     const cuda_options *o = &cuda.options;
-    return o->timing == CUDA_TIME_BUDGET ? o->timing_limit - spent : 0;
+    return o->timing == CUDA_TIME_BUDGET ? o->timing_limit - spent_seconds : 0;
 }
 
 bool cuda_timed(const cuda_function *f, const cuda_launch *l)
 {
     const cuda_options *o = &cuda.options;
     if (o->mode != PL_MODE_TIMING) return false;
-    if (o->timing == CUDA_TIME_BUDGET) return spent < o->timing_limit;
-    const cuda_kin *k = o->timing == CUDA_TIME_FIRST ? kin_of(f, l) : NULL;
+    if (o->timing == CUDA_TIME_BUDGET) return spent_seconds < o->timing_limit;
+    const cuda_kin *k = o->timing == CUDA_TIME_FIRST ? timed_shape_of(f, l) : NULL;
     return !k || k->n < o->timing_limit;
 }
 
-static void remember(cuda_function *f, const cuda_launch *l, const pl_result *r)
+static void record_timed(cuda_function *f, const cuda_launch *l, const pl_result *r)
 {
-    cuda_kin *k = kin_of(f, l);
+    cuda_kin *k = timed_shape_of(f, l);
     if (!k && !(k = calloc(1, sizeof *k))) return; /* the launch is then not used for estimates */
     if (k->n == 0) {
         k->shape = *l;
         k->next = f->kin;
         f->kin = k;
     }
-    const double cycles = (double)r->cycles, before = cycles - k->mean;
+    const double cycles = (double)r->cycles, deviation = cycles - k->mean;
     k->n++;
-    k->mean += before / k->n;
-    k->squares += before * (cycles - k->mean);
+    k->mean += deviation / k->n;
+    k->squares += deviation * (cycles - k->mean);
     k->instructions += ((double)r->inst_executed - k->instructions) / k->n;
 }
 
 /* Estimates from non-matching launches of the kernel: cycles proportional to instructions. */
-static double by_instructions(const cuda_function *f, double instructions)
+static double estimate_by_instructions(const cuda_function *f, double instructions)
 {
-    double cycles = 0, all = 0;
+    double cycles = 0, instruction_sum = 0;
     for (const cuda_kin *k = f->kin; k; k = k->next) {
         cycles += k->n * k->mean;
-        all += k->n * k->instructions;
+        instruction_sum += k->n * k->instructions;
     }
-    return all > 0 ? cycles / all * instructions : 0;
+    return instruction_sum > 0 ? cycles / instruction_sum * instructions : 0;
 }
 
 cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r)
 {
     cuda_kernel_time t = {.name = cuda_shown_name(f), .cycles = (double)r->cycles, .spread = -1};
     if (r->cycles) {
-        spent += r->wall_seconds;
-        if (r->status == PL_OK) remember(f, l, r);
+        spent_seconds += r->wall_seconds;
+        if (r->status == PL_OK) record_timed(f, l, r);
         t.estimated = r->timed_blocks > 0;
         return t;
     }
-    const cuda_kin *k = kin_of(f, l);
+    const cuda_kin *k = timed_shape_of(f, l);
     t.estimated = true;
     const double executed = (double)r->inst_executed;
-    const bool alike = k && fabs(executed - k->instructions) <= ALIKE * k->instructions;
-    t.cycles = alike ? k->mean : by_instructions(f, executed);
-    if (alike && k->n > 1) t.spread = sqrt(k->squares / (k->n - 1));
+    const bool matches =
+        k && fabs(executed - k->instructions) <= INSTRUCTION_TOLERANCE * k->instructions;
+    t.cycles = matches ? k->mean : estimate_by_instructions(f, executed);
+    if (matches && k->n > 1) t.spread = sqrt(k->squares / (k->n - 1));
     if (t.cycles <= 0)
         t.cycles =
             cuda_guessed_cycles((double)r->inst_executed, (double)l->grid.x * l->grid.y * l->grid.z,

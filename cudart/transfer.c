@@ -10,8 +10,8 @@ static size_t extent_of(const cuda_side *s, const cuda_copy *c)
 }
 
 /* Returns the first byte on the host, pitch and slice of a side; NULL: not all of it exists. */
-static uint8_t *side(const cuda_side *s, const cuda_copy *c, size_t *pitch, size_t *slice,
-                     bool *device)
+static uint8_t *side_bytes(const cuda_side *s, const cuda_copy *c, size_t *pitch, size_t *slice,
+                           bool *device)
 {
     *pitch = s->pitch;
     *slice = s->slice;
@@ -26,16 +26,16 @@ static uint8_t *side(const cuda_side *s, const cuda_copy *c, size_t *pitch, size
     return bytes + s->z * *slice + s->y * *pitch + s->x;
 }
 
-static bool nothing(const cuda_copy *c)
+static bool is_empty(const cuda_copy *c)
 {
     return !c->width || !c->height || !c->depth;
 }
 
 /* True if the bytes of a side exist, or will exist when a graph executes. */
-static bool is_there(const cuda_side *s, const cuda_copy *c, bool *device)
+static bool is_accessible(const cuda_side *s, const cuda_copy *c, bool *device)
 {
     size_t pitch, slice;
-    if (side(s, c, &pitch, &slice, device)) return true;
+    if (side_bytes(s, c, &pitch, &slice, device)) return true;
     *device = true;
     return !s->array && cuda_graph_memory_covers((uintptr_t)s->p, extent_of(s, c));
 }
@@ -44,9 +44,10 @@ int cuda_check_copy(const cuda_copy *c)
 {
     bool to, from;
     if (c->kind < COPY_H2H || c->kind > COPY_DEFAULT) return CU_INVALID_DIRECTION;
-    if (nothing(c)) return CU_OK;
+    if (is_empty(c)) return CU_OK;
     if ((!c->to.array && !c->to.p) || (!c->from.array && !c->from.p)) return CU_INVALID_VALUE;
-    if (!is_there(&c->to, c, &to) || !is_there(&c->from, c, &from)) return CU_INVALID_VALUE;
+    if (!is_accessible(&c->to, c, &to) || !is_accessible(&c->from, c, &from))
+        return CU_INVALID_VALUE;
     if ((c->kind == COPY_H2D || c->kind == COPY_D2D) && !to) return CU_INVALID_VALUE;
     if ((c->kind == COPY_D2H || c->kind == COPY_D2D) && !from) return CU_INVALID_VALUE;
     return CU_OK;
@@ -56,9 +57,9 @@ int cuda_copy_now(const cuda_copy *c)
 {
     size_t to_pitch, to_slice, from_pitch, from_slice;
     bool device;
-    if (nothing(c)) return CU_OK;
-    uint8_t *to = side(&c->to, c, &to_pitch, &to_slice, &device);
-    const uint8_t *from = side(&c->from, c, &from_pitch, &from_slice, &device);
+    if (is_empty(c)) return CU_OK;
+    uint8_t *to = side_bytes(&c->to, c, &to_pitch, &to_slice, &device);
+    const uint8_t *from = side_bytes(&c->from, c, &from_pitch, &from_slice, &device);
     if (!to || !from) return CU_INVALID_VALUE;
     for (size_t z = 0; z < c->depth; z++)
         for (size_t y = 0; y < c->height; y++)

@@ -17,13 +17,13 @@ enum {
     WAIT_64 = 4,
     WRITE_64 = 5,
     BARRIER = 6,
-    MOST = 256,           /* per call */
+    MAX_OPS = 256,        /* per call */
     GREATER_OR_EQUAL = 0, /* CUstreamWaitValue_flags */
     EQUAL = 1,
     AND = 2,
     NOR = 3,
-    VALUES = 8, /* per history */
-    WORDS = 256 /* with a history; beyond that the oldest one is dropped */
+    MAX_VALUES = 8, /* per history */
+    MAX_WORDS = 256 /* with a history; beyond that the oldest one is dropped */
 };
 
 unsigned cuda_value_bytes(const cuda_memory_op *p)
@@ -37,7 +37,7 @@ bool cuda_value_waits(const cuda_memory_op *p)
     return p->kind == WAIT_32 || p->kind == WAIT_64;
 }
 
-static int check(const cuda_memory_op *p)
+static int check_op(const cuda_memory_op *p)
 {
     enum { FLUSHES = 1 << 30, NO_BARRIER = 1 };
     bool device = false;
@@ -52,16 +52,16 @@ static int check(const cuda_memory_op *p)
 }
 
 /* 32-bit values are compared modulo 2^32. */
-static bool is_met(const cuda_memory_op *p, uint64_t there)
+static bool is_met(const cuda_memory_op *p, uint64_t current)
 {
     const unsigned n = cuda_value_bytes(p);
     const uint64_t mask = n == 8 ? UINT64_MAX : UINT32_MAX;
-    const uint64_t value = p->value & mask, difference = (there - value) & mask;
+    const uint64_t value = p->value & mask, difference = (current - value) & mask;
     switch (p->flags & 3) {
     case GREATER_OR_EQUAL: return !(difference >> (8 * n - 1));
-    case EQUAL: return there == value;
-    case AND: return (there & value) != 0;
-    default: return (~(there | value) & mask) != 0;
+    case EQUAL: return current == value;
+    case AND: return (current & value) != 0;
+    default: return (~(current | value) & mask) != 0;
     }
 }
 
@@ -73,7 +73,7 @@ static struct word {
     struct {
         uint64_t value;
         double from; /* ns */
-    } was[VALUES];
+    } history[MAX_VALUES];
 } * words;
 
 static size_t nwords, oldest;
@@ -89,16 +89,16 @@ static bool read_word(uint64_t address, unsigned bytes, uint64_t *value)
 }
 
 /* Returns its history, which starts now if there was none; NULL: no memory. */
-static struct word *word_of(const cuda_memory_op *p)
+static struct word *history_of(const cuda_memory_op *p)
 {
     const unsigned n = cuda_value_bytes(p);
     for (size_t k = 0; k < nwords; k++)
         if (words[k].address == p->address && words[k].bytes == n) return &words[k];
-    if (!words) words = calloc(WORDS, sizeof *words);
+    if (!words) words = calloc(MAX_WORDS, sizeof *words);
     if (!words) return NULL;
-    struct word *w = nwords < WORDS ? &words[nwords++] : &words[oldest++ % WORDS];
+    struct word *w = nwords < MAX_WORDS ? &words[nwords++] : &words[oldest++ % MAX_WORDS];
     *w = (struct word){.address = p->address, .bytes = n, .n = 1};
-    if (!read_word(p->address, n, &w->was[0].value)) w->was[0].value = 0;
+    if (!read_word(p->address, n, &w->history[0].value)) w->history[0].value = 0;
     return w;
 }
 
@@ -107,22 +107,24 @@ void cuda_watch(double now)
     for (size_t k = 0; k < nwords; k++) {
         struct word *w = &words[k];
         uint64_t value;
-        if (!read_word(w->address, w->bytes, &value) || value == w->was[w->n - 1].value) continue;
-        if (w->n == VALUES) memmove(&w->was[0], &w->was[1], --w->n * sizeof *w->was);
-        const double before = w->was[w->n - 1].from;
-        w->was[w->n].value = value;
-        w->was[w->n++].from = now > before ? now : before;
+        if (!read_word(w->address, w->bytes, &value) || value == w->history[w->n - 1].value)
+            continue;
+        if (w->n == MAX_VALUES)
+            memmove(&w->history[0], &w->history[1], --w->n * sizeof *w->history);
+        const double last_change = w->history[w->n - 1].from;
+        w->history[w->n].value = value;
+        w->history[w->n++].from = now > last_change ? now : last_change;
     }
 }
 
 /* Computes when a wait that begins at `begin` ends; false: no value so far ends it. */
 bool cuda_value_ends(const cuda_memory_op *p, double begin, double *end)
 {
-    const struct word *w = word_of(p);
+    const struct word *w = history_of(p);
     for (unsigned k = 0; w && k < w->n; k++) {
-        const bool over = k + 1 < w->n && w->was[k + 1].from <= begin;
-        if (over || !is_met(p, w->was[k].value)) continue;
-        *end = w->was[k].from > begin ? w->was[k].from : begin;
+        const bool superseded = k + 1 < w->n && w->history[k + 1].from <= begin;
+        if (superseded || !is_met(p, w->history[k].value)) continue;
+        *end = w->history[k].from > begin ? w->history[k].from : begin;
         return true;
     }
     return false;
@@ -130,17 +132,18 @@ bool cuda_value_ends(const cuda_memory_op *p, double begin, double *end)
 
 /* ---------------------------------------------------------------- lists of values */
 
-bool cuda_memory_ops_text(const cuda_memory_ops *m, char *text, size_t room)
+bool cuda_memory_ops_text(const cuda_memory_ops *m, char *text, size_t size)
 {
-    static const char *const wish[] = {"be at least", "be", "have a bit of", "lack a bit of"};
+    static const char *const condition[] = {"be at least", "be", "have a bit of", "lack a bit of"};
     if (m->next >= m->n || !cuda_value_waits(&m->at[m->next])) return false;
     const cuda_memory_op *p = &m->at[m->next];
-    uint64_t there = 0;
-    read_word(p->address, cuda_value_bytes(p), &there);
-    snprintf(text, room,
+    uint64_t current = 0;
+    read_word(p->address, cuda_value_bytes(p), &current);
+    snprintf(text, size,
              "for the %u-bit value at 0x%" PRIx64 " to %s %" PRIu64 " (0x%" PRIx64
              "), and it is %" PRIu64,
-             8 * cuda_value_bytes(p), p->address, wish[p->flags & 3], p->value, p->value, there);
+             8 * cuda_value_bytes(p), p->address, condition[p->flags & 3], p->value, p->value,
+             current);
     return true;
 }
 
@@ -153,15 +156,15 @@ bool cuda_memory_ops_shared(const cuda_memory_ops *m)
 int cuda_memory_ops_make(unsigned n, const void *values, unsigned flags, cuda_op *op)
 {
     const cuda_memory_op *list = values;
-    int error = flags || n > MOST || (n && !list) ? CU_INVALID_VALUE : CU_OK;
-    for (unsigned k = 0; k < n && !error; k++) error = check(&list[k]);
+    int error = flags || n > MAX_OPS || (n && !list) ? CU_INVALID_VALUE : CU_OK;
+    for (unsigned k = 0; k < n && !error; k++) error = check_op(&list[k]);
     if (error) return error;
     cuda_memory_ops *m = calloc(1, sizeof *m + n * sizeof *m->at);
     if (!m) return CU_MEMORY_ALLOCATION;
     m->n = n;
     if (n) memcpy(m->at, list, n * sizeof *m->at);
     for (unsigned k = 0; k < n; k++)
-        if (cuda_value_bytes(&m->at[k])) word_of(&m->at[k]);
+        if (cuda_value_bytes(&m->at[k])) history_of(&m->at[k]);
     *op = (cuda_op){.kind = OP_MEMORY, .u.values = m};
     return CU_OK;
 }

@@ -92,27 +92,28 @@ static pl_status read_suppressions(pl_checks *c, const char *path)
     return PL_OK;
 }
 
-static pl_status keep_options(pl_checks *c, const pl_checks_options *o)
+static pl_status store_options(pl_checks *c, const pl_checks_options *o)
 {
     c->kernel = o->kernel ? pl_arena_strdup(c->arena, o->kernel) : NULL;
     return o->suppressions ? read_suppressions(c, o->suppressions) : PL_OK;
 }
 
-static bool fits(const char *pattern, const char *text)
+static bool matches(const char *pattern, const char *text)
 {
     return fnmatch(pattern, text, 0) == 0;
 }
 
-bool pl_check_left_out(const pl_checks *c, const pl_finding *f)
+bool pl_check_is_suppressed(const pl_checks *c, const pl_finding *f)
 {
     char kind[64], place[600];
-    if (c->kernel && !fits(c->kernel, f->kernel)) return true;
+    if (c->kernel && !matches(c->kernel, f->kernel)) return true;
     const char *slash = strrchr(f->file, '/');
     snprintf(kind, sizeof kind, "%s-%s", f->tool, f->kind);
     snprintf(place, sizeof place, "%s:%" PRIu32, slash ? slash + 1 : f->file, f->line);
     for (size_t n = 0; n < c->nsuppressions; n++) {
         const struct pl_suppression *s = &c->suppression[n];
-        if (fits(s->kind, kind) && fits(s->kernel, f->kernel) && fits(s->place, place)) return true;
+        if (matches(s->kind, kind) && matches(s->kernel, f->kernel) && matches(s->place, place))
+            return true;
     }
     return false;
 }
@@ -121,20 +122,20 @@ pl_status pl_checks_open(pl_gpu *gpu, const pl_checks_options *o, pl_checks **ou
 {
     *out = NULL;
     PL_GUARD(return pl_gpu_no_memory(gpu, "while opening a checker"))
-    const unsigned wanted = read_tools(gpu, o->tools);
-    if (!wanted) return PL_INVALID;
+    const unsigned selected = read_tools(gpu, o->tools);
+    if (!selected) return PL_INVALID;
     pl_checks *c = calloc(1, sizeof *c);
     if (c) c->arena = pl_arena_open();
-    if (c && c->arena) c->check = pl_check_open(wanted, pl_checked_undefined(o->program));
+    if (c && c->arena) c->check = pl_check_open(selected, pl_checked_undefined(o->program));
     if (!c || !c->check) {
         pl_checks_close(c);
         return pl_gpu_no_memory(gpu, "while opening a checker");
     }
     c->gpu = gpu;
-    c->wanted = wanted;
+    c->tools = selected;
     c->limit = o->limit ? o->limit : SIZE_MAX;
     *out = c;
-    return keep_options(c, o);
+    return store_options(c, o);
 }
 
 void pl_checks_close(pl_checks *c)
@@ -158,14 +159,14 @@ static uint32_t line_of(const pl_program *p, uint32_t pc)
 }
 
 /* Returns the CUDA file and line if .loc gives them, else those of the PTX. */
-static void source(pl_checks *c, pl_module *m, uint32_t pc, const char **file, uint32_t *line)
+static void source_line(pl_checks *c, pl_module *m, uint32_t pc, const char **file, uint32_t *line)
 {
     const pl_program *p = m->program;
     const uint32_t k = line_of(p, pc);
     if (!pl_cuda_user_line(p, k, file, line)) {
         *file = k < p->lines.n ? m->source.at[pl_module_source_of(m, p->lines.at[k].ptx_line)].name
                                : m->name;
-        *line = pl_module_place(m, k).line;
+        *line = pl_module_position(m, k).line;
     }
     *file = pl_arena_strdup(c->arena, *file);
 }
@@ -177,7 +178,7 @@ static const char *position(pl_checks *c, pl_module *m, uint32_t pc)
     uint32_t line;
     const uint32_t k = line_of(m->program, pc);
     if (!pl_cuda_user_line(m->program, k, &file, &line))
-        return pl_arena_printf(c->arena, "line %u", pl_module_place(m, k).line);
+        return pl_arena_printf(c->arena, "line %u", pl_module_position(m, k).line);
     const char *slash = strrchr(file, '/');
     return pl_arena_printf(c->arena, "%s:%u", slash ? slash + 1 : file, line);
 }
@@ -188,15 +189,15 @@ const char *pl_checks_place(pl_checks *c, pl_module *m, uint32_t pc)
     return position(c, m, pc);
 }
 
-static const char *thread(pl_arena *a, const uint32_t t[3], const uint32_t b[3])
+static const char *thread_text(pl_arena *a, const uint32_t t[3], const uint32_t b[3])
 {
     return pl_arena_printf(a, "thread %u,%u,%u of block %u,%u,%u", t[0], t[1], t[2], b[0], b[1],
                            b[2]);
 }
 
-static const char *party(pl_checks *c, const pl_party *p)
+static const char *party_text(pl_checks *c, const pl_finding_access *p)
 {
-    return thread(c->arena, p->thread, p->block);
+    return thread_text(c->arena, p->thread, p->block);
 }
 
 /* ---- texts ---- */
@@ -209,23 +210,23 @@ static const char *space_word(pl_space s)
                               : "global";
 }
 
-static const char *value(pl_checks *c, const pl_party *p)
+static const char *value_text(pl_checks *c, const pl_finding_access *p)
 {
-    return p->valued ? pl_arena_printf(c->arena, " (the value 0x%" PRIx64 ")", p->value) : "";
+    return p->has_value ? pl_arena_printf(c->arena, " (the value 0x%" PRIx64 ")", p->value) : "";
 }
 
 static const char *race_text(pl_checks *c, const pl_check_finding *f, const char *there)
 {
-    const bool once = f->by.pc == f->other.pc;
+    const bool same_insn = f->by.pc == f->other.pc;
     return pl_arena_printf(
         c->arena, "%s-%s: %s %s %s %s memory%s, and %s %s it %s%s%s; %s", tool_word(f->kind),
-        kind_info[f->kind].word, party(c, &f->by), f->by.verb, f->where, space_word(f->space),
-        value(c, &f->by),
-        f->other.several
-            ? pl_arena_printf(c->arena, "another lane of the warp of %s", party(c, &f->other))
-            : party(c, &f->other),
-        f->other.verb, once ? "by the same instruction" : "at ", once ? "" : there,
-        value(c, &f->other),
+        kind_info[f->kind].word, party_text(c, &f->by), f->by.verb, f->where, space_word(f->space),
+        value_text(c, &f->by),
+        f->other.multi_lane
+            ? pl_arena_printf(c->arena, "another lane of the warp of %s", party_text(c, &f->other))
+            : party_text(c, &f->other),
+        f->other.verb, same_insn ? "by the same instruction" : "at ", same_insn ? "" : there,
+        value_text(c, &f->other),
         f->texels && f->kind == PL_FK_RACE_PROXY ? "the write goes through another proxy"
         : f->kind == PL_FK_RACE_PROXY            ? "no proxy fence makes the write visible"
                                                  : "nothing orders the two");
@@ -283,7 +284,7 @@ static const char *race_help(pl_checks *c, const pl_check_finding *f, const char
 }
 
 /* Returns the advice for kinds whose advice depends on the kind alone; else NULL. */
-static const char *remedy_of(pl_finding_kind kind)
+static const char *kind_advice(pl_finding_kind kind)
 {
     switch (kind) {
     case PL_FK_MEM_BOUNDS:
@@ -363,13 +364,13 @@ void pl_check_name_kind(pl_finding_kind kind, pl_finding *f)
     f->tool = tool_word(kind);
     f->kind = kind_info[kind].word;
     f->severity = kind_info[kind].severity;
-    f->help = remedy_of(kind);
+    f->help = kind_advice(kind);
 }
 
-static const char *help(pl_checks *c, const pl_check_finding *f)
+static const char *advice_of(pl_checks *c, const pl_check_finding *f)
 {
-    const char *remedy = remedy_of(f->kind);
-    if (remedy) return remedy;
+    const char *advice = kind_advice(f->kind);
+    if (advice) return advice;
     if (strcmp(tool_word(f->kind), "init") != 0)
         return pl_arena_printf(c->arena, "`ptxloom explain %s-%s` shows how to fix it",
                                tool_word(f->kind), kind_info[f->kind].word);
@@ -382,7 +383,7 @@ static const char *help(pl_checks *c, const pl_check_finding *f)
 
 /* ---- after a launch ---- */
 
-static void name(pl_checks *c, pl_module *m, const pl_check_finding *f, pl_finding *out)
+static void describe(pl_checks *c, pl_module *m, const pl_check_finding *f, pl_finding *out)
 {
     const char *here = position(c, m, f->by.pc),
                *there = f->other.pc != UINT32_MAX ? position(c, m, f->other.pc) : NULL;
@@ -391,8 +392,8 @@ static void name(pl_checks *c, pl_module *m, const pl_check_finding *f, pl_findi
     out->severity = kind_info[f->kind].severity;
     out->space = space_word(f->space);
     out->kernel = pl_arena_strdup(c->arena, f->by.kernel);
-    source(c, m, f->by.pc, &out->file, &out->line);
-    if (there) source(c, m, f->other.pc, &out->other_file, &out->other_line);
+    source_line(c, m, f->by.pc, &out->file, &out->line);
+    if (there) source_line(c, m, f->other.pc, &out->other_file, &out->other_line);
     out->address = f->address;
     out->bytes = f->bytes;
     out->seed = f->seed;
@@ -406,8 +407,8 @@ static void name(pl_checks *c, pl_module *m, const pl_check_finding *f, pl_findi
     const bool pair = there && !f->text[0];
     out->text = pair ? race_text(c, f, there)
                      : pl_arena_printf(c->arena, "%s-%s: %s (%s)", tool_word(f->kind),
-                                       kind_info[f->kind].word, f->text, party(c, &f->by));
-    out->help = pair ? race_help(c, f, here, there) : help(c, f);
+                                       kind_info[f->kind].word, f->text, party_text(c, &f->by));
+    out->help = pair ? race_help(c, f, here, there) : advice_of(c, f);
 }
 
 static bool same_lines(const pl_finding *a, const pl_finding *b)
@@ -430,24 +431,28 @@ pl_status pl_checks_collect(pl_checks *c, pl_module *m)
     PL_GUARD(return pl_gpu_no_memory(c->gpu, "while naming what a checker found"))
     for (size_t n = 0; n < pl_check_count(c->check); n++) {
         const pl_check_finding *f = pl_check_at(c->check, n);
-        pl_finding now = {.count = f->count};
-        if (n < c->of.n && (c->counted.at[n] == f->count || c->of.at[n] == SIZE_MAX)) continue;
-        name(c, m, f, &now);
-        if (n == c->of.n) {
+        pl_finding current = {.count = f->count};
+        if (n < c->list_index.n &&
+            (c->counted.at[n] == f->count || c->list_index.at[n] == SIZE_MAX))
+            continue;
+        describe(c, m, f, &current);
+        if (n == c->list_index.n) {
             *pl_push(c->arena, &c->counted) = 0;
-            *pl_push(c->arena, &c->of) = pl_check_left_out(c, &now) ? SIZE_MAX : find(c, &now);
+            *pl_push(c->arena, &c->list_index) =
+                pl_check_is_suppressed(c, &current) ? SIZE_MAX : find(c, &current);
         }
-        if (c->of.at[n] == SIZE_MAX) continue;
-        if (c->of.at[n] == c->list.n) {
-            *pl_push(c->arena, &c->list) = now;
+        if (c->list_index.at[n] == SIZE_MAX) continue;
+        if (c->list_index.at[n] == c->list.n) {
+            *pl_push(c->arena, &c->list) = current;
         } else {
-            pl_finding *old = &c->list.at[c->of.at[n]];
-            old->count += f->count - c->counted.at[n];
-            if (old->pc == now.pc && old->other_pc == now.other_pc) { /* may have more details */
-                now.count = old->count;
-                *old = now;
+            pl_finding *listed = &c->list.at[c->list_index.at[n]];
+            listed->count += f->count - c->counted.at[n];
+            if (listed->pc == current.pc &&
+                listed->other_pc == current.other_pc) { /* may have more details */
+                current.count = listed->count;
+                *listed = current;
             }
-            if (now.seed < old->seed) old->seed = now.seed;
+            if (current.seed < listed->seed) listed->seed = current.seed;
         }
         c->counted.at[n] = f->count;
     }
@@ -471,7 +476,7 @@ const pl_finding *pl_checks_finding(const pl_checks *c, size_t n)
     return &c->list.at[n];
 }
 
-static void report(pl_checks *c, pl_module *m, const pl_finding *f)
+static void report_finding(pl_checks *c, pl_module *m, const pl_finding *f)
 {
     pl_gpu *gpu = c->gpu;
     char where[PL_POSITION_TEXT];
@@ -479,15 +484,15 @@ static void report(pl_checks *c, pl_module *m, const pl_finding *f)
     char times[40] = "";
     if (f->count > 1) snprintf(times, sizeof times, " (%" PRIu64 " times)", f->count);
     pl_diag *d = pl_report(&gpu->diags, f->severity[0] == 'e' ? PL_E1001 : PL_W1002,
-                           pl_module_place(m, line), f->kernel, f->text, times);
+                           pl_module_position(m, line), f->kernel, f->text, times);
     d->help = pl_arena_strdup(gpu->messages, f->help);
     if (pl_cuda_position(m->program, line, where, sizeof where))
         d->source = pl_arena_strdup(gpu->messages, where);
     if (f->other_pc == UINT32_MAX || f->other_pc == f->pc) return;
     const uint32_t other = line_of(m->program, f->other_pc);
-    const bool value = strcmp(f->tool, "init") == 0;
-    d = pl_report(&gpu->diags, value ? PL_N1005 : PL_N1003, pl_module_place(m, other),
-                  thread(gpu->messages, f->other_thread, f->other_block));
+    const bool is_value = strcmp(f->tool, "init") == 0;
+    d = pl_report(&gpu->diags, is_value ? PL_N1005 : PL_N1003, pl_module_position(m, other),
+                  thread_text(gpu->messages, f->other_thread, f->other_block));
     if (pl_cuda_position(m->program, other, where, sizeof where))
         d->source = pl_arena_strdup(gpu->messages, where);
 }
@@ -499,7 +504,7 @@ static void add_leak(pl_checks *c, pl_module *m, uint32_t number)
     const pl_heap_site *s = &h->site[number - 1];
     uint64_t blocks = 0, bytes = 0;
     for (size_t n = 0; n < h->n; n++) {
-        const bool leaked = h->block[n].used && h->block[n].made == number;
+        const bool leaked = h->block[n].used && h->block[n].alloc_site == number;
         blocks += leaked;
         bytes += leaked ? h->block[n].size : 0;
     }
@@ -511,17 +516,17 @@ static void add_leak(pl_checks *c, pl_module *m, uint32_t number)
                     .count = blocks,
                     .bytes = (uint32_t)bytes};
     pl_check_name_kind(PL_FK_MEM_LEAK, &f);
-    source(c, m, s->pc, &f.file, &f.line);
+    source_line(c, m, s->pc, &f.file, &f.line);
     f.text = pl_arena_printf(
         c->arena, "mem-leak: %" PRIu64 " byte%s that malloc allocated here have not been freed",
         bytes, bytes == 1 ? "" : "s");
-    if (!pl_check_left_out(c, &f)) *pl_push(c->arena, &c->list) = f;
+    if (!pl_check_is_suppressed(c, &f)) *pl_push(c->arena, &c->list) = f;
 }
 
 static void add_leaks(pl_checks *c, pl_module *m)
 {
     const pl_heap *h = &c->gpu->system.heap;
-    if (!(c->wanted & PL_CHECK_MEM)) return;
+    if (!(c->tools & PL_CHECK_MEM)) return;
     for (uint32_t k = 0; k < h->nsites; k++)
         if (h->site[k].program == m->program) add_leak(c, m, k + 1);
 }
@@ -550,7 +555,8 @@ pl_status pl_checks_report(pl_checks *c, pl_module *m)
     PL_GUARD(return pl_gpu_no_memory(c->gpu, "while reporting what a checker found"))
     const pl_finding *const *order = pl_checks_ordered(c, m);
     for (size_t n = 0; n < c->list.n && n < c->limit; n++)
-        if (!order[n]->ended) report(c, m, order[n]); /* else already in the fault message */
+        if (!order[n]->ended)
+            report_finding(c, m, order[n]); /* else already in the fault message */
     if (c->list.n > c->limit)
         pl_report(&c->gpu->diags, PL_N1004, (pl_loc){.file = UINT32_MAX},
                   (unsigned long long)(c->list.n - c->limit), c->list.n - c->limit == 1 ? "" : "s");

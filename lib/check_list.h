@@ -16,8 +16,8 @@ struct pl_checks {
     struct {
         size_t *at;
         size_t n, cap;
-    } of; /* index in the list, by finding of `check`. Instructions of one source line share a
-             finding */
+    } list_index; /* index in the list, by finding of `check`. Instructions of one source line share
+             a finding */
     struct {
         uint64_t *at;
         size_t n, cap;
@@ -28,7 +28,7 @@ struct pl_checks {
     } * suppression;
     size_t nsuppressions;
     size_t limit;
-    unsigned wanted;   /* PL_CHECK_* */
+    unsigned tools;    /* PL_CHECK_* */
     pl_watched *watch; /* capacity for `watched` ranges; owned by the arena */
     size_t watched;
     int64_t last_launch; /* last argument of pl_trace_note_findings; 0: none */
@@ -44,7 +44,7 @@ const char *pl_check_kind_word(pl_finding_kind kind);
 /* Sets tool, kind, severity and help. */
 void pl_check_name_kind(pl_finding_kind kind, pl_finding *f);
 /* True if a suppression or the kernel filter excludes the finding. */
-bool pl_check_left_out(const pl_checks *c, const pl_finding *f);
+bool pl_check_is_suppressed(const pl_checks *c, const pl_finding *f);
 /* Returns the findings in program order, including leaks. May jump (PL_GUARD). */
 const pl_finding *const *pl_checks_ordered(pl_checks *c, pl_module *m);
 

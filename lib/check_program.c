@@ -10,7 +10,7 @@
 struct pl_checked {
     pl_gpu *gpu;
     pl_undefined undefined;
-    pl_checks *own; /* findings that belong to no launch */
+    pl_checks *findings; /* findings that belong to no launch */
 };
 
 pl_undefined *pl_checked_undefined(pl_checked *p)
@@ -28,9 +28,9 @@ pl_status pl_checked_open(pl_gpu *gpu, const pl_checks_options *o, pl_ptr base, 
     p->undefined.shared = true;
     p->undefined.base = base;
     p->undefined.bytes = bytes;
-    pl_checks_options own = *o;
-    own.program = p;
-    const pl_status st = pl_checks_open(gpu, &own, &p->own);
+    pl_checks_options options = *o;
+    options.program = p;
+    const pl_status st = pl_checks_open(gpu, &options, &p->findings);
     if (st == PL_OK)
         *out = p;
     else
@@ -41,26 +41,26 @@ pl_status pl_checked_open(pl_gpu *gpu, const pl_checks_options *o, pl_ptr base, 
 void pl_checked_close(pl_checked *p)
 {
     if (!p) return;
-    pl_checks_close(p->own);
+    pl_checks_close(p->findings);
     pl_undefined_free(&p->undefined);
     free(p);
 }
 
 /* ---- memory ---- */
 
-static bool follows_values(const pl_checked *p)
+static bool tracks_init(const pl_checked *p)
 {
-    return p->own->wanted & PL_CHECK_INIT;
+    return p->findings->tools & PL_CHECK_INIT;
 }
 
-static pl_status answer(pl_checked *p, bool good)
+static pl_status memory_status(pl_checked *p, bool ok)
 {
-    return good ? PL_OK : pl_gpu_no_memory(p->gpu, "for what a checker knows of memory");
+    return ok ? PL_OK : pl_gpu_no_memory(p->gpu, "for what a checker knows of memory");
 }
 
 pl_status pl_checked_fresh(pl_checked *p, pl_ptr at, uint64_t bytes)
 {
-    return answer(p, !follows_values(p) || pl_undefined_set(&p->undefined, at, bytes, false));
+    return memory_status(p, !tracks_init(p) || pl_undefined_set(&p->undefined, at, bytes, false));
 }
 
 pl_status pl_checked_fresh_array(pl_checked *p, pl_gpu *gpu, uint64_t array)
@@ -71,19 +71,19 @@ pl_status pl_checked_fresh_array(pl_checked *p, pl_gpu *gpu, uint64_t array)
         const pl_ptr at = pl_array_address(gpu, array, k);
         st = pl_checked_fresh(p, at, bytes);
         /* The checkers know it: a launch does not use its contents as the initial state. */
-        pl_memory_checked(&gpu->memory, at);
+        pl_memory_set_checked(&gpu->memory, at);
     }
     return st;
 }
 
 pl_status pl_checked_written(pl_checked *p, pl_ptr at, uint64_t bytes)
 {
-    return answer(p, !follows_values(p) || pl_undefined_set(&p->undefined, at, bytes, true));
+    return memory_status(p, !tracks_init(p) || pl_undefined_set(&p->undefined, at, bytes, true));
 }
 
 pl_status pl_checked_copied(pl_checked *p, pl_ptr to, pl_ptr from, uint64_t bytes)
 {
-    return answer(p, !follows_values(p) || pl_undefined_copy(&p->undefined, to, from, bytes));
+    return memory_status(p, !tracks_init(p) || pl_undefined_copy(&p->undefined, to, from, bytes));
 }
 
 /* ---- errors of the program ---- */
@@ -94,16 +94,17 @@ static uint32_t saturated(uint64_t bytes)
 }
 
 /* An error of the program; errors with the same key are one finding. */
-typedef struct wrong {
+typedef struct program_error {
     const char *key, *text;
     pl_ptr at, start;
     uint64_t bytes;
-} wrong;
+} program_error;
 
-static pl_status found(pl_checked *p, pl_finding_kind kind, const wrong *w, const char *help)
+static pl_status add_error(pl_checked *p, pl_finding_kind kind, const program_error *w,
+                           const char *help)
 {
     PL_GUARD(return pl_gpu_no_memory(p->gpu, "while naming what a checker found"))
-    pl_checks *c = p->own;
+    pl_checks *c = p->findings;
     for (size_t n = 0; n < c->list.n; n++) {
         pl_finding *f = &c->list.at[n];
         if (strcmp(f->file, w->key) != 0 || strcmp(f->kind, pl_check_kind_word(kind)) != 0)
@@ -125,7 +126,7 @@ static pl_status found(pl_checked *p, pl_finding_kind kind, const wrong *w, cons
                     .text = pl_arena_strdup(c->arena, w->text)};
     pl_check_name_kind(kind, &f);
     if (help) f.help = help;
-    if (!pl_check_left_out(c, &f)) *pl_push(c->arena, &c->list) = f;
+    if (!pl_check_is_suppressed(c, &f)) *pl_push(c->arena, &c->list) = f;
     return PL_OK;
 }
 
@@ -133,38 +134,40 @@ pl_status pl_checked_read(pl_checked *p, pl_ptr at, uint64_t bytes, const pl_che
 {
     pl_undefined_read read;
     char text[900];
-    if (!follows_values(p)) return PL_OK;
-    const bool good = pl_undefined_look(
+    if (!tracks_init(p)) return PL_OK;
+    const bool ok = pl_undefined_scan(
         &p->undefined, at, bytes, &(pl_undefined_what){.name = m->name, .start = m->start}, &read);
-    if (!good || !read.never) return answer(p, good);
+    if (!ok || !read.words) return memory_status(p, ok);
     snprintf(text, sizeof text, "init-copy: %s, reads %llu uninitialised word%s%s byte %llu of %s",
-             m->call, (unsigned long long)read.never, read.never == 1 ? "" : "s",
-             read.never == 1 ? ", at" : ", the first at",
+             m->call, (unsigned long long)read.words, read.words == 1 ? "" : "s",
+             read.words == 1 ? ", at" : ", the first at",
              (unsigned long long)(read.first - m->start), m->name);
-    return found(
+    return add_error(
         p, PL_FK_INIT_COPY,
-        &(wrong){.key = m->where, .text = text, .at = read.first, .start = at, .bytes = bytes},
+        &(program_error){
+            .key = m->where, .text = text, .at = read.first, .start = at, .bytes = bytes},
         NULL);
 }
 
 pl_status pl_checked_leak(pl_checked *p, pl_ptr at, uint64_t bytes, const char *name)
 {
     char text[600];
-    if (!(p->own->wanted & PL_CHECK_MEM)) return PL_OK;
+    if (!(p->findings->tools & PL_CHECK_MEM)) return PL_OK;
     snprintf(text, sizeof text, "mem-leak: %llu byte%s of %s have not been freed",
              (unsigned long long)bytes, bytes == 1 ? "" : "s", name);
-    return found(p, PL_FK_MEM_LEAK, &(wrong){.key = name, .text = text, .at = at, .bytes = bytes},
-                 "free it before the program ends, with the call that belongs to the one that made "
-                 "it (cudaFree, cudaFreeAsync)");
+    return add_error(
+        p, PL_FK_MEM_LEAK, &(program_error){.key = name, .text = text, .at = at, .bytes = bytes},
+        "free it before the program ends, with the call that belongs to the one that made "
+        "it (cudaFree, cudaFreeAsync)");
 }
 
 pl_status pl_checked_misuse(pl_checked *p, const char *kind, const char *text, const char *where)
 {
     const pl_finding_kind k = pl_check_kind_of(kind);
-    char whole[1200];
-    if (k == PL_FK_COUNT || !(pl_check_tool_of(k) & p->own->wanted)) return PL_OK;
-    snprintf(whole, sizeof whole, "%s: %s", kind, text);
-    return found(p, k, &(wrong){.key = where, .text = whole}, NULL);
+    char message[1200];
+    if (k == PL_FK_COUNT || !(pl_check_tool_of(k) & p->findings->tools)) return PL_OK;
+    snprintf(message, sizeof message, "%s: %s", kind, text);
+    return add_error(p, k, &(program_error){.key = where, .text = message}, NULL);
 }
 
 pl_status pl_checks_watch(pl_checks *c, pl_checked_range *range, size_t n)
@@ -185,17 +188,17 @@ pl_status pl_checks_watch(pl_checks *c, pl_checked_range *range, size_t n)
 
 void pl_checks_keep(pl_checks *c)
 {
-    if (c->wanted & PL_CHECK_RACE) pl_check_keep(c->check);
+    if (c->tools & PL_CHECK_RACE) pl_check_record_accesses(c->check);
 }
 
 pl_checked_touch *pl_checks_touched(pl_checks *c, size_t *n)
 {
-    pl_touched *at = pl_check_touched(c->check, n);
+    pl_accessed_range *at = pl_check_accessed_ranges(c->check, n);
     pl_checked_touch *out = at ? malloc(*n * sizeof *out) : NULL;
     if (!out) *n = 0;
     for (size_t k = 0; k < *n; k++)
         out[k] = (pl_checked_touch){
-            .address = at[k].address, .bytes = at[k].bytes, .pc = at[k].pc, .how = at[k].how};
+            .address = at[k].address, .bytes = at[k].bytes, .pc = at[k].pc, .how = at[k].kinds};
     free(at);
     return out;
 }
@@ -203,7 +206,7 @@ pl_checked_touch *pl_checks_touched(pl_checks *c, size_t *n)
 pl_status pl_checked_report(pl_checked *p)
 {
     PL_GUARD(return pl_gpu_no_memory(p->gpu, "while reporting what a checker found"))
-    pl_checks *c = p->own;
+    pl_checks *c = p->findings;
     for (size_t n = 0; n < c->list.n && n < c->limit; n++) {
         const pl_finding *f = &c->list.at[n];
         char times[40] = "";
@@ -221,10 +224,10 @@ pl_status pl_checked_report(pl_checked *p)
 
 pl_checks *pl_checked_list(pl_checked *p)
 {
-    return p->own;
+    return p->findings;
 }
 
 size_t pl_checked_errors(const pl_checked *p)
 {
-    return pl_checks_errors(p->own);
+    return pl_checks_errors(p->findings);
 }

@@ -17,12 +17,12 @@
 typedef struct reader {
     pl_arena *a;
     const char *at;
-    const char *known[32]; /* types that S_, S0_ ... refer to */
+    const char *types[32]; /* types that S_, S0_ ... refer to */
     unsigned n;
     bool failed;
 } reader;
 
-static const char *named(reader *r)
+static const char *read_name(reader *r)
 {
     unsigned long n = 0;
     while (*r->at >= '0' && *r->at <= '9') n = 10 * n + (unsigned long)(*r->at++ - '0');
@@ -34,22 +34,22 @@ static const char *named(reader *r)
     return pl_arena_strndup(r->a, r->at - n, n);
 }
 
-static const char *remember(reader *r, const char *type)
+static const char *add_type(reader *r, const char *type)
 {
-    if (r->n < sizeof r->known / sizeof *r->known) r->known[r->n++] = type;
+    if (r->n < sizeof r->types / sizeof *r->types) r->types[r->n++] = type;
     return type;
 }
 
-static const char *known(reader *r)
+static const char *back_reference(reader *r)
 {
     unsigned k = 0;
     if (*r->at != '_') k = 1u + (unsigned)(*r->at++ - '0');
     r->failed |= *r->at != '_' || k >= r->n;
     if (!r->failed) r->at++;
-    return r->failed ? "" : r->known[k];
+    return r->failed ? "" : r->types[k];
 }
 
-static const char *type(reader *r, unsigned depth)
+static const char *read_type(reader *r, unsigned depth)
 {
     static const char letters[] = "vbcahstijlmxyfd";
     static const char *const builtin[] = {"void",
@@ -70,30 +70,30 @@ static const char *type(reader *r, unsigned depth)
     const char c = *r->at;
     const char *found = c ? strchr(letters, c) : NULL;
     if (found) return r->at++, builtin[found - letters];
-    if (c >= '1' && c <= '9') return remember(r, named(r));
+    if (c >= '1' && c <= '9') return add_type(r, read_name(r));
     if (depth > 8 || !c || !strchr("PRKVS", c)) {
         r->failed = true;
         return "";
     }
     r->at++;
-    if (c == 'S') return known(r);
-    const char *of = type(r, depth + 1);
-    const bool pointed = of[0] && of[strlen(of) - 1] == '*';
+    if (c == 'S') return back_reference(r);
+    const char *inner = read_type(r, depth + 1);
+    const bool is_pointer = inner[0] && inner[strlen(inner) - 1] == '*';
     if (c == 'K' || c == 'V')
-        return remember(r, pl_arena_printf(r->a, "%s %s", c == 'K' ? "const" : "volatile", of));
-    return remember(r,
-                    pl_arena_printf(r->a, "%s%s%c", of, pointed ? "" : " ", c == 'P' ? '*' : '&'));
+        return add_type(r, pl_arena_printf(r->a, "%s %s", c == 'K' ? "const" : "volatile", inner));
+    return add_type(
+        r, pl_arena_printf(r->a, "%s%s%c", inner, is_pointer ? "" : " ", c == 'P' ? '*' : '&'));
 }
 
 /* Returns "scale(float *, int)" for _Z5scalePfi; a name that it cannot demangle is returned
  * unchanged. */
-static const char *readable(pl_arena *a, const char *name)
+static const char *demangle(pl_arena *a, const char *name)
 {
     reader r = {.a = a, .at = name + 2};
     if (strncmp(name, "_Z", 2) != 0) return name;
-    const char *text = pl_arena_printf(a, "%s(", named(&r));
+    const char *text = pl_arena_printf(a, "%s(", read_name(&r));
     for (unsigned n = 0; !r.failed && *r.at; n++) {
-        const char *t = type(&r, 0);
+        const char *t = read_type(&r, 0);
         if (n || strcmp(t, "void") != 0)
             text = pl_arena_printf(a, "%s%s%s", text, n ? ", " : "", t);
     }
@@ -103,7 +103,7 @@ static const char *readable(pl_arena *a, const char *name)
 /* ---- places ---- */
 
 /* Returns "raw(int *)+0x80 in bugs.cu:25": a machine instruction has 16 bytes. */
-static const char *place(const pl_checks *c, pl_module *m, const pl_finding *f, bool other)
+static const char *position(const pl_checks *c, pl_module *m, const pl_finding *f, bool other)
 {
     pl_arena *a = c->arena;
     const pl_program *p = m->program;
@@ -112,7 +112,7 @@ static const char *place(const pl_checks *c, pl_module *m, const pl_finding *f, 
     uint32_t first = 0;
     for (size_t n = 0; n < p->funcs.n; n++)
         if (pc - p->funcs.at[n].first < p->funcs.at[n].count) first = p->funcs.at[n].first;
-    return pl_arena_printf(a, "%s+0x%x in %s:%" PRIu32, readable(a, f->kernel), 16 * (pc - first),
+    return pl_arena_printf(a, "%s+0x%x in %s:%" PRIu32, demangle(a, f->kernel), 16 * (pc - first),
                            slash  ? slash + 1
                            : file ? file
                                   : "",
@@ -173,30 +173,30 @@ static const char *memory_error(const pl_checks *c, pl_module *m, const pl_findi
                                "========= Malloc/Free Error encountered : Device-side double free\n"
                                "=========     at %s\n%s"
                                "=========     Address 0x%" PRIx64 "\n",
-                               place(c, m, f, false), thread_line(a, f->thread, f->block),
+                               position(c, m, f, false), thread_line(a, f->thread, f->block),
                                f->address);
-    return pl_arena_printf(a,
-                           "========= Invalid __%s__ %s of size %u bytes\n"
-                           "=========     at %s\n%s"
-                           "=========     Access to 0x%" PRIx64 " is %s\n%s",
-                           f->space, access_word(i),
-                           (unsigned)(i->sel[PL_M_COUNT] ? i->sel[PL_M_COUNT] : 1)
-                               << i->sel[PL_M_LOG2],
-                           place(c, m, f, false), thread_line(a, f->thread, f->block), f->address,
-                           strcmp(f->kind, "misaligned") == 0 ? "misaligned" : "out of bounds",
-                           global ? nearest(c, f->address) : "");
+    return pl_arena_printf(
+        a,
+        "========= Invalid __%s__ %s of size %u bytes\n"
+        "=========     at %s\n%s"
+        "=========     Access to 0x%" PRIx64 " is %s\n%s",
+        f->space, access_word(i),
+        (unsigned)(i->sel[PL_M_COUNT] ? i->sel[PL_M_COUNT] : 1) << i->sel[PL_M_LOG2],
+        position(c, m, f, false), thread_line(a, f->thread, f->block), f->address,
+        strcmp(f->kind, "misaligned") == 0 ? "misaligned" : "out of bounds",
+        global ? nearest(c, f->address) : "");
 }
 
 static const char *race(const pl_checks *c, pl_module *m, const pl_finding *f)
 {
     const pl_insn *code = m->program->code.at;
-    const char *now = strcmp(access_word(&code[f->pc]), "read") == 0 ? "Read" : "Write",
-               *before = strcmp(access_word(&code[f->other_pc]), "read") == 0 ? "Read" : "Write";
+    const char *current = strcmp(access_word(&code[f->pc]), "read") == 0 ? "Read" : "Write",
+               *previous = strcmp(access_word(&code[f->other_pc]), "read") == 0 ? "Read" : "Write";
     return pl_arena_printf(c->arena,
                            "========= %s: Race reported between %s access at %s\n"
                            "=========     and %s access at %s [%" PRIu64 " hazards]\n",
-                           f->severity[0] == 'e' ? "Error" : "Warning", before,
-                           place(c, m, f, true), now, place(c, m, f, false),
+                           f->severity[0] == 'e' ? "Error" : "Warning", previous,
+                           position(c, m, f, true), current, position(c, m, f, false),
                            f->count * (f->bytes ? f->bytes : 1));
 }
 
@@ -209,7 +209,8 @@ static const char *uninitialised(const pl_checks *c, pl_module *m, const pl_find
         "=========     at %s\n%s"
         "=========     Address 0x%" PRIx64 "\n",
         f->space, (unsigned)(i->sel[PL_M_COUNT] ? i->sel[PL_M_COUNT] : 1) << i->sel[PL_M_LOG2],
-        place(c, m, f, true), thread_line(c->arena, f->other_thread, f->other_block), f->address);
+        position(c, m, f, true), thread_line(c->arena, f->other_thread, f->other_block),
+        f->address);
 }
 
 static const char *barrier_error(const pl_checks *c, pl_module *m, const pl_finding *f)
@@ -220,11 +221,12 @@ static const char *barrier_error(const pl_checks *c, pl_module *m, const pl_find
     return pl_arena_printf(c->arena,
                            "========= Barrier error detected. %s\n"
                            "=========     at %s\n%s",
-                           what, place(c, m, f, false), thread_line(c->arena, f->thread, f->block));
+                           what, position(c, m, f, false),
+                           thread_line(c->arena, f->thread, f->block));
 }
 
 /* Returns the lines of errors outside kernels, and of leaked blocks of the device heap. */
-static const char *outside(const pl_checks *c, const pl_finding *f)
+static const char *outside_kernels(const pl_checks *c, const pl_finding *f)
 {
     if (strcmp(f->kind, "leak") == 0 && f->launch == PL_LAUNCH_NONE)
         return pl_arena_printf(c->arena, "========= Leaked %s bytes at 0x%" PRIx64 "\n",
@@ -243,9 +245,9 @@ static const char *outside(const pl_checks *c, const pl_finding *f)
 }
 
 /* Returns the lines of a finding; NULL: compute-sanitizer has none for it. */
-static const char *block(const pl_checks *c, pl_module *m, const pl_finding *f)
+static const char *finding_lines(const pl_checks *c, pl_module *m, const pl_finding *f)
 {
-    if (!m || strcmp(f->kind, "leak") == 0) return outside(c, f);
+    if (!m || strcmp(f->kind, "leak") == 0) return outside_kernels(c, f);
     if (f->pc >= m->program->code.n) return NULL;
     if (strcmp(f->tool, "mem") == 0) return memory_error(c, m, f);
     if (strcmp(f->tool, "race") == 0)
@@ -279,14 +281,14 @@ pl_status pl_checks_sanitizer_end(pl_checks *c, const pl_sanitizer_sum *sum, boo
                               "%s========= LEAK SUMMARY: %" PRIu64 " bytes leaked in %" PRIu64
                               " allocations\n",
                               end, sum->leaked, sum->leaks);
-    if (c->wanted & PL_CHECK_RACE)
+    if (c->tools & PL_CHECK_RACE)
         end = pl_arena_printf(c->arena,
                               "%s========= RACECHECK SUMMARY: %" PRIu64
                               " hazard%s displayed (%" PRIu64 " error%s, %" PRIu64 " warning%s)\n",
                               end, sum->races, plural(sum->races), sum->race_errors,
                               plural(sum->race_errors), sum->race_warnings,
                               plural(sum->race_warnings));
-    if (c->wanted & ~(unsigned)(PL_CHECK_RACE | PL_CHECK_DEADLOCK))
+    if (c->tools & ~(unsigned)(PL_CHECK_RACE | PL_CHECK_DEADLOCK))
         end = pl_arena_printf(c->arena, "%s========= ERROR SUMMARY: %" PRIu64 " error%s\n", end,
                               sum->errors, plural(sum->errors));
     if (sum->errors > sum->shown)
@@ -300,7 +302,7 @@ pl_status pl_checks_sanitizer_end(pl_checks *c, const pl_sanitizer_sum *sum, boo
 }
 
 /* Adds a finding that compute-sanitizer prints to the counts. True if its lines are printed. */
-static bool count(const pl_checks *c, const pl_finding *f, pl_sanitizer_sum *sum)
+static bool add_to_summary(const pl_checks *c, const pl_finding *f, pl_sanitizer_sum *sum)
 {
     const bool race = strcmp(f->tool, "race") == 0, leak = strcmp(f->kind, "leak") == 0;
     sum->errors += race ? 0 : leak ? 1 : f->count;
@@ -320,15 +322,15 @@ pl_status pl_checks_sanitizer(pl_checks *c, pl_module *m, pl_sanitizer_sum *sum,
     const pl_status st = m ? pl_checks_collect(c, m) : PL_OK;
     if (st != PL_OK) return st;
     PL_GUARD(return pl_gpu_no_memory(c->gpu, "while reporting what a checker found"))
-    const char *all = sum->begun ? "" : "========= COMPUTE-SANITIZER\n";
+    const char *output = sum->begun ? "" : "========= COMPUTE-SANITIZER\n";
     const pl_finding *const *order = m ? pl_checks_ordered(c, m) : NULL;
     sum->begun = true;
     for (size_t n = 0; n < c->list.n; n++) {
         const pl_finding *f = order ? order[n] : &c->list.at[n];
-        const char *text = block(c, m, f);
-        if (text && count(c, f, sum))
-            all = pl_arena_printf(c->arena, "%s%s========= \n", all, text);
+        const char *text = finding_lines(c, m, f);
+        if (text && add_to_summary(c, f, sum))
+            output = pl_arena_printf(c->arena, "%s%s========= \n", output, text);
     }
-    *lines = all;
+    *lines = output;
     return PL_OK;
 }

@@ -69,7 +69,7 @@ pl_status pl_map_device(pl_gpu *gpu, pl_ptr address, uint64_t bytes, void *host,
 
 void pl_gpu_of_host(pl_gpu *gpu, pl_ptr p)
 {
-    pl_memory_of_host(&gpu->memory, p);
+    pl_memory_set_host(&gpu->memory, p);
 }
 
 pl_status pl_free_device(pl_gpu *gpu, pl_ptr p)

@@ -22,8 +22,8 @@ typedef struct text {
     size_t n, cap;
 } text;
 
-static void put(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void put(text *t, const char *fmt, ...)
+static void append(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void append(text *t, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -45,19 +45,19 @@ static void paragraph(text *t, const char *s, int indent)
     while (*s) {
         size_t n = strcspn(s, " ");
         if (column > 0 && column + 1 + (int)n > LINE - indent) {
-            put(t, "\n");
+            append(t, "\n");
             column = 0;
         }
         if (column == 0)
-            put(t, "%*s", indent, "");
+            append(t, "%*s", indent, "");
         else
-            put(t, " ");
-        put(t, "%.*s", (int)n, s);
+            append(t, " ");
+        append(t, "%.*s", (int)n, s);
         column += (int)n + 1;
         s += n;
         while (*s == ' ') s++;
     }
-    put(t, "\n");
+    append(t, "\n");
 }
 
 /* ---------------------------------------------------------------- instructions */
@@ -98,7 +98,7 @@ static bool read_query(const char *topic, query *q)
 
 /* True if every word of the query matches a separate slot of the form; mods receives the words by
  * slot. */
-static bool fits(const pl_form *f, const query *q, uint16_t mods[PL_MAX_SLOTS])
+static bool matches(const pl_form *f, const query *q, uint16_t mods[PL_MAX_SLOTS])
 {
     for (unsigned s = 0; s < PL_MAX_SLOTS; s++) mods[s] = W_none;
     for (size_t k = 0; k < q->n; k++) {
@@ -115,18 +115,19 @@ static bool fits(const pl_form *f, const query *q, uint16_t mods[PL_MAX_SLOTS])
 
 /* Appends the versions that these words require; lines that depend on other words are only counted.
  */
-static void versions(text *t, const pl_form *f, const uint16_t *mods)
+static void append_versions(text *t, const pl_form *f, const uint16_t *mods)
 {
-    unsigned others = 0;
+    unsigned hidden = 0;
     for (unsigned i = 0; i < f->nsince; i++) {
         const pl_since *s = &f->since[i];
         if (s->applies && !s->applies(mods))
-            others++;
+            hidden++;
         else
-            put(t, "    since PTX %u.%u, %s\n", s->ptx / 10u, s->ptx % 10u,
-                s->target ? s->target : "any target");
+            append(t, "    since PTX %u.%u, %s\n", s->ptx / 10u, s->ptx % 10u,
+                   s->target ? s->target : "any target");
     }
-    if (others > 0) put(t, "    some of its words need later versions: name them to see which\n");
+    if (hidden > 0)
+        append(t, "    some of its words need later versions: name them to see which\n");
 }
 
 /* Returns a statement of this form. */
@@ -144,37 +145,37 @@ static const char *form_example(const char *syntax)
     return NULL;
 }
 
-static void form(text *t, const pl_form *f, const uint16_t *mods)
+static void append_form(text *t, const pl_form *f, const uint16_t *mods)
 {
     const char *example = form_example(f->syntax);
-    put(t, "\n  %s\n", f->syntax);
-    if (example) put(t, "    example: %s\n", example);
+    append(t, "\n  %s\n", f->syntax);
+    if (example) append(t, "    example: %s\n", example);
     for (unsigned i = 0; i < f->nslots; i++) {
         const pl_slot *s = &f->slot[i];
         if (s->group == G_none ||
             (s->n == 1 && strcmp(pl_word_text[s->word[0]], pl_group_text[s->group]) == 0))
             continue;
         text words = {.arena = t->arena};
-        put(&words, ".%s%s:", pl_group_text[s->group], s->optional ? " (optional)" : "");
-        for (unsigned k = 0; k < s->n; k++) put(&words, " %s", pl_word_text[s->word[k]]);
+        append(&words, ".%s%s:", pl_group_text[s->group], s->optional ? " (optional)" : "");
+        for (unsigned k = 0; k < s->n; k++) append(&words, " %s", pl_word_text[s->word[k]]);
         paragraph(t, finish(&words), 4);
     }
-    versions(t, f, mods);
+    append_versions(t, f, mods);
     for (unsigned i = 0; i < f->nwhere; i++) {
         if (i == 0 || strcmp(f->where[i].message, f->where[i - 1].message) != 0)
-            put(t, "    rule: %s\n", f->where[i].message);
+            append(t, "    rule: %s\n", f->where[i].message);
     }
-    if (f->unsupported) put(t, "    NOT EXECUTED by this version: %s\n", f->unsupported);
+    if (f->unsupported) append(t, "    NOT EXECUTED by this version: %s\n", f->unsupported);
     if (f->note) paragraph(t, f->note, 4);
     if ((f->effects & PL_EF_ASYNC) && (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)))
-        put(t, "    lands when it is complete in timing mode, at once in functional mode; run "
-               "--async chooses\n");
-    put(t, "    latency class %s; defined in isa/%s:%d\n",
-        f->latency_class ? pl_class_text[f->latency_class(mods)] : "-", f->file, f->line);
+        append(t, "    lands when it is complete in timing mode, at once in functional mode; run "
+                  "--async chooses\n");
+    append(t, "    latency class %s; defined in isa/%s:%d\n",
+           f->latency_class ? pl_class_text[f->latency_class(mods)] : "-", f->file, f->line);
 }
 
 /* Returns a statement with this instruction. */
-static const char *example(const char *mnemonic)
+static const char *mnemonic_example(const char *mnemonic)
 {
     static const struct {
         const char *mnemonic, *version, *target, *statement;
@@ -194,21 +195,21 @@ static const char *instruction(pl_gpu *gpu, const char *topic)
     if (!read_query(topic, &q)) return NULL;
     const pl_mnem_info *m = &pl_mnems[q.mnem];
     text t = {.arena = gpu->explanations};
-    put(&t, "%s - %s\n", m->name, m->title);
-    if (example(m->name)) put(&t, "\n  example: %s\n", example(m->name));
-    bool any = false;
+    append(&t, "%s - %s\n", m->name, m->title);
+    if (mnemonic_example(m->name)) append(&t, "\n  example: %s\n", mnemonic_example(m->name));
+    bool any_match = false;
     uint16_t mods[PL_MAX_SLOTS];
     for (unsigned k = m->first; k < (unsigned)m->first + m->count; k++)
-        any |= fits(&pl_forms[k], &q, mods);
+        any_match |= matches(&pl_forms[k], &q, mods);
     if (q.unknown)
-        put(&t, "\n'.%.*s' is no word of PTX that ptxloom knows. ", (int)q.unknown_length,
-            q.unknown);
-    else if (!any)
-        put(&t, "\nNo form of %s takes all of these words. ", m->name);
-    if (!any) put(&t, "All forms of %s:\n", m->name);
+        append(&t, "\n'.%.*s' is no word of PTX that ptxloom knows. ", (int)q.unknown_length,
+               q.unknown);
+    else if (!any_match)
+        append(&t, "\nNo form of %s takes all of these words. ", m->name);
+    if (!any_match) append(&t, "All forms of %s:\n", m->name);
     for (unsigned k = m->first; k < (unsigned)m->first + m->count; k++) {
-        bool fit = fits(&pl_forms[k], &q, mods);
-        if (!any || fit) form(&t, &pl_forms[k], mods);
+        bool matching = matches(&pl_forms[k], &q, mods);
+        if (!any_match || matching) append_form(&t, &pl_forms[k], mods);
     }
     return finish(&t);
 }
@@ -227,7 +228,7 @@ const char *pl_explain_unsupported(pl_gpu *gpu)
     text t = {.arena = gpu->explanations};
     for (unsigned k = 0; k < pl_nforms; k++) {
         if (pl_forms[k].unsupported)
-            put(&t, "%s\n    %s\n", pl_forms[k].syntax, pl_forms[k].unsupported);
+            append(&t, "%s\n    %s\n", pl_forms[k].syntax, pl_forms[k].unsupported);
     }
     return finish(&t);
 }
@@ -243,7 +244,7 @@ static const char *diagnostic(pl_gpu *gpu, const char *topic)
     for (size_t i = 0; i <= n; i++) code[i] = (char)toupper((unsigned char)topic[i]);
     if (!pl_diag_by_code(code, &id)) return NULL;
     text t = {.arena = gpu->explanations};
-    put(&t, "%s: %s\n\n", code, pl_diag_format(id));
+    append(&t, "%s: %s\n\n", code, pl_diag_format(id));
     paragraph(&t, pl_diag_explanation(id), 2);
     return finish(&t);
 }
@@ -258,8 +259,8 @@ static void machine_value(pl_gpu *gpu, text *t, const pl_machine_text *m, const 
     if (pl_conf_read(gpu->explanations, &ignored, m->name, m->text, m->size, &c) != PL_OK) return;
     const pl_conf_entry *e = pl_conf_find(c, section, key);
     if (!e) return;
-    put(t, "  %-14s %s%s%s   (%s%s%s)\n", m->name, e->value, *e->unit ? " " : "", e->unit,
-        pl_provenance_word(e->provenance), *e->source ? ": " : "", e->source);
+    append(t, "  %-14s %s%s%s   (%s%s%s)\n", m->name, e->value, *e->unit ? " " : "", e->unit,
+           pl_provenance_word(e->provenance), *e->source ? ": " : "", e->source);
 }
 
 static const char *machine_key(pl_gpu *gpu, const char *topic)
@@ -272,13 +273,13 @@ static const char *machine_key(pl_gpu *gpu, const char *topic)
     for (size_t i = 0; i < n; i++) {
         if (strcmp(keys[i].key, dot + 1) != 0) continue;
         text t = {.arena = gpu->explanations};
-        put(&t, "%s - key of a machine file, section [%s]\n\n", topic, section);
+        append(&t, "%s - key of a machine file, section [%s]\n\n", topic, section);
         if (keys[i].about) paragraph(&t, keys[i].about, 2);
-        if (keys[i].unit && *keys[i].unit) put(&t, "  unit: %s\n", keys[i].unit);
-        if (keys[i].words) put(&t, "  one of: %s\n", keys[i].words);
+        if (keys[i].unit && *keys[i].unit) append(&t, "  unit: %s\n", keys[i].unit);
+        if (keys[i].words) append(&t, "  one of: %s\n", keys[i].words);
         if (keys[i].min != 0 || keys[i].max != 0)
-            put(&t, "  range: %g to %g\n", keys[i].min, keys[i].max);
-        put(&t, "\n");
+            append(&t, "  range: %g to %g\n", keys[i].min, keys[i].max);
+        append(&t, "\n");
         for (const pl_machine_text *m = pl_machine_texts; m->name; m++)
             machine_value(gpu, &t, m, section, keys[i].key);
         return finish(&t);
@@ -303,7 +304,7 @@ static const char *machine_section(pl_gpu *gpu, const char *topic)
     text t = {.arena = gpu->explanations};
     pl_map listed;
     pl_map_init(&listed, gpu->explanations);
-    put(&t, "%s - section of a machine file; its keys are\n\n", topic);
+    append(&t, "%s - section of a machine file; its keys are\n\n", topic);
     bool found = false;
     for (const pl_machine_text *m = pl_machine_texts; m->name; m++) {
         pl_diags ignored;
@@ -325,7 +326,7 @@ static const char *machine_section(pl_gpu *gpu, const char *topic)
 
 /* Lists the tables, or the other metrics, that a formula reads: the names after FROM and JOIN, each
  * once. */
-static void sources(pl_gpu *gpu, text *t, const char *formula, bool metrics)
+static void append_sources(pl_gpu *gpu, text *t, const char *formula, bool metrics)
 {
     pl_map seen;
     pl_map_init(&seen, gpu->explanations);
@@ -341,10 +342,10 @@ static void sources(pl_gpu *gpu, text *t, const char *formula, bool metrics)
         name += quoted;
         size_t n = quoted ? strcspn(name, "\"") : strspn(name, "abcdefghijklmnopqrstuvwxyz_");
         if (quoted != metrics || n == 0 || pl_map_put(&seen, name, n, &seen)) continue;
-        put(t, "%s%.*s", seen.n == 1 ? (metrics ? "\n  other metrics: " : "\n  tables: ") : ", ",
-            (int)n, name);
+        append(t, "%s%.*s", seen.n == 1 ? (metrics ? "\n  other metrics: " : "\n  tables: ") : ", ",
+               (int)n, name);
     }
-    if (seen.n) put(t, "\n");
+    if (seen.n) append(t, "\n");
 }
 
 static const char *metric(pl_gpu *gpu, const char *topic)
@@ -352,17 +353,18 @@ static const char *metric(pl_gpu *gpu, const char *topic)
     const pl_tracedb_metric *m = pl_tracedb_metric_find(topic);
     if (!m) return NULL;
     text t = {.arena = gpu->explanations};
-    put(&t, "%s - metric (%s)%s%s\n\n", m->name, m->family, m->unit && *m->unit ? ", in " : "",
-        m->unit ? m->unit : "");
+    append(&t, "%s - metric (%s)%s%s\n\n", m->name, m->family, m->unit && *m->unit ? ", in " : "",
+           m->unit ? m->unit : "");
     if (m->meaning) paragraph(&t, m->meaning, 2);
     if (strcmp(m->formula, "NULL") == 0) {
-        put(&t, "\n  it has no value: nothing in the model corresponds to it\n");
+        append(&t, "\n  it has no value: nothing in the model corresponds to it\n");
     } else {
-        put(&t, "\n  computed from a trace as\n");
+        append(&t, "\n  computed from a trace as\n");
         paragraph(&t, m->formula, 4);
-        sources(gpu, &t, m->formula, false);
-        sources(gpu, &t, m->formula, true);
-        put(&t,
+        append_sources(gpu, &t, m->formula, false);
+        append_sources(gpu, &t, m->formula, true);
+        append(
+            &t,
             "  k is the launch's row of the table kernel; ptxloom-trace(5) explains the tables\n");
     }
     return finish(&t);
@@ -374,10 +376,10 @@ static const char *named_query(pl_gpu *gpu, const char *topic)
     while (q->name && strcmp(q->name, topic) != 0) q++;
     if (!q->name) return NULL;
     text t = {.arena = gpu->explanations};
-    put(&t, "%s - query of a trace: ptxloom query FILE.db %s\n\n", q->name, q->name);
+    append(&t, "%s - query of a trace: ptxloom query FILE.db %s\n\n", q->name, q->name);
     paragraph(&t, q->title, 2);
-    put(&t, "\n  its SQL: ptxloom query FILE.db \"SELECT sql FROM query WHERE name = '%s'\"\n",
-        q->name);
+    append(&t, "\n  its SQL: ptxloom query FILE.db \"SELECT sql FROM query WHERE name = '%s'\"\n",
+           q->name);
     return finish(&t);
 }
 
@@ -391,12 +393,12 @@ static const char *advice_rule(pl_gpu *gpu, const char *topic)
     while (words && r->name && strcmp(r->name, words) != 0) r++;
     if (!words || !r->name) return NULL;
     text t = {.arena = gpu->explanations};
-    put(&t, "%s - rule of the query advice; its share is a share of %s\n\n", r->name, r->of);
+    append(&t, "%s - rule of the query advice; its share is a share of %s\n\n", r->name, r->of);
     paragraph(&t, r->title, 2);
-    put(&t, "\n  what to try, and how to see that it helped\n");
+    append(&t, "\n  what to try, and how to see that it helped\n");
     paragraph(&t, r->check, 4);
-    put(&t, "\n  its SQL: ptxloom query FILE.db \"SELECT sql FROM rule WHERE name = '%s'\"\n",
-        r->name);
+    append(&t, "\n  its SQL: ptxloom query FILE.db \"SELECT sql FROM rule WHERE name = '%s'\"\n",
+           r->name);
     return finish(&t);
 }
 
@@ -413,19 +415,19 @@ static const char *pass(pl_gpu *gpu, const char *topic)
     if (id == PL_PASS_COUNT) return NULL;
     const pl_pass_info *p = &pl_passes[id];
     text t = {.arena = gpu->explanations};
-    put(&t, "%s - pass of the assembler, in %s\n\n", p->name, p->file);
+    append(&t, "%s - pass of the assembler, in %s\n\n", p->name, p->file);
     paragraph(&t, p->summary, 2);
-    put(&t, "\n  %s", pass_kinds[p->kind]);
+    append(&t, "\n  %s", pass_kinds[p->kind]);
     unsigned runs = 0;
     for (uint32_t k = 0; k < pl_pass_pipeline_length; k++)
-        if (pl_pass_pipeline[k] == id) put(&t, "%s%u", runs++ ? " and " : ", as number ", k + 1);
-    if (runs) put(&t, " of %u", pl_pass_pipeline_length);
+        if (pl_pass_pipeline[k] == id) append(&t, "%s%u", runs++ ? " and " : ", as number ", k + 1);
+    if (runs) append(&t, " of %u", pl_pass_pipeline_length);
     if (p->kind == PL_PASS_IR || p->kind == PL_PASS_CODE)
-        put(&t, "\n  see its result: ptxloom as K.ptx --print-after=%s", p->name);
-    put(&t,
-        p->required ? "\n  it cannot be skipped\n"
-                    : "\n  leave it out: ptxloom as K.ptx --skip-pass=%s\n",
-        p->name);
+        append(&t, "\n  see its result: ptxloom as K.ptx --print-after=%s", p->name);
+    append(&t,
+           p->required ? "\n  it cannot be skipped\n"
+                       : "\n  leave it out: ptxloom as K.ptx --skip-pass=%s\n",
+           p->name);
     return finish(&t);
 }
 
@@ -433,15 +435,15 @@ static const char *all_passes(pl_gpu *gpu, const char *topic)
 {
     if (strcmp(topic, "passes") != 0) return NULL;
     text t = {.arena = gpu->explanations};
-    put(&t, "passes of the assembler, in order; * cannot be skipped\n\n");
+    append(&t, "passes of the assembler, in order; * cannot be skipped\n\n");
     for (uint32_t k = 0; k < pl_pass_pipeline_length; k++) {
         const pl_pass_info *p = &pl_passes[pl_pass_pipeline[k]];
-        put(&t, "%4u  %s%s\n", k + 1, p->name, p->required ? " *" : "");
+        append(&t, "%4u  %s%s\n", k + 1, p->name, p->required ? " *" : "");
         paragraph(&t, p->summary, 10);
     }
     for (uint32_t k = 0; k < PL_PASS_COUNT; k++)
         if (pl_passes[k].kind >= PL_PASS_LAUNCH) {
-            put(&t, "      %s (%s)\n", pl_passes[k].name, pass_kinds[pl_passes[k].kind]);
+            append(&t, "      %s (%s)\n", pl_passes[k].name, pass_kinds[pl_passes[k].kind]);
             paragraph(&t, pl_passes[k].summary, 10);
         }
     return finish(&t);
@@ -467,29 +469,29 @@ static const char *glossary(pl_gpu *gpu, const char *topic)
     while (e->term && !is_term(e->term, topic)) e++;
     if (!e->term) return NULL;
     text t = {.arena = gpu->explanations};
-    put(&t, "%s - term of the glossary\n\n", e->term);
+    append(&t, "%s - term of the glossary\n\n", e->term);
     paragraph(&t, e->meaning, 2);
     return finish(&t);
 }
 
 /* Returns the names of metrics that begin with the topic, at most `most`; NULL: none. */
-static const char *longer_names(pl_gpu *gpu, const char *topic, unsigned most)
+static const char *names_with_prefix(pl_gpu *gpu, const char *topic, unsigned max)
 {
     const char *list = NULL;
     const size_t n = strlen(topic);
     unsigned found = 0;
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name && n >= 3; m++) {
         if (strncmp(m->name, topic, n) != 0) continue;
-        if (found++ < most)
+        if (found++ < max)
             list = list ? pl_arena_printf(gpu->messages, "%s, %s", list, m->name) : m->name;
     }
     return list ? pl_arena_printf(gpu->messages, "metrics that begin so: %s%s", list,
-                                  found > most ? ", ..." : "")
+                                  found > max ? ", ..." : "")
                 : NULL;
 }
 
 /* Reports an unknown topic, with the nearest names of all tables. */
-static void unknown(pl_gpu *gpu, const char *topic)
+static void report_unknown(pl_gpu *gpu, const char *topic)
 {
     size_t n = 0, cap = pl_nmnems, first = strcspn(topic, ".");
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) cap++;
@@ -501,14 +503,14 @@ static void unknown(pl_gpu *gpu, const char *topic)
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) name[n++] = m->name;
     for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++) name[n++] = q->name;
     for (const pl_glossary_entry *e = pl_glossary; e->term; e++) name[n++] = e->term;
-    const char *longer = longer_names(gpu, topic, 4),
-               *near = longer ? NULL : pl_nearest(topic, name, n);
-    if (!near && !longer)
-        near = pl_nearest(pl_arena_strndup(gpu->messages, topic, first), name, pl_nmnems);
+    const char *longer = names_with_prefix(gpu, topic, 4),
+               *nearest = longer ? NULL : pl_nearest(topic, name, n);
+    if (!nearest && !longer)
+        nearest = pl_nearest(pl_arena_strndup(gpu->messages, topic, first), name, pl_nmnems);
     pl_diag *d = pl_report(&gpu->diags, PL_E0008, (pl_loc){.file = UINT32_MAX}, topic);
-    d->help = longer ? longer
-              : near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near)
-                     : pl_diag_explanation(PL_E0008);
+    d->help = longer    ? longer
+              : nearest ? pl_arena_printf(gpu->messages, "did you mean '%s'?", nearest)
+                        : pl_diag_explanation(PL_E0008);
 }
 
 const char *pl_explain(pl_gpu *gpu, const char *topic)
@@ -522,6 +524,6 @@ const char *pl_explain(pl_gpu *gpu, const char *topic)
         const char *found = table[i](gpu, topic);
         if (found) return found;
     }
-    unknown(gpu, topic);
+    report_unknown(gpu, topic);
     return NULL;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool start_messages(pl_gpu *gpu)
+static bool open_messages(pl_gpu *gpu)
 {
     gpu->messages = pl_arena_open();
     if (!gpu->messages) return false;
@@ -33,7 +33,7 @@ pl_status pl_gpu_open(pl_gpu **out, const char *machine)
     pl_gpu *gpu = calloc(1, sizeof *gpu);
     if (!gpu) return PL_NOMEM;
     gpu->arena = pl_arena_open();
-    if (!gpu->arena || !start_messages(gpu)) {
+    if (!gpu->arena || !open_messages(gpu)) {
         pl_arena_close(gpu->arena);
         free(gpu);
         return PL_NOMEM;
@@ -150,14 +150,14 @@ void pl_gpu_diag_clear(pl_gpu *gpu)
 {
     pl_arena *old = gpu->messages;
     /* Without memory for a new arena, the old one stays in use; only space is lost. */
-    if (start_messages(gpu))
+    if (open_messages(gpu))
         pl_arena_close(old);
     else
         gpu->messages = old;
 }
 
-static void report(pl_gpu *gpu, const char *code, const char *a, const char *b, const char *c,
-                   const char *help)
+static void report_by_code(pl_gpu *gpu, const char *code, const char *a, const char *b,
+                           const char *c, const char *help)
 {
     pl_diag_id id;
     const bool known = pl_diag_by_code(code, &id);
@@ -172,7 +172,7 @@ void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, 
                    const char *help)
 {
     PL_GUARD(pl_gpu_no_memory(gpu, "while reporting a mistake"); return )
-    report(gpu, code, a, b, c, help);
+    report_by_code(gpu, code, a, b, c, help);
 }
 
 pl_status pl_gpu_conditional(const pl_gpu *gpu, uint64_t handle, uint32_t *value)
@@ -202,11 +202,11 @@ const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes)
     char *text = gpu->printed ? pl_arena_alloc(gpu->printed, n + m + 1) : NULL;
     if (text && n) memcpy(text, out->text + out->start, n);
     if (text && m) memcpy(text + n, err->text + err->start, m);
-    const uint64_t limit = out->limit, most = out->most;
+    const uint64_t limit = out->limit, most = out->max_chars;
     pl_print_close(out);
     pl_print_close(err);
     out->limit = limit;
-    out->most = most;
+    out->max_chars = most;
     if (!text && n + m) pl_gpu_no_memory(gpu, "while holding what the kernel printed");
     return text;
 }

@@ -60,7 +60,7 @@ struct pl_module {
     struct {
         uint32_t *at;
         size_t n, cap;
-        bool whole;
+        bool complete;
     } line;                /* offset of each line in the program text */
     pl_listing listing;    /* the latest one that a trace requested */
     pl_decoded *decoded;   /* by pl_module_decoded; NULL: not decoded yet */
@@ -89,8 +89,8 @@ typedef struct pl_memo pl_memo;
 /* Called before a functional-mode launch of one grid. True if the same launch has run before on the
  * same memory; its memory effects and counts have then been applied. */
 bool pl_memo_replay(pl_gpu *gpu, pl_module *m, pl_grid *g);
-/* Called after an executed launch; good: it ended without an error. */
-void pl_memo_learn(pl_gpu *gpu, const pl_module *m, const pl_grid *g, bool good);
+/* Called after an executed launch; ok: it ended without an error. */
+void pl_memo_record(pl_gpu *gpu, const pl_module *m, const pl_grid *g, bool ok);
 /* Forgets the launches of a module; NULL: all. */
 void pl_memo_forget(pl_gpu *gpu, const pl_module *m);
 
@@ -121,7 +121,8 @@ typedef struct pl_need {
 } pl_need;
 /* Rejects requirements that exceed the available host memory: E0412 reports the total and the
  * largest part. Linux would kill the process only much later. */
-pl_status pl_budget_check(pl_gpu *gpu, pl_loc at, const char *whole, const pl_need *need, size_t n);
+pl_status pl_budget_check(pl_gpu *gpu, pl_loc at, const char *operation, const pl_need *need,
+                          size_t n);
 /* Returns the bytes of host memory that a launch may use beyond its known requirements. */
 uint64_t pl_budget_left(const pl_gpu *gpu);
 
@@ -143,7 +144,7 @@ const pl_prog_func *pl_module_entry(const pl_module *m, const char *name);
 /* ---- source_map.c ---- */
 /* Returns the source position of an entry of the program's line table; the first file as a whole if
  * there is no such entry. */
-pl_loc pl_module_place(pl_module *m, uint32_t line);
+pl_loc pl_module_position(pl_module *m, uint32_t line);
 /* Returns the index of the source that contains this line of the program text. */
 size_t pl_module_source_of(const pl_module *m, uint32_t line);
 /* Returns a line of the program text without its indentation; NULL: none. */
@@ -180,7 +181,7 @@ typedef enum pl_arg_kind { PL_ARG_TENSORMAP = 1, PL_ARG_TEXTURE, PL_ARG_SURFACE 
 /* An argument that is a tensor map, a texture or a surface. */
 typedef struct pl_arg_resource {
     pl_arg_kind kind;
-    size_t of; /* number, from 1, of the argument whose memory or array it uses; 0: its own */
+    size_t source_arg;     /* 1-based argument whose memory or array it uses; 0: its own */
     pl_tensor_desc tensor; /* address: offset in that memory */
     pl_array_desc array;
     pl_texture_desc texture;
@@ -191,12 +192,12 @@ typedef struct pl_arg_resource {
 /* The library's part of an argument. */
 typedef struct pl_arg_more {
     pl_arg_resource *resource; /* or NULL */
-    size_t same;          /* number, from 1, of an earlier argument that is passed again; 0: none */
-    const uint8_t *param; /* its location in the parameter block, once prepared */
+    size_t same_as;            /* 1-based earlier argument that is passed again; 0: none */
+    const uint8_t *param;      /* its location in the parameter block, once prepared */
     const pl_element *element;
     uint64_t value;       /* scalar: its bits */
     pl_init init;         /* buffer, or several elements by value */
-    bool several;         /* by value: an array, initialised like a buffer */
+    bool is_array;        /* by value: an array, initialised like a buffer */
     bool initialised;     /* init was given explicitly */
     pl_init expect;       /* expected contents after the launch, if arg.expected; */
     double atol, rtol;    /* absolute tolerance, and tolerance relative to the expected value */
@@ -228,7 +229,7 @@ typedef struct pl_case_more {
     struct {
         pl_case_arg *at;
         size_t n, cap;
-    } shown; /* storage of pl_case.arg */
+    } args; /* storage of pl_case.arg */
     struct {
         const char **at;
         size_t n, cap;

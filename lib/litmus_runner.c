@@ -12,10 +12,10 @@
 #include <string.h>
 
 enum {
-    INSTANCES = 256, /* per launch */
-    SLOT = 64,       /* bytes per variable, so that variables share nothing */
-    TURNS = 4, /* the maximum number of instructions in a row cycles through 2, 4, 8 and 16, by
-                  launch */
+    INSTANCES = 256,   /* per launch */
+    SLOT = 64,         /* bytes per variable, so that variables share nothing */
+    TURN_LENGTHS = 4,  /* the maximum number of instructions in a row cycles through 2, 4, 8 and 16,
+                       by launch */
     FIRST_BARRIER = 15 /* for shared variables: not used by the test */
 };
 
@@ -49,8 +49,8 @@ typedef struct writer {
     } out;
 } writer;
 
-static void put(writer *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void put(writer *w, const char *fmt, ...)
+static void emit(writer *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void emit(writer *w, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -77,87 +77,88 @@ static bool any_shared(const pl_litmus_test *t)
 }
 
 /* Emits a barrier for all threads of the test. */
-static void meet(writer *w, const pl_litmus_test *t)
+static void emit_barrier(writer *w, const pl_litmus_test *t)
 {
     if (t->cluster > 1)
-        put(w, "barrier.cluster.arrive; barrier.cluster.wait; ");
+        emit(w, "barrier.cluster.arrive; barrier.cluster.wait; ");
     else
-        put(w, "bar.sync %d; ", FIRST_BARRIER);
+        emit(w, "bar.sync %d; ", FIRST_BARRIER);
 }
 
 /* Emits addresses of the variables into registers of their names, and initial values of shared
  * variables. */
-static void place_variables(writer *w, const pl_litmus_test *t)
+static void emit_variables(writer *w, const pl_litmus_test *t)
 {
     for (unsigned k = 0; k < t->nvars; k++) {
         const pl_litmus_var *v = &t->var[k];
         if (!v->shared) {
-            put(w, "add.u64 %s, %%m, %u; ", v->name, SLOT * k);
+            emit(w, "add.u64 %s, %%m, %u; ", v->name, SLOT * k);
             continue;
         }
-        put(w, "mov.u32 %%w4, _shared; add.u32 %%w4, %%w4, %u; ", SLOT * k);
+        emit(w, "mov.u32 %%w4, _shared; add.u32 %%w4, %%w4, %u; ", SLOT * k);
         if (t->cluster > 1)
-            put(w, "mapa.shared::cluster.u32 %s, %%w4, %u; ", v->name,
-                (unsigned)v->cta % t->cluster);
+            emit(w, "mapa.shared::cluster.u32 %s, %%w4, %u; ", v->name,
+                 (unsigned)v->cta % t->cluster);
         else
-            put(w, "mov.u32 %s, %%w4; ", v->name);
-        put(w,
-            "setp.eq.u32 %%p, %%w2, %d; setp.eq.and.u32 %%p, %%w3, 0, %%p; @%%p st.shared.u32 "
-            "[%%w4], %u; ",
-            v->cta, v->init);
+            emit(w, "mov.u32 %s, %%w4; ", v->name);
+        emit(w,
+             "setp.eq.u32 %%p, %%w2, %d; setp.eq.and.u32 %%p, %%w3, 0, %%p; @%%p st.shared.u32 "
+             "[%%w4], %u; ",
+             v->cta, v->init);
     }
-    if (any_shared(t)) meet(w, t);
+    if (any_shared(t)) emit_barrier(w, t);
 }
 
-static void begin(writer *w, const pl_litmus *l)
+static void emit_prologue(writer *w, const pl_litmus *l)
 {
     const pl_litmus_test *t = &l->test;
-    put(w,
-        ".version 9.0 .target sm_90a .address_size 64 .visible .entry litmus(.param .u64 _memory, "
-        ".param .u64 _results) { "
-        ".reg .pred %%p; .reg .b32 %%w<5>, r<%d>; .reg .b64 %%m, %%o; ",
-        PL_LITMUS_REGS);
+    emit(w,
+         ".version 9.0 .target sm_90a .address_size 64 .visible .entry litmus(.param .u64 _memory, "
+         ".param .u64 _results) { "
+         ".reg .pred %%p; .reg .b32 %%w<5>, r<%d>; .reg .b64 %%m, %%o; ",
+         PL_LITMUS_REGS);
     for (unsigned k = 0; k < t->nvars; k++)
-        put(w, ".reg .%s %s; ", t->var[k].shared ? "b32" : "b64", t->var[k].name);
-    if (any_shared(t)) put(w, ".shared .align %d .b8 _shared[%u]; ", SLOT, SLOT * t->nvars);
-    put(w,
+        emit(w, ".reg .%s %s; ", t->var[k].shared ? "b32" : "b64", t->var[k].name);
+    if (any_shared(t)) emit(w, ".shared .align %d .b8 _shared[%u]; ", SLOT, SLOT * t->nvars);
+    emit(
+        w,
         "mov.u32 %%w0, %%ctaid.x; div.u32 %%w1, %%w0, %u; mul.lo.u32 %%w2, %%w1, %u; sub.u32 %%w2, "
         "%%w0, %%w2; mov.u32 %%w3, %%tid.x; "
         "ld.param.u64 %%m, [_memory]; mad.wide.u32 %%m, %%w1, %u, %%m; ld.param.u64 %%o, "
         "[_results]; mad.wide.u32 %%o, %%w1, %u, %%o; ",
         l->blocks, l->blocks, SLOT * t->nvars, l->result_bytes);
     /* Blocks start in index order, so each instance begins with another part of the test. */
-    put(w, "mad.lo.u32 %%w2, %%w1, %u, %%w2; rem.u32 %%w2, %%w2, %u; ", t->cluster, l->blocks);
-    place_variables(w, t);
-    for (unsigned k = 0; k < PL_LITMUS_REGS; k++) put(w, "mov.b32 r%u, 0; ", k);
+    emit(w, "mad.lo.u32 %%w2, %%w1, %u, %%w2; rem.u32 %%w2, %%w2, %u; ", t->cluster, l->blocks);
+    emit_variables(w, t);
+    for (unsigned k = 0; k < PL_LITMUS_REGS; k++) emit(w, "mov.b32 r%u, 0; ", k);
     for (unsigned k = 0; k < t->nthreads; k++) {
         const pl_litmus_thread *th = &t->thread[k];
-        put(w, "setp.eq.u32 %%p, %%w2, %u; setp.eq.and.u32 %%p, %%w3, %u, %%p; @%%p bra $T%u; ",
-            th->cta, 32 * th->warp + th->lane, k);
+        emit(w, "setp.eq.u32 %%p, %%w2, %u; setp.eq.and.u32 %%p, %%w3, %u, %%p; @%%p bra $T%u; ",
+             th->cta, 32 * th->warp + th->lane, k);
     }
-    put(w, "ret; ");
+    emit(w, "ret; ");
 }
 
 /* Ends a thread: its registers, and the shared variables that no earlier thread has saved, are
  * written to the results. */
-static void end_thread(writer *w, const pl_litmus_test *t, unsigned k)
+static void emit_epilogue(writer *w, const pl_litmus_test *t, unsigned k)
 {
     for (unsigned n = 0; n < t->nobserved; n++)
         if (t->observed[n].thread == (int)k)
-            put(w, "st.global.u32 [%%o+%u], r%d; ",
-                register_offset(k, (uint32_t)t->observed[n].reg), t->observed[n].reg);
-    if (any_shared(t)) meet(w, t);
+            emit(w, "st.global.u32 [%%o+%u], r%d; ",
+                 register_offset(k, (uint32_t)t->observed[n].reg), t->observed[n].reg);
+    if (any_shared(t)) emit_barrier(w, t);
     for (unsigned n = 0; n < t->nvars; n++) {
         unsigned first = 0; /* first thread that can access the variable */
         while (first < t->nthreads &&
                t->thread[first].cta / t->cluster != (unsigned)t->var[n].cta / t->cluster)
             first++;
         if (t->var[n].shared && first == k)
-            put(w, "ld.shared::cluster.u32 %%w4, [%s]; st.global.u32 [%%o+%u], %%w4; ",
-                t->var[n].name, shared_offset(t, n));
+            emit(w, "ld.shared::cluster.u32 %%w4, [%s]; st.global.u32 [%%o+%u], %%w4; ",
+                 t->var[n].name, shared_offset(t, n));
     }
-    if (any_shared(t)) meet(w, t); /* no block may exit before its memory has been read */
-    put(w, "ret; ");
+    if (any_shared(t)) emit_barrier(w, t); /* no block may exit before its memory has been read */
+    emit(w, "ret; ");
 }
 
 static const char *make_kernel(const pl_litmus *l, const char *text, size_t bytes,
@@ -165,23 +166,23 @@ static const char *make_kernel(const pl_litmus *l, const char *text, size_t byte
 {
     const pl_litmus_test *t = &l->test;
     writer w = {.arena = l->arena};
-    begin(&w, l);
+    emit_prologue(&w, l);
     for (size_t at = 0, thread = 0, op = 0; at < bytes; at++) {
         const pl_litmus_thread *th = thread < t->nthreads ? &t->thread[thread] : NULL;
         const char *label =
             th && at >= th->header ? pl_arena_printf(l->arena, "$T%zu: ", thread) : NULL;
         bool code = th && op < th->nops && at >= th->op[op].from && at < th->op[op].to;
         if (th && at == th->close) {
-            end_thread(&w, t, (unsigned)thread);
+            emit_epilogue(&w, t, (unsigned)thread);
             thread++;
             op = 0;
         } else if (label && at - th->header < strlen(label)) /* the label replaces "thread" */
-            put(&w, "%c", label[at - th->header]);
+            emit(&w, "%c", label[at - th->header]);
         else
-            put(&w, "%c", code || text[at] == '\n' ? text[at] : ' ');
+            emit(&w, "%c", code || text[at] == '\n' ? text[at] : ' ');
         if (th && op < th->nops && at + 1 == th->op[op].to) op++;
     }
-    put(&w, "\n}\n");
+    emit(&w, "\n}\n");
     *out_bytes = w.out.n;
     return w.out.at;
 }
@@ -196,7 +197,7 @@ static const char *base_name(pl_arena *a, const char *path)
                              : pl_arena_strdup(a, from);
 }
 
-static void measure(pl_litmus *l)
+static void compute_layout(pl_litmus *l)
 {
     const pl_litmus_test *t = &l->test;
     uint32_t last = 0;
@@ -221,7 +222,7 @@ static pl_status load(pl_litmus *l, const char *path, int opt_level, const char 
                                       pl_arena_strndup(gpu->messages, text, bytes), bytes);
     pl_status st = pl_litmus_parse(&gpu->diags, file, text, bytes, &l->test);
     if (st != PL_OK) return st;
-    measure(l);
+    compute_layout(l);
     l->condition = pl_arena_strndup(l->arena, text + l->test.condition,
                                     l->test.condition_end - l->test.condition);
     for (char *p = (char *)(uintptr_t)l->condition + strlen(l->condition);
@@ -279,7 +280,8 @@ void pl_litmus_close(pl_litmus *l)
 
 /* ---- running ---- */
 
-static bool same(const pl_litmus_test *t, const pl_litmus_outcome *a, const pl_litmus_outcome *b)
+static bool same_outcome(const pl_litmus_test *t, const pl_litmus_outcome *a,
+                         const pl_litmus_outcome *b)
 {
     return memcmp(a->value, b->value, t->nobserved * sizeof *a->value) == 0;
 }
@@ -287,7 +289,7 @@ static bool same(const pl_litmus_test *t, const pl_litmus_outcome *a, const pl_l
 static pl_status count(pl_litmus *l, const pl_litmus_outcome *o, int weak)
 {
     size_t k = 0;
-    while (k < l->counts && !same(&l->test, &l->count[k].outcome, o)) k++;
+    while (k < l->counts && !same_outcome(&l->test, &l->count[k].outcome, o)) k++;
     if (k == l->cap) {
         size_t cap = l->cap ? 2 * l->cap : 16;
         struct count *p = realloc(l->count, cap * sizeof *p);
@@ -325,7 +327,7 @@ static pl_status launch(pl_litmus *l, bool weak, uint32_t instances, uint64_t se
                    .param_bytes = sizeof params,
                    .random = true,
                    .seed = seed,
-                   .turn = 2u << l->runs[weak] / INSTANCES % TURNS,
+                   .turn = 2u << l->runs[weak] / INSTANCES % TURN_LENGTHS,
                    .weak = weak};
     if (t->cluster == 1) x.cluster[0] = x.cluster[1] = x.cluster[2] = 0;
     pl_result r;
@@ -377,7 +379,7 @@ static bool describe_all(pl_litmus *l, const pl_litmus_set *all, pl_litmus_repor
 {
     PL_GUARD(return false)
     const pl_litmus_test *t = &l->test;
-    bool everywhere = true;
+    bool all_hold = true;
     pl_litmus_row *row = pl_arena_array(l->report, pl_litmus_row, all->n);
     *out = (pl_litmus_report){.name = l->name,
                               .title = t->title,
@@ -394,19 +396,19 @@ static bool describe_all(pl_litmus *l, const pl_litmus_set *all, pl_litmus_repor
                                  .allowed = pl_litmus_set_has(&l->allowed, t, o),
                                  .sequential = pl_litmus_set_has(&l->sequential, t, o)};
         for (size_t n = 0; n < l->counts; n++)
-            if (same(t, &l->count[n].outcome, o)) {
+            if (same_outcome(t, &l->count[n].outcome, o)) {
                 row[k].strong = l->count[n].n[0];
                 row[k].weak = l->count[n].n[1];
             }
         out->possible |= row[k].allowed && row[k].holds;
-        everywhere &= !row[k].allowed || row[k].holds;
+        all_hold &= !row[k].allowed || row[k].holds;
         out->seen += row[k].holds ? row[k].weak : 0;
         out->forbidden += !row[k].allowed;
         out->never += row[k].allowed && !row[k].weak;
     }
     out->agrees = t->quantifier == PL_LITMUS_EXISTS  ? out->possible
                   : t->quantifier == PL_LITMUS_NEVER ? !out->possible
-                                                     : everywhere;
+                                                     : all_hold;
     return true;
 }
 

@@ -41,7 +41,7 @@ static uint64_t symbol_address(const pl_program *p, const pl_prog_reloc *r)
 }
 
 /* True if the variable is stored in memory of the same module on another gpu. */
-static bool elsewhere(const pl_module *m, const pl_prog_var *v)
+static bool is_on_other_gpu(const pl_module *m, const pl_prog_var *v)
 {
     return m->managed && m->gpu->unified && v->managed;
 }
@@ -51,7 +51,8 @@ static void initialise_variables(pl_module *m)
     pl_program *p = m->program;
     for (size_t i = 0; i < p->vars.n; i++) {
         const pl_prog_var *v = &p->vars.at[i];
-        if ((v->space != PL_SP_GLOBAL && v->space != PL_SP_CONST) || elsewhere(m, v)) continue;
+        if ((v->space != PL_SP_GLOBAL && v->space != PL_SP_CONST) || is_on_other_gpu(m, v))
+            continue;
         uint8_t *to = pl_memory_at(&m->gpu->memory, generic_address(p, v), v->size);
         if (!to) continue;
         /* Otherwise it is zero, as is all new memory; its pages are committed when they are
@@ -83,7 +84,7 @@ static bool place_bank(pl_module *m)
     if (!any) return true;
     bank->address = pl_memory_alloc(&m->gpu->memory, bank->size ? bank->size : 1, "constants");
     if (bank->address == 0) return false;
-    pl_memory_constant(&m->gpu->memory, bank->address);
+    pl_memory_set_constant(&m->gpu->memory, bank->address);
     bank->bytes = pl_memory_at(&m->gpu->memory, bank->address, 1);
     return true;
 }
@@ -102,10 +103,10 @@ size_t pl_module_memory_needs(const pl_module *m, pl_need *out)
     return n;
 }
 
-static pl_status no_room(pl_module *m)
+static pl_status report_no_memory(pl_module *m)
 {
     pl_need *need = pl_arena_array(m->gpu->messages, pl_need, pl_module_memory_needs(m, NULL) + 1);
-    const pl_status st = need ? pl_budget_check(m->gpu, pl_module_place(m, UINT32_MAX),
+    const pl_status st = need ? pl_budget_check(m->gpu, pl_module_position(m, UINT32_MAX),
                                                 "the module", need, pl_module_memory_needs(m, need))
                               : PL_OK;
     return st != PL_OK ? st : pl_gpu_no_memory(m->gpu, "while placing the module's variables");
@@ -113,7 +114,7 @@ static pl_status no_room(pl_module *m)
 
 /* True if the program accesses memory through 32-bit generic or global addresses, as modules with
  * .address_size 32 do. */
-static bool narrow_addresses(const pl_program *p)
+static bool has_narrow_addresses(const pl_program *p)
 {
     for (size_t k = 0; k < p->code.n; k++) {
         const pl_insn *i = &p->code.at[k];
@@ -133,15 +134,15 @@ static uint64_t map_managed(pl_module *m, const pl_prog_var *v)
     pl_ptr address;
     uint64_t bytes;
     if (pl_module_symbol(m->managed, v->name, &address, &bytes) != PL_OK) return 0;
-    void *there = pl_device_view(m->managed->gpu, address, bytes);
-    return there && pl_map_device(m->gpu, address, bytes, there, v->name) == PL_OK ? address : 0;
+    void *view = pl_device_view(m->managed->gpu, address, bytes);
+    return view && pl_map_device(m->gpu, address, bytes, view, v->name) == PL_OK ? address : 0;
 }
 
 static uint64_t place_variable(pl_module *m, const pl_prog_var *v)
 {
     const uint64_t page = m->gpu->bounds ? m->gpu->bounds : 1,
                    size = ((v->size ? v->size : 1) + page - 1) & ~(page - 1);
-    if (elsewhere(m, v)) return map_managed(m, v);
+    if (is_on_other_gpu(m, v)) return map_managed(m, v);
     return m->gpu->unified && v->managed ? pl_memory_alloc_shared(&m->gpu->memory, size, v->name)
                                          : pl_memory_alloc(&m->gpu->memory, size, v->name);
 }
@@ -152,16 +153,16 @@ pl_status pl_module_place_variables(pl_module *m)
 {
     pl_program *p = m->program;
     pl_memory *memory = &m->gpu->memory;
-    if (memory->n == 0 && !memory->base && narrow_addresses(p))
+    if (memory->n == 0 && !memory->base && has_narrow_addresses(p))
         pl_memory_start(memory, PL_NARROW_BASE);
-    bool good = place_bank(m);
-    for (size_t i = 0; i < p->vars.n && good; i++) {
+    bool ok = place_bank(m);
+    for (size_t i = 0; i < p->vars.n && ok; i++) {
         pl_prog_var *v = &p->vars.at[i];
         if (v->space != PL_SP_GLOBAL) continue;
         v->address = place_variable(m, v);
-        good = v->address != 0;
+        ok = v->address != 0;
     }
-    if (!good) return no_room(m);
+    if (!ok) return report_no_memory(m);
     initialise_variables(m);
     return PL_OK;
 }
@@ -309,7 +310,7 @@ const char *pl_module_variable(const pl_module *m, pl_ptr at, pl_ptr *start)
 
 void pl_module_open_constants(pl_module *m)
 {
-    pl_memory_writable(&m->gpu->memory, m->program->bank.address);
+    pl_memory_set_writable(&m->gpu->memory, m->program->bank.address);
 }
 
 /* ---------------------------------------------------------------- listing */

@@ -19,7 +19,7 @@
 typedef struct input {
     const char *name, *text;
     size_t bytes;
-    char *own; /* the text, if the loader frees it; or NULL */
+    char *owned_text; /* the text, if the loader frees it; or NULL */
 } input;
 
 /* True if the input is a machine program, as an object or as text, rather than PTX. */
@@ -29,7 +29,7 @@ static bool is_program(const input *in)
 }
 
 /* Copies help texts, since messages must not reference the module's arena. */
-static void settle_messages(pl_gpu *gpu, size_t first)
+static void finish_messages(pl_gpu *gpu, size_t first)
 {
     for (size_t i = first; i < gpu->diags.list.n; i++) {
         pl_diag *d = &gpu->diags.list.at[i];
@@ -52,45 +52,45 @@ static uint32_t count_lines(const char *text, size_t n)
  * single file that was read is used in place; others are copied. */
 static char *join_texts(pl_module *m, input *in, size_t n, size_t *bytes)
 {
-    size_t room = 1, at = 0;
+    size_t capacity = 1, length = 0;
     uint32_t lines = 0;
-    for (size_t k = 0; k < n; k++) room += in[k].bytes + 1;
+    for (size_t k = 0; k < n; k++) capacity += in[k].bytes + 1;
     if (n == 1) {
-        m->text = in->own;
-        in->own = NULL;
+        m->text = in->owned_text;
+        in->owned_text = NULL;
     }
-    char *text = m->text ? m->text : pl_arena_alloc(m->arena, room);
+    char *text = m->text ? m->text : pl_arena_alloc(m->arena, capacity);
     for (size_t k = 0; k < n; k++) {
-        char *start = text + at;
+        char *start = text + length;
         if (!m->text) memcpy(start, in[k].text, in[k].bytes);
-        free(in[k].own);
-        in[k].own = NULL;
+        free(in[k].owned_text);
+        in[k].owned_text = NULL;
         in[k].text = start;
-        at += in[k].bytes;
+        length += in[k].bytes;
         const char *name = pl_arena_strdup(m->arena, in[k].name);
         *pl_push(m->arena, &m->source) =
             (pl_module_source){.name = name,
                                .lines_before = lines,
                                .file = pl_diags_add_file(&m->gpu->diags, name, start, in[k].bytes),
                                .epoch = m->gpu->epoch};
-        if (k + 1 < n && in[k].bytes && text[at - 1] != '\n') text[at++] = '\n';
-        if (k + 1 < n) lines += count_lines(start, (size_t)(text + at - start));
+        if (k + 1 < n && in[k].bytes && text[length - 1] != '\n') text[length++] = '\n';
+        if (k + 1 < n) lines += count_lines(start, (size_t)(text + length - start));
     }
-    *bytes = at;
+    *bytes = length;
     return text;
 }
 
 /* Bytes per additional thread: less text is assembled in the time that a thread takes to start. */
-#define BYTES_A_THREAD 65536
+#define BYTES_PER_THREAD 65536
 
-static uint32_t threads_for(size_t bytes, const pl_load_options *options)
+static uint32_t thread_count(size_t bytes, const pl_load_options *options)
 {
     if (options && options->threads > 0) return (uint32_t)options->threads;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t useful = bytes / BYTES_A_THREAD + 1;
-    return processors < 1                ? 1
-           : (size_t)processors > useful ? (uint32_t)useful
-                                         : (uint32_t)processors;
+    size_t max_useful = bytes / BYTES_PER_THREAD + 1;
+    return processors < 1                    ? 1
+           : (size_t)processors > max_useful ? (uint32_t)max_useful
+                                             : (uint32_t)processors;
 }
 
 static uint32_t lanes_of(const pl_module *m)
@@ -113,7 +113,7 @@ static pl_assembly *begin_assembly(pl_module *m, const char *text, size_t bytes,
         .text_bytes = bytes,
         .source = source,
         .sources = n,
-        .threads = passes && (passes->print || passes->time) ? 1 : threads_for(bytes, options),
+        .threads = passes && (passes->print || passes->time) ? 1 : thread_count(bytes, options),
         .lanes = lanes_of(m),
         .passes = passes};
     return pl_assembly_open(&o);
@@ -134,22 +134,23 @@ static pl_status parse_and_assemble(pl_module *m, char *text, size_t n, pl_assem
 {
     PL_GUARD(return PL_NOMEM)
     const bool check_only = !assembly;
-    pl_ast **ast = pl_arena_array(m->arena, pl_ast *, n), *whole = NULL;
+    pl_ast **ast = pl_arena_array(m->arena, pl_ast *, n), *linked = NULL;
     const pl_parse_options parse = {.lanes = lanes_of(m),
                                     .own = n == 1 ? text : NULL,
                                     .ready = n == 1 && assembly ? function_ready : NULL,
                                     .ctx = assembly};
     pl_status st = PL_OK;
     for (size_t k = 0; k < n; k++) {
-        pl_status one =
+        pl_status result =
             pl_ptx_parse(m->arena, &m->gpu->diags, m->source.at[k].file, &parse, &ast[k]);
-        if (one == PL_OK && check_only) one = pl_assembly_check(ast[k]);
-        if (st == PL_OK || one == PL_NOMEM) st = one;
+        if (result == PL_OK && check_only) result = pl_assembly_check(ast[k]);
+        if (st == PL_OK || result == PL_NOMEM) st = result;
     }
-    if (st == PL_OK && check_only && fit) st = pl_ptx_fit(m->arena, &m->gpu->diags, ast, n);
+    if (st == PL_OK && check_only && fit)
+        st = pl_ptx_check_linkable(m->arena, &m->gpu->diags, ast, n);
     if (st == PL_OK && assembly)
-        st = pl_ptx_link(m->arena, &m->gpu->diags, ast, n, is_provided, &whole);
-    if (st == PL_OK && assembly) st = pl_assembly_finish(assembly, whole, &m->program);
+        st = pl_ptx_link(m->arena, &m->gpu->diags, ast, n, is_provided, &linked);
+    if (st == PL_OK && assembly) st = pl_assembly_finish(assembly, linked, &m->program);
     return st;
 }
 
@@ -243,7 +244,7 @@ static pl_status load(pl_gpu *gpu, input *in, size_t n, const pl_load_options *o
     if (st == PL_INTERRUPTED)
         pl_gpu_interrupted(gpu, (pl_loc){.file = UINT32_MAX},
                            pl_arena_printf(gpu->messages, "assembling '%s'", in[0].name));
-    settle_messages(gpu, before);
+    finish_messages(gpu, before);
     if (st == PL_NOMEM) pl_gpu_no_memory(gpu, "while loading a module");
     if (st == PL_OK && !(options && options->check_only))
         *out = m;
@@ -283,11 +284,11 @@ pl_status pl_module_load_files(pl_gpu *gpu, const char *const *path, size_t n,
         char *text = NULL;
         in[k].name = path[k];
         st = pl_file_read(gpu, path[k], &text, &in[k].bytes);
-        in[k].text = in[k].own = text;
+        in[k].text = in[k].owned_text = text;
         if (st == PL_OK) st = pl_file_is_program(gpu, path[k], text, in[k].bytes);
     }
     if (st == PL_OK) st = load(gpu, in, n, options, out);
-    for (size_t k = 0; k < n; k++) free(in[k].own);
+    for (size_t k = 0; k < n; k++) free(in[k].owned_text);
     free(in);
     return st;
 }
@@ -298,7 +299,7 @@ pl_status pl_module_load_file(pl_gpu *gpu, const char *path, const pl_load_optio
     return pl_module_load_files(gpu, &path, 1, options, out);
 }
 
-static pl_status lay_out(pl_gpu *gpu, const char *text, size_t n, char **out, size_t *bytes)
+static pl_status format_text(pl_gpu *gpu, const char *text, size_t n, char **out, size_t *bytes)
 {
     *out = NULL;
     PL_GUARD(return pl_gpu_no_memory(gpu, "while laying out PTX"))
@@ -308,35 +309,35 @@ static pl_status lay_out(pl_gpu *gpu, const char *text, size_t n, char **out, si
 pl_status pl_format_file(pl_gpu *gpu, const char *path, const char **out, size_t *bytes)
 {
     const pl_load_options check = {.check_only = true};
-    pl_module *none;
+    pl_module *unused;
     char *text, *formatted;
     size_t size;
     pl_status st = pl_file_read(gpu, path, &text, &size);
     if (st != PL_OK) return st;
     st = pl_file_is_ptx(gpu, path, text, size);
-    if (st == PL_OK) st = pl_module_load(gpu, path, text, size, &check, &none);
+    if (st == PL_OK) st = pl_module_load(gpu, path, text, size, &check, &unused);
     if (st == PL_OK) {
-        st = lay_out(gpu, text, size, &formatted, bytes);
+        st = format_text(gpu, text, size, &formatted, bytes);
         *out = formatted;
     }
     free(text);
     return st;
 }
 
-static pl_status make(const pl_program *p, pl_save_form form, char **out, size_t *bytes)
+static pl_status encode(const pl_program *p, pl_save_form form, char **out, size_t *bytes)
 {
     return form == PL_SAVE_TEXT ? pl_asm_write(p, out, bytes) : pl_object_write(p, out, bytes);
 }
 
 pl_status pl_module_save(pl_module *m, pl_save_form form, const char **out, size_t *bytes)
 {
-    char *made = NULL, *kept = NULL;
-    if (make(m->program, form, &made, bytes) == PL_OK)
-        kept = pl_arena_alloc(m->gpu->messages, *bytes + 1);
-    if (kept) memcpy(kept, made, *bytes);
-    free(made);
-    *out = kept;
-    return kept ? PL_OK : pl_gpu_no_memory(m->gpu, "while saving a program");
+    char *encoded = NULL, *copy = NULL;
+    if (encode(m->program, form, &encoded, bytes) == PL_OK)
+        copy = pl_arena_alloc(m->gpu->messages, *bytes + 1);
+    if (copy) memcpy(copy, encoded, *bytes);
+    free(encoded);
+    *out = copy;
+    return copy ? PL_OK : pl_gpu_no_memory(m->gpu, "while saving a program");
 }
 
 pl_status pl_module_send(pl_module *m, pl_module_put *put, void *to)

@@ -4,21 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const pl_loc no_place = {.file = UINT32_MAX};
+static const pl_loc no_location = {.file = UINT32_MAX};
 
 static bool unknown_pass(pl_gpu *gpu, const char *name, size_t n)
 {
     const char *names[PL_PASS_COUNT], *word = pl_arena_strndup(gpu->messages, name, n);
     for (int k = 0; k < PL_PASS_COUNT; k++) names[k] = pl_passes[k].name;
-    const char *near = word ? pl_nearest(word, names, PL_PASS_COUNT) : NULL;
-    pl_diag *d = pl_report(&gpu->diags, PL_E0012, no_place, word ? word : "?");
-    d->help = near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near)
-                   : pl_diag_explanation(PL_E0012);
+    const char *nearest = word ? pl_nearest(word, names, PL_PASS_COUNT) : NULL;
+    pl_diag *d = pl_report(&gpu->diags, PL_E0012, no_location, word ? word : "?");
+    d->help = nearest ? pl_arena_printf(gpu->messages, "did you mean '%s'?", nearest)
+                      : pl_diag_explanation(PL_E0012);
     return false;
 }
 
 /* Converts a list of names to a set. */
-static bool read_names(pl_gpu *gpu, const char *list, uint64_t *set)
+static bool parse_names(pl_gpu *gpu, const char *list, uint64_t *set)
 {
     *set = 0;
     for (const char *s = list; s && *s; s += *s == ',') {
@@ -31,11 +31,11 @@ static bool read_names(pl_gpu *gpu, const char *list, uint64_t *set)
     return true;
 }
 
-static bool may_skip(pl_gpu *gpu, uint64_t set)
+static bool are_skippable(pl_gpu *gpu, uint64_t set)
 {
     for (int k = 0; k < PL_PASS_COUNT; k++)
         if ((set >> k & 1) && pl_passes[k].required) {
-            pl_report(&gpu->diags, PL_E0013, no_place, pl_passes[k].name);
+            pl_report(&gpu->diags, PL_E0013, no_location, pl_passes[k].name);
             return false;
         }
     return true;
@@ -53,10 +53,10 @@ pl_status pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_o
     const pl_status tuned =
         c->tune ? pl_tuning_read(gpu->messages, &gpu->diags, c->tune, &out->tuning) : PL_OK;
     if (tuned != PL_OK) return tuned;
-    if (!read_names(gpu, c->skip, &out->skip) || !may_skip(gpu, out->skip)) return PL_INVALID;
+    if (!parse_names(gpu, c->skip, &out->skip) || !are_skippable(gpu, out->skip)) return PL_INVALID;
     if (c->print_after && c->print && strcmp(c->print_after, "all") == 0)
         out->print_after = ~(uint64_t)0;
-    else if (c->print && !read_names(gpu, c->print_after, &out->print_after))
+    else if (c->print && !parse_names(gpu, c->print_after, &out->print_after))
         return PL_INVALID;
     if (out->print_after) out->print = c->print;
     if (c->time && c->print && !(out->time = calloc(PL_PASS_COUNT, sizeof *out->time)))
@@ -64,7 +64,7 @@ pl_status pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_o
     return PL_OK;
 }
 
-static int slower(const void *a, const void *b)
+static int by_time_descending(const void *a, const void *b)
 {
     const pl_pass_time *const *x = a, *const *y = b;
     return (*x)->seconds > (*y)->seconds ? -1 : (*x)->seconds < (*y)->seconds;
@@ -74,13 +74,13 @@ static int slower(const void *a, const void *b)
 static void print_times(pl_gpu *gpu, const pl_pass_control *c, const pl_pass_time *time)
 {
     const pl_pass_time *order[PL_PASS_COUNT];
-    double all = 0;
+    double total = 0;
     size_t n = 0;
     for (int k = 0; k < PL_PASS_COUNT; k++) {
-        all += time[k].seconds;
+        total += time[k].seconds;
         if (time[k].runs) order[n++] = &time[k];
     }
-    qsort(order, n, sizeof *order, slower);
+    qsort(order, n, sizeof *order, by_time_descending);
     const char *text =
         pl_arena_printf(gpu->messages, "%-28s %8s %12s %7s\n", "pass", "runs", "ms", "share");
     for (size_t k = 0; k <= n && text; k++) {
@@ -89,7 +89,7 @@ static void print_times(pl_gpu *gpu, const pl_pass_control *c, const pl_pass_tim
             text = pl_arena_printf(gpu->messages, "%-28s %8u %12.3f %6.1f%%\n",
                                    pl_passes[order[k] - time].name, order[k]->runs,
                                    order[k]->seconds * 1e3,
-                                   all > 0 ? 100.0 * order[k]->seconds / all : 0.0);
+                                   total > 0 ? 100.0 * order[k]->seconds / total : 0.0);
     }
 }
 
@@ -99,7 +99,7 @@ static pl_status report_passes(pl_gpu *gpu, const pl_pass_control *control,
     PL_GUARD(return PL_NOMEM)
     if (o->finding[0]) {
         const char *what = pl_arena_strdup(gpu->messages, o->finding);
-        pl_report(&gpu->diags, PL_E0014, no_place, what ? what : "?");
+        pl_report(&gpu->diags, PL_E0014, no_location, what ? what : "?");
     }
     if (o->time && st == PL_OK) print_times(gpu, control, o->time);
     return st;

@@ -14,7 +14,7 @@ static pl_diag *report(pl_gpu *gpu, pl_diag_id id, const char *a, const char *b)
 }
 
 /* Returns SQLITE_ROW: the trace has that launch; SQLITE_DONE: it does not; or an SQLite error. */
-static int look_for_launch(sqlite3 *db, int64_t kernel)
+static int find_launch(sqlite3 *db, int64_t kernel)
 {
     sqlite3_stmt *s = NULL;
     int code = sqlite3_prepare_v2(db, "SELECT 1 FROM kernel WHERE ?1 = 0 OR id = ?1", -1, &s, NULL);
@@ -27,11 +27,11 @@ static int look_for_launch(sqlite3 *db, int64_t kernel)
 }
 
 /* Returns the connection that failed. */
-static sqlite3 *failed_one(const pl_report_request *r)
+static sqlite3 *failed_connection(const pl_report_request *r)
 {
     int code = sqlite3_errcode(r->db);
-    bool good = code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE;
-    return good && r->baseline ? r->baseline : r->db;
+    bool ok = code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE;
+    return ok && r->baseline ? r->baseline : r->db;
 }
 
 /* Reports the failure of a connection. */
@@ -57,7 +57,7 @@ static pl_status write_file(pl_gpu *gpu, const pl_report_request *r, const char 
     PL_GUARD(return pl_gpu_no_memory(gpu, "while writing a report"))
     if (written == PL_NOMEM) return pl_gpu_no_memory(gpu, "while writing a report");
     if (written == PL_INVALID && damage) report(gpu, PL_E0711, r->path, damage);
-    if (written == PL_INVALID && !damage) return sql_failed(gpu, failed_one(r));
+    if (written == PL_INVALID && !damage) return sql_failed(gpu, failed_connection(r));
     return st;
 }
 
@@ -65,7 +65,7 @@ static pl_status check_launch(pl_gpu *gpu, const char *trace, sqlite3 *db, int64
 {
     PL_GUARD(return pl_gpu_no_memory(gpu, "while reading a trace"))
     char number[24];
-    const int code = look_for_launch(db, kernel);
+    const int code = find_launch(db, kernel);
     if (code == SQLITE_ROW) return PL_OK;
     if (code != SQLITE_DONE) return sql_failed(gpu, db);
     snprintf(number, sizeof number, "%lld", (long long)kernel);
@@ -80,7 +80,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static int raised(void *flag)
+static int is_flag_set(void *flag)
 {
     return *(const volatile int *)flag != 0;
 }
@@ -89,7 +89,7 @@ pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,
                           const pl_report_options *o)
 {
     pl_report_request r = {
-        .path = trace, .name = base_name(trace), .kernel = o->launch, .slots = o->issue_slots};
+        .path = trace, .name = base_name(trace), .kernel = o->launch, .max_issues = o->issue_slots};
     pl_status st = pl_trace_connect(gpu, trace, &r.db);
     if (st == PL_OK) st = check_launch(gpu, trace, r.db, r.kernel);
     if (st == PL_OK && o->baseline) {
@@ -98,7 +98,7 @@ pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,
     }
     for (int i = 0; i < 2 && o->cancel; i++) {
         sqlite3 *db = i ? r.baseline : r.db;
-        if (db) sqlite3_progress_handler(db, STEPS, raised, (void *)(uintptr_t)o->cancel);
+        if (db) sqlite3_progress_handler(db, STEPS, is_flag_set, (void *)(uintptr_t)o->cancel);
     }
     if (st == PL_OK) st = write_file(gpu, &r, out, o->force);
     sqlite3_close(r.db);
@@ -108,7 +108,7 @@ pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,
 
 int64_t pl_trace_partner(struct sqlite3 *a, int64_t launch, struct sqlite3 *b)
 {
-    return pl_tracedb_partner(a, launch, b);
+    return pl_tracedb_matching_launch(a, launch, b);
 }
 
 static pl_line_cost cost(const pl_tracedb_line_sum *s)

@@ -12,7 +12,7 @@
 static const uint32_t *line_starts(pl_module *m)
 {
     const pl_program *p = m->program;
-    if (m->line.whole) return m->line.at;
+    if (m->line.complete) return m->line.at;
     m->line.n = 0;
     const char *at = p->text, *end = p->text + p->text_bytes;
     while (at && at < end) {
@@ -20,7 +20,7 @@ static const uint32_t *line_starts(pl_module *m)
         at = memchr(at, '\n', (size_t)(end - at));
         if (at) at++;
     }
-    m->line.whole = true;
+    m->line.complete = true;
     return m->line.at;
 }
 
@@ -60,7 +60,7 @@ static const char *text_of(pl_module *m, size_t k, size_t *bytes)
     return p->text + from;
 }
 
-pl_loc pl_module_place(pl_module *m, uint32_t line)
+pl_loc pl_module_position(pl_module *m, uint32_t line)
 {
     const pl_program *p = m->program;
     if (m->source.n == 0) return (pl_loc){.file = UINT32_MAX};
@@ -86,13 +86,13 @@ static void keep_source(pl_gpu *gpu, const pl_module_source *s)
 {
     if (s->epoch != gpu->epoch) return;
     struct pl_diag_file *f = &gpu->diags.file.at[s->file];
-    bool shown = false;
+    bool referenced = false;
     for (size_t i = 0; i < gpu->diags.list.n; i++)
-        shown |= gpu->diags.list.at[i].at.file == s->file;
-    char *copy = shown && f->text ? pl_arena_alloc(gpu->messages, f->size + 1) : NULL;
+        referenced |= gpu->diags.list.at[i].at.file == s->file;
+    char *copy = referenced && f->text ? pl_arena_alloc(gpu->messages, f->size + 1) : NULL;
     if (copy) memcpy(copy, f->text, f->size);
     f->text = copy;
-    f->name = shown ? pl_arena_strdup(gpu->messages, f->name) : NULL;
+    f->name = referenced ? pl_arena_strdup(gpu->messages, f->name) : NULL;
 }
 
 void pl_module_keep_sources(pl_module *m)

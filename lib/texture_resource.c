@@ -4,20 +4,20 @@
 #include <string.h>
 
 /* Alignments that the driver requires of texture memory on the H200 (probe tex.linear_mem). */
-enum { TEXTURE_ALIGN = 512, PITCH_ALIGN = 32, MOST_TEXELS = 1 << 27 };
+enum { TEXTURE_ALIGN = 512, PITCH_ALIGN = 32, MAX_TEXELS = 1 << 27 };
 
 pl_status pl_tensor_map(const pl_tensor_desc *d, uint8_t out[PL_TENSORMAP_BYTES], const char **why)
 {
     return pl_tensormap_encode(d, out, why);
 }
 
-static pl_status refuse(const char **why, const char *error)
+static pl_status reject(const char **why, const char *error)
 {
     if (why) *why = error;
     return PL_INVALID;
 }
 
-static bool known_format(pl_texel_format f)
+static bool is_valid_format(pl_texel_format f)
 {
     bool bits = f.bits == 8 || f.bits == 16 || f.bits == 32;
     return bits && (f.channels == 1 || f.channels == 2 || f.channels == 4) &&
@@ -26,7 +26,7 @@ static bool known_format(pl_texel_format f)
 
 /* ---------------------------------------------------------------- arrays */
 
-static uint32_t at_level(uint32_t size, uint32_t level)
+static uint32_t level_size(uint32_t size, uint32_t level)
 {
     return size >> level ? size >> level : 1;
 }
@@ -36,7 +36,7 @@ static uint64_t level_bytes(const pl_image *i)
     return i->slice * i->depth;
 }
 
-static void shape_levels(pl_image_set *s, const pl_array_desc *d)
+static void lay_out_levels(pl_image_set *s, const pl_array_desc *d)
 {
     uint32_t texel = pl_texel_bytes(d->format);
     bool slices = d->layered || d->cubemap;
@@ -48,9 +48,9 @@ static void shape_levels(pl_image_set *s, const pl_array_desc *d)
     for (uint32_t k = 0; k < s->levels; k++) {
         pl_image *i = &s->level[k];
         uint32_t depth = d->depth ? d->depth : 1;
-        i->width = at_level(d->width, k);
-        i->height = d->height ? at_level(d->height, k) : 1;
-        i->depth = slices ? depth : at_level(depth, k);
+        i->width = level_size(d->width, k);
+        i->height = d->height ? level_size(d->height, k) : 1;
+        i->depth = slices ? depth : level_size(depth, k);
         i->pitch = (uint64_t)i->width * texel;
         i->slice = i->pitch * i->height;
     }
@@ -61,12 +61,12 @@ pl_status pl_array_create(pl_gpu *gpu, const pl_array_desc *d, const char *name,
     pl_object o = {.kind = PL_OBJECT_ARRAY};
     uint64_t bytes = 0;
     *out = 0;
-    if (!known_format(d->format) || d->width == 0 || d->levels > PL_MIP_LEVELS ||
-        d->width > MOST_TEXELS || d->height > MOST_TEXELS || d->depth > MOST_TEXELS ||
+    if (!is_valid_format(d->format) || d->width == 0 || d->levels > PL_MIP_LEVELS ||
+        d->width > MAX_TEXELS || d->height > MAX_TEXELS || d->depth > MAX_TEXELS ||
         (d->cubemap && (d->width != d->height || d->depth % 6 != 0 || d->depth == 0)) ||
         (d->layered && d->depth == 0))
         return PL_INVALID;
-    shape_levels(&o.images, d);
+    lay_out_levels(&o.images, d);
     for (uint32_t k = 0; k < o.images.levels; k++) bytes += level_bytes(&o.images.level[k]);
     uint64_t address = pl_memory_alloc(&gpu->memory, bytes, name);
     if (!address) return pl_gpu_no_memory(gpu, "while making an array");
@@ -108,7 +108,7 @@ void *pl_array_view(pl_gpu *gpu, uint64_t array, uint32_t level)
 
 /* Describes linear memory as one row of texels, and pitched memory as several rows. The memory may
  * hold less than one texel, and rows may overlap (H100, driver 580). */
-static const char *shape_memory(pl_gpu *gpu, const pl_texture_desc *d, pl_image_set *s)
+static const char *lay_out_memory(pl_gpu *gpu, const pl_texture_desc *d, pl_image_set *s)
 {
     uint32_t texel = pl_texel_bytes(d->format);
     pl_image *i = &s->level[0];
@@ -116,7 +116,7 @@ static const char *shape_memory(pl_gpu *gpu, const pl_texture_desc *d, pl_image_
     if (d->address % TEXTURE_ALIGN) return "CUDA_ERROR_INVALID_VALUE";
     if (pitch && (d->pitch % PITCH_ALIGN || !d->pitch || !d->width || !d->height))
         return "CUDA_ERROR_INVALID_VALUE";
-    if (!pitch && d->bytes / texel > MOST_TEXELS) return "CUDA_ERROR_INVALID_VALUE";
+    if (!pitch && d->bytes / texel > MAX_TEXELS) return "CUDA_ERROR_INVALID_VALUE";
     *s = (pl_image_set){.format = d->format, .dims = pitch ? 2 : 1, .levels = 1};
     i->address = d->address;
     i->width = pitch ? d->width : (uint32_t)(d->bytes / texel);
@@ -124,8 +124,8 @@ static const char *shape_memory(pl_gpu *gpu, const pl_texture_desc *d, pl_image_
     i->depth = 1;
     i->pitch = pitch ? d->pitch : (uint64_t)i->width * texel;
     i->slice = i->pitch * i->height;
-    uint64_t last = i->pitch * (i->height - 1) + (uint64_t)i->width * texel;
-    return pl_memory_at(&gpu->memory, d->address, last) ? NULL : "CUDA_ERROR_INVALID_VALUE";
+    uint64_t extent = i->pitch * (i->height - 1) + (uint64_t)i->width * texel;
+    return pl_memory_at(&gpu->memory, d->address, extent) ? NULL : "CUDA_ERROR_INVALID_VALUE";
 }
 
 pl_status pl_texture_create(pl_gpu *gpu, const pl_texture_desc *d, uint64_t *out, const char **why)
@@ -134,20 +134,20 @@ pl_status pl_texture_create(pl_gpu *gpu, const pl_texture_desc *d, uint64_t *out
     *out = 0;
     if (d->source == PL_TEXTURE_ARRAY) {
         const pl_object *a = array_of(gpu, d->array);
-        if (!a) return refuse(why, "CUDA_ERROR_INVALID_HANDLE");
+        if (!a) return reject(why, "CUDA_ERROR_INVALID_HANDLE");
         o.images = a->images;
     } else {
-        const char *error =
-            known_format(d->format) ? shape_memory(gpu, d, &o.images) : "CUDA_ERROR_INVALID_VALUE";
-        if (error) return refuse(why, error);
+        const char *error = is_valid_format(d->format) ? lay_out_memory(gpu, d, &o.images)
+                                                       : "CUDA_ERROR_INVALID_VALUE";
+        if (error) return reject(why, error);
     }
     pl_texel_format f = o.images.format;
-    bool whole = f.kind != PL_CHANNEL_FLOAT;
-    if (d->sampler.linear && whole && (!d->sampler.to_float || f.bits == 32) &&
+    bool is_integer = f.kind != PL_CHANNEL_FLOAT;
+    if (d->sampler.linear && is_integer && (!d->sampler.to_float || f.bits == 32) &&
         !d->sampler.whole_numbers)
-        return refuse(why, "cudaErrorInvalidFilterSetting");
-    if (d->sampler.to_float && (!whole || f.bits == 32))
-        return refuse(why, "cudaErrorInvalidNormSetting");
+        return reject(why, "cudaErrorInvalidFilterSetting");
+    if (d->sampler.to_float && (!is_integer || f.bits == 32))
+        return reject(why, "cudaErrorInvalidNormSetting");
     *out = pl_object_add(&gpu->objects, &o);
     return *out ? PL_OK : pl_gpu_no_memory(gpu, "while making a texture");
 }
@@ -157,7 +157,7 @@ pl_status pl_surface_create(pl_gpu *gpu, uint64_t array, uint32_t level, uint64_
 {
     const pl_object *a = array_of(gpu, array);
     *out = 0;
-    if (!a || level >= a->images.levels) return refuse(why, "CUDA_ERROR_INVALID_HANDLE");
+    if (!a || level >= a->images.levels) return reject(why, "CUDA_ERROR_INVALID_HANDLE");
     pl_object o = {.kind = PL_OBJECT_SURFACE, .images = a->images};
     o.images.level[0] = a->images.level[level];
     o.images.levels = 1;

@@ -44,31 +44,31 @@ static double ratio(uint64_t a, uint64_t b)
  * program instructions. The remaining instructions are assumed to take the average time of earlier
  * ones, either while blocks were starting or overall, whichever is smaller: the GPU is not full at
  * the beginning and the end. */
-static pl_status run_rest(pl_grid *g, uint64_t timed, pl_result *out)
+static pl_status run_untimed_blocks(pl_grid *g, uint64_t timed_instructions, pl_result *out)
 {
     const pl_time_limit *limit = g->time_limit;
-    uint64_t executed = g->executed, lanes = g->lane_executed;
+    uint64_t executed = g->executed, lanes_executed = g->lane_executed;
     for (size_t k = 0; k < g->nbegun; k++)
         for (uint32_t w = 0; w < g->begun[k]->nwarps; w++) {
             executed += g->begun[k]->warp[w].executed;
-            lanes += g->begun[k]->warp[w].lane_executed;
+            lanes_executed += g->begun[k]->warp[w].lane_executed;
         }
-    const double counted = timed && executed ? ratio(timed, executed) : 1;
+    const double scale = timed_instructions && executed ? ratio(timed_instructions, executed) : 1;
     if (!out->timed_blocks) out->timed_blocks = g->first_block + g->blocks_done + g->nbegun;
     g->resumed = g->blocks_done > 0;
-    g->modelled = false;
+    g->has_timing_model = false;
     g->sink = NULL;
     g->pc_stat = NULL;
-    if (g->most.instructions > executed) g->most.instructions -= executed;
+    if (g->limits.instructions > executed) g->limits.instructions -= executed;
     if (g->async_mode == PL_ASYNC_TIMED) g->async_mode = PL_ASYNC_EAGER;
     const pl_status st = pl_grid_run(g);
-    const uint64_t rest = (uint64_t)(counted * (double)(g->executed - executed));
-    const double full = ratio(limit->cycles, limit->instructions),
-                 all = ratio(out->cycles, out->inst_executed),
-                 each = full > 0 && full < all ? full : all;
-    out->cycles += (uint64_t)(each * (double)rest);
-    out->inst_executed += rest;
-    out->thread_inst_executed += (uint64_t)(counted * (double)(g->lane_executed - lanes));
+    const uint64_t remaining = (uint64_t)(scale * (double)(g->executed - executed));
+    const double start_cpi = ratio(limit->cycles, limit->instructions),
+                 mean_cpi = ratio(out->cycles, out->inst_executed),
+                 cpi = start_cpi > 0 && start_cpi < mean_cpi ? start_cpi : mean_cpi;
+    out->cycles += (uint64_t)(cpi * (double)remaining);
+    out->inst_executed += remaining;
+    out->thread_inst_executed += (uint64_t)(scale * (double)(g->lane_executed - lanes_executed));
     return st;
 }
 
@@ -76,8 +76,8 @@ pl_status pl_timing(pl_module *m, pl_grid *head, pl_totals *totals, pl_result *o
 {
     const pl_time_limit *limit = head->time_limit;
     const uint64_t before = out->inst_executed;
-    pl_status st = limit && limit->over ? PL_OK : run_timed(m, head, totals, out);
-    if (st == PL_OK && limit && limit->over && pl_grid_left(head))
-        st = run_rest(head, out->inst_executed - before, out);
+    pl_status st = limit && limit->expired ? PL_OK : run_timed(m, head, totals, out);
+    if (st == PL_OK && limit && limit->expired && pl_grid_blocks_remaining(head))
+        st = run_untimed_blocks(head, out->inst_executed - before, out);
     return st;
 }

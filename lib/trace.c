@@ -11,8 +11,8 @@
 #include <string.h>
 
 struct pl_trace {
-    pl_gpu *gpu;    /* not owned */
-    pl_gpu *prints; /* gpu of the launch, whose printed text is recorded; not owned */
+    pl_gpu *gpu;          /* not owned */
+    pl_gpu *printing_gpu; /* gpu of the launch, whose printed text is recorded; not owned */
     pl_tracedb *db;
     const char *path; /* in the gpu's arena */
     uint64_t max_bytes;
@@ -23,7 +23,7 @@ struct pl_trace {
 };
 
 /* Reports a failure once; the writer itself records the first failure. */
-static pl_status failed(pl_trace *t, pl_status st, const char *path)
+static pl_status report_failure(pl_trace *t, pl_status st, const char *path)
 {
     const char *why = t->db ? pl_tracedb_error(t->db) : NULL;
     if (st == PL_NOMEM) return pl_gpu_no_memory(t->gpu, "while writing a trace");
@@ -72,7 +72,7 @@ static pl_status open_db(pl_trace *t, const char *path, const pl_trace_options *
                                       .cycles = o->filter.cycles,
                                       .cls = o->filter.cls,
                                       .sample = o->filter.sample};
-    pl_tracedb_mistake bad;
+    pl_tracedb_filter_error bad;
     pl_status st = pl_tracedb_filter_check(&filter, &bad);
     if (st == PL_NOMEM) return pl_gpu_no_memory(gpu, "while opening a trace");
     if (st != PL_OK) {
@@ -105,11 +105,11 @@ static pl_status open_db(pl_trace *t, const char *path, const pl_trace_options *
                                   .space = spaces,
                                   .nspaces = sizeof spaces / sizeof *spaces};
     st = pl_tracedb_open(&t->db, path, &d);
-    return st == PL_OK ? st : failed(t, st, path);
+    return st == PL_OK ? st : report_failure(t, st, path);
 }
 
 /* Returns the filter as command-line options. */
-static char *filter_words(const pl_trace_filter *f)
+static char *filter_options(const pl_trace_filter *f)
 {
     const char *const part[][2] = {
         {"--trace-kernel", f->kernel}, {"--trace-sm", f->sm},         {"--trace-block", f->block},
@@ -134,9 +134,9 @@ pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o
     t->gpu = gpu;
     pl_status st = open_db(t, path, o);
     const pl_trace_filter *f = &o->filter;
-    const bool some =
+    const bool filtered =
         f->kernel || f->sm || f->block || f->warp || f->pc || f->cycles || f->cls || f->sample;
-    if (st == PL_OK && some && o->level != PL_TRACE_SUMMARY && !(t->filter = filter_words(f)))
+    if (st == PL_OK && filtered && o->level != PL_TRACE_SUMMARY && !(t->filter = filter_options(f)))
         st = pl_gpu_no_memory(gpu, "while opening a trace");
     if (st == PL_OK) {
         *out = t;
@@ -194,9 +194,9 @@ const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, con
     memcpy(k.block, l->block, sizeof k.block);
     const uint32_t *cluster = l->cluster[0] ? l->cluster : f->reqnctapercluster;
     memcpy(k.cluster, cluster, sizeof k.cluster);
-    t->prints = m->gpu;
-    t->printed[0] = m->gpu->system.out.ever;
-    t->printed[1] = m->gpu->system.err.ever;
+    t->printing_gpu = m->gpu;
+    t->printed[0] = m->gpu->system.out.total_chars;
+    t->printed[1] = m->gpu->system.err.total_chars;
     /* Memory may have run out for its listing. */
     t->begun = pl_tracedb_begin(t->db, &k) == PL_OK && !t->gpu->no_memory[0];
     return t->begun ? pl_tracedb_sink(t->db) : NULL;
@@ -220,14 +220,16 @@ static const char *status_word(pl_status st)
  */
 static char *printed(const pl_trace *t)
 {
-    const pl_print_buffer *const buffer[] = {&t->prints->system.out, &t->prints->system.err};
+    const pl_print_buffer *const buffer[] = {&t->printing_gpu->system.out,
+                                             &t->printing_gpu->system.err};
     char *text = malloc(buffer[0]->n + buffer[1]->n + 1);
     size_t n = 0;
     for (int i = 0; text && i < 2; i++) {
         const pl_print_buffer *b = buffer[i];
-        size_t own = b->n - b->start;
-        if (b->ever - t->printed[i] < own) own = (size_t)(b->ever - t->printed[i]);
-        for (size_t k = b->n - own; k < b->n; k++)
+        size_t length = b->n - b->start;
+        if (b->total_chars - t->printed[i] < length)
+            length = (size_t)(b->total_chars - t->printed[i]);
+        for (size_t k = b->n - length; k < b->n; k++)
             if (b->text[k]) text[n++] = b->text[k];
     }
     if (text) text[n] = '\0';
@@ -237,9 +239,9 @@ static char *printed(const pl_trace *t)
 pl_status pl_trace_end(pl_trace *t, const pl_result *r)
 {
     const char *error = pl_tracedb_error(t->db);
-    if (error || !t->begun) return failed(t, PL_IO, t->path);
+    if (error || !t->begun) return report_failure(t, PL_IO, t->path);
     char *text = printed(t);
-    if (!text) return failed(t, PL_NOMEM, t->path);
+    if (!text) return report_failure(t, PL_NOMEM, t->path);
     const pl_fault_place *p = r->fault;
     pl_tracedb_fault fault = {.pc = UINT32_MAX};
     if (p) {
@@ -271,7 +273,7 @@ pl_status pl_trace_end(pl_trace *t, const pl_result *r)
     t->launched = true;
     pl_status st = pl_tracedb_end(t->db, &d);
     free(text);
-    return st == PL_OK ? st : failed(t, st, t->path);
+    return st == PL_OK ? st : report_failure(t, st, t->path);
 }
 
 pl_status pl_trace_add_call(pl_trace *t, const pl_trace_call *c)
@@ -284,7 +286,7 @@ pl_status pl_trace_add_call(pl_trace *t, const pl_trace_call *c)
                                .result = c->result,
                                .error = c->error};
     const pl_status st = pl_tracedb_add_call(t->db, &d);
-    return st == PL_OK ? st : failed(t, st, t->path);
+    return st == PL_OK ? st : report_failure(t, st, t->path);
 }
 
 pl_status pl_trace_add_activity(pl_trace *t, const pl_trace_activity *a)
@@ -304,13 +306,13 @@ pl_status pl_trace_add_activity(pl_trace *t, const pl_trace_activity *a)
                                    .estimated = a->estimated,
                                    .spread = a->spread};
     const pl_status st = pl_tracedb_add_activity(t->db, &d);
-    return st == PL_OK ? st : failed(t, st, t->path);
+    return st == PL_OK ? st : report_failure(t, st, t->path);
 }
 
 pl_status pl_trace_move_activities(pl_trace *t, int device, int64_t stream, double from, double by)
 {
     const pl_status st = pl_tracedb_move_activities(t->db, device, stream, from, by);
-    return st == PL_OK ? st : failed(t, st, t->path);
+    return st == PL_OK ? st : report_failure(t, st, t->path);
 }
 
 pl_status pl_trace_add_allocation(pl_trace *t, const pl_trace_allocation *a)
@@ -322,7 +324,7 @@ pl_status pl_trace_add_allocation(pl_trace *t, const pl_trace_allocation *a)
                                      .start = a->start,
                                      .end = a->end};
     const pl_status st = pl_tracedb_add_allocation(t->db, &d);
-    return st == PL_OK ? st : failed(t, st, t->path);
+    return st == PL_OK ? st : report_failure(t, st, t->path);
 }
 
 static pl_tracedb_finding finding_row(const pl_finding *f)
@@ -361,7 +363,7 @@ pl_status pl_trace_add_findings(pl_trace *t, const pl_checks *c)
         d.kernel = launch > 0 ? launch : launch ? 0 : pl_tracedb_last_kernel(t->db);
         st = pl_tracedb_add_finding(t->db, &d);
     }
-    return st == PL_OK ? st : failed(t, st, t->path);
+    return st == PL_OK ? st : report_failure(t, st, t->path);
 }
 
 void pl_trace_note_findings(const pl_trace *t, pl_checks *c)
@@ -377,7 +379,7 @@ pl_status pl_trace_add_nvtx(pl_trace *t, const pl_trace_nvtx *r)
     const pl_tracedb_nvtx d = {
         .name = r->name, .thread = r->thread, .depth = r->depth, .start = r->start, .end = r->end};
     const pl_status st = pl_tracedb_add_nvtx(t->db, &d);
-    return st == PL_OK ? st : failed(t, st, t->path);
+    return st == PL_OK ? st : report_failure(t, st, t->path);
 }
 
 static void warn_of_limit(pl_trace *t, uint64_t dropped)
@@ -403,14 +405,14 @@ pl_status pl_trace_close(pl_trace *t, bool keep)
     free(t->metric);
     t->metric = NULL;
     uint64_t dropped = pl_tracedb_dropped(t->db);
-    const bool none = t->filter && t->launched && !pl_tracedb_some_fit(t->db);
+    const bool no_match = t->filter && t->launched && !pl_tracedb_any_selected(t->db);
     pl_status st = pl_tracedb_close(t->db, keep);
     if (st != PL_OK) {
-        failed(t, st, t->path);
+        report_failure(t, st, t->path);
         pl_tracedb_close(t->db, false);
     } else if (keep && dropped) {
         warn_of_limit(t, dropped);
-    } else if (keep && none) {
+    } else if (keep && no_match) {
         warn_of_filter(t);
     }
     free(t->filter);
@@ -424,10 +426,10 @@ static pl_status unknown_metric(pl_gpu *gpu, const char *name)
     while (pl_tracedb_metrics[n].name) n++;
     const char **known = pl_arena_array(gpu->messages, const char *, n + 1);
     for (size_t i = 0; known && i < n; i++) known[i] = pl_tracedb_metrics[i].name;
-    const char *near = known ? pl_nearest(name, known, n) : NULL;
+    const char *nearest = known ? pl_nearest(name, known, n) : NULL;
     pl_diag *d = pl_report(&gpu->diags, PL_E0709, (pl_loc){.file = UINT32_MAX}, name);
-    d->help = near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near)
-                   : pl_diag_explanation(PL_E0709);
+    d->help = nearest ? pl_arena_printf(gpu->messages, "did you mean '%s'?", nearest)
+                      : pl_diag_explanation(PL_E0709);
     return PL_INVALID;
 }
 
@@ -435,9 +437,9 @@ pl_status pl_trace_metrics(pl_trace *t, const char *names, const pl_metric **out
 {
     PL_GUARD(return pl_gpu_no_memory(t->gpu, "while computing metrics"))
     const bool all = strcmp(names, "all") == 0;
-    size_t most = 1;
-    for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) most++;
-    pl_metric *v = realloc(t->metric, most * sizeof *v);
+    size_t capacity = 1;
+    for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) capacity++;
+    pl_metric *v = realloc(t->metric, capacity * sizeof *v);
     if (!v) return pl_gpu_no_memory(t->gpu, "while computing metrics");
     *out = t->metric = v;
     *n = 0;
@@ -448,9 +450,9 @@ pl_status pl_trace_metrics(pl_trace *t, const char *names, const pl_metric **out
         for (const pl_tracedb_metric *m = pl_tracedb_metrics; name && m->name; m++) {
             if (fnmatch(name, m->name, 0) != 0) continue;
             found = true;
-            bool here = false; /* already added by an earlier name */
-            for (size_t i = 0; i < *n && !here; i++) here = strcmp(v[i].name, m->name) == 0;
-            if (!here)
+            bool listed = false; /* already added by an earlier name */
+            for (size_t i = 0; i < *n && !listed; i++) listed = strcmp(v[i].name, m->name) == 0;
+            if (!listed)
                 v[(*n)++] = (pl_metric){.name = m->name, .unit = m->unit, .meaning = m->meaning};
         }
         if (!found) return unknown_metric(t->gpu, name ? name : "");
@@ -461,7 +463,7 @@ pl_status pl_trace_metrics(pl_trace *t, const char *names, const pl_metric **out
     for (size_t i = 0; i < *n; i++) {
         pl_status st = pl_tracedb_metric_value(t->db, pl_tracedb_metric_find(v[i].name),
                                                &v[i].known, &v[i].value);
-        if (st != PL_OK) return failed(t, st, t->path);
+        if (st != PL_OK) return report_failure(t, st, t->path);
         if (v[i].known || !all) v[kept++] = v[i];
     }
     *n = kept;

@@ -10,13 +10,13 @@
 
 #include <string.h>
 
-enum { NOBODY = -1 };
+enum { NONE = -1 };
 
 typedef uint64_t set; /* of events */
 _Static_assert(PL_LITMUS_EVENTS <= 64, "an event is a bit of a word");
 
 typedef struct event {
-    int thread, var; /* thread: NOBODY for an initial value; var: NOBODY for fences and barriers */
+    int thread, var; /* thread: NONE for an initial value; var: NONE for fences and barriers */
     /* number: count of earlier barriers of this kind and number in the thread. */
     uint8_t kind, order, scope, number;
     bool read, write;
@@ -27,14 +27,14 @@ typedef struct event {
 typedef struct search {
     const pl_litmus_test *t;
     pl_litmus_set *out;
-    bool memory; /* false after an allocation failure */
+    bool alloc_ok; /* false after an allocation failure */
     event e[PL_LITMUS_EVENTS];
     unsigned n;
     set po[PL_LITMUS_EVENTS], strong[PL_LITMUS_EVENTS]; /* program order; morally strong pairs */
     unsigned read[PL_LITMUS_EVENTS], nreads;
     unsigned rf[PL_LITMUS_EVENTS]; /* by event: the write that it reads from */
     bool writes[PL_LITMUS_EVENTS]; /* in this execution: false for a failed compare-and-swap */
-    uint32_t in[PL_LITMUS_EVENTS], stored[PL_LITMUS_EVENTS]; /* values read and written */
+    uint32_t loaded[PL_LITMUS_EVENTS], stored[PL_LITMUS_EVENTS]; /* values read and written */
     uint32_t reg[PL_LITMUS_THREADS][PL_LITMUS_REGS];
     set obs[PL_LITMUS_EVENTS], sync[PL_LITMUS_EVENTS], sc[PL_LITMUS_EVENTS],
         cause[PL_LITMUS_EVENTS];
@@ -50,18 +50,18 @@ static void add(set *relation, unsigned a, unsigned b)
     relation[a] |= 1ull << b;
 }
 
-static void transitive(set *relation, unsigned n)
+static void close_transitively(set *relation, unsigned n)
 {
     for (unsigned k = 0; k < n; k++)
         for (unsigned a = 0; a < n; a++)
             if (has(relation, a, k)) relation[a] |= relation[k];
 }
 
-static bool acyclic(const set *relation, unsigned n)
+static bool is_acyclic(const set *relation, unsigned n)
 {
     set r[PL_LITMUS_EVENTS];
     memcpy(r, relation, n * sizeof *r);
-    transitive(r, n);
+    close_transitively(r, n);
     for (unsigned k = 0; k < n; k++)
         if (has(r, k, k)) return false;
     return true;
@@ -69,7 +69,7 @@ static bool acyclic(const set *relation, unsigned n)
 
 /* ---- events, and the relations independent of choices ---- */
 
-static pl_litmus_scope distance(const pl_litmus_test *t, int a, int b)
+static pl_litmus_scope common_scope(const pl_litmus_test *t, int a, int b)
 {
     uint32_t x = t->thread[a].cta, y = t->thread[b].cta;
     return x == y                             ? PL_LITMUS_CTA
@@ -79,13 +79,13 @@ static pl_litmus_scope distance(const pl_litmus_test *t, int a, int b)
 
 /* True for two operations of one thread, or two strong operations whose scopes include each other's
  * threads. Memory operations must also access one location through one proxy. */
-static bool morally_strong(const search *x, const event *a, const event *b)
+static bool are_morally_strong(const search *x, const event *a, const event *b)
 {
-    if (a->var != NOBODY && b->var != NOBODY && a->var != b->var) return false;
-    if (a->thread == NOBODY || b->thread == NOBODY) return true;
-    if (a->async != b->async && a->var != NOBODY && b->var != NOBODY) return false;
+    if (a->var != NONE && b->var != NONE && a->var != b->var) return false;
+    if (a->thread == NONE || b->thread == NONE) return true;
+    if (a->async != b->async && a->var != NONE && b->var != NONE) return false;
     if (a->thread == b->thread) return true;
-    pl_litmus_scope d = distance(x->t, a->thread, b->thread);
+    pl_litmus_scope d = common_scope(x->t, a->thread, b->thread);
     return a->order != PL_LITMUS_WEAK && b->order != PL_LITMUS_WEAK && a->scope >= d &&
            b->scope >= d;
 }
@@ -114,7 +114,7 @@ static void make_events(search *x)
 {
     const pl_litmus_test *t = x->t;
     for (unsigned k = 0; k < t->nvars; k++) {
-        x->e[x->n] = (event){.thread = NOBODY,
+        x->e[x->n] = (event){.thread = NONE,
                              .var = (int)k,
                              .kind = PL_LITMUS_STORE,
                              .order = PL_LITMUS_RELAXED,
@@ -148,7 +148,7 @@ static void make_events(search *x)
     }
     for (unsigned a = 0; a < x->n; a++)
         for (unsigned b = 0; b < x->n; b++)
-            if (a != b && morally_strong(x, &x->e[a], &x->e[b])) add(x->strong, a, b);
+            if (a != b && are_morally_strong(x, &x->e[a], &x->e[b])) add(x->strong, a, b);
 }
 
 /* ---- values ---- */
@@ -182,29 +182,29 @@ static bool evaluate(search *x)
                 }
                 unsigned e = at++;
                 if (o->kind == PL_LITMUS_COPY) { /* the read, then the write of the value read */
-                    bool got = known[x->rf[e]];
-                    x->in[e] = got ? x->stored[x->rf[e]] : 0;
-                    x->stored[at] = x->in[e];
-                    changed |= got && !known[at];
-                    known[at] = x->writes[at] = got;
-                    all &= got;
+                    bool available = known[x->rf[e]];
+                    x->loaded[e] = available ? x->stored[x->rf[e]] : 0;
+                    x->stored[at] = x->loaded[e];
+                    changed |= available && !known[at];
+                    known[at] = x->writes[at] = available;
+                    all &= available;
                     at++;
                     continue;
                 }
-                bool got = !x->e[e].read || known[x->rf[e]];
-                x->in[e] = x->e[e].read && got ? x->stored[x->rf[e]] : 0;
+                bool available = !x->e[e].read || known[x->rf[e]];
+                x->loaded[e] = x->e[e].read && available ? x->stored[x->rf[e]] : 0;
                 if (o->dst >= 0) {
-                    reg[o->dst] = x->in[e];
-                    valid[o->dst] = got;
+                    reg[o->dst] = x->loaded[e];
+                    valid[o->dst] = available;
                 }
-                all &= got && ready;
-                if (known[e] || !ready || !got) continue;
+                all &= available && ready;
+                if (known[e] || !ready || !available) continue;
                 known[e] = changed = true;
                 x->writes[e] = x->e[e].write && !(o->fn == PL_LITMUS_CAS &&
-                                                  o->kind == PL_LITMUS_ATOM && x->in[e] != a);
+                                                  o->kind == PL_LITMUS_ATOM && x->loaded[e] != a);
                 x->stored[e] = o->kind == PL_LITMUS_STORE ? a
-                               : x->e[e].write            ? pl_litmus_compute(o->fn, x->in[e], a, b)
-                                                          : 0;
+                               : x->e[e].write ? pl_litmus_compute(o->fn, x->loaded[e], a, b)
+                                               : 0;
             }
         }
     }
@@ -223,12 +223,12 @@ static void find_observation(search *x)
         unsigned r = x->read[k];
         if (has(x->strong, x->rf[r], r)) add(x->obs, x->rf[r], r);
     }
-    transitive(x->obs, x->n); /* only atomic operations both read and write, so chains consist of
-                                 them */
+    close_transitively(x->obs, x->n); /* only atomic operations both read and write, so chains
+                                 consist of them */
 }
 
 /* Operations that start a release pattern ending in this write. */
-static set releases(const search *x, unsigned w)
+static set release_set(const search *x, unsigned w)
 {
     const event *e = &x->e[w];
     set r = e->order & PL_LITMUS_RELEASE ? 1ull << w : 0;
@@ -240,7 +240,7 @@ static set releases(const search *x, unsigned w)
 }
 
 /* Operations that end an acquire pattern starting with this read. */
-static set acquires(const search *x, unsigned r)
+static set acquire_set(const search *x, unsigned r)
 {
     const event *e = &x->e[r];
     set a = e->order & PL_LITMUS_ACQUIRE ? 1ull << r : 0;
@@ -256,18 +256,18 @@ static void find_synchronisation(search *x)
     memset(x->sync, 0, sizeof x->sync);
     for (unsigned w = 0; w < x->n; w++)
         for (unsigned r = 0; r < x->n; r++) {
-            if (!has(x->obs, w, r) || x->e[w].thread == NOBODY) continue;
-            set from = releases(x, w), to = acquires(x, r);
+            if (!has(x->obs, w, r) || x->e[w].thread == NONE) continue;
+            set from = release_set(x, w), to = acquire_set(x, r);
             for (unsigned a = 0; a < x->n; a++)
                 if (from >> a & 1) x->sync[a] |= to & x->strong[a];
         }
     for (unsigned a = 0; a < x->n; a++)
         for (unsigned b = 0; b < x->n; b++) {
             const event *p = &x->e[a], *q = &x->e[b];
-            if (p->thread == q->thread || p->thread == NOBODY || q->thread == NOBODY ||
+            if (p->thread == q->thread || p->thread == NONE || q->thread == NONE ||
                 p->number != q->number)
                 continue;
-            pl_litmus_scope d = distance(x->t, p->thread, q->thread);
+            pl_litmus_scope d = common_scope(x->t, p->thread, q->thread);
             if ((p->kind == PL_LITMUS_BARRIER && q->kind == PL_LITMUS_BARRIER &&
                  d == PL_LITMUS_CTA && p->op->barrier == q->op->barrier) ||
                 (p->kind == PL_LITMUS_ARRIVE && q->kind == PL_LITMUS_WAIT &&
@@ -284,14 +284,14 @@ static bool is_write(const search *x, unsigned k)
 }
 
 /* Checks SC-per-location, atomicity and causality, for a transitively closed coherence order. */
-static bool consistent(const search *x, const set *co)
+static bool is_consistent(const search *x, const set *co)
 {
     set com[PL_LITMUS_EVENTS];
     for (unsigned a = 0; a < x->n;
          a++) { /* communication between morally strong operations, with program order */
         com[a] = co[a] & x->strong[a];
         for (unsigned b = 0; b < x->n; b++)
-            if (has(x->po, a, b) && x->e[a].var != NOBODY && x->e[a].var == x->e[b].var &&
+            if (has(x->po, a, b) && x->e[a].var != NONE && x->e[a].var == x->e[b].var &&
                 x->e[a].async == x->e[b].async)
                 add(com, a, b);
     }
@@ -308,11 +308,11 @@ static bool consistent(const search *x, const set *co)
             if (x->writes[r] && has(x->strong, v, r) && has(co, v, r)) return false;
         }
     }
-    return acyclic(com, x->n);
+    return is_acyclic(com, x->n);
 }
 
 /* Enumerates the choices of a last write to each variable, from `var` on. */
-static void emit(search *x, const set *co, unsigned var, uint32_t final[PL_LITMUS_VARS])
+static void emit_outcomes(search *x, const set *co, unsigned var, uint32_t final[PL_LITMUS_VARS])
 {
     const pl_litmus_test *t = x->t;
     if (var == t->nvars) {
@@ -321,46 +321,47 @@ static void emit(search *x, const set *co, unsigned var, uint32_t final[PL_LITMU
             const pl_litmus_observed *p = &t->observed[k];
             o.value[k] = p->thread < 0 ? final[p->var] : x->reg[p->thread][p->reg];
         }
-        x->memory &= pl_litmus_set_add(x->out, t, &o);
+        x->alloc_ok &= pl_litmus_set_add(x->out, t, &o);
         return;
     }
     for (unsigned w = 0; w < x->n; w++)
         if (is_write(x, w) && x->e[w].var == (int)var && !co[w]) {
             final[var] = x->stored[w];
-            emit(x, co, var + 1, final);
+            emit_outcomes(x, co, var + 1, final);
         }
 }
 
 /* Enumerates the orders of pairs of morally strong writes, from pair (a, b) on. co is transitively
  * closed and acyclic. */
-static void order_writes(search *x, const set *co, unsigned a, unsigned b)
+static void enumerate_coherence_orders(search *x, const set *co, unsigned a, unsigned b)
 {
     for (; a < x->n; a++, b = a + 1)
         for (; b < x->n; b++) {
             if (!is_write(x, a) || !is_write(x, b) || x->e[a].var != x->e[b].var ||
                 !has(x->strong, a, b) || has(co, a, b) || has(co, b, a))
                 continue;
-            for (int way = 0; way < 2; way++) {
+            for (int reversed = 0; reversed < 2; reversed++) {
                 set next[PL_LITMUS_EVENTS];
                 memcpy(next, co, sizeof next);
-                add(next, way ? b : a, way ? a : b);
-                transitive(next, x->n);
-                order_writes(x, next, a, b + 1);
+                add(next, reversed ? b : a, reversed ? a : b);
+                close_transitively(next, x->n);
+                enumerate_coherence_orders(x, next, a, b + 1);
             }
             return;
         }
     uint32_t final[PL_LITMUS_VARS];
-    if (consistent(x, co)) emit(x, co, 0, final);
+    if (is_consistent(x, co)) emit_outcomes(x, co, 0, final);
 }
 
 /* True if a stays ordered before b, which it precedes in base causality order, although they may
  * use different proxies. Both use the generic proxy, or both use the other one in one block, or a
  * proxy fence is between them. The completion of a copy acts as such a fence for its writes. */
-static bool proxies_agree(const search *x, const set *base, unsigned a, unsigned b)
+static bool proxies_ordered(const search *x, const set *base, unsigned a, unsigned b)
 {
     const event *p = &x->e[a], *q = &x->e[b];
     if (!p->async && !q->async) return true;
-    if (p->async && q->async && distance(x->t, p->thread, q->thread) == PL_LITMUS_CTA) return true;
+    if (p->async && q->async && common_scope(x->t, p->thread, q->thread) == PL_LITMUS_CTA)
+        return true;
     for (unsigned f = 0; f < x->n; f++)
         if (has(base, a, f) && has(base, f, b) &&
             (x->e[f].kind == PL_LITMUS_PROXY ||
@@ -371,19 +372,19 @@ static bool proxies_agree(const search *x, const set *base, unsigned a, unsigned
 
 /* Computes base causality order, causality order, and the resulting constraints on the order of
  * writes. */
-static void order_by_cause(search *x)
+static void compute_causality(search *x)
 {
     set base[PL_LITMUS_EVENTS], same[PL_LITMUS_EVENTS], co[PL_LITMUS_EVENTS] = {0};
     for (unsigned k = 0; k < x->n; k++) base[k] = x->po[k] | x->sync[k] | x->sc[k];
-    transitive(base, x->n);
+    close_transitively(base, x->n);
     for (unsigned a = 0; a < x->n; a++)
         if (base[a] & 1ull << a && x->e[a].kind == PL_LITMUS_FENCE)
             return; /* Fence-SC order would contradict causality order */
     for (unsigned a = 0; a < x->n; a++) {
         same[a] = 0;
         for (unsigned b = 0; b < x->n; b++)
-            if (has(base, a, b) && x->e[a].var != NOBODY && x->e[a].var == x->e[b].var &&
-                proxies_agree(x, base, a, b))
+            if (has(base, a, b) && x->e[a].var != NONE && x->e[a].var == x->e[b].var &&
+                proxies_ordered(x, base, a, b))
                 add(same, a, b);
     }
     for (unsigned a = 0; a < x->n; a++) {
@@ -394,15 +395,15 @@ static void order_by_cause(search *x)
     for (unsigned a = 0; a < x->n; a++)
         for (unsigned b = 0; b < x->n; b++)
             if (is_write(x, a) && is_write(x, b) && x->e[a].var == x->e[b].var &&
-                (has(x->cause, a, b) || (x->e[a].thread == NOBODY && a != b)))
+                (has(x->cause, a, b) || (x->e[a].thread == NONE && a != b)))
                 add(co, a, b);
-    if (!acyclic(co, x->n)) return; /* coherence */
-    transitive(co, x->n);
-    order_writes(x, co, 0, 1);
+    if (!is_acyclic(co, x->n)) return; /* coherence */
+    close_transitively(co, x->n);
+    enumerate_coherence_orders(x, co, 0, 1);
 }
 
 /* Enumerates the orders of pairs of morally strong fence.sc, from pair (a, b) on. */
-static void order_fences(search *x, unsigned a, unsigned b)
+static void enumerate_fence_orders(search *x, unsigned a, unsigned b)
 {
     for (; a < x->n; a++, b = a + 1)
         for (; b < x->n; b++) {
@@ -410,38 +411,38 @@ static void order_fences(search *x, unsigned a, unsigned b)
                 !has(x->strong, a, b) || x->e[a].thread == x->e[b].thread)
                 continue;
             add(x->sc, a, b);
-            order_fences(x, a, b + 1);
+            enumerate_fence_orders(x, a, b + 1);
             x->sc[a] &= ~(1ull << b);
             add(x->sc, b, a);
-            order_fences(x, a, b + 1);
+            enumerate_fence_orders(x, a, b + 1);
             x->sc[b] &= ~(1ull << a);
             return;
         }
-    order_by_cause(x);
+    compute_causality(x);
 }
 
 /* Enumerates the writes to its location that read number k may return. */
-static void choose_reads(search *x, unsigned k)
+static void enumerate_reads_from(search *x, unsigned k)
 {
     if (k == x->nreads) {
         if (!evaluate(x)) return;
         find_observation(x);
         find_synchronisation(x);
-        order_fences(x, 0, 1);
+        enumerate_fence_orders(x, 0, 1);
         return;
     }
     unsigned r = x->read[k];
     for (unsigned w = 0; w < x->n; w++)
         if (w != r && x->e[w].write && x->e[w].var == x->e[r].var) {
             x->rf[r] = w;
-            choose_reads(x, k + 1);
+            enumerate_reads_from(x, k + 1);
         }
 }
 
 pl_status pl_litmus_allowed(const pl_litmus_test *t, pl_litmus_set *out)
 {
-    search x = {.t = t, .out = out, .memory = true};
+    search x = {.t = t, .out = out, .alloc_ok = true};
     make_events(&x);
-    choose_reads(&x, 0);
-    return x.memory ? PL_OK : PL_NOMEM;
+    enumerate_reads_from(&x, 0);
+    return x.alloc_ok ? PL_OK : PL_NOMEM;
 }

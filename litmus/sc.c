@@ -45,7 +45,7 @@ static bool rehash(search *x)
 }
 
 /* False: out of memory. */
-static bool meet(search *x, const state *s)
+static bool visit(search *x, const state *s)
 {
     if (2 * (x->n + 1) > x->size && !rehash(x)) return false;
     size_t h = hash(s) % x->size;
@@ -74,23 +74,25 @@ static unsigned barriers_before(const pl_litmus_thread *th, unsigned at, uint8_t
 
 /* True if every participating thread has reached its n-th barrier of this kind. Threads that have
  * ended count as having arrived. */
-static bool all_there(const search *x, const state *s, unsigned thread, const pl_litmus_op *o)
+static bool barrier_is_complete(const search *x, const state *s, unsigned thread,
+                                const pl_litmus_op *o)
 {
     const pl_litmus_test *t = x->t;
     const pl_litmus_thread *self = &t->thread[thread];
     uint8_t kind = o->kind == PL_LITMUS_WAIT ? PL_LITMUS_ARRIVE : o->kind;
-    unsigned mine = barriers_before(self, s->at[thread], kind, o->barrier) + (kind == o->kind);
+    unsigned arrivals = barriers_before(self, s->at[thread], kind, o->barrier) + (kind == o->kind);
     for (unsigned k = 0; k < t->nthreads; k++) {
         const pl_litmus_thread *other = &t->thread[k];
-        bool together = kind == PL_LITMUS_BARRIER
-                            ? other->cta == self->cta
-                            : other->cta / t->cluster == self->cta / t->cluster;
-        unsigned here = s->at[k];
-        bool at_one = here < other->nops && other->op[here].kind == kind &&
-                      other->op[here].barrier == o->barrier;
-        if (together && here < other->nops &&
-            barriers_before(other, here, kind, o->barrier) + (at_one && kind == PL_LITMUS_BARRIER) <
-                mine)
+        bool participates = kind == PL_LITMUS_BARRIER
+                                ? other->cta == self->cta
+                                : other->cta / t->cluster == self->cta / t->cluster;
+        unsigned position = s->at[k];
+        bool at_barrier = position < other->nops && other->op[position].kind == kind &&
+                          other->op[position].barrier == o->barrier;
+        if (participates && position < other->nops &&
+            barriers_before(other, position, kind, o->barrier) +
+                    (at_barrier && kind == PL_LITMUS_BARRIER) <
+                arrivals)
             return false;
     }
     return true;
@@ -120,7 +122,7 @@ static bool step(const search *x, state *s, unsigned thread)
     case PL_LITMUS_ALU: reg[o->dst] = pl_litmus_compute(o->fn, a, b, 0); break;
     case PL_LITMUS_BARRIER:
     case PL_LITMUS_WAIT:
-        if (!all_there(x, s, thread, o)) return false;
+        if (!barrier_is_complete(x, s, thread, o)) return false;
         break;
     case PL_LITMUS_FENCE:
     case PL_LITMUS_ARRIVE:
@@ -132,7 +134,7 @@ static bool step(const search *x, state *s, unsigned thread)
     return true;
 }
 
-static bool finish(search *x, const state *s)
+static bool add_outcome(search *x, const state *s)
 {
     pl_litmus_outcome o = {{0}};
     for (unsigned k = 0; k < x->t->nobserved; k++) {
@@ -148,7 +150,7 @@ pl_status pl_litmus_sequential(const pl_litmus_test *t, pl_litmus_set *out)
     state s;
     memset(&s, 0, sizeof s);
     for (unsigned k = 0; k < t->nvars; k++) s.mem[k] = t->var[k].init;
-    bool ok = meet(&x, &s);
+    bool ok = visit(&x, &s);
     while (ok && x.done < x.n) {
         const state from = x.seen[x.done++];
         bool ended = true;
@@ -156,9 +158,9 @@ pl_status pl_litmus_sequential(const pl_litmus_test *t, pl_litmus_set *out)
             if (from.at[k] == t->thread[k].nops) continue;
             ended = false;
             s = from;
-            if (step(&x, &s, k)) ok = meet(&x, &s);
+            if (step(&x, &s, k)) ok = visit(&x, &s);
         }
-        if (ok && ended) ok = finish(&x, &from);
+        if (ok && ended) ok = add_outcome(&x, &from);
     }
     free(x.seen);
     free(x.table);

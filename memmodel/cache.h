@@ -17,7 +17,7 @@
 /* The slices of an L2 interleave memory in pieces of eight lines. Two slices (one, if their number
  * is odd) share each piece and alternate every two lines. */
 enum { PL_PIECE_LINES = 8 };
-static inline uint32_t pl_slices_together(uint32_t slices)
+static inline uint32_t pl_slices_per_piece(uint32_t slices)
 {
     return slices % 2 ? 1 : 2;
 }
@@ -36,9 +36,9 @@ typedef struct pl_cache {
     uint32_t sets, ways, line_shift;
     uint32_t head;   /* entries of a set before its lines */
     uint32_t stride; /* entries from a set to the next */
-    uint32_t slices; /* number of slices that share the lines as pl_slices_together specifies; 0:
+    uint32_t slices; /* number of slices that share the lines as pl_slices_per_piece specifies; 0:
                         the cache sees all lines */
-    /* Neighbouring lines that the cache sees together; 0: as pl_slices_together specifies. */
+    /* Neighbouring lines that the cache sees together; 0: as pl_slices_per_piece specifies. */
     uint32_t interleave;
     pl_divider by_sets, by_pieces; /* pieces: of memory, interleaved over the slices */
     uint32_t clock;
@@ -58,11 +58,11 @@ void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, pl_arena *tags, uin
                        uint32_t line_bytes, uint32_t ways, bool hashed);
 /* Limits PL_RANK_LAST lines to this fraction of the cache, 0 to 1. Without the call the whole cache
  * is available to them. */
-void pl_cache_keep_last(pl_cache *c, double part);
+void pl_cache_set_evict_last_quota(pl_cache *c, double fraction);
 /* Declares the cache one of this many slices. */
-void pl_cache_is_slice(pl_cache *c, uint32_t slices);
+void pl_cache_set_slices(pl_cache *c, uint32_t slices);
 /* The cache sees every n-th piece of `lines` neighbouring lines. */
-void pl_cache_in_turn(pl_cache *c, uint32_t n, uint32_t lines);
+void pl_cache_set_interleave(pl_cache *c, uint32_t n, uint32_t lines);
 /* Empties a line that has no fill pending. */
 void pl_cache_drop(pl_cache *c, uint32_t line);
 /* Indices of lines are below this. */
@@ -75,7 +75,7 @@ uint32_t pl_cache_find(pl_cache *c, uint64_t address);
 /* The same in two steps, so that the data of the second step can be prefetched in between. */
 uint32_t pl_cache_set(pl_cache *c, uint64_t address);
 uint32_t pl_cache_find_in(pl_cache *c, uint32_t set, uint64_t address);
-static inline void pl_cache_expect(const pl_cache *c, uint32_t set)
+static inline void pl_cache_prefetch_set(const pl_cache *c, uint32_t set)
 {
     const char *at = (const char *)(c->line + set),
                *end = (const char *)(c->line + set + c->head + c->ways);

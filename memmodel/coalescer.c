@@ -11,7 +11,7 @@ static inline uint64_t quotient(uint64_t n, uint32_t d)
     return d & (d - 1) ? n / d : n >> __builtin_ctz(d);
 }
 
-static inline void add(pl_lines *out, uint64_t line, uint8_t mask)
+static inline void add_sectors(pl_lines *out, uint64_t line, uint8_t mask)
 {
     /* neighbouring lanes mostly share a line, so search backwards */
     for (uint32_t i = out->n; i-- > 0;) {
@@ -23,7 +23,7 @@ static inline void add(pl_lines *out, uint64_t line, uint8_t mask)
     out->at[out->n].line = line;
     out->at[out->n].mask = mask;
     out->at[out->n].lanes = 1;
-    out->at[out->n].depth = 1;
+    out->at[out->n].max_same_address = 1;
     out->n++;
 }
 
@@ -40,36 +40,36 @@ void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t
                  uint32_t line, uint32_t sector)
 {
     const bool power = !(sector & (sector - 1));
-    const uint64_t beyond = (size ? size : 1) - 1;
+    const uint64_t last_byte = (size ? size : 1) - 1;
     out->n = out->sectors = out->unique = 0;
     for (uint32_t m = mask; m; m &= m - 1) {
-        const uint64_t first = address[__builtin_ctz(m)], last = first + beyond;
+        const uint64_t first = address[__builtin_ctz(m)], last = first + last_byte;
         uint64_t l = first & ~(uint64_t)(line - 1);
         if (last - l < line) { /* the common case */
-            add(out, l, sectors_of(first - l, last - l, sector, power));
+            add_sectors(out, l, sectors_of(first - l, last - l, sector, power));
             continue;
         }
         for (; l <= last; l += line) {
             const uint64_t from = first > l ? first - l : 0,
                            to = last - l < line - 1 ? last - l : line - 1;
-            add(out, l, sectors_of(from, to, sector, power));
+            add_sectors(out, l, sectors_of(from, to, sector, power));
         }
     }
     for (uint32_t i = 0; i < out->n; i++) out->sectors += pl_sector_count(out->at[i].mask);
 }
 
-uint32_t pl_tag_turns(const pl_lines *lines, uint32_t line, uint32_t tags, uint32_t low,
-                      uint32_t high)
+uint32_t pl_tag_cycles(const pl_lines *lines, uint32_t line, uint32_t tags, uint32_t low,
+                       uint32_t high)
 {
     if (!(low | high) || lines->n < 2) return (lines->n + tags - 1) / tags;
-    uint32_t turns[4] = {0}, most = 0;
+    uint32_t lookups[4] = {0}, max = 0;
     for (uint32_t i = 0; i < lines->n; i++) {
         const uint32_t number = (uint32_t)quotient(lines->at[i].line, line);
         const uint32_t bank = (unsigned)__builtin_parity(number & high) * 2u +
                               (unsigned)__builtin_parity(number & low);
-        if (++turns[bank] > most) most = turns[bank];
+        if (++lookups[bank] > max) max = lookups[bank];
     }
-    return most;
+    return max;
 }
 
 void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size,
@@ -77,7 +77,7 @@ void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, u
 {
     pl_coalesce(out, mask, address, size, line, sector);
     uint64_t seen[PL_COALESCE_LANES];
-    uint8_t times[PL_COALESCE_LANES];
+    uint8_t lanes[PL_COALESCE_LANES];
     uint32_t n = 0;
     for (uint32_t m = mask; m; m &= m - 1) {
         uint64_t a = address[__builtin_ctz(m)];
@@ -85,32 +85,32 @@ void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, u
         while (k < n && seen[k] != a) k++;
         if (k == n) {
             seen[n] = a;
-            times[n++] = 0;
+            lanes[n++] = 0;
         }
-        times[k]++;
+        lanes[k]++;
     }
     out->unique = n;
-    uint8_t deepest[PL_COALESCE_LINES][8];
+    uint8_t busiest[PL_COALESCE_LINES][8];
     for (uint32_t i = 0; i < out->n; i++) {
-        memset(deepest[i], 0, sizeof deepest[i]);
-        out->at[i].words = out->at[i].places = 0;
+        memset(busiest[i], 0, sizeof busiest[i]);
+        out->at[i].words = out->at[i].word_mask = 0;
     }
     for (uint32_t k = 0; k < n; k++) {
         uint64_t first = seen[k] & ~(uint64_t)(line - 1);
         for (uint32_t i = 0; i < out->n; i++) {
             if (out->at[i].line != first) continue;
-            uint8_t *d = &deepest[i][(seen[k] - first) / sector];
-            if (times[k] > *d) *d = times[k];
-            if (times[k] > out->at[i].depth) out->at[i].depth = times[k];
+            uint8_t *d = &busiest[i][(seen[k] - first) / sector];
+            if (lanes[k] > *d) *d = lanes[k];
+            if (lanes[k] > out->at[i].max_same_address) out->at[i].max_same_address = lanes[k];
             out->at[i].words++;
-            out->at[i].places |= (uint8_t)((size > 4 ? 3u : 1u) << seen[k] / 4 % 8);
+            out->at[i].word_mask |= (uint8_t)((size > 4 ? 3u : 1u) << seen[k] / 4 % 8);
             break;
         }
     }
     for (uint32_t i = 0; i < out->n; i++) {
         uint32_t sum = 0;
-        for (uint32_t k = 0; k < 8; k++) sum += deepest[i][k];
-        out->at[i].chain = (uint8_t)(sum ? sum : 1);
+        for (uint32_t k = 0; k < 8; k++) sum += busiest[i][k];
+        out->at[i].sector_ops = (uint8_t)(sum ? sum : 1);
     }
 }
 
@@ -123,7 +123,7 @@ static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t si
     enum { BANKS = 64, END = 255 };
     uint64_t word[4 * PL_COALESCE_LANES];
     uint8_t next[4 * PL_COALESCE_LANES], head[BANKS], in_bank[BANKS];
-    uint32_t n = 0, most = 0;
+    uint32_t n = 0, max = 0;
     memset(head, END, sizeof head);
     memset(in_bank, 0, sizeof in_bank);
     for (uint32_t m = mask; m; m &= m - 1) {
@@ -140,15 +140,15 @@ static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t si
             next[n] = head[b];
             head[b] = (uint8_t)n++;
             uint32_t c = ++in_bank[b];
-            if (c > most) most = c;
+            if (c > max) max = c;
         }
     }
-    return most;
+    return max;
 }
 
 /* True if the lanes access consecutive words from an aligned first one: the most frequent pattern,
  * and conflict-free. */
-static bool consecutive(uint32_t mask, const uint64_t *address, uint32_t size)
+static bool is_consecutive(uint32_t mask, const uint64_t *address, uint32_t size)
 {
     if (mask != UINT32_MAX) return false;
     for (unsigned i = 1; i < PL_COALESCE_LANES; i++) {
@@ -158,7 +158,7 @@ static bool consecutive(uint32_t mask, const uint64_t *address, uint32_t size)
 }
 
 /* True if all lanes access one address: one word, or several adjacent ones in as many banks. */
-static bool together(uint32_t mask, const uint64_t *address)
+static bool all_equal(uint32_t mask, const uint64_t *address)
 {
     uint64_t differ = 0;
     for (unsigned i = 1; i < PL_COALESCE_LANES; i++) differ |= address[i] ^ address[0];
@@ -166,7 +166,7 @@ static bool together(uint32_t mask, const uint64_t *address)
 }
 
 /* True if lanes at this distance have equal addresses, as far as both are in the mask. */
-static bool agree(uint32_t mask, const uint64_t *address, unsigned distance)
+static bool lanes_agree(uint32_t mask, const uint64_t *address, unsigned distance)
 {
     for (unsigned i = 0; i < PL_COALESCE_LANES; i++) {
         unsigned j = i ^ distance;
@@ -178,23 +178,24 @@ static bool agree(uint32_t mask, const uint64_t *address, unsigned distance)
 uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
                         uint32_t width, uint32_t rows, bool load, uint32_t *extra)
 {
-    uint32_t lanes = PL_COALESCE_LANES, passes = 0, least = 0;
+    uint32_t lanes = PL_COALESCE_LANES, passes = 0, min_passes = 0;
     *extra = 0;
     if (!mask) return 0;
     if (size > 16) size = 16;
     uint32_t row = banks * width * rows; /* bytes that one pass can move */
     uint32_t group = size <= width ? lanes : row / size;
     if (group > lanes) group = lanes;
-    if (size >= width && consecutive(mask, address, size)) return lanes / group;
-    if (group == lanes && size <= width * banks && together(mask, address)) return 1;
-    if (load && group < lanes && (agree(mask, address, 1) || agree(mask, address, 2))) group *= 2;
+    if (size >= width && is_consecutive(mask, address, size)) return lanes / group;
+    if (group == lanes && size <= width * banks && all_equal(mask, address)) return 1;
+    if (load && group < lanes && (lanes_agree(mask, address, 1) || lanes_agree(mask, address, 2)))
+        group *= 2;
     for (uint32_t first = 0; first < lanes; first += group) {
         uint32_t part = group == lanes ? mask : mask & (((1u << group) - 1) << first);
         if (!part) continue;
         passes += group_passes(part, address, size, banks, width, rows);
-        least++;
+        min_passes++;
     }
-    *extra = passes > least ? passes - least : 0;
+    *extra = passes > min_passes ? passes - min_passes : 0;
     return passes;
 }
 
@@ -205,14 +206,14 @@ uint32_t pl_bank_lanes(uint32_t mask, const uint64_t *address, uint32_t size, ui
              group = size > width ? PL_COALESCE_LANES * width / size : PL_COALESCE_LANES;
     for (uint32_t first = 0; first < PL_COALESCE_LANES; first += group) {
         uint8_t lanes[64] = {0};
-        uint32_t most = 1;
+        uint32_t max = 1;
         for (uint32_t m = group == PL_COALESCE_LANES ? mask : mask & (((1u << group) - 1) << first);
              m; m &= m - 1) {
             const uint64_t at = quotient(address[__builtin_ctz(m)], width);
             uint32_t n = ++lanes[(at - quotient(at, banks) * banks) % 64];
-            most = n > most ? n : most;
+            max = n > max ? n : max;
         }
-        rounds += most - 1;
+        rounds += max - 1;
     }
     return rounds;
 }

@@ -18,12 +18,13 @@ enum { PL_COALESCE_LANES = 32, PL_COALESCE_LINES = 2 * PL_COALESCE_LANES };
 /* A line, and its accesses by lanes. */
 typedef struct pl_coalesced_line {
     uint64_t line;
-    uint8_t mask;   /* sectors */
-    uint8_t lanes;  /* lanes that touch it */
-    uint8_t depth;  /* most lanes with the same address */
-    uint8_t places; /* atomics: which of the eight words of a sector they touch, all sectors
+    uint8_t mask;             /* sectors */
+    uint8_t lanes;            /* lanes that touch it */
+    uint8_t max_same_address; /* most lanes with the same address */
+    uint8_t word_mask; /* atomics: which of the eight words of a sector they touch, all sectors
                        together */
-    uint8_t chain;  /* the same for each sector, summed */
+    uint8_t
+        sector_ops; /* atomics: most lanes with the same address in a sector, summed over sectors */
     uint8_t words;  /* distinct addresses */
 } pl_coalesced_line;
 
@@ -41,8 +42,8 @@ void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t
 /* Cycles of their tag look-ups, `tags` a cycle. If `low` or `high` is set, the tags are in four
  * banks that look up one tag a cycle each. `low` and `high` select bits of the line's number; their
  * parities form the bank number (sets.tsv: H200, driver 580.159.04, 2026-11). */
-uint32_t pl_tag_turns(const pl_lines *lines, uint32_t line, uint32_t tags, uint32_t low,
-                      uint32_t high);
+uint32_t pl_tag_cycles(const pl_lines *lines, uint32_t line, uint32_t tags, uint32_t low,
+                       uint32_t high);
 /* As pl_coalesce, and also counts lanes with equal addresses (atomics). */
 void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size,
                         uint32_t line, uint32_t sector);

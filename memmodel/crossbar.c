@@ -12,7 +12,8 @@ pl_up_costs pl_up_costs_of(const pl_memsys_config *c)
         .atomic = pl_port_cost(c->sector_bytes, c->up_atomic_bytes),
         .line = pl_port_cost(c->line_bytes, c->up_atomic_bytes),
         .packet = {pl_port_cost(c->atomic_packet, 1), pl_port_cost(c->reduce_packet, 1)},
-        .bank_spread = pl_port_cost(c->atomic_apart > 0 ? c->atomic_apart : c->atomic_packet, 1),
+        .bank_spread =
+            pl_port_cost(c->atomic_bank_packet > 0 ? c->atomic_bank_packet : c->atomic_packet, 1),
         .sector_bytes = c->sector_bytes};
 }
 
@@ -20,25 +21,25 @@ pl_up_costs pl_up_costs_of(const pl_memsys_config *c)
  * Slices adjacent in number are not adjacent in location. */
 static uint32_t distance_of(const pl_memsys *m, uint32_t group, uint32_t slice)
 {
-    uint32_t n = m->half, place = (slice * 101 + group * n / m->c->groups) % n,
-             there = place < n - place ? place : n - place;
-    return there * 2 * m->c->spread / n;
+    uint32_t n = m->slices_per_half, offset = (slice * 101 + group * n / m->c->groups) % n,
+             ring_distance = offset < n - offset ? offset : n - offset;
+    return ring_distance * 2 * m->c->slice_distance / n;
 }
 
 /* Precomputes the per-node values that every request needs. A node accesses memory through one
  * half. Blocks are assigned to groups sequentially, and the blocks of small grids are in both
  * halves (lts__t_sectors_op_red.sum of bloom_filter and sssp_relax, 36 and 32 blocks: half of the
  * reductions cross). */
-void pl_crossbar_place_nodes(pl_memsys *m, pl_arena *a)
+void pl_crossbar_init_nodes(pl_memsys *m, pl_arena *a)
 {
     const pl_memsys_config *c = m->c;
-    m->half = c->slices / c->partitions;
-    m->together = pl_slices_together(m->half);
-    m->by_pairs = pl_divider_of(m->half / m->together);
+    m->slices_per_half = c->slices / c->partitions;
+    m->slices_per_piece = pl_slices_per_piece(m->slices_per_half);
+    m->by_pairs = pl_divider_of(m->slices_per_half / m->slices_per_piece);
     m->by_owner = pl_divider_of(c->owner_bytes);
     while ((1u << m->line_shift) < c->line_bytes) m->line_shift++;
     m->node = pl_arena_alloc(a, c->nodes * sizeof *m->node);
-    m->distance = pl_arena_array(a, uint16_t, (size_t)c->groups * m->half);
+    m->distance = pl_arena_array(a, uint16_t, (size_t)c->groups * m->slices_per_half);
     if (!pl_arena_ok(a)) return;
     for (uint32_t n = 0; n < c->nodes; n++) {
         m->node[n].group = (uint16_t)(n * c->groups / c->nodes);
@@ -46,8 +47,8 @@ void pl_crossbar_place_nodes(pl_memsys *m, pl_arena *a)
         m->node[n].coalescer = (uint16_t)(n * c->coalescers / c->nodes);
     }
     for (uint32_t g = 0; g < c->groups; g++)
-        for (uint32_t s = 0; s < m->half; s++)
-            m->distance[g * m->half + s] = (uint16_t)distance_of(m, g, s);
+        for (uint32_t s = 0; s < m->slices_per_half; s++)
+            m->distance[g * m->slices_per_half + s] = (uint16_t)distance_of(m, g, s);
 }
 
 /* --- merging of reads ---
@@ -77,15 +78,15 @@ static bool grow_read_table(pl_memsys *m)
                                : NULL;
     if (!reads || !pl_arena_ok(m->arena)) return false;
     uint32_t first = 0;
-    while (old[first].rec) first++;
+    while (old[first].txn) first++;
     m->reads = reads;
     m->reads_shift--;
     m->reads_mask = 2 * old_mask + 1;
     for (uint32_t k = 1; k <= old_mask; k++) {
         const pl_read_entry *u = &old[(first + k) & old_mask];
-        if (!u->rec) continue;
+        if (!u->txn) continue;
         uint32_t at = u->hash >> m->reads_shift;
-        while (reads[at].rec) at = (at + 1) & m->reads_mask;
+        while (reads[at].txn) at = (at + 1) & m->reads_mask;
         reads[at] = *u;
     }
     return true;
@@ -95,25 +96,25 @@ static bool grow_read_table(pl_memsys *m)
  * it is not mergeable. */
 static bool merge_read(pl_memsys *m, uint32_t i, uint32_t hash)
 {
-    pl_l2_txn *x = &m->rec[i];
-    const uint32_t most = x->r.held ? m->c->code_joined : m->c->joined;
-    bool alone = false;
+    pl_l2_txn *x = &m->txn[i];
+    const uint32_t max_sharers = x->r.preloaded ? m->c->max_code_merged : m->c->max_merged;
+    bool unmergeable = false;
     uint32_t at = hash >> m->reads_shift;
-    for (; m->reads[at].rec; at = (at + 1) & m->reads_mask) {
+    for (; m->reads[at].txn; at = (at + 1) & m->reads_mask) {
         if (m->reads[at].hash != hash) continue;
-        pl_l2_txn *y = &m->rec[m->reads[at].rec - 1];
+        pl_l2_txn *y = &m->txn[m->reads[at].txn - 1];
         if (y->r.line != x->r.line ||
             pl_coalescer_of(m, y->r.node) != pl_coalescer_of(m, x->r.node))
             continue;
         if (x->r.sectors != y->r.sectors) y->not_mergeable = true;
-        alone |= y->not_mergeable;
-        if (y->not_mergeable || y->sharers == most) continue;
+        unmergeable |= y->not_mergeable;
+        if (y->not_mergeable || y->sharers == max_sharers) continue;
         y->sharers++;
         x->next = y->merged;
         y->merged = i;
         return true;
     }
-    if (alone) return false;
+    if (unmergeable) return false;
     x->in_read_table = true;
     m->reads[at] = (pl_read_entry){hash, i + 1};
     if (++m->nreads > m->reads_mask / 2 && !grow_read_table(m)) m->overflow = true;
@@ -122,18 +123,18 @@ static bool merge_read(pl_memsys *m, uint32_t i, uint32_t hash)
 
 /* Removes read i and closes the gap: later entries move up as far as their probe sequences allow.
  */
-static void leave_read_table(pl_memsys *m, uint32_t i)
+static void remove_from_read_table(pl_memsys *m, uint32_t i)
 {
-    uint32_t mask = m->reads_mask, gap = read_hash(m, &m->rec[i].r) >> m->reads_shift;
-    if (!m->rec[i].in_read_table) return;
-    while (m->reads[gap].rec != i + 1) gap = (gap + 1) & mask;
-    for (uint32_t at = (gap + 1) & mask; m->reads[at].rec; at = (at + 1) & mask) {
+    uint32_t mask = m->reads_mask, gap = read_hash(m, &m->txn[i].r) >> m->reads_shift;
+    if (!m->txn[i].in_read_table) return;
+    while (m->reads[gap].txn != i + 1) gap = (gap + 1) & mask;
+    for (uint32_t at = (gap + 1) & mask; m->reads[at].txn; at = (at + 1) & mask) {
         uint32_t first = m->reads[at].hash >> m->reads_shift;
         if (((at - first) & mask) < ((at - gap) & mask)) continue;
         m->reads[gap] = m->reads[at];
         gap = at;
     }
-    m->reads[gap].rec = 0;
+    m->reads[gap].txn = 0;
     m->nreads--;
 }
 
@@ -141,7 +142,7 @@ static void leave_read_table(pl_memsys *m, uint32_t i)
  * transaction. */
 static void send_reply(pl_memsys *m, uint32_t i, uint64_t at, uint8_t level)
 {
-    pl_l2_txn *x = &m->rec[i];
+    pl_l2_txn *x = &m->txn[i];
     const pl_mem_req *r = &x->r;
     if (r->silent) {
         pl_l2_txn_free(m, i);
@@ -165,9 +166,9 @@ static void send_reply(pl_memsys *m, uint32_t i, uint64_t at, uint8_t level)
     pl_l2_txn_free(m, i);
 }
 
-void pl_crossbar_answer(pl_memsys *m, uint32_t i, uint64_t at)
+void pl_crossbar_reply(pl_memsys *m, uint32_t i, uint64_t at)
 {
-    pl_l2_txn *x = &m->rec[i];
+    pl_l2_txn *x = &m->txn[i];
     const pl_mem_req *r = &x->r;
     uint32_t data = r->op == PL_MEM_READ     ? pl_sector_count(r->sectors)
                     : r->op == PL_MEM_ATOMIC ? 1u
@@ -177,10 +178,10 @@ void pl_crossbar_answer(pl_memsys *m, uint32_t i, uint64_t at)
     if (!r->silent)
         at = pl_port_pass_later(&m->group_down[m->node[r->node].group], m->now, at,
                                 (uint64_t)m->group_sector * data);
-    if (r->op == PL_MEM_READ) leave_read_table(m, i);
+    if (r->op == PL_MEM_READ) remove_from_read_table(m, i);
     send_reply(m, i, at, level);
     while (follower != PL_NO_TXN) {
-        uint32_t next = m->rec[follower].next;
+        uint32_t next = m->txn[follower].next;
         send_reply(m, follower, at, level);
         follower = next;
     }
@@ -188,34 +189,36 @@ void pl_crossbar_answer(pl_memsys *m, uint32_t i, uint64_t at)
 
 void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
 {
-    enum { SOON = 4 };
+    enum { PREFETCH_AHEAD = 4 };
     for (uint32_t k = 0; k < box->n; k++) {
-        if (k + SOON < box->n)
-            __builtin_prefetch(&m->reads[read_hash(m, &box->at[k + SOON]) >> m->reads_shift]);
+        if (k + PREFETCH_AHEAD < box->n)
+            __builtin_prefetch(
+                &m->reads[read_hash(m, &box->at[k + PREFETCH_AHEAD]) >> m->reads_shift]);
         const uint32_t i = pl_l2_txn_new(m);
         if (i == PL_NO_TXN) {
             m->overflow = true;
             break;
         }
-        pl_l2_txn *x = &m->rec[i];
+        pl_l2_txn *x = &m->txn[i];
         x->r = box->at[k];
         x->stage = PL_TXN_AT_SLICE;
         const uint32_t side = pl_side_of(m, x->r.node), slice = pl_slice_of(m, x->r.line, side);
         x->slice = (uint16_t)slice;
         x->set = pl_cache_set(&m->l2[slice], x->r.line);
         x->level = PL_LV_L2;
-        x->at_home = false;
+        x->at_owner = false;
         x->merged = PL_NO_TXN;
         x->in_read_table = x->not_mergeable = false;
         x->sharers = 1;
         uint32_t cost = pl_up_cost(&m->up_costs, &x->r);
         uint64_t at =
-            pl_port_pass_later(&m->up[x->r.node], m->sent < x->r.time ? m->sent : x->r.time,
+            pl_port_pass_later(&m->up[x->r.node], m->horizon < x->r.time ? m->horizon : x->r.time,
                                x->r.time, cost) +
-            m->distance[m->node[x->r.node].group * m->half + slice - side * m->half];
-        if (x->r.op == PL_MEM_READ && !x->r.home_only && merge_read(m, i, read_hash(m, &x->r)))
+            m->distance[m->node[x->r.node].group * m->slices_per_half + slice -
+                        side * m->slices_per_half];
+        if (x->r.op == PL_MEM_READ && !x->r.owner_only && merge_read(m, i, read_hash(m, &x->r)))
             continue;
-        pl_cache_expect(&m->l2[slice], x->set);
+        pl_cache_prefetch_set(&m->l2[slice], x->set);
         pl_wheel_schedule(m, i, at);
     }
     box->n = 0;

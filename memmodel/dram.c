@@ -19,7 +19,7 @@ static uint64_t fold(uint64_t x)
 
 uint32_t pl_dram_channel_of(const pl_dram *d, uint64_t address)
 {
-    if (d->config->map == PL_MAP_TURNS)
+    if (d->config->map == PL_MAP_INTERLEAVED)
         return (uint32_t)(address / PL_CHANNEL_BYTES % d->config->channels);
     return (uint32_t)((fold(address / PL_CHANNEL_BYTES) * 0x9E3779B97F4A7C15ull >> 32) %
                       d->config->channels);
@@ -30,22 +30,26 @@ uint32_t pl_dram_channel_of(const pl_dram *d, uint64_t address)
  * phases fill the interval evenly, in steps of the golden section. A launch that uses few regions
  * mostly finds none in refresh, and the median of such launches is modelled: the first banks that a
  * launch uses are not in refresh. Returns the cycles that an access waits. */
-static uint64_t rest(pl_dram *d, pl_dram_bank *bank, uint64_t now)
+static uint64_t refresh_wait(pl_dram *d, pl_dram_bank *bank, uint64_t now)
 {
     const uint64_t interval = d->config->refresh_interval, time = d->config->refresh_time;
     if (!bank->refresh_at) {
         const uint64_t part = (0x80000000u + d->used * 0x9E3779B9ull) & UINT32_MAX;
-        const bool awake =
-            (uint64_t)d->used++ * PL_CHANNEL_BYTES < d->config->refresh_awake && time < interval;
+        const bool not_refreshing =
+            (uint64_t)d->used++ * PL_CHANNEL_BYTES < d->config->refresh_free_bytes &&
+            time < interval;
         bank->refresh_at =
-            (uint32_t)((now + (part * (awake ? interval - time : interval) >> 32)) % interval) + 1;
+            (uint32_t)((now + (part * (not_refreshing ? interval - time : interval) >> 32)) %
+                       interval) +
+            1;
     }
     const uint64_t phase = (now + interval - (bank->refresh_at - 1)) % interval;
     return phase < time ? time - phase : 0;
 }
 
 /* When a row still open at `at` was or will be activated, or UINT64_MAX. */
-static uint64_t opened(const pl_dram_bank *bank, uint32_t planned, uint64_t row, uint64_t at)
+static uint64_t activation_time(const pl_dram_bank *bank, uint32_t planned, uint64_t row,
+                                uint64_t at)
 {
     uint64_t closes = UINT64_MAX;
     for (uint32_t k = 0; (k == 0 || k < planned) && closes > at; k++) {
@@ -65,23 +69,24 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     uint64_t row = address / c->row_bytes / c->channels;
     pl_dram_bank *bank = &d->bank[(size_t)ch * c->banks + fold(row) % c->banks];
     /* For the bank; other banks use the bus meanwhile. */
-    uint64_t wait = c->refresh_interval ? rest(d, bank, now) : 0;
-    const uint64_t over = now + wait; /* end of the refresh */
-    uint64_t open = opened(bank, c->row_lookahead, row, over);
+    uint64_t wait = c->refresh_interval ? refresh_wait(d, bank, now) : 0;
+    const uint64_t refresh_end = now + wait; /* end of the refresh */
+    uint64_t open = activation_time(bank, c->row_lookahead, row, refresh_end);
     if (open != UINT64_MAX) {
         d->row_hits++;
         if (!c->row_lookahead) open = 0;
     } else {
         d->row_misses++;
-        const uint64_t turn = pl_port_enter(&channel->open, now, pl_port_cost(c->t_rrd, 1));
-        open = over > bank->ready ? over : bank->ready;
-        if (open < turn) open = turn;
+        const uint64_t activation_slot =
+            pl_port_enter(&channel->open, now, pl_port_cost(c->t_rrd, 1));
+        open = refresh_end > bank->ready ? refresh_end : bank->ready;
+        if (open < activation_slot) open = activation_slot;
         bank->last = (bank->last + 1) % PL_DRAM_PLANNED;
         bank->row_plan[bank->last].row = row + 1;
         bank->row_plan[bank->last].open = open;
         bank->ready = open + c->t_rc;
     }
-    if (open + c->t_rp_rcd > over) wait = open + c->t_rp_rcd - now;
+    if (open + c->t_rp_rcd > refresh_end) wait = open + c->t_rp_rcd - now;
     uint32_t bytes = sectors * sector_bytes;
     if (bytes % c->atom_bytes) bytes += c->atom_bytes - bytes % c->atom_bytes;
     double width = c->bytes_per_cycle / c->channels;
@@ -101,10 +106,10 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     channel->bus.latency = 1;
     if (write && c->write_batch) {
         channel->write_cost += cost;
-        if (++channel->to_write < c->write_batch) return now + c->latency + wait;
+        if (++channel->pending_writes < c->write_batch) return now + c->latency + wait;
         cost =
             channel->write_cost + 2 * (uint64_t)c->turnaround * PL_SUBCYCLES; /* both turnarounds */
-        channel->write_cost = channel->to_write = 0;
+        channel->write_cost = channel->pending_writes = 0;
     } else {
         if (channel->writing != write) cost += (uint64_t)c->turnaround * PL_SUBCYCLES;
         channel->writing = write;

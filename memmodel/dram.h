@@ -17,14 +17,14 @@
 /* Distribution of addresses over channels, and over their L2 slices: hashed or interleaved. When
  * interleaved, strides that are multiples of the number of channels times 256 bytes use one channel
  * only ("partition camping", up to Kepler). */
-enum { PL_MAP_HASHED, PL_MAP_TURNS };
+enum { PL_MAP_HASHED, PL_MAP_INTERLEAVED };
 
 /* Contiguous bytes in one channel. */
 enum { PL_CHANNEL_BYTES = 256 };
 
 typedef struct pl_dram_config {
     uint32_t channels, banks; /* banks of a channel */
-    int map;                  /* PL_MAP_HASHED, PL_MAP_TURNS */
+    int map;                  /* PL_MAP_HASHED, PL_MAP_INTERLEAVED */
     uint32_t row_bytes;
     uint32_t atom_bytes;    /* smallest transfer */
     uint32_t ecc_ratio;     /* data bytes per byte of check bits in memory; 0: no in-memory ECC */
@@ -35,9 +35,9 @@ typedef struct pl_dram_config {
     double t_rrd;           /* cycles between two activations in one channel */
     uint32_t refresh_interval, refresh_time; /* SM cycles; refresh_time: duration of a bank's
                                                 refresh */
-    uint64_t refresh_awake; /* the first bytes that a launch uses: their banks are not in refresh at
-                               first */
-    uint32_t turnaround;    /* bus cycles lost between reads and writes */
+    uint64_t refresh_free_bytes; /* the first bytes that a launch uses: their banks are not in
+                               refresh at first */
+    uint32_t turnaround;         /* bus cycles lost between reads and writes */
     uint32_t row_lookahead; /* activations of a bank that an access can still use: the most recent
                                ones; it bounds reordering. 0: one, and accesses to it do not wait */
     uint32_t write_batch; /* accesses of a channel that are written together; 0: each on arrival */
@@ -59,8 +59,8 @@ typedef struct pl_dram_channel {
     pl_port bus;
     pl_port open; /* activations, one row at a time */
     bool writing;
-    uint64_t write_cost; /* bus occupation of the pending writes */
-    uint32_t to_write;   /* pending writes */
+    uint64_t write_cost;     /* bus occupation of the pending writes */
+    uint32_t pending_writes; /* pending writes */
 } pl_dram_channel;
 
 typedef struct pl_dram {

@@ -38,13 +38,13 @@ static void touch_line(pl_l1 *l, uint32_t slot, pl_mem_rank rank)
     pl_cache_rank(&l->tags, slot, rank);
 }
 
-uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl_l1_policy way,
-                    pl_mem_rank rank, uint32_t *request, uint8_t *ask)
+uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl_l1_policy policy,
+                    pl_mem_rank rank, uint32_t *request, uint8_t *fetch)
 {
     uint32_t fills = 0, slot = PL_NO_LINE;
     uint8_t missing = sectors;
-    *ask = 0;
-    if (way != PL_L1_TAG_BYPASS) {
+    *fetch = 0;
+    if (policy != PL_L1_TAG_BYPASS) {
         slot = pl_cache_find(&l->tags, line);
         if (slot != PL_NO_LINE) {
             touch_line(l, slot, rank);
@@ -61,7 +61,7 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl
                 missing &= (uint8_t)~shared;
             }
             if (!missing) return fills;
-        } else if (way == PL_L1_TAG_ALLOCATE) {
+        } else if (policy == PL_L1_TAG_ALLOCATE) {
             slot = claim(l, line, rank);
         }
     }
@@ -75,22 +75,22 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl
     }
     pl_mshr_add_target(&l->mshrs, &l->mshrs.at[i], token);
     *request = i;
-    *ask = missing;
+    *fetch = missing;
     return fills + 1;
 }
 
-bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, pl_l1_policy way, pl_mem_rank rank)
+bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, pl_l1_policy policy, pl_mem_rank rank)
 {
     uint32_t slot = pl_cache_find(&l->tags, line);
-    const bool there = slot != PL_NO_LINE;
-    if (way == PL_L1_TAG_BYPASS) return there;
-    if (there)
+    const bool present = slot != PL_NO_LINE;
+    if (policy == PL_L1_TAG_BYPASS) return present;
+    if (present)
         touch_line(l, slot, rank);
-    else if (way == PL_L1_TAG_ALLOCATE)
+    else if (policy == PL_L1_TAG_ALLOCATE)
         slot = claim(l, line, rank);
     if (slot != PL_NO_LINE)
         l->tags.line[slot].valid |= sectors & (uint8_t)~l->tags.line[slot].pending;
-    return there;
+    return present;
 }
 
 void pl_l1_invalidate_sectors(pl_l1 *l, uint64_t line, uint8_t sectors)
@@ -114,7 +114,7 @@ void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t tok
 }
 
 /* Invalidates a line, except lines of private memory; true if a fill is pending for it. */
-static bool forget(pl_l1 *l, uint32_t slot)
+static bool invalidate_line(pl_l1 *l, uint32_t slot)
 {
     pl_cache_line *t = &l->tags.line[slot];
     if (t->tag && is_private(l, pl_cache_address(&l->tags, t))) return false;
@@ -131,14 +131,14 @@ void pl_l1_invalidate(pl_l1 *l)
     l->nrecent = 0;
     if (n <= PL_L1_RECENT) {
         for (uint32_t i = 0; i < n; i++)
-            if (forget(l, l->recent[i])) l->recent[l->nrecent++] = l->recent[i];
+            if (invalidate_line(l, l->recent[i])) l->recent[l->nrecent++] = l->recent[i];
         return;
     }
     const pl_cache *c = &l->tags;
     for (uint32_t set = 0; set < c->sets; set++) {
         const uint32_t first = set * c->stride + c->head;
         for (uint32_t k = first; c->set_initialized[set] && k < first + c->ways; k++) {
-            if (!forget(l, k)) continue;
+            if (!invalidate_line(l, k)) continue;
             if (l->nrecent < PL_L1_RECENT)
                 l->recent[l->nrecent++] = k;
             else

@@ -36,13 +36,13 @@ void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_
                 uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways, uint32_t misses,
                 uint32_t targets);
 /* Looks up the sectors for `token`. Returns the number of fills that the token must wait for (0:
- * all valid). For a new miss, *request receives its number and *ask the sectors to fetch, else *ask
- * is 0. rank: the rank that a line receives when hit or allocated. */
-uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl_l1_policy way,
-                    pl_mem_rank rank, uint32_t *request, uint8_t *ask);
+ * all valid). For a new miss, *request receives its number and *fetch the sectors to fetch, else
+ * *fetch is 0. rank: the rank that a line receives when hit or allocated. */
+uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl_l1_policy policy,
+                    pl_mem_rank rank, uint32_t *request, uint8_t *fetch);
 /* A store writes through. Returns true if its line was present. PL_L1_TAG_ALLOCATE: its sectors are
  * valid afterwards; PL_L1_TAG_LOOKUP: only if the line was present. */
-bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, pl_l1_policy way, pl_mem_rank rank);
+bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, pl_l1_policy policy, pl_mem_rank rank);
 /* Invalidates these sectors. */
 void pl_l1_invalidate_sectors(pl_l1 *l, uint64_t line, uint8_t sectors);
 /* The fill of MSHR `request` has arrived. Calls done(ctx, token) for each waiting load. */

@@ -1,4 +1,4 @@
-/* l2_slice.c - a slice of the L2: tags, misses, fills and writes. A line has a home slice in the
+/* l2_slice.c - a slice of the L2: tags, misses, fills and writes. A line belongs to a slice in the
  * half of the L2 that owns it, and may have a copy in a slice of the other half. */
 #include "memmodel/memsys_parts.h"
 
@@ -10,15 +10,15 @@ static void write_back(pl_memsys *m, uint64_t now, const pl_cache *l2, const pl_
                    m->c->sector_bytes, true);
 }
 
-/* Sectors to fetch when the sectors of `want` are missing. */
-static uint8_t fetch_mask(const pl_memsys *m, const pl_mem_req *r, uint8_t want)
+/* Sectors to fetch when the sectors of `missing` are missing. */
+static uint8_t fetch_mask(const pl_memsys *m, const pl_mem_req *r, uint8_t missing)
 {
-    uint32_t per = m->c->l2_fill_sectors, sectors = m->c->line_bytes / m->c->sector_bytes;
-    if (r->prefetch_sectors > per)
-        per = r->prefetch_sectors < sectors ? r->prefetch_sectors : sectors;
-    uint8_t out = 0, block = (uint8_t)((1u << per) - 1);
-    for (uint32_t s = 0; s < sectors; s += per) {
-        if (want >> s & block) out |= (uint8_t)(block << s);
+    uint32_t block_sectors = m->c->l2_fill_sectors, sectors = m->c->line_bytes / m->c->sector_bytes;
+    if (r->prefetch_sectors > block_sectors)
+        block_sectors = r->prefetch_sectors < sectors ? r->prefetch_sectors : sectors;
+    uint8_t out = 0, block = (uint8_t)((1u << block_sectors) - 1);
+    for (uint32_t s = 0; s < sectors; s += block_sectors) {
+        if (missing >> s & block) out |= (uint8_t)(block << s);
     }
     return out;
 }
@@ -26,28 +26,28 @@ static uint8_t fetch_mask(const pl_memsys *m, const pl_mem_req *r, uint8_t want)
 /* Number of requests that fetch these sectors: one per block. */
 static uint32_t fill_blocks(const pl_memsys *m, uint8_t sectors)
 {
-    uint32_t per = m->c->l2_fill_sectors, n = 0;
-    uint8_t block = (uint8_t)((1u << per) - 1);
-    for (uint32_t s = 0; s < m->c->line_bytes / m->c->sector_bytes; s += per)
+    uint32_t block_sectors = m->c->l2_fill_sectors, n = 0;
+    uint8_t block = (uint8_t)((1u << block_sectors) - 1);
+    for (uint32_t s = 0; s < m->c->line_bytes / m->c->sector_bytes; s += block_sectors)
         n += (sectors >> s & block) != 0;
     return n;
 }
 
 /* Forwards a transaction to the slice of the other half that owns its line. */
-static void forward_to_home(pl_memsys *m, uint32_t i, uint64_t now)
+static void forward_to_owner(pl_memsys *m, uint32_t i, uint64_t now)
 {
-    pl_l2_txn *x = &m->rec[i];
-    x->at_home = true;
+    pl_l2_txn *x = &m->txn[i];
+    x->at_owner = true;
     x->origin_line = x->line;
     x->origin_slice = x->slice;
     x->origin_fetch = x->fetch;
     x->slice = (uint16_t)pl_slice_of(m, x->r.line, pl_owner_of(m, x->r.line));
     x->set = pl_cache_set(&m->l2[x->slice], x->r.line);
-    pl_cache_expect(&m->l2[x->slice], x->set);
+    pl_cache_prefetch_set(&m->l2[x->slice], x->set);
     x->stage = PL_TXN_AT_SLICE;
     if (x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE)
-        now = pl_port_enter(&m->across[pl_owner_of(m, x->r.line)], now,
-                            (uint64_t)m->across_word * x->r.bytes);
+        now = pl_port_enter(&m->cross_half[pl_owner_of(m, x->r.line)], now,
+                            (uint64_t)m->cross_half_word * x->r.bytes);
     pl_wheel_schedule(m, i, now + m->c->far_latency);
 }
 
@@ -65,47 +65,47 @@ static void invalidate_copy(pl_memsys *m, uint64_t address, uint32_t owner)
 }
 
 /* True if the transaction is a node's request for data at this slice. */
-static bool asked_for_data(const pl_l2_txn *x)
+static bool is_data_request(const pl_l2_txn *x)
 {
-    return !x->at_home && x->r.client != PL_CL_CODE && x->r.client != PL_CL_CONST;
+    return !x->at_owner && x->r.client != PL_CL_CODE && x->r.client != PL_CL_CONST;
 }
 
 static void count_hits(pl_memsys *m, const pl_l2_txn *x, uint64_t now, uint32_t hits,
                        uint32_t misses)
 {
-    if (x->r.held) return;
+    if (x->r.preloaded) return;
     m->stat.hit_sectors += hits;
     m->stat.miss_sectors += misses;
-    if (asked_for_data(x)) m->stat.data_hits += hits;
+    if (is_data_request(x)) m->stat.data_hits += hits;
     if (!m->sink) return;
     if (hits) m->sink->unit(m->sink->ctx, PL_US_L2_HITS, x->slice, now, hits);
     if (misses) m->sink->unit(m->sink->ctx, PL_US_L2_MISSES, x->slice, now, misses);
 }
 
 /* Sectors that a request requires from its current slice. */
-static uint8_t wanted(const pl_l2_txn *x)
+static uint8_t required_sectors(const pl_l2_txn *x)
 {
-    return x->at_home && x->r.op == PL_MEM_READ ? x->origin_fetch : x->r.sectors;
+    return x->at_owner && x->r.op == PL_MEM_READ ? x->origin_fetch : x->r.sectors;
 }
 
 /* sectors: those that it requires from its current slice. */
 static void count_request(pl_memsys *m, const pl_l2_txn *x, uint32_t sectors)
 {
-    const bool adds = x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE;
-    if (x->r.held) return;
+    const bool is_atomic = x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE;
+    if (x->r.preloaded) return;
     const uint32_t requests =
-        x->at_home && x->r.op == PL_MEM_READ ? fill_blocks(m, x->origin_fetch) : 1;
-    if (adds) sectors = x->r.sector_ops; /* one operation each */
+        x->at_owner && x->r.op == PL_MEM_READ ? fill_blocks(m, x->origin_fetch) : 1;
+    if (is_atomic) sectors = x->r.sector_ops; /* one operation each */
     m->stat.requests += requests;
     *(x->r.op == PL_MEM_READ     ? &m->stat.read_sectors
       : x->r.op == PL_MEM_WRITE  ? &m->stat.write_sectors
       : x->r.op == PL_MEM_ATOMIC ? &m->stat.atomic_sectors
                                  : &m->stat.reduce_sectors) += sectors;
-    if (x->at_home) {
+    if (x->at_owner) {
         m->stat.far_requests += requests;
         m->stat.far_sectors += sectors;
         if (x->r.op == PL_MEM_WRITE) m->stat.far_writes += sectors;
-    } else if (asked_for_data(x)) {
+    } else if (is_data_request(x)) {
         m->stat.data_requests++;
         m->stat.data_sectors += sectors;
     }
@@ -137,7 +137,7 @@ static uint32_t find_or_allocate(pl_memsys *m, const pl_l2_txn *x, uint64_t now,
     if (k == PL_NO_LINE) {
         pl_cache_line old = {0};
         /* It is allocated in the requesting half only. */
-        if (x->r.rank == PL_RANK_FIRST && x->at_home && x->r.op == PL_MEM_READ) return PL_NO_TXN;
+        if (x->r.rank == PL_RANK_FIRST && x->at_owner && x->r.op == PL_MEM_READ) return PL_NO_TXN;
         k = pl_cache_claim(l2, x->r.line, PL_RANK_NORMAL, &old);
         write_back(m, now, l2, &old);
     }
@@ -155,13 +155,13 @@ static void fetch_next(pl_memsys *m, const pl_l2_txn *x, uint64_t now)
         return;
     const uint32_t i = pl_l2_txn_new(m);
     if (i == PL_NO_TXN) return;
-    pl_l2_txn *y = &m->rec[i];
+    pl_l2_txn *y = &m->txn[i];
     *y = (pl_l2_txn){
         .r = x->r, .stage = PL_TXN_AT_SLICE, .level = PL_LV_L2, .merged = PL_NO_TXN, .sharers = 1};
     y->r.line += m->c->line_bytes;
     y->r.sectors = (uint8_t)((1u << sectors) - 1);
     y->r.prefetch_sectors = 0;
-    y->r.home_only = y->r.silent = true;
+    y->r.owner_only = y->r.silent = true;
     y->slice = (uint16_t)pl_slice_of(m, y->r.line, pl_side_of(m, y->r.node));
     y->set = pl_cache_set(&m->l2[y->slice], y->r.line);
     pl_wheel_schedule(m, i, now);
@@ -170,7 +170,7 @@ static void fetch_next(pl_memsys *m, const pl_l2_txn *x, uint64_t now)
 /* Applies a change of priority or contents to a line, in both halves. */
 static void apply_cache_op(pl_memsys *m, uint32_t i)
 {
-    const pl_mem_req *r = &m->rec[i].r;
+    const pl_mem_req *r = &m->txn[i].r;
     for (uint32_t p = 0; p < m->c->partitions; p++) {
         pl_cache *l2 = &m->l2[pl_slice_of(m, r->line, p)];
         const uint32_t k = pl_cache_find(l2, r->line);
@@ -185,8 +185,8 @@ static void apply_cache_op(pl_memsys *m, uint32_t i)
 
 /* Check bits cover whole sectors: the bytes of a sector that a write does not cover must be read to
  * compute them. The write does not wait for the read. */
-static void complete_sectors(pl_memsys *m, const pl_mem_req *r, const pl_cache_line *line,
-                             uint64_t now)
+static void read_partial_sectors(pl_memsys *m, const pl_mem_req *r, const pl_cache_line *line,
+                                 uint64_t now)
 {
     const uint32_t missing = pl_sector_count(r->sectors & (uint8_t)~line->valid),
                    n = pl_sector_count(r->sectors);
@@ -229,17 +229,17 @@ static inline void wait_for_write(l2_access *a)
 {
     pl_memsys *m = a->m;
     const pl_mem_req *r = &a->x->r;
-    pl_written_line *w = &m->written[(size_t)a->x->slice * PL_RECENT_WRITES +
-                                     (r->line >> m->line_shift) % PL_RECENT_WRITES];
+    pl_recent_write *w = &m->recent_writes[(size_t)a->x->slice * PL_RECENT_WRITES +
+                                           (r->line >> m->line_shift) % PL_RECENT_WRITES];
     if (r->op == PL_MEM_WRITE)
-        *w = (pl_written_line){r->line, a->now + m->c->written};
+        *w = (pl_recent_write){r->line, a->now + m->c->write_read_delay};
     else if (w->line == r->line && w->until > a->out)
         a->out = w->until;
 }
 
 /* Only the owner modifies a line: the request is forwarded to it. Sectors that are written whole
  * become readable here too (policy.tsv.xz: st_full). */
-static inline void pass_to_owner(l2_access *a)
+static inline void redirect_to_owner(l2_access *a)
 {
     pl_memsys *m = a->m;
     pl_l2_txn *x = a->x;
@@ -250,7 +250,7 @@ static inline void pass_to_owner(l2_access *a)
     if (copy != PL_NO_TXN) l2->line[copy].valid |= a->sectors & (uint8_t)~l2->line[copy].pending;
     x->fetch = x->r.op == PL_MEM_READ ? a->sectors : 0;
     x->line = PL_NO_TXN;
-    forward_to_home(m, a->i, a->out);
+    forward_to_owner(m, a->i, a->out);
 }
 
 static inline void write_line(l2_access *a, uint32_t k)
@@ -260,22 +260,22 @@ static inline void write_line(l2_access *a, uint32_t k)
     if (k != PL_NO_TXN) {
         pl_cache_line *line = &m->l2[x->slice].line[k];
         count_hits(m, x, a->now, a->n, 0);
-        if (a->partial && m->c->dram.ecc_ratio) complete_sectors(m, &x->r, line, a->out);
+        if (a->partial && m->c->dram.ecc_ratio) read_partial_sectors(m, &x->r, line, a->out);
         /* partly written sectors are fetched before a read (dram__sectors_read of alloca_local) */
         if (!a->partial || m->c->dram.ecc_ratio) line->valid |= a->sectors;
         line->dirty |= a->sectors;
     }
     /* nothing waits for the latency of the slice */
-    const uint64_t taken = a->out - m->slice[x->slice].latency;
-    if (taken > m->stat.last_effect) m->stat.last_effect = taken;
-    pl_crossbar_answer(m, a->i, a->out + (x->at_home ? m->c->far_latency : 0));
+    const uint64_t accepted = a->out - m->slice[x->slice].latency;
+    if (accepted > m->stat.last_effect) m->stat.last_effect = accepted;
+    pl_crossbar_reply(m, a->i, a->out + (x->at_owner ? m->c->far_latency : 0));
 }
 
-/* Fetches missing sectors from memory, or from the home slice. */
+/* Fetches missing sectors from memory, or from the slice that owns the line. */
 static inline void fetch(l2_access *a)
 {
     if (!a->owned) {
-        forward_to_home(a->m, a->i, a->out);
+        forward_to_owner(a->m, a->i, a->out);
         return;
     }
     a->x->stage = PL_TXN_AT_DRAM;
@@ -288,13 +288,14 @@ static inline void read_line(l2_access *a, uint32_t k)
     pl_memsys *m = a->m;
     pl_l2_txn *x = a->x;
     pl_cache_line *line = &m->l2[x->slice].line[k];
-    if (x->r.held) line->valid |= a->sectors & (uint8_t)~line->pending;
+    if (x->r.preloaded) line->valid |= a->sectors & (uint8_t)~line->pending;
     const uint8_t missing = a->sectors & (uint8_t)~line->valid;
-    const uint8_t ask = missing & (uint8_t)~line->pending;
-    x->fetch = ask ? fetch_mask(m, &x->r, ask) & (uint8_t) ~(line->valid | line->pending) : 0;
+    const uint8_t to_fetch = missing & (uint8_t)~line->pending;
+    x->fetch =
+        to_fetch ? fetch_mask(m, &x->r, to_fetch) & (uint8_t) ~(line->valid | line->pending) : 0;
     /* all fetched sectors count as misses (lts__t_sectors_lookup_miss.sum of copy_strided_32: two
      * sectors for each sector read) */
-    count_hits(m, x, a->now, a->n - pl_sector_count(ask), pl_sector_count(x->fetch));
+    count_hits(m, x, a->now, a->n - pl_sector_count(to_fetch), pl_sector_count(x->fetch));
     x->line = k;
     if (!missing) {
         x->stage = PL_TXN_FILLED;
@@ -302,7 +303,7 @@ static inline void read_line(l2_access *a, uint32_t k)
         return;
     }
     x->level = PL_LV_DRAM;
-    if (!ask) { /* all missing sectors are already being fetched */
+    if (!to_fetch) { /* all missing sectors are already being fetched */
         x->next = line->waiters;
         line->waiters = a->i;
         x->stage = PL_TXN_FILLED;
@@ -315,27 +316,27 @@ static inline void read_line(l2_access *a, uint32_t k)
 
 void pl_l2_access(pl_memsys *m, uint32_t i, uint64_t now)
 {
-    pl_l2_txn *x = &m->rec[i];
+    pl_l2_txn *x = &m->txn[i];
     const pl_mem_req *r = &x->r;
-    l2_access a = {.m = m, .x = x, .i = i, .now = now, .sectors = wanted(x)};
+    l2_access a = {.m = m, .x = x, .i = i, .now = now, .sectors = required_sectors(x)};
     a.n = pl_sector_count(a.sectors);
     a.owner = pl_owner_of(m, r->line);
-    a.owned = m->c->partitions < 2 || x->at_home || pl_side_of(m, r->node) == a.owner;
+    a.owned = m->c->partitions < 2 || x->at_owner || pl_side_of(m, r->node) == a.owner;
     a.partial = r->op == PL_MEM_WRITE && r->bytes * 4u < a.n * m->c->sector_bytes;
     a.out = pl_port_pass(&m->slice[x->slice], now, slice_cost(&a));
-    if (m->written) wait_for_write(&a);
+    if (m->recent_writes) wait_for_write(&a);
     if (r->op >= PL_MEM_DEMOTE) {
         apply_cache_op(m, i);
         return;
     }
     count_request(m, x, a.n);
-    if (!a.owned && (r->op != PL_MEM_READ || r->home_only)) {
-        pass_to_owner(&a);
+    if (!a.owned && (r->op != PL_MEM_READ || r->owner_only)) {
+        redirect_to_owner(&a);
         return;
     }
     const uint32_t k = find_or_allocate(m, x, now, a.owned);
     const bool whole = r->op == PL_MEM_WRITE && !a.partial;
-    if (r->op != PL_MEM_READ && m->c->partitions > 1 && !(whole && x->at_home))
+    if (r->op != PL_MEM_READ && m->c->partitions > 1 && !(whole && x->at_owner))
         invalidate_copy(m, r->line, a.owner);
     if (r->op == PL_MEM_WRITE) {
         write_line(&a, k);
@@ -350,24 +351,24 @@ void pl_l2_access(pl_memsys *m, uint32_t i, uint64_t now)
 }
 
 /* The data are in the slice, or the atomic can be performed there. */
-static void filled(pl_memsys *m, uint32_t i, uint64_t now)
+static void complete_access(pl_memsys *m, uint32_t i, uint64_t now)
 {
-    pl_l2_txn *x = &m->rec[i];
+    pl_l2_txn *x = &m->txn[i];
     const pl_mem_req *r = &x->r;
     if (r->op == PL_MEM_ATOMIC || r->op == PL_MEM_REDUCE) {
         now = pl_atomic_unit_perform(m, &m->atomic[x->slice], r, now);
-        pl_atomic_unit_hold_slice(m, x->slice);
+        pl_atomic_unit_stall_slice(m, x->slice);
         if (x->line != PL_NO_TXN) {
             pl_cache *l2 = &m->l2[x->slice];
             pl_cache_line *line = &l2->line[x->line];
             if (pl_cache_address(l2, line) == r->line) line->dirty |= r->sectors;
         }
         if (now > m->stat.last_effect) m->stat.last_effect = now;
-        pl_crossbar_answer(m, i, now + (x->at_home ? m->c->far_latency : 0));
+        pl_crossbar_reply(m, i, now + (x->at_owner ? m->c->far_latency : 0));
         return;
     }
-    if (x->at_home) { /* back to the origin slice */
-        x->at_home = false;
+    if (x->at_owner) { /* back to the origin slice */
+        x->at_owner = false;
         x->slice = x->origin_slice;
         x->line = x->origin_line;
         x->fetch = x->origin_fetch;
@@ -375,12 +376,12 @@ static void filled(pl_memsys *m, uint32_t i, uint64_t now)
         pl_wheel_schedule(m, i, now + m->c->far_latency);
         return;
     }
-    pl_crossbar_answer(m, i, now);
+    pl_crossbar_reply(m, i, now);
 }
 
 void pl_l2_fetch(pl_memsys *m, uint32_t i, uint64_t now)
 {
-    pl_l2_txn *x = &m->rec[i];
+    pl_l2_txn *x = &m->txn[i];
     uint32_t sectors = pl_sector_count(x->fetch);
     uint64_t done = pl_dram_access(&m->dram, now, x->r.line, sectors, m->c->sector_bytes, false);
     m->stat.fills += sectors;
@@ -391,7 +392,7 @@ void pl_l2_fetch(pl_memsys *m, uint32_t i, uint64_t now)
 /* A fill arrived with transaction i; waiting transactions continue too. */
 void pl_l2_fill(pl_memsys *m, uint32_t i, uint64_t now)
 {
-    pl_l2_txn *x = &m->rec[i];
+    pl_l2_txn *x = &m->txn[i];
     if (x->fetch && x->line != PL_NO_TXN) {
         /* The fill is written into the slice first. */
         pl_port_enter(&m->slice[x->slice], now, (uint64_t)m->fill_cost * pl_sector_count(x->fetch));
@@ -399,34 +400,35 @@ void pl_l2_fill(pl_memsys *m, uint32_t i, uint64_t now)
         line->pending &= (uint8_t)~x->fetch;
         line->valid |= x->fetch;
         x->fetch = 0;
-        uint32_t w = line->waiters, again = PL_NO_TXN, ready = PL_NO_TXN;
+        uint32_t w = line->waiters, still_waiting = PL_NO_TXN, ready = PL_NO_TXN;
         while (w != PL_NO_TXN) { /* the list is last in, first out; this reverses it */
-            uint32_t next = m->rec[w].next;
-            bool complete = (wanted(&m->rec[w]) & (uint8_t)~line->valid) == 0;
-            uint32_t *to = complete ? &ready : &again;
-            m->rec[w].next = *to;
+            uint32_t next = m->txn[w].next;
+            bool complete = (required_sectors(&m->txn[w]) & (uint8_t)~line->valid) == 0;
+            uint32_t *to = complete ? &ready : &still_waiting;
+            m->txn[w].next = *to;
             *to = w;
             w = next;
         }
         line->waiters = PL_NO_TXN;
-        while (again != PL_NO_TXN) {
-            uint32_t next = m->rec[again].next;
-            m->rec[again].next = line->waiters;
-            line->waiters = again;
-            again = next;
+        while (still_waiting != PL_NO_TXN) {
+            uint32_t next = m->txn[still_waiting].next;
+            m->txn[still_waiting].next = line->waiters;
+            line->waiters = still_waiting;
+            still_waiting = next;
         }
-        if (wanted(x) & (uint8_t)~line->valid) { /* the remainder arrives with another fill */
+        if (required_sectors(x) &
+            (uint8_t)~line->valid) { /* the remainder arrives with another fill */
             x->next = line->waiters;
             line->waiters = i;
         } else {
-            filled(m, i, now);
+            complete_access(m, i, now);
         }
         while (ready != PL_NO_TXN) {
-            uint32_t next = m->rec[ready].next;
-            filled(m, ready, now);
+            uint32_t next = m->txn[ready].next;
+            complete_access(m, ready, now);
             ready = next;
         }
         return;
     }
-    filled(m, i, now);
+    complete_access(m, i, now);
 }

@@ -12,8 +12,8 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const p
     pl_memsys *m = pl_arena_new(a, pl_memsys);
     if (!m) return NULL;
     m->c = c;
-    m->nrec = c->in_flight;
-    m->rec = pl_arena_array(sparse, pl_l2_txn, m->nrec);
+    m->ntxn = c->in_flight;
+    m->txn = pl_arena_array(sparse, pl_l2_txn, m->ntxn);
     m->arena = a;
     m->reads_shift = 32 - PL_FIRST_READS;
     m->reads_mask = (1u << PL_FIRST_READS) - 1;
@@ -21,43 +21,44 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const p
     m->l2 = pl_arena_array(a, pl_cache, c->slices);
     m->slice = pl_arena_array(a, pl_port, c->slices);
     m->atomic = pl_arena_array(a, pl_atomic_unit, c->slices);
-    if (c->written)
-        m->written = pl_arena_array(a, pl_written_line, (size_t)c->slices * PL_RECENT_WRITES);
+    if (c->write_read_delay)
+        m->recent_writes = pl_arena_array(a, pl_recent_write, (size_t)c->slices * PL_RECENT_WRITES);
     m->up = pl_arena_array(a, pl_port, c->nodes);
     m->down = pl_arena_array(a, pl_port, c->nodes);
     m->group_down = pl_arena_array(a, pl_port, c->groups);
     m->reply = pl_arena_alloc_aligned(a, sizeof *m->reply * c->nodes, _Alignof(pl_replies));
     if (!pl_arena_ok(a)) return NULL;
-    pl_crossbar_place_nodes(m, a);
+    pl_crossbar_init_nodes(m, a);
     if (!pl_arena_ok(a)) return NULL;
     m->free = PL_NO_TXN;
     for (unsigned i = 0; i < PL_WHEEL; i++) m->head[i] = PL_NO_TXN;
-    m->beyond = PL_NO_TXN;
+    m->overflow_list = PL_NO_TXN;
     pl_cache_init_all(m->l2, c->slices, a, tags, c->l2_bytes / c->slices, c->line_bytes, c->l2_ways,
                       true);
     for (uint32_t s = 0; s < c->slices; s++) {
-        if (c->dram.map == PL_MAP_TURNS)
-            pl_cache_in_turn(&m->l2[s], c->dram.channels, PL_CHANNEL_BYTES / c->line_bytes);
+        if (c->dram.map == PL_MAP_INTERLEAVED)
+            pl_cache_set_interleave(&m->l2[s], c->dram.channels, PL_CHANNEL_BYTES / c->line_bytes);
         else
-            pl_cache_is_slice(&m->l2[s], c->slices / c->partitions);
-        pl_cache_keep_last(&m->l2[s], (double)c->l2_persisting / (double)c->l2_bytes);
+            pl_cache_set_slices(&m->l2[s], c->slices / c->partitions);
+        pl_cache_set_evict_last_quota(&m->l2[s], (double)c->l2_persisting / (double)c->l2_bytes);
         m->slice[s].latency = c->l2_latency;
     }
     for (uint32_t n = 0; n < c->nodes; n++) {
         m->up[n].latency = c->xbar_latency;
         m->down[n].latency = 1;
-        m->reply[n].cap = m->nrec / c->nodes + 64;
-        m->reply[n].due = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
-        m->reply[n].landed = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
-        m->reply[n].made = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
-        m->reply[n].first_due = m->reply[n].first_landed = m->reply[n].first_made = UINT64_MAX;
+        m->reply[n].cap = m->ntxn / c->nodes + 64;
+        m->reply[n].heap = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
+        m->reply[n].published = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
+        m->reply[n].pending = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
+        m->reply[n].first_in_heap = m->reply[n].first_published = m->reply[n].first_pending =
+            UINT64_MAX;
     }
     for (uint32_t g = 0; g < c->groups; g++) m->group_down[g].latency = c->xbar_latency;
     pl_dram_init(&m->dram, a, &c->dram);
     m->up_costs = pl_up_costs_of(c);
     m->fill_cost = pl_port_cost(c->l2_fill, 1);
-    m->atomic_more = pl_port_cost(c->atomic_more, 1);
-    m->atomic_again = pl_port_cost(c->atomic_again, 1);
+    m->atomic_word_cost = pl_port_cost(c->atomic_word_cost, 1);
+    m->atomic_line_interval = pl_port_cost(c->atomic_line_interval, 1);
     m->down_sector = pl_port_cost(c->sector_bytes, c->down_bytes);
     m->l1_sector =
         c->l1_down_bytes > 0 ? pl_port_cost(c->sector_bytes, c->l1_down_bytes) : m->down_sector;
@@ -66,12 +67,12 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const p
     m->partial_cost = pl_port_cost(c->partial_write, 1);
     m->partial_next = pl_port_cost(c->partial_next, 1);
     m->write_cost = pl_port_cost(c->write, 1);
-    m->across_word = pl_port_cost(4, c->far_atomic_bytes);
+    m->cross_half_word = pl_port_cost(4, c->far_atomic_bytes);
     m->sector_cost = pl_port_cost(c->sector_bytes, c->slice_bytes);
     for (unsigned k = 0; k < PL_ALU_KINDS; k++) {
         m->atomic_sector[k] = pl_port_cost(c->atomic_sector[k], 1);
-        m->atomic_turn[k] = pl_port_cost(c->atomic_turn[k], 1);
-        m->atomic_same[k] = pl_port_cost(c->atomic_same[k], 1);
+        m->atomic_op_cost[k] = pl_port_cost(c->atomic_op_cost[k], 1);
+        m->atomic_address_interval[k] = pl_port_cost(c->atomic_address_interval[k], 1);
     }
     return pl_arena_ok(a) && pl_arena_ok(tags) ? m : NULL;
 }
@@ -85,77 +86,77 @@ static bool earlier(const pl_mem_reply *a, const pl_mem_reply *b)
 
 void pl_reply_add(pl_memsys *m, pl_replies *h, pl_mem_reply r)
 {
-    if (h->nmade == h->cap) {
+    if (h->npending == h->cap) {
         m->overflow = true;
         return;
     }
-    if (r.time < h->first_made) h->first_made = r.time;
-    h->made[h->nmade++] = r;
+    if (r.time < h->first_pending) h->first_pending = r.time;
+    h->pending[h->npending++] = r;
 }
 
 void pl_memsys_publish_replies(pl_memsys *m)
 {
     for (uint32_t n = 0; n < m->c->nodes; n++) {
         pl_replies *h = &m->reply[n];
-        if (h->nmade == 0) continue;
-        if (h->nmade + h->nlanded + h->ndue > h->cap) {
+        if (h->npending == 0) continue;
+        if (h->npending + h->npublished + h->nheap > h->cap) {
             m->overflow = true;
             return;
         }
-        if (h->first_made < h->first_landed) h->first_landed = h->first_made;
-        if (h->nlanded == 0) {
-            pl_mem_reply *empty = h->landed;
-            h->landed = h->made;
-            h->made = empty;
+        if (h->first_pending < h->first_published) h->first_published = h->first_pending;
+        if (h->npublished == 0) {
+            pl_mem_reply *empty = h->published;
+            h->published = h->pending;
+            h->pending = empty;
         } else {
-            memcpy(h->landed + h->nlanded, h->made, h->nmade * sizeof *h->made);
+            memcpy(h->published + h->npublished, h->pending, h->npending * sizeof *h->pending);
         }
-        h->nlanded += h->nmade;
-        h->nmade = 0;
-        h->first_made = UINT64_MAX;
+        h->npublished += h->npending;
+        h->npending = 0;
+        h->first_pending = UINT64_MAX;
     }
 }
 
-static void take_landed(pl_replies *h)
+static void move_published_to_heap(pl_replies *h)
 {
-    for (uint32_t k = 0; k < h->nlanded; k++) {
-        const pl_mem_reply *r = &h->landed[k];
-        uint32_t i = h->ndue++;
-        while (i > 0 && earlier(r, &h->due[(i - 1) / 2])) {
-            h->due[i] = h->due[(i - 1) / 2];
+    for (uint32_t k = 0; k < h->npublished; k++) {
+        const pl_mem_reply *r = &h->published[k];
+        uint32_t i = h->nheap++;
+        while (i > 0 && earlier(r, &h->heap[(i - 1) / 2])) {
+            h->heap[i] = h->heap[(i - 1) / 2];
             i = (i - 1) / 2;
         }
-        h->due[i] = *r;
+        h->heap[i] = *r;
     }
-    h->nlanded = 0;
-    h->first_landed = UINT64_MAX;
-    h->first_due = h->due[0].time;
+    h->npublished = 0;
+    h->first_published = UINT64_MAX;
+    h->first_in_heap = h->heap[0].time;
 }
 
 uint64_t pl_memsys_reply_time(const pl_memsys *m, uint32_t node)
 {
     const pl_replies *h = &m->reply[node];
-    return h->first_due < h->first_landed ? h->first_due : h->first_landed;
+    return h->first_in_heap < h->first_published ? h->first_in_heap : h->first_published;
 }
 
 bool pl_memsys_reply(pl_memsys *m, uint32_t node, uint64_t now, pl_mem_reply *out)
 {
     pl_replies *h = &m->reply[node];
-    if (h->nlanded) take_landed(h);
-    if (h->first_due > now) return false;
-    *out = h->due[0];
-    pl_mem_reply last = h->due[--h->ndue];
+    if (h->npublished) move_published_to_heap(h);
+    if (h->first_in_heap > now) return false;
+    *out = h->heap[0];
+    pl_mem_reply last = h->heap[--h->nheap];
     uint32_t i = 0;
     for (;;) {
         uint32_t child = 2 * i + 1;
-        if (child >= h->ndue) break;
-        if (child + 1 < h->ndue && earlier(&h->due[child + 1], &h->due[child])) child++;
-        if (!earlier(&h->due[child], &last)) break;
-        h->due[i] = h->due[child];
+        if (child >= h->nheap) break;
+        if (child + 1 < h->nheap && earlier(&h->heap[child + 1], &h->heap[child])) child++;
+        if (!earlier(&h->heap[child], &last)) break;
+        h->heap[i] = h->heap[child];
         i = child;
     }
-    if (h->ndue) h->due[i] = last;
-    h->first_due = h->ndue ? h->due[0].time : UINT64_MAX;
+    if (h->nheap) h->heap[i] = last;
+    h->first_in_heap = h->nheap ? h->heap[0].time : UINT64_MAX;
     return true;
 }
 
@@ -178,7 +179,7 @@ void pl_memsys_set_host(pl_memsys *m, const pl_mem_range *range, size_t n)
 
 void pl_memsys_set_horizon(pl_memsys *m, uint64_t cycle)
 {
-    m->sent = cycle;
+    m->horizon = cycle;
 }
 
 void pl_memsys_run(pl_memsys *m, uint64_t until)
@@ -192,17 +193,17 @@ void pl_memsys_run(pl_memsys *m, uint64_t until)
  * Code and constants are always translated, and nothing waits for a store. */
 static bool waits_for_translation(pl_memsys *m, uint32_t i, uint64_t at)
 {
-    const pl_mem_req *r = &m->rec[i].r;
-    uint64_t goes_on = at;
-    if (r->client == PL_CL_CODE || r->client == PL_CL_CONST || r->held) return false;
-    if (!pl_tlb_translate(m->tlb, r->line / m->c->page_bytes, at, m->c->page_walk, &goes_on))
+    const pl_mem_req *r = &m->txn[i].r;
+    uint64_t ready = at;
+    if (r->client == PL_CL_CODE || r->client == PL_CL_CONST || r->preloaded) return false;
+    if (!pl_tlb_translate(m->tlb, r->line / m->c->page_bytes, at, m->c->page_walk, &ready))
         m->overflow = true;
-    if (goes_on == at || r->op == PL_MEM_WRITE) return false;
-    pl_wheel_schedule(m, i, goes_on);
+    if (ready == at || r->op == PL_MEM_WRITE) return false;
+    pl_wheel_schedule(m, i, ready);
     return true;
 }
 
-static bool is_of_host(const pl_memsys *m, uint64_t line)
+static bool is_host_memory(const pl_memsys *m, uint64_t line)
 {
     size_t lo = 0, hi = m->nhost;
     while (lo < hi) {
@@ -217,33 +218,33 @@ static bool is_of_host(const pl_memsys *m, uint64_t line)
 
 /* A request for host memory crosses the link and bypasses the L2 (mapped.tsv: a repeated read takes
  * as long). Nothing waits for the transfer of a write. */
-static void pass_link(pl_memsys *m, uint32_t i, uint64_t at)
+static void access_host_memory(pl_memsys *m, uint32_t i, uint64_t at)
 {
-    pl_l2_txn *x = &m->rec[i];
+    pl_l2_txn *x = &m->txn[i];
     if (x->r.op >= PL_MEM_DEMOTE) {
         pl_l2_txn_free(m, i);
         return;
     }
     const bool writes = x->r.op == PL_MEM_WRITE;
     uint32_t bytes = pl_sector_count(x->r.sectors) * m->c->sector_bytes;
-    if (!writes && bytes < m->c->link_least) bytes = m->c->link_least;
+    if (!writes && bytes < m->c->link_min_bytes) bytes = m->c->link_min_bytes;
     const double rate = writes ? m->c->link_write : m->c->link_read;
     const uint64_t out = pl_port_pass(&m->link[writes], at, pl_port_cost(bytes, rate));
     x->level = PL_LV_DRAM;
     if (x->r.op != PL_MEM_READ && out > m->stat.last_effect) m->stat.last_effect = out;
-    pl_crossbar_answer(m, i, out);
+    pl_crossbar_reply(m, i, out);
 }
 
 void pl_memsys_run_events(pl_memsys *m, uint64_t until)
 {
     for (;;) {
         if (m->used == 0) {
-            m->now = m->drawn = until;
+            m->now = m->last_refill = until;
             return;
         }
-        if (m->now >= m->drawn + PL_WHEEL / 4) pl_wheel_refill(m);
+        if (m->now >= m->last_refill + PL_WHEEL / 4) pl_wheel_refill(m);
         uint64_t at = pl_wheel_next(m);
-        uint64_t stop = m->drawn + PL_WHEEL / 4;
+        uint64_t stop = m->last_refill + PL_WHEEL / 4;
         if (stop > until) stop = until;
         if (at >= stop) {
             m->now = stop;
@@ -254,13 +255,13 @@ void pl_memsys_run_events(pl_memsys *m, uint64_t until)
         unsigned bucket = (unsigned)(at % PL_WHEEL);
         while (m->head[bucket] != PL_NO_TXN) {
             uint32_t i = m->head[bucket];
-            m->head[bucket] = m->rec[i].next;
-            if (m->head[bucket] != PL_NO_TXN) __builtin_prefetch(&m->rec[m->head[bucket]], 1);
-            switch (m->rec[i].stage) {
+            m->head[bucket] = m->txn[i].next;
+            if (m->head[bucket] != PL_NO_TXN) __builtin_prefetch(&m->txn[m->head[bucket]], 1);
+            switch (m->txn[i].stage) {
             case PL_TXN_AT_SLICE:
                 if (m->tlb && waits_for_translation(m, i, at)) break;
-                if (m->nhost && is_of_host(m, m->rec[i].r.line))
-                    pass_link(m, i, at);
+                if (m->nhost && is_host_memory(m, m->txn[i].r.line))
+                    access_host_memory(m, i, at);
                 else
                     pl_l2_access(m, i, at);
                 break;

@@ -26,15 +26,15 @@ typedef struct pl_memsys_config {
     uint32_t groups;     /* GPCs: SMs that share a port into the crossbar */
     uint32_t coalescers; /* sets of neighbouring SMs whose identical reads are merged; equal to the
                             number of SMs: no merging */
-    uint32_t joined, code_joined; /* most SMs that share a merged read, of data and of code or
-                                     constants; 0: all of a set */
+    uint32_t max_merged, max_code_merged; /* most SMs that share a merged read, of data and of code
+                                     or constants; 0: all of a set */
     uint32_t line_bytes, sector_bytes;
     /* crossbar */
-    uint32_t xbar_latency; /* one way */
-    uint32_t far_latency;  /* between the halves of the L2, one way */
-    uint32_t partitions;   /* halves of the L2, 1 or 2 */
-    uint64_t owner_bytes;  /* contiguous bytes owned by one half */
-    uint32_t spread;       /* extra cycles of the farthest slice over the nearest, round trip */
+    uint32_t xbar_latency;   /* one way */
+    uint32_t far_latency;    /* between the halves of the L2, one way */
+    uint32_t partitions;     /* halves of the L2, 1 or 2 */
+    uint64_t owner_bytes;    /* contiguous bytes owned by one half */
+    uint32_t slice_distance; /* extra cycles of the farthest slice over the nearest, round trip */
     double up_bytes, down_bytes; /* per cycle and SM */
     double l1_down_bytes;        /* the same for requests of the L1 */
     double partial_packet; /* least cycles of the up port for a write that fills its sectors only in
@@ -44,39 +44,40 @@ typedef struct pl_memsys_config {
     double up_atomic_bytes;  /* per cycle and SM, operands of atomics and reductions */
     /* Cycles of the up port for each serialised operation of an atomic or a reduction. */
     double atomic_packet, reduce_packet;
-    double atomic_apart; /* the same for atomics on words in different banks; 0: no distinction */
+    double atomic_bank_packet; /* the same for atomics on words in different banks; 0: no
+                                  distinction */
     /* L2 */
     uint64_t l2_bytes;
     uint32_t slices, l2_ways;
     uint32_t l2_latency;     /* tag look-up and data of a hit */
     double far_atomic_bytes; /* per cycle, operands of atomics from one half to the other */
     double slice_bytes;      /* per SM cycle and slice */
-    double atomic_sector[PL_ALU_KINDS]; /* cycles that a slice takes for each further sector of an
-                                           atomic */
-    double atomic_turn[PL_ALU_KINDS];   /* least cycles for one operation on words of a sector */
-    double atomic_more;   /* cycles for each further 4 bytes of a floating-point operation */
-    uint32_t atomic_wait; /* cycles of queued arithmetic above which all accesses to the slice wait;
-                             0: no limit */
-    double atomic_again;  /* cycles from the first operation of an atomic on a line until the next
-                             atomic can modify the line */
-    double atomic_same[PL_ALU_KINDS]; /* cycles between operations on one address */
-    double slice_request;             /* least cycles that a slice takes for a request */
+    double atomic_sector[PL_ALU_KINDS];  /* cycles that a slice takes for each further sector of an
+                                            atomic */
+    double atomic_op_cost[PL_ALU_KINDS]; /* least cycles for one operation on words of a sector */
+    double atomic_word_cost;     /* cycles for each further 4 bytes of a floating-point operation */
+    uint32_t atomic_queue_limit; /* cycles of queued arithmetic above which all accesses to the
+                             slice wait; 0: no limit */
+    double atomic_line_interval; /* cycles from the first operation of an atomic on a line until the
+                            next atomic can modify the line */
+    double atomic_address_interval[PL_ALU_KINDS]; /* cycles between operations on one address */
+    double slice_request; /* least cycles that a slice takes for a request */
     double write; /* least cycles that the slice that owns a line takes for each sector written; 0:
                      as for reads */
     double partial_write; /* least cycles that it takes for a write that fills its sectors only in
                              part */
-    uint32_t written; /* cycles from a write's arrival until a read of its line leaves the slice; 0:
-                         no extra delay */
-    double partial_next;          /* further cycles for each further sector of such a write */
-    double l2_fill;               /* cycles that the slice takes for each incoming fill sector */
-    uint32_t l2_fill_sectors;     /* sectors fetched together from DRAM */
-    uint64_t l2_persisting;       /* bytes that lines with the priority evict_last may occupy */
-    uint64_t page_bytes;          /* memory that one translation covers */
-    uint32_t page_walk;           /* cycles of a translation; 0: no access waits for translations */
-    uint32_t link_latency;        /* cycles that a read of host memory waits for the link */
+    uint32_t write_read_delay; /* cycles from a write's arrival until a read of its line leaves the
+                         slice; 0: no extra delay */
+    double partial_next;       /* further cycles for each further sector of such a write */
+    double l2_fill;            /* cycles that the slice takes for each incoming fill sector */
+    uint32_t l2_fill_sectors;  /* sectors fetched together from DRAM */
+    uint64_t l2_persisting;    /* bytes that lines with the priority evict_last may occupy */
+    uint64_t page_bytes;       /* memory that one translation covers */
+    uint32_t page_walk;        /* cycles of a translation; 0: no access waits for translations */
+    uint32_t link_latency;     /* cycles that a read of host memory waits for the link */
     double link_read, link_write; /* bytes per cycle over the link; 0: host memory is treated as
                                      device memory */
-    uint32_t link_least;          /* minimum transfer size of a read, in bytes */
+    uint32_t link_min_bytes;      /* minimum transfer size of a read, in bytes */
     pl_dram_config dram;
     uint32_t in_flight; /* most requests in flight, all nodes together */
 } pl_memsys_config;

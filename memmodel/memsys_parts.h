@@ -23,7 +23,7 @@ typedef enum pl_txn_stage {
 
 typedef struct pl_l2_txn {
     pl_mem_req r;
-    uint32_t next;   /* in a list of the wheel, of waiters, or of free records */
+    uint32_t next;   /* in a list of the wheel, of waiters, or of free transactions */
     uint32_t merged; /* list, linked by next: merged reads of the same sectors by SMs of one
                         coalescer */
     uint32_t line;   /* PL_TXN_FILLED: index in the slice's cache, PL_NO_TXN when it bypasses */
@@ -35,65 +35,66 @@ typedef struct pl_l2_txn {
     bool in_read_table; /* it is listed in the table of reads */
     /* Another read has requested other sectors of its line: no further read merges with it. */
     bool not_mergeable;
-    bool at_home; /* forwarded to the slice of the other half, which owns the line; saved state of
+    bool at_owner; /* forwarded to the slice of the other half, which owns the line; saved state of
                      the origin slice: */
     uint8_t origin_fetch;
     uint16_t origin_slice;
     uint32_t origin_line;
 } pl_l2_txn;
 
-/* Replies to one node. The node's thread reads `due` and `landed` while another thread processes
- * events and appends to `made`. `made` is therefore in a separate cache line of the host. */
+/* Replies to one node. The node's thread reads `heap` and `published` while another thread
+ * processes events and appends to `pending`. `pending` is therefore in a separate cache line of the
+ * host. */
 typedef struct pl_replies {
-    _Alignas(64) pl_mem_reply *due; /* heap, the earliest on top */
-    pl_mem_reply *landed;           /* published, not in the heap yet */
-    uint32_t ndue, nlanded;
-    uint64_t first_due, first_landed; /* UINT64_MAX: none */
-    _Alignas(64) pl_mem_reply *made;  /* by pl_memsys_run_events since the last publication */
-    uint32_t nmade, cap;
-    uint64_t first_made;
+    _Alignas(64) pl_mem_reply *heap; /* heap, the earliest on top */
+    pl_mem_reply *published;         /* published, not in the heap yet */
+    uint32_t nheap, npublished;
+    uint64_t first_in_heap, first_published; /* UINT64_MAX: none */
+    _Alignas(64) pl_mem_reply *pending; /* by pl_memsys_run_events since the last publication */
+    uint32_t npending, cap;
+    uint64_t first_pending;
 } pl_replies;
 
 /* A read in flight that other reads may merge with: an entry of an open-addressed table, so that a
  * look-up touches no transaction. */
 typedef struct pl_read_entry {
     uint32_t hash; /* of line and coalescer; its upper bits are the index where probing starts */
-    uint32_t rec;  /* plus one; 0: free */
+    uint32_t txn;  /* plus one; 0: free */
 } pl_read_entry;
 
 /* The last write of a line; reads of the line wait until this cycle. */
-typedef struct pl_written_line {
+typedef struct pl_recent_write {
     uint64_t line, until;
-} pl_written_line;
+} pl_recent_write;
 
 typedef struct pl_atomic_unit {
-    uint64_t free;           /* when it can start the next request (1/PL_SUBCYCLES cycles) */
-    uint64_t line, changed;  /* the line of the last request, and when the words it modified can be
-                                modified again */
-    uint8_t sectors, places; /* of that line */
+    uint64_t free;              /* when it can start the next request (1/PL_SUBCYCLES cycles) */
+    uint64_t line, words_free;  /* the line of the last request, and when the words that it
+                                modified can be modified again */
+    uint8_t sectors, word_mask; /* of that line */
 } pl_atomic_unit;
 
 struct pl_memsys {
     const pl_memsys_config *c; /* not owned */
-    pl_l2_txn *rec;
-    uint32_t nrec, free, used;
-    uint32_t fresh; /* records from here on have never been used */
+    pl_l2_txn *txn;
+    uint32_t ntxn, free, used;
+    uint32_t first_unused; /* transactions from here on have never been used */
     uint32_t head[PL_WHEEL], tail[PL_WHEEL];
     pl_read_entry *reads; /* at least twice as many entries as are in use, a power of two */
     uint32_t reads_shift, reads_mask, nreads;
     pl_arena *arena;              /* for growing the table */
     uint64_t busy[PL_WHEEL / 64]; /* bitmap of non-empty lists */
-    uint32_t beyond;              /* records due after the wheel's end */
+    uint32_t overflow_list;       /* transactions due after the wheel's end */
     uint64_t now;                 /* all events before it have been processed */
-    uint64_t drawn;               /* when `beyond` was last scanned */
-    uint64_t sent;                /* no request leaves earlier from now on */
+    uint64_t last_refill;         /* when `overflow_list` was last scanned */
+    uint64_t horizon;             /* no request leaves earlier from now on */
     pl_cache *l2;                 /* one per slice */
     pl_port *slice;
-    pl_written_line *written; /* PL_RECENT_WRITES for each slice: the last writes, and until when
-                                 reads of their lines wait; NULL: reads do not wait */
-    pl_atomic_unit *atomic;   /* arithmetic of a slice */
+    pl_recent_write *recent_writes;  /* PL_RECENT_WRITES for each slice: the last writes, and until
+                                  when  reads of their lines wait; NULL: reads do not wait */
+    pl_atomic_unit *atomic;          /* arithmetic of a slice */
     pl_port *up, *down, *group_down; /* by node, by node, by group */
-    pl_port across[2];               /* atomics forwarded to the other half, by half */
+    pl_port cross_half[2];           /* atomics forwarded to the other half, by half */
     pl_replies *reply;               /* by node */
     pl_dram dram;
     pl_tlb *tlb;              /* or NULL: all pages are translated */
@@ -105,15 +106,16 @@ struct pl_memsys {
     uint64_t order;
     struct {
         uint16_t group, side, coalescer;
-    } * node;                            /* location of the node */
-    uint16_t *distance;                  /* by group and slice of a half */
-    uint32_t half, together, line_shift; /* slices of a half; pl_slices_together */
+    } * node;           /* location of the node */
+    uint16_t *distance; /* by group and slice of a half */
+    uint32_t slices_per_half, slices_per_piece,
+        line_shift; /* slices of a half; pl_slices_per_piece */
     pl_divider by_pairs, by_owner;
     pl_up_costs up_costs;
-    uint32_t atomic_again, atomic_more, fill_cost, sector_cost, down_sector, group_sector,
-        request_cost, partial_cost, partial_next, write_cost, l1_sector;
-    uint32_t atomic_sector[PL_ALU_KINDS], atomic_turn[PL_ALU_KINDS], atomic_same[PL_ALU_KINDS],
-        across_word;
+    uint32_t atomic_line_interval, atomic_word_cost, fill_cost, sector_cost, down_sector,
+        group_sector, request_cost, partial_cost, partial_next, write_cost, l1_sector;
+    uint32_t atomic_sector[PL_ALU_KINDS], atomic_op_cost[PL_ALU_KINDS],
+        atomic_address_interval[PL_ALU_KINDS], cross_half_word;
     bool overflow;
 };
 
@@ -142,7 +144,8 @@ static inline uint32_t pl_owner_of(const pl_memsys *m, uint64_t line)
  * evenly (mem_latency.csv: no miss at 28 MB of 30). */
 static inline uint32_t pl_slice_of(const pl_memsys *m, uint64_t line, uint32_t partition)
 {
-    if (m->c->dram.map == PL_MAP_TURNS) { /* the slice within a channel is not published: a hash */
+    if (m->c->dram.map ==
+        PL_MAP_INTERLEAVED) { /* the slice within a channel is not published: a hash */
         const uint32_t channels = m->c->dram.channels, each = m->c->slices / channels;
         return pl_dram_channel_of(&m->dram, line) * each +
                (uint32_t)(scatter(line / PL_CHANNEL_BYTES / channels) >> 32) % each;
@@ -151,7 +154,8 @@ static inline uint32_t pl_slice_of(const pl_memsys *m, uint64_t line, uint32_t p
              row = pl_divide(piece, &m->by_pairs);
     uint32_t pair =
         (uint32_t)pl_remainder(piece - row * m->by_pairs.by + (scatter(row) >> 32), &m->by_pairs);
-    return partition * m->half + pair * m->together + ((uint32_t)(number >> 1) & (m->together - 1));
+    return partition * m->slices_per_half + pair * m->slices_per_piece +
+           ((uint32_t)(number >> 1) & (m->slices_per_piece - 1));
 }
 
 static inline uint32_t pl_coalescer_of(const pl_memsys *m, uint32_t node)
@@ -162,17 +166,17 @@ static inline uint32_t pl_coalescer_of(const pl_memsys *m, uint32_t node)
 /* Allocates a transaction; PL_NO_TXN if none is free. */
 static inline uint32_t pl_l2_txn_new(pl_memsys *m)
 {
-    if (m->free == PL_NO_TXN && m->fresh == m->nrec) return PL_NO_TXN;
-    const uint32_t i = m->free != PL_NO_TXN ? m->free : m->fresh++;
-    if (i == m->free) m->free = m->rec[i].next;
+    if (m->free == PL_NO_TXN && m->first_unused == m->ntxn) return PL_NO_TXN;
+    const uint32_t i = m->free != PL_NO_TXN ? m->free : m->first_unused++;
+    if (i == m->free) m->free = m->txn[i].next;
     m->used++;
     return i;
 }
 
 static inline void pl_l2_txn_free(pl_memsys *m, uint32_t i)
 {
-    m->rec[i].stage = PL_TXN_FREE;
-    m->rec[i].next = m->free;
+    m->txn[i].stage = PL_TXN_FREE;
+    m->txn[i].next = m->free;
     m->free = i;
     m->used--;
 }
@@ -181,13 +185,13 @@ static inline void pl_l2_txn_free(pl_memsys *m, uint32_t i)
 void pl_wheel_schedule(pl_memsys *m, uint32_t i, uint64_t at);
 /* First cycle >= m->now with an event inside the wheel, or UINT64_MAX. */
 uint64_t pl_wheel_next(const pl_memsys *m);
-/* Moves records of `beyond` that are due within the wheel's range into the wheel. */
+/* Moves transactions of `overflow_list` that are due within the wheel's range into the wheel. */
 void pl_wheel_refill(pl_memsys *m);
 
 /* crossbar.c: precomputes the per-node values that every request needs. */
-void pl_crossbar_place_nodes(pl_memsys *m, pl_arena *a);
+void pl_crossbar_init_nodes(pl_memsys *m, pl_arena *a);
 /* Transaction i completes at `at`: replies to its node and to the nodes of merged reads. */
-void pl_crossbar_answer(pl_memsys *m, uint32_t i, uint64_t at);
+void pl_crossbar_reply(pl_memsys *m, uint32_t i, uint64_t at);
 
 /* memsys.c */
 void pl_reply_add(pl_memsys *m, pl_replies *h, pl_mem_reply r);
@@ -202,6 +206,6 @@ void pl_l2_fill(pl_memsys *m, uint32_t i, uint64_t now);
 uint64_t pl_atomic_unit_perform(const pl_memsys *m, pl_atomic_unit *u, const pl_mem_req *r,
                                 uint64_t now);
 /* Accesses to a slice stall while its queue of atomics is full. */
-void pl_atomic_unit_hold_slice(pl_memsys *m, uint32_t slice);
+void pl_atomic_unit_stall_slice(pl_memsys *m, uint32_t slice);
 
 #endif

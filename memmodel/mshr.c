@@ -16,8 +16,8 @@ void pl_mshr_init(pl_mshr_file *f, pl_arena *sparse, uint32_t n, uint32_t target
 
 uint32_t pl_mshr_new(pl_mshr_file *f, uint64_t line, uint32_t slot, uint8_t sectors)
 {
-    const uint32_t k = f->free != PL_NO_MSHR ? f->free : f->fresh++;
-    assert(k < f->n && "pl_mshr_available was asked before the access");
+    const uint32_t k = f->free != PL_NO_MSHR ? f->free : f->first_unused++;
+    assert(k < f->n && "pl_mshr_available was checked before the access");
     if (k == f->free) f->free = f->at[k].next;
     f->used++;
     f->sectors_pending += pl_sector_count(sectors);
@@ -28,8 +28,8 @@ uint32_t pl_mshr_new(pl_mshr_file *f, uint64_t line, uint32_t slot, uint8_t sect
 
 void pl_mshr_add_target(pl_mshr_file *f, pl_mshr *m, uint32_t token)
 {
-    const uint32_t k = f->free_target != PL_NO_MSHR ? f->free_target : f->fresh_target++;
-    assert(k < f->ntarget && "pl_mshr_available was asked before the access");
+    const uint32_t k = f->free_target != PL_NO_MSHR ? f->free_target : f->first_unused_target++;
+    assert(k < f->ntarget && "pl_mshr_available was checked before the access");
     if (k == f->free_target) f->free_target = f->target[k].next;
     f->used_target++;
     f->target[k] = (pl_mshr_target){.token = token, .next = m->targets};

@@ -32,10 +32,10 @@ typedef struct pl_mshr_file {
     pl_mshr_target *target;
     uint32_t burst; /* most entries that an instruction allocates */
     uint32_t n, ntarget, free, free_target, used, used_target;
-    uint32_t fresh, fresh_target; /* entries from here on have never been used */
-    uint32_t max_sectors;         /* limit of outstanding sectors for starting another access; 0:
-                                     none */
-    uint32_t sectors_pending;     /* outstanding sectors */
+    uint32_t first_unused, first_unused_target; /* entries from here on have never been used */
+    uint32_t max_sectors;     /* limit of outstanding sectors for starting another access; 0:
+                                 none */
+    uint32_t sectors_pending; /* outstanding sectors */
 } pl_mshr_file;
 
 /* `sparse`: for tables that are mostly empty and need not be zeroed; targets: most waiting loads in

@@ -56,8 +56,8 @@ typedef struct pl_mem_req {
     uint8_t alu;   /* pl_mem_alu of an atomic */
     uint8_t sector_ops; /* atomics: operations on the busiest address of each sector, summed over
                            the sectors */
-    bool held; /* reads: the L2 holds the line since before the launch; not counted here, but in the
-                  launch's own counters */
+    bool preloaded; /* reads: the L2 holds the line since before the launch; not counted here, but
+                  in the launch's own counters */
     uint8_t max_same_address; /* atomics: operations on the busiest address of the line; each takes
                                  a separate packet */
     uint8_t word_mask; /* atomics: which of the eight words of a sector they modify, all sectors
@@ -67,7 +67,8 @@ typedef struct pl_mem_req {
     int8_t rank;              /* pl_mem_rank that the line gets in the L2 */
     uint8_t prefetch_sectors; /* reads: sectors fetched together with a missing one; 0: the default
                                  of the machine */
-    bool home_only; /* reads: allocate the line only in the half of the L2 that owns it (prefetches)
+    bool
+        owner_only; /* reads: allocate the line only in the half of the L2 that owns it (prefetches)
                      */
     bool silent;    /* no reply is sent */
     bool bank_spread; /* atomics: the words of most lanes are in different banks of the L1, which

@@ -4,12 +4,12 @@
 
 static void link_bucket(pl_memsys *m, uint32_t i, unsigned bucket)
 {
-    m->rec[i].next = PL_NO_TXN;
+    m->txn[i].next = PL_NO_TXN;
     if (m->head[bucket] == PL_NO_TXN) {
         m->head[bucket] = i;
         m->busy[bucket / 64] |= 1ull << (bucket % 64);
     } else {
-        m->rec[m->tail[bucket]].next = i;
+        m->txn[m->tail[bucket]].next = i;
     }
     m->tail[bucket] = i;
 }
@@ -17,30 +17,30 @@ static void link_bucket(pl_memsys *m, uint32_t i, unsigned bucket)
 /* Schedules transaction i for cycle `at`; the caller has set its stage. */
 void pl_wheel_schedule(pl_memsys *m, uint32_t i, uint64_t at)
 {
-    m->rec[i].r.time = at;
+    m->txn[i].r.time = at;
     if (at >= m->now + PL_WHEEL) {
-        m->rec[i].next = m->beyond;
-        m->beyond = i;
+        m->txn[i].next = m->overflow_list;
+        m->overflow_list = i;
         return;
     }
     link_bucket(m, i, (unsigned)(at % PL_WHEEL));
 }
 
 /* Moves events that are now within the wheel's range into the wheel. Preserves the scheduling order
- * among records of one cycle. */
+ * among transactions of one cycle. */
 void pl_wheel_refill(pl_memsys *m)
 {
-    uint32_t list = PL_NO_TXN, i = m->beyond, next;
-    m->beyond = PL_NO_TXN;
-    m->drawn = m->now;
+    uint32_t list = PL_NO_TXN, i = m->overflow_list, next;
+    m->overflow_list = PL_NO_TXN;
+    m->last_refill = m->now;
     for (; i != PL_NO_TXN; i = next) { /* reverse: the list is last in, first out */
-        next = m->rec[i].next;
-        m->rec[i].next = list;
+        next = m->txn[i].next;
+        m->txn[i].next = list;
         list = i;
     }
     for (i = list; i != PL_NO_TXN; i = next) {
-        next = m->rec[i].next;
-        pl_wheel_schedule(m, i, m->rec[i].r.time);
+        next = m->txn[i].next;
+        pl_wheel_schedule(m, i, m->txn[i].r.time);
     }
 }
 
@@ -64,8 +64,8 @@ uint64_t pl_wheel_next(const pl_memsys *m)
 uint64_t pl_memsys_next(const pl_memsys *m)
 {
     uint64_t at = pl_wheel_next(m);
-    for (uint32_t i = m->beyond; i != PL_NO_TXN; i = m->rec[i].next) {
-        if (m->rec[i].r.time < at) at = m->rec[i].r.time;
+    for (uint32_t i = m->overflow_list; i != PL_NO_TXN; i = m->txn[i].next) {
+        if (m->txn[i].r.time < at) at = m->txn[i].r.time;
     }
     return at;
 }

@@ -38,7 +38,7 @@ static bool grow(pl_tlb *t)
     return true;
 }
 
-bool pl_tlb_translate(pl_tlb *t, uint64_t page, uint64_t now, uint32_t walk, uint64_t *goes_on)
+bool pl_tlb_translate(pl_tlb *t, uint64_t page, uint64_t now, uint32_t walk, uint64_t *ready)
 {
     if (2 * t->n >= t->cap && !grow(t)) return false;
     pl_tlb_entry *e = entry_of(t, page);
@@ -46,6 +46,6 @@ bool pl_tlb_translate(pl_tlb *t, uint64_t page, uint64_t now, uint32_t walk, uin
         *e = (pl_tlb_entry){.page = page + 1, .ready = now + walk};
         t->n++;
     }
-    *goes_on = e->ready > now ? e->ready : now;
+    *ready = e->ready > now ? e->ready : now;
     return true;
 }

@@ -22,8 +22,8 @@ typedef struct pl_tlb {
 void pl_tlb_close(pl_tlb *t);
 /* Starts a launch: all known pages are translated. */
 void pl_tlb_begin(pl_tlb *t);
-/* *goes_on receives the cycle at which an access of cycle `now` continues. walk: cycles of a
+/* *ready receives the cycle at which an access of cycle `now` continues. walk: cycles of a
  * translation. Returns false when out of memory. */
-bool pl_tlb_translate(pl_tlb *t, uint64_t page, uint64_t now, uint32_t walk, uint64_t *goes_on);
+bool pl_tlb_translate(pl_tlb *t, uint64_t page, uint64_t now, uint32_t walk, uint64_t *ready);
 
 #endif

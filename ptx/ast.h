@@ -71,7 +71,7 @@ typedef struct pl_var {
     uint64_t offset;     /* in its space: set by lower.c */
     uint32_t index;      /* among the program's variables: set by lower.c */
     struct pl_var *link; /* the definition that replaces this one, or NULL: set by link.c */
-    bool faulty;         /* link.c has reported it */
+    bool error_reported; /* link.c has reported it */
     enum {
         /* INPUT, RESULT: in a function's parameter lists. */
         PL_VAR_PLAIN,
@@ -225,8 +225,8 @@ typedef struct pl_func {
     bool explicitcluster, blocksareclusters;
     struct pl_func *alias_of;
     struct pl_func *link; /* the definition that replaces this one, or NULL: set by link.c */
-    bool faulty;          /* link.c has reported it */
-    bool placed;          /* pl_place_own_shared has placed its shared variables */
+    bool error_reported;  /* link.c has reported it */
+    bool placed;          /* pl_layout_own_shared has placed its shared variables */
     uint32_t index;       /* in module->funcs; of an alias: that of its target */
     pl_loc at;
     const char *local_maxnreg_pragma;

@@ -33,9 +33,9 @@ typedef struct layout {
     } out;
     size_t line_start; /* offset of the current line */
     unsigned depth;
-    bool fresh; /* the current line is still empty */
-    bool begun; /* the output is not empty */
-    bool gap;   /* a function has ended: insert a blank line */
+    bool line_empty; /* the current line is still empty */
+    bool has_output; /* the output is not empty */
+    bool gap;        /* a function has ended: insert a blank line */
 } layout;
 
 /* ---- tokens ---- */
@@ -222,13 +222,13 @@ static void put(layout *l, const char *s, size_t n)
     if (l->out.cap < need) return;
     memcpy(l->out.at + l->out.n, s, n);
     l->out.n += n;
-    if (n) l->begun = true;
+    if (n) l->has_output = true;
 }
 
 static void new_line(layout *l)
 {
-    if (!l->fresh) put(l, "\n", 1);
-    l->fresh = true;
+    if (!l->line_empty) put(l, "\n", 1);
+    l->line_empty = true;
     l->line_start = l->out.n;
 }
 
@@ -240,14 +240,14 @@ static void indent(layout *l, unsigned columns)
         put(l, blanks, part);
         columns -= part;
     }
-    l->fresh = false;
+    l->line_empty = false;
 }
 
 /* Starts a line for t; preserves one blank line of the source. */
 static void start_line(layout *l, const token *t, unsigned columns)
 {
     new_line(l);
-    if ((t->breaks > 1 || l->gap) && l->begun) put(l, "\n", 1);
+    if ((t->breaks > 1 || l->gap) && l->has_output) put(l, "\n", 1);
     l->gap = false;
     l->line_start = l->out.n;
     indent(l, columns);
@@ -263,7 +263,7 @@ static size_t column(const layout *l)
 static void comment(layout *l, const token *t, unsigned columns)
 {
     bool several = t->kind == BLOCK_COMMENT && memchr(t->at, '\n', t->n);
-    if (t->breaks || !l->begun || l->fresh)
+    if (t->breaks || !l->has_output || l->line_empty)
         start_line(l, t, columns);
     else
         put(l, "  ", 2);
@@ -301,7 +301,7 @@ static bool space_between(const statement *s, const token *a, const token *b, bo
 }
 
 /* True if the parentheses that open at t contain a comma. */
-static bool several_inside(const token *t)
+static bool has_list_inside(const token *t)
 {
     unsigned nesting = 0;
     for (; t->kind != END; t++) {
@@ -345,7 +345,7 @@ static void place_token(layout *l, const statement *s, const token *previous, co
 {
     const unsigned base = l->depth * INDENT;
     bool directive = s->named && !s->nesting && t->kind == DOTTED;
-    if (l->fresh) {
+    if (l->line_empty) {
         indent(l, is(t, ")") && s->list ? base
                   : directive           ? base
                   : s->list             ? base + INDENT
@@ -367,10 +367,10 @@ static void place_token(layout *l, const statement *s, const token *previous, co
     }
 }
 
-static void note_nesting(statement *s, const token *t)
+static void update_nesting(statement *s, const token *t)
 {
     if (t->kind == PUNCT && strchr("([{", *t->at)) {
-        if (s->head && !s->nesting && is(t, "(")) s->list = several_inside(t);
+        if (s->head && !s->nesting && is(t, "(")) s->list = has_list_inside(t);
         s->nesting++;
     } else if (t->kind == PUNCT && strchr(")]}", *t->at) && s->nesting) {
         s->nesting--;
@@ -403,7 +403,7 @@ static const token *write_statement(layout *l, const token *t, const token *last
         put(l, t->at, t->n);
         opcode_open = t == s.opcode || (opcode_open && t->kind == DOTTED);
         s.named |= s.head && !s.nesting && t->kind == WORD;
-        note_nesting(&s, t);
+        update_nesting(&s, t);
         previous = t;
         if (last ? t == last : is(t, ";")) return t + 1;
     }
@@ -411,7 +411,7 @@ static const token *write_statement(layout *l, const token *t, const token *last
 
 pl_status pl_ptx_format(pl_arena *arena, const char *text, size_t size, char **out, size_t *n)
 {
-    layout l = {.arena = arena, .fresh = true};
+    layout l = {.arena = arena, .line_empty = true};
     scan(&l, text, text + size);
     if (!pl_arena_ok(arena)) return PL_NOMEM;
     for (const token *t = l.tokens.at; t->kind != END;) {

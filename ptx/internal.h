@@ -229,8 +229,8 @@ typedef struct pl_parse {
     uint32_t line;
     const char *line_start;
     pl_loc open_at;
-    bool strange;
-    uint32_t strange_line;
+    bool has_invalid_byte;
+    uint32_t invalid_byte_line;
 
     /* names */
     struct {
@@ -286,18 +286,19 @@ typedef struct pl_parse {
         size_t cap;
     } body; /* reusable buffer for the statements of the current function */
     bool in_rets, in_directives;
-    bool doubtful; /* a syntax error was found in this function: undefined names are not reported */
+    bool func_has_syntax_error; /* a syntax error was found in this function: undefined names are
+                                   not reported */
     uint32_t seen_perf;
 
     /* the module */
     /* The version of the module if it is newer than the known ones, or NULL. */
     const char *newer;
     bool seen_version, seen_target, seen_address_size, seen_texmode;
-    bool broken;                 /* a syntax error was seen outside functions */
-    bool begun;                  /* a directive other than .version and .target was read */
-    bool debug_section;          /* .debug_info or .debug_abbrev */
-    pl_map section_labels, locs; /* labels of .section; positions named by .loc */
-    pl_map inlines;              /* for ast->inlines: entry -> its number */
+    bool module_has_syntax_error; /* a syntax error was seen outside functions */
+    bool has_directives;          /* a directive other than .version and .target was read */
+    bool debug_section;           /* .debug_info or .debug_abbrev */
+    pl_map section_labels, locs;  /* labels of .section; positions named by .loc */
+    pl_map inlines;               /* for ast->inlines: entry -> its number */
     uint32_t inlined; /* inlining of the .loc being read: 1 + index into ast->inlines, or 0 */
     pl_loc target_at;
     const char *section, *section_line_start; /* text of the .section being read */
@@ -329,7 +330,7 @@ void pl_label_define(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_label_refer(pl_parse *p, pl_sym *s, pl_loc at, pl_label **where);
 pl_reg *pl_reg_new(pl_parse *p, const char *name, pl_word type, uint16_t vec);
 /* Binds the name to PL_B_BAD, so that its uses are not reported again. */
-void pl_name_spoil(pl_parse *p, pl_sym *s, uint32_t depth, pl_loc at);
+void pl_name_bind_bad(pl_parse *p, pl_sym *s, uint32_t depth, pl_loc at);
 /* Reports the undefined name once per function, with the nearest existing name. */
 void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at);
 const char *pl_bind_noun(const pl_binding *b);
@@ -369,7 +370,7 @@ void pl_module_end(pl_parse *p);
 bool pl_module_started(pl_parse *p, pl_loc at);
 /* The first error of a module with a newer version may be due to a feature of that version. `from`
  * is the index of the module's first diagnostic. */
-void pl_module_blame_version(pl_parse *p, size_t from);
+void pl_module_suggest_version(pl_parse *p, size_t from);
 void pl_module_intermediate(pl_parse *p, pl_loc at);
 void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at);
 /* debug_section.c: the text between .section and its closing brace. */
@@ -432,9 +433,9 @@ void pl_table_end(pl_parse *p);
 void pl_stmt_words(pl_parse *p);
 /* Looks up the n bytes of text in the opcode cache. Returns the name, with the words set as if just
  * read, or NULL. */
-pl_sym *pl_stmt_known(pl_parse *p, const char *text, size_t n);
+pl_sym *pl_stmt_cache_lookup(pl_parse *p, const char *text, size_t n);
 /* Adds the instruction that was just read to the opcode cache. */
-void pl_stmt_remember(pl_parse *p, const char *text, size_t n, pl_sym *name);
+void pl_stmt_cache_add(pl_parse *p, const char *text, size_t n, pl_sym *name);
 void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at,
                   uint32_t operands);

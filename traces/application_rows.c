@@ -2,19 +2,19 @@
  * (calls, activities of streams, memory, ranges), and the findings of checkers. */
 #include "traces/tracedb.h"
 
-enum { CALL, ACTIVITY, MOVED, ALLOCATION, NVTX_RANGE, FINDING };
+enum { CALL, ACTIVITY, MOVE, ALLOCATION, NVTX_RANGE, FINDING };
 
 /* The statement that adds a row to a table; prepared once. NULL after a failure. */
-static sqlite3_stmt *adder(pl_tracedb *t, int table)
+static sqlite3_stmt *insert_statement(pl_tracedb *t, int table)
 {
     static const char *const sql[] = {
         [CALL] = "INSERT INTO api_call VALUES (?, ?, ?, ?, ?, ?, ?)",
         [ACTIVITY] =
             ("INSERT INTO activity VALUES (NULL, ?, ?, ?, ?, ?, ?, nullif(?, 0), "
              "nullif(?, 0), nullif(?, 0), nullif(?, -1), ?, ?, ?, iif(?14 < 0, NULL, ?14))"),
-        [MOVED] = "UPDATE activity SET start_us = start_us + iif(start_us < ?3, 0, ?4), "
-                  "end_us = end_us + ?4 WHERE id > (SELECT max(id) FROM activity) - 1000 AND "
-                  "device = ?1 AND stream = ?2 AND end_us > ?3",
+        [MOVE] = "UPDATE activity SET start_us = start_us + iif(start_us < ?3, 0, ?4), "
+                 "end_us = end_us + ?4 WHERE id > (SELECT max(id) FROM activity) - 1000 AND "
+                 "device = ?1 AND stream = ?2 AND end_us > ?3",
         [ALLOCATION] = "INSERT INTO allocation VALUES (NULL, ?, ?, ?, ?, ?, ?)",
         [NVTX_RANGE] = "INSERT INTO nvtx_range VALUES (NULL, ?, ?, ?, ?, ?)",
         [FINDING] =
@@ -34,7 +34,7 @@ void pl_tracedb_application_close(pl_tracedb *t)
 
 pl_status pl_tracedb_add_call(pl_tracedb *t, const pl_tracedb_call *c)
 {
-    sqlite3_stmt *s = adder(t, CALL);
+    sqlite3_stmt *s = insert_statement(t, CALL);
     if (!s) return t->status;
     sqlite3_bind_int64(s, 1, c->id);
     pl_tracedb_text(s, 2, c->name);
@@ -49,7 +49,7 @@ pl_status pl_tracedb_add_call(pl_tracedb *t, const pl_tracedb_call *c)
 
 pl_status pl_tracedb_add_activity(pl_tracedb *t, const pl_tracedb_activity *a)
 {
-    sqlite3_stmt *s = adder(t, ACTIVITY);
+    sqlite3_stmt *s = insert_statement(t, ACTIVITY);
     if (!s) return t->status;
     pl_tracedb_text(s, 1, a->kind);
     pl_tracedb_text(s, 2, a->name);
@@ -72,7 +72,7 @@ pl_status pl_tracedb_add_activity(pl_tracedb *t, const pl_tracedb_activity *a)
 pl_status pl_tracedb_move_activities(pl_tracedb *t, int device, int64_t stream, double from,
                                      double by)
 {
-    sqlite3_stmt *s = adder(t, MOVED);
+    sqlite3_stmt *s = insert_statement(t, MOVE);
     if (!s) return t->status;
     sqlite3_bind_int(s, 1, device);
     sqlite3_bind_int64(s, 2, stream);
@@ -84,7 +84,7 @@ pl_status pl_tracedb_move_activities(pl_tracedb *t, int device, int64_t stream, 
 
 pl_status pl_tracedb_add_allocation(pl_tracedb *t, const pl_tracedb_allocation *a)
 {
-    sqlite3_stmt *s = adder(t, ALLOCATION);
+    sqlite3_stmt *s = insert_statement(t, ALLOCATION);
     if (!s) return t->status;
     sqlite3_bind_int64(s, 1, (int64_t)a->address);
     sqlite3_bind_int64(s, 2, (int64_t)a->bytes);
@@ -101,7 +101,7 @@ pl_status pl_tracedb_add_allocation(pl_tracedb *t, const pl_tracedb_allocation *
 
 pl_status pl_tracedb_add_nvtx(pl_tracedb *t, const pl_tracedb_nvtx *r)
 {
-    sqlite3_stmt *s = adder(t, NVTX_RANGE);
+    sqlite3_stmt *s = insert_statement(t, NVTX_RANGE);
     if (!s) return t->status;
     pl_tracedb_text(s, 1, r->name);
     sqlite3_bind_int64(s, 2, r->thread);
@@ -112,7 +112,7 @@ pl_status pl_tracedb_add_nvtx(pl_tracedb *t, const pl_tracedb_nvtx *r)
     return t->status;
 }
 
-static void bind_three(sqlite3_stmt *s, int *at, const uint32_t v[3], bool known)
+static void bind_dim3(sqlite3_stmt *s, int *at, const uint32_t v[3], bool known)
 {
     for (int k = 0; k < 3; k++, ++*at)
         if (known) sqlite3_bind_int64(s, *at, v[k]);
@@ -127,7 +127,7 @@ pl_status pl_tracedb_add_finding(pl_tracedb *t, const pl_tracedb_finding *f)
 {
     const bool other = f->other_pc != UINT32_MAX;
     int at = 12;
-    sqlite3_stmt *s = adder(t, FINDING);
+    sqlite3_stmt *s = insert_statement(t, FINDING);
     if (!s) return t->status;
     sqlite3_clear_bindings(s); /* unbound parameters are NULL */
     sqlite3_bind_int64(s, 1, f->kernel);
@@ -141,10 +141,10 @@ pl_status pl_tracedb_add_finding(pl_tracedb *t, const pl_tracedb_finding *f)
     sqlite3_bind_int64(s, 9, f->line);
     if (other) pl_tracedb_text(s, 10, f->other_file);
     if (other) sqlite3_bind_int64(s, 11, f->other_line);
-    bind_three(s, &at, f->block, true);
-    bind_three(s, &at, f->thread, true);
-    bind_three(s, &at, f->other_block, other);
-    bind_three(s, &at, f->other_thread, other);
+    bind_dim3(s, &at, f->block, true);
+    bind_dim3(s, &at, f->thread, true);
+    bind_dim3(s, &at, f->other_block, other);
+    bind_dim3(s, &at, f->other_thread, other);
     sqlite3_bind_int64(s, at++, (int64_t)f->address);
     sqlite3_bind_int64(s, at++, f->bytes);
     sqlite3_bind_int64(s, at++, (int64_t)f->count);

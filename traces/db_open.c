@@ -3,7 +3,7 @@
  * Every connection has these properties:
  *   - triggers do not run, extensions cannot be loaded, and expressions of the schema call
  *     harmless functions only;
- *   - no text or blob is longer than LONGEST_VALUE, regardless of the file or of functions;
+ *   - no text or blob is longer than MAX_VALUE_BYTES, regardless of the file or of functions;
  *   - pages are checked as they are read, and are read rather than mapped, so that truncation of
  *     the file is reported as an error.
  * A connection for reading also
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { LONGEST_VALUE = 64 << 20, LONGEST_SQL = 4 << 20 };
+enum { MAX_VALUE_BYTES = 64 << 20, MAX_SQL_BYTES = 4 << 20 };
 
 /* True if a journal of the file exists: another program is modifying the file, or has terminated
  * while doing so. */
@@ -53,14 +53,14 @@ static char *uri_of(const char *path, pl_tracedb_mode mode)
 static void set_limits(sqlite3 *db)
 {
     static const struct {
-        int id, most;
-    } limit[] = {{SQLITE_LIMIT_LENGTH, LONGEST_VALUE},
-                 {SQLITE_LIMIT_SQL_LENGTH, LONGEST_SQL},
+        int id, max;
+    } limit[] = {{SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES},
+                 {SQLITE_LIMIT_SQL_LENGTH, MAX_SQL_BYTES},
                  {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
                  {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
                  {SQLITE_LIMIT_WORKER_THREADS, 0}};
     for (size_t i = 0; i < sizeof limit / sizeof *limit; i++)
-        sqlite3_limit(db, limit[i].id, limit[i].most);
+        sqlite3_limit(db, limit[i].id, limit[i].max);
 }
 
 static int set_options(sqlite3 *db)
@@ -80,7 +80,7 @@ static int set_options(sqlite3 *db)
 }
 
 /* Removes the virtual table modules that a trace does not need. */
-static int keep_modules(sqlite3 *db)
+static int drop_other_modules(sqlite3 *db)
 {
     const char *kept[] = {"json_each", "json_tree", NULL};
     int code = sqlite3_drop_modules(db, kept);
@@ -110,7 +110,7 @@ int pl_tracedb_open_file(const char *path, pl_tracedb_mode mode, sqlite3 **out)
     }
     set_limits(*out);
     code = set_options(*out);
-    return code == SQLITE_OK && mode == PL_TRACEDB_READ ? keep_modules(*out) : code;
+    return code == SQLITE_OK && mode == PL_TRACEDB_READ ? drop_other_modules(*out) : code;
 }
 
 pl_status pl_tracedb_failure(sqlite3 *db, int *why)

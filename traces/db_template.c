@@ -25,7 +25,7 @@ static const char *const level[] = {[PL_LV_NONE] = "none",
                                     [PL_LV_REMOTE_SHARED] = "remote_shared"};
 
 /* Inserts rows of numbers from 0, each with `columns` words; with 0 columns only the numbers. */
-static int put_words(sqlite3 *db, const char *sql, const char *const *word, int columns, int n)
+static int insert_names(sqlite3 *db, const char *sql, const char *const *word, int columns, int n)
 {
     sqlite3_stmt *s = NULL;
     int code = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
@@ -40,20 +40,21 @@ static int put_words(sqlite3 *db, const char *sql, const char *const *word, int 
     return code;
 }
 
-int pl_tracedb_fill(sqlite3 *db)
+int pl_tracedb_create_tables(sqlite3 *db)
 {
     int code = sqlite3_exec(db, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
     if (code == SQLITE_OK) code = sqlite3_exec(db, pl_tracedb_schema, NULL, NULL, NULL);
     if (code == SQLITE_OK)
-        code =
-            put_words(db, "INSERT INTO stall_reason VALUES (?, ?, ?)", stall[0], 2, PL_STALL_COUNT);
+        code = insert_names(db, "INSERT INTO stall_reason VALUES (?, ?, ?)", stall[0], 2,
+                            PL_STALL_COUNT);
     if (code == SQLITE_OK)
-        code = put_words(db, "INSERT INTO access_kind VALUES (?, ?)", kind, 1,
-                         (int)(sizeof kind / sizeof *kind));
+        code = insert_names(db, "INSERT INTO access_kind VALUES (?, ?)", kind, 1,
+                            (int)(sizeof kind / sizeof *kind));
     if (code == SQLITE_OK)
-        code = put_words(db, "INSERT INTO mem_level VALUES (?, ?)", level, 1,
-                         (int)(sizeof level / sizeof *level));
-    if (code == SQLITE_OK) code = put_words(db, "INSERT INTO lane VALUES (?)", NULL, 0, PL_LANES);
+        code = insert_names(db, "INSERT INTO mem_level VALUES (?, ?)", level, 1,
+                            (int)(sizeof level / sizeof *level));
+    if (code == SQLITE_OK)
+        code = insert_names(db, "INSERT INTO lane VALUES (?)", NULL, 0, PL_LANES);
     if (code == SQLITE_OK) code = pl_tracedb_put_texts(db, "main");
     return code == SQLITE_OK ? sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) : code;
 }

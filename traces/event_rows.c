@@ -27,7 +27,7 @@ bool pl_tracedb_rows_open(pl_tracedb *t)
 }
 
 /* True while rows may still be written; checks the size of the file periodically. */
-static bool has_room(pl_tracedb *t)
+static bool below_size_limit(pl_tracedb *t)
 {
     if (t->full) return false;
     if (t->max_bytes == 0 || ++t->rows_since_check < t->size_check) return true;
@@ -39,8 +39,8 @@ static bool has_room(pl_tracedb *t)
     /* The index on mem, created at the end, takes about an eighth of the rows' size; statistics
      * need some 200 KiB. Blocks being filled count with the size that earlier ones took, and queued
      * rows count too. */
-    uint64_t bytes = pages * t->page_size + (t->packed ? pl_tracedb_packed_pending(t)
-                                                       : t->waiting.n * PL_TRACEDB_ROW_BYTES);
+    uint64_t bytes = pages * t->page_size +
+                     (t->packed ? pl_tracedb_packed_pending(t) : t->queue.n * PL_TRACEDB_ROW_BYTES);
     const uint64_t third = t->max_bytes / 3, sixth = t->max_bytes / 6,
                    statistics = third < 256 << 10 ? third : 256 << 10;
     t->full = bytes > t->max_bytes - (sixth > statistics ? sixth : statistics);
@@ -69,22 +69,22 @@ pl_tracedb_warp *pl_tracedb_warp_of(const pl_tracedb *t, uint32_t block, uint32_
 
 /* True if an event passes the filter. An instruction and its accesses get the same result, because
  * all of these values are equal for them. */
-static bool wanted(pl_tracedb *t, uint32_t sm, uint32_t block, uint32_t warp, uint32_t pc,
-                   uint64_t cycle)
+static bool passes_filter(pl_tracedb *t, uint32_t sm, uint32_t block, uint32_t warp, uint32_t pc,
+                          uint64_t cycle)
 {
-    const pl_tracedb_choice *f = &t->filter;
-    bool in = !t->skip && (pc >= t->ninsns || t->insn_is[pc] & PL_TRACEDB_WANTED);
-    if (in && !f->events) return t->some_fit = true;
-    in = in && pl_tracedb_within(&f->sm, sm) && pl_tracedb_within(&f->block, block) &&
-         pl_tracedb_within(&f->warp, warp) && pl_tracedb_within(&f->cycle, cycle);
-    if (in && f->one_in > 1) {
+    const pl_tracedb_parsed_filter *f = &t->filter;
+    bool pass = !t->skip && (pc >= t->ninsns || t->insn_flags[pc] & PL_TRACEDB_SELECTED);
+    if (pass && !f->events) return t->any_selected = true;
+    pass = pass && pl_tracedb_in_ranges(&f->sm, sm) && pl_tracedb_in_ranges(&f->block, block) &&
+           pl_tracedb_in_ranges(&f->warp, warp) && pl_tracedb_in_ranges(&f->cycle, cycle);
+    if (pass && f->one_in > 1) {
         /* Fibonacci hashing: multiply by 2^64 / golden ratio, use the high bits. */
         uint64_t hash = warp_index(t, block, warp) * 0x9e3779b97f4a7c15u;
-        in = (hash >> 32) % f->one_in == 0;
+        pass = (hash >> 32) % f->one_in == 0;
     }
-    t->filtered += !in;
-    t->some_fit |= in;
-    return in;
+    t->filtered += !pass;
+    t->any_selected |= pass;
+    return pass;
 }
 
 static void count_dropped(pl_tracedb *t)
@@ -124,7 +124,7 @@ static void write_barrier(pl_tracedb *t, uint64_t block, uint64_t warp, const pl
     pl_tracedb_step(t, t->add_barrier);
 }
 
-static unsigned lanes_in(uint64_t mask)
+static unsigned lane_count(uint64_t mask)
 {
     return mask == UINT32_MAX ? PL_LANES : (unsigned)__builtin_popcountll(mask);
 }
@@ -151,7 +151,7 @@ static void count_warp(pl_tracedb *t, const pl_inst_event *e, unsigned lanes)
         w->at_barrier = false;
         if (!t->full) write_barrier(t, e->block, e->warp, w, &e->cycle);
     }
-    if (e->pc < t->ninsns && t->insn_is[e->pc] & PL_TRACEDB_BARRIER) {
+    if (e->pc < t->ninsns && t->insn_flags[e->pc] & PL_TRACEDB_BARRIER) {
         w->at_barrier = true;
         w->barrier_pc = e->pc;
         w->barrier_cycle = e->cycle;
@@ -170,7 +170,7 @@ static void write_inst(pl_tracedb *t, const pl_inst_event *e)
     sqlite3_bind_int64(s, 7, e->warp);
     sqlite3_bind_int64(s, 8, e->pc);
     sqlite3_bind_int64(s, 9, (int64_t)e->mask);
-    sqlite3_bind_int64(s, 10, lanes_in(e->mask));
+    sqlite3_bind_int64(s, 10, lane_count(e->mask));
     sqlite3_bind_int64(s, 11, e->weight);
     sqlite3_bind_int64(s, 12, e->stall);
     sqlite3_bind_int64(s, 13, e->stall_cycles);
@@ -185,45 +185,45 @@ static void write_inst(pl_tracedb *t, const pl_inst_event *e)
  * incomplete is queued here, and so are all rows after it. (Packed rows stay in memory until their
  * block is full, so they are completed there: event_blocks.c.) */
 
-static pl_inst_event *waiting_at(const pl_tracedb *t, size_t k)
+static pl_inst_event *queue_at(const pl_tracedb *t, size_t k)
 {
-    return &t->waiting.at[(t->waiting.first + k) & (t->waiting.cap - 1)];
+    return &t->queue.at[(t->queue.first + k) & (t->queue.cap - 1)];
 }
 
-/* Writes the complete rows at the head of the queue. If the queue is longer than `most`, also
+/* Writes the complete rows at the head of the queue. If the queue is longer than `max_queued`, also
  * writes incomplete ones, without a latency. */
-static void write_waiting(pl_tracedb *t, size_t most)
+static void flush_queue(pl_tracedb *t, size_t max_queued)
 {
-    while (t->waiting.n > 0) {
-        pl_inst_event *e = waiting_at(t, 0);
+    while (t->queue.n > 0) {
+        pl_inst_event *e = queue_at(t, 0);
         if (e->latency == PL_LATENCY_LATER) {
-            if (t->waiting.n <= most) return;
+            if (t->queue.n <= max_queued) return;
             e->latency = 0;
         }
         write_inst(t, e);
-        t->waiting.first = (t->waiting.first + 1) & (t->waiting.cap - 1);
-        t->waiting.n--;
+        t->queue.first = (t->queue.first + 1) & (t->queue.cap - 1);
+        t->queue.n--;
     }
 }
 
-static void wait_for_result(pl_tracedb *t, const pl_inst_event *e)
+static void enqueue(pl_tracedb *t, const pl_inst_event *e)
 {
-    write_waiting(t, PL_TRACEDB_MOST_WAITING - 1);
-    if (t->waiting.n == t->waiting.cap) {
-        size_t cap = t->waiting.cap ? 2 * t->waiting.cap : 1024;
+    flush_queue(t, PL_TRACEDB_MAX_QUEUED - 1);
+    if (t->queue.n == t->queue.cap) {
+        size_t cap = t->queue.cap ? 2 * t->queue.cap : 1024;
         pl_inst_event *more = malloc(cap * sizeof *more);
         if (!more) {
             pl_tracedb_fail(t, PL_NOMEM,
                             "out of memory for instructions that wait for their results");
             return;
         }
-        for (size_t k = 0; k < t->waiting.n; k++) more[k] = *waiting_at(t, k);
-        free(t->waiting.at);
-        t->waiting.at = more;
-        t->waiting.cap = cap;
-        t->waiting.first = 0;
+        for (size_t k = 0; k < t->queue.n; k++) more[k] = *queue_at(t, k);
+        free(t->queue.at);
+        t->queue.at = more;
+        t->queue.cap = cap;
+        t->queue.first = 0;
     }
-    *waiting_at(t, t->waiting.n++) = *e;
+    *queue_at(t, t->queue.n++) = *e;
 }
 
 static void on_done(void *ctx, uint64_t seq, uint32_t latency)
@@ -234,28 +234,28 @@ static void on_done(void *ctx, uint64_t seq, uint32_t latency)
         pl_tracedb_packed_done(t, seq, latency);
         return;
     }
-    if (t->waiting.n == 0) return;
-    size_t low = 0, high = t->waiting.n;
-    uint64_t away = seq - waiting_at(t, 0)->seq;
+    if (t->queue.n == 0) return;
+    size_t low = 0, high = t->queue.n;
+    uint64_t index = seq - queue_at(t, 0)->seq;
     /* This is the case without a filter. */
-    if (away < high && waiting_at(t, away)->seq == seq)
-        low = away;
+    if (index < high && queue_at(t, index)->seq == seq)
+        low = index;
     else
         while (high - low > 1) {
             size_t middle = low + (high - low) / 2;
-            *(waiting_at(t, middle)->seq <= seq ? &low : &high) = middle;
+            *(queue_at(t, middle)->seq <= seq ? &low : &high) = middle;
         }
-    pl_inst_event *e = waiting_at(t, low);
+    pl_inst_event *e = queue_at(t, low);
     if (e->seq != seq) return; /* filtered out, or already written without a latency */
     e->latency = latency;
-    write_waiting(t, PL_TRACEDB_MOST_WAITING);
+    flush_queue(t, PL_TRACEDB_MAX_QUEUED);
 }
 
 static void on_inst(void *ctx, const pl_inst_event *e)
 {
     pl_tracedb *t = ctx;
     if (t->status != PL_OK) return;
-    unsigned lanes = lanes_in(e->mask);
+    unsigned lanes = lane_count(e->mask);
     if (e->seq > t->last_seq) t->last_seq = e->seq;
     count_warp(t, e, lanes);
     if (t->timing) {
@@ -265,22 +265,22 @@ static void on_inst(void *ctx, const pl_inst_event *e)
             (uint64_t)e->weight * (e->active ? e->active : lanes);
         w->sum[PL_SERIES_stall_cycles] += e->stall_cycles;
     }
-    if (!wanted(t, e->sm, e->block, e->warp, e->pc, e->cycle)) return;
-    if (!has_room(t)) {
+    if (!passes_filter(t, e->sm, e->block, e->warp, e->pc, e->cycle)) return;
+    if (!below_size_limit(t)) {
         count_dropped(t);
         return;
     }
     if (t->packed) {
         pl_tracedb_packed_inst(t, e);
         t->inst_rows++;
-    } else if (t->waiting.n > 0 || e->latency == PL_LATENCY_LATER)
-        wait_for_result(t, e);
+    } else if (t->queue.n > 0 || e->latency == PL_LATENCY_LATER)
+        enqueue(t, e);
     else
         write_inst(t, e);
 }
 
 /* Determines whether the active lanes' addresses have a constant stride. */
-static pl_tracedb_lanes lanes_of(const pl_mem_event *e)
+static pl_tracedb_lanes analyse_lanes(const pl_mem_event *e)
 {
     pl_tracedb_lanes l = {.known = e->mask && e->addr};
     if (!l.known) return l;
@@ -307,7 +307,7 @@ static pl_tracedb_lanes lanes_of(const pl_mem_event *e)
     return l;
 }
 
-static size_t put_offsets(char *buf, const pl_mem_event *e, uint64_t first)
+static size_t format_offsets(char *buf, const pl_mem_event *e, uint64_t first)
 {
     int64_t offset[PL_TRACED_LANES] = {0};
     for (unsigned i = 0; i < PL_LANES; i++)
@@ -331,12 +331,12 @@ static void on_mem(void *ctx, const pl_mem_event *e)
     pl_tracedb *t = ctx;
     if (t->status != PL_OK) return;
     if (t->timing) count_access(t, e);
-    if (!wanted(t, e->sm, e->block, e->warp, e->pc, e->cycle)) return;
-    if (!has_room(t)) {
+    if (!passes_filter(t, e->sm, e->block, e->warp, e->pc, e->cycle)) return;
+    if (!below_size_limit(t)) {
         count_dropped(t);
         return;
     }
-    pl_tracedb_lanes l = lanes_of(e);
+    pl_tracedb_lanes l = analyse_lanes(e);
     if (t->packed) {
         pl_tracedb_packed_mem(t, e, &l);
         return;
@@ -360,7 +360,8 @@ static void on_mem(void *ctx, const pl_mem_event *e)
         if (l.regular)
             sqlite3_bind_int64(s, 15, l.stride);
         else
-            sqlite3_bind_text(s, 16, offsets, (int)put_offsets(offsets, e, l.first), SQLITE_STATIC);
+            sqlite3_bind_text(s, 16, offsets, (int)format_offsets(offsets, e, l.first),
+                              SQLITE_STATIC);
         sqlite3_bind_int(s, 13, __builtin_ctzll(pl_tracedb_mask(e)));
         sqlite3_bind_int64(s, 14, (int64_t)l.first);
     }
@@ -376,8 +377,8 @@ void pl_tracedb_rows_free(pl_tracedb *t)
     free(t->grid.at);
     free(t->warp);
     free(t->window);
-    free(t->waiting.at);
-    memset(&t->waiting, 0, sizeof t->waiting);
+    free(t->queue.at);
+    memset(&t->queue, 0, sizeof t->queue);
     memset(&t->grid, 0, sizeof t->grid);
     t->warp = NULL;
     t->nwarps = 0;
@@ -419,7 +420,7 @@ bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
     if (t->status != PL_OK) return false;
     t->first_inst = t->next_inst;
     t->inst_rows = t->dropped = t->filtered = t->last_seq = 0;
-    t->skip = !pl_tracedb_wants_kernel(&t->filter, k->name, k->entry);
+    t->skip = !pl_tracedb_selects_kernel(&t->filter, k->name, k->entry);
     if (t->level == PL_TRACEDB_SUMMARY) return true;
 
     pl_grid_event first = {0};
@@ -517,7 +518,7 @@ static void write_windows(pl_tracedb *t)
 bool pl_tracedb_rows_end(pl_tracedb *t)
 {
     if (t->level != PL_TRACEDB_SUMMARY && t->status == PL_OK) {
-        write_waiting(t, 0);
+        flush_queue(t, 0);
         if (t->packed) pl_tracedb_packed_end(t);
         for (size_t k = 0; k < t->grid.n; k++) write_warps(t, &t->grid.at[k]);
         write_windows(t);

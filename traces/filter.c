@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pl_tracedb_effect_words[PL_TRACEDB_EFFECTS] = {
+const char *const pl_tracedb_effect_names[PL_TRACEDB_EFFECTS] = {
     "load", "store", "atomic", "barrier",  "branch",  "exit",
     "call", "async", "fence",  "volatile", "converge"};
 
@@ -78,8 +78,8 @@ static bool known_class(const char *word, size_t n)
     for (unsigned k = 0; k < C_count; k++)
         if (strlen(pl_class_text[k]) == n && memcmp(pl_class_text[k], word, n) == 0) return true;
     for (unsigned k = 0; k < PL_TRACEDB_EFFECTS; k++)
-        if (strlen(pl_tracedb_effect_words[k]) == n &&
-            memcmp(pl_tracedb_effect_words[k], word, n) == 0)
+        if (strlen(pl_tracedb_effect_names[k]) == n &&
+            memcmp(pl_tracedb_effect_names[k], word, n) == 0)
             return true;
     for (unsigned k = 0; k < pl_nmnems; k++)
         if (strlen(pl_mnems[k].name) == n && memcmp(pl_mnems[k].name, word, n) == 0) return true;
@@ -96,13 +96,13 @@ static bool read_classes(const char *s)
     }
 }
 
-bool pl_tracedb_filter_read(pl_arena *a, const pl_tracedb_filter *f, pl_tracedb_choice *out,
-                            pl_tracedb_mistake *bad)
+bool pl_tracedb_filter_parse(pl_arena *a, const pl_tracedb_filter *f, pl_tracedb_parsed_filter *out,
+                             pl_tracedb_filter_error *bad)
 {
-    *out = (pl_tracedb_choice){.one_in = 1};
+    *out = (pl_tracedb_parsed_filter){.one_in = 1};
     const struct {
         const char *value, *option, *expected;
-        bool good;
+        bool valid;
     } part[] = {
         {f->kernel, "--trace-kernel", "a name or a pattern with * and ?, such as reduce_*",
          !f->kernel || *f->kernel},
@@ -127,8 +127,8 @@ bool pl_tracedb_filter_read(pl_arena *a, const pl_tracedb_filter *f, pl_tracedb_
     out->kernel = f->kernel;
     out->cls = f->cls;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-        if (part[i].good) continue;
-        *bad = (pl_tracedb_mistake){part[i].value, part[i].option, part[i].expected};
+        if (part[i].valid) continue;
+        *bad = (pl_tracedb_filter_error){part[i].value, part[i].option, part[i].expected};
         return false;
     }
     out->events = out->sm.n || out->block.n || out->warp.n || out->cycle.n || out->one_in > 1;
@@ -136,14 +136,14 @@ bool pl_tracedb_filter_read(pl_arena *a, const pl_tracedb_filter *f, pl_tracedb_
     return true;
 }
 
-static pl_status check(pl_arena *a, const pl_tracedb_filter *f, pl_tracedb_mistake *bad)
+static pl_status check(pl_arena *a, const pl_tracedb_filter *f, pl_tracedb_filter_error *bad)
 {
     PL_GUARD(return PL_NOMEM)
-    pl_tracedb_choice ignored;
-    return pl_tracedb_filter_read(a, f, &ignored, bad) ? PL_OK : PL_INVALID;
+    pl_tracedb_parsed_filter ignored;
+    return pl_tracedb_filter_parse(a, f, &ignored, bad) ? PL_OK : PL_INVALID;
 }
 
-pl_status pl_tracedb_filter_check(const pl_tracedb_filter *f, pl_tracedb_mistake *bad)
+pl_status pl_tracedb_filter_check(const pl_tracedb_filter *f, pl_tracedb_filter_error *bad)
 {
     pl_arena *a = pl_arena_open();
     pl_status st = a ? check(a, f, bad) : PL_NOMEM;
@@ -151,7 +151,7 @@ pl_status pl_tracedb_filter_check(const pl_tracedb_filter *f, pl_tracedb_mistake
     return st;
 }
 
-void pl_tracedb_filter_words(const pl_tracedb_filter *f, char *buf, size_t size)
+void pl_tracedb_filter_text(const pl_tracedb_filter *f, char *buf, size_t size)
 {
     const char *const part[][2] = {
         {"kernel", f->kernel}, {"sm", f->sm},         {"block", f->block}, {"warp", f->warp},
@@ -164,20 +164,21 @@ void pl_tracedb_filter_words(const pl_tracedb_filter *f, char *buf, size_t size)
                                   part[i][1]);
 }
 
-bool pl_tracedb_within(const pl_tracedb_ranges *r, uint64_t v)
+bool pl_tracedb_in_ranges(const pl_tracedb_ranges *r, uint64_t v)
 {
     for (size_t i = 0; i < r->n; i++)
         if (v >= r->at[i].first && v <= r->at[i].last) return true;
     return r->n == 0;
 }
 
-bool pl_tracedb_wants_kernel(const pl_tracedb_choice *c, const char *name, const char *entry)
+bool pl_tracedb_selects_kernel(const pl_tracedb_parsed_filter *c, const char *name,
+                               const char *entry)
 {
     return !c->kernel || fnmatch(c->kernel, entry, 0) == 0 ||
            (name && fnmatch(c->kernel, name, 0) == 0);
 }
 
-static bool has_word(const char *list, const char *word)
+static bool list_contains(const char *list, const char *word)
 {
     size_t n = strlen(word);
     for (const char *s = list; s; s = strchr(s, ','), s += s != NULL)
@@ -185,14 +186,16 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-bool pl_tracedb_wants_insn(const pl_tracedb_choice *c, uint32_t pc, const pl_tracedb_insn *i)
+bool pl_tracedb_selects_insn(const pl_tracedb_parsed_filter *c, uint32_t pc,
+                             const pl_tracedb_insn *i)
 {
-    bool placed = (!c->pc.n && !c->line.n) || (c->pc.n && pl_tracedb_within(&c->pc, pc)) ||
-                  (c->line.n && pl_tracedb_within(&c->line, i->ptx_line));
-    if (!placed || !c->cls) return placed;
-    if ((i->cls && has_word(c->cls, i->cls)) || (i->mnemonic && has_word(c->cls, i->mnemonic)))
+    bool selected = (!c->pc.n && !c->line.n) || (c->pc.n && pl_tracedb_in_ranges(&c->pc, pc)) ||
+                    (c->line.n && pl_tracedb_in_ranges(&c->line, i->ptx_line));
+    if (!selected || !c->cls) return selected;
+    if ((i->cls && list_contains(c->cls, i->cls)) ||
+        (i->mnemonic && list_contains(c->cls, i->mnemonic)))
         return true;
     for (unsigned e = 0; e < PL_TRACEDB_EFFECTS; e++)
-        if (i->effects >> e & 1 && has_word(c->cls, pl_tracedb_effect_words[e])) return true;
+        if (i->effects >> e & 1 && list_contains(c->cls, pl_tracedb_effect_names[e])) return true;
     return false;
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    MOST_CELLS = 1 << 24
+    MAX_CELLS = 1 << 24
 }; /* of the table; larger texts are paired by line number where they are equal */
 
 typedef struct side {
@@ -42,7 +42,7 @@ static bool grow(side *s)
 
 /* A copy with every run of blanks and tabs replaced by one blank, and none at the ends: lines that
  * differ only in layout compare equal. */
-static char *tidy(const char *text)
+static char *normalise_spaces(const char *text)
 {
     char *copy = malloc(strlen(text) + 1), *to = copy;
     for (; copy && *text; text++) {
@@ -73,7 +73,7 @@ static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *text = (const char *)sqlite3_column_text(s, 1);
         memory = (out->n < out->cap || grow(out)) &&
-                 (out->text[out->n] = tidy(text ? text : "")) != NULL;
+                 (out->text[out->n] = normalise_spaces(text ? text : "")) != NULL;
         if (!memory) break;
         const char *cuda = (const char *)sqlite3_column_text(s, 6);
         char *copy = cuda ? strdup(cuda) : NULL;
@@ -98,23 +98,23 @@ static bool emit(pl_tracedb_diff_lines *out, const side *a, size_t i, const side
     *d = (pl_tracedb_diff_line){.text = strdup(i != SIZE_MAX ? a->text[i] : b->text[j])};
     if (i != SIZE_MAX) d->side[0] = a->sum[i];
     if (j != SIZE_MAX) d->side[1] = b->sum[j];
-    bool good = d->text != NULL;
+    bool ok = d->text != NULL;
     for (int k = 0; k < 2; k++) {
         const char *cuda = d->side[k].cuda;
         d->side[k].cuda = cuda ? strdup(cuda) : NULL;
-        good = good && (!cuda || d->side[k].cuda);
+        ok = ok && (!cuda || d->side[k].cuda);
     }
     out->n++;
-    return good;
+    return ok;
 }
 
 /* Pairs the lines from..na of a with from..nb of b. common[i][j] is the length of the longest
  * common subsequence of the remaining lines. */
-static bool pair_middle(const side *a, size_t na, const side *b, size_t nb, size_t from,
-                        pl_tracedb_diff_lines *out)
+static bool match_middle(const side *a, size_t na, const side *b, size_t nb, size_t from,
+                         pl_tracedb_diff_lines *out)
 {
     size_t n = na - from, m = nb - from, w = m + 1, i = 0, j = 0;
-    bool table = n < MOST_CELLS / w, good = true;
+    bool table = n < MAX_CELLS / w, ok = true;
     uint32_t *common = table ? calloc((n + 1) * w, sizeof *common) : NULL;
     if (table && !common) return false;
     for (size_t x = n; table && x-- > 0;) {
@@ -126,24 +126,24 @@ static bool pair_middle(const side *a, size_t na, const side *b, size_t nb, size
                                                : right;
         }
     }
-    while (good && (i < n || j < m)) {
+    while (ok && (i < n || j < m)) {
         bool both = i < n && j < m,
              equal = both && strcmp(a->text[from + i], b->text[from + j]) == 0;
         bool left =
             i < n && (j == m || (table ? both && common[(i + 1) * w + j] >= common[i * w + j + 1]
                                        : a->sum[from + i].line <= b->sum[from + j].line));
         if (equal)
-            good = emit(out, a, from + i++, b, from + j++);
+            ok = emit(out, a, from + i++, b, from + j++);
         else if (left)
-            good = emit(out, a, from + i++, b, SIZE_MAX);
+            ok = emit(out, a, from + i++, b, SIZE_MAX);
         else
-            good = emit(out, a, SIZE_MAX, b, from + j++);
+            ok = emit(out, a, SIZE_MAX, b, from + j++);
     }
     free(common);
-    return good;
+    return ok;
 }
 
-static bool pair(const side *a, const side *b, pl_tracedb_diff_lines *out)
+static bool match_lines(const side *a, const side *b, pl_tracedb_diff_lines *out)
 {
     size_t from = 0, na = a->n, nb = b->n;
     out->line = calloc(na + nb + 1, sizeof *out->line);
@@ -151,7 +151,7 @@ static bool pair(const side *a, const side *b, pl_tracedb_diff_lines *out)
     for (; from < na && from < nb && strcmp(a->text[from], b->text[from]) == 0; from++)
         if (!emit(out, a, from, b, from)) return false;
     while (na > from && nb > from && strcmp(a->text[na - 1], b->text[nb - 1]) == 0) na--, nb--;
-    if (!pair_middle(a, na, b, nb, from, out)) return false;
+    if (!match_middle(a, na, b, nb, from, out)) return false;
     for (; na < a->n; na++, nb++)
         if (!emit(out, a, na, b, nb)) return false;
     return true;
@@ -164,7 +164,7 @@ pl_status pl_tracedb_diff(sqlite3 *da, int64_t ka, sqlite3 *db, int64_t kb,
     *out = (pl_tracedb_diff_lines){0};
     pl_status st = read_side(da, ka, &a);
     if (st == PL_OK) st = read_side(db, kb, &b);
-    if (st == PL_OK && !pair(&a, &b, out)) st = PL_NOMEM;
+    if (st == PL_OK && !match_lines(&a, &b, out)) st = PL_NOMEM;
     free_side(&a);
     free_side(&b);
     if (st != PL_OK) pl_tracedb_diff_free(out);
@@ -183,7 +183,8 @@ void pl_tracedb_diff_free(pl_tracedb_diff_lines *d)
 
 /* Returns the first column of the first row, 0 if there is none, or -1 when SQLite fails.
  * Parameters: ?1 an entry or NULL, ?2 a number, ?3 a limit. */
-static int64_t find(sqlite3 *db, const char *sql, const char *entry, int64_t number, int64_t limit)
+static int64_t query_number(sqlite3 *db, const char *sql, const char *entry, int64_t number,
+                            int64_t limit)
 {
     sqlite3_stmt *s = NULL;
     int64_t found = 0;
@@ -197,24 +198,24 @@ static int64_t find(sqlite3 *db, const char *sql, const char *entry, int64_t num
 
 /* The launch of b at the same position as launch `kernel` of a, among launches of that entry, or
  * among all launches if b has none of it. */
-static int64_t find_same_place(sqlite3 *a, int64_t kernel, sqlite3 *b, const char *entry)
+static int64_t find_same_position(sqlite3 *a, int64_t kernel, sqlite3 *b, const char *entry)
 {
     static const char most[] = "SELECT count(*) FROM kernel WHERE ?1 IS NULL OR entry = ?1";
     static const char before[] = "SELECT count(*) FROM (SELECT 1 FROM kernel WHERE "
                                  "(?1 IS NULL OR entry = ?1) AND id < ?2 LIMIT ?3)";
     static const char at[] =
         "SELECT id FROM kernel WHERE ?1 IS NULL OR entry = ?1 ORDER BY id LIMIT 1 OFFSET ?2";
-    int64_t there = find(b, most, entry, 0, 0);
+    int64_t there = query_number(b, most, entry, 0, 0);
     if (there < 0) return there;
     if (!there) {
         entry = NULL;
-        there = find(b, most, NULL, 0, 0);
+        there = query_number(b, most, NULL, 0, 0);
     }
-    const int64_t place = there < 0 ? there : find(a, before, entry, kernel, there);
-    return place < 0 ? place : find(b, at, entry, place, 0);
+    const int64_t place = there < 0 ? there : query_number(a, before, entry, kernel, there);
+    return place < 0 ? place : query_number(b, at, entry, place, 0);
 }
 
-int64_t pl_tracedb_partner(sqlite3 *a, int64_t kernel, sqlite3 *b)
+int64_t pl_tracedb_matching_launch(sqlite3 *a, int64_t kernel, sqlite3 *b)
 {
     sqlite3_stmt *s = NULL;
     int64_t found = 0;
@@ -222,7 +223,7 @@ int64_t pl_tracedb_partner(sqlite3 *a, int64_t kernel, sqlite3 *b)
         return -1;
     sqlite3_bind_int64(s, 1, kernel);
     if (sqlite3_step(s) == SQLITE_ROW)
-        found = find_same_place(a, kernel, b, (const char *)sqlite3_column_text(s, 0));
+        found = find_same_position(a, kernel, b, (const char *)sqlite3_column_text(s, 0));
     if (found < 0) { /* SQLite's error message stays available */
         sqlite3_finalize(s);
         return found;

@@ -30,7 +30,7 @@ typedef struct pl_tracedb_diff_lines {
  * same position among the launches of that entry. If b never launches that entry (for example
  * another version of the kernel), the position among all launches is used. 0: none; -1: SQLite
  * failed. */
-int64_t pl_tracedb_partner(struct sqlite3 *a, int64_t kernel, struct sqlite3 *b);
+int64_t pl_tracedb_matching_launch(struct sqlite3 *a, int64_t kernel, struct sqlite3 *b);
 /* Lines executed in either launch, in order; equal lines are paired as in a text comparison.
  * PL_INVALID: SQLite failed. */
 pl_status pl_tracedb_diff(struct sqlite3 *a, int64_t ka, struct sqlite3 *b, int64_t kb,

@@ -26,7 +26,7 @@ typedef struct source_file {
 /* A module that the trace already contains. */
 typedef struct known_module {
     int64_t id;
-    uint8_t *insn_is; /* by pc */
+    uint8_t *insn_flags; /* by pc */
 } known_module;
 
 typedef struct statements {
@@ -34,13 +34,13 @@ typedef struct statements {
     const pl_tracedb_kernel *kernel; /* the kernel whose module is being written */
 } statements;
 
-static bool no_memory(pl_tracedb *t)
+static bool fail_nomem(pl_tracedb *t)
 {
     return pl_tracedb_fail(t, PL_NOMEM, "out of memory");
 }
 
 /* Splits text into lines in the arena, including a last line without a terminator. */
-static void cut(pl_tracedb *t, source_file *f, const char *text, size_t bytes)
+static void split_lines(pl_tracedb *t, source_file *f, const char *text, size_t bytes)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < bytes; i++) n += text[i] == '\n';
@@ -59,10 +59,10 @@ static void cut(pl_tracedb *t, source_file *f, const char *text, size_t bytes)
     f->nlines = n;
 }
 
-static bool cut_guarded(pl_tracedb *t, source_file *f, const char *text, size_t bytes)
+static bool split_lines_guarded(pl_tracedb *t, source_file *f, const char *text, size_t bytes)
 {
     PL_GUARD(return false)
-    cut(t, f, text, bytes);
+    split_lines(t, f, text, bytes);
     return true;
 }
 
@@ -92,15 +92,15 @@ static void read_text(pl_tracedb *t, source_file *f, const char *path)
     char *text = malloc(MAX_SOURCE_BYTES);
     if (text) {
         size_t n = fread(text, 1, MAX_SOURCE_BYTES, in);
-        if (feof(in) && !ferror(in) && !cut_guarded(t, f, text, n)) no_memory(t);
+        if (feof(in) && !ferror(in) && !split_lines_guarded(t, f, text, n)) fail_nomem(t);
     } else
-        no_memory(t);
+        fail_nomem(t);
     free(text);
     fclose(in);
 }
 
 /* Reads the file if it is in the folder or below it after resolving links. */
-static void read_within(pl_tracedb *t, source_file *f, const char *folder, const char *path)
+static void read_if_inside(pl_tracedb *t, source_file *f, const char *folder, const char *path)
 {
     char *real = realpath(path, NULL), *base = realpath(folder, NULL);
     const size_t n = base ? strlen(base) : 0;
@@ -112,12 +112,15 @@ static void read_within(pl_tracedb *t, source_file *f, const char *folder, const
 }
 
 /* Searches a folder for a source file: by its path, then by its base name. */
-static void look_in(pl_tracedb *t, source_file *f, const char *folder, size_t n, const char *path)
+static void search_folder(pl_tracedb *t, source_file *f, const char *folder, size_t n,
+                          const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *base = n ? pl_arena_strndup(t->arena, folder, n) : "/";
-    read_within(t, f, base, *path == '/' ? path : pl_arena_printf(t->arena, "%s/%s", base, path));
-    if (!f->line && slash) read_within(t, f, base, pl_arena_printf(t->arena, "%s%s", base, slash));
+    read_if_inside(t, f, base,
+                   *path == '/' ? path : pl_arena_printf(t->arena, "%s/%s", base, path));
+    if (!f->line && slash)
+        read_if_inside(t, f, base, pl_arena_printf(t->arena, "%s%s", base, slash));
 }
 
 static void read_source(pl_tracedb *t, const pl_tracedb_kernel *k, source_file *f, const char *path)
@@ -126,12 +129,12 @@ static void read_source(pl_tracedb *t, const pl_tracedb_kernel *k, source_file *
     for (size_t i = 0; i < k->npaths && !f->line; i++) {
         const char *slash = strrchr(k->path[i], '/');
         if (slash)
-            look_in(t, f, k->path[i], (size_t)(slash - k->path[i]), path);
+            search_folder(t, f, k->path[i], (size_t)(slash - k->path[i]), path);
         else
-            look_in(t, f, ".", 1, path);
+            search_folder(t, f, ".", 1, path);
     }
     for (size_t i = 0; i < t->nsource_dirs && !f->line; i++)
-        look_in(t, f, t->source_dir[i], strlen(t->source_dir[i]), path);
+        search_folder(t, f, t->source_dir[i], strlen(t->source_dir[i]), path);
 }
 
 /* The source that .loc names; adds the source and the line if they are new. */
@@ -166,7 +169,7 @@ static int64_t form_of(pl_tracedb *t, statements *s, const pl_tracedb_insn *i)
     for (size_t e = 0; e < PL_TRACEDB_EFFECTS; e++)
         if (i->effects >> e & 1)
             used += (size_t)snprintf(effects + used, sizeof effects - used, "%s%s", used ? " " : "",
-                                     pl_tracedb_effect_words[e]);
+                                     pl_tracedb_effect_names[e]);
     sqlite3_bind_int64(s->form, 1, *id);
     sqlite3_bind_int64(s->form, 2, i->form);
     pl_tracedb_text(s->form, 3, i->mnemonic ? i->mnemonic : "");
@@ -177,7 +180,7 @@ static int64_t form_of(pl_tracedb *t, statements *s, const pl_tracedb_insn *i)
     return *id;
 }
 
-static void bind_place(sqlite3_stmt *s, int column, const source_file *f, uint32_t line)
+static void bind_position(sqlite3_stmt *s, int column, const source_file *f, uint32_t line)
 {
     if (f && line) {
         sqlite3_bind_int64(s, column, f->id);
@@ -200,8 +203,8 @@ static void add_insn(pl_tracedb *t, statements *s, const source_file *ptx, uint3
     pl_tracedb_text(s->insn, 3, i->function ? i->function : "");
     pl_tracedb_text(s->insn, 4, text);
     sqlite3_bind_int64(s->insn, 5, form_of(t, s, i));
-    bind_place(s->insn, 6, ptx, i->ptx_line <= ptx->nlines ? i->ptx_line : 0);
-    bind_place(s->insn, 8, cuda, i->src_line);
+    bind_position(s->insn, 6, ptx, i->ptx_line <= ptx->nlines ? i->ptx_line : 0);
+    bind_position(s->insn, 8, cuda, i->src_line);
     pl_tracedb_text(s->insn, 10, located ? i->cuda : NULL);
     pl_tracedb_text(s->insn, 11, a.kind);
     pl_tracedb_text(s->insn, 12, a.space);
@@ -215,11 +218,11 @@ static void add_insn(pl_tracedb *t, statements *s, const source_file *ptx, uint3
 static bool add_module(pl_tracedb *t, statements *s, const pl_tracedb_kernel *k, const char *digest,
                        known_module *known)
 {
-    PL_GUARD(return no_memory(t))
+    PL_GUARD(return fail_nomem(t))
     s->kernel = k;
     const char *name = k->module ? k->module : "";
     source_file *ptx = add_source(t, s, name, "ptx");
-    if (k->text) cut(t, ptx, k->text, k->text_bytes);
+    if (k->text) split_lines(t, ptx, k->text, k->text_bytes);
     for (uint32_t i = 1; i <= ptx->nlines; i++) add_line(t, s, ptx, i);
     sqlite3_stmt *m = pl_tracedb_prepare(t, "INSERT INTO module VALUES (?, ?, ?, ?, ?, ?)");
     if (!m) return false;
@@ -235,9 +238,9 @@ static bool add_module(pl_tracedb *t, statements *s, const pl_tracedb_kernel *k,
         pl_tracedb_insn insn = {0};
         k->insn(k->ctx, pc, &insn);
         add_insn(t, s, ptx, pc, &insn);
-        known->insn_is[pc] =
+        known->insn_flags[pc] =
             (uint8_t)((insn.effects & PL_EF_BARRIER ? PL_TRACEDB_BARRIER : 0) |
-                      (pl_tracedb_wants_insn(&t->filter, pc, &insn) ? PL_TRACEDB_WANTED : 0));
+                      (pl_tracedb_selects_insn(&t->filter, pc, &insn) ? PL_TRACEDB_SELECTED : 0));
     }
     return t->status == PL_OK;
 }
@@ -259,7 +262,7 @@ static known_module *new_module(pl_tracedb *t, const char *digest, uint32_t nins
     PL_GUARD(return NULL)
     known_module *m = pl_arena_new(t->arena, known_module);
     m->id = (int64_t)t->modules.n + 1;
-    m->insn_is = pl_arena_alloc(t->arena, ninsns + 1);
+    m->insn_flags = pl_arena_alloc(t->arena, ninsns + 1);
     pl_map_put(&t->modules, pl_arena_strdup(t->arena, digest), 64, m);
     return m;
 }
@@ -272,9 +275,9 @@ bool pl_tracedb_listing(pl_tracedb *t, const pl_tracedb_kernel *k)
     known_module *m = pl_map_get(&t->modules, digest, 64);
     bool known = m != NULL;
     if (!known) m = new_module(t, digest, k->ninsns);
-    if (!m) return no_memory(t);
+    if (!m) return fail_nomem(t);
     t->module = m->id;
-    t->insn_is = m->insn_is;
+    t->insn_flags = m->insn_flags;
     if (known) return true;
     statements s = {
         .source = pl_tracedb_prepare(t, "INSERT INTO source VALUES (?, ?, ?)"),

@@ -18,7 +18,7 @@ static int make(const char *path)
              PL_TRACEDB_SMALL_PAGE, PL_TRACEDB_APPLICATION);
     int code = pl_tracedb_open_file(path, PL_TRACEDB_CREATE, &db);
     if (code == SQLITE_OK) code = sqlite3_exec(db, sql, NULL, NULL, NULL);
-    if (code == SQLITE_OK) code = pl_tracedb_fill(db);
+    if (code == SQLITE_OK) code = pl_tracedb_create_tables(db);
     if (code != SQLITE_OK) fprintf(stderr, "%s: %s\n", path, sqlite3_errmsg(db));
     sqlite3_close(db);
     return code;

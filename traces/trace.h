@@ -56,9 +56,9 @@ typedef struct pl_tracedb_filter {
 } pl_tracedb_filter;
 
 /* A part of a filter that cannot be parsed; the fields match E0005. */
-typedef struct pl_tracedb_mistake {
+typedef struct pl_tracedb_filter_error {
     const char *value, *option, *expected;
-} pl_tracedb_mistake;
+} pl_tracedb_filter_error;
 
 typedef struct pl_tracedb_options {
     pl_tracedb_level level;
@@ -85,7 +85,7 @@ typedef struct pl_tracedb_options {
 } pl_tracedb_options;
 
 /* PL_INVALID when the filter cannot be parsed, with the first reason in *bad. */
-pl_status pl_tracedb_filter_check(const pl_tracedb_filter *f, pl_tracedb_mistake *bad);
+pl_status pl_tracedb_filter_check(const pl_tracedb_filter *f, pl_tracedb_filter_error *bad);
 
 /* One machine instruction. Strings need to stay valid only until the callback's next call. */
 typedef struct pl_tracedb_insn {
@@ -223,12 +223,12 @@ pl_status pl_tracedb_close(pl_tracedb *t, bool keep);
  * until t is freed. */
 const char *pl_tracedb_error(const pl_tracedb *t);
 /* True if the filter has let an event through, in all launches so far. */
-bool pl_tracedb_some_fit(const pl_tracedb *t);
+bool pl_tracedb_any_selected(const pl_tracedb *t);
 /* Events that were not written because of max_bytes, in all launches so far. */
 uint64_t pl_tracedb_dropped(const pl_tracedb *t);
 
 /* True if a file that begins like this is a trace (pl_outfile_rule). */
-bool pl_tracedb_ours(const void *ctx, const unsigned char *head, size_t n, uint64_t bytes);
+bool pl_tracedb_is_trace(const void *ctx, const unsigned char *head, size_t n, uint64_t bytes);
 
 /* Opens a finished trace for reading. Returns PL_INVALID with a diagnostic when the file cannot be
  * read, is not a trace, is unfinished or has another schema, or PL_NOMEM; *out is then NULL. Close

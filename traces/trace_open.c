@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static pl_status refuse(pl_diags *d, pl_diag_id id, const char *a, const char *b, const char *help)
+static pl_status report_invalid(pl_diags *d, pl_diag_id id, const char *a, const char *b,
+                                const char *help)
 {
     PL_GUARD(return PL_NOMEM)
     pl_diag *m = pl_report(d, id, (pl_loc){.file = UINT32_MAX}, a, b);
@@ -16,17 +17,19 @@ static pl_status refuse(pl_diags *d, pl_diag_id id, const char *a, const char *b
     return PL_INVALID;
 }
 
-static pl_status no_trace(pl_diags *d, const char *path)
+static pl_status report_not_a_trace(pl_diags *d, const char *path)
 {
-    return refuse(d, PL_E0701, path, NULL, "traces are written by ptxloom run --trace FILE.db");
+    return report_invalid(d, PL_E0701, path, NULL,
+                          "traces are written by ptxloom run --trace FILE.db");
 }
 
-static pl_status cannot_read(pl_diags *d, const char *path, sqlite3 *db)
+static pl_status report_unreadable(pl_diags *d, const char *path, sqlite3 *db)
 {
     int why;
     const pl_status st = pl_tracedb_failure(db, &why);
     if (st == PL_NOMEM) return st;
-    return refuse(d, PL_E0001, path, why ? strerror(why) : sqlite3_errmsg(db), NULL) == PL_NOMEM
+    return report_invalid(d, PL_E0001, path, why ? strerror(why) : sqlite3_errmsg(db), NULL) ==
+                   PL_NOMEM
                ? PL_NOMEM
                : st;
 }
@@ -44,7 +47,7 @@ static sqlite3_int64 pragma(sqlite3 *db, const char *sql)
 /* Creates the views, metrics, rules and named queries of this program in the temporary schema,
  * where they shadow those of the file. Returns SQLite's code. An older trace also gets the tables
  * that it lacks; `from` is its schema. */
-static int put_beside(sqlite3 *db, sqlite3_int64 from)
+static int create_temp_schema(sqlite3 *db, sqlite3_int64 from)
 {
     char step[32];
     snprintf(step, sizeof step, "-- from %lld\n", (long long)from);
@@ -86,7 +89,7 @@ static bool is_our_view(const char *name, const char *sql, size_t *at)
     return false;
 }
 
-static bool begins(const char *sql, const char *words)
+static bool starts_with(const char *sql, const char *words)
 {
     return strncmp(sql, words, strlen(words)) == 0;
 }
@@ -110,8 +113,9 @@ static int has_our_views(sqlite3 *db, bool *ours)
         else if (is_our_view(name, sql, &at))
             found++;
         else
-            others |= !begins(sql, "CREATE TABLE ") && !begins(sql, "CREATE VIRTUAL TABLE ") &&
-                      !begins(sql, "CREATE INDEX ") && !begins(sql, "CREATE UNIQUE INDEX ");
+            others |=
+                !starts_with(sql, "CREATE TABLE ") && !starts_with(sql, "CREATE VIRTUAL TABLE ") &&
+                !starts_with(sql, "CREATE INDEX ") && !starts_with(sql, "CREATE UNIQUE INDEX ");
     }
     int last = sqlite3_finalize(s);
     *ours = found == all && !others;
@@ -128,27 +132,27 @@ static pl_status check(pl_diags *d, const char *path, sqlite3 *db, int code)
     if (code == SQLITE_OK) code = sqlite3_errcode(db);
     if (code == SQLITE_NOMEM) return PL_NOMEM;
     if (code == SQLITE_NOTADB || (code == SQLITE_OK && application != PL_TRACEDB_APPLICATION))
-        return no_trace(d, path);
+        return report_not_a_trace(d, path);
     if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE)
-        return cannot_read(d, path, db);
+        return report_unreadable(d, path, db);
     sqlite3_int64 version = pragma(db, "PRAGMA user_version");
-    if (sqlite3_errcode(db) != SQLITE_OK) return cannot_read(d, path, db);
+    if (sqlite3_errcode(db) != SQLITE_OK) return report_unreadable(d, path, db);
     if (version > 0 && version <= PL_TRACEDB_SCHEMA) {
         bool ours = false;
         code = has_our_views(db, &ours);
         if (code == SQLITE_OK && (!ours || version < PL_TRACEDB_SCHEMA))
-            code = put_beside(db, version);
+            code = create_temp_schema(db, version);
         if (code == SQLITE_OK) return PL_OK;
-        return code == SQLITE_NOMEM ? PL_NOMEM : cannot_read(d, path, db);
+        return code == SQLITE_NOMEM ? PL_NOMEM : report_unreadable(d, path, db);
     }
     if (version == 0)
-        return refuse(d, PL_E0702, path, "no end: the run that wrote it is still going on, or died",
-                      NULL);
+        return report_invalid(d, PL_E0702, path,
+                              "no end: the run that wrote it is still going on, or died", NULL);
     snprintf(schema, sizeof schema, "schema %lld; this ptxloom reads schema %d", (long long)version,
              PL_TRACEDB_SCHEMA);
-    return refuse(d, PL_E0702, path, schema,
-                  version > PL_TRACEDB_SCHEMA ? "use the ptxloom that wrote it, or a later one"
-                                              : NULL);
+    return report_invalid(
+        d, PL_E0702, path, schema,
+        version > PL_TRACEDB_SCHEMA ? "use the ptxloom that wrote it, or a later one" : NULL);
 }
 
 pl_status pl_tracedb_connect(pl_diags *diags, const char *path, sqlite3 **out)
@@ -157,7 +161,7 @@ pl_status pl_tracedb_connect(pl_diags *diags, const char *path, sqlite3 **out)
     *out = NULL;
     /* Opening a pipe would block. */
     if (stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))
-        return no_trace(diags, path);
+        return report_not_a_trace(diags, path);
     int code = pl_tracedb_open_file(path, PL_TRACEDB_READ, out);
     if (code == SQLITE_OK) code = pl_tracedb_register(*out);
     pl_status st = check(diags, path, *out, code);

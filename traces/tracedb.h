@@ -38,12 +38,12 @@ typedef struct pl_tracedb_ranges {
 } pl_tracedb_ranges;
 
 /* A parsed filter. */
-typedef struct pl_tracedb_choice {
+typedef struct pl_tracedb_parsed_filter {
     const char *kernel, *cls;
     pl_tracedb_ranges sm, block, warp, pc, line, cycle;
     uint32_t one_in;
     bool events, instructions; /* some part depends on the event; on the instruction */
-} pl_tracedb_choice;
+} pl_tracedb_parsed_filter;
 
 /* Sums of one warp during its launch; written to warp and block at the end of the launch. */
 typedef struct pl_tracedb_warp {
@@ -78,18 +78,18 @@ enum {
 };
 
 enum {
-    PL_TRACEDB_WINDOWS = 256,     /* windows of a launch; a longer launch doubles their length */
-    PL_TRACEDB_UNIT_WINDOWS = 64, /* the same, for single units */
-    PL_TRACEDB_FIRST_WINDOW = 4,  /* a window has 1 << 4 cycles at first */
-    PL_TRACEDB_SIZE_CHECK = 8192, /* most rows between two checks of the file size */
-    PL_TRACEDB_MOST_WAITING = 1 << 19, /* most instructions queued behind an incomplete one; packed:
+    PL_TRACEDB_WINDOWS = 256,        /* windows of a launch; a longer launch doubles their length */
+    PL_TRACEDB_UNIT_WINDOWS = 64,    /* the same, for single units */
+    PL_TRACEDB_FIRST_WINDOW = 4,     /* a window has 1 << 4 cycles at first */
+    PL_TRACEDB_SIZE_CHECK = 8192,    /* most rows between two checks of the file size */
+    PL_TRACEDB_MAX_QUEUED = 1 << 19, /* most instructions queued behind an incomplete one; packed:
                                           behind its block */
-    PL_TRACEDB_ROW_BYTES = 48,         /* of inst, a typical upper bound */
-    PL_TRACEDB_EFFECTS = 11            /* bits of pl_effect_bits */
+    PL_TRACEDB_ROW_BYTES = 48,       /* of inst, a typical upper bound */
+    PL_TRACEDB_EFFECTS = 11          /* bits of pl_effect_bits */
 };
 
 /* Properties of an instruction that the event side needs. */
-enum { PL_TRACEDB_BARRIER = 1, PL_TRACEDB_WANTED = 2 };
+enum { PL_TRACEDB_BARRIER = 1, PL_TRACEDB_SELECTED = 2 };
 
 typedef struct pl_tracedb_window {
     uint64_t sum[PL_SERIES_COUNT];
@@ -99,7 +99,7 @@ typedef struct pl_tracedb_window {
 typedef struct pl_tracedb_late {
     uint64_t id;    /* of the row; 0: free */
     uint32_t epoch; /* of its block */
-    uint32_t place : 21, row : 11;
+    uint32_t block : 21, row : 11;
 } pl_tracedb_late;
 
 /* A sum by unit and window. */
@@ -123,7 +123,7 @@ struct pl_tracedb {
     bool no_source;
     pl_tracedb_level level;
     uint64_t max_bytes, size_check; /* rows between two checks of the file size */
-    pl_tracedb_choice filter;
+    pl_tracedb_parsed_filter filter;
     pl_status status; /* of the first failure; nothing is executed after it */
     char error[1024];
     pl_arena *arena; /* texts and maps of the whole file */
@@ -143,8 +143,8 @@ struct pl_tracedb {
     uint64_t packed_rows, packed_bytes, pending_rows; /* written, and pending in open blocks */
     pl_packed_block **block;                          /* all blocks of instructions, by index */
     size_t nblocks, cap_blocks;
-    pl_packed_block *spare, *waiting_block; /* lists of blocks: free; full but with a latency still
-                                               unknown, the oldest first */
+    pl_packed_block *free_block, *incomplete_block; /* lists of blocks: free; full but with a
+                                               latency still unknown, the oldest first */
     size_t nfull;
     struct { /* hash table by the low bits of the id, with linear probing; at most half full, its
                 capacity a power of two */
@@ -168,20 +168,20 @@ struct pl_tracedb {
         size_t n, cap;
     } grid; /* ordered by block; owned */
     uint64_t nwarps;
-    pl_tracedb_warp *warp;  /* owned; NULL at PL_TRACEDB_SUMMARY */
-    const uint8_t *insn_is; /* by pc: PL_TRACEDB_BARRIER and PL_TRACEDB_WANTED; in the arena */
+    pl_tracedb_warp *warp;     /* owned; NULL at PL_TRACEDB_SUMMARY */
+    const uint8_t *insn_flags; /* by pc: PL_TRACEDB_BARRIER and PL_TRACEDB_SELECTED; in the arena */
     uint32_t ninsns;
     pl_tracedb_window *window; /* owned */
     pl_tracedb_units units[PL_US_COUNT];
     unsigned unit_shift;
     unsigned window_shift; /* a window has 1 << window_shift cycles */
-    bool some_fit;         /* an event passed the filter */
+    bool any_selected;     /* an event passed the filter */
     uint64_t inst_rows, rows_since_check, filtered, dropped, dropped_total, last_seq;
     struct { /* queue of instructions, starting with the first one whose latency is unknown: a ring,
                 its capacity a power of two */
         pl_inst_event *at; /* owned */
         size_t first, n, cap;
-    } waiting;
+    } queue;
 };
 
 /* Begins a transaction unless one is open. */
@@ -200,7 +200,7 @@ bool pl_tracedb_step(pl_tracedb *t, sqlite3_stmt *s);
 void pl_tracedb_text(sqlite3_stmt *stmt, int column, const char *s);
 
 /* listing.c: writes source lines and machine instructions of k unless the file already contains
- * them; sets t->module and t->insn_is. */
+ * them; sets t->module and t->insn_flags. */
 bool pl_tracedb_listing(pl_tracedb *t, const pl_tracedb_kernel *k);
 /* sass_opcode.c: the memory access of an instruction, from its text. Strings are NULL and bytes 0
  * where the text does not specify it. */
@@ -220,21 +220,23 @@ void pl_tracedb_units_close(pl_tracedb *t);
  * sees views in the file only after it reloads the schema, so that writing does not spend time on
  * them. */
 int pl_tracedb_put_texts(sqlite3 *db, const char *schema);
-int pl_tracedb_put_views(sqlite3 *db, bool beside);
+int pl_tracedb_put_views(sqlite3 *db, bool temporary);
 /* db_template.c: creates the tables of a new file, and all rows that do not depend on the run.
  * Returns SQLite's code. */
-int pl_tracedb_fill(sqlite3 *db);
+int pl_tracedb_create_tables(sqlite3 *db);
 
 /* filter.c */
-extern const char *const pl_tracedb_effect_words[PL_TRACEDB_EFFECTS]; /* by bit */
+extern const char *const pl_tracedb_effect_names[PL_TRACEDB_EFFECTS]; /* by bit */
 /* Parses the filter; ranges are allocated in the arena. False with the first mistake. */
-bool pl_tracedb_filter_read(pl_arena *a, const pl_tracedb_filter *f, pl_tracedb_choice *out,
-                            pl_tracedb_mistake *bad);
+bool pl_tracedb_filter_parse(pl_arena *a, const pl_tracedb_filter *f, pl_tracedb_parsed_filter *out,
+                             pl_tracedb_filter_error *bad);
 /* Formats the filter as stored in run.filter, such as "sm 0:3, sample 1/10"; empty: none. */
-void pl_tracedb_filter_words(const pl_tracedb_filter *f, char *buf, size_t size);
-bool pl_tracedb_within(const pl_tracedb_ranges *r, uint64_t v);
-bool pl_tracedb_wants_kernel(const pl_tracedb_choice *c, const char *name, const char *entry);
-bool pl_tracedb_wants_insn(const pl_tracedb_choice *c, uint32_t pc, const pl_tracedb_insn *i);
+void pl_tracedb_filter_text(const pl_tracedb_filter *f, char *buf, size_t size);
+bool pl_tracedb_in_ranges(const pl_tracedb_ranges *r, uint64_t v);
+bool pl_tracedb_selects_kernel(const pl_tracedb_parsed_filter *c, const char *name,
+                               const char *entry);
+bool pl_tracedb_selects_insn(const pl_tracedb_parsed_filter *c, uint32_t pc,
+                             const pl_tracedb_insn *i);
 
 /* Addresses of an access: the first lane's address, and the stride if it is constant. */
 typedef struct pl_tracedb_lanes {

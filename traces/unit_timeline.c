@@ -17,7 +17,7 @@ static bool grow(pl_tracedb_units *u, uint32_t unit)
     return true;
 }
 
-static void halve(pl_tracedb_units *u)
+static void merge_windows(pl_tracedb_units *u)
 {
     for (uint32_t k = 0; k < u->units; k++) {
         for (size_t i = 0; i < PL_TRACEDB_UNIT_WINDOWS; i++) {
@@ -33,7 +33,7 @@ void pl_tracedb_on_unit(void *ctx, pl_unit_sum sum, uint32_t unit, uint64_t cycl
     pl_tracedb *t = ctx;
     if (t->status != PL_OK) return;
     for (; cycle >> t->unit_shift >= PL_TRACEDB_UNIT_WINDOWS; t->unit_shift++)
-        for (int k = 0; k < PL_US_COUNT; k++) halve(&t->units[k]);
+        for (int k = 0; k < PL_US_COUNT; k++) merge_windows(&t->units[k]);
     pl_tracedb_units *u = &t->units[sum];
     if (unit >= u->units && !grow(u, unit)) {
         pl_tracedb_fail(t, PL_NOMEM, "out of memory for sums by unit");

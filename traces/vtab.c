@@ -110,9 +110,9 @@ typedef struct table {
     pl_packed_stream stream;
     const sql_column *column;
     int ncolumns;
-    bool known; /* the directory has been read */
-    bool busy;  /* packed_block or packed_data is being read: reading them must not recurse into
-                   this table */
+    bool directory_read; /* the directory has been read */
+    bool busy; /* packed_block or packed_data is being read: reading them must not recurse into
+                  this table */
     entry *entry;
     size_t nentries;
     double rows;
@@ -124,7 +124,7 @@ typedef struct table {
 
 typedef struct cursor {
     sqlite3_vtab_cursor base;
-    range wanted[F_COUNT];
+    range bounds[F_COUNT];
     size_t entry; /* current entry of the directory; nentries: at the end */
     loaded_block *block;
     const uint16_t *order;  /* rows of the block sorted by id or inst; NULL: in storage order */
@@ -160,7 +160,7 @@ static int check_tables(table *t)
 
 /* ---------------------------------------------------------------- tables */
 
-static void forget(loaded_block *b)
+static void free_block(loaded_block *b)
 {
     pl_unpack_close(&b->u);
     free(b->order[0]);
@@ -171,7 +171,7 @@ static void forget(loaded_block *b)
 static int disconnect(sqlite3_vtab *base)
 {
     table *t = (table *)base;
-    for (size_t i = 0; i < t->ncached; i++) forget(t->cache[i]);
+    for (size_t i = 0; i < t->ncached; i++) free_block(t->cache[i]);
     sqlite3_finalize(t->read);
     sqlite3_free(t->schema);
     free(t->entry);
@@ -246,7 +246,7 @@ static int read_entries(table *t)
     }
     if (code == SQLITE_DONE) {
         code = SQLITE_OK;
-        t->known = true;
+        t->directory_read = true;
     } else {
         t->nentries = 0;
         t->rows = 0;
@@ -260,7 +260,7 @@ static int read_entries(table *t)
 /* Reads the directory of blocks, once. */
 static int read_directory(table *t)
 {
-    if (t->known) return SQLITE_OK;
+    if (t->directory_read) return SQLITE_OK;
     if (t->busy) return failed(t, "packed events contain themselves", 0);
     int code = check_tables(t);
     if (code != SQLITE_OK) return code;
@@ -288,13 +288,13 @@ static bool field_of(const table *t, int column, field *f)
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     /* Estimated selectivity of an equality. */
-    static const double left[F_COUNT] = {
+    static const double selectivity[F_COUNT] = {
         [F_KERNEL] = 0.5,  [F_SM] = 0.02,    [F_ID] = 0,     [F_INST] = 0,
         [F_CYCLE] = 0.001, [F_BLOCK] = 0.01, [F_WARP] = 0.1, [F_PC] = 0.02};
     table *t = (table *)base;
     char plan[2 * 64 + 1];
     int n = 0, code = read_directory(t);
-    double part = 1;
+    double fraction = 1;
     bool single = false;
     /* A system failure recurs in filter, whose error code SQLite keeps. */
     if (code != SQLITE_OK && base->zErrMsg) return code;
@@ -314,14 +314,14 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
         plan[2 * n] = (char)('a' + (int)f);
         plan[2 * n + 1] = op;
         info->aConstraintUsage[i].argvIndex = ++n;
-        part *= op == '=' ? left[f] : 0.3;
+        fraction *= op == '=' ? selectivity[f] : 0.3;
         single |= op == '=' && (f == F_ID || f == F_INST);
     }
     plan[2 * n] = '\0';
     info->idxStr = sqlite3_mprintf("%s", plan);
     info->needToFreeIdxStr = 1;
     if (!info->idxStr) return SQLITE_NOMEM;
-    double rows = single ? 1 : t->rows * part;
+    double rows = single ? 1 : t->rows * fraction;
     if (!(rows >= 1)) rows = 1;
     if (rows > 1e15) rows = 1e15; /* the directory is not trusted */
     info->estimatedRows = (sqlite3_int64)rows;
@@ -349,7 +349,7 @@ static int load(table *t, size_t k, loaded_block **out)
         }
         if (slot == CACHED_BLOCKS) return SQLITE_NOMEM; /* all blocks are pinned by cursors */
         t->entry[t->cache[slot]->entry].loaded = NULL;
-        forget(t->cache[slot]);
+        free_block(t->cache[slot]);
         t->cache[slot] = t->cache[--t->ncached];
         slot = t->ncached;
     }
@@ -370,7 +370,7 @@ static int load(table *t, size_t k, loaded_block **out)
     t->busy = false;
     if (code == SQLITE_OK && !good) code = failed(t, why, e->id);
     if (code != SQLITE_OK) {
-        forget(b);
+        free_block(b);
         return code;
     }
     b->entry = k;
@@ -401,14 +401,14 @@ static sqlite3_int64 field_value(const loaded_block *b, field f, const uint64_t 
     return (sqlite3_int64)v[row];
 }
 
-typedef struct ranked {
+typedef struct sort_key {
     sqlite3_int64 value;
     uint16_t row;
-} ranked;
+} sort_key;
 
 static int by_value(const void *a, const void *b)
 {
-    const ranked *x = a, *y = b;
+    const sort_key *x = a, *y = b;
     if (x->value != y->value) return x->value < y->value ? -1 : 1;
     return x->row < y->row ? -1 : x->row > y->row;
 }
@@ -418,10 +418,10 @@ static const uint16_t *order_by(loaded_block *b, field f, const uint64_t *v)
 {
     uint16_t **order = &b->order[f == F_INST];
     if (*order) return *order;
-    ranked *r = malloc(b->u.n * sizeof *r);
+    sort_key *r = malloc(b->u.n * sizeof *r);
     *order = malloc(b->u.n * sizeof **order);
     for (uint32_t i = 0; r && *order && i < b->u.n; i++)
-        r[i] = (ranked){(sqlite3_int64)v[i], (uint16_t)i};
+        r[i] = (sort_key){(sqlite3_int64)v[i], (uint16_t)i};
     if (r && *order) qsort(r, b->u.n, sizeof *r, by_value);
     for (uint32_t i = 0; r && *order && i < b->u.n; i++) (*order)[i] = r[i].row;
     if (!r) {
@@ -432,14 +432,13 @@ static const uint16_t *order_by(loaded_block *b, field f, const uint64_t *v)
     return *order;
 }
 
-/* The first index of the order whose value is at least `least`. */
-static uint32_t lower_bound(const uint16_t *order, const uint64_t *v, uint32_t n,
-                            sqlite3_int64 least)
+/* The first index of the order whose value is at least `min`. */
+static uint32_t lower_bound(const uint16_t *order, const uint64_t *v, uint32_t n, sqlite3_int64 min)
 {
     uint32_t lo = 0, hi = n;
     while (lo < hi) {
         uint32_t middle = (lo + hi) / 2;
-        if ((sqlite3_int64)v[order[middle]] < least)
+        if ((sqlite3_int64)v[order[middle]] < min)
             lo = middle + 1;
         else
             hi = middle;
@@ -458,7 +457,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
     return SQLITE_OK;
 }
 
-static void leave_block(cursor *c)
+static void unpin_block(cursor *c)
 {
     if (c->block) c->block->pins--;
     c->block = NULL;
@@ -466,13 +465,13 @@ static void leave_block(cursor *c)
 
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
-    leave_block((cursor *)base);
+    unpin_block((cursor *)base);
     free(base);
     return SQLITE_OK;
 }
 
 /* Positions the cursor on the block of the current directory entry, at its first candidate row. */
-static int enter_block(cursor *c)
+static int pin_block(cursor *c)
 {
     table *t = (table *)c->base.pVtab;
     const entry *e = &t->entry[c->entry];
@@ -487,7 +486,7 @@ static int enter_block(cursor *c)
     c->end = b->u.n;
     c->nchecks = 0;
     for (int f = F_ID; f < F_COUNT; f++) {
-        if (e->span[f].first >= c->wanted[f].first && e->span[f].last <= c->wanted[f].last)
+        if (e->span[f].first >= c->bounds[f].first && e->span[f].last <= c->bounds[f].last)
             continue;
         const uint64_t *v = pl_unpack_column(&b->u, column_of(t, (field)f), &why);
         if (!v) return failed(t, why, e->id);
@@ -496,9 +495,9 @@ static int enter_block(cursor *c)
         if ((f == F_ID || f == F_INST) && !c->order) {
             c->order = order_by(b, (field)f, v);
             if (!c->order) return SQLITE_NOMEM;
-            c->at = lower_bound(c->order, v, c->end, c->wanted[f].first);
-            if (c->wanted[f].last < INT64_MAX)
-                c->end = lower_bound(c->order, v, c->end, c->wanted[f].last + 1);
+            c->at = lower_bound(c->order, v, c->end, c->bounds[f].first);
+            if (c->bounds[f].last < INT64_MAX)
+                c->end = lower_bound(c->order, v, c->end, c->bounds[f].last + 1);
         }
     }
     return SQLITE_OK;
@@ -507,7 +506,7 @@ static int enter_block(cursor *c)
 /* Advances from index `at` to the next row within the ranges. If the newly entered block has none,
  * the cursor stays on one of its rows, which SQLite then rejects: this lets a query be interrupted
  * between two blocks. */
-static int settle(cursor *c)
+static int advance(cursor *c)
 {
     table *t = (table *)c->base.pVtab;
     bool entered = false;
@@ -518,7 +517,7 @@ static int settle(cursor *c)
             for (unsigned k = 0; good && k < c->nchecks; k++) {
                 field f = (field)c->check[k];
                 sqlite3_int64 v = field_value(c->block, f, c->value[f], c->row);
-                good = v >= c->wanted[f].first && v <= c->wanted[f].last;
+                good = v >= c->bounds[f].first && v <= c->bounds[f].last;
             }
             if (good) return SQLITE_OK;
         }
@@ -527,20 +526,20 @@ static int settle(cursor *c)
             return SQLITE_OK;
         }
         if (c->block) {
-            leave_block(c);
+            unpin_block(c);
             c->entry++;
         }
         for (; c->entry < t->nentries; c->entry++) {
             const range *span = t->entry[c->entry].span;
-            bool meets = true;
-            for (int f = 0; meets && f < F_COUNT; f++)
-                meets = span[f].last >= c->wanted[f].first && span[f].first <= c->wanted[f].last;
-            if (meets) break;
+            bool overlaps = true;
+            for (int f = 0; overlaps && f < F_COUNT; f++)
+                overlaps = span[f].last >= c->bounds[f].first && span[f].first <= c->bounds[f].last;
+            if (overlaps) break;
         }
         if (c->entry == t->nentries) return SQLITE_OK;
-        int code = enter_block(c);
+        int code = pin_block(c);
         if (code != SQLITE_OK) {
-            leave_block(c);
+            unpin_block(c);
             c->entry = t->nentries;
             return code;
         }
@@ -556,10 +555,10 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int a
     table *t = (table *)base->pVtab;
     int code = read_directory(t);
     if (code != SQLITE_OK) return code;
-    leave_block(c);
-    for (int f = 0; f < F_COUNT; f++) c->wanted[f] = (range){INT64_MIN, INT64_MAX};
+    unpin_block(c);
+    for (int f = 0; f < F_COUNT; f++) c->bounds[f] = (range){INT64_MIN, INT64_MAX};
     for (int i = 0; i < argc; i++) {
-        range *r = &c->wanted[plan[2 * i] - 'a'];
+        range *r = &c->bounds[plan[2 * i] - 'a'];
         if (sqlite3_value_type(argv[i]) != SQLITE_INTEGER) continue; /* left to SQLite */
         sqlite3_int64 v = sqlite3_value_int64(argv[i]);
         char op = plan[2 * i + 1];
@@ -573,14 +572,14 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int a
         }
     }
     c->entry = 0;
-    return settle(c);
+    return advance(c);
 }
 
 static int next_row(sqlite3_vtab_cursor *base)
 {
     cursor *c = (cursor *)base;
     c->at++;
-    return settle(c);
+    return advance(c);
 }
 
 static int at_end(sqlite3_vtab_cursor *base)

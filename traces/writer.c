@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static char *joined(const char *a, const char *b)
+static char *concat(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b);
     char *s = malloc(n + m + 1);
@@ -35,7 +35,7 @@ static bool is_sqlite(const void *ctx, const unsigned char *head, size_t n, uint
 
 /* The first 100 bytes of an SQLite file hold its format name and, big-endian at 68, the application
  * id. */
-bool pl_tracedb_ours(const void *ctx, const unsigned char *head, size_t n, uint64_t bytes)
+bool pl_tracedb_is_trace(const void *ctx, const unsigned char *head, size_t n, uint64_t bytes)
 {
     if (n < 72 || !is_sqlite(ctx, head, n, bytes)) return false;
     const uint32_t id =
@@ -46,7 +46,7 @@ bool pl_tracedb_ours(const void *ctx, const unsigned char *head, size_t n, uint6
 /* Guards against mistakes such as `--trace kernel.ptx`. */
 static bool may_replace(pl_tracedb *t)
 {
-    const pl_outfile_rule rule = {.force = t->force, .ours = pl_tracedb_ours};
+    const pl_outfile_rule rule = {.force = t->force, .is_replaceable = pl_tracedb_is_trace};
     const int why = pl_outfile_may_replace(t->path, &rule);
     if (why == 0) return true;
     if (why != EEXIST) return pl_tracedb_fail(t, PL_IO, strerror(why));
@@ -62,7 +62,7 @@ static bool template_fits(const pl_tracedb *t)
 
 /* Claims PATH.part. A file left by a terminated run is removed; one that another run is writing is
  * not. */
-static bool claim(pl_tracedb *t)
+static bool create_part_file(pl_tracedb *t)
 {
     struct stat st;
     if (!*t->path) return pl_tracedb_fail(t, PL_INVALID, "the name is empty");
@@ -70,7 +70,7 @@ static bool claim(pl_tracedb *t)
         return pl_tracedb_fail(t, PL_IO, "it is not an ordinary file");
     if (!may_replace(t)) return false;
     if (stat(t->part, &st) == 0) {
-        const pl_outfile_rule rule = {.force = t->force, .ours = is_sqlite};
+        const pl_outfile_rule rule = {.force = t->force, .is_replaceable = is_sqlite};
         if (pl_outfile_may_replace(t->part, &rule) != 0)
             return pl_tracedb_fail(t, PL_INVALID,
                                    "its name with .part is that of a file that is not a trace");
@@ -146,7 +146,7 @@ static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
     static const char *const level[] = {"summary", "inst", "mem"};
     char started[40], filter[1000];
     now_utc(started, sizeof started);
-    pl_tracedb_filter_words(&o->filter, filter, sizeof filter);
+    pl_tracedb_filter_text(&o->filter, filter, sizeof filter);
     sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO run VALUES (1, ?, ?, ?, ?, ?, ?)");
     if (s) {
         sqlite3_bind_int(s, 1, PL_TRACEDB_SCHEMA);
@@ -187,14 +187,14 @@ static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
 }
 
 /* Creates the initial contents. With small pages the build has already created them
- * (db_template.c), and claim has written them. */
+ * (db_template.c), and create_part_file has written them. */
 static bool write_schema(pl_tracedb *t)
 {
     char sql[100];
     if (template_fits(t)) return true;
     snprintf(sql, sizeof sql, "PRAGMA page_size = %u; PRAGMA application_id = %d",
              (unsigned)t->page_size, PL_TRACEDB_APPLICATION);
-    return pl_tracedb_exec(t, sql) && pl_tracedb_succeeded(t, pl_tracedb_fill(t->db));
+    return pl_tracedb_exec(t, sql) && pl_tracedb_succeeded(t, pl_tracedb_create_tables(t->db));
 }
 
 static bool create(pl_tracedb *t, const pl_tracedb_options *o)
@@ -213,8 +213,8 @@ static bool create(pl_tracedb *t, const pl_tracedb_options *o)
 static bool read_filter(pl_tracedb *t, const pl_tracedb_filter *f)
 {
     PL_GUARD(return pl_tracedb_fail(t, PL_NOMEM, "out of memory"))
-    pl_tracedb_mistake bad;
-    if (!pl_tracedb_filter_read(t->arena, f, &t->filter, &bad))
+    pl_tracedb_filter_error bad;
+    if (!pl_tracedb_filter_parse(t->arena, f, &t->filter, &bad))
         return pl_tracedb_fail(t, PL_INVALID, bad.expected);
     if (t->filter.kernel) t->filter.kernel = pl_arena_strdup(t->arena, t->filter.kernel);
     if (t->filter.cls) t->filter.cls = pl_arena_strdup(t->arena, t->filter.cls);
@@ -246,8 +246,8 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     t->machine = 1;
     t->lanes = o->lanes ? o->lanes : PL_LANES;
     t->next_inst = t->next_mem = t->next_source = t->next_block = 1;
-    t->path = joined(path ? path : ":memory:", "");
-    char *part = joined(t->path ? t->path : "", ".part");
+    t->path = concat(path ? path : ":memory:", "");
+    char *part = concat(t->path ? t->path : "", ".part");
     t->arena = pl_arena_open();
     if (!t->path || !part || !t->arena) {
         free(part);
@@ -264,7 +264,7 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     pl_map_init(&t->sources, t->arena);
     pl_map_init(&t->lines, t->arena);
     pl_map_init(&t->forms, t->arena);
-    if (path && !claim(t)) {
+    if (path && !create_part_file(t)) {
         free(t->part);
         t->part = NULL; /* not created by this process */
         return t->status;
@@ -562,9 +562,9 @@ const char *pl_tracedb_error(const pl_tracedb *t)
     return t && t->status != PL_OK ? t->error : NULL;
 }
 
-bool pl_tracedb_some_fit(const pl_tracedb *t)
+bool pl_tracedb_any_selected(const pl_tracedb *t)
 {
-    return t->some_fit;
+    return t->any_selected;
 }
 
 uint64_t pl_tracedb_dropped(const pl_tracedb *t)

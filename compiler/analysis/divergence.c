@@ -168,7 +168,7 @@ static size_t mark_divergent_region(region_defs *s, pl_ir *x, uint32_t b, uint32
             stamp[to] = b + 1;
             stack[depth++] = to;
             for (size_t j = 0; j < x->blocks.at[to].code.n; j++)
-                pl_insn_uses_here(x->p, &x->blocks.at[to].code.at[j], count_access, s);
+                pl_insn_uses_inline(x->p, &x->blocks.at[to].code.at[j], count_access, s);
             seen += x->blocks.at[to].code.n;
         }
     }
@@ -217,7 +217,7 @@ static bool mark_divergent_regions(pl_divergence *v, pl_ir *x)
     size_t budget = 0;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++, budget += WALKS)
-            pl_insn_uses_here(x->p, &x->blocks.at[x->rpo[j]].code.at[k], count_access, &s);
+            pl_insn_uses_inline(x->p, &x->blocks.at[x->rpo[j]].code.at[k], count_access, &s);
     for (uint32_t r = 0; r < x->f->rows; r++) /* their initial contents */
         s.writes[r] += x->regs[r].loop_carried;
     for (uint32_t r = 0; r < x->f->preds; r++) s.writes[x->f->rows + r] += x->preds[r].loop_carried;

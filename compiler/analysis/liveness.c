@@ -53,7 +53,7 @@ bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool with_preds)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_operand_plan own;
             if (pl_plan_of(x->p, &x->blocks.at[b].code.at[k], &own)->wide)
-                pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], join_rows, f);
+                pl_insn_uses_inline(x->p, &x->blocks.at[b].code.at[k], join_rows, f);
         }
     for (uint32_t r = 0; r < rows; r++) {
         if (x->kind.at[r] != PL_REG_VIRTUAL) {
@@ -123,8 +123,8 @@ void pl_liveness_alias(pl_liveness *f)
         for (size_t k = 0; k < b->code.n; k++) {
             alias_search c = {f, 0};
             if (!pl_insn_is_free_copy(&b->code.at[k])) continue;
-            pl_insn_reads_here(f->x->p, &b->code.at[k], note_alias_source, &c);
-            if (c.from != UINT32_MAX) pl_insn_writes_here(f->x->p, &b->code.at[k], set_alias, &c);
+            pl_insn_reads_inline(f->x->p, &b->code.at[k], note_alias_source, &c);
+            if (c.from != UINT32_MAX) pl_insn_writes_inline(f->x->p, &b->code.at[k], set_alias, &c);
         }
     }
 }
@@ -234,10 +234,10 @@ static void begin_use(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 void pl_liveness_step_defs(pl_liveness *f, pl_insn *i)
 {
-    pl_insn_writes_here(f->x->p, i, end_def, f);
+    pl_insn_writes_inline(f->x->p, i, end_def, f);
 }
 
 void pl_liveness_step_uses(pl_liveness *f, pl_insn *i)
 {
-    pl_insn_uses_here(f->x->p, i, begin_use, f);
+    pl_insn_uses_inline(f->x->p, i, begin_use, f);
 }

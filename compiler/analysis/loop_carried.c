@@ -234,8 +234,8 @@ static void walk(code *c, pl_use_fn *read_fn, pl_use_fn *write_fn)
     for (c->block = 0; c->block < c->g.n; c->block++)
         for (uint32_t pc = c->g.b[c->block].first; pc < c->g.b[c->block].end; pc++) {
             c->guarded = p->code.at[pc].guard != PL_PT;
-            if (read_fn) pl_insn_reads_here(p, &p->code.at[pc], read_fn, c);
-            pl_insn_writes_here(p, &p->code.at[pc], write_fn, c);
+            if (read_fn) pl_insn_reads_inline(p, &p->code.at[pc], read_fn, c);
+            pl_insn_writes_inline(p, &p->code.at[pc], write_fn, c);
         }
 }
 

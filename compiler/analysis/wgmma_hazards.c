@@ -182,7 +182,8 @@ static void access(finder *x, uint32_t r, access_kind kind)
             continue;
         const bool writes = kind == WRITES || kind == AS_SUM;
         report_hazard(x,
-                      use->sum ? (writes ? PL_HAZARD_SUM_WRITTEN : PL_HAZARD_SUM_READ)
+                      use->sum
+                          ? (writes ? PL_HAZARD_ACCUMULATOR_WRITTEN : PL_HAZARD_ACCUMULATOR_READ)
                       : writes ? PL_HAZARD_MATRIX_WRITTEN
                                : PL_HAZARD_MATRIX_READ,
                       x->at, product);

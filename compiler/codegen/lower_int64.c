@@ -339,7 +339,7 @@ static void lower_bfi(int64_lowering *h, pl_insn *i, unsigned demanded)
     uint64_t position, width;
     if (!pl_ir_constant_value(h->x, i->op[3], &position) ||
         !pl_ir_constant_value(h->x, i->op[4], &width) || position > 63 || width > 64) {
-        pl_insn_reads_here(h->x->p, i, demand_all, h);
+        pl_insn_reads_inline(h->x->p, i, demand_all, h);
         return;
     }
     const uint64_t field = (width > 63 ? UINT64_MAX : (1ull << width) - 1) << position;
@@ -461,14 +461,14 @@ static void lower_extension(int64_lowering *h, pl_insn *i, unsigned demanded)
     i->latency_class = (demanded & HIGH) && (demanded & IN_REGISTERS || extension_kind(i) == 's')
                            ? C_alu
                            : C_cvt_int64;
-    pl_insn_reads_here(h->x->p, i, demand_all, h);
+    pl_insn_reads_inline(h->x->p, i, demand_all, h);
 }
 
 static void lower_bfe(int64_lowering *h, pl_insn *i, unsigned demanded)
 {
     if (!(demanded & HIGH) && i->latency_class != C_bfe64 && i->latency_class != C_bfe64s)
         i->latency_class = C_alu_x2;
-    pl_insn_reads_here(h->x->p, i, demand_all, h);
+    pl_insn_reads_inline(h->x->p, i, demand_all, h);
 }
 
 /* Lowers 64-bit integer arithmetic, and records demands of other instructions for full 64-bit
@@ -485,7 +485,7 @@ static void lower_arithmetic(int64_lowering *h, pl_insn *i, unsigned demanded)
     const bool reads_halves =
         integer ? m != M_mov
                 : m == M_popc || m == M_clz || (m == M_mad && i->latency_class == C_imad_wide_sum);
-    pl_insn_reads_here(h->x->p, i, reads_halves ? demand_values : demand_all, h);
+    pl_insn_reads_inline(h->x->p, i, reads_halves ? demand_values : demand_all, h);
 }
 
 static void lower_insn(int64_lowering *h, pl_insn *i)

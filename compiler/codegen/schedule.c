@@ -152,9 +152,9 @@ static bool build_dependence_graph(sched *l)
             .unit = pl_sched_unit_of(c, i),
             .unit_cycles = c->unit_cycles};
         pl_liveness_visit(&l->f, l->block, l->start + l->at);
-        pl_insn_reads_here(l->x->p, &l->code[l->at], pl_sched_note_read, l);
+        pl_insn_reads_inline(l->x->p, &l->code[l->at], pl_sched_note_read, l);
         l->node[l->at].writes = (uint32_t)l->uses.n;
-        pl_insn_writes_here(l->x->p, &l->code[l->at], pl_sched_note_write, l);
+        pl_insn_writes_inline(l->x->p, &l->code[l->at], pl_sched_note_write, l);
         l->node[l->at].end = (uint32_t)l->uses.n;
     }
     /* the lists are traversed while they grow, so an allocation must not fail in between */
@@ -316,8 +316,8 @@ static inline void step_back_read(void *ctx, uint32_t *row, unsigned count, unsi
 static void step_back(sched *l, pl_ir_block *k, size_t at)
 {
     pl_liveness_visit(&l->f, l->block, (uint32_t)at);
-    pl_insn_writes_here(l->x->p, &k->code.at[at], step_back_write, l);
-    pl_insn_reads_here(l->x->p, &k->code.at[at], step_back_read, l);
+    pl_insn_writes_inline(l->x->p, &k->code.at[at], step_back_write, l);
+    pl_insn_reads_inline(l->x->p, &k->code.at[at], step_back_read, l);
 }
 
 static inline void note_loading(void *ctx, uint32_t *row, unsigned count, unsigned how)
@@ -334,7 +334,7 @@ static void note_loads_in_flight(sched *l, pl_ir_block *k, size_t wall_at)
     if (!pl_sched_is_convergence_query(&k->code.at[wall_at])) return;
     for (size_t at = wall_at; at > 0 && !pl_sched_ends_region(l, &k->code.at[at - 1]); at--)
         if (pl_sched_is_load(&k->code.at[at - 1]))
-            pl_insn_writes_here(l->x->p, &k->code.at[at - 1], note_loading, l);
+            pl_insn_writes_inline(l->x->p, &k->code.at[at - 1], note_loading, l);
 }
 
 /* Schedules a block backwards, region by region. */

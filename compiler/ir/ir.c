@@ -136,7 +136,7 @@ static inline void for_each_operand(pl_ir *x, pl_use_fn *fn, void *ctx)
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
             if (x->blocks.at[b].code.at[k].form != PL_IR_DEAD)
-                pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], fn, ctx);
+                pl_insn_uses_inline(x->p, &x->blocks.at[b].code.at[k], fn, ctx);
 }
 
 /* Renumbers rows: registers first, then the rows initialised at frame entry; unused rows are

@@ -112,7 +112,7 @@ static void find_positions(pl_ir *x)
         const pl_ir_block *b = &x->blocks.at[c.block];
         for (c.at = 0; c.at < b->code.n; c.at++)
             if (b->code.at[c.at].form != PL_IR_DEAD)
-                pl_insn_writes_here(x->p, &b->code.at[c.at], note_position, &c);
+                pl_insn_writes_inline(x->p, &b->code.at[c.at], note_position, &c);
     }
 }
 
@@ -183,7 +183,7 @@ static void count_if_same(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 uint32_t pl_ir_reads(const pl_ir *x, pl_insn *i, uint32_t row)
 {
     reader_count r = {row, 0};
-    pl_insn_reads_here(x->p, i, count_if_same, &r);
+    pl_insn_reads_inline(x->p, i, count_if_same, &r);
     return r.n;
 }
 

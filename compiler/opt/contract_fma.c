@@ -83,7 +83,7 @@ static bool analyse(contraction *o, pl_arena *a)
                 o->is_target[o->p->pool.at[i->extra_ops + t] - f->first] = 1;
     }
     for (o->at = f->first; o->at < f->first + f->count; o->at++)
-        if (!o->dead[o->at - f->first]) pl_insn_uses_here(o->p, &o->p->code.at[o->at], count, o);
+        if (!o->dead[o->at - f->first]) pl_insn_uses_inline(o->p, &o->p->code.at[o->at], count, o);
     for (size_t k = 0; k < f->init.n;
          k++) /* initialised at frame entry: a write before all others */
         for (unsigned n = 0; n < f->init.at[k].width / 32u; n++) o->r[f->init.at[k].row + n].defs++;

@@ -118,7 +118,7 @@ bool pl_pass_dce(pl_ir *x)
                     for (unsigned k = 0; k < o.rows; k++) c.is_used |= r[k].nuses != 0;
                 }
                 if (c.is_used && is_constant_load(i) && x->discard_reg != PL_IR_NONE)
-                    pl_insn_writes_here(x->p, i, pl_dce_discard_components, &c);
+                    pl_insn_writes_inline(x->p, i, pl_dce_discard_components, &c);
                 if (!c.has_results || c.is_used) continue;
                 if (exchange) {
                     reduce_to_sync(&c, i);

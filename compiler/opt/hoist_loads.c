@@ -179,17 +179,18 @@ static void scan_join(hoist *h, uint32_t arm)
         if (load && may_hoist && h->cost <= x->p->tuning->hoist_loads.address_insns) {
             pl_insn moved = *i;
             hoist_insn(h, at);
-            pl_insn_writes_here(x->p, &moved, note_write, h);
+            pl_insn_writes_inline(x->p, &moved, note_write, h);
             continue;
         }
         pl_clobbers_add(&h->clobbers, i);
-        pl_insn_reads_here(x->p, i, note_read, h);
+        pl_insn_reads_inline(x->p, i, note_read, h);
         h->cost += cost_of(i);
-        pl_insn_writes_here(x->p, i,
-                            may_hoist && !load && h->cost <= x->p->tuning->hoist_loads.address_insns
-                                ? note_hoistable
-                                : note_write,
-                            h);
+        pl_insn_writes_inline(x->p, i,
+                              may_hoist && !load &&
+                                      h->cost <= x->p->tuning->hoist_loads.address_insns
+                                  ? note_hoistable
+                                  : note_write,
+                              h);
     }
 }
 

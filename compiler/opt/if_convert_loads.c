@@ -199,7 +199,7 @@ bool pl_ifc_find_constant_loads(if_convert *a)
             pl_insn *i = &x->blocks.at[a->block].code.at[k];
             const pl_word special = special_of(x, i);
             a->i = i;
-            if (i->guard == PL_PT) pl_insn_reads_here(x->p, i, note_constant_load, a);
+            if (i->guard == PL_PT) pl_insn_reads_inline(x->p, i, note_constant_load, a);
             if (special && !a->word[i->op[0]])
                 note_load(a, a->special[special] * PL_CBANK_READ_KINDS + PL_CBANK_VIA_THREAD);
         }

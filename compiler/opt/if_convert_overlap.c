@@ -20,7 +20,7 @@ bool pl_ifc_depends_on_marked(if_convert *a, pl_insn *i)
 {
     a->hit = false;
     PL_FOR_EACH_READ(a->x->p, i, o) test_marked(a, o.row, o.rows, o.use);
-    if (a->hit) pl_insn_writes_here(a->x->p, i, pl_ifc_mark_use, a);
+    if (a->hit) pl_insn_writes_inline(a->x->p, i, pl_ifc_mark_use, a);
     return a->hit;
 }
 
@@ -30,7 +30,7 @@ static bool feeds_marked(if_convert *a, pl_insn *i)
 {
     a->hit = false;
     PL_FOR_EACH_WRITE(a->x->p, i, o) test_marked(a, o.row, o.rows, o.use);
-    if (a->hit) pl_insn_reads_here(a->x->p, i, pl_ifc_mark_use, a);
+    if (a->hit) pl_insn_reads_inline(a->x->p, i, pl_ifc_mark_use, a);
     return a->hit;
 }
 
@@ -45,7 +45,7 @@ bool pl_ifc_has_load_in_flight(if_convert *a, const pl_ir_block *head, const pl_
     for (size_t k = body->code.n; k-- > 0;) {
         pl_insn *i = &body->code.at[k];
         if (pl_ifc_is_global_load(i))
-            pl_insn_reads_here(a->x->p, i, pl_ifc_mark_use, a);
+            pl_insn_reads_inline(a->x->p, i, pl_ifc_mark_use, a);
         else
             feeds_marked(a, i);
     }
@@ -55,7 +55,7 @@ bool pl_ifc_has_load_in_flight(if_convert *a, const pl_ir_block *head, const pl_
         if ((e & PL_EF_BARRIER) && !guarded) return false;
         if ((e & (PL_EF_ATOMIC | PL_EF_CONVERGE)) || ((e & PL_EF_BRANCH) && !guarded) ||
             pl_ifc_is_plain_store(i, false))
-            pl_insn_reads_here(a->x->p, i, pl_ifc_mark_use, a);
+            pl_insn_reads_inline(a->x->p, i, pl_ifc_mark_use, a);
         else if (!feeds_marked(a, i) && pl_ifc_is_global_load(i) && guarded == (i->guard != PL_PT))
             return true;
     }
@@ -70,12 +70,12 @@ bool pl_ifc_has_predicated_load_in_flight(if_convert *a, const pl_ir_block *head
     bool any = false;
     a->query++;
     for (size_t k = 0; k < body->code.n; k++)
-        pl_insn_reads_here(a->x->p, &body->code.at[k], pl_ifc_mark_use, a);
+        pl_insn_reads_inline(a->x->p, &body->code.at[k], pl_ifc_mark_use, a);
     for (size_t k = head->code.n; k-- > 0;) {
         pl_insn *i = &head->code.at[k];
         const bool load = pl_ifc_is_global_load(i) && i->guard != PL_PT;
         if (feeds_marked(a, i) && load) return false;
-        if (pl_ifc_is_plain_store(i, true)) pl_insn_reads_here(a->x->p, i, pl_ifc_mark_use, a);
+        if (pl_ifc_is_plain_store(i, true)) pl_insn_reads_inline(a->x->p, i, pl_ifc_mark_use, a);
         any |= load;
     }
     return any;
@@ -95,7 +95,7 @@ void pl_ifc_sink_reads(sink_count *s, pl_insn *i)
 {
     const pl_insn *reader = s->a->i;
     s->a->i = i;
-    pl_insn_reads_here(s->a->x->p, i, sink, s);
+    pl_insn_reads_inline(s->a->x->p, i, sink, s);
     s->a->i = reader;
 }
 
@@ -220,7 +220,7 @@ void pl_ifc_sink_body(sink_count *s)
     for (size_t k = body->code.n; k-- > 0;) {
         pl_insn *i = &body->code.at[k];
         address[k] = pl_ifc_is_global_load(i) || feeds_marked(a, i);
-        if (pl_ifc_is_global_load(i)) pl_insn_reads_here(a->x->p, i, pl_ifc_mark_use, a);
+        if (pl_ifc_is_global_load(i)) pl_insn_reads_inline(a->x->p, i, pl_ifc_mark_use, a);
     }
     pl_ifc_begin_query(a);
     for (size_t k = 0; k < body->code.n; k++)

@@ -80,7 +80,7 @@ const pl_insn *pl_unroll_last_write(const pl_ir *x, uint32_t block, uint32_t row
 {
     writes w = {row, 0};
     for (size_t k = x->blocks.at[block].code.n; k-- > 0;) {
-        pl_insn_writes_here(x->p, &x->blocks.at[block].code.at[k], pl_unroll_count_writes, &w);
+        pl_insn_writes_inline(x->p, &x->blocks.at[block].code.at[k], pl_unroll_count_writes, &w);
         if (w.n) return &x->blocks.at[block].code.at[k];
     }
     return NULL;
@@ -174,8 +174,8 @@ static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_
             for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n &&
                                pl_ir_dominates(x, c->member[m], c->latch) != (arm != 0);
                  k++)
-                pl_insn_writes_here(x->p, &x->blocks.at[c->member[m]].code.at[k],
-                                    arm ? note_unknown : note_induction, known);
+                pl_insn_writes_inline(x->p, &x->blocks.at[c->member[m]].code.at[k],
+                                      arm ? note_unknown : note_induction, known);
     bool starts_tested = false;
     for (unsigned n = 0; !starts_tested || known->changed; n++) {
         known->changed = false;
@@ -183,7 +183,7 @@ static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_
             for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++) {
                 pl_insn *i = &x->blocks.at[c->member[m]].code.at[k];
                 if (n >= MAX_TRIES || !mark_if_known(known, i))
-                    pl_insn_writes_here(x->p, i, note_unknown, known);
+                    pl_insn_writes_inline(x->p, i, note_unknown, known);
             }
         for (uint32_t m = 0; m < c->members && !known->changed && !starts_tested;
              m++) /* few remain */

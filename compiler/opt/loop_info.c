@@ -46,8 +46,8 @@ unsigned pl_unroll_writes_in(pl_ir *x, const counted_loop *c, uint32_t row)
     writes w = {row, 0};
     for (uint32_t m = 0; m < c->members; m++)
         for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++)
-            pl_insn_writes_here(x->p, &x->blocks.at[c->member[m]].code.at[k],
-                                pl_unroll_count_writes, &w);
+            pl_insn_writes_inline(x->p, &x->blocks.at[c->member[m]].code.at[k],
+                                  pl_unroll_count_writes, &w);
     return w.n;
 }
 

@@ -4,14 +4,14 @@
 #include "emu/exec/simt_splits.h"
 
 /* Writes the result of bar.red for those lanes of a released split whose guard is true. */
-static void deliver(pl_warp *w, pl_simt_split *s, const pl_barrier *b)
+static void write_result(pl_warp *w, pl_simt_split *s, const pl_barrier *b)
 {
     const pl_insn *i = &w->code[s->pc - 1];
     const pl_form *f = &pl_forms[i->form];
     if (!f->noperands || !f->operand[0].written) return;
     const unsigned from = w->half;
     for (unsigned h = 0; h < w->halves; h++) {
-        pl_warp_half(w, h);
+        pl_warp_set_half(w, h);
         uint32_t *preds = pl_warp_preds(w, s), guard = preds[i->guard];
         const uint32_t lanes =
             pl_of_half(w, s->mask) & (i->flags & PL_IF_GUARD_NEG ? ~guard : guard);
@@ -25,7 +25,7 @@ static void deliver(pl_warp *w, pl_simt_split *s, const pl_barrier *b)
         for (unsigned l = 0; l < PL_LANES; l++)
             if ((lanes >> l) & 1u) d[l] = b->popc;
     }
-    pl_warp_half(w, from);
+    pl_warp_set_half(w, from);
 }
 
 /* Lanes of warps that have arrived continue. If other lanes of a warp have not arrived yet, its
@@ -44,8 +44,8 @@ static void release(pl_cta *c, uint32_t id)
         if (w->nsplits > 1) pl_warp_reconverge(w, (uint8_t)id);
         for (unsigned k = 0; k < w->nsplits; k++) {
             pl_simt_split *s = &w->split[k];
-            if (s->wait == PL_SPLIT_BARRIER && s->barrier == id && !(s->mask & w->came[id])) {
-                deliver(w, s, &b);
+            if (s->wait == PL_SPLIT_BARRIER && s->barrier == id && !(s->mask & w->reached[id])) {
+                write_result(w, s, &b);
                 s->wait = PL_SPLIT_READY;
                 if (w->state == PL_WARP_BARRIER) w->state = PL_WARP_READY;
             }
@@ -53,7 +53,7 @@ static void release(pl_cta *c, uint32_t id)
     }
 }
 
-static bool complete(const pl_cta *c, const pl_barrier *b)
+static bool is_complete(const pl_cta *c, const pl_barrier *b)
 {
     return b->arrived && b->arrived >= (b->expected ? b->expected : c->live);
 }
@@ -65,15 +65,15 @@ static void count_warp(pl_warp *w, uint32_t id)
 {
     pl_barrier *b = &w->cta->barrier[id];
     const pl_lanes left = w->lanes & ~w->exited;
-    if (!w->came[id] || left & ~w->came[id]) return;
+    if (!w->reached[id] || left & ~w->reached[id]) return;
     b->arrived += b->expected ? w->grid->width : pl_count_lanes(left);
-    w->came[id] = 0;
+    w->reached[id] = 0;
     w->arrived |= (uint16_t)(1u << id);
-    if (complete(w->cta, b)) release(w->cta, id);
+    if (is_complete(w->cta, b)) release(w->cta, id);
 }
 
 /* Checks an arrival against those already at the barrier. True: it is compatible. */
-static bool fits(pl_warp *w, const pl_barrier *b, const pl_arrival *a)
+static bool is_compatible(pl_warp *w, const pl_barrier *b, const pl_arrival *a)
 {
     if (b->open && b->expected != a->threads)
         pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
@@ -97,13 +97,13 @@ void pl_bar_arrive(pl_warp *w, const pl_arrival *arrival)
                                   580.159.04, 2026-11, probes async.barrier_faults) */
     a.threads %= 4096;
     pl_barrier *b = &w->cta->barrier[a.id];
-    if (!fits(w, b, &a)) return;
+    if (!is_compatible(w, b, &a)) return;
     if (!b->open)
         *b = (pl_barrier){.expected = a.threads, .all = true, .open = true, .reduces = a.reduces};
     b->popc += pl_count_lanes(a.value & w->all);
     b->any |= (a.value & w->all) != 0;
     b->all &= (a.value & w->all) == w->all;
-    w->came[a.id] |= a.lanes;
+    w->reached[a.id] |= a.lanes;
     if (w->grid->hooks) w->grid->hooks->barrier_arrives(w->grid->hooks, w, &a);
     w->split[w->current].synced = false;
     if (a.wait) {
@@ -114,13 +114,13 @@ void pl_bar_arrive(pl_warp *w, const pl_arrival *arrival)
 }
 
 /* Without clusters the cluster barrier is local to the block. */
-static void finish_alone(pl_cta *c)
+static void complete_local_cluster(pl_cta *c)
 {
-    if (!c->alone_arrived || c->alone_arrived < c->live) return;
+    if (!c->local_cluster_arrived || c->local_cluster_arrived < c->live) return;
     ++*c->advances;
     c->releases++;
-    c->alone_arrived = 0;
-    c->alone_phase++;
+    c->local_cluster_arrived = 0;
+    c->local_cluster_phase++;
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];
         for (unsigned k = 0; k < w->nsplits; k++) {
@@ -143,7 +143,7 @@ void pl_warp_exit(pl_warp *w, pl_lanes lanes)
     pl_split_exit(w, lanes);
     c->live -= threads;
     for (uint32_t id = 0; id < PL_NAMED_BARRIERS; id++)
-        if (w->came[id]) count_warp(w, id);
+        if (w->reached[id]) count_warp(w, id);
     if (c->cluster) {
         pl_cluster *k = c->cluster;
         k->live -= threads;
@@ -153,21 +153,21 @@ void pl_warp_exit(pl_warp *w, pl_lanes lanes)
             k->phase++;
         }
     } else {
-        c->alone_arrived -= arrived;
-        finish_alone(c);
+        c->local_cluster_arrived -= arrived;
+        complete_local_cluster(c);
     }
     for (uint32_t id = 0; id < PL_NAMED_BARRIERS; id++)
-        if (!c->barrier[id].expected && complete(c, &c->barrier[id])) release(c, id);
+        if (!c->barrier[id].expected && is_complete(c, &c->barrier[id])) release(c, id);
 }
 
 /* Records behaviour that the PTX manual leaves undefined and hardware accepts. */
-static void doubt(pl_warp *w, const char *what)
+static void note_undefined(pl_warp *w, const char *what)
 {
     pl_grid *g = w->grid->head;
-    if (g->doubt.set) return;
+    if (g->undefined.set) return;
     /* With several host threads, the first one counts. */
     if (g->in_order) g->in_order(w->cta);
-    pl_fault_note(w, &g->doubt, w->exec, NULL, "%s", what);
+    pl_fault_note(w, &g->undefined, w->exec, NULL, "%s", what);
 }
 
 void pl_cluster_arrive(pl_warp *w)
@@ -175,14 +175,15 @@ void pl_cluster_arrive(pl_warp *w)
     pl_cluster *k = w->cta->cluster;
     pl_simt_split *s = &w->split[w->current];
     if (s->cluster_arrived) {
-        doubt(w, "barrier.cluster.arrive twice without a wait between, the second has no effect");
+        note_undefined(
+            w, "barrier.cluster.arrive twice without a wait between, the second has no effect");
         return;
     }
     s->cluster_arrived = true;
     s->cluster_phase = pl_cluster_phase(w->cta);
     if (!k) {
-        w->cta->alone_arrived += (uint32_t)__builtin_popcountll(w->all);
-        finish_alone(w->cta);
+        w->cta->local_cluster_arrived += (uint32_t)__builtin_popcountll(w->all);
+        complete_local_cluster(w->cta);
         return;
     }
     k->arrived += (uint32_t)__builtin_popcountll(w->all);
@@ -196,7 +197,7 @@ void pl_cluster_wait(pl_warp *w)
 {
     pl_simt_split *s = &w->split[w->current];
     if (!s->cluster_arrived) {
-        doubt(w, "barrier.cluster.wait without an arrive before, it does not wait");
+        note_undefined(w, "barrier.cluster.wait without an arrive before, it does not wait");
         return;
     }
     if (pl_cluster_phase(w->cta) > s->cluster_phase)

@@ -7,7 +7,7 @@
 #include "emu/exec/simt_splits.h"
 
 /* Frees the previous array when one grows, unless it is part of the block's storage. */
-static void replace(pl_warp *w, uint8_t what, void *old)
+static void replace_array(pl_warp *w, uint8_t what, void *old)
 {
     if (w->grown & what) free(old);
     w->grown |= what;
@@ -43,7 +43,7 @@ static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
     pl_call_frame *c = n <= 65536 ? calloc(n, sizeof *c) : NULL;
     if (!c) return 0;
     memcpy(c, w->call, w->ncalls * sizeof *c);
-    replace(w, PL_GROWN_CALL, w->call);
+    replace_array(w, PL_GROWN_CALL, w->call);
     w->call = c;
     spare = (uint16_t)w->ncalls;
     w->ncalls = n;
@@ -54,22 +54,22 @@ static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
 static bool may_grow(pl_warp *w, uint64_t bytes)
 {
     pl_grid *g = w->grid->head;
-    const uint64_t all = __atomic_add_fetch(&g->grown, bytes, __ATOMIC_RELAXED);
-    return !g->most.memory || all <= g->most.memory;
+    const uint64_t all = __atomic_add_fetch(&g->grown_bytes, bytes, __ATOMIC_RELAXED);
+    return !g->limits.memory || all <= g->limits.memory;
 }
 
-bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside)
+bool pl_warp_reserve_local(pl_warp *w, uint32_t bytes, uint32_t uncounted)
 {
-    /* Bounds the depth even of functions that save nothing: `aside` counts a 64th. */
-    enum { ASIDE = 64 };
+    /* Bounds the depth even of functions that save nothing: `uncounted` counts a 64th. */
+    enum { UNCOUNTED = 64 };
     const uint32_t limit = w->grid->stack_limit;
-    const bool deep = bytes - aside > limit;
-    if (deep || bytes / ASIDE > limit) {
+    const bool deep = bytes - uncounted > limit;
+    if (deep || bytes / UNCOUNTED > limit) {
         pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_ADDRESS",
                  "stack overflow: %u bytes of %s needed, the limit is %" PRIu64,
-                 deep ? bytes - aside : bytes,
+                 deep ? bytes - uncounted : bytes,
                  deep ? "local memory" : "parameters and local memory",
-                 deep ? (uint64_t)limit : (uint64_t)limit * ASIDE + ASIDE - 1);
+                 deep ? (uint64_t)limit : (uint64_t)limit * UNCOUNTED + UNCOUNTED - 1);
         return false;
     }
     if (bytes <= w->local_bytes) return true;
@@ -84,7 +84,7 @@ bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside)
     }
     for (unsigned l = 0; w->local && l < lanes; l++)
         memcpy(p + (size_t)l * n, w->local + (size_t)l * w->local_bytes, w->local_bytes);
-    replace(w, PL_GROWN_LOCAL, w->local);
+    replace_array(w, PL_GROWN_LOCAL, w->local);
     w->local = p;
     w->local_bytes = n;
     return true;
@@ -107,20 +107,21 @@ static bool grow_files(pl_warp *w, uint32_t rows, uint32_t preds)
 {
     if (rows > w->file_rows) {
         uint32_t n = w->file_rows * 2 > rows ? w->file_rows * 2 : rows;
-        if (!may_grow(w, (uint64_t)(n - w->file_rows) * w->halves * PL_LANES * sizeof *w->file))
+        if (!may_grow(w, (uint64_t)(n - w->file_rows) * w->halves * PL_LANES *
+                             sizeof *w->register_file))
             return false;
-        uint32_t *p = grow_file(w->file, w->halves, w->file_rows, n, PL_LANES);
+        uint32_t *p = grow_file(w->register_file, w->halves, w->file_rows, n, PL_LANES);
         if (!p) return false;
-        replace(w, PL_GROWN_FILE, w->file);
-        w->file = p;
+        replace_array(w, PL_GROWN_FILE, w->register_file);
+        w->register_file = p;
         w->file_rows = n;
     }
     if (preds > w->pred_rows) {
         uint32_t n = w->pred_rows * 2 > preds ? w->pred_rows * 2 : preds;
-        uint32_t *p = grow_file(w->predfile, w->halves, w->pred_rows, n, 1);
+        uint32_t *p = grow_file(w->predicate_file, w->halves, w->pred_rows, n, 1);
         if (!p) return false;
-        replace(w, PL_GROWN_PREDS, w->predfile);
-        w->predfile = p;
+        replace_array(w, PL_GROWN_PREDS, w->predicate_file);
+        w->predicate_file = p;
         w->pred_rows = n;
     }
     return true;
@@ -129,8 +130,8 @@ static bool grow_files(pl_warp *w, uint32_t rows, uint32_t preds)
 /* Fills the constant and special rows of a frame for the executing lanes of the half. */
 static void init_frame(pl_warp *w, const pl_prog_func *f, const pl_call_frame *node)
 {
-    uint32_t *rows = w->file + ((size_t)w->half * w->file_rows + node->row) * PL_LANES;
-    uint32_t *preds = w->predfile + (size_t)w->half * w->pred_rows + node->pred;
+    uint32_t *rows = w->register_file + ((size_t)w->half * w->file_rows + node->row) * PL_LANES;
+    uint32_t *preds = w->predicate_file + (size_t)w->half * w->pred_rows + node->pred;
     preds[PL_PT] |= w->exec;
     preds[PL_PF] &= ~w->exec;
     for (size_t k = 0; k < f->init.n; k++) {
@@ -163,8 +164,8 @@ static void init_frame(pl_warp *w, const pl_prog_func *f, const pl_call_frame *n
 static void copy_moves(pl_warp *w, const pl_call_move *from, const pl_call_move *to, uint32_t n,
                        const pl_call_frame *a, const pl_call_frame *b, uint32_t lanes)
 {
-    uint32_t *file = w->file + (size_t)w->half * w->file_rows * PL_LANES,
-             *preds = w->predfile + (size_t)w->half * w->pred_rows;
+    uint32_t *file = w->register_file + (size_t)w->half * w->file_rows * PL_LANES,
+             *preds = w->predicate_file + (size_t)w->half * w->pred_rows;
     uint8_t *local = w->local ? w->local + (size_t)pl_first_lane(w) * w->local_bytes : NULL;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t bytes = from[k].bytes < to[k].bytes ? from[k].bytes : to[k].bytes;
@@ -214,24 +215,24 @@ void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_c
     node.pred = pred;
     node.local = (w->call[parent].local_top + 15u) & ~15u;
     node.local_top = node.local + f->frame_bytes;
-    node.aside =
-        w->call[parent].aside + node.local_top - w->call[parent].local_top - f->local_bytes;
+    node.uncounted =
+        w->call[parent].uncounted + node.local_top - w->call[parent].local_top - f->local_bytes;
     if (!n || node.row + f->rows > 1u << 22 ||
         !grow_files(w, node.row + f->rows, node.pred + f->preds)) {
         pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_ADDRESS",
                  "calls are nested too deeply (function '%s')", f->name);
         return;
     }
-    if (!pl_warp_local(w, node.local_top, node.aside)) return;
+    if (!pl_warp_reserve_local(w, node.local_top, node.uncounted)) return;
     w->call[n] = node;
     for (unsigned h = 0; h < w->halves; h++) {
-        pl_warp_half(w, h);
+        pl_warp_set_half(w, h);
         pl_warp_set_exec(w, pl_of_half(w, w->all));
         init_frame(w, f, &w->call[n]);
         copy_moves(w, w->program->moves.at + c->first_arg, f->formal.at, c->nargs, &w->call[parent],
                    &w->call[n], w->exec);
     }
-    pl_warp_half(w, 0);
+    pl_warp_set_half(w, 0);
     w->split[w->current].call = n;
     w->regs = pl_warp_frame(w, &w->split[w->current]);
     w->pred = pl_warp_preds(w, &w->split[w->current]);
@@ -251,11 +252,11 @@ void pl_warp_return(pl_warp *w, pl_lanes lanes)
     const pl_prog_call *c = &w->program->calls.at[site->target];
     const pl_prog_func *f = &w->program->funcs.at[node.func];
     for (unsigned h = 0; h < w->halves; h++) {
-        pl_warp_half(w, h);
+        pl_warp_set_half(w, h);
         copy_moves(w, f->result.at, w->program->moves.at + c->first_ret, c->nrets, &w->call[n],
                    &w->call[node.parent], pl_of_half(w, lanes));
     }
-    pl_warp_half(w, 0);
+    pl_warp_set_half(w, 0);
     if (lanes != w->active) { /* the other lanes continue in the function */
         pl_warp_diverge(w, lanes, node.ret_pc, w->pc + 1, UINT32_MAX);
         w->split[w->nsplits - 1].call = node.parent;

@@ -34,37 +34,37 @@ typedef struct pl_exec_pool {
 /* ---- consecutive grids ---- */
 
 /* Several host threads may call this at once for their blocks. */
-static void let_go(pl_cta *c)
+static void launch_dependents(pl_cta *c)
 {
-    if (!c->let_go) __atomic_fetch_add(&c->grid->early_launched, 1, __ATOMIC_RELAXED);
-    c->let_go = true;
+    if (!c->launched_dependents) __atomic_fetch_add(&c->grid->early_launched, 1, __ATOMIC_RELAXED);
+    c->launched_dependents = true;
 }
 
-void pl_grid_let_go(pl_warp *w)
+void pl_grid_launch_dependents(pl_warp *w)
 {
-    if (!w->grid->next || w->cta->let_go) return;
-    let_go(w->cta);
+    if (!w->grid->next || w->cta->launched_dependents) return;
+    launch_dependents(w->cta);
     w->yield = true; /* functional mode: blocks that may start now do so, as on a GPU with free
                         slots */
 }
 
 void pl_grid_wait(pl_warp *w)
 {
-    if (w->grid->before && !w->grid->before->complete) pl_warp_wait(w, PL_SPLIT_GRID);
+    if (w->grid->previous && !w->grid->previous->complete) pl_warp_wait(w, PL_SPLIT_GRID);
 }
 
 pl_grid *pl_grid_startable(pl_grid *head)
 {
     for (pl_grid *g = head; g; g = g->next) {
-        if (g->before &&
-            g->before->early_launched + g->before->cancelled < pl_grid_blocks(g->before))
+        if (g->previous &&
+            g->previous->early_launched + g->previous->cancelled < pl_grid_blocks(g->previous))
             return NULL;
         if (g->next_block < pl_grid_blocks(g)) return g;
     }
     return NULL;
 }
 
-uint64_t pl_grid_left(const pl_grid *head)
+uint64_t pl_grid_blocks_remaining(const pl_grid *head)
 {
     uint64_t left = 0;
     for (const pl_grid *g = head; g; g = g->next)
@@ -78,8 +78,8 @@ static void free_cta(pl_cta *c)
 {
     for (uint32_t k = 0; c->filled && k < c->nwarps; k++) {
         pl_warp *w = &c->warp[k];
-        if (w->grown & PL_GROWN_FILE) free(w->file);
-        if (w->grown & PL_GROWN_PREDS) free(w->predfile);
+        if (w->grown & PL_GROWN_FILE) free(w->register_file);
+        if (w->grown & PL_GROWN_PREDS) free(w->predicate_file);
         if (w->grown & PL_GROWN_LOCAL) free(w->local);
         if (w->grown & PL_GROWN_CALL) free(w->call);
         free(w->device_error);
@@ -138,10 +138,11 @@ uint64_t pl_grid_block_bytes(const pl_grid *g)
 
 /* Creates a block; its storage is not touched. NULL: out of memory, or the launch's limit is
  * reached. */
-static pl_cta *make_cta(pl_grid *g)
+static pl_cta *new_cta(pl_grid *g)
 {
     pl_exec_pool *p = g->pool;
-    if (g->head->most.memory && p->n && (p->n + 1) * pl_grid_block_bytes(g) > g->head->most.memory)
+    if (g->head->limits.memory && p->n &&
+        (p->n + 1) * pl_grid_block_bytes(g) > g->head->limits.memory)
         return NULL;
     if (p->n == p->cap) {
         size_t cap = p->cap ? 2 * p->cap : 16;
@@ -161,7 +162,7 @@ static pl_cta *make_cta(pl_grid *g)
     c->shared_first = p->system_shared ? 0 : c->shared_start;
     c->shared_end = c->shared_start + p->shared_bytes;
     c->storage = pl_arena_alloc_aligned(p->storage, layout_of(c).bytes, LINE);
-    c->parted = pl_arena_array(p->sparse, pl_split_storage, p->nwarps);
+    c->split_storage = pl_arena_array(p->sparse, pl_split_storage, p->nwarps);
     p->cta[p->n++] = c;
     return pl_arena_ok(p->storage) && pl_arena_ok(p->sparse) ? c : NULL;
 }
@@ -180,15 +181,15 @@ static void fill_cta(pl_cta *c)
         w->halves = (uint8_t)(c->grid->width / PL_LANES);
         w->file_rows = l.rows;
         w->pred_rows = l.npreds;
-        w->file = (uint32_t *)(void *)(at + l.file);
-        w->predfile = (uint32_t *)(void *)(at + l.preds);
+        w->register_file = (uint32_t *)(void *)(at + l.file);
+        w->predicate_file = (uint32_t *)(void *)(at + l.preds);
         w->ncalls = CALLS;
         w->call = (pl_call_frame *)(void *)(at + l.calls);
         w->local_bytes = frame_bytes;
         w->local = frame_bytes ? at + l.local : NULL;
         w->split = w->few_splits;
         w->conv = w->few_convs;
-        w->parted = &c->parted[k];
+        w->split_storage = &c->split_storage[k];
     }
     c->filled = true;
 }
@@ -219,10 +220,10 @@ static void fill_half(pl_warp *w, unsigned h)
 {
     const pl_grid *g = w->grid;
     const pl_prog_func *f = g->entry;
-    uint32_t *file = w->file + (size_t)h * w->file_rows * PL_LANES;
+    uint32_t *file = w->register_file + (size_t)h * w->file_rows * PL_LANES;
     w->half = (uint8_t)h;
     memcpy(file, g->pool->image, (size_t)f->rows * PL_LANES * 4);
-    w->predfile[h * w->pred_rows + PL_PT] = UINT32_MAX;
+    w->predicate_file[h * w->pred_rows + PL_PT] = UINT32_MAX;
     for (size_t k = 0; k < f->init.n; k++) {
         const pl_frame_init *r = &f->init.at[k];
         /* The address differs from that in the template. */
@@ -250,35 +251,35 @@ static void start_warp(pl_cta *c, uint32_t index)
     w->state = PL_WARP_READY;
     w->half = 0;
     w->carry = 0;
-    memset(w->carry_of, 0, sizeof w->carry_of);
-    w->polls = w->spins = w->vain_pauses = 0;
-    w->yield = w->stop = w->wrote = w->begun = w->timed = w->was_timed = false;
+    memset(w->other_carry, 0, sizeof w->other_carry);
+    w->polls = w->spins = w->idle_pauses = 0;
+    w->yield = w->stop = w->wrote = w->async_started = w->uses_clock = w->used_clock = false;
     w->npoll_addresses = 0;
     w->advances = w->cta_advances = w->pause_at = 0;
     w->spin_pauses = 0;
-    w->hit = w->hit_before = NULL;
+    w->last_alloc = w->previous_alloc = NULL;
     w->fx = NULL;
     memset(w->conv, 0, w->conv_used * sizeof *w->conv); /* frames of the previous block */
     w->conv_used = 1;
-    w->splits_made = 0;
-    memset(w->came, 0, sizeof w->came);
+    w->splits_created = 0;
+    memset(w->reached, 0, sizeof w->reached);
     w->arrived = 0;
     for (uint32_t k = 0; k < w->ncalls; k++) w->call[k].used = false;
     w->call[0] = (pl_call_frame){
         .func = (uint32_t)(f - g->program->funcs.at),
         .local_top = f->frame_bytes,
-        .aside = f->frame_bytes > f->local_bytes ? f->frame_bytes - f->local_bytes : 0,
+        .uncounted = f->frame_bytes > f->local_bytes ? f->frame_bytes - f->local_bytes : 0,
         .used = true};
     w->nsplits = 1;
     w->current = 0;
     w->split[0] = (pl_simt_split){.pc = f->first, .mask = w->lanes};
     w->active = w->lanes;
     w->pc = f->first;
-    w->regs = w->file;
-    w->pred = w->predfile;
-    w->all = w->exec = w->wide = 0;
+    w->regs = w->register_file;
+    w->pred = w->predicate_file;
+    w->all = w->exec = w->mask_bits = 0;
     memset(w->mask, 0, sizeof w->mask);
-    memset(w->predfile, 0, w->halves * w->pred_rows * sizeof *w->predfile);
+    memset(w->predicate_file, 0, w->halves * w->pred_rows * sizeof *w->predicate_file);
     if (w->local) memset(w->local, 0, (size_t)g->width * w->local_bytes);
     for (unsigned h = w->halves; h-- > 0;) fill_half(w, h);
     if (w->device_error) memset(w->device_error, 0, g->width * sizeof *w->device_error);
@@ -351,25 +352,25 @@ bool pl_block_cancel(pl_grid *g, uint32_t id[3])
     return true;
 }
 
-pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm)
+pl_cta *pl_cta_acquire(pl_grid *g, uint32_t linear, uint32_t sm)
 {
     pl_exec_pool *p = g->pool;
-    pl_cta *c = p->nidle ? p->idle[--p->nidle] : make_cta(g);
+    pl_cta *c = p->nidle ? p->idle[--p->nidle] : new_cta(g);
     if (!c) return NULL;
     pl_block_id(g, linear, c->id);
     c->linear = c->id[0] + g->grid[0] * (c->id[1] + g->grid[1] * c->id[2]);
     c->number = g->first_block + c->linear;
     c->advances = &g->head->advances;
-    c->still.limit = 0;
+    c->recurrence.limit = 0;
     c->pc_stat = g->pc_stat;
-    c->asks = false;
-    c->let_go = false;
+    c->stops_at_ordered = false;
+    c->launched_dependents = false;
     c->sm = sm;
-    c->done = 0;
+    c->warps_done = 0;
     c->nthreads = c->live = g->pool->nthreads;
     memset(c->barrier, 0, sizeof c->barrier);
-    c->alone_arrived = 0;
-    c->alone_phase = 0;
+    c->local_cluster_arrived = 0;
+    c->local_cluster_phase = 0;
     c->releases = 0;
     c->cluster = cluster_of(g, c);
     if (g->cluster[0] && !c->cluster) return NULL;
@@ -378,13 +379,13 @@ pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm)
     return c;
 }
 
-uint32_t pl_grid_home(const pl_grid *g, uint64_t block)
+uint32_t pl_grid_block_sm(const pl_grid *g, uint64_t block)
 {
     const uint32_t all = g->nsm ? g->nsm : 1;
     uint32_t used = all, sm = 0;
-    for (uint32_t k = 0; g->sms && k < all; k++) used -= !pl_grid_uses_sm(g, k);
+    for (uint32_t k = 0; g->sm_mask && k < all; k++) used -= !pl_grid_uses_sm(g, k);
     uint64_t left = block % (used ? used : 1);
-    if (!g->sms) return (uint32_t)left;
+    if (!g->sm_mask) return (uint32_t)left;
     while (sm + 1 < all && (!pl_grid_uses_sm(g, sm) || left-- > 0)) sm++;
     return sm;
 }
@@ -410,12 +411,12 @@ bool pl_cta_begin(pl_cta *c)
 
 pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm)
 {
-    pl_cta *c = pl_cta_take(g, linear, sm);
+    pl_cta *c = pl_cta_acquire(g, linear, sm);
     return c && pl_cta_begin(c) ? c : NULL;
 }
 
 /* The next block may reuse its storage. */
-static void give_back(pl_cta *c)
+static void return_to_pool(pl_cta *c)
 {
     pl_exec_pool *p = c->grid->pool;
     p->idle[p->nidle++] = c;
@@ -431,41 +432,41 @@ void pl_cta_end(pl_cta *c)
         g->lane_executed += c->warp[k].lane_executed;
         if (c->warp[k].clock > g->longest_warp) g->longest_warp = c->warp[k].clock;
     }
-    let_go(c);
+    launch_dependents(c);
     g->blocks_done++;
-    for (pl_grid *n = g; n && (!n->before || n->before->complete); n = n->next)
+    for (pl_grid *n = g; n && (!n->previous || n->previous->complete); n = n->next)
         n->complete = n->blocks_done + n->cancelled == pl_grid_blocks(n);
     if (c->cluster) {
         /* its shared memory stays addressable until all blocks of the cluster have ended */
         pl_cluster *x = c->cluster;
-        if (++x->ended == x->size) {
+        if (++x->blocks_ended == x->size) {
             for (uint32_t r = 0; r < x->size; r++)
-                if (x->cta[r]) give_back(x->cta[r]);
+                if (x->cta[r]) return_to_pool(x->cta[r]);
             x->used = false;
         }
         return;
     }
-    give_back(c);
+    return_to_pool(c);
 }
 
 /* ---- resources that launches leave for each other ---- */
 
-pl_arena *pl_launch_cache_take(pl_arena **kept, pl_launch_cache_kind kind)
+pl_arena *pl_launch_cache_take(pl_arena **cached, pl_launch_cache_kind kind)
 {
-    pl_arena *a = *kept;
-    *kept = NULL;
-    if (!a) return kind == PL_STOCK_SPARSE ? pl_arena_open_sparse() : pl_arena_open();
-    if (kind == PL_STOCK_ZEROED)
+    pl_arena *a = *cached;
+    *cached = NULL;
+    if (!a) return kind == PL_LAUNCH_CACHE_SPARSE ? pl_arena_open_sparse() : pl_arena_open();
+    if (kind == PL_LAUNCH_CACHE_ZEROED)
         pl_arena_reset(a);
     else
-        pl_arena_reuse(a);
+        pl_arena_reset_unzeroed(a);
     return a;
 }
 
-void pl_launch_cache_put(pl_arena **kept, pl_arena *a)
+void pl_launch_cache_put(pl_arena **cached, pl_arena *a)
 {
-    if (!*kept && a && pl_arena_ok(a))
-        *kept = a;
+    if (!*cached && a && pl_arena_ok(a))
+        *cached = a;
     else
         pl_arena_close(a);
 }
@@ -476,7 +477,7 @@ pl_team *pl_launch_cache_take_team(pl_launch_cache *s, uint32_t n, pl_team_work 
         return pl_team_open(n, work, ctx);
     pl_team *t = s->team;
     s->team = NULL;
-    pl_team_serve(t, work, ctx);
+    pl_team_set_work(t, work, ctx);
     return t;
 }
 
@@ -508,7 +509,7 @@ void pl_launch_cache_close(pl_launch_cache *s)
 /* Cooperative groups of several warps synchronise in the system-reserved part of shared memory, of
  * which 288 bytes are theirs (%reserved_smem_offset_1). A kernel that does not read that register
  * accesses this part only by mistake. */
-static bool asks_for_system_shared(const pl_program *p)
+static bool queries_system_shared(const pl_program *p)
 {
     for (size_t f = 0; f < p->funcs.n; f++)
         for (size_t k = 0; k < p->funcs.at[f].init.n; k++) {
@@ -529,11 +530,11 @@ pl_status pl_grid_open(pl_grid *g)
     p->nthreads = g->block[0] * g->block[1] * g->block[2];
     p->nwarps = (p->nthreads + g->width - 1) / g->width;
     p->shared_bytes = f->static_shared + g->dynamic_shared;
-    p->system_shared = asks_for_system_shared(g->program);
+    p->system_shared = queries_system_shared(g->program);
     p->image = aligned_alloc(64, ((size_t)f->rows + 2) / 2 * 2 * PL_LANES * 4);
-    pl_launch_cache none = {0}, *stock = g->stock ? g->stock : &none;
-    p->storage = pl_launch_cache_take(&stock->blocks, PL_STOCK_ANY);
-    p->sparse = pl_launch_cache_take(&stock->rest, PL_STOCK_SPARSE);
+    pl_launch_cache none = {0}, *cache = g->launch_cache ? g->launch_cache : &none;
+    p->storage = pl_launch_cache_take(&cache->blocks, PL_LAUNCH_CACHE_ANY);
+    p->sparse = pl_launch_cache_take(&cache->rest, PL_LAUNCH_CACHE_SPARSE);
     if (!p->image || !p->storage || !p->sparse) {
         pl_grid_close(g);
         return PL_NOMEM;
@@ -554,7 +555,7 @@ pl_status pl_grid_open(pl_grid *g)
     if (!g->head) g->head = g;
     g->fault.set = g->complete = false;
     g->stopped = (pl_stop){0};
-    g->ran = g->grown = 0;
+    g->instructions = g->grown_bytes = 0;
     if (g->resumed) return PL_OK;
     g->executed = g->lane_executed = g->blocks_done = g->early_launched = g->longest_warp = 0;
     return PL_OK;
@@ -566,16 +567,16 @@ bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta 
     pl_stop *s = &head->stopped;
     if (pl_stop_flag(head->cancel))
         s->cause = PL_STOP_FLAG;
-    else if (head->most.cycles && cycles >= head->most.cycles)
+    else if (head->limits.cycles && cycles >= head->limits.cycles)
         s->cause = PL_STOP_CYCLES;
-    else if (head->most.instructions && instructions >= head->most.instructions)
+    else if (head->limits.instructions && instructions >= head->limits.instructions)
         s->cause = PL_STOP_INSTRUCTIONS;
     else if (head->system && head->system->out.full)
         s->cause = PL_STOP_OUTPUT;
     else
         return false;
-    for (size_t k = 0; k < n && !s->placed; k++)
-        for (uint32_t j = 0; j < live[k]->nwarps && !s->placed; j++) {
+    for (size_t k = 0; k < n && !s->has_location; k++)
+        for (uint32_t j = 0; j < live[k]->nwarps && !s->has_location; j++) {
             const pl_warp *w = &live[k]->warp[j];
             const pl_grid *g = live[k]->grid;
             if (w->state == PL_WARP_DONE || !w->nsplits) continue;
@@ -583,7 +584,7 @@ bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta 
             const uint32_t t = j * g->width + (uint32_t)__builtin_ctzll(lanes), x = g->block[0],
                            y = g->block[1];
             *s = (pl_stop){.cause = s->cause,
-                           .placed = true,
+                           .has_location = true,
                            .pc = w->pc,
                            .kernel = g->entry->name,
                            .thread = {t % x, t / x % y, t / x / y}};
@@ -602,9 +603,9 @@ void pl_grid_close(pl_grid *g)
     free(p->idle);
     free(p->cluster);
     free(p->image);
-    pl_launch_cache none = {0}, *stock = g->stock ? g->stock : &none;
-    pl_launch_cache_put(&stock->blocks, p->storage);
-    pl_launch_cache_put(&stock->rest, p->sparse);
+    pl_launch_cache none = {0}, *cache = g->launch_cache ? g->launch_cache : &none;
+    pl_launch_cache_put(&cache->blocks, p->storage);
+    pl_launch_cache_put(&cache->rest, p->sparse);
     pl_launch_cache_close(&none);
     free(p);
     g->pool = NULL;

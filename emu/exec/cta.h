@@ -18,7 +18,7 @@ typedef struct pl_barrier {
 /* Blocks that may address each other's shared memory. */
 typedef struct pl_cluster {
     struct pl_cta *cta[16]; /* by rank; NULL if it has not started or has ended */
-    uint32_t size, ended;
+    uint32_t size, blocks_ended;
     uint32_t arrived; /* threads that have arrived at the cluster barrier */
     uint64_t phase;   /* completed phases */
     uint32_t live;    /* threads of all its blocks that have not exited */
@@ -28,44 +28,44 @@ typedef struct pl_cluster {
 typedef struct pl_cta {
     struct pl_grid *grid;
     uint32_t id[3], linear;
-    uint32_t nwarps, done;    /* done: warps finished */
-    uint32_t nthreads, live;  /* live: threads not exited */
-    pl_warp *warp;            /* nwarps */
-    uint8_t *shared;          /* from offset 0, where the system's part begins */
-    uint8_t *storage;         /* from the pool: warps with their registers, shared memory */
-    pl_split_storage *parted; /* from the pool, one per warp */
-    bool filled;              /* the storage has been partitioned */
-    uint32_t shared_start;    /* offset of the first byte of the kernel's shared memory */
-    uint32_t shared_first;    /* offset of the first byte that it may access: includes the system's
-                                 part if the program queries its location */
-    uint32_t shared_end;      /* offset one past the last byte */
-    uint64_t shared_base;     /* shared address of offset 0: cluster rank times PL_SHARED_SLICE */
+    uint32_t nwarps, warps_done;     /* warps_done: warps that have ended */
+    uint32_t nthreads, live;         /* live: threads not exited */
+    pl_warp *warp;                   /* nwarps */
+    uint8_t *shared;                 /* from offset 0, where the system's part begins */
+    uint8_t *storage;                /* from the pool: warps with their registers, shared memory */
+    pl_split_storage *split_storage; /* from the pool, one per warp */
+    bool filled;                     /* the storage has been partitioned */
+    uint32_t shared_start;           /* offset of the first byte of the kernel's shared memory */
+    uint32_t shared_first; /* offset of the first byte that it may access: includes the system's
+                              part if the program queries its location */
+    uint32_t shared_end;   /* offset one past the last byte */
+    uint64_t shared_base;  /* shared address of offset 0: cluster rank times PL_SHARED_SLICE */
     pl_barrier barrier[PL_NAMED_BARRIERS];
     uint32_t cluster_rank;
-    pl_cluster *cluster;      /* NULL without clusters: for barriers the block is then a cluster of
-                                 its own */
-    uint32_t alone_arrived;   /* without a cluster: threads that have arrived at the cluster
-                                 barrier */
-    uint64_t alone_phase;     /* completed phases */
+    pl_cluster *cluster; /* NULL without clusters: for barriers the block is then a cluster of
+                            its own */
+    uint32_t local_cluster_arrived; /* without a cluster: threads that have arrived at the cluster
+                               barrier */
+    uint64_t local_cluster_phase;   /* completed phases */
     uint32_t releases;        /* number of times that warps of the block were released from one of
                                  its barriers */
     uint32_t sm;              /* SM on which it runs (timing), for %smid */
     uint64_t number;          /* number of the block among those of all grids of the launch, for
                                  events */
-    bool let_go;              /* the next grid no longer has to wait for this block */
+    bool launched_dependents; /* the next grid no longer has to wait for this block */
     struct pl_weak_cta *weak; /* weak consistency: the writes that its warps have observed; owned */
     struct pl_tmem *tmem;     /* tensor memory, allocated on first use; owned */
     void *check;              /* data of a checker (hooks.h) */
-    void *place;              /* with several host threads: for pl_grid.in_order */
+    void *owner;              /* with several host threads: for pl_grid.in_order */
     pl_pc_stat *pc_stat;      /* counters of its instructions, or NULL */
-    bool asks;                /* stops before ordered instructions (PL_IF_ORDERED) */
+    bool stops_at_ordered;    /* stops before ordered instructions (PL_IF_ORDERED) */
     struct {
         uint64_t state, advances; /* a recorded state of its threads, and pl_grid.advances at that
                                      time */
-        uint32_t turns, limit;    /* rounds since then, and rounds until it is recorded anew; 0: no
-                                     state is recorded */
+        uint32_t rounds, limit;   /* rounds since then, and rounds until it is recorded anew; 0: no
+                                    state is recorded */
         bool recurs;              /* the state has recurred */
-    } still;
+    } recurrence;
     uint64_t *advances; /* progress counter: pl_grid.advances, or in timing mode a counter of its SM
                            that is added later */
 } pl_cta;
@@ -73,7 +73,7 @@ typedef struct pl_cta {
 /* Completed phases of its cluster barrier. */
 static inline uint64_t pl_cluster_phase(const pl_cta *c)
 {
-    return c->cluster ? c->cluster->phase : c->alone_phase;
+    return c->cluster ? c->cluster->phase : c->local_cluster_phase;
 }
 
 /* An arrival at a named barrier. */

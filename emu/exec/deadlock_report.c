@@ -39,7 +39,7 @@ typedef struct hang {
 
 /* The instruction at which lanes are. Lanes at a barrier wait after the barrier instruction; lanes
  * that poll are at the polling instruction. */
-static uint32_t place(const pl_warp *w, const pl_simt_split *s)
+static uint32_t location_of(const pl_warp *w, const pl_simt_split *s)
 {
     if ((s->wait == PL_SPLIT_READY || s->wait == PL_SPLIT_SLEEP) && s->poll_pc)
         return s->poll_pc - 1;
@@ -67,7 +67,7 @@ static void put_line(text *t, const pl_grid *g, uint32_t pc)
     put(t, " (%s:%u)", slash ? slash + 1 : file, line->src_line);
 }
 
-static const char *word_of(const pl_grid *g, uint32_t pc)
+static const char *mnemonic_at(const pl_grid *g, uint32_t pc)
 {
     return pc < g->program->code.n ? pl_mnems[pl_forms[g->program->code.at[pc].form].mnem].name
                                    : "the end";
@@ -85,7 +85,7 @@ static void put_block(text *t, const pl_cta *c)
 
 /* ---- what lanes wait for ---- */
 
-static pl_lanes lanes_left(const pl_warp *w)
+static pl_lanes alive_lanes(const pl_warp *w)
 {
     return w->lanes & ~w->exited;
 }
@@ -93,7 +93,7 @@ static pl_lanes lanes_left(const pl_warp *w)
 /* The first lane of a split; makes its half current. */
 static unsigned first_lane(pl_warp *w, const pl_simt_split *s)
 {
-    pl_warp_half(w, (uint32_t)s->mask == 0);
+    pl_warp_set_half(w, (uint32_t)s->mask == 0);
     return (unsigned)__builtin_ctz(pl_of_half(w, s->mask) | 1u << (PL_LANES - 1));
 }
 
@@ -116,7 +116,7 @@ static uint32_t barrier_of(pl_warp *w, const pl_simt_split *s)
 }
 
 /* True if the split polls the grid barrier of cooperative groups. */
-static bool looks_at_grid(const pl_grid *g, const pl_simt_split *s)
+static bool polls_grid_barrier(const pl_grid *g, const pl_simt_split *s)
 {
     const pl_alloc *a =
         g->workspace && s->poll_pc ? pl_memory_find(g->memory, s->poll_address) : NULL;
@@ -124,17 +124,17 @@ static bool looks_at_grid(const pl_grid *g, const pl_simt_split *s)
 }
 
 /* Blocks that do not poll the grid barrier. */
-static void missing_blocks(hang *h, const pl_grid *g)
+static void put_missing_blocks(hang *h, const pl_grid *g)
 {
     size_t shown = 0, absent = 0;
     for (size_t k = 0; k < h->n; k++) {
         const pl_cta *c = h->live[k];
-        bool looks = false;
+        bool polls = false;
         for (uint32_t n = 0; n < c->nwarps; n++)
             for (unsigned m = 0; m < c->warp[n].nsplits; m++)
-                looks |= looks_at_grid(g, &c->warp[n].split[m]);
-        absent += !looks;
-        if (looks || shown++ >= MISSING_SHOWN) continue;
+                polls |= polls_grid_barrier(g, &c->warp[n].split[m]);
+        absent += !polls;
+        if (polls || shown++ >= MISSING_SHOWN) continue;
         put(&h->t, shown == 1 ? ", missing " : ", ");
         put_block(&h->t, c);
     }
@@ -143,7 +143,7 @@ static void missing_blocks(hang *h, const pl_grid *g)
         put(&h->t, ", and %llu blocks do not run", (unsigned long long)(pl_grid_blocks(g) - h->n));
 }
 
-static void mbarrier_state(text *t, pl_warp *w, const pl_simt_split *s, const pl_insn *i)
+static void put_mbarrier_state(text *t, pl_warp *w, const pl_simt_split *s, const pl_insn *i)
 {
     pl_space real;
     uint64_t in;
@@ -159,17 +159,17 @@ static void mbarrier_state(text *t, pl_warp *w, const pl_simt_split *s, const pl
 }
 
 /* Describes the memory that polling lanes wait for. */
-static void looking(hang *h, pl_warp *w, const pl_simt_split *s)
+static void put_polled_memory(hang *h, pl_warp *w, const pl_simt_split *s)
 {
     const pl_insn *i = &w->code[s->poll_pc - 1];
     const pl_grid *g = w->grid;
     if (pl_forms[i->form].mnem == M_mbarrier) {
-        mbarrier_state(&h->t, w, s, i);
+        put_mbarrier_state(&h->t, w, s, i);
         return;
     }
-    if (looks_at_grid(g, s)) {
+    if (polls_grid_barrier(g, s)) {
         put(&h->t, "wait at the barrier of the grid");
-        missing_blocks(h, g);
+        put_missing_blocks(h, g);
         return;
     }
     pl_space real = (pl_space)i->sel[PL_M_SPACE];
@@ -181,24 +181,24 @@ static void looking(hang *h, pl_warp *w, const pl_simt_split *s)
     put(&h->t, ", which no thread writes");
 }
 
-static void at_barrier(text *t, pl_warp *w, const pl_simt_split *s)
+static void put_barrier_arrivals(text *t, pl_warp *w, const pl_simt_split *s)
 {
     const pl_cta *c = w->cta;
     const pl_barrier *b = &c->barrier[s->barrier];
-    uint32_t came = b->arrived;
+    uint32_t arrived = b->arrived;
     for (uint32_t k = 0; k < c->nwarps; k++)
-        came += (uint32_t)__builtin_popcountll(c->warp[k].came[s->barrier]);
-    put(t, "wait at barrier %u, where %u of %u threads have arrived", s->barrier, came,
+        arrived += (uint32_t)__builtin_popcountll(c->warp[k].reached[s->barrier]);
+    put(t, "wait at barrier %u, where %u of %u threads have arrived", s->barrier, arrived,
         b->expected ? b->expected : c->live);
 }
 
 /* Describes what a group of lanes waits for. */
-static void reason(hang *h, pl_warp *w, const pl_simt_split *s)
+static void put_wait_reason(hang *h, pl_warp *w, const pl_simt_split *s)
 {
     text *t = &h->t;
     const pl_cta *c = w->cta;
     switch (s->wait) {
-    case PL_SPLIT_BARRIER: at_barrier(t, w, s); return;
+    case PL_SPLIT_BARRIER: put_barrier_arrivals(t, w, s); return;
     case PL_SPLIT_ALIGNED:
         put(t,
             "wait at barrier %u, which is aligned, for the other lanes of their warp to reach the "
@@ -207,7 +207,7 @@ static void reason(hang *h, pl_warp *w, const pl_simt_split *s)
         return;
     case PL_SPLIT_CLUSTER:
         put(t, "wait at the cluster barrier, where %u of %u threads have arrived",
-            c->cluster ? c->cluster->arrived : c->alone_arrived,
+            c->cluster ? c->cluster->arrived : c->local_cluster_arrived,
             c->cluster ? c->cluster->live : c->live);
         return;
     case PL_SPLIT_WARP_SYNC: {
@@ -222,8 +222,8 @@ static void reason(hang *h, pl_warp *w, const pl_simt_split *s)
     }
     case PL_SPLIT_GRID:
         put(t, "wait for the preceding grid, of which %llu of %llu blocks have ended",
-            (unsigned long long)w->grid->before->blocks_done,
-            (unsigned long long)pl_grid_blocks(w->grid->before));
+            (unsigned long long)w->grid->previous->blocks_done,
+            (unsigned long long)pl_grid_blocks(w->grid->previous));
         return;
     case PL_SPLIT_CONVERGE:
         put(t, "wait for the other lanes of their warp to reconverge%s",
@@ -234,7 +234,7 @@ static void reason(hang *h, pl_warp *w, const pl_simt_split *s)
             put(t, "wait until the lanes that diverged last have reconverged (with --simt its they "
                    "would continue)");
         else if (s->poll_pc)
-            looking(h, w, s);
+            put_polled_memory(h, w, s);
         else
             put(t, s->wait == PL_SPLIT_SLEEP ? "sleep" : "run");
         return;
@@ -244,12 +244,12 @@ static void reason(hang *h, pl_warp *w, const pl_simt_split *s)
 /* ---- missing threads ---- */
 
 /* Briefly describes what the missing lanes do. */
-static void doing(hang *h, pl_warp *w, const pl_simt_split *s)
+static void put_activity(hang *h, pl_warp *w, const pl_simt_split *s)
 {
     text *t = &h->t;
     put(t, " (");
-    put_line(t, w->grid, place(w, s));
-    put(t, ", %s", word_of(w->grid, place(w, s)));
+    put_line(t, w->grid, location_of(w, s));
+    put(t, ", %s", mnemonic_at(w->grid, location_of(w, s)));
     if (s->wait == PL_SPLIT_BARRIER || s->wait == PL_SPLIT_ALIGNED)
         put(t, ": waits at barrier %u", barrier_of(w, s));
     else if (s->wait == PL_SPLIT_CLUSTER)
@@ -263,53 +263,54 @@ static void doing(hang *h, pl_warp *w, const pl_simt_split *s)
 }
 
 /* Names the missing lanes of a warp, and what each group of them does. */
-static void name_warp(hang *h, pl_warp *w, pl_lanes away)
+static void put_missing_lanes(hang *h, pl_warp *w, pl_lanes missing)
 {
     put(&h->t, " warp %u", w->index);
     for (unsigned m = 0; m < w->nsplits; m++) {
-        const pl_lanes lanes = w->split[m].mask & away;
+        const pl_lanes lanes = w->split[m].mask & missing;
         if (!lanes) continue;
-        if (lanes != lanes_left(w)) put_lanes(&h->t, w, lanes);
-        doing(h, w, &w->split[m]);
+        if (lanes != alive_lanes(w)) put_lanes(&h->t, w, lanes);
+        put_activity(h, w, &w->split[m]);
     }
 }
 
 /* Warps whose lanes have exited without reaching a barrier that counts threads. */
-static void ended(hang *h, pl_cta *c, uint32_t threads)
+static void put_exited_threads(hang *h, pl_cta *c, uint32_t threads)
 {
     put(&h->t, ", and %u expected threads have exited or do not exist", threads);
     for (uint32_t k = 0; k < c->nwarps; k++) {
         const pl_warp *w = &c->warp[k];
-        if (lanes_left(w)) continue;
+        if (alive_lanes(w)) continue;
         put(&h->t, " (warp %u ended at ", k);
-        put_line(&h->t, c->grid, w->ended_at);
+        put_line(&h->t, c->grid, w->exit_pc);
         put(&h->t, ")");
         return;
     }
 }
 
 /* Threads that have not arrived at the barrier at which split s waits. */
-static void missing_warps(hang *h, pl_cta *c, const pl_simt_split *s)
+static void put_missing_warps(hang *h, pl_cta *c, const pl_simt_split *s)
 {
     const pl_barrier *b = &c->barrier[s->barrier];
-    uint32_t shown = 0, absent = 0, came = b->arrived;
+    uint32_t shown = 0, absent = 0, arrived = b->arrived;
     for (uint32_t k = 0; k < c->nwarps; k++) {
         pl_warp *w = &c->warp[k];
-        pl_lanes there = w->arrived >> s->barrier & 1u ? lanes_left(w) : w->came[s->barrier];
-        came += (uint32_t)__builtin_popcountll(w->came[s->barrier]);
-        const pl_lanes away = lanes_left(w) & ~there;
-        absent += (uint32_t)__builtin_popcountll(away);
-        if (!away || shown++ >= MISSING_SHOWN) continue;
+        pl_lanes arrived_lanes =
+            w->arrived >> s->barrier & 1u ? alive_lanes(w) : w->reached[s->barrier];
+        arrived += (uint32_t)__builtin_popcountll(w->reached[s->barrier]);
+        const pl_lanes missing = alive_lanes(w) & ~arrived_lanes;
+        absent += (uint32_t)__builtin_popcountll(missing);
+        if (!missing || shown++ >= MISSING_SHOWN) continue;
         put(&h->t, shown == 1 ? ", missing" : ",");
-        name_warp(h, w, away);
+        put_missing_lanes(h, w, missing);
     }
     if (shown > MISSING_SHOWN) put(&h->t, " and %u other warps", shown - MISSING_SHOWN);
-    const uint32_t wanted = b->expected ? b->expected : c->live;
-    if (wanted > came + absent) ended(h, c, wanted - came - absent);
+    const uint32_t expected = b->expected ? b->expected : c->live;
+    if (expected > arrived + absent) put_exited_threads(h, c, expected - arrived - absent);
 }
 
 /* Threads that have not arrived at the cluster barrier. */
-static void missing_in_cluster(hang *h, pl_cta *c)
+static void put_missing_in_cluster(hang *h, pl_cta *c)
 {
     uint32_t shown = 0;
     const pl_cluster *x = c->cluster;
@@ -323,13 +324,13 @@ static void missing_in_cluster(hang *h, pl_cta *c)
             continue;
         }
         for (uint32_t k = 0; k < o->nwarps && shown < MISSING_SHOWN; k++) {
-            pl_lanes away = 0;
+            pl_lanes missing = 0;
             for (unsigned m = 0; m < o->warp[k].nsplits; m++)
-                away |= o->warp[k].split[m].cluster_arrived ? 0 : o->warp[k].split[m].mask;
-            if (!away) continue;
+                missing |= o->warp[k].split[m].cluster_arrived ? 0 : o->warp[k].split[m].mask;
+            if (!missing) continue;
             put(&h->t, shown++ ? ", " : ", missing ");
             put_block(&h->t, o);
-            name_warp(h, &o->warp[k], away);
+            put_missing_lanes(h, &o->warp[k], missing);
         }
     }
 }
@@ -337,14 +338,14 @@ static void missing_in_cluster(hang *h, pl_cta *c)
 /* ---- the report ---- */
 
 /* True if all remaining lanes of warp w wait in the same way as split s of warp v. */
-static bool same(const pl_warp *w, const pl_warp *v, const pl_simt_split *s)
+static bool is_same_wait(const pl_warp *w, const pl_warp *v, const pl_simt_split *s)
 {
     return w->nsplits == 1 && w->split[0].wait == s->wait && w->split[0].pc == s->pc &&
            w->split[0].barrier == s->barrier && w->split[0].poll_pc == s->poll_pc &&
            w->split[0].poll_address == s->poll_address && v->nsplits == 1;
 }
 
-static void block(hang *h, pl_cta *c, pl_warp **first, const pl_simt_split **at)
+static void put_block_groups(hang *h, pl_cta *c, pl_warp **first, const pl_simt_split **at)
 {
     uint32_t groups = 0;
     text *t = &h->t;
@@ -359,7 +360,7 @@ static void block(hang *h, pl_cta *c, pl_warp **first, const pl_simt_split **at)
                 *at = s;
             }
             while (last + 1 < c->nwarps && c->warp[last + 1].state != PL_WARP_DONE &&
-                   same(&c->warp[last + 1], w, s))
+                   is_same_wait(&c->warp[last + 1], w, s))
                 last++;
             if (groups++ >= GROUPS_SHOWN) continue;
             put(t, "; ");
@@ -368,13 +369,13 @@ static void block(hang *h, pl_cta *c, pl_warp **first, const pl_simt_split **at)
                 put(t, " warps %u to %u", k, last);
             else
                 put(t, " warp %u", k);
-            if (s->mask != lanes_left(w)) put_lanes(t, w, s->mask);
+            if (s->mask != alive_lanes(w)) put_lanes(t, w, s->mask);
             put(t, " at ");
-            put_line(t, w->grid, place(w, s));
-            put(t, ", %s: ", word_of(w->grid, place(w, s)));
-            reason(h, w, s);
-            if (s->wait == PL_SPLIT_BARRIER) missing_warps(h, c, s);
-            if (s->wait == PL_SPLIT_CLUSTER) missing_in_cluster(h, c);
+            put_line(t, w->grid, location_of(w, s));
+            put(t, ", %s: ", mnemonic_at(w->grid, location_of(w, s)));
+            put_wait_reason(h, w, s);
+            if (s->wait == PL_SPLIT_BARRIER) put_missing_warps(h, c, s);
+            if (s->wait == PL_SPLIT_CLUSTER) put_missing_in_cluster(h, c);
         }
         k = last;
     }
@@ -418,13 +419,13 @@ void pl_hang_report(pl_grid *g, pl_cta **live, size_t n, bool spinning)
     for (size_t k = 0; k < n; k++)
         for (uint32_t m = 0; m < live[k]->nwarps; m++) sort_splits(&live[k]->warp[m]);
     put(&h.t, "%s", head[spinning]);
-    for (size_t k = 0; k < n && k < BLOCKS_SHOWN; k++) block(&h, live[k], &first, &at);
+    for (size_t k = 0; k < n && k < BLOCKS_SHOWN; k++) put_block_groups(&h, live[k], &first, &at);
     if (n > BLOCKS_SHOWN) put(&h.t, "; and %zu other blocks", n - BLOCKS_SHOWN);
     if (!first) {
         g->fault = (pl_fault_info){.error = "CUDA_ERROR_LAUNCH_TIMEOUT", .set = true};
         return;
     }
-    first->pc = place(first, at);
-    pl_warp_half(first, (uint32_t)at->mask == 0);
+    first->pc = location_of(first, at);
+    pl_warp_set_half(first, (uint32_t)at->mask == 0);
     pl_fault(first, pl_of_half(first, at->mask), 0, "CUDA_ERROR_LAUNCH_TIMEOUT", "%s", space);
 }

@@ -6,7 +6,7 @@
 #include "emu/exec/lane_loops.h"
 #include "emu/exec/runtime/cuda_builtins.h"
 
-static const pl_exec_form *best(int level)
+static const pl_exec_form *best_forms(int level)
 {
 #if defined(__x86_64__)
 #ifdef PL_HAVE_EXEC_AVX512
@@ -26,7 +26,7 @@ static const pl_exec_form *best(int level)
 }
 
 /* Index of the chosen word among a slot's choices; 0 means absent if the slot is optional. */
-static unsigned choice(const pl_slot *s, uint16_t word)
+static unsigned choice_index(const pl_slot *s, uint16_t word)
 {
     for (unsigned k = 0; k < s->n; k++)
         if (s->word[k] == word) return k + s->optional;
@@ -41,7 +41,7 @@ void pl_bind_system(pl_program *p)
 
 void pl_bind(pl_program *p, int level)
 {
-    const pl_exec_form *forms = best(level);
+    const pl_exec_form *forms = best_forms(level);
     const bool late = p->bulk_reductions = pl_has_bulk_reductions(p);
     for (size_t n = 0; n < p->code.n; n++) {
         pl_insn *i = &p->code.at[n];
@@ -52,7 +52,7 @@ void pl_bind(pl_program *p, int level)
         unsigned index = 0, stride = 1;
         for (unsigned k = 0; k < x->nspec; k++) {
             const pl_slot *s = &f->slot[x->slot[k]];
-            index += choice(s, i->mods[x->slot[k]]) * stride;
+            index += choice_index(s, i->mods[x->slot[k]]) * stride;
             stride *= s->n + s->optional;
         }
         i->exec = x->fn ? x->fn[index] : NULL;

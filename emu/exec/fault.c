@@ -1,5 +1,5 @@
-/* fault.c - faults of the emulated program: what is recorded of the first one. All other files of
- * emu/exec may use it. */
+/* fault.c - records the first fault of the emulated program. All other files of emu/exec may use
+ * it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include "emu/exec/hooks.h"
 
 /* Fills all of a fault but `set`; `lanes` are of the half. */
-static void describe(const pl_warp *w, pl_fault_info *f, uint32_t lanes, uint64_t address,
-                     const char *error, const char *fmt, va_list ap)
+static void fill_fault(const pl_warp *w, pl_fault_info *f, uint32_t lanes, uint64_t address,
+                       const char *error, const char *fmt, va_list ap)
 {
     f->kernel = w->grid->entry->name;
     f->error = error;
@@ -28,7 +28,7 @@ void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, c
     pl_fault_info f = {.set = false};
     va_list ap;
     va_start(ap, fmt);
-    describe(w, &f, lanes, address, error, fmt, ap);
+    fill_fault(w, &f, lanes, address, error, fmt, ap);
     va_end(ap);
     if (g->hooks && g->hooks->faults(g->hooks, w, &f)) return;
     w->stop = true;
@@ -45,7 +45,7 @@ void pl_fault_note(pl_warp *w, pl_fault_info *f, uint32_t lanes, const char *err
     if (f->set) return;
     va_list ap;
     va_start(ap, fmt);
-    describe(w, f, lanes, 0, error, fmt, ap);
+    fill_fault(w, f, lanes, 0, error, fmt, ap);
     va_end(ap);
     f->set = true;
 }

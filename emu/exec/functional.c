@@ -13,18 +13,18 @@
 #include "isa/program/insn_query.h"
 
 enum {
-    TURN = 1 << 16,      /* instructions of a warp's time slice */
-    PROGRESS_TURNS = 64, /* rounds of blocks between two progress reports */
-    IDLE_ROUNDS = 3,     /* rounds of a block without an instruction before the next block starts */
+    SLICE = 1 << 16,      /* instructions of a warp's time slice */
+    PROGRESS_ROUNDS = 64, /* rounds of blocks between two progress reports */
+    IDLE_ROUNDS = 3, /* rounds of a block without an instruction before the next block starts */
     SPIN_ROUNDS = 1 << 13, /* rounds in which all running blocks only poll: then no other event can
                               follow. PL_IDLE_STEP times as many if they also read a clock */
     RECUR_ROUNDS = 64,     /* the same, per block, if all of them repeat their states */
-    RANDOM_TURN = 96,      /* random schedule: maximum instructions of a time slice */
+    RANDOM_SLICE = 96,     /* random schedule: maximum instructions of a time slice */
     RANDOM_BLOCKS = 24     /* random schedule: blocks that run interleaved */
 };
 
 /* Number of distinct 32-byte sectors that the lanes access. */
-static uint16_t sectors(const pl_memory_effect *fx)
+static uint16_t count_sectors(const pl_memory_effect *fx)
 {
     uint64_t seen[2 * PL_LANES];
     unsigned n = 0;
@@ -41,11 +41,12 @@ static uint16_t sectors(const pl_memory_effect *fx)
 }
 
 /* Counts the accesses of a half and notifies the event sink. */
-static void tell_access(const pl_warp *w, const pl_memory_effect *fx, unsigned half, uint32_t pc,
+static void emit_access(const pl_warp *w, const pl_memory_effect *fx, unsigned half, uint32_t pc,
                         uint64_t seq)
 {
     const pl_grid *g = w->grid->head;
-    uint16_t touched = fx->space == PL_SP_GLOBAL || fx->space == PL_SP_LOCAL ? sectors(fx) : 0;
+    uint16_t touched =
+        fx->space == PL_SP_GLOBAL || fx->space == PL_SP_LOCAL ? count_sectors(fx) : 0;
     if (g->pc_stat) {
         g->pc_stat[pc].requests++;
         g->pc_stat[pc].sectors += touched;
@@ -97,14 +98,14 @@ static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
             sink->inst(sink->ctx, &e);
         }
         for (unsigned h = 0; h < w->halves && i->flags & PL_IF_MEM; h++)
-            if (fx[h].mask) tell_access(w, &fx[h], h, pc, seq);
+            if (fx[h].mask) emit_access(w, &fx[h], h, pc, seq);
         if (s != PL_WARP_READY || w->paused) return s;
     }
     return s;
 }
 
 /* The next number of a random schedule (splitmix64). */
-static uint64_t draw(pl_grid *g)
+static uint64_t next_random(pl_grid *g)
 {
     uint64_t z = g->rng += 0x9e3779b97f4a7c15ull;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -112,25 +113,26 @@ static uint64_t draw(pl_grid *g)
     return z ^ z >> 31;
 }
 
-uint64_t pl_cta_turn(pl_cta *c, bool *paused)
+uint64_t pl_cta_run_round(pl_cta *c, bool *paused)
 {
     pl_grid *g = c->grid->head;
     uint64_t executed = 0;
-    uint32_t first = g->random ? (uint32_t)(draw(g) % c->nwarps) : 0;
+    uint32_t first = g->random ? (uint32_t)(next_random(g) % c->nwarps) : 0;
     *paused = true;
     for (uint32_t n = 0; n < c->nwarps; n++) {
         uint32_t k = first + n < c->nwarps ? first + n : first + n - c->nwarps;
-        uint64_t limit = g->random ? 1 + draw(g) % (g->max_turn ? g->max_turn : RANDOM_TURN) : TURN;
+        uint64_t limit =
+            g->random ? 1 + next_random(g) % (g->max_slice ? g->max_slice : RANDOM_SLICE) : SLICE;
         pl_warp *w = &c->warp[k];
         if (w->state == PL_WARP_DONE) continue;
-        if (w->state == PL_WARP_SLEEP) w->clock += TURN;
+        if (w->state == PL_WARP_SLEEP) w->clock += SLICE;
         uint64_t before = w->executed;
-        if (g->random && w->nsplits > 1) pl_warp_shuffle(w, draw(g));
-        pl_warp_state s = g->sink || g->max_turn ? run_traced(w, limit) : pl_warp_run(w, limit);
+        if (g->random && w->nsplits > 1) pl_warp_switch_split(w, next_random(g));
+        pl_warp_state s = g->sink || g->max_slice ? run_traced(w, limit) : pl_warp_run(w, limit);
         executed += w->executed - before;
-        if (s == PL_WARP_DONE) c->done++;
+        if (s == PL_WARP_DONE) c->warps_done++;
         /* Counts as progress for threads that poll. */
-        if (w->executed - before >= TURN) ++*c->advances;
+        if (w->executed - before >= SLICE) ++*c->advances;
         if (s == PL_WARP_DONE || (w->executed - before >= limit && !g->random)) *paused = false;
         if (s == PL_WARP_BARRIER && w->executed > before) *paused = false;
         if (pl_failed(g)) break;
@@ -145,40 +147,40 @@ static uint32_t cluster_blocks(const pl_grid *g)
 }
 
 /* Limits the concurrent blocks to those for which the host has memory. */
-static void fit_memory(pl_grid *g)
+static void limit_to_host_memory(pl_grid *g)
 {
-    const uint64_t held =
-        g->head->most.memory ? g->head->most.memory / pl_grid_block_bytes(g) : UINT64_MAX;
-    if (held < g->max_resident) g->max_resident = (uint32_t)held;
+    const uint64_t fitting =
+        g->head->limits.memory ? g->head->limits.memory / pl_grid_block_bytes(g) : UINT64_MAX;
+    if (fitting < g->max_resident) g->max_resident = (uint32_t)fitting;
 }
 
 /* True if that limit applies. Then blocks that wait for others may wait forever. */
-static bool few_for_memory(const pl_grid *g)
+static bool is_memory_limited(const pl_grid *g)
 {
-    return g->head->most.memory &&
-           (g->max_resident + 1) * pl_grid_block_bytes(g) > g->head->most.memory;
+    return g->head->limits.memory &&
+           (g->max_resident + 1) * pl_grid_block_bytes(g) > g->head->limits.memory;
 }
 
 /* Maximum number of blocks that may run at once while grid g starts some. */
-static uint32_t most_blocks(const pl_grid *g)
+static uint32_t max_blocks(const pl_grid *g)
 {
     return g->max_resident > cluster_blocks(g) ? g->max_resident : cluster_blocks(g);
 }
 
 /* Starts the next block or cluster of a grid in addition to the n that run. */
-static pl_status start(pl_grid *g, pl_cta **live, size_t *n)
+static pl_status start_blocks(pl_grid *g, pl_cta **live, size_t *n)
 {
     uint64_t total = pl_grid_blocks(g);
     pl_status st = PL_OK;
     for (uint32_t k = 0; k < cluster_blocks(g) && g->next_block < total; k++) {
-        live[*n] = pl_cta_start(g, (uint32_t)g->next_block, pl_grid_home(g, g->next_block));
+        live[*n] = pl_cta_start(g, (uint32_t)g->next_block, pl_grid_block_sm(g, g->next_block));
         g->next_block++;
         if (!live[(*n)++]) st = PL_NOMEM;
     }
     return st;
 }
 
-static bool sleeping(pl_cta *const *live, size_t n)
+static bool any_warp_sleeps(pl_cta *const *live, size_t n)
 {
     for (size_t k = 0; k < n; k++)
         for (uint32_t j = 0; j < live[k]->nwarps; j++)
@@ -188,64 +190,67 @@ static bool sleeping(pl_cta *const *live, size_t n)
 
 /* Rounds in sequence in which all warps have only polled. */
 typedef struct polling {
-    uint64_t looking;   /* PL_IDLE_STEP per round, 1 for a block that reads a clock */
+    uint64_t idle;      /* PL_IDLE_STEP per round, 1 for a block that reads a clock */
     uint64_t recurring; /* rounds of blocks that repeat their states */
 } polling;
 
 /* Called after a round of one of n blocks. idle: it has only polled, and nothing else has happened.
- * drawn: factor by which more rounds are required. True: they poll without progress. */
-static bool polls_in_vain(polling *p, const pl_grid *g, pl_cta *c, size_t n, bool idle,
-                          unsigned drawn)
+ * factor: multiplies the required rounds. True: they poll without progress. */
+static bool polls_without_progress(polling *p, const pl_grid *g, pl_cta *c, size_t n, bool idle,
+                                   unsigned factor)
 {
-    const uint64_t rounds = SPIN_ROUNDS * PL_IDLE_STEP * drawn, least = RECUR_ROUNDS * PL_IDLE_STEP;
-    bool patient = false;
-    for (uint32_t k = 0; k < c->nwarps; k++) patient |= c->warp[k].was_timed;
-    p->looking = idle ? p->looking + (patient ? 1 : PL_IDLE_STEP) : 0;
-    p->recurring = p->looking / least > n && !g->random && pl_cta_recurs(c) ? p->recurring + 1 : 0;
-    return p->looking > rounds && (p->looking / rounds > n || p->recurring > n);
+    const uint64_t rounds = SPIN_ROUNDS * PL_IDLE_STEP * factor,
+                   recurring_rounds = RECUR_ROUNDS * PL_IDLE_STEP;
+    bool reads_clock = false;
+    for (uint32_t k = 0; k < c->nwarps; k++) reads_clock |= c->warp[k].used_clock;
+    p->idle = idle ? p->idle + (reads_clock ? 1 : PL_IDLE_STEP) : 0;
+    p->recurring =
+        p->idle / recurring_rounds > n && !g->random && pl_cta_recurs(c) ? p->recurring + 1 : 0;
+    return p->idle > rounds && (p->idle / rounds > n || p->recurring > n);
 }
 
 /* *nlive: blocks that have already started. */
 static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
 {
-    uint64_t blocks = pl_grid_left(g), left = blocks;
+    uint64_t blocks = pl_grid_blocks_remaining(g), left = blocks;
     size_t n = *nlive, at = 0;
     unsigned idle = 0;
     polling poll = {0};
     pl_status st = PL_OK;
-    bool more = true;              /* another block should start */
-    uint64_t total = 0, turns = 0; /* instructions and rounds so far */
+    bool more = true;               /* another block should start */
+    uint64_t total = 0, rounds = 0; /* instructions and rounds so far */
     while (left) {
         pl_grid *from = pl_grid_startable(g);
-        if (more && from && n + cluster_blocks(from) <= most_blocks(from)) {
+        if (more && from && n + cluster_blocks(from) <= max_blocks(from)) {
             at = n;
-            st = start(from, live, &n);
+            st = start_blocks(from, live, &n);
             *nlive = n;
             more = false;
             if (st != PL_OK) break;
             from = pl_grid_startable(g);
         }
         if (g->random) { /* any of the blocks, and occasionally an additional one */
-            at = (size_t)(draw(g) % n);
-            more |= n < RANDOM_BLOCKS && draw(g) % 4 == 0;
+            at = (size_t)(next_random(g) % n);
+            more |= n < RANDOM_BLOCKS && next_random(g) % 4 == 0;
         }
         if (at >= n) at = 0;
         pl_cta *c = live[at];
-        bool paused, started_all = !from || n + cluster_blocks(from) > most_blocks(from),
+        bool paused, started_all = !from || n + cluster_blocks(from) > max_blocks(from),
                      alone = cluster_blocks(c->grid) == 1;
-        uint64_t before = left, advances = g->advances, executed = pl_cta_turn(c, &paused);
+        uint64_t before = left, advances = g->advances, executed = pl_cta_run_round(c, &paused);
         total += executed;
-        if (g->progress && ++turns % PROGRESS_TURNS == 0)
-            g->progress(g->progress_ctx, blocks - pl_grid_left(g), blocks, total);
+        if (g->progress && ++rounds % PROGRESS_ROUNDS == 0)
+            g->progress(g->progress_ctx, blocks - pl_grid_blocks_remaining(g), blocks, total);
         if (g->fault.set) break;
-        if (c->done == c->nwarps) {
-            uint32_t mates = cluster_blocks(c->grid);
+        if (c->warps_done == c->nwarps) {
+            uint32_t cluster_size = cluster_blocks(c->grid);
             pl_cta_end(c);
             memmove(&live[at], &live[at + 1], (n - at - 1) * sizeof *live);
             *nlive = --n;
-            more = n < mates;
+            more = n < cluster_size;
             idle = 0;
-            if (g->progress) g->progress(g->progress_ctx, blocks - pl_grid_left(g), blocks, total);
+            if (g->progress)
+                g->progress(g->progress_ctx, blocks - pl_grid_blocks_remaining(g), blocks, total);
         } else if (executed && !paused && alone) {
             idle = 0; /* it makes progress: run the same block again */
         } else {
@@ -257,23 +262,23 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
                 more = true;
             }
         }
-        left = pl_grid_left(g);
+        left = pl_grid_blocks_remaining(g);
         /* Blocks are drawn at random: a block that can continue may not be drawn for some time. */
-        const unsigned drawn = g->random ? 16 : 1;
-        if (idle > (n + 1) * IDLE_ROUNDS * drawn && left == before && started_all &&
-            !sleeping(live, n)) {
-            if (from && few_for_memory(from)) return PL_NOMEM;
+        const unsigned factor = g->random ? 16 : 1;
+        if (idle > (n + 1) * IDLE_ROUNDS * factor && left == before && started_all &&
+            !any_warp_sleeps(live, n)) {
+            if (from && is_memory_limited(from)) return PL_NOMEM;
             pl_hang_report(g, live, n, false);
             break;
         }
-        const bool still = paused && left == before && g->advances == advances;
-        if (polls_in_vain(&poll, g, c, n, still, drawn) && started_all) {
-            if (from && few_for_memory(from)) return PL_NOMEM;
+        const bool only_polled = paused && left == before && g->advances == advances;
+        if (polls_without_progress(&poll, g, c, n, only_polled, factor) && started_all) {
+            if (from && is_memory_limited(from)) return PL_NOMEM;
             pl_hang_report(g, live, n, true);
             break;
         }
-        g->ran += executed;
-        if (pl_grid_stop(g, 0, g->ran, live, n)) return PL_INTERRUPTED;
+        g->instructions += executed;
+        if (pl_grid_stop(g, 0, g->instructions, live, n)) return PL_INTERRUPTED;
     }
     return st;
 }
@@ -292,21 +297,21 @@ static void count_issues(const pl_grid *g)
 pl_status pl_grid_run(pl_grid *head)
 {
     pl_status st = PL_OK;
-    size_t most = 0, n = 0;
+    size_t capacity = 0, n = 0;
     for (pl_grid *g = head; g && st == PL_OK; g = g->next) {
-        fit_memory(g);
-        most += most_blocks(g) + g->nbegun;
+        limit_to_host_memory(g);
+        capacity += max_blocks(g) + g->nbegun;
         if (!g->begun) st = pl_grid_open(g);
     }
-    pl_cta **live = malloc(sizeof *live * (most ? most : 1));
+    pl_cta **live = malloc(sizeof *live * (capacity ? capacity : 1));
     if (st == PL_OK && !live) st = PL_NOMEM;
-    pl_live_blocks begun = {.at = live, .n = live ? head->nbegun : 0};
-    for (size_t k = 0; k < begun.n; k++) live[k] = head->begun[k];
+    pl_live_blocks started = {.at = live, .n = live ? head->nbegun : 0};
+    for (size_t k = 0; k < started.n; k++) live[k] = head->begun[k];
     free(head->begun);
     head->begun = NULL;
     head->nbegun = 0;
-    if (st == PL_OK) st = pl_run_blocks_in_parallel(head, &begun);
-    n = begun.n;
+    if (st == PL_OK) st = pl_run_blocks_in_parallel(head, &started);
+    n = started.n;
     if (st == PL_OK && !head->fault.set) st = run(head, live, &n);
     for (size_t k = 0; k < n; k++) { /* blocks that never ended count too */
         pl_grid *g = live[k] ? live[k]->grid : head;

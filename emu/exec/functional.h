@@ -6,7 +6,7 @@
 
 /* Runs one time slice of every warp of a block. Returns the number of executed instructions;
  * *paused: its warps only polled. */
-uint64_t pl_cta_turn(pl_cta *c, bool *paused);
+uint64_t pl_cta_run_round(pl_cta *c, bool *paused);
 
 /* Called after a round in which the block only polled. True: it has been in this state before, and
  * no thread has changed memory since. */

@@ -18,7 +18,7 @@ typedef enum pl_stop_cause {
 } pl_stop_cause;
 typedef struct pl_stop {
     pl_stop_cause cause;
-    bool placed; /* the other fields are valid: they describe a thread that was running */
+    bool has_location; /* the other fields are valid: they describe a thread that was running */
     uint32_t pc, block[3], thread[3];
     const char *kernel;
 } pl_stop;
@@ -34,7 +34,7 @@ typedef struct pl_limits {
  * the end, so do the remaining instructions of running blocks. */
 typedef struct pl_time_limit {
     double deadline, end; /* seconds of the host's steady clock */
-    bool over;
+    bool expired;
     uint64_t cycles, instructions; /* of the grid that was running at the deadline, up to it */
 } pl_time_limit;
 
@@ -63,7 +63,7 @@ typedef struct pl_grid {
     pl_pc_stat *pc_stat;        /* program->code.n entries, or NULL */
     pl_code_range counted;      /* the entries that this launch can change */
     const volatile int *cancel; /* or NULL: stop when it becomes non-zero */
-    pl_limits most;             /* only those of the head apply */
+    pl_limits limits;           /* only those of the head apply */
     /* Is notified of the progress of the launch; or NULL. */
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);
     void *progress_ctx;
@@ -72,16 +72,16 @@ typedef struct pl_grid {
                                            work, in the order of one thread, has completed; or
                                            NULL */
     uint32_t nsm;                       /* %nsmid */
-    const uint64_t *sms;                /* bits: SMs that blocks run on; NULL: all; not owned */
+    const uint64_t *sm_mask;            /* bits: SMs that blocks run on; NULL: all; not owned */
     uint32_t width;                     /* lanes of a warp: PL_LANES, or twice as many */
     uint32_t warp_slots;                /* %nwarpid */
     /* Compute capability of the machine times ten; selects the arithmetic of the tensor cores. */
     uint32_t capability;
     uint32_t shared_reserved; /* bytes that the system reserves at the start of every block's shared
                                  memory */
-    struct pl_launch_cache *stock; /* where resources are taken from and returned to, or NULL; not
-                                      owned */
-    struct pl_system *system;      /* printf, heap, device-side launches; not owned */
+    struct pl_launch_cache *launch_cache; /* where resources are taken from and returned to, or
+                                      NULL; not owned */
+    struct pl_system *system;             /* printf, heap, device-side launches; not owned */
     uint64_t driver_free;  /* cycle until which earlier requests of warps occupy the serialised part
                               of the driver */
     bool cooperative;      /* blocks synchronise at the grid barrier */
@@ -94,12 +94,12 @@ typedef struct pl_grid {
     uint32_t (*update_node)(void *ctx, uint64_t node, uint32_t field, const void *value,
                             uint64_t offset, uint64_t bytes); /* the same */
     void *graph_ctx;
-    double global_time; /* ns: %globaltimer at clock 0 */
-    double cycle_time;  /* ns per cycle of %globaltimer */
-    bool no_memory;     /* of the head: a thread could not allocate memory for its own data; the
-                           launch ends with PL_NOMEM */
-    int async_mode;     /* PL_ASYNC_* */
-    bool modelled;      /* timing mode: a model determines latencies */
+    double global_time;    /* ns: %globaltimer at clock 0 */
+    double cycle_time;     /* ns per cycle of %globaltimer */
+    bool no_memory;        /* of the head: a thread could not allocate memory for its own data; the
+                              launch ends with PL_NOMEM */
+    int async_mode;        /* PL_ASYNC_* */
+    bool has_timing_model; /* timing mode: a model determines latencies */
     pl_time_limit *time_limit; /* or NULL; not owned */
     bool resumed; /* some of its blocks have ended before it is opened: its counts continue */
     struct pl_cta **begun; /* blocks that have started before pl_grid_run, which continues them; the
@@ -109,22 +109,22 @@ typedef struct pl_grid {
     bool random;          /* functional mode: warps and splits in random order */
     uint64_t rng;         /* state of the generator */
     uint64_t next_block;  /* blocks that have started or were cancelled, in the order of starting */
-    uint32_t max_turn;    /* random: maximum instructions of a time slice, 0: default */
+    uint32_t max_slice;   /* random: maximum instructions of a time slice, 0: default */
     struct pl_weak *weak; /* weak consistency, or NULL; not owned */
-    const struct pl_hooks *hooks;  /* of a checker, or NULL; not owned */
-    struct pl_grid *head;          /* of the chain; the grid itself if it runs alone */
-    struct pl_grid *before, *next; /* its neighbours in the chain, or NULL */
-    uint64_t first_block;          /* number of blocks of the launch's grids created before */
-    uint64_t early_launched;       /* blocks for which the next grid no longer has to wait */
-    bool complete;                 /* it and all preceding grids have ended */
+    const struct pl_hooks *hooks;    /* of a checker, or NULL; not owned */
+    struct pl_grid *head;            /* of the chain; the grid itself if it runs alone */
+    struct pl_grid *previous, *next; /* its neighbours in the chain, or NULL */
+    uint64_t first_block;            /* number of blocks of the launch's grids created before */
+    uint64_t early_launched;         /* blocks for which the next grid no longer has to wait */
+    bool complete;                   /* it and all preceding grids have ended */
     /* results */
-    pl_fault_info failed; /* a failed assertion: the launch continues and fails at its end */
-    pl_fault_info doubt;  /* an operation with an undefined result: the launch continues */
+    pl_fault_info assertion; /* a failed assertion: the launch continues and fails at its end */
+    pl_fault_info undefined; /* an operation with an undefined result: the launch continues */
     pl_fault_info fault;
-    pl_stop stopped; /* of the head */
-    uint64_t ran;    /* of the head, functional mode: instructions so far */
-    uint64_t grown;  /* of the head: bytes by which the storage of its warps has grown; updated by
-                        all host threads */
+    pl_stop stopped;       /* of the head */
+    uint64_t instructions; /* of the head, functional mode: instructions so far */
+    uint64_t grown_bytes; /* of the head: bytes by which the storage of its warps has grown; updated
+                       by all host threads */
     uint64_t executed, lane_executed, cycles;
     uint64_t longest_warp; /* the largest clock of a warp at its end */
     uint64_t blocks_done;
@@ -150,13 +150,13 @@ typedef struct pl_launch_cache {
 /* The kind of an arena: it returns zeroed memory, or memory with undefined contents, or the latter
  * from an arena of pl_arena_open_sparse. */
 typedef enum pl_launch_cache_kind {
-    PL_STOCK_ZEROED,
-    PL_STOCK_ANY,
-    PL_STOCK_SPARSE
+    PL_LAUNCH_CACHE_ZEROED,
+    PL_LAUNCH_CACHE_ANY,
+    PL_LAUNCH_CACHE_SPARSE
 } pl_launch_cache_kind;
 /* Takes the cached arena, or opens a new one. NULL: out of memory. */
-pl_arena *pl_launch_cache_take(pl_arena **kept, pl_launch_cache_kind kind);
-void pl_launch_cache_put(pl_arena **kept, pl_arena *a); /* NULL is allowed */
+pl_arena *pl_launch_cache_take(pl_arena **cached, pl_launch_cache_kind kind);
+void pl_launch_cache_put(pl_arena **cached, pl_arena *a); /* NULL is allowed */
 void pl_launch_cache_close(pl_launch_cache *s);
 /* Takes the n cached threads, or starts new ones. NULL: out of memory. Without a cache they are
  * stopped when they are put back. */
@@ -178,7 +178,7 @@ static inline bool pl_failed(const pl_grid *g)
     return __atomic_load_n(&g->head->fault.set, __ATOMIC_RELAXED);
 }
 
-static inline void pl_grid_no_memory(pl_grid *g)
+static inline void pl_grid_set_no_memory(pl_grid *g)
 {
     __atomic_store_n(&g->head->no_memory, true, __ATOMIC_RELAXED);
 }
@@ -205,13 +205,13 @@ static inline void pl_grid_thread(const pl_grid *g, uint32_t t, uint32_t thread[
 
 /* --- blocks and grids (cta.c) --- */
 pl_status pl_grid_open(pl_grid *g); /* checks the launch, prepares storage */
-/* Do its blocks run on that SM? */
+/* True if its blocks run on that SM. */
 static inline bool pl_grid_uses_sm(const pl_grid *g, uint32_t sm)
 {
-    return !g->sms || g->sms[sm / 64] >> sm % 64 & 1;
+    return !g->sm_mask || g->sm_mask[sm / 64] >> sm % 64 & 1;
 }
 /* %smid of a block where no timing model determines it. */
-uint32_t pl_grid_home(const pl_grid *g, uint64_t block);
+uint32_t pl_grid_block_sm(const pl_grid *g, uint64_t block);
 uint64_t pl_grid_block_bytes(const pl_grid *g); /* bytes on the host that one of its blocks takes;
                                                    before pl_grid_open, too */
 /* Must the launch stop now? cycles, instructions: so far. live: n of its blocks that run. Fills
@@ -228,18 +228,18 @@ void pl_block_id(const pl_grid *g, uint64_t order, uint32_t id[3]);
 bool pl_block_cancel(pl_grid *g, uint32_t id[3]);
 /* pl_cta_start in two steps. Different threads may execute the second, which is most of the work,
  * for different blocks at once. The blocks of a cluster can see each other after the first step. */
-pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
-bool pl_cta_begin(pl_cta *c);                                  /* false: out of memory */
+pl_cta *pl_cta_acquire(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
+bool pl_cta_begin(pl_cta *c);                                     /* false: out of memory */
 void pl_cta_end(pl_cta *c); /* all warps have ended: the storage returns to the pool */
 /* The first grid of the chain with blocks that have not started. NULL: there is none, or it has to
  * wait for the preceding grid. */
 pl_grid *pl_grid_startable(pl_grid *head);
 /* Number of blocks of the chain that have not ended. */
-uint64_t pl_grid_left(const pl_grid *head);
+uint64_t pl_grid_blocks_remaining(const pl_grid *head);
 
-/* griddepcontrol: the next grid no longer has to wait for this block (let_go); the warp waits until
- * the preceding grid has ended (wait). */
-void pl_grid_let_go(pl_warp *w);
+/* griddepcontrol: the next grid no longer has to wait for this block (launch_dependents); the warp
+ * waits until the preceding grid has ended (wait). */
+void pl_grid_launch_dependents(pl_warp *w);
 void pl_grid_wait(pl_warp *w);
 
 /* --- functional mode (functional.c) --- */

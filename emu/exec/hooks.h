@@ -38,11 +38,11 @@ typedef struct pl_hooks {
     void (*skips)(const struct pl_hooks *h, pl_warp *w, const pl_insn *i);
     /* Lanes at `joins`, where they would have reconverged with others of their warp, continue
      * without `waiting`, which wait at the aligned barrier `barrier`. */
-    void (*goes_past)(const struct pl_hooks *h, pl_warp *w, uint32_t joins, uint32_t barrier,
-                      pl_lanes waiting);
+    void (*continues_without)(const struct pl_hooks *h, pl_warp *w, uint32_t joins,
+                              uint32_t barrier, pl_lanes waiting);
     /* Lanes execute a _sync instruction whose mask excludes them. True: the checker has recorded
      * it, and it is not reported otherwise. */
-    bool (*leaves_out)(const struct pl_hooks *h, pl_warp *w, uint32_t lanes, uint32_t mask);
+    bool (*excluded_by_mask)(const struct pl_hooks *h, pl_warp *w, uint32_t lanes, uint32_t mask);
     /* A fault has occurred. True: the checker has recorded it, and the launch continues. */
     bool (*faults)(const struct pl_hooks *h, pl_warp *w, const pl_fault_info *f);
 } pl_hooks;

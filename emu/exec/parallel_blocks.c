@@ -19,13 +19,13 @@
 #include <pthread.h>
 
 enum {
-    ALONE = 20000, /* instructions that one thread executes before others are woken: half a
-                      millisecond, several times the cost of waking them */
-    POLLING = 4,   /* consecutive rounds in which a block only polls */
-    JOB = 4000,    /* instructions of a job: a tenth of a millisecond, many times the overhead of a
-                      job */
-    TRIAL = 64,    /* jobs of the first wave */
-    WORTH = 3      /* less than one in so many instructions should execute after a stop */
+    SERIAL_INSTRUCTIONS = 20000, /* instructions that one thread executes before others are woken:
+                      half a millisecond, several times the cost of waking them */
+    POLLING_ROUNDS = 4,          /* consecutive rounds in which a block only polls */
+    JOB_INSTRUCTIONS = 4000,     /* instructions of a job: a tenth of a millisecond, many times the
+                       overhead of a     job */
+    TRIAL_JOBS = 64,             /* jobs of the first wave */
+    LATE_FRACTION = 3 /* less than one in so many instructions should execute after a stop */
 };
 
 typedef enum job_state { NOT_STARTED, RUNNING, ENDED } job_state;
@@ -37,11 +37,11 @@ typedef struct block_job {
     uint32_t at, end; /* number of that block; one past the last block */
     uint32_t job, worker;
     job_state state;
-    bool first;   /* all preceding blocks have ended */
-    bool stopped; /* it has waited for them */
+    bool preceding_ended; /* all preceding blocks have ended */
+    bool stopped;         /* it has waited for them */
     uint64_t advances;
     uint64_t executed, lane_executed, blocks; /* of the blocks that have ended */
-    uint64_t late;                            /* instructions after a stop */
+    uint64_t late_executed;                   /* instructions after a stop */
 } block_job;
 
 typedef struct parallel_run {
@@ -52,39 +52,39 @@ typedef struct parallel_run {
     pl_pc_stat **stat; /* per worker, or NULL */
     uint32_t base;     /* number of the first job's first block */
     uint32_t each;     /* blocks per job */
-    bool over;         /* all blocks stop at their current position */
+    bool stopping;     /* all blocks stop at their current position */
     bool no_memory;
 } parallel_run;
 
 /* ---- one block ---- */
 
-static bool is_over(const parallel_run *r)
+static bool is_stopping(const parallel_run *r)
 {
-    return __atomic_load_n(&r->over, __ATOMIC_RELAXED) || pl_failed(r->g) ||
+    return __atomic_load_n(&r->stopping, __ATOMIC_RELAXED) || pl_failed(r->g) ||
            pl_stop_flag(r->g->cancel);
 }
 
 /* Starts the next block of a job. */
-static bool start(parallel_run *r, block_job *j)
+static bool start_block(parallel_run *r, block_job *j)
 {
     pl_grid *g = r->g;
     pthread_mutex_lock(&r->lock);
-    j->cta = pl_cta_take(g, j->at, pl_grid_home(g, j->at));
+    j->cta = pl_cta_acquire(g, j->at, pl_grid_block_sm(g, j->at));
     pthread_mutex_unlock(&r->lock);
     if (!j->cta || !pl_cta_begin(j->cta)) {
         __atomic_store_n(&r->no_memory, true, __ATOMIC_RELAXED);
-        __atomic_store_n(&r->over, true, __ATOMIC_RELAXED);
+        __atomic_store_n(&r->stopping, true, __ATOMIC_RELAXED);
         return false;
     }
     j->state = RUNNING;
-    j->cta->place = j;
+    j->cta->owner = j;
     j->cta->advances = &j->advances;
     j->cta->pc_stat = r->stat ? r->stat[j->worker] : NULL;
-    j->cta->asks = !j->first;
+    j->cta->stops_at_ordered = !j->preceding_ended;
     return true;
 }
 
-static void end(parallel_run *r, block_job *j)
+static void end_block(parallel_run *r, block_job *j)
 {
     for (uint32_t k = 0; k < j->cta->nwarps; k++) {
         j->executed += j->cta->warp[k].executed;
@@ -99,13 +99,13 @@ static void end(parallel_run *r, block_job *j)
 }
 
 /* Updates and returns whether all preceding blocks have ended. */
-static bool is_first(parallel_run *r, block_job *j)
+static bool update_preceding_ended(parallel_run *r, block_job *j)
 {
-    if (!j->first && pl_team_may(r->team, j->job)) {
-        j->first = true;
-        j->cta->asks = false;
+    if (!j->preceding_ended && pl_team_is_turn(r->team, j->job)) {
+        j->preceding_ended = true;
+        j->cta->stops_at_ordered = false;
     }
-    return j->first;
+    return j->preceding_ended;
 }
 
 /* Runs the block of a job until it ends. False: it has stopped until the preceding blocks have
@@ -113,17 +113,18 @@ static bool is_first(parallel_run *r, block_job *j)
 static bool run_block(parallel_run *r, block_job *j)
 {
     pl_cta *c = j->cta;
-    for (unsigned polling = 0; c->done < c->nwarps;) {
-        const bool was_first = is_first(r, j);
+    for (unsigned polling_rounds = 0; c->warps_done < c->nwarps;) {
+        const bool had_ended = update_preceding_ended(r, j);
         bool paused;
-        const uint64_t executed = pl_cta_turn(c, &paused);
-        j->late += j->stopped ? executed : 0;
-        if (is_over(r)) return false;
-        polling = executed && !paused ? 0 : polling + 1;
-        if (c->done == c->nwarps || !polling || is_first(r, j) != was_first ||
-            (executed && polling < POLLING))
+        const uint64_t executed = pl_cta_run_round(c, &paused);
+        j->late_executed += j->stopped ? executed : 0;
+        if (is_stopping(r)) return false;
+        polling_rounds = executed && !paused ? 0 : polling_rounds + 1;
+        if (c->warps_done == c->nwarps || !polling_rounds ||
+            update_preceding_ended(r, j) != had_ended ||
+            (executed && polling_rounds < POLLING_ROUNDS))
             continue;
-        if (j->first) __atomic_store_n(&r->over, true, __ATOMIC_RELAXED);
+        if (j->preceding_ended) __atomic_store_n(&r->stopping, true, __ATOMIC_RELAXED);
         j->stopped = true;
         return false;
     }
@@ -132,24 +133,24 @@ static bool run_block(parallel_run *r, block_job *j)
 
 /* The work function of the team: runs a job until it ends, or stops until the preceding blocks have
  * ended. */
-static bool work(void *ctx, uint32_t job, uint32_t worker)
+static bool run_job(void *ctx, uint32_t job, uint32_t worker)
 {
     parallel_run *r = ctx;
     block_job *j = &r->job[job];
     j->worker = worker;
     if (j->cta) j->cta->pc_stat = r->stat ? r->stat[worker] : NULL;
-    while (!is_over(r) && j->at < j->end) {
-        if (!j->cta && !start(r, j)) return true;
-        if (!run_block(r, j)) return is_over(r);
-        end(r, j);
+    while (!is_stopping(r) && j->at < j->end) {
+        if (!j->cta && !start_block(r, j)) return true;
+        if (!run_block(r, j)) return is_stopping(r);
+        end_block(r, j);
     }
     return true;
 }
 
-static void in_order(pl_cta *c)
+static void wait_in_order(pl_cta *c)
 {
-    const block_job *j = c->place;
-    if (!j->first) pl_team_turn(j->run->team, j->job, j->worker);
+    const block_job *j = c->owner;
+    if (!j->preceding_ended) pl_team_wait_turn(j->run->team, j->job, j->worker);
 }
 
 /* ---- the launch ---- */
@@ -158,13 +159,13 @@ static void in_order(pl_cta *c)
 static bool may_be_parallel(const pl_grid *g)
 {
     return g->threads > 1 && !g->next && !g->cluster[0] && !g->cooperative && !g->sink &&
-           !g->hooks && !g->weak && !g->random && !g->max_turn && !g->most.instructions &&
+           !g->hooks && !g->weak && !g->random && !g->max_slice && !g->limits.instructions &&
            !g->simt_stack;
 }
 
 /* The conditions that depend on the program: all instructions that order blocks are marked as
  * such. */
-static bool is_marked(const pl_grid *g)
+static bool orders_are_marked(const pl_grid *g)
 {
     return !g->program->launch_control &&
            (g->async_mode == PL_ASYNC_EAGER || !g->program->bulk_reductions);
@@ -175,22 +176,22 @@ static bool is_marked(const pl_grid *g)
 static bool run_first_blocks(pl_grid *g, pl_live_blocks *live, pl_status *st)
 {
     const uint64_t blocks = pl_grid_blocks(g);
-    for (uint64_t ran = 0; ran < ALONE && g->next_block < blocks;) {
+    for (uint64_t ran = 0; ran < SERIAL_INSTRUCTIONS && g->next_block < blocks;) {
         const uint32_t number = (uint32_t)g->next_block++;
-        pl_cta *c = pl_cta_start(g, number, pl_grid_home(g, number));
+        pl_cta *c = pl_cta_start(g, number, pl_grid_block_sm(g, number));
         live->at[live->n++] = c;
         *st = c ? PL_OK : PL_NOMEM;
-        while (c && c->done < c->nwarps) {
+        while (c && c->warps_done < c->nwarps) {
             bool paused;
-            const uint64_t executed = pl_cta_turn(c, &paused);
+            const uint64_t executed = pl_cta_run_round(c, &paused);
             ran += executed;
-            g->ran += executed;
+            g->instructions += executed;
             if (pl_failed(g)) return false;
-            if (pl_grid_stop(g, 0, g->ran, live->at, live->n)) {
+            if (pl_grid_stop(g, 0, g->instructions, live->at, live->n)) {
                 *st = PL_INTERRUPTED;
                 return false;
             }
-            if (c->done < c->nwarps && (!executed || paused)) return false;
+            if (c->warps_done < c->nwarps && (!executed || paused)) return false;
         }
         if (!c) return false;
         pl_cta_end(c);
@@ -220,7 +221,7 @@ static void forget_later_blocks(parallel_run *r, uint32_t jobs)
 /* Hands a block that still runs to the caller of the team. */
 static void leave(const parallel_run *r, block_job *j, pl_live_blocks *live)
 {
-    j->cta->asks = false;
+    j->cta->stops_at_ordered = false;
     j->cta->advances = &r->g->head->advances;
     j->cta->pc_stat = r->g->pc_stat;
     live->at[live->n++] = j->cta;
@@ -229,7 +230,7 @@ static void leave(const parallel_run *r, block_job *j, pl_live_blocks *live)
 
 /* After a run of the team: collects the remaining blocks. Those that precede a started block are
  * started, too. */
-static pl_status collect(parallel_run *r, uint32_t jobs, pl_live_blocks *live)
+static pl_status collect_remaining(parallel_run *r, uint32_t jobs, pl_live_blocks *live)
 {
     pl_grid *g = r->g;
     const bool failed = pl_failed(g);
@@ -242,7 +243,7 @@ static pl_status collect(parallel_run *r, uint32_t jobs, pl_live_blocks *live)
         g->head->advances += j->advances;
         for (; j->at < j->end && j->at < last; j->at++) {
             if (!j->cta && failed) break;
-            if (!j->cta && !start(r, j)) return PL_NOMEM;
+            if (!j->cta && !start_block(r, j)) return PL_NOMEM;
             leave(r, j, live);
         }
         g->next_block = j->at;
@@ -258,22 +259,22 @@ static pl_status run_begun(parallel_run *r, pl_live_blocks *live)
         pl_cta *c = live->at[k];
         r->job[k] =
             (block_job){.run = r, .cta = c, .at = k, .end = k + 1, .job = k, .state = RUNNING};
-        c->place = &r->job[k];
+        c->owner = &r->job[k];
         c->advances = &r->job[k].advances;
-        c->asks = true;
+        c->stops_at_ordered = true;
     }
     live->n = 0;
     pl_team_run(r->team, jobs, 0, NULL);
     for (uint32_t k = 0; k < jobs; k++) {
         r->g->head->advances += r->job[k].advances;
-        r->g->ran += r->job[k].executed;
+        r->g->instructions += r->job[k].executed;
         if (r->job[k].cta) leave(r, &r->job[k], live);
     }
-    return pl_grid_stop(r->g, 0, r->g->ran, live->at, live->n) ? PL_INTERRUPTED : PL_OK;
+    return pl_grid_stop(r->g, 0, r->g->instructions, live->at, live->n) ? PL_INTERRUPTED : PL_OK;
 }
 
 /* Sets up the jobs of the next wave. */
-static uint32_t plan(parallel_run *r, uint32_t most)
+static uint32_t plan_wave(parallel_run *r, uint32_t most)
 {
     const uint64_t left = pl_grid_blocks(r->g) - r->g->next_block;
     uint64_t jobs = r->g->max_resident / r->each, needed = (left + r->each - 1) / r->each;
@@ -293,17 +294,17 @@ static bool is_serial(const parallel_run *r, uint32_t jobs)
 {
     uint64_t late = 0, all = 0;
     for (uint32_t k = 0; k < jobs; k++) {
-        late += r->job[k].late;
+        late += r->job[k].late_executed;
         all += r->job[k].executed;
     }
-    return late * WORTH > all;
+    return late * LATE_FRACTION > all;
 }
 
 /* Called after a wave whose threads waited for each other: with single blocks as jobs, others
  * continue while one waits. False: jobs are single blocks already, or the blocks are too short. */
 static bool shorten_jobs(parallel_run *r)
 {
-    const bool shorter = r->each > 1 && r->g->executed / r->g->blocks_done > JOB / 4;
+    const bool shorter = r->each > 1 && r->g->executed / r->g->blocks_done > JOB_INSTRUCTIONS / 4;
     r->each = 1;
     return shorter;
 }
@@ -313,17 +314,18 @@ static pl_status run_waves(parallel_run *r, pl_live_blocks *live)
     pl_grid *g = r->g;
     const uint64_t blocks = pl_grid_blocks(g);
     pl_status st = PL_OK;
-    uint32_t most = TRIAL;
-    while (st == PL_OK && g->next_block < blocks && !is_over(r)) {
-        const uint32_t jobs = plan(r, most);
+    uint32_t most = TRIAL_JOBS;
+    while (st == PL_OK && g->next_block < blocks && !is_stopping(r)) {
+        const uint32_t jobs = plan_wave(r, most);
         pl_team_run(r->team, jobs, 0, NULL);
-        st = r->no_memory ? PL_NOMEM : collect(r, jobs, live);
+        st = r->no_memory ? PL_NOMEM : collect_remaining(r, jobs, live);
         if (g->progress) g->progress(g->progress_ctx, g->blocks_done, blocks, g->executed);
-        g->ran = g->executed;
-        if (st == PL_OK && pl_grid_stop(g, 0, g->ran, live->at, live->n)) st = PL_INTERRUPTED;
+        g->instructions = g->executed;
+        if (st == PL_OK && pl_grid_stop(g, 0, g->instructions, live->at, live->n))
+            st = PL_INTERRUPTED;
         const bool serial = is_serial(r, jobs);
         if (serial && !shorten_jobs(r)) break;
-        most = serial ? TRIAL : PL_TEAM_JOBS;
+        most = serial ? TRIAL_JOBS : PL_TEAM_JOBS;
     }
     return st;
 }
@@ -355,36 +357,36 @@ static void close_stats(parallel_run *r)
 
 /* Enough blocks to make a job worth its overhead, judging by the blocks that have run; few enough
  * that every thread has several jobs per wave. */
-static uint32_t blocks_of_a_job(const pl_grid *g)
+static uint32_t choose_blocks_per_job(const pl_grid *g)
 {
-    const uint64_t each = g->executed / g->blocks_done + 1, wanted = JOB / each + 1,
+    const uint64_t each = g->executed / g->blocks_done + 1, suitable = JOB_INSTRUCTIONS / each + 1,
                    most = g->max_resident / (4u * g->threads) + 1;
-    return (uint32_t)(wanted < most ? wanted : most);
+    return (uint32_t)(suitable < most ? suitable : most);
 }
 
 pl_status pl_run_blocks_in_parallel(pl_grid *g, pl_live_blocks *live)
 {
     pl_status st = PL_OK;
     const size_t begun = live->n, most = begun > g->max_resident ? begun : g->max_resident;
-    if (!may_be_parallel(g) || (!begun && !run_first_blocks(g, live, &st)) || !is_marked(g))
+    if (!may_be_parallel(g) || (!begun && !run_first_blocks(g, live, &st)) || !orders_are_marked(g))
         return st;
     parallel_run r = {.g = g, .lock = PTHREAD_MUTEX_INITIALIZER};
     r.job = calloc(most, sizeof *r.job);
-    r.team = pl_launch_cache_take_team(g->stock, g->threads, work, &r);
+    r.team = pl_launch_cache_take_team(g->launch_cache, g->threads, run_job, &r);
     if (!r.job || !r.team || !open_stats(&r)) {
         st = PL_NOMEM;
     } else if (pl_team_size(r.team) > 1) {
-        g->in_order = in_order;
+        g->in_order = wait_in_order;
         if (begun) st = run_begun(&r, live);
         if (st == PL_OK && !live->n && g->blocks_done) {
-            r.each = blocks_of_a_job(g);
+            r.each = choose_blocks_per_job(g);
             st = run_waves(&r, live);
         }
         g->in_order = NULL;
     }
     if (r.team) {
         close_stats(&r);
-        pl_launch_cache_put_team(g->stock, r.team, g->threads);
+        pl_launch_cache_put_team(g->launch_cache, r.team, g->threads);
     }
     free(r.job);
     return st;

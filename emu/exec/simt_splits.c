@@ -22,20 +22,20 @@ static void remove_split(pl_warp *w, unsigned k)
     if (w->current == w->nsplits) w->current = (uint8_t)k;
 }
 
-/* Moves splits and frames to `parted` when the warp's own arrays become too small. */
-static void move_out(pl_warp *w)
+/* Moves splits and frames to split_storage when the warp's own arrays become too small. */
+static void grow_split_storage(pl_warp *w)
 {
-    memcpy(w->parted->split, w->few_splits, sizeof w->few_splits);
-    memset(w->parted->conv, 0, sizeof w->parted->conv);
-    memcpy(w->parted->conv, w->few_convs, sizeof w->few_convs);
-    w->split = w->parted->split;
-    w->conv = w->parted->conv;
+    memcpy(w->split_storage->split, w->few_splits, sizeof w->few_splits);
+    memset(w->split_storage->conv, 0, sizeof w->split_storage->conv);
+    memcpy(w->split_storage->conv, w->few_convs, sizeof w->few_convs);
+    w->split = w->split_storage->split;
+    w->conv = w->split_storage->conv;
 }
 
 static unsigned add_split(pl_warp *w, pl_lanes mask, uint32_t pc, uint16_t frame, uint16_t call)
 {
     assert(w->nsplits < PL_MAX_SPLITS); /* every split holds at least one lane */
-    if (w->nsplits == PL_FEW_SPLITS && w->split == w->few_splits) move_out(w);
+    if (w->nsplits == PL_FEW_SPLITS && w->split == w->few_splits) grow_split_storage(w);
     w->split[w->nsplits] =
         (pl_simt_split){.pc = pc,
                         .mask = mask,
@@ -45,7 +45,7 @@ static unsigned add_split(pl_warp *w, pl_lanes mask, uint32_t pc, uint16_t frame
                         .cluster_phase = w->split[w->current].cluster_phase,
                         .barriers = w->split[w->current].barriers,
                         .restored_barriers = w->split[w->current].restored_barriers,
-                        .age = ++w->splits_made};
+                        .age = ++w->splits_created};
     return w->nsplits++;
 }
 
@@ -60,7 +60,7 @@ static bool encloses(const pl_warp *w, uint16_t a, uint16_t f)
 static uint16_t new_frame(pl_warp *w, uint32_t pc, pl_lanes members, uint16_t parent, uint16_t call)
 {
     for (unsigned k = 1; k < PL_MAX_FRAMES; k++) {
-        if (k == PL_FEW_FRAMES && w->conv == w->few_convs) move_out(w);
+        if (k == PL_FEW_FRAMES && w->conv == w->few_convs) grow_split_storage(w);
         if (!w->conv[k].used) {
             w->conv[k] = (pl_reconv_frame){
                 .pc = pc, .members = members, .parent = parent, .call = call, .used = true};
@@ -96,7 +96,7 @@ static void merge_frame(pl_warp *w, uint16_t f)
 }
 
 /* After lanes have left (exit, release): handles frames that have become complete or empty. */
-static void settle_frames(pl_warp *w)
+static void update_frames(pl_warp *w)
 {
     for (uint16_t f = 1; f < w->conv_used; f++) {
         pl_reconv_frame *c = &w->conv[f];
@@ -121,7 +121,7 @@ static uint16_t frame_at(const pl_warp *w, uint16_t f, uint32_t pc, uint16_t cal
 
 /* Removes lanes from the frames between the split's own and `to`, so that these no longer wait for
  * them, and makes `to` the split's frame. */
-static void withdraw(pl_warp *w, pl_simt_split *s, pl_lanes lanes, uint16_t to)
+static void remove_from_frames(pl_warp *w, pl_simt_split *s, pl_lanes lanes, uint16_t to)
 {
     for (uint16_t f = s->frame; f != to; f = w->conv[f].parent) {
         w->conv[f].members &= ~lanes;
@@ -135,21 +135,22 @@ static void withdraw(pl_warp *w, pl_simt_split *s, pl_lanes lanes, uint16_t to)
 static void leave_frames(pl_warp *w, uint16_t to)
 {
     pl_simt_split *s = &w->split[w->current];
-    withdraw(w, s, w->active, to);
+    remove_from_frames(w, s, w->active, to);
     pl_split_save(w);
-    settle_frames(w);
+    update_frames(w);
 }
 
 /* Notifies the checker that split s continues from its reconvergence point without lanes that wait
  * at an aligned barrier. */
-static void tell_checker(pl_warp *w, const pl_simt_split *s)
+static void notify_checker(pl_warp *w, const pl_simt_split *s)
 {
     const pl_hooks *h = w->grid->hooks;
-    if (!h || !h->goes_past) return;
+    if (!h || !h->continues_without) return;
     for (unsigned k = 0; k < w->nsplits; k++) {
         const pl_simt_split *a = &w->split[k];
         const pl_lanes waiting = a->mask & w->conv[s->frame].members;
-        if (a->wait == PL_SPLIT_ALIGNED && waiting) h->goes_past(h, w, s->pc, a->pc, waiting);
+        if (a->wait == PL_SPLIT_ALIGNED && waiting)
+            h->continues_without(h, w, s->pc, a->pc, waiting);
     }
 }
 
@@ -160,12 +161,12 @@ bool pl_split_release_waiting(pl_warp *w)
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_simt_split *s = &w->split[k];
         if (s->wait != PL_SPLIT_CONVERGE) continue;
-        tell_checker(w, s);
-        withdraw(w, s, s->mask, w->conv[s->frame].parent);
+        notify_checker(w, s);
+        remove_from_frames(w, s, s->mask, w->conv[s->frame].parent);
         s->wait = PL_SPLIT_READY;
         any = true;
     }
-    if (any) settle_frames(w);
+    if (any) update_frames(w);
     return any;
 }
 
@@ -173,7 +174,7 @@ bool pl_split_release_waiting(pl_warp *w)
  * compare-and-swap loop one by one and execute the code after it, but reconverge at the next point
  * with others that have left it meanwhile (H200, 2026-11, tests/data/probes/parting). A patent of
  * the vendor describes it, "Execution of divergent threads using a convergence barrier". */
-static bool release_from_yielded(pl_warp *w)
+static bool release_if_all_yielded(pl_warp *w)
 {
     pl_lanes yielded = 0;
     for (unsigned k = 0; k < w->nsplits; k++) {
@@ -198,7 +199,7 @@ static bool release_from_yielded(pl_warp *w)
 }
 
 /* Adds the lanes of split k to the frames of split `with`, up to their common frame. */
-static void follow(pl_warp *w, unsigned k, unsigned with)
+static void add_to_frames(pl_warp *w, unsigned k, unsigned with)
 {
     for (uint16_t f = w->split[with].frame; f != w->split[k].frame; f = w->conv[f].parent)
         w->conv[f].members |= w->split[k].mask;
@@ -208,7 +209,7 @@ static void follow(pl_warp *w, unsigned k, unsigned with)
 /* The split that continues after a YIELD absorbs those at the same instruction: lanes that left a
  * loop at different times and returned to it iterate together (H200, 2026-11,
  * tests/data/micro/groups.tsv). */
-void pl_split_gather(pl_warp *w)
+void pl_split_merge_at_yield(pl_warp *w)
 {
     if (!w->pc || pl_forms[w->code[w->pc - 1].form].mnem != M__yield) return;
     for (unsigned k = 0; k < w->nsplits; k++) {
@@ -219,9 +220,9 @@ void pl_split_gather(pl_warp *w)
             o->cluster_arrived != s->cluster_arrived || o->cluster_phase != s->cluster_phase)
             continue;
         if (encloses(w, o->frame, s->frame))
-            follow(w, k, w->current);
+            add_to_frames(w, k, w->current);
         else if (encloses(w, s->frame, o->frame))
-            follow(w, w->current, k);
+            add_to_frames(w, w->current, k);
         else
             continue;
         s->mask |= o->mask;
@@ -236,8 +237,8 @@ void pl_warp_yield(pl_warp *w)
     if (w->nsplits == 1 || w->grid->simt_stack) return;
     pl_split_save(w);
     w->split[w->current].yielded = true;
-    release_from_yielded(w);
-    w->make_way = true;
+    release_if_all_yielded(w);
+    w->switch_pending = true;
 }
 
 /* The current split is at pc. If this is the reconvergence point of its frame, it waits or merges.
@@ -265,28 +266,28 @@ bool pl_split_converge(pl_warp *w)
         if (c->arrived == c->members)
             merge_frame(w, f);
         else
-            release_from_yielded(w);
+            release_if_all_yielded(w);
         return false;
     }
 }
 
 /* Creates frames for the reconvergence points of lanes that diverge now: those that leave a loop
  * meanwhile reconverge at an outer point. */
-static uint16_t meet_at(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
+static uint16_t push_frames(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
 {
-    uint32_t place[8];
+    uint32_t point[8];
     unsigned n = 0;
     for (; n < 8 && pc != UINT32_MAX && !frame_at(w, frame, pc, call); n++) {
-        place[n] = pc;
+        point[n] = pc;
         const pl_insn *sync = pc ? &w->code[pc - 1] : NULL;
         pc = sync && pl_forms[sync->form].mnem == M__bsync ? sync->reconv : UINT32_MAX;
     }
-    while (n--) frame = new_frame(w, place[n], w->active, frame, call);
+    while (n--) frame = new_frame(w, point[n], w->active, frame, call);
     return frame;
 }
 
 /* Lanes that diverge join the frame at which others already wait or will wait. */
-static uint16_t join(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
+static uint16_t join_frame(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
 {
     for (uint16_t f = 1; f < w->conv_used; f++)
         if (w->conv[f].used && w->conv[f].pc == pc && w->conv[f].call == call &&
@@ -294,56 +295,60 @@ static uint16_t join(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
             w->conv[f].members |= w->active;
             return f;
         }
-    return meet_at(w, frame, pc, call);
+    return push_frames(w, frame, pc, call);
 }
 
-/* `there_first`: the lanes that take the branch run first. */
-static void split_lanes(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv,
-                        bool there_first)
+/* `taken_first`: the lanes that take the branch run first. */
+static void split_lanes(pl_warp *w, pl_lanes taken, uint32_t target, uint32_t fallthrough,
+                        uint32_t reconv, bool taken_first)
 {
     pl_simt_split *s = &w->split[w->current];
-    pl_lanes rest = w->active & ~there;
-    uint16_t frame = s->frame, call = s->call, where = call;
+    pl_lanes rest = w->active & ~taken;
+    uint16_t frame = s->frame, call = s->call, call_at_reconv = call;
     /* The lanes diverge until the function returns: they reconverge after the call. */
     if (reconv == UINT32_MAX && call) {
         reconv = w->call[call].ret_pc;
-        where = w->call[call].parent;
+        call_at_reconv = w->call[call].parent;
     }
-    if (reconv != UINT32_MAX && !frame_at(w, frame, reconv, where))
-        frame = join(w, frame, reconv, where);
-    pl_lanes here = there_first ? there : rest, other = there_first ? rest : there;
-    uint32_t here_pc = there_first ? to : from, other_pc = there_first ? from : to;
+    if (reconv != UINT32_MAX && !frame_at(w, frame, reconv, call_at_reconv))
+        frame = join_frame(w, frame, reconv, call_at_reconv);
+    pl_lanes first = taken_first ? taken : rest, second = taken_first ? rest : taken;
+    uint32_t first_pc = taken_first ? target : fallthrough,
+             second_pc = taken_first ? fallthrough : target;
     s->frame = frame;
-    w->active = s->mask = here;
-    w->next = here_pc;
-    add_split(w, other, other_pc, frame, call);
-    w->split[w->current].age = ++w->splits_made; /* the lanes that run first are on top */
+    w->active = s->mask = first;
+    w->next = first_pc;
+    add_split(w, second, second_pc, frame, call);
+    w->split[w->current].age = ++w->splits_created; /* the lanes that run first are on top */
 }
 
-/* True if the lanes that continue at `from` are at the reconvergence point. Then the lanes with
- * more code to execute run first. */
-static bool at_end(const pl_warp *w, uint32_t from, uint32_t reconv)
+/* True if the lanes that continue at `fallthrough` are at the reconvergence point. Then the lanes
+ * with more code to execute run first. */
+static bool is_reconv_point(const pl_warp *w, uint32_t fallthrough, uint32_t reconv)
 {
-    return from == reconv || (from + 1 == reconv && pl_forms[w->code[from].form].mnem == M__bsync);
+    return fallthrough == reconv ||
+           (fallthrough + 1 == reconv && pl_forms[w->code[fallthrough].form].mnem == M__bsync);
 }
 
-void pl_warp_diverge(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv)
+void pl_warp_diverge(pl_warp *w, pl_lanes taken, uint32_t target, uint32_t fallthrough,
+                     uint32_t reconv)
 {
-    split_lanes(w, there, to, from, reconv, at_end(w, from, reconv));
+    split_lanes(w, taken, target, fallthrough, reconv, is_reconv_point(w, fallthrough, reconv));
 }
 
-void pl_warp_branch(pl_warp *w, pl_lanes there, uint32_t to, uint32_t reconv)
+void pl_warp_branch(pl_warp *w, pl_lanes taken, uint32_t target, uint32_t reconv)
 {
-    unsigned leave = (unsigned)__builtin_popcountll(there),
-             stay = (unsigned)__builtin_popcountll(w->active & ~there);
-    split_lanes(w, there, to, w->pc + 1, reconv,
-                w->grid->simt_stack ? at_end(w, w->pc + 1, reconv) : leave < stay);
+    unsigned ntaken = (unsigned)__builtin_popcountll(taken),
+             nfallthrough = (unsigned)__builtin_popcountll(w->active & ~taken);
+    split_lanes(w, taken, target, w->pc + 1, reconv,
+                w->grid->simt_stack ? is_reconv_point(w, w->pc + 1, reconv)
+                                    : ntaken < nfallthrough);
 }
 
 void pl_split_exit(pl_warp *w, pl_lanes lanes)
 {
     w->exited |= lanes;
-    w->ended_at = w->pc;
+    w->exit_pc = w->pc;
     ++*w->cta->advances;
     w->active &= ~lanes;
     w->split[w->current].mask = w->active;
@@ -360,7 +365,7 @@ void pl_split_exit(pl_warp *w, pl_lanes lanes)
         remove_split(w, w->current);
         w->stop = true;
     }
-    settle_frames(w);
+    update_frames(w);
 }
 
 void pl_warp_wait(pl_warp *w, uint8_t kind)
@@ -376,56 +381,58 @@ void pl_warp_note_undefined(pl_warp *w, uint32_t mask)
 {
     pl_grid *g = w->grid->head;
     uint32_t left_out = w->exec & ~mask;
-    if (left_out && w->grid->hooks && w->grid->hooks->leaves_out(w->grid->hooks, w, left_out, mask))
+    if (left_out && w->grid->hooks &&
+        w->grid->hooks->excluded_by_mask(w->grid->hooks, w, left_out, mask))
         return;
-    if (!left_out || g->doubt.set) return;
+    if (!left_out || g->undefined.set) return;
     /* With several host threads, the first one counts. */
     if (g->in_order) g->in_order(w->cta);
-    pl_fault_note(w, &g->doubt, left_out, NULL,
+    pl_fault_note(w, &g->undefined, left_out, NULL,
                   "lane %u executes %s with the mask 0x%08x, which does not include it",
                   pl_first_lane(w) + (uint32_t)__builtin_ctz(left_out),
                   pl_mnems[pl_forms[w->code[w->pc].form].mnem].name, mask);
 }
 
 /* True if split k waits in the given way at the same place as split `with`. */
-static bool waits_beside(const pl_warp *w, unsigned k, unsigned with, uint8_t wait, uint8_t barrier,
-                         pl_lanes ours)
+static bool waits_at_same_point(const pl_warp *w, unsigned k, unsigned with, uint8_t wait,
+                                uint8_t barrier, pl_lanes half_lanes)
 {
     const pl_simt_split *s = &w->split[k], *o = &w->split[with];
     return k != with && s->wait == wait && (wait != PL_SPLIT_BARRIER || s->barrier == barrier) &&
            s->pc == o->pc && s->call == o->call && s->cluster_arrived == o->cluster_arrived &&
-           s->cluster_phase == o->cluster_phase && s->mask & ours;
+           s->cluster_phase == o->cluster_phase && s->mask & half_lanes;
 }
 
 /* Merges splits that wait at the same point into split `keep`. */
-static void unite(pl_warp *w, unsigned keep, uint8_t wait, uint8_t barrier, pl_lanes ours)
+static void merge_waiting_splits(pl_warp *w, unsigned keep, uint8_t wait, uint8_t barrier,
+                                 pl_lanes half_lanes)
 {
     bool any = false;
     uint16_t frame = w->split[keep].frame;
     for (unsigned k = 0; k < w->nsplits; k++)
-        if (waits_beside(w, k, keep, wait, barrier, ours))
+        if (waits_at_same_point(w, k, keep, wait, barrier, half_lanes))
             for (any = true; !encloses(w, frame, w->split[k].frame);) frame = w->conv[frame].parent;
     if (!any) return;
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_simt_split *o = &w->split[k];
-        if (k != keep && !waits_beside(w, k, keep, wait, barrier, ours)) continue;
-        withdraw(w, o, o->mask, frame);
+        if (k != keep && !waits_at_same_point(w, k, keep, wait, barrier, half_lanes)) continue;
+        remove_from_frames(w, o, o->mask, frame);
     }
     for (unsigned k = 0; k < w->nsplits; k++) {
-        if (!waits_beside(w, k, keep, wait, barrier, ours)) continue;
+        if (!waits_at_same_point(w, k, keep, wait, barrier, half_lanes)) continue;
         w->split[keep].mask |= w->split[k].mask;
         if (keep == w->nsplits - 1u) keep = k;
         remove_split(w, k);
         k--;
     }
-    settle_frames(w);
+    update_frames(w);
 }
 
 void pl_warp_reconverge(pl_warp *w, uint8_t barrier)
 {
     for (unsigned k = 0; k < w->nsplits; k++)
         if (w->split[k].wait == PL_SPLIT_BARRIER && w->split[k].barrier == barrier)
-            unite(w, k, PL_SPLIT_BARRIER, barrier, ~(pl_lanes)0);
+            merge_waiting_splits(w, k, PL_SPLIT_BARRIER, barrier, ~(pl_lanes)0);
 }
 
 bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
@@ -433,7 +440,7 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
     pl_simt_split *s = &w->split[w->current];
     uint32_t pc = w->pc;
     const pl_lanes mask = pl_from_half(w, member_mask & pl_alive(w)),
-                   ours = pl_from_half(w, UINT32_MAX);
+                   half_lanes = pl_from_half(w, UINT32_MAX);
     if (s->synced || !(mask & ~w->all)) {
         s->synced = false;
         return true;
@@ -443,22 +450,22 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
         pl_warp_diverge(w, w->all, pc, pc + 1, UINT32_MAX);
         return false;
     }
-    pl_lanes here = w->active;
+    pl_lanes present = w->active;
     pl_split_save(w);
     for (unsigned k = 0; k < w->nsplits; k++)
-        if (k != w->current && w->split[k].wait == PL_SPLIT_WARP_SYNC) here |= w->split[k].mask;
-    if (mask & ~here) {
+        if (k != w->current && w->split[k].wait == PL_SPLIT_WARP_SYNC) present |= w->split[k].mask;
+    if (mask & ~present) {
         w->next = pc;
         pl_warp_wait(w, PL_SPLIT_WARP_SYNC);
         return false;
     }
     /* all lanes are present: splits at the same instruction merge; others (bar.warp.sync elsewhere)
      * just continue */
-    unite(w, w->current, PL_SPLIT_WARP_SYNC, 0, ours);
+    merge_waiting_splits(w, w->current, PL_SPLIT_WARP_SYNC, 0, half_lanes);
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_simt_split *o = &w->split[k];
         /* Lanes of another half wait for lanes of their own half. */
-        if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC || !(o->mask & ours)) continue;
+        if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC || !(o->mask & half_lanes)) continue;
         o->wait = PL_SPLIT_READY;
         o->synced = true;
     }
@@ -470,21 +477,21 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
 
 /* Returns true if all lanes of the warp that have not exited are here; otherwise the split
  * waits. */
-static bool gather_all(pl_warp *w)
+static bool gather_alive_lanes(pl_warp *w)
 {
     const pl_lanes alive = w->lanes & ~w->exited;
     if (w->active == alive || w->split[w->current].synced) return true;
-    pl_lanes here = w->active;
+    pl_lanes present = w->active;
     pl_split_save(w);
     for (unsigned k = 0; k < w->nsplits; k++)
         if (w->split[k].wait == PL_SPLIT_ALIGNED && w->split[k].pc == w->pc)
-            here |= w->split[k].mask;
+            present |= w->split[k].mask;
     w->next = w->pc;
-    if (here != alive) {
+    if (present != alive) {
         pl_warp_wait(w, PL_SPLIT_ALIGNED);
         return false;
     }
-    unite(w, w->current, PL_SPLIT_ALIGNED, 0, ~(pl_lanes)0);
+    merge_waiting_splits(w, w->current, PL_SPLIT_ALIGNED, 0, ~(pl_lanes)0);
     /* Lanes of other calls of the function stay divergent. */
     for (unsigned k = 0; k < w->nsplits; k++) {
         w->split[k].synced = true;
@@ -501,7 +508,7 @@ bool pl_bar_is_aligned(const pl_insn *i)
 
 bool pl_bar_gathered(pl_warp *w, const pl_insn *i)
 {
-    if (pl_bar_is_aligned(i)) return gather_all(w);
+    if (pl_bar_is_aligned(i)) return gather_alive_lanes(w);
     if (w->all == w->active) return true;
     /* Lanes whose guard is false continue. */
     pl_warp_diverge(w, w->all, w->pc, w->pc + 1, UINT32_MAX);

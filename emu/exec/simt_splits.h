@@ -8,8 +8,8 @@
 static inline void pl_warp_set_exec(pl_warp *w, uint32_t exec)
 {
     w->exec = exec;
-    if (w->wide == exec) return;
-    w->wide = exec;
+    if (w->mask_bits == exec) return;
+    w->mask_bits = exec;
     static const uint32_t bit[PL_LANES] = {
         1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
         1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
@@ -28,7 +28,7 @@ static inline void pl_split_save(pl_warp *w)
 /* Splits that wait at reconvergence points continue alone. False: there were none. */
 bool pl_split_release_waiting(pl_warp *w);
 /* The split that continues after a YIELD absorbs those at the same instruction. */
-void pl_split_gather(pl_warp *w);
+void pl_split_merge_at_yield(pl_warp *w);
 /* If `pc` is the reconvergence point of the current split's frame, the split waits or merges.
  * False: it must wait. */
 bool pl_split_converge(pl_warp *w);

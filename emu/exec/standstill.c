@@ -8,7 +8,7 @@
 #include "emu/exec/exec.h"
 #include "emu/exec/functional.h"
 
-enum { MOST_LOCAL = 1 << 16 }; /* maximum bytes of a warp's local memory that are compared */
+enum { MAX_LOCAL_BYTES = 1 << 16 }; /* maximum bytes of a warp's local memory that are compared */
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -35,15 +35,16 @@ static bool mix_warp(const pl_warp *w, uint64_t *h)
 {
     const uint64_t local = (uint64_t)w->local_bytes * PL_LANES * w->halves;
     if (w->state == PL_WARP_DONE) return true;
-    if (w->state == PL_WARP_SLEEP || w->async || w->timed || w->was_timed || local > MOST_LOCAL)
+    if (w->state == PL_WARP_SLEEP || w->async || w->uses_clock || w->used_clock ||
+        local > MAX_LOCAL_BYTES)
         return false;
     *h = mix(*h, (uint64_t)w->index << 32 | (uint64_t)w->nsplits << 16 | w->current);
     *h = mix(*h, w->exited);
     *h = mix(*h, (uint64_t)w->pc << 32 | w->carry);
     for (unsigned k = 0; k < w->nsplits; k++) *h = mix_split(*h, &w->split[k]);
-    *h = mix_words(*h, w->carry_of, PL_MAX_HALVES);
-    *h = mix_words(*h, w->file, (size_t)w->file_rows * PL_LANES * w->halves);
-    *h = mix_words(*h, w->predfile, (size_t)w->pred_rows * w->halves);
+    *h = mix_words(*h, w->other_carry, PL_MAX_HALVES);
+    *h = mix_words(*h, w->register_file, (size_t)w->file_rows * PL_LANES * w->halves);
+    *h = mix_words(*h, w->predicate_file, (size_t)w->pred_rows * w->halves);
     for (uint64_t k = 0; k < local; k++) *h = mix(*h, w->local[k]);
     return true;
 }
@@ -54,19 +55,19 @@ bool pl_cta_recurs(pl_cta *c)
     uint64_t state = 1;
     for (uint32_t k = 0; k < c->nwarps; k++)
         if (!mix_warp(&c->warp[k], &state)) {
-            c->still.limit = 0;
+            c->recurrence.limit = 0;
             return false;
         }
-    if (!c->still.limit || c->still.advances != advances) {
-        c->still.recurs = false;
-        c->still.limit = 1;
+    if (!c->recurrence.limit || c->recurrence.advances != advances) {
+        c->recurrence.recurs = false;
+        c->recurrence.limit = 1;
     } else {
-        c->still.recurs |= state == c->still.state;
-        if (++c->still.turns < c->still.limit) return c->still.recurs;
-        c->still.limit *= 2;
+        c->recurrence.recurs |= state == c->recurrence.state;
+        if (++c->recurrence.rounds < c->recurrence.limit) return c->recurrence.recurs;
+        c->recurrence.limit *= 2;
     }
-    c->still.state = state;
-    c->still.advances = advances;
-    c->still.turns = 0;
-    return c->still.recurs;
+    c->recurrence.state = state;
+    c->recurrence.advances = advances;
+    c->recurrence.rounds = 0;
+    return c->recurrence.recurs;
 }

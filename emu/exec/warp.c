@@ -18,12 +18,12 @@ enum {
     PAUSE_WORK = 1 << 12, /* a warp that executes more instructions between two pauses does not only
                              poll (timing mode; otherwise its time slice counts) */
     SPIN_RELEASE = 4,     /* pauses after which splits that wait to reconverge are released ... */
-    VAIN_RELEASE = 32     /* ... and, if the loop only reads, pauses during which no other thread
+    IDLE_RELEASE = 32     /* ... and, if the loop only reads, pauses during which no other thread
                              makes progress */
 };
 
 /* Makes split k the current one. */
-static void enter(pl_warp *w, unsigned k)
+static void select_split(pl_warp *w, unsigned k)
 {
     pl_simt_split *s = &w->split[k];
     w->current = (uint8_t)k;
@@ -36,43 +36,43 @@ static void enter(pl_warp *w, unsigned k)
     w->stop = false;
 }
 
-static bool awake(const pl_warp *w, pl_simt_split *s)
+static bool wake_if_due(const pl_warp *w, pl_simt_split *s)
 {
     if (s->wait == PL_SPLIT_SLEEP && s->wake <= w->clock) s->wait = PL_SPLIT_READY;
     if (s->wait == PL_SPLIT_CLUSTER && pl_cluster_phase(w->cta) > s->cluster_phase) {
         s->wait = PL_SPLIT_READY;
         s->cluster_arrived = false;
     }
-    if (s->wait == PL_SPLIT_GRID && w->grid->before->complete) s->wait = PL_SPLIT_READY;
+    if (s->wait == PL_SPLIT_GRID && w->grid->previous->complete) s->wait = PL_SPLIT_READY;
     return s->wait == PL_SPLIT_READY;
 }
 
 /* The reconvergence stack of GPUs before Volta: only the lanes that diverged last run; the others
  * wait until these have reached the reconvergence point. When the lanes on top wait, the whole warp
  * waits. */
-static bool choose_top(pl_warp *w)
+static bool choose_top_split(pl_warp *w)
 {
     unsigned top = PL_MAX_SPLITS;
     for (unsigned k = 0; k < w->nsplits; k++)
         if (w->split[k].wait != PL_SPLIT_CONVERGE &&
             (top == PL_MAX_SPLITS || w->split[k].age > w->split[top].age))
             top = k;
-    if (top == PL_MAX_SPLITS || !awake(w, &w->split[top])) return false;
-    enter(w, top);
+    if (top == PL_MAX_SPLITS || !wake_if_due(w, &w->split[top])) return false;
+    select_split(w, top);
     return true;
 }
 
 /* Selects a split that can run, starting after the current one. */
-static bool choose(pl_warp *w)
+static bool choose_split(pl_warp *w)
 {
-    if (w->grid->simt_stack) return choose_top(w);
+    if (w->grid->simt_stack) return choose_top_split(w);
     for (int pass = 0; pass < 2; pass++) {
         for (unsigned n = 0; n < 2u * w->nsplits; n++) {
             unsigned k = (w->current + n) % w->nsplits;
             pl_simt_split *s = &w->split[k];
-            if ((n >= w->nsplits || !s->yielded) && awake(w, s)) {
-                enter(w, k);
-                pl_split_gather(w);
+            if ((n >= w->nsplits || !s->yielded) && wake_if_due(w, s)) {
+                select_split(w, k);
+                pl_split_merge_at_yield(w);
                 return true;
             }
         }
@@ -101,7 +101,7 @@ static bool ready(pl_warp *w)
 {
     for (;;) {
         if (w->stop || !w->nsplits || w->split[w->current].wait != PL_SPLIT_READY) {
-            if (pl_failed(w->grid) || !w->nsplits || !choose(w)) return false;
+            if (pl_failed(w->grid) || !w->nsplits || !choose_split(w)) return false;
         }
         if (!(w->code[w->pc].flags & PL_IF_SYNC_POINT) || pl_split_converge(w)) return true;
     }
@@ -132,16 +132,16 @@ static void rotate(pl_warp *w)
     for (unsigned n = 1; n < 2u * w->nsplits; n++) {
         unsigned k = (w->current + n) % w->nsplits;
         if (n == w->nsplits || (n < w->nsplits && w->split[k].yielded)) continue;
-        if (awake(w, &w->split[k])) {
+        if (wake_if_due(w, &w->split[k])) {
             pl_split_save(w);
-            enter(w, k);
-            pl_split_gather(w);
+            select_split(w, k);
+            pl_split_merge_at_yield(w);
             return;
         }
     }
 }
 
-void pl_warp_shuffle(pl_warp *w, uint64_t number)
+void pl_warp_switch_split(pl_warp *w, uint64_t number)
 {
     if (w->split[w->current].wait == PL_SPLIT_READY && !w->stop)
         for (uint64_t n = number % w->nsplits; n > 0; n--) rotate(w);
@@ -161,13 +161,13 @@ void pl_warp_note_poll(pl_warp *w, uint64_t address)
 
 /* True if nothing makes progress while the warp polls: neither threads that count as advances, nor
  * a warp of the block that only computes. */
-static bool polls_in_vain(const pl_warp *w)
+static bool polls_without_progress(const pl_warp *w)
 {
-    if (w->vain_pauses < VAIN_RELEASE) return false;
+    if (w->idle_pauses < IDLE_RELEASE) return false;
     for (uint32_t k = 0; k < w->cta->nwarps; k++) {
         const pl_warp *o = &w->cta->warp[k];
         if (o->state != PL_WARP_DONE && o->state != PL_WARP_BARRIER &&
-            o->vain_pauses < VAIN_RELEASE)
+            o->idle_pauses < IDLE_RELEASE)
             return false;
     }
     return true;
@@ -179,11 +179,11 @@ static void note_pause(pl_warp *w)
     const pl_grid *g = w->grid->head;
     if (w->wrote || w->executed - w->pause_at > PAUSE_WORK) ++*w->cta->advances;
     const bool others = w->advances != g->advances || w->cta_advances != *w->cta->advances;
-    w->vain_pauses = others ? 0 : w->vain_pauses + 1;
+    w->idle_pauses = others ? 0 : w->idle_pauses + 1;
     if (w->advances != g->advances) w->spin_pauses = 0;
-    w->spin_pauses += w->timed ? 1 : PL_IDLE_STEP;
-    w->was_timed = w->timed;
-    w->wrote = w->timed = false;
+    w->spin_pauses += w->uses_clock ? 1 : PL_IDLE_STEP;
+    w->used_clock = w->uses_clock;
+    w->wrote = w->uses_clock = false;
     w->advances = g->advances;
     w->cta_advances = *w->cta->advances;
     w->pause_at = w->executed;
@@ -197,8 +197,8 @@ static bool after_control(pl_warp *w)
     if (pl_failed(w->grid) || !w->nsplits) return false;
     if (w->stop) return false;
     w->pc = w->next;
-    if (w->make_way) {
-        w->make_way = false;
+    if (w->switch_pending) {
+        w->switch_pending = false;
         rotate(w);
         w->split[w->current].yielded = false;
     }
@@ -208,8 +208,8 @@ static bool after_control(pl_warp *w)
         w->yield = false;
         note_pause(w);
         if (w->nsplits > 1 && !w->grid->simt_stack) {
-            const bool vain = wrote || polls_in_vain(w);
-            if (++w->spins >= SPIN_RELEASE && vain && pl_split_release_waiting(w)) w->spins = 0;
+            const bool stuck = wrote || polls_without_progress(w);
+            if (++w->spins >= SPIN_RELEASE && stuck && pl_split_release_waiting(w)) w->spins = 0;
             rotate(w);
         }
         return true;
@@ -268,7 +268,7 @@ static bool executes(const pl_warp *w, const pl_insn *i)
     return w->halves > 1 || (uint32_t)w->active & (i->flags & PL_IF_GUARD_NEG ? ~p : p);
 }
 
-enum { LOOK_EVERY = 1024 }; /* instructions; if they are printf, these take a tenth of a second */
+enum { CHECK_EVERY = 1024 }; /* instructions; if they are printf, these take a tenth of a second */
 
 /* The loop of functional mode. Counts are held in local variables; memory events are off
  * (pl_warp_step serves traces). */
@@ -278,32 +278,32 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
     pl_pc_stat *stat = w->cta->pc_stat;
     const pl_insn *code = w->code;
     const volatile int *const cancel = w->grid->cancel;
-    const uint16_t ordered = w->cta->asks ? PL_IF_ORDERED : 0;
+    const uint16_t ordered = w->cta->stops_at_ordered ? PL_IF_ORDERED : 0;
     /* When to check the limit and the stop flag. */
-    uint64_t look = limit < LOOK_EVERY ? limit : LOOK_EVERY;
+    uint64_t next_check = limit < CHECK_EVERY ? limit : CHECK_EVERY;
     for (;;) {
         if (!ready(w)) {
             w->state = (uint8_t)waiting_state(w);
             break;
         }
         w->state = PL_WARP_READY;
-        if (n >= look) {
+        if (n >= next_check) {
             if (n >= limit || pl_stop_flag(cancel)) break;
-            look = limit - n < LOOK_EVERY ? limit : n + LOOK_EVERY;
+            next_check = limit - n < CHECK_EVERY ? limit : n + CHECK_EVERY;
         }
         const pl_insn *i = &code[w->pc];
         if ((i->flags & ordered) && executes(w, i)) break;
         bool pause = false;
         const uint64_t before = n;
-        const uint32_t here = pl_count_lanes(w->active);
+        const uint32_t active_lanes = pl_count_lanes(w->active);
         /* without a frame no lanes reconverge with the split */
-        const uint16_t meets = w->split[w->current].frame ? PL_IF_SYNC_POINT : 0;
-        const uint16_t ends = meets | ordered;
+        const uint16_t converges = w->split[w->current].frame ? PL_IF_SYNC_POINT : 0;
+        const uint16_t ends = converges | ordered;
         do { /* straight-line code of one split */
             n++;
             if (stat) {
                 stat[w->pc].executed++;
-                stat[w->pc].lanes += here;
+                stat[w->pc].lanes += active_lanes;
             }
             execute(w, i);
             if (i->flags & PL_IF_CONTROL) {
@@ -316,7 +316,7 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
             i = &code[w->pc];
         } while (!(i->flags & ends));
         w->clock += n - before;
-        lanes += (n - before) * here;
+        lanes += (n - before) * active_lanes;
         if (pause) break;
     }
     w->executed += n;

@@ -67,9 +67,9 @@ typedef struct pl_memory_effect {
     bool sampled, filtered, gathered; /* textures: non-integer coordinates are allowed; linear
                                          filtering within a plane; gather of one component of four
                                          texels */
-    bool between;                     /* textures: linear filtering between two planes */
+    bool mip_filtered;                /* textures: linear filtering between two planes */
     uint8_t slots; /* cp.async: 32-byte slots in shared memory, counted once per source line */
-    uint8_t moves; /* cp.async: sectors, counted once per destination slot */
+    uint8_t moved_sectors;   /* cp.async: sectors, counted once per destination slot */
     uint64_t addr[PL_LANES]; /* in the resolved space */
 } pl_memory_effect;
 
@@ -136,8 +136,8 @@ typedef struct pl_call_frame {
     uint32_t row, pred; /* start of the callee's register frame */
     uint32_t local;     /* start of the callee's local frame, bytes */
     uint32_t local_top; /* first free byte after it (alloca moves it) */
-    uint32_t aside;     /* bytes below local_top that take no stack on hardware: parameters, which
-                           hardware holds in registers */
+    uint32_t uncounted; /* bytes below local_top that take no stack on hardware: parameters, which
+                       hardware holds in registers */
     uint16_t parent;
     bool used;
 } pl_call_frame;
@@ -150,14 +150,14 @@ typedef struct pl_warp {
     _Alignas(64) uint32_t mask[PL_LANES]; /* lanes of this half executing now, widened to 0 / ~0 */
     /* Current frame: row r of PL_LANES words at regs + r * PL_LANES, 64-byte aligned. */
     uint32_t *regs;
-    uint32_t *pred;  /* current frame's predicate masks */
-    uint32_t exec;   /* the same as a bit mask: active and guard */
-    uint32_t wide;   /* what mask[] currently holds */
-    uint8_t half;    /* current half: regs, pred, mask, exec and carry belong to it */
-    uint8_t halves;  /* halves of the warp: 1 or 2 */
-    pl_lanes all;    /* lanes executing now, of all halves */
-    pl_lanes active; /* lanes of the current split */
-    uint32_t pc;     /* of the current split; branch functions set `next` */
+    uint32_t *pred;     /* current frame's predicate masks */
+    uint32_t exec;      /* the same as a bit mask: active and guard */
+    uint32_t mask_bits; /* what mask[] currently holds */
+    uint8_t half;       /* current half: regs, pred, mask, exec and carry belong to it */
+    uint8_t halves;     /* halves of the warp: 1 or 2 */
+    pl_lanes all;       /* lanes executing now, of all halves */
+    pl_lanes active;    /* lanes of the current split */
+    uint32_t pc;        /* of the current split; branch functions set `next` */
     uint32_t next;
     pl_memory_effect *fx; /* NULL: not requested */
     const pl_insn *code;
@@ -166,8 +166,8 @@ typedef struct pl_warp {
     struct pl_grid *grid;
     uint64_t clock; /* %clock of this warp: cycles (timing) or instructions */
     /* cold */
-    uint32_t *file; /* register files: all frames of one half, then those of the other */
-    uint32_t *predfile;
+    uint32_t *register_file; /* register files: all frames of one half, then those of the other */
+    uint32_t *predicate_file;
     uint32_t file_rows, pred_rows; /* per half */
     uint8_t *local;                /* lanes x local_bytes */
     uint32_t local_bytes;          /* per lane */
@@ -178,18 +178,18 @@ typedef struct pl_warp {
     uint8_t current; /* index of the current split */
     uint8_t nsplits;
     bool stop;             /* the run loop must select a split again */
-    pl_simt_split *split;  /* few_splits, or the array in `parted` once few_splits is full */
-    pl_reconv_frame *conv; /* likewise: few_convs or the array in `parted` */
+    pl_simt_split *split;  /* few_splits, or the array in `split_storage` once few_splits is full */
+    pl_reconv_frame *conv; /* likewise: few_convs or the array in `split_storage` */
     pl_simt_split few_splits[PL_FEW_SPLITS];
     pl_reconv_frame few_convs[PL_FEW_FRAMES];
-    struct pl_split_storage *parted; /* not touched until it is needed */
-    pl_call_frame *call;             /* call[0] is the kernel */
+    struct pl_split_storage *split_storage; /* not touched until it is needed */
+    pl_call_frame *call;                    /* call[0] is the kernel */
     uint32_t ncalls;
     /* PL_GROWN_*: the arrays that are no longer part of the block's storage and are freed
      * separately. */
     uint8_t grown;
-    uint32_t carry;                   /* condition-code carry flag, one bit per lane */
-    uint32_t carry_of[PL_MAX_HALVES]; /* carry flags of the halves that are not current */
+    uint32_t carry;                      /* condition-code carry flag, one bit per lane */
+    uint32_t other_carry[PL_MAX_HALVES]; /* carry flags of the halves that are not current */
     /* Warp instructions and thread instructions, counted as issued by the program. */
     uint64_t executed, lane_executed;
     uint32_t polls; /* volatile loads, atomics and failed waits since the warp was last selected:
@@ -198,36 +198,36 @@ typedef struct pl_warp {
     uint32_t clock_reads; /* functional mode: clock reads in close succession ... */
     uint64_t clock_read;  /* ... and the clock of the last one */
     bool yield;           /* the current split requested a yield */
-    bool make_way;        /* the current split makes way for another ready split */
+    bool switch_pending;  /* the current split makes way for another ready split */
     bool paused;          /* the last step ended in a polling pause: other warps should run */
     bool wrote;           /* has written to memory since the last pause */
-    bool begun;           /* has started an asynchronous operation and has not waited for it yet */
+    bool async_started;   /* has started an asynchronous operation and has not waited for it yet */
     struct {
-        uint8_t what, lanes; /* pl_driver_work, 0: nothing */
+        uint8_t work, lanes; /* pl_driver_work, 0: nothing */
         uint64_t bytes;      /* largest request in bytes of any of its lanes */
-    } asked; /* requests to the driver by the last call of one of its functions; cleared by the
-                timing model */
-    uint8_t values;    /* distinct values in the last match.any, each of which takes one comparison;
-                          cleared by the timing model */
-    bool timed;        /* has read a clock since the last pause: the loop may end when time has
-                          passed */
-    bool was_timed;    /* the same for the interval before the last pause */
-    uint32_t ended_at; /* pc of the instruction at which lanes last exited */
+    } driver_request; /* requests to the driver by the last call of one of its functions; cleared by
+                the timing model */
+    uint8_t match_values; /* distinct values in the last match.any, each of which takes one
+                       comparison; cleared by the timing model */
+    bool uses_clock;      /* has read a clock since the last pause: the loop may end when time has
+                        passed */
+    bool used_clock;      /* the same for the interval before the last pause */
+    uint32_t exit_pc;     /* pc of the instruction at which lanes last exited */
     uint8_t npoll_addresses;
     uint64_t poll_addresses[4]; /* latest polled addresses: a warp that polls further ones makes
                                    progress */
     uint64_t advances;          /* grid->advances at the last pause */
     uint64_t cta_advances;      /* and *cta->advances */
-    uint32_t vain_pauses;       /* pauses since one of the two changed */
+    uint32_t idle_pauses;       /* pauses since one of the two changed */
     uint64_t pause_at;          /* instructions executed up to the last pause */
     uint32_t spin_pauses; /* pauses since grid->advances changed, PL_IDLE_STEP per pause; 1 per
                              pause if a clock is read in between */
-    const pl_alloc *hit;  /* allocation of the last global access */
-    const pl_alloc *hit_before;       /* the previous, different allocation, or NULL */
-    uint16_t conv_used;               /* highest conv index in use + 1 */
-    uint32_t splits_made;             /* number of splits created so far */
-    pl_lanes came[PL_NAMED_BARRIERS]; /* lanes that have reached a barrier at which the warp has not
-                                         arrived yet */
+    const pl_alloc *last_alloc;          /* allocation of the last global access */
+    const pl_alloc *previous_alloc;      /* the previous, different allocation, or NULL */
+    uint16_t conv_used;                  /* highest conv index in use + 1 */
+    uint32_t splits_created;             /* number of splits created so far */
+    pl_lanes reached[PL_NAMED_BARRIERS]; /* lanes that have reached a barrier at which the warp has
+                                         not arrived yet */
     uint16_t arrived; /* one bit per barrier: the warp has arrived, and the barrier has not
                          completed since */
     /* Per lane: last error of device-side launch calls, or NULL; owned. */
@@ -301,18 +301,19 @@ pl_warp_state pl_warp_step(pl_warp *w, pl_memory_effect *fx);
  * own. */
 void pl_warp_set_exec_mask(pl_warp *w, uint32_t exec);
 /* Makes half h current. Between instructions half 0 is current. */
-void pl_warp_half(pl_warp *w, unsigned h);
-/* Lanes of the current split diverge: `there` continue at `to`, the rest at `from`; they reconverge
- * at `reconv`. */
-void pl_warp_diverge(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv);
+void pl_warp_set_half(pl_warp *w, unsigned h);
+/* Lanes of the current split diverge: `taken` continue at `target`, the rest at `fallthrough`; they
+ * reconverge at `reconv`. */
+void pl_warp_diverge(pl_warp *w, pl_lanes taken, uint32_t target, uint32_t fallthrough,
+                     uint32_t reconv);
 
 /* The same at a branch: the smaller group runs first; on a tie, the lanes that fall through (1 to
  * 31 lanes on either side, H200, 2026-11). */
-void pl_warp_branch(pl_warp *w, pl_lanes there, uint32_t to, uint32_t reconv);
+void pl_warp_branch(pl_warp *w, pl_lanes taken, uint32_t target, uint32_t reconv);
 /* The warp polls memory that other threads may change, at the first lane's address. */
 void pl_warp_note_poll(pl_warp *w, uint64_t address);
 /* Switches to another ready split, selected by a number. */
-void pl_warp_shuffle(pl_warp *w, uint64_t number);
+void pl_warp_switch_split(pl_warp *w, uint64_t number);
 /* The given lanes of the current split exit. */
 void pl_warp_exit(pl_warp *w, pl_lanes lanes);
 /* The current split waits; kind is PL_SPLIT_*, and it continues at w->next. */
@@ -341,15 +342,15 @@ void pl_warp_return(pl_warp *w, pl_lanes lanes);
 uint32_t *pl_warp_frame(const pl_warp *w, const pl_simt_split *s);
 uint32_t *pl_warp_preds(const pl_warp *w, const pl_simt_split *s);
 /* The call node of the current split: frame size, start and end of its local frame. */
-pl_call_frame *pl_warp_node(pl_warp *w);
+pl_call_frame *pl_warp_current_call(pl_warp *w);
 /* The end of the local memory that the lanes of the current split use: frames, spills, alloca. */
 static inline uint32_t pl_local_top(const pl_warp *w)
 {
     return w->call[w->split[w->current].call].local_top;
 }
-/* Ensures that each lane has `bytes` of local memory, of which `aside` do not count towards the
+/* Ensures that each lane has `bytes` of local memory, of which `uncounted` do not count towards the
  * limit. False: the limit was exceeded and the launch has failed. */
-bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside);
+bool pl_warp_reserve_local(pl_warp *w, uint32_t bytes, uint32_t uncounted);
 /* Value of a special register that all lanes of a warp share. False: the register is not
  * uniform. */
 bool pl_warp_sreg_uniform(const pl_warp *w, pl_word sreg, unsigned component, uint64_t *value);

@@ -16,7 +16,7 @@
 #include "emu/exec/lane_loops.h"
 
 /* Instructions that execute once for the whole warp: they use pl_warp.all. */
-static bool is_common(const pl_insn *i)
+static bool executes_once(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     if (f->effects & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) return true;
@@ -36,7 +36,7 @@ uint32_t pl_member_mask_operand(const pl_insn *i)
 
 /* True if all lanes named by the masks of the half's executing lanes are present. Several groups of
  * lanes may have different masks. */
-static bool gathered(const pl_warp *w, uint32_t mask_row)
+static bool masks_are_complete(const pl_warp *w, uint32_t mask_row)
 {
     const uint32_t *mask = pl_row32(w, mask_row), alive = pl_alive(w);
     for (uint32_t left = w->exec; left;) {
@@ -58,30 +58,30 @@ void pl_wave_execute(pl_warp *w, const pl_insn *i)
     if (!all) return;
     w->all = all;
     const unsigned halves = w->halves;
-    const bool common = is_common(i);
+    const bool once_per_warp = executes_once(i);
     const uint32_t mask = pl_member_mask_operand(i),
                    mask_row = mask == UINT32_MAX ? UINT32_MAX : i->op[mask];
     pl_memory_effect *const fx = w->fx;
     for (unsigned h = 0; h < halves && mask_row != UINT32_MAX && (uint32_t)all && all >> PL_LANES;
          h++) {
-        pl_warp_half(w, h);
+        pl_warp_set_half(w, h);
         pl_warp_set_exec_mask(w, pl_of_half(w, all));
-        if (gathered(w, mask_row)) continue;
+        if (masks_are_complete(w, mask_row)) continue;
         /* one half has to wait: the halves continue separately, so that neither waits for lanes
          * that its mask does not name */
-        pl_warp_half(w, 0);
+        pl_warp_set_half(w, 0);
         w->next = w->pc;
         pl_warp_diverge(w, w->active & ~(pl_lanes)UINT32_MAX, w->pc, w->pc, UINT32_MAX);
         return;
     }
     for (unsigned h = 0; h < halves; h++) {
-        pl_warp_half(w, h);
+        pl_warp_set_half(w, h);
         const uint32_t exec = pl_of_half(w, all);
         if (!exec) continue;
         pl_warp_set_exec_mask(w, exec);
         w->fx = fx ? fx + h : NULL;
         i->exec(w, i);
-        if (common || w->stop) break;
+        if (once_per_warp || w->stop) break;
     }
-    pl_warp_half(w, 0);
+    pl_warp_set_half(w, 0);
 }

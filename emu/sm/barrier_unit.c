@@ -26,10 +26,10 @@ static void cluster_arrive(pl_issue_slot *x)
     pl_sm_warp *t = x->t;
     uint64_t fenced = x->d->fence ? pl_fence_gpu(s, t, x->now) : x->now;
     if (t->remote_done > fenced) fenced = t->remote_done;
-    if (fenced > t->cta->fenced) t->cta->fenced = fenced;
+    if (fenced > t->cta->fence_end) t->cta->fence_end = fenced;
     t->not_before = fenced;
     t->not_before_reason = PL_STALL_MEMBAR;
-    pl_warp_release_barrier(s, t->cta, x->now, t->cta->fenced + s->m->sync.cluster);
+    pl_warp_release_barrier(s, t->cta, x->now, t->cta->fence_end + s->m->sync.cluster);
 }
 
 void pl_barrier_issue(pl_issue_slot *x)
@@ -39,7 +39,7 @@ void pl_barrier_issue(pl_issue_slot *x)
     case PL_KIND_CLUSTER_ARRIVE: cluster_arrive(x); break;
     default:
         pl_l1_invalidate(&x->s->l1);
-        x->t->not_before = x->t->cta->fenced + x->s->m->sync.cluster;
+        x->t->not_before = x->t->cta->fence_end + x->s->m->sync.cluster;
         x->t->not_before_reason = PL_STALL_BARRIER;
         break;
     }

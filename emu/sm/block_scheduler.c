@@ -25,7 +25,7 @@ static uint64_t ready_at(const pl_gpu_model *x, uint32_t k, uint64_t now)
 
 /* The first SM of a GPC from which blocks are distributed; preceding SMs of the first GPC are
  * served before all others. */
-static uint32_t first_of(const pl_gpu_model *x, uint32_t g)
+static uint32_t first_sm_of_gpc(const pl_gpu_model *x, uint32_t g)
 {
     const uint32_t groups = x->m->mem.groups;
     return g ? (g * x->m->sm.count + groups - 1) / groups : x->m->launch.first_gpc_bias;
@@ -41,8 +41,8 @@ static void mark_chosen(pl_gpu_model *x, uint64_t left)
     for (uint32_t of = 0; of < pair; of++)
         for (uint32_t at = of; at < sms && left; at += pair)
             for (uint32_t g = 0; g < groups && left; g++) {
-                const uint32_t k = first_of(x, g) + at;
-                if (k >= first_of(x, g + 1)) continue;
+                const uint32_t k = first_sm_of_gpc(x, g) + at;
+                if (k >= first_sm_of_gpc(x, g + 1)) continue;
                 x->chosen[k] = true;
                 left--;
             }
@@ -53,16 +53,16 @@ static void mark_chosen(pl_gpu_model *x, uint64_t left)
  * middle one. */
 static void begin_round(pl_gpu_model *x, uint64_t left)
 {
-    const uint32_t groups = x->m->mem.groups, ahead = x->m->launch.first_gpc_bias;
+    const uint32_t groups = x->m->mem.groups, first_served = x->m->launch.first_gpc_bias;
     if (!x->m->launch.sms_per_tpc) return;
     mark_chosen(x, left);
     uint32_t n = 0;
-    for (uint32_t k = 0; k < ahead; k++) x->round[n++] = k;
-    for (uint32_t get = 2; get-- > 0;) /* marked SMs first, then the others */
+    for (uint32_t k = 0; k < first_served; k++) x->round[n++] = k;
+    for (uint32_t marked = 2; marked-- > 0;) /* marked SMs first, then the others */
         for (uint32_t q = 0; q < groups; q++) {
             const uint32_t g = (q + groups / 2) % groups;
-            for (uint32_t k = first_of(x, g); k < first_of(x, g + 1); k++)
-                if (x->chosen[k] == get) x->round[n++] = k;
+            for (uint32_t k = first_sm_of_gpc(x, g); k < first_sm_of_gpc(x, g + 1); k++)
+                if (x->chosen[k] == marked) x->round[n++] = k;
         }
 }
 
@@ -75,9 +75,10 @@ static uint32_t choose_sm(const pl_gpu_model *x, const pl_sm_partition *p, const
     uint64_t soonest = PL_NEVER;
     for (uint32_t j = 0; j < n; j++) {
         const uint32_t k = order[j];
-        if (x->used[k] + p->share > PL_WHOLE_SM) continue;
+        if (x->used_shares[k] + p->share > PL_WHOLE_SM) continue;
         const uint64_t at = free_at(x, k, now);
-        if (best != UINT32_MAX && (at > soonest || (at == soonest && x->used[k] >= x->used[best])))
+        if (best != UINT32_MAX &&
+            (at > soonest || (at == soonest && x->used_shares[k] >= x->used_shares[best])))
             continue;
         best = k;
         soonest = at;
@@ -90,17 +91,17 @@ static pl_status place_block(pl_gpu_model *x, const pl_sm_partition *p, uint32_t
 {
     const pl_launch_config *l = &x->m->launch;
     uint64_t at = ready_at(x, sm, now);
-    pl_cta *c = pl_cta_take(p->g, (uint32_t)p->g->next_block, sm);
+    pl_cta *c = pl_cta_acquire(p->g, (uint32_t)p->g->next_block, sm);
     if (!c) return PL_NOMEM;
-    c->place = &x->sm[sm];
+    c->owner = &x->sm[sm];
     c->advances = &x->sm[sm].advances;
     p->g->next_block++;
     const double warps = c->nwarps * l->warp_interval;
     pl_port_enter(
         starter_of(x, sm), at,
         (uint64_t)((warps > l->block_interval ? warps : l->block_interval) * PL_SUBCYCLES));
-    if (x->used[sm] == 0) ++*pl_gpu_sharers_of(x, sm);
-    x->used[sm] += p->share;
+    if (x->used_shares[sm] == 0) ++*pl_gpu_sharers_of(x, sm);
+    x->used_shares[sm] += p->share;
     return pl_sm_place(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
 }
 
@@ -109,21 +110,21 @@ uint64_t pl_block_scheduler_free_slots(const pl_gpu_model *x, const pl_sm_partit
                                        uint32_t first, uint32_t last)
 {
     uint64_t n = 0;
-    for (uint32_t k = first; k < last; k++) n += (PL_WHOLE_SM - x->used[k]) / p->share;
+    for (uint32_t k = first; k < last; k++) n += (PL_WHOLE_SM - x->used_shares[k]) / p->share;
     return n;
 }
 
 /* The grid whose blocks are distributed next; NULL: none at present. */
 const pl_sm_partition *pl_block_scheduler_next_grid(const pl_gpu_model *x)
 {
-    const pl_grid *g = x->no_more ? NULL : pl_grid_startable(x->g);
+    const pl_grid *g = x->distribution_ended ? NULL : pl_grid_startable(x->g);
     const pl_sm_partition *p = x->part;
     while (g && p->g != g) p++;
     return g ? p : NULL;
 }
 
 /* Frees the slots of blocks that have ended before cycle `until`. */
-static void free_places(pl_gpu_model *x, uint64_t until)
+static void free_slots(pl_gpu_model *x, uint64_t until)
 {
     for (uint32_t k = 0; k < x->nfreed;) {
         if (x->freed[k].time >= until) {
@@ -131,8 +132,8 @@ static void free_places(pl_gpu_model *x, uint64_t until)
             continue;
         }
         uint32_t sm = x->freed[k].sm;
-        x->used[sm] -= x->freed[k].share;
-        if (x->used[sm] == 0) --*pl_gpu_sharers_of(x, sm);
+        x->used_shares[sm] -= x->freed[k].share;
+        if (x->used_shares[sm] == 0) --*pl_gpu_sharers_of(x, sm);
         if (x->freed[k].time > x->place_after[sm]) x->place_after[sm] = x->freed[k].time;
         x->freed[k] = x->freed[--x->nfreed];
     }
@@ -160,16 +161,17 @@ static bool choose_group(const pl_gpu_model *x, const pl_sm_partition *p, uint32
 pl_status pl_block_scheduler_run(pl_gpu_model *x, uint64_t now, uint64_t until)
 {
     const pl_machine *m = x->m;
-    free_places(x, until);
+    free_slots(x, until);
     for (const pl_sm_partition *p; (p = pl_block_scheduler_next_grid(x)) != NULL;) {
         uint32_t first = 0, last = m->sm.count;
         if (p->cluster > 1 && !choose_group(x, p, &first, &last)) break;
-        const bool alone = p->cluster == 1;
-        if (alone && p->g->next_block % m->sm.count == 0)
+        const bool single = p->cluster == 1;
+        if (single && p->g->next_block % m->sm.count == 0)
             begin_round(x, pl_grid_blocks(p->g) - p->g->next_block);
         bool full = false;
         for (uint32_t k = 0; k < p->cluster && !full; k++) {
-            uint32_t sm = choose_sm(x, p, alone ? x->round : x->numbers + first, last - first, now);
+            uint32_t sm =
+                choose_sm(x, p, single ? x->round : x->numbers + first, last - first, now);
             full = sm == UINT32_MAX || (k == 0 && free_at(x, sm, now) >= until);
             pl_status st = full ? PL_OK : place_block(x, p, sm, now);
             if (st != PL_OK) return st;

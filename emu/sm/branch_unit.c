@@ -4,7 +4,7 @@
 
 /* Indirect branches, yields and reconvergence points pass the branch unit sequentially, after the
  * stall count of the warp. */
-static uint64_t enter(pl_issue_slot *x, uint32_t each)
+static uint64_t enter_unit(pl_issue_slot *x, uint32_t each)
 {
     return pl_port_enter(&x->s->unit[PL_UNIT_BRANCH].port, x->t->stall,
                          (uint64_t)each * PL_SUBCYCLES);
@@ -15,9 +15,9 @@ static uint64_t resolve(pl_issue_slot *x, bool diverges)
 {
     const pl_issue_config *m = &x->s->m->issue;
     const pl_decoded_insn *d = x->d;
-    if (d->indirect) return enter(x, m->jump_each) + m->jump;
-    if (d->yields) return enter(x, m->jump_each) + m->yield;
-    const uint64_t in = d->reconverges ? enter(x, m->join_each) : x->t->stall;
+    if (d->indirect) return enter_unit(x, m->jump_each) + m->jump;
+    if (d->yields) return enter_unit(x, m->jump_each) + m->yield;
+    const uint64_t in = d->reconverges ? enter_unit(x, m->join_each) : x->t->stall;
     const uint32_t latency = d->price->latency;
     return in + (latency > m->branch ? latency - m->branch : 0) + (diverges ? m->divergence : 0);
 }

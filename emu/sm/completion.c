@@ -3,12 +3,12 @@
 
 /* The last access of the warp in the queue of the L1 has been processed, or its stores have left:
  * the warp's exit or a fence may wait for this. */
-static void accesses_sent(pl_sm *s, pl_sm_warp *t, uint64_t now)
+static void on_accesses_sent(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
     if (t->wait == PL_WAIT_STORES) pl_scoreboard_wake(s, pl_warp_index(s, t), now);
     if (t->wait != PL_WAIT_QUEUED) return;
     if (!pl_warp_stores_sent(s, t)) {
-        if (t->last_request < s->leaves) s->leaves = t->last_request;
+        if (t->last_request < s->exit_waits_for) s->exit_waits_for = t->last_request;
         return;
     }
     /* it ended earlier: all cycles since then count as exit drain */
@@ -22,26 +22,26 @@ static void accesses_sent(pl_sm *s, pl_sm_warp *t, uint64_t now)
 /* Ends warps whose stores have left. */
 static void end_drained_warps(pl_sm *s, uint64_t now)
 {
-    s->leaves = PL_NEVER;
+    s->exit_waits_for = PL_NEVER;
     for (uint32_t k = 0; k < s->m->sm.warps; k++) {
         pl_sm_warp *t = &s->warp[k];
-        if (t->w && t->wait == PL_WAIT_QUEUED && !t->queued) accesses_sent(s, t, now);
+        if (t->w && t->wait == PL_WAIT_QUEUED && !t->queued) on_accesses_sent(s, t, now);
     }
 }
 
 /* A store or an atomic operation has completed. */
-static void store_answered(pl_sm *s, uint64_t now)
+static void on_store_reply(pl_sm *s, uint64_t now)
 {
     s->requests_out--;
-    if (s->leaves <= pl_sm_last_sent(s)) end_drained_warps(s, now);
-    if (s->fences <= s->requests - s->requests_out) {
-        s->fences = PL_NEVER;
+    if (s->exit_waits_for <= pl_sm_last_sent(s)) end_drained_warps(s, now);
+    if (s->fence_waits_for <= s->requests - s->requests_out) {
+        s->fence_waits_for = PL_NEVER;
         pl_scoreboard_wake_all(s, PL_WAIT_STORES, now);
     }
 }
 
 /* A bulk copy has completed: warps that wait for its mbarrier continue. */
-static void bulk_copy_done(pl_sm *s, const pl_completion *c)
+static void on_bulk_copy_done(pl_sm *s, const pl_completion *c)
 {
     for (uint32_t k = 0; k < s->m->sm.warps; k++) {
         pl_sm_warp *t = &s->warp[k];
@@ -51,11 +51,11 @@ static void bulk_copy_done(pl_sm *s, const pl_completion *c)
     }
 }
 
-static void inflight_done(pl_sm *s, const pl_completion *c)
+static void on_inflight_done(pl_sm *s, const pl_completion *c)
 {
     pl_sm_warp *t = &s->warp[c->warp];
-    if (c->copy && --t->copies[c->group] == 0) t->copied[c->group] = c->ready;
-    if (c->bulk) bulk_copy_done(s, c);
+    if (c->copy && --t->copies[c->group] == 0) t->copies_done_at[c->group] = c->ready;
+    if (c->bulk) on_bulk_copy_done(s, c);
     if (!t->w || t->age != c->age) return;
     if (!c->bulk) t->outstanding--;
     if (c->scoreboard != PL_SB_NONE) pl_scoreboard_end_wait(s, t, c->scoreboard, c->ready);
@@ -66,7 +66,7 @@ static void inflight_done(pl_sm *s, const pl_completion *c)
         pl_scoreboard_settle(s, t, s->now);
     }
     if (t->wait == PL_WAIT_QUEUED && !t->outstanding && !t->queued)
-        accesses_sent(s, t, c->ready > s->now ? c->ready : s->now);
+        on_accesses_sent(s, t, c->ready > s->now ? c->ready : s->now);
 }
 
 void pl_completions_apply(pl_sm *s, uint64_t now)
@@ -75,12 +75,12 @@ void pl_completions_apply(pl_sm *s, uint64_t now)
         const pl_completion *c = &s->inflight.completed[k];
         pl_sm_warp *t = &s->warp[c->warp];
         switch ((pl_completion_kind)c->what) {
-        case PL_COMPLETED_INFLIGHT: inflight_done(s, c); break;
+        case PL_COMPLETED_INFLIGHT: on_inflight_done(s, c); break;
         case PL_COMPLETED_READ: pl_scoreboard_end_wait(s, t, c->scoreboard, c->ready); break;
         case PL_COMPLETED_QUEUED:
-            if (--t->queued == 0) accesses_sent(s, t, now);
+            if (--t->queued == 0) on_accesses_sent(s, t, now);
             break;
-        case PL_COMPLETED_STORE: store_answered(s, now); break;
+        case PL_COMPLETED_STORE: on_store_reply(s, now); break;
         }
     }
     s->inflight.ncompleted = 0;

@@ -25,7 +25,7 @@ static void send_line(line_sender *x)
                     .sectors = x->sectors,
                     .bytes = (uint8_t)(x->load ? 0 : x->line / 4),
                     .rank = pl_lsu_l2_rank(x->d, &s->fx, x->at),
-                    .home_only = x->prefetch};
+                    .owner_only = x->prefetch};
     pl_sm_request(s, r);
     s->requests_out += !x->load;
     s->requests += !x->load;

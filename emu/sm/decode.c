@@ -70,7 +70,7 @@ static uint8_t atomic_alu(const pl_insn *i, const pl_form *f)
 }
 
 /* Index of the operand with this name in the table. */
-static uint8_t named(const pl_form *f, const char *name)
+static uint8_t operand_named(const pl_form *f, const char *name)
 {
     for (unsigned k = 0; k < f->noperands; k++) {
         if (strcmp(f->operand[k].name, name) == 0) return (uint8_t)k;
@@ -79,7 +79,7 @@ static uint8_t named(const pl_form *f, const char *name)
 }
 
 /* Eviction priorities, L1 bypass, and prefetch sizes, as recorded in policy.tsv.xz for an H200. */
-static void note_cache(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
+static void decode_cache_policy(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
 {
     const bool first = pl_insn_has(i, W_cs) || pl_insn_has(i, W_L1__evict_first) ||
                        pl_insn_has(i, W_L1__no_allocate) || pl_insn_has(i, W_lu);
@@ -97,22 +97,23 @@ static void note_cache(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
                   : f->mnem == M_applypriority                    ? PL_UP_DEMOTE
                   : f->mnem == M_discard                          ? PL_UP_DISCARD
                                                                   : PL_UP_NONE;
-    d->policy_operand = pl_insn_has(i, W_L2__cache_hint) ? named(f, "policy") : UINT8_MAX;
+    d->policy_operand = pl_insn_has(i, W_L2__cache_hint) ? operand_named(f, "policy") : UINT8_MAX;
 }
 
 typedef struct lists {
-    uint32_t row[4][64]; /* read rows, written rows, read predicates, written predicates */
+    uint32_t rows[4][64]; /* read rows, written rows, read predicates, written predicates */
     unsigned n[4];
 } lists;
 
-static void put(lists *l, unsigned which, uint32_t row)
+static void add_row(lists *l, unsigned which, uint32_t row)
 {
     if (row == UINT32_MAX || l->n[which] >= 64) return;
-    l->row[which][l->n[which]++] = row;
+    l->rows[which][l->n[which]++] = row;
 }
 
 /* Adds the registers of operand k to the lists. */
-static void operand(lists *l, const pl_program *p, const pl_insn *i, const pl_form *f, unsigned k)
+static void add_operand_rows(lists *l, const pl_program *p, const pl_insn *i, const pl_form *f,
+                             unsigned k)
 {
     const pl_ospec *o = &f->operand[k];
     if (k >= PL_INLINE_OPERANDS || i->op[k] == UINT32_MAX) return;
@@ -136,8 +137,8 @@ static void operand(lists *l, const pl_program *p, const pl_insn *i, const pl_fo
         }
         for (int part = 0; part < (bits + 31) / 32 || part == 0; part++) {
             uint32_t r = row + (uint32_t)part;
-            if (o->read || !o->written) put(l, pred ? 2 : 0, r);
-            if (o->written) put(l, pred ? 3 : 1, r);
+            if (o->read || !o->written) add_row(l, pred ? 2 : 0, r);
+            if (o->written) add_row(l, pred ? 3 : 1, r);
             if (pred) break;
         }
     }
@@ -171,8 +172,8 @@ typedef struct balance {
     size_t end; /* end of the region */
 } balance;
 
-static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *fetched,
-                     uint32_t rows, size_t pc)
+static balance measure_balance(const pl_program *p, const pl_machine *m, const uint8_t *fetched,
+                               uint32_t rows, size_t pc)
 {
     balance b = {0};
     for (; pc < p->code.n; pc++) {
@@ -198,7 +199,7 @@ static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *fe
 
 /* True if the row is a register: not a number, and not a value known to the driver or the
  * hardware. */
-static bool in_register(uint32_t row, const uint8_t *fetched, uint32_t rows)
+static bool is_register(uint32_t row, const uint8_t *fetched, uint32_t rows)
 {
     return row >= rows || !fetched[row];
 }
@@ -213,14 +214,14 @@ static void count_reads(pl_decoded_insn *d, uint32_t banks, const lists *l, cons
         d->price->variable || d->price->pipe[0].pipe == PL_PIPE_TENSOR)
         return;
     for (unsigned k = 0; k < l->n[0]; k++) {
-        uint32_t row = l->row[0][k];
-        bool seen = !in_register(row, fetched, rows);
-        for (unsigned o = 0; o < k; o++) seen |= l->row[0][o] == row;
+        uint32_t row = l->rows[0][k];
+        bool seen = !is_register(row, fetched, rows);
+        for (unsigned o = 0; o < k; o++) seen |= l->rows[0][o] == row;
         if (seen) continue;
-        bool held = false;
-        for (unsigned o = 0; o < n; o++) held |= before[o] == row;
+        bool reused = false;
+        for (unsigned o = 0; o < n; o++) reused |= before[o] == row;
         d->reads[0][row % banks]++;
-        d->reads[1][row % banks] = (uint8_t)(d->reads[1][row % banks] + !held);
+        d->reads[1][row % banks] = (uint8_t)(d->reads[1][row % banks] + !reused);
     }
 }
 
@@ -302,7 +303,7 @@ static bool increments(const pl_insn *i, const pl_form *f, const lists *l, const
                        uint32_t rows)
 {
     bool one = false;
-    for (unsigned k = 0; k < l->n[0]; k++) one |= l->row[0][k] < rows && ones[l->row[0][k]];
+    for (unsigned k = 0; k < l->n[0]; k++) one |= l->rows[0][k] < rows && ones[l->rows[0][k]];
     return one && f->effects & PL_EF_ATOMIC && i->sel[PL_M_LOG2] == 2 && pl_insn_has(i, W_add);
 }
 
@@ -312,7 +313,7 @@ typedef struct variance {
     uint32_t rows;
 } variance;
 
-static void start_variance(variance *x, const pl_prog_func *f)
+static void init_variance(variance *x, const pl_prog_func *f)
 {
     memset(x->varies, 0, x->rows * sizeof *x->varies);
     for (size_t k = 0; k < f->init.n; k++) {
@@ -332,7 +333,7 @@ static uint8_t components(const lists *l)
     uint8_t own = 0;
     for (unsigned k = 0; k < l->n[1]; k++) {
         unsigned others = 0;
-        for (unsigned j = 0; j < l->n[1]; j++) others += l->row[1][j] == l->row[1][k];
+        for (unsigned j = 0; j < l->n[1]; j++) others += l->rows[1][j] == l->rows[1][k];
         own = (uint8_t)(own + (others == 1));
     }
     return own;
@@ -342,7 +343,7 @@ static uint8_t components(const lists *l)
  * (compiler/codegen/aggregate_atomics.c). This applies to additions, and to operations supported by
  * REDUX if the old value is unused. It does not apply to inc, dec, exch and cas, whose lanes are
  * serialised. */
-static bool one_for_all(const pl_insn *i, const pl_form *f)
+static bool is_warp_aggregable(const pl_insn *i, const pl_form *f)
 {
     return pl_insn_has(i, W_add) || (f->mnem == M_red && pl_insn_is_warp_aggregable(i));
 }
@@ -355,13 +356,13 @@ static bool uniform_atomic(variance *x, const pl_decoded_insn *d, const pl_insn 
     bool v = i->guard != PL_PT ||
              (f->effects & (PL_EF_LOAD | PL_EF_ATOMIC) && i->sel[PL_M_SPACE] != PL_SP_PARAM);
     bool atomic = f->effects & PL_EF_ATOMIC && d->alu == PL_ALU_INT && l->n[0] > 0;
-    bool uniform = atomic && l->row[0][0] < x->rows && !x->varies[l->row[0][0]];
+    bool uniform = atomic && l->rows[0][0] < x->rows && !x->varies[l->rows[0][0]];
     for (unsigned k = 0; k < l->n[0] && !v; k++)
-        v = l->row[0][k] >= x->rows || x->varies[l->row[0][k]];
+        v = l->rows[0][k] >= x->rows || x->varies[l->rows[0][k]];
     for (unsigned k = 0; k < l->n[1]; k++) {
-        if (l->row[1][k] < x->rows) x->varies[l->row[1][k]] = v;
+        if (l->rows[1][k] < x->rows) x->varies[l->rows[1][k]] = v;
     }
-    return uniform && one_for_all(i, f);
+    return uniform && is_warp_aggregable(i, f);
 }
 
 /* Constants of the module at known offsets, and the addresses of its variables, are not held in
@@ -370,7 +371,7 @@ static bool uniform_atomic(variance *x, const pl_decoded_insn *d, const pl_insn 
  * available. A free load takes the place of the uniform datapath's load: the next instructions wait
  * for the constants that it reads. */
 enum {
-    DUE = 16,
+    MAX_DUE = 16,
     ADDRESSES = 0x70000000 /* the driver's table of addresses of variables, which is not part of the
                               module's constants */
 };
@@ -381,12 +382,12 @@ typedef struct constants {
     bool *address; /* by row: it is the address of a variable in global memory, and `at` is the
                       location of that address */
     uint32_t rows;
-    uint32_t due[DUE], head, tail; /* constants for which the next instructions wait, one per
+    uint32_t due[MAX_DUE], head, tail; /* constants for which the next instructions wait, one per
                                       line */
-    uint32_t last;                 /* line */
+    uint32_t last;                     /* line */
 } constants;
 
-static void start_constants(constants *x, const pl_program *p, const pl_prog_func *f)
+static void init_constants(constants *x, const pl_program *p, const pl_prog_func *f)
 {
     memset(x->at, 0, x->rows * sizeof *x->at);
     memset(x->address, 0, x->rows * sizeof *x->address);
@@ -412,7 +413,7 @@ static uint32_t operand_constant(constants *x, const pl_decoded_insn *d, const p
     const bool load = pl_forms[i->form].mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST;
     uint32_t found = 0;
     for (unsigned k = 0; k < l->n[0] && !found; k++) {
-        uint32_t row = l->row[0][k];
+        uint32_t row = l->rows[0][k];
         if (row < x->rows && x->at[row] && (load || x->address[row]))
             found = x->at[row] + (load ? (uint32_t)i->imm : 0);
     }
@@ -420,17 +421,17 @@ static uint32_t operand_constant(constants *x, const pl_decoded_insn *d, const p
         if (found)
             x->last = found / line;
         else if (x->head != x->tail)
-            found = x->due[x->head++ % DUE];
+            found = x->due[x->head++ % MAX_DUE];
         return found;
     }
-    if (load && found && found / line != x->last && x->tail - x->head < DUE) {
-        x->due[x->tail++ % DUE] = found;
+    if (load && found && found / line != x->last && x->tail - x->head < MAX_DUE) {
+        x->due[x->tail++ % MAX_DUE] = found;
         x->last = found / line;
     }
     return 0;
 }
 
-static bool calls_register(const pl_program *p, const pl_insn *i, const pl_form *f)
+static bool is_indirect_call(const pl_program *p, const pl_insn *i, const pl_form *f)
 {
     return (f->effects & PL_EF_CALL) && i->target < p->calls.n &&
            p->calls.at[i->target].callee == UINT32_MAX;
@@ -440,7 +441,7 @@ static bool calls_register(const pl_program *p, const pl_insn *i, const pl_form 
  * in shared memory, with ERRBAR and CGAERRBAR as for a fence; two of them before an arrival at an
  * mbarrier. It emits CCTL after an acquire, which waits for the result, and NOP after an acquire of
  * block scope (machine code of ptxas 13.0 for sm_90, 2026-11). */
-static void note_order(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
+static void decode_ordering(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
 {
     const bool reaches =
         pl_insn_has(i, W_gpu) || pl_insn_has(i, W_sys) || pl_insn_has(i, W_cluster);
@@ -459,12 +460,12 @@ typedef struct decoder {
     pl_decoded *out;
     const pl_program *p;
     const pl_machine *m;
-    uint32_t rows;    /* maximum number of rows of a function */
-    uint8_t *fetched; /* by row of the function: its contents before the program writes it */
-    bool *ones;       /* by row: it holds the number 1 */
-    bool ends;        /* a return at this point ends the kernel */
-    lists priced;     /* of the last instruction with a cost */
-    size_t at_priced;
+    uint32_t rows;      /* maximum number of rows of a function */
+    uint8_t *fetched;   /* by row of the function: its contents before the program writes it */
+    bool *ones;         /* by row: it holds the number 1 */
+    bool ends;          /* a return at this point ends the kernel */
+    lists last_issuing; /* of the last instruction with a cost */
+    size_t last_issuing_pc;
     balance pipes;
     constants module;
     variance lanes;
@@ -494,8 +495,8 @@ static void begin_function(decoder *x, size_t pc)
         x->ends = x->p->funcs.at[k].entry;
         mark_special(x->fetched, x->rows, &x->p->funcs.at[k]);
         mark_ones(x->ones, x->rows, &x->p->funcs.at[k]);
-        start_variance(&x->lanes, &x->p->funcs.at[k]);
-        start_constants(&x->module, x->p, &x->p->funcs.at[k]);
+        init_variance(&x->lanes, &x->p->funcs.at[k]);
+        init_constants(&x->module, x->p, &x->p->funcs.at[k]);
     }
 }
 
@@ -503,8 +504,8 @@ static void begin_function(decoder *x, size_t pc)
 static void decode_memory(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
 {
     d->texture = pl_classes[i->latency_class].texture;
-    note_cache(d, i, f);
-    d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->cache_op != PL_UP_NONE || d->texture ||
+    decode_cache_policy(d, i, f);
+    d->needs_effect = (i->flags & PL_IF_MEM) != 0 || d->cache_op != PL_UP_NONE || d->texture ||
                       d->kind == PL_KIND_BULK || d->kind == PL_KIND_COPY ||
                       d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT;
     d->load =
@@ -521,8 +522,8 @@ static void decode_memory(pl_decoded_insn *d, const pl_insn *i, const pl_form *f
     d->fence = d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS ||
                (d->kind == PL_KIND_CLUSTER_ARRIVE && !pl_insn_has(i, W_relaxed));
     d->fence |= d->releases != 0;
-    d->passes_l1 = d->kind == PL_KIND_COPY && pl_insn_has(i, W_cg);
-    d->tries = d->kind == PL_KIND_MBARRIER_WAIT && pl_insn_has(i, W_try_wait);
+    d->bypasses_l1 = d->kind == PL_KIND_COPY && pl_insn_has(i, W_cg);
+    d->is_try_wait = d->kind == PL_KIND_MBARRIER_WAIT && pl_insn_has(i, W_try_wait);
 }
 
 /* Operands that units read when the instruction has issued. */
@@ -531,11 +532,11 @@ static void decode_unit_operands(pl_decoded_insn *d, const pl_insn *i, const pl_
     d->scale = d->kind == PL_KIND_WGMMA ? shape_scale(i, f) : 1;
     if (f->noperands && f->operand[0].kind == PL_K_IMM)
         d->wait_n = i->op[0] > 255 ? 255 : (uint8_t)i->op[0];
-    d->size_operand = named(f, "size");
+    d->size_operand = operand_named(f, "size");
     if (d->size_operand != UINT8_MAX && f->operand[d->size_operand].kind == PL_K_IMM)
         d->size_operand = UINT8_MAX; /* not a register */
-    d->barrier_operand = named(f, "mbar");
-    d->tensor = named(f, "map") != UINT8_MAX;
+    d->barrier_operand = operand_named(f, "mbar");
+    d->tensor = operand_named(f, "map") != UINT8_MAX;
 }
 
 /* The word of the driver's constant bank that it reads. */
@@ -555,7 +556,7 @@ static void decode_pipes(decoder *x, pl_decoded_insn *d, const pl_insn *i, const
                          size_t pc)
 {
     const bool either = on_either_pipe(i, x->fetched, x->rows);
-    if (pc >= x->pipes.end) x->pipes = weigh(x->p, x->m, x->fetched, x->rows, pc);
+    if (pc >= x->pipes.end) x->pipes = measure_balance(x->p, x->m, x->fetched, x->rows, pc);
     /* The assembler balances the load of both pipes. */
     d->on_fma = either && (f->mnem == M_shl || x->pipes.fma < x->pipes.alu);
     if (either && f->mnem != M_shl)
@@ -566,7 +567,7 @@ static void decode_pipes(decoder *x, pl_decoded_insn *d, const pl_insn *i, const
 static void decode_flow(const decoder *x, pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
 {
     d->indirect = f->mnem == M_brx || f->mnem == M__ret || (f->mnem == M_ret && !x->ends) ||
-                  calls_register(x->p, i, f);
+                  is_indirect_call(x->p, i, f);
     d->reconverges = f->mnem == M__bsync;
     d->yields = f->mnem == M__yield;
     d->drains_pipe = d->reconverges || f->mnem == M__warpsync || (f->effects & PL_EF_CALL);
@@ -577,11 +578,11 @@ static void decode_flow(const decoder *x, pl_decoded_insn *d, const pl_insn *i, 
 static void decode_reads(decoder *x, pl_decoded_insn *d, const lists *l, size_t pc)
 {
     if (!d->price->issues) return;
-    count_reads(d, x->m->sm.register_banks, l, x->fetched, x->rows, x->priced.row[0],
-                x->priced.n[0]);
-    d->reuse_distance = pc - x->at_priced < 256 ? (uint8_t)(pc - x->at_priced) : 0;
-    x->priced = *l;
-    x->at_priced = pc;
+    count_reads(d, x->m->sm.register_banks, l, x->fetched, x->rows, x->last_issuing.rows[0],
+                x->last_issuing.n[0]);
+    d->reuse_distance = pc - x->last_issuing_pc < 256 ? (uint8_t)(pc - x->last_issuing_pc) : 0;
+    x->last_issuing = *l;
+    x->last_issuing_pc = pc;
 }
 
 /* Constants, exchanges between lanes, and the unit. */
@@ -596,7 +597,7 @@ static void decode_exchanges(decoder *x, pl_decoded_insn *d, const pl_insn *i, c
     if (fetches_special(i, x->fetched, x->rows)) d->price = &x->m->sreg;
     d->unit = (uint8_t)unit_of((pl_kind)d->kind, d->price);
     d->exchange = exchanges(i, d->price, x->fetched, x->rows);
-    d->extra_latency = f->mnem == M_shfl && in_register(i->op[SHFL_LANE], x->fetched, x->rows)
+    d->extra_latency = f->mnem == M_shfl && is_register(i->op[SHFL_LANE], x->fetched, x->rows)
                            ? (uint8_t)x->m->op[PL_OP_SHFL].operand
                            : 0;
     d->metric = pl_metric_class_of(i, d, x->ends);
@@ -620,19 +621,19 @@ static void decode_insn(decoder *x, pl_decoded_insn *d, lists *l, size_t pc)
 {
     const pl_insn *i = &x->p->code.at[pc];
     const pl_form *f = &pl_forms[i->form];
-    for (unsigned k = 0; k < f->noperands; k++) operand(l, x->p, i, f, k);
+    for (unsigned k = 0; k < f->noperands; k++) add_operand_rows(l, x->p, i, f, k);
     if (i->guard != PL_PT) {
-        put(l, 2, i->guard);
+        add_row(l, 2, i->guard);
         d->guarded = true;
     }
     d->price = &x->m->price[i->latency_class];
     d->kind = pl_classes[i->latency_class].kind;
     d->division_path = (uint8_t)pl_division_path_of(i->latency_class);
-    note_order(d, i, f);
+    decode_ordering(d, i, f);
     decode_memory(d, i, f);
     decode_unit_operands(d, i, f);
     begin_function(x, pc);
-    d->increments = d->shared && increments(i, f, l, x->ones, x->rows);
+    d->is_increment = d->shared && increments(i, f, l, x->ones, x->rows);
     d->ordered = pl_insn_is_ordered(x->p, i, x->out->late_atomics);
     x->out->ordered |= d->ordered;
     decode_bank(d, i, f, l);
@@ -745,7 +746,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
             for (unsigned k = 0; k < l.n[w]; k++) {
                 uint32_t *slot = pl_push(a, &rows);
                 if (!pl_arena_ok(a)) return false;
-                *slot = l.row[w][k];
+                *slot = l.rows[w][k];
             }
         }
     }

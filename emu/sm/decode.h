@@ -58,7 +58,7 @@ typedef struct pl_decoded_insn {
     uint8_t alu;           /* pl_mem_alu of an atomic */
     uint8_t division_path; /* pl_division_path: free unless a lane needs it */
     bool guarded;          /* the last predicate read is the guard */
-    bool wants_effect;
+    bool needs_effect;
     bool on_fma; /* its ALU work is executed by the multiply-add lanes (IMAD.SHL, IMAD.IADD,
                     IMAD.MOV) */
     uint8_t reads[2][PL_REGISTER_BANKS]; /* number of registers of each bank that it reads; [1]:
@@ -95,9 +95,9 @@ typedef struct pl_decoded_insn {
     bool read_only;     /* a load of memory that is constant during the launch (ld.global.nc) */
     bool texture;       /* a texture fetch or a surface access */
     uint8_t components; /* of a fetch: number of used results */
-    bool increments;    /* increments a shared word by 1 per lane: the hardware counts the lanes
-                           with the same word (ATOMS.POPC.INC) */
-    bool passes_l1;     /* a copy into shared memory that does not allocate in the L1 */
+    bool is_increment;  /* increments a shared word by 1 per lane: the hardware counts the lanes
+                         with the same word (ATOMS.POPC.INC) */
+    bool bypasses_l1;   /* a copy into shared memory that does not allocate in the L1 */
     /* pl_l1_policy of a load; for a store, whether it may allocate in the L1. */
     uint8_t l1_policy;
     int8_t rank[2]; /* pl_mem_rank of its lines in the L1, and in the L2 unless a policy overrides
@@ -110,8 +110,8 @@ typedef struct pl_decoded_insn {
                               registers that differ by lane */
     uint8_t extra_latency; /* additional latency of its result due to its operands: a shuffle whose
                               lane is in a register */
-    bool tries;            /* mbarrier.try_wait: the hardware holds the warp until the phase has
-                              completed */
+    bool is_try_wait;      /* mbarrier.try_wait: the hardware holds the warp until the phase has
+                        completed */
     bool ordered;   /* may order the effects of different SMs: atomics, strong accesses to global
                        memory, fences, the driver's functions */
     bool uniform;   /* integer atomic whose address is the same for all lanes of a block */

@@ -21,7 +21,7 @@ pl_division_path pl_division_path_of(unsigned cls)
     }
 }
 
-uint32_t pl_slow_length(unsigned slow)
+uint32_t pl_division_path_length(unsigned slow)
 {
     static const uint8_t length[PL_DIVISION_COUNT] = {
         [PL_DIVISION_DIV_F32] = 100, [PL_DIVISION_RCP_F32] = 52, [PL_DIVISION_SQRT_F32] = 24,
@@ -29,13 +29,13 @@ uint32_t pl_slow_length(unsigned slow)
     return slow < PL_DIVISION_COUNT ? length[slow] : 0; /* machine code for sm_90 */
 }
 
-static uint32_t high(uint64_t v)
+static uint32_t high_word(uint64_t v)
 {
     return (uint32_t)(v >> 32);
 }
 
 /* |high word|, read as a float, is at least this; false for NaN. */
-static bool reaches(uint32_t word, uint32_t least)
+static bool is_at_least(uint32_t word, uint32_t least)
 {
     uint32_t v = word & 0x7fffffffu;
     return v >= least && v <= 0x7f800000u;
@@ -57,12 +57,13 @@ static bool lane_needs(const pl_warp *w, const pl_insn *i, pl_division_path test
     case PL_DIVISION_DIV_F64: {
         uint64_t q = pl_row64(w, i->op[1])[l], a = pl_row64(w, i->op[2])[l],
                  b = pl_row64(w, i->op[3])[l];
-        return !reaches(high(a), 0x03600000u) || !reaches(high(q), 0x00100001u) ||
-               (high(b) & 0x7fffffffu) >= 0x7f800000u;
+        return !is_at_least(high_word(a), 0x03600000u) || !is_at_least(high_word(q), 0x00100001u) ||
+               (high_word(b) & 0x7fffffffu) >= 0x7f800000u;
     }
     case PL_DIVISION_RCP_F64:
-        return !reaches(high(pl_row64(w, i->op[2])[l]) + 0x300402u, 0x00400402u);
-    case PL_DIVISION_SQRT_F64: return high(pl_row64(w, i->op[2])[l]) - 0x03500000u >= 0x7ca00000u;
+        return !is_at_least(high_word(pl_row64(w, i->op[2])[l]) + 0x300402u, 0x00400402u);
+    case PL_DIVISION_SQRT_F64:
+        return high_word(pl_row64(w, i->op[2])[l]) - 0x03500000u >= 0x7ca00000u;
     default: return false;
     }
 }
@@ -72,10 +73,10 @@ bool pl_division_path_needed(pl_warp *w, const pl_insn *i, pl_division_path test
     const pl_lanes lanes = pl_guarded(w, i);
     bool needed = false;
     for (unsigned h = 0; h < w->halves && !needed; h++) {
-        pl_warp_half(w, h);
+        pl_warp_set_half(w, h);
         for (uint32_t mask = pl_of_half(w, lanes); mask && !needed; mask &= mask - 1)
             needed = lane_needs(w, i, test, (unsigned)__builtin_ctz(mask));
     }
-    pl_warp_half(w, 0);
+    pl_warp_set_half(w, 0);
     return needed;
 }

@@ -19,7 +19,7 @@ typedef enum pl_division_path {
 
 pl_division_path pl_division_path_of(unsigned cls);
 /* Total machine instructions of the subroutine, of which a lane executes a part. */
-uint32_t pl_slow_length(unsigned slow);
+uint32_t pl_division_path_length(unsigned slow);
 /* True if a lane that executes the warp's next instruction needs the subroutine. */
 bool pl_division_path_needed(pl_warp *w, const pl_insn *i, pl_division_path test);
 

@@ -9,10 +9,10 @@ static uint64_t fence_end(pl_sm *s, pl_sm_warp *t, uint64_t now, double each, ui
     const uint64_t from =
         pl_port_enter(&s->unit[PL_UNIT_FENCE].port, t->fence_from ? t->fence_from : now,
                       (uint64_t)(each * PL_SUBCYCLES));
-    const uint64_t last = t->answered ? t->answered + s->m->sync.fence_drain : 0,
+    const uint64_t last = t->fence_answered_at ? t->fence_answered_at + s->m->sync.fence_drain : 0,
                    end = from + cycles > last ? from + cycles : last;
-    t->drained = false;
-    t->fence_from = t->fence_mark = t->answered = 0;
+    t->fence_waited = false;
+    t->fence_from = t->fence_mark = t->fence_answered_at = 0;
     return end;
 }
 
@@ -22,9 +22,11 @@ static uint64_t fence_end(pl_sm *s, pl_sm_warp *t, uint64_t now, double each, ui
 uint64_t pl_fence_gpu(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
     const pl_sync_config *m = &s->m->sync;
-    const uint32_t there = s->far_l2_replied ? m->fence_far : s->l2_replied ? m->fence_near : 0;
-    const uint64_t end = fence_end(s, t, now, there ? 0 : m->fence_gpu_each,
-                                   there > m->fence_gpu ? there : m->fence_gpu);
+    const uint32_t round_trip = s->far_l2_replied ? m->fence_far
+                                : s->l2_replied   ? m->fence_near
+                                                  : 0;
+    const uint64_t end = fence_end(s, t, now, round_trip ? 0 : m->fence_gpu_each,
+                                   round_trip > m->fence_gpu ? round_trip : m->fence_gpu);
     if (end > s->fence_end) s->fence_end = end;
     s->l2_replied = s->far_l2_replied = false;
     s->stat.exchanges += 2;
@@ -53,7 +55,7 @@ void pl_fence_issue_release(pl_sm *s, pl_subcore *c, pl_sm_warp *t, uint64_t now
     t->stall = 0;
     t->not_before = pl_fence_gpu(s, t, now);
     t->not_before_reason = PL_STALL_MEMBAR;
-    t->released = true;
+    t->release_fence_done = true;
     pl_scoreboard_settle(s, t, now);
 }
 

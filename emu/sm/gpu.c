@@ -36,7 +36,7 @@ static uint32_t registers_of(const pl_grid *g, const pl_machine *m)
 }
 
 /* Fails the launch: not a single block fits. */
-static pl_status does_not_fit(pl_gpu_model *x, const pl_grid *g, uint32_t threads)
+static pl_status fail_oversized_block(pl_gpu_model *x, const pl_grid *g, uint32_t threads)
 {
     pl_fault_info *f = &x->g->fault;
     f->set = true;
@@ -60,13 +60,13 @@ static pl_status open_partitions(pl_gpu_model *x, uint64_t *carveout)
     for (pl_sm_partition *p = x->part; g; g = g->next, p++) {
         uint32_t threads = g->block[0] * g->block[1] * g->block[2];
         p->g = g;
-        g->modelled = true;
+        g->has_timing_model = true;
         p->occupancy =
             pl_occupy(m, threads, registers_of(g, m),
                       g->entry->static_shared + (uint64_t)g->dynamic_shared, g->entry->barriers);
         p->cluster = g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
         x->clusters |= p->cluster > 1;
-        if (p->occupancy.blocks == 0) return does_not_fit(x, g, threads);
+        if (p->occupancy.blocks == 0) return fail_oversized_block(x, g, threads);
         p->share = PL_WHOLE_SM / p->occupancy.blocks;
         if (p->occupancy.carveout > *carveout) *carveout = p->occupancy.carveout;
     }
@@ -80,7 +80,7 @@ static pl_status allocate(pl_gpu_model *x)
     x->status =
         pl_arena_alloc_aligned(x->arena, m->sm.count * sizeof *x->status, _Alignof(pl_sm_status));
     x->sending = pl_arena_array(x->arena, pl_mem_outbox, m->sm.count);
-    x->used = pl_arena_array(x->arena, uint64_t, m->sm.count);
+    x->used_shares = pl_arena_array(x->arena, uint64_t, m->sm.count);
     x->place_after = pl_arena_array(x->arena, uint64_t, m->sm.count);
     x->chosen = pl_arena_array(x->arena, bool, m->sm.count);
     x->numbers = pl_arena_array(x->arena, uint32_t, m->sm.count);
@@ -89,8 +89,8 @@ static pl_status allocate(pl_gpu_model *x)
     x->sharers = pl_arena_array(x->arena, uint32_t, m->mem.groups);
     x->cap_freed = m->sm.count * m->sm.blocks;
     x->freed = pl_arena_alloc(x->arena, x->cap_freed * sizeof *x->freed);
-    x->unit = pl_arena_alloc(x->arena, m->sm.count * sizeof *x->unit);
-    x->home = pl_arena_array(x->arena, uint16_t, m->sm.count + 1);
+    x->sm_range = pl_arena_alloc(x->arena, m->sm.count * sizeof *x->sm_range);
+    x->home_worker = pl_arena_array(x->arena, uint16_t, m->sm.count + 1);
     x->mem = pl_memsys_open(x->arena, x->large, x->sparse, &m->mem);
     if (!x->sm || !x->status || !x->sending || !x->mem || !pl_arena_ok(x->arena) ||
         !pl_arena_ok(x->large))
@@ -99,17 +99,17 @@ static pl_status allocate(pl_gpu_model *x)
 }
 
 /* Tells the memory system which ranges are host memory. */
-static bool show_host_memory(pl_gpu_model *x, const pl_memory *memory)
+static bool set_host_ranges(pl_gpu_model *x, const pl_memory *memory)
 {
     size_t n = 0;
-    for (size_t k = 0; k < memory->n; k++) n += memory->alloc[k].of_host;
+    for (size_t k = 0; k < memory->n; k++) n += memory->alloc[k].host_memory;
     if (!n) return true;
     pl_mem_range *range = pl_arena_array(x->arena, pl_mem_range, n);
     if (!range) return false;
     n = 0;
     for (size_t k = 0; k < memory->n; k++) {
         const pl_alloc *a = &memory->alloc[k];
-        if (a->of_host) range[n++] = (pl_mem_range){a->address, a->size};
+        if (a->host_memory) range[n++] = (pl_mem_range){a->address, a->size};
     }
     pl_memsys_set_host(x->mem, range, n);
     return true;
@@ -122,7 +122,7 @@ static pl_status build_gpu(pl_gpu_model *x)
     uint64_t carveout = 0;
     pl_status st = open_partitions(x, &carveout);
     if (st != PL_OK) return st;
-    x->blocks = pl_grid_left(g);
+    x->blocks = pl_grid_blocks_remaining(g);
     x->dec = g->decoded;
     if (!x->dec) {
         pl_decoded *own = pl_arena_new(x->arena, pl_decoded);
@@ -132,11 +132,11 @@ static pl_status build_gpu(pl_gpu_model *x)
     st = allocate(x);
     if (st != PL_OK) return st;
     pl_memsys_set_tlb(x->mem, g->tlb);
-    if (!show_host_memory(x, g->memory)) return PL_NOMEM;
+    if (!set_host_ranges(x, g->memory)) return PL_NOMEM;
     pl_memsys_watch(x->mem, g->sink);
     for (uint32_t k = 0; k < m->sm.count; k++) x->numbers[k] = x->round[k] = k;
     for (uint32_t k = 0; k < m->sm.count; k++) /* others are full from the start */
-        if (!pl_grid_uses_sm(g, k)) x->used[k] = PL_WHOLE_SM;
+        if (!pl_grid_uses_sm(g, k)) x->used_shares[k] = PL_WHOLE_SM;
     uint64_t l1 = m->l1.size - m->l1.reserved - carveout;
     pl_const_l15 constants;
     if (!pl_const_l15_init(&constants, x->arena, x->large, m)) return PL_NOMEM;
@@ -173,7 +173,7 @@ static uint64_t next_event(const pl_gpu_model *x)
 }
 
 /* Stores at most max running blocks to live; returns the number of all of them. */
-static size_t running(const pl_gpu_model *x, pl_cta **live, size_t max)
+static size_t running_blocks(const pl_gpu_model *x, pl_cta **live, size_t max)
 {
     size_t n = 0;
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
@@ -190,17 +190,17 @@ static bool must_stop(const pl_gpu_model *x)
     pl_grid *g = x->g;
     pl_cta *live[SHOWN];
     uint64_t instructions = 0;
-    for (uint32_t k = 0; g->most.instructions && k < x->m->sm.count; k++)
+    for (uint32_t k = 0; g->limits.instructions && k < x->m->sm.count; k++)
         instructions += x->sm[k].stat.inst;
     if (!pl_grid_stop(g, x->now, instructions, NULL, 0)) return false;
-    size_t n = running(x, live, SHOWN);
+    size_t n = running_blocks(x, live, SHOWN);
     return pl_grid_stop(g, x->now, instructions, live, n < SHOWN ? n : SHOWN);
 }
 
 static void report_deadlock(pl_gpu_model *x, bool spinning)
 {
     pl_cta *live[SHOWN];
-    size_t n = running(x, live, SHOWN);
+    size_t n = running_blocks(x, live, SHOWN);
     pl_hang_report(x->g, live, n < SHOWN ? n : SHOWN, spinning);
     if (!n) {
         snprintf(x->g->fault.text, sizeof x->g->fault.text,
@@ -211,7 +211,7 @@ static void report_deadlock(pl_gpu_model *x, bool spinning)
 
 /* True if all warps that are not waiting have only polled memory for so long that no other event
  * can follow. */
-static bool spins_for_nothing(const pl_gpu_model *x)
+static bool spins_without_progress(const pl_gpu_model *x)
 {
     bool any = false;
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
@@ -230,11 +230,11 @@ static bool spins_for_nothing(const pl_gpu_model *x)
 }
 
 /* Warps that wait for an event on another SM check whether it has occurred. */
-static void poll(pl_gpu_model *x, uint64_t now)
+static void poll_warps(pl_gpu_model *x, uint64_t now)
 {
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
         pl_sm_poll(&x->sm[k], now);
-        pl_sm_report(&x->sm[k]);
+        pl_sm_update_status(&x->sm[k]);
     }
 }
 
@@ -246,7 +246,7 @@ static uint32_t ended_grids(const pl_gpu_model *x)
 }
 
 /* Instructions so far. */
-static uint64_t issued(const pl_gpu_model *x)
+static uint64_t issued_instructions(const pl_gpu_model *x)
 {
     uint64_t n = 0;
     for (uint32_t k = 0; k < x->m->sm.count; k++) n += x->sm[k].stat.inst;
@@ -255,15 +255,15 @@ static uint64_t issued(const pl_gpu_model *x)
 
 static void expire(const pl_gpu_model *x, pl_time_limit *limit)
 {
-    limit->over = true;
+    limit->expired = true;
     limit->cycles = x->now;
-    limit->instructions = issued(x);
+    limit->instructions = issued_instructions(x);
 }
 
 /* True if the time limit after which no blocks start has expired. Blocks of a chain of grids, and
  * cooperative blocks, all start here. Called when the GPU is full or a block has ended: running
  * blocks then need no block that has not started. */
-static bool time_is_over(const pl_gpu_model *x)
+static bool time_limit_expired(const pl_gpu_model *x)
 {
     const pl_grid *g = x->g;
     pl_time_limit *limit = g->time_limit;
@@ -287,28 +287,28 @@ static bool hand_over(const pl_gpu_model *x, pl_status *st)
     pl_grid *g = x->g;
     pl_time_limit *limit = g->time_limit;
     if (!limit || g->next || g->weak || pl_clock_seconds() < limit->end) return false;
-    const size_t n = running(x, NULL, 0);
+    const size_t n = running_blocks(x, NULL, 0);
     if (!n) return false;
     g->begun = malloc(n * sizeof *g->begun);
     *st = g->begun ? PL_OK : PL_NOMEM;
     if (!g->begun) return true;
-    g->nbegun = running(x, g->begun, n);
+    g->nbegun = running_blocks(x, g->begun, n);
     qsort(g->begun, n, sizeof(pl_cta *), by_number);
     for (size_t k = 0; k < n; k++) {
         pl_cta *c = g->begun[k];
         pl_async_finish(c);
-        c->place = NULL;
+        c->owner = NULL;
         c->advances = &g->head->advances;
         c->pc_stat = NULL;
-        c->done = 0;
-        for (uint32_t w = 0; w < c->nwarps; w++) c->done += c->warp[w].state == PL_WARP_DONE;
+        c->warps_done = 0;
+        for (uint32_t w = 0; w < c->nwarps; w++) c->warps_done += c->warp[w].state == PL_WARP_DONE;
     }
-    if (!limit->over) expire(x, limit);
+    if (!limit->expired) expire(x, limit);
     return true;
 }
 
 /* True if all distributed blocks have ended. */
-static bool none_runs(const pl_grid *g)
+static bool all_started_ended(const pl_grid *g)
 {
     return g->blocks_done + g->cancelled == g->next_block;
 }
@@ -317,7 +317,7 @@ static pl_status run(pl_gpu_model *x)
 {
     pl_grid *g = x->g;
     const uint64_t window = x->m->mem.xbar_latency;
-    uint64_t reported = 0, until = 0, check = CHECK_EVERY, windows = 0, looks = 0;
+    uint64_t reported = 0, until = 0, check = CHECK_EVERY, windows = 0, limit_checks = 0;
     x->now = x->m->launch.start / window * window;
     for (;;) {
         x->before = until;
@@ -329,24 +329,28 @@ static pl_status run(pl_gpu_model *x)
         pl_window_exchange(x);
         uint32_t ended = ended_grids(x);
         if (!pl_block_scheduler_retire(x)) return PL_NOMEM;
-        if (ended_grids(x) > ended && x->nparts > 1) poll(x, until); /* other grids waited for it */
+        if (ended_grids(x) > ended && x->nparts > 1)
+            poll_warps(x, until); /* other grids waited for it */
         if (must_stop(x)) return PL_INTERRUPTED;
         if (g->progress && (x->done > reported || ++windows % PROGRESS_WINDOWS == 0)) {
             reported = x->done;
-            g->progress(g->progress_ctx, x->blocks - pl_grid_left(g), x->blocks, issued(x));
+            g->progress(g->progress_ctx, x->blocks - pl_grid_blocks_remaining(g), x->blocks,
+                        issued_instructions(x));
         }
-        if (pl_grid_left(g) == 0) return PL_OK;
-        if (x->no_more && none_runs(g)) return PL_OK;
+        if (pl_grid_blocks_remaining(g) == 0) return PL_OK;
+        if (x->distribution_ended && all_started_ended(g)) return PL_OK;
         uint64_t next = next_event(x);
         const pl_sm_partition *p = pl_block_scheduler_next_grid(x);
-        bool waiting = p && pl_block_scheduler_free_slots(x, p, 0, x->m->sm.count) >= p->cluster;
-        if (++looks % LIMIT_WINDOWS == 0) {
-            if (!x->no_more && (!waiting || x->done)) x->no_more = time_is_over(x);
+        bool block_waits =
+            p && pl_block_scheduler_free_slots(x, p, 0, x->m->sm.count) >= p->cluster;
+        if (++limit_checks % LIMIT_WINDOWS == 0) {
+            if (!x->distribution_ended && (!block_waits || x->done))
+                x->distribution_ended = time_limit_expired(x);
             if (hand_over(x, &st)) return st;
         }
         if (next == PL_NEVER && x->clusters) { /* the last arrival may have occurred in this
                                                   window */
-            poll(x, until);
+            poll_warps(x, until);
             next = next_event(x);
         }
         /* No SM has an event in the next window: let the memory system catch up. */
@@ -359,19 +363,19 @@ static pl_status run(pl_gpu_model *x)
             if (event < next) next = event;
         }
         if (pl_memsys_overflowed(x->mem)) return PL_NOMEM;
-        if (next == PL_NEVER && !waiting) {
+        if (next == PL_NEVER && !block_waits) {
             report_deadlock(x, false);
             return PL_FAULT;
         }
         if (x->now >= check) {
             check = x->now + CHECK_EVERY;
-            if (!waiting && spins_for_nothing(x)) {
+            if (!block_waits && spins_without_progress(x)) {
                 report_deadlock(x, true);
                 return PL_FAULT;
             }
         }
         x->now = until;
-        if (!waiting && !x->clusters && next > until + window) x->now = next / window * window;
+        if (!block_waits && !x->clusters && next > until + window) x->now = next / window * window;
     }
 }
 
@@ -392,7 +396,7 @@ static uint64_t finish(pl_gpu_model *x, bool complete)
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
         if (x->sm[k].last_exit > end) end = x->sm[k].last_exit;
         busy += x->sm[k].stat.blocks > 0;
-        pl_inflight_tell_rest(&x->sm[k].inflight);
+        pl_inflight_emit_rest(&x->sm[k].inflight);
     }
     if (x->last_retired > end) end = x->last_retired;
     /* The end of a launch waits for the writes of its blocks, whether there are any or not. */
@@ -405,13 +409,13 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
 {
     const pl_machine *m = totals->m;
     memset(out, 0, sizeof *out);
-    pl_launch_cache *stock = g->stock, none = {0};
-    if (!stock) stock = &none;
+    pl_launch_cache *cache = g->launch_cache, none = {0};
+    if (!cache) cache = &none;
     pl_gpu_model x = {.g = g,
                       .m = m,
-                      .arena = pl_launch_cache_take(&stock->small, PL_STOCK_ZEROED),
-                      .large = pl_launch_cache_take(&stock->large, PL_STOCK_ANY),
-                      .sparse = pl_launch_cache_take(&stock->sparse, PL_STOCK_SPARSE)};
+                      .arena = pl_launch_cache_take(&cache->small, PL_LAUNCH_CACHE_ZEROED),
+                      .large = pl_launch_cache_take(&cache->large, PL_LAUNCH_CACHE_ANY),
+                      .sparse = pl_launch_cache_take(&cache->sparse, PL_LAUNCH_CACHE_SPARSE)};
     pl_status st = x.arena && x.large && x.sparse ? open_gpu(&x) : PL_NOMEM;
     const bool opened = st == PL_OK;
     if (st == PL_OK) st = pl_window_open_team(&x);
@@ -427,9 +431,9 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
         if (!pl_totals_add(totals, g, &x.part[0].occupancy, x.sm, x.mem, g->cycles)) st = PL_NOMEM;
         pl_metrics_of(out, totals);
     }
-    pl_launch_cache_put(&stock->small, x.arena);
-    pl_launch_cache_put(&stock->large, x.large);
-    pl_launch_cache_put(&stock->sparse, x.sparse);
+    pl_launch_cache_put(&cache->small, x.arena);
+    pl_launch_cache_put(&cache->large, x.large);
+    pl_launch_cache_put(&cache->sparse, x.sparse);
     pl_launch_cache_close(&none);
     return st;
 }

@@ -30,7 +30,7 @@ typedef struct pl_gpu_model {
     pl_memsys *mem;
     pl_sm_partition *part; /* the chain */
     uint32_t nparts;
-    uint64_t *used;            /* shares in use, per SM */
+    uint64_t *used_shares;     /* shares in use, per SM */
     uint64_t *place_after;     /* per SM: earliest cycle for the next block */
     uint32_t *numbers, *round; /* SMs by number; SMs in the order in which they get one block
                                   each */
@@ -44,26 +44,26 @@ typedef struct pl_gpu_model {
     } * freed; /* slots that become free, with the cycle */
     uint32_t nfreed, cap_freed;
     uint64_t blocks, done;
-    bool no_more;  /* no more blocks are distributed: the time limit has expired */
-    bool *chosen;  /* per SM: it is among the first in this round */
-    bool clusters; /* some grid has clusters */
-    /* the work of one window: job 0 is the memory system, the others are `unit` */
+    bool distribution_ended; /* no more blocks are distributed: the time limit has expired */
+    bool *chosen;            /* per SM: it is among the first in this round */
+    bool clusters;           /* some grid has clusters */
+    /* the work of one window: job 0 is the memory system, the others are `sm_range` */
     pl_team *team;     /* NULL: one thread */
     pl_pc_stat **stat; /* per worker */
     struct {
         uint32_t first, last; /* SMs of the job */
-    } * unit;
-    uint32_t nunit;
-    uint16_t *home; /* per job: an SM's state stays with one worker, that of the memory system with
-                       the worker that hands over */
+    } * sm_range;
+    uint32_t nranges;
+    uint16_t *home_worker; /* per job: an SM's state stays with one worker, that of the memory
+                       system with the worker that hands over */
     /* policies to distribute a window (`spread`: see simulate) */
     bool spread, preferred;
-    uint32_t window, look; /* windows since the costs were measured, and the window of the next
-                              measurement */
-    double cost[2];        /* cost of a job, by `spread`: nanoseconds, 0: unknown */
-    uint64_t now, until, before; /* before: the end of the last simulated window */
-    bool unsent;                 /* the outboxes `sending` contain requests */
-    uint64_t from;               /* start of the window, or later */
+    uint32_t window, next_measurement; /* windows since the costs were measured, and the window of
+                              the next measurement */
+    double cost[2];                    /* cost of a job, by `spread`: nanoseconds, 0: unknown */
+    uint64_t now, until, before;       /* before: the end of the last simulated window */
+    bool unsent;                       /* the outboxes `sending` contain requests */
+    uint64_t from;                     /* start of the window, or later */
 } pl_gpu_model;
 
 /* Number of SMs with blocks in the group of SM k. */

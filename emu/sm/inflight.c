@@ -17,7 +17,7 @@ uint32_t pl_inflight_new(pl_inflight_table *x, pl_sm_warp *t, uint16_t warp, uin
                          uint64_t now, uint64_t seq, uint8_t kind)
 {
     assert(x->used < x->n && "pl_lsu_accepts was asked before the instruction issued");
-    uint32_t slot = x->nfree ? x->free[--x->nfree] : x->fresh++;
+    uint32_t slot = x->nfree ? x->free[--x->nfree] : x->first_unused++;
     x->used++;
     x->last = slot;
     t->outstanding++;
@@ -36,20 +36,20 @@ uint32_t pl_inflight_new(pl_inflight_table *x, pl_sm_warp *t, uint16_t warp, uin
 }
 
 /* Emits the memory event that was deferred for this entry. */
-static void tell(pl_inflight_table *x, uint32_t slot)
+static void emit_deferred_event(pl_inflight_table *x, uint32_t slot)
 {
     pl_inflight *k = &x->at[slot];
     pl_mem_event *e = &x->pending_event[slot].event;
-    k->told_later = false;
+    k->event_deferred = false;
     if (k->level > e->level) e->level = k->level;
     if (k->remaining == 0) e->latency = (uint32_t)(k->ready - k->issued);
     x->sink->mem(x->sink->ctx, e);
 }
 
-void pl_inflight_tell_rest(pl_inflight_table *x)
+void pl_inflight_emit_rest(pl_inflight_table *x)
 {
-    for (uint32_t k = 0; x->pending_event && k < x->fresh; k++)
-        if (x->at[k].told_later) tell(x, k);
+    for (uint32_t k = 0; x->pending_event && k < x->first_unused; k++)
+        if (x->at[k].event_deferred) emit_deferred_event(x, k);
 }
 
 void pl_inflight_complete(pl_inflight_table *x, uint32_t slot, uint64_t ready)
@@ -60,8 +60,8 @@ void pl_inflight_complete(pl_inflight_table *x, uint32_t slot, uint64_t ready)
         pl_async_done(k->owner, k->id, ready);
         if (ready < x->async_at) x->async_at = ready;
     }
-    if (k->told_later) tell(x, slot);
-    if (k->awaited) x->sink->done(x->sink->ctx, k->seq, (uint32_t)(ready - k->issued));
+    if (k->event_deferred) emit_deferred_event(x, slot);
+    if (k->inst_event_pending) x->sink->done(x->sink->ctx, k->seq, (uint32_t)(ready - k->issued));
     x->free[x->nfree++] = slot;
     x->used--;
     pl_completion_add(x, (pl_completion){.ready = ready,

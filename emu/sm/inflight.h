@@ -14,10 +14,10 @@
 
 /* An operation whose completion time is not known when it starts: a load, an atomic, a copy. */
 typedef struct pl_inflight {
-    uint64_t id;          /* different for each use of the slot; never 0 */
-    uint64_t ready;       /* cycle of the result, once complete */
-    uint64_t base;        /* earliest cycle of the result */
-    uint64_t issued, seq; /* of the instruction, for events */
+    uint64_t id;             /* different for each use of the slot; never 0 */
+    uint64_t ready;          /* cycle of the result, once complete */
+    uint64_t earliest_ready; /* earliest cycle of the result */
+    uint64_t issued, seq;    /* of the instruction, for events */
     uint32_t pc;
     uint32_t remaining; /* fills and replies still missing; 0: complete */
     uint32_t barrier;   /* bulk copies: shared address of the mbarrier, UINT32_MAX: none */
@@ -29,10 +29,11 @@ typedef struct pl_inflight {
     uint8_t group;      /* cp.async: its group */
     uint8_t passes;     /* of a load through the banks, once its data have arrived; 0: none */
     bool copy, bulk;
-    pl_warp *owner;  /* --async timed: the warp whose operations take effect on its completion, or
-                        NULL */
-    bool told_later; /* its memory event is in pl_inflight_table.pending_event until it completes */
-    bool awaited;    /* the event of its instruction has no latency yet */
+    pl_warp *owner; /* --async timed: the warp whose operations take effect on its completion, or
+                       NULL */
+    bool event_deferred;     /* its memory event is in pl_inflight_table.pending_event until it
+                                completes */
+    bool inst_event_pending; /* the event of its instruction has no latency yet */
 } pl_inflight;
 
 /* A memory event that waits for its token, because level and latency are not known earlier. */
@@ -64,8 +65,8 @@ typedef struct pl_inflight_table {
     pl_inflight *at;
     pl_pending_event *pending_event; /* by entry; NULL without a listener */
     uint32_t n, used;
-    uint32_t fresh; /* entries from here on were never used */
-    uint32_t *free; /* a stack: recently used entries are still in the host's caches */
+    uint32_t first_unused; /* entries from here on were never used */
+    uint32_t *free;        /* a stack: recently used entries are still in the host's caches */
     uint32_t nfree;
     uint64_t generation;
     uint32_t last;       /* last allocated entry, PL_NO_TOKEN: none by the issuing instruction */
@@ -83,12 +84,12 @@ uint32_t pl_inflight_new(pl_inflight_table *x, pl_sm_warp *t, uint16_t warp, uin
 /* Completes the entry; its result is available at cycle `ready`. */
 void pl_inflight_complete(pl_inflight_table *x, uint32_t slot, uint64_t ready);
 /* Emits the memory events of entries that never completed. */
-void pl_inflight_tell_rest(pl_inflight_table *x);
+void pl_inflight_emit_rest(pl_inflight_table *x);
 
 /* A part of the operation completes at cycle `at`. True: it was the last one. */
 static inline bool pl_inflight_arrive(pl_inflight *k, uint64_t at)
 {
-    if (at > k->base) k->base = at;
+    if (at > k->earliest_ready) k->earliest_ready = at;
     return --k->remaining == 0;
 }
 

@@ -18,62 +18,64 @@ void pl_icache_init(pl_icache *c, pl_arena *a, const pl_machine *m, uint64_t siz
         c->lines = (uint32_t)lines;
     else
         pl_cache_init(&c->tags, a, a, size, (uint32_t)line, ways, false);
-    c->when = pl_arena_array(a, uint64_t, c->lines ? c->lines : pl_cache_indices(&c->tags));
+    c->available_at = pl_arena_array(a, uint64_t, c->lines ? c->lines : pl_cache_indices(&c->tags));
 }
 
-/* The entry that holds the cycle at which a line is available; *fresh: it was not present, and is
+/* The entry that holds the cycle at which a line is available; *missed: it was not present, and is
  * claimed. NULL: no line is available. */
-static uint64_t *code_line(pl_icache *c, uint64_t address, bool *fresh, uint32_t *entry)
+static uint64_t *code_line(pl_icache *c, uint64_t address, bool *missed, uint32_t *entry)
 {
     if (c->lines) {
-        uint64_t *when = &c->when[(address - PL_FETCH_BASE) >> c->shift];
-        *fresh = *when == 0;
-        return when;
+        uint64_t *available_at = &c->available_at[(address - PL_FETCH_BASE) >> c->shift];
+        *missed = *available_at == 0;
+        return available_at;
     }
-    *entry = pl_cache_find_or_claim(&c->tags, address, fresh);
-    return *entry == PL_NO_LINE ? NULL : &c->when[*entry];
+    *entry = pl_cache_find_or_claim(&c->tags, address, missed);
+    return *entry == PL_NO_LINE ? NULL : &c->available_at[*entry];
 }
 
 /* The cycle at which the SM's instruction cache has a line; requests it from the L2 on a miss. */
 static uint64_t icache_read(pl_sm *s, uint64_t address, uint64_t now)
 {
-    bool fresh;
+    bool missed;
     uint32_t k = 0;
-    uint64_t *when = code_line(&s->icache, address, &fresh, &k);
-    if (!when) return PL_NEVER;
-    if (fresh) {
+    uint64_t *available_at = code_line(&s->icache, address, &missed, &k);
+    if (!available_at) return PL_NEVER;
+    if (missed) {
         s->stat.code_misses++;
         if (address - PL_FETCH_BASE - s->dec->at[s->g->entry->first].address < s->m->fetch.launch)
-            return *when = pl_sm_shared_port(s, &s->code_port, s->m->fetch.l2_near_turn, now) +
-                           s->m->fetch.l2_near;
+            return *available_at =
+                       pl_sm_shared_port(s, &s->code_port, s->m->fetch.l2_near_turn, now) +
+                       s->m->fetch.l2_near;
         if (!s->icache.lines) s->icache.tags.line[k].pending = 1;
-        *when = PL_NEVER;
+        *available_at = PL_NEVER;
         pl_sm_request_read_only(s, address, s->m->fetch.line, PL_CL_CODE,
                                 now + s->m->fetch.l0_latency / 2);
     }
-    return *when;
+    return *available_at;
 }
 
 /* The line's cycle in the L0; requests it on a miss. The L0 accepts lines sequentially. */
 static uint64_t fill_l0(pl_sm *s, pl_subcore *c, uint64_t line, uint64_t now)
 {
-    bool fresh;
+    bool missed;
     uint32_t k;
-    uint64_t *when = code_line(&c->l0, line, &fresh, &k);
-    if (!when) return now;
-    if (fresh) {
-        *when = PL_NEVER;
+    uint64_t *available_at = code_line(&c->l0, line, &missed, &k);
+    if (!available_at) return now;
+    if (missed) {
+        *available_at = PL_NEVER;
         s->stat.code_requests++; /* counted once, regardless of the number of lookups until it
                                     arrives */
     }
-    if (*when == PL_NEVER) {
-        uint64_t there = icache_read(s, line, now);
-        if (there == PL_NEVER) return PL_NEVER;
-        uint64_t start = there > now ? there : now;
-        *when = pl_port_enter(&c->fill, start, (uint64_t)s->m->fetch.l0_fill * PL_SUBCYCLES) +
-                s->m->fetch.l0_latency;
+    if (*available_at == PL_NEVER) {
+        uint64_t arrival = icache_read(s, line, now);
+        if (arrival == PL_NEVER) return PL_NEVER;
+        uint64_t start = arrival > now ? arrival : now;
+        *available_at =
+            pl_port_enter(&c->fill, start, (uint64_t)s->m->fetch.l0_fill * PL_SUBCYCLES) +
+            s->m->fetch.l0_latency;
     }
-    return *when;
+    return *available_at;
 }
 
 uint64_t pl_icache_fetch(pl_sm *s, pl_subcore *c, uint64_t address, uint64_t now)
@@ -99,8 +101,8 @@ void pl_icache_reply(pl_sm *s, uint64_t line, uint64_t now)
         const uint32_t k = !c->lines           ? pl_cache_find(&c->tags, a)
                            : number < c->lines ? (uint32_t)number
                                                : PL_NO_LINE;
-        if (k == PL_NO_LINE || c->when[k] != PL_NEVER) continue;
+        if (k == PL_NO_LINE || c->available_at[k] != PL_NEVER) continue;
         if (!c->lines) c->tags.line[k].pending = 0;
-        c->when[k] = now;
+        c->available_at[k] = now;
     }
 }

@@ -9,14 +9,14 @@
 #include "emu/sm/units.h"
 
 /* Cycles from issue to result: of its class, of its access, or PL_LATENCY_LATER. */
-static uint32_t result_after(const pl_sm *s, uint64_t now, uint64_t latency)
+static uint32_t result_latency(const pl_sm *s, uint64_t now, uint64_t latency)
 {
     pl_inflight *k = s->inflight.last == PL_NO_TOKEN ? NULL : &s->inflight.at[s->inflight.last];
     if (k && k->remaining > 0) {
-        k->awaited = s->g->sink->done != NULL;
-        return k->awaited ? PL_LATENCY_LATER : 0;
+        k->inst_event_pending = s->g->sink->done != NULL;
+        return k->inst_event_pending ? PL_LATENCY_LATER : 0;
     }
-    uint64_t at = k ? k->ready : s->answered;
+    uint64_t at = k ? k->ready : s->untracked_ready;
     return (uint32_t)(at > now ? at - now : latency);
 }
 
@@ -38,7 +38,7 @@ static void emit(const pl_issue_slot *x)
                        .subcore = (uint8_t)(x->warp % s->nsub),
                        .stall = x->reason,
                        .stall_cycles = (uint32_t)x->waited,
-                       .latency = result_after(s, x->now, x->latency)};
+                       .latency = result_latency(s, x->now, x->latency)};
     sink->inst(sink->ctx, &e);
 }
 
@@ -51,9 +51,9 @@ static void execute(pl_issue_slot *x)
     x->nsplits = w->nsplits;
     s->fx.mask = 0;
     s->inflight.last = PL_NO_TOKEN;
-    s->answered = 0;
-    if (x->d->ordered) pl_sm_turn(s);
-    pl_warp_step(w, !x->d->wants_effect ? NULL : w->halves > 1 ? s->halves : &s->fx);
+    s->untracked_ready = 0;
+    if (x->d->ordered) pl_sm_wait_in_order(s);
+    pl_warp_step(w, !x->d->needs_effect ? NULL : w->halves > 1 ? s->halves : &s->fx);
 }
 
 static void count(pl_issue_slot *x)
@@ -112,8 +112,8 @@ static void after_unit(pl_issue_slot *x)
     pl_warp *w = x->t->w;
     if (s->inflight.ncompleted) pl_completions_apply(s, x->now);
     pl_warp_release_barrier(s, x->t->cta, x->now, x->now + s->m->sync.barrier);
-    if (w->asked.what != PL_DRIVER_NONE) {
-        x->t->not_before = pl_driver_answer(s, w, x->now);
+    if (w->driver_request.work != PL_DRIVER_NONE) {
+        x->t->not_before = pl_driver_response_cycle(s, w, x->now);
         x->t->not_before_reason = PL_STALL_LONG_SCOREBOARD;
     }
     if (s->async_timed && w->async && w->async->n) pl_async_landing_start(s, x->t, x->now);
@@ -123,7 +123,7 @@ void pl_issue(pl_sm *s, pl_subcore *c, uint32_t warp, uint64_t now)
 {
     pl_sm_warp *t = &s->warp[warp];
     const pl_decoded_insn *d = t->next;
-    if (d->releases && !t->released) {
+    if (d->releases && !t->release_fence_done) {
         pl_fence_issue_release(s, c, t, now);
         return;
     }
@@ -140,13 +140,14 @@ void pl_issue(pl_sm *s, pl_subcore *c, uint32_t warp, uint64_t now)
     x.mask = mask;
     x.active = pl_count_lanes(w->active);
     x.lanes = mask == w->active ? x.active : pl_count_lanes(mask);
-    x.twice = (uint32_t)mask && mask >> PL_LANES; /* both halves of the warp have active lanes */
-    x.fences = t->released ? d->releases : 0;     /* issued by pl_fence_issue_release */
+    x.both_halves =
+        (uint32_t)mask && mask >> PL_LANES; /* both halves of the warp have active lanes */
+    x.fences = t->release_fence_done ? d->releases : 0; /* issued by pl_fence_issue_release */
     x.rounds = d->kind == PL_KIND_BULK && x.lanes ? x.lanes - 1 : 0;
     x.issues = d->price->issues + d->code.nops + x.rounds * s->m->async.bulk_lane_issues;
     x.now = now;
     x.seq = s->g->sink ? s->g->seq++ : 0;
-    t->released = false;
+    t->release_fence_done = false;
     pl_stall_account(&x, t->structural_reason);
     t->structural_reason = PL_STALL_NOT_SELECTED;
     execute(&x);

@@ -13,10 +13,10 @@
 #include <assert.h>
 
 /* Cycles until a full table is checked again if it does not report when it has space. */
-enum { POLL = 4 };
+enum { POLL_CYCLES = 4 };
 
 /* True if there are entries for the misses, stores and atomics of an access. */
-static bool has_places(const pl_sm *s)
+static bool has_miss_entries(const pl_sm *s)
 {
     return pl_mshr_available(&s->l1.mshrs) &&
            s->requests_out + PL_L1_BURST <= s->m->l1.outstanding_stores;
@@ -30,13 +30,13 @@ static uint64_t store_port_free(const pl_sm *s)
 }
 
 /* True if the L1 can accept an access of a warp. */
-static bool has_room(const pl_sm *s, uint64_t now)
+static bool has_space(const pl_sm *s, uint64_t now)
 {
-    return has_places(s) && store_port_free(s) <= now;
+    return has_miss_entries(s) && store_port_free(s) <= now;
 }
 
 /* True if the tables of the model can. */
-static bool has_records(const pl_sm *s)
+static bool has_model_space(const pl_sm *s)
 {
     return s->inflight.used + 128 <= s->inflight.n && s->out.n + 512 <= s->out.cap;
 }
@@ -48,8 +48,8 @@ uint64_t pl_lsu_accepts(const pl_sm *s, const pl_subcore *c, const pl_decoded_in
     uint64_t oldest = mio ? c->mio[c->mio_at % n] : c->lg[c->lg_at % n];
     if (oldest > now) return oldest;
     if (mio) return now;
-    if (c->nqueue >= n || !has_records(s)) return now + POLL;
-    if (!s->queue && !has_room(s, now)) return now + POLL;
+    if (c->nqueue >= n || !has_model_space(s)) return now + POLL_CYCLES;
+    if (!s->queue && !has_space(s, now)) return now + POLL_CYCLES;
     return now;
 }
 
@@ -64,12 +64,12 @@ uint64_t pl_lsu_accepts(const pl_sm *s, const pl_subcore *c, const pl_decoded_in
 /* The cycle of the next check whether the first waiting access can proceed, if no reply arrives. */
 uint64_t pl_lsu_retry_cycle(const pl_sm *s, uint64_t now)
 {
-    if (!s->nqueue || !has_places(s)) return PL_NEVER;
-    return store_port_free(s) > now ? store_port_free(s) : now + POLL;
+    if (!s->nqueue || !has_miss_entries(s)) return PL_NEVER;
+    return store_port_free(s) > now ? store_port_free(s) : now + POLL_CYCLES;
 }
 
-static void wait_for_room(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d,
-                          uint32_t pc, uint64_t now, uint64_t seq)
+static void enqueue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
+                    uint64_t now, uint64_t seq)
 {
     const uint32_t input = s->m->l1.lsu_queue, own = s->m->issue.lg_queue;
     pl_lsu_entry q = {.fx = s->fx,
@@ -80,7 +80,7 @@ static void wait_for_room(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
                       .token = PL_NO_TOKEN,
                       .warp = (uint16_t)pl_warp_index(s, t)};
     if (s->fx.kind != PL_AC_STORE &&
-        (s->fx.kind != PL_AC_REDUCTION || pl_lsu_is_answered(&s->fx, d))) {
+        (s->fx.kind != PL_AC_REDUCTION || pl_lsu_returns_value(&s->fx, d))) {
         q.token = pl_lsu_inflight_new(s, t, pc, now, seq, PL_SB_LONG);
         pl_scoreboard_result_later(t, d, &s->inflight.at[q.token]);
         if (d->kind == PL_KIND_COPY) pl_lsu_start_copy(s, t, q.token);
@@ -100,16 +100,16 @@ static void wait_for_room(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
 }
 
 /* The input queue has space: serves the sub-cores round-robin. */
-static void take_next(pl_sm *s, uint64_t now)
+static void refill_input_queue(pl_sm *s, uint64_t now)
 {
     for (uint32_t k = 0; k < s->nsub; k++) {
-        pl_subcore *c = &s->sub[(s->queue_turn + k) % s->nsub];
+        pl_subcore *c = &s->sub[(s->queue_next_sub + k) % s->nsub];
         if (c->nqueue == 0) continue;
         const pl_lsu_entry *q = &s->queue[(s->queue_at + s->nqueue++) % s->m->l1.lsu_queue];
         s->queue[q - s->queue] = c->queue[c->queue_at];
         c->queue_at = (c->queue_at + 1) % s->m->issue.lg_queue;
         c->nqueue--;
-        s->queue_turn = (s->queue_turn + k + 1) % s->nsub;
+        s->queue_next_sub = (s->queue_next_sub + k + 1) % s->nsub;
         s->fx = q->fx;
         if (q->d->code.read_barrier != PL_SB_NONE)
             pl_completion_add(&s->inflight, (pl_completion){.ready = pl_lsu_registers_read(s, now),
@@ -122,7 +122,7 @@ static void take_next(pl_sm *s, uint64_t now)
 
 bool pl_lsu_can_continue(const pl_sm *s, uint64_t now)
 {
-    return s->nqueue && has_room(s, now) && has_records(s);
+    return s->nqueue && has_space(s, now) && has_model_space(s);
 }
 
 void pl_lsu_continue(pl_sm *s, uint64_t now)
@@ -135,7 +135,7 @@ void pl_lsu_continue(pl_sm *s, uint64_t now)
     s->queue_at = (s->queue_at + 1) % s->m->l1.lsu_queue;
     s->nqueue--;
     pl_completion_add(&s->inflight, (pl_completion){.warp = warp, .what = PL_COMPLETED_QUEUED});
-    take_next(s, now);
+    refill_input_queue(s, now);
 }
 
 static void access(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
@@ -162,8 +162,8 @@ static void access(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn
     case PL_SP_SHARED: pl_lsu_access_shared(s, c, t, d, pc, now, seq); break;
     case PL_SP_CONST: pl_lsu_access_constant(s, c, t, d, pc, now, seq); break;
     default:
-        if (s->queue && (s->nqueue || !has_room(s, now)))
-            wait_for_room(s, c, t, d, pc, now, seq);
+        if (s->queue && (s->nqueue || !has_space(s, now)))
+            enqueue(s, c, t, d, pc, now, seq);
         else
             pl_lsu_access_global(s, c, t, d, pc, now, seq, NULL);
         break;
@@ -199,11 +199,11 @@ void pl_lsu_issue(pl_issue_slot *x)
     for (unsigned h = 0; h < w->halves; h++) {
         if (!s->halves[h].mask && (any || h + 1 < w->halves)) continue;
         s->fx = s->halves[h];
-        pl_warp_half(w, h);
+        pl_warp_set_half(w, h);
         access(s, c, t, d, pc, now, seq);
         any = true;
     }
-    pl_warp_half(w, 0);
+    pl_warp_set_half(w, 0);
 }
 
 /* Data for entries of pl_inflight_table: the cycle of arrival, and the source level. */
@@ -213,7 +213,7 @@ typedef struct fill {
     uint8_t level;
 } fill;
 
-static void filled(void *ctx, uint32_t token)
+static void on_fill(void *ctx, uint32_t token)
 {
     fill *f = ctx;
     pl_inflight *k = &f->s->inflight.at[token];
@@ -224,7 +224,7 @@ static void filled(void *ctx, uint32_t token)
 }
 
 /* A store or an atomic operation has completed. */
-static void answered(pl_sm *s)
+static void complete_store(pl_sm *s)
 {
     pl_completion_add(&s->inflight, (pl_completion){.what = PL_COMPLETED_STORE});
 }
@@ -243,14 +243,14 @@ void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now)
                 ? NULL
                 : pl_sm_pc_stat(s, s->inflight.at[s->l1.mshrs.target[miss->targets].token].pc);
         if (st) *(r->level == PL_LV_DRAM ? &st->from_dram : &st->from_l2) += n;
-        pl_l1_fill(&s->l1, r->token, filled, &f);
+        pl_l1_fill(&s->l1, r->token, on_fill, &f);
         break;
     }
     case PL_CL_ATOMIC:
-        filled(&f, r->token);
-        answered(s);
+        on_fill(&f, r->token);
+        complete_store(s);
         break;
-    case PL_CL_BULK: filled(&f, r->token); break;
-    default: answered(s); break;
+    case PL_CL_BULK: on_fill(&f, r->token); break;
+    default: complete_store(s); break;
     }
 }

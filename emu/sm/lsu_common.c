@@ -18,8 +18,8 @@ void pl_lsu_replay(const pl_sm *s, pl_subcore *c, uint32_t passes, uint64_t now)
 uint32_t pl_lsu_tag_cycles(const pl_sm *s)
 {
     const pl_l1_config *m = &s->m->l1;
-    return pl_tag_turns(&s->lines, (uint32_t)m->line, m->tags, m->tag_bank_hash0,
-                        m->tag_bank_hash1);
+    return pl_tag_cycles(&s->lines, (uint32_t)m->line, m->tags, m->tag_bank_hash0,
+                         m->tag_bank_hash1);
 }
 
 /* The data of a load whose last sector arrives at `at` pass the banks, and the link to its
@@ -46,7 +46,8 @@ void pl_lsu_part_done(pl_sm *s, uint32_t slot, uint64_t at)
 {
     const pl_inflight *k = &s->inflight.at[slot];
     if (!pl_inflight_arrive(&s->inflight.at[slot], at)) return;
-    pl_inflight_complete(&s->inflight, slot, k->passes ? return_data(s, k, k->base) : k->base);
+    pl_inflight_complete(&s->inflight, slot,
+                         k->passes ? return_data(s, k, k->earliest_ready) : k->earliest_ready);
 }
 
 /* Emits the event of an access; if its token is still pending, defers it until completion. */
@@ -80,7 +81,7 @@ void pl_lsu_emit(pl_sm *s, const pl_sm_warp *t, uint32_t pc, uint64_t now, uint6
     memcpy(late->addr, s->fx.addr, sizeof late->addr);
     e.addr = late->addr;
     late->event = e;
-    s->inflight.at[token].told_later = true;
+    s->inflight.at[token].event_deferred = true;
 }
 
 /* The cycle at which an access that leaves its queue at `start` has read its registers through the
@@ -108,7 +109,7 @@ void pl_lsu_start_copy(pl_sm *s, pl_sm_warp *t, uint32_t slot)
 /* True if the L2 returns the old value: for atomics, and for reductions on generic addresses, which
  * the machine implements as atomics without a destination register (machine code for sm_90;
  * l1tex__t_requests_pipe_lsu_mem_global_op_atom of half2_adds, weights_of_letters). */
-bool pl_lsu_is_answered(const pl_memory_effect *fx, const pl_decoded_insn *d)
+bool pl_lsu_returns_value(const pl_memory_effect *fx, const pl_decoded_insn *d)
 {
     return fx->kind == PL_AC_ATOMIC || (fx->kind == PL_AC_REDUCTION && d->generic);
 }
@@ -120,7 +121,7 @@ int8_t pl_lsu_l2_rank(const pl_decoded_insn *d, const pl_memory_effect *fx, uint
                                   [PL_PRIORITY_FIRST] = PL_RANK_FIRST,
                                   [PL_PRIORITY_LAST] = PL_RANK_LAST,
                                   [PL_PRIORITY_NORMAL] = PL_RANK_RESET};
-    return fx->policy ? rank[policy_says(fx->policy, line)] : d->rank[1];
+    return fx->policy ? rank[policy_of_line(fx->policy, line)] : d->rank[1];
 }
 
 /* Value of operand k of the instruction for one lane; for addresses, without the offset. */

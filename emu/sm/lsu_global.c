@@ -40,7 +40,7 @@ static void whole_lines(pl_sm *s)
     s->lines.sectors = s->lines.n * sectors;
 }
 
-static uint32_t line_payload(const pl_sm *s, const pl_decoded_insn *d, uint32_t k)
+static uint32_t payload_words(const pl_sm *s, const pl_decoded_insn *d, uint32_t k)
 {
     bool atomic = s->fx.kind == PL_AC_ATOMIC || s->fx.kind == PL_AC_REDUCTION;
     uint32_t lanes = atomic ? s->lines.at[k].words : s->lines.at[k].lanes;
@@ -52,9 +52,9 @@ static uint32_t line_payload(const pl_sm *s, const pl_decoded_insn *d, uint32_t 
 }
 
 /* Operations of an atomic on a line beyond the first of each pass, in units of 4 bytes. */
-static uint8_t line_more(const pl_sm *s, uint32_t k)
+static uint8_t extra_words(const pl_sm *s, uint32_t k)
 {
-    return (uint8_t)((uint32_t)(s->lines.at[k].lanes - s->lines.at[k].chain) * s->fx.size / 4);
+    return (uint8_t)((uint32_t)(s->lines.at[k].lanes - s->lines.at[k].sector_ops) * s->fx.size / 4);
 }
 
 /* Instructions that only affect lines of the L2; nothing waits for them. A prefetch fetches a whole
@@ -79,7 +79,7 @@ void pl_lsu_cache_control(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
                                       .client = PL_CL_STORE,
                                       .sectors = (uint8_t)((1u << m->line / m->sector) - 1),
                                       .rank = d->rank[1],
-                                      .home_only = true,
+                                      .owner_only = true,
                                       .silent = true});
     pl_lsu_emit(s, t, pc, now, seq, 0, s->lines.n, PL_LV_L2, 0, PL_NO_TOKEN);
 }
@@ -87,7 +87,7 @@ void pl_lsu_cache_control(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
 /* The cycle at which an access that arrives at `now` finds a slot in the input of the L1. It leaves
  * the slot at its tag lookup: then its registers are read, and its slot in the queue of its
  * sub-core is free. */
-static uint64_t input_slot(const pl_sm *s, uint64_t now)
+static uint64_t input_slot_cycle(const pl_sm *s, uint64_t now)
 {
     uint64_t left = s->lsu_input[s->lsu_input_at % s->m->l1.lsu_queue];
     return left > now ? left : now;
@@ -109,16 +109,16 @@ typedef struct global_access {
     uint32_t sectors; /* atomics: one per pass; the number of passes is given by the busiest address
                          of the sector */
     uint32_t bytes;   /* bytes requested by the lanes */
-    uint32_t tags, passes, turns; /* cycles of the tags; of the banks; the maximum of both */
-    uint32_t slot;                /* entry in flight, PL_NO_TOKEN: no reply is expected */
-    uint32_t fills;               /* number of fills that it waits for */
+    uint32_t tags, passes, cycles; /* cycles of the tags; of the banks; the maximum of both */
+    uint32_t slot;                 /* entry in flight, PL_NO_TOKEN: no reply is expected */
+    uint32_t fills;                /* number of fills that it waits for */
     bool local, atomic, store, load;
-    bool answered;   /* the L2 returns a value: an atomic */
-    bool to_shared;  /* a copy into shared memory that does not allocate in the L1 */
-    bool invalidate; /* a load that bypasses the L1, whose sectors are invalidated */
-    bool pending;    /* data are fetched from the L2 */
-    uint32_t request[PL_COALESCE_LINES]; /* per line: MSHR, and requested sectors */
-    uint8_t ask[PL_COALESCE_LINES];
+    bool returns_value; /* the L2 returns a value: an atomic */
+    bool to_shared;     /* a copy into shared memory that does not allocate in the L1 */
+    bool invalidate;    /* a load that bypasses the L1, whose sectors are invalidated */
+    bool pending;       /* data are fetched from the L2 */
+    uint32_t mshr[PL_COALESCE_LINES]; /* per line: MSHR, and requested sectors */
+    uint8_t miss_sectors[PL_COALESCE_LINES];
 } global_access;
 
 /* Coalesces the lanes' addresses into lines and sectors. */
@@ -139,7 +139,7 @@ static inline void coalesce_access(global_access *x)
      * assembler lets one lane add the sum (vote, population count, one atomic; seen in machine code
      * for sm_70 to sm_120). */
     if (x->atomic && x->d->uniform && s->lines.unique == 1)
-        s->lines.at[0].depth = s->lines.at[0].chain = 1;
+        s->lines.at[0].max_same_address = s->lines.at[0].sector_ops = 1;
 }
 
 /* Selects its effect on the tags of the L1. */
@@ -147,7 +147,7 @@ static inline void choose_policy(global_access *x)
 {
     const pl_l1_config *m = &x->s->m->l1;
     const pl_decoded_insn *d = x->d;
-    const bool bypass = x->s->fx.bypass_l1 || d->passes_l1,
+    const bool bypass = x->s->fx.bypass_l1 || d->bypasses_l1,
                cached = d->texture || (d->read_only && m->read_only),
                none = x->load && !x->local && m->global == PL_L1_BYPASS && !cached;
     x->invalidate = bypass && !none;
@@ -167,7 +167,7 @@ static inline void count_passes(global_access *x)
     uint32_t extra;
     x->sectors = lines->sectors;
     for (uint32_t k = 0; x->atomic && k < lines->n; k++)
-        x->sectors += lines->at[k].chain - pl_sector_count(lines->at[k].mask);
+        x->sectors += lines->at[k].sector_ops - pl_sector_count(lines->at[k].mask);
     x->bytes = pl_count_lanes(fx->mask) * fx->size;
     x->passes = (x->bytes + s->m->l1.width - 1) / s->m->l1.width;
     x->tags = pl_lsu_tag_cycles(s);
@@ -180,7 +180,7 @@ static inline void count_passes(global_access *x)
     else if (x->atomic && x->passes < lines->n)
         x->passes = lines->n; /* words of local memory are in the bank of their lane */
     /* It reaches shared memory through the L1. */
-    if (x->d->kind == PL_KIND_COPY && !x->d->passes_l1) s->stat.exchanges += x->passes;
+    if (x->d->kind == PL_KIND_COPY && !x->d->bypasses_l1) s->stat.exchanges += x->passes;
     /* The requests below are per line, as for loads; the number of sectors is independent of
      * that. */
     if (x->to_shared) x->sectors = fx->slots;
@@ -191,20 +191,20 @@ static inline void lookup_l1(global_access *x)
 {
     pl_sm *s = x->s;
     const pl_lines *lines = &s->lines;
-    uint32_t asked = 0;
+    uint32_t missing_lines = 0;
     x->slot = x->queued ? x->queued->token
                         : pl_lsu_inflight_new(s, x->t, x->pc, x->now, x->seq, PL_SB_LONG);
     for (uint32_t k = 0; k < lines->n; k++) {
         if (x->invalidate) pl_l1_invalidate_sectors(&s->l1, lines->at[k].line, lines->at[k].mask);
         x->fills += pl_l1_load(&s->l1, lines->at[k].line, lines->at[k].mask, x->slot, x->policy,
-                               x->rank, &x->request[k], &x->ask[k]);
-        asked += x->ask[k] != 0;
+                               x->rank, &x->mshr[k], &x->miss_sectors[k]);
+        missing_lines += x->miss_sectors[k] != 0;
     }
     x->pending = x->fills > 0;
     /* misses are written as they arrive, two at a time unless their banks conflict
      * (l1tex__data_pipe_lsu_wavefronts.sum of gather_idx: 16 for 33 sectors; of
      * transpose_naive_col: 32 for 32 sectors of one bank) */
-    if (x->passes < (asked + 1) / 2) x->passes = (asked + 1) / 2;
+    if (x->passes < (missing_lines + 1) / 2) x->passes = (missing_lines + 1) / 2;
 }
 
 /* The access passes the address unit, the banks and the link. A load that misses passes the banks
@@ -214,14 +214,14 @@ static inline void pass_banks(global_access *x)
     pl_sm *s = x->s;
     const pl_l1_config *m = &s->m->l1;
     const pl_shared_config *banks = &s->m->shared;
-    x->turns = x->passes > x->tags ? x->passes : x->tags;
+    x->cycles = x->passes > x->tags ? x->passes : x->tags;
     x->start = pl_port_enter(&s->unit[PL_UNIT_LSU].port, x->now,
-                             pl_lsu_cost(s, x->store ? x->turns : x->tags));
-    pl_lsu_replay(s, x->c, x->turns, x->now);
+                             pl_lsu_cost(s, x->store ? x->cycles : x->tags));
+    pl_lsu_replay(s, x->c, x->cycles, x->now);
     if (x->pending) return;
-    const uint64_t held = x->store ? (uint64_t)(m->store_pass * PL_SUBCYCLES) : 0;
-    const uint64_t data =
-        pl_port_enter(&s->data, x->start, (uint64_t)x->passes * banks->pass * PL_SUBCYCLES + held);
+    const uint64_t store_cycles = x->store ? (uint64_t)(m->store_pass * PL_SUBCYCLES) : 0;
+    const uint64_t data = pl_port_enter(
+        &s->data, x->start, (uint64_t)x->passes * banks->pass * PL_SUBCYCLES + store_cycles);
     /* stores wait before the banks, where they do not delay other accesses */
     if (data > x->start && !x->store) x->start = data;
     const uint64_t link = pl_port_enter(&x->c->link, x->start,
@@ -235,7 +235,7 @@ static inline void leave_queue(global_access *x)
 {
     pl_sm *s = x->s;
     if (!x->queued) {
-        const uint64_t in = input_slot(s, x->now);
+        const uint64_t in = input_slot_cycle(s, x->now);
         pl_lg_queue_push(s, x->c, in);
         pl_lsu_read_registers(s, x->t, x->d, in, PL_SB_LONG);
     }
@@ -250,14 +250,14 @@ static inline pl_mem_req request_of(const global_access *x, uint32_t k)
                     .token = PL_NO_TOKEN,
                     .client = PL_CL_STORE,
                     .sectors = line->mask,
-                    .bytes = (uint8_t)line_payload(x->s, x->d, k),
+                    .bytes = (uint8_t)payload_words(x->s, x->d, k),
                     .alu = x->d->alu,
-                    .sector_ops = line->chain,
-                    .max_same_address = line->depth,
+                    .sector_ops = line->sector_ops,
+                    .max_same_address = line->max_same_address,
                     .rank = pl_lsu_l2_rank(x->d, &x->s->fx, line->line)};
     if (x->atomic) {
-        r.extra_words = line_more(x->s, k);
-        r.word_mask = line->places;
+        r.extra_words = extra_words(x->s, k);
+        r.word_mask = line->word_mask;
     }
     return r;
 }
@@ -279,7 +279,7 @@ static inline void send_stores(global_access *x)
 {
     pl_sm *s = x->s;
     const pl_l1_config *m = &s->m->l1;
-    const bool place = x->local || m->allocate == PL_L1_ALL;
+    const bool allocates = x->local || m->allocate == PL_L1_ALL;
     const uint32_t entries =
         !x->local && s->fx.size < 4 && m->store_buffer_partial ? m->store_buffer_partial : 1;
     for (uint32_t k = 0; k < s->lines.n; k++) {
@@ -290,7 +290,7 @@ static inline void send_stores(global_access *x)
         if (m->allocate == PL_L1_EVICT && !x->local)
             pl_l1_invalidate_sectors(&s->l1, r.line, UINT8_MAX);
         if (pl_l1_store(&s->l1, r.line, r.sectors,
-                        place ? (pl_l1_policy)x->d->l1_policy : PL_L1_TAG_BYPASS, x->rank))
+                        allocates ? (pl_l1_policy)x->d->l1_policy : PL_L1_TAG_BYPASS, x->rank))
             *(x->local ? &s->stat.local_store_hits : &s->stat.store_hits) +=
                 pl_sector_count(r.sectors);
         if (pl_store_buffer_merge(s, &r, x->start, lanes)) continue;
@@ -327,16 +327,17 @@ static inline void send_atomics(global_access *x)
     x->slot = x->queued ? x->queued->token
                         : pl_lsu_inflight_new(s, x->t, x->pc, x->now, x->seq, PL_SB_LONG);
     s->inflight.at[x->slot].remaining = n;
-    const bool apart = n > 1 && 2 * pl_bank_passes(fx->mask, fx->addr, fx->size, banks->banks,
-                                                   banks->bank, banks->rows, true, &extra) <=
-                                    n;
+    const bool spread_banks =
+        n > 1 && 2 * pl_bank_passes(fx->mask, fx->addr, fx->size, banks->banks, banks->bank,
+                                    banks->rows, true, &extra) <=
+                     n;
     for (uint32_t k = 0; k < n; k++) {
         pl_mem_req r = request_of(x, k);
         r.op = PL_MEM_ATOMIC;
         r.client = PL_CL_ATOMIC;
         r.token = x->slot;
         r.time = x->start + s->m->l1.miss + k;
-        r.bank_spread = apart;
+        r.bank_spread = spread_banks;
         pl_l1_invalidate_sectors(&s->l1, r.line, r.sectors);
         pl_sm_request(s, r);
         s->requests_out++;
@@ -356,19 +357,19 @@ static inline void send_misses(global_access *x)
     const pl_l1_config *m = &s->m->l1;
     pl_inflight *k = &s->inflight.at[x->slot];
     for (uint32_t l = 0; l < s->lines.n; l++) {
-        if (!x->ask[l]) continue;
+        if (!x->miss_sectors[l]) continue;
         pl_mem_req r = {.time = x->start + m->miss + l / m->tags,
                         .line = s->lines.at[l].line,
-                        .token = x->request[l],
+                        .token = x->mshr[l],
                         .op = PL_MEM_READ,
                         .client = PL_CL_L1,
-                        .sectors = x->ask[l],
+                        .sectors = x->miss_sectors[l],
                         .rank = pl_lsu_l2_rank(x->d, &s->fx, s->lines.at[l].line),
                         .prefetch_sectors = x->d->prefetch_sectors};
         pl_sm_request(s, r);
-        s->stat.l1_read_sectors += x->to_shared ? 0 : pl_sector_count(x->ask[l]);
+        s->stat.l1_read_sectors += x->to_shared ? 0 : pl_sector_count(x->miss_sectors[l]);
     }
-    s->stat.l1_read_sectors += x->to_shared ? s->fx.moves : 0;
+    s->stat.l1_read_sectors += x->to_shared ? s->fx.moved_sectors : 0;
     if (x->d->kind == PL_KIND_COPY) {
         if (!x->queued) pl_lsu_start_copy(s, x->t, x->slot);
         x->ready += s->m->async.copy;
@@ -404,7 +405,7 @@ static inline void count_local(const global_access *x, uint32_t writebacks)
 static inline void count_global(const global_access *x, uint32_t writebacks)
 {
     pl_sm_stat *sum = &x->s->stat;
-    if (x->answered) {
+    if (x->returns_value) {
         sum->atomics++;
         sum->atomic_sectors += x->sectors;
     } else if (x->atomic) {
@@ -427,13 +428,13 @@ static inline void count_global(const global_access *x, uint32_t writebacks)
 static inline void count_access(const global_access *x)
 {
     /* copy_strided_32: eight for 32 lines; saxpy4: four for 128 bits */
-    const uint32_t turns = x->pending ? x->tags : 1,
-                   writebacks = turns > x->d->nwrite ? turns : x->d->nwrite;
+    const uint32_t cycles = x->pending ? x->tags : 1,
+                   writebacks = cycles > x->d->nwrite ? cycles : x->d->nwrite;
     pl_pc_stat *st = pl_sm_pc_stat(x->s, x->pc);
     if (st) {
         st->requests++;
         st->sectors += x->sectors;
-        st->wavefronts += x->turns;
+        st->wavefronts += x->cycles;
         st->l1_hits += x->hits;
         if (!x->pending && x->load) st->latency += x->ready - x->issued;
     }
@@ -462,8 +463,8 @@ void pl_lsu_access_global(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
     x.atomic = fx->kind == PL_AC_ATOMIC || fx->kind == PL_AC_REDUCTION;
     x.store = fx->kind == PL_AC_STORE;
     x.load = !x.atomic && !x.store;
-    x.answered = pl_lsu_is_answered(fx, d);
-    x.to_shared = d->kind == PL_KIND_COPY && d->passes_l1;
+    x.returns_value = pl_lsu_returns_value(fx, d);
+    x.to_shared = d->kind == PL_KIND_COPY && d->bypasses_l1;
     x.slot = PL_NO_TOKEN;
     x.fills = 0;
     x.pending = false;
@@ -480,7 +481,7 @@ void pl_lsu_access_global(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
         x.start + m->latency + further + (uint64_t)(x.passes - 1) * m->pass_latency + x.tags - 1;
     if (x.store)
         send_stores(&x);
-    else if (x.answered)
+    else if (x.returns_value)
         send_atomics(&x);
     else if (x.atomic)
         send_reductions(&x);
@@ -488,7 +489,7 @@ void pl_lsu_access_global(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
         send_misses(&x);
     x.hits = s->l1.hits + s->l1.merges - hits;
     count_access(&x);
-    pl_lsu_emit(s, t, pc, x.issued, seq, x.sectors, x.turns,
+    pl_lsu_emit(s, t, pc, x.issued, seq, x.sectors, x.cycles,
                 x.pending || !x.load ? PL_LV_L2 : PL_LV_L1, x.pending ? 0 : x.ready - x.issued,
                 x.slot);
 }

@@ -18,13 +18,13 @@ static uint32_t remote_lanes(const pl_sm *s, const pl_sm_warp *t)
 typedef struct shared_access {
     pl_sm *s;
     const pl_decoded_insn *d;
-    uint32_t own, away;     /* lanes that access the block's shared memory, and that of other SMs */
-    uint32_t passes;        /* through the banks */
-    uint32_t extra;         /* those of them due to conflicts */
-    uint32_t turns;         /* passes for which the banks are occupied */
-    uint32_t each;          /* additional latency in cycles of a further pass */
-    uint32_t rounds, round; /* iterations of an atomic implemented as a loop, and the cycles of one
-                               iteration */
+    uint32_t own, remote;  /* lanes that access the block's shared memory, and that of other SMs */
+    uint32_t passes;       /* through the banks */
+    uint32_t extra;        /* those of them due to conflicts */
+    uint32_t bank_passes;  /* passes for which the banks are occupied */
+    uint32_t pass_latency; /* additional latency in cycles of a further pass */
+    uint32_t iterations, iteration_cycles; /* iterations of an atomic implemented as a loop, and the
+                               cycles of one iteration */
     bool atomic, store;
     bool loop; /* load, compute, compare-and-swap */
 } shared_access;
@@ -36,7 +36,7 @@ static uint32_t same_address(pl_sm *s, const pl_decoded_insn *d)
     pl_coalesce_atomic(&s->lines, s->fx.mask, s->fx.addr, s->fx.size, (uint32_t)s->m->l1.line,
                        (uint32_t)s->m->l1.sector);
     for (uint32_t k = 0; k < s->lines.n; k++) {
-        if (s->lines.at[k].depth > depth) depth = s->lines.at[k].depth;
+        if (s->lines.at[k].max_same_address > depth) depth = s->lines.at[k].max_same_address;
     }
     return d->uniform ? 1 : depth; /* one lane for the whole warp, or ATOMS.POPC.INC */
 }
@@ -50,17 +50,17 @@ static void shared_atomic_cost(shared_access *x)
     const uint32_t depth = same_address(x->s, d);
     x->loop = d->alu != PL_ALU_INT && !d->compare && !d->cast;
     if (x->loop) { /* one pass for each lane with the same address, or with the same bank */
-        x->round = fx->size > 4 ? m->atomic_loop_wide : m->atomic_loop;
-        x->rounds = pl_bank_lanes(x->own, fx->addr, fx->size, m->banks, m->bank);
-        if (x->rounds < depth) x->rounds = depth;
-        x->turns = x->rounds * (1 + m->cast_pass);
+        x->iteration_cycles = fx->size > 4 ? m->atomic_loop_wide : m->atomic_loop;
+        x->iterations = pl_bank_lanes(x->own, fx->addr, fx->size, m->banks, m->bank);
+        if (x->iterations < depth) x->iterations = depth;
+        x->bank_passes = x->iterations * (1 + m->cast_pass);
     } else if (d->cast) { /* one lane per bank: lanes do not wait for each other, but 64 bits take
                              two accesses */
-        x->turns = m->cast_pass * (fx->size > 4 ? 2 : 1);
+        x->bank_passes = m->cast_pass * (fx->size > 4 ? 2 : 1);
     } else { /* a compare-and-swap takes two accesses */
-        x->turns += (depth - 1) * m->atomic_pass;
-        x->turns *= d->compare ? 2 : 1;
-        x->each *= d->compare ? 2 : 1;
+        x->bank_passes += (depth - 1) * m->atomic_pass;
+        x->bank_passes *= d->compare ? 2 : 1;
+        x->pass_latency *= d->compare ? 2 : 1;
     }
 }
 
@@ -68,10 +68,11 @@ static uint64_t shared_latency(const shared_access *x)
 {
     const pl_shared_config *m = &x->s->m->shared;
     if (x->d->cast) return x->s->fx.size > 4 ? m->cast_wide : m->cast_latency;
-    if (x->loop) return m->atomic_latency + (uint64_t)x->rounds * x->round;
+    if (x->loop) return m->atomic_latency + (uint64_t)x->iterations * x->iteration_cycles;
     if (x->atomic)
         return m->atomic_latency +
-               (uint64_t)(x->d->compare ? x->turns / 2 : x->turns - 1) * x->each;
+               (uint64_t)(x->d->compare ? x->bank_passes / 2 : x->bank_passes - 1) *
+                   x->pass_latency;
     return m->latency + (uint64_t)(x->passes - 1) * m->pass_latency;
 }
 
@@ -82,7 +83,7 @@ static uint64_t remote_latency(const shared_access *x, pl_sm_warp *t, uint64_t s
 {
     pl_sm *s = x->s;
     const pl_shared_config *m = &s->m->shared;
-    pl_coalesce(&s->lines, x->away, s->fx.addr, s->fx.size, (uint32_t)s->m->l1.line,
+    pl_coalesce(&s->lines, x->remote, s->fx.addr, s->fx.size, (uint32_t)s->m->l1.line,
                 (uint32_t)s->m->l1.sector);
     const uint32_t sectors = s->lines.sectors, ways = x->atomic ? 2 : 1;
     const uint64_t out = pl_port_enter(&s->remote, start,
@@ -106,12 +107,12 @@ static uint32_t atomic_wavefronts(shared_access *x)
     const uint32_t groups = fx->size > 4 && (x->own & 0xffff) && x->own >> 16 ? 2 : 1;
     if (x->d->cast || x->loop) {
         x->extra = 0;
-        return (x->d->cast ? 2 : 3 * x->rounds) * groups; /* cast: one lane per bank */
+        return (x->d->cast ? 2 : 3 * x->iterations) * groups; /* cast: one lane per bank */
     }
-    if (x->d->uniform || x->d->increments) return x->passes;
-    const uint32_t turn = pl_bank_lanes(x->own, fx->addr, fx->size, m->banks, m->bank);
-    x->extra = turn - 1;
-    return turn * (x->d->compare ? 2 : 1) * groups;
+    if (x->d->uniform || x->d->is_increment) return x->passes;
+    const uint32_t lanes_per_bank = pl_bank_lanes(x->own, fx->addr, fx->size, m->banks, m->bank);
+    x->extra = lanes_per_bank - 1;
+    return lanes_per_bank * (x->d->compare ? 2 : 1) * groups;
 }
 
 static void count_shared(shared_access *x)
@@ -141,7 +142,7 @@ static uint64_t pass_shared(const shared_access *x, pl_subcore *c, uint64_t now)
 {
     pl_sm *s = x->s;
     const pl_shared_config *m = &s->m->shared;
-    const uint64_t cost = (uint64_t)x->turns * m->pass * PL_SUBCYCLES;
+    const uint64_t cost = (uint64_t)x->bank_passes * m->pass * PL_SUBCYCLES;
     uint64_t start = pl_port_enter(&s->unit[PL_UNIT_LSU].port, now, cost);
     const uint64_t data = pl_port_enter(&s->data, start, cost);
     if (data > start) start = data;
@@ -156,24 +157,24 @@ void pl_lsu_access_shared(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
 {
     const pl_shared_config *m = &s->m->shared;
     const pl_memory_effect *fx = &s->fx;
-    shared_access x = {.s = s, .d = d, .each = m->pass_latency};
+    shared_access x = {.s = s, .d = d, .pass_latency = m->pass_latency};
     x.atomic = fx->kind == PL_AC_ATOMIC || fx->kind == PL_AC_REDUCTION;
     x.store = fx->kind == PL_AC_STORE;
-    x.away = remote_lanes(s, t);
-    x.own = fx->mask & ~x.away;
+    x.remote = remote_lanes(s, t);
+    x.own = fx->mask & ~x.remote;
     x.passes = pl_bank_passes(x.own, fx->addr, fx->size, m->banks, m->bank, m->rows,
                               !x.store && !x.atomic, &x.extra);
     if (x.passes == 0) x.passes = 1;
-    x.turns = x.passes;
+    x.bank_passes = x.passes;
     if (x.atomic) shared_atomic_cost(&x);
     const uint64_t start = pass_shared(&x, c, now);
     pl_mio_queue_push(s, c, start);
-    pl_lsu_replay(s, c, x.turns, now);
+    pl_lsu_replay(s, c, x.bank_passes, now);
     pl_lsu_read_registers(s, t, d, start, PL_SB_SHORT);
-    const uint64_t ready = start + (x.away ? remote_latency(&x, t, start) : shared_latency(&x));
-    if (!x.store) s->answered = ready;
+    const uint64_t ready = start + (x.remote ? remote_latency(&x, t, start) : shared_latency(&x));
+    if (!x.store) s->untracked_ready = ready;
     /* accesses to other SMs stall like memory accesses (Nsight Compute: long scoreboard) */
-    pl_scoreboard_result(t, d, ready, x.away ? PL_SB_LONG : PL_SB_SHORT);
+    pl_scoreboard_result(t, d, ready, x.remote ? PL_SB_LONG : PL_SB_SHORT);
     count_shared(&x);
     pl_pc_stat *st = pl_sm_pc_stat(s, pc);
     if (st) {
@@ -182,6 +183,6 @@ void pl_lsu_access_shared(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
         st->conflicts += x.extra;
         st->latency += ready - now;
     }
-    pl_lsu_emit(s, t, pc, now, seq, 0, x.passes, x.away ? PL_LV_REMOTE_SHARED : PL_LV_SHARED,
+    pl_lsu_emit(s, t, pc, now, seq, 0, x.passes, x.remote ? PL_LV_REMOTE_SHARED : PL_LV_SHARED,
                 ready - now, PL_NO_TOKEN);
 }

@@ -14,14 +14,14 @@ static inline void read_operands(const pl_issue_slot *x)
     for (uint32_t b = 0; b < x->s->m->sm.register_banks; b++) {
         if (!reads[b]) continue;
         c->bank_free[b] = (c->bank_free[b] > x->now ? c->bank_free[b] : x->now) +
-                          ((uint64_t)reads[b] << x->twice);
+                          ((uint64_t)reads[b] << x->both_halves);
     }
     c->read_warp = x->warp;
     c->read_pc = x->pc;
 }
 
 /* A port accepts the instruction for `cost`; it starts when all ports have accepted it. */
-static inline uint64_t enter(pl_port *port, uint64_t now, uint64_t cost, uint64_t start)
+static inline uint64_t enter_port(pl_port *port, uint64_t now, uint64_t cost, uint64_t start)
 {
     const uint64_t in = pl_port_enter(port, now, cost);
     return in > start ? in : start;
@@ -52,23 +52,23 @@ void pl_math_pipes_issue(pl_issue_slot *x)
     const pl_price *p = d->price;
     const pl_const_config *adu = &s->m->constant;
     const uint64_t now = x->now;
-    const bool twice = x->twice;
+    const bool twice = x->both_halves;
     uint64_t start = now;
     uint64_t second = 0;               /* cycles between the first pass and the second */
     uint64_t extra = d->extra_latency; /* latency of the result in addition to that of its class */
     uint32_t f32 = 0;
     bool heavy = false, addressed = false;
     /* match.any looks up value by value (match.tsv) */
-    const uint32_t more = x->t->w->values ? x->t->w->values - 1u : 0;
-    x->t->w->values = 0;
+    const uint32_t extra_values = x->t->w->match_values ? x->t->w->match_values - 1u : 0;
+    x->t->w->match_values = 0;
     read_operands(x);
     for (uint32_t k = 0; k < p->npipes; k++) {
         const uint32_t pipe = pl_decoded_pipe(d, p->pipe[k].pipe), n = p->pipe[k].n;
         uint64_t pass = (uint64_t)p->pipe[k].cycles * d->scale;
         if (pipe == PL_PIPE_ADU) {
             addressed = true;
-            extra += more * (adu->pass_latency + (pass > adu->pass ? pass - adu->pass : 0));
-            pass *= 1 + more;
+            extra += extra_values * (adu->pass_latency + (pass > adu->pass ? pass - adu->pass : 0));
+            pass *= 1 + extra_values;
         }
         const uint64_t cost = pass * PL_SUBCYCLES << twice;
         if (twice && pass > second) second = pass;
@@ -79,16 +79,16 @@ void pl_math_pipes_issue(pl_issue_slot *x)
         heavy |= pipe == PL_PIPE_HEAVY;
         if (pipe == PL_PIPE_TENSOR) s->stat.tensor_cycles += cost / PL_SUBCYCLES;
         if (pipe == PL_PIPE_LSU) continue; /* the LSU determines the time */
-        start =
-            enter(pipe >= PL_PIPE_FIRST_SHARED ? &s->pipe[pipe] : &c->pipe[pipe], now, cost, start);
+        start = enter_port(pipe >= PL_PIPE_FIRST_SHARED ? &s->pipe[pipe] : &c->pipe[pipe], now,
+                           cost, start);
         /* data exchanged between lanes pass the banks of shared memory */
-        if (pipe == PL_PIPE_MIO) start = enter(&s->data, now, cost, start);
+        if (pipe == PL_PIPE_MIO) start = enter_port(&s->data, now, cost, start);
     }
     if (p->warp_reissue) x->t->reissue_at = start + p->warp_reissue;
     if (pl_decoded_is_late(d))
         x->t->late_result[x->t->nlate_results++ % PL_PRODUCTS] = start + p->latency;
     if (!addressed && passes_adu(d))
-        start = enter(&s->pipe[PL_PIPE_ADU], now, (uint64_t)adu->pass * PL_SUBCYCLES, start);
+        start = enter_port(&s->pipe[PL_PIPE_ADU], now, (uint64_t)adu->pass * PL_SUBCYCLES, start);
     x->start = start;
     x->latency = p->latency + second + extra;
     x->t->stall = now + d->code.stall + second + (uint64_t)x->rounds * s->m->async.bulk_lane;

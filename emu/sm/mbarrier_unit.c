@@ -7,7 +7,7 @@ void pl_mbarrier_passed(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint6
     if (!s->fx.mask || t->awaited_copy || d->code.write_barrier == PL_SB_NONE) return;
     uint32_t barrier = pl_shared_offset(s->fx.addr[__builtin_ctz(s->fx.mask)]);
     /* The youngest copy counted by this barrier is still in flight. */
-    for (uint32_t k = 0; k < s->inflight.fresh && s->inflight.used; k++) {
+    for (uint32_t k = 0; k < s->inflight.first_unused && s->inflight.used; k++) {
         const pl_inflight *x = &s->inflight.at[k];
         if (x->bulk && x->remaining && x->barrier == barrier && x->id > t->awaited_copy &&
             s->warp[x->warp].cta == t->cta)

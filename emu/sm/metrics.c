@@ -24,14 +24,14 @@ static double ratio(double a, double b)
 
 /* The minimum and maximum over the units of the GPU. */
 typedef struct extremes {
-    uint64_t least, most;
+    uint64_t min, max;
 } extremes;
 static const extremes none = {UINT64_MAX, 0};
 
-static void widen(extremes *e, uint64_t v)
+static void update_extremes(extremes *e, uint64_t v)
 {
-    if (v < e->least) e->least = v;
-    if (v > e->most) e->most = v;
+    if (v < e->min) e->min = v;
+    if (v > e->max) e->max = v;
 }
 
 static void sum_up(pl_sm_stat *t, const pl_sm_stat *s)
@@ -98,7 +98,7 @@ static bool *reached_from(const pl_program *p, const pl_prog_func *entry)
  * (dram__sectors_read.sum of launches that load nothing). */
 static bool code_bytes(const pl_grid *g, const pl_sm *sm, uint64_t *bytes)
 {
-    enum { PIECE = 256 };
+    enum { CODE_UNIT = 256 };
     const pl_program *p = g->program;
     uint64_t sum = 0;
     bool *reached = reached_from(p, g->entry), seen[PL_DIVISION_COUNT] = {false};
@@ -111,12 +111,13 @@ static bool code_bytes(const pl_grid *g, const pl_sm *sm, uint64_t *bytes)
                sm->dec->at[f->first].address;
         for (size_t pc = f->first; pc < end; pc++) {
             const uint8_t slow = sm->dec->at[pc].division_path;
-            if (!seen[slow]) sum += (uint64_t)pl_slow_length(slow) * sm->m->fetch.instruction;
+            if (!seen[slow])
+                sum += (uint64_t)pl_division_path_length(slow) * sm->m->fetch.instruction;
             seen[slow] = true;
         }
     }
     free(reached);
-    *bytes = (sum + PIECE - 1) / PIECE * PIECE;
+    *bytes = (sum + CODE_UNIT - 1) / CODE_UNIT * CODE_UNIT;
     return true;
 }
 
@@ -145,7 +146,7 @@ bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
             const pl_subcore *c = &sm[k].sub[q];
             struct pl_sub_total *sub = &t->sub[k * t->m->sm.subcores + q];
             sub->issues += c->issues;
-            sub->eligible += c->issues + c->passed_over;
+            sub->eligible += c->issues + c->not_selected_cycles;
             sub->active += c->cycles_active;
         }
     }
@@ -178,7 +179,7 @@ typedef struct metrics {
     const pl_machine *m;
     pl_sm_stat t;
     extremes issue, eligible, sub, resident, tensor;
-    uint64_t most, least; /* active cycles of an SM */
+    uint64_t max_active, min_active; /* active cycles of an SM */
     uint64_t issue_active, eligible_sum, sub_cycles, cycles;
     double sms, active, sub_active; /* number of SMs; their active cycles, and those of their
                                        sub-cores */
@@ -192,19 +193,19 @@ static void add_up(metrics *x)
     for (uint32_t k = 0; k < m->sm.count; k++) {
         const pl_sm_stat *own = &x->all->sm[k];
         sum_up(&x->t, own);
-        if (own->cycles_active > x->most) x->most = own->cycles_active;
-        if (own->cycles_active < x->least) x->least = own->cycles_active;
+        if (own->cycles_active > x->max_active) x->max_active = own->cycles_active;
+        if (own->cycles_active < x->min_active) x->min_active = own->cycles_active;
         for (uint32_t q = 0; q < m->sm.subcores; q++) {
             const struct pl_sub_total *c = &x->all->sub[k * m->sm.subcores + q];
             x->issue_active += c->issues;
             x->eligible_sum += c->eligible;
             x->sub_cycles += c->active;
-            widen(&x->issue, c->issues);
-            widen(&x->eligible, c->eligible);
-            widen(&x->sub, c->active);
+            update_extremes(&x->issue, c->issues);
+            update_extremes(&x->eligible, c->eligible);
+            update_extremes(&x->sub, c->active);
         }
-        widen(&x->resident, own->warp_cycles);
-        widen(&x->tensor, own->tensor_cycles);
+        update_extremes(&x->resident, own->warp_cycles);
+        update_extremes(&x->tensor, own->tensor_cycles);
     }
     x->sms = m->sm.count;
     x->active = (double)x->t.cycles_active;
@@ -247,8 +248,8 @@ static void add_launch(const metrics *x)
 static void add_sm_cycles(const metrics *x)
 {
     add(x->out, "sm", "sm__cycles_active.avg", "cycle", x->active / x->sms);
-    add(x->out, "sm", "sm__cycles_active.max", "cycle", (double)x->most);
-    add(x->out, "sm", "sm__cycles_active.min", "cycle", (double)x->least);
+    add(x->out, "sm", "sm__cycles_active.max", "cycle", (double)x->max_active);
+    add(x->out, "sm", "sm__cycles_active.min", "cycle", (double)x->min_active);
     add(x->out, "sm", "sm__cycles_active.sum", "cycle", x->active);
     add(x->out, "sm", "sm__ctas_launched.sum", "block", (double)x->t.blocks);
     add(x->out, "sm", "smsp__warps_launched.sum", "warp", (double)x->t.warps);
@@ -264,14 +265,14 @@ static void add_sm_cycles(const metrics *x)
         100 * ratio((double)x->issue_active, (double)x->sub_cycles));
     add(x->out, "sm", "smsp__cycles_active.sum", "cycle", (double)x->sub_cycles);
     add(x->out, "sm", "smsp__cycles_active.avg", "cycle", x->sub_average);
-    add(x->out, "sm", "smsp__cycles_active.max", "cycle", (double)x->sub.most);
-    add(x->out, "sm", "smsp__cycles_active.min", "cycle", (double)x->sub.least);
+    add(x->out, "sm", "smsp__cycles_active.max", "cycle", (double)x->sub.max);
+    add(x->out, "sm", "smsp__cycles_active.min", "cycle", (double)x->sub.min);
     add(x->out, "sm", "smsp__warps_eligible.avg.per_cycle_active", "warp",
         ratio((double)x->eligible_sum, (double)x->sub_cycles));
     add(x->out, "sm", "smsp__warps_eligible.max.per_cycle_active", "warp",
-        ratio((double)x->eligible.most, x->sub_average));
+        ratio((double)x->eligible.max, x->sub_average));
     add(x->out, "sm", "smsp__warps_eligible.min.per_cycle_active", "warp",
-        ratio((double)x->eligible.least, x->sub_average));
+        ratio((double)x->eligible.min, x->sub_average));
 }
 
 /* Adds the minimum and maximum over units. */
@@ -292,9 +293,8 @@ static void add_sm_ranges(const metrics *x)
                   x->active / x->sms * x->m->sm.subcores}};
     for (size_t k = 0; k < sizeof range / sizeof *range; k++) {
         add(x->out, "sm", range[k].least, "%",
-            100 * ratio((double)range[k].of->least, range[k].peak));
-        add(x->out, "sm", range[k].most, "%",
-            100 * ratio((double)range[k].of->most, range[k].peak));
+            100 * ratio((double)range[k].of->min, range[k].peak));
+        add(x->out, "sm", range[k].most, "%", 100 * ratio((double)range[k].of->max, range[k].peak));
     }
 }
 
@@ -441,30 +441,31 @@ static void add_l2(const metrics *x)
     const double named = reads + writes + (double)(mem->atomic_sectors + mem->reduce_sectors),
                  far = (double)(mem->far_sectors - mem->far_writes) + others + rint(code / 3);
     const double pairs = (double)x->m->sm.count * x->m->mem.slices * launches;
-    double told = x->m->launch.l2_reply_overhead * (named - far);
-    if (told > 2 * pairs) told = 2 * pairs;
-    told = 2 * rint(told / 2);
-    const double own = x->m->launch.l2_requests * launches, looked_up = own + told / 2;
-    const double found = (double)mem->hit_sectors + looked_up + (code > misses ? code - misses : 0),
-                 missed = (double)mem->miss_sectors + misses;
+    double notifications = x->m->launch.l2_reply_overhead * (named - far);
+    if (notifications > 2 * pairs) notifications = 2 * pairs;
+    notifications = 2 * rint(notifications / 2);
+    const double launch_requests = x->m->launch.l2_requests * launches,
+                 looked_up = launch_requests + notifications / 2;
+    const double hits = (double)mem->hit_sectors + looked_up + (code > misses ? code - misses : 0),
+                 lookup_misses = (double)mem->miss_sectors + misses;
     add(x->out, "l2", "lts__t_requests.sum", "request",
         (double)mem->requests + looked_up + rint(code / (double)(x->m->l1.line / x->m->l1.sector)));
     add(x->out, "l2", "lts__t_sectors_op_read.sum", "sector", reads);
     add(x->out, "l2", "lts__t_sectors_op_write.sum", "sector", writes);
     add(x->out, "l2", "lts__t_sectors_op_atom.sum", "sector", (double)mem->atomic_sectors);
     add(x->out, "l2", "lts__t_sectors_op_red.sum", "sector", (double)mem->reduce_sectors);
-    add(x->out, "l2", "lts__t_sectors.sum", "sector", named + own + told);
+    add(x->out, "l2", "lts__t_sectors.sum", "sector", named + launch_requests + notifications);
     add(x->out, "l2", "lts__t_requests_srcunit_tex.sum", "request", (double)mem->data_requests);
     add(x->out, "l2", "lts__t_sectors_srcunit_tex.sum", "sector", (double)mem->data_sectors);
     add(x->out, "l2", "lts__t_sectors_srcunit_tex_lookup_hit.sum", "sector",
         (double)mem->data_hits);
     add(x->out, "l2", "ptxloom__l2_sectors_other.sum", "sector",
-        named + own + told - (double)mem->data_sectors);
-    add(x->out, "l2", "lts__t_sectors_srcunit_ltcfabric.sum", "sector", far + told / 2);
-    add(x->out, "l2", "lts__t_sectors_srcnode_gpc.sum", "sector", named - far + told / 2);
-    add(x->out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", found);
-    add(x->out, "l2", "lts__t_sectors_lookup_miss.sum", "sector", missed);
-    add(x->out, "l2", "lts__t_sector_hit_rate.pct", "%", 100 * ratio(found, found + missed));
+        named + launch_requests + notifications - (double)mem->data_sectors);
+    add(x->out, "l2", "lts__t_sectors_srcunit_ltcfabric.sum", "sector", far + notifications / 2);
+    add(x->out, "l2", "lts__t_sectors_srcnode_gpc.sum", "sector", named - far + notifications / 2);
+    add(x->out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", hits);
+    add(x->out, "l2", "lts__t_sectors_lookup_miss.sum", "sector", lookup_misses);
+    add(x->out, "l2", "lts__t_sector_hit_rate.pct", "%", 100 * ratio(hits, hits + lookup_misses));
     add(x->out, "l2", "lts__d_sectors_fill_device.sum", "sector",
         (double)(mem->fills + x->all->code_read));
 }
@@ -492,12 +493,12 @@ void pl_metrics_of(pl_timing_result *out, const pl_totals *all)
                  .sub = none,
                  .resident = none,
                  .tensor = none,
-                 .least = UINT64_MAX,
+                 .min_active = UINT64_MAX,
                  .cycles = all->cycles};
     add_up(&x);
     out->inst_executed = x.t.inst;
     out->thread_inst_executed = x.t.thread_inst;
-    out->sm_active = x.most;
+    out->sm_active = x.max_active;
     out->cycles = x.cycles;
     out->occupancy = all->occupancy;
     out->ncounters = 0;

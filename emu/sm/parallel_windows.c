@@ -4,13 +4,13 @@
 #include "emu/sm/gpu_parts.h"
 
 enum {
-    WORTH = 8, /* minimum number of resident warps for which waking other threads pays off */
+    MIN_WARPS = 8, /* minimum number of resident warps for which waking other threads pays off */
     /* Adjacent SMs assigned to the same worker: the order passes from one to the next without
      * another thread. */
     NEIGHBOURS = 4,
-    LOOK_FOR = 4,    /* windows that run with the other policy to measure their duration */
-    LOOK_FIRST = 32, /* windows until the first measurement, doubled if it changes nothing, */
-    LOOK_LAST = 1024 /* up to this limit */
+    MEASURE_WINDOWS = 4, /* windows that run with the other policy to measure their duration */
+    FIRST_INTERVAL = 32, /* windows until the first measurement, doubled if it changes nothing, */
+    MAX_INTERVAL = 1024  /* up to this limit */
 };
 
 /* Runs only the memory system: accepts the requests of the preceding window, and processes the
@@ -30,7 +30,7 @@ void pl_window_memory(pl_gpu_model *x)
 static bool run_sms(pl_gpu_model *x, uint32_t job, uint32_t worker, bool alone)
 {
     bool waits = !alone;
-    const uint32_t first = x->unit[job - 1].first, last = x->unit[job - 1].last;
+    const uint32_t first = x->sm_range[job - 1].first, last = x->sm_range[job - 1].last;
     if (!x->sm[first].stopped) {
         for (uint32_t k = first; k < last; k++) { /* initialise all before one runs: blocks of a
                                                      cluster access each other's shared memory */
@@ -39,10 +39,10 @@ static bool run_sms(pl_gpu_model *x, uint32_t job, uint32_t worker, bool alone)
             s->job = job;
             s->worker = worker;
             s->may_stop = last - first == 1;
-            s->in_turn = !waits;
+            s->preceding_done = !waits;
             s->pc_stat = x->stat[worker];
             if (x->status[k].starts) pl_sm_begin(s);
-            waits = !s->in_turn;
+            waits = !s->preceding_done;
         }
     } else { /* it resumes */
         waits = false;
@@ -51,17 +51,17 @@ static bool run_sms(pl_gpu_model *x, uint32_t job, uint32_t worker, bool alone)
     }
     for (uint32_t k = first; k < last && !pl_failed(x->g); k++) {
         pl_sm *s = &x->sm[k];
-        s->in_turn = !waits;
+        s->preceding_done = !waits;
         if (x->clusters) pl_sm_poll(s, x->now);
         if (!pl_sm_run(s, x->mem, x->until)) return false;
-        waits = !s->in_turn;
-        s->in_turn = true;
+        waits = !s->preceding_done;
+        s->preceding_done = true;
     }
-    for (uint32_t k = first; k < last; k++) pl_sm_report(&x->sm[k]);
+    for (uint32_t k = first; k < last; k++) pl_sm_update_status(&x->sm[k]);
     return true;
 }
 
-static bool work(void *ctx, uint32_t job, uint32_t worker)
+static bool run_job(void *ctx, uint32_t job, uint32_t worker)
 {
     pl_gpu_model *x = ctx;
     if (job == 0) {
@@ -69,28 +69,28 @@ static bool work(void *ctx, uint32_t job, uint32_t worker)
         return true;
     }
     if (x->spread) return run_sms(x, job, worker, false);
-    for (uint32_t k = 1; k <= x->nunit; k++) run_sms(x, k, worker, true);
+    for (uint32_t k = 1; k <= x->nranges; k++) run_sms(x, k, worker, true);
     return true;
 }
 
 /* Collects the SMs with events. The blocks of a cluster access each other's shared memory: with
  * clusters the SMs of a group are one job. */
-static void busy_sms(pl_gpu_model *x)
+static void collect_busy_sms(pl_gpu_model *x)
 {
     uint32_t sms = x->m->sm.count, groups = x->clusters ? x->m->mem.groups : sms;
-    x->nunit = 0;
+    x->nranges = 0;
     for (uint32_t q = 0; q < groups; q++) {
         uint32_t first = q * sms / groups, last = (q + 1) * sms / groups;
         if (!x->clusters && pl_gpu_sm_event(x, q) >= x->until && !x->status[q].starts) continue;
-        x->unit[x->nunit].first = first;
-        x->unit[x->nunit++].last = last;
+        x->sm_range[x->nranges].first = first;
+        x->sm_range[x->nranges++].last = last;
         /* The first SMs go to worker 1, since worker 0 has the memory system. */
-        x->home[x->nunit] = (uint16_t)(q / NEIGHBOURS + 1);
+        x->home_worker[x->nranges] = (uint16_t)(q / NEIGHBOURS + 1);
     }
 }
 
 /* Relative time below which the other policy counts as faster. */
-#define CLEARLY 0.85
+#define FASTER_BELOW 0.85
 
 /* Distributes the window over several threads. In most cases the SMs are spread over all of them.
  * If SMs mostly wait for each other's order, that costs more than it saves: then one thread
@@ -99,42 +99,43 @@ static void busy_sms(pl_gpu_model *x)
 static void choose_parallelism(pl_gpu_model *x)
 {
     if (!x->dec->ordered) {
-        pl_team_run(x->team, x->nunit + 1, 1, x->home);
+        pl_team_run(x->team, x->nranges + 1, 1, x->home_worker);
         return;
     }
-    const bool better = x->cost[0] == 0 || x->cost[1] * CLEARLY <= x->cost[0], before = x->spread;
-    if (++x->window > x->look + LOOK_FOR) {
+    const bool better = x->cost[0] == 0 || x->cost[1] * FASTER_BELOW <= x->cost[0],
+               before = x->spread;
+    if (++x->window > x->next_measurement + MEASURE_WINDOWS) {
         if (better != x->preferred)
-            x->look = LOOK_FIRST;
-        else if (x->look < LOOK_LAST)
-            x->look *= 2;
+            x->next_measurement = FIRST_INTERVAL;
+        else if (x->next_measurement < MAX_INTERVAL)
+            x->next_measurement *= 2;
         x->preferred = better;
         x->window = 0;
     }
-    x->spread = x->window <= x->look ? x->preferred : !x->preferred;
+    x->spread = x->window <= x->next_measurement ? x->preferred : !x->preferred;
     const double start = pl_clock_seconds();
     static const uint16_t together[] = {1, 0}; /* the SMs stay with the thread that hands over */
-    pl_team_run(x->team, x->spread ? x->nunit + 1 : 2, 1, x->spread ? x->home : together);
+    pl_team_run(x->team, x->spread ? x->nranges + 1 : 2, 1, x->spread ? x->home_worker : together);
     if (before != x->spread) return; /* its data had to migrate to another core */
-    const double took = (pl_clock_seconds() - start) / x->nunit;
+    const double elapsed = (pl_clock_seconds() - start) / x->nranges;
     double *cost = &x->cost[x->spread];
-    *cost = *cost > 0 ? (7 * *cost + took) / 8 : took;
+    *cost = *cost > 0 ? (7 * *cost + elapsed) / 8 : elapsed;
 }
 
 /* Simulates cycles x->now .. x->until. */
 void pl_window_simulate(pl_gpu_model *x)
 {
-    busy_sms(x);
+    collect_busy_sms(x);
     uint32_t warps = 0;
-    for (uint32_t k = 0; k < x->nunit && warps < WORTH; k++) {
-        for (uint32_t s = x->unit[k].first; s < x->unit[k].last; s++)
-            warps += x->sm[s].live_warps + x->sm[s].nplaced * WORTH;
+    for (uint32_t k = 0; k < x->nranges && warps < MIN_WARPS; k++) {
+        for (uint32_t s = x->sm_range[k].first; s < x->sm_range[k].last; s++)
+            warps += x->sm[s].live_warps + x->sm[s].nplaced * MIN_WARPS;
     }
-    if (x->team && x->nunit > 1 && warps >= WORTH) {
+    if (x->team && x->nranges > 1 && warps >= MIN_WARPS) {
         choose_parallelism(x);
     } else {
         pl_window_memory(x);
-        for (uint32_t k = 1; k <= x->nunit; k++) run_sms(x, k, 0, true);
+        for (uint32_t k = 1; k <= x->nranges; k++) run_sms(x, k, 0, true);
     }
 }
 
@@ -168,12 +169,12 @@ void pl_window_add_up(const pl_gpu_model *x)
 
 static void in_order(pl_cta *c)
 {
-    pl_sm_turn(c->place);
+    pl_sm_wait_in_order(c->owner);
 }
 
 void pl_window_put_team(pl_gpu_model *x)
 {
-    pl_launch_cache_put_team(x->g->stock, x->team, x->g->threads);
+    pl_launch_cache_put_team(x->g->launch_cache, x->team, x->g->threads);
 }
 
 /* Starts several threads, if requested. Listeners receive the instructions in order, and weak
@@ -185,8 +186,8 @@ pl_status pl_window_open_team(pl_gpu_model *x)
     uint32_t n = g->sink || g->weak || g->hooks ? 1 : g->threads;
     if (n > 1) {
         x->spread = x->preferred = true;
-        x->look = LOOK_FIRST;
-        x->team = pl_launch_cache_take_team(g->stock, n, work, x);
+        x->next_measurement = FIRST_INTERVAL;
+        x->team = pl_launch_cache_take_team(g->launch_cache, n, run_job, x);
         if (!x->team) return PL_NOMEM;
         n = pl_team_size(x->team);
     }

@@ -66,22 +66,22 @@ static bool copies_ready(pl_sm *s, pl_sm_warp *t)
     const pl_decoded_insn *d = t->next;
     const uint8_t reason =
         d->kind == PL_KIND_COPY_WAIT ? PL_STALL_LONG_SCOREBOARD : PL_STALL_MEMBAR;
-    uint32_t under_way = d->wait_n == 0 ? t->copies[t->open_group] : 0;
-    uint64_t copied = d->wait_n == 0 ? t->copied[t->open_group] : 0;
+    uint32_t in_flight = d->wait_n == 0 ? t->copies[t->open_group] : 0;
+    uint64_t copied = d->wait_n == 0 ? t->copies_done_at[t->open_group] : 0;
     for (uint32_t k = d->wait_n; k < PL_GROUPS; k++) {
         const uint32_t g = (t->open_group + 2u * PL_GROUPS - k - 1) % PL_GROUPS;
-        under_way += t->copies[g];
-        if (t->copied[g] > copied) copied = t->copied[g];
+        in_flight += t->copies[g];
+        if (t->copies_done_at[g] > copied) copied = t->copies_done_at[g];
     }
     depends_until(t, copied, reason);
-    if (!under_way) return true;
+    if (!in_flight) return true;
     t->dep_reason = reason;
     wait_for(s, t, PL_WAIT_COPIES);
     return false;
 }
 
 /* A wait for groups of wgmma. */
-static void matrices_ready(pl_sm_warp *t)
+static void apply_wgmma_wait(pl_sm_warp *t)
 {
     const uint32_t n = t->next->wait_n;
     const uint64_t done = n == 0 ? t->wgmma_done
@@ -96,19 +96,19 @@ static void matrices_ready(pl_sm_warp *t)
  * stores of other warps). False: some are outstanding. */
 static bool fence_ready(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
-    if (t->answered) return true;
+    if (t->fence_answered_at) return true;
     if (!t->fence_from && !t->queued) {
         t->fence_mark = s->requests;
         t->fence_from = t->deps_ready > t->not_before ? t->deps_ready : t->not_before;
-        if (t->drained && now > t->fence_from) t->fence_from = now;
+        if (t->fence_waited && now > t->fence_from) t->fence_from = now;
         if (t->stores_sent_at > t->fence_from) t->fence_from = t->stores_sent_at;
     }
     if (!t->queued && s->requests - s->requests_out >= t->fence_mark) {
-        if (t->drained) t->answered = now;
+        if (t->fence_waited) t->fence_answered_at = now;
         return true;
     }
-    if (t->fence_from && t->fence_mark < s->fences) s->fences = t->fence_mark;
-    t->drained = true;
+    if (t->fence_from && t->fence_mark < s->fence_waits_for) s->fence_waits_for = t->fence_mark;
+    t->fence_waited = true;
     t->dep_reason = PL_STALL_MEMBAR;
     wait_for(s, t, PL_WAIT_STORES);
     return false;
@@ -122,8 +122,8 @@ static bool async_ready(pl_sm *s, pl_sm_warp *t, uint64_t now)
     switch ((pl_kind)d->kind) {
     case PL_KIND_COPY_WAIT:
     case PL_KIND_FENCE_PROXY: return copies_ready(s, t);
-    case PL_KIND_WGMMA_WAIT: matrices_ready(t); return true;
-    default: return !d->fence || t->released || fence_ready(s, t, now);
+    case PL_KIND_WGMMA_WAIT: apply_wgmma_wait(t); return true;
+    default: return !d->fence || t->release_fence_done || fence_ready(s, t, now);
     }
 }
 
@@ -132,14 +132,15 @@ void pl_scoreboard_settle(pl_sm *s, pl_sm_warp *t, uint64_t now)
     const pl_decoded_insn *d = t->next;
     t->wait = PL_WAIT_NONE;
     if (!fetch_ready(s, t, now) || !results_ready(s, t) || !async_ready(s, t, now)) return;
-    depends_until(t, t->answered, PL_STALL_MEMBAR);
+    depends_until(t, t->fence_answered_at, PL_STALL_MEMBAR);
     uint64_t at = t->deps_ready > t->not_before ? t->deps_ready : t->not_before;
     if (at < t->issued + 1) at = t->issued + 1;
     if (d->price->warp_reissue && at < t->reissue_at) at = t->reissue_at;
     if (d->code.interlock && d->code.interlock <= t->nlate_results) {
-        const uint64_t there = t->late_result[(t->nlate_results - d->code.interlock) % PL_PRODUCTS];
-        if (at < there) {
-            at = there;
+        const uint64_t available =
+            t->late_result[(t->nlate_results - d->code.interlock) % PL_PRODUCTS];
+        if (at < available) {
+            at = available;
             t->structural_reason = PL_STALL_DISPATCH;
         }
     }

@@ -35,7 +35,7 @@ bool pl_sm_init(pl_sm *s, pl_sm_status *status, pl_arena *a, pl_arena *large, pl
     s->dec = dec;
     s->g = g;
     s->pc_stat = g->pc_stat;
-    s->in_turn = true;
+    s->preceding_done = true;
     s->async_timed = g->async_mode == PL_ASYNC_TIMED;
     s->id = id;
     for (uint32_t k = 0; k < PL_UNIT_COUNT; k++) s->unit[k] = units[k];
@@ -48,14 +48,15 @@ bool pl_sm_init(pl_sm *s, pl_sm_status *status, pl_arena *a, pl_arena *large, pl
     pl_inflight_init(&s->inflight, sparse, inflight < 65536 ? inflight : 65536, g->sink);
     s->const_wait = pl_arena_alloc(sparse, PL_CONST_WAITS * sizeof *s->const_wait);
     if (m->sm.lanes <= PL_LANES) s->queue = pl_arena_array(sparse, pl_lsu_entry, m->l1.lsu_queue);
-    s->queue_next = s->leaves = s->fences = PL_NEVER;
+    s->queue_next = s->exit_waits_for = s->fence_waits_for = PL_NEVER;
     s->out.cap = m->l1.mshr + m->l1.outstanding_stores + 2048;
     s->out.at = pl_arena_array(sparse, pl_mem_req, s->out.cap);
     /* Entries for the access of a warp's other half. */
     const uint32_t second = m->sm.lanes > PL_LANES ? PL_L1_BURST : 0;
     pl_l1_init(&s->l1, a, large, sparse, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector,
                m->l1.ways, m->l1.mshr + second, m->l1.mshr * 8 + second);
-    if (m->l1.evict_last_share > 0) pl_cache_keep_last(&s->l1.tags, m->l1.evict_last_share);
+    if (m->l1.evict_last_share > 0)
+        pl_cache_set_evict_last_quota(&s->l1.tags, m->l1.evict_last_share);
     s->l1.mshrs.burst += second;
     s->l1.mshrs.max_sectors = m->l1.mshr_sectors;
     s->l1.private_base = PL_LOCAL_BASE;
@@ -83,7 +84,7 @@ static uint64_t next_event(const pl_sm *s)
     return next;
 }
 
-void pl_sm_report(pl_sm *s)
+void pl_sm_update_status(pl_sm *s)
 {
     pl_sm_status *b = s->status;
     b->next = next_event(s);
@@ -156,7 +157,7 @@ void pl_sm_poll(pl_sm *s, uint64_t now)
 {
     for (uint32_t i = 0; i < s->m->sm.warps && s->live_warps; i++) {
         pl_sm_warp *t = &s->warp[i];
-        if (!t->w || t->wait != PL_WAIT_BARRIER || (!t->w->cta->cluster && !t->w->grid->before))
+        if (!t->w || t->wait != PL_WAIT_BARRIER || (!t->w->cta->cluster && !t->w->grid->previous))
             continue;
         if (!pl_warp_poll(t->w, now)) {
             if (t->w->state == PL_WARP_DONE || t->w->state == PL_WARP_FAULT)
@@ -165,7 +166,7 @@ void pl_sm_poll(pl_sm *s, uint64_t now)
         }
         /* the blocks of a cluster reach their barrier at about the same time: the fences of this
          * block represent all of them */
-        uint64_t arrived = t->cta->fenced > now ? t->cta->fenced : now;
+        uint64_t arrived = t->cta->fence_end > now ? t->cta->fence_end : now;
         t->not_before = t->w->cta->cluster ? arrived + s->m->sync.cluster : now + s->m->launch.end;
         pl_warp_advance(s, t, now);
     }
@@ -184,8 +185,8 @@ bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at)
  * slot; UINT32_MAX: none. */
 static uint32_t free_slot(const pl_sm *s, uint32_t sub)
 {
-    for (uint32_t turn = 0; turn < s->nsub; turn++) {
-        const uint32_t q = (sub + turn) % s->nsub;
+    for (uint32_t n = 0; n < s->nsub; n++) {
+        const uint32_t q = (sub + n) % s->nsub;
         for (uint32_t p = 0; p < s->sub[q].n; p++)
             if (!s->warp[p * s->nsub + q].w) return p * s->nsub + q;
     }
@@ -193,7 +194,7 @@ static uint32_t free_slot(const pl_sm *s, uint32_t sub)
 }
 
 /* Assigns the slot to warp k of a block that starts at cycle `at`. */
-static void begin_warp(pl_sm *s, pl_sm_cta *b, uint32_t k, uint32_t slot, uint64_t at)
+static void start_warp(pl_sm *s, pl_sm_cta *b, uint32_t k, uint32_t slot, uint64_t at)
 {
     pl_sm_warp *t = &s->warp[slot];
     pl_subcore *c = pl_subcore_of(s, slot);
@@ -214,7 +215,7 @@ static void begin_warp(pl_sm *s, pl_sm_cta *b, uint32_t k, uint32_t slot, uint64
 }
 
 /* Assigns slots to the warps of a block. */
-static bool begin(pl_sm *s, pl_cta *c, uint64_t at)
+static bool start_block(pl_sm *s, pl_cta *c, uint64_t at)
 {
     pl_sm_cta *b = NULL;
     for (uint32_t k = 0; k < s->ncta && !b; k++) {
@@ -231,7 +232,7 @@ static bool begin(pl_sm *s, pl_cta *c, uint64_t at)
         const uint32_t slot = free_slot(s, sub);
         if (slot == UINT32_MAX) return false;
         sub = (slot % s->nsub + 1) % s->nsub;
-        begin_warp(s, b, k, slot, at);
+        start_warp(s, b, k, slot, at);
     }
     return k == c->nwarps;
 }
@@ -239,7 +240,8 @@ static bool begin(pl_sm *s, pl_cta *c, uint64_t at)
 void pl_sm_begin(pl_sm *s)
 {
     for (uint32_t k = 0; k < s->nplaced; k++) {
-        if (pl_cta_begin(s->placed[k].cta) && begin(s, s->placed[k].cta, s->placed[k].at)) continue;
+        if (pl_cta_begin(s->placed[k].cta) && start_block(s, s->placed[k].cta, s->placed[k].at))
+            continue;
         s->no_memory = true;
     }
     s->nplaced = 0;

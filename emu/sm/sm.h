@@ -45,7 +45,7 @@ typedef struct pl_issue_slot {
     uint32_t rounds;  /* additional issues of a bulk copy: one for each lane but the first */
     uint32_t issues;  /* hardware instructions */
     uint32_t nsplits; /* number of splits of the warp before its execution */
-    bool twice;       /* both halves of a warp of 64 lanes execute it: two passes */
+    bool both_halves; /* both halves of a warp of 64 lanes execute it: two passes */
     uint8_t reason;   /* pl_stall: the main reason for which the warp waited */
     uint64_t now, seq;
     uint64_t waited;  /* cycles since the warp's last issue */
@@ -102,7 +102,7 @@ typedef struct pl_sm {
     pl_team *team;         /* NULL: one thread */
     uint32_t job;          /* job of the team to which the SM belongs */
     uint32_t worker;       /* worker that runs the job */
-    bool in_turn;          /* all preceding jobs have completed */
+    bool preceding_done;   /* all preceding jobs have completed */
     bool may_stop;         /* instead of waiting for the preceding jobs, it may stop until they have
                               completed */
     bool stopped;          /* it has stopped, */
@@ -130,10 +130,10 @@ typedef struct pl_sm {
     pl_icache icache;
     /* Constant caches: indexed constants, instruction operands, second level of both. */
     pl_cache const_indexed, const_operand, const_l15;
-    uint64_t *const_when, *operand_when, *const_l15_when;
-    uint64_t loaded_when[PL_BANK_LINES]; /* as bank_when of a sub-core, for loads into registers,
-                                            which have a separate cache */
-    pl_port code_port;                   /* to the instruction cache shared with neighbouring SMs */
+    uint64_t *const_available_at, *operand_available_at, *const_l15_available_at;
+    uint64_t loaded_available_at[PL_BANK_LINES]; /* as bank_available_at of a sub-core, for loads
+                                            into registers, which have a separate cache */
+    pl_port code_port;       /* to the instruction cache shared with neighbouring SMs */
     const uint32_t *sharers; /* number of those SMs, including itself, that have blocks; not owned,
                                 changes between windows */
     pl_inflight_table inflight;
@@ -142,26 +142,27 @@ typedef struct pl_sm {
         uint32_t token;
     } * const_wait; /* PL_CONST_WAITS entries */
     uint32_t nconst_wait;
-    uint64_t answered;     /* completion cycle of the last access without a token; 0: none */
-    bool async_timed;      /* --async timed: operations take effect when their tokens complete */
-    uint32_t requests_out; /* stores and atomics in flight */
-    uint64_t requests;     /* total number of them so far */
-    uint64_t leaves;       /* lowest request number that a warp's exit waits for, PL_NEVER: none */
-    uint64_t fences;       /* the same for fences */
+    uint64_t untracked_ready; /* completion cycle of the last access without a token; 0: none */
+    bool async_timed;         /* --async timed: operations take effect when their tokens complete */
+    uint32_t requests_out;    /* stores and atomics in flight */
+    uint64_t requests;        /* total number of them so far */
+    uint64_t
+        exit_waits_for; /* lowest request number that a warp's exit waits for, PL_NEVER: none */
+    uint64_t fence_waits_for; /* the same for fences */
     /* Replies since the last fence of gpu scope was issued: from the L2, and from its far half. */
     bool l2_replied, far_l2_replied;
     uint64_t fence_end;  /* end of that fence */
     pl_lsu_entry *queue; /* ring of l1.lsu_queue: accesses that wait for space; NULL: a warp of 64
                             lanes does not issue then */
-    /* queue_turn: the sub-core served next when there is a slot. */
-    uint32_t queue_at, nqueue, queue_turn;
+    /* queue_next_sub: the sub-core served next when there is a slot. */
+    uint32_t queue_at, nqueue, queue_next_sub;
     /* Next check if no reply arrives, PL_NEVER: not before a reply. */
     uint64_t queue_next;
     /* Ring: cycles at which the accesses last accepted by the L1 leave its input. */
     uint64_t lsu_input[PL_QUEUE];
     uint32_t lsu_input_at;
     struct {
-        uint64_t object, since;
+        uint64_t object, available_at;
     } header[PL_TEXTURE_HEADERS]; /* ring: textures and surfaces whose descriptors are cached, and
                                      since when */
     uint32_t header_at;
@@ -193,8 +194,8 @@ typedef struct pl_sm {
 /* The second-level constant caches of all SMs: a launch uses few sets of each, which are adjacent
  * in memory (pl_cache_init_all). */
 typedef struct pl_const_l15 {
-    pl_cache *tags; /* per SM */
-    uint64_t *when; /* per line: cycle at which it is available */
+    pl_cache *tags;         /* per SM */
+    uint64_t *available_at; /* per line: cycle at which it is available */
 } pl_const_l15;
 
 bool pl_const_l15_init(pl_const_l15 *c, pl_arena *a, pl_arena *large, const pl_machine *m);
@@ -212,24 +213,25 @@ void pl_sm_begin(pl_sm *s);
  * preceding SMs have completed; the next call continues. */
 bool pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until);
 /* Updates its status. */
-void pl_sm_report(pl_sm *s);
+void pl_sm_update_status(pl_sm *s);
 /* Re-examines warps that wait for other SMs (cluster barriers, the end of another grid); `now` is
  * the start of a window. */
 void pl_sm_poll(pl_sm *s, uint64_t now);
 /* Returns when the work of all preceding SMs, in the order of their numbers, has completed. */
-static inline void pl_sm_turn(pl_sm *s)
+static inline void pl_sm_wait_in_order(pl_sm *s)
 {
-    if (s->in_turn) return;
-    pl_team_turn(s->team, s->job, s->worker);
-    s->in_turn = true;
+    if (s->preceding_done) return;
+    pl_team_wait_turn(s->team, s->job, s->worker);
+    s->preceding_done = true;
 }
 
 /* The cycle at which a port that the SM shares with its neighbours accepts a line requested at
  * `now`: each SM with blocks is served once. */
-static inline uint64_t pl_sm_shared_port(const pl_sm *s, pl_port *port, double turn, uint64_t now)
+static inline uint64_t pl_sm_shared_port(const pl_sm *s, pl_port *port, double service,
+                                         uint64_t now)
 {
-    const double all = turn * *s->sharers;
-    return pl_port_enter(port, now, (uint64_t)(all * PL_SUBCYCLES)) + (uint64_t)(all - turn);
+    const double all = service * *s->sharers;
+    return pl_port_enter(port, now, (uint64_t)(all * PL_SUBCYCLES)) + (uint64_t)(all - service);
 }
 
 static inline pl_subcore *pl_subcore_of(pl_sm *s, uint32_t warp)

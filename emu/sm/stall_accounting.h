@@ -45,7 +45,7 @@ static inline void pl_stall_account(pl_issue_slot *x, uint8_t structural)
         known = from;
     if (now > known) { /* first units, then other warps */
         pl_stall_add(x, structural, now - known);
-        if (structural == PL_STALL_NOT_SELECTED) x->c->passed_over += now - known;
+        if (structural == PL_STALL_NOT_SELECTED) x->c->not_selected_cycles += now - known;
         if (x->reason == PL_STALL_NONE || now - known > known - from) x->reason = structural;
     }
     x->waited = now > from ? now - from : 0;

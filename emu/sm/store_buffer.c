@@ -49,9 +49,9 @@ bool pl_store_buffer_merge(pl_sm *s, const pl_mem_req *r, uint64_t start, uint32
     for (uint32_t k = 0; k < s->m->l1.store_buffer_lines; k++) {
         pl_mem_req *w = &s->store_buffer[k];
         if (!w->sectors || w->line != r->line || w->time <= start) continue;
-        uint32_t most = (uint32_t)s->m->l1.line / 4, sum = (uint32_t)w->bytes + r->bytes;
+        uint32_t max_words = (uint32_t)s->m->l1.line / 4, sum = (uint32_t)w->bytes + r->bytes;
         w->sectors |= r->sectors;
-        w->bytes = (uint8_t)(sum > most ? most : sum);
+        w->bytes = (uint8_t)(sum > max_words ? max_words : sum);
         if (w->time < r->time) w->time = r->time;
         if (s->store_buffer_until < r->time) s->store_buffer_until = r->time;
         const uint32_t more = lanes & ~s->store_lanes[k];

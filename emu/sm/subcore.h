@@ -16,10 +16,10 @@ enum {
 /* An instruction cache. If the whole program fits without evictions, lookups do not use tags. */
 typedef struct pl_icache {
     pl_cache tags;
-    uint64_t *when; /* by entry, or by line of the program: cycle at which it is available, 0: never
-                       requested, PL_NEVER: unknown */
-    uint32_t lines; /* lines of the program, if it fits; 0: it does not fit */
-    uint32_t shift; /* log2 of the line size in bytes */
+    uint64_t *available_at; /* by entry, or by line of the program: cycle at which it is available,
+                       0: never requested, PL_NEVER: unknown */
+    uint32_t lines;         /* lines of the program, if it fits; 0: it does not fit */
+    uint32_t shift;         /* log2 of the line size in bytes */
 } pl_icache;
 
 /* An access to global or local memory that has issued, but for which the L1 has no space: lsu.c
@@ -51,11 +51,11 @@ typedef struct pl_subcore {
                             have not read their registers */
     uint32_t queue_at, nqueue;
     pl_icache l0;
-    uint64_t bank_when[PL_BANK_LINES]; /* cycle at which this line of the driver's constant bank is
-                                          available; 0: not requested. Distant lines share an
-                                          entry */
+    uint64_t bank_available_at[PL_BANK_LINES]; /* cycle at which this line of the driver's constant
+                                          bank is available; 0: not requested. Distant lines share
+                                          an entry */
     uint64_t issues, active;
-    uint64_t passed_over; /* cycles in which its warps were ready and another one issued */
+    uint64_t not_selected_cycles; /* cycles in which its warps were ready and another one issued */
     uint64_t busy_since, cycles_active;    /* cycles with a warp */
     uint32_t live;                         /* warps */
     uint64_t bank_free[PL_REGISTER_BANKS]; /* cycle at which the register reads of issued

@@ -36,7 +36,7 @@ uint64_t pl_fence_gpu(pl_sm *s, pl_sm_warp *t, uint64_t now);
 
 /* driver_calls.c: the cycle at which a warp receives the response of a driver function that it has
  * called. */
-uint64_t pl_driver_answer(const pl_sm *s, pl_warp *w, uint64_t now);
+uint64_t pl_driver_response_cycle(const pl_sm *s, pl_warp *w, uint64_t now);
 
 /* async_landing.c: --async timed, asynchronous operations that take effect when they are complete.
  * Operations that the warp has just started wait for the entry of their instruction. */
@@ -53,10 +53,10 @@ void pl_warp_advance(pl_sm *s, pl_sm_warp *t, uint64_t now);
 /* Warps of a block that the functional model has released from a barrier continue at cycle `at`;
  * returns true if there were any. Called after every instruction of a warp: it may have arrived, or
  * some of its lanes may have exited. */
-bool pl_warp_go_on(pl_sm *s, pl_sm_cta *b, uint64_t now, uint64_t at);
+bool pl_warp_resume_released(pl_sm *s, pl_sm_cta *b, uint64_t now, uint64_t at);
 static inline bool pl_warp_release_barrier(pl_sm *s, pl_sm_cta *b, uint64_t now, uint64_t at)
 {
-    return b->cta && b->releases != b->cta->releases && pl_warp_go_on(s, b, now, at);
+    return b->cta && b->releases != b->cta->releases && pl_warp_resume_released(s, b, now, at);
 }
 /* A wait for the phase of an mbarrier has failed, and is retried without being issued. False: it is
  * not retried. */
@@ -129,7 +129,7 @@ void pl_lsu_read_registers(const pl_sm *s, pl_sm_warp *t, const pl_decoded_insn 
 /* Adds a copy into shared memory to its warp's open group. */
 void pl_lsu_start_copy(pl_sm *s, pl_sm_warp *t, uint32_t slot);
 /* True if the L2 returns the old value. */
-bool pl_lsu_is_answered(const pl_memory_effect *fx, const pl_decoded_insn *d);
+bool pl_lsu_returns_value(const pl_memory_effect *fx, const pl_decoded_insn *d);
 /* The replacement rank of a line that is passed to the L2. */
 int8_t pl_lsu_l2_rank(const pl_decoded_insn *d, const pl_memory_effect *fx, uint64_t line);
 /* Value of operand k of the instruction for one lane; for addresses, without the offset. */
@@ -227,7 +227,7 @@ static inline void pl_sm_request_read_only(pl_sm *s, uint64_t address, uint64_t 
                     .token = first,
                     .op = PL_MEM_READ,
                     .client = (uint8_t)client,
-                    .held = true};
+                    .preloaded = true};
     r.sectors = (uint8_t)(((1u << n) - 1) << first);
     pl_sm_request(s, r);
 }

@@ -24,7 +24,7 @@ void pl_warp_end(pl_sm *s, pl_sm_warp *t, uint64_t now)
     if (t->queued || !pl_warp_stores_sent(s, t)) {
         t->wait = PL_WAIT_QUEUED;
         t->next = NULL;
-        if (!t->queued && t->last_request < s->leaves) s->leaves = t->last_request;
+        if (!t->queued && t->last_request < s->exit_waits_for) s->exit_waits_for = t->last_request;
         pl_warp_set_ready(s, index, PL_NEVER);
         return;
     }
@@ -49,7 +49,7 @@ void pl_warp_end(pl_sm *s, pl_sm_warp *t, uint64_t now)
 static void execute_zero_cost(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
                               uint64_t now)
 {
-    if (d->ordered) pl_sm_turn(s);
+    if (d->ordered) pl_sm_wait_in_order(s);
     pl_warp_step(t->w, NULL);
     pl_warp_release_barrier(s, t->cta, now, now + s->m->sync.barrier);
     if (s->pc_stat) s->pc_stat[pc].executed++; /* lanes are counted per issue, and there is none */
@@ -63,7 +63,7 @@ bool pl_warp_retry(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t p
 {
     pl_warp *w = t->w;
     const pl_insn *i = &w->code[pc];
-    if (!d->tries || w->halves > 1 || w->state != PL_WARP_READY || w->pc != pc + 1 ||
+    if (!d->is_try_wait || w->halves > 1 || w->state != PL_WARP_READY || w->pc != pc + 1 ||
         i->guard == i->op[0] || pl_guarded(w, i) != lanes)
         return false;
     if (!((uint32_t)lanes & ~w->pred[i->op[0]])) return false;
@@ -161,7 +161,7 @@ static bool waits_for_others(const pl_sm_warp *t)
     return t->wait == PL_WAIT_BARRIER || t->wait == PL_WAIT_SLEEP;
 }
 
-static bool may_go_on(const pl_warp *w)
+static bool has_ready_split(const pl_warp *w)
 {
     for (uint32_t k = 0; k < w->nsplits; k++) {
         if (w->split[k].wait == PL_SPLIT_READY) return true;
@@ -169,13 +169,13 @@ static bool may_go_on(const pl_warp *w)
     return false;
 }
 
-bool pl_warp_go_on(pl_sm *s, pl_sm_cta *b, uint64_t now, uint64_t at)
+bool pl_warp_resume_released(pl_sm *s, pl_sm_cta *b, uint64_t now, uint64_t at)
 {
     bool any = false;
     b->releases = b->cta->releases;
     for (uint32_t i = 0; i < s->m->sm.warps; i++) {
         pl_sm_warp *t = &s->warp[i];
-        if (!t->w || t->cta != b || !waits_for_others(t) || !may_go_on(t->w)) continue;
+        if (!t->w || t->cta != b || !waits_for_others(t) || !has_ready_split(t->w)) continue;
         t->not_before = at;
         t->not_before_reason = PL_STALL_BARRIER;
         any = true;

@@ -31,12 +31,13 @@ static uint64_t constant_operand_ready(pl_sm *s, pl_sm_warp *t, uint64_t now)
 
 /* True if the selected warp is about to execute an instruction for which the SM has to wait, and
  * the SM stops instead. */
-static bool stops(pl_sm *s, const pl_sm_warp *t)
+static bool must_stop(pl_sm *s, const pl_sm_warp *t)
 {
-    if (s->in_turn || !s->may_stop || !t->next->ordered || (t->next->releases && !t->released))
+    if (s->preceding_done || !s->may_stop || !t->next->ordered ||
+        (t->next->releases && !t->release_fence_done))
         return false;
-    s->in_turn = pl_team_may(s->team, s->job);
-    return !s->in_turn;
+    s->preceding_done = pl_team_is_turn(s->team, s->job);
+    return !s->preceding_done;
 }
 
 /* The remainder of a sub-core's cycle after the selection of a warp; `picked`: a warp was
@@ -64,7 +65,7 @@ static inline uint64_t priority(const pl_sm *s, const pl_subcore *c, const pl_sm
     switch (s->m->issue.policy) {
     case PL_POLICY_YOUNGEST: return t->age;
     case PL_POLICY_OLDEST: return UINT32_MAX - t->age;
-    case PL_POLICY_TURNS: return (c->last + c->n - p - 1) % c->n;
+    case PL_POLICY_ROUND_ROBIN: return (c->last + c->n - p - 1) % c->n;
     default: return (uint64_t)t->cta->age << 32 | (UINT32_MAX - (uint32_t)t->issued);
     }
 }
@@ -73,13 +74,13 @@ static inline uint64_t priority(const pl_sm *s, const pl_subcore *c, const pl_sm
 static inline uint32_t arbitrate(const pl_sm *s, const pl_subcore *c, uint32_t sub, uint64_t now)
 {
     uint32_t best = UINT32_MAX;
-    uint64_t most = 0;
+    uint64_t highest = 0;
     for (uint32_t p = 0; p < c->n; p++) {
         if (c->ready[p] > now) continue;
         const uint64_t rank = priority(s, c, &s->warp[p * s->nsub + sub], p);
-        if (best == UINT32_MAX || rank > most) {
+        if (best == UINT32_MAX || rank > highest) {
             best = p;
-            most = rank;
+            highest = rank;
         }
     }
     return best;
@@ -114,7 +115,7 @@ bool pl_warp_scheduler_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
             continue;
         }
         c->last = best;
-        if (stops(s, t)) return false;
+        if (must_stop(s, t)) return false;
         picked = true;
         break;
     }

@@ -72,9 +72,9 @@ typedef struct pl_sm_warp {
     uint64_t remote_done;    /* cycle at which its accesses to other SMs of the cluster have
                                 completed */
     uint32_t age;            /* order of arrival on the SM */
-    uint32_t copies[PL_GROUPS]; /* cp.async operations in flight, by group */
-    uint64_t copied[PL_GROUPS]; /* completion cycle of the last of a group that is no longer in
-                                   flight */
+    uint32_t copies[PL_GROUPS];         /* cp.async operations in flight, by group */
+    uint64_t copies_done_at[PL_GROUPS]; /* completion cycle of the last of a group that is no longer
+                                   in flight */
     uint32_t wgmma_open;
     uint8_t open_group; /* open cp.async group */
     /* pl_stall: of dependences, control flow, units. */
@@ -83,11 +83,12 @@ typedef struct pl_sm_warp {
     uint64_t fence_from; /* cycle at which it reached the fence that is next and all its preceding
                             accesses had space; 0: not yet */
     uint64_t fence_mark; /* requests of the SM issued before that */
-    bool drained;        /* the fence has waited for them */
-    uint64_t answered;   /* cycle at which they were answered; 0: no wait, or still waiting */
-    bool copy_ended;     /* PL_WAIT_TRY: a copy has completed meanwhile */
-    bool released; /* the fence of its next instruction, a releasing access, has completed when that
-                      can issue */
+    bool fence_waited;   /* the fence has waited for them */
+    uint64_t
+        fence_answered_at;   /* cycle at which they were answered; 0: no wait, or still waiting */
+    bool copy_ended;         /* PL_WAIT_TRY: a copy has completed meanwhile */
+    bool release_fence_done; /* the fence of its next instruction, a releasing access, has completed
+                      when that can issue */
 } pl_sm_warp;
 
 /* A resident block. */
@@ -96,9 +97,9 @@ typedef struct pl_sm_cta {
     uint32_t live; /* number of warps that have not exited */
     uint32_t age;  /* of its first warp */
     uint64_t started;
-    bool accessed;     /* it has accessed memory since its last barrier */
-    uint32_t releases; /* the value of pl_cta.releases known to its warps */
-    uint64_t fenced;   /* end of the last fence before an arrival at its cluster barrier */
+    bool accessed;      /* it has accessed memory since its last barrier */
+    uint32_t releases;  /* the value of pl_cta.releases known to its warps */
+    uint64_t fence_end; /* end of the last fence before an arrival at its cluster barrier */
 } pl_sm_cta;
 
 /* An event counted by a scoreboard occurs at cycle `ready`. */

@@ -30,7 +30,7 @@ typedef struct reader {
     uint32_t file, line;
     const char *start, *at, *end; /* the current line */
     bool failed;
-    pl_prog_line place; /* PTX position of the instructions */
+    pl_prog_line position; /* PTX position of the instructions */
     bool any_line;
     bool in_func;
     pl_prog_var *var;
@@ -84,7 +84,7 @@ static bool at_end(reader *r)
 }
 
 /* Scans characters up to one of `stop`, a blank or the end of the line. */
-static size_t piece(reader *r, const char *stop, const char **from)
+static size_t scan_text(reader *r, const char *stop, const char **from)
 {
     skip(r);
     *from = r->at;
@@ -92,13 +92,13 @@ static size_t piece(reader *r, const char *stop, const char **from)
     return (size_t)(r->at - *from);
 }
 
-static bool is(const char *from, size_t n, const char *text)
+static bool equals(const char *from, size_t n, const char *text)
 {
     return strlen(text) == n && memcmp(from, text, n) == 0;
 }
 
 /* An integer, decimal or 0x..., with a sign if allowed. */
-static bool number(reader *r, bool sign, uint64_t *out)
+static bool read_number(reader *r, bool sign, uint64_t *out)
 {
     char buf[32];
     const char *from;
@@ -128,11 +128,11 @@ static bool number(reader *r, bool sign, uint64_t *out)
     return true;
 }
 
-static bool number32(reader *r, uint32_t *out)
+static bool read_number32(reader *r, uint32_t *out)
 {
     uint64_t v = 0;
     const char *from = r->at;
-    if (!number(r, false, &v)) return false;
+    if (!read_number(r, false, &v)) return false;
     if (v > UINT32_MAX) {
         r->at = from;
         return fail(r, "this number is too large");
@@ -141,7 +141,7 @@ static bool number32(reader *r, uint32_t *out)
     return true;
 }
 
-static const char *string(reader *r)
+static const char *read_string(reader *r)
 {
     struct {
         char *at;
@@ -166,27 +166,27 @@ static const char *string(reader *r)
     return pl_arena_strndup(r->p->arena, s.at ? s.at : "", s.n);
 }
 
-static uint16_t word(const char *from, size_t n)
+static uint16_t find_word(const char *from, size_t n)
 {
     return (uint16_t)pl_word_find(from, n);
 }
 
 /* Parses NAME=VALUE of a structure. */
-static bool field(reader *r, const char *from, size_t n, const pl_record *rec, void *record)
+static bool read_field(reader *r, const char *from, size_t n, const pl_record *rec, void *record)
 {
     for (unsigned k = 0; k < rec->n; k++) {
         const pl_field *f = &rec->field[k];
-        if (f->kind == PL_F_TEXT || !is(from, n, f->name)) continue;
+        if (f->kind == PL_F_TEXT || !equals(from, n, f->name)) continue;
         if (f->kind == PL_F_WORD) {
-            size_t len = piece(r, "", &from);
-            pl_field_set(f, record, 0, word(from, len));
+            size_t len = scan_text(r, "", &from);
+            pl_field_set(f, record, 0, find_word(from, len));
             return pl_field_get(f, record, 0) != W_none || fail(r, "this is no word of PTX");
         }
         for (unsigned e = 0; e < f->count; e++) {
             uint64_t v = 0;
             if (e && !expect(r, ',', "more numbers belong here, with commas")) return false;
             const char *before = r->at;
-            if (!number(r, true, &v)) return false;
+            if (!read_number(r, true, &v)) return false;
             if ((f->kind == PL_F_BOOL && v > 1) || (f->bytes < 8 && v >> 8 * f->bytes)) {
                 r->at = before;
                 return fail(r, "this number is too large");
@@ -198,14 +198,14 @@ static bool field(reader *r, const char *from, size_t n, const pl_record *rec, v
     return false;
 }
 
-static bool fields(reader *r, const pl_record *a, const pl_record *b, void *record)
+static bool read_fields(reader *r, const pl_record *a, const pl_record *b, void *record)
 {
     while (!r->failed && !at_end(r)) {
         const char *from;
-        size_t n = piece(r, "=", &from);
+        size_t n = scan_text(r, "=", &from);
         if (!expect(r, '=', "NAME=VALUE is expected here")) return false;
-        if (!field(r, from, n, a, record) && !r->failed && !(b && field(r, from, n, b, record)) &&
-            !r->failed) {
+        if (!read_field(r, from, n, a, record) && !r->failed &&
+            !(b && read_field(r, from, n, b, record)) && !r->failed) {
             r->at = from;
             return fail(r, "nothing of this name belongs here");
         }
@@ -216,7 +216,7 @@ static bool fields(reader *r, const pl_record *a, const pl_record *b, void *reco
 static const char *label_name(reader *r)
 {
     const char *from;
-    size_t n = piece(r, ",:;(){} ", &from);
+    size_t n = scan_text(r, ",:;(){} ", &from);
     if (n < 2 || *from != 'L') {
         r->at = from;
         fail(r, "a label is expected here: L and a number");
@@ -228,7 +228,7 @@ static const char *label_name(reader *r)
 /* ---- operands ---- */
 
 /* R7, P2, PT, !P0, M16: kind and number. */
-static bool place(reader *r, char *kind, uint32_t *at)
+static bool read_location(reader *r, char *kind, uint32_t *at)
 {
     skip(r);
     *kind = r->at < r->end ? *r->at : ' ';
@@ -239,16 +239,16 @@ static bool place(reader *r, char *kind, uint32_t *at)
         *at = *r->at++ == 'T' ? PL_PT : PL_PF;
         return true;
     }
-    if (!number32(r, at)) return false;
+    if (!read_number32(r, at)) return false;
     if (*kind == 'P') *at += 2;
     return true;
 }
 
-static bool row(reader *r, bool pred, pl_insn *i, unsigned k, uint32_t *out)
+static bool read_row(reader *r, bool pred, pl_insn *i, unsigned k, uint32_t *out)
 {
     char kind;
     bool neg = pred && accept(r, '!');
-    if (!place(r, &kind, out)) return false;
+    if (!read_location(r, &kind, out)) return false;
     if (kind != (pred ? 'P' : 'R'))
         return fail(r, pred ? "a predicate is expected here" : "a register is expected here");
     if (neg) i->neg |= (uint8_t)(1u << k);
@@ -260,34 +260,34 @@ static bool read_value(reader *r, pl_insn *i, unsigned k, unsigned *pooled)
     const pl_form *f = &pl_forms[i->form];
     bool pred = f->operand[k].kind != PL_K_OPAQUE && pl_operand_type(f, k, i->mods) == W_pred;
     if (accept(r, '_')) return true;
-    if (!accept(r, '{')) return row(r, pred, i, k, &i->op[k]);
+    if (!accept(r, '{')) return read_row(r, pred, i, k, &i->op[k]);
     i->op[k] = *pooled;
     do {
         uint32_t *to = pl_push(r->p->arena, &r->p->pool);
         *to = 0;
-        if (!row(r, pred, i, k, to)) return false;
+        if (!read_row(r, pred, i, k, to)) return false;
         ++*pooled;
     } while (accept(r, ','));
     return expect(r, '}', "the vector has no end");
 }
 
-static bool read_address(reader *r, pl_insn *i, unsigned k, unsigned number_of)
+static bool read_address(reader *r, pl_insn *i, unsigned k, unsigned index)
 {
     uint64_t offset = 0;
     bool has = false;
     if (!expect(r, '[', "an address in brackets is expected here")) return false;
     skip(r);
     if (r->at < r->end && *r->at == 'R') {
-        if (!row(r, false, i, k, &i->op[k])) return false;
+        if (!read_row(r, false, i, k, &i->op[k])) return false;
     }
     skip(r);
     if (r->at < r->end && *r->at != ']') {
         has = true;
-        if (!number(r, true, &offset)) return false;
+        if (!read_number(r, true, &offset)) return false;
     }
-    if (number_of == 0)
+    if (index == 0)
         i->imm = (int64_t)offset;
-    else if (number_of == 1)
+    else if (index == 1)
         i->target = (uint32_t)offset;
     else if (has)
         i->op[PL_INLINE_OPERANDS - 1] = (uint32_t)offset;
@@ -321,8 +321,8 @@ static bool read_moves(reader *r, bool results, uint32_t *first, uint32_t *n)
         pl_call_move m = {0};
         char kind;
         uint32_t at, bytes;
-        if (!place(r, &kind, &at) || !expect(r, ':', "a size is expected here: R4:4") ||
-            !number32(r, &bytes))
+        if (!read_location(r, &kind, &at) || !expect(r, ':', "a size is expected here: R4:4") ||
+            !read_number32(r, &bytes))
             return false;
         m.reg = kind != 'M';
         m.pred = kind == 'P';
@@ -340,20 +340,20 @@ static bool read_moves(reader *r, bool results, uint32_t *first, uint32_t *n)
 static bool read_callee(reader *r, pl_insn *i, unsigned k, pl_prog_call *c)
 {
     const char *from, *hash = NULL;
-    size_t n = piece(r, ",;", &from);
+    size_t n = scan_text(r, ",;", &from);
     for (size_t e = 0; e < n; e++)
         if (from[e] == '#') hash = from + e;
     r->at = hash ? hash + 1 : from;
-    if (hash) return number32(r, &c->callee);
+    if (hash) return read_number32(r, &c->callee);
     c->callee = UINT32_MAX;
-    return row(r, false, i, k, &i->op[k]);
+    return read_row(r, false, i, k, &i->op[k]);
 }
 
 /* A special register: its name after a percent sign. */
 static bool special_register(reader *r, uint64_t *out)
 {
     const char *from;
-    const size_t n = piece(r, ",;", &from);
+    const size_t n = scan_text(r, ",;", &from);
     *out = n > 1 && from[0] == '%' ? pl_word_find(from + 1, n - 1) : W_none;
     if (*out != W_none) return true;
     r->at = from;
@@ -369,7 +369,8 @@ static bool read_operand(reader *r, pl_insn *i, unsigned k, unsigned *addresses,
     case PL_K_VAR:
     case PL_K_OPAQUE: return read_value(r, i, k, pooled);
     case PL_K_IMM:
-        if (pl_insn_names_sreg(i) ? !special_register(r, &v) : !number(r, true, &v)) return false;
+        if (pl_insn_names_sreg(i) ? !special_register(r, &v) : !read_number(r, true, &v))
+            return false;
         i->op[k] = (uint32_t)v;
         if (!*addresses) i->imm = (int32_t)(uint32_t)v;
         return true;
@@ -404,7 +405,7 @@ bool pl_asm_fill(const pl_form *f, const uint16_t *words, unsigned n, uint16_t m
 static bool read_words(reader *r, pl_insn *i)
 {
     const char *from;
-    size_t n = piece(r, "#.", &from);
+    size_t n = scan_text(r, "#.", &from);
     int m = pl_mnem_find(from, n);
     if (m < 0) {
         r->at = from;
@@ -413,27 +414,27 @@ static bool read_words(reader *r, pl_insn *i)
     uint32_t which = 0;
     if (r->at < r->end && *r->at == '#') {
         r->at++;
-        if (!number32(r, &which)) return false;
+        if (!read_number32(r, &which)) return false;
     }
     if (which >= pl_mnems[m].count) return fail(r, "the instruction has no such form");
     i->form = (uint16_t)(pl_mnems[m].first + which);
     const pl_form *f = &pl_forms[i->form];
     uint16_t words[PL_MAX_SLOTS], slots[PL_MAX_MODS] = {0};
     unsigned count = 0, listed = 0;
-    bool every = false; /* all slots are written, empty ones as '_' */
+    bool has_empty = false; /* all slots are written, empty ones as '_' */
     while (r->at < r->end && *r->at == '.') {
         r->at++;
-        n = piece(r, ".,;", &from);
-        uint16_t w = is(from, n, "_") ? W_none : word(from, n);
-        every |= is(from, n, "_");
-        if ((w == W_none && !is(from, n, "_")) || listed == PL_MAX_SLOTS) {
+        n = scan_text(r, ".,;", &from);
+        uint16_t w = equals(from, n, "_") ? W_none : find_word(from, n);
+        has_empty |= equals(from, n, "_");
+        if ((w == W_none && !equals(from, n, "_")) || listed == PL_MAX_SLOTS) {
             r->at = from;
             return fail(r, "this is no modifier of the instruction");
         }
         slots[listed++] = w;
         if (w) words[count++] = w;
     }
-    if (every)
+    if (has_empty)
         memcpy(i->mods, slots, sizeof i->mods);
     else if (!pl_asm_fill(f, words, count, i->mods))
         return fail(r, "this form of the instruction does not take these words");
@@ -444,9 +445,9 @@ static bool read_flags(reader *r, pl_insn *i)
 {
     do {
         const char *from;
-        size_t n = piece(r, ",", &from);
+        size_t n = scan_text(r, ",", &from);
         unsigned k = 0;
-        while (k < PL_ASM_FLAGS && !(pl_asm_flag[k] && is(from, n, pl_asm_flag[k]))) k++;
+        while (k < PL_ASM_FLAGS && !(pl_asm_flag[k] && equals(from, n, pl_asm_flag[k]))) k++;
         if (k == PL_ASM_FLAGS) {
             r->at = from;
             return fail(r, "no flag has this name");
@@ -459,9 +460,9 @@ static bool read_flags(reader *r, pl_insn *i)
 static bool read_class(reader *r, pl_insn *i)
 {
     const char *from;
-    size_t n = piece(r, "", &from);
+    size_t n = scan_text(r, "", &from);
     for (unsigned k = 0; k < C_count; k++)
-        if (is(from, n, pl_class_text[k])) {
+        if (equals(from, n, pl_class_text[k])) {
             i->latency_class = (uint16_t)k;
             return true;
         }
@@ -473,8 +474,8 @@ static bool read_line(reader *r)
 {
     uint32_t v[5] = {0};
     for (unsigned k = 0; k < 5 && (k == 0 || accept(r, ':')); k++)
-        if (!number32(r, &v[k])) return false;
-    r->place = (pl_prog_line){v[0], v[1], v[2], v[3], v[4]};
+        if (!read_number32(r, &v[k])) return false;
+    r->position = (pl_prog_line){v[0], v[1], v[2], v[3], v[4]};
     return true;
 }
 
@@ -483,31 +484,32 @@ static bool read_rest(reader *r, pl_insn *i)
     while (!r->failed && !at_end(r)) {
         const char *from;
         uint64_t v = 0;
-        size_t n = piece(r, "=", &from);
+        size_t n = scan_text(r, "=", &from);
         if (!expect(r, '=', "NAME=VALUE is expected here")) return false;
-        if (is(from, n, "line"))
+        if (equals(from, n, "line"))
             read_line(r);
-        else if (is(from, n, "reconv"))
+        else if (equals(from, n, "reconv"))
             use_label(r, FIX_RECONV, (uint32_t)r->p->code.n);
-        else if (is(from, n, "class"))
+        else if (equals(from, n, "class"))
             read_class(r, i);
-        else if (is(from, n, "flags"))
+        else if (equals(from, n, "flags"))
             read_flags(r, i);
-        else if (is(from, n, "sel")) {
+        else if (equals(from, n, "sel")) {
             for (unsigned k = 0; k < sizeof i->sel; k++) {
-                if ((k && !expect(r, ',', "seven numbers belong here")) || !number(r, false, &v))
+                if ((k && !expect(r, ',', "seven numbers belong here")) ||
+                    !read_number(r, false, &v))
                     return false;
                 i->sel[k] = (uint8_t)v;
             }
-        } else if (is(from, n, "imm")) {
-            if (number(r, true, &v)) i->imm = (int64_t)v;
-        } else if (is(from, n, "target"))
-            number32(r, &i->target);
-        else if (is(from, n, "neg")) {
-            if (number(r, false, &v)) i->neg = (uint8_t)v;
+        } else if (equals(from, n, "imm")) {
+            if (read_number(r, true, &v)) i->imm = (int64_t)v;
+        } else if (equals(from, n, "target"))
+            read_number32(r, &i->target);
+        else if (equals(from, n, "neg")) {
+            if (read_number(r, false, &v)) i->neg = (uint8_t)v;
         } else if (n == 3 && from[0] == 'o' && from[1] == 'p' && from[2] >= '0' &&
                    from[2] < '0' + PL_INLINE_OPERANDS)
-            number32(r, &i->op[from[2] - '0']);
+            read_number32(r, &i->op[from[2] - '0']);
         else {
             r->at = from;
             fail(r, "nothing of this name belongs here");
@@ -519,8 +521,8 @@ static bool read_rest(reader *r, pl_insn *i)
 static void set_line(reader *r, pl_insn *i)
 {
     pl_program *p = r->p;
-    if (!r->any_line || memcmp(&p->lines.at[p->lines.n - 1], &r->place, sizeof r->place) != 0)
-        *pl_push(p->arena, &p->lines) = r->place;
+    if (!r->any_line || memcmp(&p->lines.at[p->lines.n - 1], &r->position, sizeof r->position) != 0)
+        *pl_push(p->arena, &p->lines) = r->position;
     r->any_line = true;
     i->line = (uint32_t)p->lines.n - 1;
 }
@@ -536,7 +538,7 @@ static bool read_insn(reader *r)
     if (accept(r, '@')) {
         char kind;
         if (accept(r, '!')) i.flags |= PL_IF_GUARD_NEG;
-        if (!place(r, &kind, &i.guard) || kind != 'P')
+        if (!read_location(r, &kind, &i.guard) || kind != 'P')
             return fail(r, "a predicate is expected here");
     }
     if (!read_words(r, &i)) return false;
@@ -608,34 +610,34 @@ static bool end_function(reader *r)
 
 static bool begin_function(reader *r)
 {
-    const char *name = string(r);
+    const char *name = read_string(r);
     pl_prog_func *f = pl_push(r->p->arena, &r->p->funcs);
     *f = (pl_prog_func){.name = name, .first = (uint32_t)r->p->code.n};
     r->in_func = true;
     r->var = NULL;
-    return fields(r, &pl_record_func, NULL, f);
+    return read_fields(r, &pl_record_func, NULL, f);
 }
 
 static bool function_line(reader *r, const char *from, size_t n)
 {
     pl_arena *a = r->p->arena;
     pl_prog_func *f = current(r);
-    if (is(from, n, ".end")) return end_function(r);
-    if (is(from, n, ".param")) {
-        pl_prog_param x = {.name = string(r)};
-        bool good = fields(r, &pl_record_param, NULL, &x);
+    if (equals(from, n, ".end")) return end_function(r);
+    if (equals(from, n, ".param")) {
+        pl_prog_param x = {.name = read_string(r)};
+        bool good = read_fields(r, &pl_record_param, NULL, &x);
         *pl_push(a, &f->params) = x;
         return good;
     }
-    if (is(from, n, ".row")) {
+    if (equals(from, n, ".row")) {
         pl_frame_init x = {0};
-        bool good = fields(r, &pl_record_row, NULL, &x);
+        bool good = read_fields(r, &pl_record_row, NULL, &x);
         *pl_push(a, &f->init) = x;
         return good;
     }
-    if (is(from, n, ".formal") || is(from, n, ".result")) {
+    if (equals(from, n, ".formal") || equals(from, n, ".result")) {
         pl_call_move x = {0};
-        bool good = fields(r, &pl_record_move, NULL, &x);
+        bool good = read_fields(r, &pl_record_move, NULL, &x);
         if (from[1] == 'f')
             *pl_push(a, &f->formal) = x;
         else
@@ -650,8 +652,8 @@ static bool function_line(reader *r, const char *from, size_t n)
 
 static bool variable(reader *r)
 {
-    pl_prog_var v = {.name = string(r)};
-    bool good = fields(r, &pl_record_var, &pl_record_place, &v);
+    pl_prog_var v = {.name = read_string(r)};
+    bool good = read_fields(r, &pl_record_var, &pl_record_place, &v);
     r->var = pl_push(r->p->arena, &r->p->vars);
     *r->var = v;
     r->filled = 0;
@@ -666,9 +668,9 @@ static int digit(char c)
 static bool data(reader *r)
 {
     pl_prog_var *v = r->var;
-    enum { MOST = 1 << 30 };
+    enum { MAX_BYTES = 1 << 30 };
     if (!v->init) {
-        if (v->size > MOST) return fail(r, "the variable is too large for initial values");
+        if (v->size > MAX_BYTES) return fail(r, "the variable is too large for initial values");
         v->init = pl_arena_alloc(r->p->arena, (size_t)v->size + 1);
         if (!v->init) return false;
     }
@@ -685,7 +687,7 @@ static bool data(reader *r)
 static bool relocation(reader *r)
 {
     pl_prog_reloc x = {0};
-    bool good = fields(r, &pl_record_reloc, NULL, &x);
+    bool good = read_fields(r, &pl_record_reloc, NULL, &x);
     if (good && (x.bytes > 8 || x.shift > 63 || x.offset > r->var->size ||
                  x.bytes > r->var->size - x.offset))
         return fail(r, "the relocation is outside its variable");
@@ -697,27 +699,27 @@ static bool directive(reader *r)
 {
     pl_program *p = r->p;
     const char *from;
-    size_t n = piece(r, "", &from);
+    size_t n = scan_text(r, "", &from);
     if (r->in_func) return function_line(r, from, n);
-    if (is(from, n, ".func")) return begin_function(r);
-    if (is(from, n, ".var")) return variable(r);
-    if (is(from, n, ".data") && r->var) return data(r);
-    if (is(from, n, ".reloc") && r->var) return relocation(r);
-    if (is(from, n, ".module")) return fields(r, &pl_record_program, NULL, p);
-    if (is(from, n, ".source")) {
-        pl_prog_source x = {.name = string(r)};
-        bool good = fields(r, &pl_record_source, NULL, &x);
+    if (equals(from, n, ".func")) return begin_function(r);
+    if (equals(from, n, ".var")) return variable(r);
+    if (equals(from, n, ".data") && r->var) return data(r);
+    if (equals(from, n, ".reloc") && r->var) return relocation(r);
+    if (equals(from, n, ".module")) return read_fields(r, &pl_record_program, NULL, p);
+    if (equals(from, n, ".source")) {
+        pl_prog_source x = {.name = read_string(r)};
+        bool good = read_fields(r, &pl_record_source, NULL, &x);
         *pl_push(p->arena, &p->sources) = x;
         return good;
     }
-    if (is(from, n, ".inline")) {
+    if (equals(from, n, ".inline")) {
         pl_prog_inline x = {0};
-        bool good = fields(r, &pl_record_inlined, NULL, &x);
+        bool good = read_fields(r, &pl_record_inlined, NULL, &x);
         *pl_push(p->arena, &p->inlines) = x;
         return good;
     }
-    if (is(from, n, ".file")) {
-        *pl_push(p->arena, &p->files) = at_end(r) ? NULL : string(r);
+    if (equals(from, n, ".file")) {
+        *pl_push(p->arena, &p->files) = at_end(r) ? NULL : read_string(r);
         return !r->failed;
     }
     r->at = from;
@@ -771,8 +773,8 @@ static bool read_head(reader *r)
 {
     const char *from;
     uint64_t format = 0;
-    piece(r, "", &from);
-    if (!number(r, false, &format)) return false;
+    scan_text(r, "", &from);
+    if (!read_number(r, false, &format)) return false;
     if (format != PL_ASM_FORMAT) return fail(r, "this is another version of the text form");
     return at_end(r) || fail(r, "the first line has the version alone");
 }

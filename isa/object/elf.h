@@ -17,7 +17,7 @@ pl_status pl_object_read(const char *bytes, size_t n, pl_diags *diags, pl_loc at
  * identical bytes. The bytes are passed to `put` in pieces, since an object is several times as
  * large as the text. PL_IO: `put` returned false. */
 typedef bool pl_object_put(void *to, const char *bytes, size_t n);
-pl_status pl_object_send(const pl_program *p, pl_object_put *wanted, void *to);
+pl_status pl_object_send(const pl_program *p, pl_object_put *put, void *to);
 /* The same into a single buffer, to be freed by the caller. */
 pl_status pl_object_write(const pl_program *p, char **out, size_t *n);
 

@@ -23,7 +23,7 @@ typedef struct reader {
     const char *at; /* the file */
     size_t n;
     pl_diags *diags;
-    pl_loc place;
+    pl_loc loc;
     pl_program *p;
     struct {
         const char *at;
@@ -34,7 +34,7 @@ typedef struct reader {
     bool reported;
 } reader;
 
-static uint64_t get(const char *at, unsigned n)
+static uint64_t read_le(const char *at, unsigned n)
 {
     uint64_t v = 0;
     for (unsigned k = 0; k < n; k++) v |= (uint64_t)(unsigned char)at[k] << 8 * k;
@@ -42,16 +42,16 @@ static uint64_t get(const char *at, unsigned n)
 }
 
 /* Reports the first error only. */
-static bool refuse(reader *r, pl_diag_id id, const char *why)
+static bool report_error(reader *r, pl_diag_id id, const char *why)
 {
-    if (!r->reported) pl_report(r->diags, id, r->place, why);
+    if (!r->reported) pl_report(r->diags, id, r->loc, why);
     r->reported = true;
     return false;
 }
 
-static bool damaged(reader *r, const char *why)
+static bool report_damage(reader *r, const char *why)
 {
-    return refuse(r, PL_E0611, why);
+    return report_error(r, PL_E0611, why);
 }
 
 /* ---- sections ---- */
@@ -59,40 +59,40 @@ static bool damaged(reader *r, const char *why)
 static bool read_header(reader *r)
 {
     const char *h = r->at;
-    if (r->n < sizeof(Elf64_Ehdr)) return damaged(r, "it ends within the header");
+    if (r->n < sizeof(Elf64_Ehdr)) return report_damage(r, "it ends within the header");
     if (h[EI_CLASS] != ELFCLASS64 || h[EI_DATA] != ELFDATA2LSB ||
-        get(h + offsetof(Elf64_Ehdr, e_machine), 2) != EM_NONE ||
-        get(h + offsetof(Elf64_Ehdr, e_type), 2) != ET_REL)
-        return refuse(r, PL_E0610, "it is for another machine");
-    if (get(h + offsetof(Elf64_Ehdr, e_shentsize), 2) != sizeof(Elf64_Shdr))
-        return damaged(r, "its section headers have the wrong size");
-    uint64_t at = get(h + offsetof(Elf64_Ehdr, e_shoff), 8),
-             count = get(h + offsetof(Elf64_Ehdr, e_shnum), 2);
+        read_le(h + offsetof(Elf64_Ehdr, e_machine), 2) != EM_NONE ||
+        read_le(h + offsetof(Elf64_Ehdr, e_type), 2) != ET_REL)
+        return report_error(r, PL_E0610, "it is for another machine");
+    if (read_le(h + offsetof(Elf64_Ehdr, e_shentsize), 2) != sizeof(Elf64_Shdr))
+        return report_damage(r, "its section headers have the wrong size");
+    uint64_t at = read_le(h + offsetof(Elf64_Ehdr, e_shoff), 8),
+             count = read_le(h + offsetof(Elf64_Ehdr, e_shnum), 2);
     if (at > r->n || (r->n - at) / sizeof(Elf64_Shdr) < count)
-        return damaged(r, "it ends before its section headers");
-    if (count != PL_S_COUNT || get(h + offsetof(Elf64_Ehdr, e_shstrndx), 2) != PL_S_SHSTRTAB)
-        return refuse(r, PL_E0610, "its sections are not those of ptxloom");
+        return report_damage(r, "it ends before its section headers");
+    if (count != PL_S_COUNT || read_le(h + offsetof(Elf64_Ehdr, e_shstrndx), 2) != PL_S_SHSTRTAB)
+        return report_error(r, PL_E0610, "its sections are not those of ptxloom");
     return true;
 }
 
 static const char *section_header(const reader *r, unsigned s)
 {
-    return r->at + get(r->at + offsetof(Elf64_Ehdr, e_shoff), 8) + s * sizeof(Elf64_Shdr);
+    return r->at + read_le(r->at + offsetof(Elf64_Ehdr, e_shoff), 8) + s * sizeof(Elf64_Shdr);
 }
 
 static bool read_section(reader *r, unsigned s)
 {
     const pl_section_row *row = &pl_object_section[s];
     const char *h = section_header(r, s);
-    uint64_t at = get(h + offsetof(Elf64_Shdr, sh_offset), 8),
-             n = get(h + offsetof(Elf64_Shdr, sh_size), 8);
+    uint64_t at = read_le(h + offsetof(Elf64_Shdr, sh_offset), 8),
+             n = read_le(h + offsetof(Elf64_Shdr, sh_size), 8);
     size_t entry = pl_section_entry((pl_section)s);
-    if (get(h + offsetof(Elf64_Shdr, sh_type), 4) != row->type ||
-        get(h + offsetof(Elf64_Shdr, sh_entsize), 8) != entry)
-        return refuse(r, PL_E0610, "its sections are not those of ptxloom");
+    if (read_le(h + offsetof(Elf64_Shdr, sh_type), 4) != row->type ||
+        read_le(h + offsetof(Elf64_Shdr, sh_entsize), 8) != entry)
+        return report_error(r, PL_E0610, "its sections are not those of ptxloom");
     if (row->type != SHT_NOBITS && (at > r->n || n > r->n - at))
-        return damaged(r, "it ends within a section");
-    if (entry && n % entry) return damaged(r, "a section ends within an entry");
+        return report_damage(r, "it ends within a section");
+    if (entry && n % entry) return report_damage(r, "a section ends within an entry");
     r->part[s].at = row->type == SHT_NOBITS ? NULL : r->at + at;
     r->part[s].n = n;
     return true;
@@ -103,10 +103,10 @@ static bool check_names(reader *r)
     uint64_t n = r->part[PL_S_SHSTRTAB].n;
     for (unsigned s = 1; s < PL_S_COUNT; s++) {
         const char *name = pl_object_section[s].name;
-        uint64_t at = get(section_header(r, s) + offsetof(Elf64_Shdr, sh_name), 4);
+        uint64_t at = read_le(section_header(r, s) + offsetof(Elf64_Shdr, sh_name), 4);
         if (at > n || n - at < strlen(name) + 1 ||
             memcmp(r->part[PL_S_SHSTRTAB].at + at, name, strlen(name) + 1) != 0)
-            return refuse(r, PL_E0610, "its sections are not those of ptxloom");
+            return report_error(r, PL_E0610, "its sections are not those of ptxloom");
     }
     return true;
 }
@@ -123,7 +123,7 @@ static bool check_content(reader *r, const char *note)
     pl_sha256_add(&s, zeros, sizeof zeros);
     pl_sha256_add(&s, stored + sizeof zeros, r->n - before - sizeof zeros);
     pl_sha256_hex(&s, hex);
-    return memcmp(hex, stored, 64) == 0 || damaged(r, "its content is not what was written");
+    return memcmp(hex, stored, 64) == 0 || report_damage(r, "its content is not what was written");
 }
 
 static bool read_note(reader *r)
@@ -131,21 +131,21 @@ static bool read_note(reader *r)
     const char *at = r->part[PL_S_NOTE].at;
     if (r->part[PL_S_NOTE].n < 12 + PL_NOTE_NAME_BYTES + PL_NOTE_FORMAT + 4 ||
         memcmp(at + 12, "PTXLOOM", PL_NOTE_NAME_BYTES) != 0)
-        return refuse(r, PL_E0610, "it has no note of ptxloom");
+        return report_error(r, PL_E0610, "it has no note of ptxloom");
     at += 12 + PL_NOTE_NAME_BYTES;
-    if (get(at + PL_NOTE_FORMAT, 4) != PL_OBJECT_FORMAT)
-        return refuse(r, PL_E0612, "another format");
+    if (read_le(at + PL_NOTE_FORMAT, 4) != PL_OBJECT_FORMAT)
+        return report_error(r, PL_E0612, "another format");
     if (r->part[PL_S_NOTE].n != 12 + PL_NOTE_NAME_BYTES + PL_NOTE_BYTES)
-        return damaged(r, "its note has the wrong size");
+        return report_damage(r, "its note has the wrong size");
     char table[65];
     pl_table_hash(table);
     if (memcmp(at + PL_NOTE_TABLE, table, 64) != 0)
-        return refuse(r, PL_E0612, "another instruction table");
+        return report_error(r, PL_E0612, "another instruction table");
     pl_program *p = r->p;
-    uint64_t suffix = get(at + PL_NOTE_SUFFIX, 4), sm = get(at + PL_NOTE_SM, 4),
-             opt = get(at + PL_NOTE_OPT, 4), ptx = get(at + PL_NOTE_PTX, 4);
+    uint64_t suffix = read_le(at + PL_NOTE_SUFFIX, 4), sm = read_le(at + PL_NOTE_SM, 4),
+             opt = read_le(at + PL_NOTE_OPT, 4), ptx = read_le(at + PL_NOTE_PTX, 4);
     if ((suffix && suffix != 'a' && suffix != 'f') || sm > 999 || opt > 9 || ptx > 999)
-        return damaged(r, "its note makes no sense");
+        return report_damage(r, "its note makes no sense");
     p->opt_level = (int)opt;
     p->ptx = (uint16_t)ptx;
     p->sm = (uint16_t)sm;
@@ -160,7 +160,7 @@ static bool read_note(reader *r)
 static const char *string(reader *r, uint64_t at)
 {
     if (at < r->part[PL_S_STRTAB].n) return r->strings + at;
-    damaged(r, "a name is outside the string table");
+    report_damage(r, "a name is outside the string table");
     return "";
 }
 
@@ -169,16 +169,16 @@ static void get_record(reader *r, const pl_record *rec, const char *from, void *
     for (unsigned k = 0; k < rec->n; k++) {
         const pl_field *f = &rec->field[k];
         if (f->kind == PL_F_TEXT) {
-            uint64_t at = get(from, 4);
+            uint64_t at = read_le(from, 4);
             pl_field_set_text(f, to, string(r, at));
-            if (at == 0) damaged(r, "a name is missing");
+            if (at == 0) report_damage(r, "a name is missing");
             from += 4;
             continue;
         }
         for (unsigned e = 0; e < f->count; e++, from += f->bytes) {
-            uint64_t v = get(from, f->bytes);
+            uint64_t v = read_le(from, f->bytes);
             if (f->kind == PL_F_BOOL && v > 1) {
-                damaged(r, "a truth value is neither 0 nor 1");
+                report_damage(r, "a truth value is neither 0 nor 1");
                 v = 0;
             }
             pl_field_set(f, to, e, v);
@@ -186,7 +186,7 @@ static void get_record(reader *r, const pl_record *rec, const char *from, void *
     }
 }
 
-static size_t entries(const reader *r, pl_section s)
+static size_t entry_count(const reader *r, pl_section s)
 {
     return (size_t)(r->part[s].n / pl_section_entry(s));
 }
@@ -204,37 +204,37 @@ static void *get_records(reader *r, pl_section s, size_t first, size_t n)
 }
 
 #define GET_TABLE(r, s, vector)                                                                    \
-    ((vector)->at = get_records((r), (s), 0, entries((r), (s))),                                   \
-     (vector)->n = (vector)->cap = (vector)->at ? entries((r), (s)) : 0)
+    ((vector)->at = get_records((r), (s), 0, entry_count((r), (s))),                               \
+     (vector)->n = (vector)->cap = (vector)->at ? entry_count((r), (s)) : 0)
 
 static uint32_t *get_numbers(reader *r, pl_section s, size_t *n)
 {
-    size_t count = entries(r, s);
+    size_t count = entry_count(r, s);
     uint32_t *to = pl_arena_array(r->p->arena, uint32_t, count + 1);
-    for (size_t k = 0; to && k < count; k++) to[k] = (uint32_t)get(r->part[s].at + 4 * k, 4);
+    for (size_t k = 0; to && k < count; k++) to[k] = (uint32_t)read_le(r->part[s].at + 4 * k, 4);
     *n = to ? count : 0;
     return to;
 }
 
 static bool get_symbol(reader *r, uint64_t index, symbol *out)
 {
-    if (index == 0 || index >= r->nsymbols) return damaged(r, "a symbol number is too large");
+    if (index == 0 || index >= r->nsymbols) return report_damage(r, "a symbol number is too large");
     const char *at = r->part[PL_S_SYMTAB].at + index * sizeof(Elf64_Sym);
-    uint64_t name = get(at + offsetof(Elf64_Sym, st_name), 4);
+    uint64_t name = read_le(at + offsetof(Elf64_Sym, st_name), 4);
     *out = (symbol){.name = string(r, name),
-                    .value = get(at + offsetof(Elf64_Sym, st_value), 8),
-                    .size = get(at + offsetof(Elf64_Sym, st_size), 8),
-                    .section = (uint32_t)get(at + offsetof(Elf64_Sym, st_shndx), 2)};
-    return name != 0 || damaged(r, "a symbol has no name");
+                    .value = read_le(at + offsetof(Elf64_Sym, st_value), 8),
+                    .size = read_le(at + offsetof(Elf64_Sym, st_size), 8),
+                    .section = (uint32_t)read_le(at + offsetof(Elf64_Sym, st_shndx), 2)};
+    return name != 0 || report_damage(r, "a symbol has no name");
 }
 
 /* ---- functions ---- */
 
 /* Reads the next n entries of a section for a function. */
-static void *take(reader *r, pl_section s, size_t *next, uint64_t n)
+static void *next_records(reader *r, pl_section s, size_t *next, uint64_t n)
 {
-    if (n > entries(r, s) - *next) {
-        damaged(r, "a function has more entries than its table");
+    if (n > entry_count(r, s) - *next) {
+        report_damage(r, "a function has more entries than its table");
         return NULL;
     }
     void *at = get_records(r, s, *next, (size_t)n);
@@ -242,8 +242,8 @@ static void *take(reader *r, pl_section s, size_t *next, uint64_t n)
     return at;
 }
 
-#define TAKE(r, s, next, count, vector)                                                            \
-    ((vector)->at = take((r), (s), (next), (count)),                                               \
+#define NEXT_RECORDS(r, s, next, count, vector)                                                    \
+    ((vector)->at = next_records((r), (s), (next), (count)),                                       \
      (vector)->n = (vector)->cap = (vector)->at ? (size_t)(count) : 0)
 
 static bool read_functions(reader *r, uint32_t *of_symbol)
@@ -256,24 +256,24 @@ static bool read_functions(reader *r, uint32_t *of_symbol)
         pl_prog_func *f = &p->funcs.at[k];
         const char *at = r->part[PL_S_FUNCS].at + k * entry;
         uint64_t number[PL_FN_NUMBERS];
-        for (unsigned e = 0; e < PL_FN_NUMBERS; e++) number[e] = get(at + 4 * e, 4);
+        for (unsigned e = 0; e < PL_FN_NUMBERS; e++) number[e] = read_le(at + 4 * e, 4);
         symbol s;
         if (!get_symbol(r, number[PL_FN_SYMBOL], &s)) return false;
         of_symbol[number[PL_FN_SYMBOL]] = (uint32_t)k + 1;
         f->name = s.name;
         if (s.section == PL_S_TEXT) {
-            uint64_t n = entries(r, PL_S_TEXT);
+            uint64_t n = entry_count(r, PL_S_TEXT);
             if (s.value % code || s.size % code || s.value / code > n ||
                 s.size / code > n - s.value / code)
-                return damaged(r, "a function is outside the code");
+                return report_damage(r, "a function is outside the code");
             f->first = (uint32_t)(s.value / code);
             f->count = (uint32_t)(s.size / code);
         } else if (s.section != SHN_UNDEF)
-            return damaged(r, "a function is outside the code");
-        TAKE(r, PL_S_ROWS, &next[PL_S_ROWS], number[PL_FN_ROWS], &f->init);
-        TAKE(r, PL_S_PARAMS, &next[PL_S_PARAMS], number[PL_FN_PARAMS], &f->params);
-        TAKE(r, PL_S_FORMALS, &next[PL_S_FORMALS], number[PL_FN_FORMALS], &f->formal);
-        TAKE(r, PL_S_RESULTS, &next[PL_S_RESULTS], number[PL_FN_RESULTS], &f->result);
+            return report_damage(r, "a function is outside the code");
+        NEXT_RECORDS(r, PL_S_ROWS, &next[PL_S_ROWS], number[PL_FN_ROWS], &f->init);
+        NEXT_RECORDS(r, PL_S_PARAMS, &next[PL_S_PARAMS], number[PL_FN_PARAMS], &f->params);
+        NEXT_RECORDS(r, PL_S_FORMALS, &next[PL_S_FORMALS], number[PL_FN_FORMALS], &f->formal);
+        NEXT_RECORDS(r, PL_S_RESULTS, &next[PL_S_RESULTS], number[PL_FN_RESULTS], &f->result);
     }
     return !r->reported;
 }
@@ -288,10 +288,10 @@ static bool read_data(reader *r, pl_prog_var *v, const symbol *s)
     if ((!data && !zero && s->section != PL_S_SHARED) ||
         (v->space == PL_SP_GLOBAL) != ((data || zero) && global) ||
         (v->space == PL_SP_CONST) != ((data || zero) && !global))
-        return damaged(r, "a variable is in no section of its state space");
-    uint64_t room = r->part[s->section].n;
-    if (s->value > room || s->size > room - s->value)
-        return damaged(r, "a variable is outside its section");
+        return report_damage(r, "a variable is in no section of its state space");
+    uint64_t section_bytes = r->part[s->section].n;
+    if (s->value > section_bytes || s->size > section_bytes - s->value)
+        return report_damage(r, "a variable is outside its section");
     if (data) v->init = (const uint8_t *)pl_arena_alloc(r->p->arena, (size_t)s->size + 1);
     if (data && v->init)
         memcpy((uint8_t *)(uintptr_t)v->init, r->part[s->section].at + s->value, (size_t)s->size);
@@ -306,7 +306,7 @@ static bool read_variables(reader *r, uint32_t *of_symbol, symbol *symbols)
     GET_TABLE(r, PL_S_VARS, &p->vars);
     for (size_t k = 0; k < p->vars.n && !r->reported; k++) {
         pl_prog_var *v = &p->vars.at[k];
-        uint64_t index = get(r->part[PL_S_VARS].at + k * entry + (size_t)4 * PL_VN_SYMBOL, 4);
+        uint64_t index = read_le(r->part[PL_S_VARS].at + k * entry + (size_t)4 * PL_VN_SYMBOL, 4);
         if (!get_symbol(r, index, &symbols[k]) || !read_data(r, v, &symbols[k])) return false;
         of_symbol[index] = (uint32_t)k + 1;
         v->name = symbols[k].name;
@@ -318,21 +318,21 @@ static bool read_variables(reader *r, uint32_t *of_symbol, symbol *symbols)
 static bool read_relocation(reader *r, const char *at, const pl_prog_var *v, const symbol *s,
                             const uint32_t *func_of, const uint32_t *var_of, pl_prog_reloc *out)
 {
-    uint64_t info = get(at + offsetof(Elf64_Rela, r_info), 8), symbol_index = ELF64_R_SYM(info),
+    uint64_t info = read_le(at + offsetof(Elf64_Rela, r_info), 8), symbol_index = ELF64_R_SYM(info),
              type = ELF64_R_TYPE(info);
-    *out = (pl_prog_reloc){.offset = get(at + offsetof(Elf64_Rela, r_offset), 8) - s->value,
+    *out = (pl_prog_reloc){.offset = read_le(at + offsetof(Elf64_Rela, r_offset), 8) - s->value,
                            .kind = (uint8_t)type,
                            .bytes = (uint8_t)(type >> 8),
                            .shift = (uint8_t)(type >> 16),
-                           .addend = (int64_t)get(at + offsetof(Elf64_Rela, r_addend), 8)};
+                           .addend = (int64_t)read_le(at + offsetof(Elf64_Rela, r_addend), 8)};
     if (symbol_index >= r->nsymbols || type >> 24 || out->shift > 63 || out->bytes > 8 ||
         out->bytes > v->size - out->offset)
-        return damaged(r, "a relocation makes no sense");
+        return report_damage(r, "a relocation makes no sense");
     bool variable = out->kind == PL_RELOC_VAR || out->kind == PL_RELOC_GENERIC;
     uint32_t found = variable                     ? var_of[symbol_index]
                      : out->kind == PL_RELOC_FUNC ? func_of[symbol_index]
                                                   : 0;
-    if (out->kind != PL_RELOC_NONE && !found) return damaged(r, "a relocation has no symbol");
+    if (out->kind != PL_RELOC_NONE && !found) return report_damage(r, "a relocation has no symbol");
     out->symbol = found ? found - 1 : 0;
     return true;
 }
@@ -342,15 +342,15 @@ static bool read_relocations(reader *r, pl_section s, pl_section data, const sym
                              const uint32_t *func_of, const uint32_t *var_of)
 {
     pl_program *p = r->p;
-    size_t n = entries(r, s), var = 0;
+    size_t n = entry_count(r, s), var = 0;
     for (size_t k = 0; k < n; k++) {
         const char *at = r->part[s].at + k * sizeof(Elf64_Rela);
-        uint64_t offset = get(at + offsetof(Elf64_Rela, r_offset), 8);
+        uint64_t offset = read_le(at + offsetof(Elf64_Rela, r_offset), 8);
         while (var < p->vars.n && (symbols[var].section != data || offset < symbols[var].value ||
                                    offset - symbols[var].value >= symbols[var].size))
             var++;
         pl_prog_reloc x;
-        if (var == p->vars.n) return damaged(r, "a relocation is outside the variables");
+        if (var == p->vars.n) return report_damage(r, "a relocation is outside the variables");
         if (!read_relocation(r, at, &p->vars.at[var], &symbols[var], func_of, var_of, &x))
             return false;
         *pl_push(p->arena, &p->vars.at[var].reloc) = x;
@@ -364,11 +364,11 @@ static bool read_strings(reader *r)
 {
     uint64_t n = r->part[PL_S_STRTAB].n;
     if (n == 0 || r->part[PL_S_STRTAB].at[n - 1] != '\0')
-        return damaged(r, "its string table has no end");
+        return report_damage(r, "its string table has no end");
     r->strings = pl_arena_alloc(r->p->arena, (size_t)n);
     if (!r->strings) return false;
     memcpy(r->strings, r->part[PL_S_STRTAB].at, (size_t)n);
-    r->nsymbols = entries(r, PL_S_SYMTAB);
+    r->nsymbols = entry_count(r, PL_S_SYMTAB);
     return true;
 }
 
@@ -399,7 +399,7 @@ static bool read_program(reader *r)
     if (!check_names(r) || !read_strings(r) || !read_text(r)) return false;
     uint32_t *func_of = pl_arena_array(p->arena, uint32_t, r->nsymbols + 1),
              *var_of = pl_arena_array(p->arena, uint32_t, r->nsymbols + 1);
-    symbol *symbols = pl_arena_array(p->arena, symbol, entries(r, PL_S_VARS) + 1);
+    symbol *symbols = pl_arena_array(p->arena, symbol, entry_count(r, PL_S_VARS) + 1);
     if (!func_of || !var_of || !symbols || !read_functions(r, func_of) ||
         !read_variables(r, var_of, symbols) ||
         !read_relocations(r, PL_S_RELA_GLOBAL, PL_S_GLOBAL, symbols, func_of, var_of) ||
@@ -414,7 +414,7 @@ static bool read_program(reader *r)
     p->pool.cap = p->pool.n;
     if (r->reported || !pl_arena_ok(p->arena)) return false;
     const char *why = pl_program_check(p);
-    return !why || damaged(r, why);
+    return !why || report_damage(r, why);
 }
 
 static bool read_guarded(reader *r)
@@ -434,7 +434,7 @@ pl_status pl_object_read(const char *bytes, size_t n, pl_diags *diags, pl_loc at
         return PL_NOMEM;
     }
     p->arena = arena;
-    reader r = {.at = bytes, .n = n, .diags = diags, .place = at, .p = p};
+    reader r = {.at = bytes, .n = n, .diags = diags, .loc = at, .p = p};
     if (read_guarded(&r)) {
         *out = p;
         return PL_OK;

@@ -45,7 +45,7 @@ static bool reserve(bytes *b, size_t n)
 }
 
 /* Appends n zeroed bytes; NULL when out of memory. */
-static char *room(bytes *b, size_t n)
+static char *append_zeros(bytes *b, size_t n)
 {
     if (!reserve(b, n)) return NULL;
     if (!n) return b->at;
@@ -62,11 +62,11 @@ static void put_number(char *to, uint64_t v, unsigned n)
 
 static void put_u32(bytes *b, uint32_t v)
 {
-    char *to = room(b, 4);
+    char *to = append_zeros(b, 4);
     if (to) put_number(to, v, 4);
 }
 
-static void put(bytes *b, const void *from, size_t n)
+static void append(bytes *b, const void *from, size_t n)
 {
     if (!n || !reserve(b, n)) return;
     memcpy(b->at + b->n, from, n);
@@ -79,14 +79,14 @@ static uint32_t put_string(writer *w, const char *s)
     bytes *b = &w->part[PL_S_STRTAB];
     if (!s) return 0;
     uint32_t at = (uint32_t)b->n;
-    put(b, s, strlen(s) + 1);
+    append(b, s, strlen(s) + 1);
     return at;
 }
 
 static void put_record(writer *w, pl_section s, const void *record)
 {
     const pl_record *r = pl_object_section[s].record;
-    char *to = room(&w->part[s], pl_record_bytes(r));
+    char *to = append_zeros(&w->part[s], pl_record_bytes(r));
     for (unsigned k = 0; to && k < r->n; k++) {
         const pl_field *f = &r->field[k];
         if (f->kind == PL_F_TEXT) {
@@ -99,7 +99,7 @@ static void put_record(writer *w, pl_section s, const void *record)
 }
 
 /* True if the fields of a record are laid out in memory as in the file, from offset *from on. */
-static bool lies_as_written(const pl_record *r, size_t *from)
+static bool has_file_layout(const pl_record *r, size_t *from)
 {
     size_t next = r->n ? r->field[0].at : 0;
     *from = next;
@@ -121,14 +121,14 @@ static void put_records(writer *w, pl_section s, const void *at, size_t n)
 static void put_all_records(writer *w, pl_section s, const void *at, size_t n)
 {
     size_t from;
-    if (n && lies_as_written(pl_object_section[s].record, &from)) {
+    if (n && has_file_layout(pl_object_section[s].record, &from)) {
         w->records[s].at = (const char *)at + from;
         w->records[s].n = n;
     } else
         put_records(w, s, at, n);
 }
 
-static size_t size_of(const writer *w, unsigned s)
+static size_t section_bytes(const writer *w, unsigned s)
 {
     return w->part[s].n + (s == PL_S_PTX ? w->p->text_bytes : 0) +
            (w->records[s].n ? w->records[s].n * pl_record_bytes(pl_object_section[s].record) : 0);
@@ -142,7 +142,7 @@ static uint32_t put_symbol(writer *w, const char *name, unsigned char info, uint
     bytes *b = &w->part[PL_S_SYMTAB];
     uint32_t index = (uint32_t)(b->n / sizeof(Elf64_Sym));
     uint32_t string = put_string(w, name);
-    char *to = room(b, sizeof(Elf64_Sym));
+    char *to = append_zeros(b, sizeof(Elf64_Sym));
     if (to) {
         put_number(to + offsetof(Elf64_Sym, st_name), string, 4);
         put_number(to + offsetof(Elf64_Sym, st_info), info, 1);
@@ -175,7 +175,7 @@ static uint64_t put_data(writer *w, const pl_prog_var *v, pl_section s)
     uint64_t align = v->align ? v->align : 1;
     bytes *b = &w->part[s];
     if (s == PL_S_CONST) { /* the contents of the bank when a kernel starts */
-        room(b, v->address + v->size > b->n ? (size_t)(v->address + v->size - b->n) : 0);
+        append_zeros(b, v->address + v->size > b->n ? (size_t)(v->address + v->size - b->n) : 0);
         if (!b->failed && v->init && v->size) memcpy(b->at + v->address, v->init, (size_t)v->size);
         return v->address;
     }
@@ -189,9 +189,9 @@ static uint64_t put_data(writer *w, const pl_prog_var *v, pl_section s)
         w->zero[s] = at + v->size;
         return at;
     }
-    room(b, (size_t)((align - b->n % align) % align));
+    append_zeros(b, (size_t)((align - b->n % align) % align));
     uint64_t at = b->n;
-    char *to = room(b, (size_t)v->size);
+    char *to = append_zeros(b, (size_t)v->size);
     if (to && v->init) memcpy(to, v->init, (size_t)v->size);
     return at;
 }
@@ -205,7 +205,7 @@ static void put_relocations(writer *w, const pl_prog_var *v, pl_section s, uint6
         uint64_t symbol = variable                   ? w->var_symbol[r->symbol]
                           : r->kind == PL_RELOC_FUNC ? w->func_symbol[r->symbol]
                                                      : 0;
-        char *to = room(b, sizeof(Elf64_Rela));
+        char *to = append_zeros(b, sizeof(Elf64_Rela));
         if (!to) return;
         put_number(to + offsetof(Elf64_Rela, r_offset), at + r->offset, 8);
         put_number(to + offsetof(Elf64_Rela, r_info),
@@ -215,7 +215,7 @@ static void put_relocations(writer *w, const pl_prog_var *v, pl_section s, uint6
 }
 
 /* Local symbols come first in an ELF file. */
-static void put_symbols(writer *w, uint64_t *place)
+static void put_symbols(writer *w, uint64_t *offset)
 {
     const pl_program *p = w->p;
     size_t entry = pl_section_entry(PL_S_TEXT);
@@ -237,7 +237,7 @@ static void put_symbols(writer *w, uint64_t *place)
             if ((b == STB_LOCAL) == (round == 0))
                 w->var_symbol[k] =
                     put_symbol(w, v->name, (unsigned char)ELF64_ST_INFO(b, STT_OBJECT),
-                               (uint16_t)section_of(v), place[k], v->size);
+                               (uint16_t)section_of(v), offset[k], v->size);
         }
         if (round == 0) w->locals = (uint32_t)(w->part[PL_S_SYMTAB].n / sizeof(Elf64_Sym));
     }
@@ -246,18 +246,18 @@ static void put_symbols(writer *w, uint64_t *place)
 static void put_variables(writer *w)
 {
     const pl_program *p = w->p;
-    uint64_t *place = calloc(p->vars.n + 1, sizeof *place);
-    w->failed |= !place;
-    if (!place) return;
+    uint64_t *offset = calloc(p->vars.n + 1, sizeof *offset);
+    w->failed |= !offset;
+    if (!offset) return;
     for (size_t k = 0; k < p->vars.n; k++)
-        place[k] = put_data(w, &p->vars.at[k], section_of(&p->vars.at[k]));
-    put_symbols(w, place);
+        offset[k] = put_data(w, &p->vars.at[k], section_of(&p->vars.at[k]));
+    put_symbols(w, offset);
     for (size_t k = 0; k < p->vars.n; k++) {
-        put_relocations(w, &p->vars.at[k], section_of(&p->vars.at[k]), place[k]);
+        put_relocations(w, &p->vars.at[k], section_of(&p->vars.at[k]), offset[k]);
         put_u32(&w->part[PL_S_VARS], w->var_symbol[k]);
         put_record(w, PL_S_VARS, &p->vars.at[k]);
     }
-    free(place);
+    free(offset);
 }
 
 static void put_functions(writer *w)
@@ -301,14 +301,14 @@ static void put_note(writer *w)
     put_u32(b, PL_NOTE_NAME_BYTES);
     put_u32(b, PL_NOTE_BYTES);
     put_u32(b, PL_NOTE_TYPE);
-    put(b, "PTXLOOM", PL_NOTE_NAME_BYTES);
+    append(b, "PTXLOOM", PL_NOTE_NAME_BYTES);
     put_u32(b, PL_OBJECT_FORMAT);
     put_u32(b, (uint32_t)p->opt_level);
     put_u32(b, p->ptx);
     put_u32(b, p->sm);
     put_u32(b, (uint32_t)(unsigned char)p->sm_suffix);
-    put(b, table, 64);
-    room(b, 64); /* filled in once the content is known */
+    append(b, table, 64);
+    append_zeros(b, 64); /* filled in once the content is known */
 }
 
 /* ---- the file ---- */
@@ -364,14 +364,14 @@ typedef struct sink {
 } sink;
 
 /* Passes on a full piece, or the last one. */
-static void hand_on(sink *o)
+static void flush_piece(sink *o)
 {
     const size_t n = o->n % sizeof o->piece ? o->n % sizeof o->piece : sizeof o->piece;
     if (o->n && !o->failed) o->failed = !o->put(o->to, o->piece, n);
 }
 
 /* from NULL: zeros. */
-static void send(sink *o, const char *from, size_t n)
+static void emit(sink *o, const char *from, size_t n)
 {
     for (size_t k; n; n -= k) {
         char *at = o->piece + o->n % sizeof o->piece;
@@ -383,22 +383,22 @@ static void send(sink *o, const char *from, size_t n)
         } else
             memset(at, 0, k);
         o->n += k;
-        if (o->n % sizeof o->piece == 0) hand_on(o);
+        if (o->n % sizeof o->piece == 0) flush_piece(o);
     }
 }
 
-static void fill(sink *o, size_t align)
+static void emit_padding(sink *o, size_t align)
 {
-    send(o, NULL, (align - o->n % align) % align);
+    emit(o, NULL, (align - o->n % align) % align);
 }
 
-static void send_section(const writer *w, unsigned s, sink *o)
+static void emit_section(const writer *w, unsigned s, sink *o)
 {
-    send(o, w->part[s].at, w->part[s].n);
-    if (s == PL_S_PTX) send(o, w->p->text, w->p->text_bytes);
+    emit(o, w->part[s].at, w->part[s].n);
+    if (s == PL_S_PTX) emit(o, w->p->text, w->p->text_bytes);
     const size_t n = w->records[s].n, size = n ? pl_record_bytes(pl_object_section[s].record) : 0;
     for (size_t k = 0; k < n; k++)
-        send(o, (const char *)w->records[s].at + k * pl_object_section[s].record->size, size);
+        emit(o, (const char *)w->records[s].at + k * pl_object_section[s].record->size, size);
 }
 
 /* Sends the file from the first byte to the last. */
@@ -408,20 +408,20 @@ static void send_file(const writer *w, const uint32_t *name, sink *o)
     uint64_t end = sizeof header;
     for (unsigned s = 1; s < PL_S_COUNT; s++) {
         const uint64_t align = pl_object_section[s].align, at = (end + align - 1) / align * align,
-                       size = size_of(w, s);
+                       size = section_bytes(w, s);
         put_section_header(w, sections + s * sizeof(Elf64_Shdr), (pl_section)s, name[s], at,
                            pl_object_section[s].type == SHT_NOBITS ? w->zero[s] : size);
         end = at + size;
     }
     put_header(header, (end + 7) / 8 * 8);
-    send(o, header, sizeof header);
+    emit(o, header, sizeof header);
     for (unsigned s = 1; s < PL_S_COUNT; s++) {
-        fill(o, pl_object_section[s].align);
-        send_section(w, s, o);
+        emit_padding(o, pl_object_section[s].align);
+        emit_section(w, s, o);
     }
-    fill(o, 8);
-    send(o, sections, sizeof sections);
-    if (o->n % sizeof o->piece) hand_on(o);
+    emit_padding(o, 8);
+    emit(o, sections, sizeof sections);
+    if (o->n % sizeof o->piece) flush_piece(o);
 }
 
 static bool put_hash(void *to, const char *at, size_t n)
@@ -431,14 +431,14 @@ static bool put_hash(void *to, const char *at, size_t n)
 }
 
 /* The file is generated twice, because it contains its own hash. */
-static pl_status put_file(writer *w, pl_object_put *wanted, void *to)
+static pl_status put_file(writer *w, pl_object_put *put, void *to)
 {
     uint32_t name[PL_S_COUNT] = {0};
-    put(&w->part[PL_S_SHSTRTAB], "", 1);
+    append(&w->part[PL_S_SHSTRTAB], "", 1);
     for (unsigned s = 1; s < PL_S_COUNT; s++) {
         name[s] = (uint32_t)w->part[PL_S_SHSTRTAB].n;
-        put(&w->part[PL_S_SHSTRTAB], pl_object_section[s].name,
-            strlen(pl_object_section[s].name) + 1);
+        append(&w->part[PL_S_SHSTRTAB], pl_object_section[s].name,
+               strlen(pl_object_section[s].name) + 1);
     }
     for (unsigned s = 0; s < PL_S_COUNT; s++) w->failed |= w->part[s].failed;
     if (w->failed) return PL_NOMEM;
@@ -448,25 +448,25 @@ static pl_status put_file(writer *w, pl_object_put *wanted, void *to)
     send_file(w, name, &(sink){.put = put_hash, .to = &hash});
     pl_sha256_hex(&hash, hex);
     memcpy(w->part[PL_S_NOTE].at + 12 + PL_NOTE_NAME_BYTES + PL_NOTE_CONTENT, hex, 64);
-    sink file = {.put = wanted, .to = to};
+    sink file = {.put = put, .to = to};
     send_file(w, name, &file);
     return file.failed ? PL_IO : PL_OK;
 }
 
-pl_status pl_object_send(const pl_program *p, pl_object_put *wanted, void *to)
+pl_status pl_object_send(const pl_program *p, pl_object_put *put, void *to)
 {
     writer w = {.p = p};
     pl_status st = PL_NOMEM;
     w.func_symbol = calloc(p->funcs.n + 1, sizeof *w.func_symbol);
     w.var_symbol = calloc(p->vars.n + 1, sizeof *w.var_symbol);
-    put(&w.part[PL_S_STRTAB], "", 1);
+    append(&w.part[PL_S_STRTAB], "", 1);
     w.failed = !w.func_symbol || !w.var_symbol;
     if (!w.failed) {
         put_variables(&w);
         put_functions(&w);
         put_tables(&w);
         put_note(&w);
-        st = put_file(&w, wanted, to);
+        st = put_file(&w, put, to);
     }
     for (unsigned s = 0; s < PL_S_COUNT; s++) free(w.part[s].at);
     free(w.func_symbol);
@@ -476,7 +476,7 @@ pl_status pl_object_send(const pl_program *p, pl_object_put *wanted, void *to)
 
 static bool put_bytes(void *to, const char *at, size_t n)
 {
-    put(to, at, n);
+    append(to, at, n);
     return !((bytes *)to)->failed;
 }
 

@@ -58,7 +58,7 @@ static inline uint64_t policy_of_range(int primary, int secondary, uint64_t addr
 
 /* The priority of the line at this address. The selection of the lines of a share is not known;
  * here it is by a hash of the address. */
-static inline pl_priority policy_says(uint64_t policy, uint64_t line)
+static inline pl_priority policy_of_line(uint64_t policy, uint64_t line)
 {
     bool chosen;
     if (!(policy >> 60 & 1)) return PL_PRIORITY_UNCHANGED;

@@ -73,7 +73,7 @@ void pl_insn_shape(pl_insn *i)
     i->plan = 0;
 }
 
-static void tidy_pool(pl_program *p)
+static void rebuild_pool(pl_program *p)
 {
     uint32_t *old = p->pool.at;
     p->pool.at = NULL;
@@ -86,7 +86,7 @@ static void tidy_pool(pl_program *p)
     }
 }
 
-static void tidy_lines(pl_program *p)
+static void rebuild_lines(pl_program *p)
 {
     const pl_prog_line *old = p->lines.at;
     size_t n = p->lines.n;
@@ -101,14 +101,14 @@ static void tidy_lines(pl_program *p)
     }
 }
 
-static uint32_t take_moves(pl_program *p, const pl_call_move *moves, uint32_t from, uint32_t n)
+static uint32_t copy_moves(pl_program *p, const pl_call_move *moves, uint32_t from, uint32_t n)
 {
     uint32_t first = n ? (uint32_t)p->moves.n : 0;
     for (uint32_t k = 0; k < n; k++) *pl_push(p->arena, &p->moves) = moves[from + k];
     return first;
 }
 
-static void tidy_calls(pl_program *p)
+static void rebuild_calls(pl_program *p)
 {
     const pl_prog_call *calls = p->calls.at;
     const pl_call_move *moves = p->moves.at;
@@ -119,20 +119,20 @@ static void tidy_calls(pl_program *p)
         pl_insn *i = &p->code.at[k];
         if (!(pl_forms[i->form].effects & PL_EF_CALL)) continue;
         pl_prog_call c = calls[i->target];
-        c.first_ret = take_moves(p, moves, c.first_ret, c.nrets); /* in the order of a call */
-        c.first_arg = take_moves(p, moves, c.first_arg, c.nargs);
+        c.first_ret = copy_moves(p, moves, c.first_ret, c.nrets); /* in the order of a call */
+        c.first_arg = copy_moves(p, moves, c.first_arg, c.nargs);
         i->target = (uint32_t)p->calls.n;
         *pl_push(p->arena, &p->calls) = c;
     }
 }
 
-void pl_program_tidy(pl_program *p)
+void pl_program_canonicalize(pl_program *p)
 {
     for (size_t k = 0; k < p->code.n; k++) { /* clear the passes' annotations */
         p->code.at[k].flags &= (uint16_t)~PL_IF_COMPILE_ONLY;
         p->code.at[k].plan = p->code.at[k].traits = 0;
     }
-    tidy_pool(p);
-    tidy_lines(p);
-    tidy_calls(p);
+    rebuild_pool(p);
+    rebuild_lines(p);
+    rebuild_calls(p);
 }

@@ -15,6 +15,6 @@ void pl_insn_shape(pl_insn *i);
 
 /* Renumbers operand pool, lines, calls and moves in the order of the code, without gaps. Equivalent
  * programs then have identical tables, whether they come from PTX, an object or text. */
-void pl_program_tidy(pl_program *p);
+void pl_program_canonicalize(pl_program *p);
 
 #endif

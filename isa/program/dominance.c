@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-static uint32_t common(const pl_dominance *d, uint32_t a, uint32_t b)
+static uint32_t intersect(const pl_dominance *d, uint32_t a, uint32_t b)
 {
     while (a != b) {
         while (d->order[a] < d->order[b]) a = d->idom[a];
@@ -21,7 +21,7 @@ void pl_dominance_solve(const pl_dominance *d)
             uint32_t best = UINT32_MAX, from;
             for (uint32_t k = 0; (from = d->edge(d->graph, b, k)) != UINT32_MAX; k++)
                 if (d->idom[from] != UINT32_MAX)
-                    best = best == UINT32_MAX ? from : common(d, from, best);
+                    best = best == UINT32_MAX ? from : intersect(d, from, best);
             changed |= best != d->idom[b];
             d->idom[b] = best;
         }

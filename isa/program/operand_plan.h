@@ -13,7 +13,7 @@
 
 /* The callback is known at each call site and must be inlined there instead of being called through
  * a pointer for each operand. */
-#define PL_IN_LINE static inline __attribute__((always_inline))
+#define PL_ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* The guard, or one register operand. */
 typedef struct pl_operand_slot {
@@ -61,7 +61,8 @@ const pl_operand_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_operand_
 /* The plan of an instruction: one that the program caches, or one created in *own. An instruction
  * and its copies record the plan. Code that changes a property on which the plan depends must set
  * `plan` to 0, as pl_insn_make does. A sanitizer build checks this. */
-PL_IN_LINE const pl_operand_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl_operand_plan *own)
+PL_ALWAYS_INLINE const pl_operand_plan *pl_plan_of(const pl_program *p, pl_insn *i,
+                                                   pl_operand_plan *own)
 {
     if (!i->plan) return pl_plan_find(p, i, own);
     const pl_operand_plan *t = &p->plans->at[i->plan - 1u];
@@ -76,9 +77,9 @@ PL_IN_LINE const pl_operand_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl
 void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn, void *ctx);
 
 /* Visits the operands from u on, and those of a call that are read, written or both. */
-PL_IN_LINE void pl_plan_visit(pl_program *p, pl_insn *i, const pl_operand_plan *t,
-                              const pl_operand_slot *u, const pl_operand_slot *end, unsigned which,
-                              pl_use_fn *fn, void *ctx)
+PL_ALWAYS_INLINE void pl_plan_visit(pl_program *p, pl_insn *i, const pl_operand_plan *t,
+                                    const pl_operand_slot *u, const pl_operand_slot *end,
+                                    unsigned which, pl_use_fn *fn, void *ctx)
 {
     if (t->plain) { /* the common case */
         for (; u < end; u++) {
@@ -100,20 +101,20 @@ PL_IN_LINE void pl_plan_visit(pl_program *p, pl_insn *i, const pl_operand_plan *
     if (t->calls) pl_call_uses(p, i, which, fn, ctx);
 }
 
-PL_IN_LINE void pl_plan_reads(pl_program *p, pl_insn *i, const pl_operand_plan *t, pl_use_fn *fn,
-                              void *ctx)
+PL_ALWAYS_INLINE void pl_plan_reads(pl_program *p, pl_insn *i, const pl_operand_plan *t,
+                                    pl_use_fn *fn, void *ctx)
 {
     pl_plan_visit(p, i, t, t->reads + (i->guard == PL_PT), t->reads + t->nreads, PL_USE_READ, fn,
                   ctx);
 }
 
-PL_IN_LINE void pl_plan_writes(pl_program *p, pl_insn *i, const pl_operand_plan *t, pl_use_fn *fn,
-                               void *ctx)
+PL_ALWAYS_INLINE void pl_plan_writes(pl_program *p, pl_insn *i, const pl_operand_plan *t,
+                                     pl_use_fn *fn, void *ctx)
 {
     pl_plan_visit(p, i, t, t->writes, t->writes + t->nwrites, PL_USE_WRITE, fn, ctx);
 }
 
-PL_IN_LINE void pl_insn_uses_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
+PL_ALWAYS_INLINE void pl_insn_uses_inline(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
     pl_operand_plan own;
     const pl_operand_plan *t = pl_plan_of(p, i, &own);
@@ -123,21 +124,21 @@ PL_IN_LINE void pl_insn_uses_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void
 
 /* Visits only the operands read, or only those written; an operand that is both is passed with both
  * flags. For a predicate `rows` is one. */
-PL_IN_LINE void pl_insn_reads_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
+PL_ALWAYS_INLINE void pl_insn_reads_inline(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
     pl_operand_plan own;
     pl_plan_reads(p, i, pl_plan_of(p, i, &own), fn, ctx);
 }
 
-PL_IN_LINE void pl_insn_writes_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
+PL_ALWAYS_INLINE void pl_insn_writes_inline(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
     pl_operand_plan own;
     pl_plan_writes(p, i, pl_plan_of(p, i, &own), fn, ctx);
 }
 
 /* Visits the operands read, then those written: an operand that is both is visited twice. */
-PL_IN_LINE void pl_insn_reads_writes(pl_program *p, pl_insn *i, pl_use_fn *read, pl_use_fn *written,
-                                     void *ctx)
+PL_ALWAYS_INLINE void pl_insn_reads_writes(pl_program *p, pl_insn *i, pl_use_fn *read,
+                                           pl_use_fn *written, void *ctx)
 {
     pl_operand_plan own;
     const pl_operand_plan *t = pl_plan_of(p, i, &own);
@@ -148,18 +149,19 @@ PL_IN_LINE void pl_insn_reads_writes(pl_program *p, pl_insn *i, pl_use_fn *read,
 /* ---- the loop over operands ---- */
 
 /* State that few instructions need, kept apart from the iterator, which stays in host registers. */
-typedef struct pl_operand_rest {
+typedef struct pl_operand_iter_state {
     pl_operand_plan own;   /* for an instruction whose plan the program does not cache */
     uint32_t move, nmoves; /* of a call: registers that it passes and receives */
     uint32_t *row;         /* the current one of these */
     unsigned rows, use;
-} pl_operand_rest;
+} pl_operand_iter_state;
 
 /* Starts iterating over the registers that a call passes and receives: `which` is a set of
  * PL_USE_READ and PL_USE_WRITE. */
-void pl_call_operands_begin(pl_operand_rest *r, pl_program *p, const pl_insn *i, unsigned which);
+void pl_call_operands_begin(pl_operand_iter_state *r, pl_program *p, const pl_insn *i,
+                            unsigned which);
 /* Advances to the next one. False at the end. */
-bool pl_call_operands_next(pl_operand_rest *r, pl_program *p, const pl_insn *i);
+bool pl_call_operands_next(pl_operand_iter_state *r, pl_program *p, const pl_insn *i);
 
 /* Iterator over the register operands of an instruction. */
 typedef struct pl_operand_iter {
@@ -170,7 +172,8 @@ typedef struct pl_operand_iter {
     bool plain, calls;
 } pl_operand_iter;
 
-PL_IN_LINE bool pl_operands_next(pl_operand_iter *o, pl_operand_rest *r, pl_program *p, pl_insn *i)
+PL_ALWAYS_INLINE bool pl_operands_next(pl_operand_iter *o, pl_operand_iter_state *r, pl_program *p,
+                                       pl_insn *i)
 {
     if (o->left) {
         o->left--;
@@ -198,8 +201,8 @@ PL_IN_LINE bool pl_operands_next(pl_operand_iter *o, pl_operand_rest *r, pl_prog
 }
 
 /* Starts at the first operand that is read, written or both, as `which` specifies. */
-PL_IN_LINE bool pl_operands_begin(pl_operand_iter *o, pl_operand_rest *r, pl_program *p, pl_insn *i,
-                                  unsigned which)
+PL_ALWAYS_INLINE bool pl_operands_begin(pl_operand_iter *o, pl_operand_iter_state *r, pl_program *p,
+                                        pl_insn *i, unsigned which)
 {
     const pl_operand_plan *t = pl_plan_of(p, i, &r->own);
     const unsigned guard = i->guard == PL_PT; /* always true: not an operand */
@@ -224,10 +227,10 @@ PL_IN_LINE bool pl_operands_begin(pl_operand_iter *o, pl_operand_rest *r, pl_pro
  * An operand that is both is visited once, with both flags in o.use. The outer loop only declares.
  */
 #define PL_FOR_EACH_OPERAND(program, insn, which, o)                                               \
-    for (pl_operand_rest o##_rest, *o##_once = &o##_rest; o##_once; o##_once = NULL)               \
+    for (pl_operand_iter_state o##_state, *o##_once = &o##_state; o##_once; o##_once = NULL)       \
         for (pl_operand_iter o,                                                                    \
-             *o##_more = pl_operands_begin(&o, &o##_rest, program, insn, which) ? &o : NULL;       \
-             o##_more; o##_more = pl_operands_next(&o, &o##_rest, program, insn) ? &o : NULL)
+             *o##_more = pl_operands_begin(&o, &o##_state, program, insn, which) ? &o : NULL;      \
+             o##_more; o##_more = pl_operands_next(&o, &o##_state, program, insn) ? &o : NULL)
 #define PL_FOR_EACH_READ(program, insn, o)  PL_FOR_EACH_OPERAND(program, insn, PL_USE_READ, o)
 #define PL_FOR_EACH_WRITE(program, insn, o) PL_FOR_EACH_OPERAND(program, insn, PL_USE_WRITE, o)
 #define PL_FOR_EACH_USE(program, insn, o)                                                          \

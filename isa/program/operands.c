@@ -14,10 +14,10 @@ static uint8_t rows_of(unsigned bits)
     return bits > 64 ? 4 : bits > 32 ? 2 : 1;
 }
 
-#define PLACE(member) ((uint8_t)(offsetof(pl_insn, member) / 4))
+#define WORD_OFFSET(member) ((uint8_t)(offsetof(pl_insn, member) / 4))
 
 /* True if every operand is a constant or a single register that is either read or written. */
-static bool scalars(const pl_form *f, const uint16_t *mods)
+static bool has_only_scalars(const pl_form *f, const uint16_t *mods)
 {
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
         const pl_ospec *s = &f->operand[k];
@@ -48,7 +48,7 @@ unsigned pl_traits_find(const pl_insn *i)
         !pl_insn_has(i, W_s16x2))
         traits |= PL_TRAIT_INTEGER;
     if (pl_word_bits[t] == 64) traits |= PL_TRAIT_WIDE;
-    if (scalars(f, i->mods)) traits |= PL_TRAIT_SCALARS;
+    if (has_only_scalars(f, i->mods)) traits |= PL_TRAIT_SCALARS;
     if ((f->effects & ~(uint32_t)PL_EF_LOAD) == 0 && m != M__sreg && !carry && f->noperands &&
         f->operand[0].written)
         traits |= PL_TRAIT_REMOVABLE;
@@ -66,11 +66,11 @@ void pl_plan_make(pl_operand_plan *p, const pl_insn *i)
                            .traits = (uint16_t)pl_traits_find(i)};
     memcpy(p->mods, i->mods, sizeof p->mods);
     p->use[p->n++] =
-        (pl_operand_slot){.at = PLACE(guard), .use = PL_USE_READ | PL_USE_PRED, .rows = 1};
+        (pl_operand_slot){.at = WORD_OFFSET(guard), .use = PL_USE_READ | PL_USE_PRED, .rows = 1};
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
         const pl_ospec *s = &f->operand[k];
         pl_operand_slot u = {
-            .at = (uint8_t)(PLACE(op) + k),
+            .at = (uint8_t)(WORD_OFFSET(op) + k),
             .use = (uint8_t)((s->read ? PL_USE_READ : 0) | (s->written ? PL_USE_WRITE : 0)),
             .rows = 2};
         switch ((pl_okind)s->kind) {
@@ -112,13 +112,13 @@ void pl_plan_make(pl_operand_plan *p, const pl_insn *i)
 
 const pl_operand_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_operand_plan *own)
 {
-    enum { PLACES = 2 * PL_PLAN_CACHE_SIZE };
+    enum { SLOTS = 2 * PL_PLAN_CACHE_SIZE };
     pl_plan_cache *all = p->plans;
     uint64_t m[4], key = pl_plan_key(i);
     memcpy(m, i->mods, sizeof m);
     uint64_t h = ((key ^ m[0] ^ m[1] * 3 ^ m[2] * 5 ^ m[3] * 7) * 0x9e3779b97f4a7c15ull) >> 32;
     for (; all; h++) {
-        uint16_t *number = &all->number[h % PLACES];
+        uint16_t *number = &all->number[h % SLOTS];
         /* The module has more kinds of instructions than the cache holds. */
         if (!*number && all->n == PL_PLAN_CACHE_SIZE) break;
         if (!*number) {
@@ -160,14 +160,15 @@ void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn
 }
 
 /* Arguments first, then results; `move` indexes both. */
-void pl_call_operands_begin(pl_operand_rest *r, pl_program *p, const pl_insn *i, unsigned which)
+void pl_call_operands_begin(pl_operand_iter_state *r, pl_program *p, const pl_insn *i,
+                            unsigned which)
 {
     const pl_prog_call *c = &p->calls.at[i->target];
     r->move = which & PL_USE_READ ? 0 : c->nargs;
     r->nmoves = c->nargs + (which & PL_USE_WRITE ? c->nrets : 0);
 }
 
-bool pl_call_operands_next(pl_operand_rest *r, pl_program *p, const pl_insn *i)
+bool pl_call_operands_next(pl_operand_iter_state *r, pl_program *p, const pl_insn *i)
 {
     const pl_prog_call *c = &p->calls.at[i->target];
     while (r->move < r->nmoves) {
@@ -185,5 +186,5 @@ bool pl_call_operands_next(pl_operand_rest *r, pl_program *p, const pl_insn *i)
 
 void pl_insn_uses(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
-    pl_insn_uses_here(p, i, fn, ctx);
+    pl_insn_uses_inline(p, i, fn, ctx);
 }

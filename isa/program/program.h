@@ -73,8 +73,8 @@ typedef struct pl_prog_line {
 /* A register of a wgmma that is accessed on some path while PTX forbids it
  * (compiler/analysis/wgmma_hazards.h). For checkers; not stored in objects. */
 typedef enum pl_hazard_kind {
-    PL_HAZARD_SUM_READ, /* before wgmma.wait_group has waited for the product */
-    PL_HAZARD_SUM_WRITTEN,
+    PL_HAZARD_ACCUMULATOR_READ, /* before wgmma.wait_group has waited for the product */
+    PL_HAZARD_ACCUMULATOR_WRITTEN,
     PL_HAZARD_MATRIX_READ, /* a register of matrix A, before the same wait */
     PL_HAZARD_MATRIX_WRITTEN,
     PL_HAZARD_UNFENCED /* written between wgmma.fence and the product */

@@ -14,7 +14,13 @@
 /* Registers per thread that code can address; rows of a register file; the allocation granularity;
  * the minimum imposed by launch bounds. (CUDA C++ Programming Guide, "Compute Capabilities". Before
  * sm_32 an instruction has 6 bits for a register.) */
-enum { MOST = 255, MOST_OLD = 63, FILE_WARPS = 65536 / PL_LANES, UNIT = 8, LEAST = 16 };
+enum {
+    MAX_REGISTERS = 255,
+    MAX_REGISTERS_6BIT = 63,
+    FILE_WARPS = 65536 / PL_LANES,
+    REGISTER_UNIT = 8,
+    MIN_REGISTERS = 16
+};
 
 static uint32_t product(const uint32_t *size)
 {
@@ -29,31 +35,32 @@ static uint32_t warps_of(const pl_prog_func *f)
 
 uint32_t pl_register_limit(const pl_program *p, const pl_prog_func *f)
 {
-    uint32_t limit = p->sm >= 32 || p->sm < 10 ? MOST : MOST_OLD;
+    uint32_t limit = p->sm >= 32 || p->sm < 10 ? MAX_REGISTERS : MAX_REGISTERS_6BIT;
     if (f->maxnreg) return f->maxnreg < limit ? f->maxnreg : limit;
     uint32_t warps = warps_of(f) * (f->minnctapersm ? f->minnctapersm : 1);
     if (!warps) return limit;
-    uint32_t share = (p->sm >= 30 ? FILE_WARPS : FILE_WARPS / 2) / warps / UNIT * UNIT;
-    return share < LEAST ? LEAST : share < limit ? share : limit;
+    uint32_t share =
+        (p->sm >= 30 ? FILE_WARPS : FILE_WARPS / 2) / warps / REGISTER_UNIT * REGISTER_UNIT;
+    return share < MIN_REGISTERS ? MIN_REGISTERS : share < limit ? share : limit;
 }
 
 uint32_t pl_registers_at_entry(const pl_program *p, const pl_prog_func *f)
 {
     enum { GROUP = 4 };
-    uint32_t most = 0;
+    uint32_t largest = 0;
     bool changes = false;
     for (uint32_t k = f->first; k < f->first + f->count; k++) {
         const pl_insn *i = &p->code.at[k];
         if (pl_insn_mnem(i) != M_setmaxnreg) continue;
         changes = true;
-        if (pl_insn_has(i, W_inc) && (uint32_t)i->imm > most) most = (uint32_t)i->imm;
+        if (pl_insn_has(i, W_inc) && (uint32_t)i->imm > largest) largest = (uint32_t)i->imm;
     }
     if (!changes || !(f->maxnreg || f->minnctapersm)) return 0;
     uint32_t limit = pl_register_limit(p, f),
              warps = (warps_of(f) + GROUP - 1) / GROUP * GROUP * f->minnctapersm;
-    const uint32_t share = warps ? FILE_WARPS / warps / UNIT * UNIT : limit;
+    const uint32_t share = warps ? FILE_WARPS / warps / REGISTER_UNIT * REGISTER_UNIT : limit;
     if (!f->maxnreg && share < limit) limit = share;
-    return most && most < limit ? most : limit;
+    return largest && largest < limit ? largest : limit;
 }
 
 enum { ALL_BARRIERS = 16 };
@@ -65,9 +72,9 @@ typedef struct visit {
 
 typedef struct graph {
     pl_program *p;
-    uint8_t *state;    /* by function: 0 new, 1 open, 2 done */
-    bool *taken;       /* by function: its address is taken */
-    uint32_t *deepest; /* stack of its deepest callee chain */
+    uint8_t *state;         /* by function: 0 new, 1 open, 2 done */
+    bool *address_taken;    /* by function: its address is taken */
+    uint32_t *callee_stack; /* stack of its deepest callee chain */
     struct {
         visit *at;
         size_t n, cap;
@@ -101,7 +108,7 @@ static uint32_t barriers_of(const pl_prog_func *f, const pl_insn *i)
     return 0;
 }
 
-static void own(pl_program *p, pl_prog_func *f)
+static void count_own_barriers(pl_program *p, pl_prog_func *f)
 {
     f->barriers = 0;
     for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
@@ -110,10 +117,10 @@ static void own(pl_program *p, pl_prog_func *f)
     }
 }
 
-static void enter(graph *g, uint32_t func)
+static void open_function(graph *g, uint32_t func)
 {
     g->state[func] = 1;
-    own(g->p, &g->p->funcs.at[func]);
+    count_own_barriers(g->p, &g->p->funcs.at[func]);
     *pl_push(g->p->arena, &g->open) = (visit){.func = func, .pc = g->p->funcs.at[func].first};
 }
 
@@ -132,7 +139,7 @@ static uint32_t next_callee(graph *g, visit *v)
         }
         while (v->candidate < p->funcs.n) {
             callee = v->candidate++;
-            if (g->taken[callee] && !p->funcs.at[callee].entry) return callee;
+            if (g->address_taken[callee] && !p->funcs.at[callee].entry) return callee;
         }
     }
     return UINT32_MAX;
@@ -146,42 +153,42 @@ static void add_callee(graph *g, uint32_t caller, uint32_t callee)
     uint32_t limit = pl_register_limit(g->p, f),
              registers = c->registers < limit ? c->registers : limit;
     if (registers > f->registers) f->registers = registers;
-    if (c->stack_bytes > g->deepest[caller]) g->deepest[caller] = c->stack_bytes;
+    if (c->stack_bytes > g->callee_stack[caller]) g->callee_stack[caller] = c->stack_bytes;
 }
 
 static void visit_from(graph *g, uint32_t func)
 {
-    enter(g, func);
+    open_function(g, func);
     while (g->open.n && pl_arena_ok(g->p->arena)) {
         visit *v = &g->open.at[g->open.n - 1];
         uint32_t caller = v->func, callee = next_callee(g, v);
         if (callee == UINT32_MAX) {
             pl_prog_func *f = &g->p->funcs.at[caller];
-            f->stack_bytes = f->local_bytes + g->deepest[caller];
+            f->stack_bytes = f->local_bytes + g->callee_stack[caller];
             g->state[caller] = 2;
             g->open.n--;
             if (g->open.n) add_callee(g, g->open.at[g->open.n - 1].func, caller);
         } else if (g->state[callee] == 0)
-            enter(g, callee);
+            open_function(g, callee);
         else if (g->state[callee] == 2)
             add_callee(g, caller, callee);
     }
 }
 
-static void find_taken(graph *g)
+static void find_address_taken(graph *g)
 {
     const pl_program *p = g->p;
     for (size_t v = 0; v < p->vars.n; v++)
         for (size_t k = 0; k < p->vars.at[v].reloc.n; k++)
             if (p->vars.at[v].reloc.at[k].kind == PL_RELOC_FUNC)
-                g->taken[p->vars.at[v].reloc.at[k].symbol] = true;
+                g->address_taken[p->vars.at[v].reloc.at[k].symbol] = true;
     for (size_t f = 0; f < p->funcs.n; f++)
         for (size_t k = 0; k < p->funcs.at[f].init.n; k++) {
             const pl_frame_init *r = &p->funcs.at[f].init.at[k];
             const uint32_t func = r->width == 64 && !r->sreg && r->reloc == PL_RELOC_NONE
                                       ? pl_program_func_at(p, r->bits)
                                       : UINT32_MAX;
-            if (func != UINT32_MAX) g->taken[func] = true;
+            if (func != UINT32_MAX) g->address_taken[func] = true;
         }
 }
 
@@ -190,9 +197,9 @@ static bool find_resources(pl_program *p, pl_arena *scratch)
     PL_GUARD(return false)
     graph g = {.p = p,
                .state = pl_arena_array(scratch, uint8_t, p->funcs.n + 1),
-               .deepest = pl_arena_array(scratch, uint32_t, p->funcs.n + 1),
-               .taken = pl_arena_array(scratch, bool, p->funcs.n + 1)};
-    find_taken(&g);
+               .callee_stack = pl_arena_array(scratch, uint32_t, p->funcs.n + 1),
+               .address_taken = pl_arena_array(scratch, bool, p->funcs.n + 1)};
+    find_address_taken(&g);
     for (uint32_t k = 0; k < p->funcs.n; k++)
         if (g.state[k] == 0) visit_from(&g, k);
     return true;

@@ -24,7 +24,7 @@ typedef struct check {
     const char *why;
 } check;
 
-static bool bad(check *c, const char *why)
+static bool fail(check *c, const char *why)
 {
     if (!c->why) c->why = why;
     return false;
@@ -49,14 +49,14 @@ static void check_use(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     check *c = ctx;
     if (use & PL_USE_PRED) {
-        if (*row >= c->f->preds) bad(c, "an instruction names a predicate outside its function's");
+        if (*row >= c->f->preds) fail(c, "an instruction names a predicate outside its function's");
         if ((use & PL_USE_WRITE) && *row <= PL_PF)
-            bad(c, "an instruction writes a predicate that never changes");
+            fail(c, "an instruction writes a predicate that never changes");
     } else if (*row > c->f->rows || rows > c->f->rows - *row)
-        bad(c, "an instruction names a register outside its function's");
+        fail(c, "an instruction names a register outside its function's");
 }
 
-static bool in_function(const check *c, uint32_t pc)
+static bool is_in_function(const check *c, uint32_t pc)
 {
     return pc >= c->f->first && pc - c->f->first < c->f->count;
 }
@@ -64,11 +64,11 @@ static bool in_function(const check *c, uint32_t pc)
 static bool check_immediate(check *c, const pl_insn *i, const pl_ospec *s, uint32_t value)
 {
     if (s->lo <= s->hi && ((int32_t)value < s->lo || (int32_t)value > s->hi))
-        return bad(c, "an immediate is out of range");
+        return fail(c, "an immediate is out of range");
     if (!pl_insn_names_sreg(i)) return true;
     for (unsigned k = 0; k < pl_nsregs; k++)
         if (pl_sregs[k].word == value) return true;
-    return bad(c, "an instruction reads a special register that does not exist");
+    return fail(c, "an instruction reads a special register that does not exist");
 }
 
 /* Checks that operands are in their places, and that vectors are consecutive in the pool. */
@@ -77,7 +77,7 @@ static bool check_operands(check *c, const pl_insn *i)
     const pl_form *f = &pl_forms[i->form];
     const pl_program *p = c->p;
     if (i->extra_ops > p->pool.n || i->nextra > p->pool.n - i->extra_ops)
-        return bad(c, "an instruction's operands lie outside the pool");
+        return fail(c, "an instruction's operands lie outside the pool");
     unsigned pooled = 0;
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
         const pl_ospec *s = &f->operand[k];
@@ -86,10 +86,10 @@ static bool check_operands(check *c, const pl_insn *i)
         case PL_K_VALUE:
         case PL_K_VAR:
         case PL_K_OPAQUE:
-            if (!present && !s->optional) return bad(c, "an instruction lacks an operand");
+            if (!present && !s->optional) return fail(c, "an instruction lacks an operand");
             if (present && pl_operand_count(f, k, i->mods) > 0) {
                 if (i->op[k] != pooled)
-                    return bad(c, "a vector is at the wrong offset of the pool");
+                    return fail(c, "a vector is at the wrong offset of the pool");
                 pooled += (unsigned)pl_operand_count(f, k, i->mods);
             }
             break;
@@ -97,23 +97,23 @@ static bool check_operands(check *c, const pl_insn *i)
             if (present && !check_immediate(c, i, s, i->op[k])) return false;
             break;
         case PL_K_LABEL:
-            if (!in_function(c, i->target)) return bad(c, "a branch leaves its function");
+            if (!is_in_function(c, i->target)) return fail(c, "a branch leaves its function");
             break;
         case PL_K_LABELS:
-            if (i->nextra == 0) return bad(c, "a branch has no targets");
+            if (i->nextra == 0) return fail(c, "a branch has no targets");
             for (unsigned e = 0; e < i->nextra; e++)
-                if (!in_function(c, p->pool.at[i->extra_ops + e]))
-                    return bad(c, "a branch leaves its function");
+                if (!is_in_function(c, p->pool.at[i->extra_ops + e]))
+                    return fail(c, "a branch leaves its function");
             pooled = i->nextra;
             break;
         case PL_K_FUNC:
             if (p->calls.at[i->target].callee == UINT32_MAX && !present)
-                return bad(c, "an instruction lacks an operand");
+                return fail(c, "an instruction lacks an operand");
             break;
         default: break;
         }
     }
-    return pooled == i->nextra || bad(c, "a vector is at the wrong offset of the pool");
+    return pooled == i->nextra || fail(c, "a vector is at the wrong offset of the pool");
 }
 
 static bool check_memory(check *c, const pl_insn *i)
@@ -124,7 +124,7 @@ static bool check_memory(check *c, const pl_insn *i)
     if (!addresses) {
         for (unsigned k = 0; k < sizeof i->sel; k++)
             if (i->sel[k] > LAST_SELECTOR)
-                return bad(c, "an operand selects a part that does not exist");
+                return fail(c, "an operand selects a part that does not exist");
         return true;
     }
     pl_insn as = *i;
@@ -135,38 +135,39 @@ static bool check_memory(check *c, const pl_insn *i)
     if (i->sel[PL_M_LOG2] != as.sel[PL_M_LOG2] || i->sel[PL_M_COUNT] != as.sel[PL_M_COUNT] ||
         ((i->sel[PL_M_FLAGS] ^ as.sel[PL_M_FLAGS]) & ~given) ||
         (as.sel[PL_M_FLAGS] & ~(unsigned)i->sel[PL_M_FLAGS]))
-        return bad(c, "a memory access has the wrong size");
+        return fail(c, "a memory access has the wrong size");
     pl_space space = (pl_space)i->sel[PL_M_SPACE];
     if (space != (pl_space)as.sel[PL_M_SPACE] && space != PL_SP_LOCAL && space != PL_SP_PARAM &&
         space != PL_SP_SHARED)
-        return bad(c, "a memory access has the wrong state space");
+        return fail(c, "a memory access has the wrong state space");
     if (space == PL_SP_PARAM && !c->f->entry)
-        return bad(c, "a function reads the parameters of a kernel");
+        return fail(c, "a function reads the parameters of a kernel");
     return true;
 }
 
 static bool check_move(check *c, const pl_prog_func *f, const pl_call_move *m, uint32_t at)
 {
     if (m->pred)
-        return (m->reg && at < f->preds) || bad(c, "a call passes a predicate that does not exist");
+        return (m->reg && at < f->preds) ||
+               fail(c, "a call passes a predicate that does not exist");
     uint64_t end = m->reg ? (uint64_t)at + (m->bytes > 8   ? 4
                                             : m->bytes > 4 ? 2
                                                            : 1)
                           : (uint64_t)at + m->bytes;
     if (m->reg ? m->bytes > 16 || end > f->rows : end > f->frame_bytes)
-        return bad(c, "a call passes something outside its function");
+        return fail(c, "a call passes something outside its function");
     return true;
 }
 
 static bool check_call(check *c, const pl_insn *i)
 {
     const pl_program *p = c->p;
-    if (i->target >= p->calls.n) return bad(c, "a call is outside its table");
+    if (i->target >= p->calls.n) return fail(c, "a call is outside its table");
     const pl_prog_call *k = &p->calls.at[i->target];
     if ((k->callee != UINT32_MAX && k->callee >= p->funcs.n) || k->first_arg > p->moves.n ||
         k->nargs > p->moves.n - k->first_arg || k->first_ret > p->moves.n ||
         k->nrets > p->moves.n - k->first_ret)
-        return bad(c, "a call is outside its table");
+        return fail(c, "a call is outside its table");
     for (uint32_t n = 0; n < k->nargs; n++)
         if (!check_move(c, c->f, &p->moves.at[k->first_arg + n],
                         p->moves.at[k->first_arg + n].from))
@@ -257,20 +258,20 @@ static bool check_insn(check *c, pl_insn *i)
 {
     const unsigned known = PL_IF_GUARD_NEG | PL_IF_SYNC_POINT | PL_IF_MEM | PL_IF_CONTROL |
                            PL_IF_UNIFORM | PL_IF_D64 | PL_IF_BACK_EDGE;
-    if (i->form >= pl_nforms) return bad(c, "an instruction has no form");
+    if (i->form >= pl_nforms) return fail(c, "an instruction has no form");
     if (!pl_insn_words_fit(i))
-        return bad(c, "an instruction has a modifier that its form does not take");
+        return fail(c, "an instruction has a modifier that its form does not take");
     pl_insn derived = *i;
     derived.flags = (uint16_t)(i->flags & ~PL_INSN_DERIVED);
     pl_insn_finish(&derived);
     if (i->flags != derived.flags || (i->flags & ~known))
-        return bad(c, "an instruction has flags that it cannot have");
+        return fail(c, "an instruction has flags that it cannot have");
     if (!class_fits(i, derived.latency_class))
-        return bad(c, "an instruction has a class that it cannot have");
-    if (i->line >= c->p->lines.n) return bad(c, "an instruction has no line");
+        return fail(c, "an instruction has a class that it cannot have");
+    if (i->line >= c->p->lines.n) return fail(c, "an instruction has no line");
     if (i->reconv != UINT32_MAX &&
         (i->reconv < c->f->first || i->reconv > c->f->first + c->f->count))
-        return bad(c, "lanes meet again outside their function");
+        return fail(c, "lanes meet again outside their function");
     if ((pl_forms[i->form].effects & PL_EF_CALL) && !check_call(c, i)) return false;
     if (!check_operands(c, i) || !check_memory(c, i)) return false;
     pl_insn_uses(c->p, i, check_use, c);
@@ -285,39 +286,39 @@ static bool check_row(check *c, const pl_frame_init *r)
 {
     const pl_prog_func *f = c->f;
     if ((r->width != 32 && r->width != 64) || r->row > f->rows || r->width / 32u > f->rows - r->row)
-        return bad(c, "a function fills a register that it does not have");
+        return fail(c, "a function fills a register that it does not have");
     bool known = r->sreg == 0;
     for (unsigned k = 0; !known && k < pl_nsregs; k++) known = pl_sregs[k].word == r->sreg;
-    if (!known) return bad(c, "a function needs a special register that does not exist");
+    if (!known) return fail(c, "a function needs a special register that does not exist");
     switch (r->reloc) {
     case PL_RELOC_NONE:
     case PL_RELOC_FRAME:
     case PL_RELOC_SHARED: break;
     case PL_RELOC_VAR:
         if (r->symbol >= c->p->vars.n)
-            return bad(c, "a function needs a variable that does not exist");
+            return fail(c, "a function needs a variable that does not exist");
         break;
-    default: return bad(c, "a function needs an unknown kind of address");
+    default: return fail(c, "a function needs an unknown kind of address");
     }
-    return r->sel <= 3 || bad(c, "a special register has no such component");
+    return r->sel <= 3 || fail(c, "a special register has no such component");
 }
 
 static bool check_func(check *c, const pl_prog_func *f, uint32_t *next)
 {
     c->f = f;
     if (f->count == 0) return true;
-    if (f->first != *next) return bad(c, "functions overlap, or leave a gap");
+    if (f->first != *next) return fail(c, "functions overlap, or leave a gap");
     *next += f->count;
     if (f->rows > MAX_ROWS || f->preds < 2 || f->preds > MAX_ROWS || f->frame_bytes > MAX_FRAME ||
         f->param_bytes > MAX_PARAMS)
-        return bad(c, "a function is too large");
+        return fail(c, "a function is too large");
     for (size_t k = 0; k < f->init.n; k++)
         if (!check_row(c, &f->init.at[k])) return false;
     for (size_t k = 0; k < f->params.n; k++) {
         const pl_prog_param *q = &f->params.at[k];
         if (q->offset > f->param_bytes || q->size > f->param_bytes - q->offset ||
             q->type >= W_count)
-            return bad(c, "a parameter is outside the parameters");
+            return fail(c, "a parameter is outside the parameters");
     }
     for (size_t k = 0; k < f->formal.n; k++)
         if (!check_move(c, f, &f->formal.at[k], f->formal.at[k].to)) return false;
@@ -328,7 +329,7 @@ static bool check_func(check *c, const pl_prog_func *f, uint32_t *next)
     const pl_insn *last = &c->p->code.at[f->first + f->count - 1];
     return (last->guard == PL_PT && !(last->flags & PL_IF_GUARD_NEG) &&
             (pl_forms[last->form].effects & (PL_EF_EXIT | PL_EF_BRANCH))) ||
-           bad(c, "a function continues past its end");
+           fail(c, "a function continues past its end");
 }
 
 /* Corresponding arguments and parameters of a direct call are both predicates, or neither. */
@@ -339,17 +340,17 @@ static bool check_signature(check *c, const pl_prog_call *k)
     const pl_prog_func *f = &p->funcs.at[k->callee];
     for (uint32_t n = 0; n < k->nargs && n < f->formal.n; n++)
         if (p->moves.at[k->first_arg + n].pred != f->formal.at[n].pred)
-            return bad(c, "a call passes a predicate for something else");
+            return fail(c, "a call passes a predicate for something else");
     for (uint32_t n = 0; f->count == 0 && n < k->nargs;
          n++) /* system functions read arguments as numbers */
         if (p->moves.at[k->first_arg + n].pred)
-            return bad(c, "a call passes a predicate for something else");
+            return fail(c, "a call passes a predicate for something else");
     for (uint32_t n = 0; f->count == 0 && n < k->nrets; n++)
         if (p->moves.at[k->first_ret + n].pred)
-            return bad(c, "a call passes a predicate for something else");
+            return fail(c, "a call passes a predicate for something else");
     for (uint32_t n = 0; n < k->nrets && n < f->result.n; n++)
         if (p->moves.at[k->first_ret + n].pred != f->result.at[n].pred)
-            return bad(c, "a call passes a predicate for something else");
+            return fail(c, "a call passes a predicate for something else");
     return true;
 }
 
@@ -357,11 +358,11 @@ static bool check_var(check *c, const pl_prog_var *v)
 {
     if (v->space != PL_SP_GLOBAL && v->space != PL_SP_CONST && v->space != PL_SP_SHARED &&
         v->space != PL_SP_TEX)
-        return bad(c, "a variable is in a state space that has none");
+        return fail(c, "a variable is in a state space that has none");
     if (v->space == PL_SP_CONST &&
         (v->address > PL_BANK_BYTES || v->size > PL_BANK_BYTES - v->address))
-        return bad(c, "a constant is outside the bank");
-    return (v->align & (v->align - 1)) == 0 || bad(c, "an alignment is no power of two");
+        return fail(c, "a constant is outside the bank");
+    return (v->align & (v->align - 1)) == 0 || fail(c, "an alignment is no power of two");
 }
 
 /* A byte of the constant bank belongs to at most one variable. */
@@ -371,7 +372,7 @@ static bool check_bank(check *c)
     for (size_t k = 0; k < c->p->vars.n; k++) {
         const pl_prog_var *v = &c->p->vars.at[k];
         if (v->space != PL_SP_CONST || !v->size) continue;
-        if (memchr(taken + v->address, 1, v->size)) return bad(c, "constants overlap");
+        if (memchr(taken + v->address, 1, v->size)) return fail(c, "constants overlap");
         memset(taken + v->address, 1, v->size);
     }
     return true;
@@ -382,10 +383,10 @@ static bool check_inlines(check *c)
 {
     const pl_program *p = c->p;
     for (size_t k = 0; k < p->inlines.n; k++)
-        if (p->inlines.at[k].inlined > k) return bad(c, "an inlined call names a later one");
+        if (p->inlines.at[k].inlined > k) return fail(c, "an inlined call names a later one");
     for (size_t k = 0; k < p->lines.n; k++)
         if (p->lines.at[k].inlined > p->inlines.n)
-            return bad(c, "a line names an inlined call that does not exist");
+            return fail(c, "a line names an inlined call that does not exist");
     return true;
 }
 
@@ -397,8 +398,8 @@ static bool check_all(check *c)
     for (size_t k = 0; k < p->sources.n; k++)
         if (k ? p->sources.at[k].lines_before < p->sources.at[k - 1].lines_before
               : p->sources.at[k].lines_before != 0)
-            return bad(c, "its sources are out of order");
-    if (p->text_bytes > UINT32_MAX) return bad(c, "its text is too long");
+            return fail(c, "its sources are out of order");
+    if (p->text_bytes > UINT32_MAX) return fail(c, "its text is too long");
     for (size_t k = 0; k < p->vars.n; k++)
         if (!check_var(c, &p->vars.at[k])) return false;
     if (!check_bank(c)) return false;
@@ -406,7 +407,7 @@ static bool check_all(check *c)
         if (!check_func(c, &p->funcs.at[k], &next)) return false;
     for (size_t k = 0; k < p->calls.n; k++)
         if (!check_signature(c, &p->calls.at[k])) return false;
-    return next == p->code.n || bad(c, "functions overlap, or leave a gap");
+    return next == p->code.n || fail(c, "functions overlap, or leave a gap");
 }
 
 const char *pl_program_check(pl_program *p)

@@ -86,14 +86,14 @@ const char *pl_target_text(pl_arena *arena, const char *target)
 
 /* ---- words into slots ---- */
 
-static bool slot_takes(const pl_slot *s, pl_word w)
+static bool slot_accepts(const pl_slot *s, pl_word w)
 {
     for (unsigned k = 0; k < s->n; k++)
         if (s->word[k] == w) return true;
     return false;
 }
 
-static bool complete(const pl_form *f, const uint16_t *mods)
+static bool has_required_words(const pl_form *f, const uint16_t *mods)
 {
     for (unsigned s = 0; s < f->nslots; s++)
         if (!f->slot[s].optional && !mods[s]) return false;
@@ -118,20 +118,20 @@ static int kind_of(const pl_slot *slot, pl_word w)
 
 /* The recursion depth is the number of words. first: the first slot still available to words of
  * each kind. */
-static bool fits(const pl_form *f, const pl_match_word *words, unsigned n, unsigned k,
-                 const uint8_t *first, uint16_t *mods)
+static bool match_slots(const pl_form *f, const pl_match_word *words, unsigned n, unsigned k,
+                        const uint8_t *first, uint16_t *mods)
 {
-    if (k == n) return complete(f, mods);
+    if (k == n) return has_required_words(f, mods);
     for (unsigned s = 0; s < f->nslots; s++) {
         const pl_slot *slot = &f->slot[s];
-        if (mods[s] || !slot_takes(slot, words[k].word)) continue;
+        if (mods[s] || !slot_accepts(slot, words[k].word)) continue;
         int kind = kind_of(slot, words[k].word);
         if (kind >= 0 && s < first[kind]) continue;
         uint8_t next[KINDS];
         memcpy(next, first, sizeof next);
         if (kind >= 0) next[kind] = (uint8_t)(s + 1);
         mods[s] = (uint16_t)words[k].word;
-        if (fits(f, words, n, k + 1, next, mods)) return true;
+        if (match_slots(f, words, n, k + 1, next, mods)) return true;
         mods[s] = W_none;
     }
     return false;
@@ -141,23 +141,23 @@ static bool fits(const pl_form *f, const pl_match_word *words, unsigned n, unsig
  * empty. */
 typedef struct distance {
     unsigned score;
-    int left_over, empty;
+    int unmatched, empty;
 } distance;
 
-static distance measure(const pl_form *f, const pl_match_word *words, unsigned n)
+static distance measure_distance(const pl_form *f, const pl_match_word *words, unsigned n)
 {
     uint16_t mods[PL_MAX_SLOTS] = {0};
-    distance d = {.left_over = -1, .empty = -1};
+    distance d = {.unmatched = -1, .empty = -1};
     for (unsigned k = 0; k < n; k++) {
         unsigned s = 0;
-        while (s < f->nslots && (mods[s] || !slot_takes(&f->slot[s], words[k].word))) s++;
+        while (s < f->nslots && (mods[s] || !slot_accepts(&f->slot[s], words[k].word))) s++;
         if (s < f->nslots) {
             mods[s] = (uint16_t)words[k].word;
             continue;
         }
         /* A type mismatch is more significant than a modifier mismatch. */
         d.score += pl_type_bits(words[k].word) ? 5 : 4;
-        if (d.left_over < 0) d.left_over = (int)k;
+        if (d.unmatched < 0) d.unmatched = (int)k;
     }
     for (unsigned s = 0; s < f->nslots; s++)
         if (!mods[s] && !f->slot[s].optional) {
@@ -171,7 +171,7 @@ static bool has_word(int mnem, pl_word w)
 {
     for (unsigned f = 0; f < pl_mnems[mnem].count; f++)
         for (unsigned s = 0; s < pl_forms[pl_mnems[mnem].first + f].nslots; s++)
-            if (slot_takes(&pl_forms[pl_mnems[mnem].first + f].slot[s], w)) return true;
+            if (slot_accepts(&pl_forms[pl_mnems[mnem].first + f].slot[s], w)) return true;
     return false;
 }
 
@@ -208,7 +208,7 @@ static const struct {
     {" clusterlaunchcontrol ", " try_cancel async query_cancel "},
 };
 
-static const char *listed(const char *list, const char *word)
+static const char *find_in_list(const char *list, const char *word)
 {
     size_t n = strlen(word);
     for (const char *s = strstr(list, word); s; s = strstr(s + 1, word))
@@ -222,9 +222,9 @@ static int out_of_order(int mnem, const pl_match_word *words, unsigned n)
     const char *list = NULL, *last = NULL;
     bool ended = false;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (listed(names[k].mnems, pl_mnems[mnem].name)) list = names[k].words;
+        if (find_in_list(names[k].mnems, pl_mnems[mnem].name)) list = names[k].words;
     for (unsigned k = 0; list && k < n; k++) {
-        const char *at = words[k].word ? listed(list, pl_word_text[words[k].word]) : NULL;
+        const char *at = words[k].word ? find_in_list(list, pl_word_text[words[k].word]) : NULL;
         if (at && (ended || (last && at <= last))) return (int)k;
         last = at ? at : last;
         ended |= !at;
@@ -234,14 +234,14 @@ static int out_of_order(int mnem, const pl_match_word *words, unsigned n)
 
 static void add_word(pl_match *r, uint16_t w)
 {
-    for (unsigned k = 0; k < r->nwanted; k++)
-        if (r->wanted[k] == w) return;
-    if (r->nwanted < PL_MAX_WANTED) r->wanted[r->nwanted++] = w;
+    for (unsigned k = 0; k < r->nrequired; k++)
+        if (r->required[k] == w) return;
+    if (r->nrequired < PL_MAX_REQUIRED) r->required[r->nrequired++] = w;
 }
 
 /* True if exactly one word is missing. Then lists each valid one: .rn for cvt.f32.s32, and not the
  * .rni of another form. */
-static bool one_word_short(pl_match *r, int mnem, const pl_match_word *words, unsigned n)
+static bool find_missing_word(pl_match *r, int mnem, const pl_match_word *words, unsigned n)
 {
     pl_match_word more[MAX_WORDS + 1];
     memcpy(more, words, n * sizeof *words);
@@ -252,12 +252,12 @@ static bool one_word_short(pl_match *r, int mnem, const pl_match_word *words, un
                 uint16_t mods[PL_MAX_SLOTS] = {0};
                 uint8_t first[KINDS] = {0};
                 more[n].word = (pl_word)f->slot[s].word[w];
-                if (!fits(f, more, n + 1, 0, first, mods)) continue;
-                if (!r->nwanted) r->form = f;
+                if (!match_slots(f, more, n + 1, 0, first, mods)) continue;
+                if (!r->nrequired) r->form = f;
                 add_word(r, f->slot[s].word[w]);
             }
     }
-    return r->nwanted > 0;
+    return r->nrequired > 0;
 }
 
 static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned n)
@@ -266,7 +266,7 @@ static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned
     distance d = {0};
     for (unsigned k = 0; k < pl_mnems[mnem].count; k++) {
         const pl_form *f = &pl_forms[pl_mnems[mnem].first + k];
-        distance e = measure(f, words, n);
+        distance e = measure_distance(f, words, n);
         if (e.score < best) {
             best = e.score;
             d = e;
@@ -281,18 +281,18 @@ static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned
             r->index = k;
             return;
         }
-    if (d.left_over >= 0) {
-        r->index = (unsigned)d.left_over;
+    if (d.unmatched >= 0) {
+        r->index = (unsigned)d.unmatched;
         for (unsigned k = 0; k < r->index; k++)
             if (words[k].word == words[r->index].word) r->mismatch = PL_MISMATCH_DUPLICATE;
     } else if (d.empty >= 0) {
         r->mismatch = PL_MISMATCH_MISSING;
         r->index = (unsigned)d.empty;
-        if (one_word_short(r, mnem, words, n)) return;
+        if (find_missing_word(r, mnem, words, n)) return;
         /* all equally near forms list the words that they accept */
         for (unsigned k = 0; k < pl_mnems[mnem].count; k++) {
             const pl_form *f = &pl_forms[pl_mnems[mnem].first + k];
-            distance e = measure(f, words, n);
+            distance e = measure_distance(f, words, n);
             for (unsigned w = 0; e.score == best && w < f->slot[e.empty].n; w++)
                 add_word(r, f->slot[e.empty].word[w]);
         }
@@ -302,7 +302,7 @@ static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned
 /* Returns the requirement of newer modules that a form violates. Since sm_70 the threads of a warp
  * need not run in lockstep, so PTX 6.4 removed the forms that assumed it. Since sm_20 a
  * multiply-add must specify its rounding. */
-static const char *removed(const pl_matcher *m, const pl_form *f, const uint16_t *mods)
+static const char *removal_reason(const pl_matcher *m, const pl_form *f, const uint16_t *mods)
 {
     const char *name = pl_mnems[f->mnem].name, *must_have = NULL;
     bool single = false;
@@ -311,7 +311,7 @@ static const char *removed(const pl_matcher *m, const pl_form *f, const uint16_t
         must_have = " sync ";
     if (m->ptx >= 40 && m->sm >= 20 && !strcmp(name, "mad") && single) must_have = " rn rz rm rp ";
     for (unsigned s = 0; must_have && s < f->nslots; s++)
-        if (mods[s] && listed(must_have, pl_word_text[mods[s]])) return NULL;
+        if (mods[s] && find_in_list(must_have, pl_word_text[mods[s]])) return NULL;
     return !must_have ? NULL
            : single   ? "sm_20 and newer need .rn, .rz, .rm or .rp"
                       : "sm_70 and newer need .sync and a mask of the lanes that take part";
@@ -331,7 +331,7 @@ static void flush_subnormals(const pl_matcher *m, const pl_form *f, uint16_t *mo
     for (unsigned s = 0; s < f->nslots; s++) wide |= mods[s] == W_f64;
     if (wide && m->ptx <= 14) return;
     for (unsigned s = 0; s < f->nslots; s++) {
-        if (mods[s] || !f->slot[s].optional || !slot_takes(&f->slot[s], W_ftz)) continue;
+        if (mods[s] || !f->slot[s].optional || !slot_accepts(&f->slot[s], W_ftz)) continue;
         mods[s] = W_ftz;
         for (unsigned k = 0; k < f->nwhere && mods[s]; k++)
             if (f->where[k].holds && !f->where[k].holds(mods)) mods[s] = W_none;
@@ -341,7 +341,8 @@ static void flush_subnormals(const pl_matcher *m, const pl_form *f, uint16_t *mo
 
 /* For words that fit f with these mods: true if its conditions hold and the module's version
  * supports it. */
-static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods, pl_match *r)
+static bool check_conditions(const pl_matcher *m, const pl_form *f, const uint16_t *mods,
+                             pl_match *r)
 {
     for (unsigned k = 0; k < f->nwhere; k++)
         if (f->where[k].holds && !f->where[k].holds(mods)) {
@@ -352,11 +353,11 @@ static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods,
             }
             return false;
         }
-    const char *gone = removed(m, f, mods);
-    if (gone) {
+    const char *reason = removal_reason(m, f, mods);
+    if (reason) {
         r->mismatch = PL_MISMATCH_CONSTRAINT;
         r->form = f;
-        r->message = gone;
+        r->message = reason;
         return false;
     }
     unsigned ptx = 0;
@@ -391,17 +392,18 @@ static void match(const pl_matcher *m, int mnem, const pl_match_word *words, uns
         const pl_form *f = &pl_forms[pl_mnems[mnem].first + k];
         uint16_t mods[PL_MAX_SLOTS] = {0};
         uint8_t first[KINDS] = {0};
-        if (n > f->nslots || !fits(f, words, n, 0, first, mods) || !allowed(m, f, mods, r))
+        if (n > f->nslots || !match_slots(f, words, n, 0, first, mods) ||
+            !check_conditions(m, f, mods, r))
             continue;
         if (!found) found = pl_arena_array(m->arena, pl_choice, pl_mnems[mnem].count - k);
         found[r->n].form = (uint16_t)(f - pl_forms);
         if (m->sm && m->sm < 20) flush_subnormals(m, f, mods);
         memcpy(found[r->n++].mods, mods, sizeof mods);
     }
-    int late = r->n ? out_of_order(mnem, words, n) : -1;
-    if (late >= 0) {
+    int misplaced = r->n ? out_of_order(mnem, words, n) : -1;
+    if (misplaced >= 0) {
         *r = (pl_match){.mismatch = PL_MISMATCH_ORDER,
-                        .index = (unsigned)late,
+                        .index = (unsigned)misplaced,
                         .form = &pl_forms[found[0].form]};
         return;
     }
@@ -462,7 +464,7 @@ const pl_match *pl_match_words(pl_matcher *m, int mnem, const pl_match_word *wor
 
 const char *pl_match_suggest(int mnem, const char *text, size_t n)
 {
-    unsigned best = pl_edit_reach(n) + 1;
+    unsigned best = pl_edit_limit(n) + 1;
     const char *found = NULL;
     for (unsigned f = 0; f < pl_mnems[mnem].count; f++) {
         const pl_form *form = &pl_forms[pl_mnems[mnem].first + f];
@@ -481,7 +483,7 @@ const char *pl_match_suggest(int mnem, const char *text, size_t n)
 
 const char *pl_match_suggest_mnem(const char *text, size_t n)
 {
-    unsigned best = pl_edit_reach(n) + 1;
+    unsigned best = pl_edit_limit(n) + 1;
     const char *found = NULL;
     for (unsigned k = 0; k < pl_nmnems; k++) {
         unsigned e = pl_edit_distance(text, n, pl_mnems[k].name, strlen(pl_mnems[k].name), best);
@@ -495,7 +497,7 @@ const char *pl_match_suggest_mnem(const char *text, size_t n)
 
 const char *pl_match_suggest_type(pl_arena *arena, const char *text, size_t n)
 {
-    unsigned best = pl_edit_reach(n) + 1;
+    unsigned best = pl_edit_limit(n) + 1;
     const char *found = NULL;
     for (unsigned k = 0; k < pl_ntypes; k++) {
         const char *w = pl_word_text[pl_type_rows[k].word];

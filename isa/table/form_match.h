@@ -25,12 +25,12 @@ typedef enum pl_mismatch {
     PL_MISMATCH_COMBINATION,     /* words[index] cannot be combined with the other words */
     PL_MISMATCH_DUPLICATE,       /* words[index] is repeated, or a second word of the same list */
     PL_MISMATCH_ORDER,           /* words[index] must directly follow the name of the instruction */
-    PL_MISMATCH_MISSING,         /* one of the words `wanted` is required */
+    PL_MISMATCH_MISSING,         /* one of the words `required` is required */
     PL_MISMATCH_CONSTRAINT,      /* the words fit `form`, but violate a condition: `message` */
     PL_MISMATCH_VERSION          /* the words fit `form`, but it requires `ptx` and `target` */
 } pl_mismatch;
 
-enum { PL_MAX_WANTED = 16 };
+enum { PL_MAX_REQUIRED = 16 };
 
 typedef struct pl_match {
     const pl_choice *at; /* the matching forms, n of them */
@@ -39,8 +39,8 @@ typedef struct pl_match {
     unsigned index;
     const pl_form *form; /* the nearest one; NULL if the instruction has none */
     const char *message;
-    uint16_t wanted[PL_MAX_WANTED];
-    unsigned nwanted;
+    uint16_t required[PL_MAX_REQUIRED];
+    unsigned nrequired;
     unsigned ptx;       /* 78 = 7.8 */
     const char *target; /* as in the table: "sm_90", "sm_100a|sm_120a" */
 } pl_match;

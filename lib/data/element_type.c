@@ -103,9 +103,9 @@ uint32_t pl_element_narrow(const pl_element *e, float f)
     }
     uint32_t code = 0;
     if (shift <= 24) {
-        uint32_t rest = significand & ((1u << shift) - 1), half = 1u << (shift - 1);
+        uint32_t remainder = significand & ((1u << shift) - 1), half = 1u << (shift - 1);
         code = significand >> shift;
-        if (rest > half || (rest == half && (code & 1))) code++;
+        if (remainder > half || (remainder == half && (code & 1))) code++;
     }
     /* The implicit bit, still part of the code, carries into the exponent; a subnormal has neither.
      */

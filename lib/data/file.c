@@ -40,7 +40,7 @@ static bool is_device(FILE *f)
 }
 
 /* A wrong name is a user error, anything else a system error. */
-static pl_status cannot_read(pl_gpu *gpu, const char *path, int why)
+static pl_status report_unreadable(pl_gpu *gpu, const char *path, int why)
 {
     if (why == ENOMEM) return pl_gpu_no_memory(gpu, "while reading a file");
     PL_GUARD(return pl_gpu_no_memory(gpu, "while reading a file"))
@@ -53,7 +53,7 @@ static pl_status cannot_read(pl_gpu *gpu, const char *path, int why)
                : PL_IO;
 }
 
-static pl_status stopped(pl_gpu *gpu, const char *path)
+static pl_status report_interrupted(pl_gpu *gpu, const char *path)
 {
     PL_GUARD(return pl_gpu_no_memory(gpu, "while reading a file"))
     return pl_gpu_interrupted(gpu, (pl_loc){.file = UINT32_MAX},
@@ -64,11 +64,11 @@ pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes
 {
     FILE *f = fopen(path, "rb");
     if (!f)
-        return errno == EINTR && pl_gpu_stopped(gpu) ? stopped(gpu, path)
-                                                     : cannot_read(gpu, path, errno);
+        return errno == EINTR && pl_gpu_stopped(gpu) ? report_interrupted(gpu, path)
+                                                     : report_unreadable(gpu, path, errno);
     if (is_device(f)) {
         fclose(f);
-        return cannot_read(gpu, path, EINVAL);
+        return report_unreadable(gpu, path, EINVAL);
     }
     errno = 0;
     bool ok = read_all(gpu, f, text, bytes);
@@ -78,10 +78,10 @@ pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes
     if (pl_gpu_stopped(gpu)) {
         free(*text);
         *text = NULL;
-        return stopped(gpu, path);
+        return report_interrupted(gpu, path);
     }
     if (why == 0) return PL_OK;
     free(*text);
     *text = NULL;
-    return cannot_read(gpu, path, why);
+    return report_unreadable(gpu, path, why);
 }

@@ -44,7 +44,7 @@ static const struct {
     {".db", "a trace", "ask it with `ptxloom query %s summary`"},
 };
 
-enum { EM_AT = 18, NVIDIA = 190 };
+enum { MACHINE_OFFSET = 18, NVIDIA = 190 };
 
 static bool ends_with(const char *s, const char *end)
 {
@@ -53,18 +53,20 @@ static bool ends_with(const char *s, const char *end)
 }
 
 /* Replaces each %s of a help text by the file's name. */
-static const char *with_name(pl_gpu *gpu, const char *help, const char *path)
+static const char *substitute_name(pl_gpu *gpu, const char *help, const char *path)
 {
-    const char *all = "";
-    for (const char *hole; help && (hole = strstr(help, "%s")) != NULL; help = hole + 2)
-        all = pl_arena_printf(gpu->messages, "%s%.*s%s", all, (int)(hole - help), help, path);
-    return help ? pl_arena_printf(gpu->messages, "%s%s", all, help) : NULL;
+    const char *text = "";
+    for (const char *placeholder; help && (placeholder = strstr(help, "%s")) != NULL;
+         help = placeholder + 2)
+        text =
+            pl_arena_printf(gpu->messages, "%s%.*s%s", text, (int)(placeholder - help), help, path);
+    return help ? pl_arena_printf(gpu->messages, "%s%s", text, help) : NULL;
 }
 
-static pl_status refuse(pl_gpu *gpu, const char *path, const char *what, const char *help)
+static pl_status reject(pl_gpu *gpu, const char *path, const char *what, const char *help)
 {
     pl_diag *d = pl_report(&gpu->diags, PL_E0017, (pl_loc){.file = UINT32_MAX}, path, what);
-    const char *text = with_name(gpu, help, path);
+    const char *text = substitute_name(gpu, help, path);
     if (text) d->help = text;
     return PL_INVALID;
 }
@@ -74,20 +76,20 @@ pl_status pl_file_is_program(pl_gpu *gpu, const char *path, const char *text, si
     PL_GUARD(return pl_gpu_no_memory(gpu, "while loading a module"))
     for (size_t k = 0; k < sizeof contents / sizeof *contents; k++)
         if (n >= contents[k].n && memcmp(text, contents[k].begins, contents[k].n) == 0)
-            return refuse(gpu, path, contents[k].what, contents[k].help);
-    if (n > EM_AT + 1 && memcmp(text, "\177ELF", 4) == 0) {
-        const unsigned machine =
-            (unsigned char)text[EM_AT] | (unsigned)(unsigned char)text[EM_AT + 1] << 8;
+            return reject(gpu, path, contents[k].what, contents[k].help);
+    if (n > MACHINE_OFFSET + 1 && memcmp(text, "\177ELF", 4) == 0) {
+        const unsigned machine = (unsigned char)text[MACHINE_OFFSET] |
+                                 (unsigned)(unsigned char)text[MACHINE_OFFSET + 1] << 8;
         if (machine == NVIDIA)
-            return refuse(gpu, path, "machine code for a GPU (cubin)", from_cubin);
-        if (machine) return refuse(gpu, path, "a program or object for the host", from_binary);
+            return reject(gpu, path, "machine code for a GPU (cubin)", from_cubin);
+        if (machine) return reject(gpu, path, "a program or object for the host", from_binary);
         return PL_OK;
     }
     if (strstr(text, ".version")) return PL_OK; /* PTX under any file name */
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (ends_with(path, names[k].ending))
-            return refuse(gpu, path, names[k].what, names[k].help);
-    return strstr(text, "__global__") ? refuse(gpu, path, "CUDA source", from_source) : PL_OK;
+            return reject(gpu, path, names[k].what, names[k].help);
+    return strstr(text, "__global__") ? reject(gpu, path, "CUDA source", from_source) : PL_OK;
 }
 
 pl_status pl_file_is_ptx(pl_gpu *gpu, const char *path, const char *text, size_t n)
@@ -97,18 +99,19 @@ pl_status pl_file_is_ptx(pl_gpu *gpu, const char *path, const char *text, size_t
     const char *what = pl_object_is(text, n) ? "an object"
                        : pl_asm_is(text, n)  ? "a machine program as text"
                                              : NULL;
-    return st == PL_OK && what ? refuse(gpu, path, what, "show it with `ptxloom dis %s`") : st;
+    return st == PL_OK && what ? reject(gpu, path, what, "show it with `ptxloom dis %s`") : st;
 }
 
 const char *pl_file_hint(pl_gpu *gpu, const char *path)
 {
     PL_GUARD(return NULL)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (ends_with(path, names[k].ending)) return with_name(gpu, names[k].help, path);
+        if (ends_with(path, names[k].ending)) return substitute_name(gpu, names[k].help, path);
     if (ends_with(path, ".ptx") || ends_with(path, ".plo") || ends_with(path, ".pla"))
-        return with_name(gpu,
-                         "run a kernel of it with `ptxloom run %s -g BLOCKS -b THREADS ARG ...`; "
-                         "`ptxloom run --help` has more",
-                         path);
+        return substitute_name(
+            gpu,
+            "run a kernel of it with `ptxloom run %s -g BLOCKS -b THREADS ARG ...`; "
+            "`ptxloom run --help` has more",
+            path);
     return NULL;
 }

@@ -33,7 +33,7 @@ static void fill_const(uint8_t *to, unsigned bytes, uint64_t count, uint64_t bit
     }
 }
 
-static uint64_t rounded(const pl_element *e, float f)
+static uint64_t round_bits(const pl_element *e, float f)
 {
     if (e->bytes < 4) return pl_element_narrow(e, f);
     uint32_t u;
@@ -49,7 +49,7 @@ static void fill_iota(uint8_t *to, const pl_element *e, uint64_t first, uint64_t
             double d = (double)i;
             memcpy(&bits, &d, sizeof d);
         } else if (e->kind == 'f') {
-            bits = rounded(e, (float)i);
+            bits = round_bits(e, (float)i);
         }
         store(to, e->bytes, i, bits);
     }
@@ -76,7 +76,7 @@ static void fill_hash_float(uint8_t *to, const pl_element *e, uint64_t first, ui
             memcpy(&bits, &d, sizeof d);
         } else {
             double scaled = width * ((double)(z >> 40) * 0x1p-24);
-            bits = rounded(e, (float)(p->flo + scaled));
+            bits = round_bits(e, (float)(p->flo + scaled));
         }
         store(to, e->bytes, i, bits);
     }

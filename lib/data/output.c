@@ -16,7 +16,7 @@ static const char object[] = {'\177', 'E', 'L', 'F', 2, 1, 1, 0, 0, 0, 0, 0,
 static const struct {
     const char *what, *begins;
     size_t n;
-    const char *holds;
+    const char *contains;
 } kinds[] = {
     [PL_OUTPUT_SOURCE] = {"a PTX file", NULL, 0, NULL},
     [PL_OUTPUT_OBJECT] = {"an object of ptxloom", object, sizeof object, NULL},
@@ -37,20 +37,20 @@ static bool is_listing(const unsigned char *head, size_t n)
 {
     const unsigned char *line = memchr(head, '\n', n);
     if (!line || line == head || line[-1] != ':') return false;
-    const size_t left = n - (size_t)(++line - head);
+    const size_t remaining = n - (size_t)(++line - head);
     size_t k = 0;
-    while (k < left && line[k] == ' ') k++;
-    while (k < left && isdigit(line[k])) k++;
-    return k == 6 && left > 8 && line[6] == ' ' && line[7] == ' ';
+    while (k < remaining && line[k] == ' ') k++;
+    while (k < remaining && isdigit(line[k])) k++;
+    return k == 6 && remaining > 8 && line[6] == ' ' && line[7] == ' ';
 }
 
-static bool begins_with(const unsigned char *head, size_t n, const char *with, size_t length)
+static bool begins_with(const unsigned char *head, size_t n, const char *prefix, size_t length)
 {
     if (length > n) length = n < PL_OUTFILE_HEAD ? length : n;
-    return length <= n && memcmp(head, with, length) == 0;
+    return length <= n && memcmp(head, prefix, length) == 0;
 }
 
-static bool holds(const unsigned char *head, size_t n, const char *text)
+static bool contains(const unsigned char *head, size_t n, const char *text)
 {
     const size_t length = strlen(text);
     for (size_t i = 0; i + length <= n; i++)
@@ -64,7 +64,7 @@ static bool ours(const void *ctx, const unsigned char *head, size_t n, uint64_t 
     switch (how->kind) {
     case PL_OUTPUT_SOURCE: return true; /* the file that was read */
     case PL_OUTPUT_LISTING: return is_listing(head, n);
-    case PL_OUTPUT_TRACE: return pl_tracedb_ours(NULL, head, n, bytes);
+    case PL_OUTPUT_TRACE: return pl_tracedb_is_trace(NULL, head, n, bytes);
     case PL_OUTPUT_RAW: return bytes == how->bytes;
     case PL_OUTPUT_TABLE: return begins_with(head, n, how->begins, strlen(how->begins));
     case PL_OUTPUT_OBJECT:
@@ -74,12 +74,12 @@ static bool ours(const void *ctx, const unsigned char *head, size_t n, uint64_t 
     case PL_OUTPUT_NPY: break;
     }
     return begins_with(head, n, kinds[how->kind].begins, kinds[how->kind].n) &&
-           (!kinds[how->kind].holds || holds(head, n, kinds[how->kind].holds));
+           (!kinds[how->kind].contains || contains(head, n, kinds[how->kind].contains));
 }
 
 static pl_outfile_rule rule_of(const pl_output_how *how)
 {
-    return (pl_outfile_rule){.force = how->force, .ours = ours, .ctx = how};
+    return (pl_outfile_rule){.force = how->force, .is_replaceable = ours, .ctx = how};
 }
 
 /* ---- files ---- */
@@ -145,9 +145,10 @@ FILE *pl_output_stream(pl_output *o)
 pl_status pl_output_close(pl_output *o, pl_status st)
 {
     if (!o) return st;
-    const int lost = st == PL_IO ? pl_outfile_error(o->file) : 0,
+    const int write_error = st == PL_IO ? pl_outfile_error(o->file) : 0,
               why = pl_outfile_close(o->file, st == PL_OK);
-    if (why || st == PL_IO) st = pl_output_failed(o->gpu, o->path, why ? why : lost, o->kind);
+    if (why || st == PL_IO)
+        st = pl_output_failed(o->gpu, o->path, why ? why : write_error, o->kind);
     free(o);
     return st;
 }

@@ -25,16 +25,16 @@ typedef struct parser {
 } parser;
 
 /* Sets the position for messages: n characters at `at`. */
-static void point(parser *p, const char *at, size_t n)
+static void set_position(parser *p, const char *at, size_t n)
 {
     p->more->line = 1;
     p->more->column = (uint32_t)(at - p->text) + 1;
     p->more->length = (uint32_t)n;
 }
 
-static pl_diag *bad(parser *p, const char *at, size_t n, const char *why)
+static pl_diag *report_error(parser *p, const char *at, size_t n, const char *why)
 {
-    point(p, at, n);
+    set_position(p, at, n);
     return pl_report(&p->gpu->diags, PL_E0416, pl_case_arg_at(p->c, p->k), p->text, why);
 }
 
@@ -42,21 +42,24 @@ static bool value(parser *p, const char *s, size_t n, uint64_t *bits)
 {
     pl_number v;
     const pl_element *e = p->more->element;
-    if (n == 0) return bad(p, s, 1, "a value is missing"), false;
+    if (n == 0) return report_error(p, s, 1, "a value is missing"), false;
     if (!pl_number_parse(s, n, &v))
-        return bad(p, s, n, "this is not a number that fits 64 bits"), false;
+        return report_error(p, s, n, "this is not a number that fits 64 bits"), false;
     switch (pl_element_encode(e, &v, bits)) {
     case PL_FIT_OK: return true;
     case PL_FIT_FRACTION:
-        bad(p, s, n, pl_arena_printf(p->gpu->messages, "%s holds whole numbers only", e->name));
+        report_error(p, s, n,
+                     pl_arena_printf(p->gpu->messages, "%s holds whole numbers only", e->name));
         return false;
     case PL_FIT_KIND:
-        bad(p, s, n,
+        report_error(
+            p, s, n,
             pl_arena_printf(p->gpu->messages, "this bit pattern is not of type %s", e->name));
         return false;
     case PL_FIT_RANGE: break;
     }
-    bad(p, s, n, pl_arena_printf(p->gpu->messages, "%s holds %s", e->name, pl_element_range(e)));
+    report_error(p, s, n,
+                 pl_arena_printf(p->gpu->messages, "%s holds %s", e->name, pl_element_range(e)));
     return false;
 }
 
@@ -73,30 +76,33 @@ static bool hash(parser *p, const char *s)
     }
     pl_number v[3];
     if (*s != '\0' || n == 2)
-        return bad(p, part[0], strlen(part[0]), "a hash is hash:SEED or hash:SEED,LO,HI"), false;
+        return report_error(p, part[0], strlen(part[0]), "a hash is hash:SEED or hash:SEED,LO,HI"),
+               false;
     for (size_t i = 0; i < n; i++) {
         if (!pl_number_parse(part[i], length[i], &v[i]))
-            return bad(p, part[i], length[i] ? length[i] : 1, "this is not a number"), false;
+            return report_error(p, part[i], length[i] ? length[i] : 1, "this is not a number"),
+                   false;
     }
     if (v[0].kind != PL_NUM_INT || v[0].negative)
-        return bad(p, part[0], length[0], "the seed is a whole number, not negative"), false;
+        return report_error(p, part[0], length[0], "the seed is a whole number, not negative"),
+               false;
     p->more->init.kind = PL_INIT_HASH;
     p->more->init.seed = v[0].magnitude;
     const char *problem = pl_init_limits(p->more->element, n == 3 ? &v[1] : NULL,
                                          n == 3 ? &v[2] : NULL, &p->more->init);
-    if (problem) bad(p, part[n - 1], length[n - 1], problem);
+    if (problem) report_error(p, part[n - 1], length[n - 1], problem);
     return !problem;
 }
 
 /* Parses [1,2,3]: only commas separate, in the count and in the values. */
 static bool list(parser *p, const char *s, uint64_t *n)
 {
-    size_t len = strlen(s), most = len > 2;
-    if (s[len - 1] != ']') return bad(p, s, len, "a list ends with ']'"), false;
-    for (size_t i = 0; i < len; i++) most += s[i] == ',';
-    uint64_t *bits = pl_arena_array(p->c->more->arena, uint64_t, most);
+    size_t len = strlen(s), capacity = len > 2;
+    if (s[len - 1] != ']') return report_error(p, s, len, "a list ends with ']'"), false;
+    for (size_t i = 0; i < len; i++) capacity += s[i] == ',';
+    uint64_t *bits = pl_arena_array(p->c->more->arena, uint64_t, capacity);
     const char *end = s + len - 1;
-    for (*n = 0, s++; *n < most; s++) {
+    for (*n = 0, s++; *n < capacity; s++) {
         const char *comma = memchr(s, ',', (size_t)(end - s));
         size_t width = (size_t)((comma ? comma : end) - s);
         if (!value(p, s, width, &bits[(*n)++])) return false;
@@ -117,10 +123,10 @@ static bool initialiser(parser *p, const char *s, bool counted)
     }
     if (strncmp(s, "hash:", 5) == 0) return hash(p, s + 5);
     if (*s == '@') {
-        if (s[1] == '\0') return bad(p, s, 1, "a file name is missing"), false;
+        if (s[1] == '\0') return report_error(p, s, 1, "a file name is missing"), false;
         init->kind = PL_INIT_FILE;
         init->path = s + 1;
-        point(p, s, strlen(s));
+        set_position(p, s, strlen(s));
         return counted || pl_case_count_file(p->c, p->k) == PL_OK;
     }
     if (*s == '[') {
@@ -128,20 +134,20 @@ static bool initialiser(parser *p, const char *s, bool counted)
         if (!list(p, s, &n)) return false;
         if (!counted) p->arg->count = n;
         if (p->arg->count == n) return true;
-        bad(p, s, strlen(s),
-            pl_arena_printf(p->gpu->messages,
-                            "the list has %" PRIu64 " values, the buffer %" PRIu64, n,
-                            p->arg->count));
+        report_error(p, s, strlen(s),
+                     pl_arena_printf(p->gpu->messages,
+                                     "the list has %" PRIu64 " values, the buffer %" PRIu64, n,
+                                     p->arg->count));
         return false;
     }
     pl_number unused;
     if (*s && !pl_number_parse(s, strlen(s), &unused)) {
-        point(p, s, strlen(s));
+        set_position(p, s, strlen(s));
         pl_diag *d = pl_report(&p->gpu->diags, PL_E0407, pl_case_arg_at(p->c, p->k), s);
-        const char *near = pl_nearest(s, words, 2);
+        const char *nearest = pl_nearest(s, words, 2);
         d->help =
-            near ? pl_arena_printf(p->gpu->messages, "did you mean '%s'?", near)
-                 : "write 0, iota, hash:SEED, hash:SEED,LO,HI, [1,2,3], @file.npy or @file.bin";
+            nearest ? pl_arena_printf(p->gpu->messages, "did you mean '%s'?", nearest)
+                    : "write 0, iota, hash:SEED, hash:SEED,LO,HI, [1,2,3], @file.npy or @file.bin";
         return false;
     }
     init->kind = PL_INIT_CONST;
@@ -152,24 +158,26 @@ static bool initialiser(parser *p, const char *s, bool counted)
 static bool buffer(parser *p, const char *s)
 {
     size_t n = strcspn(s, "]=");
-    if (s[n] != ']') return bad(p, s, n ? n : 1, "the count ends with ']'"), false;
+    if (s[n] != ']') return report_error(p, s, n ? n : 1, "the count ends with ']'"), false;
     pl_number count;
     if (n > 0) {
         if (!pl_number_parse(s, n, &count) || count.kind != PL_NUM_INT || count.negative ||
             count.magnitude > INT64_MAX)
-            return bad(p, s, n, "the count is a whole number"), false;
+            return report_error(p, s, n, "the count is a whole number"), false;
         p->arg->count = count.magnitude;
     }
     const char *init = s + n + 1;
     if (*init != '\0' && *init != '=')
-        return bad(p, init, strlen(init), "an '=' is expected before the initialiser"), false;
+        return report_error(p, init, strlen(init), "an '=' is expected before the initialiser"),
+               false;
     if (*init == '=' && !initialiser(p, init + 1, n > 0)) return false;
     p->more->initialised = *init == '=';
     if (n == 0 && !p->more->initialised && p->arg->variable) return true; /* its length */
     bool open_ended = p->more->init.kind == PL_INIT_LIST || p->more->init.kind == PL_INIT_FILE;
     if (n == 0 && !open_ended)
-        return bad(p, s - 1, 2, "the count may be left out only before =@FILE and =[...]"), false;
-    point(p, p->text, strlen(p->text));
+        return report_error(p, s - 1, 2, "the count may be left out only before =@FILE and =[...]"),
+               false;
+    set_position(p, p->text, strlen(p->text));
     return pl_case_sized(p->c, p->k);
 }
 
@@ -185,11 +193,11 @@ static bool type(parser *p, const char *s, size_t n)
     for (const pl_element *e = pl_elements; e->name && known < 16; e++) names[known++] = e->name;
     p->more->element = pl_elements;
     char *word = pl_arena_strndup(p->gpu->messages, s, n);
-    const char *near = pl_nearest(word, names, known);
-    point(p, s, n ? n : 1);
+    const char *nearest = pl_nearest(word, names, known);
+    set_position(p, s, n ? n : 1);
     pl_diag *d = pl_report(&p->gpu->diags, PL_E0406, pl_case_arg_at(p->c, p->k), word);
-    d->help = near ? pl_arena_printf(p->gpu->messages, "did you mean '%s'?", near)
-                   : pl_diag_explanation(PL_E0406);
+    d->help = nearest ? pl_arena_printf(p->gpu->messages, "did you mean '%s'?", nearest)
+                      : pl_diag_explanation(PL_E0406);
     return false;
 }
 
@@ -208,8 +216,8 @@ static const char *save_path(parser *p, const char *s)
             p->arg->save = pl_arena_strndup(p->c->more->arena, s, (size_t)(colon - s));
         return colon + 1;
     }
-    bad(p, s, strlen(s) ? strlen(s) : 1,
-        "out= is followed by a file or -, a colon and a buffer: out=y.npy:f32[100]=0");
+    report_error(p, s, strlen(s) ? strlen(s) : 1,
+                 "out= is followed by a file or -, a colon and a buffer: out=y.npy:f32[100]=0");
     return NULL;
 }
 
@@ -221,7 +229,8 @@ static const char *variable(parser *p, const char *s)
         p->arg->variable = pl_arena_strndup(p->c->more->arena, s, n);
         return s + n + 1;
     }
-    bad(p, s, n ? n : 1,
+    report_error(
+        p, s, n ? n : 1,
         "var= is followed by a variable of the module, a colon and a buffer: var=total:out:u32[1]");
     return NULL;
 }
@@ -232,7 +241,8 @@ static bool parse(parser *p)
     if (strncmp(s, "var=", 4) == 0) {
         if (!(s = variable(p, s + 4))) return false;
     } else if (p->k && p->c->arg[p->k - 1].variable) {
-        return bad(p, s, strlen(s), "variables (var=...) follow the arguments of the kernel"),
+        return report_error(p, s, strlen(s),
+                            "variables (var=...) follow the arguments of the kernel"),
                false;
     }
     bool by_value = strncmp(s, "struct:", 7) == 0;
@@ -246,18 +256,19 @@ static bool parse(parser *p)
     }
     size_t n = strcspn(s, ":[");
     if (s[n] == '\0') {
-        bad(p, s, n ? n : 1, "a ':' or '[' is missing")->help =
+        report_error(p, s, n ? n : 1, "a ':' or '[' is missing")->help =
             "a number is written u32:1024, a buffer f32[1024]=0";
         return false;
     }
     if (!type(p, s, n)) return false;
     if (s[n] == '[') {
         p->arg->buffer = !by_value;
-        p->more->several = by_value;
+        p->more->is_array = by_value;
         return buffer(p, s + n + 1);
     }
     if (p->arg->output || by_value || p->arg->variable)
-        return bad(p, s, strlen(s), "only a buffer can be an output, a struct or a variable"),
+        return report_error(p, s, strlen(s),
+                            "only a buffer can be an output, a struct or a variable"),
                false;
     p->arg->count = 1;
     p->arg->bytes = p->more->element->bytes;
@@ -271,6 +282,6 @@ pl_status pl_case_add_arg(pl_case *c, const char *text)
     parser p = {.c = c, .gpu = c->more->gpu, .k = c->nargs};
     p.arg = pl_case_push(c, &p.more);
     p.text = p.more->text = pl_arena_strdup(c->more->arena, text);
-    point(&p, p.text, strlen(p.text));
+    set_position(&p, p.text, strlen(p.text));
     return parse(&p) ? PL_OK : PL_INVALID;
 }

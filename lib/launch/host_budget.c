@@ -11,29 +11,30 @@ static uint64_t add(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-pl_status pl_budget_check(pl_gpu *gpu, pl_loc at, const char *whole, const pl_need *need, size_t n)
+pl_status pl_budget_check(pl_gpu *gpu, pl_loc at, const char *operation, const pl_need *need,
+                          size_t n)
 {
-    const pl_need *biggest = need;
-    uint64_t fresh = 0, mapped = 0;
+    const pl_need *largest = need;
+    uint64_t unmapped = 0, mapped = 0;
     for (size_t k = 0; k < n; k++) {
-        uint64_t *sum = need[k].mapped ? &mapped : &fresh;
+        uint64_t *sum = need[k].mapped ? &mapped : &unmapped;
         *sum = add(*sum, need[k].bytes);
-        if (need[k].bytes > biggest->bytes) biggest = &need[k];
+        if (need[k].bytes > largest->bytes) largest = &need[k];
     }
-    if (add(fresh, mapped) < SPARE) return PL_OK;
-    const pl_host_room room = pl_host_memory(pl_memory_untouched(&gpu->memory));
-    if (add(fresh, SPARE) <= room.bytes) return PL_OK;
-    pl_diag *d = pl_report(
-        &gpu->diags, PL_E0412, at, whole,
-        pl_arena_printf(gpu->messages, "%" PRIu64, add(fresh, mapped)),
-        pl_arena_printf(gpu->messages, "%" PRIu64 " %s", add(room.bytes, mapped), room.by));
+    if (add(unmapped, mapped) < SPARE) return PL_OK;
+    const pl_host_available available = pl_host_memory(pl_memory_unwritten_bytes(&gpu->memory));
+    if (add(unmapped, SPARE) <= available.bytes) return PL_OK;
+    pl_diag *d = pl_report(&gpu->diags, PL_E0412, at, operation,
+                           pl_arena_printf(gpu->messages, "%" PRIu64, add(unmapped, mapped)),
+                           pl_arena_printf(gpu->messages, "%" PRIu64 " %s",
+                                           add(available.bytes, mapped), available.by));
     d->help = pl_arena_printf(gpu->messages, "the biggest part is %s with %" PRIu64 " bytes: %s",
-                              biggest->what, biggest->bytes, biggest->remedy);
+                              largest->what, largest->bytes, largest->remedy);
     return PL_INVALID;
 }
 
 uint64_t pl_budget_left(const pl_gpu *gpu)
 {
-    const uint64_t room = pl_host_memory(pl_memory_untouched(&gpu->memory)).bytes;
-    return room > SPARE ? room - SPARE : 1;
+    const uint64_t available = pl_host_memory(pl_memory_unwritten_bytes(&gpu->memory)).bytes;
+    return available > SPARE ? available - SPARE : 1;
 }

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 
 /* x, [x], [x, y] or [x, y, z]. */
-static bool shape(const pl_lf_reader *r, const pl_lf_place *of, json_t *root, const char *key,
-                  uint32_t out[3])
+static bool read_shape(const pl_lf_reader *r, const pl_lf_place *of, json_t *root, const char *key,
+                       uint32_t out[3])
 {
     pl_lf_place at;
     json_t *v = pl_lf_member(root, of, key, &at), *x;
@@ -24,7 +24,7 @@ static bool shape(const pl_lf_reader *r, const pl_lf_place *of, json_t *root, co
     out[0] = out[1] = out[2] = 1;
     if (json_is_number(v)) {
         uint64_t n;
-        if (!pl_lf_whole(r, &at, v, 1, INT32_MAX, &n)) return false;
+        if (!pl_lf_integer(r, &at, v, 1, INT32_MAX, &n)) return false;
         out[0] = (uint32_t)n;
         return true;
     }
@@ -34,7 +34,7 @@ static bool shape(const pl_lf_reader *r, const pl_lf_place *of, json_t *root, co
     {
         const pl_lf_place element = {&at, NULL, i};
         uint64_t n;
-        if (!pl_lf_whole(r, &element, x, 1, INT32_MAX, &n)) return false;
+        if (!pl_lf_integer(r, &element, x, 1, INT32_MAX, &n)) return false;
         out[i] = (uint32_t)n;
     }
     return true;
@@ -48,7 +48,7 @@ static bool scalar_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, 
     const pl_lf_place type_at = {at, "scalar", 0};
     pl_lf_place value_at;
     json_t *value = pl_lf_member(v, at, "value", &value_at);
-    if (!pl_lf_only_keys(r, at, v, PL_LF_SCALAR)) return false;
+    if (!pl_lf_check_keys(r, at, v, PL_LF_SCALAR)) return false;
     if (!value) return pl_lf_missing(r, at, "a scalar argument", "value");
     a->element = pl_lf_element(r, &type_at, type);
     if (!a->element || !pl_lf_bits(r, &value_at, value, a->element, &a->value)) return false;
@@ -59,13 +59,13 @@ static bool scalar_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, 
 }
 
 /* Reads "count" of a buffer, which is optional with a list, a file or a variable. */
-static bool count_of(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k)
+static bool read_count(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k)
 {
     pl_lf_place count_at;
     json_t *count = pl_lf_member(v, at, "count", &count_at), *init = json_object_get(v, "init");
     pl_case_arg *arg = &r->c->arg[k];
     const pl_init *values = &r->c->more->arg.at[k].init;
-    if (count && !pl_lf_whole(r, &count_at, count, 0, INT64_MAX, &arg->count)) return false;
+    if (count && !pl_lf_integer(r, &count_at, count, 0, INT64_MAX, &arg->count)) return false;
     if (values->kind == PL_INIT_LIST) {
         if (!count) arg->count = json_array_size(init);
         return arg->count == json_array_size(init) ||
@@ -78,35 +78,35 @@ static bool count_of(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, si
     return arg->variable || pl_lf_missing(r, at, "a buffer argument", "count");
 }
 
-static bool tolerance(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const char *key,
-                      double *out)
+static bool read_tolerance(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const char *key,
+                           double *out)
 {
-    pl_lf_place here;
+    pl_lf_place member_at;
     pl_number n;
-    json_t *x = pl_lf_member(v, at, key, &here);
+    json_t *x = pl_lf_member(v, at, key, &member_at);
     if (!x) return true;
-    if (!pl_lf_number(r, &here, x, &n)) return false;
+    if (!pl_lf_number(r, &member_at, x, &n)) return false;
     *out = n.real;
-    return n.real >= 0 || pl_lf_out_of_range(r, &here, "0 and above");
+    return n.real >= 0 || pl_lf_out_of_range(r, &member_at, "0 and above");
 }
 
 /* Reads "expect", "atol" and "rtol". */
-static bool expectation(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k)
+static bool read_expectation(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k)
 {
-    pl_lf_place here;
+    pl_lf_place member_at;
     pl_case_arg *arg = &r->c->arg[k];
     pl_arg_more *a = &r->c->more->arg.at[k];
-    json_t *x = pl_lf_member(v, at, "expect", &here);
-    if (!tolerance(r, at, v, "atol", &a->atol) || !tolerance(r, at, v, "rtol", &a->rtol))
+    json_t *x = pl_lf_member(v, at, "expect", &member_at);
+    if (!read_tolerance(r, at, v, "atol", &a->atol) || !read_tolerance(r, at, v, "rtol", &a->rtol))
         return false;
     if (!x) return true;
     a->expect = (pl_init){.kind = PL_INIT_CONST};
-    if (!pl_lf_initialiser(r, &here, x, a->element, &a->expect)) return false;
+    if (!pl_lf_initialiser(r, &member_at, x, a->element, &a->expect)) return false;
     arg->expected = true;
     return a->expect.kind != PL_INIT_LIST || arg->count == json_array_size(x) ||
            (arg->variable && !arg->count && (arg->count = json_array_size(x)) > 0) ||
            pl_lf_out_of_range(
-               r, &here,
+               r, &member_at,
                pl_arena_printf(r->gpu->messages, "%" PRIu64 " values are needed", arg->count));
 }
 
@@ -120,15 +120,15 @@ static bool buffer_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, 
     json_t *type = pl_lf_member(v, at, kind, &type_at),
            *init = pl_lf_member(v, at, "init", &init_at);
     arg->buffer = strcmp(kind, "buffer") == 0;
-    a->several = !arg->buffer;
-    if (!pl_lf_only_keys(r, at, v, arg->buffer ? PL_LF_BUFFER : PL_LF_STRUCT) ||
+    a->is_array = !arg->buffer;
+    if (!pl_lf_check_keys(r, at, v, arg->buffer ? PL_LF_BUFFER : PL_LF_STRUCT) ||
         !(a->element = pl_lf_element(r, &type_at, type)))
         return false;
     arg->type = a->element->name;
     a->init = (pl_init){.kind = PL_INIT_CONST};
     a->initialised = init != NULL;
     if (init && !pl_lf_initialiser(r, &init_at, init, a->element, &a->init)) return false;
-    return count_of(r, at, v, k) && expectation(r, at, v, k) && pl_lf_save(r, at, v, k) &&
+    return read_count(r, at, v, k) && read_expectation(r, at, v, k) && pl_lf_save(r, at, v, k) &&
            pl_case_sized(r->c, k);
 }
 
@@ -138,21 +138,23 @@ static bool same_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl
     pl_lf_place same_at;
     uint64_t n;
     json_t *same = pl_lf_member(v, at, "same", &same_at);
-    if (!pl_lf_only_keys(r, at, v, PL_LF_SAME)) return false;
-    if (!pl_lf_whole(r, &same_at, same, 1, r->c->nargs > 1 ? r->c->nargs - 1 : 1, &n)) return false;
+    if (!pl_lf_check_keys(r, at, v, PL_LF_SAME)) return false;
+    if (!pl_lf_integer(r, &same_at, same, 1, r->c->nargs > 1 ? r->c->nargs - 1 : 1, &n))
+        return false;
     if (n >= r->c->nargs) return pl_lf_out_of_range(r, &same_at, "no argument precedes this one");
-    a->same = n;
+    a->same_as = n;
     return true;
 }
 
 /* Reads an argument. variable: the module variable that it sets; NULL: it is a parameter. */
-static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const char *variable)
+static bool read_argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v,
+                          const char *variable)
 {
     static const char *const kinds[] = {"scalar", "buffer", "struct"};
     pl_arg_more *a;
     pl_case_arg *arg = pl_case_push(r->c, &a);
     if (variable) arg->variable = pl_arena_strdup(r->c->more->arena, variable);
-    if (r->alone) a->text = r->text;
+    if (r->is_argument) a->text = r->text;
     const pl_loc loc = pl_lf_locate(r, at, false);
     a->line = loc.line;
     a->column = loc.column;
@@ -167,7 +169,7 @@ static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, co
     if (json_object_get(v, "same")) return same_arg(r, at, v, a);
     bool resource, ok = pl_lf_resource(r, at, v, r->c->nargs - 1, &resource);
     if (resource) return ok;
-    return pl_lf_refuse_argument(r, at, v);
+    return pl_lf_report_argument(r, at, v);
 }
 
 /* Returns NULL if the text is no JSON, as *error says, or if memory is exhausted (*st is PL_NOMEM).
@@ -178,11 +180,11 @@ static json_t *parse_json(const char *text, size_t n, json_error_t *error, pl_st
 {
     enum { FLAGS = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, SPARE = 65536 };
     json_t *first = json_loadb(text, n, FLAGS, error), *v = json_loadb(text, n, FLAGS, error);
-    void *enough = v ? NULL : malloc(n + SPARE);
+    void *probe = v ? NULL : malloc(n + SPARE);
     *st = v && first && json_equal(v, first) ? PL_OK
-          : !v && !first && enough           ? PL_INVALID
+          : !v && !first && probe            ? PL_INVALID
                                              : PL_NOMEM;
-    free(enough);
+    free(probe);
     json_decref(first);
     if (*st == PL_OK) return v;
     json_decref(v);
@@ -199,19 +201,19 @@ static pl_status read_json(const pl_lf_reader *r, json_t *v,
 
 static bool only_argument(const pl_lf_reader *r, json_t *v)
 {
-    return argument(r, NULL, v, NULL);
+    return read_argument(r, NULL, v, NULL);
 }
 
 pl_status pl_lf_read_argument(pl_case *c, const char *text)
 {
-    pl_case_more *own = c->more;
-    const char *copy = pl_arena_strdup(own->arena, text);
+    pl_case_more *more = c->more;
+    const char *copy = pl_arena_strdup(more->arena, text);
     pl_lf_memo memo = {.counted = NULL};
     const pl_lf_reader r = {.c = c,
-                            .gpu = own->gpu,
+                            .gpu = more->gpu,
                             .text = copy,
                             .end = copy + strlen(copy),
-                            .alone = true,
+                            .is_argument = true,
                             .memo = &memo};
     json_error_t error;
     pl_status st;
@@ -225,9 +227,9 @@ pl_status pl_lf_read_argument(pl_case *c, const char *text)
                            .line = 1,
                            .column = error.column > 0 ? (uint32_t)error.column : 1,
                            .length = 1};
-        pl_report(&own->gpu->diags, PL_E0401, pl_case_arg_at(c, c->nargs - 1), error.text);
+        pl_report(&more->gpu->diags, PL_E0401, pl_case_arg_at(c, c->nargs - 1), error.text);
     }
-    return st == PL_NOMEM ? pl_gpu_no_memory(own->gpu, "while reading arguments") : st;
+    return st == PL_NOMEM ? pl_gpu_no_memory(more->gpu, "while reading arguments") : st;
 }
 
 /* ---------------------------------------------------------------- the file */
@@ -242,7 +244,7 @@ static const char *name_from_path(pl_case *c)
 }
 
 /* Reading a pipe without a writer would block forever. */
-static bool ordinary(const pl_lf_reader *r, const pl_lf_place *at, const char *path)
+static bool is_regular_file(const pl_lf_reader *r, const pl_lf_place *at, const char *path)
 {
     struct stat st;
     /* Errors are reported when it is read. */
@@ -252,7 +254,7 @@ static bool ordinary(const pl_lf_reader *r, const pl_lf_place *at, const char *p
 }
 
 /* Reads "k.ptx", or ["main.ptx", "helpers.ptx"]: files to be linked. */
-static bool modules(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
+static bool read_modules(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
 {
     pl_case *c = r->c;
     const char *path;
@@ -261,7 +263,7 @@ static bool modules(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
     if (!json_is_array(v)) {
         path = pl_lf_string(r, at, v);
         c->ptx = path ? pl_case_path(c, path) : NULL;
-        return c->ptx && ordinary(r, at, c->ptx);
+        return c->ptx && is_regular_file(r, at, c->ptx);
     }
     if (json_array_size(v) == 0)
         return pl_lf_wrong_type(r, at, "the path of a module, or a list of paths");
@@ -271,7 +273,7 @@ static bool modules(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
         path = pl_lf_string(r, &element_at, x);
         if (!path) return false;
         path = pl_case_path(c, path);
-        if (!path || !ordinary(r, &element_at, path)) return false;
+        if (!path || !is_regular_file(r, &element_at, path)) return false;
         if (i == 0)
             c->ptx = path;
         else
@@ -281,7 +283,7 @@ static bool modules(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
 }
 
 /* Reads "variables" and "bind": contents of module variables. They follow the arguments. */
-static bool bindings(const pl_lf_reader *r, json_t *root, const char *key, bool textures)
+static bool read_bindings(const pl_lf_reader *r, json_t *root, const char *key, bool textures)
 {
     pl_lf_place at;
     const char *name;
@@ -293,11 +295,11 @@ static bool bindings(const pl_lf_reader *r, json_t *root, const char *key, bool 
     json_object_foreach(v, name, x)
     {
         const pl_lf_place element = {&at, name, 0};
-        const bool good = argument(r, &element, x, name);
+        const bool read = read_argument(r, &element, x, name);
         const size_t k = r->c->nargs - 1;
         const pl_arg_resource *res = r->c->more->arg.at[k].resource;
-        ok &= good;
-        if (!good) continue;
+        ok &= read;
+        if (!read) continue;
         if (textures && (!res || res->kind == PL_ARG_TENSORMAP))
             ok = pl_lf_wrong_type(r, &element, "a texture or a surface");
         if (!textures && !r->c->arg[k].buffer) ok = pl_lf_wrong_type(r, &element, "a buffer");
@@ -305,7 +307,7 @@ static bool bindings(const pl_lf_reader *r, json_t *root, const char *key, bool 
     return ok;
 }
 
-static bool arguments(const pl_lf_reader *r, const pl_lf_place *of, json_t *object)
+static bool read_arguments(const pl_lf_reader *r, const pl_lf_place *of, json_t *object)
 {
     pl_lf_place at;
     json_t *v = pl_lf_member(object, of, "args", &at), *x;
@@ -315,25 +317,25 @@ static bool arguments(const pl_lf_reader *r, const pl_lf_place *of, json_t *obje
     json_array_foreach(v, i, x)
     {
         const pl_lf_place element_at = {&at, NULL, i};
-        ok &= argument(r, &element_at, x, NULL);
+        ok &= read_argument(r, &element_at, x, NULL);
     }
     return ok;
 }
 
 /* Reads the shared memory and stack sizes of a launch. */
-static bool sizes(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, uint32_t *shared,
-                  uint32_t *stack)
+static bool read_sizes(const pl_lf_reader *r, const pl_lf_place *of, json_t *object,
+                       uint32_t *shared, uint32_t *stack)
 {
     pl_lf_place at;
     uint64_t n;
     bool ok = true;
     json_t *v;
     if ((v = pl_lf_member(object, of, "dynamic_shared", &at))) {
-        ok = pl_lf_whole(r, &at, v, 0, UINT32_MAX, &n);
+        ok = pl_lf_integer(r, &at, v, 0, UINT32_MAX, &n);
         if (ok) *shared = (uint32_t)n;
     }
     if ((v = pl_lf_member(object, of, "stack", &at))) {
-        if (pl_lf_whole(r, &at, v, 0, 512 * 1024, &n))
+        if (pl_lf_integer(r, &at, v, 0, 512 * 1024, &n))
             *stack = (uint32_t)n;
         else
             ok = false;
@@ -342,7 +344,7 @@ static bool sizes(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, 
 }
 
 /* Reads "then": launches that follow in the same stream. */
-static bool steps(const pl_lf_reader *r, json_t *root)
+static bool read_steps(const pl_lf_reader *r, json_t *root)
 {
     pl_lf_place list, at;
     json_t *v = pl_lf_member(root, NULL, "then", &list), *x, *y;
@@ -351,29 +353,30 @@ static bool steps(const pl_lf_reader *r, json_t *root)
     if (v && !json_is_array(v)) return pl_lf_wrong_type(r, &list, "a list of launches");
     json_array_foreach(v, i, x)
     {
-        const pl_lf_place here = {&list, NULL, i};
-        const pl_loc loc = pl_lf_locate(r, &here, false);
+        const pl_lf_place step_at = {&list, NULL, i};
+        const pl_loc loc = pl_lf_locate(r, &step_at, false);
         pl_case_step s = {
             .first = r->c->nargs, .line = loc.line, .column = loc.column, .length = loc.length};
-        if (!json_is_object(x)) return pl_lf_wrong_type(r, &here, "an object: a launch");
-        ok &= pl_lf_only_keys(r, &here, x, PL_LF_LAUNCH);
-        if ((y = pl_lf_member(x, &here, "entry", &at)) && !(s.entry = pl_lf_string(r, &at, y)))
+        if (!json_is_object(x)) return pl_lf_wrong_type(r, &step_at, "an object: a launch");
+        ok &= pl_lf_check_keys(r, &step_at, x, PL_LF_LAUNCH);
+        if ((y = pl_lf_member(x, &step_at, "entry", &at)) && !(s.entry = pl_lf_string(r, &at, y)))
             ok = false;
-        ok &= shape(r, &here, x, "grid", s.grid) && shape(r, &here, x, "block", s.block) &&
-              shape(r, &here, x, "cluster", s.cluster);
-        ok &= sizes(r, &here, x, &s.dynamic_shared, &s.stack);
-        if ((y = pl_lf_member(x, &here, "dependent", &at)))
+        ok &= read_shape(r, &step_at, x, "grid", s.grid) &&
+              read_shape(r, &step_at, x, "block", s.block) &&
+              read_shape(r, &step_at, x, "cluster", s.cluster);
+        ok &= read_sizes(r, &step_at, x, &s.dynamic_shared, &s.stack);
+        if ((y = pl_lf_member(x, &step_at, "dependent", &at)))
             ok &= pl_lf_boolean(r, &at, y, &s.dependent);
-        if ((y = pl_lf_member(x, &here, "cooperative", &at)))
+        if ((y = pl_lf_member(x, &step_at, "cooperative", &at)))
             ok &= pl_lf_boolean(r, &at, y, &s.cooperative);
-        ok &= arguments(r, &here, x);
+        ok &= read_arguments(r, &step_at, x);
         s.count = r->c->nargs - s.first;
         *pl_push(r->c->more->arena, &r->c->more->step) = s;
     }
     return ok;
 }
 
-static bool top(const pl_lf_reader *r, json_t *root)
+static bool read_root(const pl_lf_reader *r, json_t *root)
 {
     pl_case *c = r->c;
     pl_lf_place at;
@@ -383,7 +386,7 @@ static bool top(const pl_lf_reader *r, json_t *root)
                   "an object: { \"ptx\": ..., \"args\": [ ... ] }");
         return false;
     }
-    bool ok = pl_lf_only_keys(r, NULL, root, PL_LF_FILE);
+    bool ok = pl_lf_check_keys(r, NULL, root, PL_LF_FILE);
     c->name = name_from_path(c);
     if ((v = pl_lf_member(root, NULL, "name", &at)) && !(c->name = pl_lf_string(r, &at, v)))
         ok = false;
@@ -392,36 +395,36 @@ static bool top(const pl_lf_reader *r, json_t *root)
     if (!(v = pl_lf_member(root, NULL, "ptx", &at))) {
         ok = pl_lf_missing(r, NULL, "the launch file", "ptx");
     } else {
-        ok &= modules(r, &at, v);
+        ok &= read_modules(r, &at, v);
     }
-    ok &= shape(r, NULL, root, "grid", c->grid);
-    ok &= shape(r, NULL, root, "block", c->block);
-    ok &= shape(r, NULL, root, "cluster", c->cluster);
-    ok &= sizes(r, NULL, root, &c->dynamic_shared, &c->stack);
+    ok &= read_shape(r, NULL, root, "grid", c->grid);
+    ok &= read_shape(r, NULL, root, "block", c->block);
+    ok &= read_shape(r, NULL, root, "cluster", c->cluster);
+    ok &= read_sizes(r, NULL, root, &c->dynamic_shared, &c->stack);
     if ((v = pl_lf_member(root, NULL, "deterministic", &at)))
         ok &= pl_lf_boolean(r, &at, v, &c->deterministic);
     if ((v = pl_lf_member(root, NULL, "cooperative", &at)))
         ok &= pl_lf_boolean(r, &at, v, &c->more->cooperative);
-    ok &= arguments(r, NULL, root) && steps(r, root);
-    return ok && bindings(r, root, "variables", false) && bindings(r, root, "bind", true);
+    ok &= read_arguments(r, NULL, root) && read_steps(r, root);
+    return ok && read_bindings(r, root, "variables", false) && read_bindings(r, root, "bind", true);
 }
 
 static pl_status parse(const pl_lf_reader *r)
 {
     json_error_t error;
-    pl_case_more *own = r->c->more;
+    pl_case_more *more = r->c->more;
     pl_status st;
-    json_t *root = parse_json(own->text, own->bytes, &error, &st);
+    json_t *root = parse_json(more->text, more->bytes, &error, &st);
     if (st == PL_NOMEM) return st;
     if (!root) {
-        pl_loc at = {.file = pl_gpu_source(r->gpu, own->path, own->text, own->bytes, &own->file,
-                                           &own->epoch),
+        pl_loc at = {.file = pl_gpu_source(r->gpu, more->path, more->text, more->bytes, &more->file,
+                                           &more->epoch),
                      .line = error.line > 0 ? (uint32_t)error.line : 1,
                      .column = error.column > 0 ? (uint32_t)error.column : 1};
         pl_report(&r->gpu->diags, PL_E0401, at, error.text);
         return PL_INVALID;
     }
-    st = read_json(r, root, top);
+    st = read_json(r, root, read_root);
     json_decref(root);
     return st;
 }
@@ -429,13 +432,13 @@ static pl_status parse(const pl_lf_reader *r)
 static pl_status read_case(pl_case *c, const char *path, const char *text, size_t bytes)
 {
     PL_GUARD(return PL_NOMEM)
-    pl_case_more *own = c->more;
-    own->path = pl_arena_strdup(own->arena, path);
-    own->text = pl_arena_strndup(own->arena, text, bytes);
-    own->bytes = bytes;
+    pl_case_more *more = c->more;
+    more->path = pl_arena_strdup(more->arena, path);
+    more->text = pl_arena_strndup(more->arena, text, bytes);
+    more->bytes = bytes;
     pl_lf_memo memo = {.counted = NULL};
     const pl_lf_reader r = {
-        .c = c, .gpu = own->gpu, .text = own->text, .end = own->text + bytes, .memo = &memo};
+        .c = c, .gpu = more->gpu, .text = more->text, .end = more->text + bytes, .memo = &memo};
     return parse(&r);
 }
 

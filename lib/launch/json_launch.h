@@ -10,7 +10,7 @@
 
 /* A step from the root to a value: a key of an object, or (key NULL) an index of a list. */
 typedef struct pl_lf_place {
-    const struct pl_lf_place *up;
+    const struct pl_lf_place *parent;
     const char *key;
     size_t index;
 } pl_lf_place;
@@ -30,7 +30,7 @@ typedef struct pl_lf_reader {
     pl_case *c;
     pl_gpu *gpu;
     const char *text, *end;
-    bool alone; /* the text is one argument of the command line */
+    bool is_argument; /* the text is one argument of the command line */
     pl_lf_memo *memo;
 } pl_lf_reader;
 
@@ -52,10 +52,10 @@ typedef enum pl_lf_object {
     PL_LF_OBJECTS
 } pl_lf_object;
 /* Rejects keys that this kind of object does not have. */
-bool pl_lf_only_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *object,
-                     pl_lf_object kind);
+bool pl_lf_check_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *object,
+                      pl_lf_object kind);
 /* Reports an argument whose kind cannot be identified by a key: a misspelt key, or none. */
-bool pl_lf_refuse_argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v);
+bool pl_lf_report_argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v);
 /* Returns the permitted values of a key, separated by |. */
 const char *pl_lf_choices(pl_lf_object kind, const char *key);
 
@@ -65,8 +65,8 @@ bool pl_lf_bits(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const p
 const char *pl_lf_string(const pl_lf_reader *r, const pl_lf_place *at, json_t *v);
 bool pl_lf_boolean(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, bool *out);
 bool pl_lf_number(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_number *out);
-bool pl_lf_whole(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, uint64_t least,
-                 uint64_t most, uint64_t *out);
+bool pl_lf_integer(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, uint64_t min,
+                   uint64_t max, uint64_t *out);
 const pl_element *pl_lf_element(const pl_lf_reader *r, const pl_lf_place *at, json_t *v);
 bool pl_lf_initialiser(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const pl_element *e,
                        pl_init *out);

@@ -53,7 +53,7 @@ static const char *next_element(const char *p)
 }
 
 /* Returns the key of an object, searching from p on; NULL: absent. */
-static const char *key_from(const char *p, const char *key)
+static const char *find_key(const char *p, const char *key)
 {
     const size_t n = strlen(key);
     while (*p && *p != '}') {
@@ -65,35 +65,36 @@ static const char *key_from(const char *p, const char *key)
 }
 
 /* Returns the start of the value at a path, or of its key. */
-static const char *find(const pl_lf_reader *r, const pl_lf_place *at, bool key)
+static const char *find_value(const pl_lf_reader *r, const pl_lf_place *at, bool key)
 {
     if (!at) return skip_space(r->text);
     unsigned depth = 0;
-    for (const pl_lf_place *up = at->up; up; up = up->up) depth++;
-    const char *from = find(r, at->up, false), *first = *from ? skip_space(from + 1) : from;
-    __typeof__(r->memo->level[0]) *known = &r->memo->level[depth % 4];
-    const bool same = known->from == from;
-    const char *p = same && (at->key || known->index <= at->index) ? known->at : first;
-    size_t index = p == first ? 0 : known->index;
+    for (const pl_lf_place *parent = at->parent; parent; parent = parent->parent) depth++;
+    const char *start = find_value(r, at->parent, false),
+               *first = *start ? skip_space(start + 1) : start;
+    __typeof__(r->memo->level[0]) *cached = &r->memo->level[depth % 4];
+    const bool hit = cached->from == start;
+    const char *p = hit && (at->key || cached->index <= at->index) ? cached->at : first;
+    size_t index = p == first ? 0 : cached->index;
     if (at->key) {
-        const char *found = key_from(p, at->key);
-        if (!found) found = key_from(first, at->key);
+        const char *found = find_key(p, at->key);
+        if (!found) found = find_key(first, at->key);
         if (!found) return first;
         p = found;
     } else {
         for (; index < at->index && *p && *p != ']'; index++) p = next_element(skip_value(p));
     }
-    known->from = from;
-    known->at = p;
-    known->index = index;
+    cached->from = start;
+    cached->at = p;
+    cached->index = index;
     return at->key && !key ? skip_space(skip_space(skip_value(p)) + 1) : p;
 }
 
 pl_loc pl_lf_locate(const pl_lf_reader *r, const pl_lf_place *at, bool key)
 {
-    const char *p = find(r, at, key);
+    const char *p = find_value(r, at, key);
     pl_lf_memo *m = r->memo;
-    pl_case_more *own = r->c->more;
+    pl_case_more *more = r->c->more;
     if (!m->counted || m->counted > p) {
         m->counted = r->text;
         m->line = m->column = 1;
@@ -106,9 +107,9 @@ pl_loc pl_lf_locate(const pl_lf_reader *r, const pl_lf_place *at, bool key)
         }
     }
     pl_loc loc = {.line = m->line, .column = m->column};
-    loc.file =
-        r->alone ? pl_case_arg_at(r->c, r->c->nargs - 1).file
-                 : pl_gpu_source(r->gpu, own->path, own->text, own->bytes, &own->file, &own->epoch);
+    loc.file = r->is_argument ? pl_case_arg_at(r->c, r->c->nargs - 1).file
+                              : pl_gpu_source(r->gpu, more->path, more->text, more->bytes,
+                                              &more->file, &more->epoch);
     const size_t length = (size_t)(skip_value(p) - p);
     const char *newline = memchr(p, '\n', length);
     loc.length = (uint32_t)(newline ? (size_t)(newline - p) : length);
@@ -156,21 +157,21 @@ static const char *const object_names[] = {
 static const struct {
     pl_lf_object object;
     const char *key, *choices;
-} all_keys[] = {
+} key_table[] = {
 #define OBJECT(id, what)
 #define KEY(object, key, needed, type, choices, about) {PL_LF_##object, key, choices},
 #include "lib/launch/launch_keys.def"
 #undef OBJECT
 #undef KEY
 };
-enum { KEYS = sizeof all_keys / sizeof *all_keys };
+enum { KEYS = sizeof key_table / sizeof *key_table };
 
 const char *pl_lf_choices(pl_lf_object kind, const char *key)
 {
     size_t k = 0;
-    while (k < KEYS && (all_keys[k].object != kind || strcmp(all_keys[k].key, key) != 0)) k++;
+    while (k < KEYS && (key_table[k].object != kind || strcmp(key_table[k].key, key) != 0)) k++;
     assert(k < KEYS);
-    return all_keys[k].choices;
+    return key_table[k].choices;
 }
 
 /* Returns the keys of a kind of object, and their number. */
@@ -178,11 +179,11 @@ static size_t keys_of(pl_lf_object kind, const char *keys[KEYS])
 {
     size_t n = 0;
     for (size_t k = 0; k < KEYS; k++)
-        if (all_keys[k].object == kind) keys[n++] = all_keys[k].key;
+        if (key_table[k].object == kind) keys[n++] = key_table[k].key;
     return n;
 }
 
-static bool refuse_key(const pl_lf_reader *r, const pl_lf_place *at, const char *key,
+static bool reject_key(const pl_lf_reader *r, const pl_lf_place *at, const char *key,
                        const char *what, const char *const *keys, size_t n)
 {
     const pl_lf_place unknown = {at, key, 0};
@@ -195,8 +196,8 @@ static bool refuse_key(const pl_lf_reader *r, const pl_lf_place *at, const char 
     return false;
 }
 
-bool pl_lf_only_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *object,
-                     pl_lf_object kind)
+bool pl_lf_check_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *object,
+                      pl_lf_object kind)
 {
     const char *key, *keys[KEYS];
     const size_t n = keys_of(kind, keys);
@@ -206,7 +207,7 @@ bool pl_lf_only_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *objec
     {
         bool known = false;
         for (size_t i = 0; i < n && !known; i++) known = strcmp(key, keys[i]) == 0;
-        if (!known) ok = refuse_key(r, at, key, object_names[kind], keys, n);
+        if (!known) ok = reject_key(r, at, key, object_names[kind], keys, n);
     }
     return ok;
 }
@@ -216,19 +217,19 @@ static const pl_lf_object argument_kinds[] = {PL_LF_SCALAR,    PL_LF_BUFFER,  PL
                                               PL_LF_TENSORMAP, PL_LF_TEXTURE, PL_LF_SURFACE,
                                               PL_LF_SAME};
 
-bool pl_lf_refuse_argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
+bool pl_lf_report_argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
 {
-    const char *key, *keys[KEYS], *own[KEYS];
+    const char *key, *keys[KEYS], *object_keys[KEYS];
     size_t n = 0;
     json_t *value;
     bool ok = true;
     for (size_t k = 0; k < sizeof argument_kinds / sizeof *argument_kinds; k++)
-        if (keys_of(argument_kinds[k], own)) keys[n++] = own[0];
+        if (keys_of(argument_kinds[k], object_keys)) keys[n++] = object_keys[0];
     json_object_foreach(v, key, value)
     {
         bool known = false;
-        for (size_t k = 0; k < KEYS; k++) known |= strcmp(all_keys[k].key, key) == 0;
-        if (!known) ok = refuse_key(r, at, key, "an argument", keys, n);
+        for (size_t k = 0; k < KEYS; k++) known |= strcmp(key_table[k].key, key) == 0;
+        if (!known) ok = reject_key(r, at, key, "an argument", keys, n);
     }
     return ok && pl_lf_missing(r, at, "an argument", "scalar' or 'buffer");
 }
@@ -260,25 +261,25 @@ bool pl_lf_number(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_nu
         *out = (pl_number){PL_NUM_INT, d < 0, (uint64_t)fabs(d), d};
     } else {
         /* Integers of more than 53 bits: parse the digits instead of using the double. */
-        const char *text = find(r, at, false);
+        const char *text = find_value(r, at, false);
         if (!pl_number_parse(text, (size_t)(skip_value(text) - text), out))
             *out = (pl_number){PL_NUM_REAL, false, 0, d};
     }
     return true;
 }
 
-bool pl_lf_whole(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, uint64_t least,
-                 uint64_t most, uint64_t *out)
+bool pl_lf_integer(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, uint64_t min,
+                   uint64_t max, uint64_t *out)
 {
     pl_number n;
     if (!pl_lf_number(r, at, v, &n)) return false;
-    if (n.kind == PL_NUM_INT && !n.negative && n.magnitude >= least && n.magnitude <= most) {
+    if (n.kind == PL_NUM_INT && !n.negative && n.magnitude >= min && n.magnitude <= max) {
         *out = n.magnitude;
         return true;
     }
     if (n.kind != PL_NUM_INT) return pl_lf_wrong_type(r, at, "a whole number");
     return pl_lf_out_of_range(
-        r, at, pl_arena_printf(r->gpu->messages, "%" PRIu64 " to %" PRIu64, least, most));
+        r, at, pl_arena_printf(r->gpu->messages, "%" PRIu64 " to %" PRIu64, min, max));
 }
 
 bool pl_lf_bits(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const pl_element *e,
@@ -325,9 +326,9 @@ static bool hash_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, c
     json_t *seed = pl_lf_member(v, of, "hash", &at), *lo = pl_lf_member(v, of, "lo", &lo_at),
            *hi = pl_lf_member(v, of, "hi", &hi_at);
     pl_number low, high;
-    if (!pl_lf_only_keys(r, of, v, PL_LF_HASH)) return false;
+    if (!pl_lf_check_keys(r, of, v, PL_LF_HASH)) return false;
     out->kind = PL_INIT_HASH;
-    if (!pl_lf_whole(r, &at, seed, 0, UINT64_MAX, &out->seed)) return false;
+    if (!pl_lf_integer(r, &at, seed, 0, UINT64_MAX, &out->seed)) return false;
     if ((lo && !pl_lf_number(r, &lo_at, lo, &low)) || (hi && !pl_lf_number(r, &hi_at, hi, &high)))
         return false;
     const char *problem = pl_init_limits(e, lo ? &low : NULL, hi ? &high : NULL, out);
@@ -340,14 +341,14 @@ static bool hash_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, c
 static bool file_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, pl_init *out)
 {
     pl_lf_place at;
-    if (!pl_lf_only_keys(r, of, v, PL_LF_DATA)) return false;
+    if (!pl_lf_check_keys(r, of, v, PL_LF_DATA)) return false;
     json_t *path = pl_lf_member(v, of, "file", &at);
     const char *s = pl_lf_string(r, &at, path);
     if (!s) return false;
     out->kind = PL_INIT_FILE;
     out->path = pl_case_path(r->c, s);
     json_t *offset = pl_lf_member(v, of, "offset", &at);
-    return !offset || pl_lf_whole(r, &at, offset, 0, INT64_MAX, &out->offset);
+    return !offset || pl_lf_integer(r, &at, offset, 0, INT64_MAX, &out->offset);
 }
 
 static bool list_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, const pl_element *e,
@@ -367,7 +368,7 @@ static bool list_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, c
     return true;
 }
 
-static bool unknown_init(const pl_lf_reader *r, const pl_lf_place *at, const char *name)
+static bool report_unknown_init(const pl_lf_reader *r, const pl_lf_place *at, const char *name)
 {
     static const char *const words[] = {"iota", "const", "hash", "file"};
     const char *near = pl_nearest(name, words, 4);
@@ -385,7 +386,7 @@ bool pl_lf_initialiser(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, 
     if (json_is_array(v)) return list_init(r, at, v, e, out);
     if (json_is_string(v)) {
         if (strcmp(json_string_value(v), "iota") != 0)
-            return unknown_init(r, at, json_string_value(v));
+            return report_unknown_init(r, at, json_string_value(v));
         out->kind = PL_INIT_IOTA;
         return true;
     }
@@ -396,21 +397,21 @@ bool pl_lf_initialiser(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, 
     json_t *value = pl_lf_member(v, at, "const", &c);
     if (!value) {
         const char *first = json_object_iter_key(json_object_iter(v));
-        return unknown_init(r, at, first ? first : "{}");
+        return report_unknown_init(r, at, first ? first : "{}");
     }
     out->kind = PL_INIT_CONST;
-    return pl_lf_only_keys(r, at, v, PL_LF_CONST) && pl_lf_bits(r, &c, value, e, &out->bits);
+    return pl_lf_check_keys(r, at, v, PL_LF_CONST) && pl_lf_bits(r, &c, value, e, &out->bits);
 }
 
 bool pl_lf_save(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k)
 {
-    pl_lf_place here;
+    pl_lf_place member_at;
     pl_case_arg *arg = &r->c->arg[k];
-    json_t *output = pl_lf_member(v, at, "output", &here);
-    if (output && !pl_lf_boolean(r, &here, output, &arg->output)) return false;
-    json_t *save = pl_lf_member(v, at, "save", &here);
+    json_t *output = pl_lf_member(v, at, "output", &member_at);
+    if (output && !pl_lf_boolean(r, &member_at, output, &arg->output)) return false;
+    json_t *save = pl_lf_member(v, at, "save", &member_at);
     if (!save) return true;
-    const char *path = pl_lf_string(r, &here, save);
+    const char *path = pl_lf_string(r, &member_at, save);
     if (!path) return false;
     arg->whole = strcmp(path, "-") == 0;
     arg->save = arg->whole ? NULL : pl_case_path(r->c, path);

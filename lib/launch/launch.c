@@ -48,12 +48,12 @@ static pl_status refuse(pl_gpu *gpu, const char *what, const char *why)
     return PL_INVALID;
 }
 
-static const char *three(pl_gpu *gpu, const uint32_t v[3])
+static const char *format_dim3(pl_gpu *gpu, const uint32_t v[3])
 {
     return pl_arena_printf(gpu->messages, "%u,%u,%u", v[0], v[1], v[2]);
 }
 
-static bool given(const uint32_t v[3])
+static bool is_set(const uint32_t v[3])
 {
     return v[0] | v[1] | v[2];
 }
@@ -67,17 +67,18 @@ static pl_status check_sizes(pl_gpu *gpu, const pl_launch *l, shape *s)
     }
     if (!l->grid[1] || !l->grid[2] || !l->block[1] || !l->block[2])
         return refuse(gpu, "the launch", "every dimension is at least 1");
-    uint32_t most_x = gpu->machine->launch.grid_x;
-    if (l->grid[0] > most_x || l->grid[1] > MAX_GRID_YZ || l->grid[2] > MAX_GRID_YZ ||
+    uint32_t max_grid_x = gpu->machine->launch.grid_x;
+    if (l->grid[0] > max_grid_x || l->grid[1] > MAX_GRID_YZ || l->grid[2] > MAX_GRID_YZ ||
         (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] > UINT32_MAX)
-        return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", three(gpu, l->grid)),
-                      pl_arena_printf(
-                          gpu->messages,
-                          "the limits are %" PRIu32 ",65535,65535, and 4294967295 blocks", most_x));
+        return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", format_dim3(gpu, l->grid)),
+                      pl_arena_printf(gpu->messages,
+                                      "the limits are %" PRIu32
+                                      ",65535,65535, and 4294967295 blocks",
+                                      max_grid_x));
     uint64_t threads = (uint64_t)l->block[0] * l->block[1];
     threads = threads > UINT32_MAX ? UINT64_MAX : threads * l->block[2];
     if (l->block[2] > MAX_BLOCK_Z || threads > MAX_BLOCK_THREADS)
-        return refuse(gpu, pl_arena_printf(gpu->messages, "block %s", three(gpu, l->block)),
+        return refuse(gpu, pl_arena_printf(gpu->messages, "block %s", format_dim3(gpu, l->block)),
                       "the limits are 1024,1024,64, and 1024 threads");
     s->threads = (uint32_t)threads;
     return PL_OK;
@@ -87,11 +88,11 @@ static pl_status check_sizes(pl_gpu *gpu, const pl_launch *l, shape *s)
 static pl_status check_directives(pl_gpu *gpu, const pl_launch *l, shape *s)
 {
     const pl_prog_func *f = s->f;
-    const char *block = pl_arena_printf(gpu->messages, "block %s", three(gpu, l->block));
-    if (given(f->reqntid) && memcmp(f->reqntid, l->block, sizeof f->reqntid) != 0)
+    const char *block = pl_arena_printf(gpu->messages, "block %s", format_dim3(gpu, l->block));
+    if (is_set(f->reqntid) && memcmp(f->reqntid, l->block, sizeof f->reqntid) != 0)
         return refuse(gpu, block,
                       pl_arena_printf(gpu->messages, "the kernel requires %s (.reqntid)",
-                                      three(gpu, f->reqntid)));
+                                      format_dim3(gpu, f->reqntid)));
     uint64_t most = (uint64_t)f->maxntid[0] * (f->maxntid[1] ? f->maxntid[1] : 1) *
                     (f->maxntid[2] ? f->maxntid[2] : 1);
     if (most > 0 && s->threads > most)
@@ -99,30 +100,30 @@ static pl_status check_directives(pl_gpu *gpu, const pl_launch *l, shape *s)
                       pl_arena_printf(gpu->messages,
                                       "the kernel allows at most %" PRIu64 " threads (.maxntid)",
                                       most));
-    const uint32_t *cluster = given(l->cluster) ? l->cluster : f->reqnctapercluster;
+    const uint32_t *cluster = is_set(l->cluster) ? l->cluster : f->reqnctapercluster;
     for (int k = 0; k < 3; k++) s->cluster[k] = cluster[k] ? cluster[k] : 1;
-    const char *name = pl_arena_printf(gpu->messages, "cluster %s", three(gpu, s->cluster));
-    if (given(f->reqnctapercluster)) {
+    const char *name = pl_arena_printf(gpu->messages, "cluster %s", format_dim3(gpu, s->cluster));
+    if (is_set(f->reqnctapercluster)) {
         for (int k = 0; k < 3; k++) {
             if (s->cluster[k] != (f->reqnctapercluster[k] ? f->reqnctapercluster[k] : 1))
                 return refuse(gpu, name,
                               pl_arena_printf(gpu->messages,
                                               "the kernel requires %s (.reqnctapercluster)",
-                                              three(gpu, f->reqnctapercluster)));
+                                              format_dim3(gpu, f->reqnctapercluster)));
         }
     }
     if ((uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2] > MAX_CLUSTER)
         return refuse(gpu, name, "a cluster has at most 16 blocks");
     for (int k = 0; k < 3; k++) {
         if (l->grid[k] % s->cluster[k] != 0)
-            return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", three(gpu, l->grid)),
+            return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", format_dim3(gpu, l->grid)),
                           "it is not a multiple of the cluster");
     }
     return PL_OK;
 }
 
 /* Returns the resource of which the machine has too little for one block. */
-static const char *too_much(const pl_occupancy *o)
+static const char *lacking_resource(const pl_occupancy *o)
 {
     if (o->by_warps == 0) return "warp slots";
     if (o->by_shared == 0) return "bytes of shared memory";
@@ -148,9 +149,9 @@ static pl_status check_resources(pl_gpu *gpu, const pl_launch *l, shape *s)
     if (s->occupancy.blocks == 0)
         return refuse(gpu,
                       pl_arena_printf(gpu->messages, "block %s with %u registers per thread",
-                                      three(gpu, l->block), s->f->registers),
+                                      format_dim3(gpu, l->block), s->f->registers),
                       pl_arena_printf(gpu->messages, "a multiprocessor of %s has too few %s",
-                                      machine->name, too_much(&s->occupancy)));
+                                      machine->name, lacking_resource(&s->occupancy)));
     if (l->param_bytes != s->f->param_bytes)
         return refuse(
             gpu, pl_arena_printf(gpu->messages, "%u bytes of parameters", l->param_bytes),
@@ -190,8 +191,8 @@ static pl_diag *report_at(pl_module *m, pl_diag_id id, const char *kernel, const
     uint32_t line = f->pc < p->code.n ? p->code.at[f->pc].line : UINT32_MAX;
     char position[PL_POSITION_TEXT];
     const char *text = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", f->text,
-                                       three(gpu, f->block), three(gpu, f->thread));
-    pl_diag *d = pl_report(&gpu->diags, id, pl_module_place(m, line), kernel, text);
+                                       format_dim3(gpu, f->block), format_dim3(gpu, f->thread));
+    pl_diag *d = pl_report(&gpu->diags, id, pl_module_position(m, line), kernel, text);
     if (pl_cuda_position(p, line, position, sizeof position))
         d->source = pl_arena_strdup(gpu->messages, position);
     return d;
@@ -217,7 +218,7 @@ static void report_fault(pl_module *m, const pl_grid *g)
         d->help = pl_arena_printf(m->gpu->messages, "a CUDA program would see %s", f->error);
 }
 
-static void report_doubt(pl_module *m, const pl_fault_info *f)
+static void report_warning(pl_module *m, const pl_fault_info *f)
 {
     report_at(m, PL_W0432, f->kernel, f);
 }
@@ -239,7 +240,7 @@ static void report_stop(pl_module *m, const pl_launch *l, const pl_grid *head)
         break;
     case PL_STOP_OUTPUT:
         cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " bytes of printed text",
-                                l->max_output ? l->max_output : PL_PRINT_MOST);
+                                l->max_output ? l->max_output : PL_PRINT_MAX_CHARS);
         help = "run's option --max-output sets it";
         break;
     default:
@@ -247,17 +248,18 @@ static void report_stop(pl_module *m, const pl_launch *l, const pl_grid *head)
         break;
     }
     const char *what = pl_arena_printf(gpu->messages, "kernel '%s' was running",
-                                       s->placed ? s->kernel : head->entry->name);
-    if (s->placed)
+                                       s->has_location ? s->kernel : head->entry->name);
+    if (s->has_location)
         what = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", what,
-                               three(gpu, s->block), three(gpu, s->thread));
+                               format_dim3(gpu, s->block), format_dim3(gpu, s->thread));
     const pl_program *p = m->program;
-    const uint32_t line = s->placed && s->pc < p->code.n ? p->code.at[s->pc].line : UINT32_MAX;
+    const uint32_t line =
+        s->has_location && s->pc < p->code.n ? p->code.at[s->pc].line : UINT32_MAX;
     char position[PL_POSITION_TEXT];
-    pl_diag *d =
-        pl_report(&gpu->diags, PL_E0420,
-                  s->placed ? pl_module_place(m, line) : (pl_loc){.file = UINT32_MAX}, cause, what);
-    if (s->placed && pl_cuda_position(p, line, position, sizeof position))
+    pl_diag *d = pl_report(
+        &gpu->diags, PL_E0420,
+        s->has_location ? pl_module_position(m, line) : (pl_loc){.file = UINT32_MAX}, cause, what);
+    if (s->has_location && pl_cuda_position(p, line, position, sizeof position))
         d->source = pl_arena_strdup(gpu->messages, position);
     d->help = help;
 }
@@ -274,7 +276,7 @@ static pl_status report_no_memory(pl_gpu *gpu, const pl_grid *head)
 /* ---------------------------------------------------------------- driver part of a launch */
 
 /* True if this GPU supports the shape of a device-side launch. *o: its occupancy. */
-static bool fits(const pl_gpu *gpu, const pl_prog_func *f, const pl_child *c, pl_occupancy *o)
+static bool shape_fits(const pl_gpu *gpu, const pl_prog_func *f, const pl_child *c, pl_occupancy *o)
 {
     uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2],
              shared = (uint64_t)f->static_shared + c->shared;
@@ -299,12 +301,12 @@ static uint32_t launchable(void *ctx, const pl_child *c)
 {
     const launcher *x = ctx;
     pl_occupancy o;
-    return fits(x->gpu, &x->program->funcs.at[c->func], c, &o) ? o.blocks : 0;
+    return shape_fits(x->gpu, &x->program->funcs.at[c->func], c, &o) ? o.blocks : 0;
 }
 
 /* Allocates a region of device memory for a system service that the program uses. */
-static pl_status region(pl_gpu *gpu, bool needed, uint64_t bytes, const char *name, uint64_t *base,
-                        uint64_t *size)
+static pl_status allocate_region(pl_gpu *gpu, bool needed, uint64_t bytes, const char *name,
+                                 uint64_t *base, uint64_t *size)
 {
     if (!needed || *base) return PL_OK;
     *base = pl_memory_alloc(&gpu->memory, bytes, name);
@@ -317,35 +319,36 @@ static pl_status prepare_system(pl_gpu *gpu, const pl_program *p, bool cooperati
     pl_system *s = &gpu->system;
     uint64_t unused;
     pl_status st =
-        region(gpu, pl_system_uses_heap(p), s->heap.size ? s->heap.size : PL_HEAP_DEFAULT,
-               "device heap", &s->heap.base, &s->heap.size);
+        allocate_region(gpu, pl_system_uses_heap(p), s->heap.size ? s->heap.size : PL_HEAP_DEFAULT,
+                        "device heap", &s->heap.base, &s->heap.size);
     if (st == PL_OK && s->heap.base && !s->heap.valid) {
-        if (!pl_heap_watch(&s->heap)) return pl_gpu_no_memory(gpu, "device heap");
+        if (!pl_heap_track_valid(&s->heap)) return pl_gpu_no_memory(gpu, "device heap");
         pl_memory_restrict(&gpu->memory, s->heap.base, s->heap.valid);
     }
     if (st == PL_OK)
-        st = region(gpu, pl_system_uses_launches(p), LAUNCH_BUFFERS, "launches from the device",
-                    &s->launch_base, &s->launch_size);
+        st = allocate_region(gpu, pl_system_uses_launches(p), LAUNCH_BUFFERS,
+                             "launches from the device", &s->launch_base, &s->launch_size);
     if (st == PL_OK && pl_system_uses_texts(p) && !s->texts) {
-        st =
-            region(gpu, true, pl_runtime_texts(NULL), "names of errors", &s->texts, &s->texts_size);
+        st = allocate_region(gpu, true, pl_runtime_texts(NULL), "names of errors", &s->texts,
+                             &s->texts_size);
         if (st == PL_OK) pl_runtime_texts(pl_memory_at(&gpu->memory, s->texts, s->texts_size));
     }
     if (st == PL_OK)
-        st = region(gpu, cooperative, WORKSPACE, "grid barrier", &s->workspace, &unused);
+        st = allocate_region(gpu, cooperative, WORKSPACE, "grid barrier", &s->workspace, &unused);
     s->child.n = 0;
     return st;
 }
 
 /* Allocates the private global memory of the blocks of a grid, for the duration of its run. */
-static pl_status get_block_memory(pl_gpu *gpu, pl_grid *g)
+static pl_status allocate_block_memory(pl_gpu *gpu, pl_grid *g)
 {
-    uint64_t each = ((uint64_t)g->entry->minperctamemory + 1023) / 1024 * 1024,
+    uint64_t block_bytes = ((uint64_t)g->entry->minperctamemory + 1023) / 1024 * 1024,
              blocks = pl_grid_blocks(g);
     g->block_memory = 0;
-    if (!each) return PL_OK;
-    if (each <= UINT32_MAX && blocks <= UINT64_MAX / each)
-        g->block_memory = pl_memory_alloc(&gpu->memory, blocks * each, "memory of the blocks");
+    if (!block_bytes) return PL_OK;
+    if (block_bytes <= UINT32_MAX && blocks <= UINT64_MAX / block_bytes)
+        g->block_memory =
+            pl_memory_alloc(&gpu->memory, blocks * block_bytes, "memory of the blocks");
     return g->block_memory ? PL_OK : pl_gpu_no_memory(gpu, "memory of the blocks");
 }
 
@@ -356,7 +359,7 @@ static void release_block_memory(pl_gpu *gpu, pl_grid *g)
 }
 
 /* State shared by the grids of a launch. */
-typedef struct course {
+typedef struct launch_state {
     pl_module *m;
     const pl_launch *l;
     pl_result *out;
@@ -364,78 +367,78 @@ typedef struct course {
     uint64_t cycles;   /* of the grids that have completed */
     uint64_t blocks;   /* of the grids that were created */
     pl_sink sink;      /* forwards events to l->sink, delayed by `cycles` */
-} course;
+} launch_state;
 
-static void pass_inst(void *ctx, const pl_inst_event *e)
+static void forward_inst(void *ctx, const pl_inst_event *e)
 {
-    const course *x = ctx;
+    const launch_state *x = ctx;
     pl_inst_event later = *e;
     later.cycle += x->cycles;
     x->l->sink->inst(x->l->sink->ctx, &later);
 }
 
-static void pass_done(void *ctx, uint64_t seq, uint32_t latency)
+static void forward_done(void *ctx, uint64_t seq, uint32_t latency)
 {
-    const course *x = ctx;
+    const launch_state *x = ctx;
     x->l->sink->done(x->l->sink->ctx, seq, latency);
 }
 
-static void pass_mem(void *ctx, const pl_mem_event *e)
+static void forward_mem(void *ctx, const pl_mem_event *e)
 {
-    const course *x = ctx;
+    const launch_state *x = ctx;
     pl_mem_event later = *e;
     later.cycle += x->cycles;
     x->l->sink->mem(x->l->sink->ctx, &later);
 }
 
-static void pass_unit(void *ctx, pl_unit_sum sum, uint32_t unit, uint64_t cycle, uint32_t n)
+static void forward_unit(void *ctx, pl_unit_sum sum, uint32_t unit, uint64_t cycle, uint32_t n)
 {
-    const course *x = ctx;
+    const launch_state *x = ctx;
     x->l->sink->unit(x->l->sink->ctx, sum, unit, cycle + x->cycles, n);
 }
 
-static void make_sink(course *x)
+static void init_sink(launch_state *x)
 {
     const pl_sink *to = x->l->sink;
     x->sink = (pl_sink){.ctx = x};
     if (!to) return;
-    x->sink.inst = to->inst ? pass_inst : NULL;
-    x->sink.mem = to->mem ? pass_mem : NULL;
-    x->sink.done = to->done ? pass_done : NULL;
-    x->sink.unit = to->unit ? pass_unit : NULL;
+    x->sink.inst = to->inst ? forward_inst : NULL;
+    x->sink.mem = to->mem ? forward_mem : NULL;
+    x->sink.done = to->done ? forward_done : NULL;
+    x->sink.unit = to->unit ? forward_unit : NULL;
 }
 
 /* Returns the remainder of a limit; 0: no limit. */
-static uint64_t rest(uint64_t limit, uint64_t used)
+static uint64_t remaining(uint64_t limit, uint64_t used)
 {
     return !limit ? 0 : limit > used ? limit - used : 1;
 }
 
 /* True if a launch that repeats an earlier one may be skipped. */
-static bool may_repeat(const pl_launch *l)
+static bool may_replay(const pl_launch *l)
 {
     return l->memoize && l->mode == PL_MODE_FUNCTIONAL && !l->then && !l->sink && !l->checks &&
            !l->weak && !l->random && !l->max_instructions && !l->sms;
 }
 
 /* Executes a row of grids, or replays an earlier execution. */
-static pl_status execute(course *x, pl_grid *head)
+static pl_status execute(launch_state *x, pl_grid *head)
 {
     pl_gpu *gpu = x->m->gpu;
     if (x->l->mode == PL_MODE_TIMING) return pl_timing(x->m, head, x->totals, x->out);
-    if (!may_repeat(x->l)) return pl_grid_run(head);
+    if (!may_replay(x->l)) return pl_grid_run(head);
     if (pl_memo_replay(gpu, x->m, head)) return PL_OK;
     const pl_status st = pl_grid_run(head);
-    pl_memo_learn(gpu, x->m, head, st == PL_OK && !head->failed.set);
+    pl_memo_record(gpu, x->m, head, st == PL_OK && !head->assertion.set);
     return st;
 }
 
 /* Runs a row of grids. */
-static pl_status run_row(course *x, pl_grid *head)
+static pl_status run_row(launch_state *x, pl_grid *head)
 {
     const pl_launch *l = x->l;
-    head->most.cycles = rest(l->max_cycles, x->cycles);
-    head->most.instructions = rest(l->max_instructions, x->out->inst_executed);
+    head->limits.cycles = remaining(l->max_cycles, x->cycles);
+    head->limits.instructions = remaining(l->max_instructions, x->out->inst_executed);
     struct pl_weak *weak = l->weak ? pl_weak_open(x->m->program, l->seed) : NULL;
     if (l->weak && !weak) return PL_NOMEM;
     struct pl_check *check = l->checks ? pl_checks_checker(l->checks) : NULL;
@@ -443,7 +446,7 @@ static pl_status run_row(course *x, pl_grid *head)
         pl_weak_close(weak);
         return PL_NOMEM;
     }
-    head->failed.set = false;
+    head->assertion.set = false;
     for (pl_grid *g = head; g; g = g->next) {
         g->weak = weak;
         g->first_block = x->blocks;
@@ -457,8 +460,8 @@ static pl_status run_row(course *x, pl_grid *head)
     pl_status st = execute(x, head);
     if (check && !pl_check_end(check) && st == PL_OK) st = PL_NOMEM;
     pl_weak_close(weak);
-    if (head->failed.set && !head->fault.set) { /* a failed assertion */
-        head->fault = head->failed;
+    if (head->assertion.set && !head->fault.set) { /* a failed assertion */
+        head->fault = head->assertion;
         st = PL_FAULT;
     }
     for (const pl_grid *g = head; g && l->mode == PL_MODE_FUNCTIONAL; g = g->next) {
@@ -474,25 +477,25 @@ static pl_status run_row(course *x, pl_grid *head)
 static pl_status run_copy(pl_module *m, pl_grid *parent, const pl_child *c)
 {
     const pl_child_copy *x = &c->copy;
-    const uint64_t wrong = pl_child_copy_run(&m->gpu->memory, x);
-    if (wrong == UINT64_MAX) return PL_OK;
+    const uint64_t bad_address = pl_child_copy_run(&m->gpu->memory, x);
+    if (bad_address == UINT64_MAX) return PL_OK;
     pl_fault_info *f = &parent->fault;
     *f = (pl_fault_info){.kernel = m->program->funcs.at[c->func].name,
                          .error = "CUDA_ERROR_ILLEGAL_ADDRESS",
                          .pc = x->pc,
-                         .address = wrong,
+                         .address = bad_address,
                          .set = true};
     memcpy(f->block, x->block, sizeof f->block);
     memcpy(f->thread, x->thread, sizeof f->thread);
     snprintf(f->text, sizeof f->text,
              "%s of %" PRIu64 " bytes at 0x%" PRIx64 " reaches beyond what is allocated there",
-             x->set ? "cudaMemsetAsync" : "cudaMemcpyAsync", x->width, wrong);
+             x->is_set ? "cudaMemsetAsync" : "cudaMemcpyAsync", x->width, bad_address);
     return PL_FAULT;
 }
 
 /* Runs device-side launches after their parent, in launch order, with those of the tail stream
  * last. A grid has completed when its children have. Their cost is added to the parent's. */
-static pl_status run_children(course *x, pl_grid *parent)
+static pl_status run_children(launch_state *x, pl_grid *parent)
 {
     pl_module *m = x->m;
     pl_system *s = parent->system;
@@ -523,14 +526,14 @@ static pl_status run_children(course *x, pl_grid *parent)
         s->child.n = 0;
         if (st != PL_OK || todo.n == 0) break;
         pl_child c = todo.at[--todo.n];
-        if (c.copies) {
+        if (c.is_copy) {
             st = run_copy(m, parent, &c);
             continue;
         }
         pl_occupancy o = {0};
         const pl_prog_func *f = &m->program->funcs.at[c.func];
         pl_grid *g = malloc(sizeof *g);
-        if (!g || !fits(m->gpu, f, &c, &o)) {
+        if (!g || !shape_fits(m->gpu, f, &c, &o)) {
             free(g);
             free(c.params);
             st = g ? PL_INVALID : PL_NOMEM;
@@ -549,16 +552,16 @@ static pl_status run_children(course *x, pl_grid *parent)
         g->launch_id = ++m->gpu->launches;
         g->pool = NULL;
         g->head = g;
-        g->before = g->next = NULL;
+        g->previous = g->next = NULL;
         g->resumed = false;
         g->next_block = g->cancelled = g->blocks_done = 0;
         g->executed = g->lane_executed = g->cycles = g->advances = 0;
-        st = get_block_memory(m->gpu, g);
+        st = allocate_block_memory(m->gpu, g);
         if (st == PL_OK) st = run_row(x, g);
         release_block_memory(m->gpu, g);
         parent->seq = g->seq; /* event numbers continue */
         if (g->fault.set) parent->fault = g->fault;
-        if (g->doubt.set) parent->doubt = g->doubt;
+        if (g->undefined.set) parent->undefined = g->undefined;
         free(c.params);
         free(g);
     }
@@ -568,13 +571,14 @@ static pl_status run_children(course *x, pl_grid *parent)
 }
 
 /* Reports the results of the grids g[0 .. n - 1]; `head` begins the row that ran last. */
-static pl_status conclude(course *x, const pl_grid *g, size_t n, const pl_grid *head, pl_status st)
+static pl_status report_results(launch_state *x, const pl_grid *g, size_t n, const pl_grid *head,
+                                pl_status st)
 {
     pl_module *m = x->m;
     if (st == PL_NOMEM) return report_no_memory(m->gpu, head);
     PL_GUARD(return pl_gpu_no_memory(m->gpu, "while running the kernel"))
     for (const pl_grid *k = g; k < g + n; k++)
-        if (k->doubt.set) report_doubt(m, &k->doubt);
+        if (k->undefined.set) report_warning(m, &k->undefined);
     if (head->fault.set) {
         report_fault(m, head);
         x->out->error = pl_arena_strdup(m->results, head->fault.error ? head->fault.error : "");
@@ -582,14 +586,14 @@ static pl_status conclude(course *x, const pl_grid *g, size_t n, const pl_grid *
         x->out->fault = fault_place(m, &head->fault);
     } else if (st == PL_INTERRUPTED) {
         report_stop(m, x->l, head);
-    } else if (st == PL_OK && g->system->out.lost) {
+    } else if (st == PL_OK && g->system->out.out_of_memory) {
         return pl_gpu_no_memory(m->gpu, "while holding what the kernel printed");
     }
     return head->fault.set ? PL_FAULT : st;
 }
 
 /* Runs the grids g[0 .. n - 1], launched in this order in a stream. */
-static pl_status run(course *x, pl_grid *g, size_t n)
+static pl_status run(launch_state *x, pl_grid *g, size_t n)
 {
     pl_module *m = x->m;
     double start = pl_clock_seconds();
@@ -615,7 +619,7 @@ static pl_status run(course *x, pl_grid *g, size_t n)
     system->ctx = NULL;
     x->out->wall_seconds = pl_clock_seconds() - start;
     if (st != PL_OK || head->fault.set) x->out->ncounters = 0;
-    return conclude(x, g, n, head, st);
+    return report_results(x, g, n, head, st);
 }
 
 /* Rejects kernels with instructions that are known but not executed before they start. All
@@ -631,7 +635,7 @@ static pl_status check_executable(pl_module *m, const pl_prog_func *entry)
             const pl_insn *i = &p->code.at[pc];
             const pl_form *form = &pl_forms[i->form];
             if (i->exec && !form->unsupported) continue;
-            pl_report(&m->gpu->diags, PL_E0423, pl_module_place(m, i->line), form->syntax,
+            pl_report(&m->gpu->diags, PL_E0423, pl_module_position(m, i->line), form->syntax,
                       form->unsupported ? form->unsupported : "it has no meaning yet");
             st = PL_UNSUPPORTED;
         }
@@ -707,7 +711,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .progress_ctx = first->progress_ctx,
                  .threads = first->threads > 1 ? (uint32_t)first->threads : 1,
                  .nsm = gpu->machine->sm.count,
-                 .sms = first->sms,
+                 .sm_mask = first->sms,
                  .width = gpu->machine->sm.lanes,
                  .warp_slots = gpu->machine->sm.warps,
                  .capability = gpu->machine->capability,
@@ -723,15 +727,15 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .simt_stack = first->simt_stack,
                  .random = first->random,
                  .rng = first->seed,
-                 .max_turn = first->turn,
-                 .stock = &gpu->stock,
+                 .max_slice = first->turn,
+                 .launch_cache = &gpu->stock,
                  .system = &gpu->system,
                  .cooperative = l->cooperative,
                  .workspace = l->cooperative || m->grid_barrier ? gpu->system.workspace : 0};
     memcpy(g.grid, l->grid, sizeof g.grid);
     memcpy(g.block, l->block, sizeof g.block);
     /* All zero without a cluster, which %is_explicit_cluster distinguishes. */
-    if (given(l->cluster) || given(s->f->reqnctapercluster))
+    if (is_set(l->cluster) || is_set(s->f->reqnctapercluster))
         memcpy(g.cluster, s->cluster, sizeof g.cluster);
     return g;
 }
@@ -744,18 +748,18 @@ static void make_rows(pl_grid *g, const pl_launch *l)
         g++;
         head = g->head = l->dependent ? head : g;
         if (!l->dependent) continue;
-        g->before = g - 1;
+        g->previous = g - 1;
         g[-1].next = g;
     }
 }
 
-static uint64_t most_at_once(const pl_grid *g)
+static uint64_t max_concurrent_blocks(const pl_grid *g)
 {
     const uint64_t blocks = pl_grid_blocks(g);
     return blocks < g->max_resident ? blocks : g->max_resident;
 }
 
-static uint64_t times(uint64_t a, uint64_t b)
+static uint64_t saturating_product(uint64_t a, uint64_t b)
 {
     return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
@@ -765,32 +769,37 @@ static uint64_t times(uint64_t a, uint64_t b)
 static pl_status check_host_memory(pl_gpu *gpu, const pl_launch *l, pl_grid *g, size_t n)
 {
     PL_GUARD(return pl_gpu_no_memory(gpu, "while preparing the launch"))
-    uint64_t possible = 0;
+    uint64_t bound = 0;
     pl_status st = PL_OK;
     for (size_t k = 0; k < n && st == PL_OK; k++) {
-        const uint64_t each = pl_grid_block_bytes(&g[k]),
+        const uint64_t block_bytes = pl_grid_block_bytes(&g[k]),
                        threads = (uint64_t)g[k].block[0] * g[k].block[1] * g[k].block[2],
                        local = threads * g[k].entry->frame_bytes,
                        cluster = g[k].cluster[0]
                                      ? g[k].cluster[0] * g[k].cluster[1] * g[k].cluster[2]
                                      : 1,
-                       blocks = l->mode == PL_MODE_TIMING ? most_at_once(&g[k]) : cluster;
+                       blocks = l->mode == PL_MODE_TIMING ? max_concurrent_blocks(&g[k]) : cluster;
         const pl_need need[] = {
             {pl_arena_printf(gpu->messages, "local memory of %" PRIu64 " threads",
                              blocks * threads),
-             times(local, blocks),
+             saturating_product(local, blocks),
              "fewer or smaller .local variables, smaller blocks, or --mode functional", false},
             {pl_arena_printf(gpu->messages, "registers and shared memory of %" PRIu64 " blocks",
                              blocks),
-             times(each - local, blocks), "smaller blocks, or --mode functional", false}};
+             saturating_product(block_bytes - local, blocks),
+             "smaller blocks, or --mode functional", false}};
         st = pl_budget_check(
             gpu, (pl_loc){.file = UINT32_MAX},
             pl_arena_printf(gpu->messages, "a launch of kernel '%s'", g[k].entry->name), need, 2);
-        const uint64_t grown = times(times(threads, g[k].stack_limit), most_at_once(&g[k]));
-        possible |= grown | times(each, most_at_once(&g[k])); /* at least the maximum of the two */
+        const uint64_t stack_bytes = saturating_product(
+            saturating_product(threads, g[k].stack_limit), max_concurrent_blocks(&g[k]));
+        bound |=
+            stack_bytes |
+            saturating_product(block_bytes,
+                               max_concurrent_blocks(&g[k])); /* at least the maximum of the two */
     }
-    if (st == PL_OK && possible > SMALL_LAUNCH)
-        for (size_t k = 0; k < n; k++) g[k].most.memory = pl_budget_left(gpu);
+    if (st == PL_OK && bound > SMALL_LAUNCH)
+        for (size_t k = 0; k < n; k++) g[k].limits.memory = pl_budget_left(gpu);
     return st;
 }
 
@@ -831,11 +840,11 @@ static bool reads_grid_barrier(const pl_program *p)
 
 /* Clears only the counters that the previous launch can have changed: a module may be large and its
  * launches short. */
-static void begin_counts(pl_module *m, const pl_prog_func *entry, bool alone)
+static void reset_counters(pl_module *m, const pl_prog_func *entry, bool single)
 {
     memset(m->pc_stat + m->counted.first, 0, m->counted.count * sizeof *m->pc_stat);
     m->counted =
-        alone ? pl_func_reach(m->program, entry) : (pl_code_range){.count = m->program->code.n};
+        single ? pl_func_reach(m->program, entry) : (pl_code_range){.count = m->program->code.n};
 }
 
 static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out)
@@ -853,7 +862,7 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     m->results = pl_arena_open();
     if (!m->pc_stat) m->pc_stat = calloc(code ? code : 1, sizeof *m->pc_stat);
     pl_grid *g = calloc(n, sizeof *g);
-    course x = {.m = m, .l = l, .out = out};
+    launch_state x = {.m = m, .l = l, .out = out};
     pl_time_limit limit = {.deadline = pl_clock_seconds() + l->timed_seconds};
     limit.end = limit.deadline + (l->timed_seconds > LEAST_END ? l->timed_seconds : LEAST_END);
     if (l->mode == PL_MODE_TIMING) {
@@ -865,8 +874,8 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
         pl_totals_close(x.totals);
         return pl_gpu_no_memory(gpu, "while preparing the launch");
     }
-    if (is_counted(l)) begin_counts(m, s->f, n == 1);
-    make_sink(&x);
+    if (is_counted(l)) reset_counters(m, s->f, n == 1);
+    init_sink(&x);
     k = 0;
     for (const pl_launch *y = l; y; y = y->then, k++) {
         g[k] = make_grid(gpu, m, l, y, &s[k]);
@@ -875,8 +884,8 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     }
     make_rows(g, l);
     st = check_host_memory(gpu, l, g, n);
-    gpu->system.out.most = l->max_output;
-    for (k = 0; k < n && st == PL_OK; k++) st = get_block_memory(gpu, &g[k]);
+    gpu->system.out.max_chars = l->max_output;
+    for (k = 0; k < n && st == PL_OK; k++) st = allocate_block_memory(gpu, &g[k]);
     if (st == PL_OK) st = run(&x, g, n);
     for (k = 0; k < n; k++) release_block_memory(gpu, &g[k]);
     pl_totals_close(x.totals);

@@ -48,10 +48,10 @@ pl_case_arg *pl_case_push(pl_case *c, pl_arg_more **more)
     pl_case_more *own = c->more;
     *more = pl_push(own->arena, &own->arg);
     **more = (pl_arg_more){.element = pl_elements};
-    pl_case_arg *arg = pl_push(own->arena, &own->shown);
+    pl_case_arg *arg = pl_push(own->arena, &own->args);
     *arg = (pl_case_arg){.type = ""};
-    c->arg = own->shown.at;
-    c->nargs = own->shown.n;
+    c->arg = own->args.at;
+    c->nargs = own->args.n;
     return arg;
 }
 
@@ -117,15 +117,14 @@ const char *pl_init_limits(const pl_element *e, const pl_number *lo, const pl_nu
     if (!lo && !hi) return NULL;
     if (!lo || !hi) return "whole numbers need both limits or none";
     uint64_t low, last;
-    pl_number before = *hi;
-    if (before.kind != PL_NUM_INT || (before.magnitude == 0 && e->kind == 'u'))
+    pl_number max = *hi;
+    if (max.kind != PL_NUM_INT || (max.magnitude == 0 && e->kind == 'u'))
         return "the upper limit is not above the lower one";
     /* hi itself is excluded, so it may exceed the largest value of the type by one. */
-    before.magnitude =
-        before.negative || before.magnitude == 0 ? before.magnitude + 1 : before.magnitude - 1;
-    before.negative = before.negative || hi->magnitude == 0;
+    max.magnitude = max.negative || max.magnitude == 0 ? max.magnitude + 1 : max.magnitude - 1;
+    max.negative = max.negative || hi->magnitude == 0;
     if (pl_element_encode(e, lo, &low) != PL_FIT_OK ||
-        pl_element_encode(e, &before, &last) != PL_FIT_OK)
+        pl_element_encode(e, &max, &last) != PL_FIT_OK)
         return "the limits do not fit the type";
     /* Modulo 2^64, and therefore valid for both signs. */
     uint64_t from = lo->negative ? 0 - lo->magnitude : lo->magnitude,
@@ -174,18 +173,18 @@ static pl_status choose_entry(pl_case *c, pl_module *m, const char *name,
     pl_diag *d = name ? pl_report(&gpu->diags, PL_E0408, case_at(c), m->name, name)
                       : pl_report(&gpu->diags, PL_E0409, case_at(c), m->name,
                                   n ? pl_arena_printf(gpu->messages, "%zu", n) : "no");
-    const char *near = name && names ? pl_nearest(name, names, n) : NULL;
-    if (near)
-        d->help = pl_arena_printf(gpu->messages, "did you mean '%s'?", near);
+    const char *nearest = name && names ? pl_nearest(name, names, n) : NULL;
+    if (nearest)
+        d->help = pl_arena_printf(gpu->messages, "did you mean '%s'?", nearest);
     else if (n > 0)
         d->help = pl_arena_printf(gpu->messages, "its kernels: %s%s", list, n > 12 ? ", ..." : "");
     return PL_INVALID;
 }
 
 /* Returns the argument whose bytes argument k passes: itself, or an earlier one. */
-static size_t origin(const pl_case *c, size_t k)
+static size_t resolve_same(const pl_case *c, size_t k)
 {
-    while (c->more->arg.at[k].same) k = c->more->arg.at[k].same - 1;
+    while (c->more->arg.at[k].same_as) k = c->more->arg.at[k].same_as - 1;
     return k;
 }
 
@@ -193,19 +192,19 @@ static size_t origin(const pl_case *c, size_t k)
  * "u8[24]". */
 static const char *describe(pl_case *c, size_t k)
 {
-    k = origin(c, k);
+    k = resolve_same(c, k);
     const pl_case_arg *a = &c->arg[k];
     static const char *const resources[] = {NULL, "a tensor map", "a texture", "a surface"};
     if (c->more->arg.at[k].resource) return resources[c->more->arg.at[k].resource->kind];
     if (a->buffer) return "a buffer";
-    if (c->more->arg.at[k].several)
+    if (c->more->arg.at[k].is_array)
         return pl_arena_printf(c->more->arena, "%s[%" PRIu64 "]", a->type, a->count);
     return a->type;
 }
 
 /* Returns the number of arguments that are launch parameters, including those of later launches;
  * the arguments after them set module variables. */
-static size_t parameters(const pl_case *c)
+static size_t count_parameters(const pl_case *c)
 {
     size_t n = 0;
     while (n < c->nargs && !c->arg[n].variable) n++;
@@ -215,7 +214,7 @@ static size_t parameters(const pl_case *c)
 /* Returns the size of the parameter that argument k passes. */
 static uint64_t parameter_bytes(const pl_case *c, size_t k)
 {
-    k = origin(c, k);
+    k = resolve_same(c, k);
     const pl_arg_resource *r = c->more->arg.at[k].resource;
     if (r) return r->kind == PL_ARG_TENSORMAP ? PL_TENSORMAP_BYTES : 8;
     return c->arg[k].buffer ? 8 : c->arg[k].bytes;
@@ -225,36 +224,37 @@ static uint64_t parameter_bytes(const pl_case *c, size_t k)
 static const char *example(const pl_case *c, const pl_prog_func *f)
 {
     pl_arena *a = c->more->gpu->messages;
-    const char *all =
+    const char *args =
         pl_arena_printf(a, "%s%s", c->grid[0] ? "" : " -g 1", c->block[0] ? "" : " -b 32");
     for (size_t i = 0; i < f->params.n; i++) {
         const pl_prog_param *p = &f->params.at[i];
         const char *type = pl_word_text[p->type];
         const bool floating = type[0] == 'f';
         if (p->size > 8)
-            all = pl_arena_printf(a, "%s 'struct:u8[%u]=0'", all, p->size);
+            args = pl_arena_printf(a, "%s 'struct:u8[%u]=0'", args, p->size);
         else if (p->size == 8 && !floating && type[0] != 's')
-            all = pl_arena_printf(a, "%s 'out:f32[1024]'", all); /* almost always a pointer */
+            args = pl_arena_printf(a, "%s 'out:f32[1024]'", args); /* almost always a pointer */
         else
-            all = pl_arena_printf(a, "%s %c%u:1", all, floating ? 'f' : 'u', 8 * p->size);
+            args = pl_arena_printf(a, "%s %c%u:1", args, floating ? 'f' : 'u', 8 * p->size);
     }
-    return all;
+    return args;
 }
 
 /* Warns of an integer for a floating-point parameter, or the reverse, which is usually a mistake.
  */
-static void warn_of_type(pl_case *c, size_t k, const pl_prog_param *p)
+static void warn_type_mismatch(pl_case *c, size_t k, const pl_prog_param *p)
 {
     pl_gpu *gpu = c->more->gpu;
-    const size_t from = origin(c, k);
+    const size_t from = resolve_same(c, k);
     const pl_arg_more *a = &c->more->arg.at[from];
     const char *type = pl_word_text[p->type];
-    if (a->resource || a->several || type[0] == 'b') return;
-    const bool floating = type[0] == 'f', given = !c->arg[from].buffer && a->element->kind == 'f';
-    if (floating == given) return;
+    if (a->resource || a->is_array || type[0] == 'b') return;
+    const bool floating = type[0] == 'f',
+               passes_float = !c->arg[from].buffer && a->element->kind == 'f';
+    if (floating == passes_float) return;
     pl_diag *d =
         pl_report(&gpu->diags, PL_W0433, pl_case_arg_at(c, k), (unsigned)k + 1, describe(c, k),
-                  given                 ? "a floating-point number"
+                  passes_float          ? "a floating-point number"
                   : c->arg[from].buffer ? "an address"
                                         : "an integer",
                   p->name, pl_arena_printf(gpu->messages, ".%s", type));
@@ -264,11 +264,11 @@ static void warn_of_type(pl_case *c, size_t k, const pl_prog_param *p)
 }
 
 /* True if the argument is a buffer in a memory with 32-bit addresses. */
-static bool narrow_pointer(const pl_case *c, size_t k)
+static bool is_narrow_pointer(const pl_case *c, size_t k)
 {
     const uint64_t base = c->more->gpu->memory.base;
-    return base && base < PL_NARROW_END && c->arg[origin(c, k)].buffer &&
-           !c->more->arg.at[origin(c, k)].resource;
+    return base && base < PL_NARROW_END && c->arg[resolve_same(c, k)].buffer &&
+           !c->more->arg.at[resolve_same(c, k)].resource;
 }
 
 /* Checks the arguments of one launch: `nargs` from number `first` on. */
@@ -294,15 +294,15 @@ static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, siz
     for (size_t k = first; k < first + nargs; k++) {
         uint64_t bytes = parameter_bytes(c, k);
         const pl_prog_param *p = &f->params.at[k - first];
-        if (bytes == p->size || (p->size == 4 && narrow_pointer(c, k))) {
-            warn_of_type(c, k, p);
+        if (bytes == p->size || (p->size == 4 && is_narrow_pointer(c, k))) {
+            warn_type_mismatch(c, k, p);
             continue;
         }
         pl_diag *d =
             pl_report(&gpu->diags, PL_E0411, pl_case_arg_at(c, k), (unsigned)k + 1, describe(c, k),
                       pl_arena_printf(gpu->messages, "%" PRIu64 " bytes", bytes), p->name,
                       pl_arena_printf(gpu->messages, "%u (.%s)", p->size, pl_word_text[p->type]));
-        if (p->size == 8 && !c->arg[origin(c, k)].buffer)
+        if (p->size == 8 && !c->arg[resolve_same(c, k)].buffer)
             d->help = "for a pointer write a buffer, for a number a 64-bit type";
         st = PL_INVALID;
     }
@@ -323,13 +323,13 @@ static pl_status check_host_memory(pl_case *c, const pl_module *m)
     if (!need) return pl_gpu_no_memory(c->more->gpu, "while preparing a launch");
     for (size_t k = 0; k < c->nargs; k++)
         need[k] = (pl_need){argument_name(c, k),
-                            c->more->arg.at[k].same || c->arg[k].variable ? 0 : c->arg[k].bytes,
+                            c->more->arg.at[k].same_as || c->arg[k].variable ? 0 : c->arg[k].bytes,
                             "use fewer elements", false};
     return pl_budget_check(c->more->gpu, case_at(c), "the launch", need,
                            c->nargs + pl_module_memory_needs(m, need + c->nargs));
 }
 
-static pl_status refuse_file(pl_case *c, size_t k, const char *path, const char *why)
+static pl_status reject_file(pl_case *c, size_t k, const char *path, const char *why)
 {
     pl_report(&c->more->gpu->diags, PL_E0414, pl_case_arg_at(c, k), path, why);
     return PL_INVALID;
@@ -380,11 +380,11 @@ static pl_status open_init(pl_case *c, size_t k, const pl_init *init, FILE **out
         problem = "it cannot be read from this offset";
     if (problem) {
         fclose(f);
-        return refuse_file(c, k, path, problem);
+        return reject_file(c, k, path, problem);
     }
     *bytes = (uint64_t)end;
-    uint64_t rest = (uint64_t)end > start ? ((uint64_t)end - start) / a->element->bytes : 0;
-    *count = rest < available ? rest : available;
+    uint64_t remaining = (uint64_t)end > start ? ((uint64_t)end - start) / a->element->bytes : 0;
+    *count = remaining < available ? remaining : available;
     *out = f;
     return PL_OK;
 }
@@ -456,24 +456,24 @@ static pl_status fill(pl_case *c, size_t k, uint8_t *to)
     return fill_with(c, k, &c->more->arg.at[k].init, to);
 }
 
-static pl_status own_memory(pl_case *c, size_t k, const char *name)
+static pl_status allocate_memory(pl_case *c, size_t k, const char *name)
 {
     pl_case_arg *a = &c->arg[k];
     pl_case_more *own = c->more;
     a->address = pl_memory_alloc_gap(&own->gpu->memory, a->bytes, PL_GAP + RECORDED_GUARD, name);
     if (!a->address) return pl_gpu_no_memory(own->gpu, "while allocating buffers");
-    pl_memory_type(&own->gpu->memory, a->address, own->arg.at[k].element->name,
-                   own->arg.at[k].element->bytes);
+    pl_memory_set_type(&own->gpu->memory, a->address, own->arg.at[k].element->name,
+                       own->arg.at[k].element->bytes);
     const pl_init *init = &own->arg.at[k].init;
-    if (!own->arg.at[k].initialised) pl_memory_unwritten(&own->gpu->memory, a->address);
-    if (a->output) pl_memory_output(&own->gpu->memory, a->address);
+    if (!own->arg.at[k].initialised) pl_memory_set_undefined(&own->gpu->memory, a->address);
+    if (a->output) pl_memory_set_output(&own->gpu->memory, a->address);
     /* New memory is zero. */
     if (!a->bytes || (init->kind == PL_INIT_CONST && !init->bits)) return PL_OK;
-    pl_memory_written(&own->gpu->memory, a->address);
+    pl_memory_set_written(&own->gpu->memory, a->address);
     return fill(c, k, pl_memory_at(&own->gpu->memory, a->address, a->bytes));
 }
 
-static pl_status cannot_make(pl_case *c, size_t k, const char *why)
+static pl_status report_unusable(pl_case *c, size_t k, const char *why)
 {
     pl_report(&c->more->gpu->diags, PL_E0430, pl_case_arg_at(c, k), (unsigned)k + 1, why);
     return PL_INVALID;
@@ -484,26 +484,28 @@ static pl_status resource_memory(pl_case *c, size_t k, const char *name, bool ar
 {
     pl_case_more *own = c->more;
     pl_arg_resource *r = own->arg.at[k].resource;
-    if (r->of && array) {
-        const pl_arg_resource *other = own->arg.at[r->of - 1].resource;
+    if (r->source_arg && array) {
+        const pl_arg_resource *other = own->arg.at[r->source_arg - 1].resource;
         if (!other || !other->array_handle)
-            return cannot_make(c, k, "the argument that it is of has no array");
+            return report_unusable(c, k, "the argument that it is of has no array");
         r->array_handle = other->array_handle;
         return PL_OK;
     }
-    if (r->of) {
-        if (!c->arg[r->of - 1].address ||
-            (own->arg.at[r->of - 1].resource && own->arg.at[r->of - 1].resource->array_handle))
-            return cannot_make(c, k, "the argument that it is of has no memory");
+    if (r->source_arg) {
+        if (!c->arg[r->source_arg - 1].address ||
+            (own->arg.at[r->source_arg - 1].resource &&
+             own->arg.at[r->source_arg - 1].resource->array_handle))
+            return report_unusable(c, k, "the argument that it is of has no memory");
         return PL_OK;
     }
-    if (!array) return own_memory(c, k, name);
+    if (!array) return allocate_memory(c, k, name);
     pl_status st = pl_array_create(own->gpu, &r->array, name, &r->array_handle);
-    if (st != PL_OK) return st == PL_INVALID ? cannot_make(c, k, "no array has this shape") : st;
+    if (st != PL_OK)
+        return st == PL_INVALID ? report_unusable(c, k, "no array has this shape") : st;
     const pl_image_set *images = &pl_object_find(&own->gpu->objects, r->array_handle)->images;
     c->arg[k].address = images->level[0].address;
     for (uint32_t n = 0; !own->arg.at[k].initialised && n < images->levels; n++)
-        pl_memory_unwritten(&own->gpu->memory, images->level[n].address);
+        pl_memory_set_undefined(&own->gpu->memory, images->level[n].address);
     return fill(c, k, pl_array_view(own->gpu, r->array_handle, 0));
 }
 
@@ -516,7 +518,7 @@ static pl_status prepare_resource(pl_case *c, size_t k, const char *name, uint8_
     const char *why = "it is wrong";
     pl_status st = resource_memory(c, k, name, array);
     if (st != PL_OK) return st;
-    pl_ptr memory = c->arg[r->of ? r->of - 1 : k].address;
+    pl_ptr memory = c->arg[r->source_arg ? r->source_arg - 1 : k].address;
     if (r->kind == PL_ARG_TENSORMAP) {
         pl_tensor_desc d = r->tensor;
         d.address += memory;
@@ -525,16 +527,16 @@ static pl_status prepare_resource(pl_case *c, size_t k, const char *name, uint8_
         pl_texture_desc d = r->texture;
         d.array = r->array_handle;
         d.address = memory;
-        d.bytes = c->arg[r->of ? r->of - 1 : k].bytes;
+        d.bytes = c->arg[r->source_arg ? r->source_arg - 1 : k].bytes;
         st = r->kind == PL_ARG_TEXTURE
                  ? pl_texture_create(own->gpu, &d, &r->handle, &why)
                  : pl_surface_create(own->gpu, r->array_handle, r->level, &r->handle, &why);
         memcpy(param, &r->handle, sizeof r->handle);
     }
-    return st == PL_INVALID ? cannot_make(c, k, why) : st;
+    return st == PL_INVALID ? report_unusable(c, k, why) : st;
 }
 
-static pl_status no_variable(pl_case *c, size_t k, const pl_module *m)
+static pl_status report_unknown_variable(pl_case *c, size_t k, const pl_module *m)
 {
     pl_gpu *gpu = c->more->gpu;
     const size_t n = m->program->vars.n;
@@ -548,8 +550,8 @@ static pl_status no_variable(pl_case *c, size_t k, const pl_module *m)
         names[known++] = v->name;
     }
     pl_diag *d = pl_report(&gpu->diags, PL_E0435, pl_case_arg_at(c, k), c->arg[k].variable);
-    const char *near = pl_nearest(c->arg[k].variable, names, known);
-    d->help = near    ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near)
+    const char *nearest = pl_nearest(c->arg[k].variable, names, known);
+    d->help = nearest ? pl_arena_printf(gpu->messages, "did you mean '%s'?", nearest)
               : known ? pl_arena_printf(gpu->messages, "its variables: %s%s", list,
                                         known > 12 ? ", ..." : "")
                       : "it has none";
@@ -557,13 +559,14 @@ static pl_status no_variable(pl_case *c, size_t k, const pl_module *m)
 }
 
 /* Prepares a variable of the module, which is written if values are given for it. */
-static pl_status take_variable(pl_case *c, size_t k, pl_module *m)
+static pl_status prepare_variable(pl_case *c, size_t k, pl_module *m)
 {
     pl_case_more *own = c->more;
     pl_case_arg *a = &c->arg[k];
     const pl_element *e = own->arg.at[k].element;
     uint64_t bytes;
-    if (pl_module_symbol(m, a->variable, &a->address, &bytes) != PL_OK) return no_variable(c, k, m);
+    if (pl_module_symbol(m, a->variable, &a->address, &bytes) != PL_OK)
+        return report_unknown_variable(c, k, m);
     if (!a->count) a->count = bytes / e->bytes;
     if (a->count > bytes / e->bytes || !a->count) {
         pl_report(&own->gpu->diags, PL_E0436, pl_case_arg_at(c, k), a->variable,
@@ -574,7 +577,7 @@ static pl_status take_variable(pl_case *c, size_t k, pl_module *m)
     }
     a->bytes = a->count * e->bytes;
     if (!own->arg.at[k].initialised) return PL_OK;
-    pl_memory_written(&own->gpu->memory, a->address);
+    pl_memory_set_written(&own->gpu->memory, a->address);
     return fill(c, k, pl_memory_at(&own->gpu->memory, a->address, a->bytes));
 }
 
@@ -582,7 +585,7 @@ static pl_status take_variable(pl_case *c, size_t k, pl_module *m)
 static pl_status bind_variable(pl_case *c, size_t k, pl_module *m)
 {
     pl_case_more *own = c->more;
-    if (!own->arg.at[k].resource) return take_variable(c, k, m);
+    if (!own->arg.at[k].resource) return prepare_variable(c, k, m);
     const char *name = c->arg[k].variable;
     uint64_t handle;
     uint8_t param[sizeof handle];
@@ -600,18 +603,18 @@ static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p, uint8
     pl_case_more *own = c->more;
     uint8_t *param = params + p->offset;
     own->arg.at[k].param = param;
-    if (own->arg.at[k].same) {
-        memcpy(param, own->arg.at[own->arg.at[k].same - 1].param, p->size);
+    if (own->arg.at[k].same_as) {
+        memcpy(param, own->arg.at[own->arg.at[k].same_as - 1].param, p->size);
         return PL_OK;
     }
     const char *name = pl_arena_printf(own->arena, "argument %zu (%s)", k + 1, p->name);
     if (own->arg.at[k].resource) return prepare_resource(c, k, name, param);
     if (!a->buffer) {
-        if (own->arg.at[k].several) return fill(c, k, param);
+        if (own->arg.at[k].is_array) return fill(c, k, param);
         memcpy(param, &own->arg.at[k].value, p->size);
         return PL_OK;
     }
-    pl_status st = own_memory(c, k, name);
+    pl_status st = allocate_memory(c, k, name);
     if (p->size == 4 && a->address + a->bytes > PL_NARROW_PARAM)
         return pl_gpu_no_memory(own->gpu, "while allocating buffers below 4 GiB");
     memcpy(param, &a->address, p->size);
@@ -644,7 +647,8 @@ static pl_loc step_at(pl_case *c, const pl_case_step *x)
 static pl_status prepare(pl_case *c, pl_module *m, pl_launch *l)
 {
     pl_case_more *own = c->more;
-    size_t n = own->step.n, nparams = parameters(c), nfirst = n ? own->step.at[0].first : nparams;
+    size_t n = own->step.n, nparams = count_parameters(c),
+           nfirst = n ? own->step.at[0].first : nparams;
     const pl_prog_func **f = pl_arena_array(own->arena, const pl_prog_func *, n + 1);
     pl_launch *later = pl_arena_array(own->arena, pl_launch, n + 1);
     pl_case_release(c);
@@ -694,7 +698,7 @@ void pl_case_release(pl_case *c)
     for (size_t k = c->nargs; k-- > 0;) {
         pl_arg_resource *r = c->more->arg.at[k].resource;
         if (r && r->handle) pl_resource_free(c->more->gpu, r->handle);
-        if (r && r->array_handle && !r->of)
+        if (r && r->array_handle && !r->source_arg)
             pl_resource_free(c->more->gpu, r->array_handle);
         else if (c->arg[k].address && (r || !c->arg[k].variable))
             pl_free_device(c->more->gpu, c->arg[k].address);
@@ -736,7 +740,7 @@ void pl_case_element(const pl_case *c, size_t k, uint64_t i, char *buf, size_t s
         buf[0] = '\0';
 }
 
-static pl_output_how how_to_save(const pl_case *c, size_t k, bool force)
+static pl_output_how save_options(const pl_case *c, size_t k, bool force)
 {
     return (pl_output_how){.kind = is_npy(c->arg[k].save) ? PL_OUTPUT_NPY : PL_OUTPUT_RAW,
                            .bytes = c->arg[k].bytes,
@@ -760,14 +764,14 @@ pl_status pl_case_check_save(pl_case *c, size_t k, bool force)
             pl_diag_explanation(PL_E0018);
         return PL_INVALID;
     }
-    const pl_output_how how = how_to_save(c, k, force);
+    const pl_output_how how = save_options(c, k, force);
     return pl_output_check(c->more->gpu, c->arg[k].save, &how);
 }
 
 pl_status pl_case_save(pl_case *c, size_t k, bool force)
 {
     PL_GUARD(return pl_gpu_no_memory(c->more->gpu, "while saving an argument"))
-    const pl_output_how how = how_to_save(c, k, force);
+    const pl_output_how how = save_options(c, k, force);
     const uint8_t *p = bytes_of(c, k, c->arg[k].bytes);
     pl_output *o;
     pl_status st = pl_output_open(c->more->gpu, c->arg[k].save, &how, &o);
@@ -796,23 +800,23 @@ static double value_of(const pl_element *e, const uint8_t *p)
     return (double)((int64_t)(u << unused) >> unused);
 }
 
-static bool close_to(const pl_arg_more *a, const uint8_t *found, const uint8_t *wanted)
+static bool is_close(const pl_arg_more *a, const uint8_t *actual, const uint8_t *expected)
 {
-    if (memcmp(found, wanted, a->element->bytes) == 0) return true;
-    const double x = value_of(a->element, found), y = value_of(a->element, wanted);
+    if (memcmp(actual, expected, a->element->bytes) == 0) return true;
+    const double x = value_of(a->element, actual), y = value_of(a->element, expected);
     if (isnan(x) || isnan(y)) return isnan(x) && isnan(y);
     if (a->element->kind == 'f' && x == y) return true; /* zeros of either sign */
     return fabs(x - y) <= a->atol + a->rtol * fabs(y);
 }
 
-static pl_status differs(pl_case *c, size_t k, uint64_t first, uint64_t count, const uint8_t *found,
-                         const uint8_t *wanted)
+static pl_status report_difference(pl_case *c, size_t k, uint64_t first, uint64_t count,
+                                   const uint8_t *actual, const uint8_t *expected)
 {
     const pl_element *e = c->more->arg.at[k].element;
     pl_arena *a = c->more->gpu->messages;
     char x[64], y[64];
-    pl_element_print(e, found + first * e->bytes, x, sizeof x);
-    pl_element_print(e, wanted + first * e->bytes, y, sizeof y);
+    pl_element_print(e, actual + first * e->bytes, x, sizeof x);
+    pl_element_print(e, expected + first * e->bytes, y, sizeof y);
     pl_report(&c->more->gpu->diags, PL_E0434, pl_case_arg_at(c, k),
               c->arg[k].variable ? pl_arena_printf(a, "variable '%s'", c->arg[k].variable)
                                  : pl_arena_printf(a, "argument %zu", k + 1),
@@ -822,33 +826,33 @@ static pl_status differs(pl_case *c, size_t k, uint64_t first, uint64_t count, c
     return PL_FAULT;
 }
 
-static pl_status compare(pl_case *c, size_t k, uint8_t *wanted)
+static pl_status compare(pl_case *c, size_t k, uint8_t *expected)
 {
     const pl_arg_more *a = &c->more->arg.at[k];
     const unsigned size = a->element->bytes;
-    const uint8_t *found = bytes_of(c, k, c->arg[k].bytes);
+    const uint8_t *actual = bytes_of(c, k, c->arg[k].bytes);
     uint64_t first = 0, count = 0;
-    pl_status st = fill_with(c, k, &a->expect, wanted);
-    for (uint64_t i = 0; st == PL_OK && found && i < c->arg[k].count; i++) {
+    pl_status st = fill_with(c, k, &a->expect, expected);
+    for (uint64_t i = 0; st == PL_OK && actual && i < c->arg[k].count; i++) {
         if (i % SLICE == SLICE - 1 && pl_gpu_stopped(c->more->gpu))
             return stopped_at(c, k, "comparing");
-        if (close_to(a, found + i * size, wanted + i * size)) continue;
+        if (is_close(a, actual + i * size, expected + i * size)) continue;
         if (!count++) first = i;
     }
-    return count ? differs(c, k, first, count, found, wanted) : st;
+    return count ? report_difference(c, k, first, count, actual, expected) : st;
 }
 
-static pl_status compare_guarded(pl_case *c, size_t k, uint8_t *wanted)
+static pl_status compare_guarded(pl_case *c, size_t k, uint8_t *expected)
 {
     PL_GUARD(return PL_NOMEM)
-    return compare(c, k, wanted);
+    return compare(c, k, expected);
 }
 
 pl_status pl_case_compare(pl_case *c, size_t k)
 {
     if (!c->arg[k].expected || !c->arg[k].address) return PL_OK;
-    uint8_t *wanted = malloc(c->arg[k].bytes + 8);
-    pl_status st = wanted ? compare_guarded(c, k, wanted) : PL_NOMEM;
-    free(wanted);
+    uint8_t *expected = malloc(c->arg[k].bytes + 8);
+    pl_status st = expected ? compare_guarded(c, k, expected) : PL_NOMEM;
+    free(expected);
     return st == PL_NOMEM ? pl_gpu_no_memory(c->more->gpu, "while comparing an output") : st;
 }

@@ -15,11 +15,13 @@
 #include "lib/internal.h"
 
 enum {
-    ENTRIES = 64,        /* remembered launches */
-    WORTHWHILE = 100000, /* warp instructions: a launch with fewer takes a few milliseconds */
-    BYTES = 64,          /* of memory per instruction: comparing more takes as long as executing */
-    MISSES = 2, /* after so many launches with different memory contents an entry is abandoned */
-    MOST = 512 << 20 /* bytes of saved contents */
+    ENTRIES = 64,              /* remembered launches */
+    MIN_INSTRUCTIONS = 100000, /* warp instructions: a launch with fewer takes a few milliseconds */
+    MAX_BYTES_PER_INSN =
+        64, /* of memory per instruction: comparing more takes as long as executing */
+    MAX_MISSES =
+        2, /* after so many launches with different memory contents an entry is abandoned */
+    MAX_SAVED_BYTES = 512 << 20 /* bytes of saved contents */
 };
 
 /* An allocation that the kernel accesses. */
@@ -28,7 +30,7 @@ typedef struct memo_region {
     uint8_t *before, *after; /* owned; after NULL: unchanged */
 } memo_region;
 
-typedef enum memo_state { SEEN, KNOWN, GIVEN_UP } memo_state;
+typedef enum memo_state { SEEN, KNOWN, ABANDONED } memo_state;
 
 /* Identity of a launch; compared as bytes, so it has no padding. */
 typedef struct memo_key {
@@ -68,44 +70,44 @@ struct pl_memo {
 /* ---- which kernels ---- */
 
 /* True for special registers that differ between otherwise identical launches. */
-static bool reads_time(pl_word sreg)
+static bool is_launch_specific(pl_word sreg)
 {
     return sreg == W_gridid || sreg == W_current_graph_exec || sreg == W_globaltimer ||
            sreg == W_globaltimer_lo || sreg == W_globaltimer_hi;
 }
 
 /* True if the instruction depends on more than registers, textures and memory. */
-static bool depends_on_more(const pl_program *p, const pl_insn *i)
+static bool has_other_inputs(const pl_program *p, const pl_insn *i)
 {
-    if (pl_insn_names_sreg(i)) return reads_time((pl_word)i->op[1]);
+    if (pl_insn_names_sreg(i)) return is_launch_specific((pl_word)i->op[1]);
     if (!(pl_insn_effects(i) & PL_EF_CALL)) return false;
     const uint32_t callee = pl_insn_callee(p, i);
     return callee >= p->funcs.n || p->funcs.at[callee].system;
 }
 
 /* True if function f and its callees depend on memory only. visited: by function. */
-static bool depends_on_memory_alone(const pl_program *p, size_t f, uint8_t *visited)
+static bool depends_only_on_memory(const pl_program *p, size_t f, uint8_t *visited)
 {
     uint32_t *todo = malloc(p->funcs.n * sizeof *todo);
     size_t n = 0;
-    bool good = todo != NULL;
-    if (good) todo[n++] = (uint32_t)f;
+    bool ok = todo != NULL;
+    if (ok) todo[n++] = (uint32_t)f;
     visited[f] = 1;
-    while (good && n) {
+    while (ok && n) {
         const pl_prog_func *x = &p->funcs.at[todo[--n]];
         for (size_t k = 0; k < x->init.n; k++)
-            good &= !x->init.at[k].sreg || !reads_time((pl_word)x->init.at[k].sreg);
-        for (size_t pc = x->first; good && pc < x->first + (size_t)x->count; pc++) {
+            ok &= !x->init.at[k].sreg || !is_launch_specific((pl_word)x->init.at[k].sreg);
+        for (size_t pc = x->first; ok && pc < x->first + (size_t)x->count; pc++) {
             const pl_insn *i = &p->code.at[pc];
-            good = !depends_on_more(p, i);
-            if (!good || !(pl_insn_effects(i) & PL_EF_CALL)) continue;
+            ok = !has_other_inputs(p, i);
+            if (!ok || !(pl_insn_effects(i) & PL_EF_CALL)) continue;
             const uint32_t callee = pl_insn_callee(p, i);
             if (!visited[callee]) todo[n++] = callee;
             visited[callee] = 1;
         }
     }
     free(todo);
-    return good;
+    return ok;
 }
 
 /* The result is cached by function: 0 unknown, 1 yes, 2 no. */
@@ -117,7 +119,7 @@ static bool is_repeatable(pl_module *m, const pl_prog_func *f)
     if (!m->repeatable) return false;
     if (!m->repeatable[k]) {
         uint8_t *visited = calloc(p->funcs.n, 1);
-        m->repeatable[k] = visited && depends_on_memory_alone(p, k, visited) ? 1 : 2;
+        m->repeatable[k] = visited && depends_only_on_memory(p, k, visited) ? 1 : 2;
         free(visited);
     }
     return m->repeatable[k] == 1;
@@ -125,7 +127,7 @@ static bool is_repeatable(pl_module *m, const pl_prog_func *f)
 
 /* ---- entries ---- */
 
-static void drop_copies(pl_memo *o, memo_entry *e)
+static void free_copies(pl_memo *o, memo_entry *e)
 {
     for (size_t k = 0; k < e->nregions; k++) {
         free(e->region[k].before);
@@ -136,15 +138,15 @@ static void drop_copies(pl_memo *o, memo_entry *e)
     e->bytes = 0;
 }
 
-static void give_up(pl_memo *o, memo_entry *e)
+static void abandon(pl_memo *o, memo_entry *e)
 {
-    drop_copies(o, e);
-    e->state = GIVEN_UP;
+    free_copies(o, e);
+    e->state = ABANDONED;
 }
 
-static void clear(pl_memo *o, memo_entry *e)
+static void remove_entry(pl_memo *o, memo_entry *e)
 {
-    drop_copies(o, e);
+    free_copies(o, e);
     free(e->region);
     free(e->params);
     free(e->stat);
@@ -155,7 +157,7 @@ void pl_memo_forget(pl_gpu *gpu, const pl_module *m)
 {
     pl_memo *o = gpu->memo;
     for (size_t k = o ? o->n : 0; k-- > 0;)
-        if (!m || o->entry[k].key.module == m) clear(o, &o->entry[k]);
+        if (!m || o->entry[k].key.module == m) remove_entry(o, &o->entry[k]);
     if (m) return;
     free(o);
     gpu->memo = NULL;
@@ -194,7 +196,7 @@ static memo_entry *new_entry(pl_memo *o)
         memo_entry *oldest = o->entry;
         for (size_t k = 1; k < o->n; k++)
             if (o->entry[k].used < oldest->used) oldest = &o->entry[k];
-        clear(o, oldest);
+        remove_entry(o, oldest);
     }
     memo_entry *e = &o->entry[o->n];
     *e = (memo_entry){.used = o->launches};
@@ -211,7 +213,7 @@ static bool touched(const pl_grid *g, const pl_alloc *a)
 
 /* Collects the regions that the launch has accessed, by address. False: a region cannot be
  * compared, or they are too large. */
-static bool gather(const pl_grid *g, memo_entry *e)
+static bool collect_regions(const pl_grid *g, memo_entry *e)
 {
     const pl_memory *m = g->memory;
     uint64_t bytes = 0;
@@ -219,10 +221,11 @@ static bool gather(const pl_grid *g, memo_entry *e)
     for (size_t k = 0; k < m->n; k++) {
         const pl_alloc *a = &m->alloc[k];
         if (!touched(g, a)) continue;
-        if (a->valid || a->size > MOST / 2 || (bytes += a->size) > MOST / 2) return false;
+        if (a->valid || a->size > MAX_SAVED_BYTES / 2 || (bytes += a->size) > MAX_SAVED_BYTES / 2)
+            return false;
         n++;
     }
-    if (bytes / BYTES > g->executed) return false;
+    if (bytes / MAX_BYTES_PER_INSN > g->executed) return false;
     memo_region *r = calloc(n ? n : 1, sizeof *r);
     if (!r) return false;
     free(e->region);
@@ -236,7 +239,7 @@ static bool gather(const pl_grid *g, memo_entry *e)
 }
 
 /* Returns the bytes of a region, if it is still an allocation of this size. */
-static uint8_t *bytes_of(const pl_memory *m, const memo_region *r)
+static uint8_t *region_bytes(const pl_memory *m, const memo_region *r)
 {
     const pl_alloc *a = pl_memory_find(m, r->address);
     return a && a->address == r->address && a->size == r->size && !a->valid ? a->bytes : NULL;
@@ -254,9 +257,9 @@ static bool is_subset(const pl_grid *g, const memo_entry *e)
     return true;
 }
 
-static uint8_t *keep(pl_memo *o, memo_entry *e, const uint8_t *bytes, uint64_t size)
+static uint8_t *save(pl_memo *o, memo_entry *e, const uint8_t *bytes, uint64_t size)
 {
-    uint8_t *copy = o->bytes + size <= MOST ? malloc(size) : NULL;
+    uint8_t *copy = o->bytes + size <= MAX_SAVED_BYTES ? malloc(size) : NULL;
     if (!copy) return NULL;
     memcpy(copy, bytes, size);
     e->bytes += size;
@@ -265,35 +268,35 @@ static uint8_t *keep(pl_memo *o, memo_entry *e, const uint8_t *bytes, uint64_t s
 }
 
 /* Saves the contents before a launch. */
-static bool keep_before(pl_memo *o, memo_entry *e, const pl_memory *m)
+static bool save_before(pl_memo *o, memo_entry *e, const pl_memory *m)
 {
-    drop_copies(o, e);
+    free_copies(o, e);
     for (size_t k = 0; k < e->nregions; k++) {
-        const uint8_t *bytes = bytes_of(m, &e->region[k]);
+        const uint8_t *bytes = region_bytes(m, &e->region[k]);
         if (!bytes) return false;
-        e->region[k].before = keep(o, e, bytes, e->region[k].size);
+        e->region[k].before = save(o, e, bytes, e->region[k].size);
         if (!e->region[k].before) return false;
     }
     return true;
 }
 
-static bool keep_after(pl_memo *o, memo_entry *e, const pl_memory *m)
+static bool save_after(pl_memo *o, memo_entry *e, const pl_memory *m)
 {
     for (size_t k = 0; k < e->nregions; k++) {
         memo_region *r = &e->region[k];
-        const uint8_t *bytes = bytes_of(m, r);
+        const uint8_t *bytes = region_bytes(m, r);
         if (!bytes) return false;
         if (memcmp(bytes, r->before, r->size) == 0) continue;
-        r->after = keep(o, e, bytes, r->size);
+        r->after = save(o, e, bytes, r->size);
         if (!r->after) return false;
     }
     return true;
 }
 
-static bool is_as_before(const memo_entry *e, const pl_memory *m)
+static bool matches_before(const memo_entry *e, const pl_memory *m)
 {
     for (size_t k = 0; k < e->nregions; k++) {
-        const uint8_t *bytes = bytes_of(m, &e->region[k]);
+        const uint8_t *bytes = region_bytes(m, &e->region[k]);
         if (!bytes || memcmp(bytes, e->region[k].before, e->region[k].size) != 0) return false;
     }
     return true;
@@ -305,7 +308,7 @@ static void replay(const memo_entry *e, pl_grid *g)
 {
     for (size_t k = 0; k < e->nregions; k++) {
         const memo_region *r = &e->region[k];
-        if (r->after) memcpy(bytes_of(g->memory, r), r->after, r->size);
+        if (r->after) memcpy(region_bytes(g->memory, r), r->after, r->size);
     }
     g->executed = e->executed;
     g->lane_executed = e->lane_executed;
@@ -317,16 +320,16 @@ static void replay(const memo_entry *e, pl_grid *g)
 }
 
 /* True if this launch must be executed. If useful, its accesses are recorded from here on. */
-static bool is_new(pl_memo *o, memo_entry *e, pl_grid *g)
+static bool must_execute(pl_memo *o, memo_entry *e, pl_grid *g)
 {
-    if (e && e->state == KNOWN && is_as_before(e, g->memory)) {
+    if (e && e->state == KNOWN && matches_before(e, g->memory)) {
         e->misses = 0;
         replay(e, g);
         return false;
     }
-    if (e && e->state != GIVEN_UP) {
-        if ((e->state == KNOWN && ++e->misses > MISSES) || !keep_before(o, e, g->memory))
-            give_up(o, e);
+    if (e && e->state != ABANDONED) {
+        if ((e->state == KNOWN && ++e->misses > MAX_MISSES) || !save_before(o, e, g->memory))
+            abandon(o, e);
         else
             o->current = e;
     }
@@ -350,13 +353,13 @@ bool pl_memo_replay(pl_gpu *gpu, pl_module *m, pl_grid *g)
     const memo_key key = key_of(m, g);
     memo_entry *e = find(o, &key, g->params);
     if (e) e->used = o->launches;
-    return !is_new(o, e, g);
+    return !must_execute(o, e, g);
 }
 
 /* Records the first launch with this key. */
-static void note(pl_memo *o, const pl_module *m, const pl_grid *g)
+static void record_first_launch(pl_memo *o, const pl_module *m, const pl_grid *g)
 {
-    if (g->executed < WORTHWHILE) return;
+    if (g->executed < MIN_INSTRUCTIONS) return;
     memo_entry *e = new_entry(o);
     const size_t n = g->entry->param_bytes;
     e->key = key_of(m, g);
@@ -368,19 +371,19 @@ static void note(pl_memo *o, const pl_module *m, const pl_grid *g)
         return;
     }
     if (n) memcpy(e->params, g->params, n);
-    if (!gather(g, e)) e->state = GIVEN_UP;
+    if (!collect_regions(g, e)) e->state = ABANDONED;
     o->n++;
 }
 
-void pl_memo_learn(pl_gpu *gpu, const pl_module *m, const pl_grid *g, bool good)
+void pl_memo_record(pl_gpu *gpu, const pl_module *m, const pl_grid *g, bool ok)
 {
     pl_memo *o = gpu->memo;
     memo_entry *e = o ? o->current : NULL;
-    good = good && !g->doubt.set;
-    if (o && o->first && good) note(o, m, g);
+    ok = ok && !g->undefined.set;
+    if (o && o->first && ok) record_first_launch(o, m, g);
     if (!e) return;
-    if (!good || !is_subset(g, e) || !keep_after(o, e, g->memory)) {
-        give_up(o, e);
+    if (!ok || !is_subset(g, e) || !save_after(o, e, g->memory)) {
+        abandon(o, e);
         return;
     }
     e->executed = g->executed;

@@ -24,7 +24,7 @@
 #include "ptx/lower/call_graph.h"
 #include "ptx/lower/constant_layout.h"
 
-enum { MOST_THREADS = 256 };
+enum { MAX_THREADS = 256 };
 
 /* A function to be compiled. */
 typedef struct job {
@@ -67,11 +67,11 @@ struct pl_assembly {
         size_t n, cap;
     } jobs; /* in the order of processing */
     size_t next;
-    uint32_t waiting;   /* threads waiting for jobs */
-    bool complete;      /* no more jobs will be added */
-    job **ranked;       /* by rank, once all are known */
-    uint32_t n, joined; /* functions with code; those already in the program */
-    job *spare;         /* jobs whose arenas are free for reuse */
+    uint32_t idle_workers; /* threads waiting for jobs */
+    bool complete;         /* no more jobs will be added */
+    job **ranked;          /* by rank, once all are known */
+    uint32_t n, joined;    /* functions with code; those already in the program */
+    job *spare;            /* jobs whose arenas are free for reuse */
 };
 
 /* ---- the tables of the program ---- */
@@ -107,7 +107,7 @@ static pl_program empty_program(const pl_assemble_options *o, const pl_ast *ast,
                         .passes = o->passes};
 }
 
-static pl_prog_func declared(const pl_func *f)
+static pl_prog_func func_declaration(const pl_func *f)
 {
     pl_prog_func out = {.name = f->name};
     if (!f->prototype_only) {
@@ -118,11 +118,11 @@ static pl_prog_func declared(const pl_func *f)
 }
 
 /* Numbers the functions and variables of the module, and lists the functions. */
-static void number_all(const pl_ast *ast, pl_program *p)
+static void assign_indices(const pl_ast *ast, pl_program *p)
 {
     for (size_t k = 0; k < ast->funcs.n; k++) {
         ast->funcs.at[k]->index = (uint32_t)k;
-        *pl_push(p->arena, &p->funcs) = declared(ast->funcs.at[k]);
+        *pl_push(p->arena, &p->funcs) = func_declaration(ast->funcs.at[k]);
     }
     for (size_t k = 0; k < ast->funcs.n; k++)
         if (ast->funcs.at[k]->alias_of) ast->funcs.at[k]->index = ast->funcs.at[k]->alias_of->index;
@@ -133,8 +133,8 @@ static bool check_tables(const pl_ast *ast, pl_program *p)
 {
     PL_GUARD(return false)
     pl_shared_plan shared;
-    number_all(ast, p);
-    return pl_place_shared(ast, p, p->arena, &shared);
+    assign_indices(ast, p);
+    return pl_layout_shared(ast, p, p->arena, &shared);
 }
 
 pl_status pl_assembly_check(const pl_ast *ast)
@@ -150,7 +150,7 @@ pl_status pl_assembly_check(const pl_ast *ast)
 static bool make_tables(pl_assembly *x, const pl_ast *ast)
 {
     pl_program *p = x->p;
-    number_all(ast, p);
+    assign_indices(ast, p);
     for (size_t k = 0; k < x->o.sources; k++)
         *pl_push(p->arena, &p->sources) =
             (pl_prog_source){x->o.source[k].name, x->o.source[k].lines_before};
@@ -158,7 +158,7 @@ static bool make_tables(pl_assembly *x, const pl_ast *ast)
     for (size_t k = 0; k < ast->inlines.n; k++)
         *pl_push(p->arena, &p->inlines) = ast->inlines.at[k];
     uint8_t *linked = pl_arena_array(x->scratch, uint8_t, ast->funcs.n + 1);
-    if (!linked || !pl_place_shared(ast, p, x->scratch, &x->shared)) return false;
+    if (!linked || !pl_layout_shared(ast, p, x->scratch, &x->shared)) return false;
     pl_find_linked(ast, x->scratch, linked);
     for (size_t k = 0; k < ast->funcs.n; k++) p->funcs.at[k].abi_calls = linked[k];
     p->linked_parts = pl_linked_part(ast, linked);
@@ -198,7 +198,7 @@ static bool join_ready(pl_assembly *x)
     return !x->failed;
 }
 
-static bool keep_part(pl_program *part, pl_prog_func *out, pl_arena *keep)
+static bool copy_part(pl_program *part, pl_prog_func *out, pl_arena *keep)
 {
     PL_GUARD(return false)
     pl_compile_unit_keep(part, out, keep);
@@ -211,16 +211,16 @@ static bool deliver(pl_assembly *x, job *j, pl_program *part)
 {
     pl_arena *keep = NULL;
     pthread_mutex_lock(&x->lock);
-    bool turn = x->ranked && j->rank == x->joined; /* and remains true */
-    if (!turn && x->spare) {
+    bool is_next = x->ranked && j->rank == x->joined; /* and remains true */
+    if (!is_next && x->spare) {
         keep = x->spare->arena;
         x->spare->arena = NULL;
         x->spare = x->spare->spare;
     }
     pthread_mutex_unlock(&x->lock);
-    if (!turn) {
+    if (!is_next) {
         keep = keep ? keep : pl_arena_open();
-        if (!keep || !keep_part(part, &j->out, keep)) {
+        if (!keep || !copy_part(part, &j->out, keep)) {
             pl_arena_close(keep);
             return false;
         }
@@ -244,7 +244,7 @@ static pl_status assemble(pl_assembly *x, worker *w, job *j)
     pl_compile_unit_start(&part, j->before, w->part, w->plans);
     bool supported = pl_lower_function(&x->m, j->f, w->scratch, &part, &j->out, &fixed);
     if (supported) pl_find_wgmma_hazards(&part, &j->out, w->scratch);
-    if (j->out.count > PL_COMPILE_UNIT_LARGE) pl_arena_empty(w->scratch);
+    if (j->out.count > PL_COMPILE_UNIT_LARGE) pl_arena_release(w->scratch);
     if (!pl_arena_ok(w->part) || !pl_arena_ok(w->scratch)) return PL_NOMEM;
     if (!supported) x->unsupported = true;
     if (x->unsupported) return PL_OK;
@@ -254,24 +254,24 @@ static pl_status assemble(pl_assembly *x, worker *w, job *j)
 
 /* ---- threads ---- */
 
-static job *take(pl_assembly *x)
+static job *take_job(pl_assembly *x)
 {
     job *j = NULL;
     pthread_mutex_lock(&x->lock);
     while (!x->failed && !x->complete && x->next == x->jobs.n) {
-        x->waiting++;
+        x->idle_workers++;
         pthread_cond_wait(&x->more, &x->lock);
-        x->waiting--;
+        x->idle_workers--;
     }
     if (!x->failed && x->next < x->jobs.n) j = x->jobs.at[x->next++];
     pthread_mutex_unlock(&x->lock);
     return j;
 }
 
-static void *work(void *ctx)
+static void *worker_main(void *ctx)
 {
     worker *w = ctx;
-    for (job *j; (j = take(w->x)) != NULL;) {
+    for (job *j; (j = take_job(w->x)) != NULL;) {
         const pl_status st = assemble(w->x, w, j);
         if (st != PL_OK) w->x->failed = st;
     }
@@ -302,11 +302,11 @@ static bool open_worker(pl_assembly *x, worker *w)
 
 /* Starts another thread. Returns false if the system refuses; the existing threads then do all the
  * work. */
-static bool hire(pl_assembly *x)
+static bool start_worker(pl_assembly *x)
 {
     worker *w = &x->worker[x->workers];
     if (!open_worker(x, w)) return false;
-    if (pthread_create(&w->thread, NULL, work, w) != 0) {
+    if (pthread_create(&w->thread, NULL, worker_main, w) != 0) {
         close_worker(w);
         return false;
     }
@@ -314,7 +314,7 @@ static bool hire(pl_assembly *x)
     return true;
 }
 
-static void dismiss_all(pl_assembly *x)
+static void join_workers(pl_assembly *x)
 {
     for (; x->workers > 1; x->workers--) {
         pthread_join(x->worker[x->workers - 1].thread, NULL);
@@ -326,9 +326,9 @@ pl_assembly *pl_assembly_open(const pl_assemble_options *o)
 {
     PL_UNGUARDED;
     pl_arena *scratch = pl_arena_open(), *arena = pl_arena_open();
-    const uint32_t threads = o->threads < 1              ? 1
-                             : o->threads < MOST_THREADS ? o->threads
-                                                         : MOST_THREADS;
+    const uint32_t threads = o->threads < 1             ? 1
+                             : o->threads < MAX_THREADS ? o->threads
+                                                        : MAX_THREADS;
     pl_assembly *x = scratch && arena ? pl_arena_new(scratch, pl_assembly) : NULL;
     if (x) {
         *x = (pl_assembly){.o = *o,
@@ -358,7 +358,7 @@ void pl_assembly_close(pl_assembly *x)
     x->failed = PL_INTERRUPTED;
     pthread_cond_broadcast(&x->more);
     pthread_mutex_unlock(&x->lock);
-    dismiss_all(x);
+    join_workers(x);
     close_worker(&x->worker[0]);
     for (size_t k = 0; k < x->jobs.n; k++) pl_arena_close(x->jobs.at[k]->arena);
     pthread_cond_destroy(&x->more);
@@ -371,7 +371,7 @@ void pl_assembly_close(pl_assembly *x)
 
 /* True for a kernel whose code does not depend on the rest of the module: shared memory of others,
  * numbers of variables, the convention of callees. */
-static bool stands_alone(const pl_func *f)
+static bool is_self_contained(const pl_func *f)
 {
     for (size_t k = 0; k < f->vars.n; k++) {
         const pl_var *v = f->vars.at[k];
@@ -398,28 +398,28 @@ static bool add_job(pl_assembly *x, job *j)
 
 void pl_assembly_begin(pl_assembly *x, const pl_ast *ast, pl_func *f)
 {
-    if (x->threads == 1 || !stands_alone(f)) return;
+    if (x->threads == 1 || !is_self_contained(f)) return;
     if (!x->jobs.n) x->early = empty_program(&x->o, ast, NULL);
     job *j = new_job(x, f, &x->early);
-    j->out = declared(f);
-    pl_place_own_shared(f);
+    j->out = func_declaration(f);
+    pl_layout_own_shared(f);
     pthread_mutex_lock(&x->lock);
-    const bool good = add_job(x, j), idle = x->waiting > 0;
+    const bool good = add_job(x, j), idle = x->idle_workers > 0;
     if (!good) x->failed = PL_NOMEM;
     if (idle) pthread_cond_signal(&x->more);
     pthread_mutex_unlock(&x->lock);
-    if (good && !idle && x->workers < x->threads) hire(x);
+    if (good && !idle && x->workers < x->threads) start_worker(x);
 }
 
 /* ---- the whole module ---- */
 
-static int heavier(const void *a, const void *b)
+static int by_descending_size(const void *a, const void *b)
 {
     const job *x = *(job *const *)a, *y = *(job *const *)b;
     return x->f->body.n > y->f->body.n ? -1 : x->f->body.n < y->f->body.n;
 }
 
-static int earlier(const void *a, const void *b)
+static int by_rank(const void *a, const void *b)
 {
     const job *x = *(job *const *)a, *y = *(job *const *)b;
     return x->rank < y->rank ? -1 : x->rank > y->rank;
@@ -430,29 +430,29 @@ static int earlier(const void *a, const void *b)
  * function is large if it takes at least 1/SHARE of the remaining work. */
 enum { SHARE = 16 };
 
-static void put_in_order(pl_assembly *x)
+static void order_jobs(pl_assembly *x)
 {
     size_t n = x->jobs.n - x->next, all = 0, large = 0;
     if (!n) return; /* the list may be absent */
     job **at = x->jobs.at + x->next;
     for (size_t k = 0; k < n; k++) all += at[k]->f->body.n;
-    if (x->threads > 1) qsort(at, n, sizeof *at, heavier);
+    if (x->threads > 1) qsort(at, n, sizeof *at, by_descending_size);
     while (x->threads > 1 && large < n && at[large]->f->body.n * SHARE >= all) large++;
-    if (n > large) qsort(at + large, n - large, sizeof *at, earlier);
+    if (n > large) qsort(at + large, n - large, sizeof *at, by_rank);
 }
 
 /* Ranks all functions with code. Those started early keep their results, unless they must follow
  * the calling convention. */
-static bool rank_functions(pl_assembly *x, const pl_ast *ast, job **begun, job **ranked)
+static bool rank_functions(pl_assembly *x, const pl_ast *ast, job **started, job **ranked)
 {
     PL_GUARD(return false)
-    size_t statements = 0, most = 0;
+    size_t statements = 0, largest = 0;
     for (uint32_t k = 0; k < ast->funcs.n; k++) {
-        job *j = begun[k];
+        job *j = started[k];
         const size_t n = ast->funcs.at[k]->body.n;
         if (ast->funcs.at[k]->prototype_only) continue;
         statements += n;
-        most = n > most ? n : most;
+        largest = n > largest ? n : largest;
         if (!j || x->p->funcs.at[k].abi_calls) {
             j = new_job(x, ast->funcs.at[k], &x->before);
             j->out = x->p->funcs.at[k];
@@ -461,30 +461,30 @@ static bool rank_functions(pl_assembly *x, const pl_ast *ast, job **begun, job *
         ranked[x->n] = j;
         j->rank = x->n++;
     }
-    if (most <= PL_COMPILE_UNIT_LARGE) /* usually one instruction per statement; the code of a very
-                                          large function may be used directly as the program's code
-                                          (compiler/compile_function.c) */
+    if (largest <= PL_COMPILE_UNIT_LARGE) /* usually one instruction per statement; the code of a
+                                          very large function may be used directly as the program's
+                                          code (compiler/compile_function.c) */
         pl_reserve(x->p->arena, &x->p->code, statements + statements / 4);
     return true;
 }
 
-/* *left: number of jobs not taken yet. */
-static bool list_functions(pl_assembly *x, const pl_ast *ast, size_t *left)
+/* *remaining: number of jobs not taken yet. */
+static bool list_functions(pl_assembly *x, const pl_ast *ast, size_t *remaining)
 {
-    job **begun = pl_arena_array(x->scratch, job *, ast->funcs.n + 1),
+    job **started = pl_arena_array(x->scratch, job *, ast->funcs.n + 1),
         **ranked = pl_arena_array(x->scratch, job *, ast->funcs.n + 1);
-    for (size_t k = 0; k < x->jobs.n; k++) begun[x->jobs.at[k]->f->index] = x->jobs.at[k];
+    for (size_t k = 0; k < x->jobs.n; k++) started[x->jobs.at[k]->f->index] = x->jobs.at[k];
     pthread_mutex_lock(&x->lock);
-    bool good = rank_functions(x, ast, begun, ranked);
+    bool good = rank_functions(x, ast, started, ranked);
     if (good) {
         x->ranked = ranked;
         good = join_ready(x);
     }
     if (good)
-        put_in_order(x);
+        order_jobs(x);
     else
         x->failed = PL_NOMEM;
-    *left = x->jobs.n - x->next;
+    *remaining = x->jobs.n - x->next;
     x->complete = true;
     pthread_cond_broadcast(&x->more);
     pthread_mutex_unlock(&x->lock);
@@ -494,15 +494,15 @@ static bool list_functions(pl_assembly *x, const pl_ast *ast, size_t *left)
 static pl_status assemble_functions(pl_assembly *x, const pl_ast *ast)
 {
     const size_t n = x->p->funcs.n;
-    size_t left;
+    size_t remaining;
     x->before = *x->p;
     x->before.funcs.at = n ? pl_arena_copy(x->scratch, x->p->funcs.at, n * sizeof *x->p->funcs.at)
                            : NULL; /* other threads read this while functions are joined */
-    if (!pl_arena_ok(x->scratch) || !list_functions(x, ast, &left)) return PL_NOMEM;
-    while (left > x->workers && x->workers < x->threads && hire(x))
+    if (!pl_arena_ok(x->scratch) || !list_functions(x, ast, &remaining)) return PL_NOMEM;
+    while (remaining > x->workers && x->workers < x->threads && start_worker(x))
         ;
-    work(&x->worker[0]);
-    dismiss_all(x);
+    worker_main(&x->worker[0]);
+    join_workers(x);
     if (x->failed != PL_OK) return x->failed;
     if (x->unsupported) report_unsupported(ast);
     return x->unsupported ? PL_UNSUPPORTED : pl_program_resources(x->p);

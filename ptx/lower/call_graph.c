@@ -19,10 +19,10 @@ typedef struct graph {
     } edges;
     uint32_t *out, *in;   /* by function: first edge, plus one */
     uint32_t *nout, *nin; /* number of edges to functions not yet removed */
-    uint8_t *gone;
+    uint8_t *removed;
 } graph;
 
-static void name_function(graph *g, const pl_operand *o, uint32_t caller, bool called)
+static void add_reference(graph *g, const pl_operand *o, uint32_t caller, bool called)
 {
     if (o->kind != PL_O_FUNC) return;
     uint32_t callee = o->func->index;
@@ -39,16 +39,16 @@ static void name_function(graph *g, const pl_operand *o, uint32_t caller, bool c
 static void read_body(graph *g, const pl_func *f)
 {
     for (size_t n = 0; n < f->uses.n; n++)
-        name_function(g, f->uses.at[n].op, f->index, f->uses.at[n].called);
+        add_reference(g, f->uses.at[n].op, f->index, f->uses.at[n].called);
 }
 
 /* Removes functions that have no remaining edges on one side. */
-static void strip(graph *g, uint32_t n, uint32_t *todo, bool callers)
+static void remove_acyclic(graph *g, uint32_t n, uint32_t *todo, bool callers)
 {
-    uint32_t depth = 0, *left = callers ? g->nin : g->nout;
+    uint32_t depth = 0, *remaining = callers ? g->nin : g->nout;
     for (uint32_t k = 0; k < n; k++)
-        if (!g->gone[k] && !left[k]) {
-            g->gone[k] = 1;
+        if (!g->removed[k] && !remaining[k]) {
+            g->removed[k] = 1;
             todo[depth++] = k;
         }
     while (depth) {
@@ -56,10 +56,10 @@ static void strip(graph *g, uint32_t n, uint32_t *todo, bool callers)
         for (uint32_t e = callers ? g->out[k] : g->in[k]; e;
              e = callers ? g->edges.at[e - 1].next_out : g->edges.at[e - 1].next_in) {
             uint32_t other = callers ? g->edges.at[e - 1].callee : g->edges.at[e - 1].caller;
-            if (g->gone[other]) continue;
+            if (g->removed[other]) continue;
             (callers ? g->nin : g->nout)[other]--;
-            if (!left[other]) {
-                g->gone[other] = 1;
+            if (!remaining[other]) {
+                g->removed[other] = 1;
                 todo[depth++] = other;
             }
         }
@@ -75,16 +75,16 @@ void pl_find_linked(const pl_ast *ast, pl_arena *scratch, uint8_t *linked)
                .in = pl_arena_array(scratch, uint32_t, n + 1),
                .nout = pl_arena_array(scratch, uint32_t, n + 1),
                .nin = pl_arena_array(scratch, uint32_t, n + 1),
-               .gone = pl_arena_array(scratch, uint8_t, n + 1)};
-    if (!todo || !g.out || !g.in || !g.nout || !g.nin || !g.gone) return;
+               .removed = pl_arena_array(scratch, uint8_t, n + 1)};
+    if (!todo || !g.out || !g.in || !g.nout || !g.nin || !g.removed) return;
     for (uint32_t k = 0; k < n; k++) read_body(&g, ast->funcs.at[k]);
     for (size_t v = 0; v < ast->vars.n; v++)
         for (size_t r = 0; r < ast->vars.at[v]->reloc.n; r++)
             if (ast->vars.at[v]->reloc.at[r].func)
                 linked[ast->vars.at[v]->reloc.at[r].func->index] = PL_CALLED_BY_ADDRESS;
-    strip(&g, n, todo, false);
-    strip(&g, n, todo, true);
-    for (uint32_t k = 0; k < n; k++) linked[k] |= !g.gone[k] || ast->funcs.at[k]->prototype_only;
+    remove_acyclic(&g, n, todo, false);
+    remove_acyclic(&g, n, todo, true);
+    for (uint32_t k = 0; k < n; k++) linked[k] |= !g.removed[k] || ast->funcs.at[k]->prototype_only;
 }
 
 bool pl_linked_part(const pl_ast *ast, const uint8_t *linked)

@@ -17,7 +17,7 @@ static void add_constants(pl_arena *arena, constants *list, pl_var *const *var, 
 }
 
 /* ptxas 13.0 places names visible to other modules first; the remainder follows in text order. */
-static int in_bank_order(const void *a, const void *b)
+static int by_bank_order(const void *a, const void *b)
 {
     const pl_var *x = *(pl_var *const *)a, *y = *(pl_var *const *)b;
     bool own_x = x->linkage == PL_LINK_NONE, own_y = y->linkage == PL_LINK_NONE;
@@ -27,21 +27,21 @@ static int in_bank_order(const void *a, const void *b)
     return x->at.column < y->at.column ? -1 : x->at.column > y->at.column;
 }
 
-void pl_place_constants(const pl_ast *ast, pl_arena *arena)
+void pl_layout_constants(const pl_ast *ast, pl_arena *arena)
 {
     constants list = {0};
     add_constants(arena, &list, ast->vars.at, ast->vars.n);
     for (size_t k = 0; k < ast->funcs.n; k++)
         add_constants(arena, &list, ast->funcs.at[k]->vars.at, ast->funcs.at[k]->vars.n);
     if (!list.n || !pl_arena_ok(arena)) return;
-    qsort(list.at, list.n, sizeof *list.at, in_bank_order);
+    qsort(list.at, list.n, sizeof *list.at, by_bank_order);
     uint64_t end = 0;
     for (size_t k = 0; k < list.n; k++) {
         pl_var *v = list.at[k];
         v->offset = pl_align_up(end, v->align);
-        bool beyond = end <= PL_BANK_BYTES;
+        bool fitted = end <= PL_BANK_BYTES;
         end = v->offset + v->size;
-        if (beyond && end > PL_BANK_BYTES)
+        if (fitted && end > PL_BANK_BYTES)
             pl_report(ast->diags, PL_E0390, v->at, v->name, (unsigned long long)end, PL_BANK_BYTES);
     }
 }

@@ -13,7 +13,7 @@ static inline uint64_t pl_align_up(uint64_t x, uint64_t a)
 
 /* Assigns offsets in the constant bank to .const variables, and reports the first one that does not
  * fit. Out of memory is recorded in the arena. */
-void pl_place_constants(const pl_ast *ast, pl_arena *arena);
+void pl_layout_constants(const pl_ast *ast, pl_arena *arena);
 
 /* Adds a variable to the program. */
 void pl_lower_variable(const pl_var *v, pl_program *p);

@@ -46,7 +46,7 @@ static const char *file_name(const linker *l, pl_loc at)
 }
 
 /* Adds a note at the other position, with its source line; the error message refers to it. */
-static void see_also(linker *l, pl_diag *d, pl_loc other, const char *name)
+static void add_note_at(linker *l, pl_diag *d, pl_loc other, const char *name)
 {
     d->help =
         pl_arena_printf(l->diags->arena, "see %s, line %u; rename one of the two, or leave one out",
@@ -54,7 +54,7 @@ static void see_also(linker *l, pl_diag *d, pl_loc other, const char *name)
     pl_report(l->diags, PL_N0602, other, name);
 }
 
-static bool opaque(pl_word type)
+static bool is_opaque(pl_word type)
 {
     return type == W_texref || type == W_samplerref || type == W_surfref;
 }
@@ -63,7 +63,7 @@ static bool opaque(pl_word type)
 static const char *var_difference(const pl_var *a, const pl_var *b)
 {
     if (a->space != b->space) return "state space";
-    if (a->type != b->type && (opaque(a->type) || opaque(b->type))) return "type";
+    if (a->type != b->type && (is_opaque(a->type) || is_opaque(b->type))) return "type";
     if (!a->unsized && !b->unsized && a->size != b->size &&
         !(a->linkage == PL_LINK_COMMON && b->linkage == PL_LINK_COMMON))
         return "size";
@@ -71,13 +71,14 @@ static const char *var_difference(const pl_var *a, const pl_var *b)
 }
 
 /* Suppresses further errors: neither declaration is reported as missing as well. */
-static void mark(const symbol *s)
+static void suppress_errors(const symbol *s)
 {
-    if (s->func) s->func->faulty = true;
-    if (s->var) s->var->faulty = true;
+    if (s->func) s->func->error_reported = true;
+    if (s->var) s->var->error_reported = true;
 }
 
-static void differs(linker *l, pl_loc at, pl_loc other, const char *name, const char *what)
+static void report_difference(linker *l, pl_loc at, pl_loc other, const char *name,
+                              const char *what)
 {
     pl_diag *d = pl_report(l->diags, PL_E0603, at, name, what);
     d->help =
@@ -86,7 +87,7 @@ static void differs(linker *l, pl_loc at, pl_loc other, const char *name, const 
     pl_report(l->diags, PL_N0602, other, name);
 }
 
-static symbol *find(linker *l, const char *name, symbol new)
+static symbol *find_or_add(linker *l, const char *name, symbol new)
 {
     symbol *s = pl_map_get(&l->names, name, strlen(name));
     if (s) return s;
@@ -96,16 +97,16 @@ static symbol *find(linker *l, const char *name, symbol new)
     return NULL;
 }
 
-static pl_loc place_of(const symbol *s)
+static pl_loc loc_of(const symbol *s)
 {
     return s->func ? s->func->at : s->var->at;
 }
 
 /* Reports a second strong definition and returns true. */
-static bool twice(linker *l, const symbol *s, int later, pl_loc at, const char *name)
+static bool is_redefinition(linker *l, const symbol *s, int later, pl_loc at, const char *name)
 {
     if (s->strength != STRONG || later != STRONG) return false;
-    see_also(l, pl_report(l->diags, PL_E0601, at, name), place_of(s), name);
+    add_note_at(l, pl_report(l->diags, PL_E0601, at, name), loc_of(s), name);
     return true;
 }
 
@@ -113,27 +114,27 @@ static void add_func(linker *l, pl_func *f)
 {
     bool reference = f->prototype_only && !f->alias_of;
     if (!f->entry && !reference && f->linkage == PL_LINK_NONE) return; /* private */
-    int mine = strength(f->linkage, !reference);
-    symbol *s = find(l, f->name, (symbol){.func = f, .strength = mine});
+    int new_strength = strength(f->linkage, !reference);
+    symbol *s = find_or_add(l, f->name, (symbol){.func = f, .strength = new_strength});
     if (!s) return;
     const char *what = !s->func                     ? "kind"
                        : s->func->entry != f->entry ? "kind"
                                                     : pl_func_difference(s->func, f);
     if (what) {
-        differs(l, f->at, place_of(s), f->name, what);
-        f->faulty = true;
-        mark(s);
+        report_difference(l, f->at, loc_of(s), f->name, what);
+        f->error_reported = true;
+        suppress_errors(s);
         return;
     }
-    if (twice(l, s, mine, f->at, f->name)) return;
+    if (is_redefinition(l, s, new_strength, f->at, f->name)) return;
     l->rewrite = true;
-    if (mine <= s->strength) {
+    if (new_strength <= s->strength) {
         f->link = s->func;
         return;
     }
     s->func->link = f;
     s->func = f;
-    s->strength = mine;
+    s->strength = new_strength;
 }
 
 static void add_var(linker *l, pl_var *v)
@@ -141,28 +142,28 @@ static void add_var(linker *l, pl_var *v)
     if (v->linkage == PL_LINK_NONE) return;
     bool dynamic = v->space == PL_SP_SHARED && v->unsized; /* all of them are the dynamic memory */
     if (dynamic) return;
-    int mine = strength(v->linkage, true);
-    symbol *s = find(l, v->name, (symbol){.var = v, .strength = mine});
+    int new_strength = strength(v->linkage, true);
+    symbol *s = find_or_add(l, v->name, (symbol){.var = v, .strength = new_strength});
     if (!s) return;
     const char *what = s->var ? var_difference(s->var, v) : "kind";
     if (what) {
-        differs(l, v->at, place_of(s), v->name, what);
-        v->faulty = true;
-        mark(s);
+        report_difference(l, v->at, loc_of(s), v->name, what);
+        v->error_reported = true;
+        suppress_errors(s);
         return;
     }
-    if (twice(l, s, mine, v->at, v->name)) return;
+    if (is_redefinition(l, s, new_strength, v->at, v->name)) return;
     l->rewrite = true;
-    pl_var *stays = s->var, *goes = v;
-    if (mine > s->strength ||
-        (mine == s->strength && (v->size > stays->size || (stays->unsized && !v->unsized)))) {
-        stays = v;
-        goes = s->var;
-        s->strength = mine;
+    pl_var *kept = s->var, *replaced = v;
+    if (new_strength > s->strength ||
+        (new_strength == s->strength && (v->size > kept->size || (kept->unsized && !v->unsized)))) {
+        kept = v;
+        replaced = s->var;
+        s->strength = new_strength;
     }
-    goes->link = stays;
-    s->var = stays;
-    if (goes->align > stays->align) stays->align = goes->align;
+    replaced->link = kept;
+    s->var = kept;
+    if (replaced->align > kept->align) kept->align = replaced->align;
 }
 
 /* ---- uses ---- */
@@ -179,7 +180,7 @@ static pl_var *final_var(pl_var *v)
     return v;
 }
 
-static void turn(pl_operand *o)
+static void redirect(pl_operand *o)
 {
     if (o->kind == PL_O_FUNC)
         o->func = final_func(o->func);
@@ -190,19 +191,19 @@ static void turn(pl_operand *o)
 /* Reports each function that has no body in any module once. */
 static void report_missing(linker *l, pl_loc at, pl_func *f)
 {
-    if (!f->prototype_only || f->alias_of || f->faulty || l->provided(f->name)) return;
-    f->faulty = true;
+    if (!f->prototype_only || f->alias_of || f->error_reported || l->provided(f->name)) return;
+    f->error_reported = true;
     pl_report(l->diags, PL_E0421, at, f->name)->help =
         "name the file that defines it as well, and give it .visible there";
 }
 
-static void turn_uses(pl_ast *a)
+static void redirect_uses(pl_ast *a)
 {
     for (size_t k = 0; k < a->funcs.n; k++)
-        for (size_t n = 0; n < a->funcs.at[k]->uses.n; n++) turn(a->funcs.at[k]->uses.at[n].op);
+        for (size_t n = 0; n < a->funcs.at[k]->uses.n; n++) redirect(a->funcs.at[k]->uses.at[n].op);
 }
 
-static void missing_functions(linker *l, const pl_ast *a)
+static void report_missing_functions(linker *l, const pl_ast *a)
 {
     for (size_t k = 0; k < a->funcs.n; k++)
         for (size_t n = 0; n < a->funcs.at[k]->uses.n; n++) {
@@ -214,7 +215,7 @@ static void missing_functions(linker *l, const pl_ast *a)
         }
 }
 
-static void each_initial_address(pl_ast *a)
+static void redirect_relocations(pl_ast *a)
 {
     for (size_t k = 0; k < a->vars.n; k++)
         for (size_t r = 0; r < a->vars.at[k]->reloc.n; r++) {
@@ -224,13 +225,14 @@ static void each_initial_address(pl_ast *a)
         }
 }
 
-static void missing_variables(linker *l, const pl_ast *a)
+static void report_missing_variables(linker *l, const pl_ast *a)
 {
     for (size_t k = 0; k < a->vars.n; k++) {
         const pl_var *v = a->vars.at[k];
         for (size_t r = 0; r < v->reloc.n; r++)
             if (v->reloc.at[r].func) report_missing(l, v->at, v->reloc.at[r].func);
-        if (v->linkage != PL_LINK_EXTERN || v->link || v->faulty || v->space == PL_SP_SHARED)
+        if (v->linkage != PL_LINK_EXTERN || v->link || v->error_reported ||
+            v->space == PL_SP_SHARED)
             continue;
         pl_report(l->diags, PL_E0421, v->at, v->name)->help =
             "name the file that defines it as well, and give it .visible there";
@@ -240,7 +242,7 @@ static void missing_variables(linker *l, const pl_ast *a)
 /* ---- the linked module ---- */
 
 /* The linked module has the newest target; every module must be able to run on it. */
-static void join_targets(linker *l, pl_ast *const *module, size_t n)
+static void merge_targets(linker *l, pl_ast *const *module, size_t n)
 {
     const pl_ast *best = module[0];
     for (size_t k = 1; k < n; k++)
@@ -279,7 +281,7 @@ static void renumber_positions(pl_ast *a, uint32_t files, uint32_t inlines)
     }
 }
 
-static void join(linker *l, pl_ast *a)
+static void append_module(linker *l, pl_ast *a)
 {
     pl_ast *out = l->out;
     renumber_positions(a, (uint32_t)out->files.n, (uint32_t)out->inlines.n);
@@ -300,12 +302,12 @@ static void add_names(linker *l, const pl_ast *a)
     for (size_t v = 0; v < a->vars.n; v++) add_var(l, a->vars.at[v]);
 }
 
-pl_status pl_ptx_fit(pl_arena *arena, pl_diags *diags, pl_ast *const *module, size_t n)
+pl_status pl_ptx_check_linkable(pl_arena *arena, pl_diags *diags, pl_ast *const *module, size_t n)
 {
     const size_t errors = diags->errors;
     linker l = {.arena = arena, .diags = diags, .out = pl_arena_new(arena, pl_ast)};
     pl_map_init(&l.names, arena);
-    join_targets(&l, module, n);
+    merge_targets(&l, module, n);
     for (size_t k = 0; k < n && pl_arena_ok(arena); k++) add_names(&l, module[k]);
     if (!pl_arena_ok(arena)) return PL_NOMEM;
     return diags->errors > errors ? PL_INVALID : PL_OK;
@@ -327,18 +329,18 @@ pl_status pl_ptx_link(pl_arena *arena, pl_diags *diags, pl_ast *const *module, s
     l.out->files.n = l.out->funcs.n = l.out->vars.n = l.out->files.cap = l.out->funcs.cap =
         l.out->vars.cap = 0;
     pl_map_init(&l.names, arena);
-    join_targets(&l, module, n);
+    merge_targets(&l, module, n);
     for (size_t k = 0; k < n && pl_arena_ok(arena); k++) add_names(&l, module[k]);
     for (size_t k = 0; k < n && pl_arena_ok(arena); k++) {
         if (l.rewrite) {
-            turn_uses(module[k]);
-            each_initial_address(module[k]);
+            redirect_uses(module[k]);
+            redirect_relocations(module[k]);
         }
-        missing_functions(&l, module[k]);
-        missing_variables(&l, module[k]);
-        join(&l, module[k]);
+        report_missing_functions(&l, module[k]);
+        report_missing_variables(&l, module[k]);
+        append_module(&l, module[k]);
     }
-    if (diags->errors == errors) pl_place_constants(l.out, arena);
+    if (diags->errors == errors) pl_layout_constants(l.out, arena);
     if (!pl_arena_ok(arena)) return PL_NOMEM;
     return diags->errors > errors ? PL_INVALID : PL_OK;
 }

@@ -16,6 +16,6 @@ pl_status pl_ptx_link(pl_arena *arena, pl_diags *diags, pl_ast *const *module, s
                       pl_provided_fn *provided, pl_ast **out);
 /* The same for parts of a program before all are available: reports duplicate or conflicting
  * definitions. The modules cannot be linked afterwards. */
-pl_status pl_ptx_fit(pl_arena *arena, pl_diags *diags, pl_ast *const *module, size_t n);
+pl_status pl_ptx_check_linkable(pl_arena *arena, pl_diags *diags, pl_ast *const *module, size_t n);
 
 #endif

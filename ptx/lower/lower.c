@@ -134,7 +134,7 @@ static bool is_formal(const pl_func *f, const pl_var *v)
 }
 
 /* True if the variable is in the frame's local memory. */
-static bool in_frame(const lower *c, const pl_var *v)
+static bool is_in_frame(const lower *c, const pl_var *v)
 {
     return v->space == PL_SP_LOCAL ||
            (v->space == PL_SP_PARAM && !(c->func->entry && is_formal(c->func, v)));
@@ -149,12 +149,12 @@ static uint64_t shared_offset(const lower *c, const pl_var *v)
 static uint32_t address_row(lower *c, const pl_var *v, int64_t offset, uint32_t width)
 {
     constant k = {.bits = (uint64_t)offset, .width = (uint16_t)width};
-    if (v->space == PL_SP_PARAM && !in_frame(c, v))
+    if (v->space == PL_SP_PARAM && !is_in_frame(c, v))
         k.bits += v->offset;
     else if (v->space == PL_SP_SHARED) {
         k.bits += shared_offset(c, v);
         k.reloc = PL_RELOC_SHARED;
-    } else if (in_frame(c, v)) {
+    } else if (is_in_frame(c, v)) {
         k.bits += v->offset;
         k.reloc = PL_RELOC_FRAME;
     } else {
@@ -211,7 +211,7 @@ static uint32_t reg_row(const lower *c, const pl_operand *o)
     return row;
 }
 
-static bool changes(pl_word sreg)
+static bool is_time_varying_sreg(pl_word sreg)
 {
     return sreg == W_clock || sreg == W_clock64 || sreg == W_clock_hi || sreg == W_globaltimer ||
            sreg == W_globaltimer_lo || sreg == W_globaltimer_hi || sreg == W_smid;
@@ -300,27 +300,28 @@ static void use_label(lower *c, uint32_t pc, uint32_t pool, const pl_label *l)
 }
 
 /* Adds a byte offset to an address, with wraparound. */
-static int64_t behind(uint64_t at, int64_t offset)
+static int64_t add_offset(uint64_t at, int64_t offset)
 {
     return (int64_t)(at + (uint64_t)offset);
 }
 
 /* Address operand: base row, offset, true if the register is 32 bits wide, and the space for a
  * variable's own address. */
-typedef struct place {
+typedef struct mem_address {
     uint32_t row;
     int64_t offset;
     bool narrow;
     pl_space space; /* PL_SP_REG: as specified by the instruction */
-} place;
+} mem_address;
 
 /* Adds an offset that exceeds the offset field, or leaves passes no headroom, to the base. Where
  * there is no base, in shared memory and among parameters, no object is that far away. */
-static void bring_near(lower *c, place *p, const pl_operand *o, unsigned which, const pl_insn *like)
+static void fold_large_offset(lower *c, mem_address *p, const pl_operand *o, unsigned which,
+                              const pl_insn *like)
 {
-    const int64_t most = which == 0 ? INT64_C(1) << 40 : INT32_MAX;
+    const int64_t limit = which == 0 ? INT64_C(1) << 40 : INT32_MAX;
     const pl_var *v = pl_operand_var(o);
-    if (p->offset >= -most && p->offset <= most) return;
+    if (p->offset >= -limit && p->offset <= limit) return;
     if (p->space == PL_SP_LOCAL)
         p->row = constant_row(
             c, (constant){.bits = (uint64_t)p->offset, .width = 64, .reloc = PL_RELOC_FRAME});
@@ -330,23 +331,23 @@ static void bring_near(lower *c, place *p, const pl_operand *o, unsigned which, 
         p->row = sum_row(c, p->row, p->narrow ? W_s32 : W_s64, p->offset, like);
     else if (p->space == PL_SP_REG)
         p->row = immediate_row(c, (uint64_t)p->offset, 64);
-    p->offset = p->row != UINT32_MAX ? 0 : p->offset < 0 ? -most : most;
+    p->offset = p->row != UINT32_MAX ? 0 : p->offset < 0 ? -limit : limit;
 }
 
-static place address(lower *c, const pl_operand *o, unsigned which, const pl_insn *like)
+static mem_address address(lower *c, const pl_operand *o, unsigned which, const pl_insn *like)
 {
-    place r = {.row = UINT32_MAX, .offset = o->imm, .space = PL_SP_REG};
+    mem_address r = {.row = UINT32_MAX, .offset = o->imm, .space = PL_SP_REG};
     const pl_var *v = pl_operand_var(o);
-    if (v && in_frame(c, v)) {
+    if (v && is_in_frame(c, v)) {
         r.row = constant_row(c, (constant){.width = 64, .reloc = PL_RELOC_FRAME});
-        r.offset = behind(v->offset, r.offset);
+        r.offset = add_offset(v->offset, r.offset);
         r.space = PL_SP_LOCAL;
     } else if (v && v->space == PL_SP_PARAM) {
-        r.offset = behind(v->offset, r.offset);
+        r.offset = add_offset(v->offset, r.offset);
         r.space = PL_SP_PARAM;
     } else if (v && v->space == PL_SP_SHARED &&
                which == 0) { /* pl_addresses adds the start of shared memory */
-        r.offset = behind(shared_offset(c, v), r.offset);
+        r.offset = add_offset(shared_offset(c, v), r.offset);
         r.space = PL_SP_SHARED;
     } else if (v && v->space == PL_SP_SHARED) {
         r.row = address_row(c, v, 0, 32);
@@ -357,7 +358,7 @@ static place address(lower *c, const pl_operand *o, unsigned which, const pl_ins
         r.row = reg_row(c, o);
         r.narrow = type_width(o->reg->type) == 32;
     }
-    bring_near(c, &r, o, which, like);
+    fold_large_offset(c, &r, o, which, like);
     return r;
 }
 
@@ -404,7 +405,7 @@ static pl_call_move caller_side(lower *c, const pl_operand *o, uint32_t part, bo
 {
     pl_call_move m = {0};
     uint32_t at;
-    if (o->kind == PL_O_VAR && in_frame(c, o->var)) {
+    if (o->kind == PL_O_VAR && is_in_frame(c, o->var)) {
         at = (uint32_t)o->var->offset + (uint32_t)o->imm;
         m.bytes = move_bytes(o->var);
     } else if (o->kind == PL_O_REG) {
@@ -502,7 +503,7 @@ typedef struct lowered {
 static void lower_address(lower *c, lowered *l, unsigned k, const pl_operand *o)
 {
     static const uint8_t narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
-    place a = address(c, o, l->addresses, &l->t);
+    mem_address a = address(c, o, l->addresses, &l->t);
     if (l->addresses > 2 && a.offset && a.row != UINT32_MAX) {
         a.row = sum_row(c, a.row, a.narrow ? W_s32 : W_s64, a.offset, &l->t);
         a.offset = 0;
@@ -604,7 +605,7 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
 static bool lower_clock(lower *c, const pl_insn *i, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[s->what->form];
-    if (f->noperands != 2 || s->op[1].kind != PL_O_SREG || !changes(s->op[1].sreg) ||
+    if (f->noperands != 2 || s->op[1].kind != PL_O_SREG || !is_time_varying_sreg(s->op[1].sreg) ||
         s->op[0].kind != PL_O_REG)
         return false;
     bool clock = s->op[1].sreg != W_smid;
@@ -652,7 +653,7 @@ static bool lower_sparse_store(lower *c, const pl_stmt *s)
         pl_stmt one = *s;
         if (data->elem[k].kind == PL_O_SINK) continue;
         memcpy(op, s->op, f->noperands * sizeof *op);
-        op[0].imm = behind(k * (type_width(pl_operand_type(f, 1, what.mods)) / 8), op[0].imm);
+        op[0].imm = add_offset(k * (type_width(pl_operand_type(f, 1, what.mods)) / 8), op[0].imm);
         op[1] = data->elem[k];
         what.mods[f->operand[1].vslot] = W_none;
         one.what = &what;
@@ -695,7 +696,7 @@ static void lower_stmt(lower *c, const pl_stmt *s)
 /* Places arguments and results of the calls that f makes. Those of calls in different { } share
  * memory: a frame is no larger than its largest call requires, which matters for recursive
  * functions. Returns the end. */
-static uint64_t place_arguments(lower *c, const pl_func *f, uint64_t at)
+static uint64_t layout_call_params(lower *c, const pl_func *f, uint64_t at)
 {
     struct {
         uint32_t block, depth;
@@ -705,7 +706,7 @@ static uint64_t place_arguments(lower *c, const pl_func *f, uint64_t at)
     uint64_t end = at;
     for (size_t k = 0; k < f->vars.n; k++) {
         pl_var *v = f->vars.at[k];
-        if (v->space != PL_SP_PARAM || !in_frame(c, v)) continue;
+        if (v->space != PL_SP_PARAM || !is_in_frame(c, v)) continue;
         while (n && (open[n - 1].depth > v->depth ||
                      (open[n - 1].depth == v->depth && open[n - 1].block != v->block)))
             at = open[--n].start;
@@ -722,7 +723,7 @@ static uint64_t place_arguments(lower *c, const pl_func *f, uint64_t at)
     return end;
 }
 
-static void place_frame(lower *c, const pl_func *f)
+static void layout_frame(lower *c, const pl_func *f)
 {
     uint64_t at = 0;
     for (size_t k = 0; k < f->vars.n; k++) {
@@ -742,11 +743,11 @@ static void place_frame(lower *c, const pl_func *f)
             v->offset = at;
             at += v->size;
         }
-    at = place_arguments(c, f, at);
+    at = layout_call_params(c, f, at);
     c->out->frame_bytes = (uint32_t)pl_align_up(at, 8);
 }
 
-static void place_params(lower *c, const pl_func *f)
+static void layout_params(lower *c, const pl_func *f)
 {
     uint64_t at = 0;
     for (size_t k = 0; k < f->params.n && f->entry; k++) {
@@ -776,7 +777,7 @@ static pl_call_move callee_side(const lower *c, const pl_var *v, uint32_t part, 
     return m;
 }
 
-static bool ends_here(const lower *c)
+static bool ends_in_terminator(const lower *c)
 {
     if (c->p->code.n == c->out->first) return false;
     const pl_insn *i = &c->p->code.at[c->p->code.n - 1];
@@ -814,8 +815,8 @@ static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
     c->scratch_row = c->rows;
     c->rows += 4;
     c->scratch_pred = c->preds++;
-    place_params(c, f);
-    place_frame(c, f);
+    layout_params(c, f);
+    layout_frame(c, f);
     c->stmt_pc = pl_arena_array(c->scratch, uint32_t, f->body.n + 1);
     for (size_t k = 0; k < f->body.n; k++) {
         const pl_stmt *s = &f->body.at[k];
@@ -837,7 +838,7 @@ static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
     bool label_at_end = false;
     for (size_t k = 0; k < f->labels.n; k++)
         label_at_end |= c->stmt_pc[f->labels.at[k]->stmt] == c->p->code.n;
-    if (!ends_here(c) || label_at_end) { /* falling off the end returns */
+    if (!ends_in_terminator(c) || label_at_end) { /* falling off the end returns */
         if (!c->p->lines.n)
             *pl_push(c->p->arena, &c->p->lines) = (pl_prog_line){
                 .ptx_line = f->at.line + c->lines_before, .ptx_column = f->at.column};

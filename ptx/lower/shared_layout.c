@@ -31,15 +31,15 @@ typedef struct usage {
     const pl_ast *ast;
     pl_arena *scratch;
     numbers *vars, *callees; /* by function: shared variables of the module, functions */
-    numbers taken;           /* functions whose address is taken: possible targets of an indirect
-                                call */
+    numbers address_taken;   /* functions whose address is taken: possible targets of an indirect
+                        call */
     uint8_t *indirect;       /* by function: it has an indirect call */
     /* By kernel: including its callees, in declaration order. */
     numbers *all_vars, *all_funcs;
     uint32_t *var_mark, *func_mark, round; /* by variable, by function */
-    uint32_t *home, *kernels; /* by function: see shared_layout.h; kernels that execute it */
-    uint8_t *common;          /* by variable: functions of several kernels use it */
-    intervals *fixed;         /* by kernel: locations of common variables */
+    uint32_t *sole_kernel, *kernels; /* by function: see shared_layout.h; kernels that execute it */
+    uint8_t *common;                 /* by variable: functions of several kernels use it */
+    intervals *fixed;                /* by kernel: locations of common variables */
 } usage;
 
 static void use_var(usage *u, numbers *list, uint32_t v)
@@ -57,7 +57,7 @@ static void use_func(usage *u, numbers *list, uint32_t f)
 }
 
 /* A kernel that is named is launched, not called, and does not count. */
-static void name_func(usage *u, numbers *list, const pl_func *f)
+static void use_callable(usage *u, numbers *list, const pl_func *f)
 {
     if (!f->entry) use_func(u, list, f->index);
 }
@@ -69,7 +69,7 @@ static void direct_uses(usage *u, const pl_func *f, uint32_t k)
         const pl_operand *o = f->uses.at[n].op;
         const pl_var *v = pl_operand_var(o);
         if (v && v->space == PL_SP_SHARED) use_var(u, &u->vars[k], v->index);
-        if (o->kind == PL_O_FUNC) name_func(u, &u->callees[k], o->func);
+        if (o->kind == PL_O_FUNC) use_callable(u, &u->callees[k], o->func);
     }
 }
 
@@ -80,12 +80,13 @@ static void take_addresses(usage *u)
     for (size_t k = 0; k < ast->funcs.n; k++)
         for (size_t n = 0; n < ast->funcs.at[k]->uses.n; n++) {
             const pl_use *x = &ast->funcs.at[k]->uses.at[n];
-            if (x->op->kind == PL_O_FUNC && !x->called) name_func(u, &u->taken, x->op->func);
+            if (x->op->kind == PL_O_FUNC && !x->called)
+                use_callable(u, &u->address_taken, x->op->func);
         }
     for (size_t v = 0; v < ast->vars.n; v++)
         for (size_t r = 0; r < ast->vars.at[v]->reloc.n; r++)
             if (ast->vars.at[v]->reloc.at[r].func)
-                name_func(u, &u->taken, ast->vars.at[v]->reloc.at[r].func);
+                use_callable(u, &u->address_taken, ast->vars.at[v]->reloc.at[r].func);
 }
 
 static bool calls_indirectly(const pl_func *f)
@@ -105,13 +106,13 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void sort(numbers *n)
+static void sort_numbers(numbers *n)
 {
     if (n->n) qsort(n->at, n->n, sizeof *n->at, by_number);
 }
 
 /* Collects the uses of a kernel and its callees. */
-static void reach(usage *u, uint32_t kernel)
+static void collect_reachable(usage *u, uint32_t kernel)
 {
     numbers *vars = &u->all_vars[kernel], *funcs = &u->all_funcs[kernel];
     u->round++;
@@ -120,12 +121,12 @@ static void reach(usage *u, uint32_t kernel)
         uint32_t f = funcs->at[k];
         for (size_t v = 0; v < u->vars[f].n; v++) use_var(u, vars, u->vars[f].at[v]);
         for (size_t n = 0; n < u->callees[f].n; n++) use_func(u, funcs, u->callees[f].at[n]);
-        for (size_t n = 0; u->indirect[f] && n < u->taken.n; n++)
-            use_func(u, funcs, u->taken.at[n]);
-        u->home[f] = u->kernels[f]++ ? PL_NO_HOME : kernel;
+        for (size_t n = 0; u->indirect[f] && n < u->address_taken.n; n++)
+            use_func(u, funcs, u->address_taken.at[n]);
+        u->sole_kernel[f] = u->kernels[f]++ ? PL_NO_SOLE_KERNEL : kernel;
     }
-    sort(vars);
-    sort(funcs);
+    sort_numbers(vars);
+    sort_numbers(funcs);
 }
 
 static bool open_usage(usage *u, const pl_ast *ast, pl_arena *scratch)
@@ -140,20 +141,20 @@ static bool open_usage(usage *u, const pl_ast *ast, pl_arena *scratch)
                  .all_funcs = pl_arena_array(scratch, numbers, nf),
                  .var_mark = pl_arena_array(scratch, uint32_t, nv),
                  .func_mark = pl_arena_array(scratch, uint32_t, nf),
-                 .home = pl_arena_array(scratch, uint32_t, nf),
+                 .sole_kernel = pl_arena_array(scratch, uint32_t, nf),
                  .kernels = pl_arena_array(scratch, uint32_t, nf),
                  .common = pl_arena_array(scratch, uint8_t, nv),
                  .fixed = pl_arena_array(scratch, intervals, nf)};
     if (!pl_arena_ok(scratch)) return false;
     for (uint32_t k = 0; k < ast->funcs.n; k++) {
         direct_uses(u, ast->funcs.at[k], k);
-        u->home[k] = PL_NO_HOME;
+        u->sole_kernel[k] = PL_NO_SOLE_KERNEL;
     }
     take_addresses(u);
-    for (size_t k = 0; u->taken.n && k < ast->funcs.n; k++)
+    for (size_t k = 0; u->address_taken.n && k < ast->funcs.n; k++)
         u->indirect[k] = calls_indirectly(ast->funcs.at[k]);
     for (uint32_t k = 0; k < ast->funcs.n && pl_arena_ok(scratch); k++)
-        if (ast->funcs.at[k]->entry) reach(u, k);
+        if (ast->funcs.at[k]->entry) collect_reachable(u, k);
     return pl_arena_ok(scratch);
 }
 
@@ -161,7 +162,7 @@ static bool open_usage(usage *u, const pl_ast *ast, pl_arena *scratch)
 
 /* The first offset from `at` on that does not overlap common variables; *moved: it differs from
  * `at`. */
-static uint64_t free_place(const intervals *fixed, const pl_var *x, uint64_t at, bool *moved)
+static uint64_t find_free_offset(const intervals *fixed, const pl_var *x, uint64_t at, bool *moved)
 {
     bool again = true;
     at = pl_align_up(at, x->align);
@@ -177,14 +178,14 @@ static uint64_t free_place(const intervals *fixed, const pl_var *x, uint64_t at,
 }
 
 /* Assigns a common variable an offset that is free in all these kernels. */
-static void put_common(usage *u, pl_var *x, const numbers *kernels)
+static void place_common_var(usage *u, pl_var *x, const numbers *kernels)
 {
     bool moved = true;
     x->offset = 0;
     while (moved) {
         moved = false;
         for (size_t k = 0; k < kernels->n; k++)
-            x->offset = free_place(&u->fixed[kernels->at[k]], x, x->offset, &moved);
+            x->offset = find_free_offset(&u->fixed[kernels->at[k]], x, x->offset, &moved);
     }
     for (size_t k = 0; k < kernels->n; k++)
         *pl_push(u->scratch, &u->fixed[kernels->at[k]]) =
@@ -196,7 +197,7 @@ static bool placed(const pl_var *v)
     return v->space == PL_SP_SHARED && !v->unsized;
 }
 
-static void place_common(usage *u)
+static void place_common_vars(usage *u)
 {
     const pl_ast *ast = u->ast;
     size_t nv = ast->vars.n, nf = ast->funcs.n;
@@ -204,7 +205,7 @@ static void place_common(usage *u)
             *of_func = pl_arena_array(u->scratch, numbers, nf + 1);
     if (!of_var || !of_func) return;
     for (uint32_t k = 0; k < nf; k++) {
-        if (u->home[k] != PL_NO_HOME) continue;
+        if (u->sole_kernel[k] != PL_NO_SOLE_KERNEL) continue;
         for (size_t n = 0; n < u->vars[k].n; n++) u->common[u->vars[k].at[n]] = 1;
         if (!u->kernels[k]) /* nothing calls it yet: it counts as a separate kernel */
             for (size_t n = 0; n < u->vars[k].n; n++)
@@ -216,26 +217,28 @@ static void place_common(usage *u)
             if (u->common[u->all_vars[k].at[n]])
                 *pl_push(u->scratch, &of_var[u->all_vars[k].at[n]]) = k;
         for (size_t n = 0; n < u->all_funcs[k].n; n++)
-            if (u->home[u->all_funcs[k].at[n]] == PL_NO_HOME)
+            if (u->sole_kernel[u->all_funcs[k].at[n]] == PL_NO_SOLE_KERNEL)
                 *pl_push(u->scratch, &of_func[u->all_funcs[k].at[n]]) = k;
     }
     for (uint32_t v = 0; v < nv && pl_arena_ok(u->scratch); v++)
-        if (u->common[v] && placed(ast->vars.at[v])) put_common(u, ast->vars.at[v], &of_var[v]);
+        if (u->common[v] && placed(ast->vars.at[v]))
+            place_common_var(u, ast->vars.at[v], &of_var[v]);
     for (uint32_t k = 0; k < nf && pl_arena_ok(u->scratch); k++)
-        for (size_t n = 0; u->home[k] == PL_NO_HOME && n < ast->funcs.at[k]->vars.n; n++)
+        for (size_t n = 0; u->sole_kernel[k] == PL_NO_SOLE_KERNEL && n < ast->funcs.at[k]->vars.n;
+             n++)
             if (placed(ast->funcs.at[k]->vars.at[n]))
-                put_common(u, ast->funcs.at[k]->vars.at[n], &of_func[k]);
+                place_common_var(u, ast->funcs.at[k]->vars.at[n], &of_func[k]);
 }
 
 /* Assigns a variable of one kernel the next free offset. */
-static void put(const usage *u, uint32_t kernel, pl_var *x, uint64_t *at)
+static void place_var(const usage *u, uint32_t kernel, pl_var *x, uint64_t *at)
 {
     bool moved = false;
-    x->offset = free_place(&u->fixed[kernel], x, *at, &moved);
+    x->offset = find_free_offset(&u->fixed[kernel], x, *at, &moved);
     *at = x->offset + x->size;
 }
 
-void pl_place_own_shared(pl_func *f)
+void pl_layout_own_shared(pl_func *f)
 {
     uint64_t at = 0;
     for (size_t k = 0; k < f->vars.n; k++)
@@ -247,49 +250,50 @@ void pl_place_own_shared(pl_func *f)
     f->placed = true;
 }
 
-static void put_module_variables(const usage *u, uint32_t kernel, bool visible,
-                                 struct pl_shared_places *places, uint64_t *at)
+static void place_module_vars(const usage *u, uint32_t kernel, bool visible,
+                              struct pl_shared_locations *locations, uint64_t *at)
 {
     for (size_t n = 0; n < u->all_vars[kernel].n; n++) {
         uint32_t v = u->all_vars[kernel].at[n];
         pl_var *x = u->ast->vars.at[v];
         if (!placed(x) || (x->linkage != PL_LINK_NONE) != visible) continue;
-        if (!u->common[v]) put(u, kernel, x, at);
-        *pl_push(u->scratch, places) = (pl_shared_place){v, x->offset};
+        if (!u->common[v]) place_var(u, kernel, x, at);
+        *pl_push(u->scratch, locations) = (pl_shared_location){v, x->offset};
     }
 }
 
-static void put_own_variables(const usage *u, uint32_t kernel, uint32_t func, uint64_t *at)
+static void place_own_vars(const usage *u, uint32_t kernel, uint32_t func, uint64_t *at)
 {
     const pl_func *f = u->ast->funcs.at[func];
     for (size_t n = 0; n < f->vars.n; n++)
         if (placed(f->vars.at[n]) && f->placed) /* placed early; it may be read concurrently */
             *at = f->vars.at[n]->offset + f->vars.at[n]->size;
         else if (placed(f->vars.at[n]))
-            put(u, kernel, f->vars.at[n], at);
+            place_var(u, kernel, f->vars.at[n], at);
 }
 
 static int by_var(const void *a, const void *b)
 {
-    const pl_shared_place *x = a, *y = b;
+    const pl_shared_location *x = a, *y = b;
     return x->var < y->var ? -1 : x->var > y->var;
 }
 
 /* The order is that of ptxas 13.0: variables visible to other modules, the kernel's own variables,
  * the module's, those of callees. */
-static uint64_t place_kernel(const usage *u, uint32_t kernel, struct pl_shared_places *places)
+static uint64_t place_kernel(const usage *u, uint32_t kernel, struct pl_shared_locations *locations)
 {
     uint64_t at = 0;
-    put_module_variables(u, kernel, true, places, &at);
-    put_own_variables(u, kernel, kernel, &at);
-    put_module_variables(u, kernel, false, places, &at);
+    place_module_vars(u, kernel, true, locations, &at);
+    place_own_vars(u, kernel, kernel, &at);
+    place_module_vars(u, kernel, false, locations, &at);
     for (size_t n = 0; n < u->all_funcs[kernel].n; n++) {
         uint32_t f = u->all_funcs[kernel].at[n];
-        if (f != kernel && u->home[f] != PL_NO_HOME) put_own_variables(u, kernel, f, &at);
+        if (f != kernel && u->sole_kernel[f] != PL_NO_SOLE_KERNEL)
+            place_own_vars(u, kernel, f, &at);
     }
     for (size_t n = 0; n < u->fixed[kernel].n; n++)
         at = u->fixed[kernel].at[n].end > at ? u->fixed[kernel].at[n].end : at;
-    if (places->n) qsort(places->at, places->n, sizeof *places->at, by_var);
+    if (locations->n) qsort(locations->at, locations->n, sizeof *locations->at, by_var);
     return at;
 }
 
@@ -323,26 +327,26 @@ static void place_dynamic(const usage *u, uint64_t *end, uint64_t *dynamic)
 {
     size_t nf = u->ast->funcs.n;
     uint64_t align = dynamic_align(u->ast), common = 0;
-    uint8_t *agrees = pl_arena_array(u->scratch, uint8_t, nf + 1);
-    if (!align || !agrees) return;
+    uint8_t *uses_common = pl_arena_array(u->scratch, uint8_t, nf + 1);
+    if (!align || !uses_common) return;
     for (uint32_t k = 0; k < nf; k++) {
         end[k] = pl_align_up(end[k], align);
-        for (size_t n = 0; n < u->all_funcs[k].n && !agrees[k]; n++) {
+        for (size_t n = 0; n < u->all_funcs[k].n && !uses_common[k]; n++) {
             uint32_t f = u->all_funcs[k].at[n];
-            agrees[k] = u->home[f] == PL_NO_HOME && uses_dynamic(u, f);
+            uses_common[k] = u->sole_kernel[f] == PL_NO_SOLE_KERNEL && uses_dynamic(u, f);
         }
-        if (agrees[k] && end[k] > common) common = end[k];
+        if (uses_common[k] && end[k] > common) common = end[k];
     }
     for (uint32_t k = 0; k < nf; k++)
-        if (agrees[k]) end[k] = common;
+        if (uses_common[k]) end[k] = common;
     for (uint32_t k = 0; k < nf; k++)
-        dynamic[k] = u->home[k] == PL_NO_HOME ? common : end[u->home[k]];
+        dynamic[k] = u->sole_kernel[k] == PL_NO_SOLE_KERNEL ? common : end[u->sole_kernel[k]];
 }
 
 /* ---- the module ---- */
 
 /* As in ptxas 13.0: only code specific to one architecture may use more than every GPU provides. */
-static uint64_t most_shared(const pl_ast *ast)
+static uint64_t max_shared(const pl_ast *ast)
 {
     if (ast->sm_suffix == 'a') return ast->sm / 10 == 12 ? 99 << 10 : 227 << 10;
     return ast->sm < 20 ? 16 << 10 : 48 << 10;
@@ -359,26 +363,27 @@ static void name_variables(pl_program *p, const pl_func *f, pl_prog_func *out)
     }
 }
 
-bool pl_place_shared(const pl_ast *ast, pl_program *p, pl_arena *scratch, pl_shared_plan *out)
+bool pl_layout_shared(const pl_ast *ast, pl_program *p, pl_arena *scratch, pl_shared_plan *out)
 {
     usage u;
     size_t nf = ast->funcs.n;
-    uint64_t *end = pl_arena_array(scratch, uint64_t, nf + 1), most = most_shared(ast);
-    *out = (pl_shared_plan){.dynamic = pl_arena_array(scratch, uint64_t, nf + 1),
-                            .places = pl_arena_array(scratch, struct pl_shared_places, nf + 1)};
+    uint64_t *end = pl_arena_array(scratch, uint64_t, nf + 1), max = max_shared(ast);
+    *out =
+        (pl_shared_plan){.dynamic = pl_arena_array(scratch, uint64_t, nf + 1),
+                         .locations = pl_arena_array(scratch, struct pl_shared_locations, nf + 1)};
     if (!pl_arena_ok(scratch) || !open_usage(&u, ast, scratch)) return false;
-    out->home = u.home;
-    place_common(&u);
+    out->sole_kernel = u.sole_kernel;
+    place_common_vars(&u);
     for (uint32_t k = 0; k < nf && pl_arena_ok(scratch); k++)
-        if (ast->funcs.at[k]->entry) end[k] = place_kernel(&u, k, &out->places[k]);
+        if (ast->funcs.at[k]->entry) end[k] = place_kernel(&u, k, &out->locations[k]);
     place_dynamic(&u, end, out->dynamic);
     for (uint32_t k = 0; k < nf; k++) {
         const pl_func *f = ast->funcs.at[k];
         p->funcs.at[k].static_shared = (uint32_t)end[k];
         name_variables(p, f, &p->funcs.at[k]);
-        if (end[k] > most)
+        if (end[k] > max)
             pl_report(ast->diags, PL_E0391, f->at, f->name, (unsigned long long)end[k],
-                      (unsigned long long)most, ast->target);
+                      (unsigned long long)max, ast->target);
     }
     return pl_arena_ok(scratch);
 }
@@ -387,11 +392,11 @@ uint64_t pl_shared_offset(const pl_shared_plan *s, const pl_func *f, const pl_va
 {
     if (v->owner && !v->unsized) return v->offset;
     if (v->unsized) return s->dynamic[f->index];
-    if (s->home[f->index] == PL_NO_HOME) return v->offset;
-    const struct pl_shared_places *places = &s->places[s->home[f->index]];
-    const pl_shared_place key = {v->index, 0},
-                          *found = places->n
-                                       ? bsearch(&key, places->at, places->n, sizeof key, by_var)
-                                       : NULL;
+    if (s->sole_kernel[f->index] == PL_NO_SOLE_KERNEL) return v->offset;
+    const struct pl_shared_locations *locations = &s->locations[s->sole_kernel[f->index]];
+    const pl_shared_location key = {v->index, 0},
+                             *found = locations->n ? bsearch(&key, locations->at, locations->n,
+                                                             sizeof key, by_var)
+                                                   : NULL;
     return found ? found->offset : v->offset;
 }

@@ -74,9 +74,9 @@ static bool is_label(const piece *t)
     return t->n && is_word(*t->s) && !isdigit((unsigned char)*t->s) && *t->s != '.';
 }
 
-static bool wrong(reader *r, const piece *t, const char *wanted)
+static bool report_expected(reader *r, const piece *t, const char *expected)
 {
-    if (!r->wrong) pl_report(r->p->diags, PL_E0378, t->at, wanted);
+    if (!r->wrong) pl_report(r->p->diags, PL_E0378, t->at, expected);
     r->wrong = true;
     return false;
 }
@@ -88,15 +88,16 @@ static bool number(reader *r, unsigned bits)
     bool negative = is(&t, '-');
     if (negative) t = next(r);
     pl_number n;
-    if (!t.n || !isdigit((unsigned char)*t.s)) return wrong(r, &t, "a number or a label");
+    if (!t.n || !isdigit((unsigned char)*t.s)) return report_expected(r, &t, "a number or a label");
     for (size_t k = 0; k < t.n; k++)
         if (!isxdigit((unsigned char)t.s[k]) && !(k == 1 && (t.s[1] | 32) == 'x') && t.s[k] != 'U')
-            return wrong(r, &t, "an integer");
-    if (pl_parse_number(r->p, t.s, t.n, t.at, &n) && n.is_float) return wrong(r, &t, "an integer");
-    uint64_t most = UINT64_C(1) << (bits - 1);
-    if (!negative) most += most - 1;
-    if (bits < 32 && n.bits > most)
-        return wrong(r, &t, bits == 8 ? "a number of 8 bits" : "a number of 16 bits");
+            return report_expected(r, &t, "an integer");
+    if (pl_parse_number(r->p, t.s, t.n, t.at, &n) && n.is_float)
+        return report_expected(r, &t, "an integer");
+    uint64_t max = UINT64_C(1) << (bits - 1);
+    if (!negative) max += max - 1;
+    if (bits < 32 && n.bits > max)
+        return report_expected(r, &t, bits == 8 ? "a number of 8 bits" : "a number of 16 bits");
     return true;
 }
 
@@ -106,8 +107,9 @@ static bool value(reader *r, unsigned bits)
 {
     piece t = peek(r);
     if (!t.n || isdigit((unsigned char)*t.s) || !is_word(*t.s)) return number(r, bits);
-    if (bits < 32) return wrong(r, &t, "a number");
-    if (t.n > 1 && memchr(t.s + 1, '.', t.n - 1)) return wrong(r, &t, "a name without '.' in it");
+    if (bits < 32) return report_expected(r, &t, "a number");
+    if (t.n > 1 && memchr(t.s + 1, '.', t.n - 1))
+        return report_expected(r, &t, "a name without '.' in it");
     next(r);
     t = peek(r);
     if (!is(&t, '+') && !is(&t, '-')) return true;
@@ -115,9 +117,10 @@ static bool value(reader *r, unsigned bits)
     next(r);
     t = peek(r);
     if (add)
-        return t.n && isdigit((unsigned char)*t.s) ? number(r, 64)
-                                                   : wrong(r, &t, "a number without a sign");
-    if (!is_label(&t)) return wrong(r, &t, "a label");
+        return t.n && isdigit((unsigned char)*t.s)
+                   ? number(r, 64)
+                   : report_expected(r, &t, "a number without a sign");
+    if (!is_label(&t)) return report_expected(r, &t, "a label");
     next(r);
     return true;
 }
@@ -147,7 +150,7 @@ static bool values(reader *r, unsigned bits)
 static bool label(reader *r, const piece *t, pl_map *own)
 {
     piece colon = next(r);
-    if (!is(&colon, ':')) return wrong(r, &colon, "':' after a label");
+    if (!is(&colon, ':')) return report_expected(r, &colon, "':' after a label");
     char *name = pl_arena_strndup(r->p->arena, t->s, t->n);
     if (pl_map_get(own, name, t->n)) {
         pl_report(r->p->diags, PL_E0301, t->at, name);
@@ -166,8 +169,9 @@ void pl_section_check(pl_parse *p, const char *text, size_t n, const char *line_
     pl_map_init(&own, p->arena);
     piece name = next(&r), brace = name.n && *name.s == '.' ? next(&r) : name;
     if (name.n == 0 || *name.s != '.' || !is(&brace, '{')) {
-        wrong(&r, &brace,
-              name.n && *name.s == '.' ? "'{' after its name" : "a name that begins with '.'");
+        report_expected(&r, &brace,
+                        name.n && *name.s == '.' ? "'{' after its name"
+                                                 : "a name that begins with '.'");
         return;
     }
     p->debug_section |= (name.n == 11 && !memcmp(name.s, ".debug_info", 11)) ||
@@ -176,7 +180,7 @@ void pl_section_check(pl_parse *p, const char *text, size_t n, const char *line_
         unsigned bits = bits_of(&t);
         if (bits           ? !values(&r, bits)
             : is_label(&t) ? !label(&r, &t, &own)
-                           : !wrong(&r, &t, ".b8, .b16, .b32, .b64 or a label"))
+                           : !report_expected(&r, &t, ".b8, .b16, .b32, .b64 or a label"))
             return;
     }
 }

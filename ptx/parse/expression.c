@@ -64,7 +64,7 @@ static uint32_t unwrap(pl_parse *p, uint32_t n)
     return x->kind == PL_N_LIST && x->n == 1 ? unwrap(p, x->first) : n;
 }
 
-static uint32_t wrong(pl_parse *p, uint32_t n)
+static uint32_t mark_wrong(pl_parse *p, uint32_t n)
 {
     node(p, n)->kind = PL_N_WRONG;
     return n;
@@ -75,22 +75,22 @@ uint32_t pl_node_element(pl_parse *p, uint32_t name, uint32_t index, pl_loc at)
 {
     pl_node *x = node(p, name), *y = node(p, unwrap(p, index));
     x->at = at;
-    if (y->kind == PL_N_WRONG) return wrong(p, name);
+    if (y->kind == PL_N_WRONG) return mark_wrong(p, name);
     if (y->kind != PL_N_INT) {
         pl_report(p->diags, PL_E0106, y->at)->help =
             "the number of an element is a constant; add what a register holds to the address with "
             "an instruction";
-        return wrong(p, name);
+        return mark_wrong(p, name);
     }
     x->element = x->has_offset = true;
     x->value = y->value;
     return name;
 }
 
-static uint32_t not_constant(pl_parse *p, uint32_t n, pl_loc at)
+static uint32_t report_not_constant(pl_parse *p, uint32_t n, pl_loc at)
 {
     if (node(p, n)->kind != PL_N_WRONG) pl_report(p->diags, PL_E0106, at);
-    return wrong(p, n);
+    return mark_wrong(p, n);
 }
 
 static double as_double(const pl_node *x)
@@ -112,7 +112,7 @@ static void set_double(pl_node *x, double d)
 
 /* Floating-point numbers given by their bits (0f, 0d) are not allowed in an expression unless
  * parenthesised (ptxas 13.0). */
-static bool bare_bits(pl_parse *p, uint32_t n)
+static bool report_bare_bits(pl_parse *p, uint32_t n)
 {
     if (node(p, n)->kind != PL_N_FLOAT || !node(p, n)->bits_given) return false;
     pl_report(p->diags, PL_E0106, node(p, n)->at);
@@ -120,7 +120,7 @@ static bool bare_bits(pl_parse *p, uint32_t n)
 }
 
 /* Checks an operand that is tested for zero. */
-static bool truth_needs_integer(pl_parse *p, uint32_t n, pl_loc at)
+static bool report_float_condition(pl_parse *p, uint32_t n, pl_loc at)
 {
     if (node(p, n)->kind != PL_N_FLOAT) return false;
     pl_report(p->diags, PL_E0385, at, "a floating-point number");
@@ -129,7 +129,7 @@ static bool truth_needs_integer(pl_parse *p, uint32_t n, pl_loc at)
 
 uint32_t pl_node_unary(pl_parse *p, int op, uint32_t a, pl_loc at)
 {
-    if (bare_bits(p, a)) return wrong(p, a);
+    if (report_bare_bits(p, a)) return mark_wrong(p, a);
     a = unwrap(p, a);
     pl_node *x = node(p, a);
     x->at = at;
@@ -138,7 +138,7 @@ uint32_t pl_node_unary(pl_parse *p, int op, uint32_t a, pl_loc at)
         *(op == '!' ? &x->not_ : &x->minus) ^= true;
         return a;
     }
-    if (op == '!' && truth_needs_integer(p, a, at)) return wrong(p, a);
+    if (op == '!' && report_float_condition(p, a, at)) return mark_wrong(p, a);
     if (x->kind == PL_N_FLOAT && op != '~') {
         if (op == '-') {
             x->value = (int64_t)((uint64_t)x->value ^ (UINT64_C(1) << 63));
@@ -146,7 +146,7 @@ uint32_t pl_node_unary(pl_parse *p, int op, uint32_t a, pl_loc at)
         }
         return a;
     }
-    if (x->kind != PL_N_INT) return not_constant(p, a, at);
+    if (x->kind != PL_N_INT) return report_not_constant(p, a, at);
     uint64_t v = (uint64_t)x->value;
     x->value = (int64_t)(op == '-' ? 0 - v : op == '~' ? ~v : op == '!' ? !v : v);
     if (op == '!') x->is_unsigned = false;
@@ -250,7 +250,7 @@ static uint32_t fold_constants(pl_parse *p, int op, uint32_t a, uint32_t b, pl_l
     pl_node *x = node(p, a), *y = node(p, b);
     if (x->kind != y->kind) {
         pl_report(p->diags, PL_E0111, at);
-        return wrong(p, a);
+        return mark_wrong(p, a);
     }
     const bool done = x->kind == PL_N_FLOAT ? float_binary(x, op, as_double(x), as_double(y))
                                             : int_binary(x, op, x, y);
@@ -260,7 +260,7 @@ static uint32_t fold_constants(pl_parse *p, int op, uint32_t a, uint32_t b, pl_l
         pl_report(p->diags, PL_E0107, at);
     else
         pl_report(p->diags, PL_E0106, at);
-    return wrong(p, a);
+    return mark_wrong(p, a);
 }
 
 static bool is_literal(const pl_node *n)
@@ -270,14 +270,14 @@ static bool is_literal(const pl_node *n)
 
 uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
 {
-    if (bare_bits(p, a) || bare_bits(p, b)) return wrong(p, a);
+    if (report_bare_bits(p, a) || report_bare_bits(p, b)) return mark_wrong(p, a);
     a = unwrap(p, a);
     b = unwrap(p, b);
     pl_node *x = node(p, a), *y = node(p, b);
     if ((op == T_ANDAND || op == T_OROR) &&
-        (truth_needs_integer(p, a, at) || truth_needs_integer(p, b, at)))
-        return wrong(p, a);
-    if (x->kind == PL_N_WRONG || y->kind == PL_N_WRONG) return wrong(p, a);
+        (report_float_condition(p, a, at) || report_float_condition(p, b, at)))
+        return mark_wrong(p, a);
+    if (x->kind == PL_N_WRONG || y->kind == PL_N_WRONG) return mark_wrong(p, a);
     if (is_literal(x) && is_literal(y)) return fold_constants(p, op, a, b, at);
     if (op == '+' && x->kind == PL_N_NAME && y->kind == PL_N_INT && !x->not_ && !x->minus &&
         !x->element) {
@@ -292,16 +292,16 @@ uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
         pl_report(p->diags, PL_E0112, at)->help =
             pl_arena_printf(p->arena, "write %s+%lld", op == '-' ? x->sym->name : y->sym->name,
                             (long long)(op == '-' ? 0 - (uint64_t)y->value : (uint64_t)x->value));
-        return wrong(p, a);
+        return mark_wrong(p, a);
     }
     if (op == '+' && x->kind == PL_N_NAME && y->kind == PL_N_NAME) {
         pl_report(p->diags, PL_E0112, at)->help = "add the other name with an instruction first";
-        return wrong(p, a);
+        return mark_wrong(p, a);
     }
     if (op == '|' && (x->kind == PL_N_NAME || x->kind == PL_N_SINK) &&
         (y->kind == PL_N_NAME || y->kind == PL_N_SINK))
         return pl_node_pair(p, a, b, at);
-    return not_constant(p, a, at);
+    return report_not_constant(p, a, at);
 }
 
 uint32_t pl_node_ternary(pl_parse *p, uint32_t c, uint32_t a, uint32_t b, pl_loc at)
@@ -310,12 +310,12 @@ uint32_t pl_node_ternary(pl_parse *p, uint32_t c, uint32_t a, uint32_t b, pl_loc
     a = unwrap(p, a);
     b = unwrap(p, b);
     const pl_node *x = node(p, c), *y = node(p, a), *z = node(p, b);
-    if (truth_needs_integer(p, c, at) || truth_needs_integer(p, a, at) ||
-        truth_needs_integer(p, b, at))
-        return wrong(p, c);
-    if (x->kind != PL_N_INT) return not_constant(p, c, at);
+    if (report_float_condition(p, c, at) || report_float_condition(p, a, at) ||
+        report_float_condition(p, b, at))
+        return mark_wrong(p, c);
+    if (x->kind != PL_N_INT) return report_not_constant(p, c, at);
     bool u = y->is_unsigned || z->is_unsigned;
-    if (y->kind != PL_N_INT || z->kind != PL_N_INT) return not_constant(p, a, at);
+    if (y->kind != PL_N_INT || z->kind != PL_N_INT) return report_not_constant(p, a, at);
     uint32_t chosen = x->value ? a : b;
     pl_node *r = node(p, chosen);
     r->is_unsigned = u;
@@ -329,9 +329,9 @@ uint32_t pl_node_cast(pl_parse *p, pl_sym *type, uint32_t a, pl_loc at)
     pl_node *x = node(p, a);
     if (type->word != W_s64 && type->word != W_u64) {
         pl_report(p->diags, PL_E0109, at, type->name);
-        return wrong(p, a);
+        return mark_wrong(p, a);
     }
-    if (x->kind != PL_N_INT) return not_constant(p, a, at);
+    if (x->kind != PL_N_INT) return report_not_constant(p, a, at);
     x->is_unsigned = type->word == W_u64;
     return a;
 }
@@ -340,14 +340,15 @@ uint32_t pl_node_cast(pl_parse *p, pl_sym *type, uint32_t a, pl_loc at)
 uint32_t pl_node_call(pl_parse *p, uint32_t what, uint32_t arg, pl_loc at)
 {
     pl_node *w = node(p, what), *x = node(p, arg);
-    if (x->kind != PL_N_NAME || x->not_ || x->minus || x->sel) return not_constant(p, arg, at);
+    if (x->kind != PL_N_NAME || x->not_ || x->minus || x->sel)
+        return report_not_constant(p, arg, at);
     if (w->kind == PL_N_NAME && !strcmp(w->sym->name, "generic") && !x->generic) {
         x->generic = true;
     } else if (w->kind == PL_N_INT) {
         x->mask = (uint64_t)w->value;
     } else {
         pl_report(p->diags, PL_E0106, at);
-        return wrong(p, arg);
+        return mark_wrong(p, arg);
     }
     return arg;
 }

@@ -21,9 +21,9 @@ static bool integer(const char *s, size_t n, unsigned base, uint64_t *out)
 {
     uint64_t v = 0;
     for (size_t k = 0; k < n; k++) {
-        uint64_t d = (uint64_t)digit(s[k]), most = (UINT64_MAX - d) / base;
-        bool one_bit_more = k + 1 == n && base != 2 && v / 2 <= most; /* accepted by ptxas 13.0 */
-        if (v > most && !one_bit_more) return false;
+        uint64_t d = (uint64_t)digit(s[k]), max = (UINT64_MAX - d) / base;
+        bool one_bit_more = k + 1 == n && base != 2 && v / 2 <= max; /* accepted by ptxas 13.0 */
+        if (v > max && !one_bit_more) return false;
         v = v * base + d;
     }
     *out = v;

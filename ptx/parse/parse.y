@@ -323,7 +323,7 @@ statement
     | '@' T_NAME opcode operands ';'    { pl_stmt_insn(p, $2, false, @2, $3, @3, $4); }
     | '@' '!' T_NAME opcode operands ';' { pl_stmt_insn(p, $3, true, @3, $4, @4, $5); }
     | error ';'
-        { p->doubtful = true; p->proto = NULL; pl_nodes_reset(p); yyerrok; }
+        { p->func_has_syntax_error = true; p->proto = NULL; pl_nodes_reset(p); yyerrok; }
     ;
 
 targets_list
@@ -569,7 +569,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, yyscan_t scanner, 
     pl_report(p->diags, PL_E0100, *at,
               token == YYSYMBOL_YYEMPTY ? "this" : yysymbol_name(token))->help =
         *wanted ? pl_arena_printf(p->arena, "expected %s", wanted) : NULL;
-    p->doubtful = true;
+    p->func_has_syntax_error = true;
     return 0;
 }
 

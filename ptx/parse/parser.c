@@ -38,7 +38,7 @@ static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32
 {
     const struct pl_diag_file *source = &diags->file.at[file];
     PL_GUARD(return PL_NOMEM)
-    size_t errors = diags->errors, said = diags->list.n;
+    size_t errors = diags->errors, first_diag = diags->list.n;
     pl_parse *p = pl_arena_new(names, pl_parse);
     pl_ast *ast = pl_arena_new(arena, pl_ast);
     char *text = o->own ? o->own : pl_arena_alloc(names, source->size + 2);
@@ -74,7 +74,7 @@ static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32
     pl_ptx_yylex_destroy(scanner);
     if (rc == 2 && !p->max_depth_reported) return PL_NOMEM;
     if (rc == 0 || p->seen_version) pl_module_end(p);
-    if (p->newer) pl_module_blame_version(p, said);
+    if (p->newer) pl_module_suggest_version(p, first_diag);
     *out = ast;
     if (!pl_parse_ok(p)) return PL_NOMEM;
     return diags->errors > errors ? PL_INVALID : PL_OK;

@@ -12,7 +12,7 @@ static const pl_operand_draft *operand_of(const pl_form *f, const pl_operand_dra
 
 /* True if elements of these types are compatible: an untyped one with any type of its size,
  * integers with integers. */
-static bool agree(pl_word a, pl_word b)
+static bool types_compatible(pl_word a, pl_word b)
 {
     char ka = pl_word_kind[a], kb = pl_word_kind[b];
     if (pl_word_bits[a] != pl_word_bits[b] || (ka == 'p') != (kb == 'p')) return false;
@@ -33,7 +33,7 @@ static const char *register_kind(pl_parse *p, const char *article, uint16_t vec)
 
 /* Checks one argument or result against its formal variable (ptxas 13.0: sizes, types and
  * alignments must agree). */
-static bool passes(pl_parse *p, const pl_operand_draft *o, const pl_var *v, bool result)
+static bool check_passed(pl_parse *p, const pl_operand_draft *o, const pl_var *v, bool result)
 {
     if (o->kind == PL_O_SINK) {
         if (!result) pl_report(p->diags, PL_E0207, o->at, "call");
@@ -45,8 +45,8 @@ static bool passes(pl_parse *p, const pl_operand_draft *o, const pl_var *v, bool
             pl_report(p->diags, PL_E0240, o->at, x->name);
             return false;
         }
-        if (!v->unsized &&
-            (x->size != v->size || pl_is_array(x) != pl_is_array(v) || !agree(x->type, v->type))) {
+        if (!v->unsized && (x->size != v->size || pl_is_array(x) != pl_is_array(v) ||
+                            !types_compatible(x->type, v->type))) {
             pl_report(p->diags, PL_E0226, o->at, x->name, pl_word_text[x->type],
                       (unsigned long long)x->size, v->name, pl_word_text[v->type],
                       (unsigned long long)v->size);
@@ -66,7 +66,7 @@ static bool passes(pl_parse *p, const pl_operand_draft *o, const pl_var *v, bool
                                       o->reg->name));
             return false;
         }
-        if (!pl_is_array(v) && agree(o->reg->type, v->type)) return true;
+        if (!pl_is_array(v) && types_compatible(o->reg->type, v->type)) return true;
         pl_report(p->diags, PL_E0204, o->at, o->reg->name, pl_word_text[o->reg->type], "call",
                   pl_word_text[v->type]);
         return false;
@@ -91,24 +91,24 @@ static bool passes(pl_parse *p, const pl_operand_draft *o, const pl_var *v, bool
     return true;
 }
 
-static bool list(pl_parse *p, pl_loc at, const pl_func *f, pl_var *const *want, size_t n,
-                 pl_operand_draft *have, bool results)
+static bool check_list(pl_parse *p, pl_loc at, const pl_func *f, pl_var *const *formal, size_t n,
+                       pl_operand_draft *actual, bool results)
 {
-    size_t given = have ? have->n : 0;
-    bool open_ended = !results && n && want[n - 1]->unsized;
+    size_t given = actual ? actual->n : 0;
+    bool open_ended = !results && n && formal[n - 1]->unsized;
     if (given != n && !open_ended) {
-        pl_report(p->diags, PL_E0225, have ? have->at : at, f->name, (unsigned)n,
+        pl_report(p->diags, PL_E0225, actual ? actual->at : at, f->name, (unsigned)n,
                   results ? "result" : "argument", n == 1 ? "" : "s", (unsigned)given);
         return false;
     }
     bool good = true;
     for (size_t k = 0; k < given && k < n; k++) {
-        if (have->elem[k].kind == PL_O_IMM && have->elem[k].is_float) {
+        if (actual->elem[k].kind == PL_O_IMM && actual->elem[k].is_float) {
             double d;
-            __builtin_memcpy(&d, &have->elem[k].imm, sizeof d);
-            have->elem[k].imm = (int64_t)pl_float_bits(d, want[k]->type, false, 0);
+            __builtin_memcpy(&d, &actual->elem[k].imm, sizeof d);
+            actual->elem[k].imm = (int64_t)pl_float_bits(d, formal[k]->type, false, 0);
         }
-        good &= passes(p, &have->elem[k], want[k], results);
+        good &= check_passed(p, &actual->elem[k], formal[k], results);
     }
     return good;
 }
@@ -120,7 +120,7 @@ bool pl_call_check(pl_parse *p, const pl_form *form, pl_operand_draft *op, pl_lo
                            *proto = operand_of(form, op, PL_K_PROTO);
     pl_operand_draft *args = (pl_operand_draft *)(uintptr_t)operand_of(form, op, PL_K_ARGS);
     pl_operand_draft *rets = (pl_operand_draft *)(uintptr_t)operand_of(form, op, PL_K_RETS);
-    if (!callee || p->doubtful) return true;
+    if (!callee || p->func_has_syntax_error) return true;
     const pl_func *f = callee->kind == PL_O_FUNC ? callee->func : NULL;
     if (!f) {
         if (!proto) {
@@ -140,10 +140,10 @@ bool pl_call_check(pl_parse *p, const pl_form *form, pl_operand_draft *op, pl_lo
     if (callee->kind != PL_O_FUNC && proto->table->kind == PL_TAB_CALL)
         for (size_t k = 1; k < proto->table->funcs.n; k++) {
             const pl_func *g = proto->table->funcs.at[k];
-            if (!list(p, at, g, g->rets.at, g->rets.n, rets, true) ||
-                !list(p, at, g, g->params.at, g->params.n, args, false))
+            if (!check_list(p, at, g, g->rets.at, g->rets.n, rets, true) ||
+                !check_list(p, at, g, g->params.at, g->params.n, args, false))
                 return false;
         }
-    bool good = list(p, at, f, f->rets.at, f->rets.n, rets, true);
-    return list(p, at, f, f->params.at, f->params.n, args, false) && good;
+    bool good = check_list(p, at, f, f->rets.at, f->rets.n, rets, true);
+    return check_list(p, at, f, f->params.at, f->params.n, args, false) && good;
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_PARAM_ALIGN = 128 }; /* of parameters of functions */
+enum { MAX_PARAM_ALIGN = 128 }; /* of parameters of functions */
 
 static const char *const space_name[] = {"generic", ".reg",   ".sreg",   ".const", ".global",
                                          ".local",  ".param", ".shared", ".tex"};
@@ -37,7 +37,7 @@ void pl_decl_begin(pl_parse *p, pl_space space, pl_loc at)
 }
 
 /* Types of variables and registers; other types occur in instructions only. */
-static bool declarable(pl_word w)
+static bool is_declarable(pl_word w)
 {
     switch (w) {
     case W_b8:
@@ -65,7 +65,7 @@ static bool declarable(pl_word w)
     }
 }
 
-static bool opaque(pl_word type)
+static bool is_opaque(pl_word type)
 {
     return type == W_texref || type == W_samplerref || type == W_surfref;
 }
@@ -80,7 +80,7 @@ void pl_decl_word(pl_parse *p, pl_sym *s, pl_loc at)
         d->vec_at = at;
         return;
     }
-    if (d->is_ptr && opaque(s->word)) { /* an old spelling: the parameter is the handle of a
+    if (d->is_ptr && is_opaque(s->word)) { /* an old spelling: the parameter is the handle of a
                                            texture, a sampler or a surface */
         if (d->ptr_space != PL_SP_GENERIC || d->ptr_aligned)
             pl_report(p->diags, PL_E0384, at, s->name,
@@ -100,7 +100,7 @@ void pl_decl_word(pl_parse *p, pl_sym *s, pl_loc at)
     }
     d->type = s->word;
     d->type_at = at;
-    if (!declarable(s->word)) {
+    if (!is_declarable(s->word)) {
         pl_diag *g = pl_report(p->diags, PL_E0343, at, s->name);
         g->help = pl_arena_printf(p->arena, "declare it as .b%d",
                                   pl_type_bits(s->word) < 8 ? 8 : pl_type_bits(s->word));
@@ -280,7 +280,7 @@ void pl_decl_range(pl_parse *p, pl_sym *s, const pl_number *count, pl_loc at, pl
         pl_report(p->diags, PL_E0316, count_at, (int)count->len, count->text,
                   "the number of registers");
     if (!register_type(p, at) || outside_function(p, "registers", s, at)) {
-        p->doubtful = true;
+        p->func_has_syntax_error = true;
         return;
     }
     pl_range *r = pl_arena_new(p->names, pl_range);
@@ -314,7 +314,7 @@ static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
         d->bad = true;
         return NULL;
     }
-    if (opaque(d->type) && d->space != PL_SP_GLOBAL && d->space != PL_SP_PARAM) {
+    if (is_opaque(d->type) && d->space != PL_SP_GLOBAL && d->space != PL_SP_PARAM) {
         pl_report(p->diags, PL_E0352, d->type_at, pl_word_text[d->type], space_name[d->space]);
         d->bad = true;
         return NULL;
@@ -329,8 +329,9 @@ static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
         d->bad = true;
         return NULL;
     }
-    if (d->vec && (opaque(d->type) || d->type == W_pred || d->vec * pl_type_bits(d->type) > 128 ||
-                   (d->space == PL_SP_PARAM && !p->ndims))) {
+    if (d->vec &&
+        (is_opaque(d->type) || d->type == W_pred || d->vec * pl_type_bits(d->type) > 128 ||
+         (d->space == PL_SP_PARAM && !p->ndims))) {
         pl_report(p->diags, PL_E0353, d->vec_at, d->vec, pl_word_text[d->type])->help =
             formal ? "declare the parameter as an array of bytes: .param .align 16 .b8 p[16]"
                    : NULL;
@@ -414,7 +415,7 @@ void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at)
         declare_bad(p, s, at);
         return;
     }
-    if (d->space == PL_SP_PARAM && v->align > MOST_PARAM_ALIGN)
+    if (d->space == PL_SP_PARAM && v->align > MAX_PARAM_ALIGN)
         pl_report(p->diags, PL_E0345, d->align_at, "an alignment of more than 128 bytes",
                   "kernel parameters and variables");
     pl_var *kept = redeclare(p, s, v, at);
@@ -450,8 +451,8 @@ void pl_decl_var_done(pl_parse *p, pl_loc at)
 /* `.shared .b32 x<4>`: x0 x1 x2 x3 */
 void pl_decl_vars(pl_parse *p, pl_sym *stem, const pl_number *count, pl_loc at)
 {
-    enum { MOST = 1 << 16 };
-    if (count->bits > MOST) {
+    enum { MAX_VALUE = 1 << 16 };
+    if (count->bits > MAX_VALUE) {
         pl_report(p->diags, PL_E0350, at);
         return;
     }
@@ -484,10 +485,10 @@ void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at)
     pl_binding b = {.kind = PL_B_VAR, .var = v, .at = at};
     if (!s && !f->entry && !p->proto)
         pl_report(p->diags, PL_E0383, at, p->in_rets ? "a result" : "a parameter");
-    if (!f->entry && v->align > MOST_PARAM_ALIGN)
+    if (!f->entry && v->align > MAX_PARAM_ALIGN)
         pl_report(p->diags, PL_E0345, d->align_at, "an alignment of more than 128 bytes",
                   "kernel parameters and variables");
-    if (!f->entry && opaque(d->type))
+    if (!f->entry && is_opaque(d->type))
         pl_report(p->diags, PL_E0352, d->type_at, pl_word_text[d->type], "a function's parameter");
     if (p->in_rets && d->space == PL_SP_PARAM && p->ndims && !v->size)
         pl_report(p->diags, PL_E0359, at, v->name);
@@ -555,7 +556,7 @@ good:
 void pl_init_open(pl_parse *p, pl_loc at)
 {
     pl_init *i = &p->init;
-    if (i->depth >= i->ndim && i->var && !i->bad && !opaque(i->var->type)) {
+    if (i->depth >= i->ndim && i->var && !i->bad && !is_opaque(i->var->type)) {
         pl_report(p->diags, PL_E0365, at, i->var->name);
         i->bad = true;
     }
@@ -564,7 +565,7 @@ void pl_init_open(pl_parse *p, pl_loc at)
 }
 
 /* Reserves n more bytes; false if the initialiser is longer than the variable. */
-static bool init_room(pl_parse *p, uint64_t n, pl_loc at)
+static bool init_reserve(pl_parse *p, uint64_t n, pl_loc at)
 {
     pl_init *i = &p->init;
     uint64_t end = i->at + n;
@@ -600,7 +601,7 @@ void pl_init_close(pl_parse *p, pl_loc at)
         return;
     }
     uint64_t end = i->start[i->depth] + i->dim[i->depth];
-    if (init_room(p, end - i->at, at)) {
+    if (init_reserve(p, end - i->at, at)) {
         i->at = end;
         if (i->var->unsized && i->at > i->var->size) i->var->size = i->at;
     }
@@ -655,7 +656,7 @@ void pl_init_value(pl_parse *p, uint32_t node)
     pl_init *i = &p->init;
     const pl_node *n = &p->nodes.at[node];
     if (!i->var || i->bad || n->kind == PL_N_WRONG) return;
-    if (opaque(i->var->type)) {
+    if (is_opaque(i->var->type)) {
         pl_report(p->diags, PL_E0364, n->at, i->var->name, pl_word_text[i->var->type])->help =
             "give its properties in braces: { width = 64, channel_data_type = 1 }";
         i->bad = true;
@@ -666,7 +667,7 @@ void pl_init_value(pl_parse *p, uint32_t node)
         i->bad = true;
         return;
     }
-    if (!init_room(p, i->elem, n->at)) return;
+    if (!init_reserve(p, i->elem, n->at)) return;
     bool wants_float = pl_type_kind(i->var->type) == 'f';
     bool untyped = pl_type_kind(i->var->type) == 'b' && i->elem >= 2 && i->elem <= 8;
     uint64_t bits = (uint64_t)n->value;

@@ -29,7 +29,7 @@ void pl_func_begin(pl_parse *p, bool entry, pl_loc at)
     p->linkage_set = false;
     p->func = f;
     p->decl = (pl_decl){0};
-    p->doubtful = p->broken;
+    p->func_has_syntax_error = p->module_has_syntax_error;
     p->in_rets = false;
     p->seen_perf = 0;
     pl_scope_open(p, at);
@@ -68,7 +68,7 @@ const char *pl_func_difference(const pl_func *a, const pl_func *b)
     return NULL;
 }
 
-static void adopt(pl_parse *p, pl_func *into)
+static void merge_into_declaration(pl_parse *p, pl_func *into)
 {
     pl_func *f = p->func;
     uint32_t index = into->index;
@@ -104,7 +104,7 @@ static void declare(pl_parse *p, bool defines)
             pl_report(p->diags, PL_E0333, f->at, f->name, what)->help =
                 pl_arena_printf(p->arena, "see its declaration in line %u", b->at.line);
         } else if (defines) {
-            adopt(p, old);
+            merge_into_declaration(p, old);
         } else {
             p->func = old;
         }
@@ -125,7 +125,7 @@ enum { LARGE_BODY = 1 << 14 };
 
 /* Copies the statements into an array of their exact size, so that the next function can reuse the
  * buffer. A large body keeps the buffer. */
-static void settle_body(pl_parse *p)
+static void shrink_body(pl_parse *p)
 {
     pl_func *f = p->func;
     if (f->body.n >= LARGE_BODY) {
@@ -143,19 +143,19 @@ static void settle_body(pl_parse *p)
     f->body.cap = f->body.n;
 }
 
-static void leave(pl_parse *p)
+static void close_function(pl_parse *p)
 {
-    settle_body(p);
+    shrink_body(p);
     pl_scope_close(p);
     p->func = NULL;
-    p->doubtful = p->broken;
+    p->func_has_syntax_error = p->module_has_syntax_error;
 }
 
 void pl_func_prototype(pl_parse *p, pl_loc at)
 {
     (void)at;
     declare(p, false);
-    leave(p);
+    close_function(p);
 }
 
 /* Checks the size of a kernel's parameters, which are contiguous in a constant bank. */
@@ -163,21 +163,21 @@ static void check_param_space(pl_parse *p)
 {
     const pl_func *f = p->func;
     uint64_t size = 0;
-    unsigned most = p->ast->ptx >= 81 && p->ast->sm >= 70 ? 32764 : 4352;
+    unsigned max = p->ast->ptx >= 81 && p->ast->sm >= 70 ? 32764 : 4352;
     for (size_t k = 0; k < f->params.n; k++) {
         const pl_var *v = f->params.at[k];
         size = (size + v->align - 1) / v->align * v->align + v->size;
     }
-    if (f->entry && size > most)
-        pl_report(p->diags, PL_E0382, f->at, f->name, (unsigned long long)size, most);
+    if (f->entry && size > max)
+        pl_report(p->diags, PL_E0382, f->at, f->name, (unsigned long long)size, max);
 }
 
 /* Local variables have addresses below PL_LOCAL_SIZE (emu/exec/memory/global_memory.h), which
  * exceeds the limit of a thread on a GPU. Objects have frames of up to 2^28 bytes
  * (isa/program/verify.c). */
-enum { MOST_LOCAL = 1 << 24, MOST_ARGUMENTS = 1 << 27 };
+enum { MAX_LOCAL = 1 << 24, MAX_ARGUMENTS = 1 << 27 };
 
-static uint64_t place_behind(uint64_t at, const pl_var *v)
+static uint64_t end_after(uint64_t at, const pl_var *v)
 {
     return pl_align_up(at, v->align) + v->size;
 }
@@ -186,23 +186,23 @@ static void check_frame(pl_parse *p)
 {
     const pl_func *f = p->func;
     uint64_t local = 0, arguments = 0;
-    for (size_t k = 0; k < f->vars.n && local <= MOST_LOCAL && arguments <= MOST_ARGUMENTS; k++) {
+    for (size_t k = 0; k < f->vars.n && local <= MAX_LOCAL && arguments <= MAX_ARGUMENTS; k++) {
         const pl_var *v = f->vars.at[k];
         if (v->space == PL_SP_LOCAL)
-            local = place_behind(local, v);
+            local = end_after(local, v);
         else if (v->space == PL_SP_PARAM)
-            arguments = place_behind(arguments, v);
+            arguments = end_after(arguments, v);
     }
-    for (size_t k = 0; k < f->params.n && !f->entry && arguments <= MOST_ARGUMENTS; k++)
-        arguments = place_behind(arguments, f->params.at[k]);
-    for (size_t k = 0; k < f->rets.n && arguments <= MOST_ARGUMENTS; k++)
-        arguments = place_behind(arguments, f->rets.at[k]);
-    if (local > MOST_LOCAL)
+    for (size_t k = 0; k < f->params.n && !f->entry && arguments <= MAX_ARGUMENTS; k++)
+        arguments = end_after(arguments, f->params.at[k]);
+    for (size_t k = 0; k < f->rets.n && arguments <= MAX_ARGUMENTS; k++)
+        arguments = end_after(arguments, f->rets.at[k]);
+    if (local > MAX_LOCAL)
         pl_report(p->diags, PL_E0392, f->at, f->name, (unsigned long long)local, "local variables",
-                  MOST_LOCAL);
-    if (arguments > MOST_ARGUMENTS)
+                  MAX_LOCAL);
+    if (arguments > MAX_ARGUMENTS)
         pl_report(p->diags, PL_E0392, f->at, f->name, (unsigned long long)arguments, "parameters",
-                  MOST_ARGUMENTS);
+                  MAX_ARGUMENTS);
 }
 
 void pl_func_body(pl_parse *p, pl_loc at)
@@ -233,36 +233,36 @@ void pl_func_end(pl_parse *p, pl_loc at)
         check_frame(p);
         if (p->ast->ptx < 14) check_param_space(p); /* they are declared in the body */
     }
-    leave(p);
+    close_function(p);
     if (p->ready && f && p->diags->errors == p->errors && pl_parse_ok(p))
         p->ready(p->ready_ctx, p->ast, f);
 }
 
 void pl_func_broken(pl_parse *p)
 {
-    p->doubtful = true;
+    p->func_has_syntax_error = true;
     p->in_rets = false;
     p->func->prototype_only = true;
-    p->broken |= !*p->func->name; /* the error hides a name */
+    p->module_has_syntax_error |= !*p->func->name; /* the error hides a name */
     pl_nodes_reset(p);
     if (*p->func->name && !module_binding(p->func_sym))
-        pl_name_spoil(p, p->func_sym, 0, p->func->at);
+        pl_name_bind_bad(p, p->func_sym, 0, p->func->at);
 }
 
 /* After a syntax error outside every statement: returns to module scope. */
 void pl_func_abandon(pl_parse *p)
 {
     if (p->func && *p->func->name && p->func_sym && !module_binding(p->func_sym))
-        pl_name_spoil(p, p->func_sym, 0, p->func->at);
+        pl_name_bind_bad(p, p->func_sym, 0, p->func->at);
     while (p->depth > 0) {
-        p->doubtful = true;
+        p->func_has_syntax_error = true;
         pl_scope_close(p);
     }
-    if (p->func) settle_body(p);
+    if (p->func) shrink_body(p);
     p->func = p->proto = NULL;
     p->linkage = PL_LINK_NONE;
     p->linkage_set = p->in_rets = false;
-    p->doubtful = true;
+    p->func_has_syntax_error = true;
     pl_nodes_reset(p);
 }
 
@@ -270,18 +270,18 @@ void pl_func_abandon(pl_parse *p)
 void pl_module_abandon(pl_parse *p)
 {
     pl_func_abandon(p);
-    p->broken = true;
+    p->module_has_syntax_error = true;
 }
 
 /* True for a valid number after the name of a pragma: one word of decimal or hexadecimal digits. */
-static bool pragma_number(const char *s, size_t n, uint64_t least)
+static bool pragma_number(const char *s, size_t n, uint64_t min)
 {
     char text[24], *end;
     while (n && *s == ' ') s++, n--;
     if (!n || n >= sizeof text || *s < '0' || *s > '9') return false;
     memcpy(text, s, n);
     text[n] = 0;
-    return strtoull(text, &end, 0) >= least && end == text + n && (n < 2 || end[-1] != 'x');
+    return strtoull(text, &end, 0) >= min && end == text + n && (n < 2 || end[-1] != 'x');
 }
 
 /* Checks the pragmas that ptxas 13.0 knows; it ignores unknown ones in a function. */
@@ -290,7 +290,7 @@ static void check_pragma(pl_parse *p, const char *text, size_t n, pl_loc at)
     static const struct {
         const char *name;
         bool number;
-        uint64_t least;
+        uint64_t min;
     } inside[] = {
         {"used_bytes_mask", true, 0}, {"enable_smem_spilling", false, 0}, {"frequency", true, 1}};
     static const char throughput[] = "mma_throughput";
@@ -311,7 +311,7 @@ static void check_pragma(pl_parse *p, const char *text, size_t n, pl_loc at)
         if (word != strlen(inside[k].name) || memcmp(text, inside[k].name, word)) continue;
         if (p->in_directives)
             pl_report(p->diags, PL_E0379, at, shown, "must be inside the function");
-        else if (inside[k].number && !pragma_number(text + word, n - word, inside[k].least))
+        else if (inside[k].number && !pragma_number(text + word, n - word, inside[k].min))
             pl_report(p->diags, PL_E0379, at, shown, "needs a number");
     }
 }
@@ -334,7 +334,7 @@ void pl_func_pragma(pl_parse *p, const char *text, uint32_t n, pl_loc at)
 /* ---- .maxntid and similar directives ---- */
 
 /* Registers and predicates that a callee can preserve: the limits of ptxas 13.0 for sm_90. */
-enum { MOST_PRESERVED = 239, MOST_PRESERVED_CONTROL = 8 };
+enum { MAX_PRESERVED = 239, MAX_PRESERVED_CONTROL = 8 };
 
 enum perf {
     MAXNTID,
@@ -374,7 +374,7 @@ static const struct {
     [MINPERCTAMEMORY] = {".minperctamemory", 1, 1, true, false, 94, "sm_80"},
 };
 
-static void conflict(pl_parse *p, pl_loc at, enum perf a, enum perf b)
+static void report_conflict(pl_parse *p, pl_loc at, enum perf a, enum perf b)
 {
     if (p->seen_perf & (1u << a) && p->seen_perf & (1u << b))
         pl_report(p->diags, PL_E0337, at, perfs[a].name, perfs[b].name);
@@ -385,18 +385,18 @@ static bool read_perf_values(pl_parse *p, const pl_sym *s, unsigned which, uint3
                              uint32_t value[3])
 {
     const uint32_t n = list ? p->nodes.at[list].n : 0;
-    const int64_t most = which == MAXCLUSTERRANK         ? UINT32_MAX
-                         : which == ABI_PRESERVE         ? MOST_PRESERVED
-                         : which == ABI_PRESERVE_CONTROL ? MOST_PRESERVED_CONTROL
-                         : which == MINPERCTAMEMORY      ? UINT32_MAX
-                                                         : INT32_MAX;
+    const int64_t max = which == MAXCLUSTERRANK         ? UINT32_MAX
+                        : which == ABI_PRESERVE         ? MAX_PRESERVED
+                        : which == ABI_PRESERVE_CONTROL ? MAX_PRESERVED_CONTROL
+                        : which == MINPERCTAMEMORY      ? UINT32_MAX
+                                                        : INT32_MAX;
     const bool zero = which == ABI_PRESERVE || which == ABI_PRESERVE_CONTROL ||
                       which == MINPERCTAMEMORY || which == MAXCLUSTERRANK ||
                       which == REQNCTAPERCLUSTER;
     for (uint32_t k = 0, e = list ? p->nodes.at[list].first : 0; k < n;
          k++, e = p->nodes.at[e].next) {
         const int64_t v = p->nodes.at[e].value;
-        if (v < 0 || v > most || (v == 0 && !zero)) {
+        if (v < 0 || v > max || (v == 0 && !zero)) {
             pl_report(p->diags, PL_E0338, p->nodes.at[e].at, s->name);
             return false;
         }
@@ -431,7 +431,7 @@ static void set_perf(pl_parse *p, pl_func *f, enum perf which, const uint32_t va
 
 /* ---- .language ---- */
 
-enum { MOST_LANGUAGE = 10 };
+enum { MAX_LANGUAGE = 10 };
 
 void pl_func_language(pl_parse *p, pl_loc at)
 {
@@ -450,7 +450,7 @@ void pl_func_language_name(pl_parse *p, const char *text, size_t n, pl_loc at)
 
 void pl_func_language_number(pl_parse *p, const pl_number *n, pl_loc at)
 {
-    if (n->bits > MOST_LANGUAGE) pl_report(p->diags, PL_E0394, at, (int)n->len, n->text);
+    if (n->bits > MAX_LANGUAGE) pl_report(p->diags, PL_E0394, at, (int)n->len, n->text);
 }
 
 void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
@@ -479,8 +479,8 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
         pl_report(p->diags, PL_E0310, at, "an ABI directive", ".noreturn");
     p->seen_perf |= 1u << which;
     set_perf(p, f, (enum perf)which, value, at);
-    conflict(p, at, MAXNTID, REQNTID);
-    conflict(p, at, REQNCTAPERCLUSTER, MAXCLUSTERRANK);
+    report_conflict(p, at, MAXNTID, REQNTID);
+    report_conflict(p, at, REQNCTAPERCLUSTER, MAXCLUSTERRANK);
     if (which == NORETURN && f->rets.n) pl_report(p->diags, PL_E0339, at);
 }
 

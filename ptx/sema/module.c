@@ -66,7 +66,7 @@ void pl_module_version(pl_parse *p, const pl_number *n, pl_loc at)
         pl_report(p->diags, PL_E0312, at, (int)n->len, n->text);
 }
 
-void pl_module_blame_version(pl_parse *p, size_t from)
+void pl_module_suggest_version(pl_parse *p, size_t from)
 {
     pl_diag *first = NULL;
     for (size_t k = from; k < p->diags->list.n; k++) {
@@ -98,7 +98,7 @@ static const struct target *find_target(const char *name)
 void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
 {
     pl_ast *a = p->ast;
-    if (p->begun) {
+    if (p->has_directives) {
         pl_report(p->diags, PL_E0310, at, "what stands above", ".target");
         return;
     }
@@ -107,7 +107,7 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
     if (!a->target && !t && !strcmp(s->name, "debug"))
         pl_report(p->diags, PL_E0310, at, "an option", "the architecture");
     if (!p->seen_version) {
-        if (!p->broken) pl_report(p->diags, PL_E0310, at, ".target", ".version");
+        if (!p->module_has_syntax_error) pl_report(p->diags, PL_E0310, at, ".target", ".version");
         p->seen_version = true;
         a->ptx = NEWEST;
     }
@@ -167,9 +167,9 @@ void pl_module_target_done(pl_parse *p, pl_loc at)
 /* All other directives follow .version and .target: the first one checks that, once. */
 bool pl_module_started(pl_parse *p, pl_loc at)
 {
-    p->begun = true;
+    p->has_directives = true;
     if (p->seen_target) return true;
-    if (!p->broken)
+    if (!p->module_has_syntax_error)
         pl_report(p->diags, PL_E0310, at, "this", p->seen_version ? ".target" : ".version");
     p->seen_version = p->seen_target = true;
     if (!p->ast->ptx) p->ast->ptx = NEWEST;
@@ -222,11 +222,13 @@ void pl_module_alias(pl_parse *p, pl_sym *a, pl_loc a_at, pl_sym *b, pl_loc b_at
     pl_binding *x = pl_name_lookup(p, a), *y = pl_name_lookup(p, b);
     pl_module_needs(p, a_at, ".alias", 63, "sm_30");
     if (!x || x->kind != PL_B_FUNC || x->func->entry) {
-        if (x ? x->kind != PL_B_BAD : !p->broken) pl_report(p->diags, PL_E0330, a_at, a->name);
+        if (x ? x->kind != PL_B_BAD : !p->module_has_syntax_error)
+            pl_report(p->diags, PL_E0330, a_at, a->name);
         return;
     }
     if (!y || y->kind != PL_B_FUNC || y->func->entry) {
-        if (y ? y->kind != PL_B_BAD : !p->broken) pl_report(p->diags, PL_E0330, b_at, b->name);
+        if (y ? y->kind != PL_B_BAD : !p->module_has_syntax_error)
+            pl_report(p->diags, PL_E0330, b_at, b->name);
         return;
     }
     pl_func *second = y->func->alias_of ? y->func->alias_of : y->func;
@@ -263,7 +265,8 @@ void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at)
 void pl_module_end(pl_parse *p)
 {
     pl_loc whole = {.file = p->ast->file};
-    if (!p->broken && (!p->seen_version || !p->seen_target)) pl_report(p->diags, PL_E0318, whole);
+    if (!p->module_has_syntax_error && (!p->seen_version || !p->seen_target))
+        pl_report(p->diags, PL_E0318, whole);
     if (p->ast->debug && !p->debug_section) pl_report(p->diags, PL_E0388, p->target_at);
     for (const pl_loc_name *u = p->loc_names; u; u = u->next)
         if (!pl_map_get(&p->section_labels, u->name, u->n))
@@ -273,5 +276,5 @@ void pl_module_end(pl_parse *p)
         if (f->entry && f->prototype_only && f->linkage != PL_LINK_EXTERN)
             pl_report(p->diags, PL_E0332, f->at, f->name);
     }
-    pl_place_constants(p->ast, p->names);
+    pl_layout_constants(p->ast, p->names);
 }

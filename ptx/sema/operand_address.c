@@ -28,7 +28,7 @@ bool pl_opnd_tensor_address(pl_attempt *a, const pl_node *n, pl_operand_draft *o
 
 /* True for a 32-bit register that holds a truncated address of global memory. ptxas 13.0 then
  * assumes a module with 32-bit addresses, and rejects it as a whole. */
-static bool cuts_address(const pl_attempt *a, const pl_reg *r)
+static bool truncates_address(const pl_attempt *a, const pl_reg *r)
 {
     pl_word space;
     if (a->p->ast->address_size != 64 || pl_word_bits[r->type] != 32 ||
@@ -54,7 +54,7 @@ static bool cuts_address(const pl_attempt *a, const pl_reg *r)
 
 /* The least width of an address register. Narrow registers are extended, except where ptxas 13.0
  * computes with them. */
-static int least_address(const pl_attempt *a)
+static int min_address_bits(const pl_attempt *a)
 {
     pl_word space;
     switch (a->opcode->mnem) {
@@ -116,12 +116,12 @@ bool pl_opnd_address(pl_attempt *a, pl_word own, const pl_node *n, pl_operand_dr
     }
     char kind = pl_word_kind[b->reg->type];
     if (kind == 'p' || kind == 'f' || pl_word_bits[b->reg->type] > 64 || b->reg->vec || n->sel ||
-        pl_word_bits[b->reg->type] < least_address(a)) {
+        pl_word_bits[b->reg->type] < min_address_bits(a)) {
         if (a->report)
             pl_report(p->diags, PL_E0228, n->at, b->reg->name, pl_word_text[b->reg->type]);
         return false;
     }
-    if (cuts_address(a, b->reg)) {
+    if (truncates_address(a, b->reg)) {
         if (a->report)
             pl_report(p->diags, PL_E0228, n->at, b->reg->name, pl_word_text[b->reg->type])->help =
                 "addresses of global memory and generic ones have 64 bits (.address_size 64): use "

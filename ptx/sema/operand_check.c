@@ -32,7 +32,7 @@ static bool table_operand(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl
     return true;
 }
 
-static bool callee(pl_attempt *a, const pl_node *n, pl_operand_draft *o)
+static bool callee_operand(pl_attempt *a, const pl_node *n, pl_operand_draft *o)
 {
     pl_parse *p = a->p;
     o->at = n->at;
@@ -155,7 +155,7 @@ static bool opaque(pl_attempt *a, const pl_node *n, pl_operand_draft *o)
 
 /* ld.global.u32 %r1, table[3] (PTX ISA 9.0, section 6.4.2): plain loads and stores accept an
  * element instead of an address in brackets. */
-static bool takes_elements(const pl_attempt *a)
+static bool accepts_elements(const pl_attempt *a)
 {
     const int mnem = a->opcode->mnem;
     return mnem == M_ld || mnem == M_ldu ||
@@ -173,17 +173,17 @@ static bool in_brackets(const pl_attempt *a, const pl_ospec *s, pl_word t)
     return !strcmp(s->name, "gaddr") || !strcmp(s->name, "upper");
 }
 
-/* The required operand if the brackets around it are wrong, or NULL if they are correct. *instead:
+/* The required operand if the brackets around it are wrong, or NULL if they are correct. *given:
  * the operand that was written. */
-static const char *brackets_missed(const pl_attempt *a, const pl_ospec *s, pl_word t,
-                                   const pl_item *it, const pl_node *n, const char **instead)
+static const char *bracket_error(const pl_attempt *a, const pl_ospec *s, pl_word t,
+                                 const pl_item *it, const pl_node *n, const char **given)
 {
     const bool brackets = s->kind == PL_K_ADDR || s->kind == PL_K_OPAQUE;
     const bool coordinate = s->kind == PL_K_OPAQUE || s->kind == PL_K_COORD ||
                             (s->kind == PL_K_VALUE && s->rule && s->read) || in_brackets(a, s, t);
-    *instead = NULL;
+    *given = NULL;
     if ((it->bracket && !brackets) || (it->inside && !coordinate)) {
-        *instead = "an address in brackets";
+        *given = "an address in brackets";
         return s->written ? "a register" : "a value";
     }
     if (in_brackets(a, s, t) && !it->inside)
@@ -194,12 +194,12 @@ static const char *brackets_missed(const pl_attempt *a, const pl_ospec *s, pl_wo
     if (s->kind != PL_K_ADDR) return NULL;
     if (n->element && it->bracket)
         return "NAME+BYTES inside the brackets, or NAME[NUMBER] without any";
-    if (!it->bracket && !it->inside && !(n->element && takes_elements(a)))
+    if (!it->bracket && !it->inside && !(n->element && accepts_elements(a)))
         return "an address in brackets";
     return NULL;
 }
 
-static bool label(pl_attempt *a, const pl_node *n, pl_operand_draft *o)
+static bool label_operand(pl_attempt *a, const pl_node *n, pl_operand_draft *o)
 {
     o->kind = PL_O_LABEL;
     o->at = n->at;
@@ -226,21 +226,21 @@ bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand_d
     const pl_ospec *s = &a->form->operand[k];
     const pl_node *n = pl_opnd_node(a->p, it->node);
     const pl_word t = pl_operand_type(a->form, k, a->mods);
-    const char *instead, *missed = brackets_missed(a, s, t, it, n, &instead);
-    if (missed) {
+    const char *given, *required = bracket_error(a, s, t, it, n, &given);
+    if (required) {
         if (n->kind == PL_N_WRONG && !(s->kind == PL_K_ADDR && n->element && it->bracket))
             return false;
-        return instead ? pl_opnd_kind_instead(a, n, missed, instead)
-                       : pl_opnd_kind_error(a, n, missed);
+        return given ? pl_opnd_kind_mismatch(a, n, required, given)
+                     : pl_opnd_kind_error(a, n, required);
     }
     const int count = pl_operand_count(a->form, k, a->mods);
     switch ((pl_okind)s->kind) {
     case PL_K_ADDR:
         return t == W_b32 ? pl_opnd_tensor_address(a, n, o) : pl_opnd_address(a, t, n, o);
-    case PL_K_LABEL: return label(a, n, o);
+    case PL_K_LABEL: return label_operand(a, n, o);
     case PL_K_LABELS:
     case PL_K_PROTO: return table_operand(a, s, n, o);
-    case PL_K_FUNC: return callee(a, n, o);
+    case PL_K_FUNC: return callee_operand(a, n, o);
     case PL_K_ARGS:
     case PL_K_RETS: return arguments(a, s, n, o);
     case PL_K_OPAQUE: return opaque(a, n, o);

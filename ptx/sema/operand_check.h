@@ -23,9 +23,9 @@ typedef struct pl_attempt {
     const pl_item *items;
     unsigned nitems;
     pl_operand_draft *out;
-    unsigned reached; /* items matched before the first error */
-    unsigned close; /* how close the failing item came: 1 a name of the wrong type, 2 an element of
-                       a vector of the right length */
+    unsigned matched;       /* items matched before the first error */
+    unsigned match_quality; /* how close the failing item came: 1 a name of the wrong type, 2 an
+                       element of a vector of the right length */
 } pl_attempt;
 
 /* Checks the item against operand k of the form, and fills in *o. */
@@ -33,8 +33,8 @@ bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand_d
 /* video_modifiers.c: a part of a register (%r1.b0, %r1.h10, %r1.b7654), which only video
  * instructions select; and -%r1 of vmad */
 bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand_draft *o);
-bool pl_video_negates(const pl_attempt *a, const pl_ospec *s);
-bool pl_video_signs_agree(const pl_attempt *a);
+bool pl_video_allows_minus(const pl_attempt *a, const pl_ospec *s);
+bool pl_video_check_signs(const pl_attempt *a);
 /* message_text.c: "add.rn.f32", as written */
 const char *pl_full_name(pl_parse *p, const pl_sym *opcode);
 /* "0 to 15", "16" */

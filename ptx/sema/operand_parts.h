@@ -14,8 +14,9 @@ const pl_node *pl_opnd_node(const pl_parse *p, uint32_t n);
  * an integer. */
 bool pl_opnd_type_fits(pl_word r, pl_word t, bool relax, bool fixed);
 const char *pl_opnd_written(const pl_parse *p, const pl_node *n);
-bool pl_opnd_kind_instead(pl_attempt *a, const pl_node *n, const char *wanted, const char *given);
-bool pl_opnd_kind_error(pl_attempt *a, const pl_node *n, const char *wanted);
+bool pl_opnd_kind_mismatch(pl_attempt *a, const pl_node *n, const char *expected,
+                           const char *given);
+bool pl_opnd_kind_error(pl_attempt *a, const pl_node *n, const char *expected);
 /* True if the operand's type is the same in every variant, rather than the instruction's own.
  * (Matrix instructions and nanosleep check as strictly.) */
 bool pl_opnd_fixed_type(const pl_attempt *a, const pl_ospec *s, pl_word t);

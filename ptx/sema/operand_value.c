@@ -72,17 +72,17 @@ const char *pl_opnd_written(const pl_parse *p, const pl_node *n)
     }
 }
 
-bool pl_opnd_kind_instead(pl_attempt *a, const pl_node *n, const char *wanted, const char *given)
+bool pl_opnd_kind_mismatch(pl_attempt *a, const pl_node *n, const char *expected, const char *given)
 {
     if (a->report)
-        pl_report(a->p->diags, PL_E0203, n->at, pl_full_name(a->p, a->opcode), wanted, given)
+        pl_report(a->p->diags, PL_E0203, n->at, pl_full_name(a->p, a->opcode), expected, given)
             ->help = pl_syntax_help(a->p, a->form);
     return false;
 }
 
-bool pl_opnd_kind_error(pl_attempt *a, const pl_node *n, const char *wanted)
+bool pl_opnd_kind_error(pl_attempt *a, const pl_node *n, const char *expected)
 {
-    return pl_opnd_kind_instead(a, n, wanted, pl_opnd_written(a->p, n));
+    return pl_opnd_kind_mismatch(a, n, expected, pl_opnd_written(a->p, n));
 }
 
 /* ---- single operands ---- */
@@ -167,7 +167,7 @@ static bool any_bf16(const pl_attempt *a, const pl_ospec *s, pl_word r, pl_word 
 
 /* True if REGISTER+NUMBER is allowed as a source operand: an integer sum of the register's width
  * (ptxas 13.0). */
-static bool may_be_sum(const pl_ospec *s, const pl_node *n, const pl_reg *r, bool in_vector)
+static bool allows_offset(const pl_ospec *s, const pl_node *n, const pl_reg *r, bool in_vector)
 {
     int bits = pl_word_bits[r->type];
     return (s->kind == PL_K_VALUE || s->kind == PL_K_VAR) && s->read && !s->written && !in_vector &&
@@ -200,7 +200,7 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, bool i
         (a->opcode->mnem == M_cvt && !pl_opnd_chosen(a, W_pack, W_pack) &&
          !(t == W_b32 && pl_opnd_chosen(a, W_ue8m0x2, W_bf16x2)) && pl_word_kind[r->type] != 'b' &&
          (untyped_only(t) || (s->slot < 0 && pl_word_kind[t] == 'b' && t != W_tf32)))) {
-        a->close = a->close ? a->close : 1;
+        a->match_quality = a->match_quality ? a->match_quality : 1;
         if (a->report) {
             pl_diag *d = pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type],
                                    pl_full_name(a->p, a->opcode), pl_word_text[t]);
@@ -211,7 +211,7 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, bool i
         }
         return false;
     }
-    if (n->has_offset && !may_be_sum(s, n, r, in_vector)) {
+    if (n->has_offset && !allows_offset(s, n, r, in_vector)) {
         if (a->report)
             pl_report(p->diags, PL_E0232, n->at, r->name)->help =
                 "a number is added inside an address, or to an integer register that is read";
@@ -318,7 +318,7 @@ static bool integer_immediate(pl_attempt *a, pl_word t, const pl_node *n, pl_ope
 }
 
 /* Returns the operand's range as text if the value is outside it, else NULL. */
-static const char *range_missed(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n)
+static const char *range_error(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n)
 {
     const int mnem = a->opcode->mnem;
     if (pl_word_kind[t] == 'p' && mnem == M_wgmma && (uint64_t)n->value > 1) return "0 or 1";
@@ -350,7 +350,7 @@ bool pl_opnd_immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_nod
     }
     if (n->kind == PL_N_FLOAT ? !float_immediate(a, t, n, o) : !integer_immediate(a, t, n, o))
         return false;
-    const char *range = range_missed(a, s, t, n);
+    const char *range = range_error(a, s, t, n);
     if (range && a->report)
         pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode), range,
                   (long long)n->value);
@@ -367,7 +367,7 @@ const pl_node *pl_opnd_unwrap(const pl_parse *p, const pl_node *n)
 
 /* True if a single register may be written in braces: where a vector is possible, and, in ptxas
  * 13.0, where it expands the instruction: those on bf16, and scales and metadata of mma. */
-static bool braces_fit(const pl_attempt *a, const pl_ospec *s, pl_word t)
+static bool allows_braces(const pl_attempt *a, const pl_ospec *s, pl_word t)
 {
     return s->vslot >= 0 || t == W_bf16 || t == W_bf16x2 || a->opcode->mnem == M_txq ||
            (a->opcode->mnem == M_mma && t == W_b32) ||
@@ -508,8 +508,8 @@ static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_bind
 
 /* ptxas accepts a function name as its address wherever a number is allowed, except where it
  * examines or converts the number. */
-static bool stands_for_number(const pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
-                              const pl_binding *b)
+static bool is_function_as_number(const pl_attempt *a, const pl_ospec *s, pl_word t,
+                                  const pl_node *n, const pl_binding *b)
 {
     if (b->kind != PL_B_FUNC || n->sel || n->has_offset || n->not_ || n->minus || !s->read ||
         s->written || s->reg_only || s->lo <= s->hi)
@@ -540,7 +540,7 @@ bool pl_opnd_value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, 
 {
     pl_parse *p = a->p;
     n = pl_opnd_unwrap(p, n);
-    if (n->kind == PL_N_VEC && n->n == 1 && braces_fit(a, s, t))
+    if (n->kind == PL_N_VEC && n->n == 1 && allows_braces(a, s, t))
         n = pl_opnd_unwrap(p, pl_opnd_node(p, n->first));
     o->at = n->at;
     switch ((pl_node_kind)n->kind) {
@@ -561,7 +561,7 @@ bool pl_opnd_value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, 
     default: return pl_opnd_kind_error(a, n, s->written ? "a register" : "a register or a number");
     }
     if (n->not_ || n->minus) {
-        if (n->minus ? !pl_video_negates(a, s) : !s->negatable) {
+        if (n->minus ? !pl_video_allows_minus(a, s) : !s->negatable) {
             if (a->report)
                 pl_report(p->diags, PL_E0213, n->at, pl_full_name(a->p, a->opcode),
                           n->not_ ? "!" : "-")
@@ -576,7 +576,7 @@ bool pl_opnd_value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, 
     if (b->kind == PL_B_REG) return register_operand(a, s, t, in_vector, n, b, o);
     if (s->kind == PL_K_VAR && (b->kind == PL_B_VAR || b->kind == PL_B_FUNC))
         return name_value(a, t, n, b, o);
-    if (!in_vector && stands_for_number(a, s, t, n, b)) {
+    if (!in_vector && is_function_as_number(a, s, t, n, b)) {
         o->kind = PL_O_FUNC;
         o->func = b->func;
         return true;

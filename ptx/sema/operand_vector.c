@@ -19,7 +19,7 @@ static bool array_index(const pl_attempt *a, const pl_ospec *s)
 
 /* True if a one-element vector needs no braces: in texture and surface instructions, except the
  * coordinate after a sampler and the derivatives of tex.grad. */
-static bool bare_fits(const pl_attempt *a, const pl_ospec *s)
+static bool allows_bare_element(const pl_attempt *a, const pl_ospec *s)
 {
     if (a->opcode->mnem == M_tex && !s->written) {
         bool sampler = a->form->operand[3].kind == PL_K_OPAQUE; /* d|p, texture, sampler */
@@ -77,7 +77,7 @@ static bool is_constant(const pl_parse *p, const pl_node *n)
     return n->kind == PL_N_INT || n->kind == PL_N_FLOAT;
 }
 
-static bool holds_register(const pl_attempt *a, const pl_node *n)
+static bool has_register(const pl_attempt *a, const pl_node *n)
 {
     uint32_t e = n->first;
     for (unsigned k = 0; k < n->n; k++, e = pl_opnd_node(a->p, e)->next)
@@ -175,7 +175,7 @@ static bool is_coordinate(const pl_attempt *a, const pl_ospec *s)
 
 /* True if the braces have the operand's number of elements. Excess coordinates are ignored: nvcc
  * once wrote four for every texture. */
-static bool vector_length_fits(pl_attempt *a, const pl_ospec *s, unsigned count, const pl_node *n)
+static bool check_vector_length(pl_attempt *a, const pl_ospec *s, unsigned count, const pl_node *n)
 {
     pl_parse *p = a->p;
     const bool sampled =
@@ -199,7 +199,7 @@ typedef struct elements {
 } elements;
 
 /* index_before: the previous element is an array index, which has another type. */
-static bool elements_agree(pl_attempt *a, elements *all, const pl_operand_draft *x,
+static bool check_elements(pl_attempt *a, elements *all, const pl_operand_draft *x,
                            bool index_before)
 {
     const char kind = element_kind(x);
@@ -224,7 +224,7 @@ static bool vector_elements(pl_attempt *a, const pl_ospec *s, pl_word t, unsigne
     pl_parse *p = a->p;
     const bool layered = array_index(a, s), coordinate = is_coordinate(a, s);
     const pl_word common = layered ? t : common_type(a, n, t);
-    const bool mixed = n->n > 1 && holds_register(a, n);
+    const bool mixed = n->n > 1 && has_register(a, n);
     elements all = {.kind = 'b', .sinks = true};
     uint32_t e = n->first;
     for (unsigned k = 0; k < n->n; k++, e = pl_opnd_node(p, e)->next) {
@@ -236,7 +236,7 @@ static bool vector_elements(pl_attempt *a, const pl_ospec *s, pl_word t, unsigne
                 ? !constant_element(a, s, t, pl_opnd_unwrap(p, pl_opnd_node(p, e)), x)
                 : !pl_opnd_value(a, s, own, true, pl_opnd_node(p, e), x))
             return false;
-        if (x->kind != PL_O_SINK && !elements_agree(a, &all, x, layered && k == 1 && !coordinate))
+        if (x->kind != PL_O_SINK && !check_elements(a, &all, x, layered && k == 1 && !coordinate))
             return false;
     }
     if (all.sinks && a->report) pl_report(p->diags, PL_E0238, n->at);
@@ -263,12 +263,12 @@ bool pl_opnd_vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count,
         if (a->report) pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
         return false;
     }
-    if (count == 1 && n->kind != PL_N_VEC && !surface_number && bare_fits(a, s))
+    if (count == 1 && n->kind != PL_N_VEC && !surface_number && allows_bare_element(a, s))
         return pl_opnd_one_element(a, s, t, n, o);
-    if (!vector_length_fits(a, s, count, n)) return false;
+    if (!check_vector_length(a, s, count, n)) return false;
     o->kind = PL_O_VEC;
     o->n = (uint16_t)count;
-    a->close = 2;
+    a->match_quality = 2;
     if (a->out && !(o->elem = pl_opnd_new_drafts(p, count))) return false;
     return vector_elements(a, s, t, count, n, o);
 }

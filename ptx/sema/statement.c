@@ -22,7 +22,7 @@ void pl_stmt_words(pl_parse *p)
 }
 
 /* Cache slot of an opcode (multiplicative hashing over its first and last bytes). */
-static pl_opcode *opcode_place(pl_parse *p, const char *text, size_t n)
+static pl_opcode *opcode_slot(pl_parse *p, const char *text, size_t n)
 {
     uint64_t first = 0, last = 0;
     if (!p->opcodes || n >= PL_OPCODE_LENGTH) return NULL;
@@ -32,9 +32,9 @@ static pl_opcode *opcode_place(pl_parse *p, const char *text, size_t n)
     return &p->opcodes[(h >> 32) % PL_OPCODES];
 }
 
-pl_sym *pl_stmt_known(pl_parse *p, const char *text, size_t n)
+pl_sym *pl_stmt_cache_lookup(pl_parse *p, const char *text, size_t n)
 {
-    const pl_opcode *o = opcode_place(p, text, n);
+    const pl_opcode *o = opcode_slot(p, text, n);
     if (!o || o->n != n || memcmp(o->text, text, n) != 0) return NULL;
     memcpy(p->word, o->word, o->nwords * sizeof *o->word);
     p->nwords = o->nwords;
@@ -43,9 +43,9 @@ pl_sym *pl_stmt_known(pl_parse *p, const char *text, size_t n)
     return o->name;
 }
 
-void pl_stmt_remember(pl_parse *p, const char *text, size_t n, pl_sym *name)
+void pl_stmt_cache_add(pl_parse *p, const char *text, size_t n, pl_sym *name)
 {
-    pl_opcode *o = opcode_place(p, text, n);
+    pl_opcode *o = opcode_slot(p, text, n);
     if (!o || !p->match || !p->match->n || p->nwords > PL_OPCODE_WORDS) return;
     *o =
         (pl_opcode){.n = (uint8_t)n, .nwords = (uint8_t)p->nwords, .name = name, .match = p->match};
@@ -79,24 +79,24 @@ void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at)
 }
 
 /* A position named by .loc. */
-typedef struct place {
+typedef struct position {
     uint32_t file, line, column;
     uint32_t inlined; /* not part of the key: the inlining given by the latest .loc with this
                          position */
-} place;
+} position;
 
-enum { PLACE_KEY = offsetof(place, inlined) };
+enum { POSITION_KEY = offsetof(position, inlined) };
 
-static place *place_of(pl_parse *p, const pl_number *file, const pl_number *line,
-                       const pl_number *column)
+static position *position_key(pl_parse *p, const pl_number *file, const pl_number *line,
+                              const pl_number *column)
 {
-    place *x = pl_arena_new(p->names, place);
-    *x = (place){(uint32_t)file->bits, (uint32_t)line->bits, (uint32_t)column->bits, 0};
+    position *x = pl_arena_new(p->names, position);
+    *x = (position){(uint32_t)file->bits, (uint32_t)line->bits, (uint32_t)column->bits, 0};
     return x;
 }
 
 /* The call at a position, in the table of inlined calls: 1 + its index. */
-static uint32_t inlined_call(pl_parse *p, const place *at)
+static uint32_t inlined_call(pl_parse *p, const position *at)
 {
     pl_prog_inline *key = pl_arena_new(p->names, pl_prog_inline);
     *key = (pl_prog_inline){at->file, at->line, at->inlined};
@@ -119,8 +119,8 @@ void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at
         pl_report(p->diags, PL_E0380, function_name_at, "function_name is missing");
     if (strcmp(inlined_at->name, "inlined_at"))
         pl_report(p->diags, PL_E0380, inlined_at_at, "inlined_at is missing");
-    const place *call =
-        pl_map_get(&p->locs, (const char *)place_of(p, file, line, column), PLACE_KEY);
+    const position *call =
+        pl_map_get(&p->locs, (const char *)position_key(p, file, line, column), POSITION_KEY);
     if (call)
         p->inlined = inlined_call(p, call);
     else
@@ -150,9 +150,9 @@ void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, cons
     for (size_t k = 0; k < sizeof number / sizeof *number; k++)
         if (number[k]->bits > UINT32_MAX)
             pl_report(p->diags, PL_E0316, at, (int)number[k]->len, number[k]->text, ".loc");
-    place *x = place_of(p, file, line, column);
+    position *x = position_key(p, file, line, column);
     x->inlined = p->inlined;
-    pl_map_put(&p->locs, (const char *)x, PLACE_KEY, x);
+    pl_map_put(&p->locs, (const char *)x, POSITION_KEY, x);
     pl_stmt *s = pl_push(p->arena, &p->func->body);
     *s = (pl_stmt){.kind = PL_S_LOC,
                    .line = at.line,
@@ -163,7 +163,7 @@ void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, cons
     p->inlined = 0;
 }
 
-static bool can_skip(const pl_ospec *s)
+static bool is_optional(const pl_ospec *s)
 {
     return s->optional || s->joined;
 }
@@ -177,7 +177,7 @@ static bool has_word(const pl_attempt *a, const char *word)
 
 /* A cache policy must be present exactly if the modifiers require it (ld, st, atom, cp.async ...
  * .L2::cache_hint). */
-static bool policy_agrees(const pl_attempt *a)
+static bool check_policy(const pl_attempt *a)
 {
     bool hint = false;
     for (unsigned k = 0; k < a->form->nslots; k++) hint |= a->mods[k] == W_L2__cache_hint;
@@ -192,7 +192,7 @@ static bool policy_agrees(const pl_attempt *a)
 }
 
 /* A copy to several blocks has a mask of blocks, any other copy has none. */
-static bool mask_agrees(const pl_attempt *a)
+static bool check_mask(const pl_attempt *a)
 {
     if (a->opcode->mnem != M_cp) return true;
     for (unsigned k = 1; k < a->form->noperands; k++) {
@@ -212,7 +212,7 @@ static bool mask_agrees(const pl_attempt *a)
 
 /* d|p: elect and lop3 with a predicate operation always have p. Neither they nor textures accept a
  * sink in its place. The other instructions must not discard both results. */
-static bool pair_agrees(const pl_attempt *a)
+static bool check_pair(const pl_attempt *a)
 {
     for (unsigned k = 1; k < a->form->noperands; k++) {
         if (!a->form->operand[k].joined) continue;
@@ -222,9 +222,9 @@ static bool pair_agrees(const pl_attempt *a)
                 ->help = pl_syntax_help(a->p, a->form);
             return false;
         }
-        bool wanted = a->opcode->mnem == M_elect || a->opcode->mnem == M_lop3 ||
-                      a->opcode->mnem == M_tex || a->opcode->mnem == M_tld4;
-        if (wanted && a->out[k].kind == PL_O_SINK) {
+        bool needs_result = a->opcode->mnem == M_elect || a->opcode->mnem == M_lop3 ||
+                            a->opcode->mnem == M_tex || a->opcode->mnem == M_tld4;
+        if (needs_result && a->out[k].kind == PL_O_SINK) {
             pl_report(a->p->diags, PL_E0207, a->out[k].at, pl_full_name(a->p, a->opcode));
             return false;
         }
@@ -237,7 +237,7 @@ static bool pair_agrees(const pl_attempt *a)
 }
 
 /* An arrival in another block returns no state, and only try_wait has a time limit. */
-static bool mbarrier_agrees(const pl_attempt *a)
+static bool check_mbarrier(const pl_attempt *a)
 {
     if (a->opcode->mnem != M_mbarrier) return true;
     if ((has_word(a, "arrive") || has_word(a, "arrive_drop")) && has_word(a, "shared::cluster") &&
@@ -257,7 +257,7 @@ static bool mbarrier_agrees(const pl_attempt *a)
 }
 
 /* Checks that the address size is that of the module. */
-static bool address_size_agrees(const pl_attempt *a)
+static bool check_address_size(const pl_attempt *a)
 {
     if (a->opcode->mnem != M_cvta || a->p->ast->address_size == 32 || !has_word(a, "u32"))
         return true;
@@ -291,7 +291,7 @@ static bool lacks_sampler(const pl_attempt *a)
 }
 
 /* Cubes do not support offsets; volumes and integer coordinates do not support reference depths. */
-static bool texture_agrees(const pl_attempt *a)
+static bool check_texture(const pl_attempt *a)
 {
     const char *query = a->opcode->mnem == M_txq ? query_problem(a) : NULL;
     if (query) {
@@ -367,14 +367,14 @@ static const struct {
 };
 
 /* True if row k of the limits applies to this operand. The first such row is used. */
-static bool limits_operand(const pl_attempt *a, size_t k, const char *operand)
+static bool limit_applies(const pl_attempt *a, size_t k, const char *operand)
 {
     return limits[k].mnem == a->opcode->mnem && !strcmp(limits[k].operand, operand) &&
            (!limits[k].with || has_word(a, limits[k].with)) &&
            (!limits[k].without || !has_word(a, limits[k].without));
 }
 
-static bool constants_agree(const pl_attempt *a)
+static bool check_constants(const pl_attempt *a)
 {
     /* bar.warp.sync takes a mask. */
     bool one_warp = a->form->effects & PL_EF_BARRIER && a->form->effects & PL_EF_CONVERGE;
@@ -382,7 +382,7 @@ static bool constants_agree(const pl_attempt *a)
     for (unsigned j = 0; j < a->form->noperands && !one_warp; j++) {
         const pl_operand_draft *o = &a->out[j];
         size_t k = 0;
-        while (o->kind == PL_O_IMM && k < rows && !limits_operand(a, k, a->form->operand[j].name))
+        while (o->kind == PL_O_IMM && k < rows && !limit_applies(a, k, a->form->operand[j].name))
             k++;
         if (o->kind != PL_O_IMM || k == rows) continue;
         pl_word type = pl_operand_type(a->form, j, a->mods);
@@ -411,7 +411,7 @@ static bool constants_agree(const pl_attempt *a)
 
 /* Checks scale factors: a factor of wgmma is 1 or -1. The accumulator of tcgen05.mma is divided by
  * a power of two only where it is read as a wide floating-point number. */
-static bool scale_agrees(const pl_attempt *a)
+static bool check_scale(const pl_attempt *a)
 {
     for (unsigned k = 0; k < a->form->noperands; k++) {
         const char *name = a->form->operand[k].name;
@@ -445,7 +445,7 @@ static const struct {
 } newer[] = {{M_tensormap, W_elemtype, 13, 87, "sm_100f|sm_110f|sm_120f"},
              {M_tensormap, W_swizzle_mode, 4, 88, "sm_103a"}};
 
-static bool numbers_agree(const pl_attempt *a)
+static bool check_map_numbers(const pl_attempt *a)
 {
     for (size_t k = 0; k < sizeof newer / sizeof *newer; k++) {
         const pl_operand_draft *value = &a->out[1];
@@ -459,7 +459,7 @@ static bool numbers_agree(const pl_attempt *a)
 
 /* Matches the items with the form's operands in order. Optional operands that do not match are
  * skipped. */
-static bool all_operands(pl_attempt *a)
+static bool match_operands(pl_attempt *a)
 {
     unsigned i = 0;
     pl_operand_draft scratch;
@@ -469,10 +469,10 @@ static bool all_operands(pl_attempt *a)
         pl_operand_draft *o = a->out ? &a->out[k] : &scratch;
         memset(o, 0, sizeof *o);
         if (!have) {
-            if (can_skip(s)) continue;
+            if (is_optional(s)) continue;
             break;
         }
-        if (can_skip(s) && !s->joined && k + 1 < a->form->noperands &&
+        if (is_optional(s) && !s->joined && k + 1 < a->form->noperands &&
             a->nitems - i <= a->form->noperands - k - 1) {
             pl_attempt quiet = *a;
             quiet.report = false;
@@ -481,16 +481,16 @@ static bool all_operands(pl_attempt *a)
             if (!pl_operand_check(&quiet, k, &a->items[i], &scratch)) continue;
         }
         if (!pl_operand_check(a, k, &a->items[i], o)) {
-            a->reached = i;
+            a->matched = i;
             return false;
         }
         i++;
-        a->reached = i;
+        a->matched = i;
         if (i == a->nitems) {
             /* the remaining operands must be optional */
             for (k++; k < a->form->noperands; k++) {
                 if (a->out) memset(&a->out[k], 0, sizeof *o);
-                if (!can_skip(&a->form->operand[k])) {
+                if (!is_optional(&a->form->operand[k])) {
                     if (a->report)
                         pl_report(a->p->diags, PL_E0205, a->at, pl_full_name(a->p, a->opcode),
                                   "too few")
@@ -501,11 +501,11 @@ static bool all_operands(pl_attempt *a)
             return true;
         }
     }
-    a->reached = i;
+    a->matched = i;
     if (i == a->nitems && a->form->noperands == 0) return true;
     if (i == a->nitems) {
         for (unsigned k = 0; k < a->form->noperands; k++)
-            if (!can_skip(&a->form->operand[k])) {
+            if (!is_optional(&a->form->operand[k])) {
                 if (a->report)
                     pl_report(a->p->diags, PL_E0205, a->at, pl_full_name(a->p, a->opcode),
                               "too few")
@@ -527,7 +527,7 @@ static bool all_operands(pl_attempt *a)
     return false;
 }
 
-static unsigned take_apart(pl_parse *p, uint32_t operands, pl_item *items, bool *too_many)
+static unsigned split_items(pl_parse *p, uint32_t operands, pl_item *items, bool *too_many)
 {
     unsigned n = 0;
     uint32_t e = operands ? node(p, operands)->first : 0;
@@ -552,16 +552,16 @@ static unsigned take_apart(pl_parse *p, uint32_t operands, pl_item *items, bool 
 
 /* ---- the instruction ---- */
 
-static const char *wanted_words(pl_parse *p, const pl_match *m)
+static const char *required_words(pl_parse *p, const pl_match *m)
 {
     const char *text = "";
-    for (unsigned k = 0; k < m->nwanted; k++)
+    for (unsigned k = 0; k < m->nrequired; k++)
         text = pl_arena_printf(p->arena, "%s%s.%s", text,
-                               k == 0                ? ""
-                               : k + 1 == m->nwanted ? " or "
-                                                     : ", ",
-                               pl_word_text[m->wanted[k]]);
-    return m->nwanted == PL_MAX_WANTED ? pl_arena_printf(p->arena, "%s ...", text) : text;
+                               k == 0                  ? ""
+                               : k + 1 == m->nrequired ? " or "
+                                                       : ", ",
+                               pl_word_text[m->required[k]]);
+    return m->nrequired == PL_MAX_REQUIRED ? pl_arena_printf(p->arena, "%s ...", text) : text;
 }
 
 static void report_words(pl_parse *p, const pl_sym *opcode, pl_loc at, const pl_match *m)
@@ -587,7 +587,7 @@ static void report_words(pl_parse *p, const pl_sym *opcode, pl_loc at, const pl_
     case PL_MISMATCH_DUPLICATE: d = pl_report(p->diags, PL_E0216, where, word); break;
     case PL_MISMATCH_ORDER: d = pl_report(p->diags, PL_E0219, where, word, opcode->name); break;
     case PL_MISMATCH_MISSING:
-        d = pl_report(p->diags, PL_E0217, at, pl_full_name(p, opcode), wanted_words(p, m));
+        d = pl_report(p->diags, PL_E0217, at, pl_full_name(p, opcode), required_words(p, m));
         break;
     case PL_MISMATCH_CONSTRAINT:
         d = pl_report(p->diags, PL_E0218, at, pl_full_name(p, opcode), m->message);
@@ -630,9 +630,9 @@ static void add_aligned(pl_parse *p, const pl_sym *opcode, pl_loc at)
 
 /* Operands after the first erroneous one are not checked, but undeclared names are always reported.
  */
-static void undefined_names(pl_attempt *a)
+static void report_undefined_names(pl_attempt *a)
 {
-    for (unsigned k = a->reached + 1; k < a->nitems; k++) {
+    for (unsigned k = a->matched + 1; k < a->nitems; k++) {
         const pl_node *n = node(a->p, a->items[k].node);
         if (n->kind == PL_N_NAME && n->sym->sreg < 0 && !pl_name_lookup(a->p, n->sym))
             pl_name_undefined(a->p, n->sym, n->at);
@@ -641,7 +641,7 @@ static void undefined_names(pl_attempt *a)
 
 /* ---- conversion to the tree ---- */
 
-static void keep_operand(pl_parse *p, const pl_operand_draft *d, bool called, pl_operand *o)
+static void convert_operand(pl_parse *p, const pl_operand_draft *d, bool called, pl_operand *o)
 {
     pl_func *f = p->func;
     *o = (pl_operand){.kind = d->kind,
@@ -679,7 +679,7 @@ static void keep_operand(pl_parse *p, const pl_operand_draft *d, bool called, pl
             d->n ? pl_arena_alloc_aligned(p->arena, d->n * sizeof *o->elem, _Alignof(pl_operand))
                  : NULL;
         if (!o->elem) o->n = 0;
-        for (unsigned k = 0; k < o->n; k++) keep_operand(p, &d->elem[k], false, &o->elem[k]);
+        for (unsigned k = 0; k < o->n; k++) convert_operand(p, &d->elem[k], false, &o->elem[k]);
         break;
     }
     const pl_var *v = pl_operand_var(o);
@@ -687,14 +687,14 @@ static void keep_operand(pl_parse *p, const pl_operand_draft *d, bool called, pl
         *pl_push(p->arena, &f->uses) = (pl_use){o, called};
 }
 
-static void keep(const pl_attempt *a, const pl_choice *what, pl_reg *guard, bool neg)
+static void append_statement(const pl_attempt *a, const pl_choice *what, pl_reg *guard, bool neg)
 {
     pl_parse *p = a->p;
     unsigned n = a->form->noperands;
     pl_operand *op =
         n ? pl_arena_alloc_aligned(p->arena, n * sizeof *op, _Alignof(pl_operand)) : NULL;
     for (unsigned k = 0; k < n; k++)
-        keep_operand(p, &a->out[k], a->form->operand[k].kind == PL_K_FUNC, &op[k]);
+        convert_operand(p, &a->out[k], a->form->operand[k].kind == PL_K_FUNC, &op[k]);
     *pl_push(p->arena, &p->func->body) =
         (pl_stmt){.kind = PL_S_INSN,
                   .guard_neg = neg,
@@ -707,7 +707,7 @@ static void keep(const pl_attempt *a, const pl_choice *what, pl_reg *guard, bool
 }
 
 /* Labels named by an erroneous statement must exist nevertheless. */
-static void look_for_labels(const pl_attempt *a)
+static void refer_to_labels(const pl_attempt *a)
 {
     for (unsigned k = 0; k < a->form->noperands; k++)
         if (a->out[k].kind == PL_O_LABEL && a->out[k].label)
@@ -744,18 +744,18 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
         return;
     }
     pl_attempt a = {.p = p, .items = items, .opcode = opcode, .at = at};
-    a.nitems = take_apart(p, operands, items, &too_many);
+    a.nitems = split_items(p, operands, items, &too_many);
     const pl_choice *best = &m->at[0];
     unsigned furthest = 0;
     for (unsigned k = 0; k < m->n && m->n > 1; k++) {
         a.form = &pl_forms[m->at[k].form];
         a.mods = m->at[k].mods;
-        a.reached = a.close = 0;
-        if (all_operands(&a)) {
+        a.matched = a.match_quality = 0;
+        if (match_operands(&a)) {
             best = &m->at[k];
             break;
         }
-        unsigned score = 4 * a.reached + a.close;
+        unsigned score = 4 * a.matched + a.match_quality;
         if (score > furthest || k == 0) {
             furthest = score;
             best = &m->at[k];
@@ -771,14 +771,14 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     a.out = out;
     a.report = true;
     for (unsigned k = 0; k < a.form->noperands; k++) out[k].kind = PL_O_NONE;
-    bool good = all_operands(&a);
-    if (!good) undefined_names(&a);
-    if (good && policy_agrees(&a) && mask_agrees(&a) && pair_agrees(&a) && mbarrier_agrees(&a) &&
-        texture_agrees(&a) && address_size_agrees(&a) && pl_video_signs_agree(&a) &&
-        scale_agrees(&a) && constants_agree(&a) && numbers_agree(&a) &&
+    bool good = match_operands(&a);
+    if (!good) report_undefined_names(&a);
+    if (good && check_policy(&a) && check_mask(&a) && check_pair(&a) && check_mbarrier(&a) &&
+        check_texture(&a) && check_address_size(&a) && pl_video_check_signs(&a) &&
+        check_scale(&a) && check_constants(&a) && check_map_numbers(&a) &&
         pl_call_check(p, a.form, a.out, at) && (!guarded || g))
-        keep(&a, best, g, neg);
+        append_statement(&a, best, g, neg);
     else
-        look_for_labels(&a);
+        refer_to_labels(&a);
     pl_nodes_reset(p);
 }

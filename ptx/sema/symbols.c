@@ -96,14 +96,14 @@ static void classify(pl_sym *s)
     s->numbered = digits > 0 && digits < 10 && digits < s->len;
 }
 
-static uint64_t eight(const char *at)
+static uint64_t load8(const char *at)
 {
     uint64_t x;
     memcpy(&x, at, sizeof x);
     return x;
 }
 
-static uint64_t four(const char *at)
+static uint64_t load4(const char *at)
 {
     uint32_t x;
     memcpy(&x, at, sizeof x);
@@ -111,14 +111,14 @@ static uint64_t four(const char *at)
 }
 
 /* The first and the last eight bytes of a text, which overlap in a short one. */
-static void find_ends(const char *text, size_t n, uint64_t ends[2])
+static void load_ends(const char *text, size_t n, uint64_t ends[2])
 {
     ends[1] = 0;
     if (n >= 8) {
-        ends[0] = eight(text);
-        ends[1] = eight(text + n - 8);
+        ends[0] = load8(text);
+        ends[1] = load8(text + n - 8);
     } else if (n >= 4)
-        ends[0] = four(text) << 32 | four(text + n - 4);
+        ends[0] = load4(text) << 32 | load4(text + n - 4);
     else
         ends[0] = n ? (uint64_t)(unsigned char)text[0] << 16 |
                           (uint64_t)(unsigned char)text[n / 2] << 8 | (unsigned char)text[n - 1]
@@ -131,7 +131,7 @@ static uint32_t hash(const char *text, size_t n, const uint64_t ends[2])
 {
     const uint64_t factor = 0x9E3779B97F4A7C15u;
     uint64_t h = (n ^ ends[0]) * factor;
-    for (size_t k = 8; k + 8 < n; k += 8) h = (h ^ h >> 32 ^ eight(text + k)) * factor;
+    for (size_t k = 8; k + 8 < n; k += 8) h = (h ^ h >> 32 ^ load8(text + k)) * factor;
     h = (h ^ h >> 32 ^ ends[1]) * factor;
     h ^= h >> 32;
     return (uint32_t)((h * factor) >> 32);
@@ -140,7 +140,7 @@ static uint32_t hash(const char *text, size_t n, const uint64_t ends[2])
 pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n)
 {
     uint64_t ends[2];
-    find_ends(text, n, ends);
+    load_ends(text, n, ends);
     uint32_t h = hash(text, n, ends);
     if (2 * p->syms.n >= p->syms.cap) grow_table(p);
     pl_sym_slot *slot =
@@ -245,7 +245,7 @@ static void find_stem(pl_parse *p, pl_sym *s)
 }
 
 /* The symbol %r12 of the stem %r. Ranges request many of them, so the name is formatted by hand. */
-static pl_sym *numbered(pl_parse *p, const pl_sym *stem, uint32_t number)
+static pl_sym *numbered_sym(pl_parse *p, const pl_sym *stem, uint32_t number)
 {
     char text[256],
         *name = stem->len + 10 <= sizeof text ? text : pl_arena_alloc(p->names, stem->len + 10);
@@ -268,7 +268,7 @@ static pl_binding *find_binding(pl_parse *p, pl_sym *s)
     if (!r || (b && b->depth >= r->depth)) return b;
     pl_binding made = {.kind = PL_B_REG, .at = r->at};
     if (s->name[s->stem->len] == '0' && s->len > s->stem->len + 1) {
-        pl_binding *same = find_binding(p, numbered(p, s->stem, s->number));
+        pl_binding *same = find_binding(p, numbered_sym(p, s->stem, s->number));
         if (!same || same->kind != PL_B_REG) return same;
         made.reg = same->reg;
     } else {
@@ -281,7 +281,7 @@ static pl_binding *find_binding(pl_parse *p, pl_sym *s)
 /* Registers and local memory at module scope (PTX before 3.0) belong to the thread. Each kernel has
  * its own. Two functions of one thread would share the values, which the frames here do not
  * support. */
-static void for_function(pl_parse *p, pl_binding *b, pl_loc at)
+static void instantiate_for_function(pl_parse *p, pl_binding *b, pl_loc at)
 {
     const bool local = b->kind == PL_B_VAR && b->var->space == PL_SP_LOCAL;
     if (b->user == p->func || !p->func || (b->kind != PL_B_REG && !local)) return;
@@ -304,19 +304,19 @@ static void for_function(pl_parse *p, pl_binding *b, pl_loc at)
 pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s)
 {
     pl_binding *b = find_binding(p, s);
-    if (b && !b->depth) for_function(p, b, b->at);
+    if (b && !b->depth) instantiate_for_function(p, b, b->at);
     return b;
 }
 
 /* Returns the register range in this scope that contains the register, or a register of this scope
  * that the new range contains. */
-static const pl_binding *range_clash(pl_parse *p, pl_sym *s, const pl_binding *b)
+static const pl_binding *range_conflict(pl_parse *p, pl_sym *s, const pl_binding *b)
 {
     if (b->kind == PL_B_RANGE) {
         if (s->range && s->range->depth == p->depth) return s->range;
         /* search the shorter list: registers of the range, or symbols with this stem */
         for (uint32_t k = 0; b->range->count < s->nnumbers && k < b->range->count; k++) {
-            const pl_sym *o = numbered(p, s, k);
+            const pl_sym *o = numbered_sym(p, s, k);
             if (o->binding && o->binding->depth == p->depth) return o->binding;
         }
         for (const pl_sym *o = b->range->count < s->nnumbers ? NULL : s->numbers; o; o = o->sibling)
@@ -335,7 +335,7 @@ bool pl_name_bind(pl_parse *p, pl_sym *s, pl_binding b)
     const pl_binding *old =
         b.kind != PL_B_RANGE && s->binding && s->binding->depth == p->depth ? s->binding : NULL;
     if (old && old->kind == PL_B_BAD) old = NULL;
-    if (!old) old = range_clash(p, s, &b);
+    if (!old) old = range_conflict(p, s, &b);
     if (old) {
         pl_diag *d = pl_report(p->diags, PL_E0301, b.at, s->name);
         d->help = pl_arena_printf(p->arena, "the %s '%s' of line %u has this name already",
@@ -441,7 +441,7 @@ static bool lacks_percent(const pl_sym *s)
 
 void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at)
 {
-    if (p->doubtful) return;
+    if (p->func_has_syntax_error) return;
     pl_diag *d = pl_report(p->diags, PL_E0302, at, s->name);
     if (s->numbered && s->stem && s->stem->range) {
         d->help = pl_arena_printf(p->arena, "%s<%u> has the registers %s0 to %s%u", s->stem->name,
@@ -450,7 +450,7 @@ void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at)
     } else if (lacks_percent(s)) {
         d->help = pl_arena_printf(p->arena, "did you mean the special register '%%%s'?", s->name);
     } else {
-        unsigned limit = pl_edit_reach(s->len), best = limit + 1;
+        unsigned limit = pl_edit_limit(s->len), best = limit + 1;
         const pl_sym *near = NULL;
         /* Searches all names, for as many messages as are kept. */
         for (size_t k = 0; p->diags->errors <= p->diags->limit && k < p->syms.cap; k++) {
@@ -470,10 +470,10 @@ void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at)
             d->help = pl_arena_printf(p->arena, "'%s' is an instruction", s->name);
     }
     /* Bound from here on, so that it is reported once in this function. */
-    pl_name_spoil(p, s, p->depth ? 1 : 0, at);
+    pl_name_bind_bad(p, s, p->depth ? 1 : 0, at);
 }
 
-void pl_name_spoil(pl_parse *p, pl_sym *s, uint32_t depth, pl_loc at)
+void pl_name_bind_bad(pl_parse *p, pl_sym *s, uint32_t depth, pl_loc at)
 {
     attach(p, s, &(pl_binding){.kind = PL_B_BAD, .at = at}, depth);
 }

@@ -33,7 +33,7 @@ static bool has_operation(const pl_attempt *a)
 }
 
 /* Parses the digits of .b7654 into nibbles; a destination lists its parts from high to low. */
-static bool digits(const char *text, unsigned width, bool destination, pl_operand_draft *o)
+static bool parse_digits(const char *text, unsigned width, bool destination, pl_operand_draft *o)
 {
     size_t n = strlen(text);
     char limit = (char)('0' + (destination ? width : 2 * width));
@@ -50,18 +50,18 @@ static bool digits(const char *text, unsigned width, bool destination, pl_operan
 bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand_draft *o)
 {
     unsigned width = video_width(a->opcode);
-    ptrdiff_t place = s - a->form->operand;
+    ptrdiff_t index = s - a->form->operand;
     const char *text = n->sel->name + 1;
     bool scalar_part = (text[0] == 'b' || text[0] == 'h') && text[1] >= '0' &&
                        text[1] <= (text[0] == 'b' ? '3' : '1') && !text[2];
     bool good = false;
-    if (width == 1 && place <= 2 && scalar_part) {
+    if (width == 1 && index <= 2 && scalar_part) {
         o->sel =
             (uint8_t)(text[0] == 'b' ? PL_SEL_B0 + (text[1] - '0') : PL_SEL_H0 + (text[1] - '0'));
-        good = place > 0 || (a->form->noperands == 4 && strcmp(a->opcode->name, "vmad") != 0 &&
+        good = index > 0 || (a->form->noperands == 4 && strcmp(a->opcode->name, "vmad") != 0 &&
                              !has_operation(a));
-    } else if (width > 1 && place <= 2 && text[0] == (width == 2 ? 'h' : 'b')) {
-        good = digits(text + 1, width, place == 0, o);
+    } else if (width > 1 && index <= 2 && text[0] == (width == 2 ? 'h' : 'b')) {
+        good = parse_digits(text + 1, width, index == 0, o);
     }
     if (!good && a->report)
         pl_report(a->p->diags, width ? PL_E0244 : PL_E0243, n->sel_at, n->sel->name,
@@ -70,14 +70,14 @@ bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operan
 }
 
 /* -%r1: factors of vmad, or its addend */
-bool pl_video_negates(const pl_attempt *a, const pl_ospec *s)
+bool pl_video_allows_minus(const pl_attempt *a, const pl_ospec *s)
 {
     return a->opcode->mnem == M_vmad && !s->written;
 }
 
 /* Two negated factors cancel. A negated product excludes a negated addend, and each of these
  * excludes .po, which adds one. */
-bool pl_video_signs_agree(const pl_attempt *a)
+bool pl_video_check_signs(const pl_attempt *a)
 {
     if (a->opcode->mnem != M_vmad) return true;
     bool product = a->out[1].neg != a->out[2].neg, po = false;

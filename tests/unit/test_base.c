@@ -100,7 +100,7 @@ START_TEST(arena_reset_zeroes)
         ck_assert_uint_eq(pl_arena_bytes(a), size[0] + size[1] + size[2]);
         ck_assert(p[0] != p[1] && p[1] != p[2]);
         if (round == 2)
-            pl_arena_empty(a);
+            pl_arena_release(a);
         else
             pl_arena_reset(a);
         ck_assert_uint_eq(pl_arena_bytes(a), 0);
@@ -115,7 +115,7 @@ START_TEST(arena_reuse_unzeroed)
     pl_arena *a = pl_arena_open();
     unsigned char *first = pl_arena_alloc(a, 100);
     memset(first, 0xff, 100);
-    pl_arena_reuse(a);
+    pl_arena_reset_unzeroed(a);
     unsigned char *again = pl_arena_alloc(a, 200);
     ck_assert_ptr_eq(again, first);
     for (size_t b = 0; b < 200; b++) ck_assert_uint_eq(again[b], b < 100 ? 0xff : 0);
@@ -201,9 +201,9 @@ START_TEST(large_vector_outlives_its_arena)
     } v = {0}, small = {0};
     for (int i = 0; i < 1 << 20; i++) *pl_push(a, &v) = i;
     *pl_push(a, &small) = 7;
-    ck_assert(!pl_arena_give(b, a, small.at));
-    ck_assert(pl_arena_give(b, a, v.at));
-    ck_assert(!pl_arena_give(b, a, v.at));
+    ck_assert(!pl_arena_transfer(b, a, small.at));
+    ck_assert(pl_arena_transfer(b, a, v.at));
+    ck_assert(!pl_arena_transfer(b, a, v.at));
     pl_arena_close(a);
     for (int i = 1 << 20; i < 1 << 21; i++) *pl_push(b, &v) = i;
     for (int i = 0; i < 1 << 21; i++) ck_assert_int_eq(v.at[i], i);

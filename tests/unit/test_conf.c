@@ -178,7 +178,7 @@ START_TEST(renamed_key_names_the_new_one)
         ck_assert_int_eq(pl_conf_read(a, &d, "toy.conf", text, strlen(text), &c), PL_OK);
         pl_conf_bind(c, sections[k], keys, NKEYS, &v);
         size_t missing = d.list.n;
-        pl_conf_renamed(c, renamed, sizeof renamed / sizeof *renamed);
+        pl_conf_set_renames(c, renamed, sizeof renamed / sizeof *renamed);
         ck_assert(!pl_conf_report_unknown(c));
         ck_assert_uint_eq(d.list.n, missing + 1);
         ck_assert_str_eq(d.list.at[missing].help, help);

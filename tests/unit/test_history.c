@@ -20,11 +20,11 @@ static pl_history *fresh(void)
 /* Writes one byte as a new version, the newest unless place says otherwise. */
 static uint64_t write_byte(pl_history *h, unsigned at, uint8_t value, int place)
 {
-    pl_location *g = pl_grain_hold(h, memory + at / 16 * 16);
+    pl_location *g = pl_grain_pin(h, memory + at / 16 * 16);
     pl_version *v = pl_grain_insert(h, g, place < 0 ? g->n : (unsigned)place);
     v->mask = (uint16_t)(1u << at % 16);
     v->bytes[at % 16] = value;
-    pl_grain_release(h, g);
+    pl_grain_unpin(h, g);
     return v->number;
 }
 
@@ -100,14 +100,14 @@ START_TEST(writes_past_the_history_end_it)
 {
     pl_history *h = fresh();
     for (unsigned n = 0; n < 64; n++) write_byte(h, 16 * n, 1, -1);
-    pl_history_forget(h, memory + 20, 8);
+    pl_history_discard(h, memory + 20, 8);
     ck_assert_ptr_null(pl_grain_find(h, memory + 16));
     ck_assert_ptr_nonnull(pl_grain_find(h, memory));
     ck_assert_ptr_nonnull(pl_grain_find(h, memory + 32));
-    pl_history_forget(h, memory + 32, 40 * 16); /* a large piece */
+    pl_history_discard(h, memory + 32, 40 * 16); /* a large piece */
     ck_assert_ptr_null(pl_grain_find(h, memory + 32));
     ck_assert_ptr_nonnull(pl_grain_find(h, memory + 16 * 63));
-    pl_history_forget(h, NULL, 0);
+    pl_history_discard(h, NULL, 0);
     ck_assert_ptr_null(pl_grain_find(h, memory));
     free(h);
 }
@@ -131,13 +131,13 @@ START_TEST(versions_retire_in_order)
     ck_assert_uint_eq(flags->n, 1); /* the first has left alone */
     ck_assert_uint_eq(h->version[flags->version[0]].number, flag);
     ck_assert_ptr_nonnull(pl_grain_find(h, memory + BOX));
-    while (h->next < box + PL_WINDOW - PL_HELD) write_byte(h, OTHERS + 16 * others++, 1, -1);
+    while (h->next < box + PL_WINDOW - PL_MAX_PINNED) write_byte(h, OTHERS + 16 * others++, 1, -1);
     ck_assert_ptr_nonnull(pl_grain_find(h, memory + BOX));
     write_byte(h, OTHERS + 16 * others++, 1, -1);
-    pl_location *g = pl_grain_hold(h, memory + FLAGS);
+    pl_location *g = pl_grain_pin(h, memory + FLAGS);
     ck_assert_uint_eq(g->n, 0);
     ck_assert_ptr_null(pl_grain_find(h, memory + BOX));
-    pl_grain_release(h, g);
+    pl_grain_unpin(h, g);
     for (unsigned k = 0; k < PL_GRAIN_VERSIONS; k++) write_byte(h, FLAGS, (uint8_t)k, -1);
     const uint64_t last = write_byte(h, BOX, 8, -1);
     write_byte(h, FLAGS, 99, -1); /* the grain is full: its oldest leaves, the box is younger */

@@ -32,7 +32,7 @@ static uint64_t room(void)
 {
     char list[256];
     snprintf(list, sizeof list, "%s/list", folder);
-    return pl_host_group_room(list, folder);
+    return pl_host_cgroup_available(list, folder);
 }
 
 static void setup(void)
@@ -103,7 +103,7 @@ END_TEST
 
 START_TEST(untouched_memory_counts_as_used)
 {
-    const pl_host_room now = pl_host_memory(0), none = pl_host_memory(UINT64_MAX);
+    const pl_host_available now = pl_host_memory(0), none = pl_host_memory(UINT64_MAX);
     ck_assert_uint_gt(now.bytes, 0);
     ck_assert(now.bytes == UINT64_MAX || none.bytes == 0);
 }

@@ -66,7 +66,7 @@ START_TEST(cache_replaces_lines_by_rank)
     pl_cache c;
     pl_cache_line old;
     pl_cache_init(&c, a, a, 4 * 128, 128, 4, false);
-    pl_cache_keep_last(&c, 0.5);
+    pl_cache_set_evict_last_quota(&c, 0.5);
     static const pl_mem_rank rank[] = {PL_RANK_LAST, PL_RANK_NORMAL, PL_RANK_FIRST,
                                        PL_RANK_UNCHANGED};
     for (unsigned k = 0; k < 4; k++) pl_cache_claim(&c, k * 128, rank[k], &old);
@@ -109,7 +109,7 @@ START_TEST(cache_init_empty)
     pl_cache c[2];
     pl_cache_line old;
     memset(pl_arena_alloc(tags, 60000), 0x01, 60000);
-    pl_arena_reuse(tags);
+    pl_arena_reset_unzeroed(tags);
     pl_cache_init_all(c, 2, a, tags, 64 * 128, 128, 4, true);
     for (uint64_t k = 0; k < 64; k++) {
         ck_assert_uint_eq(pl_cache_find(&c[0], k * 128), PL_NO_LINE);
@@ -195,10 +195,10 @@ START_TEST(atomics_count_lanes_with_one_address)
     pl_coalesce_atomic(&l, UINT32_MAX, addr, 4, 128, 32);
     ck_assert_uint_eq(l.n, 1);
     ck_assert_uint_eq(l.unique, 4);
-    ck_assert_uint_eq(l.at[0].depth, 8);
-    ck_assert_uint_eq(l.at[0].places, 0xf);
+    ck_assert_uint_eq(l.at[0].max_same_address, 8);
+    ck_assert_uint_eq(l.at[0].word_mask, 0xf);
     pl_coalesce_atomic(&l, 0x9, addr, 8, 128, 32);
-    ck_assert_uint_eq(l.at[0].places, 0x1b); /* the first two words, and those of lane 3 */
+    ck_assert_uint_eq(l.at[0].word_mask, 0x1b); /* the first two words, and those of lane 3 */
 }
 END_TEST
 
@@ -389,7 +389,7 @@ START_TEST(channels_in_turn_are_camped_on)
                         .latency = 100,
                         .t_rp_rcd = 30,
                         .t_rc = 50,
-                        .map = PL_MAP_TURNS};
+                        .map = PL_MAP_INTERLEAVED};
     pl_dram d;
     uint32_t met = 0;
     pl_dram_init(&d, a, &c);
@@ -488,7 +488,7 @@ START_TEST(interleaved_slice_sets)
     pl_cache c;
     pl_cache_line old;
     pl_cache_init(&c, a, a, 8192, 128, 4, true); /* 16 sets of 4 */
-    pl_cache_in_turn(&c, 12, 2);
+    pl_cache_set_interleave(&c, 12, 2);
     for (uint64_t k = 0; k < 64; k++)
         ck_assert_uint_ne(pl_cache_claim(&c, (k / 2 * 24 + k % 2) * 128, PL_RANK_NORMAL, &old),
                           PL_NO_LINE);

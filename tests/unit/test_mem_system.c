@@ -22,11 +22,11 @@ static const pl_memsys_config small = {.nodes = 4,
                                        .l2_latency = 40,
                                        .slice_bytes = 32,
                                        .atomic_sector = {4, 4, 4},
-                                       .atomic_turn = {4, 4, 4},
-                                       .atomic_same = {2, 2, 8},
+                                       .atomic_op_cost = {4, 4, 4},
+                                       .atomic_address_interval = {2, 2, 8},
                                        .far_atomic_bytes = 1024,
                                        .up_atomic_bytes = 32,
-                                       .atomic_again = 2,
+                                       .atomic_line_interval = 2,
                                        .l2_fill_sectors = 1,
                                        .partial_write = 2,
                                        .dram = {.channels = 2,
@@ -97,7 +97,7 @@ static uint64_t requests_for_one_line(uint32_t coalescers, uint32_t joined, unsi
 {
     pl_memsys_config c = small;
     c.coalescers = coalescers;
-    c.joined = joined;
+    c.max_merged = joined;
     pl_arena *a = pl_arena_open();
     pl_memsys *m = pl_memsys_open(a, a, a, &c);
     pl_mem_reply r;
@@ -138,7 +138,7 @@ static void host_times(unsigned n, uint8_t op, uint64_t line, uint64_t *first, u
     c.link_latency = 1000;
     c.link_read = 16;
     c.link_write = 32;
-    c.link_least = 64;
+    c.link_min_bytes = 64;
     pl_memsys *m = pl_memsys_open(a, a, a, &c);
     pl_memsys_set_host(m, &range, 1);
     for (unsigned k = 0; k < n; k++) put(&b, 0, 0, line + k * 128, op, 1, k);
@@ -230,7 +230,7 @@ static uint64_t between_additions(uint8_t alu, uint64_t second_line, uint8_t sec
                                   uint8_t places, uint8_t more)
 {
     pl_memsys_config c = small;
-    c.atomic_more = 1;
+    c.atomic_word_cost = 1;
     pl_arena *a = pl_arena_open();
     pl_memsys *m = pl_memsys_open(a, a, a, &c);
     for (unsigned round = 0; round < 2; round++) { /* the first one fetches the line */
@@ -280,7 +280,7 @@ static uint64_t read_behind(double fill, uint32_t atomic_wait, uint8_t op, unsig
     pl_memsys_config c = small;
     c.slices = 1;
     c.l2_fill = fill;
-    c.atomic_wait = atomic_wait;
+    c.atomic_queue_limit = atomic_wait;
     pl_arena *a = pl_arena_open();
     pl_memsys *m = pl_memsys_open(a, a, a, &c);
     pl_mem_reply r;
@@ -439,7 +439,7 @@ START_TEST(reduction_packets)
                      .bank_spread = true};
     pl_up_costs v = pl_up_costs_of(&c);
     ck_assert_uint_eq(pl_up_cost(&v, &r), 3 * PL_SUBCYCLES);
-    c.atomic_apart = 2; /* whose answers do not get in each other's way */
+    c.atomic_bank_packet = 2; /* whose answers do not get in each other's way */
     v = pl_up_costs_of(&c);
     ck_assert_uint_eq(pl_up_cost(&v, &r), 2 * PL_SUBCYCLES);
     r.bank_spread = false;

@@ -19,8 +19,8 @@ static bool work(void *ctx, uint32_t job, uint32_t worker)
     p->calls[job]++;
     if (worker >= p->size) return true; /* done[job] stays 0 */
     if (job >= p->apart && (p->wait || p->stop)) {
-        if (p->stop && (!p->wait || job % 2) && !pl_team_may(p->team, job)) return false;
-        if (p->calls[job] == 1) pl_team_turn(p->team, job, worker);
+        if (p->stop && (!p->wait || job % 2) && !pl_team_is_turn(p->team, job)) return false;
+        if (p->calls[job] == 1) pl_team_wait_turn(p->team, job, worker);
         p->order[p->turns++] = job; /* no two at once: the turn is one job's */
     }
     p->done[job]++;

@@ -439,7 +439,7 @@ END_TEST
 
 /* Results come up to LATEST instructions later, in another order than the instructions, or never:
  * so often that no room is left to wait for the first ones, one of which comes after all. */
-enum { LATEST = 5000, RESULTS = PL_TRACEDB_MOST_WAITING + 3 * LATEST };
+enum { LATEST = 5000, RESULTS = PL_TRACEDB_MAX_QUEUED + 3 * LATEST };
 
 static uint32_t late_by(uint64_t seq)
 {
@@ -836,7 +836,7 @@ START_TEST(wrong_filters_are_explained)
         {{.kernel = ""}, "--trace-kernel"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        pl_tracedb_mistake bad = {0};
+        pl_tracedb_filter_error bad = {0};
         ck_assert_msg(pl_tracedb_filter_check(&row[i].filter, &bad) == PL_INVALID, "row %zu", i);
         ck_assert_str_eq(bad.option, row[i].option);
         ck_assert_ptr_nonnull(bad.expected);

@@ -25,7 +25,7 @@ uint32_t pl_packed_checksum(const uint8_t *p, size_t n)
 }
 
 /* Reads a varint. False: the part ends within it, or the value exceeds 64 bits. */
-static bool get(const uint8_t **at, const uint8_t *end, uint64_t *v)
+static bool read_varint(const uint8_t **at, const uint8_t *end, uint64_t *v)
 {
     *v = 0;
     for (unsigned shift = 0; shift < 64 && *at < end; shift += 7) {
@@ -40,7 +40,9 @@ static bool read_warps(pl_unpacker *b, const uint8_t **at, const uint8_t *end)
 {
     for (uint32_t i = 0; i < b->nwarps; i++) {
         uint64_t block, warp, subcore;
-        if (!get(at, end, &block) || !get(at, end, &warp) || !get(at, end, &subcore)) return false;
+        if (!read_varint(at, end, &block) || !read_varint(at, end, &warp) ||
+            !read_varint(at, end, &subcore))
+            return false;
         if (block > UINT32_MAX || warp > UINT32_MAX || subcore > UINT8_MAX) return false;
         b->warp[i] = (pl_packed_warp){(uint32_t)block, (uint32_t)warp, (uint32_t)subcore};
     }
@@ -51,14 +53,14 @@ static bool read_frame(pl_unpacker *u)
 {
     const uint8_t *at = u->bytes + 4, *end = u->bytes + u->nbytes;
     uint64_t rows, warps, n;
-    if (!get(&at, end, &rows) || !get(&at, end, &warps)) return false;
+    if (!read_varint(&at, end, &rows) || !read_varint(&at, end, &warps)) return false;
     if (rows == 0 || rows > PL_PACKED_ROWS || warps == 0 || warps > rows) return false;
     u->n = (uint32_t)rows;
     u->nwarps = (uint32_t)warps;
     u->warp = malloc(u->nwarps * sizeof *u->warp);
     if (!u->warp || !read_warps(u, &at, end)) return false;
     for (unsigned c = 0; c < pl_packed_ncolumns(u->stream); c++) {
-        if (!get(&at, end, &n) || n > (uint64_t)(end - at)) return false;
+        if (!read_varint(&at, end, &n) || n > (uint64_t)(end - at)) return false;
         u->at[c] = at;
         at += n;
         u->end[c] = at;
@@ -68,7 +70,7 @@ static bool read_frame(pl_unpacker *u)
         u->offsets_at = u->offsets_end = end;
         return true;
     }
-    if (!get(&at, end, &n) || n != (uint64_t)(end - at)) return false;
+    if (!read_varint(&at, end, &n) || n != (uint64_t)(end - at)) return false;
     u->offsets_at = at;
     u->offsets_end = end;
     return true;
@@ -99,14 +101,14 @@ static uint64_t load(const uint8_t *p)
 
 /* Reads the low bits of n values; the part must have exactly the required size. A load may read
  * beyond the part, which the padding of the copy makes harmless. */
-static bool get_bits(const uint8_t *at, const uint8_t *end, uint64_t *v, uint32_t n, unsigned bits)
+static bool read_bits(const uint8_t *at, const uint8_t *end, uint64_t *v, uint32_t n, unsigned bits)
 {
     const uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     if ((uint64_t)(end - at) != ((uint64_t)n * bits + 7) / 8) return false;
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t place = (uint64_t)i * bits;
-        const uint8_t *p = at + place / 8;
-        unsigned low = place % 8;
+        uint64_t bit = (uint64_t)i * bits;
+        const uint8_t *p = at + bit / 8;
+        unsigned low = bit % 8;
         uint64_t word = load(p) >> low;
         if (low + bits > 64) word |= (uint64_t)p[8] << (64 - low);
         v[i] = word & mask;
@@ -114,19 +116,19 @@ static bool get_bits(const uint8_t *at, const uint8_t *end, uint64_t *v, uint32_
     return true;
 }
 
-static bool get_numbers(const uint8_t *at, const uint8_t *end, uint64_t *v, uint32_t n)
+static bool read_numbers(const uint8_t *at, const uint8_t *end, uint64_t *v, uint32_t n)
 {
     if (at == end) return false;
     unsigned bits = *at++;
     uint64_t exceptions, skip, high, row = 0;
-    if (bits > 64 || !get(&at, end, &exceptions) || exceptions > n) return false;
+    if (bits > 64 || !read_varint(&at, end, &exceptions) || exceptions > n) return false;
     /* Exceptions precede the low bits that they complete: skip them first. */
     const uint8_t *first = at;
     for (uint64_t i = 0; i < exceptions; i++)
-        if (!get(&at, end, &skip) || !get(&at, end, &high)) return false;
-    if (!get_bits(at, end, v, n, bits)) return false;
+        if (!read_varint(&at, end, &skip) || !read_varint(&at, end, &high)) return false;
+    if (!read_bits(at, end, v, n, bits)) return false;
     for (uint64_t i = 0; i < exceptions; i++) {
-        if (!get(&first, end, &skip) || !get(&first, end, &high)) return false;
+        if (!read_varint(&first, end, &skip) || !read_varint(&first, end, &high)) return false;
         row += skip;
         if (row >= n || bits >= 64) return false;
         v[row] |= high << bits;
@@ -135,16 +137,16 @@ static bool get_numbers(const uint8_t *at, const uint8_t *end, uint64_t *v, uint
 }
 
 /* Converts residuals into values, in place. */
-static bool predict(pl_unpacker *u, pl_prediction how, uint64_t *v)
+static bool predict(pl_unpacker *u, pl_prediction method, uint64_t *v)
 {
     uint64_t seen[PL_PACKED_ROWS] = {0};
-    uint64_t step[PL_PACKED_INSNS], before = 0;
+    uint64_t step[PL_PACKED_INSNS], previous = 0;
     const uint64_t *warp = u->column[PL_PI_WARP], *pc = u->column[PL_PI_PC],
                    *cycle = u->column[PL_PI_CYCLE];
-    switch (how) {
+    switch (method) {
     case PL_PRED_NONE: return true;
     case PL_PRED_PREVIOUS:
-        for (uint32_t i = 0; i < u->n; i++) before = v[i] = before + pl_unzigzag(v[i]);
+        for (uint32_t i = 0; i < u->n; i++) previous = v[i] = previous + pl_unzigzag(v[i]);
         return true;
     case PL_PRED_INSN:
         if (!pc) return false;
@@ -193,15 +195,15 @@ static bool predict(pl_unpacker *u, pl_prediction how, uint64_t *v)
 }
 
 /* Rejects values that exceed the range of their column. */
-static bool sensible(const pl_unpacker *b, unsigned column, const uint64_t *v)
+static bool is_in_range(const pl_unpacker *b, unsigned column, const uint64_t *v)
 {
-    uint64_t most = UINT64_MAX;
-    if (column == PL_PI_WARP) most = b->nwarps - 1;
-    if (column == PL_PI_PC) most = UINT32_MAX;
+    uint64_t max = UINT64_MAX;
+    if (column == PL_PI_WARP) max = b->nwarps - 1;
+    if (column == PL_PI_PC) max = UINT32_MAX;
     if (b->stream == PL_PACKED_MEM_STREAM && column == PL_PM_ACCESS)
-        most = PL_ACCESS(UINT8_MAX, UINT8_MAX, UINT16_MAX, PL_SHAPE_BITS);
-    for (uint32_t i = 0; most != UINT64_MAX && i < b->n; i++)
-        if (v[i] > most) return false;
+        max = PL_ACCESS(UINT8_MAX, UINT8_MAX, UINT16_MAX, PL_SHAPE_BITS);
+    for (uint32_t i = 0; max != UINT64_MAX && i < b->n; i++)
+        if (v[i] > max) return false;
     return true;
 }
 
@@ -217,9 +219,9 @@ const uint64_t *pl_unpack_column(pl_unpacker *u, unsigned column, const char **w
     if (!v) return NULL;
     if (absent) return u->column[column] = v;
     bool good = at < end;
-    unsigned how = good ? *at++ : 0;
-    good = good && get_numbers(at, end, v, u->n) && predict(u, (pl_prediction)how, v) &&
-           sensible(u, column, v);
+    unsigned method = good ? *at++ : 0;
+    good = good && read_numbers(at, end, v, u->n) && predict(u, (pl_prediction)method, v) &&
+           is_in_range(u, column, v);
     if (!good) {
         free(v);
         *why = damaged;
@@ -230,18 +232,18 @@ const uint64_t *pl_unpack_column(pl_unpacker *u, unsigned column, const char **w
 }
 
 /* Reads a PL_SHAPE_BITS list for n lanes; skips it if `value` is NULL. */
-static bool get_spread(const uint8_t **at, const uint8_t *end, unsigned n, int64_t *value)
+static bool read_bit_list(const uint8_t **at, const uint8_t *end, unsigned n, int64_t *value)
 {
-    uint64_t least, v[PL_PACKED_LANES];
+    uint64_t min, v[PL_PACKED_LANES];
     if (end - *at < 2) return false;
     const unsigned bits = (*at)[0], zeros = (*at)[1];
     *at += 2;
-    if (bits > 64 || zeros > 63 || n > PL_PACKED_LANES || !get(at, end, &least)) return false;
+    if (bits > 64 || zeros > 63 || n > PL_PACKED_LANES || !read_varint(at, end, &min)) return false;
     const size_t size = ((size_t)n * bits + 7) / 8;
-    if ((size_t)(end - *at) < size || !get_bits(*at, *at + size, v, n, bits)) return false;
+    if ((size_t)(end - *at) < size || !read_bits(*at, *at + size, v, n, bits)) return false;
     *at += size;
     for (unsigned i = 0; value && i < n; i++)
-        value[i] = (int64_t)(pl_unzigzag(least) + (v[i] << zeros));
+        value[i] = (int64_t)(pl_unzigzag(min) + (v[i] << zeros));
     return true;
 }
 
@@ -251,30 +253,30 @@ static bool find_offsets(pl_unpacker *u, const uint64_t *mask, const uint64_t *a
 {
     *why = NULL;
     const uint8_t *at = u->offsets_at, *latest[PL_PACKED_INSNS] = {NULL};
-    bool spread[PL_PACKED_INSNS] = {false};
+    bool is_bits[PL_PACKED_INSNS] = {false};
     const uint64_t *pc = u->column[PL_PI_PC];
     u->row_offsets = calloc(u->n, sizeof *u->row_offsets);
-    u->row_spread = calloc(u->n, sizeof *u->row_spread);
-    if (!u->row_offsets || !u->row_spread) return false;
+    u->row_is_bits = calloc(u->n, sizeof *u->row_is_bits);
+    if (!u->row_offsets || !u->row_is_bits) return false;
     *why = damaged;
     for (uint32_t i = 0; i < u->n; i++) {
         uint64_t ignored, shape = access[i] >> 32;
         const unsigned k = pl_packed_insn(pc[i]);
         if (shape == PL_SHAPE_REPEATED) {
             u->row_offsets[i] = latest[k];
-            u->row_spread[i] = spread[k];
+            u->row_is_bits[i] = is_bits[k];
         }
         if (shape != PL_SHAPE_OFFSETS && shape != PL_SHAPE_BITS) continue;
         u->row_offsets[i] = latest[k] = at;
-        u->row_spread[i] = spread[k] = shape == PL_SHAPE_BITS;
+        u->row_is_bits[i] = is_bits[k] = shape == PL_SHAPE_BITS;
         if (shape == PL_SHAPE_BITS) {
-            if (!mask[i] ||
-                !get_spread(&at, u->offsets_end, (unsigned)__builtin_popcountll(mask[i]) - 1, NULL))
+            if (!mask[i] || !read_bit_list(&at, u->offsets_end,
+                                           (unsigned)__builtin_popcountll(mask[i]) - 1, NULL))
                 return false;
             continue;
         }
         for (uint64_t m = mask[i] & (mask[i] - 1); m; m &= m - 1)
-            if (!get(&at, u->offsets_end, &ignored)) return false;
+            if (!read_varint(&at, u->offsets_end, &ignored)) return false;
     }
     return at == u->offsets_end;
 }
@@ -285,9 +287,9 @@ bool pl_unpack_offsets(pl_unpacker *u, uint32_t row, int64_t *offset, const char
     if (!mask || !(access = pl_unpack_column(u, PL_PM_ACCESS, why))) return false;
     if (!u->row_offsets && !find_offsets(u, mask, access, why)) {
         free(u->row_offsets);
-        free(u->row_spread);
+        free(u->row_is_bits);
         u->row_offsets = NULL;
-        u->row_spread = NULL;
+        u->row_is_bits = NULL;
         return false;
     }
     *why = damaged;
@@ -297,15 +299,15 @@ bool pl_unpack_offsets(pl_unpacker *u, uint32_t row, int64_t *offset, const char
     offset[__builtin_ctzll(mask[row])] = 0;
     int64_t value[PL_PACKED_LANES];
     unsigned k = 0;
-    if (u->row_spread[row] &&
-        !get_spread(&at, u->offsets_end, (unsigned)__builtin_popcountll(mask[row]) - 1, value))
+    if (u->row_is_bits[row] &&
+        !read_bit_list(&at, u->offsets_end, (unsigned)__builtin_popcountll(mask[row]) - 1, value))
         return false;
     for (uint64_t m = mask[row] & (mask[row] - 1); m; m &= m - 1) {
-        if (u->row_spread[row]) {
+        if (u->row_is_bits[row]) {
             offset[__builtin_ctzll(m)] = value[k++];
             continue;
         }
-        if (!get(&at, u->offsets_end, &v)) return false;
+        if (!read_varint(&at, u->offsets_end, &v)) return false;
         sum += pl_unzigzag(v);
         offset[__builtin_ctzll(m)] = (int64_t)sum;
     }
@@ -348,6 +350,6 @@ void pl_unpack_close(pl_unpacker *u)
     free((void *)(uintptr_t)u->bytes);
     free(u->warp);
     free(u->row_offsets);
-    free(u->row_spread);
+    free(u->row_is_bits);
     *u = (pl_unpacker){0};
 }

@@ -9,13 +9,13 @@ struct pl_packer {
     /* The last entry: the state before the first row. */
     uint64_t column[PL_PACKED_COLUMNS][PL_PACKED_ROWS + 1];
     /* Previous row of the same instruction or warp, or that entry. */
-    uint16_t before_insn[PL_PACKED_ROWS], before_warp[PL_PACKED_ROWS];
+    uint16_t prev_of_insn[PL_PACKED_ROWS], prev_of_warp[PL_PACKED_ROWS];
     uint64_t residual[2][PL_PACKED_ROWS]; /* of the best prediction so far, and of the current
                                              candidate */
     uint64_t seen[PL_PACKED_ROWS];        /* by warp, or by instruction (there are fewer
                                              instructions) */
     uint64_t step[PL_PACKED_INSNS];
-    uint16_t where[PL_PACKED_ROWS + 1]; /* exceptions: rows of a column that need more bits than
+    uint16_t exception[PL_PACKED_ROWS + 1]; /* exceptions: rows of a column that need more bits than
                                            most */
     uint8_t *bytes;
     size_t cap;
@@ -85,7 +85,7 @@ void pl_packed_clear(pl_packed_block *b, uint32_t epoch)
     memset(b->list_mask, 0, sizeof b->list_mask);
 }
 
-static uint8_t *put(uint8_t *to, uint64_t v)
+static uint8_t *write_varint(uint8_t *to, uint64_t v)
 {
     while (v >= 0x80) {
         *to++ = (uint8_t)(v | 0x80);
@@ -95,7 +95,7 @@ static uint8_t *put(uint8_t *to, uint64_t v)
     return to;
 }
 
-static uint8_t *put_bits(uint8_t *to, const uint64_t *v, uint32_t n, unsigned bits)
+static uint8_t *write_bits(uint8_t *to, const uint64_t *v, uint32_t n, unsigned bits)
 {
     const uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     uint64_t word = 0;
@@ -117,7 +117,7 @@ static uint8_t *put_bits(uint8_t *to, const uint64_t *v, uint32_t n, unsigned bi
     return to;
 }
 
-static bool room_for_list(pl_packed_block *b)
+static bool reserve_list(pl_packed_block *b)
 {
     if (b->offset_cap - b->offset_bytes < (size_t)PL_PACKED_LANES * 10) {
         size_t cap = b->offset_cap * 2 + 4096;
@@ -136,107 +136,108 @@ static bool room_for_list(pl_packed_block *b)
     return true;
 }
 
-/* Writes the list in the other form if that takes less than `most` bytes; otherwise returns NULL.
+/* Writes the list in the other form if that takes less than `max_bytes` bytes; otherwise returns
+ * NULL.
  */
-static uint8_t *put_spread(uint8_t *to, size_t most, const uint64_t *step, unsigned n)
+static uint8_t *write_bit_list(uint8_t *to, size_t max_bytes, const uint64_t *step, unsigned n)
 {
     uint64_t v[PL_PACKED_LANES], sum = 0, any = 0;
-    int64_t least = INT64_MAX;
+    int64_t min = INT64_MAX;
     for (unsigned i = 0; i < n; i++) {
         v[i] = sum += step[i];
-        if ((int64_t)sum < least) least = (int64_t)sum;
+        if ((int64_t)sum < min) min = (int64_t)sum;
     }
-    for (unsigned i = 0; i < n; i++) any |= v[i] -= (uint64_t)least;
+    for (unsigned i = 0; i < n; i++) any |= v[i] -= (uint64_t)min;
     if (any == 0) return NULL;
     const unsigned zeros = (unsigned)__builtin_ctzll(any),
                    bits = 64 - (unsigned)__builtin_clzll(any) - zeros;
     uint8_t head[12], *end = head;
     *end++ = (uint8_t)bits;
     *end++ = (uint8_t)zeros;
-    end = put(end, pl_zigzag((uint64_t)least));
+    end = write_varint(end, pl_zigzag((uint64_t)min));
     const size_t first = (size_t)(end - head);
-    if (first + ((size_t)n * bits + 7) / 8 >= most) return NULL;
+    if (first + ((size_t)n * bits + 7) / 8 >= max_bytes) return NULL;
     for (unsigned i = 0; i < n; i++) v[i] >>= zeros;
     memcpy(to, head, first);
-    return put_bits(to + first, v, n, bits);
+    return write_bits(to + first, v, n, bits);
 }
 
 unsigned pl_packed_add_offsets(pl_packed_block *b, uint32_t pc, uint32_t mask, const uint64_t *addr)
 {
-    uint64_t step[PL_PACKED_LANES], before = addr[__builtin_ctz(mask)];
+    uint64_t step[PL_PACKED_LANES], previous = addr[__builtin_ctz(mask)];
     unsigned k = pl_packed_insn(pc), n = 0;
     if (mask + 1 == 0) {
         for (n = 0; n < PL_PACKED_LANES - 1; n++) step[n] = addr[n + 1] - addr[n];
     } else {
         for (uint32_t m = mask & (mask - 1); m; m &= m - 1) {
             uint64_t a = addr[__builtin_ctz(m)];
-            step[n++] = a - before;
-            before = a;
+            step[n++] = a - previous;
+            previous = a;
         }
     }
     if (b->list_mask[k] == mask && memcmp(b->lane[b->list[k]], step, n * sizeof *step) == 0)
         return PL_SHAPE_REPEATED;
-    if (!room_for_list(b)) return PL_SHAPE_NONE;
+    if (!reserve_list(b)) return PL_SHAPE_NONE;
     if (!b->list_mask[k]) b->list[k] = (uint16_t)b->nlists++;
     b->list_mask[k] = mask;
     memcpy(b->lane[b->list[k]], step, n * sizeof *step);
     uint8_t *at = b->offsets + b->offset_bytes, *to = at;
-    for (unsigned i = 0; i < n; i++) to = put(to, pl_zigzag(step[i]));
-    uint8_t *shorter = put_spread(at, (size_t)(to - at), step, n);
+    for (unsigned i = 0; i < n; i++) to = write_varint(to, pl_zigzag(step[i]));
+    uint8_t *shorter = write_bit_list(at, (size_t)(to - at), step, n);
     b->offset_bytes = (size_t)((shorter ? shorter : to) - b->offsets);
     return shorter ? PL_SHAPE_BITS : PL_SHAPE_OFFSETS;
 }
 
 /* Computes the residuals of a column under a prediction. */
-static void residuals(pl_packer *p, const pl_packed_block *b, unsigned column, pl_prediction how,
+static void residuals(pl_packer *p, const pl_packed_block *b, unsigned column, pl_prediction method,
                       uint64_t *out)
 {
     const uint64_t *v = p->column[column], *warp = p->column[PL_PI_WARP], *pc = p->column[PL_PI_PC];
     uint64_t *cycle = p->column[PL_PI_CYCLE];
-    uint64_t *seen = p->seen, *step = p->step, before = 0;
-    switch (how) {
+    uint64_t *seen = p->seen, *step = p->step, previous = 0;
+    switch (method) {
     case PL_PRED_NONE:
     case PL_PRED_COUNT: memcpy(out, v, b->n * sizeof *out); break;
     case PL_PRED_PREVIOUS:
         for (uint32_t i = 0; i < b->n; i++) {
-            out[i] = pl_zigzag(v[i] - before);
-            before = v[i];
+            out[i] = pl_zigzag(v[i] - previous);
+            previous = v[i];
         }
         break;
     case PL_PRED_INSN:
         p->column[column][PL_PACKED_ROWS] = 0;
-        for (uint32_t i = 0; i < b->n; i++) out[i] = pl_zigzag(v[i] - v[p->before_insn[i]]);
+        for (uint32_t i = 0; i < b->n; i++) out[i] = pl_zigzag(v[i] - v[p->prev_of_insn[i]]);
         break;
     case PL_PRED_INSN_STEP:
         memset(seen, 0, PL_PACKED_INSNS * sizeof *seen);
         memset(step, 0, sizeof p->step);
         for (uint32_t i = 0; i < b->n; i++) {
             unsigned k = pl_packed_insn(pc[i]);
-            uint64_t moved = v[i] - seen[k];
-            out[i] = pl_zigzag(moved - step[k]);
-            step[k] = moved;
+            uint64_t delta = v[i] - seen[k];
+            out[i] = pl_zigzag(delta - step[k]);
+            step[k] = delta;
             seen[k] = v[i];
         }
         break;
     case PL_PRED_WARP:
         p->column[column][PL_PACKED_ROWS] = UINT32_MAX; /* for masks: all lanes */
-        for (uint32_t i = 0; i < b->n; i++) out[i] = pl_zigzag(v[i] - v[p->before_warp[i]]);
+        for (uint32_t i = 0; i < b->n; i++) out[i] = pl_zigzag(v[i] - v[p->prev_of_warp[i]]);
         break;
     case PL_PRED_NEXT_PC:
         memset(seen, 0, b->nwarps * sizeof *seen);
         for (uint32_t i = 0; i < PL_PACKED_INSNS; i++) step[i] = 1;
         for (uint32_t i = 0; i < b->n; i++) {
             uint64_t *last = &seen[warp[i]], *next = &step[pl_packed_insn(*last)];
-            uint64_t moved = v[i] - *last;
-            out[i] = pl_zigzag(moved - *next);
-            *next = moved;
+            uint64_t delta = v[i] - *last;
+            out[i] = pl_zigzag(delta - *next);
+            *next = delta;
             *last = v[i];
         }
         break;
     case PL_PRED_WAITED:
         cycle[PL_PACKED_ROWS] = 0;
         for (uint32_t i = 0; i < b->n; i++)
-            out[i] = pl_zigzag(v[i] - (cycle[i] - cycle[p->before_warp[i]] - 1));
+            out[i] = pl_zigzag(v[i] - (cycle[i] - cycle[p->prev_of_warp[i]] - 1));
         break;
     }
 }
@@ -272,47 +273,48 @@ static unsigned best_bits(const uint64_t *v, uint32_t n, size_t *bytes)
     return best;
 }
 
-static uint8_t *put_numbers(pl_packer *p, uint8_t *to, const uint64_t *v, uint32_t n, unsigned bits)
+static uint8_t *write_numbers(pl_packer *p, uint8_t *to, const uint64_t *v, uint32_t n,
+                              unsigned bits)
 {
     uint32_t last = 0, found = 0;
     /* Collects the exceptions without a branch on the values, which would be unpredictable. */
     for (uint32_t i = 0; i < n && bits < 64; i++) {
-        p->where[found] = (uint16_t)i;
+        p->exception[found] = (uint16_t)i;
         found += v[i] >> bits != 0;
     }
     *to++ = (uint8_t)bits;
-    to = put(to, found);
+    to = write_varint(to, found);
     for (uint32_t k = 0; k < found; k++) {
-        const uint32_t i = p->where[k];
-        to = put(to, i - last);
-        to = put(to, v[i] >> bits);
+        const uint32_t i = p->exception[k];
+        to = write_varint(to, i - last);
+        to = write_varint(to, v[i] >> bits);
         last = i;
     }
-    return put_bits(to, v, n, bits);
+    return write_bits(to, v, n, bits);
 }
 
-static uint8_t *put_column(pl_packer *p, uint8_t *to, const pl_packed_block *b, unsigned column)
+static uint8_t *write_column(pl_packer *p, uint8_t *to, const pl_packed_block *b, unsigned column)
 {
-    const uint8_t *how =
+    const uint8_t *method =
         b->stream == PL_PACKED_INST_STREAM ? inst_predictions[column] : mem_predictions[column];
     size_t size, other;
-    unsigned chosen = how[0], which = 0;
-    residuals(p, b, column, (pl_prediction)how[0], p->residual[0]);
+    unsigned chosen = method[0], which = 0;
+    residuals(p, b, column, (pl_prediction)method[0], p->residual[0]);
     unsigned bits = best_bits(p->residual[0], b->n, &size);
-    if (how[1] && size) {
-        residuals(p, b, column, (pl_prediction)how[1], p->residual[1]);
+    if (method[1] && size) {
+        residuals(p, b, column, (pl_prediction)method[1], p->residual[1]);
         unsigned bits_1 = best_bits(p->residual[1], b->n, &other);
         if (other < size) {
             bits = bits_1;
             which = 1;
-            chosen = how[1];
+            chosen = method[1];
         }
     }
     /* Reserves the length, which is not known yet: a varint of four bytes. */
     uint8_t *length = to;
     to += 4;
     *to++ = (uint8_t)chosen;
-    to = put_numbers(p, to, p->residual[which], b->n, bits);
+    to = write_numbers(p, to, p->residual[which], b->n, bits);
     uint32_t n = (uint32_t)(to - length - 4);
     for (int i = 0; i < 4; i++) length[i] = (uint8_t)((n >> 7 * i & 0x7f) | (i < 3 ? 0x80 : 0));
     return to;
@@ -320,14 +322,14 @@ static uint8_t *put_column(pl_packer *p, uint8_t *to, const pl_packed_block *b, 
 
 /* Transposes rows into columns. The rows were written interleaved with those of other
  * multiprocessors, and are no longer in the near caches. */
-static void turn(pl_packer *p, const pl_packed_block *b)
+static void transpose(pl_packer *p, const pl_packed_block *b)
 {
-    enum { AHEAD = 24 };
+    enum { PREFETCH_AHEAD = 24 };
     uint64_t(*c)[PL_PACKED_ROWS + 1] = p->column;
     if (b->stream == PL_PACKED_INST_STREAM) {
         for (uint32_t i = 0; i < b->n; i++) {
             const pl_packed_inst *e = &b->row.inst[i];
-            __builtin_prefetch(e + AHEAD);
+            __builtin_prefetch(e + PREFETCH_AHEAD);
             c[PL_PI_WARP][i] = e->warp;
             c[PL_PI_PC][i] = e->pc;
             c[PL_PI_CYCLE][i] = e->cycle;
@@ -341,7 +343,7 @@ static void turn(pl_packer *p, const pl_packed_block *b)
     } else {
         for (uint32_t i = 0; i < b->n; i++) {
             const pl_packed_mem *e = &b->row.mem[i];
-            __builtin_prefetch(e + AHEAD);
+            __builtin_prefetch(e + PREFETCH_AHEAD);
             c[PL_PM_WARP][i] = e->warp;
             c[PL_PM_PC][i] = e->pc;
             c[PL_PM_CYCLE][i] = e->cycle;
@@ -359,17 +361,17 @@ static void turn(pl_packer *p, const pl_packed_block *b)
     }
 }
 
-static void find_rows_before(pl_packer *p, const pl_packed_block *b)
+static void find_previous_rows(pl_packer *p, const pl_packed_block *b)
 {
     uint16_t insn[PL_PACKED_INSNS], warp[PL_PACKED_ROWS];
     for (unsigned k = 0; k < PL_PACKED_INSNS; k++) insn[k] = PL_PACKED_ROWS;
     for (unsigned k = 0; k < b->nwarps; k++) warp[k] = PL_PACKED_ROWS;
     for (uint32_t i = 0; i < b->n; i++) {
         uint16_t *last = &insn[pl_packed_insn(p->column[PL_PI_PC][i])];
-        p->before_insn[i] = *last;
+        p->prev_of_insn[i] = *last;
         *last = (uint16_t)i;
         last = &warp[p->column[PL_PI_WARP][i]];
-        p->before_warp[i] = *last;
+        p->prev_of_warp[i] = *last;
         *last = (uint16_t)i;
     }
 }
@@ -408,27 +410,27 @@ const uint8_t *pl_packer_pack(pl_packer *p, const pl_packed_block *b,
                               pl_packed_span span[PL_SPAN_COUNT], size_t *bytes)
 {
     unsigned columns = pl_packed_ncolumns(b->stream);
-    size_t most = 64 + (size_t)b->nwarps * 15 + columns * ((size_t)b->n * 14 + 64) +
-                  b->offset_bytes; /* 14: an exception without low bits */
-    if (most > p->cap) {
-        uint8_t *more = realloc(p->bytes, most);
+    size_t max_bytes = 64 + (size_t)b->nwarps * 15 + columns * ((size_t)b->n * 14 + 64) +
+                       b->offset_bytes; /* 14: an exception without low bits */
+    if (max_bytes > p->cap) {
+        uint8_t *more = realloc(p->bytes, max_bytes);
         if (!more) return NULL;
         p->bytes = more;
-        p->cap = most;
+        p->cap = max_bytes;
     }
-    turn(p, b);
-    find_rows_before(p, b);
+    transpose(p, b);
+    find_previous_rows(p, b);
     find_spans(p, b, span);
     uint8_t *to = p->bytes + 4;
-    to = put(to, b->n);
-    to = put(to, b->nwarps);
+    to = write_varint(to, b->n);
+    to = write_varint(to, b->nwarps);
     for (uint32_t i = 0; i < b->nwarps; i++) {
-        to = put(to, b->warp[i].block);
-        to = put(to, b->warp[i].warp);
-        to = put(to, b->warp[i].subcore);
+        to = write_varint(to, b->warp[i].block);
+        to = write_varint(to, b->warp[i].warp);
+        to = write_varint(to, b->warp[i].subcore);
     }
-    for (unsigned c = 0; c < columns; c++) to = put_column(p, to, b, c);
-    to = put(to, b->offset_bytes);
+    for (unsigned c = 0; c < columns; c++) to = write_column(p, to, b, c);
+    to = write_varint(to, b->offset_bytes);
     if (b->offset_bytes) memcpy(to, b->offsets, b->offset_bytes);
     to += b->offset_bytes;
     *bytes = (size_t)(to - p->bytes);

@@ -24,9 +24,9 @@ bool pl_tracedb_packed_open(pl_tracedb *t)
 static pl_packed_block *new_block(pl_tracedb *t, pl_packed_stream stream, uint32_t sm)
 {
     pl_packed_block *b = NULL;
-    if (stream == PL_PACKED_INST_STREAM && t->spare) {
-        b = t->spare;
-        t->spare = b->next;
+    if (stream == PL_PACKED_INST_STREAM && t->free_block) {
+        b = t->free_block;
+        t->free_block = b->next;
     } else if (stream == PL_PACKED_INST_STREAM) {
         if (t->nblocks == t->cap_blocks) {
             size_t cap = t->cap_blocks * 2 + 64;
@@ -38,7 +38,7 @@ static pl_packed_block *new_block(pl_tracedb *t, pl_packed_stream stream, uint32
         }
         if (t->nblocks < t->cap_blocks) b = pl_packed_new(stream);
         if (b) {
-            b->place = (uint32_t)t->nblocks;
+            b->index = (uint32_t)t->nblocks;
             t->block[t->nblocks++] = b;
         }
     } else {
@@ -111,7 +111,7 @@ uint64_t pl_tracedb_packed_pending(const pl_tracedb *t)
  * Their rows are located by id, and a full block with such a row is held back until it is known. */
 
 /* Doubles the table once more than half of it is in use. */
-static bool room_for_late(pl_tracedb *t)
+static bool grow_late_table(pl_tracedb *t)
 {
     if (t->late.n * 2 < t->late.cap) return true;
     const size_t cap = t->late.cap ? t->late.cap * 2 : 8192;
@@ -133,12 +133,12 @@ static bool room_for_late(pl_tracedb *t)
 
 static void add_late(pl_tracedb *t, const pl_packed_block *b, uint32_t row)
 {
-    if (!room_for_late(t)) return;
+    if (!grow_late_table(t)) return;
     const uint64_t id = b->row.inst[row].id;
     size_t k = id & (t->late.cap - 1);
     while (t->late.at[k].id) k = (k + 1) & (t->late.cap - 1);
     t->late.at[k] =
-        (pl_tracedb_late){id, b->epoch, b->place & 0x1fffff, row & (PL_PACKED_ROWS - 1)};
+        (pl_tracedb_late){id, b->epoch, b->index & 0x1fffff, row & (PL_PACKED_ROWS - 1)};
     t->late.n++;
 }
 
@@ -148,8 +148,8 @@ static void remove_late(pl_tracedb *t, size_t hole)
 {
     const size_t mask = t->late.cap - 1;
     for (size_t k = (hole + 1) & mask; t->late.at[k].id; k = (k + 1) & mask) {
-        const size_t wanted = t->late.at[k].id & mask;
-        if (((k - wanted) & mask) < ((k - hole) & mask)) continue;
+        const size_t home = t->late.at[k].id & mask;
+        if (((k - home) & mask) < ((k - hole) & mask)) continue;
         t->late.at[hole] = t->late.at[k];
         hole = k;
     }
@@ -167,14 +167,14 @@ static void finish_block(pl_tracedb *t, pl_packed_block *b)
         b->late--;
     }
     if (b->n && t->status == PL_OK) write_block(t, b);
-    b->next = t->spare;
-    t->spare = b;
+    b->next = t->free_block;
+    t->free_block = b;
 }
 
 static void finish_oldest(pl_tracedb *t)
 {
-    pl_packed_block *b = t->waiting_block;
-    t->waiting_block = b->next;
+    pl_packed_block *b = t->incomplete_block;
+    t->incomplete_block = b->next;
     t->nfull--;
     finish_block(t, b);
 }
@@ -187,11 +187,11 @@ static void close_block(pl_tracedb *t, pl_packed_block *b)
         finish_block(t, b);
         return;
     }
-    pl_packed_block **last = &t->waiting_block;
+    pl_packed_block **last = &t->incomplete_block;
     while (*last) last = &(*last)->next;
     *last = b;
     b->next = NULL;
-    if (++t->nfull > PL_TRACEDB_MOST_WAITING / PL_PACKED_ROWS) finish_oldest(t);
+    if (++t->nfull > PL_TRACEDB_MAX_QUEUED / PL_PACKED_ROWS) finish_oldest(t);
 }
 
 void pl_tracedb_packed_done(pl_tracedb *t, uint64_t seq, uint32_t latency)
@@ -203,11 +203,11 @@ void pl_tracedb_packed_done(pl_tracedb *t, uint64_t seq, uint32_t latency)
     const pl_tracedb_late found = t->late.at[k];
     if (!found.id) return; /* filtered out */
     remove_late(t, k);
-    pl_packed_block *b = t->block[found.place];
+    pl_packed_block *b = t->block[found.block];
     if (b->epoch != found.epoch) return; /* the block was written without the latency */
     b->row.inst[found.row].latency = latency;
     if (--b->late > 0 || b->n < PL_PACKED_ROWS) return;
-    pl_packed_block **at = &t->waiting_block;
+    pl_packed_block **at = &t->incomplete_block;
     while (*at != b) at = &(*at)->next;
     *at = b->next;
     t->nfull--;
@@ -285,7 +285,7 @@ void pl_tracedb_packed_mem(pl_tracedb *t, const pl_mem_event *e, const pl_traced
 
 void pl_tracedb_packed_end(pl_tracedb *t)
 {
-    while (t->waiting_block) finish_oldest(t);
+    while (t->incomplete_block) finish_oldest(t);
     for (size_t sm = 0; sm < t->nbuckets[PL_PACKED_INST_STREAM]; sm++) {
         pl_packed_block *b = t->bucket[PL_PACKED_INST_STREAM][sm];
         t->bucket[PL_PACKED_INST_STREAM][sm] = NULL;
@@ -305,7 +305,7 @@ void pl_tracedb_packed_close(pl_tracedb *t)
     free(t->block);
     free(t->late.at);
     t->block = NULL;
-    t->spare = t->waiting_block = NULL;
+    t->free_block = t->incomplete_block = NULL;
     t->nblocks = t->cap_blocks = t->nfull = 0;
     t->late.at = NULL;
     t->late.n = t->late.cap = 0;

@@ -132,7 +132,7 @@ typedef struct pl_packed_mem {
 typedef struct pl_packed_block {
     pl_packed_stream stream;
     uint32_t epoch;     /* unique for each block of a trace: validates a warp's cached index */
-    uint32_t sm, place; /* multiprocessor of the events; index of the block in the writer */
+    uint32_t sm, index; /* multiprocessor of the events; index of the block in the writer */
     uint32_t n;         /* rows */
     uint32_t late;      /* rows of instructions whose latency is not known yet */
     struct pl_packed_block *next; /* in a list of the writer */
@@ -222,7 +222,7 @@ typedef struct pl_unpacker {
     const uint8_t *at[PL_PACKED_COLUMNS], *end[PL_PACKED_COLUMNS];
     const uint8_t *offsets_at, *offsets_end;
     const uint8_t **row_offsets; /* start of each row's offsets; NULL until requested */
-    bool *row_spread;            /* by row: the offsets are in the form of PL_SHAPE_BITS */
+    bool *row_is_bits;           /* by row: the offsets are in the form of PL_SHAPE_BITS */
 } pl_unpacker;
 
 /* Validates the frame of a block. False with *why when it is damaged, or with *why NULL when out of

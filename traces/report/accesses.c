@@ -7,12 +7,12 @@
 #include <string.h>
 
 enum {
-    WINDOWS = 128,     /* time windows of a map */
-    MOST_PAGES = 96,   /* rows of a map */
-    PAGES_KEPT = 4096, /* while reading; the page size doubles when there are more */
-    FIRST_PAGE = 7,    /* log2 of the initial page size in bytes: a line */
-    MOST_SIZE = 1024,  /* most bytes of a lane that are drawn */
-    SPREAD = 65        /* limit for counting sectors or passes of an access */
+    WINDOWS = 128,            /* time windows of a map */
+    MAX_PAGES = 96,           /* rows of a map */
+    MAX_TRACKED_PAGES = 4096, /* while reading; the page size doubles when there are more */
+    FIRST_PAGE = 7,           /* log2 of the initial page size in bytes: a line */
+    MAX_LANE_BYTES = 1024,    /* most bytes of a lane that are drawn */
+    MAX_COST = 65             /* limit for counting sectors or passes of an access */
 };
 
 static const char *const level_name[] = {"l1", "l2", "dram"}; /* levels shown in a map */
@@ -26,9 +26,9 @@ typedef struct page {
 /* Statistics of the accesses of one machine instruction. */
 typedef struct access {
     uint64_t count, sectors, wavefronts;
-    int64_t first, dearest; /* rows of mem: the first access and the most expensive one */
-    uint64_t cost;          /* of the most expensive access */
-    uint32_t by_cost[SPREAD + 1];
+    int64_t first, most_expensive; /* rows of mem: the first access and the most expensive one */
+    uint64_t cost;                 /* of the most expensive access */
+    uint32_t by_cost[MAX_COST + 1];
     bool shared;
 } access;
 
@@ -43,7 +43,7 @@ typedef struct survey {
     int level_of[16], global, shared; /* level_of[mem.level]: index in level_name, or -1 */
 } survey;
 
-enum { SLOTS = 4 * PAGES_KEPT, LANES = PL_LANES * PL_MAX_HALVES };
+enum { SLOTS = 4 * MAX_TRACKED_PAGES, LANES = PL_LANES * PL_MAX_HALVES };
 
 /* ---- lanes ---- */
 
@@ -111,7 +111,7 @@ static page *page_at(survey *v, uint64_t address)
 {
     size_t at = slot_of(v, address >> v->page_bits);
     if (v->slot[at]) return &v->page[v->slot[at] - 1];
-    while (v->npages == PAGES_KEPT) {
+    while (v->npages == MAX_TRACKED_PAGES) {
         double_pages(v);
         at = slot_of(v, address >> v->page_bits);
         if (v->slot[at]) return &v->page[v->slot[at] - 1];
@@ -126,34 +126,34 @@ static page *page_at(survey *v, uint64_t address)
 static void add_traffic(survey *v, sqlite3_stmt *s, uint64_t mask, uint64_t sectors, int level,
                         uint64_t window)
 {
-    uint64_t addr[LANES] = {0}, n = 0, given = 0, k = 0;
+    uint64_t addr[LANES] = {0}, n = 0, assigned = 0, k = 0;
     if (!lane_addresses(s, mask, 5, addr)) return;
     for (int i = 0; i < LANES; i++) n += mask >> i & 1;
     for (int i = 0; i < LANES; i++) {
         if (!(mask >> i & 1)) continue;
-        uint64_t share = sectors * ++k / n - given;
-        given += share;
+        uint64_t share = sectors * ++k / n - assigned;
+        assigned += share;
         if (share) page_at(v, addr[i])->sectors[level][window] += (uint32_t)share;
     }
 }
 
 /* ---- the pass over mem ---- */
 
-static void note_access(access *a, int64_t id, uint64_t sectors, uint64_t wavefronts, bool shared)
+static void record_access(access *a, int64_t id, uint64_t sectors, uint64_t wavefronts, bool shared)
 {
     uint64_t cost = shared ? wavefronts : sectors;
     if (a->count++ == 0) a->first = id;
     if (a->count == 1 || cost > a->cost) {
-        a->dearest = id;
+        a->most_expensive = id;
         a->cost = cost;
     }
     a->shared = shared;
     a->sectors += sectors;
     a->wavefronts += wavefronts;
-    a->by_cost[cost <= SPREAD ? cost : SPREAD]++;
+    a->by_cost[cost <= MAX_COST ? cost : MAX_COST]++;
 }
 
-static bool finished(sqlite3_stmt *s, int code)
+static bool finalize_statement(sqlite3_stmt *s, int code)
 {
     return sqlite3_finalize(s) == SQLITE_OK && code == SQLITE_DONE;
 }
@@ -173,17 +173,17 @@ static bool read_rows(survey *v)
         uint64_t window = (uint64_t)sqlite3_column_int64(s, 1) / v->width;
         int space = sqlite3_column_int(s, 8), level = sqlite3_column_int(s, 11);
         if (pc < v->l->code)
-            note_access(&v->access[pc], sqlite3_column_int64(s, 0), sectors,
-                        (uint64_t)sqlite3_column_int64(s, 10), space == v->shared);
+            record_access(&v->access[pc], sqlite3_column_int64(s, 0), sectors,
+                          (uint64_t)sqlite3_column_int64(s, 10), space == v->shared);
         level = level >= 0 && level < 16 ? v->level_of[level] : -1;
         if (v->l->timing && space == v->global && level >= 0 && window < WINDOWS && sectors)
             add_traffic(v, s, (uint64_t)sqlite3_column_int64(s, 3), sectors, level, window);
     }
-    return finished(s, code);
+    return finalize_statement(s, code);
 }
 
 /* Reads the ids of the names in the columns space and level. */
-static bool read_words(survey *v)
+static bool read_names(survey *v)
 {
     sqlite3_stmt *s = NULL;
     int code;
@@ -205,7 +205,7 @@ static bool read_words(survey *v)
                 if (id >= 0 && id < 16 && strcmp(name, level_name[i]) == 0) v->level_of[id] = i;
         }
     }
-    return finished(s, code);
+    return finalize_statement(s, code);
 }
 
 /* ---- output ---- */
@@ -213,7 +213,7 @@ static bool read_words(survey *v)
 static bool write_map(survey *v, pl_json *j)
 {
     pl_bytes b = {0};
-    while (v->npages > MOST_PAGES) double_pages(v);
+    while (v->npages > MAX_PAGES) double_pages(v);
     qsort(v->page, v->npages, sizeof *v->page, by_number);
     pl_json_key(j, "maps"), pl_json_open(j, '{');
     pl_json_key(j, "width"), pl_json_int(j, (int64_t)v->width);
@@ -256,7 +256,8 @@ static bool write_sample(const survey *v, int64_t id, const char *which, pl_json
     int code = sqlite3_step(s);
     uint64_t mask = (uint64_t)sqlite3_column_int64(s, 2);
     const int64_t size = sqlite3_column_int64(s, 9);
-    if (code == SQLITE_ROW && size >= 0 && size <= MOST_SIZE && lane_addresses(s, mask, 4, addr)) {
+    if (code == SQLITE_ROW && size >= 0 && size <= MAX_LANE_BYTES &&
+        lane_addresses(s, mask, 4, addr)) {
         pl_json_open(j, '{');
         pl_json_key(j, "mem"), pl_json_int(j, id);
         pl_json_key(j, "which"), pl_json_text(j, which);
@@ -294,7 +295,7 @@ static bool write_accesses(const survey *v, pl_json *j)
         pl_json_key(j, "wavefronts"), pl_json_int(j, (int64_t)a->wavefronts);
         pl_json_key(j, "measure"), pl_json_text(j, a->shared ? "wavefronts" : "sectors");
         pl_json_key(j, "spread"), pl_json_open(j, '[');
-        for (int i = 0; i <= SPREAD; i++) {
+        for (int i = 0; i <= MAX_COST; i++) {
             if (a->by_cost[i] == 0) continue;
             pl_json_open(j, '[');
             pl_json_int(j, i);
@@ -303,8 +304,8 @@ static bool write_accesses(const survey *v, pl_json *j)
         }
         pl_json_close(j);
         pl_json_key(j, "samples"), pl_json_open(j, '[');
-        good = write_sample(v, a->dearest, "dearest", j);
-        if (a->first != a->dearest) good = good && write_sample(v, a->first, "first", j);
+        good = write_sample(v, a->most_expensive, "dearest", j);
+        if (a->first != a->most_expensive) good = good && write_sample(v, a->first, "first", j);
         pl_json_close(j);
         pl_json_close(j);
     }
@@ -315,10 +316,10 @@ static bool write_accesses(const survey *v, pl_json *j)
 bool pl_report_memory(const pl_report_launch *l, pl_json *j)
 {
     survey v = {.l = l, .page_bits = FIRST_PAGE, .width = l->cycles / WINDOWS + 1};
-    v.page = calloc(PAGES_KEPT, sizeof *v.page);
+    v.page = calloc(MAX_TRACKED_PAGES, sizeof *v.page);
     v.slot = calloc(SLOTS, sizeof *v.slot);
     v.access = calloc(l->code + 1, sizeof *v.access);
-    bool good = v.page && v.slot && v.access && read_words(&v) && read_rows(&v);
+    bool good = v.page && v.slot && v.access && read_names(&v) && read_rows(&v);
     if (good && l->timing) good = write_map(&v, j);
     good = good && write_accesses(&v, j);
     free(v.page);

@@ -47,7 +47,7 @@ class ApplicationView {
                 this.drag.moved ||= Math.abs(e.offsetX - this.drag.x) > 3;
                 this.move(this.drag.from - (e.offsetX - this.drag.x) / this.scale() - this.from);
             } else {
-                this.tell(this.at(e.offsetX, e.offsetY));
+                this.showDetail(this.at(e.offsetX, e.offsetY));
             }
         };
         c.onwheel = e => { if (e.ctrlKey || e.shiftKey) { this.zoom(e.deltaY > 0 ? 1.25 : 0.8, e.offsetX); e.preventDefault(); } };
@@ -79,7 +79,7 @@ class ApplicationView {
         const row = this.rows[Math.floor((y - 22) / this.height)], us = this.from + (x - this.label) / this.scale(), near = 2 / this.scale();
         return x < this.label || !row ? null : row.bars.findLast(b => b.start - near <= us && us <= b.start + b.us + near) ?? null;
     }
-    tell(b) {
+    showDetail(b) {
         this.note.innerHTML = b ? `<p><b>${esc(b.name)}</b> from ${format(b.start)} µs, ${format(b.us)} µs long</p>${b.more.filter(Boolean).map(m => `<p>${esc(m)}</p>`).join('')}` : '<p class="dim">Point at a bar. A click on a kernel opens its launch.</p>';
         this.canvas.style.cursor = b && this.place(b) >= 0 ? 'pointer' : 'grab';
     }
@@ -136,7 +136,7 @@ class ApplicationView {
 const application = {view: null};
 panel({
     id: 'application', title: 'Application', query: 'gpu_trace', about: 'The program on one clock: its ranges, its calls, and what its streams did. Paler kernels have estimated durations.',
-    here: () => Boolean(DATA.application), needs: 'a trace of ptxloom exec',
+    isAvailable: () => Boolean(DATA.application), needs: 'a trace of ptxloom exec',
     draw(body) {
         const a = DATA.application, sum = (t, caption) => {
             const at = Object.fromEntries(t.columns.map((c, i) => [c, i])), cellOf = k => r => format(r[at[k]]);
@@ -146,7 +146,7 @@ panel({
             <canvas id="application"></canvas><div class="detail"></div>
             <h3>Kernels and copies</h3>${sum(a.gpu_summary, 'by time on the GPU')}<h3>Calls</h3>${sum(a.api_summary, 'by time on the host')}`;
         application.view = new ApplicationView(body);
-        application.view.tell(null);
+        application.view.showDetail(null);
     },
     resize() { application.view?.draw(); },
 });

@@ -108,7 +108,7 @@ function originOf(el) {
 const $ = (s, from) => (from || document).querySelector(s);
 const $$ = (s, from) => [...(from || document).querySelectorAll(s)];
 
-function make(html) {
+function createElement(html) {
     const t = document.createElement('template');
     t.innerHTML = html.trim();
     return t.content.firstElementChild;
@@ -192,7 +192,7 @@ const tip = {
             (o.sql ? `<pre>${esc(o.sql)}</pre>` : ''), x, y);
     },
     start() {
-        this.el = make('<div id="tip" role="tooltip" hidden></div>');
+        this.el = createElement('<div id="tip" role="tooltip" hidden></div>');
         document.body.append(this.el);
         document.addEventListener('mouseover', e => {
             const el = e.target.closest?.('.num,[data-tip]');
@@ -214,6 +214,6 @@ const tip = {
 
 // ---- panels ----
 
-const PANELS = []; // {id, title, about, query, draw(body), here(): true if the launch has the required data}
+const PANELS = []; // {id, title, about, query, draw(body), isAvailable(): true if the launch has the required data}
 const panel = p => PANELS.push(p);
 let L = null; // the current launch, see prepare() in page.js

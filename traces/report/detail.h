@@ -15,15 +15,15 @@ typedef struct pl_report_launch {
     int64_t first_inst, end_inst;
     /* lanes: per warp; code: machine instructions of the module. */
     uint64_t cycles, sms, reasons, lanes, code;
-    uint64_t places, per_block; /* one slot for each warp: block * per_block + warp */
+    uint64_t warp_slots, per_block; /* one slot for each warp: block * per_block + warp */
     bool timing;
-    uint64_t slots; /* most issues that are recorded individually */
+    uint64_t max_issues; /* most issues that are recorded individually */
 } pl_report_launch;
 
 /* Each writes one member of the current object; false when SQLite or memory failed.
  *
  * timeline: the activity of every multiprocessor in up to 512 time windows, the lifetime of every
- * warp, and single issues of as many multiprocessors as l->slots allows. lanes: the number of
+ * warp, and single issues of as many multiprocessors as l->max_issues allows. lanes: the number of
  * active lanes, and the masks of the warps that diverged most. */
 bool pl_report_timeline(const pl_report_launch *l, pl_json *j);
 /* maps: sectors by address, time and level. samples: for each memory instruction its first and its

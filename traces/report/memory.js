@@ -3,7 +3,7 @@
 
 panel({
     id: 'memory', title: 'Memory chart', query: 'traffic', about: 'What the launch asked of each level of memory, and how much of it each level had. Width of a link: bytes, on a logarithmic scale.',
-    here: () => L.traffic.length > 0,
+    isAvailable: () => L.traffic.length > 0,
     draw(body) {
         const v = L.levels, W = 980, H = 380, sum = (f, k) => L.traffic.filter(f).reduce((s, r) => s + (r[k] || 0), 0);
         const box = (x, y, w, h, title, lines, colour) => `<g><rect class="unit" x="${x}" y="${y}" width="${w}" height="${h}" rx="8" style="stroke:${colour || 'var(--line)'}"/>
@@ -58,7 +58,7 @@ const laneColour = i => `hsl(${(i * 360 / 32).toFixed(0)} 62% 50%)`;
 
 // The location of a lane's byte. Local memory is interleaved: word i of all lanes, then word i + 1,
 // so that equal addresses are neighbours.
-const placeOf = (a, p, lane) => a.space === 'local' ? Math.floor(p / 4) * 128 + lane * 4 + p % 4 : p;
+const byteOffset = (a, p, lane) => a.space === 'local' ? Math.floor(p / 4) * 128 + lane * 4 + p % 4 : p;
 
 // Lanes above, 32-byte sectors of 128-byte lines below.
 function coalescing(a) {
@@ -66,7 +66,7 @@ function coalescing(a) {
     a.lanes.forEach((p, lane) => {
         if (p === null) return;
         for (let k = 0; k < a.size; k += Math.min(4, a.size)) {
-            const s = Math.floor(placeOf(a, p + k, lane) / 32);
+            const s = Math.floor(byteOffset(a, p + k, lane) / 32);
             sectors.set(s, (sectors.get(s) || new Set()).add(lane));
         }
     });
@@ -74,13 +74,13 @@ function coalescing(a) {
     const shown = lines.slice(0, 32), W = 980, lw = Math.min(160, (W - 20) / shown.length), H = 250;
     const X = lane => 24 + lane * (W - 48) / (a.lanes.length - 1), S = s => 10 + shown.indexOf(Math.floor(s / 4)) * lw + (s % 4 + 0.5) * lw / 4;
     let out = '';
-    for (const [s, who] of sectors) if (shown.includes(Math.floor(s / 4))) for (const lane of who)
+    for (const [s, touching] of sectors) if (shown.includes(Math.floor(s / 4))) for (const lane of touching)
         out += `<path class="thread" stroke="${laneColour(lane)}" d="M${X(lane).toFixed(1)},42 C${X(lane).toFixed(1)},110 ${S(s).toFixed(1)},110 ${S(s).toFixed(1)},172"/>`;
     for (const l of shown) {
         const x = 10 + shown.indexOf(l) * lw;
         for (let k = 0; k < 4; k++) {
-            const who = sectors.get(l * 4 + k);
-            out += `<rect class="cell" x="${x + k * lw / 4 + 0.5}" y="172" width="${lw / 4 - 1}" height="26" ${who ? `style="fill:${heat(0.15 + 0.5 * Math.min(1, who.size * a.size / 32))}" data-tip="sector 0x${((l * 4 + k) * 32).toString(16)}: lanes ${[...who].join(', ')}"` : ''}/>`;
+            const touching = sectors.get(l * 4 + k);
+            out += `<rect class="cell" x="${x + k * lw / 4 + 0.5}" y="172" width="${lw / 4 - 1}" height="26" ${touching ? `style="fill:${heat(0.15 + 0.5 * Math.min(1, touching.size * a.size / 32))}" data-tip="sector 0x${((l * 4 + k) * 32).toString(16)}: lanes ${[...touching].join(', ')}"` : ''}/>`;
         }
         out += `<rect class="outline" x="${x}" y="171" width="${lw - 1}" height="28"/>` + (lw > 60 ? `<text x="${x + lw / 2}" y="216" text-anchor="middle">0x${(l * 128).toString(16)}</text>` : '');
     }
@@ -121,7 +121,7 @@ function banks(a) {
 
 panel({
     id: 'accesses', title: 'Accesses', query: 'program', about: 'A single memory access, lane by lane: which 32-byte sectors of global memory, or which banks of shared memory, the lanes of a warp touch.',
-    here: () => L.accesses.some(a => a.samples.length && a[a.measure]), needs: '--trace-level mem',
+    isAvailable: () => L.accesses.some(a => a.samples.length && a[a.measure]), needs: '--trace-level mem',
     draw(body) {
         const list = L.accesses.filter(a => a.samples.length && a[a.measure]).map(a => ({...a, ins: L.byPc.get(a.pc)})).sort((a, b) => (b.measure === 'sectors' ? b.sectors : b.wavefronts) - (a.measure === 'sectors' ? a.sectors : a.wavefronts));
         const mean = a => a[a.measure] / a.rows;
@@ -192,12 +192,12 @@ panel({
             }
         }
         $$('[data-w]', body).forEach(b => b.setAttribute('aria-pressed', +b.dataset.w === at));
-        const tell = i => {
+        const showCell = i => {
             const ins = L.byPc.get(pcs[i]);
             if (i >= 0 && i < n) $('#mask', body).innerHTML = `instruction ${i + 1} of the warp: pc ${pcs[i]} <code>${esc(ins?.text ?? '')}</code>, line ${ins?.ptx_line}, ${masks[i].map(m => m.toString(2).replace(/0/g, '').length).reduce((a, b) => a + b)} lanes`;
         };
-        c.onmousemove = e => tell(Math.floor((e.clientX - c.getBoundingClientRect().left) / step));
-        cursorKeys(c, () => [n, 1], tell);
+        c.onmousemove = e => showCell(Math.floor((e.clientX - c.getBoundingClientRect().left) / step));
+        cursorKeys(c, () => [n, 1], showCell);
         $('#mask', body).innerHTML = `The first ${format(n)} of ${format(w.executed)} instructions. A column is an instruction, a row is a lane; blue: all lanes; other colours: part of the warp, one colour for each pc.`;
     },
 });
@@ -206,7 +206,7 @@ panel({
 
 panel({
     id: 'maps', title: 'Memory over time', query: 'windows', about: 'Which addresses of global memory were asked for when, by the level that served them, and sectors in each window of time.',
-    here: () => L.hasMaps, needs: '--trace-level mem (timing mode)',
+    isAvailable: () => L.hasMaps, needs: '--trace-level mem (timing mode)',
     draw(body) {
         const m = L.maps, names = {l1: 'L1', l2: 'L2', dram: 'DRAM'}, sums = m.levels.map((_, k) => { let s = 0; for (let i = 0; i < m.addresses.length; i++) for (let t = 0; t < m.windows; t++) s += m.at(i, k, t); return s; });
         body.innerHTML = `<div class="tools">${m.levels.map((l, k) => `<button data-level="${k}" ${sums[k] ? '' : 'disabled'}>${names[l]}: ${format(sums[k])} sectors</button>`).join('')}</div><canvas id="map" height="320" role="application" aria-label="Addresses over time; arrow keys move"></canvas>
@@ -244,14 +244,14 @@ panel({
             for (let i = 0; i <= 6; i++) { g.textAlign = i === 6 ? 'right' : i ? 'center' : 'left'; g.fillText(format(Math.round(L.facts.span * i / 6)), l + (width - l) * i / 6, H - 6); }
             g.textAlign = 'left';
             $$('[data-level]', body).forEach(b => b.setAttribute('aria-pressed', +b.dataset.level === k));
-            const tell = (t, i) => {
+            const showCell = (t, i) => {
                 if (t >= 0 && t < used && i >= 0 && i < n) $('#cell', body).innerHTML = `from 0x${m.addresses[i].toString(16)}, cycles ${format(t * m.width)} to ${format((t + 1) * m.width - 1)}: ${m.levels.map((x, q) => `${names[x]} <strong>${format(m.at(i, q, t))}</strong>`).join(', ')} sectors`;
             };
             c.onmousemove = e => {
                 const r = c.getBoundingClientRect();
-                tell(Math.floor((e.clientX - r.left - l) / cw), Math.floor((e.clientY - r.top) / ch));
+                showCell(Math.floor((e.clientX - r.left - l) / cw), Math.floor((e.clientY - r.top) / ch));
             };
-            cursorKeys(c, () => [used, n], tell);
+            cursorKeys(c, () => [used, n], showCell);
         };
         body.onclick = e => { const b = e.target.closest('[data-level]'); if (b) draw(+b.dataset.level); };
         draw(sums[2] ? 2 : sums[1] ? 1 : 0);
@@ -261,7 +261,7 @@ panel({
 
 panel({
     id: 'units', title: 'Slices and channels', query: 'units', about: 'Sectors at every slice of the L2 and every channel of device memory over time. Stripes along the rows: addresses that fall on few units, which then set the pace.',
-    here: () => L.units.length > 0, needs: '--trace-level inst (timing mode)',
+    isAvailable: () => L.units.length > 0, needs: '--trace-level inst (timing mode)',
     draw(body) {
         const groups = new Map();
         for (const u of L.units) {
@@ -304,12 +304,12 @@ panel({
             const what = rows[0].component === 'l2 slice' ? 'slice' : 'channel', busiest = rows.reduce((a, b) => b.sectors > a.sectors ? b : a), all = rows.reduce((s, u) => s + u.sectors, 0);
             $('#unit', body).textContent = `A row is a ${what}, a column ${format(width)} cycles; the number at the left is that of the ${what}.`;
             $('#balance', body).innerHTML = `${num(all, {q: 'units', c: 'sectors', about: 'sum over all units'})} sectors at ${rows.length} of ${n} ${what}s; the busiest, ${what} ${format(busiest.unit)}, has ${num(busiest.sectors, {q: 'units', c: 'sectors'})}: ${format(busiest.sectors * n / all, 2)} times the average.`;
-            const tell = (t, i) => { if (t >= 0 && t < used && i >= 0 && i < n) $('#unit', body).innerHTML = `${what} ${i}, cycles ${format(t * width)} to ${format((t + 1) * width - 1)}: <strong>${format(cells[i][t])}</strong> sectors`; };
+            const showCell = (t, i) => { if (t >= 0 && t < used && i >= 0 && i < n) $('#unit', body).innerHTML = `${what} ${i}, cycles ${format(t * width)} to ${format((t + 1) * width - 1)}: <strong>${format(cells[i][t])}</strong> sectors`; };
             c.onmousemove = e => {
                 const r = c.getBoundingClientRect();
-                tell(Math.floor((e.clientX - r.left - l) / cw), Math.floor((e.clientY - r.top) / ch));
+                showCell(Math.floor((e.clientX - r.left - l) / cw), Math.floor((e.clientY - r.top) / ch));
             };
-            cursorKeys(c, () => [used, n], tell);
+            cursorKeys(c, () => [used, n], showCell);
         };
         body.onclick = e => { const b = e.target.closest('[data-units]'); if (b) draw(+b.dataset.units); };
         draw(0);

@@ -49,7 +49,7 @@ const lane = (thread, line, cuda, at) => `<div class="lane"><span>${esc(thread)}
 panel({
     id: 'findings', title: 'Findings', query: 'findings',
     about: 'What the checkers found. Of a race both threads are shown: nothing orders the marked instructions, so either may come first.',
-    here: () => L.findings.length > 0, needs: 'a run with --check',
+    isAvailable: () => L.findings.length > 0, needs: 'a run with --check',
     draw(body) {
         body.innerHTML = `<div class="advice">${L.findings.map(f => `<article><h4>${esc(f.finding)} (${esc(f.severity)})</h4><p>${esc(f.text)}. Seen ${
             num(f.count, {q: 'findings', c: 'count'})} ${f.count === 1 ? 'time' : 'times'}${f.seed ? `, first with the schedule random:${esc(f.seed)}` : ''}.</p>${
@@ -71,7 +71,7 @@ panel({
 panel({
     id: 'speed', title: 'Speed of light', query: 'speed_of_light',
     about: 'What each unit did, as a share of the most it could have done in the cycles of the launch. The longest bar is what to relieve; when all are short, the launch waits (see stalls) or is too small.',
-    here: () => L.speed.length > 0, needs: 'timing mode, and a launch that ran to its end',
+    isAvailable: () => L.speed.length > 0, needs: 'timing mode, and a launch that ran to its end',
     draw(body) {
         const base = L.baseline ? Object.fromEntries(table(L.baseline.speed_of_light).map(r => [r.unit, r.percent])) : {};
         const side = (name, title, colour) => `<div><h3>${title}</h3>${L.speed.filter(r => r.side === name).map(r =>
@@ -87,7 +87,7 @@ panel({
 panel({
     id: 'roofline', title: 'Roofline', query: 'roofs',
     about: 'How much the launch computed for each byte that a level of memory moved, against the machine’s ceilings. Left of the bend memory limits, right of it arithmetic does. One dot for each level of memory.',
-    needs: 'timing mode, and a launch that ran to its end', here: () => L.facts.cycles > 0 && L.roofs.some(r => r.per_cycle),
+    needs: 'timing mode, and a launch that ran to its end', isAvailable: () => L.facts.cycles > 0 && L.roofs.some(r => r.per_cycle),
     draw(body) {
         const clock = L.facts.clock_mhz * 1e6, time = L.facts.cycles / clock;
         const flops = L.flops.reduce((s, r) => s + r.operations, 0), integer = flops === 0;
@@ -149,7 +149,7 @@ function occupancyOf(o, threads, registers, shared) {
 panel({
     id: 'occupancy', title: 'Occupancy', query: 'occupancy',
     about: 'Warps that a multiprocessor can hold of this kernel, what limits them, and how many it really held over time.',
-    here: () => L.occupancy && L.occupancy.theoretical !== null,
+    isAvailable: () => L.occupancy && L.occupancy.theoretical !== null,
     draw(body) {
         const o = L.occupancy, f = L.facts;
         const by = [['block slots', o.by_blocks, 'by_blocks'], ['warp slots', o.by_warps, 'by_warps'], ['registers', o.by_registers, 'by_registers'],
@@ -213,7 +213,7 @@ function whatIf(body, o, f) {
 panel({
     id: 'stalls', title: 'Stalls', query: 'stalls',
     about: 'Cycles that warps spent waiting, by reason, summed over all warps. Choose a reason to see the lines where it happens.',
-    here: () => L.stalls.length > 0,
+    isAvailable: () => L.stalls.length > 0,
     draw(body) {
         const total = L.stalls.reduce((s, r) => s + r.cycles, 0);
         const base = L.baseline ? Object.fromEntries(table(L.baseline.stalls).map(r => [r.name, r.cycles])) : {};

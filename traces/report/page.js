@@ -2,7 +2,7 @@
 
 panel({
     id: 'compare', title: 'Comparison', query: 'facts', about: 'This launch against the same launch of the baseline.',
-    here: () => L.baseline !== null, needs: 'a launch in the baseline that corresponds to it',
+    isAvailable: () => L.baseline !== null, needs: 'a launch in the baseline that corresponds to it',
     draw(body) {
         const b = table(L.baseline.facts)[0], bm = Object.fromEntries(table(L.baseline.metrics).map(r => [r.name, r.value]));
         const ratio = b.cycles / L.facts.cycles, word = !Number.isFinite(ratio) ? '' : ratio > 1.005 ? `${format(ratio, 2)} times as fast` : ratio < 0.995 ? `${format(1 / ratio, 2)} times as slow` : 'as fast';
@@ -75,11 +75,11 @@ function show(k) {
     main.innerHTML = '';
     nav.innerHTML = '';
     for (const p of PANELS) {
-        const has = !p.here || p.here(), el = make(`<section id="panel-${p.id}" class="panel" aria-labelledby="h-${p.id}" tabindex="-1"><header><h2 id="h-${p.id}">${p.title}</h2>
+        const has = !p.isAvailable || p.isAvailable(), el = createElement(`<section id="panel-${p.id}" class="panel" aria-labelledby="h-${p.id}" tabindex="-1"><header><h2 id="h-${p.id}">${p.title}</h2>
             <button class="sql" aria-expanded="false" aria-label="SQL of ${p.title}">SQL</button></header><p class="about">${p.about}</p><pre class="query" hidden></pre><div class="body"></div></section>`);
         if (!has && (p.id === 'application' || p.id === 'findings' || (p.id === 'compare' && !DATA.baseline_file))) continue;
         main.append(el);
-        nav.append(make(`<li><a href="#panel-${p.id}">${p.title}</a></li>`));
+        nav.append(createElement(`<li><a href="#panel-${p.id}">${p.title}</a></li>`));
         $('.sql', el).onclick = e => {
             const pre = $('.query', el);
             pre.hidden = !pre.hidden;
@@ -89,15 +89,15 @@ function show(k) {
         p.el = el;
         p.drawn = false;
         if (!has) $('.body', el).innerHTML = `<p class="note">Nothing to show for this launch${p.needs ? ': it needs ' + esc(p.needs) : ''}.</p>`;
-        else late.observe(el);
+        else visibilityObserver.observe(el);
     }
     drawVisible();
 }
 
 // Panels are drawn when they approach the viewport, so that the first screen appears at once.
-const late = new IntersectionObserver(list => { for (const e of list) if (e.isIntersecting) drawPanel(PANELS.find(p => p.el === e.target)); }, {rootMargin: '600px'});
+const visibilityObserver = new IntersectionObserver(list => { for (const e of list) if (e.isIntersecting) drawPanel(PANELS.find(p => p.el === e.target)); }, {rootMargin: '600px'});
 function drawPanel(p) {
-    if (!p || p.drawn || !p.el || (p.here && !p.here())) return;
+    if (!p || p.drawn || !p.el || (p.isAvailable && !p.isAvailable())) return;
     p.drawn = true;
     try {
         p.draw($('.body', p.el));
@@ -120,7 +120,7 @@ function drawAll() {
 const KEYS = [['j / k', 'next, previous panel'], ['1 … 9', 'panel by number'], ['[ / ]', 'previous, next launch'], ['h', 'next hot line'], ['t', 'dark or light'], ['/', 'find a metric'], ['?', 'this list'],
     ['in maps and masks', '← → ↑ ↓ tell about a cell'], ['in the timeline', '← → move, ↑ ↓ rows, + − 0 zoom, Enter open, i issue slots, , . step through issues'], ['Tab', 'to numbers and buttons; a focused number shows its SQL']];
 
-function theme() {
+function toggleTheme() {
     document.documentElement.dataset.theme = isDark() ? 'light' : 'dark';
     recolour();
 }
@@ -131,7 +131,7 @@ function recolour() {
     if (source.body && source.body.isConnected) source.paint();
 }
 
-function toPanel(by, absolute) {
+function goToPanel(by, absolute) {
     const list = PANELS.filter(p => p.el && p.el.isConnected), y = list.findIndex(p => p.el.getBoundingClientRect().bottom > 90);
     const p = list[absolute ?? Math.max(0, Math.min(list.length - 1, y + by))];
     if (!p) return;
@@ -153,15 +153,15 @@ function start() {
         select.innerHTML = table(DATA.kernels).map(k => `<option value="${shown.get(k.id) ?? ''}" ${shown.has(k.id) ? '' : 'disabled'}>${k.id}: ${esc(k.name)}${k.cycles ? `, ${format(k.cycles)} cycles` : ''}${shown.has(k.id) ? '' : ` (ptxloom report --launch ${k.id})`}</option>`).join('');
         select.onchange = () => show(+select.value);
     }
-    $('#theme').onclick = () => theme();
+    $('#theme').onclick = () => toggleTheme();
     $('#help').onclick = () => $('#keys').showModal();
     const step = by => { if (select) { const k = +select.value + by; if (k >= 0 && k < DATA.launches.length) { select.value = k; show(k); } } };
-    const keys = {j: () => toPanel(1), k: () => toPanel(-1), '[': () => step(-1), ']': () => step(1), t: () => theme(), '?': () => $('#keys').showModal(),
+    const keys = {j: () => goToPanel(1), k: () => goToPanel(-1), '[': () => step(-1), ']': () => step(1), t: () => toggleTheme(), '?': () => $('#keys').showModal(),
         h: () => { drawPanel(PANELS.find(p => p.id === 'source')); source.hot(); $('#panel-source').scrollIntoView({block: 'start'}); },
         '/': () => { const p = PANELS.find(q => q.id === 'metrics'); drawPanel(p); p.el.scrollIntoView(); $('#find').focus(); }};
     document.addEventListener('keydown', e => {
         if (e.ctrlKey || e.altKey || e.metaKey || e.target.matches('input, select, textarea') || $('#keys').open) return;
-        if (/^[1-9]$/.test(e.key)) toPanel(0, +e.key - 1);
+        if (/^[1-9]$/.test(e.key)) goToPanel(0, +e.key - 1);
         else if (keys[e.key]) keys[e.key]();
         else return;
         e.preventDefault();

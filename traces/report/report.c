@@ -9,20 +9,20 @@
 #include <string.h>
 
 enum {
-    MOST_LAUNCHES = 12,     /* shown in full; the others are listed */
-    DEFAULT_SLOTS = 400000, /* about 2 MB of a report */
-    REPORT_WINDOWS = 513,   /* most time windows (timeline.c) */
-    MOST_REASONS = 32       /* stall reasons: an issue has five bits for its reason */
+    MAX_LAUNCHES = 12,           /* shown in full; the others are listed */
+    DEFAULT_MAX_ISSUES = 400000, /* about 2 MB of a report */
+    REPORT_WINDOWS = 513,        /* most time windows (timeline.c) */
+    MAX_REASONS = 32             /* stall reasons: an issue has five bits for its reason */
 };
 /* The array sizes of a report come from the trace and are therefore limited: windows of all
  * multiprocessors by reason, and slots for each executed warp. */
-#define MOST_CELLS (UINT64_C(1) << 27)
-enum { PLACES_PER_WARP = 64, PLACES_AT_LEAST = 65536 };
+#define MAX_CELLS (UINT64_C(1) << 27)
+enum { SLOTS_PER_WARP = 64, MIN_WARP_SLOTS = 65536 };
 
 typedef struct report {
     const pl_report_request *r;
     pl_json j;
-    int64_t kernel[MOST_LAUNCHES];
+    int64_t kernel[MAX_LAUNCHES];
     size_t nkernels;
     const char *damage; /* the defect of the trace, or NULL */
     bool failed;        /* a query has failed; no further query is executed, so that SQLite's
@@ -81,7 +81,7 @@ static const char *named_query(const char *name, const char **title)
     return *title = "";
 }
 
-static int64_t number(report *p, const char *sql, int64_t kernel)
+static int64_t query_number(report *p, const char *sql, int64_t kernel)
 {
     sqlite3_stmt *s = NULL;
     int64_t v = 0;
@@ -95,9 +95,9 @@ static int64_t number(report *p, const char *sql, int64_t kernel)
 }
 
 /* A non-negative number: 0 if the trace contains a negative one. */
-static uint64_t count(report *p, const char *sql, int64_t kernel)
+static uint64_t query_count(report *p, const char *sql, int64_t kernel)
 {
-    int64_t v = number(p, sql, kernel);
+    int64_t v = query_number(p, sql, kernel);
     return v > 0 ? (uint64_t)v : 0;
 }
 
@@ -113,45 +113,49 @@ static bool choose_launches(report *p)
     int code = SQLITE_ERROR;
     if (sqlite3_prepare_v2(p->r->db, sql, -1, &s, NULL) == SQLITE_OK) {
         sqlite3_bind_int64(s, 1, p->r->kernel);
-        sqlite3_bind_int(s, 2, MOST_LAUNCHES);
+        sqlite3_bind_int(s, 2, MAX_LAUNCHES);
         while ((code = sqlite3_step(s)) == SQLITE_ROW)
             p->kernel[p->nkernels++] = sqlite3_column_int64(s, 0);
     }
     return sqlite3_finalize(s) == SQLITE_OK && code == SQLITE_DONE;
 }
 
-static pl_report_launch describe(report *p, int64_t kernel)
+static pl_report_launch query_launch(report *p, int64_t kernel)
 {
-    uint64_t slots = p->r->slots ? p->r->slots : (uint64_t)DEFAULT_SLOTS;
-    pl_report_launch l = {.db = p->r->db, .kernel = kernel, .slots = slots / p->nkernels + 1};
-    l.first_inst = number(p, "SELECT first_inst FROM kernel WHERE id = ?", kernel);
-    l.end_inst = number(p,
-                        "SELECT coalesce(min(first_inst), 9223372036854775807) FROM kernel WHERE "
-                        "id > ? AND first_inst IS NOT NULL",
-                        kernel);
-    l.cycles = count(p,
-                     "SELECT max(coalesce(cycles, 0), coalesce((SELECT max(last_cycle) + 1 FROM "
-                     "warp WHERE kernel = k.id), 0)) "
-                     "FROM kernel k WHERE id = ?",
+    uint64_t max_issues = p->r->max_issues ? p->r->max_issues : (uint64_t)DEFAULT_MAX_ISSUES;
+    pl_report_launch l = {
+        .db = p->r->db, .kernel = kernel, .max_issues = max_issues / p->nkernels + 1};
+    l.first_inst = query_number(p, "SELECT first_inst FROM kernel WHERE id = ?", kernel);
+    l.end_inst =
+        query_number(p,
+                     "SELECT coalesce(min(first_inst), 9223372036854775807) FROM kernel WHERE "
+                     "id > ? AND first_inst IS NOT NULL",
                      kernel);
-    l.timing = number(p, "SELECT mode = 'timing' FROM kernel WHERE id = ?", kernel);
-    l.sms = count(p, "SELECT max(sm) + 1 FROM block WHERE kernel = ?", kernel);
-    l.reasons = count(p, "SELECT min(max(id) + 1, 32) FROM stall_reason WHERE ?1", kernel);
-    l.lanes = count(p, "SELECT min(count(*), 64) FROM lane WHERE ?1", kernel);
-    l.code = count(
+    l.cycles =
+        query_count(p,
+                    "SELECT max(coalesce(cycles, 0), coalesce((SELECT max(last_cycle) + 1 FROM "
+                    "warp WHERE kernel = k.id), 0)) "
+                    "FROM kernel k WHERE id = ?",
+                    kernel);
+    l.timing = query_number(p, "SELECT mode = 'timing' FROM kernel WHERE id = ?", kernel);
+    l.sms = query_count(p, "SELECT max(sm) + 1 FROM block WHERE kernel = ?", kernel);
+    l.reasons = query_count(p, "SELECT min(max(id) + 1, 32) FROM stall_reason WHERE ?1", kernel);
+    l.lanes = query_count(p, "SELECT min(count(*), 64) FROM lane WHERE ?1", kernel);
+    l.code = query_count(
         p, "SELECT count(*) FROM instruction i JOIN kernel k ON k.module = i.module WHERE k.id = ?",
         kernel);
-    l.per_block = count(p, "SELECT coalesce(max(warp), 0) + 1 FROM warp WHERE kernel = ?", kernel);
+    l.per_block =
+        query_count(p, "SELECT coalesce(max(warp), 0) + 1 FROM warp WHERE kernel = ?", kernel);
     const uint64_t blocks =
-        count(p, "SELECT coalesce(max(block), 0) + 1 FROM warp WHERE kernel = ?", kernel);
-    const uint64_t warps = count(p, "SELECT count(*) FROM warp WHERE kernel = ?", kernel);
-    const uint64_t most = PLACES_AT_LEAST + PLACES_PER_WARP * warps;
+        query_count(p, "SELECT coalesce(max(block), 0) + 1 FROM warp WHERE kernel = ?", kernel);
+    const uint64_t warps = query_count(p, "SELECT count(*) FROM warp WHERE kernel = ?", kernel);
+    const uint64_t max_slots = MIN_WARP_SLOTS + SLOTS_PER_WARP * warps;
     if (p->failed) return l;
-    if (l.reasons > MOST_REASONS || l.sms > MOST_CELLS / REPORT_WINDOWS / (l.reasons + 1))
+    if (l.reasons > MAX_REASONS || l.sms > MAX_CELLS / REPORT_WINDOWS / (l.reasons + 1))
         p->damage = "the number of a multiprocessor in the table block is too large";
-    if (l.per_block > most || blocks > most / (l.per_block + 1))
+    if (l.per_block > max_slots || blocks > max_slots / (l.per_block + 1))
         p->damage = "the number of a block or warp in the table warp is too large";
-    l.places = blocks * l.per_block;
+    l.warp_slots = blocks * l.per_block;
     return l;
 }
 
@@ -162,7 +166,7 @@ static bool put_baseline(report *p, int64_t kernel)
     static const char *const compared[] = {"facts", "metrics", "speed_of_light", "stalls"};
     const pl_report_request *r = p->r;
     pl_json *j = &p->j;
-    int64_t other = pl_tracedb_partner(r->db, kernel, r->baseline);
+    int64_t other = pl_tracedb_matching_launch(r->db, kernel, r->baseline);
     pl_tracedb_diff_lines d = {0};
     pl_json_key(j, "baseline");
     if (other < 0) return false;
@@ -200,7 +204,7 @@ static bool put_baseline(report *p, int64_t kernel)
 static bool put_launch(report *p, int64_t kernel)
 {
     pl_json *j = &p->j;
-    pl_report_launch l = describe(p, kernel);
+    pl_report_launch l = query_launch(p, kernel);
     bool good = !p->damage && !p->failed;
     pl_json_open(j, '{');
     pl_json_key(j, "id"), pl_json_int(j, kernel);
@@ -212,10 +216,11 @@ static bool put_launch(report *p, int64_t kernel)
     pl_json_key(j, "advice");
     good = good && put_rows(j, p->r->db, named_query("advice", &title), kernel);
     if (good &&
-        number(p, "SELECT count(*) FROM (SELECT 1 FROM inst WHERE kernel = ? LIMIT 1)", kernel))
+        query_number(p, "SELECT count(*) FROM (SELECT 1 FROM inst WHERE kernel = ? LIMIT 1)",
+                     kernel))
         good = pl_report_timeline(&l, j);
-    if (good &&
-        number(p, "SELECT count(*) FROM (SELECT 1 FROM mem WHERE kernel = ? LIMIT 1)", kernel))
+    if (good && query_number(p, "SELECT count(*) FROM (SELECT 1 FROM mem WHERE kernel = ? LIMIT 1)",
+                             kernel))
         good = pl_report_memory(&l, j);
     good = good && !p->failed;
     if (good && p->r->baseline) good = put_baseline(p, kernel);
@@ -255,7 +260,7 @@ static void put_formulas(pl_json *j)
 /* Writes the application as a whole: rows of named queries, limited for the long ones. */
 static bool put_application(report *p)
 {
-    enum { MOST = 20000 };
+    enum { MAX_ROWS = 20000 };
     static const char *const names[] = {"gpu_trace", "api_trace", "gpu_summary", "api_summary"};
     enum { NAMES = sizeof names / sizeof *names };
     static const char ranges[] = "SELECT start_us, end_us - start_us AS us, thread, depth, name "
@@ -263,7 +268,7 @@ static bool put_application(report *p)
                       rows[] = "SELECT max((SELECT count(*) FROM activity), (SELECT count(*) FROM "
                                "api_call)) WHERE ?1 IS NOT NULL";
     pl_json *j = &p->j;
-    const int64_t n = number(p, rows, 0);
+    const int64_t n = query_number(p, rows, 0);
     const char *title;
     bool good = !p->failed;
     pl_json_key(j, "application");
@@ -272,12 +277,12 @@ static bool put_application(report *p)
         return good;
     }
     pl_json_open(j, '{');
-    pl_json_key(j, "cut"), pl_json_int(j, n > MOST);
+    pl_json_key(j, "cut"), pl_json_int(j, n > MAX_ROWS);
     pl_json_key(j, "ranges");
     good = good && put_rows(j, p->r->db, ranges, 0);
     for (int k = 0; k < NAMES; k++) {
         char *sql = sqlite3_mprintf("SELECT * FROM (\n%s) LIMIT %d", named_query(names[k], &title),
-                                    (int)MOST);
+                                    (int)MAX_ROWS);
         pl_json_key(j, names[k]);
         good = good && sql && put_rows(j, p->r->db, sql, 0);
         sqlite3_free(sql);

@@ -15,7 +15,7 @@ typedef struct pl_report_request {
     sqlite3 *db, *baseline;                  /* baseline NULL: none */
     const char *path, *name, *baseline_name; /* path of the trace; file names for display */
     int64_t kernel;                          /* only this launch; 0: the longest ones that fit */
-    uint64_t slots; /* issues recorded individually, over all launches; 0: default */
+    uint64_t max_issues; /* issues recorded individually, over all launches; 0: default */
 } pl_report_request;
 
 /* PL_OK; PL_INVALID: *damage describes the defect of the trace, or is NULL and SQLite's message is

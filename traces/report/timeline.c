@@ -24,32 +24,32 @@ typedef struct issue {
     uint8_t stall;
 } issue;
 
-typedef struct shape {
+typedef struct timeline {
     const pl_report_launch *l;
     uint64_t width; /* cycles per window */
     uint32_t windows;
     warp *warp; /* by multiprocessor and time */
     size_t nwarps;
-    uint32_t *place;  /* by block * warps_per_block + warp: index in `warp` plus one */
-    uint32_t *issues; /* [sm][window] */
-    uint64_t *waited; /* [sm][window][reason]: stall cycles within the window */
-    uint64_t *rows;   /* [sm] */
+    uint32_t *warp_index; /* by block * warps_per_block + warp: index in `warp` plus one */
+    uint32_t *issues;     /* [sm][window] */
+    uint64_t *waited;     /* [sm][window][reason]: stall cycles within the window */
+    uint64_t *rows;       /* [sm] */
     uint64_t total, by_lanes[PL_LANES * PL_MAX_HALVES + 1];
     uint32_t watched[MASK_WARPS]; /* indices of the warps whose masks are recorded */
     size_t nwatched, nmasks[MASK_WARPS];
     pl_bytes masks[MASK_WARPS];
     uint64_t last_mask[MASK_WARPS];
     uint32_t last_pc[MASK_WARPS];
-} shape;
+} timeline;
 
-static bool finished(sqlite3_stmt *s, int code)
+static bool finalize_statement(sqlite3_stmt *s, int code)
 {
     return sqlite3_finalize(s) == SQLITE_OK && code == SQLITE_DONE;
 }
 
 /* ---- warps ---- */
 
-static bool read_warps(shape *t)
+static bool read_warps(timeline *t)
 {
     static const char sql[] =
         "SELECT b.sm, w.block, w.warp, w.subcore, w.first_cycle, w.last_cycle, w.executed, w.lanes "
@@ -79,14 +79,14 @@ static bool read_warps(shape *t)
                     .executed = (uint64_t)sqlite3_column_int64(s, 6),
                     .lanes = (uint64_t)sqlite3_column_int64(s, 7)};
         uint64_t key = w->block * l->per_block + w->warp;
-        if (w->sm >= l->sms || w->warp >= l->per_block || key >= l->places) continue;
-        t->place[key] = (uint32_t)++t->nwarps;
+        if (w->sm >= l->sms || w->warp >= l->per_block || key >= l->warp_slots) continue;
+        t->warp_index[key] = (uint32_t)++t->nwarps;
     }
-    return finished(s, code);
+    return finalize_statement(s, code);
 }
 
 /* Selects the warps with the smallest share of active lanes. */
-static void choose_watched(shape *t)
+static void choose_watched(timeline *t)
 {
     for (size_t i = 0; i < t->nwarps; i++) {
         const warp *w = &t->warp[i];
@@ -107,7 +107,7 @@ static void choose_watched(shape *t)
 
 /* ---- passes over inst ---- */
 
-static sqlite3_stmt *rows_of(const pl_report_launch *l)
+static sqlite3_stmt *prepare_rows(const pl_report_launch *l)
 {
     static const char sql[] =
         "SELECT cycle, sm, block, warp, pc, mask, lanes, stall, stall_cycles, latency FROM inst "
@@ -121,15 +121,15 @@ static sqlite3_stmt *rows_of(const pl_report_launch *l)
 }
 
 /* The warp of a row: its index plus one, or 0 if there is no such warp. */
-static uint32_t place_of(const shape *t, sqlite3_stmt *s)
+static uint32_t find_warp(const timeline *t, sqlite3_stmt *s)
 {
     uint64_t block = (uint64_t)sqlite3_column_int64(s, 2), w = (uint64_t)sqlite3_column_int64(s, 3);
     uint64_t key = block * t->l->per_block + w;
-    return w < t->l->per_block && key < t->l->places ? t->place[key] : 0;
+    return w < t->l->per_block && key < t->l->warp_slots ? t->warp_index[key] : 0;
 }
 
 /* Distributes the stall before an issue over the windows that it spans. */
-static void add_wait(shape *t, uint64_t sm, uint64_t cycle, uint64_t wait, uint64_t reason)
+static void add_wait(timeline *t, uint64_t sm, uint64_t cycle, uint64_t wait, uint64_t reason)
 {
     uint64_t from = wait < cycle ? cycle - wait : 0;
     while (from < cycle) {
@@ -142,13 +142,13 @@ static void add_wait(shape *t, uint64_t sm, uint64_t cycle, uint64_t wait, uint6
 }
 
 /* Writes a mask, or the difference of two: 32 lanes, and 32 more in a trace of wide warps. */
-static void put_mask(const shape *t, pl_bytes *b, uint64_t mask)
+static void put_mask(const timeline *t, pl_bytes *b, uint64_t mask)
 {
     pl_bytes_number(b, (uint32_t)mask);
     if (t->l->lanes > PL_LANES) pl_bytes_number(b, mask >> PL_LANES);
 }
 
-static void keep_mask(shape *t, uint32_t at, uint32_t pc, uint64_t mask)
+static void record_mask(timeline *t, uint32_t at, uint32_t pc, uint64_t mask)
 {
     for (size_t i = 0; i < t->nwatched; i++) {
         if (t->watched[i] != at || t->nmasks[i] == MASKS) continue;
@@ -160,51 +160,51 @@ static void keep_mask(shape *t, uint32_t at, uint32_t pc, uint64_t mask)
     }
 }
 
-static bool first_pass(shape *t)
+static bool first_pass(timeline *t)
 {
-    sqlite3_stmt *s = rows_of(t->l);
+    sqlite3_stmt *s = prepare_rows(t->l);
     int code = SQLITE_ERROR;
     while (s && (code = sqlite3_step(s)) == SQLITE_ROW) {
         uint64_t cycle = (uint64_t)sqlite3_column_int64(s, 0),
                  sm = (uint64_t)sqlite3_column_int64(s, 1);
         uint64_t lanes = (uint64_t)sqlite3_column_int64(s, 6),
                  reason = (uint64_t)sqlite3_column_int64(s, 7);
-        uint32_t at = place_of(t, s);
+        uint32_t at = find_warp(t, s);
         t->total++;
         t->by_lanes[lanes <= t->l->lanes ? lanes : t->l->lanes]++;
         if (sm >= t->l->sms || !at) continue;
-        keep_mask(t, at - 1, (uint32_t)sqlite3_column_int64(s, 4),
-                  (uint64_t)sqlite3_column_int64(s, 5));
+        record_mask(t, at - 1, (uint32_t)sqlite3_column_int64(s, 4),
+                    (uint64_t)sqlite3_column_int64(s, 5));
         t->rows[sm]++;
         if (!t->l->timing || cycle / t->width >= t->windows) continue;
         t->issues[sm * t->windows + cycle / t->width]++;
         if (reason < t->l->reasons)
             add_wait(t, sm, cycle, (uint64_t)sqlite3_column_int64(s, 8), reason);
     }
-    return finished(s, code);
+    return finalize_statement(s, code);
 }
 
 /* Selects the multiprocessors whose issues are recorded individually: the busiest that fit, at
  * least one. */
-static uint64_t choose_sms(const shape *t, bool *chosen)
+static uint64_t choose_sms(const timeline *t, bool *chosen)
 {
     uint64_t kept = 0;
     for (;;) {
         size_t best = SIZE_MAX;
         for (size_t sm = 0; sm < t->l->sms; sm++) {
-            if (chosen[sm] || t->rows[sm] == 0 || (kept && kept + t->rows[sm] > t->l->slots))
+            if (chosen[sm] || t->rows[sm] == 0 || (kept && kept + t->rows[sm] > t->l->max_issues))
                 continue;
             if (best == SIZE_MAX || t->rows[sm] > t->rows[best]) best = sm;
         }
         if (best == SIZE_MAX) return kept;
         chosen[best] = true;
         kept += t->rows[best];
-        if (kept >= t->l->slots) return kept;
+        if (kept >= t->l->max_issues) return kept;
     }
 }
 
 /* Groups issues by warp, in time order within each (the input is in time order). */
-static issue *by_warp(const shape *t, const issue *in, size_t n, uint32_t *count)
+static issue *group_by_warp(const timeline *t, const issue *in, size_t n, uint32_t *count)
 {
     issue *out = malloc((n + 1) * sizeof *out);
     size_t *start = calloc(t->nwarps + 1, sizeof *start);
@@ -227,7 +227,7 @@ static issue *by_warp(const shape *t, const issue *in, size_t n, uint32_t *count
  * previous one; 0x40: the mask equals the previous one; 0x80: the latency equals that of this pc's
  * previous record. Numbers follow: cycles since the previous issue, stall cycles, and those of pc
  * (signed difference), mask and latency that the flags do not imply. */
-static void encode(const shape *t, const issue *e, size_t n, uint32_t *latency, pl_bytes *b)
+static void encode(const timeline *t, const issue *e, size_t n, uint32_t *latency, pl_bytes *b)
 {
     uint64_t cycle = t->warp[e->at].first;
     uint32_t pc = UINT32_MAX;
@@ -250,11 +250,11 @@ static void encode(const shape *t, const issue *e, size_t n, uint32_t *latency, 
 }
 
 /* Writes the recorded issues, warp by warp: index of the warp, number of issues, records. */
-static bool write_issues(const shape *t, const issue *in, size_t n, pl_json *j)
+static bool write_issues(const timeline *t, const issue *in, size_t n, pl_json *j)
 {
     uint32_t *count = calloc(t->nwarps + 1, sizeof *count),
              *latency = calloc(t->l->code + 1, sizeof *latency);
-    issue *sorted = count && latency ? by_warp(t, in, n, count) : NULL;
+    issue *sorted = count && latency ? group_by_warp(t, in, n, count) : NULL;
     pl_bytes b = {0};
     bool good = sorted != NULL;
     for (size_t i = 0, at = 0; good && i < t->nwarps; i++) {
@@ -273,21 +273,21 @@ static bool write_issues(const shape *t, const issue *in, size_t n, pl_json *j)
     return good;
 }
 
-static bool second_pass(const shape *t, pl_json *j)
+static bool second_pass(const timeline *t, pl_json *j)
 {
     bool *chosen = calloc(t->l->sms + 1, sizeof *chosen);
     if (!chosen) return false;
-    uint64_t wanted = choose_sms(t, chosen), room = wanted < t->l->slots ? wanted : t->l->slots,
+    uint64_t rows = choose_sms(t, chosen), cap = rows < t->l->max_issues ? rows : t->l->max_issues,
              last = 0;
-    issue *kept = malloc((room + 1) * sizeof *kept);
-    sqlite3_stmt *s = kept ? rows_of(t->l) : NULL;
+    issue *kept = malloc((cap + 1) * sizeof *kept);
+    sqlite3_stmt *s = kept ? prepare_rows(t->l) : NULL;
     int code = SQLITE_ERROR;
     size_t n = 0;
     while (s && (code = sqlite3_step(s)) == SQLITE_ROW) {
         uint64_t sm = (uint64_t)sqlite3_column_int64(s, 1);
-        uint32_t at = place_of(t, s);
+        uint32_t at = find_warp(t, s);
         if (!at || sm >= t->l->sms || !chosen[sm]) continue;
-        if (n == room || at > MAX_WARPS) break;
+        if (n == cap || at > MAX_WARPS) break;
         kept[n++] = (issue){.cycle = (uint64_t)sqlite3_column_int64(s, 0),
                             .at = at - 1,
                             .pc = (uint32_t)sqlite3_column_int64(s, 4),
@@ -325,7 +325,7 @@ static bool put_bytes(pl_json *j, const char *key, pl_bytes *b)
     return good && !b->failed;
 }
 
-static bool write_windows(const shape *t, pl_json *j)
+static bool write_windows(const timeline *t, pl_json *j)
 {
     const pl_report_launch *l = t->l;
     pl_bytes issues = {0}, main_reason = {0}, mix = {0};
@@ -352,7 +352,7 @@ static bool write_windows(const shape *t, pl_json *j)
 /* Writes warps in the order of multiprocessor and time: differences of sm and of first cycle (from
  * 0 for each multiprocessor), block (signed difference), warp, sub-core, length, executed
  * instructions, lanes. */
-static bool write_warps(const shape *t, pl_json *j)
+static bool write_warps(const timeline *t, pl_json *j)
 {
     pl_bytes b = {0};
     uint32_t sm = 0, block = 0;
@@ -378,7 +378,7 @@ static bool write_warps(const shape *t, pl_json *j)
     return put_bytes(j, "lives", &b);
 }
 
-static bool write_lanes(shape *t, pl_json *j)
+static bool write_lanes(timeline *t, pl_json *j)
 {
     bool good = true;
     pl_json_key(j, "lanes"), pl_json_open(j, '{');
@@ -406,14 +406,14 @@ static bool write_lanes(shape *t, pl_json *j)
 
 bool pl_report_timeline(const pl_report_launch *l, pl_json *j)
 {
-    shape t = {.l = l};
+    timeline t = {.l = l};
     t.width = l->cycles / WINDOWS + 1;
     t.windows = (uint32_t)(l->cycles / t.width) + 1;
-    t.place = calloc(l->places + 1, sizeof *t.place);
+    t.warp_index = calloc(l->warp_slots + 1, sizeof *t.warp_index);
     t.issues = calloc(l->sms * t.windows + 1, sizeof *t.issues);
     t.waited = calloc(l->sms * t.windows * l->reasons + 1, sizeof *t.waited);
     t.rows = calloc(l->sms + 1, sizeof *t.rows);
-    bool good = t.place && t.issues && t.waited && t.rows && read_warps(&t);
+    bool good = t.warp_index && t.issues && t.waited && t.rows && read_warps(&t);
     if (good) choose_watched(&t);
     good = good && first_pass(&t) && write_lanes(&t, j);
     if (good && l->timing) {
@@ -428,7 +428,7 @@ bool pl_report_timeline(const pl_report_launch *l, pl_json *j)
     }
     for (size_t i = 0; i < MASK_WARPS; i++) free(t.masks[i].at);
     free(t.warp);
-    free(t.place);
+    free(t.warp_index);
     free(t.issues);
     free(t.waited);
     free(t.rows);

@@ -48,13 +48,13 @@ function readTimeline(t, reasons) {
         }
         w.slots = {count, cycle, pc, stall, wait, mask, upper, latency: lat};
     }
-    for (const list of time.bySm) if (list) placeWarps(list);
+    for (const list of time.bySm) if (list) assignSlots(list);
     return time;
 }
 
 // Assigns a row to every warp of a multiprocessor: the lowest one of its sub-core that is free when
 // it starts.
-function placeWarps(list) {
+function assignSlots(list) {
     const free = [], rows = [];
     for (const w of list) {
         const f = free[w.subcore] = free[w.subcore] || [];
@@ -63,11 +63,11 @@ function placeWarps(list) {
         f[k] = w.last;
         w.slot = k;
     }
-    const byPlace = new Map();
+    const bySlot = new Map();
     for (const w of list) {
-        const key = `${w.subcore} ${w.slot}`, row = byPlace.get(key) || {subcore: w.subcore, slot: w.slot, warps: []};
+        const key = `${w.subcore} ${w.slot}`, row = bySlot.get(key) || {subcore: w.subcore, slot: w.slot, warps: []};
         if (!row.warps.length) rows.push(row);
-        byPlace.set(key, row);
+        bySlot.set(key, row);
         row.warps.push(w);
     }
     rows.sort((a, b) => a.subcore - b.subcore || a.slot - b.slot);
@@ -112,7 +112,7 @@ class Timeline {
         this.strip = $('#strip', body);
         this.canvas = $('#rows', body);
         this.info = $('#issue', body);
-        this.listen();
+        this.addListeners();
         this.resize();
     }
 
@@ -445,7 +445,7 @@ class Timeline {
         else this.draw();
     }
 
-    listen() {
+    addListeners() {
         const c = this.canvas, pos = (e, el) => { const r = el.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
         let drag = null;
         c.onwheel = e => {
@@ -517,7 +517,7 @@ class Timeline {
 let timeline = null;
 panel({
     id: 'timeline', title: 'Timeline', query: 'windows', about: 'What every multiprocessor and warp did, from the whole launch down to single issue slots. Drag to move, Ctrl and wheel (or + and −) to zoom, click a multiprocessor to see its warps, click an issue to see its line.',
-    here: () => L.hasTime, needs: '--trace-level inst (timing mode)',
+    isAvailable: () => L.hasTime, needs: '--trace-level inst (timing mode)',
     draw(body) { timeline = new Timeline(body); },
     resize() { if (timeline) timeline.resize(); },
 });

@@ -56,11 +56,11 @@ typedef struct pl_async_op {
     uint8_t kind, family; /* pl_async_kind, pl_async_family */
     uint8_t log2;         /* reductions: bytes of an element */
     bool global;          /* reductions: in global memory, whose arithmetic differs */
-    uint8_t looks;        /* timed mode: number of polls so far */
+    uint8_t polls;        /* timed mode: number of polls so far */
     uint8_t inspect;      /* pl_inspect */
     uint8_t *to;
     const uint8_t *from;        /* NULL: the bytes are in value */
-    uint8_t *own;               /* private copy of the source, or NULL; owned */
+    uint8_t *owned_source;      /* private copy of the source, or NULL; owned */
     struct pl_tma_copy *tensor; /* tiles: description of the copy; owned once the operation is
                                    pending */
     uint64_t value[2];
@@ -96,16 +96,16 @@ const char *pl_async_wait(struct pl_warp *w, pl_async_family family, uint32_t ke
                           bool reads_only);
 /* An mbarrier object is polled: operations for it that are pending in the warps of the block and
  * its cluster are applied. */
-const char *pl_async_look(struct pl_warp *w, const uint8_t *bar);
+const char *pl_async_poll(struct pl_warp *w, const uint8_t *bar);
 /* Timed mode: applies the operations that are due by the warp's clock. */
 void pl_async_tick(struct pl_warp *w);
-/* The timing model's side of timed mode. pl_async_name assigns a token to the operations of the
- * last instruction, or without a token (0) a time; false: it has started none. pl_async_done sets
- * the time of a token. pl_async_land applies the operations that are due by `clock`, and returns
- * when the next one is due, as far as that is known. */
-bool pl_async_name(struct pl_warp *w, uint64_t token, uint64_t due);
+/* The timing model's side of timed mode. pl_async_set_token assigns a token to the operations of
+ * the last instruction, or without a token (0) a time; false: it has started none. pl_async_done
+ * sets the time of a token. pl_async_apply_due applies the operations that are due by `clock`, and
+ * returns when the next one is due, as far as that is known. */
+bool pl_async_set_token(struct pl_warp *w, uint64_t token, uint64_t due);
 void pl_async_done(struct pl_warp *w, uint64_t token, uint64_t due);
-uint64_t pl_async_land(struct pl_warp *w, uint64_t clock);
+uint64_t pl_async_apply_due(struct pl_warp *w, uint64_t clock);
 /* The block ends: all pending operations are applied. */
 void pl_async_finish(struct pl_cta *c);
 

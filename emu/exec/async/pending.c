@@ -15,7 +15,7 @@ enum {
                           about a DRAM latency */
     /* Polls by other warps after which it is applied, since their clocks may lag in functional
      * mode. */
-    TIMED_LOOKS = 8
+    TIMED_POLLS = 8
 };
 
 /* ---- one operation ---- */
@@ -34,7 +34,7 @@ static void reduce(const pl_async_op *o)
     }
 }
 
-static bool inspect(const pl_async_op *o, const uint8_t *from)
+static bool contains_value(const pl_async_op *o, const uint8_t *from)
 {
     for (uint32_t k = 0; k < o->bytes; k += 16)
         if (pl_inspect_matches((pl_inspect)o->inspect, from + k, 16)) return true;
@@ -47,7 +47,7 @@ static const char *apply(pl_async_op *o)
     bool matched = false;
     switch ((pl_async_kind)o->kind) {
     case PL_ASYNC_COPY:
-        if (o->inspect) matched = inspect(o, from);
+        if (o->inspect) matched = contains_value(o, from);
         if (o->mask == 0xffff) memmove(o->to, from, o->bytes);
         for (uint32_t k = 0; o->mask != 0xffff && k < o->bytes; k++)
             if (o->mask >> (k & 15u) & 1u) o->to[k] = from[k];
@@ -58,26 +58,26 @@ static const char *apply(pl_async_op *o)
     case PL_ASYNC_ARRIVE: return pl_mbar_arrive(o->bar, 1, false);
     }
     if (o->weak)
-        pl_weak_written(o->weak, o->to,
-                        o->kind == PL_ASYNC_TENSOR ? 0 : (size_t)o->bytes + o->fill);
+        pl_weak_note_write(o->weak, o->to,
+                           o->kind == PL_ASYNC_TENSOR ? 0 : (size_t)o->bytes + o->fill);
     if (matched) pl_mbar_report(o->bar);
     return o->bar ? pl_mbar_transact(o->bar, -(int64_t)o->bytes) : NULL;
 }
 
 /* ---- the pending list of a warp ---- */
 
-static void disown(pl_async_op *o)
+static void free_owned(pl_async_op *o)
 {
-    free(o->own);
+    free(o->owned_source);
     free(o->tensor);
-    o->own = NULL;
+    o->owned_source = NULL;
     o->tensor = NULL;
 }
 
 void pl_async_reset(struct pl_async *a)
 {
     if (!a) return;
-    for (size_t k = 0; k < a->n; k++) disown(&a->at[k]);
+    for (size_t k = 0; k < a->n; k++) free_owned(&a->at[k]);
     a->n = a->group[0] = a->group[1] = 0;
 }
 
@@ -90,15 +90,15 @@ void pl_async_free(struct pl_async *a)
 
 const char *pl_async_start(pl_warp *w, pl_async_op o)
 {
-    w->wrote = w->begun = true;
+    w->wrote = w->async_started = true;
     if (o.inspect && !pl_mbar_read(o.bar).v1)
         return "a copy reports at an mbarrier object without .layout::v1";
     if (!o.mask) o.mask = 0xffff;
-    if (w->grid->weak) pl_weak_source(w, &o);
+    if (w->grid->weak) pl_weak_read_source(w, &o);
     if (w->grid->hooks) w->grid->hooks->async_starts(w->grid->hooks, w, &o);
     if (w->grid->async_mode == PL_ASYNC_EAGER) {
         const char *wrong = apply(&o);
-        free(o.own);
+        free(o.owned_source);
         return wrong;
     }
     if (!w->async) w->async = calloc(1, sizeof *w->async);
@@ -113,10 +113,10 @@ const char *pl_async_start(pl_warp *w, pl_async_op o)
     }
     pl_tma_copy *tensor = o.tensor ? malloc(sizeof *tensor) : NULL;
     if (!a || a->n == a->cap || (o.tensor && !tensor)) {
-        pl_grid_no_memory(w->grid);
+        pl_grid_set_no_memory(w->grid);
         const char *wrong = apply(&o);
         free(tensor);
-        free(o.own);
+        free(o.owned_source);
         return wrong;
     }
     if (tensor) {
@@ -124,7 +124,7 @@ const char *pl_async_start(pl_warp *w, pl_async_op o)
         o.tensor = tensor;
     }
     o.group = o.family == PL_ASYNC_MBAR ? 0 : a->group[o.family];
-    o.due = w->grid->modelled ? PL_ASYNC_UNKNOWN : w->clock + TIMED_DELAY;
+    o.due = w->grid->has_timing_model ? PL_ASYNC_UNKNOWN : w->clock + TIMED_DELAY;
     a->at[a->n++] = o;
     return NULL;
 }
@@ -135,7 +135,7 @@ void pl_async_commit(pl_warp *w, pl_async_family family)
 }
 
 /* Removes the operations marked with kind UINT8_MAX from the list. */
-static void sweep(struct pl_async *a)
+static void compact(struct pl_async *a)
 {
     size_t keep = 0;
     for (size_t k = 0; k < a->n; k++)
@@ -143,22 +143,22 @@ static void sweep(struct pl_async *a)
     a->n = keep;
 }
 
-/* Applies an operation, and marks it for removal by the next sweep. */
-static const char *land(pl_async_op *o)
+/* Applies an operation, and marks it for removal by the next call of compact. */
+static const char *apply_and_mark(pl_async_op *o)
 {
     const char *wrong = apply(o);
-    disown(o);
+    free_owned(o);
     o->kind = UINT8_MAX;
     return wrong;
 }
 
 /* Copies the source of a tile store, so that the tile may be overwritten. */
-static void read_tile(pl_async_op *o)
+static void copy_tile_source(pl_async_op *o)
 {
     uint32_t bytes = pl_tma_extent(o->tensor);
-    if (o->own || (o->own = malloc(bytes)) == NULL) return;
-    memcpy(o->own, o->tensor->tile, bytes);
-    o->tensor->tile = o->own;
+    if (o->owned_source || (o->owned_source = malloc(bytes)) == NULL) return;
+    memcpy(o->owned_source, o->tensor->tile, bytes);
+    o->tensor->tile = o->owned_source;
 }
 
 const char *pl_async_wait(pl_warp *w, pl_async_family family, uint32_t keep, bool reads_only)
@@ -171,19 +171,20 @@ const char *pl_async_wait(pl_warp *w, pl_async_family family, uint32_t keep, boo
             a->group[family] - o->group <= keep)
             continue;
         if (!reads_only)
-            wrong = wrong ? wrong : land(o);
+            wrong = wrong ? wrong : apply_and_mark(o);
         else if (o->kind == PL_ASYNC_TENSOR)
-            read_tile(o);
-        else if (!o->own && o->from && (o->own = malloc(o->bytes ? o->bytes : 1)) != NULL) {
-            memcpy(o->own, o->from, o->bytes);
-            o->from = o->own;
+            copy_tile_source(o);
+        else if (!o->owned_source && o->from &&
+                 (o->owned_source = malloc(o->bytes ? o->bytes : 1)) != NULL) {
+            memcpy(o->owned_source, o->from, o->bytes);
+            o->from = o->owned_source;
         }
     }
-    if (a) sweep(a);
+    if (a) compact(a);
     return wrong;
 }
 
-static const char *look(const pl_warp *looker, pl_warp *w, const uint8_t *bar)
+static const char *apply_on_poll(const pl_warp *poller, pl_warp *w, const uint8_t *bar)
 {
     struct pl_async *a = w->async;
     const char *wrong = NULL;
@@ -191,27 +192,28 @@ static const char *look(const pl_warp *looker, pl_warp *w, const uint8_t *bar)
     for (size_t k = 0; a && k < a->n && !wrong; k++) {
         pl_async_op *o = &a->at[k];
         if (o->kind == UINT8_MAX || o->bar != bar) continue;
-        if (timed && o->due > looker->clock && ++o->looks < TIMED_LOOKS) continue;
+        if (timed && o->due > poller->clock && ++o->polls < TIMED_POLLS) continue;
         /* It waits for the preceding cp.async operations. */
         for (size_t j = 0; o->kind == PL_ASYNC_ARRIVE && j < k; j++)
             if (a->at[j].family == PL_ASYNC_GROUP && a->at[j].kind == PL_ASYNC_COPY)
-                land(&a->at[j]);
-        wrong = land(o);
+                apply_and_mark(&a->at[j]);
+        wrong = apply_and_mark(o);
     }
-    if (a) sweep(a);
+    if (a) compact(a);
     return wrong;
 }
 
-const char *pl_async_look(pl_warp *w, const uint8_t *bar)
+const char *pl_async_poll(pl_warp *w, const uint8_t *bar)
 {
     if (w->grid->async_mode == PL_ASYNC_EAGER ||
-        (w->grid->async_mode == PL_ASYNC_TIMED && w->grid->modelled))
+        (w->grid->async_mode == PL_ASYNC_TIMED && w->grid->has_timing_model))
         return NULL;
     const char *wrong = NULL;
     pl_cluster *x = w->cta->cluster;
     for (uint32_t r = 0; r < (x ? x->size : 1) && !wrong; r++) {
         pl_cta *c = x ? x->cta[r] : w->cta;
-        for (uint32_t k = 0; c && k < c->nwarps && !wrong; k++) wrong = look(w, &c->warp[k], bar);
+        for (uint32_t k = 0; c && k < c->nwarps && !wrong; k++)
+            wrong = apply_on_poll(w, &c->warp[k], bar);
     }
     return wrong;
 }
@@ -219,17 +221,17 @@ const char *pl_async_look(pl_warp *w, const uint8_t *bar)
 void pl_async_tick(pl_warp *w)
 {
     struct pl_async *a = w->async;
-    if (!a || !a->n || w->grid->async_mode != PL_ASYNC_TIMED || w->grid->modelled ||
+    if (!a || !a->n || w->grid->async_mode != PL_ASYNC_TIMED || w->grid->has_timing_model ||
         a->at[0].due > w->clock)
         return;
     const char *wrong = NULL;
     for (size_t k = 0; k < a->n && a->at[k].due <= w->clock; k++)
-        wrong = wrong ? wrong : land(&a->at[k]);
-    sweep(a);
+        wrong = wrong ? wrong : apply_and_mark(&a->at[k]);
+    compact(a);
     if (wrong) pl_fault(w, pl_of_half(w, w->all), 0, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
 }
 
-bool pl_async_name(pl_warp *w, uint64_t token, uint64_t due)
+bool pl_async_set_token(pl_warp *w, uint64_t token, uint64_t due)
 {
     struct pl_async *a = w->async;
     bool any = false;
@@ -254,7 +256,7 @@ void pl_async_done(pl_warp *w, uint64_t token, uint64_t due)
         if (a->at[k].token == token) a->at[k].due = due;
 }
 
-uint64_t pl_async_land(pl_warp *w, uint64_t clock)
+uint64_t pl_async_apply_due(pl_warp *w, uint64_t clock)
 {
     struct pl_async *a = w->async;
     const char *wrong = NULL;
@@ -264,13 +266,13 @@ uint64_t pl_async_land(pl_warp *w, uint64_t clock)
         pl_async_op *o = &a->at[k];
         bool arrival = o->kind == PL_ASYNC_ARRIVE;
         if (o->due <= clock && !(arrival && copies)) {
-            wrong = land(o);
+            wrong = apply_and_mark(o);
             continue;
         }
         copies |= o->family == PL_ASYNC_GROUP && !arrival;
         if (!arrival && o->due < next) next = o->due;
     }
-    if (a) sweep(a);
+    if (a) compact(a);
     if (wrong) pl_fault(w, pl_alive(w), 0, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
     return next;
 }
@@ -280,7 +282,7 @@ void pl_async_finish(pl_cta *c)
     for (uint32_t k = 0; k < c->nwarps; k++) {
         struct pl_async *a = c->warp[k].async;
         for (size_t n = 0; a && n < a->n; n++)
-            if (a->at[n].kind != UINT8_MAX) land(&a->at[n]);
+            if (a->at[n].kind != UINT8_MAX) apply_and_mark(&a->at[n]);
         if (a) a->n = 0;
     }
 }

@@ -25,13 +25,13 @@
 #include "emu/exec/tma/tma_operands.h"
 #include "isa/program/operands.h"
 
-_Static_assert(PL_HELD >= 2 * PL_LANES, "a lane touches two grains at most");
+_Static_assert(PL_MAX_PINNED >= 2 * PL_LANES, "a lane touches two grains at most");
 
 enum {
     LATE_ROWS = 24, /* maximum registers of a late load */
     LATE_ONE_IN = 2,
-    PLACES = 4, /* locations whose releases and acquirable writes a warp records separately, without
-                   a fence */
+    LOCATIONS = 4, /* locations whose releases and acquirable writes a warp records separately,
+                   without a fence */
     /* Clusters are distinguished modulo this; those that share a view only observe more. */
     CLUSTERS = 64
 };
@@ -43,9 +43,9 @@ typedef struct weak_insn {
     uint8_t reorder;          /* reorder_class */
     uint8_t level;            /* scope */
     bool strong, acquire, release, sc;
-    bool foreign;    /* not of the generic proxy: a load that is not ordered within the launch, or
-                        fence.proxy.async */
-    uint8_t operand; /* index of the address operand, or of the barrier number */
+    bool other_proxy; /* not of the generic proxy: a load that is not ordered within the launch, or
+                     fence.proxy.async */
+    uint8_t operand;  /* index of the address operand, or of the barrier number */
 } weak_insn;
 
 /* How an instruction may be reordered with respect to an earlier load. */
@@ -71,17 +71,17 @@ typedef struct late_load {
 } late_load;
 
 /* Views that a warp records for a single location. */
-typedef struct weak_place {
+typedef struct location_views {
     const uint8_t *at; /* address of a grain; NULL: unused */
     pl_memory_view view[PL_LEVELS];
-} weak_place;
+} location_views;
 
 typedef struct weak_warp {
     pl_memory_view view; /* the versions that it must observe */
     /* Its view at its last releasing fence with at least this scope. */
     pl_memory_view released[PL_LEVELS];
     pl_memory_view acquirable[PL_LEVELS]; /* the views released by the writes that it has read */
-    weak_place released_at[PLACES], acquirable_at[PLACES];
+    location_views released_at[LOCATIONS], acquirable_at[LOCATIONS];
     uint8_t next_released, next_acquirable;
     late_load late;
     uint32_t barriers; /* bit 2 * number + phase % 2: it waits, or has waited, at this barrier of
@@ -110,9 +110,9 @@ struct pl_weak {
 typedef struct piece {
     pl_location *grain;
     uint8_t *at;
-    uint16_t mask, written; /* written: for atomics, the bytes that were written */
-    unsigned place, from;   /* position of the write; from: for atomics, one past the version that
-                               is read */
+    uint16_t mask, written;      /* written: for atomics, the bytes that were written */
+    unsigned position, read_end; /* position of the write; from: for atomics, one past the version
+                             that is read */
     uint64_t read; /* atomics: number of the oldest version from which a byte is read, 0: older than
                       all */
     uint8_t newest[PL_GRAIN];   /* contents of memory */
@@ -129,7 +129,7 @@ static unsigned draw(struct pl_weak *k, unsigned n)
 }
 
 /* Returns a position from `least` to `most`, in half of the cases the last. */
-static unsigned draw_place(struct pl_weak *k, unsigned least, unsigned most)
+static unsigned draw_position(struct pl_weak *k, unsigned least, unsigned most)
 {
     return most == least || draw(k, 2) ? most : least + draw(k, most - least + 1);
 }
@@ -141,7 +141,7 @@ static weak_warp *state_of(const pl_warp *w)
     return &w->cta->weak->warp[w->index];
 }
 
-static unsigned level_to(const pl_warp *w, uint32_t cta, uint32_t cluster)
+static unsigned distance_to(const pl_warp *w, uint32_t cta, uint32_t cluster)
 {
     const struct pl_weak_cta *c = w->cta->weak;
     return c->number == cta        ? PL_LEVEL_CTA
@@ -156,7 +156,7 @@ static uint32_t warp_number(const pl_warp *w)
 
 static bool morally_strong(const pl_warp *w, const weak_insn *x, const pl_version *v)
 {
-    unsigned level = level_to(w, v->cta, v->cluster);
+    unsigned level = distance_to(w, v->cta, v->cluster);
     return v->warp == warp_number(w) ||
            (x->strong && v->strong && x->level >= level && v->level >= level);
 }
@@ -165,7 +165,7 @@ static bool morally_strong(const pl_warp *w, const weak_insn *x, const pl_versio
 
 /* Adds the writes of the preceding grids to the view: all of them are visible once those grids have
  * ended. */
-static void after_grid(struct pl_weak *k, const pl_warp *w)
+static void join_previous_grids(struct pl_weak *k, const pl_warp *w)
 {
     pl_memory_view all = {0};
     for (unsigned n = 0; n < PL_WINDOW; n++) {
@@ -178,7 +178,7 @@ static void after_grid(struct pl_weak *k, const pl_warp *w)
 }
 
 /* Joins the views of the barriers that have released the warp. */
-static void after_barriers(struct pl_weak *k, pl_warp *w)
+static void join_barriers(struct pl_weak *k, pl_warp *w)
 {
     struct pl_weak_cta *c = w->cta->weak;
     weak_warp *s = state_of(w);
@@ -189,29 +189,29 @@ static void after_barriers(struct pl_weak *k, pl_warp *w)
             pl_view_join(&k->history, &s->view,
                          &k->cluster_barrier[2 * (c->cluster % CLUSTERS) + phase]);
     s->cluster = 0;
-    if (s->grid) after_grid(k, w);
+    if (s->grid) join_previous_grids(k, w);
     s->grid = false;
 }
 
 /* The entry of a location in a warp's table, or NULL. */
-static weak_place *find_place(weak_place *table, const uint8_t *at)
+static location_views *find_location(location_views *table, const uint8_t *at)
 {
-    for (unsigned n = 0; n < PLACES; n++)
+    for (unsigned n = 0; n < LOCATIONS; n++)
         if (table[n].at == at) return &table[n];
     return NULL;
 }
 
 /* The same, created if necessary. A new entry evicts another, which then applies to every location;
  * this only adds ordering. */
-static weak_place *make_place(struct pl_weak *k, weak_place *table, uint8_t *next,
-                              const uint8_t *at, pl_memory_view *every[PL_LEVELS])
+static location_views *find_or_add_location(struct pl_weak *k, location_views *table, uint8_t *next,
+                                            const uint8_t *at, pl_memory_view *every[PL_LEVELS])
 {
-    weak_place *p = find_place(table, at);
+    location_views *p = find_location(table, at);
     if (p) return p;
-    p = &table[(*next)++ % PLACES];
+    p = &table[(*next)++ % LOCATIONS];
     for (unsigned r = 0; p->at && r < PL_LEVELS; r++)
         pl_view_join(&k->history, every[r], &p->view[r]);
-    *p = (weak_place){.at = at};
+    *p = (location_views){.at = at};
     return p;
 }
 
@@ -224,10 +224,11 @@ static void observe(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_
     pl_view_add(&k->history, &s->view, v->number);
     if (!v->nreleases) return;
     pl_memory_view *every[PL_LEVELS] = {&s->view, &s->view, &s->view};
-    weak_place *p = make_place(k, s->acquirable_at, &s->next_acquirable, g->at, every);
+    location_views *p =
+        find_or_add_location(k, s->acquirable_at, &s->next_acquirable, g->at, every);
     for (unsigned n = 0; n < v->nreleases; n++) {
         pl_release *r = &v->release[n];
-        unsigned level = level_to(w, r->cta, r->cluster);
+        unsigned level = distance_to(w, r->cta, r->cluster);
         /* For every acquiring scope that includes the writer. */
         for (unsigned reach = level; reach < PL_LEVELS; reach++) {
             pl_view_join(&k->history, &p->view[reach], &r->view[level]);
@@ -250,7 +251,7 @@ static void observe_below(struct pl_weak *k, pl_warp *w, const weak_insn *x, con
 static void acquire_at(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_location *g)
 {
     weak_warp *s = state_of(w);
-    weak_place *p = find_place(s->acquirable_at, g->at);
+    location_views *p = find_location(s->acquirable_at, g->at);
     if (x->acquire && p) pl_view_join(&k->history, &s->view, &p->view[x->level]);
 }
 
@@ -263,10 +264,11 @@ static void release_at(struct pl_weak *k, pl_warp *w, const weak_insn *x, const 
     *out = (pl_release){.cta = c->number, .cluster = c->cluster};
     if (x->release) { /* later strong writes to the location release it, too */
         pl_memory_view *every[PL_LEVELS] = {&s->released[0], &s->released[1], &s->released[2]};
-        weak_place *p = make_place(k, s->released_at, &s->next_released, g->at, every);
+        location_views *p =
+            find_or_add_location(k, s->released_at, &s->next_released, g->at, every);
         for (unsigned r = 0; r <= x->level; r++) pl_view_join(&k->history, &p->view[r], &s->view);
     }
-    weak_place *p = find_place(s->released_at, g->at);
+    location_views *p = find_location(s->released_at, g->at);
     for (unsigned r = 0; r < PL_LEVELS; r++) {
         pl_view_join(&k->history, &out->view[r], &s->released[r]);
         if (p) pl_view_join(&k->history, &out->view[r], &p->view[r]);
@@ -289,21 +291,22 @@ static void fence(pl_warp *w, const weak_insn *x)
 
 /* ---- loads, stores and atomic operations ---- */
 
-static const weak_insn *about(const pl_warp *w, const pl_insn *i)
+static const weak_insn *weak_insn_of(const pl_warp *w, const pl_insn *i)
 {
     return &w->grid->weak->insn[i - w->code];
 }
 
-/* Collects the grains that the executing lanes access. hold: creates those that do not exist.
- * where: the bytes of each lane, or NULL. */
-static unsigned gather(pl_warp *w, const pl_insn *i, bool hold, piece *out,
-                       uint8_t *where[PL_LANES])
+/* Collects the grains that the executing lanes access. create: adds those that do not exist.
+ * lane_bytes: the bytes of each lane, or NULL. */
+static unsigned collect_grains(pl_warp *w, const pl_insn *i, bool create, piece *out,
+                               uint8_t *lane_bytes[PL_LANES])
 {
     struct pl_weak *k = w->grid->weak;
     uint64_t addr[PL_LANES];
     size_t bytes = (size_t)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2];
     unsigned n = 0;
-    pl_addresses(w, i, about(w, i)->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    pl_addresses(w, i, weak_insn_of(w, i)->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm,
+                 addr);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         pl_space real;
@@ -311,28 +314,28 @@ static unsigned gather(pl_warp *w, const pl_insn *i, bool hold, piece *out,
         uint8_t *p = pl_resolve(w, l, (pl_space)i->sel[PL_M_SPACE], addr[l], bytes, &real, &in);
         /* Private memory, or a fault that the plain function reports. */
         if (!p || addr[l] % bytes || real == PL_SP_LOCAL || real == PL_SP_PARAM) continue;
-        if (where) where[l] = p;
+        if (lane_bytes) lane_bytes[l] = p;
         for (size_t done = 0; done < bytes;) {
             unsigned first = (unsigned)((uintptr_t)(p + done) % PL_GRAIN);
-            unsigned here =
+            unsigned in_grain =
                 bytes - done < PL_GRAIN - first ? (unsigned)(bytes - done) : PL_GRAIN - first;
             uint8_t *at = p + done - first;
-            uint16_t mask = (uint16_t)(((1u << here) - 1u) << first);
+            uint16_t mask = (uint16_t)(((1u << in_grain) - 1u) << first);
             unsigned q = 0;
             while (q < n && out[q].at != at) q++;
-            pl_location *g = q < n  ? out[q].grain
-                             : hold ? pl_grain_hold(&k->history, at)
-                                    : pl_grain_find(&k->history, at);
+            pl_location *g = q < n    ? out[q].grain
+                             : create ? pl_grain_pin(&k->history, at)
+                                      : pl_grain_find(&k->history, at);
             if (q == n && g) out[n++] = (piece){.grain = g, .at = at};
             if (g) out[q].mask |= mask;
-            done += here;
+            done += in_grain;
         }
     }
     return n;
 }
 
 /* Restores in memory the contents of the piece below position `end`. */
-static void go_back(struct pl_weak *k, piece *p, unsigned end)
+static void restore_older_bytes(struct pl_weak *k, piece *p, unsigned end)
 {
     uint8_t old[PL_GRAIN];
     memcpy(p->newest, p->at, PL_GRAIN);
@@ -345,49 +348,49 @@ static void go_back(struct pl_weak *k, piece *p, unsigned end)
 static void weak_load(pl_warp *w, const pl_insn *i)
 {
     struct pl_weak *k = w->grid->weak;
-    const weak_insn *x = about(w, i);
+    const weak_insn *x = weak_insn_of(w, i);
     pl_memory_view nothing = {0};
-    piece part[PL_HELD];
-    after_barriers(k, w);
-    unsigned n = gather(w, i, false, part, NULL);
+    piece part[PL_MAX_PINNED];
+    join_barriers(k, w);
+    unsigned n = collect_grains(w, i, false, part, NULL);
     for (unsigned q = 0; q < n; q++) {
         piece *p = &part[q];
         unsigned least = pl_grain_floor(&k->history, p->grain,
-                                        x->foreign ? &nothing : &state_of(w)->view, p->mask);
-        p->place = draw_place(k, least, p->grain->n);
-        go_back(k, p, p->place);
+                                        x->other_proxy ? &nothing : &state_of(w)->view, p->mask);
+        p->position = draw_position(k, least, p->grain->n);
+        restore_older_bytes(k, p, p->position);
     }
     x->plain(w, i);
     for (unsigned q = 0; q < n; q++) {
         memcpy(part[q].at, part[q].newest, PL_GRAIN);
-        if (x->strong) observe_below(k, w, x, part[q].grain, part[q].place, part[q].mask);
+        if (x->strong) observe_below(k, w, x, part[q].grain, part[q].position, part[q].mask);
         acquire_at(k, w, x, part[q].grain);
     }
 }
 
 /* True if a write may be placed at this position: not between an atomic operation and the version
  * that it read, if the two are morally strong. */
-static bool admits(const struct pl_weak *k, const pl_warp *w, const weak_insn *x, const piece *p,
-                   unsigned place)
+static bool may_insert_at(const struct pl_weak *k, const pl_warp *w, const weak_insn *x,
+                          const piece *p, unsigned position)
 {
     const pl_history *h = &k->history;
-    for (unsigned n = place; n < p->grain->n; n++) {
+    for (unsigned n = position; n < p->grain->n; n++) {
         const pl_version *v = &h->version[p->grain->version[n]];
         if (!v->atomic || !(v->mask & p->mask) || !morally_strong(w, x, v)) continue;
-        unsigned behind = 0; /* one past the version that it read */
+        unsigned read_end = 0; /* one past the version that it read */
         for (unsigned m = 0; m < n; m++)
-            if (h->version[p->grain->version[m]].number == v->read) behind = m + 1;
-        if (behind <= place) return false;
+            if (h->version[p->grain->version[m]].number == v->read) read_end = m + 1;
+        if (read_end <= position) return false;
     }
     return true;
 }
 
 /* An atomic operation passes on the releases of the versions that it reads. */
-static void inherit(struct pl_weak *k, const pl_warp *w, const weak_insn *x, const piece *p,
-                    pl_version *own)
+static void inherit_releases(struct pl_weak *k, const pl_warp *w, const weak_insn *x,
+                             const piece *p, pl_version *own)
 {
     uint16_t left = p->mask;
-    for (unsigned end = p->from; end > 0 && left; end--) {
+    for (unsigned end = p->read_end; end > 0 && left; end--) {
         pl_version *v = &k->history.version[p->grain->version[end - 1]];
         bool acquirable = (v->mask & left) && morally_strong(w, x, v);
         left &= (uint16_t)~v->mask;
@@ -413,17 +416,17 @@ static void inherit(struct pl_weak *k, const pl_warp *w, const weak_insn *x, con
 }
 
 /* Inserts the bytes written by the plain function as a version. */
-static void enter(struct pl_weak *k, pl_warp *w, const weak_insn *x, piece *p, bool atomic)
+static void insert_version(struct pl_weak *k, pl_warp *w, const weak_insn *x, piece *p, bool atomic)
 {
     struct pl_weak_cta *c = w->cta->weak;
     uint16_t covered = 0;
-    for (unsigned n = p->place; n < p->grain->n; n++)
+    for (unsigned n = p->position; n < p->grain->n; n++)
         covered |= k->history.version[p->grain->version[n]].mask;
     pl_version made; /* its releases are large: only those in use are filled */
     made.nreleases = x->strong;
     if (x->strong) release_at(k, w, x, p->grain, &made.release[0]);
-    if (atomic) inherit(k, w, x, p, &made);
-    pl_version *v = pl_grain_insert(&k->history, p->grain, p->place);
+    if (atomic) inherit_releases(k, w, x, p, &made);
+    pl_version *v = pl_grain_insert(&k->history, p->grain, p->position);
     v->read = p->read;
     v->cta = c->number;
     v->cluster = c->cluster;
@@ -443,41 +446,41 @@ static void enter(struct pl_weak *k, pl_warp *w, const weak_insn *x, piece *p, b
 static void weak_store(pl_warp *w, const pl_insn *i)
 {
     struct pl_weak *k = w->grid->weak;
-    const weak_insn *x = about(w, i);
-    piece part[PL_HELD];
-    after_barriers(k, w);
-    unsigned n = gather(w, i, true, part, NULL);
+    const weak_insn *x = weak_insn_of(w, i);
+    piece part[PL_MAX_PINNED];
+    join_barriers(k, w);
+    unsigned n = collect_grains(w, i, true, part, NULL);
     for (unsigned q = 0; q < n; q++) memcpy(part[q].newest, part[q].at, PL_GRAIN);
     x->plain(w, i);
     for (unsigned q = 0; q < n && !pl_failed(w->grid); q++) {
         piece *p = &part[q];
-        p->place = draw_place(k, pl_grain_floor(&k->history, p->grain, &state_of(w)->view, p->mask),
-                              p->grain->n);
-        if (!admits(k, w, x, p, p->place)) p->place = p->grain->n;
-        enter(k, w, x, p, false);
+        p->position = draw_position(
+            k, pl_grain_floor(&k->history, p->grain, &state_of(w)->view, p->mask), p->grain->n);
+        if (!may_insert_at(k, w, x, p, p->position)) p->position = p->grain->n;
+        insert_version(k, w, x, p, false);
     }
-    for (unsigned q = 0; q < n; q++) pl_grain_release(&k->history, part[q].grain);
+    for (unsigned q = 0; q < n; q++) pl_grain_unpin(&k->history, part[q].grain);
 }
 
 /* Chooses the positions at which an atomic operation reads and writes. No morally strong version
  * may be between the two. Versions that are not morally strong are unordered with respect to it,
  * even the one that was read. */
-static void choose_atomic(struct pl_weak *k, pl_warp *w, const weak_insn *x, piece *p)
+static void choose_atomic_positions(struct pl_weak *k, pl_warp *w, const weak_insn *x, piece *p)
 {
     const pl_history *h = &k->history;
     const pl_location *g = p->grain;
     unsigned least = pl_grain_floor(h, g, &state_of(w)->view, p->mask),
-             from = draw_place(k, least, g->n), to = from;
-    bool back = draw(k, 2);
-    while (back ? to > least : to < g->n) {
-        const pl_version *v = &h->version[g->version[back ? to - 1 : to]];
+             from = draw_position(k, least, g->n), to = from;
+    bool backwards = draw(k, 2);
+    while (backwards ? to > least : to < g->n) {
+        const pl_version *v = &h->version[g->version[backwards ? to - 1 : to]];
         if (((v->mask & p->mask) && morally_strong(w, x, v)) || draw(k, 2)) break;
-        to = back ? to - 1 : to + 1;
+        to = backwards ? to - 1 : to + 1;
     }
-    if (!admits(k, w, x, p, to)) from = to = g->n;
-    go_back(k, p, from);
-    p->from = from;
-    p->place = to;
+    if (!may_insert_at(k, w, x, p, to)) from = to = g->n;
+    restore_older_bytes(k, p, from);
+    p->read_end = from;
+    p->position = to;
     uint16_t left = p->mask;
     for (; from > 0 && left; from--) {
         const pl_version *v = &h->version[g->version[from - 1]];
@@ -488,7 +491,8 @@ static void choose_atomic(struct pl_weak *k, pl_warp *w, const weak_insn *x, pie
 }
 
 /* The bytes of one element in a register row. */
-static void element(const pl_warp *w, uint32_t row, unsigned l, unsigned bytes, uint8_t out[16])
+static void read_element(const pl_warp *w, uint32_t row, unsigned l, unsigned bytes,
+                         uint8_t out[16])
 {
     if (bytes <= 4) {
         memcpy(out, &pl_row32(w, row)[l], 4);
@@ -500,21 +504,21 @@ static void element(const pl_warp *w, uint32_t row, unsigned l, unsigned bytes, 
 
 /* The bytes of a piece that compare-and-swaps have written, lane by lane: one that fails only
  * reads. */
-static uint16_t swapped(const pl_warp *w, const pl_insn *i, uint8_t *const where[PL_LANES],
-                        const piece *p)
+static uint16_t written_by_cas(const pl_warp *w, const pl_insn *i,
+                               uint8_t *const lane_bytes[PL_LANES], const piece *p)
 {
     unsigned bytes = 1u << i->sel[PL_M_LOG2];
-    uint8_t now[PL_GRAIN], wanted[16], fresh[16];
+    uint8_t now[PL_GRAIN], expected[16], desired[16];
     uint16_t written = 0;
     memcpy(now, p->observed, PL_GRAIN);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        uintptr_t first = (uintptr_t)where[l] - (uintptr_t)p->at;
-        if (!where[l] || first >= PL_GRAIN) continue;
-        element(w, i->op[2], l, bytes, wanted);
-        element(w, i->op[3], l, bytes, fresh);
-        if (memcmp(now + first, wanted, bytes) != 0) continue;
-        memcpy(now + first, fresh, bytes);
+        uintptr_t first = (uintptr_t)lane_bytes[l] - (uintptr_t)p->at;
+        if (!lane_bytes[l] || first >= PL_GRAIN) continue;
+        read_element(w, i->op[2], l, bytes, expected);
+        read_element(w, i->op[3], l, bytes, desired);
+        if (memcmp(now + first, expected, bytes) != 0) continue;
+        memcpy(now + first, desired, bytes);
         written |= (uint16_t)(((1u << bytes) - 1u) << first);
     }
     return written;
@@ -522,28 +526,28 @@ static uint16_t swapped(const pl_warp *w, const pl_insn *i, uint8_t *const where
 
 static void weak_atomic(pl_warp *w, const pl_insn *i)
 {
-    uint8_t *where[PL_LANES] = {NULL};
+    uint8_t *lane_bytes[PL_LANES] = {NULL};
     bool swap = pl_insn_has(i, W_cas) || pl_forms[i->form].mnem == M__cast;
     struct pl_weak *k = w->grid->weak;
-    const weak_insn *x = about(w, i);
-    piece part[PL_HELD];
-    after_barriers(k, w);
-    unsigned n = gather(w, i, true, part, where);
+    const weak_insn *x = weak_insn_of(w, i);
+    piece part[PL_MAX_PINNED];
+    join_barriers(k, w);
+    unsigned n = collect_grains(w, i, true, part, lane_bytes);
     for (unsigned q = 0; q < n; q++) {
-        choose_atomic(k, w, x, &part[q]);
+        choose_atomic_positions(k, w, x, &part[q]);
         memcpy(part[q].observed, part[q].at, PL_GRAIN);
-        part[q].written = swap ? swapped(w, i, where, &part[q]) : part[q].mask;
+        part[q].written = swap ? written_by_cas(w, i, lane_bytes, &part[q]) : part[q].mask;
     }
     x->plain(w, i);
     for (unsigned q = 0; q < n; q++) {
         piece *p = &part[q];
-        observe_below(k, w, x, p->grain, p->from, p->mask);
+        observe_below(k, w, x, p->grain, p->read_end, p->mask);
         acquire_at(k, w, x, p->grain);
         for (unsigned b = 0; b < PL_GRAIN; b++)
             if (p->mask & ~p->written & 1u << b) p->at[b] = p->newest[b];
         p->mask = p->written;
-        if (p->mask) enter(k, w, x, p, true);
-        pl_grain_release(&k->history, p->grain);
+        if (p->mask) insert_version(k, w, x, p, true);
+        pl_grain_unpin(&k->history, p->grain);
     }
 }
 
@@ -551,9 +555,9 @@ static void weak_atomic(pl_warp *w, const pl_insn *i)
 
 static void weak_fence(pl_warp *w, const pl_insn *i)
 {
-    const weak_insn *x = about(w, i);
-    after_barriers(w->grid->weak, w);
-    if (x->foreign)
+    const weak_insn *x = weak_insn_of(w, i);
+    join_barriers(w->grid->weak, w);
+    if (x->other_proxy)
         pl_view_fence(&w->grid->weak->history, &state_of(w)->view, PL_FENCED);
     else
         fence(w, x);
@@ -562,7 +566,7 @@ static void weak_fence(pl_warp *w, const pl_insn *i)
 
 static void weak_barrier(pl_warp *w, const pl_insn *i)
 {
-    const weak_insn *x = about(w, i);
+    const weak_insn *x = weak_insn_of(w, i);
     struct pl_weak *k = w->grid->weak;
     if (!pl_bar_gathered(w, i)) return;
     uint32_t row = i->op[x->operand];
@@ -571,7 +575,7 @@ static void weak_barrier(pl_warp *w, const pl_insn *i)
     struct pl_weak_cta *c = w->cta->weak;
     c->phase[id] += !w->cta->barrier[id].open; /* the first arrival of the phase */
     unsigned slot = 2 * id + c->phase[id] % 2;
-    after_barriers(k, w);
+    join_barriers(k, w);
     pl_view_join(&k->history, &c->barrier[slot], &state_of(w)->view);
     if (x->acquire) state_of(w)->barriers |= 1u << slot;
     x->plain(w, i);
@@ -579,12 +583,12 @@ static void weak_barrier(pl_warp *w, const pl_insn *i)
 
 static void weak_cluster_barrier(pl_warp *w, const pl_insn *i)
 {
-    const weak_insn *x = about(w, i);
+    const weak_insn *x = weak_insn_of(w, i);
     struct pl_weak *k = w->grid->weak;
     unsigned phase =
         (unsigned)((x->acquire ? w->split[w->current].cluster_phase : pl_cluster_phase(w->cta)) %
                    2);
-    after_barriers(k, w);
+    join_barriers(k, w);
     if (x->release)
         pl_view_join(&k->history,
                      &k->cluster_barrier[2 * (w->cta->weak->cluster % CLUSTERS) + phase],
@@ -595,19 +599,19 @@ static void weak_cluster_barrier(pl_warp *w, const pl_insn *i)
 
 static void weak_grid(pl_warp *w, const pl_insn *i)
 {
-    const weak_insn *x = about(w, i);
-    after_barriers(w->grid->weak, w);
+    const weak_insn *x = weak_insn_of(w, i);
+    join_barriers(w->grid->weak, w);
     x->plain(w, i);
-    state_of(w)->grid = x->acquire && w->grid->before;
+    state_of(w)->grid = x->acquire && w->grid->previous;
 }
 
 /* The objects of a cluster are not distinguished. */
 static void weak_mbarrier(pl_warp *w, const pl_insn *i)
 {
-    const weak_insn *x = about(w, i);
+    const weak_insn *x = weak_insn_of(w, i);
     struct pl_weak *k = w->grid->weak;
     pl_memory_view *shared = &k->mbarrier[w->cta->weak->cluster % CLUSTERS];
-    after_barriers(k, w);
+    join_barriers(k, w);
     if (x->release) pl_view_join(&k->history, shared, &state_of(w)->view);
     x->plain(w, i);
     if (x->acquire) pl_view_join(&k->history, &state_of(w)->view, shared);
@@ -615,7 +619,7 @@ static void weak_mbarrier(pl_warp *w, const pl_insn *i)
 
 /* ---- tensor maps, which the copy engine reads through a separate proxy ---- */
 
-enum { MAP_GRAINS = PL_TENSORMAP_BYTES / PL_GRAIN, MAPS_AT_ONCE = PL_HELD / MAP_GRAINS };
+enum { MAP_GRAINS = PL_TENSORMAP_BYTES / PL_GRAIN, MAPS_AT_ONCE = PL_MAX_PINNED / MAP_GRAINS };
 
 /* The address of a lane's map, if other threads may read it; else NULL. */
 static uint8_t *map_of(pl_warp *w, const pl_insn *i, unsigned lane)
@@ -630,33 +634,33 @@ static uint8_t *map_of(pl_warp *w, const pl_insn *i, unsigned lane)
 static void weak_map_store(pl_warp *w, const pl_insn *i)
 {
     struct pl_weak *k = w->grid->weak;
-    const weak_insn *x = about(w, i);
-    piece part[PL_HELD];
+    const weak_insn *x = weak_insn_of(w, i);
+    piece part[PL_MAX_PINNED];
     unsigned n = 0;
-    bool others = false;
-    after_barriers(k, w);
+    bool too_many = false;
+    join_barriers(k, w);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         uint8_t *p = map_of(w, i, (unsigned)__builtin_ctz(m));
-        bool known = !p; /* most lanes use the same map */
-        for (unsigned q = 0; q < n && !known; q += MAP_GRAINS) known = part[q].at == p;
-        if (!known && n + MAP_GRAINS > MAPS_AT_ONCE * MAP_GRAINS) others = true;
-        for (unsigned g = 0; !known && !others && g < MAP_GRAINS; g++) {
-            part[n] = (piece){.grain = pl_grain_hold(&k->history, p + g * PL_GRAIN),
+        bool listed = !p; /* most lanes use the same map */
+        for (unsigned q = 0; q < n && !listed; q += MAP_GRAINS) listed = part[q].at == p;
+        if (!listed && n + MAP_GRAINS > MAPS_AT_ONCE * MAP_GRAINS) too_many = true;
+        for (unsigned g = 0; !listed && !too_many && g < MAP_GRAINS; g++) {
+            part[n] = (piece){.grain = pl_grain_pin(&k->history, p + g * PL_GRAIN),
                               .at = p + g * PL_GRAIN};
             memcpy(part[n].newest, part[n].at, PL_GRAIN);
             n++;
         }
     }
     /* The writes to their maps become visible to all threads at once. */
-    if (others) pl_history_forget(&k->history, NULL, 0);
+    if (too_many) pl_history_discard(&k->history, NULL, 0);
     x->plain(w, i);
     for (unsigned q = 0; q < n; q++) {
         piece *p = &part[q];
         for (unsigned b = 0; b < PL_GRAIN; b++)
             p->mask |= (uint16_t)((p->at[b] != p->newest[b]) << b);
-        p->place = p->grain->n;
-        if (p->mask) enter(k, w, x, p, false);
-        pl_grain_release(&k->history, p->grain);
+        p->position = p->grain->n;
+        if (p->mask) insert_version(k, w, x, p, false);
+        pl_grain_unpin(&k->history, p->grain);
     }
     if (x->release) pl_view_fence(&k->history, &state_of(w)->view, PL_OFFERED);
 }
@@ -666,8 +670,8 @@ static void weak_map_store(pl_warp *w, const pl_insn *i)
 static void weak_map_fence(pl_warp *w, const pl_insn *i)
 {
     struct pl_weak *k = w->grid->weak;
-    const weak_insn *x = about(w, i);
-    after_barriers(k, w);
+    const weak_insn *x = weak_insn_of(w, i);
+    join_barriers(k, w);
     if (x->release) pl_view_fence(&k->history, &state_of(w)->view, PL_OFFERED);
     fence(w, x);
     for (uint32_t m = x->acquire ? w->exec : 0; m; m &= m - 1) {
@@ -677,11 +681,11 @@ static void weak_map_fence(pl_warp *w, const pl_insn *i)
     x->plain(w, i);
 }
 
-void pl_weak_map(pl_warp *w, const uint8_t *map, uint8_t out[PL_TENSORMAP_BYTES])
+void pl_weak_read_map(pl_warp *w, const uint8_t *map, uint8_t out[PL_TENSORMAP_BYTES])
 {
     struct pl_weak *k = w->grid->weak;
     bool old = draw(k, 2); /* the engine reads either an old or the new version of the whole map */
-    after_barriers(k, w);
+    join_barriers(k, w);
     pl_memory_view mapped = pl_view_of(&k->history, &state_of(w)->view, PL_MAPPED);
     memcpy(out, map, PL_TENSORMAP_BYTES);
     for (unsigned n = 0; old && n < MAP_GRAINS; n++) {
@@ -696,8 +700,8 @@ void pl_weak_map(pl_warp *w, const uint8_t *map, uint8_t out[PL_TENSORMAP_BYTES]
  * once. */
 static void weak_other(pl_warp *w, const pl_insn *i)
 {
-    about(w, i)->plain(w, i);
-    pl_history_forget(&w->grid->weak->history, NULL, 0);
+    weak_insn_of(w, i)->plain(w, i);
+    pl_history_discard(&w->grid->weak->history, NULL, 0);
 }
 
 /* ---- late loads ----
@@ -713,7 +717,7 @@ typedef struct row_list {
     bool full, overlap;
 } row_list;
 
-static void visit(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void visit_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     row_list *x = ctx;
     late_load *l = x->late;
@@ -735,17 +739,18 @@ static void visit(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void visit_rows(struct pl_weak *k, const pl_insn *i, row_list *x)
 {
     pl_insn copy = *i; /* the walk takes a mutable instruction, although nothing changes */
-    pl_insn_uses(k->program, &copy, visit, x);
+    pl_insn_uses(k->program, &copy, visit_row, x);
 }
 
 /* The addresses at which the lanes of an instruction access memory; NULL for inactive lanes.
  * Returns the bytes per lane. */
-static uint32_t bytes_at(pl_warp *w, const pl_insn *i, const uint8_t *at[PL_LANES])
+static uint32_t lane_addresses(pl_warp *w, const pl_insn *i, const uint8_t *at[PL_LANES])
 {
     uint64_t addr[PL_LANES], in;
     uint32_t bytes = (uint32_t)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2];
     pl_space real;
-    pl_addresses(w, i, about(w, i)->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    pl_addresses(w, i, weak_insn_of(w, i)->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm,
+                 addr);
     for (unsigned l = 0; l < PL_LANES; l++)
         at[l] = w->exec >> l & 1
                     ? pl_resolve(w, l, (pl_space)i->sel[PL_M_SPACE], addr[l], bytes, &real, &in)
@@ -754,17 +759,17 @@ static uint32_t bytes_at(pl_warp *w, const pl_insn *i, const uint8_t *at[PL_LANE
 }
 
 /* True if the late load must choose its value before this instruction executes. */
-static bool in_the_way(struct pl_weak *k, pl_warp *w, const pl_insn *i)
+static bool must_settle_late(struct pl_weak *k, pl_warp *w, const pl_insn *i)
 {
     late_load *late = &state_of(w)->late;
-    const weak_insn *x = about(w, i);
+    const weak_insn *x = weak_insn_of(w, i);
     row_list rows = {.late = late};
     if (x->reorder == REORDER_NEVER || w->active != late->active || w->regs != late->regs)
         return true;
     visit_rows(k, i, &rows);
     if (rows.overlap || x->reorder == REORDER_REGISTERS) return rows.overlap;
     const uint8_t *at[PL_LANES];
-    uint32_t bytes = bytes_at(w, i, at);
+    uint32_t bytes = lane_addresses(w, i, at);
     for (unsigned l = 0; l < PL_LANES; l++)
         for (unsigned m = 0; at[l] && m < PL_LANES; m++)
             if (late->at[m] && at[l] < late->at[m] + late->bytes && late->at[m] < at[l] + bytes)
@@ -773,7 +778,7 @@ static bool in_the_way(struct pl_weak *k, pl_warp *w, const pl_insn *i)
 }
 
 /* The late load chooses its value now. */
-static void settle_late(pl_warp *w)
+static void resolve_late(pl_warp *w)
 {
     late_load *late = &state_of(w)->late;
     const pl_insn *i = late->insn;
@@ -807,8 +812,8 @@ static bool issue_late(struct pl_weak *k, pl_warp *w, const pl_insn *i)
                 late->row[m].first < late->row[n].first + late->row[n].n &&
                 late->row[n].first < late->row[m].first + late->row[m].n)
                 return false;
-    late->bytes = bytes_at(w, i, late->at);
-    about(w, i)->plain(w, i);
+    late->bytes = lane_addresses(w, i, late->at);
+    weak_insn_of(w, i)->plain(w, i);
     if (pl_failed(w->grid)) return true;
     late->exec = w->exec;
     late->active = w->active;
@@ -819,12 +824,12 @@ static bool issue_late(struct pl_weak *k, pl_warp *w, const pl_insn *i)
 }
 
 /* Wrapper of every instruction of the launch. */
-static void weak_any(pl_warp *w, const pl_insn *i)
+static void execute_any(pl_warp *w, const pl_insn *i)
 {
     struct pl_weak *k = w->grid->weak;
-    const weak_insn *x = about(w, i);
+    const weak_insn *x = weak_insn_of(w, i);
     late_load *late = &state_of(w)->late;
-    if (late->insn && in_the_way(k, w, i)) settle_late(w);
+    if (late->insn && must_settle_late(k, w, i)) resolve_late(w);
     if (x->reorder == REORDER_LATE && !late->insn && draw(k, LATE_ONE_IN) == 0 &&
         issue_late(k, w, i))
         return;
@@ -842,8 +847,8 @@ static uint8_t level_of(pl_word scope)
 static uint8_t reorder_class_of(const pl_insn *i, const weak_insn *x)
 {
     const pl_form *f = &pl_forms[i->form];
-    bool own = x->weak == weak_load || x->weak == weak_store || x->weak == weak_atomic;
-    if (own && !x->acquire && !x->release && !x->foreign)
+    bool modelled = x->weak == weak_load || x->weak == weak_store || x->weak == weak_atomic;
+    if (modelled && !x->acquire && !x->release && !x->other_proxy)
         return x->weak == weak_load && !pl_insn_has(i, W_volatile) && !pl_insn_has(i, W_mmio)
                    ? REORDER_LATE
                    : REORDER_MEMORY;
@@ -856,7 +861,7 @@ static uint8_t reorder_class_of(const pl_insn *i, const weak_insn *x)
 }
 
 /* Returns the wrapper of an instruction, or NULL if it does not access memory of other threads. */
-static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
+static pl_exec_fn *wrapper_of(const pl_insn *i, weak_insn *x)
 {
     const pl_form *f = &pl_forms[i->form];
     pl_word order = pl_mod(f, i->mods, G_order), sem = pl_mod(f, i->mods, G_sem),
@@ -875,7 +880,7 @@ static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
         x->acquire = order == W_acquire;
         x->release = order == W_release;
         x->operand = f->mnem != M_st;
-        x->foreign = space == PL_SP_CONST || f->mnem == M_ldu || pl_insn_has(i, W_nc);
+        x->other_proxy = space == PL_SP_CONST || f->mnem == M_ldu || pl_insn_has(i, W_nc);
         return f->mnem == M_st ? weak_store : weak_load;
     case M_atom:
     case M_red:
@@ -889,7 +894,7 @@ static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
     case M_membar:
     case M_fence:
         if (pl_insn_has(i, W_alias)) return NULL;
-        x->foreign = pl_insn_has(i, W_proxy) && pl_insn_has(i, W_async);
+        x->other_proxy = pl_insn_has(i, W_proxy) && pl_insn_has(i, W_async);
         x->level = level_of(f->mnem == M_membar ? pl_mod(f, i->mods, G_level) : scope);
         x->sc = f->mnem == M_membar || sem == W_sc;
         x->acquire = sem != W_release;
@@ -937,11 +942,11 @@ struct pl_weak *pl_weak_open(pl_program *p, uint64_t seed)
     for (size_t n = 0; n < p->code.n; n++) {
         pl_insn *i = &p->code.at[n];
         weak_insn *x = &k->insn[n];
-        pl_exec_fn *f = i->exec ? wrapper(i, x) : NULL;
+        pl_exec_fn *f = i->exec ? wrapper_of(i, x) : NULL;
         x->plain = i->exec;
         x->weak = f;
         x->reorder = reorder_class_of(i, x);
-        if (i->exec) i->exec = weak_any;
+        if (i->exec) i->exec = execute_any;
     }
     return k;
 }
@@ -966,7 +971,7 @@ bool pl_weak_start(pl_cta *c)
         c->weak->cluster = (uint32_t)c->grid->first_block + c->id[0] / n[0] +
                            nx * (c->id[1] / n[1] + ny * (c->id[2] / n[2]));
     }
-    pl_history_forget(&c->grid->weak->history, c->shared, c->shared_end);
+    pl_history_discard(&c->grid->weak->history, c->shared, c->shared_end);
     return true;
 }
 
@@ -984,21 +989,22 @@ static void read_async(struct pl_weak *k, pl_memory_view *fenced, const uint8_t 
 {
     memcpy(out, from, bytes);
     for (size_t done = 0; done < bytes;) {
-        unsigned first = (unsigned)((uintptr_t)(from + done) % PL_GRAIN), here = PL_GRAIN - first;
-        here = here < bytes - done ? here : (unsigned)(bytes - done);
+        unsigned first = (unsigned)((uintptr_t)(from + done) % PL_GRAIN),
+                 in_grain = PL_GRAIN - first;
+        in_grain = in_grain < bytes - done ? in_grain : (unsigned)(bytes - done);
         const pl_location *g = pl_grain_find(&k->history, from + done - first);
-        uint16_t mask = (uint16_t)(((1u << here) - 1u) << first);
-        unsigned end = g ? draw_place(k, pl_grain_floor(&k->history, g, fenced, mask), g->n) : 0;
+        uint16_t mask = (uint16_t)(((1u << in_grain) - 1u) << first);
+        unsigned end = g ? draw_position(k, pl_grain_floor(&k->history, g, fenced, mask), g->n) : 0;
         if (g && end < g->n) {
             uint8_t old[PL_GRAIN];
             pl_grain_bytes(&k->history, g, end, old);
-            memcpy(out + done, old + first, here);
+            memcpy(out + done, old + first, in_grain);
         }
-        done += here;
+        done += in_grain;
     }
 }
 
-void pl_weak_source(pl_warp *w, pl_async_op *o)
+void pl_weak_read_source(pl_warp *w, pl_async_op *o)
 {
     struct pl_weak *k = w->grid->weak;
     o->weak = k;
@@ -1008,21 +1014,21 @@ void pl_weak_source(pl_warp *w, pl_async_op *o)
                 o->family != PL_ASYNC_GROUP && o->from;
     const uint8_t *from = tile ? o->tensor->tile : o->from;
     size_t bytes = tile ? pl_tma_extent(o->tensor) : o->bytes;
-    if ((!tile && !bulk) || !bytes || !(o->own = malloc(bytes))) return;
-    after_barriers(k, w);
+    if ((!tile && !bulk) || !bytes || !(o->owned_source = malloc(bytes))) return;
+    join_barriers(k, w);
     pl_memory_view fenced = pl_view_of(&k->history, &state_of(w)->view, PL_FENCED);
-    read_async(k, &fenced, from, bytes, o->own);
-    if (memcmp(o->own, from, bytes) == 0) { /* no older version: it reads when the operation is
-                                               applied */
-        free(o->own);
-        o->own = NULL;
+    read_async(k, &fenced, from, bytes, o->owned_source);
+    if (memcmp(o->owned_source, from, bytes) == 0) { /* no older version: it reads when the
+                                               operation is applied */
+        free(o->owned_source);
+        o->owned_source = NULL;
     } else if (tile)
-        o->tensor->tile = o->own;
+        o->tensor->tile = o->owned_source;
     else
-        o->from = o->own;
+        o->from = o->owned_source;
 }
 
-void pl_weak_written(struct pl_weak *k, const uint8_t *to, size_t bytes)
+void pl_weak_note_write(struct pl_weak *k, const uint8_t *to, size_t bytes)
 {
-    pl_history_forget(&k->history, to, bytes);
+    pl_history_discard(&k->history, to, bytes);
 }

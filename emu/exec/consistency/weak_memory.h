@@ -32,11 +32,11 @@ void pl_weak_end(struct pl_weak_cta *c); /* frees; NULL is allowed */
 
 /* An asynchronous operation starts: it reads what the asynchronous proxy observes, which may be
  * older than the thread's writes. */
-void pl_weak_source(pl_warp *w, struct pl_async_op *o);
+void pl_weak_read_source(pl_warp *w, struct pl_async_op *o);
 /* Copies a tensor map in global or constant memory as the copy engine observes it, which may be
  * older than what the thread observes. */
-void pl_weak_map(pl_warp *w, const uint8_t *map, uint8_t out[PL_TENSORMAP_BYTES]);
+void pl_weak_read_map(pl_warp *w, const uint8_t *map, uint8_t out[PL_TENSORMAP_BYTES]);
 /* Bytes were written by an operation other than ld, st, atom and red. NULL: anywhere. */
-void pl_weak_written(struct pl_weak *k, const uint8_t *to, size_t bytes);
+void pl_weak_note_write(struct pl_weak *k, const uint8_t *to, size_t bytes);
 
 #endif

@@ -16,16 +16,16 @@ void pl_history_init(pl_history *h)
 
 /* Drops the versions that have left the window since the set was last used: newer ones occupy their
  * slots. */
-static void refresh(const pl_history *h, pl_memory_view *v)
+static void drop_stale(const pl_history *h, pl_memory_view *v)
 {
     if (h->next - v->upto >= PL_WINDOW) {
         memset(v->has, 0, sizeof v->has);
     } else {
         /* Clears the slots of one word at a time. */
         for (uint64_t n = v->upto; n < h->next; n = (n / 64 + 1) * 64) {
-            uint64_t left = h->next - n, gone = (left < 64 ? (1ull << left) - 1 : UINT64_MAX)
-                                                << n % 64;
-            for (unsigned k = 0; k < PL_KNOWN; k++) v->has[k][n % PL_WINDOW / 64] &= ~gone;
+            uint64_t left = h->next - n, stale = (left < 64 ? (1ull << left) - 1 : UINT64_MAX)
+                                                 << n % 64;
+            for (unsigned k = 0; k < PL_KNOWN; k++) v->has[k][n % PL_WINDOW / 64] &= ~stale;
         }
     }
     v->upto = h->next;
@@ -33,33 +33,33 @@ static void refresh(const pl_history *h, pl_memory_view *v)
 
 bool pl_view_has(const pl_history *h, pl_memory_view *v, uint64_t number)
 {
-    refresh(h, v);
+    drop_stale(h, v);
     return v->has[PL_SEEN][number % PL_WINDOW / 64] >> number % 64 & 1;
 }
 
 void pl_view_add(const pl_history *h, pl_memory_view *v, uint64_t number)
 {
-    refresh(h, v);
+    drop_stale(h, v);
     v->has[PL_SEEN][number % PL_WINDOW / 64] |= 1ull << number % 64;
 }
 
 void pl_view_join(const pl_history *h, pl_memory_view *to, pl_memory_view *from)
 {
-    refresh(h, to);
-    refresh(h, from);
+    drop_stale(h, to);
+    drop_stale(h, from);
     for (unsigned k = 0; k < PL_KNOWN; k++)
         for (unsigned n = 0; n < PL_VIEW_WORDS; n++) to->has[k][n] |= from->has[k][n];
 }
 
 void pl_view_fence(const pl_history *h, pl_memory_view *v, pl_known what)
 {
-    refresh(h, v);
+    drop_stale(h, v);
     memcpy(v->has[what], v->has[PL_SEEN], sizeof v->has[what]);
 }
 
 void pl_view_map(const pl_history *h, pl_memory_view *v, const uint8_t *at, size_t bytes)
 {
-    refresh(h, v);
+    drop_stale(h, v);
     for (unsigned n = 0; n < PL_WINDOW; n++) {
         const pl_version *x = &h->version[n];
         uint64_t bit = 1ull << n % 64;
@@ -71,7 +71,7 @@ void pl_view_map(const pl_history *h, pl_memory_view *v, const uint8_t *at, size
 
 pl_memory_view pl_view_of(const pl_history *h, pl_memory_view *v, pl_known what)
 {
-    refresh(h, v);
+    drop_stale(h, v);
     pl_memory_view f = {.upto = v->upto};
     memcpy(f.has[PL_SEEN], v->has[what], sizeof v->has[what]);
     return f;
@@ -93,10 +93,10 @@ pl_location *pl_grain_find(pl_history *h, const uint8_t *at)
 }
 
 /* Frees a grain that is not held and has no versions. */
-static void drop(pl_history *h, pl_location *g)
+static void free_if_unused(pl_history *h, pl_location *g)
 {
     uint16_t self = (uint16_t)(g - h->grain), *link = &h->bucket[bucket_of(g->at)];
-    if (g->n || g->held) return;
+    if (g->n || g->pinned) return;
     while (*link != self) link = &h->grain[*link].next;
     *link = g->next;
     g->at = NULL;
@@ -105,7 +105,7 @@ static void drop(pl_history *h, pl_location *g)
 }
 
 /* Overwrites `bytes` with those bytes of a version. */
-static void lay_over(uint8_t bytes[PL_GRAIN], const pl_version *x, unsigned mask)
+static void apply_version(uint8_t bytes[PL_GRAIN], const pl_version *x, unsigned mask)
 {
     for (unsigned b = 0; b < PL_GRAIN; b++)
         if (mask >> b & 1) bytes[b] = x->bytes[b];
@@ -114,13 +114,13 @@ static void lay_over(uint8_t bytes[PL_GRAIN], const pl_version *x, unsigned mask
 /* The version at position p becomes visible to all threads, together with the versions that it
  * covers. Other versions below it stay: a thread that acquires from one of those, such as a flag in
  * the same grain, must still find the writes that were released with it. */
-static void settle(pl_history *h, pl_location *g, unsigned p)
+static void commit_version(pl_history *h, pl_location *g, unsigned p)
 {
     unsigned seen = 0; /* bytes supplied by versions at higher positions */
     for (unsigned k = p + 1; k-- > 0;) {
         pl_version *x = &h->version[g->version[k]];
         if (k < p && !(x->mask & seen)) continue;
-        lay_over(g->base, x, x->mask & ~seen);
+        apply_version(g->base, x, x->mask & ~seen);
         seen |= x->mask;
         x->number = 0;
         g->n--;
@@ -138,21 +138,21 @@ static void retire(pl_history *h, uint64_t number)
         pl_location *g = &h->grain[h->version[slot].grain];
         unsigned p = 0;
         while (g->version[p] != slot) p++;
-        settle(h, g, p);
-        drop(h, g);
+        commit_version(h, g, p);
+        free_if_unused(h, g);
     }
 }
 
-pl_location *pl_grain_hold(pl_history *h, uint8_t *at)
+pl_location *pl_grain_pin(pl_history *h, uint8_t *at)
 {
     pl_location *g = pl_grain_find(h, at);
     if (g) { /* none of its versions may be removed before the instruction ends */
         uint64_t last = g->n == PL_GRAIN_VERSIONS ? h->version[g->version[0]].number : 0;
         for (unsigned k = 0; k < g->n; k++) {
             const uint64_t number = h->version[g->version[k]].number;
-            if (h->next - number >= PL_WINDOW - PL_HELD && number > last) last = number;
+            if (h->next - number >= PL_WINDOW - PL_MAX_PINNED && number > last) last = number;
         }
-        g->held = true;
+        g->pinned = true;
         retire(h, last);
         return g;
     }
@@ -164,14 +164,14 @@ pl_location *pl_grain_hold(pl_history *h, uint8_t *at)
     g->next = h->bucket[b];
     h->bucket[b] = (uint16_t)(g - h->grain);
     memcpy(g->base, at, PL_GRAIN);
-    g->held = true;
+    g->pinned = true;
     return g;
 }
 
-void pl_grain_release(pl_history *h, pl_location *g)
+void pl_grain_unpin(pl_history *h, pl_location *g)
 {
-    g->held = false;
-    drop(h, g);
+    g->pinned = false;
+    free_if_unused(h, g);
 }
 
 unsigned pl_grain_floor(const pl_history *h, const pl_location *g, pl_memory_view *v, uint16_t mask)
@@ -188,18 +188,19 @@ void pl_grain_bytes(const pl_history *h, const pl_location *g, unsigned end, uin
     memmove(out, g->base, PL_GRAIN);
     for (unsigned k = 0; k < end; k++) {
         const pl_version *x = &h->version[g->version[k]];
-        lay_over(out, x, x->mask);
+        apply_version(out, x, x->mask);
     }
 }
 
-pl_version *pl_grain_insert(pl_history *h, pl_location *g, unsigned place)
+pl_version *pl_grain_insert(pl_history *h, pl_location *g, unsigned position)
 {
     uint16_t slot = (uint16_t)(h->next % PL_WINDOW);
     pl_version *x = &h->version[slot];
     /* It leaves the window. */
     if (x->number) retire(h, x->number);
-    memmove(g->version + place + 1, g->version + place, (g->n - place) * sizeof *g->version);
-    g->version[place] = slot;
+    memmove(g->version + position + 1, g->version + position,
+            (g->n - position) * sizeof *g->version);
+    g->version[position] = slot;
     g->n++;
     x->number = h->next++;
     x->grain = (uint16_t)(g - h->grain);
@@ -208,24 +209,24 @@ pl_version *pl_grain_insert(pl_history *h, pl_location *g, unsigned place)
 }
 
 /* Removes all versions of a grain: only its newest bytes are visible from now on. */
-static void forget(pl_history *h, pl_location *g)
+static void discard_versions(pl_history *h, pl_location *g)
 {
-    while (g->n) settle(h, g, g->n - 1u);
-    drop(h, g);
+    while (g->n) commit_version(h, g, g->n - 1u);
+    free_if_unused(h, g);
 }
 
-void pl_history_forget(pl_history *h, const uint8_t *from, size_t bytes)
+void pl_history_discard(pl_history *h, const uint8_t *from, size_t bytes)
 {
     const uint8_t *first = from ? from - (uintptr_t)from % PL_GRAIN : NULL;
     size_t size = (uintptr_t)from % PL_GRAIN + bytes;
     if (from && size <= 32 * PL_GRAIN) {
         for (size_t k = 0; k < size; k += PL_GRAIN) {
             pl_location *g = pl_grain_find(h, first + k);
-            if (g) forget(h, g);
+            if (g) discard_versions(h, g);
         }
         return;
     }
     for (unsigned k = 0; k < PL_GRAINS; k++)
         if (h->grain[k].at && (!from || (uintptr_t)h->grain[k].at - (uintptr_t)first < size))
-            forget(h, &h->grain[k]);
+            discard_versions(h, &h->grain[k]);
 }

@@ -26,9 +26,9 @@ enum {
     PL_VIEW_WORDS = PL_WINDOW / 64,
     PL_GRAIN = 16,          /* bytes */
     PL_GRAIN_VERSIONS = 12, /* per grain */
-    PL_HELD = 64,           /* maximum number of grains that an instruction uses at once */
+    PL_MAX_PINNED = 64,     /* maximum number of grains that an instruction uses at once */
     /* One for each version, and those that an instruction is about to use. */
-    PL_GRAINS = PL_WINDOW + PL_HELD,
+    PL_GRAINS = PL_WINDOW + PL_MAX_PINNED,
     PL_MAX_RELEASES = 4, /* releases that a chain of atomic operations carries separately */
     PL_NO_VERSION = UINT16_MAX
 };
@@ -71,7 +71,7 @@ typedef struct pl_location {
     uint8_t *at;   /* host address, NULL: unused */
     uint16_t next; /* of the same bucket */
     uint8_t n;
-    bool held;                           /* in use by an instruction */
+    bool pinned;                         /* in use by an instruction */
     uint16_t version[PL_GRAIN_VERSIONS]; /* in coherence order, the newest last */
     uint8_t base[PL_GRAIN];              /* contents below the versions, visible to all threads */
 } pl_location;
@@ -99,21 +99,21 @@ pl_memory_view pl_view_of(const pl_history *h, pl_memory_view *v, pl_known what)
 /* ---- grains and versions ---- */
 /* The grain at an aligned host address, or NULL if it has no history. */
 pl_location *pl_grain_find(pl_history *h, const uint8_t *at);
-/* The same, held for the calling instruction; a new one starts with the contents of memory. An
- * instruction holds PL_HELD grains at most and creates one version of each; the slots of the other
- * versions do not change meanwhile. */
-pl_location *pl_grain_hold(pl_history *h, uint8_t *at);
-void pl_grain_release(pl_history *h, pl_location *g);
+/* The same, pinned for the calling instruction; a new one starts with the contents of memory. An
+ * instruction pins PL_MAX_PINNED grains at most and creates one version of each; the slots of the
+ * other versions do not change meanwhile. */
+pl_location *pl_grain_pin(pl_history *h, uint8_t *at);
+void pl_grain_unpin(pl_history *h, pl_location *g);
 /* Position one past the newest version in the view that writes any of these bytes: 0..n. */
 unsigned pl_grain_floor(const pl_history *h, const pl_location *g, pl_memory_view *v,
                         uint16_t mask);
 /* The bytes below position `end` (the versions 0 .. end - 1). */
 void pl_grain_bytes(const pl_history *h, const pl_location *g, unsigned end, uint8_t out[PL_GRAIN]);
-/* Inserts a version at a position of a held grain; the caller fills in the writer and the data. The
- * oldest version of the history may be removed. */
-pl_version *pl_grain_insert(pl_history *h, pl_location *g, unsigned place);
+/* Inserts a version at a position of a pinned grain; the caller fills in the writer and the data.
+ * The oldest version of the history may be removed. */
+pl_version *pl_grain_insert(pl_history *h, pl_location *g, unsigned position);
 /* Bytes were written without the history: they are visible to all threads. from == NULL:
  * anywhere. */
-void pl_history_forget(pl_history *h, const uint8_t *from, size_t bytes);
+void pl_history_discard(pl_history *h, const uint8_t *from, size_t bytes);
 
 #endif

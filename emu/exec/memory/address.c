@@ -7,10 +7,10 @@
 #include "emu/exec/runtime/cuda_builtins.h"
 
 enum { NULL_PAGE = 4096 };               /* addresses derived from a null pointer */
-#define FAR          (UINT64_C(1) << 40) /* larger distances do not explain a mistake */
+#define MAX_DISTANCE (UINT64_C(1) << 40) /* larger distances do not explain a mistake */
 #define WINDOW_REACH 0x80000000ull /* distance of addresses that likely derive from a window */
 
-static uint8_t *shared_at(pl_warp *w, uint64_t address, uint64_t bytes)
+static uint8_t *shared_bytes(pl_warp *w, uint64_t address, uint64_t bytes)
 {
     pl_cta *c = w->cta;
     uint32_t rank = (uint32_t)(address / PL_SHARED_SLICE);
@@ -46,7 +46,7 @@ uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
     *resolved = space;
     *in_space = address;
     switch (space) {
-    case PL_SP_SHARED: return shared_at(w, address, bytes);
+    case PL_SP_SHARED: return shared_bytes(w, address, bytes);
     case PL_SP_LOCAL: {
         const uint32_t top = pl_local_top(w);
         if (address > top || bytes > top - address) return NULL;
@@ -62,17 +62,17 @@ uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
         return address <= b->size && bytes <= b->size - address ? b->bytes + address : NULL;
     }
     default: {
-        const pl_alloc *a = w->hit;
+        const pl_alloc *a = w->last_alloc;
         if (!a || address - a->address >= a->size) a = pl_memory_find(w->grid->memory, address);
         if (!a || !pl_alloc_holds(a, address, bytes)) return NULL;
-        if (!a->valid) w->hit = a;
+        if (!a->valid) w->last_alloc = a;
         return a->bytes + (address - a->address);
     }
     }
 }
 
 /* A constant bank, or NULL. */
-static const pl_alloc *constants_at(const pl_warp *w, uint64_t address)
+static const pl_alloc *find_constants(const pl_warp *w, uint64_t address)
 {
     const pl_alloc *a = pl_memory_find(w->grid->memory, address);
     return a && a->constant ? a : NULL;
@@ -83,7 +83,7 @@ uint8_t *pl_resolve_write(pl_warp *w, unsigned lane, pl_space space, uint64_t ad
 {
     uint8_t *p = pl_resolve(w, lane, space, address, bytes, resolved, in_space);
     /* The allocation that contains the address, unless that is restricted. */
-    const pl_alloc *a = w->hit;
+    const pl_alloc *a = w->last_alloc;
     if (*resolved == PL_SP_PARAM || *resolved == PL_SP_CONST) return NULL;
     return p && *resolved == PL_SP_GLOBAL && a && pl_alloc_read_only(a) &&
                    address - a->address < a->size
@@ -122,13 +122,13 @@ uint8_t *pl_access_write(pl_warp *w, unsigned lane, pl_space space, uint64_t add
 }
 
 /* Reports the distance of an address from an allocation, and the element that it would be. */
-static void outside(pl_warp *w, unsigned lane, const char *access, uint64_t address, uint64_t bytes,
-                    const pl_alloc *of, const char *history)
+static void fault_outside(pl_warp *w, unsigned lane, const char *access, uint64_t address,
+                          uint64_t bytes, const pl_alloc *of, const char *history)
 {
     const bool before = address < of->address, within = !before && address - of->address < of->size;
     const uint64_t from_start = before ? of->address - address : address - of->address;
     const uint64_t distance = before || within ? from_start : from_start - of->size;
-    if (distance > FAR) {
+    if (distance > MAX_DISTANCE) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s; no allocation is near",
                  access);
         return;
@@ -153,8 +153,8 @@ static void outside(pl_warp *w, unsigned lane, const char *access, uint64_t addr
 }
 
 /* An access to the device heap outside of the blocks in use. */
-static void outside_block(pl_warp *w, unsigned lane, const char *access, uint64_t address,
-                          uint64_t bytes)
+static void fault_heap(pl_warp *w, unsigned lane, const char *access, uint64_t address,
+                       uint64_t bytes)
 {
     const pl_heap *h = &w->grid->system->heap;
     const pl_heap_block *b = pl_heap_block_at(h, address);
@@ -171,21 +171,21 @@ static void outside_block(pl_warp *w, unsigned lane, const char *access, uint64_
                  access, address - start, b->size, start, history);
     } else {
         const pl_alloc block = {.address = start, .size = b->size, .name = "a block of malloc"};
-        outside(w, lane, access, address, bytes, &block, history);
+        fault_outside(w, lane, access, address, bytes, &block, history);
     }
 }
 
 /* A load beyond the constant bank. */
-static void outside_bank(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes,
-                         const char *access)
+static void fault_constant(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes,
+                           const char *access)
 {
     const pl_program *p = w->program;
     const pl_prog_var *last = NULL; /* last variable that starts at or before the address */
     bool generic = address - p->bank.address < p->bank.size;
-    uint64_t place = generic ? address - p->bank.address : address;
+    uint64_t offset = generic ? address - p->bank.address : address;
     for (size_t k = 0; k < p->vars.n; k++) {
         const pl_prog_var *v = &p->vars.at[k];
-        if (v->space == PL_SP_CONST && v->address <= place &&
+        if (v->space == PL_SP_CONST && v->address <= offset &&
             (!last || v->address >= last->address))
             last = v;
     }
@@ -198,8 +198,9 @@ static void outside_bank(pl_warp *w, unsigned lane, uint64_t address, uint64_t b
                  "); cvta.to.const converts it",
                  access, last->name, last->size, last->address);
     else
-        outside(w, lane, access, address, bytes,
-                &(pl_alloc){.address = last->address, .size = last->size, .name = last->name}, "");
+        fault_outside(w, lane, access, address, bytes,
+                      &(pl_alloc){.address = last->address, .size = last->size, .name = last->name},
+                      "");
 }
 
 enum { ACCESS_TEXT = 120 }; /* bytes for the description of an access */
@@ -210,8 +211,8 @@ static const char *const space_names[] = {
     [PL_SP_REG] = "register",    [PL_SP_SREG] = "register",   [PL_SP_TEX] = "texture"};
 
 /* A shared memory address, `at`, outside of the block's shared memory. */
-static void outside_shared(pl_warp *w, unsigned lane, uint64_t address, uint64_t at, uint64_t bytes,
-                           const char *what)
+static void fault_shared(pl_warp *w, unsigned lane, uint64_t address, uint64_t at, uint64_t bytes,
+                         const char *what)
 {
     const pl_cta *c = w->cta;
     uint64_t rank = at / PL_SHARED_SLICE;
@@ -239,8 +240,8 @@ static void outside_shared(pl_warp *w, unsigned lane, uint64_t address, uint64_t
 }
 
 /* An address beyond the end of local memory or of the kernel's parameters. */
-static void outside_frame(pl_warp *w, unsigned lane, pl_space real, uint64_t address, uint64_t at,
-                          uint64_t bytes, const char *what)
+static void fault_frame(pl_warp *w, unsigned lane, pl_space real, uint64_t address, uint64_t at,
+                        uint64_t bytes, const char *what)
 {
     pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
              "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64 ", out of bounds: %s %" PRIu32
@@ -252,8 +253,8 @@ static void outside_frame(pl_warp *w, unsigned lane, pl_space real, uint64_t add
 
 /* Reports an address near the windows of shared and local memory. False: the address is not near
  * them. */
-static bool in_window(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
-                      const char *what)
+static bool fault_near_window(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
+                              uint64_t bytes, const char *what)
 {
     if (space != PL_SP_GENERIC && (address - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS ||
                                    address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE)) {
@@ -279,8 +280,8 @@ static bool in_window(pl_warp *w, unsigned lane, pl_space space, uint64_t addres
 }
 
 /* An address in global memory without an allocation, or an access beyond the end of one. */
-static void outside_global(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes,
-                           const char *what)
+static void fault_global(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes,
+                         const char *what)
 {
     char access[ACCESS_TEXT];
     if (address < NULL_PAGE) {
@@ -288,20 +289,20 @@ static void outside_global(pl_warp *w, unsigned lane, uint64_t address, uint64_t
                  "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", a null pointer", what, bytes, address);
         return;
     }
-    const pl_freed *gone = pl_memory_freed(w->grid->memory, address);
-    if (gone) {
+    const pl_freed *freed = pl_memory_freed(w->grid->memory, address);
+    if (freed) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
                  "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", %" PRIu64
                  " bytes from the start of '%s', which has been freed (%" PRIu64
                  " bytes at 0x%" PRIx64 ")",
-                 what, bytes, address, address - gone->address, gone->name, gone->size,
-                 gone->address);
+                 what, bytes, address, address - freed->address, freed->name, freed->size,
+                 freed->address);
         return;
     }
     const pl_alloc *const inside = pl_memory_find(w->grid->memory, address);
     snprintf(access, sizeof access, "%s of %" PRIu64 " bytes at 0x%" PRIx64, what, bytes, address);
     if (inside && inside->valid) {
-        outside_block(w, lane, access, address, bytes);
+        fault_heap(w, lane, access, address, bytes);
         return;
     }
     const pl_alloc *a = pl_memory_nearest(w->grid->memory, address);
@@ -311,7 +312,7 @@ static void outside_global(pl_warp *w, unsigned lane, uint64_t address, uint64_t
                  address);
         return;
     }
-    outside(w, lane, access, address, bytes, a, "");
+    fault_outside(w, lane, access, address, bytes, a, "");
 }
 
 /* Reports a write to existing memory that cannot be written: parameters and constants. False: it is
@@ -319,7 +320,7 @@ static void outside_global(pl_warp *w, unsigned lane, uint64_t address, uint64_t
 static bool is_read_only(pl_warp *w, unsigned lane, pl_space real, uint64_t address, uint64_t at,
                          uint64_t bytes, const char *what)
 {
-    const pl_alloc *constants = real == PL_SP_GLOBAL ? constants_at(w, address) : NULL;
+    const pl_alloc *constants = real == PL_SP_GLOBAL ? find_constants(w, address) : NULL;
     if (real == PL_SP_PARAM) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
                  "%s of %" PRIu64 " bytes at parameter address 0x%" PRIx64
@@ -341,18 +342,18 @@ void pl_bounds_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
     uint64_t at = address;
     const uint8_t *p = pl_resolve(w, lane, space, address, bytes, &real, &at);
     if (real == PL_SP_SHARED) {
-        outside_shared(w, lane, address, at, bytes, what);
+        fault_shared(w, lane, address, at, bytes, what);
     } else if (p && is_read_only(w, lane, real, address, at, bytes, what)) {
         /* already reported */
     } else if (real == PL_SP_LOCAL || real == PL_SP_PARAM) {
-        outside_frame(w, lane, real, address, at, bytes, what);
+        fault_frame(w, lane, real, address, at, bytes, what);
     } else if (space == PL_SP_CONST) {
         char access[ACCESS_TEXT];
         snprintf(access, sizeof access, "%s of %" PRIu64 " bytes at constant address 0x%" PRIx64,
                  what, bytes, address);
-        outside_bank(w, lane, address, bytes, access);
-    } else if (!in_window(w, lane, space, address, bytes, what)) {
-        outside_global(w, lane, address, bytes, what);
+        fault_constant(w, lane, address, bytes, access);
+    } else if (!fault_near_window(w, lane, space, address, bytes, what)) {
+        fault_global(w, lane, address, bytes, what);
     }
 }
 

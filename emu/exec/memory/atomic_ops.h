@@ -31,29 +31,29 @@ static inline uint64_t pl_atomic_larger(int type, uint64_t a, uint64_t b)
 }
 
 /* The unit that performs the addition determines the handling of subnormals and NaNs. */
-typedef enum pl_atomic_place {
+typedef enum pl_atomic_arith {
     PL_ATOMIC_SHARED, /* the arithmetic of the SM */
     PL_ATOMIC_GLOBAL, /* the L2: f32 flushes subnormals, and a NaN operand of an f64 add is returned
                          unchanged */
     PL_ATOMIC_BULK, /* the L2 for a bulk reduction: as PL_ATOMIC_GLOBAL, but f32 keeps subnormals */
     PL_ATOMIC_GENERIC /* shared memory through a generic address: the operands are swapped */
-} pl_atomic_place;
+} pl_atomic_arith;
 
 /* The new value of a read-modify-write step (H200, driver 580.159.04, 2026-11, probes
  * mem.atomics). */
-static inline uint64_t pl_atomic_step(int op, int type, pl_atomic_place place, uint64_t old,
+static inline uint64_t pl_atomic_step(int op, int type, pl_atomic_arith arith, uint64_t old,
                                       uint64_t b, uint64_t c)
 {
     switch (op) {
     case W_add:
         switch (type) {
         case W_f32:
-            return f32_add((uint32_t)old, (uint32_t)b, PL_RN, place == PL_ATOMIC_GLOBAL, false);
+            return f32_add((uint32_t)old, (uint32_t)b, PL_RN, arith == PL_ATOMIC_GLOBAL, false);
         case W_f64:
-            if ((place == PL_ATOMIC_GLOBAL || place == PL_ATOMIC_BULK) &&
+            if ((arith == PL_ATOMIC_GLOBAL || arith == PL_ATOMIC_BULK) &&
                 (pl_atomic_nan64(b) || pl_atomic_nan64(old)))
                 return pl_atomic_nan64(b) ? b : old;
-            return place == PL_ATOMIC_GENERIC ? f64_add(b, old, PL_RN) : f64_add(old, b, PL_RN);
+            return arith == PL_ATOMIC_GENERIC ? f64_add(b, old, PL_RN) : f64_add(old, b, PL_RN);
         case W_f16: return f16_add((uint16_t)old, (uint16_t)b, false, false);
         case W_bf16: return bf16_add((uint16_t)old, (uint16_t)b);
         case W_f16x2: return f16x2_add((uint32_t)old, (uint32_t)b, false, false);

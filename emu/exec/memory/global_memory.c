@@ -14,12 +14,12 @@ void pl_memory_init(pl_memory *m)
 }
 
 enum { SHARED_GRAIN = 1 << 16 };
-static const uint64_t shared_at = UINT64_C(7) << 37; /* relative to the start */
+static const uint64_t shared_offset = UINT64_C(7) << 37; /* relative to the start */
 
 void pl_memory_start(pl_memory *m, uint64_t base)
 {
     m->base = m->next = base;
-    m->shared_next = base + shared_at;
+    m->shared_next = base + shared_offset;
 }
 
 enum {
@@ -30,21 +30,21 @@ enum {
 };
 
 /* at: a hint, or 0. */
-static uint8_t *mapping(uint64_t at, uint64_t size)
+static uint8_t *map_pages(uint64_t at, uint64_t size)
 {
     void *bytes = mmap((void *)(uintptr_t)at, (size_t)size + SLACK, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return bytes == MAP_FAILED ? NULL : bytes;
 }
 
-static uint8_t *zeroed(uint64_t size)
+static uint8_t *alloc_zeroed(uint64_t size)
 {
-    return size < MAPPED ? calloc(1, (size_t)size + SLACK) : mapping(0, size);
+    return size < MAPPED ? calloc(1, (size_t)size + SLACK) : map_pages(0, size);
 }
 
-static void give_back(const pl_alloc *a)
+static void free_host_bytes(const pl_alloc *a)
 {
-    if (a->foreign) return;
+    if (a->borrowed) return;
     if (a->size < MAPPED && !a->mapped)
         free(a->bytes);
     else
@@ -53,7 +53,7 @@ static void give_back(const pl_alloc *a)
 
 void pl_memory_free(pl_memory *m)
 {
-    for (size_t k = 0; k < m->n; k++) give_back(&m->alloc[k]);
+    for (size_t k = 0; k < m->n; k++) free_host_bytes(&m->alloc[k]);
     free(m->alloc);
     memset(m, 0, sizeof *m);
 }
@@ -63,7 +63,7 @@ uint64_t pl_memory_alloc(pl_memory *m, uint64_t size, const char *name)
     return pl_memory_alloc_gap(m, size, PL_GAP, name);
 }
 
-static size_t position(const pl_memory *m, uint64_t address)
+static size_t upper_bound(const pl_memory *m, uint64_t address)
 {
     size_t lo = 0, hi = m->n; /* first allocation that starts after the address */
     while (lo < hi) {
@@ -86,7 +86,7 @@ static bool insert(pl_memory *m, const pl_alloc *a)
         m->alloc = more;
         m->cap = cap;
     }
-    const size_t k = position(m, a->address);
+    const size_t k = upper_bound(m, a->address);
     memmove(&m->alloc[k + 1], &m->alloc[k], (m->n - k) * sizeof *m->alloc);
     m->alloc[k] = *a;
     m->n++;
@@ -96,11 +96,11 @@ static bool insert(pl_memory *m, const pl_alloc *a)
 uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const char *name)
 {
     if (size > (uint64_t)1 << 44) return 0;
-    uint8_t *bytes = zeroed(size);
+    uint8_t *bytes = alloc_zeroed(size);
     if (!bytes) return 0;
     const pl_alloc a = {.address = m->next, .size = size, .bytes = bytes, .name = name};
     if (!insert(m, &a)) {
-        give_back(&a);
+        free_host_bytes(&a);
         return 0;
     }
     m->next += (size + gap + 511) / 512 * 512; /* a gap, so that overruns do not reach another
@@ -110,7 +110,7 @@ uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const ch
 
 uint64_t pl_memory_alloc_shared(pl_memory *m, uint64_t size, const char *name)
 {
-    uint8_t *bytes = mapping(m->shared_next, size);
+    uint8_t *bytes = map_pages(m->shared_next, size);
     if (m->shared_next) m->shared_next += (size + SHARED_GRAIN) / SHARED_GRAIN * SHARED_GRAIN;
     if (!bytes) return 0;
     const pl_alloc a = {.address = (uintptr_t)bytes,
@@ -120,14 +120,14 @@ uint64_t pl_memory_alloc_shared(pl_memory *m, uint64_t size, const char *name)
                         .written = true,
                         .mapped = true};
     if (insert(m, &a)) return a.address;
-    give_back(&a);
+    free_host_bytes(&a);
     return 0;
 }
 
 pl_status pl_memory_map(pl_memory *m, uint64_t address, uint64_t size, void *bytes,
                         const char *name)
 {
-    const size_t k = position(m, address);
+    const size_t k = upper_bound(m, address);
     if (k && address - m->alloc[k - 1].address < m->alloc[k - 1].size) return PL_INVALID;
     if (k < m->n && m->alloc[k].address - address < size) return PL_INVALID;
     const pl_alloc a = {.address = address,
@@ -135,83 +135,83 @@ pl_status pl_memory_map(pl_memory *m, uint64_t address, uint64_t size, void *byt
                         .bytes = bytes,
                         .name = name,
                         .written = true,
-                        .foreign = true};
+                        .borrowed = true};
     return insert(m, &a) ? PL_OK : PL_NOMEM;
 }
 
 pl_status pl_memory_release(pl_memory *m, uint64_t address)
 {
-    size_t k = position(m, address);
+    size_t k = upper_bound(m, address);
     if (!k || m->alloc[k - 1].address != address) return PL_INVALID;
     pl_freed *f = &m->freed[m->nfreed++ % PL_FREED];
     f->address = address;
     f->size = m->alloc[k - 1].size;
     snprintf(f->name, sizeof f->name, "%s",
              m->alloc[k - 1].name ? m->alloc[k - 1].name : "an allocation");
-    give_back(&m->alloc[k - 1]);
+    free_host_bytes(&m->alloc[k - 1]);
     memmove(&m->alloc[k - 1], &m->alloc[k], (m->n - k) * sizeof *m->alloc);
     m->n--;
     return PL_OK;
 }
 
 /* The allocation that starts at the address or contains it. */
-static pl_alloc *of(pl_memory *m, uint64_t address)
+static pl_alloc *find_start(pl_memory *m, uint64_t address)
 {
-    size_t k = position(m, address);
+    size_t k = upper_bound(m, address);
     return k ? &m->alloc[k - 1] : NULL;
 }
 
-void pl_memory_constant(pl_memory *m, uint64_t address)
+void pl_memory_set_constant(pl_memory *m, uint64_t address)
 {
-    pl_alloc *a = of(m, address);
+    pl_alloc *a = find_start(m, address);
     if (a) a->constant = true;
 }
 
-void pl_memory_writable(pl_memory *m, uint64_t address)
+void pl_memory_set_writable(pl_memory *m, uint64_t address)
 {
-    pl_alloc *a = of(m, address);
+    pl_alloc *a = find_start(m, address);
     if (a) a->writable = true;
 }
 
-void pl_memory_type(pl_memory *m, uint64_t address, const char *type, uint32_t element)
+void pl_memory_set_type(pl_memory *m, uint64_t address, const char *type, uint32_t element)
 {
-    pl_alloc *a = of(m, address);
+    pl_alloc *a = find_start(m, address);
     if (!a) return;
     a->type = type;
     a->element = element;
 }
 
-void pl_memory_written(pl_memory *m, uint64_t address)
+void pl_memory_set_written(pl_memory *m, uint64_t address)
 {
-    pl_alloc *a = of(m, address);
+    pl_alloc *a = find_start(m, address);
     if (a) a->written = true;
 }
 
-void pl_memory_unwritten(pl_memory *m, uint64_t address)
+void pl_memory_set_undefined(pl_memory *m, uint64_t address)
 {
-    pl_alloc *a = of(m, address);
-    if (a) a->unwritten = true;
+    pl_alloc *a = find_start(m, address);
+    if (a) a->undefined = true;
 }
 
-void pl_memory_checked(pl_memory *m, uint64_t address)
+void pl_memory_set_checked(pl_memory *m, uint64_t address)
 {
-    pl_alloc *a = of(m, address);
+    pl_alloc *a = find_start(m, address);
     if (a) a->checked = true;
 }
 
-void pl_memory_of_host(pl_memory *m, uint64_t address)
+void pl_memory_set_host(pl_memory *m, uint64_t address)
 {
-    pl_alloc *a = of(m, address);
-    if (a) a->of_host = true;
+    pl_alloc *a = find_start(m, address);
+    if (a) a->host_memory = true;
 }
 
-void pl_memory_output(pl_memory *m, uint64_t address)
+void pl_memory_set_output(pl_memory *m, uint64_t address)
 {
-    pl_alloc *a = of(m, address);
+    pl_alloc *a = find_start(m, address);
     if (a) a->output = true;
 }
 
-uint64_t pl_memory_untouched(const pl_memory *m)
+uint64_t pl_memory_unwritten_bytes(const pl_memory *m)
 {
     uint64_t sum = 0;
     for (size_t k = 0; k < m->n; k++) sum += m->alloc[k].written ? 0 : m->alloc[k].size;
@@ -220,7 +220,7 @@ uint64_t pl_memory_untouched(const pl_memory *m)
 
 void pl_memory_restrict(pl_memory *m, uint64_t address, const uint8_t *valid)
 {
-    pl_alloc *a = of(m, address);
+    pl_alloc *a = find_start(m, address);
     if (a) a->valid = valid;
 }
 
@@ -247,7 +247,7 @@ const pl_freed *pl_memory_freed(const pl_memory *m, uint64_t address)
 
 const pl_alloc *pl_memory_find(const pl_memory *m, uint64_t address)
 {
-    size_t k = position(m, address);
+    size_t k = upper_bound(m, address);
     if (!k || address - m->alloc[k - 1].address >= m->alloc[k - 1].size) return NULL;
     pl_alloc *a = &m->alloc[k - 1];
     if (!__atomic_load_n(&a->touched, __ATOMIC_RELAXED)) /* called by several threads at once */
@@ -257,14 +257,14 @@ const pl_alloc *pl_memory_find(const pl_memory *m, uint64_t address)
 
 const pl_alloc *pl_memory_nearest(const pl_memory *m, uint64_t address)
 {
-    size_t k = position(m, address);
+    size_t k = upper_bound(m, address);
     if (!m->n) return NULL;
     if (!k) return &m->alloc[0];
     if (k == m->n) return &m->alloc[k - 1];
     const pl_alloc *before = &m->alloc[k - 1], *after = &m->alloc[k];
     uint64_t end = before->address + before->size;
-    uint64_t behind = address > end ? address - end : 0;
-    return behind <= after->address - address ? before : after;
+    uint64_t past_end = address > end ? address - end : 0;
+    return past_end <= after->address - address ? before : after;
 }
 
 uint8_t *pl_memory_at(const pl_memory *m, uint64_t address, uint64_t size)

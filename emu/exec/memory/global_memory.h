@@ -54,11 +54,11 @@ typedef struct pl_alloc {
     bool constant;        /* a constant bank */
     bool writable;        /* a constant bank that kernels may write through its address */
     bool written;         /* by the host, so that the system has provided its pages */
-    bool foreign;         /* `bytes` are not owned */
-    bool unwritten;       /* its contents are undefined until they are written */
+    bool borrowed;        /* `bytes` are not owned */
+    bool undefined;       /* its contents are undefined until they are written */
     bool output;          /* the host reads it at the end */
     bool checked;         /* registered with a checker */
-    bool of_host;         /* kernels access it over the link to the host */
+    bool host_memory;     /* kernels access it over the link to the host */
     bool touched;         /* has been looked up: set by pl_memory_find */
     bool mapped;          /* `bytes` are a mapping of the host, regardless of the size */
     const uint8_t *valid; /* for each PL_GRANULE bytes, the number that a kernel may access from the
@@ -101,22 +101,22 @@ pl_status pl_memory_map(pl_memory *m, uint64_t address, uint64_t size, void *byt
 uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const char *name);
 pl_status pl_memory_release(pl_memory *m, uint64_t address);
 /* Marks an allocation as constants. */
-void pl_memory_constant(pl_memory *m, uint64_t address);
+void pl_memory_set_constant(pl_memory *m, uint64_t address);
 /* Permits kernels to write an allocation that holds constants. */
-void pl_memory_writable(pl_memory *m, uint64_t address);
+void pl_memory_set_writable(pl_memory *m, uint64_t address);
 /* Sets the element type of an allocation. */
-void pl_memory_type(pl_memory *m, uint64_t address, const char *type, uint32_t element);
+void pl_memory_set_type(pl_memory *m, uint64_t address, const char *type, uint32_t element);
 /* Marks an allocation as written by the host as a whole. */
-void pl_memory_written(pl_memory *m, uint64_t address);
-/* Marks the contents of an allocation as undefined; as read by the host (pl_memory_output). */
-void pl_memory_unwritten(pl_memory *m, uint64_t address);
+void pl_memory_set_written(pl_memory *m, uint64_t address);
+/* Marks the contents of an allocation as undefined; as read by the host (pl_memory_set_output). */
+void pl_memory_set_undefined(pl_memory *m, uint64_t address);
 /* Kernels access the allocation over the link to the host. */
-void pl_memory_of_host(pl_memory *m, uint64_t address);
+void pl_memory_set_host(pl_memory *m, uint64_t address);
 /* Marks the allocation at `address` as registered with the checkers. */
-void pl_memory_checked(pl_memory *m, uint64_t address);
-void pl_memory_output(pl_memory *m, uint64_t address);
+void pl_memory_set_checked(pl_memory *m, uint64_t address);
+void pl_memory_set_output(pl_memory *m, uint64_t address);
 /* Total bytes of the allocations that the host has not written. */
-uint64_t pl_memory_untouched(const pl_memory *m);
+uint64_t pl_memory_unwritten_bytes(const pl_memory *m);
 /* Restricts the bytes of an allocation that kernels may access. */
 void pl_memory_restrict(pl_memory *m, uint64_t address, const uint8_t *valid);
 /* True if `valid` permits access to [at, at + bytes). */

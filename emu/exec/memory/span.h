@@ -59,13 +59,13 @@ static inline bool pl_span_window(pl_warp *w, pl_space space, uint64_t first, bo
     case PL_SP_GLOBAL: break;
     default: return false;
     }
-    const pl_alloc *a = w->hit;
+    const pl_alloc *a = w->last_alloc;
     if (!a || first - a->address >= a->size) {
-        a = w->hit_before;
+        a = w->previous_alloc;
         if (!a || first - a->address >= a->size) a = pl_memory_find(w->grid->memory, first);
         if (!a || a->valid) return false;
-        w->hit_before = w->hit;
-        w->hit = a;
+        w->previous_alloc = w->last_alloc;
+        w->last_alloc = a;
     }
     if (write && pl_alloc_read_only(a)) return false;
     /* for an allocation of 4 GiB and more: the part around the first lane */
@@ -77,7 +77,7 @@ static inline bool pl_span_window(pl_warp *w, pl_space space, uint64_t first, bo
     return true;
 }
 
-enum { PL_SPAN_REFUSED = 1, PL_SPAN_DIFFER = 2, PL_SPAN_LEAP = 4 };
+enum { PL_SPAN_INVALID = 1, PL_SPAN_DIFFER = 2, PL_SPAN_NOT_CONSECUTIVE = 4 };
 
 #ifdef __AVX512F__
 /* The properties (PL_SPAN_*) of the active lanes with offsets o. */
@@ -88,8 +88,8 @@ PL_LANE_INLINE unsigned pl_span_half(__m512i o, __mmask16 exec, __m512i last, __
     const __mmask16 odd = _mm512_mask_test_epi32_mask(exec, o, misaligned);
     const __mmask16 differ = _mm512_mask_cmpneq_epi32_mask(exec, o, first);
     const __mmask16 leap = _mm512_mask_cmpneq_epi32_mask(exec, o, expected);
-    return (bad | odd ? PL_SPAN_REFUSED : 0u) | (differ ? PL_SPAN_DIFFER : 0u) |
-           (leap ? PL_SPAN_LEAP : 0u);
+    return (bad | odd ? PL_SPAN_INVALID : 0u) | (differ ? PL_SPAN_DIFFER : 0u) |
+           (leap ? PL_SPAN_NOT_CONSECUTIVE : 0u);
 }
 #endif
 
@@ -115,10 +115,10 @@ static inline unsigned pl_span_state(const pl_warp *w, uint32_t last, uint32_t m
     for (uint32_t l = 0; l < PL_LANES; l++) {
         const uint32_t m = w->mask[l], o = (off[l] & m) | (first & ~m);
         off[l] = o;
-        state |= o > last ? PL_SPAN_REFUSED : 0u;
-        state |= o & misaligned ? PL_SPAN_REFUSED : 0u;
+        state |= o > last ? PL_SPAN_INVALID : 0u;
+        state |= o & misaligned ? PL_SPAN_INVALID : 0u;
         state |= o != first ? PL_SPAN_DIFFER : 0u;
-        state |= (o ^ (row + (l << log2))) & m ? PL_SPAN_LEAP : 0u;
+        state |= (o ^ (row + (l << log2))) & m ? PL_SPAN_NOT_CONSECUTIVE : 0u;
     }
     return state;
 #endif
@@ -135,8 +135,8 @@ static inline bool pl_span_check(const pl_warp *w, uint32_t low, uint32_t bytes,
     const unsigned state = pl_span_state(w, s->size - bytes, bytes - 1, first, row, log2, s->off);
     s->row = row;
     s->uniform = !(state & PL_SPAN_DIFFER);
-    s->consecutive = !(state & PL_SPAN_LEAP);
-    return !(state & PL_SPAN_REFUSED);
+    s->consecutive = !(state & PL_SPAN_NOT_CONSECUTIVE);
+    return !(state & PL_SPAN_INVALID);
 }
 
 /* The bytes addressed by operand k of the instruction: `bytes` for each lane, a power of two,

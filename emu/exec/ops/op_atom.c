@@ -10,10 +10,10 @@
 /* The reduction of an instruction. KEEP: .noftz, which keeps f32 subnormals in global memory. */
 typedef struct reduction {
     int op, type;
-    bool keep;
+    bool keep_subnormals;
 } reduction;
 
-static pl_atomic_place place_of(pl_space space, pl_space real, bool keep)
+static pl_atomic_arith arith_of(pl_space space, pl_space real, bool keep)
 {
     return real == PL_SP_GLOBAL     ? keep ? PL_ATOMIC_BULK : PL_ATOMIC_GLOBAL
            : space == PL_SP_GENERIC ? PL_ATOMIC_GENERIC
@@ -54,22 +54,22 @@ static void atomic128(pl_warp *w, const pl_insn *i, int op, uint64_t *addr, pl_s
     pl_space real = space;
     for (unsigned l = 0; l < PL_LANES; l++) {
         if (!((w->exec >> l) & 1u)) continue;
-        uint64_t at, have[2];
+        uint64_t at, current[2];
         uint8_t *p = pl_resolve_write(w, l, space, addr[l], 16, &real, &at);
         if (!p || addr[l] % 16) {
             pl_access_fault(w, l, space, addr[l], 16, "atomic operation");
             return;
         }
         addr[l] = at;
-        memcpy(have, p, 16);
-        old[l] = have[0];
-        old[PL_LANES + l] = have[1];
+        memcpy(current, p, 16);
+        old[l] = current[0];
+        old[PL_LANES + l] = current[1];
         const uint64_t *b = pl_row64(w, i->op[2]);
-        if (op == W_exch || (have[0] == b[l] && have[1] == b[PL_LANES + l])) {
+        if (op == W_exch || (current[0] == b[l] && current[1] == b[PL_LANES + l])) {
             const uint64_t *v = op == W_exch ? b : pl_row64(w, i->op[3]);
             memcpy(p, &v[l], 8);
             memcpy(p + 8, &v[PL_LANES + l], 8);
-            w->wrote |= v[l] != have[0] || v[PL_LANES + l] != have[1];
+            w->wrote |= v[l] != current[0] || v[PL_LANES + l] != current[1];
         }
     }
     if (i->op[0] != PL_NO_OPERAND) pl_blend128(w, pl_row64(w, i->op[0]), old);
@@ -78,8 +78,8 @@ static void atomic128(pl_warp *w, const pl_insn *i, int op, uint64_t *addr, pl_s
 
 /* The bytes at an address of the block's shared memory or of the last used allocation, which covers
  * nearly every access. NULL: use pl_resolve. */
-static inline uint8_t *quick(const pl_warp *w, pl_space space, uint64_t address, unsigned bytes,
-                             pl_space *real)
+static inline uint8_t *resolve_fast(const pl_warp *w, pl_space space, uint64_t address,
+                                    unsigned bytes, pl_space *real)
 {
     if (space == PL_SP_SHARED) {
         *real = PL_SP_SHARED;
@@ -89,7 +89,7 @@ static inline uint8_t *quick(const pl_warp *w, pl_space space, uint64_t address,
                    ? w->cta->shared + offset
                    : NULL;
     }
-    const pl_alloc *h = w->hit;
+    const pl_alloc *h = w->last_alloc;
     if ((space != PL_SP_GLOBAL && space != PL_SP_GENERIC) || !h || pl_alloc_read_only(h) ||
         h->size < bytes || address - h->address > h->size - bytes)
         return NULL;
@@ -117,11 +117,12 @@ static void atomic_vector(pl_warp *w, const pl_insn *i, reduction r, int d, unsi
         addr[l] = at;
         for (unsigned k = 0; k < count; k++) {
             uint32_t b = pl_row32(w, pl_more(w, i, i->op[a + 1] + k))[l];
-            uint64_t have = 0;
-            memcpy(&have, p + k * bytes, bytes);
-            old[k][l] = (uint32_t)have;
-            have = pl_atomic_step(r.op, r.type, place_of(space, real, r.keep), have, b, 0);
-            memcpy(p + k * bytes, &have, bytes);
+            uint64_t current = 0;
+            memcpy(&current, p + k * bytes, bytes);
+            old[k][l] = (uint32_t)current;
+            current = pl_atomic_step(r.op, r.type, arith_of(space, real, r.keep_subnormals),
+                                     current, b, 0);
+            memcpy(p + k * bytes, &current, bytes);
         }
     }
     w->wrote = true;
@@ -150,8 +151,8 @@ static void atomic(pl_warp *w, const pl_insn *i, reduction r, int d, unsigned a)
     }
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        uint64_t at = addr[l], have = 0;
-        uint8_t *p = quick(w, space, at, bytes, &real);
+        uint64_t at = addr[l], current = 0;
+        uint8_t *p = resolve_fast(w, space, at, bytes, &real);
         if (!p) p = pl_resolve_write(w, l, space, addr[l], bytes, &real, &at);
         if (!p || addr[l] % bytes) {
             pl_access_fault(w, l, space, addr[l], bytes, "atomic operation");
@@ -169,12 +170,12 @@ static void atomic(pl_warp *w, const pl_insn *i, reduction r, int d, unsigned a)
             memcpy(p, &v, 4);
             continue;
         }
-        have = element_at(p, bytes);
-        old[l] = have;
-        uint64_t next = pl_atomic_step(r.op, r.type, place_of(space, real, r.keep), have,
-                                       lane_value(w, i->op[a + 1], l, bytes),
+        current = element_at(p, bytes);
+        old[l] = current;
+        uint64_t next = pl_atomic_step(r.op, r.type, arith_of(space, real, r.keep_subnormals),
+                                       current, lane_value(w, i->op[a + 1], l, bytes),
                                        r.op == W_cas ? lane_value(w, i->op[a + 2], l, bytes) : 0);
-        w->wrote |= next != have;
+        w->wrote |= next != current;
         put_element(p, next, bytes);
     }
     if (d >= 0 && i->op[d] != PL_NO_OPERAND) {
@@ -219,12 +220,12 @@ void exec_cast(pl_warp *w, const pl_insn *i, int type)
     const unsigned bytes = type == W_b64 ? 8 : 4, banks = 128 / bytes;
     pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
     uint64_t addr[PL_LANES], done[PL_LANES] = {0};
-    uint32_t taken[2] = {0}; /* banks, by access */
+    uint32_t busy_banks[2] = {0}; /* banks, by access */
     pl_addresses(w, i, 1, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m), access = bytes == 8 && l >= 16;
-        uint64_t at = addr[l], have = 0;
-        uint8_t *p = quick(w, space, at, bytes, &real);
+        uint64_t at = addr[l], current = 0;
+        uint8_t *p = resolve_fast(w, space, at, bytes, &real);
         if (!p) p = pl_resolve_write(w, l, space, addr[l], bytes, &real, &at);
         if (!p || addr[l] % bytes) {
             pl_access_fault(w, l, space, addr[l], bytes, "atomic operation");
@@ -232,12 +233,12 @@ void exec_cast(pl_warp *w, const pl_insn *i, int type)
         }
         addr[l] = at;
         uint32_t bank = 1u << (at / bytes % banks);
-        if (taken[access] & bank) continue;
-        taken[access] |= bank;
-        have = element_at(p, bytes);
-        if (have != lane_value(w, i->op[2], l, bytes)) continue;
+        if (busy_banks[access] & bank) continue;
+        busy_banks[access] |= bank;
+        current = element_at(p, bytes);
+        if (current != lane_value(w, i->op[2], l, bytes)) continue;
         uint64_t next = lane_value(w, i->op[3], l, bytes);
-        w->wrote |= next != have;
+        w->wrote |= next != current;
         put_element(p, next, bytes);
         done[l] = 1;
     }

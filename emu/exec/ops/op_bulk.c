@@ -12,7 +12,8 @@
 #include "emu/exec/memory/address.h"
 
 /* The first, second or third address operand of the lanes. */
-static void places(const pl_warp *w, const pl_insn *i, unsigned which, unsigned k, uint64_t *out)
+static void operand_addresses(const pl_warp *w, const pl_insn *i, unsigned which, unsigned k,
+                              uint64_t *out)
 {
     static const unsigned narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
     uint32_t third = i->op[PL_INLINE_OPERANDS - 1];
@@ -23,7 +24,7 @@ static void places(const pl_warp *w, const pl_insn *i, unsigned which, unsigned 
     pl_addresses(w, i, k, i->sel[PL_M_FLAGS] & narrow[which], offset, out);
 }
 
-static void refuse(pl_warp *w, unsigned lane, uint64_t address, const char *wrong)
+static void launch_failed(pl_warp *w, unsigned lane, uint64_t address, const char *wrong)
 {
     pl_fault(w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
 }
@@ -64,14 +65,15 @@ static bool start_one(pl_warp *w, const bulk *b, unsigned l, uint64_t to, const 
     uint64_t in;
     if (!b->to_global && to / PL_SHARED_SLICE != w->cta->cluster_rank && to % 16 == 0 &&
         !pl_resolve(w, l, PL_SP_SHARED, to, n, &space, &in)) {
-        refuse(w, l, to, "a bulk operation reaches beyond the shared memory of another block");
+        launch_failed(w, l, to,
+                      "a bulk operation reaches beyond the shared memory of another block");
         return false;
     }
     if (!(o.to = pl_access_write(w, l, b->to_global ? PL_SP_GLOBAL : PL_SP_SHARED, to, n, 16,
                                  "destination of a bulk operation")))
         return false;
     const char *wrong = pl_async_start(w, o);
-    if (wrong) refuse(w, l, to, wrong);
+    if (wrong) launch_failed(w, l, to, wrong);
     return !wrong;
 }
 
@@ -84,14 +86,14 @@ static uint32_t ranks_of(const pl_insn *i, unsigned mask)
 static void run_bulk(pl_warp *w, const pl_insn *i, bulk b)
 {
     uint64_t to[PL_LANES], from[PL_LANES], bar[PL_LANES] = {0};
-    places(w, i, 0, 0, to);
-    places(w, i, 1, 1, from);
-    if (b.mbar) places(w, i, 2, b.mbar, bar);
+    operand_addresses(w, i, 0, 0, to);
+    operand_addresses(w, i, 1, 1, from);
+    if (b.mbar) operand_addresses(w, i, 2, b.mbar, bar);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint32_t n = pl_row32(w, i->op[2])[l] & ~15u;
         if (n > PL_MBAR_TX_MAX && n < 1u << 28) {
-            refuse(w, l, to[l], "a bulk operation of more than 1048575 bytes");
+            launch_failed(w, l, to[l], "a bulk operation of more than 1048575 bytes");
             return;
         }
         const uint8_t *s = pl_access(w, l, b.from_global ? PL_SP_GLOBAL : PL_SP_SHARED, from[l], n,
@@ -148,15 +150,15 @@ void exec_cp_bulk_multicast(pl_warp *w, const pl_insn *i)
 void exec_cp_bulk_ignore(pl_warp *w, const pl_insn *i)
 {
     uint64_t to[PL_LANES], from[PL_LANES], bar[PL_LANES];
-    places(w, i, 0, 0, to);
-    places(w, i, 1, 1, from);
-    places(w, i, 2, 5, bar);
+    operand_addresses(w, i, 0, 0, to);
+    operand_addresses(w, i, 1, 1, from);
+    operand_addresses(w, i, 2, 5, bar);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         const uint32_t n = pl_row32(w, i->op[2])[l] & ~15u, left = pl_row32(w, i->op[3])[l],
                        right = pl_row32(w, i->op[4])[l];
         if (left > 15 || right > 15 || left + right > n) {
-            refuse(w, l, to[l], "a bulk copy that ignores more than 15 bytes at one end");
+            launch_failed(w, l, to[l], "a bulk copy that ignores more than 15 bytes at one end");
             return;
         }
         uint8_t *d = pl_access_write(w, l, PL_SP_SHARED, to[l], n, 16,
@@ -182,7 +184,7 @@ void exec_cp_bulk_ignore(pl_warp *w, const pl_insn *i)
         const char *wrong = pl_mbar_transact(o, -(int64_t)(left + right));
         if (!wrong) wrong = pl_async_start(w, op);
         if (wrong) {
-            refuse(w, l, to[l], wrong);
+            launch_failed(w, l, to[l], wrong);
             return;
         }
     }
@@ -218,7 +220,7 @@ void exec_cp_reduce_bulk(pl_warp *w, const pl_insn *i, int dst, int op, int type
 static void hint(pl_warp *w, const pl_insn *i, const char *what, unsigned align)
 {
     uint64_t addr[PL_LANES];
-    places(w, i, 0, 0, addr);
+    operand_addresses(w, i, 0, 0, addr);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         if (addr[l] % align) {
@@ -251,7 +253,7 @@ void exec_bulk_wait(pl_warp *w, const pl_insn *i)
 {
     bool read = pl_mod(&pl_forms[i->form], i->mods, G_read) != W_none;
     const char *wrong = pl_async_wait(w, PL_ASYNC_BULK_GROUP, (uint32_t)i->imm, read);
-    if (wrong) refuse(w, (unsigned)__builtin_ctz(w->exec), 0, wrong);
+    if (wrong) launch_failed(w, (unsigned)__builtin_ctz(w->exec), 0, wrong);
 }
 
 /* ---- st.async, red.async: the value is in registers ---- */
@@ -260,8 +262,8 @@ static void run_store(pl_warp *w, const pl_insn *i, pl_async_kind kind, int op, 
 {
     unsigned log2 = i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], bytes = count << log2;
     uint64_t to[PL_LANES], bar[PL_LANES];
-    places(w, i, 0, 0, to);
-    places(w, i, 1, 2, bar);
+    operand_addresses(w, i, 0, 0, to);
+    operand_addresses(w, i, 1, 2, bar);
     pl_space space = (pl_space)i->sel[PL_M_SPACE];
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
@@ -286,7 +288,7 @@ static void run_store(pl_warp *w, const pl_insn *i, pl_async_kind kind, int op, 
             return;
         const char *wrong = pl_async_start(w, o);
         if (wrong) {
-            refuse(w, l, to[l], wrong);
+            launch_failed(w, l, to[l], wrong);
             return;
         }
     }
@@ -326,29 +328,29 @@ void exec_red_async_global(pl_warp *w, const pl_insn *i, int type)
 void exec_cancel_launch(pl_warp *w, const pl_insn *i, int multicast)
 {
     uint64_t to[PL_LANES], bar[PL_LANES];
-    places(w, i, 0, 0, to);
-    places(w, i, 1, 1, bar);
+    operand_addresses(w, i, 0, 0, to);
+    operand_addresses(w, i, 1, 1, bar);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        uint32_t answer[4] = {0};
-        answer[3] = pl_block_cancel(w->grid, answer);
-        *w->cta->advances += answer[3];
+        uint32_t response[4] = {0};
+        response[3] = pl_block_cancel(w->grid, response);
+        *w->cta->advances += response[3];
         uint32_t copies = multicast != W_none && w->cta->cluster ? w->cta->cluster->size : 1;
         for (uint32_t r = 0; r < copies; r++) {
             uint64_t slice = (copies > 1 ? r : w->cta->cluster_rank) * (uint64_t)PL_SHARED_SLICE;
             pl_async_op o = {.kind = PL_ASYNC_COPY,
                              .family = PL_ASYNC_MBAR,
-                             .bytes = sizeof answer,
+                             .bytes = sizeof response,
                              .mask = 0xffff};
-            memcpy(o.value, answer, sizeof answer);
+            memcpy(o.value, response, sizeof response);
             if (!(o.to = pl_access(w, l, PL_SP_SHARED, to[l] % PL_SHARED_SLICE + slice,
-                                   sizeof answer, 16, "answer to a cancellation")) ||
+                                   sizeof response, 16, "answer to a cancellation")) ||
                 !(o.bar = pl_access(w, l, PL_SP_SHARED, bar[l] % PL_SHARED_SLICE + slice, 8, 8,
                                     "mbarrier object of a cancellation")))
                 return;
             const char *wrong = pl_async_start(w, o);
             if (wrong) {
-                refuse(w, l, to[l], wrong);
+                launch_failed(w, l, to[l], wrong);
                 return;
             }
         }
@@ -360,14 +362,14 @@ void exec_cancel_launch(pl_warp *w, const pl_insn *i, int multicast)
 void exec_st_bulk(pl_warp *w, const pl_insn *i)
 {
     uint64_t to[PL_LANES];
-    places(w, i, 0, 0, to);
+    operand_addresses(w, i, 0, 0, to);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t n = pl_row64(w, i->op[1])[l];
         uint8_t *p = pl_access(w, l, (pl_space)i->sel[PL_M_SPACE], to[l], n, 8, "bulk store");
         if (!p) return;
         if (n % 8) {
-            refuse(w, l, to[l], "a bulk store of a size that is no multiple of 8");
+            launch_failed(w, l, to[l], "a bulk store of a size that is no multiple of 8");
             return;
         }
         memset(p, 0, n);

@@ -31,13 +31,13 @@ static pl_lanes lanes_with(pl_warp *w, uint32_t row, bool wide, uint64_t value)
     const unsigned from = w->half;
     pl_lanes same = 0;
     for (unsigned h = 0; h < w->halves; h++) {
-        pl_warp_half(w, h);
+        pl_warp_set_half(w, h);
         const uint32_t *a = pl_row32(w, row);
         const uint64_t *b = pl_row64(w, row);
         for (unsigned l = 0; l < PL_LANES; l++)
             same |= pl_from_half(w, (uint32_t)((wide ? b[l] : a[l]) == value) << l);
     }
-    pl_warp_half(w, from);
+    pl_warp_set_half(w, from);
     return same & w->all;
 }
 

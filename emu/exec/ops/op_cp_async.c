@@ -14,7 +14,7 @@ static uint32_t lane_u32(const pl_warp *w, uint32_t row, unsigned l)
 }
 
 /* An invalid count of an mbarrier object: the H200 reports a launch failure. */
-static void broken(pl_warp *w, unsigned lane, uint64_t address, const char *wrong)
+static void mbarrier_fault(pl_warp *w, unsigned lane, uint64_t address, const char *wrong)
 {
     pl_fault(w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED",
              "%s (object at shared address 0x%llx)", wrong,
@@ -25,7 +25,7 @@ static void broken(pl_warp *w, unsigned lane, uint64_t address, const char *wron
 
 /* Bytes that are read: a source size above the copy's is taken modulo the copy's (H200, driver
  * 580.159.04, 2026-11). */
-static uint32_t read_bytes(uint32_t size, uint32_t n)
+static uint32_t source_bytes(uint32_t size, uint32_t n)
 {
     return n > size ? n % size : n;
 }
@@ -37,7 +37,7 @@ static void count_slots(pl_memory_effect *fx, uint32_t lanes, const uint64_t *fr
                         const uint64_t *to)
 {
     enum { SLOT = 32, LINE = 128 };
-    fx->slots = fx->moves = 0;
+    fx->slots = fx->moved_sectors = 0;
     for (uint32_t m = lanes; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         bool slot = true, move = true;
@@ -50,11 +50,11 @@ static void count_slots(pl_memory_effect *fx, uint32_t lanes, const uint64_t *fr
             move = !(same && from[before] / SLOT == from[l] / SLOT);
         }
         fx->slots = (uint8_t)(fx->slots + slot);
-        fx->moves = (uint8_t)(fx->moves + move);
+        fx->moved_sectors = (uint8_t)(fx->moved_sectors + move);
     }
 }
 
-static void copy(pl_warp *w, const pl_insn *i, uint32_t ignored)
+static void start_copies(pl_warp *w, const pl_insn *i, uint32_t ignored)
 {
     unsigned flags = i->sel[PL_M_FLAGS];
     uint64_t to[PL_LANES], from[PL_LANES];
@@ -64,7 +64,7 @@ static void copy(pl_warp *w, const pl_insn *i, uint32_t ignored)
     bool sized = pl_forms[i->form].operand[3].type != W_pred && i->op[3] != PL_NO_OPERAND;
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        uint32_t n = sized ? read_bytes(size, lane_u32(w, i->op[3], l)) : size;
+        uint32_t n = sized ? source_bytes(size, lane_u32(w, i->op[3], l)) : size;
         n = (ignored >> l) & 1u ? 0 : n;
         uint8_t *d = pl_access(w, l, PL_SP_SHARED, to[l], size, size, "asynchronous copy");
         const uint8_t *s =
@@ -83,13 +83,13 @@ static void copy(pl_warp *w, const pl_insn *i, uint32_t ignored)
 
 void exec_cp_async(pl_warp *w, const pl_insn *i)
 {
-    copy(w, i, 0);
+    start_copies(w, i, 0);
 }
 
 /* The form with a predicate: a lane whose predicate is true reads nothing and writes zeros. */
 void exec_cp_async_ignore(pl_warp *w, const pl_insn *i)
 {
-    copy(w, i, pl_pred_read(w, i, 3));
+    start_copies(w, i, pl_pred_read(w, i, 3));
 }
 
 void exec_cp_commit(pl_warp *w, const pl_insn *i)
@@ -112,13 +112,13 @@ void exec_cp_wait_all(pl_warp *w, const pl_insn *i)
 
 /* ---- mbarrier ---- */
 
-static uint8_t *object(pl_warp *w, unsigned lane, const pl_insn *i, const uint64_t *addr)
+static uint8_t *mbarrier_at(pl_warp *w, unsigned lane, const pl_insn *i, const uint64_t *addr)
 {
     return pl_access(w, lane, i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC,
                      addr[lane], 8, 8, "mbarrier operation");
 }
 
-static void addresses(pl_warp *w, const pl_insn *i, unsigned a, uint64_t *addr)
+static void mbarrier_addresses(pl_warp *w, const pl_insn *i, unsigned a, uint64_t *addr)
 {
     pl_addresses(w, i, a, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
     pl_record_effect(w, PL_SP_SHARED, PL_AC_ATOMIC, 8, w->exec, addr, 0);
@@ -128,10 +128,10 @@ void exec_mbarrier_init(pl_warp *w, const pl_insn *i, int layout)
 {
     const uint32_t most = layout == W_layout__v1 ? 511 : (1u << PL_MBAR_COUNT_BITS) - 1;
     uint64_t addr[PL_LANES];
-    addresses(w, i, 0, addr);
+    mbarrier_addresses(w, i, 0, addr);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        uint8_t *p = object(w, l, i, addr);
+        uint8_t *p = mbarrier_at(w, l, i, addr);
         uint32_t n = lane_u32(w, i->op[1], l);
         if (!p) return;
         if (!n || n > most) { /* the H200 fails at the first arrival */
@@ -148,14 +148,14 @@ void exec_mbarrier_init(pl_warp *w, const pl_insn *i, int layout)
 void exec_mbarrier_inval(pl_warp *w, const pl_insn *i)
 {
     uint64_t addr[PL_LANES];
-    addresses(w, i, 0, addr);
+    mbarrier_addresses(w, i, 0, addr);
     for (uint32_t m = w->exec; m; m &= m - 1)
-        if (!object(w, (unsigned)__builtin_ctz(m), i, addr)) return;
+        if (!mbarrier_at(w, (unsigned)__builtin_ctz(m), i, addr)) return;
 }
 
 /* The token is the upper half of the object before the arrival. The H200 does not change the lower
  * half of the register; here it is 0. */
-static uint64_t token(const uint8_t *p)
+static uint64_t arrival_token(const uint8_t *p)
 {
     uint64_t v;
     memcpy(&v, p, 8);
@@ -166,17 +166,17 @@ void exec_mbarrier_arrive(pl_warp *w, const pl_insn *i, int expect, int drop)
 {
     uint64_t addr[PL_LANES], old[PL_LANES] = {0};
     w->wrote = true;
-    addresses(w, i, 1, addr);
+    mbarrier_addresses(w, i, 1, addr);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        uint8_t *p = object(w, l, i, addr);
+        uint8_t *p = mbarrier_at(w, l, i, addr);
         if (!p) return;
         uint32_t n = i->op[2] == PL_NO_OPERAND ? 1 : lane_u32(w, i->op[2], l);
-        old[l] = token(p);
+        old[l] = arrival_token(p);
         const char *wrong = expect ? pl_mbar_transact(p, n) : NULL;
         if (!wrong) wrong = pl_mbar_arrive(p, expect ? 1 : n, drop);
         if (wrong) {
-            broken(w, l, addr[l], wrong);
+            mbarrier_fault(w, l, addr[l], wrong);
             return;
         }
     }
@@ -186,28 +186,28 @@ void exec_mbarrier_arrive(pl_warp *w, const pl_insn *i, int expect, int drop)
 void exec_mbarrier_tx(pl_warp *w, const pl_insn *i, int which)
 {
     uint64_t addr[PL_LANES];
-    addresses(w, i, 0, addr);
+    mbarrier_addresses(w, i, 0, addr);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        uint8_t *p = object(w, l, i, addr);
+        uint8_t *p = mbarrier_at(w, l, i, addr);
         if (!p) return;
         int64_t n = lane_u32(w, i->op[1], l);
         const char *wrong = pl_mbar_transact(p, which == W_expect_tx ? n : -n);
         if (wrong) {
-            broken(w, l, addr[l], wrong);
+            mbarrier_fault(w, l, addr[l], wrong);
             return;
         }
     }
 }
 
 /* The object of each block named by the last operand; other blocks return no token. */
-static void each_block(pl_warp *w, const pl_insn *i, unsigned a, int arrive, int tx, int drop)
+static void apply_to_blocks(pl_warp *w, const pl_insn *i, unsigned a, int arrive, int tx, int drop)
 {
     const pl_form *f = &pl_forms[i->form];
     const unsigned last = f->noperands - 1u;
     const uint32_t size = w->cta->cluster ? w->cta->cluster->size : 1;
     uint64_t addr[PL_LANES], at[PL_LANES];
-    addresses(w, i, a, addr);
+    mbarrier_addresses(w, i, a, addr);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint32_t n = last > a + 1 ? lane_u32(w, i->op[a + 1], l) : 1;
@@ -226,7 +226,7 @@ static void each_block(pl_warp *w, const pl_insn *i, unsigned a, int arrive, int
                              : NULL;
             if (!wrong && arrive) wrong = pl_mbar_arrive(p, tx != W_none ? 1 : n, drop);
             if (wrong) {
-                broken(w, l, at[l], wrong);
+                mbarrier_fault(w, l, at[l], wrong);
                 return;
             }
         }
@@ -236,12 +236,12 @@ static void each_block(pl_warp *w, const pl_insn *i, unsigned a, int arrive, int
 void exec_mbarrier_arrive_all(pl_warp *w, const pl_insn *i, int expect, int drop)
 {
     w->wrote = true;
-    each_block(w, i, 1, 1, expect, drop);
+    apply_to_blocks(w, i, 1, 1, expect, drop);
 }
 
 void exec_mbarrier_tx_all(pl_warp *w, const pl_insn *i, int which)
 {
-    each_block(w, i, 0, 0, which, W_none);
+    apply_to_blocks(w, i, 0, 0, which, W_none);
 }
 
 /* Operand `at` is the address, the next one the state or parity. A failed try_wait lets other warps
@@ -249,7 +249,7 @@ void exec_mbarrier_tx_all(pl_warp *w, const pl_insn *i, int which)
  * same warp lets others run, too. On a GPU the operation takes long enough for them to reach their
  * waits, and functional mode must not end a second phase before they have observed the end of the
  * first. Returns the lanes for whose phase a copy reported. */
-static uint32_t wait_at(pl_warp *w, const pl_insn *i, int how, int parity, unsigned at)
+static uint32_t test_phase(pl_warp *w, const pl_insn *i, int how, int parity, unsigned at)
 {
     uint64_t addr[PL_LANES];
     uint32_t done = 0, reported = 0;
@@ -259,11 +259,11 @@ static uint32_t wait_at(pl_warp *w, const pl_insn *i, int how, int parity, unsig
     pl_record_effect(w, PL_SP_SHARED, PL_AC_LOAD, 8, w->exec, addr, 0);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        uint8_t *p = object(w, l, i, addr);
+        uint8_t *p = mbarrier_at(w, l, i, addr);
         if (!p) return 0;
-        const char *wrong = pl_async_look(w, p);
+        const char *wrong = pl_async_poll(w, p);
         if (wrong) {
-            broken(w, l, addr[l], wrong);
+            mbarrier_fault(w, l, addr[l], wrong);
             return 0;
         }
         const pl_mbar b = pl_mbar_read(p);
@@ -278,23 +278,23 @@ static uint32_t wait_at(pl_warp *w, const pl_insn *i, int how, int parity, unsig
         w->yield |= how == W_try_wait;
     } else {
         ++*w->cta->advances;
-        w->spins = w->vain_pauses = 0;
-        w->yield |= w->begun && !w->grid->modelled;
-        w->begun = false;
+        w->spins = w->idle_pauses = 0;
+        w->yield |= w->async_started && !w->grid->has_timing_model;
+        w->async_started = false;
     }
     return reported & done;
 }
 
 void exec_mbarrier_wait(pl_warp *w, const pl_insn *i, int how, int parity)
 {
-    wait_at(w, i, how, parity, 1);
+    test_phase(w, i, how, parity, 1);
 }
 
 /* Copies report with a value of 0 (PTX manual). */
 void exec_mbarrier_report(pl_warp *w, const pl_insn *i, int how, int parity)
 {
     const uint32_t none[PL_LANES] = {0};
-    pl_pred_write(w, i->op[1], wait_at(w, i, how, parity, 3));
+    pl_pred_write(w, i->op[1], test_phase(w, i, how, parity, 3));
     if (i->op[2] != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, i->op[2]), none);
 }
 
@@ -302,10 +302,10 @@ void exec_mbarrier_check_layout(pl_warp *w, const pl_insn *i, int layout)
 {
     uint64_t addr[PL_LANES];
     uint32_t same = 0;
-    addresses(w, i, 1, addr);
+    mbarrier_addresses(w, i, 1, addr);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        const uint8_t *p = object(w, l, i, addr);
+        const uint8_t *p = mbarrier_at(w, l, i, addr);
         if (!p) return;
         same |= (uint32_t)(pl_mbar_read(p).v1 == (layout == W_layout__v1)) << l;
     }
@@ -329,10 +329,10 @@ void exec_cp_mbarrier_arrive(pl_warp *w, const pl_insn *i)
 {
     uint64_t addr[PL_LANES];
     bool noinc = pl_mod(&pl_forms[i->form], i->mods, G_noinc) != W_none;
-    addresses(w, i, 0, addr);
+    mbarrier_addresses(w, i, 0, addr);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        uint8_t *p = object(w, l, i, addr);
+        uint8_t *p = mbarrier_at(w, l, i, addr);
         if (!p) return;
         if (!noinc) {
             pl_mbar b = pl_mbar_read(p);
@@ -342,7 +342,7 @@ void exec_cp_mbarrier_arrive(pl_warp *w, const pl_insn *i)
         const char *wrong = pl_async_start(
             w, (pl_async_op){.kind = PL_ASYNC_ARRIVE, .family = PL_ASYNC_GROUP, .bar = p});
         if (wrong) {
-            broken(w, l, addr[l], wrong);
+            mbarrier_fault(w, l, addr[l], wrong);
             return;
         }
     }

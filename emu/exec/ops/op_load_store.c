@@ -125,7 +125,7 @@ PL_LANE_INLINE void gather(const pl_warp *w, uint32_t row, const uint8_t *base, 
 typedef uint32_t words16 __attribute__((vector_size(64)));
 
 /* Transposes the vectors of four of 16 consecutive lanes, in a[0..3], to v[k] of element k. */
-PL_LANE_INLINE void part_quads(const words16 a[4], words16 v[4])
+PL_LANE_INLINE void deinterleave4(const words16 a[4], words16 v[4])
 {
     const words16 low0 = __builtin_shufflevector(a[0], a[1], 0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9,
                                                  13, 17, 21, 25, 29);
@@ -146,7 +146,7 @@ PL_LANE_INLINE void part_quads(const words16 a[4], words16 v[4])
 }
 
 /* The inverse. */
-PL_LANE_INLINE void join_quads(const words16 v[4], words16 a[4])
+PL_LANE_INLINE void interleave4(const words16 v[4], words16 a[4])
 {
     const words16 low0 =
         __builtin_shufflevector(v[0], v[1], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
@@ -166,7 +166,7 @@ PL_LANE_INLINE void join_quads(const words16 v[4], words16 a[4])
                                    23, 31);
 }
 
-PL_LANE_INLINE void part_pairs(const words16 a[2], words16 v[2])
+PL_LANE_INLINE void deinterleave2(const words16 a[2], words16 v[2])
 {
     v[0] = __builtin_shufflevector(a[0], a[1], 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26,
                                    28, 30);
@@ -174,7 +174,7 @@ PL_LANE_INLINE void part_pairs(const words16 a[2], words16 v[2])
                                    29, 31);
 }
 
-PL_LANE_INLINE void join_pairs(const words16 v[2], words16 a[2])
+PL_LANE_INLINE void interleave2(const words16 v[2], words16 a[2])
 {
     a[0] =
         __builtin_shufflevector(v[0], v[1], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -184,16 +184,16 @@ PL_LANE_INLINE void join_pairs(const words16 v[2], words16 a[2])
 #endif
 
 /* Transposes element k of lane l's vector at p[l * count + k] to v[k][l]. count: 2 or 4. */
-static inline void part_vectors(uint32_t v[4][PL_LANES], const uint8_t *p, unsigned count)
+static inline void deinterleave(uint32_t v[4][PL_LANES], const uint8_t *p, unsigned count)
 {
 #ifdef __AVX512F__
     for (unsigned half = 0; half < 2; half++) {
         words16 a[4], d[4];
         memcpy(a, p + 64 * half * count, 64 * count);
         if (count == 4)
-            part_quads(a, d);
+            deinterleave4(a, d);
         else
-            part_pairs(a, d);
+            deinterleave2(a, d);
         for (unsigned k = 0; k < count; k++) memcpy(&v[k][16 * half], &d[k], 64);
     }
 #else
@@ -203,16 +203,16 @@ static inline void part_vectors(uint32_t v[4][PL_LANES], const uint8_t *p, unsig
 }
 
 /* The inverse: v[k] are rows of registers. */
-static inline void join_vectors(uint8_t *p, const uint32_t *const v[4], unsigned count)
+static inline void interleave(uint8_t *p, const uint32_t *const v[4], unsigned count)
 {
 #ifdef __AVX512F__
     for (unsigned half = 0; half < 2; half++) {
         words16 a[4], d[4];
         for (unsigned k = 0; k < count; k++) memcpy(&d[k], v[k] + 16 * half, 64);
         if (count == 4)
-            join_quads(d, a);
+            interleave4(d, a);
         else
-            join_pairs(d, a);
+            interleave2(d, a);
         memcpy(p + 64 * half * count, a, 64 * count);
     }
 #else
@@ -226,9 +226,9 @@ static inline void load_vectors32(pl_warp *w, const pl_insn *i, const uint8_t *p
 {
     uint32_t v[4][PL_LANES];
     if (count == 4)
-        part_vectors(v, p, 4);
+        deinterleave(v, p, 4);
     else
-        part_vectors(v, p, 2);
+        deinterleave(v, p, 2);
     for (unsigned k = 0; k < count; k++) {
         const uint32_t row = data_row(w, i, 0, count, k);
         if (row != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, row), v[k]);
@@ -286,8 +286,8 @@ static void load64(pl_warp *w, const pl_insn *i, const pl_span *s, unsigned coun
 }
 
 /* Elements of 8, 16 or 32 bits, extended to v. */
-PL_LANE_INLINE void extended(const uint8_t *base, const uint32_t *off, unsigned log2, bool sign,
-                             uint64_t *restrict v)
+PL_LANE_INLINE void load_extended_lanes(const uint8_t *base, const uint32_t *off, unsigned log2,
+                                        bool sign, uint64_t *restrict v)
 {
     for (unsigned l = 0; l < PL_LANES; l++) {
         uint64_t x = 0;
@@ -306,9 +306,9 @@ static void load_extended(pl_warp *w, const pl_insn *i, const pl_span *s, unsign
         const uint8_t *at = s->base + ((size_t)k << log2);
         uint64_t v[PL_LANES];
         switch (log2) { /* sizes known at compile time */
-        case 0: extended(at, s->off, 0, sign, v); break;
-        case 1: extended(at, s->off, 1, sign, v); break;
-        default: extended(at, s->off, 2, sign, v); break;
+        case 0: load_extended_lanes(at, s->off, 0, sign, v); break;
+        case 1: load_extended_lanes(at, s->off, 1, sign, v); break;
+        default: load_extended_lanes(at, s->off, 2, sign, v); break;
         }
         put(w, data_row(w, i, 0, count, k), v, flags & PL_MF_WIDE);
     }
@@ -383,9 +383,9 @@ static bool store_row(pl_warp *w, const pl_insn *i, const pl_span *s, unsigned l
     const uint32_t *v[4];
     for (unsigned k = 0; k < count; k++) v[k] = pl_row32(w, data_row(w, i, 1, count, k));
     if (count == 4)
-        join_vectors(all, v, 4);
+        interleave(all, v, 4);
     else
-        join_vectors(all, v, 2);
+        interleave(all, v, 2);
     return true;
 }
 
@@ -601,7 +601,7 @@ void exec_alloca(pl_warp *w, const pl_insn *i)
     const pl_form *f = &pl_forms[i->form];
     bool wide = pl_mod(f, i->mods, G_type) == W_u64;
     uint32_t align = i->op[2] == PL_NO_OPERAND ? 8 : i->op[2];
-    uint32_t top = pl_warp_node(w)->local_top, most = 0;
+    uint32_t top = pl_warp_current_call(w)->local_top, most = 0;
     if (!align || align & (align - 1)) align = 8;
     uint64_t v[PL_LANES], n[PL_LANES], start = (top + (uint64_t)align - 1) & ~(uint64_t)(align - 1);
     for (unsigned l = 0; l < PL_LANES; l++) {
@@ -614,16 +614,17 @@ void exec_alloca(pl_warp *w, const pl_insn *i)
      * common end. */
     for (unsigned l = 0; l < PL_LANES; l++)
         v[l] = start + (((w->exec >> l) & 1u ? end - start - n[l] : 0) & ~(uint64_t)(align - 1));
-    if (!pl_warp_local(w, end < UINT32_MAX ? (uint32_t)end : UINT32_MAX, pl_warp_node(w)->aside))
+    if (!pl_warp_reserve_local(w, end < UINT32_MAX ? (uint32_t)end : UINT32_MAX,
+                               pl_warp_current_call(w)->uncounted))
         return;
-    pl_warp_node(w)->local_top = (uint32_t)end;
+    pl_warp_current_call(w)->local_top = (uint32_t)end;
     put(w, i->op[0], v, wide);
 }
 
 void exec_stacksave(pl_warp *w, const pl_insn *i)
 {
     uint64_t v[PL_LANES];
-    for (unsigned l = 0; l < PL_LANES; l++) v[l] = pl_warp_node(w)->local_top;
+    for (unsigned l = 0; l < PL_LANES; l++) v[l] = pl_warp_current_call(w)->local_top;
     put(w, i->op[0], v, pl_mod(&pl_forms[i->form], i->mods, G_type) == W_u64);
 }
 
@@ -632,6 +633,6 @@ void exec_stackrestore(pl_warp *w, const pl_insn *i)
     unsigned l = (unsigned)__builtin_ctz(w->exec);
     bool wide = pl_mod(&pl_forms[i->form], i->mods, G_type) == W_u64;
     uint64_t v = wide ? pl_row64(w, i->op[0])[l] : pl_row32(w, i->op[0])[l];
-    pl_call_frame *n = pl_warp_node(w);
+    pl_call_frame *n = pl_warp_current_call(w);
     if (v >= n->local && v <= n->local_top) n->local_top = (uint32_t)v;
 }

@@ -24,19 +24,19 @@ void exec_griddepcontrol(pl_warp *w, const pl_insn *i)
     if (i->mods[0] == W_wait)
         pl_grid_wait(w);
     else
-        pl_grid_let_go(w);
+        pl_grid_launch_dependents(w);
 }
 
 /* Without a timing model a loop that waits for the clock to reach a value would execute an
  * instruction per cycle. The clock is therefore accelerated progressively while it is read
  * repeatedly. */
-static void hasten_clock(pl_warp *w)
+static void accelerate_clock(pl_warp *w)
 {
-    enum { NEAR = 256, PATIENCE = 16, READS = 2, MOST_SHIFT = 20 };
-    w->clock_reads = w->clock - w->clock_read <= NEAR ? w->clock_reads + 1 : 0;
-    if (w->clock_reads > PATIENCE) {
-        const uint32_t shift = (w->clock_reads - PATIENCE) / READS;
-        w->clock += UINT64_C(1) << (shift < MOST_SHIFT ? shift : MOST_SHIFT);
+    enum { MAX_GAP = 256, FREE_READS = 16, READS_PER_DOUBLING = 2, MAX_SHIFT = 20 };
+    w->clock_reads = w->clock - w->clock_read <= MAX_GAP ? w->clock_reads + 1 : 0;
+    if (w->clock_reads > FREE_READS) {
+        const uint32_t shift = (w->clock_reads - FREE_READS) / READS_PER_DOUBLING;
+        w->clock += UINT64_C(1) << (shift < MAX_SHIFT ? shift : MAX_SHIFT);
     }
     w->clock_read = w->clock;
 }
@@ -45,8 +45,8 @@ static void hasten_clock(pl_warp *w)
 void exec_sreg(pl_warp *w, const pl_insn *i, int type)
 {
     uint64_t v[PL_LANES];
-    if (i->op[1] != W_smid) w->timed = true;
-    if (i->op[1] != W_smid && !w->grid->modelled) hasten_clock(w);
+    if (i->op[1] != W_smid) w->uses_clock = true;
+    if (i->op[1] != W_smid && !w->grid->has_timing_model) accelerate_clock(w);
     pl_warp_sreg(w, (pl_word)i->op[1], 0, v);
     if (type == W_u64) {
         pl_blend64(w, pl_row64(w, i->op[0]), v);

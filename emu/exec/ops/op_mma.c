@@ -19,7 +19,7 @@ typedef struct shape {
     int m, n, k;
 } shape;
 
-static int number(const char **s)
+static int parse_number(const char **s)
 {
     int v = 0;
     while (**s >= '0' && **s <= '9') v = v * 10 + *(*s)++ - '0';
@@ -31,11 +31,11 @@ static shape shape_of(int word)
 {
     const char *s = pl_word_text[word] + 1;
     shape r;
-    r.m = number(&s);
+    r.m = parse_number(&s);
     s++;
-    r.n = number(&s);
+    r.n = parse_number(&s);
     s++;
-    r.k = number(&s);
+    r.k = parse_number(&s);
     return r;
 }
 
@@ -451,7 +451,7 @@ void exec_ldmatrix(pl_warp *w, const pl_insn *i, int num, int trans, int ss)
 
 /* Expands one row of 16 bytes to 16 elements of a byte each. 4- and 6-bit elements are packed at
  * the start of the row, followed by padding; each is placed in the low bits of its byte. */
-static void spread_row(uint8_t out[16], const uint8_t *row, int fmt)
+static void expand_row(uint8_t out[16], const uint8_t *row, int fmt)
 {
     const unsigned bits = fmt == W_b4x16_p64 ? 4 : fmt == W_b6x16_p32 ? 6 : 8;
     for (unsigned e = 0; e < 16; e++) {
@@ -486,7 +486,7 @@ void exec_ldmatrix_b8(pl_warp *w, const pl_insn *i, int num, int trans, int fmt,
     uint8_t *row[PL_LANES], element[PL_LANES][16];
     (void)ss;
     if (!matrix_rows(w, i, 1, regs, PL_AC_LOAD, row)) return;
-    for (unsigned r = 0; r < 8 * regs; r++) spread_row(element[r], row[r], fmt);
+    for (unsigned r = 0; r < 8 * regs; r++) expand_row(element[r], row[r], fmt);
     for (unsigned r = 0; r < regs; r++) {
         uint32_t v[PL_LANES] = {0};
         for (unsigned l = 0; l < PL_LANES; l++)

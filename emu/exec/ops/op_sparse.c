@@ -6,7 +6,7 @@
 #include "emu/exec/num/modifier_words.h"
 #include "emu/exec/num/sparse.h"
 
-enum { MOST_REGISTERS = 128 };
+enum { MAX_REGISTERS = 128 };
 
 /* Bits AT to AT + BITS of registers of one lane; a power-of-two number of bits never straddles two
  * registers. */
@@ -66,7 +66,7 @@ void exec_spcompress(pl_warp *w, const pl_insn *i, int element, int index)
     const int bits = element == W_b8 ? 8 : 16, wide = index == W_b2 ? 2 : 4;
     for (uint32_t m = w->exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        uint32_t from[MOST_REGISTERS], kept[MOST_REGISTERS] = {0}, places[MOST_REGISTERS] = {0};
+        uint32_t from[MAX_REGISTERS], kept[MAX_REGISTERS] = {0}, indices[MAX_REGISTERS] = {0};
         const unsigned n = read_registers(w, i, 2, l, from);
         const uint32_t desc = pl_row32(w, i->op[3])[l];
         sparse_type t;
@@ -81,13 +81,13 @@ void exec_spcompress(pl_warp *w, const pl_insn *i, int element, int index)
                 key[e] = key_of(t, bits_at(from, (4 * g + e) * bits, bits), desc & 1, desc & 2);
             const unsigned two = two_of_four(key);
             for (int e = 0; e < 2; e++) {
-                const uint32_t place = two >> (2 * e) & 3;
+                const uint32_t index_of_two = two >> (2 * e) & 3;
                 set_bits(kept, (2 * g + e) * bits,
-                         bits_at(from, (4 * g + (int)place) * bits, bits));
-                set_bits(places, (2 * g + e) * wide, place);
+                         bits_at(from, (4 * g + (int)index_of_two) * bits, bits));
+                set_bits(indices, (2 * g + e) * wide, index_of_two);
             }
         }
-        write_registers(w, i, 0, l, places);
+        write_registers(w, i, 0, l, indices);
         write_registers(w, i, 1, l, kept);
     }
 }
@@ -101,13 +101,13 @@ void exec_spdecompress(pl_warp *w, const pl_insn *i, int element, int index, int
     for (s++; *s; s++) of = 10 * of + *s - '0';
     for (uint32_t m = w->exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        uint32_t to[MOST_REGISTERS] = {0}, places[MOST_REGISTERS], from[MOST_REGISTERS];
-        read_registers(w, i, 1, l, places);
+        uint32_t to[MAX_REGISTERS] = {0}, indices[MAX_REGISTERS], from[MAX_REGISTERS];
+        read_registers(w, i, 1, l, indices);
         const int steps = (int)read_registers(w, i, 2, l, from) * 32 / (kept * bits),
                   most = (int)pl_operand_count(&pl_forms[i->form], 0, i->mods) * 32 / (of * bits);
         for (int g = 0; g < steps && g < most; g++)
             for (int e = 0; e < kept; e++) {
-                const int at = g * of + (int)bits_at(places, (g * kept + e) * wide, wide) % of;
+                const int at = g * of + (int)bits_at(indices, (g * kept + e) * wide, wide) % of;
                 to[at * bits / 32] &= ~((UINT32_MAX >> (32 - bits)) << at * bits % 32);
                 set_bits(to, at * bits, bits_at(from, (g * kept + e) * bits, bits));
             }

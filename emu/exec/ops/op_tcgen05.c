@@ -13,7 +13,7 @@
 #include "emu/exec/num/sparse.h"
 #include "emu/exec/tcgen05/product.h"
 
-static void wrong_use(pl_warp *w, uint64_t address, const char *wrong)
+static void usage_fault(pl_warp *w, uint64_t address, const char *wrong)
 {
     pl_fault(w, w->exec, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
              "tcgen05: %s (tensor memory 0x%x)", wrong, (unsigned)address);
@@ -23,7 +23,7 @@ static void wrong_use(pl_warp *w, uint64_t address, const char *wrong)
 static pl_tmem *tmem_of(pl_warp *w, pl_cta *c)
 {
     if (!c->tmem) c->tmem = calloc(1, sizeof *c->tmem);
-    if (!c->tmem) pl_grid_no_memory(w->grid);
+    if (!c->tmem) pl_grid_set_no_memory(w->grid);
     return c->tmem;
 }
 
@@ -62,7 +62,7 @@ static uint32_t taddr(const pl_warp *w, const pl_insn *i, unsigned which, unsign
 
 /* ---- allocation ---- */
 
-static bool good_columns(pl_warp *w, uint32_t n, bool exclusive)
+static bool check_columns(pl_warp *w, uint32_t n, bool exclusive)
 {
     const bool step = exclusive ? n % PL_TMEM_UNIT == 0 : !(n & (n - 1));
     if (n >= PL_TMEM_UNIT && n <= PL_TMEM_COLUMNS && step) return true;
@@ -90,10 +90,10 @@ static uint32_t allocate_pair(pl_tmem *mine, pl_tmem *other, uint32_t n)
         return at;
     }
     for (uint32_t at = 0; at + n <= PL_TMEM_COLUMNS; at += PL_TMEM_UNIT) {
-        bool vacant = other->npairs < PL_TMEM_PAIRS;
+        bool is_free = other->npairs < PL_TMEM_PAIRS;
         for (uint32_t k = at / PL_TMEM_UNIT; k < (at + n) / PL_TMEM_UNIT; k++)
-            vacant &= !mine->owner[k] && !other->owner[k];
-        if (!vacant) continue;
+            is_free &= !mine->owner[k] && !other->owner[k];
+        if (!is_free) continue;
         pl_tmem_take(mine, at, n);
         pl_tmem_take(other, at, n);
         other->pair[other->npairs++] = (uint16_t)at;
@@ -105,13 +105,13 @@ static uint32_t allocate_pair(pl_tmem *mine, pl_tmem *other, uint32_t n)
 void exec_tcgen05_alloc(pl_warp *w, const pl_insn *i, int group, int exclusive)
 {
     const unsigned lane = leader(w);
-    const bool alone = exclusive != W_none;
+    const bool exclusive_alloc = exclusive != W_none;
     const uint32_t n = value32(w, i, 1, lane);
     uint64_t to[PL_LANES];
     pl_tmem *t = tmem_of(w, w->cta);
-    if (!t || !good_columns(w, n, alone)) return;
+    if (!t || !check_columns(w, n, exclusive_alloc)) return;
     if (t->relinquished) {
-        wrong_use(w, 0, "alloc after relinquish_alloc_permit");
+        usage_fault(w, 0, "alloc after relinquish_alloc_permit");
         return;
     }
     uint32_t at = UINT32_MAX;
@@ -119,9 +119,9 @@ void exec_tcgen05_alloc(pl_warp *w, const pl_insn *i, int group, int exclusive)
         pl_cta *o = other_block(w);
         pl_tmem *other = o ? tmem_of(w, o) : NULL;
         if (!other) return;
-        if (t->npairs || (!must_wait(t, alone) && !must_wait(other, alone)))
+        if (t->npairs || (!must_wait(t, exclusive_alloc) && !must_wait(other, exclusive_alloc)))
             at = allocate_pair(t, other, n);
-    } else if (!must_wait(t, alone)) {
+    } else if (!must_wait(t, exclusive_alloc)) {
         at = pl_tmem_find(t, n);
         if (at != UINT32_MAX) pl_tmem_take(t, at, n);
     }
@@ -130,10 +130,10 @@ void exec_tcgen05_alloc(pl_warp *w, const pl_insn *i, int group, int exclusive)
             w, w->exec, 0, "CUDA_ERROR_LAUNCH_FAILED",
             "tcgen05.alloc of %u columns: the block's tensor memory has no such run left%s, and "
             "the warp would wait for ever",
-            n, alone || t->exclusive ? ", or an allocation is exclusive" : "");
+            n, exclusive_alloc || t->exclusive ? ", or an allocation is exclusive" : "");
         return;
     }
-    t->exclusive = alone;
+    t->exclusive = exclusive_alloc;
     pl_addresses(w, i, 0, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, to);
     uint8_t *p = pl_access_write(w, lane, (pl_space)i->sel[PL_M_SPACE], to[lane], 4, 4,
                                  "tcgen05.alloc's address");
@@ -150,12 +150,12 @@ void exec_tcgen05_dealloc(pl_warp *w, const pl_insn *i, int exclusive)
     const unsigned lane = leader(w);
     const uint32_t at = value32(w, i, 0, lane), n = value32(w, i, 1, lane);
     pl_tmem *t = tmem_of(w, w->cta);
-    if (!t || !good_columns(w, n, exclusive != W_none)) return;
+    if (!t || !check_columns(w, n, exclusive != W_none)) return;
     const char *wrong = t->exclusive != (exclusive != W_none)
                             ? "alloc and dealloc differ in .exclusive"
                             : pl_tmem_release(t, at, n);
     if (!wrong) t->exclusive = false;
-    if (wrong) wrong_use(w, at, wrong);
+    if (wrong) usage_fault(w, at, wrong);
 }
 
 void exec_tcgen05_relinquish(pl_warp *w, const pl_insn *i)
@@ -168,19 +168,19 @@ void exec_tcgen05_relinquish(pl_warp *w, const pl_insn *i)
 /* ---- registers and tensor memory ---- */
 
 /* The location of register r of lane l, relative to the address. */
-typedef struct tmem_place {
+typedef struct tmem_cell {
     uint32_t lane, column;
-} tmem_place;
+} tmem_cell;
 
-static tmem_place place_of(int shape, unsigned l, unsigned r, uint32_t split)
+static tmem_cell cell_of(int shape, unsigned l, unsigned r, uint32_t split)
 {
     switch (shape) {
-    case W_32x32b: return (tmem_place){l, r};
-    case W_16x64b: return (tmem_place){l / 4 + 8 * (l & 1), (l >> 1 & 1) + 2 * r};
-    case W_16x128b: return (tmem_place){l / 4 + 8 * (r & 1), l % 4 + 4 * (r >> 1)};
+    case W_32x32b: return (tmem_cell){l, r};
+    case W_16x64b: return (tmem_cell){l / 4 + 8 * (l & 1), (l >> 1 & 1) + 2 * r};
+    case W_16x128b: return (tmem_cell){l / 4 + 8 * (r & 1), l % 4 + 4 * (r >> 1)};
     case W_16x256b:
-        return (tmem_place){l / 4 + 8 * (r >> 1 & 1), 2 * (l % 4) + (r & 1) + 8 * (r >> 2)};
-    default: return (tmem_place){l % 16, r + (l < 16 ? 0 : split)}; /* 16x32bx2 */
+        return (tmem_cell){l / 4 + 8 * (r >> 1 & 1), 2 * (l % 4) + (r & 1) + 8 * (r >> 2)};
+    default: return (tmem_cell){l % 16, r + (l < 16 ? 0 : split)}; /* 16x32bx2 */
     }
 }
 
@@ -191,8 +191,8 @@ static unsigned registers_of(const pl_insn *i, unsigned k)
 
 /* The cells of tensor memory that a warp can access: a quarter of the lanes, and allocated columns.
  * NULL: a fault. */
-static pl_tmem *reach(pl_warp *w, int shape, uint32_t address, unsigned regs, uint32_t split,
-                      bool halves)
+static pl_tmem *accessible_cells(pl_warp *w, int shape, uint32_t address, unsigned regs,
+                                 uint32_t split, bool halves)
 {
     pl_tmem *t = tmem_of(w, w->cta);
     if (!t) return NULL;
@@ -223,11 +223,11 @@ static pl_tmem *reach(pl_warp *w, int shape, uint32_t address, unsigned regs, ui
 static bool load(pl_warp *w, int shape, uint32_t address, unsigned regs, uint32_t split, bool pack,
                  uint32_t (*v)[PL_LANES])
 {
-    const pl_tmem *t = reach(w, shape, address, regs, split, pack);
+    const pl_tmem *t = accessible_cells(w, shape, address, regs, split, pack);
     if (!t) return false;
     for (unsigned r = 0; r < regs; r++)
         for (unsigned l = 0; l < PL_LANES; l++) {
-            const tmem_place at = place_of(shape, l, r, pack ? 0 : split);
+            const tmem_cell at = cell_of(shape, l, r, pack ? 0 : split);
             const uint32_t *cell = t->cell[(pl_tmem_lane(address) + at.lane) % PL_TMEM_LANES];
             const uint32_t first = pl_tmem_column(address);
             if (!pack) {
@@ -253,7 +253,7 @@ void exec_tcgen05_ld(pl_warp *w, const pl_insn *i, int shape, int pack)
 
 /* The smaller or larger of two values. For floats a number is preferred to a NaN, unless .NaN is
  * given. */
-static uint32_t extreme(uint32_t a, uint32_t b, int op, int nan, int type)
+static uint32_t min_or_max(uint32_t a, uint32_t b, int op, int nan, int type)
 {
     if (type == W_f32) {
         const float x = f32_value(a), y = f32_value(b);
@@ -277,7 +277,7 @@ void exec_tcgen05_ld_red(pl_warp *w, const pl_insn *i, int shape, int op, int ab
     for (unsigned l = 0; l < PL_LANES; l++) {
         best[l] = v[0][l] & keep;
         for (unsigned r = 1; r < regs; r++)
-            best[l] = extreme(best[l], v[r][l] & keep, op, nan, type);
+            best[l] = min_or_max(best[l], v[r][l] & keep, op, nan, type);
     }
     for (unsigned r = 0; r < regs; r++)
         pl_blend32(w, pl_row32(w, pl_more(w, i, i->op[0] + r)), v[r]);
@@ -288,7 +288,7 @@ void exec_tcgen05_ld_red(pl_warp *w, const pl_insn *i, int shape, int op, int ab
 void exec_tcgen05_ld_sparse(pl_warp *w, const pl_insn *i, int op, int abs, int nan, int red)
 {
     uint32_t v[PL_TMEM_LANES][PL_LANES], best[PL_LANES];
-    const unsigned places = registers_of(i, 0), kept = registers_of(i, 1);
+    const unsigned index_registers = registers_of(i, 0), kept = registers_of(i, 1);
     const uint32_t keep = abs != W_none ? 0x7fffffff : UINT32_MAX;
     uint32_t index[PL_TMEM_LANES / 32][PL_LANES] = {{0}}, out[PL_TMEM_LANES / 2][PL_LANES];
     const unsigned address = red != W_none ? 3 : 2;
@@ -296,7 +296,7 @@ void exec_tcgen05_ld_sparse(pl_warp *w, const pl_insn *i, int op, int abs, int n
     for (unsigned l = 0; l < PL_LANES; l++) {
         best[l] = v[0][l] & keep;
         for (unsigned c = 1; c < 2 * kept; c++)
-            best[l] = extreme(best[l], v[c][l] & keep, op, nan, W_f32);
+            best[l] = min_or_max(best[l], v[c][l] & keep, op, nan, W_f32);
         for (unsigned g = 0; g < kept / 2; g++) {
             int64_t key[4];
             for (unsigned e = 0; e < 4; e++) {
@@ -310,7 +310,7 @@ void exec_tcgen05_ld_sparse(pl_warp *w, const pl_insn *i, int op, int abs, int n
             index[g / 8][l] |= two << 4 * (g % 8);
         }
     }
-    for (unsigned r = 0; r < places; r++)
+    for (unsigned r = 0; r < index_registers; r++)
         pl_blend32(w, pl_row32(w, pl_more(w, i, i->op[0] + r)), index[r]);
     for (unsigned r = 0; r < kept; r++)
         pl_blend32(w, pl_row32(w, pl_more(w, i, i->op[1] + r)), out[r]);
@@ -323,13 +323,13 @@ void exec_tcgen05_st(pl_warp *w, const pl_insn *i, int shape, int unpack)
     const unsigned data = shape == W_16x32bx2 ? 2 : 1, regs = registers_of(i, data);
     const uint32_t split = shape == W_16x32bx2 ? i->op[1] : 0,
                    address = taddr(w, i, 0, 0, leader(w)), first = pl_tmem_column(address);
-    pl_tmem *t = reach(w, shape, address, regs, split, halves);
+    pl_tmem *t = accessible_cells(w, shape, address, regs, split, halves);
     if (!t) return;
     for (unsigned r = 0; r < regs; r++) {
         const uint32_t *v = pl_row32(w, pl_more(w, i, i->op[data] + r));
         for (uint32_t m = w->exec; m; m &= m - 1) {
             const unsigned l = (unsigned)__builtin_ctz(m);
-            const tmem_place at = place_of(shape, l, r, halves ? 0 : split);
+            const tmem_cell at = cell_of(shape, l, r, halves ? 0 : split);
             uint32_t *cell = t->cell[(pl_tmem_lane(address) + at.lane) % PL_TMEM_LANES];
             if (!halves) {
                 cell[first + at.column] = v[l];
@@ -397,7 +397,7 @@ static bool copy_rows(pl_warp *w, pl_cta *c, uint32_t address, uint64_t descript
     if (!wrong && !pl_tmem_holds(t, pl_tmem_column(address), 4 * pieces))
         wrong = "cp to columns that are not allocated";
     if (wrong) {
-        wrong_use(w, address, wrong);
+        usage_fault(w, address, wrong);
         return false;
     }
     for (unsigned row = 0; row < rows; row++)
@@ -441,7 +441,7 @@ static void shift_rows(pl_warp *w, pl_cta *c, uint32_t address)
     const uint32_t lane = pl_tmem_lane(address), column = pl_tmem_column(address);
     if (!t) return;
     if (lane % 32 || lane >= PL_TMEM_LANES || !pl_tmem_holds(t, column, 8)) {
-        wrong_use(w, address, "shift of lanes or columns that do not exist");
+        usage_fault(w, address, "shift of lanes or columns that do not exist");
         return;
     }
     for (uint32_t k = 0; k < 31; k++)
@@ -562,7 +562,7 @@ void exec_tcgen05_commit(pl_warp *w, const pl_insn *i, int space, int multicast)
 {
     uint64_t address[PL_LANES];
     pl_addresses(w, i, 0, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, address);
-    w->wrote = w->begun = true;
+    w->wrote = w->async_started = true;
     for (uint32_t m = w->exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t at = address[l];

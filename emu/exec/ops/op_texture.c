@@ -46,7 +46,7 @@ static const pl_object *object(pl_warp *w, const pl_insn *i, unsigned k, unsigne
     const pl_object *o = pl_object_find(w->grid->objects, handle);
     if (w->fx) {
         w->fx->object = handle;
-        w->fx->sampled = w->fx->filtered = w->fx->gathered = w->fx->between = false;
+        w->fx->sampled = w->fx->filtered = w->fx->gathered = w->fx->mip_filtered = false;
     }
     if (o && o->kind == kind) return o;
     pl_fault(w, 1u << lane, handle, "CUDA_ERROR_ILLEGAL_ADDRESS", "0x%llx is no handle of a %s",
@@ -75,7 +75,7 @@ static geometry geometry_of(int word)
 /* ---- textures ---- */
 
 /* A fetched value in the type requested by the instruction. */
-static uint32_t converted(uint32_t v, int type)
+static uint32_t convert_result(uint32_t v, int type)
 {
     return type == W_f16 || type == W_f16x2 ? f16_from_f32(v, PL_RN) : v;
 }
@@ -151,8 +151,9 @@ static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, p
         bytes = pl_texel_bytes(t->images.format);
         linear = s->sampler.linear;
         for (unsigned k = 0; k < n; k++)
-            out[k][l] = n == 4 ? converted(v[k], type)
-                               : converted(v[2 * k], type) | converted(v[2 * k + 1], type) << 16;
+            out[k][l] = n == 4 ? convert_result(v[k], type)
+                               : convert_result(v[2 * k], type) | convert_result(v[2 * k + 1], type)
+                                                                      << 16;
     }
     for (unsigned k = 0; k < n; k++) {
         uint32_t row = pl_more(w, i, i->op[0] + k);
@@ -165,7 +166,7 @@ static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, p
     w->fx->sampled = ctype != W_s32;
     w->fx->gathered = gather >= 0;
     w->fx->filtered = w->fx->sampled && gather < 0 && linear;
-    w->fx->between = w->fx->filtered && g.dims == 3 && !g.cube;
+    w->fx->mip_filtered = w->fx->filtered && g.dims == 3 && !g.cube;
 }
 
 void exec_tex(pl_warp *w, const pl_insn *i, int geom, int type, int ctype)
@@ -196,8 +197,9 @@ void exec_tld4(pl_warp *w, const pl_insn *i, int comp, int geom, int type)
 
 /* The texels of a surface access of one lane. NULL after a fault, and with .zero outside of the
  * surface. */
-static uint8_t *texels(pl_warp *w, const pl_insn *i, const pl_object *o, int geom, int clamp,
-                       unsigned lane, unsigned bytes, bool scaled, uint64_t *address)
+static uint8_t *surface_texels(pl_warp *w, const pl_insn *i, const pl_object *o, int geom,
+                               int clamp, unsigned lane, unsigned bytes, bool scaled,
+                               uint64_t *address)
 {
     geometry g = geometry_of(geom);
     const pl_image *m = &o->images.level[0];
@@ -228,13 +230,13 @@ static uint8_t *texels(pl_warp *w, const pl_insn *i, const pl_object *o, int geo
         /* Negative layers are treated as large ones (recorded). */
         at[k] = (at[k] < 0 && !(k == 2 && layers)) || most < 0 ? 0 : most;
     }
-    *address = pl_image_place(m, (uint64_t)at[0], (uint64_t)at[1], (uint64_t)at[2]);
+    *address = pl_image_tiled_address(m, (uint64_t)at[0], (uint64_t)at[1], (uint64_t)at[2]);
     const uint64_t byte = pl_image_byte(m, (uint64_t)at[0], (uint64_t)at[1], (uint64_t)at[2]);
     if (w->grid->hooks) w->grid->hooks->texel(w->grid->hooks, w, lane, byte, bytes);
     return pl_memory_at(w->grid->memory, byte, bytes);
 }
 
-static bool failed(const pl_warp *w)
+static bool launch_failed(const pl_warp *w)
 {
     return pl_failed(w->grid);
 }
@@ -257,8 +259,9 @@ void exec_suld(pl_warp *w, const pl_insn *i, int geom, int type, int clamp)
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         const pl_object *o = object(w, i, a, l, PL_OBJECT_SURFACE);
-        const uint8_t *p = o ? texels(w, i, o, geom, clamp, l, bytes, false, &address[l]) : NULL;
-        if (failed(w)) return;
+        const uint8_t *p =
+            o ? surface_texels(w, i, o, geom, clamp, l, bytes, false, &address[l]) : NULL;
+        if (launch_failed(w)) return;
         for (unsigned k = 0; p && k < n; k++) memcpy(&out[k][l], p + k * bits / 8, bits / 8);
     }
     for (unsigned k = 0; k < n; k++) {
@@ -283,8 +286,8 @@ void exec_sust(pl_warp *w, const pl_insn *i, int geom, int type, int clamp)
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         const pl_object *o = object(w, i, a, l, PL_OBJECT_SURFACE);
-        uint8_t *p = o ? texels(w, i, o, geom, clamp, l, bytes, false, &address[l]) : NULL;
-        if (failed(w)) return;
+        uint8_t *p = o ? surface_texels(w, i, o, geom, clamp, l, bytes, false, &address[l]) : NULL;
+        if (launch_failed(w)) return;
         for (unsigned k = 0; p && k < n; k++) {
             uint64_t v = data(w, i, b, k, bits, l);
             memcpy(p + k * bits / 8, &v, bits / 8);
@@ -295,7 +298,7 @@ void exec_sust(pl_warp *w, const pl_insn *i, int geom, int type, int clamp)
 
 /* A 32-bit value as a channel of the surface's format: integers saturate, floats are rounded (PTX
  * ISA 9.0, "sust"). */
-static uint32_t channel(uint32_t v, pl_texel_format f)
+static uint32_t to_channel(uint32_t v, pl_texel_format f)
 {
     if (f.kind == PL_CHANNEL_FLOAT) return f.bits == 16 ? f16_from_f32(v, PL_RN) : v;
     if (f.bits == 32) return v;
@@ -314,10 +317,10 @@ void exec_sust_formatted(pl_warp *w, const pl_insn *i, int geom, int clamp)
         const pl_object *o = object(w, i, a, l, PL_OBJECT_SURFACE);
         if (!o) return;
         pl_texel_format f = o->images.format;
-        uint8_t *p = texels(w, i, o, geom, clamp, l, pl_texel_bytes(f), true, &address[l]);
-        if (failed(w)) return;
+        uint8_t *p = surface_texels(w, i, o, geom, clamp, l, pl_texel_bytes(f), true, &address[l]);
+        if (launch_failed(w)) return;
         for (unsigned k = 0; p && k < f.channels; k++) {
-            uint32_t v = k < n ? channel(element(w, i, b, k, l), f) : 0;
+            uint32_t v = k < n ? to_channel(element(w, i, b, k, l), f) : 0;
             memcpy(p + k * f.bits / 8u, &v, f.bits / 8u);
         }
     }
@@ -334,13 +337,17 @@ static void reduce(pl_warp *w, const pl_insn *i, int op, int geom, int type, int
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         const pl_object *o = object(w, i, a, l, PL_OBJECT_SURFACE);
-        uint8_t *p = o ? texels(w, i, o, geom, clamp, l, bytes, scaled, &address[l]) : NULL;
-        if (failed(w)) return;
+        uint8_t *p = o ? surface_texels(w, i, o, geom, clamp, l, bytes, scaled, &address[l]) : NULL;
+        if (launch_failed(w)) return;
         if (!p) continue;
         uint64_t old = 0, v = bytes == 8 ? pl_row64(w, i->op[b])[l] : pl_row32(w, i->op[b])[l];
         memcpy(&old, p, bytes);
         const bool sign = o->images.format.kind == PL_CHANNEL_SIGNED;
-        v = pl_atomic_step(op, !scaled ? type : sign ? with_sign : without, true, old, v, 0);
+        v = pl_atomic_step(op,
+                           !scaled ? type
+                           : sign  ? with_sign
+                                   : without,
+                           PL_ATOMIC_GLOBAL, old, v, 0);
         memcpy(p, &v, bytes);
     }
     pl_record_effect(w, PL_SP_TEX, PL_AC_REDUCTION, bytes, w->exec, address, 0);
@@ -379,7 +386,7 @@ static uint32_t address_mode(uint8_t mode)
 }
 
 /* Depth and height are 0 if the texture does not have them (recorded). */
-static uint32_t answer(const pl_object *o, int query, uint32_t level)
+static uint32_t query_result(const pl_object *o, int query, uint32_t level)
 {
     const pl_image_set *s = &o->images;
     const pl_image *m = &s->level[level < s->levels ? level : s->levels - 1];
@@ -403,7 +410,7 @@ static uint32_t answer(const pl_object *o, int query, uint32_t level)
     }
 }
 
-static void ask(pl_warp *w, const pl_insn *i, int query, pl_object_kind kind)
+static void run_query(pl_warp *w, const pl_insn *i, int query, pl_object_kind kind)
 {
     unsigned a = operand(i, "a"), lod = operand(i, "lod");
     uint32_t out[PL_LANES] = {0};
@@ -411,19 +418,19 @@ static void ask(pl_warp *w, const pl_insn *i, int query, pl_object_kind kind)
         unsigned l = (unsigned)__builtin_ctz(m);
         const pl_object *o = object(w, i, a, l, kind);
         if (!o) return;
-        out[l] = answer(o, query, lod == PL_NO_OPERAND ? 0 : pl_row32(w, i->op[lod])[l]);
+        out[l] = query_result(o, query, lod == PL_NO_OPERAND ? 0 : pl_row32(w, i->op[lod])[l]);
     }
     pl_blend32(w, pl_row32(w, i->op[0]), out);
 }
 
 void exec_txq(pl_warp *w, const pl_insn *i, int query)
 {
-    ask(w, i, query, PL_OBJECT_TEXTURE);
+    run_query(w, i, query, PL_OBJECT_TEXTURE);
 }
 
 void exec_suq(pl_warp *w, const pl_insn *i, int query)
 {
-    ask(w, i, query, PL_OBJECT_SURFACE);
+    run_query(w, i, query, PL_OBJECT_SURFACE);
 }
 
 /* Samplers and textures are objects of the same kind here. */

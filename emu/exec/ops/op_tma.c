@@ -36,14 +36,14 @@ static bool fetch_map(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsig
     }
     if (!pl_access(w, lane, PL_SP_GENERIC, address, PL_TENSORMAP_BYTES, MAP_ALIGN, "tensor map"))
         return false;
-    uint8_t seen[PL_TENSORMAP_BYTES];
+    uint8_t observed[PL_TENSORMAP_BYTES];
     if (w->grid->weak) {
-        pl_weak_map(w, p, seen);
-        p = seen;
+        pl_weak_read_map(w, p, observed);
+        p = observed;
     }
     pl_tma_map(w, i, s, lane, p, &c->map);
     int n = pl_operand_count(&pl_forms[i->form], s->coord, i->mods);
-    const char *wrong = pl_tensormap_wrong(&c->map);
+    const char *wrong = pl_tensormap_error(&c->map);
     if (!wrong && s->base != PL_TMA_NONE && c->map.address % 16)
         return illegal(w, lane, c->map.address, "the address",
                        "that replaces the one of the tensor map is no multiple of 16");
@@ -60,21 +60,22 @@ static bool fetch_map(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsig
     return true;
 }
 
-typedef struct reach {
+typedef struct access_check {
     const pl_memory *memory;
-    const pl_alloc *hit;
+    const pl_alloc *last_alloc;
     bool write;
     /* First address that is outside of every allocation, or must not be written. */
     uint64_t missing;
-} reach;
+} access_check;
 
-static bool reachable(void *ctx, const pl_tma_piece *p)
+static bool is_accessible(void *ctx, const pl_tma_piece *p)
 {
-    reach *r = ctx;
+    access_check *r = ctx;
     if (!p->valid) return true;
-    if (!r->hit || p->address - r->hit->address >= r->hit->size)
-        r->hit = pl_memory_find(r->memory, p->address);
-    if (r->hit && !(r->write && r->hit->constant) && pl_alloc_holds(r->hit, p->address, p->valid))
+    if (!r->last_alloc || p->address - r->last_alloc->address >= r->last_alloc->size)
+        r->last_alloc = pl_memory_find(r->memory, p->address);
+    if (r->last_alloc && !(r->write && r->last_alloc->constant) &&
+        pl_alloc_holds(r->last_alloc, p->address, p->valid))
         return true;
     r->missing = p->address;
     return false;
@@ -93,10 +94,10 @@ static bool prepare(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsigne
         }
     }
     if (!fetch_map(w, i, s, lane, c)) return false;
-    const char *wrong = pl_tma_wrong(c);
+    const char *wrong = pl_tma_error(c);
     if (wrong) return illegal(w, lane, c->map.address, "tensor copy:", wrong);
-    reach r = {.memory = c->memory, .write = c->kind != PL_TMA_LOAD};
-    if (!s->prefetch && !pl_tma_walk(c, reachable, &r)) {
+    access_check r = {.memory = c->memory, .write = c->kind != PL_TMA_LOAD};
+    if (!s->prefetch && !pl_tma_walk(c, is_accessible, &r)) {
         pl_bounds_fault(w, lane, PL_SP_GLOBAL, r.missing, 16, "tensor copy");
         return false;
     }
@@ -106,8 +107,8 @@ static bool prepare(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsigne
 /* ---- the copies ---- */
 
 /* Starts the copy with the shared memory at `at`; complete_tx goes to the object at `bar`. */
-static bool start(pl_warp *w, unsigned lane, pl_tma_copy *c, uint64_t at, bool counted,
-                  uint64_t bar)
+static bool start_copy(pl_warp *w, unsigned lane, pl_tma_copy *c, uint64_t at, bool counted,
+                       uint64_t bar)
 {
     pl_async_op o = {.kind = PL_ASYNC_TENSOR,
                      .family = counted ? PL_ASYNC_MBAR : PL_ASYNC_BULK_GROUP,
@@ -126,7 +127,7 @@ static bool start(pl_warp *w, unsigned lane, pl_tma_copy *c, uint64_t at, bool c
     return !wrong;
 }
 
-static void run(pl_warp *w, const pl_insn *i, int op)
+static void run_copies(pl_warp *w, const pl_insn *i, int op)
 {
     const pl_tma_shape s = pl_tma_shape_of(i);
     uint64_t address[PL_LANES] = {0};
@@ -146,7 +147,7 @@ static void run(pl_warp *w, const pl_insn *i, int op)
         uint64_t at = pl_tma_address(w, i, s.tile, l),
                  bar = counted ? pl_tma_address(w, i, s.mbar, l) : 0;
         if (s.mask == PL_TMA_NONE) {
-            if (!start(w, l, &c, at, counted, bar)) return;
+            if (!start_copy(w, l, &c, at, counted, bar)) return;
             continue;
         }
         uint32_t size = w->cta->cluster ? w->cta->cluster->size : 1;
@@ -162,8 +163,8 @@ static void run(pl_warp *w, const pl_insn *i, int op)
             uint64_t slice = (uint64_t)r * PL_SHARED_SLICE;
             uint64_t other =
                 s.pair ? ((r & ~1u) | (bar / PL_SHARED_SLICE & 1u)) * PL_SHARED_SLICE : slice;
-            if (!start(w, l, &c, at % PL_SHARED_SLICE + slice, counted,
-                       bar % PL_SHARED_SLICE + other))
+            if (!start_copy(w, l, &c, at % PL_SHARED_SLICE + slice, counted,
+                            bar % PL_SHARED_SLICE + other))
                 return;
         }
     }
@@ -174,12 +175,12 @@ static void run(pl_warp *w, const pl_insn *i, int op)
 /* Loads, stores and prefetches, tiled or im2col, of boxes or of four rows. */
 void exec_tma(pl_warp *w, const pl_insn *i)
 {
-    run(w, i, 0);
+    run_copies(w, i, 0);
 }
 
 void exec_tma_reduce(pl_warp *w, const pl_insn *i, int op)
 {
-    run(w, i, op);
+    run_copies(w, i, op);
 }
 
 /* ---- tensor maps ---- */

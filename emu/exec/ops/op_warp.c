@@ -21,7 +21,7 @@ typedef struct exchange {
     unsigned n;
 } exchange;
 
-static void change_places(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void swap_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     exchange *x = ctx;
     const uint64_t which = (uint64_t)(use & PL_USE_PRED) << 32 | *row;
@@ -44,7 +44,7 @@ static void change_places(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-static bool called_apart(const pl_warp *w, unsigned k)
+static bool is_from_other_call(const pl_warp *w, unsigned k)
 {
     const pl_simt_split *s = &w->split[w->current], *o = &w->split[k];
     return k != w->current && o->synced && o->pc == w->pc && o->call != s->call &&
@@ -53,17 +53,17 @@ static bool called_apart(const pl_warp *w, unsigned k)
 
 /* Moves the instruction's registers of lanes that have reached it through other calls to the frame
  * of the split that executes it for all, or back. */
-static uint32_t lend(pl_warp *w, const pl_insn *i)
+static uint32_t exchange_registers(pl_warp *w, const pl_insn *i)
 {
     uint32_t lanes = 0;
     for (unsigned k = 0; k < w->nsplits; k++)
-        if (called_apart(w, k)) {
+        if (is_from_other_call(w, k)) {
             pl_program none = {0};
             pl_insn copy = *i; /* the walk takes a mutable instruction, although nothing changes */
             exchange x = {.rows = {w->regs, pl_warp_frame(w, &w->split[k])},
                           .preds = {w->pred, pl_warp_preds(w, &w->split[k])},
                           .lanes = pl_of_half(w, w->split[k].mask)};
-            pl_insn_uses(&none, &copy, change_places, &x);
+            pl_insn_uses(&none, &copy, swap_row, &x);
             lanes |= x.lanes;
         }
     return lanes;
@@ -73,18 +73,18 @@ static uint32_t lend(pl_warp *w, const pl_insn *i)
  * continue after it. */
 static bool execute_for_all(pl_warp *w, const pl_insn *i, uint32_t mask)
 {
-    const uint32_t ours = w->exec;
+    const uint32_t own_lanes = w->exec;
     /* In a wide warp each call only executes with its own lanes. */
-    if (w->halves > 1 || !(mask & ~ours)) return true;
-    const uint32_t lent = lend(w, i);
-    if (!lent) return true;
-    pl_warp_set_exec_mask(w, ours | lent);
+    if (w->halves > 1 || !(mask & ~own_lanes)) return true;
+    const uint32_t exchanged = exchange_registers(w, i);
+    if (!exchanged) return true;
+    pl_warp_set_exec_mask(w, own_lanes | exchanged);
     w->split[w->current].synced = false;
     i->exec(w, i);
-    pl_warp_set_exec_mask(w, ours);
-    lend(w, i);
+    pl_warp_set_exec_mask(w, own_lanes);
+    exchange_registers(w, i);
     for (unsigned k = 0; k < w->nsplits; k++)
-        if (called_apart(w, k)) {
+        if (is_from_other_call(w, k)) {
             w->split[k].synced = false;
             w->split[k].pc++;
         }
@@ -125,7 +125,7 @@ sources(int mode, const uint32_t *b, const uint32_t *c, uint32_t from[PL_LANES])
 
 /* In a wide warp, a lane number or distance of 32 and more refers to the other half in code for 64
  * lanes, and is taken modulo 32 in code for 32 lanes (PTX). No result is correct for both. */
-static bool beyond_half(pl_warp *w, const pl_insn *i)
+static bool names_other_half(pl_warp *w, const pl_insn *i)
 {
     const uint32_t *b = pl_row32(w, i->op[3]);
     for (uint32_t m = w->halves > 1 ? w->exec : 0; m; m &= m - 1) {
@@ -143,7 +143,7 @@ static bool beyond_half(pl_warp *w, const pl_insn *i)
 void exec_shfl(pl_warp *w, const pl_insn *i, int mode)
 {
     const pl_form *f = &pl_forms[i->form];
-    if (beyond_half(w, i)) return;
+    if (names_other_half(w, i)) return;
     if (f->noperands == 6 &&
         (pl_warp_split_by_mask(w, i, 5) || !gather(w, i, member_mask(w, i, 5))))
         return;
@@ -169,7 +169,7 @@ static void put_all(pl_warp *w, uint32_t row, uint32_t value)
 }
 
 /* A vote without a mask includes all lanes of the warp, but a wide warp executes by halves. */
-static bool beyond_vote(pl_warp *w)
+static bool votes_across_halves(pl_warp *w)
 {
     if (w->halves <= 1) return false;
     pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
@@ -183,7 +183,8 @@ void exec_vote(pl_warp *w, const pl_insn *i, int mode)
     /* Without a mask the active lanes vote. */
     const bool sync = pl_forms[i->form].noperands == 3;
     uint32_t mask = sync ? member_mask(w, i, 2) : w->exec;
-    if (sync ? pl_warp_split_by_mask(w, i, 2) || !gather(w, i, mask) : beyond_vote(w)) return;
+    if (sync ? pl_warp_split_by_mask(w, i, 2) || !gather(w, i, mask) : votes_across_halves(w))
+        return;
     uint32_t in = mask & w->exec, p = pl_pred_read(w, i, 1) & in;
     if (mode == W_ballot) {
         put_all(w, i->op[0], p);
@@ -214,7 +215,7 @@ void exec_match(pl_warp *w, const pl_insn *i, int mode, int type)
     if (mode == W_any) {
         unsigned n = 0;
         for (uint32_t left = in; left; left &= ~v[__builtin_ctz(left)]) n++;
-        if (n > w->values) w->values = (uint8_t)n;
+        if (n > w->match_values) w->match_values = (uint8_t)n;
         pl_blend32(w, pl_row32(w, i->op[0]), v);
         return;
     }

@@ -14,7 +14,7 @@
 #include "emu/exec/runtime/syscall.h"
 #include "isa/program/source_position.h"
 
-enum { STRING_MOST = 4096 };
+enum { MAX_STRING = 4096 };
 
 /* The string at an address, truncated if it is longer than `size` or reaches unmapped memory. NULL:
  * the address is unmapped. */
@@ -61,26 +61,26 @@ static const char *read_string(void *ctx, uint64_t address, char *to, size_t siz
 }
 
 /* Records a request of a lane to the driver. */
-static void ask(const pl_call *k, pl_driver_work what, uint64_t bytes)
+static void record_request(const pl_call *k, pl_driver_work what, uint64_t bytes)
 {
     pl_warp *w = k->w;
-    w->asked.what = (uint8_t)what;
-    w->asked.lanes++;
-    if (bytes > w->asked.bytes) w->asked.bytes = bytes;
+    w->driver_request.work = (uint8_t)what;
+    w->driver_request.lanes++;
+    if (bytes > w->driver_request.bytes) w->driver_request.bytes = bytes;
 }
 
 static void call_vprintf(const pl_call *k, unsigned lane)
 {
-    char format[STRING_MOST];
+    char format[MAX_STRING];
     uint64_t text = pl_call_argument(k, 0, lane);
     reader r = {.w = k->w, .lane = lane, .buffer = pl_call_argument(k, 1, lane)};
     const pl_print_source from = {.ctx = &r, .argument = read_argument, .string = read_string};
-    int taken = -1;
-    ask(k, PL_DRIVER_PRINT, 0);
+    int consumed = -1;
+    record_request(k, PL_DRIVER_PRINT, 0);
     if (text && string_at(k->w, lane, text, format, sizeof format))
-        taken = pl_print_format(&k->w->grid->system->out, format, &from);
+        consumed = pl_print_format(&k->w->grid->system->out, format, &from);
     if (pl_failed(k->w->grid)) return;
-    pl_call_return(k, lane, (uint64_t)(int64_t)taken);
+    pl_call_return(k, lane, (uint64_t)(int64_t)consumed);
 }
 
 /* ---- __assertfail ---- */
@@ -91,7 +91,7 @@ static void call_assertfail(const pl_call *k, unsigned lane)
 {
     pl_warp *w = k->w;
     pl_grid *g = w->grid;
-    char message[STRING_MOST], file[1024], function[1024], text[STRING_MOST + 2200];
+    char message[MAX_STRING], file[1024], function[1024], text[MAX_STRING + 2200];
     const char *m = string_at(w, lane, pl_call_argument(k, 0, lane), message, sizeof message);
     const char *f = string_at(w, lane, pl_call_argument(k, 1, lane), file, sizeof file);
     uint32_t line = (uint32_t)pl_call_argument(k, 2, lane);
@@ -102,14 +102,14 @@ static void call_assertfail(const pl_call *k, unsigned lane)
                      f ? f : "", line, fn ? fn : "", w->cta->id[0], w->cta->id[1], w->cta->id[2],
                      t % x, t / x % y, t / x / y, m ? m : "");
     pl_print_add(&g->system->err, text, n > 0 ? (size_t)n : 0, 64);
-    pl_fault_note(w, &g->head->failed, 1u << lane, "CUDA_ERROR_ASSERT",
+    pl_fault_note(w, &g->head->assertion, 1u << lane, "CUDA_ERROR_ASSERT",
                   "assertion `%.200s` failed in %.200s", m ? m : "", fn ? fn : "");
 }
 
 /* ---- malloc, free ---- */
 
 /* Records the call site that allocated or freed a block. */
-static void note(const pl_call *k, uint64_t address, bool freed)
+static void record_site(const pl_call *k, uint64_t address, bool freed)
 {
     const pl_warp *w = k->w;
     const char *file = "";
@@ -120,47 +120,47 @@ static void note(const pl_call *k, uint64_t address, bool freed)
     if (!pl_cuda_user_line(w->program, at, &file, &line) && at < w->program->lines.n)
         line = w->program->lines.at[at].ptx_line;
     const char *slash = strrchr(file, '/');
-    snprintf(s.place, sizeof s.place, "%s%s%u", *file ? (slash ? slash + 1 : file) : "line",
+    snprintf(s.location, sizeof s.location, "%s%s%u", *file ? (slash ? slash + 1 : file) : "line",
              *file ? ":" : " ", line);
     snprintf(s.kernel, sizeof s.kernel, "%s", w->grid->entry->name);
-    pl_heap_note(&w->grid->system->heap, address, freed, &s);
+    pl_heap_record_site(&w->grid->system->heap, address, freed, &s);
 }
 
 /* Allocates a block for the lane; 0: failed. */
-static uint64_t take(const pl_call *k, uint64_t size, uint64_t align)
+static uint64_t heap_alloc(const pl_call *k, uint64_t size, uint64_t align)
 {
     const uint64_t p = pl_heap_alloc(&k->w->grid->system->heap, size, align);
-    note(k, p, false);
+    record_site(k, p, false);
     return p;
 }
 
-static bool give_back(const pl_call *k, uint64_t address)
+static bool heap_free(const pl_call *k, uint64_t address)
 {
     const bool ok = pl_heap_free(&k->w->grid->system->heap, address);
-    if (ok) note(k, address, true);
+    if (ok) record_site(k, address, true);
     return ok;
 }
 
 static void call_malloc(const pl_call *k, unsigned lane)
 {
-    ask(k, PL_DRIVER_ALLOC, pl_call_argument(k, 0, lane));
-    pl_call_return(k, lane, take(k, pl_call_argument(k, 0, lane), 16));
+    record_request(k, PL_DRIVER_ALLOC, pl_call_argument(k, 0, lane));
+    pl_call_return(k, lane, heap_alloc(k, pl_call_argument(k, 0, lane), 16));
 }
 
 static void call_aligned_malloc(const pl_call *k, unsigned lane)
 {
     uint64_t align = pl_call_argument(k, 1, lane);
     bool power = align && !(align & (align - 1));
-    ask(k, PL_DRIVER_ALLOC, pl_call_argument(k, 0, lane));
-    pl_call_return(k, lane,
-                   power ? take(k, pl_call_argument(k, 0, lane), align < 16 ? 16 : align) : 0);
+    record_request(k, PL_DRIVER_ALLOC, pl_call_argument(k, 0, lane));
+    pl_call_return(
+        k, lane, power ? heap_alloc(k, pl_call_argument(k, 0, lane), align < 16 ? 16 : align) : 0);
 }
 
 static void call_free(const pl_call *k, unsigned lane)
 {
     uint64_t address = pl_call_argument(k, 0, lane);
-    if (address) ask(k, PL_DRIVER_FREE, 0);
-    if (!address || give_back(k, address)) return;
+    if (address) record_request(k, PL_DRIVER_FREE, 0);
+    if (!address || heap_free(k, address)) return;
     const pl_heap *h = &k->w->grid->system->heap;
     const pl_heap_block *b = pl_heap_block_at(h, address);
     char history[500] = "";
@@ -202,13 +202,13 @@ static void call_parameter_buffer(const pl_call *k, unsigned lane)
     pl_call_copy_argument(k, 2, lane, q.block, sizeof q.block);
     const uint32_t error = request_error(w, &q);
     if (error) {
-        pl_call_remember(w, lane, error);
+        pl_call_set_last_error(w, lane, error);
         pl_call_return(k, lane, 0);
         return;
     }
     uint64_t bytes = (sizeof q + w->program->funcs.at[func].param_bytes + 63) & ~63ull;
     if (s->launch_top + bytes > s->launch_size) {
-        pl_call_remember(w, lane, PL_CUDA_PENDING_EXCEEDED);
+        pl_call_set_last_error(w, lane, PL_CUDA_PENDING_EXCEEDED);
         pl_call_return(k, lane, 0);
         return;
     }
@@ -230,7 +230,7 @@ static void launch(const pl_call *k, unsigned lane, const request *q, uint64_t b
     uint8_t *params = calloc(1, bytes + 16);
     if (bytes && !from) {
         free(params);
-        pl_call_fail(k, lane, PL_CUDA_INVALID_VALUE);
+        pl_call_return_error(k, lane, PL_CUDA_INVALID_VALUE);
         return;
     }
     if (params && bytes) memcpy(params, from, bytes);
@@ -240,7 +240,8 @@ static void launch(const pl_call *k, unsigned lane, const request *q, uint64_t b
                   .tail = stream == PL_TAIL_LAUNCH};
     memcpy(c.grid, q->grid, sizeof c.grid);
     memcpy(c.block, q->block, sizeof c.block);
-    pl_call_fail(k, lane, params && pl_call_child(w, &c) ? 0 : PL_CUDA_PENDING_EXCEEDED);
+    pl_call_return_error(k, lane,
+                         params && pl_call_add_child(w, &c) ? 0 : PL_CUDA_PENDING_EXCEEDED);
 }
 
 /* cudaError_t cudaLaunchDeviceV2(buffer, stream) */
@@ -252,7 +253,7 @@ static void call_launch(const pl_call *k, unsigned lane)
     request q;
     const uint8_t *p = buffer ? pl_call_memory(w, lane, buffer - sizeof q, sizeof q) : NULL;
     if (!p || buffer - s->launch_base > s->launch_size) {
-        pl_call_fail(k, lane, PL_CUDA_INVALID_VALUE);
+        pl_call_return_error(k, lane, PL_CUDA_INVALID_VALUE);
         return;
     }
     memcpy(&q, p, sizeof q);
@@ -263,13 +264,13 @@ static void call_launch(const pl_call *k, unsigned lane)
  * and shape. */
 
 /* void *cudaGetParameterBuffer(alignment, size) */
-static void call_plain_buffer(const pl_call *k, unsigned lane)
+static void call_buffer_v1(const pl_call *k, unsigned lane)
 {
     pl_system *s = k->w->grid->system;
     const uint64_t size = pl_call_argument(k, 1, lane), left = s->launch_size - s->launch_top,
                    bytes = (size + 63) & ~63ull;
     if (size > left || bytes > left) {
-        pl_call_remember(k->w, lane, PL_CUDA_PENDING_EXCEEDED);
+        pl_call_set_last_error(k->w, lane, PL_CUDA_PENDING_EXCEEDED);
         pl_call_return(k, lane, 0);
         return;
     }
@@ -278,7 +279,7 @@ static void call_plain_buffer(const pl_call *k, unsigned lane)
 }
 
 /* cudaError_t cudaLaunchDevice(kernel, buffer, grid, block, shared, stream) */
-static void call_plain_launch(const pl_call *k, unsigned lane)
+static void call_launch_v1(const pl_call *k, unsigned lane)
 {
     pl_warp *w = k->w;
     request q = {.func = pl_program_func_at(w->program, pl_call_argument(k, 0, lane)),
@@ -287,7 +288,7 @@ static void call_plain_launch(const pl_call *k, unsigned lane)
     pl_call_copy_argument(k, 3, lane, q.block, sizeof q.block);
     const uint32_t error = request_error(w, &q);
     if (error)
-        pl_call_fail(k, lane, error);
+        pl_call_return_error(k, lane, error);
     else
         launch(k, lane, &q, pl_call_argument(k, 1, lane), pl_call_argument(k, 5, lane));
 }
@@ -320,8 +321,8 @@ static void call_succeed(const pl_call *k, unsigned lane)
  * free. */
 static void call_device_malloc(const pl_call *k, unsigned lane)
 {
-    const uint64_t p = take(k, pl_call_argument(k, 1, lane), 256);
-    ask(k, PL_DRIVER_ALLOC, pl_call_argument(k, 1, lane));
+    const uint64_t p = heap_alloc(k, pl_call_argument(k, 1, lane), 256);
+    record_request(k, PL_DRIVER_ALLOC, pl_call_argument(k, 1, lane));
     pl_call_store(k, lane, p, 8);
     if (!p) pl_call_return(k, lane, 2); /* cudaErrorMemoryAllocation */
 }
@@ -329,7 +330,7 @@ static void call_device_malloc(const pl_call *k, unsigned lane)
 static void call_device_free(const pl_call *k, unsigned lane)
 {
     uint64_t p = pl_call_argument(k, 0, lane);
-    pl_call_return(k, lane, !p || give_back(k, p) ? 0 : PL_CUDA_INVALID_VALUE);
+    pl_call_return(k, lane, !p || heap_free(k, p) ? 0 : PL_CUDA_INVALID_VALUE);
 }
 
 /* ---- function table ---- */
@@ -338,7 +339,7 @@ typedef enum need { NEEDS_NOTHING, NEEDS_HEAP, NEEDS_LAUNCHES, NEEDS_TEXTS } nee
 
 /* A name reserved for the device runtime without an implementation here: the call fails, but a
  * module that does not call it runs. */
-static void call_lacking(const pl_call *k, unsigned lane)
+static void call_unsupported(const pl_call *k, unsigned lane)
 {
     pl_fault(k->w, 1u << lane, 0, "CUDA_ERROR_NOT_SUPPORTED",
              "call of '%s', which this device runtime lacks; a function of that name in a file "
@@ -346,15 +347,15 @@ static void call_lacking(const pl_call *k, unsigned lane)
              k->f->name);
 }
 
-typedef struct provided {
+typedef struct builtin {
     const char *name;
     void (*run)(const pl_call *k, unsigned lane);
     need needs;
-} provided;
+} builtin;
 
 /* The first functions have exactly these names. Those of the device runtime have the prefix "cuda"
  * or "__cudaCDP2", and may have the suffix "_ptsz". */
-static const provided functions[] = {
+static const builtin functions[] = {
     {"vprintf", call_vprintf, NEEDS_NOTHING},
     {"__assertfail", call_assertfail, NEEDS_NOTHING},
     {"malloc", call_malloc, NEEDS_HEAP},
@@ -362,8 +363,8 @@ static const provided functions[] = {
     {"__cuda_syscall_aligned_malloc", call_aligned_malloc, NEEDS_HEAP},
     {"GetParameterBufferV2", call_parameter_buffer, NEEDS_LAUNCHES},
     {"LaunchDeviceV2", call_launch, NEEDS_LAUNCHES},
-    {"GetParameterBuffer", call_plain_buffer, NEEDS_LAUNCHES},
-    {"LaunchDevice", call_plain_launch, NEEDS_LAUNCHES},
+    {"GetParameterBuffer", call_buffer_v1, NEEDS_LAUNCHES},
+    {"LaunchDevice", call_launch_v1, NEEDS_LAUNCHES},
     {"GetLastError", call_last_error, NEEDS_NOTHING},
     {"PeekAtLastError", call_peek_error, NEEDS_NOTHING},
     {"GetErrorName", pl_call_error_name, NEEDS_TEXTS},
@@ -404,11 +405,11 @@ enum {
     FUNCTIONS = sizeof functions / sizeof *functions,
     RUNTIME = 5 /* index of the first function of the device runtime */
 };
-static const provided lacking = {NULL, call_lacking, NEEDS_NOTHING};
+static const builtin unsupported = {NULL, call_unsupported, NEEDS_NOTHING};
 
-static const provided *provided_at(uint16_t n)
+static const builtin *builtin_at(uint16_t n)
 {
-    return n <= FUNCTIONS ? &functions[n - 1] : &lacking;
+    return n <= FUNCTIONS ? &functions[n - 1] : &unsupported;
 }
 
 /* The name after the prefix of the device runtime, or NULL. */
@@ -436,42 +437,42 @@ uint16_t pl_system_find(const char *name)
     return runtime ? FUNCTIONS + 1 : 0;
 }
 
-static bool uses(const pl_program *p, need what)
+static bool uses_feature(const pl_program *p, need what)
 {
     for (size_t k = 0; k < p->funcs.n; k++)
-        if (p->funcs.at[k].system && provided_at(p->funcs.at[k].system)->needs == what) return true;
+        if (p->funcs.at[k].system && builtin_at(p->funcs.at[k].system)->needs == what) return true;
     return false;
 }
 
 bool pl_system_uses_heap(const pl_program *p)
 {
-    return uses(p, NEEDS_HEAP);
+    return uses_feature(p, NEEDS_HEAP);
 }
 
 bool pl_system_uses_texts(const pl_program *p)
 {
-    return uses(p, NEEDS_TEXTS);
+    return uses_feature(p, NEEDS_TEXTS);
 }
 
 bool pl_system_uses_launches(const pl_program *p)
 {
-    return uses(p, NEEDS_LAUNCHES);
+    return uses_feature(p, NEEDS_LAUNCHES);
 }
 
 void pl_system_call(pl_warp *w, const pl_prog_func *f, const pl_prog_call *c)
 {
-    const pl_call k = {.w = w, .f = f, .c = c, .node = pl_warp_node(w)};
-    const provided *what = provided_at(f->system);
+    const pl_call k = {.w = w, .f = f, .c = c, .node = pl_warp_current_call(w)};
+    const builtin *what = builtin_at(f->system);
     const pl_lanes lanes = w->all;
     w->wrote = true;
-    w->asked.what = w->asked.lanes = 0;
-    w->asked.bytes = 0;
+    w->driver_request.work = w->driver_request.lanes = 0;
+    w->driver_request.bytes = 0;
     for (unsigned h = 0; h < w->halves; h++) {
-        pl_warp_half(w, h);
+        pl_warp_set_half(w, h);
         for (uint32_t m = pl_of_half(w, lanes); m && !pl_failed(w->grid); m &= m - 1)
             what->run(&k, (unsigned)__builtin_ctz(m));
     }
-    pl_warp_half(w, 0);
+    pl_warp_set_half(w, 0);
     if (what->run == call_assertfail) pl_warp_exit(w, lanes);
 }
 

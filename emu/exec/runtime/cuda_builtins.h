@@ -14,7 +14,7 @@
 /* A memory copy, or memory set, issued by device code: `depth` slices of `height` rows of `width`
  * bytes. */
 typedef struct pl_child_copy {
-    bool set; /* sets memory to `value` instead of copying */
+    bool is_set; /* sets memory to `value` instead of copying */
     uint8_t value;
     uint64_t to, to_pitch, to_slice, from, from_pitch, from_slice, width, height, depth;
     uint32_t pc, block[3], thread[3]; /* the issuing instruction and thread */
@@ -26,7 +26,7 @@ typedef struct pl_child {
     uint32_t grid[3], block[3], shared;
     uint8_t *params; /* owned */
     bool tail;       /* runs after all other work of its parent */
-    bool copies;     /* `copy` is used; not a launch */
+    bool is_copy;    /* `copy` is used; not a launch */
     pl_child_copy copy;
 } pl_child;
 

@@ -31,7 +31,7 @@ void pl_heap_close(pl_heap *h)
     memset(h, 0, sizeof *h);
 }
 
-bool pl_heap_watch(pl_heap *h)
+bool pl_heap_track_valid(pl_heap *h)
 {
     h->valid = calloc((size_t)(h->size / PL_GRANULE) + 1, 1);
     return h->valid != NULL;
@@ -39,7 +39,7 @@ bool pl_heap_watch(pl_heap *h)
 
 /* Makes the first `size` bytes of the block accessible. Other host threads may read this
  * concurrently. */
-static void allow(pl_heap *h, const pl_heap_block *b, uint64_t size)
+static void set_valid_bytes(pl_heap *h, const pl_heap_block *b, uint64_t size)
 {
     for (uint64_t at = 0; h->valid && at < b->cost; at += PL_GRANULE) {
         const uint64_t left = at < size ? size - at : 0;
@@ -48,7 +48,7 @@ static void allow(pl_heap *h, const pl_heap_block *b, uint64_t size)
     }
 }
 
-static pl_heap_block *reuse(pl_heap *h, uint64_t cost, uint64_t align)
+static pl_heap_block *take_free_block(pl_heap *h, uint64_t cost, uint64_t align)
 {
     for (uint32_t *at = &h->free_list[class_of(cost)]; *at; at = &h->block[*at - 1].next) {
         pl_heap_block *b = &h->block[*at - 1];
@@ -60,7 +60,7 @@ static pl_heap_block *reuse(pl_heap *h, uint64_t cost, uint64_t align)
 }
 
 /* If no unused space is left: any free block that is large enough. */
-static pl_heap_block *any(pl_heap *h, uint64_t cost, uint64_t align)
+static pl_heap_block *take_any_free_block(pl_heap *h, uint64_t cost, uint64_t align)
 {
     for (unsigned c = 0; c < PL_HEAP_CLASSES; c++)
         for (uint32_t *at = &h->free_list[c]; *at; at = &h->block[*at - 1].next) {
@@ -76,11 +76,11 @@ uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align)
 {
     if (!h->base || size > h->size) return 0;
     uint64_t cost = (cost_of(size) + 15) & ~15ull;
-    pl_heap_block *b = reuse(h, cost, align);
+    pl_heap_block *b = take_free_block(h, cost, align);
     if (!b) {
         uint64_t start = ((h->base + h->top + align - 1) & ~(align - 1)) - h->base;
         if (start + cost > h->size) {
-            b = any(h, cost, align);
+            b = take_any_free_block(h, cost, align);
         } else {
             if (h->n == h->cap) {
                 size_t cap = h->cap ? 2 * h->cap : 256;
@@ -97,8 +97,8 @@ uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align)
     if (!b) return 0;
     b->used = true;
     b->size = size;
-    b->next = b->made = b->freed = 0;
-    allow(h, b, size);
+    b->next = b->alloc_site = b->free_site = 0;
+    set_valid_bytes(h, b, size);
     return h->base + b->offset;
 }
 
@@ -117,7 +117,7 @@ const pl_heap_block *pl_heap_block_at(const pl_heap *h, uint64_t address)
 }
 
 /* Index + 1; 0: out of memory. */
-static uint32_t number_of(pl_heap *h, const pl_heap_site *s)
+static uint32_t site_number(pl_heap *h, const pl_heap_site *s)
 {
     for (uint32_t k = 0; k < h->nsites; k++)
         if (h->site[k].program == s->program && h->site[k].pc == s->pc &&
@@ -134,27 +134,27 @@ static uint32_t number_of(pl_heap *h, const pl_heap_site *s)
     return ++h->nsites;
 }
 
-void pl_heap_note(pl_heap *h, uint64_t address, bool freed, const pl_heap_site *s)
+void pl_heap_record_site(pl_heap *h, uint64_t address, bool freed, const pl_heap_site *s)
 {
     const pl_heap_block *found = pl_heap_block_at(h, address);
     if (!found || h->base + found->offset != address) return;
     pl_heap_block *b = &h->block[found - h->block];
-    *(freed ? &b->freed : &b->made) = number_of(h, s);
+    *(freed ? &b->free_site : &b->alloc_site) = site_number(h, s);
 }
 
-static void append(const pl_heap *h, uint32_t site, const char *what, char *text, size_t room)
+static void append_site(const pl_heap *h, uint32_t site, const char *what, char *text, size_t size)
 {
     const size_t used = strlen(text);
     if (!site) return;
     const pl_heap_site *s = &h->site[site - 1];
-    snprintf(text + used, room - used, ", %s by kernel '%s' at %s", what, s->kernel, s->place);
+    snprintf(text + used, size - used, ", %s by kernel '%s' at %s", what, s->kernel, s->location);
 }
 
-void pl_heap_history(const pl_heap *h, const pl_heap_block *b, char *text, size_t room)
+void pl_heap_history(const pl_heap *h, const pl_heap_block *b, char *text, size_t size)
 {
     text[0] = '\0';
-    append(h, b->made, "made", text, room);
-    append(h, b->freed, "freed", text, room);
+    append_site(h, b->alloc_site, "made", text, size);
+    append_site(h, b->free_site, "freed", text, size);
 }
 
 bool pl_heap_empty(const pl_heap *h)
@@ -170,7 +170,7 @@ bool pl_heap_free(pl_heap *h, uint64_t address)
     if (!found || h->base + found->offset != address || !found->used) return false;
     const size_t k = (size_t)(found - h->block);
     pl_heap_block *b = &h->block[k];
-    allow(h, b, 0);
+    set_valid_bytes(h, b, 0);
     b->used = false;
     b->next = h->free_list[class_of(b->cost)];
     h->free_list[class_of(b->cost)] = (uint32_t)k + 1;

@@ -17,14 +17,14 @@ enum { PL_HEAP_DEFAULT = 8 << 20, PL_HEAP_CLASSES = 64 };
 typedef struct pl_heap_site {
     const void *program; /* the program of pc */
     uint32_t pc;
-    char kernel[64], place[100]; /* "k.cu:12", or "line 12" of the PTX */
+    char kernel[64], location[100]; /* "k.cu:12", or "line 12" of the PTX */
 } pl_heap_site;
 
 typedef struct pl_heap_block {
-    uint64_t offset, cost; /* from the start of the heap; bytes it occupies */
-    uint64_t size;         /* as requested from malloc */
-    uint32_t next;         /* free blocks of one class: index + 1 */
-    uint32_t made, freed;  /* sites, index + 1; 0: unknown */
+    uint64_t offset, cost;          /* from the start of the heap; bytes it occupies */
+    uint64_t size;                  /* as requested from malloc */
+    uint32_t next;                  /* free blocks of one class: index + 1 */
+    uint32_t alloc_site, free_site; /* sites, index + 1; 0: unknown */
     bool used;
 } pl_heap_block;
 
@@ -50,10 +50,10 @@ bool pl_heap_empty(const pl_heap *h);
 /* The last block that starts at or before the address, in use or free; NULL: there is none. */
 const pl_heap_block *pl_heap_block_at(const pl_heap *h, uint64_t address);
 /* Records the site at which the block that begins at the address was allocated, or freed. */
-void pl_heap_note(pl_heap *h, uint64_t address, bool freed, const pl_heap_site *s);
+void pl_heap_record_site(pl_heap *h, uint64_t address, bool freed, const pl_heap_site *s);
 /* ", made by kernel 'k' at k.cu:12, freed by ...", or the empty string. */
-void pl_heap_history(const pl_heap *h, const pl_heap_block *b, char *text, size_t room);
+void pl_heap_history(const pl_heap *h, const pl_heap_block *b, char *text, size_t size);
 /* Allocates `valid` for a heap without blocks; false: out of memory. */
-bool pl_heap_watch(pl_heap *h);
+bool pl_heap_track_valid(pl_heap *h);
 
 #endif

@@ -19,7 +19,7 @@ enum { STATIC_SHARED = 49152, REGISTERS = 65536 };
 
 /* True if an asynchronous operation may use this address. Memory of the block or the thread no
  * longer exists when it executes. */
-static bool lasting(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes)
+static bool is_global(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes)
 {
     pl_space real;
     uint64_t in;
@@ -31,47 +31,47 @@ static void add_copy(const pl_call *k, unsigned lane, pl_child_copy x, uint64_t 
 {
     pl_warp *w = k->w;
     const pl_grid *g = w->grid;
-    if (!lasting(w, lane, x.to, 1) || (!x.set && !lasting(w, lane, x.from, 1))) {
-        pl_call_fail(k, lane, PL_CUDA_INVALID_VALUE);
+    if (!is_global(w, lane, x.to, 1) || (!x.is_set && !is_global(w, lane, x.from, 1))) {
+        pl_call_return_error(k, lane, PL_CUDA_INVALID_VALUE);
         return;
     }
     if (!x.width || !x.height || !x.depth) {
         pl_call_return(k, lane, 0);
         return;
     }
-    if (x.height * x.depth > 1 && (x.to_pitch < x.width || (!x.set && x.from_pitch < x.width))) {
-        pl_call_fail(k, lane, PL_CUDA_INVALID_PITCH);
+    if (x.height * x.depth > 1 && (x.to_pitch < x.width || (!x.is_set && x.from_pitch < x.width))) {
+        pl_call_return_error(k, lane, PL_CUDA_INVALID_PITCH);
         return;
     }
     uint64_t bytes = 0;
-    const bool wraps =
+    const bool overflows =
         __builtin_mul_overflow(x.to_pitch, x.height, &bytes) || (x.depth > 1 && x.to_slice < bytes);
-    if (wraps || (!x.set && (__builtin_mul_overflow(x.from_pitch, x.height, &bytes) ||
-                             (x.depth > 1 && x.from_slice < bytes)))) {
-        pl_call_fail(k, lane, PL_CUDA_INVALID_VALUE);
+    if (overflows || (!x.is_set && (__builtin_mul_overflow(x.from_pitch, x.height, &bytes) ||
+                                    (x.depth > 1 && x.from_slice < bytes)))) {
+        pl_call_return_error(k, lane, PL_CUDA_INVALID_VALUE);
         return;
     }
     x.pc = w->pc;
     pl_grid_thread(g, pl_first_thread(w) + lane, x.thread);
     memcpy(x.block, w->cta->id, sizeof x.block);
     const pl_child c = {.func = (uint32_t)(g->entry - g->program->funcs.at),
-                        .copies = true,
+                        .is_copy = true,
                         .copy = x,
                         .tail = stream == PL_TAIL_LAUNCH};
-    pl_call_fail(k, lane, pl_call_child(w, &c) ? 0 : PL_CUDA_PENDING_EXCEEDED);
+    pl_call_return_error(k, lane, pl_call_add_child(w, &c) ? 0 : PL_CUDA_PENDING_EXCEEDED);
 }
 
-static bool right_kind(const pl_call *k, unsigned lane, uint64_t kind)
+static bool check_direction(const pl_call *k, unsigned lane, uint64_t kind)
 {
     if (kind == KIND_DEVICE_TO_DEVICE || kind == KIND_DEFAULT) return true;
-    pl_call_fail(k, lane, PL_CUDA_INVALID_DIRECTION);
+    pl_call_return_error(k, lane, PL_CUDA_INVALID_DIRECTION);
     return false;
 }
 
 /* (dst, src, count, kind, stream) */
 void pl_call_memcpy(const pl_call *k, unsigned lane)
 {
-    if (right_kind(k, lane, pl_call_argument(k, 3, lane)))
+    if (check_direction(k, lane, pl_call_argument(k, 3, lane)))
         add_copy(k, lane,
                  (pl_child_copy){.to = pl_call_argument(k, 0, lane),
                                  .from = pl_call_argument(k, 1, lane),
@@ -84,7 +84,7 @@ void pl_call_memcpy(const pl_call *k, unsigned lane)
 /* (dst, dpitch, src, spitch, width, height, kind, stream) */
 void pl_call_memcpy2d(const pl_call *k, unsigned lane)
 {
-    if (right_kind(k, lane, pl_call_argument(k, 6, lane)))
+    if (check_direction(k, lane, pl_call_argument(k, 6, lane)))
         add_copy(k, lane,
                  (pl_child_copy){.to = pl_call_argument(k, 0, lane),
                                  .to_pitch = pl_call_argument(k, 1, lane),
@@ -126,16 +126,16 @@ void pl_call_memcpy3d(const pl_call *k, unsigned lane)
     copy3d p;
     const uint8_t *from = pl_call_memory(k->w, lane, pl_call_argument(k, 0, lane), sizeof p - 4);
     if (!from) {
-        pl_call_fail(k, lane, PL_CUDA_INVALID_VALUE);
+        pl_call_return_error(k, lane, PL_CUDA_INVALID_VALUE);
         return;
     }
     memset(&p, 0, sizeof p);
     memcpy(&p, from, sizeof p - 4);
     if (p.from_array || p.to_array) {
-        pl_call_fail(k, lane, PL_CUDA_NOT_SUPPORTED);
+        pl_call_return_error(k, lane, PL_CUDA_NOT_SUPPORTED);
         return;
     }
-    if (right_kind(k, lane, p.kind))
+    if (check_direction(k, lane, p.kind))
         add_copy(k, lane,
                  (pl_child_copy){.to = start_of(&p.to, p.to_pos),
                                  .to_pitch = p.to.pitch,
@@ -153,7 +153,7 @@ void pl_call_memcpy3d(const pl_call *k, unsigned lane)
 void pl_call_memset(const pl_call *k, unsigned lane)
 {
     add_copy(k, lane,
-             (pl_child_copy){.set = true,
+             (pl_child_copy){.is_set = true,
                              .to = pl_call_argument(k, 0, lane),
                              .value = (uint8_t)pl_call_argument(k, 1, lane),
                              .width = pl_call_argument(k, 2, lane),
@@ -166,7 +166,7 @@ void pl_call_memset(const pl_call *k, unsigned lane)
 void pl_call_memset2d(const pl_call *k, unsigned lane)
 {
     add_copy(k, lane,
-             (pl_child_copy){.set = true,
+             (pl_child_copy){.is_set = true,
                              .to = pl_call_argument(k, 0, lane),
                              .to_pitch = pl_call_argument(k, 1, lane),
                              .value = (uint8_t)pl_call_argument(k, 2, lane),
@@ -184,7 +184,7 @@ void pl_call_memset3d(const pl_call *k, unsigned lane)
     pl_call_copy_argument(k, 0, lane, &p, sizeof p);
     pl_call_copy_argument(k, 2, lane, &e, sizeof e);
     add_copy(k, lane,
-             (pl_child_copy){.set = true,
+             (pl_child_copy){.is_set = true,
                              .to = p.at,
                              .to_pitch = p.pitch,
                              .to_slice = p.pitch * p.ysize,
@@ -196,8 +196,8 @@ void pl_call_memset3d(const pl_call *k, unsigned lane)
 }
 
 /* Address of the first row of a copy that is not in memory; UINT64_MAX: all rows are. */
-static uint64_t missing(const pl_memory *m, uint64_t at, uint64_t pitch, uint64_t slice,
-                        const pl_child_copy *x, bool write)
+static uint64_t first_unmapped_row(const pl_memory *m, uint64_t at, uint64_t pitch, uint64_t slice,
+                                   const pl_child_copy *x, bool write)
 {
     for (uint64_t z = 0; z < x->depth; z++)
         for (uint64_t y = 0; y < x->height; y++) {
@@ -211,13 +211,13 @@ static uint64_t missing(const pl_memory *m, uint64_t at, uint64_t pitch, uint64_
 
 uint64_t pl_child_copy_run(const pl_memory *m, const pl_child_copy *x)
 {
-    uint64_t wrong = missing(m, x->to, x->to_pitch, x->to_slice, x, true);
-    if (wrong == UINT64_MAX && !x->set)
-        wrong = missing(m, x->from, x->from_pitch, x->from_slice, x, false);
+    uint64_t wrong = first_unmapped_row(m, x->to, x->to_pitch, x->to_slice, x, true);
+    if (wrong == UINT64_MAX && !x->is_set)
+        wrong = first_unmapped_row(m, x->from, x->from_pitch, x->from_slice, x, false);
     for (uint64_t z = 0; wrong == UINT64_MAX && z < x->depth; z++)
         for (uint64_t y = 0; y < x->height; y++) {
             uint8_t *to = pl_memory_at(m, x->to + z * x->to_slice + y * x->to_pitch, x->width);
-            if (x->set)
+            if (x->is_set)
                 memset(to, x->value, x->width);
             else
                 memmove(to,
@@ -244,7 +244,7 @@ void pl_call_get_attribute(const pl_call *k, unsigned lane)
 {
     const pl_grid *g = k->w->grid;
     if (pl_call_argument(k, 2, lane)) {
-        pl_call_fail(k, lane, PL_CUDA_INVALID_DEVICE);
+        pl_call_return_error(k, lane, PL_CUDA_INVALID_DEVICE);
         return;
     }
     switch (pl_call_argument(k, 1, lane)) {
@@ -253,7 +253,7 @@ void pl_call_get_attribute(const pl_call *k, unsigned lane)
     case 16: pl_call_store(k, lane, g->nsm, 4); break;             /* multiprocessors */
     case 75: pl_call_store(k, lane, g->capability / 10, 4); break; /* compute capability */
     case 76: pl_call_store(k, lane, g->capability % 10, 4); break;
-    default: pl_call_fail(k, lane, PL_CUDA_NOT_SUPPORTED); break;
+    default: pl_call_return_error(k, lane, PL_CUDA_NOT_SUPPORTED); break;
     }
 }
 
@@ -269,7 +269,7 @@ void pl_call_get_limit(const pl_call *k, unsigned lane)
         pl_call_store(k, lane, g->system->heap.size ? g->system->heap.size : PL_HEAP_DEFAULT, 8);
         break;
     case PENDING: pl_call_store(k, lane, PENDING_LAUNCHES, 8); break;
-    default: pl_call_fail(k, lane, PL_CUDA_UNSUPPORTED_LIMIT); break;
+    default: pl_call_return_error(k, lane, PL_CUDA_UNSUPPORTED_LIMIT); break;
     }
 }
 
@@ -293,7 +293,7 @@ void pl_call_runtime_version(const pl_call *k, unsigned lane)
 /* cudaFuncAttributes */
 typedef struct attributes {
     uint64_t shared, constant, local;
-    int32_t most_threads, registers, ptx, binary, cached, most_dynamic, carveout, cluster_set,
+    int32_t max_threads, registers, ptx, binary, cached, max_dynamic, carveout, cluster_set,
         cluster[3], scheduling, large_cluster, reserved[16];
 } attributes;
 
@@ -304,13 +304,13 @@ static const pl_prog_func *function_at(const pl_call *k, uint64_t address)
     return n == UINT32_MAX ? NULL : &p->funcs.at[n];
 }
 
-static int32_t most_threads(const pl_prog_func *f)
+static int32_t max_threads(const pl_prog_func *f)
 {
-    uint64_t most = 1024, bound = f->maxntid[0];
+    uint64_t max = 1024, bound = f->maxntid[0];
     for (int d = 1; d < 3; d++) bound *= f->maxntid[d] ? f->maxntid[d] : 1;
-    if (f->registers) most = REGISTERS / ((f->registers + 7u) / 8u * 8u) / PL_LANES * PL_LANES;
-    most = most > 1024 ? 1024 : most;
-    return (int32_t)(bound && bound < most ? bound : most);
+    if (f->registers) max = REGISTERS / ((f->registers + 7u) / 8u * 8u) / PL_LANES * PL_LANES;
+    max = max > 1024 ? 1024 : max;
+    return (int32_t)(bound && bound < max ? bound : max);
 }
 
 /* (cudaFuncAttributes *, function) */
@@ -322,13 +322,13 @@ void pl_call_func_attributes(const pl_call *k, unsigned lane)
                     .local = f ? f->local_bytes : 0};
     uint8_t *to = pl_call_memory(k->w, lane, pl_call_argument(k, 0, lane), sizeof a);
     if (!f || !f->entry || !to) {
-        pl_call_fail(k, lane, to ? PL_CUDA_INVALID_FUNCTION : PL_CUDA_INVALID_VALUE);
+        pl_call_return_error(k, lane, to ? PL_CUDA_INVALID_FUNCTION : PL_CUDA_INVALID_VALUE);
         return;
     }
-    a.most_threads = most_threads(f);
+    a.max_threads = max_threads(f);
     a.registers = (int32_t)f->registers;
     a.ptx = a.binary = k->w->program->sm;
-    a.most_dynamic =
+    a.max_dynamic =
         f->static_shared < STATIC_SHARED ? STATIC_SHARED - (int32_t)f->static_shared : 0;
     a.carveout = -1;
     a.cluster_set = f->reqnctapercluster[0] != 0;
@@ -346,7 +346,8 @@ void pl_call_occupancy(const pl_call *k, unsigned lane)
     const uint64_t shared = pl_call_argument(k, 3, lane),
                    threads = (uint32_t)pl_call_argument(k, 2, lane);
     if (!f || !f->entry || !threads || threads > 1024 || !s->launchable) {
-        pl_call_fail(k, lane, f && f->entry ? PL_CUDA_INVALID_VALUE : PL_CUDA_INVALID_FUNCTION);
+        pl_call_return_error(k, lane,
+                             f && f->entry ? PL_CUDA_INVALID_VALUE : PL_CUDA_INVALID_FUNCTION);
         return;
     }
     const pl_child c = {.func = (uint32_t)(f - p->funcs.at),
@@ -382,13 +383,13 @@ size_t pl_runtime_texts(uint8_t *to)
     return n;
 }
 
-static void give_text(const pl_call *k, unsigned lane, int wanted)
+static void return_error_text(const pl_call *k, unsigned lane, int which_text)
 {
     const uint32_t number = (uint32_t)pl_call_argument(k, 0, lane);
     uint64_t at = k->w->grid->system->texts;
     for (size_t e = 0; e <= ERRORS; e++)
         for (int which = 0; which < 2; which++) {
-            if (which == wanted && (e == ERRORS || errors[e].number == number)) {
+            if (which == which_text && (e == ERRORS || errors[e].number == number)) {
                 pl_call_return(k, lane, at);
                 return;
             }
@@ -398,12 +399,12 @@ static void give_text(const pl_call *k, unsigned lane, int wanted)
 
 void pl_call_error_name(const pl_call *k, unsigned lane)
 {
-    give_text(k, lane, 0);
+    return_error_text(k, lane, 0);
 }
 
 void pl_call_error_string(const pl_call *k, unsigned lane)
 {
-    give_text(k, lane, 1);
+    return_error_text(k, lane, 1);
 }
 
 /* ---- graphs ---- */
@@ -440,7 +441,7 @@ void pl_call_launch_graph(const pl_call *k, unsigned lane)
     const uint64_t graph = pl_call_argument(k, 0, lane), stream = pl_call_argument(k, 1, lane);
     const uint32_t error =
         g->launch_graph ? g->launch_graph(g->graph_ctx, graph, stream) : PL_CUDA_INVALID_VALUE;
-    pl_call_fail(k, lane, error);
+    pl_call_return_error(k, lane, error);
     if (error == PL_CUDA_ILLEGAL_ADDRESS)
         pl_fault(k->w, 1u << lane, graph, "CUDA_ERROR_ILLEGAL_ADDRESS",
                  "cudaGraphLaunch of 0x%llx, a graph that was not instantiated for launches by "
@@ -463,9 +464,9 @@ void pl_call_node_param(const pl_call *k, unsigned lane)
 {
     const uint64_t bytes = pl_call_argument(k, 3, lane);
     const uint8_t *value = pl_call_memory(k->w, lane, pl_call_argument(k, 2, lane), bytes);
-    pl_call_fail(k, lane,
-                 update_node(k, pl_call_argument(k, 0, lane), NODE_PARAM, value,
-                             pl_call_argument(k, 1, lane), bytes));
+    pl_call_return_error(k, lane,
+                         update_node(k, pl_call_argument(k, 0, lane), NODE_PARAM, value,
+                                     pl_call_argument(k, 1, lane), bytes));
 }
 
 /* (node, dim3) */
@@ -473,16 +474,16 @@ void pl_call_node_grid(const pl_call *k, unsigned lane)
 {
     uint32_t grid[3];
     pl_call_copy_argument(k, 1, lane, grid, sizeof grid);
-    pl_call_fail(k, lane,
-                 update_node(k, pl_call_argument(k, 0, lane), NODE_GRID, grid, 0, sizeof grid));
+    pl_call_return_error(
+        k, lane, update_node(k, pl_call_argument(k, 0, lane), NODE_GRID, grid, 0, sizeof grid));
 }
 
 /* (node, bool) */
 void pl_call_node_enabled(const pl_call *k, unsigned lane)
 {
     const uint8_t enabled = (uint8_t)pl_call_argument(k, 1, lane) != 0;
-    pl_call_fail(k, lane,
-                 update_node(k, pl_call_argument(k, 0, lane), NODE_ENABLED, &enabled, 0, 1));
+    pl_call_return_error(
+        k, lane, update_node(k, pl_call_argument(k, 0, lane), NODE_ENABLED, &enabled, 0, 1));
 }
 
 /* cudaGraphKernelNodeUpdate */
@@ -524,5 +525,5 @@ void pl_call_node_updates(const pl_call *k, unsigned lane)
         if (from) memcpy(&update, from, sizeof update);
         error = from ? apply(k, lane, &update) : PL_CUDA_INVALID_VALUE;
     }
-    pl_call_fail(k, lane, error);
+    pl_call_return_error(k, lane, error);
 }

@@ -15,7 +15,7 @@ void pl_print_close(pl_print_buffer *b)
     memset(b, 0, sizeof *b);
 }
 
-static bool room(pl_print_buffer *b, size_t n)
+static bool reserve(pl_print_buffer *b, size_t n)
 {
     if (b->n + n + 1 > b->cap) {
         size_t cap = (b->n + n + 1) * 2 + 256;
@@ -34,16 +34,16 @@ static bool room(pl_print_buffer *b, size_t n)
     return true;
 }
 
-static uint64_t most(const pl_print_buffer *b)
+static uint64_t max_chars(const pl_print_buffer *b)
 {
-    return b->most ? b->most : PL_PRINT_MOST;
+    return b->max_chars ? b->max_chars : PL_PRINT_MAX_CHARS;
 }
 
 void pl_print_add(pl_print_buffer *b, const char *text, size_t n, uint64_t cost)
 {
-    while (b->records && b->limit && b->held + cost > b->limit) { /* the oldest records are
+    while (b->records && b->limit && b->total_cost + cost > b->limit) { /* the oldest records are
                                                                      evicted */
-        b->held -= b->record[b->first].cost;
+        b->total_cost -= b->record[b->first].cost;
         b->start += b->record[b->first].chars;
         b->first++;
         b->records--;
@@ -55,20 +55,20 @@ void pl_print_add(pl_print_buffer *b, const char *text, size_t n, uint64_t cost)
         b->n -= b->start;
         b->start = 0;
     }
-    if (b->full || b->n - b->start + n > most(b)) {
+    if (b->full || b->n - b->start + n > max_chars(b)) {
         b->full = true;
         return;
     }
-    if (!room(b, n)) {
-        b->lost = true;
+    if (!reserve(b, n)) {
+        b->out_of_memory = true;
         return;
     }
     memcpy(b->text + b->n, text, n);
     b->n += n;
-    b->ever += n;
+    b->total_chars += n;
     b->text[b->n] = '\0';
     b->record[b->first + b->records++] = (struct pl_print_record){n, cost};
-    b->held += cost;
+    b->total_cost += cost;
 }
 
 /* ---- one call ---- */
@@ -76,20 +76,20 @@ void pl_print_add(pl_print_buffer *b, const char *text, size_t n, uint64_t cost)
 typedef struct line {
     char *at;
     size_t n, cap;
-    uint64_t most; /* characters */
-    bool full;     /* more characters were discarded */
-    bool lost;     /* out of memory */
+    uint64_t max_chars; /* characters */
+    bool full;          /* more characters were discarded */
+    bool out_of_memory; /* out of memory */
 } line;
 
 /* Space for n more characters; NULL: none. */
-static char *space(line *t, size_t n)
+static char *reserve_chars(line *t, size_t n)
 {
-    t->full |= t->n + n > t->most;
-    if (t->full || t->lost) return NULL;
+    t->full |= t->n + n > t->max_chars;
+    if (t->full || t->out_of_memory) return NULL;
     if (t->n + n + 1 > t->cap) {
         size_t cap = t->n + n + (t->n + n) / 2 + 128;
         char *p = realloc(t->at, cap);
-        t->lost = !p;
+        t->out_of_memory = !p;
         if (!p) return NULL;
         t->at = p;
         t->cap = cap;
@@ -97,30 +97,30 @@ static char *space(line *t, size_t n)
     return t->at + t->n;
 }
 
-static void put(line *t, const char *s, size_t n)
+static void append(line *t, const char *s, size_t n)
 {
-    char *to = n ? space(t, n) : NULL;
+    char *to = n ? reserve_chars(t, n) : NULL;
     if (!to) return;
     memcpy(to, s, n);
     t->n += n;
 }
 
-static void putf(line *t, const char *format, ...) __attribute__((format(printf, 2, 0)));
+static void append_format(line *t, const char *format, ...) __attribute__((format(printf, 2, 0)));
 
-static void putf(line *t, const char *format, ...)
+static void append_format(line *t, const char *format, ...)
 {
     char small[512];
     va_list ap;
-    if (t->full || t->lost) return;
+    if (t->full || t->out_of_memory) return;
     va_start(ap, format);
     int n = vsnprintf(small, sizeof small, format, ap);
     va_end(ap);
     if (n < 0) return;
     if ((size_t)n < sizeof small) {
-        put(t, small, (size_t)n);
+        append(t, small, (size_t)n);
         return;
     }
-    char *large = space(t, (size_t)n);
+    char *large = reserve_chars(t, (size_t)n);
     if (!large) return;
     va_start(ap, format);
     vsnprintf(large, (size_t)n + 1, format, ap);
@@ -131,28 +131,29 @@ static void putf(line *t, const char *format, ...)
 /* The arguments of a call: first the contents of the buffer, then parts of the format's text, which
  * follows in the record. */
 typedef struct arguments {
-    const pl_print_source *from;
+    const pl_print_source *source;
     const char *format;
-    uint64_t offset; /* in the buffer */
-    size_t beyond;   /* offset in the format */
-    int taken;
+    uint64_t offset;      /* in the buffer */
+    size_t format_offset; /* offset in the format */
+    int consumed;
     bool failed;
 } arguments;
 
-static uint64_t next(arguments *a, size_t bytes, bool known)
+static uint64_t next_argument(arguments *a, size_t bytes, bool known)
 {
     uint64_t v = 0;
-    if (known && a->taken < PL_PRINT_ARGS) {
+    if (known && a->consumed < PL_PRINT_ARGS) {
         a->offset = (a->offset + bytes - 1) & ~(uint64_t)(bytes - 1);
-        a->failed |= !a->from->argument(a->from->ctx, a->offset, &v, bytes);
+        a->failed |= !a->source->argument(a->source->ctx, a->offset, &v, bytes);
         a->offset += bytes;
-        a->taken++;
+        a->consumed++;
         return v;
     }
     size_t n = strlen(a->format) + 1;
-    if (a->beyond < n)
-        memcpy(&v, a->format + a->beyond, n - a->beyond < bytes ? n - a->beyond : bytes);
-    a->beyond += 8;
+    if (a->format_offset < n)
+        memcpy(&v, a->format + a->format_offset,
+               n - a->format_offset < bytes ? n - a->format_offset : bytes);
+    a->format_offset += 8;
     return v;
 }
 
@@ -197,29 +198,29 @@ static const char *parse(const char *p, spec *s)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
 /* The C library takes seconds for fields of several hundred million characters. */
-enum { WIDE = 4096 };
+enum { MAX_FIELD = 4096 };
 
-/* Widens the field that begins at `start` of the line to the requested width. It was formatted WIDE
- * characters wide, or is longer. */
+/* Widens the field that begins at `start` of the line to the requested width. It was formatted
+ * MAX_FIELD characters wide, or is longer. */
 static void widen(line *t, size_t start, uint64_t width, bool left, bool zeros)
 {
     const size_t n = t->n - start;
-    if (t->full || t->lost || width <= n) return;
+    if (t->full || t->out_of_memory || width <= n) return;
     const size_t more = (size_t)(width - n);
-    if (!space(t, more)) return;
+    if (!reserve_chars(t, more)) return;
     char *field = t->at + start;
-    size_t place = 0; /* position of the padding */
+    size_t pad_at = 0; /* position of the padding */
     char fill = ' ';
     if (left) {
-        place = n;
+        pad_at = n;
     } else if (zeros) {
         size_t first = strchr("+- ", field[0]) ? 1 : 0;
         first += field[first] == '0' && strchr("xX", field[first + 1]) ? 2 : 0;
-        place = field[first] == '0' ? first : 0;
+        pad_at = field[first] == '0' ? first : 0;
         fill = field[first] == '0' ? '0' : ' ';
     }
-    memmove(field + place + more, field + place, n - place);
-    memset(field + place, fill, more);
+    memmove(field + pad_at + more, field + pad_at, n - pad_at);
+    memset(field + pad_at, fill, more);
     t->n += more;
 }
 
@@ -228,20 +229,20 @@ static void convert(line *t, const spec *s, arguments *a);
 /* Formats a conversion of any width. */
 static void convert_wide(line *t, const spec *s, arguments *a)
 {
-    const int64_t given = s->width == -2 ? (int32_t)next(a, 4, true) : s->width;
+    const int64_t given = s->width == -2 ? (int32_t)next_argument(a, 4, true) : s->width;
     /* A negative width argument means a '-' flag and a positive width. */
     const bool left = strchr(s->flags, '-') || (s->width == -2 && given < 0);
     const uint64_t width = given < 0 ? (uint64_t)(s->width == -2 ? -given : 0) : (uint64_t)given;
     spec plain = *s;
     const size_t start = t->n;
-    plain.width = s->width == -1 ? -1 : width < WIDE ? (int)width : WIDE;
+    plain.width = s->width == -1 ? -1 : width < MAX_FIELD ? (int)width : MAX_FIELD;
     plain.left = left;
-    t->full |= width > t->most;
+    t->full |= width > t->max_chars;
     convert(t, &plain, a);
-    if (width > WIDE) widen(t, start, width, left, strchr(s->flags, '0') != NULL);
+    if (width > MAX_FIELD) widen(t, start, width, left, strchr(s->flags, '0') != NULL);
 }
 
-/* Formats a conversion with a width of at most WIDE. */
+/* Formats a conversion with a width of at most MAX_FIELD. */
 static void convert(line *t, const spec *s, arguments *a)
 {
     char f[40];
@@ -259,36 +260,36 @@ static void convert(line *t, const spec *s, arguments *a)
     case 'x':
     case 'X': {
         snprintf(f + n, sizeof f - (size_t)n, "%s%c", size, s->type);
-        uint64_t v = next(a, wide ? 8 : 4, known);
+        uint64_t v = next_argument(a, wide ? 8 : 4, known);
         if (wide)
-            putf(t, f, (unsigned long long)v);
+            append_format(t, f, (unsigned long long)v);
         else
-            putf(t, f, (unsigned)v);
+            append_format(t, f, (unsigned)v);
         break;
     }
     case 'c':
         snprintf(f + n, sizeof f - (size_t)n, "c");
-        putf(t, f, (int)next(a, 4, known));
+        append_format(t, f, (int)next_argument(a, 4, known));
         break;
     case 's':
     case 'S': {
         char text[4096];
-        uint64_t v = next(a, 8, known);
-        const char *string = v ? a->from->string(a->from->ctx, v, text, sizeof text) : "(null)";
+        uint64_t v = next_argument(a, 8, known);
+        const char *string = v ? a->source->string(a->source->ctx, v, text, sizeof text) : "(null)";
         snprintf(f + n, sizeof f - (size_t)n, "s");
-        putf(t, f, string ? string : "(null)");
+        append_format(t, f, string ? string : "(null)");
         break;
     }
     case 'p':
         snprintf(f + n, sizeof f - (size_t)n, "p");
-        putf(t, f, (void *)(uintptr_t)next(a, 8, known));
+        append_format(t, f, (void *)(uintptr_t)next_argument(a, 8, known));
         break;
     default: {
         snprintf(f + n, sizeof f - (size_t)n, "%c", s->type);
-        uint64_t v = next(a, 8, known);
+        uint64_t v = next_argument(a, 8, known);
         double d;
         memcpy(&d, &v, sizeof d);
-        putf(t, f, d);
+        append_format(t, f, d);
         break;
     }
     }
@@ -298,11 +299,11 @@ static void convert(line *t, const spec *s, arguments *a)
 
 int pl_print_format(pl_print_buffer *b, const char *format, const pl_print_source *from)
 {
-    line t = {.most = most(b)};
-    arguments a = {.from = from, .format = format};
+    line t = {.max_chars = max_chars(b)};
+    arguments a = {.source = from, .format = format};
     for (const char *p = format; *p && !t.full;) {
         size_t plain = strcspn(p, "%");
-        put(&t, p, plain);
+        append(&t, p, plain);
         p += plain;
         if (!*p) break;
         spec s;
@@ -311,16 +312,16 @@ int pl_print_format(pl_print_buffer *b, const char *format, const pl_print_sourc
             convert_wide(&t, &s, &a);
             p = end;
         } else {
-            put(&t, "%", 1);
+            append(&t, "%", 1);
             p += p[1] == '%' ? 2 : 1;
         }
     }
     /* size of a record: two words, the arguments, the text of the format */
     b->full |= t.full;
-    b->lost |= t.lost;
+    b->out_of_memory |= t.out_of_memory;
     if (!a.failed && !t.full)
         pl_print_add(b, t.at ? t.at : "", t.n,
-                     (16 + 8 * (uint64_t)a.taken + strlen(format) + 1 + 7) & ~7ull);
+                     (16 + 8 * (uint64_t)a.consumed + strlen(format) + 1 + 7) & ~7ull);
     free(t.at);
-    return a.taken;
+    return a.consumed;
 }

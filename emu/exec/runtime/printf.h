@@ -13,26 +13,26 @@
 
 enum {
     PL_PRINT_ARGS = 32,
-    PL_PRINT_DEFAULT = 8650752, /* bytes of the buffer (H200, driver 580.159.04, 2026-11) */
-    PL_PRINT_MOST = 256 << 20   /* characters: the width of a conversion can produce any number of
-                                   them */
+    PL_PRINT_DEFAULT = 8650752,    /* bytes of the buffer (H200, driver 580.159.04, 2026-11) */
+    PL_PRINT_MAX_CHARS = 256 << 20 /* characters: the width of a conversion can produce any number
+                                 of them */
 };
 
 /* Text of completed calls, oldest first. If a call does not fit, the oldest are discarded. */
 typedef struct pl_print_buffer {
     char *text; /* owned; valid text is text[start .. n) */
     size_t start, n, cap;
-    uint64_t ever;  /* total characters added, including discarded ones */
-    uint64_t limit; /* maximum bytes of records */
+    uint64_t total_chars; /* total characters added, including discarded ones */
+    uint64_t limit;       /* maximum bytes of records */
     struct pl_print_record {
         size_t chars;  /* of text */
         uint64_t cost; /* bytes of the record on the device */
     } * record;        /* owned */
     size_t first, records, cap_records;
-    uint64_t held; /* total cost of all records */
-    uint64_t most; /* maximum characters, 0: PL_PRINT_MOST */
-    bool full;     /* a call exceeded this limit: no more text is added */
-    bool lost;     /* out of memory */
+    uint64_t total_cost; /* total cost of all records */
+    uint64_t max_chars;  /* maximum characters, 0: PL_PRINT_MAX_CHARS */
+    bool full;           /* a call exceeded this limit: no more text is added */
+    bool out_of_memory;  /* out of memory */
 } pl_print_buffer;
 
 void pl_print_close(pl_print_buffer *b);

@@ -37,13 +37,13 @@ uint8_t *pl_call_memory(pl_warp *w, unsigned lane, uint64_t address, uint64_t by
 /* Stores `bytes` bytes of a value to the address in argument 0; the result reports success. */
 void pl_call_store(const pl_call *k, unsigned lane, uint64_t value, size_t bytes);
 /* Returns a cudaError_t, and sets the lane's last error to it unless it is 0. */
-void pl_call_fail(const pl_call *k, unsigned lane, uint32_t error);
+void pl_call_return_error(const pl_call *k, unsigned lane, uint32_t error);
 /* The last error of a lane; NULL: out of memory. */
 uint32_t *pl_call_last_error(pl_warp *w, unsigned lane);
 /* Sets the last error of the lane to a non-zero error. */
-void pl_call_remember(pl_warp *w, unsigned lane, uint32_t error);
+void pl_call_set_last_error(pl_warp *w, unsigned lane, uint32_t error);
 /* Adds a child to those of the grid; false: out of memory, and c->params is freed. */
-bool pl_call_child(pl_warp *w, const pl_child *c);
+bool pl_call_add_child(pl_warp *w, const pl_child *c);
 
 /* device_runtime.c: queries, copies and conditionals of the device runtime. */
 typedef void pl_call_fn(const pl_call *k, unsigned lane);

@@ -70,15 +70,15 @@ static const char *decode_shape(pl_tcgen05_op *op)
     const int step = op->blocks == 2                      ? op->kind == PL_TK_I8 ? 32 : 16
                      : op->kind == PL_TK_I8 && op->n > 32 ? 16
                                                           : 8;
-    bool good = op->n >= step && op->n <= PL_TCGEN05_MAX_N && op->n % step == 0;
+    bool valid = op->n >= step && op->n <= PL_TCGEN05_MAX_N && op->n % step == 0;
     if (op->ws)
-        good = (op->m == 32 || op->m == 64 || op->m == 128) &&
-               (op->n == 64 || op->n == 128 || (op->n == 256 && !op->sparse));
+        valid = (op->m == 32 || op->m == 64 || op->m == 128) &&
+                (op->n == 64 || op->n == 128 || (op->n == 256 && !op->sparse));
     else if (op->blocks == 2)
-        good &= op->m == 256 || (op->m == 128 && !(scaled && op->sparse));
+        valid &= op->m == 256 || (op->m == 128 && !(scaled && op->sparse));
     else
-        good &= op->m == 128 || (op->m == 64 && !scaled);
-    return good ? NULL : "an instruction descriptor with a shape that the instruction lacks";
+        valid &= op->m == 128 || (op->m == 64 && !scaled);
+    return valid ? NULL : "an instruction descriptor with a shape that the instruction lacks";
 }
 
 const char *pl_tcgen05_decode(pl_tcgen05_op *op)

@@ -52,8 +52,9 @@ static uint32_t sign_of(pl_tensor_type t)
                                                 : 1u << (pl_tensor_bits(t) - 1);
 }
 
-static const char *source(const product *p, uint64_t descriptor, pl_tensor_type t, bool trans,
-                          bool negate, const pl_tcgen05_block *b, pl_matrix_source *s)
+static const char *describe_source(const product *p, uint64_t descriptor, pl_tensor_type t,
+                                   bool trans, bool negate, const pl_tcgen05_block *b,
+                                   pl_matrix_source *s)
 {
     *s = (pl_matrix_source){.bits = pl_tensor_bits(t),
                             .trans = trans,
@@ -82,8 +83,8 @@ static void mask_columns(product *p)
         unsigned start = (unsigned)(x >> 8 * part & 255);
         const bool first = x >> (32 + part) & 1;
         for (int n = 0; n < p->width; n++) {
-            unsigned place = (start + (unsigned)n) % (zeros + used);
-            const bool zero = first ? place < zeros : place >= used;
+            unsigned position = (start + (unsigned)n) % (zeros + used);
+            const bool zero = first ? position < zeros : position >= used;
             const int column = part * p->width + n;
             if (zero) p->masked[column / 64] |= 1ull << column % 64;
         }
@@ -97,7 +98,7 @@ static const char *fetch_right(product *p, right_factor *right)
     for (int b = 0; b < op->blocks; b++) {
         pl_matrix_source s;
         const char *wrong =
-            source(p, op->b_desc, op->tb, op->trans_b, op->negate_b, &p->block[b], &s);
+            describe_source(p, op->b_desc, op->tb, op->trans_b, op->negate_b, &p->block[b], &s);
         if (wrong) return wrong;
         if (!pl_matrix_fetch(&s, shift, columns, op->k, &right->at[0][b * columns], 1,
                              PL_TCGEN05_MAX_N + 32, p->at))
@@ -146,8 +147,8 @@ static unsigned metadata(const product *p, const pl_tmem *t, int row, int part, 
 
 /* Expands the stored elements of A to their positions; the others are zero. A chunk has four units,
  * of which two are stored: elements, pairs of 4-bit elements, or halves of a tf32 element. */
-static void spread(const product *p, const pl_tmem *t, int first, int part, const uint32_t *stored,
-                   uint32_t *out)
+static void expand_sparse(const product *p, const pl_tmem *t, int first, int part,
+                          const uint32_t *stored, uint32_t *out)
 {
     const int k = p->op->k, bits = pl_tensor_bits(p->op->ta);
     const int per_chunk = bits == 32 ? 2 : bits == 4 ? 8 : 4;
@@ -186,12 +187,12 @@ static const char *fetch_left(const product *p, int b, int first, int part,
     else {
         pl_matrix_source s;
         const char *wrong =
-            source(p, op->a_desc, op->ta, op->trans_a, op->negate_a, &p->block[b], &s);
+            describe_source(p, op->a_desc, op->ta, op->trans_a, op->negate_a, &p->block[b], &s);
         if (wrong) return wrong;
         if (!pl_matrix_fetch(&s, first, ROWS, k, out, k, 1, p->at))
             return "A reaches beyond the shared memory";
     }
-    if (op->sparse) spread(p, p->block[b].tmem, first, part, stored, left->raw);
+    if (op->sparse) expand_sparse(p, p->block[b].tmem, first, part, stored, left->raw);
     pl_tensor_prepare(&p->num, left);
     return NULL;
 }
@@ -235,7 +236,7 @@ static void read_scales(const product *p, const pl_tmem *t, int row, int part, i
 
 /* ---- D ---- */
 
-static uint32_t scaled_down(pl_tensor_type t, uint32_t x, int by)
+static uint32_t divide_by_power(pl_tensor_type t, uint32_t x, int by)
 {
     if (t == PL_TT_F32) return f32_bits(ldexpf(f32_value(x), -by));
     /* f16: through single precision, rounded to nearest even */
@@ -265,7 +266,7 @@ static void multiply_tile(const product *p, const right_factor *right, int b, in
         const uint32_t *cell = &t->cell[lane_of(p, row + r, part) % PL_TMEM_LANES][at];
         for (int j = 0; j < N; j++) {
             uint32_t x = op->accumulate ? op->td == PL_TT_F16 ? cell[j] & 0xffff : cell[j] : 0;
-            sum[r][j] = op->scale_d ? scaled_down(op->td, x, op->scale_d) : x;
+            sum[r][j] = op->scale_d ? divide_by_power(op->td, x, op->scale_d) : x;
         }
     }
     if (op->scales) {
@@ -289,7 +290,7 @@ static uint32_t scale_columns(int lines, int bytes)
     return (uint32_t)(lines + 31) / 32 + (bytes > 4 ? scale_step(lines) : 0);
 }
 
-static const char *columns_missing(const product *p, const pl_tmem *t)
+static const char *check_columns(const product *p, const pl_tmem *t)
 {
     const pl_tcgen05_op *op = p->op;
     const int k = op->sparse ? op->k / 2 : op->k;
@@ -357,7 +358,7 @@ const char *pl_tcgen05_product(const pl_tcgen05_op *op, const pl_tcgen05_block *
     mask_columns(&p);
     right_factor right;
     const char *wrong = check_lanes(&p);
-    for (int b = 0; !wrong && b < op->blocks; b++) wrong = columns_missing(&p, block[b].tmem);
+    for (int b = 0; !wrong && b < op->blocks; b++) wrong = check_columns(&p, block[b].tmem);
     if (!wrong) wrong = fetch_right(&p, &right);
     for (int b = 0; b < op->blocks; b++)
         for (int part = 0; part < p.parts; part++)

@@ -4,7 +4,7 @@
 #include "emu/exec/num/mufu_sequences.h"
 #include "emu/exec/texture/texture_parts.h"
 
-static int32_t in_range(int64_t i, int32_t n, int mode)
+static int32_t address_index(int64_t i, int32_t n, int mode)
 {
     if (i >= 0 && i < n) return (int32_t)i;
     switch (mode) {
@@ -32,7 +32,7 @@ static int mode_of(const pl_sampler_desc *p, bool normalized, unsigned k)
 
 /* Position in texels. Normalised coordinates are reduced first, so that large ones retain their
  * fraction. */
-static double position(float x, int32_t n, bool normalized, int mode)
+static double texel_position(float x, int32_t n, bool normalized, int mode)
 {
     double limit = 0x1p30, u = (double)x;
     if (isnan(x) || (pl_texel_bits(x) & 0x7f800000u) == 0) u = 0;
@@ -43,23 +43,23 @@ static double position(float x, int32_t n, bool normalized, int mode)
     return u < -limit ? -limit : u > limit ? limit : u;
 }
 
-/* Floor of u, whose range position() has limited. */
+/* Floor of u, whose range texel_position has limited. */
 static int64_t floor_of(double u)
 {
     const int64_t i = (int64_t)u;
     return i - ((double)i > u);
 }
 
-static pl_texel_axis nearest(double u, int32_t n, int mode, int32_t offset)
+static pl_texel_axis nearest_axis(double u, int32_t n, int mode, int32_t offset)
 {
-    int32_t i = in_range(floor_of(u) + offset, n, mode);
+    int32_t i = address_index(floor_of(u) + offset, n, mode);
     return (pl_texel_axis){{i, i}, 0};
 }
 
-static pl_texel_axis between(double u, int32_t n, int mode, int32_t offset)
+static pl_texel_axis linear_axis(double u, int32_t n, int mode, int32_t offset)
 {
     int64_t g = floor_of(u * PL_TEXEL_ONE - PL_TEXEL_ONE / 2 + 0.5), i = (g >> 8) + offset;
-    pl_texel_axis a = {{in_range(i, n, mode), in_range(i + 1, n, mode)},
+    pl_texel_axis a = {{address_index(i, n, mode), address_index(i + 1, n, mode)},
                        (int32_t)(g & (PL_TEXEL_ONE - 1))};
     if (a.at[0] == a.at[1]) a.weight = 0;
     return a;
@@ -67,8 +67,8 @@ static pl_texel_axis between(double u, int32_t n, int mode, int32_t offset)
 
 /* Weights of up to eight texels that sum to `total`; bit d of the index selects the second texel of
  * dimension d. */
-void pl_texture_weigh(const pl_texel_axis *a, unsigned dims, int32_t total,
-                      int32_t w[PL_MAX_TEXELS])
+void pl_texture_weights(const pl_texel_axis *a, unsigned dims, int32_t total,
+                        int32_t w[PL_MAX_TEXELS])
 {
     int32_t wx = a[0].weight, wy = dims > 1 ? a[1].weight : 0, wz = dims > 2 ? a[2].weight : 0;
     int32_t far = (total * wz + PL_TEXEL_ONE / 2 - 1) >> 8;
@@ -103,7 +103,7 @@ static pl_texel border_texel(const pl_sampler_desc *p, unsigned channel, pl_texe
 }
 
 /* Layers out of range, including negative ones, map to the last layer. */
-static int32_t chosen_layer(const pl_image_set *s, const pl_image *i, int32_t layer)
+static int32_t clamp_layer(const pl_image_set *s, const pl_image *i, int32_t layer)
 {
     uint32_t n = s->cubemap ? i->depth / PL_CUBE_FACES : i->depth;
     return (int32_t)((uint32_t)layer < n ? (uint32_t)layer : n - 1);
@@ -119,15 +119,16 @@ pl_sample_point pl_texture_locate(const pl_image_set *s, const pl_image *i,
         int32_t n = (int32_t)size[k];
         int mode = f->integer ? PL_ADDRESS_ZEROS : mode_of(p, normalized, k);
         double u = f->integer ? (double)(int32_t)f->coord[k]
-                              : position(pl_texel_float(f->coord[k]), n, normalized, mode);
-        r.a[k] = f->gather >= 0 || (p->linear && !f->integer) ? between(u, n, mode, f->offset[k])
-                                                              : nearest(u, n, mode, f->offset[k]);
+                              : texel_position(pl_texel_float(f->coord[k]), n, normalized, mode);
+        r.a[k] = f->gather >= 0 || (p->linear && !f->integer)
+                     ? linear_axis(u, n, mode, f->offset[k])
+                     : nearest_axis(u, n, mode, f->offset[k]);
     }
     /* a one-dimensional texture is filtered in two dimensions as a single row: the border
      * contributes at its lower edge */
     if (f->dims == 1 && p->linear && !f->integer)
-        r.a[r.dims++] = between(0, 1, mode_of(p, normalized, 1), 0);
-    if (s->layered) r.layer = chosen_layer(s, i, f->layer);
+        r.a[r.dims++] = linear_axis(0, 1, mode_of(p, normalized, 1), 0);
+    if (s->layered) r.layer = clamp_layer(s, i, f->layer);
     return r;
 }
 
@@ -231,14 +232,14 @@ pl_sample_point pl_texture_locate_cube(const pl_image_set *s, const pl_image *i,
         u = (v * 0.5 + 0.5) * n;
         int mode = p->seamless ? PL_ADDRESS_SEAMLESS : p->address[k];
         r.a[k] = p->linear || f->gather >= 0
-                     ? between(u, n, mode, f->offset[k])
-                     : nearest(u, n, p->seamless ? PL_ADDRESS_CLAMP : mode, f->offset[k]);
+                     ? linear_axis(u, n, mode, f->offset[k])
+                     : nearest_axis(u, n, p->seamless ? PL_ADDRESS_CLAMP : mode, f->offset[k]);
     }
-    if (s->layered) r.layer = chosen_layer(s, i, f->layer);
+    if (s->layered) r.layer = clamp_layer(s, i, f->layer);
     return r;
 }
 
-uint64_t pl_image_place(const pl_image *m, uint64_t x, uint64_t y, uint64_t z)
+uint64_t pl_image_tiled_address(const pl_image *m, uint64_t x, uint64_t y, uint64_t z)
 {
     enum { WIDTH = 32, ROWS = 4 };
     const uint64_t across = (m->pitch + WIDTH - 1) / WIDTH, tile = y / ROWS * across + x / WIDTH;
@@ -256,5 +257,5 @@ uint64_t pl_texture_address(const pl_image_set *s, const pl_sampler_desc *p, con
         xyz[k] = at.a[k].at[0] == PL_TEXEL_OUTSIDE ? 0 : at.a[k].at[0];
     const uint64_t x = (uint64_t)xyz[0] * pl_texel_bytes(s->format), y = (uint64_t)xyz[1],
                    z = (uint64_t)xyz[2];
-    return tiled ? pl_image_place(i, x, y, z) : pl_image_byte(i, x, y, z);
+    return tiled ? pl_image_tiled_address(i, x, y, z) : pl_image_byte(i, x, y, z);
 }

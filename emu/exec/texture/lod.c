@@ -4,7 +4,7 @@
 #include "emu/exec/texture/texture_parts.h"
 
 /* Truncates x to the first nine bits of its mantissa. */
-static double nine_bits(double x)
+static double truncate_mantissa(double x)
 {
     int e;
     double m = frexp(x, &e);
@@ -13,7 +13,7 @@ static double nine_bits(double x)
 
 /* The hardware's approximation of a vector's length: the longer component plus 11/32 of the
  * other. */
-static double rough_length(double x, double y)
+static double approximate_length(double x, double y)
 {
     double a = fabs(x), b = fabs(y);
     return a > b ? a + b * (11.0 / 32) : b + a * (11.0 / 32);
@@ -30,9 +30,9 @@ typedef struct ellipse {
     double longer, shorter, along[2];
 } ellipse;
 
-static void lengthen(ellipse *e, double x, double y, double part)
+static void extend_axis(ellipse *e, double x, double y, double part)
 {
-    double length = rough_length(x, y) * part;
+    double length = approximate_length(x, y) * part;
     if (!(length > e->longer)) return;
     e->longer = length;
     e->along[0] = x;
@@ -44,20 +44,20 @@ static ellipse ellipse_of(const double x[2], const double y[2])
     double a[2], b[2];
     ellipse e = {0};
     for (unsigned k = 0; k < 2; k++) {
-        a[k] = nine_bits(x[k]);
-        b[k] = nine_bits(y[k]);
+        a[k] = truncate_mantissa(x[k]);
+        b[k] = truncate_mantissa(y[k]);
     }
-    lengthen(&e, a[0], a[1], 1);
-    lengthen(&e, b[0], b[1], 1);
-    lengthen(&e, nine_bits(a[0] + b[0]), nine_bits(a[1] + b[1]), 11.0 / 16);
-    lengthen(&e, nine_bits(a[0] - b[0]), nine_bits(a[1] - b[1]), 11.0 / 16);
+    extend_axis(&e, a[0], a[1], 1);
+    extend_axis(&e, b[0], b[1], 1);
+    extend_axis(&e, truncate_mantissa(a[0] + b[0]), truncate_mantissa(a[1] + b[1]), 11.0 / 16);
+    extend_axis(&e, truncate_mantissa(a[0] - b[0]), truncate_mantissa(a[1] - b[1]), 11.0 / 16);
     e.shorter = e.longer > 0 ? fabs(a[0] * b[1] - a[1] * b[0]) / e.longer : 0;
     return e;
 }
 
 /* The derivatives in texels of the first level. */
-static void in_texels(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f,
-                      double x[3], double y[3])
+static void derivatives_in_texels(const pl_image_set *s, const pl_sampler_desc *p,
+                                  const pl_fetch *f, double x[3], double y[3])
 {
     const double size[3] = {s->level[0].width, s->level[0].height, s->level[0].depth};
     for (unsigned k = 0; k < 3; k++) {
@@ -69,7 +69,7 @@ static void in_texels(const pl_image_set *s, const pl_sampler_desc *p, const pl_
 
 /* The logarithm in 256ths is rounded up (recorded where the length is exact: derivatives along the
  * axes). Oblique lengths are slightly shorter on an H200, by half a 256th on average. */
-static double rounded(double lod, bool oblique)
+static double round_lod(double lod, bool oblique)
 {
     return ceil(lod * PL_TEXEL_ONE - (oblique ? 0.5 : 0)) / PL_TEXEL_ONE;
 }
@@ -80,18 +80,18 @@ static double rounded(double lod, bool oblique)
 static float gradient_lod(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f)
 {
     double dx[3], dy[3];
-    in_texels(s, p, f, dx, dy);
+    derivatives_in_texels(s, p, f, dx, dy);
     if (f->dims < 3) {
         ellipse e = ellipse_of(dx, dy);
-        double apart = p->anisotropy > 1 ? fmax(e.shorter, e.longer / p->anisotropy) : e.longer;
+        double spacing = p->anisotropy > 1 ? fmax(e.shorter, e.longer / p->anisotropy) : e.longer;
         bool oblique = f->dims > 1 && (dx[0] != 0 || dy[1] != 0) && (dx[1] != 0 || dy[0] != 0);
-        return apart > 0 ? (float)rounded(log2(apart), oblique) : -INFINITY;
+        return spacing > 0 ? (float)round_lod(log2(spacing), oblique) : -INFINITY;
     }
     double xx = dx[0] * dx[0] + dx[1] * dx[1] + dx[2] * dx[2],
            yy = dy[0] * dy[0] + dy[1] * dy[1] + dy[2] * dy[2];
     double xy = dx[0] * dy[0] + dx[1] * dy[1] + dx[2] * dy[2], half = (xx - yy) / 2,
            longer = (xx + yy) / 2 + sqrt(half * half + xy * xy);
-    return longer > 0 ? (float)rounded(log2(longer) / 2, true) : -INFINITY;
+    return longer > 0 ? (float)round_lod(log2(longer) / 2, true) : -INFINITY;
 }
 
 /* The level in 1/256, clamped to the sampler's limits; smaller fractions are truncated. */
@@ -136,17 +136,17 @@ pl_texel_weights pl_anisotropic_samples(const pl_image_set *s, const pl_sampler_
     if (p->anisotropy <= 1 || f->level != PL_LEVEL_GRADIENT || f->dims != 2 || f->cube ||
         f->integer || f->gather >= 0 || pl_texel_kind_of(s, p, 0) == PL_TEXEL_RAW)
         return o;
-    in_texels(s, p, f, dx, dy);
+    derivatives_in_texels(s, p, f, dx, dy);
     ellipse e = ellipse_of(dx, dy);
     double shorter = fmax(e.shorter, 1),
            ratio = fmin(e.longer / shorter, fmin(p->anisotropy, PL_MAX_SAMPLES));
     int log = ratio > 1 && isfinite(e.longer) ? (int)ceil(log2(ratio) * (1 << RATIO_BITS)) : 0;
     if (log <= 0) return o;
-    double apart = exp2(p->mip_linear ? (double)level / PL_TEXEL_ONE
-                                      : (level + PL_TEXEL_ONE / 2) / PL_TEXEL_ONE),
+    double spacing = exp2(p->mip_linear ? (double)level / PL_TEXEL_ONE
+                                        : (level + PL_TEXEL_ONE / 2) / PL_TEXEL_ONE),
            length = hypot(e.along[0], e.along[1]);
     for (unsigned k = 0; k < 2; k++)
-        o.step[k] = rint(e.along[k] / length * STEP_ONE) / STEP_ONE * apart /
+        o.step[k] = rint(e.along[k] / length * STEP_ONE) / STEP_ONE * spacing /
                     (p->normalized ? (k ? s->level[0].height : s->level[0].width) : 1);
     int fraction =
             (int)floor(256 * exp2(-(double)(log % (1 << RATIO_BITS)) / (1 << RATIO_BITS)) + 0.5),

@@ -54,7 +54,7 @@ static level_point locate(const pl_image_set *s, const pl_image *i, const pl_sam
 {
     level_point r = {.image = i};
     r.at = f->cube ? pl_texture_locate_cube(s, i, p, f) : pl_texture_locate(s, i, p, f);
-    pl_texture_weigh(r.at.a, r.at.dims, total, r.weight);
+    pl_texture_weights(r.at.a, r.at.dims, total, r.weight);
     return r;
 }
 
@@ -76,8 +76,8 @@ static unsigned texels_of(const pl_memory *m, const pl_image_set *s, const pl_sa
 }
 
 /* The four texels that bilinear filtering would blend, counter-clockwise from the lower left. */
-static void gather(const pl_memory *m, const pl_image_set *s, const pl_image *i,
-                   const pl_sampler_desc *p, const pl_fetch *f, uint32_t out[4])
+static void gather_texels(const pl_memory *m, const pl_image_set *s, const pl_image *i,
+                          const pl_sampler_desc *p, const pl_fetch *f, uint32_t out[4])
 {
     static const uint8_t order[4] = {2, 3, 1, 0};
     pl_sample_point at =
@@ -98,7 +98,7 @@ static void sample(const pl_memory *m, const pl_image_set *s, const pl_sampler_d
     uint32_t first = (uint32_t)((p->mip_linear ? level : level + PL_TEXEL_ONE / 2) / PL_TEXEL_ONE);
     first = first < s->levels ? first : s->levels - 1;
     if (f->gather >= 0) {
-        gather(m, s, &s->level[first], p, f, out);
+        gather_texels(m, s, &s->level[first], p, f, out);
         return;
     }
     level_point low = locate(s, &s->level[first], p, f, PL_TEXEL_ONE - fraction), high;

@@ -89,13 +89,14 @@ static inline uint64_t pl_image_byte(const pl_image *m, uint64_t x, uint64_t y, 
 void pl_texture_fetch(const pl_memory *m, const pl_image_set *s, const pl_sampler_desc *p,
                       const pl_fetch *f, uint32_t out[4]);
 
-/* Address of the first texel that a fetch reads, for timing; tiled: as in pl_image_place. */
+/* Address of the first texel that a fetch reads, for timing; tiled: as in pl_image_tiled_address.
+ */
 uint64_t pl_texture_address(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f,
                             bool tiled);
 
 /* Location of byte x of row y of a slice in the memory of a GPU, which stores arrays in tiles of
  * four rows of 32 bytes. (tex.tsv: lanes that read a column of 32-bit texels are served as fast as
  * those of a row.) This is not visible to programs, so the emulator only uses it for timing. */
-uint64_t pl_image_place(const pl_image *m, uint64_t x, uint64_t y, uint64_t z);
+uint64_t pl_image_tiled_address(const pl_image *m, uint64_t x, uint64_t y, uint64_t z);
 
 #endif

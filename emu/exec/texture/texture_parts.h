@@ -74,8 +74,8 @@ pl_texel pl_texel_decode(const uint8_t *at, pl_texel_format f, unsigned k, pl_te
 /* address.c */
 /* Weights of up to eight texels that sum to `total`; bit d of the index selects the second texel of
  * dimension d. */
-void pl_texture_weigh(const pl_texel_axis *a, unsigned dims, int32_t total,
-                      int32_t w[PL_MAX_TEXELS]);
+void pl_texture_weights(const pl_texel_axis *a, unsigned dims, int32_t total,
+                        int32_t w[PL_MAX_TEXELS]);
 pl_sample_point pl_texture_locate(const pl_image_set *s, const pl_image *i,
                                   const pl_sampler_desc *p, const pl_fetch *f);
 /* Corner `c` of the sample: bit k selects the second texel of dimension k. */

@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MOST_BYTES = 232448 }; /* 227 KiB, the shared memory of a block */
+enum { MAX_BOX_BYTES = 232448 }; /* 227 KiB, the shared memory of a block */
 enum { NO_TYPE = 0xff };
 
 static const struct {
@@ -51,7 +51,7 @@ static uint32_t bits_of(int type)
 }
 
 /* Bits of an element in shared memory, including padding. */
-static uint32_t held_of(int type)
+static uint32_t padded_bits_of(int type)
 {
     return type == PL_TENSOR_B4X16 ? 4 : 8u << types[type].log2;
 }
@@ -61,13 +61,13 @@ static bool is_padded(int type)
     return type == PL_TENSOR_B4X16_P64 || type == PL_TENSOR_B6X16_P32;
 }
 
-static void put(uint32_t *w, unsigned at, unsigned bits, uint32_t value)
+static void put_bits(uint32_t *w, unsigned at, unsigned bits, uint32_t value)
 {
     uint32_t mask = (uint32_t)((1ull << bits) - 1);
     *w = (*w & ~(mask << at)) | (value & mask) << at;
 }
 
-static uint32_t get(uint32_t w, unsigned at, unsigned bits)
+static uint32_t get_bits(uint32_t w, unsigned at, unsigned bits)
 {
     return (uint32_t)(w >> at & ((1ull << bits) - 1));
 }
@@ -82,7 +82,7 @@ static int32_t get_signed(uint32_t w, unsigned at, unsigned bits)
 /* Bits per corner of the bounding box, indexed by the number of dimensions that have one. */
 static const uint8_t corner_bits[] = {0, 16, 8, 5};
 
-static const char *wrong_im2col(const pl_tensor_desc *d)
+static const char *check_im2col(const pl_tensor_desc *d)
 {
     if (d->rank < 3) return "im2col needs three to five dimensions";
     if (d->channels < 1 || d->channels > 256) return "1 to 256 channels are allowed in a column";
@@ -102,14 +102,14 @@ static const char *wrong_im2col(const pl_tensor_desc *d)
 
 static uint64_t box_bytes(const pl_tensor_desc *d)
 {
-    uint64_t n = held_of(d->type);
+    uint64_t n = padded_bits_of(d->type);
     if (d->mode != PL_TENSOR_TILED) return n * d->channels * d->pixels / 8;
     for (uint32_t k = 0; k < d->rank; k++) n *= d->box[k] / d->element_stride[k];
     return n / 8;
 }
 
 /* The checks of cuTensorMapEncodeTiled for the packed types. */
-static const char *wrong_packed(const pl_tensor_desc *d)
+static const char *check_packed(const pl_tensor_desc *d)
 {
     const bool six = d->type == PL_TENSOR_B6X16_P32;
     if (d->type == PL_TENSOR_B4X16)
@@ -127,7 +127,7 @@ static const char *wrong_packed(const pl_tensor_desc *d)
     return NULL;
 }
 
-static const char *wrong_choice(const pl_tensor_desc *d)
+static const char *check_choices(const pl_tensor_desc *d)
 {
     const bool packed = d->capability >= 100;
     if (d->type < 0 || d->type >= (packed ? NTYPES : PL_TENSOR_B4X16))
@@ -143,7 +143,7 @@ static const char *wrong_choice(const pl_tensor_desc *d)
                : NULL;
 }
 
-static const char *wrong_tensor(const pl_tensor_desc *d)
+static const char *check_tensor(const pl_tensor_desc *d)
 {
     const uint64_t align = d->interleave == 2 ? 32 : 16;
     if (d->address % align || d->address >> 57)
@@ -162,24 +162,24 @@ static const char *wrong_tensor(const pl_tensor_desc *d)
     return NULL;
 }
 
-static const char *wrong_row(const pl_tensor_desc *d)
+static const char *check_row(const pl_tensor_desc *d)
 {
     const uint64_t inner =
-        (uint64_t)(d->mode == PL_TENSOR_TILED ? d->box[0] : d->channels) * held_of(d->type);
+        (uint64_t)(d->mode == PL_TENSOR_TILED ? d->box[0] : d->channels) * padded_bits_of(d->type);
     if (inner % 128) return "a row of the box must be a multiple of 16 bytes";
     if (!d->interleave && d->swizzle && inner / 8 > 16u << (d->swizzle > 3 ? 3 : d->swizzle))
         return "a row of the box is longer than the swizzle";
     return NULL;
 }
 
-static const char *wrong(const pl_tensor_desc *d)
+static const char *check_desc(const pl_tensor_desc *d)
 {
-    const char *why = wrong_choice(d);
-    if (!why) why = wrong_tensor(d);
-    if (!why && d->mode != PL_TENSOR_TILED) why = wrong_im2col(d);
-    if (!why) why = wrong_packed(d);
-    if (!why) why = wrong_row(d);
-    if (!why && box_bytes(d) > MOST_BYTES) why = "the box is larger than shared memory";
+    const char *why = check_choices(d);
+    if (!why) why = check_tensor(d);
+    if (!why && d->mode != PL_TENSOR_TILED) why = check_im2col(d);
+    if (!why) why = check_packed(d);
+    if (!why) why = check_row(d);
+    if (!why && box_bytes(d) > MAX_BOX_BYTES) why = "the box is larger than shared memory";
     return why;
 }
 
@@ -190,37 +190,37 @@ pl_status pl_tensormap_encode(const pl_tensor_desc *d, uint8_t out[PL_TENSORMAP_
 {
     static const uint16_t repeats[] = {16, 256, 512, 1024};
     uint32_t w[PL_TENSORMAP_BYTES / 4] = {0};
-    const char *reason = wrong(d);
+    const char *reason = check_desc(d);
     if (why) *why = reason;
     if (reason) return PL_INVALID;
     w[0] = (uint32_t)d->address;
     w[1] = (uint32_t)(d->address >> 32);
-    put(&w[2], 0, 1, d->mode != PL_TENSOR_TILED);
-    put(&w[2], 4, 3, d->rank - 1);
-    put(&w[2], 7, 4, types[d->type].code);
-    put(&w[2], 11, 2, (uint32_t)d->interleave);
-    put(&w[2], 13, 2, d->swizzle > 3 ? 3 : (uint32_t)d->swizzle);
-    put(&w[2], 20, 2, d->swizzle > 3 ? (uint32_t)d->swizzle - 3 : 0);
-    put(&w[2], 15, 1, (uint32_t)d->fill);
-    put(&w[2], 16, 1, types[d->type].tf32);
-    put(&w[2], 17, 2, (uint32_t)d->l2_promotion);
+    put_bits(&w[2], 0, 1, d->mode != PL_TENSOR_TILED);
+    put_bits(&w[2], 4, 3, d->rank - 1);
+    put_bits(&w[2], 7, 4, types[d->type].code);
+    put_bits(&w[2], 11, 2, (uint32_t)d->interleave);
+    put_bits(&w[2], 13, 2, d->swizzle > 3 ? 3 : (uint32_t)d->swizzle);
+    put_bits(&w[2], 20, 2, d->swizzle > 3 ? (uint32_t)d->swizzle - 3 : 0);
+    put_bits(&w[2], 15, 1, (uint32_t)d->fill);
+    put_bits(&w[2], 16, 1, types[d->type].tf32);
+    put_bits(&w[2], 17, 2, (uint32_t)d->l2_promotion);
     for (uint32_t k = 0; k < d->rank; k++) {
         if (k) {
             w[2 + k] = (uint32_t)(d->stride[k - 1] >> 4);
-            put(&w[7], 4 * (k - 1), 4, (uint32_t)(d->stride[k - 1] >> 36));
+            put_bits(&w[7], 4 * (k - 1), 4, (uint32_t)(d->stride[k - 1] >> 36));
         }
         w[8 + k] = (uint32_t)(d->dim[k] - 1);
-        put(&w[13], 3 * k, 3, d->element_stride[k] - 1);
-        if (k && d->mode == PL_TENSOR_TILED) put(&w[14], 8 * (k - 1), 8, d->box[k] - 1);
+        put_bits(&w[13], 3 * k, 3, d->element_stride[k] - 1);
+        if (k && d->mode == PL_TENSOR_TILED) put_bits(&w[14], 8 * (k - 1), 8, d->box[k] - 1);
     }
     if (d->mode == PL_TENSOR_TILED) {
-        put(&w[13], 24, 8, d->box[0] - 1);
+        put_bits(&w[13], 24, 8, d->box[0] - 1);
     } else {
         unsigned bits = corner_bits[d->rank - 2];
-        put(&w[13], 24, 8, d->channels - 1);
+        put_bits(&w[13], 24, 8, d->channels - 1);
         for (uint32_t k = 0; k < (d->mode == PL_TENSOR_IM2COL ? d->rank - 2 : 1); k++) {
-            put(&w[14], bits * k, bits, (uint32_t)d->lower[k]);
-            put(&w[14], 16 + bits * k, bits, (uint32_t)d->upper[k]);
+            put_bits(&w[14], bits * k, bits, (uint32_t)d->lower[k]);
+            put_bits(&w[14], 16 + bits * k, bits, (uint32_t)d->upper[k]);
         }
         w[15] = d->pixels - 1;
     }
@@ -238,31 +238,31 @@ void pl_tensormap_decode(const uint8_t from[PL_TENSORMAP_BYTES], pl_tensormap *m
     memcpy(w, from, sizeof w);
     memset(m, 0, sizeof *m);
     m->address = (uint64_t)w[1] << 32 | w[0];
-    m->rank = get(w[2], 4, 3) + 1;
-    m->mode = get(w[2], 0, 1) ? PL_TENSOR_IM2COL : PL_TENSOR_TILED;
-    m->interleave = (uint8_t)get(w[2], 11, 2);
-    m->swizzle = (uint8_t)(get(w[2], 13, 2) | get(w[2], 22, 1) << 2);
-    m->atomicity = (uint8_t)get(w[2], 20, 2);
-    m->fill = (uint8_t)get(w[2], 15, 1);
+    m->rank = get_bits(w[2], 4, 3) + 1;
+    m->mode = get_bits(w[2], 0, 1) ? PL_TENSOR_IM2COL : PL_TENSOR_TILED;
+    m->interleave = (uint8_t)get_bits(w[2], 11, 2);
+    m->swizzle = (uint8_t)(get_bits(w[2], 13, 2) | get_bits(w[2], 22, 1) << 2);
+    m->atomicity = (uint8_t)get_bits(w[2], 20, 2);
+    m->fill = (uint8_t)get_bits(w[2], 15, 1);
     m->type = NO_TYPE;
-    uint32_t code = get(w[2], 7, 4);
-    bool tf32 = get(w[2], 16, 1) && (code == 7 || code == 8);
+    uint32_t code = get_bits(w[2], 7, 4);
+    bool tf32 = get_bits(w[2], 16, 1) && (code == 7 || code == 8);
     for (unsigned k = 0; k < NTYPES; k++) {
         if (types[k].code == code && types[k].tf32 == tf32) {
             m->type = (uint8_t)k;
             m->log2 = types[k].log2;
             m->bits = (uint8_t)bits_of((int)k);
-            m->held = (uint8_t)held_of((int)k);
+            m->padded_bits = (uint8_t)padded_bits_of((int)k);
         }
     }
     m->stride[0] = m->interleave ? 16u * m->interleave : 0;
-    m->box[0] = m->channels = get(w[13], 24, 8) + 1;
+    m->box[0] = m->channels = get_bits(w[13], 24, 8) + 1;
     for (unsigned k = 0; k < PL_TENSOR_DIMS; k++) {
         m->dim[k] = (uint64_t)w[8 + k] + 1;
-        m->step[k] = get(w[13], 3 * k, 3) + 1;
+        m->step[k] = get_bits(w[13], 3 * k, 3) + 1;
         if (k) {
-            m->stride[k] = ((uint64_t)get(w[7], 4 * (k - 1), 4) << 32 | w[2 + k]) << 4;
-            m->box[k] = get(w[14], 8 * (k - 1), 8) + 1;
+            m->stride[k] = ((uint64_t)get_bits(w[7], 4 * (k - 1), 4) << 32 | w[2 + k]) << 4;
+            m->box[k] = get_bits(w[14], 8 * (k - 1), 8) + 1;
         }
     }
     uint32_t n = m->rank < 3 || m->rank > PL_TENSOR_DIMS ? 1 : m->rank - 2;
@@ -270,12 +270,12 @@ void pl_tensormap_decode(const uint8_t from[PL_TENSORMAP_BYTES], pl_tensormap *m
         m->lower[k] = get_signed(w[14], corner_bits[n] * k, corner_bits[n]);
         m->upper[k] = get_signed(w[14], 16 + corner_bits[n] * k, corner_bits[n]);
     }
-    m->pixels = get(w[15], 0, 10) + 1;
+    m->pixels = get_bits(w[15], 0, 10) + 1;
 }
 
-const char *pl_tensormap_wrong(const pl_tensormap *m)
+const char *pl_tensormap_error(const pl_tensormap *m)
 {
-    const uint32_t inner = m->box[0] * m->held / 8;
+    const uint32_t inner = m->box[0] * m->padded_bits / 8;
     if (m->rank > PL_TENSOR_DIMS) return "has no valid rank";
     if (m->type == NO_TYPE) return "has no valid element type";
     if (m->interleave > 2 || (m->interleave && m->rank < 3)) return "has no valid interleaving";
@@ -302,32 +302,32 @@ void pl_tensormap_replace(uint8_t map[PL_TENSORMAP_BYTES], pl_tensor_field field
         w[0] = v;
         w[1] = (uint32_t)(value >> 32);
         break;
-    case PL_TF_RANK: put(&w[2], 4, 3, v); break;
+    case PL_TF_RANK: put_bits(&w[2], 4, 3, v); break;
     case PL_TF_BOX_DIM:
         if (which)
-            put(&w[14], 8 * (which - 1), 8, v - 1);
+            put_bits(&w[14], 8 * (which - 1), 8, v - 1);
         else
-            put(&w[13], 24, 8, v - 1);
+            put_bits(&w[13], 24, 8, v - 1);
         break;
     case PL_TF_GLOBAL_DIM: w[8 + which] = v - 1; break;
     /* A fifth stride is written to word 7. */
     case PL_TF_GLOBAL_STRIDE:
         w[3 + which] = (uint32_t)(value >> 4);
-        put(&w[7], 4 * which, 4, (uint32_t)(value >> 36));
+        put_bits(&w[7], 4 * which, 4, (uint32_t)(value >> 36));
         break;
-    case PL_TF_ELEMENT_STRIDE: put(&w[13], 3 * which, 3, v - 1); break;
+    case PL_TF_ELEMENT_STRIDE: put_bits(&w[13], 3 * which, 3, v - 1); break;
     /* Plain types do not change the tf32 flag; their order is that of the descriptor. */
     case PL_TF_TYPE:
-        if (v == 11 || v == 12) put(&w[2], 16, 1, 1);
-        put(&w[2], 7, 4, v == 11 || v == 12 ? v - 4 : v);
+        if (v == 11 || v == 12) put_bits(&w[2], 16, 1, 1);
+        put_bits(&w[2], 7, 4, v == 11 || v == 12 ? v - 4 : v);
         break;
-    case PL_TF_INTERLEAVE: put(&w[2], 11, 2, v); break;
+    case PL_TF_INTERLEAVE: put_bits(&w[2], 11, 2, v); break;
     case PL_TF_SWIZZLE:
-        put(&w[2], 13, 2, v);
-        put(&w[2], 22, 1, v >> 2);
+        put_bits(&w[2], 13, 2, v);
+        put_bits(&w[2], 22, 1, v >> 2);
         break;
-    case PL_TF_FILL: put(&w[2], 15, 1, v); break;
-    case PL_TF_ATOMICITY: put(&w[2], 20, 2, v); break;
+    case PL_TF_FILL: put_bits(&w[2], 15, 1, v); break;
+    case PL_TF_ATOMICITY: put_bits(&w[2], 20, 2, v); break;
     }
     memcpy(map, w, sizeof w);
 }

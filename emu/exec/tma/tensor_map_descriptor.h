@@ -10,7 +10,7 @@
 #include "base/status.h"
 
 /* The fields of a descriptor. Those of raw descriptors may hold any value that their bits can;
- * pl_tensormap_wrong reports unusable ones. */
+ * pl_tensormap_error reports unusable ones. */
 typedef struct pl_tensormap {
     uint64_t address;
     uint64_t dim[PL_TENSOR_DIMS];
@@ -20,10 +20,10 @@ typedef struct pl_tensormap {
     int32_t lower[3], upper[3];
     uint32_t channels, pixels;
     uint32_t rank;
-    uint8_t type;       /* pl_tensor_type, 0xff: none */
-    uint8_t log2;       /* log2 of the bytes of an element */
-    uint8_t bits, held; /* bits of an element: in global memory, and in shared memory including
-                           padding */
+    uint8_t type;              /* pl_tensor_type, 0xff: none */
+    uint8_t log2;              /* log2 of the bytes of an element */
+    uint8_t bits, padded_bits; /* bits of an element: in global memory, and in shared memory
+                           including padding */
     uint8_t interleave, swizzle, atomicity, fill;
     uint8_t mode; /* pl_tensor_mode */
 } pl_tensormap;
@@ -34,7 +34,7 @@ pl_status pl_tensormap_encode(const pl_tensor_desc *d, uint8_t out[PL_TENSORMAP_
                               const char **why);
 void pl_tensormap_decode(const uint8_t from[PL_TENSORMAP_BYTES], pl_tensormap *m);
 /* Describes why the map is unusable, or NULL. */
-const char *pl_tensormap_wrong(const pl_tensormap *m);
+const char *pl_tensormap_error(const pl_tensormap *m);
 
 /* Fields of tensormap.replace. */
 typedef enum pl_tensor_field {

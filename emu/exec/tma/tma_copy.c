@@ -45,13 +45,13 @@ static uint32_t swizzled(const pl_tensormap *m, uint32_t at)
 static uint32_t row_bytes(const pl_tensormap *m)
 {
     if (m->interleave) return 16u * m->interleave;
-    return (m->mode == PL_TENSOR_TILED ? m->box[0] : m->channels) * m->held / 8;
+    return (m->mode == PL_TENSOR_TILED ? m->box[0] : m->channels) * m->padded_bits / 8;
 }
 
 /* Bytes of global memory that correspond to n bytes in shared memory: without padding. */
 static int64_t unpadded(const pl_tensormap *m, int64_t n)
 {
-    return m->bits == m->held ? n : n * m->bits / m->held;
+    return m->bits == m->padded_bits ? n : n * m->bits / m->padded_bits;
 }
 
 static uint32_t row_pitch(const pl_tensormap *m)
@@ -236,7 +236,7 @@ static reduction reduction_of(uint8_t type)
     return type < sizeof known / sizeof *known ? known[type] : (reduction){0};
 }
 
-static bool reducible(uint8_t type, int op)
+static bool is_reducible(uint8_t type, int op)
 {
     reduction r = reduction_of(type);
     switch (op) {
@@ -249,12 +249,12 @@ static bool reducible(uint8_t type, int op)
     }
 }
 
-const char *pl_tma_wrong(const pl_tma_copy *c)
+const char *pl_tma_error(const pl_tma_copy *c)
 {
     const pl_tensormap *m = &c->map;
-    if (!m->interleave && (int64_t)c->coord[0] * m->held % (PIECE * 8))
+    if (!m->interleave && (int64_t)c->coord[0] * m->padded_bits % (PIECE * 8))
         return "the first coordinate is not at a multiple of 16 bytes";
-    if (m->bits != m->held && c->coord[0] % 128)
+    if (m->bits != m->padded_bits && c->coord[0] % 128)
         return "the first coordinate of a padded type is not a multiple of 128";
     if (m->type == PL_TENSOR_B4X16_P64 && c->kind != PL_TMA_LOAD)
         return "the element type cannot be stored";
@@ -271,29 +271,29 @@ const char *pl_tma_wrong(const pl_tma_copy *c)
         if (c->kind != PL_TMA_LOAD && m->lower[k] < 0)
             return "a store reaches negative coordinates";
     }
-    if (c->kind == PL_TMA_REDUCE && !reducible(m->type, c->op))
+    if (c->kind == PL_TMA_REDUCE && !is_reducible(m->type, c->op))
         return "the reduction does not exist for the element type";
     return NULL;
 }
 
 /* ---- data movement ---- */
 
-typedef struct mover {
+typedef struct transfer {
     const pl_tma_copy *c;
-    const pl_alloc *hit;
+    const pl_alloc *last_alloc;
     bool matched; /* the inspected data contained the searched value */
-} mover;
+} transfer;
 
-static uint8_t *tile_at(const mover *v, uint32_t shared)
+static uint8_t *tile_at(const transfer *v, uint32_t shared)
 {
     return v->c->tile + (shared - v->c->at);
 }
 
-static uint8_t *global_at(mover *v, uint64_t address)
+static uint8_t *global_at(transfer *v, uint64_t address)
 {
-    if (!v->hit || address - v->hit->address >= v->hit->size)
-        v->hit = pl_memory_find(v->c->memory, address);
-    return v->hit ? v->hit->bytes + (address - v->hit->address) : NULL;
+    if (!v->last_alloc || address - v->last_alloc->address >= v->last_alloc->size)
+        v->last_alloc = pl_memory_find(v->c->memory, address);
+    return v->last_alloc ? v->last_alloc->bytes + (address - v->last_alloc->address) : NULL;
 }
 
 /* Loads round to the 10 bits of tf32, to nearest even; a NaN becomes the one with all remaining
@@ -312,7 +312,7 @@ static void convert(uint8_t type, uint8_t *bytes)
 
 static bool load_piece(void *ctx, const pl_tma_piece *p)
 {
-    mover *v = ctx;
+    transfer *v = ctx;
     uint8_t bytes[PIECE] = {0};
     if (p->valid) {
         memcpy(bytes, global_at(v, p->address), p->valid);
@@ -331,7 +331,7 @@ static bool load_piece(void *ctx, const pl_tma_piece *p)
     return true;
 }
 
-static void fetch_shared(const mover *v, const pl_tma_piece *p, uint8_t *bytes)
+static void fetch_shared(const transfer *v, const pl_tma_piece *p, uint8_t *bytes)
 {
     bool halves = v->c->map.swizzle == 3 && v->c->map.atomicity == 2 && p->shared & 128;
     const uint8_t *from = tile_at(v, p->shared);
@@ -354,7 +354,7 @@ static void pack_sixes(uint8_t *bytes)
 
 static bool store_piece(void *ctx, const pl_tma_piece *p)
 {
-    mover *v = ctx;
+    transfer *v = ctx;
     uint8_t bytes[PIECE];
     fetch_shared(v, p, bytes);
     if (v->c->map.type == PL_TENSOR_B6X16_P32) pack_sixes(bytes);
@@ -364,17 +364,18 @@ static bool store_piece(void *ctx, const pl_tma_piece *p)
 
 static bool reduce_piece(void *ctx, const pl_tma_piece *p)
 {
-    mover *v = ctx;
+    transfer *v = ctx;
     uint8_t bytes[PIECE], *to = p->valid ? global_at(v, p->address) : NULL;
     unsigned size = 1u << v->c->map.log2;
     /* unlike atomics, plain f32 keeps subnormals (recorded) */
-    bool flushes = v->c->map.type != PL_TENSOR_F32 && v->c->map.type != PL_TENSOR_TF32;
+    const bool keeps = v->c->map.type == PL_TENSOR_F32 || v->c->map.type == PL_TENSOR_TF32;
+    const pl_atomic_arith arith = keeps ? PL_ATOMIC_SHARED : PL_ATOMIC_GLOBAL;
     fetch_shared(v, p, bytes);
     for (unsigned k = 0; k + size <= p->valid; k += size) {
         uint64_t old = 0, value = 0;
         memcpy(&old, to + k, size);
         memcpy(&value, bytes + k, size);
-        value = pl_atomic_step(v->c->op, reduction_of(v->c->map.type).type, flushes, old, value, 0);
+        value = pl_atomic_step(v->c->op, reduction_of(v->c->map.type).type, arith, old, value, 0);
         memcpy(to + k, &value, size);
     }
     return true;
@@ -382,7 +383,7 @@ static bool reduce_piece(void *ctx, const pl_tma_piece *p)
 
 bool pl_tma_apply(const pl_tma_copy *c)
 {
-    mover v = {.c = c};
+    transfer v = {.c = c};
     pl_tma_walk(c,
                 c->kind == PL_TMA_LOAD    ? load_piece
                 : c->kind == PL_TMA_STORE ? store_piece

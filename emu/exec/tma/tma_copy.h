@@ -46,7 +46,7 @@ uint32_t pl_tma_bytes(const pl_tma_copy *c);
 /* One past the last byte of shared memory that the copy may access, relative to its start. */
 uint32_t pl_tma_extent(const pl_tma_copy *c);
 /* Describes an error in the coordinates or the operation, or returns NULL. */
-const char *pl_tma_wrong(const pl_tma_copy *c);
+const char *pl_tma_error(const pl_tma_copy *c);
 /* Moves the data; returns true if an inspection found its value. Every address must have been
  * checked. */
 bool pl_tma_apply(const pl_tma_copy *c);

@@ -128,5 +128,5 @@ void pl_tma_pieces(pl_warp *w, const pl_insn *i, unsigned lane,
     if (!map) return;
     pl_tma_operands(w, i, &s, lane, &c);
     pl_tma_map(w, i, &s, lane, map, &c.map);
-    if (!pl_tensormap_wrong(&c.map)) pl_tma_walk(&c, fn, ctx);
+    if (!pl_tensormap_error(&c.map)) pl_tma_walk(&c, fn, ctx);
 }

@@ -42,7 +42,7 @@ static void check_operands(const form *f)
 }
 
 /* True for packed types of four elements: their functions take the format as an argument. */
-static bool is_four_parts(const slot *s)
+static bool is_packed_by_four(const slot *s)
 {
     for (int k = 0; k < s->words.n; k++) {
         const size_t n = strlen(s->words.at[k]);
@@ -65,7 +65,7 @@ static void find_specialised(form *f)
             add_spec(f, s);
     }
     for (int k = 0; f->lane && k < f->nops; k++) {
-        if (f->op[k].slot >= 0 && !is_four_parts(&f->slot[f->op[k].slot]))
+        if (f->op[k].slot >= 0 && !is_packed_by_four(&f->slot[f->op[k].slot]))
             add_spec(f, f->op[k].slot);
         if (f->op[k].vslot >= 0) add_spec(f, f->op[k].vslot);
         if (f->op[k].rule) fail(f->file, f->line, "a lane form cannot have a vector by rule");

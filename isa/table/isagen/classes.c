@@ -246,11 +246,11 @@ static int write_page_row(FILE *o, int k)
 {
     int next = k + 1;
     fprintf(o, "| `%s`", rows[k].name);
-    bool apart = false;
-    for (int t = 0; t < npage_texts; t++) apart |= page_texts[t].row == next;
-    while (next < nrows && !apart && same_text(&rows[k], &rows[next])) {
+    bool has_own_text = false;
+    for (int t = 0; t < npage_texts; t++) has_own_text |= page_texts[t].row == next;
+    while (next < nrows && !has_own_text && same_text(&rows[k], &rows[next])) {
         fprintf(o, " `%s`", rows[next++].name);
-        for (int t = 0; t < npage_texts; t++) apart |= page_texts[t].row == next;
+        for (int t = 0; t < npage_texts; t++) has_own_text |= page_texts[t].row == next;
     }
     fprintf(o, " | %s | %s |", rows[k].about, *rows[k].sequence ? rows[k].sequence : "-");
     for (int c = 0; c < rows[k].columns.n; c++) fprintf(o, " `%s`", rows[k].columns.at[c]);

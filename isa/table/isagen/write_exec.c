@@ -133,7 +133,7 @@ static void read_lane_values(FILE *o, const form *f, const int *choice)
     }
 }
 
-static void keep_lane_results(FILE *o, const form *f, const int *choice)
+static void write_lane_results(FILE *o, const form *f, const int *choice)
 {
     for (int k = 0; k < f->nops; k++) {
         const operand *p = &f->op[k];
@@ -191,7 +191,7 @@ static void write_lane(FILE *o, const form *f, int n, int v, const int *choice)
     if (cc) fprintf(o, "        bool CC = (cc_in >> l) & 1u;\n");
     read_lane_values(o, f, choice);
     fprintf(o, "        %s;\n", text);
-    keep_lane_results(o, f, choice);
+    write_lane_results(o, f, choice);
     if (cc) fprintf(o, "        cc_out |= (uint32_t)CC << l;\n");
     fprintf(o, "    }\n");
     if (cc) fprintf(o, "    w->carry = (cc_in & ~w->exec) | (cc_out & w->exec);\n");
