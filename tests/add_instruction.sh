@@ -1,8 +1,8 @@
 #!/bin/sh
-# add_instruction.sh - does what doc/adding-an-instruction.md says, with the blocks that the page shows.
+# add_instruction.sh - follows doc/adding-an-instruction.md, using the code blocks of the page.
 #
-# The isa block is added to a scratch copy of the table, isagen is run on it, and the loop that it writes must be the page's and
-# must compute averages. The instruction itself is in no built program, so the page's ptx test is run with avg spelled out.
+# The isa block is added to a scratch copy of the table, isagen is run on it, and the generated loop must equal the page's and
+# must compute averages. The instruction itself is not built into any program, so the page's ptx test is run with avg expanded.
 srcdir=${srcdir:-.}
 builddir=${builddir:-.}
 page=$srcdir/doc/adding-an-instruction.md
@@ -12,12 +12,12 @@ mkdir "$scratch/table" "$scratch/isa" "$scratch/refused"
 tests=0
 failed=0
 
-# block LANGUAGE: the lines of the page's block in that language.
+# block LANGUAGE: prints the page's block in that language.
 block() {
     awk -v fence="\`\`\`$1" '$0 == "```" { on = 0 } on { print } $0 == fence { on = 1 }' "$page"
 }
 
-# verdict STATUS NAME: one TAP line; $scratch/said is shown on failure.
+# verdict STATUS NAME: prints one TAP line, and $scratch/said on failure.
 verdict() {
     tests=$((tests + 1))
     if [ "$1" -eq 0 ]; then
@@ -34,7 +34,7 @@ cp "$scratch/table/int.isa" "$scratch/int.isa"
 block isa >"$scratch/block"
 { echo; cat "$scratch/block"; } >>"$scratch/table/int.isa"
 "$builddir/isa/isagen" "$scratch/isa" "$scratch/table/ptx.isa" >"$scratch/said" 2>&1
-verdict $? "isagen takes the table with the page's block"
+verdict $? "isagen accepts the table with the page's block"
 
 grep -q '^    M_avg,$' "$scratch/isa/gen_words.h" && grep -q '^    {M_avg, .*"avg.type d, a, b"' "$scratch/isa/gen_forms.c" &&
     grep -q '{"avg", "Average of two integers, rounded up"' "$scratch/isa/gen_forms.c"
@@ -44,12 +44,12 @@ class=$(sed -n 's/^  class //p' "$scratch/block")
 grep -q "^| \`$class\` |" "$srcdir/isa/table/classes.md"
 verdict $? "its latency class '$class' is one of isa/table/classes.md"
 
-# The loops of avg, without the numbers in their names: first the one for u32, then the one for s32.
+# The loops of avg, without the numbers in their names: first for u32, then for s32.
 cat "$scratch"/isa/gen_exec_?.c | awk '/^\/\* int\.isa:[0-9]+ avg\.type d, a, b \*\/$/ { on = 1; next } on { print } /^}/ { on = 0 }' |
     sed 's/x[0-9]*_\([01]\)(/x_\1(/' >"$scratch/loops.c"
 block c | sed 's/x[0-9]*_\([01]\)(/x_\1(/' >"$scratch/shown.c"
 sed -n '/x_1(/,/^}/p' "$scratch/loops.c" | diff - "$scratch/shown.c" >"$scratch/said" && [ -s "$scratch/shown.c" ]
-verdict $? "the generated loop is the one that the page shows"
+verdict $? "the generated loop matches the page"
 
 cat >"$scratch/run.c" <<'C'
 #include "emu/exec/lane_loops.h"
@@ -103,7 +103,7 @@ fi
 "$builddir/isa/isagen" "$scratch/refused" "$scratch/table/ptx.isa" >"$scratch/said" 2>&1
 status=$?
 [ "$status" -eq 1 ] && [ "$(sed 's/.*error: //' "$scratch/said")" = "$(block text | sed 's/.*error: //')" ]
-verdict $? "the message for a missing line is the one that the page shows"
+verdict $? "the message for a missing line matches the page"
 
 # A new class: the page's row, and the form that names it.
 sed 's/^  class .*/  class alu_avg/' "$scratch/block" >"$scratch/form"
@@ -111,7 +111,7 @@ sed 's/^  class .*/  class alu_avg/' "$scratch/block" >"$scratch/form"
 "$builddir/isa/isagen" "$scratch/refused" "$scratch/table/ptx.isa" >"$scratch/said" 2>&1
 status=$?
 [ "$status" -eq 1 ] && [ "$(sed 's/.*error: //' "$scratch/said")" = "$(block message | sed 's/.*error: //')" ]
-verdict $? "the message for a class without a row is the one that the page shows"
+verdict $? "the message for a class without a row matches the page"
 
 block class >>"$scratch/table/classes.isa"
 "$builddir/isa/isagen" "$scratch/isa" "$scratch/table/ptx.isa" >"$scratch/said" 2>&1 &&
@@ -119,12 +119,12 @@ block class >>"$scratch/table/classes.isa"
     grep -q 'return C_alu_avg;' "$scratch/isa/gen_forms.c" &&
     grep -q '\.latency = 6, .unit = PL_SCHED_ALU, .unit_cycles = 2, .*\.convert_cost = 2, .*\.price_as = C_alu_x2,' "$scratch/isa/gen_forms.c" &&
     grep -q '^| `alu_avg` | `avg` | 2 ALU |' "$scratch/isa/classes.md"
-verdict $? "a class takes a row of classes.isa and a form that names it"
+verdict $? "a row of classes.isa and a form with it define a class"
 
 diff "$builddir/isa/classes.md" "$srcdir/isa/table/classes.md" >"$scratch/said"
-verdict $? "isa/table/classes.md is what isagen writes (make classes-doc)"
+verdict $? "isa/table/classes.md is up to date (make classes-doc)"
 
-# A pass: the blocks of doc/assembler.md, with the line in a copy of the list of passes.
+# A pass: the blocks of doc/assembler.md, with the line in a copy of the pass list.
 name="the page's pass has its prototype from its line in passes.def, and compiles"
 instruction_page=$page
 page=$srcdir/doc/assembler.md

@@ -1,8 +1,8 @@
 #!/bin/sh
-# advice.sh - the rules of `ptxloom query --advise`: each has a kernel that it must name, and one that it must leave alone.
+# advice.sh - the rules of `ptxloom query --advise`: each has a kernel that it must report, and one that it must not report.
 #
-# tests/advice/RULE.ptx holds both, as `fires` and `quiet`, and how to launch them. A line that ends in "// xN" stands for N such lines.
-# A rule of traces/rules/ without a test fails here.
+# tests/advice/RULE.ptx holds both, as `fires` and `quiet`, and their launch parameters. A line that ends in "// xN" is repeated N
+# times. A rule of traces/rules/ without a test fails here.
 set -u
 . "$srcdir/tests/scratch.sh"
 

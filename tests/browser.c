@@ -1,14 +1,14 @@
-/* browser.c - opens reports in headless Chromium and uses them as a reader would. Every panel shows
- * its numbers, clicks and keys do what they say, and nothing complains on the console. Pictures
- * have content in light and in dark, and a trace of a million instructions is there within two
- * seconds.
+/* browser.c - opens reports in headless Chromium and exercises them as a user would. Checks that
+ * every panel shows its numbers, that clicks and keys work as labelled, and that the console has no
+ * messages. Pictures have content in the light and dark themes, and a trace of a million
+ * instructions is displayed within two seconds.
  *
- *     browser [PAGE.html ...]    looks at the panels of these reports instead (made with
+ *     browser [PAGE.html ...]    checks the panels of these reports instead (made with
  *       --baseline)
  *
- * Speaks the DevTools protocol over a pipe (--remote-debugging-pipe): one JSON message, ended by a
- * NUL, after the other on the browser's file descriptors 3 and 4. Without a browser every test is
- * skipped; $CHROMIUM names another one. */
+ * Speaks the DevTools protocol over a pipe (--remote-debugging-pipe): a sequence of NUL-terminated
+ * JSON messages on the browser's file descriptors 3 and 4. Without a browser every test is
+ * skipped; $CHROMIUM overrides the browser's path. */
 #include "tests/harness.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 typedef struct browser {
     pid_t pid;
     int to, from, next;
-    char *buffer; /* what has arrived and is not taken apart yet */
+    char *buffer; /* received data not parsed yet */
     size_t n, cap;
     char session[64];
     int complaints; /* exceptions, and errors and warnings on the console */
@@ -59,7 +59,7 @@ static bool start(browser *b, const char *program, const char *folder)
     if (pipe(in) != 0 || pipe(out) != 0) return false;
     b->pid = fork();
     if (b->pid == 0) {
-        /* Away from 3 and 4 first, so that none overwrites another. */
+        /* Moves away from 3 and 4 first, so that neither overwrites the other. */
         int r = fcntl(in[0], F_DUPFD, 10), w = fcntl(out[1], F_DUPFD, 10),
             null = open("/dev/null", O_RDWR);
         dup2(null, 0);
@@ -82,7 +82,7 @@ static bool start(browser *b, const char *program, const char *folder)
     return b->pid > 0;
 }
 
-/* The next message; NULL: the browser is gone or says nothing for too long. */
+/* Returns the next message; NULL: the browser has exited or timed out. */
 static json_t *next_message(browser *b)
 {
     for (;;) {
@@ -128,7 +128,8 @@ static void note_complaint(browser *b, const json_t *m)
     b->complaints++;
 }
 
-/* Sends a command and waits for its result, which is to be decref'd; params is taken over. */
+/* Sends a command and waits for its result, which the caller must decref; takes ownership of
+ * params. */
 static json_t *call(browser *b, const char *method, json_t *params)
 {
     int id = ++b->next;
@@ -160,7 +161,7 @@ static json_t *call(browser *b, const char *method, json_t *params)
     return NULL;
 }
 
-/* The value of a JavaScript expression; an exception counts as a complaint. */
+/* Evaluates a JavaScript expression; an exception counts as a complaint. */
 static json_t *eval(browser *b, const char *expression)
 {
     json_t *r = call(b, "Runtime.evaluate",
@@ -224,7 +225,8 @@ static void scheme(browser *b, const char *which)
         json_pack("{s:[{s:s, s:s}]}", "features", "name", "prefers-color-scheme", "value", which)));
 }
 
-/* Opens a file; milliseconds from the beginning of loading until the page was ready, -1: never. */
+/* Opens a file; returns milliseconds from the start of loading until the page was ready, -1:
+ * never. */
 static double open_page(browser *b, const char *path)
 {
     char url[4200];
@@ -241,8 +243,8 @@ static double open_page(browser *b, const char *path)
 
 /* ---- pictures ---- */
 
-/* What a picture of an element holds: distinct colours, share of the commonest, and mean
- * brightness, found out by the browser itself, which decodes its own screenshot. */
+/* Contents of the picture of an element: number of distinct colours, share of the most common one,
+ * and mean brightness. The browser computes them by decoding its own screenshot. */
 typedef struct look {
     double colours, commonest, brightness;
 } look;
@@ -309,7 +311,7 @@ static bool loom(const char *const words[])
     return good;
 }
 
-/* Traces the case and writes a report about it; the path of the report is static. */
+/* Traces the case and writes a report of it; returns the report's path, in a static buffer. */
 static const char *make_report(const char *case_name, const char *baseline_case)
 {
     static char html[4096];
@@ -334,7 +336,7 @@ static const char *make_report(const char *case_name, const char *baseline_case)
     return good ? html : NULL;
 }
 
-/* The same of the example on the machine with warps of 64 lanes. */
+/* The same for the example on the machine with 64-lane warps. */
 static const char *make_wide_report(void)
 {
     static char html[4096];
@@ -350,14 +352,13 @@ static const char *make_wide_report(void)
                : NULL;
 }
 
-/* Every panel: numbers that say where they come from, and nothing that looks like a failed
- * calculation. */
+/* Checks every panel: numbers name their sources, and nothing looks like a failed calculation. */
 static void check_panels(browser *b, const char *name)
 {
     static const struct {
         const char *id;
         int numbers;
-        const char *picture; /* what has to be in it */
+        const char *picture; /* selector of its required content */
     } panel[] = {
         {"overview", 10, ".tile"}, {"advice", 1, "article"},          {"speed", 8, ".bar i"},
         {"roofline", 3, "circle"}, {"occupancy", 6, "svg path.step"}, {"stalls", 4, ".stack i"},
@@ -386,7 +387,7 @@ static void check_panels(browser *b, const char *name)
         "%s: every number names its query or metric", name);
     tap(is_true(b, "L.units.length > 0 && L.units.every(u => u.windows.split(' ').reduce((s, w) => "
                    "s + +w.split(':')[1], 0) === u.sectors)"),
-        "%s: windows of slices and channels add up", name);
+        "%s: windows of slices and channels sum correctly", name);
     tap(is_true(b, "[...document.querySelectorAll('#panel-overview .num[data-q=facts]')].filter(e "
                    "=> L.facts[e.dataset.c] !== undefined && e.dataset.c !== 'threads')"
                    ".every(e => String(L.facts[e.dataset.c]) === e.dataset.v) && "
@@ -394,11 +395,10 @@ static void check_panels(browser *b, const char *name)
                    "!e.closest('.tile'))"
                    ".every(e => Math.abs(L.metric[e.dataset.m] - e.dataset.v) < 1e-9 * "
                    "Math.abs(L.metric[e.dataset.m]) + 1e-12)"),
-        "%s: the numbers shown are those of the data", name);
+        "%s: displayed numbers match the data", name);
 }
 
-/* What the page calculates by itself: occupancy as the model has it, and no more warps than there
- * are slots. */
+/* Values that the page calculates itself: the model's occupancy, and no more warps than slots. */
 static void check_occupancy(browser *b, const char *name)
 {
     eval(b, "drawAll()");
@@ -407,12 +407,12 @@ static void check_occupancy(browser *b, const char *name)
                 "[...document.querySelectorAll('path.step')].every(e => Math.abs(e.dataset.here - "
                 "L.occupancy.theoretical) < 1e-9) && document.querySelectorAll('path.step').length "
                 "=== 3"),
-        "%s: what other sizes would give starts from the model's occupancy", name);
+        "%s: the occupancy of other sizes starts from the model's occupancy", name);
     tap(is_true(b, "(() => { const m = /At most ([0-9,]+) warps? at once, of ([0-9,]+) "
                    "slots/.exec(document.querySelector('#alive')."
                    "textContent), n = s => +s.replace(/,/g, ''); return n(m[1]) > 0 && n(m[1]) <= "
                    "n(m[2]); })()"),
-        "%s: warps alive fit the slots", name);
+        "%s: live warps fit the warp slots", name);
 }
 
 static void press(browser *b, const char *key)
@@ -425,7 +425,7 @@ static void press(browser *b, const char *key)
     pause_ms(60);
 }
 
-/* A click in the middle of an element, as a mouse would do it. */
+/* Clicks the middle of an element, like a mouse. */
 static void click(browser *b, const char *selector)
 {
     char code[600];
@@ -465,26 +465,26 @@ static void check_use(browser *b)
     tap(is_true(b, "source.measure === 'issues' && "
                    "document.querySelector('[data-measure=issues]').getAttribute('aria-pressed') "
                    "=== 'true'"),
-        "another measure colours the listing");
+        "selecting another metric recolours the listing");
     click(b, "[data-do=slots]");
     tap(is_true(b, "timeline.x1 - timeline.x0 < 40 && "
                    "document.querySelector('#scale').textContent.startsWith('issue slots')"),
-        "the timeline goes down to issue slots");
+        "the timeline zooms in to issue slots");
     eval(b, "document.querySelector('#rows').focus()");
     press(b, ".");
     tap(is_true(b, "timeline.cursor !== null && timeline.cursor.i === 1 && "
                    "document.querySelector('#issue').textContent.includes('cycle')"),
-        "a key steps to the next issue and tells about it");
+        "a key moves to the next issue and describes it");
     press(b, "0");
     tap(is_true(b, "timeline.x0 === 0 && timeline.x1 === L.facts.cycles"),
-        "a key shows the whole launch again");
+        "a key restores the view of the whole launch");
     press(b, "ArrowDown");
     eval(b, "document.activeElement.blur()");
     press(b, "4");
     tap(is_true(
             b,
             "document.activeElement.id === PANELS.filter(p => p.el && p.el.isConnected)[3].el.id"),
-        "a digit goes to the panel of that number");
+        "a digit key opens the panel with that number");
     press(b, "?");
     tap(is_true(b, "document.querySelector('#keys').open"), "? lists the keys");
     eval(b, "document.querySelector('#keys').close()");
@@ -494,13 +494,13 @@ static void check_use(browser *b)
             "'mouseover', {bubbles: true, clientX: 300, clientY: 300}))");
     tap(is_true(b, "!document.querySelector('#tip').hidden && document.querySelector('#tip "
                    "pre').textContent.includes('FROM kernel')"),
-        "a number's tooltip shows the SQL that gives it");
+        "a number's tooltip shows the SQL query it comes from");
     eval(b, "document.querySelector('#panel-speed .num').scrollIntoView({block: 'center'})");
     pause_ms(300);
     eval(b, "document.querySelector('#panel-speed .num').focus({preventScroll: true})");
     tap(is_true(b, "!document.querySelector('#tip').hidden && "
                    "document.querySelector('#tip').textContent.includes('speed_of_light')"),
-        "so does the keyboard");
+        "keyboard focus shows the same tooltip");
     static const char *const cells[][2] = {{"#map", "#cell"}, {"#masks", "#mask"}};
     for (int i = 0; i < 2; i++) {
         char code[200];
@@ -512,7 +512,7 @@ static void check_use(browser *b)
         press(b, "ArrowRight");
         snprintf(code, sizeof code, "document.querySelector('%s').textContent !== window.before",
                  cells[i][1]);
-        tap(is_true(b, code), "arrow keys tell about the cells of %s", cells[i][0]);
+        tap(is_true(b, code), "arrow keys describe the cells of %s", cells[i][0]);
     }
     eval(b, "document.querySelector('#find').value = 'hit_rate'; "
             "document.querySelector('#find').oninput()");
@@ -522,7 +522,7 @@ static void check_use(browser *b)
     tap(is_true(b, "[...document.querySelectorAll('button, select, input, canvas[tabindex], "
                    "svg')].every(e => e.innerText || e.getAttribute('aria-label') || "
                    "e.labels?.length || e.closest('label'))"),
-        "everything to act on has a name");
+        "every interactive element has an accessible name");
 }
 
 /* The picture of an access shows as many sectors, or words of the fullest bank, as the model
@@ -550,7 +550,7 @@ static void check_accesses(browser *b)
         *(banks ? &shared : &global) += 1;
     }
     tap(wrong == 0 && global > 0 && shared > 0,
-        "pictures of %d global and %d shared accesses show what the model counted", global, shared);
+        "pictures of %d global and %d shared accesses match the model's counts", global, shared);
 }
 
 static void check_looks(browser *b)
@@ -570,16 +570,16 @@ static void check_looks(browser *b)
     pause_ms(200);
     look dark = look_at(b, "#panel-overview");
     tap(light.brightness > 190 && dark.brightness < 80 && dark.brightness > 0,
-        "the page is light or dark as the reader's system is (brightness %.0f and %.0f)",
+        "the page follows the system's light or dark theme (brightness %.0f and %.0f)",
         light.brightness, dark.brightness);
     click(b, "#theme");
     pause_ms(200);
     look chosen = look_at(b, "#panel-overview");
-    tap(chosen.brightness > 190, "a button changes it");
+    tap(chosen.brightness > 190, "a button switches the theme");
     scheme(b, "light");
 }
 
-/* A kernel whose PTX names lines of a CUDA file, which is there. */
+/* A kernel whose PTX refers to lines of a CUDA file that exists. */
 static void check_cuda_lines(browser *b)
 {
     char ptx[4096], cuda[4096], db[4096], html[4096], launch[4096];
@@ -607,7 +607,7 @@ static void check_cuda_lines(browser *b)
     tap(good && is_true(b, "document.querySelector('.code.three') !== null && "
                            "document.querySelector('[data-pane=cuda]').textContent.includes('x["
                            "threadIdx.x] += 1')"),
-        "CUDA lines stand beside PTX and machine program");
+        "CUDA lines are shown next to PTX and machine code");
     eval(b, "source.choose('src', 3, true)");
     tap(good &&
             is_true(b, "document.querySelectorAll('[data-pane=ptx] .row.linked').length >= 4 && "
@@ -615,7 +615,7 @@ static void check_cuda_lines(browser *b)
         "a CUDA line marks its PTX lines and machine instructions");
 }
 
-/* A report of two small launches, compared with itself; the path is static. */
+/* A report of two small launches, compared with itself; returns its path, in a static buffer. */
 static const char *make_small_report(void)
 {
     static char html[4096];
@@ -630,9 +630,10 @@ static const char *make_small_report(void)
     return good ? html : NULL;
 }
 
-/* Markup in the data of a report is shown as text, whichever column has it. Of each query these are
- * the text columns that the page compares with words one by one, then all others, then all columns
- * of numbers. Should some get through, the page's security policy keeps it from running. */
+/* Markup in the data of a report is shown as text, whichever column has it. For each query the test
+ * changes, one at a time, the text columns that the page compares with strings, then all other text
+ * columns, then all numeric columns. If any markup gets through, the page's content security policy
+ * prevents it from running. */
 static void check_markup(browser *b)
 {
     static const char code[] =
@@ -680,15 +681,15 @@ static void check_markup(browser *b)
             "{ const s = document.createElement('script'); s.textContent = 'window.pwned = 3'; "
             "document.body.append(s); } 0");
     pause_ms(500);
-    tap(is_true(b, "window.pwned === undefined"), "no other script runs");
+    tap(is_true(b, "window.pwned === undefined"), "no other script can run");
     tap(is_true(b, "new Promise(done => { document.addEventListener('securitypolicyviolation', e "
                    "=> done(e.effectiveDirective === 'connect-src'));"
                    "fetch('http://127.0.0.1:9/').catch(() => 0); })"),
-        "the network is out of reach");
-    b->complaints = before; /* refusals are written to the console */
+        "the network is unreachable");
+    b->complaints = before; /* blocked requests are reported on the console */
 }
 
-/* The page on the screen of a telephone. */
+/* The page on the screen of a phone. */
 static void check_narrow(browser *b, const char *html)
 {
     json_decref(call(b, "Emulation.setDeviceMetricsOverride",
@@ -698,7 +699,7 @@ static void check_narrow(browser *b, const char *html)
     tap(ms >= 0 && is_true(b, "drawAll(), $$('main > section').every(e => $('.body', "
                               "e).innerText.length > 10) && !document.querySelector('.body > "
                               ".note:only-child')"),
-        "every panel is drawn in 400 columns");
+        "every panel is drawn at a width of 400 pixels");
     json_decref(call(b, "Emulation.setDeviceMetricsOverride",
                      json_pack("{s:i, s:i, s:i, s:b}", "width", 1400, "height", 1000,
                                "deviceScaleFactor", 1, "mobile", 0)));
@@ -723,11 +724,11 @@ static void check_all(browser *b)
     check_cuda_lines(b);
     html = make_wide_report();
     ms = html ? open_page(b, html) : -1;
-    tap(ms >= 0, "a report of wide warps opens");
+    tap(ms >= 0, "a report with 64-lane warps opens");
     if (ms >= 0) check_occupancy(b, "wide warps");
     html = make_report("nested_divergence", NULL);
     ms = html ? open_page(b, html) : -1;
-    for (int i = 0; i < 2 && ms >= 0; i++) { /* the best of three: others use the machine too */
+    for (int i = 0; i < 2 && ms >= 0; i++) { /* the best of three runs: the machine is shared */
         double again = open_page(b, html);
         if (again >= 0 && again < ms) ms = again;
     }
@@ -736,23 +737,23 @@ static void check_all(browser *b)
     tap(number(b, "document.querySelectorAll('#panel-divergence .body .num').length") >=
                 1 + 3 * number(b, "Math.min(12, L.branches.length)") &&
             number(b, "L.branches.length") > 0,
-        "each branch that ran has its three numbers");
+        "each executed branch has its three numbers");
     tap(ms >= 0 && ms < 2000 && rows >= 1e6,
-        "a trace of %.0f instructions is on the screen after %.0f ms", rows, ms);
-    tap(b->complaints == 0 && !b->dead, "the console stays silent");
+        "a trace of %.0f instructions is displayed after %.0f ms", rows, ms);
+    tap(b->complaints == 0 && !b->dead, "the console has no messages");
 }
 
-/* A report that is there already. */
+/* Checks an existing report. */
 static void check_page(browser *b, const char *path)
 {
     char *whole = realpath(path, NULL);
     double ms = whole ? open_page(b, whole) : -1;
     free(whole);
-    tap(ms >= 0 && ms < 2000, "%s: %.0f instructions are on the screen after %.0f ms", path,
+    tap(ms >= 0 && ms < 2000, "%s: %.0f instructions are displayed after %.0f ms", path,
         ms >= 0 ? number(b, "L.time.rows") : 0, ms);
     if (ms < 0) return;
     check_panels(b, path);
-    tap(b->complaints == 0 && !b->dead, "%s: the console stays silent", path);
+    tap(b->complaints == 0 && !b->dead, "%s: the console has no messages", path);
 }
 
 int main(int argc, char **argv)

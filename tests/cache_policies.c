@@ -1,11 +1,11 @@
-/* cache_policies.c - eviction priorities, prefetch sizes, ways past the L1, and the words that
- * createpolicy makes: as recorded from an H200.
+/* cache_policies.c - eviction priorities, prefetch sizes, L1 bypass, and the policy words created
+ * by createpolicy, compared with recordings from an H200.
  *
- * tests/data/micro/policy.tsv.xz says which sectors a thread found in a cache after others had been
- * touched in some way (policy.cu there); the same kernel runs here. Where all sectors were found,
- * or none, so it must be here, but for one in 64; where some were, which depends on the hash
- * functions of the hardware, some must be. createpolicy.tsv.xz has the words, which must be the
- * same. */
+ * tests/data/micro/policy.tsv.xz records the sectors that a thread found in a cache after other
+ * sectors had been accessed in some way (policy.cu there); the same kernel runs here. Rows where
+ * all or no sectors were found must match, except for one in 64. Rows where some were found depend
+ * on the hash functions of the hardware; there some must be found. createpolicy.tsv.xz has the
+ * policy words, which must be equal. */
 #include "ptxloom.h"
 #include "tests/harness.h"
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum {
     BUFFER = 1 << 20,
     OUT = 256,
     STEPS = 6,
-    MOST = 2400 /* sectors that a row touches; the rest takes too long for a quick test */
+    MOST = 2400 /* sectors that a row accesses; larger rows take too long for a quick test */
 };
 
 typedef struct machine {
@@ -56,7 +56,7 @@ static bool launch(machine *m, const char *kernel, unsigned threads, const void 
            pl_copy_from_device(m->gpu, out, m->out, OUT) == PL_OK;
 }
 
-/* ---- what is in the caches ---- */
+/* ---- cache contents ---- */
 
 typedef struct params {
     pl_ptr buffer;
@@ -70,7 +70,8 @@ typedef struct params {
     pl_ptr out;
 } params;
 
-/* "op,from,count,stride;...": the sectors that they touch together, 0: not understood. */
+/* Parses "op,from,count,stride;..."; returns the number of sectors they access together, 0: syntax
+ * error. */
 static uint32_t read_steps(const char *code, params *p)
 {
     uint32_t touched = 0, k = 0;
@@ -121,10 +122,10 @@ static void caches(machine *m)
     free(path);
 }
 
-/* ---- the words of policies ---- */
+/* ---- policy words ---- */
 
-/* The results of kernel make_policies: eleven shares, eleven ranges, a converted word; in the order
- * of the rows. */
+/* The results of kernel make_policies, in the order of the rows: eleven fractions, eleven ranges, a
+ * converted word. */
 static void words(machine *m)
 {
     char *path = data_path("micro/createpolicy.tsv.xz");
@@ -163,7 +164,7 @@ static void words(machine *m)
         n++;
         k++;
     }
-    tap(n > 800 && wrong == 0, "%u of %u words of createpolicy are those of an H200", n - wrong, n);
+    tap(n > 800 && wrong == 0, "%u of %u createpolicy words match the H200's", n - wrong, n);
     table_free(&t);
     free(path);
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
-# call_cycles.sh - no circle of calls goes over more than three source files: the strongly connected components of the objects of the build.
+# call_cycles.sh - no cyclic dependence spans more than three source files: the strongly connected components of the build's object files.
 #
-# An object depends on another if it names a symbol of it. Objects made from one source with several sets of flags are one. Skipped
-# without nm, or if the objects do not have the symbols (link-time optimisation).
+# An object depends on another if it references one of its symbols. Objects compiled from one source with several sets of flags count as
+# one. Skipped without nm, or if the objects have no symbols (link-time optimisation).
 command -v nm >/dev/null 2>&1 || { echo "1..0 # SKIP no nm"; exit 0; }
 most=3
 for folder in arch base check cli compiler cudart emu isa lib litmus memmodel ptx traces; do
@@ -15,7 +15,7 @@ xargs nm -A <circles.tmp 2>/dev/null | awk -v most=$most '
         sub(/\.o$/, ".c", object)
         return object
     }
-    # Tarjan: names the components that v reaches and that have no number yet.
+    # Tarjan: numbers the components reachable from v that have no number yet.
     function visit(v, n, k, w, text, to) {
         number[v] = low[v] = ++visited
         stack[++top] = v
@@ -61,6 +61,6 @@ xargs nm -A <circles.tmp 2>/dev/null | awk -v most=$most '
         if (edges < 100) { print "1..0 # SKIP the objects of the build have no symbols"; exit }
         for (file in files) if (!(file in number)) visit(file)
         print "1..1"
-        print (bad ? "not ok" : "ok") " 1 - " nfiles " files, " edges " edges, " components + 0 " circles of at most " largest " files"
+        print (bad ? "not ok" : "ok") " 1 - " nfiles " files, " edges " edges, " components + 0 " cycles of at most " largest " files"
     }'
 rm -f circles.tmp

@@ -1,6 +1,6 @@
 #!/bin/sh
-# check_format.sh - findings in the lines of compute-sanitizer, its exit statuses, and which findings are left out. The kernels are
-# those of tests/check; bugs like these were run under compute-sanitizer 2025.3.1 on an H100 (2026-11).
+# check_format.sh - findings in the format of compute-sanitizer, its exit statuses, and filtering of findings. The kernels are
+# those of tests/check; similar bugs were run under compute-sanitizer 2025.3.1 on an H100 (2026-11).
 set -u
 . "$srcdir/tests/scratch.sh"
 
@@ -21,7 +21,7 @@ lines()
         sed 's/^/# /' err
     fi
 }
-# finds STATUS NUMBER ARGUMENTS...: so many errors and warnings
+# finds STATUS NUMBER ARGUMENTS...: this many errors and warnings
 finds()
 {
     n=$((n + 1))
@@ -140,12 +140,12 @@ lines 0 sync.ptx -k no_init -g 1 -b 32 'out:s32[32]' --check sync <<'END'
 ========= ERROR SUMMARY: 1 error
 END
 
-# which findings are left out
+# filtering of findings
 finds 1 3 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race
 finds 0 0 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --check-kernel 'rev*'
 finds 1 3 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --check-kernel 'hist*'
 cat >known.txt <<'END'
-# the counts are wrong on purpose
+# the counts are deliberately wrong
 race-raw  hist*
 race-same-value * races.cu:50
 END

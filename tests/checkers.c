@@ -1,13 +1,15 @@
-/* checkers.c - what the checkers find in the kernels of tests/check, and that they find nothing in
- * the repaired ones. In functional mode kinds and CUDA lines are compared; in timing mode, where
- * others may come first, which of the checkers find something.
+/* checkers.c - the checkers report the expected findings in the kernels of tests/check and none
+ * in the fixed ones. Functional mode compares kinds and CUDA lines. In timing mode other findings
+ * may come first, so only the set of reporting checkers is compared.
  *
  * A line of tests/check/cases.tsv is a launch: file, kernel, blocks, threads, dynamic shared
- * memory, arguments, findings, tools of compute-sanitizer that found something on an H100, which
- * must be found here, too. A finding is KIND:LINE, or KIND:LINE:OTHER for two accesses; "-": none.
+ * memory, arguments, findings, and the compute-sanitizer tools that reported an error on an H100.
+ * The matching checkers must report one too. A finding is KIND:LINE, or KIND:LINE:OTHER for two
+ * accesses; "-": none.
  *
- * tests/check/messages.txt has the whole message of one kernel for each kind of finding, the first
- * that has a repaired twin (NAME_ok). `tests/checkers --messages` prints that file. */
+ * tests/check/messages.txt has the complete message of one kernel for each kind of finding: the
+ * first kernel with a fixed counterpart (NAME_ok). `tests/checkers --messages` prints that file.
+ * */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +27,7 @@ static int compare(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* All findings in one line, sorted. */
+/* All findings on one line, sorted. */
 static void list(const pl_checks *c, char out[TEXT])
 {
     char found[MOST][80];
@@ -42,7 +44,7 @@ static void list(const pl_checks *c, char out[TEXT])
         snprintf(out + strlen(out), TEXT - strlen(out), "%s%s", k ? " " : "", found[k]);
 }
 
-/* "race sync " of "race-raw:3:4 race-war:4:5 sync-mask:7". */
+/* Returns "race sync " for "race-raw:3:4 race-war:4:5 sync-mask:7". */
 static void tools_of(const char *findings, char out[TEXT])
 {
     char copy[TEXT];
@@ -96,7 +98,7 @@ static void launch(pl_gpu *gpu, const row *r, pl_mode mode, char out[TEXT])
     pl_result result;
     snprintf(path, sizeof path, "tests/check/%s.ptx", r->file);
     snprintf(args, sizeof args, "%s", r->args);
-    snprintf(out, TEXT, "it could not be launched");
+    snprintf(out, TEXT, "the launch failed");
     pl_status st = pl_case_open(gpu, &c);
     if (st != PL_OK) return;
     c->name = r->kernel;
@@ -110,7 +112,7 @@ static void launch(pl_gpu *gpu, const row *r, pl_mode mode, char out[TEXT])
         st = pl_case_add_arg(c, a);
     const pl_load_options load = {.opt_level = 2, .keep_loads = true};
     if (st == PL_OK) st = pl_case_load(c, &load, &m);
-    const bool init = strcmp(r->file, "init") == 0; /* the others have buffers without values */
+    const bool init = strcmp(r->file, "init") == 0; /* the others have uninitialised buffers */
     const pl_checks_options tools = {.tools = init ? "all" : "mem,race,sync"};
     if (st == PL_OK) st = pl_checks_open(gpu, &tools, &checks);
     pl_launch l = {.mode = mode, .threads = 2, .checks = checks};
@@ -132,7 +134,7 @@ static void test_row(const row *r, pl_mode mode)
     static const char *const mode_name[] = {
         [PL_MODE_FUNCTIONAL] = "functional", [PL_MODE_TIMING] = "timing"};
     char found[TEXT], tools[TEXT], wanted[TEXT];
-    pl_gpu *gpu; /* its heap is as the launch left it */
+    pl_gpu *gpu; /* its heap retains the state after the launch */
     if (pl_gpu_open(&gpu, "h200") != PL_OK) return;
     launch(gpu, r, mode, found);
     tools_of(found, tools);
@@ -143,14 +145,14 @@ static void test_row(const row *r, pl_mode mode)
     if (!ok) tap_note("found %s, expected %s", found, r->findings);
     if (strcmp(r->sanitizer, "race") == 0 || strcmp(r->sanitizer, "mem") == 0 ||
         strcmp(r->sanitizer, "sync") == 0 || strcmp(r->sanitizer, "init") == 0)
-        tap(strstr(tools, r->sanitizer) != NULL, "%s %s: compute-sanitizer finds it", r->kernel,
+        tap(strstr(tools, r->sanitizer) != NULL, "%s %s: compute-sanitizer reports it", r->kernel,
             mode_name[mode]);
     pl_gpu_close(gpu);
 }
 
-/* ---- one whole message for each kind ---- */
+/* ---- one complete message for each kind ---- */
 
-/* Those of programs come last: tests/cudart/findings.txt has their messages. */
+/* Findings of host programs come last: tests/cudart/findings.txt has their messages. */
 static const char *const kinds[] = {
 #define X(name, tool, word, severity, text) #tool "-" word,
     PL_FINDING_KINDS(X)
@@ -163,7 +165,7 @@ enum {
 #undef X
 };
 
-/* "RACE-raw" as findings have it. */
+/* Converts a kind to the notation of findings, e.g. "RACE-raw". */
 static void kind_word(size_t k, char out[64])
 {
     snprintf(out, 64, "%s", kinds[k]);
@@ -179,8 +181,8 @@ static bool is_clean(const rows *r, const char *kernel)
     return false;
 }
 
-/* A row that finds this kind, and no other if there is such a row, with a twin that finds nothing.
- * NULL: there is none. */
+/* Returns a row that reports this kind, preferably no other, and whose fixed counterpart reports
+ * nothing; NULL: none. */
 static const row *row_of(const rows *r, const char *kind)
 {
     char word[80];
@@ -211,7 +213,7 @@ static void messages_of(const rows *r, size_t k, char *out, size_t room)
     pl_gpu_close(gpu);
 }
 
-/* `have`: the text of messages.txt. */
+/* `have`: the contents of messages.txt. */
 static void test_message(const rows *r, size_t k, const char *have)
 {
     static char now[16384];
@@ -221,7 +223,7 @@ static void test_message(const rows *r, size_t k, const char *have)
     const char *at = strstr(have, now);
     const size_t length = strlen(now);
     const bool whole = at && (!at[length] || strncmp(at + length, "== ", 3) == 0);
-    tap(row_of(r, kind) && whole, "%s: the whole message", kind);
+    tap(row_of(r, kind) && whole, "%s: complete message", kind);
     if (!whole) tap_note("%s", now);
 }
 
@@ -235,11 +237,11 @@ static void test_explanation(pl_gpu *gpu, size_t k)
     const char *first = fixes ? strchr(fixes, ';') : NULL,
                *second = first ? strchr(first + 1, ';') : NULL;
     tap(text && strstr(text, "\n    ") && second && strstr(second, "or "),
-        "%s: what it is, an example, three ways to fix it", kind);
+        "%s: explanation, an example, three fixes", kind);
 }
 
-/* labs/README.md has a line for each kind: a kernel with the mistake, and its repair, which
- * tests/labs runs. */
+/* labs/README.md has a line for each kind: a kernel with the error and its fix, which tests/labs
+ * runs. */
 static void test_lab(size_t k, const char *page)
 {
     char kind[64], line[80];

@@ -1,10 +1,10 @@
 #!/bin/sh
-# compare_builds.sh - does another build make the same machine programs?
+# compare_builds.sh - checks that another build generates the same machine code.
 #
 #   tests/compare_builds.sh OLD/ptxloom NEW/ptxloom
 #
 # Assembles every recorded kernel and every test kernel at -O0 and -O2 with both and compares the listings byte for byte. Prints the
-# files that differ; exit status 1 if any does. For changes that must not change what is assembled.
+# files that differ; exit status 1 if any does. For changes that must not affect the generated code.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 old=$1

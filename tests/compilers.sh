@@ -1,7 +1,7 @@
 #!/bin/sh
-# compilers.sh - arithmetic does not depend on the compiler, its optimisation level or the processor it compiles for: every compiler
-# at hand makes tests/unit/num_sums.c, and all programs print the same checksums. tools/lint looks at clang's warnings.
-# The least and the most optimised program of each compiler; with --all (make lane-loops) every level and processor.
+# compilers.sh - arithmetic does not depend on the compiler, its optimisation level or the processor it compiles for: every
+# available compiler builds tests/unit/num_sums.c, and all programs print the same checksums. tools/lint checks clang's warnings.
+# Runs the least and the most optimised program of each compiler; with --all (make lane-loops) every level and processor.
 . "${srcdir:-.}/tests/scratch.sh"
 
 sources="$root/tests/unit/num_sums.c $root/emu/exec/num/softfloat.c $root/emu/exec/num/mufu_tables.c"

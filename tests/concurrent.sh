@@ -1,10 +1,10 @@
 #!/bin/sh
-# concurrent.sh - prints the recorded launches whose blocks or threads act on each other, by path.
+# concurrent.sh - prints the paths of the recorded launches whose blocks or threads communicate.
 #
 #     concurrent.sh [PATTERN]
 #
-# Their kernels, or a function beside them, use atomic operations, fences, asynchronous copies or clusters. PATTERN: only launch files
-# whose paths match. Called by tsan.sh and determinism.sh in the build folder.
+# Their kernels, or a function in the same file, use atomic operations, fences, asynchronous copies or clusters. PATTERN: only launch
+# files whose paths match. Called by tsan.sh and determinism.sh in the build folder.
 for folder in "${srcdir:-.}/tests/data/suite" tests/corpus; do
     {
         awk '

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Ends the program with a message when the driver could not do it. */
+/* Exits with a message if the driver call failed. */
 static void need(CUresult r, const char *what)
 {
     const char *name = "?";

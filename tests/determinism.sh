@@ -3,7 +3,7 @@
 #
 #     PTXLOOM=./ptxloom determinism.sh [TIMES [PATTERN]]
 #
-# Called by `make determinism`. TIMES: runs with each number of threads, 20 unless given. PATTERN: only launch files whose paths match.
+# Called by `make determinism`. TIMES: runs with each number of threads, default 20. PATTERN: only launch files whose paths match.
 # Cycles and metrics may differ if the race checker finds something in the launch; outputs may not. Exit status 1: two runs of a launch
 # differ, or one failed.
 times=${1:-20}
@@ -17,7 +17,7 @@ run() {
     grep -q '"status": "ok"' "$scratch/out"
 }
 
-# compare THREADS: a run that failed, or differs from the first.
+# compare THREADS: fails if a run failed, or differs from the first.
 compare() {
     if ! run "$1"; then
         echo "$case: $1 threads: $(head -1 "$scratch/err")"

@@ -1,17 +1,17 @@
-/* docs.c - runs the sessions that the documentation shows and compares what they print.
+/* docs.c - runs the console sessions of the documentation and compares their output.
  *
  * A fenced block that begins with ```console is a session: lines that begin with "$ " are
- * commands, the lines after each are what it prints (standard output and error together). A line
- * "..." stands for any number of lines, "..." inside a line for anything. A command whose last
- * line is "[exit 2]" must end with that status, any other with 0. In a block that begins with
- * ```console figures, numbers and the width of columns may be others than shown: it shows what the
- * model says today, and `--update` brings it up to date. All sessions of a page share one scratch
- * folder, which has the tree's examples/ and labs/ in it and ptxloom in its path.
+ * commands, the lines after each are its output (standard output and error combined). A line "..."
+ * stands for any number of lines, "..." within a line for any text. A command whose last line is
+ * "[exit 2]" must end with that status, any other with 0. In a block that begins with ```console
+ * figures, numbers and column widths may differ from those shown; `--update` replaces them with
+ * the current ones. All sessions of a page share one scratch folder, which contains copies of
+ * examples/ and labs/ and has ptxloom in PATH.
  *
  *     tests/docs              checks every Markdown file of the source tree, as `make check` does
  *     tests/docs --list       prints their names
- *     tests/docs --update F   prints page F with the outputs as they are now (sessions with "..."
- *       stay) */
+ *     tests/docs --update F   prints page F with current outputs (sessions with "..." are
+ *       unchanged) */
 #define _GNU_SOURCE /* FTW_ACTIONRETVAL */
 #include "tests/harness.h"
 #include <ftw.h>
@@ -38,7 +38,7 @@ static void append(text *t, const char *s, size_t n)
     t->at[t->n += n] = '\0';
 }
 
-/* Whether a line matches a pattern in which "..." stands for anything. */
+/* True if a line matches a pattern in which "..." stands for any text. */
 static bool line_matches(const char *p, size_t np, const char *s, size_t n)
 {
     if (np == 0) return n == 0;
@@ -77,8 +77,8 @@ static bool output_matches(const char *p, const char *s)
     return !*s;
 }
 
-/* In place: numbers become '#', runs of blanks and of the blocks of bars one blank, so that figures
- * and columns may differ. */
+/* Normalises in place, so that figures and columns may differ: numbers become '#', runs of blanks
+ * and of bar characters one blank. */
 static void blur(char *s)
 {
     char *to = s;
@@ -107,7 +107,7 @@ static void blur(char *s)
     *to = '\0';
 }
 
-static char *shell_folder; /* where commands run */
+static char *shell_folder; /* working directory of the commands */
 
 static run_result run_shell(const char *command)
 {
@@ -116,11 +116,11 @@ static run_result run_shell(const char *command)
     return run_command(argv, COMMAND_SECONDS);
 }
 
-/* A page while it is read: the commands of its sessions are run as they come. */
+/* State while reading a page: the commands of its sessions run as they are read. */
 typedef struct page {
     const char *name;
     bool update;
-    bool figures; /* this block may show other numbers */
+    bool figures; /* the numbers of this block may differ */
     text rewritten;
     int sessions, failed;
     unsigned line;
@@ -204,7 +204,7 @@ static void run_page(page *g, const char *source)
     free(expected.at);
 }
 
-/* A scratch folder with examples/ in it; ptxloom goes in front of PATH. */
+/* Creates a scratch folder with examples/ in it; prepends ptxloom to PATH. */
 static char *prepare(void)
 {
     char here[4096], command[16384];
@@ -219,7 +219,7 @@ static char *prepare(void)
     snprintf(command, sizeof command,
              "cp -r \"$SRC/examples\" \"$SRC/labs\" . && chmod -R u+w examples labs");
     run_result r = run_shell(command);
-    if (r.status != 0) { /* --update must not take this for the page */
+    if (r.status != 0) { /* --update must not print this as the page */
         fprintf(stderr, "cannot copy examples: %s\n", r.out);
         scratch_remove(folder);
         exit(EXIT_FAILURE);
@@ -238,7 +238,7 @@ static page read_and_run(const char *name, bool update)
     return g;
 }
 
-/* The Markdown files of the source tree. Hidden folders and build trees are none of it. */
+/* The Markdown files of the source tree, except in hidden folders and build trees. */
 typedef struct pages {
     char **at;
     size_t n, cap;
@@ -300,11 +300,11 @@ int main(int argc, char **argv)
         sessions += g.sessions;
         labs |= g.sessions > 0 && strstr(g.name, "labs/README.md");
         if (g.sessions > 0)
-            tap(g.failed == 0, "%d commands of %s do what the page shows", g.sessions,
+            tap(g.failed == 0, "%d commands of %s print the documented output", g.sessions,
                 base ? base + 1 : g.name);
     }
     if (argc > 1) return EXIT_SUCCESS;
-    tap(sessions > 0, "the documentation shows %d commands in %zu files", sessions, found.n);
-    tap(labs, "the commands of labs/README.md are among them");
+    tap(sessions > 0, "the documentation has %d commands in %zu files", sessions, found.n);
+    tap(labs, "the commands of labs/README.md are included");
     return tap_done();
 }

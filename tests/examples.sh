@@ -1,5 +1,5 @@
 #!/bin/sh
-# examples.sh - the example that `ptxloom explain` shows for an instruction assembles, and every instruction has one.
+# examples.sh - the examples of instructions in `ptxloom explain` assemble, and every instruction has one.
 set -u
 . "$srcdir/tests/scratch.sh"
 frame=$root/tests/data/ptxas/frame.ptx

@@ -1,14 +1,15 @@
-/* faults.c - a fault of the system at every point of every command: no memory, no disk, a kill.
+/* faults.c - injects a system fault at every point of every command: out of memory, disk full,
+ * kill.
  *
- * Each command of the table runs as a child of this process, which holds the command (cli/main.c
- * is compiled into it); the n-th allocation or system call fails there (tests/inject.h). A command
- * must end in time and without a signal. Either it has status 3 and says why, or it has done what
- * it does without the fault: status, standard output and output file are the same. A file with the
- * name of the output is complete, whatever happened.
+ * Each command of the table runs as a child of this process, which contains the command-line
+ * program (cli/main.c is compiled in); the n-th allocation or system call fails there
+ * (tests/inject.h). A command must end within the time limit and without a signal. Either it ends
+ * with status 3 and an error message, or its results equal those without the fault: status,
+ * standard output and output file. A file with the output's name is always complete.
  *
  *     tests/faults           some points of each command
- *     tests/faults --every N [COMMAND ...]    every N-th, of the commands whose name begins so; 1:
- *       all of them
+ *     tests/faults --every N [COMMAND ...]    every N-th point of the commands with this name
+ *       prefix; 1: all
  *     tests/faults --at KIND N COMMAND    one point, in this process: for a debugger, with a
  *       breakpoint at inject_fired */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, GLOB_BRACE */
@@ -42,11 +43,11 @@ enum { SECONDS = 60, FEW = 8, SKIP = 77 };
 static const struct trial {
     const char *name;
     const char *words[20]; /* $: the source tree */
-    const char *output;    /* the file that it writes; NULL: none */
-    const char *input;     /* what it reads from standard input; NULL: nothing */
+    const char *output;    /* the file it writes; NULL: none */
+    const char *input;     /* contents of its standard input; NULL: empty */
     int status;
-    bool makes;         /* its output is the input of others */
-    const char *before; /* what its output holds before; NULL: it does not exist */
+    bool makes;         /* other commands read its output */
+    const char *before; /* previous contents of its output; NULL: the file does not exist */
 } trials[] = {
     {"trace rows",
      {"run", "$/examples/tensor_copy.json", "--trace", "rows.db", "--trace-level", "mem"},
@@ -63,7 +64,7 @@ static const struct trial {
      0,
      true,
      NULL},
-    {"trace over a trace", {TRACED}, "out.db", NULL, 0, false, NULL},
+    {"trace overwriting a trace", {TRACED}, "out.db", NULL, 0, false, NULL},
     {"trace summary",
      {SAXPY, SAXPY_ARGUMENTS, "--trace", "out.db", "--trace-level", "summary"},
      "out.db",
@@ -184,7 +185,7 @@ static const struct trial {
      false,
      NULL},
     {"diff", {"diff", "rows.db", "packed.db"}, NULL, NULL, 0, false, NULL},
-    {"report over a report",
+    {"report overwriting a report",
      {"report", "rows.db", "-o", "over.html"},
      "over.html",
      NULL,
@@ -242,18 +243,18 @@ static const struct mode {
     inject_kind kind;
     int code, few;
 } modes[] = {
-    {"no memory once", INJECT_MEMORY, 0, 3 * FEW / 2},
-    {"no memory from there on", INJECT_MEMORY_FROM, 0, FEW / 2},
+    {"one allocation fails", INJECT_MEMORY, 0, 3 * FEW / 2},
+    {"all further allocations fail", INJECT_MEMORY_FROM, 0, FEW / 2},
     {"input/output error", INJECT_ERROR, EIO, FEW},
-    {"disk full from there on", INJECT_ERROR_FROM, ENOSPC, FEW / 2},
+    {"disk full", INJECT_ERROR_FROM, ENOSPC, FEW / 2},
     {"short transfers", INJECT_SHORT, 0, FEW / 4},
     {"kill", INJECT_KILL, 0, FEW / 3},
 };
 enum { MODES = sizeof modes / sizeof *modes };
 
-/* What a run left. */
+/* The results of a run. */
 typedef struct outcome {
-    int status; /* 128 + signal for one that died */
+    int status; /* 128 + signal if killed by one */
     char *out, *err, *file;
     size_t nout, nerr, nfile;
     bool has_file;
@@ -338,7 +339,7 @@ static int run_child(const struct trial *t, inject_kind kind, long n, int code, 
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Seconds differ from run to run. */
+/* Run times differ between runs. */
 static void drop_times(char *text, size_t *n)
 {
     static const char *const before[] = {"emulated in", "wall_seconds\":"};
@@ -362,9 +363,9 @@ static outcome run_trial(const struct trial *t, inject_kind kind, long n, int co
     return o;
 }
 
-/* ---- judging ---- */
+/* ---- checks ---- */
 
-/* Rows of all tables of a trace; -1: it is none, or damaged. */
+/* Number of rows of all tables of a trace; -1: not a trace, or damaged. */
 static long long rows_of(const char *path)
 {
     sqlite3 *db = NULL;
@@ -409,7 +410,7 @@ static bool same_file(const struct trial *t, const outcome *o, const outcome *go
     return o->nfile == good->nfile && memcmp(o->file, good->file, o->nfile) == 0;
 }
 
-/* What the output may be besides complete, when the command has failed: what it was before. */
+/* Permitted contents of the output when the command failed, other than complete: those before. */
 static bool as_before(const struct trial *t, const outcome *o)
 {
     if (!t->output || !t->before) return !o->has_file;
@@ -417,7 +418,7 @@ static bool as_before(const struct trial *t, const outcome *o)
            memcmp(o->file, t->before, o->nfile) == 0;
 }
 
-/* Removes unnamed outputs; whether there were some. */
+/* Removes unnamed outputs; true if there were any. */
 static bool parts_left(void)
 {
     glob_t g;
@@ -427,24 +428,25 @@ static bool parts_left(void)
     return some;
 }
 
-/* NULL: as it must be. */
+/* NULL: as expected. */
 static const char *verdict(const struct trial *t, const struct mode *m, const outcome *o,
                            const outcome *good, long long rows)
 {
     static char text[80];
     const bool complete = !t->output || same_file(t, o, good, rows);
     if (m->kind == INJECT_KILL && o->status == 128 + SIGKILL) {
-        parts_left(); /* a kill may leave one */
-        return complete || as_before(t, o) ? NULL : "it left half an output";
+        parts_left(); /* a killed process may leave one */
+        return complete || as_before(t, o) ? NULL : "it left a truncated output";
     }
     if (o->status > 127) {
-        snprintf(text, sizeof text, "it died of signal %d", o->status - 128);
+        snprintf(text, sizeof text, "it was killed by signal %d", o->status - 128);
         return text;
     }
     if (o->status == good->status) {
         if (o->nout != good->nout || memcmp(o->out, good->out, o->nout) != 0)
-            return "other standard output, and no word of it";
-        if (good->status == 0 && !complete) return "another output file, and no word of it";
+            return "standard output differs, without an error message";
+        if (good->status == 0 && !complete)
+            return "the output file differs, without an error message";
         return NULL;
     }
     if (o->status != 3) {
@@ -453,19 +455,20 @@ static const char *verdict(const struct trial *t, const struct mode *m, const ou
     }
     if (!o->nerr) return "status 3 without a message";
     const bool memory = m->kind == INJECT_MEMORY || m->kind == INJECT_MEMORY_FROM;
-    if (memory && !strstr(o->err, "memory")) return "the message does not name memory";
-    if (m->code && !strstr(o->err, strerror(m->code))) return "the message does not name the error";
-    if (t->output && !complete && !as_before(t, o)) return "it failed and left half an output";
-    if (t->output && parts_left()) return "it left a part of an output";
+    if (memory && !strstr(o->err, "memory")) return "the message does not mention memory";
+    if (m->code && !strstr(o->err, strerror(m->code)))
+        return "the message does not mention the error";
+    if (t->output && !complete && !as_before(t, o)) return "it failed and left a truncated output";
+    if (t->output && parts_left()) return "it left a temporary part of an output";
     return NULL;
 }
 
-/* ---- all of them ---- */
+/* ---- all points ---- */
 
 static long points(long most, long few, long k)
 {
     if (few >= most) return k;
-    /* The first ones, and some of the others. */
+    /* The first points, and some of the others. */
     return k < few / 2 ? k : few / 2 + (k - few / 2) * (most - few / 2) / (few - few / 2);
 }
 
@@ -486,7 +489,7 @@ static void try_mode(const struct trial *t, const struct mode *m, const outcome 
         free_outcome(&o);
     }
     tap(bad == 0, "%s: %s, %ld of %ld points%s", t->name, m->name, few, most,
-        bad ? ", some not survived" : "");
+        bad ? ", some failed" : "");
     if (bad) tap_note("%ld points of %ld", bad, few);
 }
 
@@ -581,7 +584,7 @@ int main(int argc, char **argv)
     for (size_t k = 0; k < TRIALS; k++)
         if (trials[k].makes || asked_for(&trials[k], argc, argv)) {
             if (asked_for(&trials[k], argc, argv)) try_trial(&trials[k], every);
-            if (trials[k].makes) { /* and for the others, whole */
+            if (trials[k].makes) { /* as input of other commands, without faults */
                 outcome o = run_trial(&trials[k], INJECT_NONE, 0, 0);
                 free_outcome(&o);
             }

@@ -1,10 +1,10 @@
 #!/bin/sh
-# first_commands.sh - what somebody who is new to ptxloom types first, and what the answer says to type next; how values are printed,
-# saved and compared with what is expected.
+# first_commands.sh - first commands of a new user, and the next command suggested by the response; how values are printed, saved and
+# compared with expected ones.
 set -u
 . "$srcdir/tests/scratch.sh"
 
-says() # STATUS TEXT COMMAND...: the error stream has the text
+says() # STATUS TEXT COMMAND...: the error stream contains the text
 {
     wanted=$1
     text=$2
@@ -12,7 +12,7 @@ says() # STATUS TEXT COMMAND...: the error stream has the text
     status "$wanted" "$@" && grep -qF -e "$text" said
     test_that "$*: $text"
 }
-prints() # STATUS TEXT COMMAND...: the output has the text
+prints() # STATUS TEXT COMMAND...: the output contains the text
 {
     wanted=$1
     text=$2
@@ -36,7 +36,7 @@ saxpy="run saxpy.ptx -g 2 -b 64 --arch toy u32:128 f32:2"
 # --- the first commands
 
 status 2 && grep -q 'ptxloom run K.ptx -g 4 -b 256' out
-test_that "no command: the commands, and a first run"
+test_that "no command: lists the commands, and a first run"
 says 2 '`ptxloom run saxpy.ptx -g BLOCKS -b THREADS ARG ...`' saxpy.ptx
 says 2 '`nvcc -ptx -arch=sm_90 k.cu -o kernel.ptx`' k.cu
 says 2 'run it with `ptxloom run case.json`' case.json
@@ -57,7 +57,7 @@ says 2 'ask it with `ptxloom query run.db summary`' run run.db
 says 2 'run it with `ptxloom run case.json`' as case.json
 cp saxpy.ptx saxpy.cu
 status 0 check saxpy.cu
-test_that "PTX may have any name"
+test_that "PTX files may have any name"
 says 2 "for example -g 1 -b 32 u32:1 f32:1 'out:f32[1024]' 'out:f32[1024]'" run saxpy.ptx
 says 2 "for example u32:1 f32:1 'out:f32[1024]' 'out:f32[1024]'" $saxpy
 "$loom" run saxpy.ptx -g 1 -b 32 u32:1 f32:1 'out:f32[1024]' 'out:f32[1024]' >out 2>said
@@ -75,7 +75,7 @@ says 2 "'run.db' has no launch 9 [E0707]" export run.db --launch 9 -o -
 says 2 "'run.db' has no launch 9 [E0707]" report run.db --launch 9 -o x.html
 says 2 'the trace has no block on this multiprocessor' export run.db --sm 77 -o -
 
-# --- what would have no effect
+# --- options without effect
 
 says 2 "error: '--schedule' cannot be used with --mode timing [E0010]" $saxpy 'f32[128]' 'f32[128]' --schedule random:1
 status 0 $saxpy 'f32[128]' 'f32[128]' --schedule random:1 --mode functional
@@ -85,7 +85,7 @@ says 0 "the trace 'n.db' has no events: nothing that ran fits --trace-kernel oth
 says 0 "fits --trace-sm 99 --trace-class fma [W0713]" $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-sm 99 --trace-class fma
 says 0 "fits --trace-sm 99 [W0713]" $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-sm 99 --trace-format packed
 status 0 $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-warp 0 && [ ! -s said ]
-test_that "no warning when something fits"
+test_that "no warning for a valid option"
 says 0 "argument 1 (f32) is a floating-point number, but parameter 'n' is .u32 [W0433]" run saxpy.ptx -g 1 -b 32 f32:0 f32:2 'f32[32]' 'f32[32]'
 says 0 "argument 2 (u32) is an integer, but parameter 'a' is .f32 [W0433]" run saxpy.ptx -g 1 -b 32 u32:0 u32:2 'f32[32]' 'f32[32]'
 says 0 'write it as f32:VALUE' run saxpy.ptx -g 1 -b 32 u32:0 u32:2 'f32[32]' 'f32[32]'
@@ -99,13 +99,13 @@ prints 0 ' 375 378 381' $saxpy 'f32[128]=iota' 'out=-:f32[128]=iota'
 prints 0 '"values": [0.1, 0.1, 0.1]' $saxpy 'f32[128]=0' 'out:f32[128]=0.1' --print 3 --json
 prints 0 '"values": ["nan", "inf"]' $saxpy 'f32[128]=[nan'"$(printf ',inf%.0s' $(seq 127))"']' 'out:f32[128]=0' --print 2 --json
 status 0 $saxpy 'f32[128]=0' 'out:f32[128]=0.1' --json && ! grep -q '"values"' out
-test_that "--json without --print has checksums alone"
+test_that "--json without --print has checksums only"
 says 2 "'some' is not a value for --print" $saxpy 'f32[128]' 'f32[128]' --print some
 says 2 "'y.txt' has an unknown type: outputs are .npy or .bin files [E0018]" $saxpy 'f32[128]' 'out=y.txt:f32[128]'
 [ ! -e y.txt ]
-test_that "nothing is written under that name"
+test_that "no file of that name is written"
 
-# --- variables of the module, and what is expected
+# --- variables of the module, and expected values
 
 cat >module.ptx <<'END'
 .version 8.0

@@ -1,7 +1,7 @@
 #!/bin/sh
-# fmt.sh - what nvcc writes is taken without a word, and `ptxloom fmt` changes the layout of PTX, never its meaning: formatting
-# twice equals formatting once, and the formatted file assembles to the same program. Tries the PTX in tests/data/nvcc, the
-# recorded kernels, and the modules of tests/ptx that are accepted.
+# fmt.sh - output of nvcc is accepted without messages, and `ptxloom fmt` changes the layout of PTX, never its meaning:
+# formatting is idempotent, and the formatted file assembles to the same program. Uses the PTX in tests/data/nvcc, the recorded
+# kernels, and the modules of tests/ptx that are accepted.
 srcdir=${srcdir:-.}
 loom=${PTXLOOM:-./ptxloom}
 scratch=$(mktemp -d) || exit 99
@@ -16,10 +16,10 @@ for packed in "$srcdir"/tests/data/nvcc/*.ptx.xz; do
     name=$(basename "$packed" .xz)
     xz -dc "$packed" >"$scratch/$name"
     if "$loom" check "$scratch/$name" >"$scratch/said" 2>&1 && ! [ -s "$scratch/said" ]; then
-        say ok "nvcc: $name is taken without a message"
+        say ok "nvcc: $name is accepted without messages"
     else
         sed 's/^/# /;4q' "$scratch/said"
-        say "not ok" "nvcc: $name is taken without a message"
+        say "not ok" "nvcc: $name is accepted without messages"
     fi
 done
 
@@ -34,7 +34,7 @@ for file in "$scratch"/*.ptx "$srcdir"/tests/data/suite/kernels/*.ptx "$srcdir"/
         say "not ok" "fmt: $name"
         continue
     }
-    # The listing names lines of the source, which move: only the machine instructions are compared.
+    # The listing has source line numbers, which change: only the machine instructions are compared.
     "$loom" dis "$scratch/once" 2>/dev/null | sed 's| *//.*||; s| *$||' >"$scratch/after"
     sed 's| *//.*||; s| *$||' "$scratch/before" | cmp -s - "$scratch/after" && say ok "fmt: $name" || say "not ok" "fmt: $name"
 done

@@ -1,5 +1,5 @@
-/* harness.c - see harness.h. Failures of the harness itself end the program: automake reports them
- * as errors. */
+/* harness.c - see harness.h. Failures of the harness itself terminate the program; automake reports
+ * them as errors. */
 #include "tests/harness.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +69,7 @@ run_result run_command(const char *const argv[], int seconds)
     if (pid < 0) die("cannot fork for", argv[0]);
     if (pid == 0) {
 #ifdef __linux__
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* an interrupted test leaves nothing running */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* an interrupted test leaves no child processes */
 #endif
         int null = open("/dev/null", O_RDONLY);
         dup2(null, 0);

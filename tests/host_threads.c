@@ -1,9 +1,10 @@
-/* host_threads.c - both modes with several host threads give what one thread gives: outputs, cycles
- * and every metric. The cases are recorded ones in which blocks do a great deal to each other
- * (atomics, locks, grid barriers, clusters, look-back scans, copies) or nothing.
+/* host_threads.c - in both modes several host threads produce the same results as one thread:
+ * outputs, cycles and every metric. The cases are recorded kernels in which blocks interact heavily
+ * (atomics, locks, grid barriers, clusters, look-back scans, copies) or not at all.
  *
- * Each with 2 threads in one mode and 4 in the other. Also the reports of launches that fail and of
- * one that hangs. With an argument: all recorded cases, with both. */
+ * Each runs with 2 threads in one mode and 4 in the other. The test also compares the reports of
+ * failing launches and of a hang. With an argument: all recorded cases, with both thread counts.
+ * */
 #include "tests/recorded.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static const char *const chosen[] = {
     "reduce_atomic", "scan_lookback",    "spinlock",       "switch_divergent", "tiny_blocks",
     "tma1d_copy",    "transpose_padded", "vecadd",         "vote_match_redux"};
 
-/* The case's result with so many threads, without the time it took; NULL: there was none. */
+/* Returns the result of the case with this many threads, without its run time; NULL: none. */
 static json_t *run_case(const char *name, const char *mode, const char *threads)
 {
     char relative[256];
@@ -33,7 +34,7 @@ static json_t *run_case(const char *name, const char *mode, const char *threads)
     return result;
 }
 
-/* The first thing in which two results differ. */
+/* Returns the first difference between two results. */
 static void explain(const json_t *one, const json_t *many)
 {
     const char *key;
@@ -59,7 +60,7 @@ static bool is_chosen(const char *name)
     return false;
 }
 
-/* A launch with one thread and with four: exit status 1 and the same words. */
+/* Runs a launch with one thread and with four: both must end with status 1 and the same message. */
 static void same_words(const char *what, const char *folder, const char *mode, const char *body)
 {
     char path[512];
@@ -96,7 +97,7 @@ static void failures(const char *mode)
                "@%p st.global.u32 [%a], %r1;\n");
     same_words("many blocks trap", folder, mode,
                "mov.u32 %r1, %ctaid.x;\nsetp.gt.u32 %p, %r1, 100;\n@%p trap;\n");
-    same_words("blocks wait for warps that never come", folder, mode, "bar.sync 0, 96;\n");
+    same_words("blocks wait for warps that never arrive", folder, mode, "bar.sync 0, 96;\n");
     scratch_remove(folder);
 }
 

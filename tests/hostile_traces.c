@@ -1,8 +1,7 @@
-/* hostile_traces.c - trace files made to harm whoever opens them: each is refused, or shown as what
- * it is.
+/* hostile_traces.c - malicious trace files: each is rejected, or displayed safely.
  *
- * Every row of the table below changes a trace with SQL and gives it to a command. It must end with
- * the status, and say or not say the words. */
+ * Every row of the table below modifies a trace with SQL and passes it to a command. The command
+ * must end with the given status, and its output must contain or not contain the given text. */
 #include "tests/harness.h"
 #include "traces/vtab.h"
 #include <dirent.h>
@@ -12,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Puts a view in the place of a table, which stays under another name. SQLite believes what stands
- * in its schema. */
+/* Replaces a table by a view; the table keeps another name. SQLite trusts the contents of its
+ * schema table. */
 #define REPLACE(table, query)                                                                      \
     "UPDATE sqlite_schema SET name = 'real', tbl_name = 'real', sql = replace(sql, '" table        \
     "', 'real') WHERE name = '" table                                                              \
@@ -24,13 +23,13 @@
 #define ESCAPES "char(27) || '[2Jx' || char(7) || char(155) || char(8238) || CAST(x'ff' AS TEXT)"
 
 static const struct {
-    const char *name, *sql; /* sql: what is done to the trace */
+    const char *name, *sql; /* sql: modification of the trace */
     bool packed;
-    const char *command[6]; /* behind the trace's name; the first word is the command */
+    const char *command[6]; /* after the trace's name; the first word is the command */
     int status;
-    const char *says, *not ; /* NULL: anything */
+    const char *says, *not ; /* NULL: any output */
 } hostile[] = {
-    {"the directory of packed events reads packed events",
+    {"recursive view as the directory of packed events",
      "UPDATE sqlite_schema SET type = 'view', rootpage = 0, sql = 'CREATE VIEW packed_block AS "
      "SELECT id, 0 stream, kernel, sm, 1 rows, "
      "id first_id, id last_id, id first_inst, id last_inst, cycle first_cycle, cycle last_cycle, "
@@ -42,14 +41,14 @@ static const struct {
      2,
      "no table packed_block",
      NULL},
-    {"packed data reads packed events",
+    {"recursive view as packed data",
      REPLACE("packed_data", "SELECT id, (SELECT hex(max(pc)) FROM inst) AS data FROM real"),
      true,
      {"query", "SELECT sum(pc) AS n FROM inst"},
      2,
      "no table packed_data",
      NULL},
-    {"a view called a table",
+    {"view declared as a table",
      "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('table', 'x', 'x', "
      "0, 'CREATE VIEW x AS SELECT 1 AS one')",
      false,
@@ -57,35 +56,35 @@ static const struct {
      2,
      "malformed",
      NULL},
-    {"views of the file do not run",
+    {"views of the file are not executed",
      "CREATE VIEW x AS SELECT 1 AS one",
      false,
      {"query", "x"},
      2,
      "prohibited",
      NULL},
-    {"those of ptxloom do beside them",
+    {"ptxloom's own views still work",
      "CREATE VIEW x AS SELECT 1",
      false,
      {"query", "SELECT value AS n FROM inst_executed", "--csv"},
      0,
      "n\n",
      NULL},
-    {"a view of ptxloom with another text is replaced",
+    {"modified view of ptxloom is replaced",
      "DROP VIEW listing; CREATE VIEW listing AS " ENDLESS,
      false,
      {"query", "SELECT count(*) > 5 AS good FROM listing", "--csv"},
      0,
      "good\n1\n",
      NULL},
-    {"a view in the place of a table",
+    {"view in place of a table",
      REPLACE("event", "SELECT * FROM real"),
      false,
      {"query", "events"},
      2,
      "prohibited",
      NULL},
-    {"views over each other",
+    {"mutually recursive views",
      "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('view', 'va', 'va', "
      "0, 'CREATE VIEW va AS SELECT * FROM "
      "vb'), ('view', 'vb', 'vb', 0, 'CREATE VIEW vb AS SELECT * FROM va')",
@@ -94,14 +93,14 @@ static const struct {
      2,
      "SQL:",
      NULL},
-    {"another module of SQLite",
+    {"virtual table of another SQLite module",
      "CREATE VIRTUAL TABLE f USING fts5 (a)",
      false,
      {"query", "f"},
      2,
      "no such module",
      NULL},
-    {"a named query without a name",
+    {"named query without a name",
      "DROP TABLE query; CREATE TABLE query (name, title, sql); INSERT INTO query VALUES (NULL, "
      "NULL, NULL), "
      "('x', 'y', NULL)",
@@ -110,63 +109,63 @@ static const struct {
      2,
      "E0705",
      NULL},
-    {"a trace without a level",
+    {"trace without a level",
      "PRAGMA ignore_check_constraints = 1; DROP TABLE run; CREATE TABLE run (level)",
      false,
      {"query", "strides"},
      0,
      NULL,
      NULL},
-    {"a named query is that of ptxloom",
+    {"built-in named query overrides that of the file",
      "UPDATE query SET sql = '" ENDLESS "' WHERE name = 'launches'",
      false,
      {"query", "launches"},
      0,
      "saxpy",
      NULL},
-    {"a query of the file opens no other file",
+    {"query of the file cannot open another file",
      "INSERT INTO query VALUES ('mine', '', 'ATTACH ''b.db'' AS b; SELECT 1 AS opened')",
      false,
      {"query", "mine"},
      2,
      "not authorized",
      "opened"},
-    {"nor changes a setting",
+    {"query of the file cannot change a setting",
      "INSERT INTO query VALUES ('mine', '', 'PRAGMA trusted_schema = 1; SELECT 1 AS changed')",
      false,
      {"query", "mine"},
      2,
      "not authorized",
      "changed"},
-    {"but it reads",
+    {"query of the file can read",
      "INSERT INTO query VALUES ('mine', '', 'SELECT count(*) AS n FROM kernel')",
      false,
      {"query", "mine", "--csv"},
      0,
      "n\n1\n",
      NULL},
-    {"a text of a gigabyte",
+    {"text of a gigabyte",
      "INSERT INTO query VALUES ('mine', '', 'SELECT zeroblob(900000000) AS a')",
      false,
      {"query", "mine"},
      2,
      "too big",
      NULL},
-    {"the version of tomorrow",
+    {"version newer than supported",
      "PRAGMA user_version = 1000",
      false,
      {"query", "launches"},
      2,
      "E0702",
      NULL},
-    {"a negative version",
+    {"negative version",
      "PRAGMA user_version = -1",
      false,
      {"query", "launches"},
      2,
      "E0702",
      NULL},
-    {"an older version without its tables",
+    {"older version without its tables",
      "PRAGMA user_version = 1; DROP TABLE query; DROP TABLE rule",
      false,
      {"query", "launches"},
@@ -180,14 +179,14 @@ static const struct {
      0,
      "saxpy",
      NULL},
-    {"escapes in cells",
+    {"terminal escapes in cells",
      "UPDATE kernel SET name = " ESCAPES,
      false,
      {"query", "SELECT name, 1 AS b FROM kernel"},
      0,
      "?[2Jx????  1",
      "\033"},
-    {"in comma-separated values",
+    {"terminal escapes in CSV",
      "UPDATE kernel SET name = " ESCAPES,
      false,
      {"query", "SELECT name FROM kernel", "--csv"},
@@ -224,21 +223,21 @@ static const struct {
      2,
      "SQL:",
      "\033"},
-    {"in names that are offered",
+    {"terminal escapes in suggested names",
      "INSERT INTO query VALUES (" ESCAPES " || 'tables', '', '')",
      false,
      {"query", "tables"},
      2,
      "E0705",
      "\033"},
-    {"a table named as a path",
+    {"table name that is a path",
      "CREATE TABLE \"../../x/../escaped\" (a, b); INSERT INTO \"../../x/../escaped\" VALUES (1, 2)",
      false,
      {"export", "-f", "csv", "-o", "out/tables"},
      0,
      NULL,
      NULL},
-    {"numbers at the ends",
+    {"extreme numbers",
      "UPDATE kernel SET cycles = 9223372036854775807, blocks = 9223372036854775807; UPDATE inst "
      "SET cycle = -cycle - "
      "9223372036854775807, block = 9223372036854775807",
@@ -247,14 +246,14 @@ static const struct {
      0,
      NULL,
      NULL},
-    {"a multiprocessor of four thousand millions",
+    {"SM number near 2^32",
      "UPDATE block SET sm = 4000000000",
      false,
      {"report", "-o", "r.html"},
      2,
      "E0711",
      NULL},
-    {"a warp of four thousand millions",
+    {"warp number near 2^32",
      "UPDATE warp SET warp = warp + 4000000000",
      false,
      {"report", "-o", "r.html"},
@@ -270,28 +269,28 @@ static const struct {
      0,
      NULL,
      NULL},
-    {"an instruction with the last number",
+    {"maximum instruction number",
      "UPDATE instruction SET pc = 4294967295 WHERE pc = 1",
      false,
      {"report", "-o", "r.html"},
      0,
      NULL,
      NULL},
-    {"a stride that overflows",
+    {"stride that overflows",
      "UPDATE mem SET stride = 9223372036854775807, first_lane = -9223372036854775807, mask = -1",
      false,
      {"report", "-o", "r.html"},
      0,
      NULL,
      NULL},
-    {"offsets that are none",
+    {"invalid offsets",
      "UPDATE mem SET stride = NULL, mask = -1, offsets = '[' || printf('%.*c', 100000, '[')",
      false,
      {"report", "-o", "r.html"},
      0,
      NULL,
      NULL},
-    {"a directory that promises too much",
+    {"directory with excessive counts",
      "UPDATE packed_block SET rows = 9000000000000000000, last_id = 9223372036854775807, first_id "
      "= "
      "-9223372036854775807",
@@ -300,7 +299,7 @@ static const struct {
      0,
      NULL,
      NULL},
-    {"packed data of the other table",
+    {"packed data of the wrong table",
      "UPDATE packed_block SET stream = 1 - stream",
      true,
      {"query", "SELECT sum(latency) AS n FROM mem"},
@@ -384,7 +383,7 @@ static void check(int i)
     run_free(&r);
 }
 
-/* The same where no command looks after the views: the module in another program. */
+/* The same without the command's checks of views: the module in another program. */
 static void packed_in_itself(const char *name, const char *sql, const char *says)
 {
     sqlite3 *db;
@@ -397,7 +396,7 @@ static void packed_in_itself(const char *name, const char *sql, const char *says
     sqlite3_close(db);
 }
 
-/* Markup in every text of a trace: the page holds it as a string of its data. */
+/* Markup in every text of a trace: the page stores it as string data. */
 static void marked_up(void)
 {
     sqlite3 *db;
@@ -431,14 +430,15 @@ static void marked_up(void)
     for (const char *p = page; p && (p = strstr(p, "</script")) != NULL; p++) ends++;
     tap(page && ends == 2 && !strstr(page, "<i class=injected") && !strstr(page, "<!--") &&
             strstr(page, "\\u003ci class=injected"),
-        "none of it is markup of the page");
+        "no markup becomes part of the page");
     tap(page && strstr(page, "content=\"default-src 'none'; script-src 'sha256-"),
-        "the page names the script that may run");
+        "the page names the only script that may run");
     free(page);
     run_free(&r);
 }
 
-/* A query without an end: the user ends it, or the time does. The file is left as it was. */
+/* A query that does not terminate is ended by the user or by the time limit. The file is
+ * unchanged. */
 static void stopped(void)
 {
     static const char *const endless[][9] = {
@@ -474,19 +474,19 @@ static void stopped(void)
         "an interrupt ends a query");
     run_free(&r);
     tap(access("stopped.html", F_OK) != 0 && access("stopped.html.part", F_OK) != 0,
-        "no half of a report");
+        "no partial report remains");
 }
 
-/* Files of the folder and of the one above it, in which no table may have left one. */
+/* Files of the folder and its parent; no table may have created one there. */
 static void exported(void)
 {
     bool inside = access("out/tables/kernel.csv", F_OK) == 0 &&
                   access("out/tables/%2E./../x/../escaped.csv", F_OK) != 0;
     bool outside = access("escaped.csv", F_OK) == 0 || access("out/escaped.csv", F_OK) == 0 ||
                    access("../escaped.csv", F_OK) == 0;
-    tap(inside && !outside, "export writes into its folder only");
+    tap(inside && !outside, "export writes only into its folder");
     tap(access("out/tables/%2E.%2F..%2Fx%2F..%2Fescaped.csv", F_OK) == 0,
-        "under a name without slashes");
+        "file name without slashes");
 }
 
 int main(void)
@@ -503,8 +503,8 @@ int main(void)
     exported();
     stopped();
     marked_up();
-    packed_in_itself("a directory that reads events", hostile[0].sql, "no table packed_block");
-    packed_in_itself("data that reads events", hostile[1].sql, "no table packed_data");
+    packed_in_itself("recursive view as directory", hostile[0].sql, "no table packed_block");
+    packed_in_itself("recursive view as data", hostile[1].sql, "no table packed_data");
     free(loom_file);
     free(source);
     if (chdir("/") != 0) return EXIT_FAILURE;

@@ -1,9 +1,9 @@
 /* inject.c - see inject.h.
  *
- * Allocations: the functions of the C library are defined here once more, and the program's own,
- * those of SQLite, of jansson and of the C library itself come here. System calls: a filter of
- * seccomp turns those on files into a signal, whose handler makes the call with a mark that lets it
- * pass. So calls that the C library makes inside of itself are met as well. */
+ * Allocations: this file redefines the allocation functions of the C library, so calls of the
+ * program, SQLite, jansson and the C library itself arrive here. System calls: a seccomp filter
+ * turns calls on files into a signal; its handler repeats the call with a mark that lets it pass.
+ * Thus calls made inside the C library are covered as well. */
 #define _GNU_SOURCE
 #include "tests/inject.h"
 #include "base/poison.h"
@@ -123,7 +123,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 #endif
 
 #ifdef ARCHITECTURE
-#define MARK 0x70746C6Fu /* sixth argument of a call that passes: those below have five at most */
+#define MARK 0x70746C6Fu /* sixth argument of a call that passes: others have at most five */
 
 static const int watched[] = {
 #ifdef SYS_open
@@ -153,14 +153,14 @@ static void on_call(int sig, siginfo_t *info, void *context)
     long a[5], result;
     for (int k = 0; k < 5; k++) a[k] = (long)REGISTER(c, k);
     const bool message =
-        writes(call) && a[0] == STDERR_FILENO; /* what is said of the failure is not a part of it */
+        writes(call) && a[0] == STDERR_FILENO; /* error messages are not injected */
     const long n = message ? -1 : atomic_fetch_add(&calls, 1);
     if (!message) count->calls = n + 1;
     bool here = n == chosen;
     if (here || (kind == INJECT_ERROR_FROM && n > chosen && writes(call))) {
         if (kind == INJECT_KILL) kill(getpid(), SIGKILL);
         if (kind == INJECT_ERROR || kind == INJECT_ERROR_FROM) {
-            /* A descriptor is gone even then. */
+            /* The descriptor is closed even then. */
             if (call == SYS_close) syscall(call, a[0], 0, 0, 0, 0, MARK);
             inject_fired();
             RESULT(c) = (__typeof__(RESULT(c)))-error_code;

@@ -1,13 +1,13 @@
 #!/bin/sh
-# install.sh - what `make install` gives: the command, the libraries that a program links as documented, completion, and that
-# `make uninstall` leaves nothing.
+# install.sh - checks the results of `make install`: the command, linking with the libraries as documented, completion, and
+# that `make uninstall` leaves nothing.
 set -u
 build=$PWD
 root=$(cd "$srcdir" && pwd)
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 n=0
-test_that() # WHAT, with the verdict in $?
+test_that() # WHAT: prints a TAP line for the status in $?
 {
     verdict=$?
     n=$((n + 1))
@@ -57,7 +57,7 @@ int main(void)
 }
 C
 cp "$folder/prog.c" "$folder/prog.cc"
-# shellcheck disable=SC2046 # one word a flag
+# shellcheck disable=SC2046 # one word per flag
 cc -o "$folder/shared" "$folder/prog.c" $(flags --cflags --libs) >"$folder/said" 2>&1 &&
     [ "$(LD_LIBRARY_PATH=$lib "$folder/shared")" = "31 1" ]
 test_that "cc prog.c \$(pkg-config --cflags --libs ptxloom)"
@@ -83,7 +83,7 @@ test_that "the version and the machines"
 
 # --- completion
 
-complete() # WORD... : what bash offers for the last one
+complete() # WORD... : the completions that bash offers for the last one
 {
     bash -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ptxloom 2>/dev/null; echo "${COMPREPLY[@]}"' \
         "$folder/root$(sed -n 's/^datarootdir = //p; ' "$build/Makefile" | head -1 | sed "s|\${prefix}|$(sed -n 's/^prefix=//p' "$build/ptxloom.pc")|")/bash-completion/completions/ptxloom" "$@"

@@ -1,10 +1,10 @@
-/* instruction_vectors.c - one-instruction kernels against what an H200 computed, bit by bit
+/* instruction_vectors.c - compares one-instruction kernels bit by bit with results of an H200
  * (tests/data/README.md).
  *
- * Each family of instructions is one module and runs in a process of its own, so that a crash costs
- * one family. It runs once with the lane loops for any processor and once with those for each set
- * of vector instructions. An entry that this version cannot run stands in
- * tests/data/vectors/unsupported.tsv and must then really fail. */
+ * Each family of instructions is one module and runs in its own process, so that a crash affects
+ * one family only. It runs once with the generic lane loops and once with those for each vector
+ * instruction set. An entry that this version cannot run is listed in
+ * tests/data/vectors/unsupported.tsv and must fail. */
 #include "ptxloom.h"
 #include "tests/harness.h"
 #include <stdint.h>
@@ -18,7 +18,7 @@
 #define PADDING        0xAA
 #define MAX_FAMILIES   32
 #define FAMILY_SECONDS 600
-#define SHOWN          20 /* entries that are described when they differ */
+#define SHOWN          20 /* differing entries that are described */
 
 typedef struct vectors {
     table rows, unsupported;
@@ -65,7 +65,7 @@ static void describe(const vectors *v, size_t row, const unsigned char *got,
            v->rows.row[row][v->in_types], operands, is, should);
 }
 
-/* Runs one entry. NULL when the launch failed; otherwise its output, to be freed. */
+/* Runs one entry. Returns its output, which the caller frees; NULL: the launch failed. */
 static unsigned char *run_entry(const vectors *v, size_t row, pl_gpu *gpu, pl_module *m)
 {
     uint64_t count = number(v, row, v->count);
@@ -100,8 +100,8 @@ static unsigned char *run_entry(const vectors *v, size_t row, pl_gpu *gpu, pl_mo
     return NULL;
 }
 
-/* In the child: all entries of a family. Returns how many did not behave as the recording and the
- * list say. */
+/* In the child: runs all entries of a family. Returns how many deviate from the recording and the
+ * list. */
 static int run_family(const vectors *v, const char *family, pl_host host)
 {
     char name[128];
@@ -142,8 +142,8 @@ static int run_family(const vectors *v, const char *family, pl_host host)
     return bad;
 }
 
-/* The lane loops are compiled several times: the results must not depend on which of them the
- * processor can use. */
+/* The lane loops are compiled several times: results must not depend on the version selected for
+ * the processor. */
 static const struct host {
     pl_host level;
     const char *name;
@@ -162,7 +162,7 @@ static void check_family(const vectors *v, const char *family, size_t entries, c
     waitpid(pid, &status, 0);
     tap(pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0,
         "vectors of family %s (%zu entries, %s or below)", family, entries, h->name);
-    if (WIFSIGNALED(status)) tap_note("ended by signal %d", WTERMSIG(status));
+    if (WIFSIGNALED(status)) tap_note("killed by signal %d", WTERMSIG(status));
 }
 
 int main(void)

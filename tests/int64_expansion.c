@@ -1,9 +1,9 @@
-/* int64_expansion.c - 64-bit integer work in as many machine instructions as ptxas needs:
- * compiler/codegen/lower_int64.c.
+/* int64_expansion.c - 64-bit integer operations expand to as many machine instructions as with
+ * ptxas: compiler/codegen/lower_int64.c.
  *
- * tests/data/halves/sequences.tsv are short sequences with the number of instructions that
- * ptxas 13.0 -O3 makes of a kernel with them for sm_90a (record.py there, 2026-11). One warp
- * executes each; the column `more` is by how much ptxloom is known to differ. */
+ * tests/data/halves/sequences.tsv lists short sequences with the number of instructions that ptxas
+ * 13.0 -O3 generates for a kernel containing them, for sm_90a (record.py there, 2026-11). One warp
+ * executes each; the column `more` is the known difference of ptxloom. */
 #include "ptxloom.h"
 #include "tests/harness.h"
 #include <stdio.h>

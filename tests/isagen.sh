@@ -1,11 +1,11 @@
 #!/bin/sh
-# isagen.sh - the generator of the instruction table takes good tables and refuses each kind of bad one.
+# isagen.sh - the generator of the instruction table accepts valid tables and rejects each kind of invalid one.
 #
-#   tests/isagen/ok-NAME.isa    taken; comment lines "# FILE: TEXT" name text that must stand in the generated FILE
-#   tests/isagen/refused.txt    tables that are refused, each under a line "== NAME"; its first line "# [FILE:]LINE: TEXT" is the
+#   tests/isagen/ok-NAME.isa    accepted; comment lines "# FILE: TEXT" give text that the generated FILE must contain
+#   tests/isagen/refused.txt    tables that are rejected, each after a line "== NAME"; its first line "# [FILE:]LINE: TEXT" is the
 #                               beginning of the only message
 #
-# Adding a test is adding a table. The other files of the folder are included by these.
+# To add a test, add a table. The tables include the other files of the folder.
 srcdir=${srcdir:-.}
 isagen=${builddir:-.}/isa/isagen
 tables=$srcdir/tests/isagen
@@ -17,7 +17,7 @@ awk -v folder="$scratch/refused" '/^== /{ close(file); file = folder "/err-" $2 
 tests=0
 failed=0
 
-# report NAME: the verdict on one table; $scratch/wrong says what is wrong with it, or is empty.
+# report NAME: prints the result for one table; $scratch/wrong has the error, or is empty.
 report() {
     tests=$((tests + 1))
     if [ -s "$scratch/wrong" ]; then
@@ -60,7 +60,7 @@ for table in "$scratch"/refused/err-*.isa; do
     *.isa:*) ;;
     *) where=$(basename "$table"):$where ;;
     esac
-    # A message may come once for each use of a line: all must be the same.
+    # A message may occur once for each use of a line: all must be equal.
     sed "s|^$scratch/refused/||" "$scratch/said" | sort -u >"$scratch/messages"
     read -r message <"$scratch/messages"
     case $message in
@@ -70,7 +70,7 @@ for table in "$scratch"/refused/err-*.isa; do
     [ "$(grep -c '' "$scratch/messages")" -eq 1 ] || echo "not exactly one message" >>"$scratch/wrong"
     [ ! -s "$scratch/wrong" ] || sed 's/^/said: /' "$scratch/messages" >>"$scratch/wrong"
     name=$(basename "$table" .isa)
-    report "${name#err-} is refused: $wanted"
+    report "${name#err-} is rejected: $wanted"
 done
 
 echo "1..$tests"

@@ -1,10 +1,10 @@
 /* labs.c - runs the labs (labs/README.md) and checks the rows of their tables, labs/rows.tsv.
  *
- * A row compares a quantity of one run or several (labs/runs.tsv) with a value: EXACT rows follow
- * from addresses and shapes alone and have to come out as they stand; REL rows say what is larger
- * than what. A row whose state is "fail" must fail, so that the table cannot outlive a fault.
- * doc/labs.md lists all of it; --update writes that list anew. Rows of runs that take long, which
- * are marked with "accuracy" in labs/runs.tsv, are checked with --all (make accuracy) only. */
+ * A row compares a quantity of one or several runs (labs/runs.tsv) with a value. EXACT rows follow
+ * from addresses and shapes alone and must match exactly; REL rows state an ordering. A row whose
+ * state is "fail" must fail, so that a fixed defect is removed from the table. doc/labs.md lists
+ * all rows; --update regenerates that list. Rows of long runs, marked with "accuracy" in
+ * labs/runs.tsv, are checked with --all (make accuracy) only. */
 #include "base/sha256.h"
 #include "tests/harness.h"
 #include <jansson.h>
@@ -15,7 +15,7 @@
 
 typedef struct lab_run {
     const char *name, *machine, *command;
-    bool late; /* make check leaves it out */
+    bool late; /* excluded from make check */
     bool done;
     int status;
     json_t *result;
@@ -25,9 +25,9 @@ typedef struct lab_run {
 typedef struct lab_set {
     table runs, rows, missing;
     lab_run *run;
-    bool all;          /* also the late runs */
-    bool left_out;     /* the quantity being worked out needs a run that is left out */
-    const char *wrong; /* what was wrong with it */
+    bool all;          /* includes the late runs */
+    bool left_out;     /* the quantity being evaluated needs an excluded run */
+    const char *wrong; /* description of the error */
 } lab_set;
 
 static const struct {
@@ -203,13 +203,13 @@ static double quantity(lab_set *x, const char *text)
 {
     const char *at = text;
     double v = sum(x, &at);
-    if (*at && !x->wrong) x->wrong = "something behind the quantity";
+    if (*at && !x->wrong) x->wrong = "unexpected text after the quantity";
     return v;
 }
 
 /* --- rows --- */
 
-/* "list TYPE V V ...": does output number k of the run hold these values, bit for bit? */
+/* True if output number k of the run holds the values of "list TYPE V V ...", bit for bit. */
 static bool holds(const lab_run *r, int k, const char *list)
 {
     char type[8], hex[65];
@@ -242,7 +242,7 @@ static bool holds(const lab_run *r, int k, const char *list)
     return false;
 }
 
-/* How often the run printed a text or said it in a message. */
+/* Number of times that the run printed a text or reported it in a message. */
 static double count(const lab_run *r, const char *text, size_t n)
 {
     double found = 0;
@@ -253,7 +253,7 @@ static double count(const lab_run *r, const char *text, size_t n)
     return found;
 }
 
-/* Equal as far as the value is written out. */
+/* Equal to the precision of the written value. */
 static bool equal(double v, const char *value)
 {
     const char *dot = strchr(value, '.');
@@ -300,7 +300,7 @@ static void judge(lab_set *x, char *const *cell)
         tap_note("%s: %s", cell[3], x->wrong);
     else if (ok == listed)
         tap_note("%s is %.6g; wanted: %s %.60s%s", cell[3], got, cell[4], cell[5],
-                 listed ? ": take the row's fail away" : "");
+                 listed ? ": remove the row's state fail" : "");
 }
 
 /* --- doc/labs.md --- */
@@ -310,7 +310,7 @@ static bool same_group(char *const *a, char *const *b)
     return !strcmp(a[0], b[0]) && !strcmp(a[1], b[1]) && !strcmp(a[2], b[2]);
 }
 
-/* The list between the marks of doc/labs.md, in a buffer of its own. */
+/* The list between the marks of doc/labs.md, in a newly allocated buffer. */
 static char *inventory(const lab_set *x)
 {
     char *text = NULL;
@@ -324,7 +324,7 @@ static char *inventory(const lab_set *x)
         while (k < i && !same_group(x->rows.row[k], cell)) k++;
         total[strcmp(cell[2], "REL") == 0][0]++;
         total[strcmp(cell[2], "REL") == 0][1] += strcmp(cell[6], "pass") == 0;
-        if (k < i) continue; /* stands there already */
+        if (k < i) continue; /* already listed */
         for (k = i; k < x->rows.rows; k++) {
             if (!same_group(x->rows.row[k], cell)) continue;
             n++;
@@ -351,7 +351,7 @@ static void check_page(const lab_set *x, bool update)
     size_t size;
     char *page = read_whole(path, &size), *from = strstr(page, mark);
     if (!from) {
-        tap(false, "doc/labs.md has the mark of the inventory");
+        tap(false, "doc/labs.md has the inventory marks");
         return;
     }
     from += sizeof mark - 1;
@@ -364,8 +364,8 @@ static void check_page(const lab_set *x, bool update)
         fclose(f);
         same = true;
     }
-    tap(same, "doc/labs.md lists the rows as they are");
-    if (!same) tap_note("tests/labs --update writes the list");
+    tap(same, "doc/labs.md lists the current rows");
+    if (!same) tap_note("regenerate with tests/labs --update");
     free(page);
     free(list);
     free(path);

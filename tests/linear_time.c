@@ -1,10 +1,10 @@
-/* linear_time.c - assembling takes time and memory in proportion to the function, whatever its
- * shape, and reading a launch file in proportion to that.
+/* linear_time.c - assembling takes time and memory proportional to the function's size, for any
+ * shape of function, and reading a launch file is linear in its size.
  *
- * Kernels of several shapes are made in two sizes, one FACTOR times the other, and assembled at
- * -O2. What is compared is the number of instructions that the processor executed, which does not
- * depend on how busy the machine is; where it does not tell, processor time, with more room.
- * Something quadratic anywhere makes it FACTOR times what is allowed, nearly.
+ * Kernels of several shapes are generated in two sizes, one FACTOR times the other, and assembled
+ * at -O2. The test compares the number of instructions executed by the processor, which does not
+ * depend on the load of the machine; where no counter is available, processor time with a larger
+ * tolerance. Quadratic behaviour anywhere exceeds the limit by nearly FACTOR times.
  *
  * The memory of a checker is compared with the bytes of the launch's buffers. */
 #define _GNU_SOURCE /* syscall, wait4 */
@@ -53,7 +53,7 @@ static void tail(void)
     line("st.global.u32 [%%d1], %%x2;\nret;\n}");
 }
 
-/* Branches around a few instructions, which become guarded: one block in the end. */
+/* Branches around a few instructions, which are if-converted: a single block remains. */
 static void branches(unsigned n)
 {
     head(n);
@@ -66,7 +66,7 @@ static void branches(unsigned n)
     tail();
 }
 
-/* One block, in which accesses through one address do not meet. */
+/* One block, in which accesses through one address do not overlap. */
 static void straight(unsigned n)
 {
     head(n);
@@ -77,7 +77,7 @@ static void straight(unsigned n)
     tail();
 }
 
-/* Many blocks in one loop, and variables that live through all of it. */
+/* Many blocks in one loop, and variables live throughout it. */
 static void blocks_in_a_loop(unsigned n)
 {
     head(n);
@@ -120,7 +120,7 @@ static void cases(unsigned n)
     tail();
 }
 
-/* More values at once than there are registers. */
+/* More simultaneously live values than registers. */
 static void values_at_once(unsigned n)
 {
     head(n);
@@ -151,7 +151,7 @@ static void functions(unsigned n)
             k, k);
 }
 
-/* Set on one way and read on another, all in a loop: they live everywhere. */
+/* Defined on one path and read on another, all in a loop: live everywhere. */
 static void undefined_ways(unsigned n)
 {
     head(2 * n);
@@ -183,7 +183,7 @@ static void diamonds(unsigned n)
     tail();
 }
 
-/* Loops that each load the same in every round: the loads move in front of them. */
+/* Loops that each load the same address in every iteration: LICM hoists the loads. */
 static void loads_in_loops(unsigned n)
 {
     head(n);
@@ -195,7 +195,7 @@ static void loads_in_loops(unsigned n)
     tail();
 }
 
-/* Each instruction may branch to one that is far away. */
+/* Each instruction may branch to a distant one. */
 static void scattered_labels(unsigned n)
 {
     head(1);
@@ -203,7 +203,7 @@ static void scattered_labels(unsigned n)
     tail();
 }
 
-/* A kernel with as many parameters, and the launch file with their arguments. */
+/* A kernel with this many parameters, and the launch file with their arguments. */
 static void parameters(unsigned n)
 {
     line(".visible .entry k(.param .u32 p0");
@@ -218,7 +218,7 @@ static void arguments(unsigned n)
     line("]");
 }
 
-/* Many launches, each with an argument. */
+/* Many launches, each with one argument. */
 static void one_parameter(unsigned n)
 {
     (void)n;
@@ -238,17 +238,17 @@ static const struct {
     const char *name;
     void (*make)(unsigned n);
     unsigned n;
-    void (*launch)(unsigned n); /* the keys of a launch file, which is run; NULL: assembled alone */
+    void (*launch)(unsigned n); /* the keys of a launch file, which is run; NULL: assembled only */
 } shapes[] = {{"short branches", branches, 2000, NULL},
               {"one long block", straight, 2000, NULL},
               {"many blocks in a loop", blocks_in_a_loop, 1500, NULL},
-              {"branches in branches", nested_branches, 1000, NULL},
+              {"nested branches", nested_branches, 1000, NULL},
               {"a switch", cases, 2000, NULL},
-              {"many values at once", values_at_once, 1500, NULL},
+              {"many live values", values_at_once, 1500, NULL},
               {"many calls", calls, 2000, NULL},
               {"many functions", functions, 2000, NULL},
-              {"values through undefined ways", undefined_ways, 1000, NULL},
-              {"copies in both arms", diamonds, 1500, NULL},
+              {"values through undefined paths", undefined_ways, 1000, NULL},
+              {"copies in both branches", diamonds, 1500, NULL},
               {"loads in loops", loads_in_loops, 1500, NULL},
               {"scattered labels", scattered_labels, 4000, NULL},
               {"many arguments", parameters, 2000, arguments},
@@ -262,7 +262,7 @@ typedef struct cost {
     bool counted, good;
 } cost;
 
-/* Counts the instructions of this process and its children; -1: the system does not tell. */
+/* Counts the instructions of this process and its children; -1: no counter is available. */
 static int open_counter(void)
 {
 #ifdef __linux__
@@ -278,7 +278,7 @@ static int open_counter(void)
 #endif
 }
 
-/* Assembles PTX, or runs a launch file, with a checker or with tools NULL. */
+/* Assembles PTX, or runs a launch file, with a checker or with tools == NULL. */
 static cost assemble(const char *path, bool run, const char *tools)
 {
     struct rusage u;
@@ -332,14 +332,14 @@ static cost measure(const char *folder, size_t shape, unsigned n)
     return least;
 }
 
-/* 132 blocks meet eight times behind fences, and write two buffers with volatile stores. */
+/* 132 blocks synchronise eight times with fences, and write two buffers with volatile stores. */
 __attribute__((unused)) static void checker(void)
 {
     enum { BYTES = 2 * 33792 * 4, MOST = 100 };
     char *path = data_path("suite/cases/grid_barrier.json");
     const cost plain = assemble(path, true, NULL), checked = assemble(path, true, "race");
     const double each = (checked.memory - plain.memory) / BYTES;
-    tap(plain.good && checked.good && each <= MOST, "memory of --check race behind fences");
+    tap(plain.good && checked.good && each <= MOST, "memory of --check race with fences");
     tap_note("%.0f bytes for each byte of the buffers", each);
     free(path);
 }
@@ -357,7 +357,7 @@ int main(void)
         tap_note("%d times as large: %.1f times the %s, %.1f times the memory", FACTOR, work,
                  large.counted ? "instructions" : "processor time", memory);
     }
-#ifndef __SANITIZE_ADDRESS__ /* it keeps what is freed */
+#ifndef __SANITIZE_ADDRESS__ /* it quarantines freed memory */
     checker();
 #endif
     scratch_remove(folder);

@@ -1,12 +1,12 @@
 #!/bin/sh
-# litmus.sh - does memory show to the threads of a program what the PTX memory model allows, and nothing else?
+# litmus.sh - the outcomes of programs are exactly those that the PTX memory model allows.
 #
-#   examples/*.ptx                 kernels with all their fences leave the same bytes under both, kernels without them do not
-#   tests/litmus/NAME.litmus       strong consistency gives only what interleavings of the threads give; weak consistency everything
-#                                  that the axioms allow, unless the test says why not; and the condition is what the axioms say
-#   tests/litmus/bad/NAME.litmus   refused with the message and at the place that its first line names: // LINE:COLUMN ID
+#   examples/*.ptx                 kernels with all their fences produce the same bytes under both consistencies, kernels without them do not
+#   tests/litmus/NAME.litmus       strong consistency gives only outcomes of interleavings of the threads; weak consistency everything
+#                                  that the axioms allow, unless the test gives a reason; and the condition holds as the axioms require
+#   tests/litmus/bad/NAME.litmus   rejected with the message and position in its first line: // LINE:COLUMN ID
 #
-# Adding a test is adding a file.
+# To add a test, add a file.
 srcdir=${srcdir:-.}
 . "$srcdir/tests/scratch.sh"
 
@@ -25,11 +25,11 @@ for file in "$root"/tests/litmus/*.litmus; do
     report $? "$(basename "$file" .litmus)"
 done
 
-# The order in which an assembler puts the instructions is allowed, too.
+# Reordering by an assembler is allowed, too.
 "$loom" litmus -O2 -q --consistency weak --runs 256 "$root"/tests/litmus/*.litmus >said 2>&1
 report $? "all at -O2"
 
-# sum KERNEL OPTION ...: the checksum of what an example leaves.
+# sum KERNEL OPTION ...: the checksum of an example's output.
 sum() {
     file=$1
     shift

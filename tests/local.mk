@@ -1,7 +1,7 @@
-# tests: what `make check` runs. doc/testing.md says what each is for.
+# tests: the programs run by `make check`. doc/testing.md describes the purpose of each.
 #   tests/unit/test_NAME.c    libcheck programs; a folder's local.mk names them in unit_tests
-#   tests/ptx/**/*.ptx        one file, one test, run by tests/ptxcheck; adding a test is adding a file
-#   other programs            recorded hardware data, documentation, damaged inputs
+#   tests/ptx/**/*.ptx        one file, one test, run by tests/ptxcheck; to add a test, add a file
+#   other programs            recorded hardware data, documentation, corrupted inputs
 if PL_HAVE_CHECK
 check_PROGRAMS += $(unit_tests)
 check_unit_tests = $(unit_tests)
@@ -11,7 +11,7 @@ unit_tests += tests/unit/test_layers tests/unit/test_messages
 check_LTLIBRARIES = libpl_harness.la
 libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c tests/recorded.h
 
-# Those of more than ten seconds come first, the longest before the others, so that no processor has nothing to do at the end.
+# Tests of more than ten seconds come first, the longest before the others, so that no processor is idle at the end.
 long_tests = tests/corpus_timing tests/suite_timing tests/faults tests/labs tests/random_programs tests/report tests/trace_commands tests/corpus_functional \
 	tests/fuzz/kept tests/host_threads tests/linear_time tests/cache_policies tests/objects
 long_scripts = tests/traces.sh tests/compilers.sh tests/same_figures.sh tests/cudart/programs.sh
@@ -26,7 +26,7 @@ tests_suite_timing_LDADD = libpl_harness.la libptxloom.la
 tests_suite_random_SOURCES = tests/suite.c
 tests_suite_random_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"' -DEXTRA='"--schedule", "random:1",'
 tests_suite_random_LDADD = libpl_harness.la libptxloom.la
-# The H200 with warps of 64 lanes.
+# The H200 with 64-lane warps.
 tests_suite_wide_SOURCES = tests/suite.c
 tests_suite_wide_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"' -DEXTRA='"--arch", "h200,sm.lanes=64,sm.warps=32",'
 tests_suite_wide_LDADD = libpl_harness.la libptxloom.la
@@ -74,12 +74,12 @@ tests_fuzz_litmus_LDADD = libpl_harness.la libptxloom.la
 tests_labs_LDADD = libpl_harness.la libptxloom.la $(JANSSON_LIBS) -lm
 tests_ptxcheck_LDADD = libptxloom.la
 
-# Checkers: kernels with one mistake each, and their repaired twins.
+# Checkers: kernels with one error each, and their fixed counterparts.
 data_tests += tests/checkers
 tests_checkers_SOURCES = tests/checkers.c
 tests_checkers_LDADD = libpl_harness.la libptxloom.la
 
-# Recorded probes of the machine's edges (tests/data/probes).
+# Recorded probes of the machine's limits (tests/data/probes).
 check_LTLIBRARIES += libpl_probe.la
 libpl_probe_la_SOURCES = tests/probes/probe.c tests/probes/probe.h
 probe_tests = tests/probes/mem tests/probes/host tests/probes/async tests/probes/tex tests/probes/tma \
@@ -102,7 +102,7 @@ PTX_LOG_COMPILER = tests/ptxcheck
 script_tests = tests/call_cycles.sh tests/isagen.sh tests/add_instruction.sh tests/named_in_docs.sh tests/prose.sh tests/named_in_help.sh tests/advice.sh tests/fmt.sh tests/ptxas_differences.sh tests/messages.sh tests/output_files.sh tests/first_commands.sh tests/check_format.sh tests/examples.sh tests/litmus.sh tests/wave64.sh
 TESTS = $(long_tests) $(long_scripts) $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
-# The corpus as launches need it: kernels unpacked, a launch file for each line `//!`.
+# The corpus in the form required by launches: kernels unpacked, and a launch file for each line `//!`.
 corpus = $(srcdir)/tests/data/corpus
 triton = $(srcdir)/tests/data/triton
 tests/corpus.stamp: $(corpus)/launches.awk $(corpus)/seeds.tsv $(corpus)/launches.jsonl $(corpus)/kernels.tar.xz \
@@ -117,7 +117,7 @@ CLEANFILES += tests/corpus.stamp
 clean-local:
 	rm -rf tests/corpus
 
-# Figures rather than verdicts, and the long version of the fuzzer.
+# Figures rather than pass or fail, and the long version of the fuzzer.
 EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/micro tests/accuracy/speed tests/accuracy/traces tests/accuracy/mufu_all \
 	tests/accuracy/rates tests/accuracy/assembling
 tests_accuracy_cycles_SOURCES = tests/accuracy/cycles.c tests/accuracy/figures.c tests/accuracy/figures.h
@@ -135,7 +135,7 @@ accuracy: tests/corpus.stamp ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tes
 	$(AM_TESTS_ENVIRONMENT) tests/labs --all >labs.tmp || { grep '^not' labs.tmp; exit 1; }; rm labs.tmp
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/micro
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles
-# Commits to today's figures: tests/data/accuracy.tsv, doc/accuracy.md and doc/accuracy.svg in the source tree.
+# Commits the current figures: tests/data/accuracy.tsv, doc/accuracy.md and doc/accuracy.svg in the source tree.
 accuracy-update: tests/corpus.stamp ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/micro --update
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles --update
@@ -152,7 +152,7 @@ fuzz: ptxloom$(EXEEXT) tests/fuzz/fuzz$(EXEEXT) tests/fuzz/objects$(EXEEXT) test
 	$(AM_TESTS_ENVIRONMENT) tests/fuzz/objects 20000 $(FUZZ_SEED)
 	$(AM_TESTS_ENVIRONMENT) tests/fuzz/litmus 1000 $(FUZZ_SEED)
 
-# Brings the sessions that the documentation shows up to date, in the source tree. Read the difference before committing it.
+# Updates the console sessions of the documentation, in the source tree. Review the difference before committing it.
 docs-update: ptxloom$(EXEEXT) tests/docs$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) for page in $$(tests/docs --list); do \
 	  tests/docs --update $$page >docs-update.tmp && { cmp -s docs-update.tmp $$page || cp docs-update.tmp $$page; }; \
@@ -163,7 +163,7 @@ suite-levels: tests/corpus.stamp ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT
 	$(AM_TESTS_ENVIRONMENT) for p in suite corpus; do for m in functional timing; do for o in -O0 -O2; do \
 	  echo "# $$p $$m $$o"; tests/$${p}_$$m --all $$o >suite-levels.tmp || exit 1; grep -c '^ok' suite-levels.tmp; \
 	done; done; done; rm -f suite-levels.tmp
-# SEEDS="1 2 3" takes these alone; one takes about eight seconds.
+# SEEDS="1 2 3" runs only these; one takes about eight seconds.
 SEEDS =
 schedules: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) seeds='$(SEEDS)'; n=0; s=1; \
@@ -172,11 +172,11 @@ schedules: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 	  nice tests/suite_functional --schedule random:$$s >schedules.tmp || { echo "seed $$s:"; grep '^not' schedules.tmp; exit 1; }; \
 	  n=`expr $$n + 1`; \
 	done; echo "$$n schedules, every race-free case with the recorded bytes"; rm -f schedules.tmp
-# Random programs compute the same at -O0 and at -O2: 20 kernels for each seed of a range. PROFILE is an option of generate.py.
+# Random programs give the same results at -O0 and at -O2: 20 kernels for each seed of a range. PROFILE is an option of generate.py.
 PROFILE = partial
 levels: tests/random_programs$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) seeds='$(SEEDS)'; nice tests/random_programs '$(PROFILE)' $${seeds:-1 50}
-# Kernels without races leave the same bytes with weak consistency, in any order.
+# Kernels without races produce the same bytes with weak consistency, in any order.
 weak-suite: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) for s in 1 2 3; do \
 	  tests/suite_functional --schedule random:$$s --consistency weak >weak-suite.tmp || { grep '^not' weak-suite.tmp; exit 1; }; \
@@ -189,7 +189,7 @@ tsan:
 	cd build-tsan && $(MAKE) $(BUILT_SOURCES) && $(MAKE) ptxloom$(EXEEXT)
 	srcdir='$(srcdir)' PTXLOOM=build-tsan/ptxloom$(EXEEXT) $(SHELL) $(srcdir)/tests/tsan.sh $(TSAN)
 # The same results with each variant of the lane loops that this computer can run, in the folder build-lanes: ./quickstart builds one of them.
-# The arithmetic by every compiler at hand, at all levels.
+# The arithmetic with every available compiler, at all levels.
 lane-loops:
 	$(MKDIR_P) build-lanes
 	cd build-lanes && { test -f Makefile || $(abs_top_srcdir)/configure CC='$(CC)' CFLAGS='$(CFLAGS)'; }
@@ -203,17 +203,17 @@ cudart-sanitizers:
 	    $(MAKE) $(BUILT_SOURCES) && $(MAKE) && $(MAKE) tests/cudart/app$(EXEEXT) && \
 	    srcdir='$(abs_top_srcdir)' PTXLOOM="$$PWD/ptxloom$(EXEEXT)" CC='$(CC)' $(SHELL) $(abs_top_srcdir)/tests/cudart/sanitized.sh $${s%%:*}) || exit 1; \
 	done
-# Recorded launches whose blocks act on each other, 20 times with 1, 2 and 4 host threads. DETERMINISM="3 PATTERN": 3 times, some launch files only.
+# Recorded launches whose blocks communicate, 20 times with 1, 2 and 4 host threads. DETERMINISM="3 PATTERN": 3 times, some launch files only.
 determinism: tests/corpus.stamp ptxloom$(EXEEXT)
 	srcdir='$(srcdir)' PTXLOOM=./ptxloom$(EXEEXT) $(SHELL) $(srcdir)/tests/determinism.sh $(DETERMINISM)
 .PHONY: cudart-sanitizers determinism lane-loops tsan weak-suite suite-levels schedules levels accuracy accuracy-update accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
 EXTRA_DIST += tests/passes tests/compare_builds.sh tests/concurrent.sh tests/tsan.sh tests/determinism.sh tests/cudart/sanitized.sh tests/data tests/ptx tests/check tests/advice tests/litmus tests/isagen $(script_tests) $(long_scripts) tests/scratch.sh tests/unit/num_sums.c
-# Run by hand, once; doc/numerics.md points to it.
+# Run manually, once; doc/numerics.md refers to it.
 EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas tests/cuda.h tests/forms/list.py tests/forms/record.c
 
-# Statements made from the instruction table: for the fuzzers, and for tools/ptxas/judge.py to ask NVIDIA's assembler about.
+# Statements generated from the instruction table: for the fuzzers, and for tools/ptxas/judge.py to check with NVIDIA's assembler.
 check_PROGRAMS += tests/fuzz/generate
 tests_fuzz_generate_SOURCES = tests/fuzz/generate.c tests/fuzz/grammar.c tests/fuzz/grammar.h
 tests_fuzz_generate_LDADD = libptxloom.la
@@ -221,7 +221,7 @@ data_tests += tests/fuzz/made
 tests_fuzz_made_SOURCES = tests/fuzz/made.c tests/fuzz/grammar.c tests/fuzz/grammar.h
 tests_fuzz_made_LDADD = libpl_harness.la libptxloom.la
 
-# Every command with a fault of the system: it is compiled into the test. All points: make faults, or tests/faults --every 1 COMMAND.
+# Every command with system faults: it is compiled into the test. All points: make faults, or tests/faults --every 1 COMMAND.
 tests_faults_SOURCES = tests/faults.c tests/inject.c tests/inject.h $(ptxloom_SOURCES)
 tests_faults_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEDIT_CFLAGS) -Dmain=cli_main
 tests_faults_LDADD = libpl_harness.la libptxloom.la $(SQLITE_LIBS) $(LIBEDIT_LIBS) $(JANSSON_LIBS)
@@ -229,7 +229,7 @@ faults: tests/faults$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/faults --every 1
 .PHONY: faults
 
-# Coverage-guided fuzzing: what it kept is read again; the fuzzer itself is made by hand (tests/fuzz/covered.c).
+# Coverage-guided fuzzing: its corpus is read again; the fuzzer itself is built manually (tests/fuzz/covered.c).
 tests_fuzz_kept_SOURCES = tests/fuzz/kept.c tests/fuzz/input.c tests/fuzz/input.h
 tests_fuzz_kept_LDADD = libpl_harness.la libptxloom.la
 EXTRA_PROGRAMS += tests/fuzz/covered

@@ -1,9 +1,9 @@
 #!/bin/sh
-# messages.sh - what ptxloom says about options, arguments, launches, objects and traces, word for word.
+# messages.sh - complete messages of ptxloom about options, arguments, launches, objects and traces.
 #
-# `says STATUS ARGUMENTS... <<END` runs ptxloom and compares all that it writes to the error stream, place and remedy included. The last
-# test fails for a message of base/diag.def that no test provokes: those about PTX belong into tests/ptx/reject (tests/unit/test_messages
-# looks after them), those about machine files into tests/unit/test_conf.c, the others here or in tests/first_commands.sh and tests/output_files.sh.
+# `says STATUS ARGUMENTS... <<END` runs ptxloom and compares its complete error stream, including positions and remedies. The last test fails for a
+# message of base/diag.def that no test provokes: those about PTX belong in tests/ptx/reject (checked by tests/unit/test_messages), those about
+# machine files in tests/unit/test_conf.c, the others here or in tests/first_commands.sh and tests/output_files.sh.
 set -u
 . "$srcdir/tests/scratch.sh"
 
@@ -24,7 +24,7 @@ says() # STATUS ARGUMENTS...
     fi
 }
 
-# --- what the tests read
+# --- input files of the tests
 
 cat >one.ptx <<'END'
 .version 8.6
@@ -103,7 +103,7 @@ mul.f16x2.f16x2.bf16x2 %r1, %r2, %r3;
 ret; }
 END
 
-# --- modules of later versions: a warning, and the first unknown thing says so
+# --- modules of later versions: a warning, and the first unknown construct mentions it
 
 printf '.version 9.5\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >later.ptx
 later="later.ptx:1:10: warning: PTX 9.5 is newer than ptxloom, which knows PTX up to 9.4 [W0319]
@@ -155,7 +155,7 @@ END
 says 2 check . <<'END'
 error: '.' is a folder, not a file [E0009]
 END
-mkfifo pipe # nobody writes to it
+mkfifo pipe # has no writer
 says 2 check /dev/zero <<'END'
 error: cannot read '/dev/zero': it is not an ordinary file [E0001]
 END
@@ -436,12 +436,12 @@ widths.ptx:14:5: error: stopped by the limit of 1048576 bytes of printed text wh
 END
 # 1048500 characters of the first call, none of the second
 test "$(head -c 1048501 out | tr -d ' ')" = 7 && test "$(head -c 1048501 out | wc -c)" = 1048501 && echo "ok $((n += 1)) - text before the limit" || echo "not ok $((n += 1)) - text before the limit"
-# a file that never comes: the time limit ends the wait
+# a file that never arrives: the time limit ends the wait
 mkfifo never.ptx
 says 3 run never.ptx -g 1 -b 32 --timeout 1 <<'END'
 error: stopped by the time limit while reading 'never.ptx' [E0420]
 END
-# memory: buffers, variables and local memory that the host does not have
+# memory: buffers, variables and local memory exceeding the host's
 without_numbers() # STATUS LIMIT ARGUMENTS...: `says` under a limit of the address space in KiB, with a # for each number above a million
 {
     n=$((n + 1))
@@ -564,7 +564,7 @@ one.ptx:8:1: error: kernel 'k' failed: store of 4 bytes at 0x10, a null pointer 
        | ^
   help: a CUDA program would see CUDA_ERROR_ILLEGAL_ADDRESS
 END
-# positions in CUDA source: of the instruction, and of the calls that were inlined
+# positions in CUDA source: of the instruction, and of inlined calls
 cat >lines.ptx <<'END'
 .version 8.6
 .target sm_90
@@ -645,7 +645,7 @@ bad.pla:13:5: error: this is no instruction [E0613]
        |     ^
 END
 
-# --- many errors: so many are shown, the rest is counted
+# --- many errors: only some are shown, the rest is counted
 
 for k in 1 2 3 4; do echo "add.u32 %r$k, 1, 2;"; done | cat two.ptx - >many.ptx
 sed -i 's/^\.visible .entry b() { ret; }$/.visible .entry b() {/' many.ptx
@@ -679,7 +679,7 @@ error: no machine is called 'nomachine' [E0515]
   help: built-in machines are a100 b200 fermi-m2090 h100 h200 kepler-k40 rtx3090 rtx4090 rtx5090 t4 toy v100 wave64
 END
 
-# --- control characters of files stay in them
+# --- control characters of files are not printed
 
 printf '{ "name": "a\\u001b[31mb\\u009bc", "ptx": "one.ptx", "grid": [1], "block": [32], "args": [ {"scalar": "u32", "value": 1}, {"buffer": "u32", "count": 64} ] }' >escape.json
 printf '.version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k() { /* \033[31m\302\233 */ ret; }\n' >escape.ptx
@@ -692,13 +692,13 @@ for command in "run escape.json" "run escape.json --summary" "run escape.json es
         echo "not ok $n - no control characters: $command"
         cat -v shown | sed 's/^/# /'
     fi
-done | cat -v >outcome # the name of the last command has one
+done | cat -v >outcome # the name of the last command contains one
 cat outcome
 n=$((n + 6))
 
-# --- none is forgotten
+# --- every message has a test
 
-# Seen above with all its words and its place, or expected elsewhere with line and column.
+# Provoked above with its complete text and position, or expected elsewhere with line and column.
 missing=
 cat "$root/tests/first_commands.sh" "$root/tests/output_files.sh" "$root/tests/cudart/findings.txt" | grep -oE '\[[EW][0-9]+\]' | tr -d '[]' >>seen
 find "$root/tests" -name '*.c' -o -name '*.ptx' -o -name '*.litmus' | xargs cat | tr -s '\n ' '  ' >tests

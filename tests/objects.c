@@ -1,10 +1,10 @@
-/* objects.c - objects hold the whole program: through the ptxloom command, with the recorded
- * kernels and the .ptx tests.
+/* objects.c - objects contain the complete program. Tested through the ptxloom command, with the
+ * recorded kernels and the .ptx tests.
  *
  * Every ONE_OF-th module, with --all each, is assembled to an object, disassembled to text and
  * assembled again, which must give the same bytes. Recorded launches run from the object as from
- * the PTX: same outputs, same cycles, same counts. Objects that were cut short or changed in one
- * byte are refused. Where readelf is installed, it must read every object without a warning. */
+ * the PTX: same outputs, same cycles, same counts. Truncated objects and objects with one changed
+ * byte are rejected. Where readelf is installed, it must read every object without a warning. */
 #include "tests/harness.h"
 #include <glob.h>
 #include <jansson.h>
@@ -64,7 +64,7 @@ static void write_file(const char *path, const char *bytes, size_t n)
     exit(EXIT_FAILURE);
 }
 
-/* ---- disassembling and assembling again ---- */
+/* ---- disassembly and reassembly ---- */
 
 static bool has_readelf(void)
 {
@@ -106,22 +106,22 @@ static void round_trips(const char *pattern, bool readelf)
     for (size_t k = 0; k < files.gl_pathc; k += all_modules ? 1 : ONE_OF, tried++)
         for (int level = 0; level <= 2; level += 2)
             if (!round_trip(files.gl_pathv[k], level ? "-O2" : "-O0", readelf)) {
-                tap_note("%s -O%d does not come back as it was", files.gl_pathv[k], level);
+                tap_note("%s -O%d changes in the round trip", files.gl_pathv[k], level);
                 bad++;
             }
     tap(bad == 0 && tried > 0,
-        "%d modules of %s are the same by one and three threads, and after disassembling and "
+        "%d modules of %s are identical with one and three threads, and after disassembling and "
         "assembling",
         tried, pattern);
     globfree(&files);
     free(path);
 }
 
-/* ---- functions that are assembled while the text is read ---- */
+/* ---- functions assembled while the text is parsed ---- */
 
-/* Kernels that stand alone, with shared memory of their own, between others. There are one whose
- * address is taken far behind it, users of variables of the module and of a function, and shared
- * memory whose place a later declaration moves. */
+/* Independent kernels with their own shared memory, among others. The others are one whose address
+ * is taken much later, users of variables of the module and of a function, and shared memory whose
+ * offset a later declaration changes. */
 static void write_mixed(const char *path, const char *end)
 {
     enum { KERNELS = 60 };
@@ -155,7 +155,7 @@ static void write_mixed(const char *path, const char *end)
     fclose(f);
 }
 
-/* What `as -j N` says; its status in *status. */
+/* Output of `as -j N`; its status in *status. */
 static char *messages(const char *ptx, const char *threads, int *status)
 {
     const char *const argv[] = {loom_path(), "as", ptx, "-j", threads, NULL};
@@ -180,25 +180,25 @@ static void early_functions(void)
             bad += !assemble(ptx, several, level ? "-O2" : "-O0", threads[k % 3]) ||
                    !same_files(one, several);
     }
-    tap(bad == 0, "kernels that are begun while the module is read come out as those that are not");
+    tap(bad == 0, "kernels assembled during parsing equal those assembled afterwards");
     write_mixed(ptx, ".visible .entry bad() { add.u32 %nothing, 1, 2; }\n");
     int a, b;
     char *said = messages(ptx, "1", &a), *also = messages(ptx, "3", &b);
     tap(a == 2 && b == 2 && strstr(said, "nothing") && strcmp(said, also) == 0,
-        "a mistake in the last line is told in the same words by any number of threads");
+        "an error in the last line gives the same message with any number of threads");
     free(said);
     free(also);
 }
 
 /* ---- running ---- */
 
-/* A copy of a recorded launch file that names another module. */
+/* Copy of a recorded launch file that refers to another module. */
 static void write_launch(const char *launch, const char *module, const char *to)
 {
     json_t *root = json_load_file(launch, 0, NULL), *args = json_object_get(root, "args"), *arg;
     size_t k;
     json_object_set_new(root, "ptx", json_string(module));
-    json_array_foreach(args, k, arg) /* buffers that nobody asked to see count as well */
+    json_array_foreach(args, k, arg) /* includes buffers without a requested output */
     {
         if (json_object_get(arg, "buffer")) json_object_set_new(arg, "output", json_true());
     }
@@ -209,7 +209,7 @@ static void write_launch(const char *launch, const char *module, const char *to)
     json_decref(root);
 }
 
-/* What must not depend on where the program came from, as text. */
+/* The results that must not depend on the program's source, as text. */
 static char *run_launch(const char *launch, const char *mode)
 {
     const char *const argv[] = {loom_path(), "run", launch, "--mode", mode, "--json", NULL};
@@ -250,12 +250,13 @@ static void runs_alike(const char *name, const char *mode)
     bool made = assemble(absolute, object, "-O2", "1");
     write_launch(launch, absolute, from_ptx);
     write_launch(launch, object, from_object);
-    /* The case's name is the file's; the first file becomes the second's name. */
+    /* The case is named after the file; the first file name is replaced by the second. */
     char *a = made ? run_launch(from_ptx, mode) : NULL;
     remove(from_ptx);
     if (rename(from_object, from_ptx) != 0) made = false;
     char *b = made ? run_launch(from_ptx, mode) : NULL;
-    tap(a && b && strcmp(a, b) == 0, "%s %s runs from its object as from PTX", mode, name);
+    tap(a && b && strcmp(a, b) == 0, "%s %s gives the same results from its object as from PTX",
+        mode, name);
     if (a && b && strcmp(a, b) != 0) tap_note("%.400s\n# %.400s", a, b);
     free(a);
     free(b);
@@ -287,7 +288,7 @@ static void damage(const char *ptx)
         write_file(broken, bytes, cut);
         bad += !refused(broken, "E0611");
     }
-    tap(bad == 0, "an object that ends too early is refused (%d lengths)", tries);
+    tap(bad == 0, "a truncated object is rejected (%d lengths)", tries);
     bad = tries = 0;
     for (size_t at = 70; at < n; at += n / 60 + 1, tries++) {
         bytes[at] ^= 0x10;
@@ -295,16 +296,16 @@ static void damage(const char *ptx)
         bytes[at] ^= 0x10;
         bad += !refused(broken, "E06");
     }
-    tap(bad == 0, "an object with one changed bit is refused (%d places)", tries);
+    tap(bad == 0, "an object with one flipped bit is rejected (%d positions)", tries);
     char *note = bytes + NOTE;
     bool found = n > NOTE + 40 && memcmp(note, "PTXLOOM", 8) == 0;
     if (found) note[8 + 20] ^= 1; /* the first digit of the table's generation */
     write_file(broken, bytes, n);
-    tap(found && refused(broken, "E0612"), "an object of another instruction table is refused");
+    tap(found && refused(broken, "E0612"), "an object of another instruction table is rejected");
     if (found) note[8] ^= 2;
     write_file(broken, bytes, n);
-    tap(found && refused(broken, "E0612"), "an object of another format is refused");
-    tap(refused(loom_path(), "E0017"), "another program's ELF file is refused");
+    tap(found && refused(broken, "E0612"), "an object of another format is rejected");
+    tap(refused(loom_path(), "E0017"), "an ELF file of another program is rejected");
     const char *const fmt[] = {loom_path(), "fmt", object, NULL};
     run_result f = run_command(fmt, SECONDS);
     tap(f.status == 2 && !*f.out && strstr(f.err, "is an object, not PTX"),
@@ -317,7 +318,7 @@ static void damage(const char *ptx)
     free(bytes);
 }
 
-/* A line of the text form that is wrong is shown with its place. */
+/* An incorrect line of the text form is reported with its position. */
 static void wrong_text(const char *ptx)
 {
     static const struct {
@@ -351,7 +352,7 @@ static void wrong_text(const char *ptx)
         const char *const as[] = {loom_path(), "as", broken, NULL};
         run_result r = run_command(as, SECONDS);
         bool good = at && r.status == 2 && strstr(r.err, "E0613") && strstr(r.err, change[k].place);
-        tap(good, "text with '%.*s' for '%s' is refused", (int)strcspn(change[k].to, "\n"),
+        tap(good, "text with '%.*s' for '%s' is rejected", (int)strcspn(change[k].to, "\n"),
             change[k].to, change[k].from);
         if (!good) tap_note("status %d: %.300s", r.status, r.err ? r.err : "");
         run_free(&r);

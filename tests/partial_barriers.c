@@ -1,13 +1,13 @@
-/* partial_barriers.c - threads that wait for each other in unusual ways: a part of a warp at a
- * barrier, threads that end while others wait, different barriers in different branches. Each
- * kernel of tests/data/sync does on the emulator what it did on an H100, in both modes at -O0 and
- * -O2. It ends, hangs or fails, its threads come as far, and they store the same values.
+/* partial_barriers.c - unusual synchronisation: barriers with part of a warp, threads that exit
+ * while others wait, different barriers on divergent paths. Each kernel of tests/data/sync behaves
+ * on the emulator as on an H100, in both modes at -O0 and -O2. It ends, hangs or fails like the
+ * recording, its threads make the same progress, and they store the same values.
  *
- *     sync [--print]      --print: a line for each kernel and way of running, in the format of the
- *       recording
+ *     tests/partial_barriers [--print]   --print: a line for each kernel and configuration, in the
+ *       format of the recording
  *
  * Rows of tests/data/sync/exceptions.tsv (name, level of optimisation or "all", reason) are known
- * to differ; the test fails when one of them does not. */
+ * to differ; the test fails if one of them matches. */
 #include <ptxloom.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static const way ways[] = {{"functional", PL_MODE_FUNCTIONAL, 2},
                            {"timing", PL_MODE_TIMING, 2},
                            {"timing-O0", PL_MODE_TIMING, 0}};
 
-/* "count*number" for each run of equal words. */
+/* Formats each run of equal words as "count*number". */
 static size_t put_runs(char *text, size_t n, const uint32_t *word, uint32_t count)
 {
     for (uint32_t k = 0, from = 0; k < count; k = from) {
@@ -38,7 +38,7 @@ static size_t put_runs(char *text, size_t n, const uint32_t *word, uint32_t coun
     return n;
 }
 
-/* What the kernel does, as a line of the recording without its name and its last field. */
+/* The kernel's behaviour, as a line of the recording without its name and last field. */
 static void run(const way *how, const char *name, uint32_t grid, uint32_t block, uint32_t cluster,
                 pl_gpu *gpu, pl_module *m, char *text)
 {
@@ -72,7 +72,8 @@ static void run(const way *how, const char *name, uint32_t grid, uint32_t block,
     pl_gpu_diag_clear(gpu);
 }
 
-/* The line of a file whose first field is `name`, behind that field; NULL: there is none. */
+/* Returns the line of a file whose first field is `name`, from the end of that field; NULL:
+ * none. */
 static const char *line_of(const char *text, const char *name, size_t *length)
 {
     const size_t n = strlen(name);
@@ -84,8 +85,8 @@ static const char *line_of(const char *text, const char *name, size_t *length)
     return NULL;
 }
 
-/* Is it what was recorded? Of a launch that failed only the error counts: how far other threads
- * came is chance. */
+/* True if it matches the recording. For a failed launch only the error is compared, because the
+ * progress of other threads varies. */
 static bool same(const char *got, const char *recorded, size_t length)
 {
     const size_t n = strlen(got), verdict = strcspn(got, "\t");
@@ -138,7 +139,7 @@ int main(int argc, char **argv)
                                              atoi(exception) == ways[w].opt);
             tap(as_recorded != known, "%s, %s", name, ways[w].name);
             if (as_recorded == known)
-                tap_note("%s", known ? "it is in exceptions.tsv, but as recorded" : got);
+                tap_note("%s", known ? "it is in exceptions.tsv, but matches the recording" : got);
         }
         pl_module_close(m);
         pl_gpu_close(gpu);

@@ -1,20 +1,20 @@
-/* pass_tests.c - tests of single passes of the assembler, as data: tests/passes/PASS/NAME.ptx.
+/* pass_tests.c - data-driven tests of single passes of the assembler: tests/passes/PASS/NAME.ptx.
  *
  *     // RUN: --print-after=PASS      options of `ptxloom as` for this file; --verify-ir is always
  *       on. RUN: dis --arch h200 gives options of `ptxloom dis`
- *     // CHECK: TEXT                  the output has a line with this text, after the line of the
- *       CHECK before
- *     // CHECK-NOT: TEXT              no line between the CHECKs around it has this text
+ *     // CHECK: TEXT                  the output has a line with this text, after the line matched
+ *       by the previous CHECK
+ *     // CHECK-NOT: TEXT              no line between the adjacent CHECKs has this text
  *     // CHECK-COUNT-3: TEXT          the output has exactly three lines with this text
- *     // CHECK-LABEL: TEXT            the checks from here to the next label look only at the lines
- *       from the one with this text to the one with the next label's
+ *     // CHECK-LABEL: TEXT            the checks up to the next label examine only the lines from
+ *       the one with this text to the one with the next label's
  *
- * Runs of blanks count as one. `{{.*}}` in a TEXT stands for anything, `{{ }}` for a blank. A file
- * needs a RUN and at least one CHECK line. Arguments: only the files of these passes, or these
- * files (if_convert, if_convert/short_body).
+ * Runs of blanks count as one. `{{.*}}` in a TEXT matches any text, `{{ }}` a blank. A file needs
+ * a RUN and at least one CHECK line. Arguments: only the files of these passes, or these files
+ * (if_convert, if_convert/short_body).
  *
- * The list of tests is the folder; the list of passes is `ptxloom explain passes`: each has at
- * least two tests, one that it changes and one that it must not. */
+ * The folder defines the tests, and `ptxloom explain passes` the passes. Each pass has at least
+ * two tests: one that it changes and one that it must not change. */
 #include "tests/harness.h"
 
 #include <ctype.h>
@@ -23,9 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPTIONS = 16, MAX_LINES = 100000, COMMAND = 1 /* its place in the arguments */ };
+enum { MAX_OPTIONS = 16, MAX_LINES = 100000, COMMAND = 1 /* its index in the arguments */ };
 
-/* Copies a line with single blanks, without those at its ends. */
+/* Copies a line, collapsing runs of blanks and trimming both ends. */
 static char *squeeze(const char *s, size_t n)
 {
     char *out = malloc(n + 1);
@@ -61,7 +61,7 @@ static void drop(lines *l)
     free(l->at);
 }
 
-/* The text behind `word` in a comment line, or NULL. */
+/* The text after `word` in a comment line, or NULL. */
 static const char *behind(const char *line, const char *word)
 {
     const size_t n = strlen(word);
@@ -69,7 +69,7 @@ static const char *behind(const char *line, const char *word)
     return line + 3 + n + (line[3 + n] == ' ');
 }
 
-/* True if the line has the text, whose {{.*}} stand for anything and {{ }} for a blank. */
+/* True if the line contains the text; {{.*}} matches any text and {{ }} a blank. */
 static bool matches(const char *line, const char *text)
 {
     static const char any[] = "{{.*}}", blank[] = "{{ }}";
@@ -86,7 +86,7 @@ static bool matches(const char *line, const char *text)
     return at && (!gap || matches(at + n, gap + strlen(any)));
 }
 
-/* The first line from `from` to `to` with the text; `to`: there is none. */
+/* Returns the first line from `from` to `to` with the text; `to`: none. */
 static size_t find(const lines *out, size_t from, size_t to, const char *text)
 {
     while (from < to && !matches(out->at[from], text)) from++;
@@ -95,7 +95,7 @@ static size_t find(const lines *out, size_t from, size_t to, const char *text)
 
 typedef struct checker {
     const lines *out;
-    size_t first, end;   /* the lines that the checks of this label look at */
+    size_t first, end;   /* the lines examined by the checks of this label */
     size_t at;           /* the line after the latest CHECK */
     const char *no[256]; /* CHECK-NOT since then */
     size_t nno, checks;
@@ -109,7 +109,7 @@ static void wrong(checker *c, const char *what, const char *text)
     c->good = false;
 }
 
-/* No CHECK-NOT text stands in front of output line `end`. */
+/* Fails if a CHECK-NOT text occurs before output line `end`. */
 static void check_absent(checker *c, size_t end)
 {
     for (size_t k = 0; k < c->nno; k++)
@@ -117,7 +117,7 @@ static void check_absent(checker *c, size_t end)
     c->nno = 0;
 }
 
-/* The checks that follow look at the lines from this label to the next one. */
+/* The following checks examine the lines from this label to the next one. */
 static void check_label(checker *c, const char *text, const char *next)
 {
     check_absent(c, c->end);
@@ -153,7 +153,7 @@ static void check_line(checker *c, const char *line)
         c->at = at + 1;
 }
 
-/* The next label of the source behind line k, or NULL. */
+/* The next label of the source after line k, or NULL. */
 static const char *next_label(const lines *source, size_t k)
 {
     const char *label = NULL;

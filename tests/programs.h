@@ -1,5 +1,5 @@
 /* programs.h - the launches of random programs (tests/data/programs/generate.py): sizes, input and
- * digest, for the test and for the program that recorded them. */
+ * digest, shared by the test and the recording program. */
 #ifndef PL_TESTS_PROGRAMS_H
 #define PL_TESTS_PROGRAMS_H
 
@@ -10,8 +10,8 @@ enum {
     PROGRAMS_BLOCKS = 2,
     PROGRAMS_THREADS = 64,
     PROGRAMS_ALL = PROGRAMS_BLOCKS * PROGRAMS_THREADS,
-    PROGRAMS_IN = PROGRAMS_ALL * 256,       /* bytes that the threads read */
-    PROGRAMS_OUT = PROGRAMS_ALL * 512 + 64, /* and write, with the common sums behind */
+    PROGRAMS_IN = PROGRAMS_ALL * 256,       /* bytes read by the threads */
+    PROGRAMS_OUT = PROGRAMS_ALL * 512 + 64, /* bytes written, followed by the shared sums */
 };
 
 static inline uint64_t programs_mix(uint64_t z)

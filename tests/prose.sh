@@ -1,9 +1,9 @@
 #!/bin/sh
-# prose.sh - pages and comments keep to short sentences: none over 40 words, and 22 on average on each page.
+# prose.sh - pages and comments have short sentences: at most 40 words, and 22 on average on each page.
 #
 # Counted are sentences of more than three words outside of fenced blocks and tables. A sentence ends at a full stop, a question mark, a colon
-# before a capital, a heading, the end of a list item or an empty line; in a comment also before an indented line. A page or a folder that
-# breaks the rule fails, with the lines of its long sentences. `tests/prose.sh FILE...` checks other files (.c and .h: their comments) and
+# before a capital, a heading, the end of a list item or an empty line; in a comment also before an indented line. A page or folder that
+# violates the limits fails, with the lines of its long sentences. `tests/prose.sh FILE...` checks other files (.c and .h: their comments) and
 # prints every sentence of more than 30 words.
 most=40
 mean=22
@@ -21,7 +21,7 @@ if [ $# -gt 0 ]; then
 fi
 tests=0
 failed=0
-# sentence() ends one, take(LINE) goes on with it.
+# sentence() ends one, take(LINE) continues it.
 # shellcheck disable=SC2016
 common='
     function sentence() {
@@ -102,7 +102,7 @@ for file in $pages; do
     esac
 done
 for folder in $folders; do
-    # shellcheck disable=SC2046 # a word a file
+    # shellcheck disable=SC2046 # one word per file
     judge "comments of $folder" 1 "$comment" $(find "$folder" -name '*.[ch]' -not -path 'tests/data/*' | sort)
 done
 echo "1..$tests"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# ptxas_differences.sh - doc/ptxas-differences.md explains every row on which ptxas and ptxloom differ, and nothing else.
+# ptxas_differences.sh - doc/ptxas-differences.md explains exactly the rows on which ptxas and ptxloom differ.
 srcdir=${srcdir:-.}
 page=$srcdir/doc/ptxas-differences.md
 list=$srcdir/tests/data/ptxas/disagreements.tsv
@@ -7,7 +7,7 @@ export LC_ALL=C
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 tests=0
-# Rows that ptxas accepts belong to the first part of the page, the others to the second.
+# Rows accepted by ptxas belong to the first part of the page, the others to the second.
 for accepted in 1 0; do
     grep -v '^#' "$list" | awk -F '\t' -v a="$accepted" '$4 == a { print $5 }' >"$scratch/rows"
     awk -v want="$([ $accepted = 1 ] && echo Refused || echo Accepted)" '/^## / { on = index($2, want) == 1 } on && /^- `/' "$page" |

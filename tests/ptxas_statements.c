@@ -1,13 +1,12 @@
-/* ptxas_statements.c - accepts what ptxas accepts and refuses what it refuses, statement by
- * statement.
+/* ptxas_statements.c - accepts and rejects the same statements as ptxas.
  *
  * tests/data/ptxas holds some 40,000 statements with the verdict of ptxas 13.0, each for one
- * .version and .target. Those of statements.tsv and targets.tsv stand in frame.ptx at the line
- * @STATEMENT@; those of generated.tsv, made from the instruction table by tests/fuzz/generate, in
- * the frame that grammar_frame() writes. Known disagreements are listed in disagreements.tsv; the
- * test holds the tree to exactly that list. `tests/ptxas_statements --list` prints the list as it
- * would have to be; `tests/ptxas_statements FILE` judges the rows of a file (version, target,
- * statement) for tools/ptxas/judge.py. */
+ * .version and .target. Those of statements.tsv and targets.tsv are inserted in frame.ptx at the
+ * line @STATEMENT@. Those of generated.tsv, generated from the instruction table by
+ * tests/fuzz/generate, use the frame written by grammar_frame(). Known disagreements are listed in
+ * disagreements.tsv; the actual ones must match that list exactly. `tests/ptxas_statements --list`
+ * prints the actual list. `tests/ptxas_statements FILE` prints verdicts for the rows of a file
+ * (version, target, statement), for tools/ptxas/judge.py. */
 #include "ptxloom.h"
 #include "tests/fuzz/grammar.h"
 #include "tests/harness.h"
@@ -16,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_PER_GPU 500 /* diagnostics live as long as their pl_gpu */
+#define ROWS_PER_GPU 500 /* diagnostics have the lifetime of their pl_gpu */
 #define SHOWN        40
 
 typedef struct frame {
@@ -41,7 +40,7 @@ static void replace(frame *f, const char *from, const char *to)
     }
 }
 
-/* The module around a statement; without a pattern, the one that generated statements stand in. */
+/* The module around a statement; without a pattern, the frame of generated statements. */
 static frame make_module(const frame *pattern, const char *version, const char *target,
                          const char *statement)
 {
@@ -95,7 +94,7 @@ static known read_known(void)
         k.row[k.n++] = line;
     }
     if (k.n > 0) qsort(k.row, k.n, sizeof *k.row, compare_strings);
-    return k; /* the text stays for the life of the program */
+    return k; /* the text remains allocated until exit */
 }
 
 static void check_table(const char *which, const frame *pattern, known *k, bool list)
@@ -133,7 +132,7 @@ static void check_table(const char *which, const frame *pattern, known *k, bool 
         if (list && !agrees) puts(row);
         if (!list && agrees == listed && surprises++ < SHOWN) {
             if (listed)
-                tap_note("agrees now, take it off the list: %s", row);
+                tap_note("agrees now, remove it from the list: %s", row);
             else
                 tap_note(
                     "wrongly %s: %s%s%s", wanted ? "refused" : "taken", row, wanted ? ": " : "",
@@ -144,13 +143,13 @@ static void check_table(const char *which, const frame *pattern, known *k, bool 
     if (gpu) pl_gpu_close(gpu);
     if (!list) {
         tap(surprises == 0,
-            "%s: %zu of %zu accepted and %zu of %zu refused as by ptxas, the rest is listed", which,
-            agreed[1], total[1], agreed[0], total[0]);
+            "%s: %zu of %zu accepted and %zu of %zu rejected as by ptxas, the others are listed",
+            which, agreed[1], total[1], agreed[0], total[0]);
     }
     table_free(&t);
 }
 
-/* A verdict for each row of a file, with the first message: "1<TAB>" or "0<TAB>message". */
+/* Prints a verdict for each row of a file, with the first message: "1<TAB>" or "0<TAB>message". */
 static int judge(const char *path)
 {
     char *text = read_whole(path, NULL);

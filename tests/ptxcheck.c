@@ -1,5 +1,5 @@
-/* ptxcheck.c - runs one .ptx file as one test; what it must do stands in comments of the file
- * itself.
+/* ptxcheck.c - runs one .ptx file as one test; comments in the file specify its expected
+ * behaviour.
  *
  *     // LAUNCH: add grid=1 block=32        a kernel to run; also cluster=, shared=, stack=, arch=
  *     // IN: u32 a[32] = iota(5)            its parameters in order: buffers ...
@@ -7,16 +7,17 @@
  *     // OUT: u32 sum[32]                   a buffer of zeros
  *     // ARG: image {"texture": "f32"}      a parameter as launch files describe it
  *     // EXPECT: u32 sum[0..3] = 5 6 7 8    compared bit by bit after the launch
- *     // EXPECT-SAME: functional timing     run in each of these ways: same bytes every time
+ *     // EXPECT-SAME: functional timing     run in each of these configurations: same bytes every
+ *       time
  *     // METRIC: inst_executed = 12         a figure of the run, or a counter; LO..HI is a range
  *     // FAULT: CUDA_ERROR_ILLEGAL_ADDRESS  the launch must fail with this error
  *     // PRINTS: 3 hello\n                  what the kernel prints
- *     // LINK: helpers.part                 linked with files of the same folder, or with none
- *     // ERROR @+1:12 E0214: takes no       the file is refused: place (from this line, or
- *                                           absolute), id, words
+ *     // LINK: helpers.part                 linked with files of the same folder, or alone
+ *     // ERROR @+1:12 E0214: takes no       the file is rejected: position (relative to this line,
+ *       or absolute), id, text
  *
- * A file without LAUNCH and ERROR must be accepted. tests/ptx/README.md has the whole list. The
- * program uses the public interface only, apart from the element types and random numbers that
+ * A file without LAUNCH and ERROR must be accepted. tests/ptx/README.md documents all directives.
+ * The program uses the public interface only, apart from the element types and random numbers that
  * launch files also use. */
 #include "base/arena.h"
 #include "lib/data/element_type.h"
@@ -38,7 +39,7 @@ typedef struct parameter {
     uint64_t count; /* 0: a scalar */
     unsigned char *initial;
     const char *json; /* ARG: its description */
-    bool again;       /* a buffer of a launch before */
+    bool again;       /* a buffer of the preceding launch */
     uint64_t bytes;   /* of the buffer, 0: a scalar */
     pl_ptr device;
     unsigned line;
@@ -56,7 +57,7 @@ typedef struct check {
     check_kind kind;
     unsigned line;
     const char *name; /* of the buffer, metric or error; text printed; message */
-    unsigned at;      /* message: line it points to, 0: none */
+    unsigned at;      /* message: the line it refers to, 0: none */
     const pl_element *type;
     uint64_t first, count;
     unsigned char *bytes;
@@ -67,8 +68,8 @@ typedef struct launch {
     const char *kernel, *arch;
     uint32_t grid[3], block[3], cluster[3], shared, stack;
     bool cooperative;
-    bool after;           /* goes on with what the launch before has left */
-    unsigned char *first; /* what its buffers held the first way */
+    bool after;           /* continues with the state left by the preceding launch */
+    unsigned char *first; /* contents of its buffers in the first configuration */
     struct {
         parameter *at;
         size_t n, cap;
@@ -85,7 +86,7 @@ typedef struct launch {
 } launch;
 
 typedef struct expected_error {
-    const char *file;                  /* of LINK, or NULL: the test itself */
+    const char *file;                  /* from LINK, or NULL: the test itself */
     unsigned line, column, written_at; /* column 0: any */
     const char *code, *words;
     bool found;
@@ -185,7 +186,7 @@ static const pl_element *element_type(cursor *c)
 {
     const char *name = word(c, "");
     const pl_element *e = pl_element_find(name, strlen(name));
-    if (!e) bad_test(c->t, c->line, "'%s' is no element type", name);
+    if (!e) bad_test(c->t, c->line, "'%s' is not an element type", name);
     return e;
 }
 
@@ -197,12 +198,12 @@ static uint64_t value_bits(cursor *c, const pl_element *e)
     uint64_t bits;
     if (e->kind == 'f' && w[0] == '0' && (w[1] == 'x' || w[1] == 'X')) return strtoull(w, NULL, 16);
     if (!pl_number_parse(w, strlen(w), &v) || pl_element_encode(e, &v, &bits) != PL_FIT_OK)
-        bad_test(c->t, c->line, "'%s' is no %s", w, e->name);
+        bad_test(c->t, c->line, "'%s' is not a valid %s", w, e->name);
     return bits;
 }
 
-/* Numbers, iota(FIRST[,STEP]), fill(V) and hash(SEED), as many as needed; "..." repeats the number
- * before it. */
+/* Numbers, iota(FIRST[,STEP]), fill(V) and hash(SEED), as many as needed; "..." repeats the
+ * preceding number. */
 static unsigned char *values(cursor *c, const pl_element *e, uint64_t count)
 {
     unsigned char *bytes = pl_arena_alloc(c->t->arena, count * e->bytes + 8);
@@ -279,7 +280,7 @@ static launch *current(cursor *c)
     return &c->t->launch.at[c->t->launch.n - 1];
 }
 
-/* A parameter in the notation of launch files, or a buffer of a launch before. */
+/* A parameter in the notation of launch files, or a buffer of the preceding launch. */
 static void read_named(cursor *c, bool again)
 {
     parameter p = {.line = c->line, .name = word(c, ""), .again = again};
@@ -329,7 +330,7 @@ static void read_expect(cursor *c)
             bad_test(c->t, c->line, "'%s' has no element %" PRIu64, k.name, last);
         k.count = last - k.first + 1;
     }
-    if (k.count == 0) bad_test(c->t, c->line, "say which elements: %s[FIRST..LAST]", k.name);
+    if (k.count == 0) bad_test(c->t, c->line, "specify the elements: %s[FIRST..LAST]", k.name);
     expect(c, "=");
     k.bytes = values(c, k.type, k.count);
     *pl_push(c->t->arena, &l->check) = k;
@@ -342,7 +343,7 @@ static void read_metric(cursor *c)
     char *end;
     skip_blanks(c);
     k.low = k.high = strtod(c->p, &end);
-    /* "12..14": strtod takes the first point with it */
+    /* "12..14": strtod consumes the first dot too */
     if (end > c->p && end[-1] == '.') end--;
     if (end == c->p) bad_test(c->t, c->line, "expected a number at '%s'", c->p);
     c->p = end;
@@ -463,13 +464,13 @@ static void read_test(test *t)
         p += n + (newline != NULL);
     }
     if (t->launch.n > 0 && t->error.n > 0)
-        bad_test(t, 0, "a file is launched or refused, not both");
+        bad_test(t, 0, "a file has LAUNCH or ERROR lines, not both");
     for (size_t i = 0; i < t->launch.n; i++)
         if (t->launch.at[i].check.n == 0)
             bad_test(t, t->launch.at[i].line, "this launch asserts nothing");
 }
 
-/* ---- running ---- */
+/* ---- execution ---- */
 
 static void print_messages(pl_gpu *gpu)
 {
@@ -483,7 +484,7 @@ static pl_status load(test *t, pl_gpu *gpu, const pl_load_options *o, pl_module 
     return pl_module_load_files(gpu, t->file.at, t->file.n, o, m);
 }
 
-/* Is the message about the file that the expectation names? */
+/* True if the message is about the file named by the expectation. */
 static bool in_file(const test *t, const expected_error *e, const char *file)
 {
     if (!e->file) return file && strcmp(file, t->path) == 0;
@@ -531,7 +532,7 @@ static void check_acceptance(test *t)
         if (pl_gpu_open(&gpu, "h200") != PL_OK) bad_test(t, 0, "cannot open the machine h200");
         pl_load_options o = {.opt_level = level};
         if (load(t, gpu, &o, &m) != PL_OK) {
-            fail(t, 1, "refused at -O%d:", level);
+            fail(t, 1, "rejected at -O%d:", level);
             print_messages(gpu);
         }
         pl_module_close(m);
@@ -539,13 +540,13 @@ static void check_acceptance(test *t)
     }
 }
 
-/* The ways of running that EXPECT-SAME names. */
+/* The configurations that EXPECT-SAME accepts. */
 typedef struct way {
     const char *name;
     pl_mode mode;
     int opt_level, threads;
     bool stack, eager, late, timed, weak;
-    unsigned seed; /* of a random schedule, or of what weak consistency shows; 0: neither */
+    unsigned seed; /* of a random schedule, or of weak-consistency simulation; 0: neither */
 } way;
 
 static const way ways[] = {
@@ -569,7 +570,7 @@ static const way *find_way(const test *t, const launch *l, const char *name)
 {
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (strcmp(ways[i].name, name) == 0) return &ways[i];
-    bad_test(t, l->line, "EXPECT-SAME knows no '%s'", name);
+    bad_test(t, l->line, "unknown EXPECT-SAME configuration '%s'", name);
 }
 
 static void check_bytes(test *t, const check *k, const unsigned char *got, const way *w)
@@ -621,7 +622,7 @@ static void check_metric(test *t, const check *k, const pl_result *r, const way 
         fail(t, k->line, "%s is %.10g [%s]", k->name, v, w->name);
 }
 
-/* What the launches of one run share. */
+/* State shared by the launches of one run. */
 typedef struct session {
     pl_gpu *gpu;
     pl_module *m;
@@ -641,7 +642,7 @@ static bool same_buffer(test *t, const launch *l, parameter *p)
             return true;
         }
     }
-    return fail(t, p->line, "no launch before has a buffer '%s'", p->name), false;
+    return fail(t, p->line, "no earlier launch has a buffer '%s'", p->name), false;
 }
 
 static bool store_parameters(test *t, launch *l, session *s, unsigned char *block, uint32_t bytes)
@@ -650,7 +651,7 @@ static bool store_parameters(test *t, launch *l, session *s, unsigned char *bloc
         parameter *p = &l->parameter.at[i];
         pl_kernel_param slot = pl_module_param(s->m, l->kernel, (uint32_t)i);
         if (slot.offset + slot.size > bytes)
-            return fail(t, p->line, "parameter %zu lies outside the block", i), false;
+            return fail(t, p->line, "parameter %zu is outside the parameter block", i), false;
         if (p->json) return fail(t, p->line, "a launch with an ARG has no other parameters"), false;
         if (p->type && p->count == 0) {
             if (slot.size != p->type->bytes)
@@ -659,7 +660,7 @@ static bool store_parameters(test *t, launch *l, session *s, unsigned char *bloc
             continue;
         }
         if (slot.size != 8 && slot.size != 4)
-            return fail(t, p->line, "parameter %zu is no address", i), false;
+            return fail(t, p->line, "parameter %zu is not an address", i), false;
         if (p->again) {
             if (!same_buffer(t, l, p)) return false;
         } else if (pl_alloc_device(s->gpu, p->bytes, p->name, &p->device) != PL_OK ||
@@ -673,8 +674,8 @@ static bool store_parameters(test *t, launch *l, session *s, unsigned char *bloc
     return true;
 }
 
-/* Parameters in the notation of launch files: the library reads them, and makes what they describe.
- */
+/* Parameters in the notation of launch files: the library parses them and creates the described
+ * objects. */
 static bool make_parameters(test *t, launch *l, session *s, pl_launch *request)
 {
     pl_case *c;
@@ -702,7 +703,7 @@ static bool make_parameters(test *t, launch *l, session *s, pl_launch *request)
     return true;
 }
 
-/* Checks what was said and printed; false when the launch failed although it should not have. */
+/* Checks messages and output; false if the launch failed unexpectedly. */
 static bool check_end(test *t, launch *l, const way *w, session *s, pl_status status,
                       const pl_result *r)
 {
@@ -717,7 +718,7 @@ static bool check_end(test *t, launch *l, const way *w, session *s, pl_status st
             pl_message d = pl_gpu_diag_count(s->gpu) ? pl_gpu_diag(s->gpu, 0, false)
                                                      : (pl_message){.text = "no message"};
             if (strcmp(d.text, k->name) != 0 || (k->at && k->at != d.line))
-                fail(t, k->line, "said '%s' at line %u [%s]", d.text, d.line, w->name);
+                fail(t, k->line, "message '%s' at line %u [%s]", d.text, d.line, w->name);
         }
         if (k->kind != CHECK_PRINTS) continue;
         prints = pl_arena_printf(t->arena, "%s%s", prints, k->name);
@@ -738,7 +739,7 @@ static bool check_end(test *t, launch *l, const way *w, session *s, pl_status st
     return true;
 }
 
-/* Checks the buffers, and holds them against those of the first way. */
+/* Checks the buffers, and compares them with those of the first configuration. */
 static void check_buffers(test *t, launch *l, const way *w, session *s)
 {
     uint64_t total = 0;
@@ -764,7 +765,7 @@ static void check_buffers(test *t, launch *l, const way *w, session *s)
         fail(t, l->line, "%s leaves different bytes", w->name);
 }
 
-/* Runs one launch one way and checks it. False: those after it make no sense. */
+/* Runs one launch in one configuration and checks it. False: later launches cannot run. */
 static bool run_launch(test *t, launch *l, const way *w, session *s)
 {
     pl_kernel_info info;
@@ -809,7 +810,7 @@ static bool run_launch(test *t, launch *l, const way *w, session *s)
     return true;
 }
 
-/* Runs a launch, and those that go on with what it left, one way. */
+/* Runs a launch, and those that continue from its state, in one configuration. */
 static void run_one_way(test *t, launch *head, const way *w)
 {
     session s = {0};

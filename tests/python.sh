@@ -1,5 +1,5 @@
 #!/bin/sh
-# python.sh - the Python module, with the library of this build tree. Skipped where there is no Python with cffi and numpy.
+# python.sh - the Python module, with the library of this build tree. Skipped if there is no Python with cffi and numpy.
 set -u
 build=$PWD
 if grep -q 'fsanitize=' "$build/config.log"; then echo "1..0 # SKIP a build with sanitizers"; exit 0; fi

@@ -29,7 +29,7 @@ def saxpy(gpu):
 
 
 @test
-def numpy_arrays_go_in_and_come_out():
+def numpy_arrays_round_trip():
     gpu = ptxloom.GPU("toy")
     x, y = np.full(128, 3, np.float32), np.arange(128, dtype=np.float32)
     result = saxpy(gpu)(128, 2.0, x, y, grid=2, block=64)
@@ -58,7 +58,7 @@ def functional_mode_has_no_cycles():
 
 
 @test
-def parameters_are_known():
+def parameters_are_reported():
     kernel = saxpy(ptxloom.GPU("toy"))
     assert [p[1] for p in kernel.params()] == ["u32", "f32", "u64", "u64"], kernel.params()
     error = raises(TypeError, kernel, 1, 2.0, grid=1, block=32)
@@ -68,7 +68,7 @@ def parameters_are_known():
 
 
 @test
-def wrong_ptx_is_an_error_with_its_place():
+def invalid_ptx_error_has_position():
     error = raises(ptxloom.Error, ptxloom.GPU("toy").load, ".version 8.0\n.target sm_90\nfoo;\n")
     assert error.messages[0]["line"] == 3 and error.messages[0]["code"].startswith("E")
     assert "text.ptx:3" in str(error)
@@ -110,7 +110,7 @@ def a_trace_that_fails_leaves_no_file():
 
 
 @test
-def metrics_by_their_names():
+def metrics_by_name():
     gpu = ptxloom.GPU("toy")
     y = np.zeros(64, np.float32)
     result = saxpy(gpu)(64, 1.0, y, y, grid=1, block=64, metrics="smsp__inst_executed.sum,ipc")
@@ -153,7 +153,7 @@ def variables_of_a_module():
 
 
 @test
-def what_machines_say():
+def machine_properties():
     assert "h200" in ptxloom.machines() and "toy" in ptxloom.machines()
     gpu = ptxloom.GPU("h200")
     assert gpu.value("sm.count") == 132
@@ -162,7 +162,7 @@ def what_machines_say():
 
 
 @test
-def what_is_closed_says_so():
+def use_after_close_is_an_error():
     gpu = ptxloom.GPU("toy")
     kernel, array = saxpy(gpu), gpu.zeros(4)
     gpu.close()

@@ -1,18 +1,18 @@
-/* random_programs.c - random programs against an H200: what 1,193 kernels of all kinds of
- * instructions, branches, calls and memory wrote.
+/* random_programs.c - random programs compared with an H200: the outputs of 1,193 kernels with
+ * all kinds of instructions, branches, calls and memory accesses.
  *
- * tests/data/programs/NAME.ptx.xz are modules of generate.py, digests.tsv what they left on an H200
- * (record.c; ptxas 13.0 -O0, driver 580.159.04, 2026-11). With -O3 the hardware computes the same
- * but for the signs and payloads of NaN and for faults of ptxas. The modules j31 and j33 are of the
- * profile "joined", products and sums that may become one operation, recorded with -O3. Of their
- * 200 kernels 7 are not listed: where it could be told, ptxas has folded a branch or unrolled a
- * loop before it joined them. The modules u1 to u5 are of the profile "partial": registers without
- * a value before loops, conditional definitions, early exits. They were recorded with ptxas -O0 on
- * an H100 with the same driver. Each kernel runs at both levels of optimisation, in functional and
- * in timing mode.
+ * tests/data/programs/NAME.ptx.xz are modules of generate.py, digests.tsv their outputs on an H200
+ * (record.c; ptxas 13.0 -O0, driver 580.159.04, 2026-11). With -O3 the hardware results are the
+ * same except for the signs and payloads of NaN and for defects of ptxas. The modules j31 and j33
+ * are of the profile "joined", products and sums that may be contracted to one operation, recorded
+ * with -O3. Of their 200 kernels 7 are not listed: as far as could be determined, ptxas folded a
+ * branch or unrolled a loop before contraction. The modules u1 to u5 are of the profile "partial":
+ * registers uninitialised before loops, conditional definitions, early exits. They were recorded
+ * with ptxas -O0 on an H100 with the same driver. Each kernel runs at both levels of optimisation,
+ * in functional and in timing mode.
  *
- *     programs PROFILE FIRST LAST     compares -O0 and -O2 on new programs: a module of 20 kernels
- * for each seed, without a recording
+ *     tests/random_programs PROFILE FIRST LAST   compares -O0 and -O2 on new programs: a module of
+ *       20 kernels for each seed, without a recording
  *
  * PROFILE is an option of generate.py, "" for none. */
 #include "tests/programs.h"
@@ -24,7 +24,7 @@
 
 enum { NEW_KERNELS = 20 };
 
-/* Ways with one level follow each other: they share a module. */
+/* Consecutive configurations with the same level share a module. */
 static const struct way {
     int level;
     pl_mode mode;
@@ -36,7 +36,7 @@ enum { WAYS = sizeof ways / sizeof *ways };
 
 typedef uint64_t output[PROGRAMS_OUT / 8];
 
-/* What a kernel writes; false when the launch failed. */
+/* Outputs of a kernel; false if the launch failed. */
 static bool run(pl_gpu *gpu, pl_module *m, const char *kernel, pl_mode mode, output out)
 {
     static uint32_t in[PROGRAMS_IN / 4];
@@ -79,12 +79,11 @@ static void check_way(const table *t, size_t from, size_t to, const struct way *
         bool ran = run(gpu, m, kernel, way->mode, out);
         bool equal = ran && programs_digest(out) == strtoull(t->row[row][2], NULL, 16);
         if (!equal)
-            printf("# %s of %s %s\n", kernel, name, ran ? "computes something else" : "failed");
+            printf("# %s of %s %s\n", kernel, name, ran ? "computes a different result" : "failed");
         same += equal;
     }
-    tap(same == to - from && from < to,
-        "%s, %s: %zu of %zu kernels leave what they left on the H200", name, way->name, same,
-        to - from);
+    tap(same == to - from && from < to, "%s, %s: %zu of %zu kernels match the H200", name,
+        way->name, same, to - from);
 }
 
 static void check_module(const table *t, size_t from, size_t to)
@@ -109,7 +108,7 @@ static void check_module(const table *t, size_t from, size_t to)
     free(path);
 }
 
-/* One module at both levels; how many kernels are equal. */
+/* Compares one module at both levels; returns the number of equal kernels. */
 static size_t compare_levels(const char *text, size_t size, const char *name)
 {
     static output out[2];

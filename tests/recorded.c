@@ -44,7 +44,7 @@ static json_t *find_case(const json_t *document, const char *name)
     return NULL;
 }
 
-/* The launch file of a case. Those of the corpus and of Triton are made by the build. */
+/* The launch file of a case. The build generates those of the corpus and of Triton. */
 static char *case_path(const char *folder, const char *name)
 {
     const bool made = strcmp(folder, "corpus") == 0 || strcmp(folder, "triton") == 0;
@@ -54,8 +54,8 @@ static char *case_path(const char *folder, const char *name)
     return made ? corpus_path(relative) : data_path(relative);
 }
 
-/* The row of first .. end - 1 to run: one that fails on hardware, else the one with the least work.
- */
+/* The row of first .. end - 1 to run: one that fails on hardware, else the one with the least
+ * work. */
 static size_t cheapest(const table *t, size_t first, size_t end)
 {
     const size_t work = table_column(t, "thread_inst_executed"), status = table_column(t, "status");
@@ -72,7 +72,7 @@ static size_t cheapest(const table *t, size_t first, size_t end)
     return best;
 }
 
-/* A row with its module: `ptxloom run` assembles a module once for cases that follow each other. */
+/* A row with its module: `ptxloom run` assembles a module once for consecutive cases. */
 typedef struct ordered {
     char **row;
     char *module;

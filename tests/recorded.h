@@ -7,20 +7,21 @@
 #include <jansson.h>
 
 /* Called once for each row of results.tsv, in order. result is the case's object of --json, or NULL
- * when there was none. */
+ * if there was none. */
 typedef void recorded_each(void *ctx, size_t row, const json_t *result, const run_result *r);
 
 table recorded_results(const char *folder);
-/* Keeps the cases of these n names; n == 0: of each `one_of` neighbours the one with the least
- * work, or one that fails on hardware. Sorts them by module. */
+/* Retains only the cases of these n names; n == 0: of each group of `one_of` neighbours one that
+ * fails on hardware, else the one with the least work. Sorts them by module. */
 void recorded_choose(const char *folder, table *results, int one_of, char *const *names, int n);
-/* Runs every case in `mode`, several to a process; a case whose process died is run again alone. */
+/* Runs every case in `mode`, several per process; a case whose process crashed is run again
+ * alone. */
 void recorded_run(const char *folder, const table *results, const char *mode, recorded_each *each,
                   void *ctx);
-/* The same with further options for `ptxloom run`, ended by NULL; at most 8. */
+/* The same with at most 8 further options for `ptxloom run`, terminated by NULL. */
 void recorded_run_with(const char *folder, const table *results, const char *mode,
                        const char *const *options, recorded_each *each, void *ctx);
-/* A number of the result, 0 when it is missing. */
+/* A number of the result; 0: missing. */
 double recorded_number(const json_t *result, const char *key);
 
 #endif

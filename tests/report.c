@@ -1,9 +1,9 @@
-/* report.c - what `ptxloom report` writes is what the trace says.
+/* report.c - `ptxloom report` writes the same data as the trace.
  *
- * Makes traces of several kernels, reports about them, takes the data out of the page and asks the
- * trace again. Every answer of panels.sql is compared cell by cell. Every array of the timeline,
- * the maps and the accesses is compared with sums and rows that SQL gives. The numbers of a run are
- * compared across all places that show them: text, --json, --summary, trace, report. */
+ * Creates traces of several kernels and reports of them, extracts the data from the page and
+ * queries the trace again. Every answer of panels.sql is compared cell by cell. Every array of the
+ * timeline, the maps and the accesses is compared with sums and rows from SQL. The numbers of a
+ * run are compared across all outputs: text, --json, --summary, trace, report. */
 #include "tests/harness.h"
 #include <inttypes.h>
 #include <jansson.h>
@@ -26,7 +26,7 @@ static const char *in_folder(const char *name)
     return to;
 }
 
-/* Runs ptxloom with the words up to NULL; a failure is shown. */
+/* Runs ptxloom with the words up to NULL; reports a failure. */
 static run_result loom(const char *const words[])
 {
     const char *argv[24] = {loom_path()};
@@ -36,7 +36,7 @@ static run_result loom(const char *const words[])
     return r;
 }
 
-/* The JSON object of a page; NULL: there is none. */
+/* The JSON object of a page; NULL: none. */
 static json_t *page_data(const char *path)
 {
     static const char open[] = "<script type=\"application/json\" id=\"data\">";
@@ -85,7 +85,7 @@ static bool same_cell(sqlite3_stmt *s, int c, const json_t *v)
     }
 }
 
-/* Rows that are not as the query gives them; *cells counts all. */
+/* Counts rows that differ from the query's; *cells counts all cells. */
 static int wrong_rows(sqlite3 *db, int64_t kernel, const char *sql, const json_t *answer,
                       size_t *cells)
 {
@@ -132,7 +132,7 @@ static void check_queries(sqlite3 *db, const char *name, const json_t *data)
 typedef struct bytes {
     unsigned char *at;
     size_t n, next;
-    uint64_t zeros; /* left of a run */
+    uint64_t zeros; /* remaining zeros of a run */
 } bytes;
 
 static bytes decode(const json_t *object, const char *key)
@@ -187,7 +187,7 @@ static int64_t member(const json_t *o, const char *key)
     return json_integer_value(json_object_get(o, key));
 }
 
-/* The windows: issues of every multiprocessor in every window, and stall cycles by reason. */
+/* The windows: issues of every SM in every window, and stall cycles by reason. */
 static bool windows_agree(sqlite3 *db, int64_t kernel, const json_t *t)
 {
     size_t windows = (size_t)member(t, "windows"), sms = (size_t)member(t, "sms"),
@@ -227,8 +227,8 @@ typedef struct warp {
     int64_t sm, block, warp, first;
 } warp;
 
-/* The lives of warps, which it gives back, and single issues, which it compares with rows of inst.
- */
+/* The lifetimes of warps, which it returns, and single issues, which it compares with rows of
+ * inst. */
 static bool warps_agree(sqlite3 *db, int64_t kernel, const json_t *t, warp **out)
 {
     size_t n = (size_t)member(t, "warps");
@@ -262,7 +262,7 @@ static bool warps_agree(sqlite3 *db, int64_t kernel, const json_t *t, warp **out
     }
     sqlite3_finalize(s);
     free(b.at);
-    if (!same) tap_note("the lives of warps differ");
+    if (!same) tap_note("warp lifetimes differ");
     return same;
 }
 
@@ -379,7 +379,7 @@ static bool maps_agree(sqlite3 *db, int64_t kernel, const json_t *launch)
     return wrong == 0;
 }
 
-/* Sums of every memory instruction, and the addresses of the accesses that are drawn. */
+/* Sums of every memory instruction, and the addresses of the drawn accesses. */
 static bool accesses_agree(sqlite3 *db, int64_t kernel, const json_t *launch)
 {
     const json_t *a, *sample;
@@ -433,9 +433,9 @@ static void check_arrays(sqlite3 *db, const char *name, const json_t *data)
             "%s, launch %" PRId64 ": warps and %" PRId64 " issue slots are rows of warp and inst",
             name, kernel, member(json_object_get(t, "slots"), "rows"));
         tap(lanes_agree(db, kernel, launch),
-            "%s, launch %" PRId64 ": lanes and masks are those of inst", name, kernel);
-        tap(maps_agree(db, kernel, launch), "%s, launch %" PRId64 ": maps hold all sectors of mem",
-            name, kernel);
+            "%s, launch %" PRId64 ": lanes and masks match those of inst", name, kernel);
+        tap(maps_agree(db, kernel, launch),
+            "%s, launch %" PRId64 ": maps contain all sectors of mem", name, kernel);
         tap(accesses_agree(db, kernel, launch), "%s, launch %" PRId64 ": accesses are rows of mem",
             name, kernel);
         free(list);
@@ -467,7 +467,7 @@ static void check_report(const char *name, const char *const cases[])
     run_free(&b);
 }
 
-/* A launch that fails has a timeline up to there. */
+/* A launch that fails has a timeline up to the failure. */
 static void check_fault(const char *ptx)
 {
     char db_path[4096], page[4096];
@@ -535,7 +535,7 @@ static void check_packed(const char *launch)
     int wrong = 0, members = 0;
     json_object_foreach((json_t *)(uintptr_t)x, key, v)
     {
-        /* The command is another, and rows of mem have other numbers. */
+        /* The command differs, and rows of mem have other numbers. */
         if (strcmp(key, "facts") == 0 || strcmp(key, "accesses") == 0) continue;
         members++;
         if (json_equal(v, json_object_get(y, key))) continue;
@@ -560,7 +560,7 @@ static void check_page(void)
         tap_note("the page holds '%s'", outside[i]);
         found++;
     }
-    tap(found == 0 && strstr(page, "</html>"), "a page needs nothing from outside");
+    tap(found == 0 && strstr(page, "</html>"), "a page uses no external resources");
     free(page);
 }
 
@@ -607,7 +607,7 @@ static void check_baseline(const char *a, const char *b)
         }
     }
     tap(same,
-        "a baseline's answers are those of its trace, and the lines of both add up (%zu lines)",
+        "a baseline's answers match its trace, and the lines of both sum correctly (%zu lines)",
         json_array_size(json_object_get(base, "lines")));
     sqlite3_close(db[0]);
     sqlite3_close(db[1]);
@@ -617,9 +617,9 @@ static void check_baseline(const char *a, const char *b)
     run_free(&t);
 }
 
-/* ---- the same numbers everywhere ---- */
+/* ---- the same numbers in all outputs ---- */
 
-/* The digits behind `label` in the text of a run, commas left out. */
+/* The digits after `label` in the text of a run, without commas. */
 static double shown(const char *text, const char *label)
 {
     char digits[40];
@@ -683,7 +683,7 @@ static void check_agreement(const char *launch)
         if (column > longest) longest = column;
     }
     tap(longest > 40 && longest <= 80, "--summary fits 80 columns (%d)", longest);
-    tap(wrong == 0, "text, --summary, --json, trace and report say the same of a run");
+    tap(wrong == 0, "text, --summary, --json, trace and report agree on a run");
     /* Every counter of --json is a counter of the trace. */
     const char *key;
     json_t *v;
@@ -698,8 +698,8 @@ static void check_agreement(const char *launch)
         sqlite3_finalize(s);
         counters++;
     }
-    tap(wrong == 0 && counters > 30,
-        "%d metrics of --json are counters of the trace, digit by digit", counters);
+    tap(wrong == 0 && counters > 30, "%d metrics of --json equal the counters of the trace exactly",
+        counters);
     sqlite3_close(db);
     json_decref(data);
     json_decref(root);
@@ -709,7 +709,7 @@ static void check_agreement(const char *launch)
     run_free(&r);
 }
 
-/* ---- what is refused ---- */
+/* ---- rejected input ---- */
 
 static void check_refusals(void)
 {
@@ -717,15 +717,15 @@ static void check_refusals(void)
         const char *what, *option, *value;
         int status;
         const char *says;
-    } bad[] = {{"a launch that is not there", "--launch", "7", 2, "E0707"},
-               {"a baseline that is no trace", "--baseline", "/dev/null", 2, "E0701"},
-               {"a folder that is not there", "-o", "/nowhere/at/all.html", 2, "E0002"},
-               {"a number that is none", "--issue-slots", "many", 2, "E0005"}};
+    } bad[] = {{"nonexistent launch", "--launch", "7", 2, "E0707"},
+               {"baseline that is not a trace", "--baseline", "/dev/null", 2, "E0701"},
+               {"nonexistent folder", "-o", "/nowhere/at/all.html", 2, "E0002"},
+               {"invalid number", "--issue-slots", "many", 2, "E0005"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *argv[] = {loom_path(),           "report",      in_folder("a.db"), "-o",
                               in_folder("bad.html"), bad[i].option, bad[i].value,      NULL};
         run_result r = run_command(argv, SECONDS);
-        tap(r.status == bad[i].status && strstr(r.err, bad[i].says), "report refuses %s (%s)",
+        tap(r.status == bad[i].status && strstr(r.err, bad[i].says), "report rejects: %s (%s)",
             bad[i].what, bad[i].says);
         run_free(&r);
     }
@@ -742,7 +742,7 @@ int main(void)
     folder = scratch_make();
     check_report("several launches", (const char *const[]){matmul, gather, divergent, NULL});
     check_page();
-    /* Several grids, with blocks of other sizes. */
+    /* Several grids, with different block sizes. */
     snprintf(device, sizeof device, "%s/tests/ptx/exec/programs/cdp.ptx", root ? root : ".");
     check_report("launches from the device",
                  (const char *const[]){device, "-k", "kernel", "-g", "1", "-b", "4",

@@ -1,13 +1,13 @@
 #!/bin/sh
-# same_figures.sh - a number under one name is the same wherever it is shown.
+# same_figures.sh - a value with one name is the same in all outputs.
 #
-# Examples and recorded launches run at both levels of optimisation, in both modes, with ordinary and packed rows. Compared are what
-# `run` prints, --json, metrics, counters, tables of events, windows of time and named queries; metrics also with what their formula
-# gives without the model's counter. Figures of launches that did not complete are absent or marked.
+# Examples and recorded launches run at both levels of optimisation, in both modes, with ordinary and packed rows. The output of
+# `run`, --json, metrics, counters, tables of events, windows of time and named queries are compared; metrics also with their
+# formula evaluated without the model's counter. Figures of launches that did not complete are absent or marked.
 set -u
 . "$srcdir/tests/scratch.sh"
 
-# one SQL that gives a line for each pair of numbers that differ
+# one SQL query that gives a line for each differing pair of numbers
 cat >pairs.sql <<'END'
 WITH k AS (SELECT * FROM kernel), n(what, a, b) AS (
     SELECT 'sum(weight) of inst', (SELECT sum(weight) FROM inst), inst_executed FROM k
@@ -50,7 +50,7 @@ END
 # the value of a member of the first case of --json
 member() { sed -n 's/^ *"'"$1"'": \([^,]*\),*$/\1/p' json | head -1; }
 
-# the number behind a label of what run prints
+# the number after a label in the output of run
 printed() { sed -n 's/^  '"$1"' *\([0-9.,]*\).*/\1/p' text | tr -d , | head -1; }
 
 equal() # NAME A B
@@ -61,14 +61,14 @@ equal() # NAME A B
 
 cases="$root/examples/matmul.json $root/examples/tensor_copy.json $root/examples/magnify.json"
 for name in atomic_same bitonic_shared alloca_local cluster_hist const_mem; do cases="$cases $root/tests/data/suite/cases/$name.json"; done
-# eight blocks of the large ones are enough
+# eight blocks of the large ones suffice
 blocks() { case $1 in */suite/*) echo -g 8 ;; esac; }
 ways='-O2 --mode timing --trace-format rows
 -O0 --mode timing --trace-format packed
 -O2 --mode functional --trace-format packed
 -O0 --mode functional --trace-format rows'
 
-# the metrics that have a value, a line each: one process asks for all
+# the metrics that have a value, one per line: one process queries all
 metrics="SELECT 'inst_executed' AS name, inst_executed AS value FROM kernel"
 for metric in branch_efficiency gld_efficiency ipc achieved_occupancy l2_tex_hit_rate global_hit_rate warp_execution_efficiency; do
     metrics="$metrics UNION ALL SELECT '$metric', value FROM $metric WHERE value IS NOT NULL"
@@ -124,13 +124,13 @@ for mode in timing functional; do
     "$loom" run bad.ptx -k k -g 1 -b 64 u64:0 --mode $mode --json --metrics all >json 2>errors
     equal "$mode: a fault has no cycles and no metrics" \
         "$("$loom" query f.db "SELECT cycles IS NULL, inst_executed > 0, (SELECT count(*) FROM metric), (SELECT count(*) FROM counter) FROM kernel" --csv | sed 1d)" 1,1,0,0
-    equal "$mode: nor has --json" "$(member complete) $(member cycles) $(grep -c '"metrics": {}' json)" "false null 1"
-    equal "$mode: what is printed says so" "$(grep -c 'stopped after' text) $(grep -cE 'a cycle|occupancy|hits' text)" "1 0"
+    equal "$mode: --json of a fault has no cycles and no metrics" "$(member complete) $(member cycles) $(grep -c '"metrics": {}' json)" "false null 1"
+    equal "$mode: a fault is marked in the output" "$(grep -c 'stopped after' text) $(grep -cE 'a cycle|occupancy|hits' text)" "1 0"
     "$loom" run bad.ptx -k k -g 1 -b 64 u64:0 --mode $mode --summary >text 2>errors
-    equal "$mode: so does --summary" "$(grep -c 'did not complete' text) $(grep -cE 'occupancy|hits' text)" "1 0"
+    equal "$mode: a fault is marked in --summary" "$(grep -c 'did not complete' text) $(grep -cE 'occupancy|hits' text)" "1 0"
     equal "$mode: thread, block and line of a fault" \
         "$("$loom" query f.db "SELECT block_x, thread_x, ptx_line, address FROM fault" --csv | sed 1d)" 0,5,11,16
     "$loom" run bad.ptx -k spin -g 1 -b 64 --mode $mode --timeout 1 >text 2>errors
-    equal "$mode: out of time" "$(grep -c 'stopped after' text) $(grep -c 'a cycle' text)" "1 0"
+    equal "$mode: time limit" "$(grep -c 'stopped after' text) $(grep -c 'a cycle' text)" "1 0"
 done
 echo "1..$n"

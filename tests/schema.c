@@ -1,7 +1,8 @@
-/* schema.c - doc/launch.schema.json is what the reader's table of keys says, and every launch file
- * of the source tree follows it.
+/* schema.c - doc/launch.schema.json matches the reader's table of keys, and every launch file of
+ * the source tree conforms to it.
  *
- * A validator of JSON Schema in small: the keywords that the schema uses. An unknown one fails. */
+ * Contains a small validator of JSON Schema with the keywords that the schema uses. An unknown
+ * keyword fails. */
 #define _XOPEN_SOURCE 700 /* nftw */
 #include "tests/harness.h"
 #include <ftw.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 
 static json_t *schema;
-static char where[256]; /* the first place that does not follow it */
+static char where[256]; /* the first position that does not conform */
 
 static bool follows(const json_t *s, const json_t *v, const char *at);
 
@@ -172,10 +173,10 @@ static void try_folder(const char *root, const char *folder, int least)
     snprintf(path, sizeof path, "%s/%s", root, folder);
     files = bad = 0;
     nftw(path, visit, 16, FTW_PHYS);
-    tap(bad == 0 && files >= least, "%s: %d launch files follow the schema", folder, files);
+    tap(bad == 0 && files >= least, "%s: %d launch files conform to the schema", folder, files);
 }
 
-/* ---- what does not follow it ---- */
+/* ---- nonconforming files ---- */
 
 static void try_text(const char *text, bool good)
 {
@@ -194,7 +195,8 @@ static void try_generator(const char *root)
              "awk -f '%s/doc/launch_schema.awk' '%s/lib/data/element_type.c' "
              "'%s/lib/launch/launch_keys.def' | cmp - '%s/doc/launch.schema.json'",
              root, root, root, root);
-    tap(system(command) == 0, "doc/launch.schema.json is made of the reader's keys (make schema)");
+    tap(system(command) == 0,
+        "doc/launch.schema.json is generated from the reader's keys (make schema)");
 }
 
 int main(void)
@@ -204,7 +206,7 @@ int main(void)
     if (!root) root = ".";
     snprintf(path, sizeof path, "%s/doc/launch.schema.json", root);
     schema = json_load_file(path, 0, NULL);
-    tap(schema != NULL, "the schema is JSON");
+    tap(schema != NULL, "the schema is valid JSON");
     try_generator(root);
     try_folder(root, "examples", 5);
     try_folder(root, "labs", 0);

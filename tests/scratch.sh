@@ -1,6 +1,6 @@
-# scratch.sh - the beginning of a test script that runs ptxloom in a folder of its own: sourced, not run.
+# scratch.sh - the prologue of a test script that runs ptxloom in its own folder: sourced, not run.
 #
-# Sets $loom (the command) and $root (the source tree), both absolute, goes into a fresh folder that is removed at the end, and
+# Sets $loom (the command) and $root (the source tree), both absolute, changes to a new folder that is removed at the end, and
 # sets n, the number of tests, to 0.
 LC_ALL=C
 export LC_ALL
@@ -13,7 +13,7 @@ trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 99
 n=0
 
-# One test: its verdict is the exit status of the command before.
+# One test: passes if the preceding command succeeded.
 test_that() # WHAT
 {
     verdict=$?
@@ -23,7 +23,7 @@ test_that() # WHAT
         sed 's/^/# /' out said
     fi
 }
-# Runs ptxloom; true if it exits with STATUS. Its output goes to the files `out` and `said`.
+# Runs ptxloom; true if it exits with STATUS. Its output is in the files `out` and `said`.
 status() # STATUS ARGUMENTS...
 {
     wanted=$1

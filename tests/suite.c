@@ -2,9 +2,9 @@
  * hardware's.
  *
  * Compiled once for each folder of tests/data with kernels (FOLDER), mode (MODE is "functional" or
- * "timing") and further options (EXTRA). A case that this version cannot run stands in
- * FOLDER/unsupported.tsv with the reason that ptxloom gives. Such a case must fail for exactly that
- * reason. So the list can neither hide a wrong result nor outlive the feature. */
+ * "timing") and further options (EXTRA). A case that this version cannot run is listed in
+ * FOLDER/unsupported.tsv with ptxloom's reason. Such a case must fail for exactly that reason, so
+ * the list can neither hide a wrong result nor become stale. */
 #include "tests/recorded.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ typedef struct suite {
     const char *const *options; /* of `ptxloom run`, ended by NULL */
 } suite;
 
-/* The SHA-256 that the result gives for buffer argument `arg`. */
+/* The SHA-256 in the result for buffer argument `arg`. */
 static const char *sum_of(const json_t *result, int arg)
 {
     size_t i;
@@ -40,7 +40,7 @@ static const char *sum_of(const json_t *result, int arg)
     return NULL;
 }
 
-/* Compares with "arg1=SUM,arg2=SUM"; notes what differs. */
+/* Compares with "arg1=SUM,arg2=SUM"; reports differences. */
 static bool outputs_equal(const json_t *result, const char *sums)
 {
     bool equal = true;
@@ -75,9 +75,9 @@ static void judge(void *ctx, size_t row, const json_t *result, const run_result 
     const char *sums = s->results.row[row][s->sums];
     bool free_order = strcmp(s->results.row[row][s->status], "OK") != 0 &&
                       (!*sums || (s->options[0] && strncmp(s->options[0], "--schedule", 10) == 0));
-    if (free_order) { /* its result depends on the order, on hardware too: it must end, that is all
+    if (free_order) { /* its result depends on the order, on hardware too: it only has to terminate
                        */
-        tap(result != NULL, "%s %s ends in any order", MODE, name);
+        tap(result != NULL, "%s %s terminates in any order", MODE, name);
         return;
     }
     bool equal = result && outputs_equal(result, sums);
@@ -90,7 +90,7 @@ static void judge(void *ctx, size_t row, const json_t *result, const run_result 
     bool named = (text && strstr(text, reason)) || (r->err && strstr(r->err, reason));
     tap(!equal && named, "%s %s is not supported: %s", MODE, name, reason);
     if (equal)
-        tap_note("it works: take it off tests/data/" FOLDER "/unsupported.tsv");
+        tap_note("it works: remove it from tests/data/" FOLDER "/unsupported.tsv");
     else if (!named)
         tap_note("it fails for another reason; exit status %d; %.2000s", r->status,
                  r->err ? r->err : "");
@@ -99,8 +99,8 @@ static void judge(void *ctx, size_t row, const json_t *result, const run_result 
 
 /* suite_functional [--all | --case NAME ...] [OPTION of `ptxloom run` ...]
  *
- * Without --all or --case one of ONE_OF cases runs. A program's own options for `ptxloom run` are
- * in EXTRA; others replace them. */
+ * Without --all or --case one of every ONE_OF cases runs. EXTRA has the default options for
+ * `ptxloom run`; given options replace them. */
 int main(int argc, char **argv)
 {
     static const char *const extra[] = {EXTRA NULL};

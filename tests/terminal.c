@@ -1,7 +1,8 @@
-/* terminal.c - what ptxloom prints fits the terminal: no line is longer than its columns, at 60, 80
- * and 120 of them.
+/* terminal.c - ptxloom's output fits the terminal: no line exceeds its width, at 60, 80 and 120
+ * columns.
  *
- * Commands run on a pseudo-terminal. Not on a terminal the same commands print whole lines. */
+ * Commands run on a pseudo-terminal. The same commands print full lines if the output is not a
+ * terminal. */
 #define _GNU_SOURCE /* posix_openpt, ptsname */
 #include "tests/harness.h"
 #include <errno.h>
@@ -18,7 +19,8 @@ enum { MOST_WORDS = 16, SECONDS = 120 };
 
 static char *folder, loom[4096];
 
-/* Runs ptxloom with the words on a terminal of so many columns; what it printed, to be freed. */
+/* Runs ptxloom with the words on a terminal of this many columns; returns its output, which the
+ * caller frees. */
 static char *on_terminal(const char *const words[], int columns, int *status)
 {
     char *text = NULL, buf[4096];
@@ -43,7 +45,7 @@ static char *on_terminal(const char *const words[], int columns, int *status)
     }
     close(slave);
     for (;;) {
-        ssize_t k = read(master, buf, sizeof buf); /* EIO: the other side is closed */
+        ssize_t k = read(master, buf, sizeof buf); /* EIO: the other end is closed */
         if (k < 0 && errno == EINTR) continue;
         if (k <= 0) break;
         text = realloc(text, n + (size_t)k + 1);
@@ -56,7 +58,7 @@ static char *on_terminal(const char *const words[], int columns, int *status)
     return text;
 }
 
-/* Columns of the longest line; *at is that line. */
+/* Width of the longest line; *at is that line. */
 static int longest(const char *text, const char **at, int *length)
 {
     int most = 0;
@@ -143,7 +145,7 @@ int main(void)
              folder, root ? root : ".", loom, loom);
     const char *const argv[] = {"sh", "-c", line, NULL};
     run_result r = run_command(argv, SECONDS);
-    tap(r.status == 0, "traces to look at");
+    tap(r.status == 0, "traces for the commands");
     if (r.status != 0) tap_note("%s", r.err);
     run_free(&r);
     for (size_t i = 0; i < sizeof command / sizeof *command; i++) {

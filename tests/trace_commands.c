@@ -1,5 +1,4 @@
-/* trace_commands.c - the commands that look at traces: diff, export and shell give what SQL gives.
- */
+/* trace_commands.c - the trace commands diff, export and shell give the same results as SQL. */
 #include "tests/harness.h"
 #include <fcntl.h>
 #include <inttypes.h>
@@ -108,17 +107,17 @@ static void check_diff(void)
     r = loom((const char *const[]){"diff", trace_a, trace_b, "--limit", "3", NULL});
     int lines = 0;
     for (const char *p = strstr(r.out, "  was"); p && *p; p++) lines += *p == '\n';
-    tap(r.status == 0 && lines == 4, "diff shows as many lines as asked for");
+    tap(r.status == 0 && lines == 4, "diff shows the requested number of lines");
     run_free(&r);
     r = loom((const char *const[]){"diff", trace_a, trace_async, NULL});
     tap(r.status == 0 && strstr(r.out, "two kernels, 'transpose_shared' and 'tma1d_copy'"),
-        "diff says when the kernels are two");
+        "diff reports different kernels");
     run_free(&r);
     r = loom((const char *const[]){"diff", trace_a, NULL});
     tap(r.status == 2 && strstr(r.err, "E0007"), "diff needs two traces (E0007)");
     run_free(&r);
     r = loom((const char *const[]){"diff", trace_a, trace_b, "--launch", "9", NULL});
-    tap(r.status == 2 && strstr(r.err, "E0707"), "diff refuses a launch that is not there (E0707)");
+    tap(r.status == 2 && strstr(r.err, "E0707"), "diff rejects a nonexistent launch (E0707)");
     run_free(&r);
     sqlite3_close(db[0]);
     sqlite3_close(db[1]);
@@ -170,10 +169,9 @@ static void check_perfetto(const char *trace, const char *name)
                               "(SELECT count(*) FROM async)");
     tap(r.status == 0 && root && t.issues == value(db, "SELECT count(*) FROM inst") &&
             t.wait == value(db, "SELECT sum(min(stall_cycles, cycle)) FROM inst"),
-        "%s: %" PRId64 " issues and %" PRId64 " cycles of waiting are those of inst", name,
-        t.issues, t.wait);
-    tap(t.begun == spans && t.ended == spans, "%s: %" PRId64 " barriers and copies begin and end",
-        name, spans);
+        "%s: %" PRId64 " issues and %" PRId64 " stall cycles match inst", name, t.issues, t.wait);
+    tap(t.begun == spans && t.ended == spans,
+        "%s: %" PRId64 " barriers and copies have begin and end events", name, spans);
     tap(t.names == value(db, "SELECT count(*) + 1 FROM warp") &&
             t.counters == value(db, "SELECT count(*) FROM counter_time") && t.launches == 1 &&
             t.length == value(db, "SELECT cycles FROM kernel") && t.outside == 0,
@@ -184,13 +182,13 @@ static void check_perfetto(const char *trace, const char *name)
     root = json_load_file(path, 0, NULL);
     t = count_events(json_object_get(root, "traceEvents"));
     tap(t.issues == value(db, "SELECT count(*) FROM inst WHERE sm = 1"),
-        "%s: one multiprocessor alone", name);
+        "%s: a single multiprocessor", name);
     json_decref(root);
     run_free(&r);
     sqlite3_close(db);
 }
 
-/* Records of a CSV file, which may be several lines each; -1: there is no file. */
+/* Number of records of a CSV file, which may span several lines; -1: no file. */
 static int64_t records_of(const char *path)
 {
     int64_t n = 0;
@@ -232,7 +230,7 @@ static void check_tables(void)
     r = loom((const char *const[]){"export", trace_a, "--format", "ndjson", "-o", "-", NULL});
     int64_t rows = 0, bad = 0, issues = 0;
     for (char *line = strtok(r.out, "\n"); line; line = strtok(NULL, "\n"), rows++) {
-        /* A sample, and one table whole. */
+        /* A sample, and one complete table. */
         if (rows % 997 && !strstr(line, "\"table\": \"pc_stat\"")) continue;
         json_t *o = json_loads(line, 0, NULL);
         bad += !json_is_string(json_object_get(o, "table"));
@@ -248,26 +246,23 @@ static void check_tables(void)
         const char *what, *words[8], *says;
         int status;
     } bad_use[] = {
-        {"a format that is none", {"export", trace_a, "--format", "xml", "-o", "x"}, "E0005", 2},
+        {"invalid format", {"export", trace_a, "--format", "xml", "-o", "x"}, "E0005", 2},
         {"no output", {"export", trace_a}, "E0007", 2},
-        {"a table that is not there",
+        {"nonexistent table",
          {"export", trace_a, "--format", "csv", "--table", "nothing", "-o", "-"},
          "E0703",
          2},
-        {"many tables on standard output",
+        {"several tables to standard output",
          {"export", trace_a, "--format", "csv", "-o", "-"},
          "E0010",
          2},
-        {"a folder that is not there",
-         {"export", trace_a, "-o", "/nowhere/at/all.json"},
-         "E0002",
-         2}};
+        {"nonexistent folder", {"export", trace_a, "-o", "/nowhere/at/all.json"}, "E0002", 2}};
     for (size_t i = 0; i < sizeof bad_use / sizeof *bad_use; i++) {
         const char *argv[10] = {loom_path()};
         for (int k = 0; k < 8 && bad_use[i].words[k]; k++) argv[k + 1] = bad_use[i].words[k];
         run_result e = run_command(argv, SECONDS);
         tap(e.status == bad_use[i].status && strstr(e.err, bad_use[i].says),
-            "export refuses %s (%s)", bad_use[i].what, bad_use[i].says);
+            "export rejects: %s (%s)", bad_use[i].what, bad_use[i].says);
         run_free(&e);
     }
     sqlite3_close(db);
@@ -289,7 +284,7 @@ static void check_piped_shell(void)
             strstr(r.out, "roofline") && strstr(r.out, "CREATE TABLE lane") &&
             strstr(r.out, "branch_efficiency") && strstr(r.out, "ptx_line") &&
             !strstr(r.out, "7777777"),
-        "shell answers SQL over several lines, names and dot-commands, and stops at .quit");
+        "shell answers multi-line SQL, names and dot-commands, and stops at .quit");
     run_free(&r);
     snprintf(command, sizeof command,
              "printf '%%s\\n' '.tabels' 'nosuch' 'DELETE FROM lane;' 'SELECT FROM;' | '%s' shell "
@@ -298,11 +293,11 @@ static void check_piped_shell(void)
     r = run_command((const char *const[]){"sh", "-c", command, NULL}, SECONDS);
     tap(r.status == 2 && strstr(r.out, "did you mean '.tables'?") && strstr(r.out, "E0705") &&
             strstr(r.out, "E0704") && strstr(r.out, "E0703"),
-        "shell names mistakes, goes on, and ends with status 2");
+        "shell reports errors, continues, and ends with status 2");
     run_free(&r);
 }
 
-/* What appears on a terminal while ptxloom runs with these words and `keys` are typed. */
+/* Returns the terminal output of ptxloom with these words while `keys` are typed. */
 static char *on_terminal(const char *const words[], const char *const keys[])
 {
     enum { MOST = 1 << 16 };
@@ -342,7 +337,7 @@ static char *on_terminal(const char *const words[], const char *const keys[])
     return screen;
 }
 
-/* Whether this machine has pseudo-terminals: a bare chroot without /dev/pts has none. */
+/* True if this machine has pseudo-terminals: a minimal chroot without /dev/pts has none. */
 static bool has_terminals(void)
 {
     int master = posix_openpt(O_RDWR | O_NOCTTY), terminal = -1;
@@ -387,11 +382,12 @@ static void check_progress(void)
         double millions = at ? atof(at + 8) : -1;
         tap(at && strstr(at, " M instructions, ") && strstr(at, " M/s") && millions >= 0 &&
                 strstr(screen, "\033[K"),
-            "a run on a terminal says how far it is and how fast it goes");
+            "a run on a terminal shows progress and speed");
         free(screen);
     }
     run_result r = loom((const char *const[]){"run", launch, NULL});
-    tap(r.status == 0 && !strstr(r.err, "M/s") && !strstr(r.out, "\033"), "elsewhere it does not");
+    tap(r.status == 0 && !strstr(r.err, "M/s") && !strstr(r.out, "\033"),
+        "no progress is shown without a terminal");
     run_free(&r);
     free(launch);
 }
@@ -432,8 +428,8 @@ static void check_damaged(void)
         }
     }
     tap(died == 0 && refused > 0 && silent == 0,
-        "a trace with a damaged page is refused with a message or read (%d of %d refused)", refused,
-        4 * VARIANTS);
+        "a trace with a damaged page is rejected with a message or read (%d of %d rejected)",
+        refused, 4 * VARIANTS);
     free(bytes);
     free(launch);
 }

@@ -1,11 +1,11 @@
 #!/bin/sh
-# tsan.sh - runs recorded launches in both modes with three host threads in a build with the thread sanitizer, and prints what it reports.
+# tsan.sh - runs recorded launches in both modes with three host threads in a build with the thread sanitizer, and prints its reports.
 #
 #     PTXLOOM=build-tsan/ptxloom tsan.sh [PATTERN]
 #
 # Called by `make tsan` in the build folder. First come the launches of concurrent.sh, then all others. PATTERN: only launch files whose
 # paths match. If two threads of the program race, so do those of the host: reports on the global memory of a launch in which the race
-# checker finds something are counted apart. Exit status 1: there was another report, or a launch failed.
+# checker finds something are counted separately. Exit status 1: there was another report, or a launch failed.
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 sh "$srcdir"/tests/concurrent.sh "${1:-.}" >"$scratch/first"

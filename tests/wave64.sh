@@ -1,5 +1,5 @@
 #!/bin/sh
-# wave64.sh - warps of 64 lanes: what traces and figures say of them, and that they do not depend on the number of host threads.
+# wave64.sh - warps of 64 lanes: their traces and figures, which do not depend on the number of host threads.
 #
 # Results are compared elsewhere: tests/suite_wide (the recorded kernels) and tests/ptx/exec/wave64. The page about it: doc/warp-width.md.
 srcdir=${srcdir:-.}
@@ -20,7 +20,8 @@ query() {
     "$loom" query "$1" --csv "$2" | tail -n +2 | tr '\n' ';'
 }
 
-# sides ARCH BIT OPTION ...: 3 blocks of 136 threads; in the last warp of 64 lanes a half has 8 and the other none.
+# sides ARCH BIT OPTION ...: 3 blocks of 136 threads; in the last 64-lane warp one half has 8 threads and the other
+# none.
 sides() {
     arch=$1 bit=$2
     shift 2
@@ -35,18 +36,18 @@ for mode in functional timing; do
         equal "$mode, $format: warps and lanes" '9,64;' "$(query $db 'SELECT warps, (SELECT count(*) FROM lane) FROM kernel')"
         equal "$mode, $format: lanes of a mask" '0;' \
             "$(query $db 'SELECT count(*) FROM inst WHERE lanes <> (SELECT count(*) FROM lane WHERE mask >> lane & 1)')"
-        equal "$mode, $format: parted at lane 32" '-4294967296;-1;255;4294967295;' \
+        equal "$mode, $format: diverged at lane 32" '-4294967296;-1;255;4294967295;' \
             "$(query $db 'SELECT DISTINCT mask FROM inst WHERE lanes > 0 ORDER BY mask')"
-        equal "$mode, $format: each half stores by itself" '0,4294967295,6;0,255,3;32,-4294967296,6;' \
+        equal "$mode, $format: each half stores separately" '0,4294967295,6;0,255,3;32,-4294967296,6;' \
             "$(query $db 'SELECT first_lane, mask, count(*) FROM mem GROUP BY 1, 2 ORDER BY 1, 2 DESC')"
-        equal "$mode, $format: every thread its word" '136,0,540,3;' \
+        equal "$mode, $format: every thread stores its word" '136,0,540,3;' \
             "$(query $db 'SELECT count(DISTINCT a), min(a), max(a), min(n) FROM (SELECT address - (SELECT min(address) FROM mem_lane) AS a, count(*) AS n FROM mem_lane GROUP BY 1)')"
         equal "$mode, $format: the same sums" '1;' \
             "$(query $db "SELECT (SELECT sum(lanes) FROM pc_stat) = coalesce((SELECT value FROM counter WHERE name = '$on'), (SELECT thread_inst_executed FROM kernel))")"
     done
 done
 
-# Addresses without a stride: a list by lane, which begins at lane 0 for both halves.
+# Addresses without a stride: a list by lane, which starts at lane 0 for both halves.
 cat >gather.ptx <<'END'
 .version 8.0
 .target sm_80
@@ -70,12 +71,12 @@ for format in rows packed; do
     "$loom" run gather.ptx -g 1 -b 64 'u32[64]=0' --arch wave64 --trace g-$format.db --trace-level mem --trace-format $format >said
     equal "$format: lists of addresses" '32,0,2;64,32,2;' \
         "$(query g-$format.db 'SELECT json_array_length(offsets), first_lane, count(*) FROM mem GROUP BY 2 ORDER BY 2')"
-    equal "$format: by lane" '0;' "$(query g-$format.db \
+    equal "$format: addresses by lane" '0;' "$(query g-$format.db \
         'SELECT count(*) FROM mem_lane WHERE address - (SELECT min(address) FROM mem_lane) <> 4 * (lane * lane % 64)')"
 done
 
 figures='cycles|inst_executed|sha256'
-equal 'host threads do not matter' "$(sides wave64 32 --json | grep -E "$figures")" "$(sides wave64 32 --json --threads 3 | grep -E "$figures")"
+equal 'results do not depend on host threads' "$(sides wave64 32 --json | grep -E "$figures")" "$(sides wave64 32 --json --threads 3 | grep -E "$figures")"
 "$loom" report timing-rows.db -o report.html >said 2>&1
-equal 'a report of wide warps' 0 $?
+equal 'a report with 64-lane warps' 0 $?
 echo "1..$n"

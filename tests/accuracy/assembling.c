@@ -1,10 +1,9 @@
-/* assembling.c - part of `make bench`: how fast PTX is parsed, checked and assembled, and how much
- * memory that takes.
+/* assembling.c - part of `make bench`: time and memory for parsing, checking and assembling PTX.
  *
- * The modules are made here: kernels of the suite, over and over under other names, until the text
+ * The modules are generated: kernels of the suite, repeated under different names until the text
  * is 1 MB and 50 MB long; and one kernel of 100,000 lines. Times are processor time of the whole
- * command, all threads together, and time by the clock, each the least of some runs; memory is the
- * most that was resident. Where ptxas is found, it assembles the same files at -O0 (not the 50 MB),
+ * command, over all threads, and wall-clock time, each the minimum of several runs; memory is the
+ * maximum resident size. If ptxas is found, it assembles the same files at -O0 (except the 50 MB),
  * for the ratio of processor times. */
 #define _DEFAULT_SOURCE /* wait4 */
 #include "tests/harness.h"
@@ -40,8 +39,8 @@ static const char head[] = ".version 9.0\n.target sm_90a\n.address_size 64\n";
 
 /* ---- modules ---- */
 
-/* A kernel that stands alone: from its first line on, and the name that it and its parameters have.
- */
+/* A self-contained kernel: its text from the first line on, and the name used by it and its
+ * parameters. */
 typedef struct kernel {
     char *text;
     char name[128];
@@ -58,7 +57,7 @@ static bool stands_alone(char *ptx, kernel *k)
     return true;
 }
 
-/* The kernel under a name of its own: every mention of the old name gets a number. */
+/* Renames the kernel: every occurrence of the old name gets a number. */
 static void add_kernel(text *t, const kernel *k, unsigned number)
 {
     size_t n = strlen(k->name);
@@ -94,7 +93,7 @@ static void many_kernels(text *t, double bytes)
     free(pattern);
 }
 
-/* Short blocks that branch around arithmetic, and variables that live through all of them. */
+/* Short blocks that branch around arithmetic, and variables live throughout. */
 static void one_kernel(text *t, unsigned lines)
 {
     char line[256];
@@ -121,7 +120,7 @@ static void one_kernel(text *t, unsigned lines)
 /* ---- runs ---- */
 
 typedef struct cost {
-    double seconds, clock, bytes; /* processor time; time by the clock; resident memory */
+    double seconds, clock, bytes; /* processor time; wall-clock time; resident memory */
     bool good;
 } cost;
 

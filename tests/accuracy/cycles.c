@@ -1,14 +1,14 @@
-/* cycles.c - `make accuracy`: how far the modelled H200 is from the real one.
+/* cycles.c - `make accuracy`: accuracy of the modelled H200 compared with the real one.
  *
  *     cycles [--update]
  *
- * Runs the recorded suite in timing mode and prints, case by case, modelled and measured cycles.
- * Then follows the mean error of cycles, instructions, registers and of every Nsight Compute metric
- * that both sides have. Then the same for the kernels of tests/data/corpus: one half, whose errors
- * may be looked into, and the sums of the other. Fails when a figure is worse than the committed
- * one (tests/data/accuracy.tsv). --update commits to today's figures instead: that file, the table
- * in doc/accuracy.md, and the plot doc/accuracy.svg. Launches tagged noisy or spin depend on
- * chance; they are listed, not counted. */
+ * Runs the recorded suite in timing mode and prints modelled and measured cycles for each case.
+ * Then follow the mean errors of cycles, instructions, registers and of every Nsight Compute
+ * metric available on both sides. The same follows for the kernels of tests/data/corpus: one half,
+ * whose errors may be examined, and the sums of the held-out half. Fails if a figure is worse than
+ * the committed one (tests/data/accuracy.tsv). --update commits the current figures instead: that
+ * file, the table in doc/accuracy.md, and the plot doc/accuracy.svg. Launches tagged noisy or spin
+ * are nondeterministic; they are listed, not counted. */
 #include "tests/accuracy/figures.h"
 #include "tests/recorded.h"
 #include <math.h>
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Mean and largest of some errors. */
+/* Mean and maximum of a set of errors. */
 typedef struct error_sum {
     const char *name; /* of a metric */
     double sum, worst;
@@ -24,11 +24,11 @@ typedef struct error_sum {
 } error_sum;
 
 typedef struct accuracy {
-    const char *folder, *title; /* the title stands before names of figures */
+    const char *folder, *title; /* the title is a prefix of figure names */
     bool quiet;                 /* single launches are not printed */
     table results, metrics;
     error_sum cycles, instructions, registers;
-    error_sum *metric; /* one for each metric name seen, sorted by first appearance */
+    error_sum *metric; /* one per metric name, sorted by first appearance */
     size_t metrics_n;
     /* Cases within the spread of the four recorded launches; cases without a figure. */
     size_t inside, missing;
@@ -69,7 +69,7 @@ static error_sum *metric_sum(accuracy *a, const char *name)
     return &a->metric[a->metrics_n++];
 }
 
-/* Metrics with a measured value of 0 have no relative error and are left out. */
+/* Metrics with a measured value of 0 have no relative error and are skipped. */
 static void compare_metrics(accuracy *a, const char *name, const json_t *result)
 {
     const table *t = &a->metrics;
@@ -163,8 +163,7 @@ static double correlation(const accuracy *a)
     return spread > 0 ? (n * a->sxy - a->sx * a->sy) / spread : 0;
 }
 
-/* The mean of every metric counts; of the kernels that nothing was tuned for, where there are
- * enough launches. */
+/* The mean of every metric counts; for the held-out kernels, if there are enough launches. */
 enum { ENOUGH = 20 };
 
 static void report(const accuracy *a, figures *f)
@@ -190,7 +189,7 @@ static void report(const accuracy *a, figures *f)
            a->title, 100 * mean(&a->instructions), a->title, 100 * mean(&a->registers));
 }
 
-/* ---- what --update writes ---- */
+/* ---- output of --update ---- */
 
 static FILE *open_doc(const char *name, char **path)
 {
@@ -200,8 +199,8 @@ static FILE *open_doc(const char *name, char **path)
     return fopen(*path, "w");
 }
 
-/* Measured against modelled cycles, both axes logarithmic, with the diagonal and the lines of 20 %
- * to both sides. */
+/* Measured against modelled cycles, both axes logarithmic, with the diagonal and lines at 20 % on
+ * both sides. */
 static bool write_plot(const accuracy *a)
 {
     const double low = log(2000.0), high = log(200000.0), size = 560, left = 70, top = 20;
@@ -262,7 +261,7 @@ static void write_launches(FILE *f, const accuracy *a)
     }
 }
 
-/* Replaces what follows the heading "## Errors" of doc/accuracy.md. */
+/* Replaces the text after the heading "## Errors" of doc/accuracy.md. */
 static bool write_page(const accuracy *a, const accuracy half[2], const figures *all)
 {
     char *path = data_path("../../doc/accuracy.md");

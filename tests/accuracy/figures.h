@@ -1,4 +1,4 @@
-/* figures.h - figures of accuracy that are committed (tests/data/accuracy.tsv) and must not get
+/* figures.h - accuracy figures that are committed (tests/data/accuracy.tsv) and must not get
  * worse. */
 #ifndef PL_TESTS_FIGURES_H
 #define PL_TESTS_FIGURES_H
@@ -16,11 +16,11 @@ typedef struct figures {
 
 void figures_add(figures *f, double value, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* Compares with the committed figures and says which got worse; how many did. Names that are not
- * committed do not count. */
+/* Compares with the committed figures and reports those that got worse; returns their number. Names
+ * that are not committed do not count. */
 size_t figures_check(const figures *f);
-/* Writes them into the committed file, beside those of other programs. False: it cannot be written.
- */
+/* Writes them into the committed file, which keeps those of other programs. Returns false if it
+ * cannot be written. */
 bool figures_update(const figures *f);
 void figures_free(figures *f);
 

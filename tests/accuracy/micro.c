@@ -1,14 +1,14 @@
-/* micro.c - `make accuracy`: what one thing costs, on a real H200 and in the model.
+/* micro.c - `make accuracy`: costs of individual operations, on a real H200 and in the model.
  *
  *     micro [-v | --update] [TABLE]...     tables: ops mma memory constant shared coalescing
  *       atomics sync bandwidth rates; -v prints every row
  *
- * tests/data/micro holds what small programs measured on an H200 (driver 580.159.04, 2026-11): a
- * dependent chain for latency, many independent operations for throughput, pointer chases for the
- * levels of memory, and so on. This program states the same measurements as PTX, runs them in
- * timing mode, and compares. Fails when fewer rows of a table are within 10 % than was committed
- * (tests/data/accuracy.tsv); --update commits to today's. Times are differences of %clock64 inside
- * the kernel, as on the hardware. */
+ * tests/data/micro holds the measurements of small programs on an H200 (driver 580.159.04,
+ * 2026-11): a dependent chain for latency, many independent operations for throughput, pointer
+ * chases for the levels of memory, and so on. This program expresses the same measurements as PTX,
+ * runs them in timing mode, and compares. Fails if fewer rows of a table are within 10 % than
+ * committed (tests/data/accuracy.tsv); --update commits the current ones. Times are differences of
+ * %clock64 inside the kernel, as on the hardware. */
 #include "tests/accuracy/micro.h"
 #include <math.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ void start_clock(micro *m)
     put(m, "bar.sync 0; mov.u64 t0, %%clock64;\n");
 }
 
-/* The least of several measurements is kept in `best`. */
+/* The minimum of several measurements is kept in `best`. */
 void stop_clock(micro *m)
 {
     put(m, "mov.u64 t1, %%clock64; sub.u64 d, t1, t0; min.u64 best, best, d;\n");
@@ -56,7 +56,8 @@ void store_best(micro *m)
     put(m, "setp.eq.u32 p, tid, 0; @p st.global.u64 [out], best;\n");
 }
 
-/* Assembles and runs the text; m->result has what the kernel stored. False: it did not run. */
+/* Assembles and runs the text; m->result has the values stored by the kernel. Returns false if it
+ * did not run. */
 static bool run_cluster(micro *m, unsigned blocks, unsigned threads, uint32_t n, unsigned cluster)
 {
     struct {
@@ -168,8 +169,8 @@ static void operation(micro *m, const char *s, const char *acc, const char *b, c
     put(m, "\n");
 }
 
-/* Operands like those of the recording: moderate numbers that no operation turns into something
- * special. */
+/* Operands like those of the recording: moderate numbers that no operation turns into special
+ * values. */
 static void fill_operands(micro *m, const char *type)
 {
     static const uint32_t f32[8] = {0x3f8ccccd, 0x3f800347, 0x3f7ffc11, 0x3f800123,
@@ -346,7 +347,7 @@ static double const_chase(micro *m, unsigned footprint, unsigned stride)
     unsigned nodes = footprint / stride, steps = 1024;
     m->n = 0;
     begin(m);
-    /* the array goes in front of the kernel */
+    /* the array precedes the kernel */
     char *kernel = malloc(m->n + 1);
     if (!kernel) exit(EXIT_FAILURE);
     memcpy(kernel, m->text, m->n + 1);
@@ -478,9 +479,9 @@ static double copy_cycles(micro *m, const char *name)
     return run(m, 1, 32, 0) ? (double)m->result[0] : -1;
 }
 
-/* Straight code, again and again. Not compared are the first round, whose code lay in the L2
- * already, and small code with many warps. There the assembler moved instructions out of the
- * measured stretch (the recorded figures are below one instruction per cycle). */
+/* Straight-line code, repeated. The first iteration, whose code was already in the L2, is not
+ * compared, nor is small code with many warps: there the assembler moved instructions out of the
+ * measured section (the recorded figures are below one instruction per cycle). */
 static void icache(micro *m, const char *name, const table *t, size_t i)
 {
     unsigned bytes = 0, warps = 0;

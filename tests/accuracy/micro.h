@@ -1,4 +1,4 @@
-/* micro.h - what the parts of the microbenchmark comparison share: the device, the tables, a row of
+/* micro.h - shared by the parts of the microbenchmark comparison: the device, the tables, a row of
  * a comparison. */
 #ifndef PL_TESTS_MICRO_H
 #define PL_TESTS_MICRO_H
@@ -19,21 +19,21 @@ typedef struct micro {
     char *text; /* PTX under construction */
     size_t n;
     bool verbose;
-    unsigned shared;  /* bytes of shared memory that the next kernel declares */
-    bool in_order;    /* the next kernel runs as it is written (-O0) */
+    unsigned shared;  /* bytes of shared memory declared by the next kernel */
+    bool in_order;    /* the next kernel runs in source order (-O0) */
     const char *name; /* of the table */
     size_t rows, inside, failed, all_rows, all_inside;
     figures figures;
 } micro;
 
-/* PTX of one kernel: parameters and registers; then what put() appends; run() assembles and runs it
- * in timing mode. */
+/* PTX of one kernel: parameters and registers, followed by the text appended by put(); run()
+ * assembles and runs it in timing mode. */
 void put(micro *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void begin(micro *m);
 void start_clock(micro *m);
-void stop_clock(micro *m); /* the least of several measurements is kept in `best` */
+void stop_clock(micro *m); /* the minimum of several measurements is kept in `best` */
 void store_best(micro *m);
-/* M->result has what it stored; false: it did not run. */
+/* M->result has the stored values; false: it did not run. */
 bool run(micro *m, unsigned blocks, unsigned threads, uint32_t n);
 
 void open_table(micro *m, const char *name);
@@ -47,7 +47,7 @@ table read_micro(const char *name);
 const char *text_at(const table *t, size_t i, const char *column);
 double number_at(const table *t, size_t i, const char *column);
 
-/* The tables whose recording programs are run as they are (micro_memory.c). */
+/* The tables whose recording programs are run unchanged (micro_memory.c). */
 void memory(micro *m);
 void shared(micro *m);
 void coalescing(micro *m);

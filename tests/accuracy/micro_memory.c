@@ -1,18 +1,18 @@
-/* micro_memory.c - the microbenchmarks of memory: the kernels that were recorded, run as the
- * recording programs ran them.
+/* micro_memory.c - the memory microbenchmarks: the recorded kernels, run as by the recording
+ * programs.
  *
- * tests/data/micro/{smem,coal_atom,mem_chase,mem_bw,memrate,turn}.ptx.xz are what nvcc 13.0 -O3
- * -arch=sm_90a made of the programs beside them; the functions here repeat those programs' host
- * side: the same arguments, patterns and orders. Fewer rounds are run where a rate is compared and
- * the rounds are alike. Where the order that ptxas gave a stretch of loads decides its time, the
- * stretch is written in that order (machine code of ptxas 13.0 -O3 for sm_90a) and run as written.
- */
+ * tests/data/micro/{smem,coal_atom,mem_chase,mem_bw,memrate,turn}.ptx.xz are the output of nvcc
+ * 13.0 -O3 -arch=sm_90a for the programs beside them. The functions here repeat the host side of
+ * those programs: the same arguments, patterns and orders. Fewer iterations are run if a rate is
+ * compared and the iterations are identical. If the order that ptxas gave a sequence of loads
+ * determines its time, the sequence is written in that order (machine code of ptxas 13.0 -O3 for
+ * sm_90a) and run as written. */
 #include "tests/accuracy/micro.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Registers behind the first of a load of 32, 64 and 128 bits. */
+/* Registers after the first of a load of 32, 64 and 128 bits. */
 static const char *const words[] = {"", ",y", ",y,z,w"};
 
 typedef struct program {
@@ -43,7 +43,7 @@ static void close_program(program *p)
     pl_module_close(p->module);
 }
 
-/* Runs a kernel; m->result has what it stored at m->out. */
+/* Runs a kernel; m->result has the values it stored at m->out. */
 static bool launch(const program *p, const char *kernel, unsigned blocks, unsigned threads,
                    unsigned dynamic_shared, const void *params, uint32_t bytes)
 {
@@ -74,7 +74,7 @@ static void clear_input(const micro *m, uint64_t bytes)
         pl_copy_to_device(m->gpu, m->in + at, zero, sizeof zero);
 }
 
-/* Mean time of the blocks, each of which stored its start and its end. */
+/* Mean time of the blocks, each of which stored its start and end. */
 static double mean_span(const micro *m, unsigned blocks)
 {
     double sum = 0;
@@ -92,8 +92,7 @@ static uint32_t draw(uint64_t *s)
     return (uint32_t)(*s >> 32);
 }
 
-/* A ring through n lines in the drawn order; only the first `used` of its links are ever followed.
- */
+/* A ring through n lines in random order; only the first `used` of its links are followed. */
 static void link_ring(const micro *m, uint32_t *order, uint32_t n, uint32_t used, uint64_t *seed)
 {
     for (uint32_t i = 0; i < n; i++) order[i] = i;
@@ -108,8 +107,8 @@ static void link_ring(const micro *m, uint32_t *order, uint32_t n, uint32_t used
     }
 }
 
-/* Footprints that fit the memory which this program has. The recorded cg rows above 64 MB touch too
- * few lines and are no use. */
+/* Footprints that fit in the memory of this program. The recorded cg rows above 64 MB access too
+ * few lines and are unusable. */
 void memory(micro *m)
 {
     static const struct {
@@ -145,7 +144,7 @@ void memory(micro *m)
         } params = {m->in + (uint64_t)order[0] * 128, warm, count, m->out};
         for (size_t k = 0; k < sizeof chase / sizeof *chase; k++) {
             if (strcmp(policy, chase[k].policy) != 0) continue;
-            /* the L1 plays no part beyond a megabyte: the figure of the row before, which is the
+            /* the L1 has no effect beyond a megabyte: the figure of the preceding row, which is the
              * same chase with .ca */
             if (k == 0 || footprint <= 1 << 20)
                 cycles = launch(&p, chase[k].kernel, 1, 1, 0, &params, sizeof params)
@@ -201,9 +200,9 @@ static bool shared_offsets(const char *pattern, unsigned width, uint32_t *offset
     return true;
 }
 
-/* n loads, each of a word that is added up and `further` ones, of which ptxas has `ahead` under way
- * before it adds up the first `each`. Behind them a store that does not happen, which fetches its
- * address, a parameter, first. */
+/* n loads, each of a word that is added up and `further` ones, of which ptxas issues `ahead` before
+ * it adds up the first `each`. They are followed by a store that is never executed, which first
+ * loads its address, a parameter. */
 static double load_stream(micro *m, const char *statement, const char *further, const char *address,
                           unsigned n, unsigned ahead, unsigned each)
 {
@@ -271,7 +270,7 @@ void shared(micro *m)
         }
     }
     for (size_t i = 0; i < t.rows;
-         i++) { /* ptxas has one of them under way while it adds up the one before */
+         i++) { /* ptxas issues one of them while it adds up the preceding one */
         unsigned stride;
         if (sscanf(text_at(&t, i, "pattern"), "ldmatrix_x4_rowstride%u", &stride) != 1) continue;
         const struct {
@@ -294,9 +293,9 @@ void shared(micro *m)
 
 /* ---- coalescing ---- */
 
-/* The recorded buffers began in the half of the L2 that the SM of the first block reads through.
- * Their first 4 KiB answer as quickly as any, the first of them a little quicker than the mean. So
- * do these here. */
+/* The recorded buffers began in the L2 partition that the SM of the first block reads through.
+ * Their first 4 KiB have average latency, the first of them slightly below the mean. The buffers
+ * here do the same. */
 enum { NEAR = 17 * 4096 };
 
 /* The recorded throughput out of the L2 is wrong. */
@@ -348,9 +347,9 @@ void coalescing(micro *m)
 
 /* ---- atomics ---- */
 
-/* Additions in shared memory that are loops: what a round behind the first takes, by where the
- * lanes meet. Of all lanes only: others meet behind a branch of the kernel's own. Random words are
- * several patterns of one name: their mean. */
+/* Additions in shared memory that are loops: the time of an iteration after the first, by the
+ * pattern of conflicting lanes. Only for all lanes: other patterns reconverge after a branch of the
+ * kernel itself. Random words are several patterns with one name: their mean. */
 static void casts(micro *m)
 {
     static const char *const kernel[] = {"_Z3addIfEvPKiPT_Pi", "_Z3addIdEvPKiPT_Pi",
@@ -376,7 +375,8 @@ static void casts(micro *m)
         } params = {m->in, m->in + 4096, m->out};
         bool ran = launch(&p, kernel[kind], 1, 32, 0, &params, sizeof params);
         double recorded = number_at(&t, i, "cycles"), modelled = (double)(int32_t)m->result[0];
-        if (strcmp(pattern, "neighbours 32") == 0) { /* one round: the first row of whole warps */
+        if (strcmp(pattern, "neighbours 32") ==
+            0) { /* one iteration: the first row of whole warps */
             base[kind][0] = recorded;
             base[kind][1] = modelled;
             continue;
@@ -384,7 +384,7 @@ static void casts(micro *m)
         if (rounds == 1) continue;
         sum[kind][0] += (recorded - base[kind][0]) / (rounds - 1);
         sum[kind][1] += ran ? (modelled - base[kind][1]) / (rounds - 1) : -1e9;
-        /* The types take turns. */
+        /* The types alternate. */
         if (i + 3 < t.rows && strcmp(pattern, text_at(&t, i + 3, "pattern")) == 0) continue;
         row(m, sum[kind][0], sum[kind][1], "%s added to shared memory, %s", type[kind], pattern);
         sum[kind][0] = sum[kind][1] = 0;
@@ -393,7 +393,7 @@ static void casts(micro *m)
     close_program(&p);
 }
 
-/* The latencies; one block and every SM, full of warps. Every SM runs fewer rounds than were
+/* The latencies; one block and every SM, with all warps. Every SM runs fewer iterations than
  * recorded. */
 void atomics(micro *m)
 {
@@ -489,7 +489,7 @@ void bandwidths(micro *m)
 
 /* ---- rates of gathers, scattered stores, indexed constants and bulk copies (memrate.cu) ---- */
 
-/* Mean over the blocks of what each has stored; -1 when the kernel did not run. */
+/* Mean over the blocks of the stored values; -1 if the kernel did not run. */
 static double mean_time(const micro *m, bool ran, unsigned blocks)
 {
     double sum = 0;
@@ -555,7 +555,7 @@ static double bulk_time(const program *p, const char *test, unsigned blocks, uin
 }
 
 /* Rows of 16, 13 and 8 words that each thread of a block stores word by word, all warps together
- * (turn.cu): the cycles until the last fence has ended, mean over the blocks. */
+ * (turn.cu): the cycles until the last fence has completed, mean over the blocks. */
 static double turn_time(const program *p, const char *test, unsigned blocks, unsigned threads)
 {
     const micro *m = p->m;
@@ -598,7 +598,7 @@ static void turns(micro *m)
     close_program(&p);
 }
 
-/* One SM and the whole GPU full of warps; constants as one warp sees them and as a full SM does. */
+/* One SM and the whole GPU with all warps; constants as seen by one warp and by a full SM. */
 void rates(micro *m)
 {
     program p = open_program(m, "memrate");

@@ -1,11 +1,11 @@
-/* mufu_all.c - every input of every approximate function against the recorded hardware.
+/* mufu_all.c - compares every input of every approximate function with the recorded hardware.
  *
- *     mufu_all [FUNCTION]...        all functions unless some are named, such as ex2_approx_ftz_f32
+ *     mufu_all [FUNCTION]...        all functions unless some are named, such as
+ *       ex2_approx_ftz_f32
  *
- * Computes all 2^32 results of 15 f32 functions, all 2^16 of the 16-bit ones and the recorded
- * high words of the 64-bit ones, and compares the hash of each block. Two AVX2 cores need about
- * two minutes. The exit status is 0 when all agree.
- */
+ * Computes all 2^32 results of 15 f32 functions, all 2^16 of the 16-bit ones and the recorded high
+ * words of the 64-bit ones, and compares the hash of each block. Two AVX2 cores need about two
+ * minutes. The exit status is 0 if all agree. */
 #include "tests/accuracy/mufu_recorded.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 
 #define MAX_THREADS 64
 
-/* One record, shared by the threads: each takes the next block until none is left. */
+/* One record, shared by the threads: each takes the next block until none remains. */
 typedef struct work {
     mufu_record record;
     const uint64_t *hash;

@@ -1,8 +1,8 @@
 /* mufu_recorded.h - the approximate functions by name, and the recorded hashes of their results.
  *
  * A hash covers a block of consecutive inputs: the sum over x of (result ^ mixed(x)) times an odd
- * constant, modulo 2^64. tools/mufu/pack.py describes tests/data/mufu/hashes.bin.
- */
+ * constant, modulo 2^64. tools/mufu/pack.py describes
+ * tests/data/mufu/hashes.bin. */
 #ifndef PL_TESTS_MUFU_RECORDED_H
 #define PL_TESTS_MUFU_RECORDED_H
 
@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The loops below are compiled twice where the linker can choose at start; AVX2 takes a fifth of
- * the time. */
+/* The loops below are compiled twice if the linker can select a version at start; AVX2 takes a
+ * fifth of the time. */
 #if defined __x86_64__ && defined __gnu_linux__
 #define MUFU_CLONES __attribute__((target_clones("avx2", "default")))
 #else
@@ -43,7 +43,8 @@ typedef uint64_t mufu_block_fn(uint32_t first, uint32_t count);
     F(rcp_approx_ftz_f64, (uint32_t)(f64_rcp_approx_ftz((uint64_t)x << 32 | x) >> 32))             \
     F(rsqrt_approx_ftz_f64, (uint32_t)(f64_rsqrt_approx((uint64_t)x << 32 | x, true) >> 32))
 
-/* Results first, 32 at a time, as the emulator computes them. The f64 ones get the high word x. */
+/* First the results, 32 at a time, as the emulator computes them. The f64 functions get the high
+ * word x. */
 #define MUFU_BLOCK(name, result)                                                                   \
     MUFU_CLONES static uint64_t mufu_block_##name(uint32_t first, uint32_t count)                  \
     {                                                                                              \
@@ -70,7 +71,7 @@ static const struct {
 } mufu_functions[] = {MUFU_FUNCTIONS(MUFU_NAMED)};
 #define MUFU_FUNCTION_COUNT (sizeof mufu_functions / sizeof *mufu_functions)
 
-/* A record: hashes of `count` blocks of 2^log2_block inputs from `first` on. */
+/* A record: hashes of `count` blocks of 2^log2_block inputs starting at `first`. */
 typedef struct mufu_record {
     char name[32];
     uint32_t first, log2_block, count, zero;
@@ -84,7 +85,7 @@ static inline FILE *mufu_open(void)
     return fopen(path, "rb");
 }
 
-/* The next record; its hashes are to be freed by the caller. NULL at the end, or when damaged. */
+/* The next record; the caller frees its hashes. NULL at the end, or if damaged. */
 static inline uint64_t *mufu_next(FILE *in, mufu_record *r)
 {
     if (fread(r, sizeof *r, 1, in) != 1 || r->count > 1u << 17) return NULL;

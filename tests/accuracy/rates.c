@@ -1,9 +1,9 @@
-/* rates.c - part of `make bench`: what single warp instructions cost in functional mode, in
+/* rates.c - part of `make bench`: cost of single warp instructions in functional mode, in
  * nanoseconds of processor time.
  *
  * A kernel of one warp repeats an instruction in a loop; the same loop without it is subtracted.
- * Rows with a limit are figures that exact arithmetic must keep (doc/numerics.md); a row above its
- * limit is marked. */
+ * Rows with a limit are figures that exact arithmetic must not exceed (doc/numerics.md); a row
+ * above its limit is marked. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static const rate rates[] = {
      0},
 };
 
-/* Processor seconds of the loop around COUNT copies of TEXT; below 0: it did not run. */
+/* Processor seconds of the loop around COUNT copies of TEXT; negative: it did not run. */
 static double seconds(const char *text, int count)
 {
     static char module[8192];

@@ -1,8 +1,8 @@
-/* speed.c - `make bench`: how fast the emulator itself is, on the recorded suite: functional mode,
- * timing mode, and timing mode with two threads, whose speed is compared with that of one.
+/* speed.c - `make bench`: speed of the emulator on the recorded suite: functional mode, timing
+ * mode, and timing mode with two threads compared with one.
  *
- * Speed is emulated instructions in a second of emulation (wall_seconds of --json: without reading
- * files and assembling). */
+ * Speed is emulated instructions per second of emulation (wall_seconds of --json, which excludes
+ * reading files and assembling). */
 #include "tests/recorded.h"
 #include <math.h>
 #include <stdio.h>

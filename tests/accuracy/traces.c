@@ -1,10 +1,10 @@
-/* traces.c - the part of `make bench` about traces: how fast events are written, how many bytes
- * they take, and what a summary costs.
+/* traces.c - the part of `make bench` about traces: the rate at which events are written, their
+ * size in bytes, and the cost of a summary.
  *
- * The events of a real launch are kept in memory and given to the trace writer, so that the figure
- * is the writer's alone. A slice of them is given again and again, later each time, because events
- * of a running model are in the processor's cache too. One core; the file lies in a scratch folder.
- * With a word, only the launches whose names have it, and no summaries. */
+ * The events of a real launch are kept in memory and passed to the trace writer, so that the
+ * figure is the writer's alone. A slice of them is passed repeatedly, at increasing times, because
+ * events of a running model are in the processor's cache as well. One core; the file is in a
+ * scratch folder. With an argument, only launches whose names contain it, and no summaries. */
 #include "include/ptxloom.h"
 #include "isa/program/insn.h"
 #include "ptx/ast.h"
@@ -31,7 +31,7 @@ typedef struct answer {
     uint32_t latency;
 } answer;
 
-/* All kinds of events, and in which order they came: how many instructions before each of the
+/* All kinds of events, and their order of arrival: the number of instructions before each of the
  * others. */
 typedef struct recording {
     pl_inst_event *inst;
@@ -88,8 +88,8 @@ static void keep_done(void *ctx, uint64_t seq, uint32_t latency)
     r->done[r->ndone++] = (answer){seq, r->ninst, latency};
 }
 
-/* Leaves the events around the middle of the launch; results that come after it are there at once.
- */
+/* Keeps the events around the middle of the launch; results that arrive after it are available
+ * immediately. */
 static void keep_middle(recording *r)
 {
     if (r->ninst <= SLICE) return;
@@ -124,7 +124,7 @@ static void describe(void *ctx, uint32_t pc, pl_tracedb_insn *out)
     *out = (pl_tracedb_insn){.text = "", .mnemonic = "", .syntax = "", .cls = ""};
 }
 
-/* Events a second and bytes an event of a launch that repeats the slice `times` over. */
+/* Events per second and bytes per event of a launch that repeats the slice `times` times. */
 static void write_trace(recording *r, const pl_case *c, const char *path, pl_tracedb_level level,
                         bool packed, int times)
 {
@@ -193,7 +193,7 @@ static void record(const char *name, recording *r, pl_gpu *gpu, pl_case **c, pl_
     free(file);
 }
 
-/* Processor time of the programs that have been run. */
+/* Processor time of the programs run so far. */
 static double spent(void)
 {
     struct rusage u;
@@ -215,8 +215,8 @@ static double run_seconds(const char *file, const char *trace)
     return spent() - before;
 }
 
-/* What a summary costs: the least of several runs, with and without in turn, so that both meet the
- * same neighbours. */
+/* The cost of a summary: the minimum of several runs, with and without it alternately, so that both
+ * run under the same load. */
 static void compare_summary(const char *name, const char *path)
 {
     char *file = data_path(name);

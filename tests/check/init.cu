@@ -1,4 +1,4 @@
-// Kernels that read memory nobody has written, and twins that do not.
+// Kernels that read uninitialised memory, and counterparts that do not.
 #include <cuda_pipeline.h>
 
 struct pair { char tag; int value; };
@@ -80,7 +80,7 @@ extern "C" __global__ void tail_ok(float *out, const float *in, int n)
     out[threadIdx.x] = 2.0f * tile[63 - threadIdx.x];
 }
 
-/* Copies of padding are no error. */
+/* Copies of padding are not an error. */
 extern "C" __global__ void padding_ok(pair *out, int n)
 {
     __shared__ pair all[32];
@@ -90,7 +90,7 @@ extern "C" __global__ void padding_ok(pair *out, int n)
     out[threadIdx.x] = all[31 - threadIdx.x];
 }
 
-/* The low byte alone decides. */
+/* Only the low byte matters. */
 extern "C" __global__ void low_byte_ok(int *out)
 {
     __shared__ unsigned all[32];
@@ -139,7 +139,7 @@ extern "C" __global__ void heap_ok(int *out, int n)
     free(p);
 }
 
-/* An asynchronous copy brings what is undefined along. */
+/* An asynchronous copy propagates undefined values. */
 extern "C" __global__ void copied(int *out, const int4 *in)
 {
     __shared__ int4 tile[32];
@@ -194,7 +194,7 @@ extern "C" __global__ void rows_ok(float *out, const unsigned *in)
         out[l] = d[0];
 }
 
-/* A buffer that only the first half of the threads has filled. */
+/* A buffer initialised only by the first half of the threads. */
 extern "C" __global__ void half_filled(int *scratch, int *out)
 {
     if (threadIdx.x < 16)
@@ -213,7 +213,7 @@ extern "C" __global__ void half_filled_ok(int *scratch, int *out)
         out[threadIdx.x] = 1;
 }
 
-/* ---- values that copies, textures and products carry along ---- */
+/* ---- propagation of undefined values through copies, textures and products ---- */
 
 __device__ static unsigned at(const void *p)
 {
@@ -262,7 +262,7 @@ extern "C" __global__ void surface_ok(cudaSurfaceObject_t s, int *out)
     out[t] = v;
 }
 
-// Column 5 of b is not written: only column 5 of the product is undefined.
+// Column 5 of b is uninitialised: only column 5 of the product is undefined.
 __device__ static void product(float *out, unsigned short *a, unsigned short *b, int column)
 {
     int t = threadIdx.x;

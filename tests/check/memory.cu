@@ -1,4 +1,4 @@
-// Accesses that are wrong, and their repaired twins.
+// Invalid accesses, and their fixed counterparts.
 
 extern "C" __global__ void beyond(int *out, int n)
 {
@@ -12,7 +12,7 @@ extern "C" __global__ void beyond_ok(int *out, int n)
     if (i < n) out[i] = i;
 }
 
-// Two wrong accesses: the launch goes on behind the first.
+// Two invalid accesses: the launch continues after the first.
 extern "C" __global__ void two(int *out, const int *in, int n)
 {
     int t = threadIdx.x;
@@ -113,7 +113,7 @@ extern "C" __global__ void leak_ok(int *out)
     free(p);
 }
 
-// Neither a multiple of four nor inside: hardware looks at the first of the two first.
+// Neither a multiple of four nor in bounds: hardware checks the former first.
 extern "C" __global__ void askew_end(char *p)
 {
     *(int *)(p + 61) = 1;

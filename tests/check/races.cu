@@ -1,4 +1,4 @@
-// Races and their repaired twins: NAME is wrong, NAME_ok is the same kernel mended. cases.tsv says what is found.
+// Races and their fixed counterparts: NAME has a race, NAME_ok is the same kernel without it. cases.tsv has the expected findings.
 #include <cuda_pipeline.h>
 
 extern "C" __global__ void reverse(int *out, const int *in)
@@ -89,7 +89,7 @@ extern "C" __global__ void looked_at_ok(int *h, int *out)
     out[blockIdx.x * blockDim.x + threadIdx.x] = atomicAdd(h, 1);
 }
 
-// The last block adds up what the others left: without fences nothing says that it is there.
+// The last block adds up the results of the others: without fences their visibility is not guaranteed.
 extern "C" __global__ void last_block(int *part, int *count, int *out)
 {
     if (threadIdx.x) return;
@@ -112,7 +112,7 @@ extern "C" __global__ void last_block_ok(int *part, int *count, int *out)
     *out = sum;
 }
 
-// The fence reaches the own block only.
+// The fence has the scope of its own block only.
 extern "C" __global__ void last_block_narrow(int *part, int *count, int *out)
 {
     if (threadIdx.x) return;
@@ -142,7 +142,7 @@ extern "C" __global__ void lanes_ok(int *out)
     out[t] = v[t ^ 1];
 }
 
-// Pairs of lanes wait for each other, but the partner is in another pair.
+// Pairs of lanes synchronise, but the partner is in another pair.
 extern "C" __global__ void pairs(int *out)
 {
     __shared__ int v[32];
@@ -184,7 +184,7 @@ extern "C" __global__ void copied_ok(int *out, const int *in)
     out[t] = tile[63 - t];
 }
 
-// Two halves of a block pass a value on through named barriers.
+// Two halves of a block pass on a value through named barriers.
 extern "C" __global__ void roles(int *out)
 {
     __shared__ int v[32];
@@ -230,7 +230,7 @@ extern "C" __global__ void locked_ok(int *lock, int *sum)
     atomicExch(lock, 0);
 }
 
-// Bytes side by side in one word.
+// Adjacent bytes in one word.
 extern "C" __global__ void bytes(unsigned char *out)
 {
     out[(threadIdx.x + 1) / 2] = threadIdx.x;
@@ -241,7 +241,7 @@ extern "C" __global__ void bytes_ok(unsigned char *out)
     out[threadIdx.x] = threadIdx.x;
 }
 
-// ---- what is copied or multiplied beside the threads: fences between proxies, and waits ----
+// ---- asynchronous copies and products: fences between proxies, and waits ----
 
 __device__ static unsigned at(const void *p)
 {
@@ -278,7 +278,7 @@ __device__ static void wait_bar(unsigned long long *bar, unsigned phase)
     while (!done);
 }
 
-// A barrier orders threads, but does not pass their writes on to the copy engine.
+// A barrier orders threads, but does not make their writes visible to the copy engine.
 extern "C" __global__ void passed_on(int *out)
 {
     __shared__ __align__(128) int tile[64];
@@ -304,7 +304,7 @@ extern "C" __global__ void passed_on_ok(int *out)
     }
 }
 
-// The tile is written again while it may still be copied.
+// The tile is overwritten while it may still be copied.
 extern "C" __global__ void reused(int *out)
 {
     __shared__ __align__(128) int tile[64];
@@ -466,7 +466,7 @@ extern "C" __global__ void tiles_overlap_ok(const __grid_constant__ map out)
     if (threadIdx.x == 0) store_tile(&out, 0, 8 * blockIdx.x, tile);
 }
 
-// A warpgroup multiplies 64x16 by 16x8 matrices, which it has written to shared memory itself.
+// A warpgroup multiplies 64x16 by 16x8 matrices that it has written to shared memory.
 __device__ static unsigned long long matrix(const void *p)
 {
     return (at(p) >> 4 & 0x3fff) | 8ull << 16 | 16ull << 32; // core matrices: 128 bytes along k, 256 along lines
@@ -532,7 +532,7 @@ extern "C" __global__ void product_ok(float *out)
     for (int k = 0; k < 4; k++) out[threadIdx.x * 4 + k] = d[k];
 }
 
-// ---- textures and surfaces: what the launch writes by other ways, they do not see ----
+// ---- textures and surfaces: they do not see writes of the launch through other paths ----
 
 extern "C" __global__ void fetched_back(int *data, cudaTextureObject_t tex, int *out)
 {
@@ -567,7 +567,7 @@ extern "C" __global__ void on_surface_ok(cudaSurfaceObject_t surf, int *out)
     out[t] = v;
 }
 
-// The compiler believes __restrict__, and loads by the path that does not see writes.
+// The compiler relies on __restrict__, and loads through the path that does not see writes.
 extern "C" __global__ void promised(int *data, const int *__restrict__ same, int *out)
 {
     int t = threadIdx.x;
@@ -584,7 +584,7 @@ extern "C" __global__ void promised_ok(int *data, const int *same, int *out)
     out[t] = *(volatile const int *)(same + 63 - t);
 }
 
-// Each lane reads what its neighbour overwrites.
+// Each lane reads the word that its neighbour overwrites.
 extern "C" __global__ void shifted(int *out, const int *in)
 {
     __shared__ int tile[64];
@@ -608,7 +608,7 @@ extern "C" __global__ void shifted_ok(int *out, const int *in)
     out[t] = tile[t];
 }
 
-// The warps leave their number in one word; which one stays is chance.
+// The warps store their number in one word; the final value is nondeterministic.
 extern "C" __global__ void latest(volatile int *warp)
 {
     if (threadIdx.x % 32 == 0) *warp = threadIdx.x / 32;
@@ -619,7 +619,7 @@ extern "C" __global__ void latest_ok(int *warp)
     if (threadIdx.x % 32 == 0) atomicMax(warp, threadIdx.x / 32);
 }
 
-// Peterson's lock: the release has to stay one, although the thread writes the flag again behind it.
+// Peterson's lock: the release must be recognised, although the thread writes the flag again after it.
 __device__ static void leave(unsigned *flag)
 {
     asm volatile("st.release.cta.u32 [%0], 0;" ::"l"(flag) : "memory");
@@ -640,7 +640,7 @@ __device__ static unsigned look(unsigned *flag)
 __device__ static void enter(unsigned *state, unsigned me)
 {
     asm volatile("st.relaxed.cta.u32 [%0], 1;" ::"l"(state + me) : "memory");
-    asm volatile("st.release.cta.u32 [%0], %1;" ::"l"(state + 2), "r"(1 - me) : "memory"); // who is let in by it has seen what I did
+    asm volatile("st.release.cta.u32 [%0], %1;" ::"l"(state + 2), "r"(1 - me) : "memory"); // a thread that enters through it has seen my writes
     asm volatile("fence.sc.cta;" ::: "memory");
     while (look(state + 1 - me) && look(state + 2) == 1 - me) {}
 }
@@ -700,7 +700,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) left_ok(int *out)
     out[blockIdx.x * 32 + t] = v[t];
 }
 
-// Two products, and the sum that nobody has waited for is stored.
+// Two products; a sum is stored without waiting for it.
 __device__ static void two_products(float *out, unsigned short *a, unsigned short *b, bool all)
 {
     float d[4], e[4];
@@ -728,7 +728,7 @@ extern "C" __global__ void product_early_ok(float *out)
     two_products(out, a, b, true);
 }
 
-// A product that no wgmma.fence orders behind what the registers held before.
+// A product that no wgmma.fence orders after earlier accesses to its registers.
 __device__ static void bare(float d[4], const unsigned short *a, const unsigned short *b)
 {
     asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 0, 1, 1, 0, 0;"
@@ -760,7 +760,7 @@ extern "C" __global__ void product_bare_ok(float *out)
     for (int k = 0; k < 4; k++) out[threadIdx.x * 4 + k] = d[k];
 }
 
-// All threads write one vector: the same one, or vectors that differ in their last element only.
+// All threads write one vector: the same one, or vectors that differ only in their last element.
 extern "C" __global__ void same_vector(int4 *out)
 {
     out[0] = make_int4(1, 2, 3, 4);
@@ -812,7 +812,7 @@ extern "C" __global__ void product_operand_ok(float *out)
     products_in_turn(out, a, b, true);
 }
 
-// A sum that the product adds to changes behind wgmma.fence.
+// A sum to which the product adds changes after wgmma.fence.
 __device__ static void changed(float *out, unsigned short *a, unsigned short *b, bool late)
 {
     float d[4];
@@ -845,7 +845,7 @@ extern "C" __global__ void product_changed_ok(float *out)
     changed(out, a, b, false);
 }
 
-// The sum of a product under way is read and written, and a register of its matrix A is read.
+// The sum of an outstanding product is read and written, and a register of its matrix A is read.
 template <bool EARLY> __device__ static void touched(float *out, unsigned short *a, unsigned short *b)
 {
     float d[4] = {};
@@ -877,7 +877,7 @@ extern "C" __global__ void product_touched_ok(float *out)
     touched<false>(out, a, b);
 }
 
-// The last of all threads to count sets the counter back: what counts is atomic, and the last has seen it all.
+// The last thread to count resets the counter: the counting is atomic, and the last thread has seen all counts.
 __device__ static void count(unsigned *counter, int *out, unsigned last)
 {
     if (atomicAdd(counter, 1) == last) {
@@ -889,7 +889,7 @@ __device__ static void count(unsigned *counter, int *out, unsigned last)
 extern "C" __global__ void set_back(int *out, unsigned *counter) { count(counter, out, gridDim.x * blockDim.x / 2); }
 extern "C" __global__ void set_back_ok(int *out, unsigned *counter) { count(counter, out, gridDim.x * blockDim.x - 1); }
 
-// A barrier of two warps in the shared memory that the system keeps, as tiles of cooperative groups have it.
+// A barrier of two warps in shared memory reserved for the system, as in tiles of cooperative groups.
 __device__ static unsigned long long system_barrier()
 {
     unsigned long long at;
@@ -930,7 +930,7 @@ template <bool ACQUIRE> __device__ static void swapped(int *out)
 extern "C" __global__ void two_warps(int *out) { swapped<false>(out); }
 extern "C" __global__ void two_warps_ok(int *out) { swapped<true>(out); }
 
-/* Nobody uses what is read: the access is one all the same. */
+/* The result of the load is unused: it is an access nevertheless. */
 template <bool APART> __device__ static void read_for_nothing(int *out)
 {
     int value;
@@ -942,7 +942,7 @@ template <bool APART> __device__ static void read_for_nothing(int *out)
 extern "C" __global__ void unused_read(int *out) { read_for_nothing<false>(out); }
 extern "C" __global__ void unused_read_ok(int *out) { read_for_nothing<true>(out); }
 
-/* What a thread writes between its arrival at an mbarrier and its wait, others may miss. */
+/* Other threads may miss writes between a thread's arrival at an mbarrier and its wait. */
 template <bool BEFORE> __device__ static void arrives(int *out)
 {
     __shared__ int tile[64];
@@ -963,7 +963,7 @@ template <bool BEFORE> __device__ static void arrives(int *out)
 extern "C" __global__ void late_write(int *out) { arrives<false>(out); }
 extern "C" __global__ void late_write_ok(int *out) { arrives<true>(out); }
 
-/* Each half of a warp waits for itself. */
+/* Each half of a warp synchronises separately. */
 template <bool ALL> __device__ static void halves_meet(int *out)
 {
     __shared__ int tile[32];
@@ -980,7 +980,7 @@ template <bool ALL> __device__ static void halves_meet(int *out)
 extern "C" __global__ void halves(int *out) { halves_meet<false>(out); }
 extern "C" __global__ void halves_ok(int *out) { halves_meet<true>(out); }
 
-/* A ticket lock, which is given back without a fence. */
+/* A ticket lock that is released without a fence. */
 template <bool FENCE> __device__ static void serve(int *out, unsigned *ticket)
 {
     if (threadIdx.x) return;
@@ -995,7 +995,7 @@ template <bool FENCE> __device__ static void serve(int *out, unsigned *ticket)
 extern "C" __global__ void tickets(int *out, unsigned *ticket) { serve<false>(out, ticket); }
 extern "C" __global__ void tickets_ok(int *out, unsigned *ticket) { serve<true>(out, ticket); }
 
-/* Decoupled look-back: a block polls the flags of those in front of it, and adds up their sums. */
+/* Decoupled look-back: a block polls the flags of its predecessors, and adds up their sums. */
 template <bool ACQUIRE> __device__ static void look_back(int *out, int *sum, int *flag)
 {
     int before = 0, there;
@@ -1017,7 +1017,7 @@ template <bool ACQUIRE> __device__ static void look_back(int *out, int *sum, int
 extern "C" __global__ void looks_back(int *out, int *sum, int *flag) { look_back<false>(out, sum, flag); }
 extern "C" __global__ void looks_back_ok(int *out, int *sum, int *flag) { look_back<true>(out, sum, flag); }
 
-/* Threads of one block push nodes, and another block looks at the one on top. */
+/* Threads of one block push nodes, and another block reads the top node. */
 template <bool FENCE> __device__ static void push(int *out, int *value, int *next, int *top)
 {
     const int me = threadIdx.x + 1;
@@ -1040,7 +1040,7 @@ template <bool FENCE> __device__ static void push(int *out, int *value, int *nex
 extern "C" __global__ void pushed(int *out, int *value, int *next, int *top) { push<false>(out, value, next, top); }
 extern "C" __global__ void pushed_ok(int *out, int *value, int *next, int *top) { push<true>(out, value, next, top); }
 
-/* A place in a queue that is taken is not filled yet. */
+/* A queue slot that has been reserved is not filled yet. */
 template <bool READY> __device__ static void fill(int *out, int *item, int *taken, int *ready)
 {
     if (threadIdx.x) return;
@@ -1059,7 +1059,7 @@ template <bool READY> __device__ static void fill(int *out, int *item, int *take
 extern "C" __global__ void taken(int *out, int *item, int *taken, int *ready) { fill<false>(out, item, taken, ready); }
 extern "C" __global__ void taken_ok(int *out, int *item, int *taken, int *ready) { fill<true>(out, item, taken, ready); }
 
-/* Two tiles are on their way; the wait leaves one copy too many under way. */
+/* Two tiles are outstanding; the wait leaves one copy too many pending. */
 template <int AHEAD> __device__ static void tiles_ahead(int *out, const int *in)
 {
     __shared__ __align__(16) int tile[2][128];
@@ -1079,7 +1079,7 @@ template <int AHEAD> __device__ static void tiles_ahead(int *out, const int *in)
 extern "C" __global__ void ahead(int *out, const int *in) { tiles_ahead<2>(out, in); }
 extern "C" __global__ void ahead_ok(int *out, const int *in) { tiles_ahead<1>(out, in); }
 
-/* A block writes into the other one of its cluster, and arrives at its mbarrier. */
+/* A block writes to the shared memory of the other one of its cluster, and arrives at its mbarrier. */
 template <bool BEHIND> __device__ static void tell(int *out)
 {
     __shared__ int tile[32];

@@ -1,4 +1,4 @@
-// Barriers, masks and shuffles that are used wrongly, and their repaired twins.
+// Incorrect uses of barriers, masks and shuffles, and their fixed counterparts.
 
 extern "C" __global__ void mask(int *out)
 {
@@ -120,7 +120,7 @@ extern "C" __global__ void nobody_writes_ok(volatile int *flag)
     while (*flag == 0) {}
 }
 
-// The threads of the last half warp go past the barrier. That of an early return is no mistake (`early`).
+// The threads of the last half warp bypass the barrier. An early return is not an error (`early`).
 extern "C" __global__ void skipped(int *out)
 {
     int t = threadIdx.x;

@@ -1,4 +1,4 @@
-/* test_cli.c - the command as its users see it: exit statuses, messages, JSON and files. Runs
+/* test_cli.c - the command as seen by its users: exit statuses, messages, JSON and files. Runs
  * ./ptxloom in functional mode. */
 #include "tests/unit/unit.h"
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static const char forever[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
 
 static const char *path(const char *name)
 {
-    static char p[64][256]; /* the results live for a while */
+    static char p[64][256]; /* the results stay valid for several calls */
     static unsigned k;
     char *to = p[k++ % 64];
     snprintf(to, sizeof p[0], "%s/%s", folder, name);
@@ -86,7 +86,7 @@ static void slurp(const char *name, char *to)
     fclose(f);
 }
 
-/* Runs ./ptxloom with these arguments (the last one NULL); its output goes to `out` and `err`.
+/* Runs ./ptxloom with these arguments (the last one NULL); its output is stored in `out` and `err`.
  * Returns the exit status. */
 static int loom_to(const char *output, const char *first, va_list ap)
 {
@@ -102,7 +102,7 @@ static int loom_to(const char *output, const char *first, va_list ap)
     }
     int status;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert_msg(WIFEXITED(status), "ptxloom died of signal %d", WTERMSIG(status));
+    ck_assert_msg(WIFEXITED(status), "ptxloom was killed by signal %d", WTERMSIG(status));
     slurp("err", err);
     return WEXITSTATUS(status);
 }
@@ -168,7 +168,7 @@ START_TEST(a_kernel_runs_from_the_command_line)
 }
 END_TEST
 
-START_TEST(wrong_command_lines_get_one_clear_sentence)
+START_TEST(usage_error_messages)
 {
     const char *k = write_file("k.ptx", saxpy);
     ck_assert_int_eq(loom("run", k, "--gird", "1", NULL), 2);
@@ -207,9 +207,9 @@ START_TEST(wrong_command_lines_get_one_clear_sentence)
 }
 END_TEST
 
-/* launch__occupancy_limit_* that Nsight Compute recorded on an H200 for four kernels of the suite.
- */
-START_TEST(occupancy_is_that_of_the_hardware)
+/* launch__occupancy_limit_* that Nsight Compute recorded on an H200 for four kernels of the
+ * suite. */
+START_TEST(occupancy_matches_hardware)
 {
     static const struct {
         const char *threads, *registers, *shared;
@@ -239,7 +239,7 @@ START_TEST(occupancy_is_that_of_the_hardware)
                      0);
     ck_assert_ptr_nonnull(strstr(out, "\"limit\": \"barriers\""));
     ck_assert_ptr_nonnull(strstr(out, "\"limit_barriers\": 4"));
-    /* a machine with changed values is one name */
+    /* a machine with changed values is a single name */
     ck_assert_int_eq(loom("occupancy", "-b", "32", "-r", "16", "--arch",
                           "h200,sm.warps=32,sm.blocks=8,t4", NULL),
                      0);
@@ -251,7 +251,7 @@ START_TEST(occupancy_is_that_of_the_hardware)
 }
 END_TEST
 
-START_TEST(a_fault_names_its_place)
+START_TEST(fault_message_location)
 {
     const char *k = write_file("k.ptx", null_store);
     ck_assert_int_eq(loom("run", k, "-g1", "-b32", FUNCTIONAL, "u32:0", NULL), 1);
@@ -262,7 +262,7 @@ START_TEST(a_fault_names_its_place)
 }
 END_TEST
 
-START_TEST(the_first_byte_behind_a_buffer_is_a_fault)
+START_TEST(first_byte_after_buffer_faults)
 {
     const char *k = write_file("k.ptx", saxpy);
     ck_assert_int_eq(loom("run", k, "-g1", "-b128", FUNCTIONAL, "u32:101", "f32:2", "f32[101]=iota",
@@ -311,7 +311,7 @@ START_TEST(one_bad_launch_file_does_not_stop_the_others)
 }
 END_TEST
 
-START_TEST(arrays_go_out_and_come_back_in)
+START_TEST(array_file_round_trip)
 {
     const char *k = write_file("k.ptx", saxpy);
     char save[300], load[300];
@@ -344,7 +344,7 @@ START_TEST(arrays_go_out_and_come_back_in)
 }
 END_TEST
 
-START_TEST(a_launch_can_be_given_up)
+START_TEST(launch_interrupted)
 {
     const char *k = write_file("k.ptx", forever), *trace = path("t.db");
     ck_assert_int_eq(
@@ -384,7 +384,7 @@ START_TEST(listings_and_explanations_come_from_the_tables)
     expect(out, "Compiling entry function 'saxpy' for 'sm_90'");
     expect(out, "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads");
     expect(out, "used 0 barriers");
-    expect(out, "552 bytes cmem[0]"); /* 528 in front of 24 bytes of parameters */
+    expect(out, "552 bytes cmem[0]"); /* 528 before 24 bytes of parameters */
     ck_assert_int_eq(loom("explain", "add.f32", NULL), 0);
     expect(out, "since PTX");
     ck_assert_int_eq(loom("explain", "e0402", NULL), 0);
@@ -406,7 +406,7 @@ START_TEST(listings_and_explanations_come_from_the_tables)
 }
 END_TEST
 
-START_TEST(a_full_disk_is_noticed)
+START_TEST(full_disk_is_reported)
 {
     if (access("/dev/full", W_OK) != 0) return;
     const char *k = write_file("k.ptx", saxpy);
@@ -420,16 +420,16 @@ END_TEST
 int main(void)
 {
     const TTest *const test[] = {a_kernel_runs_from_the_command_line,
-                                 wrong_command_lines_get_one_clear_sentence,
-                                 occupancy_is_that_of_the_hardware,
-                                 a_fault_names_its_place,
-                                 the_first_byte_behind_a_buffer_is_a_fault,
+                                 usage_error_messages,
+                                 occupancy_matches_hardware,
+                                 fault_message_location,
+                                 first_byte_after_buffer_faults,
                                  one_bad_launch_file_does_not_stop_the_others,
-                                 arrays_go_out_and_come_back_in,
-                                 a_launch_can_be_given_up,
+                                 array_file_round_trip,
+                                 launch_interrupted,
                                  check_reports_and_counts,
                                  listings_and_explanations_come_from_the_tables,
-                                 a_full_disk_is_noticed};
+                                 full_disk_is_reported};
     Suite *s = suite_create("cli");
     TCase *c = tcase_create("cli");
     tcase_add_checked_fixture(c, setup, teardown);

@@ -1,5 +1,5 @@
-/* app.c - a CUDA program: `app TEST` runs one of the tests below and says "good". How its PTX is
- * packed, $APP_FATBIN says: plain, lz4 or code (machine code only). */
+/* app.c - a CUDA program: `app TEST` runs one of the tests below and prints "good". $APP_FATBIN
+ * specifies how its PTX is packed: plain, lz4 or code (machine code only). */
 #include "tests/cudart/app.h"
 #include <pthread.h>
 #include <signal.h>
@@ -102,7 +102,7 @@ static const char ptx[] =
     "  { .param .b64 a; .param .b64 b; .param .b64 c; st.param.b64 [a], d3; st.param.b64 [b], d4;\n"
     "    st.param.b64 [c], d5; call.uni start, (a, b, c); } ret; }\n";
 
-/* ---------------------------------------------------------------- what nvcc adds */
+/* ---------------------------------------------------------------- code added by nvcc */
 
 enum { LARGE = 70000 };
 static unsigned char container[65536 + LARGE];
@@ -132,7 +132,7 @@ static void put_entry(unsigned kind, unsigned arch, uint64_t flags, const void *
     put_number(0, padded - n);
 }
 
-/* An LZ4 block of literals, but for one match: the last bytes must be literals. */
+/* An LZ4 block of literals, except for one match: the last bytes must be literals. */
 static size_t lz4(const char *text, size_t n, unsigned char *to)
 {
     size_t at = 0, left = n;
@@ -143,7 +143,7 @@ static size_t lz4(const char *text, size_t n, unsigned char *to)
     return at + n;
 }
 
-/* large: with a comment that makes the module worth keeping (--module-cache). */
+/* large: with a comment that makes the module large enough to cache (--module-cache). */
 static void put_ptx(unsigned arch, const char *how)
 {
     static char text[16384 + LARGE];
@@ -157,7 +157,7 @@ static void put_ptx(unsigned arch, const char *how)
         put_entry(1, arch, 0, text, n, 0);
 }
 
-/* Machine code comes first; of the PTX that for sm_90 is the best; that for sm_100 is too new. */
+/* Machine code comes first; of the PTX, that for sm_90 is the best; that for sm_100 is too new. */
 static void fill(const char *how)
 {
     put_number(0xBA55ED50, 4), put_number(1, 2), put_number(16, 2), put_number(0, 8);
@@ -263,7 +263,7 @@ static int store_at(void *p, unsigned value)
     return cudaLaunchKernel(stub_store, shape(1), shape(1), args, 0, NULL);
 }
 
-/* A kernel writes constants by the address that the host has asked for. */
+/* A kernel writes constants through the address that the host has queried. */
 static void constants_written(void)
 {
     const float factor[4] = {1.5f, 2.5f, 3.5f, 4.5f};
@@ -344,7 +344,7 @@ static void errors(void)
     EXPECT(strcmp(cudaGetErrorName(CU_ILLEGAL_ADDRESS), "cudaErrorIllegalAddress"), 0);
 }
 
-/* A store to memory of the host, by its plain pointer. */
+/* A store to host memory through its plain pointer. */
 static void host_pointer(void)
 {
     int *h = malloc(400), *d;
@@ -379,14 +379,14 @@ static void behind_in_page(void)
     EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
 }
 
-/* The same in a program that does not come to its end. */
+/* The same in a program that does not terminate normally. */
 static void behind_killed(void)
 {
     behind();
     raise(SIGKILL);
 }
 
-/* Only the device can reach device memory. */
+/* Only the device can access device memory. */
 static void closed(void)
 {
     volatile int *d;
@@ -429,7 +429,7 @@ static void streams(void)
     EXPECT(cudaStreamSynchronize(s), CU_INVALID_HANDLE);
 }
 
-/* Two streams that part and meet again, captured; then launched twice. */
+/* Two streams that fork and join, captured; then launched twice. */
 static void capture(void)
 {
     void *a, *b, *parts, *meets, *graph, *exec, *stray;
@@ -455,7 +455,7 @@ static void capture(void)
     EXPECT(cudaStreamWaitEvent(a, meets, 0), 0);
     EXPECT(cudaLaunchKernel(stub_store, shape(1), shape(1), first, 0, a), 0);
     EXPECT(cudaStreamEndCapture(a, &graph), 0);
-    EXPECT(p[0] + p[1], 0); /* nothing has run */
+    EXPECT(p[0] + p[1], 0); /* nothing has been executed */
     EXPECT(cudaGraphGetNodes(graph, NULL, &n), 0);
     EXPECT(n, 3);
     EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
@@ -509,7 +509,7 @@ static void graph(void)
     EXPECT(cudaGraphAddDependencies(g, node, node + 1, NULL, 2), 0);
     EXPECT(cudaGraphGetEdges(g, NULL, NULL, NULL, &n), 0);
     EXPECT(n, 2);
-    value = 12; /* the node keeps what it was given */
+    value = 12; /* the node keeps its original argument */
     EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
     EXPECT(cudaGraphLaunch(exec, NULL), 0);
     EXPECT(copied + 16 * (unsigned)calls, 11 + 16);
@@ -537,7 +537,7 @@ static void pool(void)
     EXPECT(used, 1000);
 }
 
-/* Variables have their first values again; pointers from before mean nothing. */
+/* Variables have their initial values again; earlier pointers are invalid. */
 static void reset(void)
 {
     int total = 5;

@@ -1,5 +1,5 @@
-/* app.h - a CUDA program as nvcc makes one, made by hand: what the compiler adds is here, so that
- * the tests need no toolkit. */
+/* app.h - a CUDA program as compiled by nvcc, written by hand: the compiler's additions are here,
+ * so that the tests need no toolkit. */
 #ifndef PL_TESTS_CUDART_APP_H
 #define PL_TESTS_CUDART_APP_H
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The entry points, as the program links to them. */
+/* The entry points to which the program links. */
 void **__cudaRegisterFatBinary(void *data);
 void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaUnregisterFatBinary(void **handle);
@@ -191,19 +191,19 @@ void registered(void);
 void driver_array(void);
 void old_properties(void);
 
-/* Microseconds between two events in a stream, with what `work` puts there between them. */
+/* Microseconds between two events in a stream, recorded before and after `work`. */
 float app_between(void *stream, void (*work)(void *ctx, void *stream), void *ctx);
-/* Microseconds of a recorded row with this name; < 0: the name is of no row that is compared. */
+/* Microseconds of a recorded row with this name; < 0: no row of this name is compared. */
 typedef double row_time(void *ctx, const char *name, size_t n);
 typedef struct row_errors {
     size_t rows;
     double mean, worst;
 } row_errors;
 /* Over the rows of $APP_TRANSFERS with a parameter of at most `most`. Errors of more than 30 % are
- * printed, which makes the output another one. */
+ * printed, which changes the output. */
 row_errors app_compare_rows(size_t most, row_time *time, void *ctx);
 
-/* Ends the program with a message unless the call returns what is expected. */
+/* Exits with a message unless the call returns the expected value. */
 #define EXPECT(call, expected)                                                                     \
     do {                                                                                           \
         const long long got = (long long)(call), want = (long long)(expected);                     \

@@ -1,5 +1,5 @@
-/* app_api.c - single calls, as an H100 answers them: batches of copies, copies and nodes of the
- * driver API, what pointers are. */
+/* app_api.c - single calls, with the results of an H100: batches of copies, copies and nodes of
+ * the driver API, attributes of pointers. */
 #include "tests/cudart/app.h"
 #include <pthread.h>
 
@@ -12,7 +12,7 @@ int cudaMemPrefetchBatchAsync(void **p, const size_t *bytes, size_t count, const
 int cudaMemDiscardBatchAsync(void **p, const size_t *bytes, size_t count, unsigned long long flags,
                              void *stream);
 
-/* Two copies by one call, of memory in rows and of boxes. */
+/* Two copies by one call, of linear rows and of boxes. */
 void batches(void)
 {
     struct {
@@ -137,7 +137,7 @@ int cuCtxCreate_v4(void **out, void *params, unsigned flags, int device);
 int cuCtxGetFlags(unsigned *flags);
 int cuCtxDestroy_v2(void *context);
 
-/* What the driver wants before other calls, and what it says of contexts. */
+/* Calls that the driver requires before others, and its information on contexts. */
 void driver_contexts(void)
 {
     enum { NOT_INITIALISED = 3, YIELD = 2, SPIN = 1 };
@@ -171,7 +171,7 @@ typedef struct handles {
     uint64_t d, pooled;
 } handles;
 
-/* What a function that a stream calls may do: little, and with a stream of the program. */
+/* Operations permitted in a function that a stream calls: few, and on a stream of the program. */
 static void in_host_function(void *arg)
 {
     const handles *h = arg;
@@ -241,11 +241,11 @@ static void by_handle(handles *h)
     EXPECT(cuProfilerStart(), CU_INVALID_CONTEXT);
 }
 
-/* A stream of the program, memory and functions have the context in which they were made, and need
- * no other; a host function may use some of them. */
+/* A stream of the program, memory and functions have the context in which they were created, and
+ * need no other; a host function may use some of them. */
 void contexts_of_handles(void)
 {
-    enum { CONTEXT = 1, MEMPOOL = 17, BYTES = 64 << 20 }; /* the GPU is behind the host */
+    enum { CONTEXT = 1, MEMPOOL = 17, BYTES = 64 << 20 }; /* the GPU runs behind the host */
     static const char text[] =
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nop() { ret; }\n";
     const struct {
@@ -383,7 +383,7 @@ static void launches_refused(void *d)
         .grid = {16, 1, 1}, .block = {1, 1, 1}, .attribute = &a, .attributes = 1};
     const unsigned size[3] = {16, 1, 1};
     memcpy(a.value.cluster, size, sizeof size);
-    EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_INVALID_CLUSTER); /* more than portable */
+    EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_INVALID_CLUSTER); /* over the limit */
     EXPECT(cudaFuncSetAttribute(stub_store, 14, 1), 0);
     EXPECT(cudaLaunchKernelExC(&c, stub_store, args), 0);
     memset(a.value.cluster, 0, sizeof size);
@@ -412,7 +412,7 @@ static void kernels_asked(void)
     EXPECT(f.cluster_width == 2 && f.nonportable_cluster == 1, 1);
     EXPECT(cudaFuncSetAttribute(stub_store, 11, 0), 0);
     EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, stub_store, 32, 100000), 0);
-    EXPECT(blocks, 0); /* the attribute does not allow so much */
+    EXPECT(blocks, 0); /* the attribute does not allow this many */
     EXPECT(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, stub_store, 2, 64), 0);
     EXPECT(shared, 49152);
     EXPECT(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, stub_store, 32, 64), 0);
@@ -437,7 +437,7 @@ static void devices_asked(void)
     snprintf(bus, sizeof bus, "%02x:00.0", number);
     EXPECT(cudaDeviceGetByPCIBusId(&device, bus), 0);
     EXPECT(cudaDeviceGetByPCIBusId(&device, "0:0:1.1"), 101);
-    EXPECT(cudaSetDeviceFlags(3), CU_INVALID_VALUE); /* two ways of waiting */
+    EXPECT(cudaSetDeviceFlags(3), CU_INVALID_VALUE); /* two wait policies */
     EXPECT(cudaDeviceSetLimit(5, 300), CU_INVALID_VALUE);
     EXPECT(cudaDeviceSetLimit(6, 0), 0);
     EXPECT(cudaDeviceGetLimit(&bytes, 6), 0);
@@ -451,7 +451,7 @@ static void events_refused(void)
     cuda_ipc h;
     float ms;
     EXPECT(cudaStreamCreate(&s), 0);
-    EXPECT(cudaEventCreateWithFlags(&e, 4), CU_INVALID_VALUE); /* with times, for other processes */
+    EXPECT(cudaEventCreateWithFlags(&e, 4), CU_INVALID_VALUE); /* interprocess, with timing */
     EXPECT(cudaEventCreate(&e), 0);
     EXPECT(cudaIpcGetEventHandle(&h, e), CU_INVALID_HANDLE);
     EXPECT(cudaEventRecordWithFlags(e, s, 1), CU_ILLEGAL_STATE); /* external, without a capture */
@@ -461,7 +461,7 @@ static void events_refused(void)
     EXPECT(cudaEventRecord(e, s), 0);
     EXPECT(cudaEventElapsedTime(&ms, e, e), CU_CAPTURED_EVENT);
     EXPECT(cudaStreamEndCapture(s, &graph), 0);
-    EXPECT(cudaEventQuery(e), CU_INVALID_VALUE); /* the capture that recorded it is over */
+    EXPECT(cudaEventQuery(e), CU_INVALID_VALUE); /* the capture that recorded it has ended */
     EXPECT(cudaEventRecord(e, s), 0);
     EXPECT(cudaEventSynchronize(e), 0);
     EXPECT(cudaStreamBeginCapture(s, 0), 0);
@@ -495,18 +495,18 @@ void stream_values(void)
     EXPECT(cuStreamWaitValue32_v2(NULL, at, 3, AND), 0);
     EXPECT(cuStreamWaitValue32_v2(NULL, at, 7, 9), CU_INVALID_VALUE);
     EXPECT(cuGetProcAddress_v2("cuMemcpyBatchAsync", &p, 12000, 0, &status), 0);
-    EXPECT(p == NULL && status == 2, 1); /* it came with 12.8 */
+    EXPECT(p == NULL && status == 2, 1); /* introduced in 12.8 */
     EXPECT(cuGetProcAddress_v2("cuMemcpyBatchAsync", &older, 12080, 0, &status), 0);
     EXPECT(cuGetProcAddress_v2("cuMemcpyBatchAsync", &p, 13000, 0, &status), 0);
     EXPECT(p && older && p != older, 1);
     EXPECT(cuGetProcAddress_v2("cuMemAlloc", &p, 13000, 99, &status), CU_INVALID_VALUE);
     EXPECT(cuGetProcAddress_v2("cudaMalloc", &p, 13000, 0, &status), 0);
-    EXPECT(p == NULL && status == 1, true); /* it is not of the driver */
+    EXPECT(p == NULL && status == 1, true); /* not a driver function */
 }
 
 int cuGetExportTable(const void **table, const void *id);
 
-/* Tables without a description, of which there are none. */
+/* Undocumented tables, none of which exist. */
 void export_tables(void)
 {
     static const unsigned char id[16] = {1};
@@ -531,7 +531,7 @@ int cuGraphNodeGetDependencies(void *node, void **out, size_t *n);
 int cuGraphNodeGetDependentNodes(void *node, void **out, size_t *n);
 int cuGraphExecUpdate(void *exec, void *graph, void **node, int *result);
 
-/* Names without a number, as programs find them that look them up themselves. */
+/* Names without a version suffix, as looked up by programs themselves. */
 void first_forms(void)
 {
     enum { YIELD = 2 };
@@ -580,7 +580,7 @@ int cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsigne
                          void *stream);
 int cudaMemRangeGetAttribute(void *value, size_t bytes, int attribute, const void *p, size_t n);
 
-/* What was said of managed memory, page by page. */
+/* Advice for managed memory, page by page. */
 void advice(void)
 {
     enum { READ_MOSTLY = 1, PREFER = 3, ACCESSED_BY = 5, BYTES = 1 << 18 };
@@ -610,7 +610,7 @@ int cudaStreamGetAttribute(void *stream, int attribute, void *value);
 int cudaStreamSetAttribute(void *stream, int attribute, const void *value);
 int cudaStreamGetPriority(void *stream, int *priority);
 
-/* Attributes of streams: values that there are, and those that are refused. */
+/* Attributes of streams: valid values, and rejected ones. */
 void stream_attributes(void)
 {
     enum { POLICY = 3, DOMAIN_MAP = 9 };
@@ -659,7 +659,7 @@ static void look(void *unused)
     (void)unused;
 }
 
-/* A library with a mistake loads, a pool reserves pieces, host functions have a thread. */
+/* A library with an error loads, a pool reserves pieces, host functions run on a thread. */
 void lazily(void)
 {
     enum { RESERVED = 5, PIECE = 32 << 20 };
@@ -672,7 +672,7 @@ void lazily(void)
     EXPECT(cudaMallocAsync(&d, 40 << 20, NULL), 0);
     EXPECT(cudaMemPoolGetAttribute(pool, RESERVED, &reserved), 0);
     EXPECT(reserved, 2 * PIECE);
-    EXPECT(cudaMemPoolSetAttribute(pool, 4, &all), 0); /* the threshold: nothing goes back */
+    EXPECT(cudaMemPoolSetAttribute(pool, 4, &all), 0); /* the threshold: nothing is released */
     EXPECT(cudaFreeAsync(d, NULL), 0);
     EXPECT(cudaDeviceSynchronize(), 0);
     EXPECT(cudaMemPoolTrimTo(pool, 10 << 20), 0);
@@ -685,7 +685,7 @@ void lazily(void)
     EXPECT(thread_of_host_function != (unsigned long)pthread_self(), 1);
 }
 
-/* What an H100 says to calls that it does not take. */
+/* Errors of an H100 for invalid calls. */
 void refused(void)
 {
     const cuda_channel c = {32, 0, 0, 0, 2};
@@ -698,7 +698,7 @@ void refused(void)
     cuda_ipc h;
     EXPECT(cudaMallocArray(&array, &c, 4, 1, 0), 0);
     EXPECT(cudaMemcpy2DToArray(array, 0, 0, row, 16, 16, 1, COPY_D2H), CU_INVALID_DIRECTION);
-    EXPECT(cudaMallocArray(&d, &c, 4, 0, 8), CU_INVALID_VALUE); /* gather wants two dimensions */
+    EXPECT(cudaMallocArray(&d, &c, 4, 0, 8), CU_INVALID_VALUE); /* gather requires two dimensions */
     EXPECT(cudaArrayGetPlane(&d, array, 0), CU_INVALID_VALUE);
     EXPECT(cudaCreateTextureObject(&x, &none, &t, NULL), CU_INVALID_HANDLE);
     r.u.array = array;
@@ -719,7 +719,7 @@ void refused(void)
     EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), 0); /* and so are rows that overlap */
     r.u.pitch.pitch = 100;
     EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), CU_INVALID_VALUE);
-    EXPECT(cudaIpcCloseMemHandle(d), CU_INVALID_VALUE); /* it is no other process's */
+    EXPECT(cudaIpcCloseMemHandle(d), CU_INVALID_VALUE); /* it belongs to no other process */
     EXPECT(cudaIpcGetMemHandle(&h, d), 0);
     EXPECT(cudaIpcOpenMemHandle(&pinned, h, 0), CU_INVALID_VALUE);
     EXPECT(cudaMallocManaged(&managed, 0, 1), 0);
@@ -758,7 +758,7 @@ typedef struct set_params {
     size_t width, height;
 } set_params;
 
-/* Changes of graphs that an H100 does not take, and what it says of them. */
+/* Changes of graphs that an H100 rejects, and its errors. */
 void graphs_refused(void)
 {
     struct {

@@ -1,4 +1,4 @@
-/* app_check.c - programs with one mistake each for checkers; with $APP_MENDED it is mended. */
+/* app_check.c - programs with one error each for checkers; with $APP_MENDED it is fixed. */
 #include "tests/cudart/app.h"
 #include <pthread.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ static void *allocated(size_t bytes)
     return p;
 }
 
-/* What nobody has written is copied, and a kernel looks at the copy. */
+/* Uninitialised memory is copied, and a kernel reads the copy. */
 void undefined(void)
 {
     void *p = allocated(4 * WORDS), *q = allocated(4 * WORDS), *r = allocated(4);
@@ -57,7 +57,7 @@ void undefined_output(void)
     EXPECT(cudaMemcpy(h, q, sizeof h, COPY_D2H), 0);
 }
 
-/* The same, and then the signal number $APP_SIGNAL comes. Who started the tests may ignore it. */
+/* The same, and then the signal number $APP_SIGNAL is raised. The test's parent may ignore it. */
 void undefined_ended(void)
 {
     const int number = atoi(getenv("APP_SIGNAL"));
@@ -81,8 +81,8 @@ static void say_bye(void)
     fflush(stdout);
 }
 
-/* The same, and the program ends by the function $APP_EXIT; a process that it forks does so first.
- */
+/* The same, and the program exits through the function $APP_EXIT; a process that it forks does
+ * so first. */
 void undefined_exits(void)
 {
     at_quick_exit(say_bye);
@@ -98,7 +98,7 @@ static void *end_soon(void *unused)
     return unused;
 }
 
-/* Another thread ends the program, while a kernel runs that does not end. */
+/* Another thread exits the program while a kernel runs that never terminates. */
 void undefined_left(void)
 {
     pthread_t thread;
@@ -114,7 +114,7 @@ static void end_now(int unused)
     end_by(getenv("APP_EXIT"), 6);
 }
 
-/* A handler does, in the midst of a launch. */
+/* A handler does, during a launch. */
 void undefined_alarm(void)
 {
     undefined_output();
@@ -162,7 +162,7 @@ static void write_to(void *p, void *stream)
     EXPECT(cudaLaunchKernel(stub_index, shape(1), shape(1), args, 0, stream), 0);
 }
 
-/* The host reads texels, behind a kernel that has nothing to do with them. */
+/* The host reads texels, after an unrelated kernel. */
 void undefined_texels(void)
 {
     const cuda_channel format = {.x = 32, .kind = 1};
@@ -177,14 +177,14 @@ void undefined_texels(void)
     EXPECT(cudaFreeArray(a), 0);
 }
 
-/* A kernel writes a word that is no multiple of four. */
+/* A kernel writes a word at an address that is not a multiple of four. */
 void askew(void)
 {
     write_to((char *)allocated(4) + 1, NULL);
     EXPECT(cudaDeviceSynchronize(), 716);
 }
 
-/* A kernel and a set in a stream that does not wait for the allocation in another one. */
+/* A kernel and a memset in a stream that does not wait for the allocation in another one. */
 void stream_early(void)
 {
     char *p = pooled();
@@ -195,7 +195,7 @@ void stream_early(void)
     EXPECT(cudaFreeAsync(p, streams[0]), 0);
 }
 
-/* The allocation is given back in a stream that does not wait for the kernel. */
+/* The allocation is freed in a stream that does not wait for the kernel. */
 void stream_late(void)
 {
     void *p = pooled();
@@ -206,7 +206,7 @@ void stream_late(void)
     EXPECT(cudaDeviceSynchronize(), 0);
 }
 
-/* A kernel writes what a set in another stream writes, too. */
+/* A kernel writes memory that a memset in another stream writes, too. */
 static void race(void *p)
 {
     write_to(p, streams[0]);
@@ -222,7 +222,7 @@ void stream_race(void)
     EXPECT(cudaDeviceSynchronize(), 0);
 }
 
-/* A kernel counts in a variable, and a copy in another stream sets it back. */
+/* A kernel increments a variable, and a copy in another stream resets it. */
 void variable_race(void)
 {
     const unsigned none = 0;
@@ -255,7 +255,7 @@ void array_race(void)
     EXPECT(cudaFreeArray(a), 0);
 }
 
-/* A stream does not wait for the legacy stream. The host does, for a set of managed memory. */
+/* A stream does not wait for the legacy stream. The host does, for a memset of managed memory. */
 void set_race(void)
 {
     void *p = allocated(4), *stream;

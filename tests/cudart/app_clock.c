@@ -1,13 +1,13 @@
 /* app_clock.c - tests of the application's clock. Those without another machine in their name
- * expect the machine with round numbers (toy): calls cost the host nothing, an event and the start
- * of an operation take 1 us, copies have 1 GB/s. */
+ * use the machine with round numbers (toy): calls cost the host nothing, an event and the start of
+ * an operation take 1 us, copies run at 1 GB/s. */
 #include "tests/cudart/app.h"
 #include <math.h>
 #include <sys/time.h>
 #include <time.h>
 
-/* The application's clock, on the machine with round numbers: 1 us for an event and for the start
- * of a copy, 1 GB/s from pinned memory; two streams copy one after the other. */
+/* The application's clock, on the machine with round numbers: 1 us for an event and for the
+ * start of a copy, 1 GB/s from pinned memory; copies of two streams are serialised. */
 void clock_(void)
 {
     enum { BYTES = 1000000 };
@@ -62,8 +62,8 @@ void global_timer(void)
     EXPECT(t[1] - t[0] > 1000000, 1);
 }
 
-/* One launch before the profiler is told to start, two while it works, one when it is told to stop.
- */
+/* One launch before the profiler is started, two while it runs, one after it has been stopped.
+ * */
 void profiler(void)
 {
     for (int k = 0; k < 4; k++) {
@@ -87,8 +87,8 @@ static double day_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_usec * 1e-3;
 }
 
-/* --host-clock model: a copy that takes the modelled machine 1 s, and the emulation hardly any
- * time. */
+/* --host-clock model: a copy that takes 1 s on the modelled machine, and hardly any time to
+ * emulate. */
 void host_clock(void)
 {
     enum { ALL = 4000000, TIMES = 250 };
@@ -166,8 +166,8 @@ static void *copy_graph(const buffers *b, bool chain)
     return exec;
 }
 
-/* Copies of two directions go on side by side, in streams as in a graph; those of one do not. A
- * stream of its own is no part of the default stream. */
+/* Copies in the two directions run concurrently, in streams as in a graph; those in one
+ * direction do not. A separate stream is not part of the default stream. */
 void overlap(void)
 {
     buffers b;
@@ -186,7 +186,7 @@ void overlap(void)
     EXPECT(lroundf(app_between(s, launch_graph, &b)), 1 + 2002 + 1);
 }
 
-/* A query says "not ready" until the time has come, and comes to an end. */
+/* A query returns "not ready" until the time has been reached, and eventually completes. */
 void polling(void)
 {
     void *d, *pinned, *s, *e;
@@ -197,7 +197,7 @@ void polling(void)
     EXPECT(cudaEventCreate(&e), 0);
     EXPECT(cudaEventQuery(e), 0);
     EXPECT(cudaEventRecord(e, s), 0);
-    EXPECT(cudaEventQuery(e), 0); /* nothing was before it */
+    EXPECT(cudaEventQuery(e), 0); /* no operation preceded it */
     EXPECT(cudaMemcpyAsync(d, pinned, BYTES, COPY_H2D, s), 0);
     EXPECT(cudaEventRecord(e, s), 0);
     EXPECT(cudaStreamQuery(s), CU_NOT_READY);
@@ -264,9 +264,9 @@ static void half_a_wave(void *stream)
     EXPECT(cudaLaunchKernel(stub_work, shape(1), shape(256), args, 0, stream), 0);
 }
 
-/* A kernel without priority, one of a stream with priority, one with a priority of its own, one
- * that a stream with priority has captured, and one with priority that takes half of the machine.
- */
+/* A kernel without priority, one of a stream with priority, one with its own priority, one
+ * captured by a stream with priority, and one with priority that takes half of the machine.
+ * */
 static void put_wave(int how, void *const s[2])
 {
     unsigned loops = 100000;
@@ -305,8 +305,8 @@ static void expect_near(double is, double wanted)
     EXPECT(fabs(is - wanted) <= 1e-3 * wanted, 1);
 }
 
-/* Kernels that take half of the machine: those of two streams run side by side, also when all of
- * one stream come first. */
+/* Kernels that take half of the machine: those of two streams run concurrently, also if all of
+ * one stream are issued first. */
 static void side_by_side(void *const s[2], double alone)
 {
     enum { TIMES = 4 };
@@ -324,10 +324,10 @@ static void side_by_side(void *const s[2], double alone)
     for (int k = 0; k < 2; k++) expect_near(ms_between(from, to[k]), TIMES * alone + 1e-3);
 }
 
-/* A kernel goes before those of another stream that this one has not come to, and those end later.
- * One of higher priority goes between the waves of one that has begun, which ends later by a whole
- * wave; one of the same priority waits for its end. So on an H200 (tests/data/micro/managed.tsv).
- */
+/* A kernel runs before those of another stream not reached yet, and those end later. One
+ * of higher priority runs between the waves of a started one, which ends later by a whole
+ * wave; one of the same priority waits for its end. As on an H200
+ * (tests/data/micro/managed.tsv). */
 void priorities(void)
 {
     void *low, *other[2], *copies, *e[4], *device, *pinned;
@@ -349,7 +349,7 @@ void priorities(void)
         EXPECT(cudaStreamWaitEvent(s, e[0], 0), 0);
         EXPECT(cudaStreamWaitEvent(low, e[0], 0), 0);
         waves(1, low);
-        EXPECT(cudaMemcpyAsync(device, pinned, 1, COPY_H2D, copies), 0); /* until low has begun */
+        EXPECT(cudaMemcpyAsync(device, pinned, 1, COPY_H2D, copies), 0); /* until low has started */
         EXPECT(cudaEventRecord(e[3], copies), 0);
         EXPECT(cudaStreamWaitEvent(s, e[3], 0), 0);
         for (int k = 0; k < 3; k++) waves(1, low);
@@ -378,8 +378,8 @@ void priorities(void)
     side_by_side((void *[]){low, other[0]}, alone);
 }
 
-/* With --timing first=1 later launches take the time of the first one, and more when they execute
- * more. */
+/* With --timing first=1 later launches take the time of the first one, and more if they execute
+ * more instructions. */
 void kin(void)
 {
     unsigned n = 1000, more = 4000;
@@ -501,8 +501,8 @@ static double transfer_time(void *ctx, const char *name, size_t n)
     return -1;
 }
 
-/* $APP_TRANSFERS is tests/data/micro/transfers.tsv, the machine the H100: by 10 % on average, and
- * none by more than 30 %. */
+/* $APP_TRANSFERS is tests/data/micro/transfers.tsv, the machine is the H100: within 10 % on
+ * average, and none off by more than 30 %. */
 void transfers(void)
 {
     enum { MOST = 64 << 20 };
@@ -529,7 +529,7 @@ typedef struct managed {
     size_t n;
 } managed;
 
-/* The clock does not ask how much of an allocation a kernel accesses. */
+/* The clock does not consider how much of an allocation a kernel accesses. */
 static void use_managed(void *ctx, void *stream)
 {
     const managed *m = ctx;
@@ -556,7 +556,7 @@ static void copy_managed(void *ctx, void *stream)
     EXPECT(cudaMemcpyAsync(m->device, m->p, m->n, COPY_DEFAULT, stream), 0);
 }
 
-/* A row: what is done, to memory that the host has written or not, and what is done before. */
+/* A row: the operation, whether the host has written the memory, and the preceding operation. */
 static const struct {
     const char *name;
     void (*work)(void *ctx, void *stream), (*before)(void *ctx, void *stream);
@@ -580,7 +580,7 @@ static float managed_row(int way, size_t n, char *device)
     if (of_managed[way].before) of_managed[way].before(&m, NULL);
     EXPECT(cudaDeviceSynchronize(), 0);
     const float us = app_between(NULL, of_managed[way].work, &m);
-    /* The pages are there now. */
+    /* The pages are resident now. */
     if (of_managed[way].work == use_managed) EXPECT(app_between(NULL, use_managed, &m) < 10, 1);
     EXPECT(cudaFree(m.p), 0);
     return us;
@@ -593,8 +593,8 @@ static double managed_time(void *device, const char *name, size_t n)
     return -1;
 }
 
-/* $APP_TRANSFERS is tests/data/micro/managed.tsv, the machine the H200: by 12 % on average, and
- * none by more than 30 %. */
+/* $APP_TRANSFERS is tests/data/micro/managed.tsv, the machine is the H200: within 12 % on
+ * average, and none off by more than 30 %. */
 void managed_pages(void)
 {
     enum { MOST = 256 << 20 };
@@ -605,7 +605,7 @@ void managed_pages(void)
     EXPECT(e.rows, 9 * WAYS);
 }
 
-/* The host writes a part of what a kernel has brought to the device. */
+/* The host writes part of the memory that a kernel has migrated to the device. */
 static double touched_time(void *device, const char *name, size_t n)
 {
     static const char *const names[] = {"host writes all, kernel reads",
@@ -624,7 +624,7 @@ static double touched_time(void *device, const char *name, size_t n)
     return us;
 }
 
-/* $APP_TRANSFERS is tests/data/micro/managed_touch.tsv, the machine the H200. */
+/* $APP_TRANSFERS is tests/data/micro/managed_touch.tsv, the machine is the H200. */
 void managed_touched(void)
 {
     const row_errors e = app_compare_rows(SIZE_MAX, touched_time, NULL);
@@ -639,7 +639,7 @@ static bool kernel_moves(managed *m)
     return us > 55;
 }
 
-/* A kernel writes where a pointer in memory points. */
+/* A kernel writes through a pointer stored in memory. */
 static void write_elsewhere(const managed *m, void *cell)
 {
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -674,8 +674,8 @@ static void *captured_use(managed *m)
     return exec;
 }
 
-/* Pages that the host has written after a kernel move again; those that a copy, a set or another
- * kernel has written do not. */
+/* Pages that the host has written after a kernel migrate again; those that a copy, a memset or
+ * another kernel has written do not. */
 void managed_written(void)
 {
     enum { MOST = 32 << 20 };
@@ -696,7 +696,7 @@ void managed_written(void)
         EXPECT(kernel_moves(&m), false);
         EXPECT(cudaFree(m.p), 0);
     }
-    /* A byte, where sums are of all. */
+    /* One byte, while sums cover all. */
     EXPECT(cudaMallocManaged((void **)&m.p, m.n = 65536, 1), 0);
     memset(m.p, 1, m.n);
     EXPECT(kernel_moves(&m), true);
@@ -721,7 +721,7 @@ static void sweep_once(void *ctx, void *stream)
     EXPECT(cudaLaunchKernel(stub_sweep, shape(w->blocks), shape(w->threads), args, 0, stream), 0);
 }
 
-/* blocks 0: as many as there is work for. */
+/* blocks 0: as many as needed for the work. */
 static const struct {
     const char *name;
     sweep how;
@@ -750,8 +750,8 @@ static double mapped_time(void *p, const char *name, size_t n)
     return -1;
 }
 
-/* $APP_TRANSFERS is tests/data/micro/mapped.tsv, the machine the H100, in timing mode: by 10 % on
- * average, and none by more than 30 %. */
+/* $APP_TRANSFERS is tests/data/micro/mapped.tsv, the machine is the H100, in timing mode: within
+ * 10 % on average, and none off by more than 30 %. */
 void mapped_memory(void)
 {
     enum { MOST = 1 << 20 };

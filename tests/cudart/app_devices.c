@@ -49,7 +49,7 @@ static void *memory_on(int device, size_t bytes)
     return p;
 }
 
-/* Each device has memory, streams and variables of its own. */
+/* Each device has its own memory, streams and variables. */
 void devices(void)
 {
     int n = 0, total = -1;
@@ -77,15 +77,15 @@ void devices(void)
         EXPECT(cudaMemcpyFromSymbol(&total, shadow_total, 4, 0, COPY_D2H), 0);
         EXPECT(total, 32 * (k + 1));
     }
-    EXPECT(*managed_number, 7 + 32 + 64); /* which there is once */
+    EXPECT(*managed_number, 7 + 32 + 64); /* a single instance */
     EXPECT(cudaDeviceReset(), 0);
     EXPECT(cudaSetDevice(0), 0);
     EXPECT(cudaMemcpyFromSymbol(&total, shadow_total, 4, 0, COPY_D2H), 0);
     EXPECT(cudaFree(p[1]), CU_INVALID_VALUE);
     EXPECT(cudaFree(p[0]), 0);
 
-    /* As two H100 answer (tests/data/micro/peer.tsv): a kernel runs where its stream is; events
-     * belong to devices. */
+    /* As on two H100s (tests/data/micro/peer.tsv): a kernel runs on the device of its stream;
+     * events belong to devices. */
     p[0] = memory_on(0, 4);
     EXPECT(cudaStreamCreate(&s), 0);
     EXPECT(cudaEventCreate(&f), 0);
@@ -143,8 +143,8 @@ void peers(void)
     EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
 }
 
-/* Variables of the other device: kernels reach them as they reach its memory, be the module loaded
- * before the access is given or behind it, and be it loaded anew. */
+/* Variables of the other device: kernels access them like its memory, whether the module is
+ * loaded before access is enabled or after it, and also after it is reloaded. */
 void peer_variables(void)
 {
     void *total[2];
@@ -164,7 +164,7 @@ void peer_variables(void)
         EXPECT(cudaMemcpyFromSymbol(&seen, shadow_total, 4, 0, COPY_D2H), 0);
         EXPECT(seen, 50 + k);
     }
-    EXPECT(cudaDeviceReset(), 0); /* of device 1: its own access is gone, that of device 0 is not */
+    EXPECT(cudaDeviceReset(), 0); /* of device 1: its access ends, that of device 0 does not */
     EXPECT(cudaGetSymbolAddress(&total[1], shadow_total), 0);
     EXPECT(fetch(total[1]), 0);
     EXPECT(cudaSetDevice(0), 0);
@@ -176,7 +176,7 @@ void peer_variables(void)
     EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
 }
 
-/* Pools belong to devices; access to them is given pool by pool. */
+/* Pools belong to devices; access is granted for each pool. */
 void device_pools(void)
 {
     struct {
@@ -199,7 +199,7 @@ void device_pools(void)
     EXPECT(cudaFreeAsync(p, NULL), 0);
 }
 
-/* Contexts of the driver API name devices, and threads have a stack of them. */
+/* Contexts of the driver API refer to devices, and each thread has a stack of them. */
 void device_contexts(void)
 {
     int device = -1;
@@ -239,7 +239,7 @@ typedef struct transfer {
     char *p[2];
     size_t n;
     void *stream;
-    int enabled; /* peer access: rows with it since then */
+    int enabled; /* peer access: rows with it enabled */
 } transfer;
 
 static void copy(void *ctx, void *stream)
@@ -261,8 +261,8 @@ static double peer_time(void *ctx, const char *name, size_t n)
     return -1;
 }
 
-/* $APP_TRANSFERS is tests/data/micro/peer.tsv, the machine the H100: by 10 % on average, and none
- * by more than 30 %. */
+/* $APP_TRANSFERS is tests/data/micro/peer.tsv, the machine is the H100: within 10 % on average,
+ * and none off by more than 30 %. */
 void peer_transfers(void)
 {
     enum { MOST = 64 << 20 };

@@ -1,4 +1,4 @@
-/* app_driver.c - green contexts, kernel nodes that kernels change, recorded tables of errors and
+/* app_driver.c - green contexts, device-updatable kernel nodes, recorded tables of errors and
  * occupancy, tensor maps, flags of contexts. */
 #include "tests/cudart/app.h"
 
@@ -99,7 +99,7 @@ typedef struct resource {
 
 enum { SM = 1, GROUPS = 17, INVALID_TYPE = 914, INVALID_RESOURCES = 915 };
 
-/* Counts the blocks that an SM has, and takes some time. */
+/* Counts the blocks of each SM, and takes some time. */
 static const char where[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry where(.param .u64 to, .param .u32 n)\n"
@@ -108,7 +108,7 @@ static const char where[] =
     "  red.global.add.u32 [d1], 1; ld.param.u32 r2, [n]; mov.u32 r3, 0;\n"
     "  again: add.u32 r3, r3, 1; setp.lt.u32 p, r3, r2; @p bra again; ret; }\n";
 
-/* How many SMs have blocks; their number is `blocks`. */
+/* Number of SMs with blocks; each must have `blocks`. */
 static int sms_used(int *seen, int blocks)
 {
     int n = 0;
@@ -173,7 +173,7 @@ static void green_make(resource group[GROUPS], void *green[2], void *stream[2])
     EXPECT(id[0] != id[1], 1);
 }
 
-/* Which context a stream has, and what is current. */
+/* The context of a stream, and the current context. */
 static void green_current(void *const green[2], void *const stream[2], void *f, int *seen)
 {
     void *context, *which, *other, *primary, *own;
@@ -208,7 +208,7 @@ static void green_current(void *const green[2], void *const stream[2], void *f, 
     EXPECT(cudaStreamDestroy(own), 0);
 }
 
-/* ms of a kernel of two blocks for each SM of a green context, and of both side by side. */
+/* ms of a kernel of two blocks for each SM of a green context, and of both concurrently. */
 static void green_times(void *const green[2], void *const stream[2], void *f, int *seen)
 {
     unsigned n = 1000;
@@ -231,7 +231,7 @@ static void green_times(void *const green[2], void *const stream[2], void *f, in
     for (int k = 0; k < 2; k++) EXPECT(cudaEventElapsedTime(&one[k], from, end[k]), 0);
     EXPECT(cudaEventElapsedTime(&both, from, to), 0);
     EXPECT(sms_used(seen, 24 * 16 * 1024), 24);
-    /* Side by side, and eight rounds for each of them. */
+    /* Concurrently, and eight rounds for each of them. */
     EXPECT(one[0] > 0.01F && one[1] < 1.5F * one[0], 1);
     EXPECT(both >= one[1] && both < 1.01F * one[1], 1);
 }
@@ -258,9 +258,9 @@ void green(void)
     }
 }
 
-/* ---------------------------------------------------------------- nodes that kernels change */
+/* ---------------------------------------------------------------- nodes updated by kernels */
 
-/* put adds a value to as many places as it has blocks; change sets the value of a node, its grid,
+/* put adds a value to as many words as it has blocks; change sets the value of a node, its grid,
  * whether it is enabled, and all of these by one call, and stores the errors. */
 static const char updates[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -328,7 +328,7 @@ static void run(void *f, void **params)
     EXPECT(cudaDeviceSynchronize(), 0);
 }
 
-/* Launches the graph; what put has added to the first three places. */
+/* Launches the graph; returns what put has added to the first three words. */
 static void expect_places(void *exec, int *at, int a, int b, int c)
 {
     memset(at, 0, 16);
@@ -339,7 +339,7 @@ static void expect_places(void *exec, int *at, int a, int b, int c)
     EXPECT(at[2], c);
 }
 
-/* What a node that kernels may change does not allow. */
+/* Operations not allowed on a device-updatable node. */
 static void updatable_refused(void *graph, void *node, void *plain, void *exec)
 {
     updatable u = {.on = 0};
@@ -354,7 +354,7 @@ static void updatable_refused(void *graph, void *node, void *plain, void *exec)
     EXPECT(cuGraphExecUpdate_v2(exec, graph, info), CU_NOT_SUPPORTED);
 }
 
-/* The destination comes first. */
+/* The destination is the first operand. */
 static void attributes_copied(const node_params *p)
 {
     enum { PRIORITY = 8, COOPERATIVE = 2 };
@@ -404,7 +404,7 @@ static void update_all(void *m, uint64_t name, char *memory, int *error)
     EXPECT(*error, 0);
 }
 
-/* A captured launch tells the name of its node. */
+/* A captured launch returns the handle of its node. */
 static void updatable_captured(void *m, int *at)
 {
     void *s, *graph, *exec, *f = function_of(m, "put");
@@ -479,7 +479,7 @@ void node_updates(void)
 
 /* ---------------------------------------------------------------- recorded tables */
 
-/* Calls `row` for the lines of $APP_TABLE; how many it has compared. */
+/* Calls `row` for the lines of $APP_TABLE; returns the number of compared lines. */
 static int each_row(bool (*row)(char *line))
 {
     char line[1024];
@@ -500,8 +500,8 @@ static void expect_text(const char *is, const char *wanted)
     EXPECT(same, true);
 }
 
-/* Number, the runtime's name and text, the driver's result, name and text; without these for a
- * number that the driver does not know. */
+/* Number, the runtime's name and text, the driver's result, name and text; without the latter
+ * for a number unknown to the driver. */
 static bool error_row(char *line)
 {
     char *field[6] = {NULL}, *rest = line;
@@ -528,7 +528,7 @@ void error_names(void)
     EXPECT(each_row(error_row), 136);
 }
 
-/* Kernel 0 of the table does nothing. */
+/* Kernel 0 of the table is empty. */
 static bool clusters_row(const char *line)
 {
     cuda_launch_attribute a = {.id = ATTRIBUTE_CLUSTER, .value.cluster = {1, 1, 1}};
@@ -573,7 +573,7 @@ static bool occupancy_row(char *line)
     return clusters_row(line);
 }
 
-/* $APP_TABLE is tests/data/probes/host.occupancy: the rows that are of the runtime. */
+/* $APP_TABLE is tests/data/probes/host.occupancy: the rows about the runtime. */
 void occupancy(void)
 {
     app_driver();
@@ -583,7 +583,7 @@ void occupancy(void)
 
 /* ---------------------------------------------------------------- tensor maps, contexts */
 
-/* The words of descriptors are those of an H200 (probes tma.desc). */
+/* The words of descriptors equal those of an H200 (probes tma.desc). */
 void tensor_maps(void)
 {
     enum { F16 = 6, F32 = 7, WORDS = 16 };

@@ -29,7 +29,7 @@ int cudaGraphAddKernelNode(void **out, void *graph, void *const *before, size_t 
                            const void *params);
 int cudaGraphExecKernelNodeSetParams(void *exec, void *node, const void *params);
 
-/* A kernel node whose parameters are one block that the program has made. */
+/* A kernel node whose parameters are one block created by the program. */
 void graph_block(void)
 {
     struct {
@@ -60,7 +60,7 @@ void graph_block(void)
 int cudaGraphAddEmptyNode(void **out, void *graph, void *const *before, size_t nbefore);
 int cudaGraphUpload(void *exec, void *stream);
 
-/* What launches a graph into a stream that captures, or uploads one, breaks the capture (H200). */
+/* Launching a graph into a capturing stream, or uploading one, invalidates the capture (H200). */
 void graph_in_capture(void)
 {
     enum { INVALIDATED = 2 };
@@ -92,7 +92,7 @@ void graph_in_capture(void)
     EXPECT(*seen, 44);
 }
 
-/* A graph whose kernel notes `value` and then launches up to two graphs, NULL: its own. */
+/* A graph whose kernel records `value` and then launches up to two graphs, NULL: its own. */
 typedef struct relay {
     void *list;
     unsigned value, most;
@@ -115,7 +115,7 @@ static void *relay_exec(relay r, unsigned long long flags)
     return exec;
 }
 
-/* Kernels can launch it if the flags say so. */
+/* Kernels can launch it if its flags permit it. */
 static void *relay_graph(relay r, unsigned long long flags)
 {
     void *exec = relay_exec(r, flags);
@@ -143,7 +143,7 @@ static void expect_errors(void *exec, unsigned *list, unsigned first, unsigned t
     expect_order(list, order);
 }
 
-/* Kernels launch graphs: beside their own, behind it, and their own again. */
+/* Kernels launch graphs: fire-and-forget, tail, and their own again. */
 void graphs_of_kernels(void)
 {
     enum { DEVICE = 4 };
@@ -157,13 +157,13 @@ void graphs_of_kernels(void)
     void *d = relay_graph((relay){p, 'd', 99, NULL, 0, NULL, 0}, DEVICE);
     void *c = relay_graph((relay){p, 'c', 99, NULL, 0, NULL, 0}, DEVICE);
     void *b = relay_graph((relay){p, 'b', 99, d, tail, NULL, 0}, DEVICE);
-    /* What follows b comes before what else follows a. */
+    /* Work that follows b precedes other work that follows a. */
     void *a = relay_graph((relay){p, 'a', 99, b, tail, c, tail}, 0);
     EXPECT(cudaGraphLaunch(a, s), 0);
     EXPECT(cudaStreamSynchronize(s), 0);
     EXPECT(list[30] + list[31], 0);
     expect_order(list, "abdc");
-    /* What runs beside a graph ends before what follows it. */
+    /* Work concurrent with a graph ends before work that follows it. */
     a = relay_graph((relay){p, 'a', 99, c, tail, b, forget}, 0);
     EXPECT(cudaGraphLaunch(a, s), 0);
     EXPECT(cudaStreamSynchronize(s), 0);
@@ -172,14 +172,14 @@ void graphs_of_kernels(void)
     EXPECT(cudaGraphLaunch(a, s), 0);
     EXPECT(cudaStreamSynchronize(s), 0);
     expect_order(list, "acd");
-    /* Again and again, until the list has five. */
+    /* Repeated until the list has five. */
     a = relay_graph((relay){p, 'a', 5, NULL, tail, NULL, tail}, DEVICE);
     EXPECT(cudaGraphLaunch(a, s), 0);
     EXPECT(cudaStreamSynchronize(s), 0);
     EXPECT(list[30], 0);
-    EXPECT(list[31], CU_INVALID_VALUE); /* it is to follow itself already */
+    EXPECT(list[31], CU_INVALID_VALUE); /* it already is a tail launch of itself */
     expect_order(list, "aaaaa");
-    /* One that runs, one that is pending, and streams that are none. */
+    /* A running graph, a pending one, and invalid streams. */
     a = relay_graph((relay){p, 'a', 99, NULL, sibling, NULL, forget}, DEVICE);
     expect_errors(a, list, CU_INVALID_VALUE, CU_INVALID_VALUE, "a");
     a = relay_graph((relay){p, 'a', 99, c, forget, c, tail}, 0);
@@ -190,7 +190,7 @@ void graphs_of_kernels(void)
     expect_errors(a, list, CU_INVALID_VALUE, CU_INVALID_VALUE, "a");
 }
 
-/* Errors and faults of kernels that launch graphs, as an H200 has them. */
+/* Errors and faults of kernels that launch graphs, as on an H200. */
 void graphs_of_kernels_refused(void)
 {
     enum { DEVICE = 4, PAGEABLE = 16 };
@@ -202,14 +202,14 @@ void graphs_of_kernels_refused(void)
     EXPECT(cudaMalloc(&memory, PAGEABLE), 0);
     memset(p, 0, 4096);
     unsigned *list = p;
-    /* What was neither uploaded nor launched is not there. */
+    /* A graph neither uploaded nor launched does not exist on the device. */
     const relay last = {p, 'c', 99, NULL, 0, NULL, 0};
     void *cold = relay_exec(last, DEVICE);
     void *a = relay_graph((relay){p, 'a', 99, cold, forget, NULL, 0}, 0);
     expect_errors(a, list, CU_INVALID_VALUE, 0, "a");
     expect_errors(cold, list, 0, 0, "c");
     expect_errors(a, list, 0, 0, "ac");
-    /* Nodes that such a graph cannot have. */
+    /* Nodes not permitted in such a graph. */
     EXPECT(cudaGraphCreate(&graph, 0), 0);
     EXPECT(cudaGraphInstantiate(&exec, graph, DEVICE), CU_INVALID_VALUE);
     EXPECT(cudaGraphAddEmptyNode(&node, graph, NULL, 0), 0);
@@ -220,7 +220,7 @@ void graphs_of_kernels_refused(void)
     EXPECT(cudaGraphAddMemcpyNode1D(&node, graph, NULL, 0, memory, pageable, PAGEABLE, COPY_H2D),
            0);
     EXPECT(cudaGraphInstantiate(&exec, graph, DEVICE), CU_INVALID_VALUE);
-    /* A graph that is not for kernels is no memory of the device. */
+    /* A graph not created for device launch is not device memory. */
     void *plain = relay_exec(last, 0);
     a = relay_graph((relay){p, 'a', 99, plain, forget, NULL, 0}, 0);
     EXPECT(cudaGraphLaunch(a, s), 0);
@@ -276,19 +276,19 @@ void graph_memory(void)
     EXPECT(cudaFreeAsync(alloc.p, NULL), 0);
     EXPECT(cudaGraphAddMemFreeNode(&node[3], g, node + 2, 1, alloc.p), 0);
     EXPECT(cudaGraphAddMemFreeNode(&node[4], g, node + 2, 1, alloc.p), CU_INVALID_VALUE);
-    EXPECT(cudaGraphInstantiate(&exec, g, 0), CU_NOT_SUPPORTED); /* there is one already */
+    EXPECT(cudaGraphInstantiate(&exec, g, 0), CU_NOT_SUPPORTED); /* one exists already */
     EXPECT(cudaGraphExecDestroy(exec), 0);
     EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
     for (int k = 0; k < 3; k++) EXPECT(cudaGraphLaunch(exec, NULL), 0);
     EXPECT(cudaDeviceGetGraphMemAttribute(0, 0, &used), 0);
-    EXPECT(used, CHUNK); /* kept for the next launch */
+    EXPECT(used, CHUNK); /* reserved for the next launch */
     EXPECT(cudaDeviceGraphMemTrim(0), 0);
     EXPECT(cudaDeviceGetGraphMemAttribute(0, 0, &used), 0);
     EXPECT(used, 0);
     EXPECT(cudaGraphAddMemFreeNode(&node[4], g, node + 2, 1, &used), CU_INVALID_VALUE);
     void *const freed = alloc.p;
     EXPECT(cudaGraphAddMemAllocNode(&node[4], g, &node[3], 1, &alloc), 0);
-    EXPECT(alloc.p == freed, 1); /* behind the node that frees it */
+    EXPECT(alloc.p == freed, 1); /* after the node that frees it */
     EXPECT(cudaGraphAddMemAllocNode(&node[4], g, &node[2], 1, &alloc), 0);
     EXPECT(alloc.p == freed, 0);
     EXPECT(cudaGraphClone(&exec, g), CU_NOT_SUPPORTED);
@@ -298,7 +298,7 @@ void graph_memory(void)
 int cudaGraphAddMemsetNode(void **out, void *graph, void *const *before, size_t nbefore,
                            const void *params);
 
-/* Graphs of two streams that run at the same time have memory of their own. */
+/* Graphs of two streams that run concurrently have their own memory. */
 void graph_memory_beside(void)
 {
     enum { BYTES = 64 << 20 };
@@ -328,14 +328,14 @@ void graph_memory_beside(void)
     }
     for (int k = 0; k < 2; k++) EXPECT(cudaGraphLaunch(exec[0], stream[0]), 0);
     EXPECT(cudaDeviceGetGraphMemAttribute(0, 0, &used), 0);
-    EXPECT(used, BYTES); /* one after the other */
+    EXPECT(used, BYTES); /* sequentially */
     EXPECT(cudaGraphLaunch(exec[1], stream[1]), 0);
     EXPECT(cudaDeviceGetGraphMemAttribute(0, 0, &used), 0);
     EXPECT(used, 2 * BYTES);
     EXPECT(cudaDeviceSynchronize(), 0);
 }
 
-/* Allocations of a stream that captures become nodes. */
+/* Allocations of a capturing stream become nodes. */
 void graph_captured_memory(void)
 {
     unsigned value = 5, copied = 0;
@@ -359,8 +359,8 @@ void graph_captured_memory(void)
     EXPECT(cudaFree(d), CU_INVALID_VALUE);
 }
 
-/* A loop whose body counts down from 5 and says whether it goes on; it begins anew in each launch.
- */
+/* A loop whose body counts down from 5 and sets the loop condition; it restarts in each launch.
+ * */
 void graph_condition(void)
 {
     uint64_t handle;
@@ -393,7 +393,7 @@ static void count_up(void *p)
     ++*(int *)p;
 }
 
-/* The object lives until the last graph that holds it is gone. */
+/* The object lives until the last graph that references it is destroyed. */
 void graph_object(void)
 {
     int gone = 0;
@@ -433,7 +433,7 @@ static char callee[] = HEAD ".visible .func (.param .b32 r) twice(.param .b32 x)
                             "{ .reg .b32 a; ld.param.b32 a, [x]; add.u32 a, a, a;\n"
                             "  st.param.b32 [r], a; ret; }\n";
 
-/* PTX of two texts, linked by the driver API. One of them alone does not link. */
+/* Two PTX texts, linked by the driver API. One of them alone does not link. */
 void link_ptx(void)
 {
     unsigned v = 21, result = 0;
@@ -451,7 +451,7 @@ void link_ptx(void)
     EXPECT(cuLinkAddData_v2(link, 1, callee, sizeof callee, "b", 0, NULL, NULL), 0);
     EXPECT(cuLinkComplete(link, &image, &bytes), 0);
     EXPECT(bytes > sizeof caller + sizeof callee, 1);
-    EXPECT((size_t)value[1], strlen(info)); /* as ptxas says it */
+    EXPECT((size_t)value[1], strlen(info)); /* as reported by ptxas */
     EXPECT(strstr(info, "info    : 0 bytes gmem\ninfo    : Function properties for 'run':\n"
                         "info    : used ") == info,
            1);
@@ -464,7 +464,7 @@ void link_ptx(void)
     EXPECT(cudaMemcpy(&result, d, 4, COPY_D2H), 0);
     EXPECT(result, 42);
     EXPECT(cuLinkCreate_v2(0, NULL, NULL, &link), 0);
-    EXPECT(cuLinkComplete(link, &image, &bytes), 0); /* nothing at all */
+    EXPECT(cuLinkComplete(link, &image, &bytes), 0); /* nothing */
     EXPECT(cuLinkDestroy(link), 0);
     EXPECT(cuLinkCreate_v2(0, NULL, NULL, &link), 0);
     EXPECT(cuLinkAddData_v2(link, 1, callee, sizeof callee, "b", 0, NULL, NULL), 0);
@@ -475,8 +475,8 @@ void link_ptx(void)
     EXPECT(cuModuleUnload(m), CU_INVALID_HANDLE);
 }
 
-/* The driver gives each launch a grid barrier: four blocks meet at it in a launch that is not
- * cooperative, twice. */
+/* The driver provides a grid barrier for each launch: four blocks synchronise on it twice in a
+ * non-cooperative launch. */
 void grid_barrier(void)
 {
     static const char text[] =
@@ -507,8 +507,8 @@ static void allocate(void *unused)
     in_host_function = cudaMalloc(&p, 16);
 }
 
-/* What captures forbid, by mode (global, thread-local, relaxed), as an H200 answers (probe
- * host.capture), and functions of the host (host.order). */
+/* Calls forbidden during captures, by mode (global, thread-local, relaxed), as on an H200 (probe
+ * host.capture), and host functions (host.order). */
 void capture_rules(void)
 {
     static const int allocates[] = {900, 900, 0};
@@ -535,7 +535,7 @@ void capture_rules(void)
     EXPECT(cudaEventCreate(&e), 0);
     EXPECT(cudaEventRecord(e, other), 0);
     EXPECT(cudaStreamBeginCapture(s, 0), 0);
-    EXPECT(cudaStreamWaitEvent(s, e, 0), 905); /* of no capture */
+    EXPECT(cudaStreamWaitEvent(s, e, 0), 905); /* not part of a capture */
     EXPECT(cudaStreamQuery(s), 900);
     EXPECT(cudaStreamEndCapture(s, &graph), 901);
     EXPECT(cudaStreamBeginCapture(s, 0), 0);

@@ -32,8 +32,8 @@ static void store(void *to, unsigned value)
     EXPECT(cudaDeviceSynchronize(), 0);
 }
 
-/* Two pieces of physical memory behind each other; then one of them at both places, also through
- * an exported handle. */
+/* Two adjacent pieces of physical memory; then one of them at both addresses, also through an
+ * exported handle. */
 void virtual_memory(void)
 {
     const struct {
@@ -56,7 +56,7 @@ void virtual_memory(void)
         EXPECT(cuMemCreate(&handle[k], piece, &properties, 0), 0);
         EXPECT(cuMemMap(at + (size_t)k * piece, piece, 0, handle[k], 0), 0);
     }
-    EXPECT(cuMemMap(at, piece, 0, handle[1], 0), CU_INVALID_VALUE); /* it is taken */
+    EXPECT(cuMemMap(at, piece, 0, handle[1], 0), CU_INVALID_VALUE); /* already in use */
     EXPECT(cuMemSetAccess(at, 2 * piece, &access, 1), 0);
     char *const d = (char *)(uintptr_t)at;
     unsigned both[2] = {0, 0};
@@ -72,14 +72,14 @@ void virtual_memory(void)
     EXPECT(cuMemImportFromShareableHandle(&handle[2], (void *)(intptr_t)file, 1), 0);
     EXPECT(cuMemMap(at, piece, 0, handle[1], 0), 0);
     EXPECT(cuMemMap(at + piece, piece, 0, handle[2], 0), 0);
-    EXPECT(cudaMemset(d, 0, 4), CU_INVALID_VALUE); /* nobody was given access */
+    EXPECT(cudaMemset(d, 0, 4), CU_INVALID_VALUE); /* no access has been granted */
     EXPECT(cuMemSetAccess(at, 2 * piece, &access, 1), 0);
     store(d + 8, 0x44444444);
     EXPECT(cudaMemcpy(both, d + piece + 8, 4, COPY_D2H), 0);
     EXPECT(both[0], 0x44444444);
     EXPECT(cuMemAddressFree(at, 2 * piece), CU_INVALID_VALUE);
     EXPECT(cuMemUnmap(at, 2 * piece), 0);
-    EXPECT(cuMemUnmap(at, 2 * piece), 0); /* nothing is there */
+    EXPECT(cuMemUnmap(at, 2 * piece), 0); /* nothing is mapped */
     EXPECT(cuMemMap(at, piece, piece, handle[0], 0), CU_NOT_SUPPORTED);
     EXPECT(cuMemAddressFree(at, 2 * piece), 0);
     for (int k = 0; k < 3; k++) EXPECT(cuMemRelease(handle[k]), 0);
@@ -87,7 +87,7 @@ void virtual_memory(void)
     close(file);
 }
 
-/* The process at the other end: it changes what it is shown. */
+/* The process at the other end: it modifies the shared memory. */
 static void other_process(const char *text)
 {
     cuda_ipc handle;
@@ -106,7 +106,7 @@ static void other_process(const char *text)
     EXPECT(cudaIpcCloseMemHandle(p), CU_INVALID_VALUE);
 }
 
-/* Device memory of two processes; the second one is this program again. */
+/* Device memory shared by two processes; the second one is this program again. */
 void ipc(void)
 {
     char text[2 * sizeof(cuda_ipc) + 1];
@@ -122,7 +122,7 @@ void ipc(void)
     EXPECT(cudaMalloc(&d, 4), 0);
     store(d, 5);
     EXPECT(cudaIpcGetMemHandle(&handle, d), 0);
-    EXPECT(cudaIpcOpenMemHandle(&d, handle, 1), 201); /* that is for other processes */
+    EXPECT(cudaIpcOpenMemHandle(&d, handle, 1), 201); /* only for other processes */
     for (size_t k = 0; k < sizeof handle; k++)
         sprintf(text + 2 * k, "%02x", (unsigned char)handle.bytes[k]);
     fflush(stdout);
@@ -160,7 +160,7 @@ static void other_pool(const char *text)
            CU_INVALID_VALUE);
     EXPECT(cudaMemPoolImportFromShareableHandle(&pool, (void *)(uintptr_t)file, 1, 0), 0);
     EXPECT(cudaMallocFromPoolAsync(&q, 4, pool, NULL), CU_INVALID_VALUE);
-    bytes[32] ^= 1; /* as if it were of another pool */
+    bytes[32] ^= 1; /* as if from another pool */
     EXPECT(cudaMemPoolImportPointer(&p, pool, bytes), CU_INVALID_VALUE);
     bytes[32] ^= 1;
     EXPECT(cudaMemPoolImportPointer(&p, pool, bytes), 0);
@@ -195,7 +195,7 @@ void pool_ipc(void)
     EXPECT(cudaMemPoolExportToShareableHandle(&file, pool, 1, 0), 0);
     FILE *f = tmpfile();
     EXPECT(f && fwrite(data, sizeof data, 1, f) == 1 && fflush(f) == 0, 1);
-    sprintf(text, "%d %d", dup(file), dup(fileno(f))); /* which stay open in the other process */
+    sprintf(text, "%d %d", dup(file), dup(fileno(f))); /* they stay open in the other process */
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
@@ -212,7 +212,7 @@ void pool_ipc(void)
     fclose(f);
 }
 
-/* Memory to the end of the last page that the program has. */
+/* Memory up to the end of the program's last page. */
 void registered(void)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -320,7 +320,7 @@ void driver_array(void)
     EXPECT(cuArrayDestroy(array), 0);
 }
 
-/* ---------------------------------------------------------------- older properties */
+/* ---------------------------------------------------------------- properties of older versions */
 
 typedef int properties_call(void *p, int device);
 
@@ -341,7 +341,7 @@ static int at(const char *p, size_t offset)
     return value;
 }
 
-/* The properties that programs of CUDA 11 and 12 ask for: their places, and their ends. */
+/* The properties requested by programs of CUDA 11 and 12: their offsets, and their ends. */
 void old_properties(void)
 {
     enum { BYTES_11 = 728, BYTES_12 = 1032, CLOCK = 348, MAJOR = 360, SMS = 388 };

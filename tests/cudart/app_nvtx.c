@@ -1,5 +1,5 @@
-/* app_nvtx.c - a test of ranges: the tables of NVTX as its header makes them, with the numbers of
- * the functions that are used here. */
+/* app_nvtx.c - a test of ranges: the tables of NVTX as created by its header, with the numbers
+ * of the functions used here. */
 #include "tests/cudart/app.h"
 
 typedef void function(void);
@@ -31,7 +31,7 @@ static const void *export_table(uint32_t id)
     return id == 1 ? &callbacks : NULL;
 }
 
-/* A range in a range, one that overlaps both, and a mark. */
+/* A nested range, one that overlaps both, and a mark. */
 void ranges(void)
 {
     void *d;

@@ -1,5 +1,5 @@
-/* app_values.c - streams that wait for values which come later: from other streams, the host, and
- * threads of the host; and what such a stream holds up. */
+/* app_values.c - streams that wait for values written later: by other streams, the host, and
+ * threads of the host; and the effects of such a blocked stream. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cudart/app.h"
 #include <math.h>
@@ -21,7 +21,7 @@ int cudaStreamAddCallback(void *stream, void (*fn)(void *, int, void *), void *a
 enum { GREATER_OR_EQUAL, EQUAL, AND, NOR };
 enum { WAIT_32 = 1, WRITE_32 = 2, WAIT_64 = 4, WRITE_64 = 5, NODE = 12, BYTES = 1000000 };
 
-/* Words on the host that the GPU reaches, and the same as an address. */
+/* Words in host memory accessible to the GPU, and their device address. */
 static unsigned *word;
 static uint64_t at;
 
@@ -77,7 +77,7 @@ static void host_function(void *arg)
     *(unsigned *)arg = seen(1) + 1;
 }
 
-/* A kernel of another stream writes the value; meanwhile nothing behind the wait happens. */
+/* A kernel of another stream writes the value; meanwhile no later operation runs. */
 void values_of_kernels(void)
 {
     void *s = stream(1), *other = stream(1), *e = event(), *d;
@@ -87,7 +87,7 @@ void values_of_kernels(void)
     EXPECT(cudaMallocAsync(&d, 4, s), 0);
     EXPECT(cuStreamWaitValue32_v2(s, at, 5, EQUAL), 0);
     store(s, 1, 7);
-    EXPECT(cudaMemcpyAsync(d, &small, 4, COPY_H2D, s), 0); /* its bytes are taken at once */
+    EXPECT(cudaMemcpyAsync(d, &small, 4, COPY_H2D, s), 0); /* its bytes are copied immediately */
     small = 78;
     EXPECT(cudaLaunchHostFunc(s, host_function, &called[0]), 0);
     EXPECT(cudaStreamAddCallback(s, callback, &called[1], 0), 0);
@@ -111,10 +111,10 @@ void values_of_kernels(void)
     EXPECT(cudaStreamQuery(s), 0);
     EXPECT(seen(3), 77);
     EXPECT(called[0] == 8 && called[1] == 7, 1);
-    EXPECT(cudaMemcpy(&back, d, 4, COPY_D2H), CU_INVALID_VALUE); /* freed in its turn */
+    EXPECT(cudaMemcpy(&back, d, 4, COPY_D2H), CU_INVALID_VALUE); /* freed in stream order */
 }
 
-/* The host writes a value and looks itself for what comes of it. */
+/* The host writes a value and polls for its effect. */
 void values_of_mailboxes(void)
 {
     void *s = stream(1);
@@ -129,7 +129,7 @@ void values_of_mailboxes(void)
     }
 }
 
-/* The host writes the values itself, as all four comparisons want them; the legacy stream and the
+/* The host writes the values itself, satisfying all four comparisons; the legacy stream and the
  * blocking ones wait for each other. */
 void values_of_host(void)
 {
@@ -140,9 +140,9 @@ void values_of_host(void)
         const size_t k = 8 * how;
         if (how == NOR) set(k, 4);
         EXPECT(cuStreamWaitValue32_v2(s, at + 4 * k, value[how], how), 0);
-        store(NULL, k + 1, 9);   /* behind the blocking stream */
-        store(s, k + 2, 10);     /* behind the legacy one */
-        store(beside, k + 3, 1); /* beside both */
+        store(NULL, k + 1, 9);   /* after the blocking stream */
+        store(s, k + 2, 10);     /* after the legacy one */
+        store(beside, k + 3, 1); /* independent of both */
         EXPECT(cudaStreamSynchronize(beside), 0);
         EXPECT(cudaStreamQuery(NULL), CU_NOT_READY);
         EXPECT(seen(k + 1) + seen(k + 2), 0);
@@ -154,7 +154,7 @@ void values_of_host(void)
     }
     EXPECT(cuStreamWaitValue64_v2(s, at + 512, UINT64_C(1) << 40, AND), 0);
     store(s, 140, 3);
-    EXPECT(cudaStreamDestroy(s), 0); /* what is in it is done all the same */
+    EXPECT(cudaStreamDestroy(s), 0); /* its operations complete nevertheless */
     EXPECT(cuStreamWriteValue64_v2(beside, at + 512, UINT64_C(3) << 40, 0), 0);
     EXPECT(cudaDeviceSynchronize(), 0);
     EXPECT(seen(140), 3);
@@ -172,7 +172,7 @@ static void *later(void *arg)
     return NULL;
 }
 
-/* Another thread writes the first value without a call, the second with a stream of its own. */
+/* Another thread writes the first value without a call, the second with its own stream. */
 void values_of_threads(void)
 {
     void *s = stream(1);
@@ -203,7 +203,7 @@ typedef struct node_params {
     unsigned flags;
 } node_params;
 
-/* A node waits, others do not wait for it; the graph may be gone before the value is there. */
+/* A node waits, others do not wait for it; the graph may be destroyed before the value arrives. */
 void values_in_graphs(void)
 {
     void *graph, *node[3], *exec, *s = stream(1), *nodes[4];
@@ -254,8 +254,8 @@ void values_in_graphs(void)
     EXPECT(type, NODE);
 }
 
-/* On the machine with round numbers: a value that is written behind a copy of 1 ms ends a wait at
- * that time, be the wait put there before or behind it. */
+/* On the machine with round numbers: a value written after a copy of 1 ms ends a wait at that
+ * time, whether the wait is issued before or after it. */
 void values_on_the_clock(void)
 {
     void *d, *pinned, *writer = stream(1), *e[4];
@@ -285,7 +285,7 @@ void values_on_the_clock(void)
     }
 }
 
-/* Nobody is left who could write the value. */
+/* No remaining thread or stream can write the value. */
 void values_never(void)
 {
     void *s = stream(0), *e = event();
@@ -304,7 +304,7 @@ static void *asleep(void *arg)
     return arg;
 }
 
-/* A thread is left that could, but does not within the time limit. */
+/* A remaining thread could, but does not within the time limit. */
 void values_late(void)
 {
     void *s = stream(0);

@@ -1,12 +1,12 @@
 #!/bin/sh
-# programs.sh - CUDA programs under `ptxloom exec`: tests/cudart/app, which is made by hand as nvcc makes programs, and, where nvcc is,
-# a program that it builds with both kinds of runtime.
+# programs.sh - CUDA programs under `ptxloom exec`: tests/cudart/app, which imitates programs compiled by nvcc, and, if nvcc is available, a
+# program that it builds with both kinds of runtime.
 srcdir=${srcdir:-.}
 build=$PWD
 . "$srcdir/tests/scratch.sh"
 [ -x "$build/tests/cudart/app" ] || { echo "1..0 # SKIP this build has no CUDA runtime"; exit 0; }
 
-# runs WHAT STATUS OUTPUT ERRORS COMMAND...: ERRORS is a pattern for grep, or "" for none at all
+# runs WHAT STATUS OUTPUT ERRORS COMMAND...: ERRORS is a pattern for grep, or "" for no errors
 runs() {
     n=$((n + 1))
     what=$1 status=$2 output=$3 errors=$4
@@ -28,91 +28,91 @@ app() { "$loom" exec "$build/tests/cudart/app" "$@"; }
 with() { options=$1; shift; "$loom" exec $options "$build/tests/cudart/app" "$@"; }
 
 n=1
-awk -v what=doc -f "$root/cudart/api.awk" "$root/cudart/api.def" | cmp -s - "$root/doc/cuda-api.md" && echo "ok 1 - doc/cuda-api.md says what api.def says" ||
-    echo "not ok 1 - doc/cuda-api.md is not what api.def says: make cuda-api-update"
+awk -v what=doc -f "$root/cudart/api.awk" "$root/cudart/api.def" | cmp -s - "$root/doc/cuda-api.md" && echo "ok 1 - doc/cuda-api.md is up to date" ||
+    echo "not ok 1 - doc/cuda-api.md differs from api.def: make cuda-api-update"
 
 for t in vectors symbols constants_written memory batches driver_copies driver_contexts contexts_of_handles stream_values values_of_kernels values_of_host values_of_mailboxes values_of_threads values_in_graphs advice stream_attributes lazily refused graphs_refused virtual_memory ipc pool_ipc registered driver_array old_properties streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition graph_object graph_block graphs_of_kernels graph_in_capture grid_barrier capture_rules pool reset node_updates tensor_maps context_flags as_recorded; do runs "$t" 5 good "" app $t; done
 runs "vectors, LZ4" 5 good "" env APP_FATBIN=lz4 "$loom" exec "$build/tests/cudart/app" vectors
 large() { APP_FATBIN=large "$loom" exec --module-cache kept "$build/tests/cudart/app" vectors; echo "$?, $(ls kept | wc -l) kept"; }
-for t in assembled loaded; do runs "a module that is kept: $t" 0 "good
+for t in assembled loaded; do runs "module cache: $t" 0 "good
 5, 1 kept" "" large; done
 for f in kept/*; do head -c 1000 "$f" >damaged && cp damaged "$f"; done
-runs "a module that is kept: damaged" 0 "good
+runs "module cache: damaged" 0 "good
 5, 1 kept" "" large
-runs "a module that is kept: whole again" 0 0 "" sh -c 'cmp -s damaged kept/*; echo $(($? == 0))'
+runs "module cache: rewritten" 0 0 "" sh -c 'cmp -s damaged kept/*; echo $(($? == 0))'
 runs "vectors, timing mode" 5 good "" with "--mode timing" vectors
-runs "first forms of calls" 5 good "cuGLGetDevices_v2 is not supported: it shares memory with OpenGL" app first_forms
-runs "tables without a description" 5 good "" app export_tables
+runs "first versions of calls" 5 good "cuGLGetDevices_v2 is not supported: it shares memory with OpenGL" app first_forms
+runs "undocumented tables" 5 good "" app export_tables
 cp "$build/tests/cudart/app" libcublas.so.13
-runs "a library of machine code is named" 5 good "libcublas.so.13 holds machine code only" "$loom" exec ./libcublas.so.13 export_tables
+runs "a library with machine code only is reported" 5 good "libcublas.so.13 holds machine code only" "$loom" exec ./libcublas.so.13 export_tables
 n=$((n + 1))
-[ "$(grep -c 'machine code' err)" = 1 ] && echo "ok $n - it is named once" || echo "not ok $n - it is named once"
+[ "$(grep -c 'machine code' err)" = 1 ] && echo "ok $n - it is reported once" || echo "not ok $n - it is reported once"
 runs "linking" 5 good "only PTX and fat binaries" app link
 n=$((n + 1))
-[ "$(grep -c 'is defined in two modules' err)" = 1 ] && echo "ok $n - a name that is defined twice is told once" || echo "not ok $n - a name that is defined twice is told once"
+[ "$(grep -c 'is defined in two modules' err)" = 1 ] && echo "ok $n - a duplicate definition is reported once" || echo "not ok $n - a duplicate definition is reported once"
 runs "errors of kernels that launch graphs" 5 good "was not instantiated for launches by kernels" app graphs_of_kernels_refused
-runs "a pointer of the host in a kernel" 5 good "is memory of the host" app host_pointer
+runs "a host pointer in a kernel" 5 good "is memory of the host" app host_pointer
 n=$((n + 1))
-grep -q '; no allocation is near' err && echo "ok $n - a distance that says nothing is not told" || echo "not ok $n - a distance that says nothing is not told"
+grep -q '; no allocation is near' err && echo "ok $n - a meaningless distance is not reported" || echo "not ok $n - a meaningless distance is not reported"
 runs "errors" 5 good "kernel 'store' failed" app errors
 n=$((n + 1))
-[ "$(grep -c 'cudaGraphicsMapResources is not supported' err)" = 1 ] && echo "ok $n - a refusal is told once" || echo "not ok $n - a refusal is told once"
+[ "$(grep -c 'cudaGraphicsMapResources is not supported' err)" = 1 ] && echo "ok $n - an unsupported call is reported once" || echo "not ok $n - an unsupported call is reported once"
 runs "machine code only" 5 good "code=compute_90" env APP_FATBIN=code "$loom" exec "$build/tests/cudart/app" no_image
-runs "device memory is closed to the host" 139 "" "" sh -c '"$@" 2>/dev/null' - "$loom" exec "$build/tests/cudart/app" closed
-runs "kernels print when the host waits" 5 "host
+runs "device memory is not accessible to the host" 139 "" "" sh -c '"$@" 2>/dev/null' - "$loom" exec "$build/tests/cudart/app" closed
+runs "kernel output appears when the host synchronises" 5 "host
 launched
 block
 block
 host again
 good" "" app printing
-runs "a kernel without end" 5 good "stopped by the limit of 100000 instructions" with "--max-instructions 100000" spin
+runs "a kernel that does not terminate" 5 good "stopped by the limit of 100000 instructions" with "--max-instructions 100000" spin
 runs "the time limit" 5 good "stopped by the time limit" with "--timeout 1" spin
 runs "device" 5 "NVIDIA H200, 9.0, 132 SMs, 150109880320 bytes
 good" "" app device
 runs "another machine" 5 "NVIDIA A100-SXM4-80GB, 8.0, 108 SMs, 85899345920 bytes
 good" "" with "--arch a100" device
 runs "the clock of the application" 5 good "" with "--arch toy" clock
-runs "values that streams wait for end the wait when they are written" 5 good "" with "--arch toy" values_on_the_clock
-runs "a stream waits for a value that nobody writes" 5 good "stream [0-9]* waits for the 32-bit value at 0x[0-9a-f]* to be 5 (0x5), and it is 0; nothing is left that could write it" app values_never
+runs "a written value ends the wait of a stream" 5 good "" with "--arch toy" values_on_the_clock
+runs "a stream waits for a value that is never written" 5 good "stream [0-9]* waits for the 32-bit value at 0x[0-9a-f]* to be 5 (0x5), and it is 0; nothing is left that could write it" app values_never
 runs "a stream waits for a value that another thread does not write" 5 good "to be 5 (0x5), and it is 0; nothing has written it for long" with "--timeout 1" values_late
-runs "a program without mistakes under checkers" 5 good "" with "--check all" vectors
+runs "a correct program under checkers" 5 good "" with "--check all" vectors
 for t in memory streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition pool reset; do runs "$t under checkers" 5 good "" with "--check all" $t; done
 runs "a race under checkers" 5 good "kernel .count.: race-same-value" with "--check race" symbols
-runs "a program sees the error of a wrong access that a checker leaves out" 5 good "kernel .store.: mem-bounds" with "--check mem" errors
-runs "a program sees that an access was misaligned" 5 good "kernel .index.: mem-misaligned" with "--check mem" askew
-runs "behind an allocation, to the byte" 5 good "exec --bounds page" app behind
-runs "behind an allocation, in its page" 5 good "past the end of .device memory. (2097152 bytes" with "--bounds page" behind_in_page
-runs "an order of warps that is drawn" 5 good "" with "--schedule random:7" vectors
-runs "such an order and timing mode" 2 "" "exclude each other" sh -c '"$@" >/dev/null' - "$loom" exec --schedule random:7 --mode timing "$build/tests/cudart/app" behind
-runs "an order that there is not" 2 "" "is not a value for --schedule" sh -c '"$@" >/dev/null' - "$loom" exec --schedule 7 "$build/tests/cudart/app" behind
+runs "a program gets the error of an invalid access skipped by a checker" 5 good "kernel .store.: mem-bounds" with "--check mem" errors
+runs "a program gets the error of a misaligned access" 5 good "kernel .index.: mem-misaligned" with "--check mem" askew
+runs "access past an allocation, exact bounds" 5 good "exec --bounds page" app behind
+runs "access past an allocation, in its page" 5 good "past the end of .device memory. (2097152 bytes" with "--bounds page" behind_in_page
+runs "random schedule" 5 good "" with "--schedule random:7" vectors
+runs "random schedule and timing mode" 2 "" "exclude each other" sh -c '"$@" >/dev/null' - "$loom" exec --schedule random:7 --mode timing "$build/tests/cudart/app" behind
+runs "invalid value of --schedule" 2 "" "is not a value for --schedule" sh -c '"$@" >/dev/null' - "$loom" exec --schedule 7 "$build/tests/cudart/app" behind
 runs "--bounds page and checkers" 2 "" "exclude each other" with "--bounds page --check mem" behind
-runs "a finding tells where the memory was made" 5 good "past the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
-runs "a finding that ends the context is told at once" 137 "" "mem-bounds: store of 4 bytes" with "--check mem" behind_killed
+runs "a finding reports where the memory was allocated" 5 good "past the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
+runs "a finding that destroys the context is reported immediately" 137 "" "mem-bounds: store of 4 bytes" with "--check mem" behind_killed
 for signal in 2 6 11 15; do
-    runs "findings and trace of a program that signal $signal ends" $((128 + signal)) "" "init-output" env APP_SIGNAL=$signal "$loom" exec --check all --trace ended.db "$build/tests/cudart/app" undefined_ended
-    runs "what is in its trace" 0 "1" "" sh -c '"$1" query ended.db --csv "SELECT count(*) FROM finding" | tail -n +2 | tr -d "\r"' - "$loom"
+    runs "findings and trace of a program killed by signal $signal" $((128 + signal)) "" "init-output" env APP_SIGNAL=$signal "$loom" exec --check all --trace ended.db "$build/tests/cudart/app" undefined_ended
+    runs "contents of its trace" 0 "1" "" sh -c '"$1" query ended.db --csv "SELECT count(*) FROM finding" | tail -n +2 | tr -d "\r"' - "$loom"
     rm -f ended.db
 done
-# ended WHAT STATUS OUTPUT APP_EXIT TEST: it has the one finding, in the trace, too
+# ended WHAT STATUS OUTPUT APP_EXIT TEST: it reports its one finding once, in the trace too
 ended() {
     runs "$1" "$2" "$3" "init-output" env APP_EXIT=$4 "$loom" exec --check all --trace ended.db "$build/tests/cudart/app" $5
     n=$((n + 1))
-    [ "$(grep -c init-output err),$("$loom" query ended.db --csv "SELECT count(*) FROM finding" | tail -n +2 | tr -d '\r')" = 1,1 ] && echo "ok $n - it has the finding once, and so has its trace" ||
-        echo "not ok $n - it has the finding once, and so has its trace"
+    [ "$(grep -c init-output err),$("$loom" query ended.db --csv "SELECT count(*) FROM finding" | tail -n +2 | tr -d '\r')" = 1,1 ] && echo "ok $n - the finding is reported once, and once in the trace" ||
+        echo "not ok $n - the finding is reported once, and once in the trace"
     rm -f ended.db
 }
 for function in _exit _Exit exit; do ended "findings of a program that ends by $function" 1 "" $function undefined_exits; done
-ended "findings of a program that ends by quick_exit, behind its own functions" 1 bye quick_exit undefined_exits
+ended "findings of a program that ends by quick_exit, after its own functions" 1 bye quick_exit undefined_exits
 ended "findings of a program that aborts" 134 "" abort undefined_exits
 APP_MENDED=1 && export APP_MENDED
 for function in _exit quick_exit; do
     case $function in quick_exit) out=bye ;; *) out= ;; esac
-    runs "the status is the program's if nothing is found: $function" 3 "$out" "" env APP_EXIT=$function "$loom" exec --check all "$build/tests/cudart/app" undefined_exits
+    runs "exit status of the program without findings: $function" 3 "$out" "" env APP_EXIT=$function "$loom" exec --check all "$build/tests/cudart/app" undefined_exits
 done
 unset APP_MENDED
 for function in _exit exit; do
-    ended "another thread ends it by $function during a launch" 6 "" $function undefined_left
-    ended "a handler ends it by $function during a launch" 6 "" $function undefined_alarm
+    ended "another thread exits by $function during a launch" 6 "" $function undefined_left
+    ended "a signal handler exits by $function during a launch" 6 "" $function undefined_alarm
 done
 # What checkers find in programs with one mistake each, with all words but offsets; where $APP_MENDED mends it, nothing is found.
 for t in undefined undefined_output undefined_copy undefined_texels managed_race stream_early stream_late stream_race variable_race array_race set_race copy_race graph_race leak; do
@@ -120,9 +120,9 @@ for t in undefined undefined_output undefined_copy undefined_texels managed_race
     [ $t = leak ] && more="--leak-check full"
     echo "== $t" >>findings
     "$loom" exec --check all $more "$build/tests/cudart/app" $t 2>&1 >out | sed 's/+0x[0-9a-f]*/+0x.../g' >>findings
-    runs "the twin of $t" 5 good "" env APP_MENDED=1 "$loom" exec --check all $more "$build/tests/cudart/app" $t
+    runs "$t, fixed" 5 good "" env APP_MENDED=1 "$loom" exec --check all $more "$build/tests/cudart/app" $t
 done
-# The same in the lines of compute-sanitizer, and as rows of the trace.
+# The same in the format of compute-sanitizer, and as rows of the trace.
 for t in undefined_output undefined_copy behind leak; do
     echo "== $t, as compute-sanitizer prints it" >>findings
     "$loom" exec --check all --leak-check full --check-format compute-sanitizer --trace found.db "$build/tests/cudart/app" $t 2>&1 |
@@ -130,32 +130,32 @@ for t in undefined_output undefined_copy behind leak; do
     "$loom" query found.db --csv "SELECT f.kernel, k.name, tool, f.kind, f.pc, f.count FROM finding f LEFT JOIN kernel k ON k.id = f.kernel ORDER BY f.id" | tr -d '\r' >>findings
 done
 n=$((n + 1))
-if diff "$root/tests/cudart/findings.txt" findings >out; then echo "ok $n - findings in programs, word for word"; else
-    echo "not ok $n - findings in programs, word for word"
+if diff "$root/tests/cudart/findings.txt" findings >out; then echo "ok $n - complete messages of findings in programs"; else
+    echo "not ok $n - complete messages of findings in programs"
     sed 's/^/# /' out
 fi
-runs "findings that are known" 5 good "" sh -c 'echo "init-* pick" >known; "$@"' - "$loom" exec --check init --suppressions known "$build/tests/cudart/app" undefined
+runs "suppressed findings" 5 good "" sh -c 'echo "init-* pick" >known; "$@"' - "$loom" exec --check init --suppressions known "$build/tests/cudart/app" undefined
 for case in "1 " "9 --error-exitcode 9" "0 --check-format compute-sanitizer" "9 --check-format compute-sanitizer --error-exitcode 9"; do
-    runs "errors among findings of a program that ends with 0: $case" 0 "good ${case%% *}" "" sh -c 'APP_STATUS=0 "$@" 2>/dev/null >all; status=$?; echo $(head -1 all) $status' - "$loom" exec --check init ${case#* } "$build/tests/cudart/app" undefined_output
+    runs "errors and warnings of a program with exit status 0: $case" 0 "good ${case%% *}" "" sh -c 'APP_STATUS=0 "$@" 2>/dev/null >all; status=$?; echo $(head -1 all) $status' - "$loom" exec --check init ${case#* } "$build/tests/cudart/app" undefined_output
 done
 runs "findings in another kernel" 5 good "" with "--check init --check-kernel add" undefined
-runs "what goes on side by side" 5 good "" with "--arch toy" overlap
+runs "concurrent operations" 5 good "" with "--arch toy" overlap
 runs "timers of the program" 5 good "" with "--arch toy --host-clock model" host_clock
-runs "a value that --host-clock does not have" 2 "" "'some' is not a value for --host-clock: it is real|model" with "--host-clock some" device
+runs "invalid value of --host-clock" 2 "" "'some' is not a value for --host-clock: it is real|model" with "--host-clock some" device
 runs "the timer of kernels" 5 good "" with "--arch toy" global_timer
 for how in on off; do
-    runs "the profiler, from the start: $how" 5 good "" with "--trace p.db --profile-from-start $how" profiler
-    runs "what it has recorded, from the start: $how" 0 "$([ $how = on ] && echo 3 3 || echo 2 2)" "" sh -c '"$1" query p.db --csv "SELECT (SELECT count(*) FROM kernel) || char(32) || (SELECT count(*) FROM activity)" | tail -n +2 | tr -d "\r"' - "$loom"
+    runs "profiler control, --profile-from-start $how" 5 good "" with "--trace p.db --profile-from-start $how" profiler
+    runs "recorded launches, --profile-from-start $how" 0 "$([ $how = on ] && echo 3 3 || echo 2 2)" "" sh -c '"$1" query p.db --csv "SELECT (SELECT count(*) FROM kernel) || char(32) || (SELECT count(*) FROM activity)" | tail -n +2 | tr -d "\r"' - "$loom"
 done
 for options in "" "--mode timing"; do runs "kernels run on the SMs of their green context $options" 5 good "" with "$options" green; done
 runs "queries" 5 good "" app polling
-runs "a kernel that waits by its clock" 5 good "" with "--arch toy" waiting
-runs "times of launches like it" 5 good "" with "--arch toy --timing first=1" kin
+runs "a kernel that polls its clock" 5 good "" with "--arch toy" waiting
+runs "times of equal launches" 5 good "" with "--arch toy --timing first=1" kin
 runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 "$build/tests/cudart/app" transfers
 runs "kernels access pinned memory as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/mapped.tsv" "$loom" exec --mode timing --timing all --arch h100 "$build/tests/cudart/app" mapped_memory
-runs "managed memory moves as recorded on an H200" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/managed.tsv" "$loom" exec --arch h200 "$build/tests/cudart/app" managed_pages
-runs "managed memory that the host writes after a kernel moves again" 5 good "" with "--arch h200" managed_written
-runs "what the host writes moves again as recorded on an H200" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/managed_touch.tsv" "$loom" exec --arch h200 "$build/tests/cudart/app" managed_touched
+runs "managed memory migrates as recorded on an H200" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/managed.tsv" "$loom" exec --arch h200 "$build/tests/cudart/app" managed_pages
+runs "managed memory written by the host after a kernel migrates again" 5 good "" with "--arch h200" managed_written
+runs "memory written by the host migrates again as recorded on an H200" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/managed_touch.tsv" "$loom" exec --arch h200 "$build/tests/cudart/app" managed_touched
 for t in "error_names errnames" "occupancy occupancy"; do
     xz -dc "$root/tests/data/probes/host.${t#* }.tsv.xz" >table
     runs "as recorded on an H200: ${t% *}" 5 good "" env APP_TABLE="$PWD/table" "$loom" exec "$build/tests/cudart/app" ${t% *}
@@ -165,14 +165,14 @@ for t in devices device_pools device_contexts; do runs "two devices: $t" 5 good 
 runs "two devices: variables of the other one" 5 good "kernel 'store' failed" with "--devices 2" peer_variables
 runs "two devices: peers" 5 good "kernel 'store' failed" with "--devices 2" peers
 runs "copies between devices as recorded on two H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/peer.tsv" "$loom" exec --devices 2 --arch h100 "$build/tests/cudart/app" peer_transfers
-runs "options in the environment" 5 "toy, 9.0, 2 SMs, 1073741824 bytes
+runs "options from the environment" 5 "toy, 9.0, 2 SMs, 1073741824 bytes
 good" "" env PTXLOOM_OPTIONS="--arch toy" "$loom" exec "$build/tests/cudart/app" device
 runs "an unknown machine" 1 "$build/tests/cudart/app.c" "x200" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --arch x200 "$build/tests/cudart/app" device
 runs "a program without CUDA" 7 "a b" "" "$loom" exec -- sh -c 'echo "$0 $1"; exit 7' a b
 runs "a trace" 5 good "" with "--trace t.db" vectors
-runs "what the trace holds" 0 add "" sh -c '"$1" query t.db --csv "SELECT entry FROM kernel" | tail -n +2' - "$loom"
+runs "contents of the trace" 0 add "" sh -c '"$1" query t.db --csv "SELECT entry FROM kernel" | tail -n +2' - "$loom"
 ask() { "$loom" query t.db --csv "$1" | tail -n +2 | tr -d '\r'; }
-runs "what the streams did" 0 "copy HtoD 4000 pageable device
+runs "activities of the streams" 0 "copy HtoD 4000 pageable device
 copy HtoD 4000 pageable device
 kernel add - - -
 copy DtoH 4000 device pageable" "" ask "SELECT kind || ' ' || name || ' ' || ifnull(bytes, '-') || ' ' || ifnull(source, '-') || ' ' || ifnull(destination, '-') FROM activity ORDER BY start_us"
@@ -180,7 +180,7 @@ runs "each activity has its call, each launch its row" 0 "0 1 1" "" ask "SELECT 
 runs "allocations" 0 "3 device 1" "" ask "SELECT count(*) || ' ' || min(memory) || ' ' || min(end_us > start_us) FROM allocation"
 for q in gpu_summary gpu_trace api_summary api_trace allocations stream_overlap; do runs "query $q" 0 1 "" sh -c '"$1" query t.db --csv "$2" | awk "NR > 1 { n++ } END { print (n > 0) }"' - "$loom" $q; done
 runs "a report of the program" 0 1 "" sh -c '"$1" report t.db -o t.html >log && grep -c "\"application\":{\"cut\":" t.html' - "$loom"
-runs "the program for Perfetto" 0 "cudaMalloc 3
+runs "Perfetto export of the program" 0 "cudaMalloc 3
 add 2
 copy HtoD 2
 copy DtoH 1" "" sh -c '"$1" export t.db -f perfetto -o - >t.json && for n in cudaMalloc add "copy HtoD" "copy DtoH"; do echo "$n $(grep -c "\"name\":\"$n\"" t.json)"; done' - "$loom"
@@ -190,18 +190,18 @@ outer 0 0 1
 here 0 1 0
 beside 1 0 1" "" ask "SELECT name || ' ' || depth || ' ' || (end_us = start_us) || ' ' || (end_us - start_us >= 60) FROM nvtx_range ORDER BY id"
 runs "kernels of several streams, some of higher priority" 5 good "" with "--arch toy --trace t.db" priorities
-runs "what they hold up ends later in the trace, too" 0 0 "" ask "SELECT count(*) FROM activity a JOIN activity b ON b.stream = a.stream AND b.id > a.id WHERE a.start_us < 0 OR b.start_us < a.end_us - 0.001"
+runs "delayed kernels end later in the trace, too" 0 0 "" ask "SELECT count(*) FROM activity a JOIN activity b ON b.stream = a.stream AND b.id > a.id WHERE a.start_us < 0 OR b.start_us < a.end_us - 0.001"
 runs "graphs in a trace" 5 good "" with "--trace t.db --timing first=1" graph
 runs "launches beyond the first are marked" 0 "store 1 0
 store 2 1" "" ask "SELECT name || ' ' || graph || ' ' || estimated FROM activity WHERE kind = 'kernel' ORDER BY id"
 runs "summary" 5 good " 1 .* add$" with --summary vectors
 runs "summary of copies and calls" 5 good "\[copy HtoD\]$" with --summary vectors
 runs "metrics" 5 good "^ *1 .* inst_executed" with "--metrics inst_executed,ipc" vectors
-runs "metrics that there are not" 1 "$build/tests/cudart/app.c" "inst_exekuted" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --metrics inst_exekuted "$build/tests/cudart/app" device
-runs "timing that there is not" 2 "" "'first=' is not a value for --timing" with "--timing first=" device
-runs "a tool that there is not" 2 "" "'mem,all,some' is not a value for --check" with "--check mem,all,some" device
+runs "unknown metrics" 1 "$build/tests/cudart/app.c" "inst_exekuted" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --metrics inst_exekuted "$build/tests/cudart/app" device
+runs "invalid value of --timing" 2 "" "'first=' is not a value for --timing" with "--timing first=" device
+runs "unknown checker" 2 "" "'mem,all,some' is not a value for --check" with "--check mem,all,some" device
 for case in "'some' is not a value for --mode: it is timing|functional;--mode some" "'0' is not a value for --threads: it is a number from 1 to 256;--threads 0" "unknown option '--fast';--fast" "'mem,' is not a value for --check;--check mem,"; do
-    runs "wrong in PTXLOOM_OPTIONS, without the wrapper: ${case#*;}" 2 "" "${case%;*}" env PTXLOOM_OPTIONS="${case#*;}" LD_LIBRARY_PATH="$build/cudart" "$build/tests/cudart/app" device
+    runs "invalid PTXLOOM_OPTIONS, without the wrapper: ${case#*;}" 2 "" "${case%;*}" env PTXLOOM_OPTIONS="${case#*;}" LD_LIBRARY_PATH="$build/cudart" "$build/tests/cudart/app" device
 done
 
 if command -v nvcc >/dev/null 2>&1 && [ -z "${PTXLOOM_NO_NVCC:-}" ]; then
@@ -233,13 +233,13 @@ void pass_on(const int *p, int *q);
 __global__ void test(const int *q, int *r) { if (q[threadIdx.x] > 3) *r = 1; }
 int main() { int *p, *q, *r; cudaMalloc(&p, 128); cudaMalloc(&q, 128); cudaMalloc(&r, 4); pass_on(p, q); test<<<1, 32>>>(q, r); return cudaDeviceSynchronize(); }
 END
-    nvcc -arch=sm_90 -o k a.cu b.cu && runs "undefined memory goes through two modules" 1 "" "which is uninitialised: kernel '_Z4passPKiPi' of another module has read it" "$loom" exec --check init ./k
+    nvcc -arch=sm_90 -o k a.cu b.cu && runs "uninitialised memory passed through two modules" 1 "" "which is uninitialised: kernel '_Z4passPKiPi' of another module has read it" "$loom" exec --check init ./k
     cat >k.cu <<'END'
 __device__ int last;
 __global__ void set(int k) { last = k; }
 int main() { cudaStream_t s[2]; for (int k = 0; k < 2; k++) { cudaStreamCreate(s + k); set<<<1, 1, 0, s[k]>>>(k); } return cudaDeviceSynchronize(); }
 END
-    nvcc -arch=sm_90 -o k k.cu && runs "a launch is in the function that has it" 1 "" "race-stream: __cudaLaunchKernel, call [0-9]*, in main+" "$loom" exec --check race ./k
+    nvcc -arch=sm_90 -o k k.cu && runs "a launch is attributed to the function that contains it" 1 "" "race-stream: __cudaLaunchKernel, call [0-9]*, in main+" "$loom" exec --check race ./k
     cat >rtc.cpp <<'END'
 #include <cstdio>
 #include <cstdlib>
@@ -261,7 +261,7 @@ END
     nvcc -cudart none -o k rtc.cpp -lnvrtc "$build/cudart/libptxloom_cuda.so" >log 2>&1 && runs "NVRTC to machine code" 0 "0 0 42" "" "$loom" exec ./k
     nvcc -o k k.cu && strip k && runs "a stripped program" 2 "" "-cudart shared" "$loom" exec ./k
     printf '#include <cstdio>\n__global__ void k() {}\nextern "C" int cuInit(unsigned n) { return n + 70; }\nint main() { k<<<1, 1>>>(); printf("%%d %%d\\n", cuInit(7), cudaDeviceSynchronize()); }\n' >own.cu
-    nvcc -arch=sm_90 -o k own.cu && runs "a function of the program with a name of the driver" 0 "77 0" "" "$loom" exec ./k
+    nvcc -arch=sm_90 -o k own.cu && runs "a function of the program with a driver function's name" 0 "77 0" "" "$loom" exec ./k
     printf '#include <cstdio>\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); puts(cudaGetErrorString(cudaGetLastError())); }\n' >code.cu
     nvcc -gencode arch=compute_90,code=sm_90 -o k code.cu && runs "nvcc, machine code only" 0 "no kernel image is available for execution on the device" "code=compute_90" "$loom" exec ./k
 fi

@@ -1,15 +1,15 @@
 #!/bin/sh
-# sanitized.sh - runs programs.sh in a build with a sanitizer, and prints what the sanitizer reports.
+# sanitized.sh - runs programs.sh in a build with a sanitizer, and prints the sanitizer's reports.
 #
 #     PTXLOOM=$PWD/ptxloom sanitized.sh asan|tsan
 #
-# Called by `make cudart-sanitizers` in the folder of the build. Leaks are not looked for: what a program leaves at its end is the
-# system's. Exit status 1: there was a report, or hardly a case ran. Single cases may fail, since sanitizers stand between a program and its C
-# library (timers) and functions are not inlined (names of callers); `make check` counts them.
+# Called by `make cudart-sanitizers` in the folder of the build. Leak detection is off: the system frees the memory of a program at its end.
+# Exit status 1: there was a report, or hardly any case ran. Single cases may fail, since sanitizers intercept calls of the C library (timers)
+# and functions are not inlined (names of callers); `make check` counts them.
 reports=$(mktemp -d) || exit 1
 trap 'rm -rf "$reports"' EXIT
-options="log_path=$reports/report handle_segv=0" # device memory is closed to the host: the runtime handles the signal
-# Programs that nvcc builds have no sanitizer, which must be there before the runtime: they are left out.
+options="log_path=$reports/report handle_segv=0" # device memory is inaccessible to the host: the runtime handles the signal
+# Programs built by nvcc have no sanitizer, which must be loaded before the runtime: they are skipped.
 ASAN_OPTIONS="$options verify_asan_link_order=0 detect_leaks=0" TSAN_OPTIONS="$options" UBSAN_OPTIONS="$options" PTXLOOM_NO_NVCC=1 \
     sh "$srcdir/tests/cudart/programs.sh" >"$reports/log" 2>&1
 grep '^not ok' "$reports/log"

@@ -1,5 +1,5 @@
-/* forms.c - every scalar instruction and every mma on fresh operands against an H200: digests of
- * what it wrote (forms.h).
+/* forms.c - compares every scalar instruction and every mma on random operands with an H200:
+ * digests of the results (forms.h).
  *
  * tests/data/forms.tsv.xz has a row for each of the instructions that list.py finds in the
  * instruction table and ptxas assembles for sm_90a. The digests were recorded by record.c (H200,
@@ -81,7 +81,7 @@ static void run_all(const table *t, pl_host host, int level, const char *name)
     if (bad) tap_note("%zu differ", bad);
 }
 
-/* All operands and results of one row, as record.c --dump prints those of the hardware. */
+/* Prints all operands and results of one row, like record.c --dump for the hardware. */
 static void dump(const table *t, size_t row)
 {
     forms_entry e = forms_read(t->row[row][0], t->row[row][1], t->row[row][2]);
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         return 0;
     }
     tap(t.rows > 6000, "%zu rows", t.rows);
-    run_all(&t, PL_HOST_BASELINE, 0, "lane loops for any processor, -O0");
+    run_all(&t, PL_HOST_BASELINE, 0, "generic lane loops, -O0");
     run_all(&t, PL_HOST_AVX2, 2, "with AVX2, -O2");
     run_all(&t, PL_HOST_AVX512, 2, "with AVX-512, -O2");
     table_free(&t);

@@ -1,10 +1,10 @@
-/* forms.h - one-instruction kernels made from a list: their PTX, their operands, and a digest of
- * what they write.
+/* forms.h - one-instruction kernels generated from a list: their PTX, their operands, and a
+ * digest of their results.
  *
- * Shared by the test (forms.c) and by the program that recorded the digests on hardware (record.c).
- * Both run exactly the same kernels on exactly the same operands, and only digests need to be
- * stored. A row of the list is the text of an instruction in which %a0, %a1 ... are the sources and
- * %d0, %d1 ... the results, and the types of both. */
+ * Shared by the test (forms.c) and by the program that recorded the digests on hardware
+ * (record.c). Both run exactly the same kernels on exactly the same operands, so only digests need
+ * to be stored. A row of the list is the text of an instruction in which %a0, %a1 ... are the
+ * sources and %d0, %d1 ... the results, and the types of both. */
 #ifndef PL_TESTS_FORMS_H
 #define PL_TESTS_FORMS_H
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FORMS_TUPLES   1024 /* operand tuples a kernel */
+#define FORMS_TUPLES   1024 /* operand tuples per kernel */
 #define FORMS_BLOCK    128
 #define FORMS_OPERANDS 20
 
@@ -46,8 +46,8 @@ static inline forms_entry forms_read(const char *text, const char *in, const cha
     return e;
 }
 
-/* Bits of the register that holds a type: 8-bit values live in 32-bit registers, predicates arrive
- * and leave as words. */
+/* Width of the register that holds a type: 8-bit values are in 32-bit registers, predicates are
+ * passed as words. */
 static inline unsigned forms_register(const char *type)
 {
     if (strcmp(type, "pred") == 0 || strchr(type, 'x') || type[1] == '8' || type[0] == 'm')
@@ -107,8 +107,8 @@ static inline forms_float forms_layout(const char *t)
     return (forms_float){0};
 }
 
-/* A floating-point value: any bits; edges of the format; a short fraction, so that results tie; a
- * moderate size. */
+/* A floating-point value: any bits; edge cases of the format; a short fraction, so that results
+ * tie; a moderate magnitude. */
 static inline uint64_t forms_float_value(forms_float f, uint64_t *s)
 {
     const uint64_t r = forms_random(s), one = 1, fraction = (one << f.fraction) - 1;
@@ -116,7 +116,7 @@ static inline uint64_t forms_float_value(forms_float f, uint64_t *s)
                    sign = (r >> 63) << (f.bits - 1);
     uint64_t x = forms_random(s) & fraction, e;
     switch (r % 8) {
-    case 0: { /* edges: zero, subnormals, the smallest normal, one, the largest, infinity, NaN */
+    case 0: { /* edge cases: zero, subnormals, smallest normal, one, largest, infinity, NaN */
         static const uint8_t edge[][2] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1},
                                           {2, 0}, {3, 3}, {4, 0}, {4, 1}, {5, 0}, {5, 1},
                                           {5, 2}, {6, 0}, {6, 3}, {7, 0}};
@@ -147,7 +147,7 @@ static inline uint64_t forms_int_value(unsigned bits, uint64_t *s)
                    mask = bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1;
     switch (r % 6) {
     case 0:
-        /* 2^n and its neighbours. */
+        /* 2^n and the adjacent numbers. */
         return (((uint64_t)1 << (r >> 8) % bits) + (r >> 16) % 3 - 1) & mask;
     case 1: return ((r >> 8) % 67 - 2) & mask;
     case 2: return (mask >> 1) + (r >> 8) % 3;
@@ -172,8 +172,8 @@ static inline uint64_t forms_from_f32(double d)
     return u;
 }
 
-/* f32 operands that belong together: products at the smallest normal and at the largest number,
- * sums that cancel. */
+/* Related f32 operands: products near the smallest normal and the largest number, sums that
+ * cancel. */
 static inline void forms_related(const forms_entry *e, uint64_t *v, uint64_t *s)
 {
     const uint64_t r = forms_random(s);
@@ -191,7 +191,8 @@ static inline void forms_related(const forms_entry *e, uint64_t *v, uint64_t *s)
         v[2] = forms_from_f32(-a * forms_f32(v[1])) + ((r >> 24) % 5 - 2);
 }
 
-/* Which elements a sparse matrix keeps: two of four, or one pair of two, in ascending order. */
+/* Indices of the elements kept by a sparse matrix: two of four, or one pair of two, in ascending
+ * order. */
 static inline uint64_t forms_metadata(const char *t, uint64_t *s)
 {
     static const uint8_t two_of_four[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe}, one_of_two[] = {0x4, 0xe};

@@ -1,9 +1,9 @@
 /* record.c - runs the kernels of forms.h on a GPU and prints their digests.
  *
  *     record LIST.tsv PART PARTS        the rows of the list whose number is PART modulo PARTS,
- *       each with its digest behind it
+ *       each followed by its digest
  *     record LIST.tsv --ptx             the kernels as PTX, entry N on line N + 4 (to find those
- *       that ptxas refuses)
+ *       that ptxas rejects)
  *     record LIST.tsv --dump N          all operands and results of row N (from 0)
  *
  * Not part of the build: needs CUDA's driver. cc -I. tests/forms/record.c tests/harness.c -lcuda

@@ -1,5 +1,5 @@
-/* covered.c - input_read as libFuzzer calls it: clang's fuzzer that mutates inputs towards code
- * that none of them reached yet.
+/* covered.c - entry point of libFuzzer, which calls input_read: clang's fuzzer that mutates
+ * inputs to reach new code.
  *
  *     ../configure CC=clang --disable-avx2 \
  *         CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined
@@ -8,11 +8,11 @@
  *     mkdir corpus && tests/fuzz/kept --seeds corpus && tests/fuzz/kept --words >words
  *     tests/fuzz/covered -dict=words -max_total_time=3600 corpus
  *
- * FUZZ_READER=o gives every input to one reader, here that of objects, whatever its first byte. At
- * the end stands how many inputs each reader got.
+ * FUZZ_READER=o passes every input to one reader, here that of objects, regardless of its first
+ * byte. At the end it prints the number of inputs of each reader.
  *
- * To keep what was found: tests/fuzz/covered -merge=1 smaller corpus, then tests/fuzz/kept --pack
- * smaller | xz -9e. */
+ * To keep the inputs found: tests/fuzz/covered -merge=1 smaller corpus, then tests/fuzz/kept
+ * --pack smaller | xz -9e. */
 #include "tests/fuzz/input.h"
 #include "tests/harness.h"
 #include <stdio.h>

@@ -1,14 +1,14 @@
-/* fuzz.c - damaged modules, launch files and machine files are refused or run: never a crash, a
- * hang or a leak.
+/* fuzz.c - corrupted modules, launch files and machine files are rejected or run, without a
+ * crash, a hang or a leak.
  *
- * Takes the recorded launch files and kernels, the .ptx tests and the machine files, damages one
- * or both files of a launch in one to eight places and gives them to the ptxloom command. It must
- * end with 0 (ran), 1 (the kernel failed) or 2 (refused), and with --json print JSON. A kernel may
- * well loop for ever after the damage: after RUN_SECONDS it is interrupted and must stop with 3 (a
- * busy machine gets a second try with more time). In a build with --enable-sanitizers every report
- * of a sanitizer is a failure too.
+ * Takes the recorded launch files and kernels, the .ptx tests and the machine files, corrupts one
+ * or both files of a launch in one to eight places and passes them to the ptxloom command. It must
+ * end with 0 (ran), 1 (the kernel failed) or 2 (rejected), and with --json print JSON. A corrupted
+ * kernel may loop forever: after RUN_SECONDS it is interrupted and must stop with 3 (retried once
+ * with a longer limit, for busy machines). In a build with --enable-sanitizers every report of a
+ * sanitizer is a failure too.
  *
- *     tests/fuzz/fuzz [RUNS [SEED]]     the same runs for the same numbers; inputs that fail are
+ *     tests/fuzz/fuzz [RUNS [SEED]]     the same arguments give the same runs; failing inputs are
  *       kept in fuzz-failures/ */
 #include "tests/harness.h"
 #include <glob.h>
@@ -44,7 +44,7 @@ static size_t below(size_t n)
     return n ? (size_t)(z % n) : 0;
 }
 
-/* ---- damage ---- */
+/* ---- corruption ---- */
 
 /* Replaces `remove` bytes at `at` by n bytes of s. */
 static void splice(text *t, size_t at, size_t remove, const char *s, size_t n)
@@ -71,7 +71,7 @@ static bool in_word(char c)
            c == '.' || c == '%';
 }
 
-/* Start and length of a word at or after a random place. */
+/* Start and length of a word at or after a random position. */
 static size_t pick_word(const text *t, size_t *n)
 {
     size_t i = below(t->n);
@@ -176,7 +176,7 @@ static void exchange_alike(text *t)
     }
 }
 
-/* Half of the damage leaves most files well-formed, so that it reaches the later stages. */
+/* Half of the corruptions leave most files well-formed, to reach the later stages. */
 static void damage(text *t, const text *other)
 {
     size_t times = 1;
@@ -213,7 +213,7 @@ static const char *pick(const glob_t *g)
     return g->gl_pathv[below(g->gl_pathc)];
 }
 
-/* Replaces what stands between the quotes, or brackets, after "KEY": of a launch file. */
+/* Replaces the text between the quotes, or brackets, after "KEY": of a launch file. */
 static void set_value(text *t, const char *key, char open, char close, const char *value)
 {
     char *at = strstr(t->at, key);
@@ -236,25 +236,25 @@ static text load_module_of(const text *launch)
     return t;
 }
 
-/* ---- judging ---- */
+/* ---- checks ---- */
 
 typedef struct tally {
     int runs, ended[4], interrupted, bad;
 } tally;
 
-/* "" or what is wrong with how the command ended. */
+/* "" or the error in how the command ended. */
 static const char *judge(const run_result *r, bool json, tally *t)
 {
     t->runs++;
     if (r->status == RUN_TIMEOUT) return "it hangs";
     if (strstr(r->err, "Sanitizer") || strstr(r->err, "runtime error:"))
-        return "a sanitizer complains";
+        return "a sanitizer reported an error";
     if (r->status > 3 || (r->status == 3 && !r->interrupted))
         return "it ended with a status other than 0, 1 and 2";
     t->ended[r->status]++;
     t->interrupted += r->interrupted;
     if (r->status == 2 && r->nerr == 0 && !(json && strstr(r->out, "diagnostics")))
-        return "it was refused without a word";
+        return "it was rejected without a message";
     if (json && r->status < 2 && !r->interrupted) {
         json_t *document = json_loadb(r->out, r->nout, 0, NULL);
         if (!document) return "it printed no JSON";
@@ -273,7 +273,7 @@ static void keep(const char *scratch, int run)
     run_free(&r);
 }
 
-/* Makes the files of run number `run` in the scratch folder and runs them. */
+/* Creates the files of run number `run` in the scratch folder and runs them. */
 static void run_once(const corpus *c, const char *scratch, int run, tally *t)
 {
     char launch_path[600], module_path[600], machine_path[600];
@@ -320,7 +320,7 @@ static void run_once(const corpus *c, const char *scratch, int run, tally *t)
     }
     free(other.at);
     run_result r = run_command(argv, RUN_SECONDS);
-    if (r.status == RUN_TIMEOUT) { /* once more, in case the machine had no time for it */
+    if (r.status == RUN_TIMEOUT) { /* a second try, in case the machine was busy */
         run_free(&r);
         r = run_command(argv, 20 * RUN_SECONDS);
     }
@@ -367,7 +367,7 @@ int main(int argc, char **argv)
         run_once(&c, scratch, i, &t);
     }
     tap(t.bad == 0,
-        "%d damaged inputs: %d ran, %d failed while running, %d refused, %d interrupted", t.runs,
+        "%d corrupted inputs: %d ran, %d failed while running, %d rejected, %d interrupted", t.runs,
         t.ended[0], t.ended[1], t.ended[2], t.interrupted);
     scratch_remove(scratch);
     globfree(&c.cases);

@@ -1,14 +1,13 @@
-/* generate.c - prints statements made from the instruction table, one a row:
+/* generate.c - prints statements generated from the instruction table, one per row:
  * "version<TAB>target<TAB>statement".
  *
- *     tests/fuzz/generate SEED ROWS            statements for frames as grammar_frame() writes
- *       them
+ *     tests/fuzz/generate SEED ROWS            statements for frames written by grammar_frame()
  *     tests/fuzz/generate --probe SEED VER TARGET   every operand of every form, replaced by each
  *       kind of operand
- *     tests/fuzz/generate --frame VER TARGET   that frame, with @STATEMENT@ in the place of a
+ *     tests/fuzz/generate --frame VER TARGET   that frame, with @STATEMENT@ in place of a
  *       statement
  *
- * tools/ptxas/judge.py asks NVIDIA's assembler about them. */
+ * tools/ptxas/judge.py passes them to NVIDIA's assembler. */
 #include "tests/fuzz/grammar.h"
 
 #include "isa/table/form.h"
@@ -17,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Half of the rows go to few targets, so that one run of an assembler judges many. */
+/* Half of the rows use few targets, so that one run of an assembler judges many. */
 static const struct {
     unsigned version;
     const char *target;

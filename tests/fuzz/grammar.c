@@ -86,7 +86,7 @@ static void add_register(grammar *g, const struct reg *r)
     grammar_add(g, "%s%zu", r->stem, 1 + grammar_below(g, 8));
 }
 
-/* Mostly a register that fits the type, the untyped one of its width before all. */
+/* Usually a register that fits the type, preferably the untyped one of its width. */
 static void typed_register(grammar *g, pl_word type)
 {
     int bits = pl_type_bits(type);
@@ -166,7 +166,7 @@ static const char *const names[] = {"gvar",    "cvar",     "svar",  "lvar",    "
                                     "foo",     "gtex",     "gsurf", "L9",      "%tid.x",
                                     "%laneid", "%clock64", "%tid",  "nothing", "WARP_SZ"};
 
-/* Something else than what is asked for. */
+/* An operand of a different kind than required. */
 static void anything(grammar *g)
 {
     switch (grammar_below(g, 9)) {
@@ -270,7 +270,7 @@ static void operand(grammar *g, const pl_form *f, unsigned k, const uint16_t *mo
     grammar_add(g, "{");
     bool strange = chance(g, 15);
     size_t first = grammar_below(g, 8);
-    const char *stem = NULL; /* registers of one kind, as compilers write them */
+    const char *stem = NULL; /* registers of one kind, as written by compilers */
     for (size_t j = 0; !stem; j++) {
         const struct reg *r = &PICK(g, regs);
         pl_word w = pl_word_find(r->type, strlen(r->type));
@@ -315,8 +315,8 @@ static pl_word space_word(const words *w)
     return space;
 }
 
-/* Words for every slot; a few tries to satisfy the form's conditions, since many combinations are
- * refused. */
+/* Words for every slot; several tries to satisfy the form's conditions, since many combinations are
+ * rejected. */
 static void choose_words(grammar *g, const pl_form *f, uint16_t *mods)
 {
     for (unsigned tries = 0; tries < 12; tries++) {
@@ -342,16 +342,16 @@ static void damage_words(grammar *g, const pl_mnem_info *m, words *w)
         other = s->word[grammar_below(g, s->n)];
     }
     switch (grammar_below(g, 7)) {
-    case 0: /* one less */
+    case 0: /* one missing */
         if (!w->n) return;
         memmove(w->at + k, w->at + k + 1, (w->n - k - 1) * sizeof *w->at);
         w->n--;
         return;
-    case 1: /* one twice */
+    case 1: /* one repeated */
         if (!w->n || w->n == MOST_WORDS) return;
         w->at[w->n++] = w->at[k];
         return;
-    case 2: /* two in another order */
+    case 2: /* two swapped */
     case 3:
         if (w->n) {
             pl_word t = w->at[k];
@@ -375,7 +375,7 @@ void grammar_statement(grammar *g)
 {
     const pl_mnem_info *m;
     const pl_form *f;
-    do { /* every instruction comes up often, and those of many forms more so */
+    do { /* every instruction is selected frequently, those of many forms more so */
         bool by_form = chance(g, 40);
         f = &pl_forms[grammar_below(g, pl_nforms)];
         m = by_form ? &pl_mnems[f->mnem] : &pl_mnems[grammar_below(g, pl_nmnems)];
@@ -392,7 +392,7 @@ void grammar_statement(grammar *g)
     if (chance(g, 8)) grammar_add(g, "@%s%%p%zu ", chance(g, 40) ? "!" : "", grammar_below(g, 10));
     grammar_add(g, "%s", m->name);
     for (unsigned k = 0; k < w.n; k++) grammar_add(g, ".%s", pl_word_text[w.at[k]]);
-    /* operands, a missing one, one too many */
+    /* operands, one missing, one too many */
     unsigned most = chance(g, 3) && f->noperands ? f->noperands - 1u : f->noperands, written = 0;
     bool hint = false, inside = false;
     for (unsigned k = 0; k < w.n; k++) hint |= w.at[k] == W_L2__cache_hint;
@@ -433,9 +433,9 @@ void grammar_statement(grammar *g)
     grammar_add(g, ";");
 }
 
-/* ---- one operand after the other ---- */
+/* ---- one operand at a time ---- */
 
-/* What may stand in the place of an operand; after the registers. */
+/* Possible replacements of an operand; after the registers. */
 static const char *const instead[] = {
     "5",          "-1",     "300",    "0x1ffffffff", "1.5",
     "0f3F800000", "_",      "!%p1",   "-%r1",        "gvar",
@@ -582,7 +582,7 @@ static const char *const kernels[] = {"",
                                       ".noreturn",
                                       ".maxntid 1, 2, 3, 4"};
 
-/* A pattern of ours with up to two places for one number. */
+/* One of ptxloom's own patterns with up to two places for one number. */
 static void place(grammar *g, const char *pattern, unsigned n)
 {
     for (const char *s = pattern; *s; s++)

@@ -25,23 +25,23 @@ static void broken(const char *promise)
 static pl_gpu *open_gpu(const char *machine)
 {
     pl_gpu *gpu;
-    if (pl_gpu_open(&gpu, machine) != PL_OK) broken("a machine that is built in opens");
+    if (pl_gpu_open(&gpu, machine) != PL_OK) broken("a built-in machine opens");
     return gpu;
 }
 
-/* Every message can be shown; who is refused hears why. */
+/* Every message can be formatted; every rejection has a message. */
 static void close_gpu(pl_gpu *gpu, pl_status st)
 {
     size_t n = pl_gpu_diag_count(gpu);
-    if (st != PL_OK && n == 0) broken("a refusal has a message");
+    if (st != PL_OK && n == 0) broken("a rejection has a message");
     for (size_t k = 0; k < n; k++)
-        if (!pl_gpu_diag(gpu, k, false).rendered) broken("a message can be shown");
+        if (!pl_gpu_diag(gpu, k, false).rendered) broken("a message can be formatted");
     pl_gpu_close(gpu);
 }
 
 /* ---- modules ---- */
 
-/* An object says what the module is, and loads again; so does the text form. */
+/* An object identifies its module, and loads again; so does the text form. */
 static void save(pl_gpu *gpu, pl_module *m)
 {
     for (int form = PL_SAVE_OBJECT; form <= PL_SAVE_TEXT; form++) {
@@ -49,9 +49,9 @@ static void save(pl_gpu *gpu, pl_module *m)
         size_t n;
         pl_module *again;
         if (pl_module_save(m, (pl_save_form)form, &at, &n) != PL_OK)
-            broken("what loads can be saved");
+            broken("a loaded program can be saved");
         pl_status st = pl_module_load(gpu, "again", at, n, NULL, &again);
-        if (st != PL_OK && form == PL_SAVE_OBJECT) broken("what was saved loads again");
+        if (st != PL_OK && form == PL_SAVE_OBJECT) broken("a saved program loads again");
         pl_module_close(again);
     }
 }
@@ -70,7 +70,7 @@ static void load(const char *text, size_t n, int opt_level)
     close_gpu(gpu, st);
 }
 
-/* Laying out a module twice is laying it out once. */
+/* Formatting a module is idempotent. */
 static void format(const char *text, size_t n)
 {
     pl_gpu *gpu = open_gpu(NULL);
@@ -83,11 +83,10 @@ static void format(const char *text, size_t n)
     if (st == PL_OK && !pl_object_is(text, n) && !pl_asm_is(text, n)) {
         if (!a || pl_ptx_format(a, text, n, &once, &first) != PL_OK ||
             pl_ptx_format(a, once, first, &twice, &second) != PL_OK)
-            broken("a module without errors has a layout");
-        if (first != second || memcmp(once, twice, first) != 0)
-            broken("the layout of a layout is itself");
+            broken("a module without errors can be formatted");
+        if (first != second || memcmp(once, twice, first) != 0) broken("formatting is idempotent");
         if (pl_module_load(gpu, "layout", once, first, &check, &none) != PL_OK)
-            broken("a layout is a module");
+            broken("a formatted module is a module");
     }
     pl_arena_close(a);
     close_gpu(gpu, st);
@@ -110,7 +109,7 @@ void input_seal(char *object, size_t n)
 
 /* ---- packed events ---- */
 
-/* A block that is refused hears why, whichever column or list of addresses is damaged. */
+/* A rejected block has a reason, whichever column or list of addresses is corrupted. */
 static void read_packed(uint8_t *block, size_t n, pl_packed_stream stream)
 {
     pl_unpacker u;
@@ -120,16 +119,16 @@ static void read_packed(uint8_t *block, size_t n, pl_packed_stream stream)
         memcpy(block, &sum, sizeof sum);
     }
     if (!pl_unpack_open(&u, stream, block, n, &why) && !why)
-        broken("a block that is refused has a reason");
+        broken("a rejected block has a reason");
     for (unsigned c = 0; !why && c < pl_packed_ncolumns(stream); c++)
-        if (!pl_unpack_column(&u, c, &why) && !why) broken("a column that is refused has a reason");
+        if (!pl_unpack_column(&u, c, &why) && !why) broken("a rejected column has a reason");
     for (uint32_t row = 0; !why && stream == PL_PACKED_MEM_STREAM && row < u.n; row++) {
         int64_t offset[PL_TRACED_LANES];
         char text[22 * PL_TRACED_LANES + 2];
         const char *ignored;
         if (pl_unpack_offsets(&u, row, offset, &ignored) &&
             pl_packed_offsets_text(text, u.column[PL_PM_MASK][row], offset) > sizeof text)
-            broken("the offsets of a row have their most bytes");
+            broken("the offsets of a row are within their maximum size");
     }
     pl_unpack_close(&u);
 }
@@ -146,7 +145,7 @@ static const char kernel[] =
     ".version 9.0\n.target sm_90\n.address_size 64\n"
     ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) { ret; }\n";
 
-/* Small arguments are laid out in memory as well. */
+/* Small arguments are also stored in memory. */
 static void prepare(pl_gpu *gpu, pl_case *c)
 {
     uint64_t bytes = 0;
@@ -157,7 +156,7 @@ static void prepare(pl_gpu *gpu, pl_case *c)
     if (bytes >= LARGEST_BUFFERS) return;
     c->entry = NULL;
     if (pl_module_load(gpu, "k.ptx", kernel, sizeof kernel - 1, NULL, &m) != PL_OK)
-        broken("a module without mistakes loads");
+        broken("a module without errors loads");
     if (pl_case_prepare(c, m, &l) == PL_OK) {
         char hex[65], text[64];
         for (size_t k = 0; k < c->nargs; k++) {
@@ -171,7 +170,7 @@ static void prepare(pl_gpu *gpu, pl_case *c)
 
 static void read_launch(const char *path)
 {
-    pl_gpu *gpu = open_gpu(NULL); /* reading one takes longer than all that follows */
+    pl_gpu *gpu = open_gpu(NULL); /* reading one takes longer than everything after it */
     pl_case *c;
     pl_status st = pl_case_read(gpu, path, &c);
     if (c) prepare(gpu, c);

@@ -1,18 +1,17 @@
-/* kept.c - the inputs that the coverage-guided fuzzer (covered.c) found worth keeping are read
- * again.
+/* kept.c - regression test with the corpus of the coverage-guided fuzzer (covered.c).
  *
- * tests/data/fuzz/kept.xz holds them one behind the other, each behind its length as eight
- * hexadecimal digits. Reading them must end without a crash and without a broken promise
- * (input.h), in a build with --enable-sanitizers without a report.
+ * tests/data/fuzz/kept.xz holds them consecutively, each preceded by its length as eight
+ * hexadecimal digits. Reading them must end without a crash and without a broken guarantee
+ * (input.h), and in a build with --enable-sanitizers without a report.
  *
  *     tests/fuzz/kept                   reads them all
  *     tests/fuzz/kept FILE...           reads these inputs
- *     tests/fuzz/kept --pack FOLDER     writes the inputs of a folder in that form
- *     tests/fuzz/kept --unpack FOLDER   and back into files
- *     tests/fuzz/kept --seeds FOLDER    inputs to begin with: the .ptx tests, objects made of
- *       them, launch files, machine files
+ *     tests/fuzz/kept --pack FOLDER     packs the inputs of a folder into that form
+ *     tests/fuzz/kept --unpack FOLDER   unpacks them into files
+ *     tests/fuzz/kept --seeds FOLDER    seed inputs: the .ptx tests, objects assembled from them,
+ *       launch files, machine files
  *     tests/fuzz/kept --words           words of the instruction table, a dictionary of libFuzzer
- */
+ *       */
 #include "isa/table/form.h"
 #include "ptxloom.h"
 #include "tests/fuzz/input.h"
@@ -38,7 +37,7 @@ static void write_input(const char *folder, char kind, size_t number, const char
     }
 }
 
-/* ---- inputs to begin with ---- */
+/* ---- seed inputs ---- */
 
 static void seed_objects(const char *folder, size_t number, const char *text, size_t n)
 {
@@ -56,7 +55,7 @@ static void seed_objects(const char *folder, size_t number, const char *text, si
     pl_gpu_close(gpu);
 }
 
-/* Blocks of both streams, with few and with more rows, regular and not. */
+/* Blocks of both streams, with few and with more rows, regular and irregular. */
 static void seed_packed(const char *folder)
 {
     pl_packer *packer = pl_packer_open();
@@ -164,7 +163,7 @@ static void words(void)
     for (size_t k = 0; k < sizeof more / sizeof *more; k++) printf("\"%s\"\n", more[k]);
 }
 
-/* ---- the kept inputs ---- */
+/* ---- the corpus ---- */
 
 static void pack(const char *folder)
 {
@@ -239,6 +238,6 @@ int main(int argc, char **argv)
     free(path);
     free(all);
     if (unpack) return whole ? EXIT_SUCCESS : EXIT_FAILURE;
-    tap(whole && count > 0, "%zu inputs that the fuzzer kept", count);
+    tap(whole && count > 0, "%zu inputs of the fuzzer's corpus", count);
     return tap_done();
 }

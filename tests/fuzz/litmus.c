@@ -1,11 +1,11 @@
-/* litmus.c - random litmus tests: whatever threads do, memory shows them only what it may.
+/* litmus.c - random litmus tests: memory shows only outcomes permitted by the model.
  *
  * Each test has one to three variables and two to four threads of loads, stores, atomic
  * operations, fences and barriers, of all orders and scopes, in the same or different blocks and
- * clusters. With strong consistency it may show what interleavings give, with weak consistency
- * what the axioms allow; that it then shows more than interleavings is held, too.
+ * clusters. With strong consistency only outcomes of interleavings are permitted, with weak
+ * consistency those that the axioms allow; the test also checks that the latter exceed the former.
  *
- *     tests/fuzz/litmus [TESTS [SEED]]     the same tests for the same numbers; those that fail
+ *     tests/fuzz/litmus [TESTS [SEED]]     the same arguments give the same tests; failing ones
  *       are kept in fuzz-failures/ */
 #include "ptxloom.h"
 #include "tests/harness.h"
@@ -37,12 +37,12 @@ static const char *pick(size_t n, const char *const *from)
     return from[below((unsigned)n)];
 }
 
-/* A test while it is written. */
+/* A test under construction. */
 typedef struct test {
     char text[4096];
     size_t n;
     unsigned vars, threads, reads;
-    bool narrow;       /* scopes of all kinds; else wide ones */
+    bool narrow;       /* scopes of all kinds; otherwise wide ones */
     const char *space; /* of the variables */
 } test;
 
@@ -60,7 +60,7 @@ static const char *scope(const test *t)
     return t->narrow ? PICK("cta", "cluster", "gpu", "sys") : PICK("gpu", "gpu", "sys");
 }
 
-/* ".relaxed.gpu" and the like; the plain orders have no scope. */
+/* ".relaxed.gpu" and similar; the plain orders have no scope. */
 static void order(test *t, const char *word)
 {
     if (strcmp(word, "weak") == 0 || strcmp(word, "volatile") == 0)
@@ -127,18 +127,18 @@ static void make(test *t)
     put(t, ";\n");
     for (unsigned k = 0; k < t->threads; k++) {
         unsigned reg = 0;
-        /* No block without a thread. */
+        /* Every block has a thread. */
         put(t, "thread %u @ cta %u {\n", k, shared && k < blocks ? k : below(blocks));
         for (unsigned n = 1 + below(longest[t->threads]); n > 0; n--) statement(t, &reg);
         put(t, "}\n");
     }
     put(t, "exists");
-    /* All variables belong to an outcome. */
+    /* All variables are part of an outcome. */
     for (unsigned k = 0; k < t->vars; k++) put(t, "%s v%u != 77", k ? " &&" : "", k);
     put(t, ";\n");
 }
 
-/* Is the test fine? *beyond: counts those that show what no interleaving gives. */
+/* True if the test passes. *beyond: counts tests with outcomes that no interleaving produces. */
 static bool check(pl_gpu *gpu, const char *path, unsigned *beyond)
 {
     pl_litmus *l;
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
         else
             bad++;
     }
-    remove("fuzz-failures"); /* when nothing is in it */
+    remove("fuzz-failures"); /* only if it is empty */
     pl_gpu_close(gpu);
     tap(bad == 0 && beyond > tests / 4,
         "%u random litmus tests, %u of which show more than interleavings, and none more than the "

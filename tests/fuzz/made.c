@@ -1,11 +1,11 @@
-/* made.c - modules made from the instruction table are assembled or refused: never a crash, a hang
- * or a leak.
+/* made.c - modules generated from the instruction table are assembled or rejected, without a
+ * crash, a hang or a leak.
  *
- * Half of what is made is wrong somewhere, so that both the checks and what comes after them are
- * reached: every module is assembled at -O0 or -O2 and, when it was taken, listed. In a build with
+ * Half of the modules have an error, so that both the checks and the later stages are reached:
+ * every module is assembled at -O0 or -O2 and, if accepted, listed. In a build with
  * --enable-sanitizers a report stops the program.
  *
- *     tests/fuzz/made [MODULES [SEED]]     the same modules for the same numbers */
+ *     tests/fuzz/made [MODULES [SEED]]     the same arguments give the same modules */
 #include "ptxloom.h"
 #include "tests/fuzz/grammar.h"
 #include "tests/harness.h"
@@ -43,6 +43,6 @@ int main(int argc, char **argv)
     }
     grammar_free(&g);
     tap(other == 0 && taken > 0 && refused > 0,
-        "%lu modules made: %lu taken, %lu refused with a message", count, taken, refused);
+        "%lu modules generated: %lu accepted, %lu rejected with a message", count, taken, refused);
     return tap_done();
 }

@@ -1,14 +1,14 @@
-/* objects.c - damaged objects and damaged programs as text are refused or run: never a crash, a
- * hang or a leak.
+/* objects.c - corrupted objects and corrupted programs in text form are rejected or run, without
+ * a crash, a hang or a leak.
  *
  * Modules of the suite and of tests/ptx are assembled in this process. Each run changes an object,
  * or its text form, in one to eight places: bytes, numbers (0, 1, the largest, one more or less),
- * swapped and repeated pieces, a shorter end. Half of the objects get a right hash again, so that
- * the checks behind it are reached. What still loads is saved again in both forms and its first
- * kernel is launched for a fraction of a second. Runs are made in child processes, BATCH to each;
- * one that dies is taken apart.
+ * swapped and repeated pieces, truncation. Half of the objects get a valid hash again, so that the
+ * later checks are reached. If it still loads, the program is saved again in both forms and its
+ * first kernel is launched for a fraction of a second. Runs execute in child processes, BATCH to
+ * each; the runs of a crashed one are separated.
  *
- *     tests/fuzz/objects [RUNS [SEED]]     the same runs for the same numbers; inputs that fail
+ *     tests/fuzz/objects [RUNS [SEED]]     the same arguments give the same runs; failing inputs
  *       are kept in fuzz-failures/ */
 #include "isa/object/elf_layout.h"
 #include "ptxloom.h"
@@ -98,9 +98,9 @@ static void make_seeds(void)
     globfree(&files);
 }
 
-/* ---- damage ---- */
+/* ---- corruption ---- */
 
-/* A place in a section that has something in it, else anywhere. */
+/* A position in a nonempty section, or else anywhere. */
 static size_t pick(const bytes *b)
 {
     uint64_t headers, offset, size;
@@ -193,7 +193,7 @@ static void launch(pl_gpu *gpu, pl_module *m)
 
 enum { REFUSED = 'r', LOADED = 'l', SILENT = 's', UNSTABLE = 'u' };
 
-/* What loads must save to something that loads. */
+/* A program that loads must be saved to one that loads. */
 static bool saves(pl_gpu *gpu, pl_module *m)
 {
     const char *at;
@@ -226,7 +226,7 @@ static char run_once(const bytes *b)
 
 /* ---- batches ---- */
 
-/* Runs first .. first + n in a child; returns its wait status and what it says of each run in
+/* Runs first .. first + n in a child; returns its wait status and the result of each run in
  * verdict. */
 static int run_batch(uint64_t seed, int first, int n, char *verdict)
 {
@@ -296,17 +296,17 @@ int main(int argc, char **argv)
             if (!failed) continue;
             bad++;
             tap_note("run %d: %s; kept as fuzz-failures/object-%d", first + i,
-                     verdict[i] == SILENT     ? "refused without a word"
+                     verdict[i] == SILENT     ? "rejected without a message"
                      : verdict[i] == UNSTABLE ? "it does not load again"
                                               : "it died",
                      first + i);
             keep(seed, first + i);
-            if (verdict[i] == 0 && i + 1 < n) { /* go on behind the one that died */
+            if (verdict[i] == 0 && i + 1 < n) { /* continue after the crashed run */
                 status = run_batch(seed, first + i + 1, n - i - 1, verdict + i + 1);
             }
         }
     }
-    tap(bad == 0, "%d damaged objects: %d refused, %d loaded and run", runs, refused, loaded);
+    tap(bad == 0, "%d corrupted objects: %d rejected, %d loaded and run", runs, refused, loaded);
     for (size_t k = 0; k < nseeds; k++) free(seeds[k].at);
     return tap_done();
 }

@@ -1,9 +1,9 @@
 /* async.c - recorded mbarriers, asynchronous copies, barriers and elections
  * (tests/data/probes/async.*).
  *
- * Words of mbarrier objects are not compared: the H200 works on them in a unit of its own, and the
- * loads of the probes saw the words of earlier launches. What the instructions answer (tokens,
- * waits) is compared throughout. */
+ * Words of mbarrier objects are not compared: the H200 keeps them in a separate unit, and the
+ * loads of the probes saw the words of earlier launches. Results of the instructions (tokens,
+ * waits) are always compared. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static int step_of(const char *name, size_t n)
     return -1;
 }
 
-/* "SCRIPT op(n,x) op(n,x)": the launch failed, so the steps stand in one row. */
+/* "SCRIPT op(n,x) op(n,x)": the launch failed, so the steps are in one row. */
 static size_t read_script(const char *at, step *s)
 {
     size_t n = 0;
@@ -125,8 +125,8 @@ static void scripts(const char *name)
             n++;
         }
         if (strncmp(s, "raw bit", 7) ==
-            0) { /* a plain store to an object that is in use: nothing is promised, and whether the
-                  * unit of the H200 sees it depends on what it holds */
+            0) { /* a plain store to an object in use: unspecified behaviour, and whether the unit
+                    of the H200 sees it depends on its state */
             p.excepted += n;
             row += n;
             continue;
@@ -427,7 +427,7 @@ static void elections(void)
     probe_close(&p);
 }
 
-/* ---- masks that differ by lane, blocks that have ended, computed branches, calls in calls ---- */
+/* ---- masks that differ by lane, exited blocks, computed branches, nested calls ---- */
 
 static void groups(void)
 {
@@ -467,7 +467,7 @@ static void groups(void)
     probe_close(&p);
 }
 
-/* ---- two grids in a stream, the second perhaps before the first has ended ---- */
+/* ---- two grids in a stream, where the second may start before the first has ended ---- */
 
 static void dependent(pl_mode mode)
 {

@@ -7,7 +7,7 @@
 
 #include "tests/probes/probe.h"
 
-/* ---- printf: three rows a format, "bytes", "text" and "RET" ---- */
+/* ---- printf: three rows per format, "bytes", "text" and "RET" ---- */
 
 static uint32_t fnv(const char *s, size_t n)
 {
@@ -21,7 +21,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The lines of a text in alphabetical order: warps print in any. */
+/* The lines of a text in alphabetical order: warps print in any order. */
 static void sort_lines(char *s, size_t n)
 {
     char *copy = malloc(n + 1), **line = calloc(n + 1, sizeof *line);
@@ -36,7 +36,7 @@ static void sort_lines(char *s, size_t n)
     free(line);
 }
 
-/* The recorded bytes, from hexadecimal. */
+/* The recorded bytes, decoded from hexadecimal. */
 static size_t unhex(const char *hex, char *to)
 {
     size_t n = 0;
@@ -62,7 +62,7 @@ static void prints(void)
         int which = -1;
         for (int n = 0; n < 6; n++)
             which = strncmp(s, special[n], label) == 0 && strlen(special[n]) == label ? n : which;
-        if (strncmp(tab, "\tERROR", 6) == 0) { /* the launch before failed */
+        if (strncmp(tab, "\tERROR", 6) == 0) { /* the preceding launch failed */
             char got[512];
             const char *error = probe_error(p.result.error);
             snprintf(got, sizeof got, "%s\tERROR\tsync\tlaunch=%s\tsync=%s\tsticky=1", last, error,
@@ -89,7 +89,7 @@ static void prints(void)
             char got[512];
             size_t lines = 0;
             for (size_t n = 0; n < bytes; n++) lines += text[n] == '\n';
-            if (which == 3) { /* compare without the order */
+            if (which == 3) { /* compares regardless of the order */
                 const char *hex = strrchr(s, '\t') + 1;
                 char *want = malloc(strlen(hex) + 1);
                 size_t n = want ? unhex(hex, want) : 0;
@@ -140,8 +140,8 @@ static void asserts(void)
         probe_run(&p);
         const char *printed = pl_gpu_printed(p.gpu);
         int code = atoi(probe_error(p.result.error));
-        /* after a fault every call of the API fails with it until the device is reset: that is the
-         * API's business */
+        /* after a fault every API call fails with it until the device is reset; that is left to the
+         * API */
         snprintf(got, sizeof got,
                  "variant %zu\tlaunch=0 sync=%d get=%d sync2=%d malloc=%d reset=0 malloc2=46", row,
                  code, code, code, code);
@@ -156,8 +156,7 @@ static void asserts(void)
     probe_close(&p);
 }
 
-/* ---- the device heap: which allocations succeed; where they are is the heap's own business ----
- */
+/* ---- the device heap: which allocations succeed; their addresses are unspecified ---- */
 
 static void heap(void)
 {
@@ -171,7 +170,7 @@ static void heap(void)
             probe_row(&p, s, "default heap\t8388608");
             continue;
         }
-        probe q; /* a fresh heap for each row */
+        probe q; /* a new heap for each row */
         probe_open(&q, "host.heap", "host");
         probe_kernel(&q, "2hpP");
         pl_ptr list = probe_buffer(&q, 0, NULL, sizeof out);
@@ -204,9 +203,9 @@ static void heap(void)
     probe_close(&p);
 }
 
-/* ---- launches that the driver takes or refuses ---- */
+/* ---- launches that the driver accepts or rejects ---- */
 
-/* Which code a refusal has is the API's business; here: does the launch run or not. */
+/* The code of a rejection belongs to the API; here only whether the launch runs. */
 static void launches(void)
 {
     probe p;
@@ -216,7 +215,7 @@ static void launches(void)
         uint32_t g[3], b[3];
         uint64_t shared;
         int cluster, optin, coop, launch = -1, setattr = -1, sync = -1;
-        if (grid && strstr(s, "\tERROR\t")) { /* the launch before failed */
+        if (grid && strstr(s, "\tERROR\t")) { /* the preceding launch failed */
             probe_verdict(&p, s, strstr(s, probe_error(p.result.error)) != NULL,
                           probe_error(p.result.error));
             continue;
@@ -247,7 +246,7 @@ static void launches(void)
         memcpy(p.launch.grid, g, sizeof g);
         memcpy(p.launch.block, b, sizeof b);
         p.launch.dynamic_shared =
-            (uint32_t)shared; /* the API takes the low half of the size, too */
+            (uint32_t)shared; /* the API truncates the size to its low half, too */
         p.launch.cooperative = coop != 0;
         if (cluster) {
             p.launch.cluster[0] = (uint32_t)cluster & 31;
@@ -258,8 +257,7 @@ static void launches(void)
         pl_module_kernel(p.module, p.kernel, &info);
         if (info.nparams) probe_buffer(&p, info.nparams - 1, NULL, 4096 + 256);
         bool ok = probe_run(&p);
-        /* more than 48 KiB needs an attribute of the function in the API; pl_launch_kernel does
-         * without */
+        /* more than 48 KiB requires a function attribute in the API; pl_launch_kernel does not */
         if (info.static_shared + p.launch.dynamic_shared > 48 * 1024 && (optin < 0 || setattr != 0))
             ok = false;
         char got[256];
@@ -313,7 +311,7 @@ static void children(void)
 
 /* ---- occupancy ---- */
 
-/* Registers and shared memory of the kernel that the rows are about. */
+/* Registers and shared memory of the kernel in the rows. */
 typedef struct asked_kernel {
     uint32_t registers, shared;
 } asked_kernel;
@@ -326,13 +324,13 @@ static uint32_t blocks_of(const probe *p, const asked_kernel *k, uint32_t thread
                : 0;
 }
 
-/* By the registers of the recorded kernels; what else the rows hold is of the runtime
+/* Uses the registers of the recorded kernels; the other values of the rows belong to the runtime
  * (tests/cudart/programs.sh). */
 static void occupancy(void)
 {
     probe p;
     asked_kernel k = {0, 0};
-    enum { ALL = 232448 }; /* none of the recorded kernels was allowed so much shared memory */
+    enum { ALL = 232448 }; /* no recorded kernel was allowed this much shared memory */
     probe_open(&p, "host.occupancy", "host");
     for (size_t row = 0; row < p.lines; row++) {
         const char *s = p.line[row];

@@ -7,7 +7,7 @@
 
 #include "tests/probes/probe.h"
 
-/* ---- atomics: 64 threads, each with 8 words of its own ---- */
+/* ---- atomics: 64 threads, each with its own 8 words ---- */
 
 static const char *const operations[] = {"add.u32",
                                          "add.s32",
@@ -69,7 +69,7 @@ static int find(const char *const *list, size_t n, const char *name)
     return -1;
 }
 
-/* Words of 8 digits at *s; returns how many. */
+/* Parses words of 8 digits at *s; returns their number. */
 static unsigned read_words(const char **s, uint32_t *w)
 {
     unsigned n = 0;
@@ -302,13 +302,13 @@ static void sregs(void)
             probe_read(&p, out, w, (uint64_t)n * 64 * sizeof *w);
             probe_done(&p);
         }
-        /* which SM, the number of the launch and the driver's words are the machine's business */
+        /* the SM number, the launch number and the driver's words are specific to the machine */
         uint32_t recorded[SREGS], *mine = w + (size_t)thread * 64;
         const char *at = strchr(s + label + 1, '\t');
         for (unsigned k = 0; k < SREGS; k++)
             recorded[k] = (uint32_t)strtoul(at, (char **)(uintptr_t)&at, 16);
         mine[SMID] = recorded[SMID];
-        mine[WARPID] = recorded[WARPID]; /* the slot of the warp, which is free to be any */
+        mine[WARPID] = recorded[WARPID]; /* the slot of the warp, which may be any */
         mine[SREG_GRIDID] = recorded[SREG_GRIDID];
         mine[SREG_GRIDID + 1] = recorded[SREG_GRIDID + 1];
         for (unsigned k = SREG_ENVREG; k < SREG_ENVREG + 6; k++) mine[k] = recorded[k];
@@ -321,8 +321,8 @@ static void sregs(void)
 
 /* ---- address windows ---- */
 
-/* Addresses are where the driver put things, so what is compared are differences from the start of
- * each window, and the answers of isspacep. */
+/* Addresses depend on the driver, so differences from the start of each window and the results of
+ * isspacep are compared. */
 static void windows(void)
 {
     enum { VALUES = 45 };

@@ -1,5 +1,5 @@
-/* parting.c - recorded: which lanes go first at a branch, and which leave a loop that looks at
- * memory together (tests/data/probes/parting.*). */
+/* parting.c - recorded: the order of lanes at a divergent branch, and the lanes that leave a loop
+ * polling memory together (tests/data/probes/parting.*). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 
 enum { LANES = 32, WORDS = 4, ELEMENTS = 1024 };
 
-/* The list of each lane has as many steps as the label says; an element that names itself ends it.
- */
+/* The list of each lane has as many steps as the label specifies; an element that refers to itself
+ * ends it. */
 static void make_lists(const char *rounds, uint32_t *next)
 {
     for (uint32_t k = 0; k < ELEMENTS; k++) next[k] = k;
@@ -19,7 +19,7 @@ static void make_lists(const char *rounds, uint32_t *next)
             at = next[at] = LANES * (q + 1) + l;
 }
 
-/* The masks that lanes noted, in the order of their clocks. */
+/* The masks recorded by lanes, in the order of their clocks. */
 static void put_groups(const uint32_t *out, char *to)
 {
     uint32_t left = UINT32_MAX;

@@ -41,7 +41,7 @@ void probe_open(probe *p, const char *name, const char *module)
 void probe_close(probe *p)
 {
     tap(p->lines > 0 && p->wrong == 0,
-        "probe %s: %zu rows the same, %zu differ for a known reason, %zu wrong", p->table, p->same,
+        "probe %s: %zu rows match, %zu differ for a known reason, %zu wrong", p->table, p->same,
         p->excepted, p->wrong);
     pl_module_close(p->module);
     pl_gpu_close(p->gpu);
@@ -118,9 +118,9 @@ void probe_done(probe *p)
     pl_gpu_diag_clear(p->gpu);
 }
 
-/* ---- comparing ---- */
+/* ---- comparison ---- */
 
-/* '*' at the end of a pattern stands for anything. */
+/* '*' at the end of a pattern matches any text. */
 static bool matches(const char *pattern, const char *row)
 {
     size_t n = strlen(pattern);

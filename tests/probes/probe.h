@@ -1,10 +1,10 @@
-/* probe.h - replaying recorded probes: run the kernels that an H200 ran, and compare row by row
+/* probe.h - replays recorded probes: runs the same kernels as on an H200, and compares row by row
  * (tests/data/probes).
  *
  * A table is a file of rows, "label TAB values"; the label holds the inputs. A replay function
- * computes what the row should say, and probe_row compares. Rows that this version is known to
- * answer differently are listed in tests/data/probes/exceptions.tsv with the reason; such a row
- * must really differ, so the list cannot outlive the difference. */
+ * computes the expected row, and probe_row compares. Rows with known differences in this version
+ * are listed in tests/data/probes/exceptions.tsv with the reason; such a row must differ, so the
+ * list cannot become stale. */
 #ifndef PL_TESTS_PROBE_H
 #define PL_TESTS_PROBE_H
 
@@ -34,34 +34,33 @@ typedef struct probe {
 
 /* Reads NAME.tsv.xz, and loads MODULE.ptx.xz (NULL: none). */
 void probe_open(probe *p, const char *name, const char *module);
-/* One TAP line for the table; releases everything. */
+/* Prints one TAP line for the table and releases all resources. */
 void probe_close(probe *p);
 
-/* Starts a launch of the kernel whose name contains `name`: one block of one thread until told
- * otherwise. */
+/* Starts a launch of the kernel whose name contains `name`: one block of one thread unless
+ * changed. */
 void probe_kernel(probe *p, const char *name);
 void probe_shape(probe *p, uint32_t grid, uint32_t block);
 /* Sets parameter k. */
 void probe_arg(probe *p, unsigned k, const void *value);
 void probe_arg32(probe *p, unsigned k, uint32_t value);
-/* A buffer as parameter k, filled from `from` (NULL: zeros). Returns its address. */
+/* Creates a buffer as parameter k, initialised from `from` (NULL: zeros). Returns its address. */
 pl_ptr probe_buffer(probe *p, unsigned k, const void *from, uint64_t bytes);
-/* Runs. True when the kernel ended well; p->result.error names the fault otherwise. */
+/* Runs the launch. True if the kernel succeeded; otherwise p->result.error names the fault. */
 bool probe_run(probe *p);
 /* Copies back from a buffer. */
 void probe_read(probe *p, pl_ptr from, void *to, uint64_t bytes);
-/* Frees the buffers of the launch and what was reported. */
+/* Frees the buffers of the launch and its diagnostics. */
 void probe_done(probe *p);
 
-/* Compares a row with what came out. */
+/* Compares a row with the result. */
 void probe_row(probe *p, const char *row, const char *got);
-/* The row is the same (or not, as `got` says). */
+/* Records whether the row matches (`got`). */
 void probe_verdict(probe *p, const char *row, bool same, const char *got);
-/* "CUDA_ERROR_X" as the number and name that the runtime API gives. */
+/* Converts "CUDA_ERROR_X" to the number and name of the runtime API. */
 const char *probe_error(const char *driver_name);
 
-/* n words in hexadecimal, separated by blanks; in a buffer that the next call but seven uses again.
- */
+/* Formats n words in hexadecimal, separated by blanks, in one of eight buffers used in turn. */
 const char *probe_words(const uint32_t *w, size_t n);
 const char *probe_hex(const void *bytes, size_t n);
 

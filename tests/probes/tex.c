@@ -1,7 +1,8 @@
 /* tex.c - recorded texture fetches and surface accesses (tests/data/probes/tex.*), run by the
- * kernels that the H200 ran.
+ * same kernels as on the H200.
  *
- * A label says how the texture was made; rows of one label are the queries of one launch. */
+ * A label specifies how the texture was created; rows of one label are the queries of one launch.
+ * */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static void set_address(texture *t, int mode)
     memset(t->sampler.address, mode, sizeof t->sampler.address);
 }
 
-/* Makes the array from its bytes, level after level, and the texture. */
+/* Creates the array from its bytes, level by level, and the texture. */
 static bool make(probe *p, texture *t, const void *bytes)
 {
     const uint8_t *from = bytes;
@@ -96,7 +97,7 @@ static void run(probe *p, uint64_t handle, int fetch, int as, uint32_t n)
     probe_done(p);
 }
 
-/* ---- rows that are one query each ---- */
+/* ---- rows of a single query ---- */
 
 static float as_float(uint32_t bits)
 {
@@ -105,7 +106,7 @@ static float as_float(uint32_t bits)
     return f;
 }
 
-/* The query of a row, and where its results stand. */
+/* The query of a row, and the position of its results. */
 static const char *read_query(const char *row, query *q)
 {
     uint32_t v[8];
@@ -278,8 +279,8 @@ static bool open_mipmap(probe *p, const char *row, const char *texels, texture *
     return make(p, t, f);
 }
 
-/* Launches the gathered queries and compares. approximate: rows that differ are counted, not wrong.
- */
+/* Launches the collected queries and compares. approximate: rows that differ are counted, but are
+ * not errors. */
 static void settle(probe *p, const texture *t, int fetch, char *const *row, uint32_t n,
                    bool approximate, size_t *approximated)
 {
@@ -327,7 +328,7 @@ static void replay(const char *name, opener *open, size_t most)
         texture t;
         if (!open(&p, label, label, &t)) {
             for (size_t i = first; i < end; i++)
-                probe_row(&p, p.line[i], "the texture cannot be made");
+                probe_row(&p, p.line[i], "the texture cannot be created");
         } else {
             for (size_t i = first; i < end;) {
                 uint32_t n = 0;
@@ -390,7 +391,7 @@ static void format_rows(probe *p, size_t *k)
     t.sampler.to_float = has(row, "readmode=1");
     t.sampler.linear = has(row, "linear");
     t.sampler.srgb = has(row, "srgb=1");
-    if (strstr(row, "\tCREATE\t")) { /* the driver refused it: so must we, for the same reason */
+    if (strstr(row, "\tCREATE\t")) { /* the driver rejected it: ptxloom must, for the same reason */
         uint8_t zeros[64 * 16] = {0};
         const char *why = "";
         bool made = make(p, &t, zeros);
@@ -613,10 +614,10 @@ static void surfaces(const char *name)
     probe_close(&p);
 }
 
-/* ---- questions recorded later: texel offsets, halves, reductions, mipmaps in three dimensions
- * ---- */
+/* ---- later recordings: texel offsets, halves, reductions, mipmaps in three dimensions ---- */
 
-/* Rows "LABEL TAB inputs TAB result" of one label at a time; returns where the label's rows end. */
+/* Rows "LABEL TAB inputs TAB result" of one label at a time; returns the end of the label's
+ * rows. */
 static size_t group_end(const probe *p, size_t k)
 {
     size_t length = label_length(p->line[k]), end = k;
@@ -812,7 +813,8 @@ static bool open_footprint(probe *p, const char *row, const char *texels, textur
     return make(p, t, f);
 }
 
-/* ---- queries: one module each, since the driver refuses a whole module for some of them ---- */
+/* ---- queries: one module each, since the driver rejects an entire module because of some of them
+ * ---- */
 
 static void queries_of_objects(void)
 {

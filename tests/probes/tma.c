@@ -1,9 +1,9 @@
-/* tma.c - recorded tensor copies and tensor maps (tests/data/probes/tma.*), run by the kernels that
- * the H200 ran.
+/* tma.c - recorded tensor copies and tensor maps (tests/data/probes/tma.*), run by the same
+ * kernels as on the H200.
  *
- * Copies are recorded as byte maps. Memory holds four patterns one after the other, of which the
- * bytes tell where they came from (pass 0 to 2: byte k of the place plus one; pass 3: 0xa5 and the
- * three others). */
+ * Copies are recorded as byte maps. Memory holds four successive patterns whose bytes identify
+ * their source position (pass 0 to 2: byte k of the position plus one; pass 3: 0xa5 and the three
+ * others). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum {
 
 /* ---- labels ---- */
 
-/* What a label says of a copy. */
+/* Description of a copy, parsed from a label. */
 typedef struct copy {
     pl_tensor_desc map;
     int coord[5];
@@ -45,7 +45,7 @@ static long long number(const char *label, const char *key)
     return s ? strtoll(s, NULL, 10) : 0;
 }
 
-/* Numbers "a,b,c" behind a key, up to five. */
+/* Numbers "a,b,c" after a key, up to five. */
 static unsigned list(const char *label, const char *key, long long out[5])
 {
     const char *s = value(label, key);
@@ -99,7 +99,7 @@ static uint8_t pattern(uint64_t i, int pass)
     return pass == 0 ? a : pass == 1 ? b : pass == 2 ? c : (uint8_t)(0xa5 ^ a ^ b ^ c);
 }
 
-/* The recording's run list: G from a place, C a constant, U untouched, ? anything else. */
+/* The recording's run list: G from a position, C a constant, U untouched, ? anything else. */
 static char kind_of(uint8_t *const *q, size_t i, long *from)
 {
     uint8_t a = q[0][i], b = q[1][i], c = q[2][i], d = q[3][i];
@@ -167,7 +167,7 @@ static uint64_t ceiling(uint64_t a, uint64_t b)
     return (a + b - 1) / b;
 }
 
-/* What the recording program computed: elements of a box, bytes to expect, bytes to look at. */
+/* Values computed by the recording program: elements of a box, expected bytes, examined bytes. */
 static void sizes(const copy *c, uint32_t *expected, uint32_t *dump)
 {
     const pl_tensor_desc *m = &c->map;
@@ -230,7 +230,7 @@ static void load_row(probe *p, const char *row, pl_ptr source, uint64_t word[5])
         c.map.address = source + (uint64_t)pass * GLOBAL_BYTES + c.global_at;
         choose(p, "k_ld", &c);
         if (pl_tensor_map(&c.map, map, NULL) != PL_OK) {
-            probe_row(p, row, "the map was refused");
+            probe_row(p, row, "the map was rejected");
             return;
         }
         probe_arg(p, 0, map);
@@ -245,7 +245,7 @@ static void load_row(probe *p, const char *row, pl_ptr source, uint64_t word[5])
         probe_read(p, info, word, 40);
         probe_done(p);
     }
-    /* the recording of the mbarrier words went wrong: they are zero there */
+    /* the recording of the mbarrier words is faulty: they are zero there */
     int n = sprintf(text, "%.*s\tOK\texp=%u full=%" PRIu64 " mb=%016x,%016x,%016x,%016x\tdump=%u\t",
                     (int)strcspn(row, "\t"), row, expected, word[4], 0u, 0u, 0u, 0u, dump);
     put_runs(text + n, plane, dump);
@@ -275,7 +275,7 @@ static void store_row(probe *p, const char *row, const uint8_t *source)
         if (ran)
             probe_read(p, out, plane[pass], STORE_BYTES);
         else
-            probe_row(p, row, encoded ? failure(p, row) : "the map was refused");
+            probe_row(p, row, encoded ? failure(p, row) : "the map was rejected");
         probe_done(p);
         if (!ran) return;
     }
@@ -317,8 +317,7 @@ static const char *word_list(const uint8_t *map)
     return probe_words(w, PL_TENSORMAP_BYTES / 4);
 }
 
-/* A refused map is only compared by the code: what the driver leaves in it then is nobody's
- * business. */
+/* Only the code of a rejected map is compared: its contents are unspecified. */
 static void descriptors(void)
 {
     probe p;
@@ -361,8 +360,8 @@ static pl_tensor_desc baseline(int type, uint32_t rank, bool im2col)
     return d;
 }
 
-/* The parameters of a row of tma.encerr; false for rows about pointers, which the interface here
- * does not have. */
+/* The parameters of a row of tma.encerr; false for rows about pointers, which this interface does
+ * not have. */
 static bool read_deviation(const char *row, pl_tensor_desc *d)
 {
     unsigned a, b, at;
@@ -380,7 +379,7 @@ static bool read_deviation(const char *row, pl_tensor_desc *d)
     } else if (strncmp(row, "box 256^5", 9) == 0 || strncmp(row, "box 16^5", 8) == 0) {
         for (unsigned k = 0; k < 5; k++) d->box[k] = row[4] == '2' ? 256 : 16;
     } else if (strncmp(row, "box 128 KiB", 11) == 0 || strncmp(row, "box 256 KiB", 11) == 0) {
-        /* the boxes of the row before, but for three dimensions */
+        /* the boxes of the preceding row, but in three dimensions */
         for (unsigned k = 0; k < 5; k++) d->box[k] = k == 3 ? 2 : 1;
         d->box[0] = 128;
         d->box[1] = 256;
@@ -544,7 +543,7 @@ static void reductions(void)
     probe_close(&p);
 }
 
-/* ---- what copies make of values ---- */
+/* ---- conversions of values by copies ---- */
 
 static void values(void)
 {
@@ -568,7 +567,7 @@ static void values(void)
         if (c.map.box[0] > 256) c.map.box[0] = 256;
         c.coord[0] = (int)number(row, "c");
         const char *end = tab + 1 + strcspn(tab + 1, "\t");
-        if (tab[1] == 'E') { /* the map is refused: no NaN for integers */
+        if (tab[1] == 'E') { /* the map is rejected: no NaN for integers */
             uint8_t map[PL_TENSORMAP_BYTES];
             bool ok = pl_tensor_map(&c.map, map, NULL) == PL_OK;
             probe_verdict(&p, row, !ok, "taken");
@@ -692,7 +691,8 @@ static void multicasts(void)
             continue;
         }
         const uint64_t *w =
-            info + rank * 4; /* when recorded, the last of the three words was read for all three */
+            info +
+            rank * 4; /* in the recording, the last of the three words was read for all three */
         for (int pass = 0; pass < PASSES; pass++) q[pass] = plane[pass] + rank * 4096;
         if (strstr(row, "\t0000000000000000,")) /* one launch was recorded without them */
             memset(info + rank * 4, 0, 3 * sizeof *info);
@@ -734,13 +734,13 @@ static void prefetches(void)
     probe_close(&p);
 }
 
-/* ---- copies that fail ---- */
+/* ---- failing copies ---- */
 
 enum { VALID, ZERO, ONES, IM2COL, UNMAPPED, VALID_3D, RANDOM, SWIZZLED };
 
-/* Offsets of the tile, the barrier and the map. Where the map is (global, constant or shared
- * memory). The instruction: dimensions of a load, plus 10 for im2col, 20 for a store, 30 for a
- * store of im2col. Coordinates and the map. As the recording program had them. */
+/* Offsets of the tile, the barrier and the map. Location of the map (global, constant or shared
+ * memory). The instruction: dimensions of a load, plus 10 for im2col, 20 for a store, 30 for an
+ * im2col store. Coordinates and the map. As in the recording program. */
 static const struct bad {
     const char *name;
     uint32_t tile, bar, map_at;
@@ -805,7 +805,7 @@ static uint64_t recorded_random(uint64_t seed, uint64_t i)
     return z ^ (z >> 31);
 }
 
-/* The 256 bytes that hold the map, or what is there instead. */
+/* The 256 bytes that hold the map, or other data in its place. */
 static bool bad_map(const struct bad *b, pl_ptr tensor, uint8_t bytes[256])
 {
     pl_tensor_desc d = {.type = PL_TENSOR_U8,
@@ -864,7 +864,7 @@ static void fault_row(probe *p, const struct bad *b, const char *row)
     probe_arg(p, 1, arguments);
     pl_ptr out = probe_buffer(p, 2, NULL, sizeof answer);
     if (strstr(row, "enc=")) {
-        bool same = encoded == (strstr(row, "enc=0") != NULL); /* exceptions are about the launch */
+        bool same = encoded == (strstr(row, "enc=0") != NULL); /* exceptions refer to the launch */
         p->same += same;
         p->wrong += !same;
     } else if (probe_run(p)) {

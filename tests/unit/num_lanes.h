@@ -1,8 +1,9 @@
-/* num_lanes.h - every kind of number helper over many operands, folded to one checksum each.
+/* num_lanes.h - applies every kind of number helper to many operands and folds each into one
+ * checksum.
  *
- * test_num.c includes it for any processor, num_lanes_fma.c for AVX2 with FMA: the sums must be
- * equal, whatever the compiler made of the loops. LANES_NAME names the function that the including
- * file gets. */
+ * test_num.c includes it for the generic processor, num_lanes_fma.c for AVX2 with FMA: the
+ * checksums must be equal for any code that the compiler generates for the loops. LANES_NAME is
+ * the name of the function defined in the including file. */
 #include "emu/exec/num/bits.h"
 #include "emu/exec/num/convert_fp8.h"
 #include "emu/exec/num/integer.h"
@@ -10,7 +11,7 @@
 
 enum { LANE_SUMS = 40 };
 
-/* Numbers of all magnitudes, with zeros, subnormals, infinities and NaN among them. */
+/* Numbers of all magnitudes, including zeros, subnormals, infinities and NaN. */
 static inline uint64_t lane_operand(uint64_t *state)
 {
     static const uint32_t special[16] = {0,           0x80000000u, 1,           0x807fffffu,

@@ -1,5 +1,5 @@
-/* num_lanes_fma.c - the checksums of num_lanes.h as compiled for AVX2 with FMA, whatever the rest
- * of the test is for. */
+/* num_lanes_fma.c - the checksums of num_lanes.h compiled for AVX2 with FMA, regardless of the
+ * target of the rest of the test. */
 #if defined __GNUC__ && !defined __clang__ && defined __x86_64__
 #pragma GCC target("avx2,fma")
 #endif

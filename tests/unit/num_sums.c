@@ -1,6 +1,6 @@
-/* num_sums.c - checksums of the arithmetic that results are made of, printed: scalar helpers,
- * approximate functions, and tensor cores. tests/compilers.sh compiles it with every compiler at
- * hand, at several optimisation levels and for several processors, and compares what is printed. */
+/* num_sums.c - prints checksums of the arithmetic behind all results: scalar helpers, approximate
+ * functions, and tensor cores. tests/compilers.sh compiles it with every available compiler, at
+ * several optimisation levels and for several processors, and compares the output. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -23,7 +23,7 @@ static void approximate(uint64_t sum[APPROXIMATE])
     }
 }
 
-/* One instruction on random fragments, fifty times. */
+/* One instruction applied to random fragments, fifty times. */
 static uint64_t product(pl_tensor_op op)
 {
     static uint64_t storage[4][PL_TENSOR_MAX_REGS][PL_TENSOR_LANES];

@@ -1,4 +1,4 @@
-/* test_base.c - arenas, maps, diagnostics and SHA-256 keep the contracts of their headers. */
+/* test_base.c - arenas, maps, diagnostics and SHA-256 satisfy the contracts of their headers. */
 #define _DEFAULT_SOURCE /* mincore */
 #include "base/real.h"
 #include "base/arena.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The text as a terminal gets it. */
+/* The text as printed to a terminal. */
 static const char *shown(const char *text, size_t n)
 {
     static char to[256];
@@ -47,13 +47,13 @@ START_TEST(terminals_get_no_control_characters)
          "?31m"}, /* C1: CSI */
         {"\x9b"
          "31m",
-         "?31m"}, /* the same as one byte */
+         "?31m"}, /* the same as a single byte */
         {"\xe2\x80\xae"
          "x\xe2\x81\xa6\xe2\x80\x8f",
          "?x??"},                                      /* bidirectional text */
         {"\xe2\x80\xa8\xe2\x80\x8b", "?\xe2\x80\x8b"}, /* line separator; zero-width space */
         {"\xc0\x9b\xed\xa0\x80\xf4\x90\x80\x80", "?????????"}, /* overlong, surrogate, too large */
-        {"\xe2\x82", "??"},                                    /* cut off */
+        {"\xe2\x82", "??"},                                    /* truncated */
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         ck_assert_str_eq(shown(row[i].text, strlen(row[i].text)), row[i].wanted);
@@ -89,7 +89,7 @@ START_TEST(arena_reset_zeroes)
     for (size_t round = 0; round < 4; round++) {
         unsigned char *p[3];
         const size_t size[] = {100, 5000,
-                               (size_t)3 << 20}; /* in one block, over two, in one of its own */
+                               (size_t)3 << 20}; /* in one block, across two, in its own */
         for (size_t k = 0; k < 3; k++) {
             p[k] = pl_arena_alloc(a, size[k]);
             size_t dirty = 0;
@@ -127,7 +127,7 @@ END_TEST
 #ifdef __linux__
 #include <sys/mman.h>
 
-/* A byte of each 16 KiB is touched: the pages between them must not come with it. */
+/* Touches one byte in every 16 KiB: the pages between them must not become resident. */
 START_TEST(sparse_arena_pages)
 {
     const size_t size = (size_t)4 << 20, page = 4096;
@@ -185,7 +185,7 @@ START_TEST(vector_grows_and_keeps_its_elements)
     for (int i = 0; i < 1000; i++) *pl_push(a, &v) = i;
     ck_assert_uint_eq(v.n, 1000);
     for (int i = 0; i < 1000; i++) ck_assert_int_eq(v.at[i], i);
-    pl_arena_alloc(a, SIZE_MAX); /* from now on the vector starts again instead of overflowing */
+    pl_arena_alloc(a, SIZE_MAX); /* from here the vector restarts instead of overflowing */
     for (int i = 0; i < 100000; i++) *pl_push(a, &v) = i;
     ck_assert_uint_le(v.n, v.cap);
     pl_arena_close(a);
@@ -221,7 +221,7 @@ START_TEST(arena_text)
 }
 END_TEST
 
-START_TEST(map_finds_what_was_put)
+START_TEST(map_lookup)
 {
     pl_arena *a = pl_arena_open();
     pl_map m;
@@ -332,7 +332,8 @@ START_TEST(every_message_can_be_explained)
 }
 END_TEST
 
-/* Messages and digests of FIPS 180-4's example file, and pieces of every size against one call. */
+/* Messages and digests of FIPS 180-4's example file, and input in pieces compared with a single
+ * call. */
 START_TEST(sha256_vectors)
 {
     static const char *const pair[][2] = {
@@ -362,7 +363,7 @@ START_TEST(sha256_vectors)
 }
 END_TEST
 
-START_TEST(json_is_written_piece_by_piece)
+START_TEST(json_incremental_output)
 {
     static const char wanted[] = "{\"a\":[1,-2,0.1,null,true,\"\\\"\\\\\\n\\u0001\\u003c\xc3\xa9??"
                                  "\"],\"b\":{},\"c\":[\"\",\"Zg==\",\"Zm8=\","
@@ -415,9 +416,9 @@ START_TEST(number_format)
 }
 END_TEST
 
-UNIT_MAIN("base", number_format, terminals_get_no_control_characters,
-          json_is_written_piece_by_piece, arena_allocations, arena_reset_zeroes,
-          arena_reuse_unzeroed, sparse_arena_pages, arena_failure_jumps_to_the_guard,
-          vector_grows_and_keeps_its_elements, large_vector_outlives_its_arena, arena_text,
-          map_finds_what_was_put, diagnostic_format, diagnostic_long_line,
-          diagnostics_sorted_unique_limited, every_message_can_be_explained, sha256_vectors)
+UNIT_MAIN("base", number_format, terminals_get_no_control_characters, json_incremental_output,
+          arena_allocations, arena_reset_zeroes, arena_reuse_unzeroed, sparse_arena_pages,
+          arena_failure_jumps_to_the_guard, vector_grows_and_keeps_its_elements,
+          large_vector_outlives_its_arena, arena_text, map_lookup, diagnostic_format,
+          diagnostic_long_line, diagnostics_sorted_unique_limited, every_message_can_be_explained,
+          sha256_vectors)

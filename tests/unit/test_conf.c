@@ -1,5 +1,5 @@
-/* test_conf.c - the reader of machine files: values, units, provenance, and a message with its line
- * for every mistake. */
+/* test_conf.c - the parser of machine files: values, units, provenance, and a message with line
+ * number for every error. */
 #include "base/conf.h"
 #include "tests/unit/unit.h"
 #include <stdio.h>
@@ -39,7 +39,7 @@ static const char good[] = "# a machine\n"
                            "policy = fifo ; chosen\n"
                            "carveouts = 0 8 16 KiB ; chosen";
 
-/* Reads `text`, binds section l1 and looks for unknown keys; returns all messages as "CODE line
+/* Parses `text`, binds section l1 and checks for unknown keys; returns all messages as "CODE line
  * column\n" lines. */
 static const char *messages(pl_arena *a, const char *text, l1 *out)
 {
@@ -76,7 +76,7 @@ START_TEST(unit_conversion)
 }
 END_TEST
 
-START_TEST(entries_remember_where_they_come_from)
+START_TEST(entry_provenance)
 {
     pl_arena *a = pl_arena_open();
     pl_diags d;
@@ -98,7 +98,7 @@ START_TEST(entries_remember_where_they_come_from)
 }
 END_TEST
 
-/* Each mistake replaces or follows lines of the good file; the message must name its own line. */
+/* Each error replaces or follows lines of the valid file; the message must name its own line. */
 START_TEST(every_error_message)
 {
     static const struct {
@@ -187,8 +187,8 @@ START_TEST(renamed_key_names_the_new_one)
 }
 END_TEST
 
-/* Any bytes at all: no crash, and a verdict. */
-START_TEST(any_bytes_are_refused_or_read)
+/* Arbitrary bytes: no crash, and a verdict. */
+START_TEST(arbitrary_bytes)
 {
     uint32_t seed = 12345;
     for (int round = 0; round < 3000; round++) {
@@ -215,6 +215,5 @@ START_TEST(any_bytes_are_refused_or_read)
 }
 END_TEST
 
-UNIT_MAIN("conf", unit_conversion, entries_remember_where_they_come_from, every_error_message,
-          unknown_key_names_the_nearest_one, renamed_key_names_the_new_one,
-          any_bytes_are_refused_or_read)
+UNIT_MAIN("conf", unit_conversion, entry_provenance, every_error_message,
+          unknown_key_names_the_nearest_one, renamed_key_names_the_new_one, arbitrary_bytes)

@@ -1,5 +1,5 @@
-/* test_constants.c - the constants of modules as the host sees them: addresses, copies, resets, two
- * modules at once. What kernels see is tested by tests/ptx/exec/const. */
+/* test_constants.c - constants of modules as seen by the host: addresses, copies, resets, two
+ * modules at once. tests/ptx/exec/const tests what kernels see. */
 #include "ptxloom.h"
 #include "tests/unit/unit.h"
 #include <string.h>
@@ -38,7 +38,7 @@ static void close_all(pl_module *m)
     gpu = NULL;
 }
 
-/* The kernel reads b, and the word in front of it. */
+/* The kernel reads b, and the word before it. */
 static void reads(pl_module *m, uint32_t b, uint32_t before)
 {
     for (int mode = 0; mode < 2; mode++) {
@@ -61,7 +61,7 @@ static void reads(pl_module *m, uint32_t b, uint32_t before)
     }
 }
 
-START_TEST(the_host_copies_to_constants)
+START_TEST(host_copies_to_constants)
 {
     pl_module *m = load();
     pl_ptr a = address(m, "a", 16), b = address(m, "b", 4), g = address(m, "g", 4);
@@ -103,5 +103,5 @@ START_TEST(each_module_has_a_bank)
 }
 END_TEST
 
-UNIT_MAIN("constants", the_host_copies_to_constants, constants_are_freed_with_their_module,
+UNIT_MAIN("constants", host_copies_to_constants, constants_are_freed_with_their_module,
           each_module_has_a_bank)

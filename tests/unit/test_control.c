@@ -1,5 +1,5 @@
-/* test_control.c - stall counts and scoreboards, against those that ptxas 13.0 writes for sm_90a
- * (read from its machine code, 2026-11). */
+/* test_control.c - stall counts and scoreboards, compared with those that ptxas 13.0 generates for
+ * sm_90a (read from its machine code, 2026-11). */
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
@@ -15,8 +15,8 @@ typedef struct program {
     pl_control_info c[MOST];
 } program;
 
-/* A kernel with %r1..%r5 and %f1..%f5 loaded from memory, %g1, %g2 made of them, %d0 an address;
- * `body` stands behind a barrier. */
+/* A kernel with %r1..%r5 and %f1..%f5 loaded from memory, %g1, %g2 composed of them, and an address
+ * in %d0; `body` follows a barrier. */
 static program assemble(const char *body)
 {
     static char text[8192];
@@ -52,7 +52,7 @@ static program assemble(const char *body)
     return p;
 }
 
-/* The first instruction from `from` on whose text contains the words. */
+/* The first instruction at or after `from` whose text contains the words. */
 static unsigned find(const program *p, unsigned from, const char *words)
 {
     while (from < p->n && !strstr(p->text[from], words)) from++;
@@ -69,7 +69,7 @@ static unsigned cycles_between(const program *p, unsigned writer, unsigned reade
 }
 
 /* Cycles from a writer of %r10 to a reader of it. */
-START_TEST(distances_are_those_of_ptxas)
+START_TEST(stall_counts_match_ptxas)
 {
     static const struct {
         const char *ptx, *is;
@@ -116,9 +116,9 @@ START_TEST(distances_are_those_of_ptxas)
 }
 END_TEST
 
-/* ISETP to its guard 13, DADD to DADD 8 and to other arithmetic 10, four cycles between memory
- * instructions, five behind EXIT. IADD3 to what takes the sum of 64 bits for an address 9: four to
- * IADD3.X, five behind it. */
+/* From ISETP to its guard 13 cycles, from DADD to DADD 8 and to other arithmetic 10, four cycles
+ * between memory instructions, five after EXIT. From IADD3 to the user of the 64-bit sum as an
+ * address 9: four to IADD3.X, five after it. */
 START_TEST(guards_doubles_and_memory)
 {
     program p = assemble(
@@ -142,8 +142,8 @@ START_TEST(guards_doubles_and_memory)
 }
 END_TEST
 
-/* Two loads for one sum share a scoreboard, and the sum waits for it; it issues two cycles behind
- * the last load at the earliest. */
+/* Two loads for one sum share a scoreboard, and the sum waits for it; it issues at least two cycles
+ * after the last load. */
 START_TEST(loads_read_together_share_a_scoreboard)
 {
     program p = assemble("ld.shared.u32 %r6, [%r1]; ld.shared.u32 %r7, [%r2]; ld.shared.u32 %r8, "
@@ -181,7 +181,7 @@ START_TEST(six_scoreboards_serve_eight_results)
             ck_assert_int_ge(p.c[k].scoreboard, 0);
             ck_assert_int_lt(p.c[k].scoreboard, 6);
             used |= 1u << p.c[k].scoreboard;
-            /* %r20 may take the register of one that is still to be read. */
+            /* %r20 may use the register of a value that is still to be read. */
             if (p.c[k].frees >= 0) used |= 1u << p.c[k].frees;
             n++;
         }
@@ -193,8 +193,8 @@ START_TEST(six_scoreboards_serve_eight_results)
 }
 END_TEST
 
-/* A load of one round of a loop is waited for in the next; numbers of the constant bank, which cost
- * nothing, say nothing. */
+/* A load in one loop iteration is waited for in the next. Operands in the constant bank, which cost
+ * nothing, give no information. */
 START_TEST(waits_cross_blocks)
 {
     program p = assemble("mov.u32 %r20, 0; mov.u32 %r6, 0; mov.u32 %r8, %r1;\n"
@@ -202,7 +202,7 @@ START_TEST(waits_cross_blocks)
                          "%r8, %r2; setp.lt.u32 %p1, %r8, %r3; @%p1 bra again;");
     unsigned load = find(&p, find(&p, 0, "bar.sync"), "ld.shared"), k = load;
     ck_assert_int_ge(p.c[load].scoreboard, 0);
-    /* The sum stands before the load, in the round behind. */
+    /* In the next iteration, the sum precedes the load. */
     while (k > 0 && !strstr(p.text[k], "add")) k--;
     ck_assert_msg(p.c[k].waits >> p.c[load].scoreboard & 1, "%s does not wait for %s", p.text[k],
                   p.text[load]);
@@ -211,8 +211,8 @@ START_TEST(waits_cross_blocks)
 }
 END_TEST
 
-/* A store reads its registers after it has issued: who writes one of them again waits, here in the
- * next round of the loop, too. */
+/* A store reads its registers after it has issued: a later writer of one of them waits, also in the
+ * next iteration of the loop. */
 START_TEST(write_after_read_of_store)
 {
     program p = assemble("mov.u32 %r20, 0; mov.u32 %r8, %r1;\n"
@@ -231,8 +231,8 @@ START_TEST(write_after_read_of_store)
 }
 END_TEST
 
-/* Nobody has to wait where the result is waited for first, where the last of several is, and where
- * nothing is written again. */
+/* No wait is required if the result has been waited for before, if the last of several results has
+ * been waited for, or if no register is overwritten. */
 START_TEST(no_scoreboard_for_early_reads)
 {
     program p = assemble("ld.shared.u32 %r6, [%r1]; add.u32 %r1, %r6, 4; ld.shared.u32 %r7, [%r1]; "
@@ -249,8 +249,8 @@ START_TEST(no_scoreboard_for_early_reads)
 }
 END_TEST
 
-/* Where scoreboards are short, a writer that waits until addresses have been read does not wait for
- * data of loads as well. */
+/* If scoreboards are scarce, a writer that waits until addresses have been read does not also wait
+ * for load data. */
 START_TEST(addresses_and_data_share_no_scoreboard)
 {
     char body[4096];
@@ -267,22 +267,22 @@ START_TEST(addresses_and_data_share_no_scoreboard)
              "add.u32 %%r8, %%r8, 512; setp.lt.u32 %%p1, %%r8, %%r3; @%%p1 bra again; mov.b32 "
              "%%r20, %%f6;");
     program p = assemble(body);
-    unsigned data = 0, n = 0; /* scoreboards that loads under way hold */
+    unsigned data = 0, n = 0; /* scoreboards occupied by outstanding loads */
     for (unsigned k = find(&p, 0, "bar.sync"); k < p.n; k++) {
         const bool load = strstr(p.text[k], "ld.global") != NULL;
         data &= ~(unsigned)p.c[k].waits;
         if (load) data |= 1u << p.c[k].scoreboard;
         if (p.c[k].frees < 0) continue;
-        ck_assert_msg(!(data >> p.c[k].frees & 1), "%s waits for data, too", p.text[k]);
+        ck_assert_msg(!(data >> p.c[k].frees & 1), "%s also waits for data", p.text[k]);
         n++;
     }
     ck_assert_uint_ge(n, 4);
 }
 END_TEST
 
-/* Nothing behind a load that acquires at gpu scope issues before it has its data (machine code for
- * sm_90: CCTL, which waits for them). */
-START_TEST(what_follows_an_acquire_waits)
+/* No instruction after a load with acquire at gpu scope issues before the data has arrived (machine
+ * code for sm_90: CCTL, which waits for it). */
+START_TEST(acquire_delays_later_instructions)
 {
     program p = assemble("ld.acquire.gpu.global.u32 %r6, [%d0+512]; mul.lo.u32 %r7, %r1, %r2; "
                          "st.volatile.global.u32 [%d0+516], %r7; mov.b32 %r20, %r6;");
@@ -293,8 +293,8 @@ START_TEST(what_follows_an_acquire_waits)
 }
 END_TEST
 
-/* Two loads into one register, of which a condition chooses: who reads it waits for both, which
- * share a scoreboard (ptxas 13.0 for sm_90a). */
+/* Two loads into one register, selected by a condition: the reader waits for both, which share a
+ * scoreboard (ptxas 13.0 for sm_90a). */
 START_TEST(scoreboard_guarded_loads)
 {
     program p =
@@ -309,10 +309,10 @@ START_TEST(scoreboard_guarded_loads)
 }
 END_TEST
 
-/* What a block has begun is in its registers when it ends, whoever comes next. It takes 7 cycles
- * from arithmetic to BSYNC or past the branch to it, and to a call (ptxas 13.0 for sm_90a); BSYNC
- * itself has 5. */
-START_TEST(blocks_end_when_results_are_there)
+/* Results started in a block are in their registers at its end, regardless of the successor. It
+ * takes 7 cycles from arithmetic to BSYNC or past the branch to it, and to a call (ptxas 13.0 for
+ * sm_90a); BSYNC itself has 5. */
+START_TEST(results_complete_at_block_end)
 {
 #define FOUR(a, b)                                                                                 \
     "mad.lo.u32 %r10, %r10, %r" #a ", %r" #b "; xor.b32 %r10, %r10, %r" #a                         \
@@ -334,9 +334,8 @@ START_TEST(blocks_end_when_results_are_there)
 }
 END_TEST
 
-/* The scoreboards of all loads in the order of the text, "2234": as ptxas 13.0 gives them for
- * sm_90a. */
-START_TEST(scoreboards_are_those_of_ptxas)
+/* The scoreboards of all loads in program order, "2234": as assigned by ptxas 13.0 for sm_90a. */
+START_TEST(scoreboards_match_ptxas)
 {
 #define FIRST_FIVE "mad.lo.u32 %r20, %r1, %r2, %r3; mad.lo.u32 %r20, %r4, %r5, %r20; bar.sync 1;\n"
 #define EIGHT                                                                                      \
@@ -350,17 +349,17 @@ START_TEST(scoreboards_are_those_of_ptxas)
     static const struct {
         const char *body, *is;
     } t[] = {
-        /* memory has four, from the third on; when they are taken, the rest shares the one that is
-           waited for last */
+        /* memory has four, starting with the third; when they are in use, further loads share the
+           one that is waited for last */
         {FIRST_FIVE EIGHT ONE("%r6") ONE("%r7") ONE("%r8") ONE("%r9") ONE("%r10") ONE("%r11")
              ONE("%r12") ONE("%r13"),
          "2223345555555"},
-        /* two for one sum share; exchanges begin with the first */
+        /* two loads for one sum share; exchanges begin with the first scoreboard */
         {FIRST_FIVE EIGHT TWO("%r6", "%r7") TWO("%r8", "%r9") TWO("%r10", "%r11")
              TWO("%r12", "%r13") "ld.shared.u32 %r14, [%r20]; ld.shared.u32 %r15, [%r20+64]; "
                                  "mul.lo.u32 %r20, %r14, %r0; mad.lo.u32 %r20, %r15, %r0, %r20;",
          "222334455555501"},
-        /* what a later block waits for has the last one */
+        /* values that a later block waits for have the last one */
         {FIRST_FIVE "ld.volatile.global.u32 %r7, [%d0+72]; ld.volatile.global.u32 %r8, [%d0+80]; "
                     "mov.u32 %r21, 0;\n"
                     "again: ld.volatile.shared.u32 %r22, [%r21]; add.u32 %r20, %r20, %r22; add.u32 "
@@ -385,8 +384,8 @@ START_TEST(scoreboards_are_those_of_ptxas)
 }
 END_TEST
 
-/* NOPs behind each matrix instruction, from the first on. */
-START_TEST(long_waits_take_empty_instructions)
+/* NOPs after each matrix instruction, starting with the first. */
+START_TEST(long_stalls_need_nops)
 {
 #define C  "{%f20, %f21, %f22, %f23}"
 #define K8 "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 " C ", {%r1, %r2}, {%r3}, " C ";\n"
@@ -427,9 +426,9 @@ START_TEST(long_waits_take_empty_instructions)
 }
 END_TEST
 
-UNIT_MAIN("control", long_waits_take_empty_instructions, scoreboards_are_those_of_ptxas,
-          distances_are_those_of_ptxas, guards_doubles_and_memory,
-          loads_read_together_share_a_scoreboard, six_scoreboards_serve_eight_results,
-          waits_cross_blocks, write_after_read_of_store, no_scoreboard_for_early_reads,
-          addresses_and_data_share_no_scoreboard, what_follows_an_acquire_waits,
-          scoreboard_guarded_loads, blocks_end_when_results_are_there)
+UNIT_MAIN("control", long_stalls_need_nops, scoreboards_match_ptxas, stall_counts_match_ptxas,
+          guards_doubles_and_memory, loads_read_together_share_a_scoreboard,
+          six_scoreboards_serve_eight_results, waits_cross_blocks, write_after_read_of_store,
+          no_scoreboard_for_early_reads, addresses_and_data_share_no_scoreboard,
+          acquire_delays_later_instructions, scoreboard_guarded_loads,
+          results_complete_at_block_end)

@@ -1,5 +1,5 @@
 /* test_examples.c - every form of the instruction table has an example that `ptxloom explain`
- * shows; it is of that form, and assembles. */
+ * shows; the example is of that form and assembles. */
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static const struct {
 };
 enum { EXAMPLES = sizeof examples / sizeof *examples };
 
-/* The module around a statement. 128-bit registers came with PTX 8.3. */
+/* The module around a statement. PTX 8.3 introduced 128-bit registers. */
 static size_t module(unsigned k, char *text, size_t size)
 {
     return (size_t)snprintf(
@@ -35,7 +35,7 @@ static size_t module(unsigned k, char *text, size_t size)
         atof(examples[k].version) > 8.2 ? ".reg .b128 %rq<10>;" : "", examples[k].statement);
 }
 
-/* The first instruction of the kernel is of the form that the example is for. */
+/* The first instruction of the kernel has the form that the example illustrates. */
 START_TEST(examples_are_of_their_forms)
 {
     char text[8192];

@@ -1,5 +1,5 @@
-/* test_host.c - the memory that the host can give: limits of the process and of its control groups.
- */
+/* test_host.c - the memory available on the host: limits of the process and of its control
+ * groups. */
 #include "base/host.h"
 #include "tests/unit/unit.h"
 
@@ -66,7 +66,7 @@ START_TEST(cgroup_v2_least_limit)
 }
 END_TEST
 
-START_TEST(version_2_inside_of_a_container)
+START_TEST(cgroup_v2_in_container)
 {
     setup();
     write_file("list", "0::/outside/of/it\n");
@@ -77,7 +77,7 @@ START_TEST(version_2_inside_of_a_container)
 }
 END_TEST
 
-START_TEST(version_1)
+START_TEST(cgroup_v1_limit)
 {
     setup();
     write_file("list", "4:cpu,cpuacct:/x\n3:memory:/x\n");
@@ -91,7 +91,7 @@ START_TEST(version_1)
 }
 END_TEST
 
-START_TEST(no_group_is_no_limit)
+START_TEST(no_cgroup_no_limit)
 {
     setup();
     ck_assert_uint_eq(room(), UINT64_MAX);
@@ -109,5 +109,5 @@ START_TEST(untouched_memory_counts_as_used)
 }
 END_TEST
 
-UNIT_MAIN("host", cgroup_v2_least_limit, version_2_inside_of_a_container, version_1,
-          no_group_is_no_limit, untouched_memory_counts_as_used)
+UNIT_MAIN("host", cgroup_v2_least_limit, cgroup_v2_in_container, cgroup_v1_limit,
+          no_cgroup_no_limit, untouched_memory_counts_as_used)

@@ -1,5 +1,5 @@
 /* test_launch.c - launch files and command-line arguments: values bit by bit, and a message with a
- * place for every mistake. */
+ * source position for every error. */
 #include "lib/internal.h"
 #include "lib/data/npy.h"
 #include "tests/unit/unit.h"
@@ -40,7 +40,7 @@ static pl_fit fit(const char *t, const char *number)
 
 /* ---------------------------------------------------------------- values */
 
-START_TEST(numbers_keep_every_bit)
+START_TEST(number_bits_are_exact)
 {
     ck_assert_uint_eq(encode("u64", "18446744073709551615"), UINT64_MAX);
     ck_assert_uint_eq(encode("s64", "-9223372036854775808"), UINT64_C(1) << 63);
@@ -56,7 +56,7 @@ START_TEST(numbers_keep_every_bit)
 }
 END_TEST
 
-START_TEST(numbers_out_of_range_are_refused)
+START_TEST(out_of_range_numbers_are_rejected)
 {
     ck_assert_int_eq(fit("u8", "256"), PL_FIT_RANGE);
     ck_assert_int_eq(fit("u32", "-1"), PL_FIT_RANGE);
@@ -102,7 +102,7 @@ START_TEST(small_float_rounding)
 }
 END_TEST
 
-START_TEST(every_small_float_survives_printing)
+START_TEST(small_float_print_round_trip)
 {
     static const char *const names[] = {"f16", "bf16", "e4m3", "e5m2"};
     for (size_t t = 0; t < 4; t++) {
@@ -119,9 +119,10 @@ START_TEST(every_small_float_survives_printing)
 }
 END_TEST
 
-START_TEST(hashes_follow_their_definition)
+START_TEST(hash_definition)
 {
-    /* splitmix64 of the recorded launches: seed 7 by hand, and limits on both sides of zero. */
+    /* splitmix64 of the recorded launches: seed 7 computed by hand, and limits on both sides of
+     * zero. */
     uint64_t z = 7 * UINT64_C(0x9E3779B97F4A7C15) + 3;
     z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
@@ -167,7 +168,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- launch files */
 
-/* Reads a text as a launch file. */
+/* Parses a text as a launch file. */
 static pl_status read_text(const char *text, pl_case **c)
 {
     char path[] = "/tmp/ptxloom-test-XXXXXX";
@@ -179,7 +180,7 @@ static pl_status read_text(const char *text, pl_case **c)
     return st;
 }
 
-START_TEST(a_launch_file_is_read)
+START_TEST(launch_file_parsing)
 {
     open_gpu();
     pl_case *c;
@@ -304,7 +305,7 @@ START_TEST(launch_file_error_place)
 }
 END_TEST
 
-START_TEST(damaged_launch_files_are_survived)
+START_TEST(malformed_launch_files)
 {
     static const char text[] =
         "{ \"ptx\": \"k\", \"grid\": [1,2,3], \"args\": [ {\"scalar\": \"u8\", \"value\": 25}, "
@@ -316,7 +317,7 @@ START_TEST(damaged_launch_files_are_survived)
         for (int how = 0; how < 3; how++) {
             open_gpu();
             memcpy(damaged, text, sizeof text);
-            /* Cut short. */
+            /* Truncated. */
             if (how == 0)
                 damaged[i] = '\0';
             else
@@ -333,7 +334,7 @@ END_TEST
 
 /* ---------------------------------------------------------------- arguments of the command line */
 
-START_TEST(arguments_are_read)
+START_TEST(argument_parsing)
 {
     open_gpu();
     pl_case *c;
@@ -403,7 +404,7 @@ static const struct {
     {"f32[4]=@/nonexistent.bin", "", 0},
 };
 
-START_TEST(mistakes_in_arguments_have_a_place)
+START_TEST(argument_error_position)
 {
     open_gpu();
     pl_case *c;
@@ -448,7 +449,7 @@ START_TEST(buffer_fill_interrupted)
 }
 END_TEST
 
-START_TEST(conditionals_of_graphs_are_kept)
+START_TEST(graph_conditionals_are_preserved)
 {
     static const char text[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -479,8 +480,8 @@ START_TEST(conditionals_of_graphs_are_kept)
 }
 END_TEST
 
-/* Loads a kernel, allocates a buffer, launches; releases both. Returns the buffer's address. The
- * kernel allocates a block of the device heap, and frees it or not. */
+/* Loads a kernel, allocates a buffer and launches; then releases both. Returns the buffer's
+ * address. The kernel allocates a block of the device heap, and optionally frees it. */
 static pl_ptr address_of_a_launch(bool frees)
 {
     static const char text[] =
@@ -510,7 +511,7 @@ static pl_ptr address_of_a_launch(bool frees)
     return buffer;
 }
 
-START_TEST(addresses_begin_again)
+START_TEST(device_addresses_are_reused)
 {
     ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
     const pl_ptr first = address_of_a_launch(true);
@@ -521,7 +522,7 @@ START_TEST(addresses_begin_again)
 }
 END_TEST
 
-START_TEST(assembling_can_be_given_up)
+START_TEST(assembly_interrupted)
 {
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                ".visible .entry k(.param .u64 a) { ret; }\n";
@@ -542,11 +543,11 @@ START_TEST(assembling_can_be_given_up)
 }
 END_TEST
 
-/* Textures, surfaces and tensor maps: what the driver refuses is refused when the launch is
- * prepared. */
+/* Textures, surfaces and tensor maps: arguments that the driver rejects are rejected when the
+ * launch is prepared. */
 static const struct {
-    const char *args, *code; /* NULL: taken */
-    uint32_t column;         /* of the message, in line 1 */
+    const char *args, *code; /* NULL: accepted */
+    uint32_t column;         /* of the message, on line 1 */
 } resources[] = {
     {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8, 2], \"box\": [4, 2]}]", NULL, 0},
     {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8, 2], \"box\": [3, 2]}]", "E0430", 28},
@@ -567,7 +568,7 @@ static const struct {
      "E0430", 92},
 };
 
-START_TEST(what_the_driver_refuses_is_refused)
+START_TEST(driver_errors_are_rejected)
 {
     static const char text[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n.global .texref tex;\n"
@@ -597,7 +598,7 @@ START_TEST(what_the_driver_refuses_is_refused)
 }
 END_TEST
 
-START_TEST(near_misses_are_found)
+START_TEST(near_miss_suggestions)
 {
     static const char *const words[] = {"grid", "block", "entry", "dynamic_shared"};
     ck_assert_str_eq(pl_nearest("gird", words, 4), "grid");
@@ -612,25 +613,23 @@ int main(void)
 {
     Suite *s = suite_create("launch");
     TCase *c = tcase_create("launch");
-    tcase_add_test(c, numbers_keep_every_bit);
-    tcase_add_test(c, numbers_out_of_range_are_refused);
+    tcase_add_test(c, number_bits_are_exact);
+    tcase_add_test(c, out_of_range_numbers_are_rejected);
     tcase_add_test(c, small_float_rounding);
-    tcase_add_test(c, every_small_float_survives_printing);
-    tcase_add_test(c, hashes_follow_their_definition);
+    tcase_add_test(c, small_float_print_round_trip);
+    tcase_add_test(c, hash_definition);
     tcase_add_test(c, npy_headers_round_trip);
-    tcase_add_test(c, a_launch_file_is_read);
+    tcase_add_test(c, launch_file_parsing);
     tcase_add_loop_test(c, launch_file_error_place, 0, sizeof wrong_file / sizeof *wrong_file);
-    tcase_add_test(c, damaged_launch_files_are_survived);
-    tcase_add_test(c, arguments_are_read);
-    tcase_add_loop_test(c, mistakes_in_arguments_have_a_place, 0,
-                        sizeof wrong_arg / sizeof *wrong_arg);
+    tcase_add_test(c, malformed_launch_files);
+    tcase_add_test(c, argument_parsing);
+    tcase_add_loop_test(c, argument_error_position, 0, sizeof wrong_arg / sizeof *wrong_arg);
     tcase_add_test(c, buffer_fill_interrupted);
-    tcase_add_test(c, conditionals_of_graphs_are_kept);
-    tcase_add_test(c, addresses_begin_again);
-    tcase_add_test(c, assembling_can_be_given_up);
-    tcase_add_loop_test(c, what_the_driver_refuses_is_refused, 0,
-                        sizeof resources / sizeof *resources);
-    tcase_add_test(c, near_misses_are_found);
+    tcase_add_test(c, graph_conditionals_are_preserved);
+    tcase_add_test(c, device_addresses_are_reused);
+    tcase_add_test(c, assembly_interrupted);
+    tcase_add_loop_test(c, driver_errors_are_rejected, 0, sizeof resources / sizeof *resources);
+    tcase_add_test(c, near_miss_suggestions);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

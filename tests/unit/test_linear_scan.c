@@ -1,8 +1,9 @@
-/* test_linear_scan.c - registers of the machine for values: what shares one, what stands side by
- * side, and how many there are.
+/* test_linear_scan.c - assignment of machine registers to values: sharing, adjacency, and the
+ * number of registers.
  *
- * Register 1 is the stack pointer and no value's. For values of one register that live through one
- * stretch each, the fewest possible is known: as many as live at once. */
+ * Register 1 is the stack pointer and is never assigned to a value. For one-register values with a
+ * single live range each, the minimum is known: the maximum number of simultaneously live values.
+ * */
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static bench open_with(uint32_t values)
     return b;
 }
 
-/* Registers needed; closes. */
+/* Returns the number of registers and closes the bench. */
 static uint32_t finish(bench *b)
 {
     uint32_t n = pl_linear_scan_count(b->c, true);
@@ -37,7 +38,7 @@ static void add(bench *b, uint32_t value, uint32_t rows, uint32_t from, uint32_t
     pl_linear_scan_live_range(b->c, value, from, to);
 }
 
-START_TEST(values_that_follow_each_other_share)
+START_TEST(disjoint_values_share_registers)
 {
     bench b = open_with(3);
     add(&b, 0, 1, 0, 4);
@@ -47,7 +48,7 @@ START_TEST(values_that_follow_each_other_share)
 }
 END_TEST
 
-START_TEST(values_that_live_together_do_not)
+START_TEST(interfering_values_do_not_share)
 {
     bench b = open_with(3);
     add(&b, 0, 1, 0, 10);
@@ -73,7 +74,7 @@ START_TEST(pairs_begin_at_even_registers)
     add(&b, 0, 2, 0, 4); /* 2 and 3: the stack pointer is in the first pair */
     ck_assert_uint_eq(finish(&b), 4);
     b = open_with(2);
-    add(&b, 0, 1, 0, 4); /* beside it, where no pair has room */
+    add(&b, 0, 1, 0, 4); /* next to it, where no pair fits */
     add(&b, 1, 2, 0, 4);
     ck_assert_uint_eq(finish(&b), 4);
 }
@@ -82,7 +83,7 @@ END_TEST
 START_TEST(vector_parts_adjacent)
 {
     bench b = open_with(5);
-    for (uint32_t k = 0; k < 4; k++) add(&b, k, 1, k, 10); /* born one after the other */
+    for (uint32_t k = 0; k < 4; k++) add(&b, k, 1, k, 10); /* defined one after another */
     add(&b, 4, 1, 0, 10);
     pl_linear_scan_vector(b.c, (const uint32_t[]){0, 1, 2, 3}, 4);
     ck_assert_uint_eq(finish(&b), 8); /* 4 to 7; the single value 0 */
@@ -94,24 +95,24 @@ START_TEST(value_in_one_vector)
     bench b = open_with(3);
     for (uint32_t k = 0; k < 3; k++) add(&b, k, 1, 0, 10);
     pl_linear_scan_vector(b.c, (const uint32_t[]){0, 1}, 2);
-    pl_linear_scan_vector(b.c, (const uint32_t[]){1, 2}, 2); /* comes too late */
-    pl_linear_scan_vector(b.c, (const uint32_t[]){2, 2}, 2); /* no vector at all */
+    pl_linear_scan_vector(b.c, (const uint32_t[]){1, 2}, 2); /* too late */
+    pl_linear_scan_vector(b.c, (const uint32_t[]){2, 2}, 2); /* not a vector */
     ck_assert_uint_eq(finish(&b), 4);                        /* 2 and 3, 0 */
 }
 END_TEST
 
-START_TEST(what_is_read_together_keeps_apart)
+START_TEST(bank_conflict_avoidance)
 {
     bench b = open_with(4);
     for (uint32_t k = 0; k < 3; k++) add(&b, k, 1, 0, 10);
-    pl_linear_scan_bank_conflict(b.c, 0, 1); /* 0 and 3: in different banks, though 2 is free */
+    pl_linear_scan_bank_conflict(b.c, 0, 1); /* 0 and 3: in different banks, although 2 is free */
     pl_linear_scan_bank_conflict(b.c, 0, 2);
     ck_assert_uint_eq(finish(&b), 6); /* 0, 3, 5 */
 }
 END_TEST
 
-/* What a queue has still to read keeps its register, where that costs no occupancy. */
-START_TEST(readers_in_queues_keep_registers)
+/* An operand that a queue has yet to read keeps its register if that costs no occupancy. */
+START_TEST(queued_reads_keep_registers)
 {
     bench b = open_with(2);
     add(&b, 0, 1, 0, 4);
@@ -126,15 +127,15 @@ START_TEST(readers_in_queues_keep_registers)
             pl_linear_scan_read_tail(b.c, k, 10, 30);
             add(&b, live + k, 1, 10, 20);
         }
-        /* A thread with 30 and two more costs nothing. */
+        /* A thread with 30 registers and two more loses no occupancy. */
         ck_assert_uint_eq(finish(&b), live == 10 ? 21 : live == 20 ? 30 : live + 1);
     }
 }
 END_TEST
 
-/* What comes back from a queue may take the register of what was asked for: an address that a load
- * reads last. */
-START_TEST(results_may_replace_their_operands)
+/* A queue's result may reuse the register of its operand, such as the address last read by a
+ * load. */
+START_TEST(results_may_reuse_operand_registers)
 {
     for (uint32_t later = 0; later < 2; later++) {
         bench b = open_with(2);
@@ -146,9 +147,9 @@ START_TEST(results_may_replace_their_operands)
 }
 END_TEST
 
-/* The number is half-way between those of two orders: by where values begin, here 0, 3, 5, and by
- * the lines of the text, 3, 0, 2. */
-START_TEST(order_of_the_text_counts)
+/* The order number is half-way between those of two orders: by start of live ranges, here 0, 3, 5,
+ * and by text lines, 3, 0, 2. */
+START_TEST(program_order_affects_assignment)
 {
     static const uint32_t line[] = {3, 1, 2};
     for (unsigned written = 0; written < 2; written++) {
@@ -165,8 +166,8 @@ START_TEST(order_of_the_text_counts)
 }
 END_TEST
 
-/* n values of one row, or of up to `widest` = 2, that live through short stretches of `time`;
- * returns how many rows live at once at most. */
+/* Adds n values of one register, or of up to `widest` = 2, with short live ranges within `time`;
+ * returns the maximum number of simultaneously live registers. */
 static uint32_t add_at_random(bench *b, uint32_t n, uint32_t time, uint32_t widest, uint32_t *seed)
 {
     enum { LONGEST = 60, TIMES = 512 };
@@ -183,7 +184,7 @@ static uint32_t add_at_random(bench *b, uint32_t n, uint32_t time, uint32_t wide
     return most;
 }
 
-/* Stretches at random: the count is what lives at once, and the stack pointer. */
+/* Random live ranges: the count is the maximum number of live values plus the stack pointer. */
 START_TEST(scalar_register_pressure)
 {
     enum { VALUES = 300, TIME = 400 };
@@ -196,8 +197,8 @@ START_TEST(scalar_register_pressure)
 }
 END_TEST
 
-/* Words and pairs: seldom more than live at once, and never less. */
-START_TEST(pairs_cost_little)
+/* Single registers and pairs: rarely more than are live at once, never fewer. */
+START_TEST(pair_fragmentation)
 {
     enum { VALUES = 120, TIME = 300 };
     uint32_t seed = 7, extra = 0;
@@ -212,9 +213,9 @@ START_TEST(pairs_cost_little)
 }
 END_TEST
 
-/* Five values of which each lives together with two others, in a ring, need three registers where
- * two live at once. Beside so many others that a thread has no more for two, that third one is not
- * worth eight. */
+/* Five values, each live together with two others in a ring, need three registers although two are
+ * live at once. If so many other values are live that a thread has room for only two more, the
+ * third one is not worth eight. */
 START_TEST(move_takes_no_new_unit)
 {
     enum { OTHERS = 35, RING = 5, ALL = OTHERS + RING };
@@ -233,8 +234,8 @@ START_TEST(move_takes_no_new_unit)
 }
 END_TEST
 
-UNIT_MAIN("colour", readers_in_queues_keep_registers, results_may_replace_their_operands,
-          order_of_the_text_counts, values_that_follow_each_other_share,
-          values_that_live_together_do_not, live_range_holes, pairs_begin_at_even_registers,
-          vector_parts_adjacent, value_in_one_vector, what_is_read_together_keeps_apart,
-          scalar_register_pressure, pairs_cost_little, move_takes_no_new_unit)
+UNIT_MAIN("colour", queued_reads_keep_registers, results_may_reuse_operand_registers,
+          program_order_affects_assignment, disjoint_values_share_registers,
+          interfering_values_do_not_share, live_range_holes, pairs_begin_at_even_registers,
+          vector_parts_adjacent, value_in_one_vector, bank_conflict_avoidance,
+          scalar_register_pressure, pair_fragmentation, move_takes_no_new_unit)

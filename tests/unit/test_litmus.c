@@ -1,19 +1,19 @@
-/* test_litmus.c - the axioms of the PTX memory model against verdicts that others have published,
- * and against properties that every model must have.
+/* test_litmus.c - the axioms of the PTX memory model compared with published verdicts, and with
+ * properties that every model must have.
  *
  * Sources of verdicts:
  *   [PTX] PTX ISA 9.0, chapter "Memory Consistency Model", section "Axioms": its examples
  *   [LSG] Lustig, Sahasrabuddhe, Giroux, "A Formal Analysis of the NVIDIA PTX Memory Consistency
  *         Model", ASPLOS 2019
- *   [C11] outcomes of ISO C11 atomics (as in Batty et al., POPL 2011); [LSG] proves the mapping, so
- *         what C11 forbids, PTX must forbid */
+ *   [C11] outcomes of ISO C11 atomics (as in Batty et al., POPL 2011); [LSG] proves the mapping,
+ *     so PTX must forbid whatever C11 forbids */
 #include "litmus/litmus.h"
 #include "tests/unit/unit.h"
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Threads are statements; W(x,1,how) and R(r0,x,how) save words. */
+/* Threads are statements; W(x,1,how) and R(r0,x,how) abbreviate them. */
 #define W(v, x, how) "st." how ".u32 [" #v "], " #x ";"
 #define R(r, v, how) "ld." how ".u32 " #r ", [" #v "];"
 #define RELAXED      "relaxed.gpu"
@@ -156,7 +156,7 @@ static void parse(const char *text, size_t bytes, pl_litmus_test *t)
     pl_arena_close(a);
 }
 
-/* Is there an outcome in the set of which the condition is true? */
+/* True if the condition holds in an outcome of the set. */
 static bool some(const pl_litmus_test *t, const pl_litmus_set *s)
 {
     for (size_t k = 0; k < s->n; k++)
@@ -170,8 +170,7 @@ START_TEST(published_verdicts)
     for (size_t k = 0; k < sizeof verdict / sizeof *verdict; k++) {
         char text[2048];
         int n = snprintf(text, sizeof text, "litmus \"%s\"; global x, y;", verdict[k].name);
-        for (int i = 0; i < 4 && verdict[k].threads[i];
-             i++) /* every thread in a block of its own */
+        for (int i = 0; i < 4 && verdict[k].threads[i]; i++) /* every thread in its own block */
             n += snprintf(text + n, sizeof text - (size_t)n, "thread %d @ cta %d { %s }\n", i, i,
                           verdict[k].threads[i]);
         n += snprintf(text + n, sizeof text - (size_t)n, "exists %s;", verdict[k].condition);
@@ -190,8 +189,7 @@ START_TEST(published_verdicts)
 }
 END_TEST
 
-/* Every interleaving obeys the axioms, whatever the instructions: true of all tests that come with
- * the program. */
+/* Every interleaving satisfies the axioms, for any instructions: true of all shipped tests. */
 START_TEST(interleavings_are_allowed)
 {
     char pattern[4096], text[8192];
@@ -236,7 +234,7 @@ START_TEST(conditions)
     ck_assert_str_eq(t.unseen, "why");
     ck_assert_uint_eq(t.var[0].init, 16);
     pl_litmus_outcome o = {{0}};
-    o.value[0] = 1; /* x: the condition speaks of it first */
+    o.value[0] = 1; /* x: the first location in the condition */
     o.value[1] = 5;
     ck_assert(!pl_litmus_holds(&t, &o));
     o.value[1] = 7;

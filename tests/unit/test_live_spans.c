@@ -1,5 +1,5 @@
-/* test_live_spans.c - what is live at the end of which block: compared with sets that are solved
- * the plain way, for graphs at random. */
+/* test_live_spans.c - values live at the end of each block: compared with sets computed by a
+ * straightforward data-flow solver, for random graphs. */
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -34,9 +34,9 @@ static void solve(plain *p)
     }
 }
 
-/* Each block has the one before it in front of it, mostly, and others near and far; things are
- * touched here and there. */
-START_TEST(as_the_plain_way)
+/* Most blocks have the preceding block as a predecessor, and others near and far; values are
+ * accessed at random places. */
+START_TEST(matches_dataflow_solver)
 {
     uint32_t seed = 3;
     for (unsigned round = 0; round < 40; round++) {
@@ -69,7 +69,7 @@ START_TEST(as_the_plain_way)
         for (size_t k = 0; k < s.spans.n; k++) {
             const pl_live_span *q = &s.spans.at[k];
             ck_assert_uint_lt(q->first, q->end);
-            /* In order, and not touching each other. */
+            /* In order, and disjoint. */
             ck_assert(!last[q->value] || q->first > last[q->value]);
             last[q->value] = q->end;
             for (uint32_t b = q->first; b < q->end; b++) {
@@ -84,4 +84,4 @@ START_TEST(as_the_plain_way)
 }
 END_TEST
 
-UNIT_MAIN("liveset", as_the_plain_way)
+UNIT_MAIN("liveset", matches_dataflow_solver)

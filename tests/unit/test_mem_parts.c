@@ -1,5 +1,5 @@
 /* test_mem_parts.c - ports, cache tags, coalescing, bank passes and the L1: each rule of memmodel
- * on numbers that can be worked out by hand. */
+ * on numbers computed by hand. */
 #include "memmodel/coalescer.h"
 #include "memmodel/dram.h"
 #include "memmodel/l1.h"
@@ -20,7 +20,7 @@ START_TEST(port_has_latency_and_width)
 }
 END_TEST
 
-START_TEST(port_keeps_fractions)
+START_TEST(port_accumulates_fractions)
 {
     pl_port p = {.latency = 1};
     uint32_t cost = pl_port_cost(32, 48); /* two thirds of a cycle */
@@ -39,7 +39,7 @@ START_TEST(cache_lru)
     pl_cache_init(&c, a, a, 4 * 128, 128, 4, false); /* one set of four ways */
     for (uint64_t k = 0; k < 4; k++)
         ck_assert_uint_ne(pl_cache_claim(&c, k * 128, PL_RANK_NORMAL, &old), PL_NO_LINE);
-    ck_assert_uint_ne(pl_cache_find(&c, 0), PL_NO_LINE); /* line 0 is young again */
+    ck_assert_uint_ne(pl_cache_find(&c, 0), PL_NO_LINE); /* line 0 is most recently used again */
     pl_cache_claim(&c, 4 * 128, PL_RANK_NORMAL, &old);
     ck_assert_uint_eq(pl_cache_address(&c, &old), 128);
     ck_assert_uint_eq(pl_cache_find(&c, 128), PL_NO_LINE);
@@ -48,7 +48,7 @@ START_TEST(cache_lru)
 }
 END_TEST
 
-/* Numbers of the lines of a cache of one set that are there, as a mask. */
+/* The lines present in a cache of one set, as a mask. */
 static unsigned lines_there(pl_cache *c, unsigned n)
 {
     unsigned there = 0;
@@ -58,8 +58,8 @@ static unsigned lines_there(pl_cache *c, unsigned n)
     return there;
 }
 
-/* Lines of a lower rank go first, whatever their age; of those that are to go last, a part of the
- * set keeps its own. */
+/* Lines of a lower rank are evicted first, regardless of age; lines of the last rank keep a share
+ * of the set. */
 START_TEST(cache_replaces_lines_by_rank)
 {
     pl_arena *a = pl_arena_open();
@@ -71,10 +71,10 @@ START_TEST(cache_replaces_lines_by_rank)
                                        PL_RANK_UNCHANGED};
     for (unsigned k = 0; k < 4; k++) pl_cache_claim(&c, k * 128, rank[k], &old);
     pl_cache_find(&c, 2 * 128);
-    pl_cache_claim(&c, 4 * 128, PL_RANK_NORMAL, &old); /* the place of 2 */
+    pl_cache_claim(&c, 4 * 128, PL_RANK_NORMAL, &old); /* replaces 2 */
     ck_assert_uint_eq(lines_there(&c, 8), 1u << 0 | 1u << 1 | 1u << 3 | 1u << 4);
-    pl_cache_claim(&c, 5 * 128, PL_RANK_NORMAL, &old); /* of 3 */
-    pl_cache_claim(&c, 6 * 128, PL_RANK_NORMAL, &old); /* of 1, the oldest of its rank */
+    pl_cache_claim(&c, 5 * 128, PL_RANK_NORMAL, &old); /* replaces 3 */
+    pl_cache_claim(&c, 6 * 128, PL_RANK_NORMAL, &old); /* replaces 1, the oldest of its rank */
     ck_assert_uint_eq(lines_there(&c, 8), 1u << 0 | 1u << 4 | 1u << 5 | 1u << 6);
     pl_cache_rank(&c, pl_cache_find(&c, 4 * 128), PL_RANK_LAST);
     /* A third one: the oldest becomes normal, and is older than 6. */
@@ -85,7 +85,7 @@ START_TEST(cache_replaces_lines_by_rank)
 }
 END_TEST
 
-/* What is to go first but has changed keeps its place until half of the set is so. */
+/* Dirty lines of the first rank are retained until they fill half of the set. */
 START_TEST(cache_evicts_clean_first)
 {
     pl_arena *a = pl_arena_open();
@@ -94,15 +94,15 @@ START_TEST(cache_evicts_clean_first)
     pl_cache_init(&c, a, a, 4 * 128, 128, 4, false);
     for (unsigned k = 0; k < 3; k++) pl_cache_claim(&c, k * 128, PL_RANK_NORMAL, &old);
     c.line[pl_cache_claim(&c, 3 * 128, PL_RANK_FIRST, &old)].dirty = 1;
-    c.line[pl_cache_claim(&c, 4 * 128, PL_RANK_FIRST, &old)].dirty = 1; /* the place of 0 */
+    c.line[pl_cache_claim(&c, 4 * 128, PL_RANK_FIRST, &old)].dirty = 1; /* replaces 0 */
     ck_assert_uint_eq(lines_there(&c, 8), 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4);
-    pl_cache_claim(&c, 5 * 128, PL_RANK_NORMAL, &old); /* of 3 */
+    pl_cache_claim(&c, 5 * 128, PL_RANK_NORMAL, &old); /* replaces 3 */
     ck_assert_uint_eq(lines_there(&c, 8), 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5);
     pl_arena_close(a);
 }
 END_TEST
 
-/* The memory of the sets need not be zero: it is cleared as it is looked at. */
+/* The memory of the sets need not be zero: it is cleared on first access. */
 START_TEST(cache_init_empty)
 {
     pl_arena *a = pl_arena_open(), *tags = pl_arena_open();
@@ -136,8 +136,8 @@ START_TEST(cache_keeps_pending_lines)
 }
 END_TEST
 
-/* Around multiples and around the largest number for which the multiplication is right. */
-START_TEST(a_divider_divides)
+/* Around multiples and around the largest number for which the multiplication is exact. */
+START_TEST(divider_is_exact)
 {
     static const uint64_t by[] = {1,   2,   3,    5,    7,     24,       48,
                                   641, 682, 4096, 5119, 65537, 1u << 20, 0x123456789ull};
@@ -164,8 +164,8 @@ static void strided(uint64_t *addr, uint64_t base, uint64_t stride)
     for (uint64_t l = 0; l < 32; l++) addr[l] = base + l * stride;
 }
 
-/* 32 lanes of 4 bytes: consecutive they fill one line; each doubling of the stride doubles the
- * lines, sectors up to one per lane. */
+/* 32 lanes of 4 bytes: consecutive lanes fill one line; each doubling of the stride doubles the
+ * lines, and the sectors up to one per lane. */
 START_TEST(coalescing_counts_lines_and_sectors)
 {
     static const struct {
@@ -202,9 +202,9 @@ START_TEST(atomics_count_lanes_with_one_address)
 }
 END_TEST
 
-/* Passes that explain the latencies of smem.csv (H200, driver 580.159.04, 2026-11): 26.75 cycles,
- * and two more for each further pass. */
-START_TEST(bank_passes_are_those_measured)
+/* Numbers of passes consistent with the latencies of smem.csv (H200, driver 580.159.04,
+ * 2026-11): 26.75 cycles, and two more for each further pass. */
+START_TEST(bank_passes_match_h200)
 {
     static const struct {
         uint32_t size;
@@ -263,7 +263,7 @@ START_TEST(l1_merges_loads_of_one_sector)
     ck_assert_uint_eq(
         pl_l1_load(&l, 0x1000, 0x3, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x3);
-    /* Under way already. */
+    /* Already outstanding. */
     ck_assert_uint_eq(
         pl_l1_load(&l, 0x1000, 0x2, 2, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &second, &ask), 1);
     ck_assert_uint_eq(ask, 0);
@@ -283,22 +283,22 @@ START_TEST(l1_merges_loads_of_one_sector)
     ck_assert_uint_eq(l.merges, 2);
     ck_assert_uint_eq(l.mshrs.used, 0);
     ck_assert_uint_eq(l.mshrs.used_target, 0);
-    /* It passes: its fourth sector is not there afterwards. */
+    /* A bypassing access: its fourth sector is not present afterwards. */
     ck_assert(pl_l1_store(&l, 0x1000, 0xf, PL_L1_TAG_BYPASS, PL_RANK_NORMAL));
     ck_assert_uint_eq(
         pl_l1_load(&l, 0x1000, 0xf, 6, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x8);
     pl_l1_fill(&l, first, wake, NULL);
-    /* Goes past the tags. */
+    /* Bypasses the tags. */
     ck_assert_uint_eq(
         pl_l1_load(&l, 0x1000, 0x1, 5, PL_L1_TAG_BYPASS, PL_RANK_NORMAL, &first, &ask), 1);
     pl_l1_invalidate_sectors(&l, 0x1000, 0x5);
-    pl_l1_invalidate_sectors(&l, 0x8000, 0x1); /* a line that is not there */
+    pl_l1_invalidate_sectors(&l, 0x8000, 0x1); /* a line that is not present */
     ck_assert_uint_eq(
         pl_l1_load(&l, 0x1000, 0xf, 7, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x5);
     ck_assert(!pl_l1_store(&l, 0x2000, 0x3, PL_L1_TAG_BYPASS, PL_RANK_NORMAL));
-    /* This one takes a place. */
+    /* This one is allocated. */
     ck_assert(!pl_l1_store(&l, 0x2000, 0x3, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL));
     ck_assert(pl_l1_store(&l, 0x2000, 0xc, PL_L1_TAG_BYPASS, PL_RANK_NORMAL));
     ck_assert_uint_eq(
@@ -309,7 +309,7 @@ START_TEST(l1_merges_loads_of_one_sector)
 }
 END_TEST
 
-/* Lines 1 .. n are there, line 0 is on its way, and all are forgotten, twice. */
+/* Lines 1 .. n are present, line 0 is outstanding, and all are invalidated, twice. */
 static void forget_lines(uint64_t n)
 {
     pl_arena *a = pl_arena_open();
@@ -335,9 +335,10 @@ static void forget_lines(uint64_t n)
         pl_l1_load(&l, 128, 0x1, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &request, &ask), 1);
     pl_l1_fill(&l, late, wake, NULL);
     ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &request, &ask),
-                      0); /* it came after that */
+                      0); /* it arrived after the invalidation */
     nwoken = 0;
-    const uint64_t own = l.private_base = (uint64_t)1 << 40; /* a thread's own lines stay */
+    const uint64_t own = l.private_base = (uint64_t)1
+                                          << 40; /* lines of a thread's own memory remain */
     l.private_bytes = 1 << 20;
     pl_l1_store(&l, own, 0x1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL);
     pl_l1_invalidate(&l);
@@ -348,7 +349,7 @@ static void forget_lines(uint64_t n)
     pl_arena_close(a);
 }
 
-START_TEST(l1_forgets_what_it_has)
+START_TEST(l1_invalidation)
 {
     forget_lines(3);
     forget_lines(PL_L1_RECENT - 1);
@@ -376,9 +377,9 @@ START_TEST(l1_mshr_limit)
 }
 END_TEST
 
-/* Twelve rows of 4 KiB: one word of each lies in three of six channels that have 256 bytes in turn.
- */
-START_TEST(channels_in_turn_are_camped_on)
+/* Twelve rows of 4 KiB: one word of each falls into three of six channels, which are interleaved
+ * every 256 bytes. */
+START_TEST(partition_camping)
 {
     pl_arena *a = pl_arena_open();
     pl_dram_config c = {.channels = 6,
@@ -400,8 +401,8 @@ START_TEST(channels_in_turn_are_camped_on)
 }
 END_TEST
 
-/* Check bits take an eighth of the bus, and data wait for them. */
-START_TEST(check_bits_cost_time)
+/* Check bits use an eighth of the bus, and data wait for them. */
+START_TEST(ecc_bandwidth_cost)
 {
     pl_arena *a = pl_arena_open();
     pl_dram_config c = {.channels = 1,
@@ -425,9 +426,9 @@ START_TEST(check_bits_cost_time)
 }
 END_TEST
 
-/* An access to a row that is not closed yet goes with it, whatever the bank was asked for since;
- * one that comes later opens it again. */
-START_TEST(accesses_to_a_row_go_together)
+/* An access to a row that has not been closed yet joins it, regardless of later requests to the
+ * bank; a later access opens the row again. */
+START_TEST(dram_row_batching)
 {
     pl_arena *a = pl_arena_open();
     pl_dram_config c = {.channels = 1,
@@ -455,9 +456,8 @@ START_TEST(accesses_to_a_row_go_together)
 }
 END_TEST
 
-/* The bus turns round for a batch of what is written, and reads do not wait for what is still to be
- * written. */
-START_TEST(writes_wait_for_each_other)
+/* The bus turns around for a batch of writes, and reads do not wait for pending writes. */
+START_TEST(dram_write_batching)
 {
     pl_arena *a = pl_arena_open();
     pl_dram_config c = {.channels = 1,
@@ -480,8 +480,7 @@ START_TEST(writes_wait_for_each_other)
 }
 END_TEST
 
-/* Of lines that eleven other slices do not have, those that follow each other fill the sets one
- * after the other. */
+/* Consecutive lines, except for those of eleven other slices, fill the sets in order. */
 START_TEST(interleaved_slice_sets)
 {
     pl_arena *a = pl_arena_open();
@@ -498,10 +497,9 @@ START_TEST(interleaved_slice_sets)
 }
 END_TEST
 
-UNIT_MAIN("memmodel parts", port_has_latency_and_width, port_keeps_fractions, a_divider_divides,
-          cache_lru, cache_replaces_lines_by_rank, cache_evicts_clean_first, cache_init_empty,
-          cache_keeps_pending_lines, coalescing_counts_lines_and_sectors,
-          atomics_count_lanes_with_one_address, bank_passes_are_those_measured,
-          l1_merges_loads_of_one_sector, l1_forgets_what_it_has, l1_mshr_limit,
-          channels_in_turn_are_camped_on, check_bits_cost_time, accesses_to_a_row_go_together,
-          writes_wait_for_each_other, interleaved_slice_sets)
+UNIT_MAIN("memmodel parts", port_has_latency_and_width, port_accumulates_fractions,
+          divider_is_exact, cache_lru, cache_replaces_lines_by_rank, cache_evicts_clean_first,
+          cache_init_empty, cache_keeps_pending_lines, coalescing_counts_lines_and_sectors,
+          atomics_count_lanes_with_one_address, bank_passes_match_h200,
+          l1_merges_loads_of_one_sector, l1_invalidation, l1_mshr_limit, partition_camping,
+          ecc_bandwidth_cost, dram_row_batching, dram_write_batching, interleaved_slice_sets)

@@ -1,5 +1,5 @@
-/* test_mem_system.c - the memory system behind the SMs: latencies that can be added up, and laws
- * that must hold for any traffic. */
+/* test_mem_system.c - the memory system beyond the SMs: latencies that are sums, and invariants for
+ * any traffic. */
 #include "memmodel/memsys.h"
 #include "tests/unit/unit.h"
 #include <string.h>
@@ -76,7 +76,7 @@ START_TEST(miss_latency_sum)
     ck_assert(pl_memsys_reply(m, 0, at, &r));
     ck_assert_uint_eq(r.token, 7);
     ck_assert_uint_eq(r.level, PL_LV_DRAM);
-    /* again: now it hits, and memory is not asked */
+    /* again: now it hits, without an access to memory */
     put(&b, 0, 10000, 0x4000, PL_MEM_READ, 1, 8);
     pl_memsys_send(m, &b);
     pl_memsys_run(m, 20000);
@@ -89,9 +89,8 @@ START_TEST(miss_latency_sum)
 }
 END_TEST
 
-/* Nodes 0 and 1 share a coalescer, 2 and 3 another: four reads of one line ask the L2 twice; after
- * the replies it is asked again. */
-/* Four nodes read a line, one of them sectors of its own: how many requests the slice sees. */
+/* Four nodes read a line, one of them its own sectors; returns the number of requests at the
+ * slice. */
 static uint64_t requests_for_one_line(uint32_t coalescers, uint32_t joined, unsigned one,
                                       uint8_t sectors)
 {
@@ -126,7 +125,8 @@ static uint64_t requests_for_one_line(uint32_t coalescers, uint32_t joined, unsi
     return each;
 }
 
-/* Reads of 4 KiB from memory of the host on: when the first and the last of `n` come. */
+/* Accesses `n` lines from `line` on with `op`, where 4 KiB at 0x4000 are host memory: arrival times
+ * of the first and last reply. */
 static void host_times(unsigned n, uint8_t op, uint64_t line, uint64_t *first, uint64_t *last)
 {
     static const pl_mem_range range = {.address = 0x4000, .size = 0x1000};
@@ -152,8 +152,8 @@ static void host_times(unsigned n, uint8_t op, uint64_t line, uint64_t *first, u
     pl_arena_close(a);
 }
 
-/* Reads wait for the link, one after the other by its rate; writes for the rate alone. What is
- * beside the range is memory of the device. */
+/* Reads wait for the link's latency and are serialised by its rate; writes wait for the rate alone.
+ * Addresses outside the range are device memory. */
 START_TEST(host_memory_link_latency)
 {
     uint64_t first, last, one, device;
@@ -170,7 +170,7 @@ START_TEST(host_memory_link_latency)
 }
 END_TEST
 
-/* Cycles of one access in a launch of its own. */
+/* Cycles of one access in its own launch. */
 static uint64_t access_time(pl_tlb *tlb, uint64_t line, uint8_t op)
 {
     static pl_memsys_config c;
@@ -200,7 +200,7 @@ START_TEST(tlb_first_access)
     ck_assert_uint_eq(access_time(&tlb, 0x4000, PL_MEM_READ), read);
     ck_assert_uint_eq(access_time(&tlb, 0xf000, PL_MEM_READ), read);
     ck_assert_uint_eq(access_time(&tlb, 0x10000, PL_MEM_READ), read + 500);
-    /* Goes on, and translates. */
+    /* Proceeds, and is translated. */
     ck_assert_uint_eq(access_time(&tlb, 0x20000, PL_MEM_WRITE), write);
     ck_assert_uint_eq(access_time(&tlb, 0x20000, PL_MEM_READ), read);
     for (uint64_t page = 0; page < 1000; page++) /* more than a small table holds */
@@ -211,20 +211,22 @@ START_TEST(tlb_first_access)
 }
 END_TEST
 
-START_TEST(equal_reads_of_neighbours_are_joined)
+/* Nodes 0 and 1 share a coalescer, 2 and 3 another: four reads of one line cause two requests to
+ * the L2; after the replies new requests are sent. */
+START_TEST(coalescer_merges_equal_reads)
 {
     ck_assert_uint_eq(requests_for_one_line(4, 0, 3, 3), 4);
     ck_assert_uint_eq(requests_for_one_line(2, 0, 3, 3), 2);
-    ck_assert_uint_eq(requests_for_one_line(2, 0, 3, 1), 3); /* other sectors: on their own */
+    ck_assert_uint_eq(requests_for_one_line(2, 0, 3, 1), 3); /* other sectors: sent separately */
     ck_assert_uint_eq(requests_for_one_line(1, 0, 3, 3), 1);
     ck_assert_uint_eq(requests_for_one_line(1, 3, 3, 3), 2);
     ck_assert_uint_eq(requests_for_one_line(1, 0, 3, 1), 2);
-    /* And those that come later for the line, too. */
+    /* And also those that request the line later. */
     ck_assert_uint_eq(requests_for_one_line(1, 0, 1, 1), 4);
 }
 END_TEST
 
-/* Two additions that come to a slice together: cycles between their answers. places: the words of
+/* Two additions that arrive at a slice together: cycles between their replies. places: the words of
  * their sectors. */
 static uint64_t between_additions(uint8_t alu, uint64_t second_line, uint8_t sectors,
                                   uint8_t places, uint8_t more)
@@ -260,20 +262,20 @@ static uint64_t between_additions(uint8_t alu, uint64_t second_line, uint8_t sec
 
 START_TEST(atomics_serialize_by_word)
 {
-    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 1, 0), 8); /* same */
-    /* And its other words. */
+    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 1, 0), 8); /* same address */
+    /* And other words. */
     ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 1, 3), 11);
-    /* Integers: the turn is all. */
+    /* Integers: only the time slot counts. */
     ck_assert_uint_eq(between_additions(PL_ALU_INT, 0x4000, 1, 1, 3), 4);
-    /* what the first one changed nobody needs: its turn is all, and its own answer waits until the
-     * change is made */
+    /* the result of the first one is not needed: only its time slot counts, and its own reply waits
+     * until the update has completed */
     ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 2, 0), 4);
     ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 2, 1, 0), 4);
 }
 END_TEST
 
-/* Cycle of the answer to a read of a line that the one slice has, behind another node's requests of
- * op for another line. */
+/* Cycle of the reply to a read of a line present in the only slice, after another node's requests
+ * of op for another line. */
 static uint64_t read_behind(double fill, uint32_t atomic_wait, uint8_t op, unsigned requests,
                             uint64_t later)
 {
@@ -304,10 +306,10 @@ static uint64_t read_behind(double fill, uint32_t atomic_wait, uint8_t op, unsig
     return out;
 }
 
-START_TEST(fills_and_atomics_hold_their_slice)
+START_TEST(fills_and_atomics_occupy_slice)
 {
-    /* the line comes 166 cycles after its read was sent (see the first test), and the other read to
-     * the slice after 160 + 21 */
+    /* the line arrives 166 cycles after its read was sent (see the first test), and the other read
+     * at the slice after 160 + 21 */
     const uint64_t alone = read_behind(0, 0, PL_MEM_READ, 1, 160);
     ck_assert_uint_gt(read_behind(100, 0, PL_MEM_READ, 1, 160), alone + 50);
     ck_assert_uint_eq(read_behind(100, 0, PL_MEM_READ, 1, 400), alone + 240);
@@ -317,8 +319,8 @@ START_TEST(fills_and_atomics_hold_their_slice)
 }
 END_TEST
 
-/* Two halves: the SMs of the one that does not own a line keep a copy of what they read, until a
- * word of the line changes. */
+/* Two partitions: SMs of the partition that does not own a line cache what they read until a word
+ * of the line changes. */
 START_TEST(l2_halves_invalidate_line)
 {
     static const struct {
@@ -344,8 +346,8 @@ START_TEST(l2_halves_invalidate_line)
         went[k] = pl_memsys_stats(m)->far_requests - far;
         far = pl_memsys_stats(m)->far_requests;
     }
-    /* 0 and 3 lie in different halves: the reads of one of them went to the other half, once before
-     * the change and once after */
+    /* 0 and 3 are in different partitions: the reads of one of them were sent to the other
+     * partition, once before the write and once after */
     ck_assert(!went[0] != !went[1]);
     ck_assert_uint_eq(went[2] + went[3], 0);
     ck_assert_uint_eq(went[5] + went[6], went[0] + went[1]);
@@ -354,9 +356,9 @@ START_TEST(l2_halves_invalidate_line)
 }
 END_TEST
 
-/* Groups of SMs read through the two halves in turn: of four readers of a line, one in each group,
- * the second is the first in the other half. */
-START_TEST(neighbouring_groups_use_different_halves)
+/* Groups of SMs are assigned alternately to the two partitions: of four readers of a line, one per
+ * group, the second is the first in the other partition. */
+START_TEST(neighbouring_groups_use_different_partitions)
 {
     pl_memsys_config c = small;
     c.groups = 4;
@@ -366,7 +368,7 @@ START_TEST(neighbouring_groups_use_different_halves)
     pl_memsys *m = pl_memsys_open(a, a, a, &c);
     pl_mem_reply r;
     uint64_t now = 0, line = 0x4000, went[4];
-    do { /* a line that the first SM's half owns */
+    do { /* finds a line owned by the first SM's partition */
         for (unsigned n = 0; n < 4; n++, now += 10000) {
             uint64_t before = pl_memsys_stats(m)->far_requests;
             pl_mem_outbox b = outbox(n);
@@ -385,7 +387,7 @@ START_TEST(neighbouring_groups_use_different_halves)
 }
 END_TEST
 
-START_TEST(operations_on_one_address_take_turns)
+START_TEST(same_address_operations_serialize)
 {
     pl_arena *a = pl_arena_open();
     pl_memsys *m = pl_memsys_open(a, a, a, &small);
@@ -402,15 +404,15 @@ START_TEST(operations_on_one_address_take_turns)
     pl_memsys_send(m, &b);
     pl_memsys_run(m, 20000);
     uint64_t single = pl_memsys_stats(m)->last_effect - 10000;
-    /* both pass the crossbar and the slice; the first adds a miss (105) and 31 more turns of 8
+    /* both pass the crossbar and the slice; the first adds a miss (105) and 31 further slots of 8
      * cycles */
     ck_assert_uint_eq(alone - single, 105 + 31 * 8);
     pl_arena_close(a);
 }
 END_TEST
 
-/* Reductions leave an SM in packets: one for what lies in a sector, a whole line of operands for
- * what lies in several. */
+/* Reductions leave an SM in packets: one for operands within a sector, an entire line of operands
+ * if they span several sectors. */
 START_TEST(reduction_packets)
 {
     pl_memsys_config c = small;
@@ -426,9 +428,9 @@ START_TEST(reduction_packets)
                      .sectors = 9,
                      .bytes = 2,
                      .max_same_address = 3,
-                     .sector_ops = 4}; /* two further turns, in one sector each */
+                     .sector_ops = 4}; /* two further slots, in one sector each */
     ck_assert_uint_eq(pl_up_cost(&u, &r), 6 * PL_SUBCYCLES);
-    r.sector_ops = 6; /* both sectors take three turns */
+    r.sector_ops = 6; /* both sectors take three slots */
     ck_assert_uint_eq(pl_up_cost(&u, &r), 12 * PL_SUBCYCLES);
     c.atomic_packet = 3;
     r = (pl_mem_req){.op = PL_MEM_ATOMIC,
@@ -491,8 +493,8 @@ static sum traffic(unsigned window, const unsigned *order, bool *early)
     return s;
 }
 
-/* Every request is answered once, never before its time, and neither the order of the SMs nor the
- * length of the window shows. */
+/* Every request gets one reply, never before its time, and the results depend neither on the order
+ * of the SMs nor on the length of the window. */
 START_TEST(order_independence)
 {
     static const unsigned forward[] = {0, 1, 2, 3}, backward[] = {3, 2, 1, 0},
@@ -508,8 +510,8 @@ START_TEST(order_independence)
 }
 END_TEST
 
-/* So many reads under way that the table of them has to grow: those of node 1 find those of node 0
- * all the same. */
+/* So many outstanding reads that their table has to grow: reads of node 1 still merge with those of
+ * node 0. */
 START_TEST(l2_reads_merge)
 {
     enum { READS = 1000 };
@@ -561,8 +563,7 @@ START_TEST(dram_bandwidth)
     }
     double rate =
         (double)bytes /
-        (double)
-            last; /* the bus gives 16 bytes per cycle when both channels are busy all the time */
+        (double)last; /* the bus delivers 16 bytes per cycle when both channels are always busy */
     ck_assert_double_gt(rate, 12.0);
     ck_assert_double_le(rate, 16.0);
     pl_arena_close(a);
@@ -589,8 +590,8 @@ static uint64_t written(const pl_memsys_config *c, uint8_t sectors, uint8_t word
     return last;
 }
 
-/* A sector that is written holds its slice for longer than one that is read, and one that is
- * written only in part for longer still. */
+/* A written sector occupies its slice for longer than a read one, and a partially written one for
+ * longer still. */
 START_TEST(slice_store_rate)
 {
     pl_memsys_config c = small;
@@ -608,8 +609,8 @@ START_TEST(slice_store_rate)
 }
 END_TEST
 
-UNIT_MAIN("memory system", miss_latency_sum, equal_reads_of_neighbours_are_joined,
-          atomics_serialize_by_word, fills_and_atomics_hold_their_slice, tlb_first_access,
+UNIT_MAIN("memory system", miss_latency_sum, coalescer_merges_equal_reads,
+          atomics_serialize_by_word, fills_and_atomics_occupy_slice, tlb_first_access,
           host_memory_link_latency, l2_reads_merge, slice_store_rate, l2_halves_invalidate_line,
-          neighbouring_groups_use_different_halves, operations_on_one_address_take_turns,
+          neighbouring_groups_use_different_partitions, same_address_operations_serialize,
           reduction_packets, order_independence, dram_bandwidth)

@@ -1,5 +1,5 @@
-/* test_memoize.c - launches that repeat an earlier one: which are left out, and that memory and
- * counts are those of launches that are executed. */
+/* test_memoize.c - launches that repeat an earlier one: which are skipped, and that memory and
+ * counts equal those of executed launches. */
 #include "include/ptxloom.h"
 #include "tests/unit/unit.h"
 #include <stdio.h>
@@ -25,7 +25,7 @@ static pl_gpu *gpu;
 static pl_module *module;
 static pl_ptr in, out;
 static uint32_t data[N];
-static uint64_t reports; /* of progress: 0 when a launch was not executed */
+static uint64_t reports; /* progress callbacks: 0 if a launch was not executed */
 
 static void count(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions)
 {
@@ -50,7 +50,7 @@ static void tear_down(void)
     pl_gpu_close(gpu);
 }
 
-/* True: it was executed. */
+/* Returns true if the launch was executed. */
 static bool launch(const char *kernel, pl_result *r)
 {
     const pl_ptr params[] = {in, out};
@@ -72,7 +72,7 @@ static void expect(uint32_t factor, uint32_t sum)
     for (uint32_t k = 0; k < N; k++) ck_assert_uint_eq(data[k], factor * k + sum);
 }
 
-START_TEST(a_third_launch_is_left_out)
+START_TEST(third_launch_is_skipped)
 {
     set_up();
     pl_result first, later;
@@ -88,7 +88,7 @@ START_TEST(a_third_launch_is_left_out)
 }
 END_TEST
 
-START_TEST(memory_before_decides)
+START_TEST(input_memory_is_compared)
 {
     set_up();
     pl_result r;
@@ -97,12 +97,12 @@ START_TEST(memory_before_decides)
         ck_assert_int_eq(pl_copy_to_device(gpu, out, zero, sizeof zero), PL_OK);
         ck_assert(launch("add", &r));
     }
-    for (int k = 0; k < 3; k++) { /* from the same state: what it wrote is copied */
+    for (int k = 0; k < 3; k++) { /* from the same state: its outputs are copied */
         ck_assert_int_eq(pl_copy_to_device(gpu, out, zero, sizeof zero), PL_OK);
         ck_assert(!launch("add", &r));
         expect(1, 0);
     }
-    ck_assert(launch("add", &r)); /* from another */
+    ck_assert(launch("add", &r)); /* from a different state */
     expect(2, 0);
     ck_assert_int_eq(pl_copy_to_device(gpu, out, zero, sizeof zero), PL_OK);
     for (uint32_t k = 0; k < N; k++) data[k] = 5 * k + 1;
@@ -113,7 +113,7 @@ START_TEST(memory_before_decides)
 }
 END_TEST
 
-START_TEST(sums_in_place_are_executed)
+START_TEST(in_place_updates_are_executed)
 {
     set_up();
     pl_result r;
@@ -147,5 +147,6 @@ START_TEST(freed_memory_is_not_compared)
 }
 END_TEST
 
-UNIT_MAIN("memoize", a_third_launch_is_left_out, memory_before_decides, sums_in_place_are_executed,
-          readers_of_the_clock_are_executed, freed_memory_is_not_compared)
+UNIT_MAIN("memoize", third_launch_is_skipped, input_memory_is_compared,
+          in_place_updates_are_executed, readers_of_the_clock_are_executed,
+          freed_memory_is_not_compared)

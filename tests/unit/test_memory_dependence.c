@@ -1,5 +1,5 @@
-/* test_memory_dependence.c - which accesses stay in order: what is told, and what follows from it,
- * is what a comparison of each two accesses says. */
+/* test_memory_dependence.c - ordering of memory accesses: the reported dependences and their
+ * transitive closure equal those of a comparison of each pair of accesses. */
 #include "tests/unit/unit.h"
 
 #include "isa/program/insn.h"
@@ -13,7 +13,7 @@ typedef struct told {
 } told;
 
 static told list[MOST];
-static bool behind[MOST][MOST]; /* [b][a]: b stays behind a, as told or as it follows */
+static bool behind[MOST][MOST]; /* [b][a]: b stays after a, directly or transitively */
 
 static bool conflict(const pl_access *a, const pl_access *b)
 {
@@ -39,7 +39,7 @@ static void tell(pl_memory_dependence *m, uint32_t n)
     for (uint32_t k = 0; k < count; k++) put_behind(n, loads[k]);
 }
 
-START_TEST(as_each_two_are_compared)
+START_TEST(matches_pairwise_comparison)
 {
     uint32_t seed = 5;
     pl_arena *a = pl_arena_open();
@@ -68,7 +68,7 @@ START_TEST(as_each_two_are_compared)
                 bool must = stores || (!loads && conflict(&list[n].a, &list[k].a));
                 ck_assert(!must || behind[n][k]);
             }
-        /* and nothing is told that need not be */
+        /* no unnecessary dependence is reported */
         pl_memory_dependence_start(m);
         for (uint32_t n = 0; n < MOST; n++) {
             const uint32_t *loads = NULL;
@@ -110,4 +110,4 @@ START_TEST(barrier_keeps_order)
 }
 END_TEST
 
-UNIT_MAIN("memorder", as_each_two_are_compared, barrier_keeps_order)
+UNIT_MAIN("memorder", matches_pairwise_comparison, barrier_keeps_order)

@@ -1,12 +1,12 @@
-/* test_messages.c - every message about PTX is provoked by a .ptx test, so that none is dead or
- * goes off in the wrong place. */
+/* test_messages.c - a .ptx test provokes every message about PTX, so that none is unreachable or
+ * reported at the wrong position. */
 #include "base/diag.h"
 #include "tests/unit/unit.h"
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Marks the ids that "// ERROR @PLACE ID" lines of one file name. */
+/* Marks the ids in the "// ERROR @PLACE ID" lines of one file. */
 static int mark_ids(const char *path, bool named[PL_DIAG_COUNT])
 {
     char line[4096], code[8];

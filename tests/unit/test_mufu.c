@@ -8,11 +8,11 @@
 #define INF  0x7f800000u
 #define NAN_ 0x7fffffffu
 
-/* d = the function named in row i, of x. */
+/* Computes d with the function named in row i, of x. */
 #define PICK(function, result)                                                                     \
     if (strcmp(row[i].name, #function) == 0) d = result;
 
-/* What the unit makes of zeros, subnormals, ends of the range and NaN. */
+/* Results of the unit for zeros, subnormals, ends of the range and NaN. */
 START_TEST(specials)
 {
     static const struct {
@@ -20,7 +20,7 @@ START_TEST(specials)
         uint32_t in, out;
     } row[] = {
         {"rcp_approx_ftz_f32", 0x80000000, 0xff800000}, /* 1/-0 */
-        {"rcp_approx_ftz_f32", 0x007fffff, INF},        /* a subnormal counts as zero */
+        {"rcp_approx_ftz_f32", 0x007fffff, INF},        /* a subnormal is treated as zero */
         {"rcp_approx_ftz_f32", 0x7e800000, 0x00800000}, /* 2^126 is the last before 0 */
         {"rcp_approx_ftz_f32", 0x7f000000, 0x00000000},
         {"rcp_approx_ftz_f32", 0xff800000, 0x80000000},
@@ -39,16 +39,16 @@ START_TEST(specials)
         {"ex2_approx_ftz_f32", 0xbf800000, 0x3f000000},
         {"ex2_approx_ftz_f32", 0x43000000, INF},
         {"ex2_approx_ftz_f32", 0xc2fc0000, 0x00800000}, /* 2^-126 */
-        {"ex2_approx_ftz_f32", 0xc3150000, 0x00000000}, /* 2^-149 flushed, and kept: */
+        {"ex2_approx_ftz_f32", 0xc3150000, 0x00000000}, /* 2^-149 flushed, and preserved: */
         {"ex2_approx_f32", 0xc3150000, 0x00000001},
         {"ex2_approx_f32", 0xff800000, 0x00000000},
         {"lg2_approx_ftz_f32", 0x3f800000, 0x00000000},
-        {"lg2_approx_ftz_f32", 0x00800000, 0xc2fbffff}, /* a unit more than -126 */
+        {"lg2_approx_ftz_f32", 0x00800000, 0xc2fbffff}, /* one unit more than -126 */
         {"lg2_approx_ftz_f32", 0x807fffff, 0xff800000},
         {"lg2_approx_ftz_f32", 0x80800000, NAN_},
         {"lg2_approx_f32", 0x00000001, 0xc3150000},
         {"sin_approx_ftz_f32", 0x80000001, 0x80000000},
-        {"sin_approx_ftz_f32", 0x40490fdb, 0x00000000}, /* pi is half a turn exactly */
+        {"sin_approx_ftz_f32", 0x40490fdb, 0x00000000}, /* pi is exactly half a turn */
         {"sin_approx_f32", 0x7f800000, NAN_},
         {"cos_approx_f32", 0x40490fdb, 0xbf800000},
         {"cos_approx_f32", 0x7f7fffff, 0x3f800000},  /* whole turns */
@@ -106,14 +106,14 @@ START_TEST(every_row)
 }
 END_TEST
 
-/* Ninety million inputs from the whole range. */
+/* Ninety million inputs over the whole range. */
 START_TEST(whole_range)
 {
     ck_assert_int_eq(compare(20, 683), 15 * 6);
 }
 END_TEST
 
-/* Packed halves do not disturb one another. */
+/* Packed halves are independent of each other. */
 START_TEST(packed_forms)
 {
     ck_assert_uint_eq(f16x2_ex2_approx(0xbc003c00), 0x38004000);
@@ -123,7 +123,7 @@ START_TEST(packed_forms)
 }
 END_TEST
 
-/* Division multiplies by a reciprocal, which bounds the divisor unless both are scaled. */
+/* Division multiplies by a reciprocal, which limits the divisor unless both are scaled. */
 START_TEST(division)
 {
     ck_assert_uint_eq(f32_div_approx(0x40400000, 0x3f800000, false), 0x40400000);

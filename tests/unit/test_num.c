@@ -1,8 +1,8 @@
-/* test_num.c - the number helpers against the host's floating point in every rounding mode, against
- * exact integer arithmetic, and against what an H200 was seen to do (driver 580.159.04, 2026-11).
+/* test_num.c - the number helpers compared with the host's floating point in every rounding mode,
+ * with exact integer arithmetic, and with results observed on an H200 (driver 580.159.04, 2026-11).
  *
- * References do not share code with what they test: fesetround with volatile operands, libm's fma,
- * __int128. */
+ * References share no code with the tested functions: fesetround with volatile operands, libm's
+ * fma, __int128. */
 #include "tests/unit/unit.h"
 #include <fenv.h>
 #include <math.h>
@@ -96,7 +96,7 @@ START_TEST(conversions_in_every_mode)
         if (!f32_is_nan((uint32_t)a))
             ck_assert_uint_eq(f32_to_integral((uint32_t)a, rnd, false, false),
                               f32_bits(integral32));
-        if (u == 0) continue; /* clang 14 makes -0 of it when rounding down */
+        if (u == 0) continue; /* clang 14 turns it into -0 when rounding down */
         ck_assert_uint_eq(f32_from_s64(s, rnd), f32_bits(from_s));
         ck_assert_uint_eq(f32_from_u64(u, rnd), f32_bits(from_u));
         ck_assert_uint_eq(f64_from_s64(s, rnd), f64_bits(wide_s));
@@ -105,8 +105,8 @@ START_TEST(conversions_in_every_mode)
 }
 END_TEST
 
-/* Every f16 survives a round trip; numbers just below, at and above the middle of two neighbours go
- * the right way. */
+/* Every f16 survives a round trip; numbers just below, at and above the midpoint of two neighbours
+ * round correctly. */
 START_TEST(f16_rounds_between_all_neighbours)
 {
     for (uint32_t h = 0; h < 0x7c00; h++) {
@@ -125,8 +125,8 @@ START_TEST(f16_rounds_between_all_neighbours)
 }
 END_TEST
 
-/* A product of two f16 and its sum with a third fit in a double whenever it matters; bf16 needs the
- * exact sum. */
+/* A product of two f16 and its sum with a third are exact in a double whenever it matters; bf16
+ * needs the exact sum. */
 START_TEST(half_fma_rounds_once)
 {
     uint64_t state = 17;
@@ -145,10 +145,10 @@ START_TEST(half_fma_rounds_once)
 }
 END_TEST
 
-/* Which random bits decide for which value was measured on B200s by others: for rbits 0x12345678
- * the four values of an fp8 conversion get 0x2c48 0x1234 0x1e6a 0x5678, those of e2m1x4 0x6a48
- * 0x1256 0x1e2c 0x3478. A value that lies (65536 - r) / 65536 of the way to the next number goes up
- * with r, and one 65536th less does not. */
+/* The assignment of random bits to values is from third-party measurements on B200s: for rbits
+ * 0x12345678 the four values of an fp8 conversion get 0x2c48 0x1234 0x1e6a 0x5678, those of e2m1x4
+ * 0x6a48 0x1256 0x1e2c 0x3478. A value that lies (65536 - r) / 65536 of the way to the next number
+ * is rounded up with r, and a value one 65536th less is not. */
 START_TEST(stochastic_rounding)
 {
     static const uint32_t fp8[4] = {0x2c48, 0x1234, 0x1e6a, 0x5678},
@@ -211,7 +211,7 @@ START_TEST(small_floats_round_trip_and_saturate)
     ck_assert_uint_eq(e4m3_from_f32(PL_F32_NAN, true), 0x7f);
     ck_assert_uint_eq(f16_from_e4m3(0x7f), PL_F16_NAN);
     ck_assert_uint_eq(f16_from_e5m2(0xfc), 0xfc00);
-    /* Between 2 and 3, to the even code. */
+    /* Between 2 and 3, rounds to the even code. */
     ck_assert_uint_eq(e2m1_from_f32(f32_bits(2.5f), false), 4);
 }
 END_TEST
@@ -280,7 +280,7 @@ START_TEST(integers)
         ck_assert_int_eq(carry, (int)(sum >> 64));
     }
     bool flag;
-    /* 5 - 7: no carry, so a borrow. */
+    /* 5 - 7: no carry, hence a borrow. */
     ck_assert_uint_eq(u32_addc(5, ~7u, true, &flag), (uint32_t)-2);
     ck_assert(!flag);
     ck_assert_uint_eq(u32_div(5, 0), UINT32_MAX);

@@ -1,8 +1,8 @@
-/* test_opt.c - limits of the passes, with kernels made for each length, number of values or number
- * of registers. A case has the name of its pass first. What a pass makes of a few lines is data:
- * tests/passes/PASS/NAME.ptx.
+/* test_opt.c - limits of the passes, with kernels generated for each length, number of values or
+ * number of registers. A test name begins with the name of its pass. Results of passes on a few
+ * lines are data: tests/passes/PASS/NAME.ptx.
  *
- * That results stay the same is tested elsewhere, at both levels: tests/ptx/exec, the vectors and
+ * That results are unchanged is tested elsewhere, at both levels: tests/ptx/exec, the vectors and
  * the suite. */
 #include "tests/unit/unit.h"
 
@@ -12,13 +12,12 @@
 #include "lib/internal.h"
 
 static char listing[131072];
-static uint32_t registers; /* of a thread */
+static uint32_t registers; /* per thread */
 static unsigned constants; /* fetches of constants */
-static unsigned by_unit;   /* conversions between numbers with and without a point that the unit for
-                              functions (XU) makes */
+static unsigned by_unit;   /* conversions between integers and floating point executed by the XU */
 
-/* The body of a kernel with parameters p (u64), q (u64), n (u32) and registers %r %d %f %p, behind
- * functions, assembled at -O2. */
+/* Assembles a kernel with parameters p (u64), q (u64), n (u32), registers %r %d %f %p and this
+ * body, after functions, at -O2. */
 static const char *assemble_behind(const char *functions, const char *body)
 {
     static char text[65536];
@@ -65,7 +64,7 @@ static unsigned count(const char *what)
     return n;
 }
 
-/* The same of what stands in front of the first `end`, which there must be. */
+/* The same for the text before the first `end`, which must exist. */
 static unsigned count_in_front_of(const char *what, const char *end)
 {
     char *first = strstr(listing, end);
@@ -74,23 +73,8 @@ static unsigned count_in_front_of(const char *what, const char *end)
     return count(what);
 }
 
-/* Products, sums and products with sums of f32 that are left. */
-static void arithmetic(const char *body, unsigned products, unsigned sums, unsigned both)
-{
-    char text[2048];
-    snprintf(text, sizeof text,
-             "ld.global.f32 %%f1, [%%d1];\nld.global.f32 %%f2, [%%d1+4];\nld.global.f32 %%f3, "
-             "[%%d1+8];\nld.global.f32 %%f4, [%%d1+12];\n"
-             "setp.gt.f32 %%p1, %%f1, 0f00000000;\n%s",
-             body);
-    assemble(text);
-    ck_assert_msg(count("mul.f32") == products && count("add.f32") + count("sub.f32") == sums &&
-                      count("fma.rn.f32") + count("~fms.f32") + count("~fnma.f32") == both,
-                  "%s\n%s", text, listing);
-}
-
-/* A loop of `rounds` (a register or a number), which compares with `test`, around `n`
- * multiplications and `more`. */
+/* A loop with trip count `rounds` (a register or a number), whose comparison is `test`, around `n`
+ * multiplications and `more`; returns the unroll factor. */
 static unsigned copies_of(const char *test, const char *rounds, unsigned n, const char *more)
 {
     char body[16384] = "mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nmov.u32 %r6, %r2;\nadd.u32 %r9, %r1, "
@@ -104,7 +88,7 @@ static unsigned copies_of(const char *test, const char *rounds, unsigned n, cons
     return count("mad.lo.u32") / n;
 }
 
-/* How long a body may be, as ptxas 13.0 does it for sm_90 (2026-11). */
+/* Maximum body length, as in ptxas 13.0 for sm_90 (2026-11). */
 START_TEST(loop_unroll_body_length)
 {
     const char *load = "ld.global.u32 %r5, [%d2];\nxor.b32 %r6, %r6, %r5;",
@@ -117,14 +101,14 @@ START_TEST(loop_unroll_body_length)
     ck_assert_uint_eq(copies_of("lt.s32", "%r1", 44, load), 1);
     ck_assert_uint_gt(copies_of("lt.s32", "%r1", 21, shared), 1);
     ck_assert_uint_eq(copies_of("lt.s32", "%r1", 22, shared), 1);
-    ck_assert_uint_gt(copies_of("lt.s32", "%r1", 20, far), 1); /* the distance counts */
+    ck_assert_uint_gt(copies_of("lt.s32", "%r1", 20, far), 1); /* the offset counts */
     ck_assert_uint_eq(copies_of("lt.s32", "%r1", 21, far), 1);
     ck_assert_uint_gt(copies_of("lt.s32", "%r1", 16, store), 1);
     ck_assert_uint_eq(copies_of("lt.s32", "%r1", 17, store), 1);
-    ck_assert_uint_gt(copies_of("lt.s32", "%r1", 2, bar), 1); /* a parameter: the same for all */
+    ck_assert_uint_gt(copies_of("lt.s32", "%r1", 2, bar), 1); /* a parameter: uniform */
     ck_assert_uint_eq(copies_of("lt.s32", "%r9", 2, bar), 1);
     ck_assert_uint_gt(copies_of("lt.s32", "%r9", 2, load), 1);
-    /* counted down from what is the same for all, or is not */
+    /* counted down from a uniform value, or from a divergent one */
     static const char *const from[] = {"and.b32 %r3, %r1, -4;", "mov.u32 %r3, %ctaid.x;",
                                        "add.u32 %r3, %r1, %r2;"};
     for (size_t k = 0; k < 3; k++) {
@@ -140,8 +124,8 @@ START_TEST(loop_unroll_body_length)
 }
 END_TEST
 
-/* What instructions that are several of the machine's, or none, add to the length of a body, as
- * ptxas 13.0 has it for sm_90 (2026-11). */
+/* Contribution to the body length of PTX instructions that become several machine instructions, or
+ * none, as in ptxas 13.0 for sm_90 (2026-11). */
 START_TEST(loop_unroll_body_cost)
 {
     static const struct {
@@ -172,15 +156,16 @@ START_TEST(loop_unroll_body_cost)
         char more[512];
         snprintf(more, sizeof more, "ld.global.u32 %%r5, [%%d2];\nxor.b32 %%r6, %%r6, %%r5;\n%s",
                  cases[k].text);
-        ck_assert_msg(copies_of("lt.s32", "%r1", 43 - cases[k].price, more) > 1, "%s is cheaper",
+        ck_assert_msg(copies_of("lt.s32", "%r1", 43 - cases[k].price, more) > 1, "%s costs less",
                       cases[k].text);
-        ck_assert_msg(copies_of("lt.s32", "%r1", 44 - cases[k].price, more) == 1, "%s is dearer",
+        ck_assert_msg(copies_of("lt.s32", "%r1", 44 - cases[k].price, more) == 1, "%s costs more",
                       cases[k].text);
     }
 }
 END_TEST
 
-/* All rounds of a known number, or as many as fill the loop with what is in front of it. */
+/* Full unrolling with a known trip count, or up to the number of copies that fills the loop
+ * together with the preceding code. */
 START_TEST(loop_unroll_known_trip_count)
 {
     static const struct {
@@ -198,8 +183,8 @@ START_TEST(loop_unroll_known_trip_count)
 }
 END_TEST
 
-/* What is a number in each round costs nothing where rounds are written out, and allows longer
- * ones, as ptxas 13.0 does it for sm_90 (2026-11). */
+/* Values that are constants in each iteration cost nothing in unrolled iterations, and allow longer
+ * ones, as in ptxas 13.0 for sm_90 (2026-11). */
 START_TEST(loop_unroll_folded_counter)
 {
     const char *known = "mul.lo.u32 %r5, %r3, 77;\nxor.b32 %r7, %r5, 13;\nshr.u32 %r8, %r7, "
@@ -211,10 +196,10 @@ START_TEST(loop_unroll_folded_counter)
     ck_assert_uint_eq(copies_of("lt.s32", "16", 52, known), 16);
     ck_assert_uint_eq(count("shr.u32"), 0);
     ck_assert_uint_lt(copies_of("lt.s32", "16", 60, known), 16);
-    ck_assert_uint_eq(copies_of("lt.s32", "16", 40, branch), 16); /* which is no branch any more */
+    ck_assert_uint_eq(copies_of("lt.s32", "16", 40, branch), 16); /* no longer a branch */
     ck_assert_uint_eq(count("bra") + count("setp"), 0);
-    /* so is what a variable becomes that starts with a number, whatever is computed of it, but not
-     * one that starts with something else */
+    /* also the results computed from a variable with a constant start value, but not from one with
+     * another start value */
     const char *table = "add.u32 %r12, %r12, 1;\nsetp.eq.u32 %p2, %r12, 17;\nselp.b32 %r12, 0, "
                         "%r12, %p2;\nshl.b32 %r14, %r12, 5;\nxor.b32 %r6, %r6, %r14;";
     const char *random = "shl.b32 %r14, %r12, 5;\nxor.b32 %r12, %r12, %r14;\nshr.u32 %r14, %r12, "
@@ -226,7 +211,7 @@ START_TEST(loop_unroll_folded_counter)
     ck_assert_uint_eq(copies_of("lt.s32", "16", 52, random), 16);
     ck_assert_uint_eq(count("shl") + count("shr"), 0);
     ck_assert_uint_lt(copies_of("lt.s32", "16", 52, other), 16);
-    /* bytes divided by seven, in 16 bits: numbers */
+    /* bytes divided by seven, in 16 bits: constants */
     const char *sevenths =
         ".reg .b16 %h<8>;\ncvt.u16.u32 %h1, %r3;\nand.b16 %h2, %h1, 255;\nmul.wide.u16 %r14, %h2, "
         "9363;\nshr.u32 %r15, %r14, 16;\ncvt.u16.u32 %h3, %r15;\n"
@@ -234,13 +219,13 @@ START_TEST(loop_unroll_folded_counter)
         "2;\ncvt.u32.u16 %r16, %h7;\nadd.u32 %r6, %r6, %r16;";
     ck_assert_uint_eq(copies_of("lt.s32", "16", 52, sevenths), 16);
     ck_assert_uint_eq(count("shr") + count("mul") + count("cvt"), 0);
-    /* a variable that starts with what is computed of a number */
+    /* a variable whose start value is computed from a constant */
     assemble("mov.u32 %r3, 3;\nmul.lo.u32 %r12, %r3, 5;\nmov.u32 %r6, %r2;\nL:\nxor.b32 %r6, %r6, "
              "%r12;\nadd.u32 %r6, %r6, %r1;\nadd.u32 %r3, %r3, 1;\nshl.b32 %r12, %r3, %r12;\n"
              "setp.lt.u32 %p1, %r3, 9;\n@%p1 bra L;\nst.global.u32 [%d1], %r6;");
     ck_assert_uint_eq(count("bra") + count("shl"), 0);
-    /* the more of a round is saved, the more all rounds may come to: ptxas 13.0 writes out 164 and
-     * 78 beside 49 that are */
+    /* the more of an iteration is saved, the larger the total may be: ptxas 13.0 unrolls 164 and 78
+     * besides 49 constant ones */
     char much[4096] = "mov.u32 %r7, %r3;\n";
     for (unsigned k = 0; k < 12; k++)
         sprintf(much + strlen(much),
@@ -255,7 +240,8 @@ START_TEST(loop_unroll_folded_counter)
 }
 END_TEST
 
-/* A product and a sum are two, and a load of bytes, as ptxas 13.0 does it for sm_90 (2026-11). */
+/* A product and a sum count as two, and so does a load of bytes, as in ptxas 13.0 for sm_90
+ * (2026-11). */
 START_TEST(loop_unroll_fused_instructions)
 {
     char body[2048] = "mov.b32 %f2, %r6;\n";
@@ -264,7 +250,8 @@ START_TEST(loop_unroll_fused_instructions)
         strcat(body, "mul.f32 %f1, %f2, %f3;\nadd.f32 %f2, %f1, %f4;\n");
         snprintf(all, sizeof all, "%smov.b32 %%r6, %%f2;", body);
         const unsigned copies = copies_of("lt.s32", "%r1", 1, all);
-        ck_assert_uint_eq(copies, n < 9 ? 4 + 2 + 1 : 1); /* with the multiplication of copies_of */
+        ck_assert_uint_eq(copies,
+                          n < 9 ? 4 + 2 + 1 : 1); /* including the multiplication of copies_of */
         ck_assert_uint_eq(count("fma.rn.f32"), copies * n);
     }
     const char *byte = "ld.global.u8 %r5, [%d2];\nxor.b32 %r6, %r6, %r5;";
@@ -273,7 +260,7 @@ START_TEST(loop_unroll_fused_instructions)
 }
 END_TEST
 
-/* Two rounds behind the loop of four are guarded where they are short. */
+/* Two remainder iterations after the loop unrolled by four are predicated if they are short. */
 START_TEST(loop_unroll_predicated_remainder)
 {
     unsigned guarded = 0;
@@ -284,8 +271,8 @@ START_TEST(loop_unroll_predicated_remainder)
 }
 END_TEST
 
-/* Branches that are left of two conditions in front of a long body, the second of which takes so
- * many instructions and a compare. */
+/* Branches that remain of two conditions before a long body, where the second consists of this many
+ * instructions and a comparison. */
 static unsigned conditions(unsigned n, const char *also)
 {
     char body[4096] = "ld.global.u32 %r3, [%d1];\nld.global.u32 %r4, [%d1+4];\nsetp.gt.s32 %p1, "
@@ -306,11 +293,11 @@ START_TEST(merge_branches_two_conditions)
     for (unsigned n = 1; n <= 7; n++) ck_assert_uint_eq(conditions(n, ""), n > 4 ? 2 : 1);
     ck_assert_ptr_nonnull((conditions(1, ""), strstr(listing, "setp.lt.or.s32")));
     ck_assert_uint_eq(conditions(1, "ld.shared.u32 %r5, [%r5];"), 2);
-    ck_assert_uint_eq(conditions(1, "add.s32 %r4, %r4, %r5;"), 2); /* somebody else wants it */
+    ck_assert_uint_eq(conditions(1, "add.s32 %r4, %r4, %r5;"), 2); /* it has another use */
 }
 END_TEST
 
-/* Is the arm that loads guarded, with another of so many instructions? */
+/* True if the arm with the load is predicated, with another arm of this many instructions. */
 static bool arms_are_guarded(unsigned n)
 {
     char body[2048] =
@@ -324,8 +311,8 @@ static bool arms_are_guarded(unsigned n)
     return count("bra") == 0;
 }
 
-/* ptxas 13.0 for sm_90a, 2026-11: half of an arm is beside the load of the other one, which makes
- * room for as much as a load in front. */
+/* ptxas 13.0 for sm_90a, 2026-11: half of an arm overlaps the load of the other one, which permits
+ * as many instructions as a preceding load. */
 START_TEST(if_convert_both_arms)
 {
     for (unsigned n = 1; n <= 22; n++)
@@ -333,7 +320,7 @@ START_TEST(if_convert_both_arms)
 }
 END_TEST
 
-/* How many sums beside `unit` a body may have until it is branched over. */
+/* Returns the number of additions besides `unit` up to which a body is not branched over. */
 static unsigned room_beside(const char *unit)
 {
     for (unsigned n = 0;; n++) {
@@ -350,8 +337,8 @@ static unsigned room_beside(const char *unit)
     }
 }
 
-/* ptxas 13.0 for sm_90a, bodies of one instruction and so many sums, 2026-11: what it counts for
- * one. */
+/* ptxas 13.0 for sm_90a, bodies of one instruction and this many additions, 2026-11: the cost that
+ * it assigns to the instruction. */
 START_TEST(if_convert_body_cost)
 {
     static const struct {
@@ -380,26 +367,9 @@ START_TEST(if_convert_body_cost)
 }
 END_TEST
 
-/* ptxas 13.0 for sm_90a, 2026-11 (60 kernels): a parameter that a body reads is an instruction of
- * it. It is none where a block in front of it in the same loop has read it in the same way. */
-static bool is_guarded(const char *head, const char *unit, unsigned sums)
-{
-    char body[2048];
-    snprintf(body, sizeof body,
-             "mov.u32 %%r3, %%tid.y;\nmov.u32 %%r4, %%tid.z;\nmov.u32 %%r5, %%laneid;\nmov.b64 "
-             "%%d5, {%%r5, %%r4};\n%s\nsetp.gt.s32 %%p1, %%r5, %%r3;\n@%%p1 bra L;\n",
-             head);
-    for (unsigned n = 0; n < sums; n++)
-        strcat(body, n % 2 ? "add.s32 %r3, %r3, %r4;\n" : "xor.b32 %r3, %r3, %r4;\n");
-    snprintf(body + strlen(body), sizeof body - strlen(body), "%s\nL:\nst.global.u32 [%%d5], %%r3;",
-             unit);
-    assemble(body);
-    return !count("bra");
-}
-
-/* Branches that ptxas 13.0 for sm_90a leaves of two bodies in a row and of what stands around one
+/* Branches that ptxas 13.0 for sm_90a leaves of two consecutive bodies and of the code around one
  * (2026-11). */
-START_TEST(if_convert_work_beside_body)
+START_TEST(if_convert_surrounding_work)
 {
 #define ADDED(r, at) "ld.global.u32 %r10, [%d3+" #at "];\nadd.u32 %r" #r ", %r" #r ", %r10;\n"
 #define IF(n, body)  "@%p" #n " bra L" #n ";\n" body "L" #n ":\n"
@@ -458,8 +428,8 @@ START_TEST(if_convert_work_beside_body)
 }
 END_TEST
 
-/* Does the second load stand in front of the branch around `arm`? Its address and what is between
- * the arm and it: `join`. */
+/* True if the second load precedes the branch around `arm`. `join` has its address
+ * computation and the code between the arm and it. */
 static bool goes_in_front(const char *arm, const char *join, const char *load)
 {
     char body[2048] = "mul.wide.u32 %d3, %r2, 4;\nadd.u64 %d4, %d2, %d3;\nld.global.u32 %r3, "
@@ -473,7 +443,7 @@ static bool goes_in_front(const char *arm, const char *join, const char *load)
     return strstr(strstr(listing, "bra @"), load[9] == 'n' ? "ld.global.nc" : "ld.global") == NULL;
 }
 
-/* ptxas 13.0 for sm_90a, kernels made for it, 2026-11. */
+/* ptxas 13.0 for sm_90a, purpose-built kernels, 2026-11. */
 START_TEST(hoist_loads_above_branch)
 {
     static const char *const load = "ld.global.u32 %r4, [%d4+512];",
@@ -495,7 +465,7 @@ START_TEST(hoist_loads_above_branch)
 }
 END_TEST
 
-/* As ptxas does: nvcc-made kernels with a table of functions, ptxas 13.0, sm_90a, 2026-11. */
+/* As in ptxas: kernels compiled by nvcc with a table of functions, ptxas 13.0, sm_90a, 2026-11. */
 START_TEST(reconvergence_of_indirect_calls)
 {
     static const char *const call =
@@ -511,12 +481,12 @@ START_TEST(reconvergence_of_indirect_calls)
     } cases[] = {
         {"", 0, ""},
         {"mov.u32 %r9, 0;\nround:\n", 1,
-         "add.u32 %r9, %r9, 1;\nsetp.lt.u32 %p1, %r9, %r1;\n@%p1 bra round;\n"}, /* some may come
-                                                                                    back for another
-                                                                                    round before
+         "add.u32 %r9, %r9, 1;\nsetp.lt.u32 %p1, %r9, %r1;\n@%p1 bra round;\n"}, /* some lanes may
+                                                                                    start another
+                                                                                    iteration before
                                                                                     others */
-        {"setp.ge.u32 %p1, %r1, 7;\n@%p1 exit;\n", 0, ""}, /* all lanes leave, or none */
-        {"setp.ge.u32 %p1, %r2, 7;\n@%p1 exit;\n", 1, ""}, /* some leave */
+        {"setp.ge.u32 %p1, %r1, 7;\n@%p1 exit;\n", 0, ""}, /* all lanes exit, or none */
+        {"setp.ge.u32 %p1, %r2, 7;\n@%p1 exit;\n", 1, ""}, /* some exit */
         {"ld.global.f32 %f1, [%d2];\ndiv.rn.f32 %f2, %f1, %f1;\nst.global.f32 [%d2], %f2;\n", 1,
          ""}, /* some take the slow path */
     };
@@ -539,13 +509,13 @@ START_TEST(reconvergence_of_indirect_calls)
     ".global .align 8 .u64 addresses[1] = {called};\n"
     assemble_behind(CALLED("add.u32 %x, %x, 3;"), call);
     ck_assert_uint_eq(count("~bssy"), 0);
-    /* What may be called parts lanes. */
+    /* Callees that may diverge. */
     assemble_behind(
         CALLED(
             "again: shr.u32 %x, %x, 1; xor.b32 %x, %x, 3; setp.gt.u32 %q, %x, 9; @%q bra again;"),
         call);
     ck_assert_uint_eq(count("~bssy"), 1 + 1);
-    char loop[2048]; /* what runs behind the call in other lanes at other times: two points, the
+    char loop[2048]; /* the code after the call runs in other lanes at other times: two points, the
                         loop's and the call's */
     snprintf(loop, sizeof loop,
              "mov.u32 %%r6, 0;\nL:\n%s\nadd.u32 %%r6, %%r6, 1;\nsetp.lt.u32 %%p1, %%r6, "
@@ -557,15 +527,14 @@ START_TEST(reconvergence_of_indirect_calls)
 }
 END_TEST
 
-/* compiler/opt/uniform.c: what every reader can take from a uniform register is in no register of a
- * thread.
- */
+/* compiler/opt/uniform.c: a value that every reader can take from a uniform register occupies no
+ * register of a thread. */
 START_TEST(uniform_regs_parameters)
 {
     assemble("ld.global.u32 %r3, [%d1];\nadd.u32 %r4, %r3, %r1;\nst.global.u32 [%d1], %r4;");
     uint32_t few = registers;
     assemble(
-        "mul.lo.u32 %r5, %r1, %r1;\nadd.u32 %r6, %r5, 12;\nxor.b32 %r7, %r5, 5;\n" /* computed of
+        "mul.lo.u32 %r5, %r1, %r1;\nadd.u32 %r6, %r5, 12;\nxor.b32 %r7, %r5, 5;\n" /* computed from
                                                                                       parameters
                                                                                       alone */
         "ld.global.u32 %r3, [%d1];\nadd.u32 %r4, %r3, %r6;\nmul.lo.u32 %r4, %r4, "
@@ -592,7 +561,7 @@ START_TEST(uniform_regs_divergent_values)
 }
 END_TEST
 
-/* Registers of a loop that counts six things. */
+/* Registers of a loop that counts six variables. */
 static uint32_t counted(const char *step, const char *use, const char *bound)
 {
     char body[2048] = "mov.u32 %r4, 0;\n";
@@ -612,8 +581,8 @@ static uint32_t counted(const char *step, const char *use, const char *bound)
     return registers;
 }
 
-/* Counts of loops are in uniform registers (UIADD3), unless lanes count or leave the loop
- * differently (ptxas 13.0 for sm_90, 2026-11). */
+/* Loop counters are in uniform registers (UIADD3), unless lanes count or leave the loop differently
+ * (ptxas 13.0 for sm_90, 2026-11). */
 START_TEST(uniform_regs_loop_counters)
 {
     static const char logic[] = "xor.b32 %%r5, %%r2, %%r%u;\n";
@@ -623,7 +592,7 @@ START_TEST(uniform_regs_loop_counters)
 }
 END_TEST
 
-/* DFMA and DADD name a uniform pair (ptxas 13.0 for sm_90, 2026-11): coefficients in the constant
+/* DFMA and DADD read a uniform pair (ptxas 13.0 for sm_90, 2026-11): coefficients in the constant
  * bank cost nothing. */
 START_TEST(uniform_regs_f64_constants)
 {
@@ -639,8 +608,8 @@ START_TEST(uniform_regs_f64_constants)
 }
 END_TEST
 
-/* compiler/codegen/lower_int64.c: the upper half of what is shifted down so far is RZ. ptxas 13.0
- * needs a register for each of the six. */
+/* compiler/codegen/lower_int64.c: the upper half of a value shifted right this far is RZ.
+ * ptxas 13.0 needs a register for each of the six. */
 START_TEST(lower_int64_zero_upper_half)
 {
     char narrow[2048] = "", wide[2048] = "";
@@ -665,8 +634,8 @@ START_TEST(lower_int64_zero_upper_half)
 }
 END_TEST
 
-/* LDC takes 32 bits of an address, and the place of the variable beside them, LDL and STL 32 bits:
- * six indices are six registers, six addresses of global memory twelve. */
+/* LDC takes a 32-bit address and the variable's offset, LDL and STL a 32-bit address: six indices
+ * are six registers, six addresses of global memory twelve. */
 START_TEST(narrow_int64_const_and_local_indices)
 {
     static const char *const space[] = {"const", "local", "global"},
@@ -694,7 +663,8 @@ START_TEST(narrow_int64_const_and_local_indices)
 }
 END_TEST
 
-/* Constants at known places come by ULDC, two side by side by one unless lanes end between them. */
+/* Constants at known offsets are loaded by ULDC, two adjacent ones by a single ULDC unless lanes
+ * exit between them. */
 START_TEST(place_constant_loads_pairs)
 {
     static const struct {
@@ -723,8 +693,8 @@ START_TEST(place_constant_loads_pairs)
 }
 END_TEST
 
-/* A thread has seven predicates, and compares wait for one: these take fewer steps than the chain
- * that reads them. */
+/* A thread has seven predicates, and comparisons wait for a free one: these take fewer steps than
+ * the chain that reads them. */
 START_TEST(schedule_predicate_pressure)
 {
     enum { COMPARES = 16, PREDICATES = 7 };
@@ -753,8 +723,8 @@ START_TEST(schedule_predicate_pressure)
 }
 END_TEST
 
-/* What has fewer than 32 bits, or becomes a half, is converted by I2F; but I2FP reads what comes
- * without sign from where it has 32 bits (ptxas 13.0). */
+/* Sources of fewer than 32 bits, and conversions to half, use I2F; but unsigned sources that have
+ * been extended to 32 bits use I2FP (ptxas 13.0). */
 START_TEST(i2f_or_i2fp)
 {
     static const struct {
@@ -774,7 +744,7 @@ START_TEST(i2f_or_i2fp)
     }
     assemble(".reg .b16 %h<4>;\nld.global.u16 %h1, [%d1];\nst.global.u16 [%d2+4], "
              "%h1;\ncvt.rn.f32.u16 %f1, %h1;\nst.global.f32 [%d2], %f1;");
-    ck_assert_uint_eq(by_unit, 1); /* another reader has it too */
+    ck_assert_uint_eq(by_unit, 1); /* it has another reader as well */
     assemble(".reg .b16 %h<4>;\nld.global.u32 %r3, [%d1];\ncvt.rn.f16.s32 %h1, %r3;\nst.global.u16 "
              "[%d2], %h1;");
     ck_assert_uint_eq(by_unit, 1);
@@ -783,8 +753,8 @@ START_TEST(i2f_or_i2fp)
 }
 END_TEST
 
-/* What takes a register and is not needed before a load is there comes behind it: seven constants
- * for the sum of as many. */
+/* Instructions that occupy a register and are not needed before a load are scheduled after it:
+ * seven constants for the sum of as many values. */
 START_TEST(schedule_late_constants)
 {
     char body[2048] = "ld.global.u32 %r3, [%d1];\nmov.u32 %r4, %r3;\n";
@@ -794,13 +764,13 @@ START_TEST(schedule_late_constants)
                  77777 * (k + 1), 10 + k);
     strcat(body, "st.global.u32 [%d1], %r4;");
     assemble(body);
-    ck_assert_uint_le(registers, 12); /* the address, tid, the product and a sum at a time */
+    ck_assert_uint_le(registers, 12); /* the address, tid, the product and one sum at a time */
 }
 END_TEST
 
-/* Loads from shared memory in front of the first sum. In ptxas 13.0 for sm_90 (2026-11) 8 of 8 and
- * 10 of 16, whether or not a load from far away ends later than the chain. */
-START_TEST(schedule_chains_beside_global_loads)
+/* Loads from shared memory before the first addition. In ptxas 13.0 for sm_90 (2026-11) 8 of 8 and
+ * 10 of 16, whether or not a load from global memory completes later than the chain. */
+START_TEST(schedule_chains_with_global_loads)
 {
     static const struct {
         unsigned words, first;
@@ -824,10 +794,8 @@ START_TEST(schedule_chains_beside_global_loads)
 }
 END_TEST
 
-/* Thirty values live across a loop: what is computed of %tid for its end is computed again there.
- * With ten it is kept. */
-/* A number that a loop reads once is moved into its register there; one that it reads four times in
- * front of it. */
+/* A constant that a loop reads once is materialised in the loop; one that it reads four times,
+ * before the loop. */
 START_TEST(materialize_constants_in_loops)
 {
     static const char *const
@@ -850,8 +818,8 @@ START_TEST(materialize_constants_in_loops)
 }
 END_TEST
 
-/* What lives across a call through a pointer: R2, R16 to R19, and what is behind the return address
- * in R20 and R21; so do predicates (as ptxas 13.0). */
+/* Values live across a call through a pointer: R2, R16 to R19, and the registers after the return
+ * address in R20 and R21; likewise predicates (as in ptxas 13.0). */
 START_TEST(allocate_callee_saved_registers)
 {
     char body[2048];
@@ -880,8 +848,8 @@ START_TEST(allocate_callee_saved_registers)
 }
 END_TEST
 
-/* What such a statement makes of %tid, kept in %r3 across a loop in which so many values live, for
- * two blocks behind it. */
+/* Builds code that derives a value from %tid with this statement, kept in %r3 across a loop with
+ * this many live values, for two later blocks. */
 static void keep_tid(const char *made, unsigned values, char *body, size_t size)
 {
     size_t n = (size_t)snprintf(body, size,
@@ -915,8 +883,9 @@ static void keep_tid(const char *made, unsigned values, char *body, size_t size)
     assemble(body);
 }
 
-/* As ptxas 13.0 does for sm_90 (2026-11): once behind the place where registers are scarce; what is
- * made of two is kept. */
+/* Thirty values are live across a loop: values computed from %tid for use after it are recomputed
+ * there. With ten they are kept. As in ptxas 13.0 for sm_90 (2026-11): recomputed once, after the
+ * region of high register pressure; values computed from two registers are kept. */
 START_TEST(rematerialize_tid)
 {
     static const struct {
@@ -936,8 +905,8 @@ START_TEST(rematerialize_tid)
 }
 END_TEST
 
-/* The number of a shift is no register, whatever number it is: parameters are the first rows of a
- * kernel. */
+/* The immediate of a shift occupies no register, whatever its value: parameters are the first rows
+ * of a kernel. */
 START_TEST(live_ranges_shift_immediates)
 {
     static const char *const sum = "ld.global.u64 %%d3, [%%d1];\nshl.b64 %%d4, %%d3, %u;\nadd.s64 "
@@ -954,30 +923,8 @@ START_TEST(live_ranges_shift_immediates)
 }
 END_TEST
 
-/* Of the eight words of a 16 x 16 fragment of 16-bit factors four take registers, unless something
- * else looks at the others. */
-/* A load or store of a fragment with the matrix at [%d1] or s, lines %r1 apart. */
-static void fragment(const char *instruction, unsigned registers_of_it, const char *kind,
-                     const char *address)
-{
-    char body[1024];
-    size_t n = (size_t)snprintf(body, sizeof body, ".reg .%s %%v<8>;\n", kind);
-    bool store = strstr(instruction, "store") != NULL;
-    for (unsigned k = 0; k < registers_of_it && store; k++)
-        n += (size_t)snprintf(body + n, sizeof body - n, "ld.global.%s %%v%u, [%%d2+%u];\n", kind,
-                              k, 32 * k);
-    n += (size_t)snprintf(body + n, sizeof body - n, "%s %s%s", instruction, store ? address : "",
-                          store ? ", " : "");
-    for (unsigned k = 0; k < registers_of_it; k++)
-        n += (size_t)snprintf(body + n, sizeof body - n, "%s%%v%u", k ? ", " : "{", k);
-    n += (size_t)snprintf(body + n, sizeof body - n, "}%s%s, %%r1;\n", store ? "" : ", ",
-                          store ? "" : address);
-    for (unsigned k = 0; k < registers_of_it && !store; k++)
-        n += (size_t)snprintf(body + n, sizeof body - n, "st.global.%s [%%d2+%u], %%v%u;\n", kind,
-                              32 * k, k);
-    assemble(body);
-    ck_assert_uint_eq(count("wmma"), 0);
-}
+/* Four of the eight words of a 16 x 16 fragment of 16-bit factors occupy registers, unless the
+ * others are also used. */
 
 START_TEST(lower_wmma_fragment_registers)
 {
@@ -1031,7 +978,7 @@ START_TEST(licm_compares)
 }
 END_TEST
 
-/* Instructions with this name in the last loop of the listing. */
+/* Counts instructions with this name in the last loop of the listing. */
 static unsigned in_loop(const char *name)
 {
     unsigned inside = 0, line = 0, head = 0, back = 0;
@@ -1047,8 +994,8 @@ static unsigned in_loop(const char *name)
     return inside;
 }
 
-/* Loads that stand in the loop around `n` of them, each with a sum, an exchange between lanes and
- * `more`. */
+/* Loads that remain in the loop around `n` of them, each with an addition, an exchange between
+ * lanes and `more`. */
 static unsigned left_in_loop(const char *load, const char *address, unsigned n, const char *more)
 {
     static char body[32768];
@@ -1065,7 +1012,7 @@ static unsigned left_in_loop(const char *load, const char *address, unsigned n, 
     return in_loop(load);
 }
 
-/* Instructions with this name that stay in a loop of `first`, so many sums and `last`. */
+/* Instructions with this name that remain in a loop of `first`, this many additions and `last`. */
 static unsigned left_of(const char *name, const char *first, unsigned sums, const char *last)
 {
     static char body[32768];
@@ -1083,8 +1030,9 @@ static unsigned left_of(const char *name, const char *first, unsigned sums, cons
     return in_loop(name);
 }
 
-/* compiler/opt/licm.c, against ptxas 13.0 for sm_90a: loops made for it, 2026-11. The first number
- * is one of sums beside which it moved values, the second one beside which it did not. */
+/* compiler/opt/licm.c, compared with ptxas 13.0 for sm_90a on purpose-built loops, 2026-11. The
+ * first number is a number of additions with which it moved values, the second one with which it
+ * did not. */
 START_TEST(licm_values)
 {
     static const char *const least = "min.u32 %r10, %r8, %r9;\nxor.b32 %r4, %r4, %r10;\n",
@@ -1113,7 +1061,7 @@ START_TEST(licm_values)
     ck_assert_uint_eq(left_of("popc", bits, 75, memory), 1);
     snprintf(text, sizeof text, "%smembar.gl;\n", least);
     ck_assert_uint_eq(left_of("min", text, 300, memory), 0);
-    /* every round comes through it, and no subroutine may be called */
+    /* every iteration passes through it, and no subroutine may be called */
     snprintf(text, sizeof text, "setp.lt.f32 %%p2, %%f1, %%f9;\n@%%p2 bra L9;\n%s", least);
     ck_assert_uint_eq(left_of("min", text, 20, ""), 0);
     snprintf(text, sizeof text, "%sL2:\n%s", arm, least);
@@ -1122,7 +1070,8 @@ START_TEST(licm_values)
              least);
     ck_assert_uint_eq(left_of("min", text, 20, ""), 1);
     ck_assert_uint_eq(left_of("min", least, 20, "div.rn.f32 %f1, %f1, %f8;"), 1);
-    /* all of a block or nothing: three instructions that take four registers leave one of 150 */
+    /* a block is moved entirely or not at all: three instructions that occupy four registers leave
+     * one of 150 */
     static const char *const both =
         "min.u32 %r10, %r8, %r9;\npopc.b32 %r10, %r10;\nxor.b32 %r4, %r4, %r10;\nmul.wide.u32 %d6, "
         "%r8, %r9;\nadd.u64 %d6, %d6, %d2;\nxor.b64 %d5, %d5, %d6;\n";
@@ -1130,10 +1079,10 @@ START_TEST(licm_values)
     ck_assert_uint_eq(left_of("mad", both, 130, ""), 0);
     ck_assert_uint_eq(left_of("min", both, 150, ""), 1);
     ck_assert_uint_eq(left_of("mad", both, 150, ""), 1);
-    /* what a load of the same round needs does not wait with it */
+    /* an instruction needed by a load of the same iteration does not wait with it */
     ck_assert_uint_eq(
         left_of("min", "min.u32 %r10, %r8, %r9;\nmax.u32 %r3, %r3, %r10;\n", 165, memory), 0);
-    /* loads, what their addresses are made of, and what is made of them */
+    /* loads, their address computations, and the values computed from them */
     static const char *const loads =
         "mul.wide.u32 %d6, %r8, 4;\nadd.u64 %d6, %d6, %d2;\nld.global.f32 %f4, "
         "[%d6];\nld.global.f32 %f5, [%d2+64];\nsub.f32 %f4, %f4, %f5;\nadd.f32 %f1, %f1, %f4;\n";
@@ -1145,7 +1094,8 @@ START_TEST(licm_values)
 }
 END_TEST
 
-/* compiler/opt/licm_loads.c, against ptxas 13.0 for sm_90a: loops made for it, 2026-11. */
+/* compiler/opt/licm_loads.c, compared with ptxas 13.0 for sm_90a on purpose-built loops,
+ * 2026-11. */
 START_TEST(licm_loads)
 {
     static const char *const far = "ld.global.f32", *const near = "ld.shared.f32";
@@ -1158,15 +1108,15 @@ START_TEST(licm_loads)
                       0);
     ck_assert_uint_eq(left_in_loop("ld.global.nc.f32", "%d3", 4, "bar.sync 0;"), 0);
     ck_assert_uint_eq(left_in_loop(far, "%d3", 4, another), 1); /* that one */
-    /* somebody may write it, its address changes, a subroutine may be called */
+    /* it may be written, its address changes, a subroutine may be called */
     ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "st.global.f32 [%d2+64], %f1;"), 4);
     ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "bar.sync 0;"), 4);
     ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "bar.warp.sync -1;"), 4);
     ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "red.global.add.u32 [%d2+64], %r6;"), 4);
     ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "add.s64 %d3, %d3, 4;"), 4);
     ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "div.rn.f32 %f1, %f1, %f2;"), 4);
-    /* shared memory is near: in long loops, and beside loads from far away in those that are not
-     * short, it is read each time */
+    /* shared memory has low latency: in long loops, and together with global loads in loops that
+     * are not short, it is read in each iteration */
     ck_assert_uint_eq(left_in_loop(near, "%r5", 97, ""), 0);
     ck_assert_uint_eq(left_in_loop(near, "%r5", 98, ""), 98);
     ck_assert_uint_eq(left_in_loop(near, "%r5", 8, another), 0);
@@ -1174,20 +1124,8 @@ START_TEST(licm_loads)
 }
 END_TEST
 
-/* An array of n words: some are written, `more` stands in front of a load at %r2, whose result is
- * kept. */
-static void array(unsigned n, const char *writes, const char *more, const char *load)
-{
-    char body[8192];
-    snprintf(body, sizeof body,
-             ".local .align 16 .b8 a[%u];\nmov.u64 %%d3, a;\n%s%smul.wide.u32 %%d4, %%r2, "
-             "4;\nadd.s64 %%d4, %%d3, %%d4;\n%s\nst.global.u32 [%%d2], %%r3;",
-             4 * n, writes, more, load);
-    assemble(body);
-}
-
-/* Of 60 loads ptxas 13.0 for sm_90 has as many under way as the limit that the kernel names allows.
- */
+/* Of 60 loads ptxas 13.0 for sm_90 issues as many before their uses as the kernel's register limit
+ * permits. */
 START_TEST(schedule_register_limit)
 {
     static const struct {
@@ -1218,7 +1156,7 @@ START_TEST(schedule_register_limit)
 }
 END_TEST
 
-/* Loads in front of the first of 32 sums that go one after the other. */
+/* Loads before the first of 32 dependent additions. */
 static unsigned loads_ahead(unsigned loads)
 {
     char text[8192] =
@@ -1235,8 +1173,8 @@ static unsigned loads_ahead(unsigned loads)
     return count_in_front_of("ld.global.nc.f32", "fma.rn.f32");
 }
 
-/* Of 32 registers a few are left while loads are under way (ptxas 13.0: 23 of 48 loads in front of
- * the first sum); eight go at once. */
+/* With 32 registers a few remain free while loads are outstanding (ptxas 13.0: 23 of 48 loads
+ * before the first addition); eight loads issue together. */
 START_TEST(schedule_register_headroom)
 {
     ck_assert_uint_eq(loads_ahead(8), 8);
@@ -1246,8 +1184,8 @@ START_TEST(schedule_register_headroom)
 }
 END_TEST
 
-/* Of 24 loads from shared memory, behind each of which stand so many instructions that need the one
- * before: those in front of the first of these. */
+/* Of 24 loads from shared memory, each followed by this many dependent instructions: the number
+ * that precede the first of these. */
 static unsigned near_loads_ahead(unsigned chain)
 {
     enum { LOADS = 24 };
@@ -1271,7 +1209,8 @@ static unsigned near_loads_ahead(unsigned chain)
     return count_in_front_of("ld.shared.f32", "fma.rn.f32");
 }
 
-/* ptxas 13.0 for sm_90 (2026-11): ten beside chains of one FFMA a load, four of three. */
+/* ptxas 13.0 for sm_90 (2026-11): ten with chains of one FFMA per load, four with chains of
+ * three. */
 START_TEST(schedule_shared_loads)
 {
     ck_assert_uint_eq(near_loads_ahead(1), 10);
@@ -1279,9 +1218,9 @@ START_TEST(schedule_shared_loads)
 }
 END_TEST
 
-/* A hash that rolls over a window of so many bytes, round by round: the loads in front of its first
- * product. Each byte lives until it leaves the window, and the place and the number of the rounds
- * that match go on beside the hash. */
+/* A rolling hash over a window of this many bytes, unrolled: the loads before its first
+ * multiplication. Each byte is live until it leaves the window; the position and the number of
+ * matches are computed in parallel with the hash. */
 static unsigned loads_ahead_of_hash(unsigned rounds, unsigned window)
 {
     static char text[32768];
@@ -1314,9 +1253,9 @@ static unsigned loads_ahead_of_hash(unsigned rounds, unsigned window)
     return count_in_front_of("ld.global.nc.u8", "mad.lo");
 }
 
-/* Orders that look far ahead take more registers here than there are, unless they begin as if there
- * were a few less. A narrow view has 5 or 12 loads in front (ptxas 13.0: 18, 18, 18 and 16, within
- * 32 registers). */
+/* Schedules with a long lookahead need more registers here than available, unless they start as if
+ * there were a few fewer. A narrow lookahead has 5 or 12 loads first (ptxas 13.0: 18, 18, 18 and
+ * 16, within 32 registers). */
 START_TEST(schedule_narrow_lookahead)
 {
     static const struct {
@@ -1331,8 +1270,9 @@ START_TEST(schedule_narrow_lookahead)
 }
 END_TEST
 
-/* A loop of eight loads of 16 bytes beside so many sums. From 16 sums on (ptxas 13.0: 40 registers,
- * 16 sums and 32 loads of 4 bytes: 32), the registers of the next step let the loads run ahead. */
+/* A loop of eight 16-byte loads with this many additions. From 16 additions on (ptxas 13.0: 40
+ * registers, 16 additions and 32 loads of 4 bytes: 32), the registers of the next step let the
+ * loads run ahead. */
 START_TEST(schedule_wide_loads)
 {
     static const struct {
@@ -1381,8 +1321,8 @@ START_TEST(schedule_wide_loads)
 }
 END_TEST
 
-/* Who changes the number of its registers begins with as many as its limits allow and as it ever
- * asks for; without limits it cannot (ptxas 13.0 for sm_90a). */
+/* A kernel that changes its number of registers starts with as many as its limits permit and as it
+ * requests at most; without limits it cannot (ptxas 13.0 for sm_90a). */
 START_TEST(setmaxnreg_initial_registers)
 {
     static const struct {
@@ -1415,7 +1355,8 @@ START_TEST(setmaxnreg_initial_registers)
 }
 END_TEST
 
-/* A component of a texel that nobody reads takes no register: TEX says which it writes. */
+/* An unused component of a texel occupies no register: TEX specifies the components that it
+ * writes. */
 START_TEST(dead_texel_components)
 {
     static char body[8192];
@@ -1445,11 +1386,11 @@ UNIT_MAIN("opt", dead_texel_components, schedule_register_limit, schedule_regist
           setmaxnreg_initial_registers, licm_compares, licm_values, licm_loads,
           materialize_constants_in_loops, allocate_callee_saved_registers, rematerialize_tid,
           live_ranges_shift_immediates, lower_wmma_fragment_registers, schedule_predicate_pressure,
-          i2f_or_i2fp, schedule_late_constants, schedule_chains_beside_global_loads,
+          i2f_or_i2fp, schedule_late_constants, schedule_chains_with_global_loads,
           loop_unroll_body_length, loop_unroll_body_cost, loop_unroll_known_trip_count,
           loop_unroll_folded_counter, loop_unroll_predicated_remainder,
           loop_unroll_fused_instructions, if_convert_both_arms, merge_branches_two_conditions,
           if_convert_body_cost, uniform_regs_parameters, uniform_regs_loop_counters,
           uniform_regs_divergent_values, uniform_regs_f64_constants, lower_int64_zero_upper_half,
           narrow_int64_const_and_local_indices, place_constant_loads_pairs,
-          if_convert_work_beside_body, hoist_loads_above_branch, reconvergence_of_indirect_calls)
+          if_convert_surrounding_work, hoist_loads_above_branch, reconvergence_of_indirect_calls)

@@ -1,5 +1,4 @@
-/* test_packed.c - blocks of packed events: what goes in comes out, and damage is an error, never a
- * crash. */
+/* test_packed.c - blocks of packed events: round trip, and damage is an error, never a crash. */
 #include "isa/program/insn.h"
 #include "tests/unit/unit.h"
 #include "traces/pack/format.h"
@@ -7,7 +6,7 @@
 
 static uint64_t state = 88172645463325252u;
 
-/* xorshift64, Marsaglia 2003: the same numbers every time. */
+/* xorshift64, Marsaglia 2003, with a fixed seed. */
 static uint64_t next_random(void)
 {
     state ^= state << 13;
@@ -16,7 +15,7 @@ static uint64_t next_random(void)
     return state;
 }
 
-/* A number of up to `bits` bits, of any length. */
+/* A random number of up to `bits` bits, of any length. */
 static uint64_t any(unsigned bits)
 {
     unsigned n = (unsigned)(next_random() % (bits + 1));
@@ -49,7 +48,7 @@ static void fill_warps(uint32_t n)
         block->warp[i] = (pl_packed_warp){(uint32_t)any(32), (uint32_t)any(32), (uint32_t)any(8)};
 }
 
-/* wild: numbers of all lengths; else rows as a launch makes them. */
+/* wild: numbers of all lengths; otherwise rows as written by a launch. */
 static void fill_inst(uint32_t n, bool wild)
 {
     uint64_t cycle = 1000;
@@ -109,7 +108,7 @@ static const uint64_t *column(pl_unpacker *u, unsigned c)
     return v;
 }
 
-START_TEST(instructions_come_back)
+START_TEST(instruction_round_trip)
 {
     static const uint32_t sizes[] = {1, 2, 63, 64, 65, 1000, PL_PACKED_ROWS};
     for (size_t s = 0; s < 2 * sizeof sizes / sizeof *sizes; s++) {
@@ -147,7 +146,7 @@ START_TEST(instructions_come_back)
 }
 END_TEST
 
-START_TEST(accesses_come_back)
+START_TEST(access_round_trip)
 {
     static int64_t expected[PL_PACKED_ROWS][PL_LANES];
     begin(PL_PACKED_MEM_STREAM);
@@ -177,7 +176,7 @@ START_TEST(accesses_come_back)
 }
 END_TEST
 
-/* Reads everything a query could; whether all of it was there. */
+/* Reads everything that a query could; true if all of it was readable. */
 static bool read_all(const uint8_t *bytes, size_t n, pl_packed_stream stream)
 {
     pl_unpacker u;
@@ -216,17 +215,17 @@ START_TEST(damage_is_an_error)
             memcpy(copy, bytes, n);
             for (int m = 0; m <= k % 3; m++) copy[next_random() % n] = (uint8_t)next_random();
             noticed += !read_all(copy, n, (pl_packed_stream)stream);
-            /* With a checksum that fits, the reader's own checks have to do. */
+            /* With a matching checksum, only the reader's own checks apply. */
             size_t length = k % 5 ? n : n - next_random() % (n / 2);
             uint32_t sum = pl_packed_checksum(copy + 4, length - 4);
             for (int i = 0; i < 4; i++) copy[i] = (uint8_t)(sum >> 8 * i);
             read_all(copy, length, (pl_packed_stream)stream);
         }
-        ck_assert_uint_ge(noticed, 2900); /* a byte may have been replaced by itself */
+        ck_assert_uint_ge(noticed, 2900); /* a byte may have been replaced by an equal one */
         free(copy);
         end();
     }
 }
 END_TEST
 
-UNIT_MAIN("packed", instructions_come_back, accesses_come_back, damage_is_an_error)
+UNIT_MAIN("packed", instruction_round_trip, access_round_trip, damage_is_an_error)

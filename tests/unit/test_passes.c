@@ -1,4 +1,5 @@
-/* test_passes.c - the pass list, and the verifier: each kind of damage is found and named. */
+/* test_passes.c - the pass list, and the verifier: each kind of malformed program is detected and
+ * named. */
 #include <string.h>
 
 #include "compiler/ir/ir_print.h"
@@ -157,7 +158,7 @@ START_TEST(printer_shows_blocks_and_constants)
 }
 END_TEST
 
-START_TEST(names_of_passes_are_found)
+START_TEST(pass_name_lookup)
 {
     for (int k = 0; k < PL_PASS_COUNT; k++) {
         ck_assert_int_eq(pl_pass_find(pl_passes[k].name, strlen(pl_passes[k].name)), k);
@@ -167,7 +168,7 @@ START_TEST(names_of_passes_are_found)
 }
 END_TEST
 
-START_TEST(finding_becomes_a_message)
+START_TEST(finding_message)
 {
     pl_gpu *gpu;
     pl_pass_options o;
@@ -203,5 +204,5 @@ UNIT_MAIN("passes", built_in_tuning, verifier_finds_registers_out_of_range,
           verifier_finds_writes_of_constants, verifier_finds_predicates_out_of_range,
           verifier_finds_modifiers_of_other_forms, verifier_finds_missing_blocks,
           verifier_finds_code_after_the_end, verifier_finds_new_undefined_reads,
-          undefined_source_reads, printer_shows_blocks_and_constants, names_of_passes_are_found,
-          finding_becomes_a_message)
+          undefined_source_reads, printer_shows_blocks_and_constants, pass_name_lookup,
+          finding_message)

@@ -1,9 +1,9 @@
-/* test_plain.c - plain statements read without the grammar (ptx/parse/fast_path.c) give what the
- * grammar gives.
+/* test_plain.c - plain statements parsed by the fast path (ptx/parse/fast_path.c) give the same
+ * result as the grammar.
  *
- * Every PTX text of the tests is read twice: as it is, and with a comment in front of every
- * semicolon and behind every label, which leaves all statements to the grammar. Trees and messages
- * must be the same, at the same places. */
+ * Every PTX text of the tests is parsed twice: unchanged, and with a comment before every
+ * semicolon and after every label, which leaves all statements to the grammar. Trees and messages
+ * must be equal, at the same source positions. */
 #include "base/diag.h"
 #include "ptx/ast.h"
 #include "tests/unit/unit.h"
@@ -20,9 +20,10 @@ typedef struct reading {
 } reading;
 
 static char plain[1 << 20], other[4 << 20];
-static size_t line_at[1 << 17]; /* where each line of the plain text starts */
+static size_t line_at[1 << 17]; /* start of each line of the plain text */
 static uint32_t lines;
-static uint8_t inserted[1 << 20]; /* by byte of the plain text: was a comment put in front of it? */
+static uint8_t
+    inserted[1 << 20]; /* by byte of the plain text: true if a comment was inserted before it */
 static const char *path;
 
 static reading read_text(const char *text)
@@ -43,7 +44,7 @@ static bool in_name(char c)
            c == '$' || c == '%';
 }
 
-/* Is the colon the end of a label that stands first on its line? */
+/* True if the colon ends a label that is first on its line. */
 static bool ends_label(const char *colon)
 {
     const char *s = colon;
@@ -53,7 +54,8 @@ static bool ends_label(const char *colon)
     return s == plain || s[-1] == '\n';
 }
 
-/* plain with comments, in other. Comments, strings and sections of the text stay as they are. */
+/* Writes plain with inserted comments to other. Comments, strings and sections of the text are
+ * unchanged. */
 static void add_comments(void)
 {
     char *to = other;
@@ -181,7 +183,7 @@ static size_t compare(void)
     return statements;
 }
 
-START_TEST(plain_and_by_the_grammar)
+START_TEST(fast_path_matches_grammar)
 {
     static const char *const patterns[] = {"/tests/ptx/*/*.ptx", "/tests/data/suite/kernels/*.ptx",
                                            "/examples/*.ptx"};
@@ -208,7 +210,7 @@ START_TEST(plain_and_by_the_grammar)
 }
 END_TEST
 
-/* What the tests above have little of. */
+/* Constructs that are rare in the tests above. */
 START_TEST(odd_statements)
 {
     static const char *const body[] = {
@@ -244,11 +246,11 @@ START_TEST(odd_statements)
             body[k]);
         add_comments();
         compare();
-        plain[strlen(plain) - 3] = 0; /* the end of the file comes early */
+        plain[strlen(plain) - 3] = 0; /* the file ends prematurely */
         add_comments();
         compare();
     }
 }
 END_TEST
 
-UNIT_MAIN("plain", plain_and_by_the_grammar, odd_statements)
+UNIT_MAIN("plain", fast_path_matches_grammar, odd_statements)

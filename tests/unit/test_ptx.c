@@ -1,4 +1,4 @@
-/* test_ptx.c - what the PTX front end builds: registers, constants, labels, addresses, initial
+/* test_ptx.c - results of the PTX front end: registers, constants, labels, addresses, initial
  * values; and the formatter. */
 #include "base/diag.h"
 #include "isa/table/form_match.h"
@@ -89,7 +89,7 @@ START_TEST(constants)
         {"mov.f32 %f1, .5;", 0x3F000000},
         {"mov.f32 %f1, 1.0+2.0;", 0x40400000},
         {"mov.f32 %f1, -(1.0);", 0xBF800000},
-        {"mov.f32 %f1, 0fFF800001;", 0xFF800001}, /* a NaN keeps its bits */
+        {"mov.f32 %f1, 0fFF800001;", 0xFF800001}, /* a NaN preserves its bits */
         {"mov.f32 %f1, 0d3FF8000000000000;", 0x3FC00000},
         {"mov.f64 %fd1, 0f3FC00000;", UINT64_C(0x3FF8000000000000)},
         {"mov.f64 %fd1, 1e-3;", UINT64_C(0x3F50624DD2F1A9FC)},
@@ -129,7 +129,7 @@ START_TEST(registers_in_order_of_mention)
 }
 END_TEST
 
-START_TEST(labels_belong_to_blocks)
+START_TEST(label_scope)
 {
     pl_ast *ast = accept(HEAD ".entry k() { bra L; { bra L; L: { bra L; } } L: ret; }\n");
     const pl_func *f = ast->funcs.at[0];
@@ -158,7 +158,7 @@ START_TEST(branch_targets)
 }
 END_TEST
 
-START_TEST(words_in_any_order)
+START_TEST(modifiers_in_any_order)
 {
     static const char *const same[] = {"add.rn.ftz.f32 %f1, %f2, %f3;",
                                        "add.ftz.f32.rn %f1, %f2, %f3;",
@@ -211,7 +211,7 @@ START_TEST(initial_values)
 }
 END_TEST
 
-START_TEST(a_kernel_may_be_called_add)
+START_TEST(mnemonic_as_kernel_name)
 {
     pl_ast *ast =
         accept(HEAD ".entry add() { .reg .b32 sub; sub.u32 sub, sub, sub; mov: bra mov; }\n");
@@ -220,7 +220,7 @@ START_TEST(a_kernel_may_be_called_add)
 }
 END_TEST
 
-START_TEST(every_mistake_once)
+START_TEST(one_message_per_error)
 {
     pl_ast *ast;
     char text[20000] = HEAD KERNEL;
@@ -233,7 +233,7 @@ START_TEST(every_mistake_once)
 }
 END_TEST
 
-START_TEST(deep_nesting_is_refused)
+START_TEST(deep_nesting_is_rejected)
 {
     enum { DEPTH = 100000 };
     pl_ast *ast;
@@ -318,7 +318,7 @@ static void without_blanks(char *s)
     *to = 0;
 }
 
-/* Twice is once, nothing but blanks changes, and what was accepted still is. */
+/* Formatting is idempotent, changes only white space, and accepted files are still accepted. */
 START_TEST(formatting_all_tests)
 {
     static const char *const patterns[] = {"/tests/ptx/accept/*.ptx", "/tests/ptx/exec/*/*.ptx",
@@ -346,7 +346,7 @@ START_TEST(formatting_all_tests)
             ck_assert_msg(n == n2 && !memcmp(once, twice, n), "%s: formatting twice differs",
                           g.gl_pathv[f]);
             pl_arena *kept = arena;
-            ck_assert_msg(parse(once, &ast) == PL_OK, "%s is refused after formatting",
+            ck_assert_msg(parse(once, &ast) == PL_OK, "%s is rejected after formatting",
                           g.gl_pathv[f]);
             pl_arena_close(arena);
             without_blanks(text);
@@ -361,7 +361,7 @@ START_TEST(formatting_all_tests)
 }
 END_TEST
 
-UNIT_MAIN("ptx", constants, lower_case_suffix, registers_in_order_of_mention,
-          labels_belong_to_blocks, branch_targets, words_in_any_order, initial_values,
-          a_kernel_may_be_called_add, every_mistake_once, deep_nesting_is_refused, edit_distance,
-          targets, layout, formatting_all_tests)
+UNIT_MAIN("ptx", constants, lower_case_suffix, registers_in_order_of_mention, label_scope,
+          branch_targets, modifiers_in_any_order, initial_values, mnemonic_as_kernel_name,
+          one_message_per_error, deep_nesting_is_rejected, edit_distance, targets, layout,
+          formatting_all_tests)

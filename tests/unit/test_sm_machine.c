@@ -1,5 +1,5 @@
 /* test_sm_machine.c - machine descriptions: every shipped one loads and prices every class;
- * occupancy agrees with what an H200 reports. */
+ * occupancy agrees with the values reported by an H200. */
 #include "arch/builtin_machines.h"
 #include "arch/machine.h"
 #include "isa/table/form.h"
@@ -39,8 +39,8 @@ START_TEST(every_machine_prices_every_class)
 }
 END_TEST
 
-/* launch__occupancy_limit_warps and _registers of metrics.tsv (H200, driver 580.159.04, 2026-11).
- */
+/* launch__occupancy_limit_warps and _registers of metrics.tsv (H200, driver 580.159.04,
+ * 2026-11). */
 static const struct {
     uint32_t threads, registers, warps, registers_limit;
 } limits[] = {{256, 32, 8, 8},   {256, 16, 8, 16},  {1024, 16, 2, 4}, {64, 22, 32, 42},
@@ -106,7 +106,7 @@ static const struct {
                 {128, 16, 640, 32768, 4},
                 {128, 16, 1152, 65536, 4}};
 
-START_TEST(occupancy_is_what_the_h200_reports)
+START_TEST(occupancy_matches_h200)
 {
     pl_machine *m = load("h200");
     ck_assert(m != NULL);
@@ -134,8 +134,8 @@ START_TEST(occupancy_is_what_the_h200_reports)
 }
 END_TEST
 
-/* A machine that is like another has all of its values but those that its own file gives. */
-START_TEST(wide_warps_take_the_same_room)
+/* A machine that is like another has all of its values except those given in its own file. */
+START_TEST(wide_warp_occupancy)
 {
     pl_machine *narrow = load("toy");
     pl_arena *first = arena;
@@ -183,7 +183,7 @@ START_TEST(prices_are_sums_of_their_instructions)
 }
 END_TEST
 
-/* A machine file with one line changed must be refused, with that message in the line of `place`
+/* A machine file with one changed line must be rejected, with that message at the line of `place`
  * (NULL: none) and in that column. */
 static void refused(const char *from, const char *to, const char *code, const char *place,
                     uint32_t column)
@@ -245,9 +245,9 @@ START_TEST(default_class_price)
 }
 END_TEST
 
-START_TEST(wrong_machine_files_are_refused)
+START_TEST(invalid_machine_files_are_rejected)
 {
-    refused("alu            =", "alu_is_missing =", "E0514", NULL, 0); /* of the whole file */
+    refused("alu            =", "alu_is_missing =", "E0514", NULL, 0); /* for the whole file */
     refused("xu*3", "xv*3", "E0513", "div32_u ", 18);
     refused("subcores", "subkores", "E0502", "subcores", 1);
     refused("subcores", "subkores", "E0503", "[sm]", 2);
@@ -269,6 +269,6 @@ START_TEST(an_unknown_machine_is_reported)
 }
 END_TEST
 
-UNIT_MAIN("machines", every_machine_prices_every_class, occupancy_is_what_the_h200_reports,
-          wide_warps_take_the_same_room, prices_are_sums_of_their_instructions, default_class_price,
-          wrong_machine_files_are_refused, an_unknown_machine_is_reported)
+UNIT_MAIN("machines", every_machine_prices_every_class, occupancy_matches_h200, wide_warp_occupancy,
+          prices_are_sums_of_their_instructions, default_class_price,
+          invalid_machine_files_are_rejected, an_unknown_machine_is_reported)

@@ -1,4 +1,4 @@
-/* test_sort.c - sorting by numbers: in order, equal ones as they stood. */
+/* test_sort.c - sorting by numbers is correct and stable. */
 #include "tests/unit/unit.h"
 
 #include "base/sort.h"
@@ -21,7 +21,7 @@ START_TEST(in_order_and_stable)
             pl_sort_keys(at, n, at + MOST);
             for (size_t k = 0; k < n; k++)
                 after += at[k].key ^ at[k].what * UINT64_C(0x9e3779b97f4a7c15);
-            ck_assert(sum == after); /* the same things */
+            ck_assert(sum == after); /* the same elements */
             for (size_t k = 1; k < n; k++)
                 ck_assert(at[k - 1].key < at[k].key ||
                           (at[k - 1].key == at[k].key && at[k - 1].what < at[k].what));

@@ -1,4 +1,5 @@
-/* test_stalls.c - what holds a warp beyond operands and units, in cycles of whole launches. */
+/* test_stalls.c - stalls of a warp for reasons other than operands and units, in cycles of whole
+ * launches. */
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
@@ -6,8 +7,8 @@
 
 #include "include/ptxloom.h"
 
-/* A launch of a block that runs `body`, in a module with `declarations`; what it computes goes to
- * %f0 or %r0. *value: what the launch has for `counter`, where somebody asks. */
+/* Launches a block that runs `body`, in a module with `declarations`; its result is in %f0 or %r0.
+ * *value: the launch's value of `counter`, if requested. */
 static pl_result launch_counted(const char *declarations, const char *body, uint32_t threads,
                                 const char *counter, double *value)
 {
@@ -65,10 +66,10 @@ static uint64_t cycles_of(const char *declarations, const char *body)
     return launch(declarations, body, 32).cycles;
 }
 
-/* A constant at a known place is an operand; the first reader of its neighbourhood waits for it
- * (metrics.tsv imc_miss of launches with and without
- * __constant__ arrays: 300 to 600 cycles), others do not. */
-START_TEST(the_first_constant_is_waited_for)
+/* A constant at a known offset is an operand; its first reader waits for its cache line
+ * (metrics.tsv imc_miss of launches with and without __constant__ arrays: 300 to 600 cycles),
+ * others do not. */
+START_TEST(constant_cache_miss)
 {
     static const char *const table = ".const .align 256 .b32 c[512] = {1, 2, 3};";
     uint64_t none = cycles_of(table, "add.f32 %f0, %f0, %f0;");
@@ -84,8 +85,8 @@ START_TEST(the_first_constant_is_waited_for)
 }
 END_TEST
 
-/* So is the address of a variable, which the driver keeps among the constants. */
-START_TEST(so_is_the_first_address)
+/* The same holds for the address of a variable, which the driver keeps in the constant bank. */
+START_TEST(variable_address_cache_miss)
 {
     static const char *const variable = ".visible .global .align 4 .b32 v[64];";
     uint64_t parameter = cycles_of(variable, "ld.global.u32 %r1, [%d0+64]; add.u32 %r0, %r0, %r1;");
@@ -94,12 +95,12 @@ START_TEST(so_is_the_first_address)
 }
 END_TEST
 
-/* A cluster's barrier makes what the warp did visible. It begins with a fence (metrics.tsv membar
- * of cluster_reduce: 431 cycles a barrier of 32 warps an SM), which waits for stores, unless
- * .relaxed says that it need not. */
+/* A cluster barrier makes the warp's writes visible. It begins with a fence (metrics.tsv membar of
+ * cluster_reduce: 431 cycles for a barrier of 32 warps per SM), which waits for stores, unless
+ * .relaxed makes that unnecessary. */
 START_TEST(cluster_arrive_fence)
 {
-/* Parameters are fetched in front of a fence: here all have them by then. */
+/* Parameters are loaded before a fence: here all warps have them by then. */
 #define ASKED "ld.global.u32 %r1, [%d0+64]; setp.ne.u32 %p1, %r1, 0; @%p1 exit; "
     uint64_t relaxed = cycles_of("", ASKED "barrier.cluster.arrive.relaxed; barrier.cluster.wait;");
     uint64_t released =
@@ -120,8 +121,8 @@ START_TEST(cluster_arrive_fence)
 }
 END_TEST
 
-/* A loop of 64 rounds around `body`, in which %p1 is true in every second lane; cycles of a round.
- */
+/* A loop of 64 iterations around `body`, in which %p1 is true in every second lane; returns cycles
+ * per iteration. */
 static double round_of(const char *declarations, const char *body)
 {
     static char text[8192];
@@ -138,9 +139,9 @@ static double round_of(const char *declarations, const char *body)
     return (double)(cycles[1] - cycles[0]) / MORE;
 }
 
-/* Cycles of flow.tsv parting, whose sides are nine instructions: 85 or 94 a round where all lanes
- * take the same side, 152 where they part and each group executes the BSYNC. */
-START_TEST(lanes_that_part_take_both_sides)
+/* Cycles of flow.tsv parting, with nine instructions on each side: 85 or 94 per iteration if all
+ * lanes take the same side, 152 if they diverge and each group executes the BSYNC. */
+START_TEST(divergent_branch_cost)
 {
 #define TWICE    "xor.b32 %r0, %r0, %r6; add.u32 %r0, %r0, %r6;"
 #define SIDE(at) TWICE TWICE TWICE TWICE "st.volatile.shared.u32 [v+" #at "], %r0;"
@@ -154,9 +155,9 @@ START_TEST(lanes_that_part_take_both_sides)
 }
 END_TEST
 
-/* flow.tsv: a call through a pointer 151 cycles a round of which a loop takes 31; 109 for each
- * further target. */
-START_TEST(addresses_in_registers_cost_more)
+/* flow.tsv: a call through a pointer takes 151 cycles per iteration, of which the loop takes 31;
+ * 109 for each further target. */
+START_TEST(indirect_call_cost)
 {
     static const char *const functions =
         ".func (.param .b32 r) f(.param .b32 a) { .reg .b32 %x; ld.param.u32 %x, [a]; xor.b32 %x, "
@@ -170,7 +171,7 @@ START_TEST(addresses_in_registers_cost_more)
     "add.u64 %t1, %t1, %t0; ld.global.u64 %t2, [%t1]; st.param.b32 [a], %r0; p: .callprototype "   \
     "(.param .b32 _) _ (.param .b32 _);"                                                           \
     "call (r), %t2, (a), p; ld.param.b32 %r0, [r]; }"
-    /* lanes that part elsewhere, too: without that ptxas lets them run apart */
+    /* lanes that also diverge elsewhere: otherwise ptxas lets them stay diverged */
 #define ELSEWHERE                                                                                  \
     "mov.u32 %r6, %ntid.x; @%p1 bra on; " TWICE TWICE TWICE TWICE                                  \
     "st.volatile.global.u32 [%d0+128], %r0; on: "
@@ -180,9 +181,9 @@ START_TEST(addresses_in_registers_cost_more)
 }
 END_TEST
 
-/* flow.tsv recurse: 242 cycles a level of a function that calls itself once. Its lanes meet twice
- * where a call has given their barrier back. */
-START_TEST(a_level_of_recursion)
+/* flow.tsv recurse: 242 cycles per level of a function that calls itself once. Its lanes reconverge
+ * twice after a call that released their barrier. */
+START_TEST(recursion_cost)
 {
     static const char *const deep =
         ".func (.param .b32 r) f(.param .b32 a, .param .b32 b) { .reg .b32 %x<6>; .reg .pred %q; "
@@ -201,9 +202,9 @@ START_TEST(a_level_of_recursion)
 }
 END_TEST
 
-/* yield.tsv: a round takes 46 cycles longer where it lets other lanes run (98 to 52), with 32 warps
- * 4 cycles each of the SM (128 to 56). */
-START_TEST(letting_others_run_takes_time)
+/* yield.tsv: an iteration takes 46 cycles longer if it yields to other lanes (98 instead of 52),
+ * with 32 warps 4 cycles of the SM each (128 instead of 56). */
+START_TEST(yield_cost)
 {
     static const char *const shared = ".shared .align 4 .b32 v[64];";
     static const uint32_t threads[] = {32, 1024};
@@ -231,9 +232,10 @@ START_TEST(letting_others_run_takes_time)
 }
 END_TEST
 
-/* groups.tsv, volatile_looped one_200: of four walks in a loop each is long for another lane, and
- * those that are on a long one go together. That is 19,417 cycles for 190 steps more. It is 67,679
- * where each walk has code of its own, as none of them stands where another does. */
+/* groups.tsv, volatile_looped one_200: of four walks in a loop each is long for a different lane,
+ * and lanes on a long walk execute together. That takes 19,417 cycles for 190 further steps. It
+ * takes 67,679 cycles if each walk has its own code, because no two of them are at the same
+ * instruction. */
 START_TEST(loop_lanes_rejoin)
 {
     uint64_t all[2];
@@ -255,9 +257,9 @@ START_TEST(loop_lanes_rejoin)
 }
 END_TEST
 
-/* unseen/metrics.tsv.xz, panels_come_in_bulk_and_leave_in_bulk: each lane copies for itself, one
- * after the other (54 cycles, 9 instructions). */
-START_TEST(each_lane_has_its_bulk_copy)
+/* unseen/metrics.tsv.xz, panels_come_in_bulk_and_leave_in_bulk: each lane issues its own copy,
+ * sequentially (54 cycles, 9 instructions). */
+START_TEST(bulk_copy_per_lane)
 {
     uint64_t cycles[2], instructions[2];
     double sectors[2];
@@ -288,9 +290,9 @@ START_TEST(each_lane_has_its_bulk_copy)
 }
 END_TEST
 
-/* st.release.gpu begins with a fence (MEMBAR in machine code for sm_90: behind.tsv.xz, messages of
- * two SMs take 430 cycles longer each); one of block scope does not. */
-START_TEST(a_release_begins_with_a_fence)
+/* st.release.gpu begins with a fence (MEMBAR in machine code for sm_90: behind.tsv.xz, messages
+ * between two SMs take 430 cycles longer each); one of block scope does not. */
+START_TEST(release_fence)
 {
     uint64_t relaxed = cycles_of("", "st.relaxed.gpu.global.u32 [%d0+64], %r0;"),
              release = cycles_of("", "st.release.gpu.global.u32 [%d0+64], %r0;");
@@ -301,9 +303,9 @@ START_TEST(a_release_begins_with_a_fence)
 }
 END_TEST
 
-/* What is released beyond the block begins with a fence in shared memory as well, and at an
- * mbarrier with two MEMBAR. Who acquires there has a CCTL behind it (machine code of ptxas 13.0 for
- * sm_90). An arrival after a store to another block of the cluster takes 330 to 360 cycles (H200,
+/* A release beyond block scope begins with a fence in shared memory as well, and at an mbarrier
+ * with two MEMBARs. An acquire there is followed by a CCTL (machine code of ptxas 13.0 for sm_90).
+ * An arrival after a store to another block of the cluster takes 330 to 360 cycles (H200,
  * 2026-11). */
 START_TEST(shared_release_fence)
 {
@@ -329,15 +331,15 @@ START_TEST(shared_release_fence)
     ck_assert_uint_eq(instructions[1], instructions[0] + 4);
     ck_assert_uint_eq(instructions[3], instructions[2] + 1);
     ck_assert_uint_eq(instructions[5], instructions[4] + 3);
-    /* Some of its 264 cycles pass while an arrival waits anyway. */
+    /* Some of its 264 cycles overlap the wait of an arrival. */
     ck_assert_uint_ge(cycles[1], cycles[0] + 150);
     ck_assert_uint_le(cycles[1], cycles[0] + 450);
     ck_assert_uint_ge(cycles[5], cycles[4] + 150);
 }
 END_TEST
 
-/* The longest that a warp of a block waits for a load of a line of its own behind `n` stores of
- * each warp to 32 lines at random. */
+/* The longest wait of a warp of a block for a load of its own line after `n` stores of each warp to
+ * 32 random lines. */
 static uint64_t behind_stores(unsigned warps, unsigned n)
 {
     static char text[4096];
@@ -351,7 +353,7 @@ static uint64_t behind_stores(unsigned warps, unsigned n)
         "ld.param.u64 %%d0, [p]; ld.param.u32 %%r1, [n]; mov.u32 %%r0, %%tid.x; mul.wide.u32 %%d1, "
         "%%r0, 4; add.u64 %%d2, %%d0, %%d1;\n"
         "ld.volatile.global.u32 %%r2, [%%d2+1044480]; mad.lo.u32 %%r2, %%r0, 0x9e3779b1, %%r2; "
-        "bar.sync 0;\n" /* the line is there, and known to be */
+        "bar.sync 0;\n" /* the line is cached */
         "setp.eq.u32 %%p1, %%r1, 0; @%%p1 bra done;\n"
         "again: mad.lo.u32 %%r2, %%r2, 1664525, 1013904223; shr.u32 %%r5, %%r2, 20; mul.wide.u32 "
         "%%d3, %%r5, 128; add.u64 %%d3, %%d3, %%d0; add.u32 %%r1, %%r1, -1;\n"
@@ -386,10 +388,10 @@ static uint64_t behind_stores(unsigned warps, unsigned n)
     return cycles;
 }
 
-/* A warp may issue stores that the SM cannot send yet: they wait in front of the L1, and loads
- * behind them. (behind.tsv.xz, one SM: 400 cycles for a load alone, 2305 behind a store of each of
- * 32 warps. 3400 behind any number of them: 50 have room; 2612 where there are eight warps.) */
-START_TEST(loads_wait_behind_stores)
+/* A warp may issue stores that the SM cannot send yet: they wait before the L1, and later loads
+ * wait after them. (behind.tsv.xz, one SM: 400 cycles for a load alone, 2305 after one store of
+ * each of 32 warps. 3400 after any number of them: 50 fit; 2612 with eight warps.) */
+START_TEST(loads_wait_for_earlier_stores)
 {
     uint64_t alone = behind_stores(32, 0), one = behind_stores(32, 1), two = behind_stores(32, 2),
              many = behind_stores(32, 16), few = behind_stores(8, 16);
@@ -402,10 +404,10 @@ START_TEST(loads_wait_behind_stores)
 }
 END_TEST
 
-/* try_wait: the hardware holds the warp until the phase has passed (metrics.tsv
+/* try_wait: the hardware suspends the warp until the phase has completed (metrics.tsv
  * inst_executed_op_branch of tma1d_pipeline, whose 31,680 waits fail three times at most);
- * test_wait answers at once. */
-START_TEST(waiting_for_an_mbarrier_issues_nothing)
+ * test_wait returns immediately. */
+START_TEST(mbarrier_wait_issues_nothing)
 {
     enum { FEW = 16, MANY = 400 };
     static const char *const how[] = {"try_wait", "test_wait"};
@@ -438,8 +440,7 @@ START_TEST(waiting_for_an_mbarrier_issues_nothing)
 }
 END_TEST
 
-/* Sectors with which the stores of `body` leave the SM, beyond those that every launch here makes.
- */
+/* Sectors written from the SM by the stores of `body`, beyond those of every launch here. */
 static double leaving(const char *body, uint32_t threads)
 {
     static const char *const sectors = "l1tex__m_l1tex2xbar_write_sectors.sum";
@@ -449,11 +450,11 @@ static double leaving(const char *body, uint32_t threads)
     return with - without;
 }
 
-/* Stores to a sector that follow each other closely leave the SM as one, whatever warps they are
- * of. (paths.tsv rows: of 16 words that each thread of a warp stores one after the other an eighth
- * leaves, but all where 145 cycles lie between two of them. metrics.tsv
- * l1tex__m_l1tex2xbar_write_sectors of transpose_naive_row_b16.) */
-START_TEST(stores_to_one_sector_leave_together)
+/* Stores to one sector in close succession leave the SM as one write, whichever warps issue them.
+ * (paths.tsv rows: of 16 words that each thread of a warp stores sequentially an eighth leaves, but
+ * all if 145 cycles separate two of them. metrics.tsv l1tex__m_l1tex2xbar_write_sectors of
+ * transpose_naive_row_b16.) */
+START_TEST(store_merging)
 {
     static const char *const row = "mul.wide.u32 %d1, %r0, 64; add.u64 %d1, %d1, %d0;";
     char near[512], far[1024];
@@ -473,7 +474,7 @@ START_TEST(stores_to_one_sector_leave_together)
                                     "%r1, 8, %r2; mul.wide.u32 %d1, %r3, 4; "
                                     "add.u64 %d1, %d1, %d0; st.global.u32 [%d1+1024], %r0;";
     ck_assert_double_eq_tol(leaving(both, 64), 32, 0.5);
-    /* of words in 15 lines eight stores leave as one, of bytes each by itself (joins.tsv) */
+    /* eight stores of words in 15 lines leave as one, stores of bytes separately (joins.tsv) */
     char lines[2048],
         *at = lines + snprintf(lines, sizeof lines,
                                "mul.wide.u32 %%d1, %%r0, 128; add.u64 %%d1, %%d1, %%d0;");
@@ -491,7 +492,7 @@ START_TEST(stores_to_one_sector_leave_together)
 }
 END_TEST
 
-/* What one launch counts. */
+/* The value of a counter for one launch. */
 static double counted(const char *body, const char *counter)
 {
     double value;
@@ -499,11 +500,11 @@ static double counted(const char *body, const char *counter)
     return value;
 }
 
-/* A reduction on a generic address is an atomic that writes no register (machine code for sm_90;
- * l1tex__t_requests_pipe_lsu_mem_global_op_atom of half2_adds, weights_of_letters). A warp ends
- * when what it has asked for has come (stalled_drain of the same: 350 to 1300 cycles, 20 to 100 of
- * those with reductions on global addresses). */
-START_TEST(a_generic_reduction_is_waited_for)
+/* A reduction on a generic address is an atomic without a destination register (machine code for
+ * sm_90; l1tex__t_requests_pipe_lsu_mem_global_op_atom of half2_adds, weights_of_letters). A warp
+ * exits when its requests have completed (stalled_drain of the same: 350 to 1300 cycles, 20 to 100
+ * of those with reductions on global addresses). */
+START_TEST(generic_reduction_drain)
 {
     static const char *const atoms = "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
                              *const reds = "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
@@ -520,9 +521,9 @@ START_TEST(a_generic_reduction_is_waited_for)
 }
 END_TEST
 
-/* Lanes of inc, dec and exch on one address take turns; of an addition one lane brings the sum
+/* Lanes of inc, dec and exch on one address are serialised; for an addition one lane sends the sum
  * (inc.tsv: 32 lanes of one warp). */
-START_TEST(lanes_of_an_increment_take_turns)
+START_TEST(increment_lanes_serialize)
 {
     static const char *const body =
         "atom.global.%s.%s %%r1, [%%d0+1024], 7; xor.b32 %%r0, %%r0, %%r1;";
@@ -537,7 +538,7 @@ START_TEST(lanes_of_an_increment_take_turns)
 }
 END_TEST
 
-/* What a kernel writes to the memory that its parameter points to. */
+/* The values that a kernel writes to the memory its parameter points to. */
 static void written_by(const char *text, uint32_t blocks, uint32_t threads, void *to, size_t bytes)
 {
     pl_gpu *gpu = NULL;
@@ -561,8 +562,8 @@ static void written_by(const char *text, uint32_t blocks, uint32_t threads, void
     pl_gpu_close(gpu);
 }
 
-/* start.tsv: `n` products of which each needs the one before, by warps of `blocks` blocks; cycles
- * that a warp takes on average. */
+/* start.tsv: `n` dependent multiplications, by warps of `blocks` blocks; average cycles of a
+ * warp. */
 static double run_of(unsigned n, uint32_t blocks, uint32_t threads)
 {
     static char text[16384];
@@ -589,19 +590,19 @@ static double run_of(unsigned n, uint32_t blocks, uint32_t threads)
     return sum / warps;
 }
 
-/* The 32 warps of a block all take until the last has finished, those of the younger of two blocks
- * of eight are through before the others. */
-START_TEST(warps_of_a_block_take_turns)
+/* The 32 warps of a block all run until the last has finished; of two blocks of eight warps those
+ * of the younger one finish before the others. */
+START_TEST(warp_scheduling_order)
 {
     ck_assert_double_eq_tol(run_of(100, 1, 1024), 1685, 100);
     ck_assert_double_eq_tol(run_of(100, 264, 256), 696, 60);
 }
 END_TEST
 
-/* The driver's functions. (heap.tsv: 15,450 cycles of malloc of 16 bytes for one lane, 133,721 for
+/* Functions of the driver. (heap.tsv: 15,450 cycles of malloc of 16 bytes for one lane, 133,721 for
  * a warp; 13,220 and 37,617 of free. 46,734 of printf for a warp, 54,672 for the later one of
  * two.) */
-START_TEST(the_driver_takes_its_time)
+START_TEST(driver_function_cost)
 {
     static const char *const extern_ =
         ".extern .func (.param .b64 r) malloc (.param .b64 n);\n.extern .func free (.param .b64 "
@@ -634,11 +635,11 @@ START_TEST(the_driver_takes_its_time)
 }
 END_TEST
 
-/* Which SMs the blocks of a grid come to, by how many of them an SM has (place.tsv). The last
- * blocks, where they are fewer than SMs. Eight go to the first SMs, one after the other of the rest
- * to another GPC (here a row of 16 or 17 SMs). They go to the first SMs of TPCs before the second
+/* SMs to which the blocks of a grid are assigned, by number of blocks per SM (place.tsv), for the
+ * last blocks if they are fewer than SMs. Eight go to the first SMs, successive ones of the rest to
+ * different GPCs (here a row of 16 or 17 SMs). They go to the first SMs of TPCs before the second
  * ones. */
-START_TEST(blocks_are_spread_over_the_gpu)
+START_TEST(block_placement)
 {
     enum { SMS = 132, AHEAD = 8, GROUPS = 8 };
     static const char *const text =
@@ -674,13 +675,13 @@ START_TEST(blocks_are_spread_over_the_gpu)
 }
 END_TEST
 
-/* Cycles of a round of four loads that hit the L1, and of a store of a line where `stores` says so,
+/* Cycles per iteration of four loads that hit the L1, and of a store of a line if `stores` is set,
  * by 32 warps. */
 static double round_beside(bool stores)
 {
     enum { ROUNDS = 16 };
     static char text[8192];
-    static uint32_t taken[4096]; /* those of the warps, then what is stored */
+    static uint32_t taken[4096]; /* those of the warps, then the stored ones */
     size_t at = (size_t)snprintf(
         text, sizeof text,
         ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg "
@@ -708,8 +709,8 @@ static double round_beside(bool stores)
     return sum / 1024 / ROUNDS;
 }
 
-/* Cycles a fetch of `warps` warps from a picture of 32-bit floats with `channels` components, where
- * lanes lie `apart` texels from each other; or from a volume, between two of its planes. */
+/* Cycles per fetch of `warps` warps from an image of 32-bit floats with `channels` components,
+ * where lanes are `apart` texels from each other; or from a volume, between two of its planes. */
 static double fetches_of(uint32_t warps, unsigned channels, unsigned apart, bool volume)
 {
     enum { FETCHES = 64, SIDE = 512, PLANES = 4 };
@@ -781,10 +782,10 @@ static double fetches_of(uint32_t warps, unsigned channels, unsigned apart, bool
     return (double)most / FETCHES / warps;
 }
 
-/* The texture units of an SM serve four lanes per cycle, fewer where texels are wide or the lanes
- * of a quad look at lines of one bank, or between planes. (tex.tsv: 8.0, 15.9 and 31.6 cycles a
- * fetch of eight warps; texmiss.tsv: 4 * 4.08.) */
-START_TEST(texture_units_in_turn)
+/* The texture units of an SM serve four lanes per cycle, fewer if texels are wide, if the lanes of
+ * a quad access lines of one bank, or between planes. (tex.tsv: 8.0, 15.9 and 31.6 cycles per fetch
+ * of eight warps; texmiss.tsv: 4 * 4.08.) */
+START_TEST(texture_throughput)
 {
     ck_assert_double_eq_tol(fetches_of(8, 1, 1, false), 8.0, 0.8);
     ck_assert_double_eq_tol(fetches_of(8, 4, 0, false), 15.9, 1.6);
@@ -793,7 +794,7 @@ START_TEST(texture_units_in_turn)
 }
 END_TEST
 
-/* Mean cycles of a fence of gpu scope behind what `before` does. */
+/* Mean cycles of a fence of gpu scope after `before`. */
 static double fence_behind(const char *before, unsigned warps)
 {
     static char text[2048];
@@ -812,9 +813,9 @@ static double fence_behind(const char *before, unsigned warps)
     return sum / (32 * warps);
 }
 
-/* A fence takes longer where the SM has asked the L2 for something since the fence before, no
- * matter how long ago. It waits for what other warps of the SM have sent, too (fence.tsv: 264; 488
- * or 558 for one line and for several). */
+/* A fence takes longer if the SM has sent a request to the L2 since the preceding fence, however
+ * long ago. It also waits for the requests of other warps of the SM (fence.tsv: 264; 488 or 558 for
+ * one line and for several). */
 START_TEST(fence_targets)
 {
     static const char *const stores = "st.volatile.global.u32 [%d1+8192], %r0;";
@@ -824,7 +825,7 @@ START_TEST(fence_targets)
     ck_assert_double_eq_tol(fence_behind("", 1), 264, 5);
     char again[512];
     snprintf(again, sizeof again, "%s membar.gl; bar.sync 0; %s", stores, stores);
-    /* On the way to the far half the model is slower. */
+    /* On the path to the far partition the model is slower. */
     ck_assert_double_eq_tol(fence_behind(again, 4), 567, 130);
     ck_assert_double_eq_tol(fence_behind(loads, 4), 563, 40);
     char alone[512];
@@ -836,18 +837,18 @@ START_TEST(fence_targets)
 }
 END_TEST
 
-/* A store holds the banks of the L1 longer than a load (beside.tsv: 129.0 and 201.9 cycles a
- * round). */
-START_TEST(stores_hold_the_banks)
+/* A store occupies the banks of the L1 longer than a load (beside.tsv: 129.0 and 201.9 cycles per
+ * iteration). */
+START_TEST(store_bank_occupancy)
 {
     const double loads = round_beside(false), both = round_beside(true);
     ck_assert_double_eq_tol(both - loads, 72.9, 8);
 }
 END_TEST
 
-/* Cycles a load of an SM whose `warps` warps load what is in the L1: each lane of a line of its
- * own, `step` lines from the next one's, and of another bank. One warp waits for each of its loads,
- * more have two under way. */
+/* Cycles per load of an SM whose `warps` warps load lines present in the L1: each lane its own
+ * line, `step` lines from the next one's, and in another bank. One warp waits for each of its
+ * loads, several have two outstanding. */
 static double loads_of_lines(unsigned step, unsigned warps)
 {
     enum { EACH = 8, ROUNDS = 32, AWAY = 131072 /* the same banks */ };
@@ -883,9 +884,9 @@ static double loads_of_lines(unsigned step, unsigned warps)
     return sum / 32 / warps / warps / EACH / ROUNDS;
 }
 
-/* Each of the four banks of tags looks up one line a cycle (sets.tsv): an access takes as long as
- * the bank with most of its lines. */
-START_TEST(lines_take_turns_at_the_tags)
+/* Each of the four tag banks looks up one line per cycle (sets.tsv): an access takes as long as the
+ * bank with most of its lines. */
+START_TEST(tag_bank_conflicts)
 {
     /* Recorded, by step. */
     static const uint8_t turns[] = {8,  8, 11, 8,  10, 11, 14, 8,  14, 10, 14, 14, 9,  13,
@@ -900,8 +901,8 @@ START_TEST(lines_take_turns_at_the_tags)
 }
 END_TEST
 
-/* Cycles that a warp of `warps` takes for each of 64 `operation`s, each waiting for the one before.
- * The lanes bring `values` different numbers. */
+/* Cycles of a warp of `warps` for each of 64 dependent `operation`s. The lanes supply `values`
+ * different numbers. */
 static double exchanges_in_a_chain(const char *operation, unsigned values, unsigned warps)
 {
     enum { EACH = 64 };
@@ -921,7 +922,7 @@ static double exchanges_in_a_chain(const char *operation, unsigned values, unsig
                              "%s and.b32 %%r4, %%r4, %%r5; xor.b32 %%r3, %%r3, %%r4;\n", operation);
     snprintf(text + at, sizeof text - at,
              "mov.u32 %%r2, %%clock; add.u32 %%r9, %%r9, 1; setp.lt.u32 %%q, %%r9, 2; @%%q bra "
-             "round;\n" /* the second time from a warm cache */
+             "round;\n" /* the second time with a warm cache */
              "sub.u32 %%r2, %%r2, %%r1; add.u32 %%r2, %%r2, %%r3; sub.u32 %%r2, %%r2, %%r3; "
              "st.global.u32 [%%d1], %%r2; ret;\n}\n");
     written_by(text, 1, 32 * warps, taken, sizeof taken);
@@ -930,9 +931,9 @@ static double exchanges_in_a_chain(const char *operation, unsigned values, unsig
     return sum / warps / EACH;
 }
 
-/* match.any looks up value by value, one warp of the SM after the other; match.all does not
+/* match.any looks up one value at a time, one warp of the SM after another; match.all does not
  * (match.tsv). */
-START_TEST(comparisons_look_up_value_by_value)
+START_TEST(match_any_lookup_cost)
 {
     static const struct {
         const char *operation;
@@ -953,9 +954,9 @@ START_TEST(comparisons_look_up_value_by_value)
 }
 END_TEST
 
-/* What lanes exchange goes through the banks of shared memory, special registers and comparisons do
- * not (pairs.tsv: 32 warps). */
-START_TEST(exchanges_take_turns_with_shared_memory)
+/* Exchanges between lanes use the banks of shared memory; special registers and comparisons do not
+ * (pairs.tsv: 32 warps). */
+START_TEST(shuffle_bank_contention)
 {
     static const char *const shuffle = "shfl.sync.bfly.b32 %r4, %r3, 1, 31, -1;",
                              *const load = "and.b32 %r4, %r3, 124; mov.u32 %r6, s; add.u32 %r6, "
@@ -970,22 +971,19 @@ START_TEST(exchanges_take_turns_with_shared_memory)
 }
 END_TEST
 
-/* Stall counts behind a wide product say less than it takes; who needs it waits all the same
- * (products.tsv: 8.9 cycles and 5 of the LOP3 behind it). */
-START_TEST(wide_products_are_waited_for)
+/* Stall counts after a wide product are lower than its latency; its users wait nevertheless
+ * (products.tsv: 8.9 cycles and 5 of the LOP3 after it). */
+START_TEST(wide_product_latency)
 {
     ck_assert_double_eq_tol(exchanges_in_a_chain("mul.hi.u32 %r4, %r3, %r0;", 7, 1), 13.94, 0.4);
     ck_assert_double_eq_tol(exchanges_in_a_chain("mul.lo.u32 %r4, %r3, %r0;", 7, 1), 9.97, 0.4);
 }
 END_TEST
 
-UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, cluster_arrive_fence,
-          lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_level_of_recursion,
-          letting_others_run_takes_time, loop_lanes_rejoin, each_lane_has_its_bulk_copy,
-          a_release_begins_with_a_fence, shared_release_fence, loads_wait_behind_stores,
-          waiting_for_an_mbarrier_issues_nothing, stores_to_one_sector_leave_together,
-          a_generic_reduction_is_waited_for, lanes_of_an_increment_take_turns,
-          warps_of_a_block_take_turns, the_driver_takes_its_time, blocks_are_spread_over_the_gpu,
-          texture_units_in_turn, lines_take_turns_at_the_tags, fence_targets, stores_hold_the_banks,
-          comparisons_look_up_value_by_value, exchanges_take_turns_with_shared_memory,
-          wide_products_are_waited_for)
+UNIT_MAIN("stalls", constant_cache_miss, variable_address_cache_miss, cluster_arrive_fence,
+          divergent_branch_cost, indirect_call_cost, recursion_cost, yield_cost, loop_lanes_rejoin,
+          bulk_copy_per_lane, release_fence, shared_release_fence, loads_wait_for_earlier_stores,
+          mbarrier_wait_issues_nothing, store_merging, generic_reduction_drain,
+          increment_lanes_serialize, warp_scheduling_order, driver_function_cost, block_placement,
+          texture_throughput, tag_bank_conflicts, fence_targets, store_bank_occupancy,
+          match_any_lookup_cost, shuffle_bank_contention, wide_product_latency)

@@ -1,10 +1,10 @@
-/* test_tcgen05.c - products of tcgen05.mma with matrices that are laid out as the manual says, in a
- * notation of their own, and results computed in double precision.
+/* test_tcgen05.c - products of tcgen05.mma with matrices laid out according to the manual, in an
+ * independent notation, compared with results computed in double precision.
  *
  * A layout is a list of sizes and strides for each of two coordinates, as in CuTe: the coordinate
- * is split into digits, the first the fastest, and each digit counts its stride. The canonical
- * layouts of PTX ISA 9.1, section 9.7.16.3, and the data paths of section 9.7.16.10 stand below in
- * this form. All values are small, so that every sum is exact. */
+ * is split into digits, the first the fastest, and each digit has its stride. The canonical
+ * layouts of PTX ISA 9.1, section 9.7.16.3, and the data paths of section 9.7.16.10 are given
+ * below in this form. All values are small, so that every sum is exact. */
 #include "emu/exec/tcgen05/product.h"
 #include "tests/harness.h"
 #include "tests/unit/unit.h"
@@ -22,7 +22,7 @@ typedef struct digit {
 } digit;
 
 typedef struct layout {
-    digit row[4], col[4]; /* the last digit has size 0: as many as there are */
+    digit row[4], col[4]; /* the last digit has size 0: unbounded */
 } layout;
 
 static int along(const digit *d, int x)
@@ -106,8 +106,8 @@ typedef struct test {
     uint8_t *shared[2];
     pl_tmem *tmem[2];
     int swizzle_a, swizzle_b; /* 0, 32, 64, 128, -128: by 32 bytes */
-    int split_a, split_b; /* where a line begins in its 128 bytes; what is beyond lies elsewhere.
-                             -1: the leading dimension is no address */
+    int split_a, split_b; /* byte where a line begins within its 128 bytes; the excess is elsewhere.
+                             -1: the leading dimension is not an address */
 } test;
 
 static const struct {
@@ -137,7 +137,7 @@ static pl_tensor_type some_type(pl_tcgen05_kind kind, uint32_t *code)
     }
 }
 
-/* Writes an element into shared memory: BITS are those of its container. */
+/* Writes an element into shared memory: BITS is the width of its container. */
 static void put_shared(uint8_t *shared, uint32_t start, int index, pl_tensor_type t, int swizzle,
                        uint32_t x)
 {
@@ -214,8 +214,8 @@ static void put_bits(pl_tmem *t, int lane, uint32_t column, int bit, int bits, u
     ck_assert_int_le(bit % 32 + bits, 32);
 }
 
-/* Makes A sparse: of a chunk of four units two stay. Metadata goes to tensor memory, what stays to
- * STORED. */
+/* Makes A sparse: two units of each chunk of four are kept. Metadata is written to tensor memory,
+ * the kept units to STORED. */
 static void make_sparse(test *t, int rows, int b, int (*stored)[128])
 {
     const int bits = format_of(t->op.ta).bits, k = t->op.k,
@@ -261,8 +261,8 @@ static void make_sparse(test *t, int rows, int b, int (*stored)[128])
         }
 }
 
-/* A matrix with an absolute leading dimension: lines of 4-bit elements from byte SPLIT of their 128
- * on, and what does not fit at the same lines of a second piece 40 KiB further. */
+/* A matrix with an absolute leading dimension: lines of 4-bit elements starting at byte SPLIT of
+ * their 128; the excess is at the same lines of a second piece 40 KiB further. */
 static void put_split(uint8_t *shared, uint32_t start, const layout *l, int split, int line, int j,
                       uint32_t x)
 {
@@ -327,7 +327,7 @@ static void put_right(test *t, int b)
     if (t->split_b >= 0) say_split(&t->op.b_desc, 100 * 1024, t->split_b);
 }
 
-/* The bit in the columns of scale C of a line: a word has four, and further ones are behind the
+/* The bit in the columns of scale C of a line: a word holds four, and further ones are after the
  * words of 128 lines, or of 256. */
 static int scale_bit(int line, int c, int lines)
 {
@@ -435,13 +435,13 @@ static bool is_scaled(const pl_tcgen05_op *op)
     return op->kind >= PL_TK_MXF8F6F4;
 }
 
-/* Four-bit kinds that are dense may have 96 elements a step. */
+/* Dense four-bit kinds may have 96 elements per step. */
 static bool has_k96(const pl_tcgen05_op *op)
 {
     return op->kind >= PL_TK_MXF4 && op->k == 96;
 }
 
-/* Which scales a matrix begins with. Three scales begin anywhere, six at a half word. */
+/* The first scales of a matrix. Three scales start anywhere, six at a half word. */
 static int some_scale(const pl_tcgen05_op *op)
 {
     if (has_k96(op)) return op->scales == 2 ? (int)draw(4) : 2 * (int)draw(2);
@@ -506,7 +506,7 @@ static pl_tcgen05_op choose_op(unsigned which)
     return op;
 }
 
-/* What the descriptor says is what was put into it. */
+/* The descriptor decodes to the encoded values. */
 static void compare_decoded(const pl_tcgen05_op *op, const pl_tcgen05_op *decoded)
 {
     ck_assert(decoded->m == op->m && decoded->n == op->n && decoded->k == op->k);
@@ -529,7 +529,7 @@ static void choose_swizzles(test *t)
     t->split_b = k96 && t->swizzle_b == 128 && draw(4) ? 16 * (int)draw(8) : -1;
 }
 
-/* Chooses the case; false: there is no such shape. */
+/* Chooses the case; returns false if there is no such shape. */
 static bool choose(test *t)
 {
     pl_tcgen05_op *op = &t->op;
@@ -598,7 +598,7 @@ static bool run_case(test *t, char *where, size_t size)
     return read_back(t, (const double(*)[MOST])want, where, size);
 }
 
-START_TEST(products_equal_those_computed_apart)
+START_TEST(products_match_reference)
 {
     static test t;
     int seen[7][2][2][2] = {{{{0}}}}, n = 0; /* kind, blocks, ws, sparse */
@@ -641,4 +641,4 @@ START_TEST(products_equal_those_computed_apart)
 }
 END_TEST
 
-UNIT_MAIN("tcgen05", products_equal_those_computed_apart)
+UNIT_MAIN("tcgen05", products_match_reference)

@@ -1,5 +1,5 @@
-/* test_team.c - host threads that share jobs: every job is done once, and turns come in the order
- * of the numbers, with more threads than there are processors, too. */
+/* test_team.c - host threads that share jobs: every job is executed once, and ordered sections run
+ * in the order of the job numbers, also with more threads than processors. */
 #include "base/team.h"
 #include "tests/unit/unit.h"
 #include <string.h>
@@ -9,8 +9,7 @@ enum { JOBS = 100, RUNS = 300 };
 typedef struct plan {
     pl_team *team;
     uint32_t done[JOBS], calls[JOBS], order[JOBS], turns, apart, size;
-    bool wait, stop; /* what jobs do that are not apart; both: one of two does the one, and the next
-                        the other */
+    bool wait, stop; /* action of ordered jobs; both: alternately one and the other */
 } plan;
 
 static bool work(void *ctx, uint32_t job, uint32_t worker)
@@ -49,7 +48,7 @@ static void run_all(uint32_t threads, bool wait, bool stop, uint32_t apart, bool
     pl_team_close(p.team);
 }
 
-START_TEST(every_job_is_done_once)
+START_TEST(every_job_runs_once)
 {
     for (uint32_t threads = 1; threads <= 8; threads *= 2) {
         run_all(threads, false, false, 0, false);
@@ -58,7 +57,7 @@ START_TEST(every_job_is_done_once)
 }
 END_TEST
 
-START_TEST(who_waits_goes_on_in_turn)
+START_TEST(waiting_jobs_resume_in_order)
 {
     for (uint32_t threads = 1; threads <= 4; threads *= 2) {
         run_all(threads, true, false, 0, false);
@@ -76,7 +75,7 @@ START_TEST(stopped_job_resumes)
 }
 END_TEST
 
-START_TEST(some_wait_and_some_stop)
+START_TEST(waiting_and_stopped_jobs)
 {
     for (uint32_t threads = 2; threads <= 4; threads++) {
         run_all(threads, true, true, 0, false);
@@ -85,5 +84,5 @@ START_TEST(some_wait_and_some_stop)
 }
 END_TEST
 
-UNIT_MAIN("team", every_job_is_done_once, who_waits_goes_on_in_turn, stopped_job_resumes,
-          some_wait_and_some_stop)
+UNIT_MAIN("team", every_job_runs_once, waiting_jobs_resume_in_order, stopped_job_resumes,
+          waiting_and_stopped_jobs)

@@ -1,13 +1,14 @@
-/* test_tensor.c - tensor-core arithmetic against recordings of an H200, and fragment maps against
- * each other.
+/* test_tensor.c - tensor-core arithmetic compared with recordings from an H200, and fragment maps
+ * with each other.
  *
  * tests/data/mma holds three files (H200, driver 580.159.04, 2026-11):
  *   fragments.bin.xz  registers in, registers out, for 24 mma and 5 wgmma variants, random and
  *                     adversarial inputs
- *   probes.tsv.xz     10,228 labelled cases whose inputs follow from the label; FNV-1a hashes of
+ *   probes.tsv.xz     10,228 labelled cases whose inputs are derived from the label; FNV-1a hashes
+ *     of
  *                     inputs and results
- *   bmap.tsv.xz       for 42 descriptors, which 2-byte element each B[k][n] of wgmma was read from
- */
+ *   bmap.tsv.xz       for 42 descriptors, the 2-byte element that each B[k][n] of wgmma was read
+ *     from */
 #include "emu/exec/mma/mma.h"
 #include "tests/harness.h"
 #include "tests/unit/unit.h"
@@ -42,7 +43,7 @@ static int split(char *s, const char *separators, char *part[], int max)
     return n;
 }
 
-/* ---- running one operation on lane-major words, as the recordings have them ---- */
+/* ---- running one operation on lane-major words, as in the recordings ---- */
 
 typedef struct rows {
     uint32_t word[PL_TENSOR_MAX_REGS][2 * LANES];
@@ -171,7 +172,7 @@ START_TEST(recorded_fragments)
 }
 END_TEST
 
-/* ---- probes: inputs from the label ---- */
+/* ---- probes: inputs derived from the label ---- */
 
 /* Word I of stream SEED. */
 static uint64_t hash(uint64_t seed, uint64_t i)
@@ -314,7 +315,7 @@ static void check_wgmma_probe(const char *label, uint32_t inputs, uint32_t resul
            : pl_tensor_bits(op.a) <= 8 && op.a != PL_TT_E4M3 && op.a != PL_TT_E5M2 ? PL_TT_S32
                                                                                    : PL_TT_F32;
     const bool transposes = op.a == PL_TT_F16 || op.a == PL_TT_BF16;
-    const int first = !transposes ? 1 : in_regs ? 2 : 4; /* variants before those that negate */
+    const int first = !transposes ? 1 : in_regs ? 2 : 4; /* variants before the negating ones */
     if (op.d == PL_TT_S32) {
         op.saturate = var == 1;
     } else if (var < first) {
@@ -527,7 +528,7 @@ static uint64_t encode(pl_tensor_type t, int x) /* a small integer, 0..3 */
     }
 }
 
-/* The integer that a result stands for. */
+/* The integer represented by a result. */
 static int decode(pl_tensor_type t, uint64_t u)
 {
     double x;
@@ -541,7 +542,7 @@ static int decode(pl_tensor_type t, uint64_t u)
     return u == 0 ? 0 : (int)(m << ((int)(u >> frac) - bias) >> frac);
 }
 
-/* Fills the registers of an operand through its map, each element being value[row][col]. */
+/* Fills the registers of an operand through its map, with value[row][col] for each element. */
 static void fill(const pl_tensor_op *op, pl_tensor_operand which, pl_tensor_type t,
                  int (*value)[64], rows *r)
 {
@@ -600,8 +601,8 @@ START_TEST(maps_multiply_as_matrices)
 }
 END_TEST
 
-/* m8n8k4: four products, one for each quad pair; the maps name elements of the pair's own matrices.
- */
+/* m8n8k4: four products, one for each quad pair; the maps refer to elements of the pair's own
+ * matrices. */
 START_TEST(volta_layouts)
 {
     for (int layout = 0; layout < 8; layout++) {
@@ -716,9 +717,9 @@ END_TEST
 
 /* ---- generations ---- */
 
-/* 1 + 2^-BITS, the small term being a product at k = K: is it kept when 1 is taken away again
- * through C? The grid is 2^-frac, so a term of 2^-BITS survives when BITS <= frac and it meets the
- * 1 in the same fused sum. */
+/* Computes 1 + 2^-BITS, where the small term is a product at k = K; true if it is preserved after 1
+ * is subtracted through C. The grid is 2^-frac, so a term of 2^-BITS survives if BITS <= frac and
+ * it is added to the 1 in the same fused sum. */
 static bool kept(pl_tensor_gen gen, int bits, int k)
 {
     const pl_tensor_op op = {.family = PL_TF_MMA,
@@ -750,7 +751,7 @@ START_TEST(alignment_width_by_generation)
         ck_assert(kept(machines[i].gen, machines[i].frac, 1));
         ck_assert(!kept(machines[i].gen, machines[i].frac + 1, 1));
         ck_assert(!kept(machines[i].gen, machines[i].frac + 1, machines[i].block - 1));
-        /* the next block starts from 0, so that nothing shifts the small term out */
+        /* the next block starts from 0, so that no alignment shift discards the small term */
         if (machines[i].block < 16)
             ck_assert(kept(machines[i].gen, machines[i].frac + 1, machines[i].block));
     }

@@ -1,5 +1,5 @@
-/* test_time_limit.c - launches of which only some blocks, or the beginning of them, run with the
- * model of time: memory, counts and the estimate are close to those of the whole. */
+/* test_time_limit.c - launches of which only some blocks, or only their beginning, run with the
+ * timing model: memory, counts and the estimate are close to those of a complete run. */
 #include "include/ptxloom.h"
 #include "tests/unit/unit.h"
 #include <math.h>
@@ -17,8 +17,7 @@ static const char text[] =
     "rem.u32 %r5, %r1, %r2;\n"
     "ld.global.u32 %r4, [%a1];\nmad.lo.u32 %r4, %r1, 3, %r4;\nst.global.u32 [%a1], %r4;\nret;\n}\n";
 
-/* Each thread adds up, `turns` times, what its neighbour has, with a copy under way all the time.
- */
+/* Each thread adds its neighbour's value `turns` times, while a copy is always outstanding. */
 static const char exchange[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry swap(.param .u64 out, .param "
     ".u32 turns)\n{\n.reg .pred %p;\n.reg .b32 %r<12>;\n.reg .b64 %a<6>;\n"
@@ -90,20 +89,20 @@ static void compare(uint32_t cluster)
     tear_down();
 }
 
-START_TEST(the_rest_runs_without_the_model)
+START_TEST(remainder_runs_without_timing_model)
 {
     compare(0);
 }
 END_TEST
 
-START_TEST(the_rest_has_whole_clusters)
+START_TEST(remainder_has_complete_clusters)
 {
     compare(2);
 }
 END_TEST
 
-/* Blocks that run at once may wait for each other. */
-START_TEST(blocks_that_fit_all_start_with_the_model)
+/* Concurrently running blocks may wait for each other. */
+START_TEST(resident_blocks_all_start_with_timing_model)
 {
     set_up();
     ck_assert_uint_eq(launch(200, 0, 1e-9).timed_blocks, 0);
@@ -158,18 +157,18 @@ static void check_long_blocks(uint32_t cluster)
     tear_down();
 }
 
-START_TEST(long_blocks_end_without_the_model)
+START_TEST(long_blocks_end_without_timing_model)
 {
     check_long_blocks(0);
 }
 END_TEST
 
-START_TEST(long_blocks_of_clusters_end_without_the_model)
+START_TEST(long_cluster_blocks_end_without_timing_model)
 {
     check_long_blocks(2);
 }
 END_TEST
 
-UNIT_MAIN("time_limit", the_rest_runs_without_the_model, the_rest_has_whole_clusters,
-          blocks_that_fit_all_start_with_the_model, long_blocks_end_without_the_model,
-          long_blocks_of_clusters_end_without_the_model)
+UNIT_MAIN("time_limit", remainder_runs_without_timing_model, remainder_has_complete_clusters,
+          resident_blocks_all_start_with_timing_model, long_blocks_end_without_timing_model,
+          long_cluster_blocks_end_without_timing_model)

@@ -1,5 +1,5 @@
-/* test_trace.c - the trace writer: the numbers of a file agree, and nothing that looks like a
- * finished file is ever left by a run that failed, was killed, or met a full disk. */
+/* test_trace.c - the trace writer: the numbers of a file agree, and a run that failed, was killed,
+ * or filled the disk never leaves a file that looks complete. */
 #include "isa/table/form.h"
 #include "isa/program/insn.h"
 #include "tests/unit/unit.h"
@@ -39,7 +39,7 @@ static bool exists(const char *file)
     return stat(file, &st) == 0;
 }
 
-/* ---- a made-up program and its events ---- */
+/* ---- a synthetic program and its events ---- */
 
 static void describe(void *ctx, uint32_t pc, pl_tracedb_insn *out)
 {
@@ -98,8 +98,8 @@ typedef struct sums {
     uint64_t cycles, events;
 } sums;
 
-/* Every warp runs the program `rounds` times; the last warp of the last block stops at its barrier
- * when stuck. A division is priced as 20 instructions. */
+/* Every warp runs the program `rounds` times; if stuck, the last warp of the last block stops at
+ * its barrier. A division is priced as 20 instructions. */
 static void send_events(const pl_sink *sink, sums *s, uint32_t rounds, bool stuck)
 {
     uint64_t seq = 0, addr[PL_LANES];
@@ -233,7 +233,7 @@ static double number(const char *sql)
 
 #define NUMBER(sql, expected) ck_assert_double_eq_tol(number(sql), (double)(expected), 1e-9)
 
-START_TEST(numbers_agree)
+START_TEST(counts_agree)
 {
     enter_folder();
     write_file(PL_TRACEDB_MEM, 2, 10);
@@ -296,7 +296,7 @@ START_TEST(metrics_follow_their_definitions)
 {
     enter_folder();
     write_file(PL_TRACEDB_SUMMARY, 1, 10);
-    NUMBER("SELECT value FROM gld_efficiency", 50); /* 128 bytes asked for, 8 sectors moved */
+    NUMBER("SELECT value FROM gld_efficiency", 50); /* 128 bytes requested, 8 sectors transferred */
     NUMBER("SELECT value FROM gld_transactions_per_request", 8);
     NUMBER("SELECT value FROM global_hit_rate", 25);
     /* 360 cycles at 1 GHz: bytes per ns. */
@@ -311,7 +311,7 @@ START_TEST(metrics_follow_their_definitions)
     NUMBER("SELECT value FROM stall_memory_dependency", 100);
     NUMBER("SELECT value FROM \"dram__bytes_read.sum\"", 32000);
     NUMBER("SELECT value FROM dram_read_throughput", 32000 / 360.0);
-    /* A counter without a view of its own. */
+    /* A counter without its own view. */
     NUMBER("SELECT value FROM metric WHERE name = 'homemade'", 7);
     NUMBER("SELECT branch_efficiency.value IS NULL FROM branch_efficiency", 1);
     NUMBER("SELECT max(n) FROM (SELECT count(*) AS n FROM metric GROUP BY kernel, name)", 1);
@@ -357,7 +357,7 @@ START_TEST(shipped_queries_run)
 }
 END_TEST
 
-START_TEST(addresses_come_back_by_lane)
+START_TEST(lane_addresses_round_trip)
 {
     enter_folder();
     write_file(PL_TRACEDB_MEM, 1, 1);
@@ -451,7 +451,7 @@ static bool never_comes(uint64_t seq)
     return seq % 1503 == 21;
 }
 
-START_TEST(late_results_find_their_rows)
+START_TEST(late_results_update_their_rows)
 {
     static uint64_t due[LATEST][64];
     static unsigned ndue[LATEST];
@@ -548,7 +548,7 @@ START_TEST(metric_windows_double)
     ck_assert_int_eq(pl_tracedb_close(t, true), PL_OK);
     NUMBER("SELECT sum(value) FROM counter_time WHERE name = 'inst_executed'", 36000 / NPC * 25);
     NUMBER("SELECT max(cycles) FROM counter_time", 256);
-    /* 256 rows: 42 times the program, and four rows, of which one is the division. */
+    /* 256 rows: 42 times the program, and four rows, including one division. */
     NUMBER("SELECT max(value) FROM counter_time WHERE name = 'inst_executed'", 256 / NPC * 25 + 23);
     NUMBER("SELECT count(*) FROM counter_time WHERE name = 'inst_executed'", (36000 + 255) / 256);
     leave_folder();
@@ -577,7 +577,7 @@ START_TEST(source_lines_are_found)
 }
 END_TEST
 
-START_TEST(equal_runs_write_equal_bytes)
+START_TEST(output_is_deterministic)
 {
     char keep[112], command[256];
     enter_folder();
@@ -592,9 +592,9 @@ START_TEST(equal_runs_write_equal_bytes)
 }
 END_TEST
 
-/* ---- what must never happen: a damaged file with a good name ---- */
+/* ---- must never happen: a damaged file with a valid name ---- */
 
-START_TEST(the_name_comes_last)
+START_TEST(file_is_renamed_last)
 {
     enter_folder();
     sums s;
@@ -608,13 +608,13 @@ START_TEST(the_name_comes_last)
     ck_assert(fseek(f, 60, SEEK_SET) == 0 && fread(version, 1, 4, f) == 4);
     fclose(f);
     ck_assert_int_eq(version[3], 0);
-    ck_assert_int_eq(pl_tracedb_close(t, false), PL_OK); /* thrown away */
+    ck_assert_int_eq(pl_tracedb_close(t, false), PL_OK); /* discarded */
     ck_assert(!exists(part) && !exists(path));
     leave_folder();
 }
 END_TEST
 
-START_TEST(closing_inside_a_launch_keeps_nothing)
+START_TEST(close_during_launch_discards_file)
 {
     enter_folder();
     pl_tracedb *t = open_trace(PL_TRACEDB_INST, 0);
@@ -629,9 +629,9 @@ START_TEST(closing_inside_a_launch_keeps_nothing)
 }
 END_TEST
 
-/* A child writes launches without end and is killed after a while that differs each time: a good
- * file from before must still be the same, and the next run must get past the rubbish. */
-START_TEST(killed_at_any_moment)
+/* A child writes launches endlessly and is killed after a varying delay: a valid earlier file must
+ * be unchanged, and the next run must succeed despite leftover files. */
+START_TEST(killed_at_random_times)
 {
     enter_folder();
     write_file(PL_TRACEDB_SUMMARY, 1, 1);
@@ -655,7 +655,7 @@ START_TEST(killed_at_any_moment)
 }
 END_TEST
 
-START_TEST(a_second_writer_is_refused)
+START_TEST(second_writer_is_rejected)
 {
     enter_folder();
     int ready[2], go[2];
@@ -676,7 +676,7 @@ START_TEST(a_second_writer_is_refused)
     ck_assert_int_eq(pl_tracedb_open(&t, path, &o), PL_IO);
     ck_assert_ptr_nonnull(strstr(pl_tracedb_error(t), "another program"));
     pl_tracedb_close(t, false);
-    ck_assert(exists(part)); /* the other's */
+    ck_assert(exists(part)); /* belongs to the other writer */
     int status;
     ck_assert_int_eq(write(go[1], &c, 1), 1);
     waitpid(child, &status, 0);
@@ -686,7 +686,7 @@ START_TEST(a_second_writer_is_refused)
 }
 END_TEST
 
-START_TEST(places_that_cannot_be_written)
+START_TEST(unwritable_paths)
 {
     static const char slip[] = ".version 9.0\n";
     char bad[128];
@@ -722,7 +722,7 @@ START_TEST(places_that_cannot_be_written)
 }
 END_TEST
 
-/* The size limit of the process stands in for a full disk: writes past it fail. */
+/* The size limit of the process simulates a full disk: writes past it fail. */
 START_TEST(full_disk)
 {
     enter_folder();
@@ -774,10 +774,10 @@ START_TEST(filters_keep_statistics)
 {
     static const struct {
         pl_tracedb_filter filter;
-        const char *words, *outside; /* rows that must not be there */
+        const char *words, *outside; /* rows that must not exist */
         uint32_t inst, mem;
     } row[] = {
-        /* 6 warps, 4 rounds, 6 instructions of which 2 touch memory */
+        /* 6 warps, 4 rounds, 6 instructions of which 2 access memory */
         {{0}, NULL, "0", 144, 48},
         {{.sm = "1"}, "sm 1", "sm <> 1", 48, 16},
         {{.block = "2:"}, "block 2:", "block < 2", 48, 16},
@@ -815,7 +815,7 @@ START_TEST(filters_keep_statistics)
 }
 END_TEST
 
-START_TEST(wrong_filters_are_explained)
+START_TEST(invalid_filter_messages)
 {
     static const struct {
         pl_tracedb_filter filter;
@@ -874,7 +874,7 @@ START_TEST(sampling_keeps_whole_warps)
 }
 END_TEST
 
-START_TEST(opcodes_say_what_they_touch)
+START_TEST(opcode_memory_access)
 {
     static const struct {
         const char *text;
@@ -919,7 +919,7 @@ static void read_page(const char *name, char *buf, size_t size)
     fclose(f);
 }
 
-/* Words are letters, digits and underscores. */
+/* Words consist of letters, digits and underscores. */
 static bool mentions(const char *text, const char *word)
 {
     static const char part_of_word[] =
@@ -931,7 +931,7 @@ static bool mentions(const char *text, const char *word)
     return false;
 }
 
-START_TEST(the_manual_page_names_everything)
+START_TEST(manual_page_is_complete)
 {
     static char page[64 << 10];
     read_page("man/ptxloom-trace.5", page, sizeof page);
@@ -986,11 +986,11 @@ START_TEST(the_cookbook_runs)
 }
 END_TEST
 
-UNIT_MAIN("trace", numbers_agree, a_summary_has_statistics_only, metrics_follow_their_definitions,
-          shipped_queries_run, addresses_come_back_by_lane, inactive_lanes_have_no_address,
-          late_results_find_their_rows, barriers_pair_arrival_and_departure, metric_windows_double,
-          source_lines_are_found, equal_runs_write_equal_bytes, the_name_comes_last,
-          closing_inside_a_launch_keeps_nothing, killed_at_any_moment, a_second_writer_is_refused,
-          places_that_cannot_be_written, full_disk, size_limit, wrong_filters_are_explained,
-          filters_keep_statistics, sampling_keeps_whole_warps, opcodes_say_what_they_touch,
-          the_manual_page_names_everything, the_cookbook_runs)
+UNIT_MAIN("trace", counts_agree, a_summary_has_statistics_only, metrics_follow_their_definitions,
+          shipped_queries_run, lane_addresses_round_trip, inactive_lanes_have_no_address,
+          late_results_update_their_rows, barriers_pair_arrival_and_departure,
+          metric_windows_double, source_lines_are_found, output_is_deterministic,
+          file_is_renamed_last, close_during_launch_discards_file, killed_at_random_times,
+          second_writer_is_rejected, unwritable_paths, full_disk, size_limit,
+          invalid_filter_messages, filters_keep_statistics, sampling_keeps_whole_warps,
+          opcode_memory_access, manual_page_is_complete, the_cookbook_runs)

@@ -1,5 +1,4 @@
-/* test_trace_query.c - `ptxloom query`: what it prints, what it refuses, and with which exit
- * status. */
+/* test_trace_query.c - `ptxloom query`: its output, its errors, and its exit statuses. */
 #include "cli/cli.h"
 #include "tests/unit/unit.h"
 #include "traces/trace.h"
@@ -84,8 +83,8 @@ static void redirect(const char *name, int to, int flags)
     if (fd < 0 || dup2(fd, to) < 0) _exit(99);
 }
 
-/* Runs `ptxloom query WORDS...` in a child; its output is in out and err, its exit status is
- * returned. Arguments end with NULL. */
+/* Runs `ptxloom query WORDS...` in a child; its output is in out and err. Returns its exit status.
+ * Arguments end with NULL. */
 static int query(const char *input, ...)
 {
     char *argv[12] = {(char[]){"query"}};
@@ -180,7 +179,7 @@ START_TEST(names_and_parameters)
 }
 END_TEST
 
-START_TEST(wrong_queries_are_explained)
+START_TEST(invalid_query_messages)
 {
     make_trace();
     ck_assert_int_eq(query(NULL, path, "SELECT id,\n       colour FROM kernel", NULL), CLI_INPUT);
@@ -202,7 +201,7 @@ START_TEST(wrong_queries_are_explained)
 }
 END_TEST
 
-START_TEST(a_trace_is_only_read)
+START_TEST(trace_is_opened_read_only)
 {
     static const char *const change[] = {"UPDATE kernel SET name = 'x'",
                                          "DELETE FROM pc_stat",
@@ -218,7 +217,7 @@ START_TEST(a_trace_is_only_read)
         ck_assert_msg(status == CLI_INPUT, "%s: exit status %d", change[i], status);
         ck_assert_msg(strlen(err) > 10, "%s: no message", change[i]);
     }
-    /* Nor does any file come into being. */
+    /* No file is created either. */
     snprintf(target, sizeof target, "%s/new.db", folder);
     snprintf(sql, sizeof sql, "VACUUM INTO '%s'", target);
     ck_assert_int_eq(query(NULL, path, sql, NULL), CLI_INPUT);
@@ -240,7 +239,7 @@ static void change_file(const char *sql)
     sqlite3_close(db);
 }
 
-START_TEST(other_files_are_refused)
+START_TEST(other_files_are_rejected)
 {
     char other[128];
     make_trace();
@@ -275,7 +274,7 @@ START_TEST(long_results)
               path, "-", "--csv", NULL),
         0);
     ck_assert_str_eq(out, "lines,s\n5000,12502500\n");
-    /* 1,500 rows: more than are looked at for the widths */
+    /* 1,500 rows: more than are inspected for the column widths */
     ck_assert_int_eq(query("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i "
                            "< 1500) SELECT i FROM n",
                            path, "-", NULL),
@@ -288,5 +287,5 @@ START_TEST(long_results)
 }
 END_TEST
 
-UNIT_MAIN("query", table_alignment, other_formats, names_and_parameters,
-          wrong_queries_are_explained, a_trace_is_only_read, other_files_are_refused, long_results)
+UNIT_MAIN("query", table_alignment, other_formats, names_and_parameters, invalid_query_messages,
+          trace_is_opened_read_only, other_files_are_rejected, long_results)

@@ -1,5 +1,5 @@
-/* unit.h - the main function of a unit test: UNIT_MAIN("suite", first_test, second_test) after the
- * START_TESTs.
+/* unit.h - defines the main function of a unit test: UNIT_MAIN("suite", first_test, second_test)
+ * after the START_TESTs.
  *
  *     tests/unit/test_arena                    runs all
  *     tests/unit/test_arena grows resets       runs those whose names contain one of these words
@@ -22,7 +22,7 @@ static inline bool unit_chosen(const TTest *test, int argc, char **argv)
     return argc <= 1;
 }
 
-/* Adds the tests that the command line names; exits if it names none. */
+/* Adds the tests selected on the command line; exits if it selects none. */
 static inline void unit_add(TCase *c, const TTest *const *test, size_t n, int argc, char **argv)
 {
     size_t added = 0;
