@@ -49,7 +49,7 @@ static void mark_chosen(pl_gpu_model *x, uint64_t left)
 }
 
 /* The order in which SMs get one block each, of `left` remaining blocks: GPC by GPC, starting
- * with one of them. On the H200 the starting GPC varies (place.tsv); here it is always the
+ * with one of them. On the H200 the starting GPC varies (place.tsv.xz); here it is always the
  * middle one. */
 static void begin_round(pl_gpu_model *x, uint64_t left)
 {

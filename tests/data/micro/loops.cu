@@ -1,5 +1,5 @@
 // loops.cu - what branches cost, by stall reason: profiled with ncu. Loops of `n` turns whose bodies are so long, with branches that are taken and not.
-// Recorded into loops.tsv (H200, driver 580.159.04, CUDA 13.0, 2026-11) with smsp__average_warps_issue_stalled_*_per_issue_active.ratio times
+// Recorded into loops.tsv.xz (H200, driver 580.159.04, CUDA 13.0, 2026-11) with smsp__average_warps_issue_stalled_*_per_issue_active.ratio times
 // smsp__issue_active.sum by smsp__warps_launched.sum; the ratios have two digits behind the point.
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// place.cu - which SM each block of a grid runs on. A row of place.tsv is a launch: blocks of a cluster, blocks, threads of a block, which of them
+// place.cu - which SM each block of a grid runs on. A row of place.tsv.xz is a launch: blocks of a cluster, blocks, threads of a block, which of them
 // end at once (0 none, 1 those above the diagonal of a grid of 6 x 24, 2 every second one; the others stay until all have begun where there is room
 // for them), the SMs of the blocks in the order of their numbers. Recorded with
 //
