@@ -21,7 +21,7 @@ data_tests += tests/partial_barriers tests/hostile_traces tests/triton
 data_tests += tests/schema tests/pass_tests tests/int64_expansion tests/fuzz/objects tests/fuzz/litmus
 check_PROGRAMS += $(long_tests) $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
-tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DONE_OF=2 -DMODE='"timing"'
+tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DONE_OF=3 -DMODE='"timing"'
 tests_suite_timing_LDADD = libpl_harness.la libptxloom.la
 tests_suite_random_SOURCES = tests/suite.c
 tests_suite_random_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"' -DEXTRA='"--schedule", "random:1",'
