@@ -430,8 +430,8 @@ typedef struct pl_launch {
     uint64_t max_instructions; /* warp instructions */
     uint64_t max_output;       /* bytes of printed text that are held */
     /* Timing mode: blocks that have not started after so many seconds of host time run without the
-     * timing model, and running blocks continue without it after as long again, at least two
-     * seconds; 0: no limit. All blocks of cooperative launches start. Not with `then`. */
+     * timing model, and running blocks continue without it after as long again, at least half
+     * a second; 0: no limit. All blocks of cooperative launches start. Not with `then`. */
     double timed_seconds;
     /* Called repeatedly while the launch runs; or NULL. */
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);

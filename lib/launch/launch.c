@@ -181,7 +181,7 @@ static pl_status check_cooperative(pl_gpu *gpu, const pl_launch *l, const shape 
 }
 
 /* Seconds for which blocks keep the timing model at least after the last has started with it. */
-#define LEAST_END 2.0
+#define LEAST_END 0.5
 
 /* Reports a message about an instruction of a thread, with its PTX and CUDA positions. */
 static pl_diag *report_at(pl_module *m, pl_diag_id id, const char *kernel, const pl_fault_info *f)
