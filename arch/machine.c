@@ -136,8 +136,8 @@ static const pl_conf_key issue_keys[] = {
         "additional latency to such an instruction from the high half of a result of two "
         "instructions"),
     OPTIONAL(pl_issue_config, drain, "drain", U32, CY, 0, 100,
-             "additional cycles until a result is in its register; basic blocks end, and calls and "
-             "reconvergence follow, only then; 0: they do not wait"),
+             "additional cycles until a result is in its register; the end of a basic block, a "
+             "call and a reconvergence wait for it; 0: they do not"),
     KEY(pl_issue_config, branch, "branch", U32, CY, 1, 100,
         "stall count of a branch: cycles until the next instruction if it is not taken"),
     OPTIONAL(pl_issue_config, stall_most, "stall_most", U32, CY, 0, 100,
@@ -433,7 +433,7 @@ static const pl_conf_key l2_keys[] = {
     MEM(atomic_op_cost[PL_ALU_FLOAT], "turn_float", F64, CY, 0, 1000,
         "the same for floating-point numbers"),
     OPTIONAL(pl_memsys_config, atomic_word_cost, "more_float", F64, CY, 0, 1000,
-             "cycles for each further 4 bytes of such an operation"),
+             "cycles for each further 4 bytes of a floating-point operation"),
     OPTIONAL(pl_memsys_config, atomic_queue_limit, "atomic_wait", U32, CY, 0, 100000,
              "cycles of queued atomics of a slice above which later requests wait for them; 0: "
              "unlimited"),
