@@ -14,7 +14,7 @@ enum {
 
 typedef struct page {
     bool read_mostly;
-    int8_t preferred, prefetched; /* a device, HOST or NOWHERE */
+    int8_t preferred, prefetched; /* a device, HOST or NO_LOCATION */
     uint32_t accessed;            /* bit k: by device k; top bit: by the host */
 } page;
 
@@ -65,7 +65,7 @@ static uint64_t pages_of(const cuda_alloc *a, const void *p, size_t bytes, uint6
     return (at + bytes - 1) / PAGE - *first + 1;
 }
 
-/* Decodes cudaMemLocation: a device, HOST, or NOWHERE for a location that does not exist. */
+/* Decodes cudaMemLocation: a device, HOST, or NO_LOCATION if it does not exist. */
 static int device_of_location(uint64_t location)
 {
     const int type = (int)(uint32_t)location, id = (int)(location >> 32);
@@ -164,7 +164,7 @@ static int type_of(int device)
     return device == HOST ? IN_HOST : device == NO_LOCATION ? 0 : IN_DEVICE;
 }
 
-/* Lists devices, then the host, then NOWHERE up to the end. */
+/* Lists devices, then the host, then NO_LOCATION up to the end. */
 static void put_accessed(int *out, size_t n, uint32_t accessed)
 {
     size_t k = 0;

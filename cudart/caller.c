@@ -22,8 +22,8 @@ static const Elf64_Sym *function_at(const cuda_host_image *i, uint64_t address)
     return NULL;
 }
 
-/* The function is a template of the runtime's headers, or one that nvcc makes of a kernel or of its
- * launch: the caller is more informative. */
+/* True for templates of the runtime's headers, and for functions that nvcc generates for a kernel
+ * or its launch: their caller is more informative. */
 static bool is_generated(const char *name, const void *function)
 {
     return strstr(name, "__cudaLaunchKernel_helper") || strstr(name, "__device_stub__") ||

@@ -1,11 +1,11 @@
 /* clock.c - the application's clock: host time of calls, and durations of stream operations, from
  * the keys of [device] in the machine description.
  *
- * The host goes on when a call has returned; an operation begins when the host has put it into its
- * stream, what is before it there has ended, and the units that it needs are free. Copies of one
- * direction follow each other. Kernels run side by side as far as the GPU has room for their
- * blocks (resident.c). All is decided when an operation is put into its stream, but for kernels
- * that others of higher priority hold up. */
+ * The host continues when a call has returned. An operation begins when the host has enqueued it,
+ * the preceding operations of its stream have ended, and the units that it requires are free.
+ * Copies in one direction are serialised. Kernels run concurrently as far as the GPU has space for
+ * their blocks (resident.c). All times are computed when an operation is enqueued, except for
+ * kernels that are delayed by kernels of higher priority. */
 #include "cudart/green.h"
 #include <math.h>
 
@@ -139,8 +139,8 @@ static const char *memory_name(const cuda_side *s, int type)
     return s->array ? "array" : name[type];
 }
 
-/* Returns the duration of a copy that begins then: it runs at the rate `alone`, and at `both` while
- * the other direction is busy. */
+/* Returns the duration of a copy that begins at this time. It runs at the single rate, and at the
+ * duplex rate while the other direction is busy. */
 static double shared_link(double at, const direction *other, double start, double single_rate,
                           double duplex_rate, double bytes)
 {
@@ -353,8 +353,8 @@ void cuda_clock_deferred(const cuda_op *op)
 
 /* ---------------------------------------------------------------- kernels */
 
-/* Without the timing model: as if every multiprocessor at work issued two instructions per cycle,
- * and a launch took 1000 cycles by itself; but no fewer than a warp has counted. */
+/* Without the timing model: every busy multiprocessor issues two instructions per cycle, but no
+ * fewer cycles than the longest warp has counted. A launch takes 1000 cycles in addition. */
 double cuda_guessed_cycles(double instructions, double blocks, double sms, double longest_warp)
 {
     enum { ISSUE_RATE = 2, LAUNCH_CYCLES = 1000 };
@@ -382,7 +382,7 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
                  full_waves = (double)(uint64_t)waves;
     const double ns = (cuda.graph_launch ? cost.graph_node : cost.launch) +
                       (cost.clock > 0 ? t->cycles / cost.clock * 1e3 : 0) + fault_ns(&t->moved);
-    /* The last wave may leave room for other kernels. */
+    /* The last wave may leave space for other kernels. */
     const cuda_span span = cuda_place_kernel(
         s, l->green, l->prioritised ? l->priority : s->priority, ns, waves, waves - full_waves);
     cuda_note(&(cuda_activity){.kind = "kernel",

@@ -228,7 +228,7 @@ int pl_cudaMemcpyArrayToArray(cuda_array *to, size_t tx, size_t ty, cuda_array *
 
 /* ---- 3D ---- */
 
-/* A wrong pitch has no number of its own here (H200). */
+/* These calls report a wrong pitch as an invalid value (H200). */
 static int box_error(int error)
 {
     return error == CU_INVALID_PITCH ? CU_INVALID_VALUE : error;

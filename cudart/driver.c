@@ -1,4 +1,4 @@
-/* driver.c - the CUDA driver API over the same contexts as the runtime: most calls are those of the
+/* driver.c - the CUDA driver API, on the same contexts as the runtime. Most calls are those of the
  * runtime under another name. */
 #include "cudart/green.h"
 #include <stdio.h>
@@ -115,7 +115,7 @@ int pl_cuCtxPopCurrent_v2(void **out)
     return CU_OK;
 }
 
-/* At most one way of waiting (CU_CTX_SCHED_MASK), and no unknown flag. */
+/* True if there is at most one scheduling flag (CU_CTX_SCHED_MASK), and no unknown flag. */
 static bool flags_are_good(unsigned flags)
 {
     enum { SCHEDULE = 7, FLAGS = 0xff };
@@ -154,8 +154,8 @@ bool cuda_list_context(cuda_context *c)
     return cuda_table_put(&contexts, c, c);
 }
 
-/* The thread goes on with the context that was current before. The address is not given to others:
- * programs may still name it. */
+/* The previous context of the thread becomes current. The memory of the context is not reused:
+ * programs may still pass its handle. */
 void cuda_end_context(cuda_context *c)
 {
     if (c == cuda_self.context) pl_cuCtxPopCurrent_v2(NULL);
@@ -241,7 +241,7 @@ int pl_cuCtxAttach(void **out, unsigned flags)
     return CU_OK;
 }
 
-/* The last one ends the context. */
+/* The last call destroys the context. */
 int pl_cuCtxDetach(void *handle)
 {
     cuda_context *c = cuda_context_of(handle);
@@ -251,7 +251,7 @@ int pl_cuCtxDetach(void *handle)
     return CU_OK;
 }
 
-/* CUexecAffinityParam: as many SMs as the device has, which no context changes. */
+/* CUexecAffinityParam: all SMs of the device, since no context restricts them. */
 int pl_cuCtxGetExecAffinity(void *out, int type)
 {
     struct {
@@ -264,7 +264,7 @@ int pl_cuCtxGetExecAffinity(void *out, int type)
     return CU_OK;
 }
 
-/* Only under MPS. */
+/* Execution affinity is supported only under MPS. */
 int pl_cuDeviceGetExecAffinitySupport(int *can, int type, int device)
 {
     if (!can || type) return CU_INVALID_VALUE;
@@ -388,7 +388,7 @@ int pl_cuStreamGetCtx(void *stream, void **out)
     return CU_OK;
 }
 
-/* One of the two. */
+/* Returns the context or the green context of the stream; the other one is NULL. */
 int pl_cuStreamGetCtx_v2(void *stream, void **out, void **green)
 {
     const cuda_stream *s = cuda_stream_of(stream);
@@ -683,7 +683,7 @@ int pl_cudaLibraryGetGlobal(void **p, size_t *bytes, cuda_module *m, const char 
     return error;
 }
 
-/* No library has functions that host and device share. */
+/* No library has functions shared by host and device. */
 int pl_cudaLibraryGetUnifiedFunction(void **out, cuda_module *m, const char *name)
 {
     (void)out, (void)m, (void)name;

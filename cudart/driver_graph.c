@@ -177,7 +177,7 @@ int pl_cuGraphAddNode_v2(void **out, void *graph, void *const *before, const voi
         return pl_cuGraphAddBatchMemOpNode(out, graph, before, nbefore, &p->u);
     driver_node same = converted(p);
     const int error = pl_cudaGraphAddNode(out, graph, before, data, nbefore, &same);
-    /* The address of memory; the graphs of a condition. */
+    /* Outputs: the address of the memory, or the graphs of the condition. */
     if (p->kind == OP_ALLOC || p->kind == OP_CONDITION) *p = same;
     return error;
 }

@@ -271,10 +271,10 @@ enum { DEVICE_LAUNCH = 4 }; /* flag: cudaGraphInstantiateFlagDeviceLaunch */
 /* Graphs launched by the kernels of a graph. An H200 rejects a launch beyond the limits with the
  * error of a pending graph. */
 typedef struct cuda_from_kernels {
-    enum { BESIDE = 120, BEHIND = 255 } limit; /* maximum, as stated by the programming guide */
+    enum { BESIDE = 120, BEHIND = 255 } limit; /* maxima of the programming guide */
     cuda_graph *beside[BESIDE], *behind[BEHIND];
-    unsigned nbeside, taken, nbehind; /* taken: number of `beside` that have been executed */
-    double end;                       /* ns: end of those of `beside` */
+    unsigned nbeside, taken, nbehind; /* taken: number of `beside` already executed */
+    double end;                       /* ns: end of the graphs of `beside` that are not siblings */
     double sibling_end;
     bool sibling[BESIDE];
 } cuda_from_kernels;
@@ -308,7 +308,7 @@ static uint32_t launch_from_kernel(void *unused, uint64_t handle, uint64_t strea
     cuda_graph *g = cuda_exec_of((const void *)(uintptr_t)handle);
     (void)unused;
     if (!g) return CU_INVALID_VALUE;
-    if (!(g->flags & DEVICE_LAUNCH)) return CU_ILLEGAL_ADDRESS; /* not on the device */
+    if (!(g->flags & DEVICE_LAUNCH)) return CU_ILLEGAL_ADDRESS; /* for the host only */
     pthread_mutex_lock(&asking);
     if (!running->asked) running->asked = calloc(1, sizeof *running->asked);
     const uint32_t error =
@@ -424,12 +424,12 @@ static bool put_in_front(cuda_graph ***list, size_t *n, const cuda_graph *g)
     if (!f || !f->nbehind) return true;
     cuda_graph **more = realloc(*list, (*n + f->nbehind) * sizeof **list);
     if (!more) return false;
-    for (unsigned k = f->nbehind; k-- > 0;) more[(*n)++] = f->behind[k]; /* the last is next */
+    for (unsigned k = f->nbehind; k-- > 0;) more[(*n)++] = f->behind[k]; /* a stack */
     *list = more;
     return true;
 }
 
-/* --timeout, for graphs that launch each other without end. */
+/* Applies --timeout to graphs that launch each other endlessly. */
 static bool takes_too_long(double begin)
 {
     const double limit = (double)cuda.options.timeout;
@@ -868,7 +868,7 @@ int cuda_replace_op(cuda_node *x, const cuda_op *op, int error)
         cuda_drop_op(&owned);
         return CU_INVALID_VALUE;
     }
-    if (op->kind == OP_KERNEL && !op->u.kernel.l.prioritised) { /* the node keeps its own */
+    if (op->kind == OP_KERNEL && !op->u.kernel.l.prioritised) { /* the node keeps its priority */
         owned.u.kernel.l.prioritised = x->op.u.kernel.l.prioritised;
         owned.u.kernel.l.priority = x->op.u.kernel.l.priority;
     }
@@ -1398,7 +1398,7 @@ int pl_cudaStreamUpdateCaptureDependencies_12(void *stream, void **node, size_t 
 }
 
 /* True if all nodes without successors are joined to the stream in which the capture began, or the
- * program has said itself what is. */
+ * program has set the dependencies itself. */
 static bool all_joined(const cuda_capture *c)
 {
     const cuda_tail *t = tail_of(c->origin);

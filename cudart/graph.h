@@ -12,9 +12,9 @@ typedef struct cuda_node {
     size_t nbefore, cap_before;
     unsigned mark; /* of a traversal: 1 in progress, 2 done */
     double end;    /* of the latest execution, on the application's clock */
-    uint32_t slot; /* order.c; and its knowledge at its end */
+    uint32_t slot; /* order.c: its slot, and its vector clock at its end */
     struct cuda_known *known;
-    uint64_t updatable; /* its name for kernels, which may change it (graph_update.c); 0: none */
+    uint64_t updatable; /* handle for kernels, which may change it (graph_update.c); 0: none */
     bool disabled;
     bool done;   /* in the current execution */
     void **args; /* returned by a query of its parameters; owned, or NULL */
@@ -120,18 +120,18 @@ const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g);
 /* Releases the data of an operation. */
 void cuda_drop_op(cuda_op *op);
 
-/* The node that a capturing stream has just made. */
+/* Returns the node that a capturing stream has added last. */
 cuda_node *cuda_capture_last(const cuda_stream *s);
 
 /* graph_update.c: kernel nodes that kernels change */
-/* Kernels may change it from now on, by this name. */
+/* Allows kernels to change the node, and returns its handle for them. */
 uint64_t cuda_make_updatable(cuda_node *x);
 bool cuda_has_updatable(const cuda_graph *g);
-/* Of an executable graph, which has just been made: kernels change its nodes; false: no memory. */
+/* Binds the handles to the nodes of a new executable graph; false: no memory. */
 bool cuda_adopt_updatable(cuda_graph *exec);
-/* Kernels change nodes of an executable graph that was made of this one. */
+/* True if handles of this graph are bound to an executable graph. */
 bool cuda_is_adopted(const cuda_graph *g);
-/* The node of an executable graph is gone. */
+/* Unbinds the handle of a node of an executable graph, which is destroyed. */
 void cuda_forget_updatable(const cuda_node *x);
 
 /* graph_nodes.c */

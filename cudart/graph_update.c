@@ -1,12 +1,12 @@
-/* graph_update.c - kernel nodes that kernels change: cudaGraphKernelNodeSetParam and its kin.
+/* graph_update.c - kernel nodes that kernels change: cudaGraphKernelNodeSetParam and similar.
  *
- * A node of a graph gets a name for kernels. What they change is the node that it became in the
- * executable graph, of which there is one at most. */
+ * A node of a graph gets a handle for kernels. Kernels use it to change the corresponding node of
+ * the executable graph, of which there is at most one. */
 #include "cudart/graph.h"
 #include <stdlib.h>
 #include <string.h>
 
-static cuda_table changed; /* by name: the node of an executable graph */
+static cuda_table changed; /* by handle: the node of an executable graph */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
 static void *key_of(uint64_t name)
@@ -37,7 +37,8 @@ static uint32_t change(const cuda_device *by, uint64_t node, uint32_t field, con
     }
 }
 
-/* Threads of the emulator call it, while the one that has launched waits for them with the lock. */
+/* Threads of the emulator call this, while the launching thread waits for them and holds the lock.
+ */
 static uint32_t update_node(void *device, uint64_t node, uint32_t field, const void *value,
                             uint64_t offset, uint64_t bytes)
 {
@@ -49,13 +50,13 @@ static uint32_t update_node(void *device, uint64_t node, uint32_t field, const v
 
 uint64_t cuda_make_updatable(cuda_node *x)
 {
-    enum { STEP = 256 }; /* names look like addresses */
+    enum { STEP = 256 }; /* handles look like addresses */
     if (!x->updatable) x->updatable = STEP * ++cuda.ids;
     cuda.update_node = update_node;
     return x->updatable;
 }
 
-/* Calls `see` for each node of a graph and of those in it until that says false. */
+/* Calls `see` for each node of a graph and its nested graphs until it returns false. */
 static bool each_node(const cuda_graph *g, bool (*see)(cuda_node *x))
 {
     bool go = true;

@@ -1,7 +1,7 @@
-/* green.c - green contexts: names for part of the SMs of a device. What is theirs is in the primary
- * context, but for streams, whose kernels run on these SMs alone.
+/* green.c - green contexts: subsets of the SMs of a device. Their memory and modules belong to the
+ * primary context. Only streams are their own, whose kernels run on this subset of the SMs.
  *
- * A resource is a set of SMs. It is split into groups of a size that the hardware can keep apart; a
+ * A resource is a set of SMs. It is split into groups of a size that the hardware can partition. A
  * descriptor joins groups of one split, and a green context has the SMs of a descriptor. */
 #include "cudart/graph.h"
 #include "cudart/green.h"
@@ -20,7 +20,7 @@ enum {
     INVALID_RESOURCE_CONFIGURATION = 915
 };
 
-/* CUdevResourceDesc: kept for ever, as nothing frees one. */
+/* CUdevResourceDesc: never freed, since the API has no call that destroys one. */
 typedef struct descriptor {
     cuda_sm_set r;
 } descriptor;
@@ -35,7 +35,7 @@ static bool has(const cuda_sm_set *r, unsigned sm)
 
 /* ---------------------------------------------------------------- resources */
 
-/* SMs that the hardware keeps together, and the fewest of a group (cuda.h, green contexts). */
+/* Minimum and alignment of the number of SMs in a group (cuda.h, green contexts). */
 static void granularity(unsigned flags, unsigned *least, unsigned *alignment)
 {
     const unsigned capability = cuda_capability();
@@ -88,7 +88,7 @@ int pl_cuGreenCtxGetDevResource(void *handle, void *out, int type)
     return g ? green_resource(g, out, type) : CU_INVALID_CONTEXT;
 }
 
-/* Moves n SMs out of one set. */
+/* Removes n SMs from a set and returns them as a set. */
 static cuda_sm_set take(cuda_sm_set *from, unsigned n)
 {
     cuda_sm_set r = *from;
@@ -106,7 +106,8 @@ static cuda_sm_set take(cuda_sm_set *from, unsigned n)
     return r;
 }
 
-/* A group of the smallest size is in one part of the GPU (H200). */
+/* Returns the maximum number of groups. A group of the minimum size lies within one part of the
+ * GPU (H200). */
 static unsigned most_groups(const cuda_sm_set *r, unsigned size, unsigned flags)
 {
     const unsigned most = r->sms / size, whole = cuda_device_sms(r->device);
@@ -141,7 +142,7 @@ int pl_cuDevSmResourceSplitByCount(void *result, unsigned *groups, const void *i
     return CU_OK;
 }
 
-/* Resources of one split, or one alone. */
+/* Accepts a single resource, or several of the same split. */
 int pl_cuDevResourceGenerateDesc(void **out, void *resources, unsigned n)
 {
     const cuda_sm_set *r = resources;
@@ -179,7 +180,7 @@ int pl_cuGreenCtxCreate(void **out, void *described, int device, unsigned flags)
     if (!g || !cuda_table_put(&greens, g, g) || !cuda_list_context(&g->context))
         return CU_MEMORY_ALLOCATION;
     *g = (cuda_green){.id = ++cuda.ids, .r = d->r};
-    g->r.split = 0; /* it can be split again */
+    g->r.split = 0; /* its resource can be split again */
     granularity(0, &g->r.least, &g->r.alignment);
     g->context = (cuda_context){.device = device, .made = true, .green = g};
     void *primary;
@@ -187,7 +188,7 @@ int pl_cuGreenCtxCreate(void **out, void *described, int device, unsigned flags)
     return pl_cuDevicePrimaryCtxRetain(&primary, device);
 }
 
-/* Streams that name it and kernels in graphs may be left: its bytes stay. */
+/* Streams and graph nodes may still refer to the context, so its memory is not freed. */
 int pl_cuGreenCtxDestroy(void *handle)
 {
     cuda_green *g = green_of(handle);
@@ -239,7 +240,8 @@ int pl_cuStreamGetGreenCtx(void *stream, void **out)
 
 /* ---------------------------------------------------------------- events of all its streams */
 
-/* The streams of a context, from malloc: of a primary one those of all green ones, too. */
+/* Returns the streams of a context, in malloc memory. Those of a primary context include the
+ * streams of all green contexts. */
 static void **streams_of(cuda_context *c, size_t *n)
 {
     void **list = malloc((cuda.streams.n + 1) * sizeof *list);
@@ -255,7 +257,7 @@ static void **streams_of(cuda_context *c, size_t *n)
     return list;
 }
 
-/* A stream captures: the capture is invalid from now on. */
+/* True if any of the streams is capturing; invalidates these captures. */
 static bool captures(void *const *list, size_t n)
 {
     bool any = false;
@@ -266,7 +268,7 @@ static bool captures(void *const *list, size_t n)
     return any;
 }
 
-/* A stream that waits for an event of each other one gets the event. */
+/* Records the event in a new stream that waits for all streams of the list. */
 static int record_all(void *const *list, size_t n, void *event)
 {
     enum { NO_TIMING = 2 };

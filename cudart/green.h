@@ -1,4 +1,4 @@
-/* green.h - green contexts, as what runs kernels sees them. */
+/* green.h - green contexts, as seen by the code that runs kernels. */
 #ifndef PL_CUDART_GREEN_H
 #define PL_CUDART_GREEN_H
 
@@ -6,10 +6,10 @@
 
 enum { CUDA_SM_WORDS = 10 }; /* 64 SMs each */
 
-/* CUdevResource: a set of SMs. From `device` to the bits are its private bytes. */
+/* CUdevResource: a set of SMs. The members from `device` to `bit` are in its private bytes. */
 typedef struct cuda_sm_set {
     int type, device;
-    unsigned split; /* which call has made it; 0: it is all of a device or context */
+    unsigned split; /* number of the call that created it; 0: all SMs of a device or context */
     unsigned unused;
     uint64_t bit[CUDA_SM_WORDS];
     unsigned sms, least, alignment;
@@ -21,7 +21,7 @@ struct cuda_green {
     uint64_t id;
     cuda_sm_set r;
     cuda_context context;
-    struct cuda_parts *parts; /* its kernels on the clock (resident.c); owned, or NULL */
+    struct cuda_parts *parts; /* parts of its kernels (resident.c); owned, or NULL */
 };
 
 static inline unsigned cuda_device_sms(int device)
@@ -31,13 +31,13 @@ static inline unsigned cuda_device_sms(int device)
     return (unsigned)n;
 }
 
-/* Of the current context; NULL: it is none. */
+/* Returns the current green context; NULL: the current context is not a green one. */
 static inline cuda_green *cuda_green_here(void)
 {
     return cuda_self.context ? cuda_self.context->green : NULL;
 }
 
-/* Streams that are not made by the program are those of the current context. */
+/* Returns the green context of a stream, or NULL. Default streams belong to the current context. */
 static inline cuda_green *cuda_green_of(const cuda_stream *s)
 {
     const cuda_context *c = s->context;
@@ -46,7 +46,7 @@ static inline cuda_green *cuda_green_of(const cuda_stream *s)
     return c ? c->green : NULL;
 }
 
-/* As many as it has; NULL: as the current device. */
+/* Returns the number of its SMs; NULL: of the current device. */
 static inline unsigned cuda_green_sms(const cuda_green *g)
 {
     return g ? g->r.sms : cuda_device_sms(cuda_self.device);

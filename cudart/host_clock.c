@@ -138,7 +138,7 @@ time_t pl_time(time_t *out)
     return now.tv_sec;
 }
 
-/* By the versions that programs ask the C library for. */
+/* With the symbol versions that programs request from the C library. */
 #if defined __GLIBC__ && defined __x86_64__
 CUDA_EXPORT(clock_gettime, "GLIBC_2.17");
 CUDA_EXPORT(gettimeofday, "GLIBC_2.2.5");

@@ -83,8 +83,8 @@ int cuda_check_window(const void *value)
                : CU_OK;
 }
 
-/* What a launch does besides: the event that it records; where the name of the node that it becomes
- * in a graph goes; or NULL. */
+/* Further results of a launch: the event that it records, and the location for the handle of its
+ * graph node; or NULL. */
 typedef struct launch_extras {
     void *event, *name;
 } launch_extras;
@@ -106,7 +106,7 @@ static int apply_attribute(const cuda_launch_attribute *a, cuda_launch *l, launc
         return CU_OK;
     case ATTRIBUTE_POLICY: return a->value.number < 0 || a->value.number > 2 ? CU_INVALID_VALUE : 0;
     case ATTRIBUTE_SYNC_POLICY:
-    case ATTRIBUTE_RESERVED: return CU_INVALID_VALUE; /* not of launches */
+    case ATTRIBUTE_RESERVED: return CU_INVALID_VALUE; /* not attributes of launches */
     case ATTRIBUTE_PRIORITY:
         l->prioritised = true;
         l->priority = cuda_clamp_priority((int)a->value.number);
@@ -116,7 +116,7 @@ static int apply_attribute(const cuda_launch_attribute *a, cuda_launch *l, launc
     case ATTRIBUTE_COMPLETION_EVENT:
         memcpy(&b->event, a->value.bytes, sizeof b->event);
         return event_error(cuda_table_get(&cuda.events, b->event));
-    case ATTRIBUTE_UPDATABLE: /* whether; the name */
+    case ATTRIBUTE_UPDATABLE: /* a flag, followed by the returned handle */
         if (a->value.number) b->name = (void *)(uintptr_t)(a->value.bytes + sizeof(uint64_t));
         return a->value.number > 1 ? CU_INVALID_VALUE : CU_OK;
     default: return a->id < 0 || a->id > LAST_ATTRIBUTE ? CU_INVALID_VALUE : CU_OK;

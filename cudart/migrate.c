@@ -1,14 +1,15 @@
 /* migrate.c - location of the pages of managed memory.
  *
- * All begin on the host: those that it has written, and those that nobody has. A kernel brings the
- * allocations that its parameters point into to its device, as a whole; so do copies and sets with
- * what they touch. Prefetches move pages to a device or to the host.
+ * All pages are initially on the host, whether it has written them or they are uninitialised. A
+ * kernel migrates the whole allocations that its parameters point into to its device. Copies and
+ * sets migrate the pages that they access. Prefetches migrate pages to a device or to the host.
  *
- * That the host writes pages of a device is seen by their sums: those that the device has left, and
- * those that it finds when it is given work again. Such pages are on the host. That the host reads
- * pages of a device is not seen; they stay there. A page takes 64 KiB along (H200). Of more than
- * 256 KiB, the sums are of some bytes of a page; of more than 8 MiB, of some pages: it is seen that
- * the host writes all. */
+ * Writes of the host to pages on a device are detected by checksums. These are recorded when work
+ * of the device ends, and compared before the device gets work again. Pages that have changed are
+ * on the host, together with the 64 KiB around them (H200). Reads by the host are not detected;
+ * such pages stay on the device. If more than 256 KiB are on devices, a checksum covers some bytes
+ * of its page. If more than 8 MiB are on devices, only some pages have one. A host that writes all
+ * bytes is detected nevertheless. */
 #define _DEFAULT_SOURCE /* mincore */
 #include "cudart/state.h"
 #include <stdlib.h>
@@ -17,25 +18,25 @@
 
 enum {
     PAGE = 4096,
-    CHUNK = 1024,    /* pages that are looked at in one go */
-    MOST_WHOLE = 64, /* pages on devices up to which sums are of all their bytes */
-    MOST = 2048,     /* sums of all allocations */
-    PART = 64,       /* bytes of a page that a sum is of otherwise */
-    TOGETHER = 16,   /* pages that move to the host when it touches one of them */
-    BLOCK = 512      /* pages of which a device brings some at a time */
+    CHUNK = 1024,    /* pages per call of mincore */
+    MOST_WHOLE = 64, /* up to this many pages on devices, checksums cover whole pages */
+    MOST = 2048,     /* maximum checksums of all allocations */
+    PART = 64,       /* bytes of a page that its checksum covers otherwise */
+    TOGETHER = 16,   /* pages that migrate to the host when it writes one of them */
+    BLOCK = 512      /* pages of a 2 MiB block: a device migrates pages of one block at a time */
 };
 
 struct cuda_places {
     uint64_t pages;
     uint64_t on_devices; /* pages */
-    int whole;           /* a device that has all pages, and one; 0: there may be none */
-    bool whole_sums;     /* of all bytes of a page */
-    uint64_t step;       /* one page of so many has a sum */
-    uint64_t *sum;       /* by page, of those on a device; 0: it had no bytes; owned */
-    uint8_t at[];        /* a device and one; 0: the host, or nobody has written it */
+    int whole;           /* 1 + the device that has all pages; 0: there may be none */
+    bool whole_sums;     /* checksums cover whole pages */
+    uint64_t step;       /* one in so many pages has a checksum */
+    uint64_t *sum;       /* by page, for pages on a device; 0: the page was not resident; owned */
+    uint8_t at[];        /* by page: 1 + its device; 0: on the host, or uninitialised */
 };
 
-static bool any;            /* there has been managed memory */
+static bool any;            /* managed memory has been allocated */
 static uint64_t on_devices; /* pages of all allocations */
 
 struct cuda_places *cuda_places_new(uint64_t bytes)
@@ -68,7 +69,7 @@ static void put(struct cuda_places *p, uint64_t page, uint8_t to)
     p->at[page] = to;
 }
 
-/* Migrates the pages from first on that are elsewhere. */
+/* Migrates n pages from `first` on, except for those that are already at `to`. */
 static void move(const cuda_alloc *a, uint64_t first, uint64_t n, uint8_t to, cuda_moved *m)
 {
     struct cuda_places *p = a->places;
@@ -123,7 +124,7 @@ cuda_moved cuda_move_parameters(const void *params, uint64_t bytes, int device)
     return m;
 }
 
-/* ---------------------------------------------------------------- what the host writes */
+/* ---------------------------------------------------------------- writes of the host */
 
 static uint64_t sum_of(const uint8_t *bytes, size_t n)
 {
@@ -140,15 +141,15 @@ static uint64_t sum_of(const uint8_t *bytes, size_t n)
     return a ? a : 1;
 }
 
-/* The sum of a page, of another part of each one where it is not of all. */
+/* Returns the checksum of the whole page, or of a part whose offset depends on the page number. */
 static uint64_t page_sum(const cuda_alloc *a, uint64_t page, bool whole)
 {
-    enum { STEP = 7 }; /* parts from one page to the next */
+    enum { STEP = 7 }; /* offset between consecutive pages, in parts */
     const uint8_t *bytes = a->bytes + page * PAGE;
     return whole ? sum_of(bytes, PAGE) : sum_of(bytes + page * STEP % (PAGE / PART) * PART, PART);
 }
 
-/* A page that nobody has written has no bytes, and gets none here. */
+/* True if the page is resident. An uninitialised page is not, and does not become resident here. */
 static bool has_bytes(const cuda_alloc *a, uint64_t page)
 {
     unsigned char present = 0;
@@ -156,7 +157,7 @@ static bool has_bytes(const cuda_alloc *a, uint64_t page)
            (mincore(a->bytes + page * PAGE, PAGE, &present) == 0 && present & 1);
 }
 
-/* Calls `see` for the pages of an allocation that are on a device and have a sum. */
+/* Calls `see` for the pages of an allocation that are on a device and have a checksum. */
 static void each_sum(const cuda_alloc *a,
                      void (*see)(struct cuda_places *p, uint64_t page, uint64_t sum))
 {

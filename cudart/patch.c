@@ -17,8 +17,7 @@
 
 enum {
     NEAR_JUMP_BYTES = 5, /* bytes of a near jump */
-    FAR_JUMP_BYTES = 14, /* bytes of a far jump */
-    FRAMES = 24          /* maximum callers examined */
+    FAR_JUMP_BYTES = 14  /* bytes of a far jump */
 };
 
 static const Elf64_Sym *find_symbol(const cuda_host_image *i, const char *name)

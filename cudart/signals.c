@@ -1,10 +1,10 @@
 /* signals.c - requested output is also shown when a signal terminates the program: Ctrl-C, SIGTERM,
  * a crash.
  *
- * A handler may do next to nothing. So a thread of its own waits for the signal, shows findings,
- * summary and metrics, closes the trace, and lets the signal do what it does by default. Handlers
- * of the program go first: there is none here for a signal that the program handles or ignores.
- * These handlers may call _exit, so that it goes the same way. */
+ * Few functions are async-signal-safe. So a separate thread waits for the signal, shows findings,
+ * summary and metrics, closes the trace, and then triggers the signal's default action. Handlers of
+ * the program take precedence: none is installed here for a signal that the program handles or
+ * ignores. The program's handlers may call _exit, which is therefore intercepted likewise. */
 #define _GNU_SOURCE /* pthread_mutex_clocklock */
 #include "cudart/state.h"
 #include <dlfcn.h>
@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 enum {
-    LIMIT = 10,     /* seconds that the program waits for what is shown */
-    LOCK_LIMIT = 1, /* seconds until the lock counts as held by a thread that cannot go on */
-    EXITS = -1      /* in place of a signal */
+    LIMIT = 10,     /* seconds that the program waits for the output */
+    LOCK_LIMIT = 1, /* seconds until the holder of the lock is assumed to be blocked */
+    EXITS = -1      /* in place of a signal: _exit and similar */
 };
 
 volatile int cuda_stop;
@@ -31,9 +31,9 @@ static volatile sig_atomic_t shown;
 /* The lock was held, possibly by the thread that received the signal. */
 static volatile sig_atomic_t busy;
 static cuda_show *show_all;
-static pid_t owner; /* 0: nobody waits; processes that it forks show nothing */
-static int status;  /* of EXITS */
-static bool within; /* of EXITS: the thread is in a call, and does not go on */
+static pid_t owner; /* process that has the thread; 0: none. Its forked children show nothing */
+static int status;  /* exit status, for EXITS */
+static bool within; /* for EXITS: the exiting thread is in a call, which does not continue */
 
 static bool is_crash(int sig)
 {
@@ -149,7 +149,7 @@ void cuda_end_with(int with)
 void cuda_exits(int with)
 {
     struct timespec until;
-    if (cuda_host_inside()) cuda_end_with(with); /* a handler of the program, in the midst of it */
+    if (cuda_host_inside()) cuda_end_with(with); /* in a signal handler, during a call */
     if (pthread_mutex_trylock(&cuda.lock) != 0) {
         __atomic_store_n(&cuda_stop, 1, __ATOMIC_RELAXED);
         clock_gettime(CLOCK_MONOTONIC, &until);
@@ -176,7 +176,7 @@ void pl__Exit(int with)
 
 static int quick_status = -1;
 
-/* Behind what the program does there. */
+/* Runs after the handlers of the program. */
 static void at_quick_end(void)
 {
     if (quick_status >= 0) cuda_end_with(quick_status);
@@ -198,7 +198,7 @@ void pl_quick_exit(int with)
     cuda_end_with(with);
 }
 
-/* By the versions that programs ask the C library for. */
+/* With the symbol versions that programs request from the C library. */
 #if defined __GLIBC__ && defined __x86_64__
 CUDA_EXPORT(_exit, "GLIBC_2.2.5");
 CUDA_EXPORT(_Exit, "GLIBC_2.2.5");

@@ -202,7 +202,7 @@ typedef struct cuda_state {
     uint64_t ids;
     double now; /* ns: the application's clock as seen by the host */
     pl_trace *trace;
-    bool tracing; /* a launch that it takes is under way */
+    bool tracing; /* a launch that it records is in progress */
     bool paused;  /* by cudaProfilerStop: nothing is added to trace, summary and metrics */
     int64_t calls, threads; /* so far */
     int64_t graph_launch;   /* launch in progress; 0: none */
@@ -211,7 +211,7 @@ typedef struct cuda_state {
      * callback for graphs that they launch (pl_launch.launch_graph). */
     uint64_t graph;
     uint32_t (*launch_graph)(void *ctx, uint64_t graph, uint64_t stream);
-    /* Takes changes of nodes by kernels; NULL: there are no such nodes. */
+    /* Applies changes of nodes by kernels; NULL: there are no such nodes. */
     uint32_t (*update_node)(void *ctx, uint64_t node, uint32_t field, const void *value,
                             uint64_t offset, uint64_t bytes);
     uint64_t steps; /* operations and values of streams so far */
@@ -221,14 +221,14 @@ extern cuda_state cuda;
 
 enum { CUDA_CONTEXTS = 16 }; /* maximum on the context stack of a thread */
 
-/* A context that the program has made is a name for its device: memory, streams and modules are
- * those of the primary context. */
+/* A context created by the program is an alias of the primary context of its device, to which
+ * memory, streams and modules belong. */
 typedef struct cuda_context {
     int device;
-    bool made; /* by the program */
+    bool made; /* created by the program */
     unsigned flags;
-    unsigned retained;        /* of a primary one: by the program; of others: cuCtxAttach */
-    struct cuda_green *green; /* it stands for that; or NULL */
+    unsigned retained; /* reference count: primary context by the program; others by cuCtxAttach */
+    struct cuda_green *green; /* the green context that it represents; or NULL */
 } cuda_context;
 
 /* A green context: part of a device's SMs. */
@@ -335,7 +335,7 @@ const char *cuda_device_name(void);
 cuda_function *cuda_module_function(cuda_module *m, const char *name);
 void cuda_module_free(cuda_module *m);
 int cuda_module_load(cuda_module *m);
-/* Makes the variables of all modules on a device accessible (can) or inaccessible to kernels of
+/* Makes the variables of all modules on a device accessible (enable) or inaccessible to kernels of
  * another one. */
 int cuda_reach_variables(int owner, int device, bool enable);
 extern const char cuda_unnamed_text[]; /* in messages: PTX passed by the program */
@@ -416,7 +416,7 @@ int cuda_alloc_file(int fd, uint64_t size, uint64_t *out);
 int cuda_share(uint64_t address);
 /* Adds the allocation to the list and maps it into the devices of its reach. */
 int cuda_publish(const cuda_alloc *of);
-/* Makes an allocation accessible (can) or inaccessible to kernels of a device. */
+/* Makes an allocation accessible (enable) or inaccessible to kernels of a device. */
 int cuda_reach(uint64_t address, int device, bool enable);
 /* The same for all allocations of cudaMalloc on another device. */
 int cuda_reach_all(int owner, int device, bool enable);
@@ -454,10 +454,10 @@ typedef struct cuda_set {
     unsigned value, element;                   /* bytes of an element */
 } cuda_set;
 
-/* The end of a call that is not asynchronous. Within device memory nothing promises the host that
- * the copy has been made. */
+/* The host waits for a synchronous copy. A wait for a copy within device memory does not order the
+ * copy before later operations of the host, since the API does not guarantee that. */
 void cuda_wait_for_copy(cuda_stream *s, const cuda_copy *c);
-/* Those of pinned and managed memory wait for the stream, unless they are asynchronous ("API
+/* Sets of pinned and managed memory wait for the stream, unless they are asynchronous ("API
  * synchronization behavior" of the CUDA Runtime API). */
 int cuda_submit_set(const cuda_set *c, void *stream, bool async);
 
@@ -469,7 +469,7 @@ typedef struct cuda_launch {
     bool clustered;   /* the launch specifies a cluster shape */
     bool prioritised; /* the launch specifies a priority: */
     int priority;
-    cuda_green *green; /* whose SMs it runs on; NULL: on all */
+    cuda_green *green; /* context whose SMs it runs on; NULL: all SMs */
 } cuda_launch;
 
 typedef enum cuda_op_kind {
@@ -597,11 +597,11 @@ int cuda_copy_now(const cuda_copy *c);
 int cuda_set_now(const cuda_set *s);
 
 /* ---- driver.c ---- */
-/* NULL: there is no such context. */
+/* Returns the context of a handle; NULL: there is no such context. */
 cuda_context *cuda_context_of(void *handle);
 bool cuda_list_context(cuda_context *c);
 void cuda_end_context(cuda_context *c);
-/* The handle of a context that the program has made, else of the primary one. */
+/* Returns the handle of a context created by the program, else of the primary one. */
 void *cuda_context_named(void *made, int device);
 
 /* ---- driver_memory.c: CUDA_MEMCPY3D ---- */
@@ -640,7 +640,8 @@ int cuda_capture_event(const cuda_event *e);
 /* A call that a capturing stream does not permit: invalidates the capture. */
 int cuda_capture_broken(cuda_stream *s);
 
-/* The pool of an allocation; NULL: none. */
+/* ---- pool.c ---- */
+/* Returns the pool of an allocation; NULL: none. */
 void *cuda_pool_of(uint64_t address);
 /* ---- attribute.c ---- */
 /* Called when the stream is destroyed. */
@@ -683,12 +684,12 @@ cuda_span cuda_timeline(cuda_stream *s, double ns, double *unit);
 double cuda_end_of(cuda_stream *s);
 /* The host waits for a stream, or for all (NULL). */
 void cuda_wait(cuda_stream *s);
-/* The same, but the host learns nothing of what has happened there. */
+/* The same, but does not order the operations of the stream before those of the host (order.c). */
 void cuda_wait_unordered(cuda_stream *s);
 
-/* ---- resident.c: kernels side by side ---- */
-/* A kernel of so many ns is put into a stream: waves of blocks, of which the last, if it is not a
- * whole one, takes that share of the GPU. */
+/* ---- resident.c: concurrent kernels ---- */
+/* Enqueues a kernel of this duration: waves of blocks. The last wave, if it is not full, occupies
+ * the share `last` of the GPU. */
 cuda_span cuda_place_kernel(cuda_stream *s, cuda_green *green, int priority, double ns,
                             double waves, double last);
 
@@ -696,16 +697,16 @@ cuda_span cuda_place_kernel(cuda_stream *s, cuda_green *green, int priority, dou
 /* Migrated bytes: written before, or of uninitialised pages. */
 typedef struct cuda_moved {
     double written, fresh;
-    double blocks; /* of 2 MiB that had some of the written ones */
+    double blocks; /* number of 2 MiB blocks that contain written ones */
 } cuda_moved;
 /* Creates the page table of a managed allocation; NULL: out of memory, and none of it migrates. */
 struct cuda_places *cuda_places_new(uint64_t bytes);
 void cuda_places_free(struct cuda_places *p);
-/* The device begins to work, and has ended: the pages between are those that the host has written.
- * p: on one allocation; NULL: on all. */
+/* Called before and after work of a device: pages that change between an end and the next begin
+ * have been written by the host. p: for one allocation; NULL: for all. */
 void cuda_device_begins(const void *p);
 void cuda_device_ends(const void *p);
-/* Pages of managed memory move to the device; -1: to the host. */
+/* Migrates pages of managed memory to the device; -1: to the host. */
 cuda_moved cuda_move_pages(const void *from, uint64_t bytes, int device);
 /* The same for all allocations referenced by the parameters of a kernel. */
 cuda_moved cuda_move_parameters(const void *params, uint64_t bytes, int device);
@@ -713,7 +714,7 @@ cuda_moved cuda_move_parameters(const void *params, uint64_t bytes, int device);
 /* ---- clock.c: durations of the operations of streams ---- */
 void cuda_clock_copy(cuda_stream *s, const cuda_copy *c);
 void cuda_clock_set(cuda_stream *s, const cuda_set *x);
-/* Prefetch to the device; -1: to the host. */
+/* Prefetches to the device; -1: to the host. */
 void cuda_clock_prefetch(cuda_stream *s, const void *p, uint64_t bytes, int device);
 void cuda_clock_event(cuda_stream *s);
 void cuda_clock_host_function(cuda_stream *s);
@@ -735,8 +736,8 @@ void cuda_clock_graph(cuda_stream *s, size_t roots);
 /* Returns the estimated start of a kernel that is enqueued now. */
 double cuda_clock_kernel_start(const cuda_stream *s);
 double cuda_guessed_cycles(double instructions, double blocks, double sms, double longest_warp);
-/* The host: a call ends; it allocates or frees; it gives a device access to a peer; it waits until
- * then; it asks, which takes the time of a call, whether that time has come. */
+/* Host time: a call ends; it allocates or frees; it enables access to a peer; it waits until some
+ * time; it checks whether that time has been reached, which takes the time of a call. */
 void cuda_clock_call(void);
 void cuda_clock_alloc(bool release);
 void cuda_clock_peer(void);
@@ -748,10 +749,10 @@ bool cuda_clock_poll(double until);
 void cuda_host_enter(void);
 /* A thread ends the call, or calls such a function. */
 void cuda_host_leave(void);
-/* The thread is in a call. Without the lock. */
+/* True if the thread is in a call. Called without the lock. */
 bool cuda_host_inside(void);
-/* A function pl_NAME takes the place of NAME in the C library, in programs that ask for this
- * version of it. */
+/* Exports pl_NAME as a replacement of NAME of the C library, for programs that request this symbol
+ * version. */
 #define CUDA_EXPORT(name, version)                                                                 \
     __typeof__(pl_##name) pl_##name##_libc                                                         \
         __attribute__((alias("pl_" #name), visibility("default")));                                \
@@ -804,16 +805,17 @@ bool cuda_found_errors(void);
 /* ---- signals.c: a signal terminates the program ---- */
 /* Not 0: launches stop. 1: because of a signal; 2: because of --timeout. */
 extern volatile int cuda_stop;
-/* Gets the exit status of the program, and returns what it becomes. */
+/* Receives the exit status of the program, and returns the status to use. */
 typedef int cuda_show(int status);
-/* From here on `show` is called, with the lock held, before any of these ends the process. */
+/* From here on `show` is called, with the lock held, before a signal ends the process. */
 void cuda_ended_watch(cuda_show *show);
-/* Ends the process with this status at once, but not without `show`. The lock may be held. */
+/* Calls `show` and ends the process with this status immediately. The lock may be held. */
 _Noreturn void cuda_end_with(int with);
-/* exit() begins: launches of other threads end. */
+/* Called when exit() begins: ends launches of other threads. */
 void cuda_exits(int with);
-/* With the lock held: if the process is about to end like that, it does so here. */
+/* Called with the lock held: ends the process here if a signal or _exit is pending. */
 void cuda_ended_now(void);
+/* True if a signal or _exit is pending in this process. */
 bool cuda_ended(void);
 
 /* ---- checked.c: checkers over the whole program; no effect without --check ---- */
@@ -835,7 +837,7 @@ void cuda_checked_leak(const cuda_alloc *a);
 void cuda_checked_copy(const cuda_copy *c);
 void cuda_checked_set(const cuda_set *s);
 void cuda_checked_array(const struct cuda_array *a);
-/* Where row y of slice z of a side begins. */
+/* Returns the address of row y of slice z of a side. */
 uint64_t cuda_checked_address(const cuda_side *s, size_t y, size_t z);
 
 /* ---- order.c: the order of streams, under --check ---- */
@@ -849,8 +851,8 @@ typedef struct cuda_order_place {
 /* Enables ordering; returns whether it is enabled. */
 void cuda_order_begin(void);
 bool cuda_order_on(void);
-/* Returns the operation that the stream has begun; whether an earlier one is ordered before it;
- * whether the host knows that it has ended. */
+/* Return the current operation of the stream; whether an earlier one is ordered before it; whether
+ * the host knows that an operation has ended. */
 cuda_order_place cuda_order_now(const cuda_stream *s);
 bool cuda_order_follows(const cuda_stream *s, const cuda_order_place *p);
 bool cuda_order_host_knows(const cuda_order_place *p);
@@ -867,7 +869,8 @@ void cuda_order_copy_event(cuda_event *to, const cuda_event *from);
 void cuda_order_host(const cuda_stream *s);
 void cuda_order_host_event(const cuda_event *e);
 void cuda_order_stream_ends(cuda_stream *s);
-/* Merges knowledge into a stream that represents a part of a graph; destroys it. */
+/* Merges a vector clock into another one; releases those of a stream that represents a part of a
+ * graph. */
 void cuda_order_join(struct cuda_known **to, const struct cuda_known *from);
 void cuda_order_forget(cuda_stream *s);
 /* Memory is allocated or freed in the order of a stream. */
@@ -876,12 +879,13 @@ void cuda_order_freed(uint64_t address, cuda_stream *s);
 /* The current operation accesses memory. */
 void cuda_order_copy(const cuda_stream *s, const cuda_copy *c);
 void cuda_order_set(const cuda_stream *s, const cuda_set *x);
-/* Returns the memory that a launch may or must not access; ends the launch. */
+/* Returns the stream-ordered allocations, and marks those that a launch must not access; records
+ * the accesses of the launch. */
 pl_checked_range *cuda_order_ranges(const cuda_stream *s, size_t *n);
 void cuda_order_launched(const cuda_stream *s, pl_checked_range *r, size_t n, const char *kernel);
 
 /* ---- stream_race.c: races between streams, under --check race ---- */
-/* Record the accesses of a current operation: a copy, a set, a launch (before and after it). */
+/* Record the accesses of the current operation: a copy, a set, a launch (before and after it). */
 void cuda_stream_race_copy(const cuda_stream *s, const cuda_copy *c);
 void cuda_stream_race_set(const cuda_stream *s, const cuda_set *x);
 void cuda_stream_race_launch(pl_checks *c);
@@ -896,7 +900,7 @@ typedef struct cuda_named {
     uint64_t start;
     char text[400]; /* "device memory of cudaMalloc, call 3, in main+0x42", "variable 'x'" */
 } cuda_named;
-/* What the address belongs to. False: nothing that the program has made. */
+/* Describes the memory that contains the address. False: not memory of the program. */
 bool cuda_named_at(uint64_t address, cuda_named *n);
 void cuda_named_array(const struct cuda_array *a);
 void cuda_named_array_freed(const struct cuda_array *a);

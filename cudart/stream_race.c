@@ -1,10 +1,10 @@
 /* stream_race.c - under --check race: unordered accesses of kernels, copies and sets in different
  * streams to the same bytes.
  *
- * What they touch is kept until the host knows that they have ended: allocations, arrays and
- * variables, but not what kernels read from constant memory. Two kernels that both access some
- * bytes by atomic, volatile or relaxed operations may order each other by these: what else they do
- * is not reported. */
+ * The accessed byte ranges of an operation are retained until the host knows that it has ended.
+ * They cover allocations, arrays and variables, but not reads of constant memory by kernels. Two
+ * kernels that both access some bytes by atomic, volatile or relaxed operations may synchronise by
+ * these, so no race between the two is reported. */
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum {
     MOST_PLACES = 64     /* named instructions per kernel */
 };
 
-/* A kernel, copy or set, and the source positions of its instructions. */
+/* A kernel, copy or set: its accesses, and the source positions of its instructions. */
 typedef struct work {
     cuda_order_place at;
     char what[120];
@@ -67,7 +67,7 @@ static void report(const work *now, const pl_checked_touch *mine, const work *be
     cuda_checked_misuse_at("race-stream", key, text);
 }
 
-/* Finds the next overlapping ranges, from *i and *j on. False: none left. */
+/* Advances *i and *j to the next overlapping ranges. False: there are none. */
 static bool overlap(const work *a, const work *b, size_t *i, size_t *j)
 {
     while (*i < a->n && *j < b->n) {
@@ -92,7 +92,7 @@ static void step(const work *a, const work *b, size_t *i, size_t *j)
         ++*j;
 }
 
-/* True: a race was reported. */
+/* True if a race was reported. */
 static bool compare(const work *now, const work *before)
 {
     const pl_checked_touch *mine = NULL, *theirs = NULL;
@@ -127,7 +127,7 @@ static void add(const cuda_stream *s, work *w)
     runs += w->n;
 }
 
-/* What lies in [address, address + bytes), or in variables of a module, is forgotten. */
+/* Removes the ranges in [address, address + bytes), or those in variables of a module. */
 static void forget(const pl_module *m, uint64_t address, uint64_t bytes)
 {
     for (size_t k = 0; k < nkept; k++) {
@@ -161,7 +161,7 @@ static int by_address(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Adds the rows of a box; those without a gap are one. */
+/* Adds the rows of a box; contiguous rows are merged. */
 static void add_box(work *w, uint64_t start, size_t pitch, size_t slice, size_t width,
                     size_t height, size_t depth, unsigned how)
 {
@@ -225,7 +225,7 @@ void cuda_stream_race_launch(pl_checks *c)
     if (c && wanted()) pl_checks_keep(c);
 }
 
-/* Names the source positions of the first instructions among its ranges. */
+/* Looks up the source positions of the first instructions among its ranges. */
 static void name_places(work *w, pl_checks *c, pl_module *m)
 {
     w->place = calloc(MOST_PLACES, sizeof *w->place);
