@@ -69,7 +69,7 @@ static void check_trace(pl_status st)
     cuda.trace = NULL;
 }
 
-void cuda_note(const cuda_activity *a)
+void cuda_record_activity(const cuda_activity *a)
 {
     if (cuda.paused) return;
     if (cuda.options.summary && a->span.end > a->span.start && strcmp(a->kind, "event") != 0) {
@@ -100,14 +100,14 @@ void cuda_note(const cuda_activity *a)
                                          .spread = a->estimated ? a->spread * 1e-3 : -1}));
 }
 
-void cuda_note_moved(int device, uint64_t stream, double from, double by)
+void cuda_delay_activities(int device, uint64_t stream, double from, double by)
 {
     if (cuda.trace)
         check_trace(
             pl_trace_move_activities(cuda.trace, device, (int64_t)stream, from * 1e-3, by * 1e-3));
 }
 
-void cuda_note_call(int result, const char *error)
+void cuda_record_call(int result, const char *error)
 {
     if (cuda.paused) return;
     if (!cuda_self.number) cuda_self.number = ++cuda.threads;
@@ -124,7 +124,7 @@ void cuda_note_call(int result, const char *error)
                                                                .error = error}));
 }
 
-void cuda_note_allocation(const cuda_alloc *a, double end)
+void cuda_record_allocation(const cuda_alloc *a, double end)
 {
     static const char *const name[] = {
         [MEMORY_HOST] = "pinned", [MEMORY_DEVICE] = "device", [MEMORY_MANAGED] = "managed"};

@@ -192,7 +192,7 @@ static char *site_of(const cuda_alloc *a)
 static pl_status map(int device, const cuda_alloc *a)
 {
     pl_gpu *gpu = cuda.device[device].gpu;
-    const pl_status st = pl_map_device(gpu, a->address, a->reached ? a->reached : a->size, a->bytes,
+    const pl_status st = pl_map_device(gpu, a->address, a->mapped ? a->mapped : a->size, a->bytes,
                                        a->site ? a->site : names[a->type]);
     if (st == PL_OK && a->type == MEMORY_HOST) pl_gpu_of_host(gpu, a->address);
     return st;
@@ -202,7 +202,7 @@ static pl_status map(int device, const cuda_alloc *a)
 static void unmap(const cuda_alloc *a, int n)
 {
     for (int d = 0; d < n; d++)
-        if (a->reach >> d & 1) pl_free_device(cuda.device[d].gpu, a->address);
+        if (a->access >> d & 1) pl_free_device(cuda.device[d].gpu, a->address);
 }
 
 /* Returns a bit mask of a device and the devices with peer access to it. */
@@ -221,9 +221,9 @@ int cuda_publish(const cuda_alloc *of)
     int d = 0;
     a.site = cuda.options.check ? site_of(of) : NULL;
     for (; d < cuda.devices && st == PL_OK; d++)
-        if (a.reach >> d & 1) st = map(d, &a);
+        if (a.access >> d & 1) st = map(d, &a);
     if (st == PL_OK && insert_allocation(&a)) {
-        if (cuda.on_memory.made) cuda.on_memory.made(&a);
+        if (cuda.on_memory.allocated) cuda.on_memory.allocated(&a);
         return CU_OK;
     }
     unmap(&a, st == PL_OK ? d : d - 1);
@@ -234,21 +234,21 @@ int cuda_publish(const cuda_alloc *of)
 static int set_access(cuda_alloc *a, int device, bool enable)
 {
     const unsigned bit = 1u << device;
-    if (enable == ((a->reach & bit) != 0)) return CU_OK;
+    if (enable == ((a->access & bit) != 0)) return CU_OK;
     if (enable && map(device, a) != PL_OK) return CU_MEMORY_ALLOCATION;
     if (!enable) pl_free_device(cuda.device[device].gpu, a->address);
-    a->reach ^= bit;
+    a->access ^= bit;
     return CU_OK;
 }
 
-int cuda_reach(uint64_t address, int device, bool enable)
+int cuda_set_access(uint64_t address, int device, bool enable)
 {
     const size_t k = position(address);
     return k ? set_access(&cuda.alloc.at[k - 1], device, enable) : CU_INVALID_VALUE;
 }
 
 /* Pools and virtual memory management have separate calls that grant access. */
-int cuda_reach_all(int owner, int device, bool enable)
+int cuda_set_access_all(int owner, int device, bool enable)
 {
     int error = CU_OK;
     for (size_t k = 0; !error && k < cuda.alloc.n; k++) {
@@ -290,17 +290,17 @@ static int allocate_bytes(cuda_alloc *a)
     uint64_t *used = &cuda.device[a->device].used;
     if (a->size > cuda_device_bytes() || *used > cuda_device_bytes() - a->size)
         return CU_MEMORY_ALLOCATION;
-    a->reach = a->pooled ? 1u << a->device : access_mask(a->device);
-    a->reached = a->fixed ? a->size : bounded_size(a->size);
-    if (a->reached < BIG) {
-        a->bytes = calloc(1, a->reached + SLACK);
+    a->access = a->pooled ? 1u << a->device : access_mask(a->device);
+    a->mapped = a->fixed ? a->size : bounded_size(a->size);
+    if (a->mapped < BIG) {
+        a->bytes = calloc(1, a->mapped + SLACK);
     } else {
-        a->room = cuda_round_up(a->reached + SLACK, cuda_page());
-        a->bytes = map_pages(0, a->room);
+        a->host_bytes = cuda_round_up(a->mapped + SLACK, cuda_page());
+        a->bytes = map_pages(0, a->host_bytes);
     }
     const int error = a->bytes ? cuda_publish(a) : CU_MEMORY_ALLOCATION;
-    if (error && a->room && a->bytes)
-        munmap(a->bytes, a->room);
+    if (error && a->host_bytes && a->bytes)
+        munmap(a->bytes, a->host_bytes);
     else if (error)
         free(a->bytes);
     if (!error) *used += a->size;
@@ -338,20 +338,20 @@ int cuda_alloc_file(int fd, uint64_t size, uint64_t *out)
     cuda_alloc a = {.size = size,
                     .type = MEMORY_DEVICE,
                     .device = cuda_self.device,
-                    .reach = access_mask(cuda_self.device),
+                    .access = access_mask(cuda_self.device),
                     .fd = fd};
-    a.room = cuda_round_up(size + SLACK, cuda_page());
-    void *p = mmap(NULL, a.room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    a.host_bytes = cuda_round_up(size + SLACK, cuda_page());
+    void *p = mmap(NULL, a.host_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     a.bytes = p;
     a.address = p == MAP_FAILED ? 0 : cuda_reserve_addresses(size);
     const int error = a.address ? cuda_publish(&a) : CU_MEMORY_ALLOCATION;
     if (error) {
         if (a.address) cuda_return_addresses(a.address, size);
-        if (p != MAP_FAILED) munmap(p, a.room);
+        if (p != MAP_FAILED) munmap(p, a.host_bytes);
         close(fd);
         return error;
     }
-    cuda_here()->used += size;
+    cuda_current_device()->used += size;
     *out = a.address;
     return CU_OK;
 }
@@ -382,15 +382,15 @@ int cuda_share(uint64_t address)
     /* Other processes may write it unobserved. */
     if (cuda.on_memory.written) cuda.on_memory.written(a->address, a->size);
     unmap(a, cuda.devices);
-    if (a->room)
-        munmap(a->bytes, a->room);
+    if (a->host_bytes)
+        munmap(a->bytes, a->host_bytes);
     else
         free(a->bytes);
     a->bytes = p;
-    a->room = mapped;
-    a->reached = 0;
+    a->host_bytes = mapped;
+    a->mapped = 0;
     for (int d = 0; d < cuda.devices; d++)
-        if (a->reach >> d & 1 && map(d, a) != PL_OK) return -1;
+        if (a->access >> d & 1 && map(d, a) != PL_OK) return -1;
     return a->fd = fd;
 }
 
@@ -401,17 +401,17 @@ int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out)
     cuda_alloc a = {.size = size,
                     .type = type,
                     .device = cuda_self.device,
-                    .reach = CUDA_ALL_DEVICES,
+                    .access = CUDA_ALL_DEVICES,
                     .flags = flags};
-    a.room = cuda_round_up(size + SLACK, cuda_page());
-    a.bytes = map_pages(cuda.host_next, a.room);
+    a.host_bytes = cuda_round_up(size + SLACK, cuda_page());
+    a.bytes = map_pages(cuda.host_next, a.host_bytes);
     if (!a.bytes) return CU_MEMORY_ALLOCATION;
-    cuda.host_next += a.room + cuda_page();
+    cuda.host_next += a.host_bytes + cuda_page();
     a.address = (uintptr_t)a.bytes;
-    if (type == MEMORY_MANAGED) a.places = cuda_places_new(size);
+    if (type == MEMORY_MANAGED) a.page_map = cuda_page_map_new(size);
     const int error = cuda_publish(&a);
-    if (error) munmap(a.bytes, a.room);
-    if (error) cuda_places_free(a.places);
+    if (error) munmap(a.bytes, a.host_bytes);
+    if (error) cuda_page_map_free(a.page_map);
     if (!error) *out = a.bytes;
     return error;
 }
@@ -424,21 +424,21 @@ int cuda_release(uint64_t address, unsigned types)
     cuda_alloc a = cuda.alloc.at[k - 1];
     if (!(types >> a.type & 1)) return CU_INVALID_VALUE;
     unmap(&a, cuda.devices);
-    cuda_note_allocation(&a, cuda.now);
+    cuda_record_allocation(&a, cuda.now);
     if (cuda.on_memory.freed) cuda.on_memory.freed(&a);
     /* Other observers are not notified. */
     if (cuda.on_memory.written) cuda.on_memory.written(a.address, a.size);
     memmove(&cuda.alloc.at[k - 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof a);
     cuda.alloc.n--;
     if (a.type == MEMORY_DEVICE) {
-        if (!a.fixed) cuda_return_addresses(a.address, a.reached ? a.reached : a.size);
+        if (!a.fixed) cuda_return_addresses(a.address, a.mapped ? a.mapped : a.size);
         if (!a.physical) cuda.device[a.device].used -= a.size;
     }
     free(a.site);
-    cuda_places_free(a.places);
+    cuda_page_map_free(a.page_map);
     if (a.fd > 0) close(a.fd);
-    if (a.room)
-        munmap(a.bytes, a.room);
+    if (a.host_bytes)
+        munmap(a.bytes, a.host_bytes);
     else if (!a.registered && !a.physical)
         free(a.bytes);
     return CU_OK;
@@ -471,7 +471,7 @@ uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device)
     const cuda_alloc *a = cuda_alloc_find(address);
     if (device) *device = a != NULL;
     if (a) {
-        if (a->physical && !a->reach) return NULL;             /* no device has access */
+        if (a->physical && !a->access) return NULL;            /* no device has access */
         uint64_t available = a->size - (address - a->address); /* with contiguous mappings */
         for (const cuda_alloc *b = a; bytes > available && b->physical; available += b->size) {
             const cuda_alloc *next = cuda_alloc_find(b->address + b->size);

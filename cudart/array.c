@@ -112,11 +112,11 @@ static int create_array(cuda_array **out, const cuda_channel *channel, cuda_exte
     a.desc.levels = levels;
     a.desc.layered = (flags & FLAG_LAYERED) != 0;
     a.desc.cubemap = (flags & FLAG_CUBEMAP) != 0;
-    const pl_status st = pl_array_create(cuda_here()->gpu, &a.desc, "array", &a.handle);
+    const pl_status st = pl_array_create(cuda_current_device()->gpu, &a.desc, "array", &a.handle);
     if (st != PL_OK) return st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_INVALID_VALUE;
     *out = malloc(sizeof a);
     if (!*out) {
-        pl_resource_free(cuda_here()->gpu, a.handle);
+        pl_resource_free(cuda_current_device()->gpu, a.handle);
         return CU_MEMORY_ALLOCATION;
     }
     **out = a;
@@ -309,7 +309,7 @@ static int add_object(uint64_t handle, const cuda_resource *r, const cuda_textur
     object *o = malloc(sizeof *o);
     if (!o || !cuda_table_put(&objects, key_of(handle), o)) {
         free(o);
-        pl_resource_free(cuda_here()->gpu, handle);
+        pl_resource_free(cuda_current_device()->gpu, handle);
         return CU_MEMORY_ALLOCATION;
     }
     *o = (object){.resource = *r, .handle = handle};
@@ -331,7 +331,7 @@ int cuda_create_texture(unsigned long long *out, const cuda_resource *r, const c
     if (!error && !is_valid_sampler(t)) error = CU_INVALID_VALUE;
     if (!error && view) error = check_view(r, view);
     if (error) return error;
-    if (pl_texture_create(cuda_here()->gpu, &d, &handle, &why) != PL_OK) {
+    if (pl_texture_create(cuda_current_device()->gpu, &d, &handle, &why) != PL_OK) {
         error = cuda_error_number(why);
         return error ? error : CU_INVALID_VALUE;
     }
@@ -352,7 +352,7 @@ static int destroy_object(unsigned long long handle)
     if (!o) return CU_OK;
     cuda_table_remove(&objects, key_of(handle));
     free(o);
-    pl_resource_free(cuda_here()->gpu, handle);
+    pl_resource_free(cuda_current_device()->gpu, handle);
     return CU_OK;
 }
 
@@ -374,7 +374,8 @@ int pl_cudaCreateSurfaceObject(unsigned long long *out, const void *resource)
     if (!out || !r) return CU_INVALID_VALUE;
     if (r->type != RESOURCE_ARRAY || !r->u.array) return CU_INVALID_VALUE;
     const cuda_array *a = r->u.array;
-    if (pl_surface_create(cuda_here()->gpu, a->handle, a->level, &handle, &why) != PL_OK) {
+    if (pl_surface_create(cuda_current_device()->gpu, a->handle, a->level, &handle, &why) !=
+        PL_OK) {
         const int error = cuda_error_number(why);
         return error ? error : CU_INVALID_VALUE;
     }

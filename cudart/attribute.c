@@ -160,7 +160,7 @@ static int set_updatable(cuda_node *x, const void *value)
     if (u.on < 0 || u.on > 1) return CU_INVALID_VALUE;
     if (x->updatable && !u.on) return CU_NOT_SUPPORTED;
     if (!u.on) return CU_OK;
-    u.name = cuda_make_updatable(x);
+    u.name = cuda_enable_updates(x);
     memcpy((void *)(uintptr_t)value, &u, sizeof u);
     return CU_OK;
 }

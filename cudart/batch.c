@@ -65,9 +65,9 @@ int pl_cudaMemcpyBatchAsync(const void **to, const void **from, const size_t *by
         if (a[k].order < ORDER_STREAM || a[k].order > ORDER_ANY) return CU_INVALID_VALUE;
     for (size_t k = 0; k < count && !error; k++) {
         if (!bytes[k]) return CU_INVALID_VALUE;
-        cuda_op op = {.kind = OP_COPY,
-                      .u.copy =
-                          cuda_line((void *)(uintptr_t)to[k], from[k], bytes[k], COPY_DEFAULT)};
+        cuda_op op = {
+            .kind = OP_COPY,
+            .u.copy = cuda_linear_copy((void *)(uintptr_t)to[k], from[k], bytes[k], COPY_DEFAULT)};
         error = cuda_check_copy(&op.u.copy);
         if (!error) error = cuda_submit(s, &op);
     }

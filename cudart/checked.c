@@ -26,7 +26,7 @@ void cuda_checked_open(uint64_t base, uint64_t bytes)
         cuda_messages();
         return;
     }
-    cuda.on_memory.made = alloc_made;
+    cuda.on_memory.allocated = alloc_made;
     cuda.on_memory.written = cuda_checked_written;
 }
 
@@ -39,7 +39,8 @@ pl_checks *cuda_checks_open(void)
                                        .suppressions = o->suppressions,
                                        .program = checked};
     pl_checks *c = NULL;
-    if (checked && pl_checks_open(cuda_here()->gpu, &options, &c) != PL_OK) cuda_messages();
+    if (checked && pl_checks_open(cuda_current_device()->gpu, &options, &c) != PL_OK)
+        cuda_messages();
     return c;
 }
 

@@ -108,7 +108,7 @@ static double ramped_ns(double start, double ramp_rate, double rate, double byte
 }
 
 /* Duration of page faults: accesses of a device to managed memory located elsewhere. */
-static double fault_ns(const cuda_moved *m)
+static double fault_ns(const cuda_migrated *m)
 {
     const double start = m->written + m->fresh > 0 ? cost.fault_start : 0;
     const double bytes = ramped_ns(0, cost.fault_ramp_rate, cost.fault_rate, m->written) +
@@ -216,7 +216,7 @@ void cuda_clock_peer(void)
 static double migrate(const cuda_stream *s, const cuda_side *x, int type, double bytes)
 {
     if (type != MEMORY_MANAGED) return 0;
-    const cuda_moved m = cuda_move_pages(x->p, (uint64_t)bytes, s->device);
+    const cuda_migrated m = cuda_migrate_pages(x->p, (uint64_t)bytes, s->device);
     return fault_ns(&m);
 }
 
@@ -255,13 +255,14 @@ void cuda_clock_copy(cuda_stream *s, const cuda_copy *c)
         charge_host(cost.host_copy);
         span = pinned_copy(s, bytes, up);
     }
-    cuda_note(&(cuda_activity){.kind = "copy",
-                               .name = peers ? "PtoP" : names[(down ? 2 : 0) + (up ? 1 : 0)],
-                               .stream = s->id,
-                               .span = span,
-                               .bytes = (int64_t)bytes,
-                               .source = memory_name(&c->from, from),
-                               .destination = memory_name(&c->to, to)});
+    cuda_record_activity(
+        &(cuda_activity){.kind = "copy",
+                         .name = peers ? "PtoP" : names[(down ? 2 : 0) + (up ? 1 : 0)],
+                         .stream = s->id,
+                         .span = span,
+                         .bytes = (int64_t)bytes,
+                         .source = memory_name(&c->from, from),
+                         .destination = memory_name(&c->to, to)});
 }
 
 void cuda_clock_set(cuda_stream *s, const cuda_set *x)
@@ -275,20 +276,21 @@ void cuda_clock_set(cuda_stream *s, const cuda_set *x)
             ? cost.set_small
             : fmax(cost.set_least, transfer_ns(cost.set_start, cost.set_rate, bytes));
     const double ns = own + migrate(s, &side, type_of(&side), bytes);
-    cuda_note(&(cuda_activity){.kind = "set",
-                               .name = "set",
-                               .stream = s->id,
-                               .span = cuda_timeline(s, ns, NULL),
-                               .bytes = (int64_t)bytes,
-                               .destination = memory_name(&side, type_of(&side))});
-    if (bytes >= MIN_KERNEL_SET) pl_gpu_touch(cuda_here()->gpu, (uintptr_t)x->p, (uint64_t)bytes);
+    cuda_record_activity(&(cuda_activity){.kind = "set",
+                                          .name = "set",
+                                          .stream = s->id,
+                                          .span = cuda_timeline(s, ns, NULL),
+                                          .bytes = (int64_t)bytes,
+                                          .destination = memory_name(&side, type_of(&side))});
+    if (bytes >= MIN_KERNEL_SET)
+        pl_gpu_touch(cuda_current_device()->gpu, (uintptr_t)x->p, (uint64_t)bytes);
 }
 
 void cuda_clock_prefetch(cuda_stream *s, const void *p, uint64_t bytes, int device)
 {
-    cuda_device_begins(p);
-    const cuda_moved m = cuda_move_pages(p, bytes, device);
-    cuda_device_ends(p);
+    cuda_detect_host_writes(p);
+    const cuda_migrated m = cuda_migrate_pages(p, bytes, device);
+    cuda_record_checksums(p);
     const bool down = device < 0;
     double ns = 0;
     read_costs();
@@ -303,13 +305,13 @@ void cuda_clock_prefetch(cuda_stream *s, const void *p, uint64_t bytes, int devi
                         cost.prefetch_new_rate, m.fresh);
     if (m.written + m.fresh <= 0) return;
     direction *const unit = down ? &units[s->device].from_device : &units[s->device].to_device;
-    cuda_note(&(cuda_activity){.kind = "copy",
-                               .name = down ? "DtoH" : "HtoD",
-                               .stream = s->id,
-                               .span = cuda_timeline(s, ns, &unit->end),
-                               .bytes = (int64_t)(m.written + m.fresh),
-                               .source = "managed",
-                               .destination = "managed"});
+    cuda_record_activity(&(cuda_activity){.kind = "copy",
+                                          .name = down ? "DtoH" : "HtoD",
+                                          .stream = s->id,
+                                          .span = cuda_timeline(s, ns, &unit->end),
+                                          .bytes = (int64_t)(m.written + m.fresh),
+                                          .source = "managed",
+                                          .destination = "managed"});
 }
 
 /* ---------------------------------------------------------------- events and host functions */
@@ -318,22 +320,22 @@ void cuda_clock_event(cuda_stream *s)
 {
     read_costs();
     charge_host(cost.host_event);
-    cuda_note(&(cuda_activity){.kind = "event",
-                               .name = "event",
-                               .stream = s->id,
-                               .span = cuda_timeline(s, cost.event, NULL),
-                               .bytes = -1});
+    cuda_record_activity(&(cuda_activity){.kind = "event",
+                                          .name = "event",
+                                          .stream = s->id,
+                                          .span = cuda_timeline(s, cost.event, NULL),
+                                          .bytes = -1});
 }
 
 void cuda_clock_host_function(cuda_stream *s)
 {
     read_costs();
     const double ns = s->host_function ? cost.host_function_next : cost.host_function;
-    cuda_note(&(cuda_activity){.kind = "host function",
-                               .name = "host function",
-                               .stream = s->id,
-                               .span = cuda_timeline(s, ns, NULL),
-                               .bytes = -1});
+    cuda_record_activity(&(cuda_activity){.kind = "host function",
+                                          .name = "host function",
+                                          .stream = s->id,
+                                          .span = cuda_timeline(s, ns, NULL),
+                                          .bytes = -1});
     s->host_function = true;
 }
 
@@ -385,14 +387,15 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
     /* The last wave may leave space for other kernels. */
     const cuda_span span = cuda_place_kernel(
         s, l->green, l->prioritised ? l->priority : s->priority, ns, waves, waves - full_waves);
-    cuda_note(&(cuda_activity){.kind = "kernel",
-                               .name = t->name,
-                               .stream = s->id,
-                               .span = span,
-                               .bytes = -1,
-                               .launch = true,
-                               .estimated = t->estimated,
-                               .spread = cost.clock > 0 ? t->spread / cost.clock * 1e3 : -1});
+    cuda_record_activity(
+        &(cuda_activity){.kind = "kernel",
+                         .name = t->name,
+                         .stream = s->id,
+                         .span = span,
+                         .bytes = -1,
+                         .launch = true,
+                         .estimated = t->estimated,
+                         .spread = cost.clock > 0 ? t->spread / cost.clock * 1e3 : -1});
 }
 
 /* ---------------------------------------------------------------- graphs */

@@ -35,13 +35,13 @@ static int submit_copy(const cuda_copy *c, void *stream, bool wait)
 
 int pl_cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
 {
-    const cuda_copy c = cuda_line(to, from, bytes, kind);
+    const cuda_copy c = cuda_linear_copy(to, from, bytes, kind);
     return submit_copy(&c, NULL, true);
 }
 
 int pl_cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream)
 {
-    const cuda_copy c = cuda_line(to, from, bytes, kind);
+    const cuda_copy c = cuda_linear_copy(to, from, bytes, kind);
     return submit_copy(&c, stream, false);
 }
 
@@ -50,13 +50,14 @@ int pl_cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void 
 int pl_cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
     if (!cuda_is_device(to_device) || !cuda_is_device(from_device)) return CU_INVALID_DEVICE;
-    cuda_stream *s = &cuda_here()->legacy, *const both[] = {&cuda.device[to_device].legacy,
-                                                            &cuda.device[from_device].legacy};
+    cuda_stream *s = &cuda_current_device()->legacy, *const both[] = {
+                                                         &cuda.device[to_device].legacy,
+                                                         &cuda.device[from_device].legacy};
     cuda_settle_device(to_device);
     cuda_settle_device(from_device);
     for (int k = 0; k < 2; k++)
         if (cuda_end_of(both[k]) > s->ready) s->ready = cuda_end_of(both[k]);
-    const cuda_copy c = cuda_line(to, from, bytes, COPY_DEFAULT);
+    const cuda_copy c = cuda_linear_copy(to, from, bytes, COPY_DEFAULT);
     const int error = submit_copy(&c, cuda_legacy_handle, false);
     for (int k = 0; k < 2 && !error; k++) both[k]->ready = s->ready;
     return error;
@@ -300,8 +301,8 @@ static int symbol_copy(const void *symbol, void *memory, size_t bytes, size_t of
     if (offset > size || bytes > size - offset) return CU_INVALID_VALUE;
     if (kind == (to_symbol ? COPY_D2H : COPY_H2D) || kind == COPY_H2H) return CU_INVALID_DIRECTION;
     void *at = (void *)(uintptr_t)(address + offset);
-    const cuda_copy c =
-        to_symbol ? cuda_line(at, memory, bytes, kind) : cuda_line(memory, at, bytes, kind);
+    const cuda_copy c = to_symbol ? cuda_linear_copy(at, memory, bytes, kind)
+                                  : cuda_linear_copy(memory, at, bytes, kind);
     return submit_copy(&c, stream, wait);
 }
 

@@ -288,14 +288,14 @@ int pl_cudaDeviceFlushGPUDirectRDMAWrites(int target, int scope)
 int pl_cudaSetDeviceFlags(unsigned flags)
 {
     if (!are_valid_flags(flags)) return CU_INVALID_VALUE;
-    cuda_here()->flags = flags | MAPS_HOST;
+    cuda_current_device()->flags = flags | MAPS_HOST;
     return CU_OK;
 }
 
 int pl_cudaGetDeviceFlags(unsigned *flags)
 {
     if (!flags) return CU_INVALID_VALUE;
-    *flags = cuda_here()->flags;
+    *flags = cuda_current_device()->flags;
     return CU_OK;
 }
 
@@ -354,14 +354,14 @@ int pl_cudaDeviceGetByPCIBusId(int *device, const char *text)
 int pl_cudaDeviceSetCacheConfig(int config)
 {
     if (config < 0 || config > 3) return CU_INVALID_VALUE;
-    cuda_here()->cache_config = config;
+    cuda_current_device()->cache_config = config;
     return CU_OK;
 }
 
 int pl_cudaDeviceGetCacheConfig(int *config)
 {
     if (!config) return CU_INVALID_VALUE;
-    *config = cuda_here()->cache_config;
+    *config = cuda_current_device()->cache_config;
     return CU_OK;
 }
 
@@ -393,7 +393,7 @@ int pl_cudaDeviceGetLimit(size_t *value, int limit)
 {
     const int error = value ? check_limit(limit) : CU_INVALID_VALUE;
     if (error) return error;
-    const cuda_device *d = cuda_here();
+    const cuda_device *d = cuda_current_device();
     double persisting = 0;
     *value = d->limited >> limit & 1 ? d->limit[limit] : limits[limit];
     if (limit == PERSISTING && !(d->limited >> limit & 1) &&
@@ -409,9 +409,10 @@ int pl_cudaDeviceSetLimit(int limit, size_t value)
     if ((limit == 0 && value > 512 << 10) || (limit == FETCH && value > 128) ||
         (limit == PERSISTING && value > (size_t)attribute_value(108)))
         return CU_INVALID_VALUE;
-    if (limit == 2 && pl_gpu_heap(cuda_here()->gpu, value) != PL_OK) return CU_INVALID_VALUE;
-    cuda_here()->limit[limit] = limit == 0 ? (value + 15) / 16 * 16 : value;
-    cuda_here()->limited |= 1u << limit;
+    if (limit == 2 && pl_gpu_heap(cuda_current_device()->gpu, value) != PL_OK)
+        return CU_INVALID_VALUE;
+    cuda_current_device()->limit[limit] = limit == 0 ? (value + 15) / 16 * 16 : value;
+    cuda_current_device()->limited |= 1u << limit;
     return CU_OK;
 }
 

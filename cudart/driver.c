@@ -35,7 +35,7 @@ static cuda_context *current(void)
 static void make_current(cuda_context *c)
 {
     cuda_self.bound = c != NULL;
-    cuda_self.context = c && c->made ? c : NULL;
+    cuda_self.context = c && c->created ? c : NULL;
     if (c) cuda_self.device = c->device;
 }
 
@@ -46,9 +46,9 @@ cuda_context *cuda_context_of(void *handle)
     return handle ? cuda_table_get(&contexts, handle) : NULL;
 }
 
-void *cuda_context_named(void *made, int device)
+void *cuda_context_handle(void *created, int device)
 {
-    return cuda_context_of(made) ? made : primary_of(device);
+    return cuda_context_of(created) ? created : primary_of(device);
 }
 
 int pl_cuInit(unsigned flags)
@@ -116,7 +116,7 @@ int pl_cuCtxPopCurrent_v2(void **out)
 }
 
 /* True if there is at most one scheduling flag (CU_CTX_SCHED_MASK), and no unknown flag. */
-static bool flags_are_good(unsigned flags)
+static bool flags_are_valid(unsigned flags)
 {
     enum { SCHEDULE = 7, FLAGS = 0xff };
     const unsigned way = flags & SCHEDULE;
@@ -125,14 +125,14 @@ static bool flags_are_good(unsigned flags)
 
 int pl_cuCtxCreate_v2(void **out, unsigned flags, int device)
 {
-    if (!out || !flags_are_good(flags)) return CU_INVALID_VALUE;
+    if (!out || !flags_are_valid(flags)) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     cuda_context *c = calloc(1, sizeof *c);
-    if (!c || !cuda_list_context(c)) {
+    if (!c || !cuda_register_context(c)) {
         free(c);
         return CU_MEMORY_ALLOCATION;
     }
-    *c = (cuda_context){.device = device, .made = true, .flags = flags};
+    *c = (cuda_context){.device = device, .created = true, .flags = flags};
     *out = c;
     return pl_cuCtxPushCurrent_v2(c);
 }
@@ -149,7 +149,7 @@ int pl_cuCtxCreate_v4(void **out, void *params, unsigned flags, int device)
     return pl_cuCtxCreate_v2(out, flags, device);
 }
 
-bool cuda_list_context(cuda_context *c)
+bool cuda_register_context(cuda_context *c)
 {
     return cuda_table_put(&contexts, c, c);
 }
@@ -167,7 +167,7 @@ int pl_cuCtxDestroy_v2(void *handle)
 {
     cuda_context *c = cuda_context_of(handle);
     if (handle && cuda_table_get(&destroyed, handle)) return CU_CONTEXT_DESTROYED;
-    if (!c || !c->made || c->green) return CU_INVALID_CONTEXT;
+    if (!c || !c->created || c->green) return CU_INVALID_CONTEXT;
     cuda_end_context(c);
     return CU_OK;
 }
@@ -226,7 +226,7 @@ int pl_cuCtxGetFlags(unsigned *flags)
 
 int pl_cuCtxSetFlags(unsigned flags)
 {
-    if (!flags_are_good(flags)) return CU_INVALID_VALUE;
+    if (!flags_are_valid(flags)) return CU_INVALID_VALUE;
     current()->flags = flags;
     return CU_OK;
 }
@@ -260,7 +260,7 @@ int pl_cuCtxGetExecAffinity(void *out, int type)
     } *p = out;
     if (!p || type) return CU_INVALID_VALUE;
     p->type = type;
-    p->sms = cuda_green_sms(cuda_green_here());
+    p->sms = cuda_green_sms(cuda_current_green());
     return CU_OK;
 }
 
@@ -310,7 +310,7 @@ int pl_cuDevicePrimaryCtxRelease_v2(int device)
 int pl_cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 {
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
-    if (!flags_are_good(flags)) return CU_INVALID_VALUE;
+    if (!flags_are_valid(flags)) return CU_INVALID_VALUE;
     primary[device].flags = flags;
     return CU_OK;
 }
@@ -339,7 +339,7 @@ int pl_cuCtxGetId(void *context, uint64_t *id)
     const cuda_context *c = context ? cuda_context_of(context) : current();
     if (!c) return CU_INVALID_CONTEXT;
     if (!id) return CU_INVALID_VALUE;
-    *id = c->made ? (uintptr_t)c : (uint64_t)c->device + 1;
+    *id = c->created ? (uintptr_t)c : (uint64_t)c->device + 1;
     return CU_OK;
 }
 
@@ -384,7 +384,7 @@ int pl_cuStreamGetCtx(void *stream, void **out)
     const cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (!out) return CU_INVALID_VALUE;
-    *out = cuda_context_named(s->context, s->device);
+    *out = cuda_context_handle(s->context, s->device);
     return CU_OK;
 }
 
@@ -392,7 +392,7 @@ int pl_cuStreamGetCtx(void *stream, void **out)
 int pl_cuStreamGetCtx_v2(void *stream, void **out, void **green)
 {
     const cuda_stream *s = cuda_stream_of(stream);
-    cuda_green *g = s ? cuda_green_of(s) : NULL;
+    cuda_green *g = s ? cuda_stream_green(s) : NULL;
     if (green) *green = g;
     if (!g) return pl_cuStreamGetCtx(stream, out);
     if (out) *out = NULL;
@@ -478,7 +478,7 @@ int cuda_load_image(cuda_module **out, const void *image, char *log, size_t room
         return CU_UNSUPPORTED_PTX;
     }
     m->log = log;
-    m->log_room = room;
+    m->log_size = room;
     error = cuda_module_load(m);
     if (error) {
         cuda_module_free(m);
@@ -790,7 +790,7 @@ int pl_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, cuda_function *f,
         if (error) return error;
         if (fit * n <= best) continue;
         best = fit * n;
-        pl_gpu_value(cuda_here()->gpu, "sm.count", "", &sms);
+        pl_gpu_value(cuda_current_device()->gpu, "sm.count", "", &sms);
         *block = n;
         *grid = fit * (int)sms;
     }
@@ -809,7 +809,7 @@ int pl_cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, cuda_fun
 static int launch_block(cuda_function *f, const cuda_launch *l, void **extra, cuda_stream *s)
 {
     cuda_op op = {.kind = OP_KERNEL, .u.kernel = {.f = f, .device = s->device, .l = *l}};
-    op.u.kernel.l.green = cuda_green_of(s);
+    op.u.kernel.l.green = cuda_stream_green(s);
     const int error = cuda_gather_block(f, extra, &op.u.kernel.params);
     return error ? error : cuda_submit(s, &op);
 }
@@ -890,7 +890,7 @@ int pl_cuEventElapsedTime_v2(float *ms, void *from, void *to)
 
 /* Libraries whose kernels are machine code: the user is notified once per library, since they
  * report no reason. */
-static void tell_machine_code(void)
+static void report_machine_code(void)
 {
     static const char *const name[] = {"libcublas.",   "libcublasLt.", "libcufft.", "libcurand.",
                                        "libcusolver.", "libcusparse.", "libcudnn",  "libnpp",
@@ -911,7 +911,7 @@ int pl_cuGetExportTable(const void **table, const void *id)
 {
     (void)id;
     if (!table) return CU_INVALID_VALUE;
-    tell_machine_code();
+    report_machine_code();
     *table = NULL;
     return DRIVER_NOT_FOUND;
 }

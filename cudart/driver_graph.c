@@ -102,7 +102,7 @@ int pl_cuGraphMemcpyNodeSetParams(void *node, const void *params)
 int pl_cuGraphExecMemcpyNodeSetParams(void *exec, void *node, const void *params, void *context)
 {
     (void)context;
-    return pl_cuGraphMemcpyNodeSetParams(cuda_in_exec(exec, node), params);
+    return pl_cuGraphMemcpyNodeSetParams(cuda_exec_node(exec, node), params);
 }
 
 static cuda_copy_side side_of(const cuda_side *s, const cuda_copy *c, int host)
@@ -199,5 +199,5 @@ int pl_cuGraphNodeSetParams(void *node, void *params)
 
 int pl_cuGraphExecNodeSetParams(void *exec, void *node, void *params)
 {
-    return pl_cuGraphNodeSetParams(cuda_in_exec(exec, node), params);
+    return pl_cuGraphNodeSetParams(cuda_exec_node(exec, node), params);
 }

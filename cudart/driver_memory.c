@@ -413,7 +413,7 @@ int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
     case POINTER_CONTEXT: /* memory of pools has none */
         put_word(out, r && r->pooled
                           ? 0
-                          : (uintptr_t)cuda_context_named(r ? r->context : NULL, a.device));
+                          : (uintptr_t)cuda_context_handle(r ? r->context : NULL, a.device));
         return CU_OK;
     case POINTER_TYPE:
         put_int(out, a.type == MEMORY_HOST ? MEMORY_OF_HOST : MEMORY_OF_DEVICE);

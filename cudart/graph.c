@@ -90,7 +90,7 @@ void cuda_drop_op(cuda_op *op)
 
 static void free_order(cuda_node *x)
 {
-    cuda_stream own = {.slot = x->slot, .known = x->known};
+    cuda_stream own = {.slot = x->slot, .clock = x->clock};
     cuda_order_forget(&own);
 }
 
@@ -99,7 +99,7 @@ void cuda_free_graph(cuda_graph *g)
     if (!g) return;
     if (g->source && cuda_graph_of(g->source)) g->source->has_exec = false;
     for (size_t k = 0; k < g->n; k++) {
-        cuda_forget_updatable(g->node[k]);
+        cuda_unbind_updatable(g->node[k]);
         cuda_drop_op(&g->node[k]->op);
         free(g->node[k]->before);
         free(g->node[k]->args);
@@ -109,7 +109,7 @@ void cuda_free_graph(cuda_graph *g)
     cuda_drop_user_objects(g);
     cuda_table_remove(&graphs, g);
     free(g->asked);
-    free(g->known);
+    free(g->clock);
     free(g->node);
     free(g);
 }
@@ -248,10 +248,10 @@ static int run_node(cuda_stream *s, cuda_node *x, double start)
     int error = CU_OK;
     own.node = true;
     own.slot = x->slot;
-    cuda_order_join(&own.known, x->graph->n > MOST_APART ? s->known : x->graph->known);
+    cuda_order_join(&own.clock, x->graph->n > MOST_APART ? s->clock : x->graph->clock);
     for (size_t k = 0; k < x->nbefore; k++) {
         if (x->before[k]->end > own.ready) own.ready = x->before[k]->end;
-        cuda_order_join(&own.known, x->before[k]->known);
+        cuda_order_join(&own.clock, x->before[k]->clock);
     }
     if (!x->disabled)
         error = x->op.kind == OP_GRAPH       ? cuda_run_graph(&own, x->op.u.graph)
@@ -259,8 +259,8 @@ static int run_node(cuda_stream *s, cuda_node *x, double start)
                                              : cuda_execute(&own, &x->op);
     x->end = own.ready;
     x->slot = own.slot;
-    free(x->known);
-    x->known = own.known;
+    free(x->clock);
+    x->clock = own.clock;
     return error;
 }
 
@@ -270,19 +270,19 @@ enum { DEVICE_LAUNCH = 4 }; /* flag: cudaGraphInstantiateFlagDeviceLaunch */
 
 /* Graphs launched by the kernels of a graph. An H200 rejects a launch beyond the limits with the
  * error of a pending graph. */
-typedef struct cuda_from_kernels {
+typedef struct cuda_device_launches {
     enum { BESIDE = 120, BEHIND = 255 } limit; /* maxima of the programming guide */
     cuda_graph *beside[BESIDE], *behind[BEHIND];
     unsigned nbeside, taken, nbehind; /* taken: number of `beside` already executed */
     double end;                       /* ns: end of the graphs of `beside` that are not siblings */
     double sibling_end;
     bool sibling[BESIDE];
-} cuda_from_kernels;
+} cuda_device_launches;
 
 static cuda_graph *running; /* graph whose kernels are running */
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 
-static uint32_t ask_for(cuda_from_kernels *f, cuda_graph *g, uint64_t stream)
+static uint32_t ask_for(cuda_device_launches *f, cuda_graph *g, uint64_t stream)
 {
     enum { TAIL = 1, FIRE_AND_FORGET = 2, SIBLING = 3 };
     const uint64_t how = stream >> 56;
@@ -321,14 +321,14 @@ static uint32_t launch_from_kernel(void *unused, uint64_t handle, uint64_t strea
  * launched them. */
 static int run_beside(cuda_stream *s, double start)
 {
-    cuda_from_kernels *f = running ? running->asked : NULL;
+    cuda_device_launches *f = running ? running->asked : NULL;
     int error = CU_OK;
     while (f && !error && !cuda.sticky && f->taken < f->nbeside) {
         const unsigned k = f->taken++;
         cuda_stream own = beside_stream(s, start);
-        cuda_order_join(&own.known, s->known);
+        cuda_order_join(&own.clock, s->clock);
         error = cuda_execute_graph(&own, f->beside[k]);
-        cuda_order_join(&s->known, own.known);
+        cuda_order_join(&s->clock, own.clock);
         cuda_order_forget(&own);
         double *end = f->sibling[k] ? &f->sibling_end : &f->end;
         if (own.ready > *end) *end = own.ready;
@@ -342,9 +342,9 @@ static void begin_run(const cuda_stream *s, cuda_graph *g)
     if (g->under_way) return;
     g->under_way = true;
     g->start = s->ready;
-    free(g->known);
-    g->known = NULL;
-    cuda_order_join(&g->known, s->known);
+    free(g->clock);
+    g->clock = NULL;
+    cuda_order_join(&g->clock, s->clock);
     for (size_t k = 0; k < g->n; k++) g->node[k]->done = false;
 }
 
@@ -367,7 +367,7 @@ int cuda_run_graph(cuda_stream *s, cuda_graph *g)
         const int ran = can_begin(x) ? run_node(s, x, g->start) : CUDA_BLOCKED;
         blocked |= ran == CUDA_BLOCKED;
         if (ran == CUDA_BLOCKED) continue;
-        cuda_order_join(&s->known, x->known);
+        cuda_order_join(&s->clock, x->clock);
         error = ran ? ran : run_beside(s, x->end);
         x->done = true;
         if (x->end > s->ready) s->ready = x->end;
@@ -399,7 +399,7 @@ static int run_once(cuda_stream *s, cuda_graph *g)
         cuda_reset_conditions(g);
         cuda_clock_graph(s, roots_of(g));
         g->launch = ++cuda.graph_launches;
-        if (g->asked) *g->asked = (cuda_from_kernels){.end = 0};
+        if (g->asked) *g->asked = (cuda_device_launches){.end = 0};
     }
     running = g;
     cuda.graph_launch = g->launch;
@@ -420,7 +420,7 @@ static int run_once(cuda_stream *s, cuda_graph *g)
 /* Tail launches of a graph are executed before the remainder of the list. */
 static bool put_in_front(cuda_graph ***list, size_t *n, const cuda_graph *g)
 {
-    const cuda_from_kernels *f = g->asked;
+    const cuda_device_launches *f = g->asked;
     if (!f || !f->nbehind) return true;
     cuda_graph **more = realloc(*list, (*n + f->nbehind) * sizeof **list);
     if (!more) return false;
@@ -561,7 +561,7 @@ int cuda_kernel_op(const kernel_params *p, cuda_op *op)
                                  .l = {.grid = p->grid,
                                        .block = p->block,
                                        .shared = p->shared,
-                                       .green = cuda_green_here()}}};
+                                       .green = cuda_current_green()}}};
     uint32_t blocks;
     int error = cuda_function_of(p->function, &op->u.kernel.f);
     if (!error) error = cuda_check_launch(op->u.kernel.f, &op->u.kernel.l, &blocks);
@@ -597,7 +597,7 @@ int pl_cudaGraphAddMemcpyNode(void **out, void *graph, void *const *before, size
 int pl_cudaGraphAddMemcpyNode1D(void **out, void *graph, void *const *before, size_t nbefore,
                                 void *to, const void *from, size_t bytes, int kind)
 {
-    const cuda_copy c = cuda_line(to, from, bytes, kind);
+    const cuda_copy c = cuda_linear_copy(to, from, bytes, kind);
     return add_copy(out, graph, before, nbefore, &c);
 }
 
@@ -910,12 +910,12 @@ int pl_cudaGraphMemcpyNodeSetParams(void *node, const cuda_copy3d *p)
 int pl_cudaGraphMemcpyNodeSetParams1D(void *node, void *to, const void *from, size_t bytes,
                                       int kind)
 {
-    const cuda_op op = {.kind = OP_COPY, .u.copy = cuda_line(to, from, bytes, kind)};
+    const cuda_op op = {.kind = OP_COPY, .u.copy = cuda_linear_copy(to, from, bytes, kind)};
     return cuda_replace_op(node, &op, cuda_check_copy(&op.u.copy));
 }
 
 /* Returns the node of an executable graph that corresponds to a node of its source. */
-cuda_node *cuda_in_exec(void *exec, void *node)
+cuda_node *cuda_exec_node(void *exec, void *node)
 {
     const cuda_graph *g = cuda_exec_of(exec);
     return g && node ? counterpart(g, node) : NULL;
@@ -923,14 +923,14 @@ cuda_node *cuda_in_exec(void *exec, void *node)
 
 int pl_cudaGraphExecKernelNodeSetParams(void *exec, void *node, const void *params)
 {
-    return pl_cudaGraphKernelNodeSetParams(cuda_in_exec(exec, node), params);
+    return pl_cudaGraphKernelNodeSetParams(cuda_exec_node(exec, node), params);
 }
 
 /* Only one-dimensional sets can be replaced. */
 int pl_cudaGraphExecMemsetNodeSetParams(void *exec, void *node, const void *params)
 {
     const memset_params *p = params;
-    cuda_node *x = cuda_in_exec(exec, node);
+    cuda_node *x = cuda_exec_node(exec, node);
     if (!x || !p || x->op.kind != OP_SET || x->op.u.set.height > 1 || p->height > 1)
         return CU_INVALID_VALUE;
     return pl_cudaGraphMemsetNodeSetParams(x, params);
@@ -963,26 +963,26 @@ static int replace_copy(cuda_node *x, const cuda_copy *c)
 
 int pl_cudaGraphExecHostNodeSetParams(void *exec, void *node, const void *params)
 {
-    return pl_cudaGraphHostNodeSetParams(cuda_in_exec(exec, node), params);
+    return pl_cudaGraphHostNodeSetParams(cuda_exec_node(exec, node), params);
 }
 
 int pl_cudaGraphExecMemcpyNodeSetParams(void *exec, void *node, const cuda_copy3d *p)
 {
     cuda_copy c;
     const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
-    return error ? error : replace_copy(cuda_in_exec(exec, node), &c);
+    return error ? error : replace_copy(cuda_exec_node(exec, node), &c);
 }
 
 int pl_cudaGraphExecMemcpyNodeSetParams1D(void *exec, void *node, void *to, const void *from,
                                           size_t bytes, int kind)
 {
-    const cuda_copy c = cuda_line(to, from, bytes, kind);
-    return replace_copy(cuda_in_exec(exec, node), &c);
+    const cuda_copy c = cuda_linear_copy(to, from, bytes, kind);
+    return replace_copy(cuda_exec_node(exec, node), &c);
 }
 
 int pl_cudaGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
 {
-    cuda_node *x = cuda_in_exec(exec, node);
+    cuda_node *x = cuda_exec_node(exec, node);
     if (!x || x->op.kind > OP_SET) return CU_INVALID_VALUE; /* kernels, copies and sets */
     x->disabled = !enabled;
     return CU_OK;
@@ -990,7 +990,7 @@ int pl_cudaGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
 
 int pl_cudaGraphNodeGetEnabled(void *exec, void *node, unsigned *enabled)
 {
-    const cuda_node *x = cuda_in_exec(exec, node);
+    const cuda_node *x = cuda_exec_node(exec, node);
     if (!x || !enabled || x->op.kind > OP_SET) return CU_INVALID_VALUE;
     *enabled = !x->disabled;
     return CU_OK;
@@ -1046,10 +1046,10 @@ int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why
             return CU_INVALID_VALUE;
     if (flags & DEVICE_LAUNCH && !can_be_launched_by_kernels(g)) return CU_INVALID_VALUE;
     const bool memory = cuda_has_memory_nodes(g);
-    if ((memory && g->has_exec) || cuda_is_adopted(g)) return CU_NOT_SUPPORTED;
+    if ((memory && g->has_exec) || cuda_is_bound(g)) return CU_NOT_SUPPORTED;
     *why = 0;
     cuda_graph *exec = cuda_copy_graph(g);
-    if (!exec || !cuda_adopt_updatable(exec)) {
+    if (!exec || !cuda_bind_updatable(exec)) {
         cuda_free_graph(exec);
         return CU_MEMORY_ALLOCATION;
     }

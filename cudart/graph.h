@@ -13,7 +13,7 @@ typedef struct cuda_node {
     unsigned mark; /* of a traversal: 1 in progress, 2 done */
     double end;    /* of the latest execution, on the application's clock */
     uint32_t slot; /* order.c: its slot, and its vector clock at its end */
-    struct cuda_known *known;
+    struct cuda_vector_clock *clock;
     uint64_t updatable; /* handle for kernels, which may change it (graph_update.c); 0: none */
     bool disabled;
     bool done;   /* in the current execution */
@@ -48,16 +48,16 @@ typedef struct cuda_graph {
     bool has_exec;             /* it has memory nodes, and an executable graph exists */
     struct cuda_graph *source; /* of an executable graph with memory nodes: its source; or NULL */
     uint64_t flags;            /* of the instantiation */
-    struct cuda_user_reference *user; /* user objects that it references; owned */
-    bool under_way;                   /* its execution has started and has not ended */
-    bool uploaded;                    /* kernels can launch it, if its flags permit that */
-    bool pending;                     /* a kernel has launched it, and it has not started */
-    double start;                     /* of that execution, on the application's clock */
-    struct cuda_known *known;         /* order.c: operations ordered before it */
-    int64_t launch;                   /* its number; 0: it runs in another graph, or not at all */
-    uint64_t bytes;                   /* of its memory nodes */
-    const void *handle;               /* of a copy: handle of the executable graph; or NULL */
-    struct cuda_from_kernels *asked;  /* graphs that its kernels have launched; owned, or NULL */
+    struct cuda_user_reference *user;   /* user objects that it references; owned */
+    bool under_way;                     /* its execution has started and has not ended */
+    bool uploaded;                      /* kernels can launch it, if its flags permit that */
+    bool pending;                       /* a kernel has launched it, and it has not started */
+    double start;                       /* of that execution, on the application's clock */
+    struct cuda_vector_clock *clock;    /* order.c: operations ordered before it */
+    int64_t launch;                     /* its number; 0: it runs in another graph, or not at all */
+    uint64_t bytes;                     /* of its memory nodes */
+    const void *handle;                 /* of a copy: handle of the executable graph; or NULL */
+    struct cuda_device_launches *asked; /* graphs that its kernels have launched; owned, or NULL */
 } cuda_graph;
 
 /* Streams that capture into one graph. */
@@ -102,7 +102,7 @@ int cuda_add_node(void **out, void *graph, void *const *before, size_t nbefore, 
  * prevents it. */
 int cuda_replace_op(cuda_node *x, const cuda_op *op, int error);
 /* Returns the node of an executable graph that corresponds to a node of its source; NULL: none. */
-cuda_node *cuda_in_exec(void *exec, void *node);
+cuda_node *cuda_exec_node(void *exec, void *node);
 int cuda_kernel_op(const kernel_params *p, cuda_op *op);
 int cuda_set_op(const memset_params *p, cuda_op *op);
 /* *why: cudaGraphInstantiateResult. */
@@ -125,14 +125,14 @@ cuda_node *cuda_capture_last(const cuda_stream *s);
 
 /* graph_update.c: kernel nodes that kernels change */
 /* Allows kernels to change the node, and returns its handle for them. */
-uint64_t cuda_make_updatable(cuda_node *x);
+uint64_t cuda_enable_updates(cuda_node *x);
 bool cuda_has_updatable(const cuda_graph *g);
 /* Binds the handles to the nodes of a new executable graph; false: no memory. */
-bool cuda_adopt_updatable(cuda_graph *exec);
+bool cuda_bind_updatable(cuda_graph *exec);
 /* True if handles of this graph are bound to an executable graph. */
-bool cuda_is_adopted(const cuda_graph *g);
+bool cuda_is_bound(const cuda_graph *g);
 /* Unbinds the handle of a node of an executable graph, which is destroyed. */
-void cuda_forget_updatable(const cuda_node *x);
+void cuda_unbind_updatable(const cuda_node *x);
 
 /* graph_nodes.c */
 int cuda_run_condition(cuda_stream *s, const cuda_condition *c);

@@ -135,7 +135,7 @@ void cuda_reset_conditions(const cuda_graph *g)
         if (op->kind != OP_CONDITION) continue;
         const cuda_condition *c = op->u.condition;
         const condition_handle *h = cuda_table_get(&handles, (void *)(uintptr_t)c->handle);
-        if (h && h->assign) pl_gpu_set_conditional(cuda_here()->gpu, c->handle, h->value);
+        if (h && h->assign) pl_gpu_set_conditional(cuda_current_device()->gpu, c->handle, h->value);
         for (unsigned i = 0; i < c->n; i++) cuda_reset_conditions(c->body[i]);
     }
 }
@@ -143,7 +143,7 @@ void cuda_reset_conditions(const cuda_graph *g)
 static unsigned value_of(const cuda_condition *c)
 {
     uint32_t value = 0;
-    return pl_gpu_conditional(cuda_here()->gpu, c->handle, &value) == PL_OK ? value : 0;
+    return pl_gpu_conditional(cuda_current_device()->gpu, c->handle, &value) == PL_OK ? value : 0;
 }
 
 int cuda_run_condition(cuda_stream *s, const cuda_condition *c)
@@ -271,13 +271,13 @@ int pl_cudaGraphNodeSetParams(void *node, void *params)
 
 int pl_cudaGraphExecNodeSetParams(void *exec, void *node, void *params)
 {
-    return pl_cudaGraphNodeSetParams(cuda_in_exec(exec, node), params);
+    return pl_cudaGraphNodeSetParams(cuda_exec_node(exec, node), params);
 }
 
 int pl_cudaGraphExecChildGraphNodeSetParams(void *exec, void *node, void *child)
 {
     const child_params p = {.graph = child};
-    cuda_node *x = cuda_in_exec(exec, node);
+    cuda_node *x = cuda_exec_node(exec, node);
     const cuda_graph *g = cuda_graph_of(child);
     cuda_op op;
     if (!x || x->op.kind != OP_GRAPH || !g) return CU_INVALID_VALUE;
@@ -297,7 +297,7 @@ static int at_symbol(const void *symbol, size_t bytes, size_t offset, void **p)
 
 static int set_copy(void *node, void *to, const void *from, size_t bytes, int kind)
 {
-    const cuda_op op = {.kind = OP_COPY, .u.copy = cuda_line(to, from, bytes, kind)};
+    const cuda_op op = {.kind = OP_COPY, .u.copy = cuda_linear_copy(to, from, bytes, kind)};
     return cuda_replace_op(node, &op, cuda_check_copy(&op.u.copy));
 }
 
@@ -321,7 +321,7 @@ int pl_cudaGraphExecMemcpyNodeSetParamsToSymbol(void *exec, void *node, const vo
                                                 const void *from, size_t bytes, size_t offset,
                                                 int kind)
 {
-    return pl_cudaGraphMemcpyNodeSetParamsToSymbol(cuda_in_exec(exec, node), symbol, from, bytes,
+    return pl_cudaGraphMemcpyNodeSetParamsToSymbol(cuda_exec_node(exec, node), symbol, from, bytes,
                                                    offset, kind);
 }
 
@@ -329,7 +329,7 @@ int pl_cudaGraphExecMemcpyNodeSetParamsFromSymbol(void *exec, void *node, void *
                                                   const void *symbol, size_t bytes, size_t offset,
                                                   int kind)
 {
-    return pl_cudaGraphMemcpyNodeSetParamsFromSymbol(cuda_in_exec(exec, node), to, symbol, bytes,
+    return pl_cudaGraphMemcpyNodeSetParamsFromSymbol(cuda_exec_node(exec, node), to, symbol, bytes,
                                                      offset, kind);
 }
 
@@ -444,12 +444,12 @@ int pl_cudaGraphEventWaitNodeSetEvent(void *node, void *event)
 
 int pl_cudaGraphExecEventRecordNodeSetEvent(void *exec, void *node, void *event)
 {
-    return set_event(cuda_in_exec(exec, node), OP_RECORD, event);
+    return set_event(cuda_exec_node(exec, node), OP_RECORD, event);
 }
 
 int pl_cudaGraphExecEventWaitNodeSetEvent(void *exec, void *node, void *event)
 {
-    return set_event(cuda_in_exec(exec, node), OP_WAIT, event);
+    return set_event(cuda_exec_node(exec, node), OP_WAIT, event);
 }
 
 int pl_cudaGraphNodeGetDependentNodes(void *node, void **out, void *data, size_t *n)

@@ -48,7 +48,7 @@ static uint32_t update_node(void *device, uint64_t node, uint32_t field, const v
     return error;
 }
 
-uint64_t cuda_make_updatable(cuda_node *x)
+uint64_t cuda_enable_updates(cuda_node *x)
 {
     enum { STEP = 256 }; /* handles look like addresses */
     if (!x->updatable) x->updatable = STEP * ++cuda.ids;
@@ -85,7 +85,7 @@ static bool is_free(cuda_node *x)
     return !x->updatable || !cuda_table_get(&changed, key_of(x->updatable));
 }
 
-bool cuda_is_adopted(const cuda_graph *g)
+bool cuda_is_bound(const cuda_graph *g)
 {
     return !each_node(g, is_free);
 }
@@ -96,12 +96,12 @@ static bool adopt(cuda_node *x)
     return !x->updatable || cuda_table_put(&changed, key_of(x->updatable), x);
 }
 
-bool cuda_adopt_updatable(cuda_graph *exec)
+bool cuda_bind_updatable(cuda_graph *exec)
 {
     return each_node(exec, adopt);
 }
 
-void cuda_forget_updatable(const cuda_node *x)
+void cuda_unbind_updatable(const cuda_node *x)
 {
     if (x->updatable && cuda_table_get(&changed, key_of(x->updatable)) == x)
         cuda_table_remove(&changed, key_of(x->updatable));

@@ -177,12 +177,12 @@ int pl_cuGreenCtxCreate(void **out, void *described, int device, unsigned flags)
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (d->r.device != device) return CU_INVALID_VALUE;
     cuda_green *g = calloc(1, sizeof *g);
-    if (!g || !cuda_table_put(&greens, g, g) || !cuda_list_context(&g->context))
+    if (!g || !cuda_table_put(&greens, g, g) || !cuda_register_context(&g->context))
         return CU_MEMORY_ALLOCATION;
     *g = (cuda_green){.id = ++cuda.ids, .r = d->r};
     g->r.split = 0; /* its resource can be split again */
     granularity(0, &g->r.least, &g->r.alignment);
-    g->context = (cuda_context){.device = device, .made = true, .green = g};
+    g->context = (cuda_context){.device = device, .created = true, .green = g};
     void *primary;
     *out = g;
     return pl_cuDevicePrimaryCtxRetain(&primary, device);
@@ -209,7 +209,7 @@ int pl_cuCtxFromGreenCtx(void **out, void *handle)
 
 int pl_cuGreenCtxGetId(void *handle, uint64_t *id)
 {
-    const cuda_green *g = handle ? green_of(handle) : cuda_green_here();
+    const cuda_green *g = handle ? green_of(handle) : cuda_current_green();
     if (!g) return CU_INVALID_CONTEXT;
     if (!id) return CU_INVALID_VALUE;
     *id = g->id;
@@ -234,7 +234,7 @@ int pl_cuStreamGetGreenCtx(void *stream, void **out)
     const cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (!out) return CU_INVALID_VALUE;
-    *out = cuda_green_of(s);
+    *out = cuda_stream_green(s);
     return CU_OK;
 }
 
@@ -247,11 +247,11 @@ static void **streams_of(cuda_context *c, size_t *n)
     void **list = malloc((cuda.streams.n + 1) * sizeof *list);
     *n = 0;
     if (!list) return NULL;
-    if (!c->made) list[(*n)++] = cuda_legacy_handle;
+    if (!c->created) list[(*n)++] = cuda_legacy_handle;
     for (size_t k = 0; k < cuda.streams.cap; k++) {
         const struct cuda_slot *slot = &cuda.streams.slot[k];
         const cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
-        if (s && s->device == c->device && !s->node && (!c->made || s->context == c))
+        if (s && s->device == c->device && !s->node && (!c->created || s->context == c))
             list[(*n)++] = slot->value;
     }
     return list;

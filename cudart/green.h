@@ -32,17 +32,17 @@ static inline unsigned cuda_device_sms(int device)
 }
 
 /* Returns the current green context; NULL: the current context is not a green one. */
-static inline cuda_green *cuda_green_here(void)
+static inline cuda_green *cuda_current_green(void)
 {
     return cuda_self.context ? cuda_self.context->green : NULL;
 }
 
 /* Returns the green context of a stream, or NULL. Default streams belong to the current context. */
-static inline cuda_green *cuda_green_of(const cuda_stream *s)
+static inline cuda_green *cuda_stream_green(const cuda_stream *s)
 {
     const cuda_context *c = s->context;
     if (s == &cuda.device[s->device].legacy || s == cuda_self.stream[s->device])
-        return cuda_green_here();
+        return cuda_current_green();
     return c ? c->green : NULL;
 }
 

@@ -19,7 +19,7 @@ enum {
 static uint64_t max_shared(void)
 {
     double bytes = 0;
-    pl_gpu_value(cuda_here()->gpu, "shared.per_block", "B", &bytes);
+    pl_gpu_value(cuda_current_device()->gpu, "shared.per_block", "B", &bytes);
     return (uint64_t)bytes;
 }
 
@@ -31,7 +31,7 @@ static uint32_t max_threads_of(const cuda_function *f)
     pl_occupancy_info o;
     /* registers may allow fewer */
     while (n > 32 &&
-           pl_gpu_occupancy(cuda_here()->gpu, n, f->info.registers, f->info.static_shared,
+           pl_gpu_occupancy(cuda_current_device()->gpu, n, f->info.registers, f->info.static_shared,
                             f->info.barriers, &o) == PL_OK &&
            !o.blocks)
         n -= 32;
@@ -159,7 +159,7 @@ int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const
     if (error) return error;
     *blocks = 0;
     if ((uint32_t)threads > 1024 || shared > max_dynamic_of(f)) return CU_OK;
-    if (pl_gpu_occupancy(cuda_here()->gpu, (uint32_t)threads, f->info.registers,
+    if (pl_gpu_occupancy(cuda_current_device()->gpu, (uint32_t)threads, f->info.registers,
                          f->info.static_shared + shared, f->info.barriers, &o) != PL_OK)
         return CU_INVALID_VALUE;
     *blocks = (int)o.blocks;
@@ -185,7 +185,7 @@ int pl_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void *fun
     if (!error)
         error = pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(&max_blocks, f, threads, 0);
     if (error || max_blocks < blocks) return error ? error : CU_INVALID_VALUE;
-    pl_gpu_value(cuda_here()->gpu, "shared.per_sm", "B", &per_sm);
+    pl_gpu_value(cuda_current_device()->gpu, "shared.per_sm", "B", &per_sm);
     const uint64_t per_block = (uint64_t)per_sm / (unsigned)blocks / SHARED_GRAIN * SHARED_GRAIN,
                    available =
                        per_block > f->info.static_shared ? per_block - f->info.static_shared : 0;
@@ -198,7 +198,7 @@ static int active_clusters(int *n, const void *function, const cuda_launch_confi
     int blocks;
     const int error = pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         &blocks, function, (int)(c->block.x * c->block.y * c->block.z), c->shared);
-    if (!error) *n = (int)pl_gpu_clusters(cuda_here()->gpu, (uint32_t)blocks, size);
+    if (!error) *n = (int)pl_gpu_clusters(cuda_current_device()->gpu, (uint32_t)blocks, size);
     return error;
 }
 

@@ -85,7 +85,7 @@ int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *bl
         memcmp(l->cluster, f->info.reqcluster, sizeof l->cluster) != 0)
         return CU_INVALID_CLUSTER;
     pl_occupancy_info o;
-    if (pl_gpu_occupancy(cuda_here()->gpu, (uint32_t)threads, f->info.registers,
+    if (pl_gpu_occupancy(cuda_current_device()->gpu, (uint32_t)threads, f->info.registers,
                          f->info.static_shared + l->shared, f->info.barriers, &o) != PL_OK)
         return CU_INVALID_VALUE;
     if (!o.blocks) return CU_OUT_OF_RESOURCES;
@@ -118,7 +118,7 @@ static pl_launch launch_of(const cuda_function *f, const cuda_launch *l, const v
                        .block = {l->block.x, l->block.y, l->block.z},
                        .cluster = {l->cluster[0], l->cluster[1], l->cluster[2]},
                        .dynamic_shared = (uint32_t)l->shared,
-                       .stack = (uint32_t)cuda_here()->limit[0],
+                       .stack = (uint32_t)cuda_current_device()->limit[0],
                        .params = params,
                        .param_bytes = f->info.param_bytes,
                        .mode = timed ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL,
@@ -288,7 +288,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     launch.graph = cuda.graph;
     launch.launch_graph = cuda.launch_graph;
     launch.update_node = cuda.update_node;
-    launch.graph_ctx = cuda_here();
+    launch.graph_ctx = cuda_current_device();
     const bool recording = cuda_recording();
     launch.uncounted = !recording;
     cuda.tracing = recording;
@@ -297,10 +297,11 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     size_t ranges;
     pl_checked_range *range = cuda_order_ranges(s, &ranges);
     if (launch.checks && ranges) pl_checks_watch(launch.checks, range, ranges);
-    const cuda_moved moved = cuda_move_parameters(params, f->info.param_bytes, cuda_self.device);
+    const cuda_migrated moved =
+        cuda_migrate_parameters(params, f->info.param_bytes, cuda_self.device);
     cuda_stream_race_launch(launch.checks);
     start_watch(&launch);
-    pl_launch_kernel(cuda_here()->gpu, m, &launch, &r);
+    pl_launch_kernel(cuda_current_device()->gpu, m, &launch, &r);
     cuda_stream_race_launched(s, launch.checks, m, cuda_shown_name(f));
     if (range) cuda_order_launched(s, range, ranges, cuda_shown_name(f));
     if (cuda.options.timeout) set_deadline(0);
@@ -319,7 +320,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     cuda_clock_kernel(s, l, &time);
     const int check_error = launch.checks ? checked_error(&f->module->on[cuda_self.device]) : CU_OK;
     if (r.status == PL_OK) {
-        pl_gpu_diag_clear(cuda_here()->gpu);
+        pl_gpu_diag_clear(cuda_current_device()->gpu);
         if (check_error) {
             cuda_fail(check_error);
             cuda_show_findings(f->module); /* now: the program may never end */
@@ -330,7 +331,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     cuda_messages();
     hint_host_memory(&r);
     hint_page_bounds(&r);
-    cuda_ended_now();
+    cuda_end_if_pending();
     error = error_of(&r);
     if (r.status == PL_INVALID || r.status == PL_UNSUPPORTED) return error;
     cuda_fail(error); /* a later call reports it to the program */

@@ -16,7 +16,7 @@ static int launch(const void *function, const cuda_launch *l, void *const *args,
     if (!s) return CU_INVALID_HANDLE;
     op.u.kernel.f = f;
     op.u.kernel.device = s->device;
-    op.u.kernel.l.green = cuda_green_of(s);
+    op.u.kernel.l.green = cuda_stream_green(s);
     error = cuda_gather(f, args, &op.u.kernel.params);
     return error ? error : cuda_submit(s, &op);
 }
@@ -137,7 +137,7 @@ int pl_cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, vo
     const int error = launch(function, &l, args, c->stream);
     if (error) return error;
     if (s) {
-        const uint64_t name = cuda_make_updatable(cuda_capture_last(s));
+        const uint64_t name = cuda_enable_updates(cuda_capture_last(s));
         memcpy(b.name, &name, sizeof name);
     }
     return b.event ? pl_cudaEventRecord(b.event, c->stream) : CU_OK;

@@ -14,7 +14,7 @@ static void release_mark(void *mark)
 {
     struct cuda_mark *m = mark;
     if (--m->refs) return;
-    free(m->at.known);
+    free(m->at.clock);
     free(m);
 }
 

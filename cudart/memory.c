@@ -86,7 +86,7 @@ int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
                           .bytes = p,
                           .type = MEMORY_HOST,
                           .device = cuda_self.device,
-                          .reach = CUDA_ALL_DEVICES,
+                          .access = CUDA_ALL_DEVICES,
                           .flags = flags,
                           .registered = true};
     const cuda_alloc *existing = cuda_alloc_find((uintptr_t)p);
@@ -122,7 +122,7 @@ int pl_cudaHostGetFlags(unsigned *flags, void *host)
 
 int pl_cudaMemGetInfo(size_t *unused, size_t *total)
 {
-    if (unused) *unused = cuda_device_bytes() - cuda_here()->used;
+    if (unused) *unused = cuda_device_bytes() - cuda_current_device()->used;
     if (total) *total = cuda_device_bytes();
     return CU_OK;
 }
@@ -155,7 +155,7 @@ bool cuda_is_managed(const void *p, size_t bytes)
  */
 int pl_cudaDeviceReset(void)
 {
-    cuda_device *device = cuda_here();
+    cuda_device *device = cuda_current_device();
     cuda_wait(NULL);
     cuda_flush();
     for (size_t k = cuda.alloc.n; k-- > 0;) {
@@ -165,8 +165,8 @@ int pl_cudaDeviceReset(void)
         cuda_release(a->address, 1u << a->type);
     }
     for (int d = 0; d < cuda.devices; d++) {
-        if (device->peers >> d & 1) cuda_reach_variables(d, cuda_self.device, false);
-        cuda_reach_all(d, cuda_self.device, d == cuda_self.device);
+        if (device->peers >> d & 1) cuda_set_variable_access(d, cuda_self.device, false);
+        cuda_set_access_all(d, cuda_self.device, d == cuda_self.device);
     }
     device->peers = 0;
     device->limited = 0;

@@ -18,194 +18,200 @@
 
 enum {
     PAGE = 4096,
-    CHUNK = 1024,    /* pages per call of mincore */
-    MOST_WHOLE = 64, /* up to this many pages on devices, checksums cover whole pages */
-    MOST = 2048,     /* maximum checksums of all allocations */
-    PART = 64,       /* bytes of a page that its checksum covers otherwise */
-    TOGETHER = 16,   /* pages that migrate to the host when it writes one of them */
-    BLOCK = 512      /* pages of a 2 MiB block: a device migrates pages of one block at a time */
+    CHUNK_PAGES = 1024,   /* pages per call of mincore */
+    MAX_WHOLE = 64,       /* up to this many pages on devices, checksums cover whole pages */
+    MAX_CHECKSUMS = 2048, /* maximum checksums of all allocations */
+    SAMPLE_BYTES = 64,    /* bytes of a page that its checksum covers otherwise */
+    HOST_PAGES = 16,      /* pages that migrate to the host when it writes one of them */
+    BLOCK_PAGES = 512 /* pages of a 2 MiB block: a device migrates pages of one block at a time */
 };
 
-struct cuda_places {
+struct cuda_page_map {
     uint64_t pages;
     uint64_t on_devices; /* pages */
-    int whole;           /* 1 + the device that has all pages; 0: there may be none */
-    bool whole_sums;     /* checksums cover whole pages */
+    int all_on;          /* 1 + the device that has all pages; 0: there may be none */
+    bool whole_pages;    /* checksums cover whole pages */
     uint64_t step;       /* one in so many pages has a checksum */
-    uint64_t *sum;       /* by page, for pages on a device; 0: the page was not resident; owned */
-    uint8_t at[];        /* by page: 1 + its device; 0: on the host, or uninitialised */
+    uint64_t *checksum;  /* by page, for pages on a device; 0: the page was not resident; owned */
+    uint8_t location[];  /* by page: 1 + its device; 0: on the host, or uninitialised */
 };
 
-static bool any;            /* managed memory has been allocated */
+static bool any_managed;    /* managed memory has been allocated */
 static uint64_t on_devices; /* pages of all allocations */
 
-struct cuda_places *cuda_places_new(uint64_t bytes)
+struct cuda_page_map *cuda_page_map_new(uint64_t bytes)
 {
     const uint64_t pages = (bytes + PAGE - 1) / PAGE;
-    struct cuda_places *p = calloc(1, sizeof *p + pages);
+    struct cuda_page_map *p = calloc(1, sizeof *p + pages);
     if (!p) return NULL;
     p->pages = pages;
     p->step = 1;
-    p->sum = calloc(pages ? pages : 1, sizeof *p->sum);
-    any = true;
-    if (p->sum) return p;
+    p->checksum = calloc(pages ? pages : 1, sizeof *p->checksum);
+    any_managed = true;
+    if (p->checksum) return p;
     free(p);
     return NULL;
 }
 
-void cuda_places_free(struct cuda_places *p)
+void cuda_page_map_free(struct cuda_page_map *p)
 {
     if (!p) return;
     on_devices -= p->on_devices;
-    free(p->sum);
+    free(p->checksum);
     free(p);
 }
 
-static void put(struct cuda_places *p, uint64_t page, uint8_t to)
+static void set_location(struct cuda_page_map *p, uint64_t page, uint8_t to)
 {
-    const uint64_t more = to != 0, less = p->at[page] != 0;
-    p->on_devices += more - less;
-    on_devices += more - less;
-    p->at[page] = to;
+    const uint64_t added = to != 0, removed = p->location[page] != 0;
+    p->on_devices += added - removed;
+    on_devices += added - removed;
+    p->location[page] = to;
 }
 
 /* Migrates n pages from `first` on, except for those that are already at `to`. */
-static void move(const cuda_alloc *a, uint64_t first, uint64_t n, uint8_t to, cuda_moved *m)
+static void migrate(const cuda_alloc *a, uint64_t first, uint64_t n, uint8_t to, cuda_migrated *m)
 {
-    struct cuda_places *p = a->places;
-    unsigned char present[CHUNK];
+    struct cuda_page_map *p = a->page_map;
+    unsigned char present[CHUNK_PAGES];
     memset(present, 0, sizeof present);
     (void)mincore(a->bytes + first * PAGE, n * PAGE, present);
     uint64_t block = UINT64_MAX;
     for (uint64_t k = 0; k < n; k++) {
-        const uint8_t at = p->at[first + k];
+        const uint8_t at = p->location[first + k];
         if (at == to) continue;
         if (at || present[k] & 1) {
             m->written += PAGE;
-            m->blocks += (first + k) / BLOCK != block;
-            block = (first + k) / BLOCK;
+            m->blocks += (first + k) / BLOCK_PAGES != block;
+            block = (first + k) / BLOCK_PAGES;
         } else {
             m->fresh += PAGE;
         }
-        put(p, first + k, to);
+        set_location(p, first + k, to);
     }
 }
 
-static void move_all(const cuda_alloc *a, uint64_t first, uint64_t n, int device, cuda_moved *m)
+static void migrate_range(const cuda_alloc *a, uint64_t first, uint64_t n, int device,
+                          cuda_migrated *m)
 {
-    struct cuda_places *p = a->places;
+    struct cuda_page_map *p = a->page_map;
     const int to = device < 0 ? 0 : device + 1;
-    if (to && p->whole == to) return;
-    for (uint64_t k = 0; k < n; k += CHUNK)
-        move(a, first + k, n - k < CHUNK ? n - k : CHUNK, (uint8_t)to, m);
-    p->whole = n == p->pages ? to : 0;
+    if (to && p->all_on == to) return;
+    for (uint64_t k = 0; k < n; k += CHUNK_PAGES)
+        migrate(a, first + k, n - k < CHUNK_PAGES ? n - k : CHUNK_PAGES, (uint8_t)to, m);
+    p->all_on = n == p->pages ? to : 0;
 }
 
-cuda_moved cuda_move_pages(const void *from, uint64_t bytes, int device)
+cuda_migrated cuda_migrate_pages(const void *from, uint64_t bytes, int device)
 {
-    cuda_moved m = {0, 0, 0};
-    const cuda_alloc *a = any && bytes ? cuda_alloc_find((uintptr_t)from) : NULL;
-    if (!a || !a->places) return m;
-    const uint64_t at = (uintptr_t)from - a->address, left = a->size - at, first = at / PAGE,
-                   end = at + (bytes < left ? bytes : left);
-    move_all(a, first, (end + PAGE - 1) / PAGE - first, device, &m);
+    cuda_migrated m = {0, 0, 0};
+    const cuda_alloc *a = any_managed && bytes ? cuda_alloc_find((uintptr_t)from) : NULL;
+    if (!a || !a->page_map) return m;
+    const uint64_t at = (uintptr_t)from - a->address, remaining = a->size - at, first = at / PAGE,
+                   end = at + (bytes < remaining ? bytes : remaining);
+    migrate_range(a, first, (end + PAGE - 1) / PAGE - first, device, &m);
     return m;
 }
 
-cuda_moved cuda_move_parameters(const void *params, uint64_t bytes, int device)
+cuda_migrated cuda_migrate_parameters(const void *params, uint64_t bytes, int device)
 {
-    cuda_moved m = {0, 0, 0};
-    for (uint64_t k = 0; any && k + sizeof(uint64_t) <= bytes; k += sizeof(uint64_t)) {
+    cuda_migrated m = {0, 0, 0};
+    for (uint64_t k = 0; any_managed && k + sizeof(uint64_t) <= bytes; k += sizeof(uint64_t)) {
         uint64_t value;
         memcpy(&value, (const uint8_t *)params + k, sizeof value);
         const cuda_alloc *a = value ? cuda_alloc_find(value) : NULL;
-        if (a && a->places) move_all(a, 0, a->places->pages, device, &m);
+        if (a && a->page_map) migrate_range(a, 0, a->page_map->pages, device, &m);
     }
     return m;
 }
 
 /* ---------------------------------------------------------------- writes of the host */
 
-static uint64_t sum_of(const uint8_t *bytes, size_t n)
+static uint64_t checksum_of(const uint8_t *bytes, size_t n)
 {
-    const uint64_t by = UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t a = 1, b = 2, c = 3, d = 4, w[4];
     for (size_t k = 0; k < n; k += sizeof w) {
         memcpy(w, bytes + k, sizeof w);
-        a = (a ^ w[0]) * by;
-        b = (b ^ w[1]) * by;
-        c = (c ^ w[2]) * by;
-        d = (d ^ w[3]) * by;
+        a = (a ^ w[0]) * factor;
+        b = (b ^ w[1]) * factor;
+        c = (c ^ w[2]) * factor;
+        d = (d ^ w[3]) * factor;
     }
     a ^= b >> 32 ^ b << 16 ^ c >> 16 ^ c << 32 ^ d;
     return a ? a : 1;
 }
 
 /* Returns the checksum of the whole page, or of a part whose offset depends on the page number. */
-static uint64_t page_sum(const cuda_alloc *a, uint64_t page, bool whole)
+static uint64_t page_checksum(const cuda_alloc *a, uint64_t page, bool whole)
 {
     enum { STEP = 7 }; /* offset between consecutive pages, in parts */
     const uint8_t *bytes = a->bytes + page * PAGE;
-    return whole ? sum_of(bytes, PAGE) : sum_of(bytes + page * STEP % (PAGE / PART) * PART, PART);
+    return whole ? checksum_of(bytes, PAGE)
+                 : checksum_of(bytes + page * STEP % (PAGE / SAMPLE_BYTES) * SAMPLE_BYTES,
+                               SAMPLE_BYTES);
 }
 
 /* True if the page is resident. An uninitialised page is not, and does not become resident here. */
-static bool has_bytes(const cuda_alloc *a, uint64_t page)
+static bool is_resident(const cuda_alloc *a, uint64_t page)
 {
     unsigned char present = 0;
-    return a->places->sum[page] ||
+    return a->page_map->checksum[page] ||
            (mincore(a->bytes + page * PAGE, PAGE, &present) == 0 && present & 1);
 }
 
-/* Calls `see` for the pages of an allocation that are on a device and have a checksum. */
-static void each_sum(const cuda_alloc *a,
-                     void (*see)(struct cuda_places *p, uint64_t page, uint64_t sum))
+/* Calls `visit` for the pages of an allocation that are on a device and have a checksum. */
+static void for_each_checksum(const cuda_alloc *a, void (*visit)(struct cuda_page_map *p,
+                                                                 uint64_t page, uint64_t checksum))
 {
-    struct cuda_places *p = a->places;
+    struct cuda_page_map *p = a->page_map;
     for (uint64_t page = 0; p->on_devices && page < p->pages; page += p->step)
-        if (p->at[page]) see(p, page, has_bytes(a, page) ? page_sum(a, page, p->whole_sums) : 0);
+        if (p->location[page])
+            visit(p, page, is_resident(a, page) ? page_checksum(a, page, p->whole_pages) : 0);
 }
 
-static void remember(struct cuda_places *p, uint64_t page, uint64_t sum)
+static void record_checksum(struct cuda_page_map *p, uint64_t page, uint64_t checksum)
 {
-    p->sum[page] = sum;
+    p->checksum[page] = checksum;
 }
 
-static void compare(struct cuda_places *p, uint64_t page, uint64_t sum)
+static void detect_write(struct cuda_page_map *p, uint64_t page, uint64_t checksum)
 {
-    if (sum == p->sum[page]) return;
-    const uint64_t first = page / TOGETHER * TOGETHER, n = p->step > TOGETHER ? p->step : TOGETHER;
-    for (uint64_t k = first; k < p->pages && k < first + n; k++) put(p, k, 0);
-    p->whole = 0;
+    if (checksum == p->checksum[page]) return;
+    const uint64_t first = page / HOST_PAGES * HOST_PAGES,
+                   n = p->step > HOST_PAGES ? p->step : HOST_PAGES;
+    for (uint64_t k = first; k < p->pages && k < first + n; k++) set_location(p, k, 0);
+    p->all_on = 0;
 }
 
-static void look_at(const cuda_alloc *a)
+static void detect_writes(const cuda_alloc *a)
 {
-    if (a && a->places) each_sum(a, compare);
+    if (a && a->page_map) for_each_checksum(a, detect_write);
 }
 
-static void leave(const cuda_alloc *a)
+static void record_checksums(const cuda_alloc *a)
 {
-    if (!a || !a->places) return;
-    a->places->whole_sums = on_devices <= MOST_WHOLE;
-    a->places->step = on_devices / MOST + 1;
-    each_sum(a, remember);
+    if (!a || !a->page_map) return;
+    a->page_map->whole_pages = on_devices <= MAX_WHOLE;
+    a->page_map->step = on_devices / MAX_CHECKSUMS + 1;
+    for_each_checksum(a, record_checksum);
 }
 
 static const cuda_alloc *managed_at(const void *p)
 {
     const cuda_alloc *a = on_devices ? cuda_alloc_find((uintptr_t)p) : NULL;
-    return a && a->places ? a : NULL;
+    return a && a->page_map ? a : NULL;
 }
 
-void cuda_device_begins(const void *p)
+void cuda_detect_host_writes(const void *p)
 {
-    if (p) look_at(managed_at(p));
-    for (size_t k = 0; !p && on_devices && k < cuda.alloc.n; k++) look_at(&cuda.alloc.at[k]);
+    if (p) detect_writes(managed_at(p));
+    for (size_t k = 0; !p && on_devices && k < cuda.alloc.n; k++) detect_writes(&cuda.alloc.at[k]);
 }
 
-void cuda_device_ends(const void *p)
+void cuda_record_checksums(const void *p)
 {
-    if (p) leave(managed_at(p));
-    for (size_t k = 0; !p && on_devices && k < cuda.alloc.n; k++) leave(&cuda.alloc.at[k]);
+    if (p) record_checksums(managed_at(p));
+    for (size_t k = 0; !p && on_devices && k < cuda.alloc.n; k++)
+        record_checksums(&cuda.alloc.at[k]);
 }

@@ -124,7 +124,7 @@ static int share_variables(const cuda_module *m, int owner, int device, bool ena
                                                                             : CU_MEMORY_ALLOCATION;
 }
 
-int cuda_reach_variables(int owner, int device, bool enable)
+int cuda_set_variable_access(int owner, int device, bool enable)
 {
     int error = CU_OK;
     for (const cuda_module *m = cuda.modules; m && !error; m = m->next)
@@ -154,7 +154,7 @@ void cuda_module_free(cuda_module *m)
         cuda_function *f = m->function[k];
         if (f->host) cuda_table_remove(&cuda.functions, f->host);
         cuda_table_remove(&cuda.functions, f);
-        cuda_kin_free(f);
+        cuda_timed_shapes_free(f);
         free((char *)(uintptr_t)f->shown);
         free(f->param);
         free(f);
@@ -256,10 +256,10 @@ static void deliver_messages(char *log, size_t size)
         cuda_messages();
         return;
     }
-    for (size_t k = 0; k < pl_gpu_diag_count(cuda_here()->gpu) && at < size; k++)
+    for (size_t k = 0; k < pl_gpu_diag_count(cuda_current_device()->gpu) && at < size; k++)
         at += (size_t)snprintf(log + at, size - at, "%s",
-                               pl_gpu_diag(cuda_here()->gpu, k, false).rendered);
-    pl_gpu_diag_clear(cuda_here()->gpu);
+                               pl_gpu_diag(cuda_current_device()->gpu, k, false).rendered);
+    pl_gpu_diag_clear(cuda_current_device()->gpu);
 }
 
 static pl_input *make_inputs(const char *name, char *const *text, size_t n)
@@ -275,7 +275,7 @@ int cuda_texts_fit(char *const *text, size_t n, char *log, size_t size)
     pl_input *in = make_inputs(cuda_unnamed_text, text, n);
     pl_module *unused;
     if (!in) return CU_MEMORY_ALLOCATION;
-    const pl_status st = pl_module_load_texts(cuda_here()->gpu, in, n, &options, &unused);
+    const pl_status st = pl_module_load_texts(cuda_current_device()->gpu, in, n, &options, &unused);
     free(in);
     deliver_messages(log, size);
     return st == PL_OK ? CU_OK : st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_INVALID_SOURCE;
@@ -292,12 +292,12 @@ static int load_texts(cuda_module *m)
     pl_module **loaded = &m->on[cuda_self.device].loaded;
     pl_status st = PL_OK;
     if (!cuda_cache_load(m, &options, loaded)) {
-        st = pl_module_load_texts(cuda_here()->gpu, in, m->ntexts, &options, loaded);
+        st = pl_module_load_texts(cuda_current_device()->gpu, in, m->ntexts, &options, loaded);
         if (st == PL_OK) cuda_cache_store(m, *loaded);
     }
     free(in);
     if (st == PL_OK && !m->on[m->first].loaded) m->first = cuda_self.device;
-    deliver_messages(m->log, m->log_room);
+    deliver_messages(m->log, m->log_size);
     return st == PL_OK ? CU_OK : st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_INVALID_PTX;
 }
 

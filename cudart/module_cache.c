@@ -89,14 +89,14 @@ static bool cache_path(const cuda_module *m, char *path, size_t size)
     size_t bytes = 0;
     for (size_t k = 0; k < m->ntexts; k++) bytes += strlen(m->text[k]);
     double lanes = 0;
-    pl_gpu_value(cuda_here()->gpu, "sm.lanes", "", &lanes);
+    pl_gpu_value(cuda_current_device()->gpu, "sm.lanes", "", &lanes);
     if (bytes < MIN_TEXT_BYTES || lanes != 32 || !is_complete_as_object(m) ||
         !cache_folder(path, size) || !add_library(&h))
         return false;
     const unsigned checked = cuda.options.check != NULL;
     add_bytes(&h, &cuda.options.opt_level, sizeof cuda.options.opt_level);
     add_bytes(&h, &checked, sizeof checked);
-    add_text(&h, pl_gpu_name(cuda_here()->gpu));
+    add_text(&h, pl_gpu_name(cuda_current_device()->gpu));
     add_text(&h, m->name);
     for (size_t k = 0; k < m->ntexts; k++) add_text(&h, m->text[k]);
     const size_t at = strlen(path);
@@ -186,7 +186,7 @@ static void evict_oldest(char *path, uint64_t bytes)
 bool cuda_cache_load(const cuda_module *m, const pl_load_options *options, pl_module **out)
 {
     char path[PATH];
-    pl_gpu *gpu = cuda_here()->gpu;
+    pl_gpu *gpu = cuda_current_device()->gpu;
     size_t bytes = 0;
     if (!cache_path(m, path, sizeof path)) return false;
     const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -208,7 +208,7 @@ void cuda_cache_store(const cuda_module *m, pl_module *assembled)
     char path[PATH];
     const char *data;
     size_t bytes;
-    pl_gpu *gpu = cuda_here()->gpu;
+    pl_gpu *gpu = cuda_current_device()->gpu;
     if (pl_gpu_diag_count(gpu) || !cache_path(m, path, sizeof path)) return;
     if (pl_module_save(assembled, PL_SAVE_OBJECT, &data, &bytes) == PL_OK) {
         make_folders(path);

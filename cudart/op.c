@@ -37,11 +37,11 @@ static int run_values(cuda_stream *s, cuda_memory_ops *m)
         const double begin = cuda_ready(s);
         double end;
         if (!cuda_value_ends(p, begin, &end)) return CUDA_BLOCKED;
-        cuda_note(&(cuda_activity){.kind = "event",
-                                   .name = "wait for a value",
-                                   .stream = s->id,
-                                   .span = {begin, end},
-                                   .bytes = -1});
+        cuda_record_activity(&(cuda_activity){.kind = "event",
+                                              .name = "wait for a value",
+                                              .stream = s->id,
+                                              .span = {begin, end},
+                                              .bytes = -1});
         s->ready = end;
         cuda_order_value(s);
     }
@@ -101,9 +101,9 @@ int cuda_execute(cuda_stream *s, const cuda_op *op)
 {
     const int previous_device = cuda_self.device;
     cuda_self.device = op->kind == OP_KERNEL ? op->u.kernel.device : s->device;
-    notify_managed(op, cuda_device_begins);
+    notify_managed(op, cuda_detect_host_writes);
     const int error = execute(s, op);
-    notify_managed(op, cuda_device_ends);
+    notify_managed(op, cuda_record_checksums);
     cuda_self.device = previous_device;
     if (error == CUDA_BLOCKED) return error;
     cuda.steps++;

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct cuda_known {
+struct cuda_vector_clock {
     uint32_t n;
     uint32_t at[]; /* by slot: operations */
 };
 
 /* The last operation of a stream that accesses an allocation. */
 typedef struct use {
-    cuda_order_place at;
+    cuda_order_position at;
     char what[120];
 } use;
 
@@ -27,7 +27,7 @@ struct cuda_ordered {
 };
 
 static bool enabled; /* from the first such allocation or stream on */
-static struct cuda_known *host_known;
+static struct cuda_vector_clock *host_vector_clock;
 static uint32_t slots, last_time;
 static struct {
     uint32_t *at, n, cap;
@@ -35,18 +35,18 @@ static struct {
 
 /* ---- knowledge ---- */
 
-static struct cuda_known *extend(struct cuda_known *k, uint32_t n)
+static struct cuda_vector_clock *extend(struct cuda_vector_clock *k, uint32_t n)
 {
     const uint32_t old_n = k ? k->n : 0;
     if (old_n >= n) return k;
-    struct cuda_known *p = realloc(k, sizeof *p + n * sizeof *p->at);
+    struct cuda_vector_clock *p = realloc(k, sizeof *p + n * sizeof *p->at);
     if (!p) return k;
     memset(p->at + old_n, 0, (n - old_n) * sizeof *p->at);
     p->n = n;
     return p;
 }
 
-void cuda_order_join(struct cuda_known **to, const struct cuda_known *from)
+void cuda_order_join(struct cuda_vector_clock **to, const struct cuda_vector_clock *from)
 {
     if (!from || *to == from) return;
     *to = extend(*to, from->n);
@@ -54,19 +54,19 @@ void cuda_order_join(struct cuda_known **to, const struct cuda_known *from)
         if (from->at[k] > (*to)->at[k]) (*to)->at[k] = from->at[k];
 }
 
-static bool includes_op(const struct cuda_known *k, const cuda_order_place *p)
+static bool includes_op(const struct cuda_vector_clock *k, const cuda_order_position *p)
 {
     return k && p->slot < k->n && k->at[p->slot] >= p->time;
 }
 
-bool cuda_order_follows(const cuda_stream *s, const cuda_order_place *p)
+bool cuda_order_follows(const cuda_stream *s, const cuda_order_position *p)
 {
-    return p->slot == s->slot || includes_op(s->known, p);
+    return p->slot == s->slot || includes_op(s->clock, p);
 }
 
-bool cuda_order_host_knows(const cuda_order_place *p)
+bool cuda_order_host_knows(const cuda_order_position *p)
 {
-    return includes_op(host_known, p);
+    return includes_op(host_vector_clock, p);
 }
 
 static cuda_stream *next_stream(size_t *k, int device)
@@ -82,12 +82,12 @@ static cuda_stream *next_stream(size_t *k, int device)
 }
 
 /* Joins all streams of a device, or those that its legacy stream waits for. */
-static void join_streams(struct cuda_known **to, int device, bool all_streams)
+static void join_streams(struct cuda_vector_clock **to, int device, bool all_streams)
 {
     size_t k = 0;
-    cuda_order_join(to, cuda.device[device].legacy.known);
+    cuda_order_join(to, cuda.device[device].legacy.clock);
     for (cuda_stream *s; (s = next_stream(&k, device)) != NULL;)
-        if (all_streams || cuda_blocking(s)) cuda_order_join(to, s->known);
+        if (all_streams || cuda_blocking(s)) cuda_order_join(to, s->clock);
 }
 
 /* ---- events ---- */
@@ -97,63 +97,63 @@ void cuda_order_op(cuda_stream *s)
     cuda_stream *legacy = &cuda.device[s->device].legacy;
     if (!enabled) return;
     if (!s->slot) s->slot = free_slots.n ? free_slots.at[--free_slots.n] : ++slots;
-    cuda_order_join(&s->known, host_known);
+    cuda_order_join(&s->clock, host_vector_clock);
     if (s == legacy)
-        join_streams(&s->known, s->device, false);
+        join_streams(&s->clock, s->device, false);
     else if (cuda_blocking(s))
-        cuda_order_join(&s->known, legacy->known);
-    s->known = extend(s->known, s->slot + 1);
-    if (s->known && s->slot < s->known->n) s->known->at[s->slot] = ++last_time;
+        cuda_order_join(&s->clock, legacy->clock);
+    s->clock = extend(s->clock, s->slot + 1);
+    if (s->clock && s->slot < s->clock->n) s->clock->at[s->slot] = ++last_time;
 }
 
 void cuda_order_record(const cuda_stream *s, cuda_event *e)
 {
-    free(e->known);
-    e->known = NULL;
-    cuda_order_join(&e->known, s->known);
+    free(e->clock);
+    e->clock = NULL;
+    cuda_order_join(&e->clock, s->clock);
 }
 
 void cuda_order_wait(cuda_stream *s, const cuda_event *e)
 {
-    cuda_order_join(&s->known, e->known);
+    cuda_order_join(&s->clock, e->clock);
 }
 
 void cuda_order_copy_event(cuda_event *to, const cuda_event *from)
 {
-    cuda_order_join(&to->known, from->known);
+    cuda_order_join(&to->clock, from->clock);
 }
 
 void cuda_order_host(const cuda_stream *s)
 {
     if (!enabled) return;
     if (!s)
-        join_streams(&host_known, cuda_self.device, true);
+        join_streams(&host_vector_clock, cuda_self.device, true);
     else if (s == &cuda.device[s->device].legacy)
-        join_streams(&host_known, s->device, false);
+        join_streams(&host_vector_clock, s->device, false);
     else
-        cuda_order_join(&host_known, s->known);
+        cuda_order_join(&host_vector_clock, s->clock);
 }
 
 void cuda_order_value(cuda_stream *s)
 {
-    for (int d = 0; enabled && d < cuda.devices; d++) join_streams(&s->known, d, true);
+    for (int d = 0; enabled && d < cuda.devices; d++) join_streams(&s->clock, d, true);
 }
 
 void cuda_order_host_event(const cuda_event *e)
 {
-    cuda_order_join(&host_known, e->known);
+    cuda_order_join(&host_vector_clock, e->clock);
 }
 
 void cuda_order_stream_ends(cuda_stream *s)
 {
-    if (cuda_blocking(s)) cuda_order_join(&cuda.device[s->device].legacy.known, s->known);
+    if (cuda_blocking(s)) cuda_order_join(&cuda.device[s->device].legacy.clock, s->clock);
     cuda_order_forget(s);
 }
 
 void cuda_order_forget(cuda_stream *s)
 {
-    free(s->known);
-    s->known = NULL;
+    free(s->clock);
+    s->clock = NULL;
     if (s->slot && free_slots.n == free_slots.cap) {
         const uint32_t cap = free_slots.cap ? 2 * free_slots.cap : 64;
         uint32_t *grown = realloc(free_slots.at, cap * sizeof *grown);
@@ -167,10 +167,11 @@ void cuda_order_forget(cuda_stream *s)
 
 /* ---- allocations ---- */
 
-cuda_order_place cuda_order_now(const cuda_stream *s)
+cuda_order_position cuda_order_now(const cuda_stream *s)
 {
-    cuda_order_place p = {.slot = s->slot, .stream = s->id, .device = s->device, .node = s->node};
-    if (s->known && s->slot < s->known->n) p.time = s->known->at[s->slot];
+    cuda_order_position p = {
+        .slot = s->slot, .stream = s->id, .device = s->device, .node = s->node};
+    if (s->clock && s->slot < s->clock->n) p.time = s->clock->at[s->slot];
     return p;
 }
 
@@ -201,7 +202,7 @@ bool cuda_order_on(void)
     return enabled;
 }
 
-void cuda_order_made(uint64_t address, cuda_stream *s)
+void cuda_order_allocated(uint64_t address, cuda_stream *s)
 {
     cuda_alloc *a = cuda_alloc_at_address(address);
     if (!a || !cuda.options.check) return;
@@ -211,7 +212,7 @@ void cuda_order_made(uint64_t address, cuda_stream *s)
     if (a->ordered) a->ordered->allocation = make_use(s, "");
 }
 
-const char *cuda_order_stream_name(const cuda_order_place *p, char text[60])
+const char *cuda_order_stream_name(const cuda_order_position *p, char text[60])
 {
     const char *graph = p->node ? "a graph in " : "";
     if (p->stream)
@@ -227,7 +228,7 @@ const char *cuda_order_stream_name(const cuda_order_place *p, char text[60])
 static void format_unordered(const cuda_alloc *a, const cuda_stream *s, char *text, size_t size)
 {
     char current[60], allocating[60];
-    const cuda_order_place now = cuda_order_now(s);
+    const cuda_order_position now = cuda_order_now(s);
     snprintf(text, size, "%s is accessed in %s, which nothing orders after the allocation in %s",
              a->site ? a->site : "device memory", cuda_order_stream_name(&now, current),
              cuda_order_stream_name(&a->ordered->allocation.at, allocating));
@@ -276,7 +277,7 @@ void cuda_order_freed(uint64_t address, cuda_stream *s)
     cuda_order_op(s);
     for (uint32_t k = 0; a && a->ordered && k < a->ordered->n; k++) {
         const use *u = &a->ordered->last[k];
-        const cuda_order_place now = cuda_order_now(s);
+        const cuda_order_position now = cuda_order_now(s);
         char text[600], current[60], using[60];
         if (cuda_order_follows(s, &u->at)) continue;
         snprintf(text, sizeof text,

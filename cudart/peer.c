@@ -26,13 +26,13 @@ int pl_cudaDeviceCanAccessPeer(int *can, int device, int peer)
 
 int pl_cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
-    cuda_device *current = cuda_here();
+    cuda_device *current = cuda_current_device();
     if (flags) return CU_INVALID_VALUE;
     if (!cuda_is_device(peer)) return CU_INVALID_DEVICE;
     if (peer == cuda_self.device || !devices_are_linked()) return CU_PEER_UNSUPPORTED;
     if (current->peers >> peer & 1) return CU_PEER_ENABLED;
-    int error = cuda_reach_all(peer, cuda_self.device, true);
-    if (!error) error = cuda_reach_variables(peer, cuda_self.device, true);
+    int error = cuda_set_access_all(peer, cuda_self.device, true);
+    if (!error) error = cuda_set_variable_access(peer, cuda_self.device, true);
     cuda_clock_peer();
     if (!error) current->peers |= 1u << peer;
     return error;
@@ -40,12 +40,12 @@ int pl_cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 
 int pl_cudaDeviceDisablePeerAccess(int peer)
 {
-    cuda_device *current = cuda_here();
+    cuda_device *current = cuda_current_device();
     if (!cuda_is_device(peer)) return CU_INVALID_DEVICE;
     if (!(current->peers >> peer & 1)) return CU_PEER_NOT_ENABLED;
     current->peers &= ~(1u << peer);
-    const int error = cuda_reach_variables(peer, cuda_self.device, false);
-    return error ? error : cuda_reach_all(peer, cuda_self.device, false);
+    const int error = cuda_set_variable_access(peer, cuda_self.device, false);
+    return error ? error : cuda_set_access_all(peer, cuda_self.device, false);
 }
 
 int pl_cudaDeviceGetP2PAttribute(int *value, int k, int from, int to)

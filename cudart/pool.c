@@ -29,7 +29,7 @@ typedef struct pool_properties {
 typedef struct cuda_pool {
     struct cuda_pool *next; /* of pools created by the program */
     int device;
-    unsigned reach; /* bit k: kernels of device k can access its allocations */
+    unsigned access; /* bit k: kernels of device k can access its allocations */
     bool shareable, imported;
     uint64_t id;                  /* known to other processes; 0: none */
     int reuse[4];                 /* by attribute */
@@ -45,12 +45,12 @@ static cuda_table owners; /* by address: the pool of an allocation */
 
 static cuda_pool new_pool(int device)
 {
-    return (cuda_pool){.device = device, .reach = 1u << device, .reuse = {0, 1, 1, 1}};
+    return (cuda_pool){.device = device, .access = 1u << device, .reuse = {0, 1, 1, 1}};
 }
 
 static cuda_pool *default_pool_of(int device)
 {
-    if (!default_pool[device].reach) default_pool[device] = new_pool(device);
+    if (!default_pool[device].access) default_pool[device] = new_pool(device);
     return &default_pool[device];
 }
 
@@ -89,7 +89,7 @@ static int grant_access(const cuda_pool *pool, uint64_t address)
 {
     int error = CU_OK;
     for (int d = 0; d < cuda.devices && !error; d++)
-        error = cuda_reach(address, d, pool->reach >> d & 1);
+        error = cuda_set_access(address, d, pool->access >> d & 1);
     return error;
 }
 
@@ -119,7 +119,7 @@ static int allocate_in_stream(cuda_pool *pool, void **out, size_t bytes, void *s
     if (!s) return CU_INVALID_HANDLE;
     if (!s->capture) {
         const int error = allocate(pool, out, bytes);
-        if (!error && *out) cuda_order_made((uintptr_t)*out, s);
+        if (!error && *out) cuda_order_allocated((uintptr_t)*out, s);
         return error;
     }
     cuda_op op = {.kind = OP_ALLOC};
@@ -307,7 +307,7 @@ int pl_cudaMemPoolSetAccess(void *handle, const void *access, size_t n)
         if (a[k].flags && a[k].flags != CUDA_READ_WRITE) return CU_NOT_SUPPORTED;
         const unsigned bit = 1u << a[k].location;
         if (a[k].location == pool->device && !a[k].flags) return CU_INVALID_DEVICE;
-        pool->reach = a[k].flags ? pool->reach | bit : pool->reach & ~bit;
+        pool->access = a[k].flags ? pool->access | bit : pool->access & ~bit;
     }
     for (size_t k = 0; k < owners.cap; k++) {
         const int error = owners.slot[k].key && owners.slot[k].value == pool
@@ -324,7 +324,7 @@ int pl_cudaMemPoolGetAccess(int *flags, void *handle, void *location)
     const int *where = location; /* cudaMemLocation: its type, its number */
     if (!flags || !pool || !where || where[0] != CUDA_LOCATION_DEVICE) return CU_INVALID_VALUE;
     if (!cuda_is_device(where[1])) return CU_INVALID_VALUE;
-    *flags = pool->reach >> where[1] & 1 ? CUDA_READ_WRITE : 0;
+    *flags = pool->access >> where[1] & 1 ? CUDA_READ_WRITE : 0;
     return CU_OK;
 }
 

@@ -23,7 +23,8 @@ cuda_stream *cuda_new_stream(unsigned flags, int priority)
 cuda_stream *cuda_stream_of(const void *handle)
 {
     const uintptr_t h = (uintptr_t)handle;
-    if (h == CUDA_STREAM_LEGACY || (h == 0 && !cuda_self.per_thread)) return &cuda_here()->legacy;
+    if (h == CUDA_STREAM_LEGACY || (h == 0 && !cuda_self.per_thread))
+        return &cuda_current_device()->legacy;
     if (h > CUDA_STREAM_PER_THREAD) return cuda_table_get(&cuda.streams, handle);
     cuda_stream **per_thread_stream = &cuda_self.stream[cuda_self.device];
     if (!*per_thread_stream) *per_thread_stream = cuda_new_stream(0, 0);

@@ -155,7 +155,7 @@ static void delay_stream(int device, uint64_t id, double from, double by)
         if (e && e->recorded && e->device == device && e->stream == id && e->time > from)
             e->time += by;
     }
-    cuda_note_moved(device, id, from, by);
+    cuda_delay_activities(device, id, from, by);
 }
 
 /* Delays the part, or its remainder at that time; false: none. */

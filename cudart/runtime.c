@@ -36,7 +36,7 @@ static void record_exit_status(int status, void *unused)
 {
     (void)unused;
     exit_status = status;
-    cuda_exits(status);
+    cuda_exit_begins(status);
 }
 
 /* False: a message gives the reason; only the devices opened so far exist. */
@@ -68,7 +68,7 @@ static int report_at_end(int status)
     if (cuda.options.summary) cuda_summary();
     if (cuda.options.metrics) cuda_print_metrics();
     for (size_t k = 0; cuda.trace && k < cuda.alloc.n; k++)
-        cuda_note_allocation(&cuda.alloc.at[k], -1);
+        cuda_record_allocation(&cuda.alloc.at[k], -1);
     const pl_result stopped = {.status = PL_INTERRUPTED};
     if (cuda.trace && cuda.tracing) pl_trace_end(cuda.trace, &stopped);
     if (cuda.trace && pl_trace_close(cuda.trace, true) != PL_OK) cuda_messages();
@@ -96,7 +96,7 @@ int cuda_start(void)
     const cuda_options *o = &cuda.options;
     has_reports = o->check || o->trace || o->summary || o->metrics;
     on_exit(record_exit_status, NULL);
-    if (has_reports) cuda_ended_watch(report_at_end);
+    if (has_reports) cuda_watch_signals(report_at_end);
     return cuda.start_error = open_trace();
 }
 
@@ -104,10 +104,10 @@ int cuda_start(void)
 __attribute__((destructor)) static void end(void)
 {
     if (!cuda.devices) return;
-    if (cuda_ended()) pthread_mutex_lock(&cuda.lock);
-    cuda_ended_now();
+    if (cuda_end_is_pending()) pthread_mutex_lock(&cuda.lock);
+    cuda_end_if_pending();
     if (pthread_mutex_trylock(&cuda.lock) != 0) {
-        if (has_reports) cuda_end_with(exit_status); /* a launch is running */
+        if (has_reports) cuda_show_and_exit(exit_status); /* a launch is running */
         return;
     }
     const int status = report_at_end(exit_status);
@@ -115,7 +115,7 @@ __attribute__((destructor)) static void end(void)
     if (status == exit_status) return;
     fflush(NULL);
     /* Destructors of other libraries are left out: nothing else changes the status. */
-    cuda_end_with(status);
+    cuda_show_and_exit(status);
 }
 
 /* ---------------------------------------------------------------- calls */
@@ -164,7 +164,7 @@ static void end_call(int error)
     const char *name = error ? pl_cudaGetErrorName(error) : NULL;
     if (cuda.devices) cuda_clock_call();
     if (cuda.options.log) cuda_say("%s -> %s", cuda_self.call, name ? name : "0");
-    if (cuda.trace || cuda.options.summary) cuda_note_call(error, name);
+    if (cuda.trace || cuda.options.summary) cuda_record_call(error, name);
     cuda_host_leave();
     pthread_mutex_unlock(&cuda.lock);
 }

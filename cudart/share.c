@@ -209,7 +209,7 @@ static int set_access(uint64_t address, size_t size, const access_descriptor *d)
     for (uint64_t at = address; at < address + size;) {
         const cuda_alloc *a = cuda_alloc_find(at);
         if (!a || at != a->address || a->size > address + size - at) return CU_INVALID_VALUE;
-        const int error = cuda_reach(a->address, d->location, d->flags != 0);
+        const int error = cuda_set_access(a->address, d->location, d->flags != 0);
         if (error) return error;
         at = a->address + a->size;
     }
@@ -232,7 +232,7 @@ int pl_cuMemGetAccess(unsigned long long *flags, const void *location, uint64_t 
     const int *where = location; /* CUmemLocation: its type, its number */
     if (!flags || !where || !a || !a->physical) return CU_INVALID_VALUE;
     if (where[0] == CUDA_LOCATION_DEVICE && !cuda_is_device(where[1])) return CU_INVALID_DEVICE;
-    *flags = where[0] != CUDA_LOCATION_DEVICE || a->reach >> where[1] & 1 ? CUDA_READ_WRITE : 0;
+    *flags = where[0] != CUDA_LOCATION_DEVICE || a->access >> where[1] & 1 ? CUDA_READ_WRITE : 0;
     return CU_OK;
 }
 

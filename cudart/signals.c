@@ -99,7 +99,7 @@ static void catch_signal(int sig)
         sigaction(sig, &own, NULL);
 }
 
-void cuda_ended_watch(cuda_show *show)
+void cuda_watch_signals(cuda_show *show)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGSEGV,
                                   SIGBUS, SIGFPE, SIGILL,  SIGABRT};
@@ -118,19 +118,19 @@ void cuda_ended_watch(cuda_show *show)
     for (size_t k = 0; k < sizeof signals / sizeof *signals; k++) catch_signal(signals[k]);
 }
 
-void cuda_ended_now(void)
+void cuda_end_if_pending(void)
 {
     if (signalled) show_and_end(signalled);
 }
 
-bool cuda_ended(void)
+bool cuda_end_is_pending(void)
 {
     return signalled && getpid() == owner;
 }
 
 /* ---- _exit, _Exit, quick_exit ---- */
 
-void cuda_end_with(int with)
+void cuda_show_and_exit(int with)
 {
     const struct timespec nap = {.tv_nsec = 10000000};
     if (getpid() != owner) end_process(with);
@@ -146,15 +146,16 @@ void cuda_end_with(int with)
     end_process(with);
 }
 
-void cuda_exits(int with)
+void cuda_exit_begins(int with)
 {
     struct timespec until;
-    if (cuda_host_inside()) cuda_end_with(with); /* in a signal handler, during a call */
+    if (cuda_host_inside()) cuda_show_and_exit(with); /* in a signal handler, during a call */
     if (pthread_mutex_trylock(&cuda.lock) != 0) {
         __atomic_store_n(&cuda_stop, 1, __ATOMIC_RELAXED);
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += LIMIT;
-        if (pthread_mutex_clocklock(&cuda.lock, CLOCK_MONOTONIC, &until) != 0) cuda_end_with(with);
+        if (pthread_mutex_clocklock(&cuda.lock, CLOCK_MONOTONIC, &until) != 0)
+            cuda_show_and_exit(with);
         __atomic_store_n(&cuda_stop, 0, __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&cuda.lock);
@@ -166,12 +167,12 @@ _Noreturn void pl_quick_exit(int with);
 
 void pl__exit(int with)
 {
-    cuda_end_with(with);
+    cuda_show_and_exit(with);
 }
 
 void pl__Exit(int with)
 {
-    cuda_end_with(with);
+    cuda_show_and_exit(with);
 }
 
 static int quick_status = -1;
@@ -179,7 +180,7 @@ static int quick_status = -1;
 /* Runs after the handlers of the program. */
 static void at_quick_end(void)
 {
-    if (quick_status >= 0) cuda_end_with(quick_status);
+    if (quick_status >= 0) cuda_show_and_exit(quick_status);
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -195,7 +196,7 @@ void pl_quick_exit(int with)
     } f = {.address = dlsym(RTLD_NEXT, "quick_exit")};
     quick_status = with & 255;
     if (f.address) f.call(with);
-    cuda_end_with(with);
+    cuda_show_and_exit(with);
 }
 
 /* With the symbol versions that programs request from the C library. */

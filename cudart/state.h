@@ -57,10 +57,10 @@ typedef struct cuda_function {
     const char *name;
     bool ready; /* the following members have been read from the module */
     pl_kernel_info info;
-    pl_kernel_param *param; /* info.nparams; owned */
-    const char *shown;      /* displayed name; owned, or NULL: not computed yet */
-    struct cuda_kin *kin;   /* its timed launches by shape; owned */
-    int max_dynamic_shared; /* attribute; -1: not set */
+    pl_kernel_param *param;                /* info.nparams; owned */
+    const char *shown;                     /* displayed name; owned, or NULL: not computed yet */
+    struct cuda_timed_shape *timed_shapes; /* its timed launches by shape; owned */
+    int max_dynamic_shared;                /* attribute; -1: not set */
     int carveout;
     unsigned cluster[3]; /* attributes: cluster shape; clusters above the portable size allowed */
     bool nonportable_cluster;
@@ -92,7 +92,7 @@ struct cuda_module {
     char **text;        /* PTX that it was assembled from; owned */
     size_t ntexts;
     char *log; /* receives the messages of the load; NULL: standard error */
-    size_t log_room;
+    size_t log_size;
     cuda_variable *variable;
     size_t nvariables, cap_variables;
     cuda_function **function;
@@ -104,11 +104,11 @@ struct cuda_module {
 typedef struct cuda_alloc {
     uint64_t address, size;         /* as seen by the GPU */
     uint8_t *bytes;                 /* on the host */
-    uint64_t room;                  /* bytes of the mapping */
-    uint64_t reached;               /* bytes accessible to kernels; 0: size */
+    uint64_t host_bytes;            /* bytes of the mapping */
+    uint64_t mapped;                /* bytes accessible to kernels; 0: size */
     int type;                       /* MEMORY_... */
     int device;                     /* owning device: the current one at the time of allocation */
-    unsigned reach;                 /* bit k: kernels of device k can access it */
+    unsigned access;                /* bit k: kernels of device k can access it */
     unsigned flags;                 /* of cudaHostAlloc, cudaHostRegister, cudaMallocManaged */
     bool registered;                /* memory of the program (cudaHostRegister) */
     bool pooled;                    /* allocated by cudaMallocAsync */
@@ -119,7 +119,7 @@ typedef struct cuda_alloc {
     void *context;                  /* in which it was allocated; NULL: the primary one */
     bool sync_memops;               /* attribute set by programs */
     double start;                   /* ns: time of allocation */
-    struct cuda_places *places;     /* managed: location of its pages; owned, or NULL */
+    struct cuda_page_map *page_map; /* managed: location of its pages; owned, or NULL */
     struct cuda_ordered *ordered;   /* under checkers: of a pool, order in streams; or NULL */
     char *site;                     /* under checkers: its description and allocation site; owned */
 } cuda_alloc;
@@ -136,7 +136,7 @@ typedef struct cuda_stream {
     bool host_function; /* its latest operation is a host function */
     bool node;          /* it represents a node of a graph */
     uint32_t slot;      /* order.c */
-    struct cuda_known *known;
+    struct cuda_vector_clock *clock;
     struct cuda_capture *capture;
     struct cuda_pending *first;       /* operations that cannot begin yet (pending.c); or NULL */
     struct cuda_stream *next_blocked; /* next stream with pending operations */
@@ -146,10 +146,10 @@ typedef struct cuda_event {
     int device;
     unsigned flags;
     bool recorded;
-    uint64_t stream;              /* in which it was recorded */
-    double time;                  /* ns */
-    struct cuda_known *known;     /* order.c */
-    struct cuda_capture *capture; /* in which it was last recorded; or NULL */
+    uint64_t stream;                 /* in which it was recorded */
+    double time;                     /* ns */
+    struct cuda_vector_clock *clock; /* order.c */
+    struct cuda_capture *capture;    /* in which it was last recorded; or NULL */
     bool captured;          /* it was last recorded in a capture, whether or not that has ended */
     struct cuda_mark *mark; /* position in a blocked stream at which it will be recorded; or NULL */
 } cuda_event;
@@ -191,7 +191,7 @@ typedef struct cuda_state {
     /* Callbacks when memory is allocated, written by unobserved accesses, or freed; each may be
      * NULL. */
     struct {
-        void (*made)(const cuda_alloc *a);
+        void (*allocated)(const cuda_alloc *a);
         void (*written)(uint64_t address, uint64_t bytes);
         void (*freed)(cuda_alloc *a);
         void (*array_freed)(uint64_t address, uint64_t bytes);
@@ -225,7 +225,7 @@ enum { CUDA_CONTEXTS = 16 }; /* maximum on the context stack of a thread */
  * memory, streams and modules belong. */
 typedef struct cuda_context {
     int device;
-    bool made; /* created by the program */
+    bool created; /* by the program */
     unsigned flags;
     unsigned retained; /* reference count: primary context by the program; others by cuCtxAttach */
     struct cuda_green *green; /* the green context that it represents; or NULL */
@@ -267,7 +267,7 @@ static inline bool cuda_recording(void)
     return cuda.trace && !cuda.paused;
 }
 /* Returns the current device. */
-static inline cuda_device *cuda_here(void)
+static inline cuda_device *cuda_current_device(void)
 {
     return &cuda.device[cuda_self.device];
 }
@@ -337,7 +337,7 @@ void cuda_module_free(cuda_module *m);
 int cuda_module_load(cuda_module *m);
 /* Makes the variables of all modules on a device accessible (enable) or inaccessible to kernels of
  * another one. */
-int cuda_reach_variables(int owner, int device, bool enable);
+int cuda_set_variable_access(int owner, int device, bool enable);
 extern const char cuda_unnamed_text[]; /* in messages: PTX passed by the program */
 /* Checks that texts can be parts of one module, by their definitions; messages go to log, or to
  * standard error if that is NULL. */
@@ -414,12 +414,12 @@ int cuda_memory_file(uint64_t bytes);
 int cuda_alloc_file(int fd, uint64_t size, uint64_t *out);
 /* Moves an allocation's bytes to a file and returns it; -1: no memory. */
 int cuda_share(uint64_t address);
-/* Adds the allocation to the list and maps it into the devices of its reach. */
+/* Adds the allocation to the list and maps it into the devices that have access to it. */
 int cuda_publish(const cuda_alloc *of);
 /* Makes an allocation accessible (enable) or inaccessible to kernels of a device. */
-int cuda_reach(uint64_t address, int device, bool enable);
+int cuda_set_access(uint64_t address, int device, bool enable);
 /* The same for all allocations of cudaMalloc on another device. */
-int cuda_reach_all(int owner, int device, bool enable);
+int cuda_set_access_all(int owner, int device, bool enable);
 int cuda_release(uint64_t address, unsigned types);
 /* ---- memory.c ---- */
 /* True if all of these bytes are managed memory. */
@@ -494,7 +494,7 @@ typedef struct cuda_memory_op {
     int kind;
     uint64_t address, value;
     unsigned flags;
-    uint64_t alias, room;
+    uint64_t alias, padding;
 } cuda_memory_op;
 _Static_assert(sizeof(cuda_memory_op) == 48, "layout of CUDA 13");
 
@@ -587,7 +587,7 @@ bool cuda_memory_ops_shared(const cuda_memory_ops *m);
 
 /* ---- transfer.c ---- */
 /* Returns the copy of a contiguous range of bytes. */
-cuda_copy cuda_line(void *to, const void *from, size_t bytes, int kind);
+cuda_copy cuda_linear_copy(void *to, const void *from, size_t bytes, int kind);
 int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c);
 /* CU_OK if the copy or set is valid. */
 int cuda_check_copy(const cuda_copy *c);
@@ -599,10 +599,10 @@ int cuda_set_now(const cuda_set *s);
 /* ---- driver.c ---- */
 /* Returns the context of a handle; NULL: there is no such context. */
 cuda_context *cuda_context_of(void *handle);
-bool cuda_list_context(cuda_context *c);
+bool cuda_register_context(cuda_context *c);
 void cuda_end_context(cuda_context *c);
 /* Returns the handle of a context created by the program, else of the primary one. */
-void *cuda_context_named(void *made, int device);
+void *cuda_context_handle(void *created, int device);
 
 /* ---- driver_memory.c: CUDA_MEMCPY3D ---- */
 typedef struct cuda_copy_side {
@@ -695,21 +695,21 @@ cuda_span cuda_place_kernel(cuda_stream *s, cuda_green *green, int priority, dou
 
 /* ---- migrate.c: location of the pages of managed memory ---- */
 /* Migrated bytes: written before, or of uninitialised pages. */
-typedef struct cuda_moved {
+typedef struct cuda_migrated {
     double written, fresh;
     double blocks; /* number of 2 MiB blocks that contain written ones */
-} cuda_moved;
+} cuda_migrated;
 /* Creates the page table of a managed allocation; NULL: out of memory, and none of it migrates. */
-struct cuda_places *cuda_places_new(uint64_t bytes);
-void cuda_places_free(struct cuda_places *p);
+struct cuda_page_map *cuda_page_map_new(uint64_t bytes);
+void cuda_page_map_free(struct cuda_page_map *p);
 /* Called before and after work of a device: pages that change between an end and the next begin
  * have been written by the host. p: for one allocation; NULL: for all. */
-void cuda_device_begins(const void *p);
-void cuda_device_ends(const void *p);
+void cuda_detect_host_writes(const void *p);
+void cuda_record_checksums(const void *p);
 /* Migrates pages of managed memory to the device; -1: to the host. */
-cuda_moved cuda_move_pages(const void *from, uint64_t bytes, int device);
+cuda_migrated cuda_migrate_pages(const void *from, uint64_t bytes, int device);
 /* The same for all allocations referenced by the parameters of a kernel. */
-cuda_moved cuda_move_parameters(const void *params, uint64_t bytes, int device);
+cuda_migrated cuda_migrate_parameters(const void *params, uint64_t bytes, int device);
 
 /* ---- clock.c: durations of the operations of streams ---- */
 void cuda_clock_copy(cuda_stream *s, const cuda_copy *c);
@@ -728,7 +728,7 @@ typedef struct cuda_kernel_time {
     bool estimated;
     double spread; /* cycles; < 0: unknown */
     uint32_t blocks_per_sm;
-    cuda_moved moved; /* by its accesses */
+    cuda_migrated moved; /* by its accesses */
 } cuda_kernel_time;
 void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_time *t);
 /* Starts a graph with this number of root nodes. */
@@ -766,7 +766,7 @@ void cuda_call_host(void (*fn)(void *), void *arg);
 bool cuda_timed(const cuda_function *f, const cuda_launch *l);
 double cuda_timed_seconds(void); /* seconds for which blocks of a launch are timed; 0: all */
 cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r);
-void cuda_kin_free(cuda_function *f);
+void cuda_timed_shapes_free(cuda_function *f);
 
 /* ---- patch.c ---- */
 /* Returns the location in the program that called the library: "main+0x42"; empty: unknown. */
@@ -784,12 +784,12 @@ typedef struct cuda_activity {
     bool launch, estimated;
     double spread; /* ns; < 0: unknown */
 } cuda_activity;
-void cuda_note(const cuda_activity *a);
+void cuda_record_activity(const cuda_activity *a);
 /* Delays activities of a stream that end after that time. */
-void cuda_note_moved(int device, uint64_t stream, double from, double by);
+void cuda_delay_activities(int device, uint64_t stream, double from, double by);
 /* Records the result of the current call. */
-void cuda_note_call(int result, const char *error);
-void cuda_note_allocation(const cuda_alloc *a, double end);
+void cuda_record_call(int result, const char *error);
+void cuda_record_allocation(const cuda_alloc *a, double end);
 /* Counts the instructions of a launch. */
 void cuda_count(const char *name, const pl_result *r);
 /* Adds the metrics of the launch that has just ended; prints all metrics. */
@@ -808,15 +808,15 @@ extern volatile int cuda_stop;
 /* Receives the exit status of the program, and returns the status to use. */
 typedef int cuda_show(int status);
 /* From here on `show` is called, with the lock held, before a signal ends the process. */
-void cuda_ended_watch(cuda_show *show);
+void cuda_watch_signals(cuda_show *show);
 /* Calls `show` and ends the process with this status immediately. The lock may be held. */
-_Noreturn void cuda_end_with(int with);
+_Noreturn void cuda_show_and_exit(int with);
 /* Called when exit() begins: ends launches of other threads. */
-void cuda_exits(int with);
+void cuda_exit_begins(int with);
 /* Called with the lock held: ends the process here if a signal or _exit is pending. */
-void cuda_ended_now(void);
+void cuda_end_if_pending(void);
 /* True if a signal or _exit is pending in this process. */
-bool cuda_ended(void);
+bool cuda_end_is_pending(void);
 
 /* ---- checked.c: checkers over the whole program; no effect without --check ---- */
 /* [base, base + bytes): addresses of device memory. */
@@ -842,22 +842,22 @@ uint64_t cuda_checked_address(const cuda_side *s, size_t y, size_t z);
 
 /* ---- order.c: the order of streams, under --check ---- */
 /* Position of an operation in its stream. */
-typedef struct cuda_order_place {
+typedef struct cuda_order_position {
     uint32_t slot, time;
     uint64_t stream;
     int device;
     bool node; /* in a graph */
-} cuda_order_place;
+} cuda_order_position;
 /* Enables ordering; returns whether it is enabled. */
 void cuda_order_begin(void);
 bool cuda_order_on(void);
 /* Return the current operation of the stream; whether an earlier one is ordered before it; whether
  * the host knows that an operation has ended. */
-cuda_order_place cuda_order_now(const cuda_stream *s);
-bool cuda_order_follows(const cuda_stream *s, const cuda_order_place *p);
-bool cuda_order_host_knows(const cuda_order_place *p);
+cuda_order_position cuda_order_now(const cuda_stream *s);
+bool cuda_order_follows(const cuda_stream *s, const cuda_order_position *p);
+bool cuda_order_host_knows(const cuda_order_position *p);
 /* Returns "stream 3". */
-const char *cuda_order_stream_name(const cuda_order_place *p, char text[60]);
+const char *cuda_order_stream_name(const cuda_order_position *p, char text[60]);
 /* The stream has waited for a value, which any thread or stream may have written. */
 void cuda_order_value(cuda_stream *s);
 /* An operation begins in a stream. */
@@ -871,10 +871,10 @@ void cuda_order_host_event(const cuda_event *e);
 void cuda_order_stream_ends(cuda_stream *s);
 /* Merges a vector clock into another one; releases those of a stream that represents a part of a
  * graph. */
-void cuda_order_join(struct cuda_known **to, const struct cuda_known *from);
+void cuda_order_join(struct cuda_vector_clock **to, const struct cuda_vector_clock *from);
 void cuda_order_forget(cuda_stream *s);
 /* Memory is allocated or freed in the order of a stream. */
-void cuda_order_made(uint64_t address, cuda_stream *s);
+void cuda_order_allocated(uint64_t address, cuda_stream *s);
 void cuda_order_freed(uint64_t address, cuda_stream *s);
 /* The current operation accesses memory. */
 void cuda_order_copy(const cuda_stream *s, const cuda_copy *c);

@@ -257,7 +257,7 @@ int pl_cudaEventDestroy(void *event)
     if (!e) return CU_INVALID_HANDLE;
     cuda_table_remove(&cuda.events, e);
     cuda_forget_mark(e);
-    free(e->known);
+    free(e->clock);
     free(e);
     return CU_OK;
 }

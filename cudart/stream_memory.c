@@ -68,7 +68,7 @@ int pl_cuGraphBatchMemOpNodeGetParams(void *node, void *params)
     const cuda_node *x = node;
     node_params *p = params;
     if (!x || !p || x->op.kind != OP_MEMORY) return CU_INVALID_VALUE;
-    *p = (node_params){.context = cuda_context_named(NULL, cuda_self.device),
+    *p = (node_params){.context = cuda_context_handle(NULL, cuda_self.device),
                        .n = x->op.u.values->n,
                        .list = x->op.u.values->at};
     return CU_OK;
@@ -83,5 +83,5 @@ int pl_cuGraphBatchMemOpNodeSetParams(void *node, const void *params)
 
 int pl_cuGraphExecBatchMemOpNodeSetParams(void *exec, void *node, const void *params)
 {
-    return pl_cuGraphBatchMemOpNodeSetParams(cuda_in_exec(exec, node), params);
+    return pl_cuGraphBatchMemOpNodeSetParams(cuda_exec_node(exec, node), params);
 }

@@ -11,64 +11,67 @@
 #include <string.h>
 
 enum {
-    MOST_WORKS = 256,    /* maximum retained operations */
-    MOST_RUNS = 1 << 22, /* byte ranges of all retained operations */
-    MOST_PLACES = 64     /* named instructions per kernel */
+    MAX_OPERATIONS = 256, /* maximum retained operations */
+    MAX_RANGES = 1 << 22, /* byte ranges of all retained operations */
+    MAX_POSITIONS = 64    /* named instructions per kernel */
 };
 
 /* A kernel, copy or set: its accesses, and the source positions of its instructions. */
-typedef struct work {
-    cuda_order_place at;
+typedef struct operation {
+    cuda_order_position at;
     char what[120];
     pl_checked_touch *touch;
     size_t n;
-    struct place {
+    struct position {
         uint32_t pc;
         char text[60];
-    } * place;
-    size_t places;
-} work;
+    } * position;
+    size_t npositions;
+} operation;
 
-static work kept[MOST_WORKS];
-static size_t nkept, runs;
+static operation operations[MAX_OPERATIONS];
+static size_t noperations, nranges;
 
-static void drop(size_t k)
+static void remove_operation(size_t k)
 {
-    runs -= kept[k].n;
-    free(kept[k].touch);
-    free(kept[k].place);
-    memmove(&kept[k], &kept[k + 1], (nkept - k - 1) * sizeof *kept);
-    nkept--;
+    nranges -= operations[k].n;
+    free(operations[k].touch);
+    free(operations[k].position);
+    memmove(&operations[k], &operations[k + 1], (noperations - k - 1) * sizeof *operations);
+    noperations--;
 }
 
-static const char *place_of(const work *w, const pl_checked_touch *t)
+static const char *position_of(const operation *w, const pl_checked_touch *t)
 {
-    for (size_t k = 0; k < w->places; k++)
-        if (w->place[k].pc == t->pc) return w->place[k].text;
+    for (size_t k = 0; k < w->npositions; k++)
+        if (w->position[k].pc == t->pc) return w->position[k].text;
     return "";
 }
 
 /* ---- comparison ---- */
 
-static void report(const work *now, const pl_checked_touch *mine, const work *before,
-                   const pl_checked_touch *theirs, const cuda_named *of)
+static void report(const operation *now, const pl_checked_touch *current, const operation *previous,
+                   const pl_checked_touch *earlier, const cuda_named *of)
 {
-    const uint64_t at = mine->address > theirs->address ? mine->address : theirs->address;
-    const char *here = place_of(now, mine), *there = place_of(before, theirs);
+    const uint64_t at = current->address > earlier->address ? current->address : earlier->address;
+    const char *current_position = position_of(now, current),
+               *earlier_position = position_of(previous, earlier);
     char text[1000], key[400], in[60], other[60];
     snprintf(text, sizeof text,
              "%s in %s %s byte %llu of %s%s%s, and %s in %s %s it%s%s; nothing orders the two",
              now->what, cuda_order_stream_name(&now->at, in),
-             mine->how & PL_TOUCH_WRITTEN ? "writes" : "reads",
-             (unsigned long long)(at - of->start), of->text, *here ? " at " : "", here,
-             before->what, cuda_order_stream_name(&before->at, other),
-             theirs->how & PL_TOUCH_WRITTEN ? "writes" : "reads", *there ? " at " : "", there);
-    snprintf(key, sizeof key, "%s %s %s %s", now->what, here, before->what, there);
+             current->how & PL_TOUCH_WRITTEN ? "writes" : "reads",
+             (unsigned long long)(at - of->start), of->text, *current_position ? " at " : "",
+             current_position, previous->what, cuda_order_stream_name(&previous->at, other),
+             earlier->how & PL_TOUCH_WRITTEN ? "writes" : "reads", *earlier_position ? " at " : "",
+             earlier_position);
+    snprintf(key, sizeof key, "%s %s %s %s", now->what, current_position, previous->what,
+             earlier_position);
     cuda_checked_misuse_at("race-stream", key, text);
 }
 
 /* Advances *i and *j to the next overlapping ranges. False: there are none. */
-static bool overlap(const work *a, const work *b, size_t *i, size_t *j)
+static bool overlap(const operation *a, const operation *b, size_t *i, size_t *j)
 {
     while (*i < a->n && *j < b->n) {
         const pl_checked_touch *x = &a->touch[*i], *y = &b->touch[*j];
@@ -83,7 +86,7 @@ static bool overlap(const work *a, const work *b, size_t *i, size_t *j)
 }
 
 /* Advances past the one of two overlapping ranges that ends first. */
-static void step(const work *a, const work *b, size_t *i, size_t *j)
+static void advance(const operation *a, const operation *b, size_t *i, size_t *j)
 {
     const pl_checked_touch *x = &a->touch[*i], *y = &b->touch[*j];
     if (x->address + x->bytes <= y->address + y->bytes)
@@ -93,64 +96,66 @@ static void step(const work *a, const work *b, size_t *i, size_t *j)
 }
 
 /* True if a race was reported. */
-static bool compare(const work *now, const work *before)
+static bool compare(const operation *now, const operation *previous)
 {
-    const pl_checked_touch *mine = NULL, *theirs = NULL;
+    const pl_checked_touch *current = NULL, *earlier = NULL;
     cuda_named of = {.start = 0};
-    for (size_t i = 0, j = 0; overlap(now, before, &i, &j); step(now, before, &i, &j)) {
-        const pl_checked_touch *x = &now->touch[i], *y = &before->touch[j];
+    for (size_t i = 0, j = 0; overlap(now, previous, &i, &j); advance(now, previous, &i, &j)) {
+        const pl_checked_touch *x = &now->touch[i], *y = &previous->touch[j];
         if (x->how & y->how & PL_TOUCH_STRONG) return false;
-        if (mine || !((x->how | y->how) & PL_TOUCH_WRITTEN)) continue;
+        if (current || !((x->how | y->how) & PL_TOUCH_WRITTEN)) continue;
         if (!cuda_named_at(x->address > y->address ? x->address : y->address, &of)) continue;
-        mine = x;
-        theirs = y;
+        current = x;
+        earlier = y;
     }
-    if (mine) report(now, mine, before, theirs, &of);
-    return mine != NULL;
+    if (current) report(now, current, previous, earlier, &of);
+    return current != NULL;
 }
 
 /* Takes ownership of *w. Once it races with an operation, earlier operations of the same stream are
  * not compared: they give no new information. */
-static void add(const cuda_stream *s, work *w)
+static void add_operation(const cuda_stream *s, operation *w)
 {
     uint32_t slot = 0;
     w->at = cuda_order_now(s);
-    for (size_t k = nkept; k-- > 0;) {
-        const cuda_order_place *p = &kept[k].at;
+    for (size_t k = noperations; k-- > 0;) {
+        const cuda_order_position *p = &operations[k].at;
         if (cuda_order_host_knows(p))
-            drop(k);
-        else if (p->slot != slot && !cuda_order_follows(s, p) && compare(w, &kept[k]))
+            remove_operation(k);
+        else if (p->slot != slot && !cuda_order_follows(s, p) && compare(w, &operations[k]))
             slot = p->slot;
     }
-    while (nkept && (nkept == MOST_WORKS || runs + w->n > MOST_RUNS)) drop(0);
-    kept[nkept++] = *w;
-    runs += w->n;
+    while (noperations && (noperations == MAX_OPERATIONS || nranges + w->n > MAX_RANGES))
+        remove_operation(0);
+    operations[noperations++] = *w;
+    nranges += w->n;
 }
 
 /* Removes the ranges in [address, address + bytes), or those in variables of a module. */
-static void forget(const pl_module *m, uint64_t address, uint64_t bytes)
+static void remove_ranges(const pl_module *m, uint64_t address, uint64_t bytes)
 {
-    for (size_t k = 0; k < nkept; k++) {
+    for (size_t k = 0; k < noperations; k++) {
         size_t n = 0;
-        for (size_t i = 0; i < kept[k].n; i++) {
+        for (size_t i = 0; i < operations[k].n; i++) {
             pl_ptr start;
-            const uint64_t at = kept[k].touch[i].address;
-            const bool gone = m ? pl_module_variable(m, at, &start) != NULL : at - address < bytes;
-            if (!gone) kept[k].touch[n++] = kept[k].touch[i];
+            const uint64_t at = operations[k].touch[i].address;
+            const bool removed =
+                m ? pl_module_variable(m, at, &start) != NULL : at - address < bytes;
+            if (!removed) operations[k].touch[n++] = operations[k].touch[i];
         }
-        runs -= kept[k].n - n;
-        kept[k].n = n;
+        nranges -= operations[k].n - n;
+        operations[k].n = n;
     }
 }
 
 void cuda_stream_race_freed(uint64_t address, uint64_t bytes)
 {
-    forget(NULL, address, bytes);
+    remove_ranges(NULL, address, bytes);
 }
 
 void cuda_stream_race_unloaded(const pl_module *m)
 {
-    forget(m, 0, 0);
+    remove_ranges(m, 0, 0);
 }
 
 /* ---- copies and sets ---- */
@@ -162,7 +167,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Adds the rows of a box; contiguous rows are merged. */
-static void add_box(work *w, uint64_t start, size_t pitch, size_t slice, size_t width,
+static void add_box(operation *w, uint64_t start, size_t pitch, size_t slice, size_t width,
                     size_t height, size_t depth, unsigned how)
 {
     cuda_named of;
@@ -170,7 +175,7 @@ static void add_box(work *w, uint64_t start, size_t pitch, size_t slice, size_t 
     const bool rows = height > 1 && pitch != width, slices = depth > 1 && slice != height * width;
     const size_t row = rows ? width : width * height, nrows = rows ? height : 1;
     const size_t nslices = rows || slices ? depth : 1, all = rows || slices ? row : row * depth;
-    if (!all || nrows * nslices > MOST_RUNS / 4) return;
+    if (!all || nrows * nslices > MAX_RANGES / 4) return;
     pl_checked_touch *more = realloc(w->touch, (w->n + nrows * nslices) * sizeof *more);
     if (!more) return;
     w->touch = more;
@@ -182,15 +187,15 @@ static void add_box(work *w, uint64_t start, size_t pitch, size_t slice, size_t 
                                                   .how = how};
 }
 
-static void add_call(const cuda_stream *s, work *w, const char *name)
+static void add_named(const cuda_stream *s, operation *w, const char *name)
 {
     const char *call = s->node ? NULL : cuda_self.call;
     snprintf(w->what, sizeof w->what, "%s", call ? call : name);
     if (w->n) qsort(w->touch, w->n, sizeof *w->touch, by_address);
-    if (w->n) add(s, w);
+    if (w->n) add_operation(s, w);
 }
 
-static bool wanted(void)
+static bool is_enabled(void)
 {
     const char *tools = cuda.options.check;
     return cuda_order_on() && tools && (strstr(tools, "race") || strstr(tools, "all"));
@@ -199,39 +204,39 @@ static bool wanted(void)
 void cuda_stream_race_copy(const cuda_stream *s, const cuda_copy *c)
 {
     const cuda_side *side[] = {&c->to, &c->from};
-    work w = {.n = 0};
-    for (unsigned k = 0; wanted() && k < 2; k++) {
+    operation w = {.n = 0};
+    for (unsigned k = 0; is_enabled() && k < 2; k++) {
         size_t pitch = side[k]->pitch, slice = side[k]->slice;
         if (side[k]->array) cuda_array_bytes(side[k]->array, &pitch, &slice);
         add_box(&w, cuda_checked_address(side[k], 0, 0), pitch, slice, c->width, c->height,
                 c->depth, k ? PL_TOUCH_READ : PL_TOUCH_WRITTEN);
     }
-    add_call(s, &w, "a copy");
+    add_named(s, &w, "a copy");
 }
 
 void cuda_stream_race_set(const cuda_stream *s, const cuda_set *x)
 {
-    work w = {.n = 0};
-    if (wanted())
+    operation w = {.n = 0};
+    if (is_enabled())
         add_box(&w, (uintptr_t)x->p, x->pitch, x->slice, x->width * x->element, x->height, x->depth,
                 PL_TOUCH_WRITTEN);
-    add_call(s, &w, "a set");
+    add_named(s, &w, "a set");
 }
 
 /* ---- launches ---- */
 
 void cuda_stream_race_launch(pl_checks *c)
 {
-    if (c && wanted()) pl_checks_keep(c);
+    if (c && is_enabled()) pl_checks_keep(c);
 }
 
 /* Looks up the source positions of the first instructions among its ranges. */
-static void name_places(work *w, pl_checks *c, pl_module *m)
+static void find_positions(operation *w, pl_checks *c, pl_module *m)
 {
-    w->place = calloc(MOST_PLACES, sizeof *w->place);
-    for (size_t k = 0; w->place && k < w->n && w->places < MOST_PLACES; k++) {
-        if (*place_of(w, &w->touch[k])) continue;
-        struct place *p = &w->place[w->places++];
+    w->position = calloc(MAX_POSITIONS, sizeof *w->position);
+    for (size_t k = 0; w->position && k < w->n && w->npositions < MAX_POSITIONS; k++) {
+        if (*position_of(w, &w->touch[k])) continue;
+        struct position *p = &w->position[w->npositions++];
         p->pc = w->touch[k].pc;
         snprintf(p->text, sizeof p->text, "%s", pl_checks_place(c, m, p->pc));
     }
@@ -239,11 +244,11 @@ static void name_places(work *w, pl_checks *c, pl_module *m)
 
 void cuda_stream_race_launched(const cuda_stream *s, pl_checks *c, pl_module *m, const char *kernel)
 {
-    work w = {.n = 0};
-    if (!c || !wanted()) return;
+    operation w = {.n = 0};
+    if (!c || !is_enabled()) return;
     w.touch = pl_checks_touched(c, &w.n);
     if (!w.n) return;
     snprintf(w.what, sizeof w.what, "kernel '%s'", kernel);
-    name_places(&w, c, m);
-    add(s, &w);
+    find_positions(&w, c, m);
+    add_operation(s, &w);
 }

@@ -6,12 +6,12 @@
 #include <string.h>
 
 /* Timed launches of a kernel with one shape. */
-typedef struct cuda_kin {
-    struct cuda_kin *next;
+typedef struct cuda_timed_shape {
+    struct cuda_timed_shape *next;
     cuda_launch shape;
     double n, mean, squares; /* of cycles; squares: sum of squared deviations from the mean */
     double instructions;     /* their mean */
-} cuda_kin;
+} cuda_timed_shape;
 
 /* A launch matches others if its instruction count differs by at most this fraction. */
 #define INSTRUCTION_TOLERANCE 0.1
@@ -26,9 +26,9 @@ static bool same_shape(const cuda_launch *a, const cuda_launch *b)
            a->green == b->green;
 }
 
-static cuda_kin *timed_shape_of(const cuda_function *f, const cuda_launch *l)
+static cuda_timed_shape *timed_shape_of(const cuda_function *f, const cuda_launch *l)
 {
-    cuda_kin *k = f->kin;
+    cuda_timed_shape *k = f->timed_shapes;
     while (k && !same_shape(&k->shape, l)) k = k->next;
     return k;
 }
@@ -44,18 +44,18 @@ bool cuda_timed(const cuda_function *f, const cuda_launch *l)
     const cuda_options *o = &cuda.options;
     if (o->mode != PL_MODE_TIMING) return false;
     if (o->timing == CUDA_TIME_BUDGET) return spent_seconds < o->timing_limit;
-    const cuda_kin *k = o->timing == CUDA_TIME_FIRST ? timed_shape_of(f, l) : NULL;
+    const cuda_timed_shape *k = o->timing == CUDA_TIME_FIRST ? timed_shape_of(f, l) : NULL;
     return !k || k->n < o->timing_limit;
 }
 
 static void record_timed(cuda_function *f, const cuda_launch *l, const pl_result *r)
 {
-    cuda_kin *k = timed_shape_of(f, l);
+    cuda_timed_shape *k = timed_shape_of(f, l);
     if (!k && !(k = calloc(1, sizeof *k))) return; /* the launch is then not used for estimates */
     if (k->n == 0) {
         k->shape = *l;
-        k->next = f->kin;
-        f->kin = k;
+        k->next = f->timed_shapes;
+        f->timed_shapes = k;
     }
     const double cycles = (double)r->cycles, deviation = cycles - k->mean;
     k->n++;
@@ -68,7 +68,7 @@ static void record_timed(cuda_function *f, const cuda_launch *l, const pl_result
 static double estimate_by_instructions(const cuda_function *f, double instructions)
 {
     double cycles = 0, instruction_sum = 0;
-    for (const cuda_kin *k = f->kin; k; k = k->next) {
+    for (const cuda_timed_shape *k = f->timed_shapes; k; k = k->next) {
         cycles += k->n * k->mean;
         instruction_sum += k->n * k->instructions;
     }
@@ -84,7 +84,7 @@ cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_r
         t.estimated = r->timed_blocks > 0;
         return t;
     }
-    const cuda_kin *k = timed_shape_of(f, l);
+    const cuda_timed_shape *k = timed_shape_of(f, l);
     t.estimated = true;
     const double executed = (double)r->inst_executed;
     const bool matches =
@@ -98,11 +98,11 @@ cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_r
     return t;
 }
 
-void cuda_kin_free(cuda_function *f)
+void cuda_timed_shapes_free(cuda_function *f)
 {
-    while (f->kin) {
-        cuda_kin *next = f->kin->next;
-        free(f->kin);
-        f->kin = next;
+    while (f->timed_shapes) {
+        cuda_timed_shape *next = f->timed_shapes->next;
+        free(f->timed_shapes);
+        f->timed_shapes = next;
     }
 }

@@ -108,7 +108,7 @@ int cuda_set_now(const cuda_set *s)
     return CU_OK;
 }
 
-cuda_copy cuda_line(void *to, const void *from, size_t bytes, int kind)
+cuda_copy cuda_linear_copy(void *to, const void *from, size_t bytes, int kind)
 {
     return (cuda_copy){.to = {.p = to},
                        .from = {.p = (void *)(uintptr_t)from},
