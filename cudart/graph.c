@@ -108,7 +108,7 @@ void cuda_free_graph(cuda_graph *g)
     }
     cuda_drop_user_objects(g);
     cuda_table_remove(&graphs, g);
-    free(g->asked);
+    free(g->device_launches);
     free(g->clock);
     free(g->node);
     free(g);
@@ -228,7 +228,7 @@ static cuda_node **order_of(cuda_graph *g)
 
 /* Returns a stream with the same identity, for operations that do not wait for all of its
  * operations. */
-static cuda_stream beside_stream(const cuda_stream *s, double start)
+static cuda_stream concurrent_stream(const cuda_stream *s, double start)
 {
     return (cuda_stream){.id = s->id,
                          .device = s->device,
@@ -239,16 +239,16 @@ static cuda_stream beside_stream(const cuda_stream *s, double start)
 
 /* Maximum nodes of a graph whose dependencies are used for ordering: larger graphs use the
  * execution order. */
-enum { MOST_APART = 512 };
+enum { MAX_ORDERED_NODES = 512 };
 
 /* A node begins when all its dependencies have ended, concurrently with independent nodes. */
 static int run_node(cuda_stream *s, cuda_node *x, double start)
 {
-    cuda_stream own = beside_stream(s, start);
+    cuda_stream own = concurrent_stream(s, start);
     int error = CU_OK;
     own.node = true;
     own.slot = x->slot;
-    cuda_order_join(&own.clock, x->graph->n > MOST_APART ? s->clock : x->graph->clock);
+    cuda_order_join(&own.clock, x->graph->n > MAX_ORDERED_NODES ? s->clock : x->graph->clock);
     for (size_t k = 0; k < x->nbefore; k++) {
         if (x->before[k]->end > own.ready) own.ready = x->before[k]->end;
         cuda_order_join(&own.clock, x->before[k]->clock);
@@ -271,29 +271,29 @@ enum { DEVICE_LAUNCH = 4 }; /* flag: cudaGraphInstantiateFlagDeviceLaunch */
 /* Graphs launched by the kernels of a graph. An H200 rejects a launch beyond the limits with the
  * error of a pending graph. */
 typedef struct cuda_device_launches {
-    enum { BESIDE = 120, BEHIND = 255 } limit; /* maxima of the programming guide */
-    cuda_graph *beside[BESIDE], *behind[BEHIND];
-    unsigned nbeside, taken, nbehind; /* taken: number of `beside` already executed */
-    double end;                       /* ns: end of the graphs of `beside` that are not siblings */
+    enum { MAX_CONCURRENT = 120, MAX_TAIL = 255 } limit; /* maxima of the programming guide */
+    cuda_graph *concurrent[MAX_CONCURRENT], *tail[MAX_TAIL];
+    unsigned nconcurrent, executed, ntail; /* executed: of the concurrent ones */
+    double end; /* ns: end of the concurrent graphs that are not siblings */
     double sibling_end;
-    bool sibling[BESIDE];
+    bool sibling[MAX_CONCURRENT];
 } cuda_device_launches;
 
 static cuda_graph *running; /* graph whose kernels are running */
-static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t device_launch_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static uint32_t ask_for(cuda_device_launches *f, cuda_graph *g, uint64_t stream)
+static uint32_t enqueue_device_launch(cuda_device_launches *f, cuda_graph *g, uint64_t stream)
 {
     enum { TAIL = 1, FIRE_AND_FORGET = 2, SIBLING = 3 };
     const uint64_t how = stream >> 56;
     const bool follows_itself = how == TAIL && g == running;
-    if (stream << 8 || !g->uploaded || g->pending || (g->under_way && !follows_itself))
+    if (stream << 8 || !g->uploaded || g->pending || (g->in_progress && !follows_itself))
         return CU_INVALID_VALUE;
-    if (how == TAIL && f->nbehind < BEHIND) {
-        f->behind[f->nbehind++] = g;
-    } else if ((how == FIRE_AND_FORGET || how == SIBLING) && f->nbeside < BESIDE) {
-        f->sibling[f->nbeside] = how == SIBLING;
-        f->beside[f->nbeside++] = g;
+    if (how == TAIL && f->ntail < MAX_TAIL) {
+        f->tail[f->ntail++] = g;
+    } else if ((how == FIRE_AND_FORGET || how == SIBLING) && f->nconcurrent < MAX_CONCURRENT) {
+        f->sibling[f->nconcurrent] = how == SIBLING;
+        f->concurrent[f->nconcurrent++] = g;
     } else {
         return CU_INVALID_VALUE;
     }
@@ -309,25 +309,27 @@ static uint32_t launch_from_kernel(void *unused, uint64_t handle, uint64_t strea
     (void)unused;
     if (!g) return CU_INVALID_VALUE;
     if (!(g->flags & DEVICE_LAUNCH)) return CU_ILLEGAL_ADDRESS; /* for the host only */
-    pthread_mutex_lock(&asking);
-    if (!running->asked) running->asked = calloc(1, sizeof *running->asked);
-    const uint32_t error =
-        running->asked ? ask_for(running->asked, g, stream) : CU_MEMORY_ALLOCATION;
-    pthread_mutex_unlock(&asking);
+    pthread_mutex_lock(&device_launch_lock);
+    if (!running->device_launches)
+        running->device_launches = calloc(1, sizeof *running->device_launches);
+    const uint32_t error = running->device_launches
+                               ? enqueue_device_launch(running->device_launches, g, stream)
+                               : CU_MEMORY_ALLOCATION;
+    pthread_mutex_unlock(&device_launch_lock);
     return error;
 }
 
 /* Executes the graphs that run concurrently with this one, starting at the end of the node that
  * launched them. */
-static int run_beside(cuda_stream *s, double start)
+static int run_concurrent_launches(cuda_stream *s, double start)
 {
-    cuda_device_launches *f = running ? running->asked : NULL;
+    cuda_device_launches *f = running ? running->device_launches : NULL;
     int error = CU_OK;
-    while (f && !error && !cuda.sticky && f->taken < f->nbeside) {
-        const unsigned k = f->taken++;
-        cuda_stream own = beside_stream(s, start);
+    while (f && !error && !cuda.sticky && f->executed < f->nconcurrent) {
+        const unsigned k = f->executed++;
+        cuda_stream own = concurrent_stream(s, start);
         cuda_order_join(&own.clock, s->clock);
-        error = cuda_execute_graph(&own, f->beside[k]);
+        error = cuda_execute_graph(&own, f->concurrent[k]);
         cuda_order_join(&s->clock, own.clock);
         cuda_order_forget(&own);
         double *end = f->sibling[k] ? &f->sibling_end : &f->end;
@@ -337,10 +339,10 @@ static int run_beside(cuda_stream *s, double start)
 }
 
 /* Starts an execution, unless one that waits for a value is in progress. */
-static void begin_run(const cuda_stream *s, cuda_graph *g)
+static void start_execution(const cuda_stream *s, cuda_graph *g)
 {
-    if (g->under_way) return;
-    g->under_way = true;
+    if (g->in_progress) return;
+    g->in_progress = true;
     g->start = s->ready;
     free(g->clock);
     g->clock = NULL;
@@ -360,21 +362,21 @@ int cuda_run_graph(cuda_stream *s, cuda_graph *g)
     cuda_node **order = order_of(g);
     int error = order ? CU_OK : CU_INVALID_VALUE;
     bool blocked = false;
-    begin_run(s, g);
+    start_execution(s, g);
     for (size_t k = 0; !error && !cuda.sticky && k < g->n; k++) {
         cuda_node *x = order[k];
         if (x->done) continue;
-        const int ran = can_begin(x) ? run_node(s, x, g->start) : CUDA_BLOCKED;
-        blocked |= ran == CUDA_BLOCKED;
-        if (ran == CUDA_BLOCKED) continue;
+        const int result = can_begin(x) ? run_node(s, x, g->start) : CUDA_BLOCKED;
+        blocked |= result == CUDA_BLOCKED;
+        if (result == CUDA_BLOCKED) continue;
         cuda_order_join(&s->clock, x->clock);
-        error = ran ? ran : run_beside(s, x->end);
+        error = result ? result : run_concurrent_launches(s, x->end);
         x->done = true;
         if (x->end > s->ready) s->ready = x->end;
     }
     free(order);
     if (blocked && !error && !cuda.sticky) return CUDA_BLOCKED;
-    g->under_way = false;
+    g->in_progress = false;
     return error;
 }
 
@@ -386,10 +388,10 @@ static size_t roots_of(const cuda_graph *g)
 }
 
 /* Includes the graphs that its kernels launch concurrently. */
-static int run_once(cuda_stream *s, cuda_graph *g)
+static int run_single_graph(cuda_stream *s, cuda_graph *g)
 {
     enum { AUTO_FREE = 1 };
-    cuda_graph *const around = running;
+    cuda_graph *const enclosing = running;
     const int64_t launch = cuda.graph_launch;
     const uint64_t handle = cuda.graph;
     g->pending = false;
@@ -399,38 +401,39 @@ static int run_once(cuda_stream *s, cuda_graph *g)
         cuda_reset_conditions(g);
         cuda_clock_graph(s, roots_of(g));
         g->launch = ++cuda.graph_launches;
-        if (g->asked) *g->asked = (cuda_device_launches){.end = 0};
+        if (g->device_launches) *g->device_launches = (cuda_device_launches){.end = 0};
     }
     running = g;
     cuda.graph_launch = g->launch;
     cuda.launch_graph = launch_from_kernel;
     cuda.graph = g->flags & DEVICE_LAUNCH ? (uintptr_t)(g->handle ? g->handle : g) : 0;
     const int error = cuda_run_graph(s, g);
-    running = around;
+    running = enclosing;
     cuda.graph_launch = launch;
     cuda.graph = handle;
-    if (!around) cuda.launch_graph = NULL;
+    if (!enclosing) cuda.launch_graph = NULL;
     if (error == CUDA_BLOCKED) return error;
-    if (g->asked && g->asked->end > s->ready) s->ready = g->asked->end;
+    if (g->device_launches && g->device_launches->end > s->ready)
+        s->ready = g->device_launches->end;
     cuda_graph_memory_ends(s, g->bytes);
     g->launch = 0;
     return error;
 }
 
 /* Tail launches of a graph are executed before the remainder of the list. */
-static bool put_in_front(cuda_graph ***list, size_t *n, const cuda_graph *g)
+static bool push_tail_launches(cuda_graph ***list, size_t *n, const cuda_graph *g)
 {
-    const cuda_device_launches *f = g->asked;
-    if (!f || !f->nbehind) return true;
-    cuda_graph **more = realloc(*list, (*n + f->nbehind) * sizeof **list);
+    const cuda_device_launches *f = g->device_launches;
+    if (!f || !f->ntail) return true;
+    cuda_graph **more = realloc(*list, (*n + f->ntail) * sizeof **list);
     if (!more) return false;
-    for (unsigned k = f->nbehind; k-- > 0;) more[(*n)++] = f->behind[k]; /* a stack */
+    for (unsigned k = f->ntail; k-- > 0;) more[(*n)++] = f->tail[k]; /* a stack */
     *list = more;
     return true;
 }
 
 /* Applies --timeout to graphs that launch each other endlessly. */
-static bool takes_too_long(double begin)
+static bool exceeds_time_limit(double begin)
 {
     const double limit = (double)cuda.options.timeout;
     if (limit <= 0 || cuda_seconds() - begin < limit) return false;
@@ -445,21 +448,22 @@ int cuda_execute_graph(cuda_stream *s, cuda_graph *g)
     const double begin = cuda_seconds();
     cuda_graph **list = NULL;
     size_t n = 0;
-    int error = run_once(s, g);
-    double siblings = g->asked ? g->asked->sibling_end : 0;
+    int error = run_single_graph(s, g);
+    double siblings_end = g->device_launches ? g->device_launches->sibling_end : 0;
     if (error == CUDA_BLOCKED) return error;
     cuda_self.deferred = true; /* launches by kernels take no host time */
-    if (!error && !put_in_front(&list, &n, g)) error = CU_MEMORY_ALLOCATION;
+    if (!error && !push_tail_launches(&list, &n, g)) error = CU_MEMORY_ALLOCATION;
     while (n && !error && !cuda.sticky) {
         cuda_graph *next = list[--n];
-        if (takes_too_long(begin)) break;
-        error = run_once(s, next);
-        if (!error && !put_in_front(&list, &n, next)) error = CU_MEMORY_ALLOCATION;
-        if (next->asked && next->asked->sibling_end > siblings) siblings = next->asked->sibling_end;
+        if (exceeds_time_limit(begin)) break;
+        error = run_single_graph(s, next);
+        if (!error && !push_tail_launches(&list, &n, next)) error = CU_MEMORY_ALLOCATION;
+        if (next->device_launches && next->device_launches->sibling_end > siblings_end)
+            siblings_end = next->device_launches->sibling_end;
     }
     cuda_self.deferred = deferred;
     free(list);
-    if (siblings > s->ready) s->ready = siblings;
+    if (siblings_end > s->ready) s->ready = siblings_end;
     return error;
 }
 
@@ -475,7 +479,7 @@ static bool has_values(const cuda_graph *g)
 
 const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g)
 {
-    for (size_t k = 0; g->under_way && k < g->n; k++) {
+    for (size_t k = 0; g->in_progress && k < g->n; k++) {
         const cuda_node *x = g->node[k];
         if (x->done || !can_begin(x)) continue;
         if (x->op.kind == OP_MEMORY) return x->op.u.values;
@@ -937,7 +941,7 @@ int pl_cudaGraphExecMemsetNodeSetParams(void *exec, void *node, const void *para
 }
 
 /* Returns the kind of memory of a side. */
-static int place_of(const cuda_side *s)
+static int memory_kind(const cuda_side *s)
 {
     enum { HOST, DEVICE, ARRAY };
     bool device = false;
@@ -946,9 +950,10 @@ static int place_of(const cuda_side *s)
                                                                                        : HOST;
 }
 
-static bool same_places(const cuda_copy *a, const cuda_copy *b)
+static bool same_memory_kinds(const cuda_copy *a, const cuda_copy *b)
 {
-    return place_of(&a->to) == place_of(&b->to) && place_of(&a->from) == place_of(&b->from);
+    return memory_kind(&a->to) == memory_kind(&b->to) &&
+           memory_kind(&a->from) == memory_kind(&b->from);
 }
 
 /* A copy of an executable graph must keep the kinds of memory. */
@@ -956,7 +961,7 @@ static int replace_copy(cuda_node *x, const cuda_copy *c)
 {
     const cuda_op op = {.kind = OP_COPY, .u.copy = *c};
     int error = cuda_check_copy(c);
-    if (!error && (!x || x->op.kind != OP_COPY || !same_places(&x->op.u.copy, c)))
+    if (!error && (!x || x->op.kind != OP_COPY || !same_memory_kinds(&x->op.u.copy, c)))
         error = CU_INVALID_VALUE;
     return cuda_replace_op(x, &op, error);
 }
@@ -999,18 +1004,18 @@ int pl_cudaGraphNodeGetEnabled(void *exec, void *node, unsigned *enabled)
 /* ---------------------------------------------------------------- executable graphs */
 
 /* The bodies of a conditional node may contain only device work. */
-static bool bodies_are_good(const cuda_condition *c)
+static bool bodies_are_valid(const cuda_condition *c)
 {
     for (unsigned i = 0; i < c->n; i++)
         for (size_t k = 0; k < c->body[i]->n; k++) {
             const cuda_op *op = &c->body[i]->node[k]->op;
             if (op->kind > OP_EMPTY ? op->kind != OP_CONDITION : op->kind == OP_HOST) return false;
-            if (op->kind == OP_CONDITION && !bodies_are_good(op->u.condition)) return false;
+            if (op->kind == OP_CONDITION && !bodies_are_valid(op->u.condition)) return false;
         }
     return true;
 }
 
-static bool is_of_device(const cuda_side *s)
+static bool is_device_accessible(const cuda_side *s)
 {
     return !s->array && !cuda_is_pageable(s);
 }
@@ -1024,7 +1029,7 @@ static bool can_be_launched_by_kernels(const cuda_graph *g)
         if (op->kind > OP_GRAPH || op->kind == OP_HOST) return false;
         if (op->kind == OP_GRAPH && !can_be_launched_by_kernels(op->u.graph)) return false;
         if (op->kind == OP_COPY &&
-            !(is_of_device(&op->u.copy.from) && is_of_device(&op->u.copy.to)))
+            !(is_device_accessible(&op->u.copy.from) && is_device_accessible(&op->u.copy.to)))
             return false;
     }
     return g->n != 0;
@@ -1042,7 +1047,7 @@ int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why
     free(order);
     *why = NODE_NOT_SUPPORTED;
     for (size_t k = 0; k < g->n; k++)
-        if (g->node[k]->op.kind == OP_CONDITION && !bodies_are_good(g->node[k]->op.u.condition))
+        if (g->node[k]->op.kind == OP_CONDITION && !bodies_are_valid(g->node[k]->op.u.condition))
             return CU_INVALID_VALUE;
     if (flags & DEVICE_LAUNCH && !can_be_launched_by_kernels(g)) return CU_INVALID_VALUE;
     const bool memory = cuda_has_memory_nodes(g);
@@ -1139,7 +1144,7 @@ static int nodes_differ(const cuda_graph *exec, const cuda_node *a, const cuda_g
         while (g->node[y] != b->before[i]) y++;
         if (x != y) return UPDATE_TOPOLOGY;
     }
-    if (a->op.kind == OP_COPY && !same_places(&a->op.u.copy, &b->op.u.copy))
+    if (a->op.kind == OP_COPY && !same_memory_kinds(&a->op.u.copy, &b->op.u.copy))
         return UPDATE_PARAMETERS;
     return a->op.kind == OP_GRAPH ? differs(a->op.u.graph, b->op.u.graph, &inside) : 0;
 }
@@ -1189,33 +1194,33 @@ int pl_cudaGraphExecUpdate(void *handle, void *graph, void *info)
 /* ---------------------------------------------------------------- capture */
 
 /* The nodes on which the next node of the stream depends. */
-typedef struct cuda_tail {
+typedef struct dependency_set {
     cuda_node **node;
     size_t n, cap;
-} cuda_tail;
+} dependency_set;
 
-static cuda_table tails; /* by stream and by event: cuda_tail */
+static cuda_table dependency_sets; /* by stream and by event: dependency_set */
 
-static cuda_tail *tail_of(const void *key)
+static dependency_set *dependencies_of(const void *key)
 {
-    cuda_tail *t = cuda_table_get(&tails, key);
+    dependency_set *t = cuda_table_get(&dependency_sets, key);
     if (t) return t;
     t = calloc(1, sizeof *t);
-    if (t && cuda_table_put(&tails, key, t)) return t;
+    if (t && cuda_table_put(&dependency_sets, key, t)) return t;
     free(t);
     return NULL;
 }
 
-static void drop_tail(const void *key)
+static void drop_dependencies(const void *key)
 {
-    cuda_tail *t = cuda_table_get(&tails, key);
+    dependency_set *t = cuda_table_get(&dependency_sets, key);
     if (!t) return;
-    cuda_table_remove(&tails, key);
+    cuda_table_remove(&dependency_sets, key);
     free(t->node);
     free(t);
 }
 
-static bool join(cuda_tail *to, const cuda_tail *from)
+static bool join(dependency_set *to, const dependency_set *from)
 {
     for (size_t k = 0; k < from->n; k++) {
         size_t i = 0;
@@ -1228,7 +1233,7 @@ static bool join(cuda_tail *to, const cuda_tail *from)
 int cuda_capture_op(cuda_stream *s, const cuda_op *op)
 {
     cuda_node *x = NULL;
-    cuda_tail *t = tail_of(s);
+    dependency_set *t = dependencies_of(s);
     cuda_op owned = *op;
     uint32_t blocks;
     if (s->capture->invalid || !t) {
@@ -1253,14 +1258,14 @@ int cuda_capture_op(cuda_stream *s, const cuda_op *op)
 
 cuda_node *cuda_capture_last(const cuda_stream *s)
 {
-    return tail_of(s)->node[0];
+    return dependencies_of(s)->node[0];
 }
 
 int cuda_capture_record(cuda_stream *s, cuda_event *e)
 {
-    drop_tail(e);
-    cuda_tail *t = tail_of(e);
-    const cuda_tail *from = tail_of(s);
+    drop_dependencies(e);
+    dependency_set *t = dependencies_of(e);
+    const dependency_set *from = dependencies_of(s);
     if (!t || !from || !join(t, from)) return CU_MEMORY_ALLOCATION;
     e->capture = s->capture;
     e->captured = true;
@@ -1274,10 +1279,10 @@ int cuda_capture_wait(cuda_stream *s, const cuda_event *e)
         if (e->capture) e->capture->invalid = true;
         return e->capture ? CAPTURE_MERGE : CAPTURE_ISOLATION;
     }
-    if (!s->capture) drop_tail(s);
+    if (!s->capture) drop_dependencies(s);
     s->capture = e->capture;
-    cuda_tail *t = tail_of(s);
-    const cuda_tail *from = tail_of(e);
+    dependency_set *t = dependencies_of(s);
+    const dependency_set *from = dependencies_of(e);
     return t && from && join(t, from) ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
@@ -1332,7 +1337,7 @@ static int begin_capture(void *stream, int mode, cuda_graph *into, void *const *
     cuda_capture *c = calloc(1, sizeof *c);
     if (!c) return CU_MEMORY_ALLOCATION;
     *c = (cuda_capture){.graph = into ? into : cuda_new_graph(),
-                        .given = into != NULL,
+                        .into_existing = into != NULL,
                         .mode = mode,
                         .thread = &cuda_self,
                         .origin = s,
@@ -1341,9 +1346,9 @@ static int begin_capture(void *stream, int mode, cuda_graph *into, void *const *
         free(c);
         return CU_MEMORY_ALLOCATION;
     }
-    drop_tail(s);
+    drop_dependencies(s);
     s->capture = c;
-    cuda_tail *t = n ? tail_of(s) : NULL;
+    dependency_set *t = n ? dependencies_of(s) : NULL;
     for (size_t k = 0; t && k < n; k++)
         if (!append(&t->node, &t->n, &t->cap, before[k])) return CU_MEMORY_ALLOCATION;
     return n && !t ? CU_MEMORY_ALLOCATION : CU_OK;
@@ -1354,7 +1359,7 @@ int pl_cudaStreamBeginCapture(void *stream, int mode)
     return begin_capture(stream, mode, NULL, NULL, 0);
 }
 
-static bool takes_capture(const cuda_graph *g)
+static bool is_capture_target(const cuda_graph *g)
 {
     for (size_t k = 0; k < cuda.streams.cap; k++) {
         const struct cuda_slot *slot = &cuda.streams.slot[k];
@@ -1370,7 +1375,7 @@ int pl_cudaStreamBeginCaptureToGraph(void *stream, void *graph, void *const *bef
     cuda_graph *g = cuda_graph_of(graph);
     (void)data;
     if (!g || (n && !before)) return CU_INVALID_VALUE;
-    if (takes_capture(g)) return CU_ILLEGAL_STATE;
+    if (is_capture_target(g)) return CU_ILLEGAL_STATE;
     return begin_capture(stream, mode, g, before, n);
 }
 
@@ -1382,7 +1387,7 @@ int pl_cudaStreamUpdateCaptureDependencies(void *stream, void **node, const void
     (void)data;
     if (!s) return CU_INVALID_HANDLE;
     if (!s->capture) return CU_ILLEGAL_STATE;
-    cuda_tail *t = tail_of(s);
+    dependency_set *t = dependencies_of(s);
     if (flags > 1 || (n && !node)) return CU_INVALID_VALUE;
     if (!t) return CU_MEMORY_ALLOCATION;
     if (flags == 1) t->n = 0;
@@ -1401,8 +1406,8 @@ int pl_cudaStreamUpdateCaptureDependencies_12(void *stream, void **node, size_t 
  * program has set the dependencies itself. */
 static bool all_joined(const cuda_capture *c)
 {
-    const cuda_tail *t = tail_of(c->origin);
-    for (size_t k = 0; !c->given && !c->edited && k < c->graph->n; k++) {
+    const dependency_set *t = dependencies_of(c->origin);
+    for (size_t k = 0; !c->into_existing && !c->edited && k < c->graph->n; k++) {
         size_t i = 0;
         if (!is_leaf(c->graph, c->graph->node[k])) continue;
         while (i < t->n && t->node[i] != c->graph->node[k]) i++;
@@ -1418,14 +1423,14 @@ static void end_capture(cuda_capture *c)
         cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
         if (!s || s->capture != c) continue;
         s->capture = NULL;
-        drop_tail(s);
+        drop_dependencies(s);
     }
     for (size_t k = 0; k < cuda.events.cap; k++) {
         const struct cuda_slot *slot = &cuda.events.slot[k];
         cuda_event *e = slot->key ? cuda_table_get(&cuda.events, (void *)slot->key) : NULL;
         if (!e || e->capture != c) continue;
         e->capture = NULL;
-        drop_tail(e);
+        drop_dependencies(e);
     }
     free(c);
 }
@@ -1436,7 +1441,7 @@ int pl_cudaStreamEndCapture(void *stream, void **graph)
     if (!s) return CU_INVALID_HANDLE;
     if (graph) *graph = NULL;
     if (!s->capture) return CU_ILLEGAL_STATE;
-    if (!graph && !s->capture->given) return CU_INVALID_VALUE;
+    if (!graph && !s->capture->into_existing) return CU_INVALID_VALUE;
     cuda_capture *c = s->capture;
     int error = c->invalid ? CAPTURE_INVALIDATED : CU_OK;
     if (!error && c->origin != s) {
@@ -1446,7 +1451,7 @@ int pl_cudaStreamEndCapture(void *stream, void **graph)
     if (!error && c->mode != CAPTURE_RELAXED && c->thread != &cuda_self)
         error = CAPTURE_WRONG_THREAD;
     if (!error && !all_joined(c)) error = CAPTURE_UNJOINED;
-    if (error && !c->given)
+    if (error && !c->into_existing)
         cuda_free_graph(c->graph);
     else if (!error && graph)
         *graph = c->graph;
@@ -1469,7 +1474,7 @@ int pl_cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *i
     const cuda_stream *s = cuda_stream_of(stream);
     const int error = pl_cudaStreamIsCapturing(stream, status);
     if (error || !s->capture) return error;
-    const cuda_tail *t = tail_of(s);
+    const dependency_set *t = dependencies_of(s);
     if (id) *id = s->capture->id;
     if (graph) *graph = s->capture->graph;
     if (dependencies) *dependencies = t ? (void **)t->node : NULL;

@@ -48,16 +48,17 @@ typedef struct cuda_graph {
     bool has_exec;             /* it has memory nodes, and an executable graph exists */
     struct cuda_graph *source; /* of an executable graph with memory nodes: its source; or NULL */
     uint64_t flags;            /* of the instantiation */
-    struct cuda_user_reference *user;   /* user objects that it references; owned */
-    bool under_way;                     /* its execution has started and has not ended */
-    bool uploaded;                      /* kernels can launch it, if its flags permit that */
-    bool pending;                       /* a kernel has launched it, and it has not started */
-    double start;                       /* of that execution, on the application's clock */
-    struct cuda_vector_clock *clock;    /* order.c: operations ordered before it */
-    int64_t launch;                     /* its number; 0: it runs in another graph, or not at all */
-    uint64_t bytes;                     /* of its memory nodes */
-    const void *handle;                 /* of a copy: handle of the executable graph; or NULL */
-    struct cuda_device_launches *asked; /* graphs that its kernels have launched; owned, or NULL */
+    struct cuda_user_reference *user; /* user objects that it references; owned */
+    bool in_progress;                 /* its execution has started and has not ended */
+    bool uploaded;                    /* kernels can launch it, if its flags permit that */
+    bool pending;                     /* a kernel has launched it, and it has not started */
+    double start;                     /* of that execution, on the application's clock */
+    struct cuda_vector_clock *clock;  /* order.c: operations ordered before it */
+    int64_t launch;                   /* its number; 0: it runs in another graph, or not at all */
+    uint64_t bytes;                   /* of its memory nodes */
+    const void *handle;               /* of a copy: handle of the executable graph; or NULL */
+    struct cuda_device_launches
+        *device_launches; /* graphs that its kernels have launched; owned, or NULL */
 } cuda_graph;
 
 /* Streams that capture into one graph. */
@@ -65,10 +66,10 @@ typedef struct cuda_capture {
     cuda_graph *graph;
     cuda_stream *origin;
     uint64_t id;
-    bool invalid, given; /* given: the program owns the graph */
-    bool edited;         /* by cudaStreamUpdateCaptureDependencies */
-    int mode;            /* cudaStreamCaptureMode */
-    const void *thread;  /* thread that started it */
+    bool invalid, into_existing; /* into_existing: the graph belongs to the program */
+    bool edited;                 /* by cudaStreamUpdateCaptureDependencies */
+    int mode;                    /* cudaStreamCaptureMode */
+    const void *thread;          /* thread that started it */
 } cuda_capture;
 
 typedef struct kernel_params {

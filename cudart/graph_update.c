@@ -6,25 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cuda_table changed; /* by handle: the node of an executable graph */
-static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+static cuda_table updatable_nodes; /* by handle: the node of an executable graph */
+static pthread_mutex_t update_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void *key_of(uint64_t name)
+static void *key_of(uint64_t handle)
 {
-    return (void *)(uintptr_t)name;
+    return (void *)(uintptr_t)handle;
 }
 
-static uint32_t change(const cuda_device *by, uint64_t node, uint32_t field, const void *value,
-                       uint64_t offset, uint64_t bytes)
+static uint32_t update_field(const cuda_device *device, uint64_t node, uint32_t field,
+                             const void *value, uint64_t offset, uint64_t bytes)
 {
     enum { GRID = 1, PARAM = 2, ENABLED = 3 }; /* cudaGraphKernelNodeField */
-    cuda_node *x = node ? cuda_table_get(&changed, key_of(node)) : NULL;
-    if (!x || by != &cuda.device[x->op.u.kernel.device]) return CU_INVALID_VALUE;
-    const uint32_t room = x->op.u.kernel.f->info.param_bytes;
+    cuda_node *x = node ? cuda_table_get(&updatable_nodes, key_of(node)) : NULL;
+    if (!x || device != &cuda.device[x->op.u.kernel.device]) return CU_INVALID_VALUE;
+    const uint32_t param_bytes = x->op.u.kernel.f->info.param_bytes;
     dim3 grid;
     switch (field) {
     case PARAM:
-        if (offset > room || bytes > room - offset) return CU_INVALID_VALUE;
+        if (offset > param_bytes || bytes > param_bytes - offset) return CU_INVALID_VALUE;
         memcpy(x->op.u.kernel.params + offset, value, bytes);
         return CU_OK;
     case GRID:
@@ -42,67 +42,67 @@ static uint32_t change(const cuda_device *by, uint64_t node, uint32_t field, con
 static uint32_t update_node(void *device, uint64_t node, uint32_t field, const void *value,
                             uint64_t offset, uint64_t bytes)
 {
-    pthread_mutex_lock(&changing);
-    const uint32_t error = change(device, node, field, value, offset, bytes);
-    pthread_mutex_unlock(&changing);
+    pthread_mutex_lock(&update_lock);
+    const uint32_t error = update_field(device, node, field, value, offset, bytes);
+    pthread_mutex_unlock(&update_lock);
     return error;
 }
 
 uint64_t cuda_enable_updates(cuda_node *x)
 {
-    enum { STEP = 256 }; /* handles look like addresses */
-    if (!x->updatable) x->updatable = STEP * ++cuda.ids;
+    enum { HANDLE_STEP = 256 }; /* handles look like addresses */
+    if (!x->updatable) x->updatable = HANDLE_STEP * ++cuda.ids;
     cuda.update_node = update_node;
     return x->updatable;
 }
 
-/* Calls `see` for each node of a graph and its nested graphs until it returns false. */
-static bool each_node(const cuda_graph *g, bool (*see)(cuda_node *x))
+/* Calls `visit` for each node of a graph and its nested graphs until it returns false. */
+static bool each_node(const cuda_graph *g, bool (*visit)(cuda_node *x))
 {
-    bool go = true;
-    for (size_t k = 0; k < g->n && go; k++) {
+    bool all = true;
+    for (size_t k = 0; k < g->n && all; k++) {
         cuda_node *x = g->node[k];
-        go = see(x);
-        if (x->op.kind == OP_GRAPH) go = go && each_node(x->op.u.graph, see);
+        all = visit(x);
+        if (x->op.kind == OP_GRAPH) all = all && each_node(x->op.u.graph, visit);
         for (unsigned i = 0; x->op.kind == OP_CONDITION && i < x->op.u.condition->n; i++)
-            go = go && each_node(x->op.u.condition->body[i], see);
+            all = all && each_node(x->op.u.condition->body[i], visit);
     }
-    return go;
+    return all;
 }
 
-static bool is_plain(cuda_node *x)
+static bool is_not_updatable(cuda_node *x)
 {
     return !x->updatable;
 }
 
 bool cuda_has_updatable(const cuda_graph *g)
 {
-    return !each_node(g, is_plain);
+    return !each_node(g, is_not_updatable);
 }
 
-static bool is_free(cuda_node *x)
+static bool is_unbound(cuda_node *x)
 {
-    return !x->updatable || !cuda_table_get(&changed, key_of(x->updatable));
+    return !x->updatable || !cuda_table_get(&updatable_nodes, key_of(x->updatable));
 }
 
 bool cuda_is_bound(const cuda_graph *g)
 {
-    return !each_node(g, is_free);
+    return !each_node(g, is_unbound);
 }
 
-static bool adopt(cuda_node *x)
+static bool bind_node(cuda_node *x)
 {
     x->updatable = x->origin ? x->origin->updatable : 0;
-    return !x->updatable || cuda_table_put(&changed, key_of(x->updatable), x);
+    return !x->updatable || cuda_table_put(&updatable_nodes, key_of(x->updatable), x);
 }
 
 bool cuda_bind_updatable(cuda_graph *exec)
 {
-    return each_node(exec, adopt);
+    return each_node(exec, bind_node);
 }
 
 void cuda_unbind_updatable(const cuda_node *x)
 {
-    if (x->updatable && cuda_table_get(&changed, key_of(x->updatable)) == x)
-        cuda_table_remove(&changed, key_of(x->updatable));
+    if (x->updatable && cuda_table_get(&updatable_nodes, key_of(x->updatable)) == x)
+        cuda_table_remove(&updatable_nodes, key_of(x->updatable));
 }

@@ -10,12 +10,12 @@
 
 enum {
     SM_RESOURCE = 1,
-    SMALLEST = 8,       /* SMs of a group, from compute capability 9.0 on */
+    MIN_GROUP_SMS = 8,  /* SMs of a group, from compute capability 9.0 on */
     DEFAULT_STREAM = 1, /* CUgreenCtxCreate_flags */
     /* CUdevSmResourceSplit_flags */
     IGNORE_COSCHEDULING = 1,
     LARGEST_CLUSTERS = 2, /* without effect on an H200 */
-    BOTH = IGNORE_COSCHEDULING | LARGEST_CLUSTERS,
+    ALL_SPLIT_FLAGS = IGNORE_COSCHEDULING | LARGEST_CLUSTERS,
     INVALID_RESOURCE_TYPE = 914,
     INVALID_RESOURCE_CONFIGURATION = 915
 };
@@ -28,7 +28,7 @@ typedef struct descriptor {
 static cuda_table greens, descriptors;
 static unsigned splits;
 
-static bool has(const cuda_sm_set *r, unsigned sm)
+static bool contains_sm(const cuda_sm_set *r, unsigned sm)
 {
     return r->bit[sm / 64] >> sm % 64 & 1;
 }
@@ -36,12 +36,12 @@ static bool has(const cuda_sm_set *r, unsigned sm)
 /* ---------------------------------------------------------------- resources */
 
 /* Minimum and alignment of the number of SMs in a group (cuda.h, green contexts). */
-static void granularity(unsigned flags, unsigned *least, unsigned *alignment)
+static void granularity(unsigned flags, unsigned *min_sms, unsigned *alignment)
 {
     const unsigned capability = cuda_capability();
-    *least = capability >= 90 ? 8 : capability >= 80 ? 4 : 2;
+    *min_sms = capability >= 90 ? 8 : capability >= 80 ? 4 : 2;
     *alignment = capability >= 90 ? 8 : 2;
-    if (flags & IGNORE_COSCHEDULING) *least = *alignment = 2;
+    if (flags & IGNORE_COSCHEDULING) *min_sms = *alignment = 2;
 }
 
 static int device_resource(int device, cuda_sm_set *r)
@@ -50,7 +50,7 @@ static int device_resource(int device, cuda_sm_set *r)
     if (n > CUDA_SM_WORDS * 64) return CU_NOT_SUPPORTED;
     *r = (cuda_sm_set){.type = SM_RESOURCE, .device = device, .sms = n};
     for (unsigned k = 0; k < n; k++) r->bit[k / 64] |= UINT64_C(1) << k % 64;
-    granularity(0, &r->least, &r->alignment);
+    granularity(0, &r->min_sms, &r->alignment);
     return CU_OK;
 }
 
@@ -77,28 +77,28 @@ int pl_cuCtxGetDevResource(void *handle, void *out, int type)
                     : pl_cuDeviceGetDevResource(c->device, out, type);
 }
 
-static cuda_green *green_of(void *handle)
+static cuda_green *green_context_of(void *handle)
 {
     return handle ? cuda_table_get(&greens, handle) : NULL;
 }
 
 int pl_cuGreenCtxGetDevResource(void *handle, void *out, int type)
 {
-    const cuda_green *g = green_of(handle);
+    const cuda_green *g = green_context_of(handle);
     return g ? green_resource(g, out, type) : CU_INVALID_CONTEXT;
 }
 
 /* Removes n SMs from a set and returns them as a set. */
-static cuda_sm_set take(cuda_sm_set *from, unsigned n)
+static cuda_sm_set take_sms(cuda_sm_set *from, unsigned n)
 {
     cuda_sm_set r = *from;
     memset(r.bit, 0, sizeof r.bit);
     r.sms = n;
     r.split = splits;
-    r.least = r.alignment = 0;
+    r.min_sms = r.alignment = 0;
     from->sms -= n;
     for (unsigned k = 0; n && k < CUDA_SM_WORDS * 64; k++) {
-        if (!has(from, k)) continue;
+        if (!contains_sm(from, k)) continue;
         from->bit[k / 64] &= ~(UINT64_C(1) << k % 64);
         r.bit[k / 64] |= UINT64_C(1) << k % 64;
         n--;
@@ -108,37 +108,39 @@ static cuda_sm_set take(cuda_sm_set *from, unsigned n)
 
 /* Returns the maximum number of groups. A group of the minimum size lies within one part of the
  * GPU (H200). */
-static unsigned most_groups(const cuda_sm_set *r, unsigned size, unsigned flags)
+static unsigned max_groups(const cuda_sm_set *r, unsigned size, unsigned flags)
 {
     const unsigned most = r->sms / size, whole = cuda_device_sms(r->device);
-    const unsigned in_parts = pl_gpu_clusters(cuda.device[r->device].gpu, 1, size);
-    if (flags & IGNORE_COSCHEDULING || size != SMALLEST || r->sms != whole) return most;
-    return in_parts < most ? in_parts : most;
+    const unsigned groups_in_parts = pl_gpu_clusters(cuda.device[r->device].gpu, 1, size);
+    if (flags & IGNORE_COSCHEDULING || size != MIN_GROUP_SMS || r->sms != whole) return most;
+    return groups_in_parts < most ? groups_in_parts : most;
 }
 
 int pl_cuDevSmResourceSplitByCount(void *result, unsigned *groups, const void *input,
                                    void *remaining, unsigned flags, unsigned count)
 {
-    cuda_sm_set left, *out = result;
-    unsigned least, alignment;
-    if (!groups || !input || (flags & BOTH) == BOTH || (out && !*groups)) return CU_INVALID_VALUE;
-    memcpy(&left, input, sizeof left);
-    if (left.type != SM_RESOURCE) return INVALID_RESOURCE_TYPE;
-    if (left.split) return INVALID_RESOURCE_CONFIGURATION;
-    if (count > left.sms) return INVALID_RESOURCE_CONFIGURATION;
-    granularity(flags, &least, &alignment);
-    const unsigned wanted = (unsigned)cuda_round_up(count > least ? count : least, alignment),
-                   size = wanted < left.sms ? wanted : left.sms,
-                   most = most_groups(&left, size, flags),
+    cuda_sm_set rest, *out = result;
+    unsigned min_sms, alignment;
+    if (!groups || !input || (flags & ALL_SPLIT_FLAGS) == ALL_SPLIT_FLAGS || (out && !*groups))
+        return CU_INVALID_VALUE;
+    memcpy(&rest, input, sizeof rest);
+    if (rest.type != SM_RESOURCE) return INVALID_RESOURCE_TYPE;
+    if (rest.split) return INVALID_RESOURCE_CONFIGURATION;
+    if (count > rest.sms) return INVALID_RESOURCE_CONFIGURATION;
+    granularity(flags, &min_sms, &alignment);
+    const unsigned requested =
+                       (unsigned)cuda_round_up(count > min_sms ? count : min_sms, alignment),
+                   size = requested < rest.sms ? requested : rest.sms,
+                   most = max_groups(&rest, size, flags),
                    n = out && *groups < most ? *groups : most;
     *groups = n;
     if (!out) return CU_OK;
     splits++;
-    for (unsigned k = 0; k < n; k++) out[k] = take(&left, size);
-    left.split = splits;
-    left.least = left.alignment = 0;
-    if (!left.sms) left = (cuda_sm_set){.type = 0};
-    if (remaining) memcpy(remaining, &left, sizeof left);
+    for (unsigned k = 0; k < n; k++) out[k] = take_sms(&rest, size);
+    rest.split = splits;
+    rest.min_sms = rest.alignment = 0;
+    if (!rest.sms) rest = (cuda_sm_set){.type = 0};
+    if (remaining) memcpy(remaining, &rest, sizeof rest);
     return CU_OK;
 }
 
@@ -170,9 +172,9 @@ int pl_cuDevResourceGenerateDesc(void **out, void *resources, unsigned n)
 
 /* ---------------------------------------------------------------- contexts */
 
-int pl_cuGreenCtxCreate(void **out, void *described, int device, unsigned flags)
+int pl_cuGreenCtxCreate(void **out, void *desc, int device, unsigned flags)
 {
-    const descriptor *d = described ? cuda_table_get(&descriptors, described) : NULL;
+    const descriptor *d = desc ? cuda_table_get(&descriptors, desc) : NULL;
     if (!out || !d || flags != DEFAULT_STREAM) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (d->r.device != device) return CU_INVALID_VALUE;
@@ -181,7 +183,7 @@ int pl_cuGreenCtxCreate(void **out, void *described, int device, unsigned flags)
         return CU_MEMORY_ALLOCATION;
     *g = (cuda_green){.id = ++cuda.ids, .r = d->r};
     g->r.split = 0; /* its resource can be split again */
-    granularity(0, &g->r.least, &g->r.alignment);
+    granularity(0, &g->r.min_sms, &g->r.alignment);
     g->context = (cuda_context){.device = device, .created = true, .green = g};
     void *primary;
     *out = g;
@@ -191,7 +193,7 @@ int pl_cuGreenCtxCreate(void **out, void *described, int device, unsigned flags)
 /* Streams and graph nodes may still refer to the context, so its memory is not freed. */
 int pl_cuGreenCtxDestroy(void *handle)
 {
-    cuda_green *g = green_of(handle);
+    cuda_green *g = green_context_of(handle);
     if (!g) return CU_INVALID_CONTEXT;
     cuda_table_remove(&greens, g);
     cuda_end_context(&g->context);
@@ -200,7 +202,7 @@ int pl_cuGreenCtxDestroy(void *handle)
 
 int pl_cuCtxFromGreenCtx(void **out, void *handle)
 {
-    cuda_green *g = green_of(handle);
+    cuda_green *g = green_context_of(handle);
     if (!out) return CU_INVALID_VALUE;
     if (!g) return CU_INVALID_CONTEXT;
     *out = &g->context;
@@ -209,7 +211,7 @@ int pl_cuCtxFromGreenCtx(void **out, void *handle)
 
 int pl_cuGreenCtxGetId(void *handle, uint64_t *id)
 {
-    const cuda_green *g = handle ? green_of(handle) : cuda_current_green();
+    const cuda_green *g = handle ? green_context_of(handle) : cuda_current_green();
     if (!g) return CU_INVALID_CONTEXT;
     if (!id) return CU_INVALID_VALUE;
     *id = g->id;
@@ -218,7 +220,7 @@ int pl_cuGreenCtxGetId(void *handle, uint64_t *id)
 
 int pl_cuGreenCtxStreamCreate(void **stream, void *handle, unsigned flags, int priority)
 {
-    cuda_green *g = green_of(handle);
+    cuda_green *g = green_context_of(handle);
     if (!stream || flags != CUDA_NON_BLOCKING) return CU_INVALID_VALUE;
     if (!g) return CU_INVALID_CONTEXT;
     cuda_stream *s = cuda_new_stream(flags, cuda_clamp_priority(priority));
@@ -258,7 +260,7 @@ static void **streams_of(cuda_context *c, size_t *n)
 }
 
 /* True if any of the streams is capturing; invalidates these captures. */
-static bool captures(void *const *list, size_t n)
+static bool invalidate_captures(void *const *list, size_t n)
 {
     bool any = false;
     for (size_t k = 0; k < n; k++) {
@@ -275,12 +277,12 @@ static int record_all(void *const *list, size_t n, void *event)
     cuda_stream *s = cuda_new_stream(CUDA_NON_BLOCKING, 0);
     int error = s ? CU_OK : CU_MEMORY_ALLOCATION;
     for (size_t k = 0; k < n && !error; k++) {
-        void *one;
-        error = pl_cudaEventCreateWithFlags(&one, NO_TIMING);
+        void *stream_event;
+        error = pl_cudaEventCreateWithFlags(&stream_event, NO_TIMING);
         if (error) break;
-        error = pl_cudaEventRecord(one, list[k]);
-        if (!error) error = pl_cudaStreamWaitEvent(s, one, 0);
-        pl_cudaEventDestroy(one);
+        error = pl_cudaEventRecord(stream_event, list[k]);
+        if (!error) error = pl_cudaStreamWaitEvent(s, stream_event, 0);
+        pl_cudaEventDestroy(stream_event);
     }
     if (!error) error = pl_cudaEventRecord(event, s);
     if (s) pl_cudaStreamDestroy(s);
@@ -294,43 +296,44 @@ static int wait_all(void *const *list, size_t n, void *event)
     return error;
 }
 
-static int with_streams(cuda_context *c, void *event, int (*go)(void *const *, size_t, void *))
+static int apply_to_streams(cuda_context *c, void *event,
+                            int (*apply)(void *const *, size_t, void *))
 {
     size_t n;
     if (!c) return CU_INVALID_CONTEXT;
     if (!event) return CU_INVALID_HANDLE;
     void **list = streams_of(c, &n);
     if (!list) return CU_MEMORY_ALLOCATION;
-    const int here = cuda_self.device;
+    const int device = cuda_self.device;
     cuda_self.device = c->device;
-    const int error = captures(list, n) ? CU_CAPTURE_UNSUPPORTED : go(list, n, event);
-    cuda_self.device = here;
+    const int error = invalidate_captures(list, n) ? CU_CAPTURE_UNSUPPORTED : apply(list, n, event);
+    cuda_self.device = device;
     free(list);
     return error;
 }
 
 static cuda_context *context_of_green(void *handle)
 {
-    cuda_green *g = green_of(handle);
+    cuda_green *g = green_context_of(handle);
     return g ? &g->context : NULL;
 }
 
 int pl_cuGreenCtxRecordEvent(void *handle, void *event)
 {
-    return with_streams(context_of_green(handle), event, record_all);
+    return apply_to_streams(context_of_green(handle), event, record_all);
 }
 
 int pl_cuGreenCtxWaitEvent(void *handle, void *event)
 {
-    return with_streams(context_of_green(handle), event, wait_all);
+    return apply_to_streams(context_of_green(handle), event, wait_all);
 }
 
 int pl_cuCtxRecordEvent(void *handle, void *event)
 {
-    return with_streams(cuda_context_of(handle), event, record_all);
+    return apply_to_streams(cuda_context_of(handle), event, record_all);
 }
 
 int pl_cuCtxWaitEvent(void *handle, void *event)
 {
-    return with_streams(cuda_context_of(handle), event, wait_all);
+    return apply_to_streams(cuda_context_of(handle), event, wait_all);
 }

@@ -10,10 +10,10 @@ enum { CUDA_SM_WORDS = 10 }; /* 64 SMs each */
 typedef struct cuda_sm_set {
     int type, device;
     unsigned split; /* number of the call that created it; 0: all SMs of a device or context */
-    unsigned unused;
+    unsigned padding;
     uint64_t bit[CUDA_SM_WORDS];
-    unsigned sms, least, alignment;
-    unsigned more[9];
+    unsigned sms, min_sms, alignment;
+    unsigned reserved[9];
 } cuda_sm_set;
 _Static_assert(sizeof(cuda_sm_set) == 144 && offsetof(cuda_sm_set, sms) == 96, "layout of CUDA 13");
 

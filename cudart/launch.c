@@ -86,7 +86,7 @@ int cuda_check_window(const void *value)
 /* Further results of a launch: the event that it records, and the location for the handle of its
  * graph node; or NULL. */
 typedef struct launch_extras {
-    void *event, *name;
+    void *event, *node_handle;
 } launch_extras;
 
 static int event_error(const cuda_event *e)
@@ -117,7 +117,8 @@ static int apply_attribute(const cuda_launch_attribute *a, cuda_launch *l, launc
         memcpy(&b->event, a->value.bytes, sizeof b->event);
         return event_error(cuda_table_get(&cuda.events, b->event));
     case ATTRIBUTE_UPDATABLE: /* a flag, followed by the returned handle */
-        if (a->value.number) b->name = (void *)(uintptr_t)(a->value.bytes + sizeof(uint64_t));
+        if (a->value.number)
+            b->node_handle = (void *)(uintptr_t)(a->value.bytes + sizeof(uint64_t));
         return a->value.number > 1 ? CU_INVALID_VALUE : CU_OK;
     default: return a->id < 0 || a->id > LAST_ATTRIBUTE ? CU_INVALID_VALUE : CU_OK;
     }
@@ -132,13 +133,13 @@ int pl_cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, vo
         const int error = apply_attribute(&c->attribute[k], &l, &b);
         if (error) return error;
     }
-    const cuda_stream *s = b.name ? cuda_stream_of(c->stream) : NULL;
+    const cuda_stream *s = b.node_handle ? cuda_stream_of(c->stream) : NULL;
     if (s && !s->capture) return CU_NOT_SUPPORTED;
     const int error = launch(function, &l, args, c->stream);
     if (error) return error;
     if (s) {
-        const uint64_t name = cuda_enable_updates(cuda_capture_last(s));
-        memcpy(b.name, &name, sizeof name);
+        const uint64_t handle = cuda_enable_updates(cuda_capture_last(s));
+        memcpy(b.node_handle, &handle, sizeof handle);
     }
     return b.event ? pl_cudaEventRecord(b.event, c->stream) : CU_OK;
 }

@@ -18,39 +18,40 @@
 #include <unistd.h>
 
 enum {
-    LIMIT = 10,     /* seconds that the program waits for the output */
-    LOCK_LIMIT = 1, /* seconds until the holder of the lock is assumed to be blocked */
-    EXITS = -1      /* in place of a signal: _exit and similar */
+    SHOW_SECONDS = 10, /* seconds that the program waits for the output */
+    LOCK_SECONDS = 1,  /* seconds until the holder of the lock is assumed to be blocked */
+    EXIT_CALL = -1     /* in place of a signal: _exit and similar */
 };
 
 volatile int cuda_stop;
 
-static sem_t caught;
+static sem_t signal_semaphore;
 static volatile sig_atomic_t signalled; /* 0: no signal yet */
 static volatile sig_atomic_t shown;
 /* The lock was held, possibly by the thread that received the signal. */
-static volatile sig_atomic_t busy;
+static volatile sig_atomic_t lock_held;
 static cuda_show *show_all;
-static pid_t owner; /* process that has the thread; 0: none. Its forked children show nothing */
-static int status;  /* exit status, for EXITS */
-static bool within; /* for EXITS: the exiting thread is in a call, which does not continue */
+/* Process that has the thread; 0: none. Its forked children show nothing. */
+static pid_t owner_process;
+static int exit_status;     /* for EXIT_CALL */
+static bool exited_in_call; /* for EXIT_CALL: _exit was called during a call */
 
 static bool is_crash(int sig)
 {
-    return sig == EXITS ? within : sig != SIGINT && sig != SIGTERM && sig != SIGHUP;
+    return sig == EXIT_CALL ? exited_in_call : sig != SIGINT && sig != SIGTERM && sig != SIGHUP;
 }
 
-static _Noreturn void end_process(int with)
+static _Noreturn void exit_process(int status)
 {
-    for (;;) syscall(SYS_exit_group, with);
+    for (;;) syscall(SYS_exit_group, status);
 }
 
 /* Called with the lock held. */
 static _Noreturn void show_and_end(int sig)
 {
-    const int with = show_all(sig == EXITS ? status : EXIT_FAILURE);
+    const int status = show_all(sig == EXIT_CALL ? exit_status : EXIT_FAILURE);
     shown = 1;
-    if (sig == EXITS) end_process(with);
+    if (sig == EXIT_CALL) exit_process(status);
     signal(sig, SIG_DFL);
     kill(getpid(), sig);
     for (;;) pause();
@@ -58,19 +59,20 @@ static _Noreturn void show_and_end(int sig)
 
 static void on_signal(int sig)
 {
-    const struct timespec nap = {.tv_nsec = 10000000};
+    const struct timespec interval = {.tv_nsec = 10000000};
     const int error = errno;
-    if (getpid() != owner) {
+    if (getpid() != owner_process) {
         raise(sig); /* SA_RESETHAND: the default action applies from here on */
         return;
     }
     if (!signalled) {
         signalled = sig;
         __atomic_store_n(&cuda_stop, 1, __ATOMIC_RELAXED);
-        sem_post(&caught);
+        sem_post(&signal_semaphore);
     }
     const bool crash = is_crash(sig);
-    for (int k = 0; !shown && (crash || !busy) && k < 100 * LIMIT; k++) nanosleep(&nap, NULL);
+    for (int k = 0; !shown && (crash || !lock_held) && k < 100 * SHOW_SECONDS; k++)
+        nanosleep(&interval, NULL);
     if (crash) raise(sig);
     errno = error;
 }
@@ -79,11 +81,11 @@ static void *wait_for_signal(void *unused)
 {
     struct timespec until;
     prctl(PR_SET_NAME, CUDA_THREAD_NAME);
-    while (sem_wait(&caught) != 0) continue;
+    while (sem_wait(&signal_semaphore) != 0) continue;
     if (pthread_mutex_trylock(&cuda.lock) != 0) {
-        busy = 1;
+        lock_held = 1;
         clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += is_crash(signalled) ? LOCK_LIMIT : LIMIT;
+        until.tv_sec += is_crash(signalled) ? LOCK_SECONDS : SHOW_SECONDS;
         pthread_mutex_clocklock(&cuda.lock, CLOCK_MONOTONIC, &until);
     }
     show_and_end(signalled);
@@ -92,11 +94,11 @@ static void *wait_for_signal(void *unused)
 
 static void catch_signal(int sig)
 {
-    struct sigaction now,
-        own = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK | (int)SA_RESETHAND};
-    if (sigaction(sig, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
-        now.sa_handler == SIG_DFL)
-        sigaction(sig, &own, NULL);
+    struct sigaction current,
+        action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK | (int)SA_RESETHAND};
+    if (sigaction(sig, NULL, &current) == 0 && !(current.sa_flags & SA_SIGINFO) &&
+        current.sa_handler == SIG_DFL)
+        sigaction(sig, &action, NULL);
 }
 
 void cuda_watch_signals(cuda_show *show)
@@ -106,14 +108,14 @@ void cuda_watch_signals(cuda_show *show)
     sigset_t all, before;
     pthread_t thread;
     show_all = show;
-    if (sem_init(&caught, 0, 0) != 0) return;
-    owner = getpid();
+    if (sem_init(&signal_semaphore, 0, 0) != 0) return;
+    owner_process = getpid();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool watched = pthread_create(&thread, NULL, wait_for_signal, NULL) == 0;
+    const bool started = pthread_create(&thread, NULL, wait_for_signal, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!watched) owner = 0;
-    if (!watched) return;
+    if (!started) owner_process = 0;
+    if (!started) return;
     pthread_detach(thread);
     for (size_t k = 0; k < sizeof signals / sizeof *signals; k++) catch_signal(signals[k]);
 }
@@ -125,78 +127,79 @@ void cuda_end_if_pending(void)
 
 bool cuda_end_is_pending(void)
 {
-    return signalled && getpid() == owner;
+    return signalled && getpid() == owner_process;
 }
 
 /* ---- _exit, _Exit, quick_exit ---- */
 
-void cuda_show_and_exit(int with)
+void cuda_show_and_exit(int status)
 {
-    const struct timespec nap = {.tv_nsec = 10000000};
-    if (getpid() != owner) end_process(with);
+    const struct timespec interval = {.tv_nsec = 10000000};
+    if (getpid() != owner_process) exit_process(status);
     if (!signalled) {
-        status = with;
-        within = cuda_host_inside();
-        signalled = EXITS;
+        exit_status = status;
+        exited_in_call = cuda_host_inside();
+        signalled = EXIT_CALL;
         __atomic_store_n(&cuda_stop, 1, __ATOMIC_RELAXED);
-        sem_post(&caught);
+        sem_post(&signal_semaphore);
     }
-    for (int k = 0; !shown && k < 100 * (LIMIT + LOCK_LIMIT); k++) nanosleep(&nap, NULL);
-    if (signalled == EXITS && shown) pause(); /* the other thread ends the process */
-    end_process(with);
+    for (int k = 0; !shown && k < 100 * (SHOW_SECONDS + LOCK_SECONDS); k++)
+        nanosleep(&interval, NULL);
+    if (signalled == EXIT_CALL && shown) pause(); /* the other thread ends the process */
+    exit_process(status);
 }
 
-void cuda_exit_begins(int with)
+void cuda_exit_begins(int status)
 {
     struct timespec until;
-    if (cuda_host_inside()) cuda_show_and_exit(with); /* in a signal handler, during a call */
+    if (cuda_host_inside()) cuda_show_and_exit(status); /* in a signal handler, during a call */
     if (pthread_mutex_trylock(&cuda.lock) != 0) {
         __atomic_store_n(&cuda_stop, 1, __ATOMIC_RELAXED);
         clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += LIMIT;
+        until.tv_sec += SHOW_SECONDS;
         if (pthread_mutex_clocklock(&cuda.lock, CLOCK_MONOTONIC, &until) != 0)
-            cuda_show_and_exit(with);
+            cuda_show_and_exit(status);
         __atomic_store_n(&cuda_stop, 0, __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&cuda.lock);
 }
 
-_Noreturn void pl__exit(int with);
-_Noreturn void pl__Exit(int with);
-_Noreturn void pl_quick_exit(int with);
+_Noreturn void pl__exit(int status);
+_Noreturn void pl__Exit(int status);
+_Noreturn void pl_quick_exit(int status);
 
-void pl__exit(int with)
+void pl__exit(int status)
 {
-    cuda_show_and_exit(with);
+    cuda_show_and_exit(status);
 }
 
-void pl__Exit(int with)
+void pl__Exit(int status)
 {
-    cuda_show_and_exit(with);
+    cuda_show_and_exit(status);
 }
 
-static int quick_status = -1;
+static int quick_exit_status = -1;
 
 /* Runs after the handlers of the program. */
-static void at_quick_end(void)
+static void on_quick_exit(void)
 {
-    if (quick_status >= 0) cuda_show_and_exit(quick_status);
+    if (quick_exit_status >= 0) cuda_show_and_exit(quick_exit_status);
 }
 
 __attribute__((constructor)) static void begin(void)
 {
-    at_quick_exit(at_quick_end);
+    at_quick_exit(on_quick_exit);
 }
 
-void pl_quick_exit(int with)
+void pl_quick_exit(int status)
 {
     union {
         void *address;
         void (*call)(int);
     } f = {.address = dlsym(RTLD_NEXT, "quick_exit")};
-    quick_status = with & 255;
-    if (f.address) f.call(with);
-    cuda_show_and_exit(with);
+    quick_exit_status = status & 255;
+    if (f.address) f.call(status);
+    cuda_show_and_exit(status);
 }
 
 /* With the symbol versions that programs request from the C library. */

@@ -810,9 +810,9 @@ typedef int cuda_show(int status);
 /* From here on `show` is called, with the lock held, before a signal ends the process. */
 void cuda_watch_signals(cuda_show *show);
 /* Calls `show` and ends the process with this status immediately. The lock may be held. */
-_Noreturn void cuda_show_and_exit(int with);
+_Noreturn void cuda_show_and_exit(int status);
 /* Called when exit() begins: ends launches of other threads. */
-void cuda_exit_begins(int with);
+void cuda_exit_begins(int status);
 /* Called with the lock held: ends the process here if a signal or _exit is pending. */
 void cuda_end_if_pending(void);
 /* True if a signal or _exit is pending in this process. */
