@@ -1,10 +1,10 @@
-/* touched.c - the accesses of a launch to global memory, as byte ranges: for the host, which knows
- * about concurrent operations. */
+/* touched.c - records the accesses of a launch to global memory as byte ranges. The host compares
+ * them with those of concurrent operations. */
 #include <stdlib.h>
 
 #include "check/internal.h"
 
-enum { MAX_PRECISE = 1 << 16 }; /* maximum ranges that record an instruction each */
+enum { MAX_PRECISE = 1 << 16 }; /* ranges beyond this number merge different instructions */
 
 void pl_check_record_accesses(pl_check *k)
 {

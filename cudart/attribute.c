@@ -126,7 +126,7 @@ static bool is_kernel(const cuda_node *x)
 /* cudaLaunchAttributeValue.deviceUpdatableKernelNode */
 typedef struct updatable {
     int on;
-    uint64_t name;
+    uint64_t handle;
 } updatable;
 
 /* Reads the attributes that are stored in the launch of a node. */
@@ -152,7 +152,7 @@ int pl_cudaGraphKernelNodeGetAttribute(void *node, int attribute, void *value)
     return error;
 }
 
-/* A node remains updatable by kernels. Its name is stored in the value. */
+/* A node remains updatable by kernels. Its handle is stored in the value. */
 static int set_updatable(cuda_node *x, const void *value)
 {
     updatable u;
@@ -160,7 +160,7 @@ static int set_updatable(cuda_node *x, const void *value)
     if (u.on < 0 || u.on > 1) return CU_INVALID_VALUE;
     if (x->updatable && !u.on) return CU_NOT_SUPPORTED;
     if (!u.on) return CU_OK;
-    u.name = cuda_enable_updates(x);
+    u.handle = cuda_enable_updates(x);
     memcpy((void *)(uintptr_t)value, &u, sizeof u);
     return CU_OK;
 }

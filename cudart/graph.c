@@ -451,7 +451,7 @@ int cuda_execute_graph(cuda_stream *s, cuda_graph *g)
     int error = run_single_graph(s, g);
     double siblings_end = g->device_launches ? g->device_launches->sibling_end : 0;
     if (error == CUDA_BLOCKED) return error;
-    cuda_self.deferred = true; /* launches by kernels take no host time */
+    cuda_self.deferred = true; /* launches by kernels use no host time */
     if (!error && !push_tail_launches(&list, &n, g)) error = CU_MEMORY_ALLOCATION;
     while (n && !error && !cuda.sticky) {
         cuda_graph *next = list[--n];

@@ -11,7 +11,7 @@ static struct {
     pid_t process; /* process that owns the thread; 0: none yet */
     void (*fn)(void *);
     void *arg;
-    bool busy, pending; /* a function is running; it has not been taken yet */
+    bool busy, pending; /* a function is running; it has not started yet */
     uint64_t done;      /* number of functions so far */
 } worker = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 

@@ -164,7 +164,7 @@ void cuda_module_free(cuda_module *m)
     for (int d = 0; d < cuda.devices; d++) share_variables_with_peers(m, d, false);
     for (int d = 0; d < CUDA_DEVICES; d++)
         if (m->on[d].loaded) cuda_stream_race_unloaded(m->on[d].loaded);
-    for (int d = 0; d < CUDA_DEVICES; d++) /* a trace asks modules for texts */
+    for (int d = 0; d < CUDA_DEVICES; d++) /* the trace reads texts of modules */
         if (m->on[d].loaded && !cuda.trace) pl_module_close(m->on[d].loaded);
     for (size_t k = 0; k < m->ntexts; k++) free(m->text[k]);
     free(m->text);

@@ -76,7 +76,7 @@ static void trim_all(void)
     }
 }
 
-/* Reserves memory for so many bytes from the device. */
+/* Reserves this many bytes of device memory. */
 static void reserve(cuda_pool *pool, uint64_t bytes)
 {
     cuda.on_wait = trim_all;
@@ -84,7 +84,7 @@ static void reserve(cuda_pool *pool, uint64_t bytes)
     if (pool->reserved > pool->reserved_high) pool->reserved_high = pool->reserved;
 }
 
-/* Grants the devices of its reach access to the memory of a pool. */
+/* Makes an allocation accessible to the devices that have access to the pool. */
 static int grant_access(const cuda_pool *pool, uint64_t address)
 {
     int error = CU_OK;

@@ -246,7 +246,7 @@ typedef struct cuda_thread {
     int64_t call_id;   /* its number in the trace */
     double call_start;
     bool charged;    /* its host time has been accounted for */
-    int64_t number;  /* thread number, from 1; 0: it has made no call yet */
+    int64_t number;  /* thread number, from 1; 0: no call yet */
     bool callback;   /* the thread runs a function called by a stream */
     bool per_thread; /* the current call is the variant with a per-thread default stream */
     bool deferred;   /* it executes an operation that an earlier call deferred */

@@ -39,11 +39,11 @@ static double ratio(uint64_t a, uint64_t b)
     return b ? (double)a / (double)b : 0;
 }
 
-/* Runs the remaining blocks, and the rest of running blocks, without the model. timed: instructions
- * so far as the model counts them; it counts hardware instructions, while functional mode counts
- * program instructions. The remaining instructions are assumed to take the average time of earlier
- * ones, either while blocks were starting or overall, whichever is smaller: the GPU is not full at
- * the beginning and the end. */
+/* Runs the remaining blocks, and the remainder of running blocks, without the model.
+ * timed_instructions: instructions so far, as counted by the model. It counts hardware
+ * instructions, while functional mode counts program instructions. The remaining instructions are
+ * assumed to take the average time of earlier ones, either while blocks were starting or overall,
+ * whichever is smaller: the GPU is not full at the beginning and the end. */
 static pl_status run_untimed_blocks(pl_grid *g, uint64_t timed_instructions, pl_result *out)
 {
     const pl_time_limit *limit = g->time_limit;

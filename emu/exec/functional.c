@@ -14,7 +14,7 @@
 
 enum {
     SLICE = 1 << 16,      /* instructions of a warp's time slice */
-    PROGRESS_ROUNDS = 64, /* rounds of blocks between two progress reports */
+    PROGRESS_ROUNDS = 64, /* rounds of blocks between progress reports */
     IDLE_ROUNDS = 3, /* rounds of a block without an instruction before the next block starts */
     SPIN_ROUNDS = 1 << 13, /* rounds in which all running blocks only poll: then no other event can
                               follow. PL_IDLE_STEP times as many if they also read a clock */

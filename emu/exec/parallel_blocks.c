@@ -23,9 +23,9 @@ enum {
                       half a millisecond, several times the cost of waking them */
     POLLING_ROUNDS = 4,          /* consecutive rounds in which a block only polls */
     JOB_INSTRUCTIONS = 4000,     /* instructions of a job: a tenth of a millisecond, many times the
-                       overhead of a     job */
+                      overhead of a job */
     TRIAL_JOBS = 64,             /* jobs of the first wave */
-    LATE_FRACTION = 3 /* less than one in so many instructions should execute after a stop */
+    LATE_FRACTION = 3            /* fewer than one in this many instructions should follow a stop */
 };
 
 typedef enum job_state { NOT_STARTED, RUNNING, ENDED } job_state;
@@ -202,7 +202,7 @@ static bool run_first_blocks(pl_grid *g, pl_live_blocks *live, pl_status *st)
 
 /* Discards the counts of blocks after one that has failed: with one thread they would not have
  * started. */
-static void forget_later_blocks(parallel_run *r, uint32_t jobs)
+static void discard_later_blocks(parallel_run *r, uint32_t jobs)
 {
     uint32_t failed = 0;
     while (failed < jobs &&
@@ -218,8 +218,8 @@ static void forget_later_blocks(parallel_run *r, uint32_t jobs)
     }
 }
 
-/* Hands a block that still runs to the caller of the team. */
-static void leave(const parallel_run *r, block_job *j, pl_live_blocks *live)
+/* Adds a block that has not ended to the live blocks, without its job. */
+static void hand_over_block(const parallel_run *r, block_job *j, pl_live_blocks *live)
 {
     j->cta->stops_at_ordered = false;
     j->cta->advances = &r->g->head->advances;
@@ -228,14 +228,14 @@ static void leave(const parallel_run *r, block_job *j, pl_live_blocks *live)
     j->cta = NULL;
 }
 
-/* After a run of the team: collects the remaining blocks. Those that precede a started block are
- * started, too. */
+/* After a run of the team: collects the remaining blocks. Blocks that precede a started block are
+ * also started. */
 static pl_status collect_remaining(parallel_run *r, uint32_t jobs, pl_live_blocks *live)
 {
     pl_grid *g = r->g;
     const bool failed = pl_failed(g);
     uint32_t started = jobs;
-    if (failed) forget_later_blocks(r, jobs);
+    if (failed) discard_later_blocks(r, jobs);
     while (started && r->job[started - 1].state == NOT_STARTED) started--;
     for (uint32_t k = 0; k < started; k++) {
         block_job *j = &r->job[k];
@@ -244,15 +244,15 @@ static pl_status collect_remaining(parallel_run *r, uint32_t jobs, pl_live_block
         for (; j->at < j->end && j->at < last; j->at++) {
             if (!j->cta && failed) break;
             if (!j->cta && !start_block(r, j)) return PL_NOMEM;
-            leave(r, j, live);
+            hand_over_block(r, j, live);
         }
         g->next_block = j->at;
     }
     return PL_OK;
 }
 
-/* Runs the live blocks, a job each. Those that remain wait for others, or the launch has ended. */
-static pl_status run_begun(parallel_run *r, pl_live_blocks *live)
+/* Runs each live block as a job. Blocks that remain wait for others, or the launch has ended. */
+static pl_status run_live_blocks(parallel_run *r, pl_live_blocks *live)
 {
     const uint32_t jobs = (uint32_t)live->n;
     for (uint32_t k = 0; k < jobs; k++) {
@@ -268,7 +268,7 @@ static pl_status run_begun(parallel_run *r, pl_live_blocks *live)
     for (uint32_t k = 0; k < jobs; k++) {
         r->g->head->advances += r->job[k].advances;
         r->g->instructions += r->job[k].executed;
-        if (r->job[k].cta) leave(r, &r->job[k], live);
+        if (r->job[k].cta) hand_over_block(r, &r->job[k], live);
     }
     return pl_grid_stop(r->g, 0, r->g->instructions, live->at, live->n) ? PL_INTERRUPTED : PL_OK;
 }
@@ -377,7 +377,7 @@ pl_status pl_run_blocks_in_parallel(pl_grid *g, pl_live_blocks *live)
         st = PL_NOMEM;
     } else if (pl_team_size(r.team) > 1) {
         g->in_order = wait_in_order;
-        if (begun) st = run_begun(&r, live);
+        if (begun) st = run_live_blocks(&r, live);
         if (st == PL_OK && !live->n && g->blocks_done) {
             r.each = choose_blocks_per_job(g);
             st = run_waves(&r, live);

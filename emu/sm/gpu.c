@@ -2,12 +2,12 @@
  *
  *     launch -> block scheduler -> SM 0 .. n -> outboxes -> memory system -> replies -> SMs
  *
- * Time advances in windows as long as the crossbar's latency: within one window SMs cannot affect
+ * Time advances in windows of the crossbar's latency: within one window SMs cannot affect
  * each other. So SMs are simulated sequentially or by several threads, and their requests are
  * handed over in the order of SM numbers. The memory system's replies to the requests of one window
  * reach no SM in the next one, so it processes them while the SMs continue (an additional job for
  * the threads). Windows without events are skipped. If no further event is possible although blocks
- * are left, the launch is deadlocked.
+ * remain, the launch is deadlocked.
  *
  * Grids of a chain share the SMs. A block takes the share of an SM that its kernel would give it if
  * it ran alone. The next grid's blocks are distributed as soon as the preceding grid permits it. */
@@ -22,10 +22,10 @@
 #include <string.h>
 
 enum {
-    SHOWN = 64,             /* maximum number of blocks named in an explanation */
-    CHECK_EVERY = 1 << 16,  /* cycles between two checks whether all warps spin without progress */
-    PROGRESS_WINDOWS = 256, /* windows between two progress reports */
-    LIMIT_WINDOWS = 16      /* windows between two reads of the host's clock */
+    MAX_REPORTED = 64,           /* maximum number of blocks in a report */
+    SPIN_CHECK_CYCLES = 1 << 16, /* between checks whether all warps spin without progress */
+    PROGRESS_WINDOWS = 256,      /* windows between two progress reports */
+    LIMIT_WINDOWS = 16           /* windows between two reads of the host's clock */
 };
 
 /* Registers per thread of the kernel on this machine. */
@@ -35,7 +35,7 @@ static uint32_t registers_of(const pl_grid *g, const pl_machine *m)
     return r > m->sm.registers_thread ? m->sm.registers_thread : r;
 }
 
-/* Fails the launch: not a single block fits. */
+/* Fails the launch: a block does not fit an SM. */
 static pl_status fail_oversized_block(pl_gpu_model *x, const pl_grid *g, uint32_t threads)
 {
     pl_fault_info *f = &x->g->fault;
@@ -49,7 +49,7 @@ static pl_status fail_oversized_block(pl_gpu_model *x, const pl_grid *g, uint32_
     return PL_FAULT;
 }
 
-/* The grids of the chain, and *carveout: the bytes of shared memory that they need. */
+/* Sets up the partitions of the grids of the chain. *carveout: shared memory that they require. */
 static pl_status open_partitions(pl_gpu_model *x, uint64_t *carveout)
 {
     const pl_machine *m = x->m;
@@ -98,7 +98,7 @@ static pl_status allocate(pl_gpu_model *x)
     return PL_OK;
 }
 
-/* Tells the memory system which ranges are host memory. */
+/* Passes the ranges of host memory to the memory system. */
 static bool set_host_ranges(pl_gpu_model *x, const pl_memory *memory)
 {
     size_t n = 0;
@@ -188,20 +188,20 @@ static size_t running_blocks(const pl_gpu_model *x, pl_cta **live, size_t max)
 static bool must_stop(const pl_gpu_model *x)
 {
     pl_grid *g = x->g;
-    pl_cta *live[SHOWN];
+    pl_cta *live[MAX_REPORTED];
     uint64_t instructions = 0;
     for (uint32_t k = 0; g->limits.instructions && k < x->m->sm.count; k++)
         instructions += x->sm[k].stat.inst;
     if (!pl_grid_stop(g, x->now, instructions, NULL, 0)) return false;
-    size_t n = running_blocks(x, live, SHOWN);
-    return pl_grid_stop(g, x->now, instructions, live, n < SHOWN ? n : SHOWN);
+    size_t n = running_blocks(x, live, MAX_REPORTED);
+    return pl_grid_stop(g, x->now, instructions, live, n < MAX_REPORTED ? n : MAX_REPORTED);
 }
 
 static void report_deadlock(pl_gpu_model *x, bool spinning)
 {
-    pl_cta *live[SHOWN];
-    size_t n = running_blocks(x, live, SHOWN);
-    pl_hang_report(x->g, live, n < SHOWN ? n : SHOWN, spinning);
+    pl_cta *live[MAX_REPORTED];
+    size_t n = running_blocks(x, live, MAX_REPORTED);
+    pl_hang_report(x->g, live, n < MAX_REPORTED ? n : MAX_REPORTED, spinning);
     if (!n) {
         snprintf(x->g->fault.text, sizeof x->g->fault.text,
                  "deadlock: %llu of %llu blocks have ended, and no other can start",
@@ -229,7 +229,7 @@ static bool spins_without_progress(const pl_gpu_model *x)
     return any;
 }
 
-/* Warps that wait for an event on another SM check whether it has occurred. */
+/* Polls the warps that wait for events on other SMs. */
 static void poll_warps(pl_gpu_model *x, uint64_t now)
 {
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
@@ -245,7 +245,7 @@ static uint32_t ended_grids(const pl_gpu_model *x)
     return n;
 }
 
-/* Instructions so far. */
+/* Returns the number of instructions issued so far. */
 static uint64_t issued_instructions(const pl_gpu_model *x)
 {
     uint64_t n = 0;
@@ -262,7 +262,7 @@ static void expire(const pl_gpu_model *x, pl_time_limit *limit)
 
 /* True if the time limit after which no blocks start has expired. Blocks of a chain of grids, and
  * cooperative blocks, all start here. Called when the GPU is full or a block has ended: running
- * blocks then need no block that has not started. */
+ * blocks then do not depend on blocks that have not started. */
 static bool time_limit_expired(const pl_gpu_model *x)
 {
     const pl_grid *g = x->g;
@@ -317,7 +317,7 @@ static pl_status run(pl_gpu_model *x)
 {
     pl_grid *g = x->g;
     const uint64_t window = x->m->mem.xbar_latency;
-    uint64_t reported = 0, until = 0, check = CHECK_EVERY, windows = 0, limit_checks = 0;
+    uint64_t reported = 0, until = 0, check = SPIN_CHECK_CYCLES, windows = 0, limit_checks = 0;
     x->now = x->m->launch.start / window * window;
     for (;;) {
         x->before = until;
@@ -368,7 +368,7 @@ static pl_status run(pl_gpu_model *x)
             return PL_FAULT;
         }
         if (x->now >= check) {
-            check = x->now + CHECK_EVERY;
+            check = x->now + SPIN_CHECK_CYCLES;
             if (!block_waits && spins_without_progress(x)) {
                 report_deadlock(x, true);
                 return PL_FAULT;
@@ -399,7 +399,7 @@ static uint64_t finish(pl_gpu_model *x, bool complete)
         pl_inflight_emit_rest(&x->sm[k].inflight);
     }
     if (x->last_retired > end) end = x->last_retired;
-    /* The end of a launch waits for the writes of its blocks, whether there are any or not. */
+    /* The end of a launch waits for the writes of its blocks, even if there are none. */
     end += x->m->launch.end + (uint64_t)(x->m->launch.end_each * busy);
     uint64_t effect = pl_memsys_stats(x->mem)->last_effect;
     return !complete ? x->now : effect > end ? effect : end;

@@ -239,7 +239,7 @@ void pl_call_get_device(const pl_call *k, unsigned lane)
     pl_call_store(k, lane, 0, 4);
 }
 
-/* (int *, attribute, device): those that kernels query; numbers of cudaDeviceAttr. */
+/* (int *, attribute, device): attributes that kernels query, by number of cudaDeviceAttr. */
 void pl_call_get_attribute(const pl_call *k, unsigned lane)
 {
     const pl_grid *g = k->w->grid;
@@ -514,7 +514,7 @@ static uint32_t apply(const pl_call *k, unsigned lane, const node_update *n)
     }
 }
 
-/* (updates, how many): up to the first that fails. */
+/* (updates, count): applies them up to the first that fails. */
 void pl_call_node_updates(const pl_call *k, unsigned lane)
 {
     const uint64_t at = pl_call_argument(k, 0, lane), n = pl_call_argument(k, 1, lane);
