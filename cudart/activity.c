@@ -64,7 +64,7 @@ void cuda_count(const char *name, const pl_result *r)
 static void check_trace(pl_status st)
 {
     if (st == PL_OK) return;
-    cuda_messages();
+    cuda_print_messages();
     pl_trace_close(cuda.trace, false);
     cuda.trace = NULL;
 }
@@ -190,7 +190,7 @@ void cuda_print_metrics(void)
 {
     fflush(stdout);
     if (!metrics.n) {
-        cuda_say("no metrics: no launch ran to its end in timing mode");
+        cuda_report("no metrics: no launch ran to its end in timing mode");
         return;
     }
     for (size_t k = 0; k < metrics.n; k++) {

@@ -214,7 +214,7 @@ static unsigned access_mask(int owner)
     return mask;
 }
 
-int cuda_publish(const cuda_alloc *of)
+int cuda_map_allocation(const cuda_alloc *of)
 {
     cuda_alloc a = *of;
     pl_status st = PL_OK;
@@ -298,7 +298,7 @@ static int allocate_bytes(cuda_alloc *a)
         a->host_bytes = cuda_round_up(a->mapped + SLACK, cuda_page());
         a->bytes = map_pages(0, a->host_bytes);
     }
-    const int error = a->bytes ? cuda_publish(a) : CU_MEMORY_ALLOCATION;
+    const int error = a->bytes ? cuda_map_allocation(a) : CU_MEMORY_ALLOCATION;
     if (error && a->host_bytes && a->bytes)
         munmap(a->bytes, a->host_bytes);
     else if (error)
@@ -344,7 +344,7 @@ int cuda_alloc_file(int fd, uint64_t size, uint64_t *out)
     void *p = mmap(NULL, a.host_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     a.bytes = p;
     a.address = p == MAP_FAILED ? 0 : cuda_reserve_addresses(size);
-    const int error = a.address ? cuda_publish(&a) : CU_MEMORY_ALLOCATION;
+    const int error = a.address ? cuda_map_allocation(&a) : CU_MEMORY_ALLOCATION;
     if (error) {
         if (a.address) cuda_return_addresses(a.address, size);
         if (p != MAP_FAILED) munmap(p, a.host_bytes);
@@ -409,7 +409,7 @@ int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out)
     cuda.host_next += a.host_bytes + cuda_page();
     a.address = (uintptr_t)a.bytes;
     if (type == MEMORY_MANAGED) a.page_map = cuda_page_map_new(size);
-    const int error = cuda_publish(&a);
+    const int error = cuda_map_allocation(&a);
     if (error) munmap(a.bytes, a.host_bytes);
     if (error) cuda_page_map_free(a.page_map);
     if (!error) *out = a.bytes;

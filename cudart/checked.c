@@ -23,7 +23,7 @@ void cuda_checked_open(uint64_t base, uint64_t bytes)
                                        .suppressions = o->suppressions};
     if (!o->check) return;
     if (pl_checked_open(cuda.device[0].gpu, &options, base, bytes, &checked) != PL_OK) {
-        cuda_messages();
+        cuda_print_messages();
         return;
     }
     cuda.on_memory.allocated = alloc_made;
@@ -40,7 +40,7 @@ pl_checks *cuda_checks_open(void)
                                        .program = checked};
     pl_checks *c = NULL;
     if (checked && pl_checks_open(cuda_current_device()->gpu, &options, &c) != PL_OK)
-        cuda_messages();
+        cuda_print_messages();
     return c;
 }
 
@@ -54,7 +54,7 @@ bool cuda_checked_show(pl_checks *c, pl_module *m)
             pl_checks_report(c, m);
         else
             pl_checked_report(checked);
-        cuda_messages();
+        cuda_print_messages();
         return pl_checks_errors(c) != 0;
     }
     const uint64_t before = pl_sanitizer_errors(&sum);

@@ -141,8 +141,8 @@ static const char *memory_name(const cuda_side *s, int type)
 
 /* Returns the duration of a copy that begins at this time. It runs at the single rate, and at the
  * duplex rate while the other direction is busy. */
-static double shared_link(double at, const direction *other, double start, double single_rate,
-                          double duplex_rate, double bytes)
+static double shared_link_ns(double at, const direction *other, double start, double single_rate,
+                             double duplex_rate, double bytes)
 {
     const double overlap = other->end - fmax(at, other->start);
     if (overlap <= 0 || other->start > at || duplex_rate <= 0)
@@ -157,8 +157,8 @@ static cuda_span pinned_copy(cuda_stream *s, double bytes, bool up)
     const double start = up ? cost.to_device_start : cost.from_device_start;
     direction *const to = &units[s->device].to_device, *const from = &units[s->device].from_device;
     double *const unit = up ? &to->end : &from->end;
-    const double ns = shared_link(fmax(cuda_ready(s), *unit), up ? from : to, start,
-                                  cost.pinned_rate, cost.duplex_rate, bytes);
+    const double ns = shared_link_ns(fmax(cuda_ready(s), *unit), up ? from : to, start,
+                                     cost.pinned_rate, cost.duplex_rate, bytes);
     const cuda_span span = cuda_timeline(s, ns, unit);
     if (up)
         to->start = span.start;
@@ -199,8 +199,8 @@ static cuda_span peer_copy(cuda_stream *s, double bytes, int to, int from)
     direction *const out = &units[from].outgoing, *const in = &units[to].incoming;
     double at = fmax(cuda_ready(s), fmax(out->end, in->end));
     const double ns = direct ? transfer_ns(cost.peer_start, cost.peer_rate, bytes)
-                             : shared_link(at, &units[to].outgoing, cost.staged_start,
-                                           cost.staged_rate, cost.staged_duplex_rate, bytes);
+                             : shared_link_ns(at, &units[to].outgoing, cost.staged_start,
+                                              cost.staged_rate, cost.staged_duplex_rate, bytes);
     const cuda_span span = cuda_timeline(s, ns, &at);
     *out = *in = (direction){span.start, span.end};
     return span;
@@ -357,7 +357,7 @@ void cuda_clock_deferred(const cuda_op *op)
 
 /* Without the timing model: every busy multiprocessor issues two instructions per cycle, but no
  * fewer cycles than the longest warp has counted. A launch takes 1000 cycles in addition. */
-double cuda_guessed_cycles(double instructions, double blocks, double sms, double longest_warp)
+double cuda_estimated_cycles(double instructions, double blocks, double sms, double longest_warp)
 {
     enum { ISSUE_RATE = 2, LAUNCH_CYCLES = 1000 };
     const double busy_sms = blocks < sms ? blocks : sms;

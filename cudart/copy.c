@@ -27,7 +27,7 @@ static int submit_copy(const cuda_copy *c, void *stream, bool wait)
     if (!s) return CU_INVALID_HANDLE;
     int error = cuda_check_copy(c);
     cuda_op op = {.kind = OP_COPY, .u.copy = *c};
-    if (!error && wait && s->capture) return cuda_capture_broken(s);
+    if (!error && wait && s->capture) return cuda_invalidate_capture(s);
     if (!error) error = cuda_submit(s, &op);
     if (wait) cuda_wait_for_copy(s, c);
     return error || !wait ? error : cuda.sticky;
@@ -53,8 +53,8 @@ int pl_cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device
     cuda_stream *s = &cuda_current_device()->legacy, *const both[] = {
                                                          &cuda.device[to_device].legacy,
                                                          &cuda.device[from_device].legacy};
-    cuda_settle_device(to_device);
-    cuda_settle_device(from_device);
+    cuda_drain_device(to_device);
+    cuda_drain_device(from_device);
     for (int k = 0; k < 2; k++)
         if (cuda_end_of(both[k]) > s->ready) s->ready = cuda_end_of(both[k]);
     const cuda_copy c = cuda_linear_copy(to, from, bytes, COPY_DEFAULT);

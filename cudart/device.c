@@ -240,7 +240,7 @@ int pl_cudaSetDevice(int device)
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     cuda_self.device = device;
     cuda_self.context = NULL;
-    cuda_self.bound = true;
+    cuda_self.has_context = true;
     return CU_OK;
 }
 

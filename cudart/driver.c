@@ -19,22 +19,22 @@ static cuda_context primary[CUDA_DEVICES];
 static cuda_table contexts; /* contexts created by the program */
 static cuda_table destroyed;
 
-static cuda_context *primary_of(int device)
+static cuda_context *primary_context(int device)
 {
     primary[device].device = device;
     return &primary[device];
 }
 
 /* Returns the current context; NULL: none. */
-static cuda_context *current(void)
+static cuda_context *current_context(void)
 {
-    if (!cuda_self.bound) return NULL;
-    return cuda_self.context ? cuda_self.context : primary_of(cuda_self.device);
+    if (!cuda_self.has_context) return NULL;
+    return cuda_self.context ? cuda_self.context : primary_context(cuda_self.device);
 }
 
 static void make_current(cuda_context *c)
 {
-    cuda_self.bound = c != NULL;
+    cuda_self.has_context = c != NULL;
     cuda_self.context = c && c->created ? c : NULL;
     if (c) cuda_self.device = c->device;
 }
@@ -42,13 +42,13 @@ static void make_current(cuda_context *c)
 cuda_context *cuda_context_of(void *handle)
 {
     for (int d = 0; d < cuda.devices; d++)
-        if (handle == primary_of(d)) return handle;
+        if (handle == primary_context(d)) return handle;
     return handle ? cuda_table_get(&contexts, handle) : NULL;
 }
 
 void *cuda_context_handle(void *created, int device)
 {
-    return cuda_context_of(created) ? created : primary_of(device);
+    return cuda_context_of(created) ? created : primary_context(device);
 }
 
 int pl_cuInit(unsigned flags)
@@ -101,17 +101,18 @@ int pl_cuCtxPushCurrent_v2(void *handle)
 {
     cuda_context *c = cuda_context_of(handle);
     if (!c) return CU_INVALID_CONTEXT;
-    if (cuda_self.contexts == CUDA_CONTEXTS) return CU_MEMORY_ALLOCATION;
-    cuda_self.below[cuda_self.contexts++] = current();
+    if (cuda_self.context_depth == CUDA_CONTEXTS) return CU_MEMORY_ALLOCATION;
+    cuda_self.context_stack[cuda_self.context_depth++] = current_context();
     make_current(c);
     return CU_OK;
 }
 
 int pl_cuCtxPopCurrent_v2(void **out)
 {
-    if (!current()) return CU_INVALID_CONTEXT;
-    if (out) *out = current();
-    make_current(cuda_self.contexts ? cuda_self.below[--cuda_self.contexts] : NULL);
+    if (!current_context()) return CU_INVALID_CONTEXT;
+    if (out) *out = current_context();
+    make_current(cuda_self.context_depth ? cuda_self.context_stack[--cuda_self.context_depth]
+                                         : NULL);
     return CU_OK;
 }
 
@@ -119,8 +120,8 @@ int pl_cuCtxPopCurrent_v2(void **out)
 static bool flags_are_valid(unsigned flags)
 {
     enum { SCHEDULE = 7, FLAGS = 0xff };
-    const unsigned way = flags & SCHEDULE;
-    return !(flags & ~(unsigned)FLAGS) && !(way & (way - 1));
+    const unsigned schedule = flags & SCHEDULE;
+    return !(flags & ~(unsigned)FLAGS) && !(schedule & (schedule - 1));
 }
 
 int pl_cuCtxCreate_v2(void **out, unsigned flags, int device)
@@ -178,7 +179,7 @@ int pl_cuCtxSetCurrent(void *handle)
     if (handle && !c) return CU_INVALID_CONTEXT;
     if (c)
         make_current(c);
-    else if (current())
+    else if (current_context())
         pl_cuCtxPopCurrent_v2(NULL);
     return CU_OK;
 }
@@ -186,7 +187,7 @@ int pl_cuCtxSetCurrent(void *handle)
 int pl_cuCtxGetCurrent(void **out)
 {
     if (!out) return CU_INVALID_VALUE;
-    *out = current();
+    *out = current_context();
     return CU_OK;
 }
 
@@ -200,7 +201,7 @@ int pl_cuCtxGetDevice(int *device)
 /* NULL: the current context. */
 int pl_cuCtxGetDevice_v2(int *device, void *handle)
 {
-    const cuda_context *c = handle ? cuda_context_of(handle) : current();
+    const cuda_context *c = handle ? cuda_context_of(handle) : current_context();
     if (!device) return CU_INVALID_VALUE;
     if (!c) return CU_INVALID_CONTEXT;
     *device = c->device;
@@ -220,20 +221,20 @@ int pl_cuCtxSynchronize_v2(void *handle)
 int pl_cuCtxGetFlags(unsigned *flags)
 {
     if (!flags) return CU_INVALID_VALUE;
-    *flags = current()->flags;
+    *flags = current_context()->flags;
     return CU_OK;
 }
 
 int pl_cuCtxSetFlags(unsigned flags)
 {
     if (!flags_are_valid(flags)) return CU_INVALID_VALUE;
-    current()->flags = flags;
+    current_context()->flags = flags;
     return CU_OK;
 }
 
 int pl_cuCtxAttach(void **out, unsigned flags)
 {
-    cuda_context *c = current();
+    cuda_context *c = current_context();
     if (!out || flags) return CU_INVALID_VALUE;
     if (!c) return CU_INVALID_CONTEXT;
     c->retained++;
@@ -245,13 +246,13 @@ int pl_cuCtxAttach(void **out, unsigned flags)
 int pl_cuCtxDetach(void *handle)
 {
     cuda_context *c = cuda_context_of(handle);
-    if (!c || c != current()) return CU_INVALID_CONTEXT;
+    if (!c || c != current_context()) return CU_INVALID_CONTEXT;
     if (!c->retained) return pl_cuCtxDestroy_v2(c);
     c->retained--;
     return CU_OK;
 }
 
-/* CUexecAffinityParam: all SMs of the device, since no context restricts them. */
+/* CUexecAffinityParam: the SMs of the current context. */
 int pl_cuCtxGetExecAffinity(void *out, int type)
 {
     struct {
@@ -294,7 +295,7 @@ int pl_cuDevicePrimaryCtxRetain(void **out, int device)
 {
     if (!out) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
-    *out = primary_of(device);
+    *out = primary_context(device);
     primary[device].retained++;
     return CU_OK;
 }
@@ -326,17 +327,17 @@ int pl_cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 
 int pl_cuDevicePrimaryCtxReset(int device)
 {
-    const int before = cuda_self.device;
+    const int previous = cuda_self.device;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     cuda_self.device = device;
     const int error = pl_cudaDeviceReset();
-    cuda_self.device = before;
+    cuda_self.device = previous;
     return error;
 }
 
 int pl_cuCtxGetId(void *context, uint64_t *id)
 {
-    const cuda_context *c = context ? cuda_context_of(context) : current();
+    const cuda_context *c = context ? cuda_context_of(context) : current_context();
     if (!c) return CU_INVALID_CONTEXT;
     if (!id) return CU_INVALID_VALUE;
     *id = c->created ? (uintptr_t)c : (uint64_t)c->device + 1;
@@ -359,7 +360,7 @@ int pl_cuCtxDisablePeerAccess(void *handle)
 
 static const cuda_context *context_or_current(void *handle)
 {
-    return handle ? cuda_context_of(handle) : current();
+    return handle ? cuda_context_of(handle) : current_context();
 }
 
 int pl_cuMemcpyPeer(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes)
@@ -440,7 +441,8 @@ static int module_of(const void *image, cuda_module **out)
             return error;
         }
     } else if (memcmp(image, "\177ELF", 4) == 0) {
-        cuda_say("the program loads machine code (a cubin): give it PTX or a fat binary with PTX");
+        cuda_report(
+            "the program loads machine code (a cubin): give it PTX or a fat binary with PTX");
         free(m);
         return CU_NO_IMAGE;
     } else if (!cuda_is_ptx(image)) {
@@ -460,17 +462,17 @@ static int module_of(const void *image, cuda_module **out)
     return CU_OK;
 }
 
-static cuda_module *listed(cuda_module *m)
+static cuda_module *add_to_list(cuda_module *m)
 {
     m->next = cuda.modules;
     cuda.modules = m;
     return m;
 }
 
-int cuda_load_image(cuda_module **out, const void *image, char *log, size_t room)
+int cuda_load_image(cuda_module **out, const void *image, char *log, size_t log_size)
 {
     cuda_module *m;
-    if (log && room) *log = '\0';
+    if (log && log_size) *log = '\0';
     int error = module_of(image, &m);
     if (error) return error;
     if (is_too_new(m)) {
@@ -478,13 +480,13 @@ int cuda_load_image(cuda_module **out, const void *image, char *log, size_t room
         return CU_UNSUPPORTED_PTX;
     }
     m->log = log;
-    m->log_size = room;
+    m->log_size = log_size;
     error = cuda_module_load(m);
     if (error) {
         cuda_module_free(m);
         return error;
     }
-    *out = listed(m);
+    *out = add_to_list(m);
     return CU_OK;
 }
 
@@ -493,11 +495,11 @@ int pl_cuModuleLoadData(cuda_module **out, const void *image)
     return cuda_load_image(out, image, NULL, 0);
 }
 
-static void find_log(unsigned n, const int *option, void **value, char **log, size_t *room)
+static void find_log(unsigned n, const int *option, void **value, char **log, size_t *log_size)
 {
     for (unsigned k = 0; k < n; k++) {
         if (option[k] == LOG_BUFFER) *log = value[k];
-        if (option[k] == LOG_SIZE) *room = (size_t)(uintptr_t)value[k];
+        if (option[k] == LOG_SIZE) *log_size = (size_t)(uintptr_t)value[k];
     }
 }
 
@@ -505,11 +507,11 @@ int pl_cuModuleLoadDataEx(cuda_module **out, const void *image, unsigned n, int 
                           void **value)
 {
     char *log = NULL;
-    size_t room = 0;
-    find_log(n, option, value, &log, &room);
-    const int error = cuda_load_image(out, image, log, room);
+    size_t log_size = 0;
+    find_log(n, option, value, &log, &log_size);
+    const int error = cuda_load_image(out, image, log, log_size);
     for (unsigned k = 0; k < n; k++) { /* number of bytes written */
-        if (option[k] == LOG_SIZE) value[k] = (void *)(log && room ? strlen(log) : 0);
+        if (option[k] == LOG_SIZE) value[k] = (void *)(log && log_size ? strlen(log) : 0);
         if (option[k] == INFO_SIZE) value[k] = NULL;
     }
     return error;
@@ -556,7 +558,7 @@ static bool is_module(const cuda_module *m)
 int pl_cuModuleUnload(cuda_module *m)
 {
     if (!is_module(m)) return CU_INVALID_HANDLE;
-    for (int d = 0; d < cuda.devices; d++) cuda_settle_device(d);
+    for (int d = 0; d < cuda.devices; d++) cuda_drain_device(d);
     cuda_module_free(m);
     return CU_OK;
 }
@@ -604,23 +606,23 @@ int pl_cuModuleGetLoadingMode(int *mode)
 /* ---- libraries: aliases of modules ---- */
 
 /* Errors in a library are reported when its contents are first used. */
-static int load_library(cuda_module **out, const void *code, char *log, size_t room)
+static int load_library(cuda_module **out, const void *code, char *log, size_t log_size)
 {
     cuda_module *m = NULL;
     if (!out || !code) return CU_INVALID_VALUE;
-    int error = cuda_load_image(&m, code, log, room);
+    int error = cuda_load_image(&m, code, log, log_size);
     if (error != CU_INVALID_PTX && error != CU_INVALID_IMAGE && error != CU_UNSUPPORTED_PTX) {
         *out = m;
         return error;
     }
-    if (log && room && !*log) snprintf(log, room, "no PTX");
+    if (log && log_size && !*log) snprintf(log, log_size, "no PTX");
     m = calloc(1, sizeof *m);
     if (!m) return CU_MEMORY_ALLOCATION;
     m->name = "a library with mistakes";
     m->linked = m->container;
     for (int d = 0; d < cuda.devices; d++)
         m->on[d] = (struct cuda_image){.tried = true, .error = error};
-    *out = listed(m);
+    *out = add_to_list(m);
     return CU_OK;
 }
 
@@ -629,10 +631,10 @@ int pl_cudaLibraryLoadData(cuda_module **out, const void *code, int *option, voi
                            unsigned library_n)
 {
     char *log = NULL;
-    size_t room = 0;
+    size_t log_size = 0;
     (void)library_option, (void)library_value, (void)library_n;
-    find_log(n, option, value, &log, &room);
-    return load_library(out, code, log, room);
+    find_log(n, option, value, &log, &log_size);
+    return load_library(out, code, log, log_size);
 }
 
 int pl_cudaLibraryLoadFromFile(cuda_module **out, const char *path, int *option, void **value,
@@ -810,7 +812,7 @@ static int launch_block(cuda_function *f, const cuda_launch *l, void **extra, cu
 {
     cuda_op op = {.kind = OP_KERNEL, .u.kernel = {.f = f, .device = s->device, .l = *l}};
     op.u.kernel.l.green = cuda_stream_green(s);
-    const int error = cuda_gather_block(f, extra, &op.u.kernel.params);
+    const int error = cuda_copy_param_block(f, extra, &op.u.kernel.params);
     return error ? error : cuda_submit(s, &op);
 }
 
@@ -862,7 +864,8 @@ int pl_cuLaunchKernelEx(const void *config, cuda_function *f, void **params, voi
 {
     if (!config || extra) return CU_INVALID_VALUE;
     const cuda_launch_config same = configuration(config);
-    if (!cuda_self.bound && cuda_stream_enters(same.stream, CUDA_BY_HANDLE) == CUDA_IN_CONTEXT)
+    if (!cuda_self.has_context &&
+        cuda_stream_enters(same.stream, CUDA_BY_HANDLE) == CUDA_IN_CONTEXT)
         return CU_INVALID_CONTEXT;
     return pl_cudaLaunchKernelExC(&same, f, params);
 }
@@ -902,7 +905,7 @@ static void report_machine_code(void)
     for (int k = 0; k < NAMES; k++) {
         if (strncmp(caller, name[k], strlen(name[k])) != 0 || told[k]) continue;
         told[k] = true;
-        cuda_say("%s holds machine code only, which does not run here: its calls fail", caller);
+        cuda_report("%s holds machine code only, which does not run here: its calls fail", caller);
     }
 }
 

@@ -89,8 +89,9 @@ static bool zstd(const uint8_t *in, size_t n, uint8_t *to, size_t size)
         void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
         void *symbol = library ? dlsym(library, "ZSTD_decompress") : NULL;
         if (!symbol) {
-            cuda_say("the program's kernels are compressed with zstd, and libzstd.so.1 is missing: "
-                     "install the package 'libzstd1', or build with nvcc's option --no-compress");
+            cuda_report(
+                "the program's kernels are compressed with zstd, and libzstd.so.1 is missing: "
+                "install the package 'libzstd1', or build with nvcc's option --no-compress");
             return false;
         }
         memcpy(&decompress, &symbol, sizeof decompress);

@@ -76,7 +76,7 @@ cuda_graph *cuda_new_graph(void)
     return NULL;
 }
 
-void cuda_drop_op(cuda_op *op)
+void cuda_free_op(cuda_op *op)
 {
     if (op->kind == OP_MEMORY) free(op->u.values);
     if (op->kind == OP_KERNEL) free(op->u.kernel.params);
@@ -91,7 +91,7 @@ void cuda_drop_op(cuda_op *op)
 static void free_order(cuda_node *x)
 {
     cuda_stream own = {.slot = x->slot, .clock = x->clock};
-    cuda_order_forget(&own);
+    cuda_order_release(&own);
 }
 
 void cuda_free_graph(cuda_graph *g)
@@ -100,13 +100,13 @@ void cuda_free_graph(cuda_graph *g)
     if (g->source && cuda_graph_of(g->source)) g->source->has_exec = false;
     for (size_t k = 0; k < g->n; k++) {
         cuda_unbind_updatable(g->node[k]);
-        cuda_drop_op(&g->node[k]->op);
+        cuda_free_op(&g->node[k]->op);
         free(g->node[k]->before);
         free(g->node[k]->args);
         free_order(g->node[k]);
         free(g->node[k]);
     }
-    cuda_drop_user_objects(g);
+    cuda_release_user_objects(g);
     cuda_table_remove(&graphs, g);
     free(g->device_launches);
     free(g->clock);
@@ -122,7 +122,7 @@ static int add_node(cuda_graph *g, const cuda_op *op, cuda_node *const *before, 
     cuda_op owned = *op;
     bool good = x && append(&g->node, &g->n, &g->cap, x);
     if (!good) {
-        cuda_drop_op(&owned);
+        cuda_free_op(&owned);
         free(x);
         return CU_MEMORY_ALLOCATION;
     }
@@ -148,7 +148,7 @@ static int copy_condition(cuda_op *op)
         good = (c->body[k] = cuda_copy_graph(op->u.condition->body[k])) != NULL;
     cuda_op copy = {.kind = OP_CONDITION, .u.condition = c};
     if (!c->body) c->n = 0;
-    if (!good) cuda_drop_op(&copy);
+    if (!good) cuda_free_op(&copy);
     *op = copy;
     return good ? CU_OK : CU_MEMORY_ALLOCATION;
 }
@@ -193,7 +193,7 @@ cuda_graph *cuda_copy_graph(const cuda_graph *from)
             good = append(&x->before, &x->nbefore, &x->cap_before,
                           counterpart(g, from->node[k]->before[i]));
     }
-    if (good) cuda_keep_user_objects(g, from);
+    if (good) cuda_retain_user_objects(g, from);
     if (good) return g;
     cuda_free_graph(g);
     return NULL;
@@ -331,7 +331,7 @@ static int run_concurrent_launches(cuda_stream *s, double start)
         cuda_order_join(&own.clock, s->clock);
         error = cuda_execute_graph(&own, f->concurrent[k]);
         cuda_order_join(&s->clock, own.clock);
-        cuda_order_forget(&own);
+        cuda_order_release(&own);
         double *end = f->sibling[k] ? &f->sibling_end : &f->end;
         if (own.ready > *end) *end = own.ready;
     }
@@ -437,8 +437,8 @@ static bool exceeds_time_limit(double begin)
 {
     const double limit = (double)cuda.options.timeout;
     if (limit <= 0 || cuda_seconds() - begin < limit) return false;
-    cuda_say("graphs that kernels launch follow each other: stopped by the time limit");
-    cuda_fail(CU_LAUNCH_TIMEOUT);
+    cuda_report("graphs that kernels launch follow each other: stopped by the time limit");
+    cuda_set_sticky_error(CU_LAUNCH_TIMEOUT);
     return true;
 }
 
@@ -548,7 +548,7 @@ int cuda_add_node(void **out, void *graph, void *const *before, size_t nbefore, 
     cuda_node *x = NULL;
     cuda_op owned = *op;
     if (!out || !g || (nbefore && !before)) {
-        cuda_drop_op(&owned);
+        cuda_free_op(&owned);
         return CU_INVALID_VALUE;
     }
     const int error = add_node(g, op, (cuda_node *const *)(const void *)before, nbefore, &x);
@@ -570,8 +570,8 @@ int cuda_kernel_op(const kernel_params *p, cuda_op *op)
     int error = cuda_function_of(p->function, &op->u.kernel.f);
     if (!error) error = cuda_check_launch(op->u.kernel.f, &op->u.kernel.l, &blocks);
     if (error) return error;
-    return p->extra ? cuda_gather_block(op->u.kernel.f, p->extra, &op->u.kernel.params)
-                    : cuda_gather(op->u.kernel.f, p->args, &op->u.kernel.params);
+    return p->extra ? cuda_copy_param_block(op->u.kernel.f, p->extra, &op->u.kernel.params)
+                    : cuda_copy_arguments(op->u.kernel.f, p->args, &op->u.kernel.params);
 }
 
 int pl_cudaGraphAddKernelNode(void **out, void *graph, void *const *before, size_t nbefore,
@@ -765,7 +765,7 @@ int pl_cudaGraphDestroyNode(void *node)
         g->n--;
         k--;
     }
-    cuda_drop_op(&x->op);
+    cuda_free_op(&x->op);
     free(x->before);
     free(x->args);
     free_order(x);
@@ -869,14 +869,14 @@ int cuda_replace_op(cuda_node *x, const cuda_op *op, int error)
     if (error) return error;
     cuda_op owned = *op;
     if (!x || x->op.kind != op->kind) {
-        cuda_drop_op(&owned);
+        cuda_free_op(&owned);
         return CU_INVALID_VALUE;
     }
     if (op->kind == OP_KERNEL && !op->u.kernel.l.prioritised) { /* the node keeps its priority */
         owned.u.kernel.l.prioritised = x->op.u.kernel.l.prioritised;
         owned.u.kernel.l.priority = x->op.u.kernel.l.priority;
     }
-    cuda_drop_op(&x->op);
+    cuda_free_op(&x->op);
     x->op = owned;
     return CU_OK;
 }
@@ -1100,7 +1100,7 @@ int pl_cudaGraphLaunch(void *handle, void *stream)
     cuda_stream *s = cuda_stream_of(stream);
     if (!g) return CU_INVALID_VALUE;
     if (!s) return CU_INVALID_HANDLE;
-    return s->capture ? cuda_capture_broken(s) : launch_graph(s, g);
+    return s->capture ? cuda_invalidate_capture(s) : launch_graph(s, g);
 }
 
 int pl_cudaGraphUpload(void *handle, void *stream)
@@ -1109,7 +1109,7 @@ int pl_cudaGraphUpload(void *handle, void *stream)
     cuda_stream *s = cuda_stream_of(stream);
     if (!g) return CU_INVALID_VALUE;
     if (!s) return CU_INVALID_HANDLE;
-    if (s->capture) return cuda_capture_broken(s);
+    if (s->capture) return cuda_invalidate_capture(s);
     g->uploaded = true;
     return CU_OK;
 }
@@ -1160,7 +1160,7 @@ static int update(cuda_graph *exec, const cuda_graph *g)
     for (size_t k = 0; k < g->n; k++) {
         cuda_op op = g->node[k]->op;
         if (copy_op(&op) != CU_OK) return CU_MEMORY_ALLOCATION;
-        cuda_drop_op(&exec->node[k]->op);
+        cuda_free_op(&exec->node[k]->op);
         exec->node[k]->op = op;
         exec->node[k]->origin = g->node[k];
     }
@@ -1237,7 +1237,7 @@ int cuda_capture_op(cuda_stream *s, const cuda_op *op)
     cuda_op owned = *op;
     uint32_t blocks;
     if (s->capture->invalid || !t) {
-        cuda_drop_op(&owned);
+        cuda_free_op(&owned);
         return t ? CAPTURE_INVALIDATED : CU_MEMORY_ALLOCATION;
     }
     if (op->kind == OP_KERNEL) {
@@ -1247,7 +1247,7 @@ int cuda_capture_op(cuda_stream *s, const cuda_op *op)
         const int bad = cuda_check_launch(op->u.kernel.f, &op->u.kernel.l, &blocks);
         if (bad) {
             s->capture->invalid = true;
-            cuda_drop_op(&owned);
+            cuda_free_op(&owned);
             return bad;
         }
     }
@@ -1300,7 +1300,7 @@ static bool forbids(const cuda_stream *s, cuda_unsafe what)
     return c->mode != CAPTURE_RELAXED && (c->mode != THREAD_LOCAL || c->thread == &cuda_self);
 }
 
-int cuda_capture_allows(cuda_unsafe what)
+int cuda_check_captures(cuda_unsafe what)
 {
     int error = CU_OK;
     for (size_t k = 0; k < cuda.streams.cap; k++) {
@@ -1313,13 +1313,13 @@ int cuda_capture_allows(cuda_unsafe what)
     return error;
 }
 
-int cuda_capture_event(const cuda_event *e)
+int cuda_invalidate_event_capture(const cuda_event *e)
 {
     e->capture->invalid = true;
     return CU_CAPTURED_EVENT;
 }
 
-int cuda_capture_broken(cuda_stream *s)
+int cuda_invalidate_capture(cuda_stream *s)
 {
     if (s->capture->invalid) return CAPTURE_INVALIDATED;
     s->capture->invalid = true;

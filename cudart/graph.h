@@ -119,7 +119,7 @@ int cuda_submit_graph(cuda_stream *s, cuda_graph *g);
 /* Returns the values that a running graph waits for; NULL: none. */
 const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g);
 /* Releases the data of an operation. */
-void cuda_drop_op(cuda_op *op);
+void cuda_free_op(cuda_op *op);
 
 /* Returns the node that a capturing stream has added last. */
 cuda_node *cuda_capture_last(const cuda_stream *s);
@@ -140,8 +140,8 @@ int cuda_run_condition(cuda_stream *s, const cuda_condition *c);
 /* Resets the values of handles to those at the start of a launch. */
 void cuda_reset_conditions(const cuda_graph *g);
 int cuda_capture_free(cuda_stream *s, void *p);
-void cuda_keep_user_objects(cuda_graph *copy, const cuda_graph *from);
-void cuda_drop_user_objects(cuda_graph *g);
+void cuda_retain_user_objects(cuda_graph *copy, const cuda_graph *from);
+void cuda_release_user_objects(cuda_graph *g);
 
 /* graph_memory.c */
 /* Create the op that allocates memory of a graph after these nodes, and the one that frees it. */

@@ -8,7 +8,7 @@ enum { CHUNK = 32 << 20 }; /* granularity in which the device provides memory fo
 
 static cuda_table memories; /* by address: cuda_graph_memory */
 /* Bytes; unused memory is retained for the next launch. */
-static uint64_t held, held_high, used_high;
+static uint64_t reserved, reserved_high, used_high;
 
 /* Returns the bytes allocated by graphs and not freed. */
 static uint64_t live_bytes(void)
@@ -146,11 +146,11 @@ static uint64_t running_bytes(uint64_t stream, double start)
     return sum;
 }
 
-static void hold(uint64_t bytes)
+static void reserve(uint64_t bytes)
 {
-    held = cuda_round_up(bytes, CHUNK);
-    if (held > held_high) held_high = held;
-    if (held > used_high) used_high = held;
+    reserved = cuda_round_up(bytes, CHUNK);
+    if (reserved > reserved_high) reserved_high = reserved;
+    if (reserved > used_high) used_high = reserved;
 }
 
 uint64_t cuda_graph_memory_launch(const cuda_graph *g, const cuda_stream *s)
@@ -166,7 +166,7 @@ uint64_t cuda_graph_memory_launch(const cuda_graph *g, const cuda_stream *s)
     bytes = cuda_round_up(bytes, CHUNK);
     if (!bytes) return 0;
     const uint64_t all = bytes + live_bytes() + running_bytes(s->id, cuda_ready(s));
-    if (cuda_round_up(all, CHUNK) > held) hold(all);
+    if (cuda_round_up(all, CHUNK) > reserved) reserve(all);
     return bytes;
 }
 
@@ -189,16 +189,16 @@ void cuda_graph_memory_ends(const cuda_stream *s, uint64_t bytes)
 int pl_cudaDeviceGraphMemTrim(int device)
 {
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
-    hold(live_bytes());
+    reserve(live_bytes());
     return CU_OK;
 }
 
 int pl_cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value)
 {
-    const uint64_t is[] = {held, used_high, held, held_high};
+    const uint64_t values[] = {reserved, used_high, reserved, reserved_high};
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (!value || attribute < 0 || attribute > 3) return CU_INVALID_VALUE;
-    memcpy(value, &is[attribute], sizeof *is);
+    memcpy(value, &values[attribute], sizeof *values);
     return CU_OK;
 }
 
@@ -210,7 +210,7 @@ int pl_cudaDeviceSetGraphMemAttribute(int device, int attribute, void *value)
     if (!value || (attribute != 1 && attribute != 3)) return CU_INVALID_VALUE;
     memcpy(&zero, value, sizeof zero);
     if (zero) return CU_INVALID_VALUE;
-    *(attribute == 1 ? &used_high : &held_high) = held;
+    *(attribute == 1 ? &used_high : &reserved_high) = reserved;
     return CU_OK;
 }
 

@@ -533,7 +533,7 @@ typedef struct cuda_user_reference {
 
 static cuda_table objects;
 
-static int let_go(cuda_user_object *o, uint64_t count)
+static int release_references(cuda_user_object *o, uint64_t count)
 {
     if (count > o->refs) return CU_INVALID_VALUE;
     o->refs -= count;
@@ -569,10 +569,10 @@ int pl_cudaUserObjectRetain(void *object, unsigned count)
 int pl_cudaUserObjectRelease(void *object, unsigned count)
 {
     cuda_user_object *o = object ? cuda_table_get(&objects, object) : NULL;
-    return o && count ? let_go(o, count) : CU_INVALID_VALUE;
+    return o && count ? release_references(o, count) : CU_INVALID_VALUE;
 }
 
-static int hold(cuda_graph *g, cuda_user_object *o, uint64_t count)
+static int add_references(cuda_graph *g, cuda_user_object *o, uint64_t count)
 {
     cuda_user_reference *r = g->user;
     while (r && r->object != o) r = r->next;
@@ -592,7 +592,7 @@ int pl_cudaGraphRetainUserObject(void *graph, void *object, unsigned count, unsi
     cuda_graph *g = cuda_graph_of(graph);
     cuda_user_object *o = object ? cuda_table_get(&objects, object) : NULL;
     if (!g || !o || !count || flags > 1) return CU_INVALID_VALUE;
-    const int error = hold(g, o, count);
+    const int error = add_references(g, o, count);
     if (!error && !flags) o->refs += count;
     return error;
 }
@@ -604,21 +604,22 @@ int pl_cudaGraphReleaseUserObject(void *graph, void *object, unsigned count)
     while (r && r->object != object) r = r->next;
     if (!r || !count || count > r->count) return CU_INVALID_VALUE;
     r->count -= count;
-    return let_go(r->object, count);
+    return release_references(r->object, count);
 }
 
-void cuda_keep_user_objects(cuda_graph *copy, const cuda_graph *from)
+void cuda_retain_user_objects(cuda_graph *copy, const cuda_graph *from)
 {
     for (const cuda_user_reference *r = from->user; r; r = r->next)
-        if (r->count && hold(copy, r->object, r->count) == CU_OK) r->object->refs += r->count;
+        if (r->count && add_references(copy, r->object, r->count) == CU_OK)
+            r->object->refs += r->count;
 }
 
-void cuda_drop_user_objects(cuda_graph *g)
+void cuda_release_user_objects(cuda_graph *g)
 {
     while (g->user) {
         cuda_user_reference *r = g->user;
         g->user = r->next;
-        if (r->count) let_go(r->object, r->count);
+        if (r->count) release_references(r->object, r->count);
         free(r);
     }
 }

@@ -17,7 +17,7 @@ enum {
 
 /* ---------------------------------------------------------------- arguments */
 
-int cuda_gather(const cuda_function *f, void *const *args, uint8_t **params)
+int cuda_copy_arguments(const cuda_function *f, void *const *args, uint8_t **params)
 {
     const uint32_t bytes = f->info.param_bytes;
     if (f->info.nparams && !args) return CU_INVALID_VALUE;
@@ -28,7 +28,7 @@ int cuda_gather(const cuda_function *f, void *const *args, uint8_t **params)
     return CU_OK;
 }
 
-int cuda_gather_block(const cuda_function *f, void *const *extra, uint8_t **params)
+int cuda_copy_param_block(const cuda_function *f, void *const *extra, uint8_t **params)
 {
     enum { POINTER = 1, SIZE = 2 }; /* CU_LAUNCH_PARAM_BUFFER_... */
     const uint32_t param_bytes = f->info.param_bytes;
@@ -322,18 +322,18 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     if (r.status == PL_OK) {
         pl_gpu_diag_clear(cuda_current_device()->gpu);
         if (check_error) {
-            cuda_fail(check_error);
+            cuda_set_sticky_error(check_error);
             cuda_show_findings(f->module); /* now: the program may never end */
         }
         return CU_OK;
     }
     cuda_flush();
-    cuda_messages();
+    cuda_print_messages();
     hint_host_memory(&r);
     hint_page_bounds(&r);
     cuda_end_if_pending();
     error = error_of(&r);
     if (r.status == PL_INVALID || r.status == PL_UNSUPPORTED) return error;
-    cuda_fail(error); /* a later call reports it to the program */
+    cuda_set_sticky_error(error); /* a later call reports it to the program */
     return CU_OK;
 }

@@ -17,7 +17,7 @@ static int launch(const void *function, const cuda_launch *l, void *const *args,
     op.u.kernel.f = f;
     op.u.kernel.device = s->device;
     op.u.kernel.l.green = cuda_stream_green(s);
-    error = cuda_gather(f, args, &op.u.kernel.params);
+    error = cuda_copy_arguments(f, args, &op.u.kernel.params);
     return error ? error : cuda_submit(s, &op);
 }
 

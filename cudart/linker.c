@@ -110,7 +110,7 @@ static int add_text(cuda_link *l, char *text)
     }
     l->text[l->n++] = text;
     if (l->n == 1) return CU_OK;
-    const int error = cuda_texts_fit(l->text, l->n, l->log, l->log_room);
+    const int error = cuda_can_link_texts(l->text, l->n, l->log, l->log_room);
     l->duplicate_names |= error == CU_INVALID_SOURCE;
     return error;
 }
@@ -126,7 +126,7 @@ static int add_data(cuda_link *l, int type, const void *data, size_t bytes)
         return CU_INVALID_IMAGE;
     }
     if (type != INPUT_FATBINARY || !cuda_is_fatbin(data)) {
-        cuda_say("only PTX and fat binaries with PTX can be linked");
+        cuda_report("only PTX and fat binaries with PTX can be linked");
         return CU_INVALID_IMAGE;
     }
     const int error = cuda_fatbin_ptx(data, cuda_capability(), &text, &n, code);

@@ -96,11 +96,11 @@ static bool is_pending(const void *mark)
     return !((const struct cuda_mark *)mark)->done;
 }
 
-void cuda_settle_event(const cuda_event *e)
+void cuda_drain_event(const cuda_event *e)
 {
     struct cuda_mark *m = e->mark;
     if (!m) return;
     m->refs++;
-    cuda_settle_until(is_pending, m);
+    cuda_drain_until(is_pending, m);
     release_mark(m);
 }

@@ -9,7 +9,7 @@ int pl_cudaMalloc(void **p, size_t size)
     if (!p) return CU_INVALID_VALUE;
     *p = NULL;
     if (!size) return CU_OK;
-    int error = cuda_capture_allows(CUDA_ALLOCATES);
+    int error = cuda_check_captures(CUDA_ALLOCATES);
     if (!error) error = cuda_alloc_device(size, cuda_self.device, false, &address);
     cuda_clock_alloc(false);
     if (!error) *p = (void *)(uintptr_t)address;
@@ -18,7 +18,7 @@ int pl_cudaMalloc(void **p, size_t size)
 
 int pl_cudaFree(void *p)
 {
-    const int error = cuda_capture_allows(CUDA_ALLOCATES);
+    const int error = cuda_check_captures(CUDA_ALLOCATES);
     if (error) return error;
     cuda_wait(NULL);
     cuda_flush();
@@ -51,7 +51,7 @@ int pl_cudaHostAlloc(void **p, size_t size, unsigned flags)
 {
     if (!p || flags > 7) return CU_INVALID_VALUE;
     *p = NULL;
-    const int error = size ? cuda_capture_allows(CUDA_ALLOCATES) : CU_OK;
+    const int error = size ? cuda_check_captures(CUDA_ALLOCATES) : CU_OK;
     return size && !error ? cuda_alloc_host(size, MEMORY_HOST, flags, p) : error;
 }
 
@@ -92,7 +92,7 @@ int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
     const cuda_alloc *existing = cuda_alloc_find((uintptr_t)p);
     if (existing && !existing->registered) return CU_INVALID_VALUE;
     if (!cuda_readable_beyond((uintptr_t)p + size)) return CU_NOT_SUPPORTED;
-    return cuda_publish(&a);
+    return cuda_map_allocation(&a);
 }
 
 int pl_cudaHostUnregister(void *p)

@@ -23,7 +23,7 @@ static void unlock(void)
 
 static void out_of_memory(void)
 {
-    cuda_say("out of memory while the program registers its kernels");
+    cuda_report("out of memory while the program registers its kernels");
     abort();
 }
 
@@ -201,10 +201,10 @@ unsigned cuda_capability(void)
 static void report_no_image(const cuda_module *m, const char *code)
 {
     const unsigned capability = cuda_capability();
-    cuda_say("%s: no PTX that a GPU of compute capability %u.%u takes: it holds %s. Build with "
-             "nvcc's option -gencode arch=compute_%u,code=compute_%u",
-             m->name, capability / 10, capability % 10, *code ? code : "none at all", capability,
-             capability);
+    cuda_report("%s: no PTX that a GPU of compute capability %u.%u takes: it holds %s. Build with "
+                "nvcc's option -gencode arch=compute_%u,code=compute_%u",
+                m->name, capability / 10, capability % 10, *code ? code : "none at all", capability,
+                capability);
 }
 
 /* Managed variables are host memory; sets the program's pointers to it. */
@@ -253,7 +253,7 @@ static void deliver_messages(char *log, size_t size)
 {
     size_t at = 0;
     if (!log) {
-        cuda_messages();
+        cuda_print_messages();
         return;
     }
     for (size_t k = 0; k < pl_gpu_diag_count(cuda_current_device()->gpu) && at < size; k++)
@@ -269,7 +269,7 @@ static pl_input *make_inputs(const char *name, char *const *text, size_t n)
     return in;
 }
 
-int cuda_texts_fit(char *const *text, size_t n, char *log, size_t size)
+int cuda_can_link_texts(char *const *text, size_t n, char *log, size_t size)
 {
     const pl_load_options options = {.check_only = true, .fit = true};
     pl_input *in = make_inputs(cuda_unnamed_text, text, n);

@@ -22,7 +22,7 @@ static void write_value(cuda_stream *s, const cuda_memory_op *p)
     if (to && n == 4)
         __atomic_store_n((uint32_t *)(void *)to, (uint32_t)p->value, __ATOMIC_RELEASE);
     cuda_checked_set(&set);
-    cuda_watch(s->ready);
+    cuda_record_values(s->ready);
 }
 
 static int run_values(cuda_stream *s, cuda_memory_ops *m)
@@ -107,7 +107,7 @@ int cuda_execute(cuda_stream *s, const cuda_op *op)
     cuda_self.device = previous_device;
     if (error == CUDA_BLOCKED) return error;
     cuda.steps++;
-    cuda_watch(s->ready);
+    cuda_record_values(s->ready);
     return error;
 }
 
@@ -126,7 +126,7 @@ static int run_deferred(cuda_stream *s, void *what)
 static void drop_deferred(void *what)
 {
     deferred_op *l = what;
-    cuda_drop_op(&l->op);
+    cuda_free_op(&l->op);
     free(l->staged);
     free(l);
 }
@@ -173,7 +173,7 @@ static int defer(cuda_stream *s, cuda_op *op)
 {
     deferred_op *l = calloc(1, sizeof *l);
     if (!l) {
-        cuda_drop_op(op);
+        cuda_free_op(op);
         return CU_MEMORY_ALLOCATION;
     }
     l->op = *op;
@@ -197,15 +197,15 @@ int cuda_submit(cuda_stream *s, cuda_op *op)
 {
     if (s->capture) return cuda_capture_op(s, op);
     int error =
-        s == &cuda.device[s->device].legacy ? cuda_capture_allows(CUDA_IN_LEGACY_STREAM) : CU_OK;
+        s == &cuda.device[s->device].legacy ? cuda_check_captures(CUDA_IN_LEGACY_STREAM) : CU_OK;
     if (!error && op->kind == OP_COPY && cuda_is_blocked(s) && blocks_host(&op->u.copy)) {
-        cuda_settle_until(stream_is_blocked, s);
+        cuda_drain_until(stream_is_blocked, s);
         error = cuda.sticky;
     }
     if (!error && (op->kind == OP_MEMORY || cuda_is_blocked(s)))
         return op->kind == OP_RECORD ? cuda_defer_record(s, op->u.event) : defer(s, op);
     if (!error) error = cuda_execute(s, op);
-    cuda_drop_op(op);
+    cuda_free_op(op);
     cuda_progress();
     return error;
 }

@@ -218,8 +218,8 @@ static bool apply_option(cuda_options *o, int id, const char *value)
     const char *takes = option[id].takes;
     *range = '\0';
     if ((!takes || *value) && set_option(o, id, value)) return true;
-    cuda_say("'%s' is not a value for --%s: it is %s", value, option[id].name,
-             strcmp(takes, "N") == 0 && *range ? range : takes);
+    cuda_report("'%s' is not a value for --%s: it is %s", value, option[id].name,
+                strcmp(takes, "N") == 0 && *range ? range : takes);
     return false;
 }
 
@@ -264,23 +264,25 @@ static bool read_options(cuda_options *o)
         const char *value;
         const int id = find_option(word, &value);
         if (id < 0) {
-            cuda_say("unknown option '%s' in PTXLOOM_OPTIONS; `ptxloom exec --help` lists them",
-                     word);
+            cuda_report("unknown option '%s' in PTXLOOM_OPTIONS; `ptxloom exec --help` lists them",
+                        word);
             return false;
         }
         if (option[id].takes && !value && !(value = next_word(&cursor))) {
-            cuda_say("%s needs a value", word);
+            cuda_report("%s needs a value", word);
             return false;
         }
         if (!apply_option(o, id, value)) return false;
     }
     if (o->random && o->mode == PL_MODE_TIMING) {
-        cuda_say("--schedule and --mode timing exclude each other: the timing model decides which "
-                 "warp is next");
+        cuda_report(
+            "--schedule and --mode timing exclude each other: the timing model decides which "
+            "warp is next");
         return false;
     }
     if (o->page_bounds && o->check) {
-        cuda_say("--bounds page and --check exclude each other: checkers know bounds to the byte");
+        cuda_report(
+            "--bounds page and --check exclude each other: checkers know bounds to the byte");
         return false;
     }
     return true;

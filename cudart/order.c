@@ -147,10 +147,10 @@ void cuda_order_host_event(const cuda_event *e)
 void cuda_order_stream_ends(cuda_stream *s)
 {
     if (cuda_blocking(s)) cuda_order_join(&cuda.device[s->device].legacy.clock, s->clock);
-    cuda_order_forget(s);
+    cuda_order_release(s);
 }
 
-void cuda_order_forget(cuda_stream *s)
+void cuda_order_release(cuda_stream *s)
 {
     free(s->clock);
     s->clock = NULL;
@@ -197,7 +197,7 @@ void cuda_order_begin(void)
     cuda.on_memory.array_freed = cuda_stream_race_freed;
 }
 
-bool cuda_order_on(void)
+bool cuda_order_is_enabled(void)
 {
     return enabled;
 }

@@ -174,10 +174,10 @@ static int patch_object(struct dl_phdr_info *o, size_t size, void *program)
             find_symbol(&i, "cudaMalloc")) {
             const span s = code_span(o);
             if (!redirect(&i, &s))
-                cuda_say("the calls of %s cannot be redirected: %s", path, strerror(errno));
+                cuda_report("the calls of %s cannot be redirected: %s", path, strerror(errno));
         } else if (!symbols && first && contains(&i, "libcuda.so.1") &&
                    contains(&i, "cuGetProcAddress") && contains(&i, "cudaErrorInvalidValue")) {
-            cuda_say(relink, program_invocation_name);
+            cuda_report(relink, program_invocation_name);
             _exit(2);
         }
     }

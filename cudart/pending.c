@@ -29,7 +29,7 @@ typedef struct cuda_pending {
 
 static cuda_stream *blocked; /* streams with pending operations, linked by ->next_blocked */
 static uint64_t last_number;
-static unsigned waiting_threads; /* threads in cuda_settle... */
+static unsigned waiting_threads; /* threads in cuda_drain... */
 
 /* ---------------------------------------------------------------- queues */
 
@@ -121,8 +121,8 @@ static bool execute_first(cuda_stream *s)
     cuda_self.deferred = false;
     cuda_self.call_id = call;
     if (error == CUDA_BLOCKED) return cuda.steps != before;
-    if (error) cuda_fail(error);
-    cuda_watch(s->ready);
+    if (error) cuda_set_sticky_error(error);
+    cuda_record_values(s->ready);
     advance(s);
     return true;
 }
@@ -154,7 +154,7 @@ static void *poll_thread(void *unused)
         pthread_mutex_lock(&cuda.lock);
         if (!blocked) continue;
         cuda_host_enter();
-        cuda_watch(cuda.now);
+        cuda_record_values(cuda.now);
         cuda_progress();
         cuda_host_leave();
     }
@@ -234,19 +234,20 @@ static void report_blocked(bool stuck)
         const cuda_memory_ops *m = awaited_values(&s->first->work);
         if (!m || !cuda_memory_ops_text(m, text, sizeof text)) continue;
         snprintf(name, sizeof name, "stream %llu", (unsigned long long)s->id);
-        cuda_say("%s waits %s; %s", is_legacy(s) ? "the default stream" : name, text,
-                 stuck ? "nothing is left that could write it" : "nothing has written it for long");
+        cuda_report("%s waits %s; %s", is_legacy(s) ? "the default stream" : name, text,
+                    stuck ? "nothing is left that could write it"
+                          : "nothing has written it for long");
     }
 }
 
-void cuda_settle_until(bool (*pending)(const void *), const void *what)
+void cuda_drain_until(bool (*pending)(const void *), const void *what)
 {
     const double limit = cuda.options.timeout ? (double)cuda.options.timeout : MAX_WAIT_SECONDS;
     const struct timespec interval = {.tv_nsec = 200000};
     double end = 0;
     waiting_threads++;
     while (blocked && pending(what)) {
-        cuda_watch(cuda.now);
+        cuda_record_values(cuda.now);
         if (cuda_progress()) continue;
         if (!blocked || !pending(what)) break;
         const bool stuck = !value_may_change();
@@ -254,7 +255,7 @@ void cuda_settle_until(bool (*pending)(const void *), const void *what)
         if (end <= 0) end = now + limit;
         if (stuck || now > end) {
             report_blocked(stuck);
-            cuda_fail(CU_LAUNCH_TIMEOUT);
+            cuda_set_sticky_error(CU_LAUNCH_TIMEOUT);
             cuda_progress();
             break;
         }
@@ -288,16 +289,16 @@ bool cuda_has_pending(const cuda_stream *s)
     return is_legacy(s) ? legacy_has_pending(&s->device) : stream_has_pending(s);
 }
 
-void cuda_settle(const cuda_stream *s)
+void cuda_drain(const cuda_stream *s)
 {
     if (!blocked) return;
     if (is_legacy(s))
-        cuda_settle_until(legacy_has_pending, &(int){s->device});
+        cuda_drain_until(legacy_has_pending, &(int){s->device});
     else
-        cuda_settle_until(stream_has_pending, s);
+        cuda_drain_until(stream_has_pending, s);
 }
 
-void cuda_settle_device(int device)
+void cuda_drain_device(int device)
 {
-    if (blocked) cuda_settle_until(device_has_pending, &device);
+    if (blocked) cuda_drain_until(device_has_pending, &device);
 }

@@ -73,9 +73,9 @@ double cuda_end_of(cuda_stream *s)
 void cuda_wait_unordered(cuda_stream *s)
 {
     if (s)
-        cuda_settle(s);
+        cuda_drain(s);
     else
-        cuda_settle_device(cuda_self.device);
+        cuda_drain_device(cuda_self.device);
     cuda_clock_wait(cuda_end_of(s));
     if (cuda.on_wait) cuda.on_wait();
 }

@@ -20,12 +20,12 @@ static int open_trace(void)
     size_t n;
     if (!o->trace && !o->metrics) return CU_OK;
     if (pl_trace_open(cuda.device[0].gpu, o->trace, &t, &cuda.trace) != PL_OK) {
-        cuda_messages();
+        cuda_print_messages();
         cuda.trace = NULL;
         return CU_OK; /* the program runs in any case */
     }
     if (!o->metrics || pl_trace_metrics(cuda.trace, o->metrics, &metric, &n) == PL_OK) return CU_OK;
-    cuda_messages();
+    cuda_print_messages();
     return CU_INITIALIZATION;
 }
 
@@ -46,7 +46,7 @@ static bool open_device(void)
     cuda_device *d = &cuda.device[cuda.devices];
     const pl_status st = pl_gpu_open(&d->gpu, cuda.options.arch);
     if (st != PL_OK) {
-        if (d->gpu) cuda_messages_of(d->gpu);
+        if (d->gpu) cuda_print_messages_of(d->gpu);
         return false;
     }
     d->flags = MAPS_HOST;
@@ -71,7 +71,7 @@ static int report_at_end(int status)
         cuda_record_allocation(&cuda.alloc.at[k], -1);
     const pl_result stopped = {.status = PL_INTERRUPTED};
     if (cuda.trace && cuda.tracing) pl_trace_end(cuda.trace, &stopped);
-    if (cuda.trace && pl_trace_close(cuda.trace, true) != PL_OK) cuda_messages();
+    if (cuda.trace && pl_trace_close(cuda.trace, true) != PL_OK) cuda_print_messages();
     cuda.trace = NULL;
     fflush(stdout);
     if (!found_errors || status) return status;
@@ -130,7 +130,7 @@ static int begin_call(const char *name, bool per_thread)
     cuda_host_enter();
     cuda_self.call_start = cuda.now;
     cuda_self.call_id = ++cuda.calls;
-    cuda_watch(cuda.now); /* the program may have written values that streams wait for */
+    cuda_record_values(cuda.now); /* the program may have written values that streams wait for */
     cuda_progress();
     return error;
 }
@@ -143,7 +143,7 @@ int cuda_enter_driver(const char *name, cuda_driver_entry how, bool per_thread)
     if (how == CUDA_INITIALISED) return CU_OK;
     if (cuda_self.callback && how != CUDA_BY_HANDLE_ANYWHERE) return CU_NOT_PERMITTED;
     if (how == CUDA_BY_PROGRAM) return CU_OK;
-    return cuda_self.bound || how != CUDA_IN_CONTEXT ? cuda.sticky : CU_INVALID_CONTEXT;
+    return cuda_self.has_context || how != CUDA_IN_CONTEXT ? cuda.sticky : CU_INVALID_CONTEXT;
 }
 
 int cuda_enter(const char *name, cuda_entry how, bool per_thread)
@@ -151,7 +151,7 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
     const int error = begin_call(name, per_thread);
     cuda.initialised = true;
     if (how == CUDA_WORK) {
-        cuda_self.bound = true;
+        cuda_self.has_context = true;
         cuda.runtime_used |= 1u << cuda_self.device;
     }
     if (!error && cuda_self.callback) return CU_NOT_PERMITTED;
@@ -163,7 +163,7 @@ static void end_call(int error)
 {
     const char *name = error ? pl_cudaGetErrorName(error) : NULL;
     if (cuda.devices) cuda_clock_call();
-    if (cuda.options.log) cuda_say("%s -> %s", cuda_self.call, name ? name : "0");
+    if (cuda.options.log) cuda_report("%s -> %s", cuda_self.call, name ? name : "0");
     if (cuda.trace || cuda.options.summary) cuda_record_call(error, name);
     cuda_host_leave();
     pthread_mutex_unlock(&cuda.lock);
@@ -188,7 +188,7 @@ int cuda_refused(const char *name, const char *why)
     pthread_mutex_lock(&cuda.lock);
     if (!cuda_table_get(&reported_names, name)) {
         cuda_table_put(&reported_names, name, &reported_names);
-        cuda_say("%s is not supported: %s", name, why);
+        cuda_report("%s is not supported: %s", name, why);
     }
     cuda_self.call = name;
     cuda_self.call_start = cuda.now;

@@ -166,7 +166,7 @@ int pl_cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle,
                           .device = p->device,
                           .fixed = true,
                           .physical = p};
-    const int error = cuda_publish(&a);
+    const int error = cuda_map_allocation(&a);
     if (!error) p->refs++;
     return error;
 }

@@ -16,7 +16,7 @@ double cuda_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-void cuda_say(const char *format, ...)
+void cuda_report(const char *format, ...)
 {
     char text[1024];
     va_list args;
@@ -27,7 +27,7 @@ void cuda_say(const char *format, ...)
     fprintf(stderr, "ptxloom: %s\n", text);
 }
 
-void cuda_messages_of(pl_gpu *gpu)
+void cuda_print_messages_of(pl_gpu *gpu)
 {
     const size_t n = pl_gpu_diag_count(gpu);
     if (n) fflush(stdout);
@@ -36,9 +36,9 @@ void cuda_messages_of(pl_gpu *gpu)
     pl_gpu_diag_clear(gpu);
 }
 
-void cuda_messages(void)
+void cuda_print_messages(void)
 {
-    for (int d = 0; d < cuda.devices; d++) cuda_messages_of(cuda.device[d].gpu);
+    for (int d = 0; d < cuda.devices; d++) cuda_print_messages_of(cuda.device[d].gpu);
 }
 
 void cuda_flush(void)
@@ -52,7 +52,7 @@ void cuda_flush(void)
     }
 }
 
-void cuda_fail(int error)
+void cuda_set_sticky_error(int error)
 {
     if (!cuda.sticky) cuda.sticky = error;
 }

@@ -238,12 +238,12 @@ typedef struct cuda_green cuda_green;
 typedef struct cuda_thread {
     int last;                     /* error of the latest failed call */
     int device;                   /* the current device */
-    bool bound;                   /* a context is current */
+    bool has_context;             /* a context is current */
     struct cuda_context *context; /* the current context; NULL: the primary one */
-    struct cuda_context *below[CUDA_CONTEXTS];
-    unsigned contexts; /* number of entries in `below` */
-    const char *call;  /* the current call */
-    int64_t call_id;   /* its number in the trace */
+    struct cuda_context *context_stack[CUDA_CONTEXTS];
+    unsigned context_depth; /* number of entries in the stack */
+    const char *call;       /* the current call */
+    int64_t call_id;        /* its number in the trace */
     double call_start;
     bool charged;    /* its host time has been accounted for */
     int64_t number;  /* thread number, from 1; 0: no call yet */
@@ -308,14 +308,14 @@ int cuda_start(void);
 /* Returns real time in seconds, from an arbitrary origin. */
 double cuda_seconds(void);
 /* Prints a line on standard error: "ptxloom: ...". */
-void cuda_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cuda_report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints the diagnostics of a device, or of all, and clears them. */
-void cuda_messages_of(pl_gpu *gpu);
-void cuda_messages(void);
+void cuda_print_messages_of(pl_gpu *gpu);
+void cuda_print_messages(void);
 /* Writes text that kernels have printed to standard output. */
 void cuda_flush(void);
 /* Sets the sticky error: all contexts fail from now on. */
-void cuda_fail(int error);
+void cuda_set_sticky_error(int error);
 /* Returns the number of a CUDA error from its name, cudaError... or CUDA_ERROR_...; 0: NULL or
  * unknown. */
 int cuda_error_number(const char *name);
@@ -341,7 +341,7 @@ int cuda_set_variable_access(int owner, int device, bool enable);
 extern const char cuda_unnamed_text[]; /* in messages: PTX passed by the program */
 /* Checks that texts can be parts of one module, by their definitions; messages go to log, or to
  * standard error if that is NULL. */
-int cuda_texts_fit(char *const *text, size_t n, char *log, size_t size);
+int cuda_can_link_texts(char *const *text, size_t n, char *log, size_t size);
 /* Load assembled modules of earlier runs (module_cache.c) and store new ones. False: none for these
  * texts. */
 bool cuda_cache_load(const cuda_module *m, const pl_load_options *options, pl_module **out);
@@ -359,7 +359,7 @@ int cuda_variable_of(const void *host, uint64_t *address, uint64_t *bytes);
 int cuda_function_ready(cuda_function *f);
 
 /* ---- driver.c, linker.c: images that the program loads ---- */
-int cuda_load_image(cuda_module **out, const void *image, char *log, size_t room);
+int cuda_load_image(cuda_module **out, const void *image, char *log, size_t log_size);
 bool cuda_is_ptx(const char *text);
 /* Reads a file into malloc memory, followed by some zeros; size may be NULL. */
 char *cuda_read_file(const char *path, size_t *size);
@@ -415,7 +415,7 @@ int cuda_alloc_file(int fd, uint64_t size, uint64_t *out);
 /* Moves an allocation's bytes to a file and returns it; -1: no memory. */
 int cuda_share(uint64_t address);
 /* Adds the allocation to the list and maps it into the devices that have access to it. */
-int cuda_publish(const cuda_alloc *of);
+int cuda_map_allocation(const cuda_alloc *of);
 /* Makes an allocation accessible (enable) or inaccessible to kernels of a device. */
 int cuda_set_access(uint64_t address, int device, bool enable);
 /* The same for all allocations of cudaMalloc on another device. */
@@ -558,15 +558,15 @@ int cuda_defer(cuda_stream *s, const cuda_work *work);
 /* Executes operations that can begin; true if there were any. */
 bool cuda_progress(void);
 /* The host waits until nothing is pending: in a stream, on a device, or by a caller's condition. */
-void cuda_settle(const cuda_stream *s);
-void cuda_settle_device(int device);
-void cuda_settle_until(bool (*pending)(const void *), const void *what);
+void cuda_drain(const cuda_stream *s);
+void cuda_drain_device(int device);
+void cuda_drain_until(bool (*pending)(const void *), const void *what);
 /* ---- mark.c: events of blocked streams ---- */
 void cuda_record_event(cuda_stream *s, cuda_event *e);
 int cuda_defer_record(cuda_stream *s, cuda_event *e);
 /* Makes a blocked stream wait for an event, or any stream for an event of a blocked stream. */
 int cuda_defer_wait(cuda_stream *s, const cuda_event *e);
-void cuda_settle_event(const cuda_event *e);
+void cuda_drain_event(const cuda_event *e);
 /* Called when the event is recorded again, or destroyed. */
 void cuda_forget_mark(cuda_event *e);
 /* ---- values.c: values in memory ---- */
@@ -576,12 +576,12 @@ bool cuda_value_waits(const cuda_memory_op *p);
 /* Computes when a wait that begins at `begin` ends; false: no value so far ends it. */
 bool cuda_value_ends(const cuda_memory_op *p, double begin, double *end);
 /* Records values that have changed in memory, at that time. */
-void cuda_watch(double now);
+void cuda_record_values(double now);
 /* Creates the op of a list of CUstreamBatchMemOpParams, or copies its data. */
 int cuda_memory_ops_make(unsigned n, const void *values, unsigned flags, cuda_op *op);
 cuda_memory_ops *cuda_copy_memory_ops(const cuda_memory_ops *m);
 /* Formats "for the 32-bit value ..."; false: the next operation does not wait. */
-bool cuda_memory_ops_text(const cuda_memory_ops *m, char *text, size_t room);
+bool cuda_memory_ops_text(const cuda_memory_ops *m, char *text, size_t size);
 /* True if other processes may write the value that it waits for. */
 bool cuda_memory_ops_shared(const cuda_memory_ops *m);
 
@@ -634,11 +634,11 @@ typedef enum cuda_unsafe {
     CUDA_WAITS_FOR_DEVICE,
     CUDA_IN_LEGACY_STREAM
 } cuda_unsafe;
-int cuda_capture_allows(cuda_unsafe what);
+int cuda_check_captures(cuda_unsafe what);
 /* A query on a captured event: invalidates the capture and returns the error. */
-int cuda_capture_event(const cuda_event *e);
+int cuda_invalidate_event_capture(const cuda_event *e);
 /* A call that a capturing stream does not permit: invalidates the capture. */
-int cuda_capture_broken(cuda_stream *s);
+int cuda_invalidate_capture(cuda_stream *s);
 
 /* ---- pool.c ---- */
 /* Returns the pool of an allocation; NULL: none. */
@@ -735,7 +735,7 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
 void cuda_clock_graph(cuda_stream *s, size_t roots);
 /* Returns the estimated start of a kernel that is enqueued now. */
 double cuda_clock_kernel_start(const cuda_stream *s);
-double cuda_guessed_cycles(double instructions, double blocks, double sms, double longest_warp);
+double cuda_estimated_cycles(double instructions, double blocks, double sms, double longest_warp);
 /* Host time: a call ends; it allocates or frees; it enables access to a peer; it waits until some
  * time; it checks whether that time has been reached, which takes the time of a call. */
 void cuda_clock_call(void);
@@ -850,7 +850,7 @@ typedef struct cuda_order_position {
 } cuda_order_position;
 /* Enables ordering; returns whether it is enabled. */
 void cuda_order_begin(void);
-bool cuda_order_on(void);
+bool cuda_order_is_enabled(void);
 /* Return the current operation of the stream; whether an earlier one is ordered before it; whether
  * the host knows that an operation has ended. */
 cuda_order_position cuda_order_now(const cuda_stream *s);
@@ -872,7 +872,7 @@ void cuda_order_stream_ends(cuda_stream *s);
 /* Merges a vector clock into another one; releases those of a stream that represents a part of a
  * graph. */
 void cuda_order_join(struct cuda_vector_clock **to, const struct cuda_vector_clock *from);
-void cuda_order_forget(cuda_stream *s);
+void cuda_order_release(cuda_stream *s);
 /* Memory is allocated or freed in the order of a stream. */
 void cuda_order_allocated(uint64_t address, cuda_stream *s);
 void cuda_order_freed(uint64_t address, cuda_stream *s);
@@ -915,9 +915,9 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
 /* CU_OK if the driver accepts the launch; *blocks: resident blocks per multiprocessor. */
 int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *blocks);
 /* Copies the arguments into a parameter block from malloc. */
-int cuda_gather(const cuda_function *f, void *const *args, uint8_t **params);
+int cuda_copy_arguments(const cuda_function *f, void *const *args, uint8_t **params);
 /* Copies a parameter block of the program: `extra` of a launch. */
-int cuda_gather_block(const cuda_function *f, void *const *extra, uint8_t **params);
+int cuda_copy_param_block(const cuda_function *f, void *const *extra, uint8_t **params);
 void cuda_summary(void);
 
 /* ---- array.c ---- */

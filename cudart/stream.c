@@ -31,7 +31,7 @@ int pl_cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority)
     if (!stream || flags > CUDA_NON_BLOCKING) return CU_INVALID_VALUE;
     *stream = NULL;
     if (cuda.sticky) return cuda.sticky;
-    cuda_self.bound = true;
+    cuda_self.has_context = true;
     *stream = cuda_new_stream(flags, cuda_clamp_priority(priority));
     return *stream ? CU_OK : CU_MEMORY_ALLOCATION;
 }
@@ -80,7 +80,7 @@ int pl_cudaStreamSynchronize(void *stream)
 {
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
-    if (s->capture) return cuda_capture_broken(s);
+    if (s->capture) return cuda_invalidate_capture(s);
     cuda_wait(s);
     cuda_flush();
     return cuda.sticky;
@@ -103,7 +103,7 @@ int pl_cudaStreamQuery(void *stream)
 
 int pl_cudaDeviceSynchronize(void)
 {
-    const int error = cuda_capture_allows(CUDA_WAITS_FOR_DEVICE);
+    const int error = cuda_check_captures(CUDA_WAITS_FOR_DEVICE);
     if (error) return error;
     cuda_wait(NULL);
     cuda_flush();
@@ -180,7 +180,7 @@ int pl_cudaStreamAttachMemAsync(void *stream, void *p, size_t bytes, unsigned fl
     cuda_stream *s = cuda_stream_of(stream);
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     if (!s) return CU_INVALID_HANDLE;
-    if (s->capture) return cuda_capture_broken(s);
+    if (s->capture) return cuda_invalidate_capture(s);
     if (!p || (flags != ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) ||
         (flags == ATTACH_SINGLE && s == &cuda.device[s->device].legacy))
         return CU_INVALID_VALUE;
@@ -214,7 +214,7 @@ int pl_cudaStreamAddCallback(void *stream, cuda_callback_fn *fn, void *arg, unsi
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (!fn || flags) return CU_INVALID_VALUE;
-    if (s->capture) return cuda_capture_broken(s);
+    if (s->capture) return cuda_invalidate_capture(s);
     callback *c = malloc(sizeof *c);
     if (!c) return CU_MEMORY_ALLOCATION;
     *c = (callback){fn, stream, arg};
@@ -283,9 +283,9 @@ int pl_cudaEventSynchronize(void *event)
 {
     const cuda_event *e = event_of(event);
     if (!e) return CU_INVALID_HANDLE;
-    if (e->capture) return cuda_capture_event(e);
+    if (e->capture) return cuda_invalidate_event_capture(e);
     if (e->captured) return CU_INVALID_VALUE;
-    cuda_settle_event(e);
+    cuda_drain_event(e);
     if (e->recorded) cuda_clock_wait(e->time);
     cuda_order_host_event(e);
     cuda_flush();
@@ -298,7 +298,7 @@ int pl_cudaEventQuery(void *event)
 {
     const cuda_event *e = event_of(event);
     if (!e) return CU_INVALID_HANDLE;
-    if (e->capture) return cuda_capture_event(e);
+    if (e->capture) return cuda_invalidate_event_capture(e);
     if (e->captured) return CU_INVALID_VALUE;
     const bool must_poll = !cuda_self.callback && (e->recorded || e->mark),
                ended = !must_poll || cuda_clock_poll(e->mark ? cuda.now : e->time),

@@ -198,7 +198,7 @@ static void add_named(const cuda_stream *s, operation *w, const char *name)
 static bool is_enabled(void)
 {
     const char *tools = cuda.options.check;
-    return cuda_order_on() && tools && (strstr(tools, "race") || strstr(tools, "all"));
+    return cuda_order_is_enabled() && tools && (strstr(tools, "race") || strstr(tools, "all"));
 }
 
 void cuda_stream_race_copy(const cuda_stream *s, const cuda_copy *c)

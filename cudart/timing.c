@@ -92,9 +92,9 @@ cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_r
     t.cycles = matches ? k->mean : estimate_by_instructions(f, executed);
     if (matches && k->n > 1) t.spread = sqrt(k->squares / (k->n - 1));
     if (t.cycles <= 0)
-        t.cycles =
-            cuda_guessed_cycles((double)r->inst_executed, (double)l->grid.x * l->grid.y * l->grid.z,
-                                cuda_green_sms(l->green), (double)r->longest_warp);
+        t.cycles = cuda_estimated_cycles((double)r->inst_executed,
+                                         (double)l->grid.x * l->grid.y * l->grid.z,
+                                         cuda_green_sms(l->green), (double)r->longest_warp);
     return t;
 }
 

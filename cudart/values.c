@@ -102,7 +102,7 @@ static struct word *history_of(const cuda_memory_op *p)
     return w;
 }
 
-void cuda_watch(double now)
+void cuda_record_values(double now)
 {
     for (size_t k = 0; k < nwords; k++) {
         struct word *w = &words[k];
