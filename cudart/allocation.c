@@ -21,9 +21,9 @@ enum {
     SLACK = 64,          /* readable bytes past every allocation (pl_map_device) */
 };
 
-typedef struct cuda_hole {
+typedef struct cuda_free_range {
     uint64_t address, size;
-} cuda_hole;
+} cuda_free_range;
 
 uint64_t cuda_page(void)
 {
@@ -95,10 +95,10 @@ bool cuda_in_window(uint64_t address)
 uint64_t cuda_reserve_addresses(uint64_t bytes)
 {
     const uint64_t size = cuda_round_up(bytes, GRAIN);
-    for (size_t k = cuda.nholes; k-- > 0;)
-        if (cuda.hole[k].size == size) {
-            const uint64_t address = cuda.hole[k].address;
-            cuda.hole[k] = cuda.hole[--cuda.nholes];
+    for (size_t k = cuda.nfree_ranges; k-- > 0;)
+        if (cuda.free_range[k].size == size) {
+            const uint64_t address = cuda.free_range[k].address;
+            cuda.free_range[k] = cuda.free_range[--cuda.nfree_ranges];
             return address;
         }
     const uint64_t grain = size >= BIG ? BIG_GRAIN : GRAIN, at = cuda_round_up(cuda.next, grain);
@@ -109,14 +109,14 @@ uint64_t cuda_reserve_addresses(uint64_t bytes)
 
 void cuda_return_addresses(uint64_t address, uint64_t bytes)
 {
-    if (cuda.nholes == cuda.cap_holes) {
-        const size_t cap = cuda.cap_holes ? 2 * cuda.cap_holes : 32;
-        cuda_hole *grown = realloc(cuda.hole, cap * sizeof *grown);
+    if (cuda.nfree_ranges == cuda.cap_free_ranges) {
+        const size_t cap = cuda.cap_free_ranges ? 2 * cuda.cap_free_ranges : 32;
+        cuda_free_range *grown = realloc(cuda.free_range, cap * sizeof *grown);
         if (!grown) return; /* they are not reused */
-        cuda.hole = grown;
-        cuda.cap_holes = cap;
+        cuda.free_range = grown;
+        cuda.cap_free_ranges = cap;
     }
-    cuda.hole[cuda.nholes++] = (cuda_hole){address, cuda_round_up(bytes, GRAIN)};
+    cuda.free_range[cuda.nfree_ranges++] = (cuda_free_range){address, cuda_round_up(bytes, GRAIN)};
 }
 
 /* ---------------------------------------------------------------- the list */

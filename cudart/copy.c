@@ -2,8 +2,6 @@
  * with two sides, which are memory or parts of arrays. */
 #include "cudart/graph.h"
 
-/* ---------------------------------------------------------------- execution */
-
 /* ---------------------------------------------------------------- calls */
 
 static bool in_device_memory(const cuda_side *side)
@@ -77,8 +75,8 @@ static int copy2d(const cuda_copy *c, void *stream, bool wait)
     return submit_copy(c, stream, wait);
 }
 
-static cuda_copy box(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                     size_t height, int kind)
+static cuda_copy box_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                          size_t width, size_t height, int kind)
 {
     return (cuda_copy){.to = {.p = to, .pitch = to_pitch},
                        .from = {.p = (void *)(uintptr_t)from, .pitch = from_pitch},
@@ -91,21 +89,21 @@ static cuda_copy box(void *to, size_t to_pitch, const void *from, size_t from_pi
 int pl_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                     size_t height, int kind)
 {
-    const cuda_copy c = box(to, to_pitch, from, from_pitch, width, height, kind);
+    const cuda_copy c = box_copy(to, to_pitch, from, from_pitch, width, height, kind);
     return copy2d(&c, NULL, true);
 }
 
 int pl_cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, int kind, void *stream)
 {
-    const cuda_copy c = box(to, to_pitch, from, from_pitch, width, height, kind);
+    const cuda_copy c = box_copy(to, to_pitch, from, from_pitch, width, height, kind);
     return copy2d(&c, stream, false);
 }
 
 int pl_cudaMemcpy2DToArrayAsync(cuda_array *to, size_t x, size_t y, const void *from, size_t pitch,
                                 size_t width, size_t height, int kind, void *stream)
 {
-    cuda_copy c = box(NULL, 0, from, pitch, width, height, kind);
+    cuda_copy c = box_copy(NULL, 0, from, pitch, width, height, kind);
     if (kind == COPY_D2H || kind == COPY_H2H) return CU_INVALID_DIRECTION;
     c.to = (cuda_side){.array = to, .x = x, .y = y};
     return to ? copy2d(&c, stream, false) : CU_INVALID_HANDLE;
@@ -120,7 +118,7 @@ int pl_cudaMemcpy2DToArray(cuda_array *to, size_t x, size_t y, const void *from,
 int pl_cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cuda_array *from, size_t x, size_t y,
                                   size_t width, size_t height, int kind, void *stream)
 {
-    cuda_copy c = box(to, pitch, NULL, 0, width, height, kind);
+    cuda_copy c = box_copy(to, pitch, NULL, 0, width, height, kind);
     if (kind == COPY_H2D || kind == COPY_H2H) return CU_INVALID_DIRECTION;
     c.from = (cuda_side){.array = from, .x = x, .y = y};
     return from ? copy2d(&c, stream, false) : CU_INVALID_HANDLE;
@@ -147,8 +145,8 @@ int pl_cudaMemcpy2DArrayToArray(cuda_array *to, size_t tx, size_t ty, cuda_array
 }
 
 /* Copies a range of bytes that continues across rows of an array: a head, whole rows, a tail. */
-static int array_run(cuda_array *a, size_t x, size_t y, void *memory, size_t bytes, int kind,
-                     bool to_array, void *stream)
+static int copy_array_range(cuda_array *a, size_t x, size_t y, void *memory, size_t bytes, int kind,
+                            bool to_array, void *stream)
 {
     size_t pitch, slice;
     if (!a) return CU_INVALID_HANDLE;
@@ -183,7 +181,7 @@ static int array_run(cuda_array *a, size_t x, size_t y, void *memory, size_t byt
 int pl_cudaMemcpyToArrayAsync(cuda_array *to, size_t x, size_t y, const void *from, size_t bytes,
                               int kind, void *stream)
 {
-    return array_run(to, x, y, (void *)(uintptr_t)from, bytes, kind, true, stream);
+    return copy_array_range(to, x, y, (void *)(uintptr_t)from, bytes, kind, true, stream);
 }
 
 int pl_cudaMemcpyToArray(cuda_array *to, size_t x, size_t y, const void *from, size_t bytes,
@@ -195,7 +193,7 @@ int pl_cudaMemcpyToArray(cuda_array *to, size_t x, size_t y, const void *from, s
 int pl_cudaMemcpyFromArrayAsync(void *to, cuda_array *from, size_t x, size_t y, size_t bytes,
                                 int kind, void *stream)
 {
-    return array_run(from, x, y, to, bytes, kind, false, stream);
+    return copy_array_range(from, x, y, to, bytes, kind, false, stream);
 }
 
 int pl_cudaMemcpyFromArray(void *to, cuda_array *from, size_t x, size_t y, size_t bytes, int kind)
@@ -230,7 +228,7 @@ int pl_cudaMemcpyArrayToArray(cuda_array *to, size_t tx, size_t ty, cuda_array *
 /* ---- 3D ---- */
 
 /* These calls report a wrong pitch as an invalid value (H200). */
-static int box_error(int error)
+static int error_3d(int error)
 {
     return error == CU_INVALID_PITCH ? CU_INVALID_VALUE : error;
 }
@@ -239,14 +237,14 @@ int pl_cudaMemcpy3D(const cuda_copy3d *p)
 {
     cuda_copy c;
     const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
-    return error ? box_error(error) : submit_copy(&c, NULL, true);
+    return error ? error_3d(error) : submit_copy(&c, NULL, true);
 }
 
 int pl_cudaMemcpy3DAsync(const cuda_copy3d *p, void *stream)
 {
     cuda_copy c;
     const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
-    return error ? box_error(error) : submit_copy(&c, stream, false);
+    return error ? error_3d(error) : submit_copy(&c, stream, false);
 }
 
 /* cudaMemcpy3DPeerParms: the devices affect only the time. */

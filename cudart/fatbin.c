@@ -78,7 +78,7 @@ static bool lz4(const uint8_t *in, size_t n, uint8_t *to, size_t size)
     return at == size;
 }
 
-typedef size_t zstd_decompress(void *to, size_t room, const void *from, size_t n);
+typedef size_t zstd_decompress(void *to, size_t size, const void *from, size_t n);
 
 /* libzstd is loaded when a program requires it: dpkg depends on it, so Debian and Ubuntu have it.
  */

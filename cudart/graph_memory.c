@@ -97,10 +97,10 @@ int cuda_graph_memory_free_op(const cuda_graph *g, const void *p, cuda_op *op)
 int cuda_graph_memory_execute(const cuda_op *op)
 {
     const cuda_graph_memory *m = op->u.memory;
-    const bool there = cuda_alloc_find(m->address) != NULL;
-    if (there == (op->kind == OP_ALLOC)) return CU_INVALID_VALUE;
-    return there ? cuda_release(m->address, 1u << MEMORY_DEVICE)
-                 : cuda_alloc_at(m->address, m->size, cuda_self.device);
+    const bool exists = cuda_alloc_find(m->address) != NULL;
+    if (exists == (op->kind == OP_ALLOC)) return CU_INVALID_VALUE;
+    return exists ? cuda_release(m->address, 1u << MEMORY_DEVICE)
+                  : cuda_alloc_at(m->address, m->size, cuda_self.device);
 }
 
 void cuda_graph_memory_free_all(const cuda_graph *g)

@@ -110,10 +110,10 @@ static cuda_sm_set take_sms(cuda_sm_set *from, unsigned n)
  * GPU (H200). */
 static unsigned max_groups(const cuda_sm_set *r, unsigned size, unsigned flags)
 {
-    const unsigned most = r->sms / size, whole = cuda_device_sms(r->device);
+    const unsigned limit = r->sms / size, device_sms = cuda_device_sms(r->device);
     const unsigned groups_in_parts = pl_gpu_clusters(cuda.device[r->device].gpu, 1, size);
-    if (flags & IGNORE_COSCHEDULING || size != MIN_GROUP_SMS || r->sms != whole) return most;
-    return groups_in_parts < most ? groups_in_parts : most;
+    if (flags & IGNORE_COSCHEDULING || size != MIN_GROUP_SMS || r->sms != device_sms) return limit;
+    return groups_in_parts < limit ? groups_in_parts : limit;
 }
 
 int pl_cuDevSmResourceSplitByCount(void *result, unsigned *groups, const void *input,

@@ -196,9 +196,9 @@ typedef struct cuda_state {
         void (*freed)(cuda_alloc *a);
         void (*array_freed)(uint64_t address, uint64_t bytes);
     } on_memory;
-    void (*on_wait)(void);  /* called after the host has waited for a stream; may be NULL */
-    struct cuda_hole *hole; /* released addresses */
-    size_t nholes, cap_holes;
+    void (*on_wait)(void); /* called after the host has waited for a stream; may be NULL */
+    struct cuda_free_range *free_range; /* released addresses */
+    size_t nfree_ranges, cap_free_ranges;
     uint64_t ids;
     double now; /* ns: the application's clock as seen by the host */
     pl_trace *trace;
