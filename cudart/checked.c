@@ -8,7 +8,7 @@
 
 static pl_checked *checked; /* NULL: no checkers */
 
-static void alloc_made(const cuda_alloc *a)
+static void track_allocation(const cuda_alloc *a)
 {
     const bool tracked = a->type == MEMORY_DEVICE && !a->physical && a->fd <= 0;
     if (tracked) pl_checked_fresh(checked, a->address, a->size);
@@ -26,7 +26,7 @@ void cuda_checked_open(uint64_t base, uint64_t bytes)
         cuda_print_messages();
         return;
     }
-    cuda.on_memory.allocated = alloc_made;
+    cuda.on_memory.allocated = track_allocation;
     cuda.on_memory.written = cuda_checked_written;
 }
 

@@ -6,15 +6,15 @@
 struct cuda_mark {
     unsigned refs;
     bool done;
-    cuda_event at;     /* time, and operations ordered before it */
-    cuda_event *event; /* event that is set to it; NULL: no longer needed */
+    cuda_event position; /* time, and operations ordered before it */
+    cuda_event *event;   /* event that is set to it; NULL: no longer needed */
 };
 
 static void release_mark(void *mark)
 {
     struct cuda_mark *m = mark;
     if (--m->refs) return;
-    free(m->at.clock);
+    free(m->position.clock);
     free(m);
 }
 
@@ -43,13 +43,13 @@ void cuda_record_event(cuda_stream *s, cuda_event *e)
     record(s, e);
 }
 
-static int reach_mark(cuda_stream *s, void *mark)
+static int execute_mark(cuda_stream *s, void *mark)
 {
     struct cuda_mark *m = mark;
     cuda_event *e = m->event;
     cuda_order_op(s);
     cuda_clock_event(s);
-    record(s, &m->at);
+    record(s, &m->position);
     m->done = true;
     if (!e) return CU_OK;
     record(s, e);
@@ -66,15 +66,15 @@ int cuda_defer_record(cuda_stream *s, cuda_event *e)
     e->mark = m;
     e->captured = false;
     cuda_clock_deferred(&(cuda_op){.kind = OP_RECORD});
-    return cuda_defer(s, &(cuda_work){.run = reach_mark, .drop = release_mark, .what = m});
+    return cuda_defer(s, &(cuda_work){.run = execute_mark, .drop = release_mark, .what = m});
 }
 
 static int wait_for_mark(cuda_stream *s, void *mark)
 {
     const struct cuda_mark *m = mark;
     if (!m->done) return CUDA_BLOCKED;
-    if (m->at.time > s->ready) s->ready = m->at.time;
-    cuda_order_wait(s, &m->at);
+    if (m->position.time > s->ready) s->ready = m->position.time;
+    cuda_order_wait(s, &m->position);
     return CU_OK;
 }
 
@@ -84,8 +84,8 @@ int cuda_defer_wait(cuda_stream *s, const cuda_event *e)
     if (!m) {
         m = calloc(1, sizeof *m);
         if (!m) return CU_MEMORY_ALLOCATION;
-        *m = (struct cuda_mark){.done = true, .at.time = e->recorded ? e->time : 0};
-        cuda_order_copy_event(&m->at, e);
+        *m = (struct cuda_mark){.done = true, .position.time = e->recorded ? e->time : 0};
+        cuda_order_copy_event(&m->position, e);
     }
     m->refs++;
     return cuda_defer(s, &(cuda_work){.run = wait_for_mark, .drop = release_mark, .what = m});

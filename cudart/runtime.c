@@ -114,7 +114,7 @@ __attribute__((destructor)) static void end(void)
     pthread_mutex_unlock(&cuda.lock);
     if (status == exit_status) return;
     fflush(NULL);
-    /* Destructors of other libraries are left out: nothing else changes the status. */
+    /* Destructors of other libraries are skipped: nothing else changes the status. */
     cuda_show_and_exit(status);
 }
 

@@ -63,7 +63,7 @@ static int run_nothing(cuda_stream *s, void *what)
     return CU_OK;
 }
 
-/* Its pending operations are still executed. */
+/* Pending operations of the stream are still executed. */
 int pl_cudaStreamDestroy(void *stream)
 {
     cuda_stream *s = cuda_stream_of(stream);
@@ -292,8 +292,7 @@ int pl_cudaEventSynchronize(void *event)
     return cuda.sticky;
 }
 
-/* The operations before a host function in its stream have ended, as seen by this function and the
- * next one. */
+/* A host function observes preceding operations as ended, also in cudaEventElapsedTime. */
 int pl_cudaEventQuery(void *event)
 {
     const cuda_event *e = event_of(event);

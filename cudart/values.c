@@ -52,7 +52,7 @@ static int check_op(const cuda_memory_op *p)
 }
 
 /* 32-bit values are compared modulo 2^32. */
-static bool is_met(const cuda_memory_op *p, uint64_t current)
+static bool is_satisfied(const cuda_memory_op *p, uint64_t current)
 {
     const unsigned n = cuda_value_bytes(p);
     const uint64_t mask = n == 8 ? UINT64_MAX : UINT32_MAX;
@@ -123,7 +123,7 @@ bool cuda_value_ends(const cuda_memory_op *p, double begin, double *end)
     const struct word *w = history_of(p);
     for (unsigned k = 0; w && k < w->n; k++) {
         const bool superseded = k + 1 < w->n && w->history[k + 1].from <= begin;
-        if (superseded || !is_met(p, w->history[k].value)) continue;
+        if (superseded || !is_satisfied(p, w->history[k].value)) continue;
         *end = w->history[k].from > begin ? w->history[k].from : begin;
         return true;
     }
