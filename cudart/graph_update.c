@@ -37,8 +37,7 @@ static uint32_t update_field(const cuda_device *device, uint64_t node, uint32_t 
     }
 }
 
-/* Threads of the emulator call this, while the launching thread waits for them and holds the lock.
- */
+/* Called by threads of the emulator; the launching thread waits for them and holds the lock. */
 static uint32_t update_node(void *device, uint64_t node, uint32_t field, const void *value,
                             uint64_t offset, uint64_t bytes)
 {
