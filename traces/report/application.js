@@ -12,15 +12,15 @@ function applicationRows() {
         rows.get(label).bars.push(bar);
     };
     const a = DATA.application, g = columns(a.gpu_trace), c = columns(a.api_trace), n = columns(a.ranges);
-    for (const r of a.ranges.rows) add(`0 ${r[n.thread]} ${r[n.depth]}`, `ranges of thread ${r[n.thread]}${r[n.depth] ? `, level ${r[n.depth] + 1}` : ''}`,
+    for (const r of a.ranges.rows) add(`0 ${r[n.thread]} ${r[n.depth]}`, `NVTX ranges, thread ${r[n.thread]}${r[n.depth] ? `, level ${r[n.depth] + 1}` : ''}`,
         {start: r[n.start_us], us: r[n.us], kind: 'range', name: r[n.name], more: []});
-    for (const r of a.api_trace.rows) add(`1 ${r[c.thread]}`, `calls of thread ${r[c.thread]}`,
+    for (const r of a.api_trace.rows) add(`1 ${r[c.thread]}`, `API calls, thread ${r[c.thread]}`,
         {start: r[c.start_us], us: r[c.us], kind: 'call', name: r[c.name], more: r[c.error] ? [`returned ${r[c.error]}`] : []});
     for (const r of a.gpu_trace.rows) add(`2 ${String(r[g.device]).padStart(3, '0')} ${String(r[g.stream]).padStart(9, '0')}`,
-        `${r[g.stream] ? `stream ${r[g.stream]}` : 'default stream'}${r[g.device] ? ` of device ${r[g.device]}` : ''}`,
+        `${r[g.stream] ? `stream ${r[g.stream]}` : 'default stream'}${r[g.device] ? `, device ${r[g.device]}` : ''}`,
         {start: r[g.start_us], us: r[g.us], kind: r[g.kind], name: r[g.kind] === 'copy' ? `copy ${r[g.name]}` : r[g.name], launch: r[g.kernel], estimated: r[g.estimated], more: [
             r[g.grid] && `grid ${r[g.grid]}, block ${r[g.block]}`, Number.isFinite(r[g.bytes]) && `${bytes(r[g.bytes])}${Number.isFinite(r[g['GB/s']]) ? `, ${format(r[g['GB/s']])} GB/s` : ''}`,
-            r[g.source] && r[g.destination] && `from ${r[g.source]} to ${r[g.destination]} memory`, r[g.graph] && `launch ${r[g.graph]} of a graph`, r[g.estimated] && 'estimated: it ran without the timing model']});
+            r[g.source] && r[g.destination] && `from ${r[g.source]} to ${r[g.destination]} memory`, r[g.graph] && `graph launch ${r[g.graph]}`, r[g.estimated] && 'estimated: executed without the timing model']});
     const list = [...rows.values()].sort((x, y) => x.order < y.order ? -1 : x.order > y.order ? 1 : 0);
     for (const r of list) r.bars.sort((x, y) => x.start - y.start);
     return list;
@@ -80,7 +80,7 @@ class ApplicationView {
         return x < this.label || !row ? null : row.bars.findLast(b => b.start - near <= us && us <= b.start + b.us + near) ?? null;
     }
     showDetail(b) {
-        this.note.innerHTML = b ? `<p><b>${esc(b.name)}</b> from ${format(b.start)} µs, ${format(b.us)} µs long</p>${b.more.filter(Boolean).map(m => `<p>${esc(m)}</p>`).join('')}` : '<p class="dim">Point at a bar. A click on a kernel opens its launch.</p>';
+        this.note.innerHTML = b ? `<p><b>${esc(b.name)}</b> start ${format(b.start)} µs, duration ${format(b.us)} µs</p>${b.more.filter(Boolean).map(m => `<p>${esc(m)}</p>`).join('')}` : '<p class="dim">Hover over a bar for details. Click a kernel to open its launch.</p>';
         this.canvas.style.cursor = b && this.place(b) >= 0 ? 'pointer' : 'grab';
     }
     place(b) { return b.launch ? DATA.launches.findIndex(l => l.id === b.launch) : -1; }
@@ -135,16 +135,16 @@ class ApplicationView {
 
 const application = {view: null};
 panel({
-    id: 'application', title: 'Application', query: 'gpu_trace', about: 'The program on one clock: its ranges, its calls, and what its streams did. Paler kernels have estimated durations.',
-    isAvailable: () => Boolean(DATA.application), needs: 'a trace of ptxloom exec',
+    id: 'application', title: 'Application', query: 'gpu_trace', about: 'Timeline of the program: NVTX ranges, API calls and the activities of each stream. Paler kernels have estimated durations.',
+    isAvailable: () => Boolean(DATA.application), needs: 'a trace from ptxloom exec',
     draw(body) {
         const a = DATA.application, sum = (t, caption) => {
             const at = Object.fromEntries(t.columns.map((c, i) => [c, i])), cellOf = k => r => format(r[at[k]]);
-            return grid(t.rows.slice(0, 60), [['time %', cellOf('time %'), 'r'], ['µs', cellOf('us'), 'r'], ['calls', cellOf('calls'), 'r'], ['average', cellOf('average'), 'r'], ['least', cellOf('least'), 'r'], ['most', cellOf('most'), 'r'], ['name', r => `<code>${esc(r[at.name])}</code>${r[at.estimated] ? ` <span class="dim">${format(r[at.estimated])} estimated</span>` : ''}`]], caption);
+            return grid(t.rows.slice(0, 60), [['time %', cellOf('time %'), 'r'], ['µs', cellOf('us'), 'r'], ['calls', cellOf('calls'), 'r'], ['avg', cellOf('average'), 'r'], ['min', cellOf('least'), 'r'], ['max', cellOf('most'), 'r'], ['name', r => `<code>${esc(r[at.name])}</code>${r[at.estimated] ? ` <span class="dim">${format(r[at.estimated])} estimated</span>` : ''}`]], caption);
         };
-        body.innerHTML = `<div class="tools"><button data-zoom="0.5" aria-label="zoom in">+</button><button data-zoom="2" aria-label="zoom out">−</button><button data-zoom="0">all</button><span class="note">drag to move; shift and wheel, or + and −, to zoom${a.cut ? '; the trace has more rows than are shown' : ''}</span></div>
+        body.innerHTML = `<div class="tools"><button data-zoom="0.5" aria-label="zoom in">+</button><button data-zoom="2" aria-label="zoom out">−</button><button data-zoom="0">all</button><span class="note">drag to pan; Shift + wheel, or + and −, to zoom${a.cut ? '; the trace has more rows than shown' : ''}</span></div>
             <canvas id="application"></canvas><div class="detail"></div>
-            <h3>Kernels and copies</h3>${sum(a.gpu_summary, 'by time on the GPU')}<h3>Calls</h3>${sum(a.api_summary, 'by time on the host')}`;
+            <h3>Kernels and memory operations</h3>${sum(a.gpu_summary, 'by GPU time')}<h3>API calls</h3>${sum(a.api_summary, 'by host time')}`;
         application.view = new ApplicationView(body);
         application.view.showDetail(null);
     },

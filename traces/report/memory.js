@@ -2,7 +2,7 @@
 // divergence, maps over time.
 
 panel({
-    id: 'memory', title: 'Memory chart', query: 'traffic', about: 'What the launch asked of each level of memory, and how much of it each level had. Width of a link: bytes, on a logarithmic scale.',
+    id: 'memory', title: 'Memory chart', query: 'traffic', about: 'Traffic and hit rate of each memory level. The width of a link is its bytes on a logarithmic scale.',
     isAvailable: () => L.traffic.length > 0,
     draw(body) {
         const v = L.levels, W = 980, H = 380, sum = (f, k) => L.traffic.filter(f).reduce((s, r) => s + (r[k] || 0), 0);
@@ -25,14 +25,14 @@ panel({
         spaces.forEach(name => {
             const rows = L.traffic.filter(r => r.space === name), y = at[name] + 30;
             s += box(left + 40, at[name], 130, 70, name, rows.slice(0, 2).map(r => `${esc(r.kind)} ${short(r.executed)}`), name === 'shared' ? LEVEL.shared : undefined);
-            s += link(120, y, left + 40, y, rows.reduce((a, r) => a + (r.executed || 0), 0) * 32, '', text(name, rows.map(r => `${r.kind}: ${format(r.executed)} instructions, ${format(r.requests)} requests, ${format(r.sectors)} sectors, ${format(r.wavefronts)} passes, ${format(r.conflicts)} conflicts${r.efficiency !== null ? `; ${format(r.efficiency, 1)} % of the bytes were asked for` : ''}`)));
+            s += link(120, y, left + 40, y, rows.reduce((a, r) => a + (r.executed || 0), 0) * 32, '', text(name, rows.map(r => `${r.kind}: ${format(r.executed)} instructions, ${format(r.requests)} requests, ${format(r.sectors)} sectors, ${format(r.wavefronts)} wavefronts, ${format(r.conflicts)} conflicts${r.efficiency !== null ? `; ${format(r.efficiency, 1)} % of the bytes were requested` : ''}`)));
         });
         const l1y = 40, shy = 230, l1 = sum(toL1, 'sectors'), sh = v.shared_wavefronts || 0, other = sh - sum(r => r.space === 'shared', 'wavefronts');
         s += box(460, l1y, 120, 110, 'L1', [`load hits ${rate(v.l1_load_hits, v.l1_load_sectors)}`, `${short(l1)} sectors`]);
-        if (spaces.includes('shared')) s += box(460, shy, 120, 110, 'Shared', [`${short(sh)} passes`, `${short(v.shared_conflicts || 0)} conflicts`], LEVEL.shared);
+        if (spaces.includes('shared')) s += box(460, shy, 120, 110, 'Shared', [`${short(sh)} wavefronts`, `${short(v.shared_conflicts || 0)} conflicts`], LEVEL.shared);
         spaces.forEach(name => {
             const rows = L.traffic.filter(r => r.space === name), sectors = rows.reduce((a, r) => a + (r.sectors || 0), 0), waves = rows.reduce((a, r) => a + (r.wavefronts || 0), 0), y = at[name] + 30;
-            if (name === 'shared') s += link(left + 170, y, 460, shy + 55, waves * 128, `${short(waves)} passes`, text('shared memory', rows.map(r => `${r.kind}: ${format(r.wavefronts)} passes, ${format(r.conflicts)} of them conflicts`)));
+            if (name === 'shared') s += link(left + 170, y, 460, shy + 55, waves * 128, `${short(waves)} wavefronts`, text('shared memory', rows.map(r => `${r.kind}: ${format(r.wavefronts)} wavefronts, ${format(r.conflicts)} of them bank conflicts`)));
             else s += link(left + 170, y, 460, l1y + 55, sectors * 32, bytes(sectors * 32), text(name + ' traffic', rows.map(r => `${r.kind}: ${format(r.sectors)} sectors of 32 bytes`)));
         });
         s += box(690, 40, 110, 230, 'L2', [`hits ${rate(v.l2_hits, v.l2_sectors)}`, `${short(v.l2_sectors || 0)} for L1`, `${short(v.l2_other || 0)} other`, `read ${short(v.l2_read || 0)}`, `written ${short(v.l2_write || 0)}`, `atomic ${short((v.l2_atom || 0) + (v.l2_red || 0))}`]);
@@ -43,12 +43,12 @@ panel({
         s += link(800, 200, 880, 200, v.dram_write || 0, bytes(v.dram_write || 0), text('L2 to DRAM', [`${format(v.dram_write)} bytes written (levels.dram_write)`]));
         const n = (value, c, t) => num(value, {q: 'levels', c}, t);
         body.innerHTML = svg(W, H, 'Memory chart: kernel, state spaces, L1 and shared memory, L2, DRAM', s) +
-            `<p class="note">L1 load hits ${n(v.l1_load_hits, 'l1_load_hits')} of ${n(v.l1_load_sectors, 'l1_load_sectors')} sectors; L2 hits ${n(v.l2_hits, 'l2_hits')} of ${n(v.l2_sectors, 'l2_sectors')} sectors for L1, and ${n(v.l2_other, 'l2_other')} other sectors at L2: code, constants, between the halves of L2, the launch itself; DRAM read ${
+            `<p class="note">L1 load hits ${n(v.l1_load_hits, 'l1_load_hits')} of ${n(v.l1_load_sectors, 'l1_load_sectors')} sectors; L2 hits ${n(v.l2_hits, 'l2_hits')} of ${n(v.l2_sectors, 'l2_sectors')} sectors for L1, and ${n(v.l2_other, 'l2_other')} other sectors at L2: code, constants, traffic between the L2 partitions, launch overhead; DRAM read ${
                 n(v.dram_read, 'dram_read', bytes(v.dram_read))}, written ${n(v.dram_write, 'dram_write', bytes(v.dram_write))}.</p>` +
-            (spaces.includes('shared') && other > 0 ? `<p class="note">${format(other)} passes through shared memory moved no data of loads and stores: shuffles, barriers, special registers that differ by lane, operands of tensor instructions.</p>` : '') +
-            '<p class="note">From L1, L2, DRAM: where the sectors of an access came from. A sector counts as from DRAM for everyone who waits until it arrives, so that these can be more than DRAM read.</p>' +
-            grid(L.traffic, [['space', r => esc(r.space)], ['kind', r => esc(r.kind)], ...[['executed', 'instructions'], ['requests', 'requests'], ['sectors', 'sectors'], ['sectors_per_request', 'sectors per request'], ['wavefronts', 'passes'],
-                ['conflicts', 'conflicts'], ['efficiency', 'used bytes %'], ['l1_hits', 'from L1'], ['from_l2', 'from L2'], ['from_dram', 'from DRAM']].map(c => [c[1], r => num(r[c[0]], {q: 'traffic', c: c[0]}), 'r'])], 'Traffic by state space and kind');
+            (spaces.includes('shared') && other > 0 ? `<p class="note">${format(other)} shared-memory wavefronts are not from loads and stores: shuffles, barriers, special registers that differ by lane, operands of tensor instructions.</p>` : '') +
+            '<p class="note">From L1, L2, DRAM: the level that served the sectors of an access. A sector counts as from DRAM for each access that waits for it, so the sum can exceed DRAM read.</p>' +
+            grid(L.traffic, [['space', r => esc(r.space)], ['kind', r => esc(r.kind)], ...[['executed', 'instructions'], ['requests', 'requests'], ['sectors', 'sectors'], ['sectors_per_request', 'sectors per request'], ['wavefronts', 'wavefronts'],
+                ['conflicts', 'conflicts'], ['efficiency', 'requested bytes %'], ['l1_hits', 'from L1'], ['from_l2', 'from L2'], ['from_dram', 'from DRAM']].map(c => [c[1], r => num(r[c[0]], {q: 'traffic', c: c[0]}), 'r'])], 'Traffic by state space and kind');
     },
 });
 
@@ -85,12 +85,12 @@ function coalescing(a) {
         out += `<rect class="outline" x="${x}" y="171" width="${lw - 1}" height="28"/>` + (lw > 60 ? `<text x="${x + lw / 2}" y="216" text-anchor="middle">0x${(l * 128).toString(16)}</text>` : '');
     }
     a.lanes.forEach((p, lane) => {
-        out += `<g data-tip="lane ${lane}${p === null ? ': not active' : `: address 0x${p.toString(16)}`}"><circle cx="${X(lane)}" cy="30" r="12" fill="${p === null ? 'var(--sunk)' : laneColour(lane)}"/><text class="on" x="${X(lane)}" y="34" text-anchor="middle">${lane}</text></g>`;
+        out += `<g data-tip="lane ${lane}${p === null ? ': inactive' : `: address 0x${p.toString(16)}`}"><circle cx="${X(lane)}" cy="30" r="12" fill="${p === null ? 'var(--sunk)' : laneColour(lane)}"/><text class="on" x="${X(lane)}" y="34" text-anchor="middle">${lane}</text></g>`;
     });
     const useful = a.lanes.filter(p => p !== null).length * a.size;
-    return svg(W, H, `Lanes and the sectors they touch: ${a.sectors} sectors`, out + '<text x="10" y="14">lanes</text>' + `<text x="10" y="240">32-byte sectors in 128-byte lines${lines.length > shown.length ? `, the first ${shown.length} of ${lines.length} lines` : ''}</text>`) +
-        `<p>The lanes ask for <strong>${useful} bytes</strong>; ${keys.length} sectors (${keys.length * 32} bytes) in ${lines.length} line${lines.length > 1 ? 's' : ''} hold them. ${a.space === 'local' ? 'Local memory is interleaved by lane: equal addresses lie side by side. ' : ''}${
-            keys.length > Math.ceil(useful / 32) ? `With neighbouring addresses ${Math.max(1, Math.ceil(useful / 32))} sectors would do.` : 'It cannot be done with fewer.'}</p>`;
+    return svg(W, H, `Lanes and the sectors they access: ${a.sectors} sectors`, out + '<text x="10" y="14">lanes</text>' + `<text x="10" y="240">32-byte sectors in 128-byte lines${lines.length > shown.length ? `, the first ${shown.length} of ${lines.length} lines` : ''}</text>`) +
+        `<p>The lanes request <strong>${useful} bytes</strong> in ${keys.length} sectors (${keys.length * 32} bytes) of ${lines.length} line${lines.length > 1 ? 's' : ''}. ${a.space === 'local' ? 'Local memory is interleaved by lane: equal addresses are contiguous. ' : ''}${
+            keys.length > Math.ceil(useful / 32) ? `Contiguous addresses would need ${Math.max(1, Math.ceil(useful / 32))} sectors.` : 'This is the minimum: the access is fully coalesced.'}</p>`;
 }
 
 // The 32 banks as columns; a word that several lanes share counts once, further words of a bank
@@ -114,25 +114,25 @@ function banks(a) {
         });
     }
     for (let i = 0; i < rows; i++) out += `<text x="4" y="${40 + i * ch + 14}">word ${i + 1}</text>`;
-    return svg(W, H, `Banks of shared memory: ${a.wavefronts} passes`, out + `<text x="4" y="${H - 6}">a number is the lane; n× are lanes that share a word (one read serves them)${deepest > rows ? `; ${deepest - rows} more words below` : ''}</text>`) +
-        `<p>The fullest bank has <strong>${deepest} word${deepest > 1 ? 's' : ''}</strong> to give, the model took <strong>${num(a.wavefronts, {c: `mem.wavefronts of row ${a.mem}`, about: `SELECT wavefronts FROM mem WHERE id = ${a.mem}`})} pass${a.wavefronts > 1 ? 'es' : ''}</strong>${
-            a.size > 4 ? ` (lanes of ${a.size} bytes want ${distinct} different words, which take ${least} pass${least > 1 ? 'es' : ''} at the least)` : ''}. ${deepest > least ? 'Padding a row by one word, or another order of lanes, would spread the words.' : 'No two lanes need different words of a bank.'}</p>`;
+    return svg(W, H, `Shared-memory banks: ${a.wavefronts} wavefronts`, out + `<text x="4" y="${H - 6}">a number is a lane; n×: lanes that access the same word (served together)${deepest > rows ? `; ${deepest - rows} more words are omitted` : ''}</text>`) +
+        `<p>The busiest bank serves <strong>${deepest} word${deepest > 1 ? 's' : ''}</strong>; the model counts <strong>${num(a.wavefronts, {c: `mem.wavefronts of row ${a.mem}`, about: `SELECT wavefronts FROM mem WHERE id = ${a.mem}`})} wavefront${a.wavefronts > 1 ? 's' : ''}</strong>${
+            a.size > 4 ? ` (accesses of ${a.size} bytes per lane need ${distinct} distinct words, at least ${least} wavefront${least > 1 ? 's' : ''})` : ''}. ${deepest > least ? 'Padding each row by one word, or another mapping of lanes to words, would distribute the words over the banks.' : 'There are no bank conflicts.'}</p>`;
 }
 
 panel({
-    id: 'accesses', title: 'Accesses', query: 'program', about: 'A single memory access, lane by lane: which 32-byte sectors of global memory, or which banks of shared memory, the lanes of a warp touch.',
+    id: 'accesses', title: 'Accesses', query: 'program', about: 'One memory access by lane: the 32-byte sectors of global memory, or the banks of shared memory, that the lanes of a warp access.',
     isAvailable: () => L.accesses.some(a => a.samples.length && a[a.measure]), needs: '--trace-level mem',
     draw(body) {
         const list = L.accesses.filter(a => a.samples.length && a[a.measure]).map(a => ({...a, ins: L.byPc.get(a.pc)})).sort((a, b) => (b.measure === 'sectors' ? b.sectors : b.wavefronts) - (a.measure === 'sectors' ? a.sectors : a.wavefronts));
         const mean = a => a[a.measure] / a.rows;
-        body.innerHTML = `<div class="tools"><label>access <select id="which">${list.map((a, i) => `<option value="${i}">pc ${a.pc}: ${esc(a.ins?.text ?? '')} — ${format(mean(a), 1)} ${a.measure === 'sectors' ? 'sectors' : 'passes'} on average</option>`).join('')}</select></label><span id="samples" class="tools"></span></div><div id="picture"></div>`;
+        body.innerHTML = `<div class="tools"><label>access <select id="which">${list.map((a, i) => `<option value="${i}">pc ${a.pc}: ${esc(a.ins?.text ?? '')} — ${format(mean(a), 1)} ${a.measure === 'sectors' ? 'sectors' : 'wavefronts'} on average</option>`).join('')}</select></label><span id="samples" class="tools"></span></div><div id="picture"></div>`;
         const show = (i, k) => {
             const a = list[i], s = a.samples[k], most = Math.max(...a.spread.map(x => x[1]));
             $('#samples', body).innerHTML = a.samples.map((x, n) => `<button data-k="${n}" aria-pressed="${n === k}">${x.which}</button>`).join('');
             $('#picture', body).innerHTML = `<p><code>${esc(a.ins?.text ?? '')}</code> in line <button class="link" data-line="${a.ins?.ptx_line}">${a.ins?.ptx_line}</button>, ${num(a.rows, {c: 'rows of mem', about: `SELECT count(*) FROM mem WHERE kernel = ${L.id} AND pc = ${a.pc}`})} accesses, ${
-                num(a[a.measure], {c: a.measure, about: `SELECT sum(${a.measure}) FROM mem WHERE kernel = ${L.id} AND pc = ${a.pc}`})} ${a.measure === 'sectors' ? 'sectors' : 'passes'} together. Shown: the ${s.which} one, of block ${s.block} warp ${s.warp} at cycle ${format(s.cycle)} on multiprocessor ${s.sm}; ${esc(s.space)} ${esc(s.kind)} of ${s.size} bytes per lane, served by ${esc(s.level)}${s.latency ? ` after ${format(s.latency)} cycles` : ''}.</p>
+                num(a[a.measure], {c: a.measure, about: `SELECT sum(${a.measure}) FROM mem WHERE kernel = ${L.id} AND pc = ${a.pc}`})} ${a.measure === 'sectors' ? 'sectors' : 'wavefronts'} in total. Shown: the ${s.which} one, of block ${s.block} warp ${s.warp} at cycle ${format(s.cycle)} on multiprocessor ${s.sm}; ${esc(s.space)} ${esc(s.kind)} of ${s.size} bytes per lane, served by ${esc(s.level)}${s.latency ? ` after ${format(s.latency)} cycles` : ''}.</p>
                 ${s.space === 'shared' ? banks(s) : coalescing(s)}
-                <h3>All accesses of this instruction, by ${a.measure === 'sectors' ? 'sectors' : 'passes'}</h3><div class="spread">${a.spread.map(([n, c]) => `<div data-tip="${format(c)} accesses with ${n}${n === 65 ? ' or more' : ''}"><i style="height:${Math.max(2, 70 * c / most)}px"></i><span>${n}${n === 65 ? '+' : ''}</span></div>`).join('')}</div>`;
+                <h3>Accesses of this instruction, by ${a.measure === 'sectors' ? 'sectors' : 'wavefronts'}</h3><div class="spread">${a.spread.map(([n, c]) => `<div data-tip="${format(c)} accesses with ${n}${n === 65 ? ' or more' : ''}"><i style="height:${Math.max(2, 70 * c / most)}px"></i><span>${n}${n === 65 ? '+' : ''}</span></div>`).join('')}</div>`;
             body.dataset.i = i;
         };
         $('#which', body).onchange = e => show(+e.target.value, 0);
@@ -148,7 +148,7 @@ panel({
 // ---- divergence ----
 
 panel({
-    id: 'divergence', title: 'Divergence', query: 'branches', about: 'Where the lanes of a warp went different ways, how many lanes instructions had, and the masks of the warps that lost most.',
+    id: 'divergence', title: 'Divergence', query: 'branches', about: 'Divergent branches, active lanes per instruction, and the active masks of the warps with the most inactive lanes.',
     draw(body) {
         const lanes = L.lanes, total = lanes ? lanes.histogram.reduce((a, b) => a + b, 0) : 0, most = lanes ? Math.max(1, ...lanes.histogram) : 1;
         const W = 480, H = 170, step = 428.8 / L.facts.lanes;
@@ -156,9 +156,9 @@ panel({
             [0, 8, 16, 24, 32, 48, 64].filter(i => i <= L.facts.lanes).map(i => `<text x="${35 + i * step}" y="${H - 14}" text-anchor="middle">${i}</text>`).join('') + `<text x="${W / 2}" y="${H - 1}" text-anchor="middle">active lanes</text>`) : '<p class="note">Needs a trace with --trace-level inst.</p>';
         const rows = L.branches.slice(0, 12);
         body.innerHTML = `<div class="two"><div><h3>Branches</h3>${rows.length ? grid(rows, [['pc', r => r.pc, 'r'], ['instruction', r => `<code>${esc(r.text)}</code>`], ['line', r => `<button class="link" data-line="${r.ptx_line}">${r.ptx_line}</button>`, 'r'],
-            ['executed', r => num(r.branches, {q: 'branches', c: 'branches'}), 'r'], ['diverged', r => num(r.divergent, {q: 'branches', c: 'divergent'}), 'r'], ['%', r => num(r.percent, {q: 'branches', c: 'percent'}), 'r']], 'Branches that diverged most') : '<p>The kernel has no branches that ran.</p>'}</div>
-            <div><h3>Active lanes of instructions</h3>${hist}<p class="note">${num(L.metric.warp_execution_efficiency, {m: 'warp_execution_efficiency'}, format(L.metric.warp_execution_efficiency, 1) + ' %')} of lanes worked on average.</p></div></div>
-            ${lanes && lanes.warps.length ? `<h3>Masks, instruction by instruction</h3><div class="tools">${lanes.warps.map((w, i) => `<button data-w="${i}">block ${w.block} warp ${w.warp}: ${format(w.lanes / w.executed, 1)} lanes</button>`).join('')}</div>
+            ['executed', r => num(r.branches, {q: 'branches', c: 'branches'}), 'r'], ['diverged', r => num(r.divergent, {q: 'branches', c: 'divergent'}), 'r'], ['%', r => num(r.percent, {q: 'branches', c: 'percent'}), 'r']], 'Most divergent branches') : '<p>No branches were executed.</p>'}</div>
+            <div><h3>Active lanes per instruction</h3>${hist}<p class="note">${num(L.metric.warp_execution_efficiency, {m: 'warp_execution_efficiency'}, format(L.metric.warp_execution_efficiency, 1) + ' %')} of lanes active on average.</p></div></div>
+            ${lanes && lanes.warps.length ? `<h3>Active masks over instructions</h3><div class="tools">${lanes.warps.map((w, i) => `<button data-w="${i}">block ${w.block} warp ${w.warp}: ${format(w.lanes / w.executed, 1)} lanes</button>`).join('')}</div>
             <canvas id="masks" height="228" role="application" aria-label="Active lanes of one warp: a column is an instruction, a row is a lane; arrow keys move"></canvas><div class="detail" id="mask" aria-live="polite">A column is an executed instruction, a row is a lane; filled: active.</div>` : ''}`;
         body.onclick = e => {
             const l = e.target.closest('[data-line]'), w = e.target.closest('[data-w]');
@@ -198,19 +198,19 @@ panel({
         };
         c.onmousemove = e => showCell(Math.floor((e.clientX - c.getBoundingClientRect().left) / step));
         cursorKeys(c, () => [n, 1], showCell);
-        $('#mask', body).innerHTML = `The first ${format(n)} of ${format(w.executed)} instructions. A column is an instruction, a row is a lane; blue: all lanes; other colours: part of the warp, one colour for each pc.`;
+        $('#mask', body).innerHTML = `The first ${format(n)} of ${format(w.executed)} instructions. A column is an instruction, a row is a lane; blue: all lanes active; other colours: partial warp, one colour per pc.`;
     },
 });
 
 // ---- maps over time ----
 
 panel({
-    id: 'maps', title: 'Memory over time', query: 'windows', about: 'Which addresses of global memory were asked for when, by the level that served them, and sectors in each window of time.',
+    id: 'maps', title: 'Memory over time', query: 'windows', about: 'Global memory addresses requested over time, by the level that served them, and sectors per time window.',
     isAvailable: () => L.hasMaps, needs: '--trace-level mem (timing mode)',
     draw(body) {
         const m = L.maps, names = {l1: 'L1', l2: 'L2', dram: 'DRAM'}, sums = m.levels.map((_, k) => { let s = 0; for (let i = 0; i < m.addresses.length; i++) for (let t = 0; t < m.windows; t++) s += m.at(i, k, t); return s; });
         body.innerHTML = `<div class="tools">${m.levels.map((l, k) => `<button data-level="${k}" ${sums[k] ? '' : 'disabled'}>${names[l]}: ${format(sums[k])} sectors</button>`).join('')}</div><canvas id="map" height="320" role="application" aria-label="Addresses over time; arrow keys move"></canvas>
-            <div class="detail" id="cell" aria-live="polite">A row is ${bytes(m.page)} of memory, a column ${format(m.width)} cycles; gaps between buffers are left out.</div><div id="series"></div>`;
+            <div class="detail" id="cell" aria-live="polite">A row is ${bytes(m.page)} of memory, a column ${format(m.width)} cycles; gaps between buffers are omitted.</div><div id="series"></div>`;
         const draw = k => {
             const c = $('#map', body), g = c.getContext('2d'), d = devicePixelRatio || 1, width = Math.max(320, body.clientWidth), H = 320, l = 110;
             c.style.width = width + 'px';
@@ -245,7 +245,7 @@ panel({
             g.textAlign = 'left';
             $$('[data-level]', body).forEach(b => b.setAttribute('aria-pressed', +b.dataset.level === k));
             const showCell = (t, i) => {
-                if (t >= 0 && t < used && i >= 0 && i < n) $('#cell', body).innerHTML = `from 0x${m.addresses[i].toString(16)}, cycles ${format(t * m.width)} to ${format((t + 1) * m.width - 1)}: ${m.levels.map((x, q) => `${names[x]} <strong>${format(m.at(i, q, t))}</strong>`).join(', ')} sectors`;
+                if (t >= 0 && t < used && i >= 0 && i < n) $('#cell', body).innerHTML = `address 0x${m.addresses[i].toString(16)}, cycles ${format(t * m.width)} to ${format((t + 1) * m.width - 1)}: ${m.levels.map((x, q) => `${names[x]} <strong>${format(m.at(i, q, t))}</strong>`).join(', ')} sectors`;
             };
             c.onmousemove = e => {
                 const r = c.getBoundingClientRect();
@@ -260,7 +260,7 @@ panel({
 });
 
 panel({
-    id: 'units', title: 'Slices and channels', query: 'units', about: 'Sectors at every slice of the L2 and every channel of device memory over time. Stripes along the rows: addresses that fall on few units, which then set the pace.',
+    id: 'units', title: 'Slices and channels', query: 'units', about: 'Sectors at each L2 slice and DRAM channel over time. Horizontal stripes: the addresses map to few units, which limit the throughput (partition camping).',
     isAvailable: () => L.units.length > 0, needs: '--trace-level inst (timing mode)',
     draw(body) {
         const groups = new Map();
@@ -302,7 +302,7 @@ panel({
             g.textAlign = 'left';
             $$('[data-units]', body).forEach(b => b.setAttribute('aria-pressed', +b.dataset.units === index));
             const what = rows[0].component === 'l2 slice' ? 'slice' : 'channel', busiest = rows.reduce((a, b) => b.sectors > a.sectors ? b : a), all = rows.reduce((s, u) => s + u.sectors, 0);
-            $('#unit', body).textContent = `A row is a ${what}, a column ${format(width)} cycles; the number at the left is that of the ${what}.`;
+            $('#unit', body).textContent = `A row is a ${what}, a column ${format(width)} cycles; the label at the left is the ${what} number.`;
             $('#balance', body).innerHTML = `${num(all, {q: 'units', c: 'sectors', about: 'sum over all units'})} sectors at ${rows.length} of ${n} ${what}s; the busiest, ${what} ${format(busiest.unit)}, has ${num(busiest.sectors, {q: 'units', c: 'sectors'})}: ${format(busiest.sectors * n / all, 2)} times the average.`;
             const showCell = (t, i) => { if (t >= 0 && t < used && i >= 0 && i < n) $('#unit', body).innerHTML = `${what} ${i}, cycles ${format(t * width)} to ${format((t + 1) * width - 1)}: <strong>${format(cells[i][t])}</strong> sectors`; };
             c.onmousemove = e => {
@@ -333,6 +333,6 @@ function series() {
             return `<polyline class="series" stroke="${colours[i]}" points="${[...ws].map((v, k) => `${(10 + (k + 0.5) / ws.length * (W - 20)).toFixed(1)},${(H - 20 - v / most * (H - 34)).toFixed(1)}`).join(' ')}"/>`;
         }).join('');
         return `<figure>${svg(W, H, `${component} over time`, paths + `<text x="10" y="${H - 4}">0</text><text x="${W - 10}" y="${H - 4}" text-anchor="end">${format(L.facts.span)} cycles</text>`)}
-            <figcaption class="legend"><strong>${esc(component)}</strong> ${list.map(([name, ws], i) => `<span><i class="dot" style="background:${colours[i]}"></i>${esc(name)} ${num(ws.reduce((s, v) => s + v, 0), {q: 'windows', c: 'value', about: `sum of ${name} over all windows; each line has its own scale`})}</span>`).join(' ')}</figcaption></figure>`;
-    }).join('') + '</div><p class="note">Each line has its own scale; the number is its sum.</p>';
+            <figcaption class="legend"><strong>${esc(component)}</strong> ${list.map(([name, ws], i) => `<span><i class="dot" style="background:${colours[i]}"></i>${esc(name)} ${num(ws.reduce((s, v) => s + v, 0), {q: 'windows', c: 'value', about: `sum of ${name} over all windows; each series has its own scale`})}</span>`).join(' ')}</figcaption></figure>`;
+    }).join('') + '</div><p class="note">Each series has its own scale; the number is its total.</p>';
 }

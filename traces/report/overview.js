@@ -6,17 +6,17 @@ const tile = (label, value, unit, from) =>
     }<small>${esc(unit)}</small></span></div>`;
 
 panel({
-    id: 'overview', title: 'Overview', query: 'facts', about: 'What ran, on which machine, and the numbers to start with.',
+    id: 'overview', title: 'Overview', query: 'facts', about: 'The launch, its configuration and machine, and the main metrics.',
     draw(body) {
         const f = L.facts, m = name => L.metric[name];
         const shape = (x, y, z) => [x, y, z].filter((v, i) => i === 0 || v > 1 || (i === 1 && z > 1)).join(' × ');
         const tiles = [
-            f.cycles || !f.span ? ['cycles', f.cycles, '', {q: 'facts', c: 'cycles'}] : ['cycles until it stopped', f.span, '', {q: 'facts', c: 'span'}],
+            f.cycles || !f.span ? ['cycles', f.cycles, '', {q: 'facts', c: 'cycles'}] : ['cycles until failure', f.span, '', {q: 'facts', c: 'span'}],
             ['duration', f.duration_us || null, 'µs', {q: 'facts', c: 'duration_us'}],
             ['warp instructions', f.inst_executed, '', {q: 'facts', c: 'inst_executed'}],
             ['instructions per cycle', f.ipc, 'whole GPU', {q: 'facts', c: 'ipc'}],
             ['achieved occupancy', f.cycles ? m('achieved_occupancy') * 100 : null, '%', {m: 'achieved_occupancy'}],
-            ['lanes in use', m('warp_execution_efficiency'), '%', {m: 'warp_execution_efficiency'}],
+            ['warp execution efficiency', m('warp_execution_efficiency'), '%', {m: 'warp_execution_efficiency'}],
             ['global load efficiency', m('gld_efficiency'), '%', {m: 'gld_efficiency'}],
             ['DRAM read', m('dram_read_throughput'), 'GB/s', {m: 'dram_read_throughput'}],
         ].filter(t => Number.isFinite(t[1]));
@@ -25,15 +25,15 @@ panel({
                 num(f.clock_mhz, {q: 'facts', c: 'clock_mhz'})} MHz`],
             ['grid', `${num(f.blocks, {q: 'facts', c: 'blocks'}, shape(f.grid_x, f.grid_y, f.grid_z))} block${f.blocks === 1 ? '' : 's'} of ${
                 num(f.threads / f.blocks, {q: 'facts', c: 'threads'}, shape(f.block_x, f.block_y, f.block_z))} thread${f.threads === f.blocks ? '' : 's'}` +
-                (f.blocks_ran > f.blocks ? `; with its further grids ${num(f.blocks_ran, {q: 'facts', c: 'blocks_ran'})} blocks ran` : '') +
+                (f.blocks_ran > f.blocks ? `; including device-side launches, ${num(f.blocks_ran, {q: 'facts', c: 'blocks_ran'})} blocks executed` : '') +
                 (f.cluster_x > 0 ? `, clusters of ${shape(f.cluster_x, f.cluster_y, f.cluster_z)}` : '')],
             ['per thread', `${num(f.registers, {q: 'facts', c: 'registers'})} registers, ${num(f.local_bytes, {q: 'facts', c: 'local_bytes'})} bytes of local memory`],
             ['per block', `${num(f.static_shared + f.dynamic_shared, {q: 'facts', c: 'static_shared + dynamic_shared'})} bytes of shared memory`],
             ['module', `${esc(f.module)} for ${esc(f.target)}, -O${esc(f.opt_level)}`],
             ['status', `${num(f.status, {q: 'facts', c: 'status'})}${f.error_text ? ': ' + esc(f.error_text) : ''}`],
             ['trace', `${esc(DATA.file)}, level ${esc(f.level)}${f.filter ? `, only ${esc(f.filter)}` : ''}${
-                f.dropped ? `; ${num(f.dropped, {q: 'facts', c: 'dropped'})} events left out at the size limit` : ''}${
-                f.filtered ? `; ${num(f.filtered, {q: 'facts', c: 'filtered'})} events not asked for` : ''}`],
+                f.dropped ? `; ${num(f.dropped, {q: 'facts', c: 'dropped'})} events dropped at the size limit` : ''}${
+                f.filtered ? `; ${num(f.filtered, {q: 'facts', c: 'filtered'})} events excluded by the filter` : ''}`],
             ['command', `<code>${esc(f.command)}</code>`],
         ];
         body.innerHTML = `<div class="tiles">${tiles.map(t => tile(...t)).join('')}</div>
@@ -48,30 +48,30 @@ const lane = (thread, line, cuda, at) => `<div class="lane"><span>${esc(thread)}
 
 panel({
     id: 'findings', title: 'Findings', query: 'findings',
-    about: 'What the checkers found. Of a race both threads are shown: nothing orders the marked instructions, so either may come first.',
+    about: 'Findings of the checkers. A race shows both threads: the marked instructions are unordered, so either may execute first.',
     isAvailable: () => L.findings.length > 0, needs: 'a run with --check',
     draw(body) {
         body.innerHTML = `<div class="advice">${L.findings.map(f => `<article><h4>${esc(f.finding)} (${esc(f.severity)})</h4><p>${esc(f.text)}. Seen ${
-            num(f.count, {q: 'findings', c: 'count'})} ${f.count === 1 ? 'time' : 'times'}${f.seed ? `, first with the schedule random:${esc(f.seed)}` : ''}.</p>${
+            num(f.count, {q: 'findings', c: 'count'})} ${f.count === 1 ? 'time' : 'times'}${f.seed ? `, first with schedule random:${esc(f.seed)}` : ''}.</p>${
             f.other_thread ? lane(f.other_thread, f.other_ptx_line, f.other_cuda, 30) : ''}${lane(f.thread, f.ptx_line, f.cuda, 70)}${
-            f.help ? `<p><strong>Repair:</strong> ${esc(f.help)}.</p>` : ''}</article>`).join('')}</div>`;
+            f.help ? `<p><strong>Fix:</strong> ${esc(f.help)}.</p>` : ''}</article>`).join('')}</div>`;
         body.onclick = e => { const l = e.target.closest('[data-line]'); if (l) go(+l.dataset.line); };
     },
 });
 
 panel({
-    id: 'advice', title: 'Advice', query: 'advice', about: 'Rules that this launch fired, the largest share first: what was seen, what to try, and how to check that it helped.',
+    id: 'advice', title: 'Advice', query: 'advice', about: 'Rules that apply to this launch, the largest share first: evidence, suggested change, and how to verify it.',
     draw(body) {
-        body.innerHTML = L.advice.length ? `<div class="advice">${L.advice.slice(0, 8).map(a => `<article><h4>${esc(a.advice)}</h4><p>${esc(a.evidence)}. It is about ${
-            num(a['share %'], {q: 'advice', c: 'share %'}, format(a['share %'], 1) + ' %')} of ${esc(a.of)}.</p><p><strong>Try and check:</strong> ${esc(a.check)}.${
-            a.line ? ` <button class="link" data-line="${a.line}">show line ${a.line}</button>` : ''}</p></article>`).join('')}</div>` : '<p>No rule fired. Look at the speed of light: the longest bar limits the launch.</p>';
+        body.innerHTML = L.advice.length ? `<div class="advice">${L.advice.slice(0, 8).map(a => `<article><h4>${esc(a.advice)}</h4><p>${esc(a.evidence)}. Affects ${
+            num(a['share %'], {q: 'advice', c: 'share %'}, format(a['share %'], 1) + ' %')} of ${esc(a.of)}.</p><p><strong>Suggestion:</strong> ${esc(a.check)}.${
+            a.line ? ` <button class="link" data-line="${a.line}">show line ${a.line}</button>` : ''}</p></article>`).join('')}</div>` : '<p>No rule applies. See Speed of light: the longest bar limits the launch.</p>';
         body.onclick = e => { const l = e.target.closest('[data-line]'); if (l) go(+l.dataset.line); };
     },
 });
 panel({
     id: 'speed', title: 'Speed of light', query: 'speed_of_light',
-    about: 'What each unit did, as a share of the most it could have done in the cycles of the launch. The longest bar is what to relieve; when all are short, the launch waits (see stalls) or is too small.',
-    isAvailable: () => L.speed.length > 0, needs: 'timing mode, and a launch that ran to its end',
+    about: 'Utilization of each unit, in percent of its peak over the elapsed cycles. The longest bar is the bottleneck; if all bars are short, the launch is latency-bound (see Stalls) or the grid is too small.',
+    isAvailable: () => L.speed.length > 0, needs: 'timing mode, and a launch that completed',
     draw(body) {
         const base = L.baseline ? Object.fromEntries(table(L.baseline.speed_of_light).map(r => [r.unit, r.percent])) : {};
         const side = (name, title, colour) => `<div><h3>${title}</h3>${L.speed.filter(r => r.side === name).map(r =>
@@ -86,8 +86,8 @@ panel({
 
 panel({
     id: 'roofline', title: 'Roofline', query: 'roofs',
-    about: 'How much the launch computed for each byte that a level of memory moved, against the machine’s ceilings. Left of the bend memory limits, right of it arithmetic does. One dot for each level of memory.',
-    needs: 'timing mode, and a launch that ran to its end', isAvailable: () => L.facts.cycles > 0 && L.roofs.some(r => r.per_cycle),
+    about: 'Arithmetic intensity for each memory level, against the machine’s ceilings. Left of the ridge point the launch is memory-bound, right of it compute-bound. One dot per memory level.',
+    needs: 'timing mode, and a launch that completed', isAvailable: () => L.facts.cycles > 0 && L.roofs.some(r => r.per_cycle),
     draw(body) {
         const clock = L.facts.clock_mhz * 1e6, time = L.facts.cycles / clock;
         const flops = L.flops.reduce((s, r) => s + r.operations, 0), integer = flops === 0;
@@ -122,16 +122,16 @@ panel({
         for (const [i, p] of points.entries()) {
             const crowded = points.some((q, k) => k < i && Math.abs(X(q.x) - X(p.x)) < 60);
             const bw = L.roofs.find(q => q.level === p.level).per_cycle * clock, roof = Math.min(peak, p.x * bw);
-            s += `<g tabindex="0" data-tip="${esc(p.level)}" data-more="${esc(`${format(work)} ${unit}s on ${bytes(p.bytes)}: ${format(p.x)} for each byte, ${short(p.y)} a second, ${format(100 * p.y / roof)} % of the roof above.`)}">
+            s += `<g tabindex="0" data-tip="${esc(p.level)}" data-more="${esc(`${format(work)} ${unit}s on ${bytes(p.bytes)}: ${format(p.x)} per byte, ${short(p.y)} per second, ${format(100 * p.y / roof)} % of the roofline.`)}">
                 <line class="drop" x1="${X(p.x)}" x2="${X(p.x)}" y1="${Y(p.y)}" y2="${Y(roof)}"/>
                 <circle cx="${X(p.x)}" cy="${Y(p.y)}" r="8" fill="${LEVEL[p.level.toLowerCase()]}"/>
                 <text class="tag" x="${X(p.x) + (crowded ? 4 : -4)}" y="${Y(p.y) + 26}" text-anchor="${crowded ? 'start' : 'end'}">${esc(p.level)}</text></g>`;
         }
-        s += `<text x="${(l + W - r) / 2}" y="${H - 6}" text-anchor="middle">${unit}s for each byte moved</text>
+        s += `<text x="${(l + W - r) / 2}" y="${H - 6}" text-anchor="middle">arithmetic intensity (${unit}s per byte)</text>
             <text transform="translate(14,${H / 2}) rotate(-90)" text-anchor="middle">${unit}s per second</text>`;
-        body.innerHTML = svg(W, H, 'Roofline: work for each byte against work per second', s) +
-            `<p class="note">${integer ? 'The launch has no floating-point arithmetic: instructions of threads are counted instead' :
-                L.flops.map(q => `${num(q.operations, {q: 'flops', c: 'operations'})} ${esc(q.kind)} operations`).join(', ')}. Moved: ${
+        body.innerHTML = svg(W, H, 'Roofline: performance against arithmetic intensity', s) +
+            `<p class="note">${integer ? 'The launch has no floating-point arithmetic: thread instructions are counted instead' :
+                L.flops.map(q => `${num(q.operations, {q: 'flops', c: 'operations'})} ${esc(q.kind)} operations`).join(', ')}. Bytes transferred: ${
                 L.roofs.map(q => `${esc(q.level)} ${num(q.bytes, {q: 'roofs', c: 'bytes'}, bytes(q.bytes))}`).join(', ')}.</p>`;
     },
 });
@@ -148,7 +148,7 @@ function occupancyOf(o, threads, registers, shared) {
 
 panel({
     id: 'occupancy', title: 'Occupancy', query: 'occupancy',
-    about: 'Warps that a multiprocessor can hold of this kernel, what limits them, and how many it really held over time.',
+    about: 'Theoretical occupancy with its limits, and achieved occupancy over time.',
     isAvailable: () => L.occupancy && L.occupancy.theoretical !== null,
     draw(body) {
         const o = L.occupancy, f = L.facts;
@@ -157,14 +157,14 @@ panel({
         const least = Math.min(...by.map(r => r[1])), most = Math.max(...by.map(r => r[1]));
         const rows = by.map(r => `<div class="sol"><span>${r[0]}${r[1] === least ? ' <em>limits</em>' : ''}</span>${
             bar(100 * r[1] / most, r[1] === least ? 'var(--red)' : 'var(--blue)').replace('"bar"', '"bar wide"')}${
-            num(r[1], {q: 'occupancy', c: r[2], about: `blocks that fit one multiprocessor by ${r[0]}`}, `${format(r[1])} block${r[1] === 1 ? '' : 's'}`)}</div>`).join('');
-        body.innerHTML = `<div class="two"><div><h3>Blocks on a multiprocessor, by limit</h3>${rows}
-            <p>Possible: <strong>${num(100 * o.theoretical, {q: 'occupancy', c: 'theoretical'}, format(100 * o.theoretical, 1) + ' %')}</strong>,
+            num(r[1], {q: 'occupancy', c: r[2], about: `block limit per multiprocessor: ${r[0]}`}, `${format(r[1])} block${r[1] === 1 ? '' : 's'}`)}</div>`).join('');
+        body.innerHTML = `<div class="two"><div><h3>Blocks per multiprocessor, by limit</h3>${rows}
+            <p>Theoretical: <strong>${num(100 * o.theoretical, {q: 'occupancy', c: 'theoretical'}, format(100 * o.theoretical, 1) + ' %')}</strong>,
             achieved: <strong>${num(100 * o.achieved, {q: 'occupancy', c: 'achieved'}, format(100 * o.achieved, 1) + ' %')}</strong>.
-            ${o.waves < 1 ? `The grid fills only ${num(o.waves, {q: 'occupancy', c: 'waves'})} of one wave: more blocks would raise the achieved figure.`
-                : `The grid comes in ${num(o.waves, {q: 'occupancy', c: 'waves'})} waves.`}</p></div>
-            <div><h3>Warps alive over time</h3><div id="alive"></div></div></div>
-            <h3>What if?</h3><div class="whatif"></div>`;
+            ${o.waves < 1 ? `The grid is only ${num(o.waves, {q: 'occupancy', c: 'waves'})} of a wave: more blocks would increase achieved occupancy.`
+                : `The grid is ${num(o.waves, {q: 'occupancy', c: 'waves'})} waves.`}</p></div>
+            <div><h3>Active warps over time</h3><div id="alive"></div></div></div>
+            <h3>Occupancy calculator</h3><div class="whatif"></div>`;
         $('#alive', body).innerHTML = alive();
         whatIf($('.whatif', body), o, f);
     },
@@ -185,34 +185,34 @@ function alive() {
     }
     const most = Math.max(1, ...count), W = 400, H = 150;
     const path = [...count].map((v, i) => `${40 + i * (W - 50) / n},${H - 24 - v / most * (H - 40)}`).join(' ');
-    return svg(W, H, 'Warps alive over time', `<polygon class="area" points="40,${H - 24} ${path} ${W - 10},${H - 24}"/>
+    return svg(W, H, 'Active warps over time', `<polygon class="area" points="40,${H - 24} ${path} ${W - 10},${H - 24}"/>
         <text x="36" y="20" text-anchor="end">${short(most)}</text><text x="36" y="${H - 22}" text-anchor="end">0</text>
         <text x="40" y="${H - 6}">0</text><text x="${W - 10}" y="${H - 6}" text-anchor="end">${format(L.facts.span)} cycles</text>`) +
-        `<p class="note">At most ${format(peak)} warp${peak === 1 ? '' : 's'} at once, of ${format(slots)} slots${L.time.warpsTotal > L.time.warps.length ? ' (warps beyond the first ' + format(L.time.warps.length) + ' are left out)' : ''}.</p>`;
+        `<p class="note">At most ${format(peak)} warp${peak === 1 ? '' : 's'} at once, of ${format(slots)} slots${L.time.warpsTotal > L.time.warps.length ? ' (warps beyond the first ' + format(L.time.warps.length) + ' are omitted)' : ''}.</p>`;
 }
 
 function whatIf(body, o, f) {
     const shared = f.static_shared + f.dynamic_shared, threads = f.block_x * f.block_y * f.block_z, here = occupancyOf(o, threads, f.registers, shared);
     const now = {threads, registers: f.registers, shared}, ranges = {
         registers: ['registers per thread', Array.from({length: Math.min(o.registers_thread, 1024) + 1}, (_, i) => i).slice(16)],
-        shared: ['shared bytes per block', Array.from({length: Math.min(o.shared_block / 1024, 4096) + 1}, (_, i) => i * 1024)],
+        shared: ['shared memory bytes per block', Array.from({length: Math.min(o.shared_block / 1024, 4096) + 1}, (_, i) => i * 1024)],
         threads: ['threads per block', Array.from({length: 32}, (_, i) => (i + 1) * 32)],
     };
     body.innerHTML = Object.entries(ranges).map(([key, [title, xs]]) => {
         const W = 300, H = 150, l = 34, points = xs.map(x => occupancyOf(o, ...['threads', 'registers', 'shared'].map(k => k === key ? x : now[k])));
         const X = x => l + (Math.max(x, xs[0]) - xs[0]) / (xs[xs.length - 1] - xs[0]) * (W - l - 8), Y = y => H - 26 - y * (H - 44);
         const path = xs.map((x, i) => (i ? `H${X(x).toFixed(1)}V${Y(points[i]).toFixed(1)}` : `M${X(x)},${Y(points[i])}`)).join('');
-        return `<figure>${svg(W, H, `Possible occupancy by ${title}`, `<path class="step" data-here="${here}" d="${path}"/><circle cx="${X(now[key])}" cy="${Y(here)}" r="5" fill="var(--red)"/>
+        return `<figure>${svg(W, H, `Theoretical occupancy by ${title}`, `<path class="step" data-here="${here}" d="${path}"/><circle cx="${X(now[key])}" cy="${Y(here)}" r="5" fill="var(--red)"/>
             <text x="${l - 4}" y="${Y(1) + 4}" text-anchor="end">100</text><text x="${l - 4}" y="${Y(0) + 4}" text-anchor="end">0 %</text>
             <text x="${l}" y="${H - 8}">${short(xs[0])}</text><text x="${W - 8}" y="${H - 8}" text-anchor="end">${short(xs[xs.length - 1])}</text>
             <text x="${W / 2}" y="${H - 8}" text-anchor="middle">${title}</text>`)}
-            <figcaption>possible occupancy by ${title}; now ${format(now[key])}</figcaption></figure>`;
+            <figcaption>theoretical occupancy by ${title}; current: ${format(now[key])}</figcaption></figure>`;
     }).join('');
 }
 
 panel({
     id: 'stalls', title: 'Stalls', query: 'stalls',
-    about: 'Cycles that warps spent waiting, by reason, summed over all warps. Choose a reason to see the lines where it happens.',
+    about: 'Stall cycles by reason, summed over all warps. Select a reason to see its lines.',
     isAvailable: () => L.stalls.length > 0,
     draw(body) {
         const total = L.stalls.reduce((s, r) => s + r.cycles, 0);
@@ -223,7 +223,7 @@ panel({
             <span class="bar wide"><i style="width:${100 * r.cycles / most}%;background:${REASON[r.name]}"></i>${
                 base[r.name] !== undefined ? `<b style="left:${100 * base[r.name] / most}%" data-tip="baseline: ${format(base[r.name])}"></b>` : ''}</span>
             ${num(r.cycles, {q: 'stalls', c: 'cycles', about: r.meaning}, format(r.percent, 1) + ' %')}</button>`).join('')}</div>
-            <div class="note" id="reason" aria-live="polite">${format(total)} cycles of waiting in all.</div>`;
+            <div class="note" id="reason" aria-live="polite">${format(total)} stall cycles in total.</div>`;
         const choose = id => {
             const r = L.stalls.find(x => x.id === id), lines = new Map();
             for (const s of L.waits) {
@@ -236,7 +236,7 @@ panel({
             $('#reason', body).innerHTML = `<p><strong>${esc(r.name)}</strong>: ${esc(r.meaning)}.</p>` + grid(sorted, [
                 ['line', x => `<button class="link" data-line="${x[0]}">${x[0]}</button>`, 'r'],
                 ['cycles', x => num(x[1], {q: 'program_stalls', c: 'cycles'}), 'r'], ['', x => bar(100 * x[1] / r.cycles, REASON[r.name])],
-                ['PTX', x => `<code>${esc(L.text(x[0]).trim())}</code>`]], `Lines that wait for ${r.name}`);
+                ['PTX', x => `<code>${esc(L.text(x[0]).trim())}</code>`]], `Lines with stall reason ${r.name}`);
         };
         body.onclick = e => {
             const b = e.target.closest('[data-reason]'), l = e.target.closest('[data-line]');

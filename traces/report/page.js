@@ -1,32 +1,32 @@
 // page.js - the frame: launches, navigation, keys, theme, advice, comparison and the long tables.
 
 panel({
-    id: 'compare', title: 'Comparison', query: 'facts', about: 'This launch against the same launch of the baseline.',
-    isAvailable: () => L.baseline !== null, needs: 'a launch in the baseline that corresponds to it',
+    id: 'compare', title: 'Comparison', query: 'facts', about: 'This launch compared with the same launch of the baseline trace.',
+    isAvailable: () => L.baseline !== null, needs: 'a corresponding launch in the baseline',
     draw(body) {
         const b = table(L.baseline.facts)[0], bm = Object.fromEntries(table(L.baseline.metrics).map(r => [r.name, r.value]));
-        const ratio = b.cycles / L.facts.cycles, word = !Number.isFinite(ratio) ? '' : ratio > 1.005 ? `${format(ratio, 2)} times as fast` : ratio < 0.995 ? `${format(1 / ratio, 2)} times as slow` : 'as fast';
+        const ratio = b.cycles / L.facts.cycles, word = !Number.isFinite(ratio) ? '' : ratio > 1.005 ? `speedup ${format(ratio, 2)}x` : ratio < 0.995 ? `slowdown ${format(1 / ratio, 2)}x` : 'unchanged';
         const metrics = L.metrics.filter(m => bm[m.name] !== undefined && bm[m.name] !== m.value).map(m => ({...m, base: bm[m.name], change: (m.value - bm[m.name]) / Math.max(Math.abs(m.value), Math.abs(bm[m.name]))}))
             .sort((x, y) => Math.abs(y.change) - Math.abs(x.change)).slice(0, 40);
         const lines = L.baseline.lines.map(r => ({text: r[0], a: {line: r[1], issues: r[2], stall: r[3], sectors: r[4]}, b: {line: r[5], issues: r[6], stall: r[7], sectors: r[8]}}));
         const cost = s => s.stall + s.issues, changed = lines.filter(x => cost(x.a) !== cost(x.b) || x.a.sectors !== x.b.sectors).sort((x, y) => Math.abs(cost(y.b) - cost(y.a)) - Math.abs(cost(x.b) - cost(x.a))).slice(0, 40);
         const delta = v => `<span class="${v > 0 ? 'worse' : v < 0 ? 'better' : ''}">${v > 0 ? '+' : ''}${format(v)}</span>`;
-        body.innerHTML = `<p class="big">${num(L.facts.cycles, {q: 'facts', c: 'cycles'})} cycles, the baseline (${esc(DATA.baseline_file)}, ${esc(b.name)}) took ${num(b.cycles, {q: 'facts', c: 'cycles', about: 'of the baseline'})}: <strong>${word}</strong>.</p>
-            <h3>Lines</h3>${changed.length ? grid(changed, [['line', x => x.b.line ? `<button class="link" data-line="${x.b.line}">${x.b.line}</button>` : '–', 'r'], ['was', x => x.a.line || '–', 'r'],
-                ['Δ warp cycles', x => delta(cost(x.b) - cost(x.a)), 'r'], ['issues', x => format(x.b.issues), 'r'], ['was', x => format(x.a.issues), 'r'], ['stalls', x => format(x.b.stall), 'r'], ['was', x => format(x.a.stall), 'r'], ['sectors', x => format(x.b.sectors), 'r'], ['was', x => format(x.a.sectors), 'r'], ['PTX', x => `<code>${esc(x.text)}</code>`]], 'Lines that cost more or less than in the baseline') : '<p>No line differs.</p>'}
-            <h3>Metrics</h3>${metrics.length ? grid(metrics, [['metric', m => esc(m.name)], ['now', m => num(m.value, {m: m.name}), 'r'], ['baseline', m => format(m.base), 'r'], ['change', m => m.base ? `${m.value > m.base ? '+' : ''}${format(100 * (m.value - m.base) / Math.abs(m.base), 1)} %` : '–', 'r']], 'Metrics that differ, the largest change first') : '<p>No metric differs.</p>'}`;
+        body.innerHTML = `<p class="big">${num(L.facts.cycles, {q: 'facts', c: 'cycles'})} cycles; baseline (${esc(DATA.baseline_file)}, ${esc(b.name)}): ${num(b.cycles, {q: 'facts', c: 'cycles', about: 'of the baseline'})} cycles, <strong>${word}</strong>.</p>
+            <h3>Lines</h3>${changed.length ? grid(changed, [['line', x => x.b.line ? `<button class="link" data-line="${x.b.line}">${x.b.line}</button>` : '–', 'r'], ['baseline', x => x.a.line || '–', 'r'],
+                ['Δ warp cycles', x => delta(cost(x.b) - cost(x.a)), 'r'], ['issues', x => format(x.b.issues), 'r'], ['baseline', x => format(x.a.issues), 'r'], ['stalls', x => format(x.b.stall), 'r'], ['baseline', x => format(x.a.stall), 'r'], ['sectors', x => format(x.b.sectors), 'r'], ['baseline', x => format(x.a.sectors), 'r'], ['PTX', x => `<code>${esc(x.text)}</code>`]], 'Lines whose cost differs from the baseline') : '<p>No line differs.</p>'}
+            <h3>Metrics</h3>${metrics.length ? grid(metrics, [['metric', m => esc(m.name)], ['current', m => num(m.value, {m: m.name}), 'r'], ['baseline', m => format(m.base), 'r'], ['change', m => m.base ? `${m.value > m.base ? '+' : ''}${format(100 * (m.value - m.base) / Math.abs(m.base), 1)} %` : '–', 'r']], 'Metrics that differ, largest change first') : '<p>No metric differs.</p>'}`;
         body.onclick = e => { const l = e.target.closest('[data-line]'); if (l) go(+l.dataset.line); };
     },
 });
 
 panel({
-    id: 'metrics', title: 'Metrics', query: 'metrics', about: 'Every metric of the launch, by the names of nvprof and Nsight Compute. Point at a number to see its formula.',
+    id: 'metrics', title: 'Metrics', query: 'metrics', about: 'All metrics of the launch, with their nvprof and Nsight Compute names. Hover over a value to see its formula.',
     draw(body) {
-        body.innerHTML = `<div class="tools"><label>find <input id="find" type="search" placeholder="hit_rate, stall, dram …"></label><span class="note" id="found"></span></div><div id="list"></div>`;
+        body.innerHTML = `<div class="tools"><label>search <input id="find" type="search" placeholder="hit_rate, stall, dram …"></label><span class="note" id="found"></span></div><div id="list"></div>`;
         const show = () => {
             const w = $('#find', body).value.toLowerCase(), rows = L.metrics.filter(m => !w || m.name.toLowerCase().includes(w) || m.meaning.toLowerCase().includes(w));
             $('#found', body).textContent = `${rows.length} of ${L.metrics.length}`;
-            $('#list', body).innerHTML = grid(rows, [['metric', m => `<code>${esc(m.name).replace(/_/g, '_<wbr>')}</code>`], ['value', m => num(m.value, {m: m.name}), 'r'], ['unit', m => esc(m.unit)], ['meaning', m => esc(m.meaning)]], 'Metrics of the launch');
+            $('#list', body).innerHTML = grid(rows, [['metric', m => `<code>${esc(m.name).replace(/_/g, '_<wbr>')}</code>`], ['value', m => num(m.value, {m: m.name}), 'r'], ['unit', m => esc(m.unit)], ['description', m => esc(m.meaning)]], 'Metrics of the launch');
         };
         $('#find', body).oninput = show;
         show();
@@ -34,9 +34,9 @@ panel({
 });
 
 panel({
-    id: 'machine', title: 'Machine', query: 'machine_values', about: 'The machine description that the model worked with, and where every value comes from.',
+    id: 'machine', title: 'Machine', query: 'machine_values', about: 'The machine parameters of the model, with the provenance of each value.',
     draw(body) {
-        body.innerHTML = `<details><summary>${L.machine.length} values, ${L.machine.filter(r => r.provenance === 'guessed').length} of them guessed</summary>${grid(L.machine, [['section', r => esc(r.section)], ['key', r => esc(r.key)], ['value', r => num(r.value, {q: 'machine_values', c: 'value'}), 'r'], ['unit', r => esc(r.unit)], ['origin', r => esc(r.provenance)], ['source', r => esc(r.source)]], 'Machine description')}</details>`;
+        body.innerHTML = `<details><summary>${L.machine.length} values, ${L.machine.filter(r => r.provenance === 'guessed').length} of them guessed</summary>${grid(L.machine, [['section', r => esc(r.section)], ['key', r => esc(r.key)], ['value', r => num(r.value, {q: 'machine_values', c: 'value'}), 'r'], ['unit', r => esc(r.unit)], ['provenance', r => esc(r.provenance)], ['source', r => esc(r.source)]], 'Machine description')}</details>`;
     },
 });
 
@@ -88,7 +88,7 @@ function show(k) {
         };
         p.el = el;
         p.drawn = false;
-        if (!has) $('.body', el).innerHTML = `<p class="note">Nothing to show for this launch${p.needs ? ': it needs ' + esc(p.needs) : ''}.</p>`;
+        if (!has) $('.body', el).innerHTML = `<p class="note">No data for this launch${p.needs ? ': requires ' + esc(p.needs) : ''}.</p>`;
         else visibilityObserver.observe(el);
     }
     drawVisible();
@@ -103,7 +103,7 @@ function drawPanel(p) {
         p.draw($('.body', p.el));
     } catch (e) { // inconsistent numbers of a damaged trace; the other panels may still be valid
         console.error(e);
-        $('.body', p.el).innerHTML = '<p class="note">The numbers of this panel contradict each other.</p>';
+        $('.body', p.el).innerHTML = '<p class="note">The data of this panel is inconsistent.</p>';
     }
     /* Tab reaches standalone numbers; those in tables have the panel's SQL button. */
     for (const e of $$('.num', p.el)) if (!e.closest('table, .listing, button')) e.tabIndex = 0;
@@ -117,8 +117,8 @@ function drawAll() {
 
 // ---- keys and theme ----
 
-const KEYS = [['j / k', 'next, previous panel'], ['1 … 9', 'panel by number'], ['[ / ]', 'previous, next launch'], ['h', 'next hot line'], ['t', 'dark or light'], ['/', 'find a metric'], ['?', 'this list'],
-    ['in maps and masks', '← → ↑ ↓ tell about a cell'], ['in the timeline', '← → move, ↑ ↓ rows, + − 0 zoom, Enter open, i issue slots, , . step through issues'], ['Tab', 'to numbers and buttons; a focused number shows its SQL']];
+const KEYS = [['j / k', 'next, previous panel'], ['1 … 9', 'panel by number'], ['[ / ]', 'previous, next launch'], ['h', 'next hot line'], ['t', 'toggle dark and light theme'], ['/', 'search metrics'], ['?', 'this list'],
+    ['in maps and masks', '← → ↑ ↓ select a cell'], ['in the timeline', '← → pan, ↑ ↓ select a row, + − 0 zoom, Enter expand or collapse, i issue slots, , . step through issues'], ['Tab', 'moves to numbers and buttons; a focused number shows its SQL']];
 
 function toggleTheme() {
     document.documentElement.dataset.theme = isDark() ? 'light' : 'dark';
@@ -143,9 +143,9 @@ function goToPanel(by, absolute) {
 function start() {
     $('#app').innerHTML = `<header id="top"><div id="title"></div><div class="controls">
         ${DATA.kernels.rows.length > 1 ? '<label>launch <select id="launch"></select></label>' : ''}
-        <button id="theme" aria-label="dark or light">◐</button><button id="help" aria-label="keys">?</button></div></header>
+        <button id="theme" aria-label="toggle dark and light theme">◐</button><button id="help" aria-label="keyboard shortcuts">?</button></div></header>
         <nav aria-label="panels"><ol></ol><p class="note">${esc(DATA.file)}</p></nav><main></main>
-        <dialog id="keys"><h2>Keys</h2><dl>${KEYS.map(k => `<dt><kbd>${k[0]}</kbd></dt><dd>${k[1]}</dd>`).join('')}</dl><form method="dialog"><button>close</button></form></dialog>`;
+        <dialog id="keys"><h2>Keyboard shortcuts</h2><dl>${KEYS.map(k => `<dt><kbd>${k[0]}</kbd></dt><dd>${k[1]}</dd>`).join('')}</dl><form method="dialog"><button>close</button></form></dialog>`;
     tip.start();
     const select = $('#launch');
     if (select) {
@@ -175,7 +175,7 @@ function start() {
         if (select) select.value = 0;
         for (const s of $$('main > section')) seen.observe(s);
     } else {
-        $('main').innerHTML = '<p>The trace has no launch.</p>';
+        $('main').innerHTML = '<p>The trace contains no launches.</p>';
     }
     document.documentElement.dataset.loaded = Math.round(performance.now());
 }

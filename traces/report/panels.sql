@@ -3,7 +3,7 @@
 -- A section begins with "-- name | title"; the lines below it, up to the next section, are one SELECT about launch :kernel. The report
 -- contains the rows and this text, so that a reader can run the same query on the trace. embed.awk turns the file into C strings.
 
--- facts | What was launched, and on what
+-- facts | The launch, its configuration and its machine
 SELECT k.id, k.name, k.entry, k.mode, k.status, k.error, k.error_text, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z,
        k.cluster_x, k.cluster_y, k.cluster_z, k.blocks, k.warps, k.threads, k.registers, k.static_shared, k.dynamic_shared, k.local_bytes,
        k.cycles, k.duration_us, k.inst_executed, k.thread_inst_executed, 1.0 * k.inst_executed / nullif(k.cycles, 0) AS ipc,
@@ -15,21 +15,21 @@ SELECT k.id, k.name, k.entry, k.mode, k.status, k.error, k.error_text, k.grid_x,
        (SELECT max(value) FROM machine_value v WHERE v.machine = m.id AND section = 'machine' AND key = 'title') AS title
 FROM kernel k JOIN machine m ON m.id = k.machine JOIN module o ON o.id = k.module JOIN run r ON r.id = k.run WHERE k.id = :kernel
 
--- metrics | Every metric of the launch that has a value
+-- metrics | All metrics of the launch that have a value
 SELECT m.name, m.value, i.family, i.unit, i.meaning
 FROM metric m JOIN metric_info i ON i.name = m.name WHERE m.kernel = :kernel AND m.value IS NOT NULL ORDER BY i.family DESC, m.name
 
--- speed_of_light | How busy each unit was, as a share of what it can do in the cycles of the launch
+-- speed_of_light | Utilization of each unit, in percent of its peak over the elapsed cycles
 WITH k AS (SELECT k.id, k.machine, k.cycles, m.sms, m.subcores FROM kernel k JOIN machine m ON m.id = k.machine WHERE k.id = :kernel),
 v AS (SELECT section, key, value FROM machine_value WHERE machine = (SELECT machine FROM k)),
 c AS (SELECT name, sum(value) AS value FROM counter WHERE kernel = :kernel GROUP BY name),
 pipe(place, unit, counter, op, per_sm, about) AS (VALUES
     (2, 'single-precision pipe', 'smsp__inst_executed_pipe_fma.sum', 'op.fma', 0, 'f32 add, multiply, fused multiply-add'),
     (3, 'integer and logic pipe', 'smsp__inst_executed_pipe_alu.sum', 'op.alu', 0, 'integer add, logic, compare, select'),
-    (4, 'heavy multiply pipe', 'smsp__inst_executed_pipe_fmaheavy.sum', 'op.imad', 0, 'integer multiply-add, and f32 work when the light half of the pipe is busy'),
+    (4, 'heavy multiply pipe', 'smsp__inst_executed_pipe_fmaheavy.sum', 'op.imad', 0, 'integer multiply-add, and f32 instructions when the light half of the pipe is busy'),
     (5, 'double-precision pipe', 'smsp__inst_executed_pipe_fp64.sum', 'op.fp64', 0, 'f64 arithmetic'),
-    (6, 'special functions', 'smsp__inst_executed_pipe_xu.sum', 'op.xu', 0, 'sine, root, reciprocal, conversions'),
-    (8, 'load and store pipe', 'smsp__inst_executed_pipe_lsu.sum', 'op.mem', 1, 'address part of loads, stores, atomics')),
+    (6, 'special functions', 'smsp__inst_executed_pipe_xu.sum', 'op.xu', 0, 'sine, square root, reciprocal, conversions'),
+    (8, 'load and store pipe', 'smsp__inst_executed_pipe_lsu.sum', 'op.mem', 1, 'address computation of loads, stores, atomics')),
 tensor AS (SELECT sum(s.executed * CAST(substr(v.value, instr(v.value, 'tensor:') + 7) AS INTEGER)) AS used
     FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc JOIN isa_form f ON f.id = i.form
     JOIN v ON v.section = 'price' AND v.key = f.class WHERE s.kernel = :kernel AND instr(v.value, 'tensor:') > 0),
@@ -41,21 +41,21 @@ u(place, side, unit, used, peak, measure, about) AS (
     UNION ALL SELECT p.place, 'compute', p.unit, (SELECT value FROM c WHERE name = p.counter),
            k.cycles * k.sms * iif(p.per_sm, 1, k.subcores) / (SELECT value FROM v WHERE section = p.op AND key = 'interval'),
            'instructions', p.about FROM pipe p, k
-    UNION ALL SELECT 7, 'compute', 'tensor pipe', (SELECT used FROM tensor), k.cycles * k.sms * k.subcores, 'cycles held',
+    UNION ALL SELECT 7, 'compute', 'tensor pipe', (SELECT used FROM tensor), k.cycles * k.sms * k.subcores, 'cycles busy',
            'matrix instructions' FROM k
-    UNION ALL SELECT 10, 'memory', 'shared memory', (SELECT passes FROM l), k.cycles * k.sms, 'passes',
-           'one pass over the banks per cycle and multiprocessor' FROM k
+    UNION ALL SELECT 10, 'memory', 'shared memory', (SELECT passes FROM l), k.cycles * k.sms, 'wavefronts',
+           'one wavefront per cycle and multiprocessor' FROM k
     UNION ALL SELECT 11, 'memory', 'L1', (SELECT sectors FROM l) * 32.0,
            k.cycles * k.sms * (SELECT value FROM v WHERE section = 'l1' AND key = 'width'), 'bytes', 'global and local sectors' FROM k
     UNION ALL SELECT 12, 'memory', 'L2', (SELECT value FROM c WHERE name = 'lts__t_sectors.sum') * 32.0, k.cycles
            * (SELECT value FROM v WHERE section = 'l2' AND key = 'slices') * (SELECT value FROM v WHERE section = 'l2' AND key = 'slice'),
-           'bytes', 'sectors that all slices handled' FROM k
+           'bytes', 'sectors processed by all slices' FROM k
     UNION ALL SELECT 13, 'memory', 'DRAM', (SELECT sum(value) FROM c WHERE name IN ('dram__bytes_read.sum', 'dram__bytes_write.sum')),
            k.cycles * (SELECT value FROM v WHERE section = 'dram' AND key = 'width'), 'bytes', 'bytes read and written' FROM k)
 SELECT side, unit, used, peak, round(100.0 * used / nullif(peak, 0), 3) AS percent, measure, about
 FROM u WHERE peak > 0 AND used IS NOT NULL ORDER BY place
 
--- flops | Floating-point operations by precision, with the most that the machine can do per cycle
+-- flops | Floating-point operations by precision, with the machine's peak per cycle
 WITH k AS (SELECT k.id, k.machine, m.sms, m.subcores FROM kernel k JOIN machine m ON m.id = k.machine WHERE k.id = :kernel),
 v AS (SELECT section, key, value FROM machine_value WHERE machine = (SELECT machine FROM k)),
 p AS (SELECT i.text, f.mnemonic, f.class, s.executed, 1.0 * s.lanes * s.executed / nullif(s.issues, 0) AS lanes,
@@ -80,7 +80,7 @@ SELECT kind, CAST(round(sum(operations)) AS INTEGER) AS operations, coalesce(max
        AND section = CASE kind WHEN 'f64' THEN 'op.fp64' WHEN 'f16' THEN 'op.half' ELSE 'op.fma' END)) AS per_cycle
 FROM o GROUP BY kind ORDER BY operations DESC
 
--- roofs | Bytes that each level of memory moved, and the most that it can move per cycle
+-- roofs | Bytes transferred by each memory level, with its peak per cycle
 WITH k AS (SELECT k.machine, m.sms FROM kernel k JOIN machine m ON m.id = k.machine WHERE k.id = :kernel),
 v AS (SELECT section, key, value FROM machine_value WHERE machine = (SELECT machine FROM k)),
 c AS (SELECT name, sum(value) AS value FROM counter WHERE kernel = :kernel GROUP BY name)
@@ -91,7 +91,7 @@ UNION ALL SELECT 'L2', (SELECT value FROM c WHERE name = 'lts__t_sectors.sum') *
 UNION ALL SELECT 'L1', (SELECT sum(sectors) FROM access WHERE kernel = :kernel AND space IN ('global', 'local')) * 32.0,
        (SELECT sms FROM k) * (SELECT value FROM v WHERE section = 'l1' AND key = 'width')
 
--- occupancy | Blocks of this kernel that one multiprocessor holds, by each limit, and the limits themselves
+-- occupancy | Blocks of this kernel per multiprocessor by each limit, and the limits
 WITH k AS (SELECT * FROM kernel WHERE id = :kernel),
 v AS (SELECT section, key, value FROM machine_value WHERE machine = (SELECT machine FROM k))
 SELECT k.theoretical_occupancy AS theoretical, (SELECT value FROM achieved_occupancy WHERE kernel = k.id) AS achieved,
@@ -116,14 +116,14 @@ SELECT k.theoretical_occupancy AS theoretical, (SELECT value FROM achieved_occup
        (SELECT value FROM v WHERE section = 'shared' AND key = 'unit') AS shared_unit
 FROM k
 
--- stalls | Cycles that warps waited, by reason, over the whole launch
+-- stalls | Stall cycles by reason, over the whole launch
 SELECT r.id, r.name, s.cycles, round(100.0 * s.cycles / sum(s.cycles) OVER (), 3) AS percent, r.meaning
 FROM stall_sum s JOIN stall_reason r ON r.name = s.reason WHERE s.kernel = :kernel AND r.name <> 'selected' ORDER BY s.cycles DESC
 
--- reasons | The words for why a warp waits
+-- reasons | Stall reasons and their meanings
 SELECT id, name, meaning FROM stall_reason ORDER BY id
 
--- program | The machine program of the functions that ran, with what every instruction cost
+-- program | The machine program of the executed functions, with the cost of each instruction
 SELECT i.pc, i.function, i.text, i.ptx_line, i.src_source, i.src_line, f.mnemonic, f.syntax, i.access, i.space, i.bytes,
        coalesce(s.issues, 0) AS issues, coalesce(s.executed, 0) AS executed, coalesce(s.lanes, 0) AS lanes,
        coalesce(s.stall_cycles, 0) AS stall_cycles, coalesce(s.requests, 0) AS requests, coalesce(s.sectors, 0) AS sectors,
@@ -135,14 +135,14 @@ LEFT JOIN pc_stat s ON s.kernel = k.id AND s.pc = i.pc
 WHERE k.id = :kernel AND i.function IN (SELECT j.function FROM pc_stat t JOIN instruction j ON j.module = t.module AND j.pc = t.pc
                                         WHERE t.kernel = :kernel) ORDER BY i.pc
 
--- program_stalls | Cycles waited before each instruction, by reason
+-- program_stalls | Stall cycles of each instruction, by reason
 SELECT s.pc, s.reason, s.cycles FROM stall s WHERE s.kernel = :kernel AND s.reason <> 0 ORDER BY s.pc, s.cycles DESC
 
 -- sources | The source files of the module
 SELECT DISTINCT f.id, f.name, f.language FROM source f JOIN kernel k ON k.id = :kernel JOIN module m ON m.id = k.module
 WHERE f.id = m.source OR f.id IN (SELECT src_source FROM instruction i WHERE i.module = m.id) ORDER BY f.id
 
--- lines | The lines of these files, of the PTX those around the functions that ran
+-- lines | The lines of these files; of the PTX, those around the executed functions
 WITH m AS (SELECT k.module, o.source FROM kernel k JOIN module o ON o.id = k.module WHERE k.id = :kernel),
 i AS (SELECT i.* FROM instruction i, m WHERE i.module = m.module AND i.function IN (SELECT j.function FROM pc_stat t
       JOIN instruction j ON j.module = t.module AND j.pc = t.pc WHERE t.kernel = :kernel)),
@@ -151,12 +151,12 @@ SELECT l.source, l.line, l.text FROM source_line l, m, n WHERE l.source = m.sour
 UNION ALL SELECT l.source, l.line, l.text FROM source_line l
 WHERE l.source IN (SELECT src_source FROM i WHERE src_source IS NOT NULL) ORDER BY 1, 2
 
--- traffic | Memory instructions by state space and kind: requests, sectors, passes and where sectors were served
+-- traffic | Memory instructions by state space and kind: requests, sectors, wavefronts and the level that served the sectors
 SELECT space, kind, executed, requests, sectors, wavefronts, conflicts, bytes, l1_hits, from_l2, from_dram,
        round(1.0 * sectors / nullif(requests, 0), 2) AS sectors_per_request, round(100.0 * bytes / nullif(sectors * 32.0, 0), 1) AS efficiency
 FROM access WHERE kernel = :kernel ORDER BY space, kind
 
--- levels | What passed each level of memory, from the counters of the model
+-- levels | Traffic of each memory level, from the counters of the model
 WITH c AS (SELECT name, sum(value) AS value FROM counter WHERE kernel = :kernel GROUP BY name)
 SELECT (SELECT value FROM c WHERE name = 'l1tex__m_xbar2l1tex_read_sectors.sum') AS l1_from_l2,
        (SELECT value FROM c WHERE name = 'l1tex__m_l1tex2xbar_write_sectors.sum') AS l1_to_l2,
@@ -175,27 +175,27 @@ SELECT (SELECT value FROM c WHERE name = 'l1tex__m_xbar2l1tex_read_sectors.sum')
        (SELECT value FROM c WHERE name = 'l1tex__data_pipe_lsu_wavefronts_mem_shared.sum') AS shared_wavefronts,
        (SELECT value FROM c WHERE name = 'l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum') AS shared_conflicts
 
--- branches | Branches, and after which of them the lanes of a warp went different ways
+-- branches | Branches and how often they diverged
 SELECT s.pc, i.text, i.ptx_line, s.branches, s.divergent, round(100.0 * s.divergent / s.branches, 2) AS percent
 FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc
 WHERE s.kernel = :kernel AND s.branches > 0 ORDER BY s.divergent DESC, s.branches DESC
 
--- windows | Sums over equal windows of time
+-- windows | Counters over time, in windows of equal length
 SELECT component, name, cycle, cycles, value FROM counter_time WHERE kernel = :kernel ORDER BY component, name, cycle
 
--- units | Sectors of each L2 slice and DRAM channel; by window of time, as window:sectors
+-- units | Sectors of each L2 slice and DRAM channel; by time window, as window:sectors
 SELECT component, name, unit, max(cycles) AS cycles, sum(value) AS sectors, group_concat((cycle / cycles) || ':' || value, ' ') AS windows
 FROM unit_time WHERE kernel = :kernel GROUP BY component, name, unit ORDER BY component DESC, name, unit
 
--- barriers | Barriers and how long warps waited at them
+-- barriers | Barriers and the wait times of warps
 SELECT b.pc, i.text, i.ptx_line, count(*) AS arrivals, round(avg(b.resumed - b.arrived), 1) AS mean, max(b.resumed - b.arrived) AS longest
 FROM barrier b JOIN kernel k ON k.id = b.kernel JOIN instruction i ON i.module = k.module AND i.pc = b.pc
 WHERE b.kernel = :kernel GROUP BY b.pc ORDER BY sum(b.resumed - b.arrived) DESC
 
--- events | Faults, printed lines, and what the size limit left out
+-- events | Faults, printed lines, and events dropped at the size limit
 SELECT kind, text FROM event WHERE kernel = :kernel ORDER BY id LIMIT 200
 
--- findings | What the checkers found: two places, and the threads that met there
+-- findings | Findings of the checkers: the two accesses and their threads
 SELECT f.tool || '-' || f.kind AS finding, f.severity, f.text, f.help, f.count, f.seed,
     i.ptx_line, o.ptx_line AS other_ptx_line, i.cuda, o.cuda AS other_cuda,
     printf('block %d,%d,%d thread %d,%d,%d', f.block_x, f.block_y, f.block_z, f.thread_x, f.thread_y, f.thread_z) AS thread,
@@ -204,6 +204,6 @@ SELECT f.tool || '-' || f.kind AS finding, f.severity, f.text, f.help, f.count, 
 FROM finding f JOIN kernel k ON k.id = f.kernel LEFT JOIN instruction i ON i.module = k.module AND i.pc = f.pc
 LEFT JOIN instruction o ON o.module = k.module AND o.pc = f.other_pc WHERE f.kernel = :kernel ORDER BY f.id LIMIT 100
 
--- machine_values | The machine description with the origin of every value
+-- machine_values | The machine parameters with the provenance of each value
 SELECT v.section, v.key, v.value, v.unit, v.provenance, v.source FROM machine_value v JOIN kernel k ON k.machine = v.machine
 WHERE k.id = :kernel ORDER BY v.section, v.key

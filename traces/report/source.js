@@ -2,14 +2,14 @@
 // each.
 
 const MEASURES = [
-    ['stall_cycles', 'stall cycles', 'cycles that warps waited before the instruction'],
+    ['stall_cycles', 'stall cycles', 'stall cycles of warps before the instruction'],
     ['issues', 'issues', 'warp instructions issued'],
     ['sectors', 'sectors', '32-byte sectors moved'],
-    ['conflicts', 'conflicts', 'passes through shared memory or L1 beyond the unavoidable ones'],
-    ['idle', 'idle lanes', 'lanes that were off when the instruction issued'],
-    ['divergent', 'diverged', 'branches after which lanes went different ways'],
-    ['latency', 'latency', 'cycles to the result, summed'],
-    ['from_dram', 'from DRAM', 'sectors that DRAM served'],
+    ['conflicts', 'conflicts', 'wavefronts in shared memory or L1 beyond the minimum'],
+    ['idle', 'idle lanes', 'inactive lanes when the instruction issued'],
+    ['divergent', 'diverged', 'branches at which the lanes of a warp diverged'],
+    ['latency', 'latency', 'cycles from issue to result, summed'],
+    ['from_dram', 'from DRAM', 'sectors served by DRAM'],
 ];
 
 // Highlights the syntax of a line of PTX or of the machine program.
@@ -42,11 +42,11 @@ const source = {
         this.body = body;
         const cuda = L.sources.filter(s => s.language === 'cuda' && L.program.some(r => r.src_source === s.id));
         this.ptxSums = this.sums('ptx_line', () => true);
-        body.innerHTML = `<div class="tools" role="toolbar" aria-label="what the colours show">${MEASURES.filter(m => L.program.some(r => this.value(r, m[0]) > 0)).map(m =>
+        body.innerHTML = `<div class="tools" role="toolbar" aria-label="metric shown by the colours">${MEASURES.filter(m => L.program.some(r => this.value(r, m[0]) > 0)).map(m =>
             `<button data-measure="${m[0]}" aria-pressed="${m[0] === this.measure}" data-tip="${m[2]}">${m[1]}</button>`).join('')}
             <button data-hot>next hot line <kbd>h</kbd></button></div>
             <div class="code ${cuda.length ? 'three' : ''}">${cuda.length ? '<div class="pane" data-pane="cuda"></div>' : ''}<div class="pane" data-pane="ptx"></div><div class="pane" data-pane="machine"></div></div>
-            <div class="detail" id="line" aria-live="polite">Choose a line to see its instructions and what they waited for.</div>`;
+            <div class="detail" id="line" aria-live="polite">Select a line to see its instructions and their stall reasons.</div>`;
         const ptx = L.sources.find(s => s.language === 'ptx');
         const lines = L.lines.filter(l => ptx && l.source === ptx.id);
         const columns = '<div class="row head"><i></i><b>line</b><b>stalls</b><b>issues</b><b>text</b></div>';
@@ -123,11 +123,11 @@ const source = {
         const waits = new Map();
         for (const w of L.waits) if (pcs.has(w.pc)) waits.set(w.reason, (waits.get(w.reason) || 0) + w.cycles);
         const sum = k => mine.reduce((s, r) => s + r[k], 0), total = [...waits.values()].reduce((a, b) => a + b, 0);
-        const facts = [['issues', 'issues'], ['executed', 'executed'], ['stall_cycles', 'stall cycles'], ['requests', 'requests'], ['sectors', 'sectors'], ['wavefronts', 'passes'],
+        const facts = [['issues', 'issues'], ['executed', 'executed'], ['stall_cycles', 'stall cycles'], ['requests', 'requests'], ['sectors', 'sectors'], ['wavefronts', 'wavefronts'],
             ['conflicts', 'conflicts'], ['l1_hits', 'L1 sectors'], ['from_l2', 'sectors from L2'], ['from_dram', 'sectors from DRAM'], ['branches', 'branches'], ['divergent', 'diverged']].filter(x => sum(x[0]) > 0);
-        $('#line', this.body).innerHTML = !mine.length ? 'No machine instruction comes from this line.' :
+        $('#line', this.body).innerHTML = !mine.length ? 'No machine instruction was generated from this line.' :
             `<p><strong>${kind === 'pc' ? 'pc' : 'line'} ${key}</strong> ${mine.slice(0, 3).map(r => `<code>${esc(r.text)}</code>`).join(' ')}${mine.length > 3 ? ` and ${mine.length - 3} more` : ''}</p>
-            <p>${facts.map(x => `${x[1]} ${num(sum(x[0]), {q: 'program', c: x[0]})}`).join(' · ')} · lanes ${num(sum('lanes') / Math.max(1, sum('issues')), {q: 'program', c: 'lanes', about: 'active lanes for each issue'})}</p>
+            <p>${facts.map(x => `${x[1]} ${num(sum(x[0]), {q: 'program', c: x[0]})}`).join(' · ')} · lanes ${num(sum('lanes') / Math.max(1, sum('issues')), {q: 'program', c: 'lanes', about: 'active lanes per issue'})}</p>
             ${total ? `<div class="stack">${[...waits].sort((a, b) => b[1] - a[1]).map(([r, v]) => `<i style="flex:${v};background:${REASON[L.reason[r]]}" data-tip="${esc(L.reason[r])}: ${format(v)} cycles"></i>`).join('')}</div>
             <p>${[...waits].sort((a, b) => b[1] - a[1]).slice(0, 5).map(([r, v]) => `<i class="dot" style="background:${REASON[L.reason[r]]}"></i>${esc(L.reason[r])} ${num(v, {q: 'program_stalls', c: 'cycles'})}`).join(' · ')}</p>` : ''}
             <p class="dim">${esc(mine[0].syntax)}</p>`;
@@ -149,6 +149,6 @@ function go(line, quiet) {
 }
 
 panel({
-    id: 'source', title: 'Source', query: 'program', about: 'PTX (and CUDA, where the PTX names it with .loc) beside the machine program. Colour and bar show the chosen measure; choose a line to find its counterpart.',
+    id: 'source', title: 'Source', query: 'program', about: 'PTX (and CUDA, if the PTX has .loc directives) side by side with the machine program. Colour and bar show the selected metric; select a line to highlight the corresponding lines.',
     draw(body) { source.draw(body); },
 });

@@ -98,17 +98,17 @@ class Timeline {
         this.used = this.t.bySm.map((x, i) => x ? i : -1).filter(i => i >= 0);
         this.open = new Set(this.used.filter(sm => this.t.detailed.has(sm)).slice(0, 1));
         body.innerHTML = `<div class="tools"><button data-do="all">whole launch <kbd>0</kbd></button><button data-do="in">zoom in <kbd>+</kbd></button>
-            <button data-do="out">zoom out <kbd>−</kbd></button><button data-do="open">open / close row <kbd>Enter</kbd></button>
+            <button data-do="out">zoom out <kbd>−</kbd></button><button data-do="open">expand / collapse row <kbd>Enter</kbd></button>
             <button data-do="slots">issue slots <kbd>i</kbd></button><span id="scale" class="note" aria-live="polite"></span></div>
             <canvas id="strip" height="70"></canvas>
-            <canvas id="rows" height="430" tabindex="0" role="application" aria-label="Warp timeline. Arrow keys move, plus and minus zoom, Enter opens a multiprocessor, comma and full stop step through issues."></canvas>
-            <div id="issue" class="detail" aria-live="polite">Point at the timeline, or focus it and use the arrow keys; <kbd>,</kbd> and <kbd>.</kbd> step through the issues of a warp.</div>
+            <canvas id="rows" height="430" tabindex="0" role="application" aria-label="Warp timeline. Arrow keys pan, plus and minus zoom, Enter expands a multiprocessor, comma and full stop step through issues."></canvas>
+            <div id="issue" class="detail" aria-live="polite">Hover over the timeline, or focus it and use the arrow keys; <kbd>,</kbd> and <kbd>.</kbd> step through the issues of a warp.</div>
             <div class="legend">${L.reasons.filter(r => L.stalls.some(s => s.id === r.id)).map(r =>
                 `<span data-tip="${esc(r.meaning)}"><i class="dot" style="background:${REASON[r.name]}"></i>${esc(r.name)}</span>`).join('')}
                 <span><i class="dot" style="background:${REASON.selected}"></i>issues</span></div>
             <p class="note">${num(this.t.rows, {q: 'facts', c: 'inst_executed', about: 'SELECT count(*) FROM inst WHERE kernel = ' + L.id}, format(this.t.rows))} executed instructions; ${
-            format(this.t.kept)} of them are kept one by one${this.t.detailed.size < this.used.length || this.t.until !== null
-                ? ` (multiprocessor ${[...this.t.detailed].slice(0, 8).join(', ')}${this.t.detailed.size > 8 ? ' …' : ''}${this.t.until !== null ? `, up to cycle ${format(this.t.until)}` : ''}): <code>ptxloom report ${esc(DATA.file)} --issue-slots N</code> keeps more` : ''}.</p>`;
+            format(this.t.kept)} of them are included as single issues${this.t.detailed.size < this.used.length || this.t.until !== null
+                ? ` (multiprocessor ${[...this.t.detailed].slice(0, 8).join(', ')}${this.t.detailed.size > 8 ? ' …' : ''}${this.t.until !== null ? `, up to cycle ${format(this.t.until)}` : ''}): <code>ptxloom report ${esc(DATA.file)} --issue-slots N</code> includes more` : ''}.</p>`;
         this.strip = $('#strip', body);
         this.canvas = $('#rows', body);
         this.info = $('#issue', body);
@@ -202,7 +202,7 @@ class Timeline {
         g.stroke();
         g.fillStyle = this.colour.dim;
         g.font = '11px system-ui';
-        g.fillText('waiting warps', 4, 20);
+        g.fillText('stalled warps', 4, 20);
         g.fillText('— issues', 4, 36);
         const a = this.label + this.x0 / L.facts.span * w, b = this.label + this.x1 / L.facts.span * w;
         g.fillStyle = 'rgba(128,128,128,.28)';
@@ -382,16 +382,16 @@ class Timeline {
         if (!h) return '';
         if (!h.w) {
             const t = this.t, at = h.r.sm * t.windows + Math.floor((h.cycle || 0) / t.width);
-            return `<strong>multiprocessor ${h.r.sm}</strong>, cycles ${format(Math.floor((h.cycle || 0) / t.width) * t.width)} and the ${t.width} after: ${
-                format(t.issues[at] || 0)} issues; warps mostly waited for ${esc(t.main[at] ? L.reason[t.main[at]] : 'nothing')}.`;
+            return `<strong>multiprocessor ${h.r.sm}</strong>, cycles ${format(Math.floor((h.cycle || 0) / t.width) * t.width)} to ${format((Math.floor((h.cycle || 0) / t.width) + 1) * t.width - 1)}: ${
+                format(t.issues[at] || 0)} issues; main stall reason: ${esc(t.main[at] ? L.reason[t.main[at]] : 'none')}.`;
         }
         const head = `<strong>block ${h.w.block}, warp ${h.w.warp}</strong> on multiprocessor ${h.w.sm}, sub-core ${h.w.subcore}: cycles ${format(h.w.first)} to ${format(h.w.last)}, ${format(h.w.executed)} instructions, ${format(h.w.lanes / h.w.executed, 1)} lanes on average.`;
-        if (!h.slots) return head + ' Its issues are not in this report.';
+        if (!h.slots) return head + ' Its single issues are not included in this report.';
         const s = h.slots, i = h.i, ins = L.byPc.get(s.pc[i]);
         const lanes = Array.from({length: L.facts.lanes}, (_, k) => `<i class="${(k < 32 ? s.mask : s.upper)[i] >>> k % 32 & 1 ? 'on' : ''}"></i>`).join('');
         return `${head}<br><strong>cycle ${format(s.cycle[i])}</strong> <code>${esc(ins?.text ?? '?')}</code> ${
-            s.wait[i] ? `after ${format(s.wait[i])} cycles of <i class="dot" style="background:${REASON[L.reason[s.stall[i]]]}"></i>${esc(L.reason[s.stall[i]])}` : 'at once'}${
-            s.latency[i] ? `, result ${format(s.latency[i])} cycles later` : ''}. <span class="lanes" aria-label="active lanes">${lanes}</span> line ${ins?.ptx_line ?? '–'}: <code>${esc(L.text(ins?.ptx_line).trim())}</code>`;
+            s.wait[i] ? `after ${format(s.wait[i])} cycles of <i class="dot" style="background:${REASON[L.reason[s.stall[i]]]}"></i>${esc(L.reason[s.stall[i]])}` : 'without stall'}${
+            s.latency[i] ? `, latency ${format(s.latency[i])} cycles` : ''}. <span class="lanes" aria-label="active lanes">${lanes}</span> line ${ins?.ptx_line ?? '–'}: <code>${esc(L.text(ins?.ptx_line).trim())}</code>`;
     }
 
     point(h) {
@@ -516,7 +516,7 @@ class Timeline {
 
 let timeline = null;
 panel({
-    id: 'timeline', title: 'Timeline', query: 'windows', about: 'What every multiprocessor and warp did, from the whole launch down to single issue slots. Drag to move, Ctrl and wheel (or + and −) to zoom, click a multiprocessor to see its warps, click an issue to see its line.',
+    id: 'timeline', title: 'Timeline', query: 'windows', about: 'Activity of multiprocessors and warps, from the whole launch down to single issue slots. Drag to pan, Ctrl + wheel (or + and −) to zoom, click a multiprocessor to show its warps, click an issue to show its line.',
     isAvailable: () => L.hasTime, needs: '--trace-level inst (timing mode)',
     draw(body) { timeline = new Timeline(body); },
     resize() { if (timeline) timeline.resize(); },
