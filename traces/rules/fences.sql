@@ -1,6 +1,6 @@
--- Warps that wait for memory fences
--- of: the waiting
--- check: a smaller scope (.cta, .gpu), or one fence for several stores; the share must fall (query stalls)
-SELECT kernel, share, line, printf('%.3g %% of the waiting is for memory fences, most at line %d', 100 * share, line) AS advice,
-       printf('%d cycles of %s before the instructions of the launch', cycles, reason) AS evidence
+-- Warps stalled on memory fences
+-- of: the stall cycles
+-- check: use a narrower scope (.cta, .gpu), or one fence for several stores; the share must decrease (query stalls)
+SELECT kernel, share, line, printf('%.3g %% of the stall cycles are on memory fences, most at line %d', 100 * share, line) AS advice,
+       printf('%d stall cycles with reason %s', cycles, reason) AS evidence
 FROM w WHERE reason IN ('membar') AND share > 0.15
