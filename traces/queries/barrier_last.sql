@@ -1,4 +1,4 @@
--- Which warp of a block arrives last at its barriers, and how often (needs --trace-level inst)
+-- The last warps to arrive at the barriers of a block, with counts (needs --trace-level inst)
 WITH ranked AS (SELECT kernel, block, warp, pc, arrived,
                        row_number() OVER (PARTITION BY kernel, block, pc, warp ORDER BY arrived) AS round FROM barrier),
      late AS (SELECT kernel, warp, arrived = max(arrived) OVER (PARTITION BY kernel, block, pc, round) AS is_last FROM ranked)

@@ -1,4 +1,4 @@
--- Hit rates of each instruction that moved sectors
+-- Hit rates of each memory instruction
 SELECT s.kernel, s.pc, i.text, s.sectors, round(100.0 * s.l1_hits / s.sectors, 1) AS "L1 %",
        s.from_l2, s.from_dram, i.ptx_line, i.cuda
 FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc

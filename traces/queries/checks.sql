@@ -1,4 +1,4 @@
--- Consistency checks of the figures in this file: every row must be 1
+-- Consistency checks of this trace: every value must be 1
 SELECT k.id AS kernel, k.name, (SELECT coalesce(sum(issues), 0) FROM pc_stat WHERE kernel = k.id) = k.inst_executed AS "issues = inst_executed",
        (SELECT coalesce(sum(lanes), 0) FROM pc_stat WHERE kernel = k.id) =
            coalesce((SELECT value FROM counter WHERE kernel = k.id AND name = 'smsp__thread_inst_executed_pred_on.sum'), k.thread_inst_executed)

@@ -1,4 +1,4 @@
--- Metrics of two launches side by side (a=N b=N; the first two without), largest relative change first
+-- Metrics of two launches side by side (a=N b=N; default: the first two), largest relative change first
 WITH pair AS (SELECT coalesce(:a, 1) AS a, coalesce(:b, 2) AS b),
      x AS (SELECT name, value FROM metric WHERE kernel = (SELECT a FROM pair)),
      y AS (SELECT name, value FROM metric WHERE kernel = (SELECT b FROM pair))

@@ -1,4 +1,4 @@
--- Kernels, copies and sets of a CUDA program by time
+-- Kernels, memory copies and memory sets of a CUDA program by time
 WITH a AS (SELECT kind, CASE kind WHEN 'kernel' THEN name WHEN 'copy' THEN '[copy ' || name || ']' ELSE '[' || kind || ']' END AS name,
                   end_us - start_us AS us, bytes, estimated FROM activity WHERE kind IN ('kernel', 'copy', 'set'))
 SELECT round(100.0 * sum(us) / nullif((SELECT sum(us) FROM a), 0), 2) AS "time %", round(sum(us), 3) AS us, count(*) AS calls, round(avg(us), 3) AS average,

@@ -1,8 +1,8 @@
--- 128-byte lines of memory that lanes touch most (needs --trace-level mem; reads every lane)
-WITH list AS MATERIALIZED ( -- each list of irregular addresses once, under a number: sorting accesses by their texts takes long
+-- Most accessed 128-byte lines of memory (needs --trace-level mem; reads every lane)
+WITH list AS MATERIALIZED ( -- distinct lists of irregular addresses, numbered: sorting by number is faster than by text
   SELECT row_number() OVER () AS list, offsets FROM (SELECT DISTINCT offsets FROM mem WHERE offsets IS NOT NULL AND (:kernel IS NULL OR kernel = :kernel))),
 away AS MATERIALIZED (SELECT list, o.value AS away FROM list CROSS JOIN json_each(offsets) o WHERE o.value IS NOT NULL),
-p AS ( -- accesses to the same places, once
+p AS ( -- distinct access patterns
   SELECT m.address, l.list, m.kernel, m.space, count(*) AS n FROM mem m CROSS JOIN list l ON l.offsets = m.offsets
   WHERE :kernel IS NULL OR kernel = :kernel GROUP BY 1, 2, 3, 4),
 r AS (SELECT address, mask, stride, kernel, space, first_lane, count(*) AS n FROM mem

@@ -1,4 +1,4 @@
--- Machine instructions that issued most (limit=20)
+-- Machine instructions with the most issues (limit=20)
 SELECT l.kernel, l.pc, l.text, l.issues, round(100.0 * l.issues / k.inst_executed, 2) AS "%",
        round(1.0 * l.lanes / l.issues, 1) AS lanes, l.stall_cycles, l.ptx_line, l.cuda
 FROM listing l JOIN kernel k ON k.id = l.kernel

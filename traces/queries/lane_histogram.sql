@@ -1,3 +1,3 @@
--- How many lanes were active, over all executed warp instructions (needs --trace-level inst)
+-- Histogram of active lanes over all executed warp instructions (needs --trace-level inst)
 SELECT kernel, lanes, count(*) AS instructions, round(100.0 * count(*) / sum(count(*)) OVER (PARTITION BY kernel), 2) AS "%"
 FROM inst WHERE :kernel IS NULL OR kernel = :kernel GROUP BY kernel, lanes ORDER BY kernel, lanes DESC;

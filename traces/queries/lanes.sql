@@ -1,4 +1,4 @@
--- Instructions that waste most lanes: issued with part of the warp inactive
+-- Instructions with the most inactive lanes
 SELECT s.kernel, s.pc, i.text, s.issues, round(1.0 * s.lanes / s.issues, 2) AS lanes,
        s.issues * (SELECT count(*) FROM lane) - s.lanes AS idle_lanes, i.ptx_line, i.cuda
 FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc

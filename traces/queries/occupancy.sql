@@ -1,4 +1,4 @@
--- Theoretical and achieved occupancy, and which limit decides how many blocks fit a multiprocessor
+-- Theoretical and achieved occupancy, and the limiting resource
 SELECT k.id AS kernel, k.name, round(k.theoretical_occupancy, 3) AS theoretical,
        round((SELECT value FROM achieved_occupancy WHERE kernel = k.id), 3) AS achieved,
        k.registers, k.static_shared + k.dynamic_shared AS shared,

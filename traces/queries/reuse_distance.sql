@@ -1,10 +1,10 @@
--- Reuse distance of each load: accesses of the same multiprocessor since one of them touched the line before (needs --trace-level mem)
+-- Reuse distance of each load: accesses of the same multiprocessor since the previous access to the line (needs --trace-level mem)
 WITH m AS (SELECT kernel, sm, inst, pc, kind, cycle, mask, first_lane, stride, address, offsets FROM mem
            WHERE space = (SELECT id FROM space WHERE name = 'global') AND (:kernel IS NULL OR kernel = :kernel)),
 shape AS (SELECT DISTINCT mask, first_lane, stride, address & 127 AS low FROM m WHERE stride IS NOT NULL),
-near AS ( -- how many lines away the lanes lie, for accesses that differ by whole lines only
+near AS ( -- line offsets of the lanes, for accesses that differ only by whole lines
   SELECT DISTINCT mask, first_lane, stride, low, low + stride * (n.lane - first_lane) >> 7 AS away FROM shape CROSS JOIN lane n ON mask >> n.lane & 1),
-list AS MATERIALIZED ( -- the lines of each list of irregular addresses once, under a number: texts take long to compare
+list AS MATERIALIZED ( -- lines of the distinct lists of irregular addresses, numbered: comparing texts is slow
   SELECT row_number() OVER () AS list, offsets, low FROM (SELECT DISTINCT offsets, address & 127 AS low FROM m WHERE offsets IS NOT NULL)),
 far AS MATERIALIZED (SELECT DISTINCT list, low + o.value >> 7 AS away FROM list CROSS JOIN json_each(offsets) o WHERE o.value IS NOT NULL),
 line AS (SELECT m.kernel, m.sm, m.inst, m.pc, m.kind, m.cycle, (m.address >> 7) + a.away AS line FROM m JOIN near a

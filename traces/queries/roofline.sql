@@ -1,4 +1,4 @@
--- Arithmetic intensity: lanes' instructions that do not touch memory, per byte of device memory
+-- Arithmetic intensity: thread instructions without memory access per byte of device memory
 SELECT k.id AS kernel, k.name,
        coalesce((SELECT sum(s.lanes) FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc
                  WHERE s.kernel = k.id AND i.access IS NULL), 0) AS operations,

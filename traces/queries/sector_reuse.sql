@@ -1,12 +1,12 @@
--- How often the sectors of global memory are fetched and by how many multiprocessors: data that all share, or stream through (needs --trace-level mem)
+-- Loads per sector of global memory and the multiprocessors that access it: shared or streamed data (needs --trace-level mem)
 WITH m AS (SELECT kernel, sm, mask, first_lane, stride, address, offsets FROM mem WHERE space = (SELECT id FROM space WHERE name = 'global')
            AND kind = (SELECT id FROM access_kind WHERE name = 'load') AND (:kernel IS NULL OR kernel = :kernel)),
-r AS (SELECT address, sm, mask, stride, kernel, first_lane, count(*) AS n FROM m WHERE stride IS NOT NULL GROUP BY 1, 2, 3, 4, 5), -- equal accesses, once
-list AS MATERIALIZED ( -- each list of irregular addresses once, under a number: sorting accesses by their texts takes long
+r AS (SELECT address, sm, mask, stride, kernel, first_lane, count(*) AS n FROM m WHERE stride IS NOT NULL GROUP BY 1, 2, 3, 4, 5), -- distinct accesses
+list AS MATERIALIZED ( -- distinct lists of irregular addresses, numbered: sorting by number is faster than by text
   SELECT row_number() OVER () AS list, offsets FROM (SELECT DISTINCT offsets FROM m WHERE offsets IS NOT NULL)),
 p AS MATERIALIZED (SELECT m.address, l.list, m.sm, m.kernel, count(*) AS n FROM m CROSS JOIN list l ON l.offsets = m.offsets GROUP BY 1, 2, 3, 4),
 shape AS (SELECT DISTINCT mask, first_lane, stride, address & 31 AS low FROM r),
-near AS ( -- how many sectors away the lanes lie, for accesses that differ by whole sectors only
+near AS ( -- sector offsets of the lanes, for accesses that differ only by whole sectors
   SELECT DISTINCT mask, first_lane, stride, low, low + stride * (n.lane - first_lane) >> 5 AS away FROM shape CROSS JOIN lane n ON mask >> n.lane & 1),
 far AS (SELECT DISTINCT list, low, low + o.value >> 5 AS away FROM (SELECT DISTINCT list, address & 31 AS low FROM p) JOIN list USING (list)
         CROSS JOIN json_each(offsets) o WHERE o.value IS NOT NULL),

@@ -1,4 +1,4 @@
--- Distance between the addresses of neighbouring lanes, by instruction (needs --trace-level mem); NULL: irregular
+-- Distance between the addresses of consecutive lanes, by instruction (needs --trace-level mem); NULL: irregular
 WITH m AS (SELECT kernel, pc, stride, size, count(*) AS accesses, round(avg(sectors), 2) AS sectors FROM mem
            WHERE :kernel IS NULL OR kernel = :kernel GROUP BY kernel, pc, stride)
 SELECT m.kernel, m.pc, i.text, m.stride, m.size, m.accesses, m.sectors, i.ptx_line, i.cuda

@@ -1,4 +1,4 @@
--- One line per launch: speed, occupancy and how well memory was used
+-- One line per launch: IPC, occupancy and memory efficiency
 SELECT k.id AS kernel, k.name, k.status, k.cycles, k.inst_executed,
        round((SELECT value FROM ipc WHERE kernel = k.id), 3) AS ipc,
        round((SELECT value FROM achieved_occupancy WHERE kernel = k.id), 3) AS achieved_occupancy,

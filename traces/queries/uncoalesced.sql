@@ -1,4 +1,4 @@
--- Global accesses that move more sectors than their lanes need (efficiency below 80 %)
+-- Uncoalesced global accesses: more sectors than the lanes need (efficiency below 80 %)
 SELECT s.kernel, s.pc, i.text, s.requests, round(1.0 * s.sectors / s.requests, 2) AS "sectors/request",
        round(100.0 * s.lanes * s.executed / s.issues * i.bytes / (s.sectors * 32.0), 1) AS "efficiency %", i.ptx_line, i.cuda
 FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc

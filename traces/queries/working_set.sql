@@ -1,5 +1,5 @@
--- Distinct 128-byte lines that each instruction touches (needs --trace-level mem; reads every lane)
-WITH p AS ( -- accesses of the same lanes to the same places, once
+-- Distinct 128-byte lines accessed by each instruction (needs --trace-level mem; reads every lane)
+WITH p AS ( -- distinct accesses by lanes and addresses
   SELECT DISTINCT kernel, pc, mask, first_lane, address, stride, offsets FROM mem WHERE :kernel IS NULL OR kernel = :kernel),
 a AS (SELECT p.kernel, p.pc, (p.address + p.stride * (n.lane - p.first_lane)) / 128 AS line
       FROM p CROSS JOIN lane n ON p.mask >> n.lane & 1 WHERE p.stride IS NOT NULL
