@@ -10,7 +10,7 @@ dist_doc_DATA += doc/warp-width.md
 dist_doc_DATA += doc/memory-consistency.md doc/checkers.md
 dist_doc_DATA += doc/glossary.md doc/python.md
 
-# What editors read about launch files; made of the table of keys.
+# The schema of launch files, for editors; generated from the table of keys.
 dist_doc_DATA += doc/launch.schema.json
 EXTRA_DIST += doc/launch_schema.awk
 schema:
