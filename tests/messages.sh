@@ -479,7 +479,7 @@ needs.ptx:4:22: error: the module needs 'elsewhere', which is defined nowhere [E
   help: name the file that defines it as well, and give it .visible there
 END
 says 2 run product.ptx -g 1 -b 32 <<'END'
-product.ptx:5:1: error: 'mul' (form 'mul.f16x2.f16x2.bf16x2 d, a, c') is known but cannot be executed: the manual does not say how the conversion of bf16 to f16 rounds [E0801]
+product.ptx:5:1: error: 'mul' (form 'mul.f16x2.f16x2.bf16x2 d, a, c') is known but cannot be executed: the manual does not specify the rounding of bf16 to f16 [E0801]
      5 | mul.f16x2.f16x2.bf16x2 %r1, %r2, %r3;
        | ^~~~~~~~~~~~~~~~~~~~~~
 END
@@ -494,7 +494,7 @@ st.global.b32 [%rd1], %r1; ret; }
 END
 "$loom" dis --asm halves.ptx | sed 's/mul#[0-9]*.f16x2 R4, R2, R3/mul#10.f16x2.f16x2.bf16x2 R4, R2, R3/' >unsupported.pla
 says 2 run unsupported.pla -g 1 -b 32 'u32[2]' <<'END'
-halves.ptx:5:1: error: 'mul.f16x2.f16x2.bf16x2 d, a, c' is not executed: the manual does not say how the conversion of bf16 to f16 rounds [E0423]
+halves.ptx:5:1: error: 'mul.f16x2.f16x2.bf16x2 d, a, c' is not executed: the manual does not specify the rounding of bf16 to f16 [E0423]
      5 | mul.f16x2 %r1, %r2, %r3;
        | ^
 END
