@@ -83,7 +83,7 @@ static void print_units(const run_case *c)
     const pl_result *r = &c->result;
     if (c->mode != PL_MODE_TIMING) return;
     print_counter(c, "issue slots, active", "smsp__issue_active.avg.pct_of_peak_sustained_active");
-    print_share("occupancy, possible", 100 * r->theoretical_occupancy);
+    print_share("occupancy, theoretical", 100 * r->theoretical_occupancy);
     print_counter(c, "occupancy, achieved", "sm__warps_active.avg.pct_of_peak_sustained_active");
     print_hit_rate(c, "L1 hits of loads",
                    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",

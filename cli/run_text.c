@@ -126,7 +126,7 @@ static void print_cost(const run_case *c)
         double achieved = run_counter(c, "sm__warps_active.avg.pct_of_peak_sustained_active");
         char part[32] = "";
         if (achieved >= 0) snprintf(part, sizeof part, ", %.0f %% achieved", achieved);
-        print_row("occupancy", "%.0f %% possible%s", 100 * r->theoretical_occupancy, part);
+        print_row("occupancy", "%.0f %% theoretical%s", 100 * r->theoretical_occupancy, part);
         print_hit_rate(c, "L1 hits", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
                        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
         print_hit_rate(c, "L2 hits", "lts__t_sectors_srcunit_tex_lookup_hit.sum",
@@ -134,8 +134,7 @@ static void print_cost(const run_case *c)
         double other = run_counter(c, "ptxloom__l2_sectors_other.sum"),
                code = run_counter(c, "ptxloom__dram_sectors_code.sum");
         if (other > 0)
-            print_row("L2, other",
-                      "%s sectors: code, constants, between the halves of L2, the launch itself",
+            print_row("L2, other", "%s sectors: code, constants, L2 partitions, launch overhead",
                       run_grouped((uint64_t)other, a));
         double in = run_counter(c, "dram__sectors_read.sum"),
                out = run_counter(c, "dram__sectors_write.sum");

@@ -635,10 +635,10 @@ START_TEST(driver_function_cost)
 }
 END_TEST
 
-/* SMs to which the blocks of a grid are assigned, by number of blocks per SM (place.tsv.xz), for the
- * last blocks if they are fewer than SMs. Eight go to the first SMs, successive ones of the rest to
- * different GPCs (here a row of 16 or 17 SMs). They go to the first SMs of TPCs before the second
- * ones. */
+/* SMs to which the blocks of a grid are assigned, by number of blocks per SM (place.tsv.xz), for
+ * the last blocks if they are fewer than SMs. Eight go to the first SMs, successive ones of the
+ * rest to different GPCs (here a row of 16 or 17 SMs). They go to the first SMs of TPCs before the
+ * second ones. */
 START_TEST(block_placement)
 {
     enum { SMS = 132, AHEAD = 8, GROUPS = 8 };
