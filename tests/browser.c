@@ -700,6 +700,10 @@ static void check_narrow(browser *b, const char *html)
                               "e).innerText.length > 10) && !document.querySelector('.body > "
                               ".note:only-child')"),
         "every panel is drawn at a width of 400 pixels");
+    tap(ms >= 0 && is_true(b, "$$('.sol').length > 0 && $$('.sol').every(e => "
+                              "e.getBoundingClientRect().right <= "
+                              "e.closest('section').getBoundingClientRect().right)"),
+        "bars stay inside their panels at a width of 400 pixels");
     json_decref(call(b, "Emulation.setDeviceMetricsOverride",
                      json_pack("{s:i, s:i, s:i, s:b}", "width", 1400, "height", 1000,
                                "deviceScaleFactor", 1, "mobile", 0)));
