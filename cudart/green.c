@@ -179,8 +179,12 @@ int pl_cuGreenCtxCreate(void **out, void *desc, int device, unsigned flags)
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (d->r.device != device) return CU_INVALID_VALUE;
     cuda_green *g = calloc(1, sizeof *g);
-    if (!g || !cuda_table_put(&greens, g, g) || !cuda_register_context(&g->context))
+    if (!g) return CU_MEMORY_ALLOCATION;
+    if (!cuda_table_put(&greens, g, g) || !cuda_register_context(&g->context)) {
+        cuda_table_remove(&greens, g);
+        free(g);
         return CU_MEMORY_ALLOCATION;
+    }
     *g = (cuda_green){.id = ++cuda.ids, .r = d->r};
     g->r.split = 0; /* its resource can be split again */
     granularity(0, &g->r.min_sms, &g->r.alignment);
