@@ -5,14 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void close_grid(pl_grid *g)
-{
-    free(g->begun);
-    g->begun = NULL;
-    g->nbegun = 0;
-    pl_grid_close(g);
-}
-
 static pl_status run_timed(pl_module *m, pl_grid *head, pl_totals *totals, pl_result *out)
 {
     pl_timing_result *t = calloc(1, sizeof *t);
@@ -29,7 +21,7 @@ static pl_status run_timed(pl_module *m, pl_grid *head, pl_totals *totals, pl_re
         out->ncounters = t->ncounters;
     }
     for (pl_grid *g = head; g; g = g->next)
-        if (st != PL_OK || !g->begun) close_grid(g);
+        if (st != PL_OK || !g->begun) pl_grid_close(g);
     free(t);
     return st;
 }

@@ -596,6 +596,9 @@ bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta 
 void pl_grid_close(pl_grid *g)
 {
     pl_exec_pool *p = g->pool;
+    free(g->begun);
+    g->begun = NULL;
+    g->nbegun = 0;
     if (!p) return;
     for (size_t k = 0; k < p->n; k++) free_cta(p->cta[k]);
     for (size_t k = 0; k < p->nclusters; k++) free(p->cluster[k]);
