@@ -57,36 +57,50 @@ static _Noreturn void show_and_end(int sig)
     for (;;) pause();
 }
 
+/* Ends launches and wakes the thread. Async-signal-safe. */
+static void request_end(int sig)
+{
+    signalled = sig;
+    __atomic_store_n(&cuda_stop, 1, __ATOMIC_RELAXED);
+    sem_post(&signal_semaphore);
+}
+
+/* Async-signal-safe. */
+static void wait_10_ms(void)
+{
+    nanosleep(&(const struct timespec){.tv_nsec = 10000000}, NULL);
+}
+
+/* Waits for the lock. False: it is still held after so many seconds. */
+static bool lock_within(int seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += seconds;
+    return pthread_mutex_clocklock(&cuda.lock, CLOCK_MONOTONIC, &until) == 0;
+}
+
 static void on_signal(int sig)
 {
-    const struct timespec interval = {.tv_nsec = 10000000};
     const int error = errno;
     if (getpid() != owner_process) {
         raise(sig); /* SA_RESETHAND: the default action applies from here on */
         return;
     }
-    if (!signalled) {
-        signalled = sig;
-        __atomic_store_n(&cuda_stop, 1, __ATOMIC_RELAXED);
-        sem_post(&signal_semaphore);
-    }
+    if (!signalled) request_end(sig);
     const bool crash = is_crash(sig);
-    for (int k = 0; !shown && (crash || !lock_held) && k < 100 * SHOW_SECONDS; k++)
-        nanosleep(&interval, NULL);
+    for (int k = 0; !shown && (crash || !lock_held) && k < 100 * SHOW_SECONDS; k++) wait_10_ms();
     if (crash) raise(sig);
     errno = error;
 }
 
 static void *wait_for_signal(void *unused)
 {
-    struct timespec until;
     prctl(PR_SET_NAME, CUDA_THREAD_NAME);
     while (sem_wait(&signal_semaphore) != 0) continue;
     if (pthread_mutex_trylock(&cuda.lock) != 0) {
         lock_held = 1;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += is_crash(signalled) ? LOCK_SECONDS : SHOW_SECONDS;
-        pthread_mutex_clocklock(&cuda.lock, CLOCK_MONOTONIC, &until);
+        (void)lock_within(is_crash(signalled) ? LOCK_SECONDS : SHOW_SECONDS);
     }
     show_and_end(signalled);
     return unused;
@@ -134,31 +148,23 @@ bool cuda_end_is_pending(void)
 
 void cuda_show_and_exit(int status)
 {
-    const struct timespec interval = {.tv_nsec = 10000000};
     if (getpid() != owner_process) exit_process(status);
     if (!signalled) {
         exit_status = status;
         exited_in_call = cuda_host_inside();
-        signalled = EXIT_CALL;
-        __atomic_store_n(&cuda_stop, 1, __ATOMIC_RELAXED);
-        sem_post(&signal_semaphore);
+        request_end(EXIT_CALL);
     }
-    for (int k = 0; !shown && k < 100 * (SHOW_SECONDS + LOCK_SECONDS); k++)
-        nanosleep(&interval, NULL);
+    for (int k = 0; !shown && k < 100 * (SHOW_SECONDS + LOCK_SECONDS); k++) wait_10_ms();
     if (signalled == EXIT_CALL && shown) pause(); /* the other thread ends the process */
     exit_process(status);
 }
 
 void cuda_exit_begins(int status)
 {
-    struct timespec until;
     if (cuda_host_inside()) cuda_show_and_exit(status); /* in a signal handler, during a call */
     if (pthread_mutex_trylock(&cuda.lock) != 0) {
         __atomic_store_n(&cuda_stop, 1, __ATOMIC_RELAXED);
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += SHOW_SECONDS;
-        if (pthread_mutex_clocklock(&cuda.lock, CLOCK_MONOTONIC, &until) != 0)
-            cuda_show_and_exit(status);
+        if (!lock_within(SHOW_SECONDS)) cuda_show_and_exit(status);
         __atomic_store_n(&cuda_stop, 0, __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&cuda.lock);
