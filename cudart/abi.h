@@ -177,6 +177,10 @@ enum {
     LAST_ATTRIBUTE = 16
 };
 
+enum { LAST_CLUSTER_POLICY = 2 }; /* cudaClusterSchedulingPolicy */
+
+enum { EVENT_NO_TIMING = 2, EVENT_INTERPROCESS = 4 }; /* cudaEventDisableTiming, ...Interprocess */
+
 typedef struct cuda_launch_config {
     dim3 grid, block;
     size_t shared;

@@ -178,17 +178,6 @@ static bool insert_allocation(const cuda_alloc *a)
 
 static const char *const names[] = {"", "host memory", "device memory", "managed memory"};
 
-/* Returns "device memory of cudaMalloc, call 3, in main+0x42". NULL: no memory. */
-static char *site_of(const cuda_alloc *a)
-{
-    char caller[200], text[400];
-    cuda_caller(caller, sizeof caller);
-    snprintf(text, sizeof text, "%s of %s, call %lld%s%s", names[a->type],
-             cuda_self.call ? cuda_self.call : "the program", (long long)cuda_self.call_id,
-             caller[0] ? ", in " : "", caller);
-    return strdup(text);
-}
-
 static pl_status map(int device, const cuda_alloc *a)
 {
     pl_gpu *gpu = cuda.device[device].gpu;
@@ -219,7 +208,7 @@ int cuda_map_allocation(const cuda_alloc *of)
     cuda_alloc a = *of;
     pl_status st = PL_OK;
     int d = 0;
-    a.site = cuda.options.check ? site_of(of) : NULL;
+    a.site = cuda.options.check ? cuda_made_by(names[of->type]) : NULL;
     for (; d < cuda.devices && st == PL_OK; d++)
         if (a.access >> d & 1) st = map(d, &a);
     if (st == PL_OK && insert_allocation(&a)) {

@@ -88,6 +88,21 @@ void cuda_caller(char *text, size_t size)
     find_caller(format_position, text, size);
 }
 
+void cuda_describe_call(const char *caller, char *text, size_t size)
+{
+    snprintf(text, size, "%s, call %lld%s%s", cuda_self.call ? cuda_self.call : "the program",
+             (long long)cuda_self.call_id, caller[0] ? ", in " : "", caller);
+}
+
+char *cuda_made_by(const char *what)
+{
+    char caller[200], call[300], text[400];
+    cuda_caller(caller, sizeof caller);
+    cuda_describe_call(caller, call, sizeof call);
+    snprintf(text, sizeof text, "%s of %s", what, call);
+    return strdup(text);
+}
+
 void cuda_calling_object(char *text, size_t size)
 {
     find_caller(format_object, text, size);

@@ -106,19 +106,12 @@ uint64_t cuda_checked_address(const cuda_side *s, size_t y, size_t z)
            (s->z + z) * slice + (s->y + y) * pitch + s->x;
 }
 
-/* Formats "cudaMemcpy, call 12, in main+0x42". */
-static void describe_call(const char *caller, char *text, size_t size)
-{
-    snprintf(text, size, "%s, call %lld%s%s", cuda_self.call ? cuda_self.call : "the program",
-             (long long)cuda_self.call_id, caller[0] ? ", in " : "", caller);
-}
-
 void cuda_checked_misuse_at(const char *kind, const char *key, const char *what)
 {
     char caller[200], call[300], text[1100];
     if (!checked) return;
     cuda_caller(caller, sizeof caller);
-    describe_call(caller, call, sizeof call);
+    cuda_describe_call(caller, call, sizeof call);
     snprintf(text, sizeof text, "%s: %s", call, what);
     pl_checked_misuse(checked, kind, text, key ? key : caller);
 }
@@ -134,7 +127,7 @@ static void read_by_host(uint64_t at, uint64_t bytes)
     char caller[200], call[300];
     cuda_named_at(at, &named);
     cuda_caller(caller, sizeof caller);
-    describe_call(caller, call, sizeof call);
+    cuda_describe_call(caller, call, sizeof call);
     const pl_checked_memory m = {
         .name = named.text, .start = named.start, .call = call, .where = caller};
     pl_checked_read(checked, at, bytes, &m);

@@ -244,13 +244,13 @@ int pl_cudaSetDevice(int device)
     return CU_OK;
 }
 
-enum { MAPS_HOST = 8, SCHEDULE = 7 }; /* cudaDeviceMapHost, cudaDeviceScheduleMask */
+enum { MAPS_HOST = 8 }; /* cudaDeviceMapHost */
 
-/* At most one scheduling policy. */
-static bool are_valid_flags(unsigned flags)
+bool cuda_valid_device_flags(unsigned flags)
 {
+    enum { SCHEDULE = 7, FLAGS = 0xff };
     const unsigned policy = flags & SCHEDULE;
-    return !(flags & ~0xffu) && !(policy & (policy - 1));
+    return !(flags & ~(unsigned)FLAGS) && !(policy & (policy - 1));
 }
 
 int pl_cudaInitDevice(int device, unsigned device_flags, unsigned flags)
@@ -258,7 +258,7 @@ int pl_cudaInitDevice(int device, unsigned device_flags, unsigned flags)
     enum { FLAGS_ARE_VALID = 1 };
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (!(flags & FLAGS_ARE_VALID)) return CU_OK;
-    if (!are_valid_flags(device_flags)) return CU_INVALID_VALUE;
+    if (!cuda_valid_device_flags(device_flags)) return CU_INVALID_VALUE;
     cuda.device[device].flags = device_flags | MAPS_HOST;
     return CU_OK;
 }
@@ -287,7 +287,7 @@ int pl_cudaDeviceFlushGPUDirectRDMAWrites(int target, int scope)
 
 int pl_cudaSetDeviceFlags(unsigned flags)
 {
-    if (!are_valid_flags(flags)) return CU_INVALID_VALUE;
+    if (!cuda_valid_device_flags(flags)) return CU_INVALID_VALUE;
     cuda_current_device()->flags = flags | MAPS_HOST;
     return CU_OK;
 }

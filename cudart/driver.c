@@ -116,17 +116,9 @@ int pl_cuCtxPopCurrent_v2(void **out)
     return CU_OK;
 }
 
-/* True if there is at most one scheduling flag (CU_CTX_SCHED_MASK), and no unknown flag. */
-static bool flags_are_valid(unsigned flags)
-{
-    enum { SCHEDULE = 7, FLAGS = 0xff };
-    const unsigned schedule = flags & SCHEDULE;
-    return !(flags & ~(unsigned)FLAGS) && !(schedule & (schedule - 1));
-}
-
 int pl_cuCtxCreate_v2(void **out, unsigned flags, int device)
 {
-    if (!out || !flags_are_valid(flags)) return CU_INVALID_VALUE;
+    if (!out || !cuda_valid_device_flags(flags)) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     cuda_context *c = calloc(1, sizeof *c);
     if (!c || !cuda_register_context(c)) {
@@ -227,7 +219,7 @@ int pl_cuCtxGetFlags(unsigned *flags)
 
 int pl_cuCtxSetFlags(unsigned flags)
 {
-    if (!flags_are_valid(flags)) return CU_INVALID_VALUE;
+    if (!cuda_valid_device_flags(flags)) return CU_INVALID_VALUE;
     current_context()->flags = flags;
     return CU_OK;
 }
@@ -311,7 +303,7 @@ int pl_cuDevicePrimaryCtxRelease_v2(int device)
 int pl_cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 {
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
-    if (!flags_are_valid(flags)) return CU_INVALID_VALUE;
+    if (!cuda_valid_device_flags(flags)) return CU_INVALID_VALUE;
     primary[device].flags = flags;
     return CU_OK;
 }
@@ -783,7 +775,6 @@ int pl_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, cuda_function *f,
 {
     enum { STEP = 32, MOST = 1024 };
     int best = 0, fit = 0;
-    double sms = 0;
     if (!grid || !block || !f) return CU_INVALID_VALUE;
     if (most <= 0 || most > MOST) most = MOST;
     for (int n = most / STEP * STEP; n >= STEP; n -= STEP) {
@@ -792,9 +783,8 @@ int pl_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, cuda_function *f,
         if (error) return error;
         if (fit * n <= best) continue;
         best = fit * n;
-        pl_gpu_value(cuda_current_device()->gpu, "sm.count", "", &sms);
         *block = n;
-        *grid = fit * (int)sms;
+        *grid = fit * (int)cuda_current_device()->sms;
     }
     return best ? CU_OK : CU_INVALID_VALUE;
 }

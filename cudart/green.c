@@ -46,7 +46,7 @@ static void granularity(unsigned flags, unsigned *min_sms, unsigned *alignment)
 
 static int device_resource(int device, cuda_sm_set *r)
 {
-    const unsigned n = cuda_device_sms(device);
+    const unsigned n = cuda.device[device].sms;
     if (n > CUDA_SM_WORDS * 64) return CU_NOT_SUPPORTED;
     *r = (cuda_sm_set){.type = SM_RESOURCE, .device = device, .sms = n};
     for (unsigned k = 0; k < n; k++) r->bit[k / 64] |= UINT64_C(1) << k % 64;
@@ -110,7 +110,7 @@ static cuda_sm_set take_sms(cuda_sm_set *from, unsigned n)
  * GPU (H200). */
 static unsigned max_groups(const cuda_sm_set *r, unsigned size, unsigned flags)
 {
-    const unsigned limit = r->sms / size, device_sms = cuda_device_sms(r->device);
+    const unsigned limit = r->sms / size, device_sms = cuda.device[r->device].sms;
     const unsigned groups_in_parts = pl_gpu_clusters(cuda.device[r->device].gpu, 1, size);
     if (flags & IGNORE_COSCHEDULING || size != MIN_GROUP_SMS || r->sms != device_sms) return limit;
     return groups_in_parts < limit ? groups_in_parts : limit;
@@ -277,12 +277,11 @@ static bool invalidate_captures(void *const *list, size_t n)
 /* Records the event in a new stream that waits for all streams of the list. */
 static int record_all(void *const *list, size_t n, void *event)
 {
-    enum { NO_TIMING = 2 };
     cuda_stream *s = cuda_new_stream(CUDA_NON_BLOCKING, 0);
     int error = s ? CU_OK : CU_MEMORY_ALLOCATION;
     for (size_t k = 0; k < n && !error; k++) {
         void *stream_event;
-        error = pl_cudaEventCreateWithFlags(&stream_event, NO_TIMING);
+        error = pl_cudaEventCreateWithFlags(&stream_event, EVENT_NO_TIMING);
         if (error) break;
         error = pl_cudaEventRecord(stream_event, list[k]);
         if (!error) error = pl_cudaStreamWaitEvent(s, stream_event, 0);

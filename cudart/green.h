@@ -24,13 +24,6 @@ struct cuda_green {
     struct cuda_parts *parts; /* parts of its kernels (resident.c); owned, or NULL */
 };
 
-static inline unsigned cuda_device_sms(int device)
-{
-    double n = 0;
-    pl_gpu_value(cuda.device[device].gpu, "sm.count", "", &n);
-    return (unsigned)n;
-}
-
 /* Returns the current green context; NULL: the current context is not a green one. */
 static inline cuda_green *cuda_current_green(void)
 {
@@ -49,7 +42,7 @@ static inline cuda_green *cuda_stream_green(const cuda_stream *s)
 /* Returns the number of its SMs; NULL: of the current device. */
 static inline unsigned cuda_green_sms(const cuda_green *g)
 {
-    return g ? g->r.sms : cuda_device_sms(cuda_self.device);
+    return g ? g->r.sms : cuda_current_device()->sms;
 }
 
 #endif

@@ -73,7 +73,6 @@ int pl_cudaFuncGetAttributes(cuda_func_attributes *out, const void *function)
 
 int pl_cudaFuncSetAttribute(const void *function, int attribute, int value)
 {
-    enum { LAST_POLICY = 2 }; /* cudaClusterSchedulingPolicy */
     cuda_function *f;
     const int error = cuda_function_of(function, &f);
     if (error) return error;
@@ -95,7 +94,7 @@ int pl_cudaFuncSetAttribute(const void *function, int attribute, int value)
         return CU_OK;
     case NON_PORTABLE_CLUSTER: f->nonportable_cluster = value != 0; return CU_OK;
     case CLUSTER_POLICY:
-        if (value < 0 || value > LAST_POLICY) return CU_INVALID_VALUE;
+        if (value < 0 || value > LAST_CLUSTER_POLICY) return CU_INVALID_VALUE;
         f->cluster_policy = value;
         return CU_OK;
     default: return CU_INVALID_VALUE;

@@ -91,9 +91,8 @@ typedef struct launch_extras {
 
 static int event_error(const cuda_event *e)
 {
-    enum { NO_TIMING = 2 };
     if (!e) return CU_INVALID_HANDLE;
-    return e->flags & NO_TIMING ? CU_OK : CU_NOT_SUPPORTED;
+    return e->flags & EVENT_NO_TIMING ? CU_OK : CU_NOT_SUPPORTED;
 }
 
 static int apply_attribute(const cuda_launch_attribute *a, cuda_launch *l, launch_extras *b)
@@ -104,7 +103,9 @@ static int apply_attribute(const cuda_launch_attribute *a, cuda_launch *l, launc
         memcpy(l->cluster, a->value.cluster, sizeof l->cluster);
         l->clustered = true;
         return CU_OK;
-    case ATTRIBUTE_POLICY: return a->value.number < 0 || a->value.number > 2 ? CU_INVALID_VALUE : 0;
+    case ATTRIBUTE_POLICY:
+        return a->value.number < 0 || a->value.number > LAST_CLUSTER_POLICY ? CU_INVALID_VALUE
+                                                                            : CU_OK;
     case ATTRIBUTE_SYNC_POLICY:
     case ATTRIBUTE_RESERVED: return CU_INVALID_VALUE; /* not attributes of launches */
     case ATTRIBUTE_PRIORITY:

@@ -13,20 +13,10 @@ static struct named_array {
 } * arrays;
 static size_t narrays, cap;
 
-static char *site_of_array(void)
-{
-    char caller[200], text[400];
-    cuda_caller(caller, sizeof caller);
-    snprintf(text, sizeof text, "array of %s, call %lld%s%s",
-             cuda_self.call ? cuda_self.call : "the program", (long long)cuda_self.call_id,
-             caller[0] ? ", in " : "", caller);
-    return strdup(text);
-}
-
 void cuda_named_array(const cuda_array *a)
 {
     const pl_gpu *gpu = cuda.device[a->device].gpu;
-    char *site = cuda.options.check ? site_of_array() : NULL;
+    char *site = cuda.options.check ? cuda_made_by("array") : NULL;
     for (uint32_t k = 0; site && pl_array_address(gpu, a->handle, k); k++) {
         if (narrays == cap) {
             const size_t new_cap = cap ? 2 * cap : 16;

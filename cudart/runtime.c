@@ -49,6 +49,9 @@ static bool open_device(void)
         if (d->gpu) cuda_print_messages_of(d->gpu);
         return false;
     }
+    double sms = 0;
+    pl_gpu_value(d->gpu, "sm.count", "", &sms);
+    d->sms = (unsigned)sms;
     d->flags = MAPS_HOST;
     d->legacy.device = cuda.devices++;
     return true;

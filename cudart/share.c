@@ -281,7 +281,6 @@ typedef struct ipc_handle {
 
 _Static_assert(sizeof(ipc_handle) <= 32, "it is followed by the id of a pool");
 
-enum { INTERPROCESS = 4, NO_TIMING = 2 }; /* flags of events */
 static const uint32_t MEMORY_MAGIC = 0x4d504350, EVENT_MAGIC = 0x45504350;
 
 int cuda_export(const cuda_alloc *a, cuda_ipc *out)
@@ -377,7 +376,7 @@ int pl_cudaIpcGetEventHandle(cuda_ipc *out, void *event)
 {
     const ipc_handle h = {.magic = EVENT_MAGIC, .process = getpid()};
     const cuda_event *e = event ? cuda_table_get(&cuda.events, event) : NULL;
-    if (!e || !(e->flags & INTERPROCESS)) return CU_INVALID_HANDLE;
+    if (!e || !(e->flags & EVENT_INTERPROCESS)) return CU_INVALID_HANDLE;
     if (!out) return CU_INVALID_VALUE;
     memset(out, 0, sizeof *out);
     memcpy(out, &h, sizeof h);
@@ -390,5 +389,5 @@ int pl_cudaIpcOpenEventHandle(void **out, cuda_ipc handle)
     memcpy(&h, &handle, sizeof h);
     if (!out || h.magic != EVENT_MAGIC) return CU_INVALID_VALUE;
     if (h.process == getpid()) return CU_INVALID_CONTEXT;
-    return pl_cudaEventCreateWithFlags(out, INTERPROCESS | NO_TIMING);
+    return pl_cudaEventCreateWithFlags(out, EVENT_INTERPROCESS | EVENT_NO_TIMING);
 }

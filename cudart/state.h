@@ -159,6 +159,7 @@ typedef struct cuda_event {
 /* A device and its primary context. */
 typedef struct cuda_device {
     pl_gpu *gpu;
+    unsigned sms;
     cuda_stream legacy;
     uint64_t used; /* bytes of its memory in use */
     uint64_t limit[16];
@@ -271,6 +272,9 @@ static inline cuda_device *cuda_current_device(void)
 {
     return &cuda.device[cuda_self.device];
 }
+/* True if flags of a device or context (cudaDeviceScheduleMask, CU_CTX_SCHED_MASK) have at most one
+ * scheduling policy and no unknown bit. */
+bool cuda_valid_device_flags(unsigned flags);
 static inline bool cuda_is_device(int device)
 {
     return device >= 0 && device < cuda.devices;
@@ -768,9 +772,14 @@ double cuda_timed_seconds(void); /* seconds for which blocks of a launch are tim
 cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r);
 void cuda_timed_shapes_free(cuda_function *f);
 
-/* ---- patch.c ---- */
+/* ---- caller.c ---- */
 /* Returns the location in the program that called the library: "main+0x42"; empty: unknown. */
 void cuda_caller(char *text, size_t size);
+/* Formats "cudaMemcpy, call 12, in main+0x42" for the current call; caller: of cuda_caller. */
+void cuda_describe_call(const char *caller, char *text, size_t size);
+/* Returns "device memory of cudaMalloc, call 3, in main+0x42" for what = "device memory", in malloc
+ * memory; NULL: out of memory. */
+char *cuda_made_by(const char *what);
 /* Returns the file whose code called the library: "libcublas.so.13"; empty: unknown. */
 void cuda_calling_object(char *text, size_t size);
 

@@ -10,8 +10,6 @@ enum {
     GREATEST_PRIORITY = -5,
     LEGACY_ID = 7, /* of the legacy stream (H100, driver 580) */
     EVENT_FLAGS = 7,
-    EVENT_NO_TIMING = 2,
-    EVENT_INTERPROCESS = 4,
     ATTACH_GLOBAL = 1, /* cudaMemAttach... */
     ATTACH_HOST = 2,
     ATTACH_SINGLE = 4
