@@ -41,4 +41,26 @@ bool pl_team_is_turn(pl_team *t, uint32_t job);
 /* Called inside a job: returns once that is true. */
 void pl_team_wait_turn(pl_team *t, uint32_t job, uint32_t worker);
 
+/* The position of a job in the order of its run. */
+typedef struct pl_team_turn {
+    pl_team *team;        /* NULL: one thread; then `reached` is set */
+    uint32_t job, worker; /* the worker that executes the job */
+    bool reached;         /* every earlier job has completed */
+} pl_team_turn;
+
+/* Updates and returns `reached`. */
+static inline bool pl_team_turn_reached(pl_team_turn *t)
+{
+    t->reached = t->reached || pl_team_is_turn(t->team, t->job);
+    return t->reached;
+}
+
+/* Returns once it is reached. */
+static inline void pl_team_turn_wait(pl_team_turn *t)
+{
+    if (t->reached) return;
+    pl_team_wait_turn(t->team, t->job, t->worker);
+    t->reached = true;
+}
+
 #endif

@@ -166,7 +166,7 @@ static void note_undefined(pl_warp *w, const char *what)
     pl_grid *g = w->grid->head;
     if (g->undefined.set) return;
     /* With several host threads, the first one counts. */
-    if (g->in_order) g->in_order(w->cta);
+    pl_cta_wait_turn(w->cta);
     pl_fault_note(w, &g->undefined, w->exec, NULL, "%s", what);
 }
 

@@ -364,6 +364,7 @@ pl_cta *pl_cta_acquire(pl_grid *g, uint32_t linear, uint32_t sm)
     c->recurrence.limit = 0;
     c->pc_stat = g->pc_stat;
     c->stops_at_ordered = false;
+    c->turn = NULL;
     c->launched_dependents = false;
     c->sm = sm;
     c->warps_done = 0;

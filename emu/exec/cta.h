@@ -2,6 +2,7 @@
 #ifndef PL_EMU_EXEC_CTA_H
 #define PL_EMU_EXEC_CTA_H
 
+#include "base/team.h"
 #include "emu/exec/warp.h"
 
 /* A named barrier. A warp arrives when all its lanes that have not exited have reached it. Threads
@@ -56,7 +57,7 @@ typedef struct pl_cta {
     struct pl_weak_cta *weak; /* weak consistency: the writes that its warps have observed; owned */
     struct pl_tmem *tmem;     /* tensor memory, allocated on first use; owned */
     void *check;              /* data of a checker (hooks.h) */
-    void *owner;              /* with several host threads: for pl_grid.in_order */
+    pl_team_turn *turn;       /* of the job that runs it, if several host threads do; or NULL */
     pl_pc_stat *pc_stat;      /* counters of its instructions, or NULL */
     bool stops_at_ordered;    /* stops before ordered instructions (PL_IF_ORDERED) */
     struct {
@@ -93,5 +94,11 @@ bool pl_bar_gathered(pl_warp *w, const pl_insn *i);
 bool pl_bar_is_aligned(const pl_insn *i);
 void pl_cluster_arrive(pl_warp *w);
 void pl_cluster_wait(pl_warp *w);
+/* With several host threads: returns when all work that one thread would have done before has
+ * completed. */
+static inline void pl_cta_wait_turn(const pl_cta *c)
+{
+    if (c->turn) pl_team_turn_wait(c->turn);
+}
 
 #endif

@@ -33,7 +33,7 @@ void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, c
     if (g->hooks && g->hooks->faults(g->hooks, w, &f)) return;
     w->stop = true;
     /* With several host threads, the first fault counts. */
-    if (g->in_order) g->in_order(w->cta);
+    pl_cta_wait_turn(w->cta);
     if (g->fault.set) return;
     memcpy(&g->fault, &f, offsetof(pl_fault_info, set)); /* other threads read `set` meanwhile */
     __atomic_store_n(&g->fault.set, true, __ATOMIC_RELAXED);

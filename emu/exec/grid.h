@@ -5,7 +5,6 @@
 #include <sys/types.h>
 
 #include "base/stop_flag.h"
-#include "base/team.h"
 #include "emu/exec/cta.h"
 
 /* The reason why a launch was stopped early, and the location at that time. */
@@ -68,13 +67,10 @@ typedef struct pl_grid {
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);
     void *progress_ctx;
     uint32_t threads; /* host threads; the result does not depend on it unless the program races */
-    void (*in_order)(struct pl_cta *c); /* with several host threads: returns when all preceding
-                                           work, in the order of one thread, has completed; or
-                                           NULL */
-    uint32_t nsm;                       /* %nsmid */
-    const uint64_t *sm_mask;            /* bits: SMs that blocks run on; NULL: all; not owned */
-    uint32_t width;                     /* lanes of a warp: PL_LANES, or twice as many */
-    uint32_t warp_slots;                /* %nwarpid */
+    uint32_t nsm;     /* %nsmid */
+    const uint64_t *sm_mask; /* bits: SMs that blocks run on; NULL: all; not owned */
+    uint32_t width;          /* lanes of a warp: PL_LANES, or twice as many */
+    uint32_t warp_slots;     /* %nwarpid */
     /* Compute capability of the machine times ten; selects the arithmetic of the tensor cores. */
     uint32_t capability;
     uint32_t shared_reserved; /* bytes that the system reserves at the start of every block's shared

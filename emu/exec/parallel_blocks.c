@@ -32,13 +32,11 @@ typedef enum job_state { NOT_STARTED, RUNNING, ENDED } job_state;
 
 /* The blocks of one job. */
 typedef struct block_job {
-    struct parallel_run *run;
     pl_cta *cta;      /* the running block, or NULL between two blocks */
     uint32_t at, end; /* number of that block; one past the last block */
-    uint32_t job, worker;
     job_state state;
-    bool preceding_ended; /* all preceding blocks have ended */
-    bool stopped;         /* it has waited for them */
+    pl_team_turn turn; /* reached: all preceding blocks have ended */
+    bool stopped;      /* it has waited for them */
     uint64_t advances;
     uint64_t executed, lane_executed, blocks; /* of the blocks that have ended */
     uint64_t late_executed;                   /* instructions after a stop */
@@ -77,10 +75,10 @@ static bool start_block(parallel_run *r, block_job *j)
         return false;
     }
     j->state = RUNNING;
-    j->cta->owner = j;
+    j->cta->turn = &j->turn;
     j->cta->advances = &j->advances;
-    j->cta->pc_stat = r->stat ? r->stat[j->worker] : NULL;
-    j->cta->stops_at_ordered = !j->preceding_ended;
+    j->cta->pc_stat = r->stat ? r->stat[j->turn.worker] : NULL;
+    j->cta->stops_at_ordered = !j->turn.reached;
     return true;
 }
 
@@ -99,13 +97,11 @@ static void end_block(parallel_run *r, block_job *j)
 }
 
 /* Updates and returns whether all preceding blocks have ended. */
-static bool update_preceding_ended(parallel_run *r, block_job *j)
+static bool update_preceding_ended(block_job *j)
 {
-    if (!j->preceding_ended && pl_team_is_turn(r->team, j->job)) {
-        j->preceding_ended = true;
-        j->cta->stops_at_ordered = false;
-    }
-    return j->preceding_ended;
+    const bool ended = pl_team_turn_reached(&j->turn);
+    j->cta->stops_at_ordered = !ended;
+    return ended;
 }
 
 /* Runs the block of a job until it ends. False: it has stopped until the preceding blocks have
@@ -114,17 +110,16 @@ static bool run_block(parallel_run *r, block_job *j)
 {
     pl_cta *c = j->cta;
     for (unsigned polling_rounds = 0; c->warps_done < c->nwarps;) {
-        const bool had_ended = update_preceding_ended(r, j);
+        const bool had_ended = update_preceding_ended(j);
         bool paused;
         const uint64_t executed = pl_cta_run_round(c, &paused);
         j->late_executed += j->stopped ? executed : 0;
         if (is_stopping(r)) return false;
         polling_rounds = executed && !paused ? 0 : polling_rounds + 1;
         if (c->warps_done == c->nwarps || !polling_rounds ||
-            update_preceding_ended(r, j) != had_ended ||
-            (executed && polling_rounds < POLLING_ROUNDS))
+            update_preceding_ended(j) != had_ended || (executed && polling_rounds < POLLING_ROUNDS))
             continue;
-        if (j->preceding_ended) __atomic_store_n(&r->stopping, true, __ATOMIC_RELAXED);
+        if (j->turn.reached) __atomic_store_n(&r->stopping, true, __ATOMIC_RELAXED);
         j->stopped = true;
         return false;
     }
@@ -137,7 +132,7 @@ static bool run_job(void *ctx, uint32_t job, uint32_t worker)
 {
     parallel_run *r = ctx;
     block_job *j = &r->job[job];
-    j->worker = worker;
+    j->turn.worker = worker;
     if (j->cta) j->cta->pc_stat = r->stat ? r->stat[worker] : NULL;
     while (!is_stopping(r) && j->at < j->end) {
         if (!j->cta && !start_block(r, j)) return true;
@@ -145,12 +140,6 @@ static bool run_job(void *ctx, uint32_t job, uint32_t worker)
         end_block(r, j);
     }
     return true;
-}
-
-static void wait_in_order(pl_cta *c)
-{
-    const block_job *j = c->owner;
-    if (!j->preceding_ended) pl_team_wait_turn(j->run->team, j->job, j->worker);
 }
 
 /* ---- the launch ---- */
@@ -222,6 +211,7 @@ static void discard_later_blocks(parallel_run *r, uint32_t jobs)
 static void hand_over_block(const parallel_run *r, block_job *j, pl_live_blocks *live)
 {
     j->cta->stops_at_ordered = false;
+    j->cta->turn = NULL;
     j->cta->advances = &r->g->head->advances;
     j->cta->pc_stat = r->g->pc_stat;
     live->at[live->n++] = j->cta;
@@ -251,6 +241,11 @@ static pl_status collect_remaining(parallel_run *r, uint32_t jobs, pl_live_block
     return PL_OK;
 }
 
+static pl_team_turn turn_of(const parallel_run *r, uint32_t job)
+{
+    return (pl_team_turn){.team = r->team, .job = job};
+}
+
 /* Runs each live block as a job. Blocks that remain wait for others, or the launch has ended. */
 static pl_status run_live_blocks(parallel_run *r, pl_live_blocks *live)
 {
@@ -258,8 +253,8 @@ static pl_status run_live_blocks(parallel_run *r, pl_live_blocks *live)
     for (uint32_t k = 0; k < jobs; k++) {
         pl_cta *c = live->at[k];
         r->job[k] =
-            (block_job){.run = r, .cta = c, .at = k, .end = k + 1, .job = k, .state = RUNNING};
-        c->owner = &r->job[k];
+            (block_job){.turn = turn_of(r, k), .cta = c, .at = k, .end = k + 1, .state = RUNNING};
+        c->turn = &r->job[k].turn;
         c->advances = &r->job[k].advances;
         c->stops_at_ordered = true;
     }
@@ -283,8 +278,9 @@ static uint32_t plan_wave(parallel_run *r, uint32_t most)
     r->base = (uint32_t)r->g->next_block;
     for (uint32_t k = 0; k < jobs; k++) {
         const uint64_t at = (uint64_t)k * r->each, n = left - at < r->each ? left - at : r->each;
-        r->job[k] = (block_job){
-            .run = r, .job = k, .at = r->base + (uint32_t)at, .end = r->base + (uint32_t)(at + n)};
+        r->job[k] = (block_job){.turn = turn_of(r, k),
+                                .at = r->base + (uint32_t)at,
+                                .end = r->base + (uint32_t)(at + n)};
     }
     return (uint32_t)jobs;
 }
@@ -376,13 +372,11 @@ pl_status pl_run_blocks_in_parallel(pl_grid *g, pl_live_blocks *live)
     if (!r.job || !r.team || !open_stats(&r)) {
         st = PL_NOMEM;
     } else if (pl_team_size(r.team) > 1) {
-        g->in_order = wait_in_order;
         if (begun) st = run_live_blocks(&r, live);
         if (st == PL_OK && !live->n && g->blocks_done) {
             r.each = choose_blocks_per_job(g);
             st = run_waves(&r, live);
         }
-        g->in_order = NULL;
     }
     if (r.team) {
         close_stats(&r);

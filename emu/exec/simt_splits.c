@@ -386,7 +386,7 @@ void pl_warp_note_undefined(pl_warp *w, uint32_t mask)
         return;
     if (!left_out || g->undefined.set) return;
     /* With several host threads, the first one counts. */
-    if (g->in_order) g->in_order(w->cta);
+    pl_cta_wait_turn(w->cta);
     pl_fault_note(w, &g->undefined, left_out, NULL,
                   "lane %u executes %s with the mask 0x%08x, which does not include it",
                   pl_first_lane(w) + (uint32_t)__builtin_ctz(left_out),

@@ -33,7 +33,7 @@ void pl_async_landing(pl_sm *s, uint64_t now)
     bool any_applied = false;
     s->inflight.async_at = PL_NEVER;
     /* Reductions in global memory: those of preceding SMs come first. */
-    if (s->dec->late_atomics) pl_sm_wait_in_order(s);
+    if (s->dec->late_atomics) pl_team_turn_wait(&s->turn);
     for (uint32_t k = 0; k < s->ncta; k++) {
         pl_cta *c = s->cta[k].cta;
         for (uint32_t n = 0; c && n < c->nwarps; n++) {

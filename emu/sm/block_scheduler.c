@@ -93,7 +93,7 @@ static pl_status place_block(pl_gpu_model *x, const pl_sm_partition *p, uint32_t
     uint64_t at = ready_at(x, sm, now);
     pl_cta *c = pl_cta_acquire(p->g, (uint32_t)p->g->next_block, sm);
     if (!c) return PL_NOMEM;
-    c->owner = &x->sm[sm];
+    c->turn = &x->sm[sm].turn;
     c->advances = &x->sm[sm].advances;
     p->g->next_block++;
     const double warps = c->nwarps * l->warp_interval;

@@ -297,7 +297,7 @@ static bool hand_over(const pl_gpu_model *x, pl_status *st)
     for (size_t k = 0; k < n; k++) {
         pl_cta *c = g->begun[k];
         pl_async_finish(c);
-        c->owner = NULL;
+        c->turn = NULL;
         c->advances = &g->head->advances;
         c->pc_stat = NULL;
         c->warps_done = 0;
@@ -425,7 +425,6 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
     }
     if (st == PL_OK && g->no_memory) st = PL_NOMEM;
     pl_window_put_team(&x);
-    g->in_order = NULL;
     if (opened) {
         g->cycles = finish(&x, st == PL_OK && !g->begun);
         if (!pl_totals_add(totals, g, &x.part[0].occupancy, x.sm, x.mem, g->cycles)) st = PL_NOMEM;

@@ -52,7 +52,7 @@ static void execute(pl_issue_slot *x)
     s->fx.mask = 0;
     s->inflight.last = PL_NO_TOKEN;
     s->untracked_ready = 0;
-    if (x->d->ordered) pl_sm_wait_in_order(s);
+    if (x->d->ordered) pl_team_turn_wait(&s->turn);
     pl_warp_step(w, !x->d->needs_effect ? NULL : w->halves > 1 ? s->halves : &s->fx);
 }
 

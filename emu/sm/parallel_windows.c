@@ -35,27 +35,24 @@ static bool run_sms(pl_gpu_model *x, uint32_t job, uint32_t worker, bool alone)
         for (uint32_t k = first; k < last; k++) { /* initialise all before one runs: blocks of a
                                                      cluster access each other's shared memory */
             pl_sm *s = &x->sm[k];
-            s->team = x->team;
-            s->job = job;
-            s->worker = worker;
+            s->turn = (pl_team_turn){x->team, job, worker, !waits};
             s->may_stop = last - first == 1;
-            s->preceding_done = !waits;
             s->pc_stat = x->stat[worker];
             if (x->status[k].starts) pl_sm_begin(s);
-            waits = !s->preceding_done;
+            waits = !s->turn.reached;
         }
     } else { /* it resumes */
         waits = false;
-        x->sm[first].worker = worker;
+        x->sm[first].turn.worker = worker;
         x->sm[first].pc_stat = x->stat[worker];
     }
     for (uint32_t k = first; k < last && !pl_failed(x->g); k++) {
         pl_sm *s = &x->sm[k];
-        s->preceding_done = !waits;
+        s->turn.reached = !waits;
         if (x->clusters) pl_sm_poll(s, x->now);
         if (!pl_sm_run(s, x->mem, x->until)) return false;
-        waits = !s->preceding_done;
-        s->preceding_done = true;
+        waits = !s->turn.reached;
+        s->turn.reached = true;
     }
     for (uint32_t k = first; k < last; k++) pl_sm_update_status(&x->sm[k]);
     return true;
@@ -167,13 +164,9 @@ void pl_window_add_up(const pl_gpu_model *x)
         pl_pc_stat_add(to, x->stat[w], x->g->counted);
 }
 
-static void in_order(pl_cta *c)
-{
-    pl_sm_wait_in_order(c->owner);
-}
-
 void pl_window_put_team(pl_gpu_model *x)
 {
+    for (uint32_t k = 0; x->team && k < x->m->sm.count; k++) x->sm[k].turn.reached = true;
     pl_launch_cache_put_team(x->g->launch_cache, x->team, x->g->threads);
 }
 
@@ -198,6 +191,5 @@ pl_status pl_window_open_team(pl_gpu_model *x)
         x->stat[w] = pl_arena_array(x->arena, pl_pc_stat, g->program->code.n);
         if (!x->stat[w]) return PL_NOMEM;
     }
-    g->in_order = n > 1 ? in_order : NULL;
     return PL_OK;
 }

@@ -35,7 +35,7 @@ bool pl_sm_init(pl_sm *s, pl_sm_status *status, pl_arena *a, pl_arena *large, pl
     s->dec = dec;
     s->g = g;
     s->pc_stat = g->pc_stat;
-    s->preceding_done = true;
+    s->turn.reached = true;
     s->async_timed = g->async_mode == PL_ASYNC_TIMED;
     s->id = id;
     for (uint32_t k = 0; k < PL_UNIT_COUNT; k++) s->unit[k] = units[k];

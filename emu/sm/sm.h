@@ -99,10 +99,8 @@ typedef struct pl_sm {
     const pl_decoded *dec; /* not owned */
     pl_grid *g;            /* not owned */
     pl_pc_stat *pc_stat;   /* of the host thread that simulates it; NULL: not requested */
-    pl_team *team;         /* NULL: one thread */
-    uint32_t job;          /* job of the team to which the SM belongs */
-    uint32_t worker;       /* worker that runs the job */
-    bool preceding_done;   /* all preceding jobs have completed */
+    pl_team_turn turn;     /* of the job to which the SM belongs; reached: the preceding SMs, in the
+                              order of their numbers, have completed */
     bool may_stop;         /* instead of waiting for the preceding jobs, it may stop until they have
                               completed */
     bool stopped;          /* it has stopped, */
@@ -217,14 +215,6 @@ void pl_sm_update_status(pl_sm *s);
 /* Re-examines warps that wait for other SMs (cluster barriers, the end of another grid); `now` is
  * the start of a window. */
 void pl_sm_poll(pl_sm *s, uint64_t now);
-/* Returns when the work of all preceding SMs, in the order of their numbers, has completed. */
-static inline void pl_sm_wait_in_order(pl_sm *s)
-{
-    if (s->preceding_done) return;
-    pl_team_wait_turn(s->team, s->job, s->worker);
-    s->preceding_done = true;
-}
-
 /* The cycle at which a port that the SM shares with its neighbours accepts a line requested at
  * `now`: each SM with blocks is served once. */
 static inline uint64_t pl_sm_shared_port(const pl_sm *s, pl_port *port, double service,

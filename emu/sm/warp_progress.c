@@ -49,7 +49,7 @@ void pl_warp_end(pl_sm *s, pl_sm_warp *t, uint64_t now)
 static void execute_zero_cost(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
                               uint64_t now)
 {
-    if (d->ordered) pl_sm_wait_in_order(s);
+    if (d->ordered) pl_team_turn_wait(&s->turn);
     pl_warp_step(t->w, NULL);
     pl_warp_release_barrier(s, t->cta, now, now + s->m->sync.barrier);
     if (s->pc_stat) s->pc_stat[pc].executed++; /* lanes are counted per issue, and there is none */

@@ -33,11 +33,10 @@ static uint64_t constant_operand_ready(pl_sm *s, pl_sm_warp *t, uint64_t now)
  * the SM stops instead. */
 static bool must_stop(pl_sm *s, const pl_sm_warp *t)
 {
-    if (s->preceding_done || !s->may_stop || !t->next->ordered ||
+    if (s->turn.reached || !s->may_stop || !t->next->ordered ||
         (t->next->releases && !t->release_fence_done))
         return false;
-    s->preceding_done = pl_team_is_turn(s->team, s->job);
-    return !s->preceding_done;
+    return !pl_team_turn_reached(&s->turn);
 }
 
 /* The remainder of a sub-core's cycle after the selection of a warp; `picked`: a warp was
