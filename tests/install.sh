@@ -3,33 +3,23 @@
 # that `make uninstall` leaves nothing.
 set -u
 build=$PWD
-root=$(cd "$srcdir" && pwd)
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-n=0
-test_that() # WHAT: prints a TAP line for the status in $?
-{
-    verdict=$?
-    n=$((n + 1))
-    if [ $verdict -eq 0 ]; then echo "ok $n - $1"; else
-        echo "not ok $n - $1"
-        sed 's/^/# /' "$folder/said" | tail -n 20
-    fi
-}
+. "$srcdir/tests/scratch.sh"
+unset PTXLOOM_ARCH_PATH # the installed machines are found without it
+: >out
 if grep -q 'fsanitize=' "$build/config.log"; then echo "1..0 # SKIP a build with sanitizers"; exit 0; fi
 unset MAKEFLAGS MFLAGS MAKELEVEL
-make -s -C "$build" install DESTDIR="$folder/root" >"$folder/said" 2>&1
+make -s -C "$build" install DESTDIR="$scratch/root" >said 2>&1
 test_that "make install"
-prefix=$folder/root$(sed -n 's/^prefix=//p' "$build/ptxloom.pc")
-lib=$(dirname "$(find "$folder/root" -name libptxloom.so)")
-bin=$(dirname "$(find "$folder/root" -path '*bin/ptxloom')")
-share=$(dirname "$(find "$folder/root" -path '*/ptxloom/examples')")
+prefix=$scratch/root$(sed -n 's/^prefix=//p' "$build/ptxloom.pc")
+lib=$(dirname "$(find "$scratch/root" -name libptxloom.so)")
+bin=$(dirname "$(find "$scratch/root" -path '*bin/ptxloom')")
+share=$(dirname "$(find "$scratch/root" -path '*/ptxloom/examples')")
 
 # --- programs
 
 export PKG_CONFIG_PATH="$lib/pkgconfig"
 flags() { pkg-config --define-variable=prefix="$prefix" "$@" ptxloom; }
-cat >"$folder/prog.c" <<'C'
+cat >"$scratch/prog.c" <<'C'
 #include <ptxloom.h>
 #include <stdio.h>
 static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
@@ -56,29 +46,29 @@ int main(void)
     return 0;
 }
 C
-cp "$folder/prog.c" "$folder/prog.cc"
+cp "$scratch/prog.c" "$scratch/prog.cc"
 # shellcheck disable=SC2046 # one word per flag
-cc -o "$folder/shared" "$folder/prog.c" $(flags --cflags --libs) >"$folder/said" 2>&1 &&
-    [ "$(LD_LIBRARY_PATH=$lib "$folder/shared")" = "31 1" ]
+cc -o "$scratch/shared" "$scratch/prog.c" $(flags --cflags --libs) >said 2>&1 &&
+    [ "$(LD_LIBRARY_PATH=$lib "$scratch/shared")" = "31 1" ]
 test_that "cc prog.c \$(pkg-config --cflags --libs ptxloom)"
 # shellcheck disable=SC2046
-cc -o "$folder/static" "$folder/prog.c" $(flags --cflags) "$lib/libptxloom.a" $(flags --static --libs | sed 's/-lptxloom//') >"$folder/said" 2>&1 &&
-    [ "$("$folder/static")" = "31 1" ]
+cc -o "$scratch/static" "$scratch/prog.c" $(flags --cflags) "$lib/libptxloom.a" $(flags --static --libs | sed 's/-lptxloom//') >said 2>&1 &&
+    [ "$("$scratch/static")" = "31 1" ]
 test_that "the static library"
 if command -v c++ >/dev/null 2>&1; then
     # shellcheck disable=SC2046
-    c++ -Wno-missing-field-initializers -o "$folder/cpp" "$folder/prog.cc" $(flags --cflags --libs) >"$folder/said" 2>&1 &&
-        [ "$(LD_LIBRARY_PATH=$lib "$folder/cpp")" = "31 1" ]
+    c++ -Wno-missing-field-initializers -o "$scratch/cpp" "$scratch/prog.cc" $(flags --cflags --libs) >said 2>&1 &&
+        [ "$(LD_LIBRARY_PATH=$lib "$scratch/cpp")" = "31 1" ]
     test_that "c++ prog.cc \$(pkg-config --cflags --libs ptxloom)"
 fi
 
 # --- command, examples, labs, manual pages
 
-(cd "$share/examples" && "$bin/ptxloom" run matmul.json) >"$folder/said" 2>&1 && grep -q cycles "$folder/said"
+(cd "$share/examples" && "$bin/ptxloom" run matmul.json) >said 2>&1 && grep -q cycles said
 test_that "an installed example"
-[ -s "$share/labs/rows.tsv" ] && [ -n "$(find "$folder/root" -name ptxloom.1)" ] && [ -n "$(find "$folder/root" -name ptxloom-isa.7)" ]
+[ -s "$share/labs/rows.tsv" ] && [ -n "$(find "$scratch/root" -name ptxloom.1)" ] && [ -n "$(find "$scratch/root" -name ptxloom-isa.7)" ]
 test_that "labs and manual pages"
-"$bin/ptxloom" --version >"$folder/said" && grep -q '^ptxloom [0-9.]*' "$folder/said" && grep -q '^machines: .*h200' "$folder/said"
+"$bin/ptxloom" --version >said && grep -q '^ptxloom [0-9.]*' said && grep -q '^machines: .*h200' said
 test_that "the version and the machines"
 
 # --- completion
@@ -86,7 +76,7 @@ test_that "the version and the machines"
 complete() # WORD... : the completions that bash offers for the last one
 {
     bash -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ptxloom 2>/dev/null; echo "${COMPREPLY[@]}"' \
-        "$folder/root$(sed -n 's/^datarootdir = //p; ' "$build/Makefile" | head -1 | sed "s|\${prefix}|$(sed -n 's/^prefix=//p' "$build/ptxloom.pc")|")/bash-completion/completions/ptxloom" "$@"
+        "$scratch/root$(sed -n 's/^datarootdir = //p; ' "$build/Makefile" | head -1 | sed "s|\${prefix}|$(sed -n 's/^prefix=//p' "$build/ptxloom.pc")|")/bash-completion/completions/ptxloom" "$@"
 }
 if command -v bash >/dev/null 2>&1; then
     [ "$(complete ptxloom oc)" = occupancy ] && [ "$(complete ptxloom run --mode '')" = "timing functional" ] &&
@@ -95,12 +85,12 @@ if command -v bash >/dev/null 2>&1; then
 fi
 for shell in zsh fish; do
     command -v $shell >/dev/null 2>&1 || continue
-    $shell -n "$(find "$folder/root" -name "$([ $shell = zsh ] && echo _ptxloom || echo ptxloom.fish)")" >"$folder/said" 2>&1
+    $shell -n "$(find "$scratch/root" -name "$([ $shell = zsh ] && echo _ptxloom || echo ptxloom.fish)")" >said 2>&1
     test_that "completion in $shell"
 done
 
-make -s -C "$build" uninstall DESTDIR="$folder/root" >"$folder/said" 2>&1
-find "$folder/root" ! -type d >"$folder/said"
-[ ! -s "$folder/said" ]
+make -s -C "$build" uninstall DESTDIR="$scratch/root" >said 2>&1
+find "$scratch/root" ! -type d >said
+[ ! -s said ]
 test_that "make uninstall leaves no file"
 echo "1..$n"
