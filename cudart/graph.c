@@ -1303,10 +1303,9 @@ static bool forbids(const cuda_stream *s, cuda_unsafe what)
 int cuda_check_captures(cuda_unsafe what)
 {
     int error = CU_OK;
-    for (size_t k = 0; k < cuda.streams.cap; k++) {
-        const struct cuda_slot *slot = &cuda.streams.slot[k];
-        const cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
-        if (!s || !forbids(s, what)) continue;
+    size_t at = 0;
+    for (const cuda_stream *s; (s = cuda_table_next(&cuda.streams, &at)) != NULL;) {
+        if (!forbids(s, what)) continue;
         s->capture->invalid = true;
         error = what == CUDA_IN_LEGACY_STREAM ? CAPTURE_IMPLICIT : CU_CAPTURE_UNSUPPORTED;
     }
@@ -1361,11 +1360,9 @@ int pl_cudaStreamBeginCapture(void *stream, int mode)
 
 static bool is_capture_target(const cuda_graph *g)
 {
-    for (size_t k = 0; k < cuda.streams.cap; k++) {
-        const struct cuda_slot *slot = &cuda.streams.slot[k];
-        const cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
-        if (s && s->capture && s->capture->graph == g) return true;
-    }
+    size_t at = 0;
+    for (const cuda_stream *s; (s = cuda_table_next(&cuda.streams, &at)) != NULL;)
+        if (s->capture && s->capture->graph == g) return true;
     return false;
 }
 
@@ -1418,17 +1415,15 @@ static bool all_joined(const cuda_capture *c)
 
 static void end_capture(cuda_capture *c)
 {
-    for (size_t k = 0; k < cuda.streams.cap; k++) {
-        const struct cuda_slot *slot = &cuda.streams.slot[k];
-        cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
-        if (!s || s->capture != c) continue;
+    size_t at = 0;
+    for (cuda_stream *s; (s = cuda_table_next(&cuda.streams, &at)) != NULL;) {
+        if (s->capture != c) continue;
         s->capture = NULL;
         drop_dependencies(s);
     }
-    for (size_t k = 0; k < cuda.events.cap; k++) {
-        const struct cuda_slot *slot = &cuda.events.slot[k];
-        cuda_event *e = slot->key ? cuda_table_get(&cuda.events, (void *)slot->key) : NULL;
-        if (!e || e->capture != c) continue;
+    at = 0;
+    for (cuda_event *e; (e = cuda_table_next(&cuda.events, &at)) != NULL;) {
+        if (e->capture != c) continue;
         e->capture = NULL;
         drop_dependencies(e);
     }

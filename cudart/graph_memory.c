@@ -14,11 +14,9 @@ static uint64_t reserved, reserved_high, used_high;
 static uint64_t live_bytes(void)
 {
     uint64_t sum = 0;
-    for (size_t k = 0; k < memories.cap; k++) {
-        const struct cuda_slot *slot = &memories.slot[k];
-        if (slot->key && cuda_table_get(&memories, (void *)slot->key) && cuda_alloc_find(slot->key))
-            sum += ((const cuda_graph_memory *)slot->value)->size;
-    }
+    size_t at = 0;
+    for (const cuda_graph_memory *m; (m = cuda_table_next(&memories, &at)) != NULL;)
+        if (cuda_alloc_find(m->address)) sum += m->size;
     return sum;
 }
 
@@ -216,12 +214,9 @@ int pl_cudaDeviceSetGraphMemAttribute(int device, int attribute, void *value)
 
 bool cuda_graph_memory_covers(uint64_t address, uint64_t bytes)
 {
-    for (size_t k = 0; k < memories.cap; k++) {
-        const struct cuda_slot *slot = &memories.slot[k];
-        const cuda_graph_memory *m =
-            slot->key ? cuda_table_get(&memories, (void *)slot->key) : NULL;
-        if (m && address - m->address < m->size && bytes <= m->size - (address - m->address))
+    size_t at = 0;
+    for (const cuda_graph_memory *m; (m = cuda_table_next(&memories, &at)) != NULL;)
+        if (address - m->address < m->size && bytes <= m->size - (address - m->address))
             return true;
-    }
     return false;
 }

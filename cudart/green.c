@@ -254,12 +254,10 @@ static void **streams_of(cuda_context *c, size_t *n)
     *n = 0;
     if (!list) return NULL;
     if (!c->created) list[(*n)++] = cuda_legacy_handle;
-    for (size_t k = 0; k < cuda.streams.cap; k++) {
-        const struct cuda_slot *slot = &cuda.streams.slot[k];
-        const cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
-        if (s && s->device == c->device && !s->node && (!c->created || s->context == c))
-            list[(*n)++] = slot->value;
-    }
+    size_t at = 0;
+    for (cuda_stream *s; (s = cuda_table_next(&cuda.streams, &at)) != NULL;)
+        if (s->device == c->device && !s->node && (!c->created || s->context == c))
+            list[(*n)++] = s;
     return list;
 }
 

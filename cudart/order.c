@@ -69,25 +69,13 @@ bool cuda_order_host_knows(const cuda_order_position *p)
     return includes_op(host_vector_clock, p);
 }
 
-static cuda_stream *next_stream(size_t *k, int device)
-{
-    for (; *k < cuda.streams.cap; ++*k) {
-        const struct cuda_slot *slot = &cuda.streams.slot[*k];
-        cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
-        if (!s || s->device != device) continue;
-        ++*k;
-        return s;
-    }
-    return NULL;
-}
-
 /* Joins all streams of a device, or those that its legacy stream waits for. */
 static void join_streams(struct cuda_vector_clock **to, int device, bool all_streams)
 {
-    size_t k = 0;
+    size_t at = 0;
     cuda_order_join(to, cuda.device[device].legacy.clock);
-    for (cuda_stream *s; (s = next_stream(&k, device)) != NULL;)
-        if (all_streams || cuda_blocking(s)) cuda_order_join(to, s->clock);
+    for (const cuda_stream *s; (s = cuda_table_next(&cuda.streams, &at)) != NULL;)
+        if (s->device == device && (all_streams || cuda_blocking(s))) cuda_order_join(to, s->clock);
 }
 
 /* ---- events ---- */

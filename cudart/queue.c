@@ -35,12 +35,9 @@ cuda_stream *cuda_stream_of(const void *handle)
 static double latest_end(int device, bool all_streams)
 {
     double t = cuda.device[device].legacy.ready;
-    for (size_t k = 0; k < cuda.streams.cap; k++) {
-        const struct cuda_slot *slot = &cuda.streams.slot[k];
-        const cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
-        if (s && s->device == device && (all_streams || cuda_blocking(s)) && s->ready > t)
-            t = s->ready;
-    }
+    size_t at = 0;
+    for (const cuda_stream *s; (s = cuda_table_next(&cuda.streams, &at)) != NULL;)
+        if (s->device == device && (all_streams || cuda_blocking(s)) && s->ready > t) t = s->ready;
     return t;
 }
 

@@ -144,17 +144,12 @@ static void delay_stream(int device, uint64_t id, double from, double by)
 {
     cuda_stream *legacy = &cuda.device[device].legacy;
     if (!id && legacy->ready > from) legacy->ready += by;
-    for (size_t k = 0; k < cuda.streams.cap; k++) {
-        const struct cuda_slot *slot = &cuda.streams.slot[k];
-        cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
-        if (s && s->id == id && s->ready > from) s->ready += by;
-    }
-    for (size_t k = 0; k < cuda.events.cap; k++) {
-        const struct cuda_slot *slot = &cuda.events.slot[k];
-        cuda_event *e = slot->key ? cuda_table_get(&cuda.events, (void *)slot->key) : NULL;
-        if (e && e->recorded && e->device == device && e->stream == id && e->time > from)
-            e->time += by;
-    }
+    size_t at = 0;
+    for (cuda_stream *s; (s = cuda_table_next(&cuda.streams, &at)) != NULL;)
+        if (s->id == id && s->ready > from) s->ready += by;
+    at = 0;
+    for (cuda_event *e; (e = cuda_table_next(&cuda.events, &at)) != NULL;)
+        if (e->recorded && e->device == device && e->stream == id && e->time > from) e->time += by;
     cuda_delay_activities(device, id, from, by);
 }
 

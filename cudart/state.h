@@ -40,6 +40,9 @@ typedef struct cuda_table {
 void *cuda_table_get(const cuda_table *t, const void *key);
 bool cuda_table_put(cuda_table *t, const void *key, void *value);
 void cuda_table_remove(cuda_table *t, const void *key);
+/* Iterates over the values: starts at *at = 0, advances *at, and returns NULL at the end. Entries
+ * may be removed meanwhile, but not added. */
+void *cuda_table_next(const cuda_table *t, size_t *at);
 
 /* ---- modules ---- */
 

@@ -54,3 +54,12 @@ void cuda_table_remove(cuda_table *t, const void *key)
     struct cuda_slot *s = slot_of(t, (uintptr_t)key);
     if (s && s->key) s->value = (void *)(uintptr_t)&tombstone;
 }
+
+void *cuda_table_next(const cuda_table *t, size_t *at)
+{
+    while (*at < t->cap) {
+        const struct cuda_slot *s = &t->slot[(*at)++];
+        if (s->key && s->value != &tombstone) return s->value;
+    }
+    return NULL;
+}
