@@ -17,22 +17,21 @@ static void *key_of(uint64_t handle)
 static uint32_t update_field(const cuda_device *device, uint64_t node, uint32_t field,
                              const void *value, uint64_t offset, uint64_t bytes)
 {
-    enum { GRID = 1, PARAM = 2, ENABLED = 3 }; /* cudaGraphKernelNodeField */
     cuda_node *x = node ? cuda_table_get(&updatable_nodes, key_of(node)) : NULL;
     if (!x || device != &cuda.device[x->op.u.kernel.device]) return CU_INVALID_VALUE;
     const uint32_t param_bytes = x->op.u.kernel.f->info.param_bytes;
     dim3 grid;
     switch (field) {
-    case PARAM:
+    case PL_NODE_PARAM:
         if (offset > param_bytes || bytes > param_bytes - offset) return CU_INVALID_VALUE;
         memcpy(x->op.u.kernel.params + offset, value, bytes);
         return CU_OK;
-    case GRID:
+    case PL_NODE_GRID:
         memcpy(&grid, value, sizeof grid);
         if (!grid.x || !grid.y || !grid.z) return CU_INVALID_VALUE;
         x->op.u.kernel.l.grid = grid;
         return CU_OK;
-    case ENABLED: x->disabled = !*(const uint8_t *)value; return CU_OK;
+    case PL_NODE_ENABLED: x->disabled = !*(const uint8_t *)value; return CU_OK;
     default: return CU_INVALID_VALUE;
     }
 }

@@ -26,9 +26,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/event.h"    /* events, statistics and counters */
-#include "base/resource.h" /* descriptions of tensors, arrays and textures */
-#include "base/status.h"   /* pl_status */
+#include "base/event.h"      /* events, statistics and counters */
+#include "base/node_field.h" /* pl_node_field */
+#include "base/resource.h"   /* descriptions of tensors, arrays and textures */
+#include "base/status.h"     /* pl_status */
 
 #ifdef __cplusplus
 extern "C" {
@@ -419,9 +420,9 @@ typedef struct pl_launch {
      * Several threads may call it concurrently. NULL: no graph can be launched. */
     uint32_t (*launch_graph)(void *ctx, uint64_t graph, uint64_t stream);
     /* Called when a kernel changes a kernel node of a graph (cudaGraphKernelNodeSetParam and
-     * similar functions). field: the cudaGraphKernelNodeField. value: `bytes` bytes of the new
-     * value, which are parameters from `offset` on, a grid of three numbers, or a flag of one byte.
-     * It returns the error that the kernel receives. NULL: there are no such nodes. */
+     * similar functions). field: a pl_node_field. value: `bytes` bytes of the new value; offset: in
+     * bytes, 0 unless they are parameters. It returns the error that the kernel receives. NULL:
+     * there are no such nodes. */
     uint32_t (*update_node)(void *ctx, uint64_t node, uint32_t field, const void *value,
                             uint64_t offset, uint64_t bytes);
     void *graph_ctx;

@@ -7,7 +7,7 @@ srcdir=$2
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/base"
-for header in status event resource finding; do
+for header in status event resource finding node_field; do
     sed '/#include </d' "$srcdir/base/$header.h" >"$folder/base/$header.h" || exit 1
 done
 sed '/#include </d' "$srcdir/include/ptxloom.h" >"$folder/ptxloom.h" || exit 1

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/node_field.h"
 #include "emu/exec/memory/address.h"
 #include "emu/exec/runtime/syscall.h"
 
@@ -449,8 +450,6 @@ void pl_call_launch_graph(const pl_call *k, unsigned lane)
                  (unsigned long long)graph);
 }
 
-enum { NODE_GRID = 1, NODE_PARAM = 2, NODE_ENABLED = 3 }; /* cudaGraphKernelNodeField */
-
 static uint32_t update_node(const pl_call *k, uint64_t node, uint32_t field, const void *value,
                             uint64_t offset, uint64_t bytes)
 {
@@ -465,7 +464,7 @@ void pl_call_node_param(const pl_call *k, unsigned lane)
     const uint64_t bytes = pl_call_argument(k, 3, lane);
     const uint8_t *value = pl_call_memory(k->w, lane, pl_call_argument(k, 2, lane), bytes);
     pl_call_return_error(k, lane,
-                         update_node(k, pl_call_argument(k, 0, lane), NODE_PARAM, value,
+                         update_node(k, pl_call_argument(k, 0, lane), PL_NODE_PARAM, value,
                                      pl_call_argument(k, 1, lane), bytes));
 }
 
@@ -475,7 +474,7 @@ void pl_call_node_grid(const pl_call *k, unsigned lane)
     uint32_t grid[3];
     pl_call_copy_argument(k, 1, lane, grid, sizeof grid);
     pl_call_return_error(
-        k, lane, update_node(k, pl_call_argument(k, 0, lane), NODE_GRID, grid, 0, sizeof grid));
+        k, lane, update_node(k, pl_call_argument(k, 0, lane), PL_NODE_GRID, grid, 0, sizeof grid));
 }
 
 /* (node, bool) */
@@ -483,7 +482,7 @@ void pl_call_node_enabled(const pl_call *k, unsigned lane)
 {
     const uint8_t enabled = (uint8_t)pl_call_argument(k, 1, lane) != 0;
     pl_call_return_error(
-        k, lane, update_node(k, pl_call_argument(k, 0, lane), NODE_ENABLED, &enabled, 0, 1));
+        k, lane, update_node(k, pl_call_argument(k, 0, lane), PL_NODE_ENABLED, &enabled, 0, 1));
 }
 
 /* cudaGraphKernelNodeUpdate */
@@ -504,12 +503,12 @@ static uint32_t apply(const pl_call *k, unsigned lane, const node_update *n)
 {
     const uint8_t enabled = n->u.enabled != 0;
     switch (n->field) {
-    case NODE_GRID: return update_node(k, n->node, n->field, n->u.grid, 0, sizeof n->u.grid);
-    case NODE_PARAM:
+    case PL_NODE_GRID: return update_node(k, n->node, n->field, n->u.grid, 0, sizeof n->u.grid);
+    case PL_NODE_PARAM:
         return update_node(k, n->node, n->field,
                            pl_call_memory(k->w, lane, n->u.param.value, n->u.param.bytes),
                            n->u.param.offset, n->u.param.bytes);
-    case NODE_ENABLED: return update_node(k, n->node, n->field, &enabled, 0, 1);
+    case PL_NODE_ENABLED: return update_node(k, n->node, n->field, &enabled, 0, 1);
     default: return PL_CUDA_INVALID_VALUE;
     }
 }
