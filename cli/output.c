@@ -115,6 +115,7 @@ void cli_flush(void)
 int cli_finish(int status)
 {
     cli_flush();
+    if (output_error == EPIPE) return CLI_SYSTEM; /* a reader that has enough, such as head */
     if (output_error) {
         fprintf(stderr, "error: cannot write to standard output: %s\n", strerror(output_error));
         return CLI_SYSTEM;

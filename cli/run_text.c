@@ -121,8 +121,8 @@ static void print_cost(const run_case *c)
     } else if (c->mode == PL_MODE_TIMING) {
         print_row("cycles", "%s", run_grouped(r->cycles, a));
         double ipc = r->cycles ? (double)r->inst_executed / (double)r->cycles : 0;
-        print_row("instructions", "%s   (%s thread instructions; %.2f per cycle on the whole GPU)",
-                  run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b), ipc);
+        print_row("instructions", "%s   (%.2f per cycle on the whole GPU; %s thread instructions)",
+                  run_grouped(r->inst_executed, a), ipc, run_grouped(r->thread_inst_executed, b));
         double achieved = run_counter(c, "sm__warps_active.avg.pct_of_peak_sustained_active");
         char part[32] = "";
         if (achieved >= 0) snprintf(part, sizeof part, ", %.0f %% achieved", achieved);
@@ -186,6 +186,21 @@ static void print_kernel_output(const char *text)
         fputs(text, stdout);
 }
 
+/* Prints how to see more. A stopped run has no trace. */
+static void print_hint(const run_case *c, const run_style *style)
+{
+    const bool stopped = c->status == PL_INTERRUPTED;
+    char hint[300] = "no trace: the run was stopped before its end\n";
+    if (stopped && !style->trace) return;
+    if (!stopped)
+        snprintf(hint, sizeof hint,
+                 style->trace ? "for details: ptxloom query %s summary, or any SQLite client\n"
+                              : "for details: add --trace run.db, then ptxloom query run.db, or "
+                                "any SQLite client\n",
+                 style->trace);
+    cli_put_wrapped(stdout, hint, cli_width(stdout), 2);
+}
+
 void run_text(const run_case *c, const run_style *style)
 {
     const char *bold = style->colour ? "\033[1m" : "", *plain = style->colour ? "\033[0m" : "";
@@ -212,12 +227,5 @@ void run_text(const run_case *c, const run_style *style)
     }
     print_cost(c);
     print_metrics(c);
-    char hint[300];
-    snprintf(
-        hint, sizeof hint,
-        style->trace
-            ? "for details: ptxloom query %s summary, or any SQLite client\n"
-            : "for details: add --trace run.db, then ptxloom query run.db, or any SQLite client\n",
-        style->trace);
-    cli_put_wrapped(stdout, hint, cli_width(stdout), 2);
+    print_hint(c, style);
 }

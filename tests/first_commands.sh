@@ -80,6 +80,9 @@ says 2 'the trace has no block on this multiprocessor' export run.db --sm 77 -o 
 says 2 "error: '--schedule' cannot be used with --mode timing [E0010]" $saxpy 'f32[128]' 'f32[128]' --schedule random:1
 status 0 $saxpy 'f32[128]' 'f32[128]' --schedule random:1 --mode functional
 test_that "--schedule in functional mode"
+prints 3 "no trace: the run was stopped before its end" $saxpy 'f32[128]' 'f32[128]' --max-cycles 9 --trace stopped.db
+[ ! -e stopped.db ]
+test_that "a stopped run writes no trace"
 says 2 "'--max-cycles' cannot be used with --mode functional" $saxpy 'f32[128]' 'f32[128]' --max-cycles 9 --mode functional
 says 0 "the trace 'n.db' has no events: nothing that ran fits --trace-kernel other [W0713]" $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-kernel other
 says 0 "fits --trace-sm 99 --trace-class fma [W0713]" $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-sm 99 --trace-class fma

@@ -341,6 +341,26 @@ equal 'loads that would fit: the carve-out is not reported' 0 "$(advice dgemm | 
 equal 'loads of other data: the carve-out is not reported' 0 "$(advice wgmma_bf16 | grep -c ',carve out,')"
 equal 'atomics: division is not reported' 0 "$(advice atomic_same | grep -c ',expensive instructions,')"
 
+# --- requests that need no more sectors, and lanes that share an address
+
+column() { "$loom" query a.db --ndjson "$1" | sed -n "s|.*\"$2\": \([^,}]*\).*|\1|p"; }
+for entry in fires quiet; do
+    "$loom" run "$root/tests/advice/atomic_contention.ptx" -k $entry -g 4 -b 128 'f32[65536]' u32:0 --trace a.db --trace-level mem >a.txt
+    column atomics lanes/address >>lanes.txt
+done
+equal 'lanes per address of a request, not of the launch' '32 32 32 32 1 1 1 1' "$(echo $(cat lanes.txt))"
+cat >lonely.ptx <<'END'
+.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry lonely(.param .u64 x) { .reg .b32 %t; .reg .b64 %p, %o; .reg .pred %c;
+ ld.param.u64 %p, [x]; mov.u32 %t, %tid.x;
+ setp.eq.u32 %c, %t, 0; @%c st.global.u32 [%p], %t;
+ mul.wide.u32 %o, %t, 8; add.u64 %p, %p, %o; st.global.u32 [%p], %t; ret; }
+END
+"$loom" run lonely.ptx -g 1 -b 32 'u32[64]' --trace a.db >a.txt
+equal 'a lane that needs one sector is coalesced' '8 of 4' "$(column uncoalesced sectors/request) of $(column uncoalesced minimum)"
+
 # --- a query of data that the trace does not have
 
 "$loom" run "$matmul" --trace l.db --trace-level summary >f.txt
