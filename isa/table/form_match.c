@@ -186,6 +186,7 @@ static const struct {
     {" dp2a ", " lo hi "},
     {" div ", " full "},
     {" shf ", " l r "},
+    {" cvt ", " pack "},
     {" cvta ", " to "},
     {" fence membar ", " proxy "},
     {" setmaxnreg ", " inc dec "},

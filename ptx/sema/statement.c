@@ -290,6 +290,26 @@ static bool lacks_sampler(const pl_attempt *a)
     return true;
 }
 
+/* Operands of tex and tld4 that PTX 4.3 added, and the predicate of 7.1. */
+static bool check_texture_features(const pl_attempt *a)
+{
+    bool cube = has_word(a, "cube") || has_word(a, "acube");
+    for (unsigned k = 0; k < a->form->noperands; k++) {
+        const pl_ospec *s = &a->form->operand[k];
+        const char *feature = NULL;
+        if (a->out[k].kind == PL_O_NONE) continue;
+        if (s->joined && !pl_module_needs(a->p, a->at, "a predicate result", 71, "sm_60"))
+            return false;
+        if (s->kind == PL_K_OPAQUE && !strcmp(s->name, "b") && !a->p->ast->texmode_independent)
+            feature = "a sampler of its own";
+        if (!strcmp(s->name, "dy") && cube) feature = "a gradient of a cube";
+        if (!strcmp(s->name, "offset")) feature = "an offset";
+        if (!strcmp(s->name, "depth")) feature = "a depth to compare with";
+        if (feature && !pl_module_needs(a->p, a->at, feature, 43, "sm_20")) return false;
+    }
+    return true;
+}
+
 /* Cubes do not support offsets; volumes and integer coordinates do not support reference depths. */
 static bool check_texture(const pl_attempt *a)
 {
@@ -304,18 +324,7 @@ static bool check_texture(const pl_attempt *a)
                   "a sampler follows the texture (texmode_independent)");
         return false;
     }
-    const char *later = NULL; /* features of tex added in 4.3 */
-    for (unsigned k = 0; k < a->form->noperands && a->opcode->mnem == M_tex; k++) {
-        const pl_ospec *s = &a->form->operand[k];
-        if (a->out[k].kind == PL_O_NONE) continue;
-        if (s->kind == PL_K_OPAQUE && !strcmp(s->name, "b") && !a->p->ast->texmode_independent)
-            later = "a sampler of its own";
-        if (!strcmp(s->name, "dy") && (has_word(a, "cube") || has_word(a, "acube")))
-            later = "a gradient of a cube";
-        if (!strcmp(s->name, "offset")) later = "an offset";
-        if (!strcmp(s->name, "depth")) later = "a depth to compare with";
-    }
-    if (later && !pl_module_needs(a->p, a->at, later, 43, "sm_20")) return false;
+    if (!check_texture_features(a)) return false;
     for (unsigned k = 0; k < a->form->noperands; k++) {
         const char *name = a->form->operand[k].name, *problem = NULL;
         if (a->out[k].kind == PL_O_NONE) continue;
@@ -364,6 +373,7 @@ static const struct {
     {M_tcgen05, "n", 32, 512, 32, "exclusive", NULL},
     {M_tcgen05, "n", 32, 512, 0, NULL, "exclusive"},
     {M_st, "size", 0, 1 << 24, 1, NULL, NULL},
+    {M_mbarrier, "state", 0, 1, 1, "parity", NULL},
 };
 
 /* True if row k of the limits applies to this operand. The first such row is used. */
@@ -407,6 +417,19 @@ static bool check_constants(const pl_attempt *a)
         }
     }
     return true;
+}
+
+/* The primary part of a range of createpolicy is not larger than the range. */
+static bool check_policy_range(const pl_attempt *a)
+{
+    if (a->opcode->mnem != M_createpolicy || !has_word(a, "range")) return true;
+    const pl_operand_draft *primary = &a->out[2], *total = &a->out[3];
+    if (primary->kind != PL_O_IMM || total->kind != PL_O_IMM) return true;
+    int64_t most = (uint32_t)total->imm, value = (uint32_t)primary->imm;
+    if (value <= most) return true;
+    pl_report(a->p->diags, PL_E0209, primary->at, pl_full_name(a->p, a->opcode),
+              pl_range_text(a->p->arena, 0, most), (long long)value);
+    return false;
 }
 
 /* Checks scale factors: a factor of wgmma is 1 or -1. The accumulator of tcgen05.mma is divided by
@@ -775,7 +798,7 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     if (!good) report_undefined_names(&a);
     if (good && check_policy(&a) && check_mask(&a) && check_pair(&a) && check_mbarrier(&a) &&
         check_texture(&a) && check_address_size(&a) && pl_video_check_signs(&a) &&
-        check_scale(&a) && check_constants(&a) && check_map_numbers(&a) &&
+        check_scale(&a) && check_constants(&a) && check_policy_range(&a) && check_map_numbers(&a) &&
         pl_call_check(p, a.form, a.out, at) && (!guarded || g))
         append_statement(&a, best, g, neg);
     else
