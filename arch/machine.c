@@ -48,10 +48,10 @@ static const pl_conf_rename renamed_keys[] = {
     {"constant", "mid_ways", "l15_ways"},
     {"constant", "mid_latency", "l15_latency"},
     {"constant", "first", "first_use"},
-    {"constant", "first_turn", "first_use_turn"},
+    {"constant", "first_turn", "first_use_interval"},
     {"constant", "guarded", "predicated_latency"},
     {"fetch", "near", "l2_near"},
-    {"fetch", "near_turn", "l2_near_turn"},
+    {"fetch", "near_turn", "l2_near_interval"},
     {"xbar", "up", "sm_to_xbar"},
     {"xbar", "down", "xbar_to_sm"},
     {"xbar", "joined", "read_merge"},
@@ -64,6 +64,37 @@ static const pl_conf_rename renamed_keys[] = {
     {"launch", "pair", "sms_per_tpc"},
     {"launch", "ahead", "first_gpc_bias"},
     {"launch", "l2_told", "l2_reply_overhead"},
+    {"issue", "stall_most", "max_stall"},
+    {"issue", "jump_each", "indirect_interval"},
+    {"issue", "join_each", "reconverge_interval"},
+    {"fetch", "l2_near_turn", "l2_near_interval"},
+    {"constant", "first_use_turn", "first_use_interval"},
+    {"xbar", "code_joined", "code_merge"},
+    {"xbar", "atomic_apart", "atomic_bank_packet"},
+    {"l2", "written", "write_read_delay"},
+    {"l2", "turn_int", "atomic_op_int"},
+    {"l2", "turn_wide", "atomic_op_wide"},
+    {"l2", "turn_float", "atomic_op_float"},
+    {"l2", "same_int", "atomic_same_address_int"},
+    {"l2", "same_wide", "atomic_same_address_wide"},
+    {"l2", "same_float", "atomic_same_address_float"},
+    {"l2", "more_float", "atomic_extra_word"},
+    {"l2", "atomic_wait", "atomic_queue_limit"},
+    {"link", "least", "min_read"},
+    {"dram", "refresh_awake", "refresh_free"},
+    {"dram", "planned", "row_lookahead"},
+    {"dram", "writes", "write_batch"},
+    {"dram", "check", "ecc_ratio"},
+    {"device", "copy_least", "copy_min"},
+    {"device", "set_least", "set_min"},
+    {"driver", "print_turn", "print_interval"},
+    {"driver", "alloc_turn", "alloc_interval"},
+    {"driver", "alloc_turn_byte", "alloc_interval_byte"},
+    {"driver", "free_turn", "free_interval"},
+    {"sync", "fence_cta_each", "fence_cta_interval"},
+    {"sync", "fence_gpu_each", "fence_gpu_interval"},
+    {"sync", "fence_sys_each", "fence_sys_interval"},
+    {"sync", "sleep_each", "sleep_interval"},
 };
 
 static const pl_conf_key machine_keys[] = {
@@ -140,7 +171,7 @@ static const pl_conf_key issue_keys[] = {
              "call and a reconvergence wait for it; 0: they do not"),
     KEY(pl_issue_config, branch, "branch", U32, CY, 1, 100,
         "stall count of a branch: cycles until the next instruction if it is not taken"),
-    OPTIONAL(pl_issue_config, stall_most, "stall_most", U32, CY, 0, 100,
+    OPTIONAL(pl_issue_config, max_stall, "max_stall", U32, CY, 0, 100,
              "maximum stall count: NOPs fill a longer wait for the result of a matrix instruction; "
              "0: no NOPs"),
     OPTIONAL(pl_issue_config, exit, "exit", U32, CY, 0, 100,
@@ -149,9 +180,9 @@ static const pl_conf_key issue_keys[] = {
              "cycles of a sub-core to fetch the instructions of a warp after a taken branch"),
     KEY(pl_issue_config, jump, "jump", U32, CY, 1, 1000,
         "cycles of a branch, call or return to an address in a register, after its stall count"),
-    KEY(pl_issue_config, jump_each, "jump_each", U32, CY, 1, 100,
+    KEY(pl_issue_config, indirect_interval, "indirect_interval", U32, CY, 1, 100,
         "cycles between two such targets in the branch unit of an SM"),
-    OPTIONAL(pl_issue_config, join_each, "join_each", U32, CY, 0, 100,
+    OPTIONAL(pl_issue_config, reconverge_interval, "reconverge_interval", U32, CY, 0, 100,
              "cycles of a reconvergence in the branch unit of an SM"),
     OPTIONAL(
         pl_issue_config, rejoin, "rejoin", U32, CY, 0, 1000,
@@ -191,7 +222,7 @@ static const pl_conf_key fetch_keys[] = {
              "initial code of a kernel that the launch prefetches close to the SMs"),
     OPTIONAL(pl_fetch_config, l2_near, "l2_near", U32, CY, 0, 1000,
              "latency of a miss of the SM's instruction cache on such a line"),
-    OPTIONAL(pl_fetch_config, l2_near_turn, "l2_near_turn", F64, CY, 0, 1000,
+    OPTIONAL(pl_fetch_config, l2_near_interval, "l2_near_interval", F64, CY, 0, 1000,
              "cycles between two such lines for each SM of the group that has blocks"),
 };
 static const pl_conf_key const_keys[] = {
@@ -218,7 +249,7 @@ static const pl_conf_key const_keys[] = {
         "latency of a guarded parameter load, even if the guard predicate is false"),
     KEY(pl_const_config, first_use, "first_use", U32, CY, 0, 10000,
         "cycles from a sub-core's first read of a line of kernel parameters until it has the line"),
-    OPTIONAL(pl_const_config, first_use_turn, "first_use_turn", F64, CY, 0, 1000,
+    OPTIONAL(pl_const_config, first_use_interval, "first_use_interval", F64, CY, 0, 1000,
              "cycles between two such lines for each SM of the group that has blocks"),
 };
 static const pl_conf_key shared_keys[] = {
@@ -364,7 +395,7 @@ static const pl_conf_key xbar_keys[] = {
         "no merging"),
     OPTIONAL(pl_memsys_config, max_merged, "read_merge", U32, "", 0, 255,
              "maximum SMs that share a merged read; 0: all of a set"),
-    OPTIONAL(pl_memsys_config, max_code_merged, "code_joined", U32, "", 0, 255,
+    OPTIONAL(pl_memsys_config, max_code_merged, "code_merge", U32, "", 0, 255,
              "the same for reads of code and constants"),
     MEM(xbar_latency, "latency", U32, CY, 1, 1000, "cycles through the crossbar, one way"),
     MEM(far_latency, "partition_latency", U32, CY, 0, 1000,
@@ -391,7 +422,7 @@ static const pl_conf_key xbar_keys[] = {
         "bandwidth from an SM into the crossbar for operands of atomics"),
     MEM(atomic_packet, "atomic_packet", F64, CY, 0, 100,
         "cycles of an SM's port for each serialised operation of an atomic"),
-    OPTIONAL(pl_memsys_config, atomic_bank_packet, "atomic_apart", F64, CY, 0, 100,
+    OPTIONAL(pl_memsys_config, atomic_bank_packet, "atomic_bank_packet", F64, CY, 0, 100,
              "the same for lanes whose words are in different banks; 0: no distinction"),
     MEM(reduce_packet, "reduce_packet", F64, CY, 0, 100,
         "cycles of an SM's port for each serialised operation of a reduction"),
@@ -406,7 +437,7 @@ static const pl_conf_key l2_keys[] = {
     MEM(slice_request, "request", F64, CY, 0, 1000, "minimum cycles of a slice for a request"),
     OPTIONAL(pl_memsys_config, write, "write", F64, CY, 0, 1000,
              "minimum cycles of a slice for each sector written; 0: as for reads"),
-    OPTIONAL(pl_memsys_config, write_read_delay, "written", U32, CY, 0, 10000,
+    OPTIONAL(pl_memsys_config, write_read_delay, "write_read_delay", U32, CY, 0, 10000,
              "cycles from the arrival of a write at a slice until a read of its line can leave it; "
              "0: no extra delay"),
     OPTIONAL(pl_memsys_config, partial_next, "partial_next", F64, CY, 0, 1000,
@@ -425,16 +456,16 @@ static const pl_conf_key l2_keys[] = {
         "the same for 64-bit integers and compare-and-swap"),
     MEM(atomic_sector[PL_ALU_FLOAT], "atomic_float", F64, CY, 0, 1000,
         "the same for floating-point numbers"),
-    MEM(atomic_op_cost[PL_ALU_INT], "turn_int", F64, CY, 0, 1000,
+    MEM(atomic_op_cost[PL_ALU_INT], "atomic_op_int", F64, CY, 0, 1000,
         "cycles of a slice for each operation of a 32-bit integer atomic on the most contended "
         "address"),
-    MEM(atomic_op_cost[PL_ALU_WIDE], "turn_wide", F64, CY, 0, 1000,
+    MEM(atomic_op_cost[PL_ALU_WIDE], "atomic_op_wide", F64, CY, 0, 1000,
         "the same for 64-bit integers and compare-and-swap"),
-    MEM(atomic_op_cost[PL_ALU_FLOAT], "turn_float", F64, CY, 0, 1000,
+    MEM(atomic_op_cost[PL_ALU_FLOAT], "atomic_op_float", F64, CY, 0, 1000,
         "the same for floating-point numbers"),
-    OPTIONAL(pl_memsys_config, atomic_word_cost, "more_float", F64, CY, 0, 1000,
+    OPTIONAL(pl_memsys_config, atomic_word_cost, "atomic_extra_word", F64, CY, 0, 1000,
              "cycles for each further 4 bytes of a floating-point operation"),
-    OPTIONAL(pl_memsys_config, atomic_queue_limit, "atomic_wait", U32, CY, 0, 100000,
+    OPTIONAL(pl_memsys_config, atomic_queue_limit, "atomic_queue_limit", U32, CY, 0, 100000,
              "cycles of queued atomics of a slice above which later requests wait for them; 0: "
              "unlimited"),
     OPTIONAL(pl_memsys_config, l2_fill, "fill", F64, CY, 0, 1000,
@@ -442,11 +473,11 @@ static const pl_conf_key l2_keys[] = {
     MEM(atomic_line_interval, "atomic_line_reuse", F64, CY, 0, 1000,
         "cycles from the first operation of an atomic with a result on a line until the next one "
         "can modify it"),
-    MEM(atomic_address_interval[PL_ALU_INT], "same_int", F64, CY, 0, 1000,
+    MEM(atomic_address_interval[PL_ALU_INT], "atomic_same_address_int", F64, CY, 0, 1000,
         "cycles between 32-bit integer atomics on the same address"),
-    MEM(atomic_address_interval[PL_ALU_WIDE], "same_wide", F64, CY, 0, 1000,
+    MEM(atomic_address_interval[PL_ALU_WIDE], "atomic_same_address_wide", F64, CY, 0, 1000,
         "the same for 64-bit integers and compare-and-swap"),
-    MEM(atomic_address_interval[PL_ALU_FLOAT], "same_float", F64, CY, 0, 1000,
+    MEM(atomic_address_interval[PL_ALU_FLOAT], "atomic_same_address_float", F64, CY, 0, 1000,
         "the same for floating-point numbers"),
 };
 static const pl_conf_key tlb_keys[] = {
@@ -461,7 +492,7 @@ static const pl_conf_key link_keys[] = {
     OPTIONAL(pl_memsys_config, link_read, "read", F64, "B/cycle", 0, 65536,
              "read bandwidth of pinned memory; if absent, it is treated as device memory"),
     OPTIONAL(pl_memsys_config, link_write, "write", F64, "B/cycle", 0, 65536, "write bandwidth"),
-    OPTIONAL(pl_memsys_config, link_min_bytes, "least", U32, "B", 0, 4096,
+    OPTIONAL(pl_memsys_config, link_min_bytes, "min_read", U32, "B", 0, 4096,
              "minimum bytes of a read"),
 };
 static const pl_conf_key dram_keys[] = {
@@ -470,15 +501,16 @@ static const pl_conf_key dram_keys[] = {
      .type = PL_CONF_WORD,
      .unit = "",
      .offset = offsetof(pl_memsys_config, dram.map),
-     .words = "hashed turns",
+     .words = "hashed interleaved",
      .optional = true,
-     .about = "mapping of addresses to channels and slices of the L2: hashed; or turns: 256 bytes "
-              "each in round-robin order, so that strides of a multiple of that may use only a few "
-              "of them (partition camping)"},
+     .about =
+         "mapping of addresses to channels and slices of the L2: hashed; or interleaved: 256 bytes "
+         "each in round-robin order, so that strides of a multiple of that may use only a few "
+         "of them (partition camping)"},
     MEM(dram.banks, "banks", U32, "", 1, 1024, "banks of a channel"),
     MEM(dram.row_bytes, "row", U32, "B", 64, 65536, "size of a row"),
     MEM(dram.atom_bytes, "atom", U32, "B", 16, 256, "minimum transfer"),
-    OPTIONAL(pl_memsys_config, dram.ecc_ratio, "check", U32, "B", 0, 1024,
+    OPTIONAL(pl_memsys_config, dram.ecc_ratio, "ecc_ratio", U32, "B", 0, 1024,
              "bytes of data for each byte of check bits in the same memory (ECC); a write of part "
              "of a sector reads the sector first; 0: no ECC"),
     MEM(dram.bytes_per_cycle, "width", F64, "B/cycle", 0.1, 65536,
@@ -492,14 +524,14 @@ static const pl_conf_key dram_keys[] = {
     MEM(dram.refresh_interval, "refresh_interval", U32, CY, 0, 1000000,
         "cycles between refreshes of a bank; 0: none"),
     MEM(dram.refresh_time, "refresh_time", U32, CY, 0, 100000, "cycles of a refresh"),
-    MEM(dram.refresh_free_bytes, "refresh_awake", U64, "B", 0, 1u << 30,
+    MEM(dram.refresh_free_bytes, "refresh_free", U64, "B", 0, 1u << 30,
         "bytes that a launch accesses first: their banks are not in refresh at first"),
     MEM(dram.turnaround, "turnaround", U32, CY, 0, 1000,
         "bus cycles lost between reads and writes"),
-    OPTIONAL(pl_memsys_config, dram.row_lookahead, "planned", U32, "", 0, PL_DRAM_PLANNED,
+    OPTIONAL(pl_memsys_config, dram.row_lookahead, "row_lookahead", U32, "", 0, PL_DRAM_PLANNED,
              "row activations of a bank that an access can still use, the most recent ones; 0: "
              "one, and accesses to its row do not wait"),
-    OPTIONAL(pl_memsys_config, dram.write_batch, "writes", U32, "", 0, 1024,
+    OPTIONAL(pl_memsys_config, dram.write_batch, "write_batch", U32, "", 0, 1024,
              "writes that a channel batches; 0: each on arrival"),
 };
 static const pl_conf_key sync_keys[] = {
@@ -526,13 +558,13 @@ static const pl_conf_key sync_keys[] = {
     KEY(pl_sync_config, fence_proxy, "fence_proxy", U32, CY, 0, 5000,
         "cycles of a fence between the generic and the asynchronous proxy"),
     KEY(pl_sync_config, sleep, "sleep", U32, CY, 1, 10000, "cycles of nanosleep with 0"),
-    OPTIONAL(pl_sync_config, fence_cta_each, "fence_cta_each", F64, CY, 0, 1000,
+    OPTIONAL(pl_sync_config, fence_cta_interval, "fence_cta_interval", F64, CY, 0, 1000,
              "cycles between two fences of an SM, at block scope"),
-    OPTIONAL(pl_sync_config, fence_gpu_each, "fence_gpu_each", F64, CY, 0, 1000,
+    OPTIONAL(pl_sync_config, fence_gpu_interval, "fence_gpu_interval", F64, CY, 0, 1000,
              "the same at GPU scope, if the SM has not accessed the L2 since the previous fence"),
-    OPTIONAL(pl_sync_config, fence_sys_each, "fence_sys_each", F64, CY, 0, 1000,
+    OPTIONAL(pl_sync_config, fence_sys_interval, "fence_sys_interval", F64, CY, 0, 1000,
              "the same at system scope"),
-    OPTIONAL(pl_sync_config, sleep_each, "sleep_each", F64, CY, 0, 1000,
+    OPTIONAL(pl_sync_config, sleep_interval, "sleep_interval", F64, CY, 0, 1000,
              "cycles between two warps of an SM that execute nanosleep"),
     KEY(pl_sync_config, mbarrier, "mbarrier", U32, CY, 1, 1000,
         "cycles of an operation on an mbarrier"),
@@ -541,8 +573,8 @@ static const pl_conf_key sync_keys[] = {
 };
 static const pl_conf_key driver_keys[] = {
     OPTIONAL(pl_driver_config, print, "print", U32, CY, 0, 1000000,
-             "cycles of printf for a warp, in addition to print_turn"),
-    OPTIONAL(pl_driver_config, print_turn, "print_turn", U32, CY, 0, 1000000,
+             "cycles of printf for a warp, in addition to print_interval"),
+    OPTIONAL(pl_driver_config, print_interval, "print_interval", U32, CY, 0, 1000000,
              "cycles between two warps of the GPU that print"),
     OPTIONAL(pl_driver_config, alloc, "alloc", U32, CY, 0, 1000000,
              "cycles of malloc for a warp, in addition to those of its lanes"),
@@ -550,16 +582,16 @@ static const pl_conf_key driver_keys[] = {
              "cycles for each lane; the lanes of a warp are served sequentially"),
     OPTIONAL(pl_driver_config, alloc_byte, "alloc_byte", F64, CY, 0, 1000,
              "additional cycles for each byte that a lane requests"),
-    OPTIONAL(pl_driver_config, alloc_turn, "alloc_turn", U32, CY, 0, 1000000,
+    OPTIONAL(pl_driver_config, alloc_interval, "alloc_interval", U32, CY, 0, 1000000,
              "cycles between two lanes of the GPU that are served"),
-    OPTIONAL(pl_driver_config, alloc_turn_byte, "alloc_turn_byte", F64, CY, 0, 1000,
+    OPTIONAL(pl_driver_config, alloc_interval_byte, "alloc_interval_byte", F64, CY, 0, 1000,
              "additional cycles for each byte"),
     OPTIONAL(pl_driver_config, alloc_small, "alloc_small", U32, "B", 0, 1048576,
              "larger requests get whole pages, which takes as long as a request of 80 bytes"),
     OPTIONAL(pl_driver_config, free, "free", U32, CY, 0, 1000000,
              "cycles of free for a warp, in addition to those of its lanes"),
     OPTIONAL(pl_driver_config, free_lane, "free_lane", U32, CY, 0, 1000000, "cycles for each lane"),
-    OPTIONAL(pl_driver_config, free_turn, "free_turn", U32, CY, 0, 1000000,
+    OPTIONAL(pl_driver_config, free_interval, "free_interval", U32, CY, 0, 1000000,
              "cycles between two lanes of the GPU that are served"),
 };
 static const pl_conf_key async_keys[] = {
@@ -625,11 +657,11 @@ static const pl_conf_key device_keys[] = {
     DEVICE_NS(pageable_from_start, "the same as pageable_to_start in the other direction"),
     DEVICE_RATE(pageable_from_rate, "rate of such copies"),
     DEVICE_NS(copy_start, "time of a copy within the device in addition to that of its bytes"),
-    DEVICE_NS(copy_least, "minimum time of such a copy"),
+    DEVICE_NS(copy_min, "minimum time of such a copy"),
     DEVICE_RATE(copy_rate, "rate of such copies"),
     DEVICE_NS(set_start, "time of a memset in addition to that of its bytes"),
     DEVICE_NS(set_small, "time of a memset of less than 16 KiB"),
-    DEVICE_NS(set_least, "minimum time of a larger one"),
+    DEVICE_NS(set_min, "minimum time of a larger one"),
     DEVICE_RATE(set_rate, "rate of memsets"),
     DEVICE_NS(host_peer, "host time of enabling access to the memory of another device"),
     DEVICE_NS(peer_start, "time of a copy to another device over the link between them in addition "
@@ -1025,7 +1057,8 @@ static bool check_consistency(const pl_machine *m, pl_diags *d, const pl_conf *c
               (m->mem.slices % m->mem.dram.channels == 0 && m->mem.partitions == 1 &&
                m->l1.line <= PL_CHANNEL_BYTES),
           "dram", "map",
-          "with map = turns, each channel has the same number of slices, and the L2 is not split")
+          "with map = interleaved, each channel has the same number of slices, and the L2 is not "
+          "split")
     CHECK(!m->mem.page_walk || m->mem.page_bytes, "tlb", "page", "a translation covers memory")
     CHECK(m->mem.groups <= m->sm.count, "xbar", "groups", "a group has at least one SM")
     CHECK(m->launch.first_gpc_bias <= m->sm.count / (m->mem.groups ? m->mem.groups : 1), "launch",

@@ -106,21 +106,21 @@ typedef enum pl_policy {
 typedef struct pl_issue_config {
     int policy; /* pl_policy; always greedy first */
     uint32_t width, interval, replay, guard_latency, cross, far, queued, high, drain, branch,
-        stall_most, refetch, exit, jump, jump_each, join_each, rejoin, yield, divergence, memory,
-        mio_queue, lg_queue, read;
+        max_stall, refetch, exit, jump, indirect_interval, reconverge_interval, rejoin, yield,
+        divergence, memory, mio_queue, lg_queue, read;
 } pl_issue_config;
 
 typedef struct pl_fetch_config {
     uint32_t instruction, l0_ways, l0_latency, l0_fill, l0_prefetch, l1_ways, prefetch, l2_near;
     uint64_t l0_size, l1_size, line, launch;
-    double l2_near_turn;
+    double l2_near_interval;
 } pl_fetch_config;
 
 typedef struct pl_const_config {
     uint64_t size, line, l15_size, l15_line;
     uint32_t ways, latency, pass, pass_latency, width, l15_ways, l15_latency, first_use,
         predicated_latency;
-    double first_use_turn;
+    double first_use_interval;
 } pl_const_config;
 
 typedef struct pl_shared_config {
@@ -158,13 +158,13 @@ typedef struct pl_l1_config {
 typedef struct pl_sync_config {
     uint32_t barrier, barrier_warp, barrier_reduce, cluster, fence_cta, fence_gpu, fence_near,
         fence_far, fence_drain, fence_sys, fence_proxy, sleep, mbarrier, mbarrier_arrive;
-    double fence_cta_each, fence_gpu_each, fence_sys_each, sleep_each;
+    double fence_cta_interval, fence_gpu_interval, fence_sys_interval, sleep_interval;
 } pl_sync_config;
 
 typedef struct pl_driver_config {
-    uint32_t print, print_turn, alloc, alloc_lane, alloc_turn, alloc_small, free, free_lane,
-        free_turn;
-    double alloc_byte, alloc_turn_byte;
+    uint32_t print, print_interval, alloc, alloc_lane, alloc_interval, alloc_small, free, free_lane,
+        free_interval;
+    double alloc_byte, alloc_interval_byte;
 } pl_driver_config;
 
 typedef struct pl_async_config {
@@ -189,7 +189,7 @@ typedef struct pl_device_config {
         host_wait, host_alloc, host_free, launch, graph_start, graph_node, event, host_function,
         host_function_next, to_device_start, from_device_start, pinned_rate, duplex_rate,
         pageable_to_start, pageable_to_rate, pageable_from_start, pageable_from_rate, copy_start,
-        copy_least, copy_rate, set_start, set_small, set_least, set_rate, host_peer, peer_start,
+        copy_min, copy_rate, set_start, set_small, set_min, set_rate, host_peer, peer_start,
         peer_rate, staged_start, staged_rate, staged_duplex_rate, migrate_ramp, fault_start,
         fault_ramp_rate, fault_rate, fault_new_ramp_rate, fault_new_rate, host_prefetch,
         prefetch_start, prefetch_rate, prefetch_new_start, prefetch_new_ramp_rate,

@@ -225,8 +225,7 @@ static cuda_span device_copy(cuda_stream *s, const cuda_copy *c, int to, int fro
 {
     const double moved = migrate(s, &c->from, from, bytes) + migrate(s, &c->to, to, bytes);
     return cuda_timeline(
-        s, moved + fmax(cost.copy_least, transfer_ns(cost.copy_start, cost.copy_rate, bytes)),
-        NULL);
+        s, moved + fmax(cost.copy_min, transfer_ns(cost.copy_start, cost.copy_rate, bytes)), NULL);
 }
 
 static bool is_device_memory(int type)
@@ -271,10 +270,9 @@ void cuda_clock_set(cuda_stream *s, const cuda_set *x)
     const cuda_side side = {.p = x->p};
     read_costs();
     charge_host(cost.host_set);
-    const double own =
-        bytes < MIN_KERNEL_SET
-            ? cost.set_small
-            : fmax(cost.set_least, transfer_ns(cost.set_start, cost.set_rate, bytes));
+    const double own = bytes < MIN_KERNEL_SET
+                           ? cost.set_small
+                           : fmax(cost.set_min, transfer_ns(cost.set_start, cost.set_rate, bytes));
     const double ns = own + migrate(s, &side, type_of(&side), bytes);
     cuda_record_activity(&(cuda_activity){.kind = "set",
                                           .name = "set",

@@ -676,7 +676,7 @@ static void add_successor_waits(control *x)
  * next one waits as well (machine code for sm_90). */
 static void add_nops(control *x)
 {
-    const uint32_t max_stall = x->m->issue.stall_most, queue_lead = x->m->issue.queued + 1;
+    const uint32_t max_stall = x->m->issue.max_stall, queue_lead = x->m->issue.queued + 1;
     pl_control_insn *last = NULL; /* the matrix instruction that directly precedes */
     for (uint32_t pc = x->f->first; max_stall && pc < x->f->first + x->f->count; pc++) {
         pl_control_insn *d = &x->insn[pc];

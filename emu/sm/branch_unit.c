@@ -15,9 +15,9 @@ static uint64_t resolve(pl_issue_slot *x, bool diverges)
 {
     const pl_issue_config *m = &x->s->m->issue;
     const pl_decoded_insn *d = x->d;
-    if (d->indirect) return enter_unit(x, m->jump_each) + m->jump;
-    if (d->yields) return enter_unit(x, m->jump_each) + m->yield;
-    const uint64_t in = d->reconverges ? enter_unit(x, m->join_each) : x->t->stall;
+    if (d->indirect) return enter_unit(x, m->indirect_interval) + m->jump;
+    if (d->yields) return enter_unit(x, m->indirect_interval) + m->yield;
+    const uint64_t in = d->reconverges ? enter_unit(x, m->reconverge_interval) : x->t->stall;
     const uint32_t latency = d->price->latency;
     return in + (latency > m->branch ? latency - m->branch : 0) + (diverges ? m->divergence : 0);
 }

@@ -148,7 +148,7 @@ uint64_t pl_const_bank_ready(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, 
         *available_at = now;
     if (!*available_at)
         *available_at = pl_sm_shared_port(s, &s->unit[PL_UNIT_CONSTANT].port,
-                                          s->m->constant.first_use_turn, from) +
+                                          s->m->constant.first_use_interval, from) +
                         s->m->constant.first_use;
     if (*available_at > sb->ready) sb->ready = *available_at;
     sb->kind = PL_SB_BANK;
@@ -164,7 +164,7 @@ static uint64_t loaded_constant(pl_sm *s, const pl_decoded_insn *d, uint64_t now
         now + (d->guarded ? s->m->constant.predicated_latency : s->m->constant.latency);
     if (!*available_at)
         *available_at = pl_sm_shared_port(s, &s->unit[PL_UNIT_CONSTANT].port,
-                                          s->m->constant.first_use_turn, now) +
+                                          s->m->constant.first_use_interval, now) +
                         s->m->constant.l15_latency;
     s->stat.const_misses += *available_at > now;
     return *available_at > ready ? *available_at : ready;

@@ -12,18 +12,18 @@ uint64_t pl_driver_response_cycle(const pl_sm *s, pl_warp *w, uint64_t now)
     uint64_t total = 0, serialised = 0;
     switch ((pl_driver_work)w->driver_request.work) {
     case PL_DRIVER_PRINT:
-        total = m->print + m->print_turn;
-        serialised = m->print_turn;
+        total = m->print + m->print_interval;
+        serialised = m->print_interval;
         break;
     case PL_DRIVER_ALLOC:
         total =
             m->alloc + (uint64_t)((m->alloc_lane + m->alloc_byte * (double)bytes) * (double)lanes);
-        serialised =
-            (uint64_t)((m->alloc_turn + m->alloc_turn_byte * (double)bytes) * (double)lanes);
+        serialised = (uint64_t)((m->alloc_interval + m->alloc_interval_byte * (double)bytes) *
+                                (double)lanes);
         break;
     case PL_DRIVER_FREE:
         total = m->free + m->free_lane * lanes;
-        serialised = m->free_turn * lanes;
+        serialised = m->free_interval * lanes;
         break;
     case PL_DRIVER_NONE: break;
     }

@@ -25,7 +25,7 @@ uint64_t pl_fence_gpu(pl_sm *s, pl_sm_warp *t, uint64_t now)
     const uint32_t round_trip = s->far_l2_replied ? m->fence_far
                                 : s->l2_replied   ? m->fence_near
                                                   : 0;
-    const uint64_t end = fence_end(s, t, now, round_trip ? 0 : m->fence_gpu_each,
+    const uint64_t end = fence_end(s, t, now, round_trip ? 0 : m->fence_gpu_interval,
                                    round_trip > m->fence_gpu ? round_trip : m->fence_gpu);
     if (end > s->fence_end) s->fence_end = end;
     s->l2_replied = s->far_l2_replied = false;
@@ -64,7 +64,7 @@ static uint64_t fence_cta(pl_issue_slot *x)
 {
     const pl_sync_config *m = &x->s->m->sync;
     return pl_port_enter(&x->s->unit[PL_UNIT_FENCE].port, x->now,
-                         (uint64_t)(m->fence_cta_each * PL_SUBCYCLES)) +
+                         (uint64_t)(m->fence_cta_interval * PL_SUBCYCLES)) +
            m->fence_cta;
 }
 
@@ -82,7 +82,7 @@ void pl_fence_issue(pl_issue_slot *x)
     case PL_KIND_FENCE_CTA: t->not_before = fence_cta(x); break;
     case PL_KIND_FENCE_PROXY: t->not_before = x->now + m->fence_proxy; break;
     case PL_KIND_FENCE_SYS:
-        t->not_before = fence_end(s, t, x->now, m->fence_sys_each, m->fence_sys);
+        t->not_before = fence_end(s, t, x->now, m->fence_sys_interval, m->fence_sys);
         pl_l1_invalidate(&s->l1);
         break;
     default:
@@ -96,7 +96,7 @@ void pl_sleep_issue(pl_issue_slot *x)
 {
     const pl_sync_config *m = &x->s->m->sync;
     x->t->not_before = pl_port_enter(&x->s->unit[PL_UNIT_SLEEP].port, x->now,
-                                     (uint64_t)(m->sleep_each * PL_SUBCYCLES)) +
+                                     (uint64_t)(m->sleep_interval * PL_SUBCYCLES)) +
                        m->sleep;
     x->t->not_before_reason = PL_STALL_SLEEPING;
 }

@@ -45,7 +45,7 @@ static uint64_t icache_read(pl_sm *s, uint64_t address, uint64_t now)
         s->stat.code_misses++;
         if (address - PL_FETCH_BASE - s->dec->at[s->g->entry->first].address < s->m->fetch.launch)
             return *available_at =
-                       pl_sm_shared_port(s, &s->code_port, s->m->fetch.l2_near_turn, now) +
+                       pl_sm_shared_port(s, &s->code_port, s->m->fetch.l2_near_interval, now) +
                        s->m->fetch.l2_near;
         if (!s->icache.lines) s->icache.tags.line[k].pending = 1;
         *available_at = PL_NEVER;

@@ -276,13 +276,13 @@ END_TEST
 
 /* Cycle of the reply to a read of a line present in the only slice, after another node's requests
  * of op for another line. */
-static uint64_t read_behind(double fill, uint32_t atomic_wait, uint8_t op, unsigned requests,
+static uint64_t read_behind(double fill, uint32_t atomic_queue_limit, uint8_t op, unsigned requests,
                             uint64_t later)
 {
     pl_memsys_config c = small;
     c.slices = 1;
     c.l2_fill = fill;
-    c.atomic_queue_limit = atomic_wait;
+    c.atomic_queue_limit = atomic_queue_limit;
     pl_arena *a = pl_arena_open();
     pl_memsys *m = pl_memsys_open(a, a, a, &c);
     pl_mem_reply r;
