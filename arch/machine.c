@@ -1067,6 +1067,19 @@ static bool check_consistency(const pl_machine *m, pl_diags *d, const pl_conf *c
     return ok;
 }
 
+/* Why "SECTION.KEY=VALUE" changes nothing; key: its part before '='. */
+static const char *no_such_key(pl_arena *a, const pl_conf *c, const char *change, const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    const char *section = dot ? pl_arena_strndup(a, key, (size_t)(dot - key)) : "";
+    const char *now = dot ? pl_conf_new_name(c, section, dot + 1) : NULL;
+    return now ? pl_arena_printf(a, "the key '%s' is called '%s.%s' now", key, section, now)
+               : pl_arena_printf(a,
+                                 "'%s' is no SECTION.KEY=VALUE of that machine; `ptxloom explain "
+                                 "SECTION.KEY` lists them",
+                                 change);
+}
+
 /* "NAME,SECTION.KEY=VALUE,...": these values override the file's, in the units of the file. */
 static bool override_values(pl_arena *a, pl_diags *d, pl_conf *c, const char *name,
                             const char *changes)
@@ -1074,20 +1087,16 @@ static bool override_values(pl_arena *a, pl_diags *d, pl_conf *c, const char *na
     while (*changes) {
         const char *end = changes + strcspn(changes, ","),
                    *equal = memchr(changes, '=', (size_t)(end - changes));
+        const char *change = pl_arena_strndup(a, changes, (size_t)(end - changes)),
+                   *key = equal ? pl_arena_strndup(a, changes, (size_t)(equal - changes)) : change;
         pl_conf_entry *found = NULL;
         for (size_t k = 0; equal && k < c->entry.n; k++) {
             pl_conf_entry *e = &c->entry.at[k];
-            const char *key = pl_arena_printf(a, "%s.%s", e->section, e->key);
-            if (strlen(key) == (size_t)(equal - changes) &&
-                memcmp(key, changes, (size_t)(equal - changes)) == 0)
-                found = e;
+            if (strcmp(pl_arena_printf(a, "%s.%s", e->section, e->key), key) == 0) found = e;
         }
         if (!found) {
             pl_diag *x = pl_report(d, PL_E0515, (pl_loc){0}, name);
-            x->help = pl_arena_printf(a,
-                                      "'%.*s' is no SECTION.KEY=VALUE of that machine; `ptxloom "
-                                      "explain SECTION.KEY` lists them",
-                                      (int)(end - changes), changes);
+            x->help = no_such_key(a, c, change, key);
             return false;
         }
         found->value = pl_arena_strndup(a, equal + 1, (size_t)(end - equal - 1));
@@ -1126,6 +1135,7 @@ pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const ch
     bool ok = true;
     size_t name_length = strcspn(name, ",");
     pl_conf *c = read_conf(a, d, pl_arena_strndup(a, name, name_length), search_path, &ok);
+    if (c) pl_conf_set_renames(c, renamed_keys, sizeof renamed_keys / sizeof *renamed_keys);
     if (!c || !override_values(a, d, c, name, name + name_length + (name[name_length] == ',')))
         return NULL;
     pl_machine *m = pl_arena_new(a, pl_machine);
@@ -1161,7 +1171,6 @@ pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const ch
     if (ok && !m->has_sreg) pl_report(d, PL_E0514, (pl_loc){.file = c->file}, "sreg", m->name);
     ok &= m->has_sreg;
     for (unsigned k = 0; k < C_count; k++) ok &= priced[k];
-    pl_conf_set_renames(c, renamed_keys, sizeof renamed_keys / sizeof *renamed_keys);
     if (!pl_conf_report_unknown(c)) ok = false;
     if (!ok) return NULL;
     if (!m->issue.interval) m->issue.interval = 1;

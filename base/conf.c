@@ -484,16 +484,14 @@ static const char *nearest(const pl_conf_section *s, const char *key)
     return found;
 }
 
-/* The new name of a renamed key, or NULL. */
-static const char *renamed_to(const pl_conf *c, const pl_conf_entry *e)
+const char *pl_conf_new_name(const pl_conf *c, const char *section, const char *key)
 {
     for (size_t k = 0; k < c->nrenamed; k++) {
         const pl_conf_rename *r = &c->renamed[k];
         const size_t n = strlen(r->section);
-        const bool in_section = n && r->section[n - 1] == '.'
-                                    ? strncmp(r->section, e->section, n) == 0
-                                    : strcmp(r->section, e->section) == 0;
-        if (in_section && strcmp(r->old_key, e->key) == 0) return r->new_key;
+        const bool in_section = n && r->section[n - 1] == '.' ? strncmp(r->section, section, n) == 0
+                                                              : strcmp(r->section, section) == 0;
+        if (in_section && strcmp(r->old_key, key) == 0) return r->new_key;
     }
     return NULL;
 }
@@ -517,7 +515,7 @@ bool pl_conf_report_unknown(pl_conf *c)
         const pl_conf_section *s = find_section(c, e->section);
         if (e->used || !s->keys) continue;
         pl_diag *m = pl_report(c->diags, PL_E0502, e->at, e->key, e->section);
-        const char *known = nearest(s, e->key), *new_key = renamed_to(c, e);
+        const char *known = nearest(s, e->key), *new_key = pl_conf_new_name(c, e->section, e->key);
         if (new_key)
             m->help = pl_arena_printf(c->arena, "the key is called '%s' now", new_key);
         else if (known)

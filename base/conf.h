@@ -129,8 +129,10 @@ void pl_conf_complete(pl_conf *c, const pl_conf *from);
 /* Stores the n keys of `section` into *out; reports missing keys, bad values, units and ranges.
  * False on any error. */
 bool pl_conf_bind(pl_conf *c, const char *section, const pl_conf_key *keys, size_t n, void *out);
-/* Sets the renamed keys for pl_conf_report_unknown; `renamed` is not owned. */
+/* Sets the renamed keys for pl_conf_new_name and pl_conf_report_unknown; `renamed` is not owned. */
 void pl_conf_set_renames(pl_conf *c, const pl_conf_rename *renamed, size_t n);
+/* The new name of a renamed key, or NULL. */
+const char *pl_conf_new_name(const pl_conf *c, const char *section, const char *key);
 
 /* Reports every section and key that no bind requested, with the nearest known key of that section
  * as help, or the new name of a renamed one. */
