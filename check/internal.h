@@ -39,8 +39,8 @@ enum { RECENT = 32, GROUPS = 64 };
 
 /* A group of PL_LANES lanes of a block. */
 typedef struct check_unit {
-    pl_knowledge *common;         /* of all its lanes, if `diverged` is false */
-    pl_knowledge *lane[PL_LANES]; /* of each, if it is true */
+    pl_knowledge *common; /* of all its lanes, if `diverged` is false */
+    pl_knowledge **lane;  /* of each, if it is true; allocated when they first differ */
     bool diverged;
     uint32_t stamp;           /* of its current accesses */
     uint32_t floor;           /* time up to which every lane knows all accesses of its own block */
@@ -50,9 +50,12 @@ typedef struct check_unit {
     uint64_t cluster_phase;
     uint32_t cluster_wait;   /* lanes that acquire its phase at the cluster barrier */
     uint32_t cluster_synced; /* lanes that have waited there: all blocks have started */
-    struct recent {
-        uint32_t pc, stamp, context, generation;
-    } recent[2][RECENT]; /* recent contexts in global and in shared memory */
+    struct recent_contexts {
+        uint32_t generation;
+        struct {
+            uint32_t pc, stamp, context;
+        } at[RECENT];
+    } * recent[2]; /* in global and in shared memory, or NULL */
     struct {
         uint32_t *at; /* time at which each of the latest GROUPS groups of copies was closed */
         uint32_t n;
@@ -78,7 +81,7 @@ typedef struct check_block {
     sync_places places;     /* in shared memory */
     uint32_t objects;       /* number of mbarriers used */
     bool accessed_remotely; /* other blocks of the cluster have accessed its shared memory */
-    check_barrier barrier[PL_NAMED_BARRIERS];
+    check_barrier *barrier[PL_NAMED_BARRIERS]; /* those that are used, or NULL */
     struct check_cluster *cluster;
     check_unit unit[];
 } check_block;
@@ -180,6 +183,8 @@ unsigned pl_copy_reads(const pl_warp *w, const pl_insn *i, unsigned lane);
 /* Applies the knowledge of barriers that the group has waited at, before it executes anything else.
  */
 void pl_order_apply_barriers(pl_warp *w, check_unit *u);
+/* Returns the block's barrier with that number, allocated on demand. NULL: no memory. */
+check_barrier *pl_order_barrier(pl_check *k, check_block *b, uint32_t id);
 /* Returns the combined knowledge of the block's threads when they ended. */
 pl_knowledge *pl_order_final_knowledge(const pl_cta *c);
 /* Returns the distance of a thread of the warp to block number `block` (PL_SCOPE_*). */

@@ -53,13 +53,17 @@ static void update_floor(check_unit *u, uint32_t block)
     }
 }
 
-static void split_knowledge(check_unit *u)
+static bool split_knowledge(pl_check *k, check_unit *u)
 {
-    if (u->diverged) return;
+    if (u->diverged) return true;
+    if (!u->lane) u->lane = calloc(PL_LANES, sizeof(*u->lane));
+    k->no_memory |= !u->lane;
+    if (!u->lane) return false;
     for (unsigned l = 0; l < PL_LANES; l++) u->lane[l] = pl_knowledge_keep(u->common);
     pl_knowledge_drop(u->common);
     u->common = NULL;
     u->diverged = true;
+    return true;
 }
 
 /* Adds knowledge to lanes; if they are all lanes that have not exited, they share it from now on.
@@ -83,8 +87,7 @@ static void add_knowledge(pl_warp *w, check_unit *u, uint32_t lanes, pl_knowledg
             missing |= pl_knowledge_covers(knowledge_of(u, (unsigned)__builtin_ctz(m)), k)
                            ? 0
                            : m & (0u - m);
-        if (!missing) return;
-        split_knowledge(u);
+        if (!missing || !split_knowledge(check_of(w), u)) return;
         for (uint32_t m = missing; m; m &= m - 1) pl_knowledge_learn(&u->lane[__builtin_ctz(m)], k);
     }
     update_floor(u, block_of(w->cta)->number);
@@ -201,11 +204,19 @@ static void clear_fences(fence_state *f)
     }
 }
 
+check_barrier *pl_order_barrier(pl_check *k, check_block *b, uint32_t id)
+{
+    if (!b->barrier[id]) b->barrier[id] = calloc(1, sizeof *b->barrier[id]);
+    k->no_memory |= !b->barrier[id];
+    return b->barrier[id];
+}
+
 static void barrier_arrives(const pl_hooks *h, pl_warp *w, const pl_arrival *a)
 {
     pl_check *k = (pl_check *)(uintptr_t)h;
-    check_barrier *b = &block_of(w->cta)->barrier[a->id];
+    check_barrier *b = pl_order_barrier(k, block_of(w->cta), a->id);
     const unsigned from = w->half;
+    if (!b) return;
     for (unsigned half = 0; half < w->halves; half++) {
         const uint32_t lanes = (uint32_t)(a->lanes >> half * PL_LANES);
         if (!lanes) continue;
@@ -290,9 +301,9 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
 {
     pl_check *k = (pl_check *)(uintptr_t)h;
     check_block *block = block_of(c);
-    check_barrier *b = &block->barrier[id];
-    b->line = 0;
-    if (!b->per_unit) return;
+    check_barrier *b = block->barrier[id];
+    if (b) b->line = 0;
+    if (!b || !b->per_unit) return;
     if (is_block_barrier(c, b)) join_block(k, c, b);
     k->time++;
     pl_knowledge *next = NULL; /* of early arrivals for the next phase */
@@ -427,7 +438,7 @@ static void proxy_fence(pl_warp *w, const pl_insn *i)
                                                                                : PL_PROXY_BOTH;
     pl_order_apply_barriers(w, u);
     const bool all = !u->diverged && !(pl_alive(w) & ~w->exec);
-    if (!all) split_knowledge(u);
+    if (!all && !split_knowledge(k, u)) return;
     for (uint32_t proxy = PL_PROXY_GLOBAL; proxy; proxy <<= 1) {
         if (!(proxies & proxy)) continue;
         if (all) {
@@ -802,12 +813,15 @@ static void free_unit(check_unit *u)
 {
     pl_knowledge_drop(u->common);
     for (unsigned l = 0; l < PL_LANES; l++) {
-        pl_knowledge_drop(u->lane[l]);
+        if (u->lane) pl_knowledge_drop(u->lane[l]);
         for (unsigned s = 0; u->fence && s < PL_SCOPES; s++) {
             pl_knowledge_drop(u->fence[l].released[s]);
             pl_knowledge_drop(u->fence[l].acquired[s]);
         }
     }
+    free(u->lane);
+    free(u->recent[0]);
+    free(u->recent[1]);
     free(u->fence);
     for (unsigned n = 0; n < 3; n++) free(u->group[n].at);
 }
@@ -816,9 +830,11 @@ void pl_order_block_ends(pl_check *k, check_block *b)
 {
     for (unsigned n = 0; n < b->units; n++) free_unit(&b->unit[n]);
     for (unsigned n = 0; n < PL_NAMED_BARRIERS; n++) {
-        pl_knowledge_drop(b->barrier[n].all);
-        free(b->barrier[n].per_unit);
-        clear_fences(&b->barrier[n].fence);
+        if (!b->barrier[n]) continue;
+        pl_knowledge_drop(b->barrier[n]->all);
+        free(b->barrier[n]->per_unit);
+        clear_fences(&b->barrier[n]->fence);
+        free(b->barrier[n]);
     }
     pl_sync_free(&b->places);
     check_cluster **at = &k->clusters;

@@ -4,6 +4,7 @@
  * Each access is compared with the contents of its cells (shadow.h), using the knowledge of its
  * lane (knowledge.h). Two strong accesses whose scopes include each other do not race. The verdict
  * does not depend on which of the two executed first, only on the synchronisation between them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/race.h"
@@ -36,17 +37,29 @@ bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, un
     return true;
 }
 
-/* The contexts of one instruction of a group are equal until the group synchronises. */
+/* The contexts of one instruction of a group are equal until the group synchronises. 0: no memory.
+ */
 static uint32_t context_of(pl_visit *v, bool shared, pl_contexts *pool, const pl_shadow *s)
 {
-    struct recent *r = &v->u->recent[shared][v->self.pc % RECENT];
-    if (r->pc == v->self.pc && r->stamp == v->self.stamp && r->context &&
-        r->generation == pool->generation && pool->at[r->context].unit == v->self.unit &&
-        pool->at[r->context].flags == v->self.flags)
-        return r->context;
+    struct recent_contexts **recent = &v->u->recent[shared];
+    const uint32_t at = v->self.pc % RECENT;
+    if (!*recent || (*recent)->generation != pool->generation) {
+        free(*recent);
+        *recent = calloc(1, sizeof(**recent));
+        if (!*recent) return 0;
+        (*recent)->generation = pool->generation;
+    }
+    struct recent_contexts *r = *recent;
+    if (r->at[at].pc == v->self.pc && r->at[at].stamp == v->self.stamp && r->at[at].context &&
+        pool->at[r->at[at].context].unit == v->self.unit &&
+        pool->at[r->at[at].context].flags == v->self.flags)
+        return r->at[at].context;
     const uint32_t n = pl_context_new(pool, s, &v->self);
-    *r = (struct recent){
-        .pc = v->self.pc, .stamp = v->self.stamp, .context = n, .generation = pool->generation};
+    if (r->generation == pool->generation) {
+        r->at[at].pc = v->self.pc;
+        r->at[at].stamp = v->self.stamp;
+        r->at[at].context = n;
+    }
     return n;
 }
 
