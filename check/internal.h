@@ -25,8 +25,10 @@ typedef struct check_insn {
     bool in_loop; /* is part of a loop */
 } check_insn;
 
-/* Effect of fences on the knowledge of a lane, by scope. */
+/* Effect of fences on the knowledge of lanes, by scope. Lanes with the same state share one; it is
+ * modified by its only user. */
 typedef struct fence_state {
+    uint32_t refs;
     pl_knowledge *released[PL_SCOPES]; /* released by its later strong writes, */
     uint32_t at[PL_SCOPES];            /* with all its own accesses up to this time; 0: none */
     pl_knowledge *acquired[PL_SCOPES]; /* observed by its earlier strong reads */
@@ -44,7 +46,8 @@ typedef struct check_unit {
     bool diverged;
     uint32_t stamp;           /* of its current accesses */
     uint32_t floor;           /* time up to which every lane knows all accesses of its own block */
-    fence_state *fence;       /* by lane, or NULL */
+    fence_state *fence;       /* of all its lanes, if `lane_fence` is NULL; or NULL */
+    fence_state **lane_fence; /* of each, or NULL */
     pl_traced *traced;        /* init: its registers, or NULL */
     check_products *products; /* registers that wgmma writes, or NULL */
     uint64_t cluster_phase;
@@ -156,6 +159,11 @@ static inline check_unit *unit_of(const pl_warp *w)
 static inline const check_insn *check_insn_of(const pl_check *k, const pl_warp *w, const pl_insn *i)
 {
     return &k->insn[i - w->code];
+}
+/* NULL: it has executed no fence. */
+static inline const fence_state *fence_of(const check_unit *u, unsigned lane)
+{
+    return u->lane_fence ? u->lane_fence[lane] : u->fence;
 }
 static inline pl_knowledge *knowledge_of(const check_unit *u, unsigned lane)
 {

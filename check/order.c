@@ -129,13 +129,72 @@ static void replace_knowledge(pl_knowledge **to, pl_knowledge *k)
     *to = k;
 }
 
-/* ---- barriers of the block ---- */
+/* ---- state of fences ---- */
 
-static fence_state *fence_of(check_unit *u)
+static fence_state *keep_fence(fence_state *f)
 {
-    if (!u->fence) u->fence = calloc(PL_LANES, sizeof *u->fence);
-    return u->fence;
+    if (f) f->refs++;
+    return f;
 }
+
+static void clear_fences(fence_state *f)
+{
+    for (unsigned s = 0; s < PL_SCOPES; s++) {
+        replace_knowledge(&f->released[s], NULL);
+        replace_knowledge(&f->acquired[s], NULL);
+    }
+}
+
+static void drop_fence(fence_state *f)
+{
+    if (!f || --f->refs) return;
+    clear_fences(f);
+    free(f);
+}
+
+/* Returns the state for its only user, who may modify it: created, or copied if others use it.
+ * NULL: no memory. */
+static fence_state *own_fence(pl_check *k, fence_state **f)
+{
+    if (*f && (*f)->refs == 1) return *f;
+    fence_state *own = calloc(1, sizeof *own);
+    k->no_memory |= !own;
+    if (!own) return NULL;
+    for (unsigned s = 0; *f && s < PL_SCOPES; s++) {
+        own->released[s] = pl_knowledge_keep((*f)->released[s]);
+        own->acquired[s] = pl_knowledge_keep((*f)->acquired[s]);
+        own->at[s] = (*f)->at[s];
+    }
+    own->refs = 1;
+    drop_fence(*f);
+    return *f = own;
+}
+
+/* The lanes share one state from now on. */
+static void share_fence(check_unit *u, fence_state *f)
+{
+    for (unsigned l = 0; u->lane_fence && l < PL_LANES; l++) drop_fence(u->lane_fence[l]);
+    free(u->lane_fence);
+    u->lane_fence = NULL;
+    drop_fence(u->fence);
+    u->fence = keep_fence(f);
+}
+
+/* Returns where the state of one lane is. NULL: no memory. */
+static fence_state **lane_fence(pl_check *k, check_unit *u, unsigned lane)
+{
+    if (!u->lane_fence) {
+        u->lane_fence = calloc(PL_LANES, sizeof(*u->lane_fence));
+        k->no_memory |= !u->lane_fence;
+        if (!u->lane_fence) return NULL;
+        for (unsigned l = 0; l < PL_LANES; l++) u->lane_fence[l] = keep_fence(u->fence);
+        drop_fence(u->fence);
+        u->fence = NULL;
+    }
+    return &u->lane_fence[lane];
+}
+
+/* ---- barriers of the block ---- */
 
 /* Adds the knowledge that the lanes' fences of that scope have released. */
 static void add_fence_release(const pl_warp *w, const check_unit *u, uint32_t lanes, unsigned scope,
@@ -145,10 +204,10 @@ static void add_fence_release(const pl_warp *w, const check_unit *u, uint32_t la
     uint32_t earliest = UINT32_MAX;
     const pl_knowledge *last = NULL;
     for (uint32_t m = lanes; m; m &= m - 1) {
-        const fence_state *f = &u->fence[__builtin_ctz(m)];
-        if (f->released[scope] != last) pl_knowledge_learn(to, f->released[scope]);
-        last = f->released[scope];
-        earliest = f->at[scope] < earliest ? f->at[scope] : earliest;
+        const fence_state *f = fence_of(u, (unsigned)__builtin_ctz(m));
+        if (f && f->released[scope] != last) pl_knowledge_learn(to, f->released[scope]);
+        last = f ? f->released[scope] : last;
+        earliest = f && f->at[scope] ? f->at[scope] < earliest ? f->at[scope] : earliest : 0;
     }
     if (earliest && !(pl_alive(w) & ~lanes)) {
         pl_knowledge_add(to, pl_who_unit(block, unit_index(w)), earliest);
@@ -156,8 +215,9 @@ static void add_fence_release(const pl_warp *w, const check_unit *u, uint32_t la
     }
     for (uint32_t m = lanes; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        if (u->fence[l].at[scope])
-            pl_knowledge_add(to, pl_who_lane(block, unit_index(w), l), u->fence[l].at[scope]);
+        const fence_state *f = fence_of(u, l);
+        if (f && f->at[scope])
+            pl_knowledge_add(to, pl_who_lane(block, unit_index(w), l), f->at[scope]);
     }
 }
 
@@ -166,18 +226,20 @@ static void add_fence_release(const pl_warp *w, const check_unit *u, uint32_t la
  * cumulative across threads that synchronise. */
 static void collect_fences(const pl_warp *w, const check_unit *u, uint32_t lanes, fence_state *to)
 {
-    for (unsigned s = 0; u->fence && s < PL_SCOPES; s++) {
+    for (unsigned s = 0; (u->fence || u->lane_fence) && s < PL_SCOPES; s++) {
         const pl_knowledge *last = NULL;
         add_fence_release(w, u, lanes, s, &to->released[s]);
         for (uint32_t m = lanes; m; m &= m - 1) {
-            const fence_state *f = &u->fence[__builtin_ctz(m)];
-            if (f->acquired[s] != last) pl_knowledge_learn(&to->acquired[s], f->acquired[s]);
+            const fence_state *f = fence_of(u, (unsigned)__builtin_ctz(m));
+            if (!f || f->acquired[s] == last) continue;
+            pl_knowledge_learn(&to->acquired[s], f->acquired[s]);
             last = f->acquired[s];
         }
     }
 }
 
-static void distribute_fences(check_unit *u, uint32_t lanes, fence_state *from)
+/* Moves collected state to one that lanes may share. NULL: there is none, or no memory. */
+static fence_state *collected_fences(pl_check *k, fence_state *from)
 {
     bool any = false;
     for (unsigned s = 0; s < PL_SCOPES; s++) {
@@ -185,22 +247,31 @@ static void distribute_fences(check_unit *u, uint32_t lanes, fence_state *from)
         if (s) pl_knowledge_share(&from->released[s], from->released[s - 1]);
         if (s) pl_knowledge_share(&from->acquired[s], from->acquired[s - 1]);
     }
-    if (!any || !lanes || !fence_of(u)) return;
-    for (uint32_t m = lanes; m; m &= m - 1) {
-        fence_state *f = &u->fence[__builtin_ctz(m)];
-        for (unsigned s = 0; s < PL_SCOPES; s++) { /* they include those of the lane */
-            replace_knowledge(&f->released[s], pl_knowledge_keep(from->released[s]));
-            replace_knowledge(&f->acquired[s], pl_knowledge_keep(from->acquired[s]));
-            f->at[s] = 0;
-        }
+    fence_state *f = any ? calloc(1, sizeof *f) : NULL;
+    k->no_memory |= any && !f;
+    if (!f) {
+        clear_fences(from);
+        return NULL;
     }
+    *f = *from;
+    f->refs = 1;
+    *from = (fence_state){0};
+    return f;
 }
 
-static void clear_fences(fence_state *f)
+/* f includes the state of these lanes. */
+static void distribute_fences(pl_warp *w, check_unit *u, uint32_t lanes, fence_state *f)
 {
-    for (unsigned s = 0; s < PL_SCOPES; s++) {
-        replace_knowledge(&f->released[s], NULL);
-        replace_knowledge(&f->acquired[s], NULL);
+    if (!f || !lanes) return;
+    if (!(pl_alive(w) & ~lanes)) {
+        share_fence(u, f);
+        return;
+    }
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        fence_state **at = lane_fence(check_of(w), u, (unsigned)__builtin_ctz(m));
+        if (!at) return;
+        drop_fence(*at);
+        *at = keep_fence(f);
     }
 }
 
@@ -260,9 +331,10 @@ static uint32_t released_by_all(const pl_cta *c, unsigned scope)
         const pl_warp *w = &c->warp[n];
         if (w->exited) return 0;
         for (unsigned half = 0; half < w->halves; half++) {
-            const fence_state *f = block_of(c)->unit[n * w->halves + half].fence;
+            const check_unit *u = &block_of(c)->unit[n * w->halves + half];
             for (uint32_t m = (uint32_t)(w->lanes >> half * PL_LANES); m; m &= m - 1) {
-                const uint32_t at = f ? f[__builtin_ctz(m)].at[scope] : 0;
+                const fence_state *f = fence_of(u, (unsigned)__builtin_ctz(m));
+                const uint32_t at = f ? f->at[scope] : 0;
                 earliest = at < earliest ? at : earliest;
             }
         }
@@ -306,6 +378,7 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
     if (!b || !b->per_unit) return;
     if (is_block_barrier(c, b)) join_block(k, c, b);
     k->time++;
+    fence_state *fences = collected_fences(k, &b->fence);
     pl_knowledge *next = NULL; /* of early arrivals for the next phase */
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];
@@ -317,7 +390,7 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
             const uint32_t early = (uint32_t)(w->reached[id] >> half * PL_LANES),
                            lanes = b->per_unit[at].waiting & ~early;
             add_knowledge(w, u, lanes, b->all, true);
-            distribute_fences(u, lanes, &b->fence);
+            distribute_fences(w, u, lanes, fences);
             if (lanes) u->stamp = k->time;
             b->per_unit[at].arrived &= early;
             b->per_unit[at].waiting &= early;
@@ -326,7 +399,7 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
         pl_warp_set_half(w, from);
     }
     replace_knowledge(&b->all, next);
-    clear_fences(&b->fence);
+    drop_fence(fences);
 }
 
 /* ---- cluster barriers ---- */
@@ -388,17 +461,36 @@ static void warp_barrier(pl_warp *w, const pl_insn *i)
     if (w->stop || w->next != pc + 1 || w->nsplits != splits) return; /* it waits, or has split */
     const uint32_t lanes = (mask | exec) & pl_alive(w);
     pl_knowledge *all = NULL;
-    fence_state fences = {.at = {0}};
+    fence_state collected = {.at = {0}};
     add_release(k, w, u, lanes, &all);
-    collect_fences(w, u, lanes, &fences);
+    collect_fences(w, u, lanes, &collected);
     add_knowledge(w, u, lanes, all, true);
-    distribute_fences(u, lanes, &fences);
-    clear_fences(&fences);
+    fence_state *fences = collected_fences(k, &collected);
+    distribute_fences(w, u, lanes, fences);
+    drop_fence(fences);
     pl_knowledge_drop(all);
     advance_time(k, u);
 }
 
 /* ---- fences, and releases by atomic operations ---- */
+
+/* Lanes with the same knowledge and the same state execute a fence. f: that state. */
+static void fence_by(pl_warp *w, const check_insn *x, check_unit *u, uint32_t lanes, fence_state *f)
+{
+    const unsigned l = (unsigned)__builtin_ctz(lanes);
+    if (!f) return;
+    if (x->acquire) add_knowledge(w, u, lanes, f->acquired[x->level], false);
+    for (unsigned s = 0; x->acquire && s <= x->level; s++) replace_knowledge(&f->acquired[s], NULL);
+    pl_knowledge *now = knowledge_of(u, l);
+    if (x->release)
+        pl_knowledge_set_origin(now, pl_who_lane(block_of(w->cta)->number, unit_index(w), l),
+                                u->stamp);
+    for (unsigned s = 0; x->release && s < PL_SCOPES; s++) {
+        if (s > x->level && s != PL_SCOPE_NONE) continue;
+        replace_knowledge(&f->released[s], pl_knowledge_keep(now));
+        f->at[s] = u->stamp; /* of all their accesses since the latest barrier or release */
+    }
+}
 
 static void fence(pl_warp *w, const pl_insn *i)
 {
@@ -406,21 +498,11 @@ static void fence(pl_warp *w, const pl_insn *i)
     const check_insn *x = check_insn_of(k, w, i);
     check_unit *u = unit_of(w);
     pl_order_apply_barriers(w, u);
-    fence_state *f = fence_of(u);
-    if (!f) k->no_memory = true;
-    for (uint32_t m = f ? w->exec : 0; m; m &= m - 1) {
-        const unsigned l = (unsigned)__builtin_ctz(m);
-        if (x->acquire) add_knowledge(w, u, 1u << l, f[l].acquired[x->level], false);
-        for (unsigned s = 0; x->acquire && s <= x->level; s++)
-            replace_knowledge(&f[l].acquired[s], NULL);
-        for (unsigned s = 0; x->release && s < PL_SCOPES; s++) {
-            if (s > x->level && s != PL_SCOPE_NONE) continue;
-            pl_knowledge *now = knowledge_of(u, l);
-            pl_knowledge_set_origin(now, pl_who_lane(block_of(w->cta)->number, unit_index(w), l),
-                                    u->stamp);
-            replace_knowledge(&f[l].released[s], pl_knowledge_keep(now));
-            f[l].at[s] = u->stamp; /* of all its accesses since the latest barrier or release */
-        }
+    const bool all = !(pl_alive(w) & ~w->exec) && !u->lane_fence && !u->diverged;
+    if (all) fence_by(w, x, u, w->exec, own_fence(k, &u->fence));
+    for (uint32_t m = all ? 0 : w->exec; m; m &= m - 1) {
+        fence_state **f = lane_fence(k, u, (unsigned)__builtin_ctz(m));
+        fence_by(w, x, u, m & (0u - m), f ? own_fence(k, f) : NULL);
     }
     advance_time(k, u);
     x->plain(w, i);
@@ -438,9 +520,9 @@ static void proxy_fence(pl_warp *w, const pl_insn *i)
                                                                                : PL_PROXY_BOTH;
     pl_order_apply_barriers(w, u);
     const bool all = !u->diverged && !(pl_alive(w) & ~w->exec);
-    if (!all && !split_knowledge(k, u)) return;
+    const bool possible = all || split_knowledge(k, u);
     for (uint32_t proxy = PL_PROXY_GLOBAL; proxy; proxy <<= 1) {
-        if (!(proxies & proxy)) continue;
+        if (!(proxies & proxy) || !possible) continue;
         if (all) {
             pl_knowledge_proxy_fence(&u->common, proxy);
             pl_knowledge_add(&u->common, pl_who_proxy(pl_who_unit(block, unit_index(w)), proxy),
@@ -479,9 +561,9 @@ void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place 
     if (pl_knowledge_covers(known, block_knowledge) &&
         pl_knowledge_covers(known, s->device_scope) && pl_knowledge_covers(known, s->any_scope))
         return;
-    fence_state *f = fence_of(u);
-    if (!f) return;
-    pl_knowledge **acquired = f[lane].acquired;
+    fence_state **f = lane_fence(k, u, lane);
+    if (!f || !own_fence(k, f)) return;
+    pl_knowledge **acquired = (*f)->acquired;
     const bool same_scopes = acquired[PL_SCOPE_CLUSTER] == acquired[PL_SCOPE_GPU];
     pl_knowledge_learn(&acquired[PL_SCOPE_NONE], s->any_scope);
     for (unsigned r = 0; r <= PL_SCOPE_GPU; r++) {
@@ -505,7 +587,7 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
     pl_knowledge *out[PL_SCOPES] = {NULL};
     bool any = false;
     const pl_who self = pl_who_lane(block, unit_index(w), lane);
-    const fence_state *f = u->fence ? &u->fence[lane] : NULL;
+    const fence_state *f = fence_of(u, lane);
     for (unsigned r = 0; f && x->flags & PL_ACCESS_STRONG && r < PL_SCOPES; r++) {
         if (r > x->level && r != PL_SCOPE_NONE) continue;
         if (r && r <= x->level + 1u && f->released[r] == f->released[r - 1] &&
@@ -812,17 +894,11 @@ void pl_order_block_starts(pl_check *k, pl_cta *c, check_block *b)
 static void free_unit(check_unit *u)
 {
     pl_knowledge_drop(u->common);
-    for (unsigned l = 0; l < PL_LANES; l++) {
-        if (u->lane) pl_knowledge_drop(u->lane[l]);
-        for (unsigned s = 0; u->fence && s < PL_SCOPES; s++) {
-            pl_knowledge_drop(u->fence[l].released[s]);
-            pl_knowledge_drop(u->fence[l].acquired[s]);
-        }
-    }
+    for (unsigned l = 0; u->lane && l < PL_LANES; l++) pl_knowledge_drop(u->lane[l]);
+    share_fence(u, NULL);
     free(u->lane);
     free(u->recent[0]);
     free(u->recent[1]);
-    free(u->fence);
     for (unsigned n = 0; n < 3; n++) free(u->group[n].at);
 }
 

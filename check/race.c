@@ -88,7 +88,8 @@ static bool happens_before(pl_visit *v, const pl_context *x, pl_access_id t, uns
 static bool observed_at(const pl_visit *v, const pl_context *x, pl_access_id t, unsigned lane,
                         unsigned scope)
 {
-    const pl_knowledge *acquired = v->u->fence ? v->u->fence[lane].acquired[scope] : NULL;
+    const fence_state *f = fence_of(v->u, lane);
+    const pl_knowledge *acquired = f ? f->acquired[scope] : NULL;
     return x->flags & v->self.flags & PL_ACCESS_STRONG &&
            x->stamp <= pl_knowledge_of(acquired, x->block, x->unit, pl_access_lane(t));
 }
