@@ -12,7 +12,9 @@ pl_knowledge *pl_knowledge_keep(pl_knowledge *a)
 
 void pl_knowledge_drop(pl_knowledge *a)
 {
-    if (a && --a->refs == 0) free(a);
+    if (!a || --a->refs) return;
+    pl_knowledge_drop(a->base);
+    free(a);
 }
 
 static uint32_t block_of(pl_who who)
@@ -44,46 +46,182 @@ static pl_knowledge *new_knowledge(size_t n)
     return k;
 }
 
-/* Appends an entry unless earlier ones imply it; entries are sorted. */
-static void append(pl_knowledge *k, pl_knowledge_entry x, uint32_t *of_block, uint32_t *of_unit)
+/* Returns the index of the first own entry for `who` or a successor. */
+static uint32_t position(const pl_knowledge *a, pl_who who)
 {
-    const pl_knowledge_entry *last = k->n ? &k->at[k->n - 1] : NULL;
-    if (!last || block_of(last->who) != block_of(x.who)) *of_block = *of_unit = 0;
-    if (last && unit_of(last->who) != unit_of(x.who)) *of_unit = 0;
-    if (!is_agent(x.who) && x.until <= *of_block && unit_of(x.who)) return;
-    if (lane_of(x.who) && x.until <= *of_unit) return;
-    if (!unit_of(x.who)) *of_block = x.until;
-    if (unit_of(x.who) && !lane_of(x.who)) *of_unit = x.until;
-    k->at[k->n++] = x;
-}
-
-static bool equal(const pl_knowledge *a, const pl_knowledge *b)
-{
-    if (a->n != b->n) return false;
-    for (uint32_t i = 0; i < a->n; i++)
-        if (a->at[i].who != b->at[i].who || a->at[i].until != b->at[i].until) return false;
-    return true;
-}
-
-/* Merges the two lists. */
-static pl_knowledge *merge(const pl_knowledge *a, const pl_knowledge_entry *b, uint32_t nb)
-{
-    pl_knowledge *k = new_knowledge((size_t)a->n + nb);
-    uint32_t i = 0, j = 0, of_block = 0, of_unit = 0;
-    while (k && (i < a->n || j < nb)) {
-        pl_knowledge_entry x;
-        if (j == nb || (i < a->n && a->at[i].who < b[j].who)) {
-            x = a->at[i++];
-        } else if (i == a->n || b[j].who < a->at[i].who) {
-            x = b[j++];
-        } else {
-            x = a->at[i++];
-            if (b[j].until > x.until) x.until = b[j].until;
-            j++;
-        }
-        append(k, x, &of_block, &of_unit);
+    uint32_t from = 0, to = a->n;
+    while (from < to) {
+        const uint32_t middle = (from + to) / 2;
+        if (a->at[middle].who < who)
+            from = middle + 1;
+        else
+            to = middle;
     }
+    return from;
+}
+
+/* Returns the time of exactly this entry; 0: none. */
+static uint32_t entry_time(const pl_knowledge *a, pl_who who)
+{
+    uint32_t until = 0;
+    for (; a; a = a->base) {
+        const uint32_t at = position(a, who);
+        if (at < a->n && a->at[at].who == who && a->at[at].until > until) until = a->at[at].until;
+    }
+    return until;
+}
+
+/* ---- merging ---- */
+
+enum { LONG = 32 /* entries of a list that may be a base */, BASE_SHARE = 4 };
+
+/* A list: entries, and those of a long list. */
+typedef struct view {
+    const pl_knowledge_entry *at;
+    uint32_t n;
+    pl_knowledge *base;
+} view;
+
+static view view_of(pl_knowledge *a)
+{
+    if (!a->base && a->n >= LONG) return (view){.base = a};
+    return (view){.at = a->at, .n = a->n, .base = a->base};
+}
+
+/* Entries of several lists in order, without those that others imply. */
+typedef struct cursor {
+    struct {
+        const pl_knowledge_entry *at, *end;
+    } part[4];
+    unsigned parts;
+    pl_who last;
+    uint32_t of_block, of_unit; /* times of entries for the block and the group of `last` */
+} cursor;
+
+static void read_entries(cursor *c, const pl_knowledge_entry *at, uint32_t n)
+{
+    if (!n) return;
+    c->part[c->parts].at = at;
+    c->part[c->parts++].end = at + n;
+}
+
+/* True if earlier entries imply this one. */
+static bool implied(cursor *c, pl_knowledge_entry x)
+{
+    if (block_of(c->last) != block_of(x.who)) c->of_block = c->of_unit = 0;
+    if (unit_of(c->last) != unit_of(x.who)) c->of_unit = 0;
+    if (!is_agent(x.who) && x.until <= c->of_block && unit_of(x.who)) return true;
+    if (lane_of(x.who) && x.until <= c->of_unit) return true;
+    if (!unit_of(x.who)) c->of_block = x.until;
+    if (unit_of(x.who) && !lane_of(x.who)) c->of_unit = x.until;
+    c->last = x.who;
+    return false;
+}
+
+static bool next_entry(cursor *c, pl_knowledge_entry *x)
+{
+    for (;;) {
+        *x = (pl_knowledge_entry){.who = UINT64_MAX};
+        for (unsigned p = 0; p < c->parts; p++)
+            if (c->part[p].at < c->part[p].end && c->part[p].at->who < x->who)
+                x->who = c->part[p].at->who;
+        if (x->who == UINT64_MAX) return false;
+        for (unsigned p = 0; p < c->parts; p++) {
+            if (c->part[p].at == c->part[p].end || c->part[p].at->who != x->who) continue;
+            if (c->part[p].at->until > x->until) x->until = c->part[p].at->until;
+            c->part[p].at++;
+        }
+        if (!implied(c, *x)) return true;
+    }
+}
+
+static bool equal_entries(cursor *a, cursor *b)
+{
+    pl_knowledge_entry x, y;
+    for (;;) {
+        const bool more = next_entry(a, &x);
+        if (next_entry(b, &y) != more) return false;
+        if (!more) return true;
+        if (x.who != y.who || x.until != y.until) return false;
+    }
+}
+
+static bool equal(pl_knowledge *a, pl_knowledge *b)
+{
+    const view x = view_of(a), y = view_of(b);
+    cursor of_a = {.parts = 0}, of_b = {.parts = 0};
+    if (!x.base && !y.base && x.n != y.n) return false;
+    read_entries(&of_a, x.at, x.n);
+    read_entries(&of_b, y.at, y.n);
+    if (x.base != y.base) {
+        if (x.base) read_entries(&of_a, x.base->at, x.base->n);
+        if (y.base) read_entries(&of_b, y.base->at, y.base->n);
+    }
+    return equal_entries(&of_a, &of_b);
+}
+
+static bool base_implies(const pl_knowledge *base, pl_knowledge_entry x)
+{
+    const pl_who unit = x.who & ~(pl_who)0xff, block = x.who & ~(pl_who)0xffff;
+    return entry_time(base, x.who) >= x.until ||
+           (lane_of(x.who) && entry_time(base, unit) >= x.until) ||
+           (!is_agent(x.who) && unit_of(x.who) && entry_time(base, block) >= x.until);
+}
+
+/* Returns the list of the cursor's entries, of which there are at most n, and those of the base. */
+static pl_knowledge *list_of(cursor *c, size_t n, pl_knowledge *base)
+{
+    pl_knowledge *k = new_knowledge(n);
+    pl_knowledge_entry x;
+    while (k && next_entry(c, &x))
+        if (!base || !base_implies(base, x)) k->at[k->n++] = x;
+    if (k) k->base = pl_knowledge_keep(base);
     return k;
+}
+
+/* Returns the number of entries that differ from those of the base, which k includes. */
+static uint32_t differing(const pl_knowledge *k, const pl_knowledge *base)
+{
+    uint32_t same = 0;
+    for (uint32_t i = 0, j = 0; base && i < k->n; i++) {
+        while (j < base->n && base->at[j].who < k->at[i].who) j++;
+        same +=
+            j < base->n && base->at[j].who == k->at[i].who && base->at[j].until == k->at[i].until;
+    }
+    return k->n - same;
+}
+
+/* Replaces a list that has no base by one with a base, if that is much shorter. */
+static pl_knowledge *shorten(pl_knowledge *k, pl_knowledge *base, pl_knowledge *other)
+{
+    if (k->n < LONG || (!base && !other)) return k;
+    uint32_t n = differing(k, base);
+    const uint32_t n_other = differing(k, other);
+    if (n_other < n) {
+        base = other;
+        n = n_other;
+    }
+    if (n > k->n / BASE_SHARE) return k;
+    cursor c = {.parts = 0};
+    read_entries(&c, k->at, k->n);
+    pl_knowledge *short_list = list_of(&c, n, base);
+    if (!short_list) return k;
+    pl_knowledge_drop(k);
+    return short_list;
+}
+
+static pl_knowledge *merge(view a, view b)
+{
+    pl_knowledge *base = !b.base || a.base == b.base ? a.base : !a.base ? b.base : NULL;
+    cursor c = {.parts = 0};
+    read_entries(&c, a.at, a.n);
+    read_entries(&c, b.at, b.n);
+    const size_t own = (size_t)a.n + b.n;
+    if (base && own <= base->n / BASE_SHARE) return list_of(&c, own, base);
+    if (a.base) read_entries(&c, a.base->at, a.base->n);
+    if (b.base && b.base != a.base) read_entries(&c, b.base->at, b.base->n);
+    pl_knowledge *k = list_of(&c, own + (a.base ? a.base->n : 0) + (b.base ? b.base->n : 0), NULL);
+    return k ? shorten(k, b.base, a.base) : NULL;
 }
 
 void pl_knowledge_share(pl_knowledge **to, pl_knowledge *b)
@@ -95,14 +233,14 @@ void pl_knowledge_share(pl_knowledge **to, pl_knowledge *b)
 
 pl_knowledge *pl_knowledge_join(pl_knowledge *a, pl_knowledge *b)
 {
-    if (!b || a == b || !b->n) return pl_knowledge_keep(a);
-    if (!a || !a->n) return pl_knowledge_keep(b);
+    if (!b || a == b || (!b->n && !b->base)) return pl_knowledge_keep(a);
+    if (!a || (!a->n && !a->base)) return pl_knowledge_keep(b);
     if (pl_knowledge_covers(a, b)) return pl_knowledge_keep(a);
     if (pl_knowledge_covers(b, a)) return pl_knowledge_keep(b);
-    pl_knowledge *k = merge(a, b->at, b->n);
+    pl_knowledge *k = merge(view_of(a), view_of(b));
     pl_knowledge *as = !k || equal(k, a) ? a : equal(k, b) ? b : NULL;
     if (!as) return k;
-    free(k);
+    pl_knowledge_drop(k);
     return pl_knowledge_keep(as);
 }
 
@@ -130,9 +268,8 @@ void pl_knowledge_learn(pl_knowledge **to, pl_knowledge *b)
 
 void pl_knowledge_add(pl_knowledge **to, pl_who who, uint32_t until)
 {
-    static const pl_knowledge nothing = {.refs = 1};
     const pl_knowledge_entry x = {.who = who, .until = until};
-    pl_knowledge *k = merge(*to ? *to : &nothing, &x, 1);
+    pl_knowledge *k = merge(*to ? view_of(*to) : (view){.n = 0}, (view){.at = &x, .n = 1});
     if (!k) return; /* without memory a thread knows less, and the launch ends soon */
     pl_knowledge_drop(*to);
     *to = k;
@@ -140,50 +277,36 @@ void pl_knowledge_add(pl_knowledge **to, pl_who who, uint32_t until)
 
 void pl_knowledge_proxy_fence(pl_knowledge **to, uint32_t proxy)
 {
-    pl_knowledge *a = *to, *added = a ? new_knowledge(a->n) : NULL;
-    for (uint32_t n = 0; added && n < a->n; n++) {
-        if (block_of(a->at[n].who) >= PL_PROXY_GLOBAL || is_agent(a->at[n].who)) continue;
-        added->at[added->n] = a->at[n];
-        added->at[added->n].who = pl_who_proxy(a->at[n].who, proxy);
-        added->n++;
+    pl_knowledge *a = *to, *base = a ? a->base : NULL,
+                 *added = a ? new_knowledge((size_t)a->n + (base ? base->n : 0)) : NULL;
+    cursor c = {.parts = 0};
+    pl_knowledge_entry x;
+    if (a) read_entries(&c, a->at, a->n);
+    if (base) read_entries(&c, base->at, base->n);
+    while (added && next_entry(&c, &x)) {
+        if (block_of(x.who) >= PL_PROXY_GLOBAL || is_agent(x.who)) continue;
+        x.who = pl_who_proxy(x.who, proxy);
+        added->at[added->n++] = x;
     }
-    pl_knowledge *k = added ? merge(a, added->at, added->n) : NULL;
+    pl_knowledge *k = added ? merge(view_of(a), view_of(added)) : NULL;
     pl_knowledge_drop(added);
     if (!k) return;
     pl_knowledge_drop(a);
     *to = k;
 }
 
-/* Returns the index of the first entry for `who` or a successor. */
-static uint32_t position(const pl_knowledge *a, pl_who who)
-{
-    uint32_t from = 0, to = a->n;
-    while (from < to) {
-        const uint32_t middle = (from + to) / 2;
-        if (a->at[middle].who < who)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
-/* Returns the time of exactly this entry; 0: none. */
-static uint32_t entry_time(const pl_knowledge *a, pl_who who)
-{
-    const uint32_t at = position(a, who);
-    return at < a->n && a->at[at].who == who ? a->at[at].until : 0;
-}
-
 bool pl_knowledge_any(const pl_knowledge *a, uint32_t block)
 {
-    const uint32_t at = a ? position(a, pl_who_block(block)) : 0;
-    return a && at < a->n && block_of(a->at[at].who) == block;
+    for (; a; a = a->base) {
+        const uint32_t at = position(a, pl_who_block(block));
+        if (at < a->n && block_of(a->at[at].who) == block) return true;
+    }
+    return false;
 }
 
 uint32_t pl_knowledge_of(const pl_knowledge *a, uint32_t block, unsigned unit, unsigned lane)
 {
-    if (!a || !a->n) return 0;
+    if (!a) return 0;
     uint32_t until = unit < PL_UNITS ? entry_time(a, pl_who_block(block)) : 0;
     if (unit == PL_EVERY) return entry_time(a, pl_who_block(block));
     uint32_t narrower = entry_time(a, pl_who_unit(block, unit));

@@ -9,7 +9,8 @@
  * clock (Flanagan, Freund 2009) over the hierarchy of threads, as in Barracuda (Eizenberg and
  * others 2017).
  *
- * A list is immutable; threads with the same knowledge share one. */
+ * A list is immutable; threads with the same knowledge share one. A list that differs from a long
+ * one in few entries has only these, and refers to the long one for the others. */
 #ifndef PL_CHECK_KNOWLEDGE_H
 #define PL_CHECK_KNOWLEDGE_H
 
@@ -63,6 +64,7 @@ typedef struct pl_knowledge {
     uint32_t refs;
     uint32_t n;
     pl_knowledge_entry origin; /* a thread that knows this knows the whole list; until 0: none */
+    struct pl_knowledge *base; /* a long list that it includes, which has no base; NULL: none */
     /* Sorted by who: a block precedes its groups, which precede their lanes. */
     pl_knowledge_entry at[];
 } pl_knowledge;
