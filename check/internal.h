@@ -252,7 +252,7 @@ void pl_products_free(check_products *p); /* NULL is allowed */
 
 /* ---- sync.c ---- */
 void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a);
-void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, sync_place *s);
+void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, const place *at, sync_object *o);
 /* Returns the lane that lane l reads in a shuffle; l itself if the source is outside its segment.
  */
 unsigned pl_shuffle_source(const pl_insn *i, unsigned l, uint32_t b, uint32_t c);

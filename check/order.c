@@ -548,24 +548,24 @@ void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place 
 {
     pl_check *k = check_of(w);
     sync_place *s = pl_sync_find(places_of(k, p), p->address);
-    if (!s) return;
+    if (!s || !s->state) return;
     check_unit *u = unit_of(w);
     const uint32_t block = block_of(w->cta)->number;
-    pl_knowledge *block_knowledge = pl_sync_known(s, block);
+    pl_knowledge *block_knowledge = pl_sync_known(s, block), *device_scope = s->state->device_scope;
     if (x->acquire) {
         add_knowledge(w, u, 1u << lane, block_knowledge, false);
-        if (x->level != PL_SCOPE_CTA) add_knowledge(w, u, 1u << lane, s->device_scope, false);
+        if (x->level != PL_SCOPE_CTA) add_knowledge(w, u, 1u << lane, device_scope, false);
         return;
     }
     const pl_knowledge *known = knowledge_of(u, lane);
-    if (pl_knowledge_covers(known, block_knowledge) &&
-        pl_knowledge_covers(known, s->device_scope) && pl_knowledge_covers(known, s->any_scope))
+    if (pl_knowledge_covers(known, block_knowledge) && pl_knowledge_covers(known, device_scope) &&
+        pl_knowledge_covers(known, s->state->any_scope))
         return;
     fence_state **f = lane_fence(k, u, lane);
     if (!f || !own_fence(k, f)) return;
     pl_knowledge **acquired = (*f)->acquired;
     const bool same_scopes = acquired[PL_SCOPE_CLUSTER] == acquired[PL_SCOPE_GPU];
-    pl_knowledge_learn(&acquired[PL_SCOPE_NONE], s->any_scope);
+    pl_knowledge_learn(&acquired[PL_SCOPE_NONE], s->state->any_scope);
     for (unsigned r = 0; r <= PL_SCOPE_GPU; r++) {
         if (r == PL_SCOPE_GPU && same_scopes) {
             replace_knowledge(&acquired[r], pl_knowledge_keep(acquired[PL_SCOPE_CLUSTER]));
@@ -573,7 +573,7 @@ void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place 
         }
         pl_knowledge_learn(&acquired[r], block_knowledge);
         if (r != PL_SCOPE_CTA && x->level != PL_SCOPE_CTA)
-            pl_knowledge_learn(&acquired[r], s->device_scope);
+            pl_knowledge_learn(&acquired[r], device_scope);
     }
 }
 
@@ -614,15 +614,15 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
         any ? pl_sync_make(places_of(k, p), p->address) : pl_sync_find(places_of(k, p), p->address);
     if (any && !s) k->no_memory = true;
     /* a thread's strong write after its release on the same bytes continues the release */
-    const bool continues = s && x->flags & PL_ACCESS_STRONG && s->writer == self;
+    const uint16_t writer = (uint16_t)(unit_index(w) * PL_LANES + lane + 1);
+    const bool continues = s && x->flags & PL_ACCESS_STRONG && s->state &&
+                           s->state->first.block == block && s->writer == writer;
     if (s && store && !continues) pl_sync_forget(s);
-    pl_knowledge **block_knowledge = s && any ? pl_sync_of_block(s, block) : NULL;
-    if (block_knowledge) {
-        s->writer = store || continues ? self : 0;
-        pl_knowledge_learn(block_knowledge, out[PL_SCOPE_CTA]);
-        pl_knowledge_learn(&s->device_scope, out[PL_SCOPE_GPU]);
-        pl_knowledge_learn(&s->device_scope, out[PL_SCOPE_CLUSTER]);
-        pl_knowledge_learn(&s->any_scope, out[PL_SCOPE_NONE]);
+    if (s && any) {
+        s->writer = store || continues ? writer : 0;
+        pl_knowledge_learn(&out[PL_SCOPE_GPU], out[PL_SCOPE_CLUSTER]);
+        k->no_memory |= !pl_sync_release(places_of(k, p), s, block, out[PL_SCOPE_CTA],
+                                         out[PL_SCOPE_GPU], out[PL_SCOPE_NONE]);
     }
     for (unsigned r = 0; r < PL_SCOPES; r++) pl_knowledge_drop(out[r]);
 }
@@ -630,13 +630,13 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
 bool pl_order_has_release(pl_check *k, const place *p)
 {
     const sync_place *s = pl_sync_find(places_of(k, p), p->address);
-    return s && s->blocks;
+    return s && s->state && s->state->blocks;
 }
 
 /* ---- mbarriers ---- */
 
 /* Handles a phase that has completed since the last access to the mbarrier. */
-static void advance_phase(sync_place *s, const uint8_t *object)
+static void advance_phase(sync_state *s, const uint8_t *object)
 {
     const bool odd = pl_mbar_read(object).phase;
     if (odd == s->object->odd) return;
@@ -645,10 +645,19 @@ static void advance_phase(sync_place *s, const uint8_t *object)
     s->object->odd = odd;
 }
 
-static sync_place *mbarrier_at(pl_check *k, const place *p)
+/* Returns the state of the mbarrier there, if there is one. */
+static sync_state *known_mbarrier(const place *p)
+{
+    const sync_place *s = p->bytes && p->owner ? pl_sync_find(&p->owner->places, p->address) : NULL;
+    return s && s->state && s->state->object ? s->state : NULL;
+}
+
+/* The same, created on demand. NULL: it is not in shared memory, or no memory. */
+static sync_state *mbarrier_at(pl_check *k, const place *p)
 {
     if (!p->bytes || !p->owner) return NULL;
-    sync_place *s = pl_sync_make(&p->owner->places, p->address);
+    sync_place *at = pl_sync_make(&p->owner->places, p->address);
+    sync_state *s = at ? pl_sync_own(at) : NULL;
     if (s && !s->object && (s->object = calloc(1, sizeof *s->object)) != NULL) {
         s->object->odd = pl_mbar_read(p->bytes).phase;
         s->object->number = p->owner->objects++;
@@ -676,8 +685,8 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
             same |= addr[__builtin_ctz(n)] == addr[l] ? n & (0u - n) : 0;
         pl_place_of(w, l, space, addr[l], 8, &at[l]);
         for (uint32_t n = same; n; n &= n - 1) at[__builtin_ctz(n)] = at[l];
-        sync_place *s = mbarrier_at(k, &at[l]);
-        if (s) pl_sync_mbarrier(w, i, l, s);
+        sync_state *s = mbarrier_at(k, &at[l]);
+        if (s) pl_sync_mbarrier(w, i, l, &at[l], s->object);
         if (s) advance_phase(s, at[l].bytes);
         if (s && x->release) add_release(k, w, u, same, &s->object->phase);
         if (s && x->release && pl_forms[i->form].mnem == M_cp) /* on completion of their copies */
@@ -693,11 +702,10 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
     const uint32_t done = x->acquire && i->op[0] != PL_NO_OPERAND ? w->pred[i->op[0]] & exec : 0;
     for (uint32_t m = exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        sync_place *s =
-            at[l].bytes && at[l].owner ? pl_sync_find(&at[l].owner->places, at[l].address) : NULL;
-        if (!s || !s->object) continue;
+        sync_state *s = known_mbarrier(&at[l]);
+        if (!s) continue;
         if (pl_insn_has(i, W_init)) {
-            pl_sync_forget(s);
+            pl_sync_forget(pl_sync_find(&at[l].owner->places, at[l].address));
             s->object->odd = false;
         }
         advance_phase(s, at[l].bytes);
@@ -724,7 +732,7 @@ static void tensor_commit(pl_warp *w, const pl_insn *i)
         const uint32_t to = (uint32_t)addr[l], rank = (uint32_t)__builtin_ctz(ranks);
         pl_place_of(w, l, PL_SP_SHARED,
                     multicast ? to % PL_SHARED_SLICE + PL_SHARED_SLICE * rank : to, 8, &at[n]);
-        sync_place *s = mbarrier_at(k, &at[n]);
+        sync_state *s = mbarrier_at(k, &at[n]);
         if (!s) continue;
         advance_phase(s, at[n++].bytes);
         add_release(k, w, u, 1u << l, &s->object->phase);
@@ -733,7 +741,7 @@ static void tensor_commit(pl_warp *w, const pl_insn *i)
     u->group[0].stamp = k->time;
     x->plain(w, i);
     while (n-- > 0) {
-        sync_place *s = pl_sync_find(&at[n].owner->places, at[n].address);
+        sync_state *s = known_mbarrier(&at[n]);
         if (s) advance_phase(s, at[n].bytes);
     }
 }
@@ -752,8 +760,8 @@ static void mbarrier_sync_only(pl_warp *w, const pl_insn *i)
         if (m != w->exec && addr[l] == last) continue;
         last = addr[l];
         pl_place_of(w, l, space, addr[l], 8, &at);
-        sync_place *s = mbarrier_at(k, &at);
-        if (s) pl_sync_mbarrier(w, i, l, s);
+        sync_state *s = mbarrier_at(k, &at);
+        if (s) pl_sync_mbarrier(w, i, l, &at, s->object);
     }
     x->plain(w, i);
 }
@@ -848,7 +856,7 @@ unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32
     const place at = {.bytes = o->bar,
                       .owner = owner ? block_of(owner) : NULL,
                       .address = owner ? (uint64_t)(o->bar - owner->shared) : 0};
-    sync_place *s = mbarrier_at(k, &at);
+    sync_state *s = mbarrier_at(k, &at);
     if (!s) return 0;
     advance_phase(s, o->bar);
     const unsigned agent = PL_OBJECTS + s->object->number / PL_LANES % (UINT8_MAX - 1 - PL_OBJECTS);

@@ -135,18 +135,18 @@ static void shuffle(pl_warp *w, const pl_insn *i)
     shuffle_sources(k, w, i, b, c, exec);
 }
 
-void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, sync_place *s)
+void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, const place *at, sync_object *o)
 {
     pl_check *k = check_of(w);
     if (pl_insn_has(i, W_init)) {
-        s->object->initialised = true;
+        o->initialised = true;
         return;
     }
-    if (!(k->tools & PL_CHECK_SYNC) || s->object->initialised || pl_insn_has(i, W_inval)) return;
+    if (!(k->tools & PL_CHECK_SYNC) || o->initialised || pl_insn_has(i, W_inval)) return;
     char text[160];
     snprintf(text, sizeof text,
              "the mbarrier at shared address 0x%llx is used without mbarrier.init",
-             (unsigned long long)s->address);
+             (unsigned long long)at->address);
     pl_check_finding *f = pl_finding_at(k, w, PL_FK_SYNC_MBARRIER, lane, text);
     if (f) f->space = PL_SP_SHARED;
 }
