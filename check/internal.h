@@ -54,10 +54,7 @@ typedef struct check_unit {
     uint32_t cluster_wait;   /* lanes that acquire its phase at the cluster barrier */
     uint32_t cluster_synced; /* lanes that have waited there: all blocks have started */
     struct recent_contexts {
-        uint32_t generation;
-        struct {
-            uint32_t pc, stamp, context;
-        } at[RECENT];
+        uint32_t generation, context[RECENT];
     } * recent[2]; /* in global and in shared memory, or NULL */
     struct {
         uint32_t *at; /* time at which each of the latest GROUPS groups of copies was closed */

@@ -50,16 +50,12 @@ static uint32_t context_of(pl_visit *v, bool shared, pl_contexts *pool, const pl
         (*recent)->generation = pool->generation;
     }
     struct recent_contexts *r = *recent;
-    if (r->at[at].pc == v->self.pc && r->at[at].stamp == v->self.stamp && r->at[at].context &&
-        pool->at[r->at[at].context].unit == v->self.unit &&
-        pool->at[r->at[at].context].flags == v->self.flags)
-        return r->at[at].context;
+    const pl_context *x = &pool->at[r->context[at]];
+    if (r->context[at] && x->pc == v->self.pc && x->stamp == v->self.stamp &&
+        x->block == v->self.block && x->unit == v->self.unit && x->flags == v->self.flags)
+        return r->context[at];
     const uint32_t n = pl_context_new(pool, s, &v->self);
-    if (r->generation == pool->generation) {
-        r->at[at].pc = v->self.pc;
-        r->at[at].stamp = v->self.stamp;
-        r->at[at].context = n;
-    }
+    if (r->generation == pool->generation) r->context[at] = n;
     return n;
 }
 
