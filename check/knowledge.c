@@ -46,10 +46,10 @@ static pl_knowledge *new_knowledge(size_t n)
     return k;
 }
 
-/* Returns the index of the first own entry for `who` or a successor. */
-static uint32_t position(const pl_knowledge *a, pl_who who)
+/* Returns the index, `from` or later, of the first own entry for `who` or a successor. */
+static uint32_t position(const pl_knowledge *a, uint32_t from, pl_who who)
 {
-    uint32_t from = 0, to = a->n;
+    uint32_t to = a->n;
     while (from < to) {
         const uint32_t middle = (from + to) / 2;
         if (a->at[middle].who < who)
@@ -65,7 +65,7 @@ static uint32_t entry_time(const pl_knowledge *a, pl_who who)
 {
     uint32_t until = 0;
     for (; a; a = a->base) {
-        const uint32_t at = position(a, who);
+        const uint32_t at = position(a, 0, who);
         if (at < a->n && a->at[at].who == who && a->at[at].until > until) until = a->at[at].until;
     }
     return until;
@@ -298,19 +298,32 @@ void pl_knowledge_proxy_fence(pl_knowledge **to, uint32_t proxy)
 bool pl_knowledge_any(const pl_knowledge *a, uint32_t block)
 {
     for (; a; a = a->base) {
-        const uint32_t at = position(a, pl_who_block(block));
+        const uint32_t at = position(a, 0, pl_who_block(block));
         if (at < a->n && block_of(a->at[at].who) == block) return true;
     }
     return false;
 }
 
+/* Adds the time of this entry, if the list has it at this index. */
+static void add_time(const pl_knowledge *a, uint32_t at, pl_who who, uint32_t *until)
+{
+    if (at < a->n && a->at[at].who == who && a->at[at].until > *until) *until = a->at[at].until;
+}
+
 uint32_t pl_knowledge_of(const pl_knowledge *a, uint32_t block, unsigned unit, unsigned lane)
 {
-    if (!a) return 0;
-    uint32_t until = unit < PL_UNITS ? entry_time(a, pl_who_block(block)) : 0;
-    if (unit == PL_EVERY) return entry_time(a, pl_who_block(block));
-    uint32_t narrower = entry_time(a, pl_who_unit(block, unit));
-    until = narrower > until ? narrower : until;
-    narrower = lane != PL_EVERY ? entry_time(a, pl_who_lane(block, unit, lane)) : 0;
-    return narrower > until ? narrower : until;
+    const pl_who whole = pl_who_block(block), group = pl_who_unit(block, unit);
+    uint32_t until = 0;
+    for (; a; a = a->base) {
+        uint32_t at = position(a, 0, whole);
+        if (at == a->n || block_of(a->at[at].who) != block) continue;
+        if (unit < PL_UNITS || unit == PL_EVERY) add_time(a, at, whole, &until);
+        if (unit == PL_EVERY) continue;
+        at = position(a, at, group);
+        add_time(a, at, group, &until);
+        if (lane != PL_EVERY)
+            add_time(a, position(a, at, pl_who_lane(block, unit, lane)),
+                     pl_who_lane(block, unit, lane), &until);
+    }
+    return until;
 }

@@ -547,11 +547,12 @@ static sync_places *places_of(pl_check *k, const place *p)
 void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place *p)
 {
     pl_check *k = check_of(w);
-    sync_place *s = pl_sync_find(places_of(k, p), p->address);
-    if (!s || !s->state) return;
+    const sync_place *at = pl_sync_find(places_of(k, p), p->address);
+    const sync_state *s = at ? pl_sync_state(places_of(k, p), at) : NULL;
+    if (!s) return;
     check_unit *u = unit_of(w);
     const uint32_t block = block_of(w->cta)->number;
-    pl_knowledge *block_knowledge = pl_sync_known(s, block), *device_scope = s->state->device_scope;
+    pl_knowledge *block_knowledge = pl_sync_known(s, block), *device_scope = s->device_scope;
     if (x->acquire) {
         add_knowledge(w, u, 1u << lane, block_knowledge, false);
         if (x->level != PL_SCOPE_CTA) add_knowledge(w, u, 1u << lane, device_scope, false);
@@ -559,13 +560,13 @@ void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place 
     }
     const pl_knowledge *known = knowledge_of(u, lane);
     if (pl_knowledge_covers(known, block_knowledge) && pl_knowledge_covers(known, device_scope) &&
-        pl_knowledge_covers(known, s->state->any_scope))
+        pl_knowledge_covers(known, s->any_scope))
         return;
     fence_state **f = lane_fence(k, u, lane);
     if (!f || !own_fence(k, f)) return;
     pl_knowledge **acquired = (*f)->acquired;
     const bool same_scopes = acquired[PL_SCOPE_CLUSTER] == acquired[PL_SCOPE_GPU];
-    pl_knowledge_learn(&acquired[PL_SCOPE_NONE], s->state->any_scope);
+    pl_knowledge_learn(&acquired[PL_SCOPE_NONE], s->any_scope);
     for (unsigned r = 0; r <= PL_SCOPE_GPU; r++) {
         if (r == PL_SCOPE_GPU && same_scopes) {
             replace_knowledge(&acquired[r], pl_knowledge_keep(acquired[PL_SCOPE_CLUSTER]));
@@ -610,27 +611,27 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
     }
     for (unsigned r = 0; r < PL_SCOPES; r++) any |= out[r] != NULL;
     const bool store = !(x->flags & PL_ACCESS_ATOMIC);
-    sync_place *s =
-        any ? pl_sync_make(places_of(k, p), p->address) : pl_sync_find(places_of(k, p), p->address);
+    sync_places *places = places_of(k, p);
+    sync_place *s = any ? pl_sync_make(places, p->address) : pl_sync_find(places, p->address);
     if (any && !s) k->no_memory = true;
     /* a thread's strong write after its release on the same bytes continues the release */
     const uint16_t writer = (uint16_t)(unit_index(w) * PL_LANES + lane + 1);
-    const bool continues = s && x->flags & PL_ACCESS_STRONG && s->state &&
-                           s->state->first.block == block && s->writer == writer;
-    if (s && store && !continues) pl_sync_forget(s);
+    const bool continues = s && x->flags & PL_ACCESS_STRONG && s->state && s->writer == writer &&
+                           pl_sync_state(places, s)->first.block == block;
+    if (s && store && !continues) pl_sync_forget(places, s);
     if (s && any) {
         s->writer = store || continues ? writer : 0;
         pl_knowledge_learn(&out[PL_SCOPE_GPU], out[PL_SCOPE_CLUSTER]);
-        k->no_memory |= !pl_sync_release(places_of(k, p), s, block, out[PL_SCOPE_CTA],
-                                         out[PL_SCOPE_GPU], out[PL_SCOPE_NONE]);
+        k->no_memory |= !pl_sync_release(places, s, block, out[PL_SCOPE_CTA], out[PL_SCOPE_GPU],
+                                         out[PL_SCOPE_NONE]);
     }
     for (unsigned r = 0; r < PL_SCOPES; r++) pl_knowledge_drop(out[r]);
 }
 
 bool pl_order_has_release(pl_check *k, const place *p)
 {
-    const sync_place *s = pl_sync_find(places_of(k, p), p->address);
-    return s && s->state && s->state->blocks;
+    const sync_place *at = pl_sync_find(places_of(k, p), p->address);
+    return at && at->state && pl_sync_state(places_of(k, p), at)->blocks;
 }
 
 /* ---- mbarriers ---- */
@@ -648,8 +649,10 @@ static void advance_phase(sync_state *s, const uint8_t *object)
 /* Returns the state of the mbarrier there, if there is one. */
 static sync_state *known_mbarrier(const place *p)
 {
-    const sync_place *s = p->bytes && p->owner ? pl_sync_find(&p->owner->places, p->address) : NULL;
-    return s && s->state && s->state->object ? s->state : NULL;
+    const sync_place *at =
+        p->bytes && p->owner ? pl_sync_find(&p->owner->places, p->address) : NULL;
+    sync_state *s = at ? pl_sync_state(&p->owner->places, at) : NULL;
+    return s && s->object ? s : NULL;
 }
 
 /* The same, created on demand. NULL: it is not in shared memory, or no memory. */
@@ -657,7 +660,7 @@ static sync_state *mbarrier_at(pl_check *k, const place *p)
 {
     if (!p->bytes || !p->owner) return NULL;
     sync_place *at = pl_sync_make(&p->owner->places, p->address);
-    sync_state *s = at ? pl_sync_own(at) : NULL;
+    sync_state *s = at ? pl_sync_own(&p->owner->places, at) : NULL;
     if (s && !s->object && (s->object = calloc(1, sizeof *s->object)) != NULL) {
         s->object->odd = pl_mbar_read(p->bytes).phase;
         s->object->number = p->owner->objects++;
@@ -705,7 +708,8 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
         sync_state *s = known_mbarrier(&at[l]);
         if (!s) continue;
         if (pl_insn_has(i, W_init)) {
-            pl_sync_forget(pl_sync_find(&at[l].owner->places, at[l].address));
+            sync_places *places = &at[l].owner->places;
+            pl_sync_forget(places, pl_sync_find(places, at[l].address));
             s->object->odd = false;
         }
         advance_phase(s, at[l].bytes);

@@ -508,8 +508,8 @@ static void access_memory(pl_warp *w, const pl_insn *i)
         if (!writes || x->flags & PL_ACCESS_ATOMIC) pl_order_reads(w, x, l, &at[l]);
         if (writes) pl_order_writes(w, x, l, &at[l]);
     }
-    for (uint32_t m = writes && !strong && (k->places.n || v.block->places.n) ? found : 0; m;
-         m &= m - 1) /* a plain store ends a release at the location */
+    for (uint32_t m = writes && !strong && (k->places.groups || v.block->places.groups) ? found : 0;
+         m; m &= m - 1) /* a plain store ends a release at the location */
         pl_order_writes(w, x, (unsigned)__builtin_ctz(m), &at[__builtin_ctz(m)]);
     pl_visit_close(&v, i);
 }

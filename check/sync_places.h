@@ -1,6 +1,7 @@
 /* sync_places.h - memory locations that carry released knowledge: strong writes after a fence,
- * atomic operations, mbarriers. There may be one per written word, so they are small: locations
- * that threads of a block have written after the same barrier share their state. */
+ * atomic operations, mbarriers. There may be one per written word, so they are small: adjacent
+ * words are one entry of the table, and locations that threads of a block have written after the
+ * same barrier share their state. */
 #ifndef PL_CHECK_SYNC_PLACES_H
 #define PL_CHECK_SYNC_PLACES_H
 
@@ -30,37 +31,51 @@ typedef struct sync_state {
     sync_object *object;        /* of mbarriers; or NULL */
 } sync_state;
 
-enum { PL_SYNC_ADDRESS_BITS = 48 };
-
 typedef struct sync_place {
-    uint64_t address : PL_SYNC_ADDRESS_BITS;
-    uint64_t writer : 64 - PL_SYNC_ADDRESS_BITS; /* the lane of block `first` that has released all
-                                                    of it, from 1; 0: several */
-    sync_state *state;                           /* NULL: nothing is released */
+    uint32_t state;  /* its number, from 1; 0: nothing is released */
+    uint16_t writer; /* the lane of block `first` that has released all of it, from 1; 0: several */
 } sync_place;
 
+enum { PL_SYNC_WORDS = 8, PL_SYNC_CHUNK = 8 };
+
+/* Locations at PL_SYNC_WORDS adjacent words, or only the first at an address within a word. */
+typedef struct sync_group {
+    uint64_t key;
+    sync_place word[PL_SYNC_WORDS];
+} sync_group;
+
 typedef struct sync_places {
-    sync_state *latest; /* that of the latest release by a single block; or NULL */
-    sync_place **chunk; /* PL_SYNC_CHUNK locations each, in order of creation */
-    uint32_t *at;       /* hash table of their numbers, from 1; 0: free */
-    uint32_t n, cap;
+    sync_group **group; /* PL_SYNC_CHUNK each, in order of creation */
+    uint32_t groups;
+    uint32_t *at; /* hash table of their numbers, from 1; 0: free */
+    uint32_t cap;
+    sync_state **state; /* PL_SYNC_CHUNK each */
+    uint32_t states;
+    uint32_t unused; /* number of the first state without users, whose `blocks` is the next */
+    uint32_t latest; /* the state of the latest release by a single block; 0: none */
 } sync_places;
-enum { PL_SYNC_CHUNK = 32 };
+
+/* NULL: nothing is released. */
+static inline sync_state *pl_sync_state(const sync_places *t, const sync_place *p)
+{
+    const uint32_t n = p->state - 1;
+    return p->state ? &t->state[n / PL_SYNC_CHUNK][n % PL_SYNC_CHUNK] : NULL;
+}
 
 /* Returns the location at an address; NULL: none. */
 sync_place *pl_sync_find(const sync_places *t, uint64_t address);
 /* The same, created on demand. NULL: no memory. */
 sync_place *pl_sync_make(sync_places *t, uint64_t address);
 /* Discards the knowledge released at the location. */
-void pl_sync_forget(sync_place *p);
+void pl_sync_forget(sync_places *t, sync_place *p);
 void pl_sync_free(sync_places *t);
 /* Returns its state, for modification. NULL: no memory. */
-sync_state *pl_sync_own(sync_place *p);
+sync_state *pl_sync_own(sync_places *t, sync_place *p);
 /* Adds knowledge that threads of a block release at block, device and any scope. False: no memory.
  */
 bool pl_sync_release(sync_places *t, sync_place *p, uint32_t block, pl_knowledge *of_block,
                      pl_knowledge *of_device, pl_knowledge *of_any);
-/* Returns the knowledge that threads of a block have released there, or NULL. */
-pl_knowledge *pl_sync_known(const sync_place *p, uint32_t block);
+/* Returns the knowledge that threads of a block have released, or NULL. */
+pl_knowledge *pl_sync_known(const sync_state *s, uint32_t block);
 
 #endif
