@@ -10,10 +10,13 @@
  * tests/check/messages.txt has the complete message of one kernel for each kind of finding: the
  * first kernel with a fixed counterpart (NAME_ok). `tests/checkers --messages` prints that file.
  * */
+#define _DEFAULT_SOURCE /* wait4 */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/finding.h"
@@ -257,6 +260,46 @@ static void read_text(const char *path, char *text, size_t room)
     if (f) fclose(f);
 }
 
+/* Runs a launch file in a process of its own and returns its maximum resident set in KiB. */
+static long resident(const char *path, const char *tools)
+{
+    struct rusage u = {.ru_maxrss = 0};
+    const pid_t child = fork();
+    if (child == 0) {
+        pl_gpu *gpu = NULL;
+        pl_case *c = NULL;
+        pl_module *m = NULL;
+        pl_checks *checks = NULL;
+        pl_result result;
+        const pl_checks_options options = {.tools = tools};
+        const pl_load_options load = {.opt_level = 2};
+        pl_status st = pl_gpu_open(&gpu, "h200");
+        if (st == PL_OK) st = pl_case_read(gpu, path, &c);
+        if (st == PL_OK) st = pl_case_load(c, &load, &m);
+        if (st == PL_OK && tools) st = pl_checks_open(gpu, &options, &checks);
+        pl_launch l = {.mode = PL_MODE_FUNCTIONAL, .threads = 1, .checks = checks};
+        if (st == PL_OK) st = pl_case_prepare(c, m, &l);
+        if (st == PL_OK) st = pl_launch_kernel(gpu, m, &l, &result);
+        _exit(st != PL_OK);
+    }
+    int status = 1;
+    return child > 0 && wait4(child, &status, 0, &u) == child && !status ? u.ru_maxrss : 0;
+}
+
+/* Each thread of this kernel releases the two words that it writes. */
+static void test_memory(void)
+{
+    static const char path[] = "tests/data/suite/cases/grid_barrier.json";
+    const long bytes = 2l * 132 * 256 * 4, without = resident(path, NULL),
+               with = resident(path, "race"), each = (with - without) * 1024 / bytes;
+#ifndef __SANITIZE_ADDRESS__
+    tap(without && with && each <= 16, "at most 16 bytes a byte that threads release");
+    tap_note("%ld bytes", each);
+#else
+    tap(without && with, "grid_barrier: %ld bytes a byte", each);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     static rows all;
@@ -272,6 +315,7 @@ int main(int argc, char **argv)
         }
         return 0;
     }
+    test_memory();
     for (size_t n = 0; n < all.n; n++) {
         test_row(&all.at[n], PL_MODE_FUNCTIONAL);
         test_row(&all.at[n], PL_MODE_TIMING);
