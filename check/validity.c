@@ -51,9 +51,10 @@ static struct pl_validity_leaf **leaf_slot(pl_validity *v, uint64_t leaf)
     if (leaf >= v->leaves) {
         size_t n = v->leaves ? v->leaves : 1;
         while (n <= leaf) n *= 2;
-        struct pl_validity_leaf **l = realloc(v->leaf, n * sizeof(*l));
+        struct pl_validity_leaf **l = calloc(n, sizeof(*l)); /* large ones remain untouched pages */
         if (!l) return NULL;
-        memset(l + v->leaves, 0, (n - v->leaves) * sizeof(*l));
+        if (v->leaves) memcpy(l, v->leaf, v->leaves * sizeof(*l));
+        free(v->leaf);
         v->leaf = l;
         v->leaves = n;
     }

@@ -1,17 +1,57 @@
 /* checked.c - under --check: reports the program's memory operations to the checkers, and errors of
  * the program itself.
  *
- * Host accesses to managed and pinned memory are not observed: that memory counts as written. */
+ * Host accesses to managed and pinned memory are not observed. Pinned memory counts as written, and
+ * so do pages of managed memory that are resident when a kernel starts: somebody may have written
+ * them. A page that is not has never been accessed. */
 #include "cudart/state.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static pl_checked *checked; /* NULL: no checkers */
 
 static void track_allocation(const cuda_alloc *a)
 {
-    const bool tracked = a->type == MEMORY_DEVICE && !a->physical && a->fd <= 0;
+    const bool tracked = a->type != MEMORY_HOST && !a->physical && a->fd <= 0;
     if (tracked) pl_checked_fresh(checked, a->address, a->size);
+}
+
+/* Pages of managed memory that anybody has accessed count as written, and all if this system does
+ * not tell. True: all pages of the allocation have been accessed. */
+static bool note_accessed_pages(const cuda_alloc *a, int pagemap)
+{
+    enum { CHUNK = 512, FLAGS = 62 /* bits 62 and 63: swapped out, in memory */ };
+    uint64_t entry[CHUNK];
+    const uint64_t page = cuda_page(), pages = (a->size + page - 1) / page;
+    bool all = true;
+    for (uint64_t k = 0, n; k < pages; k += n) {
+        n = pages - k < CHUNK ? pages - k : CHUNK;
+        const off_t at = (off_t)(((uintptr_t)a->bytes / page + k) * sizeof *entry);
+        const size_t size = n * sizeof *entry;
+        const bool known = pagemap >= 0 && pread(pagemap, entry, size, at) == (ssize_t)size;
+        for (uint64_t from = 0, to; from < n; from = to) {
+            const bool accessed = !known || entry[from] >> FLAGS;
+            for (to = from + 1; to < n && accessed == (!known || entry[to] >> FLAGS);) to++;
+            all &= accessed;
+            if (accessed)
+                pl_checked_written(checked, a->address + (k + from) * page, (to - from) * page);
+        }
+    }
+    return all;
+}
+
+void cuda_checked_launching(void)
+{
+    int pagemap = -1;
+    for (size_t k = 0; checked && k < cuda.alloc.n; k++) {
+        cuda_alloc *a = &cuda.alloc.at[k];
+        if (!a->page_map || a->accessed) continue;
+        if (pagemap < 0) pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+        a->accessed = note_accessed_pages(a, pagemap);
+    }
+    if (pagemap >= 0) close(pagemap);
 }
 
 void cuda_checked_open(uint64_t base, uint64_t bytes)

@@ -300,6 +300,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     const cuda_migrated moved =
         cuda_migrate_parameters(params, f->info.param_bytes, cuda_self.device);
     cuda_stream_race_launch(launch.checks);
+    cuda_checked_launching();
     start_watch(&launch);
     pl_launch_kernel(cuda_current_device()->gpu, m, &launch, &r);
     cuda_stream_race_launched(s, launch.checks, m, cuda_shown_name(f));

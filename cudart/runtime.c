@@ -94,7 +94,7 @@ int cuda_start(void)
             return cuda.start_error = CU_NO_DEVICE;
         }
     const uint64_t base = cuda_window_open();
-    cuda_checked_open(base, cuda.window_end - base);
+    cuda_checked_open(base, UINT64_C(1) << 40);
     cuda.paused = cuda.options.from_profiler;
     const cuda_options *o = &cuda.options;
     has_reports = o->check || o->trace || o->summary || o->metrics;

@@ -124,6 +124,7 @@ typedef struct cuda_alloc {
     double start;                   /* ns: time of allocation */
     struct cuda_page_map *page_map; /* managed: location of its pages; owned, or NULL */
     struct cuda_ordered *ordered;   /* under checkers: of a pool, order in streams; or NULL */
+    bool accessed;                  /* under checkers: managed, all its pages have been accessed */
     char *site;                     /* under checkers: its description and allocation site; owned */
 } cuda_alloc;
 
@@ -831,7 +832,7 @@ void cuda_end_if_pending(void);
 bool cuda_end_is_pending(void);
 
 /* ---- checked.c: checkers over the whole program; no effect without --check ---- */
-/* [base, base + bytes): addresses of device memory. */
+/* [base, base + bytes): addresses of device memory and of managed memory. */
 void cuda_checked_open(uint64_t base, uint64_t bytes);
 /* Opens the checkers of a module on the current device; NULL: none. */
 pl_checks *cuda_checks_open(void);
@@ -844,6 +845,8 @@ void cuda_checked_misuse(const char *kind, const char *what);
 /* The same; findings with the same key are merged. */
 void cuda_checked_misuse_at(const char *kind, const char *key, const char *what);
 void cuda_checked_written(uint64_t address, uint64_t bytes);
+/* A kernel starts: updates which managed memory nobody has written. */
+void cuda_checked_launching(void);
 /* Reports an allocation that was not freed and can no longer be freed. */
 void cuda_checked_leak(const cuda_alloc *a);
 void cuda_checked_copy(const cuda_copy *c);

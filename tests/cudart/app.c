@@ -620,6 +620,7 @@ static const struct {
     {"graph_race", graph_race},
     {"leak", leak},
     {"managed_race", managed_race},
+    {"managed_unwritten", managed_unwritten},
     {"askew", askew},
     {"printing", printing},
     {"streams", streams},

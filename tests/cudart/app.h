@@ -152,6 +152,7 @@ void copy_race(void);
 void graph_race(void);
 void leak(void);
 void managed_race(void);
+void managed_unwritten(void);
 void askew(void);
 /* Of app_devices.c. */
 void devices(void);

@@ -306,6 +306,18 @@ void leak(void)
 }
 
 /* Threads of two blocks write to managed memory. */
+/* A kernel reads managed memory. The host has written zeros to it, or nothing. */
+void managed_unwritten(void)
+{
+    unsigned *p, *q;
+    EXPECT(cudaMallocManaged((void **)&p, 4, 1), 0);
+    EXPECT(cudaMallocManaged((void **)&q, 4, 1), 0);
+    if (mended()) *(volatile unsigned *)p = 0;
+    void *args[] = {&p, &q};
+    EXPECT(cudaLaunchKernel(stub_pick, shape(1), shape(1), args, 0, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+}
+
 void managed_race(void)
 {
     void *p;
