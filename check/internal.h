@@ -3,6 +3,8 @@
 #ifndef PL_CHECK_INTERNAL_H
 #define PL_CHECK_INTERNAL_H
 
+#include <stdlib.h>
+
 #include "check/check.h"
 #include "check/init.h"
 #include "check/knowledge.h"
@@ -130,6 +132,13 @@ struct pl_check {
     } findings;
 };
 
+/* Returns the block's barrier with that number, allocated on demand. NULL: no memory. */
+static inline check_barrier *barrier_of(pl_check *k, check_block *b, uint32_t id)
+{
+    if (!b->barrier[id]) b->barrier[id] = calloc(1, sizeof *b->barrier[id]);
+    k->no_memory |= !b->barrier[id];
+    return b->barrier[id];
+}
 static inline pl_check *check_of(const pl_warp *w)
 {
     return (pl_check *)(uintptr_t)w->grid->hooks;
@@ -188,8 +197,6 @@ unsigned pl_copy_reads(const pl_warp *w, const pl_insn *i, unsigned lane);
 /* Applies the knowledge of barriers that the group has waited at, before it executes anything else.
  */
 void pl_order_apply_barriers(pl_warp *w, check_unit *u);
-/* Returns the block's barrier with that number, allocated on demand. NULL: no memory. */
-check_barrier *pl_order_barrier(pl_check *k, check_block *b, uint32_t id);
 /* Returns the combined knowledge of the block's threads when they ended. */
 pl_knowledge *pl_order_final_knowledge(const pl_cta *c);
 /* Returns the distance of a thread of the warp to block number `block` (PL_SCOPE_*). */

@@ -275,17 +275,10 @@ static void distribute_fences(pl_warp *w, check_unit *u, uint32_t lanes, fence_s
     }
 }
 
-check_barrier *pl_order_barrier(pl_check *k, check_block *b, uint32_t id)
-{
-    if (!b->barrier[id]) b->barrier[id] = calloc(1, sizeof *b->barrier[id]);
-    k->no_memory |= !b->barrier[id];
-    return b->barrier[id];
-}
-
 static void barrier_arrives(const pl_hooks *h, pl_warp *w, const pl_arrival *a)
 {
     pl_check *k = (pl_check *)(uintptr_t)h;
-    check_barrier *b = pl_order_barrier(k, block_of(w->cta), a->id);
+    check_barrier *b = barrier_of(k, block_of(w->cta), a->id);
     const unsigned from = w->half;
     if (!b) return;
     for (unsigned half = 0; half < w->halves; half++) {

@@ -63,7 +63,7 @@ void pl_sync_divergent_barrier(const pl_hooks *h, pl_warp *w, uint32_t reconverg
 /* Threads of a block that wait at __syncthreads() of different lines. */
 void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a)
 {
-    check_barrier *b = pl_order_barrier(k, block_of(w->cta), a->id);
+    check_barrier *b = barrier_of(k, block_of(w->cta), a->id);
     const uint32_t line = w->code[w->pc].line + 1;
     const uint32_t off = pl_of_half(w, w->active & ~w->all);
     if (off && pl_bar_is_aligned(&w->code[w->pc]) && executes_after(k->program, w->pc))
