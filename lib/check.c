@@ -232,6 +232,21 @@ static const char *race_text(pl_checks *c, const pl_check_finding *f, const char
                                                  : "nothing orders the two");
 }
 
+/* Returns advice for a read and a write of one line. */
+static const char *one_place_help(pl_checks *c, const pl_check_finding *f, const char *here)
+{
+    if (f->by.pc == f->other.pc || !f->same_block)
+        return pl_arena_printf(c->arena,
+                               "both accesses are made at %s: use an atomic operation, or give "
+                               "each thread its own bytes",
+                               here);
+    return pl_arena_printf(c->arena,
+                           "both accesses are made at %s: if threads pass values to each other, "
+                           "put %s between the two; if they update one value, use an atomic "
+                           "operation",
+                           here, f->same_warp ? "__syncwarp()" : "__syncthreads()");
+}
+
 /* Returns advice: what orders the two accesses, or makes their order irrelevant. */
 static const char *race_help(pl_checks *c, const pl_check_finding *f, const char *here,
                              const char *there)
@@ -266,12 +281,8 @@ static const char *race_help(pl_checks *c, const pl_check_finding *f, const char
     default: break;
     }
     if (strcmp(here, there) == 0)
-        return f->kind == PL_FK_RACE_WAW
-                   ? "use an atomic operation, or let one thread write"
-                   : pl_arena_printf(c->arena,
-                                     "both accesses are made at %s: use an atomic operation, or "
-                                     "give each thread its own bytes",
-                                     here);
+        return f->kind == PL_FK_RACE_WAW ? "use an atomic operation, or let one thread write"
+                                         : one_place_help(c, f, here);
     if (f->same_warp)
         return pl_arena_printf(c->arena, "no __syncwarp() between %s and %s orders the lanes",
                                there, here);
@@ -370,6 +381,9 @@ void pl_check_name_kind(pl_finding_kind kind, pl_finding *f)
 static const char *advice_of(pl_checks *c, const pl_check_finding *f)
 {
     const char *advice = kind_advice(f->kind);
+    if (f->kind == PL_FK_MEM_BOUNDS && strstr(f->text, "no allocation is near"))
+        return "pass a pointer to memory of the device (cudaMalloc, cudaMallocManaged, "
+               "cudaMallocHost), and check what is added to it";
     if (advice) return advice;
     if (strcmp(tool_word(f->kind), "init") != 0)
         return pl_arena_printf(c->arena, "`ptxloom explain %s-%s` shows how to fix it",

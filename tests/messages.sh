@@ -327,6 +327,31 @@ race.ptx:12:1: note: the other access: thread 0,0,0 of block 0,0,0 [N1003]
 note: 2 more findings [N1004]
 END
 
+cat >place.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry turn(.param .u64 y) {
+.reg .b32 %r<6>; .reg .b64 %d;
+.shared .align 4 .b8 tile[256];
+mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2; xor.b32 %r3, %r2, 128; mov.u32 %r4, tile; add.u32 %r2, %r4, %r2; add.u32 %r3, %r4, %r3;
+st.shared.u32 [%r2], %r1; ld.shared.u32 %r5, [%r3];
+mov.u64 %d, 4096; st.global.u32 [%d], %r5; ret; }
+END
+says 1 run place.ptx -g 1 -b 64 'u32[1]' --check race,mem --mode functional <<'END'
+place.ptx:8:1: error: kernel 'turn': race-raw: thread 32,0,0 of block 0,0,0 reads byte 0 of 'tile' in shared memory, and thread 0,0,0 of block 0,0,0 writes it at line 8 (the value 0x0); nothing orders the two (64 times) [E1001]
+     8 | st.shared.u32 [%r2], %r1; ld.shared.u32 %r5, [%r3];
+       | ^
+  help: both accesses are made at line 8: if threads pass values to each other, put __syncthreads() between the two; if they update one value, use an atomic operation
+place.ptx:8:1: note: the other access: thread 0,0,0 of block 0,0,0 [N1003]
+     8 | st.shared.u32 [%r2], %r1; ld.shared.u32 %r5, [%r3];
+       | ^
+place.ptx:9:1: error: kernel 'turn': mem-bounds: store of 4 bytes at 0x1000; no allocation is near (thread 0,0,0 of block 0,0,0) (64 times) [E1001]
+     9 | mov.u64 %d, 4096; st.global.u32 [%d], %r5; ret; }
+       | ^
+  help: pass a pointer to memory of the device (cudaMalloc, cudaMallocManaged, cudaMallocHost), and check what is added to it
+END
+
 says 2 as one.ptx --skip-pass=licn <<'END'
 error: no pass is called 'licn' [E0012]
   help: did you mean 'licm'?
