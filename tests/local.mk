@@ -173,9 +173,11 @@ schedules: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 	  n=`expr $$n + 1`; \
 	done; echo "$$n schedules, every race-free case with the recorded bytes"; rm -f schedules.tmp
 # Random programs give the same results at -O0 and at -O2: 20 kernels for each seed of a range. PROFILE is an option of generate.py.
+# COMPARE=timing: in functional and timing mode; COMPARE=threads: with one and two host threads.
 PROFILE = partial
+COMPARE = levels
 levels: tests/random_programs$(EXEEXT)
-	$(AM_TESTS_ENVIRONMENT) seeds='$(SEEDS)'; nice tests/random_programs '$(PROFILE)' $${seeds:-1 50}
+	$(AM_TESTS_ENVIRONMENT) seeds='$(SEEDS)'; nice tests/random_programs '$(PROFILE)' $${seeds:-1 50} $(COMPARE)
 # Kernels without races produce the same bytes with weak consistency, in any order.
 weak-suite: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) for s in 1 2 3; do \

@@ -11,8 +11,9 @@
  * with ptxas -O0 on an H100 with the same driver. Each kernel runs at both levels of optimisation,
  * in functional and in timing mode.
  *
- *     tests/random_programs PROFILE FIRST LAST   compares -O0 and -O2 on new programs: a module of
- *       20 kernels for each seed, without a recording
+ *     tests/random_programs PROFILE FIRST LAST [timing|threads]   compares -O0 and -O2 on new
+ *       programs: a module of 20 kernels for each seed, without a recording. `timing` compares
+ *       functional with timing mode, `threads` one host thread with two, both at -O2.
  *
  * PROFILE is an option of generate.py, "" for none. */
 #include "tests/programs.h"
@@ -28,16 +29,29 @@ enum { NEW_KERNELS = 20 };
 static const struct way {
     int level;
     pl_mode mode;
+    int threads;
     const char *name;
-} ways[] = {{0, PL_MODE_FUNCTIONAL, "-O0"},
-            {2, PL_MODE_FUNCTIONAL, "-O2"},
-            {2, PL_MODE_TIMING, "-O2, timing mode"}};
+} ways[] = {{0, PL_MODE_FUNCTIONAL, 1, "-O0"},
+            {2, PL_MODE_FUNCTIONAL, 1, "-O2"},
+            {2, PL_MODE_TIMING, 1, "-O2, timing mode"}};
 enum { WAYS = sizeof ways / sizeof *ways };
+
+/* What new programs are compared with: the name on the command line, and two ways to run. */
+static const struct comparison {
+    const char *name;
+    struct way way[2];
+} comparisons[] = {
+    {"levels", {{0, PL_MODE_FUNCTIONAL, 1, "-O0"}, {2, PL_MODE_FUNCTIONAL, 1, "-O2"}}},
+    {"timing",
+     {{2, PL_MODE_FUNCTIONAL, 1, "functional mode"}, {2, PL_MODE_TIMING, 1, "timing mode"}}},
+    {"threads",
+     {{2, PL_MODE_FUNCTIONAL, 1, "one thread"}, {2, PL_MODE_FUNCTIONAL, 2, "two threads"}}},
+};
 
 typedef uint64_t output[PROGRAMS_OUT / 8];
 
 /* Outputs of a kernel; false if the launch failed. */
-static bool run(pl_gpu *gpu, pl_module *m, const char *kernel, pl_mode mode, output out)
+static bool run(pl_gpu *gpu, pl_module *m, const char *kernel, const struct way *way, output out)
 {
     static uint32_t in[PROGRAMS_IN / 4];
     pl_ptr params[2] = {0};
@@ -47,7 +61,8 @@ static bool run(pl_gpu *gpu, pl_module *m, const char *kernel, pl_mode mode, out
                          .block = {PROGRAMS_THREADS, 1, 1},
                          .params = params,
                          .param_bytes = sizeof params,
-                         .mode = mode};
+                         .mode = way->mode,
+                         .threads = way->threads};
     memset(out, 0, sizeof(output));
     programs_input(in);
     bool ok = pl_alloc_device(gpu, sizeof in, "in", &params[0]) == PL_OK &&
@@ -76,7 +91,7 @@ static void check_way(const table *t, size_t from, size_t to, const struct way *
         char kernel[32];
         output out;
         snprintf(kernel, sizeof kernel, "k%s", t->row[row][1]);
-        bool ran = run(gpu, m, kernel, way->mode, out);
+        bool ran = run(gpu, m, kernel, way, out);
         bool equal = ran && programs_digest(out) == strtoull(t->row[row][2], NULL, 16);
         if (!equal)
             printf("# %s of %s %s\n", kernel, name, ran ? "computes a different result" : "failed");
@@ -108,8 +123,8 @@ static void check_module(const table *t, size_t from, size_t to)
     free(path);
 }
 
-/* Compares one module at both levels; returns the number of equal kernels. */
-static size_t compare_levels(const char *text, size_t size, const char *name)
+/* Runs one module in both ways; returns the number of equal kernels. */
+static size_t compare_ways(const struct way *way, const char *text, size_t size, const char *name)
 {
     static output out[2];
     pl_gpu *gpu[2];
@@ -117,7 +132,7 @@ static size_t compare_levels(const char *text, size_t size, const char *name)
     size_t same = 0;
     bool loaded = true;
     for (int k = 0; k < 2; k++) {
-        const pl_load_options o = {.opt_level = 2 * k};
+        const pl_load_options o = {.opt_level = way[k].level};
         loaded &= pl_gpu_open(&gpu[k], "h200") == PL_OK &&
                   pl_module_load(gpu[k], name, text, size, &o, &m[k]) == PL_OK;
     }
@@ -125,15 +140,15 @@ static size_t compare_levels(const char *text, size_t size, const char *name)
         char kernel[32];
         snprintf(kernel, sizeof kernel, "k%u", i);
         bool ran[2];
-        for (int k = 0; k < 2; k++) ran[k] = run(gpu[k], m[k], kernel, PL_MODE_FUNCTIONAL, out[k]);
+        for (int k = 0; k < 2; k++) ran[k] = run(gpu[k], m[k], kernel, &way[k], out[k]);
         size_t at = 0;
         while (at < PROGRAMS_OUT / 8 - 1 && out[0][at] == out[1][at]) at++;
         if (ran[0] && ran[1] && out[0][at] == out[1][at])
             same++;
         else if (ran[0] && ran[1])
-            printf("# %s of %s: thread %zu, byte %zu: %016llx at -O0, %016llx at -O2\n", kernel,
-                   name, at / 64, at % 64 * 8, (unsigned long long)out[0][at],
-                   (unsigned long long)out[1][at]);
+            printf("# %s of %s: thread %zu, byte %zu: %016llx (%s), %016llx (%s)\n", kernel, name,
+                   at / 64, at % 64 * 8, (unsigned long long)out[0][at], way[0].name,
+                   (unsigned long long)out[1][at], way[1].name);
         else
             printf("# %s of %s failed\n", kernel, name);
     }
@@ -145,7 +160,7 @@ static size_t compare_levels(const char *text, size_t size, const char *name)
     return same;
 }
 
-static void check_new(const char *profile, unsigned seed)
+static void check_new(const struct comparison *c, const char *profile, unsigned seed)
 {
     char number[16], count[16], name[32];
     snprintf(number, sizeof number, "%u", seed);
@@ -155,9 +170,9 @@ static void check_new(const char *profile, unsigned seed)
     const char *const argv[] = {"python3", generator, number, count, *profile ? profile : NULL,
                                 NULL};
     run_result r = run_command(argv, 60);
-    size_t same = r.status == 0 ? compare_levels(r.out, r.nout, name) : 0;
-    tap(same == NEW_KERNELS, "%s: %zu of %d kernels compute the same at -O0 and at -O2", name, same,
-        NEW_KERNELS);
+    size_t same = r.status == 0 ? compare_ways(c->way, r.out, r.nout, name) : 0;
+    tap(same == NEW_KERNELS, "%s: %zu of %d kernels compute the same (%s, %s)", name, same,
+        NEW_KERNELS, c->way[0].name, c->way[1].name);
     if (r.status) tap_note("generate.py: exit status %d; %.500s", r.status, r.err ? r.err : "");
     fflush(stdout);
     run_free(&r);
@@ -166,10 +181,13 @@ static void check_new(const char *profile, unsigned seed)
 
 int main(int argc, char **argv)
 {
-    if (argc == 4) {
+    if (argc == 4 || argc == 5) {
+        const struct comparison *c = comparisons;
+        while (argc == 5 && strcmp(c->name, argv[4]) != 0)
+            if (++c == comparisons + sizeof comparisons / sizeof *comparisons) return 2;
         for (unsigned long seed = strtoul(argv[2], NULL, 10), last = strtoul(argv[3], NULL, 10);
              seed <= last; seed++)
-            check_new(argv[1], (unsigned)seed);
+            check_new(c, argv[1], (unsigned)seed);
         return tap_done();
     }
     char *path = data_path("programs/digests.tsv");

@@ -85,9 +85,11 @@ bool pl_gvn_evaluate_rare(const pl_insn *i, const uint64_t v[3], uint64_t *out, 
     const uint64_t x = extend_from(v[0], from), y = extend_from(v[1], from);
     const uint32_t n = (uint32_t)v[1];
     *width = bits == 64 ? 64 : 32;
-    if (f->mnem == M_cvt && f->noperands == 2)
+    if (f->mnem == M_cvt && f->noperands == 2) {
+        /* a register of 32 bits gets the sign of a narrower result, one of 16 bits does not */
+        if (to == W_s16 && (int16_t)x < 0) return false;
         *out = x;
-    else if (f->mnem == M_mul && f->noperands == 3 && in == 32 && pl_insn_has(i, W_hi))
+    } else if (f->mnem == M_mul && f->noperands == 3 && in == 32 && pl_insn_has(i, W_hi))
         *out = x * y >> 32;
     else if (in != 16 || f->noperands != 3)
         return false;

@@ -44,8 +44,8 @@ unsigned pl_traits_find(const pl_insn *i)
     unsigned traits = 0;
     if (!f->effects && m != M_activemask && m != M__sreg && m != M__s2ur && !carry && !carries)
         traits |= PL_TRAIT_PURE;
-    if (integer && !carry && !pl_insn_has(i, W_sat) && !pl_insn_has(i, W_u16x2) &&
-        !pl_insn_has(i, W_s16x2))
+    const bool packed = t == W_u16x2 || t == W_s16x2 || t == W_u8x4 || t == W_s8x4;
+    if (integer && !packed && !carry && !pl_insn_has(i, W_sat) && !pl_insn_has(i, W_relu))
         traits |= PL_TRAIT_INTEGER;
     if (pl_word_bits[t] == 64) traits |= PL_TRAIT_WIDE;
     if (has_only_scalars(f, i->mods)) traits |= PL_TRAIT_SCALARS;

@@ -12,7 +12,7 @@ enum { PL_USE_READ = 1, PL_USE_WRITE = 2, PL_USE_PRED = 4 };
 enum {
     PL_TRAIT_PURE = 1 << 0,    /* its only effect is its result, regardless of its flags */
     PL_TRAIT_INTEGER = 1 << 2, /* its first type is a plain integer of 32 or 64 bits, and it neither
-                                  saturates nor sets the carry */
+                                  saturates nor clamps (.relu) nor sets the carry */
     PL_TRAIT_WIDE = 1 << 3,    /* 64 bits */
     PL_TRAIT_SCALARS = 1 << 4, /* operands are constants and scalar registers; each register is
                                   either read or written */

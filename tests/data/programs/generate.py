@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""generate.py SEED COUNT [joined|partial] - writes a module of COUNT random kernels k0, k1, ... to compare with hardware (record.c, tests/random_programs.c).
+"""generate.py SEED COUNT [joined|partial|shaped] - writes a module of COUNT random kernels k0, k1, ... to compare with hardware (record.c, tests/random_programs.c).
 
 A kernel runs with 2 blocks of 64 threads and the parameters (u64 in, u64 out). Each thread reads its registers from its 256 bytes
 of `in`, does random things with them (arithmetic of all types, divergent branches, loops and switches, calls, recursion, memory of
@@ -7,7 +7,8 @@ its own in every space, atomics, warp-wide and block-wide exchange where all thr
 bytes of `out`; 32 bytes behind those of all threads are sums that every thread adds to.
 
 Programs of the profile `partial` have registers without a value at the start (class Partial): conditional definitions, early exits and
-loops, where no result depends on an undefined value.
+loops, where no result depends on an undefined value. Those of the profile `shaped` have the shapes that passes of the assembler look for
+(class Shaped).
 
 A line of TEMPLATES is an instruction; {name} draws an operand or a word, see WORDS and Kernel.draw. What may differ between two
 correct assemblers is left out: uninitialised registers, races, and guards on two instructions whose guards ptxas 13.0 forgets."""
@@ -30,6 +31,10 @@ WORDS = {
     "video2": "vadd2 vsub2 vmax2 vabsdiff2 vavrg2", "video4": "vadd4 vsub4 vmin4 vabsdiff4 vavrg4", "second": "add min max",
     "dir": "up down bfly idx", "clamp": "31 0 0x1c1f 0x181f 0x0c03", "vote": "all any uni", "atom": "add min max",
     "swap": "and or xor exch", "inc": "inc dec",
+    "few": "1 2 3 4 5", "s5": "0 1 2 7 8 16 24 30 31 32 40", "s6": "0 1 4 16 31 32 33 40 63 64 70", "power": "1 -1 2 4 -8 64", "pm": "add sub",
+    "mask": "0xff 0xffff 1 7 31 0x80000000 0xff00 0xf0f0f0f0 0x7fffffff", "by16": "1 2 3 7 10 255 0x8000 0xffff", "byteat": "0 8 16 24", "bool": "0 0 1 2",
+    "by": "1 -1 2 -2 3 7 10 -10 16 -16 100 641 1000 65536 0x7fffffff 0x80000000 0x55555555", "lr": "l r", "small16": "u8 s8 u16 s16", "small8": "u8 s8",
+    "sel": "0x3210 0x0123 0x4440 0x7654 0x5410 0x7632 0x8888 0xba98 0x6543", "flat": "0f3F800000 0f00000000 0f80000000 0fBF800000 0f40000000 0f3F000000",
 }
 
 TEMPLATES = """
@@ -985,13 +990,496 @@ class Partial(Kernel):
             self.late_use(i)
 
 
+# Chains that instruction selection, constant folding and the lowering of narrow and wide types recognise. {$c1} names a register of its own
+# (class c, number 1) within the line, where values are handed on that nothing else reads.
+CHAINS = """
+shl.b32 {$r1}, {r}, {few}; add.u32 {r}, {$r1}, {R}
+shl.b32 {$r1}, {r}, {few}; sub.u32 {r}, {R}, {$r1}
+shl.b32 {$r1}, {r}, {s5}; shr.u32 {$r2}, {r}, {s5}; or.b32 {r}, {$r1}, {$r2}
+shl.b32 {$r1}, {r}, 24; shr.s32 {r}, {$r1}, 24
+shr.{t} {$r1}, {r}, {s5}; and.b32 {r}, {$r1}, {mask}
+and.b32 {$r1}, {r}, {mask}; shl.b32 {$r2}, {$r1}, {s5}; or.b32 {r}, {$r2}, {r}
+add.u32 {$r1}, {r}, {R}; add.u32 {$r2}, {$r1}, {r}; sub.u32 {r}, {$r2}, {R}
+mul.lo.u32 {$r1}, {r}, {R}; add.u32 {r}, {$r1}, {R}; sub.u32 {r}, {r}, {$r1}
+mul.lo.s32 {$r1}, {r}, {power}; sub.s32 {r}, {R}, {$r1}
+neg.s32 {$r1}, {r}; add.s32 {r}, {$r1}, {R}; mul.lo.s32 {r}, {$r1}, {r}
+{bit}.b32 {$r1}, {r}, {R}; {bit}.b32 {$r2}, {$r1}, {r}; {bit}.b32 {r}, {$r2}, {R}
+not.b32 {$r1}, {r}; {bit}.b32 {$r2}, {$r1}, {r}; {bit}.b32 {r}, {$r2}, {$r1}
+xor.b32 {$r1}, {r}, -1; and.b32 {r}, {$r1}, {r}; or.b32 {r}, {r}, {$r1}
+div.{t} {r}, {r}, {by}
+rem.{t} {r}, {r}, {by}
+div.{t} {$r1}, {r}, {by}; mul.lo.{t} {$r2}, {$r1}, {by}; sub.{t} {r}, {r}, {$r2}
+div.{t} {$r1}, {r}, {r}; rem.{t} {r}, {r}, {r}; xor.b32 {r}, {r}, {$r1}
+mov.u32 {$r1}, {by}; div.{t} {$r2}, {r}, {$r1}; rem.{t} {r}, {$r2}, {$r1}; add.u32 {r}, {r}, {$r2}
+div.{T} {d}, {d}, {by}
+rem.{T} {d}, {d}, {by}
+mov.b16 {$h1}, {by16}; div.{t16} {h}, {h}, {$h1}; rem.{t16} {h}, {h}, {$h1}
+shl.b64 {d}, {d}, {s6}
+shr.{T} {d}, {d}, {s6}
+shl.b64 {$d1}, {d}, {s6}; shr.{T} {d}, {$d1}, {s6}
+shl.b64 {$d1}, {d}, {few}; add.s64 {d}, {d}, {$d1}
+shr.u64 {$d1}, {d}, 32; cvt.u32.u64 {r}, {$d1}
+cvt.u64.u32 {$d1}, {r}; shl.b64 {$d2}, {$d1}, 32; cvt.u64.u32 {$d1}, {r}; or.b64 {d}, {$d1}, {$d2}
+cvt.s64.s32 {$d1}, {r}; mul.lo.s64 {$d2}, {$d1}, {by}; add.s64 {d}, {d}, {$d2}
+mul.wide.{t} {$d1}, {r}, {R}; add.u64 {d}, {$d1}, {d}
+mul.wide.{t} {$d1}, {r}, {r}; shr.{T} {$d2}, {$d1}, {s6}; cvt.u32.u64 {r}, {$d2}
+mul.wide.u32 {$d1}, {r}, {r}; sub.u64 {d}, {d}, {$d1}; setp.{lo}.u64 {p}, {d}, {$d1}
+and.b64 {$d1}, {d}, {mask}; {bit}.b64 {d}, {$d1}, {D}
+and.b64 {$d1}, {d}, 0xffffffff; mul.lo.u64 {d}, {$d1}, {d}
+mov.b64 {{{$r1}, {$r2}}}, {d}; shf.{lr}.{wrap}.b32 {r}, {$r1}, {$r2}, {S}; mov.b64 {d}, {{{$r2}, {r}}}
+mov.b64 {{_, {$r2}}}, {d}; add.u32 {r}, {r}, {$r2}
+bfe.{T} {d}, {d}, {s6}, {s6}
+bfi.b64 {d}, {d}, {d}, {s6}, {s6}
+bfe.{t} {r}, {r}, {s5}, {s5}
+bfi.b32 {r}, {r}, {r}, {s5}, {s5}
+bfe.u32 {$r1}, {r}, {byteat}, 8; bfi.b32 {r}, {$r1}, {r}, {byteat}, 8
+shr.u32 {$r1}, {r}, {byteat}; cvt.{small}.u32 {$r2}, {$r1}; add.u32 {r}, {r}, {$r2}
+cvt.{small}.s32 {$r1}, {r}; cvt.s64.s32 {d}, {$r1}
+cvt.u16.u32 {$h1}, {r}; shr.{t16} {$h2}, {$h1}, {few}; cvt.{t}.{t16} {r}, {$h2}
+cvt.u16.u32 {$h1}, {r}; {pm}.{t16} {$h2}, {$h1}, {h}; cvt.{t}.{small} {r}, {$h2}
+mov.b32 {{{$h1}, {$h2}}}, {r}; mov.b32 {r}, {{{$h2}, {$h1}}}
+mov.b32 {{{$h1}, {$h2}}}, {r}; add.f16 {h}, {$h1}, {$h2}
+mul.wide.{t16} {$r1}, {h}, {h}; add.u32 {r}, {r}, {$r1}
+cvt.{t16}.{small} {$h1}, {r}; mul.lo.u16 {$h2}, {$h1}, {$h1}; mov.b32 {r}, {{{$h2}, {$h1}}}
+prmt.b32 {$r1}, {r}, {r}, {sel}; prmt.b32 {r}, {$r1}, {r}, {sel}
+prmt.b32 {$r1}, {r}, 0, {sel}; or.b32 {r}, {$r1}, {r}
+setp.{eq}.s32 {p}, {r}, {R}; selp.b32 {r}, {r}, {r}, {p}
+setp.{lo}.u32 {$p1}, {r}, {R}; selp.b32 {$r1}, {r}, {R}, {$p1}; setp.{lo}.u32 {$p1}, {$r1}, {R}; selp.b32 {r}, {$r1}, {r}, {$p1}
+setp.{eq}.s32 {$p1}, {r}, {R}; setp.{eq}.{bit}.s32 {$p2}, {r}, {R}, {not}{$p1}; selp.u32 {r}, 1, 0, {$p2}
+setp.{lo}.u32 {$p1}|{$p2}, {r}, {R}; selp.b32 {$r1}, {r}, {r}, {$p1}; selp.b32 {r}, {$r1}, {r}, {$p2}
+setp.{eq}.s32 {$p1}, {r}, {R}; selp.u32 {$r1}, 1, 0, {$p1}; setp.{eq}.u32 {p}, {$r1}, {bool}
+setp.{eq}.s32 {$p1}, {r}, {R}; selp.s32 {$r1}, -1, 0, {$p1}; and.b32 {r}, {$r1}, {r}
+setp.{eq}.s32 {$p1}, {r}, {R}; selp.u32 {$r1}, {few}, {few}, {$p1}; add.u32 {r}, {r}, {$r1}
+setp.{eq}.s32 {$p1}, {r}, {R}; not.pred {$p2}, {$p1}; {bit}.pred {p}, {$p2}, {p}
+setp.{eq}.s32 {$p1}, {r}, {R}; @{$p1} add.u32 {r}, {r}, 1; @!{$p1} sub.u32 {r}, {r}, {R}; @{$p1} setp.{lo}.u32 {$p1}, {r}, {R}; @{$p1} mov.b32 {r}, {r}
+setp.{eq}.{T} {$p1}, {d}, {D}; selp.b64 {d}, {d}, {D}, {$p1}
+set.{eq}.u32.{t} {$r1}, {r}, {R}; and.b32 {$r2}, {$r1}, 1; add.u32 {r}, {r}, {$r2}
+set.{eq}.s32.s32 {$r1}, {r}, {R}; neg.s32 {$r2}, {$r1}; shl.b32 {r}, {$r2}, {s5}
+setp.{feq}{ftz}.f32 {$p1}, {f}, {F}; selp.f32 {f}, {f}, {F}, {$p1}
+setp.{feq}.f64 {$p1}, {g}, {G}; selp.f64 {g}, {g}, {g}, {$p1}
+slct.b32.s32 {r}, {r}, {R}, {r}; max.s32 {r}, {r}, 0
+{min}.s32 {$r1}, {r}, {R}; {min}.s32 {r}, {$r1}, {R}
+{min}.u32 {$r1}, {r}, {R}; {min}.u32 {r}, {$r1}, {r}; {min}.s32 {r}, {$r1}, {r}
+abs.s32 {$r1}, {r}; neg.s32 {r}, {$r1}; min.s32 {r}, {r}, {$r1}
+lop3.b32 {$r1}, {r}, {R}, {r}, {byte}; lop3.b32 {r}, {$r1}, {r}, {$r1}, {byte}
+popc.b32 {$r1}, {r}; clz.b32 {$r2}, {r}; add.u32 {r}, {$r1}, {$r2}
+and.b32 {$r1}, {r}, {r}; setp.{eq}.s32 {p}, {$r1}, 0
+and.b64 {$d1}, {d}, {D}; setp.{eq}.s64 {p}, {$d1}, 0
+dp4a.{t}.{t} {$r1}, {r}, {R}, 0; dp4a.u32.{t} {r}, {r}, {$r1}, {$r1}
+mad.lo.{t} {$r1}, {r}, {R}, {r}; mad.lo.{t} {r}, {$r1}, {$r1}, {R}
+mad.wide.{t} {$d1}, {r}, {by}, {d}; mad.wide.{t} {d}, {r}, {few}, {$d1}
+mad.hi.{t} {r}, {r}, {by}, {r}
+add.cc.u32 {$r1}, {r}, {R}; addc.u32 {$r2}, {r}, 0; mov.b64 {d}, {{{$r1}, {$r2}}}
+neg{ftz}.f32 {$f1}, {f}; fma.{rnd}{ftz}.f32 {f}, {$f1}, {f}, {F}
+abs{ftz}.f32 {$f1}, {f}; {add}.{rnd}{ftz}.f32 {f}, {$f1}, {f}
+neg.f32 {$f1}, {f}; abs.f32 {$f2}, {$f1}; sub.{rnd}.f32 {f}, {f}, {$f2}
+{add}.{rnd}{ftz}.f32 {$f1}, {f}, {f}; cvt.sat.f32.f32 {f}, {$f1}
+{add}.{rnd}{ftz}.f32 {f}, {f}, {flat}
+fma.{rnd}{ftz}{sat}.f32 {f}, {f}, {flat}, {flat}
+sub.rn.f32 {$f1}, {f}, {f}; {min}{NaN}.f32 {f}, {$f1}, {flat}
+{min}{ftz}{NaN}.f32 {$f1}, {f}, {F}; {min}{ftz}{NaN}.f32 {f}, {$f1}, {F}
+mul.{rnd}{ftz}.f32 {$f1}, {f}, {F}; add.{rnd}{ftz}.f32 {f}, {$f1}, {f}
+neg.f64 {$g1}, {g}; fma.{rnd}.f64 {g}, {g}, {$g1}, {g}
+add.{rnd}.f64 {g}, {g}, {G}; cvt.{rnd}{ftz}.f32.f64 {f}, {g}
+cvt.{rnd}.f32.{t} {$f1}, {r}; cvt.{rni}.{t}.f32 {r}, {$f1}
+cvt.{rni}.{T}.f32 {$d1}, {f}; cvt.{rnd}.f32.{T} {f}, {$d1}
+cvt.{rni}.{small16}.f32 {$h1}, {f}; cvt.{t}.{small16} {r}, {$h1}
+cvt.f32.f16 {$f1}, {h}; cvt.rn{sat}.f16.f32 {h}, {$f1}
+mov.b32 {$r1}, {f}; and.b32 {$r2}, {$r1}, 0x7fffffff; mov.b32 {f}, {$r2}
+mov.b32 {$r1}, {f}; xor.b32 {$r2}, {$r1}, 0x80000000; mov.b32 {$f1}, {$r2}; add.rn.f32 {f}, {$f1}, {f}
+neg.f16x2 {$r1}, {r}; fma.rn.f16x2 {r}, {r}, {$r1}, {r}
+mov.b32 {{{$h1}, {$h2}}}, {r}; mov.b32 {$r1}, {{{$h1}, {$h1}}}; fma.rn.f16x2 {r}, {$r1}, {r}, {r}
+{min}{NaN}.f16x2 {$r1}, {r}, {r}; {add}.f16x2 {r}, {$r1}, {r}
+""".strip().split("\n")
+
+# Values that a register gets before an instruction, for constant folding.
+CONSTANTS = {"r": "0 1 -1 2 7 10 31 32 -7 255 0xffff 0x80000000 0x7fffffff 0x3c003c00 0x7e00fc00 0xff7f8000 0x80018001".split(),
+             "d": "0 1 -1 10 -3 31 63 64 0xffffffff 0x100000000 0x7fffffffffffffff 0x8000000000000000".split(),
+             "f": "0f00000000 0f80000000 0f3F800000 0fBF800000 0f7F800000 0fFF800000 0f7FC00001 0f00000001 0f807FFFFF 0f4B800001 0f3FC00000".split(),
+             "g": "0d0000000000000000 0d8000000000000000 0d3FF0000000000000 0d7FF0000000000000 0d7FF8000000000001 0d0000000000000001 0d41E0000000000001".split(),
+             "h": "0 1 3 255 0x3c00 0x8000 0x7fff 0x7e00 0xffff 0xfc00".split()}
+CONSTANT = {"r": "mov.b32", "d": "mov.b64", "f": "mov.f32", "g": "mov.f64", "h": "mov.b16"}
+CLASS = {"%r": "r", "%rd": "d", "%f": "f", "%fd": "g", "%h": "h", "%p": "p"}
+
+# Accesses to one piece of the thread's own memory, {at} is a place in it: they overlap, and some addresses are only known to the threads.
+OVERLAP = """
+st.{sp}.b32 [{a4}], {r}
+st.{sp}.b32 [{a4}], {R}
+ld.{sp}.u32 {r}, [{a4}]
+ld.{sp}.b32 {f}, [{a4}]
+st.{sp}.b64 [{a8}], {d}
+ld.{sp}.u64 {d}, [{a8}]
+ld.{sp}.f64 {g}, [{a8}]
+st.{sp}.b16 [{a2}], {h}
+ld.{sp}.{t16} {h}, [{a2}]
+ld.{sp}.{t16} {r}, [{a2}]
+st.{sp}.u8 [{a1}], {r}
+ld.{sp}.{small8} {r}, [{a1}]
+st.{sp}.v2.b32 [{a8}], {{{r}, {r}}}
+ld.{sp}.v2.b32 {{{r}, {r}}}, [{a8}]
+ld.{sp}.v4.b32 {{{r}, {r}, {r}, {r}}}, [{a16}]
+@{not}{p} st.{sp}.b32 [{a4}], {r}
+@{not}{p} ld.{sp}.b32 {r}, [{a4}]
+@{not}{p} ld.{sp}.v2.b32 {{{r}, {r}}}, [{a8}]
+@{not}{p} ld.{sp}.u64 {d}, [{a8}]
+""".strip().split("\n")
+
+# Values that are the same in all threads.
+UNIFORM = """
+mov.u32 {x}, %ctaid.x
+mov.u32 {x}, %ntid.x
+ld.const.u32 {x}, [words+{word}]
+ld.param.u32 {x}, [in]
+add.u32 {x}, {x}, {I}
+mul.lo.u32 {x}, {x}, {few}
+and.b32 {x}, {x}, {mask}
+shr.{t} {x}, {x}, {s5}
+xor.b32 {x}, {x}, {x}
+div.{t} {x}, {x}, {by}
+{min}.{t} {x}, {x}, {I}
+setp.{eq}.s32 %q, {x}, {I}; selp.b32 {x}, {x}, {few}, %q
+sub.u32 {x}, {I}, {x}
+""".strip().split("\n")
+USE_UNIFORM = """
+add.u32 {r}, {r}, {x}
+mul.lo.u32 {r}, {r}, {x}
+div.{t} {r}, {r}, {x}
+rem.{t} {r}, {x}, {r}
+shl.b32 {r}, {r}, {x}
+shr.{T} {d}, {d}, {x}
+mul.wide.{t} {d}, {r}, {x}
+cvt.rn.f32.{t} {f}, {x}
+and.b32 %ra, {x}, 60; mov.u32 %rb, words; add.u32 %ra, %ra, %rb; ld.const.u32 {r}, [%ra]
+and.b32 %ra, {x}, 60; add.u32 %ra, %ra, %rs; ld.shared.u32 {r}, [%ra]
+setp.{eq}.s32 {p}, {x}, {R}
+selp.b32 {r}, {x}, {r}, {p}
+@{p} add.u32 {r}, {r}, {x}
+""".strip().split("\n")
+
+
+class Shaped(Kernel):
+    """A kernel of the shapes that passes of the assembler look for: chains of instructions, operands that are constants, loops that walk
+    through memory, arrays in local memory, accesses that overlap or are adjacent, uniform values and branches in sequence."""
+
+    def __init__(self, random_, name):
+        super().__init__(random_, name, False)
+        self.made = {c: 0 for c in "rdp"}
+        self.arrays = []
+
+    def declarations(self):
+        types = {"r": "b32", "d": "b64", "f": "f32", "g": "f64", "h": "b16", "p": "pred"}
+        out = ["    .reg .%s %%y%s<3>;" % (types[c], c) for c in types]
+        out += ["    .reg .%s %%x%s<%d>;" % (types[c], c, n) for c, n in self.made.items() if n]
+        return out + ["    .local .align 16 .b32 %s[%d];" % array for array in self.arrays]
+
+    def start(self):
+        return ["    %s %%y%s%d, %s;" % (CONSTANT[c], c, i, CONSTANTS[c][0]) for c in CONSTANT for i in range(3)] + \
+               ["    setp.ne.u32 %%yp%d, %%td, %%td;" % i for i in range(3)]
+
+    def fresh(self, c):
+        self.made[c] += 1
+        return "%%x%s%d" % (c, self.made[c] - 1)
+
+    def lines_of(self, template, guard=""):
+        for part in self.fill(template).split("; "):
+            self.put(part if part.startswith("@") else guard + part)
+
+    def simple(self):
+        kind = self.random.random()
+        if kind < .5:
+            self.chain()
+        elif kind < .75:
+            self.constants()
+        else:
+            super().simple()
+
+    def chain(self):
+        """A chain; what it hands on is in registers of its own or in ordinary ones."""
+        pick, names, taken = self.random, {}, set()
+        template = pick.choice(CHAINS)
+        for c, i in sorted(set(re.findall(r"\{\$(\w)(\d)\}", template))):
+            names[c + i] = "%%y%s%s" % (c, i) if pick.random() < .6 else self.draw(c, taken)
+        guard = self.fill("@{not}{p} ") if pick.random() < .1 else ""
+        self.lines_of(re.sub(r"\{\$(\w\d)\}", lambda m: names[m.group(1)], template), guard)
+
+    def constants(self):
+        """An instruction with registers that hold constants."""
+        template = self.random.choice(TEMPLATES)
+        if template.startswith("testp") or (template.startswith("set.") and ".f32.f32" in template):
+            return
+        text = self.fill(template)
+        for stem, i in sorted(set(re.findall(r"(%rd|%fd|%r|%f|%h|%p)(\d+)", text.split(" ", 1)[1]))):
+            c = CLASS[stem]
+            if self.random.random() < .8:
+                if c == "p":
+                    self.put("setp.%s.u32 %%p%s, %%td, %%td" % (self.random.choice(["eq", "ne"]), i))
+                else:
+                    self.put("%s %s%s, %s" % (CONSTANT[c], stem, i, self.random.choice(CONSTANTS[c])))
+        self.put(text)
+
+    def counted(self, trips, body):
+        """A loop of `trips` iterations, 0 for a number from a register; body(i) with its counter, which goes up or down by a step."""
+        pick, i, q = self.random, self.fresh("r"), self.fresh("p")
+        self.labels += 1
+        n, together = self.labels, self.together
+        step, up, first = pick.choice([1, 1, 1, 2, 4]), pick.random() < .6, pick.choice([0, 0, 1, -3])
+        if trips:
+            limit, last = trips * step + first, str(trips * step + first)
+        else:
+            last, self.together = self.fresh("r"), False
+            self.put(self.fill("and.b32 %s, {r}, 7" % last))
+            self.put("mad.lo.s32 %s, %s, %d, %d" % (last, last, step, first))
+        self.put("mov.u32 %s, %s" % (i, first if up else last))
+        bound, op = (last, "add") if up else (str(first), "sub")
+        compare = pick.choice(["ne", "lt.s", "ne"]) if up else pick.choice(["ne", "gt.s"])
+        compare = "ne.s32" if compare == "ne" else compare + "32"
+        self.depth += 1
+        if not trips or pick.random() < .3:
+            turned = {"ne.s32": "eq.s32", "lt.s32": "ge.s32", "gt.s32": "le.s32"}[compare]
+            self.label("$L%d: setp.%s %s, %s, %s; @%s bra $E%d;" % (n, turned, q, i, bound, q, n))
+            body(i, n, step)
+            self.put("%s.s32 %s, %s, %d; bra $L%d" % (op, i, i, step, n))
+        else:
+            self.label("$L%d:" % n)
+            body(i, n, step)
+            self.put("%s.s32 %s, %s, %d; setp.%s %s, %s, %s; @%s bra $L%d" % (op, i, i, step, compare, q, i, bound, q, n))
+        self.label("$E%d:" % n)
+        self.depth -= 1
+        self.together = together
+
+    def few(self, limit):
+        for _ in range(self.random.randrange(0, limit)):
+            self.simple()
+
+    def inside(self, size):
+        if self.random.random() < .3:
+            self.block(max(1, size // 2))
+        else:
+            self.few(4)
+
+    def address(self, space, i, scale, span):
+        """[...] of element i of the thread's memory of a space; `span` bytes of it are used."""
+        base, bytes_ = {"shared": ("%rs", 64), "local": ("%rl", 128), "global": ("%rdg", 256)}[space]
+        pick = self.random
+        a, wide = self.fresh("r"), space == "global"
+        self.put("and.b32 %s, %s, %d" % (a, i, (span or bytes_) // scale - 1))
+        if wide:
+            d = self.fresh("d")
+            if pick.random() < .5:
+                self.put("mul.wide.%s %s, %s, %d; add.s64 %s, %s, %s" % (pick.choice(["u32", "s32"]), d, a, scale, d, d, base))
+            elif pick.random() < .5:
+                self.put("mad.wide.u32 %s, %s, %d, %s" % (d, a, scale, base))
+            else:
+                self.put("cvt.%s %s, %s; shl.b64 %s, %s, %d; add.s64 %s, %s, %s" % (pick.choice(["u64.u32", "s64.s32"]), d, a, d, d, scale.bit_length() - 1, d, base, d))
+            return d
+        if pick.random() < .5:
+            self.put("shl.b32 %s, %s, %d; add.s32 %s, %s, %s" % (a, a, scale.bit_length() - 1, a, base, a))
+        else:
+            self.put("mad.lo.s32 %s, %s, %d, %s" % (a, a, scale, base))
+        return a
+
+    def walk(self, size):
+        """A loop through memory with an index, or with a pointer that grows."""
+        pick = self.random
+        space, trips = pick.choice(["shared", "local", "global"]), pick.choice([0, 1, 2, 3, 4, 5, 7, 8])
+        base, wide = {"shared": ("%rs", 0), "local": ("%rl", 0), "global": ("%rdg", 1)}[space]
+        pointer = self.fresh("d" if wide else "r")
+        grows, other = pick.choice([4, 8, -4]), pick.choice(["shared", "local", "global"])
+        begin = 0 if grows > 0 else 60
+        by_pointer, stores = pick.random() < .5, pick.random() < .5
+        register, total = self.draw("r", None), self.draw("r", None)
+        if by_pointer:
+            self.put("add.%s %s, %s, %d" % ("s64" if wide else "s32", pointer, base, begin))
+
+        def body(i, n, _):
+            at = pointer if by_pointer else self.address(space, i, 4, 0)
+            self.put("ld.%s.u32 %s, [%s]" % (space, register, at))
+            self.lines_of(pick.choice(["add.u32 {x}, {x}, {y}", "xor.b32 {x}, {x}, {y}", "max.s32 {x}, {x}, {y}", "mad.lo.u32 {x}, {y}, {few}, {x}",
+                                       "setp.lt.s32 %q, {y}, {x}; @%q mov.b32 {x}, {y}", "setp.eq.u32 %q, {y}, {few}; selp.u32 {x}, {y}, {x}, %q"])
+                          .replace("{x}", total).replace("{y}", register))
+            self.inside(size)
+            if stores:
+                self.put("st.%s.b32 [%s], %s" % (space, at, total) if pick.random() < .5 else
+                         "st.%s.b32 [%s+%d], %s" % (other, {"shared": "%rs", "local": "%rl", "global": "%rdg"}[other], 4 * pick.randrange(16), total))
+            if pick.random() < .15:
+                self.put(self.fill("@{p} bra $E%d" % n))
+            if by_pointer:
+                self.put("add.%s %s, %s, %d" % ("s64" if wide else "s32", pointer, pointer, grows))
+        together = self.together
+        self.together = False
+        self.counted(trips, body)
+        self.together = together
+
+    def table(self, size):
+        """An array in local memory that could be in registers."""
+        pick = self.random
+        n, name = pick.choice([2, 4, 4, 8]), "array%d" % len(self.arrays)
+        self.arrays.append((name, n))
+        if pick.random() < .5:
+            for i in range(n):
+                self.put(self.fill("st.local.b32 [%s+%d], {R}" % (name, 4 * i)))
+        else:
+            def body(i, _, step):
+                a = self.fresh("r")
+                self.put("and.b32 %s, %s, %d; shl.b32 %s, %s, 2; mov.u32 %%ra, %s; add.u32 %s, %s, %%ra" % (a, i, n - 1, a, a, name, a, a))
+                self.put(self.fill("st.local.b32 [%s], {r}" % a))
+            for i in range(n):
+                self.put("st.local.b32 [%s+%d], %%td" % (name, 4 * i))
+            self.counted(n, body)
+        for _ in range(pick.randrange(2, 6)):
+            where, guard = "%s+%d" % (name, 4 * pick.randrange(n)), self.fill("@{not}{p} ") if pick.random() < .3 else ""
+            if pick.random() < .35:
+                self.put(self.fill("and.b32 %%ra, {r}, %d; shl.b32 %%ra, %%ra, 2; mov.u32 %%rb, %s; add.u32 %%ra, %%rb, %%ra" % (n - 1, name)))
+                where = "%ra"
+            self.put(guard + self.fill(pick.choice(["st.local.b32 [%s], {r}", "ld.local.b32 {r}, [%s]", "ld.local.b32 {r}, [%s]", "ld.local.f32 {f}, [%s]",
+                                                    "ld.local.{small8} {r}, [%s]", "st.local.f32 [%s], {f}", "st.local.u8 [%s], {r}"][:6 if pick.random() < .8 else 7]) % where))
+            self.few(2)
+            if pick.random() < .2:
+                self.inside(size // 2)
+
+        def read(i, _, step):
+            a = self.fresh("r")
+            self.put("and.b32 %s, %s, %d; shl.b32 %s, %s, 2; mov.u32 %%ra, %s; add.u32 %s, %%ra, %s; ld.local.u32 %%rb, [%s]" % (a, i, n - 1, a, a, name, a, a, a))
+            self.put(self.fill("mad.lo.u32 {r}, {r}, 3, %rb"))
+        self.counted(n, read)
+
+    def overlap(self, size):
+        """Accesses to the same words, adjacent words, and parts of words."""
+        pick = self.random
+        space = pick.choice(["shared", "local", "global"])
+        base, wide = {"shared": ("%rs", 0), "local": ("%rl", 0), "global": ("%rdg", 1)}[space]
+        pointer = None
+        if pick.random() < .6:
+            pointer = self.fresh("d" if wide else "r")
+            self.put(self.fill("and.b32 %%ra, {r}, %d" % pick.choice([16, 32, 48, 24, 4])))
+            self.put("cvt.u64.u32 %s, %%ra; add.u64 %s, %s, %s" % (pointer, pointer, base, pointer) if wide else "add.u32 %s, %s, %%ra" % (pointer, base))
+        for _ in range(pick.randrange(3, 9)):
+            template = pick.choice(OVERLAP)
+            width = int(re.search(r"\{a(\d+)\}", template).group(1))
+            known = not pointer or pick.random() < .5 or width > 4
+            where = "%s+%d" % (base, width * pick.randrange(max(1, (32 if pick.random() < .6 else 48) // width))) if known else \
+                    "%s+%d" % (pointer, width * pick.randrange(max(1, 12 // width)))
+            self.put(self.fill(re.sub(r"\{a\d+\}", where, template).replace("{sp}", space)))
+            if pick.random() < .25:
+                self.few(3)
+            if pick.random() < .1 and size > 6:
+                self.labels += 1
+                n = self.labels
+                self.put(self.fill("@{not}{p} bra $F%d" % n))
+                together, self.together = self.together, False
+                self.put(self.fill("st.%s.b32 [%s+%d], {r}" % (space, base, 4 * pick.randrange(8))))
+                self.inside(4)
+                self.together = together
+                self.label("$F%d:" % n)
+
+    def adjacent(self, size):
+        """Loads and stores of adjacent elements, in any order."""
+        pick = self.random
+        for _ in range(pick.randrange(1, 3)):
+            space, width, first = pick.choice(["shared", "local", "global"]), pick.choice([1, 2, 4, 4, 4, 8]), pick.choice([0, 0, 0, 1, 2])
+            base = {"shared": "%rs", "local": "%rl", "global": "%rdg"}[space]
+            places = [first + k for k in range(pick.choice([2, 3, 4]))]
+            if pick.random() < .4:
+                pick.shuffle(places)
+            loads = {1: "ld.%s.{small8} {r}", 2: "ld.%s.{t16} {h}", 4: pick.choice(["ld.%s.b32 {r}", "ld.%s.f32 {f}"]), 8: "ld.%s.b64 {d}"}
+            stores = {1: "st.%s.u8 [%s], {r}", 2: "st.%s.b16 [%s], {h}", 4: "st.%s.b32 [%s], {r}", 8: "st.%s.b64 [%s], {d}"}
+            reads = pick.random() < .6
+            for k in places:
+                where = "%s+%d" % (base, width * k)
+                self.put(self.fill((loads[width] % space) + ", [%s]" % where if reads else stores[width] % (space, where)))
+                if pick.random() < .15:
+                    self.simple()
+
+    def uniform(self, size):
+        """Values that are the same in all threads, for branches and loops too."""
+        pick = self.random
+        x = [self.fresh("r") for _ in range(2)]
+        for k in x:
+            self.lines_of(pick.choice(UNIFORM[:4]).replace("{x}", k))
+        for _ in range(pick.randrange(1, 5)):
+            template = pick.choice(UNIFORM)
+            self.lines_of(re.sub(r"\{x\}", lambda m: pick.choice(x), template))
+        kind = pick.randrange(3)
+        self.labels += 1
+        n, q = self.labels, self.fresh("p")
+        if kind == 0:
+            self.put(self.fill("setp.{eq}.s32 %s, %s, {I}; @%s bra $F%d" % (q, x[0], q, n)))
+            self.inside(size)
+            self.label("$F%d:" % n)
+        elif kind == 1:
+            c = self.fresh("r")
+            self.put("and.b32 %s, %s, 7; add.u32 %s, %s, 1" % (c, x[0], c, c))
+            self.depth += 1
+            self.label("$F%d:" % n)
+            for _ in range(pick.randrange(0, 3)):
+                self.lines_of(re.sub(r"\{x\}", lambda m: pick.choice(x + [c]), pick.choice(USE_UNIFORM)))
+            self.inside(size)
+            self.put("sub.u32 %s, %s, 1; setp.ne.u32 %s, %s, 0; @%s bra $F%d" % (c, c, q, c, q, n))
+            self.depth -= 1
+        for _ in range(pick.randrange(1, 4)):
+            self.lines_of(re.sub(r"\{x\}", lambda m: pick.choice(x), pick.choice(USE_UNIFORM)))
+
+    def conditions(self, size):
+        """Branches in sequence to one place, as && and || are written."""
+        pick, together = self.random, self.together
+        self.labels += 1
+        n, has_else = self.labels, pick.random() < .4
+        self.together = False
+        for _ in range(pick.randrange(2, 5)):
+            target = pick.choice("FFFT")
+            self.put(self.fill("setp.{eq}.s32 {p}, {r}, {R}" if pick.random() < .3 else pick.choice(
+                ["setp.{eq}.s32 %%q, {r}, {R}; @{not}%%q bra $%s%d", "setp.{feq}.f32 %%q, {f}, {F}; @{not}%%q bra $%s%d",
+                 "setp.{eq}.{T} %%q, {d}, {D}; @{not}%%q bra $%s%d", "@{not}{p} bra $%s%d",
+                 "ld.shared.u32 %%ra, [%%rs+{word}]; setp.{eq}.s32 %%q, %%ra, {R}; @%%q bra $%s%d"]) % (target, n)))
+            if pick.random() < .2:
+                self.simple()
+        self.label("$T%d:" % n)
+        self.inside(size)
+        if has_else:
+            self.put("bra $G%d" % n)
+            self.label("$F%d:" % n)
+            self.inside(size)
+            self.label("$G%d:" % n)
+        else:
+            self.label("$F%d:" % n)
+        self.together = together
+
+    def construct(self, size):
+        self.random.choice([self.walk, self.walk, self.table, self.overlap, self.overlap, self.adjacent, self.uniform, self.conditions])(size)
+
+    def block(self, size):
+        while size > 0:
+            kind = self.random.random()
+            if kind < .3 and self.depth < 3 and size > 3:
+                inside = self.random.randrange(3, min(size, 16) + 1)
+                self.construct(inside)
+                size -= inside
+            elif kind < .36 and self.depth < 3 and size > 4:
+                inside = self.random.randrange(2, min(size, 12))
+                self.branching(inside)
+                size -= inside + 1
+            elif kind < .40:
+                self.put(self.fill(self.random.choice(MEMORY)))
+            elif kind < .42:
+                self.put(self.fill(self.random.choice(CARRY)))
+            elif kind < .45 and self.together:
+                self.put(self.fill(self.random.choice(TOGETHER)))
+            elif kind < .46:
+                self.put(self.fill(self.random.choice(CALLS)))
+            else:
+                self.simple()
+            size -= 1
+
+
 def main():
     seed, count, profile = int(sys.argv[1]), int(sys.argv[2]), "".join(sys.argv[3:])
     pick = random.Random(seed)
     print(HEAD % (seed, "%d%s" % (count, " " + profile if profile else ""), ", ".join(str(pick.getrandbits(32)) for _ in range(64))))
     for i in range(count):
         pick = random.Random("%d %d" % (seed, i))
-        if profile == "partial":
+        if profile == "shaped":
+            print(Shaped(pick, "k%d" % i).text(pick.choice([10, 20, 40, 60])))
+        elif profile == "partial":
             print(Partial(pick, "k%d" % i).text(pick.choice([10, 20, 40, 60])))
         else:
             print(Kernel(pick, "k%d" % i, profile == "joined").text(pick.choice([15, 40, 80, 150])))
