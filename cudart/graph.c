@@ -41,11 +41,58 @@ static bool append(cuda_node ***list, size_t *n, size_t *cap, cuda_node *x)
     return true;
 }
 
+size_t cuda_dependency_index(const cuda_node *x, const cuda_node *on)
+{
+    size_t k = 0;
+    while (k < x->nbefore && x->before[k] != on) k++;
+    return k;
+}
+
 static bool depends_directly(const cuda_node *x, const cuda_node *on)
 {
-    for (size_t k = 0; k < x->nbefore; k++)
-        if (x->before[k] == on) return true;
-    return false;
+    return cuda_dependency_index(x, on) < x->nbefore;
+}
+
+/* Appends a node and the edge from it. */
+static bool append_edge(cuda_node ***list, cuda_edge **edges, size_t *n, size_t *cap, cuda_node *x,
+                        cuda_edge edge)
+{
+    const size_t before = *cap;
+    if (!append(list, n, cap, x)) return false;
+    if (*cap != before) {
+        cuda_edge *p = realloc(*edges, *cap * sizeof **edges);
+        if (!p) return *cap = before, --*n, false;
+        *edges = p;
+    }
+    (*edges)[*n - 1] = edge;
+    return true;
+}
+
+bool cuda_add_dependency(cuda_node *x, cuda_node *on, cuda_edge edge)
+{
+    return append_edge(&x->before, &x->edge, &x->nbefore, &x->cap_before, on, edge);
+}
+
+void cuda_remove_dependency(cuda_node *x, const cuda_node *on)
+{
+    const size_t k = cuda_dependency_index(x, on);
+    if (k == x->nbefore) return;
+    x->nbefore--;
+    x->before[k] = x->before[x->nbefore];
+    x->edge[k] = x->edge[x->nbefore];
+}
+
+/* Programmatic edges lead from a port of a kernel to a kernel. */
+bool cuda_edge_is_valid(const cuda_graph *g, const cuda_node *from, const cuda_op *to,
+                        const cuda_edge *e)
+{
+    enum { PROGRAMMATIC = 1, LAST_PORT = 2 };
+    static const cuda_edge none = {0};
+    if (!from || from->graph != g || memcmp(e->reserved, none.reserved, sizeof none.reserved) != 0)
+        return false;
+    if (e->type != PROGRAMMATIC) return cuda_is_plain_edge(e);
+    return from->op.kind == OP_KERNEL && to->kind == OP_KERNEL && !e->to_port && e->from_port &&
+           e->from_port <= LAST_PORT;
 }
 
 static bool is_leaf(const cuda_graph *g, const cuda_node *x)
@@ -102,6 +149,7 @@ void cuda_free_graph(cuda_graph *g)
         cuda_unbind_updatable(g->node[k]);
         cuda_free_op(&g->node[k]->op);
         free(g->node[k]->before);
+        free(g->node[k]->edge);
         free(g->node[k]->args);
         free_order(g->node[k]);
         free(g->node[k]);
@@ -115,8 +163,8 @@ void cuda_free_graph(cuda_graph *g)
 }
 
 /* Takes ownership of the op's data, also on failure. */
-static int add_node(cuda_graph *g, const cuda_op *op, cuda_node *const *before, size_t nbefore,
-                    cuda_node **out)
+static int add_node(cuda_graph *g, const cuda_op *op, cuda_node *const *before,
+                    const cuda_edge *edge, size_t nbefore, cuda_node **out)
 {
     cuda_node *x = calloc(1, sizeof *x);
     cuda_op owned = *op;
@@ -132,7 +180,7 @@ static int add_node(cuda_graph *g, const cuda_op *op, cuda_node *const *before, 
     for (unsigned k = 0; op->kind == OP_CONDITION && k < op->u.condition->n; k++)
         op->u.condition->body[k]->owned = true;
     for (size_t k = 0; good && k < nbefore; k++)
-        good = append(&x->before, &x->nbefore, &x->cap_before, before[k]);
+        good = cuda_add_dependency(x, before[k], edge ? edge[k] : (cuda_edge){0});
     if (out) *out = x;
     return good ? CU_OK : CU_MEMORY_ALLOCATION;
 }
@@ -183,15 +231,15 @@ cuda_graph *cuda_copy_graph(const cuda_graph *from)
     bool good = g != NULL;
     for (size_t k = 0; good && k < from->n; k++) {
         cuda_op op = from->node[k]->op;
-        good = copy_op(&op) == CU_OK && add_node(g, &op, NULL, 0, NULL) == CU_OK;
+        good = copy_op(&op) == CU_OK && add_node(g, &op, NULL, NULL, 0, NULL) == CU_OK;
         if (good) g->node[k]->origin = from->node[k];
         if (good) g->node[k]->disabled = from->node[k]->disabled;
     }
     for (size_t k = 0; good && k < from->n; k++) {
         cuda_node *x = g->node[k];
         for (size_t i = 0; good && i < from->node[k]->nbefore; i++)
-            good = append(&x->before, &x->nbefore, &x->cap_before,
-                          counterpart(g, from->node[k]->before[i]));
+            good = cuda_add_dependency(x, counterpart(g, from->node[k]->before[i]),
+                                       from->node[k]->edge[i]);
     }
     if (good) cuda_retain_user_objects(g, from);
     if (good) return g;
@@ -517,10 +565,19 @@ int pl_cudaGraphCreate(void **out, unsigned flags)
     return *out ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
+static bool is_capture_target(const cuda_graph *g)
+{
+    size_t at = 0;
+    for (const cuda_stream *s; (s = cuda_table_next(&cuda.streams, &at)) != NULL;)
+        if (s->capture && s->capture->graph == g) return true;
+    return false;
+}
+
 int pl_cudaGraphDestroy(void *handle)
 {
     cuda_graph *g = cuda_graph_of(handle);
     if (!g || g->owned) return CU_INVALID_VALUE;
+    if (is_capture_target(g)) return CU_ILLEGAL_STATE;
     cuda_free_graph(g);
     return CU_OK;
 }
@@ -542,18 +599,36 @@ int pl_cudaGraphClone(void **out, void *handle)
     return *out ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
-int cuda_add_node(void **out, void *graph, void *const *before, size_t nbefore, const cuda_op *op)
+/* Dependencies must be different nodes of the graph. */
+static bool may_depend(const cuda_graph *g, const cuda_op *op, void *const *before,
+                       const cuda_edge *edge, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        if (!cuda_edge_is_valid(g, before[k], op, edge ? &edge[k] : &(cuda_edge){0})) return false;
+        for (size_t i = 0; i < k; i++)
+            if (before[i] == before[k]) return false;
+    }
+    return true;
+}
+
+int cuda_add_node_with_edges(void **out, void *graph, void *const *before, const cuda_edge *edge,
+                             size_t nbefore, const cuda_op *op)
 {
     cuda_graph *g = cuda_graph_of(graph);
     cuda_node *x = NULL;
     cuda_op owned = *op;
-    if (!out || !g || (nbefore && !before)) {
+    if (!out || !g || (nbefore && !before) || !may_depend(g, op, before, edge, nbefore)) {
         cuda_free_op(&owned);
         return CU_INVALID_VALUE;
     }
-    const int error = add_node(g, op, (cuda_node *const *)(const void *)before, nbefore, &x);
+    const int error = add_node(g, op, (cuda_node *const *)(const void *)before, edge, nbefore, &x);
     *out = x;
     return error;
+}
+
+int cuda_add_node(void **out, void *graph, void *const *before, size_t nbefore, const cuda_op *op)
+{
+    return cuda_add_node_with_edges(out, graph, before, NULL, nbefore, op);
 }
 
 int cuda_kernel_op(const kernel_params *p, cuda_op *op)
@@ -705,61 +780,21 @@ int pl_cudaGraphAddEventWaitNode(void **out, void *graph, void *const *before, s
     return add_event(OP_WAIT, out, graph, before, nbefore, event);
 }
 
-int pl_cudaGraphAddDependencies(void *graph, void *const *from, void *const *to, const void *data,
-                                size_t n)
+static bool has_own_memory_nodes(const cuda_graph *g)
 {
-    (void)data;
-    if (!cuda_graph_of(graph) || (n && (!from || !to))) return CU_INVALID_VALUE;
-    for (size_t k = 0; k < n; k++) {
-        cuda_node *x = to[k], *on = from[k];
-        if (!x || !on || x == on || depends_directly(x, on)) return CU_INVALID_VALUE;
-        if (!append(&x->before, &x->nbefore, &x->cap_before, on)) return CU_MEMORY_ALLOCATION;
-    }
-    return CU_OK;
-}
-
-int pl_cudaGraphAddDependencies_12(void *graph, void *const *from, void *const *to, size_t n)
-{
-    return pl_cudaGraphAddDependencies(graph, from, to, NULL, n);
-}
-
-static bool is_memory_node(const cuda_node *x)
-{
-    return x->op.kind == OP_ALLOC || x->op.kind == OP_FREE;
-}
-
-static void remove_dependency(cuda_node *x, const cuda_node *on)
-{
-    for (size_t k = 0; k < x->nbefore; k++)
-        if (x->before[k] == on) x->before[k--] = x->before[--x->nbefore];
-}
-
-int pl_cudaGraphRemoveDependencies(void *graph, void *const *from, void *const *to,
-                                   const void *data, size_t n)
-{
-    (void)data;
-    if (!cuda_graph_of(graph) || (n && (!from || !to))) return CU_INVALID_VALUE;
-    for (size_t k = 0; k < n; k++) {
-        if (!to[k] || !from[k] || !depends_directly(to[k], from[k])) return CU_INVALID_VALUE;
-        if (is_memory_node(to[k]) || is_memory_node(from[k])) return CU_NOT_SUPPORTED;
-        remove_dependency(to[k], from[k]);
-    }
-    return CU_OK;
-}
-
-int pl_cudaGraphRemoveDependencies_12(void *graph, void *const *from, void *const *to, size_t n)
-{
-    return pl_cudaGraphRemoveDependencies(graph, from, to, NULL, n);
+    for (size_t k = 0; k < g->n; k++)
+        if (g->node[k]->op.kind == OP_ALLOC || g->node[k]->op.kind == OP_FREE) return true;
+    return false;
 }
 
 int pl_cudaGraphDestroyNode(void *node)
 {
     cuda_node *x = node;
     if (!x) return CU_INVALID_VALUE;
-    if (is_memory_node(x) || x->updatable) return CU_NOT_SUPPORTED;
     cuda_graph *g = x->graph;
+    if (x->updatable || has_own_memory_nodes(g)) return CU_NOT_SUPPORTED;
     for (size_t k = 0; k < g->n; k++) {
-        if (g->node[k] != x) remove_dependency(g->node[k], x);
+        if (g->node[k] != x) cuda_remove_dependency(g->node[k], x);
         if (g->node[k] != x) continue;
         memmove(&g->node[k], &g->node[k + 1], (g->n - k - 1) * sizeof *g->node);
         g->n--;
@@ -767,6 +802,7 @@ int pl_cudaGraphDestroyNode(void *node)
     }
     cuda_free_op(&x->op);
     free(x->before);
+    free(x->edge);
     free(x->args);
     free_order(x);
     free(x);
@@ -805,45 +841,6 @@ int pl_cudaGraphGetNodes(void *graph, void **out, size_t *n)
 int pl_cudaGraphGetRootNodes(void *graph, void **out, size_t *n)
 {
     return list_nodes(cuda_graph_of(graph), true, out, n);
-}
-
-int pl_cudaGraphGetEdges(void *graph, void **from, void **to, void *data, size_t *n)
-{
-    const cuda_graph *g = cuda_graph_of(graph);
-    size_t found = 0;
-    (void)data;
-    if (!g || !n) return CU_INVALID_VALUE;
-    for (size_t i = 0; i < g->n; i++)
-        for (size_t k = 0; k < g->n; k++) {
-            if (!depends_directly(g->node[k], g->node[i])) continue;
-            if (from && to && found < *n) {
-                from[found] = g->node[i];
-                to[found] = g->node[k];
-            }
-            found++;
-        }
-    if (!from || !to || found < *n) *n = found;
-    return CU_OK;
-}
-
-int pl_cudaGraphGetEdges_12(void *graph, void **from, void **to, size_t *n)
-{
-    return pl_cudaGraphGetEdges(graph, from, to, NULL, n);
-}
-
-int pl_cudaGraphNodeGetDependencies(void *node, void **out, void *data, size_t *n)
-{
-    const cuda_node *x = node;
-    (void)data;
-    if (!x || !n) return CU_INVALID_VALUE;
-    for (size_t k = 0; out && k < *n && k < x->nbefore; k++) out[k] = x->before[k];
-    if (!out || x->nbefore < *n) *n = x->nbefore;
-    return CU_OK;
-}
-
-int pl_cudaGraphNodeGetDependencies_12(void *node, void **out, size_t *n)
-{
-    return pl_cudaGraphNodeGetDependencies(node, out, NULL, n);
 }
 
 int pl_cudaGraphNodeFindInClone(void **out, void *node, void *clone)
@@ -1162,7 +1159,6 @@ static int update(cuda_graph *exec, const cuda_graph *g)
         if (copy_op(&op) != CU_OK) return CU_MEMORY_ALLOCATION;
         cuda_free_op(&exec->node[k]->op);
         exec->node[k]->op = op;
-        exec->node[k]->origin = g->node[k];
     }
     return CU_OK;
 }
@@ -1196,6 +1192,7 @@ int pl_cudaGraphExecUpdate(void *handle, void *graph, void *info)
 /* The nodes on which the next node of the stream depends. */
 typedef struct dependency_set {
     cuda_node **node;
+    cuda_edge *edge; /* the edge from each of them */
     size_t n, cap;
 } dependency_set;
 
@@ -1217,17 +1214,32 @@ static void drop_dependencies(const void *key)
     if (!t) return;
     cuda_table_remove(&dependency_sets, key);
     free(t->node);
+    free(t->edge);
     free(t);
+}
+
+/* Adds a node unless it is in the set. False: no memory. */
+static bool join_node(dependency_set *to, cuda_node *x, cuda_edge edge)
+{
+    for (size_t i = 0; i < to->n; i++)
+        if (to->node[i] == x) return true;
+    return append_edge(&to->node, &to->edge, &to->n, &to->cap, x, edge);
 }
 
 static bool join(dependency_set *to, const dependency_set *from)
 {
-    for (size_t k = 0; k < from->n; k++) {
-        size_t i = 0;
-        while (i < to->n && to->node[i] != from->node[k]) i++;
-        if (i == to->n && !append(&to->node, &to->n, &to->cap, from->node[k])) return false;
-    }
+    for (size_t k = 0; k < from->n; k++)
+        if (!join_node(to, from->node[k], from->edge[k])) return false;
     return true;
+}
+
+/* A kernel launched with programmatic serialization begins when kernels before it permit it. */
+static void make_programmatic(const dependency_set *t)
+{
+    static const cuda_edge programmatic = {.from_port = 1, .type = 1};
+    for (size_t k = 0; k < t->n; k++)
+        if (t->node[k]->op.kind == OP_KERNEL && cuda_is_plain_edge(&t->edge[k]))
+            t->edge[k] = programmatic;
 }
 
 int cuda_capture_op(cuda_stream *s, const cuda_op *op)
@@ -1251,9 +1263,13 @@ int cuda_capture_op(cuda_stream *s, const cuda_op *op)
             return bad;
         }
     }
-    const int error = add_node(s->capture->graph, &owned, t->node, t->n, &x);
+    if (op->kind == OP_KERNEL && op->u.kernel.l.dependent) make_programmatic(t);
+    for (size_t k = 0; k < t->n; k++)
+        if (!cuda_edge_is_valid(s->capture->graph, t->node[k], op, &t->edge[k]))
+            t->edge[k] = (cuda_edge){0};
+    const int error = add_node(s->capture->graph, &owned, t->node, t->edge, t->n, &x);
     t->n = 0;
-    return error ? error : append(&t->node, &t->n, &t->cap, x) ? CU_OK : CU_MEMORY_ALLOCATION;
+    return error ? error : join_node(t, x, (cuda_edge){0}) ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
 cuda_node *cuda_capture_last(const cuda_stream *s)
@@ -1325,14 +1341,23 @@ int cuda_invalidate_capture(cuda_stream *s)
     return CU_CAPTURE_UNSUPPORTED;
 }
 
+static bool are_nodes_of(const cuda_graph *g, void *const *node, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        if (!node[k] || ((const cuda_node *)node[k])->graph != g) return false;
+    return true;
+}
+
 /* Starts a capture into a graph of the program, or (NULL) into a new one. */
-static int begin_capture(void *stream, int mode, cuda_graph *into, void *const *before, size_t n)
+static int begin_capture(void *stream, int mode, cuda_graph *into, void *const *before,
+                         const cuda_edge *edge, size_t n)
 {
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (mode < 0 || mode > 2) return CU_INVALID_VALUE;
     if (s == &cuda.device[s->device].legacy) return CU_CAPTURE_UNSUPPORTED;
     if (s->capture) return CU_ILLEGAL_STATE;
+    if (!are_nodes_of(into, before, n)) return CU_INVALID_VALUE;
     cuda_capture *c = calloc(1, sizeof *c);
     if (!c) return CU_MEMORY_ALLOCATION;
     *c = (cuda_capture){.graph = into ? into : cuda_new_graph(),
@@ -1349,31 +1374,22 @@ static int begin_capture(void *stream, int mode, cuda_graph *into, void *const *
     s->capture = c;
     dependency_set *t = n ? dependencies_of(s) : NULL;
     for (size_t k = 0; t && k < n; k++)
-        if (!append(&t->node, &t->n, &t->cap, before[k])) return CU_MEMORY_ALLOCATION;
+        if (!join_node(t, before[k], edge ? edge[k] : (cuda_edge){0})) return CU_MEMORY_ALLOCATION;
     return n && !t ? CU_MEMORY_ALLOCATION : CU_OK;
 }
 
 int pl_cudaStreamBeginCapture(void *stream, int mode)
 {
-    return begin_capture(stream, mode, NULL, NULL, 0);
-}
-
-static bool is_capture_target(const cuda_graph *g)
-{
-    size_t at = 0;
-    for (const cuda_stream *s; (s = cuda_table_next(&cuda.streams, &at)) != NULL;)
-        if (s->capture && s->capture->graph == g) return true;
-    return false;
+    return begin_capture(stream, mode, NULL, NULL, NULL, 0);
 }
 
 int pl_cudaStreamBeginCaptureToGraph(void *stream, void *graph, void *const *before,
                                      const void *data, size_t n, int mode)
 {
     cuda_graph *g = cuda_graph_of(graph);
-    (void)data;
     if (!g || (n && !before)) return CU_INVALID_VALUE;
     if (is_capture_target(g)) return CU_ILLEGAL_STATE;
-    return begin_capture(stream, mode, g, before, n);
+    return begin_capture(stream, mode, g, before, data, n);
 }
 
 /* The next node of the stream also depends on these nodes (flags 0), or only on them. */
@@ -1381,16 +1397,17 @@ int pl_cudaStreamUpdateCaptureDependencies(void *stream, void **node, const void
                                            unsigned flags)
 {
     cuda_stream *s = cuda_stream_of(stream);
-    (void)data;
+    const cuda_edge *edge = data;
     if (!s) return CU_INVALID_HANDLE;
     if (!s->capture) return CU_ILLEGAL_STATE;
     dependency_set *t = dependencies_of(s);
-    if (flags > 1 || (n && !node)) return CU_INVALID_VALUE;
+    if (flags > 1 || (n && !node) || !are_nodes_of(s->capture->graph, node, n))
+        return CU_INVALID_VALUE;
     if (!t) return CU_MEMORY_ALLOCATION;
     if (flags == 1) t->n = 0;
     s->capture->edited = true;
     for (size_t k = 0; k < n; k++)
-        if (!append(&t->node, &t->n, &t->cap, node[k])) return CU_MEMORY_ALLOCATION;
+        if (!join_node(t, node[k], edge ? edge[k] : (cuda_edge){0})) return CU_MEMORY_ALLOCATION;
     return CU_OK;
 }
 
@@ -1454,11 +1471,22 @@ int pl_cudaStreamEndCapture(void *stream, void **graph)
     return error;
 }
 
+/* The legacy stream would wait for it. */
+static bool blocking_stream_captures(int device)
+{
+    size_t at = 0;
+    for (const cuda_stream *s; (s = cuda_table_next(&cuda.streams, &at)) != NULL;)
+        if (s->capture && s->device == device && cuda_blocking(s)) return true;
+    return false;
+}
+
 int pl_cudaStreamIsCapturing(void *stream, int *status)
 {
     const cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (!status) return CU_INVALID_VALUE;
+    if (s == &cuda.device[s->device].legacy && blocking_stream_captures(s->device))
+        return CAPTURE_IMPLICIT;
     *status = !s->capture ? 0 : s->capture->invalid ? 2 : 1;
     return CU_OK;
 }
@@ -1470,10 +1498,12 @@ int pl_cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *i
     const int error = pl_cudaStreamIsCapturing(stream, status);
     if (error || !s->capture) return error;
     const dependency_set *t = dependencies_of(s);
+    for (size_t k = 0; dependencies && !data && t && k < t->n; k++)
+        if (!cuda_is_plain_edge(&t->edge[k])) return CU_LOSSY_QUERY;
     if (id) *id = s->capture->id;
     if (graph) *graph = s->capture->graph;
     if (dependencies) *dependencies = t ? (void **)t->node : NULL;
-    if (data) *data = NULL;
+    if (data) *data = t ? t->edge : NULL;
     if (n) *n = t ? t->n : 0;
     return CU_OK;
 }

@@ -4,11 +4,17 @@
 
 #include "cudart/state.h"
 
+/* cudaGraphEdgeData */
+typedef struct cuda_edge {
+    uint8_t from_port, to_port, type, reserved[5];
+} cuda_edge;
+
 typedef struct cuda_node {
     cuda_op op;
     struct cuda_graph *graph;       /* that contains it */
     const struct cuda_node *origin; /* node that it is a copy of; NULL: none */
     struct cuda_node **before;      /* its dependencies; owned */
+    cuda_edge *edge;                /* the edge from each of them; owned */
     size_t nbefore, cap_before;
     unsigned mark; /* of a traversal: 1 in progress, 2 done */
     double end;    /* of the latest execution, on the application's clock */
@@ -99,6 +105,21 @@ cuda_graph *cuda_copy_graph(const cuda_graph *from);
 void cuda_free_graph(cuda_graph *g);
 /* Adds a node; takes ownership of the op's data, also on failure. */
 int cuda_add_node(void **out, void *graph, void *const *before, size_t nbefore, const cuda_op *op);
+/* The same with the data of each edge. */
+int cuda_add_node_with_edges(void **out, void *graph, void *const *before, const cuda_edge *edge,
+                             size_t nbefore, const cuda_op *op);
+/* Returns the index of a dependency; x->nbefore: it is none. */
+size_t cuda_dependency_index(const cuda_node *x, const cuda_node *on);
+/* False: no memory. */
+bool cuda_add_dependency(cuda_node *x, cuda_node *on, cuda_edge edge);
+void cuda_remove_dependency(cuda_node *x, const cuda_node *on);
+static inline bool cuda_is_plain_edge(const cuda_edge *e)
+{
+    return !e->from_port && !e->to_port && !e->type;
+}
+/* True if an edge of this kind may lead from a node of the graph to this operation. */
+bool cuda_edge_is_valid(const cuda_graph *g, const cuda_node *from, const cuda_op *to,
+                        const cuda_edge *e);
 /* Replaces the op of a node by one of the same kind; takes ownership likewise. error: an error that
  * prevents it. */
 int cuda_replace_op(cuda_node *x, const cuda_op *op, int error);

@@ -246,11 +246,10 @@ int pl_cudaGraphAddNode(void **out, void *graph, void *const *before, const void
                         size_t nbefore, void *params)
 {
     cuda_op op;
-    (void)data;
     const cuda_graph *g = cuda_graph_of(graph);
     if (!g || (nbefore && !before)) return CU_INVALID_VALUE;
     const int error = op_of(params, g, before, nbefore, &op);
-    return error ? error : cuda_add_node(out, graph, before, nbefore, &op);
+    return error ? error : cuda_add_node_with_edges(out, graph, before, data, nbefore, &op);
 }
 
 int pl_cudaGraphAddNode_12(void **out, void *graph, void *const *before, size_t nbefore,
@@ -450,28 +449,6 @@ int pl_cudaGraphExecEventRecordNodeSetEvent(void *exec, void *node, void *event)
 int pl_cudaGraphExecEventWaitNodeSetEvent(void *exec, void *node, void *event)
 {
     return set_event(cuda_exec_node(exec, node), OP_WAIT, event);
-}
-
-int pl_cudaGraphNodeGetDependentNodes(void *node, void **out, void *data, size_t *n)
-{
-    const cuda_node *x = node;
-    size_t found = 0;
-    (void)data;
-    if (!x || !n) return CU_INVALID_VALUE;
-    for (size_t k = 0; k < x->graph->n; k++)
-        for (size_t i = 0; i < x->graph->node[k]->nbefore; i++) {
-            if (x->graph->node[k]->before[i] != x) continue;
-            if (out && found < *n) out[found] = x->graph->node[k];
-            found++;
-        }
-    for (size_t k = found; out && k < *n; k++) out[k] = NULL;
-    if (!out || found < *n) *n = found;
-    return CU_OK;
-}
-
-int pl_cudaGraphNodeGetDependentNodes_12(void *node, void **out, size_t *n)
-{
-    return pl_cudaGraphNodeGetDependentNodes(node, out, NULL, n);
 }
 
 int pl_cudaGraphInstantiateWithParams(void **out, void *graph, void *params)

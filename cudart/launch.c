@@ -106,6 +106,7 @@ static int apply_attribute(const cuda_launch_attribute *a, cuda_launch *l, launc
     case ATTRIBUTE_POLICY:
         return a->value.number < 0 || a->value.number > LAST_CLUSTER_POLICY ? CU_INVALID_VALUE
                                                                             : CU_OK;
+    case ATTRIBUTE_SERIALIZATION: l->dependent = a->value.number != 0; return CU_OK;
     case ATTRIBUTE_SYNC_POLICY:
     case ATTRIBUTE_RESERVED: return CU_INVALID_VALUE; /* not attributes of launches */
     case ATTRIBUTE_PRIORITY:

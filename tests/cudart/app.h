@@ -129,6 +129,8 @@ void graph_condition(void);
 void graphs_of_kernels(void);
 void graphs_of_kernels_refused(void);
 void graph_in_capture(void);
+void graph_edges(void);
+void graph_capture_into(void);
 void graph_object(void);
 void capture_rules(void);
 void link_ptx(void);

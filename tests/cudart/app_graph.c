@@ -92,6 +92,113 @@ void graph_in_capture(void)
     EXPECT(*seen, 44);
 }
 
+int cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, void **args);
+int cudaGraphRemoveDependencies(void *graph, void *const *from, void *const *to, const void *data,
+                                size_t n);
+int cudaGraphNodeGetDependencies(void *node, void **out, void *data, size_t *n);
+int cudaGraphNodeGetDependentNodes(void *node, void **out, void *data, size_t *n);
+
+/* cudaGraphEdgeData */
+typedef struct edge {
+    uint8_t from_port, to_port, type, reserved[5];
+} edge;
+
+static void expect_one_edge(void *graph, void *a, void *b, edge e)
+{
+    void *from[2], *to[2];
+    edge seen[2];
+    size_t n = 2;
+    EXPECT(cudaGraphGetEdges(graph, from, to, seen, &n), 0);
+    EXPECT(n, 1);
+    EXPECT(from[0] == a && to[0] == b, 1);
+    EXPECT(memcmp(&seen[0], &e, sizeof e), 0);
+    n = 2;
+    EXPECT(cudaGraphGetEdges(graph, from, to, NULL, &n), e.type ? CU_LOSSY_QUERY : 0);
+    EXPECT(cudaGraphNodeGetDependencies(b, from, NULL, &n), e.type ? CU_LOSSY_QUERY : 0);
+    EXPECT(cudaGraphNodeGetDependentNodes(a, from, seen, &n), 0);
+    EXPECT(seen[0].type, e.type);
+}
+
+static void captured_edges(void)
+{
+    cuda_launch_attribute serialization = {.id = 6, .value.number = 1};
+    unsigned value = 7;
+    void *s, *graph, *node[2], *to, *args[] = {&to, &value};
+    size_t n = 2;
+    EXPECT(cudaMalloc(&to, 4), 0);
+    EXPECT(cudaStreamCreate(&s), 0);
+    const cuda_launch_config c = {.grid = {1, 1, 1},
+                                  .block = {1, 1, 1},
+                                  .stream = s,
+                                  .attribute = &serialization,
+                                  .attributes = 1};
+    EXPECT(cudaStreamBeginCapture(s, 2), 0);
+    for (int k = 0; k < 2; k++) EXPECT(cudaLaunchKernelExC(&c, stub_store, args), 0);
+    EXPECT(cudaStreamEndCapture(s, &graph), 0);
+    EXPECT(cudaGraphGetNodes(graph, node, &n), 0);
+    expect_one_edge(graph, node[0], node[1], (edge){.from_port = 1, .type = 1});
+}
+
+/* Edges of a graph and their data (H100). */
+void graph_edges(void)
+{
+    unsigned value = 44;
+    void *graph, *other, *a, *b, *m, *o, *new, *to, *args[] = {&to, &value};
+    const kernel_params p = {
+        .function = stub_store, .grid = {1, 1, 1}, .block = {1, 1, 1}, .args = args};
+    edge e = {.from_port = 1, .type = 1};
+    EXPECT(cudaMalloc(&to, 4), 0);
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphCreate(&other, 0), 0);
+    EXPECT(cudaGraphAddKernelNode(&a, graph, NULL, 0, &p), 0);
+    EXPECT(cudaGraphAddKernelNode(&b, graph, NULL, 0, &p), 0);
+    EXPECT(cudaGraphAddEmptyNode(&m, graph, NULL, 0), 0);
+    EXPECT(cudaGraphAddEmptyNode(&o, other, NULL, 0), 0);
+    EXPECT(cudaGraphAddDependencies(graph, &a, &b, &e, 1), 0);
+    EXPECT(cudaGraphAddDependencies(graph, &a, &b, NULL, 1), CU_INVALID_VALUE);
+    EXPECT(cudaGraphAddDependencies(graph, &a, &m, &e, 1), CU_INVALID_VALUE);
+    EXPECT(cudaGraphAddDependencies(graph, &m, &b, &e, 1), CU_INVALID_VALUE);
+    expect_one_edge(graph, a, b, e);
+    EXPECT(cudaGraphRemoveDependencies(graph, &a, &b, NULL, 1), 0);
+    e.from_port = 0;
+    EXPECT(cudaGraphAddDependencies(graph, &a, &b, &e, 1), CU_INVALID_VALUE);
+    e = (edge){.from_port = 1};
+    EXPECT(cudaGraphAddDependencies(graph, &a, &b, &e, 1), CU_INVALID_VALUE);
+    EXPECT(cudaGraphAddDependencies(graph, &a, &b, NULL, 1), 0);
+    expect_one_edge(graph, a, b, (edge){0});
+    EXPECT(cudaGraphRemoveDependencies(graph, &a, &b, &e, 1), CU_INVALID_VALUE);
+    EXPECT(cudaGraphAddDependencies(graph, &a, &o, NULL, 1), CU_INVALID_VALUE);
+    EXPECT(cudaGraphAddEmptyNode(&new, other, &a, 1), CU_INVALID_VALUE);
+    EXPECT(cudaGraphAddEmptyNode(&new, graph, (void *[]){a, a}, 2), CU_INVALID_VALUE);
+    captured_edges();
+}
+
+int cudaStreamBeginCaptureToGraph(void *stream, void *graph, void *const *before, const void *data,
+                                  size_t n, int mode);
+int cudaStreamUpdateCaptureDependencies(void *stream, void **node, const void *data, size_t n,
+                                        unsigned flags);
+
+/* Captures into a graph of the program (H100). */
+void graph_capture_into(void)
+{
+    enum { ILLEGAL_STATE = 401, IMPLICIT = 906, LEGACY = 1, GLOBAL = 0, SET = 1 };
+    void *graph, *other, *node, *foreign, *s, *out;
+    int status;
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphCreate(&other, 0), 0);
+    EXPECT(cudaGraphAddEmptyNode(&node, graph, NULL, 0), 0);
+    EXPECT(cudaGraphAddEmptyNode(&foreign, other, NULL, 0), 0);
+    EXPECT(cudaStreamBeginCaptureToGraph(s, graph, &foreign, NULL, 1, GLOBAL), CU_INVALID_VALUE);
+    EXPECT(cudaStreamBeginCaptureToGraph(s, graph, &node, NULL, 1, GLOBAL), 0);
+    EXPECT(cudaGraphDestroy(graph), ILLEGAL_STATE);
+    EXPECT(cudaStreamUpdateCaptureDependencies(s, &foreign, NULL, 1, SET), CU_INVALID_VALUE);
+    EXPECT(cudaStreamIsCapturing((void *)LEGACY, &status), IMPLICIT);
+    EXPECT(cudaStreamEndCapture(s, &out), 0);
+    EXPECT(out == graph, 1);
+    EXPECT(cudaGraphDestroy(graph), 0);
+}
+
 /* A graph whose kernel records `value` and then launches up to two graphs, NULL: its own. */
 typedef struct relay {
     void *list;
