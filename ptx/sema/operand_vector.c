@@ -243,6 +243,18 @@ static bool vector_elements(pl_attempt *a, const pl_ospec *s, pl_word t, unsigne
     return !all.sinks;
 }
 
+/* atom.global.add.v2.f32 _, ...: no element of the result is wanted. */
+static bool discarded_vector(pl_attempt *a, unsigned count, pl_operand_draft *o)
+{
+    o->kind = PL_O_VEC;
+    o->n = (uint16_t)count;
+    if (!a->out) return true;
+    o->elem = pl_opnd_new_drafts(a->p, count);
+    for (unsigned k = 0; k < count && o->elem; k++)
+        o->elem[k] = (pl_operand_draft){.kind = PL_O_SINK, .at = o->at};
+    return o->elem != NULL;
+}
+
 bool pl_opnd_vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, const pl_node *n,
                     pl_operand_draft *o)
 {
@@ -263,6 +275,8 @@ bool pl_opnd_vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count,
         if (a->report) pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
         return false;
     }
+    if (n->kind == PL_N_SINK && a->opcode->mnem == M_atom && s->written)
+        return discarded_vector(a, count, o);
     if (count == 1 && n->kind != PL_N_VEC && !surface_number && allows_bare_element(a, s))
         return pl_opnd_one_element(a, s, t, n, o);
     if (!check_vector_length(a, s, count, n)) return false;
