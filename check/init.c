@@ -8,21 +8,19 @@
 
 #include "check/internal.h"
 #include "emu/exec/memory/address.h"
-#include "isa/program/operands.h"
+#include "isa/program/operand_plan.h"
 
 typedef struct collector {
     pl_check *k;
     const pl_insn *i;
-    unsigned uses;
     uint32_t n;
     bool failed;
 } collector;
 
-static void collect(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void collect(collector *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    collector *c = ctx;
     pl_init_tables *t = &c->k->init;
-    if (!(use & c->uses) || row == &c->i->guard) return;
+    if (row == &c->i->guard) return;
     if (t->uses == t->capuses) {
         const uint32_t cap = t->capuses ? 2 * t->capuses : 256;
         pl_init_use *u = realloc(t->use, cap * sizeof *u);
@@ -68,13 +66,12 @@ bool pl_initcheck_begin(pl_check *k)
         if (!i->exec) continue;
         pl_insn copy = *i; /* its plan exists only during assembly */
         copy.plan = 0;
-        collector c = {.k = k, .i = &copy, .uses = PL_USE_READ};
+        collector c = {.k = k, .i = &copy};
         x->first = t->uses;
-        pl_insn_uses(p, &copy, collect, &c);
+        PL_FOR_EACH_READ(p, &copy, o) collect(&c, o.row, o.rows, o.use);
         x->reads = (uint8_t)c.n;
         c.n = 0;
-        c.uses = PL_USE_WRITE;
-        pl_insn_uses(p, &copy, collect, &c);
+        PL_FOR_EACH_WRITE(p, &copy, o) collect(&c, o.row, o.rows, o.use);
         x->writes = (uint8_t)c.n;
         if (c.failed) return false;
         x->rule = (uint8_t)pl_rule_of(i);

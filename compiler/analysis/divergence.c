@@ -129,9 +129,8 @@ typedef struct region_defs {
     bool whole; /* the whole function is being counted */
 } region_defs;
 
-static void count_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void count_access(region_defs *s, uint32_t *row, unsigned rows, unsigned use)
 {
-    region_defs *s = ctx;
     for (unsigned k = 0; k < rows; k++) {
         uint32_t r = *row + k + (use & PL_USE_PRED ? s->x->f->rows : 0);
         if (s->whole) {
@@ -168,7 +167,8 @@ static size_t mark_divergent_region(region_defs *s, pl_ir *x, uint32_t b, uint32
             stamp[to] = b + 1;
             stack[depth++] = to;
             for (size_t j = 0; j < x->blocks.at[to].code.n; j++)
-                pl_insn_uses_inline(x->p, &x->blocks.at[to].code.at[j], count_access, s);
+                PL_FOR_EACH_USE(x->p, &x->blocks.at[to].code.at[j], o)
+                    count_access(s, o.row, o.rows, o.use);
             seen += x->blocks.at[to].code.n;
         }
     }
@@ -217,7 +217,8 @@ static bool mark_divergent_regions(pl_divergence *v, pl_ir *x)
     size_t budget = 0;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++, budget += WALKS)
-            pl_insn_uses_inline(x->p, &x->blocks.at[x->rpo[j]].code.at[k], count_access, &s);
+            PL_FOR_EACH_USE(x->p, &x->blocks.at[x->rpo[j]].code.at[k], o)
+                count_access(&s, o.row, o.rows, o.use);
     for (uint32_t r = 0; r < x->f->rows; r++) /* their initial contents */
         s.writes[r] += x->regs[r].loop_carried;
     for (uint32_t r = 0; r < x->f->preds; r++) s.writes[x->f->rows + r] += x->preds[r].loop_carried;

@@ -2,9 +2,8 @@
 #include "compiler/analysis/liveness.h"
 #include "isa/program/operand_plan.h"
 
-static inline void join_rows(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void join_rows(pl_liveness *f, uint32_t *row, unsigned rows, unsigned use)
 {
-    pl_liveness *f = ctx;
     if ((use & PL_USE_PRED) || f->x->kind.at[*row] != PL_REG_VIRTUAL) return;
     for (unsigned k = 1; k < rows; k++) f->of[*row + k] = UINT32_MAX;
 }
@@ -14,19 +13,16 @@ static inline const pl_insn *current_insn(const pl_liveness *f)
     return &f->x->blocks.at[f->block].code.at[f->at];
 }
 
-static inline void locate_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void locate_read(pl_liveness *f, uint32_t *row, unsigned use)
 {
-    pl_liveness *f = ctx;
     const uint32_t k = pl_liveness_value_of(f, *row, use);
-    (void)rows;
     if (!k) return;
     pl_note_read(&f->v[k - 1].first, f->block, current_insn(f), f->pred_def,
                  pl_ir_in_cycle(f->x, f->block));
 }
 
-static inline void locate_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void locate_write(pl_liveness *f, uint32_t *row, unsigned rows, unsigned use)
 {
-    pl_liveness *f = ctx;
     const pl_insn *i = current_insn(f);
     if (use & PL_USE_PRED) f->pred_def[*row] = f->position;
     const uint32_t k = pl_liveness_value_of(f, *row, use);
@@ -53,7 +49,8 @@ bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool with_preds)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_operand_plan own;
             if (pl_plan_of(x->p, &x->blocks.at[b].code.at[k], &own)->wide)
-                pl_insn_uses_inline(x->p, &x->blocks.at[b].code.at[k], join_rows, f);
+                PL_FOR_EACH_USE(x->p, &x->blocks.at[b].code.at[k], o)
+                    join_rows(f, o.row, o.rows, o.use);
         }
     for (uint32_t r = 0; r < rows; r++) {
         if (x->kind.at[r] != PL_REG_VIRTUAL) {
@@ -84,8 +81,9 @@ bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool with_preds)
     for (f->block = 0; f->block < x->blocks.n; f->block++)
         for (f->at = 0; f->at < x->blocks.at[f->block].code.n; f->at++) {
             f->position++;
-            pl_insn_reads_writes(x->p, &x->blocks.at[f->block].code.at[f->at], locate_read,
-                                 locate_write, f);
+            pl_insn *i = &x->blocks.at[f->block].code.at[f->at];
+            PL_FOR_EACH_READ(x->p, i, o) locate_read(f, o.row, o.use);
+            PL_FOR_EACH_WRITE(x->p, i, o) locate_write(f, o.row, o.rows, o.use);
         }
     return true;
 }
@@ -96,19 +94,15 @@ typedef struct alias_search {
                       UINT32_MAX: several */
 } alias_search;
 
-static void note_alias_source(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_alias_source(alias_search *c, uint32_t *row, unsigned use)
 {
-    alias_search *c = ctx;
     const uint32_t k = pl_liveness_value_of(c->f, *row, use);
-    (void)rows;
     if (k && k != c->from) c->from = c->from ? UINT32_MAX : k;
 }
 
-static void set_alias(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void set_alias(alias_search *c, uint32_t *row, unsigned use)
 {
-    alias_search *c = ctx;
     const uint32_t k = pl_liveness_value_of(c->f, *row, use);
-    (void)rows;
     if (!k || c->f->v[k - 1].writes != 1) return;
     if (c->from)
         c->f->v[k - 1].alias_of = c->f->v[c->from - 1].alias_of;
@@ -123,8 +117,9 @@ void pl_liveness_alias(pl_liveness *f)
         for (size_t k = 0; k < b->code.n; k++) {
             alias_search c = {f, 0};
             if (!pl_insn_is_free_copy(&b->code.at[k])) continue;
-            pl_insn_reads_inline(f->x->p, &b->code.at[k], note_alias_source, &c);
-            if (c.from != UINT32_MAX) pl_insn_writes_inline(f->x->p, &b->code.at[k], set_alias, &c);
+            PL_FOR_EACH_READ(f->x->p, &b->code.at[k], o) note_alias_source(&c, o.row, o.use);
+            if (c.from != UINT32_MAX)
+                PL_FOR_EACH_WRITE(f->x->p, &b->code.at[k], o) set_alias(&c, o.row, o.use);
         }
     }
 }
@@ -135,25 +130,13 @@ typedef struct access_walk {
 } access_walk;
 
 /* The first access in a block decides. */
-static inline void note_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void note_access(access_walk *t, const uint32_t *row, unsigned rows, unsigned use)
 {
-    access_walk *t = ctx;
     pl_liveness *f = t->f;
     uint32_t k = pl_liveness_value_of(f, *row, use), n = k ? f->v[k - 1].global_index : UINT32_MAX;
     if (n == UINT32_MAX || t->seen_block[n] == f->block + 1) return;
     t->seen_block[n] = f->block + 1;
     pl_live_spans_access(&f->sets, n, f->block, !pl_liveness_defines(f, k - 1, rows, use));
-}
-
-/* Within one instruction, reads precede writes. */
-static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    if (use & PL_USE_READ) note_access(ctx, row, rows, use);
-}
-
-static void writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    if (!(use & PL_USE_READ)) note_access(ctx, row, rows, use);
 }
 
 static bool number_global_values(pl_liveness *f)
@@ -193,7 +176,10 @@ bool pl_liveness_solve(pl_liveness *f)
         for (uint32_t k = 0; k < x->blocks.at[b].code.n && x->blocks.at[b].rpo_index != PL_IR_NONE;
              k++) {
             pl_liveness_visit(f, b, k);
-            pl_insn_reads_writes(x->p, &x->blocks.at[b].code.at[k], reads, writes, &t);
+            pl_insn *i = &x->blocks.at[b].code.at[k]; /* its reads precede its writes */
+            PL_FOR_EACH_READ(x->p, i, o) note_access(&t, o.row, o.rows, o.use);
+            PL_FOR_EACH_WRITE(x->p, i, o)
+                if (!(o.use & PL_USE_READ)) note_access(&t, o.row, o.rows, o.use);
         }
     return pl_live_spans_solve(&f->sets) && pl_live_spans_index(&f->sets);
 }
@@ -218,26 +204,24 @@ void pl_liveness_go_to_end(pl_liveness *f, uint32_t block)
     pl_live_spans_go_to(&f->sets, block, toggle_value, f);
 }
 
-static void end_def(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void end_def(pl_liveness *f, uint32_t *row, unsigned rows, unsigned use)
 {
-    pl_liveness *f = ctx;
     uint32_t k = pl_liveness_value_of(f, *row, use);
     if (k-- && pl_liveness_defines(f, k, rows, use)) pl_liveness_set(f, k, false);
 }
 
-static void begin_use(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void begin_use(pl_liveness *f, uint32_t *row, unsigned rows, unsigned use)
 {
-    pl_liveness *f = ctx;
     uint32_t k = pl_liveness_value_of(f, *row, use);
     if (k-- && !pl_liveness_defines(f, k, rows, use)) pl_liveness_set(f, k, true);
 }
 
 void pl_liveness_step_defs(pl_liveness *f, pl_insn *i)
 {
-    pl_insn_writes_inline(f->x->p, i, end_def, f);
+    PL_FOR_EACH_WRITE(f->x->p, i, o) end_def(f, o.row, o.rows, o.use);
 }
 
 void pl_liveness_step_uses(pl_liveness *f, pl_insn *i)
 {
-    pl_insn_uses_inline(f->x->p, i, begin_use, f);
+    PL_FOR_EACH_USE(f->x->p, i, o) begin_use(f, o.row, o.rows, o.use);
 }

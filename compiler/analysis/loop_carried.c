@@ -76,9 +76,8 @@ static uint32_t undecided_value(const carried *c, const pl_ir_reg *r)
     return t && c->seen[t - 1] != c->block + 1 ? t : 0;
 }
 
-static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void reads(carried *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    carried *c = ctx;
     pl_ir_reg *first = &(use & PL_USE_PRED ? c->x->preds : c->x->regs)[*row];
     for (unsigned k = 0; k < rows; k++) {
         const uint32_t t = undecided_value(c, first + k);
@@ -92,9 +91,8 @@ static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-static void writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void writes(carried *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    carried *c = ctx;
     const pl_ir_reg *first = &(use & PL_USE_PRED ? c->x->preds : c->x->regs)[*row];
     for (unsigned k = 0; k < rows; k++) {
         const uint32_t t = undecided_value(c, first + k);
@@ -142,8 +140,9 @@ static bool find_live(carried *c)
         const pl_ir_block *b = &x->blocks.at[c->block];
         for (size_t k = 0; k < b->code.n && b->rpo_index != PL_IR_NONE; k++, c->at++) {
             c->i = &b->code.at[k];
-            if (c->i->form != PL_IR_DEAD)
-                pl_insn_reads_writes(x->p, &b->code.at[k], reads, writes, c);
+            if (c->i->form == PL_IR_DEAD) continue;
+            PL_FOR_EACH_READ(x->p, &b->code.at[k], o) reads(c, o.row, o.rows, o.use);
+            PL_FOR_EACH_WRITE(x->p, &b->code.at[k], o) writes(c, o.row, o.rows, o.use);
         }
     }
     return pl_live_spans_solve(&c->sets);
@@ -197,45 +196,45 @@ typedef struct code {
     pl_live_spans sets;
     uint32_t *back_target; /* a segment tree over the blocks: the lowest target of back edges */
     uint32_t block;
-    bool guarded;
 } code;
 
-static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_write(code *c, uint32_t row, unsigned rows)
 {
-    code *c = ctx;
-    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++) {
-        c->row[*row + k].writes++;
-        c->row[*row + k].block = c->block;
+    for (uint32_t r = row; r < row + rows; r++) {
+        c->row[r].writes++;
+        c->row[r].block = c->block;
     }
 }
 
-static void first_access(code *c, row_write *r, bool reads)
+static void note_row_access(code *c, uint32_t row, unsigned rows, bool reads)
 {
-    if (!r->value_id || r->seen == c->block + 1) return;
-    r->seen = c->block + 1;
-    pl_live_spans_access(&c->sets, r->value_id - 1, c->block, reads);
+    for (uint32_t r = row; r < row + rows; r++) {
+        row_write *w = &c->row[r];
+        if (!w->value_id || w->seen == c->block + 1) continue;
+        w->seen = c->block + 1;
+        pl_live_spans_access(&c->sets, w->value_id - 1, c->block, reads);
+    }
 }
 
-static void note_first_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_writes(code *c)
 {
-    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
-        first_access(ctx, &((code *)ctx)->row[*row + k], true);
+    pl_program *p = (pl_program *)c->g.p;
+    for (c->block = 0; c->block < c->g.n; c->block++)
+        for (uint32_t pc = c->g.b[c->block].first; pc < c->g.b[c->block].end; pc++)
+            PL_FOR_EACH_WRITE(p, &p->code.at[pc], o)
+                if (!(o.use & PL_USE_PRED)) note_write(c, *o.row, o.rows);
 }
 
-static void note_first_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    for (unsigned k = 0; !(use & PL_USE_PRED) && !((code *)ctx)->guarded && k < rows; k++)
-        first_access(ctx, &((code *)ctx)->row[*row + k], false);
-}
-
-static void walk(code *c, pl_use_fn *read_fn, pl_use_fn *write_fn)
+static void note_row_accesses(code *c)
 {
     pl_program *p = (pl_program *)c->g.p;
     for (c->block = 0; c->block < c->g.n; c->block++)
         for (uint32_t pc = c->g.b[c->block].first; pc < c->g.b[c->block].end; pc++) {
-            c->guarded = p->code.at[pc].guard != PL_PT;
-            if (read_fn) pl_insn_reads_inline(p, &p->code.at[pc], read_fn, c);
-            pl_insn_writes_inline(p, &p->code.at[pc], write_fn, c);
+            const bool guarded = p->code.at[pc].guard != PL_PT;
+            PL_FOR_EACH_READ(p, &p->code.at[pc], o)
+                if (!(o.use & PL_USE_PRED)) note_row_access(c, *o.row, o.rows, true);
+            PL_FOR_EACH_WRITE(p, &p->code.at[pc], o)
+                if (!(o.use & PL_USE_PRED) && !guarded) note_row_access(c, *o.row, o.rows, false);
         }
 }
 
@@ -283,7 +282,7 @@ bool pl_carried_rows(pl_program *p, pl_prog_func *f, pl_arena *a, bool **by_row)
         !find_back_targets(&c, a, &any))
         return false;
     if (!any) return true;
-    walk(&c, NULL, note_write);
+    note_writes(&c);
     uint32_t *of = pl_arena_array(a, uint32_t, f->rows + 4),
              *npred = pl_arena_array(a, uint32_t, c.g.n + 1);
     if (!of || !npred) return false;
@@ -292,7 +291,7 @@ bool pl_carried_rows(pl_program *p, pl_prog_func *f, pl_arena *a, bool **by_row)
             of[c.sets.values] = r;
             c.row[r].value_id = ++c.sets.values;
         }
-    walk(&c, note_first_read, note_first_write);
+    note_row_accesses(&c);
     for (uint32_t b = 0; b < c.g.n; b++) npred[b] = c.g.pred_start[b + 1] - c.g.pred_start[b];
     c.sets.blocks = c.g.n;
     c.sets.preds = c.g.pred;

@@ -10,6 +10,7 @@
 
 #include "isa/program/cfg.h"
 #include "isa/program/insn_query.h"
+#include "isa/program/operand_plan.h"
 
 enum { OLDEST = 7, MAX_STATE = 1 << 26, MAX_HAZARDS = 4096, MAX_REPORTS_PER_ACCESS = 16 };
 
@@ -197,11 +198,10 @@ static uint32_t accumulator_of(const finder *x, uint32_t r)
     return x->current.copied[r] ? x->current.copied[r] : r;
 }
 
-static void visit(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_access(finder *x, uint32_t row, unsigned rows, unsigned use)
 {
-    finder *x = ctx;
     if (use & PL_USE_PRED) return;
-    for (uint32_t k = *row; k < *row + rows && k < x->f->rows; k++) {
+    for (uint32_t k = row; k < row + rows && k < x->f->rows; k++) {
         const uint32_t r = x->of[k];
         if (!r) continue;
         if (x->report && use & PL_USE_READ) access(x, accumulator_of(x, r), READS);
@@ -268,7 +268,7 @@ static void step(finder *x, pl_insn *i)
         if (is_copy(i) && always)
             propagate_copy(x, i);
         else
-            pl_insn_uses(x->p, i, visit, x);
+            PL_FOR_EACH_USE(x->p, i, o) note_access(x, *o.row, o.rows, o.use);
     } else if (is_product(i)) {
         start_product(x, i);
     } else if (pl_insn_has(i, W_fence)) {

@@ -89,25 +89,13 @@ static uint32_t index_of(coalescer *c, uint32_t row)
 }
 
 /* The first access in a block decides. */
-static void note_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_access(coalescer *c, const uint32_t *row, unsigned use)
 {
-    coalescer *c = ctx;
-    (void)rows;
     if ((use & PL_USE_PRED) || !c->index[*row] || c->seen[c->index[*row] - 1] == c->block + 1)
         return;
     c->seen[c->index[*row] - 1] = c->block + 1;
     c->touched[c->block] = true;
     pl_live_spans_access(&c->sets, c->index[*row] - 1, c->block, (use & PL_USE_READ) || c->guarded);
-}
-
-static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    if (use & PL_USE_READ) note_access(ctx, row, rows, use);
-}
-
-static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    if (!(use & PL_USE_READ)) note_access(ctx, row, rows, use);
 }
 
 static void toggle(void *ctx, uint32_t n)
@@ -211,7 +199,9 @@ static bool coalesce_once(pl_ir *x, bool *any)
              k++) {
             pl_insn *i = &x->blocks.at[c.block].code.at[k];
             c.guarded = i->guard != PL_PT;
-            pl_insn_reads_writes(x->p, i, note_read, note_write, &c);
+            PL_FOR_EACH_READ(x->p, i, o) note_access(&c, o.row, o.use);
+            PL_FOR_EACH_WRITE(x->p, i, o)
+                if (!(o.use & PL_USE_READ)) note_access(&c, o.row, o.use);
         }
     if (!pl_live_spans_solve(&c.sets) || !pl_live_spans_index(&c.sets)) return false;
     for (uint32_t b = 0; b < x->blocks.n; b++) {

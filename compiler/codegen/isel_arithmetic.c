@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-void pl_isel_note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+void pl_isel_note_write(combiner *c, const uint32_t *row, unsigned rows, unsigned use)
 {
-    combiner *c = ctx;
     for (uint32_t r = *row; !(use & PL_USE_PRED) && r < *row + rows; r++)
         if (c->x->regs[r].ndefs != 1) { /* values are never queried */
             c->last_write[r] = c->at + 1;

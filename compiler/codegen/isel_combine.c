@@ -197,13 +197,13 @@ static void count_absorbing(combiner *c, pl_insn *i)
     case M_cos: takes_signs = pl_isel_can_fold_signs(i); break;
     case M_selp: takes_signs = pl_insn_type(i) == W_f32; break;
     case M_mma:
-        if (pl_insn_has(i, W_tf32)) pl_insn_reads_inline(c->x->p, i, pl_isel_count_tf32_uses, c);
+        if (pl_insn_has(i, W_tf32)) pl_isel_count_tf32_uses(c, i);
         break;
     case M_or:
     case M_xor: pl_isel_funnel(c, i); break;
     default: break;
     }
-    if (takes_signs) pl_insn_reads_inline(c->x->p, i, pl_isel_count_signs, c);
+    if (takes_signs) pl_isel_count_signs(c, i);
 }
 
 /* 16-bit logic is performed in 32 bits, whose upper halves are zero before and after. */
@@ -309,7 +309,8 @@ static bool combine_block(pl_ir *x, combiner *c)
                 c->changed = memcmp(&before, &b->code.at[c->at], sizeof before) != 0;
             }
             if (b->code.at[c->at].form != PL_IR_DEAD)
-                pl_insn_writes_inline(x->p, &b->code.at[c->at], pl_isel_note_write, c);
+                PL_FOR_EACH_WRITE(x->p, &b->code.at[c->at], o)
+                    pl_isel_note_write(c, o.row, o.rows, o.use);
         }
     }
     return pl_ir_ok(x);

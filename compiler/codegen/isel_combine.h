@@ -35,7 +35,7 @@ static inline uint16_t pl_isel_writer_mnem(const combiner *c, const pl_insn *i, 
 }
 
 /* isel_arithmetic.c */
-void pl_isel_note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+void pl_isel_note_write(combiner *c, const uint32_t *row, unsigned rows, unsigned use);
 /* The instruction that computes operand k, if it can be absorbed here; else NULL. */
 pl_insn *pl_isel_absorbable_def(const combiner *c, const pl_insn *i, unsigned k);
 bool pl_isel_has_one_use(const combiner *c, uint32_t row);
@@ -78,10 +78,10 @@ void pl_isel_merge_compare(const combiner *c, pl_insn *i);
 void pl_isel_fold_address(const combiner *c, pl_insn *i);
 /* Folds the negation or absolute value of a float into its uses. */
 void pl_isel_fold_sign(const combiner *c, pl_insn *i);
-void pl_isel_count_signs(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+void pl_isel_count_signs(combiner *c, pl_insn *i);
 /* True for float arithmetic that can fold a sign or absolute value. */
 bool pl_isel_can_fold_signs(const pl_insn *i);
-void pl_isel_count_tf32_uses(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+void pl_isel_count_tf32_uses(combiner *c, pl_insn *i);
 /* cvt.rna.tf32: FSETP and, in place, a predicated sum with a constant that is moved to a register
  * once per block, outside of loops. If the original value is also used, it is FSETP, IADD3 and SEL.
  * LOP3 clears the low bits, which a matrix instruction ignores (12 small kernels, ptxas 13.0 for

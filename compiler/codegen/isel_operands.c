@@ -62,11 +62,10 @@ void pl_isel_fold_sign(const combiner *c, pl_insn *i)
         i->latency_class = C_free;
 }
 
-void pl_isel_count_signs(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+void pl_isel_count_signs(combiner *c, pl_insn *i)
 {
-    combiner *c = ctx;
-    (void)rows;
-    if (!(use & PL_USE_PRED)) c->absorbing_uses[*row]++;
+    PL_FOR_EACH_READ(c->x->p, i, o)
+        if (!(o.use & PL_USE_PRED)) c->absorbing_uses[*o.row]++;
 }
 
 /* True for float arithmetic that can fold a sign or absolute value. */
@@ -76,11 +75,10 @@ bool pl_isel_can_fold_signs(const pl_insn *i)
     return t == W_f32 || t == W_f64;
 }
 
-void pl_isel_count_tf32_uses(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+void pl_isel_count_tf32_uses(combiner *c, pl_insn *i)
 {
-    combiner *c = ctx;
-    (void)rows;
-    if (!(use & PL_USE_PRED)) c->tf32_uses[*row]++;
+    PL_FOR_EACH_READ(c->x->p, i, o)
+        if (!(o.use & PL_USE_PRED)) c->tf32_uses[*o.row]++;
 }
 
 /* cvt.rna.tf32: FSETP and, in place, a predicated sum with a constant that is moved to a register

@@ -174,9 +174,8 @@ static void demand(int64_lowering *h, uint32_t row, unsigned what)
     if (row != UINT32_MAX && row < h->x->f->rows) h->demanded_halves[row] |= (uint8_t)what;
 }
 
-static void demand_all(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void demand_all(int64_lowering *h, uint32_t *row, unsigned rows, unsigned use)
 {
-    int64_lowering *h = ctx;
     if ((use & PL_USE_PRED) || *row >= h->x->f->rows) return;
     demand(h, *row, BOTH | IN_REGISTERS);
     if (rows == 1 && *row) /* a half accessed by its own row */
@@ -184,13 +183,12 @@ static void demand_all(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 }
 
 /* Demands of instructions that read either half separately, and can read RZ. */
-static void demand_values(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void demand_values(int64_lowering *h, uint32_t *row, unsigned rows, unsigned use)
 {
-    int64_lowering *h = ctx;
     if (rows == 2 && !(use & PL_USE_PRED))
         demand(h, *row, BOTH);
     else
-        demand_all(ctx, row, rows, use);
+        demand_all(h, row, rows, use);
 }
 
 static unsigned count_halves(unsigned halves)
@@ -339,7 +337,7 @@ static void lower_bfi(int64_lowering *h, pl_insn *i, unsigned demanded)
     uint64_t position, width;
     if (!pl_ir_constant_value(h->x, i->op[3], &position) ||
         !pl_ir_constant_value(h->x, i->op[4], &width) || position > 63 || width > 64) {
-        pl_insn_reads_inline(h->x->p, i, demand_all, h);
+        PL_FOR_EACH_READ(h->x->p, i, o) demand_all(h, o.row, o.rows, o.use);
         return;
     }
     const uint64_t field = (width > 63 ? UINT64_MAX : (1ull << width) - 1) << position;
@@ -461,14 +459,14 @@ static void lower_extension(int64_lowering *h, pl_insn *i, unsigned demanded)
     i->latency_class = (demanded & HIGH) && (demanded & IN_REGISTERS || extension_kind(i) == 's')
                            ? C_alu
                            : C_cvt_int64;
-    pl_insn_reads_inline(h->x->p, i, demand_all, h);
+    PL_FOR_EACH_READ(h->x->p, i, o) demand_all(h, o.row, o.rows, o.use);
 }
 
 static void lower_bfe(int64_lowering *h, pl_insn *i, unsigned demanded)
 {
     if (!(demanded & HIGH) && i->latency_class != C_bfe64 && i->latency_class != C_bfe64s)
         i->latency_class = C_alu_x2;
-    pl_insn_reads_inline(h->x->p, i, demand_all, h);
+    PL_FOR_EACH_READ(h->x->p, i, o) demand_all(h, o.row, o.rows, o.use);
 }
 
 /* Lowers 64-bit integer arithmetic, and records demands of other instructions for full 64-bit
@@ -485,7 +483,10 @@ static void lower_arithmetic(int64_lowering *h, pl_insn *i, unsigned demanded)
     const bool reads_halves =
         integer ? m != M_mov
                 : m == M_popc || m == M_clz || (m == M_mad && i->latency_class == C_imad_wide_sum);
-    pl_insn_reads_inline(h->x->p, i, reads_halves ? demand_values : demand_all, h);
+    if (reads_halves)
+        PL_FOR_EACH_READ(h->x->p, i, o) demand_values(h, o.row, o.rows, o.use);
+    else
+        PL_FOR_EACH_READ(h->x->p, i, o) demand_all(h, o.row, o.rows, o.use);
 }
 
 static void lower_insn(int64_lowering *h, pl_insn *i)

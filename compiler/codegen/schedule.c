@@ -152,9 +152,9 @@ static bool build_dependence_graph(sched *l)
             .unit = pl_sched_unit_of(c, i),
             .unit_cycles = c->unit_cycles};
         pl_liveness_visit(&l->f, l->block, l->start + l->at);
-        pl_insn_reads_inline(l->x->p, &l->code[l->at], pl_sched_note_read, l);
+        PL_FOR_EACH_READ(l->x->p, &l->code[l->at], o) pl_sched_note_read(l, o.row, o.use);
         l->node[l->at].writes = (uint32_t)l->uses.n;
-        pl_insn_writes_inline(l->x->p, &l->code[l->at], pl_sched_note_write, l);
+        PL_FOR_EACH_WRITE(l->x->p, &l->code[l->at], o) pl_sched_note_write(l, o.row, o.rows, o.use);
         l->node[l->at].end = (uint32_t)l->uses.n;
     }
     /* the lists are traversed while they grow, so an allocation must not fail in between */
@@ -284,48 +284,24 @@ static int free_register_limit(const sched *l, const pl_prog_func *f, int limit)
     return value_regs < limit ? value_regs : limit;
 }
 
-static inline void note_live_out(sched *l, uint32_t value)
+static inline void note_live_out(sched *l, const pl_operand_iter *o)
 {
-    const uint32_t where = l->f.v[value].alias_of;
+    const uint32_t value = pl_liveness_value_of(&l->f, *o->row, o->use);
+    if (!value) return;
+    const uint32_t where = l->f.v[value - 1].alias_of;
     if (l->seen_region[where] == l->region) return;
     l->seen_region[where] = l->region;
     l->live_out[where] = l->f.v[where].live_refs > 0;
 }
 
-/* Steps backwards over one instruction: values that it defines anew are not live before it, values
- * that it reads or writes in part are. */
-static inline void step_back_write(void *ctx, uint32_t *row, unsigned count, unsigned how)
-{
-    sched *l = ctx;
-    uint32_t value = pl_liveness_value_of(&l->f, *row, how);
-    if (!value--) return;
-    note_live_out(l, value);
-    pl_liveness_set(&l->f, value, !pl_liveness_defines(&l->f, value, count, how));
-}
-
-static inline void step_back_read(void *ctx, uint32_t *row, unsigned count, unsigned how)
-{
-    sched *l = ctx;
-    uint32_t value = pl_liveness_value_of(&l->f, *row, how);
-    (void)count;
-    if (!value--) return;
-    note_live_out(l, value);
-    pl_liveness_set(&l->f, value, true);
-}
-
+/* Steps backwards over one instruction. */
 static void step_back(sched *l, pl_ir_block *k, size_t at)
 {
+    pl_insn *i = &k->code.at[at];
     pl_liveness_visit(&l->f, l->block, (uint32_t)at);
-    pl_insn_writes_inline(l->x->p, &k->code.at[at], step_back_write, l);
-    pl_insn_reads_inline(l->x->p, &k->code.at[at], step_back_read, l);
-}
-
-static inline void note_loading(void *ctx, uint32_t *row, unsigned count, unsigned how)
-{
-    sched *l = ctx;
-    uint32_t value = pl_liveness_value_of(&l->f, *row, how);
-    (void)count;
-    if (value--) l->loading_region[value] = l->region;
+    PL_FOR_EACH_USE(l->x->p, i, o) note_live_out(l, &o);
+    pl_liveness_step_defs(&l->f, i);
+    pl_liveness_step_uses(&l->f, i);
 }
 
 /* At a convergence query, values loaded before it are still in flight. */
@@ -334,7 +310,10 @@ static void note_loads_in_flight(sched *l, pl_ir_block *k, size_t wall_at)
     if (!pl_sched_is_convergence_query(&k->code.at[wall_at])) return;
     for (size_t at = wall_at; at > 0 && !pl_sched_ends_region(l, &k->code.at[at - 1]); at--)
         if (pl_sched_is_load(&k->code.at[at - 1]))
-            pl_insn_writes_inline(l->x->p, &k->code.at[at - 1], note_loading, l);
+            PL_FOR_EACH_WRITE(l->x->p, &k->code.at[at - 1], o) {
+                const uint32_t value = pl_liveness_value_of(&l->f, *o.row, o.use);
+                if (value) l->loading_region[value - 1] = l->region;
+            }
 }
 
 /* Schedules a block backwards, region by region. */

@@ -139,19 +139,16 @@ static inline const pl_class_info *pl_sched_class_of(sched *l, uint16_t cls)
     return c;
 }
 
-static inline void pl_sched_note_read(void *ctx, uint32_t *row, unsigned count, unsigned how)
+static inline void pl_sched_note_read(sched *l, const uint32_t *row, unsigned how)
 {
-    sched *l = ctx;
     const uint32_t value = pl_liveness_value_of(&l->f, *row, how);
-    (void)count;
     if (value)
         *pl_push(l->x->tmp, &l->uses) = (operand_use){
             value - 1, PL_IR_NONE, (how & PL_USE_PRED) && *row == l->code[l->at].guard, false};
 }
 
-static inline void pl_sched_note_write(void *ctx, uint32_t *row, unsigned count, unsigned how)
+static inline void pl_sched_note_write(sched *l, const uint32_t *row, unsigned count, unsigned how)
 {
-    sched *l = ctx;
     const uint32_t value = pl_liveness_value_of(&l->f, *row, how);
     if (value)
         *pl_push(l->x->tmp, &l->uses) =

@@ -66,20 +66,16 @@ static bool reserve_elements(tuple_builder *u, uint32_t rows)
     return true;
 }
 
-static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_read(tuple_builder *u, uint32_t *row, unsigned use)
 {
-    tuple_builder *u = ctx;
-    (void)rows;
     if ((use & PL_USE_PRED) || *row >= u->elements.n) return;
     element *p = &u->elements.at[*row];
     p->to = p->block == PL_IR_NONE || p->block == u->block ? u->pos : NEVER;
     p->block = u->block;
 }
 
-static void note_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_written(tuple_builder *u, uint32_t *row, unsigned use)
 {
-    tuple_builder *u = ctx;
-    (void)rows;
     if (!(use & PL_USE_PRED) && *row < u->elements.n) u->elements.at[*row].from = u->pos;
 }
 
@@ -93,7 +89,8 @@ static void find_live_ranges(tuple_builder *u)
         for (size_t k = 0; k < x->blocks.at[u->block].code.n; k++, u->pos++) {
             pl_insn *i = &x->blocks.at[u->block].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
-            pl_insn_reads_writes(x->p, i, note_read, note_written, u);
+            PL_FOR_EACH_READ(x->p, i, o) note_read(u, o.row, o.use);
+            PL_FOR_EACH_WRITE(x->p, i, o) note_written(u, o.row, o.use);
         }
     }
     for (uint32_t row = 0; row < u->elements.n; row++) {

@@ -104,39 +104,17 @@ typedef struct renumber {
     uint8_t *pred_used;
 } renumber;
 
-static void mark_used(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void mark_used(renumber *n, uint32_t row, unsigned rows, unsigned use)
 {
-    renumber *n = ctx;
-    if (use & PL_USE_PRED) n->pred_used[*row] = 1;
-    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++) n->used[*row + k] = 1;
+    if (use & PL_USE_PRED)
+        n->pred_used[row] = 1;
+    else
+        memset(n->used + row, 1, rows);
 }
 
-static void renumber_operand(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void renumber_operand(renumber *n, uint32_t *row, unsigned use)
 {
-    renumber *n = ctx;
-    (void)rows;
     *row = use & PL_USE_PRED ? n->pred_to[*row] : n->to[*row];
-}
-
-void pl_ir_interface(pl_ir *x, pl_use_fn *fn, void *ctx)
-{
-    pl_prog_func *f = x->f;
-    for (size_t k = 0; k < f->formal.n; k++)
-        if (f->formal.at[k].reg)
-            fn(ctx, &f->formal.at[k].to, f->formal.at[k].bytes > 4 ? 2 : 1,
-               PL_USE_WRITE | (f->formal.at[k].pred ? PL_USE_PRED : 0));
-    for (size_t k = 0; k < f->result.n; k++)
-        if (f->result.at[k].reg)
-            fn(ctx, &f->result.at[k].from, f->result.at[k].bytes > 4 ? 2 : 1,
-               PL_USE_READ | (f->result.at[k].pred ? PL_USE_PRED : 0));
-}
-
-static inline void for_each_operand(pl_ir *x, pl_use_fn *fn, void *ctx)
-{
-    for (size_t b = 0; b < x->blocks.n; b++)
-        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
-            if (x->blocks.at[b].code.at[k].form != PL_IR_DEAD)
-                pl_insn_uses_inline(x->p, &x->blocks.at[b].code.at[k], fn, ctx);
 }
 
 /* Renumbers rows: registers first, then the rows initialised at frame entry; unused rows are
@@ -152,8 +130,12 @@ static bool compact(pl_ir *x, uint32_t *fixed)
                   .pred_used = pl_arena_array(x->tmp, uint8_t, f->preds + 1)};
     if (!pl_ir_ok(x)) return false;
     r.pred_used[PL_PT] = r.pred_used[PL_PF] = 1;
-    for_each_operand(x, mark_used, &r);
-    pl_ir_interface(x, mark_used, &r);
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
+            if (x->blocks.at[b].code.at[k].form != PL_IR_DEAD)
+                PL_FOR_EACH_USE(x->p, &x->blocks.at[b].code.at[k], o)
+                    mark_used(&r, *o.row, o.rows, o.use);
+    for (pl_interface_iter o = {0}; pl_interface_next(f, &o);) mark_used(&r, *o.row, o.rows, o.use);
     for (size_t k = 0; k < f->init.n; k++) /* both rows of a pair stay adjacent */
         for (unsigned w = 1; w < f->init.at[k].width / 32u; w++)
             r.used[f->init.at[k].row] |= r.used[f->init.at[k].row + w],
@@ -169,8 +151,12 @@ static bool compact(pl_ir *x, uint32_t *fixed)
     f->rows = (n + 1u) & ~1u;
     for (uint32_t k = 0; k < f->preds; k++) r.pred_to[k] = r.pred_used[k] ? preds++ : 0;
     f->preds = preds;
-    for_each_operand(x, renumber_operand, &r);
-    pl_ir_interface(x, renumber_operand, &r);
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
+            if (x->blocks.at[b].code.at[k].form != PL_IR_DEAD)
+                PL_FOR_EACH_USE(x->p, &x->blocks.at[b].code.at[k], o)
+                    renumber_operand(&r, o.row, o.use);
+    for (pl_interface_iter o = {0}; pl_interface_next(f, &o);) renumber_operand(&r, o.row, o.use);
     size_t m = 0;
     for (size_t k = 0; k < f->init.n; k++)
         if (r.used[f->init.at[k].row]) {

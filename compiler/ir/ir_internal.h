@@ -17,7 +17,6 @@ typedef struct counting {
 
 /* ir.c */
 pl_ir_block pl_ir_empty_block(pl_insn *code);
-void pl_ir_interface(pl_ir *x, pl_use_fn *fn, void *ctx);
 
 /* use_counts.c */
 bool pl_ir_count_reads_writes(pl_ir *x, bool with_positions);

@@ -13,7 +13,7 @@
 
 #include "isa/program/verify.h"
 #include "compiler/analysis/live_spans.h"
-#include "isa/program/operands.h"
+#include "isa/program/operand_plan.h"
 
 typedef struct verify {
     pl_ir *x;
@@ -42,9 +42,8 @@ static bool ends_thread(const pl_insn *i)
            ((pl_insn_effects(i) & PL_EF_BRANCH) && !pl_forms[i->form].noperands);
 }
 
-static void verify_operand(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void verify_operand(verify *v, uint32_t *row, unsigned rows, unsigned use)
 {
-    verify *v = ctx;
     const pl_prog_func *f = v->x->f;
     if (use & PL_USE_PRED) {
         if (*row >= f->preds) fail(v, "predicate %u, of %u", *row, f->preds);
@@ -72,7 +71,7 @@ static void verify_insn(verify *v, pl_insn *i, bool last)
         fail(v, "line %u, of %zu", i->line, v->x->p->lines.n);
     if (!last && pl_insn_is_jump(i)) fail(v, "a branch before the end of its block");
     if (!last && ends_thread(i) && i->guard == PL_PT) fail(v, "code after the end of a thread");
-    pl_insn_uses(v->x->p, i, verify_operand, v);
+    PL_FOR_EACH_USE(v->x->p, i, o) verify_operand(v, o.row, o.rows, o.use);
 }
 
 static void verify_block(verify *v, uint32_t b)
@@ -107,26 +106,15 @@ static void note_access(reads *r, uint32_t value_id, bool read)
     pl_live_spans_access(&r->live, value_id, r->block, read);
 }
 
-static void visit(reads *r, uint32_t *row, unsigned rows, unsigned use, unsigned access)
+static void note_operand(reads *r, const pl_operand_iter *o, unsigned access)
 {
     const pl_ir *x = r->x;
-    if (!(use & access)) return;
-    if (use & PL_USE_PRED) {
-        if (*row > PL_PF) note_access(r, x->f->rows + *row, access == PL_USE_READ);
+    if (o->use & PL_USE_PRED) {
+        if (*o->row > PL_PF) note_access(r, x->f->rows + *o->row, access == PL_USE_READ);
         return;
     }
-    for (unsigned k = 0; k < rows; k++)
-        if (x->kind.at[*row + k] == PL_REG_VIRTUAL) note_access(r, *row + k, access == PL_USE_READ);
-}
-
-static void visit_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    visit(ctx, row, rows, use, PL_USE_READ);
-}
-
-static void visit_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    visit(ctx, row, rows, use, PL_USE_WRITE);
+    for (uint32_t row = *o->row; row < *o->row + o->rows; row++)
+        if (x->kind.at[row] == PL_REG_VIRTUAL) note_access(r, row, access == PL_USE_READ);
 }
 
 static bool list_predecessors(const pl_ir *x, pl_live_spans *s)
@@ -166,8 +154,8 @@ static pl_status find_undefined(pl_ir *x, uint32_t *value_id)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
-            pl_insn_uses(x->p, i, visit_read, &r);
-            pl_insn_uses(x->p, i, visit_write, &r);
+            PL_FOR_EACH_READ(x->p, i, o) note_operand(&r, &o, PL_USE_READ);
+            PL_FOR_EACH_WRITE(x->p, i, o) note_operand(&r, &o, PL_USE_WRITE);
         }
     }
     if (!pl_live_spans_solve(&r.live) || !pl_ir_ok(x)) return PL_NOMEM;

@@ -19,9 +19,8 @@ static inline bool is_written(const counting *c, const pl_ir_reg *r)
            (guard->def_block != c->block || guard->def_index < r->def_index);
 }
 
-static inline void count_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void count_read(counting *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    counting *c = ctx;
     const bool pred = (use & PL_USE_PRED) != 0;
     pl_ir_reg *r = (pred ? c->x->preds : c->x->regs) + *row;
     for (unsigned k = 0; k < rows; k++) {
@@ -33,9 +32,8 @@ static inline void count_read(void *ctx, uint32_t *row, unsigned rows, unsigned 
     }
 }
 
-static inline void count_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void count_write(counting *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    counting *c = ctx;
     pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row, *last = r + rows - 1;
     for (;; r++) {
         r->ndefs++;
@@ -47,12 +45,11 @@ static inline void count_write(void *ctx, uint32_t *row, unsigned rows, unsigned
     }
 }
 
-static void pin(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void pin(pl_ir *x, uint32_t row, unsigned rows, unsigned use)
 {
-    pl_ir *x = ctx;
     bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
-        pl_ir_reg *r = &(pred ? x->preds : x->regs)[*row + k];
+        pl_ir_reg *r = &(pred ? x->preds : x->regs)[row + k];
         r->precolored = true;
         r->ndefs += 2; /* never treated as a value */
         r->nuses += 2;
@@ -94,9 +91,8 @@ bool pl_ir_extend_reg_info(pl_ir *x)
     return true;
 }
 
-static inline void note_position(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void note_position(counting *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    counting *c = ctx;
     pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row;
     for (unsigned k = 0; k < rows; k++) {
         r[k].def_block = c->block;
@@ -112,7 +108,8 @@ static void find_positions(pl_ir *x)
         const pl_ir_block *b = &x->blocks.at[c.block];
         for (c.at = 0; c.at < b->code.n; c.at++)
             if (b->code.at[c.at].form != PL_IR_DEAD)
-                pl_insn_writes_inline(x->p, &b->code.at[c.at], note_position, &c);
+                PL_FOR_EACH_WRITE(x->p, &b->code.at[c.at], o)
+                    note_position(&c, o.row, o.rows, o.use);
     }
 }
 
@@ -124,11 +121,12 @@ static bool count_all(pl_ir *x)
         c.reachable = b->rpo_index != PL_IR_NONE;
         for (c.at = 0; c.at < b->code.n; c.at++) {
             c.guarded = b->code.at[c.at].guard != PL_PT;
-            if (b->code.at[c.at].form != PL_IR_DEAD)
-                pl_insn_reads_writes(x->p, &b->code.at[c.at], count_read, count_write, &c);
+            if (b->code.at[c.at].form == PL_IR_DEAD) continue;
+            PL_FOR_EACH_READ(x->p, &b->code.at[c.at], o) count_read(&c, o.row, o.rows, o.use);
+            PL_FOR_EACH_WRITE(x->p, &b->code.at[c.at], o) count_write(&c, o.row, o.rows, o.use);
         }
     }
-    pl_ir_interface(x, pin, x);
+    for (pl_interface_iter o = {0}; pl_interface_next(x->f, &o);) pin(x, *o.row, o.rows, o.use);
     return pl_find_carried(x, &c.exposed_regs);
 }
 
@@ -169,22 +167,11 @@ bool pl_ir_analyze(pl_ir *x)
     return pl_ir_graph(x) && pl_ir_count(x);
 }
 
-typedef struct reader_count {
-    uint32_t row, n;
-} reader_count;
-
-static void count_if_same(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    reader_count *r = ctx;
-    (void)rows;
-    r->n += !(use & PL_USE_PRED) && *row == r->row;
-}
-
 uint32_t pl_ir_reads(const pl_ir *x, pl_insn *i, uint32_t row)
 {
-    reader_count r = {row, 0};
-    pl_insn_reads_inline(x->p, i, count_if_same, &r);
-    return r.n;
+    uint32_t n = 0;
+    PL_FOR_EACH_READ(x->p, i, o) n += !(o.use & PL_USE_PRED) && *o.row == row;
+    return n;
 }
 
 void pl_ir_sweep(pl_ir *x)

@@ -45,9 +45,8 @@ typedef struct contraction {
     uint32_t at;
 } contraction;
 
-static inline void count(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void count(contraction *o, uint32_t *row, unsigned rows, unsigned use)
 {
-    contraction *o = ctx;
     if (use & PL_USE_PRED) {
         if (use & PL_USE_READ) o->pred_uses[*row]++;
         return;
@@ -83,7 +82,8 @@ static bool analyse(contraction *o, pl_arena *a)
                 o->is_target[o->p->pool.at[i->extra_ops + t] - f->first] = 1;
     }
     for (o->at = f->first; o->at < f->first + f->count; o->at++)
-        if (!o->dead[o->at - f->first]) pl_insn_uses_inline(o->p, &o->p->code.at[o->at], count, o);
+        if (!o->dead[o->at - f->first])
+            PL_FOR_EACH_USE(o->p, &o->p->code.at[o->at], op) count(o, op.row, op.rows, op.use);
     for (size_t k = 0; k < f->init.n;
          k++) /* initialised at frame entry: a write before all others */
         for (unsigned n = 0; n < f->init.at[k].width / 32u; n++) o->r[f->init.at[k].row + n].defs++;

@@ -36,11 +36,10 @@ static void drop_result(dce *c, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* Discards unused components of a texel, so that they take no register: the machine instruction has
- * a write mask. */
-void pl_dce_discard_components(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+/* Discards an unused component of a texel, so that it takes no register: the machine instruction
+ * has a write mask. */
+static void discard_component(dce *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    dce *c = ctx;
     if (use & PL_USE_PRED || rows != 1) return;
     pl_ir_reg *r = c->x->regs + *row;
     if (r->nuses || c->x->kind.at[*row] != PL_REG_VIRTUAL) return;
@@ -50,7 +49,7 @@ void pl_dce_discard_components(void *ctx, uint32_t *row, unsigned rows, unsigned
     c->partly_dead = true;
 }
 
-static bool is_constant_load(const pl_insn *i)
+static bool is_texture_access(const pl_insn *i)
 {
     return i->latency_class == C_tex || i->latency_class == C_surf;
 }
@@ -117,8 +116,8 @@ bool pl_pass_dce(pl_ir *x)
                     c.has_results = true;
                     for (unsigned k = 0; k < o.rows; k++) c.is_used |= r[k].nuses != 0;
                 }
-                if (c.is_used && is_constant_load(i) && x->discard_reg != PL_IR_NONE)
-                    pl_insn_writes_inline(x->p, i, pl_dce_discard_components, &c);
+                if (c.is_used && is_texture_access(i) && x->discard_reg != PL_IR_NONE)
+                    PL_FOR_EACH_WRITE(x->p, i, o) discard_component(&c, o.row, o.rows, o.use);
                 if (!c.has_results || c.is_used) continue;
                 if (exchange) {
                     reduce_to_sync(&c, i);

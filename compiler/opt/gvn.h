@@ -71,9 +71,4 @@ double pl_gvn_constant_of(uint64_t bits, pl_word type);
 bool pl_gvn_evaluate_real(const pl_ir *x, const pl_insn *i, uint64_t *out, unsigned *width);
 bool pl_gvn_compare_real(const pl_insn *i, pl_word type, uint64_t x, uint64_t y, bool *out);
 
-/* dce.c */
-/* Discards unused components of a texel, so that they take no register: the machine instruction has
- * a write mask. */
-void pl_dce_discard_components(void *ctx, uint32_t *row, unsigned rows, unsigned use);
-
 #endif

@@ -40,23 +40,19 @@ typedef struct hoist {
     unsigned cost;
 } hoist;
 
-static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_read(hoist *h, uint32_t *row, unsigned rows, unsigned use)
 {
-    hoist *h = ctx;
     for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++) h->row[*row + k].read = h->join_id;
 }
 
-static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_write(hoist *h, uint32_t *row, unsigned rows, unsigned use)
 {
-    hoist *h = ctx;
     for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++)
         h->row[*row + k].written = h->join_id;
 }
 
-static void note_hoistable(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_hoistable(hoist *h, const uint32_t *row, unsigned rows)
 {
-    hoist *h = ctx;
-    (void)use;
     for (unsigned k = 0; k < rows; k++) {
         h->row[*row + k].ready_at = h->join_id;
         h->row[*row + k].cost = (uint8_t)h->cost;
@@ -167,7 +163,8 @@ static void scan_join(hoist *h, uint32_t arm)
             pl_insn_effects(i) & PL_EF_EXIT) /* lanes that exit do not load */
             return;
         pl_clobbers_add(&h->clobbers, i);
-        pl_insn_reads_writes(x->p, i, note_read, note_write, h);
+        PL_FOR_EACH_READ(x->p, i, o) note_read(h, o.row, o.rows, o.use);
+        PL_FOR_EACH_WRITE(x->p, i, o) note_write(h, o.row, o.rows, o.use);
     }
     for (uint32_t at = 0; at < x->blocks.at[h->join].code.n; at++) {
         pl_insn *i = &x->blocks.at[h->join].code.at[at];
@@ -179,18 +176,16 @@ static void scan_join(hoist *h, uint32_t arm)
         if (load && may_hoist && h->cost <= x->p->tuning->hoist_loads.address_insns) {
             pl_insn moved = *i;
             hoist_insn(h, at);
-            pl_insn_writes_inline(x->p, &moved, note_write, h);
+            PL_FOR_EACH_WRITE(x->p, &moved, o) note_write(h, o.row, o.rows, o.use);
             continue;
         }
         pl_clobbers_add(&h->clobbers, i);
-        pl_insn_reads_inline(x->p, i, note_read, h);
+        PL_FOR_EACH_READ(x->p, i, o) note_read(h, o.row, o.rows, o.use);
         h->cost += cost_of(i);
-        pl_insn_writes_inline(x->p, i,
-                              may_hoist && !load &&
-                                      h->cost <= x->p->tuning->hoist_loads.address_insns
-                                  ? note_hoistable
-                                  : note_write,
-                              h);
+        if (may_hoist && !load && h->cost <= x->p->tuning->hoist_loads.address_insns)
+            PL_FOR_EACH_WRITE(x->p, i, o) note_hoistable(h, o.row, o.rows);
+        else
+            PL_FOR_EACH_WRITE(x->p, i, o) note_write(h, o.row, o.rows, o.use);
     }
 }
 

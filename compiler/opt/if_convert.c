@@ -66,7 +66,7 @@ static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, ui
         must_follow[0] |= pl_ifc_is_plain_store(&body->code.at[k], false);
         must_follow[1] |= pl_ifc_is_plain_store(&body->code.at[k], true);
         if (pl_ifc_is_global_load(&body->code.at[k]) || !has_global_loads)
-            pl_insn_writes_inline(x->p, &body->code.at[k], pl_ifc_mark_use, a);
+            pl_ifc_mark_writes(a, &body->code.at[k]);
         else
             pl_ifc_depends_on_marked(a, &body->code.at[k]);
     }
@@ -92,7 +92,7 @@ static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, ui
         bool depends = pl_ifc_depends_on_marked(a, i);
         if (!depends && ((access && must_follow[shared]) ||
                          (is_barrier && (must_follow[0] || must_follow[1])))) {
-            pl_insn_writes_inline(x->p, i, pl_ifc_mark_use, a);
+            pl_ifc_mark_writes(a, i);
             depends = true;
         }
         if (e & PL_EF_FENCE) must_follow[0] = must_follow[1] = true;
@@ -134,7 +134,7 @@ static unsigned required_overlap(if_convert *a, const pl_ir_block *head, const p
     for (size_t k = 0; k < body->code.n; k++) {
         pl_insn *i = &body->code.at[k];
         if (!pl_ifc_is_global_load(i) && !pl_ifc_depends_on_marked(a, i)) continue;
-        pl_insn_writes_inline(x->p, i, pl_ifc_mark_use, a);
+        pl_ifc_mark_writes(a, i);
         computes |= !(pl_insn_effects(i) & (PL_EF_LOAD | PL_EF_STORE)) &&
                     i->latency_class != C_mov && i->latency_class != C_free;
         if (pl_ifc_result_of(i) < x->nregs_described && x->regs[pl_ifc_result_of(i)].ndefs > 1)
@@ -222,7 +222,7 @@ static bool is_convertible(const pl_ir *x, if_convert *a, uint32_t head, uint32_
         has_shared_copy |= pl_ifc_is_shared_copy(i);
         n += pl_insn_cost(x, i);
         a->i = i;
-        pl_insn_reads_inline(x->p, i, pl_ifc_request_parameter, a);
+        PL_FOR_EACH_READ(x->p, i, o) pl_ifc_request_parameter(a, o.row, o.use);
         n += pl_ifc_needs_constant(a, i);
     }
     n += pl_ifc_count_loads_here(a, body);

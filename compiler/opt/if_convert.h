@@ -103,7 +103,7 @@ bool pl_ifc_needs_constant(if_convert *a, const pl_insn *i);
 /* Records that a word is read by an instruction of the query; moved: that instruction currently
  * precedes the queried block. */
 void pl_ifc_request_load(if_convert *a, uint32_t word, bool moved);
-void pl_ifc_request_parameter(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+void pl_ifc_request_parameter(if_convert *a, const uint32_t *row, unsigned use);
 /* The number of requested words that the block must load itself, because no dominating block in the
  * same loop loads them. At most MAX_EXAMINED blocks that load a word are examined. */
 unsigned pl_ifc_count_loads_here(if_convert *a, uint32_t block);
@@ -113,7 +113,8 @@ bool pl_ifc_find_divergence(if_convert *a);
 bool pl_ifc_is_uniform(if_convert *a, const pl_insn *i, unsigned steps);
 
 /* if_convert_overlap.c */
-void pl_ifc_mark_use(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+void pl_ifc_mark_reads(if_convert *a, pl_insn *i);
+void pl_ifc_mark_writes(if_convert *a, pl_insn *i);
 /* True if the instruction depends on a marked register; its results are then marked too. */
 bool pl_ifc_depends_on_marked(if_convert *a, pl_insn *i);
 /* True if a global load of the block before the body is still in flight at its branch. That is, no

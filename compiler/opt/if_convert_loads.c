@@ -141,11 +141,10 @@ static void note_load(if_convert *a, uint32_t word)
     a->loads.at[a->first_load[word] - 1].reads++;
 }
 
-static void note_constant_load(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_constant_load(if_convert *a, const uint32_t *row, unsigned use)
 {
-    const uint32_t word = pl_ifc_word_of(ctx, row, use);
-    (void)rows;
-    if (word) note_load(ctx, word);
+    const uint32_t word = pl_ifc_word_of(a, row, use);
+    if (word) note_load(a, word);
 }
 
 /* A copy of a parameter or another constant-bank word to a register with one write; it is placed in
@@ -199,7 +198,8 @@ bool pl_ifc_find_constant_loads(if_convert *a)
             pl_insn *i = &x->blocks.at[a->block].code.at[k];
             const pl_word special = special_of(x, i);
             a->i = i;
-            if (i->guard == PL_PT) pl_insn_reads_inline(x->p, i, note_constant_load, a);
+            if (i->guard == PL_PT)
+                PL_FOR_EACH_READ(x->p, i, o) note_constant_load(a, o.row, o.use);
             if (special && !a->word[i->op[0]])
                 note_load(a, a->special[special] * PL_CBANK_READ_KINDS + PL_CBANK_VIA_THREAD);
         }
@@ -236,11 +236,9 @@ void pl_ifc_request_load(if_convert *a, uint32_t word, bool moved)
     w->moved += moved;
 }
 
-void pl_ifc_request_parameter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+void pl_ifc_request_parameter(if_convert *a, const uint32_t *row, unsigned use)
 {
-    if_convert *a = ctx;
     const uint32_t word = pl_ifc_word_of(a, row, use);
-    (void)rows;
     if (word && a->word[*row] <= a->nparams) pl_ifc_request_load(a, word, false);
 }
 

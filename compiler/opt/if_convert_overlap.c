@@ -3,24 +3,33 @@
 
 #include <string.h>
 
-void pl_ifc_mark_use(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void mark(if_convert *a, uint32_t row, unsigned rows, unsigned use)
 {
-    if_convert *a = ctx;
-    for (unsigned k = 0; k < rows; k++) (use & PL_USE_PRED ? a->pred : a->row)[*row + k] = a->query;
+    for (unsigned k = 0; k < rows; k++) (use & PL_USE_PRED ? a->pred : a->row)[row + k] = a->query;
 }
 
-static void test_marked(if_convert *a, uint32_t *row, unsigned rows, unsigned use)
+void pl_ifc_mark_reads(if_convert *a, pl_insn *i)
+{
+    PL_FOR_EACH_READ(a->x->p, i, o) mark(a, *o.row, o.rows, o.use);
+}
+
+void pl_ifc_mark_writes(if_convert *a, pl_insn *i)
+{
+    PL_FOR_EACH_WRITE(a->x->p, i, o) mark(a, *o.row, o.rows, o.use);
+}
+
+static void test_marked(if_convert *a, uint32_t row, unsigned rows, unsigned use)
 {
     for (unsigned k = 0; k < rows; k++)
-        a->hit |= (use & PL_USE_PRED ? a->pred : a->row)[*row + k] == a->query;
+        a->hit |= (use & PL_USE_PRED ? a->pred : a->row)[row + k] == a->query;
 }
 
 /* True if the instruction depends on a marked register; its results are then marked too. */
 bool pl_ifc_depends_on_marked(if_convert *a, pl_insn *i)
 {
     a->hit = false;
-    PL_FOR_EACH_READ(a->x->p, i, o) test_marked(a, o.row, o.rows, o.use);
-    if (a->hit) pl_insn_writes_inline(a->x->p, i, pl_ifc_mark_use, a);
+    PL_FOR_EACH_READ(a->x->p, i, o) test_marked(a, *o.row, o.rows, o.use);
+    if (a->hit) pl_ifc_mark_writes(a, i);
     return a->hit;
 }
 
@@ -29,8 +38,8 @@ bool pl_ifc_depends_on_marked(if_convert *a, pl_insn *i)
 static bool feeds_marked(if_convert *a, pl_insn *i)
 {
     a->hit = false;
-    PL_FOR_EACH_WRITE(a->x->p, i, o) test_marked(a, o.row, o.rows, o.use);
-    if (a->hit) pl_insn_reads_inline(a->x->p, i, pl_ifc_mark_use, a);
+    PL_FOR_EACH_WRITE(a->x->p, i, o) test_marked(a, *o.row, o.rows, o.use);
+    if (a->hit) pl_ifc_mark_reads(a, i);
     return a->hit;
 }
 
@@ -45,7 +54,7 @@ bool pl_ifc_has_load_in_flight(if_convert *a, const pl_ir_block *head, const pl_
     for (size_t k = body->code.n; k-- > 0;) {
         pl_insn *i = &body->code.at[k];
         if (pl_ifc_is_global_load(i))
-            pl_insn_reads_inline(a->x->p, i, pl_ifc_mark_use, a);
+            pl_ifc_mark_reads(a, i);
         else
             feeds_marked(a, i);
     }
@@ -55,7 +64,7 @@ bool pl_ifc_has_load_in_flight(if_convert *a, const pl_ir_block *head, const pl_
         if ((e & PL_EF_BARRIER) && !guarded) return false;
         if ((e & (PL_EF_ATOMIC | PL_EF_CONVERGE)) || ((e & PL_EF_BRANCH) && !guarded) ||
             pl_ifc_is_plain_store(i, false))
-            pl_insn_reads_inline(a->x->p, i, pl_ifc_mark_use, a);
+            pl_ifc_mark_reads(a, i);
         else if (!feeds_marked(a, i) && pl_ifc_is_global_load(i) && guarded == (i->guard != PL_PT))
             return true;
     }
@@ -69,13 +78,12 @@ bool pl_ifc_has_predicated_load_in_flight(if_convert *a, const pl_ir_block *head
 {
     bool any = false;
     a->query++;
-    for (size_t k = 0; k < body->code.n; k++)
-        pl_insn_reads_inline(a->x->p, &body->code.at[k], pl_ifc_mark_use, a);
+    for (size_t k = 0; k < body->code.n; k++) pl_ifc_mark_reads(a, &body->code.at[k]);
     for (size_t k = head->code.n; k-- > 0;) {
         pl_insn *i = &head->code.at[k];
         const bool load = pl_ifc_is_global_load(i) && i->guard != PL_PT;
         if (feeds_marked(a, i) && load) return false;
-        if (pl_ifc_is_plain_store(i, true)) pl_insn_reads_inline(a->x->p, i, pl_ifc_mark_use, a);
+        if (pl_ifc_is_plain_store(i, true)) pl_ifc_mark_reads(a, i);
         any |= load;
     }
     return any;
@@ -89,13 +97,13 @@ uint32_t pl_ifc_result_of(const pl_insn *i)
                                                                                      : PL_IR_NONE;
 }
 
-static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+static void sink(sink_count *s, const uint32_t *row, unsigned use);
 
 void pl_ifc_sink_reads(sink_count *s, pl_insn *i)
 {
     const pl_insn *reader = s->a->i;
     s->a->i = i;
-    pl_insn_reads_inline(s->a->x->p, i, sink, s);
+    PL_FOR_EACH_READ(s->a->x->p, i, o) sink(s, o.row, o.use);
     s->a->i = reader;
 }
 
@@ -171,13 +179,11 @@ static void sink_variable(sink_count *s, uint32_t row, uint32_t known)
         if (pl_ifc_result_of(&head->code.at[k]) == row) sink_write(s, &head->code.at[k], false);
 }
 
-static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void sink(sink_count *s, const uint32_t *row, unsigned use)
 {
     enum { MAX_DEPTH = 8 };
-    sink_count *s = ctx;
     const pl_ir *x = s->a->x;
     const uint32_t word = pl_ifc_word_of(s->a, row, use);
-    (void)rows;
     if ((use & PL_USE_PRED) || *row >= x->nregs_described) return;
     if (word && s->words &&
         (s->a->word[*row] <= s->a->nparams ||
@@ -220,7 +226,7 @@ void pl_ifc_sink_body(sink_count *s)
     for (size_t k = body->code.n; k-- > 0;) {
         pl_insn *i = &body->code.at[k];
         address[k] = pl_ifc_is_global_load(i) || feeds_marked(a, i);
-        if (pl_ifc_is_global_load(i)) pl_insn_reads_inline(a->x->p, i, pl_ifc_mark_use, a);
+        if (pl_ifc_is_global_load(i)) pl_ifc_mark_reads(a, i);
     }
     pl_ifc_begin_query(a);
     for (size_t k = 0; k < body->code.n; k++)

@@ -80,7 +80,8 @@ const pl_insn *pl_unroll_last_write(const pl_ir *x, uint32_t block, uint32_t row
 {
     writes w = {row, 0};
     for (size_t k = x->blocks.at[block].code.n; k-- > 0;) {
-        pl_insn_writes_inline(x->p, &x->blocks.at[block].code.at[k], pl_unroll_count_writes, &w);
+        PL_FOR_EACH_WRITE(x->p, &x->blocks.at[block].code.at[k], o)
+            pl_unroll_count_writes(&w, o.row, o.rows, o.use);
         if (w.n) return &x->blocks.at[block].code.at[k];
     }
     return NULL;
@@ -130,9 +131,8 @@ uint32_t pl_unroll_initial_value(pl_ir *x, uint32_t header, uint32_t row)
     return found;
 }
 
-static void note_induction(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_induction(iteration_constants *k, const uint32_t *row, unsigned rows, unsigned use)
 {
-    iteration_constants *k = ctx;
     for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows; n++) {
         const pl_ir_reg *r = &k->x->regs[*row + n];
         if (r->ndefs > 1 && r->kind == PL_REG_VIRTUAL && !r->precolored)
@@ -141,9 +141,8 @@ static void note_induction(void *ctx, uint32_t *row, unsigned rows, unsigned use
 }
 
 /* Marks results as unknown. A value may still become known in the next try. */
-static void note_unknown(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_unknown(iteration_constants *k, const uint32_t *row, unsigned rows, unsigned use)
 {
-    iteration_constants *k = ctx;
     for (unsigned n = 0; n < ((use & PL_USE_PRED) ? 1 : rows); n++) {
         uint32_t *at = &((use & PL_USE_PRED) ? k->pred.at : k->row.at)[*row + n];
         k->changed |=
@@ -174,8 +173,8 @@ static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_
             for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n &&
                                pl_ir_dominates(x, c->member[m], c->latch) != (arm != 0);
                  k++)
-                pl_insn_writes_inline(x->p, &x->blocks.at[c->member[m]].code.at[k],
-                                      arm ? note_unknown : note_induction, known);
+                PL_FOR_EACH_WRITE(x->p, &x->blocks.at[c->member[m]].code.at[k], o)
+                    (arm ? note_unknown : note_induction)(known, o.row, o.rows, o.use);
     bool starts_tested = false;
     for (unsigned n = 0; !starts_tested || known->changed; n++) {
         known->changed = false;
@@ -183,7 +182,7 @@ static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_
             for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++) {
                 pl_insn *i = &x->blocks.at[c->member[m]].code.at[k];
                 if (n >= MAX_TRIES || !mark_if_known(known, i))
-                    pl_insn_writes_inline(x->p, i, note_unknown, known);
+                    PL_FOR_EACH_WRITE(x->p, i, o) note_unknown(known, o.row, o.rows, o.use);
             }
         for (uint32_t m = 0; m < c->members && !known->changed && !starts_tested;
              m++) /* few remain */

@@ -35,9 +35,8 @@ int64_t pl_unroll_sign_extend(uint64_t v, unsigned bits)
     return bits == 32 ? (int64_t)(int32_t)(uint32_t)v : (int64_t)v;
 }
 
-void pl_unroll_count_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+void pl_unroll_count_writes(writes *w, const uint32_t *row, unsigned rows, unsigned use)
 {
-    writes *w = ctx;
     if (!(use & PL_USE_PRED) && w->row - *row < rows) w->n++;
 }
 
@@ -46,8 +45,8 @@ unsigned pl_unroll_writes_in(pl_ir *x, const counted_loop *c, uint32_t row)
     writes w = {row, 0};
     for (uint32_t m = 0; m < c->members; m++)
         for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++)
-            pl_insn_writes_inline(x->p, &x->blocks.at[c->member[m]].code.at[k],
-                                  pl_unroll_count_writes, &w);
+            PL_FOR_EACH_WRITE(x->p, &x->blocks.at[c->member[m]].code.at[k], o)
+                pl_unroll_count_writes(&w, o.row, o.rows, o.use);
     return w.n;
 }
 

@@ -63,7 +63,7 @@ typedef struct iteration_constants {
         size_t n;
     } row, pred; /* the loop, plus one, in which it is known */
     uint32_t loop;
-    bool all, changed;         /* results of visitors */
+    bool all, changed;         /* results of walks over operands */
     pl_divergence divergence;  /* divergence, once computed */
     uint32_t npreds_described; /* number of predicates that it covers */
 } iteration_constants;
@@ -73,7 +73,7 @@ typedef struct iteration_constants {
 bool pl_unroll_has_several_exits(const counted_loop *c);
 uint64_t pl_unroll_truncate(uint64_t v, unsigned bits);
 int64_t pl_unroll_sign_extend(uint64_t v, unsigned bits);
-void pl_unroll_count_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+void pl_unroll_count_writes(writes *w, const uint32_t *row, unsigned rows, unsigned use);
 unsigned pl_unroll_writes_in(pl_ir *x, const counted_loop *c, uint32_t row);
 /* w = v + constant, unpredicated */
 bool pl_unroll_adds_number(const pl_ir *x, const pl_insn *i, uint64_t *step);

@@ -198,18 +198,6 @@ static inline void step(webs *w, uint32_t *row, unsigned use, bool write)
         step_variable(w, index - 1, row, use, write);
 }
 
-static void step_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    (void)rows;
-    if (!(use & PL_USE_WRITE)) step(ctx, row, use, false);
-}
-
-static void step_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    (void)rows;
-    step(ctx, row, use, true);
-}
-
 /* Visits reads before writes within an instruction. Each operand is one or the other, so it is
  * renamed once. */
 static void rename_block(webs *w, bool renaming)
@@ -223,7 +211,9 @@ static void rename_block(webs *w, bool renaming)
         pl_insn *i = &x->blocks.at[w->points.at[k].block].code.at[w->points.at[k].insn_index];
         w->block = w->points.at[k].block;
         w->guarded = i->guard != PL_PT;
-        pl_insn_reads_writes(x->p, i, step_read, step_write, w);
+        PL_FOR_EACH_READ(x->p, i, o)
+            if (!(o.use & PL_USE_WRITE)) step(w, o.row, o.use, false);
+        PL_FOR_EACH_WRITE(x->p, i, o) step(w, o.row, o.use, true);
     }
 }
 

@@ -1,5 +1,5 @@
-/* operand_plan.h - the register operands of an instruction, for passes that iterate over them: a
- * loop (PL_FOR_EACH_READ) and visitors that are inlined around a callback.
+/* operand_plan.h - the register operands of an instruction, for passes that iterate over them
+ * (PL_FOR_EACH_READ).
  *
  * A plan records which operands of an instruction are registers, how wide they are and how they are
  * used: everything that instructions of one form with equal modifiers have in common. */
@@ -11,8 +11,7 @@
 
 #include "isa/program/operands.h"
 
-/* The callback is known at each call site and must be inlined there instead of being called through
- * a pointer for each operand. */
+/* The iterator's state stays in host registers only if its functions are inlined into the loop. */
 #define PL_ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* The guard, or one register operand. */
@@ -73,79 +72,6 @@ PL_ALWAYS_INLINE const pl_operand_plan *pl_plan_of(const pl_program *p, pl_insn 
     return t;
 }
 
-/* Visits the registers that a call passes (read) and receives (written). */
-void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn, void *ctx);
-
-/* Visits the operands from u on, and those of a call that are read, written or both. */
-PL_ALWAYS_INLINE void pl_plan_visit(pl_program *p, pl_insn *i, const pl_operand_plan *t,
-                                    const pl_operand_slot *u, const pl_operand_slot *end,
-                                    unsigned which, pl_use_fn *fn, void *ctx)
-{
-    if (t->plain) { /* the common case */
-        for (; u < end; u++) {
-            uint32_t *op = (uint32_t *)(void *)i + u->at;
-            if (*op != UINT32_MAX) fn(ctx, op, u->rows, u->use);
-        }
-        return;
-    }
-    for (; u < end; u++) {
-        uint32_t *op = (uint32_t *)(void *)i + u->at, n = 1;
-        if (*op == UINT32_MAX) continue;
-        if (u->count) {
-            op = &p->pool.at[i->extra_ops + *op];
-            n = u->count;
-        }
-        do fn(ctx, op++, u->rows, u->use);
-        while (--n);
-    }
-    if (t->calls) pl_call_uses(p, i, which, fn, ctx);
-}
-
-PL_ALWAYS_INLINE void pl_plan_reads(pl_program *p, pl_insn *i, const pl_operand_plan *t,
-                                    pl_use_fn *fn, void *ctx)
-{
-    pl_plan_visit(p, i, t, t->reads + (i->guard == PL_PT), t->reads + t->nreads, PL_USE_READ, fn,
-                  ctx);
-}
-
-PL_ALWAYS_INLINE void pl_plan_writes(pl_program *p, pl_insn *i, const pl_operand_plan *t,
-                                     pl_use_fn *fn, void *ctx)
-{
-    pl_plan_visit(p, i, t, t->writes, t->writes + t->nwrites, PL_USE_WRITE, fn, ctx);
-}
-
-PL_ALWAYS_INLINE void pl_insn_uses_inline(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
-{
-    pl_operand_plan own;
-    const pl_operand_plan *t = pl_plan_of(p, i, &own);
-    pl_plan_visit(p, i, t, t->use + (i->guard == PL_PT), t->use + t->n, PL_USE_READ | PL_USE_WRITE,
-                  fn, ctx);
-}
-
-/* Visits only the operands read, or only those written; an operand that is both is passed with both
- * flags. For a predicate `rows` is one. */
-PL_ALWAYS_INLINE void pl_insn_reads_inline(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
-{
-    pl_operand_plan own;
-    pl_plan_reads(p, i, pl_plan_of(p, i, &own), fn, ctx);
-}
-
-PL_ALWAYS_INLINE void pl_insn_writes_inline(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
-{
-    pl_operand_plan own;
-    pl_plan_writes(p, i, pl_plan_of(p, i, &own), fn, ctx);
-}
-
-/* Visits the operands read, then those written: an operand that is both is visited twice. */
-PL_ALWAYS_INLINE void pl_insn_reads_writes(pl_program *p, pl_insn *i, pl_use_fn *read,
-                                           pl_use_fn *written, void *ctx)
-{
-    pl_operand_plan own;
-    const pl_operand_plan *t = pl_plan_of(p, i, &own);
-    pl_plan_reads(p, i, t, read, ctx);
-    pl_plan_writes(p, i, t, written, ctx);
-}
-
 /* ---- the loop over operands ---- */
 
 /* State that few instructions need, kept apart from the iterator, which stays in host registers. */
@@ -162,6 +88,16 @@ void pl_call_operands_begin(pl_operand_iter_state *r, pl_program *p, const pl_in
                             unsigned which);
 /* Advances to the next one. False at the end. */
 bool pl_call_operands_next(pl_operand_iter_state *r, pl_program *p, const pl_insn *i);
+
+/* Iterator over the registers and predicates in which a function receives its parameters (use:
+ * written) and returns its results (read). Starts zeroed. */
+typedef struct pl_interface_iter {
+    uint32_t *row; /* first row, or predicate; may be changed */
+    unsigned rows, use;
+    size_t next;
+} pl_interface_iter;
+/* Advances to the next one. False at the end. */
+bool pl_interface_next(pl_prog_func *f, pl_interface_iter *o);
 
 /* Iterator over the register operands of an instruction. */
 typedef struct pl_operand_iter {

@@ -142,23 +142,6 @@ pl_plan_cache *pl_plan_cache_new(pl_arena *a)
     return pl_arena_new(a, pl_plan_cache);
 }
 
-static void visit_moves(pl_program *p, uint32_t first, uint32_t n, bool results, pl_use_fn *fn,
-                        void *ctx)
-{
-    for (uint32_t k = 0; k < n; k++) {
-        pl_call_move *m = &p->moves.at[first + k];
-        unsigned use = (results ? PL_USE_WRITE : PL_USE_READ) | (m->pred ? PL_USE_PRED : 0);
-        if (m->reg) fn(ctx, results ? &m->to : &m->from, m->bytes > 4 ? 2 : 1, use);
-    }
-}
-
-void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn, void *ctx)
-{
-    const pl_prog_call *c = &p->calls.at[i->target];
-    if (which & PL_USE_READ) visit_moves(p, c->first_arg, c->nargs, false, fn, ctx);
-    if (which & PL_USE_WRITE) visit_moves(p, c->first_ret, c->nrets, true, fn, ctx);
-}
-
 /* Arguments first, then results; `move` indexes both. */
 void pl_call_operands_begin(pl_operand_iter_state *r, pl_program *p, const pl_insn *i,
                             unsigned which)
@@ -184,7 +167,17 @@ bool pl_call_operands_next(pl_operand_iter_state *r, pl_program *p, const pl_ins
     return false;
 }
 
-void pl_insn_uses(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
+bool pl_interface_next(pl_prog_func *f, pl_interface_iter *o)
 {
-    pl_insn_uses_inline(p, i, fn, ctx);
+    while (o->next < f->formal.n + f->result.n) {
+        const size_t k = o->next++;
+        const bool result = k >= f->formal.n;
+        pl_call_move *m = result ? &f->result.at[k - f->formal.n] : &f->formal.at[k];
+        if (!m->reg) continue;
+        o->row = result ? &m->from : &m->to;
+        o->rows = m->bytes > 4 ? 2 : 1;
+        o->use = (result ? PL_USE_READ : PL_USE_WRITE) | (m->pred ? PL_USE_PRED : 0);
+        return true;
+    }
+    return false;
 }

@@ -26,15 +26,8 @@ static inline unsigned pl_insn_traits(const pl_insn *i)
     return i->plan ? i->traits : pl_traits_find(i);
 }
 
-/* Called for each register operand. *row is its first row (or predicate number) and may be changed;
- * rows is the number of rows. */
-typedef void pl_use_fn(void *ctx, uint32_t *row, unsigned rows, unsigned use);
-
-/* Allocates a cache for the results of pl_insn_uses; a program with one (pl_program.plans) is
+/* Allocates a cache for operand plans (operand_plan.h); a program with one (pl_program.plans) is
  * traversed faster. NULL: out of memory. */
 pl_plan_cache *pl_plan_cache_new(pl_arena *a);
-
-/* Visits guard, operands, vectors, and the registers that a call passes and receives. */
-void pl_insn_uses(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx);
 
 #endif

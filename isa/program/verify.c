@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "isa/program/operands.h"
+#include "isa/program/operand_plan.h"
 #include "isa/program/canonicalize.h"
 #include "isa/program/insn_query.h"
 
@@ -45,9 +45,8 @@ bool pl_insn_words_fit(const pl_insn *i)
     return true;
 }
 
-static void check_use(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void check_use(check *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    check *c = ctx;
     if (use & PL_USE_PRED) {
         if (*row >= c->f->preds) fail(c, "an instruction names a predicate outside its function's");
         if ((use & PL_USE_WRITE) && *row <= PL_PF)
@@ -274,7 +273,7 @@ static bool check_insn(check *c, pl_insn *i)
         return fail(c, "lanes meet again outside their function");
     if ((pl_forms[i->form].effects & PL_EF_CALL) && !check_call(c, i)) return false;
     if (!check_operands(c, i) || !check_memory(c, i)) return false;
-    pl_insn_uses(c->p, i, check_use, c);
+    PL_FOR_EACH_USE(c->p, i, o) check_use(c, o.row, o.rows, o.use);
     /* The traversal treats UINT32_MAX as an absent operand. */
     check_use(c, &i->guard, 1, PL_USE_READ | PL_USE_PRED);
     return !c->why;

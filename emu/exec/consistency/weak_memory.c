@@ -23,7 +23,7 @@
 #include "emu/exec/async/async.h"
 #include "emu/exec/consistency/write_history.h"
 #include "emu/exec/tma/tma_operands.h"
-#include "isa/program/operands.h"
+#include "isa/program/operand_plan.h"
 
 _Static_assert(PL_MAX_PINNED >= 2 * PL_LANES, "a lane touches two grains at most");
 
@@ -717,9 +717,8 @@ typedef struct row_list {
     bool full, overlap;
 } row_list;
 
-static void visit_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void visit_row(row_list *x, uint32_t *row, unsigned rows, unsigned use)
 {
-    row_list *x = ctx;
     late_load *l = x->late;
     bool written = use & PL_USE_WRITE;
     if (use & PL_USE_PRED) return;
@@ -739,7 +738,7 @@ static void visit_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void visit_rows(struct pl_weak *k, const pl_insn *i, row_list *x)
 {
     pl_insn copy = *i; /* the walk takes a mutable instruction, although nothing changes */
-    pl_insn_uses(k->program, &copy, visit_row, x);
+    PL_FOR_EACH_USE(k->program, &copy, o) visit_row(x, o.row, o.rows, o.use);
 }
 
 /* The addresses at which the lanes of an instruction access memory; NULL for inactive lanes.

@@ -6,7 +6,7 @@
  * together. Lanes that have called the function of the instruction separately hold their registers
  * in different frames; for this one instruction they are moved to one frame. */
 #include "emu/exec/memory/address.h"
-#include "isa/program/operands.h"
+#include "isa/program/operand_plan.h"
 
 /* Member mask operand k, of the first lane. */
 static uint32_t member_mask(const pl_warp *w, const pl_insn *i, unsigned k)
@@ -21,9 +21,8 @@ typedef struct exchange {
     unsigned n;
 } exchange;
 
-static void swap_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void swap_row(exchange *x, uint32_t *row, unsigned rows, unsigned use)
 {
-    exchange *x = ctx;
     const uint64_t which = (uint64_t)(use & PL_USE_PRED) << 32 | *row;
     for (unsigned k = 0; k < x->n; k++)
         if (x->seen[k] == which) return;
@@ -63,7 +62,7 @@ static uint32_t exchange_registers(pl_warp *w, const pl_insn *i)
             exchange x = {.rows = {w->regs, pl_warp_frame(w, &w->split[k])},
                           .preds = {w->pred, pl_warp_preds(w, &w->split[k])},
                           .lanes = pl_of_half(w, w->split[k].mask)};
-            pl_insn_uses(&none, &copy, swap_row, &x);
+            PL_FOR_EACH_USE(&none, &copy, o) swap_row(&x, o.row, o.rows, o.use);
             lanes |= x.lanes;
         }
     return lanes;
