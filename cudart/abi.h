@@ -160,6 +160,10 @@ typedef struct cuda_launch_attribute {
         char bytes[64];
         int number;
         unsigned cluster[3];
+        struct {
+            void *event;
+            int flags;
+        } event;
     } value;
 } cuda_launch_attribute;
 
@@ -172,6 +176,7 @@ enum {
     ATTRIBUTE_SERIALIZATION = 6,
     ATTRIBUTE_EVENT = 7,
     ATTRIBUTE_PRIORITY = 8,
+    ATTRIBUTE_PREFERRED_CLUSTER = 11,
     ATTRIBUTE_COMPLETION_EVENT = 12,
     ATTRIBUTE_UPDATABLE = 13,
     ATTRIBUTE_RESERVED = 15,

@@ -9,7 +9,8 @@ enum {
     ATTRIBUTES = 17,
     SYNC_POLICY = 3, /* cudaLaunchAttributeID */
     DOMAIN_MAP = 9,
-    DOMAIN = 10
+    DOMAIN = 10,
+    CARVEOUT = 14
 };
 
 /* Values of all attributes, by stream or node. */
@@ -75,16 +76,32 @@ static bool is_stream_attribute(int attribute)
            attribute == ATTRIBUTE_PRIORITY || attribute == DOMAIN_MAP || attribute == DOMAIN;
 }
 
+int cuda_check_attribute(int attribute, const void *value)
+{
+    enum { DOMAINS = 4, MAX_CARVEOUT = 100 };
+    const unsigned char *map = value;
+    int number;
+    memcpy(&number, value, sizeof number);
+    switch (attribute) {
+    case ATTRIBUTE_ACCESS_POLICY: return cuda_check_window(value);
+    case ATTRIBUTE_POLICY:
+        return number < 0 || number > LAST_CLUSTER_POLICY ? CU_INVALID_VALUE : CU_OK;
+    case DOMAIN_MAP: return map[0] >= DOMAINS || map[1] >= DOMAINS ? CU_INVALID_VALUE : CU_OK;
+    case DOMAIN: return number < 0 || number > 1 ? CU_INVALID_VALUE : CU_OK;
+    case CARVEOUT: return number < -1 || number > MAX_CARVEOUT ? CU_INVALID_VALUE : CU_OK;
+    default: return CU_OK;
+    }
+}
+
 /* CU_OK if the value is valid for a stream. */
 static int check_stream_value(int attribute, const void *value)
 {
     enum { FIRST_POLICY = 1, LAST_POLICY = 4 };
     int number;
     memcpy(&number, value, sizeof number);
-    if (attribute == ATTRIBUTE_ACCESS_POLICY) return cuda_check_window(value);
-    return attribute == SYNC_POLICY && (number < FIRST_POLICY || number > LAST_POLICY)
-               ? CU_INVALID_VALUE
-               : CU_OK;
+    if (attribute == SYNC_POLICY && (number < FIRST_POLICY || number > LAST_POLICY))
+        return CU_INVALID_VALUE;
+    return cuda_check_attribute(attribute, value);
 }
 
 int pl_cudaStreamGetAttribute(void *stream, int attribute, void *value)
@@ -123,6 +140,14 @@ static bool is_kernel(const cuda_node *x)
     return x && x->op.kind == OP_KERNEL;
 }
 
+/* The others apply to launches or streams only. */
+static bool is_node_attribute(int attribute)
+{
+    return attribute != SYNC_POLICY && attribute != ATTRIBUTE_SERIALIZATION &&
+           attribute != ATTRIBUTE_EVENT && attribute != ATTRIBUTE_PREFERRED_CLUSTER &&
+           attribute != ATTRIBUTE_COMPLETION_EVENT && attribute != ATTRIBUTE_RESERVED;
+}
+
 /* cudaLaunchAttributeValue.deviceUpdatableKernelNode */
 typedef struct updatable {
     int on;
@@ -147,7 +172,8 @@ static void read_launch(const cuda_node *x, int attribute, void *value)
 int pl_cudaGraphKernelNodeGetAttribute(void *node, int attribute, void *value)
 {
     const cuda_node *x = node;
-    const int error = is_kernel(node) ? get(node, attribute, value) : CU_INVALID_VALUE;
+    const bool valid = is_kernel(node) && is_node_attribute(attribute);
+    const int error = valid ? get(node, attribute, value) : CU_INVALID_VALUE;
     if (!error) read_launch(x, attribute, value);
     return error;
 }
@@ -165,11 +191,24 @@ static int set_updatable(cuda_node *x, const void *value)
     return CU_OK;
 }
 
+/* The node must remain a valid launch. */
+static int check_cluster(const cuda_node *x, const void *value)
+{
+    cuda_launch l = x->op.u.kernel.l;
+    uint32_t blocks;
+    memcpy(l.cluster, value, sizeof l.cluster);
+    l.clustered = true;
+    return cuda_check_launch(x->op.u.kernel.f, &l, &blocks);
+}
+
 int pl_cudaGraphKernelNodeSetAttribute(void *node, int attribute, const void *value)
 {
     cuda_node *x = node;
     int number;
-    const int error = is_kernel(node) ? set(node, attribute, value) : CU_INVALID_VALUE;
+    if (!value || !is_kernel(x) || !is_node_attribute(attribute)) return CU_INVALID_VALUE;
+    int error = attribute == ATTRIBUTE_CLUSTER ? check_cluster(x, value)
+                                               : cuda_check_attribute(attribute, value);
+    if (!error) error = set(node, attribute, value);
     if (error) return error;
     cuda_launch *l = &x->op.u.kernel.l;
     memcpy(&number, value, sizeof number);

@@ -63,6 +63,7 @@ int pl_cudaMemcpyBatchAsync(const void **to, const void **from, const size_t *by
         return CU_INVALID_VALUE;
     for (size_t k = 0; k < n; k++)
         if (a[k].order < ORDER_STREAM || a[k].order > ORDER_ANY) return CU_INVALID_VALUE;
+    if (s->capture) return CU_CAPTURE_UNSUPPORTED; /* the capture remains valid (H100) */
     for (size_t k = 0; k < count && !error; k++) {
         if (!bytes[k]) return CU_INVALID_VALUE;
         cuda_op op = {

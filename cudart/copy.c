@@ -64,14 +64,15 @@ int pl_cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device
 int pl_cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
                            void *stream)
 {
+    cuda_stream *s = cuda_stream_of(stream);
     if (!cuda_is_device(to_device) || !cuda_is_device(from_device)) return CU_INVALID_DEVICE;
+    if (s && s->capture) return cuda_invalidate_capture(s);
     return pl_cudaMemcpyAsync(to, from, bytes, COPY_DEFAULT, stream);
 }
 
 static int copy2d(const cuda_copy *c, void *stream, bool wait)
 {
-    if ((!c->to.array && c->width > c->to.pitch) || (!c->from.array && c->width > c->from.pitch))
-        return CU_INVALID_PITCH;
+    if (cuda_is_narrow(&c->to, c) || cuda_is_narrow(&c->from, c)) return CU_INVALID_PITCH;
     return submit_copy(c, stream, wait);
 }
 
@@ -346,7 +347,7 @@ int cuda_submit_set(const cuda_set *c, void *stream, bool async)
 static int set(void *p, int value, size_t bytes, void *stream, bool async)
 {
     const cuda_set s = {
-        .p = p, .width = bytes, .height = 1, .depth = 1, .value = (unsigned)value, .element = 1};
+        .p = p, .width = bytes, .height = 1, .depth = 1, .value = (uint8_t)value, .element = 1};
     return cuda_submit_set(&s, stream, async);
 }
 
@@ -368,7 +369,7 @@ static int set2d(void *p, size_t pitch, int value, size_t width, size_t height, 
                         .width = width,
                         .height = height,
                         .depth = 1,
-                        .value = (unsigned)value,
+                        .value = (uint8_t)value,
                         .element = 1};
     return width > pitch && height > 1 ? CU_INVALID_VALUE : cuda_submit_set(&s, stream, async);
 }
@@ -386,13 +387,15 @@ int pl_cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t heigh
 
 static int set3d(cuda_pitched to, int value, cuda_extent extent, void *stream, bool async)
 {
+    const bool adjacent = extent.height == to.ysize; /* slices: they are one range of rows */
+    if (adjacent) extent = (cuda_extent){extent.width, extent.height * extent.depth, 1};
     const cuda_set s = {.p = to.ptr,
                         .pitch = to.pitch,
                         .slice = to.pitch * to.ysize,
                         .width = extent.width,
                         .height = extent.height,
                         .depth = extent.depth,
-                        .value = (unsigned)value,
+                        .value = (uint8_t)value,
                         .element = 1};
     return extent.width > to.pitch ? CU_INVALID_VALUE : cuda_submit_set(&s, stream, async);
 }

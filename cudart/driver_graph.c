@@ -69,8 +69,11 @@ int pl_cuGraphKernelNodeGetParams_v2(void *node, void *params)
     if (!p) return CU_INVALID_VALUE;
     *p = (driver_kernel){.context = NULL};
     const int error = pl_cudaGraphKernelNodeGetParams(node, &p->same);
-    if (!error) p->same.function = ((const cuda_node *)node)->op.u.kernel.f;
-    return error;
+    if (error) return error;
+    p->kernel = ((const cuda_node *)node)->op.u.kernel.f;
+    p->same.function = p->kernel;
+    p->context = cuda_context_handle(NULL, cuda_self.device);
+    return CU_OK;
 }
 
 int pl_cuGraphKernelNodeGetParams(void *node, void *params)
@@ -154,7 +157,7 @@ int pl_cuGraphExecMemsetNodeSetParams(void *exec, void *node, const void *params
 int pl_cuGraphConditionalHandleCreate(uint64_t *out, void *graph, void *context, unsigned value,
                                       unsigned flags)
 {
-    (void)context;
+    if (!context) return CU_INVALID_CONTEXT;
     return pl_cudaGraphConditionalHandleCreate(out, graph, value, flags);
 }
 

@@ -631,7 +631,17 @@ int cuda_add_node(void **out, void *graph, void *const *before, size_t nbefore, 
     return cuda_add_node_with_edges(out, graph, before, NULL, nbefore, op);
 }
 
-int cuda_kernel_op(const kernel_params *p, cuda_op *op)
+/* A node keeps the attributes of its launch when its parameters change. */
+static void keep_attributes(cuda_launch *to, const cuda_launch *from)
+{
+    to->prioritised = from->prioritised;
+    to->priority = from->priority;
+    to->cooperative = from->cooperative;
+    to->clustered = from->clustered;
+    memcpy(to->cluster, from->cluster, sizeof to->cluster);
+}
+
+int cuda_kernel_op(const kernel_params *p, const cuda_node *changed, cuda_op *op)
 {
     if (!p) return CU_INVALID_VALUE;
     if (p->args && p->extra) return CU_INVALID_VALUE;
@@ -642,6 +652,7 @@ int cuda_kernel_op(const kernel_params *p, cuda_op *op)
                                        .shared = p->shared,
                                        .green = cuda_current_green()}}};
     uint32_t blocks;
+    if (changed) keep_attributes(&op->u.kernel.l, &changed->op.u.kernel.l);
     int error = cuda_function_of(p->function, &op->u.kernel.f);
     if (!error) error = cuda_check_launch(op->u.kernel.f, &op->u.kernel.l, &blocks);
     if (error) return error;
@@ -653,7 +664,7 @@ int pl_cudaGraphAddKernelNode(void **out, void *graph, void *const *before, size
                               const void *params)
 {
     cuda_op op;
-    const int error = cuda_kernel_op(params, &op);
+    const int error = cuda_kernel_op(params, NULL, &op);
     return error ? error : cuda_add_node(out, graph, before, nbefore, &op);
 }
 
@@ -677,6 +688,7 @@ int pl_cudaGraphAddMemcpyNode1D(void **out, void *graph, void *const *before, si
                                 void *to, const void *from, size_t bytes, int kind)
 {
     const cuda_copy c = cuda_linear_copy(to, from, bytes, kind);
+    if (!bytes) return CU_INVALID_VALUE;
     return add_copy(out, graph, before, nbefore, &c);
 }
 
@@ -706,6 +718,7 @@ int pl_cudaGraphAddMemcpyNodeFromSymbol(void **out, void *graph, void *const *be
                                         size_t offset, int kind)
 {
     void *p;
+    if (kind == COPY_H2H || kind == COPY_H2D) return CU_INVALID_DIRECTION;
     const int error = at_symbol(symbol, bytes, offset, &p);
     if (error) return error;
     return pl_cudaGraphAddMemcpyNode1D(out, graph, before, nbefore, to, p, bytes, kind);
@@ -713,7 +726,10 @@ int pl_cudaGraphAddMemcpyNodeFromSymbol(void **out, void *graph, void *const *be
 
 int cuda_set_op(const memset_params *p, cuda_op *op)
 {
-    if (!p || (p->element != 1 && p->element != 2 && p->element != 4) || !p->width || !p->height)
+    if (!p || (p->element != 1 && p->element != 2 && p->element != 4) || !p->width || !p->height ||
+        (uintptr_t)p->p % p->element)
+        return CU_INVALID_VALUE;
+    if (p->height > 1 && (p->pitch % p->element || p->pitch / p->element < p->width))
         return CU_INVALID_VALUE;
     *op = (cuda_op){.kind = OP_SET,
                     .u.set = {.p = p->p,
@@ -765,6 +781,7 @@ static int add_event(cuda_op_kind kind, void **out, void *graph, void *const *be
 {
     cuda_op op = {.kind = kind};
     op.u.event = event ? cuda_table_get(&cuda.events, event) : NULL;
+    if (!event) return CU_INVALID_VALUE;
     return op.u.event ? cuda_add_node(out, graph, before, nbefore, &op) : CU_INVALID_HANDLE;
 }
 
@@ -811,11 +828,18 @@ int pl_cudaGraphDestroyNode(void *node)
 
 /* ---------------------------------------------------------------- queries */
 
-int pl_cudaGraphNodeGetType(void *node, int *type)
+int pl_cuGraphNodeGetType(void *node, int *type)
 {
     if (!node || !type) return CU_INVALID_VALUE;
     *type = (int)((const cuda_node *)node)->op.kind;
     return CU_OK;
+}
+
+/* The runtime has no nodes that write values or wait for them. */
+int pl_cudaGraphNodeGetType(void *node, int *type)
+{
+    const cuda_node *x = node;
+    return x && x->op.kind == OP_MEMORY ? CU_UNKNOWN : pl_cuGraphNodeGetType(node, type);
 }
 
 /* Lists the nodes, or only the roots, in an array with space for *n; *n: the number of nodes. */
@@ -869,10 +893,6 @@ int cuda_replace_op(cuda_node *x, const cuda_op *op, int error)
         cuda_free_op(&owned);
         return CU_INVALID_VALUE;
     }
-    if (op->kind == OP_KERNEL && !op->u.kernel.l.prioritised) { /* the node keeps its priority */
-        owned.u.kernel.l.prioritised = x->op.u.kernel.l.prioritised;
-        owned.u.kernel.l.priority = x->op.u.kernel.l.priority;
-    }
     cuda_free_op(&x->op);
     x->op = owned;
     return CU_OK;
@@ -881,7 +901,9 @@ int cuda_replace_op(cuda_node *x, const cuda_op *op, int error)
 int pl_cudaGraphKernelNodeSetParams(void *node, const void *params)
 {
     cuda_op op;
-    const int error = cuda_kernel_op(params, &op);
+    const cuda_node *x = node;
+    if (!x || x->op.kind != OP_KERNEL) return CU_INVALID_VALUE;
+    const int error = cuda_kernel_op(params, x, &op);
     return cuda_replace_op(node, &op, error);
 }
 
@@ -912,7 +934,7 @@ int pl_cudaGraphMemcpyNodeSetParams1D(void *node, void *to, const void *from, si
                                       int kind)
 {
     const cuda_op op = {.kind = OP_COPY, .u.copy = cuda_linear_copy(to, from, bytes, kind)};
-    return cuda_replace_op(node, &op, cuda_check_copy(&op.u.copy));
+    return cuda_replace_op(node, &op, bytes ? cuda_check_copy(&op.u.copy) : CU_INVALID_VALUE);
 }
 
 /* Returns the node of an executable graph that corresponds to a node of its source. */
@@ -947,20 +969,30 @@ static int memory_kind(const cuda_side *s)
                                                                                        : HOST;
 }
 
+/* The direction determines the kinds of memory, except for cudaMemcpyDefault. */
 static bool same_memory_kinds(const cuda_copy *a, const cuda_copy *b)
 {
+    if (a->kind != b->kind) return false;
+    if (a->kind != COPY_DEFAULT)
+        return !a->to.array == !b->to.array && !a->from.array == !b->from.array;
     return memory_kind(&a->to) == memory_kind(&b->to) &&
            memory_kind(&a->from) == memory_kind(&b->from);
 }
 
-/* A copy of an executable graph must keep the kinds of memory. */
-static int replace_copy(cuda_node *x, const cuda_copy *c)
+static bool has_one_row(const cuda_copy *c)
+{
+    return c->height <= 1 && c->depth <= 1;
+}
+
+/* A copy of an executable graph must keep the kinds of memory; only copies of one row can be
+ * replaced. */
+int cuda_replace_copy(cuda_node *x, const cuda_copy *c)
 {
     const cuda_op op = {.kind = OP_COPY, .u.copy = *c};
-    int error = cuda_check_copy(c);
-    if (!error && (!x || x->op.kind != OP_COPY || !same_memory_kinds(&x->op.u.copy, c)))
-        error = CU_INVALID_VALUE;
-    return cuda_replace_op(x, &op, error);
+    if (!x || x->op.kind != OP_COPY || !has_one_row(&x->op.u.copy) || !has_one_row(c) ||
+        !same_memory_kinds(&x->op.u.copy, c))
+        return CU_INVALID_VALUE;
+    return cuda_replace_op(x, &op, cuda_check_copy(c));
 }
 
 int pl_cudaGraphExecHostNodeSetParams(void *exec, void *node, const void *params)
@@ -972,14 +1004,14 @@ int pl_cudaGraphExecMemcpyNodeSetParams(void *exec, void *node, const cuda_copy3
 {
     cuda_copy c;
     const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
-    return error ? error : replace_copy(cuda_exec_node(exec, node), &c);
+    return error ? CU_INVALID_VALUE : cuda_replace_copy(cuda_exec_node(exec, node), &c);
 }
 
 int pl_cudaGraphExecMemcpyNodeSetParams1D(void *exec, void *node, void *to, const void *from,
                                           size_t bytes, int kind)
 {
     const cuda_copy c = cuda_linear_copy(to, from, bytes, kind);
-    return replace_copy(cuda_exec_node(exec, node), &c);
+    return cuda_replace_copy(cuda_exec_node(exec, node), &c);
 }
 
 int pl_cudaGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
@@ -1018,35 +1050,46 @@ static bool is_device_accessible(const cuda_side *s)
 }
 
 /* Graphs that kernels launch may contain kernels, copies, sets and graphs of them; the copies must
- * be of memory that the device can access. */
-static bool can_be_launched_by_kernels(const cuda_graph *g)
+ * be of memory that the device can access. Returns the first other node; NULL: none. */
+static cuda_node *only_for_host(const cuda_graph *g)
 {
     for (size_t k = 0; k < g->n; k++) {
         const cuda_op *op = &g->node[k]->op;
-        if (op->kind > OP_GRAPH || op->kind == OP_HOST) return false;
-        if (op->kind == OP_GRAPH && !can_be_launched_by_kernels(op->u.graph)) return false;
+        if (op->kind > OP_GRAPH || op->kind == OP_HOST) return g->node[k];
+        if (op->kind == OP_GRAPH && only_for_host(op->u.graph)) return g->node[k];
         if (op->kind == OP_COPY &&
             !(is_device_accessible(&op->u.copy.from) && is_device_accessible(&op->u.copy.to)))
-            return false;
+            return g->node[k];
     }
-    return g->n != 0;
+    return NULL;
 }
 
-int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why)
+/* Returns the first node that an executable graph with these flags cannot have; NULL: none. */
+static cuda_node *unsupported_node(const cuda_graph *g, unsigned long long flags)
 {
-    enum { UPLOAD = 2, FLAGS = 15, INVALID_STRUCTURE = 2, NODE_NOT_SUPPORTED = 3 };
+    for (size_t k = 0; k < g->n; k++)
+        if (g->node[k]->op.kind == OP_CONDITION && !bodies_are_valid(g->node[k]->op.u.condition))
+            return g->node[k];
+    return flags & DEVICE_LAUNCH ? only_for_host(g) : NULL;
+}
+
+int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why, void **node)
+{
+    enum { AUTO_FREE = 1, UPLOAD = 2, PRIORITY = 8, FLAGS = 15 };
+    enum { INVALID_STRUCTURE = 2, NODE_NOT_SUPPORTED = 3 }; /* cudaGraphInstantiateResult */
     cuda_graph *g = cuda_graph_of(graph);
     *why = 1; /* cudaGraphInstantiateError */
-    if (!out || !g || flags & ~(unsigned long long)FLAGS) return CU_INVALID_VALUE;
+    *node = NULL;
+    if (!out || !g || flags & ~(unsigned long long)FLAGS ||
+        (flags & DEVICE_LAUNCH && (flags & AUTO_FREE || !g->n)))
+        return CU_INVALID_VALUE;
     *why = INVALID_STRUCTURE;
     cuda_node **order = order_of(g);
     if (!order) return CU_INVALID_VALUE; /* a cycle */
     free(order);
     *why = NODE_NOT_SUPPORTED;
-    for (size_t k = 0; k < g->n; k++)
-        if (g->node[k]->op.kind == OP_CONDITION && !bodies_are_valid(g->node[k]->op.u.condition))
-            return CU_INVALID_VALUE;
-    if (flags & DEVICE_LAUNCH && !can_be_launched_by_kernels(g)) return CU_INVALID_VALUE;
+    *node = unsupported_node(g, flags);
+    if (*node) return CU_INVALID_VALUE;
     const bool memory = cuda_has_memory_nodes(g);
     if ((memory && g->has_exec) || cuda_is_bound(g)) return CU_NOT_SUPPORTED;
     *why = 0;
@@ -1056,7 +1099,7 @@ int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why
         return CU_MEMORY_ALLOCATION;
     }
     exec->exec = true;
-    exec->flags = flags;
+    exec->flags = flags & ~(unsigned long long)PRIORITY;
     exec->uploaded = flags & UPLOAD;
     exec->source = memory ? g : NULL;
     g->has_exec = memory;
@@ -1064,10 +1107,13 @@ int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why
     return CU_OK;
 }
 
+/* Without a stream there is no upload. */
 int pl_cudaGraphInstantiateWithFlags(void **out, void *graph, unsigned long long flags)
 {
+    enum { UPLOAD = 2 };
     int why;
-    return cuda_instantiate(out, graph, flags, &why);
+    void *node;
+    return flags & UPLOAD ? CU_INVALID_VALUE : cuda_instantiate(out, graph, flags, &why, &node);
 }
 
 int pl_cudaGraphInstantiate(void **out, void *graph, unsigned long long flags)
@@ -1129,6 +1175,14 @@ static int differs(const cuda_graph *exec, const cuda_graph *g, void **at)
     return 0;
 }
 
+/* A set of several rows must keep its shape. */
+static bool same_rows(const cuda_set *a, const cuda_set *b)
+{
+    if (a->height <= 1 && b->height <= 1) return true;
+    return a->height == b->height && a->width == b->width && a->element == b->element &&
+           a->pitch == b->pitch;
+}
+
 static int nodes_differ(const cuda_graph *exec, const cuda_node *a, const cuda_graph *g,
                         const cuda_node *b)
 {
@@ -1143,6 +1197,7 @@ static int nodes_differ(const cuda_graph *exec, const cuda_node *a, const cuda_g
     }
     if (a->op.kind == OP_COPY && !same_memory_kinds(&a->op.u.copy, &b->op.u.copy))
         return UPDATE_PARAMETERS;
+    if (a->op.kind == OP_SET && !same_rows(&a->op.u.set, &b->op.u.set)) return UPDATE_PARAMETERS;
     return a->op.kind == OP_GRAPH ? differs(a->op.u.graph, b->op.u.graph, &inside) : 0;
 }
 
@@ -1252,6 +1307,7 @@ int cuda_capture_op(cuda_stream *s, const cuda_op *op)
         cuda_free_op(&owned);
         return t ? CAPTURE_INVALIDATED : CU_MEMORY_ALLOCATION;
     }
+    if (cuda_is_empty(op)) return CU_OK;
     if (op->kind == OP_KERNEL) {
         cuda_launch *l = &owned.u.kernel.l;
         if (!l->prioritised) l->priority = s->priority;

@@ -125,10 +125,15 @@ bool cuda_edge_is_valid(const cuda_graph *g, const cuda_node *from, const cuda_o
 int cuda_replace_op(cuda_node *x, const cuda_op *op, int error);
 /* Returns the node of an executable graph that corresponds to a node of its source; NULL: none. */
 cuda_node *cuda_exec_node(void *exec, void *node);
-int cuda_kernel_op(const kernel_params *p, cuda_op *op);
+/* changed: the node that gets the parameters; NULL: a new one. */
+int cuda_kernel_op(const kernel_params *p, const cuda_node *changed, cuda_op *op);
+/* True if it copies or sets nothing. */
+bool cuda_is_empty(const cuda_op *op);
+/* Changes a copy of an executable graph. */
+int cuda_replace_copy(cuda_node *x, const cuda_copy *c);
 int cuda_set_op(const memset_params *p, cuda_op *op);
-/* *why: cudaGraphInstantiateResult. */
-int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why);
+/* *why: cudaGraphInstantiateResult; *node: the unsupported node, or NULL. */
+int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why, void **node);
 /* CU_OK if the executable graph can be updated from the other. */
 int cuda_same_topology(const cuda_graph *exec, const cuda_graph *g);
 /* CUDA_BLOCKED: a node waits for a value, and other nodes depend on it. */

@@ -59,6 +59,20 @@ int cuda_capture_free(cuda_stream *s, void *p)
     return error ? error : cuda_submit(s, &op);
 }
 
+/* Graphs allocate from a device, and their memory cannot be exported. */
+static int check_pool(const alloc_params *p)
+{
+    enum { PINNED = 1 };
+    struct {
+        int type, handle_types, location_type, location;
+    } pool;
+    memcpy(&pool, p->pool, sizeof pool);
+    if (pool.type != PINNED || pool.location_type != CUDA_LOCATION_DEVICE ||
+        !cuda_is_device(pool.location))
+        return CU_INVALID_VALUE;
+    return pool.handle_types ? CU_NOT_SUPPORTED : CU_OK;
+}
+
 int pl_cudaGraphAddMemAllocNode(void **out, void *graph, void *const *before, size_t nbefore,
                                 void *params)
 {
@@ -66,7 +80,8 @@ int pl_cudaGraphAddMemAllocNode(void **out, void *graph, void *const *before, si
     cuda_op op;
     const cuda_graph *g = cuda_graph_of(graph);
     if (!p || !g || (nbefore && !before)) return CU_INVALID_VALUE;
-    const int error = cuda_graph_memory_op(g, before, nbefore, p->bytes, &op);
+    int error = check_pool(p);
+    if (!error) error = cuda_graph_memory_op(g, before, nbefore, p->bytes, &op);
     if (error) return error;
     p->p = (void *)(uintptr_t)op.u.memory->address;
     return cuda_add_node(out, graph, before, nbefore, &op);
@@ -195,7 +210,7 @@ static int event_op(int kind, void *event, cuda_op *op)
 {
     *op = (cuda_op){.kind = (cuda_op_kind)kind};
     op->u.event = event ? cuda_table_get(&cuda.events, event) : NULL;
-    return op->u.event ? CU_OK : CU_INVALID_HANDLE;
+    return op->u.event ? CU_OK : event ? CU_INVALID_HANDLE : CU_INVALID_VALUE;
 }
 
 static int copy_op(const cuda_copy3d *p, cuda_op *op)
@@ -220,8 +235,8 @@ static int op_of(node_params *p, const cuda_graph *g, void *const *before, size_
     int error = CU_OK;
     if (!p || p->reserved[0] || p->reserved[1] || p->reserved[2]) return CU_INVALID_VALUE;
     switch (p->kind) {
-    case OP_KERNEL: return cuda_kernel_op(&p->u.kernel, op);
-    case OP_COPY: return copy_op(&p->u.copy.copy, op);
+    case OP_KERNEL: return cuda_kernel_op(&p->u.kernel, NULL, op);
+    case OP_COPY: return p->u.copy.flags ? CU_INVALID_VALUE : copy_op(&p->u.copy.copy, op);
     case OP_SET: return cuda_set_op(&p->u.set, op);
     case OP_HOST:
         *op = (cuda_op){.kind = OP_HOST, .u.host = {p->u.host.fn, p->u.host.arg}};
@@ -231,7 +246,8 @@ static int op_of(node_params *p, const cuda_graph *g, void *const *before, size_
     case OP_WAIT:
     case OP_RECORD: return event_op(p->kind, p->u.event, op);
     case OP_ALLOC:
-        error = g ? cuda_graph_memory_op(g, before, n, p->u.alloc.bytes, op) : CU_INVALID_VALUE;
+        error = g ? check_pool(&p->u.alloc) : CU_INVALID_VALUE;
+        if (!error) error = cuda_graph_memory_op(g, before, n, p->u.alloc.bytes, op);
         if (!error) p->u.alloc.p = (void *)(uintptr_t)op->u.memory->address;
         return error;
     case OP_FREE: return g ? cuda_graph_memory_free_op(g, p->u.freed, op) : CU_INVALID_VALUE;
@@ -258,19 +274,29 @@ int pl_cudaGraphAddNode_12(void **out, void *graph, void *const *before, size_t 
     return pl_cudaGraphAddNode(out, graph, before, NULL, nbefore, params);
 }
 
-int pl_cudaGraphNodeSetParams(void *node, void *params)
+static int set_params(void *node, node_params *p)
 {
     cuda_op op;
-    const node_params *p = params;
     if (p && (p->kind == OP_ALLOC || p->kind == OP_FREE || p->kind == OP_CONDITION))
         return CU_NOT_SUPPORTED;
-    const int error = op_of(params, NULL, NULL, 0, &op);
+    if (p && p->kind == OP_KERNEL) return pl_cudaGraphKernelNodeSetParams(node, &p->u.kernel);
+    const int error = op_of(p, NULL, NULL, 0, &op);
     return cuda_replace_op(node, &op, error);
+}
+
+int pl_cudaGraphNodeSetParams(void *node, void *params)
+{
+    node_params *p = params;
+    return p && p->kind == OP_GRAPH ? CU_NOT_SUPPORTED : set_params(node, p);
 }
 
 int pl_cudaGraphExecNodeSetParams(void *exec, void *node, void *params)
 {
-    return pl_cudaGraphNodeSetParams(cuda_exec_node(exec, node), params);
+    node_params *p = params;
+    if (p && p->kind == OP_SET) return pl_cudaGraphExecMemsetNodeSetParams(exec, node, &p->u.set);
+    if (p && p->kind == OP_COPY)
+        return pl_cudaGraphExecMemcpyNodeSetParams(exec, node, &p->u.copy.copy);
+    return set_params(cuda_exec_node(exec, node), p);
 }
 
 int pl_cudaGraphExecChildGraphNodeSetParams(void *exec, void *node, void *child)
@@ -320,16 +346,20 @@ int pl_cudaGraphExecMemcpyNodeSetParamsToSymbol(void *exec, void *node, const vo
                                                 const void *from, size_t bytes, size_t offset,
                                                 int kind)
 {
-    return pl_cudaGraphMemcpyNodeSetParamsToSymbol(cuda_exec_node(exec, node), symbol, from, bytes,
-                                                   offset, kind);
+    void *p;
+    const int error = at_symbol(symbol, bytes, offset, &p);
+    if (error) return error;
+    return pl_cudaGraphExecMemcpyNodeSetParams1D(exec, node, p, from, bytes, kind);
 }
 
 int pl_cudaGraphExecMemcpyNodeSetParamsFromSymbol(void *exec, void *node, void *to,
                                                   const void *symbol, size_t bytes, size_t offset,
                                                   int kind)
 {
-    return pl_cudaGraphMemcpyNodeSetParamsFromSymbol(cuda_exec_node(exec, node), to, symbol, bytes,
-                                                     offset, kind);
+    void *p;
+    const int error = at_symbol(symbol, bytes, offset, &p);
+    if (error) return error;
+    return pl_cudaGraphExecMemcpyNodeSetParams1D(exec, node, to, p, bytes, kind);
 }
 
 /* ---------------------------------------------------------------- parameters of nodes */
@@ -358,25 +388,28 @@ int pl_cudaGraphKernelNodeGetParams(void *node, void *params)
     return CU_OK;
 }
 
+/* Rows without a pitch have none here either, except between host memory (H100). */
 static void side_of(const cuda_side *s, const cuda_copy *c, struct cuda_array **array, cuda_pos *at,
                     cuda_pitched *memory)
 {
+    const size_t texel = s->array ? cuda_texel_bytes(s->array) : 1;
     *array = s->array;
-    *at = (cuda_pos){s->x, s->y, s->z};
-    const size_t pitch = s->pitch ? s->pitch : c->width;
+    *at = (cuda_pos){s->x / texel, s->y, s->z};
+    const size_t pitch = s->pitch || c->kind != COPY_H2H ? s->pitch : c->width;
     if (!s->array)
-        *memory = (cuda_pitched){.ptr = s->p,
-                                 .pitch = pitch,
-                                 .xsize = c->width,
-                                 .ysize = s->slice ? s->slice / pitch : c->height};
+        *memory = (cuda_pitched){
+            .ptr = s->p, .pitch = pitch, .ysize = pitch && s->slice ? s->slice / pitch : 0};
 }
 
+/* Widths count texels if an array is involved. */
 int pl_cudaGraphMemcpyNodeGetParams(void *node, cuda_copy3d *p)
 {
     const cuda_op *op = op_in(node, OP_COPY);
     if (!op || !p) return CU_INVALID_VALUE;
     const cuda_copy *c = &op->u.copy;
-    *p = (cuda_copy3d){.extent = {c->width, c->height, c->depth}, .kind = c->kind};
+    const cuda_array *a = c->from.array ? c->from.array : c->to.array;
+    const size_t texel = a ? cuda_texel_bytes(a) : 1;
+    *p = (cuda_copy3d){.extent = {c->width / texel, c->height, c->depth}, .kind = c->kind};
     side_of(&c->from, c, &p->from_array, &p->from_pos, &p->from);
     side_of(&c->to, c, &p->to_array, &p->to_pos, &p->to);
     return CU_OK;
@@ -459,8 +492,7 @@ int pl_cudaGraphInstantiateWithParams(void **out, void *graph, void *params)
         int result;
     } *p = params;
     if (!p) return CU_INVALID_VALUE;
-    p->node = NULL;
-    return cuda_instantiate(out, graph, p->flags, &p->result);
+    return cuda_instantiate(out, graph, p->flags, &p->result, &p->node);
 }
 
 int pl_cudaGraphExecGetFlags(void *exec, unsigned long long *flags)

@@ -92,7 +92,7 @@ int pl_cudaFuncSetAttribute(const void *function, int attribute, int value)
         if (value < 0) return CU_INVALID_VALUE;
         f->cluster[attribute - CLUSTER_WIDTH] = (unsigned)value;
         return CU_OK;
-    case NON_PORTABLE_CLUSTER: f->nonportable_cluster = value != 0; return CU_OK;
+    case NON_PORTABLE_CLUSTER: f->nonportable_cluster = value; return CU_OK;
     case CLUSTER_POLICY:
         if (value < 0 || value > LAST_CLUSTER_POLICY) return CU_INVALID_VALUE;
         f->cluster_policy = value;

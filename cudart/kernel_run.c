@@ -70,7 +70,6 @@ int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *bl
         l->block.y > MAX_THREADS || l->block.z > 64 || threads > MAX_THREADS ||
         l->grid.x > INT32_MAX || l->grid.y > UINT16_MAX || l->grid.z > UINT16_MAX)
         return CU_INVALID_VALUE;
-    if ((int64_t)l->shared > (max_dynamic > 0 ? max_dynamic : 0)) return CU_INVALID_VALUE;
     const uint32_t *maxntid = f->info.maxntid;
     if (maxntid[0] && threads > (uint64_t)maxntid[0] * (maxntid[1] ? maxntid[1] : 1) *
                                     (maxntid[2] ? maxntid[2] : 1))
@@ -84,6 +83,8 @@ int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *bl
     if (l->cluster[0] && f->info.reqcluster[0] &&
         memcmp(l->cluster, f->info.reqcluster, sizeof l->cluster) != 0)
         return CU_INVALID_CLUSTER;
+    if ((int64_t)l->shared > (max_dynamic > 0 ? max_dynamic : 0))
+        return l->cooperative ? CU_COOPERATIVE_TOO_LARGE : CU_INVALID_VALUE;
     pl_occupancy_info o;
     if (pl_gpu_occupancy(cuda_current_device()->gpu, (uint32_t)threads, f->info.registers,
                          f->info.static_shared + l->shared, f->info.barriers, &o) != PL_OK)

@@ -87,6 +87,7 @@ int cuda_check_window(const void *value)
  * graph node; or NULL. */
 typedef struct launch_extras {
     void *event, *node_handle;
+    unsigned preferred[3]; /* cluster shape */
 } launch_extras;
 
 static int event_error(const cuda_event *e)
@@ -101,11 +102,11 @@ static int apply_attribute(const cuda_launch_attribute *a, cuda_launch *l, launc
     case ATTRIBUTE_COOPERATIVE: l->cooperative = a->value.number != 0; return CU_OK;
     case ATTRIBUTE_CLUSTER:
         memcpy(l->cluster, a->value.cluster, sizeof l->cluster);
-        l->clustered = true;
+        l->clustered = l->cluster[0] || l->cluster[1] || l->cluster[2]; /* 0, 0, 0: no attribute */
         return CU_OK;
-    case ATTRIBUTE_POLICY:
-        return a->value.number < 0 || a->value.number > LAST_CLUSTER_POLICY ? CU_INVALID_VALUE
-                                                                            : CU_OK;
+    case ATTRIBUTE_PREFERRED_CLUSTER:
+        memcpy(b->preferred, a->value.cluster, sizeof b->preferred);
+        return CU_OK;
     case ATTRIBUTE_SERIALIZATION: l->dependent = a->value.number != 0; return CU_OK;
     case ATTRIBUTE_SYNC_POLICY:
     case ATTRIBUTE_RESERVED: return CU_INVALID_VALUE; /* not attributes of launches */
@@ -113,28 +114,40 @@ static int apply_attribute(const cuda_launch_attribute *a, cuda_launch *l, launc
         l->prioritised = true;
         l->priority = cuda_clamp_priority((int)a->value.number);
         return CU_OK;
-    case ATTRIBUTE_ACCESS_POLICY: return cuda_check_window(a->value.bytes);
     case ATTRIBUTE_EVENT:
     case ATTRIBUTE_COMPLETION_EVENT:
-        memcpy(&b->event, a->value.bytes, sizeof b->event);
+        if (a->value.event.flags & ~1) return CU_INVALID_VALUE;
+        b->event = a->value.event.event;
         return event_error(cuda_table_get(&cuda.events, b->event));
     case ATTRIBUTE_UPDATABLE: /* a flag, followed by the returned handle */
         if (a->value.number)
             b->node_handle = (void *)(uintptr_t)(a->value.bytes + sizeof(uint64_t));
         return a->value.number > 1 ? CU_INVALID_VALUE : CU_OK;
-    default: return a->id < 0 || a->id > LAST_ATTRIBUTE ? CU_INVALID_VALUE : CU_OK;
+    default:
+        return a->id < 0 || a->id > LAST_ATTRIBUTE ? CU_INVALID_VALUE
+                                                   : cuda_check_attribute(a->id, a->value.bytes);
     }
+}
+
+/* A preferred cluster consists of whole clusters of the shape that the launch specifies. */
+static bool is_valid_preference(const unsigned *preferred, const cuda_launch *l)
+{
+    if (!preferred[0] && !preferred[1] && !preferred[2]) return true;
+    for (int k = 0; k < 3; k++)
+        if (!l->cluster[k] || preferred[k] % l->cluster[k]) return false;
+    return true;
 }
 
 int pl_cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, void **args)
 {
     if (!c) return CU_INVALID_VALUE;
     cuda_launch l = {.grid = c->grid, .block = c->block, .shared = c->shared};
-    launch_extras b = {NULL, NULL};
+    launch_extras b = {.event = NULL};
     for (unsigned k = 0; k < c->attributes; k++) {
         const int error = apply_attribute(&c->attribute[k], &l, &b);
         if (error) return error;
     }
+    if (!is_valid_preference(b.preferred, &l)) return CU_INVALID_CLUSTER;
     const cuda_stream *s = b.node_handle ? cuda_stream_of(c->stream) : NULL;
     if (s && !s->capture) return CU_NOT_SUPPORTED;
     const int error = launch(function, &l, args, c->stream);

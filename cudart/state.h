@@ -66,7 +66,7 @@ typedef struct cuda_function {
     int max_dynamic_shared;                /* attribute; -1: not set */
     int carveout;
     unsigned cluster[3]; /* attributes: cluster shape; clusters above the portable size allowed */
-    bool nonportable_cluster;
+    int nonportable_cluster;
     int cluster_policy;
 } cuda_function;
 
@@ -462,6 +462,10 @@ typedef struct cuda_set {
     unsigned value, element;                   /* bytes of an element */
 } cuda_set;
 
+/* Returns the bytes of an element of an array. */
+size_t cuda_texel_bytes(const struct cuda_array *a);
+/* True if the rows of a copy overlap on a side. */
+bool cuda_is_narrow(const cuda_side *s, const cuda_copy *c);
 /* The host waits for a synchronous copy. A wait for a copy within device memory does not order the
  * copy before later operations of the host, since the API does not guarantee that. */
 void cuda_wait_for_copy(cuda_stream *s, const cuda_copy *c);
@@ -923,6 +927,8 @@ void cuda_named_array_freed(const struct cuda_array *a);
 /* ---- launch.c ---- */
 /* CU_OK if the device accepts this cudaAccessPolicyWindow. */
 int cuda_check_window(const void *value);
+/* CU_OK if the value is valid for a launch, a node or a stream. */
+int cuda_check_attribute(int attribute, const void *value);
 
 /* ---- kernel_run.c ---- */
 /* params: the parameter block of the kernel. */

@@ -81,7 +81,13 @@ int pl_cuGraphBatchMemOpNodeSetParams(void *node, const void *params)
     return cuda_replace_op(node, &op, error);
 }
 
+/* The number and the kinds of the operations cannot change. */
 int pl_cuGraphExecBatchMemOpNodeSetParams(void *exec, void *node, const void *params)
 {
-    return pl_cuGraphBatchMemOpNodeSetParams(cuda_exec_node(exec, node), params);
+    const node_params *p = params;
+    cuda_node *x = cuda_exec_node(exec, node);
+    if (!x || !p || x->op.kind != OP_MEMORY || x->op.u.values->n != p->n) return CU_INVALID_VALUE;
+    for (unsigned k = 0; p->list && k < p->n; k++)
+        if (x->op.u.values->at[k].kind != p->list[k].kind) return CU_INVALID_VALUE;
+    return pl_cuGraphBatchMemOpNodeSetParams(x, params);
 }

@@ -31,6 +31,24 @@ static bool is_empty(const cuda_copy *c)
     return !c->width || !c->height || !c->depth;
 }
 
+bool cuda_is_empty(const cuda_op *op)
+{
+    const cuda_set *s = &op->u.set;
+    if (op->kind == OP_SET) return !s->width || !s->height || !s->depth;
+    return op->kind == OP_COPY && is_empty(&op->u.copy);
+}
+
+size_t cuda_texel_bytes(const cuda_array *a)
+{
+    return (size_t)(a->channel.x + a->channel.y + a->channel.z + a->channel.w) / 8;
+}
+
+/* The pitch of a single row does not matter. */
+bool cuda_is_narrow(const cuda_side *s, const cuda_copy *c)
+{
+    return !s->array && c->width > s->pitch && (s->pitch || c->height > 1 || c->depth > 1);
+}
+
 /* True if the bytes of a side exist, or will exist when a graph executes. */
 static bool is_accessible(const cuda_side *s, const cuda_copy *c, bool *device)
 {
@@ -122,8 +140,7 @@ cuda_copy cuda_linear_copy(void *to, const void *from, size_t bytes, int kind)
 int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
 {
     const cuda_array *a = p->from_array ? p->from_array : p->to_array;
-    const size_t texel =
-        a ? (size_t)(a->channel.x + a->channel.y + a->channel.z + a->channel.w) / 8 : 1;
+    const size_t texel = a ? cuda_texel_bytes(a) : 1;
     if ((p->from_array && p->from.ptr) || (p->to_array && p->to.ptr) ||
         (!p->from_array && !p->from.ptr) || (!p->to_array && !p->to.ptr))
         return CU_INVALID_VALUE;
@@ -149,7 +166,5 @@ int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
                                  p->to.pitch * (p->to_pos.y + p->to.ysize * p->to_pos.z),
                             .pitch = p->to.pitch,
                             .slice = p->to.pitch * p->to.ysize};
-    if ((!c->from.array && c->width > c->from.pitch) || (!c->to.array && c->width > c->to.pitch))
-        return CU_INVALID_PITCH;
-    return CU_OK;
+    return cuda_is_narrow(&c->from, c) || cuda_is_narrow(&c->to, c) ? CU_INVALID_PITCH : CU_OK;
 }

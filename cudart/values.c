@@ -48,7 +48,8 @@ static int check_op(const cuda_memory_op *p)
         return CU_INVALID_VALUE;
     return (p->flags & ~(unsigned)FLUSHES) > (cuda_value_waits(p) ? NOR : NO_BARRIER)
                ? CU_INVALID_VALUE
-               : CU_OK;
+           : cuda_value_waits(p) && p->flags & FLUSHES ? CU_NOT_SUPPORTED /* no such device */
+                                                       : CU_OK;
 }
 
 /* 32-bit values are compared modulo 2^32. */

@@ -130,6 +130,7 @@ void graphs_of_kernels(void);
 void graphs_of_kernels_refused(void);
 void graph_in_capture(void);
 void graph_edges(void);
+void graph_rules(void);
 void graph_capture_into(void);
 void graph_object(void);
 void capture_rules(void);

@@ -387,7 +387,16 @@ static void launches_refused(void *d)
     EXPECT(cudaFuncSetAttribute(stub_store, 14, 1), 0);
     EXPECT(cudaLaunchKernelExC(&c, stub_store, args), 0);
     memset(a.value.cluster, 0, sizeof size);
+    EXPECT(cudaLaunchKernelExC(&c, stub_store, args), 0); /* the attribute is ignored (H200) */
+    a.value.cluster[1] = 1;
     EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_INVALID_CLUSTER);
+    a = (cuda_launch_attribute){.id = ATTRIBUTE_PREFERRED_CLUSTER, .value.cluster = {4, 1, 1}};
+    EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_INVALID_CLUSTER); /* of no cluster */
+    static const int wrong[][2] = {{9, 77}, {10, 4}, {14, 101}, {14, -2}}; /* domains, carveout */
+    for (int k = 0; k < 4; k++) {
+        a = (cuda_launch_attribute){.id = wrong[k][0], .value.number = wrong[k][1]};
+        EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_INVALID_VALUE);
+    }
     a.id = 99;
     EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_INVALID_VALUE);
     const struct {

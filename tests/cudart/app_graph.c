@@ -25,6 +25,23 @@ typedef struct kernel_params {
     void **args, **extra;
 } kernel_params;
 
+/* cudaMemsetParams */
+typedef struct memset_params {
+    void *p;
+    size_t pitch;
+    unsigned value, element;
+    size_t width, height;
+} memset_params;
+
+/* cudaMemAllocNodeParams */
+typedef struct alloc_params {
+    int type, handle_types, location[2];
+    char rest[72];
+    const void *access;
+    size_t naccess, bytes;
+    void *p;
+} alloc_params;
+
 int cudaGraphAddKernelNode(void **out, void *graph, void *const *before, size_t nbefore,
                            const void *params);
 int cudaGraphExecKernelNodeSetParams(void *exec, void *node, const void *params);
@@ -199,6 +216,159 @@ void graph_capture_into(void)
     EXPECT(cudaGraphDestroy(graph), 0);
 }
 
+int cudaGraphAddMemsetNode(void **out, void *graph, void *const *before, size_t nbefore,
+                           const void *params);
+int cudaGraphAddEventRecordNode(void **out, void *graph, void *const *before, size_t nbefore,
+                                void *event);
+int cudaGraphExecMemcpyNodeSetParams1D(void *exec, void *node, void *to, const void *from,
+                                       size_t bytes, int kind);
+int cudaGraphMemcpyNodeGetParams(void *node, cuda_copy3d *p);
+int cudaGraphExecMemcpyNodeSetParams(void *exec, void *node, const cuda_copy3d *p);
+int cudaGraphAddMemcpyNode(void **out, void *graph, void *const *before, size_t nbefore,
+                           const cuda_copy3d *p);
+int cudaGraphExecUpdate(void *exec, void *graph, void *info);
+int cudaGraphInstantiateWithParams(void **out, void *graph, void *params);
+int cudaGraphExecGetFlags(void *exec, unsigned long long *flags);
+int cudaGraphKernelNodeGetAttribute(void *node, int attribute, void *value);
+int cudaGraphKernelNodeSetAttribute(void *node, int attribute, const void *value);
+int cudaGraphKernelNodeSetParams(void *node, const void *params);
+
+static int add_copy(void **graph, void **node, void *to, const void *from, size_t bytes, int kind)
+{
+    EXPECT(cudaGraphCreate(graph, 0), 0);
+    return cudaGraphAddMemcpyNode1D(node, *graph, NULL, 0, to, from, bytes, kind);
+}
+
+static void copies_by_rule(void *a, void *b)
+{
+    char *h, pageable[64];
+    void *graph, *other, *exec, *node, *new, *s, *nodes[2];
+    size_t n = 2;
+    EXPECT(cudaHostAlloc((void **)&h, 64, 0), 0);
+    EXPECT(add_copy(&graph, &node, a, b, 0, COPY_D2D), CU_INVALID_VALUE);
+    EXPECT(add_copy(&graph, &node, pageable, b, 64, COPY_D2H), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    /* The direction counts, and not the kind of host memory. */
+    EXPECT(add_copy(&other, &new, h, a, 32, COPY_D2H), 0);
+    EXPECT(cudaGraphExecUpdate(exec, other, NULL), 0);
+    EXPECT(add_copy(&other, &new, pageable, b, 64, COPY_DEFAULT), 0);
+    EXPECT(cudaGraphExecUpdate(exec, other, NULL), 910);
+    EXPECT(cudaGraphExecMemcpyNodeSetParams1D(exec, node, a, h, 64, COPY_H2D), CU_INVALID_VALUE);
+    EXPECT(cudaGraphExecMemcpyNodeSetParams1D(exec, node, h, a, 64, COPY_D2H), 0);
+    cuda_copy3d p = {.from = {b, 16, 16, 2}, .to = {a, 16, 16, 2}, .extent = {8, 2, 1}, .kind = 3};
+    EXPECT(cudaGraphAddMemcpyNode(&node, other, NULL, 0, &p), 0);
+    EXPECT(cudaGraphInstantiate(&exec, other, 0), 0);
+    EXPECT(cudaGraphExecMemcpyNodeSetParams(exec, node, &p), CU_INVALID_VALUE); /* two rows */
+    /* Empty copies and sets are no nodes of a capture. */
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaStreamBeginCapture(s, 2), 0);
+    EXPECT(cudaMemcpyAsync(a, b, 0, COPY_D2D, s), 0);
+    EXPECT(cudaMemsetAsync(a, 0, 0, s), 0);
+    EXPECT(cudaMemcpyAsync(a, b, 64, COPY_D2D, s), 0);
+    EXPECT(cudaStreamEndCapture(s, &graph), 0);
+    EXPECT(cudaGraphGetNodes(graph, nodes, &n), 0);
+    EXPECT(n, 1);
+    EXPECT(cudaGraphMemcpyNodeGetParams(nodes[0], &p), 0);
+    EXPECT(p.from.pitch == 0 && p.extent.width == 64 && p.extent.height == 1, 1);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    EXPECT(cudaGraphExecMemcpyNodeSetParams(exec, nodes[0], &p), 0);
+}
+
+static void sets_by_rule(char *a)
+{
+    static const struct {
+        size_t offset;
+        unsigned element;
+        size_t width, height, pitch;
+        int error;
+    } c[] = {{1, 2, 3, 1, 0, 1},   {2, 4, 2, 1, 0, 1},  {32, 1, 20, 3, 16, 1}, {32, 4, 5, 3, 16, 1},
+             {32, 4, 4, 3, 18, 1}, {32, 4, 4, 2, 0, 1}, {32, 4, 4, 3, 16, 0}};
+    void *graph, *other, *node, *exec;
+    memset_params p = {0};
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    for (size_t k = 0; k < sizeof c / sizeof *c; k++) {
+        p = (memset_params){.p = a + c[k].offset,
+                            .pitch = c[k].pitch,
+                            .element = c[k].element,
+                            .width = c[k].width,
+                            .height = c[k].height};
+        EXPECT(cudaGraphAddMemsetNode(&node, graph, NULL, 0, &p), c[k].error);
+    }
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    for (int k = 0; k < 2; k++) { /* only the address may change, not the rows */
+        p.p = a;
+        p.height = k ? 2 : 3;
+        EXPECT(cudaGraphCreate(&other, 0), 0);
+        EXPECT(cudaGraphAddMemsetNode(&node, other, NULL, 0, &p), 0);
+        EXPECT(cudaGraphExecUpdate(exec, other, NULL), k ? 910 : 0);
+    }
+}
+
+static void attributes_by_rule(void *a)
+{
+    enum { SYNC_POLICY = 3, CLUSTER = 4, CARVEOUT = 14, CLUSTER_ERROR = 912 };
+    unsigned value = 44;
+    void *graph, *node, *exec, *args[] = {&a, &value};
+    kernel_params p = {.function = stub_store, .grid = {4, 1, 1}, .block = {1, 1, 1}, .args = args};
+    union {
+        char room[64];
+        unsigned cluster[3];
+        int number;
+    } v = {.cluster = {3, 1, 1}};
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphAddKernelNode(&node, graph, NULL, 0, &p), 0);
+    EXPECT(cudaGraphKernelNodeGetAttribute(node, SYNC_POLICY, &v), CU_INVALID_VALUE);
+    EXPECT(cudaGraphKernelNodeSetAttribute(node, CLUSTER, &v), CLUSTER_ERROR);
+    v.cluster[0] = 2;
+    EXPECT(cudaGraphKernelNodeSetAttribute(node, CLUSTER, &v), 0);
+    p.grid.x = 3; /* no whole clusters */
+    EXPECT(cudaGraphKernelNodeSetParams(node, &p), CLUSTER_ERROR);
+    v.number = 101;
+    EXPECT(cudaGraphKernelNodeSetAttribute(node, CARVEOUT, &v), CU_INVALID_VALUE);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    EXPECT(cudaGraphLaunch(exec, NULL), 0);
+}
+
+static void flags_by_rule(void)
+{
+    enum { UPLOAD = 2, DEVICE_LAUNCH = 4, PRIORITY = 8, NODE_NOT_SUPPORTED = 3 };
+    struct {
+        unsigned long long flags;
+        void *stream, *node;
+        int result;
+    } p = {.flags = DEVICE_LAUNCH};
+    void *graph, *node, *exec;
+    unsigned long long flags = 99;
+    alloc_params alloc = {.type = 1, .handle_types = 1, .location = {1, 0}, .bytes = 64};
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphAddMemAllocNode(&node, graph, NULL, 0, &alloc), CU_NOT_SUPPORTED);
+    alloc = (alloc_params){.type = 1, .location = {1, 9}, .bytes = 64};
+    EXPECT(cudaGraphAddMemAllocNode(&node, graph, NULL, 0, &alloc), CU_INVALID_VALUE);
+    EXPECT(cudaGraphAddEventRecordNode(&node, graph, NULL, 0, NULL), CU_INVALID_VALUE);
+    EXPECT(cudaGraphAddEmptyNode(&node, graph, NULL, 0), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, UPLOAD), CU_INVALID_VALUE);
+    EXPECT(cudaGraphInstantiate(&exec, graph, PRIORITY), 0);
+    EXPECT(cudaGraphExecGetFlags(exec, &flags), 0);
+    EXPECT(flags, 0);
+    EXPECT(cudaGraphInstantiateWithParams(&exec, graph, &p), CU_INVALID_VALUE);
+    EXPECT(p.result, NODE_NOT_SUPPORTED);
+    EXPECT(p.node == node, 1);
+    p.flags = UPLOAD;
+    EXPECT(cudaGraphInstantiateWithParams(&exec, graph, &p), 0);
+}
+
+/* Rules for nodes, their changes and instantiation (H100). */
+void graph_rules(void)
+{
+    void *a, *b;
+    EXPECT(cudaMalloc(&a, 256), 0);
+    EXPECT(cudaMalloc(&b, 256), 0);
+    copies_by_rule(a, b);
+    sets_by_rule(a);
+    attributes_by_rule(a);
+    flags_by_rule();
+}
+
 /* A graph whose kernel records `value` and then launches up to two graphs, NULL: its own. */
 typedef struct relay {
     void *list;
@@ -354,12 +524,7 @@ typedef struct node_params {
  * twice until the program frees it. */
 void graph_memory(void)
 {
-    struct {
-        char pool[88];
-        const void *access;
-        size_t naccess, bytes;
-        void *p;
-    } alloc = {.bytes = 64};
+    alloc_params alloc = {.type = 1, .location = {1, 0}, .bytes = 64};
     unsigned value = 21, copied = 0;
     uint64_t used = 1;
     enum { CHUNK = 32 << 20 };
@@ -409,18 +574,8 @@ int cudaGraphAddMemsetNode(void **out, void *graph, void *const *before, size_t 
 void graph_memory_beside(void)
 {
     enum { BYTES = 64 << 20 };
-    struct {
-        char pool[88];
-        const void *access;
-        size_t naccess, bytes;
-        void *p;
-    } alloc = {.bytes = BYTES};
-    struct {
-        void *p;
-        size_t pitch;
-        unsigned value, element;
-        size_t width, height;
-    } set = {.element = 4, .width = BYTES / 4, .height = 1};
+    alloc_params alloc = {.type = 1, .location = {1, 0}, .bytes = BYTES};
+    memset_params set = {.element = 4, .width = BYTES / 4, .height = 1};
     uint64_t used = 0;
     void *stream[2], *exec[2];
     for (int k = 0; k < 2; k++) {

@@ -16,6 +16,7 @@ int cuGraphAddBatchMemOpNode(void **out, void *graph, void *const *before, size_
 int cuGraphBatchMemOpNodeGetParams(void *node, void *params);
 int cuGraphExecBatchMemOpNodeSetParams(void *exec, void *node, const void *params);
 int cudaGraphNodeGetType(void *node, int *type);
+int cuGraphNodeGetType(void *node, int *type);
 int cudaStreamAddCallback(void *stream, void (*fn)(void *, int, void *), void *arg, unsigned flags);
 
 enum { GREATER_OR_EQUAL, EQUAL, AND, NOR };
@@ -250,7 +251,8 @@ void values_in_graphs(void)
     EXPECT(cudaStreamEndCapture(s, &graph), 0);
     EXPECT(cudaGraphGetNodes(graph, nodes, &n), 0);
     EXPECT(n, 1);
-    EXPECT(cudaGraphNodeGetType(nodes[0], &type), 0);
+    EXPECT(cudaGraphNodeGetType(nodes[0], &type), 999);
+    EXPECT(cuGraphNodeGetType(nodes[0], &type), 0);
     EXPECT(type, NODE);
 }
 
