@@ -185,8 +185,8 @@ typedef struct pl_pass_control {
 typedef struct pl_load_options {
     pl_host host;    /* vector instructions of the host processor */
     int opt_level;   /* 0: one machine instruction per PTX instruction; 2: optimised */
-    bool keep_loads; /* of shared and global memory, also if nothing reads the result: for checkers,
-                        which report what is wrong with them */
+    bool keep_loads; /* of shared and global memory, also if nothing reads the result, and arrays in
+                        local memory: for checkers, which report what is wrong with them */
     bool check_only; /* parse and check, do not assemble; *out stays NULL */
     bool fit;    /* with check_only: the texts are parts of one program that may be incomplete; also
                     check that their definitions match */

@@ -59,7 +59,7 @@ static bool is_checked(const pl_program *p, const pl_insn *i)
 {
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
     const uint16_t m = pl_insn_mnem(i);
-    return p->keeps_loads && (m == M_ld || m == M_ldu) &&
+    return p->keeps_accesses && (m == M_ld || m == M_ldu) &&
            (space == PL_SP_GLOBAL || space == PL_SP_SHARED || space == PL_SP_GENERIC);
 }
 

@@ -665,7 +665,7 @@ static bool find_arrays(sroa *a)
 bool pl_pass_sroa(pl_ir *x)
 {
     const int64_t bytes = x->f->local_bytes;
-    if (!bytes || bytes % WORD || bytes > MAX_BYTES) return true;
+    if (!bytes || bytes % WORD || bytes > MAX_BYTES || x->p->keeps_accesses) return true;
     if (!pl_ir_graph(x) || !pl_ir_analyze(x)) return false;
     const uint32_t rows = x->f->rows;
     sroa a = {.x = x, .bytes = bytes, .rows = rows, .common_dominator = PL_IR_NONE};

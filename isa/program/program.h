@@ -228,8 +228,8 @@ typedef struct pl_program {
         size_t n, cap;
     } sources; /* the PTX files, in text order */
     int opt_level;
-    bool keeps_loads; /* during assembly: loads of shared and global memory without a reader stay,
-                         for checkers */
+    bool keeps_accesses; /* during assembly, for checkers: loads of shared and global memory without
+                            a reader and arrays in local memory stay */
     /* The program contains instructions of these kinds: set when it is bound (pl_bind). */
     bool bulk_reductions, launch_control;
     uint32_t lanes;          /* during assembly: lanes per warp */

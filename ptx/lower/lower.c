@@ -822,6 +822,7 @@ static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
         const pl_stmt *s = &f->body.at[k];
         c->stmt_pc[k] = (uint32_t)c->p->code.n;
         if (s->kind == PL_S_LOC) {
+            if (!s->src_line) continue; /* the compiler knows none: the line before stays */
             c->src_file = s->src_file;
             c->src_line = s->src_line;
             c->inlined = s->inlined;

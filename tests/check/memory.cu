@@ -118,3 +118,23 @@ extern "C" __global__ void askew_end(char *p)
 {
     *(int *)(p + 61) = 1;
 }
+
+// A small array that the assembler promotes to registers, unless it checks.
+template <int LAST> __device__ static int picked(const int *in)
+{
+    int a[8];
+    for (int k = 0; k < 8; k++) a[k] = in[k] + threadIdx.x;
+    a[in[threadIdx.x] & LAST] = 5;
+    int s = 0;
+    for (int k = 0; k < 8; k++) s += a[in[k] & 7];
+    return s;
+}
+extern "C" __global__ void array_end(int *out, const int *in) { out[threadIdx.x] = picked<31>(in); }
+extern "C" __global__ void array_end_ok(int *out, const int *in) { out[threadIdx.x] = picked<7>(in); }
+
+// The compiler names no line for the copy loop.
+struct record { int part[6]; };
+extern "C" __global__ void record_end(record *out, const record *in)
+{
+    memcpy(&out[threadIdx.x], &in[threadIdx.x + 1], sizeof *out);
+}
