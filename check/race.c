@@ -104,14 +104,14 @@ static bool polls(const pl_visit *v, const pl_context *x)
     return !(x->flags & PL_ACCESS_WRITES) && v->k->insn[x->pc].in_loop;
 }
 
-/* True for accesses of different warps that are ordered only by chance: two writes, one of them
+/* True for accesses that are ordered only by chance: two writes of different warps, one of them
  * volatile, or a volatile write and a volatile read that does not poll for it. It is no race in the
  * PTX model, but rarely intended. */
 static bool only_volatile_order(const pl_visit *v, const pl_context *x)
 {
     const unsigned both = x->flags & v->self.flags, any = x->flags | v->self.flags;
-    if (!(both & PL_ACCESS_STRONG) || (x->block == v->self.block && x->unit == v->self.unit))
-        return false;
+    const bool same_warp = x->block == v->self.block && x->unit == v->self.unit;
+    if (!(both & PL_ACCESS_STRONG) || (same_warp && both & PL_ACCESS_WRITES)) return false;
     return both & PL_ACCESS_WRITES
                ? any & PL_ACCESS_VOLATILE && !(both & PL_ACCESS_ATOMIC)
                : both & PL_ACCESS_VOLATILE && !polls(v, x) && !polls(v, &v->self);

@@ -1102,3 +1102,22 @@ template <bool BEHIND> __device__ static void tell(int *out)
 
 extern "C" __global__ void __cluster_dims__(2) told(int *out) { tell<false>(out); }
 extern "C" __global__ void __cluster_dims__(2) told_ok(int *out) { tell<true>(out); }
+
+/* The last steps of a sum as they were written when the lanes of a warp ran in lockstep. */
+template <bool SYNC> __device__ static void warp_tree(int *out)
+{
+    __shared__ volatile int s[64];
+    s[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x >= 32) return;
+#pragma unroll
+    for (int d = 32; d; d /= 2) {
+        int v = s[threadIdx.x] + s[threadIdx.x + d];
+        if (SYNC) __syncwarp();
+        s[threadIdx.x] = v;
+        if (SYNC) __syncwarp();
+    }
+    if (threadIdx.x == 0) *out = s[0];
+}
+extern "C" __global__ void lockstep(int *out) { warp_tree<false>(out); }
+extern "C" __global__ void lockstep_ok(int *out) { warp_tree<true>(out); }
