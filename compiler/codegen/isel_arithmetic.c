@@ -236,7 +236,7 @@ bool pl_isel_funnel(combiner *c, pl_insn *i)
     return false;
 }
 
-/* A shift whose count is masked to its lower five bits: SHF wraps the count itself. */
+/* A shift whose count is masked to exactly its lower five bits: SHF wraps the count itself. */
 void pl_isel_wrap_shift(combiner *c, pl_insn *i)
 {
     pl_ir *x = c->x;
@@ -250,7 +250,7 @@ void pl_isel_wrap_shift(combiner *c, pl_insn *i)
         (!left && pl_type_kind(pl_insn_type(i)) == 's'))
         return;
     const unsigned k = pl_ir_constant_value(x, w->op[2], &n) ? 1 : 2;
-    if (!pl_ir_constant_value(x, w->op[3 - k], &n) || (n & 31) != 31 ||
+    if (!pl_ir_constant_value(x, w->op[3 - k], &n) || (uint32_t)n != 31 ||
         !pl_insn_make(&r, M_shf, 4, words, 3))
         return;
     r.op[left ? 2 : 1] = i->op[1];
