@@ -574,6 +574,10 @@ static const pl_conf_key sync_keys[] = {
 static const pl_conf_key driver_keys[] = {
     OPTIONAL(pl_driver_config, print, "print", U32, CY, 0, 1000000,
              "cycles of printf for a warp, in addition to print_interval"),
+    OPTIONAL(pl_driver_config, print_lane, "print_lane", U32, CY, 0, 100000,
+             "additional cycles for each lane that prints"),
+    OPTIONAL(pl_driver_config, print_first, "print_first", U32, CY, 0, 1000000,
+             "additional cycles of the first printf of a launch: its code is not cached"),
     OPTIONAL(pl_driver_config, print_interval, "print_interval", U32, CY, 0, 1000000,
              "cycles between two warps of the GPU that print"),
     OPTIONAL(pl_driver_config, alloc, "alloc", U32, CY, 0, 1000000,

@@ -162,8 +162,8 @@ typedef struct pl_sync_config {
 } pl_sync_config;
 
 typedef struct pl_driver_config {
-    uint32_t print, print_interval, alloc, alloc_lane, alloc_interval, alloc_small, free, free_lane,
-        free_interval;
+    uint32_t print, print_lane, print_first, print_interval, alloc, alloc_lane, alloc_interval,
+        alloc_small, free, free_lane, free_interval;
     double alloc_byte, alloc_interval_byte;
 } pl_driver_config;
 

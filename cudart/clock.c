@@ -116,6 +116,12 @@ static double fault_ns(const cuda_migrated *m)
     return fmax(start + bytes, cost.fault_start * m->blocks);
 }
 
+double cuda_page_fault_cycles(const cuda_migrated *m)
+{
+    read_costs();
+    return fault_ns(m) * cost.clock / 1e3;
+}
+
 /* Returns the memory type (MEMORY_...) of a side of a copy. */
 static int type_of(const cuda_side *s)
 {

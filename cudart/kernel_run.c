@@ -300,6 +300,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     if (launch.checks && ranges) pl_checks_watch(launch.checks, range, ranges);
     const cuda_migrated moved =
         cuda_migrate_parameters(params, f->info.param_bytes, cuda_self.device);
+    launch.page_fault_cycles = (uint64_t)cuda_page_fault_cycles(&moved);
     cuda_stream_race_launch(launch.checks);
     cuda_checked_launching();
     start_watch(&launch);
@@ -313,7 +314,8 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
         cuda.trace = NULL;
     }
     if (launch.checks) pl_trace_note_findings(recording ? cuda.trace : NULL, launch.checks);
-    cuda_kernel_time time = cuda_time_of(f, l, &r);
+    cuda_kernel_time time = cuda_time_of(
+        f, l, &r, r.cycles > launch.page_fault_cycles ? r.cycles - launch.page_fault_cycles : 0);
     time.blocks_per_sm = blocks;
     time.moved = moved;
     if (cuda.options.metrics && cuda_recording() && r.cycles && r.status == PL_OK)

@@ -23,6 +23,7 @@ enum {
     MAX_CHECKSUMS = 2048, /* maximum checksums of all allocations */
     SAMPLE_BYTES = 64,    /* bytes of a page that its checksum covers otherwise */
     HOST_PAGES = 16,      /* pages that migrate to the host when it writes one of them */
+    FAULT_PAGES = 16,     /* aligned uninitialised pages that one fault of a device allocates */
     BLOCK_PAGES = 512 /* pages of a 2 MiB block: a device migrates pages of one block at a time */
 };
 
@@ -69,6 +70,20 @@ static void set_location(struct cuda_page_map *p, uint64_t page, uint8_t to)
     p->location[page] = to;
 }
 
+/* True if a page of another allocation, in the 64 KiB at which this one starts, is at `to`: the
+ * fault for that page has allocated the uninitialised ones of this allocation as well. */
+static bool neighbour_is_at(const cuda_alloc *a, uint8_t to)
+{
+    const uint64_t block = a->address - a->address % ((uint64_t)FAULT_PAGES * PAGE);
+    for (uint64_t k = 0; k < FAULT_PAGES; k++) {
+        const uint64_t at = block + k * PAGE;
+        const cuda_alloc *b = cuda_alloc_find(at);
+        if (b && b != a && b->page_map && b->page_map->location[(at - b->address) / PAGE] == to)
+            return true;
+    }
+    return false;
+}
+
 /* Migrates n pages from `first` on, except for those that are already at `to`. */
 static void migrate(const cuda_alloc *a, uint64_t first, uint64_t n, uint8_t to, cuda_migrated *m)
 {
@@ -84,7 +99,7 @@ static void migrate(const cuda_alloc *a, uint64_t first, uint64_t n, uint8_t to,
             m->written += PAGE;
             m->blocks += (first + k) / BLOCK_PAGES != block;
             block = (first + k) / BLOCK_PAGES;
-        } else {
+        } else if (p->pages > FAULT_PAGES || !neighbour_is_at(a, to)) {
             m->fresh += PAGE;
         }
         set_location(p, first + k, to);

@@ -743,6 +743,8 @@ typedef struct cuda_kernel_time {
     cuda_migrated moved; /* by its accesses */
 } cuda_kernel_time;
 void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_time *t);
+/* Returns the duration of the page faults of a kernel, in cycles of the SMs. */
+double cuda_page_fault_cycles(const cuda_migrated *m);
 /* Starts a graph with this number of root nodes. */
 void cuda_clock_graph(cuda_stream *s, size_t roots);
 /* Returns the estimated start of a kernel that is enqueued now. */
@@ -777,7 +779,9 @@ void cuda_call_host(void (*fn)(void *), void *arg);
 /* ---- timing.c: selection of timed launches, and durations of the others ---- */
 bool cuda_timed(const cuda_function *f, const cuda_launch *l);
 double cuda_timed_seconds(void); /* seconds for which blocks of a launch are timed; 0: all */
-cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r);
+/* cycles: of the launch without its page faults; 0: it was not timed. */
+cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r,
+                              uint64_t cycles);
 void cuda_timed_shapes_free(cuda_function *f);
 
 /* ---- caller.c ---- */

@@ -48,7 +48,7 @@ bool cuda_timed(const cuda_function *f, const cuda_launch *l)
     return !k || k->n < o->timing_limit;
 }
 
-static void record_timed(cuda_function *f, const cuda_launch *l, const pl_result *r)
+static void record_timed(cuda_function *f, const cuda_launch *l, double cycles, double instructions)
 {
     cuda_timed_shape *k = timed_shape_of(f, l);
     if (!k && !(k = calloc(1, sizeof *k))) return; /* the launch is then not used for estimates */
@@ -57,11 +57,11 @@ static void record_timed(cuda_function *f, const cuda_launch *l, const pl_result
         k->next = f->timed_shapes;
         f->timed_shapes = k;
     }
-    const double cycles = (double)r->cycles, deviation = cycles - k->mean;
+    const double deviation = cycles - k->mean;
     k->n++;
     k->mean += deviation / k->n;
     k->squares += deviation * (cycles - k->mean);
-    k->instructions += ((double)r->inst_executed - k->instructions) / k->n;
+    k->instructions += (instructions - k->instructions) / k->n;
 }
 
 /* Estimates from non-matching launches of the kernel: cycles proportional to instructions. */
@@ -75,12 +75,13 @@ static double estimate_by_instructions(const cuda_function *f, double instructio
     return instruction_sum > 0 ? cycles / instruction_sum * instructions : 0;
 }
 
-cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r)
+cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r,
+                              uint64_t cycles)
 {
-    cuda_kernel_time t = {.name = cuda_shown_name(f), .cycles = (double)r->cycles, .spread = -1};
-    if (r->cycles) {
+    cuda_kernel_time t = {.name = cuda_shown_name(f), .cycles = (double)cycles, .spread = -1};
+    if (cycles) {
         spent_seconds += r->wall_seconds;
-        if (r->status == PL_OK) record_timed(f, l, r);
+        if (r->status == PL_OK) record_timed(f, l, t.cycles, (double)r->inst_executed);
         t.estimated = r->timed_blocks > 0;
         return t;
     }

@@ -414,7 +414,10 @@ typedef struct pl_launch {
     const volatile int *cancel;
     double global_time; /* ns: %globaltimer at the start; 0: it starts at 0 and counts half the
                            cycles */
-    uint64_t graph;     /* value of %current_graph_exec */
+    /* Timing mode: cycles for which the launch waits, at its start, until managed memory has
+     * migrated to the GPU. pl_result.cycles includes them. */
+    uint64_t page_fault_cycles;
+    uint64_t graph; /* value of %current_graph_exec */
     /* Called when a kernel launches a graph (cudaGraphLaunch) into one of the streams for that
      * purpose. It returns the error that the kernel receives; 700 ends the launch with that fault.
      * Several threads may call it concurrently. NULL: no graph can be launched. */

@@ -55,8 +55,8 @@ static pl_status run_untimed_blocks(pl_grid *g, uint64_t timed_instructions, pl_
     if (g->async_mode == PL_ASYNC_TIMED) g->async_mode = PL_ASYNC_EAGER;
     const pl_status st = pl_grid_run(g);
     const uint64_t remaining = (uint64_t)(scale * (double)(g->executed - executed));
-    const double start_cpi = ratio(limit->cycles, limit->instructions),
-                 mean_cpi = ratio(out->cycles, out->inst_executed),
+    const double start_cpi = ratio(limit->cycles - g->page_fault_cycles, limit->instructions),
+                 mean_cpi = ratio(out->cycles - g->page_fault_cycles, out->inst_executed),
                  cpi = start_cpi > 0 && start_cpi < mean_cpi ? start_cpi : mean_cpi;
     out->cycles += (uint64_t)(cpi * (double)remaining);
     out->inst_executed += remaining;

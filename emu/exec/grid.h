@@ -80,6 +80,7 @@ typedef struct pl_grid {
     struct pl_system *system;             /* printf, heap, device-side launches; not owned */
     uint64_t driver_free;  /* cycle until which earlier requests of warps occupy the serialised part
                               of the driver */
+    bool printed;          /* timing mode: a warp has called printf */
     bool cooperative;      /* blocks synchronise at the grid barrier */
     uint64_t workspace;    /* %envreg1, 2: device address of the grid barrier, 0 if there is none */
     uint64_t block_memory; /* device address of the blocks' private global memory,
@@ -90,6 +91,8 @@ typedef struct pl_grid {
     uint32_t (*update_node)(void *ctx, uint64_t node, uint32_t field, const void *value,
                             uint64_t offset, uint64_t bytes); /* the same */
     void *graph_ctx;
+    uint64_t
+        page_fault_cycles; /* timing mode: of the launch; its first block starts later by them */
     double global_time;    /* ns: %globaltimer at clock 0 */
     double cycle_time;     /* ns per cycle of %globaltimer */
     bool no_memory;        /* of the head: a thread could not allocate memory for its own data; the

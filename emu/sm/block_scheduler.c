@@ -12,7 +12,8 @@ static pl_port *starter_of(const pl_gpu_model *x, uint32_t k)
  * starts its blocks. */
 static uint64_t free_at(const pl_gpu_model *x, uint32_t k, uint64_t now)
 {
-    const uint64_t at = now > x->m->launch.start ? now : x->m->launch.start;
+    const uint64_t start = x->m->launch.start + x->g->page_fault_cycles,
+                   at = now > start ? now : start;
     return x->place_after[k] > at ? x->place_after[k] : at;
 }
 

@@ -12,7 +12,9 @@ uint64_t pl_driver_response_cycle(const pl_sm *s, pl_warp *w, uint64_t now)
     uint64_t total = 0, serialised = 0;
     switch ((pl_driver_work)w->driver_request.work) {
     case PL_DRIVER_PRINT:
-        total = m->print + m->print_interval;
+        total = m->print + m->print_interval + m->print_lane * lanes;
+        if (!s->g->printed) total += m->print_first;
+        s->g->printed = true;
         serialised = m->print_interval;
         break;
     case PL_DRIVER_ALLOC:

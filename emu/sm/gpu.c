@@ -318,7 +318,7 @@ static pl_status run(pl_gpu_model *x)
     pl_grid *g = x->g;
     const uint64_t window = x->m->mem.xbar_latency;
     uint64_t reported = 0, until = 0, check = SPIN_CHECK_CYCLES, windows = 0, limit_checks = 0;
-    x->now = x->m->launch.start / window * window;
+    x->now = (x->m->launch.start + g->page_fault_cycles) / window * window;
     for (;;) {
         x->before = until;
         x->until = until = x->now + window;

@@ -721,6 +721,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .launch_graph = first->launch_graph,
                  .update_node = first->update_node,
                  .graph_ctx = first->graph_ctx,
+                 .page_fault_cycles = first->page_fault_cycles,
                  .global_time = first->global_time,
                  .cycle_time = first->global_time > 0 ? 1e3 / gpu->machine->clock_mhz : HALF_CLOCK,
                  .async_mode = async_mode_of(first),

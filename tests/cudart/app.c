@@ -644,6 +644,7 @@ static const struct {
     {"transfers", transfers},
     {"managed_pages", managed_pages},
     {"managed_written", managed_written},
+    {"managed_shared_block", managed_shared_block},
     {"managed_touched", managed_touched},
     {"mapped_memory", mapped_memory},
     {"ranges", ranges},

@@ -109,6 +109,7 @@ void kin(void);
 void transfers(void);
 void managed_pages(void);
 void managed_written(void);
+void managed_shared_block(void);
 void managed_touched(void);
 void mapped_memory(void);
 /* Of app_driver.c. */

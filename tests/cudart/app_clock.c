@@ -674,6 +674,19 @@ static void *captured_use(managed *m)
     return exec;
 }
 
+/* Two allocations in the same 64 KiB: the fault for the first one, written by the host, also
+ * allocates the second one, which is uninitialised. */
+void managed_shared_block(void)
+{
+    managed first = {.n = 256}, second = {.n = 256};
+    EXPECT(cudaMallocManaged((void **)&first.p, first.n, 1), 0);
+    EXPECT(cudaMallocManaged((void **)&second.p, second.n, 1), 0);
+    EXPECT((uintptr_t)first.p >> 16, (uintptr_t)second.p >> 16);
+    first.p[0] = 1;
+    EXPECT(kernel_moves(&first), true);
+    EXPECT(kernel_moves(&second), false);
+}
+
 /* Pages that the host has written after a kernel migrate again; those that a copy, a memset or
  * another kernel has written do not. */
 void managed_written(void)
