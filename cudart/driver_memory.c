@@ -55,9 +55,10 @@ int pl_cuMemHostGetDevicePointer_v2(uint64_t *out, void *p, unsigned flags)
 int pl_cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address)
 {
     const cuda_alloc *a = cuda_alloc_find(address);
-    if (!a) return DRIVER_NOT_FOUND;
-    if (base) *base = a->address;
-    if (bytes) *bytes = a->size;
+    uint64_t start, size;
+    if (!a && !cuda_variable_at(address, &start, &size)) return DRIVER_NOT_FOUND;
+    if (base) *base = a ? a->address : start;
+    if (bytes) *bytes = a ? a->size : size;
     return CU_OK;
 }
 
@@ -364,8 +365,10 @@ enum {
     HANDLE_TYPES = 14,
     RDMA_CAPABLE = 15,
     ACCESS_FLAGS = 16,
-    POOL = 17
-
+    POOL = 17,
+    MAPPING_SIZE = 18,
+    MAPPING_START = 19,
+    DECOMPRESS_CAPABLE = 21
 };
 
 static void put_int(void *out, int value)
@@ -390,7 +393,10 @@ static int no_attribute(void *out, int attribute)
     case MAPPED:
     case HANDLE_TYPES:
     case RDMA_CAPABLE:
+    case DECOMPRESS_CAPABLE:
     case ACCESS_FLAGS: put_int(out, 0); return CU_OK;
+    case MAPPING_SIZE:
+    case MAPPING_START:
     case POINTER_CONTEXT:
     case POINTER_DEVICE:
     case POINTER_HOST:
@@ -402,6 +408,23 @@ static int no_attribute(void *out, int attribute)
     }
 }
 
+static cuda_table synchronous_variables; /* by address: with attribute SYNC_MEMOPS */
+
+/* Returns the range of the program's allocation, reservation or variable. */
+static void range_of(const cuda_alloc *a, uint64_t address, uint64_t *start, uint64_t *size)
+{
+    *start = a ? a->address : address;
+    *size = a ? a->size : 0;
+    if (a && a->physical) (void)cuda_reserved_range(address, start, size);
+    if (!a && !cuda_variable_at(address, start, size)) *start = address, *size = 0;
+}
+
+/* True for memory of cudaMalloc. */
+static bool is_plain_device_memory(const cuda_alloc *a)
+{
+    return a && a->type == MEMORY_DEVICE && !a->pooled && !a->physical;
+}
+
 int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
 {
     cuda_pointer_attributes a;
@@ -409,6 +432,8 @@ int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
     pl_cudaPointerGetAttributes(&a, POINTER(address));
     if (a.type == MEMORY_UNREGISTERED) return CU_INVALID_VALUE;
     const cuda_alloc *r = cuda_alloc_find(address);
+    uint64_t start, size;
+    range_of(r, address, &start, &size);
     switch (attribute) {
     case POINTER_CONTEXT: /* memory of pools has none */
         put_word(out, r && r->pooled
@@ -422,19 +447,25 @@ int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
     case POINTER_HOST:
         put_word(out, (uintptr_t)a.host_pointer);
         return a.host_pointer ? CU_OK : CU_INVALID_VALUE;
-    case SYNC_MEMOPS: put_int(out, a.type == MEMORY_MANAGED || (r && r->sync_memops)); return CU_OK;
+    case SYNC_MEMOPS:
+        put_int(out, a.type == MEMORY_MANAGED || (r && r->sync_memops) ||
+                         (!r && cuda_table_get(&synchronous_variables, POINTER(start))));
+        return CU_OK;
     case BUFFER_ID: put_word(out, r ? r->id : 0); return CU_OK;
     case IS_MANAGED: put_int(out, a.type == MEMORY_MANAGED); return CU_OK;
     case ORDINAL: put_int(out, a.device); return CU_OK;
-    case IPC_CAPABLE:
-        put_int(out, r && r->type == MEMORY_DEVICE && !r->pooled && !r->physical);
-        return CU_OK;
-    case RANGE_START: put_word(out, r ? r->address : address); return CU_OK;
-    case RANGE_SIZE: put_word(out, r ? r->size : 0); return CU_OK;
+    case IPC_CAPABLE: put_int(out, is_plain_device_memory(r)); return CU_OK;
+    case RANGE_START: put_word(out, start); return CU_OK;
+    case RANGE_SIZE: put_word(out, size); return CU_OK;
     case MAPPED: put_int(out, 1); return CU_OK;
     case HANDLE_TYPES: put_word(out, 0); return CU_OK;
-    case RDMA_CAPABLE: put_int(out, 0); return CU_OK;
-    case ACCESS_FLAGS: put_int(out, CUDA_READ_WRITE); return CU_OK;
+    case RDMA_CAPABLE:
+    case DECOMPRESS_CAPABLE: put_int(out, is_plain_device_memory(r)); return CU_OK;
+    case ACCESS_FLAGS:
+        put_int(out, r && r->read_only >> cuda_self.device & 1 ? CUDA_READ_ONLY : CUDA_READ_WRITE);
+        return CU_OK;
+    case MAPPING_SIZE: put_word(out, r ? r->size : size); return CU_OK;
+    case MAPPING_START: put_word(out, r ? r->address : start); return CU_OK;
     case POOL:
         put_word(out, r ? (uintptr_t)cuda_pool_of(r->address) : 0);
         return r ? CU_OK : CU_INVALID_VALUE;
@@ -458,7 +489,14 @@ int pl_cuPointerSetAttribute(const void *value, int attribute, uint64_t address)
 {
     unsigned on;
     if (!value || attribute != SYNC_MEMOPS) return CU_INVALID_VALUE;
-    if (!cuda_alloc_find(address)) return CU_INVALID_VALUE;
     memcpy(&on, value, sizeof on);
+    if (!cuda_alloc_find(address)) {
+        uint64_t start, size;
+        if (!cuda_variable_at(address, &start, &size)) return CU_INVALID_VALUE;
+        if (!on) cuda_table_remove(&synchronous_variables, POINTER(start));
+        return !on || cuda_table_put(&synchronous_variables, POINTER(start), &cuda)
+                   ? CU_OK
+                   : CU_MEMORY_ALLOCATION;
+    }
     return cuda_alloc_mark(address, on != 0) ? CU_OK : CU_INVALID_VALUE;
 }

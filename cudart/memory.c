@@ -25,7 +25,10 @@ int pl_cudaFree(void *p)
     if (!p) return CU_OK;
     if (cuda_is_imported(p)) return CU_INVALID_VALUE;
     cuda_clock_alloc(true);
-    return cuda_release((uintptr_t)p, 1u << MEMORY_DEVICE | 1u << MEMORY_MANAGED);
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    if (a && a->physical) return CU_INVALID_VALUE; /* cuMemUnmap */
+    const unsigned pooled_host = a && a->pooled ? 1u << MEMORY_HOST : 0;
+    return cuda_release((uintptr_t)p, 1u << MEMORY_DEVICE | 1u << MEMORY_MANAGED | pooled_host);
 }
 
 int pl_cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
@@ -136,7 +139,8 @@ int pl_cudaPointerGetAttributes(cuda_pointer_attributes *out, const void *p)
     if (!a && !(p && cuda_view((uintptr_t)p, 1, &device))) return CU_OK;
     out->type = a ? a->type : cuda_in_window((uintptr_t)p) ? MEMORY_DEVICE : MEMORY_MANAGED;
     out->device = device;
-    out->device_pointer = (void *)(uintptr_t)p;
+    /* Memory of the host in a pool is for devices that have been granted access. */
+    if (!a || !a->pooled || a->access >> device & 1) out->device_pointer = (void *)(uintptr_t)p;
     out->host_pointer = out->type == MEMORY_DEVICE ? NULL : (void *)(uintptr_t)p;
     return CU_OK;
 }

@@ -403,6 +403,16 @@ int cuda_variable_of(const void *host, uint64_t *address, uint64_t *bytes)
     return CU_INVALID_SYMBOL;
 }
 
+bool cuda_variable_at(uint64_t address, uint64_t *start, uint64_t *bytes)
+{
+    for (const cuda_module *m = cuda.modules; m; m = m->next)
+        for (size_t k = 0; cuda_loaded(m) && k < m->nvariables; k++)
+            if (pl_module_symbol(cuda_loaded(m), m->variable[k].name, start, bytes) == PL_OK &&
+                address - *start < *bytes)
+                return true;
+    return false;
+}
+
 int pl_cudaGetSymbolAddress(void **address, const void *symbol)
 {
     uint64_t a, n;

@@ -29,6 +29,7 @@ typedef struct pool_properties {
 typedef struct cuda_pool {
     struct cuda_pool *next; /* of pools created by the program */
     int device;
+    int type;        /* MEMORY_...: of its allocations */
     unsigned access; /* bit k: kernels of device k can access its allocations */
     bool shareable, imported;
     uint64_t id;                  /* known to other processes; 0: none */
@@ -41,16 +42,24 @@ static cuda_pool *pools;
 
 /* By device; `current`: NULL means the default one. */
 static cuda_pool default_pool[CUDA_DEVICES], *current[CUDA_DEVICES];
+
+/* Pools of host and managed memory, by type of location and by kind of memory. */
+static struct {
+    cuda_pool pool, *current;
+} other_pool[CUDA_LOCATION_HOST_NUMA + 1][MEMORY_MANAGED + 1];
 static cuda_table owners; /* by address: the pool of an allocation */
 
-static cuda_pool new_pool(int device)
+static cuda_pool new_pool(int device, int type)
 {
-    return (cuda_pool){.device = device, .access = 1u << device, .reuse = {0, 1, 1, 1}};
+    return (cuda_pool){.device = device,
+                       .type = type,
+                       .access = type == MEMORY_DEVICE ? 1u << device : 0,
+                       .reuse = {0, 1, 1, 1}};
 }
 
 static cuda_pool *default_pool_of(int device)
 {
-    if (!default_pool[device].access) default_pool[device] = new_pool(device);
+    if (!default_pool[device].access) default_pool[device] = new_pool(device, MEMORY_DEVICE);
     return &default_pool[device];
 }
 
@@ -84,13 +93,25 @@ static void reserve(cuda_pool *pool, uint64_t bytes)
     if (pool->reserved > pool->reserved_high) pool->reserved_high = pool->reserved;
 }
 
-/* Makes an allocation accessible to the devices that have access to the pool. */
+/* Makes an allocation accessible to the devices that have access to the pool. Managed memory is
+ * accessible to all. */
 static int grant_access(const cuda_pool *pool, uint64_t address)
 {
     int error = CU_OK;
+    if (pool->type == MEMORY_MANAGED) return CU_OK;
     for (int d = 0; d < cuda.devices && !error; d++)
         error = cuda_set_access(address, d, pool->access >> d & 1);
     return error;
+}
+
+static int allocate_host(int type, size_t bytes, uint64_t *out)
+{
+    void *p;
+    const int error = cuda_alloc_host(bytes, type, 0, &p);
+    if (error) return error;
+    *out = (uintptr_t)p;
+    cuda_alloc_at_address(*out)->pooled = true;
+    return CU_OK;
 }
 
 static int allocate(cuda_pool *pool, void **out, size_t bytes)
@@ -102,7 +123,8 @@ static int allocate(cuda_pool *pool, void **out, size_t bytes)
     if (pool->max_size &&
         cuda_round_up(pool->used + bytes, CHUNK) > cuda_round_up(pool->max_size, CHUNK))
         return CU_MEMORY_ALLOCATION;
-    int error = cuda_alloc_device(bytes, pool->device, true, &address);
+    int error = pool->type == MEMORY_DEVICE ? cuda_alloc_device(bytes, pool->device, true, &address)
+                                            : allocate_host(pool->type, bytes, &address);
     if (!error) error = grant_access(pool, address);
     if (error) return error;
     *out = (void *)(uintptr_t)address;
@@ -155,7 +177,7 @@ static int free_in_stream(cuda_stream *s, void *p)
     cuda_pool *pool = cuda_table_get(&owners, p);
     if (pool) pool->used -= a->size;
     cuda_table_remove(&owners, p);
-    return cuda_release((uintptr_t)p, 1u << MEMORY_DEVICE);
+    return cuda_release((uintptr_t)p, 1u << a->type);
 }
 
 int pl_cudaFreeAsync(void *p, void *stream)
@@ -165,7 +187,8 @@ int pl_cudaFreeAsync(void *p, void *stream)
     if (!p) return CU_OK;
     if (s->capture) return cuda_capture_free(s, p);
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
-    if (!a || a->address != (uintptr_t)p || a->type != MEMORY_DEVICE) return CU_INVALID_VALUE;
+    if (!a || a->address != (uintptr_t)p || (a->type != MEMORY_DEVICE && !a->pooled))
+        return CU_INVALID_VALUE;
     return cuda_is_blocked(s) ? cuda_defer(s, &(cuda_work){.run = free_in_stream, .what = p})
                               : free_in_stream(s, p);
 }
@@ -189,7 +212,8 @@ int pl_cudaDeviceGetMemPool(void **out, int device)
 int pl_cudaDeviceSetMemPool(int device, void *pool)
 {
     if (!cuda_is_device(device)) return CU_INVALID_VALUE;
-    if (!pool || ((const cuda_pool *)pool)->device != device) return CU_INVALID_VALUE;
+    const cuda_pool *p = pool;
+    if (!p || p->device != device || p->type != MEMORY_DEVICE) return CU_INVALID_VALUE;
     current[device] = pool;
     return CU_OK;
 }
@@ -200,16 +224,28 @@ static void add_pool(cuda_pool *pool)
     pools = pool;
 }
 
+enum { ALLOCATION_PINNED = 1, ALLOCATION_MANAGED = 2 }; /* cudaMemAllocationType */
+
+/* Returns the kind of memory of a pool; 0: there is none there. */
+static int type_at(int location_type, int kind)
+{
+    if (location_type < 0 || location_type > CUDA_LOCATION_HOST_NUMA) return 0;
+    if (kind == ALLOCATION_MANAGED) return MEMORY_MANAGED;
+    if (kind != ALLOCATION_PINNED || !location_type) return 0;
+    return location_type == CUDA_LOCATION_DEVICE ? MEMORY_DEVICE : MEMORY_HOST;
+}
+
 int pl_cudaMemPoolCreate(void **out, const void *properties)
 {
     const pool_properties *p = properties;
-    enum { PINNED = 1, HANDLES = 15 }; /* cudaMemAllocationType, ...HandleType */
-    if (!out || !p || p->type != PINNED || p->location_type != CUDA_LOCATION_DEVICE ||
-        !cuda_is_device(p->location) || p->handle_types & ~HANDLES)
-        return CU_INVALID_VALUE;
+    enum { FABRIC = 8, HANDLES = CUDA_POSIX_FILE | FABRIC }; /* cudaMemAllocationHandleType */
+    if (!out || !p || p->handle_types & ~HANDLES) return CU_INVALID_VALUE;
+    const int type = type_at(p->location_type, p->type);
+    const bool of_device = p->location_type == CUDA_LOCATION_DEVICE;
+    if (!type || (of_device && !cuda_is_device(p->location))) return CU_INVALID_VALUE;
     cuda_pool *pool = malloc(sizeof *pool);
     if (!pool) return CU_MEMORY_ALLOCATION;
-    *pool = new_pool(p->location);
+    *pool = new_pool(of_device ? p->location : cuda_self.device, type);
     pool->shareable = p->handle_types & CUDA_POSIX_FILE;
     pool->max_size = p->max_size;
     add_pool(pool);
@@ -222,11 +258,20 @@ void *cuda_pool_of(uint64_t address)
     return cuda_table_get(&owners, (void *)(uintptr_t)address);
 }
 
+static bool is_other_default(const cuda_pool *p)
+{
+    for (int l = 0; l <= CUDA_LOCATION_HOST_NUMA; l++)
+        if (p == &other_pool[l][p->type].pool) return true;
+    return false;
+}
+
 int pl_cudaMemPoolDestroy(void *pool)
 {
     const cuda_pool *p = pool;
-    if (!pool || pool == default_pool_of(p->device)) return CU_INVALID_VALUE;
+    if (!pool || pool == default_pool_of(p->device) || is_other_default(p)) return CU_INVALID_VALUE;
     if (current[p->device] == pool) current[p->device] = NULL;
+    for (int l = 0; l <= CUDA_LOCATION_HOST_NUMA; l++)
+        if (other_pool[l][p->type].current == p) other_pool[l][p->type].current = NULL;
     for (size_t k = 0; k < owners.cap; k++) /* remaining allocations move to the default pool */
         if (owners.slot[k].key && owners.slot[k].value == pool)
             owners.slot[k].value = default_pool_of(p->device);
@@ -273,8 +318,10 @@ int pl_cudaMemPoolSetAttribute(void *handle, int attribute, void *value)
     cuda_pool *pool = handle;
     if (!pool || !value || attribute < ATTRIBUTE_REUSE_FIRST || attribute > USED_HIGH)
         return CU_INVALID_VALUE;
+    int on;
+    memcpy(&on, value, sizeof on);
     if (attribute < ATTRIBUTE_THRESHOLD)
-        memcpy(&pool->reuse[attribute], value, sizeof(int));
+        pool->reuse[attribute] = on != 0;
     else if (attribute == ATTRIBUTE_THRESHOLD)
         memcpy(&pool->threshold, value, sizeof pool->threshold);
     else if (attribute != RESERVED_HIGH && attribute != USED_HIGH)
@@ -306,7 +353,8 @@ int pl_cudaMemPoolSetAccess(void *handle, const void *access, size_t n)
         if (!cuda_is_device(a[k].location)) return CU_INVALID_DEVICE;
         if (a[k].flags && a[k].flags != CUDA_READ_WRITE) return CU_NOT_SUPPORTED;
         const unsigned bit = 1u << a[k].location;
-        if (a[k].location == pool->device && !a[k].flags) return CU_INVALID_DEVICE;
+        if (pool->type == MEMORY_DEVICE && a[k].location == pool->device && !a[k].flags)
+            return CU_INVALID_DEVICE;
         pool->access = a[k].flags ? pool->access | bit : pool->access & ~bit;
     }
     for (size_t k = 0; k < owners.cap; k++) {
@@ -322,8 +370,12 @@ int pl_cudaMemPoolGetAccess(int *flags, void *handle, void *location)
 {
     const cuda_pool *pool = handle;
     const int *where = location; /* cudaMemLocation: its type, its number */
-    if (!flags || !pool || !where || where[0] != CUDA_LOCATION_DEVICE) return CU_INVALID_VALUE;
-    if (!cuda_is_device(where[1])) return CU_INVALID_VALUE;
+    if (!flags || !pool || !where) return CU_INVALID_VALUE;
+    if (where[0] == CUDA_LOCATION_HOST || where[0] == CUDA_LOCATION_HOST_NUMA) {
+        *flags = pool->type == MEMORY_HOST ? CUDA_READ_WRITE : 0;
+        return CU_OK;
+    }
+    if (where[0] != CUDA_LOCATION_DEVICE || !cuda_is_device(where[1])) return CU_INVALID_VALUE;
     *flags = pool->access >> where[1] & 1 ? CUDA_READ_WRITE : 0;
     return CU_OK;
 }
@@ -372,7 +424,7 @@ int pl_cudaMemPoolImportFromShareableHandle(void **out, void *file, int type, un
         return CU_INVALID_VALUE;
     cuda_pool *pool = malloc(sizeof *pool);
     if (!pool) return CU_MEMORY_ALLOCATION;
-    *pool = new_pool(cuda_self.device);
+    *pool = new_pool(cuda_self.device, MEMORY_DEVICE);
     pool->imported = true;
     add_pool(pool);
     pool->id = contents.id;
@@ -409,36 +461,56 @@ int pl_cudaMemPoolImportPointer(void **out, void *handle, void *data_in)
     return error;
 }
 
-/* ---- pools by location and kind of memory: only devices have pools ---- */
+/* ---- pools by location and kind of memory ---- */
 
-static int device_of(const void *location, int kind, int *device)
+/* Finds the pool of a location (cudaMemLocation): the default one, and the location of the current
+ * one; NULL: that of a device. */
+static int pool_at(const void *location, int kind, cuda_pool **pool, cuda_pool ***now)
 {
-    enum { PINNED = 1, LAST = 2 }; /* cudaMemAllocationType */
-    int where[2];                  /* cudaMemLocation */
-    if (!location || kind < PINNED || kind > LAST) return CU_INVALID_VALUE;
+    int where[2];
+    if (!location) return CU_INVALID_VALUE;
     memcpy(where, location, sizeof where);
-    if (where[0] != CUDA_LOCATION_DEVICE || kind != PINNED) return CU_NOT_SUPPORTED;
-    *device = where[1];
-    return cuda_is_device(*device) ? CU_OK : CU_INVALID_VALUE;
+    if (where[0] > CUDA_LOCATION_HOST_NUMA) return CU_NOT_SUPPORTED;
+    const int type = type_at(where[0], kind);
+    const bool of_device = where[0] == CUDA_LOCATION_DEVICE;
+    if (!type || (of_device && !cuda_is_device(where[1]))) return CU_INVALID_VALUE;
+    *now = NULL;
+    if (type == MEMORY_DEVICE) {
+        *pool = default_pool_of(where[1]);
+        return CU_OK;
+    }
+    *pool = &other_pool[where[0]][type].pool;
+    if (!(*pool)->type) **pool = new_pool(of_device ? where[1] : 0, type);
+    *now = &other_pool[where[0]][type].current;
+    return CU_OK;
 }
 
 int pl_cudaMemGetDefaultMemPool(void **out, const void *location, int kind)
 {
-    int device;
-    const int error = device_of(location, kind, &device);
-    return error ? error : pl_cudaDeviceGetDefaultMemPool(out, device);
+    cuda_pool *pool = NULL, **now;
+    if (!out) return CU_INVALID_VALUE;
+    const int error = pool_at(location, kind, &pool, &now);
+    if (!error) *out = pool;
+    return error;
 }
 
 int pl_cudaMemGetMemPool(void **out, const void *location, int kind)
 {
-    int device;
-    const int error = device_of(location, kind, &device);
-    return error ? error : pl_cudaDeviceGetMemPool(out, device);
+    cuda_pool *pool = NULL, **now;
+    if (!out) return CU_INVALID_VALUE;
+    const int error = pool_at(location, kind, &pool, &now);
+    if (error) return error;
+    *out = !now ? current_pool_of(pool->device) : *now ? *now : pool;
+    return CU_OK;
 }
 
 int pl_cudaMemSetMemPool(const void *location, int kind, void *pool)
 {
-    int device;
-    const int error = device_of(location, kind, &device);
-    return error ? error : pl_cudaDeviceSetMemPool(device, pool);
+    cuda_pool *at = NULL, **now;
+    const int error = pool_at(location, kind, &at, &now);
+    if (error) return error;
+    if (!now) return pl_cudaDeviceSetMemPool(at->device, pool);
+    if (!pool || ((const cuda_pool *)pool)->type != at->type) return CU_INVALID_VALUE;
+    *now = pool;
+    return CU_OK;
 }

@@ -26,7 +26,8 @@ typedef struct allocation_properties {
 typedef struct cuda_physical {
     int fd, device;
     uint64_t size;
-    unsigned refs; /* handles of the program, and mappings */
+    unsigned refs;   /* handles of the program, and mappings */
+    int host_access; /* 0, CUDA_READ_ONLY, CUDA_READ_WRITE */
     allocation_properties properties;
 } cuda_physical;
 
@@ -52,17 +53,30 @@ static reservation *reservation_of(uint64_t address, uint64_t size)
     return NULL;
 }
 
+static bool is_of_host(const cuda_physical *p)
+{
+    return p->properties.location_type > CUDA_LOCATION_DEVICE;
+}
+
+bool cuda_reserved_range(uint64_t address, uint64_t *start, uint64_t *size)
+{
+    const reservation *r = reservation_of(address, 1);
+    if (r) *start = r->address, *size = r->size;
+    return r != NULL;
+}
+
 static void release_physical(cuda_physical *p)
 {
     if (--p->refs) return;
     cuda_table_remove(&physicals, p);
-    cuda.device[p->device].used -= p->size;
+    if (!is_of_host(p)) cuda.device[p->device].used -= p->size;
     close(p->fd);
     free(p);
 }
 
 /* Takes ownership of the file. */
-static int add_physical(int fd, int device, uint64_t size, uint64_t *out)
+static int add_physical(int fd, int device, uint64_t size, const allocation_properties *q,
+                        uint64_t *out)
 {
     cuda_physical *p = fd >= 0 ? calloc(1, sizeof *p) : NULL;
     if (!p || !cuda_table_put(&physicals, p, p)) {
@@ -70,8 +84,8 @@ static int add_physical(int fd, int device, uint64_t size, uint64_t *out)
         if (fd >= 0) close(fd);
         return CU_MEMORY_ALLOCATION;
     }
-    *p = (cuda_physical){.fd = fd, .device = device, .size = size, .refs = 1};
-    cuda.device[device].used += size;
+    *p = (cuda_physical){.fd = fd, .device = device, .size = size, .refs = 1, .properties = *q};
+    if (!is_of_host(p)) cuda.device[device].used += size;
     *out = (uintptr_t)p;
     return CU_OK;
 }
@@ -129,13 +143,16 @@ int pl_cuMemCreate(uint64_t *out, size_t size, const void *properties, unsigned 
 {
     const allocation_properties *q = properties;
     if (!out || !q || !size || size % GRANULE || flags || q->type != 1) return CU_INVALID_VALUE;
-    const int device = q->location_type == CUDA_LOCATION_DEVICE ? q->location : cuda_self.device;
+    if (q->location_type < CUDA_LOCATION_DEVICE ||
+        q->location_type > CUDA_LOCATION_HOST_NUMA_CURRENT)
+        return CU_INVALID_VALUE;
+    const bool of_device = q->location_type == CUDA_LOCATION_DEVICE;
+    const int device = of_device ? q->location : cuda_self.device;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
-    if (size > cuda_device_bytes() || cuda.device[device].used > cuda_device_bytes() - size)
+    if (size > cuda_device_bytes() ||
+        (of_device && cuda.device[device].used > cuda_device_bytes() - size))
         return CU_MEMORY_ALLOCATION;
-    const int error = add_physical(cuda_memory_file(size), device, size, out);
-    if (!error) physical_of(*out)->properties = *q;
-    return error;
+    return add_physical(cuda_memory_file(size), device, size, q, out);
 }
 
 int pl_cuMemRelease(uint64_t handle)
@@ -151,10 +168,9 @@ int pl_cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle,
 {
     cuda_physical *p = physical_of(handle);
     const reservation *r = reservation_of(address, size);
-    if (!p || !r || !size || (size | address) % GRANULE || flags || cuda_alloc_find(address))
-        return CU_INVALID_VALUE;
-    if (offset) return CU_NOT_SUPPORTED;
-    if (size > p->size) return CU_INVALID_VALUE;
+    if (!p || !size || (size | address) % GRANULE || flags) return CU_INVALID_VALUE;
+    if (offset || size != p->size) return CU_NOT_SUPPORTED; /* only as a whole */
+    if (!r || cuda_alloc_find(address)) return CU_INVALID_VALUE;
     uint8_t *bytes = r->host_range + (address - r->address);
     if (mmap(bytes, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, p->fd, (off_t)offset) ==
         MAP_FAILED)
@@ -162,13 +178,24 @@ int pl_cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle,
     const cuda_alloc a = {.address = address,
                           .size = size,
                           .bytes = bytes,
-                          .type = MEMORY_DEVICE,
+                          .type = is_of_host(p) ? MEMORY_HOST : MEMORY_DEVICE,
                           .device = p->device,
                           .fixed = true,
                           .physical = p};
     const int error = cuda_map_allocation(&a);
     if (!error) p->refs++;
     return error;
+}
+
+/* Makes physical memory of the host accessible at its address, or inaccessible. */
+static int open_for_host(const cuda_alloc *a, bool enable)
+{
+    void *at = (void *)(uintptr_t)a->address;
+    const void *p = enable ? mmap(at, a->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                                  a->physical->fd, 0)
+                           : mmap(at, a->size, PROT_NONE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    return p == MAP_FAILED ? CU_MEMORY_ALLOCATION : CU_OK;
 }
 
 /* Mappings must be entirely within the range. */
@@ -189,7 +216,8 @@ int pl_cuMemUnmap(uint64_t address, size_t size)
         if (mmap(a->bytes, a->size, PROT_READ,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
             return CU_MEMORY_ALLOCATION;
-        cuda_release(a->address, 1u << MEMORY_DEVICE);
+        if (is_of_host(p) && open_for_host(a, false)) return CU_MEMORY_ALLOCATION;
+        cuda_release(a->address, 1u << a->type);
         release_physical(p);
         at = next;
     }
@@ -201,16 +229,29 @@ typedef struct access_descriptor {
     int location_type, location, flags;
 } access_descriptor;
 
-/* Applies to all mappings in the range. */
+/* Applies to all mappings in the range. The host can access physical memory of the host. */
 static int set_access(uint64_t address, size_t size, const access_descriptor *d)
 {
-    if (d->location_type != CUDA_LOCATION_DEVICE) return CU_OK; /* the host uses the file */
-    if (!cuda_is_device(d->location)) return CU_INVALID_DEVICE;
+    const bool of_device = d->location_type == CUDA_LOCATION_DEVICE;
+    if ((of_device && !cuda_is_device(d->location)) || d->location_type < CUDA_LOCATION_DEVICE ||
+        d->location_type > CUDA_LOCATION_HOST_NUMA_CURRENT)
+        return CU_INVALID_VALUE;
+    if (d->flags && d->flags != CUDA_READ_ONLY && d->flags != CUDA_READ_WRITE)
+        return CU_INVALID_VALUE;
     for (uint64_t at = address; at < address + size;) {
-        const cuda_alloc *a = cuda_alloc_find(at);
-        if (!a || at != a->address || a->size > address + size - at) return CU_INVALID_VALUE;
-        const int error = cuda_set_access(a->address, d->location, d->flags != 0);
+        cuda_alloc *a = cuda_alloc_at_address(at);
+        if (!a || a->size > address + size - at) return CU_INVALID_VALUE;
+        if (!of_device && !is_of_host(a->physical)) return CU_NOT_SUPPORTED;
+        const int error = of_device ? cuda_set_access(at, d->location, d->flags != 0)
+                                    : open_for_host(a, d->flags != 0);
         if (error) return error;
+        if (of_device) {
+            const unsigned bit = 1u << d->location;
+            a->read_only &= ~bit;
+            if (d->flags == CUDA_READ_ONLY) a->read_only |= bit;
+        } else {
+            a->physical->host_access = d->flags;
+        }
         at = a->address + a->size;
     }
     return CU_OK;
@@ -232,7 +273,12 @@ int pl_cuMemGetAccess(unsigned long long *flags, const void *location, uint64_t 
     const int *where = location; /* CUmemLocation: its type, its number */
     if (!flags || !where || !a || !a->physical) return CU_INVALID_VALUE;
     if (where[0] == CUDA_LOCATION_DEVICE && !cuda_is_device(where[1])) return CU_INVALID_DEVICE;
-    *flags = where[0] != CUDA_LOCATION_DEVICE || a->access >> where[1] & 1 ? CUDA_READ_WRITE : 0;
+    if (where[0] != CUDA_LOCATION_DEVICE) {
+        *flags = (unsigned)a->physical->host_access;
+        return CU_OK;
+    }
+    const unsigned bit = 1u << where[1];
+    *flags = !(a->access & bit) ? 0 : a->read_only & bit ? CUDA_READ_ONLY : CUDA_READ_WRITE;
     return CU_OK;
 }
 
@@ -268,7 +314,10 @@ int pl_cuMemImportFromShareableHandle(uint64_t *out, void *file, int type)
     const int fd = (int)(uintptr_t)file;
     if (!out || type != CUDA_POSIX_FILE) return CU_INVALID_VALUE;
     if (fstat(fd, &st) != 0 || st.st_size <= 0) return CU_UNKNOWN;
-    return add_physical(fcntl(fd, F_DUPFD_CLOEXEC, 3), cuda_self.device, (uint64_t)st.st_size, out);
+    const allocation_properties q = {
+        .type = 1, .location_type = CUDA_LOCATION_DEVICE, .location = cuda_self.device};
+    return add_physical(fcntl(fd, F_DUPFD_CLOEXEC, 3), cuda_self.device, (uint64_t)st.st_size, &q,
+                        out);
 }
 
 /* ---------------------------------------------------------------- interprocess communication */

@@ -112,9 +112,10 @@ typedef struct cuda_alloc {
     int type;                       /* MEMORY_... */
     int device;                     /* owning device: the current one at the time of allocation */
     unsigned access;                /* bit k: kernels of device k can access it */
+    unsigned read_only;             /* bit k: the program has granted device k reading only */
     unsigned flags;                 /* of cudaHostAlloc, cudaHostRegister, cudaMallocManaged */
     bool registered;                /* memory of the program (cudaHostRegister) */
-    bool pooled;                    /* allocated by cudaMallocAsync */
+    bool pooled;                    /* allocated from a pool */
     bool fixed;                     /* its addresses are not reused when it is freed */
     struct cuda_physical *physical; /* physical memory that it maps (cuMemMap); or NULL */
     int fd;                         /* file that holds its bytes; 0: none */
@@ -364,6 +365,8 @@ void cuda_module_reset(cuda_module *m);
 int cuda_function_of(const void *key, cuda_function **out);
 /* Returns address and size of a registered variable. */
 int cuda_variable_of(const void *host, uint64_t *address, uint64_t *bytes);
+/* Finds the variable of a loaded module at an address. */
+bool cuda_variable_at(uint64_t address, uint64_t *start, uint64_t *bytes);
 int cuda_function_ready(cuda_function *f);
 
 /* ---- driver.c, linker.c: images that the program loads ---- */
@@ -414,7 +417,11 @@ int cuda_alloc_at(uint64_t address, uint64_t size, int device);
 enum {
     CUDA_POSIX_FILE = 1,      /* cudaMemAllocationHandleType, CUmemAllocationHandleType */
     CUDA_LOCATION_DEVICE = 1, /* cudaMemLocationType, CUmemLocationType */
-    CUDA_READ_WRITE = 3       /* cudaMemAccessFlags, CUmemAccess_flags */
+    CUDA_LOCATION_HOST = 2,
+    CUDA_LOCATION_HOST_NUMA = 3,
+    CUDA_LOCATION_HOST_NUMA_CURRENT = 4,
+    CUDA_READ_ONLY = 1, /* cudaMemAccessFlags, CUmemAccess_flags */
+    CUDA_READ_WRITE = 3
 };
 /* Creates an empty file in memory with this size; -1: failure. */
 int cuda_memory_file(uint64_t bytes);
@@ -435,6 +442,8 @@ bool cuda_is_managed(const void *p, size_t bytes);
 uint64_t cuda_device_bytes(void);
 
 /* ---- share.c: exported and imported allocations ---- */
+/* Finds the range of cuMemAddressReserve that contains an address. */
+bool cuda_reserved_range(uint64_t address, uint64_t *start, uint64_t *size);
 int cuda_export(const cuda_alloc *a, cuda_ipc *out);
 int cuda_import(const cuda_ipc *handle, void **out);
 /* True if it was opened by cudaIpcOpenMemHandle; cudaFree does not close it. */

@@ -58,6 +58,13 @@ static bool is_accessible(const cuda_side *s, const cuda_copy *c, bool *device)
     return !s->array && cuda_graph_memory_covers((uintptr_t)s->p, extent_of(s, c));
 }
 
+/* True if the current device may only read the memory. */
+static bool is_read_only(const void *p)
+{
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    return a && a->read_only >> cuda_self.device & 1;
+}
+
 int cuda_check_copy(const cuda_copy *c)
 {
     bool to, from;
@@ -66,6 +73,7 @@ int cuda_check_copy(const cuda_copy *c)
     if ((!c->to.array && !c->to.p) || (!c->from.array && !c->from.p)) return CU_INVALID_VALUE;
     if (!is_accessible(&c->to, c, &to) || !is_accessible(&c->from, c, &from))
         return CU_INVALID_VALUE;
+    if (!c->to.array && is_read_only(c->to.p)) return CU_INVALID_VALUE;
     if ((c->kind == COPY_H2D || c->kind == COPY_D2D) && !to) return CU_INVALID_VALUE;
     if ((c->kind == COPY_D2H || c->kind == COPY_D2D) && !from) return CU_INVALID_VALUE;
     return CU_OK;
@@ -103,6 +111,7 @@ static uint8_t *set_bytes(const cuda_set *s)
 int cuda_check_set(const cuda_set *s)
 {
     if (!s->width || !s->height || !s->depth) return CU_OK;
+    if (is_read_only(s->p)) return CU_INVALID_VALUE;
     return s->p && (set_bytes(s) || cuda_graph_memory_covers((uintptr_t)s->p, set_extent(s)))
                ? CU_OK
                : CU_INVALID_VALUE;

@@ -678,6 +678,11 @@ static void captures_as_recorded(void)
     EXPECT(cudaStreamDestroy(s), 0);
 }
 
+int cuMemGetAccess(unsigned long long *flags, const void *location, uint64_t address);
+int cuMemRelease(uint64_t handle);
+int cuMemAddressFree(uint64_t address, size_t size);
+int cuDeviceGetDefaultMemPool(void **out, int device);
+
 static void mappings_as_recorded(void)
 {
     enum { GRANULE = 2 << 20 };
@@ -688,7 +693,8 @@ static void mappings_as_recorded(void)
     } properties = {.type = 1, .location_type = 1};
     const struct {
         int location_type, location, flags;
-    } access = {1, 0, 3};
+    } access = {1, 0, 3}, reading = {1, 0, 1};
+    enum { RANGE_SIZE = 12, MAPPING_SIZE = 18 };
     uint64_t at, memory;
     EXPECT(cuMemAddressReserve(&at, 4 * GRANULE, 0, 0, 0), 0);
     EXPECT(cuMemCreate(&memory, 2 * GRANULE, &properties, 0), 0);
@@ -696,8 +702,91 @@ static void mappings_as_recorded(void)
     EXPECT(cuMemMap(at, 2 * GRANULE, 0, memory, 0), 0);
     EXPECT(cuMemSetAccess(at, GRANULE, &access, 1), CU_INVALID_VALUE);
     EXPECT(cuMemSetAccess(at, 2 * GRANULE, &access, 1), 0);
+    EXPECT(cuMemMap(at + 2 * GRANULE, GRANULE, 0, memory, 0), CU_NOT_SUPPORTED); /* a part */
+    EXPECT(cudaFree((void *)(uintptr_t)at), CU_INVALID_VALUE);
+    unsigned long long flags = 0;
+    EXPECT(cuMemSetAccess(at, 2 * GRANULE, &reading, 1), 0);
+    EXPECT(cuMemGetAccess(&flags, &reading, at), 0);
+    EXPECT(flags, 1);
+    EXPECT(cudaMemset((void *)(uintptr_t)at, 0, 4), CU_INVALID_VALUE);
+    uint64_t size = 0;
+    EXPECT(cuPointerGetAttribute(&size, RANGE_SIZE, at), 0);
+    EXPECT(size, 4 * GRANULE);
+    EXPECT(cuPointerGetAttribute(&size, MAPPING_SIZE, at), 0);
+    EXPECT(size, 2 * GRANULE);
     EXPECT(cuMemUnmap(at, GRANULE), CU_INVALID_VALUE);
     EXPECT(cuMemUnmap(at, 2 * GRANULE), 0);
+}
+
+/* Physical memory of the host has one address for kernels and the program. */
+static void host_mappings(void)
+{
+    enum { GRANULE = 2 << 20, HOST_NUMA = 3 };
+    const struct {
+        int type, handles, location_type, location;
+        void *security;
+        char rest[8];
+    } properties = {.type = 1, .location_type = HOST_NUMA};
+    const struct {
+        int location_type, location, flags;
+    } access[2] = {{1, 0, 3}, {HOST_NUMA, 0, 3}};
+    uint64_t at, memory;
+    unsigned value = 42;
+    EXPECT(cuMemAddressReserve(&at, GRANULE, 0, 0, 0), 0);
+    EXPECT(cuMemCreate(&memory, GRANULE, &properties, 0), 0);
+    EXPECT(cuMemMap(at, GRANULE, 0, memory, 0), 0);
+    EXPECT(cuMemSetAccess(at, GRANULE, access, 2), 0);
+    unsigned *p = (unsigned *)(uintptr_t)at;
+    void *args[] = {&p, &value};
+    p[0] = p[1] = 40;
+    EXPECT(cudaLaunchKernel(stub_store, (dim3){1, 1, 1}, (dim3){1, 1, 1}, args, 0, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(p[0] == 42 && p[1] == 40, 1);
+    EXPECT(cuMemRelease(memory), 0);
+    EXPECT(cuMemUnmap(at, GRANULE), 0);
+    EXPECT(cuMemRelease(memory), CU_INVALID_VALUE);
+    EXPECT(cuMemAddressFree(at, GRANULE), 0);
+}
+
+int cudaMemPoolGetAccess(int *flags, void *pool, void *location);
+int cudaMemGetDefaultMemPool(void **out, const void *location, int kind);
+int cudaMallocFromPoolAsync(void **out, size_t bytes, void *pool, void *stream);
+int cudaPointerGetAttributes(cuda_pointer_attributes *out, const void *p);
+
+/* Pools of host and of managed memory (H100). */
+static void host_pools(void)
+{
+    enum { HOST = 2, PINNED = 1, MANAGED = 2, PINNED_TYPE = 1, MANAGED_TYPE = 3 };
+    const int host[2] = {HOST, 0};
+    int device[2] = {1, 0}, flags = 9;
+    const struct {
+        int location_type, location, flags;
+    } access = {1, 0, 3};
+    unsigned value = 42, *p;
+    cuda_pointer_attributes a;
+    void *pool, *of_device, *args[] = {&p, &value};
+    for (int kind = PINNED; kind <= MANAGED; kind++) {
+        EXPECT(cudaMemGetDefaultMemPool(&pool, host, kind), 0);
+        EXPECT(cudaMallocFromPoolAsync((void **)&p, 4096, pool, NULL), 0);
+        EXPECT(cudaPointerGetAttributes(&a, p), 0);
+        EXPECT(a.type, kind == PINNED ? PINNED_TYPE : MANAGED_TYPE);
+        EXPECT(a.device_pointer == p, kind == MANAGED);
+        EXPECT(cudaMemPoolGetAccess(&flags, pool, device), 0);
+        EXPECT(flags, 0);
+        EXPECT(cuMemPoolSetAccess(pool, &access, 1), 0);
+        EXPECT(cudaMemPoolGetAccess(&flags, pool, device), 0);
+        EXPECT(flags, 3);
+        *p = 7;
+        EXPECT(cudaLaunchKernel(stub_store, (dim3){1, 1, 1}, (dim3){1, 1, 1}, args, 0, NULL), 0);
+        EXPECT(cudaDeviceSynchronize(), 0);
+        EXPECT(*p, 42);
+        EXPECT(cudaFreeAsync(p, NULL), 0);
+    }
+    EXPECT(cudaMemGetDefaultMemPool(&pool, device, PINNED), 0);
+    EXPECT(cuDeviceGetDefaultMemPool(&of_device, 0), 0);
+    EXPECT(pool == of_device, 1);
+    device[0] = 4;
+    EXPECT(cudaMemGetDefaultMemPool(&pool, device, PINNED), CU_NOT_SUPPORTED);
 }
 
 static void pools_as_recorded(void)
@@ -730,6 +819,8 @@ void as_recorded(void)
     app_driver();
     captures_as_recorded();
     mappings_as_recorded();
+    host_mappings();
+    host_pools();
     pools_as_recorded();
     EXPECT(cudaDeviceFlushGPUDirectRDMAWrites(0, 100), 0);
     EXPECT(cudaDeviceFlushGPUDirectRDMAWrites(0, 50), CU_INVALID_VALUE);
