@@ -30,7 +30,12 @@ static cuda_table hint_table; /* by address */
 
 static const cuda_alloc *managed_allocation(const void *p, size_t bytes)
 {
+    static cuda_alloc variable; /* a managed variable, as an allocation */
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    if (!a && cuda_is_managed(p, bytes)) {
+        variable = (cuda_alloc){.type = MEMORY_MANAGED};
+        if (cuda_variable_at((uintptr_t)p, &variable.address, &variable.size)) a = &variable;
+    }
     return a && a->type == MEMORY_MANAGED && bytes <= a->size - ((uintptr_t)p - a->address) ? a
                                                                                             : NULL;
 }
@@ -121,8 +126,10 @@ static void advise(page *x, int advice, int device)
 int pl_cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location)
 {
     const int device = device_of_location(location);
-    const bool needs_location =
-        advice == PREFER || advice == ACCESSED_BY || advice == NOT_ACCESSED_BY;
+    const bool accessed = advice == ACCESSED_BY || advice == NOT_ACCESSED_BY;
+    const bool needs_location = accessed || advice == PREFER;
+    const uint32_t type = (uint32_t)location;
+    if (!type || (accessed && type != IN_DEVICE && type != IN_HOST)) return CU_INVALID_VALUE;
     if (advice < READ_MOSTLY || advice > NOT_ACCESSED_BY || !bytes || !cuda_is_managed(p, bytes) ||
         (needs_location && device == NO_LOCATION))
         return CU_INVALID_VALUE;

@@ -379,7 +379,19 @@ int pl_cudaDeviceGetSharedMemConfig(int *config)
 
 /* ---- limits ---- */
 
-enum { FETCH = 5, PERSISTING = 6, LIMITS = 10, LAST_LIMIT = 9 };
+/* cudaLimit */
+enum {
+    STACK = 0,
+    FIFO = 1,
+    HEAP = 2,
+    PENDING_LAUNCHES = 4,
+    FETCH = 5,
+    PERSISTING = 6,
+    SHARED = 7, /* those of graphics contexts */
+    CIG = 8,
+    LIMITS = 10,
+    LAST_LIMIT = 9
+};
 static const uint64_t limits[LIMITS] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448};
 
 /* CU_OK if the limit exists. */
@@ -402,16 +414,45 @@ int pl_cudaDeviceGetLimit(size_t *value, int limit)
     return CU_OK;
 }
 
+static size_t clamp(size_t value, size_t least, size_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Returns the value that the driver uses (H100). */
+static size_t adjusted_limit(int limit, size_t value)
+{
+    enum {
+        MIN_FIFO = 512 << 10,
+        MIN_HEAP = 4 << 20,
+        MIN_LAUNCHES = 32,
+        MAX_LAUNCHES = 599186,
+        PERSISTING_PARTS = 10, /* the largest persisting part of the L2 has this many */
+        MAX_PERSISTING = 108   /* cudaDeviceAttr */
+    };
+    const size_t part = (size_t)attribute_value(MAX_PERSISTING) / PERSISTING_PARTS;
+    switch (limit) {
+    case STACK: return (value + 15) / 16 * 16;
+    case FIFO: return clamp(value, MIN_FIFO, (size_t)1 << 31);
+    case HEAP: return value < MIN_HEAP ? MIN_HEAP : value;
+    case PENDING_LAUNCHES: return clamp(value, MIN_LAUNCHES, MAX_LAUNCHES);
+    case PERSISTING: return part ? (value + part - 1) / part * part : value;
+    default: return value;
+    }
+}
+
 int pl_cudaDeviceSetLimit(int limit, size_t value)
 {
     const int error = check_limit(limit);
     if (error) return error;
-    if ((limit == 0 && value > 512 << 10) || (limit == FETCH && value > 128) ||
+    if (limit == SHARED || limit == CIG) return CU_NOT_PERMITTED;
+    if ((limit == STACK && value > 512 << 10) || (limit == FETCH && value > 128) ||
         (limit == PERSISTING && value > (size_t)attribute_value(108)))
         return CU_INVALID_VALUE;
-    if (limit == 2 && pl_gpu_heap(cuda_current_device()->gpu, value) != PL_OK)
+    value = adjusted_limit(limit, value);
+    if (limit == HEAP && pl_gpu_heap(cuda_current_device()->gpu, value) != PL_OK)
         return CU_INVALID_VALUE;
-    cuda_current_device()->limit[limit] = limit == 0 ? (value + 15) / 16 * 16 : value;
+    cuda_current_device()->limit[limit] = value;
     cuda_current_device()->limited |= 1u << limit;
     return CU_OK;
 }

@@ -10,6 +10,8 @@ enum {
     INFO_SIZE = 4, /* CUjit_option */
     LOG_BUFFER = 5,
     LOG_SIZE = 6,
+    JIT_TARGET = 9,
+    JIT_OPTIONS = 40,
     WRAPPER_MAGIC = 0x466243B1
 };
 
@@ -461,25 +463,51 @@ static cuda_module *add_to_list(cuda_module *m)
     return m;
 }
 
-int cuda_load_image(cuda_module **out, const void *image, char *log, size_t log_size)
+/* Returns the number of the target of PTX: 90 of sm_90a; 0: unknown. */
+static unsigned target_of(const cuda_module *m)
+{
+    const char *target = m->ntexts ? strstr(m->text[0], ".target") : NULL;
+    unsigned sm = 0;
+    return target && sscanf(target, ".target sm_%u", &sm) == 1 ? sm : 0;
+}
+
+static int check_version(const cuda_module *m, unsigned max_target, char *log, size_t log_size)
+{
+    if (is_too_new(m)) {
+        if (log) snprintf(log, log_size, "unsupported .version of PTX");
+        return CU_UNSUPPORTED_PTX;
+    }
+    if (target_of(m) <= max_target) return CU_OK;
+    if (log)
+        snprintf(log, log_size, "PTX for sm_%u cannot be loaded for sm_%u", target_of(m),
+                 max_target);
+    return CU_INVALID_PTX;
+}
+
+/* max_target: the highest one that is accepted. */
+static int load_image(cuda_module **out, const void *image, unsigned max_target, char *log,
+                      size_t log_size)
 {
     cuda_module *m;
     if (log && log_size) *log = '\0';
     int error = module_of(image, &m);
+    if (error && log) snprintf(log, log_size, "neither PTX nor a fat binary with PTX");
     if (error) return error;
-    if (is_too_new(m)) {
-        cuda_module_free(m);
-        return CU_UNSUPPORTED_PTX;
-    }
+    error = check_version(m, max_target, log, log_size);
     m->log = log;
     m->log_size = log_size;
-    error = cuda_module_load(m);
+    if (!error) error = cuda_module_load(m);
     if (error) {
         cuda_module_free(m);
         return error;
     }
     *out = add_to_list(m);
     return CU_OK;
+}
+
+int cuda_load_image(cuda_module **out, const void *image, char *log, size_t log_size)
+{
+    return load_image(out, image, cuda_capability(), log, log_size);
 }
 
 int pl_cuModuleLoadData(cuda_module **out, const void *image)
@@ -500,8 +528,15 @@ int pl_cuModuleLoadDataEx(cuda_module **out, const void *image, unsigned n, int 
 {
     char *log = NULL;
     size_t log_size = 0;
+    unsigned max_target = cuda_capability();
+    if (n && (!option || !value)) return CU_INVALID_VALUE;
+    for (unsigned k = 0; k < n; k++) {
+        if (option[k] < 0 || option[k] >= JIT_OPTIONS) return CU_INVALID_VALUE;
+        const unsigned target = (unsigned)(uintptr_t)value[k];
+        if (option[k] == JIT_TARGET && target < max_target) max_target = target;
+    }
     find_log(n, option, value, &log, &log_size);
-    const int error = cuda_load_image(out, image, log, log_size);
+    const int error = load_image(out, image, max_target, log, log_size);
     for (unsigned k = 0; k < n; k++) { /* number of bytes written */
         if (option[k] == LOG_SIZE) value[k] = (void *)(log && log_size ? strlen(log) : 0);
         if (option[k] == INFO_SIZE) value[k] = NULL;
@@ -512,6 +547,11 @@ int pl_cuModuleLoadDataEx(cuda_module **out, const void *image, unsigned n, int 
 int pl_cuModuleLoadFatBinary(cuda_module **out, const void *image)
 {
     return cuda_load_image(out, image, NULL, 0);
+}
+
+int pl_cuFuncGetName(const char **name, const void *function)
+{
+    return function ? pl_cudaFuncGetName(name, function) : CU_INVALID_VALUE;
 }
 
 char *cuda_read_file(const char *path, size_t *size)
@@ -557,7 +597,8 @@ int pl_cuModuleUnload(cuda_module *m)
 
 int pl_cuModuleGetFunction(cuda_function **out, cuda_module *m, const char *name)
 {
-    if (!out || !m || !name) return CU_INVALID_VALUE;
+    if (!m) return CU_INVALID_HANDLE;
+    if (!out || !name || !*name) return CU_INVALID_VALUE;
     if (!is_module(m)) return CU_INVALID_HANDLE;
     const int error = cuda_module_load(m);
     if (error) return error;

@@ -56,13 +56,20 @@ static uint64_t blocks_of(const cuda_launch *l)
     return (uint64_t)l->grid.x * l->grid.y * l->grid.z;
 }
 
+/* Returns the cluster shape: of the launch, as compiled, or set by cudaFuncSetAttribute. */
+static const uint32_t *cluster_of(const cuda_function *f, const cuda_launch *l)
+{
+    return l->cluster[0] ? l->cluster : f->info.reqcluster[0] ? f->info.reqcluster : f->cluster;
+}
+
 /* Checks that the driver makes before a launch, with its error numbers (H200, probes host.launch).
  */
 int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *blocks)
 {
     const uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
-    const uint32_t *c = l->cluster[0] ? l->cluster : f->info.reqcluster;
+    const uint32_t *c = cluster_of(f, l);
     const uint64_t cluster = (uint64_t)c[0] * c[1] * c[2];
+    const bool requires = c[0] || c[1] || c[2];
     const int64_t max_dynamic = f->max_dynamic_shared >= 0
                                     ? f->max_dynamic_shared
                                     : SHARED_DEFAULT - (int)f->info.static_shared;
@@ -76,7 +83,7 @@ int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *bl
         return CU_INVALID_VALUE;
     const uint64_t max_cluster =
         f->nonportable_cluster ? 2 * MAX_PORTABLE_CLUSTER : MAX_PORTABLE_CLUSTER;
-    if (l->clustered && !cluster) return CU_INVALID_CLUSTER;
+    if ((l->clustered || requires) && !cluster) return CU_INVALID_CLUSTER;
     if (cluster &&
         (cluster > max_cluster || l->grid.x % c[0] || l->grid.y % c[1] || l->grid.z % c[2]))
         return CU_INVALID_CLUSTER;
@@ -114,10 +121,11 @@ static pl_launch launch_of(const cuda_function *f, const cuda_launch *l, const v
 {
     const cuda_options *o = &cuda.options;
     const bool timed = cuda_timed(f, l);
+    const uint32_t *cluster = f->info.reqcluster[0] ? l->cluster : cluster_of(f, l);
     return (pl_launch){.kernel = f->name,
                        .grid = {l->grid.x, l->grid.y, l->grid.z},
                        .block = {l->block.x, l->block.y, l->block.z},
-                       .cluster = {l->cluster[0], l->cluster[1], l->cluster[2]},
+                       .cluster = {cluster[0], cluster[1], cluster[2]},
                        .dynamic_shared = (uint32_t)l->shared,
                        .stack = (uint32_t)cuda_current_device()->limit[0],
                        .params = params,

@@ -28,7 +28,8 @@ typedef struct cuda_link {
     char *log, *info;
     size_t log_room, info_room;
     bool verbose, duplicate_names; /* two texts define the same name */
-    void **log_size, **info_size;  /* where the program receives the sizes, or NULL */
+    bool completed;
+    void **log_size, **info_size; /* where the program receives the sizes, or NULL */
 } cuda_link;
 
 bool cuda_is_link(const void *image)
@@ -123,6 +124,7 @@ static int add_data(cuda_link *l, int type, const void *data, size_t bytes)
         char *ptx = strndup(data, bytes);
         if (!ptx || cuda_is_ptx(ptx)) return add_text(l, ptx);
         free(ptx);
+        if (l->log) snprintf(l->log, l->log_room, "the input is not PTX");
         return CU_INVALID_IMAGE;
     }
     if (type != INPUT_FATBINARY || !cuda_is_fatbin(data)) {
@@ -136,8 +138,11 @@ static int add_data(cuda_link *l, int type, const void *data, size_t bytes)
 int pl_cuLinkAddData_v2(void *link, int type, void *data, size_t bytes, const char *name,
                         unsigned n, int *option, void **value)
 {
+    enum { INPUT_TYPES = 6 };
     (void)name, (void)n, (void)option, (void)value;
-    return link && data ? add_data(link, type, data, bytes) : CU_INVALID_VALUE;
+    const cuda_link *l = link;
+    if (!l || !data || l->completed || type < 0 || type >= INPUT_TYPES) return CU_INVALID_VALUE;
+    return add_data(link, type, data, bytes);
 }
 
 int pl_cuLinkAddFile_v2(void *link, int type, const char *path, unsigned n, int *option,
@@ -203,6 +208,8 @@ int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
     cuda_link *l = link;
     size_t size = sizeof magic + sizeof(uint64_t);
     if (!l || !out) return CU_INVALID_VALUE;
+    if (l->completed) return CU_INVALID_HANDLE;
+    l->completed = true;
     if (l->duplicate_names) {
         store_log_sizes(l);
         return CU_INVALID_SOURCE;

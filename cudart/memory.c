@@ -1,5 +1,7 @@
 /* memory.c - calls that allocate, release, register and query memory. */
 #include "cudart/state.h"
+#include <inttypes.h>
+#include <stdio.h>
 
 enum { PITCH = 512 }; /* of cudaMallocPitch, in bytes */
 
@@ -55,6 +57,7 @@ int pl_cudaHostAlloc(void **p, size_t size, unsigned flags)
     if (!p || flags > 7) return CU_INVALID_VALUE;
     *p = NULL;
     const int error = size ? cuda_check_captures(CUDA_ALLOCATES) : CU_OK;
+    if (flags == 1) flags = 0; /* portable memory is the default (H100) */
     return size && !error ? cuda_alloc_host(size, MEMORY_HOST, flags, p) : error;
 }
 
@@ -81,19 +84,39 @@ int pl_cudaMallocManaged(void **p, size_t size, unsigned flags)
     return cuda_alloc_host(size, MEMORY_MANAGED, flags, p);
 }
 
+/* True if the program can read, or also write, all of the range. */
+static bool is_mapped(uintptr_t at, size_t size, bool writable)
+{
+    FILE *f = fopen("/proc/self/maps", "r");
+    const uintptr_t end = at + size;
+    char line[400], permissions[8];
+    uintptr_t from, to;
+    if (!f) return true; /* not known */
+    while (at < end && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s", &from, &to, permissions) != 3) continue;
+        if (to <= at) continue;
+        if (from > at || permissions[0] != 'r' || (writable && permissions[1] != 'w')) break;
+        at = to;
+    }
+    fclose(f);
+    return at >= end;
+}
+
 int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
 {
-    if (!p || !size || flags > 15) return CU_INVALID_VALUE;
+    enum { IO_MEMORY = 4, READ_ONLY = 8, FLAGS = 15 };
+    if (!p || !size || flags & ~(unsigned)FLAGS || flags & IO_MEMORY) return CU_INVALID_VALUE;
     const cuda_alloc a = {.address = (uintptr_t)p,
                           .size = size,
                           .bytes = p,
                           .type = MEMORY_HOST,
                           .device = cuda_self.device,
                           .access = CUDA_ALL_DEVICES,
-                          .flags = flags,
+                          .flags = flags & ~(unsigned)READ_ONLY,
                           .registered = true};
     const cuda_alloc *existing = cuda_alloc_find((uintptr_t)p);
     if (existing && !existing->registered) return CU_INVALID_VALUE;
+    if (!existing && !is_mapped((uintptr_t)p, size, !(flags & READ_ONLY))) return CU_INVALID_VALUE;
     if (!cuda_readable_beyond((uintptr_t)p + size)) return CU_NOT_SUPPORTED;
     return cuda_map_allocation(&a);
 }
@@ -110,7 +133,7 @@ int pl_cudaHostUnregister(void *p)
 int pl_cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
 {
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)host);
-    if (!device || flags || !a || a->type == MEMORY_DEVICE) return CU_INVALID_VALUE;
+    if (!device || flags || !a || a->type != MEMORY_HOST) return CU_INVALID_VALUE;
     *device = host;
     return CU_OK;
 }
@@ -118,7 +141,7 @@ int pl_cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
 int pl_cudaHostGetFlags(unsigned *flags, void *host)
 {
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)host);
-    if (!flags || !a || a->type != MEMORY_HOST) return CU_INVALID_VALUE;
+    if (!flags || !a || a->type == MEMORY_DEVICE) return CU_INVALID_VALUE;
     *flags = a->flags | 2; /* all of it is mapped */
     return CU_OK;
 }
@@ -148,9 +171,9 @@ int pl_cudaPointerGetAttributes(cuda_pointer_attributes *out, const void *p)
 bool cuda_is_managed(const void *p, size_t bytes)
 {
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
-    if (!a || a->type != MEMORY_MANAGED)
+    if (!a) /* a variable? */
         return p && cuda_view((uintptr_t)p, bytes, NULL) && !cuda_in_window((uintptr_t)p);
-    return bytes <= a->size - ((uintptr_t)p - a->address);
+    return a->type == MEMORY_MANAGED && bytes <= a->size - ((uintptr_t)p - a->address);
 }
 
 /* ---------------------------------------------------------------- reset */

@@ -165,6 +165,7 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
 static void end_call(int error)
 {
     const char *name = error ? pl_cudaGetErrorName(error) : NULL;
+    if (error && error == cuda.sticky) cuda.sticky_returned = true;
     if (cuda.devices) cuda_clock_call();
     if (cuda.options.log) cuda_report("%s -> %s", cuda_self.call, name ? name : "0");
     if (cuda.trace || cuda.options.summary) cuda_record_call(error, name);

@@ -382,7 +382,8 @@ bool cuda_is_imported(const void *p)
 int pl_cudaIpcGetMemHandle(cuda_ipc *out, void *p)
 {
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
-    if (!out || !a || a->type != MEMORY_DEVICE || a->pooled || a->physical) return CU_INVALID_VALUE;
+    if (!out || !a || a->type != MEMORY_DEVICE || a->pooled || a->physical || cuda_is_imported(p))
+        return CU_INVALID_VALUE;
     return cuda_export(a, out);
 }
 
@@ -436,7 +437,8 @@ int pl_cudaIpcOpenEventHandle(void **out, cuda_ipc handle)
 {
     ipc_handle h;
     memcpy(&h, &handle, sizeof h);
-    if (!out || h.magic != EVENT_MAGIC) return CU_INVALID_VALUE;
+    if (!out) return CU_INVALID_VALUE;
+    if (h.magic != EVENT_MAGIC) return CU_MAP_FAILED;
     if (h.process == getpid()) return CU_INVALID_CONTEXT;
     return pl_cudaEventCreateWithFlags(out, EVENT_INTERPROCESS | EVENT_NO_TIMING);
 }

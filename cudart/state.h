@@ -183,6 +183,7 @@ typedef struct cuda_state {
     bool initialised;      /* cuInit or a function of the runtime has been called */
     bool tried;            /* opening the devices was attempted */
     int start_error;       /* error of that attempt */
+    bool sticky_returned;  /* a call has returned the sticky error */
     int sticky;            /* sticky error, which every call reports from now on, on all devices */
     uint64_t window, window_end, next; /* device addresses: window, next free one */
     uint64_t host_next;                /* next address for host memory that the GPU accesses */

@@ -322,6 +322,13 @@ static void memory(void)
     EXPECT(cudaFree(NULL), 0);
 }
 
+static void unexpected(void *unused)
+{
+    (void)unused;
+    printf("a host function ran after an error\n");
+    exit(1);
+}
+
 static void errors(void)
 {
     void *d;
@@ -337,7 +344,10 @@ static void errors(void)
     cudaGetLastError();
     EXPECT(store_at((void *)16, 1), 0);
     EXPECT(cudaGetLastError(), 0);
+    /* The host does not know of the error yet: a host function does not run. */
+    EXPECT(cudaLaunchHostFunc(NULL, unexpected, NULL), 0);
     EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaLaunchHostFunc(NULL, unexpected, NULL), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaGetLastError(), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaGetLastError(), 0);
     EXPECT(cudaMalloc(&d, 4), CU_ILLEGAL_ADDRESS);

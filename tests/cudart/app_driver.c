@@ -814,9 +814,88 @@ static void pools_as_recorded(void)
     EXPECT(cudaStreamAttachMemAsync(NULL, (void *)(uintptr_t)p, 0, 1), CU_INVALID_VALUE);
 }
 
+int cudaDeviceSetLimit(int limit, size_t value);
+int cudaDeviceGetLimit(size_t *value, int limit);
+int cudaHostRegister(void *p, size_t size, unsigned flags);
+int cudaHostGetFlags(unsigned *flags, void *host);
+int cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location);
+int cudaIpcOpenEventHandle(void **out, cuda_ipc handle);
+int cuLinkCreate_v2(unsigned n, int *option, void **value, void **out);
+int cuLinkComplete(void *link, void **out, size_t *bytes);
+int cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *option, void **value);
+int cuModuleGetFunction(void **out, void *module, const char *name);
+
+static void limits_as_recorded(void)
+{
+    enum { FIFO = 1, HEAP = 2, PENDING = 4, SHARED = 7, NOT_PERMITTED = 800 };
+    static const struct {
+        int limit;
+        size_t set, used;
+    } c[] = {{FIFO, 1, 512 << 10},
+             {FIFO, (size_t)1 << 40, (size_t)1 << 31},
+             {HEAP, 1, 4 << 20},
+             {PENDING, 1, 32},
+             {PENDING, 4 << 20, 599186}};
+    size_t value;
+    for (size_t k = 0; k < sizeof c / sizeof *c; k++) {
+        EXPECT(cudaDeviceSetLimit(c[k].limit, c[k].set), 0);
+        EXPECT(cudaDeviceGetLimit(&value, c[k].limit), 0);
+        EXPECT(value, c[k].used);
+    }
+    EXPECT(cudaDeviceSetLimit(SHARED, 4096), NOT_PERMITTED);
+}
+
+static void host_memory_as_recorded(void)
+{
+    enum { READ_ONLY = 8, READ_MOSTLY = 1, NOT_READ_MOSTLY = 2, MAPPED = 2 };
+    static const char constant[8192] = {1};
+    static char plain[8192];
+    unsigned flags = 99;
+    void *p, *event;
+    EXPECT(cudaHostRegister((void *)0x10000, 4096, 0), CU_INVALID_VALUE); /* nothing is there */
+    EXPECT(cudaHostRegister((void *)(uintptr_t)constant, 4096, 0), CU_INVALID_VALUE);
+    EXPECT(cudaHostRegister((void *)(uintptr_t)constant, 4096, READ_ONLY), 0);
+    EXPECT(cudaHostRegister(plain, 4096, READ_ONLY), 0);
+    EXPECT(cudaHostGetFlags(&flags, plain), 0);
+    EXPECT(flags, MAPPED);
+    EXPECT(cudaMallocManaged(&p, 4096, 1), 0);
+    EXPECT(cudaMemAdvise(p, 4096, READ_MOSTLY, 1), 0);
+    EXPECT(cudaMemAdvise(p, 4096, NOT_READ_MOSTLY, 0), CU_INVALID_VALUE); /* no location */
+    EXPECT(cudaMemAdvise(plain, 4096, READ_MOSTLY, 1), CU_INVALID_VALUE);
+    EXPECT(cudaIpcOpenEventHandle(&event, (cuda_ipc){{0}}), 205);
+}
+
+static void modules_as_recorded(void)
+{
+    enum { LOG_BUFFER = 5, LOG_SIZE = 6, TARGET = 9, UNKNOWN = 77 };
+    static const char newer[] =
+        ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }\n";
+    static const char good[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n";
+    char log[200] = "";
+    int option[] = {LOG_BUFFER, LOG_SIZE}, other;
+    void *value[] = {log, (void *)sizeof log}, *m, *f, *link, *out, *number = (void *)80;
+    size_t size;
+    EXPECT(cuModuleLoadDataEx(&m, newer, 2, option, value), 218);
+    EXPECT(log[0] != 0, 1);
+    other = TARGET;
+    EXPECT(cuModuleLoadDataEx(&m, good, 1, &other, &number), 218);
+    other = UNKNOWN;
+    EXPECT(cuModuleLoadDataEx(&m, good, 1, &other, &number), CU_INVALID_VALUE);
+    EXPECT(cuModuleLoadDataEx(&m, good, 0, NULL, NULL), 0);
+    EXPECT(cuModuleGetFunction(&f, m, ""), CU_INVALID_VALUE);
+    EXPECT(cuModuleGetFunction(&f, m, "k"), 0);
+    EXPECT(cuLinkCreate_v2(0, NULL, NULL, &link), 0);
+    EXPECT(cuLinkComplete(link, &out, &size), 0);
+    EXPECT(cuLinkComplete(link, &out, &size), CU_INVALID_HANDLE);
+}
+
 void as_recorded(void)
 {
     app_driver();
+    limits_as_recorded();
+    host_memory_as_recorded();
+    modules_as_recorded();
     captures_as_recorded();
     mappings_as_recorded();
     host_mappings();
