@@ -6,6 +6,7 @@
 #include "arch/builtin_machines.h"
 #include "base/event.h"
 #include "base/guard.h"
+#include "base/nearest.h"
 #include "isa/table/form.h"
 #include "isa/program/insn.h"
 #include <ctype.h>
@@ -1054,9 +1055,11 @@ static bool check_consistency(const pl_machine *m, pl_diags *d, const pl_conf *c
     CHECK(m->constant.line <= m->l1.line, "constant", "line",
           "a constant line is not longer than a line of the L2")
     CHECK(m->shared.carveouts.n > 0, "shared", "carveouts", "at least one size is needed")
+    uint64_t largest = 0;
     for (uint32_t i = 0; i < m->shared.carveouts.n; i++)
-        CHECK(m->shared.carveouts.at[i] + m->l1.reserved < m->l1.size, "shared", "carveouts",
-              "some storage must remain for the L1")
+        if (m->shared.carveouts.at[i] > largest) largest = m->shared.carveouts.at[i];
+    CHECK(largest + m->l1.reserved < m->l1.size, "shared", "carveouts",
+          "some storage must remain for the L1")
     CHECK(m->mem.dram.map != PL_MAP_INTERLEAVED ||
               (m->mem.slices % m->mem.dram.channels == 0 && m->mem.partitions == 1 &&
                m->l1.line <= PL_CHANNEL_BYTES),
@@ -1077,6 +1080,11 @@ static const char *no_such_key(pl_arena *a, const pl_conf *c, const char *change
     const char *dot = strrchr(key, '.');
     const char *section = dot ? pl_arena_strndup(a, key, (size_t)(dot - key)) : "";
     const char *now = dot ? pl_conf_new_name(c, section, dot + 1) : NULL;
+    const char **names = pl_arena_array(a, const char *, c->entry.n + 1);
+    for (size_t k = 0; names && k < c->entry.n; k++)
+        names[k] = pl_arena_printf(a, "%s.%s", c->entry.at[k].section, c->entry.at[k].key);
+    const char *near = !now && names && pl_arena_ok(a) ? pl_nearest(key, names, c->entry.n) : NULL;
+    if (near && strcmp(near, key) != 0) return pl_arena_printf(a, "did you mean '%s'?", near);
     return now ? pl_arena_printf(a, "the key '%s' is called '%s.%s' now", key, section, now)
                : pl_arena_printf(a,
                                  "'%s' is no SECTION.KEY=VALUE of that machine; `ptxloom explain "
@@ -1099,11 +1107,13 @@ static bool override_values(pl_arena *a, pl_diags *d, pl_conf *c, const char *na
             if (strcmp(pl_arena_printf(a, "%s.%s", e->section, e->key), key) == 0) found = e;
         }
         if (!found) {
-            pl_diag *x = pl_report(d, PL_E0515, (pl_loc){0}, name);
+            pl_diag *x = pl_report(d, PL_E0515, (pl_loc){.file = UINT32_MAX}, name);
             x->help = no_such_key(a, c, change, key);
             return false;
         }
         found->value = pl_arena_strndup(a, equal + 1, (size_t)(end - equal - 1));
+        found->value_at =
+            (pl_loc){.file = UINT32_MAX}; /* its place in the file has another value */
         found->provenance = PL_CHOSEN;
         found->source = "on the command line";
         changes = end + (*end == ',');
@@ -1160,6 +1170,8 @@ pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const ch
     if (ok) {
         ok = check_consistency(m, d, c);
         ok &= read_prices(m, c, d, priced, true);
+    } else {
+        pl_conf_skip(c, "price");
     }
     if (ok && m->like) {
         text u;

@@ -502,6 +502,15 @@ void pl_conf_set_renames(pl_conf *c, const pl_conf_rename *renamed, size_t n)
     c->nrenamed = n;
 }
 
+void pl_conf_skip(pl_conf *c, const char *section)
+{
+    static const pl_conf_key none;
+    pl_conf_section *s = find_section(c, section);
+    if (s) s->keys = &none;
+    for (size_t i = 0; i < c->entry.n; i++)
+        c->entry.at[i].used |= strcmp(c->entry.at[i].section, section) == 0;
+}
+
 bool pl_conf_report_unknown(pl_conf *c)
 {
     bool ok = true;

@@ -134,6 +134,8 @@ void pl_conf_set_renames(pl_conf *c, const pl_conf_rename *renamed, size_t n);
 /* The new name of a renamed key, or NULL. */
 const char *pl_conf_new_name(const pl_conf *c, const char *section, const char *key);
 
+/* Takes a section and its keys as known, without reading them. */
+void pl_conf_skip(pl_conf *c, const char *section);
 /* Reports every section and key that no bind requested, with the nearest known key of that section
  * as help, or the new name of a renamed one. */
 bool pl_conf_report_unknown(pl_conf *c);

@@ -1,5 +1,6 @@
 /* nearest.c - restricted Damerau-Levenshtein distance, and the search for the nearest word. */
 #include "base/nearest.h"
+#include <ctype.h>
 #include <string.h>
 
 enum { MAX_WORD = 63 };
@@ -7,6 +8,12 @@ enum { MAX_WORD = 63 };
 static unsigned min_of(unsigned a, unsigned b)
 {
     return a < b ? a : b;
+}
+
+/* 1 if two letters differ; upper and lower case are equal. */
+static unsigned differ(char a, char b)
+{
+    return tolower((unsigned char)a) != tolower((unsigned char)b);
 }
 
 unsigned pl_edit_distance(const char *a, size_t n, const char *b, size_t m, unsigned limit)
@@ -21,9 +28,9 @@ unsigned pl_edit_distance(const char *a, size_t n, const char *b, size_t m, unsi
         unsigned *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
         unsigned smallest = now[0] = (unsigned)i;
         for (size_t j = 1; j <= m; j++) {
-            unsigned cost = before[j - 1] + (a[i - 1] != b[j - 1]);
+            unsigned cost = before[j - 1] + differ(a[i - 1], b[j - 1]);
             cost = min_of(cost, min_of(before[j], now[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            if (i > 1 && j > 1 && !differ(a[i - 1], b[j - 2]) && !differ(a[i - 2], b[j - 1]))
                 cost = min_of(cost, earlier[j - 2] + 1);
             now[j] = cost;
             smallest = min_of(smallest, cost);

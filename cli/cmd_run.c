@@ -153,6 +153,7 @@ static const char usage[] =
     "INIT: 0  iota  hash:SEED[,LO,HI]  [1,2,3]  @in.npy  @in.bin\n";
 
 typedef struct options {
+    bool given[O_COUNT];
     const char *kernel, *arch, *trace, *command, *metrics, *check, *check_kernel, *suppressions;
     bool sanitizer; /* findings in the format of compute-sanitizer */
     uint32_t grid[3], block[3], cluster[3];
@@ -367,6 +368,25 @@ static bool ends_with(const char *s, const char *end)
     return n >= m && strcmp(s + n - m, end) == 0;
 }
 
+/* Rejects options that refine one that is missing. */
+static bool check_company(cli_args *a, const options *o)
+{
+    static const struct {
+        int first, last, needs;
+    } company[] = {{O_TRACE_LEVEL, O_TRACE_LIMIT, O_TRACE}, {O_CHECK_LIMIT, O_SCHEDULES, O_CHECK}};
+    for (size_t i = 0; i < sizeof company / sizeof *company; i++) {
+        for (int k = company[i].first; k <= company[i].last; k++) {
+            char name[32], needed[32];
+            if (!o->given[k] || o->given[company[i].needs] || k == O_TRACK_ORIGINS) continue;
+            snprintf(name, sizeof name, "--%s", option[k].name);
+            snprintf(needed, sizeof needed, "--%s", option[company[i].needs].name);
+            pl_gpu_report(a->gpu, "E0020", name, needed, NULL, NULL);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Rejects options that have no effect in this mode. */
 static bool check_mode(cli_args *a, const options *o)
 {
@@ -399,9 +419,9 @@ static int read_options(cli_args *a, options *o)
         if (k == CLI_OPERAND)
             o->operand[o->noperands++] = a->value;
         else
-            ok &= k >= 0 && read_option(a, o, k);
+            ok &= k >= 0 && (o->given[k] = true) && read_option(a, o, k);
     }
-    if (!ok || !check_mode(a, o)) return CLI_INPUT;
+    if (!ok || !check_mode(a, o) || !check_company(a, o)) return CLI_INPUT;
     if (o->noperands == 0) {
         pl_gpu_report(
             a->gpu, "E0007", "run", "a PTX file or launch files", NULL,

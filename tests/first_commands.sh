@@ -75,7 +75,24 @@ says 2 "'run.db' has no launch 9 [E0707]" export run.db --launch 9 -o -
 says 2 "'run.db' has no launch 9 [E0707]" report run.db --launch 9 -o x.html
 says 2 'the trace has no block on this multiprocessor' export run.db --sm 77 -o -
 
+# --- names of other tools and languages, counts of one, missing options
+
+says 2 "did you mean 'f32'?" $saxpy 'float[128]' 'f32[128]'
+says 2 "did you mean 's64'?" $saxpy 'i64[128]' 'f32[128]'
+says 2 "did you mean 'u8'?" $saxpy 'uint8_t[128]' 'f32[128]'
+says 2 "did you mean '--mode'?" $saxpy --MODE timing
+says 2 "did you mean 'l1.size'?" $saxpy --arch toy,l1.sise=4 'f32[128]' 'f32[128]'
+status 2 $saxpy --arch toy,l1.size=abc 'f32[128]' 'f32[128]' && [ "$(cat said)" = "error: 'size = abc': expected a whole number [E0508]" ]
+test_that "a value of the command line: one error, without a line of the file"
+status 2 $saxpy --arch toy,l1.size=16 'f32[128]' 'f32[128]' && [ "$(grep -c E0510 said)" = 1 ]
+test_that "sizes of shared memory that do not fit: one error"
+says 2 'has 4 parameters, but 1 argument is given' run saxpy.ptx -g 1 -b 1 u32:1
+says 2 '  help: A launch needs a grid and a block: -g BLOCKS -b THREADS' run saxpy.ptx -b 1 u32:1 f32:1 'f32[1]' 'f32[1]'
+
 # --- options without effect
+
+says 2 "'--trace-level' has no effect without '--trace' [E0020]" $saxpy 'f32[128]' 'f32[128]' --trace-level mem
+says 2 "'--schedules' has no effect without '--check' [E0020]" $saxpy 'f32[128]' 'f32[128]' --mode functional --schedules 2
 
 says 2 "error: '--schedule' cannot be used with --mode timing [E0010]" $saxpy 'f32[128]' 'f32[128]' --schedule random:1
 status 0 $saxpy 'f32[128]' 'f32[128]' --schedule random:1 --mode functional

@@ -377,7 +377,7 @@ error: 'two.ptx' has 2 kernels: say which one to run [E0409]
   help: its kernels: a, b
 END
 says 2 run one.ptx -g 1 -b 32 u32:1 <<'END'
-error: kernel 'k' has 2 parameters, but 1 arguments are given [E0410]
+error: kernel 'k' has 2 parameters, but 1 argument is given [E0410]
   help: the parameters are: .u32 n, .u64 y; for example u32:1 'out:f32[1024]'
 END
 says 2 run one.ptx -g 1 -b 32 u64:1 u64:2 <<'END'
@@ -421,7 +421,7 @@ row.json:2:93: error: 'same' is out of range: 1 to 3 [E0405]
 END
 sed 's/, {"same": 4}//' row.json >row2.json
 says 2 run row2.json <<'END'
-row2.json:2:13: error: kernel 'k' has 2 parameters, but 1 arguments are given [E0410]
+row2.json:2:13: error: kernel 'k' has 2 parameters, but 1 argument is given [E0410]
      2 |   "then": [ {"grid": [1], "block": [32], "dependent": true, "args": [ {"same": 1} ]} ] }
        |             ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
   help: the parameters are: .u32 n, .u64 y
@@ -433,6 +433,7 @@ argument 2:1:5: error: 'u32[4' is not an argument: the count ends with ']' [E041
 END
 says 2 run one.ptx -b 32 u32:1 'u32[4]' <<'END'
 error: the launch has no grid [E0417]
+  help: A launch needs a grid and a block: -g BLOCKS -b THREADS, such as -g 40 -b 256, or the keys "grid" and "block".
 END
 for mode in timing functional; do
     says 3 run forever.ptx -g 1 -b 32 --timeout 1 --mode $mode <<'END'

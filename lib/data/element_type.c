@@ -1,5 +1,6 @@
 /* element_type.c - element types: the table, reading numbers, rounding to each type, printing. */
 #include "lib/data/element_type.h"
+#include "base/nearest.h"
 #include "base/real.h"
 #include <errno.h>
 #include <float.h>
@@ -26,6 +27,44 @@ const pl_element pl_elements[] = {
     {"e5m2", "|V1", 1, 'f', 2, 15, 0x7b, 0x7f},
     {NULL, NULL, 0, 0, 0, 0, 0, 0},
 };
+
+/* Types of C, CUDA, NumPy and LLVM: the word without "_t", or its letters before the size. */
+static const struct {
+    const char *word, *meaning;
+} other_names[] = {
+    {"float", "f32"},          {"double", "f64"},    {"half", "f16"},    {"__half", "f16"},
+    {"__nv_bfloat16", "bf16"}, {"bfloat16", "bf16"}, {"bfloat", "bf16"}, {"int", "s32"},
+    {"signed", "s32"},         {"unsigned", "u32"},  {"uint", "u32"},    {"char", "s8"},
+    {"uchar", "u8"},           {"byte", "u8"},       {"bool", "u8"},     {"short", "s16"},
+    {"ushort", "u16"},         {"long", "s64"},      {"ulong", "u64"},   {"size", "u64"},
+};
+static const struct {
+    const char *letters;
+    char kind;
+} sized_names[] = {{"int", 's'},   {"i", 's'},  {"uint", 'u'},
+                   {"float", 'f'}, {"fp", 'f'}, {"b", 'u'}};
+
+const char *pl_element_suggestion(const char *word)
+{
+    size_t n = strlen(word), letters = strcspn(word, "0123456789");
+    if (n > 2 && strcmp(word + n - 2, "_t") == 0) n -= 2;
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
+        if (strlen(other_names[i].word) == n && strncmp(other_names[i].word, word, n) == 0)
+            return other_names[i].meaning;
+    for (size_t i = 0; i < sizeof sized_names / sizeof *sized_names; i++) {
+        if (strlen(sized_names[i].letters) != letters ||
+            strncmp(sized_names[i].letters, word, letters) != 0)
+            continue;
+        for (const pl_element *e = pl_elements; e->name; e++)
+            if (e->name[0] == sized_names[i].kind && strlen(e->name + 1) == n - letters &&
+                strncmp(e->name + 1, word + letters, n - letters) == 0)
+                return e->name;
+    }
+    const char *names[16];
+    size_t known = 0;
+    for (const pl_element *e = pl_elements; e->name && known < 16; e++) names[known++] = e->name;
+    return pl_nearest(word, names, known);
+}
 
 const pl_element *pl_element_find(const char *name, size_t n)
 {

@@ -29,6 +29,10 @@ extern const pl_element pl_elements[]; /* terminated by a row whose name is NULL
 /* Returns the row with this name (n bytes), or NULL. */
 const pl_element *pl_element_find(const char *name, size_t n);
 
+/* Returns the element type that an unknown word means, such as f32 for "float", or a similar name;
+ * NULL: none. */
+const char *pl_element_suggestion(const char *word);
+
 /* A number as written. */
 typedef struct pl_number {
     enum { PL_NUM_INT, PL_NUM_REAL, PL_NUM_F32_BITS, PL_NUM_F64_BITS } kind;

@@ -188,12 +188,9 @@ static bool type(parser *p, const char *s, size_t n)
         p->arg->type = p->more->element->name;
         return true;
     }
-    const char *names[16];
-    size_t known = 0;
-    for (const pl_element *e = pl_elements; e->name && known < 16; e++) names[known++] = e->name;
     p->more->element = pl_elements;
     char *word = pl_arena_strndup(p->gpu->messages, s, n);
-    const char *nearest = pl_nearest(word, names, known);
+    const char *nearest = pl_element_suggestion(word);
     set_position(p, s, n ? n : 1);
     pl_diag *d = pl_report(&p->gpu->diags, PL_E0406, pl_case_arg_at(p->c, p->k), word);
     d->help = nearest ? pl_arena_printf(p->gpu->messages, "did you mean '%s'?", nearest)

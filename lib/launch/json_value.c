@@ -304,13 +304,11 @@ bool pl_lf_bits(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const p
 
 const pl_element *pl_lf_element(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
 {
-    const char *name = pl_lf_string(r, at, v), *names[16];
+    const char *name = pl_lf_string(r, at, v);
     if (!name) return NULL;
     const pl_element *e = pl_element_find(name, strlen(name));
     if (e) return e;
-    size_t n = 0;
-    for (const pl_element *k = pl_elements; k->name && n < 16; k++) names[n++] = k->name;
-    const char *near = pl_nearest(name, names, n);
+    const char *near = pl_element_suggestion(name);
     pl_diag *d = pl_report(&r->gpu->diags, PL_E0406, pl_lf_locate(r, at, false), name);
     d->help = near ? pl_arena_printf(r->gpu->messages, "did you mean '%s'?", near)
                    : pl_diag_explanation(PL_E0406);

@@ -62,7 +62,8 @@ static pl_status check_sizes(pl_gpu *gpu, const pl_launch *l, shape *s)
 {
     const char *const missing = l->grid[0] == 0 ? "grid" : l->block[0] == 0 ? "block" : NULL;
     if (missing) {
-        pl_report(&gpu->diags, PL_E0417, (pl_loc){.file = UINT32_MAX}, missing);
+        pl_diag *d = pl_report(&gpu->diags, PL_E0417, (pl_loc){.file = UINT32_MAX}, missing);
+        d->help = pl_diag_explanation(PL_E0417);
         return PL_INVALID;
     }
     if (!l->grid[1] || !l->grid[2] || !l->block[1] || !l->block[2])

@@ -279,7 +279,8 @@ static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, siz
     pl_status st = PL_OK;
     if (f->params.n != nargs) {
         pl_diag *d =
-            pl_report(&gpu->diags, PL_E0410, at, f->name, (unsigned)f->params.n, (unsigned)nargs);
+            pl_report(&gpu->diags, PL_E0410, at, f->name, (unsigned)f->params.n,
+                      f->params.n == 1 ? "" : "s", (unsigned)nargs, nargs == 1 ? " is" : "s are");
         const char *list = "";
         for (size_t i = 0; i < f->params.n; i++)
             list = pl_arena_printf(gpu->messages, "%s%s.%s %s", list, i ? ", " : "",
