@@ -91,6 +91,7 @@ int pl_cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsi
     const int device = device_of_location(location);
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
+    if (s->capture) return cuda_invalidate_capture(s);
     if (flags || !bytes || !(uint32_t)location || !cuda_is_managed(p, bytes))
         return CU_INVALID_VALUE;
     if (device == NO_LOCATION) return CU_INVALID_DEVICE;
@@ -98,7 +99,7 @@ int pl_cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsi
     hints *x = a ? hints_of(a, true) : NULL;
     uint64_t first = 0, n = x ? pages_of(a, p, bytes, &first) : 0;
     for (uint64_t k = 0; k < n; k++) x->page[first + k].prefetched = (int8_t)device;
-    if (!s->capture) cuda_clock_prefetch(s, p, bytes, device);
+    cuda_clock_prefetch(s, p, bytes, device);
     return CU_OK;
 }
 

@@ -103,7 +103,8 @@ static int create_array(cuda_array **out, const cuda_channel *channel, cuda_exte
 {
     if (!out || !channel) return CU_INVALID_VALUE;
     cuda_array a = {.device = cuda_self.device, .channel = *channel, .flags = flags};
-    int error = format_of(channel, &a.desc.format);
+    int error = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (!error) error = format_of(channel, &a.desc.format);
     if (!error) error = check_extent(e, flags);
     if (error) return error;
     a.desc.width = (uint32_t)e.width;
@@ -372,7 +373,8 @@ int pl_cudaCreateSurfaceObject(unsigned long long *out, const void *resource)
     const char *why = NULL;
     uint64_t handle;
     if (!out || !r) return CU_INVALID_VALUE;
-    if (r->type != RESOURCE_ARRAY || !r->u.array) return CU_INVALID_VALUE;
+    if (r->type != RESOURCE_ARRAY) return CU_INVALID_VALUE;
+    if (!r->u.array) return CU_INVALID_HANDLE;
     const cuda_array *a = r->u.array;
     if (pl_surface_create(cuda_current_device()->gpu, a->handle, a->level, &handle, &why) !=
         PL_OK) {

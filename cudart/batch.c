@@ -52,6 +52,11 @@ static bool are_valid_ranges(const size_t *index, size_t n, size_t count)
     return true;
 }
 
+static bool is_valid_hint(const int *location)
+{
+    return location[0] != CUDA_LOCATION_DEVICE || cuda_is_device(location[1]);
+}
+
 int pl_cudaMemcpyBatchAsync(const void **to, const void **from, const size_t *bytes, size_t count,
                             const void *attributes, const size_t *index, size_t n, void *stream)
 {
@@ -62,7 +67,9 @@ int pl_cudaMemcpyBatchAsync(const void **to, const void **from, const size_t *by
     if (!to || !from || !bytes || !count || !a || !are_valid_ranges(index, n, count))
         return CU_INVALID_VALUE;
     for (size_t k = 0; k < n; k++)
-        if (a[k].order < ORDER_STREAM || a[k].order > ORDER_ANY) return CU_INVALID_VALUE;
+        if (a[k].order < ORDER_STREAM || a[k].order > ORDER_ANY || a[k].flags > 1 ||
+            !is_valid_hint(a[k].hint) || !is_valid_hint(a[k].hint + 2))
+            return CU_INVALID_VALUE;
     if (s->capture) return CU_CAPTURE_UNSUPPORTED; /* the capture remains valid (H100) */
     for (size_t k = 0; k < count && !error; k++) {
         if (!bytes[k]) return CU_INVALID_VALUE;
@@ -110,6 +117,7 @@ static int side_of(const operand *o, cuda_extent e, size_t texel, cuda_side *out
 static int copy_of(const copy_3d *p, cuda_copy *c)
 {
     if (p->order < ORDER_STREAM || p->order > ORDER_ANY) return CU_INVALID_VALUE;
+    if (!p->extent.width || !p->extent.height || !p->extent.depth) return CU_INVALID_VALUE;
     if ((p->from.kind == 2 && !p->from.u.array.array) || (p->to.kind == 2 && !p->to.u.array.array))
         return CU_INVALID_VALUE;
     const size_t texel = p->from.kind == 2 ? texel_of(&p->from)
@@ -159,6 +167,7 @@ int pl_cudaMemPrefetchBatchAsync(void **p, const size_t *bytes, size_t count,
     for (size_t k = 0, at = 0; k < count && !error; k++) {
         if (at + 1 < n && index[at + 1] == k) at++;
         error = pl_cudaMemPrefetchAsync(p[k], bytes[k], location[at], 0, stream);
+        if (error == CU_INVALID_DEVICE) error = CU_INVALID_VALUE;
     }
     return error;
 }

@@ -33,6 +33,7 @@ static int submit_copy(const cuda_copy *c, void *stream, bool wait)
 
 int pl_cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
 {
+    if (!bytes) kind = COPY_DEFAULT; /* an empty copy has no direction (H100) */
     const cuda_copy c = cuda_linear_copy(to, from, bytes, kind);
     return submit_copy(&c, NULL, true);
 }
@@ -41,6 +42,13 @@ int pl_cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void 
 {
     const cuda_copy c = cuda_linear_copy(to, from, bytes, kind);
     return submit_copy(&c, stream, false);
+}
+
+/* True unless it is pageable memory of the host. */
+static bool is_of_device(const cuda_side *s)
+{
+    bool device = true;
+    return s->array || (cuda_bytes(s->p, 1, &device) && device) || cuda_in_window((uintptr_t)s->p);
 }
 
 /* Begins after all earlier operations of both devices have ended, and later operations of both
@@ -56,6 +64,7 @@ int pl_cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device
     for (int k = 0; k < 2; k++)
         if (cuda_end_of(both[k]) > s->ready) s->ready = cuda_end_of(both[k]);
     const cuda_copy c = cuda_linear_copy(to, from, bytes, COPY_DEFAULT);
+    if (bytes && !(is_of_device(&c.to) && is_of_device(&c.from))) return CU_INVALID_VALUE;
     const int error = submit_copy(&c, cuda_legacy_handle, false);
     for (int k = 0; k < 2 && !error; k++) both[k]->ready = s->ready;
     return error;
@@ -228,24 +237,18 @@ int pl_cudaMemcpyArrayToArray(cuda_array *to, size_t tx, size_t ty, cuda_array *
 
 /* ---- 3D ---- */
 
-/* These calls report a wrong pitch as an invalid value (H200). */
-static int error_3d(int error)
-{
-    return error == CU_INVALID_PITCH ? CU_INVALID_VALUE : error;
-}
-
 int pl_cudaMemcpy3D(const cuda_copy3d *p)
 {
     cuda_copy c;
     const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
-    return error ? error_3d(error) : submit_copy(&c, NULL, true);
+    return error ? error : submit_copy(&c, NULL, true);
 }
 
 int pl_cudaMemcpy3DAsync(const cuda_copy3d *p, void *stream)
 {
     cuda_copy c;
     const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
-    return error ? error_3d(error) : submit_copy(&c, stream, false);
+    return error ? error : submit_copy(&c, stream, false);
 }
 
 /* cudaMemcpy3DPeerParms: the devices affect only the time. */
@@ -272,7 +275,11 @@ static int convert_peer(const void *params, cuda_copy *c)
                               .to = p->to,
                               .extent = p->extent,
                               .kind = COPY_DEFAULT};
-    return cuda_convert3d(&same, c);
+    const int error = cuda_convert3d(&same, c);
+    if (error && (cuda_is_narrow(&c->from, c) || cuda_is_narrow(&c->to, c)))
+        return CU_INVALID_PITCH;
+    if (error) return error;
+    return is_of_device(&c->from) && is_of_device(&c->to) ? CU_OK : CU_INVALID_VALUE;
 }
 
 int pl_cudaMemcpy3DPeer(const void *p)
@@ -297,7 +304,7 @@ static int symbol_copy(const void *symbol, void *memory, size_t bytes, size_t of
     uint64_t address, size;
     const int error = cuda_variable_of(symbol, &address, &size);
     if (error) return error;
-    if (offset > size || bytes > size - offset) return CU_INVALID_VALUE;
+    if (bytes && (offset > size || bytes > size - offset)) return CU_INVALID_VALUE;
     if (kind == (to_symbol ? COPY_D2H : COPY_H2D) || kind == COPY_H2H) return CU_INVALID_DIRECTION;
     void *at = (void *)(uintptr_t)(address + offset);
     const cuda_copy c = to_symbol ? cuda_linear_copy(at, memory, bytes, kind)
@@ -387,6 +394,7 @@ int pl_cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t heigh
 
 static int set3d(cuda_pitched to, int value, cuda_extent extent, void *stream, bool async)
 {
+    const bool too_high = extent.height > to.ysize;
     const bool adjacent = extent.height == to.ysize; /* slices: they are one range of rows */
     if (adjacent) extent = (cuda_extent){extent.width, extent.height * extent.depth, 1};
     const cuda_set s = {.p = to.ptr,
@@ -397,7 +405,8 @@ static int set3d(cuda_pitched to, int value, cuda_extent extent, void *stream, b
                         .depth = extent.depth,
                         .value = (uint8_t)value,
                         .element = 1};
-    return extent.width > to.pitch ? CU_INVALID_VALUE : cuda_submit_set(&s, stream, async);
+    return extent.width > to.pitch || too_high ? CU_INVALID_VALUE
+                                               : cuda_submit_set(&s, stream, async);
 }
 
 int pl_cudaMemset3DAsync(cuda_pitched to, int value, cuda_extent extent, void *stream)

@@ -272,9 +272,9 @@ int pl_cudaChooseDevice(int *device, const void *wanted)
 
 int pl_cudaSetValidDevices(const int *device, int n)
 {
-    if (n > 0 && !device) return CU_INVALID_VALUE;
+    if (n < 0 || (n && !device)) return CU_INVALID_VALUE;
     for (int k = 0; k < n; k++)
-        if (!cuda_is_device(device[k])) return CU_INVALID_VALUE;
+        if (!cuda_is_device(device[k])) return CU_INVALID_DEVICE;
     return CU_OK;
 }
 
@@ -446,6 +446,8 @@ int pl_cudaDeviceSetLimit(int limit, size_t value)
     const int error = check_limit(limit);
     if (error) return error;
     if (limit == SHARED || limit == CIG) return CU_NOT_PERMITTED;
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (unsafe) return unsafe;
     if ((limit == STACK && value > 512 << 10) || (limit == FETCH && value > 128) ||
         (limit == PERSISTING && value > (size_t)attribute_value(108)))
         return CU_INVALID_VALUE;

@@ -102,7 +102,7 @@ int pl_cuDeviceComputeCapability(int *major, int *minor, int device)
 int pl_cuCtxPushCurrent_v2(void *handle)
 {
     cuda_context *c = cuda_context_of(handle);
-    if (!c) return CU_INVALID_CONTEXT;
+    if (!c) return handle ? CU_INVALID_CONTEXT : CU_INVALID_VALUE;
     if (cuda_self.context_depth == CUDA_CONTEXTS) return CU_MEMORY_ALLOCATION;
     cuda_self.context_stack[cuda_self.context_depth++] = current_context();
     make_current(c);
@@ -222,7 +222,8 @@ int pl_cuCtxGetFlags(unsigned *flags)
 int pl_cuCtxSetFlags(unsigned flags)
 {
     if (!cuda_valid_device_flags(flags)) return CU_INVALID_VALUE;
-    current_context()->flags = flags;
+    enum { SCHEDULE = 7 };
+    current_context()->flags = (current_context()->flags & ~(unsigned)SCHEDULE) | flags;
     return CU_OK;
 }
 
@@ -291,6 +292,7 @@ int pl_cuDevicePrimaryCtxRetain(void **out, int device)
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     *out = primary_context(device);
     primary[device].retained++;
+    primary[device].inactive = false;
     return CU_OK;
 }
 
@@ -315,7 +317,8 @@ int pl_cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
     if (!flags || !active) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     *flags = primary[device].flags;
-    *active = primary[device].retained || cuda.runtime_used >> device & 1;
+    *active =
+        (primary[device].retained && !primary[device].inactive) || cuda.runtime_used >> device & 1;
     return CU_OK;
 }
 
@@ -326,6 +329,9 @@ int pl_cuDevicePrimaryCtxReset(int device)
     cuda_self.device = device;
     const int error = pl_cudaDeviceReset();
     cuda_self.device = previous;
+    primary[device].flags = 0;
+    primary[device].inactive = true;
+    cuda.runtime_used &= ~(1u << device);
     return error;
 }
 
@@ -665,7 +671,11 @@ int pl_cudaLibraryLoadData(cuda_module **out, const void *code, int *option, voi
 {
     char *log = NULL;
     size_t log_size = 0;
-    (void)library_option, (void)library_value, (void)library_n;
+    enum { LIBRARY_OPTIONS = 2 };
+    const int *which = library_option;
+    (void)library_value;
+    for (unsigned k = 0; which && k < library_n; k++)
+        if (which[k] < 0 || which[k] >= LIBRARY_OPTIONS) return CU_INVALID_VALUE;
     find_log(n, option, value, &log, &log_size);
     return load_library(out, code, log, log_size);
 }

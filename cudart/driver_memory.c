@@ -23,6 +23,7 @@ int pl_cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t hei
 {
     void *p = NULL;
     if (!width || !height) return CU_INVALID_VALUE;
+    if (pitch) *pitch = 0;
     if (!out || !pitch || (element != 4 && element != 8 && element != 16)) return CU_INVALID_VALUE;
     const int error = pl_cudaMallocPitch(&p, pitch, width, height);
     *out = (uintptr_t)p;

@@ -39,14 +39,25 @@ static void *address_of(const char *name)
     return NULL;
 }
 
+/* True for a later form of a call by its own name: "cuMemAlloc_v2". */
+static bool is_later_form(const char *name)
+{
+    const char *end = strrchr(name, '_');
+    char base[128];
+    if (!end || end[1] != 'v' || (size_t)(end - name) >= sizeof base) return false;
+    snprintf(base, sizeof base, "%.*s", (int)(end - name), name);
+    return count_forms(base, NEWEST) > 1;
+}
+
 /* Finds the latest form of a call in this version. */
 static int entry_point(const char *name, int version, bool per_thread, void **out)
 {
     char full[128];
     const int forms = count_forms(name, version);
     *out = NULL;
+    if (is_later_form(name)) return NO_SUCH_NAME;
     for (int k = forms < 0 ? 1 : forms; k > 0 && !*out; k--) {
-        char suffix[8] = "";
+        char suffix[16] = "";
         if (k > 1) snprintf(suffix, sizeof suffix, "_v%d", k);
         static const char *const stream[] = {"_ptsz", "_ptds", ""};
         for (int pass = per_thread ? 0 : 2; pass < 3 && !*out; pass++) {
@@ -73,7 +84,7 @@ int pl_cuGetProcAddress(const char *name, void **out, int version, uint64_t flag
 int pl_cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned version,
                                         unsigned long long flags, int *status)
 {
-    if (!name || !out || flags > PER_THREAD) return CU_INVALID_VALUE;
+    if (!name || !out || flags > PER_THREAD || version > NEWEST) return CU_INVALID_VALUE;
     const int found = entry_point(name, (int)version, flags == PER_THREAD, out);
     if (status) *status = found;
     return CU_OK;

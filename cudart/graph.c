@@ -8,14 +8,6 @@
 #include <string.h>
 
 enum {
-    CAPTURE_INVALIDATED = 901,
-    CAPTURE_MERGE = 902,
-    CAPTURE_UNMATCHED = 903,
-    CAPTURE_UNJOINED = 904,
-    CAPTURE_ISOLATION = 905,
-    CAPTURE_IMPLICIT = 906,
-    CAPTURE_WRONG_THREAD = 908,
-    CAPTURE_RELAXED = 2, /* cudaStreamCaptureMode */
     UPDATE_FAILURE = 910,
     UPDATE_ERROR = 1,
     UPDATE_TOPOLOGY = 2,
@@ -1358,45 +1350,6 @@ int cuda_capture_wait(cuda_stream *s, const cuda_event *e)
     return t && from && join(t, from) ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
-static _Thread_local int thread_mode; /* of cudaThreadExchangeStreamCaptureMode */
-
-/* True if the capture of the stream does not permit such a call. */
-static bool forbids(const cuda_stream *s, cuda_unsafe what)
-{
-    enum { THREAD_LOCAL = 1, NON_BLOCKING = 1 };
-    const cuda_capture *c = s->capture;
-    if (!c || s->device != cuda_self.device) return false;
-    if (what == CUDA_ALLOCATES && thread_mode == CAPTURE_RELAXED) return false;
-    if (what == CUDA_WAITS_FOR_DEVICE) return true;
-    if (what == CUDA_IN_LEGACY_STREAM) return !(s->flags & NON_BLOCKING);
-    return c->mode != CAPTURE_RELAXED && (c->mode != THREAD_LOCAL || c->thread == &cuda_self);
-}
-
-int cuda_check_captures(cuda_unsafe what)
-{
-    int error = CU_OK;
-    size_t at = 0;
-    for (const cuda_stream *s; (s = cuda_table_next(&cuda.streams, &at)) != NULL;) {
-        if (!forbids(s, what)) continue;
-        s->capture->invalid = true;
-        error = what == CUDA_IN_LEGACY_STREAM ? CAPTURE_IMPLICIT : CU_CAPTURE_UNSUPPORTED;
-    }
-    return error;
-}
-
-int cuda_invalidate_event_capture(const cuda_event *e)
-{
-    e->capture->invalid = true;
-    return CU_CAPTURED_EVENT;
-}
-
-int cuda_invalidate_capture(cuda_stream *s)
-{
-    if (s->capture->invalid) return CAPTURE_INVALIDATED;
-    s->capture->invalid = true;
-    return CU_CAPTURE_UNSUPPORTED;
-}
-
 static bool are_nodes_of(const cuda_graph *g, void *const *node, size_t n)
 {
     for (size_t k = 0; k < n; k++)
@@ -1573,13 +1526,4 @@ int pl_cudaStreamGetCaptureInfo_v2_12(void *stream, int *status, unsigned long l
                                       void **graph, void ***dependencies, size_t *n)
 {
     return pl_cudaStreamGetCaptureInfo(stream, status, id, graph, dependencies, NULL, n);
-}
-
-int pl_cudaThreadExchangeStreamCaptureMode(int *mode)
-{
-    if (!mode) return CU_INVALID_VALUE;
-    const int old = thread_mode;
-    thread_mode = *mode;
-    *mode = old;
-    return CU_OK;
 }

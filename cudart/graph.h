@@ -67,6 +67,17 @@ typedef struct cuda_graph {
         *device_launches; /* graphs that its kernels have launched; owned, or NULL */
 } cuda_graph;
 
+enum {
+    CAPTURE_INVALIDATED = 901, /* cudaError_t */
+    CAPTURE_MERGE = 902,
+    CAPTURE_UNMATCHED = 903,
+    CAPTURE_UNJOINED = 904,
+    CAPTURE_ISOLATION = 905,
+    CAPTURE_IMPLICIT = 906,
+    CAPTURE_WRONG_THREAD = 908,
+    CAPTURE_RELAXED = 2 /* cudaStreamCaptureMode */
+};
+
 /* Streams that capture into one graph. */
 typedef struct cuda_capture {
     cuda_graph *graph;

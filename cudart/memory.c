@@ -11,7 +11,7 @@ int pl_cudaMalloc(void **p, size_t size)
     if (!p) return CU_INVALID_VALUE;
     *p = NULL;
     if (!size) return CU_OK;
-    int error = cuda_check_captures(CUDA_ALLOCATES);
+    int error = cuda_check_captures(CUDA_UNSAFE_CALL);
     if (!error) error = cuda_alloc_device(size, cuda_self.device, false, &address);
     cuda_clock_alloc(false);
     if (!error) *p = (void *)(uintptr_t)address;
@@ -20,7 +20,7 @@ int pl_cudaMalloc(void **p, size_t size)
 
 int pl_cudaFree(void *p)
 {
-    const int error = cuda_check_captures(CUDA_ALLOCATES);
+    const int error = cuda_check_captures(CUDA_UNSAFE_CALL);
     if (error) return error;
     cuda_wait(NULL);
     cuda_flush();
@@ -36,6 +36,7 @@ int pl_cudaFree(void *p)
 int pl_cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
     if (!p || !pitch) return CU_INVALID_VALUE;
+    if (width > SIZE_MAX - PITCH) return CU_INVALID_VALUE;
     *pitch = cuda_round_up(width, PITCH);
     if (height && *pitch > SIZE_MAX / height) return CU_MEMORY_ALLOCATION;
     return pl_cudaMalloc(p, *pitch * height);
@@ -56,7 +57,7 @@ int pl_cudaHostAlloc(void **p, size_t size, unsigned flags)
 {
     if (!p || flags > 7) return CU_INVALID_VALUE;
     *p = NULL;
-    const int error = size ? cuda_check_captures(CUDA_ALLOCATES) : CU_OK;
+    const int error = size ? cuda_check_captures(CUDA_UNSAFE_CALL) : CU_OK;
     if (flags == 1) flags = 0; /* portable memory is the default (H100) */
     return size && !error ? cuda_alloc_host(size, MEMORY_HOST, flags, p) : error;
 }
@@ -80,6 +81,8 @@ int pl_cudaMallocManaged(void **p, size_t size, unsigned flags)
     if (!p || (flags != 1 && flags != 2)) return CU_INVALID_VALUE;
     *p = NULL;
     if (!size) return CU_OK;
+    const int error = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (error) return error;
     if (size > cuda_device_bytes()) return CU_MEMORY_ALLOCATION;
     return cuda_alloc_host(size, MEMORY_MANAGED, flags, p);
 }

@@ -234,6 +234,7 @@ typedef struct cuda_context {
     int device;
     bool created; /* by the program */
     unsigned flags;
+    bool inactive;     /* primary context: since it was reset */
     unsigned retained; /* reference count: primary context by the program; others by cuCtxAttach */
     struct cuda_green *green; /* the green context that it represents; or NULL */
 } cuda_context;
@@ -652,7 +653,7 @@ int cuda_capture_wait(cuda_stream *s, const cuda_event *e);
 /* Calls that captures in progress may not permit. They invalidate such captures; the error to
  * return. */
 typedef enum cuda_unsafe {
-    CUDA_ALLOCATES, /* or frees */
+    CUDA_UNSAFE_CALL, /* allocates, frees, waits or queries */
     CUDA_WAITS_FOR_DEVICE,
     CUDA_IN_LEGACY_STREAM
 } cuda_unsafe;

@@ -79,6 +79,8 @@ int pl_cudaStreamSynchronize(void *stream)
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (s->capture) return cuda_invalidate_capture(s);
+    const int error = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (error) return error;
     cuda_wait(s);
     cuda_flush();
     return cuda.sticky;
@@ -92,6 +94,8 @@ int pl_cudaStreamQuery(void *stream)
         s->capture->invalid = true;
         return CU_CAPTURE_UNSUPPORTED;
     }
+    const int error = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (error) return error;
     const bool blocked = cuda_has_pending(s), ended = cuda_clock_poll(cuda_end_of(s)),
                busy = blocked || !ended;
     cuda_flush();
@@ -183,7 +187,8 @@ int pl_cudaStreamAttachMemAsync(void *stream, void *p, size_t bytes, unsigned fl
         (flags == ATTACH_SINGLE && s == &cuda.device[s->device].legacy))
         return CU_INVALID_VALUE;
     if (a && a->type != MEMORY_MANAGED) return CU_INVALID_VALUE;
-    return a && bytes && bytes != a->size ? CU_INVALID_VALUE : CU_OK;
+    return a && ((uintptr_t)p != a->address || (bytes && bytes != a->size)) ? CU_INVALID_VALUE
+                                                                            : CU_OK;
 }
 
 int pl_cudaLaunchHostFunc(void *stream, cuda_host_fn *fn, void *arg)
@@ -289,6 +294,8 @@ int pl_cudaEventSynchronize(void *event)
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return cuda_invalidate_event_capture(e);
     if (e->captured) return CU_INVALID_VALUE;
+    const int error = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (error) return error;
     cuda_drain_event(e);
     if (e->recorded) cuda_clock_wait(e->time);
     cuda_order_host_event(e);
@@ -303,6 +310,8 @@ int pl_cudaEventQuery(void *event)
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return cuda_invalidate_event_capture(e);
     if (e->captured) return CU_INVALID_VALUE;
+    const int error = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (error) return error;
     const bool must_poll = !cuda_self.callback && (e->recorded || e->mark),
                ended = !must_poll || cuda_clock_poll(e->mark ? cuda.now : e->time),
                busy = must_poll && (e->mark || !ended);

@@ -175,5 +175,11 @@ int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
                                  p->to.pitch * (p->to_pos.y + p->to.ysize * p->to_pos.z),
                             .pitch = p->to.pitch,
                             .slice = p->to.pitch * p->to.ysize};
-    return cuda_is_narrow(&c->from, c) || cuda_is_narrow(&c->to, c) ? CU_INVALID_PITCH : CU_OK;
+    if (p->from_array && p->to_array &&
+        cuda_texel_bytes(p->from_array) != cuda_texel_bytes(p->to_array))
+        return CU_INVALID_VALUE;
+    if (cuda_is_narrow(&c->from, c) || cuda_is_narrow(&c->to, c)) return CU_INVALID_VALUE;
+    const bool low = c->depth > 1 && ((!p->from_array && p->from.ysize < c->height) ||
+                                      (!p->to_array && p->to.ysize < c->height));
+    return low ? CU_INVALID_PITCH : CU_OK;
 }

@@ -652,6 +652,9 @@ void context_flags(void)
 
 /* ---------------------------------------------------------------- answers of an H200 */
 
+int cudaDeviceSetLimit(int limit, size_t value);
+int cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsigned flags, void *s);
+
 static void captures_as_recorded(void)
 {
     void *s, *t, *graph, *mine, *p;
@@ -675,6 +678,17 @@ static void captures_as_recorded(void)
     EXPECT(relaxed, 2);
     EXPECT(cudaMalloc(&p, 4), CU_CAPTURE_UNSUPPORTED);
     EXPECT(cudaStreamEndCapture(s, &graph), 901);
+    /* Calls that may wait for the capture invalidate it. */
+    for (int k = 0; k < 5; k++) {
+        EXPECT(cudaStreamBeginCapture(s, 0), 0);
+        EXPECT(k == 0   ? cudaStreamSynchronize(t)
+               : k == 1 ? cudaStreamQuery(t)
+               : k == 2 ? cudaDeviceSetLimit(0, 1024)
+               : k == 3 ? cudaMallocManaged(&p, 4, 1)
+                        : cudaMemPrefetchAsync(p, 4, 1, 0, s),
+               CU_CAPTURE_UNSUPPORTED);
+        EXPECT(cudaStreamEndCapture(s, &graph), 901);
+    }
     EXPECT(cudaStreamDestroy(s), 0);
 }
 
@@ -865,6 +879,31 @@ static void host_memory_as_recorded(void)
     EXPECT(cudaIpcOpenEventHandle(&event, (cuda_ipc){{0}}), 205);
 }
 
+int cudaMemcpy3D(const cuda_copy3d *p);
+int cudaMemset3D(cuda_pitched to, int value, cuda_extent extent);
+int cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes);
+int cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned version,
+                                     unsigned long long flags, int *status);
+
+static void copies_as_recorded(void)
+{
+    enum { INVALID_PITCH = 12, NO_SUCH_NAME = 1 };
+    char h[1024], *d;
+    void *p;
+    int status;
+    EXPECT(cudaMalloc((void **)&d, 1024), 0);
+    cuda_copy3d c = {.from = {h, 16, 8, 2}, .to = {d, 16, 8, 4}, .extent = {8, 4, 2}, .kind = 1};
+    EXPECT(cudaMemcpy3D(&c), INVALID_PITCH); /* slices of two rows */
+    c.extent.width = 17;
+    EXPECT(cudaMemcpy3D(&c), CU_INVALID_VALUE);
+    EXPECT(cudaMemset3D((cuda_pitched){d, 64, 64, 8}, 0, (cuda_extent){8, 9, 1}), CU_INVALID_VALUE);
+    EXPECT(cudaMemcpy(d, h, 0, 9), 0);
+    EXPECT(cudaMemcpyPeer(d, 0, h, 0, 4), CU_INVALID_VALUE); /* memory of the host */
+    EXPECT(cudaGetDriverEntryPointByVersion("cuMemAlloc_v2", &p, 13000, 0, &status), 0);
+    EXPECT(status, NO_SUCH_NAME);
+    EXPECT(cudaGetDriverEntryPointByVersion("cuMemAlloc", &p, 14000, 0, &status), CU_INVALID_VALUE);
+}
+
 static void modules_as_recorded(void)
 {
     enum { LOG_BUFFER = 5, LOG_SIZE = 6, TARGET = 9, UNKNOWN = 77 };
@@ -896,6 +935,7 @@ void as_recorded(void)
     limits_as_recorded();
     host_memory_as_recorded();
     modules_as_recorded();
+    copies_as_recorded();
     captures_as_recorded();
     mappings_as_recorded();
     host_mappings();
