@@ -118,6 +118,9 @@ typedef struct pl_texture_desc {
     uint64_t address, bytes; /* linear and pitch memory */
     pl_texel_format format;
     uint32_t width, height, pitch; /* pitch memory; pitch in bytes */
+    bool view; /* array: its texels are read in this format, which must have their size; */
+    uint32_t first_layer, layers; /* only these layers, 0: all; */
+    uint32_t first_level, levels; /* only these mipmap levels, 0: all */
     pl_sampler_desc sampler;
 } pl_texture_desc;
 

@@ -14,6 +14,7 @@ enum {
     MAX_1D = 131072,
     MAX_2D = 65536,
     MAX_3D = 16384,
+    MAX_GATHER = 32768,
     MAX_LAYERS = 2048
 };
 
@@ -34,6 +35,7 @@ typedef struct object {
 } object;
 
 static cuda_table objects;
+static cuda_table arrays; /* by address */
 
 /* Handles are numbered from 1 on each device. */
 static void *key_of(uint64_t handle)
@@ -43,12 +45,35 @@ static void *key_of(uint64_t handle)
 
 /* ---------------------------------------------------------------- arrays */
 
+enum { FIRST_NORMALIZED = 5, LAST_NORMALIZED = 16 }; /* cudaChannelFormatKind */
+
+static bool is_normalized(const cuda_channel *c)
+{
+    return c->kind >= FIRST_NORMALIZED && c->kind <= LAST_NORMALIZED;
+}
+
+/* Kinds that name the bits and the number of channels: integers that are read as fractions. */
+static int normalized_format_of(const cuda_channel *c, pl_texel_format *f)
+{
+    static const int channels[] = {1, 2, 4};
+    const int k = c->kind - FIRST_NORMALIZED, n = channels[k % 3], bits = k / 3 % 2 ? 16 : 8;
+    if (c->x != bits || c->y != (n > 1 ? bits : 0) || c->z != (n > 2 ? bits : 0) ||
+        c->w != (n > 2 ? bits : 0))
+        return CU_INVALID_CHANNEL;
+    *f = (pl_texel_format){(uint8_t)n, (uint8_t)bits,
+                           k < 6 ? PL_CHANNEL_UNSIGNED : PL_CHANNEL_SIGNED};
+    return CU_OK;
+}
+
 /* Converts a channel description; *f: the texel format. An error if the hardware does not support
  * it. */
 static int format_of(const cuda_channel *c, pl_texel_format *f)
 {
+    enum { NV12 = 4 };
     const int bits[4] = {c->x, c->y, c->z, c->w};
     int n = 0;
+    if (c->kind == NV12) return CU_INVALID_VALUE;
+    if (is_normalized(c)) return normalized_format_of(c, f);
     while (n < 4 && bits[n]) n++;
     for (int k = 0; k < 4; k++)
         if (bits[k] != (k < n ? bits[0] : 0)) return CU_INVALID_CHANNEL;
@@ -91,7 +116,10 @@ static int check_extent(cuda_extent e, unsigned flags)
     if (cube && (e.width != e.height || e.depth % 6 || (!layered && e.depth != 6)))
         return CU_INVALID_VALUE;
     if (layered && (!e.depth || e.depth > MAX_LAYERS)) return CU_INVALID_VALUE;
-    if (flags & FLAG_GATHER && (!e.height || (e.depth && !layered))) return CU_INVALID_VALUE;
+    if (flags & FLAG_GATHER &&
+        (!e.height || e.depth || e.width > MAX_GATHER || e.height > MAX_GATHER))
+        return CU_INVALID_VALUE;
+    if (flags & FLAG_SPARSE && !e.height) return CU_INVALID_VALUE;
     if (e.depth && !layered && !cube &&
         (!e.height || e.width > MAX_3D || e.height > MAX_3D || e.depth > MAX_3D))
         return CU_INVALID_VALUE;
@@ -121,6 +149,7 @@ static int create_array(cuda_array **out, const cuda_channel *channel, cuda_exte
         return CU_MEMORY_ALLOCATION;
     }
     **out = a;
+    (void)cuda_table_put(&arrays, *out, *out);
     cuda_checked_array(&a);
     cuda_named_array(&a);
     return CU_OK;
@@ -157,12 +186,14 @@ int pl_cudaGetMipmappedArrayLevel(cuda_array **out, cuda_array *whole, unsigned 
     **out = *whole;
     (*out)->level = level;
     (*out)->whole = whole;
+    (void)cuda_table_put(&arrays, *out, *out);
     return CU_OK;
 }
 
 int pl_cudaFreeArray(cuda_array *a)
 {
     if (!a) return CU_OK;
+    cuda_table_remove(&arrays, a);
     if (!a->whole) cuda_named_array_freed(a);
     if (!a->whole) pl_resource_free(cuda.device[a->device].gpu, a->handle);
     free(a);
@@ -176,7 +207,12 @@ int pl_cudaFreeMipmappedArray(cuda_array *a)
 
 int pl_cudaArrayGetInfo(cuda_channel *channel, cuda_extent *extent, unsigned *flags, cuda_array *a)
 {
-    if (!a) return CU_INVALID_HANDLE;
+    if (!a || !cuda_table_get(&arrays, a)) {
+        if (channel) *channel = (cuda_channel){0};
+        if (extent) *extent = (cuda_extent){0};
+        if (flags) *flags = 0;
+        return CU_INVALID_HANDLE;
+    }
     if (channel) *channel = a->channel;
     const pl_array_desc *d = &a->desc;
     const bool shrinks = d->depth && !d->layered && !d->cubemap;
@@ -196,14 +232,14 @@ int pl_cudaArrayGetMemoryRequirements(void *out, cuda_array *a, int device)
         size_t size, alignment;
         unsigned reserved[4];
     } *r = out;
+    (void)device;
     if (!a) return CU_INVALID_HANDLE;
-    if (!cuda_is_device(device)) return CU_INVALID_VALUE;
-    if (!r || !(a->flags & (FLAG_SPARSE | FLAG_DEFERRED))) return CU_INVALID_VALUE;
-    size_t pitch, slice, width, height, depth;
-    if (!cuda_array_bytes(a, &pitch, &slice)) return CU_INVALID_VALUE;
-    cuda_array_size(a, &width, &height, &depth);
+    if (!r || !(a->flags & FLAG_DEFERRED)) return CU_INVALID_VALUE;
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < (a->desc.levels ? a->desc.levels : 1); k++)
+        bytes += pl_array_bytes(cuda.device[a->device].gpu, a->handle, k);
     memset(r, 0, sizeof *r);
-    r->size = cuda_round_up(slice * depth, TILE);
+    r->size = cuda_round_up(bytes, TILE);
     r->alignment = TILE;
     return CU_OK;
 }
@@ -213,17 +249,44 @@ int pl_cudaMipmappedArrayGetMemoryRequirements(void *out, cuda_array *a, int dev
     return pl_cudaArrayGetMemoryRequirements(out, a, device);
 }
 
-/* Arrays have one plane, and none is sparse. */
+/* Arrays have one plane. */
 int pl_cudaArrayGetPlane(cuda_array **out, cuda_array *a, unsigned plane)
 {
     (void)out, (void)plane;
-    return a ? CU_INVALID_VALUE : CU_INVALID_HANDLE;
+    return a && cuda_table_get(&arrays, a) ? CU_INVALID_VALUE : CU_INVALID_HANDLE;
 }
 
+/* cudaArraySparseProperties */
+typedef struct sparse_properties {
+    struct {
+        unsigned width, height, depth;
+    } tile; /* texels of 64 KiB */
+    unsigned tail_level;
+    unsigned long long tail_bytes;
+    unsigned flags, reserved[4];
+} sparse_properties;
+
+/* Tiles are as square as possible: 256 x 256 texels of a byte. Levels without whole tiles are in
+ * the tail, one tile. */
 int pl_cudaArrayGetSparseProperties(void *out, cuda_array *a)
 {
+    enum { TILE_BYTES = 64 << 10, LEAST_WIDTH = 64, LARGEST_TEXEL = 16 };
+    sparse_properties *p = out;
     if (!a) return CU_INVALID_HANDLE;
-    return !out || !(a->flags & FLAG_SPARSE) ? CU_INVALID_VALUE : CU_NOT_SUPPORTED;
+    if (!p || !(a->flags & FLAG_SPARSE)) return CU_INVALID_VALUE;
+    const pl_array_desc *d = &a->desc;
+    const unsigned texel = d->format.channels * d->format.bits / 8u;
+    unsigned width = LEAST_WIDTH;
+    while (width * width * texel < TILE_BYTES) width *= 2;
+    *p = (sparse_properties){.tile = {width, TILE_BYTES / texel / width, 1}};
+    if (d->depth && !d->layered && !d->cubemap) return CU_NOT_SUPPORTED; /* blocks of slices */
+    const unsigned levels = d->levels ? d->levels : 1;
+    if (levels == 1) return CU_OK;
+    while (p->tail_level < levels && level_size(d->width, p->tail_level) >= p->tile.width &&
+           level_size(d->height, p->tail_level) >= p->tile.height)
+        p->tail_level++;
+    p->tail_bytes = TILE_BYTES;
+    return CU_OK;
 }
 
 int pl_cudaMipmappedArrayGetSparseProperties(void *out, cuda_array *a)
@@ -233,7 +296,8 @@ int pl_cudaMipmappedArrayGetSparseProperties(void *out, cuda_array *a)
 
 int pl_cudaGetChannelDesc(cuda_channel *channel, const cuda_array *a)
 {
-    if (!channel || !a) return CU_INVALID_VALUE;
+    if (!channel) return CU_INVALID_VALUE;
+    if (!a || !cuda_table_get(&arrays, a)) return CU_INVALID_HANDLE;
     *channel = a->channel;
     return CU_OK;
 }
@@ -269,14 +333,44 @@ static bool is_valid_sampler(const cuda_texture *t)
     return (t->filter == 0 || t->filter == 1) && (t->mip_filter == 0 || t->mip_filter == 1);
 }
 
-/* The view of an array must have the array's size. */
-static int check_view(const cuda_resource *r, const view_desc *v)
+/* Converts cudaResourceViewFormat; channels 0: not supported. */
+static pl_texel_format format_of_view(int format)
+{
+    enum { FIRST_FLOAT = 19, LAST = 24, PER_KIND = 3 };
+    static const uint8_t integer_bits[] = {8, 8, 16, 16, 32, 32}, channels[] = {1, 2, 4};
+    pl_texel_format f = {0};
+    if (format < 1 || format > LAST) return f;
+    const int group = (format - 1) / PER_KIND;
+    f.channels = channels[(format - 1) % PER_KIND];
+    f.bits = format >= FIRST_FLOAT ? (group == (FIRST_FLOAT - 1) / PER_KIND ? 16 : 32)
+                                   : integer_bits[group];
+    f.kind = format >= FIRST_FLOAT ? PL_CHANNEL_FLOAT
+             : group % 2           ? PL_CHANNEL_SIGNED
+                                   : PL_CHANNEL_UNSIGNED;
+    return f;
+}
+
+/* The view of an array must have the array's size. Integers of 8 and 16 bits are read as fractions
+ * (H100). */
+static int apply_view(const cuda_resource *r, const view_desc *v, pl_texture_desc *t)
 {
     if (r->type != RESOURCE_ARRAY && r->type != RESOURCE_MIPMAPPED) return CU_INVALID_VALUE;
     const pl_array_desc *d = &r->u.array->desc;
-    return v->width == d->width && v->height == d->height && v->depth == d->depth
-               ? CU_OK
-               : CU_INVALID_VALUE;
+    if (v->width != d->width || v->height != d->height || v->depth != d->depth ||
+        v->last_layer < v->first_layer || v->last_level < v->first_level)
+        return CU_INVALID_VALUE;
+    t->view = true;
+    t->format = format_of_view(v->format);
+    if (t->format.kind != PL_CHANNEL_FLOAT && t->format.bits < 32) t->sampler.to_float = true;
+    if (d->layered) {
+        t->first_layer = v->first_layer;
+        t->layers = v->last_layer - v->first_layer + 1;
+    }
+    if (r->type == RESOURCE_MIPMAPPED) {
+        t->first_level = v->first_level;
+        t->levels = v->last_level - v->first_level + 1;
+    }
+    return CU_OK;
 }
 
 static int describe_resource(const cuda_resource *r, pl_texture_desc *d)
@@ -301,6 +395,15 @@ static int describe_resource(const cuda_resource *r, pl_texture_desc *d)
         d->pitch = (uint32_t)r->u.pitch.pitch;
         return format_of(&r->u.pitch.channel, &d->format);
     default: return CU_INVALID_VALUE;
+    }
+}
+
+static const cuda_channel *channel_of(const cuda_resource *r)
+{
+    switch (r->type) {
+    case RESOURCE_LINEAR: return &r->u.linear.channel;
+    case RESOURCE_PITCH: return &r->u.pitch.channel;
+    default: return &r->u.array->channel;
     }
 }
 
@@ -330,7 +433,11 @@ int cuda_create_texture(unsigned long long *out, const cuda_resource *r, const c
     d.sampler.whole_numbers = whole_numbers;
     int error = describe_resource(r, &d);
     if (!error && !is_valid_sampler(t)) error = CU_INVALID_VALUE;
-    if (!error && view) error = check_view(r, view);
+    if (!error && is_normalized(channel_of(r))) {
+        if (!t->read && !whole_numbers) return CU_INVALID_NORM_SETTING;
+        d.sampler.to_float = true;
+    }
+    if (!error && view) error = apply_view(r, view, &d);
     if (error) return error;
     if (pl_texture_create(cuda_current_device()->gpu, &d, &handle, &why) != PL_OK) {
         error = cuda_error_number(why);
@@ -424,10 +531,12 @@ int pl_cudaGetTextureObjectResourceViewDesc(void *out, unsigned long long handle
 int pl_cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const cuda_channel *channel, int device)
 {
     enum { MAX_LINEAR_TEXELS = 1 << 30 };
+    static const uint64_t max_bytes = UINT64_C(1) << 32;
     pl_texel_format format;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (!width || !channel) return CU_INVALID_VALUE;
     const int error = format_of(channel, &format);
-    if (!error) *width = MAX_LINEAR_TEXELS;
+    const uint64_t texels = error ? 0 : max_bytes / (format.channels * format.bits / 8u);
+    if (!error) *width = texels < MAX_LINEAR_TEXELS ? (size_t)texels : MAX_LINEAR_TEXELS;
     return error;
 }

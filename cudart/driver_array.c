@@ -51,8 +51,12 @@ enum { TEXTURE_FLAGS = READ_AS_INTEGER | NORMALIZED | SRGB | NO_TRILINEAR | SEAM
 
 static const struct {
     int format, bits, kind; /* CUarray_format; cudaChannelFormatKind */
-} formats[] = {{0x01, 8, 1},  {0x02, 16, 1}, {0x03, 32, 1}, {0x08, 8, 0},
-               {0x09, 16, 0}, {0x0a, 32, 0}, {0x10, 16, 2}, {0x20, 32, 2}};
+    unsigned channels;      /* 0: any number */
+} formats[] = {{0x01, 8, 1, 0},  {0x02, 16, 1, 0},  {0x03, 32, 1, 0},  {0x08, 8, 0, 0},
+               {0x09, 16, 0, 0}, {0x0a, 32, 0, 0},  {0x10, 16, 2, 0},  {0x20, 32, 2, 0},
+               {0xc0, 8, 5, 1},  {0xc1, 8, 6, 2},   {0xc2, 8, 7, 4},   {0xc3, 16, 8, 1},
+               {0xc4, 16, 9, 2}, {0xc5, 16, 10, 4}, {0xc6, 8, 11, 1},  {0xc7, 8, 12, 2},
+               {0xc8, 8, 13, 4}, {0xc9, 16, 14, 1}, {0xca, 16, 15, 2}, {0xcb, 16, 16, 4}};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 static bool channel_of(int format, unsigned channels, cuda_channel *c)
@@ -60,6 +64,7 @@ static bool channel_of(int format, unsigned channels, cuda_channel *c)
     int k = 0;
     while (k < FORMATS && formats[k].format != format) k++;
     if (k == FORMATS || channels < 1 || channels > 4) return false;
+    if (formats[k].channels && formats[k].channels != channels) return false;
     const int bits = formats[k].bits;
     *c = (cuda_channel){bits, channels > 1 ? bits : 0, channels > 2 ? bits : 0,
                         channels > 3 ? bits : 0, formats[k].kind};
@@ -156,7 +161,9 @@ int pl_cuTexObjectCreate(unsigned long long *out, const void *resource, const vo
 {
     const driver_texture *t = texture;
     cuda_resource r;
-    if (!resource || !t || t->flags & ~(unsigned)TEXTURE_FLAGS) return CU_INVALID_VALUE;
+    const driver_resource *given = resource;
+    if (!given || given->flags || !t || t->flags & ~(unsigned)TEXTURE_FLAGS)
+        return CU_INVALID_VALUE;
     const int error = resource_of(resource, &r);
     if (error) return error;
     if (r.type <= RESOURCE_MIPMAPPED && !r.u.array) return CU_INVALID_VALUE;

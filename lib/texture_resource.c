@@ -128,6 +128,28 @@ static const char *lay_out_memory(pl_gpu *gpu, const pl_texture_desc *d, pl_imag
     return pl_memory_at(&gpu->memory, d->address, extent) ? NULL : "CUDA_ERROR_INVALID_VALUE";
 }
 
+/* Restricts the images of an array to a view. False: the array has no such view. */
+static bool apply_view(const pl_texture_desc *d, pl_image_set *s)
+{
+    if (!d->view) return true;
+    if (!is_valid_format(d->format) || pl_texel_bytes(d->format) != pl_texel_bytes(s->format))
+        return false;
+    s->format = d->format;
+    if (d->levels) {
+        if (d->first_level >= s->levels || d->levels > s->levels - d->first_level) return false;
+        for (uint32_t k = 0; k < d->levels; k++) s->level[k] = s->level[d->first_level + k];
+        s->levels = d->levels;
+    }
+    for (uint32_t k = 0; d->layers && k < s->levels; k++) {
+        pl_image *i = &s->level[k];
+        if (d->first_layer >= i->depth) return false;
+        const uint32_t most = i->depth - d->first_layer;
+        i->address += d->first_layer * i->slice;
+        i->depth = d->layers < most ? d->layers : most;
+    }
+    return true;
+}
+
 pl_status pl_texture_create(pl_gpu *gpu, const pl_texture_desc *d, uint64_t *out, const char **why)
 {
     pl_object o = {.kind = PL_OBJECT_TEXTURE, .source = (uint8_t)d->source, .sampler = d->sampler};
@@ -136,6 +158,7 @@ pl_status pl_texture_create(pl_gpu *gpu, const pl_texture_desc *d, uint64_t *out
         const pl_object *a = array_of(gpu, d->array);
         if (!a) return reject(why, "CUDA_ERROR_INVALID_HANDLE");
         o.images = a->images;
+        if (!apply_view(d, &o.images)) return reject(why, "CUDA_ERROR_INVALID_VALUE");
     } else {
         const char *error = is_valid_format(d->format) ? lay_out_memory(gpu, d, &o.images)
                                                        : "CUDA_ERROR_INVALID_VALUE";

@@ -694,6 +694,54 @@ void lazily(void)
     EXPECT(thread_of_host_function != (unsigned long)pthread_self(), 1);
 }
 
+int cudaMalloc3DArray(void **out, const cuda_channel *channel, cuda_extent e, unsigned flags);
+int cudaMallocMipmappedArray(void **out, const cuda_channel *channel, cuda_extent e,
+                             unsigned levels, unsigned flags);
+int cudaMipmappedArrayGetSparseProperties(void *out, void *array);
+int cudaGetChannelDesc(cuda_channel *channel, const void *array);
+
+/* Normalised formats, views of other formats, and sparse arrays (H100). */
+static void formats_and_views(void)
+{
+    enum { UNORM8X4 = 7, NORM_SETTING = 27, HALF2 = 20, FLOAT1 = 22, SPARSE = 0x40, GATHER = 8 };
+    const cuda_channel c = {8, 8, 8, 8, UNORM8X4}, wrong = {16, 0, 0, 0, UNORM8X4},
+                       pair = {32, 32, 0, 0, 2};
+    struct {
+        int format;
+        size_t width, height, depth;
+        unsigned levels[2], layers[2], reserved[16];
+    } view = {.format = HALF2, .width = 4, .height = 4};
+    struct {
+        unsigned tile[3], tail_level;
+        unsigned long long tail_bytes;
+        unsigned flags, reserved[4];
+    } p;
+    cuda_texture t = {.filter = 0};
+    cuda_resource r = {.type = RESOURCE_ARRAY};
+    cuda_channel seen;
+    unsigned long long x;
+    void *array;
+    EXPECT(cudaMallocArray(&array, &wrong, 4, 4, 0), 20);
+    EXPECT(cudaMallocArray(&array, &c, 4, 4, 0), 0);
+    EXPECT(cudaGetChannelDesc(&seen, array), 0);
+    EXPECT(memcmp(&seen, &c, sizeof c), 0);
+    r.u.array = array;
+    EXPECT(cudaCreateTextureObject(&x, &r, &t, NULL), NORM_SETTING);
+    t.read = 1;
+    EXPECT(cudaCreateTextureObject(&x, &r, &t, NULL), 0);
+    EXPECT(cudaMallocArray(&array, &pair, 4, 4, 0), 0);
+    r.u.array = array;
+    t.read = 0;
+    EXPECT(cudaCreateTextureObject(&x, &r, &t, &view), CU_INVALID_VALUE); /* half the size */
+    view.format = FLOAT1 + 1;
+    EXPECT(cudaCreateTextureObject(&x, &r, &t, &view), 0);
+    EXPECT(cudaMallocArray(&array, &c, 40000, 8, GATHER), CU_INVALID_VALUE);
+    EXPECT(cudaMallocMipmappedArray(&array, &pair, (cuda_extent){1024, 1024, 0}, 11, SPARSE), 0);
+    EXPECT(cudaMipmappedArrayGetSparseProperties(&p, array), 0);
+    EXPECT(p.tile[0] == 128 && p.tile[1] == 64 && p.tail_level == 4 && p.tail_bytes == 65536, 1);
+    EXPECT(cudaGetChannelDesc(&seen, &p), CU_INVALID_HANDLE);
+}
+
 /* Errors of an H100 for invalid calls. */
 void refused(void)
 {
@@ -728,6 +776,7 @@ void refused(void)
     EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), 0); /* and so are rows that overlap */
     r.u.pitch.pitch = 100;
     EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), CU_INVALID_VALUE);
+    formats_and_views();
     EXPECT(cudaIpcCloseMemHandle(d), CU_INVALID_VALUE); /* it belongs to no other process */
     EXPECT(cudaIpcGetMemHandle(&h, d), 0);
     EXPECT(cudaIpcOpenMemHandle(&pinned, h, 0), CU_INVALID_VALUE);
