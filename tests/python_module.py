@@ -63,8 +63,26 @@ def parameters_are_reported():
     assert [p[1] for p in kernel.params()] == ["u32", "f32", "u64", "u64"], kernel.params()
     error = raises(TypeError, kernel, 1, 2.0, grid=1, block=32)
     assert "takes 4 arguments" in str(error)
-    error = raises(TypeError, kernel, 1, np.float64(2), 0, 0, grid=1, block=32)
+    error = raises(TypeError, kernel, 1, b"12345678", 0, 0, grid=1, block=32)
     assert "is a f32 of 4 bytes, not of 8" in str(error)
+    for n in (1 << 32, -(1 << 31) - 1, 1.0, "1", np.float32(1)):
+        assert "does not fit" in str(raises(TypeError, kernel, n, 2.0, 0, 0, grid=1, block=32))
+
+
+@test
+def numpy_numbers_are_converted():
+    kernel = saxpy(ptxloom.GPU("toy"))
+    for n, a in ((np.int64(32), np.int32(2)), (np.uint8(32), np.float64(2)), (32, np.float16(2))):
+        x, y = np.ones(32, np.float32), np.zeros(32, np.float32)
+        kernel(n, a, x, y, grid=1, block=32, mode="functional")
+        assert np.array_equal(y, np.full(32, 2, np.float32)), (n, a, y)
+
+
+@test
+def a_fault_names_the_parameter():
+    x = np.ones(8, np.float32)
+    error = raises(ptxloom.Fault, saxpy(ptxloom.GPU("toy")), 64, 2.0, x, x, grid=1, block=64)
+    assert "past the end of 'parameter x'" in str(error), error
 
 
 @test
@@ -94,6 +112,8 @@ def a_trace_is_an_sqlite_connection():
         assert db.execute("SELECT count(*) AS n FROM inst").fetchone()["n"] > 20
         rows = ptxloom.query(db, "hot_lines", limit=3)
         assert len(rows) == 3 and "issues" in rows[0].keys(), rows[0].keys()
+        assert len(ptxloom.query(db, "ipc")) == 1
+        assert "did you mean 'hot_lines'?" in str(raises(KeyError, ptxloom.query, db, "hot_line"))
         raises(ptxloom.sqlite3.OperationalError, db.execute, "DELETE FROM kernel")
         db.close()
 

@@ -17,7 +17,10 @@
 It needs cffi (Debian: python3-cffi) and the shared library; numpy (python3-numpy) for arrays.
 """
 
+import difflib
+import operator
 import os
+import reprlib
 import sqlite3
 import struct
 
@@ -170,11 +173,11 @@ class GPU:
                                               options, out), ", ".join(map(str, paths)))
         return Module(self, out[0])
 
-    def array(self, values):
-        """Copies a numpy array (or what numpy makes one of) to the GPU."""
+    def array(self, values, name=None):
+        """Copies a numpy array (or what numpy makes one of) to the GPU. Messages show the name."""
         import numpy
         host = numpy.ascontiguousarray(values)
-        made = Array(self, host.shape, host.dtype)
+        made = Array(self, host.shape, host.dtype, name)
         made.set(host)
         return made
 
@@ -192,7 +195,7 @@ class GPU:
 class Array:
     """Memory of the GPU with the shape and type of a numpy array."""
 
-    def __init__(self, gpu, shape, dtype):
+    def __init__(self, gpu, shape, dtype, name=None):
         import numpy
         self.gpu = gpu
         self.dtype = numpy.dtype(dtype)
@@ -203,7 +206,8 @@ class Array:
         self.nbytes = self.size * self.dtype.itemsize
         self.address = 0
         out = _ffi.new("pl_ptr *")
-        gpu._check(_lib.pl_alloc_device(gpu._open, max(self.nbytes, 1), _ffi.NULL, out), "an array")
+        shown = _ffi.new("char[]", name.encode()) if name else _ffi.NULL
+        gpu._check(_lib.pl_alloc_device(gpu._open, max(self.nbytes, 1), shown, out), "an array")
         self.address = out[0]
 
     def set(self, values):
@@ -343,13 +347,16 @@ class Kernel:
         import numpy
         name, kind, offset, size = param
         if isinstance(value, numpy.ndarray) and value.ndim:
-            device = self.module.gpu.array(value)
+            device = self.module.gpu.array(value, "parameter " + name)
             copies.append((value, device))
             value = device
         if isinstance(value, Array):
             if size != 8:
                 raise TypeError("parameter '%s' is a %s and takes no array" % (name, kind))
             value = value.address
+        if (isinstance(value, (numpy.generic, numpy.ndarray)) and value.dtype.kind in "biuf"
+                and kind in _PACK and kind[0] != "b"):
+            value = float(value) if value.dtype.kind == "f" else int(value)
         if isinstance(value, (bytes, bytearray)):
             data = bytes(value)
         elif isinstance(value, numpy.generic) or isinstance(value, numpy.ndarray):
@@ -358,13 +365,17 @@ class Kernel:
             code = _PACK[kind]
             if isinstance(value, float) and kind in ("b16", "b32", "b64"):
                 code = {"b16": "e", "b32": "f", "b64": "d"}[kind]
-            if not isinstance(value, float) and code in "bhiqBHIQ":
-                value = int(value) & (1 << 8 * size) - 1
-                code = code.upper()
             try:
-                data = struct.pack("<" + code, value)
-            except (struct.error, OverflowError) as e:
-                raise TypeError("parameter '%s' is a %s: %r does not fit" % (name, kind, value)) from e
+                bits = value
+                if code in "bhiqBHIQ":
+                    if not -(1 << 8 * size - 1) <= operator.index(value) < 1 << 8 * size:
+                        raise OverflowError
+                    bits = operator.index(value) & (1 << 8 * size) - 1
+                    code = code.upper()
+                data = struct.pack("<" + code, bits)
+            except (struct.error, OverflowError, TypeError) as e:
+                raise TypeError("parameter '%s' is a %s: %s does not fit"
+                                % (name, kind, reprlib.repr(value))) from e
         else:
             raise TypeError("parameter '%s' is a %s: give bytes or a numpy value" % (name, kind))
         if len(data) != size:
@@ -585,8 +596,17 @@ class _Parameters(dict):
 
 def query(db, name, **parameters):
     """Runs a named query of a trace ("summary", "hot_lines", ...), or SQL; the parameters are those
-    of the query, such as kernel=1 or limit=10. Returns the rows."""
+    of the query, such as kernel=1 or limit=10. A table, a view or a metric is read as a whole.
+    Returns the rows."""
     sql = _text(_lib.pl_trace_query(name.encode()))
+    if not sql and len(name.split()) == 1:
+        known = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type IN "
+                                              "('table', 'view') UNION SELECT name FROM query")]
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            raise KeyError("no query, table or view is called '%s'%s"
+                           % (name, "; did you mean '%s'?" % near[0] if near else ""))
+        sql = 'SELECT * FROM "%s"' % name
     return db.execute(sql or name, _Parameters(parameters)).fetchall()
 
 
