@@ -314,8 +314,11 @@ static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
         d->bad = true;
         return NULL;
     }
-    if (is_opaque(d->type) && d->space != PL_SP_GLOBAL && d->space != PL_SP_PARAM) {
-        pl_report(p->diags, PL_E0352, d->type_at, pl_word_text[d->type], space_name[d->space]);
+    const bool local_object = d->space == PL_SP_GLOBAL && p->func;
+    if (is_opaque(d->type) &&
+        (local_object || (d->space != PL_SP_GLOBAL && d->space != PL_SP_PARAM))) {
+        pl_report(p->diags, PL_E0352, d->type_at, pl_word_text[d->type],
+                  local_object ? "a function" : space_name[d->space]);
         d->bad = true;
         return NULL;
     }

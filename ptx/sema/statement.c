@@ -432,6 +432,38 @@ static bool check_policy_range(const pl_attempt *a)
     return false;
 }
 
+/* Reports a constant that is not in 0..high or not a multiple of step. */
+static bool check_selector(const pl_attempt *a, const pl_operand_draft *o, int high, int step)
+{
+    if (o->kind != PL_O_IMM) return true;
+    if (o->given >= 0 && o->given <= high && o->given % step == 0) return true;
+    if (o->given < 0 || o->given > high)
+        pl_report(a->p->diags, PL_E0209, o->at, pl_full_name(a->p, a->opcode),
+                  pl_range_text(a->p->arena, 0, high), (long long)o->given);
+    else
+        pl_report(a->p->diags, PL_E0246, o->at, pl_full_name(a->p, a->opcode),
+                  pl_arena_printf(a->p->arena, "multiple of %d", step), (long long)o->given);
+    return false;
+}
+
+/* The scale factors of a block-scaled mma: {first byte, thread of the group}. The factors of a row
+ * fill one, two or four bytes of the register. */
+static bool check_scale_selectors(const pl_attempt *a)
+{
+    const bool four = has_word(a, "scale_vec::4X"),
+               two = has_word(a, "scale_vec::2X") || has_word(a, "kind::mxf4");
+    for (unsigned k = 0; a->opcode->mnem == M_mma && k < a->form->noperands; k++) {
+        const char *name = a->form->operand[k].name;
+        const bool of_a = !strcmp(name, "ia");
+        const pl_operand_draft *o = &a->out[k];
+        if ((!of_a && strcmp(name, "ib") != 0) || o->kind != PL_O_VEC || o->n != 2) continue;
+        if (!check_selector(a, &o->elem[0], four ? 0 : 3, two ? 2 : 1) ||
+            !check_selector(a, &o->elem[1], of_a ? 1 : 3, 1))
+            return false;
+    }
+    return true;
+}
+
 /* Checks scale factors: a factor of wgmma is 1 or -1. The accumulator of tcgen05.mma is divided by
  * a power of two only where it is read as a wide floating-point number. */
 static bool check_scale(const pl_attempt *a)
@@ -798,8 +830,9 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     if (!good) report_undefined_names(&a);
     if (good && check_policy(&a) && check_mask(&a) && check_pair(&a) && check_mbarrier(&a) &&
         check_texture(&a) && check_address_size(&a) && pl_video_check_signs(&a) &&
-        check_scale(&a) && check_constants(&a) && check_policy_range(&a) && check_map_numbers(&a) &&
-        pl_call_check(p, a.form, a.out, at) && (!guarded || g))
+        check_scale(&a) && check_constants(&a) && check_policy_range(&a) &&
+        check_scale_selectors(&a) && check_map_numbers(&a) && pl_call_check(p, a.form, a.out, at) &&
+        (!guarded || g))
         append_statement(&a, best, g, neg);
     else
         refer_to_labels(&a);
