@@ -3,8 +3,9 @@
 #
 #   tests/compare_builds.sh OLD/ptxloom NEW/ptxloom
 #
-# Assembles every recorded kernel and every test kernel at -O0 and -O2 with both and compares the listings byte for byte. Prints the
-# files that differ; exit status 1 if any does. For changes that must not affect the generated code.
+# Assembles every recorded kernel and every test kernel at -O0 and -O2 with both and compares the listings, and the registers, stack
+# and memory of kernels, byte for byte. Prints the files that differ; exit status 1 if any does. For changes that must not affect the
+# generated code.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 old=$1
@@ -14,7 +15,11 @@ trap 'rm -rf "$work"' EXIT
 count=0
 differ=0
 # Control characters of the source text, tabs too, are spaces in the listings of newer builds.
-listing() { timeout 60 "$1" dis "$2" "$3" 2>&1 | tr '\t' ' '; }
+listing() {
+    timeout 60 "$1" dis "$2" "$3" 2>&1 | tr '\t' ' '
+    timeout 60 "$1" as "$2" "$3" -v -o "$work/object" 2>&1
+    rm -f "$work/object"
+}
 compare() {
     for level in -O0 -O2; do
         listing "$old" "$1" $level >"$work/old"

@@ -91,6 +91,15 @@ static void collect(solver *v, uint32_t first)
         memset(v->reached + v->low, 0, (v->high - v->low + 1) * sizeof *v->reached);
 }
 
+bool pl_live_spans_of_cfg(pl_live_spans *s, pl_arena *a, const pl_cfg *g)
+{
+    uint32_t *npred = pl_arena_array(a, uint32_t, g->n + 1);
+    for (uint32_t b = 0; b < g->n && npred; b++) npred[b] = g->pred_start[b + 1] - g->pred_start[b];
+    *s = (pl_live_spans){
+        .a = a, .blocks = g->n, .preds = g->pred, .pred = g->pred_start, .npred = npred};
+    return npred != NULL;
+}
+
 bool pl_live_spans_solve(pl_live_spans *s)
 {
     uint32_t words = s->values / WORD + 1, sets = s->blocks / WORD + 1, open[WORD];

@@ -5,6 +5,7 @@
 #define PL_COMPILER_ANALYSIS_LIVE_SPANS_H
 
 #include "base/arena.h"
+#include "isa/program/cfg.h"
 
 #include <stdint.h>
 
@@ -43,7 +44,10 @@ static inline void pl_live_spans_access(pl_live_spans *s, uint32_t value, uint32
     *pl_push(s->a, &s->accesses) = (pl_access_point){value, block, reads};
 }
 
-/* Returns false when out of memory. */
+/* Initialises empty spans over the blocks of linear code, which stays open. Returns false when out
+ * of memory. */
+bool pl_live_spans_of_cfg(pl_live_spans *s, pl_arena *a, const pl_cfg *g);
+/* Finds the spans from the accesses. Returns false when out of memory. */
 bool pl_live_spans_solve(pl_live_spans *s);
 
 /* For passes that move from block to block. Returns false when out of memory. */

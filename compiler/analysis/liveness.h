@@ -1,5 +1,5 @@
-/* liveness.h - live ranges of the values of a block graph. For passes; allocates from the pass's
- * arena.
+/* liveness.h - which values of a function are live where: for passes, over a block graph, and for
+ * the register allocator, over linear code.
  *
  * A value is a group of consecutive rows that instructions use together (a 64-bit register is two).
  * A guarded write leaves the lanes that the guard excludes unchanged. It defines the value anew
@@ -40,7 +40,10 @@ enum {
 };
 
 typedef struct pl_liveness {
-    pl_ir *x;
+    pl_program *p;
+    pl_arena *a;
+    pl_ir *x;          /* the block graph; NULL: linear code */
+    uint32_t rows;     /* rows of the function */
     uint32_t n;        /* number of values */
     uint32_t *of;      /* by row: value, plus one; 0: not a register */
     uint32_t *of_pred; /* the same by predicate; NULL: predicates are not tracked */
@@ -48,24 +51,53 @@ typedef struct pl_liveness {
     uint32_t block, at; /* the instruction being visited */
     bool guarded;
     uint32_t *pred_def; /* by predicate: position of its last write, from 1 on */
-    uint32_t position;  /* of the instruction */
+    uint32_t position;  /* of the instruction that pl_liveness_locate visited last */
     /* Registers and predicates occupied by the values that are live here. */
     uint32_t reg_pressure, pred_pressure;
     uint32_t nmarks; /* calls of pl_liveness_mark */
-    /* results of pl_liveness_solve */
-    /* For the values that may be live across blocks, by `global_index`. */
-    pl_live_spans sets;
-    uint32_t *value; /* value by global_index */
+    /* Of the values that may be live across blocks, by `global_index`. */
+    pl_live_spans sets;   /* found by pl_liveness_solve */
+    uint32_t *value;      /* value by global_index */
+    uint32_t *seen_block; /* the last block in which an access was noted, plus one */
     struct {
         uint32_t *at;
         size_t n, cap;
     } changed; /* values whose state differs from that at the end of the block */
 } pl_liveness;
 
+/* ---- steps of the analysis, one instruction at a time ----
+ *
+ * In this order; `block` and `at` are set to the instruction. For a block graph the functions below
+ * take them. Instructions of a block are visited in order. */
+
+/* Starts without values. with_preds: predicates are values too. Returns false when out of memory.
+ */
+bool pl_liveness_begin(pl_liveness *f, pl_program *p, pl_arena *a, const pl_prog_func *func,
+                       bool with_preds);
+/* The row is not a register: no value contains it. */
+void pl_liveness_exclude(pl_liveness *f, uint32_t row);
+/* These adjacent rows belong to one value. */
+void pl_liveness_join(pl_liveness *f, uint32_t row, unsigned rows);
+/* Rows that an operand of the instruction comprises belong to one value. */
+void pl_liveness_join_operands(pl_liveness *f, pl_insn *i);
+/* Numbers the values of registers. */
+void pl_liveness_number(pl_liveness *f);
+/* Notes the first accesses and the writes of values. in_cycle: the block may execute again. */
+void pl_liveness_locate(pl_liveness *f, pl_insn *i, bool in_cycle);
+/* Numbers the values that may be live across blocks. Requires `sets`. Returns false when out of
+ * memory. */
+bool pl_liveness_number_global(pl_liveness *f);
+/* Notes which values the block reads or overwrites first, in `sets`. */
+void pl_liveness_note_accesses(pl_liveness *f, pl_insn *i);
+/* A free copy: aliases its result to its source. */
+void pl_liveness_alias_result(pl_liveness *f, pl_insn *i);
+
+/* ---- over a block graph ---- */
+
 /* Initialises empty spans over the blocks of this graph. Returns false when out of memory. */
 bool pl_liveness_spans(pl_live_spans *s, pl_ir *x);
-/* Finds the values: registers, and predicates if `with_preds`. Requires pl_ir_graph and
- * pl_ir_count. Returns false when out of memory. */
+/* Finds the values: registers, and predicates if `with_preds`. Allocates from the pass's arena.
+ * Requires pl_ir_graph and pl_ir_count. Returns false when out of memory. */
 bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool with_preds);
 /* Aliases results of free copies to their source, so that they have no registers of their own: the
  * halves of a 64-bit value, its extension, a sign that the reader applies. */
@@ -126,7 +158,7 @@ static inline void pl_liveness_set(pl_liveness *f, uint32_t k, bool live)
     pl_liveness_toggle(f, v);
     if (!(v->state & PL_LIVENESS_LISTED)) {
         v->state |= PL_LIVENESS_LISTED;
-        *pl_push(f->x->tmp, &f->changed) = k;
+        *pl_push(f->a, &f->changed) = k;
     }
 }
 

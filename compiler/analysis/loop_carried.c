@@ -275,7 +275,7 @@ static uint32_t lowest_back_target(const code *c, uint32_t first, uint32_t end)
 
 bool pl_carried_rows(pl_program *p, pl_prog_func *f, pl_arena *a, bool **by_row)
 {
-    code c = {.row = pl_arena_array(a, row_write, f->rows + 4), .sets = {.a = a}};
+    code c = {.row = pl_arena_array(a, row_write, f->rows + 4)};
     bool any = false;
     *by_row = pl_arena_array(a, bool, f->rows + 4);
     if (!c.row || !*by_row || pl_cfg_make(p, f, a, &c.g) != PL_OK ||
@@ -283,20 +283,14 @@ bool pl_carried_rows(pl_program *p, pl_prog_func *f, pl_arena *a, bool **by_row)
         return false;
     if (!any) return true;
     note_writes(&c);
-    uint32_t *of = pl_arena_array(a, uint32_t, f->rows + 4),
-             *npred = pl_arena_array(a, uint32_t, c.g.n + 1);
-    if (!of || !npred) return false;
+    uint32_t *of = pl_arena_array(a, uint32_t, f->rows + 4);
+    if (!of || !pl_live_spans_of_cfg(&c.sets, a, &c.g)) return false;
     for (uint32_t r = 0; r < f->rows; r++)
         if (c.row[r].writes == 1) {
             of[c.sets.values] = r;
             c.row[r].value_id = ++c.sets.values;
         }
     note_row_accesses(&c);
-    for (uint32_t b = 0; b < c.g.n; b++) npred[b] = c.g.pred_start[b + 1] - c.g.pred_start[b];
-    c.sets.blocks = c.g.n;
-    c.sets.preds = c.g.pred;
-    c.sets.pred = c.g.pred_start;
-    c.sets.npred = npred;
     if (!pl_live_spans_solve(&c.sets)) return false;
     for (size_t k = 0; k < c.sets.spans.n; k++) {
         const pl_live_span *s = &c.sets.spans.at[k];

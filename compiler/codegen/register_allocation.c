@@ -1,10 +1,9 @@
-/* register_allocation.c - liveness and linear-scan register allocation.
+/* register_allocation.c - linear-scan register allocation over linear code.
  *
- * A unit is a group of consecutive rows that instructions use together (a 64-bit register is two).
- * A unit's interval is the code range from its first to its last live point (Poletto and Sarkar,
- * "Linear Scan Register Allocation", 1999). A guarded write preserves the value in the lanes that
- * the guard excludes, so it does not end the old value. Lanes that have diverged may hold different
- * units in one row: rows are private to a lane, so per-thread liveness is sufficient. */
+ * Values and their liveness are those of compiler/analysis/liveness.h. A value's interval is the
+ * code range from its first to its last live point (Poletto and Sarkar, "Linear Scan Register
+ * Allocation", 1999). Lanes that have diverged may hold different values in one row: rows are
+ * private to a lane, so per-thread liveness is sufficient. */
 #include "compiler/codegen/register_allocation.h"
 
 #include "isa/program/insn_query.h"
@@ -13,12 +12,10 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "compiler/analysis/loop_carried.h"
+#include "compiler/analysis/liveness.h"
 #include "isa/program/cfg.h"
 #include "compiler/codegen/linear_scan.h"
-#include "compiler/ir/ir.h"
 #include "compiler/tuning.h"
-#include "compiler/analysis/live_spans.h"
 #include "isa/program/operand_plan.h"
 
 /* registers.beyond_named: registers that a thread has beyond the highest one that its code names.
@@ -42,141 +39,56 @@ static uint32_t min_registers_saving(const pl_program *p, uint32_t saved)
                : max + 1 + p->tuning->registers.beyond_named;
 }
 
-typedef struct live_unit {
-    uint32_t row, rows;  /* before renumbering */
-    bool uniform;        /* it occupies no vector register */
-    bool narrow;         /* its two rows occupy one register */
-    uint32_t start, end; /* live interval, relative to the function's first instruction */
-    uint32_t to;         /* new row */
-    uint32_t alias_of; /* unit whose register it shares: itself, unless it is a part or an extension
-                          of another value */
-    pl_first_access first;
-    uint8_t writes; /* saturates at 2 */
-    bool read_late; /* its last reader reads its registers some time after issue */
-} live_unit;
-
-/* An access of an instruction to a unit. These are computed once, so that the walks below need not
- * decode operands every time. */
-typedef struct unit_ref {
-    uint32_t unit;
-    uint8_t rows, use; /* PL_USE_READ, PL_USE_WRITE */
-} unit_ref;
+/* Of a value. */
+typedef struct interval {
+    uint32_t start, end; /* relative to the function's first instruction; start UINT32_MAX: none */
+    uint32_t to;         /* row after renumbering */
+    bool read_late;      /* its last reader reads its registers some time after issue */
+} interval;
 
 typedef struct allocator {
     pl_program *p;
     pl_arena *a;
     pl_prog_func *f;
     pl_cfg g;
-    uint32_t fixed;
-    uint32_t *unit_of; /* by old row */
-    live_unit *u;
-    uint32_t n; /* number of units */
-    struct {
-        unit_ref *at;
-        size_t n, cap;
-    } refs;             /* of all instructions in order */
-    uint32_t *ref;      /* by instruction: index of its first one */
-    pl_live_spans sets; /* of the units that may be live across blocks; accesses in block order */
-    uint32_t *global_index; /* by unit: its index among these */
-    uint32_t *global_unit;  /* by that index: the unit */
-    uint32_t *seen;         /* by that index: last block that accesses it, plus one */
-    bool *in_cycle;         /* by block: it may execute several times */
-    uint32_t *pred_def;     /* by predicate: position of its last write, from 1 on */
-    bool *live_out;         /* by access: live at the end of the block */
-    /* By unit: position after its last read, as seen backwards from here; 0: it is not live. */
+    uint32_t fixed; /* the first row that is no register */
+    pl_liveness live;
+    interval *interval; /* by value */
+    bool *in_cycle;     /* by block: it may execute several times */
+    bool *live_out;     /* by access (live.sets): live at the end of the block */
+    /* By value: position after its last read, as seen backwards from here; 0: it is not live. */
     uint32_t *last_use;
     pl_linear_scan *scan;
     uint32_t at; /* the instruction being visited */
     uint32_t block;
-    bool predicated;
     uint32_t delta; /* distance by which fixed rows move down */
 } allocator;
 
-static inline void join_rows(allocator *l, uint32_t *row, unsigned rows, unsigned use)
+static pl_insn *insn_at(const allocator *l, uint32_t at)
 {
-    if ((use & PL_USE_PRED) || *row >= l->fixed) return;
-    for (unsigned k = 1; k < rows;
-         k++) /* rows of one operand belong to one unit: mark them as continued */
-        l->unit_of[*row + k] = 1;
+    return &l->p->code.at[l->f->first + at];
 }
 
-static const unit_ref *refs_of(const allocator *l, uint32_t at)
+/* The value of an operand, plus one; 0: none. */
+static inline uint32_t value_of(const allocator *l, const pl_operand_iter *o)
 {
-    return l->refs.n ? l->refs.at + l->ref[at] : NULL; /* a function without registers has none */
+    return pl_liveness_value_of(&l->live, *o->row, o->use);
 }
 
-static const unit_ref *refs_end(const allocator *l, uint32_t at)
-{
-    return l->refs.n ? l->refs.at + l->ref[at + 1] : NULL;
-}
-
-/* Within one instruction, reads precede writes. */
-static void note_accesses(allocator *l, pl_insn *i)
-{
-    const bool is_uniform = pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_UNIFORM_REG);
-    const unit_ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
-    for (const unit_ref *r = first; r < end; r++)
-        if (r->use & PL_USE_READ)
-            pl_note_read(&l->u[r->unit].first, l->block, i, l->pred_def, l->in_cycle[l->block]);
-    PL_FOR_EACH_WRITE(l->p, i, o)
-        if (o.use & PL_USE_PRED) l->pred_def[*o.row] = l->at + 1;
-    for (const unit_ref *r = first; r < end; r++) {
-        live_unit *u = &l->u[r->unit];
-        if (!(r->use & PL_USE_WRITE)) continue;
-        pl_note_write(&u->first, l->block, l->at, i, l->pred_def, l->at + 1, r->rows == u->rows);
-        if (u->writes < 2) u->writes++;
-        u->uniform |= is_uniform;
-        u->narrow |= (i->flags & PL_IF_NARROW64) != 0;
-    }
-}
-
-/* True if this access defines the value anew. */
-static inline bool is_new_def(const allocator *l, const unit_ref *r)
-{
-    const live_unit *u = &l->u[r->unit];
-    if (!(r->use & PL_USE_WRITE) || (r->use & PL_USE_READ) || r->rows != u->rows) return false;
-    return pl_starts_value(&u->first, l->block, l->at, l->predicated);
-}
-
-/* The first access in a block decides. */
-static inline void note_block_access(allocator *l, const unit_ref *r)
-{
-    uint32_t k = l->global_index[r->unit];
-    if (k == UINT32_MAX || l->seen[k] == l->block + 1) return;
-    l->seen[k] = l->block + 1;
-    pl_live_spans_access(&l->sets, k, l->block, !is_new_def(l, r));
-}
-
-static void extend(live_unit *u, uint32_t at)
+static void extend(interval *u, uint32_t at)
 {
     if (at < u->start) u->start = at;
     if (at > u->end) u->end = at;
 }
 
-/* Within one instruction, reads precede writes. */
-static void note_block_accesses(allocator *l)
-{
-    const unit_ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
-    for (const unit_ref *r = first; r < end; r++) {
-        extend(&l->u[r->unit], l->at);
-        if (r->use & PL_USE_READ) note_block_access(l, r);
-    }
-    for (const unit_ref *r = first; r < end; r++)
-        if (!(r->use & PL_USE_READ)) note_block_access(l, r);
-}
-
-static uint32_t regs_of(const live_unit *u)
-{
-    return u->uniform ? 0 : u->narrow ? 1 : u->rows;
-}
-
 /* Steps backwards over one instruction, which occupies positions 2 * at (reads) and 2 * at + 1
  * (writes). */
-static void kill(allocator *l, const unit_ref *r)
+static void kill(allocator *l, const pl_operand_iter *o)
 {
-    uint32_t *until = &l->last_use[r->unit];
-    if (!is_new_def(l, r)) return;
-    pl_linear_scan_live_range(l->scan, l->u[r->unit].alias_of, 2 * l->at + 1,
+    const uint32_t k = value_of(l, o);
+    if (!k || !pl_liveness_defines(&l->live, k - 1, o->rows, o->use)) return;
+    uint32_t *until = &l->last_use[k - 1];
+    pl_linear_scan_live_range(l->scan, l->live.v[k - 1].alias_of, 2 * l->at + 1,
                               *until ? *until : 2 * l->at + 2);
     *until = 0;
 }
@@ -204,26 +116,28 @@ static uint32_t queue_delay(const allocator *l, const pl_insn *i)
                : l->p->tuning->registers.memory_wait;
 }
 
-static void mark_live(allocator *l, const unit_ref *r)
+static void mark_live(allocator *l, const pl_operand_iter *o)
 {
-    if (!(r->use & PL_USE_READ) && (!l->predicated || is_new_def(l, r))) return;
-    if (l->last_use[r->unit]) return;
-    l->last_use[r->unit] = 2 * l->at + 1;
-    uint32_t queue = r->use & PL_USE_READ ? queue_delay(l, &l->p->code.at[l->f->first + l->at]) : 0,
+    const uint32_t k = value_of(l, o);
+    const bool reads = o->use & PL_USE_READ;
+    if (!k || l->last_use[k - 1]) return;
+    if (!reads && (!l->live.guarded || pl_liveness_defines(&l->live, k - 1, o->rows, o->use)))
+        return;
+    l->last_use[k - 1] = 2 * l->at + 1;
+    uint32_t queue = reads ? queue_delay(l, insn_at(l, l->at)) : 0,
              end = l->g.b[l->block].end - l->f->first;
-    pl_linear_scan_read_tail(l->scan, l->u[r->unit].alias_of, 2 * l->at + 2,
+    pl_linear_scan_read_tail(l->scan, l->live.v[k - 1].alias_of, 2 * l->at + 2,
                              2 * (l->at + queue < end ? l->at + queue : end));
 }
 
-static inline void renumber(allocator *l, uint32_t *row, unsigned rows, unsigned use)
+static inline void renumber(const allocator *l, uint32_t *row, unsigned use)
 {
-    (void)rows;
     if (use & PL_USE_PRED) return;
-    if (*row >= l->fixed)
+    if (*row >= l->fixed) {
         *row -= l->delta;
-    else {
-        const live_unit *u = &l->u[l->unit_of[*row]];
-        *row = u->to + (*row - u->row);
+    } else {
+        const uint32_t k = l->live.of[*row] - 1;
+        *row = l->interval[k].to + (*row - l->live.v[k].row);
     }
 }
 
@@ -244,57 +158,45 @@ static void find_cycles(allocator *l)
     }
 }
 
-static void make_units(allocator *l, pl_arena *a)
+/* Finds the values, and those of them that may be live across blocks. */
+static bool find_values(allocator *l)
 {
-    for (uint32_t k = 0; k < l->f->count; k++) {
-        pl_insn *i = &l->p->code.at[l->f->first + k];
-        pl_operand_plan own;
-        if (pl_plan_of(l->p, i, &own)->wide)
-            PL_FOR_EACH_USE(l->p, i, o) join_rows(l, o.row, o.rows, o.use);
-    }
-    for (size_t k = 0; k < l->f->formal.n; k++) /* register parameters and results of functions */
-        if (l->f->formal.at[k].reg && !l->f->formal.at[k].pred && l->f->formal.at[k].bytes > 4)
-            join_rows(l, &l->f->formal.at[k].to, 2, 0);
-    for (size_t k = 0; k < l->f->result.n; k++)
-        if (l->f->result.at[k].reg && !l->f->result.at[k].pred && l->f->result.at[k].bytes > 4)
-            join_rows(l, &l->f->result.at[k].from, 2, 0);
-    l->u = pl_arena_array(a, live_unit, l->fixed + 1);
-    if (!pl_arena_ok(a)) return;
-    for (uint32_t r = 0; r < l->fixed; r++) {
-        if (!l->unit_of[r]) {
-            l->u[l->n] = (live_unit){
-                .row = r, .start = UINT32_MAX, .alias_of = l->n, .first.block = PL_NO_BLOCK};
-            l->n++;
+    pl_liveness *v = &l->live;
+    if (!pl_liveness_begin(v, l->p, l->a, l->f, false)) return false;
+    for (uint32_t r = l->fixed; r < l->f->rows; r++) pl_liveness_exclude(v, r);
+    for (uint32_t k = 0; k < l->f->count; k++) pl_liveness_join_operands(v, insn_at(l, k));
+    for (pl_interface_iter o = {0}; pl_interface_next(l->f, &o);)
+        if (!(o.use & PL_USE_PRED)) pl_liveness_join(v, *o.row, o.rows);
+    pl_liveness_number(v);
+    for (v->block = 0; v->block < l->g.n; v->block++)
+        for (uint32_t pc = l->g.b[v->block].first; pc < l->g.b[v->block].end; pc++) {
+            pl_insn *i = &l->p->code.at[pc];
+            v->at = pc - l->f->first;
+            pl_liveness_locate(v, i, l->in_cycle[v->block]);
+            if (pl_insn_mnem(i) == M__umov && v->of[i->op[0]])
+                v->v[v->of[i->op[0]] - 1].regs = 0; /* it writes a uniform register */
+            i->flags &= (uint16_t) ~(PL_IF_UNIFORM_REG | PL_IF_NARROW64);
         }
-        l->unit_of[r] = l->n - 1;
-        l->u[l->n - 1].rows++;
-    }
-    l->ref = pl_arena_array(a, uint32_t, l->f->count + 1);
-    for (uint32_t k = 0; k < l->f->count && l->ref; k++) {
-        l->ref[k] = (uint32_t)l->refs.n;
-        PL_FOR_EACH_USE(l->p, &l->p->code.at[l->f->first + k], op)
-            if (!(op.use & PL_USE_PRED) && *op.row < l->fixed)
-                *pl_push(l->a, &l->refs) =
-                    (unit_ref){l->unit_of[*op.row], (uint8_t)op.rows, (uint8_t)op.use};
-        l->ref[k + 1] = (uint32_t)l->refs.n;
-    }
+    return pl_live_spans_of_cfg(&v->sets, l->a, &l->g) && pl_liveness_number_global(v);
 }
 
-/* A unit that one block writes first and no other block accesses is not live at the end of any
- * block. */
-static bool number_global_units(allocator *l)
+/* Initialises the intervals with the accesses, and notes these for the liveness across blocks. */
+static bool note_accesses(allocator *l)
 {
-    l->global_index = pl_arena_array(l->a, uint32_t, l->n + 1);
-    l->global_unit = pl_arena_array(l->a, uint32_t, l->n + 1);
-    if (!l->global_index || !l->global_unit) return false;
-    for (uint32_t k = 0; k < l->n; k++) {
-        const pl_first_access *f = &l->u[k].first;
-        bool is_local = f->block == PL_NO_BLOCK || f->def_pos != UINT32_MAX;
-        l->global_index[k] = is_local ? UINT32_MAX : l->sets.values;
-        if (!is_local) l->global_unit[l->sets.values++] = k;
-    }
-    l->seen = pl_arena_array(l->a, uint32_t, l->sets.values + 1);
-    return l->seen != NULL;
+    pl_liveness *v = &l->live;
+    l->interval = pl_arena_array(l->a, interval, v->n + 1);
+    if (!l->interval) return false;
+    for (uint32_t k = 0; k < v->n; k++) l->interval[k].start = UINT32_MAX;
+    for (v->block = 0; v->block < l->g.n; v->block++)
+        for (uint32_t pc = l->g.b[v->block].first; pc < l->g.b[v->block].end; pc++) {
+            v->at = pc - l->f->first;
+            pl_liveness_note_accesses(v, &l->p->code.at[pc]);
+            PL_FOR_EACH_USE(l->p, &l->p->code.at[pc], o) {
+                const uint32_t k = value_of(l, &o);
+                if (k) extend(&l->interval[k - 1], v->at);
+            }
+        }
+    return pl_arena_ok(l->a);
 }
 
 /* Positions where block b begins and ends. */
@@ -308,50 +210,44 @@ static uint32_t block_end(const allocator *l, uint32_t b)
     return l->g.b[b].end - l->f->first;
 }
 
-/* Extends the unit through blocks `first` to `end` - 1, which do not access it: it is live
- * throughout. */
+/* Extends the value's interval through blocks `first` to `end` - 1, which do not access it: it is
+ * live throughout. */
 static void extend_through(allocator *l, uint32_t u, uint32_t first, uint32_t end)
 {
     if (first == end) return;
-    extend(&l->u[u], block_start(l, first));
-    pl_linear_scan_live_range(l->scan, l->u[u].alias_of, 2 * block_start(l, first),
+    extend(&l->interval[u], block_start(l, first));
+    pl_linear_scan_live_range(l->scan, l->live.v[u].alias_of, 2 * block_start(l, first),
                               2 * block_end(l, end - 1));
 }
 
 static bool solve(allocator *l)
 {
-    uint32_t blocks = l->g.n, *npred = pl_arena_array(l->a, uint32_t, blocks + 1);
-    if (!npred) return false;
-    for (uint32_t b = 0; b < blocks; b++) npred[b] = l->g.pred_start[b + 1] - l->g.pred_start[b];
-    l->sets.blocks = blocks;
-    l->sets.preds = l->g.pred;
-    l->sets.pred = l->g.pred_start;
-    l->sets.npred = npred;
-    size_t n = l->sets.accesses.n;
-    /* Next access of a unit in block order, plus one. */
-    uint32_t *next = pl_arena_array(l->a, uint32_t, n + 1), *head = l->seen;
+    pl_live_spans *sets = &l->live.sets;
+    const size_t n = sets->accesses.n;
+    /* By access: the next one of the value in block order, plus one; by global value: the first. */
+    uint32_t *next = pl_arena_array(l->a, uint32_t, n + 1),
+             *head = pl_arena_array(l->a, uint32_t, sets->values + 1);
     l->live_out = pl_arena_array(l->a, bool, n + 1);
-    if (!next || !l->live_out || !pl_live_spans_solve(&l->sets)) return false;
-    memset(head, 0, l->sets.values * sizeof *head);
+    if (!next || !head || !l->live_out || !pl_live_spans_solve(sets)) return false;
     for (size_t k = n; k-- > 0;) {
-        const pl_access_point *t = &l->sets.accesses.at[k];
+        const pl_access_point *t = &sets->accesses.at[k];
         next[k] = head[t->value];
         head[t->value] = (uint32_t)k + 1;
-        if (t->reads) extend(&l->u[l->global_unit[t->value]], block_start(l, t->block));
+        if (t->reads) extend(&l->interval[l->live.value[t->value]], block_start(l, t->block));
     }
-    for (size_t k = 0; k < l->sets.spans.n; k++) {
-        const pl_live_span *s = &l->sets.spans.at[k];
-        uint32_t u = l->global_unit[s->value], *at = &head[s->value], from = s->first;
-        for (; *at && l->sets.accesses.at[*at - 1].block < s->end; *at = next[*at - 1]) {
-            uint32_t b = l->sets.accesses.at[*at - 1].block;
+    for (size_t k = 0; k < sets->spans.n; k++) {
+        const pl_live_span *s = &sets->spans.at[k];
+        uint32_t u = l->live.value[s->value], *at = &head[s->value], from = s->first;
+        for (; *at && sets->accesses.at[*at - 1].block < s->end; *at = next[*at - 1]) {
+            uint32_t b = sets->accesses.at[*at - 1].block;
             if (b < s->first) continue;
             l->live_out[*at - 1] = true;
             extend_through(l, u, from, b);
             from = b + 1;
         }
         extend_through(l, u, from, s->end);
-        extend(&l->u[u], block_end(l, s->end - 1));
-        extend(&l->u[u], block_end(l, s->first));
+        extend(&l->interval[u], block_end(l, s->end - 1));
+        extend(&l->interval[u], block_end(l, s->first));
     }
     return pl_arena_ok(l->a);
 }
@@ -359,32 +255,34 @@ static bool solve(allocator *l)
 static void mark_late_reads(allocator *l)
 {
     for (uint32_t at = 0; at < l->f->count; at++) {
-        if (!reads_late(&l->p->code.at[l->f->first + at])) continue;
-        for (const unit_ref *r = refs_of(l, at), *end = refs_end(l, at); r < end; r++)
-            if (r->use & PL_USE_READ) l->u[r->unit].read_late |= l->u[r->unit].end == at;
+        if (!reads_late(insn_at(l, at))) continue;
+        PL_FOR_EACH_READ(l->p, insn_at(l, at), o) {
+            const uint32_t k = value_of(l, &o);
+            if (k) l->interval[k - 1].read_late |= l->interval[k - 1].end == at;
+        }
     }
 }
 
 /* ---- linear scan ---- */
 
 /* State of the row allocation. A row is used for one width only: lane 5 of a 64-bit pair is not
- * lane 5 of a 32-bit row, and lanes that have diverged may hold different units in the same row.
+ * lane 5 of a 32-bit row, and lanes that have diverged may hold different values in the same row.
  * Free rows of the most common widths are found by bit masks, with one bit for the first row of
  * each; rows to be freed are listed by position. */
 enum { WIDTHS = 3 /* 1, 2, 4 rows */ };
 typedef struct register_file {
     allocator *l;
     uint32_t nrows;   /* rows allocated so far */
-    uint32_t nunused; /* of these, rows never allocated to a unit */
+    uint32_t nunused; /* of these, rows never allocated to a value */
     /* By row: first position at which it is free; and at which it has been read. */
     uint32_t *busy, *unread;
     uint8_t *width;                        /* by register; 0: never allocated */
     uint64_t *free[WIDTHS], *idle[WIDTHS]; /* free rows; those of them that have been read */
     uint32_t words;
     uint32_t at;             /* position for which the masks are valid */
-    uint32_t *frees, *reads; /* by position: lists of units, plus one, whose rows become free, or
+    uint32_t *frees, *reads; /* by position: lists of values, plus one, whose rows become free, or
                                 have been read */
-    uint32_t *next_free, *next_read; /* by unit */
+    uint32_t *next_free, *next_read; /* by value */
 } register_file;
 
 static int width_class(uint32_t rows)
@@ -410,8 +308,8 @@ static bool init_register_file(register_file *s, allocator *l, pl_arena *a)
     }
     s->frees = pl_arena_array(a, uint32_t, positions);
     s->reads = pl_arena_array(a, uint32_t, positions);
-    s->next_free = pl_arena_array(a, uint32_t, l->n + 1);
-    s->next_read = pl_arena_array(a, uint32_t, l->n + 1);
+    s->next_free = pl_arena_array(a, uint32_t, l->live.n + 1);
+    s->next_read = pl_arena_array(a, uint32_t, l->live.n + 1);
     return pl_arena_ok(a);
 }
 
@@ -431,31 +329,32 @@ static uint32_t first_set_bit(const uint64_t *bits, uint32_t end)
     return end;
 }
 
-/* Advances to a position: rows of ended units become free. */
+/* Advances to a position: rows of ended values become free. */
 static void advance_to(register_file *s, uint32_t at)
 {
     const allocator *l = s->l;
     while (s->at < at) {
         s->at++;
         for (uint32_t k = s->frees[s->at]; k; k = s->next_free[k - 1]) {
-            uint32_t row = l->u[k - 1].to;
-            int c = width_class(l->u[k - 1].rows);
+            uint32_t row = l->interval[k - 1].to;
+            int c = width_class(l->live.v[k - 1].rows);
             set_bit(s->free[c], row, true);
             set_bit(s->idle[c], row, s->unread[row] <= s->at);
         }
         for (uint32_t k = s->reads[s->at]; k; k = s->next_read[k - 1]) {
-            uint32_t row = l->u[k - 1].to;
+            uint32_t row = l->interval[k - 1].to;
             if (s->unread[row] == s->at && s->busy[row] <= s->at)
-                set_bit(s->idle[width_class(l->u[k - 1].rows)], row, true);
+                set_bit(s->idle[width_class(l->live.v[k - 1].rows)], row, true);
         }
     }
 }
 
-/* The rows for a unit: the first that are free and have been read; if these are not among the first
- * `enough`, the first that are free. */
-static uint32_t choose_rows(const register_file *s, const live_unit *u, uint32_t enough)
+/* The rows for a value: the first that are free and have been read; if these are not among the
+ * first `enough`, the first that are free. */
+static uint32_t choose_rows(const register_file *s, uint32_t value, uint32_t enough)
 {
-    const uint32_t step = alignment(u->rows), n = u->rows;
+    const uint32_t n = s->l->live.v[value].rows, step = alignment(n),
+                   start = s->l->interval[value].start;
     const int c = width_class(n);
     if (c >= 0 && !s->nunused) {
         uint32_t fresh = (s->nrows + step - 1) / step * step,
@@ -466,8 +365,8 @@ static uint32_t choose_rows(const register_file *s, const live_unit *u, uint32_t
         bool free_rows = true, read = true;
         for (uint32_t r = row; r < row + n && free_rows; r++) {
             free_rows =
-                r >= s->nrows || (s->busy[r] <= u->start && (!s->width[r] || s->width[r] == n));
-            read &= s->unread[r] <= u->start;
+                r >= s->nrows || (s->busy[r] <= start && (!s->width[r] || s->width[r] == n));
+            read &= s->unread[r] <= start;
         }
         if (!free_rows) continue;
         if (first == UINT32_MAX) first = row;
@@ -478,20 +377,21 @@ static uint32_t choose_rows(const register_file *s, const live_unit *u, uint32_t
 
 static void assign_rows(register_file *s, uint32_t k, uint32_t row)
 {
-    live_unit *u = &s->l->u[k];
-    const int c = width_class(u->rows);
+    interval *u = &s->l->interval[k];
+    const uint32_t rows = s->l->live.v[k].rows;
+    const int c = width_class(rows);
     const uint32_t busy = u->end + 1,
                    unread = busy + (u->read_late ? s->l->p->tuning->registers.reuse_delay : 0),
                    last = s->l->f->count;
     u->to = row;
     if (row > s->nrows) s->nunused += row - s->nrows;
-    for (uint32_t r = row; r < row + u->rows; r++) {
+    for (uint32_t r = row; r < row + rows; r++) {
         s->nunused -= r < s->nrows && !s->width[r];
         s->busy[r] = busy;
         s->unread[r] = unread;
-        s->width[r] = (uint8_t)u->rows;
+        s->width[r] = (uint8_t)rows;
     }
-    s->nrows = row + u->rows > s->nrows ? row + u->rows : s->nrows;
+    s->nrows = row + rows > s->nrows ? row + rows : s->nrows;
     if (c < 0) return;
     set_bit(s->free[c], row, false);
     set_bit(s->idle[c], row, false);
@@ -505,37 +405,37 @@ static void assign_rows(register_file *s, uint32_t k, uint32_t row)
     }
 }
 
-/* Linear scan: reuses rows that are free at a unit's start. Returns the number of rows needed. A
+/* Linear scan: reuses rows that are free at a value's start. Returns the number of rows needed. A
  * row that has not been read yet is avoided for a while, as far as the thread's registers permit:
  * its writer would have to wait for that (emu/sm/control_codes.c). */
 static uint32_t scan(allocator *l, pl_arena *a)
 {
     enum { HOLES = 16 }; /* intervals have no holes, so that there are more rows than registers */
-    pl_key *order = pl_arena_array(a, pl_key, 2 * (size_t)l->n + 1);
+    pl_key *order = pl_arena_array(a, pl_key, 2 * (size_t)l->live.n + 1);
     register_file s;
     uint32_t n = 0;
     if (!init_register_file(&s, l, a) || !order) return 0;
-    for (uint32_t k = 0; k < l->n; k++)
-        if (l->u[k].start != UINT32_MAX)
-            order[n++] = (pl_key){l->u[k].start, k}; /* equal starts: in order of rows */
+    for (uint32_t k = 0; k < l->live.n; k++)
+        if (l->interval[k].start != UINT32_MAX)
+            order[n++] = (pl_key){l->interval[k].start, k}; /* equal starts: in order of rows */
     pl_sort_keys(order, n, order + n);
     for (uint32_t k = 0; k < n; k++) {
-        const live_unit *u = &l->u[order[k].what];
-        advance_to(&s, u->start);
-        assign_rows(&s, order[k].what, choose_rows(&s, u, l->f->registers + HOLES));
+        const uint32_t value = order[k].what;
+        advance_to(&s, l->interval[value].start);
+        assign_rows(&s, value, choose_rows(&s, value, l->f->registers + HOLES));
     }
     return s.nrows;
 }
 
 /* Two or three values that an instruction reads should be in different banks. */
-static void note_bank_conflicts(allocator *l)
+static void note_bank_conflicts(const allocator *l, pl_insn *i)
 {
     uint32_t same[3], n = 0;
-    for (const unit_ref *r = refs_of(l, l->at), *end = refs_end(l, l->at); r < end; r++) {
-        const live_unit *u = &l->u[r->unit];
-        if (!(r->use & PL_USE_READ) || u->uniform) continue;
+    PL_FOR_EACH_READ(l->p, i, o) {
+        const uint32_t k = value_of(l, &o);
+        if (!k || !l->live.v[k - 1].regs) continue;
         if (n == 3) return;
-        same[n++] = u->alias_of;
+        same[n++] = l->live.v[k - 1].alias_of;
     }
     for (uint32_t x = 0; x < n; x++)
         for (uint32_t y = x + 1; y < n; y++)
@@ -555,7 +455,7 @@ static void note_vectors(allocator *l, pl_insn *i)
         for (; n < u->count; n++) {
             uint32_t row = l->p->pool.at[i->extra_ops + first + n];
             if (row >= l->fixed) break;
-            part[n] = l->u[l->unit_of[row]].alias_of;
+            part[n] = l->live.v[l->live.of[row] - 1].alias_of;
         }
         if (n == u->count) pl_linear_scan_vector(l->scan, part, n);
     }
@@ -567,54 +467,35 @@ static uint32_t count_registers(allocator *l)
     size_t t = 0;
     for (l->block = 0; l->block < l->g.n; l->block++) {
         const pl_cfg_block *b = &l->g.b[l->block];
-        size_t first = t;
+        const size_t first = t;
+        l->live.block = l->block;
         uint32_t start = 2 * (b->first - l->f->first), end = 2 * (b->end - l->f->first);
-        for (; t < l->sets.accesses.n && l->sets.accesses.at[t].block == l->block; t++)
-            if (l->live_out[t]) l->last_use[l->global_unit[l->sets.accesses.at[t].value]] = end;
+        for (; t < l->live.sets.accesses.n && l->live.sets.accesses.at[t].block == l->block; t++)
+            if (l->live_out[t]) l->last_use[l->live.value[l->live.sets.accesses.at[t].value]] = end;
         for (uint32_t pc = b->end; pc-- > b->first;) {
             pl_insn *i = &l->p->code.at[pc];
-            l->at = pc - l->f->first;
-            l->predicated = i->guard != PL_PT;
-            const unit_ref *r1 = refs_of(l, l->at), *r2 = refs_end(l, l->at);
-            for (const unit_ref *r = r1; r < r2; r++)
-                if (r->use & PL_USE_WRITE)
-                    pl_linear_scan_written(l->scan, l->u[r->unit].alias_of, i->line);
-            for (const unit_ref *r = r1; r < r2; r++) kill(l, r);
-            for (const unit_ref *r = r1; r < r2; r++) mark_live(l, r);
+            l->at = l->live.at = pc - l->f->first;
+            l->live.guarded = i->guard != PL_PT;
+            PL_FOR_EACH_WRITE(l->p, i, o) {
+                const uint32_t k = value_of(l, &o);
+                if (k) pl_linear_scan_written(l->scan, l->live.v[k - 1].alias_of, i->line);
+            }
+            PL_FOR_EACH_WRITE(l->p, i, o) kill(l, &o);
+            PL_FOR_EACH_USE(l->p, i, o) mark_live(l, &o);
             note_vectors(l, i);
-            note_bank_conflicts(l);
+            note_bank_conflicts(l, i);
             const unsigned temporary = pl_classes[i->latency_class].temporaries;
             for (uint32_t k = 0; k < temporary; k++)
-                pl_linear_scan_live_range(l->scan, l->n + k, 2 * l->at, 2 * l->at + 2);
+                pl_linear_scan_live_range(l->scan, l->live.n + k, 2 * l->at, 2 * l->at + 2);
         }
         for (size_t k = first; k < t; k++) {
-            uint32_t u = l->global_unit[l->sets.accesses.at[k].value];
+            uint32_t u = l->live.value[l->live.sets.accesses.at[k].value];
             if (l->last_use[u])
-                pl_linear_scan_live_range(l->scan, l->u[u].alias_of, start, l->last_use[u]);
+                pl_linear_scan_live_range(l->scan, l->live.v[u].alias_of, start, l->last_use[u]);
             l->last_use[u] = 0;
         }
     }
     return pl_linear_scan_count(l->scan, l->p->opt_level > 0);
-}
-
-/* Aliases the result of the instruction to the register of its operand, if it reads only one
- * unit. */
-static void alias_result(allocator *l, uint32_t at)
-{
-    uint32_t from = UINT32_MAX;
-    for (const unit_ref *r = refs_of(l, at); r < refs_end(l, at); r++)
-        if (r->use & PL_USE_READ) {
-            if (from != UINT32_MAX && from != r->unit) return;
-            from = r->unit;
-        }
-    for (const unit_ref *r = refs_of(l, at); r < refs_end(l, at); r++) {
-        live_unit *u = &l->u[r->unit];
-        if (!(r->use & PL_USE_WRITE) || u->writes != 1) continue;
-        if (from != UINT32_MAX)
-            u->alias_of = l->u[from].alias_of;
-        else
-            u->uniform = true;
-    }
 }
 
 /* Results of free copies have no registers of their own: the low half of a 64-bit value, its
@@ -622,64 +503,48 @@ static void alias_result(allocator *l, uint32_t at)
 static void alias_free_copies(allocator *l)
 {
     for (uint32_t k = 0; k < l->f->count; k++) {
-        const pl_insn *i = &l->p->code.at[l->f->first + k];
-        if (pl_insn_is_free_copy(i)) alias_result(l, k);
+        pl_insn *i = insn_at(l, k);
+        if (pl_insn_is_free_copy(i)) pl_liveness_alias_result(&l->live, i);
     }
 }
 
-pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *scratch)
+/* Gives the values and temporaries to the linear scan. */
+static bool open_scan(allocator *l)
 {
-    allocator l = {.p = p, .f = f, .a = scratch, .fixed = fixed};
-    pl_status st = pl_cfg_make(p, f, scratch, &l.g);
-    if (st != PL_OK) return st;
-    l.unit_of = pl_arena_array(scratch, uint32_t, fixed + 4);
-    if (!pl_arena_ok(scratch)) return PL_NOMEM;
-    make_units(&l, scratch);
-    l.sets.a = scratch;
-    l.pred_def = pl_arena_array(scratch, uint32_t, f->preds + 1);
-    find_cycles(&l);
-    l.last_use = pl_arena_array(scratch, uint32_t, l.n + 1);
-    const struct pl_tuning_registers *t = &p->tuning->registers;
+    const struct pl_tuning_registers *t = &l->p->tuning->registers;
     const pl_register_counts of = {.spread = (uint32_t)t->full_occupancy - t->beyond_named,
                                    .unit = t->unit,
                                    .first = t->unit - t->beyond_named};
-    l.scan = pl_linear_scan_new(scratch, l.n + TEMPORARIES, &of);
-    if (!pl_arena_ok(scratch)) return PL_NOMEM;
-    for (l.block = 0; l.block < l.g.n; l.block++)
-        for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
-            pl_insn *i = &p->code.at[pc];
-            l.at = pc - f->first;
-            note_accesses(&l, i);
-            i->flags &= (uint16_t) ~(PL_IF_UNIFORM_REG | PL_IF_NARROW64);
-        }
-    if (!number_global_units(&l)) return PL_NOMEM;
-    for (l.block = 0; l.block < l.g.n; l.block++)
-        for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
-            l.predicated = p->code.at[pc].guard != PL_PT;
-            l.at = pc - f->first;
-            note_block_accesses(&l);
-        }
-    if (!pl_arena_ok(scratch)) return PL_NOMEM;
-    alias_free_copies(&l);
-    for (uint32_t k = 0; k < l.n; k++) pl_linear_scan_value(l.scan, k, regs_of(&l.u[k]));
-    for (uint32_t k = 0; k < TEMPORARIES; k++) pl_linear_scan_value(l.scan, l.n + k, 1);
-    if (!solve(&l)) return PL_NOMEM;
-    /* parameters are live-in at the start, results live-out at the end */
-    for (size_t k = 0; k < f->formal.n; k++)
-        if (f->formal.at[k].reg && !f->formal.at[k].pred)
-            extend(&l.u[l.unit_of[f->formal.at[k].to]], 0);
-    for (size_t k = 0; k < f->result.n; k++)
-        if (f->result.at[k].reg && !f->result.at[k].pred) {
-            extend(&l.u[l.unit_of[f->result.at[k].from]], 0);
-            extend(&l.u[l.unit_of[f->result.at[k].from]], f->count);
-        }
+    l->scan = pl_linear_scan_new(l->a, l->live.n + TEMPORARIES, &of);
+    if (!l->scan) return false;
+    for (uint32_t k = 0; k < l->live.n; k++) pl_linear_scan_value(l->scan, k, l->live.v[k].regs);
+    for (uint32_t k = 0; k < TEMPORARIES; k++) pl_linear_scan_value(l->scan, l->live.n + k, 1);
+    return pl_arena_ok(l->a);
+}
+
+/* Parameters are live at the start, results throughout. */
+static void extend_interface(allocator *l)
+{
+    for (pl_interface_iter o = {0}; pl_interface_next(l->f, &o);) {
+        if (o.use & PL_USE_PRED) continue;
+        interval *u = &l->interval[l->live.of[*o.row] - 1];
+        extend(u, 0);
+        if (o.use & PL_USE_READ) extend(u, l->f->count);
+    }
+}
+
+/* Sets the registers of a thread: those needed, within the limits. */
+static void set_registers(allocator *l)
+{
+    pl_program *p = l->p;
+    pl_prog_func *f = l->f;
     bool calls = false;
     uint32_t saved = 0;
     for (uint32_t k = 0; k < f->count; k++) {
-        calls = calls || pl_call_uses_abi(p, &p->code.at[f->first + k]);
-        saved += pl_insn_mnem(&p->code.at[f->first + k]) == M__save;
+        calls = calls || pl_call_uses_abi(p, insn_at(l, k));
+        saved += pl_insn_mnem(insn_at(l, k)) == M__save;
     }
-    f->registers = count_registers(&l) + p->tuning->registers.beyond_named;
+    f->registers = count_registers(l) + p->tuning->registers.beyond_named;
     uint32_t min_regs =
         !calls ? p->tuning->registers.min
                : min_registers_saving(
@@ -689,6 +554,20 @@ pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, 
     if (f->registers > limit) f->registers = limit;
     const uint32_t at_entry = pl_registers_at_entry(p, f);
     if (at_entry) f->registers = at_entry;
+}
+
+pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *scratch)
+{
+    allocator l = {.p = p, .f = f, .a = scratch, .fixed = fixed};
+    pl_status st = pl_cfg_make(p, f, scratch, &l.g);
+    if (st != PL_OK) return st;
+    find_cycles(&l);
+    if (!pl_arena_ok(scratch) || !find_values(&l) || !note_accesses(&l)) return PL_NOMEM;
+    alias_free_copies(&l);
+    l.last_use = pl_arena_array(scratch, uint32_t, l.live.n + 1);
+    if (!l.last_use || !open_scan(&l) || !solve(&l)) return PL_NOMEM;
+    extend_interface(&l);
+    set_registers(&l);
     mark_late_reads(&l);
     uint32_t rows = scan(&l, scratch);
     if (!pl_arena_ok(scratch)) return PL_NOMEM;
@@ -696,13 +575,8 @@ pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, 
     if (rows > fixed) return PL_OK;
     l.delta = fixed - rows;
     for (uint32_t k = 0; k < f->count; k++)
-        PL_FOR_EACH_USE(p, &p->code.at[f->first + k], o) renumber(&l, o.row, o.rows, o.use);
-    for (size_t k = 0; k < f->formal.n; k++)
-        if (f->formal.at[k].reg)
-            renumber(&l, &f->formal.at[k].to, 1, f->formal.at[k].pred ? PL_USE_PRED : 0);
-    for (size_t k = 0; k < f->result.n; k++)
-        if (f->result.at[k].reg)
-            renumber(&l, &f->result.at[k].from, 1, f->result.at[k].pred ? PL_USE_PRED : 0);
+        PL_FOR_EACH_USE(p, insn_at(&l, k), o) renumber(&l, o.row, o.use);
+    for (pl_interface_iter o = {0}; pl_interface_next(f, &o);) renumber(&l, o.row, o.use);
     for (size_t k = 0; k < f->init.n; k++) f->init.at[k].row -= l.delta;
     f->rows -= l.delta;
     return PL_OK;
