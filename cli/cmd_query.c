@@ -155,6 +155,32 @@ static void bind_parameters(query_request *q, sqlite3_stmt *s)
     }
 }
 
+/* Reports a value of the command line that no statement of the text takes, before any runs. */
+static int refuse_unused(query_request *q, const char *text)
+{
+    const char *tail;
+    char names[200] = "";
+    size_t length = 0;
+    for (const char *sql = text; q->nparameters && *sql; sql = tail) {
+        sqlite3_stmt *s = NULL;
+        if (sqlite3_prepare_v2(q->db, sql, -1, &s, &tail) != SQLITE_OK) return CLI_OK;
+        bind_parameters(q, s);
+        for (int at = 1; s && at <= sqlite3_bind_parameter_count(s); at++) {
+            const char *name = sqlite3_bind_parameter_name(s, at);
+            if (!name || length + strlen(name) + 3 > sizeof names) continue;
+            length += (size_t)sprintf(names + length, "%s%s", length ? ", " : "", name + 1);
+        }
+        sqlite3_finalize(s);
+    }
+    for (int k = 0; k < q->nparameters; k++) {
+        char help[240] = "the query has no parameters";
+        if (q->used[k]) continue;
+        if (length) snprintf(help, sizeof help, "the parameters of the query are %s", names);
+        return report(q, "E0706", q->parameter[k], NULL, help);
+    }
+    return CLI_OK;
+}
+
 enum { ADVICE_TEXTS = 5 };
 
 /* Formats a row of advice; NULL: out of memory. */
@@ -205,7 +231,8 @@ static int print_advice(sqlite3_stmt *s, int width)
 static int run_sql(query_request *q, const char *text)
 {
     const char *sql = text, *tail;
-    int printed = 0;
+    int printed = 0, unused = refuse_unused(q, text);
+    if (unused != CLI_OK) return unused;
     for (; *sql; sql = tail) {
         sqlite3_stmt *s = NULL;
         int code = sqlite3_prepare_v2(q->db, sql, -1, &s, &tail);
@@ -231,11 +258,6 @@ static int run_sql(query_request *q, const char *text)
         int status = code == SQLITE_DONE ? CLI_OK : report_sql_error(q, text, sql, code);
         sqlite3_finalize(s);
         if (status != CLI_OK) return status;
-    }
-    for (int k = 0; k < q->nparameters; k++) {
-        if (!q->used[k])
-            return report(q, "E0706", q->parameter[k], NULL,
-                          "parameters are the words after ':' in its SQL");
     }
     return CLI_OK;
 }

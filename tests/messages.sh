@@ -562,8 +562,14 @@ error: no query, table or view is called 'summry' [E0705]
 END
 says 2 query a.db summary foo=1 <<'END'
 error: the query has no parameter for 'foo=1' [E0706]
-  help: parameters are the words after ':' in its SQL
+  help: the parameters of the query are kernel
 END
+says 2 query a.db 'SELECT 1' foo=1 <<'END'
+error: the query has no parameter for 'foo=1' [E0706]
+  help: the query has no parameters
+END
+# before any statement runs
+[ -s out ] && echo "not ok $((n += 1)) - an unused value: nothing is printed" || echo "ok $((n += 1)) - an unused value: nothing is printed"
 says 2 report a.db --launch 9 <<'END'
 error: 'a.db' has no launch 9 [E0707]
   help: `ptxloom query FILE launches` lists them
