@@ -360,13 +360,18 @@ void cuda_clock_deferred(const cuda_op *op)
 /* ---------------------------------------------------------------- kernels */
 
 /* Without the timing model: every busy multiprocessor issues two instructions per cycle, but no
- * fewer cycles than the longest warp has counted. A launch takes 1000 cycles in addition. */
-double cuda_estimated_cycles(double instructions, double blocks, double sms, double longest_warp)
+ * fewer cycles than the longest warp has counted, and than the DRAM takes for its bytes. A launch
+ * takes 1000 cycles in addition. */
+double cuda_estimated_cycles(double instructions, double blocks, double sms, double longest_warp,
+                             double dram_bytes)
 {
     enum { ISSUE_RATE = 2, LAUNCH_CYCLES = 1000 };
     const double busy_sms = blocks < sms ? blocks : sms;
+    double width = 0;
+    pl_gpu_value(cuda_current_device()->gpu, "dram.width", "B/cycle", &width);
     return LAUNCH_CYCLES +
-           fmax(instructions / (ISSUE_RATE * (busy_sms > 1 ? busy_sms : 1)), longest_warp);
+           fmax(fmax(instructions / (ISSUE_RATE * (busy_sms > 1 ? busy_sms : 1)), longest_warp),
+                width > 0 ? dram_bytes / width : 0);
 }
 
 double cuda_clock_kernel_start(const cuda_stream *s)

@@ -70,8 +70,12 @@ void pl___cudaRegisterFatBinaryEnd(void **handle)
 static cuda_function *add_function(cuda_module *m, const void *host, const char *name)
 {
     cuda_function *f = allocate_zeroed(sizeof *f);
-    *f = (cuda_function){
-        .module = m, .host = host, .name = name, .max_dynamic_shared = -1, .carveout = -1};
+    *f = (cuda_function){.module = m,
+                         .host = host,
+                         .name = name,
+                         .max_dynamic_shared = -1,
+                         .carveout = -1,
+                         .traffic = -1};
     m->function = grow_array(m->function, m->nfunctions, &m->cap_functions, sizeof *m->function);
     m->function[m->nfunctions++] = f;
     if ((host && !cuda_table_put(&cuda.functions, host, f)) ||

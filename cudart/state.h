@@ -63,7 +63,8 @@ typedef struct cuda_function {
     pl_kernel_param *param;                /* info.nparams; owned */
     const char *shown;                     /* displayed name; owned, or NULL: not computed yet */
     struct cuda_timed_shape *timed_shapes; /* its timed launches by shape; owned */
-    int max_dynamic_shared;                /* attribute; -1: not set */
+    double traffic; /* bytes of global memory requested per instruction; < 0: not counted yet */
+    int max_dynamic_shared; /* attribute; -1: not set */
     int carveout;
     unsigned cluster[3]; /* attributes: cluster shape; clusters above the portable size allowed */
     int nonportable_cluster;
@@ -760,7 +761,8 @@ double cuda_page_fault_cycles(const cuda_migrated *m);
 void cuda_clock_graph(cuda_stream *s, size_t roots);
 /* Returns the estimated start of a kernel that is enqueued now. */
 double cuda_clock_kernel_start(const cuda_stream *s);
-double cuda_estimated_cycles(double instructions, double blocks, double sms, double longest_warp);
+double cuda_estimated_cycles(double instructions, double blocks, double sms, double longest_warp,
+                             double dram_bytes);
 /* Host time: a call ends; it allocates or frees; it enables access to a peer; it waits until some
  * time; it checks whether that time has been reached, which takes the time of a call. */
 void cuda_clock_call(void);
@@ -792,7 +794,7 @@ bool cuda_timed(const cuda_function *f, const cuda_launch *l);
 double cuda_timed_seconds(void); /* seconds for which blocks of a launch are timed; 0: all */
 /* cycles: of the launch without its page faults; 0: it was not timed. */
 cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r,
-                              uint64_t cycles);
+                              uint64_t cycles, uint64_t memory);
 void cuda_timed_shapes_free(cuda_function *f);
 
 /* ---- caller.c ---- */

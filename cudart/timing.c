@@ -75,10 +75,20 @@ static double estimate_by_instructions(const cuda_function *f, double instructio
     return instruction_sum > 0 ? cycles / instruction_sum * instructions : 0;
 }
 
+/* Returns the bytes that DRAM moves for a launch that accesses allocations of `memory` bytes: each
+ * byte at most once, none if all of them fit in the L2. */
+static double dram_bytes_of(const cuda_function *f, double instructions, double memory)
+{
+    double l2 = 0;
+    pl_gpu_value(cuda_current_device()->gpu, "l2.size", "B", &l2);
+    return f->traffic > 0 && memory > l2 ? fmin(f->traffic * instructions, memory) : 0;
+}
+
 cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r,
-                              uint64_t cycles)
+                              uint64_t cycles, uint64_t memory)
 {
     cuda_kernel_time t = {.name = cuda_shown_name(f), .cycles = (double)cycles, .spread = -1};
+    if (r->npc && r->inst_executed) f->traffic = (double)r->global_bytes / (double)r->inst_executed;
     if (cycles) {
         spent_seconds += r->wall_seconds;
         if (r->status == PL_OK) record_timed(f, l, t.cycles, (double)r->inst_executed);
@@ -95,7 +105,8 @@ cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_r
     if (t.cycles <= 0)
         t.cycles = cuda_estimated_cycles((double)r->inst_executed,
                                          (double)l->grid.x * l->grid.y * l->grid.z,
-                                         cuda_green_sms(l->green), (double)r->longest_warp);
+                                         cuda_green_sms(l->green), (double)r->longest_warp,
+                                         dram_bytes_of(f, executed, (double)memory));
     return t;
 }
 

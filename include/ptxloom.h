@@ -462,6 +462,8 @@ typedef struct pl_result {
     uint64_t inst_executed, thread_inst_executed; /* warp instructions; thread instructions */
     uint64_t longest_warp; /* functional mode: the largest %clock of a warp at its end; 0 in timing
                               mode */
+    uint64_t global_bytes; /* requested by the lanes of loads, stores and atomics of global memory;
+                              0 without pc_stat */
     double wall_seconds;   /* emulation only */
     const char *error;     /* CUDA error name of a fault, or NULL */
     const char *error_text;

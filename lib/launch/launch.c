@@ -849,6 +849,21 @@ static void reset_counters(pl_module *m, const pl_prog_func *entry, bool single)
         single ? pl_func_reach(m->program, entry) : (pl_code_range){.count = m->program->code.n};
 }
 
+/* Returns the bytes that lanes have requested from global memory. */
+static uint64_t requested_bytes(const pl_module *m)
+{
+    const uint32_t spaces = 1u << PL_SP_GLOBAL | 1u << PL_SP_GENERIC;
+    uint64_t bytes = 0;
+    for (size_t k = m->counted.first; k < m->counted.first + m->counted.count; k++) {
+        const pl_insn *i = &m->program->code.at[k];
+        if (!m->pc_stat[k].lanes || !(i->flags & PL_IF_MEM)) continue;
+        if (pl_insn_effects(i) & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC) &&
+            spaces >> i->sel[PL_M_SPACE] & 1)
+            bytes += m->pc_stat[k].lanes * ((uint64_t)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2]);
+    }
+    return bytes;
+}
+
 static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out)
 {
     PL_UNGUARDED;
@@ -896,6 +911,7 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
         (double)(s->occupancy.blocks * s->occupancy.warps) / gpu->machine->sm.warps;
     out->pc_stat = is_counted(l) ? m->pc_stat : NULL;
     out->npc = is_counted(l) ? code : 0;
+    out->global_bytes = is_counted(l) ? requested_bytes(m) : 0;
     out->registers = s->f->registers;
     out->static_shared = s->f->static_shared;
     out->dynamic_shared = l->dynamic_shared;

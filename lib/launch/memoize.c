@@ -178,7 +178,7 @@ static memo_key key_of(const pl_module *m, const pl_grid *g)
     return k;
 }
 
-static memo_entry *find(pl_memo *o, const memo_key *key, const uint8_t *params)
+static memo_entry *find_exactly(pl_memo *o, const memo_key *key, const uint8_t *params)
 {
     for (size_t k = 0; k < o->n; k++) {
         memo_entry *e = &o->entry[k];
@@ -187,6 +187,16 @@ static memo_entry *find(pl_memo *o, const memo_key *key, const uint8_t *params)
             return e;
     }
     return NULL;
+}
+
+/* A launch without counts can repeat one with counts. */
+static memo_entry *find(pl_memo *o, const memo_key *key, const uint8_t *params)
+{
+    memo_entry *e = find_exactly(o, key, params);
+    if (e || key->flags & MEMO_COUNTED) return e;
+    memo_key counted = *key;
+    counted.flags |= MEMO_COUNTED;
+    return find_exactly(o, &counted, params);
 }
 
 /* Returns a free entry, if necessary that of the least recently repeated launch. */
@@ -391,5 +401,7 @@ void pl_memo_record(pl_gpu *gpu, const pl_module *m, const pl_grid *g, bool ok)
     e->longest_warp = g->longest_warp;
     if (g->pc_stat)
         memcpy(e->stat, g->pc_stat + g->counted.first, g->counted.count * sizeof *e->stat);
+    else
+        e->key.flags &= ~(unsigned)MEMO_COUNTED;
     e->state = KNOWN;
 }

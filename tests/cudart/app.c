@@ -668,6 +668,7 @@ static const struct {
     {"graphs_of_kernels_refused", graphs_of_kernels_refused},
     {"graph_in_capture", graph_in_capture},
     {"graph_edges", graph_edges},
+    {"estimated_traffic", estimated_traffic},
     {"graph_rules", graph_rules},
     {"graph_capture_into", graph_capture_into},
     {"capture_rules", capture_rules},

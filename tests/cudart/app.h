@@ -131,6 +131,7 @@ void graphs_of_kernels(void);
 void graphs_of_kernels_refused(void);
 void graph_in_capture(void);
 void graph_edges(void);
+void estimated_traffic(void);
 void graph_rules(void);
 void graph_capture_into(void);
 void graph_object(void);

@@ -734,6 +734,32 @@ static void sweep_once(void *ctx, void *stream)
     EXPECT(cudaLaunchKernel(stub_sweep, shape(w->blocks), shape(w->threads), args, 0, stream), 0);
 }
 
+/* Returns the microseconds of a kernel that reads `bytes` of device memory. */
+static float sweep_us(uint64_t bytes)
+{
+    enum { BLOCKS = 1024, THREADS = 256 };
+    sweep w = {.bytes = bytes, .step = 16, .blocks = BLOCKS, .threads = THREADS};
+    void *from, *to;
+    float ms = 0;
+    EXPECT(cudaMalloc(&w.p, bytes), 0);
+    EXPECT(cudaEventCreate(&from), 0);
+    EXPECT(cudaEventCreate(&to), 0);
+    EXPECT(cudaEventRecord(from, NULL), 0);
+    sweep_once(&w, NULL);
+    EXPECT(cudaEventRecord(to, NULL), 0);
+    EXPECT(cudaEventSynchronize(to), 0);
+    EXPECT(cudaEventElapsedTime(&ms, from, to), 0);
+    return 1000 * ms;
+}
+
+/* Functional mode on an H100: memory beyond the L2 takes the time of the DRAM, 3.35 TB/s. */
+void estimated_traffic(void)
+{
+    const float large = sweep_us(64 << 20), small = sweep_us(1 << 20);
+    EXPECT(large > 19 && large < 35, 1);
+    EXPECT(small < 10, 1);
+}
+
 /* blocks 0: as many as needed for the work. */
 static const struct {
     const char *name;

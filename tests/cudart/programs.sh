@@ -156,6 +156,7 @@ runs "queries" 5 good "" app polling
 runs "a kernel that polls its clock" 5 good "" with "--arch toy" waiting
 runs "times of equal launches" 5 good "" with "--arch toy --timing first=1" kin
 runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 "$build/tests/cudart/app" transfers
+runs "the estimate of a kernel has the time of its memory" 5 good "" with "--arch h100" estimated_traffic
 runs "kernels access pinned memory as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/mapped.tsv" "$loom" exec --mode timing --timing all --arch h100 "$build/tests/cudart/app" mapped_memory
 runs "managed memory migrates as recorded on an H200" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/managed.tsv" "$loom" exec --arch h200 "$build/tests/cudart/app" managed_pages
 runs "managed memory written by the host after a kernel migrates again" 5 good "" with "--arch h200" managed_written
