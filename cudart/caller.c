@@ -88,6 +88,15 @@ void cuda_caller(char *text, size_t size)
     find_caller(format_position, text, size);
 }
 
+void cuda_position(const void *code, char *text, size_t size)
+{
+    Dl_info object;
+    if (dladdr(code, &object))
+        format_position(code, &object, text, size);
+    else
+        snprintf(text, size, "the program");
+}
+
 void cuda_describe_call(const char *caller, char *text, size_t size)
 {
     snprintf(text, size, "%s, call %lld%s%s", cuda_self.call ? cuda_self.call : "the program",

@@ -1,9 +1,9 @@
 /* checked.c - under --check: reports the program's memory operations to the checkers, and errors of
  * the program itself.
  *
- * Host accesses to managed and pinned memory are not observed. Pinned memory counts as written, and
- * so do pages of managed memory that are resident when a kernel starts: somebody may have written
- * them. A page that is not has never been accessed. */
+ * Writes of the host to managed and pinned memory are not observed. Pinned memory counts as
+ * written, and so do pages of managed memory that are resident when a kernel starts: somebody may
+ * have written them. A page that is not has never been accessed. */
 #include "cudart/state.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static pl_checked *checked; /* NULL: no checkers */
 
 static void track_allocation(const cuda_alloc *a)
 {
-    const bool tracked = a->type != MEMORY_HOST && !a->physical && a->fd <= 0;
+    const bool tracked = (a->type == MEMORY_DEVICE || a->page_map) && !a->physical && a->fd <= 0;
     if (tracked) pl_checked_fresh(checked, a->address, a->size);
 }
 

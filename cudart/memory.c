@@ -59,6 +59,7 @@ int pl_cudaHostAlloc(void **p, size_t size, unsigned flags)
     *p = NULL;
     const int error = size ? cuda_check_captures(CUDA_UNSAFE_CALL) : CU_OK;
     if (flags == 1) flags = 0; /* portable memory is the default (H100) */
+    if (size && !error) cuda_stream_race_begin();
     return size && !error ? cuda_alloc_host(size, MEMORY_HOST, flags, p) : error;
 }
 
@@ -84,6 +85,7 @@ int pl_cudaMallocManaged(void **p, size_t size, unsigned flags)
     const int error = cuda_check_captures(CUDA_UNSAFE_CALL);
     if (error) return error;
     if (size > cuda_device_bytes()) return CU_MEMORY_ALLOCATION;
+    cuda_stream_race_begin();
     return cuda_alloc_host(size, MEMORY_MANAGED, flags, p);
 }
 

@@ -113,6 +113,7 @@ __attribute__((destructor)) static void end(void)
         if (has_reports) cuda_show_and_exit(exit_status); /* a launch is running */
         return;
     }
+    cuda_host_race_enter();
     const int status = report_at_end(exit_status);
     pthread_mutex_unlock(&cuda.lock);
     if (status == exit_status) return;
@@ -131,6 +132,7 @@ static int begin_call(const char *name, bool per_thread)
     cuda_self.charged = false;
     const int error = cuda_start();
     cuda_host_enter();
+    cuda_host_race_enter();
     cuda_self.call_start = cuda.now;
     cuda_self.call_id = ++cuda.calls;
     cuda_record_values(cuda.now); /* the program may have written values that streams wait for */
@@ -170,6 +172,7 @@ static void end_call(int error)
     if (cuda.options.log) cuda_report("%s -> %s", cuda_self.call, name ? name : "0");
     if (cuda.trace || cuda.options.summary) cuda_record_call(error, name);
     cuda_host_leave();
+    cuda_host_race_leave();
     pthread_mutex_unlock(&cuda.lock);
 }
 
@@ -190,6 +193,7 @@ int cuda_refused(const char *name, const char *why)
 {
     static cuda_table reported_names;
     pthread_mutex_lock(&cuda.lock);
+    cuda_host_race_enter();
     if (!cuda_table_get(&reported_names, name)) {
         cuda_table_put(&reported_names, name, &reported_names);
         cuda_report("%s is not supported: %s", name, why);

@@ -800,6 +800,8 @@ void cuda_timed_shapes_free(cuda_function *f);
 /* ---- caller.c ---- */
 /* Returns the location in the program that called the library: "main+0x42"; empty: unknown. */
 void cuda_caller(char *text, size_t size);
+/* The same for the return address of a call. */
+void cuda_position(const void *code, char *text, size_t size);
 /* Formats "cudaMemcpy, call 12, in main+0x42" for the current call; caller: of cuda_caller. */
 void cuda_describe_call(const char *caller, char *text, size_t size);
 /* Returns "device memory of cudaMalloc, call 3, in main+0x42" for what = "device memory", in malloc
@@ -921,10 +923,21 @@ pl_checked_range *cuda_order_ranges(const cuda_stream *s, size_t *n);
 void cuda_order_launched(const cuda_stream *s, pl_checked_range *r, size_t n, const char *kernel);
 
 /* ---- stream_race.c: races between streams, under --check race ---- */
+/* The program has memory that itself and kernels may access at the same time. */
+void cuda_stream_race_begin(void);
 /* Record the accesses of the current operation: a copy, a set, a launch (before and after it). */
 void cuda_stream_race_copy(const cuda_stream *s, const cuda_copy *c);
 void cuda_stream_race_set(const cuda_stream *s, const cuda_set *x);
 void cuda_stream_race_launch(pl_checks *c);
+/* Calls fn for byte ranges of managed and pinned memory that operations access whose end the host
+ * does not know; first all, then those that are written. */
+void cuda_stream_race_unordered(void (*fn)(uint64_t from, uint64_t to, bool written));
+/* Reports an access of the program to one of them; where: its position. */
+void cuda_stream_race_host(uint64_t address, const char *where);
+/* ---- host_race.c: accesses of the program, under --check race ---- */
+/* A call begins or ends, with the lock held. */
+void cuda_host_race_enter(void);
+void cuda_host_race_leave(void);
 void cuda_stream_race_launched(const cuda_stream *s, pl_checks *c, pl_module *m,
                                const char *kernel);
 /* Memory has been freed. */

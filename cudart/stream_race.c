@@ -27,6 +27,8 @@ typedef struct operation {
         char text[60];
     } * position;
     size_t npositions;
+    bool on_host; /* accesses managed or pinned memory, and does not synchronise with the host by it
+                   */
 } operation;
 
 static operation operations[MAX_OPERATIONS];
@@ -112,12 +114,87 @@ static bool compare(const operation *now, const operation *previous)
     return current != NULL;
 }
 
+/* ---- accesses of the host ---- */
+
+static bool accesses_host_memory(const operation *w)
+{
+    bool any = false;
+    for (size_t k = 0; k < w->n; k++) {
+        const pl_checked_touch *t = &w->touch[k];
+        if (cuda_in_window(t->address)) continue;
+        if (t->how & PL_TOUCH_STRONG) return false;
+        any = true;
+    }
+    return any;
+}
+
+/* Calls fn for the runs of bytes that the operation accesses, or of those that it writes. */
+static void each_run(const operation *w, bool written,
+                     void (*fn)(uint64_t from, uint64_t to, bool written))
+{
+    uint64_t from = 0, to = 0;
+    for (size_t k = 0; k < w->n; k++) {
+        const pl_checked_touch *t = &w->touch[k];
+        if (cuda_in_window(t->address) || (written && !(t->how & PL_TOUCH_WRITTEN))) continue;
+        if (t->address > to) {
+            if (to > from) fn(from, to, written);
+            from = t->address;
+        }
+        if (t->address + t->bytes > to) to = t->address + t->bytes;
+    }
+    if (to > from) fn(from, to, written);
+}
+
+void cuda_stream_race_unordered(void (*fn)(uint64_t from, uint64_t to, bool written))
+{
+    for (unsigned written = 0; written < 2; written++)
+        for (size_t k = 0; k < noperations; k++)
+            if (operations[k].on_host && !cuda_order_host_knows(&operations[k].at))
+                each_run(&operations[k], written, fn);
+}
+
+static const pl_checked_touch *touch_at(const operation *w, uint64_t address)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (address - w->touch[i].address < w->touch[i].bytes) return &w->touch[i];
+    return NULL;
+}
+
+void cuda_stream_race_host(uint64_t address, const char *where)
+{
+    operation *found = NULL; /* one that writes the byte, or else one that reads it */
+    const pl_checked_touch *touch = NULL;
+    cuda_named of;
+    for (size_t k = 0; k < noperations; k++) {
+        operation *w = &operations[k];
+        const pl_checked_touch *t =
+            w->on_host && !cuda_order_host_knows(&w->at) ? touch_at(w, address) : NULL;
+        if (!t || (found && !(t->how & PL_TOUCH_WRITTEN))) continue;
+        found = w;
+        touch = t;
+        if (t->how & PL_TOUCH_WRITTEN) break;
+    }
+    if (!found || !cuda_named_at(address, &of)) return;
+    char text[1000], key[300], in[60];
+    const char *position = position_of(found, touch);
+    snprintf(text, sizeof text,
+             "before this call, at %s, the host accesses byte %llu of %s, and %s in %s %s it%s%s; "
+             "nothing orders the two",
+             where, (unsigned long long)(address - of.start), of.text, found->what,
+             cuda_order_stream_name(&found->at, in),
+             touch->how & PL_TOUCH_WRITTEN ? "writes" : "reads", *position ? " at " : "", position);
+    snprintf(key, sizeof key, "%s %s %s", where, found->what, position);
+    cuda_checked_misuse_at("race-stream", key, text);
+    found->on_host = false;
+}
+
 /* Takes ownership of *w. Once it races with an operation, earlier operations of the same stream are
  * not compared: they give no new information. */
 static void add_operation(const cuda_stream *s, operation *w)
 {
     uint32_t slot = 0;
     w->at = cuda_order_now(s);
+    w->on_host = accesses_host_memory(w);
     for (size_t k = noperations; k-- > 0;) {
         const cuda_order_position *p = &operations[k].at;
         if (cuda_order_host_knows(p))
@@ -195,10 +272,20 @@ static void add_named(const cuda_stream *s, operation *w, const char *name)
     if (w->n) add_operation(s, w);
 }
 
-static bool is_enabled(void)
+static bool checks_races(void)
 {
     const char *tools = cuda.options.check;
-    return cuda_order_is_enabled() && tools && (strstr(tools, "race") || strstr(tools, "all"));
+    return tools && (strstr(tools, "race") || strstr(tools, "all"));
+}
+
+static bool is_enabled(void)
+{
+    return cuda_order_is_enabled() && checks_races();
+}
+
+void cuda_stream_race_begin(void)
+{
+    if (checks_races()) cuda_order_begin();
 }
 
 void cuda_stream_race_copy(const cuda_stream *s, const cuda_copy *c)

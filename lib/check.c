@@ -314,7 +314,8 @@ static const char *kind_advice(pl_finding_kind kind)
                "stream wait for it (cudaEventRecord, cudaStreamWaitEvent)";
     case PL_FK_RACE_STREAM:
         return "record an event after the first operation and let the other stream wait for it "
-               "(cudaEventRecord, cudaStreamWaitEvent), or use one stream";
+               "(cudaEventRecord, cudaStreamWaitEvent), or use one stream; the host waits with "
+               "cudaStreamSynchronize";
     case PL_FK_INIT_COPY:
         return "copy only what a kernel or the host has written, or fill the memory first "
                "(cudaMemset)";

@@ -631,6 +631,7 @@ static const struct {
     {"leak", leak},
     {"managed_race", managed_race},
     {"managed_unwritten", managed_unwritten},
+    {"host_race", host_race},
     {"askew", askew},
     {"printing", printing},
     {"streams", streams},

@@ -158,6 +158,7 @@ void graph_race(void);
 void leak(void);
 void managed_race(void);
 void managed_unwritten(void);
+void host_race(void);
 void askew(void);
 /* Of app_devices.c. */
 void devices(void);

@@ -318,6 +318,28 @@ void managed_unwritten(void)
     EXPECT(cudaDeviceSynchronize(), 0);
 }
 
+/* The host reads managed memory that a kernel writes, and writes pinned memory that a copy reads.
+ */
+void host_race(void)
+{
+    volatile unsigned *p, *h;
+    void *d = allocated(4 * WORDS), *s = NULL;
+    EXPECT(cudaMallocManaged((void **)(uintptr_t)&p, 4, 1), 0);
+    EXPECT(cudaHostAlloc((void **)(uintptr_t)&h, 4 * WORDS, 0), 0);
+    EXPECT(cudaStreamCreate(&s), 0);
+    p[0] = h[0] = 7;
+    void *args[] = {(void *)(uintptr_t)&p};
+    EXPECT(cudaLaunchKernel(stub_index, shape(1), shape(1), args, 0, NULL), 0);
+    if (mended()) EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(p[0], 0);
+    EXPECT(cudaMemcpyAsync(d, (const void *)(uintptr_t)h, 4 * WORDS, COPY_H2D, s), 0);
+    EXPECT(h[0], 7); /* no race */
+    if (mended()) EXPECT(cudaStreamSynchronize(s), 0);
+    h[WORDS - 1] = 1;
+    EXPECT(cudaDeviceSynchronize(), 0);
+    h[0] = 2;
+}
+
 void managed_race(void)
 {
     void *p;
