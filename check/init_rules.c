@@ -364,55 +364,47 @@ static bool are_integers(const pl_insn *i, unsigned operands)
     return true;
 }
 
+/* Rules of instructions whose mnemonic alone decides. */
+static const uint8_t rule_of_mnemonic[M_count] = {
+    [M_brx] = PL_RULE_CONTROL,  [M_bra] = PL_RULE_CONTROL,  [M__mov] = PL_RULE_COPY,
+    [M__umov] = PL_RULE_COPY,   [M__narrow] = PL_RULE_COPY, [M__wide] = PL_RULE_EXTEND,
+    [M_and] = PL_RULE_AND,      [M_or] = PL_RULE_OR,        [M__lop3] = PL_RULE_LOP3,
+    [M_setp] = PL_RULE_COMPARE, [M_shl] = PL_RULE_SHL,      [M_shr] = PL_RULE_SHR,
+    [M_bfe] = PL_RULE_BFE,      [M_bfi] = PL_RULE_BFI,      [M_prmt] = PL_RULE_PRMT,
+    [M_cvta] = PL_RULE_SUM,     [M_shfl] = PL_RULE_SHUFFLE, [M_vote] = PL_RULE_WARP,
+    [M_match] = PL_RULE_WARP,   [M_redux] = PL_RULE_WARP,
+};
+
+/* The rule, if it applies to this form with these modifiers. */
+static pl_init_rule rule_if(bool applies, pl_init_rule rule)
+{
+    return applies ? rule : PL_RULE_ANY;
+}
+
 pl_init_rule pl_rule_of(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    const bool integer = are_integers(i, f->noperands),
-               pred = f->noperands && pl_type_bits(pl_operand_type(f, 0, i->mods)) == 1;
+    const pl_word type = f->noperands ? pl_operand_type(f, 0, i->mods) : W_none;
+    const bool integer = are_integers(i, f->noperands), sat = pl_insn_has(i, W_sat),
+               pred = f->noperands && pl_type_bits(type) == 1;
     switch ((int)f->mnem) {
-    case M_brx:
-    case M_bra: return PL_RULE_CONTROL;
-    case M_mov: return pred ? PL_RULE_ANY : PL_RULE_COPY;
-    case M__mov:
-    case M__umov:
-    case M__narrow: return PL_RULE_COPY;
-    case M__wide: return PL_RULE_EXTEND;
-    case M_cvt:
-        return integer && !pl_insn_has(i, W_sat) && f->noperands == 2 ? PL_RULE_EXTEND
-                                                                      : PL_RULE_ANY;
-    case M_and: return PL_RULE_AND;
-    case M_or: return PL_RULE_OR;
+    case M_mov: return rule_if(!pred, PL_RULE_COPY);
     case M_xor:
-    case M_not: return pred ? PL_RULE_ANY : PL_RULE_XOR;
-    case M_lop3: return f->noperands == 5 ? PL_RULE_LOP3 : PL_RULE_ANY;
-    case M__lop3: return PL_RULE_LOP3;
-    case M_setp: return PL_RULE_COMPARE;
-    case M_shl: return PL_RULE_SHL;
-    case M_shr: return PL_RULE_SHR;
-    case M_bfe: return PL_RULE_BFE;
-    case M_bfi: return PL_RULE_BFI;
-    case M_prmt: return PL_RULE_PRMT;
-    case M_selp:
-        return integer || pl_type_kind(pl_operand_type(f, 0, i->mods)) == 'f' ? PL_RULE_SELECT
-                                                                              : PL_RULE_ANY;
+    case M_not: return rule_if(!pred, PL_RULE_XOR);
+    case M_cvt: return rule_if(integer && !sat && f->noperands == 2, PL_RULE_EXTEND);
+    case M_lop3: return rule_if(f->noperands == 5, PL_RULE_LOP3);
+    case M_selp: return rule_if(integer || pl_type_kind(type) == 'f', PL_RULE_SELECT);
     case M_add:
     case M_sub:
     case M_neg:
     case M__iadd3:
     case M__iadd2:
     case M__isub2:
-    case M__lea: return integer && !pl_insn_has(i, W_sat) ? PL_RULE_SUM : PL_RULE_ANY;
-    case M_cvta: return PL_RULE_SUM;
+    case M__lea: return rule_if(integer && !sat, PL_RULE_SUM);
     case M_mul:
     case M_mad:
-    case M__msub:
-        return integer && !pl_insn_has(i, W_hi) && !pl_insn_has(i, W_sat) ? PL_RULE_SUM
-                                                                          : PL_RULE_ANY;
-    case M_shfl: return PL_RULE_SHUFFLE;
-    case M_vote:
-    case M_match:
-    case M_redux: return PL_RULE_WARP;
-    case M_mma: return f->noperands >= 4 ? PL_RULE_MMA : PL_RULE_ANY;
-    default: return PL_RULE_ANY;
+    case M__msub: return rule_if(integer && !pl_insn_has(i, W_hi) && !sat, PL_RULE_SUM);
+    case M_mma: return rule_if(f->noperands >= 4, PL_RULE_MMA);
+    default: return (pl_init_rule)rule_of_mnemonic[f->mnem];
     }
 }
