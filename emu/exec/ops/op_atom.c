@@ -97,6 +97,18 @@ static inline uint8_t *resolve_fast(const pl_warp *w, pl_space space, uint64_t a
     return h->bytes + (address - h->address);
 }
 
+/* The memory of a lane's atomic at *at, which becomes the address in its space. NULL: a fault. */
+static inline uint8_t *resolve_atomic(pl_warp *w, unsigned lane, pl_space space, unsigned bytes,
+                                      pl_space *real, uint64_t *at)
+{
+    const uint64_t address = *at;
+    uint8_t *p = resolve_fast(w, space, address, bytes, real);
+    if (!p) p = pl_resolve_write(w, lane, space, address, bytes, real, at);
+    if (p && address % bytes == 0) return p;
+    pl_access_fault(w, lane, space, address, bytes, "atomic operation");
+    return NULL;
+}
+
 /* A vector: every element is a separate operation; the address is aligned to the whole vector (PTX
  * ISA 9.0, atom). */
 static void atomic_vector(pl_warp *w, const pl_insn *i, reduction r, int d, unsigned a)
@@ -152,12 +164,8 @@ static void atomic(pl_warp *w, const pl_insn *i, reduction r, int d, unsigned a)
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t at = addr[l], current = 0;
-        uint8_t *p = resolve_fast(w, space, at, bytes, &real);
-        if (!p) p = pl_resolve_write(w, l, space, addr[l], bytes, &real, &at);
-        if (!p || addr[l] % bytes) {
-            pl_access_fault(w, l, space, addr[l], bytes, "atomic operation");
-            return;
-        }
+        uint8_t *p = resolve_atomic(w, l, space, bytes, &real, &at);
+        if (!p) return;
         addr[l] = at;
         /* The most frequent case. */
         if (bytes == 4 && r.op == W_add && r.type != W_f32 && r.type != W_f16x2 &&
@@ -225,12 +233,8 @@ void exec_cast(pl_warp *w, const pl_insn *i, int type)
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m), access = bytes == 8 && l >= 16;
         uint64_t at = addr[l], current = 0;
-        uint8_t *p = resolve_fast(w, space, at, bytes, &real);
-        if (!p) p = pl_resolve_write(w, l, space, addr[l], bytes, &real, &at);
-        if (!p || addr[l] % bytes) {
-            pl_access_fault(w, l, space, addr[l], bytes, "atomic operation");
-            return;
-        }
+        uint8_t *p = resolve_atomic(w, l, space, bytes, &real, &at);
+        if (!p) return;
         addr[l] = at;
         uint32_t bank = 1u << (at / bytes % banks);
         if (busy_banks[access] & bank) continue;

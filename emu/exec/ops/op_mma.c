@@ -124,21 +124,26 @@ static void multiply(pl_warp *w, const pl_insn *i, const pl_tensor_op *op, const
     close_result(w, i, count, wide, &d);
 }
 
+/* A dense product of mma or wmma. */
+static pl_tensor_op dense_op(const pl_warp *w, int family, shape s, int sat, int extra)
+{
+    return (pl_tensor_op){.family = family,
+                          .gen = generation(w),
+                          .m = s.m,
+                          .n = s.n,
+                          .k = s.k,
+                          .saturate = sat != W_none,
+                          .bits_and = extra == W_and,
+                          .rounding = RND(extra)};
+}
+
 void exec_mma(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, int b, int sat, int extra)
 {
-    const shape s = shape_of(shape_word);
-    const pl_tensor_op op = {.family = PL_TF_MMA,
-                             .gen = generation(w),
-                             .m = s.m,
-                             .n = s.n,
-                             .k = s.k,
-                             .a = type_of(a),
-                             .b = type_of(b),
-                             .c = type_of(d),
-                             .d = type_of(d),
-                             .saturate = sat != W_none,
-                             .bits_and = extra == W_and,
-                             .rounding = RND(extra)};
+    pl_tensor_op op = dense_op(w, PL_TF_MMA, shape_of(shape_word), sat, extra);
+    op.a = type_of(a);
+    op.b = type_of(b);
+    op.c = type_of(d);
+    op.d = type_of(d);
     multiply(w, i, &op, NULL);
 }
 
@@ -214,19 +219,11 @@ void exec_mma_scaled(pl_warp *w, const pl_insn *i, int shape_word, int a, int b,
 void exec_wmma_mma(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, int b, int c,
                    int sat, int extra)
 {
-    const shape s = shape_of(shape_word);
-    const pl_tensor_op op = {.family = PL_TF_WMMA,
-                             .gen = generation(w),
-                             .m = s.m,
-                             .n = s.n,
-                             .k = s.k,
-                             .a = type_of(a),
-                             .b = type_of(b),
-                             .c = type_of(c),
-                             .d = type_of(d),
-                             .saturate = sat != W_none,
-                             .bits_and = extra == W_and,
-                             .rounding = RND(extra)};
+    pl_tensor_op op = dense_op(w, PL_TF_WMMA, shape_of(shape_word), sat, extra);
+    op.a = type_of(a);
+    op.b = type_of(b);
+    op.c = type_of(c);
+    op.d = type_of(d);
     multiply(w, i, &op, NULL);
 }
 
