@@ -245,6 +245,9 @@ static bool check_mbarrier(const pl_attempt *a)
         pl_report(a->p->diags, PL_E0247, a->out[0].at, pl_full_name(a->p, a->opcode));
         return false;
     }
+    if (has_word(a, "arrive") && a->out[0].kind == PL_O_SINK &&
+        !pl_module_needs(a->p, a->out[0].at, "an arrival without a result", 71, "sm_80"))
+        return false;
     if ((has_word(a, "arrive") || has_word(a, "arrive_drop")) && !has_word(a, "noComplete") &&
         a->out[2].kind != PL_O_NONE &&
         !pl_module_needs(a->p, a->out[2].at, "a count of arrivals", 78, "sm_90"))
