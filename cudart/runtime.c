@@ -171,9 +171,12 @@ static void end_call(int error)
     if (cuda.devices) cuda_clock_call();
     if (cuda.options.log) cuda_report("%s -> %s", cuda_self.call, name ? name : "0");
     if (cuda.trace || cuda.options.summary) cuda_record_call(error, name);
+    const bool logged = error && error != CU_NOT_READY;
+    if (logged) cuda_log_error(cuda_self.call, name);
     cuda_host_leave();
     cuda_host_race_leave();
     pthread_mutex_unlock(&cuda.lock);
+    if (logged) cuda_log_notify();
 }
 
 int cuda_leave(int error)

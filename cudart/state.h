@@ -838,6 +838,11 @@ void cuda_show_findings(cuda_module *m);
 /* True if any module had errors. */
 bool cuda_found_errors(void);
 
+/* ---- logs.c: the log of failed calls ---- */
+void cuda_log_error(const char *call, const char *error);
+/* Called without the lock after a line was added. */
+void cuda_log_notify(void);
+
 /* ---- signals.c: a signal terminates the program ---- */
 /* Not 0: launches stop. 1: because of a signal; 2: because of --timeout. */
 extern volatile int cuda_stop;

@@ -929,6 +929,40 @@ static void modules_as_recorded(void)
     EXPECT(cuLinkComplete(link, &out, &size), CU_INVALID_HANDLE);
 }
 
+int cudaLogsRegisterCallback(void *fn, void *arg, void **handle);
+int cudaLogsUnregisterCallback(void *handle);
+int cudaLogsCurrent(unsigned *iterator, unsigned flags);
+int cudaLogsDumpToMemory(unsigned *iterator, char *buffer, size_t *size, unsigned flags);
+
+static void see_log(void *seen, int level, char *message, size_t length)
+{
+    *(int *)seen +=
+        level == 0 && strlen(message) == length && strstr(message, "cudaMalloc") != NULL;
+}
+
+static void logs_as_recorded(void)
+{
+    int seen = 0;
+    unsigned at = 99;
+    char text[400];
+    size_t size = sizeof text;
+    void *handle, *fn;
+    void (*const watcher)(void *, int, char *, size_t) = see_log;
+    memcpy(&fn, &watcher, sizeof fn);
+    EXPECT(cudaLogsCurrent(&at, 0), 0);
+    EXPECT(cudaLogsRegisterCallback(fn, &seen, &handle), 0);
+    EXPECT(cudaMalloc(NULL, 4), CU_INVALID_VALUE);
+    EXPECT(seen, 1);
+    EXPECT(cudaLogsUnregisterCallback(handle), 0);
+    EXPECT(cudaMalloc(NULL, 4), CU_INVALID_VALUE);
+    EXPECT(seen, 1);
+    EXPECT(cudaLogsDumpToMemory(&at, text, &size, 0), 0);
+    EXPECT(size == strlen(text) && strstr(text, "cudaErrorInvalidValue") != NULL, 1);
+    EXPECT(cudaLogsDumpToMemory(&at, text, &size, 0), 0);
+    EXPECT(size, 0);
+    EXPECT(cudaLogsUnregisterCallback(handle), CU_INVALID_VALUE);
+}
+
 void as_recorded(void)
 {
     app_driver();
@@ -936,6 +970,7 @@ void as_recorded(void)
     host_memory_as_recorded();
     modules_as_recorded();
     copies_as_recorded();
+    logs_as_recorded();
     captures_as_recorded();
     mappings_as_recorded();
     host_mappings();
