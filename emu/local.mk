@@ -26,6 +26,7 @@ libpl_exec_base_la_SOURCES = $(pl_exec_sources)
 nodist_libpl_exec_base_la_SOURCES = $(nodist_pl_exec_sources)
 libpl_exec_base_la_CPPFLAGS = $(AM_CPPFLAGS) -DPL_EXEC_SUFFIX=_base
 libptxloom_la_LIBADD += libpl_exec_base.la
+$(libpl_exec_base_la_OBJECTS): CFLAGS += $(PL_BASE_CFLAGS)
 
 if PL_HAVE_AVX2
 noinst_LTLIBRARIES += libpl_exec_avx2.la
