@@ -63,6 +63,8 @@ says 2 "for example u32:1 f32:1 'out:f32[1024]' 'out:f32[1024]'" $saxpy
 "$loom" run saxpy.ptx -g 1 -b 32 u32:1 f32:1 'out:f32[1024]' 'out:f32[1024]' >out 2>said
 test_that "the example of that message runs"
 says 2 'its kernels: saxpy' run saxpy.ptx -k main -g 1 -b 1
+sed 's/saxpy/_Z5saxpyIfEvjT_PKS0_PS0_/' saxpy.ptx >mangled.ptx
+says 2 "did you mean '_Z5saxpyIfEvjT_PKS0_PS0_'?" run mangled.ptx -k saxpy -g 1 -b 1
 says 2 'a number is written u32:1024, a buffer f32[1024]=0' run saxpy.ptx -g 1 -b 32 128 2 x y
 says 2 'ptxloom run kernel.ptx -g BLOCKS -b THREADS ARG ...' run
 for command in check as fmt dis litmus query report diff shell explain; do

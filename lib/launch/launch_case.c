@@ -156,6 +156,22 @@ bool pl_case_sized(pl_case *c, size_t k)
 
 /* ---------------------------------------------------------------- preparing */
 
+/* Returns the first kernels of a module whose names contain `part`, such as the C++ name in a
+ * mangled one, separated by commas; "": none. */
+static const char *kernel_list(pl_gpu *gpu, const pl_module *m, const char *part)
+{
+    const char *list = "";
+    size_t found = 0;
+    for (size_t i = 0; i < pl_module_kernel_count(m); i++) {
+        const char *name = pl_module_kernel_name(m, i);
+        if (!strstr(name, part)) continue;
+        if (found++ == 12)
+            return pl_arena_printf(gpu->messages, "%s, ...; `ptxloom as -v` lists all", list);
+        list = pl_arena_printf(gpu->messages, "%s%s%s", list, found > 1 ? ", " : "", name);
+    }
+    return list;
+}
+
 static pl_status choose_entry(pl_case *c, pl_module *m, const char *name,
                               const pl_prog_func **entry)
 {
@@ -165,19 +181,17 @@ static pl_status choose_entry(pl_case *c, pl_module *m, const char *name,
     *entry = name ? pl_module_entry(m, name) : NULL;
     if (*entry) return PL_OK;
     const char **names = pl_arena_array(gpu->messages, const char *, n + 1);
-    const char *list = "";
-    for (size_t i = 0; names && i < n; i++) {
-        names[i] = pl_module_kernel_name(m, i);
-        if (i < 12) list = pl_arena_printf(gpu->messages, "%s%s%s", list, i ? ", " : "", names[i]);
-    }
+    for (size_t i = 0; names && i < n; i++) names[i] = pl_module_kernel_name(m, i);
+    const char *list = name && *name ? kernel_list(gpu, m, name) : "";
     pl_diag *d = name ? pl_report(&gpu->diags, PL_E0408, case_at(c), m->name, name)
                       : pl_report(&gpu->diags, PL_E0409, case_at(c), m->name,
                                   n ? pl_arena_printf(gpu->messages, "%zu", n) : "no");
     const char *nearest = name && names ? pl_nearest(name, names, n) : NULL;
-    if (nearest)
-        d->help = pl_arena_printf(gpu->messages, "did you mean '%s'?", nearest);
+    if (nearest || (*list && !strchr(list, ',')))
+        d->help = pl_arena_printf(gpu->messages, "did you mean '%s'?", nearest ? nearest : list);
     else if (n > 0)
-        d->help = pl_arena_printf(gpu->messages, "its kernels: %s%s", list, n > 12 ? ", ..." : "");
+        d->help = pl_arena_printf(gpu->messages, "its kernels: %s",
+                                  *list ? list : kernel_list(gpu, m, ""));
     return PL_INVALID;
 }
 
