@@ -11,7 +11,7 @@ loops, where no result depends on an undefined value. Those of the profile `shap
 (class Shaped).
 
 A line of TEMPLATES is an instruction; {name} draws an operand or a word, see WORDS and Kernel.draw. What may differ between two
-correct assemblers is left out: uninitialised registers, races, and guards on two instructions whose guards ptxas 13.0 forgets."""
+correct assemblers or machines is left out: uninitialised registers, races, addresses, and guards on two instructions whose guards ptxas 13.0 forgets."""
 import random
 import re
 import sys
@@ -1124,12 +1124,12 @@ ld.{sp}.v4.b32 {{{r}, {r}, {r}, {r}}}, [{a16}]
 @{not}{p} ld.{sp}.u64 {d}, [{a8}]
 """.strip().split("\n")
 
-# Values that are the same in all threads.
+# Values that are the same in all threads. The lowest byte of a pointer is zero everywhere, which an assembler cannot know.
 UNIFORM = """
 mov.u32 {x}, %ctaid.x
 mov.u32 {x}, %ntid.x
 ld.const.u32 {x}, [words+{word}]
-ld.param.u32 {x}, [in]
+ld.param.u8 {x}, [in]; add.u32 {x}, {x}, {I}
 add.u32 {x}, {x}, {I}
 mul.lo.u32 {x}, {x}, {few}
 and.b32 {x}, {x}, {mask}
