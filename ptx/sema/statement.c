@@ -453,9 +453,10 @@ static bool check_selector(const pl_attempt *a, const pl_operand_draft *o, int h
  * fill one, two or four bytes of the register. */
 static bool check_scale_selectors(const pl_attempt *a)
 {
+    if (a->opcode->mnem != M_mma) return true;
     const bool four = has_word(a, "scale_vec::4X"),
                two = has_word(a, "scale_vec::2X") || has_word(a, "kind::mxf4");
-    for (unsigned k = 0; a->opcode->mnem == M_mma && k < a->form->noperands; k++) {
+    for (unsigned k = 0; k < a->form->noperands; k++) {
         const char *name = a->form->operand[k].name;
         const bool of_a = !strcmp(name, "ia");
         const pl_operand_draft *o = &a->out[k];
