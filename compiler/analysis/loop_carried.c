@@ -206,7 +206,7 @@ static void note_write(code *c, uint32_t row, unsigned rows)
     }
 }
 
-static void note_row_access(code *c, uint32_t row, unsigned rows, bool reads)
+static inline void note_row_access(code *c, uint32_t row, unsigned rows, bool reads)
 {
     for (uint32_t r = row; r < row + rows; r++) {
         row_write *w = &c->row[r];
@@ -230,11 +230,11 @@ static void note_row_accesses(code *c)
     pl_program *p = (pl_program *)c->g.p;
     for (c->block = 0; c->block < c->g.n; c->block++)
         for (uint32_t pc = c->g.b[c->block].first; pc < c->g.b[c->block].end; pc++) {
-            const bool guarded = p->code.at[pc].guard != PL_PT;
             PL_FOR_EACH_READ(p, &p->code.at[pc], o)
                 if (!(o.use & PL_USE_PRED)) note_row_access(c, *o.row, o.rows, true);
+            if (p->code.at[pc].guard != PL_PT) continue; /* it may leave the row unwritten */
             PL_FOR_EACH_WRITE(p, &p->code.at[pc], o)
-                if (!(o.use & PL_USE_PRED) && !guarded) note_row_access(c, *o.row, o.rows, false);
+                if (!(o.use & PL_USE_PRED)) note_row_access(c, *o.row, o.rows, false);
         }
 }
 

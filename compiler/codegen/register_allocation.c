@@ -448,7 +448,7 @@ static void note_vectors(allocator *l, pl_insn *i)
     enum { LONGEST = 8 };
     pl_operand_plan own;
     const pl_operand_plan *t = pl_plan_of(l->p, i, &own);
-    for (const pl_operand_slot *u = t->use; t->vectors && u < t->use + t->n; u++) {
+    for (const pl_operand_slot *u = t->use.slot; t->vectors && u < t->use.slot + t->use.n; u++) {
         uint32_t part[LONGEST], n = 0, first = ((const uint32_t *)(const void *)i)[u->at];
         if (u->count < 2 || u->count > LONGEST || first == UINT32_MAX || (u->use & PL_USE_PRED))
             continue;

@@ -303,8 +303,8 @@ bool pl_pass_vector_registers(pl_ir *x)
                 pl_insn *i = &x->blocks.at[u.block].code.at[k];
                 pl_operand_plan own;
                 const pl_operand_plan *t = i->form == PL_IR_DEAD ? NULL : pl_plan_of(x->p, i, &own);
-                for (const pl_operand_slot *use = t && t->vectors ? t->use : NULL;
-                     use && use < t->use + t->n; use++) {
+                for (const pl_operand_slot *use = t && t->vectors ? t->use.slot : NULL;
+                     use && use < t->use.slot + t->use.n; use++) {
                     vector v;
                     if (((use->use & PL_USE_WRITE) != 0) != (written != 0) ||
                         !vector_of(&u, i, use, &v))

@@ -176,7 +176,7 @@ static bool all_values(const pl_ir *x, pl_insn *i)
     if (pl_insn_traits(i) & PL_TRAIT_SCALARS) {
         pl_operand_plan own;
         const pl_operand_plan *t = pl_plan_of(x->p, i, &own);
-        for (const pl_operand_slot *u = t->use + 1; u < t->use + t->n; u++) {
+        for (const pl_operand_slot *u = t->use.slot + 1; u < t->use.slot + t->use.n; u++) {
             uint32_t row = ((const uint32_t *)(const void *)i)[u->at];
             if (row != UINT32_MAX && (u->use & PL_USE_PRED ? x->preds : x->regs)[row].ndefs != 1)
                 return false;

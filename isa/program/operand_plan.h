@@ -21,17 +21,22 @@ typedef struct pl_operand_slot {
     uint8_t count; /* of a vector, 0: a scalar */
 } pl_operand_slot;
 
+/* Operands of one kind of access, in the order of the instruction. */
+typedef struct pl_operand_list {
+    uint8_t n, scalars; /* scalars: those before the first vector */
+    bool plain;         /* no vector, and the instruction calls nothing */
+    pl_operand_slot slot[1 + PL_INLINE_OPERANDS];
+} pl_operand_list;
+
 typedef struct pl_operand_plan {
     uint64_t key;        /* form, flags and PL_IF_MEM, as returned by pl_plan_key */
     uint64_t mods[4];    /* of the instruction */
     bool calls, vectors; /* vectors: some operand is a vector */
-    bool plain;          /* neither */
     bool wide;           /* some operand occupies several rows */
     uint16_t traits;
-    uint8_t n, nreads, nwrites;
-    pl_operand_slot use[1 + PL_INLINE_OPERANDS]; /* the guard first */
+    pl_operand_list use; /* the guard first, in `reads` too */
     /* Subsets by access; an operand that is both read and written is in both. */
-    pl_operand_slot reads[1 + PL_INLINE_OPERANDS], writes[PL_INLINE_OPERANDS];
+    pl_operand_list reads, writes;
 } pl_operand_plan;
 
 enum { PL_PLAN_CACHE_SIZE = 2048 };
@@ -74,20 +79,23 @@ PL_ALWAYS_INLINE const pl_operand_plan *pl_plan_of(const pl_program *p, pl_insn 
 
 /* ---- the loop over operands ---- */
 
-/* State that few instructions need, kept apart from the iterator, which stays in host registers. */
+/* State that few instructions need, kept apart from the iterator, which stays in host registers:
+ * the operands from the first vector on, and those of a call. */
 typedef struct pl_operand_iter_state {
-    pl_operand_plan own;   /* for an instruction whose plan the program does not cache */
-    uint32_t move, nmoves; /* of a call: registers that it passes and receives */
-    uint32_t *row;         /* the current one of these */
+    pl_operand_plan own; /* for an instruction whose plan the program does not cache */
+    const pl_operand_slot *slot, *end; /* remaining operands */
+    unsigned left;                     /* remaining elements of the current vector */
+    uint32_t move, nmoves;             /* of a call: registers that it passes and receives */
+    uint32_t *row;                     /* the current operand */
     unsigned rows, use;
 } pl_operand_iter_state;
 
-/* Starts iterating over the registers that a call passes and receives: `which` is a set of
- * PL_USE_READ and PL_USE_WRITE. */
-void pl_call_operands_begin(pl_operand_iter_state *r, pl_program *p, const pl_insn *i,
-                            unsigned which);
+/* Starts iterating over the operands of a list from its first vector on, and over the registers
+ * that a call passes and receives: `which` is a set of PL_USE_READ and PL_USE_WRITE. */
+void pl_operand_rest_begin(pl_operand_iter_state *r, const pl_operand_list *l, bool calls,
+                           const pl_program *p, const pl_insn *i, unsigned which);
 /* Advances to the next one. False at the end. */
-bool pl_call_operands_next(pl_operand_iter_state *r, pl_program *p, const pl_insn *i);
+bool pl_operand_rest_next(pl_operand_iter_state *r, pl_program *p, pl_insn *i);
 
 /* Iterator over the registers and predicates in which a function receives its parameters (use:
  * written) and returns its results (read). Starts zeroed. */
@@ -101,58 +109,50 @@ bool pl_interface_next(pl_prog_func *f, pl_interface_iter *o);
 
 /* Iterator over the register operands of an instruction. */
 typedef struct pl_operand_iter {
-    uint32_t *row; /* first row of the current operand, or predicate; may be changed */
+    uint32_t *row; /* first row of the current operand, or predicate, which may be changed */
     unsigned rows, use;
-    const pl_operand_slot *slot, *end; /* remaining operands */
-    unsigned left;                     /* remaining elements of the current vector */
-    bool plain, calls;
+    const pl_operand_slot *slot, *end; /* remaining scalars before the first vector */
+    bool plain;                        /* nothing follows them */
 } pl_operand_iter;
 
-PL_ALWAYS_INLINE bool pl_operands_next(pl_operand_iter *o, pl_operand_iter_state *r, pl_program *p,
+/* Advances to the next operand. At the end, `row` is NULL. */
+PL_ALWAYS_INLINE void pl_operands_next(pl_operand_iter *o, pl_operand_iter_state *r, pl_program *p,
                                        pl_insn *i)
 {
-    if (o->left) {
-        o->left--;
-        o->row++;
-        return true;
-    }
     while (o->slot < o->end) {
         const pl_operand_slot *u = o->slot++;
-        uint32_t *op = (uint32_t *)(void *)i + u->at;
-        if (*op == UINT32_MAX) continue;
-        if (!o->plain && u->count) {
-            op = &p->pool.at[i->extra_ops + *op];
-            o->left = u->count - 1u;
-        }
-        o->row = op;
+        o->row = (uint32_t *)(void *)i + u->at;
+        if (*o->row == UINT32_MAX) continue;
         o->rows = u->rows;
         o->use = u->use;
-        return true;
+        return;
     }
-    if (!o->calls || !pl_call_operands_next(r, p, i)) return false;
+    o->row = NULL;
+    if (o->plain) return;
+    if (r->left) {
+        r->left--;
+        r->row++;
+    } else if (!pl_operand_rest_next(r, p, i)) {
+        return;
+    }
     o->row = r->row;
     o->rows = r->rows;
     o->use = r->use;
-    return true;
 }
 
 /* Starts at the first operand that is read, written or both, as `which` specifies. */
-PL_ALWAYS_INLINE bool pl_operands_begin(pl_operand_iter *o, pl_operand_iter_state *r, pl_program *p,
-                                        pl_insn *i, unsigned which)
+PL_ALWAYS_INLINE pl_operand_iter pl_operands_begin(pl_operand_iter_state *r, pl_program *p,
+                                                   pl_insn *i, unsigned which)
 {
     const pl_operand_plan *t = pl_plan_of(p, i, &r->own);
-    const unsigned guard = i->guard == PL_PT; /* always true: not an operand */
-    o->slot = which == PL_USE_WRITE  ? t->writes
-              : which == PL_USE_READ ? t->reads + guard
-                                     : t->use + guard;
-    o->end = which == PL_USE_WRITE  ? t->writes + t->nwrites
-             : which == PL_USE_READ ? t->reads + t->nreads
-                                    : t->use + t->n;
-    o->left = 0;
-    o->plain = t->plain;
-    o->calls = t->calls;
-    if (t->calls) pl_call_operands_begin(r, p, i, which);
-    return pl_operands_next(o, r, p, i);
+    const pl_operand_list *l = which == PL_USE_WRITE  ? &t->writes
+                               : which == PL_USE_READ ? &t->reads
+                                                      : &t->use;
+    pl_operand_iter o = {.slot = l->slot, .end = l->slot + l->scalars, .plain = l->plain};
+    if (which != PL_USE_WRITE) o.slot += i->guard == PL_PT; /* always true: not an operand */
+    if (!l->plain) pl_operand_rest_begin(r, l, t->calls, p, i, which);
+    pl_operands_next(&o, r, p, i);
+    return o;
 }
 
 /* For each register operand `o` (a pl_operand_iter) that the instruction reads, writes, or both:
@@ -164,9 +164,8 @@ PL_ALWAYS_INLINE bool pl_operands_begin(pl_operand_iter *o, pl_operand_iter_stat
  */
 #define PL_FOR_EACH_OPERAND(program, insn, which, o)                                               \
     for (pl_operand_iter_state o##_state, *o##_once = &o##_state; o##_once; o##_once = NULL)       \
-        for (pl_operand_iter o,                                                                    \
-             *o##_more = pl_operands_begin(&o, &o##_state, program, insn, which) ? &o : NULL;      \
-             o##_more; o##_more = pl_operands_next(&o, &o##_state, program, insn) ? &o : NULL)
+        for (pl_operand_iter o = pl_operands_begin(&o##_state, program, insn, which); o.row;       \
+             pl_operands_next(&o, &o##_state, program, insn))
 #define PL_FOR_EACH_READ(program, insn, o)  PL_FOR_EACH_OPERAND(program, insn, PL_USE_READ, o)
 #define PL_FOR_EACH_WRITE(program, insn, o) PL_FOR_EACH_OPERAND(program, insn, PL_USE_WRITE, o)
 #define PL_FOR_EACH_USE(program, insn, o)                                                          \

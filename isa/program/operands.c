@@ -55,18 +55,41 @@ unsigned pl_traits_find(const pl_insn *i)
     return traits | (unsigned)t << PL_TRAIT_TYPE;
 }
 
+static void add_to_list(pl_operand_list *l, pl_operand_slot u)
+{
+    if (u.count)
+        l->plain = false;
+    else if (l->scalars == l->n)
+        l->scalars++;
+    l->slot[l->n++] = u;
+}
+
+static void add_slot(pl_operand_plan *p, pl_operand_slot u)
+{
+    p->vectors |= u.count > 0;
+    p->wide |= u.rows > 1;
+    add_to_list(&p->use, u);
+    if (u.use & PL_USE_READ) add_to_list(&p->reads, u);
+    if (u.use & PL_USE_WRITE) add_to_list(&p->writes, u);
+}
+
 void pl_plan_make(pl_operand_plan *p, const pl_insn *i)
 {
     static const uint8_t narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
     const pl_form *f = &pl_forms[i->form];
     uint8_t flags = i->sel[PL_M_FLAGS];
     unsigned addresses = 0;
+    const bool calls = (f->effects & PL_EF_CALL) != 0;
     *p = (pl_operand_plan){.key = pl_plan_key(i),
-                           .calls = (f->effects & PL_EF_CALL) != 0,
+                           .calls = calls,
+                           .wide = calls,
+                           .use.plain = !calls,
+                           .reads.plain = !calls,
+                           .writes.plain = !calls,
                            .traits = (uint16_t)pl_traits_find(i)};
     memcpy(p->mods, i->mods, sizeof p->mods);
-    p->use[p->n++] =
-        (pl_operand_slot){.at = WORD_OFFSET(guard), .use = PL_USE_READ | PL_USE_PRED, .rows = 1};
+    add_slot(p, (pl_operand_slot){
+                    .at = WORD_OFFSET(guard), .use = PL_USE_READ | PL_USE_PRED, .rows = 1});
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
         const pl_ospec *s = &f->operand[k];
         pl_operand_slot u = {
@@ -80,7 +103,6 @@ void pl_plan_make(pl_operand_plan *p, const pl_insn *i)
             int count = pl_operand_count(f, k, i->mods);
             assert(count <= UINT8_MAX);
             u.count = (uint8_t)count;
-            p->vectors |= count > 0;
             u.rows = rows_of(pl_word_bits[type]);
             if (type == W_pred)
                 u.use |= PL_USE_PRED;
@@ -99,14 +121,7 @@ void pl_plan_make(pl_operand_plan *p, const pl_insn *i)
         default: continue;
         }
         assert(u.use & (PL_USE_READ | PL_USE_WRITE));
-        p->use[p->n++] = u;
-    }
-    p->plain = !p->calls && !p->vectors;
-    p->wide = p->calls;
-    for (unsigned k = 0; k < p->n; k++) {
-        p->wide |= p->use[k].rows > 1;
-        if (p->use[k].use & PL_USE_READ) p->reads[p->nreads++] = p->use[k];
-        if (p->use[k].use & PL_USE_WRITE) p->writes[p->nwrites++] = p->use[k];
+        add_slot(p, u);
     }
 }
 
@@ -143,18 +158,22 @@ pl_plan_cache *pl_plan_cache_new(pl_arena *a)
 }
 
 /* Arguments first, then results; `move` indexes both. */
-void pl_call_operands_begin(pl_operand_iter_state *r, pl_program *p, const pl_insn *i,
-                            unsigned which)
+void pl_operand_rest_begin(pl_operand_iter_state *r, const pl_operand_list *l, bool calls,
+                           const pl_program *p, const pl_insn *i, unsigned which)
 {
+    r->slot = l->slot + l->scalars;
+    r->end = l->slot + l->n;
+    r->left = r->move = r->nmoves = 0;
+    if (!calls) return;
     const pl_prog_call *c = &p->calls.at[i->target];
     r->move = which & PL_USE_READ ? 0 : c->nargs;
     r->nmoves = c->nargs + (which & PL_USE_WRITE ? c->nrets : 0);
 }
 
-bool pl_call_operands_next(pl_operand_iter_state *r, pl_program *p, const pl_insn *i)
+static bool next_move(pl_operand_iter_state *r, pl_program *p, const pl_insn *i)
 {
-    const pl_prog_call *c = &p->calls.at[i->target];
     while (r->move < r->nmoves) {
+        const pl_prog_call *c = &p->calls.at[i->target];
         const uint32_t k = r->move++;
         const bool result = k >= c->nargs;
         pl_call_move *m = &p->moves.at[result ? c->first_ret + k - c->nargs : c->first_arg + k];
@@ -165,6 +184,23 @@ bool pl_call_operands_next(pl_operand_iter_state *r, pl_program *p, const pl_ins
         return true;
     }
     return false;
+}
+
+bool pl_operand_rest_next(pl_operand_iter_state *r, pl_program *p, pl_insn *i)
+{
+    while (r->slot < r->end) {
+        const pl_operand_slot *u = r->slot++;
+        r->row = (uint32_t *)(void *)i + u->at;
+        if (*r->row == UINT32_MAX) continue;
+        if (u->count) {
+            r->row = &p->pool.at[i->extra_ops + *r->row];
+            r->left = u->count - 1u;
+        }
+        r->rows = u->rows;
+        r->use = u->use;
+        return true;
+    }
+    return next_move(r, p, i);
 }
 
 bool pl_interface_next(pl_prog_func *f, pl_interface_iter *o)
