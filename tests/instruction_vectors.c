@@ -107,7 +107,7 @@ static int run_family(const vectors *v, const char *family, pl_host host)
     char name[128];
     size_t size;
     int bad = 0;
-    snprintf(name, sizeof name, "vectors/%s.ptx", family);
+    snprintf(name, sizeof name, "vectors/%s.ptx.xz", family);
     char *path = data_path(name), *text = read_whole(path, &size);
     pl_gpu *gpu;
     pl_module *m = NULL;
