@@ -931,15 +931,14 @@ static bool read_price_line(const pl_machine *m, pl_diags *d, const pl_conf_entr
  * without a price. */
 static bool read_prices(pl_machine *m, pl_conf *c, pl_diags *d, bool *priced, bool own)
 {
-    bool ok = true;
+    bool ok = true, *read = pl_arena_array(c->arena, bool, c->entry.n + 1); /* by entry */
+    if (!read) return false;
     for (unsigned k = 0; k < C_count; k++) {
         const pl_conf_entry *e = pl_conf_find(c, "price", pl_class_text[k]);
         if (!e || priced[k]) continue;
-        priced[k] = true;
+        priced[k] = read[e - c->entry.at] = true;
         ok &= read_price_line(m, d, e, &m->price[k]);
     }
-    const pl_conf_entry *sreg = pl_conf_find(c, "price", "sreg");
-    if (sreg && !m->has_sreg) m->has_sreg = ok &= read_price_line(m, d, sreg, &m->sreg);
     if (!own) return ok;
     struct {
         pl_conf_key *at;
@@ -949,7 +948,7 @@ static bool read_prices(pl_machine *m, pl_conf *c, pl_diags *d, bool *priced, bo
         const pl_conf_entry *e = &c->entry.at[k];
         pl_price unused;
         if (strcmp(e->section, "price") != 0) continue;
-        ok &= read_price_line(m, d, e, &unused);
+        if (!read[k]) ok &= read_price_line(m, d, e, &unused);
         *pl_push(c->arena, &keys) = (pl_conf_key){.key = e->key,
                                                   .type = PL_CONF_TEXT,
                                                   .unit = "",
@@ -1184,8 +1183,6 @@ pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const ch
         if (priced[k]) continue;
         pl_report(d, PL_E0514, (pl_loc){.file = c->file}, pl_class_text[k], m->name);
     }
-    if (ok && !m->has_sreg) pl_report(d, PL_E0514, (pl_loc){.file = c->file}, "sreg", m->name);
-    ok &= m->has_sreg;
     for (unsigned k = 0; k < C_count; k++) ok &= priced[k];
     if (!pl_conf_report_unknown(c)) ok = false;
     if (!ok) return NULL;

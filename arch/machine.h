@@ -215,8 +215,6 @@ typedef struct pl_machine {
     pl_device_config device;
     pl_op_cost op[PL_OP_COUNT];
     pl_price *price; /* by pl_class, C_count entries */
-    pl_price sreg;   /* a move from a special register that the hardware must fetch */
-    bool has_sreg;
 } pl_machine;
 
 /* Loads a machine: `name` is a built-in name ("h200"), the name of a NAME.conf in a folder of

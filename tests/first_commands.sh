@@ -86,6 +86,10 @@ says 2 "did you mean '--mode'?" $saxpy --MODE timing
 says 2 "did you mean 'l1.size'?" $saxpy --arch toy,l1.sise=4 'f32[128]' 'f32[128]'
 status 2 $saxpy --arch toy,l1.size=abc 'f32[128]' 'f32[128]' && [ "$(cat said)" = "error: 'size = abc': expected a whole number [E0508]" ]
 test_that "a value of the command line: one error, without a line of the file"
+for price in alu sreg; do
+    status 2 $saxpy --arch toy,price.$price=fast 'f32[128]' 'f32[128]' && [ "$(grep -c error: said)" = 1 ]
+    test_that "the price $price of the command line: one error"
+done
 status 2 $saxpy --arch toy,l1.size=16 'f32[128]' 'f32[128]' && [ "$(grep -c E0510 said)" = 1 ]
 test_that "sizes of shared memory that do not fit: one error"
 says 2 'has 4 parameters, but 1 argument is given' run saxpy.ptx -g 1 -b 1 u32:1

@@ -594,7 +594,7 @@ static void decode_exchanges(decoder *x, pl_decoded_insn *d, const pl_insn *i, c
     if (!indexed)
         d->constant = operand_constant(&x->module, d, i, l, (uint32_t)x->m->constant.line);
     d->uniform = uniform_atomic(&x->lanes, d, i, f, l);
-    if (fetches_special(i, x->fetched, x->rows)) d->price = &x->m->sreg;
+    if (fetches_special(i, x->fetched, x->rows)) d->price = &x->m->price[C_sreg];
     d->unit = (uint8_t)unit_of((pl_kind)d->kind, d->price);
     d->exchange = exchanges(i, d->price, x->fetched, x->rows);
     d->extra_latency = f->mnem == M_shfl && is_register(i->op[SHFL_LANE], x->fetched, x->rows)
