@@ -1,4 +1,5 @@
-/* graph.h - graphs and their nodes, shared by graph.c and graph_nodes.c. */
+/* graph.h - graphs and their nodes, shared by the files that create, change, capture and execute
+ * them. */
 #ifndef PL_CUDART_GRAPH_H
 #define PL_CUDART_GRAPH_H
 
@@ -108,22 +109,46 @@ typedef struct host_params {
     void *arg;
 } host_params;
 
+/* Of a conditional node, as in cudaGraphNodeParams. */
+typedef struct condition_params {
+    uint64_t handle;
+    int kind;
+    unsigned n;
+    void **out;
+} condition_params;
+
+/* ---- graph.c ---- */
 /* Returns the graph, or the executable graph, of a handle; NULL: none. */
 cuda_graph *cuda_graph_of(const void *handle);
 cuda_graph *cuda_exec_of(const void *handle);
+/* NULL: no memory. */
 cuda_graph *cuda_new_graph(void);
 cuda_graph *cuda_copy_graph(const cuda_graph *from);
 void cuda_free_graph(cuda_graph *g);
+/* Returns the nodes, each after those that it depends on. The caller frees the list. NULL: a cycle,
+ * or no memory. */
+cuda_node **cuda_graph_order(cuda_graph *g);
+/* True if a stream captures into the graph. */
+bool cuda_is_capture_target(const cuda_graph *g);
 /* Adds a node; takes ownership of the op's data, also on failure. */
 int cuda_add_node(void **out, void *graph, void *const *before, size_t nbefore, const cuda_op *op);
 /* The same with the data of each edge. */
 int cuda_add_node_with_edges(void **out, void *graph, void *const *before, const cuda_edge *edge,
                              size_t nbefore, const cuda_op *op);
+/* The same for dependencies that are known to be valid. edge: NULL: plain ones; out: may be NULL.
+ */
+int cuda_insert_node(cuda_graph *g, const cuda_op *op, cuda_node *const *before,
+                     const cuda_edge *edge, size_t nbefore, cuda_node **out);
+/* Returns the node of an executable graph that corresponds to a node of its source; NULL: none. */
+cuda_node *cuda_exec_node(void *exec, void *node);
 /* Returns the index of a dependency; x->nbefore: it is none. */
 size_t cuda_dependency_index(const cuda_node *x, const cuda_node *on);
 /* False: no memory. */
 bool cuda_add_dependency(cuda_node *x, cuda_node *on, cuda_edge edge);
 void cuda_remove_dependency(cuda_node *x, const cuda_node *on);
+/* Appends a node and the edge from it to two lists of *n elements. False: no memory. */
+bool cuda_append_edge(cuda_node ***list, cuda_edge **edges, size_t *n, size_t *cap, cuda_node *x,
+                      cuda_edge edge);
 static inline bool cuda_is_plain_edge(const cuda_edge *e)
 {
     return !e->from_port && !e->to_port && !e->type;
@@ -131,37 +156,43 @@ static inline bool cuda_is_plain_edge(const cuda_edge *e)
 /* True if an edge of this kind may lead from a node of the graph to this operation. */
 bool cuda_edge_is_valid(const cuda_graph *g, const cuda_node *from, const cuda_op *to,
                         const cuda_edge *e);
-/* Replaces the op of a node by one of the same kind; takes ownership likewise. error: an error that
- * prevents it. */
-int cuda_replace_op(cuda_node *x, const cuda_op *op, int error);
-/* Returns the node of an executable graph that corresponds to a node of its source; NULL: none. */
-cuda_node *cuda_exec_node(void *exec, void *node);
 /* changed: the node that gets the parameters; NULL: a new one. */
 int cuda_kernel_op(const kernel_params *p, const cuda_node *changed, cuda_op *op);
-/* True if it copies or sets nothing. */
-bool cuda_is_empty(const cuda_op *op);
+int cuda_set_op(const memset_params *p, cuda_op *op);
+/* Replaces the data of an operation by a copy that the caller owns. */
+int cuda_copy_op(cuda_op *op);
+/* Releases the data of an operation. */
+void cuda_free_op(cuda_op *op);
+
+/* ---- graph_exec.c ---- */
+/* Replaces the op of a node by one of the same kind; takes ownership, also on failure. error: an
+ * error that prevents it. */
+int cuda_replace_op(cuda_node *x, const cuda_op *op, int error);
 /* Changes a copy of an executable graph. */
 int cuda_replace_copy(cuda_node *x, const cuda_copy *c);
-int cuda_set_op(const memset_params *p, cuda_op *op);
 /* *why: cudaGraphInstantiateResult; *node: the unsupported node, or NULL. */
 int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why, void **node);
 /* CU_OK if the executable graph can be updated from the other. */
 int cuda_same_topology(const cuda_graph *exec, const cuda_graph *g);
-/* CUDA_BLOCKED: a node waits for a value, and other nodes depend on it. */
-int cuda_run_graph(cuda_stream *s, cuda_graph *g);
-/* The same for a graph launched into a stream. */
+
+/* ---- graph_launch.c ---- */
+enum { DEVICE_LAUNCH = 4 }; /* flag: cudaGraphInstantiateFlagDeviceLaunch */
+/* Executes a graph that is launched into a stream. CUDA_BLOCKED: a node waits for a value. */
 int cuda_execute_graph(cuda_stream *s, cuda_graph *g);
-/* Launches the graph once the stream is ready; takes ownership. */
-int cuda_submit_graph(cuda_stream *s, cuda_graph *g);
 /* Returns the values that a running graph waits for; NULL: none. */
 const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g);
-/* Releases the data of an operation. */
-void cuda_free_op(cuda_op *op);
 
+/* ---- op.c ---- */
+/* Launches the graph once the stream is ready; takes ownership. */
+int cuda_submit_graph(cuda_stream *s, cuda_graph *g);
+/* transfer.c: true if it copies or sets nothing. */
+bool cuda_is_empty(const cuda_op *op);
+
+/* ---- graph_capture.c ---- */
 /* Returns the node that a capturing stream has added last. */
 cuda_node *cuda_capture_last(const cuda_stream *s);
 
-/* graph_update.c: kernel nodes that kernels change */
+/* ---- graph_update.c: kernel nodes that kernels change ---- */
 /* Allows kernels to change the node, and returns its handle for them. */
 uint64_t cuda_enable_updates(cuda_node *x);
 bool cuda_has_updatable(const cuda_graph *g);
@@ -172,15 +203,24 @@ bool cuda_is_bound(const cuda_graph *g);
 /* Unbinds the handle of a node of an executable graph, which is destroyed. */
 void cuda_unbind_updatable(const cuda_node *x);
 
-/* graph_nodes.c */
-int cuda_run_condition(cuda_stream *s, const cuda_condition *c);
+/* ---- graph_condition.c ---- */
+/* Creates the op of a conditional node. Its handle must belong to this graph, and to no other node
+ * yet. */
+int cuda_condition_op(condition_params *p, const cuda_graph *g, cuda_op *op);
 /* Resets the values of handles to those at the start of a launch. */
 void cuda_reset_conditions(const cuda_graph *g);
-int cuda_capture_free(cuda_stream *s, void *p);
+
+/* ---- graph_objects.c ---- */
+/* The copy of a graph references the same user objects. */
 void cuda_retain_user_objects(cuda_graph *copy, const cuda_graph *from);
+/* The graph is destroyed. */
 void cuda_release_user_objects(cuda_graph *g);
 
-/* graph_memory.c */
+/* ---- graph_nodes.c ---- */
+/* Captures the release of memory of the graph. */
+int cuda_capture_free(cuda_stream *s, void *p);
+
+/* ---- graph_memory.c ---- */
 /* Create the op that allocates memory of a graph after these nodes, and the one that frees it. */
 int cuda_graph_memory_op(const cuda_graph *g, void *const *before, size_t n, size_t bytes,
                          cuda_op *op);

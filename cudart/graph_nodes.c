@@ -1,5 +1,5 @@
-/* graph_nodes.c - parameters of nodes, creation of nodes of every kind by one call, memory of
- * graphs, conditional nodes, and user objects. */
+/* graph_nodes.c - parameters of nodes, creation of nodes of every kind by one call, and nodes that
+ * allocate and free memory. */
 #include "cudart/graph.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +22,6 @@ typedef struct child_params {
     void *graph;
     int ownership; /* 0: the node gets a copy; 1: the node takes ownership */
 } child_params;
-
-typedef struct condition_params {
-    uint64_t handle;
-    int kind;
-    unsigned n;
-    void **out;
-} condition_params;
 
 /* cudaGraphNodeParams */
 typedef struct node_params {
@@ -117,93 +110,6 @@ int pl_cudaGraphMemFreeNodeGetParams(void *node, void *out)
     return CU_OK;
 }
 
-/* ---------------------------------------------------------------- conditional nodes */
-
-typedef struct condition_handle {
-    unsigned value;
-    bool assign; /* value at the start of each launch */
-    const void *graph;
-    bool used; /* by a node */
-} condition_handle;
-
-static cuda_table handles; /* by number */
-
-int pl_cudaGraphConditionalHandleCreate(uint64_t *out, void *graph, unsigned value, unsigned flags)
-{
-    if (!out || !cuda_graph_of(graph) || flags > 1) return CU_INVALID_VALUE;
-    condition_handle *h = calloc(1, sizeof *h);
-    const uint64_t number = ++cuda.ids;
-    if (!h || !cuda_table_put(&handles, (void *)(uintptr_t)number, h)) {
-        free(h);
-        return CU_MEMORY_ALLOCATION;
-    }
-    *h = (condition_handle){value, flags != 0, graph, false};
-    *out = number;
-    return CU_OK;
-}
-
-void cuda_reset_conditions(const cuda_graph *g)
-{
-    for (size_t k = 0; k < g->n; k++) {
-        const cuda_op *op = &g->node[k]->op;
-        if (op->kind == OP_GRAPH) cuda_reset_conditions(op->u.graph);
-        if (op->kind != OP_CONDITION) continue;
-        const cuda_condition *c = op->u.condition;
-        const condition_handle *h = cuda_table_get(&handles, (void *)(uintptr_t)c->handle);
-        if (h && h->assign) pl_gpu_set_conditional(cuda_current_device()->gpu, c->handle, h->value);
-        for (unsigned i = 0; i < c->n; i++) cuda_reset_conditions(c->body[i]);
-    }
-}
-
-static unsigned value_of(const cuda_condition *c)
-{
-    uint32_t value = 0;
-    return pl_gpu_conditional(cuda_current_device()->gpu, c->handle, &value) == PL_OK ? value : 0;
-}
-
-int cuda_run_condition(cuda_stream *s, const cuda_condition *c)
-{
-    int error = CU_OK;
-    unsigned value = value_of(c);
-    switch (c->kind) {
-    case CONDITION_IF:
-        if (value) return cuda_run_graph(s, c->body[0]);
-        return c->n > 1 ? cuda_run_graph(s, c->body[1]) : CU_OK;
-    case CONDITION_SWITCH: return value < c->n ? cuda_run_graph(s, c->body[value]) : CU_OK;
-    case CONDITION_WHILE:
-        for (; value && !error && !cuda.sticky; value = value_of(c))
-            error = cuda_run_graph(s, c->body[0]);
-        return error;
-    }
-    return CU_INVALID_VALUE;
-}
-
-/* The handle must belong to this graph, and to no other node yet. */
-static int condition_op(condition_params *p, const cuda_graph *g, cuda_op *op)
-{
-    condition_handle *h = cuda_table_get(&handles, (void *)(uintptr_t)p->handle);
-    if (!p->n || p->kind < 0 || p->kind > CONDITION_SWITCH ||
-        (p->kind == CONDITION_WHILE && p->n != 1) || (p->kind == CONDITION_IF && p->n > 2) || !h ||
-        h->used || h->graph != g)
-        return CU_INVALID_VALUE;
-    cuda_condition *c = calloc(1, sizeof *c);
-    if (!c) return CU_MEMORY_ALLOCATION;
-    *c = (cuda_condition){p->handle, (cuda_condition_kind)p->kind, p->n, NULL};
-    c->body = calloc(c->n, sizeof *c->body);
-    bool good = c->body != NULL;
-    for (unsigned k = 0; good && k < c->n; k++) good = (c->body[k] = cuda_new_graph()) != NULL;
-    if (!good) {
-        for (unsigned k = 0; c->body && k < c->n; k++) cuda_free_graph(c->body[k]);
-        free(c->body);
-        free(c);
-        return CU_MEMORY_ALLOCATION;
-    }
-    h->used = true;
-    p->out = (void **)(void *)c->body;
-    *op = (cuda_op){.kind = OP_CONDITION, .u.condition = c};
-    return CU_OK;
-}
-
 /* ---------------------------------------------------------------- nodes of every kind */
 
 static int event_op(int kind, void *event, cuda_op *op)
@@ -251,7 +157,7 @@ static int op_of(node_params *p, const cuda_graph *g, void *const *before, size_
         if (!error) p->u.alloc.p = (void *)(uintptr_t)op->u.memory->address;
         return error;
     case OP_FREE: return g ? cuda_graph_memory_free_op(g, p->u.freed, op) : CU_INVALID_VALUE;
-    case OP_CONDITION: return condition_op(&p->u.condition, g, op);
+    case OP_CONDITION: return cuda_condition_op(&p->u.condition, g, op);
     case OP_SIGNAL_SEMAPHORE:
     case OP_WAIT_SEMAPHORE: return CU_NOT_SUPPORTED;
     default: return CU_INVALID_VALUE;
@@ -524,111 +430,4 @@ int pl_cudaGraphDebugDotPrint(void *graph, const char *path, unsigned flags)
     }
     fputs("}\n", f);
     return fclose(f) == 0 ? CU_OK : CU_UNKNOWN;
-}
-
-/* ---------------------------------------------------------------- user objects */
-
-typedef struct cuda_user_object {
-    void *p;
-    cuda_host_fn *destroy;
-    uint64_t refs;
-} cuda_user_object;
-
-typedef struct cuda_user_reference {
-    struct cuda_user_reference *next;
-    cuda_user_object *object;
-    uint64_t count;
-} cuda_user_reference;
-
-static cuda_table objects;
-
-static int release_references(cuda_user_object *o, uint64_t count)
-{
-    if (count > o->refs) return CU_INVALID_VALUE;
-    o->refs -= count;
-    if (o->refs) return CU_OK;
-    cuda_table_remove(&objects, o);
-    cuda_call_host(o->destroy, o->p);
-    free(o);
-    return CU_OK;
-}
-
-int pl_cudaUserObjectCreate(void **out, void *p, cuda_host_fn *destroy, unsigned refs,
-                            unsigned flags)
-{
-    if (!out || !destroy || !refs || flags != 1) return CU_INVALID_VALUE;
-    cuda_user_object *o = calloc(1, sizeof *o);
-    if (!o || !cuda_table_put(&objects, o, o)) {
-        free(o);
-        return CU_MEMORY_ALLOCATION;
-    }
-    *o = (cuda_user_object){p, destroy, refs};
-    *out = o;
-    return CU_OK;
-}
-
-int pl_cudaUserObjectRetain(void *object, unsigned count)
-{
-    cuda_user_object *o = object ? cuda_table_get(&objects, object) : NULL;
-    if (!o || !count) return CU_INVALID_VALUE;
-    o->refs += count;
-    return CU_OK;
-}
-
-int pl_cudaUserObjectRelease(void *object, unsigned count)
-{
-    cuda_user_object *o = object ? cuda_table_get(&objects, object) : NULL;
-    return o && count ? release_references(o, count) : CU_INVALID_VALUE;
-}
-
-static int add_references(cuda_graph *g, cuda_user_object *o, uint64_t count)
-{
-    cuda_user_reference *r = g->user;
-    while (r && r->object != o) r = r->next;
-    if (!r) {
-        r = calloc(1, sizeof *r);
-        if (!r) return CU_MEMORY_ALLOCATION;
-        *r = (cuda_user_reference){g->user, o, 0};
-        g->user = r;
-    }
-    r->count += count;
-    return CU_OK;
-}
-
-/* Flag 1: the caller's references are transferred to the graph. */
-int pl_cudaGraphRetainUserObject(void *graph, void *object, unsigned count, unsigned flags)
-{
-    cuda_graph *g = cuda_graph_of(graph);
-    cuda_user_object *o = object ? cuda_table_get(&objects, object) : NULL;
-    if (!g || !o || !count || flags > 1) return CU_INVALID_VALUE;
-    const int error = add_references(g, o, count);
-    if (!error && !flags) o->refs += count;
-    return error;
-}
-
-int pl_cudaGraphReleaseUserObject(void *graph, void *object, unsigned count)
-{
-    const cuda_graph *g = cuda_graph_of(graph);
-    cuda_user_reference *r = g ? g->user : NULL;
-    while (r && r->object != object) r = r->next;
-    if (!r || !count || count > r->count) return CU_INVALID_VALUE;
-    r->count -= count;
-    return release_references(r->object, count);
-}
-
-void cuda_retain_user_objects(cuda_graph *copy, const cuda_graph *from)
-{
-    for (const cuda_user_reference *r = from->user; r; r = r->next)
-        if (r->count && add_references(copy, r->object, r->count) == CU_OK)
-            r->object->refs += r->count;
-}
-
-void cuda_release_user_objects(cuda_graph *g)
-{
-    while (g->user) {
-        cuda_user_reference *r = g->user;
-        g->user = r->next;
-        if (r->count) release_references(r->object, r->count);
-        free(r);
-    }
 }

@@ -646,7 +646,7 @@ _Static_assert(sizeof(cuda_driver_copy) == 200, "layout of CUDA 13");
 /* CU_OK if the copy is valid. */
 int cuda_convert_driver(const cuda_driver_copy *p, cuda_copy *c);
 
-/* ---- graph.c: stream capture ---- */
+/* ---- graph_capture.c, capture_rules.c ---- */
 /* Adds the op as a node; takes ownership of its data. */
 int cuda_capture_op(cuda_stream *s, const cuda_op *op);
 int cuda_capture_record(cuda_stream *s, cuda_event *e);
