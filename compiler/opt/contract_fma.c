@@ -13,7 +13,8 @@
  *
  * The pass works on registers as numbered by lower.c: before allocation nearly every register has
  * one write. Where a register with several writes prevents contraction, its webs are renamed first
- * (split_webs.c). Removed instructions are dropped from the list at the end. */
+ * (split_webs.c), without the dead instructions that join them (dce.c). Removed instructions are
+ * dropped from the list at the end. */
 #include "compiler/opt/contract_fma.h"
 
 #include <assert.h>
@@ -421,16 +422,45 @@ static void find_dead_uses(contraction *o)
     }
 }
 
+/* True if a dead instruction reads a register of several writes, some of which are products. It may
+ * be all that joins these writes. */
+static bool is_joined_by_dead_use(const contraction *o)
+{
+    for (uint32_t row = 0; row < o->f->rows; row++)
+        if (o->r[row].written_by_product && o->r[row].defs > 1 && o->r[row].dead_uses) return true;
+    return false;
+}
+
 /* Renames each web to a register of its own: writes that reach a common read share one. */
-static pl_status rename_webs(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a,
+static pl_status rename_webs(contraction *o, bool remove_dead, uint32_t *fixed, pl_arena *a,
                              pl_arena *tmp)
 {
     pl_ir x;
-    pl_status st = pl_ir_open(&x, p, f, *fixed, a, tmp);
+    pl_status st = pl_ir_open(&x, o->p, o->f, *fixed, a, tmp);
     if (st != PL_OK) return st;
+    if (remove_dead && !pl_pass_dce(&x)) return PL_NOMEM;
     if (!pl_pass_split_webs(&x) || !pl_ir_ok(&x)) return PL_NOMEM;
     pl_arena_reset(tmp);
     return pl_ir_close(&x, fixed);
+}
+
+/* Analyses the function, and renames its webs where that enables contraction: first all of them,
+ * then those that only dead instructions had joined. */
+static pl_status prepare(contraction *o, uint32_t *fixed, pl_arena *scratch, pl_arena *tmp)
+{
+    uint32_t limit = UINT32_MAX; /* ends the loop when nothing more is removed */
+    for (bool renamed = false;; renamed = true) {
+        *o = (contraction){.p = o->p, .f = o->f};
+        if (!analyse(o, scratch) || !pl_carried_rows(o->p, o->f, scratch, &o->loop_carried))
+            return PL_NOMEM;
+        find_products(o);
+        find_dead_uses(o);
+        const bool remove_dead = renamed && o->f->count < limit && is_joined_by_dead_use(o);
+        if (!remove_dead && (renamed || !needs_renaming(o))) return PL_OK;
+        if (remove_dead) limit = o->f->count;
+        pl_status st = rename_webs(o, remove_dead, fixed, scratch, tmp);
+        if (st != PL_OK) return st;
+    }
 }
 
 /* product + c, product - c, c - product */
@@ -453,17 +483,9 @@ pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
 {
     contraction o = {.p = p, .f = f};
     if (!may_contract(p, f)) return PL_OK;
-    if (!analyse(&o, scratch) || !pl_carried_rows(p, f, scratch, &o.loop_carried)) return PL_NOMEM;
-    find_products(&o);
-    if (needs_renaming(&o)) {
-        pl_status st = rename_webs(p, f, fixed, scratch, tmp);
-        if (st != PL_OK) return st;
-        o = (contraction){.p = p, .f = f};
-        if (!analyse(&o, scratch) || !pl_carried_rows(p, f, scratch, &o.loop_carried))
-            return PL_NOMEM;
-    }
+    pl_status st = prepare(&o, fixed, scratch, tmp);
+    if (st != PL_OK) return st;
     if (!number_regions(&o, scratch)) return PL_NOMEM;
-    find_dead_uses(&o);
     const uint32_t end = f->first + f->count;
     for (uint32_t at = f->first; at < end; at++) {
         const pl_insn *i = &p->code.at[at];
