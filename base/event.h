@@ -42,24 +42,25 @@ typedef enum pl_stall {
 
 /* The level that served a memory access. */
 typedef enum pl_level {
-    PL_LV_NONE,
+    PL_LV_NONE, /* not known: functional mode */
     PL_LV_SHARED,
     PL_LV_L1,
     PL_LV_L2,
     PL_LV_DRAM,
-    PL_LV_CONST,
-    PL_LV_REMOTE_SHARED
+    PL_LV_CONST,        /* constant cache */
+    PL_LV_REMOTE_SHARED /* shared memory of another block of the cluster */
 } pl_level;
 
 typedef enum pl_access_kind {
     PL_AC_LOAD,
     PL_AC_STORE,
-    PL_AC_ATOMIC,
-    PL_AC_REDUCTION,
+    PL_AC_ATOMIC,    /* returns the old value */
+    PL_AC_REDUCTION, /* returns nothing: red */
     PL_AC_PREFETCH,
-    PL_AC_ASYNC
+    PL_AC_ASYNC /* asynchronous copies: cp.async and TMA */
 } pl_access_kind;
 
+/* A warp issues an instruction. */
 typedef struct pl_inst_event {
     uint64_t seq; /* index of this issue in the launch, from 0: the key to which mem rows refer */
     /* Timing mode: SM cycle of issue; functional mode: the warp's instruction count. */
@@ -72,8 +73,8 @@ typedef struct pl_inst_event {
                         inst_executed */
     uint8_t active;  /* active lanes, including those whose guard is false; 0: same as mask */
     uint16_t sm;     /* 0 in functional mode */
-    uint8_t subcore;
-    uint8_t stall; /* pl_stall: main stall reason before this issue */
+    uint8_t subcore; /* of the SM; 0 in functional mode */
+    uint8_t stall;   /* pl_stall: main stall reason before this issue */
     uint32_t stall_cycles;
     uint32_t latency; /* cycles to the result; 0 if unknown (functional mode); PL_LATENCY_LATER:
                          reported later by pl_sink.done */
@@ -81,21 +82,22 @@ typedef struct pl_inst_event {
 
 #define PL_LATENCY_LATER UINT32_MAX
 
+/* An instruction accesses memory. */
 typedef struct pl_mem_event {
-    uint64_t seq; /* of the instruction */
-    uint64_t cycle;
-    uint32_t block, warp, pc;
-    uint32_t mask; /* lanes of the half */
-    uint8_t half;  /* of a warp with two halves; an instruction that both halves execute makes two
-                      accesses */
+    uint64_t seq;             /* of the instruction */
+    uint64_t cycle;           /* as in pl_inst_event */
+    uint32_t block, warp, pc; /* likewise */
+    uint32_t mask;            /* lanes of the half */
+    uint8_t half; /* of a warp with two halves; an instruction that both halves execute makes two
+                     accesses */
     uint16_t sm;
     uint8_t space;    /* pl_space of ptx/ast.h as resolved: global, shared, local, const, param */
     uint8_t kind;     /* pl_access_kind */
     uint16_t size;    /* bytes per lane */
     uint16_t sectors; /* distinct 32-byte sectors (global, local) */
-    uint16_t wavefronts; /* passes through L1 or shared memory */
-    uint16_t level;      /* pl_level that served the slowest part */
-    uint32_t latency;
+    uint16_t wavefronts;  /* passes through L1 or shared memory */
+    uint16_t level;       /* pl_level that served the slowest part */
+    uint32_t latency;     /* cycles until its last part is served; 0 in functional mode */
     const uint64_t *addr; /* PL_LANES addresses of the lanes of the half; entries of inactive lanes
                              are undefined */
 } pl_mem_event;
@@ -118,9 +120,11 @@ typedef enum pl_unit_sum {
 /* A further grid of the launch: launched by device code, or the next one in the stream. Its blocks
  * are numbered consecutively. */
 typedef struct pl_grid_event {
-    uint32_t first_block, grid[3], block[3];
+    uint32_t first_block;       /* linear index of its first block */
+    uint32_t grid[3], block[3]; /* blocks; threads per block */
 } pl_grid_event;
 
+/* Functions that receive the events, each with `ctx`. */
 typedef struct pl_sink {
     void *ctx;
     void (*inst)(void *ctx, const pl_inst_event *e); /* or NULL */

@@ -37,9 +37,9 @@ extern "C" {
 
 #define PTXLOOM_VERSION "0.2.0"
 
-typedef struct pl_gpu pl_gpu;
-typedef struct pl_module pl_module;
-typedef uint64_t pl_ptr; /* address in the memory of the emulated GPU */
+typedef struct pl_gpu pl_gpu;       /* an emulated GPU: its memory, and its diagnostics */
+typedef struct pl_module pl_module; /* an assembled program */
+typedef uint64_t pl_ptr;            /* address in the memory of the emulated GPU */
 
 /* ---- machines ---- */
 
@@ -80,29 +80,32 @@ typedef struct pl_occupancy_info {
  * threads. */
 pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registers, uint64_t shared,
                            uint32_t barriers, pl_occupancy_info *out);
-/* Clusters of `size` blocks that run at once where an SM has room for `blocks` blocks. */
+/* Returns the clusters of `size` blocks that run at once on the GPU, if an SM has room for `blocks`
+ * blocks. 0: none, or no machine. */
 uint32_t pl_gpu_clusters(const pl_gpu *gpu, uint32_t blocks, uint32_t size);
 
 /* Sets the stop flag. Long operations end soon after it becomes non-zero, with PL_INTERRUPTED and
  * E0420. 1: the user requested it; 2: the time limit expired. Loading, preparing, launching,
- * hashing and saving poll it. NULL: no flag. */
+ * hashing and saving poll it. It must stay valid until it is replaced, or the gpu
+ * closed. NULL: no flag. */
 void pl_gpu_stop_flag(pl_gpu *gpu, const volatile int *flag);
 
 /* ---- diagnostics ---- */
 /* Returns the number of messages since the last pl_gpu_diag_clear. */
 size_t pl_gpu_diag_count(const pl_gpu *gpu);
 typedef struct pl_message {
-    const char *severity; /* "error", "warning", "note" */
-    const char *code;     /* "E0214" */
-    const char *file;
-    uint32_t line, column;
+    const char *severity;    /* "error", "warning", "note" */
+    const char *code;        /* "E0214" */
+    const char *file;        /* NULL: it concerns no file */
+    uint32_t line, column;   /* from 1; 0: the file as a whole */
     const char *text, *help; /* help may be NULL */
     const char *source;   /* CUDA source position of a place in PTX, through .loc: "k.cu:12 (inlined
                              at k.cu:30)"; or NULL */
     const char *rendered; /* the complete message with source line and caret */
 } pl_message;
-/* Returns message k (0-based) of those since the last pl_gpu_diag_clear. colour: `rendered` uses
- * terminal colours. */
+/* Returns message k of those since the last pl_gpu_diag_clear, until which its texts are valid.
+ * colour: `rendered` uses terminal colours. If there is no message k, or no memory, it returns
+ * E0422 (out of memory). */
 pl_message pl_gpu_diag(pl_gpu *gpu, size_t k, bool colour);
 /* Removes all messages and frees the texts that are documented as valid until this call. */
 void pl_gpu_diag_clear(pl_gpu *gpu);
@@ -117,9 +120,11 @@ void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, 
                    const char *help);
 /* Returns advice for a file, based on its name; NULL: none. Valid until pl_gpu_diag_clear. */
 const char *pl_file_hint(pl_gpu *gpu, const char *path);
-/* Returns the word among the n given that is the most likely correction of `word`, or NULL. */
+/* Returns the word among the n given that is the most likely correction of `word`; NULL: none is
+ * similar. */
 const char *pl_nearest(const char *word, const char *const *words, size_t n);
-/* Prints the shortest decimal text that reads back as v: 0.1, 30. Returns its length. */
+/* Prints the shortest decimal text that reads back as v: 0.1, 30. Returns its length. The buffer
+ * has `size` bytes; 32 are always enough. */
 int pl_print_real(double v, char *buf, size_t size);
 /* Sanitises text from a file for a terminal. s: the next character, with n > 0 bytes remaining.
  * Returns the length of the character in bytes. *as is 0 if it can be printed unchanged, else the
@@ -146,10 +151,10 @@ typedef enum pl_output_kind {
 typedef struct pl_output_how {
     pl_output_kind kind;
     bool force;
-    const char *begins;
-    uint64_t bytes;
+    const char *begins; /* PL_OUTPUT_TABLE: the first characters of the text */
+    uint64_t bytes;     /* PL_OUTPUT_RAW: size of the file */
 } pl_output_how;
-typedef struct pl_output pl_output;
+typedef struct pl_output pl_output; /* an output file that is being written */
 /* Opens a temporary file next to `path`, which replaces `path` when it is closed with PL_OK.
  * PL_INVALID: the path is wrong, or names an existing file of another kind (E0015). PL_IO: the file
  * cannot be created. On failure *out is NULL. */
@@ -223,37 +228,44 @@ pl_status pl_module_load_file(pl_gpu *gpu, const char *path, const pl_load_optio
 pl_status pl_format_file(pl_gpu *gpu, const char *path, const char **out, size_t *bytes);
 /* Form of a saved program: an ELF object file, or assembly text that can be loaded in its place. */
 typedef enum pl_save_form { PL_SAVE_OBJECT, PL_SAVE_TEXT } pl_save_form;
-/* Serialises the assembled program. *out is valid until pl_gpu_diag_clear. PL_NOMEM. */
+/* Serialises the assembled program as *bytes bytes. *out is valid until pl_gpu_diag_clear. */
 pl_status pl_module_save(pl_module *m, pl_save_form form, const char **out, size_t *bytes);
+/* Receives the next n bytes; returns false to stop. */
+typedef bool pl_module_put(void *to, const char *bytes, size_t n);
 /* Passes the object file to `put` in pieces, so that it is never in memory as a whole. PL_IO: `put`
  * returned false. */
-typedef bool pl_module_put(void *to, const char *bytes, size_t n);
 pl_status pl_module_send(pl_module *m, pl_module_put *put, void *to);
 /* Allocates the module's variables again with their initial values, as a fresh load would.
  * PL_NOMEM, or PL_INVALID: the host lacks the memory (E0412). */
 pl_status pl_module_reset(pl_module *m);
 /* Frees the module and its variables in device memory. NULL is allowed. */
 void pl_module_close(pl_module *m);
-/* Kernels (.entry functions) of the module; the name is NULL past the last. */
+/* Return the number of kernels (.entry functions) of the module, and the name of kernel k. NULL:
+ * there is no kernel k. */
 size_t pl_module_kernel_count(const pl_module *m);
 const char *pl_module_kernel_name(const pl_module *m, size_t k);
 
+/* A parameter of a kernel. */
 typedef struct pl_kernel_param {
     const char *name;
     uint32_t offset, size; /* bytes; offset in the parameter block */
     const char *type;      /* "u64" */
 } pl_kernel_param;
+/* Resources and directives of a kernel. */
 typedef struct pl_kernel_info {
     const char *name;
-    /* registers: per thread; static_shared: bytes per block; local_bytes: bytes per thread. */
+    /* registers: per thread; static_shared: bytes per block; local_bytes: bytes per thread;
+     * param_bytes: size of the parameter block; nparams: number of parameters; barriers: named
+     * barriers per block. */
     uint32_t registers, static_shared, local_bytes, param_bytes, nparams, barriers;
     uint32_t spill_loads, spill_stores; /* bytes */
     uint32_t stack_bytes;               /* local_bytes plus those of the deepest call */
     uint32_t constant_bytes;            /* of bank 0: the driver's values, then the parameters */
     uint32_t reqntid[3], maxntid[3], reqcluster[3]; /* directives; 0,0,0: not given */
 } pl_kernel_info;
-/* PL_INVALID: the module has no kernel of that name. */
+/* Describes a kernel. PL_INVALID: the module has no kernel of that name. */
 pl_status pl_module_kernel(const pl_module *m, const char *name, pl_kernel_info *out);
+/* Properties of a whole module. */
 typedef struct pl_module_totals {
     uint64_t global_bytes, const_bytes; /* bytes of module-scope variables */
     const char *target;                 /* "sm_90a" */
@@ -269,7 +281,8 @@ pl_kernel_param pl_module_param(const pl_module *m, const char *kernel, uint32_t
 /* Returns address and size in bytes of a module-scope .global or .const variable. PL_INVALID: the
  * module has no variable of that name. */
 pl_status pl_module_symbol(const pl_module *m, const char *name, pl_ptr *address, uint64_t *bytes);
-/* The name of the variable that holds the byte at an address, and where it starts; NULL: none. */
+/* Returns the name of the variable that holds the byte at an address, and its first address in
+ * *start. NULL: there is none, and *start is unchanged. */
 const char *pl_module_variable(const pl_module *m, pl_ptr at, pl_ptr *start);
 /* From now on kernels may write the module's constants by their addresses, as hardware lets them.
  */
@@ -281,7 +294,7 @@ pl_status pl_module_share(const pl_module *m, pl_gpu *with, bool can);
 
 /* One instruction of the machine program, for listings and traces. */
 typedef struct pl_listing {
-    uint32_t pc;
+    uint32_t pc;          /* its index in the program */
     const char *kernel;   /* function that contains it */
     char text[256];       /* disassembly */
     const char *ptx_file; /* one of the module's PTX files */
@@ -292,13 +305,16 @@ typedef struct pl_listing {
     const char *src_file; /* from .loc, or NULL */
     uint32_t src_line;
     char cuda[200]; /* that position with inlined calls: "k.cu:12 (inlined at k.cu:30)"; or "" */
-    const char *mnemonic, *syntax, *cls;
-    uint32_t form; /* row of the instruction table */
+    const char *mnemonic; /* "ld" */
+    const char *syntax;   /* the form of the instruction table, as the manual writes it */
+    const char *cls;      /* its latency class */
+    uint32_t form;        /* row of the instruction table */
 } pl_listing;
-size_t pl_module_source_count(const pl_module *m); /* PTX files */
+/* Returns the number of PTX files. */
+size_t pl_module_source_count(const pl_module *m);
 /* Returns the number of machine instructions; pc is an index below it. */
 size_t pl_module_code_size(const pl_module *m);
-/* Returns the instruction at pc < pl_module_code_size; only pc is set if memory is exhausted. */
+/* Returns the instruction at pc < pl_module_code_size. Only pc is set if memory is exhausted. */
 pl_listing pl_module_listing(pl_module *m, uint32_t pc);
 
 /* Control information of an instruction, on the machine of the gpu: the hardware does not check
@@ -324,8 +340,8 @@ pl_status pl_alloc_device(pl_gpu *gpu, uint64_t bytes, const char *name, pl_ptr 
 /* Frees an allocation. PL_INVALID: p is not its first address, or it holds constants of a module.
  */
 pl_status pl_free_device(pl_gpu *gpu, pl_ptr p);
-/* Copy between host and device memory. PL_INVALID: the device range is not inside one allocation.
- */
+/* Copy `bytes` bytes between host and device memory. PL_INVALID: the device range is not inside one
+ * allocation; nothing is copied. */
 pl_status pl_copy_to_device(pl_gpu *gpu, pl_ptr to, const void *from, uint64_t bytes);
 pl_status pl_copy_from_device(pl_gpu *gpu, void *to, pl_ptr from, uint64_t bytes);
 /* Makes host and GPU share one address space, as CUDA programs see it. Call it before any
@@ -379,10 +395,12 @@ pl_status pl_resource_free(pl_gpu *gpu, uint64_t handle);
 pl_status pl_module_bind(pl_module *m, const char *name, uint64_t handle);
 
 /* ---- launches ---- */
+/* Functional: only execute. Timing: also model the time that the GPU takes. */
 typedef enum pl_mode { PL_MODE_FUNCTIONAL, PL_MODE_TIMING } pl_mode;
 
+/* A launch. What it points to must stay valid until pl_launch_kernel returns. */
 typedef struct pl_launch {
-    const char *kernel;
+    const char *kernel;                     /* name of an .entry function */
     uint32_t grid[3], block[3], cluster[3]; /* blocks; threads per block; blocks per cluster, 0,0,0:
                                                as the kernel declares */
     uint32_t dynamic_shared;                /* bytes per block */
@@ -428,7 +446,7 @@ typedef struct pl_launch {
      * there are no such nodes. */
     uint32_t (*update_node)(void *ctx, uint64_t node, uint32_t field, const void *value,
                             uint64_t offset, uint64_t bytes);
-    void *graph_ctx;
+    void *graph_ctx; /* passed to launch_graph and update_node as ctx */
     /* Limits: PL_INTERRUPTED once the launch has exceeded one; 0: no limit, for output 256 MiB. */
     uint64_t max_cycles;       /* timing mode */
     uint64_t max_instructions; /* warp instructions */
@@ -437,7 +455,8 @@ typedef struct pl_launch {
      * timing model, and running blocks continue without it after as long again, at least half
      * a second; 0: no limit. All blocks of cooperative launches start. Not with `then`. */
     double timed_seconds;
-    /* Called repeatedly while the launch runs; or NULL. */
+    /* Called repeatedly while the launch runs, with the blocks that have ended, all blocks, and the
+     * warp instructions so far; or NULL. */
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);
     void *progress_ctx;
     /* Next launch in the same stream, of the same module, or NULL. For it and those that follow,
@@ -460,19 +479,21 @@ typedef struct pl_result {
     uint64_t cycles;  /* 0 in functional mode; unless PL_OK: until the launch stopped, as for all
                          counts */
     uint64_t inst_executed, thread_inst_executed; /* warp instructions; thread instructions */
-    uint64_t longest_warp; /* functional mode: the largest %clock of a warp at its end; 0 in timing
-                              mode */
-    uint64_t global_bytes; /* requested by the lanes of loads, stores and atomics of global memory;
-                              0 without pc_stat */
-    double wall_seconds;   /* emulation only */
-    const char *error;     /* CUDA error name of a fault, or NULL */
-    const char *error_text;
+    uint64_t longest_warp;  /* functional mode: the largest %clock of a warp at its end; 0 in timing
+                               mode */
+    uint64_t global_bytes;  /* requested by the lanes of loads, stores and atomics of global memory;
+                               0 without pc_stat */
+    double wall_seconds;    /* emulation only */
+    const char *error;      /* CUDA error name of a fault, or NULL; valid, as are error_text and
+                               fault, until the next launch of this module */
+    const char *error_text; /* what happened, in one sentence; or NULL */
     const pl_fault_place *fault; /* or NULL */
     const pl_pc_stat *pc_stat;   /* indexed by pc; valid until the next launch of this module */
     size_t npc;
     const pl_counter *counter; /* valid until the next launch; none unless PL_OK, since rates of an
                                   incomplete launch have no meaning */
     size_t ncounters;
+    /* registers: per thread; shared memory: bytes per block; local_bytes: bytes per thread. */
     uint32_t registers, static_shared, dynamic_shared, local_bytes;
     double theoretical_occupancy; /* 0..1, timing mode */
     /* Not 0: only so many blocks ran with the timing model (timed_seconds). pc_stat and counter
@@ -486,7 +507,7 @@ typedef struct pl_result {
 pl_status pl_launch_kernel(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out);
 
 /* ---- checkers: errors of a launch, even when its result is right ---- */
-typedef struct pl_checks pl_checks;
+typedef struct pl_checks pl_checks; /* the checkers, and what they have found */
 typedef struct pl_checks_options {
     const char *tools; /* "race", "mem,race", "all" */
     size_t limit;      /* maximum findings that pl_checks_report reports; 0: all */
@@ -497,9 +518,11 @@ typedef struct pl_checks_options {
                                    [FILE:LINE]`, with * and ? as wildcards */
 } pl_checks_options;
 /* Opens checkers for the launches of one module. PL_INVALID: `tools` names an unknown tool.
- * PL_INVALID or PL_IO: `suppressions` cannot be read. */
+ * PL_INVALID or PL_IO: `suppressions` cannot be read. Diagnostics give the reason. The caller
+ * closes *out also after a failure. */
 pl_status pl_checks_open(pl_gpu *gpu, const pl_checks_options *o, pl_checks **out);
-void pl_checks_close(pl_checks *c); /* NULL is allowed */
+/* Frees the checkers. NULL is allowed. */
+void pl_checks_close(pl_checks *c);
 /* A finding of the launches; each pair of instructions is reported once per kind. */
 typedef struct pl_finding {
     const char *tool, *kind; /* "race", "raw": pl_explain has "race-raw" */
@@ -510,17 +533,18 @@ typedef struct pl_finding {
     uint32_t line;
     const char *other_file; /* of the other access, or NULL */
     uint32_t other_line;
+    /* Indices of the block and of the thread in it, for the access and for the other one. */
     uint32_t block[3], thread[3], other_block[3], other_thread[3];
-    uint32_t pc, other_pc; /* UINT32_MAX: there is no other access */
-    uint64_t address;
-    uint32_t bytes;
-    uint64_t start; /* init-copy: start address of the copy of so many bytes */
-    uint64_t count; /* occurrences */
-    bool ended;     /* the launch failed at this finding, and its error reports the same */
-    uint64_t seed;  /* seed of the schedule that showed it first; 0: the default schedule */
-    int64_t launch; /* id in the trace of the launch that showed it first; 0: not noted
-                       (pl_trace_note_findings); or PL_LAUNCH_* */
-    const char *text, *help;
+    uint32_t pc, other_pc; /* other_pc UINT32_MAX: there is no other access */
+    uint64_t address;      /* of the first byte concerned, or 0 */
+    uint32_t bytes;        /* size of the access; of a leak: of the allocation */
+    uint64_t start;        /* init-copy: start address of the copy of so many bytes */
+    uint64_t count;        /* occurrences */
+    bool ended;            /* the launch failed at this finding, and its error reports the same */
+    uint64_t seed;         /* seed of the schedule that showed it first; 0: the default schedule */
+    int64_t launch;        /* id in the trace of the launch that showed it first; 0: not noted
+                              (pl_trace_note_findings); or PL_LAUNCH_* */
+    const char *text, *help; /* the message, and advice or NULL */
 } pl_finding;
 enum {
     PL_LAUNCH_UNTRACED = -1, /* a launch that is not in the trace */
@@ -528,38 +552,41 @@ enum {
 };
 /* Returns the number of findings. */
 size_t pl_checks_count(const pl_checks *c);
-size_t pl_checks_errors(const pl_checks *c); /* findings that are errors, not warnings */
-/* Returns finding n, valid until the next launch. */
+/* Returns the number of findings that are errors, not warnings. */
+size_t pl_checks_errors(const pl_checks *c);
+/* Returns finding n, which must exist. It is valid until the next launch. */
 const pl_finding *pl_checks_finding(const pl_checks *c, size_t n);
-/* Reports all findings as diagnostics that point into the module. PL_NOMEM. */
+/* Reports all findings as diagnostics that point into the module. */
 pl_status pl_checks_report(pl_checks *c, pl_module *m);
 /* Counts that compute-sanitizer prints; initialise with zeros. */
 typedef struct pl_sanitizer_sum {
-    bool begun; /* its first line has been written */
-    uint64_t shown, errors, races, race_errors, race_warnings, leaked, leaks;
+    bool begun;                                 /* its first line has been written */
+    uint64_t shown, errors;                     /* errors other than races: reported, and all */
+    uint64_t races, race_errors, race_warnings; /* races: reported ones; all, by severity */
+    uint64_t leaked, leaks;                     /* bytes and allocations that were not freed */
 } pl_sanitizer_sum;
 /* Formats the findings as compute-sanitizer output, instead of pl_checks_report, and adds them to
- * *sum. m NULL: findings outside kernels. *lines is valid until the checkers are closed. PL_NOMEM.
- */
+ * *sum. m NULL: findings outside kernels. *lines is valid until the checkers are closed. */
 pl_status pl_checks_sanitizer(pl_checks *c, pl_module *m, pl_sanitizer_sum *sum,
                               const char **lines);
 /* Formats the final lines of the output. failed: the launch or the program ended with an error.
- * *last is valid until the checkers are closed. PL_NOMEM. */
+ * *last is valid until the checkers are closed. */
 pl_status pl_checks_sanitizer_end(pl_checks *c, const pl_sanitizer_sum *sum, bool failed,
                                   const char **last);
 /* Returns the number of errors in the sum, including leaks. */
 uint64_t pl_sanitizer_errors(const pl_sanitizer_sum *sum);
 
 /* ---- checkers of a whole program: they share their state of device memory ---- */
-typedef struct pl_checked pl_checked;
+typedef struct pl_checked pl_checked; /* that state, and findings outside kernels */
 /* Opens the shared state. [base, base + bytes): the program's device memory, as for pl_gpu_unify.
  * Close it after the checkers that use it (pl_checks_options). Errors as for pl_checks_open. */
 pl_status pl_checked_open(pl_gpu *gpu, const pl_checks_options *o, pl_ptr base, uint64_t bytes,
                           pl_checked **out);
-void pl_checked_close(pl_checked *p); /* NULL is allowed */
+/* Frees the shared state. NULL is allowed. */
+void pl_checked_close(pl_checked *p);
 /* Record operations of the program on device memory: pl_checked_fresh, the memory is uninitialised;
  * pl_checked_written, it has been written; pl_checked_copied, it has been copied. Memory outside
- * the range is accepted and counts as written. PL_NOMEM. */
+ * the range is accepted and counts as written. */
 pl_status pl_checked_fresh(pl_checked *p, pl_ptr at, uint64_t bytes);
 /* The same as pl_checked_fresh for all levels of an array. */
 pl_status pl_checked_fresh_array(pl_checked *p, pl_gpu *gpu, uint64_t array);
@@ -572,10 +599,10 @@ typedef struct pl_checked_memory {
     const char *call;  /* "cudaMemcpy, call 12, in main+0x42" */
     const char *where; /* findings with an equal `where` are merged */
 } pl_checked_memory;
-/* Reports init-copy if the program reads uninitialised device memory. PL_NOMEM. */
+/* Reports init-copy if the program reads uninitialised device memory. */
 pl_status pl_checked_read(pl_checked *p, pl_ptr at, uint64_t bytes, const pl_checked_memory *m);
 /* Reports another error, and the call that caused it. kind: "race-stream". Unknown kinds and those
- * of tools that are not enabled are ignored. PL_NOMEM. */
+ * of tools that are not enabled are ignored. text: the message; where: as in pl_checked_memory. */
 pl_status pl_checked_misuse(pl_checked *p, const char *kind, const char *text, const char *where);
 /* A range of memory that the next launch under these checkers may or must not access. */
 typedef struct pl_checked_range {
@@ -584,8 +611,7 @@ typedef struct pl_checked_range {
     const char *wrong; /* why an access is an error; NULL: it is allowed */
     bool accessed;     /* set by the launch */
 } pl_checked_range;
-/* Sets the watched ranges, sorted by address; they must stay valid until the launch has ended.
- * PL_NOMEM. */
+/* Sets the n watched ranges, sorted by address; they must stay valid until the launch has ended. */
 pl_status pl_checks_watch(pl_checks *c, pl_checked_range *range, size_t n);
 /* Accesses of a launch to a range of global memory. */
 enum {
@@ -599,22 +625,25 @@ typedef struct pl_checked_touch {
     uint32_t pc;  /* one of the accessing instructions */
     unsigned how; /* PL_TOUCH_* */
 } pl_checked_touch;
-/* Recording of accesses, if races are checked. pl_checks_keep: record the accesses of the next
- * launch under these checkers. pl_checks_touched: return them sorted by address, to be freed by the
- * caller; NULL: none, or no memory. pl_checks_place: "k.cu:12" or "line 40" of an instruction,
- * valid as long as the checkers. */
+/* Records the accesses of the next launch under these checkers, if they check races. */
 void pl_checks_keep(pl_checks *c);
+/* Returns the *n recorded accesses, sorted by address; the caller frees them with free. NULL: none,
+ * or no memory. */
 pl_checked_touch *pl_checks_touched(pl_checks *c, size_t *n);
+/* Returns the position of an instruction: "k.cu:12" or "line 40". It is valid until the checkers
+ * are closed. "": no memory. */
 const char *pl_checks_place(pl_checks *c, pl_module *m, uint32_t pc);
-/* Records memory that was not freed when the program ended. PL_NOMEM. */
+/* Records memory that was not freed when the program ended. name: of the allocation. */
 pl_status pl_checked_leak(pl_checked *p, pl_ptr at, uint64_t bytes, const char *name);
-/* Reports errors of the program itself; pl_checks_report reports those of kernels. PL_NOMEM. */
+/* Reports findings of the program itself; pl_checks_report reports those of kernels. */
 pl_status pl_checked_report(pl_checked *p);
-size_t pl_checked_errors(const pl_checked *p); /* findings that are errors, not warnings */
-pl_checks *pl_checked_list(pl_checked *p);     /* errors of the program itself */
+/* Returns the number of findings of the program itself that are errors, not warnings. */
+size_t pl_checked_errors(const pl_checked *p);
+/* Returns checkers that hold the findings of the program itself; they are part of *p. */
+pl_checks *pl_checked_list(pl_checked *p);
 
 /* ---- litmus tests: small concurrent programs, and the outcomes that a memory model allows ---- */
-typedef struct pl_litmus pl_litmus;
+typedef struct pl_litmus pl_litmus; /* a test, and the outcomes of its runs */
 /* Reads a test (ptxloom-litmus(5)), computes the outcomes that the axioms of the PTX memory model
  * allow, and assembles the test at that optimisation level. PL_INVALID, PL_IO: diagnostics give the
  * reason; *out is then NULL. */
@@ -622,7 +651,7 @@ pl_status pl_litmus_load(pl_gpu *gpu, const char *path, int opt_level, pl_litmus
 /* Runs the test `runs` times under schedules drawn from the seed, with strong or weak consistency,
  * and counts outcomes. Errors are those of pl_launch_kernel. */
 pl_status pl_litmus_run(pl_litmus *l, bool weak, uint64_t runs, uint64_t seed);
-/* One outcome. */
+/* One outcome: values of registers and memory after a run. */
 typedef struct pl_litmus_row {
     const char *text;      /* "1:r0=1 1:r1=0" */
     bool holds;            /* the condition is true for it */
@@ -630,23 +659,24 @@ typedef struct pl_litmus_row {
     bool sequential;       /* some interleaving of the threads produces it */
     uint64_t strong, weak; /* number of runs that showed it */
 } pl_litmus_row;
+/* The outcomes of a test, and what they say about the memory model. */
 typedef struct pl_litmus_report {
-    const char *name, *title;
-    const char *condition; /* as written in the file */
+    const char *name, *title; /* of the test */
+    const char *condition;    /* as written in the file */
     const char *unseen; /* why an outcome of the condition is not expected to be observed, or "" */
-    const pl_litmus_row *row; /* every outcome that is allowed or was observed */
-    size_t n;
-    uint64_t runs_strong, runs_weak;
-    bool agrees;   /* the claim of the test agrees with the axioms */
-    bool possible; /* the axioms allow an outcome that satisfies the condition */
-    uint64_t seen; /* weak-consistency runs that satisfied the condition */
+    const pl_litmus_row *row;        /* every outcome that is allowed or was observed */
+    size_t n;                        /* of these outcomes */
+    uint64_t runs_strong, runs_weak; /* runs with each consistency */
+    bool agrees;                     /* the claim of the test agrees with the axioms */
+    bool possible;                   /* the axioms allow an outcome that satisfies the condition */
+    uint64_t seen;                   /* weak-consistency runs that satisfied the condition */
     /* Outcomes observed but not allowed; outcomes allowed but never observed with weak consistency.
      */
     size_t forbidden, never;
 } pl_litmus_report;
-/* Reports the outcomes so far. *out is valid until the next call for this test. PL_NOMEM. */
+/* Reports the outcomes so far. *out is valid until the next call for this test. */
 pl_status pl_litmus_result(pl_litmus *l, pl_litmus_report *out);
-/* NULL is allowed. */
+/* Frees the test. NULL is allowed. */
 void pl_litmus_close(pl_litmus *l);
 
 /* ---- launch files ---- */
@@ -672,15 +702,15 @@ typedef struct pl_case {
     const char *const *link; /* further PTX files, linked with it */
     size_t nlink;
     const char *entry; /* NULL: the module's only kernel */
-    uint32_t grid[3], block[3], cluster[3], dynamic_shared, stack;
-    bool deterministic;
-    pl_case_arg *arg;
+    uint32_t grid[3], block[3], cluster[3], dynamic_shared, stack; /* as in pl_launch */
+    bool deterministic; /* the file says that the results are reproducible; informational */
+    pl_case_arg *arg;   /* owned by the case */
     size_t nargs;
     struct pl_case_more *more; /* private to the library */
 } pl_case;
 
 /* Creates an empty case for the caller to fill in: set the public members (the strings must outlive
- * the case) and add arguments. PL_NOMEM. */
+ * the case) and add arguments. The caller closes it before the gpu. */
 pl_status pl_case_open(pl_gpu *gpu, pl_case **out);
 /* Reads a launch file; paths in it are relative to its folder. PL_INVALID, PL_IO: diagnostics give
  * the reason; *out is NULL. */
@@ -696,17 +726,21 @@ pl_status pl_case_add_arg(pl_case *c, const char *text);
  * (kernel, shape, parameters; the other members are unchanged). m must be the module of c->ptx.
  * PL_INVALID, PL_IO, PL_INTERRUPTED: diagnostics give the reason. */
 pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l);
-/* Computes the SHA-256 of argument k's bytes as 64 hexadecimal digits. PL_INTERRUPTED: the stop
- * flag was raised; hex is then "". */
+/* Computes the SHA-256 of argument k's bytes as 64 hexadecimal digits. PL_INTERRUPTED: the
+ * stop flag was raised; hex is then "". Call it, and pl_case_element, pl_case_save and
+ * pl_case_compare, between prepare and release. */
 pl_status pl_case_sha256(const pl_case *c, size_t k, char hex[65]);
-/* Prints element i of argument k as text. */
+/* Prints element i of argument k as text into a buffer of `size` bytes; "": there is no such
+ * element. */
 void pl_case_element(const pl_case *c, size_t k, uint64_t i, char *buf, size_t size);
 /* Writes argument k to its `save` path. force: replace an existing file of any kind
- * (pl_output_how). */
+ * (pl_output_how). PL_INVALID, PL_IO: as for pl_output_open and pl_output_close. PL_INTERRUPTED:
+ * the stop flag was raised. */
 pl_status pl_case_save(pl_case *c, size_t k, bool force);
 /* Returns the status that pl_case_save would return for its path, without writing. */
 pl_status pl_case_check_save(pl_case *c, size_t k, bool force);
-/* Compares argument k with its expected values. PL_FAULT: they differ, as a diagnostic reports. */
+/* Compares argument k with its expected values. PL_OK: they are equal, or none are expected.
+ * PL_FAULT: they differ, as a diagnostic reports. */
 pl_status pl_case_compare(pl_case *c, size_t k);
 /* Frees the buffers of pl_case_prepare; the case may be prepared again. */
 void pl_case_release(pl_case *c);
@@ -722,11 +756,12 @@ const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes);
 /* Returns the last value that a kernel assigned to a conditional handle (cudaGraphSetConditional).
  * PL_INVALID: none was assigned. */
 pl_status pl_gpu_conditional(const pl_gpu *gpu, uint64_t handle, uint32_t *value);
-/* Assigns a value to a conditional handle from the host. PL_NOMEM. */
+/* Assigns a value to a conditional handle from the host. */
 pl_status pl_gpu_set_conditional(pl_gpu *gpu, uint64_t handle, uint32_t value);
 
 /* ---- traces (SQLite) ---- */
-typedef struct pl_trace pl_trace;
+typedef struct pl_trace pl_trace; /* a trace that is being written */
+/* What is stored: counts by instruction; also each issue; also each memory access. */
 typedef enum pl_trace_level { PL_TRACE_SUMMARY, PL_TRACE_INST, PL_TRACE_MEM } pl_trace_level;
 /* Filter of events; NULL: no restriction. Numbers are lists of values and inclusive ranges:
  * "0,4,8:11"; either end of a range may be omitted. Statistics and counters always cover the whole
@@ -760,22 +795,25 @@ pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o
 /* Starts a launch: call it before pl_launch_kernel and pass the returned sink in the launch. NULL:
  * it failed, as pl_trace_end reports. */
 const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, const char *case_name);
-/* Ends the launch: call it before pl_gpu_printed removes the kernel's output. */
+/* Ends the launch: call it before pl_gpu_printed removes the kernel's output. PL_IO: the trace
+ * could not be written; a diagnostic gives the reason. */
 pl_status pl_trace_end(pl_trace *t, const pl_result *r);
 /* Closes the trace and frees t. keep = false removes the file. PL_IO: it could not be written. */
 pl_status pl_trace_close(pl_trace *t, bool keep);
-/* Activities of a CUDA program other than its launches; times in microseconds on the application's
- * clock. */
+/* ---- activities of a CUDA program other than its launches ----
+ *
+ * Times are in microseconds on the application's clock. The functions add a row each, and copy
+ * their argument. PL_IO: the trace could not be written, as a diagnostic says. */
+
 /* A call of the CUDA API. */
 typedef struct pl_trace_call {
     int64_t id; /* numbered by the caller, from 1 */
     const char *name;
     int64_t thread; /* host thread, from 1 */
     double start, end;
-    int result;
+    int result;        /* cudaError_t or CUresult */
     const char *error; /* name of the error; NULL: success */
 } pl_trace_call;
-/* Adds a row; PL_IO or PL_NOMEM with a diagnostic if it fails, as the following functions. */
 pl_status pl_trace_add_call(pl_trace *t, const pl_trace_call *c);
 /* An operation executed by a stream. */
 typedef struct pl_trace_activity {
@@ -794,6 +832,7 @@ pl_status pl_trace_add_activity(pl_trace *t, const pl_trace_activity *a);
 /* Delays operations of a stream, among the latest 1000 rows: those that end after `from` end `by`
  * later, and also start `by` later unless they have started by then. */
 pl_status pl_trace_move_activities(pl_trace *t, int device, int64_t stream, double from, double by);
+/* Memory that the program allocated, or registered. */
 typedef struct pl_trace_allocation {
     uint64_t address, bytes;
     const char *memory; /* "device", "pinned", "registered", "managed" */
@@ -804,8 +843,8 @@ pl_status pl_trace_add_allocation(pl_trace *t, const pl_trace_allocation *a);
 /* An NVTX range or mark. */
 typedef struct pl_trace_nvtx {
     const char *name;
-    int64_t thread, depth;
-    double start, end;
+    int64_t thread, depth; /* host thread, from 1; enclosing ranges of the thread */
+    double start, end;     /* equal for a mark */
 } pl_trace_nvtx;
 pl_status pl_trace_add_nvtx(pl_trace *t, const pl_trace_nvtx *r);
 /* Adds the findings of the checkers, each to the launch that was noted for it, else to the one that
@@ -859,12 +898,15 @@ int64_t pl_trace_partner(struct sqlite3 *a, int64_t launch, struct sqlite3 *b);
 /* Cost of one PTX line in a launch. line 0: the launch has no such line. */
 typedef struct pl_line_cost {
     uint32_t line;
-    uint64_t issues, stall_cycles, sectors, conflicts;
-    const char *cuda; /* source position: "k.cu:12"; or NULL */
+    uint64_t issues;             /* hardware instructions issued for it */
+    uint64_t stall_cycles;       /* cycles in which warps waited before it */
+    uint64_t sectors, conflicts; /* 32-byte sectors accessed; shared memory bank conflicts */
+    const char *cuda;            /* source position: "k.cu:12"; or NULL */
 } pl_line_cost;
 /* Compares two launches. Calls `line` in order for every PTX line that ran in either launch; equal
- * lines of the two are one call. PL_INTERRUPTED: a progress handler of one of the connections
- * stopped it. */
+ * lines of the two are one call. Its texts and costs are valid during the call. PL_INTERRUPTED: a
+ * progress handler of one of the connections stopped it. PL_IO, PL_INVALID: SQLite failed; a
+ * diagnostic gives the reason. */
 pl_status pl_trace_diff(pl_gpu *gpu, struct sqlite3 *a, int64_t launch_a, struct sqlite3 *b,
                         int64_t launch_b,
                         void (*line)(void *ctx, const char *text, const pl_line_cost *a,
@@ -882,7 +924,7 @@ const char *pl_cuda_error(int number, const char **text);
  */
 const char *pl_explain(pl_gpu *gpu, const char *topic);
 /* Returns one line for each instruction form that is parsed and checked but not executed, with the
- * reason. */
+ * reason. It is valid until the gpu is closed. NULL: no memory. */
 const char *pl_explain_unsupported(pl_gpu *gpu);
 
 #ifdef __cplusplus
