@@ -1,6 +1,5 @@
-/* host_thread.c - the thread on which streams call host functions, as in CUDA. The caller waits for
- * it. */
-#define _POSIX_C_SOURCE 200809L
+/* host_thread.c - the thread on which streams call host functions, as in CUDA, one at a time. */
+#define _GNU_SOURCE /* pthread_cond_clockwait */
 #include "cudart/state.h"
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -45,32 +44,97 @@ static bool ensure_thread(void)
     return true;
 }
 
+/* Called with worker.lock, by a thread that has it. Returns the number of the call. */
+static uint64_t begin(void (*fn)(void *), void *arg)
+{
+    worker.fn = fn;
+    worker.arg = arg;
+    worker.busy = worker.pending = true;
+    pthread_cond_broadcast(&worker.changed);
+    return worker.done + 1;
+}
+
+static void call_here(void (*fn)(void *), void *arg)
+{
+    cuda_self.callback = true;
+    fn(arg);
+    cuda_self.callback = false;
+}
+
 static void call(void (*fn)(void *), void *arg)
 {
     pthread_mutex_lock(&worker.lock);
     const bool has_thread = ensure_thread();
     while (has_thread && worker.busy) pthread_cond_wait(&worker.changed, &worker.lock);
     if (has_thread) {
-        worker.fn = fn;
-        worker.arg = arg;
-        worker.busy = worker.pending = true;
-        const uint64_t before = worker.done;
-        pthread_cond_broadcast(&worker.changed);
-        while (worker.done == before) pthread_cond_wait(&worker.changed, &worker.lock);
+        const uint64_t number = begin(fn, arg);
+        while (worker.done < number) pthread_cond_wait(&worker.changed, &worker.lock);
     }
     pthread_mutex_unlock(&worker.lock);
-    if (has_thread) return;
-    cuda_self.callback = true;
-    fn(arg);
-    cuda_self.callback = false;
+    if (!has_thread) call_here(fn, arg);
+}
+
+/* It may wait for other threads, which may call this library. */
+static void release_lock(void)
+{
+    cuda_host_leave();
+    pthread_mutex_unlock(&cuda.lock);
+}
+
+static void take_lock(void)
+{
+    pthread_mutex_lock(&cuda.lock);
+    cuda_host_enter();
 }
 
 void cuda_call_host(void (*fn)(void *), void *arg)
 {
-    /* It may wait for other threads, which may call this library. */
-    cuda_host_leave();
-    pthread_mutex_unlock(&cuda.lock);
+    release_lock();
     call(fn, arg);
-    pthread_mutex_lock(&cuda.lock);
-    cuda_host_enter();
+    take_lock();
+}
+
+uint64_t cuda_host_begin(void (*fn)(void *), void *arg)
+{
+    pthread_mutex_lock(&worker.lock);
+    const bool has_thread = ensure_thread();
+    const uint64_t number = !has_thread ? worker.done : worker.busy ? 0 : begin(fn, arg);
+    pthread_mutex_unlock(&worker.lock);
+    if (has_thread) return number;
+    release_lock();
+    call_here(fn, arg);
+    take_lock();
+    return number ? number : UINT64_MAX;
+}
+
+bool cuda_host_busy(void)
+{
+    pthread_mutex_lock(&worker.lock);
+    const bool busy = worker.busy && worker.process == getpid();
+    pthread_mutex_unlock(&worker.lock);
+    return busy;
+}
+
+/* Called with worker.lock. A function that the parent of this process runs counts as ended. */
+static bool has_ended(uint64_t number)
+{
+    return number == UINT64_MAX || worker.done >= number || worker.process != getpid();
+}
+
+bool cuda_host_wait(uint64_t number, double seconds)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const long ns = end.tv_nsec + (long)(seconds * 1e9);
+    end.tv_sec += ns / 1000000000;
+    end.tv_nsec = ns % 1000000000;
+    release_lock();
+    pthread_mutex_lock(&worker.lock);
+    while (!has_ended(number) &&
+           pthread_cond_clockwait(&worker.changed, &worker.lock, CLOCK_MONOTONIC, &end) == 0)
+        ;
+    const bool ended = has_ended(number);
+    pthread_mutex_unlock(&worker.lock);
+    take_lock();
+    return ended;
 }

@@ -188,6 +188,51 @@ static int defer(cuda_stream *s, cuda_op *op)
         &(cuda_work){.run = run_deferred, .drop = drop_deferred, .values = values_of, .what = l});
 }
 
+/* ---------------------------------------------------------------- host functions */
+
+typedef struct host_call {
+    cuda_host_fn *fn;
+    void *arg;
+    uint64_t number; /* 0: it has not started */
+} host_call;
+
+/* The host waits briefly, so that later operations find the effects of quick functions. The stream
+ * of a longer function is blocked until it returns: it may wait for the program. */
+static int run_host(cuda_stream *s, void *what)
+{
+    const double patience = 0.02; /* s */
+    host_call *h = what;
+    const bool starts = !h->number;
+    if (starts) {
+        cuda_order_op(s);
+        cuda_order_host(s);
+        h->number = cuda_host_begin(h->fn, h->arg);
+    }
+    if (!h->number || !cuda_host_wait(h->number, starts ? patience : 0)) return CUDA_BLOCKED;
+    if (!starts && cuda.now > s->ready) s->ready = cuda.now;
+    const int previous_device = cuda_self.device;
+    cuda_self.device = s->device;
+    cuda_clock_host_function(s);
+    cuda_self.device = previous_device;
+    cuda.steps++;
+    cuda_record_values(s->ready);
+    return CU_OK;
+}
+
+static int submit_host(cuda_stream *s, const cuda_op *op)
+{
+    host_call *h = malloc(sizeof *h);
+    if (!h) return CU_MEMORY_ALLOCATION;
+    *h = (host_call){.fn = op->u.host.fn, .arg = op->u.host.arg};
+    const bool blocked = cuda_is_blocked(s);
+    if (blocked) cuda_clock_deferred(op);
+    if (blocked || run_host(s, h) == CUDA_BLOCKED)
+        return cuda_defer(s, &(cuda_work){.run = run_host, .drop = free, .what = h});
+    free(h);
+    cuda_progress();
+    return CU_OK;
+}
+
 static bool stream_is_blocked(const void *stream)
 {
     return cuda_is_blocked(stream);
@@ -202,6 +247,7 @@ int cuda_submit(cuda_stream *s, cuda_op *op)
         cuda_drain_until(stream_is_blocked, s);
         error = cuda.sticky;
     }
+    if (!error && op->kind == OP_HOST) return submit_host(s, op);
     if (!error && (op->kind == OP_MEMORY || cuda_is_blocked(s)))
         return op->kind == OP_RECORD ? cuda_defer_record(s, op->u.event) : defer(s, op);
     if (!error) error = cuda_execute(s, op);

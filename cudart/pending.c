@@ -224,7 +224,7 @@ static bool value_may_change(void)
         const cuda_memory_ops *m = awaited_values(&s->first->work);
         if (s->first->running || (m && cuda_memory_ops_shared(m))) return true;
     }
-    return other_threads_exist();
+    return cuda_host_busy() || other_threads_exist();
 }
 
 static void report_blocked(bool stuck)
@@ -252,7 +252,7 @@ void cuda_drain_until(bool (*pending)(const void *), const void *what)
         if (!blocked || !pending(what)) break;
         const bool stuck = !value_may_change();
         const double now = cuda_seconds();
-        if (end <= 0) end = now + limit;
+        if (end <= 0 || cuda_host_busy()) end = now + limit;
         if (stuck || now > end) {
             report_blocked(stuck);
             cuda_set_sticky_error(CU_LAUNCH_TIMEOUT);

@@ -788,6 +788,13 @@ bool cuda_host_inside(void);
 /* ---- host_thread.c ---- */
 /* Called with the lock, which is released during the call. */
 void cuda_call_host(void (*fn)(void *), void *arg);
+/* Starts the function without waiting for it. Returns the number of the call, 0: another function
+ * is running. Without a thread the function ends here. */
+uint64_t cuda_host_begin(void (*fn)(void *), void *arg);
+/* Waits for a call for at most this time; called with the lock, which is released meanwhile. True
+ * if the function has ended. */
+bool cuda_host_wait(uint64_t number, double seconds);
+bool cuda_host_busy(void); /* a function is running */
 
 /* ---- timing.c: selection of timed launches, and durations of the others ---- */
 bool cuda_timed(const cuda_function *f, const cuda_launch *l);

@@ -185,6 +185,7 @@ void graphs_refused(void);
 void values_of_kernels(void);
 void values_of_host(void);
 void values_of_mailboxes(void);
+void host_function_waits(void);
 void values_of_threads(void);
 void values_in_graphs(void);
 void values_on_the_clock(void);

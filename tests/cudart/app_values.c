@@ -115,6 +115,39 @@ void values_of_kernels(void)
     EXPECT(cudaMemcpy(&back, d, 4, COPY_D2H), CU_INVALID_VALUE); /* freed in stream order */
 }
 
+static void wait_for_word(void *unused)
+{
+    (void)unused;
+    while (seen(0) != 1) {
+    }
+}
+
+/* A host function returns after a later write of the host; meanwhile its stream is blocked, and a
+ * function of another stream has to wait. */
+void host_function_waits(void)
+{
+    void *s = stream(1), *after = stream(1), *other = stream(1), *e = event();
+    unsigned called = 0;
+    words();
+    EXPECT(cudaLaunchHostFunc(s, wait_for_word, NULL), 0);
+    store(s, 1, 7);
+    EXPECT(cudaEventRecord(e, s), 0);
+    EXPECT(cudaStreamWaitEvent(after, e, 0), 0);
+    store(other, 2, 9);
+    EXPECT(cudaStreamSynchronize(other), 0);
+    EXPECT(cudaLaunchHostFunc(other, host_function, &called), 0);
+    EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+    EXPECT(cudaEventQuery(e), CU_NOT_READY);
+    EXPECT(cudaStreamQuery(after), CU_NOT_READY);
+    EXPECT(cudaStreamQuery(other), CU_NOT_READY);
+    EXPECT(seen(1) == 0 && seen(2) == 9 && called == 0, 1);
+    set(0, 1);
+    EXPECT(cudaStreamSynchronize(after), 0);
+    EXPECT(cudaStreamSynchronize(other), 0);
+    EXPECT(cudaStreamQuery(s), 0);
+    EXPECT(seen(1) == 7 && called != 0, 1);
+}
+
 /* The host writes a value and polls for its effect. */
 void values_of_mailboxes(void)
 {
