@@ -480,7 +480,12 @@ int pl_cudaCreateSurfaceObject(unsigned long long *out, const void *resource)
     const char *why = NULL;
     uint64_t handle;
     if (!out || !r) return CU_INVALID_VALUE;
-    if (r->type != RESOURCE_ARRAY) return CU_INVALID_VALUE;
+    if (r->type != RESOURCE_ARRAY) {
+        pl_texel_format unused;
+        const bool memory = r->type == RESOURCE_LINEAR || r->type == RESOURCE_PITCH;
+        const int error = memory ? format_of(channel_of(r), &unused) : CU_OK;
+        return error ? error : CU_INVALID_VALUE;
+    }
     if (!r->u.array) return CU_INVALID_HANDLE;
     const cuda_array *a = r->u.array;
     if (pl_surface_create(cuda_current_device()->gpu, a->handle, a->level, &handle, &why) !=

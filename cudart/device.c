@@ -292,6 +292,11 @@ int pl_cudaSetDeviceFlags(unsigned flags)
     return CU_OK;
 }
 
+void cuda_reset_device_flags(cuda_device *d)
+{
+    d->flags = MAPS_HOST;
+}
+
 int pl_cudaGetDeviceFlags(unsigned *flags)
 {
     if (!flags) return CU_INVALID_VALUE;

@@ -154,6 +154,7 @@ bool cuda_register_context(cuda_context *c)
 void cuda_end_context(cuda_context *c)
 {
     if (c == cuda_self.context) pl_cuCtxPopCurrent_v2(NULL);
+    if (!c->green) cuda_release_of_context(c);
     cuda_table_remove(&contexts, c);
     cuda_table_put(&destroyed, c, c);
 }
@@ -161,7 +162,8 @@ void cuda_end_context(cuda_context *c)
 int pl_cuCtxDestroy_v2(void *handle)
 {
     cuda_context *c = cuda_context_of(handle);
-    if (handle && cuda_table_get(&destroyed, handle)) return CU_CONTEXT_DESTROYED;
+    if (!handle) return CU_INVALID_VALUE;
+    if (cuda_table_get(&destroyed, handle)) return CU_CONTEXT_DESTROYED;
     if (!c || !c->created || c->green) return CU_INVALID_CONTEXT;
     cuda_end_context(c);
     return CU_OK;
@@ -340,6 +342,7 @@ int pl_cuCtxGetId(void *context, uint64_t *id)
     const cuda_context *c = context ? cuda_context_of(context) : current_context();
     if (!c) return CU_INVALID_CONTEXT;
     if (!id) return CU_INVALID_VALUE;
+    if (!c->created && c->inactive) return CU_CONTEXT_DESTROYED;
     *id = c->created ? (uintptr_t)c : (uint64_t)c->device + 1;
     return CU_OK;
 }
@@ -424,7 +427,7 @@ static bool is_too_new(const cuda_module *m)
 static int module_of(const void *image, cuda_module **out)
 {
     uint32_t magic;
-    if (!image || !out) return CU_INVALID_VALUE;
+    if (!image) return CU_INVALID_VALUE;
     memcpy(&magic, image, sizeof magic);
     cuda_module *m = calloc(1, sizeof *m);
     if (!m) return CU_MEMORY_ALLOCATION;
@@ -496,6 +499,7 @@ static int load_image(cuda_module **out, const void *image, unsigned max_target,
 {
     cuda_module *m;
     if (log && log_size) *log = '\0';
+    if (!out) return CU_INVALID_VALUE;
     int error = module_of(image, &m);
     if (error && log) snprintf(log, log_size, "neither PTX nor a fat binary with PTX");
     if (error) return error;

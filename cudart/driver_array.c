@@ -251,3 +251,8 @@ int pl_cuDeviceGetTexture1DLinearMaxWidth(size_t *width, int format, unsigned ch
     if (!channel_of(format, channels, &c)) return CU_INVALID_VALUE;
     return pl_cudaDeviceGetTexture1DLinearMaxWidth(width, &c, device);
 }
+
+int pl_cuArrayDestroy(cuda_array *a)
+{
+    return a ? pl_cudaFreeArray(a) : CU_INVALID_HANDLE;
+}

@@ -139,6 +139,13 @@ static int side_of(const cuda_copy_side *s, size_t width, cuda_side *out)
     return base ? CU_OK : CU_INVALID_VALUE;
 }
 
+/* False if the copied part of a row continues in the next row. Pitch 0: rows have no gaps. */
+static bool is_inside_rows(const cuda_copy_side *s, size_t width)
+{
+    return s->type == MEMORY_OF_ARRAY || !s->pitch ||
+           (width <= s->pitch && s->x <= s->pitch - width);
+}
+
 int cuda_convert_driver(const cuda_driver_copy *p, cuda_copy *c)
 {
     *c = (cuda_copy){
@@ -146,8 +153,7 @@ int cuda_convert_driver(const cuda_driver_copy *p, cuda_copy *c)
     int error = side_of(&p->from, p->width, &c->from);
     if (!error) error = side_of(&p->to, p->width, &c->to);
     if (error) return error;
-    if ((!c->from.array && c->height > 1 && c->width > c->from.pitch) ||
-        (!c->to.array && c->height > 1 && c->width > c->to.pitch))
+    if (c->height > 1 && (!is_inside_rows(&p->from, p->width) || !is_inside_rows(&p->to, p->width)))
         return CU_INVALID_VALUE;
     return cuda_check_copy(c);
 }

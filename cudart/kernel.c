@@ -201,23 +201,31 @@ static int active_clusters(int *n, const void *function, const cuda_launch_confi
     return error;
 }
 
-int pl_cudaOccupancyMaxActiveClusters(int *n, const void *function, const cuda_launch_config *c)
+/* *size: the number of blocks in a cluster of the launch, as compiled or by its attribute. */
+static int cluster_size(const cuda_function *f, const cuda_launch_config *c, unsigned *size)
 {
-    cuda_function *f;
-    if (!n || !c) return CU_INVALID_VALUE;
-    const int error = cuda_function_of(function, &f);
-    if (error) return error;
     const uint32_t *required = f->info.reqcluster;
-    unsigned size = required[0] ? required[0] * required[1] * required[2] : 1;
-    const unsigned default_max = f->nonportable_cluster ? CLUSTER_MAX : CLUSTER_PORTABLE;
+    const unsigned max = f->nonportable_cluster ? CLUSTER_MAX : CLUSTER_PORTABLE;
+    *size = required[0] ? required[0] * required[1] * required[2] : 1;
     for (unsigned k = 0; k < c->attributes; k++) {
         const unsigned *v = c->attribute[k].value.cluster;
         if (c->attribute[k].id != ATTRIBUTE_CLUSTER) continue;
         if (!v[0] || !v[1] || !v[2] || c->grid.x % v[0] || c->grid.y % v[1] || c->grid.z % v[2])
             return CU_INVALID_CLUSTER;
-        size = v[0] * v[1] * v[2];
+        *size = v[0] * v[1] * v[2];
     }
-    return size > default_max ? CU_INVALID_CLUSTER : active_clusters(n, function, c, size);
+    return *size > max ? CU_INVALID_CLUSTER : CU_OK;
+}
+
+int pl_cudaOccupancyMaxActiveClusters(int *n, const void *function, const cuda_launch_config *c)
+{
+    cuda_function *f;
+    if (!n || !c) return CU_INVALID_VALUE;
+    int error = cuda_function_of(function, &f);
+    if (error) return error;
+    unsigned size;
+    error = cluster_size(f, c, &size);
+    return error ? error : active_clusters(n, function, c, size);
 }
 
 int pl_cudaOccupancyMaxPotentialClusterSize(int *size, const void *function,
@@ -225,7 +233,9 @@ int pl_cudaOccupancyMaxPotentialClusterSize(int *size, const void *function,
 {
     cuda_function *f;
     if (!size || !c) return CU_INVALID_VALUE;
+    unsigned unused;
     int error = cuda_function_of(function, &f);
+    if (!error) error = cluster_size(f, c, &unused);
     if (error) return error;
     for (*size = f->nonportable_cluster ? CLUSTER_MAX : CLUSTER_PORTABLE; *size > 1; *size /= 2) {
         int n;

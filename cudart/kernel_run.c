@@ -38,9 +38,10 @@ int cuda_copy_param_block(const cuda_function *f, void *const *extra, uint8_t **
         if ((uintptr_t)extra[0] == POINTER) block = extra[1];
         if ((uintptr_t)extra[0] == SIZE) memcpy(&bytes, extra[1], sizeof bytes);
     }
+    if (bytes > param_bytes) return CU_OUT_OF_RESOURCES;
     *params = calloc(1, param_bytes ? param_bytes : 1);
     if (!*params) return CU_MEMORY_ALLOCATION;
-    if (block) memcpy(*params, block, bytes < param_bytes ? bytes : param_bytes);
+    if (block) memcpy(*params, block, bytes);
     return CU_OK;
 }
 

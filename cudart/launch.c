@@ -3,10 +3,12 @@
 #include "cudart/green.h"
 #include <string.h>
 
+/* The driver's launch has 32 bits for the size of dynamic shared memory; higher ones are lost. */
 static int launch(const void *function, const cuda_launch *l, void *const *args, void *stream)
 {
     cuda_function *f;
     cuda_op op = {.kind = OP_KERNEL, .u.kernel.l = *l};
+    op.u.kernel.l.shared &= UINT32_MAX;
     cuda_stream *s = cuda_stream_of(stream);
     const int device = cuda_self.device;
     if (s) cuda_self.device = s->device; /* device on which it runs, whether or not it is current */

@@ -240,7 +240,7 @@ int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
 int pl_cuLinkDestroy(void *link)
 {
     cuda_link *l = link;
-    if (!l) return CU_INVALID_VALUE;
+    if (!l) return CU_INVALID_HANDLE;
     for (size_t k = 0; k < l->n; k++) free(l->text[k]);
     free(l->text);
     free(l->list);

@@ -185,23 +185,35 @@ bool cuda_is_managed(const void *p, size_t bytes)
 
 /* Resources of the context are released; a context that failed cannot be restored in this process.
  */
+static void release_at_end(const cuda_alloc *a)
+{
+    if (cuda.options.leak_check) cuda_checked_leak(a);
+    cuda_release(a->address, 1u << a->type);
+}
+
+void cuda_release_of_context(const cuda_context *c)
+{
+    cuda_drain_device(c->device);
+    cuda_flush();
+    for (size_t k = cuda.alloc.n; k-- > 0;)
+        if (cuda.alloc.at[k].context == c && !cuda.alloc.at[k].pooled && !cuda.alloc.at[k].physical)
+            release_at_end(&cuda.alloc.at[k]);
+}
+
 int pl_cudaDeviceReset(void)
 {
     cuda_device *device = cuda_current_device();
     cuda_wait(NULL);
     cuda_flush();
-    for (size_t k = cuda.alloc.n; k-- > 0;) {
-        const cuda_alloc *a = &cuda.alloc.at[k];
-        if (a->device != cuda_self.device) continue;
-        if (cuda.options.leak_check) cuda_checked_leak(a);
-        cuda_release(a->address, 1u << a->type);
-    }
+    for (size_t k = cuda.alloc.n; k-- > 0;)
+        if (cuda.alloc.at[k].device == cuda_self.device) release_at_end(&cuda.alloc.at[k]);
     for (int d = 0; d < cuda.devices; d++) {
         if (device->peers >> d & 1) cuda_set_variable_access(d, cuda_self.device, false);
         cuda_set_access_all(d, cuda_self.device, d == cuda_self.device);
     }
     device->peers = 0;
     device->limited = 0;
+    cuda_reset_device_flags(device);
     for (cuda_module *m = cuda.modules; m; m = m->next)
         if (cuda_loaded(m)) cuda_module_reset(m);
     if (cuda.sticky) cuda.sticky = 46; /* cudaErrorDevicesUnavailable, as on the H200 */

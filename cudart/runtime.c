@@ -42,7 +42,6 @@ static void record_exit_status(int status, void *unused)
 /* False: a message gives the reason; only the devices opened so far exist. */
 static bool open_device(void)
 {
-    enum { MAPS_HOST = 8 }; /* cudaDeviceMapHost */
     cuda_device *d = &cuda.device[cuda.devices];
     const pl_status st = pl_gpu_open(&d->gpu, cuda.options.arch);
     if (st != PL_OK) {
@@ -52,7 +51,7 @@ static bool open_device(void)
     double sms = 0;
     pl_gpu_value(d->gpu, "sm.count", "", &sms);
     d->sms = (unsigned)sms;
-    d->flags = MAPS_HOST;
+    cuda_reset_device_flags(d);
     d->legacy.device = cuda.devices++;
     return true;
 }

@@ -303,6 +303,7 @@ int pl_cuMemExportToShareableHandle(void *out, uint64_t handle, int type, unsign
 {
     const cuda_physical *p = physical_of(handle);
     if (!out || !p || flags || type != CUDA_POSIX_FILE) return CU_INVALID_VALUE;
+    if (!(p->properties.handle_types & CUDA_POSIX_FILE)) return CU_INVALID_VALUE;
     const int fd = fcntl(p->fd, F_DUPFD_CLOEXEC, 3);
     memcpy(out, &fd, sizeof fd);
     return fd >= 0 ? CU_OK : CU_UNKNOWN;
@@ -314,8 +315,10 @@ int pl_cuMemImportFromShareableHandle(uint64_t *out, void *file, int type)
     const int fd = (int)(uintptr_t)file;
     if (!out || type != CUDA_POSIX_FILE) return CU_INVALID_VALUE;
     if (fstat(fd, &st) != 0 || st.st_size <= 0) return CU_UNKNOWN;
-    const allocation_properties q = {
-        .type = 1, .location_type = CUDA_LOCATION_DEVICE, .location = cuda_self.device};
+    const allocation_properties q = {.type = 1,
+                                     .handle_types = CUDA_POSIX_FILE,
+                                     .location_type = CUDA_LOCATION_DEVICE,
+                                     .location = cuda_self.device};
     return add_physical(fcntl(fd, F_DUPFD_CLOEXEC, 3), cuda_self.device, (uint64_t)st.st_size, &q,
                         out);
 }

@@ -283,6 +283,7 @@ static inline cuda_device *cuda_current_device(void)
 /* True if flags of a device or context (cudaDeviceScheduleMask, CU_CTX_SCHED_MASK) have at most one
  * scheduling policy and no unknown bit. */
 bool cuda_valid_device_flags(unsigned flags);
+void cuda_reset_device_flags(cuda_device *d);
 static inline bool cuda_is_device(int device)
 {
     return device >= 0 && device < cuda.devices;
@@ -619,6 +620,9 @@ int cuda_check_set(const cuda_set *s);
 /* Executes a checked copy or set. */
 int cuda_copy_now(const cuda_copy *c);
 int cuda_set_now(const cuda_set *s);
+
+/* Frees the memory that was allocated in a context. */
+void cuda_release_of_context(const cuda_context *c);
 
 /* ---- driver.c ---- */
 /* Returns the context of a handle; NULL: there is no such context. */

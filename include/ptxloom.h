@@ -64,7 +64,7 @@ const char *pl_gpu_text(const pl_gpu *gpu, const char *key);
  * last. */
 const char *pl_gpu_builtin(size_t k);
 /* Sets the size in bytes of the heap that malloc uses in kernels (default 8 MiB). PL_INVALID:
- * kernels have already used the heap with another size. */
+ * a kernel has already allocated from the heap, which has another size. */
 pl_status pl_gpu_heap(pl_gpu *gpu, uint64_t bytes);
 
 /* Resident blocks per SM, and the limit that each resource alone imposes. */

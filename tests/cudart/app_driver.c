@@ -835,6 +835,7 @@ int cudaHostGetFlags(unsigned *flags, void *host);
 int cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location);
 int cudaIpcOpenEventHandle(void **out, cuda_ipc handle);
 int cuLinkCreate_v2(unsigned n, int *option, void **value, void **out);
+int cuLinkDestroy(void *link);
 int cuLinkComplete(void *link, void **out, size_t *bytes);
 int cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *option, void **value);
 int cuModuleGetFunction(void **out, void *module, const char *name);
@@ -927,6 +928,69 @@ static void modules_as_recorded(void)
     EXPECT(cuLinkCreate_v2(0, NULL, NULL, &link), 0);
     EXPECT(cuLinkComplete(link, &out, &size), 0);
     EXPECT(cuLinkComplete(link, &out, &size), CU_INVALID_HANDLE);
+    EXPECT(cuLinkDestroy(link), 0);
+    EXPECT(cuLinkDestroy(NULL), CU_INVALID_HANDLE);
+    EXPECT(cuModuleLoadData(NULL, good), CU_INVALID_VALUE);
+    /* A parameter block may be too short, but not too long. */
+    uint64_t bytes = 0;
+    void *extra[] = {(void *)1, log, (void *)2, &bytes, NULL};
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra), 0);
+    bytes = 4;
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra), CU_OUT_OF_RESOURCES);
+}
+
+int cuArrayDestroy(void *a);
+int cudaCreateSurfaceObject(unsigned long long *out, const void *resource);
+int cudaDeviceGetP2PAttribute(int *value, int k, int from, int to);
+int cudaSetDeviceFlags(unsigned flags);
+int cudaGetDeviceFlags(unsigned *flags);
+int cudaDeviceReset(void);
+int cuMemExportToShareableHandle(void *out, uint64_t handle, int type, unsigned long long flags);
+int cuMemAlloc_v2(uint64_t *p, size_t bytes);
+int cuMemFree_v2(uint64_t p);
+
+static void arguments_as_recorded(void)
+{
+    enum { LINEAR_MEMORY = 2, YIELD = 2, MAPS_HOST = 8, NO_ATTRIBUTE = 50 };
+    const cuda_resource linear = {.type = LINEAR_MEMORY};
+    cuda_launch_attribute a = {.id = ATTRIBUTE_CLUSTER, .value.cluster = {64, 1, 1}};
+    const cuda_launch_config c = {
+        .grid = {64, 1, 1}, .block = {1, 1, 1}, .attribute = &a, .attributes = 1};
+    unsigned long long surface;
+    unsigned flags;
+    int n;
+    EXPECT(cuArrayDestroy(NULL), CU_INVALID_HANDLE);
+    EXPECT(cudaCreateSurfaceObject(&surface, &linear), CU_INVALID_CHANNEL);
+    EXPECT(cudaDeviceGetP2PAttribute(&n, NO_ATTRIBUTE, 0, 12), CU_INVALID_DEVICE);
+    EXPECT(cudaOccupancyMaxPotentialClusterSize(&n, stub_nop, &c), CU_INVALID_CLUSTER);
+    /* The size of shared memory has 32 bits. */
+    EXPECT(cudaLaunchKernel(stub_nop, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, (size_t)1 << 40, 0),
+           0);
+    /* Memory is exported as the type of handle for which it was created. */
+    const struct {
+        int type, handle_types, location_type, location;
+        char rest[16];
+    } not_shared = {1, 0, 1, 0, {0}};
+    uint64_t handle;
+    EXPECT(cuMemCreate(&handle, 2 << 20, &not_shared, 0), 0);
+    EXPECT(cuMemExportToShareableHandle(&n, handle, 1, 0), CU_INVALID_VALUE);
+    EXPECT(cuMemRelease(handle), 0);
+    EXPECT(cudaSetDeviceFlags(YIELD), 0);
+    EXPECT(cudaDeviceReset(), 0);
+    EXPECT(cudaGetDeviceFlags(&flags), 0);
+    EXPECT(flags, MAPS_HOST);
+}
+
+/* The memory of a context ends with it. */
+static void contexts_as_recorded(void)
+{
+    void *c;
+    uint64_t p;
+    EXPECT(cuCtxDestroy_v2(NULL), CU_INVALID_VALUE);
+    EXPECT(cuCtxCreate_v4(&c, NULL, 0, 0), 0);
+    EXPECT(cuMemAlloc_v2(&p, 64), 0);
+    EXPECT(cuCtxDestroy_v2(c), 0);
+    EXPECT(cuMemFree_v2(p), CU_INVALID_VALUE);
 }
 
 int cudaLogsRegisterCallback(void *fn, void *arg, void **handle);
@@ -976,6 +1040,8 @@ void as_recorded(void)
     host_mappings();
     host_pools();
     pools_as_recorded();
+    arguments_as_recorded();
+    contexts_as_recorded();
     EXPECT(cudaDeviceFlushGPUDirectRDMAWrites(0, 100), 0);
     EXPECT(cudaDeviceFlushGPUDirectRDMAWrites(0, 50), CU_INVALID_VALUE);
 }

@@ -295,6 +295,8 @@ void driver_array(void)
     EXPECT(back.width == 4 && back.height == 2 && back.format == 1 && back.channels == 1, 1);
     copy.to_array = resource.u.array = array;
     EXPECT(cuMemcpy2D_v2(&copy), 0);
+    copy.from_x = 1; /* the last column would be in the next row */
+    EXPECT(cuMemcpy2D_v2(&copy), CU_INVALID_VALUE);
     EXPECT(cuTexObjectCreate(&t, &resource, &texture, NULL), 0);
     EXPECT(cuModuleLoadData(&m, fetch), 0);
     EXPECT(cuModuleGetFunction(&f, m, "fetch"), 0);

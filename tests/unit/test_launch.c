@@ -522,6 +522,28 @@ START_TEST(device_addresses_are_reused)
 }
 END_TEST
 
+/* Launches of a module with malloc do not use the heap; its calls do. */
+START_TEST(heap_size_after_launches)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".extern .func (.param .b64 p) malloc(.param .b64 n);\n"
+        ".visible .entry none() { ret; }\n.visible .entry one() {\n"
+        "{ .param .b64 p; .param .b64 n; st.param.b64 [n], 64; call (p), malloc, (n); } ret; }\n";
+    pl_module *m;
+    pl_result r;
+    pl_launch l = {.kernel = "none", .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, sizeof text - 1, NULL, &m), PL_OK);
+    ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_OK);
+    ck_assert_int_eq(pl_gpu_heap(gpu, 32 << 20), PL_OK);
+    l.kernel = "one";
+    ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_OK);
+    ck_assert_int_eq(pl_gpu_heap(gpu, 64 << 20), PL_INVALID);
+    pl_module_close(m);
+}
+END_TEST
+
 START_TEST(assembly_interrupted)
 {
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -627,6 +649,7 @@ int main(void)
     tcase_add_test(c, buffer_fill_interrupted);
     tcase_add_test(c, graph_conditionals_are_preserved);
     tcase_add_test(c, device_addresses_are_reused);
+    tcase_add_test(c, heap_size_after_launches);
     tcase_add_test(c, assembly_interrupted);
     tcase_add_loop_test(c, driver_errors_are_rejected, 0, sizeof resources / sizeof *resources);
     tcase_add_test(c, near_miss_suggestions);
