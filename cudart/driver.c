@@ -7,10 +7,12 @@
 
 enum {
     DRIVER_NOT_FOUND = 500,
-    INFO_SIZE = 4, /* CUjit_option */
+    INFO_BUFFER = 3, /* CUjit_option */
+    INFO_SIZE = 4,
     LOG_BUFFER = 5,
     LOG_SIZE = 6,
     JIT_TARGET = 9,
+    JIT_VERBOSE = 12,
     JIT_OPTIONS = 40,
     WRAPPER_MAGIC = 0x466243B1
 };
@@ -483,13 +485,20 @@ static unsigned target_of(const cuda_module *m)
 static int check_version(const cuda_module *m, unsigned max_target, char *log, size_t log_size)
 {
     if (is_too_new(m)) {
-        if (log) snprintf(log, log_size, "unsupported .version of PTX");
+        unsigned line = 1;
+        const char *version = strstr(m->text[0], ".version");
+        for (const char *c = m->text[0]; c < version; c++) line += *c == '\n';
+        if (log)
+            snprintf(log, log_size,
+                     "ptxas application ptx input, line %u; fatal   : unsupported .version\n"
+                     "ptxas fatal   : Ptx assembly aborted due to errors\n",
+                     line);
         return CU_UNSUPPORTED_PTX;
     }
     if (target_of(m) <= max_target) return CU_OK;
     if (log)
-        snprintf(log, log_size, "PTX for sm_%u cannot be loaded for sm_%u", target_of(m),
-                 max_target);
+        snprintf(log, log_size, "ptxas fatal   : PTX for sm_%u cannot be loaded for sm_%u\n",
+                 target_of(m), max_target);
     return CU_INVALID_PTX;
 }
 
@@ -536,20 +545,26 @@ static void find_log(unsigned n, const int *option, void **value, char **log, si
 int pl_cuModuleLoadDataEx(cuda_module **out, const void *image, unsigned n, int *option,
                           void **value)
 {
-    char *log = NULL;
-    size_t log_size = 0;
+    char *log = NULL, *info = NULL;
+    size_t log_size = 0, info_size = 0;
+    bool verbose = false;
     unsigned max_target = cuda_capability();
     if (n && (!option || !value)) return CU_INVALID_VALUE;
     for (unsigned k = 0; k < n; k++) {
         if (option[k] < 0 || option[k] >= JIT_OPTIONS) return CU_INVALID_VALUE;
         const unsigned target = (unsigned)(uintptr_t)value[k];
         if (option[k] == JIT_TARGET && target < max_target) max_target = target;
+        if (option[k] == JIT_VERBOSE) verbose = target != 0;
+        if (option[k] == INFO_BUFFER) info = value[k];
+        if (option[k] == INFO_SIZE) info_size = (size_t)(uintptr_t)value[k];
     }
+    if (info && info_size) *info = '\0';
     find_log(n, option, value, &log, &log_size);
     const int error = load_image(out, image, max_target, log, log_size);
+    if (!error && verbose) cuda_append_info(info, info_size, *out);
     for (unsigned k = 0; k < n; k++) { /* number of bytes written */
         if (option[k] == LOG_SIZE) value[k] = (void *)(log && log_size ? strlen(log) : 0);
-        if (option[k] == INFO_SIZE) value[k] = NULL;
+        if (option[k] == INFO_SIZE) value[k] = (void *)(info && info_size ? strlen(info) : 0);
     }
     return error;
 }

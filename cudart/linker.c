@@ -19,7 +19,16 @@ enum {
     VERBOSE = 12
 };
 
-static const char magic[8] = "PLLINK1";
+/* The list follows the header of an ELF file of CUDA, which programs may look for. */
+typedef struct list_header {
+    unsigned char file[64];
+    char magic[8];
+    uint64_t texts;
+} list_header;
+
+static const list_header header = {
+    .file = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0x33, [16] = 2, [18] = 190, [20] = 1, [52] = 64},
+    .magic = "PLLINK1"};
 
 typedef struct cuda_link {
     char **text;
@@ -34,7 +43,11 @@ typedef struct cuda_link {
 
 bool cuda_is_link(const void *image)
 {
-    return memcmp(image, magic, sizeof magic) == 0;
+    const list_header *h = image;
+    enum { SIGNATURE = 4 }; /* other images may be shorter than a header */
+    return memcmp(image, header.file, SIGNATURE) == 0 &&
+           memcmp(h->file, header.file, sizeof header.file) == 0 &&
+           memcmp(h->magic, header.magic, sizeof header.magic) == 0;
 }
 
 /* Returns the texts of a list, owned by the caller. */
@@ -42,8 +55,8 @@ int cuda_link_texts(const void *image, char ***texts, size_t *n)
 {
     const unsigned char *at = image;
     uint64_t count, bytes;
-    memcpy(&count, at + sizeof magic, sizeof count);
-    at += sizeof magic + sizeof count;
+    memcpy(&count, at + offsetof(list_header, texts), sizeof count);
+    at += sizeof header;
     *texts = calloc(count ? count : 1, sizeof **texts);
     *n = 0;
     if (!*texts) return CU_MEMORY_ALLOCATION;
@@ -165,35 +178,34 @@ static void append_bytes(unsigned char **to, const void *bytes, size_t n)
 }
 
 /* Appends ptxas-style output, as far as space permits. */
-static void append_info(cuda_link *l, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void append_info(cuda_link *l, const char *format, ...)
+static void append(char *info, size_t room, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void append(char *info, size_t room, const char *format, ...)
 {
-    const size_t at = l->info ? strlen(l->info) : 0;
+    const size_t at = info ? strlen(info) : 0;
     va_list args;
-    if (!l->info || at + 1 >= l->info_room) return;
+    if (!info || at + 1 >= room) return;
     va_start(args, format);
-    vsnprintf(l->info + at, l->info_room - at, format, args);
+    vsnprintf(info + at, room - at, format, args);
     va_end(args);
 }
 
-static void append_function_info(cuda_link *l, const cuda_module *m)
+void cuda_append_info(char *info, size_t room, const cuda_module *m)
 {
     const pl_module *p = cuda_loaded(m);
     const pl_module_totals totals = pl_module_total(p);
     const char *name;
-    append_info(l, "info    : %llu bytes gmem", (unsigned long long)totals.global_bytes);
+    append(info, room, "info    : %llu bytes gmem", (unsigned long long)totals.global_bytes);
     if (totals.const_bytes)
-        append_info(l, ", %llu bytes cmem[3]", (unsigned long long)totals.const_bytes);
-    append_info(l, "\n");
+        append(info, room, ", %llu bytes cmem[3]", (unsigned long long)totals.const_bytes);
+    append(info, room, "\n");
     for (size_t k = 0; (name = pl_module_kernel_name(p, k)) != NULL; k++) {
         pl_kernel_info i;
         if (pl_module_kernel(p, name, &i) != PL_OK) continue;
-        append_info(
-            l,
-            "info    : Function properties for '%s':\ninfo    : used %u registers, %u stack, %u "
-            "bytes smem, %u bytes cmem[0], %u bytes lmem\n",
-            name, i.registers, i.stack_bytes, i.static_shared, i.constant_bytes, i.local_bytes);
+        append(info, room,
+               "info    : Function properties for '%s':\ninfo    : used %u registers, %u stack, "
+               "%u bytes smem, %u bytes cmem[0], %u bytes lmem\n",
+               name, i.registers, i.stack_bytes, i.static_shared, i.constant_bytes, i.local_bytes);
     }
 }
 
@@ -206,7 +218,7 @@ static void store_log_sizes(const cuda_link *l)
 int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
 {
     cuda_link *l = link;
-    size_t size = sizeof magic + sizeof(uint64_t);
+    size_t size = sizeof header;
     if (!l || !out) return CU_INVALID_VALUE;
     if (l->completed) return CU_INVALID_HANDLE;
     l->completed = true;
@@ -218,8 +230,9 @@ int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
     free(l->list);
     unsigned char *at = l->list = malloc(size);
     if (!at) return CU_MEMORY_ALLOCATION;
-    append_bytes(&at, magic, sizeof magic);
-    append_bytes(&at, &(uint64_t){l->n}, sizeof(uint64_t));
+    list_header h = header;
+    h.texts = l->n;
+    append_bytes(&at, &h, sizeof h);
     for (size_t k = 0; k < l->n; k++) {
         const uint64_t n = strlen(l->text[k]);
         append_bytes(&at, &n, sizeof n);
@@ -227,7 +240,7 @@ int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
     }
     cuda_module *m = NULL;
     const int error = l->n ? cuda_load_image(&m, l->list, l->log, l->log_room) : CU_OK;
-    if (!error && m && l->verbose) append_function_info(l, m);
+    if (!error && m && l->verbose) cuda_append_info(l->info, l->info_room, m);
     store_log_sizes(l);
     /* Each text has been checked before: the error is in their combination. */
     if (error) return error == CU_INVALID_PTX ? CU_INVALID_SOURCE : error;

@@ -252,18 +252,26 @@ static int collect_texts(cuda_module *m)
 
 const char cuda_unnamed_text[] = "a module of the program";
 
-/* Writes the messages to the program's log, or to standard error. */
+/* Writes the messages to the program's log, in the form of ptxas, or to standard error. */
 static void deliver_messages(char *log, size_t size)
 {
+    pl_gpu *gpu = cuda_current_device()->gpu;
     size_t at = 0;
+    bool failed = false;
     if (!log) {
         cuda_print_messages();
         return;
     }
-    for (size_t k = 0; k < pl_gpu_diag_count(cuda_current_device()->gpu) && at < size; k++)
-        at += (size_t)snprintf(log + at, size - at, "%s",
-                               pl_gpu_diag(cuda_current_device()->gpu, k, false).rendered);
-    pl_gpu_diag_clear(cuda_current_device()->gpu);
+    for (size_t k = 0; k < pl_gpu_diag_count(gpu) && at < size; k++) {
+        const pl_message m = pl_gpu_diag(gpu, k, false);
+        failed |= strcmp(m.severity, "error") == 0;
+        at += (size_t)snprintf(log + at, size - at,
+                               "ptxas application ptx input, line %u; %-8s: %s%s%s\n", m.line,
+                               m.severity, m.text, m.help ? "; " : "", m.help ? m.help : "");
+    }
+    if (failed && at < size)
+        snprintf(log + at, size - at, "ptxas fatal   : Ptx assembly aborted due to errors\n");
+    pl_gpu_diag_clear(gpu);
 }
 
 static pl_input *make_inputs(const char *name, char *const *text, size_t n)

@@ -47,8 +47,10 @@ void cuda_flush(void)
         size_t n;
         const char *text = pl_gpu_printed_bytes(cuda.device[d].gpu, &n);
         if (!text) continue;
-        fwrite(text, 1, n, stdout);
+        const size_t errors = pl_gpu_printed_errors(cuda.device[d].gpu);
+        fwrite(text, 1, n - errors, stdout);
         fflush(stdout);
+        fwrite(text + n - errors, 1, errors, stderr);
     }
 }
 

@@ -381,6 +381,8 @@ char *cuda_read_file(const char *path, size_t *size);
 /* Recognises the result of cuLinkComplete, and returns its PTX texts. */
 bool cuda_is_link(const void *image);
 int cuda_link_texts(const void *image, char ***texts, size_t *n);
+/* Appends the sizes of a loaded module and its kernels to an information log (NULL: none). */
+void cuda_append_info(char *info, size_t room, const cuda_module *m);
 
 /* ---- allocation.c ---- */
 static inline uint64_t cuda_round_up(uint64_t n, uint64_t grain)

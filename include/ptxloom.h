@@ -752,6 +752,9 @@ void pl_case_close(pl_case *c);
 const char *pl_gpu_printed(pl_gpu *gpu);
 /* The same with its length: the text may contain NUL characters. */
 const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes);
+/* Returns the number of bytes at the end of the last text of pl_gpu_printed_bytes that are messages
+ * of failed assertions. */
+size_t pl_gpu_printed_errors(const pl_gpu *gpu);
 
 /* Returns the last value that a kernel assigned to a conditional handle (cudaGraphSetConditional).
  * PL_INVALID: none was assigned. */

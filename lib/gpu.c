@@ -201,6 +201,7 @@ const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes)
     pl_print_buffer *out = &gpu->system.out, *err = &gpu->system.err;
     size_t n = out->n - out->start, m = err->n - err->start;
     *bytes = n + m;
+    gpu->printed_errors = m;
     pl_arena_close(gpu->printed);
     gpu->printed = n + m ? pl_arena_open() : NULL;
     char *text = gpu->printed ? pl_arena_alloc(gpu->printed, n + m + 1) : NULL;
@@ -213,6 +214,11 @@ const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes)
     out->max_chars = most;
     if (!text && n + m) pl_gpu_no_memory(gpu, "while holding what the kernel printed");
     return text;
+}
+
+size_t pl_gpu_printed_errors(const pl_gpu *gpu)
+{
+    return gpu->printed_errors;
 }
 
 const char *pl_gpu_printed(pl_gpu *gpu)

@@ -30,6 +30,7 @@ struct pl_gpu {
     pl_system system;       /* device heap, printed text, launches from the device */
     pl_launch_cache stock;  /* state that launches pass to later launches */
     struct pl_memo *memo;   /* launches that may be memoized (launch/memoize.c), or NULL; owned */
+    size_t printed_errors;  /* bytes of failed assertions at its end */
     pl_arena *printed;      /* text that pl_gpu_printed returned last */
     uint64_t launches;
     bool unified;             /* pl_gpu_unify */

@@ -709,6 +709,7 @@ static const struct {
     {"tensor_maps", tensor_maps},
     {"context_flags", context_flags},
     {"as_recorded", as_recorded},
+    {"asserts", asserts},
     {"devices", devices},
     {"peers", peers},
     {"peer_variables", peer_variables},

@@ -655,6 +655,19 @@ void context_flags(void)
 int cudaDeviceSetLimit(int limit, size_t value);
 int cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsigned flags, void *s);
 
+int cudaGraphDebugDotPrint(void *graph, const char *path, unsigned flags);
+
+/* Names of the kinds of nodes; a kernel's kind only on request. */
+static bool is_in_dot(void *graph, unsigned flags, const char *kind)
+{
+    char text[2000] = "";
+    EXPECT(cudaGraphDebugDotPrint(graph, "graph.dot", flags), 0);
+    FILE *f = fopen("graph.dot", "r");
+    EXPECT(f && fread(text, 1, sizeof text - 1, f) > 0, true);
+    fclose(f);
+    return strstr(text, kind) != NULL;
+}
+
 static void captures_as_recorded(void)
 {
     void *s, *t, *graph, *mine, *p;
@@ -667,6 +680,8 @@ static void captures_as_recorded(void)
     EXPECT(cudaStreamUpdateCaptureDependencies(s, NULL, NULL, 0, 1), 0);
     EXPECT(cudaLaunchKernel(stub_nop, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, s), 0);
     EXPECT(cudaStreamEndCapture(s, &graph), 0);
+    EXPECT(is_in_dot(graph, 0, "KERNEL"), false);
+    EXPECT(is_in_dot(graph, 1, "KERNEL"), true);
     EXPECT(cudaGraphCreate(&mine, 0), 0);
     EXPECT(cudaStreamBeginCaptureToGraph(s, mine, NULL, NULL, 0, 2), 0);
     EXPECT(cudaStreamBeginCaptureToGraph(t, mine, NULL, NULL, 0, 2), CU_ILLEGAL_STATE);
@@ -907,17 +922,26 @@ static void copies_as_recorded(void)
 
 static void modules_as_recorded(void)
 {
-    enum { LOG_BUFFER = 5, LOG_SIZE = 6, TARGET = 9, UNKNOWN = 77 };
+    enum { INFO_BUFFER = 3, INFO_SIZE, LOG_BUFFER, LOG_SIZE, TARGET = 9, VERBOSE = 12 };
+    enum { UNKNOWN = 77 };
     static const char newer[] =
         ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }\n";
     static const char good[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n";
+    static const char faulty[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { add.u32 ; }\n";
     char log[200] = "";
-    int option[] = {LOG_BUFFER, LOG_SIZE}, other;
+    int option[] = {LOG_BUFFER, LOG_SIZE}, verbose[] = {INFO_BUFFER, INFO_SIZE, VERBOSE}, other;
+    void *values[] = {log, (void *)sizeof log, (void *)1};
     void *value[] = {log, (void *)sizeof log}, *m, *f, *link, *out, *number = (void *)80;
     size_t size;
     EXPECT(cuModuleLoadDataEx(&m, newer, 2, option, value), 218);
-    EXPECT(log[0] != 0, 1);
+    EXPECT(strstr(log, "ptxas fatal") != NULL, 1);
+    EXPECT(cuModuleLoadDataEx(&m, faulty, 2, option, value), 218);
+    EXPECT(strstr(log, "ptxas application ptx input, line 4; error   : ") == log, 1);
+    EXPECT(cuModuleLoadDataEx(&m, good, 3, verbose, values), 0);
+    EXPECT(strstr(log, "Function properties for 'k'") != NULL, 1);
+    EXPECT((uintptr_t)values[1] == strlen(log), 1);
     other = TARGET;
     EXPECT(cuModuleLoadDataEx(&m, good, 1, &other, &number), 218);
     other = UNKNOWN;
@@ -927,6 +951,7 @@ static void modules_as_recorded(void)
     EXPECT(cuModuleGetFunction(&f, m, "k"), 0);
     EXPECT(cuLinkCreate_v2(0, NULL, NULL, &link), 0);
     EXPECT(cuLinkComplete(link, &out, &size), 0);
+    EXPECT(memcmp(out, "\177ELF", 4), 0);
     EXPECT(cuLinkComplete(link, &out, &size), CU_INVALID_HANDLE);
     EXPECT(cuLinkDestroy(link), 0);
     EXPECT(cuLinkDestroy(NULL), CU_INVALID_HANDLE);
@@ -1025,6 +1050,27 @@ static void logs_as_recorded(void)
     EXPECT(cudaLogsDumpToMemory(&at, text, &size, 0), 0);
     EXPECT(size, 0);
     EXPECT(cudaLogsUnregisterCallback(handle), CU_INVALID_VALUE);
+}
+
+/* The message is on standard error. */
+void asserts(void)
+{
+    enum { FAILED = 710 };
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n,"
+        " .param .b64 s);\n.global .align 1 .b8 text[2] = {120, 0};\n"
+        ".visible .entry k() { .reg .b64 %d; mov.u64 %d, text; cvta.global.u64 %d, %d;\n"
+        "{ .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 s;\n"
+        "st.param.b64 [m], %d; st.param.b64 [f], %d; st.param.b32 [l], 1;\n"
+        "st.param.b64 [n], %d; st.param.b64 [s], 1;\n"
+        "call __assertfail, (m, f, l, n, s); } ret; }\n";
+    void *m, *f;
+    app_driver();
+    EXPECT(cuModuleLoadData(&m, text), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "k"), 0);
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), FAILED);
 }
 
 void as_recorded(void)

@@ -11,7 +11,7 @@
 #include "emu/exec/memory/address.h"
 #include "emu/exec/runtime/syscall.h"
 
-enum { VERSION = 13000 }; /* version of the CUDA runtime that corresponds to PTX ISA 9.0 */
+enum { VERSION = 6000 }; /* of the device runtime: the answer of an H100 with CUDA 13.0 */
 enum { KIND_DEVICE_TO_DEVICE = 3, KIND_DEFAULT = 4 }; /* cudaMemcpyKind */
 /* Per block without an opt-in; per multiprocessor. */
 enum { STATIC_SHARED = 49152, REGISTERS = 65536 };
