@@ -82,6 +82,8 @@ libptxloom_la_SOURCES += \
 	compiler/opt/contract_fma.c \
 	compiler/opt/contract_fma.h \
 	compiler/opt/expand_predicated_memory.c \
+	compiler/opt/fold_approx.c \
+	compiler/opt/fold_approx.h \
 	compiler/opt/fold_modifiers.c \
 	compiler/opt/constant_fold.c \
 	compiler/opt/dce.c \

@@ -12,6 +12,7 @@
 #include "compiler/ir/ir_verify.h"
 #include "compiler/codegen/register_allocation.h"
 #include "compiler/opt/contract_fma.h"
+#include "compiler/opt/fold_approx.h"
 #include "compiler/compile_function.h"
 #include "compiler/passes.h"
 #include "isa/program/canonicalize.h"
@@ -132,6 +133,7 @@ static pl_status allocate_registers(run *r)
 static pl_status run_code_pass(run *r, pl_pass_id id)
 {
     switch (id) {
+    case PL_PASS_fold_approx: return pl_fold_approx(r->p, r->f, &r->fixed, r->work, r->pass);
     case PL_PASS_contract_fma: return pl_contract_fma(r->p, r->f, &r->fixed, r->work, r->pass);
     case PL_PASS_find_reconvergence: return find_reconvergence(r);
     case PL_PASS_allocate_registers: return allocate_registers(r);
