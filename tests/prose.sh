@@ -102,8 +102,10 @@ for file in $pages; do
     esac
 done
 for folder in $folders; do
+    # An archive also contains what flex and bison generate.
     # shellcheck disable=SC2046 # one word per file
-    judge "comments of $folder" 1 "$comment" $(find "$folder" -name '*.[ch]' -not -path 'tests/data/*' | sort)
+    judge "comments of $folder" 1 "$comment" $(find "$folder" -name '*.[ch]' -not -path 'tests/data/*' \
+        -not -path 'ptx/parse/lex.c' -not -path 'ptx/parse/parse.[ch]' | sort)
 done
 echo "1..$tests"
 [ "$tests" -gt 0 ] && [ "$failed" -eq 0 ]
