@@ -133,6 +133,7 @@ bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
     }
     for (const pl_grid *g = head; g; g = g->next) {
         t->grids++;
+        t->page_fault_cycles += g->page_fault_cycles;
         /* the launch loads the kernel's code into the L2, whether it executes or not
          * (dram__sectors_read.sum less the sectors read by loads: that and 72) */
         uint64_t bytes;
@@ -241,6 +242,8 @@ static void add_launch(const metrics *x)
         /* Rounded to two decimals, as reported. */
         rint(100 * ratio((double)grid[0] * grid[1] * grid[2], x->sms * o->blocks)) / 100);
     add(x->out, "launch", "gpc__cycles_elapsed.max", "cycle", (double)x->cycles);
+    add(x->out, "launch", "ptxloom__page_fault_cycles.sum", "cycle",
+        (double)x->all->page_fault_cycles);
     add(x->out, "launch", "gpu__time_duration.sum", "ns",
         (double)x->cycles * 1000.0 / x->m->clock_mhz);
 }

@@ -15,6 +15,7 @@ struct pl_totals {
     } * sub; /* per sub-core */
     pl_memsys_stat mem;
     uint64_t dram_read, dram_written; /* sectors */
+    uint64_t page_fault_cycles;       /* before the first block of a launch starts */
     uint64_t code_read;               /* sectors, by the launches themselves */
     uint64_t cycles, grids;
     /* Of the first one; cluster: blocks per cluster, 0 without. */
