@@ -148,6 +148,18 @@ cuda_alloc *cuda_alloc_at_address(uint64_t address)
     return k && cuda.alloc.at[k - 1].address == address ? &cuda.alloc.at[k - 1] : NULL;
 }
 
+const cuda_alloc *cuda_next_parameter_alloc(const void *params, uint64_t bytes, uint64_t *at)
+{
+    while (*at + sizeof(uint64_t) <= bytes) {
+        uint64_t value;
+        memcpy(&value, (const uint8_t *)params + *at, sizeof value);
+        *at += sizeof value;
+        const cuda_alloc *a = value ? cuda_alloc_find(value) : NULL;
+        if (a) return a;
+    }
+    return NULL;
+}
+
 bool cuda_alloc_mark(uint64_t address, bool sync_memops)
 {
     const size_t k = position(address);

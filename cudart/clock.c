@@ -16,6 +16,7 @@ static struct {
 #include "cudart/clock_keys.def"
 #undef DEVICE_TIME
     double clock;
+    double dram_width, l2_size; /* bytes per cycle; bytes */
 } cost;
 
 enum { MIN_KERNEL_SET = 1 << 14 /* bytes of a memset from which on it uses a kernel */ };
@@ -45,6 +46,8 @@ static void read_costs(void)
 #include "cudart/clock_keys.def"
 #undef DEVICE_TIME
     read_value("machine.clock", "MHz", &cost.clock);
+    read_value("dram.width", "B/cycle", &cost.dram_width);
+    read_value("l2.size", "B", &cost.l2_size);
 }
 
 /* ---------------------------------------------------------------- the host */
@@ -359,19 +362,23 @@ void cuda_clock_deferred(const cuda_op *op)
 
 /* ---------------------------------------------------------------- kernels */
 
+double cuda_dram_cycles(double requested, double memory)
+{
+    read_costs();
+    return memory > cost.l2_size && cost.dram_width > 0 ? fmin(requested, memory) / cost.dram_width
+                                                        : 0;
+}
+
 /* Without the timing model: every busy multiprocessor issues two instructions per cycle, but no
- * fewer cycles than the longest warp has counted, and than the DRAM takes for its bytes. A launch
- * takes 1000 cycles in addition. */
+ * fewer cycles than the longest warp has counted, and than the DRAM takes. A launch takes 1000
+ * cycles in addition. */
 double cuda_estimated_cycles(double instructions, double blocks, double sms, double longest_warp,
-                             double dram_bytes)
+                             double dram_cycles)
 {
     enum { ISSUE_RATE = 2, LAUNCH_CYCLES = 1000 };
-    const double busy_sms = blocks < sms ? blocks : sms;
-    double width = 0;
-    pl_gpu_value(cuda_current_device()->gpu, "dram.width", "B/cycle", &width);
-    return LAUNCH_CYCLES +
-           fmax(fmax(instructions / (ISSUE_RATE * (busy_sms > 1 ? busy_sms : 1)), longest_warp),
-                width > 0 ? dram_bytes / width : 0);
+    const double busy_sms = blocks < sms ? blocks : sms,
+                 issue_cycles = instructions / (ISSUE_RATE * (busy_sms > 1 ? busy_sms : 1));
+    return LAUNCH_CYCLES + fmax(fmax(issue_cycles, longest_warp), dram_cycles);
 }
 
 double cuda_clock_kernel_start(const cuda_stream *s)

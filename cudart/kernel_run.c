@@ -286,25 +286,6 @@ static void hint_host_memory(const pl_result *r)
             address);
 }
 
-/* Returns the bytes of the allocations in device memory to which parameters point. */
-static uint64_t pointed_bytes(const void *params, uint32_t bytes)
-{
-    enum { MAX_POINTERS = 64 };
-    const cuda_alloc *seen[MAX_POINTERS];
-    uint64_t sum = 0, address;
-    size_t n = 0;
-    for (uint32_t at = 0; at + sizeof address <= bytes && n < MAX_POINTERS; at += 8) {
-        memcpy(&address, (const uint8_t *)params + at, sizeof address);
-        const cuda_alloc *a = cuda_in_window(address) ? cuda_alloc_find(address) : NULL;
-        for (size_t k = 0; a && k < n; k++)
-            if (seen[k] == a) a = NULL;
-        if (!a) continue;
-        seen[n++] = a;
-        sum += a->size;
-    }
-    return sum;
-}
-
 int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params)
 {
     uint32_t blocks = 1;
@@ -344,7 +325,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     if (launch.checks) pl_trace_note_findings(recording ? cuda.trace : NULL, launch.checks);
     cuda_kernel_time time = cuda_time_of(
         f, l, &r, r.cycles > launch.page_fault_cycles ? r.cycles - launch.page_fault_cycles : 0,
-        r.cycles ? 0 : pointed_bytes(params, f->info.param_bytes));
+        params);
     time.blocks_per_sm = blocks;
     time.moved = moved;
     if (cuda.options.metrics && cuda_recording() && r.cycles && r.status == PL_OK)

@@ -131,12 +131,10 @@ cuda_migrated cuda_migrate_pages(const void *from, uint64_t bytes, int device)
 cuda_migrated cuda_migrate_parameters(const void *params, uint64_t bytes, int device)
 {
     cuda_migrated m = {0, 0, 0};
-    for (uint64_t k = 0; any_managed && k + sizeof(uint64_t) <= bytes; k += sizeof(uint64_t)) {
-        uint64_t value;
-        memcpy(&value, (const uint8_t *)params + k, sizeof value);
-        const cuda_alloc *a = value ? cuda_alloc_find(value) : NULL;
-        if (a && a->page_map) migrate_range(a, 0, a->page_map->pages, device, &m);
-    }
+    uint64_t at = 0;
+    for (const cuda_alloc *a;
+         any_managed && (a = cuda_next_parameter_alloc(params, bytes, &at)) != NULL;)
+        if (a->page_map) migrate_range(a, 0, a->page_map->pages, device, &m);
     return m;
 }
 

@@ -401,6 +401,9 @@ int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out);
  * prevents that. */
 bool cuda_readable_beyond(uintptr_t end);
 const cuda_alloc *cuda_alloc_find(uint64_t address);
+/* Iterates over the allocations to which the words of a parameter block point: starts at *at = 0,
+ * advances *at, and returns NULL at the end. */
+const cuda_alloc *cuda_next_parameter_alloc(const void *params, uint64_t bytes, uint64_t *at);
 /* Returns the allocation that starts at the address, or NULL. */
 cuda_alloc *cuda_alloc_at_address(uint64_t address);
 /* Sets the attribute CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; false: no such allocation. */
@@ -767,8 +770,11 @@ double cuda_page_fault_cycles(const cuda_migrated *m);
 void cuda_clock_graph(cuda_stream *s, size_t roots);
 /* Returns the estimated start of a kernel that is enqueued now. */
 double cuda_clock_kernel_start(const cuda_stream *s);
+/* Returns the cycles of the DRAM for a launch that requests so many bytes of allocations of
+ * `memory` bytes: each byte is moved at most once, none if all of them fit in the L2. */
+double cuda_dram_cycles(double requested, double memory);
 double cuda_estimated_cycles(double instructions, double blocks, double sms, double longest_warp,
-                             double dram_bytes);
+                             double dram_cycles);
 /* Host time: a call ends; it allocates or frees; it enables access to a peer; it waits until some
  * time; it checks whether that time has been reached, which takes the time of a call. */
 void cuda_clock_call(void);
@@ -805,9 +811,10 @@ bool cuda_host_busy(void); /* a function is running */
 /* ---- timing.c: selection of timed launches, and durations of the others ---- */
 bool cuda_timed(const cuda_function *f, const cuda_launch *l);
 double cuda_timed_seconds(void); /* seconds for which blocks of a launch are timed; 0: all */
-/* cycles: of the launch without its page faults; 0: it was not timed. */
+/* cycles: of the launch without its page faults; 0: it was not timed. params: its parameter block.
+ */
 cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r,
-                              uint64_t cycles, uint64_t memory);
+                              uint64_t cycles, const void *params);
 void cuda_timed_shapes_free(cuda_function *f);
 
 /* ---- caller.c ---- */

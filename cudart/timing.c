@@ -75,17 +75,33 @@ static double estimate_by_instructions(const cuda_function *f, double instructio
     return instruction_sum > 0 ? cycles / instruction_sum * instructions : 0;
 }
 
-/* Returns the bytes that DRAM moves for a launch that accesses allocations of `memory` bytes: each
- * byte at most once, none if all of them fit in the L2. */
-static double dram_bytes_of(const cuda_function *f, double instructions, double memory)
+/* Returns the bytes of the allocations in device memory to which parameters point. */
+static uint64_t pointed_bytes(const void *params, uint32_t bytes)
 {
-    double l2 = 0;
-    pl_gpu_value(cuda_current_device()->gpu, "l2.size", "B", &l2);
-    return f->traffic > 0 && memory > l2 ? fmin(f->traffic * instructions, memory) : 0;
+    enum { MAX_POINTERS = 64 };
+    const cuda_alloc *seen[MAX_POINTERS];
+    uint64_t sum = 0, at = 0;
+    size_t n = 0;
+    for (const cuda_alloc *a;
+         n < MAX_POINTERS && (a = cuda_next_parameter_alloc(params, bytes, &at)) != NULL;) {
+        bool counted = !cuda_in_window(a->address);
+        for (size_t k = 0; k < n; k++) counted |= seen[k] == a;
+        if (counted) continue;
+        seen[n++] = a;
+        sum += a->size;
+    }
+    return sum;
+}
+
+static double dram_cycles_of(const cuda_function *f, double instructions, const void *params)
+{
+    if (f->traffic <= 0) return 0;
+    return cuda_dram_cycles(f->traffic * instructions,
+                            (double)pointed_bytes(params, f->info.param_bytes));
 }
 
 cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r,
-                              uint64_t cycles, uint64_t memory)
+                              uint64_t cycles, const void *params)
 {
     cuda_kernel_time t = {.name = cuda_shown_name(f), .cycles = (double)cycles, .spread = -1};
     if (r->npc && r->inst_executed) f->traffic = (double)r->global_bytes / (double)r->inst_executed;
@@ -103,10 +119,9 @@ cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_r
     t.cycles = matches ? k->mean : estimate_by_instructions(f, executed);
     if (matches && k->n > 1) t.spread = sqrt(k->squares / (k->n - 1));
     if (t.cycles <= 0)
-        t.cycles = cuda_estimated_cycles((double)r->inst_executed,
-                                         (double)l->grid.x * l->grid.y * l->grid.z,
+        t.cycles = cuda_estimated_cycles(executed, (double)l->grid.x * l->grid.y * l->grid.z,
                                          cuda_green_sms(l->green), (double)r->longest_warp,
-                                         dram_bytes_of(f, executed, (double)memory));
+                                         dram_cycles_of(f, executed, params));
     return t;
 }
 
