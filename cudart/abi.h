@@ -187,6 +187,8 @@ enum {
 
 enum { LAST_CLUSTER_POLICY = 2 }; /* cudaClusterSchedulingPolicy */
 
+enum { SCHEDULE_MASK = 7 }; /* cudaDeviceScheduleMask, CU_CTX_SCHED_MASK */
+
 enum { EVENT_NO_TIMING = 2, EVENT_INTERPROCESS = 4 }; /* cudaEventDisableTiming, ...Interprocess */
 
 typedef struct cuda_launch_config {

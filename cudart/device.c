@@ -248,8 +248,8 @@ enum { MAPS_HOST = 8 }; /* cudaDeviceMapHost */
 
 bool cuda_valid_device_flags(unsigned flags)
 {
-    enum { SCHEDULE = 7, FLAGS = 0xff };
-    const unsigned policy = flags & SCHEDULE;
+    enum { FLAGS = 0xff };
+    const unsigned policy = flags & SCHEDULE_MASK;
     return !(flags & ~(unsigned)FLAGS) && !(policy & (policy - 1));
 }
 

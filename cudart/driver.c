@@ -226,8 +226,7 @@ int pl_cuCtxGetFlags(unsigned *flags)
 int pl_cuCtxSetFlags(unsigned flags)
 {
     if (!cuda_valid_device_flags(flags)) return CU_INVALID_VALUE;
-    enum { SCHEDULE = 7 };
-    current_context()->flags = (current_context()->flags & ~(unsigned)SCHEDULE) | flags;
+    current_context()->flags = (current_context()->flags & ~(unsigned)SCHEDULE_MASK) | flags;
     return CU_OK;
 }
 
