@@ -10,13 +10,15 @@ enum { LOG_LINES = 100, LINE_BYTES = 200, WATCHERS = 16, LEVEL_ERROR = 0 };
 
 typedef void log_watcher(void *arg, int level, char *message, size_t length);
 
+typedef struct watcher {
+    log_watcher *fn;
+    void *arg;
+} watcher;
+
 static struct {
     char line[LOG_LINES][LINE_BYTES]; /* the latest lines; line k is at k % LOG_LINES */
     unsigned n;                       /* so far */
-    struct {
-        log_watcher *fn;
-        void *arg;
-    } watcher[WATCHERS];
+    watcher watcher[WATCHERS];
 } logs;
 
 void cuda_log_error(const char *call, const char *error)
@@ -33,14 +35,17 @@ void cuda_log_error(const char *call, const char *error)
 /* Called without the lock: a watcher must not call CUDA, but it may take a lock of its own. */
 void cuda_log_notify(void)
 {
+    watcher list[WATCHERS];
+    char line[LINE_BYTES];
+    pthread_mutex_lock(&cuda.lock);
+    memcpy(list, logs.watcher, sizeof list);
+    memcpy(line, logs.line[(logs.n - 1) % LOG_LINES], sizeof line);
+    pthread_mutex_unlock(&cuda.lock);
     for (int k = 0; k < WATCHERS; k++) {
-        char text[LINE_BYTES];
-        pthread_mutex_lock(&cuda.lock);
-        log_watcher *fn = logs.watcher[k].fn;
-        void *arg = logs.watcher[k].arg;
-        memcpy(text, logs.line[(logs.n - 1) % LOG_LINES], sizeof text);
-        pthread_mutex_unlock(&cuda.lock);
-        if (fn) fn(arg, LEVEL_ERROR, text, strlen(text));
+        char text[LINE_BYTES]; /* a watcher may change its copy */
+        if (!list[k].fn) continue;
+        memcpy(text, line, sizeof text);
+        list[k].fn(list[k].arg, LEVEL_ERROR, text, strlen(text));
     }
 }
 
