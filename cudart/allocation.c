@@ -7,6 +7,7 @@
  * same address as on the host. */
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, memfd_create, process_vm_readv */
 #include "cudart/state.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +147,24 @@ cuda_alloc *cuda_alloc_at_address(uint64_t address)
 {
     const size_t k = position(address);
     return k && cuda.alloc.at[k - 1].address == address ? &cuda.alloc.at[k - 1] : NULL;
+}
+
+int cuda_host_access(uintptr_t at, size_t size, bool writable)
+{
+    const uintptr_t end = at + size;
+    char line[400], permissions[8];
+    uintptr_t from, to;
+    if (end < at) return 0;
+    FILE *f = fopen("/proc/self/maps", "r");
+    if (!f) return -1;
+    while (at < end && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s", &from, &to, permissions) != 3) continue;
+        if (to <= at) continue;
+        if (from > at || permissions[0] != 'r' || (writable && permissions[1] != 'w')) break;
+        at = to;
+    }
+    fclose(f);
+    return at >= end;
 }
 
 const cuda_alloc *cuda_next_parameter_alloc(const void *params, uint64_t bytes, uint64_t *at)

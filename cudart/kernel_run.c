@@ -250,21 +250,6 @@ bool cuda_found_errors(void)
 
 /* ---- hints on common mistakes ---- */
 
-/* True if the host can read the address. */
-static bool is_host_readable(uint64_t address)
-{
-    char line[256], readable;
-    uint64_t from, end;
-    bool found = false;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    if (!maps) return false;
-    while (!found && fgets(line, sizeof line, maps))
-        found = sscanf(line, "%" SCNx64 "-%" SCNx64 " %c", &from, &end, &readable) == 3 &&
-                readable == 'r' && address >= from && address < end;
-    fclose(maps);
-    return found;
-}
-
 /* On hardware, accesses past the end of an allocation may remain undetected. */
 static void hint_page_bounds(const pl_result *r)
 {
@@ -278,7 +263,7 @@ static void hint_page_bounds(const pl_result *r)
 static void hint_host_memory(const pl_result *r)
 {
     const uint64_t address = r->fault ? r->fault->address : 0;
-    if (!address || cuda_in_window(address) || !is_host_readable(address)) return;
+    if (!address || cuda_in_window(address) || cuda_host_access(address, 1, false) != 1) return;
     fprintf(stderr,
             "ptxloom: 0x%" PRIx64 " is memory of the host (malloc, new, a local or global "
             "variable): kernels reach what cudaMalloc, cudaMallocManaged or cudaMallocHost has "

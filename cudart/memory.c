@@ -1,7 +1,5 @@
 /* memory.c - calls that allocate, release, register and query memory. */
 #include "cudart/state.h"
-#include <inttypes.h>
-#include <stdio.h>
 
 enum { PITCH = 512 }; /* of cudaMallocPitch, in bytes */
 
@@ -89,24 +87,6 @@ int pl_cudaMallocManaged(void **p, size_t size, unsigned flags)
     return cuda_alloc_host(size, MEMORY_MANAGED, flags, p);
 }
 
-/* True if the program can read, or also write, all of the range. */
-static bool is_mapped(uintptr_t at, size_t size, bool writable)
-{
-    FILE *f = fopen("/proc/self/maps", "r");
-    const uintptr_t end = at + size;
-    char line[400], permissions[8];
-    uintptr_t from, to;
-    if (!f) return true; /* not known */
-    while (at < end && fgets(line, sizeof line, f)) {
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s", &from, &to, permissions) != 3) continue;
-        if (to <= at) continue;
-        if (from > at || permissions[0] != 'r' || (writable && permissions[1] != 'w')) break;
-        at = to;
-    }
-    fclose(f);
-    return at >= end;
-}
-
 int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
 {
     enum { IO_MEMORY = 4, READ_ONLY = 8, FLAGS = 15 };
@@ -121,7 +101,8 @@ int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
                           .registered = true};
     const cuda_alloc *existing = cuda_alloc_find((uintptr_t)p);
     if (existing && !existing->registered) return CU_INVALID_VALUE;
-    if (!existing && !is_mapped((uintptr_t)p, size, !(flags & READ_ONLY))) return CU_INVALID_VALUE;
+    if (!existing && cuda_host_access((uintptr_t)p, size, !(flags & READ_ONLY)) == 0)
+        return CU_INVALID_VALUE;
     if (!cuda_readable_beyond((uintptr_t)p + size)) return CU_NOT_SUPPORTED;
     return cuda_map_allocation(&a);
 }

@@ -401,6 +401,9 @@ int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out);
  * prevents that. */
 bool cuda_readable_beyond(uintptr_t end);
 const cuda_alloc *cuda_alloc_find(uint64_t address);
+/* 1: the program can read, or also write, all of a range of its own memory; 0: it cannot; -1: not
+ * known. */
+int cuda_host_access(uintptr_t at, size_t size, bool writable);
 /* Iterates over the allocations to which the words of a parameter block point: starts at *at = 0,
  * advances *at, and returns NULL at the end. */
 const cuda_alloc *cuda_next_parameter_alloc(const void *params, uint64_t bytes, uint64_t *at);
