@@ -4,6 +4,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+static const uint64_t ENDED = UINT64_MAX; /* number of a call that ran without the thread */
+
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -74,14 +76,13 @@ static void call(void (*fn)(void *), void *arg)
     if (!has_thread) call_here(fn, arg);
 }
 
-/* It may wait for other threads, which may call this library. */
-static void release_lock(void)
+void cuda_release_lock(void)
 {
     cuda_host_leave();
     pthread_mutex_unlock(&cuda.lock);
 }
 
-static void take_lock(void)
+void cuda_take_lock(void)
 {
     pthread_mutex_lock(&cuda.lock);
     cuda_host_enter();
@@ -89,22 +90,22 @@ static void take_lock(void)
 
 void cuda_call_host(void (*fn)(void *), void *arg)
 {
-    release_lock();
+    cuda_release_lock();
     call(fn, arg);
-    take_lock();
+    cuda_take_lock();
 }
 
 uint64_t cuda_host_begin(void (*fn)(void *), void *arg)
 {
     pthread_mutex_lock(&worker.lock);
     const bool has_thread = ensure_thread();
-    const uint64_t number = !has_thread ? worker.done : worker.busy ? 0 : begin(fn, arg);
+    const uint64_t number = has_thread && !worker.busy ? begin(fn, arg) : 0;
     pthread_mutex_unlock(&worker.lock);
     if (has_thread) return number;
-    release_lock();
+    cuda_release_lock();
     call_here(fn, arg);
-    take_lock();
-    return number ? number : UINT64_MAX;
+    cuda_take_lock();
+    return ENDED;
 }
 
 bool cuda_host_busy(void)
@@ -118,7 +119,7 @@ bool cuda_host_busy(void)
 /* Called with worker.lock. A function that the parent of this process runs counts as ended. */
 static bool has_ended(uint64_t number)
 {
-    return number == UINT64_MAX || worker.done >= number || worker.process != getpid();
+    return number == ENDED || worker.done >= number || worker.process != getpid();
 }
 
 bool cuda_host_wait(uint64_t number, double seconds)
@@ -128,13 +129,13 @@ bool cuda_host_wait(uint64_t number, double seconds)
     const long ns = end.tv_nsec + (long)(seconds * 1e9);
     end.tv_sec += ns / 1000000000;
     end.tv_nsec = ns % 1000000000;
-    release_lock();
+    cuda_release_lock();
     pthread_mutex_lock(&worker.lock);
     while (!has_ended(number) &&
            pthread_cond_clockwait(&worker.changed, &worker.lock, CLOCK_MONOTONIC, &end) == 0)
         ;
     const bool ended = has_ended(number);
     pthread_mutex_unlock(&worker.lock);
-    take_lock();
+    cuda_take_lock();
     return ended;
 }

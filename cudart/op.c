@@ -97,6 +97,12 @@ static void notify_managed(const cuda_op *op, void (*notify)(const void *p))
     }
 }
 
+static void note_completion(const cuda_stream *s)
+{
+    cuda.steps++;
+    cuda_record_values(s->ready);
+}
+
 int cuda_execute(cuda_stream *s, const cuda_op *op)
 {
     const int previous_device = cuda_self.device;
@@ -105,9 +111,7 @@ int cuda_execute(cuda_stream *s, const cuda_op *op)
     const int error = execute(s, op);
     notify_managed(op, cuda_record_checksums);
     cuda_self.device = previous_device;
-    if (error == CUDA_BLOCKED) return error;
-    cuda.steps++;
-    cuda_record_values(s->ready);
+    if (error != CUDA_BLOCKED) note_completion(s);
     return error;
 }
 
@@ -214,8 +218,7 @@ static int run_host(cuda_stream *s, void *what)
     cuda_self.device = s->device;
     cuda_clock_host_function(s);
     cuda_self.device = previous_device;
-    cuda.steps++;
-    cuda_record_values(s->ready);
+    note_completion(s);
     return CU_OK;
 }
 

@@ -259,11 +259,9 @@ void cuda_drain_until(bool (*pending)(const void *), const void *what)
             cuda_progress();
             break;
         }
-        cuda_host_leave();
-        pthread_mutex_unlock(&cuda.lock);
+        cuda_release_lock();
         nanosleep(&interval, NULL);
-        pthread_mutex_lock(&cuda.lock);
-        cuda_host_enter();
+        cuda_take_lock();
     }
     waiting_threads--;
 }

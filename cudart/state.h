@@ -801,6 +801,9 @@ bool cuda_host_inside(void);
     __asm__(".symver pl_" #name "_libc, " #name "@" version)
 
 /* ---- host_thread.c ---- */
+/* Within a call: lets other threads call this library, and continues the call. */
+void cuda_release_lock(void);
+void cuda_take_lock(void);
 /* Called with the lock, which is released during the call. */
 void cuda_call_host(void (*fn)(void *), void *arg);
 /* Starts the function without waiting for it. Returns the number of the call, 0: another function
