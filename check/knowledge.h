@@ -72,6 +72,12 @@ typedef struct pl_knowledge {
 /* Empty knowledge; NULL if memory is exhausted, as in the functions below. NULL counts as empty. */
 pl_knowledge *pl_knowledge_keep(pl_knowledge *a); /* adds a reference */
 void pl_knowledge_drop(pl_knowledge *a);          /* removes a reference; NULL is allowed */
+/* Sets a reference; takes k, and removes the previous one. */
+static inline void pl_knowledge_replace(pl_knowledge **to, pl_knowledge *k)
+{
+    pl_knowledge_drop(*to);
+    *to = k;
+}
 /* Returns the union. A new reference, to one of the two if it includes the other. */
 pl_knowledge *pl_knowledge_join(pl_knowledge *a, pl_knowledge *b);
 /* Makes *to the same list as b if they are equal. */

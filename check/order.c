@@ -123,12 +123,6 @@ static void add_release(pl_check *k, pl_warp *w, check_unit *u, uint32_t lanes, 
                                 k->time);
 }
 
-static void replace_knowledge(pl_knowledge **to, pl_knowledge *k)
-{
-    pl_knowledge_drop(*to);
-    *to = k;
-}
-
 /* ---- state of fences ---- */
 
 static fence_state *keep_fence(fence_state *f)
@@ -140,8 +134,8 @@ static fence_state *keep_fence(fence_state *f)
 static void clear_fences(fence_state *f)
 {
     for (unsigned s = 0; s < PL_SCOPES; s++) {
-        replace_knowledge(&f->released[s], NULL);
-        replace_knowledge(&f->acquired[s], NULL);
+        pl_knowledge_replace(&f->released[s], NULL);
+        pl_knowledge_replace(&f->acquired[s], NULL);
     }
 }
 
@@ -391,7 +385,7 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
         }
         pl_warp_set_half(w, from);
     }
-    replace_knowledge(&b->all, next);
+    pl_knowledge_replace(&b->all, next);
     drop_fence(fences);
 }
 
@@ -406,7 +400,7 @@ static void cluster_arrive(pl_warp *w, const pl_insn *i)
     const uint64_t phase = pl_cluster_phase(w->cta);
     pl_order_apply_barriers(w, u);
     if (c->of[phase % 2] != phase) {
-        replace_knowledge(&c->phase[phase % 2], NULL);
+        pl_knowledge_replace(&c->phase[phase % 2], NULL);
         c->of[phase % 2] = phase;
     }
     if (x->release) {
@@ -473,14 +467,15 @@ static void fence_by(pl_warp *w, const check_insn *x, check_unit *u, uint32_t la
     const unsigned l = (unsigned)__builtin_ctz(lanes);
     if (!f) return;
     if (x->acquire) add_knowledge(w, u, lanes, f->acquired[x->level], false);
-    for (unsigned s = 0; x->acquire && s <= x->level; s++) replace_knowledge(&f->acquired[s], NULL);
+    for (unsigned s = 0; x->acquire && s <= x->level; s++)
+        pl_knowledge_replace(&f->acquired[s], NULL);
     pl_knowledge *now = knowledge_of(u, l);
     if (x->release)
         pl_knowledge_set_origin(now, pl_who_lane(block_of(w->cta)->number, unit_index(w), l),
                                 u->stamp);
     for (unsigned s = 0; x->release && s < PL_SCOPES; s++) {
         if (s > x->level && s != PL_SCOPE_NONE) continue;
-        replace_knowledge(&f->released[s], pl_knowledge_keep(now));
+        pl_knowledge_replace(&f->released[s], pl_knowledge_keep(now));
         f->at[s] = u->stamp; /* of all their accesses since the latest barrier or release */
     }
 }
@@ -562,7 +557,7 @@ void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place 
     pl_knowledge_learn(&acquired[PL_SCOPE_NONE], s->any_scope);
     for (unsigned r = 0; r <= PL_SCOPE_GPU; r++) {
         if (r == PL_SCOPE_GPU && same_scopes) {
-            replace_knowledge(&acquired[r], pl_knowledge_keep(acquired[PL_SCOPE_CLUSTER]));
+            pl_knowledge_replace(&acquired[r], pl_knowledge_keep(acquired[PL_SCOPE_CLUSTER]));
             break;
         }
         pl_knowledge_learn(&acquired[r], block_knowledge);
@@ -635,7 +630,7 @@ static void advance_phase(sync_state *s, const uint8_t *object)
     const bool odd = pl_mbar_read(object).phase;
     if (odd == s->object->odd) return;
     pl_knowledge_learn(&s->device_scope, s->object->phase);
-    replace_knowledge(&s->object->phase, NULL);
+    pl_knowledge_replace(&s->object->phase, NULL);
     s->object->odd = odd;
 }
 

@@ -100,12 +100,6 @@ static uint32_t new_state(sync_places *t)
     return number;
 }
 
-static void replace_knowledge(pl_knowledge **to, pl_knowledge *k)
-{
-    pl_knowledge_drop(*to);
-    *to = k;
-}
-
 static sync_block *block_at(const sync_state *s, uint32_t n)
 {
     return n ? &s->more[n - 1] : (sync_block *)(uintptr_t)&s->first;
@@ -113,9 +107,9 @@ static sync_block *block_at(const sync_state *s, uint32_t n)
 
 static void empty_state(sync_state *s)
 {
-    replace_knowledge(&s->device_scope, NULL);
-    replace_knowledge(&s->any_scope, NULL);
-    if (s->object) replace_knowledge(&s->object->phase, NULL);
+    pl_knowledge_replace(&s->device_scope, NULL);
+    pl_knowledge_replace(&s->any_scope, NULL);
+    if (s->object) pl_knowledge_replace(&s->object->phase, NULL);
     for (uint32_t n = 0; n < s->blocks; n++) pl_knowledge_drop(block_at(s, n)->knowledge);
     s->blocks = 0;
 }
