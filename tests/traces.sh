@@ -384,8 +384,8 @@ fi
 "$loom" run "$matmul" --trace missing/run.db >f.txt 2>f.err
 equal 'nonexistent folder: status, no launch, message' "2  1" "$? $(result f.txt) $(grep -c "missing/run.db.*No such" f.err)"
 for format in rows packed; do
-    rm -f full.db # the disk fills up during the launch
-    (ulimit -f $([ $format = rows ] && echo 8000 || echo 1200); "$loom" run "$matmul" --trace full.db --trace-level mem --trace-format $format >f.txt 2>f.err; echo $? >status)
+    rm -f full.db # the disk fills up during the launch: a packed trace begins with 0.62 MB and ends with 2.1 MB
+    (ulimit -f $([ $format = rows ] && echo 8000 || echo 2400); "$loom" run "$matmul" --trace full.db --trace-level mem --trace-format $format >f.txt 2>f.err; echo $? >status)
     equal "$format: full disk: status, result, message, no file" "3 $expect 1 none" \
         "$(cat status) $(result f.txt) $(grep -c 'full.db' f.err) $(ls full.db* 2>ls.err || echo none)"
     # Killed at different moments: either no file, or a complete one.
