@@ -6,7 +6,7 @@ arch/gen_machines.c: $(PL_ARCH_FILES) $(srcdir)/arch/embed.awk
 	$(AM_V_GEN)$(MKDIR_P) arch && cd $(srcdir) && \
 	LC_ALL=C $(AWK) -v array=pl_machine_texts -f arch/embed.awk $(PL_ARCH_FILES) >"$(abs_top_builddir)/$@.tmp" && \
 	mv "$(abs_top_builddir)/$@.tmp" "$(abs_top_builddir)/$@"
-nodist_libptxloom_la_SOURCES += arch/gen_machines.c arch/gen_targets.c
+nodist_libptxloom_a_SOURCES += arch/gen_machines.c arch/gen_targets.c
 # The compiler's target properties, also embedded in the library as text.
 PL_TARGET_FILES = arch/sm_90.target
 arch/gen_targets.c: $(PL_TARGET_FILES) $(srcdir)/arch/embed.awk
@@ -18,4 +18,4 @@ CLEANFILES += arch/gen_machines.c arch/gen_targets.c
 EXTRA_DIST += arch/embed.awk $(PL_ARCH_FILES) $(PL_TARGET_FILES)
 
 # The reader of machine descriptions and the occupancy calculator. Depends on memmodel, isa and base.
-libptxloom_la_SOURCES += arch/machine.c arch/machine.h arch/occupancy.c
+libptxloom_a_SOURCES += arch/machine.c arch/machine.h arch/occupancy.c

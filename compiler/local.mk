@@ -3,13 +3,13 @@
 #   passes.def      the pass pipeline; pass_manager.c runs it
 #   ir/             the block graph, its printer and its verifier
 #   analysis/       analyses that passes use; opt/ and codegen/ contain the passes
-# To add a pass: doc/assembler.md. To add a file: libptxloom_la_SOURCES += compiler/opt/NAME.c
+# To add a pass: doc/assembler.md. To add a file: libptxloom_a_SOURCES += compiler/opt/NAME.c
 compiler/gen_tuning.c: $(srcdir)/arch/sm_90.target $(srcdir)/compiler/tuning.awk
 	$(AM_V_GEN)$(MKDIR_P) compiler && LC_ALL=C $(AWK) -f $(srcdir)/compiler/tuning.awk $(srcdir)/arch/sm_90.target >$@.tmp && mv $@.tmp $@
-nodist_libptxloom_la_SOURCES += compiler/gen_tuning.c
+nodist_libptxloom_a_SOURCES += compiler/gen_tuning.c
 CLEANFILES += compiler/gen_tuning.c
 EXTRA_DIST += compiler/tuning.awk
-libptxloom_la_SOURCES += \
+libptxloom_a_SOURCES += \
 	compiler/tuning.c compiler/tuning.def compiler/tuning.h \
 	compiler/analysis/constant_bank.c \
 	compiler/analysis/constant_bank.h \

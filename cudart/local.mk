@@ -2,7 +2,7 @@
 # To add an entry point: a line in cudart/api.def, and the function pl_NAME in one of the files.
 # The library is a separate shared object, which programs load in place of NVIDIA's, with the same symbol names and versions,
 # so it is linked like a program, by a separate rule.
-libptxloom_la_SOURCES += lib/cuda_error.c
+libptxloom_a_SOURCES += lib/cuda_error.c
 if PL_CUDART
 cudartdir = $(pkglibdir)
 cudart_PROGRAMS = cudart/libptxloom_cuda.so
@@ -13,8 +13,8 @@ nodist_cudart_libptxloom_cuda_so_SOURCES = cudart/gen_api.c
 cudart_libptxloom_cuda_so_CFLAGS = $(AM_CFLAGS) -fPIC -fvisibility=hidden
 cudart_libptxloom_cuda_so_LINK = $(CC) $(AM_CFLAGS) $(CFLAGS) -shared -Wl,-soname,libcudart.so.13 -Wl,-z,now \
 	-Wl,--version-script=cudart/gen_versions.map $(LDFLAGS) -o $@
-cudart_libptxloom_cuda_so_LDADD = .libs/libptxloom.a $(SQLITE_LIBS) $(JANSSON_LIBS) $(LIBS) -ldl -lm
-cudart_libptxloom_cuda_so_DEPENDENCIES = libptxloom.la cudart/gen_versions.map
+cudart_libptxloom_cuda_so_LDADD = $(loom) $(LIBS) -ldl -lm
+cudart_libptxloom_cuda_so_DEPENDENCIES = libptxloom.a cudart/gen_versions.map
 cudart_names = libcudart.so libcudart.so.13 libcudart.so.12 libcudart.so.11.0 libcuda.so libcuda.so.1
 
 cudart_generate = $(AM_V_GEN)$(MKDIR_P) cudart && $(AWK) -f $(srcdir)/cudart/api.awk -v what

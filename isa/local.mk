@@ -4,8 +4,8 @@
 # isagen is compiled for the build machine and writes gen_*.h and gen_*.c from the table into the build tree.
 #   isa_generated   every file that isagen writes and that is included or compiled
 #   isa_tables      the table files that isagen reads
-# A generated .c file of the library also goes to nodist_libptxloom_la_SOURCES (or, when it holds lane
-# loops, to nodist_pl_exec_sources). To add a file: libptxloom_la_SOURCES += isa/program/NAME.c isa/program/NAME.h
+# A generated .c file of the library also goes to nodist_libptxloom_a_SOURCES (or, when it holds lane
+# loops, to nodist_pl_exec_sources). To add a file: libptxloom_a_SOURCES += isa/program/NAME.c isa/program/NAME.h
 # To add a unit test: unit_tests += tests/unit/test_NAME
 isa_generated = isa/gen_words.h isa/gen_names.h isa/gen_forms.c $(isa_exec_generated)
 isa_exec_generated = isa/gen_exec_index.c isa/gen_exec_0.c isa/gen_exec_1.c isa/gen_exec_2.c isa/gen_exec_3.c \
@@ -37,13 +37,13 @@ classes-doc: isa/gen.stamp
 $(isa_generated): isa/gen.stamp
 	@test -f $@ || { rm -f isa/gen.stamp; $(MAKE) $(AM_MAKEFLAGS) isa/gen.stamp; }
 
-libptxloom_la_SOURCES += \
+libptxloom_a_SOURCES += \
 	isa/table/form.c isa/table/form.h \
 	isa/table/form_match.c isa/table/form_match.h \
 	isa/table/operand_counts.c \
 	isa/table/class_kinds.def isa/table/form_examples.def isa/table/mnemonic_examples.def
-nodist_libptxloom_la_SOURCES += isa/gen_forms.c
-libptxloom_la_SOURCES += \
+nodist_libptxloom_a_SOURCES += isa/gen_forms.c
+libptxloom_a_SOURCES += \
 	isa/program/cache_policy.h \
 	isa/program/canonicalize.c isa/program/canonicalize.h \
 	isa/program/cfg.c isa/program/cfg.h \
@@ -56,7 +56,7 @@ libptxloom_la_SOURCES += \
 	isa/program/resource_usage.c isa/program/resource_usage.h \
 	isa/program/source_position.c isa/program/source_position.h \
 	isa/program/verify.c isa/program/verify.h
-libptxloom_la_SOURCES += \
+libptxloom_a_SOURCES += \
 	isa/object/asm_parse.c isa/object/asm_print.c isa/object/asm_text.h \
 	isa/object/elf.h isa/object/elf_common.c isa/object/elf_layout.h \
 	isa/object/elf_read.c isa/object/elf_write.c \

@@ -1,7 +1,7 @@
 # memmodel: ports, caches, crossbar, DRAM: operates on requests, not on warps or opcodes. Depends on base.
-# To add a file: libptxloom_la_SOURCES += memmodel/NAME.c memmodel/NAME.h
+# To add a file: libptxloom_a_SOURCES += memmodel/NAME.c memmodel/NAME.h
 # To add a unit test: unit_tests += tests/unit/test_NAME
-libptxloom_la_SOURCES += \
+libptxloom_a_SOURCES += \
 	memmodel/cache.c memmodel/cache.h \
 	memmodel/coalescer.c memmodel/coalescer.h \
 	memmodel/fast_division.h \

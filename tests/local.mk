@@ -8,8 +8,8 @@ check_unit_tests = $(unit_tests)
 endif
 unit_tests += tests/unit/test_layers tests/unit/test_messages
 
-check_LTLIBRARIES = libpl_harness.la
-libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c tests/recorded.h
+check_LIBRARIES = libpl_harness.a
+libpl_harness_a_SOURCES = tests/harness.c tests/harness.h tests/recorded.c tests/recorded.h
 
 # Tests of more than ten seconds come first, the longest before the others, so that no processor is idle at the end.
 long_tests = tests/corpus_timing tests/suite_timing tests/faults tests/labs tests/random_programs tests/report tests/trace_commands tests/corpus_functional \
@@ -22,76 +22,76 @@ data_tests += tests/schema tests/pass_tests tests/int64_expansion tests/fuzz/obj
 check_PROGRAMS += $(long_tests) $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
 tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DONE_OF=3 -DMODE='"timing"'
-tests_suite_timing_LDADD = libpl_harness.la libptxloom.la
+tests_suite_timing_LDADD = libpl_harness.a $(loom)
 tests_suite_random_SOURCES = tests/suite.c
 tests_suite_random_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"' -DEXTRA='"--schedule", "random:1",'
-tests_suite_random_LDADD = libpl_harness.la libptxloom.la
+tests_suite_random_LDADD = libpl_harness.a $(loom)
 # The H200 with 64-lane warps.
 tests_suite_wide_SOURCES = tests/suite.c
 tests_suite_wide_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"' -DEXTRA='"--arch", "h200,sm.lanes=64,sm.warps=32",'
-tests_suite_wide_LDADD = libpl_harness.la libptxloom.la
+tests_suite_wide_LDADD = libpl_harness.a $(loom)
 tests_suite_functional_SOURCES = tests/suite.c
 tests_suite_functional_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"'
-tests_suite_functional_LDADD = libpl_harness.la libptxloom.la
+tests_suite_functional_LDADD = libpl_harness.a $(loom)
 tests_triton_SOURCES = tests/suite.c
 tests_triton_CPPFLAGS = $(AM_CPPFLAGS) -DFOLDER='"triton"' -DMODE='"timing"'
-tests_triton_LDADD = libpl_harness.la libptxloom.la
+tests_triton_LDADD = libpl_harness.a $(loom)
 tests_corpus_timing_SOURCES = tests/suite.c
 tests_corpus_timing_CPPFLAGS = $(AM_CPPFLAGS) -DFOLDER='"corpus"' -DONE_OF=3 -DMODE='"timing"'
-tests_corpus_timing_LDADD = libpl_harness.la libptxloom.la
+tests_corpus_timing_LDADD = libpl_harness.a $(loom)
 tests_corpus_functional_SOURCES = tests/suite.c
 tests_corpus_functional_CPPFLAGS = $(AM_CPPFLAGS) -DFOLDER='"corpus"' -DONE_OF=3 -DMODE='"functional"' -DEXTRA='"-O0",'
-tests_corpus_functional_LDADD = libpl_harness.la libptxloom.la
-tests_fuzz_fuzz_LDADD = libpl_harness.la libptxloom.la
+tests_corpus_functional_LDADD = libpl_harness.a $(loom)
+tests_fuzz_fuzz_LDADD = libpl_harness.a $(loom)
 tests_ptxas_statements_SOURCES = tests/ptxas_statements.c tests/fuzz/grammar.c tests/fuzz/grammar.h
-tests_ptxas_statements_LDADD = libpl_harness.la libptxloom.la
+tests_ptxas_statements_LDADD = libpl_harness.a $(loom)
 tests_forms_forms_SOURCES = tests/forms/forms.c tests/forms/forms.h
-tests_forms_forms_LDADD = libpl_harness.la libptxloom.la
-tests_instruction_vectors_LDADD = libpl_harness.la libptxloom.la
+tests_forms_forms_LDADD = libpl_harness.a $(loom)
+tests_instruction_vectors_LDADD = libpl_harness.a $(loom)
 tests_partial_barriers_SOURCES = tests/partial_barriers.c
-tests_partial_barriers_LDADD = libpl_harness.la libptxloom.la
+tests_partial_barriers_LDADD = libpl_harness.a $(loom)
 tests_cache_policies_SOURCES = tests/cache_policies.c
-tests_cache_policies_LDADD = libpl_harness.la libptxloom.la
+tests_cache_policies_LDADD = libpl_harness.a $(loom)
 tests_pass_tests_SOURCES = tests/pass_tests.c
-tests_pass_tests_LDADD = libpl_harness.la
+tests_pass_tests_LDADD = libpl_harness.a
 tests_int64_expansion_SOURCES = tests/int64_expansion.c
-tests_int64_expansion_LDADD = libpl_harness.la libptxloom.la
+tests_int64_expansion_LDADD = libpl_harness.a $(loom)
 tests_random_programs_SOURCES = tests/random_programs.c tests/programs.h
-tests_random_programs_LDADD = libpl_harness.la libptxloom.la
-tests_docs_LDADD = libpl_harness.la
-tests_terminal_LDADD = libpl_harness.la
-tests_browser_LDADD = libpl_harness.la $(JANSSON_LIBS)
-tests_hostile_traces_LDADD = libpl_harness.la libptxloom.la $(SQLITE_LIBS)
-tests_trace_commands_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
-tests_report_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
-tests_objects_LDADD = libpl_harness.la $(JANSSON_LIBS)
+tests_random_programs_LDADD = libpl_harness.a $(loom)
+tests_docs_LDADD = libpl_harness.a
+tests_terminal_LDADD = libpl_harness.a
+tests_browser_LDADD = libpl_harness.a $(JANSSON_LIBS)
+tests_hostile_traces_LDADD = libpl_harness.a $(loom)
+tests_trace_commands_LDADD = libpl_harness.a $(SQLITE_LIBS) $(JANSSON_LIBS)
+tests_report_LDADD = libpl_harness.a $(SQLITE_LIBS) $(JANSSON_LIBS)
+tests_objects_LDADD = libpl_harness.a $(JANSSON_LIBS)
 tests_fuzz_objects_SOURCES = tests/fuzz/objects.c tests/fuzz/input.c tests/fuzz/input.h
-tests_fuzz_objects_LDADD = libpl_harness.la libptxloom.la
-tests_linear_time_LDADD = libpl_harness.la
-tests_schema_LDADD = libpl_harness.la $(JANSSON_LIBS) -lm
-tests_host_threads_LDADD = libpl_harness.la $(JANSSON_LIBS)
-tests_fuzz_litmus_LDADD = libpl_harness.la libptxloom.la
-tests_labs_LDADD = libpl_harness.la libptxloom.la $(JANSSON_LIBS) -lm
-tests_ptxcheck_LDADD = libptxloom.la
+tests_fuzz_objects_LDADD = libpl_harness.a $(loom)
+tests_linear_time_LDADD = libpl_harness.a
+tests_schema_LDADD = libpl_harness.a $(JANSSON_LIBS) -lm
+tests_host_threads_LDADD = libpl_harness.a $(JANSSON_LIBS)
+tests_fuzz_litmus_LDADD = libpl_harness.a $(loom)
+tests_labs_LDADD = libpl_harness.a $(loom) -lm
+tests_ptxcheck_LDADD = $(loom)
 
 # Checkers: kernels with one error each, and their fixed counterparts.
 data_tests += tests/checkers
 tests_checkers_SOURCES = tests/checkers.c
-tests_checkers_LDADD = libpl_harness.la libptxloom.la
+tests_checkers_LDADD = libpl_harness.a $(loom)
 
 # Recorded probes of the machine's limits (tests/data/probes).
-check_LTLIBRARIES += libpl_probe.la
-libpl_probe_la_SOURCES = tests/probes/probe.c tests/probes/probe.h
+check_LIBRARIES += libpl_probe.a
+libpl_probe_a_SOURCES = tests/probes/probe.c tests/probes/probe.h
 probe_tests = tests/probes/mem tests/probes/host tests/probes/async tests/probes/tex tests/probes/tma \
 	tests/probes/parting
 data_tests += $(probe_tests)
 check_PROGRAMS += $(probe_tests)
-tests_probes_mem_LDADD = libpl_probe.la libpl_harness.la libptxloom.la
-tests_probes_host_LDADD = libpl_probe.la libpl_harness.la libptxloom.la
-tests_probes_tex_LDADD = libpl_probe.la libpl_harness.la libptxloom.la
-tests_probes_tma_LDADD = libpl_probe.la libpl_harness.la libptxloom.la
-tests_probes_parting_LDADD = libpl_probe.la libpl_harness.la libptxloom.la
-tests_probes_async_LDADD = libpl_probe.la libpl_harness.la libptxloom.la
+tests_probes_mem_LDADD = libpl_probe.a libpl_harness.a $(loom)
+tests_probes_host_LDADD = libpl_probe.a libpl_harness.a $(loom)
+tests_probes_tex_LDADD = libpl_probe.a libpl_harness.a $(loom)
+tests_probes_tma_LDADD = libpl_probe.a libpl_harness.a $(loom)
+tests_probes_parting_LDADD = libpl_probe.a libpl_harness.a $(loom)
+tests_probes_async_LDADD = libpl_probe.a libpl_harness.a $(loom)
 
 # Programs report in TAP, so that every single test is counted; libcheck does so when CK_TAP_LOG_FILE_NAME is set.
 AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_FILE_NAME=- PTXLOOM_VERIFY_IR=1; \
@@ -122,13 +122,13 @@ EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/micro tests/accuracy/speed
 	tests/accuracy/rates tests/accuracy/assembling
 tests_accuracy_cycles_SOURCES = tests/accuracy/cycles.c tests/accuracy/figures.c tests/accuracy/figures.h
 tests_accuracy_micro_SOURCES = tests/accuracy/micro.c tests/accuracy/micro_memory.c tests/accuracy/micro.h tests/accuracy/figures.c tests/accuracy/figures.h
-tests_accuracy_cycles_LDADD = libpl_harness.la libptxloom.la
-tests_accuracy_micro_LDADD = libpl_harness.la libptxloom.la -lm
-tests_accuracy_speed_LDADD = libpl_harness.la libptxloom.la -lm
-tests_accuracy_traces_LDADD = libpl_harness.la libptxloom.la
-tests_accuracy_mufu_all_LDADD = libpl_harness.la libptxloom.la
-tests_accuracy_rates_LDADD = libptxloom.la
-tests_accuracy_assembling_LDADD = libpl_harness.la
+tests_accuracy_cycles_LDADD = libpl_harness.a $(loom)
+tests_accuracy_micro_LDADD = libpl_harness.a $(loom) -lm
+tests_accuracy_speed_LDADD = libpl_harness.a $(loom) -lm
+tests_accuracy_traces_LDADD = libpl_harness.a $(loom)
+tests_accuracy_mufu_all_LDADD = libpl_harness.a $(loom)
+tests_accuracy_rates_LDADD = $(loom)
+tests_accuracy_assembling_LDADD = libpl_harness.a
 CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT) tests/accuracy/speed$(EXEEXT) \
 	tests/accuracy/traces$(EXEEXT) tests/accuracy/mufu_all$(EXEEXT) tests/accuracy/rates$(EXEEXT) tests/accuracy/assembling$(EXEEXT)
 accuracy: tests/corpus.stamp ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT) tests/labs$(EXEEXT) lane-loops
@@ -218,26 +218,26 @@ EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas tests/cuda.h
 # Statements generated from the instruction table: for the fuzzers, and for tools/ptxas/judge.py to check with NVIDIA's assembler.
 check_PROGRAMS += tests/fuzz/generate
 tests_fuzz_generate_SOURCES = tests/fuzz/generate.c tests/fuzz/grammar.c tests/fuzz/grammar.h
-tests_fuzz_generate_LDADD = libptxloom.la
+tests_fuzz_generate_LDADD = $(loom)
 data_tests += tests/fuzz/made
 tests_fuzz_made_SOURCES = tests/fuzz/made.c tests/fuzz/grammar.c tests/fuzz/grammar.h
-tests_fuzz_made_LDADD = libpl_harness.la libptxloom.la
+tests_fuzz_made_LDADD = libpl_harness.a $(loom)
 
 # Every command with system faults: it is compiled into the test. All points: make faults, or tests/faults --every 1 COMMAND.
 tests_faults_SOURCES = tests/faults.c tests/inject.c tests/inject.h $(ptxloom_SOURCES)
 tests_faults_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEDIT_CFLAGS) -Dmain=cli_main
-tests_faults_LDADD = libpl_harness.la libptxloom.la $(SQLITE_LIBS) $(LIBEDIT_LIBS) $(JANSSON_LIBS)
+tests_faults_LDADD = libpl_harness.a $(loom) $(LIBEDIT_LIBS)
 faults: tests/faults$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/faults --every 1
 .PHONY: faults
 
 # Coverage-guided fuzzing: its corpus is read again; the fuzzer itself is built manually (tests/fuzz/covered.c).
 tests_fuzz_kept_SOURCES = tests/fuzz/kept.c tests/fuzz/input.c tests/fuzz/input.h
-tests_fuzz_kept_LDADD = libpl_harness.la libptxloom.la
+tests_fuzz_kept_LDADD = libpl_harness.a $(loom)
 EXTRA_PROGRAMS += tests/fuzz/covered
 CLEANFILES += tests/fuzz/covered$(EXEEXT)
 tests_fuzz_covered_SOURCES = tests/fuzz/covered.c tests/fuzz/input.c tests/fuzz/input.h
-tests_fuzz_covered_LDADD = libpl_harness.la libptxloom.la
+tests_fuzz_covered_LDADD = libpl_harness.a $(loom)
 tests_fuzz_covered_LDFLAGS = -fsanitize=fuzzer
 TESTS += tests/install.sh
 EXTRA_DIST += tests/install.sh

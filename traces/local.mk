@@ -2,11 +2,11 @@
 #
 # The schema, the metric views (metrics.list) and the named queries (queries/NAME.sql) are text that
 # embed.awk turns into traces/gen_sql.c. To add a metric, add a line; to add a query, add a file.
-# To add a file: libptxloom_la_SOURCES += traces/NAME.c traces/NAME.h
+# To add a file: libptxloom_a_SOURCES += traces/NAME.c traces/NAME.h
 # To add a unit test: unit_tests += tests/unit/test_NAME
-libptxloom_la_SOURCES += traces/trace.h traces/tracedb.h traces/writer.c traces/statement.c traces/db_template.c traces/sql_texts.c traces/db_open.h traces/db_open.c traces/trace_open.c traces/listing.c traces/sass_opcode.c traces/event_rows.c traces/application_rows.c traces/unit_timeline.c traces/filter.c \
+libptxloom_a_SOURCES += traces/trace.h traces/tracedb.h traces/writer.c traces/statement.c traces/db_template.c traces/sql_texts.c traces/db_open.h traces/db_open.c traces/trace_open.c traces/listing.c traces/sass_opcode.c traces/event_rows.c traces/application_rows.c traces/unit_timeline.c traces/filter.c \
 	traces/pack/event_blocks.c traces/pack/format.h traces/pack/column_encode.c traces/pack/column_decode.c traces/vtab.h traces/vtab.c
-nodist_libptxloom_la_SOURCES += traces/gen_sql.c traces/gen_template.c
+nodist_libptxloom_a_SOURCES += traces/gen_sql.c traces/gen_template.c
 
 traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/rows.sql $(srcdir)/traces/packed.sql $(srcdir)/traces/migrate.sql \
 		$(srcdir)/traces/metrics.list $(srcdir)/traces/embed.awk \
@@ -34,9 +34,9 @@ CLEANFILES += traces/gen_template.c traces/gen_template.c.tmp
 EXTRA_DIST += traces/make_template.c
 
 # The report: a page of its own files, with panels.sql in it, as C strings (report/embed.awk).
-libptxloom_la_SOURCES += traces/line_diff.c traces/line_diff.h traces/report/report.c traces/report/report.h traces/report/timeline.c \
+libptxloom_a_SOURCES += traces/line_diff.c traces/line_diff.h traces/report/report.c traces/report/report.h traces/report/timeline.c \
 	traces/report/accesses.c traces/report/detail.h traces/report/bytes.c traces/report/bytes.h
-nodist_libptxloom_la_SOURCES += traces/gen_report.c
+nodist_libptxloom_a_SOURCES += traces/gen_report.c
 report_files = traces/report/panels.sql traces/report/report.html traces/report/style.css traces/report/base.js \
 	traces/report/application.js traces/report/overview.js traces/report/timeline.js traces/report/source.js traces/report/memory.js traces/report/page.js
 traces/gen_report.c: traces/report/embed.awk $(report_files)
