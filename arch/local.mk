@@ -18,4 +18,4 @@ CLEANFILES += arch/gen_machines.c arch/gen_targets.c
 EXTRA_DIST += arch/embed.awk $(PL_ARCH_FILES) $(PL_TARGET_FILES)
 
 # The reader of machine descriptions and the occupancy calculator. Depends on memmodel, isa and base.
-libptxloom_a_SOURCES += arch/machine.c arch/machine.h arch/occupancy.c
+libptxloom_a_SOURCES += arch/machine.c arch/machine_keys.c arch/price.c arch/occupancy.c arch/machine.h arch/machine_parts.h

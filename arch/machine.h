@@ -2,8 +2,8 @@
  * checked and converted.
  *
  * All numbers of the model come from there; nothing in emu/sm or memmodel depends on an
- * architecture. The keys of each section, with their units and meanings, are the tables at the top
- * of machine.c; `ptxloom explain SECTION.KEY` prints them. Cycles are SM cycles. */
+ * architecture. The keys of each section, with their units and meanings, are the tables in
+ * machine_keys.c; `ptxloom explain SECTION.KEY` prints them. Cycles are SM cycles. */
 #ifndef PL_ARCH_MACHINE_H
 #define PL_ARCH_MACHINE_H
 
