@@ -332,47 +332,37 @@ static uint64_t all_stalls(const pl_pc_stat *p)
     return sum;
 }
 
-static void write_statistics(pl_tracedb *t, const pl_tracedb_result *r)
+/* The row of an instruction in pc_stat. */
+static void write_pc_stat(pl_tracedb *t, sqlite3_stmt *s, size_t pc, const pl_pc_stat *p)
 {
-    sqlite3_stmt *s = pl_tracedb_prepare(
-        t, "INSERT INTO pc_stat VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    sqlite3_stmt *w = pl_tracedb_prepare(t, "INSERT INTO stall VALUES (?, ?, ?, ?)");
-    for (size_t pc = 0; s && w && pc < r->npc; pc++) {
-        const pl_pc_stat *p = &r->pc_stat[pc];
-        uint64_t stalls = all_stalls(p);
-        if (p->issues == 0 && p->executed == 0 && stalls == 0) continue;
-        const uint64_t column[] = {(uint64_t)t->kernel,
-                                   pc,
-                                   (uint64_t)t->module,
-                                   p->issues,
-                                   p->executed,
-                                   p->lanes,
-                                   stalls,
-                                   p->requests,
-                                   p->sectors,
-                                   p->wavefronts,
-                                   p->conflicts,
-                                   p->l1_hits,
-                                   p->from_l2,
-                                   p->from_dram,
-                                   p->branches,
-                                   p->divergent,
-                                   p->latency};
-        for (int c = 0; c < (int)(sizeof column / sizeof *column); c++)
-            sqlite3_bind_int64(s, c + 1, (int64_t)column[c]);
+    const uint64_t column[] = {(uint64_t)t->kernel, pc,           (uint64_t)t->module,
+                               p->issues,           p->executed,  p->lanes,
+                               all_stalls(p),       p->requests,  p->sectors,
+                               p->wavefronts,       p->conflicts, p->l1_hits,
+                               p->from_l2,          p->from_dram, p->branches,
+                               p->divergent,        p->latency};
+    for (int c = 0; c < (int)(sizeof column / sizeof *column); c++)
+        sqlite3_bind_int64(s, c + 1, (int64_t)column[c]);
+    pl_tracedb_step(t, s);
+}
+
+/* Its rows in stall: cycles by reason. */
+static void write_stalls(pl_tracedb *t, sqlite3_stmt *s, size_t pc, const pl_pc_stat *p)
+{
+    for (int i = 0; i < PL_STALL_COUNT; i++) {
+        if (p->stall[i] == 0) continue;
+        sqlite3_bind_int64(s, 1, t->kernel);
+        sqlite3_bind_int64(s, 2, (int64_t)pc);
+        sqlite3_bind_int(s, 3, i);
+        sqlite3_bind_int64(s, 4, (int64_t)p->stall[i]);
         pl_tracedb_step(t, s);
-        for (int i = 0; i < PL_STALL_COUNT; i++) {
-            if (p->stall[i] == 0) continue;
-            sqlite3_bind_int64(w, 1, t->kernel);
-            sqlite3_bind_int64(w, 2, (int64_t)pc);
-            sqlite3_bind_int(w, 3, i);
-            sqlite3_bind_int64(w, 4, (int64_t)p->stall[i]);
-            pl_tracedb_step(t, w);
-        }
     }
-    sqlite3_finalize(s);
-    sqlite3_finalize(w);
-    s = pl_tracedb_prepare(t, "INSERT OR REPLACE INTO counter VALUES (?, ?, ?, ?, ?)");
+}
+
+static void write_counters(pl_tracedb *t, const pl_tracedb_result *r)
+{
+    sqlite3_stmt *s =
+        pl_tracedb_prepare(t, "INSERT OR REPLACE INTO counter VALUES (?, ?, ?, ?, ?)");
     for (size_t i = 0; s && i < r->ncounters; i++) {
         const pl_counter *c = &r->counter[i];
         sqlite3_bind_int64(s, 1, t->kernel);
@@ -383,9 +373,12 @@ static void write_statistics(pl_tracedb *t, const pl_tracedb_result *r)
         pl_tracedb_step(t, s);
     }
     sqlite3_finalize(s);
+}
 
-    /* Sums over the launch that most metrics need. They are stored as rows, so that listing 200
-     * metrics does not aggregate pc_stat 200 times. */
+/* Sums over the launch that most metrics need. They are stored as rows, so that listing 200 metrics
+ * does not aggregate pc_stat 200 times. */
+static void write_sums(pl_tracedb *t)
+{
     static const char *const sums[] = {
         "INSERT INTO stall_sum SELECT s.kernel, r.name, sum(s.cycles) FROM stall s JOIN "
         "stall_reason r ON r.id = s.reason"
@@ -398,12 +391,29 @@ static void write_statistics(pl_tracedb *t, const pl_tracedb_result *r)
         " FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc"
         " WHERE s.kernel = ? AND i.access IS NOT NULL AND s.issues > 0 GROUP BY 2, 3"};
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
-        s = pl_tracedb_prepare(t, sums[i]);
+        sqlite3_stmt *s = pl_tracedb_prepare(t, sums[i]);
         if (!s) return;
         sqlite3_bind_int64(s, 1, t->kernel);
         pl_tracedb_step(t, s);
         sqlite3_finalize(s);
     }
+}
+
+static void write_statistics(pl_tracedb *t, const pl_tracedb_result *r)
+{
+    sqlite3_stmt *stat = pl_tracedb_prepare(
+        t, "INSERT INTO pc_stat VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    sqlite3_stmt *stall = pl_tracedb_prepare(t, "INSERT INTO stall VALUES (?, ?, ?, ?)");
+    for (size_t pc = 0; stat && stall && pc < r->npc; pc++) {
+        const pl_pc_stat *p = &r->pc_stat[pc];
+        if (p->issues == 0 && p->executed == 0 && all_stalls(p) == 0) continue;
+        write_pc_stat(t, stat, pc, p);
+        write_stalls(t, stall, pc, p);
+    }
+    sqlite3_finalize(stat);
+    sqlite3_finalize(stall);
+    write_counters(t, r);
+    write_sums(t);
 }
 
 static void write_event(pl_tracedb *t, const char *kind, const char *text)

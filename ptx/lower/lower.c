@@ -785,13 +785,8 @@ static bool ends_in_terminator(const lower *c)
     return i->guard == PL_PT && (e & (PL_EF_EXIT | PL_EF_BRANCH));
 }
 
-static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
+static void copy_directives(const pl_func *f, pl_prog_func *out)
 {
-    /* Usually a statement yields one instruction, or none. */
-    pl_reserve(c->p->arena, &c->p->code, f->body.n + 8);
-    for (size_t k = 0; k < c->m->sources; k++)
-        if (c->m->source[k].file == f->at.file) c->lines_before = c->m->source[k].lines_before;
-    out->first = 0;
     memcpy(out->maxntid, f->maxntid, sizeof out->maxntid);
     memcpy(out->reqntid, f->reqntid, sizeof out->reqntid);
     memcpy(out->reqnctapercluster, f->reqnctapercluster, sizeof out->reqnctapercluster);
@@ -800,6 +795,12 @@ static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
     out->maxclusterrank = f->maxclusterrank;
     out->minperctamemory = f->minperctamemory;
     out->explicitcluster = f->explicitcluster;
+}
+
+/* Assigns rows and predicates to the registers of the function. */
+static void assign_rows(lower *c, const pl_func *f)
+{
+    enum { SCRATCH_ROWS = 4 };
     c->reg_row = pl_arena_array(c->scratch, uint32_t, f->regs.n + 1);
     for (size_t k = 0; k < f->regs.n; k++) {
         const pl_reg *r = f->regs.at[k];
@@ -813,39 +814,53 @@ static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
         }
     }
     c->scratch_row = c->rows;
-    c->rows += 4;
+    c->rows += SCRATCH_ROWS;
     c->scratch_pred = c->preds++;
-    layout_params(c, f);
-    layout_frame(c, f);
+}
+
+static void set_source_position(lower *c, const pl_stmt *s)
+{
+    if (!s->src_line) return; /* the compiler knows none: the line before stays */
+    c->src_file = s->src_file;
+    c->src_line = s->src_line;
+    c->inlined = s->inlined;
+}
+
+static void lower_body(lower *c, const pl_func *f)
+{
     c->stmt_pc = pl_arena_array(c->scratch, uint32_t, f->body.n + 1);
     for (size_t k = 0; k < f->body.n; k++) {
         const pl_stmt *s = &f->body.at[k];
-        c->stmt_pc[k] = (uint32_t)c->p->code.n;
+        const size_t at = c->p->code.n;
+        c->stmt_pc[k] = (uint32_t)at;
         if (s->kind == PL_S_LOC) {
-            if (!s->src_line) continue; /* the compiler knows none: the line before stays */
-            c->src_file = s->src_file;
-            c->src_line = s->src_line;
-            c->inlined = s->inlined;
-        } else if (s->kind == PL_S_PRAGMA)
+            set_source_position(c, s);
+        } else if (s->kind == PL_S_PRAGMA) {
             c->nounroll |= strcmp(s->pragma, "nounroll") == 0;
-        else if (s->kind == PL_S_INSN) {
-            size_t at = c->p->code.n;
+        } else if (s->kind == PL_S_INSN) {
             lower_stmt(c, s);
             if (c->nounroll && at < c->p->code.n) c->p->code.at[at].flags |= PL_IF_NOUNROLL;
             c->nounroll = false;
         }
     }
     c->stmt_pc[f->body.n] = (uint32_t)c->p->code.n;
+}
+
+/* Falling off the end of a function returns. */
+static void append_return(lower *c, const pl_func *f)
+{
     bool label_at_end = false;
     for (size_t k = 0; k < f->labels.n; k++)
         label_at_end |= c->stmt_pc[f->labels.at[k]->stmt] == c->p->code.n;
-    if (!ends_in_terminator(c) || label_at_end) { /* falling off the end returns */
-        if (!c->p->lines.n)
-            *pl_push(c->p->arena, &c->p->lines) = (pl_prog_line){
-                .ptx_line = f->at.line + c->lines_before, .ptx_column = f->at.column};
-        pl_insn *i = emit(c, machine_form("ret"));
-        pl_insn_finish(i);
-    }
+    if (ends_in_terminator(c) && !label_at_end) return;
+    if (!c->p->lines.n)
+        *pl_push(c->p->arena, &c->p->lines) =
+            (pl_prog_line){.ptx_line = f->at.line + c->lines_before, .ptx_column = f->at.column};
+    pl_insn_finish(emit(c, machine_form("ret")));
+}
+
+static void resolve_labels(lower *c)
+{
     for (size_t k = 0; k < c->fixups.n; k++) {
         const struct fixup *x = &c->fixups.at[k];
         uint32_t pc = c->stmt_pc[x->label->stmt];
@@ -854,6 +869,22 @@ static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
         else
             c->p->pool.at[x->pool] = pc;
     }
+}
+
+static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
+{
+    /* Usually a statement yields one instruction, or none. */
+    pl_reserve(c->p->arena, &c->p->code, f->body.n + 8);
+    for (size_t k = 0; k < c->m->sources; k++)
+        if (c->m->source[k].file == f->at.file) c->lines_before = c->m->source[k].lines_before;
+    out->first = 0;
+    copy_directives(f, out);
+    assign_rows(c, f);
+    layout_params(c, f);
+    layout_frame(c, f);
+    lower_body(c, f);
+    append_return(c, f);
+    resolve_labels(c);
     out->count = (uint32_t)c->p->code.n - out->first;
     for (size_t k = 0; k < f->params.n && !f->entry; k++)
         for (uint32_t part = 0; part < part_count(f->params.at[k]); part++)

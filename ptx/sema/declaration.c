@@ -298,65 +298,83 @@ static uint32_t element_bytes(const pl_decl *d)
     return (uint32_t)(bits < 8 ? 1 : bits / 8) * (d->vec ? d->vec : 1u);
 }
 
-/* The checks and the size computation common to variables and parameters. */
-static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
+/* Checks the type of a declaration in its space. False: it is wrong, which is reported. */
+static bool check_decl_type(pl_parse *p, const char *name, pl_loc at)
 {
-    pl_decl *d = &p->decl;
-    const char *name = s ? s->name : "_";
-    if (d->bad) return NULL;
+    const pl_decl *d = &p->decl;
+    const bool local_object = d->space == PL_SP_GLOBAL && p->func;
     if (!d->type) {
         pl_report(p->diags, PL_E0354, at, name);
-        d->bad = true;
-        return NULL;
+        return false;
     }
     if (d->type == W_pred && d->space != PL_SP_REG) {
         pl_report(p->diags, PL_E0355, d->type_at, name);
-        d->bad = true;
-        return NULL;
+        return false;
     }
-    const bool local_object = d->space == PL_SP_GLOBAL && p->func;
     if (is_opaque(d->type) &&
         (local_object || (d->space != PL_SP_GLOBAL && d->space != PL_SP_PARAM))) {
         pl_report(p->diags, PL_E0352, d->type_at, pl_word_text[d->type],
                   local_object ? "a function" : space_name[d->space]);
-        d->bad = true;
-        return NULL;
+        return false;
     }
     if (d->type == W_f16x2 && d->space == PL_SP_PARAM) {
         pl_report(p->diags, PL_E0352, d->type_at, "f16x2", ".param")->help = "declare it as .b32";
-        d->bad = true;
-        return NULL;
+        return false;
     }
     if (d->type == W_samplerref && !p->ast->texmode_independent) {
         pl_report(p->diags, PL_E0377, d->type_at);
-        d->bad = true;
-        return NULL;
+        return false;
     }
+    return true;
+}
+
+/* Checks the vector width and the number of dimensions. */
+static bool check_decl_shape(pl_parse *p, bool formal)
+{
+    const pl_decl *d = &p->decl;
     if (d->vec &&
         (is_opaque(d->type) || d->type == W_pred || d->vec * pl_type_bits(d->type) > 128 ||
          (d->space == PL_SP_PARAM && !p->ndims))) {
         pl_report(p->diags, PL_E0353, d->vec_at, d->vec, pl_word_text[d->type])->help =
             formal ? "declare the parameter as an array of bytes: .param .align 16 .b8 p[16]"
                    : NULL;
-        d->bad = true;
-        return NULL;
+        return false;
     }
     if (formal && p->ndims > 1) {
         pl_report(p->diags, PL_E0348, p->dims_at[1], 1)->help =
             "fold the dimensions of the parameter into one";
+        return false;
+    }
+    return true;
+}
+
+/* The size of the declared variable in bytes. */
+static bool size_of_decl(pl_parse *p, uint64_t *size)
+{
+    const uint64_t max = UINT64_C(1) << 40;
+    *size = element_bytes(&p->decl);
+    for (unsigned k = 0; k < p->ndims; k++) {
+        if (p->dims[k] && *size > max / p->dims[k]) {
+            pl_report(p->diags, PL_E0350, p->dims_at[k]);
+            return false;
+        }
+        *size *= p->dims[k];
+    }
+    return true;
+}
+
+/* Makes a variable or parameter as declared. NULL: the declaration is wrong, which is reported. */
+static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
+{
+    pl_decl *d = &p->decl;
+    const char *name = s ? s->name : "_";
+    uint64_t size;
+    if (d->bad) return NULL;
+    if (!check_decl_type(p, name, at) || !check_decl_shape(p, formal) || !size_of_decl(p, &size)) {
         d->bad = true;
         return NULL;
     }
     pl_var *v = pl_arena_new(p->arena, pl_var);
-    uint64_t size = element_bytes(d);
-    for (unsigned k = 0; k < p->ndims; k++) {
-        if (p->dims[k] && size > (UINT64_C(1) << 40) / p->dims[k]) {
-            pl_report(p->diags, PL_E0350, p->dims_at[k]);
-            d->bad = true;
-            return NULL;
-        }
-        size *= p->dims[k];
-    }
     v->name = name;
     v->space = d->space;
     v->type = d->type;
