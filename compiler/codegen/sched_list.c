@@ -129,15 +129,9 @@ void pl_sched_keep_order(sched *l)
     l->best = order;
 }
 
-/* Schedules the region into l->order. *fails: it is not better than the bound, and the order is
- * incomplete. */
-schedule_result pl_sched_list_schedule(sched *l, int max, const schedule_bound *b, bool *fails)
+/* Resets the state of a schedule: nothing is placed. */
+static void reset_schedule(sched *l)
 {
-    uint32_t cycle = 0, oldest = 0;
-    int live = l->live_in;
-    schedule_result o = {.max_pressure = live,
-                         .partial_window =
-                             l->window < l->t->schedule.windows.at[0] && l->window < l->n};
     l->nready = l->nwindowed = l->end = l->shared_load_delay = 0;
     memset(l->unit_free_at, 0, sizeof l->unit_free_at);
     for (uint32_t at = 0; at < l->n; at++) {
@@ -154,43 +148,80 @@ schedule_result pl_sched_list_schedule(sched *l, int max, const schedule_bound *
         l->ranges.at[k].nreaders_left = l->ranges.at[k].nreaders;
         l->ranges.at[k].reader_xor_left = l->ranges.at[k].reader_xor;
     }
+}
+
+/* Picks the next instruction, as an index in l->ready. */
+static uint32_t pick(const sched *l, uint32_t cycle, int free_regs)
+{
+    const uint32_t k = free_regs < l->t->schedule.tight_room
+                           ? PL_IR_NONE
+                           : pick_critical_path(l, cycle, free_regs);
+    return k == PL_IR_NONE ? pick_min_pressure(l, cycle, free_regs) : k;
+}
+
+/* Removes entry k from the ready list and issues it in `cycle` or as soon as it can. Returns its
+ * cycle. */
+static uint32_t issue_ready(sched *l, uint32_t k, uint32_t cycle)
+{
+    const uint32_t at = l->ready[k].at, min = pl_sched_issue_cycle(l, &l->ready[k]);
+    sched_node *n = &l->node[at];
+    l->nready--;
+    memmove(l->ready + k, l->ready + k + 1, (l->nready - k) * sizeof *l->ready);
+    cycle = min > cycle ? min : cycle;
+    l->end = cycle + n->priority > l->end ? cycle + n->priority : l->end;
+    if (n->unit != PL_SCHED_NONE) l->unit_free_at[n->unit] = cycle + n->unit_cycles;
+    if (n->alap_shared != PL_IR_NONE && cycle > n->alap_shared + l->shared_load_delay)
+        l->shared_load_delay = cycle - n->alap_shared;
+    n->npreds_left = PL_IR_NONE;
+    return cycle;
+}
+
+/* Updates the successors of an instruction that was issued in `cycle`. */
+static void release_successors(sched *l, uint32_t at, uint32_t cycle)
+{
+    for (uint32_t e = l->node[at].edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
+        const uint32_t to = l->edges.at[e].to, earliest = cycle + l->edges.at[e].cycles;
+        sched_node *m = &l->node[to];
+        if (m->earliest < earliest) m->earliest = earliest;
+        if (--m->npreds_left == 0 && to < l->nwindowed) make_ready(l, to);
+    }
+}
+
+/* True if the schedule that has reached `cycle` is not better than the bound. */
+static bool exceeds_bound(const schedule_result *o, const schedule_bound *b, int max,
+                          uint32_t cycle)
+{
+    const int excess = o->max_pressure > max ? o->max_pressure - max : 0;
+    return excess > b->excess || (excess == b->excess && cycle >= b->cycles) ||
+           (o->limited && o->max_pressure > b->max_pressure);
+}
+
+/* Schedules the region into l->order. *fails: it is not better than the bound, and the order is
+ * incomplete. */
+schedule_result pl_sched_list_schedule(sched *l, int max, const schedule_bound *b, bool *fails)
+{
+    uint32_t cycle = 0, oldest = 0;
+    int live = l->live_in;
+    schedule_result o = {.max_pressure = live,
+                         .partial_window =
+                             l->window < l->t->schedule.windows.at[0] && l->window < l->n};
+    reset_schedule(l);
     extend_window(l, 0);
     *fails = false;
     for (uint32_t placed = 0; placed < l->n; placed++) {
-        uint32_t k = max - live < l->t->schedule.tight_room
-                         ? PL_IR_NONE
-                         : pick_critical_path(l, cycle, max - live);
-        k = k == PL_IR_NONE ? pick_min_pressure(l, cycle, max - live) : k;
-        const uint32_t at = l->ready[k].at;
-        uint32_t min = pl_sched_issue_cycle(l, &l->ready[k]);
-        sched_node *n = &l->node[at];
-        l->nready--;
-        memmove(l->ready + k, l->ready + k + 1, (l->nready - k) * sizeof *l->ready);
-        cycle = min > cycle ? min : cycle;
-        l->end = cycle + n->priority > l->end ? cycle + n->priority : l->end;
-        if (n->unit != PL_SCHED_NONE) l->unit_free_at[n->unit] = cycle + n->unit_cycles;
+        const uint32_t k = pick(l, cycle, max - live), at = l->ready[k].at;
+        cycle = issue_ready(l, k, cycle);
         l->order[placed] = at;
-        if (n->alap_shared != PL_IR_NONE && cycle > n->alap_shared + l->shared_load_delay)
-            l->shared_load_delay = cycle - n->alap_shared;
-        n->npreds_left = PL_IR_NONE;
         live += pl_sched_place_insn(l, at);
+        const int needed = live + l->node[at].temporaries;
         o.limited |= max - live < l->t->schedule.tight_room;
-        o.max_pressure =
-            live + n->temporaries > o.max_pressure ? live + n->temporaries : o.max_pressure;
+        o.max_pressure = needed > o.max_pressure ? needed : o.max_pressure;
         o.max_preds = l->preds_live > o.max_preds ? l->preds_live : o.max_preds;
-        for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
-            uint32_t to = l->edges.at[e].to;
-            sched_node *m = &l->node[to];
-            if (m->earliest < cycle + l->edges.at[e].cycles)
-                m->earliest = cycle + l->edges.at[e].cycles;
-            if (--m->npreds_left == 0 && to < l->nwindowed) make_ready(l, to);
-        }
+        release_successors(l, at, cycle);
         cycle++;
         while (oldest < l->n && l->node[oldest].npreds_left == PL_IR_NONE) oldest++;
         extend_window(l, oldest);
-        int over = o.max_pressure > max ? o.max_pressure - max : 0;
-        if (over > b->excess || (over == b->excess && cycle >= b->cycles) ||
-            (o.limited && o.max_pressure > b->max_pressure)) {
+        if (exceeds_bound(&o, b, max, cycle)) {
             *fails = true;
             return o;
         }

@@ -830,62 +830,87 @@ static void find_rematerializable(spiller *s)
     }
 }
 
-bool pl_pass_spill(pl_ir *x)
+/* The registers that values may occupy. */
+static uint32_t available_registers(const pl_ir *x)
 {
-    uint32_t limit = pl_register_limit(x->p, x->f);
-    spiller s = {.x = x,
-                 .reg_limit = limit > (uint32_t)x->p->tuning->registers.reserved +
-                                          x->p->tuning->spill.min_regs
-                                  ? limit - (uint32_t)x->p->tuning->registers.reserved
-                                  : x->p->tuning->spill.min_regs};
-    bool any = false, calls = false;
-    pl_ir_sweep(x);
+    const uint32_t limit = pl_register_limit(x->p, x->f),
+                   reserved = (uint32_t)x->p->tuning->registers.reserved,
+                   min = x->p->tuning->spill.min_regs;
+    return limit > reserved + min ? limit - reserved : min;
+}
+
+/* *calls: the function has calls; *clobbers: some of them overwrite constants. */
+static void find_calls(const pl_ir *x, bool *calls, bool *clobbers)
+{
+    *calls = *clobbers = false;
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
-            any |= (pl_insn_effects(&x->blocks.at[b].code.at[k]) & PL_EF_CALL) != 0;
-            calls |= clobbers_constants(x, &x->blocks.at[b].code.at[k]);
+            *calls |= (pl_insn_effects(&x->blocks.at[b].code.at[k]) & PL_EF_CALL) != 0;
+            *clobbers |= clobbers_constants(x, &x->blocks.at[b].code.at[k]);
         }
+}
+
+/* Allocates the tables of the pass, after the liveness analysis. */
+static bool make_tables(spiller *s)
+{
+    const pl_ir *x = s->x;
+    s->loop_pressure = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
+    s->entry = pl_arena_array(x->tmp, value_list, x->blocks.n + 1);
+    s->exit = pl_arena_array(x->tmp, value_list, x->blocks.n + 1);
+    s->ranked = pl_arena_array(x->tmp, by_distance, s->n + 1);
+    s->v = pl_arena_array(x->tmp, spill_value, s->n + 1);
+    if (!s->loop_pressure || !s->entry || !s->exit || !s->ranked || !s->v || !make_sets(s))
+        return false;
+    for (uint32_t k = 0; k < s->n; k++)
+        s->v[k] = (spill_value){.row = s->f.v[k].row,
+                                .rows = s->f.v[k].rows,
+                                .regs = s->f.v[k].regs,
+                                .precolored = s->f.v[k].precolored};
+    return true;
+}
+
+/* Rewrites the blocks, then the edges between them. */
+static bool rewrite_function(spiller *s)
+{
+    pl_ir *x = s->x;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        choose_entry(s, x->rpo[j]);
+        if (!rewrite_block(s, x->rpo[j])) return false;
+    }
+    s->blocks = (uint32_t)x->blocks.n;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (uint32_t e = 0, n = pl_ir_successors(x, x->rpo[j]); e < n; e++)
+            if (!resolve_edge(s, x->rpo[j], e)) return false;
+    return store_spilled_values(s) && share_slots(s);
+}
+
+bool pl_pass_spill(pl_ir *x)
+{
+    const uint32_t min_regs = x->p->tuning->spill.min_regs,
+                   transfer_regs = x->p->tuning->spill.transfer_regs;
+    spiller s = {.x = x, .reg_limit = available_registers(x)};
+    bool calls, clobbers;
+    pl_ir_sweep(x);
+    find_calls(x, &calls, &clobbers);
     /* no pass has added instructions that take registers */
-    if (!any && x->f->entry && x->max_pressure <= s.reg_limit) return true;
+    if (!calls && x->f->entry && x->max_pressure <= s.reg_limit) return true;
     if (!pl_ir_analyze(x)) return false;
-    if (x->f->rows <= s.reg_limit && !calls) return true;
+    if (x->f->rows <= s.reg_limit && !clobbers) return true;
     if (!pl_liveness_values(&s.f, x, false)) return false;
     s.n = s.f.n;
     s.pressure = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     if (!s.pressure || !pl_liveness_solve(&s.f)) return false;
-    bool fits = measure_pressure(&s) <= s.reg_limit;
+    const bool fits = measure_pressure(&s) <= s.reg_limit;
     s.words = (s.f.sets.values + 63) / 64;
-    if ((fits && !calls) || exceeds_limits(&s)) return true;
-    s.loop_pressure = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
-    s.entry = pl_arena_array(x->tmp, value_list, x->blocks.n + 1);
-    s.exit = pl_arena_array(x->tmp, value_list, x->blocks.n + 1);
-    s.ranked = pl_arena_array(x->tmp, by_distance, s.n + 1);
-    s.v = pl_arena_array(x->tmp, spill_value, s.n + 1);
-    if (!s.loop_pressure || !s.entry || !s.exit || !s.ranked || !s.v || !make_sets(&s))
-        return false;
-    for (uint32_t k = 0; k < s.n; k++)
-        s.v[k] = (spill_value){.row = s.f.v[k].row,
-                               .rows = s.f.v[k].rows,
-                               .regs = s.f.v[k].regs,
-                               .precolored = s.f.v[k].precolored};
+    if ((fits && !clobbers) || exceeds_limits(&s)) return true;
+    if (!make_tables(&s)) return false;
     measure_loop_pressure(&s);
-    s.reg_limit -=
-        fits || s.reg_limit < x->p->tuning->spill.min_regs + x->p->tuning->spill.transfer_regs
-            ? 0
-            : x->p->tuning->spill.transfer_regs;
+    if (!fits && s.reg_limit >= min_regs + transfer_regs) s.reg_limit -= transfer_regs;
     if (!find_next_use_distances(&s)) return false;
     find_rematerializable(&s);
     s.frame = pl_ir_frame(x);
     s.base = s.end = (x->f->frame_bytes + 7u) & ~7u;
-    for (uint32_t j = 0; j < x->nrpo; j++) {
-        choose_entry(&s, x->rpo[j]);
-        if (!rewrite_block(&s, x->rpo[j])) return false;
-    }
-    s.blocks = (uint32_t)x->blocks.n;
-    for (uint32_t j = 0; j < x->nrpo; j++)
-        for (uint32_t e = 0, n = pl_ir_successors(x, x->rpo[j]); e < n; e++)
-            if (!resolve_edge(&s, x->rpo[j], e)) return false;
-    if (!store_spilled_values(&s) || !share_slots(&s)) return false;
+    if (!rewrite_function(&s)) return false;
     x->f->local_bytes += s.end - s.base;
     x->f->frame_bytes = (s.end + 7u) & ~7u;
     return pl_ir_graph(x) && pl_ir_ok(x);

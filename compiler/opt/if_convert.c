@@ -39,86 +39,110 @@ static uint32_t next_body(const pl_ir *x, uint32_t block)
     return n <= x->p->tuning->if_convert.max_insns_loading ? body : PL_IR_NONE;
 }
 
-/* Number of instructions after the join that can overlap the body while it waits for memory (far)
- * or executes: in the join, or in the body of the branch that ends it. Another global load is
- * sufficient by itself. */
-static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, uint32_t to,
-                                 bool has_global_loads)
+/* Accesses that must follow an access of the body, or one that waits for it. */
+typedef struct ordered_accesses {
+    bool other, shared; /* to global and other memory, to shared memory */
+} ordered_accesses;
+
+/* Marks the registers that depend on the body, or on its loads. */
+static ordered_accesses mark_body(if_convert *a, const pl_ir_block *body, bool has_global_loads)
+{
+    ordered_accesses o = {false, false};
+    for (size_t k = 0; k < body->code.n; k++) {
+        pl_insn *i = &body->code.at[k];
+        o.other |= pl_ifc_is_plain_store(i, false);
+        o.shared |= pl_ifc_is_plain_store(i, true);
+        if (pl_ifc_is_global_load(i) || !has_global_loads)
+            pl_ifc_mark_writes(a, i);
+        else
+            pl_ifc_depends_on_marked(a, i);
+    }
+    return o;
+}
+
+/* True if the instruction depends on the body, or must follow one of its accesses. */
+static bool waits_for_body(if_convert *a, pl_insn *i, ordered_accesses *o)
+{
+    const uint32_t e = pl_insn_effects(i), writes = e & (PL_EF_STORE | PL_EF_ATOMIC);
+    const bool shared = i->sel[PL_M_SPACE] == PL_SP_SHARED, barrier = (e & PL_EF_BARRIER) != 0,
+               access = (i->flags & PL_IF_MEM) && (writes || e & PL_EF_LOAD) &&
+                        i->sel[PL_M_SPACE] != PL_SP_PARAM && i->sel[PL_M_SPACE] != PL_SP_CONST;
+    bool waits = pl_ifc_depends_on_marked(a, i);
+    if (!waits &&
+        ((access && (shared ? o->shared : o->other)) || (barrier && (o->other || o->shared)))) {
+        pl_ifc_mark_writes(a, i);
+        waits = true;
+    }
+    if (e & PL_EF_FENCE) o->other = o->shared = true;
+    if (!waits) return false;
+    o->shared |= barrier || (access && writes && shared);
+    o->other |= barrier || (access && writes && !shared);
+    return true;
+}
+
+/* A position in the code after the join. */
+typedef struct code_walk {
+    uint32_t block, nblocks;
+    size_t k;
+    bool in_next_body; /* in the body of the branch that ends the join */
+} code_walk;
+
+/* The next instruction of the join, which continues in blocks that have no other predecessor, or of
+ * the next body. NULL: none. */
+static pl_insn *next_insn(const pl_ir *x, code_walk *w)
 {
     enum { MAX_BLOCKS = 16 };
+    const pl_ir_block *b = &x->blocks.at[w->block];
+    while (w->k == b->code.n && !w->in_next_body && b->fallthrough != PL_IR_NONE &&
+           x->blocks.at[b->fallthrough].npreds == 1 && w->nblocks++ < MAX_BLOCKS) {
+        w->block = b->fallthrough;
+        w->k = 0;
+        b = &x->blocks.at[w->block];
+    }
+    return w->k < b->code.n ? &b->code.at[w->k++] : NULL;
+}
+
+/* Continues in the body of the branch that ends the join. False: it has none. */
+static bool enter_next_body(const pl_ir *x, code_walk *w)
+{
+    const uint32_t next = w->in_next_body ? PL_IR_NONE : next_body(x, w->block);
+    if (next == PL_IR_NONE) return false;
+    *w = (code_walk){.block = next, .nblocks = w->nblocks, .in_next_body = true};
+    return true;
+}
+
+/* Number of instructions after the join that can overlap the body while it waits for global memory
+ * or executes: in the join, or in the body of the branch that ends it. Another global load is
+ * sufficient by itself. */
+static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t body, uint32_t join,
+                                 bool has_global_loads)
+{
     pl_ir *x = a->x;
-    const pl_ir_block *body = &x->blocks.at[from];
-    sink_count s = {
-        a,
-        head,
-        from,
-        to,
-        a->needs_shared_base[from] ? 0 : pl_ifc_shared_base_cost(x, a->needs_shared_base, head, to),
-        0,
-        false};
-    bool must_follow[2] = {
-        false,
-        false}; /* accesses to other memory, to shared memory that must follow a stalled access */
+    const unsigned max = x->p->tuning->if_convert.max_overlap;
+    sink_count s = {.a = a, .head = head, .body = body, .join = join};
+    if (!a->needs_shared_base[body])
+        s.n = pl_ifc_shared_base_cost(x, a->needs_shared_base, head, join);
     pl_ifc_begin_query(a);
     if (has_global_loads) pl_ifc_sink_body(&s);
     s.words = true;
-    for (size_t k = 0; k < body->code.n; k++) {
-        must_follow[0] |= pl_ifc_is_plain_store(&body->code.at[k], false);
-        must_follow[1] |= pl_ifc_is_plain_store(&body->code.at[k], true);
-        if (pl_ifc_is_global_load(&body->code.at[k]) || !has_global_loads)
-            pl_ifc_mark_writes(a, &body->code.at[k]);
-        else
-            pl_ifc_depends_on_marked(a, &body->code.at[k]);
-    }
-    uint32_t at = to;
-    bool in_next_body = false; /* in the body of the next branch */
-    unsigned blocks = 1;
-    for (size_t k = 0; s.n < a->x->p->tuning->if_convert.max_overlap;) {
-        const pl_ir_block *join = &x->blocks.at[at];
-        while (k == join->code.n && !in_next_body && join->fallthrough != PL_IR_NONE &&
-               x->blocks.at[join->fallthrough].npreds == 1 && blocks++ < MAX_BLOCKS) {
-            at = join->fallthrough;
-            join = &x->blocks.at[at];
-            k = 0;
-        }
-        if (k >= join->code.n) break;
-        pl_insn *i = &join->code.at[k++];
+    ordered_accesses ordered = mark_body(a, &x->blocks.at[body], has_global_loads);
+    code_walk w = {.block = join, .nblocks = 1};
+    for (pl_insn *i; s.n < max && (i = next_insn(x, &w)) != NULL;) {
         const uint32_t e = pl_insn_effects(i);
-        const bool shared = i->sel[PL_M_SPACE] == PL_SP_SHARED,
-                   is_barrier = (e & PL_EF_BARRIER) != 0;
-        const bool access = (i->flags & PL_IF_MEM) &&
-                            (e & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) &&
-                            i->sel[PL_M_SPACE] != PL_SP_PARAM && i->sel[PL_M_SPACE] != PL_SP_CONST;
-        bool depends = pl_ifc_depends_on_marked(a, i);
-        if (!depends && ((access && must_follow[shared]) ||
-                         (is_barrier && (must_follow[0] || must_follow[1])))) {
-            pl_ifc_mark_writes(a, i);
-            depends = true;
-        }
-        if (e & PL_EF_FENCE) must_follow[0] = must_follow[1] = true;
-        if (depends) {
-            must_follow[shared] |= access && (e & (PL_EF_STORE | PL_EF_ATOMIC));
-            must_follow[0] |= is_barrier;
-            must_follow[1] |= is_barrier;
-        }
-        if (has_global_loads && !depends && pl_ifc_is_global_load(i))
-            return a->x->p->tuning->if_convert.max_overlap;
-        if (!in_next_body) pl_ifc_sink_reads(&s, i);
+        const bool waits = waits_for_body(a, i, &ordered);
+        if (has_global_loads && !waits && pl_ifc_is_global_load(i)) return max;
+        if (!w.in_next_body) pl_ifc_sink_reads(&s, i);
         s.n += pl_ifc_needs_constant(a, i);
         if (e & PL_EF_BRANCH) {
-            const uint32_t next = in_next_body ? PL_IR_NONE : next_body(x, at);
             s.n += i->guard > PL_PF;
-            if (next == PL_IR_NONE) break;
-            at = next;
-            in_next_body = true;
-            k = 0;
+            if (!enter_next_body(x, &w)) break;
             continue;
         }
-        if (!depends && !(e & PL_EF_EXIT) && !(pl_ifc_is_uniform(a, i, 0) && !a->divergent[to]))
-            s.n += pl_insn_reads_cbank_word(x, i) || i->latency_class == C_mov ? 0
-                                                                               : pl_insn_cost(x, i);
+        if (waits || e & PL_EF_EXIT || (pl_ifc_is_uniform(a, i, 0) && !a->divergent[join]))
+            continue;
+        if (!pl_insn_reads_cbank_word(x, i) && i->latency_class != C_mov) s.n += pl_insn_cost(x, i);
     }
-    return s.n + pl_ifc_count_loads_here(a, to);
+    return s.n + pl_ifc_count_loads_here(a, join);
 }
 
 /* The number of instructions that must overlap a body with loads. Instructions of the body that
@@ -162,7 +186,7 @@ static bool any_insn(const pl_ir_block *b, bool is(const pl_insn *i))
 }
 
 /* True if the latency of the body is hidden: a load before the body, or in the other arm, is in
- * flight as well, or enough independent instructions follow. A body with global loads (far)
+ * flight as well, or enough independent instructions follow. A body with global loads
  * requires one of these; a longer body without them requires both, before it and after it. */
 static bool is_latency_hidden(if_convert *a, uint32_t head, uint32_t body, uint32_t join,
                               bool has_global_loads)
@@ -172,7 +196,7 @@ static bool is_latency_hidden(if_convert *a, uint32_t head, uint32_t body, uint3
     const pl_ir_block *other =
         &a->x->blocks.at[branch->target == body ? h->fallthrough : branch->target];
     if (other != &a->x->blocks.at[join] && any_insn(other, pl_ifc_is_global_load)) return true;
-    if (!has_global_loads && ((any_insn(h, pl_ifc_is_near_load) &&
+    if (!has_global_loads && ((any_insn(h, pl_ifc_is_data_load) &&
                                any_insn(&a->x->blocks.at[join], pl_ifc_is_global_load)) ||
                               pl_ifc_has_predicated_load_in_flight(a, h, b)))
         return true;
@@ -193,7 +217,7 @@ static bool is_latency_hidden(if_convert *a, uint32_t head, uint32_t body, uint3
 
 static bool join_loads_more(const pl_ir *x, uint32_t join, unsigned depth)
 {
-    bool any = any_insn(&x->blocks.at[join], pl_ifc_is_near_load) ||
+    bool any = any_insn(&x->blocks.at[join], pl_ifc_is_data_load) ||
                any_insn(&x->blocks.at[join], pl_ifc_is_shared_copy);
     for (uint32_t s = 0; depth && s < pl_ir_successors(x, join) && !any; s++)
         any = join_loads_more(x, pl_ir_successor(x, join, s), depth - 1);

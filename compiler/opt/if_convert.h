@@ -82,7 +82,8 @@ bool pl_ifc_is_warp_query(const pl_insn *i);
  * it is uniform, and no lane is elsewhere. */
 bool pl_ifc_can_guard(const pl_insn *i, bool uniform_branch, bool converged, bool all_lanes);
 bool pl_ifc_is_global_load(const pl_insn *i);
-bool pl_ifc_is_near_load(const pl_insn *i);
+/* Loads of global, generic, shared or local memory. */
+bool pl_ifc_is_data_load(const pl_insn *i);
 bool pl_ifc_is_plain_store(const pl_insn *i, bool shared);
 /* True if the block uses the address of a shared-memory variable. */
 bool pl_ifc_needs_shared_base(pl_ir *x, uint32_t block);

@@ -62,9 +62,9 @@ bool pl_ifc_is_global_load(const pl_insn *i)
     return pl_insn_loads(i, PL_SPACES_GLOBAL);
 }
 
-bool pl_ifc_is_near_load(const pl_insn *i)
+bool pl_ifc_is_data_load(const pl_insn *i)
 {
-    return pl_insn_loads(i, PL_SPACES_GLOBAL | PL_SPACES_NEAR);
+    return pl_insn_loads(i, PL_SPACES_GLOBAL | PL_SPACES_SHARED_LOCAL);
 }
 
 bool pl_ifc_is_plain_store(const pl_insn *i, bool shared)

@@ -112,7 +112,7 @@ void pl_ifc_sink_reads(sink_count *s, pl_insn *i)
 static bool is_sinkable(const pl_ir_block *b, const pl_insn *i)
 {
     if (pl_insn_pure(i)) return true;
-    if (!pl_ifc_is_near_load(i) || pl_ifc_is_global_load(i) || i < b->code.at ||
+    if (!pl_ifc_is_data_load(i) || pl_ifc_is_global_load(i) || i < b->code.at ||
         i >= b->code.at + b->code.n)
         return false;
     for (const pl_insn *j = i + 1; j < b->code.at + b->code.n; j++)

@@ -122,81 +122,113 @@ static bool emit_last_test(pl_ir *x, const counted_loop *c, uint32_t last, uint3
     return true;
 }
 
+/* The blocks of an unrolled loop: four, two and one copies of the body, the tests before them, and
+ * for unsigned counters a peeled copy. */
+typedef struct unrolled_blocks {
+    uint32_t header;                /* jumps to `test`, or falls through to `peel` */
+    uint32_t peel, peel_end, test;  /* test: four iterations remain; `header` for signed counters */
+    uint32_t enter, four, four_end; /* enter: computes the limit of the loop */
+    uint32_t few, two, two_end;     /* few: two iterations remain */
+    uint32_t last, one, one_end;    /* last: another iteration remains */
+} unrolled_blocks;
+
+/* Makes the blocks, with the copies in them. False: out of memory. */
+static bool make_unrolled_blocks(unroll_copy *u, const counted_loop *c, unrolled_blocks *b)
+{
+    pl_ir *x = u->x;
+    b->header = b->test = c->block;
+    b->peel = b->peel_end = PL_IR_NONE;
+    b->enter = pl_ir_new_block(x);
+    b->four = pl_ir_new_block(x);
+    b->few = pl_ir_new_block(x);
+    b->two = pl_ir_new_block(x);
+    b->last = pl_ir_new_block(x);
+    b->one = pl_ir_new_block(x);
+    if (!pl_ir_ok(x)) return false;
+    b->four_end = pl_unroll_copies(u, b->four, FACTOR);
+    b->two_end = pl_unroll_copies(u, b->two, 2);
+    b->one_end = pl_unroll_copies(u, b->one, 1);
+    if (b->four_end == PL_IR_NONE || b->two_end == PL_IR_NONE || b->one_end == PL_IR_NONE)
+        return false;
+    if (c->is_signed) return true;
+    b->peel = pl_ir_new_block(x);
+    b->test = pl_ir_new_block(x);
+    b->peel_end = pl_ir_ok(x) ? pl_unroll_copies(u, b->peel, 1) : PL_IR_NONE;
+    return b->peel_end != PL_IR_NONE;
+}
+
+/* Emits the loop of four copies. Its limit is bound - 3 c. `first` becomes false. */
+static bool emit_unrolled_loop(pl_ir *x, const counted_loop *c, const unrolled_blocks *b,
+                               uint32_t line, uint32_t first)
+{
+    const pl_word type = type_of(c);
+    const uint32_t limit = pl_ir_new(x, c->bits / 32);
+    pl_insn *i = pl_ir_append(x, b->enter, line);
+    if (!i || !pl_insn_make(i, M_add, 3, &type, 1)) return false;
+    i->op[0] = limit;
+    i->op[1] = c->bound;
+    i->op[2] = pl_ir_constant(x, pl_unroll_truncate(0 - (FACTOR - 1) * c->step, c->bits), c->bits);
+    if (!emit_pred_constant(x, b->enter, line, first, false) ||
+        !emit_pred_constant(x, b->two_end, line, first, false))
+        return false;
+    x->blocks.at[b->enter].fallthrough = b->four;
+    pl_ir_jump(x, b->four_end, line,
+               pl_ir_compare(x, b->four_end, line, c->cmp, type, c->counter, limit, PL_PT), false,
+               b->four);
+    mark_unrolled(x, b->four_end);
+    x->blocks.at[b->four_end].fallthrough = b->few;
+    return true;
+}
+
 /* Unrolls a loop that continues while the counter is less than the bound, or greater. */
 static bool unroll_ordered(unroll_copy *u, const counted_loop *c)
 {
     pl_ir *x = u->x;
     const pl_word type = type_of(c);
-    const uint32_t header = c->block, line = pl_ir_branch(x, c->latch)->line,
-                   first = pl_ir_new_pred(x);
-    const uint32_t enter = pl_ir_new_block(x), four = pl_ir_new_block(x), few = pl_ir_new_block(x),
-                   two = pl_ir_new_block(x), last = pl_ir_new_block(x), one = pl_ir_new_block(x);
+    const uint32_t line = pl_ir_branch(x, c->latch)->line, first = pl_ir_new_pred(x);
+    unrolled_blocks b;
+    if (!make_unrolled_blocks(u, c, &b)) return false;
     uint64_t number = 1;
-    uint32_t start = pl_unroll_initial_value(x, c->block, c->counter), test = header;
-    if (!pl_ir_ok(x)) return false;
-    const uint32_t end4 = pl_unroll_copies(u, four, FACTOR), end2 = pl_unroll_copies(u, two, 2),
-                   end1 = pl_unroll_copies(u, one, 1);
-    if (end4 == PL_IR_NONE || end2 == PL_IR_NONE || end1 == PL_IR_NONE) return false;
-    uint32_t peel = PL_IR_NONE, end = PL_IR_NONE;
-    if (!c->is_signed) {
-        peel = pl_ir_new_block(x);
-        test = pl_ir_new_block(x);
-        end = pl_ir_ok(x) ? pl_unroll_copies(u, peel, 1) : PL_IR_NONE;
-        if (end == PL_IR_NONE) return false;
-    }
+    uint32_t start = pl_unroll_initial_value(x, c->block, c->counter);
     pl_unroll_discard_original(x, c);
     start = pl_ir_constant_value(x, start, &number) ? start : c->counter;
     const bool plain = c->is_signed && pl_unroll_sign_extend(c->step, c->bits) > 0 &&
                        start != c->counter && number == 0; /* n - 0 does not wrap */
     if (c->is_signed) {
-        if (!emit_pred_constant(x, header, line, first, true)) return false;
+        if (!emit_pred_constant(x, b.header, line, first, true)) return false;
     } else {
-        pl_ir_compare(x, header, line, c->cmp, type, start, c->bound, PL_PT);
-        x->blocks.at[header].code.at[x->blocks.at[header].code.n - 1].op[0] = first;
-        pl_ir_jump(x, header, line, first, false, test);
-        x->blocks.at[header].fallthrough = peel;
-        x->blocks.at[end].fallthrough = test;
+        pl_ir_compare(x, b.header, line, c->cmp, type, start, c->bound, PL_PT);
+        x->blocks.at[b.header].code.at[x->blocks.at[b.header].code.n - 1].op[0] = first;
+        pl_ir_jump(x, b.header, line, first, false, b.test);
+        x->blocks.at[b.header].fallthrough = b.peel;
+        x->blocks.at[b.peel_end].fallthrough = b.test;
         start = c->counter;
     }
-    uint32_t below =
-        PL_PT; /* the counter is before the bound, so that their unsigned distance is correct */
-    for (unsigned k = 0; k < 2; k++) {
-        const uint32_t block = k ? few : test;
-        if (!plain && !(k && c->is_signed)) /* a counter before the bound is close to it after four
-                                               iterations, so that the signed distance is right */
-            below = pl_ir_compare(x, block, line, c->cmp, type, c->counter, c->bound, PL_PT);
-        const bool with_sign = c->is_signed && (plain || k);
-        pl_ir_jump(x, block, line,
-                   emit_remaining_test(x, c, block, line, k ? c->counter : start, k ? 2 : FACTOR,
-                                       with_sign, below),
-                   true, k ? last : few);
-        x->blocks.at[block].fallthrough = k ? two : enter;
-    }
-    const uint32_t limit = pl_ir_new(x, c->bits / 32);
-    pl_insn *i = pl_ir_append(x, enter, line);
-    if (!i || !pl_insn_make(i, M_add, 3, &type, 1)) return false;
-    i->op[0] = limit;
-    i->op[1] = c->bound;
-    i->op[2] = pl_ir_constant(x, pl_unroll_truncate(0 - (FACTOR - 1) * c->step, c->bits), c->bits);
-    if (!emit_pred_constant(x, enter, line, first, false) ||
-        !emit_pred_constant(x, end2, line, first, false))
-        return false;
-    x->blocks.at[enter].fallthrough = four;
-    pl_ir_jump(x, end4, line, pl_ir_compare(x, end4, line, c->cmp, type, c->counter, limit, PL_PT),
-               false, four);
-    mark_unrolled(x, end4);
-    x->blocks.at[end4].fallthrough = few;
-    x->blocks.at[end2].fallthrough = last;
-    if (!emit_last_test(x, c, last, line, first)) return false;
-    x->blocks.at[last].fallthrough = one;
+    /* The counter is before the bound, so that their unsigned distance is correct. After four
+     * iterations, such a counter is close to the bound, so that the signed distance is. */
+    uint32_t below = PL_PT;
+    if (!plain) below = pl_ir_compare(x, b.test, line, c->cmp, type, c->counter, c->bound, PL_PT);
+    pl_ir_jump(x, b.test, line,
+               emit_remaining_test(x, c, b.test, line, start, FACTOR, plain, below), true, b.few);
+    x->blocks.at[b.test].fallthrough = b.enter;
+    if (!c->is_signed)
+        below = pl_ir_compare(x, b.few, line, c->cmp, type, c->counter, c->bound, PL_PT);
+    pl_ir_jump(x, b.few, line,
+               emit_remaining_test(x, c, b.few, line, c->counter, 2, c->is_signed, below), true,
+               b.last);
+    x->blocks.at[b.few].fallthrough = b.two;
+    if (!emit_unrolled_loop(x, c, &b, line, first)) return false;
+    x->blocks.at[b.two_end].fallthrough = b.last;
+    if (!emit_last_test(x, c, b.last, line, first)) return false;
+    x->blocks.at[b.last].fallthrough = b.one;
     /* The counter may wrap around and continue. */
     if (may_wrap(x, c) || (c->is_signed && !plain)) {
-        pl_ir_jump(x, end1, line,
-                   pl_ir_compare(x, end1, line, c->cmp, type, c->counter, c->bound, PL_PT), false,
-                   one);
-        mark_unrolled(x, end1);
+        pl_ir_jump(x, b.one_end, line,
+                   pl_ir_compare(x, b.one_end, line, c->cmp, type, c->counter, c->bound, PL_PT),
+                   false, b.one);
+        mark_unrolled(x, b.one_end);
     }
-    x->blocks.at[end1].fallthrough = c->exit;
+    x->blocks.at[b.one_end].fallthrough = c->exit;
     return pl_ir_ok(x);
 }
 

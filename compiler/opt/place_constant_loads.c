@@ -491,51 +491,61 @@ static uint8_t remat_cost(placement *p, pl_insn *i)
     return (uint8_t)(c.depth + 1);
 }
 
+/* Rows that the pass may add: loads for other kinds of use, and those of predicated
+ * instructions. */
+static size_t count_extra_rows(const pl_ir *x)
+{
+    size_t rows = 0;
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            const pl_insn *i = &x->blocks.at[b].code.at[k];
+            rows += i->guard != PL_PT         ? 2 * PL_INLINE_OPERANDS
+                    : pl_insn_mnem(i) == M_ld ? 2 * (PL_CBANK_READ_KINDS - 1)
+                                              : 0;
+        }
+    return rows;
+}
+
+/* Adds a load, or a computation that repeats one, and removes its instruction. */
+static constant_load *collect_load(placement *p, pl_insn *i)
+{
+    pl_ir *x = p->x;
+    const uint32_t row = i->op[0];
+    const uint8_t width = x->regs[row].width;
+    *pl_push(x->tmp, &p->loads) = (constant_load){.i = *i, .block = PL_IR_NONE, .rows = width};
+    for (unsigned r = 0; r < width; r++) p->of[row + r] = (uint32_t)p->loads.n;
+    return &p->loads.at[p->loads.n - 1];
+}
+
 static bool collect_loads(placement *p)
 {
     pl_ir *x = p->x;
-    size_t extra_rows = 0; /* rows of loads for other kinds of use, and of the loads that predicated
-                          instructions get */
-    for (uint32_t b = 0; b < x->blocks.n; b++)
-        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
-            extra_rows += x->blocks.at[b].code.at[k].guard != PL_PT ? 2 * PL_INLINE_OPERANDS
-                          : pl_insn_mnem(&x->blocks.at[b].code.at[k]) == M_ld
-                              ? 2 * (PL_CBANK_READ_KINDS - 1)
-                              : 0;
-    p->of = pl_arena_array(x->tmp, uint32_t, x->f->rows + extra_rows + 4);
+    p->of = pl_arena_array(x->tmp, uint32_t, x->f->rows + count_extra_rows(x) + 4);
     if (!p->of) return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
             pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
-            uint8_t depth = is_constant_load(x, i) ? 0 : remat_cost(p, i);
-            if (depth && pl_ir_ok(x)) {
-                *pl_push(x->tmp, &p->loads) = (constant_load){.i = *i,
-                                                              .block = PL_IR_NONE,
-                                                              .depth = depth,
-                                                              .rows = x->regs[i->op[0]].width,
-                                                              .at_high_pressure = true};
-                for (unsigned r = 0; r < x->regs[i->op[0]].width; r++)
-                    p->of[i->op[0] + r] = (uint32_t)p->loads.n;
+            const bool is_load = is_constant_load(x, i);
+            const uint8_t depth = is_load ? 0 : remat_cost(p, i);
+            if (!pl_ir_ok(x) || (!is_load && !depth)) continue;
+            constant_load *f = collect_load(p, i);
+            if (!is_load) {
+                f->depth = depth;
+                f->at_high_pressure = true;
                 i->form = PL_IR_DEAD;
+                continue;
             }
-            if (i->form == PL_IR_DEAD || !is_constant_load(x, i)) continue;
-            *pl_push(x->tmp, &p->loads) =
-                (constant_load){.i = *i, .block = PL_IR_NONE, .rows = x->regs[i->op[0]].width};
-            p->loads.at[p->loads.n - 1].at_high_pressure =
+            f->at_high_pressure =
                 p->has_high_pressure &&
                 pl_liveness_was_live_at_mark(&p->liveness, p->liveness.of[i->op[0]] - 1);
-            p->loads.at[p->loads.n - 1].bank =
-                pl_insn_mnem(i) == M_ld || in_constant_bank(pl_ir_special_register(x, i->op[1]));
+            const bool ld = pl_insn_mnem(i) == M_ld,
+                       in_bank = !ld && in_constant_bank(pl_ir_special_register(x, i->op[1]));
+            f->bank = ld || in_bank;
             if (pl_insn_mnem(i) == M_mov) {
-                pl_word type = x->regs[i->op[0]].width == 2 ? W_u64 : W_u32;
-                pl_insn_make(&p->loads.at[p->loads.n - 1].i,
-                             in_constant_bank(pl_ir_special_register(x, i->op[1])) ? M__ldc
-                                                                                   : M__s2r,
-                             2, &type, 1);
+                const pl_word type = x->regs[i->op[0]].width == 2 ? W_u64 : W_u32;
+                pl_insn_make(&f->i, in_bank ? M__ldc : M__s2r, 2, &type, 1);
             }
-            for (unsigned r = 0; r < x->regs[i->op[0]].width; r++)
-                p->of[i->op[0] + r] = (uint32_t)p->loads.n;
             pl_ir_remove(x, i);
         }
     return pl_ir_ok(x);
@@ -572,49 +582,53 @@ static bool insert_prologue(pl_ir *x, uint32_t block, uint16_t mnem)
     return pl_insn_make(i, mnem, 0, NULL, 0);
 }
 
-bool pl_pass_place_constant_loads(pl_ir *x)
+/* Records the uses of the loads. */
+static void add_reads(placement *p)
 {
-    placement p = {.x = x};
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x) || !find_high_pressure(&p) || !collect_loads(&p) ||
-        !find_loop_shapes(&p) || !find_availability(&p))
-        return false;
-    uint32_t rows = x->f->rows;
-    if (!split_by_read_kind(&p) || !pl_place_loads_in_bodies(&p)) return false;
+    pl_ir *x = p->x;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        p.block = x->rpo[j];
-        for (size_t k = 0; k < x->blocks.at[p.block].code.n; k++)
-            if (x->blocks.at[p.block].code.at[k].form != PL_IR_DEAD)
-                PL_FOR_EACH_READ(x->p, &x->blocks.at[p.block].code.at[k], o)
-                    add_read(&p, o.row, o.rows, o.use);
+        p->block = x->rpo[j];
+        for (size_t k = 0; k < x->blocks.at[p->block].code.n; k++)
+            if (x->blocks.at[p->block].code.at[k].form != PL_IR_DEAD)
+                PL_FOR_EACH_READ(x->p, &x->blocks.at[p->block].code.at[k], o)
+                    add_read(p, o.row, o.rows, o.use);
     }
-    /* By block: the first load placed there, plus one. */
-    uint32_t *first_load = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
-    if (!assign_site_registers(&p) || !first_load) return false;
-    for (size_t k = p.loads.n; k-- > 0;) {
-        constant_load *f = &p.loads.at[k];
+}
+
+/* Lists the loads by their blocks. first_load: by block, the first load placed there, plus one. */
+static void list_by_block(placement *p, uint32_t *first_load)
+{
+    for (size_t k = p->loads.n; k-- > 0;) {
+        constant_load *f = &p->loads.at[k];
         if (f->block == PL_IR_NONE) continue;
-        f->block = f->bank || f->at_high_pressure || f->block == PL_IR_NONE
-                       ? f->block
-                       : pl_ir_outside_loops(x, f->block);
+        if (!f->bank && !f->at_high_pressure) f->block = pl_ir_outside_loops(p->x, f->block);
         f->next = first_load[f->block];
         first_load[f->block] = (uint32_t)k + 1;
     }
+}
+
+/* Inserts the loads of each block before their first use. */
+static void emit_loads(placement *p, const uint32_t *first_load)
+{
+    pl_ir *x = p->x;
     for (uint32_t b = 0; b < x->blocks.n; b++) {
         if (!first_load[b]) continue;
         const pl_ir_block *k = &x->blocks.at[b];
-        p.block = b;
-        operand_walk n = {.p = &p};
+        p->block = b;
+        operand_walk n = {.p = p};
         for (; n.at < k->code.n; n.at++)
             if (k->code.at[n.at].form != PL_IR_DEAD)
                 PL_FOR_EACH_READ(x->p, &k->code.at[n.at], op)
                     emit_needed(&n, op.row, op.rows, op.use);
-        emit_remaining(&p, pl_ir_end(x, b), first_load[b]);
+        emit_remaining(p, pl_ir_end(x, b), first_load[b]);
     }
-    if (!pl_ir_flush_inserts(x)) return false;
-    pl_ir_sweep(x);
-    for (size_t b = 0; b < x->blocks.n;
-         b++) /* arguments and results of calls are passed in registers */
+}
+
+/* Sets the classes of accesses whose cost depends on their place: arguments and results of calls
+ * are passed in registers, and words of the constant bank cost as much as parameters. */
+static void set_access_classes(pl_ir *x)
+{
+    for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
             if (i->latency_class == C_param &&
@@ -624,11 +638,34 @@ bool pl_pass_place_constant_loads(pl_ir *x)
             if (i->sel[PL_M_SPACE] == PL_SP_CONST && pl_insn_reads_cbank_word(x, i))
                 i->latency_class = C_param;
         }
-    if (x->f->entry) {
-        uint32_t global = dominator_of_global_accesses(x);
-        if (global != PL_IR_NONE && !insert_prologue(x, global, M__desc)) return false;
-        if (!insert_prologue(x, 0, M__stack)) return false;
-    }
+}
+
+/* Inserts the loads of the stack pointer and of the descriptor of global memory. */
+static bool insert_prologues(pl_ir *x)
+{
+    const uint32_t global = dominator_of_global_accesses(x);
+    return (global == PL_IR_NONE || insert_prologue(x, global, M__desc)) &&
+           insert_prologue(x, 0, M__stack);
+}
+
+bool pl_pass_place_constant_loads(pl_ir *x)
+{
+    placement p = {.x = x};
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x) || !find_high_pressure(&p) || !collect_loads(&p) ||
+        !find_loop_shapes(&p) || !find_availability(&p))
+        return false;
+    const uint32_t rows = x->f->rows;
+    if (!split_by_read_kind(&p) || !pl_place_loads_in_bodies(&p)) return false;
+    add_reads(&p);
+    uint32_t *first_load = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
+    if (!assign_site_registers(&p) || !first_load) return false;
+    list_by_block(&p, first_load);
+    emit_loads(&p, first_load);
+    if (!pl_ir_flush_inserts(x)) return false;
+    pl_ir_sweep(x);
+    set_access_classes(x);
+    if (x->f->entry && !insert_prologues(x)) return false;
     pl_ir_sweep(x);
     /* Loads without uses have been removed; the others have a register of their own or were moved
      * to their use. */

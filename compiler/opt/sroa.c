@@ -348,22 +348,35 @@ static bool is_profitable(sroa *a)
 
 /* ---- offsets in registers ---- */
 
-static pl_insn *insert_insn(sroa *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
-                            unsigned noperands, const pl_word *words, unsigned n)
+/* A position before which instructions are inserted, and their source line. */
+typedef struct insert_point {
+    uint32_t block;
+    size_t at;
+    uint32_t line;
+} insert_point;
+
+/* The point after the only write of a register. */
+static insert_point after_definition(const pl_ir *x, uint32_t row)
 {
-    pl_insn *i = pl_ir_insert_deferred(a->x, block, at);
+    return (insert_point){x->regs[row].def_block, x->regs[row].def_index + 1,
+                          pl_ir_writer(x, row)->line};
+}
+
+static pl_insn *insert_insn(sroa *a, insert_point at, uint16_t mnem, unsigned noperands,
+                            const pl_word *words, unsigned n)
+{
+    pl_insn *i = pl_ir_insert_deferred(a->x, at.block, at.at);
     if (!i || !pl_insn_make(i, mnem, noperands, words, n)) return NULL;
-    i->line = line;
+    i->line = at.line;
     return i;
 }
 
-/* Inserts d = p op q in 32 bits, or d = p, before the position. */
-static pl_insn *emit_arith(sroa *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
-                           uint32_t d, uint32_t p, uint32_t q)
+/* Inserts d = p op q in 32 bits, or d = p. */
+static pl_insn *emit_arith(sroa *a, insert_point at, uint16_t mnem, uint32_t d, uint32_t p,
+                           uint32_t q)
 {
     const pl_word words[2] = {mnem == M_mov ? W_b32 : W_s32, W_lo};
-    pl_insn *i =
-        insert_insn(a, block, at, line, mnem, mnem == M_mov ? 2 : 3, words, mnem == M_mul ? 2 : 1);
+    pl_insn *i = insert_insn(a, at, mnem, mnem == M_mov ? 2 : 3, words, mnem == M_mul ? 2 : 1);
     if (!i) return NULL;
     i->op[0] = d;
     i->op[1] = p;
@@ -371,15 +384,15 @@ static pl_insn *emit_arith(sroa *a, uint32_t block, size_t at, uint32_t line, ui
     return i;
 }
 
-static pl_insn *emit_copy(sroa *a, uint32_t block, size_t at, uint32_t line, uint32_t d, uint32_t p)
+static pl_insn *emit_copy(sroa *a, insert_point at, uint32_t d, uint32_t p)
 {
-    return emit_arith(a, block, at, line, M_mov, d, p, UINT32_MAX);
+    return emit_arith(a, at, M_mov, d, p, UINT32_MAX);
 }
 
-static uint32_t emit_truncation(sroa *a, uint32_t block, size_t at, uint32_t line, uint32_t row)
+static uint32_t emit_truncation(sroa *a, insert_point at, uint32_t row)
 {
     const uint32_t d = pl_ir_new(a->x, 1);
-    pl_insn *i = insert_insn(a, block, at, line, M_cvt, 2, (pl_word[]){W_u32, W_u64}, 2);
+    pl_insn *i = insert_insn(a, at, M_cvt, 2, (pl_word[]){W_u32, W_u64}, 2);
     if (i) {
         i->op[0] = d;
         i->op[1] = row;
@@ -387,32 +400,30 @@ static uint32_t emit_truncation(sroa *a, uint32_t block, size_t at, uint32_t lin
     return d;
 }
 
-/* The row of the lower half of a 64-bit number, as read before the instruction at `at`. It is
- * computed in 32 bits where the number is defined. */
-static uint32_t low_half_of(sroa *a, uint32_t row, uint32_t block, size_t at, uint32_t line)
+/* The row of the lower half of a 64-bit number, as read at `at`. It is computed in 32 bits where
+ * the number is defined. */
+static uint32_t low_half_of(sroa *a, uint32_t row, insert_point at)
 {
     pl_ir *x = a->x;
     uint64_t n;
     if (pl_ir_constant_value(x, row, &n)) return pl_ir_constant(x, (uint32_t)n, 32);
     if (row < x->nregs_described && a->low[row]) return a->low[row] - 1;
     const pl_insn *i = single_def(x, row);
-    if (!i) return emit_truncation(a, block, at, line, row);
-    const uint32_t def_block_of_row = x->regs[row].def_block, next = x->regs[row].def_index + 1;
+    if (!i) return emit_truncation(a, at, row);
+    const insert_point next = after_definition(x, row);
     const uint16_t m = pl_insn_mnem(i);
     uint32_t d;
     if (is_scaled(x, i, &n)) {
-        const uint32_t of =
-            m == M_mul ? i->op[1] : low_half_of(a, i->op[1], def_block_of_row, next, i->line);
+        const uint32_t of = m == M_mul ? i->op[1] : low_half_of(a, i->op[1], next);
         d = pl_ir_new(x, 1);
-        emit_arith(a, def_block_of_row, next, i->line, M_mul, d, of,
-                   pl_ir_constant(x, (uint32_t)n, 32));
+        emit_arith(a, next, M_mul, d, of, pl_ir_constant(x, (uint32_t)n, 32));
     } else if (m == M_cvt && (pl_insn_has(i, W_u32) || pl_insn_has(i, W_s32)) &&
                (pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64)) && i->op[1] < x->nregs_described &&
                x->regs[i->op[1]].width == 1) {
         d = pl_ir_new(x, 1);
-        emit_copy(a, def_block_of_row, next, i->line, d, i->op[1]);
+        emit_copy(a, next, d, i->op[1]);
     } else {
-        d = emit_truncation(a, def_block_of_row, next, i->line, row);
+        d = emit_truncation(a, next, row);
     }
     a->low[row] = d + 1;
     return d;
@@ -424,8 +435,8 @@ static uint32_t offset_register(sroa *a, uint32_t row)
     pl_ir *x = a->x;
     frame_address *p = &a->at[row];
     if (p->offset_ready || !p->has_offset) return p->row;
-    const uint32_t block = x->regs[row].def_block, next = x->regs[row].def_index + 1;
     const pl_insn *i = pl_ir_writer(x, row);
+    const insert_point next = after_definition(x, row);
     uint32_t by;
     const unsigned from = derived_operand(a, i, &by);
     const bool base_has_offset = a->at[i->op[from]].has_offset;
@@ -435,14 +446,14 @@ static uint32_t offset_register(sroa *a, uint32_t row)
     const bool is_stable = single_def(x, i->op[from]) || !base_has_offset;
     const uint32_t base = base_has_offset ? offset_register(a, i->op[from]) : UINT32_MAX;
     if (is_sum) {
-        const uint32_t low = low_half_of(a, by, block, x->regs[row].def_index, i->line);
+        const uint32_t low = low_half_of(a, by, (insert_point){next.block, next.at - 1, next.line});
         p->row = base_has_offset ? pl_ir_new(x, 1) : low;
-        if (base_has_offset) emit_arith(a, block, next, i->line, M_add, p->row, base, low);
+        if (base_has_offset) emit_arith(a, next, M_add, p->row, base, low);
     } else if (is_stable) {
         p->row = base;
     } else {
         p->row = pl_ir_new(x, 1);
-        emit_copy(a, block, next, i->line, p->row, base);
+        emit_copy(a, next, p->row, base);
     }
     p->offset_ready = true;
     return p->row;
@@ -468,22 +479,23 @@ static void rewrite_phi(sroa *a, uint32_t block, size_t at)
     if (by != UINT32_MAX && pl_ir_constant_value(x, by, &number))
         known += pl_insn_mnem(&i) == M_sub ? -(int64_t)number : (int64_t)number;
     else if (by != UINT32_MAX)
-        low = low_half_of(a, by, block, at, i.line);
+        low = low_half_of(a, by, (insert_point){block, at, i.line});
+    const insert_point next = {block, at + 1, i.line};
     pl_insn *last = NULL;
     if (base != UINT32_MAX && low != UINT32_MAX) {
         const uint32_t sum = known ? pl_ir_new(x, 1) : d;
-        last = emit_arith(a, block, at + 1, i.line, M_add, sum, base, low);
+        last = emit_arith(a, next, M_add, sum, base, low);
         base = sum;
     } else if (low != UINT32_MAX) {
         base = low;
     }
     const uint32_t constant_part = pl_ir_constant(x, (uint32_t)known, 32);
     if (base == UINT32_MAX)
-        last = emit_copy(a, block, at + 1, i.line, d, constant_part);
+        last = emit_copy(a, next, d, constant_part);
     else if (known)
-        last = emit_arith(a, block, at + 1, i.line, M_add, d, base, constant_part);
+        last = emit_arith(a, next, M_add, d, base, constant_part);
     else if (base != d)
-        last = emit_copy(a, block, at + 1, i.line, d, base);
+        last = emit_copy(a, next, d, base);
     if (last) {
         last->guard = i.guard;
         last->flags |= i.flags & PL_IF_GUARD_NEG;
@@ -540,14 +552,14 @@ static void copy_guard(pl_insn *i, const pl_insn *of)
 }
 
 /* Emits a predicate: the offset equals this constant, and the access is executed. */
-static uint32_t emit_address_test(sroa *a, uint32_t block, size_t at, const pl_insn *access,
-                                  uint32_t offset, int64_t expected)
+static uint32_t emit_address_test(sroa *a, insert_point at, const pl_insn *access, uint32_t offset,
+                                  int64_t expected)
 {
     pl_ir *x = a->x;
     const bool both = access->guard != PL_PT;
     const uint32_t p = pl_ir_new_pred(x), number = pl_ir_constant(x, (uint32_t)expected, 32);
-    pl_insn *i = insert_insn(a, block, at, access->line, M_setp, both ? 5 : 4,
-                             (pl_word[]){W_eq, W_s32, W_and}, both ? 3 : 2);
+    pl_insn *i =
+        insert_insn(a, at, M_setp, both ? 5 : 4, (pl_word[]){W_eq, W_s32, W_and}, both ? 3 : 2);
     if (!i) return p;
     i->op[0] = p;
     i->op[2] = offset;
@@ -559,69 +571,97 @@ static uint32_t emit_address_test(sroa *a, uint32_t block, size_t at, const pl_i
     return p;
 }
 
+/* An access that is being replaced. */
+typedef struct replaced_access {
+    pl_insn i;
+    insert_point at;
+    bool store, wide, is_indexed; /* is_indexed: its word is only known when it is executed */
+    uint32_t data[MAX_WORDS];     /* loaded or stored registers; UINT32_MAX: none */
+} replaced_access;
+
+/* The register that data word k of an access is loaded into, or stored from. */
+static uint32_t data_register(sroa *a, const replaced_access *r, unsigned k)
+{
+    const uint32_t row = pl_ir_data_row(a->x, &r->i, r->store ? 1 : 0, k);
+    if (!r->wide || row == UINT32_MAX) return row;
+    return r->store ? emit_truncation(a, r->at, row) : pl_ir_new(a->x, 1);
+}
+
+/* Copies data word k from or to one candidate word, if the predicate is_target holds. */
+static void emit_word_copy(sroa *a, const replaced_access *r, unsigned k, uint32_t word_row,
+                           uint32_t is_target)
+{
+    pl_insn *c =
+        emit_copy(a, r->at, r->store ? word_row : r->data[k], r->store ? r->data[k] : word_row);
+    copy_guard(c, &r->i);
+    if (!c || !r->is_indexed) return;
+    c->guard = is_target;
+    c->flags &= (uint16_t)~PL_IF_GUARD_NEG;
+}
+
+/* Selects between the first candidate and the next one. Unlike a predicated copy, this writes the
+ * register unconditionally, so that its previous content is dead. */
+static void emit_first_word(sroa *a, const replaced_access *r, unsigned k, uint32_t word_row,
+                            uint32_t next_row, uint32_t is_target)
+{
+    pl_insn *c = insert_insn(a, r->at, M_selp, 4, (pl_word[]){W_b32}, 1);
+    if (!c) return;
+    c->op[0] = r->data[k];
+    c->op[1] = word_row;
+    c->op[2] = next_row;
+    c->op[3] = is_target;
+    copy_guard(c, &r->i);
+}
+
+/* Extends the words of a load of 64-bit registers. */
+static void emit_extensions(sroa *a, const replaced_access *r)
+{
+    const bool sign = r->i.sel[PL_M_FLAGS] & PL_MF_SIGNED;
+    for (unsigned k = 0; k < r->i.sel[PL_M_COUNT]; k++) {
+        if (r->data[k] == UINT32_MAX) continue;
+        pl_insn *c = insert_insn(a, r->at, M_cvt, 2,
+                                 (pl_word[]){sign ? W_s64 : W_u64, sign ? W_s32 : W_u32}, 2);
+        if (!c) continue;
+        c->op[0] = pl_ir_data_row(a->x, &r->i, 0, k);
+        c->op[1] = r->data[k];
+        copy_guard(c, &r->i);
+    }
+}
+
 /* Replaces an access by copies from or to each candidate word. */
 static void replace_access(sroa *a, uint32_t block, size_t at)
 {
     pl_ir *x = a->x;
-    const pl_insn i = x->blocks.at[block].code.at[at];
-    const unsigned address = access_of(a, &i);
-    if (!address || is_outside_variables(a, &i)) return;
-    const frame_address *p = &a->at[i.op[address - 1]];
-    const index_range r = index_range_of(a, &i, address);
-    const bool store = pl_insn_mnem(&i) == M_st, wide = i.sel[PL_M_FLAGS] & PL_MF_WIDE;
+    replaced_access r = {.i = x->blocks.at[block].code.at[at]};
+    const unsigned address = access_of(a, &r.i), count = r.i.sel[PL_M_COUNT];
+    if (!address || is_outside_variables(a, &r.i)) return;
+    const frame_address *p = &a->at[r.i.op[address - 1]];
+    const index_range range = index_range_of(a, &r.i, address);
+    r.at = (insert_point){block, at, r.i.line};
+    r.store = pl_insn_mnem(&r.i) == M_st;
+    r.wide = r.i.sel[PL_M_FLAGS] & PL_MF_WIDE;
+    r.is_indexed = range.n > 1 && p->has_offset;
     const uint32_t offset = !p->has_offset    ? UINT32_MAX
                             : p->offset_ready ? p->row
-                                              : offset_register(a, i.op[address - 1]);
-    uint32_t data[MAX_WORDS];
-    for (unsigned k = 0; k < i.sel[PL_M_COUNT]; k++) {
-        data[k] = pl_ir_data_row(a->x, &i, store ? 1 : 0, k);
-        if (wide && data[k] != UINT32_MAX)
-            data[k] = store ? emit_truncation(a, block, at, i.line, data[k]) : pl_ir_new(x, 1);
-    }
-    for (uint32_t n = 0; n < r.n; n++) {
-        const int64_t candidate = r.first + n * r.step;
-        const bool is_indexed = r.n > 1 && p->has_offset;
+                                              : offset_register(a, r.i.op[address - 1]);
+    for (unsigned k = 0; k < count; k++) r.data[k] = data_register(a, &r, k);
+    for (uint32_t n = 0; n < range.n; n++) {
+        const int64_t candidate = range.first + n * range.step;
         const uint32_t is_target =
-            is_indexed ? emit_address_test(a, block, at, &i, offset, candidate - p->known - i.imm)
-                       : PL_PT;
-        for (unsigned k = 0; k < i.sel[PL_M_COUNT]; k++) {
-            const uint32_t word_row = word_register(a, candidate + WORD * k),
-                           next = n ? 0
-                                    : word_register(a, r.first + (r.n > 1 ? r.step : 0) + WORD * k);
-            pl_insn *c;
-            if (data[k] == UINT32_MAX) continue;
-            /* an unconditional write: the previous content of the register is dead */
-            if (is_indexed && !store && !n) {
-                c = insert_insn(a, block, at, i.line, M_selp, 4, (pl_word[]){W_b32}, 1);
-                if (c) {
-                    c->op[0] = data[k];
-                    c->op[1] = word_row;
-                    c->op[2] = next;
-                    c->op[3] = is_target;
-                }
-                copy_guard(c, &i);
-                continue;
-            }
-            c = emit_copy(a, block, at, i.line, store ? word_row : data[k],
-                          store ? data[k] : word_row);
-            copy_guard(c, &i);
-            if (c && is_indexed) {
-                c->guard = is_target;
-                c->flags &= (uint16_t)~PL_IF_GUARD_NEG;
-            }
+            r.is_indexed ? emit_address_test(a, r.at, &r.i, offset, candidate - p->known - r.i.imm)
+                         : PL_PT;
+        for (unsigned k = 0; k < count; k++) {
+            const uint32_t word_row = word_register(a, candidate + WORD * k);
+            const int64_t next = range.first + (range.n > 1 ? range.step : 0) + WORD * k;
+            const uint32_t next_row = n ? 0 : word_register(a, next);
+            if (r.data[k] == UINT32_MAX) continue;
+            if (r.is_indexed && !r.store && !n)
+                emit_first_word(a, &r, k, word_row, next_row, is_target);
+            else
+                emit_word_copy(a, &r, k, word_row, is_target);
         }
     }
-    for (unsigned k = 0; wide && !store && k < i.sel[PL_M_COUNT]; k++) {
-        const bool sign = i.sel[PL_M_FLAGS] & PL_MF_SIGNED;
-        pl_insn *c = data[k] == UINT32_MAX
-                         ? NULL
-                         : insert_insn(a, block, at, i.line, M_cvt, 2,
-                                       (pl_word[]){sign ? W_s64 : W_u64, sign ? W_s32 : W_u32}, 2);
-        if (!c) continue;
-        c->op[0] = pl_ir_data_row(a->x, &i, 0, k);
-        c->op[1] = data[k];
-        copy_guard(c, &i);
-    }
+    if (r.wide && !r.store) emit_extensions(a, &r);
     pl_ir_remove(x, &x->blocks.at[block].code.at[at]);
 }
 
@@ -690,7 +730,7 @@ bool pl_pass_sroa(pl_ir *x)
     for (int64_t k = 0; k < bytes / WORD; k++) {
         const frame_word *w = &a.word[k];
         if (w->read_before_write && w->writes < 2) /* the only write must dominate the reads */
-            emit_copy(&a, a.common_dominator, 0, 0, word_register(&a, k * WORD),
+            emit_copy(&a, (insert_point){a.common_dominator, 0, 0}, word_register(&a, k * WORD),
                       pl_ir_constant(x, 0, 32));
     }
     for_each_insn(&a, rewrite_phi);

@@ -60,7 +60,7 @@ static inline bool pl_insn_names_sreg(const pl_insn *i)
 /* Sets of state spaces: those with the latency of global memory, and near ones. */
 enum {
     PL_SPACES_GLOBAL = 1 << PL_SP_GLOBAL | 1 << PL_SP_GENERIC,
-    PL_SPACES_NEAR = 1 << PL_SP_SHARED | 1 << PL_SP_LOCAL
+    PL_SPACES_SHARED_LOCAL = 1 << PL_SP_SHARED | 1 << PL_SP_LOCAL
 };
 
 /* True for a load from one of these state spaces, regardless of its other effects. */
