@@ -105,67 +105,104 @@ static pl_insn *append_access(pl_ir *x, uint32_t block, const pl_insn *atomic, u
     return i;
 }
 
+/* A loop that implements an atomic operation by compare-and-swap. */
+typedef struct cas_loop {
+    pl_insn original;
+    pl_word op, type, bits; /* bits: the untyped word */
+    bool is_minmax;
+    uint32_t line, value;     /* value: the operand */
+    uint32_t old_value, next; /* contents of the word: as loaded, and to be stored */
+    uint32_t loop, swap, end; /* blocks; swap: `loop` unless is_minmax */
+} cas_loop;
+
+static cas_loop make_cas_loop(pl_ir *x, const pl_insn *original)
+{
+    const pl_word op = loop_operation(original), type = pl_insn_type(original);
+    const bool wide = pl_type_bits(type) == 64;
+    cas_loop c = {.original = *original,
+                  .op = op,
+                  .type = type,
+                  .bits = wide ? W_b64 : W_b32,
+                  .is_minmax = op == W_min || op == W_max,
+                  .line = original->line,
+                  .value = original->op[is_atom(original) ? 2 : 1]};
+    c.loop = pl_ir_new_block(x);
+    c.swap = c.is_minmax ? pl_ir_new_block(x) : c.loop;
+    c.end = pl_ir_new_block(x);
+    c.old_value = pl_ir_new(x, wide ? 2 : 1);
+    c.next = c.is_minmax ? c.value : pl_ir_new(x, wide ? 2 : 1);
+    return c;
+}
+
+/* Splits block b at the instruction: the instructions after it move to c->end, which first copies
+ * the result. */
+static bool split_block(pl_ir *x, uint32_t b, size_t at, const cas_loop *c)
+{
+    const pl_insn *o = &c->original;
+    if (is_atom(o) && o->op[0] != UINT32_MAX) {
+        pl_insn *i = append(x, c->end, c->line, M_mov, 2, &c->bits, 1);
+        if (!i) return false;
+        i->op[0] = o->op[0];
+        i->op[1] = c->old_value;
+    }
+    for (size_t k = at + 1; k < x->blocks.at[b].code.n; k++)
+        *pl_push(x->a, &x->blocks.at[c->end].code) = x->blocks.at[b].code.at[k];
+    x->blocks.at[c->end].fallthrough = x->blocks.at[b].fallthrough;
+    x->blocks.at[b].code.n = at;
+    x->blocks.at[b].fallthrough = c->loop;
+    if (o->guard != PL_PT)
+        pl_ir_jump(x, b, c->line, o->guard, !(o->flags & PL_IF_GUARD_NEG), c->end);
+    return true;
+}
+
+/* Computes c->next. A minimum or maximum that does not change the word leaves the loop. */
+static bool emit_operation(pl_ir *x, const cas_loop *c)
+{
+    if (c->is_minmax) {
+        pl_ir_jump(x, c->loop, c->line,
+                   pl_ir_compare(x, c->loop, c->line, c->op == W_min ? W_le : W_ge, c->type,
+                                 c->old_value, c->value, PL_PT),
+                   false, c->end);
+        x->blocks.at[c->loop].fallthrough = c->swap;
+        return true;
+    }
+    const bool is_add = c->op == W_add, is_float = c->type == W_f32 || c->type == W_f64;
+    const pl_word count = c->bits == W_b64 ? W_u64 : W_u32;
+    const uint16_t mnem = is_add ? M_add : c->op == W_and ? M_and : c->op == W_or ? M_or : M_xor;
+    pl_insn *i =
+        append(x, c->loop, c->line, mnem, 3,
+               is_float ? (pl_word[]){W_rn, c->type} : (pl_word[]){is_add ? count : c->bits, 0},
+               is_float ? 2 : 1);
+    if (!i) return false;
+    i->op[0] = c->next;
+    i->op[1] = c->old_value; /* of two NaNs the first one is returned */
+    i->op[2] = c->value;
+    return true;
+}
+
 /* Turns the instruction at `at` of block b into a loop; *remainder is the block with the
  * instructions after it. */
 static bool lower_to_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *remainder)
 {
-    const pl_insn original = x->blocks.at[b].code.at[at];
-    const bool atom = is_atom(&original);
-    const pl_word op = loop_operation(&original), type = pl_insn_type(&original);
-    const bool wide = pl_type_bits(type) == 64, is_minmax = op == W_min || op == W_max;
-    const pl_word bits = wide ? W_b64 : W_b32, count = wide ? W_u64 : W_u32;
-    const uint32_t value = original.op[atom ? 2 : 1], line = original.line;
-    const uint32_t loop = pl_ir_new_block(x), swap = is_minmax ? pl_ir_new_block(x) : loop,
-                   end = pl_ir_new_block(x);
-    const uint32_t old_value = pl_ir_new(x, wide ? 2 : 1),
-                   next = is_minmax ? value : pl_ir_new(x, wide ? 2 : 1);
+    const cas_loop c = make_cas_loop(x, &x->blocks.at[b].code.at[at]);
+    const bool wide = c.bits == W_b64;
     const uint32_t swapped = pl_ir_new(x, wide ? 2 : 1), one = pl_ir_constant(x, 1, wide ? 64 : 32);
     if (!pl_ir_ok(x)) return false;
-    *remainder = end;
-
-    if (atom && original.op[0] != UINT32_MAX) {
-        pl_insn *i = append(x, end, line, M_mov, 2, &bits, 1);
-        if (!i) return false;
-        i->op[0] = original.op[0];
-        i->op[1] = old_value;
-    }
-    for (size_t k = at + 1; k < x->blocks.at[b].code.n; k++)
-        *pl_push(x->a, &x->blocks.at[end].code) = x->blocks.at[b].code.at[k];
-    x->blocks.at[end].fallthrough = x->blocks.at[b].fallthrough;
-    x->blocks.at[b].code.n = at;
-    x->blocks.at[b].fallthrough = loop;
-    if (original.guard != PL_PT)
-        pl_ir_jump(x, b, line, original.guard, !(original.flags & PL_IF_GUARD_NEG), end);
-
-    pl_insn *i = append_access(x, loop, &original, M_ld, 3,
-                               (pl_word[]){W_relaxed, W_cta, W_shared, bits}, 4);
+    *remainder = c.end;
+    if (!split_block(x, b, at, &c)) return false;
+    pl_insn *i = append_access(x, c.loop, &c.original, M_ld, 3,
+                               (pl_word[]){W_relaxed, W_cta, W_shared, c.bits}, 4);
     if (!i) return false;
-    i->op[0] = old_value;
-    if (is_minmax) { /* a value that does not change the word need not be written */
-        pl_ir_jump(
-            x, loop, line,
-            pl_ir_compare(x, loop, line, op == W_min ? W_le : W_ge, type, old_value, value, PL_PT),
-            false, end);
-        x->blocks.at[loop].fallthrough = swap;
-    } else {
-        const bool is_add = op == W_add, is_float = type == W_f32 || type == W_f64;
-        uint16_t mnem = is_add ? M_add : op == W_and ? M_and : op == W_or ? M_or : M_xor;
-        i = append(x, loop, line, mnem, 3,
-                   is_float ? (pl_word[]){W_rn, type} : (pl_word[]){is_add ? count : bits, 0},
-                   is_float ? 2 : 1);
-        if (!i) return false;
-        i->op[0] = next;
-        i->op[1] = old_value; /* of two NaNs the first one is returned */
-        i->op[2] = value;
-    }
-    i = append_access(x, swap, &original, M__cast, 4, (pl_word[]){W_shared, bits}, 2);
+    i->op[0] = c.old_value;
+    if (!emit_operation(x, &c)) return false;
+    i = append_access(x, c.swap, &c.original, M__cast, 4, (pl_word[]){W_shared, c.bits}, 2);
     if (!i) return false;
     i->op[0] = swapped;
-    i->op[2] = old_value;
-    i->op[3] = next;
-    pl_ir_jump(x, swap, line, pl_ir_compare(x, swap, line, W_ne, bits, swapped, one, PL_PT), false,
-               loop);
-    x->blocks.at[swap].fallthrough = end;
+    i->op[2] = c.old_value;
+    i->op[3] = c.next;
+    pl_ir_jump(x, c.swap, c.line,
+               pl_ir_compare(x, c.swap, c.line, W_ne, c.bits, swapped, one, PL_PT), false, c.loop);
+    x->blocks.at[c.swap].fallthrough = c.end;
     return pl_ir_ok(x);
 }
 

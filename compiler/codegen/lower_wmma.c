@@ -483,18 +483,21 @@ static void access_by_tiles(wmma_lowering *m, uint32_t lane)
 
 /* ---- the instructions ---- */
 
-static const pl_word shapes[] = {W_m16n16k16, W_m32n8k16, W_m8n32k16, W_m16n16k8,
-                                 W_m8n8k4,    W_m8n8k32,  W_m8n8k128};
-static const struct {
+typedef struct wmma_shape {
+    pl_word word;
     uint8_t m, n, k;
-} sizes[] = {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}, {16, 16, 8},
-             {8, 8, 4},    {8, 8, 32},  {8, 8, 128}};
+} wmma_shape;
 
-static unsigned shape_of(const pl_insn *i)
+static const wmma_shape shapes[] = {{W_m16n16k16, 16, 16, 16}, {W_m32n8k16, 32, 8, 16},
+                                    {W_m8n32k16, 8, 32, 16},   {W_m16n16k8, 16, 16, 8},
+                                    {W_m8n8k4, 8, 8, 4},       {W_m8n8k32, 8, 8, 32},
+                                    {W_m8n8k128, 8, 8, 128}};
+
+static const wmma_shape *shape_of(const pl_insn *i)
 {
     unsigned s = 0;
-    while (s + 1 < sizeof shapes / sizeof *shapes && !pl_insn_has(i, shapes[s])) s++;
-    return s;
+    while (s + 1 < sizeof shapes / sizeof *shapes && !pl_insn_has(i, shapes[s].word)) s++;
+    return &shapes[s];
 }
 
 static bool is_product(const pl_insn *i)
@@ -518,10 +521,10 @@ static unsigned factor_registers(unsigned lines, unsigned k, unsigned bits)
 static void replace_copies(pl_ir *x, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    const unsigned s = shape_of(i);
+    const wmma_shape *s = shape_of(i);
     for (unsigned k = 1; k <= 2; k++) {
         unsigned n = (unsigned)pl_operand_count(f, k, i->mods),
-                 nunique = factor_registers(k == 1 ? sizes[s].m : sizes[s].n, sizes[s].k, 16);
+                 nunique = factor_registers(k == 1 ? s->m : s->n, s->k, 16);
         if (pl_operand_type(f, k, i->mods) != W_f16x2) continue;
         for (unsigned r = nunique; r < n; r++)
             x->p->pool.at[i->extra_ops + i->op[k] + r] =
@@ -573,9 +576,9 @@ static void split_product(pl_ir *x, uint32_t block, size_t at)
 {
     pl_insn *i = &x->blocks.at[block].code.at[at], from = *i;
     const pl_form *f = &pl_forms[from.form];
-    const unsigned s = shape_of(&from),
-                   bits = pl_operand_type(f, A, from.mods) == W_f16x2 ? 16 : bits_of(&from),
-                   max = sizes[s].m > sizes[s].n ? sizes[s].m : sizes[s].n;
+    const wmma_shape *s = shape_of(&from);
+    const unsigned bits = pl_operand_type(f, A, from.mods) == W_f16x2 ? 16 : bits_of(&from),
+                   max = s->m > s->n ? s->m : s->n;
     if (bits < 8 || bits > 32 || max < 16) return;
     uint32_t rows[LISTS][MAX_REGS];
     unsigned n[LISTS];
@@ -588,10 +591,10 @@ static void split_product(pl_ir *x, uint32_t block, size_t at)
     if (n[D] != n[C] || overlaps(rows[D], n[D], rows[A], n[A]) ||
         overlaps(rows[D], n[D], rows[B], n[B]) || overlaps(rows[D], half, rows[C] + half, half))
         return;
-    const bool flipped = sizes[s].m == 8, tall = max == 32, tf32 = pl_insn_has(&from, W_tf32),
+    const bool flipped = s->m == 8, tall = max == 32, tf32 = pl_insn_has(&from, W_tf32),
                whole = pl_insn_has(&from, W_s32);
-    const unsigned steps = tf32 ? 2 : 1, nleft = factor_registers(16, sizes[s].k, bits),
-                   right = factor_registers(8, sizes[s].k, bits);
+    const unsigned steps = tf32 ? 2 : 1, nleft = factor_registers(16, s->k, bits),
+                   right = factor_registers(8, s->k, bits);
     const pl_word sum = whole       ? W_s32
                         : n[D] == 4 ? W_f16
                                     : W_f32,
@@ -642,9 +645,10 @@ static void rebase_address(wmma_lowering *m)
     m->from.imm += by;
 }
 
-static bool lower_access(pl_ir *x, uint32_t block, size_t at, addresses *find_address)
+/* Describes a load or store of a fragment. */
+static wmma_lowering describe_access(pl_ir *x, uint32_t block, size_t at, addresses *find_address)
 {
-    pl_insn *i = &x->blocks.at[block].code.at[at];
+    const pl_insn *i = &x->blocks.at[block].code.at[at];
     const pl_form *f = &pl_forms[i->form];
     wmma_lowering m = {.x = x,
                        .find_address = find_address,
@@ -653,53 +657,68 @@ static bool lower_access(pl_ir *x, uint32_t block, size_t at, addresses *find_ad
                        .at = at,
                        .store = (f->effects & PL_EF_STORE) != 0,
                        .bits = bits_of(i)};
-    const unsigned data = m.store ? 1 : 0, s = shape_of(i);
+    const wmma_shape *s = shape_of(i);
+    const unsigned data = m.store ? 1 : 0;
     const bool b = has(&m, W_b), flipped = has(&m, W_m8n32k16), row = has(&m, W_row);
     m.address = 1 - data;
     m.factor = b || has(&m, W_a);
     m.wide = i->sel[PL_M_SPACE] != PL_SP_SHARED && !(i->sel[PL_M_FLAGS] & PL_MF_ADDR32);
     m.base = i->op[m.address];
-    m.k = sizes[s].k;
-    m.two_steps = b ? flipped : sizes[s].m >= 16;
+    m.k = s->k;
+    m.two_steps = b ? flipped : s->m >= 16;
     m.lines_contiguous = m.factor ? row != b : row != flipped;
     m.regs = m.nunique = (unsigned)pl_operand_count(f, data, i->mods);
-    if (m.factor) m.nunique = factor_registers(b ? sizes[s].n : sizes[s].m, m.k, m.bits);
+    if (m.factor) m.nunique = factor_registers(b ? s->n : s->m, m.k, m.bits);
     for (unsigned r = 0; r < m.regs; r++) m.reg[r] = x->p->pool.at[i->extra_ops + i->op[data] + r];
-    const unsigned line = m.factor ? (row == b ? (b ? sizes[s].n : sizes[s].m) : m.k)
-                          : row    ? sizes[s].n
-                                   : sizes[s].m;
+    const unsigned line = m.factor ? (row == b ? (b ? s->n : s->m) : m.k) : row ? s->n : s->m;
     m.stride = i->op[2] == UINT32_MAX ? pl_ir_constant(x, line, 32) : i->op[2];
-    pl_ir_remove(x, i);
+    return m;
+}
+
+/* The index of the lane in its warp, or in its half of a wide warp: each half has its own
+ * fragments. */
+static uint32_t emit_lane(wmma_lowering *m)
+{
+    const uint32_t lane = compute(m, M_mov, (pl_word[]){W_u32}, 1, 1, pl_ir_sreg(m->x, W_laneid),
+                                  UINT32_MAX, UINT32_MAX);
+    return m->x->p->lanes > PL_LANES ? emit_and(m, lane, PL_LANES - 1) : lane;
+}
+
+/* Emits the accesses of a lane, by its line and its position in the line. */
+static void emit_lane_accesses(wmma_lowering *m, uint32_t lane)
+{
+    m->line = emit_shr(m, lane, 2);
+    m->position_in_line = emit_and(m, lane, LINE_LANES - 1);
+    if (m->factor && m->bits == 8 && m->lines_contiguous) { /* ptxas counts bytes here, not words */
+        m->position_in_line = emit_and(m, emit_shl(m, lane, 2), 4 * (LINE_LANES - 1));
+        access_by_lines(m, 1);
+    } else if (m->factor ? m->bits < 32 && (m->lines_contiguous || m->bits == 16)
+                         : m->lines_contiguous || m->bits == 16)
+        access_by_lines(m, m->factor ? 32 / m->bits : 2);
+    else if (m->bits == 8)
+        access_by_bytes(m);
+    else
+        access_by_elements(m);
+}
+
+static bool lower_access(pl_ir *x, uint32_t block, size_t at, addresses *find_address)
+{
+    wmma_lowering m = describe_access(x, block, at, find_address);
+    const bool in_shared = m.from.sel[PL_M_SPACE] == PL_SP_SHARED;
+    pl_ir_remove(x, &x->blocks.at[block].code.at[at]);
     rebase_address(&m);
 
     set_hoist_block(&m, UINT32_MAX, UINT32_MAX);
-    uint32_t lane = compute(&m, M_mov, (pl_word[]){W_u32}, 1, 1, pl_ir_sreg(x, W_laneid),
-                            UINT32_MAX, UINT32_MAX);
-    if (x->p->lanes > PL_LANES) /* each half of a wide warp has its own fragments */
-        lane = emit_and(&m, lane, PL_LANES - 1);
+    const uint32_t lane = emit_lane(&m);
     if (!m.wide && m.base != UINT32_MAX && !(m.from.sel[PL_M_FLAGS] & PL_MF_ADDR32)) {
         m.hoist_block = m.block;
         m.base =
             compute(&m, M_cvt, (pl_word[]){W_u32, W_u64}, 2, 1, m.base, UINT32_MAX, UINT32_MAX);
     }
-    if (m.factor && m.from.sel[PL_M_SPACE] == PL_SP_SHARED &&
-        (m.bits == 16 || (m.bits == 8 && m.lines_contiguous)))
+    if (m.factor && in_shared && (m.bits == 16 || (m.bits == 8 && m.lines_contiguous)))
         access_by_tiles(&m, lane);
-    else {
-        m.line = emit_shr(&m, lane, 2);
-        m.position_in_line = emit_and(&m, lane, LINE_LANES - 1);
-        if (m.factor && m.bits == 8 &&
-            m.lines_contiguous) { /* ptxas counts bytes here, not words */
-            m.position_in_line = emit_and(&m, emit_shl(&m, lane, 2), 4 * (LINE_LANES - 1));
-            access_by_lines(&m, 1);
-        } else if (m.factor ? m.bits < 32 && (m.lines_contiguous || m.bits == 16)
-                            : m.lines_contiguous || m.bits == 16)
-            access_by_lines(&m, m.factor ? 32 / m.bits : 2);
-        else if (m.bits == 8)
-            access_by_bytes(&m);
-        else
-            access_by_elements(&m);
-    }
+    else
+        emit_lane_accesses(&m, lane);
     for (unsigned r = m.nunique; r < m.regs; r++)
         emit_guarded(&m, M_mov, 2, (pl_word[]){W_b32}, 1, m.reg[r], m.reg[r % m.nunique]);
     return pl_ir_ok(x);
