@@ -32,4 +32,27 @@ for file in "$root"/traces/rules/*.sql; do
         fi
     done
 done
+
+# A CUDA line that is unrolled has one row, with the sum of the shares of its PTX lines, of which each alone may be too small to report.
+unrolled() # NUMBER-OF-COPIES
+{
+    awk -v copies="$1" '
+        /^\.visible/ && !files++ { print ".file 1 \"tile.cu\"" }
+        /ld\.shared/ { print ".loc 1 7 1"; for (k = 0; k < copies; k++) print; print ".loc 1 8 1"; next }
+        { print }' "$root/tests/advice/bank_conflicts.ptx" >kernel.ptx
+    "$loom" run kernel.ptx -O0 -k fires -g 4 -b 128 'out:f32[65536]=1' u32:0 --trace run.db --trace-level summary >said.txt 2>&1
+    "$loom" query run.db --csv "SELECT count(*), sum(conflicts > 0), 100.0 * sum(conflicts) FILTER (WHERE cuda = 'tile.cu:7') /
+        (SELECT sum(wavefronts) FROM access WHERE kernel = 1) FROM pc_stat JOIN instruction USING (module, pc) WHERE cuda IS NOT NULL" | tail -1 >counted.txt
+    "$loom" query run.db --csv advice | grep ',bank conflicts,.*tile.cu:7' >rows.txt
+    n=$((n + 1))
+    if [ "$(wc -l <rows.txt)" -eq 1 ] && grep -q "PTX line [0-9]* and $(($1 - 1)) others: .*alone" rows.txt &&
+        awk -F, 'NR == FNR { expected = $3; next } { exit ($2 - expected) ^ 2 > 0.01 }' counted.txt rows.txt; then
+        echo "ok $n - one row for $1 copies of a line"
+    else
+        echo "not ok $n - one row for $1 copies of a line"
+        sed 's/^/# /' said.txt counted.txt rows.txt
+    fi
+}
+unrolled 4
+unrolled 60
 echo "1..$n"

@@ -168,11 +168,18 @@ END {
     for (i = 1; i <= rules; i++)
         text("SELECT kernel, share, " literal(rule[i]) ", line, advice, evidence, " literal(rule_check[i]) ", " literal(rule_of[i]) " FROM (\n" \
             rule_sql[i] ")" (i < rules ? " UNION ALL" : ")") "\n")
-    text("SELECT r.kernel, round(100 * share, 1) AS \"share %\", rule, line, replace(advice, at, place) AS advice, replace(evidence, at, place) AS evidence,\n" \
+    # A CUDA line of which each PTX line has the same finding, such as an unrolled loop, is one row: that of its largest share, with their sum.
+    # Stall reasons concern the launch, their line is only an example.
+    text("SELECT r.kernel, round(100 * share, 1) AS \"share %\", rule, line, replace(advice, at, place) AS advice, replace(evidence, at, place) || alone AS evidence,\n" \
         "       \"check\", \"of\", cuda\n" \
-        "FROM (SELECT r.*, coalesce('line ' || line, 'no line') AS at, coalesce(cuda || ', PTX line ' || line, 'line ' || line, 'no line') AS place\n" \
-        "      FROM (SELECT r.*, (SELECT i.cuda FROM instruction i JOIN k ON k.module = i.module WHERE k.id = r.kernel AND i.ptx_line = line AND i.cuda IS NOT NULL\n" \
-        "                         ORDER BY i.pc LIMIT 1) AS cuda FROM r) r) r WHERE share > 0.02\n" \
+        "FROM (SELECT r.*, coalesce('line ' || line, 'no line') AS at, iif(n > 1, ' (PTX line ' || line || ' alone)', '') AS alone,\n" \
+        "             coalesce(cuda || ', PTX line ' || line || CASE n WHEN 1 THEN '' WHEN 2 THEN ' and 1 other' ELSE ' and ' || (n - 1) || ' others' END, 'line ' || line, 'no line') AS place\n" \
+        "      FROM (SELECT kernel, rule, line, advice, evidence, \"check\", \"of\", cuda, sum(share) OVER one AS share, count(*) OVER one AS n,\n" \
+        "                   row_number() OVER (PARTITION BY kernel, rule, code ORDER BY r.share DESC, line) AS place_of\n" \
+        "            FROM (SELECT *, coalesce(iif(\"of\" = 'the stall cycles', NULL, cuda), line || advice, advice) AS code\n" \
+        "                  FROM (SELECT r.*, (SELECT i.cuda FROM instruction i JOIN k ON k.module = i.module WHERE k.id = r.kernel AND i.ptx_line = line AND i.cuda IS NOT NULL\n" \
+        "                                     ORDER BY i.pc LIMIT 1) AS cuda FROM r)) r\n" \
+        "            WINDOW one AS (PARTITION BY kernel, rule, code)) r WHERE place_of = 1) r WHERE share > 0.02\n" \
         "ORDER BY kernel, share DESC, rule, line LIMIT coalesce(:limit, 40);\n")
     print ";\n"
     printf "const pl_tracedb_metric pl_tracedb_metrics[] = {\n"
