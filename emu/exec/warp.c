@@ -47,16 +47,25 @@ static bool wake_if_due(const pl_warp *w, pl_simt_split *s)
     return s->wait == PL_SPLIT_READY;
 }
 
-/* The reconvergence stack of GPUs before Volta: only the lanes that diverged last run; the others
- * wait until these have reached the reconvergence point. When the lanes on top wait, the whole warp
- * waits. */
-static bool choose_top_split(pl_warp *w)
+/* The lanes that diverged last, among those that do not wait at a reconvergence point. */
+static unsigned top_split(const pl_warp *w)
 {
     unsigned top = PL_MAX_SPLITS;
     for (unsigned k = 0; k < w->nsplits; k++)
         if (w->split[k].wait != PL_SPLIT_CONVERGE &&
             (top == PL_MAX_SPLITS || w->split[k].age > w->split[top].age))
             top = k;
+    return top;
+}
+
+/* The reconvergence stack of GPUs before Volta: only the lanes that diverged last run; the others
+ * wait until these have reached the reconvergence point. When the lanes on top wait, the whole warp
+ * waits. In irreducible control flow, the points of optimised code, which is that of Volta, may
+ * wait for each other. A stack has no such points, so these release their lanes. */
+static bool choose_top_split(pl_warp *w)
+{
+    unsigned top = top_split(w);
+    if (top == PL_MAX_SPLITS && pl_split_release_waiting(w)) top = top_split(w);
     if (top == PL_MAX_SPLITS || !wake_if_due(w, &w->split[top])) return false;
     select_split(w, top);
     return true;
