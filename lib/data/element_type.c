@@ -154,6 +154,43 @@ uint32_t pl_element_narrow(const pl_element *e, float f)
     return sign | code;
 }
 
+/* The code of infinity in an 8- or 16-bit format; 0: it has none. */
+static uint32_t infinity_code(const pl_element *e)
+{
+    return e->nan == e->largest + 1 ? 0 : ((2u * (uint32_t)e->bias + 1) << e->mantissa);
+}
+
+/* Rounds a number to a floating-point type, once. A finite number must not become infinity. */
+static pl_fit encode_real(const pl_element *e, double d, uint64_t *bits)
+{
+    if (e->bytes == 8) {
+        memcpy(bits, &d, sizeof d);
+        return PL_FIT_OK;
+    }
+    /* The conversion is undefined in C beyond the largest float's rounding interval. */
+    if (isfinite(d) && fabs(d) >= 0x1.ffffffp127) return PL_FIT_RANGE;
+    float f = (float)d;
+    uint32_t u = float_bits(f);
+    if (e->bytes == 4) {
+        *bits = u;
+        return PL_FIT_OK;
+    }
+    if (isinf(d)) {
+        *bits = (u >> 31) << (8 * e->bytes - 1) | infinity_code(e);
+        return infinity_code(e) ? PL_FIT_OK : PL_FIT_RANGE;
+    }
+    /* Rounding to odd first makes the second rounding that of the number. */
+    if (isfinite(d) && (double)f != d && !(u & 1)) u = fabs((double)f) < fabs(d) ? u + 1 : u - 1;
+    memcpy(&f, &u, sizeof f);
+    *bits = pl_element_narrow(e, f);
+    if (isnan(d)) return PL_FIT_OK;
+    /* Beyond half a step behind the largest value; a tie goes to the even code. */
+    const uint32_t top = e->largest ? e->largest : infinity_code(e) - 1;
+    const double most = pl_element_value(e, top), step = most - pl_element_value(e, top - 1),
+                 limit = most + step / 2;
+    return fabs(d) > limit || (fabs(d) >= limit && top & 1) ? PL_FIT_RANGE : PL_FIT_OK;
+}
+
 pl_fit pl_element_encode(const pl_element *e, const pl_number *v, uint64_t *bits)
 {
     if (v->kind == PL_NUM_F32_BITS || v->kind == PL_NUM_F64_BITS) {
@@ -161,18 +198,7 @@ pl_fit pl_element_encode(const pl_element *e, const pl_number *v, uint64_t *bits
         *bits = v->magnitude;
         return PL_FIT_OK;
     }
-    if (e->kind == 'f') {
-        double d = v->real;
-        if (e->bytes == 8) {
-            memcpy(bits, &d, sizeof d);
-            return PL_FIT_OK;
-        }
-        /* The conversion is undefined in C beyond the largest float's rounding interval. */
-        if (isfinite(d) && fabs(d) >= 0x1.ffffffp127) return PL_FIT_RANGE;
-        float f = (float)d;
-        *bits = e->bytes == 4 ? float_bits(f) : pl_element_narrow(e, f);
-        return PL_FIT_OK;
-    }
+    if (e->kind == 'f') return encode_real(e, v->real, bits);
     if (v->kind == PL_NUM_REAL)
         return isfinite(v->real) && v->real != floor(v->real) ? PL_FIT_FRACTION : PL_FIT_RANGE;
     unsigned width = 8u * e->bytes;
@@ -188,7 +214,13 @@ pl_fit pl_element_encode(const pl_element *e, const pl_number *v, uint64_t *bits
 
 const char *pl_element_range(const pl_element *e)
 {
-    if (e->kind == 'f') return "the finite range of the type";
+    if (e->kind == 'f') {
+        switch (e->bytes) {
+        case 1: return e->bias == 7 ? "-448 to 448" : "-57344 to 57344";
+        case 2: return e->bias == 15 ? "-65504 to 65504" : "-3.3895314e38 to 3.3895314e38";
+        default: return "-3.4028235e38 to 3.4028235e38";
+        }
+    }
     switch (e->bytes) {
     case 1: return e->kind == 's' ? "-128 to 127" : "0 to 255";
     case 2: return e->kind == 's' ? "-32768 to 32767" : "0 to 65535";
@@ -243,6 +275,9 @@ int pl_element_print(const pl_element *e, const void *p, char *buf, size_t size)
     }
     static const int digits[] = {0, 4, 5, 0, FLT_DECIMAL_DIG, 0, 0, 0, DBL_DECIMAL_DIG};
     double d = pl_element_value(e, u);
+    /* Small formats are often used for exact whole numbers: 448, not 450 which rounds to it. */
+    if (e->bytes < 4 && fabs(d) < 0x1p17 && d == floor(d) && d != 0)
+        return snprintf(buf, size, "%.0f", d);
     /* The shortest text that reads back as the same value: 0.1, not 0.100000001. */
     for (int n = 1; n < digits[e->bytes]; n++) {
         int len = pl_print_digits(d, n, buf, size);

@@ -438,6 +438,13 @@ static pl_status read_init(pl_case *c, size_t k, const pl_init *init, uint8_t *t
     uint64_t count, bytes;
     pl_status st = open_init(c, k, init, &f, &count, &bytes);
     if (st != PL_OK) return st;
+    if (count < c->arg[k].count && is_npy(init->path) && init->offset == 0) {
+        fclose(f);
+        return reject_file(c, k, init->path,
+                           pl_arena_printf(gpu->messages,
+                                           "it has %" PRIu64 ", argument %zu needs %" PRIu64, count,
+                                           k + 1, c->arg[k].count));
+    }
     if (count < c->arg[k].count) {
         pl_report(&gpu->diags, PL_E0413, pl_case_arg_at(c, k), init->path,
                   pl_arena_printf(gpu->messages, "argument %zu", k + 1),

@@ -53,6 +53,14 @@ START_TEST(number_bits_are_exact)
     ck_assert_uint_eq(encode("f32", "-0.0"), 0x80000000);
     ck_assert_uint_eq(encode("f32", "inf"), 0x7f800000);
     ck_assert_uint_eq(encode("f64", "0.1"), 0x3fb999999999999a);
+    ck_assert_uint_eq(encode("f16", "inf"), 0x7c00);
+    ck_assert_uint_eq(encode("f16", "-inf"), 0xfc00);
+    ck_assert_uint_eq(encode("bf16", "inf"), 0x7f80);
+    ck_assert_uint_eq(encode("e5m2", "-inf"), 0xfc);
+    ck_assert_uint_eq(encode("f16", "65519"), 0x7bff);
+    ck_assert_uint_eq(encode("e4m3", "-464"), 0xfe);
+    ck_assert_uint_eq(encode("f16", "1.00048828126"), 0x3c01); /* above a tie, as a float on it */
+    ck_assert_uint_eq(encode("f16", "1.00146484374"), 0x3c01);
 }
 END_TEST
 
@@ -65,6 +73,12 @@ START_TEST(out_of_range_numbers_are_rejected)
     ck_assert_int_eq(fit("u32", "0.5"), PL_FIT_FRACTION);
     ck_assert_int_eq(fit("u32", "nan"), PL_FIT_RANGE);
     ck_assert_int_eq(fit("f32", "1e39"), PL_FIT_RANGE);
+    ck_assert_int_eq(fit("f16", "65520"), PL_FIT_RANGE);
+    ck_assert_int_eq(fit("f16", "-1e10"), PL_FIT_RANGE);
+    ck_assert_int_eq(fit("bf16", "3.4e38"), PL_FIT_RANGE);
+    ck_assert_int_eq(fit("e4m3", "465"), PL_FIT_RANGE);
+    ck_assert_int_eq(fit("e4m3", "inf"), PL_FIT_RANGE);
+    ck_assert_int_eq(fit("e5m2", "61440"), PL_FIT_RANGE);
     ck_assert_int_eq(fit("f64", "0f3f800000"), PL_FIT_KIND);
     ck_assert_int_eq(fit("u64", "18446744073709551616"), PL_FIT_RANGE);
     pl_number n;
@@ -114,6 +128,9 @@ START_TEST(small_float_print_round_trip)
             pl_element_print(e, &code, text, sizeof text);
             ck_assert_msg(pl_element_narrow(e, (float)strtod(text, NULL)) == code,
                           "%s 0x%x prints as %s", names[t], code, text);
+            if (v == floor(v) && fabs(v) < 0x1p17)
+                ck_assert_msg(strtod(text, NULL) == v, "%s 0x%x prints as %s", names[t], code,
+                              text);
         }
     }
 }
