@@ -235,6 +235,31 @@ const char *pl_explain_unsupported(pl_gpu *gpu)
 
 /* ---------------------------------------------------------------- the other tables */
 
+/* Appends the text of a diagnostic: X stands for a text in it, N for a number. A text directly
+ * after a letter is the ending of a word, and one after another value belongs to it. */
+static void append_format(text *t, const char *fmt)
+{
+    char before = ' ';
+    for (const char *s = fmt; *s;) {
+        const size_t plain = strcspn(s, "%");
+        if (plain) append(t, "%.*s", (int)plain, s);
+        if (plain) before = s[plain - 1];
+        s += plain;
+        if (!*s) break;
+        const char kind = s[1 + strcspn(s + 1, "csdugxp%")];
+        s += 2 + strcspn(s + 1, "csdugxp%");
+        if (kind == '%')
+            append(t, "%%");
+        else if (strchr("dugx", kind))
+            append(t, "N");
+        else if (!isalpha((unsigned char)before))
+            append(t, "X");
+        else if (before != 'X' && before != 's')
+            append(t, "s");
+        before = 'X';
+    }
+}
+
 static const char *diagnostic(pl_gpu *gpu, const char *topic)
 {
     pl_diag_id id;
@@ -244,7 +269,9 @@ static const char *diagnostic(pl_gpu *gpu, const char *topic)
     for (size_t i = 0; i <= n; i++) code[i] = (char)toupper((unsigned char)topic[i]);
     if (!pl_diag_by_code(code, &id)) return NULL;
     text t = {.arena = gpu->explanations};
-    append(&t, "%s: %s\n\n", code, pl_diag_format(id));
+    append(&t, "%s: ", code);
+    append_format(&t, pl_diag_format(id));
+    append(&t, "\n\n");
     paragraph(&t, pl_diag_explanation(id), 2);
     return finish(&t);
 }

@@ -206,6 +206,18 @@ says 2 as <<'END'
 error: 'ptxloom as' needs a PTX file [E0007]
   help: ptxloom as kernel.ptx -v
 END
+explains() # CODE TEXT
+{
+    n=$((n + 1))
+    "$loom" explain "$1" >found 2>&1
+    if [ "$(head -1 found)" = "$1: $2" ]; then echo "ok $n - explain $1"; else
+        echo "not ok $n - explain $1"
+        sed 's/^/# /' found
+    fi
+}
+explains E0410 "kernel 'X' has N parameters, but N arguments given"
+explains E0353 "'.vN .X' is not a vector type"
+explains W1007 'X'
 says 2 explain addd <<'END'
 error: unknown topic 'addd' [E0008]
   help: did you mean 'add'?
@@ -386,6 +398,17 @@ argument 1:1:1: error: argument 1 (u64) takes 8 bytes, but parameter 'n' has 4 (
        | ^~~~~
 END
 printf x >s.npy
+"$loom" run one.ptx -g 1 -b 1 u32:1 'out=seven.npy:u32[7]' --mode functional >/dev/null
+says 2 run one.ptx -g 1 -b 32 u32:1 'u32[8]=@seven.npy' <<'END'
+argument 2:1:1: error: cannot take elements from 'seven.npy': it has 7, argument 2 needs 8 [E0414]
+     1 | u32[8]=@seven.npy
+       | ^~~~~~~~~~~~~~~~~
+END
+says 2 run one.ptx -g 1 -b 32 u32:1 'f16[4]=70000' <<'END'
+argument 2:1:8: error: 'f16[4]=70000' is not an argument: f16 holds -65504 to 65504 [E0416]
+     1 | f16[4]=70000
+       |        ^~~~~
+END
 says 2 run one.ptx -g 1 -b 32 u32:1 'u32[4]=@s.npy' <<'END'
 argument 2:1:1: error: cannot take elements from 's.npy': it does not start as a .npy file does [E0414]
      1 | u32[4]=@s.npy
