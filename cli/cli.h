@@ -59,6 +59,9 @@ int cli_no_memory(void);
 int cli_finish(int status);
 /* Flushes standard output, and records the reason of a failure for cli_finish. */
 void cli_flush(void);
+/* True if standard output is a pipe whose reader has ended, such as head. Then cli_finish has no
+ * message. */
+bool cli_reader_left(void);
 /* Must be called first: standard files that were closed remain closed to writers, and a closed pipe
  * becomes a write error. */
 void cli_standard_files(void);

@@ -71,7 +71,7 @@ int cmd_report(int argc, char **argv)
         status = st == PL_INTERRUPTED ? cli_stopped(gpu) : cli_status(st);
     }
     if (status == CLI_OK && !to_stdout) printf("%s\n", output);
-    cli_messages(gpu, 0);
+    if (status != CLI_SYSTEM || !to_stdout || !cli_reader_left()) cli_messages(gpu, 0);
     pl_gpu_close(gpu);
     return status;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -110,6 +111,13 @@ void cli_flush(void)
         fflush(stdout);
     }
     output_error = errno ? errno : EIO;
+}
+
+bool cli_reader_left(void)
+{
+    struct pollfd p = {.fd = STDOUT_FILENO};
+    if (poll(&p, 1, 0) > 0 && p.revents & POLLERR) output_error = EPIPE;
+    return output_error == EPIPE;
 }
 
 int cli_finish(int status)

@@ -76,6 +76,8 @@ int cli_sql_failed(pl_gpu *gpu, struct sqlite3 *db, const char *help)
     if (cli_stop) return cli_stopped(gpu);
     if (code == SQLITE_NOMEM) return cli_no_memory();
     const int why = pl_trace_errno(db);
+    if ((code & 0xff) == SQLITE_CORRUPT && !why)
+        help = "the file is damaged or incomplete: write it again with ptxloom run --trace FILE.db";
     pl_gpu_report(gpu, "E0703", why ? strerror(why) : sqlite3_errmsg(db), NULL, NULL, help);
     return why ? CLI_SYSTEM : CLI_INPUT;
 }

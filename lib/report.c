@@ -41,7 +41,8 @@ static pl_status sql_failed(pl_gpu *gpu, sqlite3 *db)
     int why;
     const pl_status st = pl_tracedb_failure(db, &why);
     if (st == PL_NOMEM) return pl_gpu_no_memory(gpu, "while reading a trace");
-    report(gpu, PL_E0703, why ? strerror(why) : sqlite3_errmsg(db), NULL);
+    pl_diag *d = report(gpu, PL_E0703, why ? strerror(why) : sqlite3_errmsg(db), NULL);
+    if (!why) d->help = pl_tracedb_remedy(db);
     return st;
 }
 

@@ -110,6 +110,13 @@ status 0 report run.db -o "$long" && [ -s "$long" ]
 test_that "long file name"
 status 0 report run.db -o - && [ ! -e ./- ] && head -c 15 out | grep -q '<!DOCTYPE html>' && tail -n 1 out | grep -q '</html>'
 test_that "report -o -: the page on standard output"
+"$loom" report run.db -o - 2>err | head -c 15 >out
+[ ! -s err ] && grep -q '<!DOCTYPE html>' out
+test_that "report -o -: no message when the reader ends early"
+status 0 report run.db -o whole.html && head -c $(($(wc -c <run.db) - 5000)) run.db >cut.db
+status 2 query cut.db && grep -q "help: the file is damaged or incomplete: write it again with ptxloom run --trace" said
+test_that "a truncated trace is recognised"
+rm -f whole.html cut.db err
 [ -z "$(find . -name '*.part')" ]
 test_that "no partial file is left"
 saxpy 0 'out:f32[128]=iota' --trace part.db && cp notes part.db.part && saxpy 2 'out:f32[128]=iota' --trace part.db && cmp -s notes part.db.part

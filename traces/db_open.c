@@ -133,3 +133,11 @@ pl_status pl_tracedb_failure(sqlite3 *db, int *why)
     const bool path = *why == ENOENT || *why == ENOTDIR || *why == EACCES || *why == EISDIR;
     return *why && !path ? PL_IO : PL_INVALID;
 }
+
+const char pl_tracedb_damaged[] =
+    "the file is damaged or incomplete: write it again with ptxloom run --trace FILE.db";
+
+const char *pl_tracedb_remedy(sqlite3 *db)
+{
+    return (sqlite3_errcode(db) & 0xff) == SQLITE_CORRUPT ? pl_tracedb_damaged : NULL;
+}

@@ -24,5 +24,9 @@ int pl_tracedb_open_file(const char *path, pl_tracedb_mode mode, sqlite3 **out);
  * error number in *why; or PL_INVALID with *why 0, when SQLite's message concerns the statement or
  * the file. */
 pl_status pl_tracedb_failure(sqlite3 *db, int *why);
+/* The remedy for a damaged file. */
+extern const char pl_tracedb_damaged[];
+/* Returns the remedy if the latest failure was damage of the file; NULL: it was not. */
+const char *pl_tracedb_remedy(sqlite3 *db);
 
 #endif

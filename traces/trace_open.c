@@ -28,8 +28,8 @@ static pl_status report_unreadable(pl_diags *d, const char *path, sqlite3 *db)
     int why;
     const pl_status st = pl_tracedb_failure(db, &why);
     if (st == PL_NOMEM) return st;
-    return report_invalid(d, PL_E0001, path, why ? strerror(why) : sqlite3_errmsg(db), NULL) ==
-                   PL_NOMEM
+    return report_invalid(d, PL_E0001, path, why ? strerror(why) : sqlite3_errmsg(db),
+                          why ? NULL : pl_tracedb_remedy(db)) == PL_NOMEM
                ? PL_NOMEM
                : st;
 }
@@ -155,6 +155,12 @@ static pl_status check(pl_diags *d, const char *path, sqlite3 *db, int code)
         version > PL_TRACEDB_SCHEMA ? "use the ptxloom that wrote it, or a later one" : NULL);
 }
 
+/* SQLite takes a last page that is cut off for one that ends in zeros. */
+static bool is_cut_off(sqlite3 *db, sqlite3_int64 size)
+{
+    return size < pragma(db, "PRAGMA page_count") * pragma(db, "PRAGMA page_size");
+}
+
 pl_status pl_tracedb_connect(pl_diags *diags, const char *path, sqlite3 **out)
 {
     struct stat file;
@@ -165,6 +171,8 @@ pl_status pl_tracedb_connect(pl_diags *diags, const char *path, sqlite3 **out)
     int code = pl_tracedb_open_file(path, PL_TRACEDB_READ, out);
     if (code == SQLITE_OK) code = pl_tracedb_register(*out);
     pl_status st = check(diags, path, *out, code);
+    if (st == PL_OK && stat(path, &file) == 0 && is_cut_off(*out, file.st_size))
+        st = report_invalid(diags, PL_E0001, path, "its end is missing", pl_tracedb_damaged);
     if (st == PL_OK) return PL_OK;
     sqlite3_close(*out);
     *out = NULL;
