@@ -4,7 +4,7 @@
  *     # arch/toy.conf - small round numbers for teaching
  *     [l1]
  *     size        = 4 KiB          ; chosen
- *     hit_latency = 20 cycles      ; measured mem_latency.csv, H200, driver 580.159.04, 2026-11
+ *     hit_latency = 20 cycles      ; measured mem_latency.tsv, H200, driver 580.159.04, 2026-11
  *     replacement = lru            ; guessed
  *     carveouts   = 0 8 16 32 KiB  ; documented CUDA C Programming Guide, 20.7.3
  *

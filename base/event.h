@@ -91,10 +91,10 @@ typedef struct pl_mem_event {
     uint8_t half; /* of a warp with two halves; an instruction that both halves execute makes two
                      accesses */
     uint16_t sm;
-    uint8_t space;    /* pl_space of ptx/ast.h as resolved: global, shared, local, const, param */
-    uint8_t kind;     /* pl_access_kind */
-    uint16_t size;    /* bytes per lane */
-    uint16_t sectors; /* distinct 32-byte sectors (global, local) */
+    uint8_t space;        /* pl_space (isa/program/insn.h), generic addresses resolved */
+    uint8_t kind;         /* pl_access_kind */
+    uint16_t size;        /* bytes per lane */
+    uint16_t sectors;     /* distinct 32-byte sectors (global, local) */
     uint16_t wavefronts;  /* passes through L1 or shared memory */
     uint16_t level;       /* pl_level that served the slowest part */
     uint32_t latency;     /* cycles until its last part is served; 0 in functional mode */

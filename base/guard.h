@@ -5,9 +5,9 @@
  * must return. Code that uses arenas between guard and request therefore needs no checks. Rules:
  *
  *   - Frames in between own nothing but memory of arenas, or contain a guard that releases the
- * other resources.
+ *     other resources.
  *   - The guarded function modifies no local variable that the statement uses: it is short, and
- * calls another function that does the work.
+ *     calls another function that does the work.
  *   - No guard extends into a job of a team (base/team.h) or into a callback of SQLite:
  *     PL_UNGUARDED in between ends it. Without a guard an arena returns NULL instead.
  *

@@ -369,17 +369,18 @@ static bool ends_with(const char *s, const char *end)
 }
 
 /* Rejects options that refine one that is missing. */
-static bool check_company(cli_args *a, const options *o)
+static bool check_dependent_options(cli_args *a, const options *o)
 {
     static const struct {
         int first, last, needs;
-    } company[] = {{O_TRACE_LEVEL, O_TRACE_LIMIT, O_TRACE}, {O_CHECK_LIMIT, O_SCHEDULES, O_CHECK}};
-    for (size_t i = 0; i < sizeof company / sizeof *company; i++) {
-        for (int k = company[i].first; k <= company[i].last; k++) {
+    } dependences[] = {{O_TRACE_LEVEL, O_TRACE_LIMIT, O_TRACE},
+                       {O_CHECK_LIMIT, O_SCHEDULES, O_CHECK}};
+    for (size_t i = 0; i < sizeof dependences / sizeof *dependences; i++) {
+        for (int k = dependences[i].first; k <= dependences[i].last; k++) {
             char name[32], needed[32];
-            if (!o->given[k] || o->given[company[i].needs] || k == O_TRACK_ORIGINS) continue;
+            if (!o->given[k] || o->given[dependences[i].needs] || k == O_TRACK_ORIGINS) continue;
             snprintf(name, sizeof name, "--%s", option[k].name);
-            snprintf(needed, sizeof needed, "--%s", option[company[i].needs].name);
+            snprintf(needed, sizeof needed, "--%s", option[dependences[i].needs].name);
             pl_gpu_report(a->gpu, "E0020", name, needed, NULL, NULL);
             return false;
         }
@@ -421,7 +422,7 @@ static int read_options(cli_args *a, options *o)
         else
             ok &= k >= 0 && (o->given[k] = true) && read_option(a, o, k);
     }
-    if (!ok || !check_mode(a, o) || !check_company(a, o)) return CLI_INPUT;
+    if (!ok || !check_mode(a, o) || !check_dependent_options(a, o)) return CLI_INPUT;
     if (o->noperands == 0) {
         pl_gpu_report(
             a->gpu, "E0007", "run", "a PTX file or launch files", NULL,

@@ -5,7 +5,7 @@
  * that touch the same 32-byte sector share one sector. Shared memory: 32 banks of 4 bytes; lanes
  * that access different words of one bank are served in different passes ("wavefronts"). 64-bit
  * accesses are served half a warp, 128-bit accesses a quarter of a warp at a time. Source: NVIDIA
- * developer forum, "bank conflicts of vector loads", and smem.csv / coalescing.csv recorded on an
+ * developer forum, "bank conflicts of vector loads", and smem.tsv / coalescing.tsv recorded on an
  * H200. */
 #ifndef PL_MEMMODEL_COALESCER_H
 #define PL_MEMMODEL_COALESCER_H
@@ -52,7 +52,7 @@ void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, u
  * `extra` receives the passes beyond those of conflict-free addresses. Wide accesses are served in
  * groups of lanes whose data fill a row of the banks: half a warp for 8 bytes, a quarter for 16.
  * Loads use groups of twice the size if lanes n and n ^ 1, or n and n ^ 2, agree throughout the
- * warp (smem.csv: H200, driver 580.159.04, 2026-11). */
+ * warp (smem.tsv: H200, driver 580.159.04, 2026-11). */
 uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
                         uint32_t width, uint32_t rows, bool load, uint32_t *extra);
 /* Passes that serve the lanes of each bank. Accesses wider than a bank are served by parts of a

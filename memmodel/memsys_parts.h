@@ -141,7 +141,7 @@ static inline uint32_t pl_owner_of(const pl_memsys *m, uint64_t line)
 /* The slice of a half that serves a line. A kilobyte is interleaved over two slices, 256 bytes
  * each, and neighbouring kilobytes over all pairs of slices. (l2_slicemap.bin: lines 0, 1, 4 and 5
  * of eight are equally far from every SM, and so are the others.) A footprint fills the cache
- * evenly (mem_latency.csv: no miss at 28 MB of 30). */
+ * evenly (mem_latency.tsv: no miss at 28 MB of 30). */
 static inline uint32_t pl_slice_of(const pl_memsys *m, uint64_t line, uint32_t partition)
 {
     if (m->c->dram.map ==

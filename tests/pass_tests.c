@@ -62,7 +62,7 @@ static void drop(lines *l)
 }
 
 /* The text after `word` in a comment line, or NULL. */
-static const char *behind(const char *line, const char *word)
+static const char *text_after(const char *line, const char *word)
 {
     const size_t n = strlen(word);
     if (strncmp(line, "// ", 3) != 0 || strncmp(line + 3, word, n) != 0) return NULL;
@@ -139,8 +139,8 @@ static void check_count(checker *c, const char *counted)
 
 static void check_line(checker *c, const char *line)
 {
-    const char *text = behind(line, "CHECK:"), *none = behind(line, "CHECK-NOT:"),
-               *counted = behind(line, "CHECK-COUNT-");
+    const char *text = text_after(line, "CHECK:"), *none = text_after(line, "CHECK-NOT:"),
+               *counted = text_after(line, "CHECK-COUNT-");
     c->checks += text || none || counted;
     if (none && c->nno < sizeof c->no / sizeof *c->no) c->no[c->nno++] = none;
     if (counted) check_count(c, counted);
@@ -157,7 +157,7 @@ static void check_line(checker *c, const char *line)
 static const char *next_label(const lines *source, size_t k)
 {
     const char *label = NULL;
-    while (++k < source->n && !label) label = behind(source->at[k], "CHECK-LABEL:");
+    while (++k < source->n && !label) label = text_after(source->at[k], "CHECK-LABEL:");
     return label;
 }
 
@@ -165,7 +165,7 @@ static void check_output(checker *c, const lines *source)
 {
     c->end = c->out->n;
     for (size_t k = 0; k < source->n; k++) {
-        const char *label = behind(source->at[k], "CHECK-LABEL:");
+        const char *label = text_after(source->at[k], "CHECK-LABEL:");
         if (label)
             check_label(c, label, next_label(source, k));
         else
@@ -177,7 +177,7 @@ static void check_output(checker *c, const lines *source)
 static size_t read_options(const lines *source, const char **argv, size_t n)
 {
     for (size_t k = 0; k < source->n; k++) {
-        const char *run = behind(source->at[k], "RUN:");
+        const char *run = text_after(source->at[k], "RUN:");
         if (!run) continue;
         for (char *word = strtok(strdup(run), " "); word && n < MAX_OPTIONS;
              word = strtok(NULL, " "))

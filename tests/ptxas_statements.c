@@ -113,7 +113,7 @@ static void check_table(const char *which, const frame *pattern, known *k, bool 
     for (size_t i = 0; i < t.rows; i++) {
         const char *v = by_target ? t.row[i][version] : "9.0",
                    *g = by_target ? t.row[i][target] : "sm_90a";
-        bool wanted = t.row[i][accepted][0] == '1';
+        bool expected = t.row[i][accepted][0] == '1';
         frame f = make_module(pattern, v, g, t.row[i][statement]);
         if (i % ROWS_PER_GPU == 0) {
             if (gpu) pl_gpu_close(gpu);
@@ -121,10 +121,11 @@ static void check_table(const char *which, const frame *pattern, known *k, bool 
         }
         pl_load_options o = {.opt_level = 2, .check_only = true};
         pl_module *m = NULL;
-        bool agrees = (pl_module_load(gpu, "frame.ptx", f.text, f.size, &o, &m) == PL_OK) == wanted;
+        bool agrees =
+            (pl_module_load(gpu, "frame.ptx", f.text, f.size, &o, &m) == PL_OK) == expected;
         free(f.text);
-        total[wanted]++;
-        agreed[wanted] += agrees;
+        total[expected]++;
+        agreed[expected] += agrees;
         const char *row =
             key_of(which, v, g, t.row[i][accepted], t.row[i][statement], key, sizeof key);
         bool listed = k->n > 0 && bsearch(&row, k->row, k->n, sizeof *k->row, compare_strings);
@@ -135,8 +136,8 @@ static void check_table(const char *which, const frame *pattern, known *k, bool 
                 tap_note("agrees now, remove it from the list: %s", row);
             else
                 tap_note(
-                    "wrongly %s: %s%s%s", wanted ? "refused" : "taken", row, wanted ? ": " : "",
-                    wanted && pl_gpu_diag_count(gpu) > 0 ? pl_gpu_diag(gpu, 0, false).text : "");
+                    "wrongly %s: %s%s%s", expected ? "refused" : "taken", row, expected ? ": " : "",
+                    expected && pl_gpu_diag_count(gpu) > 0 ? pl_gpu_diag(gpu, 0, false).text : "");
         }
         pl_gpu_diag_clear(gpu);
     }

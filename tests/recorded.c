@@ -155,15 +155,15 @@ void recorded_run_with(const char *folder, const table *results, const char *mod
         run_result r;
         json_t *document = run_files(file, n, mode, options, BATCH_SECONDS, &r);
         for (size_t i = 0; i < n; i++) {
-            const char *wanted = results->row[first + i][name];
-            const json_t *result = find_case(document, wanted);
+            const char *expected = results->row[first + i][name];
+            const json_t *result = find_case(document, expected);
             if (result) {
                 each(ctx, first + i, result, &r);
                 continue;
             }
             run_result alone;
             json_t *again = run_files(&file[i], 1, mode, options, ALONE_SECONDS, &alone);
-            each(ctx, first + i, find_case(again, wanted), &alone);
+            each(ctx, first + i, find_case(again, expected), &alone);
             json_decref(again);
             run_free(&alone);
         }

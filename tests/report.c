@@ -398,9 +398,10 @@ static bool accesses_agree(sqlite3 *db, int64_t kernel, const json_t *launch)
         snprintf(sql, sizeof sql,
                  "SELECT max(%s) FROM mem WHERE kernel = :kernel AND pc = %" PRId64,
                  json_string_value(json_object_get(a, "measure")), member(a, "pc"));
-        const json_t *dearest = json_array_get(json_object_get(a, "samples"), 0);
-        wrong += dearest && member(dearest, json_string_value(json_object_get(a, "measure"))) !=
-                                value(db, kernel, sql);
+        const json_t *most_expensive = json_array_get(json_object_get(a, "samples"), 0);
+        wrong += most_expensive &&
+                 member(most_expensive, json_string_value(json_object_get(a, "measure"))) !=
+                     value(db, kernel, sql);
         json_array_foreach(json_object_get(a, "samples"), k, sample)
         {
             snprintf(sql, sizeof sql, "SELECT lane, address FROM mem_lane WHERE mem = %" PRId64,

@@ -23,7 +23,7 @@ uint32_t pl_lsu_tag_cycles(const pl_sm *s)
 }
 
 /* The data of a load whose last sector arrives at `at` pass the banks, and the link to its
- * sub-core. Returns the cycle at which they are available (coalescing.csv: 413 cycles if 32 sectors
+ * sub-core. Returns the cycle at which they are available (coalescing.tsv: 413 cycles if 32 sectors
  * are in one bank, 388 otherwise). */
 static uint64_t return_data(pl_sm *s, const pl_inflight *k, uint64_t at)
 {

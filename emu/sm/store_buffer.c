@@ -65,7 +65,7 @@ bool pl_store_buffer_merge(pl_sm *s, const pl_mem_req *r, uint64_t start, uint32
     return false;
 }
 
-/* Inserts a store that waits for others; if there are too many, the oldest leaves. (coalescing.csv:
+/* Inserts a store that waits for others; if there are too many, the oldest leaves. (coalescing.tsv:
  * 28 lines of a warp's stores wait for the next ones, 29 do not. paths.tsv rows: four warps that
  * store to 16 lines each merge nothing. joins.tsv: for bytes and halves it is 12 to 14 lines.) */
 void pl_store_buffer_insert(pl_sm *s, const pl_mem_req *r, uint32_t lanes, uint32_t entries)

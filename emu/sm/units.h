@@ -198,7 +198,7 @@ static inline void pl_mio_queue_push(const pl_sm *s, pl_subcore *c, uint64_t lea
 }
 
 /* Cycles for which an access occupies the link to the sub-core: those of its data. A store
- * transfers its addresses and its registers over it (smem.csv: 4, 6 and 10 cycles for stores of 32,
+ * transfers its addresses and its registers over it (smem.tsv: 4, 6 and 10 cycles for stores of 32,
  * 64 and 128 bits without conflicts). */
 static inline uint32_t pl_lsu_link_passes(const pl_memory_effect *fx, uint32_t passes)
 {

@@ -178,7 +178,7 @@ static void get_record(reader *r, const pl_record *rec, const char *from, void *
         for (unsigned e = 0; e < f->count; e++, from += f->bytes) {
             uint64_t v = read_le(from, f->bytes);
             if (f->kind == PL_F_BOOL && v > 1) {
-                report_damage(r, "a truth value is neither 0 nor 1");
+                report_damage(r, "a flag is neither 0 nor 1");
                 v = 0;
             }
             pl_field_set(f, to, e, v);

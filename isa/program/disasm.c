@@ -72,70 +72,88 @@ static void put_pred(text *t, uint32_t n, bool neg)
         put(t, "P%u", n - 2);
 }
 
+/* [R4:5+16]. index: of the address among those of the instruction. */
+static void put_address(text *t, const pl_program *p, const pl_prog_func *fn, const pl_insn *i,
+                        uint32_t op, unsigned index)
+{
+    static const uint8_t narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
+    const uint32_t third = i->op[PL_INLINE_OPERANDS - 1];
+    const int64_t offset = index == 0                          ? i->imm
+                           : index == 1                        ? (int32_t)i->target
+                           : index == 2 && third == UINT32_MAX ? 0
+                                                               : (int32_t)third;
+    const bool is_narrow = i->sel[PL_M_FLAGS] & narrow[index < 3 ? index : 2];
+    put(t, "[");
+    if (op != UINT32_MAX) put_row(t, p, fn, op, is_narrow ? 32 : 64);
+    if (op != UINT32_MAX && offset)
+        put(t, "%+" PRId64, offset);
+    else if (op == UINT32_MAX)
+        put(t, "0x%" PRIx64, (uint64_t)offset);
+    put(t, "]");
+}
+
+/* The called function, or the register with its address. */
+static void put_callee(text *t, const pl_program *p, const pl_prog_func *fn, const pl_insn *i,
+                       uint32_t op)
+{
+    const uint32_t callee = p->calls.at[i->target].callee;
+    if (callee >= p->funcs.n)
+        put_row(t, p, fn, op, 64);
+    else
+        put(t, "%s", p->funcs.at[callee].name ? p->funcs.at[callee].name : "?");
+}
+
+/* A register, or several in braces. */
+static void put_registers(text *t, const pl_program *p, const pl_prog_func *fn, const pl_insn *i,
+                          unsigned k)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const uint32_t op = k < PL_INLINE_OPERANDS ? i->op[k] : UINT32_MAX;
+    if (op == UINT32_MAX) {
+        put(t, "_");
+        return;
+    }
+    const pl_word type = pl_operand_type(f, k, i->mods);
+    const int count = pl_operand_count(f, k, i->mods), bits = pl_type_bits(type);
+    const bool negated = (i->neg >> k) & 1;
+    if (count) put(t, "{");
+    for (int e = 0; e < (count ? count : 1); e++) {
+        const uint32_t row = count ? p->pool.at[i->extra_ops + op + (uint32_t)e] : op;
+        put(t, "%s", e ? ", " : "");
+        if (type == W_pred) {
+            put_pred(t, row, negated);
+        } else {
+            put(t, "%s", negated ? "-" : "");
+            put_row(t, p, fn, row, bits);
+        }
+    }
+    if (count) put(t, "}");
+}
+
+/* *addresses: number of addresses among the operands before this one. */
 static void put_operand(text *t, const pl_program *p, const pl_prog_func *fn, const pl_insn *i,
                         unsigned k, unsigned *addresses)
 {
-    const pl_form *f = &pl_forms[i->form];
-    const pl_ospec *s = &f->operand[k];
-    uint32_t op = k < PL_INLINE_OPERANDS ? i->op[k] : UINT32_MAX;
-    switch ((pl_okind)s->kind) {
+    const uint32_t op = k < PL_INLINE_OPERANDS ? i->op[k] : UINT32_MAX;
+    switch ((pl_okind)pl_forms[i->form].operand[k].kind) {
     case PL_K_IMM:
         if (pl_insn_names_sreg(i) && op < W_count)
             put(t, "%%%s", pl_word_text[op]);
         else
             put(t, "%d", (int32_t)op);
         return;
-    case PL_K_ADDR: {
-        int64_t offset = *addresses == 0   ? i->imm
-                         : *addresses == 1 ? (int32_t)i->target
-                                           : (int32_t)i->op[PL_INLINE_OPERANDS - 1];
-        if (*addresses == 2 && i->op[PL_INLINE_OPERANDS - 1] == UINT32_MAX) offset = 0;
-        static const uint8_t narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
-        bool is_narrow = i->sel[PL_M_FLAGS] & narrow[*addresses < 3 ? *addresses : 2];
-        ++*addresses;
-        put(t, "[");
-        if (op != UINT32_MAX) put_row(t, p, fn, op, is_narrow ? 32 : 64);
-        if (op != UINT32_MAX && offset)
-            put(t, "%+" PRId64, offset);
-        else if (op == UINT32_MAX)
-            put(t, "0x%" PRIx64, (uint64_t)offset);
-        put(t, "]");
-        return;
-    }
+    case PL_K_ADDR: put_address(t, p, fn, i, op, (*addresses)++); return;
     case PL_K_LABEL: put(t, "%s%u", t->label, i->target); return;
     case PL_K_LABELS:
         for (unsigned e = 0; e < i->nextra; e++)
             put(t, "%s%s%u", e ? " " : "", t->label, p->pool.at[i->extra_ops + e]);
         return;
-    case PL_K_FUNC: {
-        uint32_t callee = p->calls.at[i->target].callee;
-        if (callee < p->funcs.n)
-            put(t, "%s", p->funcs.at[callee].name ? p->funcs.at[callee].name : "?");
-        else
-            put_row(t, p, fn, op, 64);
-        return;
-    }
+    case PL_K_FUNC: put_callee(t, p, fn, i, op); return;
     case PL_K_ARGS: put(t, "(%u)", p->calls.at[i->target].nargs); return;
     case PL_K_RETS: put(t, "(%u)", p->calls.at[i->target].nrets); return;
     case PL_K_PROTO: put(t, "-"); return;
-    default: break;
+    default: put_registers(t, p, fn, i, k);
     }
-    if (op == UINT32_MAX) {
-        put(t, "_");
-        return;
-    }
-    pl_word type = pl_operand_type(f, k, i->mods);
-    int count = pl_operand_count(f, k, i->mods), bits = pl_type_bits(type);
-    if (count) put(t, "{");
-    for (int e = 0; e < (count ? count : 1); e++) {
-        uint32_t row = count ? p->pool.at[i->extra_ops + op + (uint32_t)e] : op;
-        put(t, "%s", e ? ", " : "");
-        if (type == W_pred)
-            put_pred(t, row, (i->neg >> k) & 1);
-        else
-            put(t, "%s", (i->neg >> k) & 1 ? "-" : ""), put_row(t, p, fn, row, bits);
-    }
-    if (count) put(t, "}");
 }
 
 size_t pl_disasm(const pl_program *p, uint32_t pc, char *buf, size_t size)

@@ -270,7 +270,7 @@ static bool check_insn(check *c, pl_insn *i)
     if (i->line >= c->p->lines.n) return fail(c, "an instruction has no line");
     if (i->reconv != UINT32_MAX &&
         (i->reconv < c->f->first || i->reconv > c->f->first + c->f->count))
-        return fail(c, "lanes meet again outside their function");
+        return fail(c, "lanes reconverge outside their function");
     if ((pl_forms[i->form].effects & PL_EF_CALL) && !check_call(c, i)) return false;
     if (!check_operands(c, i) || !check_memory(c, i)) return false;
     PL_FOR_EACH_USE(c->p, i, o) check_use(c, o.row, o.rows, o.use);

@@ -52,7 +52,7 @@ pl_fit pl_element_encode(const pl_element *e, const pl_number *v, uint64_t *bits
 /* Returns the range for messages: "-2147483648 to 2147483647". */
 const char *pl_element_range(const pl_element *e);
 
-/* Rounds a float to an 8- or 16-bit format: nearest even, subnormals kept, saturated (CASES.md). */
+/* Rounds a float to an 8- or 16-bit format: nearest even, subnormals kept, saturated. */
 uint32_t pl_element_narrow(const pl_element *e, float f);
 /* Returns the value of a floating-point element. */
 double pl_element_value(const pl_element *e, uint64_t bits);

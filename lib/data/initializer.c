@@ -1,4 +1,5 @@
-/* initializer.c - the initialisers of buffers, bit-exact as defined by h200/CASES.md.
+/* initializer.c - the initialisers of buffers. The recordings in tests/data were made with equal
+ * values, bit for bit.
  *
  * Floating-point values are computed in double, with every operation rounded. This file must not be
  * compiled with fused multiply-add contraction (configure passes -ffp-contract=off). */

@@ -1,7 +1,7 @@
 /* initializer.h - initial contents of buffers: constants, counters, reproducible random numbers,
  * lists and files.
  *
- * The formulas are those of the recorded hardware runs (h200/CASES.md), so that outputs can be
+ * The formulas are those of the runs recorded on hardware (tests/data), so that outputs can be
  * compared byte for byte. */
 #ifndef PL_LIB_DATA_INITIALIZER_H
 #define PL_LIB_DATA_INITIALIZER_H

@@ -155,7 +155,7 @@ uint32_t pl_node_unary(pl_parse *p, int op, uint32_t a, pl_loc at)
 
 static bool float_binary(pl_node *r, int op, double x, double y)
 {
-    int truth = -1;
+    int result = -1;
     switch (op) {
     case '+': set_double(r, x + y); break;
     case '-': set_double(r, x - y); break;
@@ -164,18 +164,18 @@ static bool float_binary(pl_node *r, int op, double x, double y)
         if (y == 0.0) return false;
         set_double(r, x / y);
         break;
-    case '<': truth = x < y; break;
-    case '>': truth = x > y; break;
-    case T_LE: truth = x <= y; break;
-    case T_GE: truth = x >= y; break;
-    case T_EQ: truth = x == y; break;
-    case T_NE: truth = x != y; break;
+    case '<': result = x < y; break;
+    case '>': result = x > y; break;
+    case T_LE: result = x <= y; break;
+    case T_GE: result = x >= y; break;
+    case T_EQ: result = x == y; break;
+    case T_NE: result = x != y; break;
     default: return false;
     }
-    if (truth >= 0) {
+    if (result >= 0) {
         r->kind = PL_N_INT;
         r->is_unsigned = false;
-        r->value = truth;
+        r->value = result;
     }
     return true;
 }
@@ -186,21 +186,21 @@ static bool int_binary(pl_node *r, int op, const pl_node *a, const pl_node *b)
     bool u = a->is_unsigned || b->is_unsigned;
     uint64_t x = (uint64_t)a->value, y = (uint64_t)b->value, v = 0;
     int64_t sx = a->value, sy = b->value;
-    bool truth = false, compares = true;
+    bool result = false, compares = true;
     switch (op) {
-    case '<': truth = u ? x < y : sx < sy; break;
-    case '>': truth = u ? x > y : sx > sy; break;
-    case T_LE: truth = u ? x <= y : sx <= sy; break;
-    case T_GE: truth = u ? x >= y : sx >= sy; break;
-    case T_EQ: truth = x == y; break;
-    case T_NE: truth = x != y; break;
-    case T_ANDAND: truth = x && y; break;
-    case T_OROR: truth = x || y; break;
+    case '<': result = u ? x < y : sx < sy; break;
+    case '>': result = u ? x > y : sx > sy; break;
+    case T_LE: result = u ? x <= y : sx <= sy; break;
+    case T_GE: result = u ? x >= y : sx >= sy; break;
+    case T_EQ: result = x == y; break;
+    case T_NE: result = x != y; break;
+    case T_ANDAND: result = x && y; break;
+    case T_OROR: result = x || y; break;
     default: compares = false; break;
     }
     if (compares) {
         r->is_unsigned = false;
-        r->value = truth;
+        r->value = result;
         return true;
     }
     switch (op) {

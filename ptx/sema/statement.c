@@ -516,73 +516,70 @@ static bool check_map_numbers(const pl_attempt *a)
     return true;
 }
 
+static void report_operand_number(const pl_attempt *a, pl_loc at, const char *why)
+{
+    pl_report(a->p->diags, PL_E0205, at, pl_full_name(a->p, a->opcode), why)->help =
+        pl_syntax_help(a->p, a->form);
+}
+
+/* Called when all items have matched: the operands from k on must be optional. */
+static bool match_absent_operands(const pl_attempt *a, unsigned k)
+{
+    for (; k < a->form->noperands; k++) {
+        if (a->out) memset(&a->out[k], 0, sizeof a->out[k]);
+        if (is_optional(&a->form->operand[k])) continue;
+        if (a->report) report_operand_number(a, a->at, "too few");
+        return false;
+    }
+    return true;
+}
+
+/* Reports that item i matches no operand. */
+static void report_unmatched_item(const pl_attempt *a, unsigned i)
+{
+    const pl_node *n = node(a->p, a->items[i].node);
+    if (a->items[i].second_of_pair)
+        pl_report(a->p->diags, PL_E0231, n->at, pl_full_name(a->p, a->opcode))->help =
+            pl_syntax_help(a->p, a->form);
+    else
+        report_operand_number(a, n->at, i < a->form->noperands ? "too few" : "too many");
+}
+
+/* True if operand k is optional, and the item is not it: there are items enough for the operands
+ * after it, and it does not match. */
+static bool skips_operand(const pl_attempt *a, unsigned k, unsigned i)
+{
+    const pl_ospec *s = &a->form->operand[k];
+    pl_operand_draft unused = {0};
+    if (!is_optional(s) || s->joined || k + 1 >= a->form->noperands ||
+        a->nitems - i > a->form->noperands - k - 1)
+        return false;
+    pl_attempt quiet = *a;
+    quiet.report = false;
+    quiet.out = NULL;
+    return !pl_operand_check(&quiet, k, &a->items[i], &unused);
+}
+
 /* Matches the items with the form's operands in order. Optional operands that do not match are
  * skipped. */
 static bool match_operands(pl_attempt *a)
 {
-    unsigned i = 0;
+    unsigned i = 0, k = 0;
     pl_operand_draft scratch;
-    for (unsigned k = 0; k < a->form->noperands; k++) {
+    for (; k < a->form->noperands && (i < a->nitems || i == 0); k++) {
         const pl_ospec *s = &a->form->operand[k];
-        bool have = i < a->nitems && a->items[i].second_of_pair == s->joined;
+        const bool have = i < a->nitems && a->items[i].second_of_pair == s->joined;
         pl_operand_draft *o = a->out ? &a->out[k] : &scratch;
         memset(o, 0, sizeof *o);
-        if (!have) {
-            if (is_optional(s)) continue;
-            break;
-        }
-        if (is_optional(s) && !s->joined && k + 1 < a->form->noperands &&
-            a->nitems - i <= a->form->noperands - k - 1) {
-            pl_attempt quiet = *a;
-            quiet.report = false;
-            quiet.out = NULL;
-            memset(&scratch, 0, sizeof scratch);
-            if (!pl_operand_check(&quiet, k, &a->items[i], &scratch)) continue;
-        }
-        if (!pl_operand_check(a, k, &a->items[i], o)) {
-            a->matched = i;
-            return false;
-        }
-        i++;
+        if (!have && !is_optional(s)) break;
+        if (!have || skips_operand(a, k, i)) continue;
         a->matched = i;
-        if (i == a->nitems) {
-            /* the remaining operands must be optional */
-            for (k++; k < a->form->noperands; k++) {
-                if (a->out) memset(&a->out[k], 0, sizeof *o);
-                if (!is_optional(&a->form->operand[k])) {
-                    if (a->report)
-                        pl_report(a->p->diags, PL_E0205, a->at, pl_full_name(a->p, a->opcode),
-                                  "too few")
-                            ->help = pl_syntax_help(a->p, a->form);
-                    return false;
-                }
-            }
-            return true;
-        }
+        if (!pl_operand_check(a, k, &a->items[i], o)) return false;
+        i++;
     }
     a->matched = i;
-    if (i == a->nitems && a->form->noperands == 0) return true;
-    if (i == a->nitems) {
-        for (unsigned k = 0; k < a->form->noperands; k++)
-            if (!is_optional(&a->form->operand[k])) {
-                if (a->report)
-                    pl_report(a->p->diags, PL_E0205, a->at, pl_full_name(a->p, a->opcode),
-                              "too few")
-                        ->help = pl_syntax_help(a->p, a->form);
-                return false;
-            }
-        return true;
-    }
-    if (a->report) {
-        const pl_node *n = node(a->p, a->items[i].node);
-        if (a->items[i].second_of_pair)
-            pl_report(a->p->diags, PL_E0231, n->at, pl_full_name(a->p, a->opcode))->help =
-                pl_syntax_help(a->p, a->form);
-        else
-            pl_report(a->p->diags, PL_E0205, n->at, pl_full_name(a->p, a->opcode),
-                      i < a->form->noperands ? "too few" : "too many")
-                ->help = pl_syntax_help(a->p, a->form);
-    }
+    if (i == a->nitems) return match_absent_operands(a, i ? k : 0);
+    if (a->report) report_unmatched_item(a, i);
     return false;
 }
 
@@ -774,71 +771,83 @@ static void refer_to_labels(const pl_attempt *a)
                            pl_arena_new(a->p->names, pl_label *));
 }
 
-void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at,
-                  uint32_t operands)
+/* The forms that the words of an instruction match. NULL: none, which is reported. */
+static const pl_match *match_opcode(pl_parse *p, pl_sym *opcode, pl_loc at)
 {
-    pl_item items[MAX_ITEMS];
-    pl_operand_draft out[PL_MAX_OPERANDS];
-    bool too_many, guarded = guard != NULL;
-    pl_reg *g = NULL;
-    if (!p->func) {
-        pl_nodes_reset(p);
-        return;
-    }
-    if (guarded) g = guard_register(p, guard, guard_at);
     if (opcode->mnem < 0) {
         pl_diag *d = pl_report(p->diags, PL_E0201, at, opcode->name);
         const char *s = pl_match_suggest_mnem(opcode->name, opcode->len);
         if (s) d->help = pl_arena_printf(p->arena, "did you mean '%s'?", s);
-        pl_nodes_reset(p);
-        return;
+        return NULL;
     }
     if (!p->match) add_aligned(p, opcode, at);
-    const pl_match *m =
-        p->match ? p->match : pl_match_words(p->matcher, opcode->mnem, p->word, p->nwords);
-    p->match = m;
-    if (!m->n) {
-        if (!p->word_overflow) report_words(p, opcode, at, m);
-        pl_nodes_reset(p);
-        return;
-    }
-    pl_attempt a = {.p = p, .items = items, .opcode = opcode, .at = at};
-    a.nitems = split_items(p, operands, items, &too_many);
+    if (!p->match) p->match = pl_match_words(p->matcher, opcode->mnem, p->word, p->nwords);
+    if (p->match->n) return p->match;
+    if (!p->word_overflow) report_words(p, opcode, at, p->match);
+    return NULL;
+}
+
+/* The form that the operands match, or else the one that they match furthest. */
+static const pl_choice *choose_form(pl_attempt *a, const pl_match *m)
+{
     const pl_choice *best = &m->at[0];
     unsigned furthest = 0;
     for (unsigned k = 0; k < m->n && m->n > 1; k++) {
-        a.form = &pl_forms[m->at[k].form];
-        a.mods = m->at[k].mods;
-        a.matched = a.match_quality = 0;
-        if (match_operands(&a)) {
-            best = &m->at[k];
-            break;
-        }
-        unsigned score = 4 * a.matched + a.match_quality;
+        a->form = &pl_forms[m->at[k].form];
+        a->mods = m->at[k].mods;
+        a->matched = a->match_quality = 0;
+        if (match_operands(a)) return &m->at[k];
+        const unsigned score = 4 * a->matched + a->match_quality;
         if (score > furthest || k == 0) {
             furthest = score;
             best = &m->at[k];
         }
     }
-    if (too_many) {
-        pl_report(p->diags, PL_E0205, at, pl_full_name(p, opcode), "too many");
-        pl_nodes_reset(p);
-        return;
-    }
-    a.form = &pl_forms[best->form];
-    a.mods = best->mods;
-    a.out = out;
-    a.report = true;
-    for (unsigned k = 0; k < a.form->noperands; k++) out[k].kind = PL_O_NONE;
-    bool good = match_operands(&a);
-    if (!good) report_undefined_names(&a);
-    if (good && check_policy(&a) && check_mask(&a) && check_pair(&a) && check_mbarrier(&a) &&
-        check_texture(&a) && check_address_size(&a) && pl_video_check_signs(&a) &&
-        check_scale(&a) && check_constants(&a) && check_policy_range(&a) &&
-        check_scale_selectors(&a) && check_map_numbers(&a) && pl_call_check(p, a.form, a.out, at) &&
-        (!guarded || g))
-        append_statement(&a, best, g, neg);
+    return best;
+}
+
+/* Checks operands that have matched their form. False: one is wrong, which is reported. */
+static bool check_statement(pl_attempt *a)
+{
+    return check_policy(a) && check_mask(a) && check_pair(a) && check_mbarrier(a) &&
+           check_texture(a) && check_address_size(a) && pl_video_check_signs(a) && check_scale(a) &&
+           check_constants(a) && check_policy_range(a) && check_scale_selectors(a) &&
+           check_map_numbers(a) && pl_call_check(a->p, a->form, a->out, a->at);
+}
+
+/* Appends the statement to the function if it is right. guarded: it has a guard; NULL: that is
+ * wrong. */
+static void add_statement(pl_attempt *a, const pl_match *m, bool guarded, pl_reg *guard, bool neg)
+{
+    pl_operand_draft out[PL_MAX_OPERANDS];
+    const pl_choice *best = choose_form(a, m);
+    a->form = &pl_forms[best->form];
+    a->mods = best->mods;
+    a->out = out;
+    a->report = true;
+    for (unsigned k = 0; k < a->form->noperands; k++) out[k].kind = PL_O_NONE;
+    const bool good = match_operands(a);
+    if (!good) report_undefined_names(a);
+    if (good && check_statement(a) && (!guarded || guard))
+        append_statement(a, best, guard, neg);
     else
-        refer_to_labels(&a);
+        refer_to_labels(a);
+}
+
+void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at,
+                  uint32_t operands)
+{
+    pl_item items[MAX_ITEMS];
+    bool too_many;
+    if (p->func) {
+        pl_reg *g = guard ? guard_register(p, guard, guard_at) : NULL;
+        const pl_match *m = match_opcode(p, opcode, at);
+        pl_attempt a = {.p = p, .items = items, .opcode = opcode, .at = at};
+        if (m) a.nitems = split_items(p, operands, items, &too_many);
+        if (m && too_many)
+            pl_report(p->diags, PL_E0205, at, pl_full_name(p, opcode), "too many");
+        else if (m)
+            add_statement(&a, m, guard != NULL, g, neg);
+    }
     pl_nodes_reset(p);
 }

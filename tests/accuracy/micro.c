@@ -559,9 +559,9 @@ int main(int argc, char **argv)
         printf("%-12s %-48s %12s %12s %9s\n", "table", "what", "H200", "modelled", "error");
     }
     for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
-        bool wanted = first >= argc;
-        for (int a = first; a < argc; a++) wanted |= strcmp(argv[a], part[k].name) == 0;
-        if (wanted) part[k].run(m);
+        bool selected = first >= argc;
+        for (int a = first; a < argc; a++) selected |= strcmp(argv[a], part[k].name) == 0;
+        if (selected) part[k].run(m);
     }
     printf("micro: %zu of %zu rows within 10%% (%.1f%%)\n", m->all_inside, m->all_rows,
            m->all_rows ? 100.0 * (double)m->all_inside / (double)m->all_rows : 0);

@@ -34,7 +34,7 @@ static void *compare(void *p)
     return NULL;
 }
 
-static bool wanted(const char *name, int argc, char **argv)
+static bool selected(const char *name, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         if (strcmp(name, argv[i]) == 0) return true;
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
     work w;
     uint64_t *hash;
     for (; (hash = mufu_next(in, &w.record)) != NULL; free(hash)) {
-        if (!wanted(w.record.name, argc, argv)) continue;
+        if (!selected(w.record.name, argc, argv)) continue;
         w.hash = hash;
         w.block = mufu_find(w.record.name);
         if (!w.block) {

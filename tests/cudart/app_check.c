@@ -1,4 +1,4 @@
-/* app_check.c - programs with one error each for checkers; with $APP_MENDED it is fixed. */
+/* app_check.c - programs with one error each for checkers; with $APP_FIXED it is fixed. */
 #include "tests/cudart/app.h"
 #include <pthread.h>
 #include <signal.h>
@@ -22,9 +22,9 @@ int cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, 
 
 enum { WORDS = 64 };
 
-static bool mended(void)
+static bool is_fixed(void)
 {
-    return getenv("APP_MENDED") != NULL;
+    return getenv("APP_FIXED") != NULL;
 }
 
 static void *allocated(size_t bytes)
@@ -38,7 +38,7 @@ static void *allocated(size_t bytes)
 void undefined(void)
 {
     void *p = allocated(4 * WORDS), *q = allocated(4 * WORDS), *r = allocated(4);
-    if (mended()) EXPECT(cudaMemset(p, 0, 4 * WORDS), 0);
+    if (is_fixed()) EXPECT(cudaMemset(p, 0, 4 * WORDS), 0);
     EXPECT(cudaMemcpy(q, p, 4 * WORDS, COPY_D2D), 0);
     void *args[] = {&q, &r};
     EXPECT(cudaLaunchKernel(stub_pick, shape(1), shape(1), args, 0, NULL), 0);
@@ -51,7 +51,7 @@ void undefined_output(void)
     float h[WORDS] = {0};
     void *p = allocated(sizeof h), *q = allocated(sizeof h);
     unsigned n = WORDS;
-    EXPECT(cudaMemcpy(p, h, mended() ? sizeof h : sizeof h / 2, COPY_H2D), 0);
+    EXPECT(cudaMemcpy(p, h, is_fixed() ? sizeof h : sizeof h / 2, COPY_H2D), 0);
     void *args[] = {&p, &p, &q, &n};
     EXPECT(cudaLaunchKernel(stub_add, shape(1), shape(WORDS), args, 0, NULL), 0);
     EXPECT(cudaMemcpy(h, q, sizeof h, COPY_D2H), 0);
@@ -88,7 +88,7 @@ void undefined_exits(void)
     at_quick_exit(say_bye);
     undefined_output();
     if (fork() == 0) _exit(0);
-    end_by(getenv("APP_EXIT"), 3 * mended());
+    end_by(getenv("APP_EXIT"), 3 * is_fixed());
 }
 
 static void *end_soon(void *unused)
@@ -128,7 +128,7 @@ void undefined_copy(void)
 {
     unsigned h[WORDS];
     char *p = allocated(2 * sizeof h);
-    EXPECT(cudaMemset(p, 0, mended() ? 2 * sizeof h : sizeof h + sizeof h / 2), 0);
+    EXPECT(cudaMemset(p, 0, is_fixed() ? 2 * sizeof h : sizeof h + sizeof h / 2), 0);
     EXPECT(cudaMemcpy(h, p + sizeof h, sizeof h, COPY_D2H), 0);
 }
 
@@ -142,7 +142,7 @@ static void make_streams(void)
 static void pass_on(int from, int to)
 {
     void *event;
-    if (!mended()) return;
+    if (!is_fixed()) return;
     EXPECT(cudaEventCreate(&event), 0);
     EXPECT(cudaEventRecord(event, streams[from]), 0);
     EXPECT(cudaStreamWaitEvent(streams[to], event, 0), 0);
@@ -171,7 +171,7 @@ void undefined_texels(void)
     EXPECT(cudaMallocArray(&a, &format, 8, 2, 0), 0);
     memset(h, 0, sizeof h);
     write_to(allocated(4), NULL);
-    const size_t rows = mended() ? 2 : 1;
+    const size_t rows = is_fixed() ? 2 : 1;
     EXPECT(cudaMemcpy2DToArray(a, 0, 0, h, sizeof *h, sizeof *h, rows, COPY_H2D), 0);
     EXPECT(cudaMemcpy2DFromArray(h, sizeof *h, a, 0, 0, sizeof *h, 2, COPY_D2H), 0);
     EXPECT(cudaFreeArray(a), 0);
@@ -259,7 +259,7 @@ void array_race(void)
 void set_race(void)
 {
     void *p = allocated(4), *stream;
-    if (mended()) EXPECT(cudaMallocManaged(&p, 4, 1), 0);
+    if (is_fixed()) EXPECT(cudaMallocManaged(&p, 4, 1), 0);
     EXPECT(cudaStreamCreateWithFlags(&stream, 1), 0);
     EXPECT(cudaMemset(p, 0, 4), 0);
     write_to(p, stream);
@@ -273,7 +273,7 @@ void copy_race(void)
     EXPECT(cudaStreamCreateWithFlags(&stream, 1), 0);
     EXPECT(cudaMemset(from, 0, 4), 0);
     EXPECT(cudaMemcpy(p, from, 4, COPY_D2D), 0);
-    if (mended()) EXPECT(cudaDeviceSynchronize(), 0);
+    if (is_fixed()) EXPECT(cudaDeviceSynchronize(), 0);
     write_to(p, stream);
     EXPECT(cudaDeviceSynchronize(), 0);
 }
@@ -302,7 +302,7 @@ void leak(void)
     void *p = allocated(1000), *q;
     EXPECT(cudaMallocAsync(&q, 24, NULL), 0);
     EXPECT(cudaFreeAsync(q, NULL), 0);
-    if (mended()) EXPECT(cudaFree(p), 0);
+    if (is_fixed()) EXPECT(cudaFree(p), 0);
 }
 
 /* Threads of two blocks write to managed memory. */
@@ -312,7 +312,7 @@ void managed_unwritten(void)
     unsigned *p, *q;
     EXPECT(cudaMallocManaged((void **)&p, 4, 1), 0);
     EXPECT(cudaMallocManaged((void **)&q, 4, 1), 0);
-    if (mended()) *(volatile unsigned *)p = 0;
+    if (is_fixed()) *(volatile unsigned *)p = 0;
     void *args[] = {&p, &q};
     EXPECT(cudaLaunchKernel(stub_pick, shape(1), shape(1), args, 0, NULL), 0);
     EXPECT(cudaDeviceSynchronize(), 0);
@@ -330,11 +330,11 @@ void host_race(void)
     p[0] = h[0] = 7;
     void *args[] = {(void *)(uintptr_t)&p};
     EXPECT(cudaLaunchKernel(stub_index, shape(1), shape(1), args, 0, NULL), 0);
-    if (mended()) EXPECT(cudaDeviceSynchronize(), 0);
+    if (is_fixed()) EXPECT(cudaDeviceSynchronize(), 0);
     EXPECT(p[0], 0);
     EXPECT(cudaMemcpyAsync(d, (const void *)(uintptr_t)h, 4 * WORDS, COPY_H2D, s), 0);
     EXPECT(h[0], 7); /* no race */
-    if (mended()) EXPECT(cudaStreamSynchronize(s), 0);
+    if (is_fixed()) EXPECT(cudaStreamSynchronize(s), 0);
     h[WORDS - 1] = 1;
     EXPECT(cudaDeviceSynchronize(), 0);
     h[0] = 2;
@@ -345,6 +345,6 @@ void managed_race(void)
     void *p;
     EXPECT(cudaMallocManaged(&p, 4, 1), 0);
     void *args[] = {&p};
-    EXPECT(cudaLaunchKernel(stub_index, shape(1), shape(mended() ? 1 : 32), args, 0, NULL), 0);
+    EXPECT(cudaLaunchKernel(stub_index, shape(1), shape(is_fixed() ? 1 : 32), args, 0, NULL), 0);
     EXPECT(cudaDeviceSynchronize(), 0);
 }

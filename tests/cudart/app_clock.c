@@ -299,10 +299,10 @@ static double ms_between(void *from, void *to)
     return (double)ms;
 }
 
-static void expect_near(double is, double wanted)
+static void expect_near(double is, double expected)
 {
-    if (fabs(is - wanted) > 1e-3 * wanted) printf("%g, not %g\n", is, wanted);
-    EXPECT(fabs(is - wanted) <= 1e-3 * wanted, 1);
+    if (fabs(is - expected) > 1e-3 * expected) printf("%g, not %g\n", is, expected);
+    EXPECT(fabs(is - expected) <= 1e-3 * expected, 1);
 }
 
 /* Kernels that take half of the machine: those of two streams run concurrently, also if all of

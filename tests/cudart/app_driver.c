@@ -493,10 +493,10 @@ static int each_row(bool (*row)(char *line))
     return n;
 }
 
-static void expect_text(const char *is, const char *wanted)
+static void expect_text(const char *is, const char *expected)
 {
-    const bool same = is && wanted && strcmp(is, wanted) == 0;
-    if (!same) printf("%s, not %s\n", is ? is : "nothing", wanted ? wanted : "nothing");
+    const bool same = is && expected && strcmp(is, expected) == 0;
+    if (!same) printf("%s, not %s\n", is ? is : "nothing", expected ? expected : "nothing");
     EXPECT(same, true);
 }
 

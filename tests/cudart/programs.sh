@@ -105,17 +105,17 @@ ended() {
 for function in _exit _Exit exit; do ended "findings of a program that ends by $function" 1 "" $function undefined_exits; done
 ended "findings of a program that ends by quick_exit, after its own functions" 1 bye quick_exit undefined_exits
 ended "findings of a program that aborts" 134 "" abort undefined_exits
-APP_MENDED=1 && export APP_MENDED
+APP_FIXED=1 && export APP_FIXED
 for function in _exit quick_exit; do
     case $function in quick_exit) out=bye ;; *) out= ;; esac
     runs "exit status of the program without findings: $function" 3 "$out" "" env APP_EXIT=$function "$loom" exec --check all "$build/tests/cudart/app" undefined_exits
 done
-unset APP_MENDED
+unset APP_FIXED
 for function in _exit exit; do
     ended "another thread exits by $function during a launch" 6 "" $function undefined_left
     ended "a signal handler exits by $function during a launch" 6 "" $function undefined_alarm
 done
-# What checkers find in programs with one mistake each, with all words but offsets; where $APP_MENDED mends it, nothing is found.
+# What checkers find in programs with one mistake each, with all words but offsets; where $APP_FIXED mends it, nothing is found.
 for t in undefined undefined_output undefined_copy undefined_texels managed_unwritten managed_race host_race stream_early stream_late stream_race variable_race array_race set_race copy_race graph_race leak; do
     more=--track-origins
     [ $t = leak ] && more="--leak-check full"
@@ -125,7 +125,7 @@ for t in undefined undefined_output undefined_copy undefined_texels managed_unwr
         continue
     fi
     "$loom" exec --check all $more "$build/tests/cudart/app" $t 2>&1 >out | sed 's/+0x[0-9a-f]*/+0x.../g' >>findings
-    runs "$t, fixed" 5 good "" env APP_MENDED=1 "$loom" exec --check all $more "$build/tests/cudart/app" $t
+    runs "$t, fixed" 5 good "" env APP_FIXED=1 "$loom" exec --check all $more "$build/tests/cudart/app" $t
 done
 # The same in the format of compute-sanitizer, and as rows of the trace.
 for t in undefined_output undefined_copy behind leak; do

@@ -36,7 +36,7 @@ static const char *shown(const char *text, size_t n)
 START_TEST(terminals_get_no_control_characters)
 {
     static const struct {
-        const char *text, *wanted;
+        const char *text, *expected;
     } row[] = {
         {"plain ~", "plain ~"},
         {"\033[31mred\007\177", "?[31mred??"},
@@ -56,7 +56,7 @@ START_TEST(terminals_get_no_control_characters)
         {"\xe2\x82", "??"},                                    /* truncated */
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        ck_assert_str_eq(shown(row[i].text, strlen(row[i].text)), row[i].wanted);
+        ck_assert_str_eq(shown(row[i].text, strlen(row[i].text)), row[i].expected);
     ck_assert_str_eq(shown("a\0b", 3), "a?b");
 }
 END_TEST
@@ -365,9 +365,10 @@ END_TEST
 
 START_TEST(json_incremental_output)
 {
-    static const char wanted[] = "{\"a\":[1,-2,0.1,null,true,\"\\\"\\\\\\n\\u0001\\u003c\xc3\xa9??"
-                                 "\"],\"b\":{},\"c\":[\"\",\"Zg==\",\"Zm8=\","
-                                 "\"Zm9v\"]}";
+    static const char expected[] =
+        "{\"a\":[1,-2,0.1,null,true,\"\\\"\\\\\\n\\u0001\\u003c\xc3\xa9??"
+        "\"],\"b\":{},\"c\":[\"\",\"Zg==\",\"Zm8=\","
+        "\"Zm9v\"]}";
     char text[200] = "";
     FILE *f = fmemopen(text, sizeof text, "w");
     pl_json j = {.file = f, .html = true};
@@ -382,7 +383,7 @@ START_TEST(json_incremental_output)
     pl_json_close(&j);
     pl_json_close(&j);
     fclose(f);
-    ck_assert_str_eq(text, wanted);
+    ck_assert_str_eq(text, expected);
 }
 END_TEST
 

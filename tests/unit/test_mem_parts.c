@@ -202,7 +202,7 @@ START_TEST(atomics_count_lanes_with_one_address)
 }
 END_TEST
 
-/* Numbers of passes consistent with the latencies of smem.csv (H200, driver 580.159.04,
+/* Numbers of passes consistent with the latencies of smem.tsv (H200, driver 580.159.04,
  * 2026-11): 26.75 cycles, and two more for each further pass. */
 START_TEST(bank_passes_match_h200)
 {

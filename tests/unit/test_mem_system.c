@@ -276,8 +276,8 @@ END_TEST
 
 /* Cycle of the reply to a read of a line present in the only slice, after another node's requests
  * of op for another line. */
-static uint64_t read_behind(double fill, uint32_t atomic_queue_limit, uint8_t op, unsigned requests,
-                            uint64_t later)
+static uint64_t read_after_requests(double fill, uint32_t atomic_queue_limit, uint8_t op,
+                                    unsigned requests, uint64_t later)
 {
     pl_memsys_config c = small;
     c.slices = 1;
@@ -310,12 +310,12 @@ START_TEST(fills_and_atomics_occupy_slice)
 {
     /* the line arrives 166 cycles after its read was sent (see the first test), and the other read
      * at the slice after 160 + 21 */
-    const uint64_t alone = read_behind(0, 0, PL_MEM_READ, 1, 160);
-    ck_assert_uint_gt(read_behind(100, 0, PL_MEM_READ, 1, 160), alone + 50);
-    ck_assert_uint_eq(read_behind(100, 0, PL_MEM_READ, 1, 400), alone + 240);
-    const uint64_t behind = read_behind(0, 0, PL_MEM_REDUCE, 20, 60);
-    ck_assert_uint_gt(read_behind(0, 4, PL_MEM_REDUCE, 20, 60), behind + 4);
-    ck_assert_uint_eq(read_behind(0, 1000, PL_MEM_REDUCE, 20, 60), behind);
+    const uint64_t alone = read_after_requests(0, 0, PL_MEM_READ, 1, 160);
+    ck_assert_uint_gt(read_after_requests(100, 0, PL_MEM_READ, 1, 160), alone + 50);
+    ck_assert_uint_eq(read_after_requests(100, 0, PL_MEM_READ, 1, 400), alone + 240);
+    const uint64_t queued = read_after_requests(0, 0, PL_MEM_REDUCE, 20, 60);
+    ck_assert_uint_gt(read_after_requests(0, 4, PL_MEM_REDUCE, 20, 60), queued + 4);
+    ck_assert_uint_eq(read_after_requests(0, 1000, PL_MEM_REDUCE, 20, 60), queued);
 }
 END_TEST
 

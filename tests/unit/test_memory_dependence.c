@@ -23,7 +23,7 @@ static bool conflict(const pl_access *a, const pl_access *b)
     return !same || (a->to > b->from && b->to > a->from);
 }
 
-static void put_behind(uint32_t b, uint32_t a)
+static void order_after(uint32_t b, uint32_t a)
 {
     behind[b][a] = true;
     for (uint32_t k = 0; k < a; k++) behind[b][k] |= behind[a][k];
@@ -35,8 +35,8 @@ static void tell(pl_memory_dependence *m, uint32_t n)
     uint32_t count = 0, before = list[n].kind == LOAD
                                      ? pl_memory_dependence_of_load(m, &list[n].a)
                                      : pl_memory_dependence_of_store(m, &list[n].a, &loads, &count);
-    if (before != PL_NO_ACCESS) put_behind(n, before);
-    for (uint32_t k = 0; k < count; k++) put_behind(n, loads[k]);
+    if (before != PL_NO_ACCESS) order_after(n, before);
+    for (uint32_t k = 0; k < count; k++) order_after(n, loads[k]);
 }
 
 START_TEST(matches_pairwise_comparison)

@@ -18,7 +18,7 @@ static unsigned by_unit;   /* conversions between integers and floating point ex
 
 /* Assembles a kernel with parameters p (u64), q (u64), n (u32), registers %r %d %f %p and this
  * body, after functions, at -O2. */
-static const char *assemble_behind(const char *functions, const char *body)
+static const char *assemble_with_functions(const char *functions, const char *body)
 {
     static char text[65536];
     snprintf(text, sizeof text,
@@ -54,7 +54,7 @@ static const char *assemble_behind(const char *functions, const char *body)
 
 static const char *assemble(const char *body)
 {
-    return assemble_behind("", body);
+    return assemble_with_functions("", body);
 }
 
 static unsigned count(const char *what)
@@ -65,7 +65,7 @@ static unsigned count(const char *what)
 }
 
 /* The same for the text before the first `end`, which must exist. */
-static unsigned count_in_front_of(const char *what, const char *end)
+static unsigned count_before(const char *what, const char *end)
 {
     char *first = strstr(listing, end);
     ck_assert_ptr_nonnull(first);
@@ -321,7 +321,7 @@ START_TEST(if_convert_both_arms)
 END_TEST
 
 /* Returns the number of additions besides `unit` up to which a body is not branched over. */
-static unsigned room_beside(const char *unit)
+static unsigned predicable_additions(const char *unit)
 {
     for (unsigned n = 0;; n++) {
         char body[2048] = "ld.global.u32 %r3, [%d1];\nld.global.u32 %r4, [%d1+4];\nld.global.u64 "
@@ -362,8 +362,8 @@ START_TEST(if_convert_body_cost)
         {"mad.lo.s32 %r4, %r4, 100, 7;", 2},
         {"st.global.u32 [%d2+64], 77;", 3}};
     for (size_t k = 0; k < sizeof units / sizeof *units; k++)
-        ck_assert_msg(room_beside(units[k].unit) == 8 - units[k].count, "%s: room for %u",
-                      units[k].unit, room_beside(units[k].unit));
+        ck_assert_msg(predicable_additions(units[k].unit) == 8 - units[k].count, "%s: room for %u",
+                      units[k].unit, predicable_additions(units[k].unit));
 }
 END_TEST
 
@@ -430,7 +430,7 @@ END_TEST
 
 /* True if the second load precedes the branch around `arm`. `join` has its address
  * computation and the code between the arm and it. */
-static bool goes_in_front(const char *arm, const char *join, const char *load)
+static bool is_hoisted(const char *arm, const char *join, const char *load)
 {
     char body[2048] = "mul.wide.u32 %d3, %r2, 4;\nadd.u64 %d4, %d2, %d3;\nld.global.u32 %r3, "
                       "[%d4];\nsetp.gt.s32 %p1, %r3, %r1;\n@%p1 bra L;\n";
@@ -448,20 +448,20 @@ START_TEST(hoist_loads_above_branch)
 {
     static const char *const load = "ld.global.u32 %r4, [%d4+512];",
                              *const constant = "ld.global.nc.u32 %r4, [%d4+512];";
-    ck_assert(goes_in_front("", "", load));
-    ck_assert(goes_in_front("ld.shared.u32 %r5, [%r3];\nst.shared.u32 [%r2], %r5;", "", load));
-    ck_assert(!goes_in_front("st.global.u32 [%d1], %r3;", "", load));
-    ck_assert(goes_in_front("st.global.u32 [%d1], %r3;", "", constant));
-    ck_assert(!goes_in_front("red.global.add.u32 [%d1], %r3;", "", load));
-    ck_assert(goes_in_front("red.shared.add.u32 [%r2], %r3;", "", load));
-    ck_assert(!goes_in_front("atom.acquire.cta.shared.add.u32 %r5, [%r2], %r3;", "", load));
-    ck_assert(!goes_in_front("bar.sync 0;", "", load));
-    ck_assert(!goes_in_front("", "st.global.u32 [%d1], %r3;", load));
-    ck_assert(!goes_in_front("mov.u64 %d4, %d1;", "", load));
-    ck_assert(goes_in_front("", "mad.wide.u32 %d4, %r1, 4, %d4;", load));
-    ck_assert(!goes_in_front(
+    ck_assert(is_hoisted("", "", load));
+    ck_assert(is_hoisted("ld.shared.u32 %r5, [%r3];\nst.shared.u32 [%r2], %r5;", "", load));
+    ck_assert(!is_hoisted("st.global.u32 [%d1], %r3;", "", load));
+    ck_assert(is_hoisted("st.global.u32 [%d1], %r3;", "", constant));
+    ck_assert(!is_hoisted("red.global.add.u32 [%d1], %r3;", "", load));
+    ck_assert(is_hoisted("red.shared.add.u32 [%r2], %r3;", "", load));
+    ck_assert(!is_hoisted("atom.acquire.cta.shared.add.u32 %r5, [%r2], %r3;", "", load));
+    ck_assert(!is_hoisted("bar.sync 0;", "", load));
+    ck_assert(!is_hoisted("", "st.global.u32 [%d1], %r3;", load));
+    ck_assert(!is_hoisted("mov.u64 %d4, %d1;", "", load));
+    ck_assert(is_hoisted("", "mad.wide.u32 %d4, %r1, 4, %d4;", load));
+    ck_assert(!is_hoisted(
         "", "xor.b32 %r5, %r2, %r1;\nadd.u32 %r5, %r5, 5;\nmad.wide.u32 %d4, %r5, 12, %d2;", load));
-    ck_assert(!goes_in_front("", "setp.ne.s32 %p2, %r3, 7;\n@%p2 add.s32 %r3, %r3, 3;", load));
+    ck_assert(!is_hoisted("", "setp.ne.s32 %p2, %r3, 7;\n@%p2 add.s32 %r3, %r3, 3;", load));
 }
 END_TEST
 
@@ -507,10 +507,10 @@ START_TEST(reconvergence_of_indirect_calls)
     ".func (.param .b32 r) called(.param .b32 a) { .reg .b32 %x; .reg .pred %q; ld.param.u32 %x, " \
     "[a];\n" body "st.param.b32 [r], %x; ret; }\n"                                                 \
     ".global .align 8 .u64 addresses[1] = {called};\n"
-    assemble_behind(CALLED("add.u32 %x, %x, 3;"), call);
+    assemble_with_functions(CALLED("add.u32 %x, %x, 3;"), call);
     ck_assert_uint_eq(count("~bssy"), 0);
     /* Callees that may diverge. */
-    assemble_behind(
+    assemble_with_functions(
         CALLED(
             "again: shr.u32 %x, %x, 1; xor.b32 %x, %x, 3; setp.gt.u32 %q, %x, 9; @%q bra again;"),
         call);
@@ -1094,33 +1094,33 @@ START_TEST(licm_values)
 }
 END_TEST
 
-/* compiler/opt/licm_loads.c, compared with ptxas 13.0 for sm_90a on purpose-built loops,
+/* The loads that licm hoists, compared with ptxas 13.0 for sm_90a on purpose-built loops,
  * 2026-11. */
 START_TEST(licm_loads)
 {
-    static const char *const far = "ld.global.f32", *const near = "ld.shared.f32";
+    static const char *const global = "ld.global.f32", *const shared = "ld.shared.f32";
     static const char *const another =
         "add.s64 %d2, %d2, 4;\nld.global.f32 %f4, [%d2];\nadd.f32 %f1, %f1, %f4;";
-    ck_assert_uint_eq(left_in_loop(far, "%d3", 1, ""), 0);
-    ck_assert_uint_eq(left_in_loop(far, "%d3", 120, ""), 0);
-    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "st.shared.f32 [%r5], %f1;"), 0);
+    ck_assert_uint_eq(left_in_loop(global, "%d3", 1, ""), 0);
+    ck_assert_uint_eq(left_in_loop(global, "%d3", 120, ""), 0);
+    ck_assert_uint_eq(left_in_loop(global, "%d3", 4, "st.shared.f32 [%r5], %f1;"), 0);
     ck_assert_uint_eq(left_in_loop("ld.global.nc.f32", "%d3", 4, "st.global.f32 [%d2+64], %f1;"),
                       0);
     ck_assert_uint_eq(left_in_loop("ld.global.nc.f32", "%d3", 4, "bar.sync 0;"), 0);
-    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, another), 1); /* that one */
+    ck_assert_uint_eq(left_in_loop(global, "%d3", 4, another), 1); /* that one */
     /* it may be written, its address changes, a subroutine may be called */
-    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "st.global.f32 [%d2+64], %f1;"), 4);
-    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "bar.sync 0;"), 4);
-    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "bar.warp.sync -1;"), 4);
-    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "red.global.add.u32 [%d2+64], %r6;"), 4);
-    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "add.s64 %d3, %d3, 4;"), 4);
-    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "div.rn.f32 %f1, %f1, %f2;"), 4);
+    ck_assert_uint_eq(left_in_loop(global, "%d3", 4, "st.global.f32 [%d2+64], %f1;"), 4);
+    ck_assert_uint_eq(left_in_loop(global, "%d3", 4, "bar.sync 0;"), 4);
+    ck_assert_uint_eq(left_in_loop(global, "%d3", 4, "bar.warp.sync -1;"), 4);
+    ck_assert_uint_eq(left_in_loop(global, "%d3", 4, "red.global.add.u32 [%d2+64], %r6;"), 4);
+    ck_assert_uint_eq(left_in_loop(global, "%d3", 4, "add.s64 %d3, %d3, 4;"), 4);
+    ck_assert_uint_eq(left_in_loop(global, "%d3", 4, "div.rn.f32 %f1, %f1, %f2;"), 4);
     /* shared memory has low latency: in long loops, and together with global loads in loops that
      * are not short, it is read in each iteration */
-    ck_assert_uint_eq(left_in_loop(near, "%r5", 97, ""), 0);
-    ck_assert_uint_eq(left_in_loop(near, "%r5", 98, ""), 98);
-    ck_assert_uint_eq(left_in_loop(near, "%r5", 8, another), 0);
-    ck_assert_uint_eq(left_in_loop(near, "%r5", 16, another), 16);
+    ck_assert_uint_eq(left_in_loop(shared, "%r5", 97, ""), 0);
+    ck_assert_uint_eq(left_in_loop(shared, "%r5", 98, ""), 98);
+    ck_assert_uint_eq(left_in_loop(shared, "%r5", 8, another), 0);
+    ck_assert_uint_eq(left_in_loop(shared, "%r5", 16, another), 16);
 }
 END_TEST
 
@@ -1149,7 +1149,7 @@ START_TEST(schedule_register_limit)
                      "ld.global.f32 %%f%u, [%%d1+%u];\nfma.rn.f32 %%f60, %%f%u, %%f60, %%f%u;\n", n,
                      128 * n, n, n);
         strcat(text, "st.global.f32 [%d1], %f60;\nret;\n}\n");
-        assemble_behind(text, "");
+        assemble_with_functions(text, "");
         ck_assert_uint_ge(registers, rows[k].least);
         ck_assert_uint_le(registers, rows[k].most);
     }
@@ -1169,8 +1169,8 @@ static unsigned loads_ahead(unsigned loads)
             "ld.global.nc.f32 %%f%u, [%%d2+%u];\nfma.rn.f32 %%f60, %%f60, 0f3FC00000, %%f%u;\n", n,
             12 * n, n);
     strcat(text, "st.global.f32 [%d1], %f60;\nret;\n}\n");
-    assemble_behind(text, "");
-    return count_in_front_of("ld.global.nc.f32", "fma.rn.f32");
+    assemble_with_functions(text, "");
+    return count_before("ld.global.nc.f32", "fma.rn.f32");
 }
 
 /* With 32 registers a few remain free while loads are outstanding (ptxas 13.0: 23 of 48 loads
@@ -1186,7 +1186,7 @@ END_TEST
 
 /* Of 24 loads from shared memory, each followed by this many dependent instructions: the number
  * that precede the first of these. */
-static unsigned near_loads_ahead(unsigned chain)
+static unsigned shared_loads_ahead(unsigned chain)
 {
     enum { LOADS = 24 };
     static char text[16384];
@@ -1205,16 +1205,16 @@ static unsigned near_loads_ahead(unsigned chain)
                                    "fma.rn.f32 %%s, %%s, 0f3FC00000, %%v%u;\n", k);
     }
     snprintf(text + at, sizeof text - at, "st.global.f32 [%%d1], %%s;\nret;\n}\n");
-    assemble_behind(text, "");
-    return count_in_front_of("ld.shared.f32", "fma.rn.f32");
+    assemble_with_functions(text, "");
+    return count_before("ld.shared.f32", "fma.rn.f32");
 }
 
 /* ptxas 13.0 for sm_90 (2026-11): ten with chains of one FFMA per load, four with chains of
  * three. */
 START_TEST(schedule_shared_loads)
 {
-    ck_assert_uint_eq(near_loads_ahead(1), 10);
-    ck_assert_uint_eq(near_loads_ahead(3), 4);
+    ck_assert_uint_eq(shared_loads_ahead(1), 10);
+    ck_assert_uint_eq(shared_loads_ahead(3), 4);
 }
 END_TEST
 
@@ -1249,8 +1249,8 @@ static unsigned loads_ahead_of_hash(unsigned rounds, unsigned window)
              "st.global.u32 [%%d1], %%s%u;\nst.global.u32 [%%d1+4], %%n%u;\nst.global.u32 "
              "[%%d1+8], %%l%u;\nret;\n}\n",
              rounds, rounds, rounds);
-    assemble_behind(text, "");
-    return count_in_front_of("ld.global.nc.u8", "mad.lo");
+    assemble_with_functions(text, "");
+    return count_before("ld.global.nc.u8", "mad.lo");
 }
 
 /* Schedules with a long lookahead need more registers here than available, unless they start as if
@@ -1314,7 +1314,7 @@ START_TEST(schedule_wide_loads)
             snprintf(text + strlen(text), sizeof text - strlen(text),
                      "st.global.f32 [%%d1+%u], %%f%u;\n", 4 * n, n);
         strcat(text, "ret;\n}\n");
-        assemble_behind(text, "");
+        assemble_with_functions(text, "");
         ck_assert_uint_ge(registers, rows[k].least);
         ck_assert_uint_le(registers, rows[k].most);
     }
@@ -1349,7 +1349,7 @@ START_TEST(setmaxnreg_initial_registers)
                  "%u;\nbra B;\nA:\n%sB:\nmul.wide.u32 %%d1, %%r0, 4;\nadd.u64 %%d0, %%d0, %%d1;\n"
                  "st.global.u32 [%%d0], %%r0;\nret;\n}\n",
                  rows[k].says, rows[k].less, more);
-        assemble_behind(text, "");
+        assemble_with_functions(text, "");
         ck_assert_uint_eq(registers, rows[k].taken);
     }
 }

@@ -340,7 +340,7 @@ END_TEST
 
 /* The longest wait of a warp of a block for a load of its own line after `n` stores of each warp to
  * 32 random lines. */
-static uint64_t behind_stores(unsigned warps, unsigned n)
+static uint64_t load_after_stores(unsigned warps, unsigned n)
 {
     static char text[4096];
     static unsigned char zero[1 << 20];
@@ -393,8 +393,9 @@ static uint64_t behind_stores(unsigned warps, unsigned n)
  * each of 32 warps. 3400 after any number of them: 50 fit; 2612 with eight warps.) */
 START_TEST(loads_wait_for_earlier_stores)
 {
-    uint64_t alone = behind_stores(32, 0), one = behind_stores(32, 1), two = behind_stores(32, 2),
-             many = behind_stores(32, 16), few = behind_stores(8, 16);
+    uint64_t alone = load_after_stores(32, 0), one = load_after_stores(32, 1),
+             two = load_after_stores(32, 2), many = load_after_stores(32, 16),
+             few = load_after_stores(8, 16);
     ck_assert_uint_ge(one, 4 * alone);
     ck_assert_uint_le(one, 2305);
     ck_assert_uint_ge(two, one + 400);

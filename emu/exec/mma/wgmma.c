@@ -144,6 +144,40 @@ int pl_wgmma_sources(const pl_wgmma_op *op, uint64_t a_desc, uint64_t b_desc, co
     return op->a == PL_TT_B1 ? op->k / 32 : op->k;
 }
 
+/* Registers of D for one tile of 16 x N: f16 values are in pairs. */
+static int registers_per_tile(const pl_wgmma_op *op)
+{
+    return op->d == PL_TT_F16 ? 2 : 4;
+}
+
+/* Reads a tile of D; 0 without scale_d. */
+static void read_tile(const pl_wgmma_op *op, uint32_t *const *tile, uint32_t (*sum)[N])
+{
+    const bool half = op->d == PL_TT_F16;
+    for (int r = 0; r < registers_per_tile(op); r++)
+        for (int l = 0; l < LANES; l++) {
+            const int row = l / 4 + 8 * (half ? r : r >> 1), col = l % 4 * 2;
+            const uint32_t x = op->scale_d ? tile[r][l] : 0;
+            if (half) {
+                sum[row][col] = x & 0xffff;
+                sum[row][col + 1] = x >> 16;
+            } else {
+                sum[row][col + (r & 1)] = x;
+            }
+        }
+}
+
+static void write_tile(const pl_wgmma_op *op, uint32_t (*result)[N], uint32_t *const *tile)
+{
+    const bool half = op->d == PL_TT_F16;
+    for (int r = 0; r < registers_per_tile(op); r++)
+        for (int l = 0; l < LANES; l++) {
+            const int row = l / 4 + 8 * (half ? r : r >> 1), col = l % 4 * 2;
+            tile[r][l] =
+                half ? result[row][col] | result[row][col + 1] << 16 : result[row][col + (r & 1)];
+        }
+}
+
 bool pl_wgmma_warp(const pl_wgmma_op *op, int warp, uint32_t *const *d,
                    const uint32_t *const *a_regs, uint64_t a_desc, uint64_t b_desc,
                    const uint32_t *meta, const uint8_t *shared, uint32_t shared_size,
@@ -164,8 +198,7 @@ bool pl_wgmma_warp(const pl_wgmma_op *op, int warp, uint32_t *const *d,
     pl_matrix_source a, b;
     const int k = pl_wgmma_sources(op, a_desc, b_desc, shared, shared_size, &a, &b),
               ka = op->sparse ? k / 2 : k;
-    const bool half = op->d == PL_TT_F16;
-    const int per_tile = half ? 2 : 4;
+    const int per_tile = registers_per_tile(op);
     pl_mma_left_factor left;
     uint32_t right[PL_TENSOR_MAX_K][N], sum[16][N], result[16][N];
 
@@ -181,31 +214,14 @@ bool pl_wgmma_warp(const pl_wgmma_op *op, int warp, uint32_t *const *d,
     for (int t = 0; t < op->n / N; t++) {
         uint32_t *const *tile = d + t * per_tile;
         pl_matrix_fetch(&b, t * N, N, k, right[0], 1, N, fault);
-        for (int r = 0; r < per_tile; r++) {
-            for (int l = 0; l < LANES; l++) {
-                const int row = l / 4 + 8 * (half ? r : r >> 1), col = l % 4 * 2;
-                const uint32_t x = op->scale_d ? tile[r][l] : 0;
-                if (half) {
-                    sum[row][col] = x & 0xffff;
-                    sum[row][col + 1] = x >> 16;
-                } else {
-                    sum[row][col + (r & 1)] = x;
-                }
-            }
-        }
+        read_tile(op, tile, sum);
         if (op->sparse)
             pl_tensor_sparse_tile(&num, op->selector, meta, &left, (const uint32_t(*)[N])right,
                                   (const uint32_t(*)[N])sum, result);
         else
             pl_tensor_tile(&num, &left, (const uint32_t(*)[N])right, (const uint32_t(*)[N])sum,
                            result);
-        for (int r = 0; r < per_tile; r++) {
-            for (int l = 0; l < LANES; l++) {
-                const int row = l / 4 + 8 * (half ? r : r >> 1), col = l % 4 * 2;
-                tile[r][l] = half ? result[row][col] | result[row][col + 1] << 16
-                                  : result[row][col + (r & 1)];
-            }
-        }
+        write_tile(op, result, tile);
     }
     return true;
 }

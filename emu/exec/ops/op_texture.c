@@ -102,14 +102,71 @@ static void reads(const pl_texel_watch *watch, uint64_t address, unsigned bytes)
     h->texel(h, x->w, x->lane, address, bytes);
 }
 
+/* A texture instruction, and the indices of its operands. */
+typedef struct fetch_insn {
+    pl_warp *w;
+    const pl_insn *i;
+    geometry g;
+    pl_level_kind level;
+    int gather; /* component; -1: no gather */
+    bool integer;
+    unsigned texture, sampler, coord, lod, dx, dy, offset;
+} fetch_insn;
+
+/* The fetch of one lane. */
+static pl_fetch fetch_of_lane(const fetch_insn *x, unsigned l, const pl_texel_watch *watch)
+{
+    pl_warp *w = x->w;
+    const pl_insn *i = x->i;
+    pl_fetch f = {.dims = x->g.dims,
+                  .watch = watch,
+                  .integer = x->integer,
+                  .cube = x->g.cube,
+                  .layered = x->g.layered,
+                  .level = (uint8_t)x->level,
+                  .gather = (int8_t)x->gather};
+    for (unsigned k = 0; k < x->g.dims; k++) {
+        f.coord[k] = element(w, i, x->coord, k + x->g.layered, l);
+        if (x->offset != PL_NO_OPERAND && !x->g.cube)
+            f.offset[k] = texel_offset(element(w, i, x->offset, k, l), x->gather >= 0);
+        if (x->level == PL_LEVEL_GRADIENT) {
+            f.ddx[k] = as_float(element(w, i, x->dx, k, l));
+            f.ddy[k] = as_float(element(w, i, x->dy, k, l));
+        }
+    }
+    if (x->g.layered) f.layer = (int32_t)element(w, i, x->coord, 0, l);
+    if (x->level == PL_LEVEL_GIVEN) {
+        const uint32_t v = pl_row32(w, i->op[x->lod])[l];
+        f.lod = f.integer ? (float)(int32_t)v : as_float(v);
+    }
+    return f;
+}
+
+/* Stores a fetched texel: four results, or two with a pair of f16 each. */
+static void set_result(uint32_t (*out)[PL_LANES], unsigned l, const uint32_t v[4], int type)
+{
+    for (unsigned k = 0; k < 4 && type != W_f16x2; k++) out[k][l] = convert_result(v[k], type);
+    for (unsigned k = 0; k < 2 && type == W_f16x2; k++)
+        out[k][l] = convert_result(v[2 * k], type) | convert_result(v[2 * k + 1], type) << 16;
+}
+
 static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, pl_level_kind level,
                   int gather)
 {
-    geometry g = geometry_of(geom);
-    unsigned a = operand(i, "a"), b = operand(i, "b"), c = operand(i, "c"), lod = operand(i, "lod"),
-             dx = operand(i, "dx"), dy = operand(i, "dy"), offset = operand(i, "offset"),
-             p = operand(i, "p");
-    unsigned n = type == W_f16x2 ? 2 : 4;
+    const fetch_insn x = {.w = w,
+                          .i = i,
+                          .g = geometry_of(geom),
+                          .level = level,
+                          .gather = gather,
+                          .integer = ctype == W_s32,
+                          .texture = operand(i, "a"),
+                          .sampler = operand(i, "b"),
+                          .coord = operand(i, "c"),
+                          .lod = operand(i, "lod"),
+                          .dx = operand(i, "dx"),
+                          .dy = operand(i, "dy"),
+                          .offset = operand(i, "offset")};
+    const unsigned resident = operand(i, "p");
     if (geom == W_2dms || geom == W_a2dms || operand(i, "depth") != PL_NO_OPERAND) {
         pl_fault(w, w->exec, 0, "CUDA_ERROR_NOT_SUPPORTED",
                  "multi-sample and depth textures, which CUDA programs cannot make");
@@ -119,54 +176,32 @@ static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, p
     uint64_t address[PL_LANES] = {0};
     bool linear = false;
     for (uint32_t m = w->exec; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
-        const pl_object *t = object(w, i, a, l, PL_OBJECT_TEXTURE);
-        const pl_object *s = t && b != PL_NO_OPERAND ? object(w, i, b, l, PL_OBJECT_TEXTURE) : t;
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        const pl_object *t = object(w, i, x.texture, l, PL_OBJECT_TEXTURE);
+        const pl_object *s =
+            t && x.sampler != PL_NO_OPERAND ? object(w, i, x.sampler, l, PL_OBJECT_TEXTURE) : t;
         if (!s) return;
         const lane_watch watch = {.watch = {reads}, .w = w, .lane = l};
-        pl_fetch f = {.dims = g.dims,
-                      .watch = w->grid->hooks ? &watch.watch : NULL,
-                      .integer = ctype == W_s32,
-                      .cube = g.cube,
-                      .layered = g.layered,
-                      .level = (uint8_t)level,
-                      .gather = (int8_t)gather};
-        for (unsigned k = 0; k < g.dims; k++) {
-            f.coord[k] = element(w, i, c, k + g.layered, l);
-            if (offset != PL_NO_OPERAND && !g.cube)
-                f.offset[k] = texel_offset(element(w, i, offset, k, l), gather >= 0);
-            if (level == PL_LEVEL_GRADIENT) {
-                f.ddx[k] = as_float(element(w, i, dx, k, l));
-                f.ddy[k] = as_float(element(w, i, dy, k, l));
-            }
-        }
-        if (g.layered) f.layer = (int32_t)element(w, i, c, 0, l);
-        if (level == PL_LEVEL_GIVEN) {
-            uint32_t v = pl_row32(w, i->op[lod])[l];
-            f.lod = f.integer ? (float)(int32_t)v : as_float(v);
-        }
+        const pl_fetch f = fetch_of_lane(&x, l, w->grid->hooks ? &watch.watch : NULL);
         uint32_t v[4];
         pl_texture_fetch(w->grid->memory, &t->images, &s->sampler, &f, v);
         address[l] = pl_texture_address(&t->images, &s->sampler, &f, t->source == PL_TEXTURE_ARRAY);
         bytes = pl_texel_bytes(t->images.format);
         linear = s->sampler.linear;
-        for (unsigned k = 0; k < n; k++)
-            out[k][l] = n == 4 ? convert_result(v[k], type)
-                               : convert_result(v[2 * k], type) | convert_result(v[2 * k + 1], type)
-                                                                      << 16;
+        set_result(out, l, v, type);
     }
-    for (unsigned k = 0; k < n; k++) {
+    for (unsigned k = 0; k < (type == W_f16x2 ? 2 : 4); k++) {
         uint32_t row = pl_more(w, i, i->op[0] + k);
         if (row != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, row), out[k]);
     }
     /* All of a texture is resident. */
-    if (p != PL_NO_OPERAND) pl_pred_write(w, i->op[p], UINT32_MAX);
+    if (resident != PL_NO_OPERAND) pl_pred_write(w, i->op[resident], UINT32_MAX);
     pl_record_effect(w, PL_SP_TEX, PL_AC_LOAD, bytes, w->exec, address, 0);
     if (!w->fx) return;
-    w->fx->sampled = ctype != W_s32;
+    w->fx->sampled = !x.integer;
     w->fx->gathered = gather >= 0;
     w->fx->filtered = w->fx->sampled && gather < 0 && linear;
-    w->fx->mip_filtered = w->fx->filtered && g.dims == 3 && !g.cube;
+    w->fx->mip_filtered = w->fx->filtered && x.g.dims == 3 && !x.g.cube;
 }
 
 void exec_tex(pl_warp *w, const pl_insn *i, int geom, int type, int ctype)
