@@ -271,6 +271,31 @@ static void hint_host_memory(const pl_result *r)
             address);
 }
 
+/* ---- kernels that wait for the program ---- */
+
+/* True if the kernel has had no effects and only polls memory: it runs again once the program or
+ * another stream has changed the memory. */
+static bool must_repeat(const pl_result *r)
+{
+    if (!r->polled || cuda.graph_launch || cuda.last_attempt) return false;
+    cuda.polled = r->polled;
+    pl_gpu_diag_clear(cuda_current_device()->gpu);
+    return true;
+}
+
+static void end_trace(const pl_result *r, bool repeated)
+{
+    pl_result shown = *r;
+    if (repeated) {
+        shown.status = PL_INTERRUPTED;
+        shown.error = NULL;
+        shown.error_text = "it polls memory that nothing has changed yet, and runs again later";
+    }
+    if (pl_trace_end(cuda.trace, &shown) == PL_OK) return;
+    pl_trace_close(cuda.trace, false);
+    cuda.trace = NULL;
+}
+
 int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params)
 {
     uint32_t blocks = 1;
@@ -303,11 +328,10 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     if (range) cuda_order_launched(s, range, ranges, cuda_shown_name(f));
     if (cuda.options.timeout) set_deadline(0);
     cuda.tracing = false;
-    if (recording && pl_trace_end(cuda.trace, &r) != PL_OK) {
-        pl_trace_close(cuda.trace, false);
-        cuda.trace = NULL;
-    }
+    const bool repeated = must_repeat(&r);
+    if (recording) end_trace(&r, repeated);
     if (launch.checks) pl_trace_note_findings(recording ? cuda.trace : NULL, launch.checks);
+    if (repeated) return CUDA_BLOCKED;
     cuda_kernel_time time = cuda_time_of(
         f, l, &r, r.cycles > launch.page_fault_cycles ? r.cycles - launch.page_fault_cycles : 0,
         params);

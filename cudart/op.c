@@ -1,6 +1,7 @@
 /* op.c - operations of streams: each is executed immediately, or once its stream is no longer
  * blocked, or captured into a graph. */
 #include "cudart/graph.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,11 +121,56 @@ int cuda_execute(cuda_stream *s, const cuda_op *op)
 typedef struct deferred_op {
     cuda_op op;   /* owned, including its data */
     void *staged; /* copy of pageable memory; owned, or NULL */
+    /* A kernel that has only polled memory runs again when the value at this address changes, or
+     * after a pause: it may also poll other values. */
+    uint64_t polled, value;    /* polled: 0: it has not run yet */
+    double since, next, pause; /* s */
+    bool expired;
 } deferred_op;
+
+static uint64_t value_at(uint64_t address)
+{
+    const uint64_t word = address & ~(uint64_t)7;
+    const uint8_t *p = cuda_bytes((void *)(uintptr_t)word, sizeof word, NULL);
+    return p ? __atomic_load_n((const uint64_t *)(const void *)p, __ATOMIC_ACQUIRE) : 0;
+}
+
+static void note_poll(deferred_op *l)
+{
+    const double shortest = 0.001, longest = 0.1, now = cuda_seconds();
+    if (!l->polled) l->since = now;
+    l->pause = l->polled ? fmin(2 * l->pause, longest) : shortest;
+    l->next = now + l->pause;
+    l->polled = cuda.polled;
+    l->value = value_at(l->polled);
+}
+
+static bool polls_in_vain(const deferred_op *l)
+{
+    return l->polled && !l->expired && cuda_seconds() < l->next && value_at(l->polled) == l->value;
+}
 
 static int run_deferred(cuda_stream *s, void *what)
 {
-    return cuda_execute(s, &((const deferred_op *)what)->op);
+    deferred_op *l = what;
+    const double ready = s->ready;
+    if (polls_in_vain(l)) return CUDA_BLOCKED;
+    if (l->polled && cuda.now > s->ready) s->ready = cuda.now;
+    cuda.last_attempt = l->polled && (l->expired || cuda_seconds() - l->since > cuda_patience());
+    const int error = cuda_execute(s, &l->op);
+    cuda.last_attempt = false;
+    if (error == CUDA_BLOCKED && l->op.kind == OP_KERNEL) {
+        s->ready = ready;
+        note_poll(l);
+    }
+    return error;
+}
+
+static bool expire(void *what)
+{
+    deferred_op *l = what;
+    if (!l->polled || l->expired) return false;
+    return l->expired = true;
 }
 
 static void drop_deferred(void *what)
@@ -173,7 +219,8 @@ static int check_deferred(cuda_op *op, void **staged)
     return error;
 }
 
-static int defer(cuda_stream *s, cuda_op *op)
+/* polls: it is a kernel that has only polled memory. */
+static int defer(cuda_stream *s, cuda_op *op, bool polls)
 {
     deferred_op *l = calloc(1, sizeof *l);
     if (!l) {
@@ -187,9 +234,12 @@ static int defer(cuda_stream *s, cuda_op *op)
         return error;
     }
     cuda_clock_deferred(&l->op);
-    return cuda_defer(
-        s,
-        &(cuda_work){.run = run_deferred, .drop = drop_deferred, .values = values_of, .what = l});
+    if (polls) note_poll(l);
+    return cuda_defer(s, &(cuda_work){.run = run_deferred,
+                                      .drop = drop_deferred,
+                                      .values = values_of,
+                                      .expire = expire,
+                                      .what = l});
 }
 
 /* ---------------------------------------------------------------- host functions */
@@ -252,8 +302,9 @@ int cuda_submit(cuda_stream *s, cuda_op *op)
     }
     if (!error && op->kind == OP_HOST) return submit_host(s, op);
     if (!error && (op->kind == OP_MEMORY || cuda_is_blocked(s)))
-        return op->kind == OP_RECORD ? cuda_defer_record(s, op->u.event) : defer(s, op);
+        return op->kind == OP_RECORD ? cuda_defer_record(s, op->u.event) : defer(s, op, false);
     if (!error) error = cuda_execute(s, op);
+    if (error == CUDA_BLOCKED) return defer(s, op, true);
     cuda_free_op(op);
     cuda_progress();
     return error;
@@ -261,5 +312,5 @@ int cuda_submit(cuda_stream *s, cuda_op *op)
 
 int cuda_submit_graph(cuda_stream *s, cuda_graph *g)
 {
-    return defer(s, &(cuda_op){.kind = OP_GRAPH, .u.graph = g});
+    return defer(s, &(cuda_op){.kind = OP_GRAPH, .u.graph = g}, false);
 }

@@ -240,9 +240,23 @@ static void report_blocked(bool stuck)
     }
 }
 
+double cuda_patience(void)
+{
+    return cuda.options.timeout ? (double)cuda.options.timeout : MAX_WAIT_SECONDS;
+}
+
+/* The kernels that only poll memory run once more, and then fail. False: there are none. */
+static bool expire_all(void)
+{
+    bool any = false;
+    for (const cuda_stream *s = blocked; s; s = s->next_blocked)
+        any |= s->first->work.expire && s->first->work.expire(s->first->work.what);
+    return any;
+}
+
 void cuda_drain_until(bool (*pending)(const void *), const void *what)
 {
-    const double limit = cuda.options.timeout ? (double)cuda.options.timeout : MAX_WAIT_SECONDS;
+    const double limit = cuda_patience();
     const struct timespec interval = {.tv_nsec = 200000};
     double end = 0;
     waiting_threads++;
@@ -253,6 +267,7 @@ void cuda_drain_until(bool (*pending)(const void *), const void *what)
         const bool stuck = !value_may_change();
         const double now = cuda_seconds();
         if (end <= 0 || cuda_host_busy()) end = now + limit;
+        if ((stuck || now > end) && expire_all()) continue;
         if (stuck || now > end) {
             report_blocked(stuck);
             cuda_set_sticky_error(CU_LAUNCH_TIMEOUT);

@@ -215,6 +215,8 @@ typedef struct cuda_state {
     int64_t calls, threads; /* so far */
     int64_t graph_launch;   /* launch in progress; 0: none */
     int64_t graph_launches; /* so far */
+    uint64_t polled;        /* address that the kernel polls that returned CUDA_BLOCKED */
+    bool last_attempt;      /* a kernel that only polls memory fails */
     /* While a graph runs, for its kernels: the handle of the graph, if kernels may launch it; the
      * callback for graphs that they launch (pl_launch.launch_graph). */
     uint64_t graph;
@@ -579,6 +581,9 @@ typedef struct cuda_work {
     void (*drop)(void *what); /* called at the end, whether or not it has run; or NULL */
     /* Returns the values whose next one it waits for; or NULL. */
     const cuda_memory_ops *(*values)(const void *what);
+    /* Its next run is the last one that may return CUDA_BLOCKED. False: it was so before; or NULL.
+     */
+    bool (*expire)(void *what);
     void *what;
 } cuda_work;
 /* True if an operation in the stream, or one that it waits for as the legacy stream does, cannot
@@ -586,6 +591,8 @@ typedef struct cuda_work {
 bool cuda_is_blocked(const cuda_stream *s);
 /* True if the host would have to wait for an operation that cannot begin. */
 bool cuda_has_pending(const cuda_stream *s);
+/* Seconds for which a stream waits for a value that only other threads can write. */
+double cuda_patience(void);
 /* Runs the work once it can begin. */
 int cuda_defer(cuda_stream *s, const cuda_work *work);
 /* Executes operations that can begin; true if there were any. */
@@ -992,7 +999,8 @@ int cuda_check_window(const void *value);
 int cuda_check_attribute(int attribute, const void *value);
 
 /* ---- kernel_run.c ---- */
-/* params: the parameter block of the kernel. */
+/* params: the parameter block of the kernel. CUDA_BLOCKED: it only polls memory that nothing has
+ * changed yet, and has had no effects. */
 int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params);
 /* CU_OK if the driver accepts the launch; *blocks: resident blocks per multiprocessor. */
 int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *blocks);

@@ -500,6 +500,10 @@ typedef struct pl_result {
      * then cover those blocks, inst_executed covers all blocks, and cycles is an estimate for all.
      */
     uint64_t timed_blocks;
+    /* PL_FAULT: not 0 if all threads only polled memory, one of them at this address, and the
+     * launch has had no effects yet: it can be repeated once something else has changed the memory.
+     */
+    uint64_t polled;
 } pl_result;
 /* Runs the launch to its end and returns out->status. PL_INVALID: the kernel is unknown, or the
  * shape does not fit kernel or machine. PL_UNSUPPORTED: the kernel has an instruction that is not

@@ -132,6 +132,7 @@ typedef struct pl_grid {
     uint64_t seq;       /* next event number */
     uint64_t advances;  /* exited lanes, completed phases, writes to memory: the progress counter of
                            spinning launches */
+    bool written;       /* of the head: a warp has written memory, and then polled */
     struct pl_exec_pool *pool; /* recycled block storage, owned by cta.c */
 } pl_grid;
 

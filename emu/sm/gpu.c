@@ -202,6 +202,7 @@ static void report_deadlock(pl_gpu_model *x, bool spinning)
     pl_cta *live[MAX_REPORTED];
     size_t n = running_blocks(x, live, MAX_REPORTED);
     pl_hang_report(x->g, live, n < MAX_REPORTED ? n : MAX_REPORTED, spinning);
+    if (n > MAX_REPORTED) x->g->fault.polled = 0;
     if (!n) {
         snprintf(x->g->fault.text, sizeof x->g->fault.text,
                  "deadlock: %llu of %llu blocks have ended, and no other can start",
@@ -220,7 +221,8 @@ static bool spins_without_progress(const pl_gpu_model *x)
             for (uint32_t n = 0; c && n < c->nwarps; n++) {
                 const pl_warp *w = &c->warp[n];
                 if (w->state == PL_WARP_DONE || w->state == PL_WARP_BARRIER) continue;
-                if (w->spin_pauses < PL_IDLE_HANG || w->wrote || w->advances != x->g->advances)
+                if (w->spin_pauses < PL_IDLE_HANG || w->wrote || w->walked ||
+                    w->advances != x->g->advances)
                     return false;
                 any = true;
             }

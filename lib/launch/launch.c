@@ -585,6 +585,7 @@ static pl_status report_results(launch_state *x, const pl_grid *g, size_t n, con
         x->out->error = pl_arena_strdup(m->results, head->fault.error ? head->fault.error : "");
         x->out->error_text = pl_arena_strdup(m->results, head->fault.text);
         x->out->fault = fault_place(m, &head->fault);
+        x->out->polled = head->fault.polled;
     } else if (st == PL_INTERRUPTED) {
         report_stop(m, x->l, head);
     } else if (st == PL_OK && g->system->out.out_of_memory) {

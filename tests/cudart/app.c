@@ -6,7 +6,7 @@
 
 const char stub_add[1], stub_count[1], stub_store[1], stub_say[1], stub_spin[1], stub_nop[1],
     stub_work[1], stub_countdown[1], stub_timer[1], stub_pick[1], stub_index[1], stub_relay[1],
-    stub_sweep[1];
+    stub_sweep[1], stub_hold[1];
 char shadow_total[8], shadow_factor[16];
 int *managed_number;
 
@@ -64,6 +64,10 @@ static const char ptx[] =
     "{ .reg .b32 r<2>; .reg .b64 d<2>;\n"
     "  ld.param.u64 d1, [to]; mov.u32 r1, %%tid.x;\n"
     "  st.global.u32 [d1], r1; ret; }\n"
+    ".visible .entry hold(.param .u64 from, .param .u64 to)\n"
+    "{ .reg .pred p; .reg .b32 r<2>; .reg .b64 d<3>; ld.param.u64 d1, [from];\n"
+    "  again: ld.volatile.u32 r1, [d1]; setp.eq.u32 p, r1, 0; @p bra again;\n"
+    "  ld.param.u64 d2, [to]; st.u32 [d2], r1; ret; }\n"
     ".visible .entry spin()\n"
     "{ again: bra again; }\n"
     ".extern .func (.param .b32 e) cudaGraphLaunch(.param .b64 g, .param .b64 s);\n"
@@ -195,6 +199,7 @@ __attribute__((constructor)) static void register_all(void)
     kernel(stub_store, "store");
     kernel(stub_say, "say");
     kernel(stub_spin, "spin");
+    kernel(stub_hold, "hold");
     kernel(stub_relay, "relay");
     kernel(stub_sweep, "sweep");
     kernel(stub_nop, "nop");
@@ -689,6 +694,8 @@ static const struct {
     {"values_on_the_clock", values_on_the_clock},
     {"values_never", values_never},
     {"values_late", values_late},
+    {"kernels_wait", kernels_wait},
+    {"kernel_waits_for_ever", kernel_waits_for_ever},
     {"first_forms", first_forms},
     {"export_tables", export_tables},
     {"advice", advice},

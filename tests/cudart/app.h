@@ -91,7 +91,7 @@ void app_driver(void);
 /* The kernels of app.c: their stubs. */
 extern const char stub_add[], stub_count[], stub_store[], stub_say[], stub_spin[], stub_nop[],
     stub_work[], stub_countdown[], stub_timer[], stub_pick[], stub_index[], stub_relay[],
-    stub_sweep[];
+    stub_sweep[], stub_hold[];
 /* Host shadows of the variables. */
 extern char shadow_total[8], shadow_factor[16];
 extern int *managed_number;
@@ -192,6 +192,8 @@ void values_in_graphs(void);
 void values_on_the_clock(void);
 void values_never(void);
 void values_late(void);
+void kernels_wait(void);
+void kernel_waits_for_ever(void);
 /* Of app_memory.c. */
 void virtual_memory(void);
 void ipc(void);

@@ -351,3 +351,55 @@ void values_late(void)
     EXPECT(cudaStreamSynchronize(s), 702);
     EXPECT(seen(1), 0);
 }
+
+static void hold(void *s, void *from, size_t to)
+{
+    void *target = &word[to], *args[] = {&from, &target};
+    EXPECT(cudaLaunchKernel(stub_hold, shape(1), shape(1), args, 0, s), 0);
+}
+
+/* Kernels that poll a value wait for the program or for another stream; meanwhile only their own
+ * streams are blocked. */
+void kernels_wait(void)
+{
+    void *s = stream(1), *other = stream(1), *blocking = stream(0), *e = event(), *d;
+    const unsigned nine = 9;
+    words();
+    EXPECT(cudaMalloc(&d, 4), 0);
+    EXPECT(cudaMemset(d, 0, 4), 0);
+    hold(s, &word[0], 1);
+    EXPECT(cudaEventRecord(e, s), 0);
+    EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+    EXPECT(cudaEventQuery(e), CU_NOT_READY);
+    store(other, 2, 5);
+    EXPECT(cudaStreamSynchronize(other), 0);
+    EXPECT(seen(1), 0);
+    EXPECT(seen(2), 5);
+    set(0, 7);
+    EXPECT(cudaEventSynchronize(e), 0);
+    EXPECT(seen(1), 7);
+    EXPECT(cudaStreamQuery(s), 0);
+    hold(s, d, 3); /* device memory, which another stream writes */
+    EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+    EXPECT(cudaMemcpyAsync(d, &nine, 4, COPY_H2D, other), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(seen(3), 9);
+    set(0, 0);
+    hold(blocking, &word[0], 4); /* the legacy stream waits for it */
+    store(NULL, 5, 6);
+    EXPECT(cudaStreamQuery(NULL), CU_NOT_READY);
+    EXPECT(seen(5), 0);
+    set(0, 1);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(seen(4) == 1 && seen(5) == 6, 1);
+}
+
+/* Nothing is left that could change the value. */
+void kernel_waits_for_ever(void)
+{
+    void *s = stream(1);
+    words();
+    hold(s, &word[0], 1);
+    EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+    EXPECT(cudaStreamSynchronize(s), CU_LAUNCH_TIMEOUT);
+}
