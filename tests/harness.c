@@ -1,5 +1,6 @@
 /* harness.c - see harness.h. Failures of the harness itself terminate the program; automake reports
  * them as errors. */
+#define _DEFAULT_SOURCE /* vfork */
 #include "tests/harness.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -59,29 +60,33 @@ static void drain(stream *s)
     s->text[s->n] = '\0';
 }
 
+/* In the new process, which has the memory of its parent until it runs the command. */
+static _Noreturn void child(const char *const argv[], const int out[2], const int err[2])
+{
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* an interrupted test leaves no child processes */
+#endif
+    int null = open("/dev/null", O_RDONLY);
+    dup2(null, 0);
+    dup2(out[1], 1);
+    dup2(err[1], 2);
+    close(out[0]);
+    close(err[0]);
+    close(out[1]);
+    close(err[1]);
+    execvp(argv[0], (char *const *)(uintptr_t)argv);
+    _exit(127);
+}
+
 run_result run_command(const char *const argv[], int seconds)
 {
     int out[2], err[2];
     if (pipe(out) != 0 || pipe(err) != 0) die("cannot make a pipe for", argv[0]);
     double start = now();
     fflush(stdout);
-    pid_t pid = fork();
+    pid_t pid = vfork(); /* fork copies the page tables of tests that hold much data */
     if (pid < 0) die("cannot fork for", argv[0]);
-    if (pid == 0) {
-#ifdef __linux__
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* an interrupted test leaves no child processes */
-#endif
-        int null = open("/dev/null", O_RDONLY);
-        dup2(null, 0);
-        dup2(out[1], 1);
-        dup2(err[1], 2);
-        close(out[0]);
-        close(err[0]);
-        close(out[1]);
-        close(err[1]);
-        execvp(argv[0], (char *const *)(uintptr_t)argv);
-        _exit(127);
-    }
+    if (pid == 0) child(argv, out, err);
     close(out[1]);
     close(err[1]);
     stream s[2] = {{.fd = out[0]}, {.fd = err[0]}};

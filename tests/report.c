@@ -274,8 +274,8 @@ static bool issues_agree(sqlite3 *db, int64_t kernel, const json_t *t, const war
     bytes b = decode(slots, "data");
     size_t wrong = 0, rows = 0;
     sqlite3_exec(db,
-                 "CREATE TEMP TABLE IF NOT EXISTS own (kernel, block, warp, cycle, pc, mask, "
-                 "stall, stall_cycles, latency); DELETE FROM own",
+                 "PRAGMA temp_store = MEMORY; CREATE TEMP TABLE IF NOT EXISTS own (kernel, block, "
+                 "warp, cycle, pc, mask, stall, stall_cycles, latency); DELETE FROM own; BEGIN",
                  NULL, NULL, NULL);
     sqlite3_stmt *s = ask(db, 0, "INSERT INTO own VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     while (b.next < b.n) {
@@ -299,6 +299,7 @@ static bool issues_agree(sqlite3 *db, int64_t kernel, const json_t *t, const war
         }
     }
     sqlite3_finalize(s);
+    sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
     free(latency);
     free(b.at);
     wrong = (size_t)value(db, kernel,
