@@ -42,7 +42,6 @@ static pl_validity *global_of(pl_warp *w, uint64_t address)
 
 static location locate(pl_warp *w, unsigned lane, pl_space space, uint64_t address)
 {
-    check_unit *u = unit_of(w);
     if (space == PL_SP_GENERIC) {
         space = PL_SP_GLOBAL;
         if (address - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS) {
@@ -57,8 +56,10 @@ static location locate(pl_warp *w, unsigned lane, pl_space space, uint64_t addre
     if (space == PL_SP_SHARED) {
         p.validity = shared_of(w, address, &p.at);
         p.address = address % PL_SHARED_SLICE;
-    } else if (space == PL_SP_LOCAL && u->traced && address < w->local_bytes) {
-        p.validity = &u->traced->local;
+    } else if (space == PL_SP_LOCAL && address < w->local_bytes) {
+        pl_traced *s = pl_traced_of(w);
+        if (!s) return p;
+        p.validity = &s->local;
         p.at = (address / 4 * PL_LANES + lane) * 4 + address % 4;
         p.local = true;
     } else if (space == PL_SP_GLOBAL) {
