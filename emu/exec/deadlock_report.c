@@ -9,6 +9,7 @@
 
 #include "emu/exec/memory/address.h"
 #include "emu/exec/async/async.h"
+#include "isa/program/source_position.h"
 
 enum { BLOCKS_SHOWN = 2, GROUPS_SHOWN = 6, MISSING_SHOWN = 3 };
 
@@ -50,8 +51,8 @@ static uint32_t location_of(const pl_warp *w, const pl_simt_split *s)
                : s->pc;
 }
 
-/* "line 22", with the file if the program has several, and the source line that the compiler
- * recorded: "line 22 (kernel.cu:7)". */
+/* "line 22", with the file if the program has several, and the line in the user's source that the
+ * compiler recorded: "line 22 (kernel.cu:7)". */
 static void put_line(text *t, const pl_grid *g, uint32_t pc)
 {
     const pl_program *p = g->program;
@@ -62,9 +63,11 @@ static void put_line(text *t, const pl_grid *g, uint32_t pc)
         source++;
     if (p->sources.n > 1) put(t, "%s ", p->sources.at[source].name);
     put(t, "line %u", line->ptx_line - (p->sources.n ? p->sources.at[source].lines_before : 0));
-    if (!line->src_line || line->src_file >= p->files.n || !p->files.at[line->src_file]) return;
-    const char *file = p->files.at[line->src_file], *slash = strrchr(file, '/');
-    put(t, " (%s:%u)", slash ? slash + 1 : file, line->src_line);
+    const char *file;
+    uint32_t src_line;
+    if (!pl_cuda_user_line(p, k, &file, &src_line)) return;
+    const char *slash = strrchr(file, '/');
+    put(t, " (%s:%u)", slash ? slash + 1 : file, src_line);
 }
 
 static const char *mnemonic_at(const pl_grid *g, uint32_t pc)
