@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check/internal.h"
+#include "emu/exec/memory/address.h"
 
 static pl_finding_kind kind_of(const pl_fault_info *f)
 {
@@ -88,6 +89,42 @@ static void skip_invalid_lanes(pl_warp *w, const pl_insn *i)
     pl_mem_execute(w, i, check_insn_of(check_of(w), w, i));
 }
 
+/* Returns the constant that contains the address, or NULL. */
+static const pl_prog_var *constant_at(const pl_program *p, uint64_t address)
+{
+    for (size_t n = 0; n < p->vars.n; n++) {
+        const pl_prog_var *v = &p->vars.at[n];
+        if (v->space == PL_SP_CONST && address - v->address < v->size) return v;
+    }
+    return NULL;
+}
+
+/* The plain function accepts all addresses in the constant bank, also those between constants. */
+static void load_constant(pl_warp *w, const pl_insn *i)
+{
+    pl_check *k = check_of(w);
+    const uint32_t all = w->exec;
+    const unsigned count = i->sel[PL_M_COUNT] ? i->sel[PL_M_COUNT] : 1,
+                   bytes = count << i->sel[PL_M_LOG2];
+    const pl_prog_var *v = NULL;
+    uint32_t valid = all;
+    uint64_t at[PL_LANES];
+    pl_addresses(w, i, 1, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, at);
+    k->can_skip = true;
+    for (uint32_t m = all; m && !pl_failed(w->grid); m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        if (!v || at[l] - v->address >= v->size) v = constant_at(w->program, at[l]);
+        if (v && bytes <= v->size - (at[l] - v->address)) continue;
+        pl_bounds_fault(w, l, PL_SP_CONST, at[l], bytes, "load");
+        valid &= ~(1u << l);
+    }
+    k->can_skip = false;
+    if (!valid || pl_failed(w->grid)) return;
+    pl_warp_set_exec_mask(w, valid);
+    check_insn_of(k, w, i)->plain(w, i);
+    pl_warp_set_exec_mask(w, all);
+}
+
 pl_exec_fn *pl_mem_wrapper(const pl_insn *i, check_insn *x)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -96,8 +133,10 @@ pl_exec_fn *pl_mem_wrapper(const pl_insn *i, check_insn *x)
     case M_st:
     case M_red:
     case M_atom: x->flags |= PL_ACCESS_WRITES; return skip_invalid_lanes;
-    case M_ldu:
-    case M_ld: return skip_invalid_lanes;
+    case M_ld:
+        if (i->sel[PL_M_SPACE] == PL_SP_CONST) return load_constant;
+        return skip_invalid_lanes;
+    case M_ldu: return skip_invalid_lanes;
     default: return NULL;
     }
 }

@@ -512,6 +512,7 @@ pl_status pl_assembly_finish(pl_assembly *x, const pl_ast *ast, pl_program **out
 {
     const size_t errors = ast->diags->errors;
     pl_arena *arena = x->p->arena;
+    if (x->o.keep_loads) pl_separate_constants(ast, arena);
     *x->p = empty_program(&x->o, ast, arena);
     pl_status st = !make_tables(x, ast)          ? PL_NOMEM
                    : ast->diags->errors > errors ? PL_INVALID

@@ -27,14 +27,21 @@ static int by_bank_order(const void *a, const void *b)
     return x->at.column < y->at.column ? -1 : x->at.column > y->at.column;
 }
 
-void pl_layout_constants(const pl_ast *ast, pl_arena *arena)
+/* Returns all constants in the order of the bank. */
+static constants all_constants(const pl_ast *ast, pl_arena *arena)
 {
     constants list = {0};
     add_constants(arena, &list, ast->vars.at, ast->vars.n);
     for (size_t k = 0; k < ast->funcs.n; k++)
         add_constants(arena, &list, ast->funcs.at[k]->vars.at, ast->funcs.at[k]->vars.n);
-    if (!list.n || !pl_arena_ok(arena)) return;
-    qsort(list.at, list.n, sizeof *list.at, by_bank_order);
+    if (!pl_arena_ok(arena)) list.n = 0;
+    if (list.n) qsort(list.at, list.n, sizeof *list.at, by_bank_order);
+    return list;
+}
+
+void pl_layout_constants(const pl_ast *ast, pl_arena *arena)
+{
+    const constants list = all_constants(ast, arena);
     uint64_t end = 0;
     for (size_t k = 0; k < list.n; k++) {
         pl_var *v = list.at[k];
@@ -43,6 +50,20 @@ void pl_layout_constants(const pl_ast *ast, pl_arena *arena)
         end = v->offset + v->size;
         if (fitted && end > PL_BANK_BYTES)
             pl_report(ast->diags, PL_E0390, v->at, v->name, (unsigned long long)end, PL_BANK_BYTES);
+    }
+}
+
+void pl_separate_constants(const pl_ast *ast, pl_arena *arena)
+{
+    enum { MAX_GAP = 256 };
+    const constants list = all_constants(ast, arena);
+    uint64_t used = 0, end = 0;
+    for (size_t k = 0; k < list.n; k++) used += list.at[k]->size + list.at[k]->align;
+    if (used >= PL_BANK_BYTES) return;
+    const uint64_t share = (PL_BANK_BYTES - used) / list.n, gap = share < MAX_GAP ? share : MAX_GAP;
+    for (size_t k = 0; k < list.n; k++) {
+        list.at[k]->offset = pl_align_up(end, list.at[k]->align);
+        end = list.at[k]->offset + list.at[k]->size + gap;
     }
 }
 

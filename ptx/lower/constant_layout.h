@@ -15,6 +15,10 @@ static inline uint64_t pl_align_up(uint64_t x, uint64_t a)
  * fit. Out of memory is recorded in the arena. */
 void pl_layout_constants(const pl_ast *ast, pl_arena *arena);
 
+/* Moves them apart as far as the bank has space, so that an index past the end of one is not in the
+ * next. */
+void pl_separate_constants(const pl_ast *ast, pl_arena *arena);
+
 /* Adds a variable to the program. */
 void pl_lower_variable(const pl_var *v, pl_program *p);
 
