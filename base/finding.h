@@ -201,8 +201,9 @@ typedef enum pl_check_tool {
       "Three ways to fix it: let all lanes of the warp execute the shuffle; set its width to "     \
       "the lanes that execute it; or let inactive lanes contribute a neutral value.")              \
     X(SYNC_MBARRIER, SYNC, "mbarrier", ERROR,                                                      \
-      "An mbarrier object is used without mbarrier.init, or its counts leave their range: more "   \
-      "arrivals than a phase expects, or too many bytes.\n\n"                                      \
+      "An mbarrier object is used without mbarrier.init, or after mbarrier.inval; it is "          \
+      "initialised again or overwritten before mbarrier.inval; or its counts leave their range: "  \
+      "more arrivals than a phase expects, or too many bytes.\n\n"                                 \
       "    __shared__ uint64_t bar;\n"                                                             \
       "    mbarrier_arrive(&bar);   // without mbarrier.init\n\n"                                  \
       "Three ways to fix it: let one thread initialise it before a barrier; initialise it with "   \

@@ -79,9 +79,10 @@ typedef struct check_block {
     uint32_t number, units;
     pl_shadow shadow; /* of its shared memory */
     pl_contexts contexts;
-    pl_validity validity;   /* init: state of its shared memory, from shared_start on */
-    sync_places places;     /* in shared memory */
-    uint32_t objects;       /* number of mbarriers used */
+    pl_validity validity; /* init: state of its shared memory, from shared_start on */
+    sync_places places;   /* in shared memory */
+    uint32_t objects;     /* number of mbarriers used, in [objects_from, objects_to) */
+    uint64_t objects_from, objects_to;
     bool accessed_remotely; /* other blocks of the cluster have accessed its shared memory */
     check_barrier *barrier[PL_NAMED_BARRIERS]; /* those that are used, or NULL */
     struct check_cluster *cluster;
@@ -257,6 +258,8 @@ void pl_products_free(check_products *p); /* NULL is allowed */
 /* ---- sync.c ---- */
 void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a);
 void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, const place *at, sync_object *o);
+/* A lane writes to shared memory: reports mbarriers there. */
+void pl_sync_overwrites(pl_check *k, pl_warp *w, unsigned lane, const place *p, unsigned bytes);
 /* Returns the lane that lane l reads in a shuffle; l itself if the source is outside its segment.
  */
 unsigned pl_shuffle_source(const pl_insn *i, unsigned l, uint32_t b, uint32_t c);

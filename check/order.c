@@ -651,7 +651,10 @@ static sync_state *mbarrier_at(pl_check *k, const place *p)
     sync_state *s = at ? pl_sync_own(&p->owner->places, at) : NULL;
     if (s && !s->object && (s->object = calloc(1, sizeof *s->object)) != NULL) {
         s->object->odd = pl_mbar_read(p->bytes).phase;
-        s->object->number = p->owner->objects++;
+        check_block *b = p->owner;
+        if (!b->objects || p->address < b->objects_from) b->objects_from = p->address;
+        if (p->address + 8 > b->objects_to) b->objects_to = p->address + 8;
+        s->object->number = b->objects++;
     }
     if (s && s->object) return s;
     k->no_memory = true;

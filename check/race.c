@@ -289,6 +289,20 @@ static bool has_observed(const pl_visit *v, const pl_cell *c, unsigned lane)
     return false;
 }
 
+static bool is_plain(const pl_visit *v, pl_access_id t)
+{
+    return t && !(v->pool->at[pl_access_context(t)].flags & PL_ACCESS_STRONG);
+}
+
+/* A strong write follows the accesses of the cell. Later strong accesses do not race with it, but
+ * they may with the plain ones, which therefore remain. */
+static void keep_plain(pl_visit *v, pl_cell *c, unsigned lane)
+{
+    for (unsigned n = 0; n < 3; n++)
+        if (!is_plain(v, c->other[n])) c->other[n] = 0;
+    if (is_plain(v, c->write)) insert(v, c, c->write, lane);
+}
+
 static void enter_write(pl_visit *v, pl_cell *c, pl_access_id t, unsigned lane, const place *p,
                         unsigned bytes)
 {
@@ -312,8 +326,11 @@ static void enter_write(pl_visit *v, pl_cell *c, pl_access_id t, unsigned lane, 
         c->write = c->write ? t | PL_MULTI_LANE : t;
         return;
     }
+    if (v->self.flags & PL_ACCESS_STRONG)
+        keep_plain(v, c, lane);
+    else
+        c->other[0] = c->other[1] = c->other[2] = 0;
     c->write = t;
-    c->other[0] = c->other[1] = c->other[2] = 0;
 }
 
 /* Enters [p, p + bytes) for one lane. */
@@ -330,6 +347,9 @@ static void enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
                                            : context_of(v, p->owner != NULL, pool, s);
     }
     if (p->owner && p->owner != v->block) pl_race_remote_access(v, lane, p);
+    if (v->self.flags & PL_ACCESS_WRITES && p->owner && p->address < p->owner->objects_to &&
+        p->address + bytes > p->owner->objects_from)
+        pl_sync_overwrites(v->k, v->w, lane, p, bytes);
     const uint32_t context = v->context[p->owner != NULL];
     if (!context) {
         v->k->no_memory = true;

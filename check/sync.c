@@ -135,20 +135,43 @@ static void shuffle(pl_warp *w, const pl_insn *i)
     shuffle_sources(k, w, i, b, c, exec);
 }
 
+static void report_mbarrier(pl_check *k, pl_warp *w, unsigned lane, uint64_t address,
+                            const char *what)
+{
+    char text[160];
+    snprintf(text, sizeof text, "the mbarrier at shared address 0x%llx is %s",
+             (unsigned long long)address, what);
+    pl_check_finding *f = pl_finding_at(k, w, PL_FK_SYNC_MBARRIER, lane, text);
+    if (f) f->space = PL_SP_SHARED;
+}
+
 void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, const place *at, sync_object *o)
 {
     pl_check *k = check_of(w);
-    if (pl_insn_has(i, W_init)) {
-        o->initialised = true;
-        return;
+    const bool init = pl_insn_has(i, W_init), inval = pl_insn_has(i, W_inval);
+    const char *wrong = init && o->initialised ? "initialised again without mbarrier.inval"
+                        : init || inval        ? NULL
+                        : o->initialised       ? NULL
+                        : o->invalidated       ? "used after mbarrier.inval"
+                                               : "used without mbarrier.init";
+    if (init || inval) {
+        o->initialised = init;
+        o->invalidated = inval;
     }
-    if (!(k->tools & PL_CHECK_SYNC) || o->initialised || pl_insn_has(i, W_inval)) return;
-    char text[160];
-    snprintf(text, sizeof text,
-             "the mbarrier at shared address 0x%llx is used without mbarrier.init",
-             (unsigned long long)at->address);
-    pl_check_finding *f = pl_finding_at(k, w, PL_FK_SYNC_MBARRIER, lane, text);
-    if (f) f->space = PL_SP_SHARED;
+    if (wrong && k->tools & PL_CHECK_SYNC) report_mbarrier(k, w, lane, at->address, wrong);
+}
+
+void pl_sync_overwrites(pl_check *k, pl_warp *w, unsigned lane, const place *p, unsigned bytes)
+{
+    check_block *b = p->owner;
+    const uint64_t end = p->address + bytes;
+    if (!(k->tools & PL_CHECK_SYNC)) return;
+    for (uint64_t at = p->address & ~7ull; at < end; at += 8) {
+        const sync_place *s = pl_sync_find(&b->places, at);
+        const sync_state *of = s ? pl_sync_state(&b->places, s) : NULL;
+        if (!of || !of->object || !of->object->initialised) continue;
+        report_mbarrier(k, w, lane, at, "overwritten with data without mbarrier.inval");
+    }
 }
 
 pl_exec_fn *pl_sync_wrapper(const pl_insn *i)

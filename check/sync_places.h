@@ -17,7 +17,8 @@ typedef struct sync_object {
     pl_knowledge *phase; /* collected by the current phase; that of completed phases is then in
                             `device_scope` of the location */
     uint32_t number;     /* index of the mbarrier in its block */
-    bool initialised;    /* mbarrier.init has been executed */
+    bool initialised;    /* mbarrier.init has been executed, */
+    bool invalidated;    /* and mbarrier.inval after it */
     bool odd;            /* parity of the phase of `phase` */
 } sync_object;
 

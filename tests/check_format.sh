@@ -45,8 +45,8 @@ lines 0 memory.ptx -k beyond -g 2 -b 64 'out:s32[100]' s32:100 --check mem <<'EN
 ========= Invalid __global__ write of size 4 bytes
 =========     at beyond+0x80 in memory.cu:6
 =========     by thread (36,0,0) in block (1,0,0)
-=========     Access to 0x7fa000000190 is out of bounds
-=========     and is 1 bytes after the nearest allocation at 0x7fa000000000 of size 400 bytes
+=========     Access to 0x7fa000001390 is out of bounds
+=========     and is 1 bytes after the nearest allocation at 0x7fa000001200 of size 400 bytes
 ========= 
 ========= ERROR SUMMARY: 28 errors
 ========= ERROR SUMMARY: 27 errors were not printed. Use --print-limit option to adjust the number of printed errors
@@ -56,8 +56,8 @@ lines 0 memory.ptx -k askew -g 1 -b 8 'u8[64]' --check mem <<'END'
 ========= Invalid __global__ write of size 4 bytes
 =========     at askew+0x80 in memory.cu:34
 =========     by thread (1,0,0) in block (0,0,0)
-=========     Access to 0x7fa000000002 is misaligned
-=========     and is inside the nearest allocation at 0x7fa000000000 of size 64 bytes
+=========     Access to 0x7fa000001202 is misaligned
+=========     and is inside the nearest allocation at 0x7fa000001200 of size 64 bytes
 ========= 
 ========= ERROR SUMMARY: 4 errors
 ========= ERROR SUMMARY: 3 errors were not printed. Use --print-limit option to adjust the number of printed errors
@@ -76,7 +76,7 @@ lines 1 memory.ptx -k freed_twice -g 1 -b 1 'out:s32[32]' --check mem <<'END'
 ========= Malloc/Free Error encountered : Device-side double free
 =========     at freed_twice+0x110 in memory.cu:85
 =========     by thread (0,0,0) in block (0,0,0)
-=========     Address 0x7fa000001200
+=========     Address 0x7fa000002400
 ========= 
 ========= Target application returned an error
 ========= ERROR SUMMARY: 1 error

@@ -292,3 +292,16 @@ extern "C" __global__ void multiplied_ok(float *out)
     __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
     product(out, a, b, 4);
 }
+
+// A local variable is written through its generic address before the first call.
+__device__ __noinline__ static int next_of(int v) { return v + 1; }
+template <bool SET> __device__ static void through_pointer(int *out)
+{
+    int a[2], v;
+    if (SET) asm volatile("st.u32 [%0], %1;" ::"l"(a), "r"(threadIdx.x) : "memory");
+    const int n = next_of(threadIdx.x);
+    asm volatile("ld.u32 %0, [%1];" : "=r"(v) : "l"(a) : "memory");
+    out[threadIdx.x] = v + n;
+}
+extern "C" __global__ void pointed(int *out) { through_pointer<false>(out); }
+extern "C" __global__ void pointed_ok(int *out) { through_pointer<true>(out); }

@@ -138,3 +138,9 @@ extern "C" __global__ void record_end(record *out, const record *in)
 {
     memcpy(&out[threadIdx.x], &in[threadIdx.x + 1], sizeof *out);
 }
+
+// An index past the end of an array in constant memory, which another array follows.
+__constant__ int weights[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+__constant__ int offsets[8] = {8, 7, 6, 5, 4, 3, 2, 1};
+extern "C" __global__ void constants_end(int *out) { out[threadIdx.x] = weights[threadIdx.x + 1] + offsets[7 - threadIdx.x]; }
+extern "C" __global__ void constants_end_ok(int *out) { out[threadIdx.x] = weights[threadIdx.x] + offsets[7 - threadIdx.x]; }

@@ -1121,3 +1121,13 @@ template <bool SYNC> __device__ static void warp_tree(int *out)
 }
 extern "C" __global__ void lockstep(int *out) { warp_tree<false>(out); }
 extern "C" __global__ void lockstep_ok(int *out) { warp_tree<true>(out); }
+
+// Lane 0 clears the counter to which its warp adds.
+template <bool SYNC> __device__ static void clear(int *n)
+{
+    if (threadIdx.x == 0) *n = 0;
+    if (SYNC) __syncwarp();
+    atomicAdd(n, 1);
+}
+extern "C" __global__ void cleared_beside(int *n) { clear<false>(n); }
+extern "C" __global__ void cleared_beside_ok(int *n) { clear<true>(n); }
