@@ -17,6 +17,16 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+uint64_t pl_smallest_carveout(const pl_machine *m, uint64_t bytes)
+{
+    uint64_t best = m->shared.carveouts.at[m->shared.carveouts.n - 1];
+    for (uint32_t i = m->shared.carveouts.n; i-- > 0;) {
+        if (m->shared.carveouts.at[i] >= bytes && m->shared.carveouts.at[i] < best)
+            best = m->shared.carveouts.at[i];
+    }
+    return best;
+}
+
 /* The carve-out of an SM for such blocks: the smallest that holds the blocks resident at once. The
  * driver leaves some headroom: it selects a carve-out for carveout_room times as many blocks (none
  * for a single block). These blocks must leave a slot of the SM for each warp of another one, have
@@ -39,15 +49,10 @@ static uint64_t carveout(const pl_machine *m, const pl_occupancy *o, uint64_t ow
         headroom_blocks =
             min_u32(headroom_blocks,
                     min_u32(o->by_barriers, o->by_blocks > o->warps ? o->by_blocks - o->warps : 0));
-    uint64_t target = (uint64_t)headroom_blocks * o->shared_per_block,
-             best = m->shared.carveouts.at[m->shared.carveouts.n - 1];
+    uint64_t target = (uint64_t)headroom_blocks * o->shared_per_block;
     if (target > limit) target = limit;
     if (target < resident_bytes) target = resident_bytes;
-    for (uint32_t i = m->shared.carveouts.n; i-- > 0;) {
-        if (m->shared.carveouts.at[i] >= target && m->shared.carveouts.at[i] < best)
-            best = m->shared.carveouts.at[i];
-    }
-    return best;
+    return pl_smallest_carveout(m, target);
 }
 
 pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers, uint64_t shared,

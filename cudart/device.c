@@ -170,6 +170,7 @@ static cuda_prop_13 properties(void)
         .rdma_flush = (unsigned)attribute_value(117),
         .rdma_order = attribute_value(118),
         .pool_handles = (unsigned)attribute_value(119),
+        .sparse_arrays = attribute_value(112),
         .deferred_arrays = attribute_value(121),
         .ipc_event = attribute_value(122),
         .cluster = attribute_value(120),
@@ -259,7 +260,7 @@ int pl_cudaInitDevice(int device, unsigned device_flags, unsigned flags)
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (!(flags & FLAGS_ARE_VALID)) return CU_OK;
     if (!cuda_valid_device_flags(device_flags)) return CU_INVALID_VALUE;
-    cuda.device[device].flags = device_flags | MAPS_HOST;
+    cuda.device[device].flags = device_flags & ~(unsigned)MAPS_HOST;
     return CU_OK;
 }
 
@@ -272,7 +273,7 @@ int pl_cudaChooseDevice(int *device, const void *wanted)
 
 int pl_cudaSetValidDevices(const int *device, int n)
 {
-    if (n < 0 || (n && !device)) return CU_INVALID_VALUE;
+    if (n < 0 || n > cuda.devices || (n && !device)) return CU_INVALID_VALUE;
     for (int k = 0; k < n; k++)
         if (!cuda_is_device(device[k])) return CU_INVALID_DEVICE;
     return CU_OK;
@@ -288,19 +289,15 @@ int pl_cudaDeviceFlushGPUDirectRDMAWrites(int target, int scope)
 int pl_cudaSetDeviceFlags(unsigned flags)
 {
     if (!cuda_valid_device_flags(flags)) return CU_INVALID_VALUE;
-    cuda_current_device()->flags = flags | MAPS_HOST;
+    cuda_current_device()->flags = flags & ~(unsigned)MAPS_HOST;
     return CU_OK;
 }
 
-void cuda_reset_device_flags(cuda_device *d)
-{
-    d->flags = MAPS_HOST;
-}
-
+/* A context that was reset while it is current has no flags (H100). */
 int pl_cudaGetDeviceFlags(unsigned *flags)
 {
     if (!flags) return CU_INVALID_VALUE;
-    *flags = cuda_current_device()->flags;
+    *flags = cuda_current_was_reset() ? 0 : cuda_current_device()->flags | MAPS_HOST;
     return CU_OK;
 }
 
@@ -430,6 +427,7 @@ static size_t adjusted_limit(int limit, size_t value)
     enum {
         MIN_FIFO = 512 << 10,
         MIN_HEAP = 4 << 20,
+        HEAP_UNIT = 64 << 10,
         MIN_LAUNCHES = 32,
         MAX_LAUNCHES = 599186,
         PERSISTING_PARTS = 10, /* the largest persisting part of the L2 has this many */
@@ -439,11 +437,30 @@ static size_t adjusted_limit(int limit, size_t value)
     switch (limit) {
     case STACK: return (value + 15) / 16 * 16;
     case FIFO: return clamp(value, MIN_FIFO, (size_t)1 << 31);
-    case HEAP: return value < MIN_HEAP ? MIN_HEAP : value;
+    case HEAP: return value < MIN_HEAP ? MIN_HEAP : cuda_round_up(value, HEAP_UNIT);
     case PENDING_LAUNCHES: return clamp(value, MIN_LAUNCHES, MAX_LAUNCHES);
     case PERSISTING: return part ? (value + part - 1) / part * part : value;
     default: return value;
     }
+}
+
+/* All threads of the device need a stack. */
+static size_t max_stack(void)
+{
+    enum { MOST = 512 << 10, SMS = 16, THREADS = 39 }; /* cudaDeviceAttr */
+    const size_t threads = (size_t)attribute_value(SMS) * (size_t)attribute_value(THREADS),
+                 each = threads ? cuda_device_bytes() / threads : MOST;
+    return each < MOST ? each : MOST;
+}
+
+/* False: kernels have used the memory. */
+static bool can_resize(int limit, size_t value)
+{
+    cuda_device *d = cuda_current_device();
+    if (limit == HEAP) return pl_gpu_heap(d->gpu, value) == PL_OK;
+    if (limit != FIFO) return true;
+    cuda_flush();
+    return !d->printed;
 }
 
 int pl_cudaDeviceSetLimit(int limit, size_t value)
@@ -453,12 +470,11 @@ int pl_cudaDeviceSetLimit(int limit, size_t value)
     if (limit == SHARED || limit == CIG) return CU_NOT_PERMITTED;
     const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
     if (unsafe) return unsafe;
-    if ((limit == STACK && value > 512 << 10) || (limit == FETCH && value > 128) ||
+    if ((limit == STACK && value > max_stack()) || (limit == FETCH && value > 128) ||
         (limit == PERSISTING && value > (size_t)attribute_value(108)))
         return CU_INVALID_VALUE;
     value = adjusted_limit(limit, value);
-    if (limit == HEAP && pl_gpu_heap(cuda_current_device()->gpu, value) != PL_OK)
-        return CU_INVALID_VALUE;
+    if (!can_resize(limit, value)) return CU_INVALID_VALUE;
     cuda_current_device()->limit[limit] = value;
     cuda_current_device()->limited |= 1u << limit;
     return CU_OK;

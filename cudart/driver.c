@@ -36,6 +36,11 @@ static cuda_context *current_context(void)
     return cuda_self.context ? cuda_self.context : primary_context(cuda_self.device);
 }
 
+static unsigned *flags_of(cuda_context *c)
+{
+    return c->created ? &c->flags : &cuda.device[c->device].flags;
+}
+
 static void make_current(cuda_context *c)
 {
     cuda_self.has_context = c != NULL;
@@ -219,14 +224,15 @@ int pl_cuCtxSynchronize_v2(void *handle)
 int pl_cuCtxGetFlags(unsigned *flags)
 {
     if (!flags) return CU_INVALID_VALUE;
-    *flags = current_context()->flags;
+    *flags = *flags_of(current_context());
     return CU_OK;
 }
 
 int pl_cuCtxSetFlags(unsigned flags)
 {
     if (!cuda_valid_device_flags(flags)) return CU_INVALID_VALUE;
-    current_context()->flags = (current_context()->flags & ~(unsigned)SCHEDULE_MASK) | flags;
+    unsigned *of = flags_of(current_context());
+    *of = (*of & ~(unsigned)SCHEDULE_MASK) | flags;
     return CU_OK;
 }
 
@@ -295,23 +301,33 @@ int pl_cuDevicePrimaryCtxRetain(void **out, int device)
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     *out = primary_context(device);
     primary[device].retained++;
-    primary[device].inactive = false;
+    cuda.was_reset &= ~(1u << device);
     return CU_OK;
 }
 
+static bool is_active(int device)
+{
+    const unsigned bit = 1u << device;
+    return !(cuda.was_reset & bit) && (primary[device].retained || cuda.runtime_used & bit);
+}
+
+/* The reference of the runtime is the last one. The context ends with its last reference. */
 int pl_cuDevicePrimaryCtxRelease_v2(int device)
 {
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
-    if (!primary[device].retained) return CU_INVALID_CONTEXT;
-    primary[device].retained--;
-    return CU_OK;
+    if (!is_active(device)) return CU_INVALID_CONTEXT;
+    if (primary[device].retained)
+        primary[device].retained--;
+    else
+        cuda.runtime_used &= ~(1u << device);
+    return is_active(device) ? CU_OK : pl_cuDevicePrimaryCtxReset(device);
 }
 
 int pl_cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 {
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (!cuda_valid_device_flags(flags)) return CU_INVALID_VALUE;
-    primary[device].flags = flags;
+    cuda.device[device].flags = flags;
     return CU_OK;
 }
 
@@ -319,9 +335,8 @@ int pl_cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 {
     if (!flags || !active) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
-    *flags = primary[device].flags;
-    *active =
-        (primary[device].retained && !primary[device].inactive) || cuda.runtime_used >> device & 1;
+    *flags = cuda.device[device].flags;
+    *active = is_active(device);
     return CU_OK;
 }
 
@@ -332,9 +347,6 @@ int pl_cuDevicePrimaryCtxReset(int device)
     cuda_self.device = device;
     const int error = pl_cudaDeviceReset();
     cuda_self.device = previous;
-    primary[device].flags = 0;
-    primary[device].inactive = true;
-    cuda.runtime_used &= ~(1u << device);
     return error;
 }
 
@@ -343,7 +355,7 @@ int pl_cuCtxGetId(void *context, uint64_t *id)
     const cuda_context *c = context ? cuda_context_of(context) : current_context();
     if (!c) return CU_INVALID_CONTEXT;
     if (!id) return CU_INVALID_VALUE;
-    if (!c->created && c->inactive) return CU_CONTEXT_DESTROYED;
+    if (!c->created && cuda.was_reset >> c->device & 1) return CU_CONTEXT_DESTROYED;
     *id = c->created ? (uintptr_t)c : (uint64_t)c->device + 1;
     return CU_OK;
 }
@@ -830,12 +842,12 @@ int pl_cuKernelGetAttribute(int *value, int attribute, cuda_function *f, int dev
 int pl_cuKernelSetAttribute(int attribute, int value, cuda_function *f, int device)
 {
     return !cuda_is_device(device) ? CU_INVALID_DEVICE
-                                   : pl_cudaFuncSetAttribute(f, attribute, value);
+                                   : cuda_set_function_attribute(f, attribute, value);
 }
 
 int pl_cuFuncSetAttribute(cuda_function *f, int attribute, int value)
 {
-    return pl_cudaFuncSetAttribute(f, attribute, value);
+    return cuda_set_function_attribute(f, attribute, value);
 }
 
 /* Returns the block size with the most threads per multiprocessor; of several, the largest. */
@@ -846,7 +858,8 @@ int pl_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, cuda_function *f,
     int best = 0, fit = 0;
     if (!grid || !block || !f) return CU_INVALID_VALUE;
     if (most <= 0 || most > MOST) most = MOST;
-    for (int n = most / STEP * STEP; n >= STEP; n -= STEP) {
+    for (int k = (most + STEP - 1) / STEP; k > 0; k--) {
+        const int n = k * STEP < most ? k * STEP : most;
         const int error = pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(
             &fit, f, n, shared_of ? shared_of(n) : shared);
         if (error) return error;

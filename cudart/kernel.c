@@ -25,7 +25,7 @@ static uint64_t max_shared(void)
 
 static uint32_t max_threads_of(const cuda_function *f)
 {
-    const uint32_t *m = f->info.maxntid[0] ? f->info.maxntid : f->info.reqntid;
+    const uint32_t *m = f->info.maxntid; /* .reqntid does not count (H100) */
     const uint32_t specified = m[0] * (m[1] ? m[1] : 1) * (m[2] ? m[2] : 1);
     uint32_t n = specified ? specified : 1024;
     pl_occupancy_info o;
@@ -71,7 +71,7 @@ int pl_cudaFuncGetAttributes(cuda_func_attributes *out, const void *function)
     return CU_OK;
 }
 
-int pl_cudaFuncSetAttribute(const void *function, int attribute, int value)
+int cuda_set_function_attribute(const void *function, int attribute, int value)
 {
     cuda_function *f;
     const int error = cuda_function_of(function, &f);
@@ -89,7 +89,7 @@ int pl_cudaFuncSetAttribute(const void *function, int attribute, int value)
     case CLUSTER_WIDTH:
     case CLUSTER_HEIGHT:
     case CLUSTER_DEPTH:
-        if (value < 0) return CU_INVALID_VALUE;
+        if (value < 0 || f->info.reqcluster[0]) return CU_INVALID_VALUE;
         f->cluster[attribute - CLUSTER_WIDTH] = (unsigned)value;
         return CU_OK;
     case NON_PORTABLE_CLUSTER: f->nonportable_cluster = value; return CU_OK;
@@ -101,21 +101,33 @@ int pl_cudaFuncSetAttribute(const void *function, int attribute, int value)
     }
 }
 
+/* If it succeeds, it also clears the last error of the thread (H100). */
+int pl_cudaFuncSetAttribute(const void *function, int attribute, int value)
+{
+    const int error = cuda_set_function_attribute(function, attribute, value);
+    if (!error) cuda_self.last = CU_OK;
+    return error;
+}
+
 int pl_cudaKernelSetAttributeForDevice(const void *kernel, int attribute, int value, int device)
 {
-    return cuda_is_device(device) ? pl_cudaFuncSetAttribute(kernel, attribute, value)
+    return cuda_is_device(device) ? cuda_set_function_attribute(kernel, attribute, value)
                                   : CU_INVALID_DEVICE;
 }
 
 int pl_cudaFuncSetCacheConfig(const void *function, int config)
 {
     cuda_function *f;
-    return config < 0 || config > 3 ? CU_INVALID_VALUE : cuda_function_of(function, &f);
+    if (config < 0 || config > 3) return CU_INVALID_VALUE;
+    const int error = cuda_function_of(function, &f);
+    if (!error) f->cache_config = config;
+    return error;
 }
 
 int pl_cudaFuncSetSharedMemConfig(const void *function, int config)
 {
-    return pl_cudaFuncSetCacheConfig(function, config);
+    cuda_function *f;
+    return config < 0 || config > 3 ? CU_INVALID_VALUE : cuda_function_of(function, &f);
 }
 
 int pl_cudaFuncGetName(const char **name, const void *function)
@@ -147,6 +159,21 @@ static uint64_t max_dynamic_of(const cuda_function *f)
     return f->max_dynamic_shared >= 0 ? (uint64_t)f->max_dynamic_shared : default_max;
 }
 
+/* Returns how many such blocks fit the shared memory of an SM with the carve-out that the program
+ * prefers, or that one block needs. */
+static uint32_t blocks_in_carveout(const cuda_function *f, uint32_t block_bytes)
+{
+    static const int carveout_of[] = {-1, 100, 0, 50}; /* percent, by cudaFuncCache */
+    const int percent = f->carveout >= 0 ? f->carveout : carveout_of[f->cache_config];
+    const pl_gpu *gpu = cuda_current_device()->gpu;
+    double per_sm = 0;
+    pl_gpu_value(gpu, "shared.per_sm", "B", &per_sm);
+    if (percent < 0 || !block_bytes) return UINT32_MAX;
+    const uint64_t preferred = (uint64_t)(per_sm * percent / 100);
+    return (uint32_t)(pl_gpu_carveout(gpu, preferred > block_bytes ? preferred : block_bytes) /
+                      block_bytes);
+}
+
 int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function,
                                                               int threads, size_t shared,
                                                               unsigned flags)
@@ -161,7 +188,8 @@ int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const
     if (pl_gpu_occupancy(cuda_current_device()->gpu, (uint32_t)threads, f->info.registers,
                          f->info.static_shared + shared, f->info.barriers, &o) != PL_OK)
         return CU_INVALID_VALUE;
-    *blocks = (int)o.blocks;
+    const uint32_t fit = blocks_in_carveout(f, o.shared_per_block);
+    *blocks = (int)(o.blocks < fit ? o.blocks : fit);
     return CU_OK;
 }
 

@@ -194,7 +194,10 @@ int pl_cudaDeviceReset(void)
     }
     device->peers = 0;
     device->limited = 0;
-    cuda_reset_device_flags(device);
+    device->printed = false;
+    device->flags = 0;
+    cuda.runtime_used &= ~(1u << cuda_self.device);
+    cuda.was_reset |= 1u << cuda_self.device;
     for (cuda_module *m = cuda.modules; m; m = m->next)
         if (cuda_loaded(m)) cuda_module_reset(m);
     if (cuda.sticky) cuda.sticky = 46; /* cudaErrorDevicesUnavailable, as on the H200 */

@@ -333,20 +333,45 @@ static pl_status reset_on_device(const cuda_module *m, int device)
     return st;
 }
 
+/* Copies the values of all managed variables, one after the other, to `values`, or back from there
+ * if `back`. Returns their bytes. values: NULL: only counts. */
+static size_t copy_managed(const cuda_module *m, uint8_t *values, bool back)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < m->nvariables; k++) {
+        pl_ptr address;
+        uint64_t bytes;
+        if (!m->variable[k].managed || pl_module_symbol(m->on[m->first].loaded, m->variable[k].name,
+                                                        &address, &bytes) != PL_OK)
+            continue;
+        uint8_t *at = cuda_bytes((void *)(uintptr_t)address, bytes, NULL);
+        if (!at) continue;
+        if (values && back) memcpy(at, values + n, bytes);
+        if (values && !back) memcpy(values + n, at, bytes);
+        n += bytes;
+    }
+    return n;
+}
+
 /* Managed variables are stored on the device that loaded the module first: a module with such
- * variables is reset on all devices, starting with that one. */
+ * variables is reset on all devices, starting with that one. They keep their values (H100). */
 void cuda_module_reset(cuda_module *m)
 {
-    bool managed = false;
-    for (size_t k = 0; k < m->nvariables; k++) managed |= m->variable[k].managed;
+    const size_t managed = copy_managed(m, NULL, false);
     if (!managed) {
         reset_on_device(m, cuda_self.device);
         return;
     }
-    if (reset_on_device(m, m->first) != PL_OK) return;
-    for (int d = 0; d < cuda.devices; d++)
+    uint8_t *values = malloc(managed);
+    copy_managed(m, values, false);
+    const pl_status st = reset_on_device(m, m->first);
+    for (int d = 0; st == PL_OK && d < cuda.devices; d++)
         if (d != m->first && m->on[d].loaded) reset_on_device(m, d);
-    set_managed_pointers(m);
+    if (st == PL_OK) {
+        set_managed_pointers(m);
+        copy_managed(m, values, true);
+    }
+    free(values);
 }
 
 int cuda_function_ready(cuda_function *f)

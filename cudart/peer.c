@@ -18,7 +18,6 @@ static bool devices_are_linked(void)
 int pl_cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     if (!can) return CU_INVALID_VALUE;
-    *can = 0;
     if (!cuda_is_device(device) || !cuda_is_device(peer)) return CU_INVALID_DEVICE;
     *can = device != peer && devices_are_linked();
     return CU_OK;
@@ -51,7 +50,6 @@ int pl_cudaDeviceDisablePeerAccess(int peer)
 int pl_cudaDeviceGetP2PAttribute(int *value, int k, int from, int to)
 {
     if (!value) return CU_INVALID_VALUE;
-    *value = 0;
     /* a device is no peer of itself */
     if (!cuda_is_device(from) || !cuda_is_device(to) || from == to) return CU_INVALID_DEVICE;
     if (k < PERFORMANCE_RANK || k > ARRAYS) return CU_INVALID_VALUE;

@@ -51,7 +51,6 @@ static bool open_device(void)
     double sms = 0;
     pl_gpu_value(d->gpu, "sm.count", "", &sms);
     d->sms = (unsigned)sms;
-    cuda_reset_device_flags(d);
     d->legacy.device = cuda.devices++;
     return true;
 }
@@ -147,7 +146,9 @@ int cuda_enter_driver(const char *name, cuda_driver_entry how, bool per_thread)
     if (how == CUDA_INITIALISED) return CU_OK;
     if (cuda_self.callback && how != CUDA_BY_HANDLE_ANYWHERE) return CU_NOT_PERMITTED;
     if (how == CUDA_BY_PROGRAM) return CU_OK;
-    return cuda_self.has_context || how != CUDA_IN_CONTEXT ? cuda.sticky : CU_INVALID_CONTEXT;
+    if (how == CUDA_IN_CONTEXT && !cuda_self.has_context) return CU_INVALID_CONTEXT;
+    if (how == CUDA_IN_CONTEXT && cuda_current_was_reset()) return CU_CONTEXT_DESTROYED;
+    return cuda.sticky;
 }
 
 int cuda_enter(const char *name, cuda_entry how, bool per_thread)
@@ -157,6 +158,7 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
     if (how == CUDA_WORK) {
         cuda_self.has_context = true;
         cuda.runtime_used |= 1u << cuda_self.device;
+        cuda.was_reset &= ~(1u << cuda_self.device);
     }
     if (!error && cuda_self.callback) return CU_NOT_PERMITTED;
     return error ? error : how == CUDA_WORK ? cuda.sticky : CU_OK;

@@ -47,6 +47,7 @@ void cuda_flush(void)
         size_t n;
         const char *text = pl_gpu_printed_bytes(cuda.device[d].gpu, &n);
         if (!text) continue;
+        cuda.device[d].printed = true;
         const size_t errors = pl_gpu_printed_errors(cuda.device[d].gpu);
         fwrite(text, 1, n - errors, stdout);
         fflush(stdout);

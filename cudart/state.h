@@ -65,7 +65,7 @@ typedef struct cuda_function {
     struct cuda_timed_shape *timed_shapes; /* its timed launches by shape; owned */
     double traffic; /* bytes of global memory requested per instruction; < 0: not counted yet */
     int max_dynamic_shared; /* attribute; -1: not set */
-    int carveout;
+    int carveout, cache_config;
     unsigned cluster[3]; /* attributes: cluster shape; clusters above the portable size allowed */
     int nonportable_cluster;
     int cluster_policy;
@@ -170,8 +170,9 @@ typedef struct cuda_device {
     uint64_t used; /* bytes of its memory in use */
     uint64_t limit[16];
     unsigned limited; /* bit k: limit k has been set */
-    unsigned flags;   /* of cudaSetDeviceFlags */
+    unsigned flags;   /* of its primary context; the runtime adds cudaDeviceMapHost */
     int cache_config;
+    bool printed;   /* its kernels have printed text */
     unsigned peers; /* bit k: its kernels may access the memory of device k */
 } cuda_device;
 
@@ -181,6 +182,7 @@ typedef struct cuda_state {
     cuda_device device[CUDA_DEVICES];
     int devices;
     unsigned runtime_used; /* bit k: the runtime has retained the primary context of device k */
+    unsigned was_reset;    /* bit k: that context was reset, and nothing has used it since */
     bool initialised;      /* cuInit or a function of the runtime has been called */
     bool tried;            /* opening the devices was attempted */
     int start_error;       /* error of that attempt */
@@ -237,7 +239,6 @@ typedef struct cuda_context {
     int device;
     bool created; /* by the program */
     unsigned flags;
-    bool inactive;     /* primary context: since it was reset */
     unsigned retained; /* reference count: primary context by the program; others by cuCtxAttach */
     struct cuda_green *green; /* the green context that it represents; or NULL */
 } cuda_context;
@@ -282,10 +283,14 @@ static inline cuda_device *cuda_current_device(void)
 {
     return &cuda.device[cuda_self.device];
 }
+/* True if the current context is a primary one that was reset and that nothing has used since. */
+static inline bool cuda_current_was_reset(void)
+{
+    return cuda_self.has_context && !cuda_self.context && cuda.was_reset >> cuda_self.device & 1;
+}
 /* True if flags of a device or context (cudaDeviceScheduleMask, CU_CTX_SCHED_MASK) have at most one
  * scheduling policy and no unknown bit. */
 bool cuda_valid_device_flags(unsigned flags);
-void cuda_reset_device_flags(cuda_device *d);
 static inline bool cuda_is_device(int device)
 {
     return device >= 0 && device < cuda.devices;
@@ -369,6 +374,8 @@ static inline pl_module *cuda_loaded(const cuda_module *m)
 /* Resets its variables to their initial values. */
 void cuda_module_reset(cuda_module *m);
 int cuda_function_of(const void *key, cuda_function **out);
+/* kernel.c: sets a cudaFuncAttribute. */
+int cuda_set_function_attribute(const void *function, int attribute, int value);
 /* Returns address and size of a registered variable. */
 int cuda_variable_of(const void *host, uint64_t *address, uint64_t *bytes);
 /* Finds the variable of a loaded module at an address. */

@@ -80,6 +80,9 @@ typedef struct pl_occupancy_info {
  * threads. */
 pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registers, uint64_t shared,
                            uint32_t barriers, pl_occupancy_info *out);
+/* Returns the smallest carve-out of an SM for shared memory with at least so many bytes, else the
+ * largest one. 0: no machine. */
+uint64_t pl_gpu_carveout(const pl_gpu *gpu, uint64_t bytes);
 /* Returns the clusters of `size` blocks that run at once on the GPU, if an SM has room for `blocks`
  * blocks. 0: none, or no machine. */
 uint32_t pl_gpu_clusters(const pl_gpu *gpu, uint32_t blocks, uint32_t size);

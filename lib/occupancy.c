@@ -23,6 +23,11 @@ pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registe
     return PL_OK;
 }
 
+uint64_t pl_gpu_carveout(const pl_gpu *gpu, uint64_t bytes)
+{
+    return gpu->machine ? pl_smallest_carveout(gpu->machine, bytes) : 0;
+}
+
 uint32_t pl_gpu_clusters(const pl_gpu *gpu, uint32_t blocks, uint32_t size)
 {
     return gpu->machine ? pl_clusters(gpu->machine, blocks, size) : 0;

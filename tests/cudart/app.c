@@ -409,12 +409,18 @@ static void closed(void)
     printf("%d\n", *d);
 }
 
+int cudaDeviceSetLimit(int limit, size_t value);
+
+/* The buffer of printf keeps its size once kernels have used it. */
 static void printing(void)
 {
+    enum { FIFO = 1 };
+    EXPECT(cudaDeviceSetLimit(FIFO, 1 << 20), 0);
     printf("host\n");
     EXPECT(cudaLaunchKernel(stub_say, shape(2), shape(1), NULL, 0, NULL), 0);
     printf("launched\n");
     EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(cudaDeviceSetLimit(FIFO, 2 << 20), CU_INVALID_VALUE);
     printf("host again\n");
 }
 
@@ -559,9 +565,11 @@ static void reset(void)
     void *d;
     EXPECT(cudaMalloc(&d, 4), 0);
     EXPECT(cudaMemcpyToSymbol(shadow_total, &total, 4, 0, COPY_H2D), 0);
+    *managed_number = 12;
     EXPECT(cudaDeviceReset(), 0);
     EXPECT(cudaMemcpyFromSymbol(&total, shadow_total, 4, 0, COPY_D2H), 0);
     EXPECT(total, 0);
+    EXPECT(*managed_number, 12); /* managed variables keep their values */
     EXPECT(cudaFree(d), CU_INVALID_VALUE);
 }
 

@@ -155,8 +155,17 @@ void driver_contexts(void)
     EXPECT(cuDevicePrimaryCtxRetain(&c, 0), 0);
     EXPECT(cuDevicePrimaryCtxGetState(0, &flags, &active), 0);
     EXPECT(flags == YIELD && active, 1);
+    EXPECT(cuCtxSetCurrent(c), 0);
     EXPECT(cuDevicePrimaryCtxRelease_v2(0), 0);
     EXPECT(cuDevicePrimaryCtxRelease_v2(0), CU_INVALID_CONTEXT);
+    EXPECT(cuDevicePrimaryCtxGetState(0, &flags, &active), 0);
+    EXPECT(flags || active, 0);
+    EXPECT(cuMemAlloc_v2(&d, 4), CU_CONTEXT_DESTROYED);
+    EXPECT(cudaFree(NULL), 0); /* the runtime retains it; releases drop that too */
+    EXPECT(cuMemAlloc_v2(&d, 4), 0);
+    EXPECT(cuDevicePrimaryCtxRelease_v2(0), 0);
+    EXPECT(cudaFree((void *)(uintptr_t)d), CU_INVALID_VALUE);
+    EXPECT(cuCtxSetCurrent(NULL), 0);
     EXPECT(cuCtxCreate_v4(&made, NULL, SPIN, 0), 0);
     EXPECT(cuCtxGetFlags(&flags), 0);
     EXPECT(flags, SPIN);

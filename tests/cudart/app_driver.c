@@ -861,11 +861,9 @@ static void limits_as_recorded(void)
     static const struct {
         int limit;
         size_t set, used;
-    } c[] = {{FIFO, 1, 512 << 10},
-             {FIFO, (size_t)1 << 40, (size_t)1 << 31},
-             {HEAP, 1, 4 << 20},
-             {PENDING, 1, 32},
-             {PENDING, 4 << 20, 599186}};
+    } c[] = {{FIFO, 1, 512 << 10}, {FIFO, (size_t)1 << 40, (size_t)1 << 31},
+             {HEAP, 1, 4 << 20},   {HEAP, (4 << 20) + 5, (4 << 20) + (64 << 10)},
+             {PENDING, 1, 32},     {PENDING, 4 << 20, 599186}};
     size_t value;
     for (size_t k = 0; k < sizeof c / sizeof *c; k++) {
         EXPECT(cudaDeviceSetLimit(c[k].limit, c[k].set), 0);
@@ -970,6 +968,8 @@ int cudaDeviceGetP2PAttribute(int *value, int k, int from, int to);
 int cudaSetDeviceFlags(unsigned flags);
 int cudaGetDeviceFlags(unsigned *flags);
 int cudaDeviceReset(void);
+int cudaDeviceCanAccessPeer(int *can, int device, int peer);
+int cudaSetValidDevices(const int *device, int n);
 int cuMemExportToShareableHandle(void *out, uint64_t handle, int type, unsigned long long flags);
 int cuMemAlloc_v2(uint64_t *p, size_t bytes);
 int cuMemFree_v2(uint64_t p);
@@ -1001,9 +1001,56 @@ static void arguments_as_recorded(void)
     EXPECT(cuMemExportToShareableHandle(&n, handle, 1, 0), CU_INVALID_VALUE);
     EXPECT(cuMemRelease(handle), 0);
     EXPECT(cudaSetDeviceFlags(YIELD), 0);
+    /* The context that was reset is still current; a new one starts with the next call. */
     EXPECT(cudaDeviceReset(), 0);
     EXPECT(cudaGetDeviceFlags(&flags), 0);
+    EXPECT(flags, 0);
+    EXPECT(cudaFree(NULL), 0);
+    EXPECT(cudaGetDeviceFlags(&flags), 0);
     EXPECT(flags, MAPS_HOST);
+    n = 7;
+    EXPECT(cudaDeviceCanAccessPeer(&n, 0, 99), CU_INVALID_DEVICE);
+    EXPECT(n, 7);
+    EXPECT(cudaSetValidDevices((int[]){0, 99}, 2), CU_INVALID_VALUE);
+}
+
+int cuFuncGetAttribute(int *value, int attribute, void *f);
+int cuFuncSetCacheConfig(void *f, int config);
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, void *f, int threads, size_t shared);
+
+/* Attributes of kernels, and the shared memory that remains for blocks when the program prefers a
+ * large L1. */
+static void kernels_as_recorded(void)
+{
+    enum { MOST_THREADS = 0, CARVEOUT = 9, WIDTH = 11, PREFER_L1 = 2, KIB = 1024 };
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry shaped() .reqntid 32, 2, 1 { ret; }\n"
+        ".visible .entry pair() .explicitcluster .reqnctapercluster 2, 1, 1 { ret; }\n"
+        ".visible .entry shares() { .shared .align 4 .b8 s[100]; .reg .b32 r;\n"
+        "mov.u32 r, s; st.shared.u32 [r], r; ret; }\n";
+    void *m, *f;
+    int n, grid;
+    EXPECT(cuModuleLoadData(&m, text), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "shaped"), 0);
+    EXPECT(cuFuncGetAttribute(&n, MOST_THREADS, f), 0);
+    EXPECT(n, 1024);
+    EXPECT(cuModuleGetFunction(&f, m, "pair"), 0);
+    EXPECT(cudaFuncSetAttribute(f, WIDTH, 4), CU_INVALID_VALUE);
+    EXPECT(cudaFuncSetAttribute(stub_nop, CARVEOUT, -1), 0); /* clears the last error */
+    EXPECT(cudaGetLastError(), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "shares"), 0);
+    EXPECT(cuFuncSetCacheConfig(f, PREFER_L1), 0); /* 8 KiB, 1152 bytes a block */
+    EXPECT(cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, f, 128, 0), 0);
+    EXPECT(n, 7);
+    EXPECT(cuOccupancyMaxPotentialBlockSize(&grid, &n, f, NULL, 0, 100), 0);
+    EXPECT(n, 100);
+    EXPECT(cudaFuncSetAttribute(f, CARVEOUT, 100), 0);
+    EXPECT(cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, f, 128, 16 * KIB), 0);
+    EXPECT(n, 13);
+    EXPECT(cudaFuncSetAttribute(f, CARVEOUT, 0), 0);
+    EXPECT(cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, f, 128, 16 * KIB), 0);
+    EXPECT(n, 1);
 }
 
 /* The memory of a context ends with it. */
@@ -1087,6 +1134,7 @@ void as_recorded(void)
     host_pools();
     pools_as_recorded();
     arguments_as_recorded();
+    kernels_as_recorded();
     contexts_as_recorded();
     EXPECT(cudaDeviceFlushGPUDirectRDMAWrites(0, 100), 0);
     EXPECT(cudaDeviceFlushGPUDirectRDMAWrites(0, 50), CU_INVALID_VALUE);
