@@ -14,7 +14,8 @@ typedef enum pl_status {
     PL_IO,          /* a file could not be read or written (exit status 3) */
     PL_UNSUPPORTED, /* known, but not implemented in this version; a diagnostic names it (exit
                        status 2) */
-    PL_INTERRUPTED  /* the caller's stop flag was set (exit status 3) */
+    PL_INTERRUPTED, /* the caller's stop flag was set (exit status 3) */
+    PL_WAITING      /* the launch is suspended: its threads wait for memory to change */
 } pl_status;
 
 #endif

@@ -19,7 +19,8 @@ int cli_status(pl_status st)
     case PL_UNSUPPORTED: return CLI_INPUT;
     case PL_NOMEM:
     case PL_IO:
-    case PL_INTERRUPTED: break;
+    case PL_INTERRUPTED:
+    case PL_WAITING: break;
     }
     return CLI_SYSTEM;
 }

@@ -14,6 +14,7 @@ const char *run_status_word(const run_case *c)
     case PL_IO: return "file error";
     case PL_UNSUPPORTED: return "unsupported";
     case PL_INTERRUPTED: return "interrupted";
+    case PL_WAITING: return "waiting";
     }
     return "unknown";
 }

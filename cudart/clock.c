@@ -400,16 +400,19 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
                  full_waves = (double)(uint64_t)waves;
     const double ns = (cuda.graph_launch ? cost.graph_node : cost.launch) +
                       (cost.clock > 0 ? t->cycles / cost.clock * 1e3 : 0) + fault_ns(&t->moved);
-    /* The last wave may leave space for other kernels. */
-    const cuda_span span = cuda_place_kernel(
-        s, l->green, l->prioritised ? l->priority : s->priority, ns, waves, waves - full_waves);
+    cuda_span span = {t->began, fmax(t->began + ns, t->released)};
+    if (t->began > 0) /* it has waited, beside other kernels */
+        s->ready = fmax(s->ready, span.end);
+    else /* the last wave may leave space for other kernels */
+        span = cuda_place_kernel(s, l->green, l->prioritised ? l->priority : s->priority, ns, waves,
+                                 waves - full_waves);
     cuda_record_activity(
         &(cuda_activity){.kind = "kernel",
                          .name = t->name,
                          .stream = s->id,
                          .span = span,
                          .bytes = -1,
-                         .launch = true,
+                         .launch = !t->unrecorded,
                          .estimated = t->estimated,
                          .spread = cost.clock > 0 ? t->spread / cost.clock * 1e3 : -1});
 }

@@ -98,6 +98,7 @@ cuda_graph *cuda_new_graph(void)
 void cuda_free_op(cuda_op *op)
 {
     if (op->kind == OP_MEMORY) free(op->u.values);
+    if (op->kind == OP_KERNEL) cuda_drop_suspended(op->u.kernel.params);
     if (op->kind == OP_KERNEL) free(op->u.kernel.params);
     if (op->kind == OP_GRAPH) cuda_free_graph(op->u.graph);
     if (op->kind == OP_ALLOC || op->kind == OP_FREE) cuda_graph_memory_drop(op->u.memory);

@@ -185,6 +185,8 @@ const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g);
 /* ---- op.c ---- */
 /* Launches the graph once the stream is ready; takes ownership. */
 int cuda_submit_graph(cuda_stream *s, cuda_graph *g);
+/* Executes the graph now; if one of its kernels waits, the rest follows later. */
+int cuda_launch_graph_now(cuda_stream *s, cuda_graph *g);
 /* transfer.c: true if it copies or sets nothing. */
 bool cuda_is_empty(const cuda_op *op);
 

@@ -244,7 +244,10 @@ int pl_cudaGraphExecDestroy(void *handle)
 {
     cuda_graph *g = cuda_exec_of(handle);
     if (!g) return CU_INVALID_VALUE;
-    cuda_free_graph(g);
+    if (g->in_progress)
+        g->exec = false; /* it is freed at its end */
+    else
+        cuda_free_graph(g);
     return CU_OK;
 }
 /* ---------------------------------------------------------------- updates */

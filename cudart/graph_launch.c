@@ -297,13 +297,9 @@ const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g)
  */
 static int launch_graph(cuda_stream *s, cuda_graph *g)
 {
-    const cuda_op op = {.kind = OP_GRAPH, .u.graph = g};
     g->uploaded = true;
-    if (!has_values(g) && !cuda_is_blocked(s)) {
-        const int error = cuda_execute(s, &op);
-        cuda_progress();
-        return error;
-    }
+    if (!has_values(g) && !cuda_is_blocked(s) && !g->in_progress)
+        return cuda_launch_graph_now(s, g);
     cuda_graph *copy = cuda_copy_graph(g);
     if (!copy) return CU_MEMORY_ALLOCATION;
     copy->flags = g->flags;

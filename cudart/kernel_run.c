@@ -1,6 +1,7 @@
 /* kernel_run.c - runs a kernel: its arguments, launches that the driver rejects, the mode, limits
  * and checkers, and the effects of a failure. */
 #include "cudart/green.h"
+#include "cudart/waiting.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,17 +184,17 @@ static void *watch_deadline(void *unused)
     return unused;
 }
 
-static void start_watch(pl_launch *l)
+/* used: seconds that the launch has already taken. */
+static void start_watch(double used)
 {
     static bool watching;
     pthread_t thread;
-    l->cancel = &cuda_stop;
     if (!cuda.options.timeout) return;
     if (!watching && pthread_create(&thread, NULL, watch_deadline, NULL) == 0) {
         pthread_detach(thread);
         watching = true;
     }
-    set_deadline(cuda_seconds() + (double)cuda.options.timeout);
+    set_deadline(cuda_seconds() + (double)cuda.options.timeout - used);
 }
 
 /* ---- --check ---- */
@@ -271,92 +272,143 @@ static void hint_host_memory(const pl_result *r)
             address);
 }
 
-/* ---- kernels that wait for the program ---- */
+/* ---- a launch and its end ---- */
 
-/* True if the kernel has had no effects and only polls memory: it runs again once the program or
- * another stream has changed the memory. */
-static bool must_repeat(const pl_result *r)
-{
-    if (!r->polled || cuda.graph_launch || cuda.last_attempt) return false;
-    cuda.polled = r->polled;
-    pl_gpu_diag_clear(cuda_current_device()->gpu);
-    return true;
-}
+static int64_t recorded_launches;
 
-static void end_trace(const pl_result *r, bool repeated)
+static void end_trace(const cuda_suspended *x, const pl_result *r)
 {
-    pl_result shown = *r;
-    if (repeated) {
-        shown.status = PL_INTERRUPTED;
-        shown.error = NULL;
-        shown.error_text = "it polls memory that nothing has changed yet, and runs again later";
-    }
-    if (pl_trace_end(cuda.trace, &shown) == PL_OK) return;
-    pl_trace_close(cuda.trace, false);
-    cuda.trace = NULL;
-}
-
-int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params)
-{
-    uint32_t blocks = 1;
-    int error = cuda_check_launch(f, l, &blocks);
-    if (error) return error;
-    pl_module *m = cuda_loaded(f->module);
-    pl_launch launch = launch_of(f, l, params);
-    pl_result r;
-    launch.global_time = cuda_clock_kernel_start(s);
-    launch.graph = cuda.graph;
-    launch.launch_graph = cuda.launch_graph;
-    launch.update_node = cuda.update_node;
-    launch.graph_ctx = cuda_current_device();
-    const bool recording = cuda_recording();
-    launch.uncounted = !recording && f->traffic >= 0;
-    cuda.tracing = recording;
-    if (recording) launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));
-    launch.checks = cuda_checks(f->module);
-    size_t ranges;
-    pl_checked_range *range = cuda_order_ranges(s, &ranges);
-    if (launch.checks && ranges) pl_checks_watch(launch.checks, range, ranges);
-    const cuda_migrated moved =
-        cuda_migrate_parameters(params, f->info.param_bytes, cuda_self.device);
-    launch.page_fault_cycles = (uint64_t)cuda_page_fault_cycles(&moved);
-    cuda_stream_race_launch(launch.checks);
-    cuda_checked_launching();
-    start_watch(&launch);
-    pl_launch_kernel(cuda_current_device()->gpu, m, &launch, &r);
-    cuda_stream_race_launched(s, launch.checks, m, cuda_shown_name(f));
-    if (range) cuda_order_launched(s, range, ranges, cuda_shown_name(f));
-    if (cuda.options.timeout) set_deadline(0);
     cuda.tracing = false;
-    const bool repeated = must_repeat(&r);
-    if (recording) end_trace(&r, repeated);
-    if (launch.checks) pl_trace_note_findings(recording ? cuda.trace : NULL, launch.checks);
-    if (repeated) return CUDA_BLOCKED;
+    if (x->recorded && pl_trace_end(cuda.trace, r) != PL_OK) {
+        pl_trace_close(cuda.trace, false);
+        cuda.trace = NULL;
+    }
+}
+
+/* Instructions that only polled while the launch was suspended take no time of their own. */
+static void account(cuda_stream *s, const cuda_suspended *x, const pl_result *r)
+{
+    pl_result timed = *r;
+    const bool last = x->recorded && x->recorded == recorded_launches;
+    timed.inst_executed -= r->waited < r->inst_executed ? r->waited : r->inst_executed;
+    timed.longest_warp -= r->waited < r->longest_warp ? r->waited : r->longest_warp;
     cuda_kernel_time time = cuda_time_of(
-        f, l, &r, r.cycles > launch.page_fault_cycles ? r.cycles - launch.page_fault_cycles : 0,
-        params);
-    time.blocks_per_sm = blocks;
-    time.moved = moved;
-    if (cuda.options.metrics && cuda_recording() && r.cycles && r.status == PL_OK)
+        x->f, &x->l, &timed,
+        r->cycles > x->page_fault_cycles ? r->cycles - x->page_fault_cycles : 0, x->params);
+    time.blocks_per_sm = x->blocks;
+    time.moved = x->moved;
+    if (x->launch) time.began = x->start;
+    time.released = x->released;
+    time.unrecorded = x->launch && !last;
+    if (cuda.options.metrics && cuda_recording() && !x->launch && r->cycles && r->status == PL_OK)
         cuda_count_metrics(time.name);
-    if (cuda.options.summary) cuda_count(time.name, &r);
-    cuda_clock_kernel(s, l, &time);
-    const int check_error = launch.checks ? checked_error(&f->module->on[cuda_self.device]) : CU_OK;
-    if (r.status == PL_OK) {
+    if (cuda.options.summary) cuda_count(time.name, r);
+    cuda_clock_kernel(s, &x->l, &time);
+}
+
+/* Called when a launch has ended. */
+static int end_launch(cuda_stream *s, cuda_suspended *x, const pl_result *r)
+{
+    pl_module *m = cuda_loaded(x->f->module);
+    cuda_stream_race_launched(s, x->checks, m, cuda_shown_name(x->f));
+    if (x->range) cuda_order_launched(s, x->range, x->nranges, cuda_shown_name(x->f));
+    if (x->checks) pl_trace_note_findings(x->recorded ? cuda.trace : NULL, x->checks);
+    account(s, x, r);
+    const int check_error = x->checks ? checked_error(&x->f->module->on[cuda_self.device]) : CU_OK;
+    if (r->status == PL_OK) {
         pl_gpu_diag_clear(cuda_current_device()->gpu);
         if (check_error) {
             cuda_set_sticky_error(check_error);
-            cuda_show_findings(f->module); /* now: the program may never end */
+            cuda_show_findings(x->f->module); /* now: the program may never end */
         }
         return CU_OK;
     }
     cuda_flush();
     cuda_print_messages();
-    hint_host_memory(&r);
-    hint_page_bounds(&r);
+    hint_host_memory(r);
+    hint_page_bounds(r);
     cuda_end_if_pending();
-    error = error_of(&r);
-    if (r.status == PL_INVALID || r.status == PL_UNSUPPORTED) return error;
+    const int error = error_of(r);
+    if (r->status == PL_INVALID || r->status == PL_UNSUPPORTED) return error;
     cuda_set_sticky_error(error); /* a later call reports it to the program */
     return CU_OK;
+}
+
+/* ---- suspended launches ---- */
+
+static int suspend(cuda_suspended *x)
+{
+    x->steps = cuda.steps;
+    if (cuda_add_suspended(x)) return CUDA_BLOCKED;
+    pl_launch_drop(x->launch);
+    return CU_MEMORY_ALLOCATION;
+}
+
+static int continue_launch(cuda_stream *s, cuda_suspended *w)
+{
+    pl_result r;
+    start_watch(w->seconds);
+    pl_launch_continue(w->launch, cuda_waits_patiently, &r);
+    if (cuda.options.timeout) set_deadline(0);
+    w->seconds = r.wall_seconds;
+    w->running = r.running && r.status == PL_WAITING;
+    const bool stepped = cuda.steps != w->steps;
+    if (r.progressed || r.status != PL_WAITING) {
+        cuda.steps += !w->running;
+        w->released = stepped && cuda.latest_end > cuda.now ? cuda.latest_end : cuda.now;
+    }
+    w->steps = cuda.steps;
+    if (r.status == PL_WAITING) return CUDA_BLOCKED;
+    cuda_suspended ended = *w;
+    cuda_remove_suspended(w);
+    return end_launch(s, &ended, &r);
+}
+
+/* ---- running ---- */
+
+/* Prepares the launch, and its observers. */
+static pl_launch prepare(cuda_stream *s, cuda_suspended *x)
+{
+    pl_launch launch = launch_of(x->f, &x->l, x->params);
+    launch.global_time = x->start = cuda_clock_kernel_start(s);
+    launch.graph = cuda.graph;
+    launch.launch_graph = cuda.launch_graph;
+    launch.update_node = cuda.update_node;
+    launch.graph_ctx = cuda_current_device();
+    launch.waiting = &x->launch;
+    launch.cancel = &cuda_stop;
+    launch.uncounted = !cuda_recording() && x->f->traffic >= 0;
+    launch.checks = x->checks = cuda_checks(x->f->module);
+    x->range = cuda_order_ranges(s, &x->nranges);
+    if (x->checks && x->nranges) pl_checks_watch(x->checks, x->range, x->nranges);
+    x->moved = cuda_migrate_parameters(x->params, x->f->info.param_bytes, cuda_self.device);
+    launch.page_fault_cycles = x->page_fault_cycles = (uint64_t)cuda_page_fault_cycles(&x->moved);
+    cuda_stream_race_launch(x->checks);
+    cuda_checked_launching();
+    return launch;
+}
+
+int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params)
+{
+    cuda_suspended x = {.params = params, .f = f, .l = *l, .device = cuda_self.device};
+    cuda_suspended *waiting = cuda_find_suspended(params);
+    if (waiting) return continue_launch(s, waiting);
+    if (cuda.suspended && cuda.options.check)
+        return CUDA_BLOCKED; /* checkers observe one launch at a time */
+    const int error = cuda_check_launch(f, l, &x.blocks);
+    if (error) return error;
+    pl_module *m = cuda_loaded(f->module);
+    pl_launch launch = prepare(s, &x);
+    pl_result r;
+    cuda.tracing = cuda_recording();
+    if (cuda.tracing) {
+        x.recorded = ++recorded_launches;
+        launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));
+    }
+    start_watch(0);
+    pl_launch_kernel(cuda_current_device()->gpu, m, &launch, &r);
+    if (cuda.options.timeout) set_deadline(0);
+    end_trace(&x, &r);
+    x.running = r.running;
+    return r.status == PL_WAITING ? suspend(&x) : end_launch(s, &x, &r);
 }

@@ -181,6 +181,10 @@ void pl___cudaUnregisterFatBinary(void **handle)
 {
     lock();
     cuda_flush();
+    if (cuda_report_suspended()) { /* the program ends, or unloads their code */
+        cuda_set_sticky_error(CU_LAUNCH_TIMEOUT);
+        cuda_progress();
+    }
     cuda_module_free((cuda_module *)handle);
     unlock();
 }

@@ -1,7 +1,6 @@
 /* op.c - operations of streams: each is executed immediately, or once its stream is no longer
  * blocked, or captured into a graph. */
 #include "cudart/graph.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +100,7 @@ static void notify_managed(const cuda_op *op, void (*notify)(const void *p))
 static void note_completion(const cuda_stream *s)
 {
     cuda.steps++;
+    cuda.latest_end = s->ready;
     cuda_record_values(s->ready);
 }
 
@@ -121,56 +121,11 @@ int cuda_execute(cuda_stream *s, const cuda_op *op)
 typedef struct deferred_op {
     cuda_op op;   /* owned, including its data */
     void *staged; /* copy of pageable memory; owned, or NULL */
-    /* A kernel that has only polled memory runs again when the value at this address changes, or
-     * after a pause: it may also poll other values. */
-    uint64_t polled, value;    /* polled: 0: it has not run yet */
-    double since, next, pause; /* s */
-    bool expired;
 } deferred_op;
-
-static uint64_t value_at(uint64_t address)
-{
-    const uint64_t word = address & ~(uint64_t)7;
-    const uint8_t *p = cuda_bytes((void *)(uintptr_t)word, sizeof word, NULL);
-    return p ? __atomic_load_n((const uint64_t *)(const void *)p, __ATOMIC_ACQUIRE) : 0;
-}
-
-static void note_poll(deferred_op *l)
-{
-    const double shortest = 0.001, longest = 0.1, now = cuda_seconds();
-    if (!l->polled) l->since = now;
-    l->pause = l->polled ? fmin(2 * l->pause, longest) : shortest;
-    l->next = now + l->pause;
-    l->polled = cuda.polled;
-    l->value = value_at(l->polled);
-}
-
-static bool polls_in_vain(const deferred_op *l)
-{
-    return l->polled && !l->expired && cuda_seconds() < l->next && value_at(l->polled) == l->value;
-}
 
 static int run_deferred(cuda_stream *s, void *what)
 {
-    deferred_op *l = what;
-    const double ready = s->ready;
-    if (polls_in_vain(l)) return CUDA_BLOCKED;
-    if (l->polled && cuda.now > s->ready) s->ready = cuda.now;
-    cuda.last_attempt = l->polled && (l->expired || cuda_seconds() - l->since > cuda_patience());
-    const int error = cuda_execute(s, &l->op);
-    cuda.last_attempt = false;
-    if (error == CUDA_BLOCKED && l->op.kind == OP_KERNEL) {
-        s->ready = ready;
-        note_poll(l);
-    }
-    return error;
-}
-
-static bool expire(void *what)
-{
-    deferred_op *l = what;
-    if (!l->polled || l->expired) return false;
-    return l->expired = true;
+    return cuda_execute(s, &((const deferred_op *)what)->op);
 }
 
 static void drop_deferred(void *what)
@@ -219,8 +174,7 @@ static int check_deferred(cuda_op *op, void **staged)
     return error;
 }
 
-/* polls: it is a kernel that has only polled memory. */
-static int defer(cuda_stream *s, cuda_op *op, bool polls)
+static int defer(cuda_stream *s, cuda_op *op)
 {
     deferred_op *l = calloc(1, sizeof *l);
     if (!l) {
@@ -234,12 +188,9 @@ static int defer(cuda_stream *s, cuda_op *op, bool polls)
         return error;
     }
     cuda_clock_deferred(&l->op);
-    if (polls) note_poll(l);
-    return cuda_defer(s, &(cuda_work){.run = run_deferred,
-                                      .drop = drop_deferred,
-                                      .values = values_of,
-                                      .expire = expire,
-                                      .what = l});
+    return cuda_defer(
+        s,
+        &(cuda_work){.run = run_deferred, .drop = drop_deferred, .values = values_of, .what = l});
 }
 
 /* ---------------------------------------------------------------- host functions */
@@ -302,15 +253,43 @@ int cuda_submit(cuda_stream *s, cuda_op *op)
     }
     if (!error && op->kind == OP_HOST) return submit_host(s, op);
     if (!error && (op->kind == OP_MEMORY || cuda_is_blocked(s)))
-        return op->kind == OP_RECORD ? cuda_defer_record(s, op->u.event) : defer(s, op, false);
+        return op->kind == OP_RECORD ? cuda_defer_record(s, op->u.event) : defer(s, op);
     if (!error) error = cuda_execute(s, op);
-    if (error == CUDA_BLOCKED) return defer(s, op, true);
+    if (error == CUDA_BLOCKED) return defer(s, op);
     cuda_free_op(op);
+    cuda_progress();
+    return error;
+}
+
+static int run_graph(cuda_stream *s, void *g)
+{
+    return cuda_execute(s, &(cuda_op){.kind = OP_GRAPH, .u.graph = g});
+}
+
+static const cuda_memory_ops *values_of_graph(const void *g)
+{
+    return cuda_graph_waits_for(g);
+}
+
+/* The program may have destroyed it meanwhile. */
+static void drop_graph(void *graph)
+{
+    cuda_graph *g = graph;
+    if (!g->exec) cuda_free_graph(g);
+}
+
+int cuda_launch_graph_now(cuda_stream *s, cuda_graph *g)
+{
+    const int error = run_graph(s, g);
+    if (error == CUDA_BLOCKED)
+        return cuda_defer(
+            s, &(cuda_work){
+                   .run = run_graph, .drop = drop_graph, .values = values_of_graph, .what = g});
     cuda_progress();
     return error;
 }
 
 int cuda_submit_graph(cuda_stream *s, cuda_graph *g)
 {
-    return defer(s, &(cuda_op){.kind = OP_GRAPH, .u.graph = g}, false);
+    return defer(s, &(cuda_op){.kind = OP_GRAPH, .u.graph = g});
 }

@@ -7,7 +7,7 @@
  * programs write a value and then poll for its effects. If nothing is left that could write the
  * value, the wait is reported and the context fails. */
 #define _POSIX_C_SOURCE 200809L
-#include "cudart/state.h"
+#include "cudart/waiting.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +103,7 @@ static void drop_all(void)
         }
         s = next;
     }
+    cuda_drop_all_suspended();
 }
 
 /* Executes the first operation of a stream if it can begin. True if progress was made. */
@@ -144,7 +145,8 @@ static pthread_cond_t blocked_cond = PTHREAD_COND_INITIALIZER;
 
 static void *poll_thread(void *unused)
 {
-    const struct timespec interval = {.tv_nsec = 1000000};
+    enum { SHORT = 20000, LONG = 1000000 }; /* ns: after progress, which often repeats; otherwise */
+    struct timespec interval = {.tv_nsec = LONG};
     prctl(PR_SET_NAME, CUDA_THREAD_NAME);
     pthread_mutex_lock(&cuda.lock);
     for (;;) {
@@ -155,7 +157,8 @@ static void *poll_thread(void *unused)
         if (!blocked) continue;
         cuda_host_enter();
         cuda_record_values(cuda.now);
-        cuda_progress();
+        const bool any = cuda_progress();
+        interval.tv_nsec = any ? SHORT : interval.tv_nsec >= LONG / 2 ? LONG : 2 * interval.tv_nsec;
         cuda_host_leave();
     }
     return unused;
@@ -224,7 +227,7 @@ static bool value_may_change(void)
         const cuda_memory_ops *m = awaited_values(&s->first->work);
         if (s->first->running || (m && cuda_memory_ops_shared(m))) return true;
     }
-    return cuda_host_busy() || other_threads_exist();
+    return cuda_host_busy() || cuda_kernel_runs() || other_threads_exist();
 }
 
 static void report_blocked(bool stuck)
@@ -240,23 +243,18 @@ static void report_blocked(bool stuck)
     }
 }
 
-double cuda_patience(void)
+/* Before a hang is reported. */
+static bool progress_patiently(void)
 {
-    return cuda.options.timeout ? (double)cuda.options.timeout : MAX_WAIT_SECONDS;
-}
-
-/* The kernels that only poll memory run once more, and then fail. False: there are none. */
-static bool expire_all(void)
-{
-    bool any = false;
-    for (const cuda_stream *s = blocked; s; s = s->next_blocked)
-        any |= s->first->work.expire && s->first->work.expire(s->first->work.what);
+    cuda_waits_patiently = true;
+    const bool any = cuda.suspended && cuda_progress();
+    cuda_waits_patiently = false;
     return any;
 }
 
 void cuda_drain_until(bool (*pending)(const void *), const void *what)
 {
-    const double limit = cuda_patience();
+    const double limit = cuda.options.timeout ? (double)cuda.options.timeout : MAX_WAIT_SECONDS;
     const struct timespec interval = {.tv_nsec = 200000};
     double end = 0;
     waiting_threads++;
@@ -265,11 +263,12 @@ void cuda_drain_until(bool (*pending)(const void *), const void *what)
         if (cuda_progress()) continue;
         if (!blocked || !pending(what)) break;
         const bool stuck = !value_may_change();
+        if (stuck && progress_patiently()) continue;
         const double now = cuda_seconds();
-        if (end <= 0 || cuda_host_busy()) end = now + limit;
-        if ((stuck || now > end) && expire_all()) continue;
+        if (end <= 0 || cuda_host_busy() || cuda_kernel_runs()) end = now + limit;
         if (stuck || now > end) {
             report_blocked(stuck);
+            cuda_report_suspended();
             cuda_set_sticky_error(CU_LAUNCH_TIMEOUT);
             cuda_progress();
             break;

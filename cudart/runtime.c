@@ -112,6 +112,7 @@ __attribute__((destructor)) static void end(void)
         return;
     }
     cuda_host_race_enter();
+    cuda_report_suspended();
     const int status = report_at_end(exit_status);
     pthread_mutex_unlock(&cuda.lock);
     if (status == exit_status) return;

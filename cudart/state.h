@@ -217,8 +217,6 @@ typedef struct cuda_state {
     int64_t calls, threads; /* so far */
     int64_t graph_launch;   /* launch in progress; 0: none */
     int64_t graph_launches; /* so far */
-    uint64_t polled;        /* address that the kernel polls that returned CUDA_BLOCKED */
-    bool last_attempt;      /* a kernel that only polls memory fails */
     /* While a graph runs, for its kernels: the handle of the graph, if kernels may launch it; the
      * callback for graphs that they launch (pl_launch.launch_graph). */
     uint64_t graph;
@@ -226,7 +224,9 @@ typedef struct cuda_state {
     /* Applies changes of nodes by kernels; NULL: there are no such nodes. */
     uint32_t (*update_node)(void *ctx, uint64_t node, uint32_t field, const void *value,
                             uint64_t offset, uint64_t bytes);
-    uint64_t steps; /* operations and values of streams so far */
+    uint64_t steps;                   /* operations and values of streams so far */
+    struct cuda_suspended *suspended; /* kernels that wait for memory to change */
+    double latest_end;                /* ns: end of the operation that has been executed last */
 } cuda_state;
 
 extern cuda_state cuda;
@@ -572,6 +572,14 @@ typedef struct cuda_op {
 /* Result of an operation that waits for a value and must be executed again. */
 enum { CUDA_BLOCKED = -1 };
 
+/* ---- waiting.c ---- */
+/* True if a kernel that has run for long has been interrupted, and continues later. */
+bool cuda_kernel_runs(void);
+/* Kernels that wait: ends the one with these parameters, if there is one, or all of them. */
+void cuda_drop_suspended(const void *params);
+void cuda_drop_all_suspended(void);
+/* Ends all of them with a message: they wait forever. False: there are none. */
+bool cuda_report_suspended(void);
 /* ---- op.c ---- */
 /* Executes the op now, or once the stream is no longer blocked, or adds it as a node to the graph
  * that the stream captures. Takes ownership of the op's data. */
@@ -588,9 +596,6 @@ typedef struct cuda_work {
     void (*drop)(void *what); /* called at the end, whether or not it has run; or NULL */
     /* Returns the values whose next one it waits for; or NULL. */
     const cuda_memory_ops *(*values)(const void *what);
-    /* Its next run is the last one that may return CUDA_BLOCKED. False: it was so before; or NULL.
-     */
-    bool (*expire)(void *what);
     void *what;
 } cuda_work;
 /* True if an operation in the stream, or one that it waits for as the legacy stream does, cannot
@@ -598,8 +603,6 @@ typedef struct cuda_work {
 bool cuda_is_blocked(const cuda_stream *s);
 /* True if the host would have to wait for an operation that cannot begin. */
 bool cuda_has_pending(const cuda_stream *s);
-/* Seconds for which a stream waits for a value that only other threads can write. */
-double cuda_patience(void);
 /* Runs the work once it can begin. */
 int cuda_defer(cuda_stream *s, const cuda_work *work);
 /* Executes operations that can begin; true if there were any. */
@@ -779,6 +782,9 @@ typedef struct cuda_kernel_time {
     double spread; /* cycles; < 0: unknown */
     uint32_t blocks_per_sm;
     cuda_migrated moved; /* by its accesses */
+    /* ns: of a kernel that has waited: its start, and the earliest end; else 0. */
+    double began, released;
+    bool unrecorded; /* it is not the latest launch of the trace */
 } cuda_kernel_time;
 void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_time *t);
 /* Returns the duration of the page faults of a kernel, in cycles of the SMs. */
@@ -1006,8 +1012,9 @@ int cuda_check_window(const void *value);
 int cuda_check_attribute(int attribute, const void *value);
 
 /* ---- kernel_run.c ---- */
-/* params: the parameter block of the kernel. CUDA_BLOCKED: it only polls memory that nothing has
- * changed yet, and has had no effects. */
+/* params: the parameter block of the kernel. */
+/* Launches a kernel, or continues it. CUDA_BLOCKED: it waits for memory to change, and is
+ * identified by its parameters. */
 int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params);
 /* CU_OK if the driver accepts the launch; *blocks: resident blocks per multiprocessor. */
 int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *blocks);

@@ -401,7 +401,9 @@ pl_status pl_module_bind(pl_module *m, const char *name, uint64_t handle);
 /* Functional: only execute. Timing: also model the time that the GPU takes. */
 typedef enum pl_mode { PL_MODE_FUNCTIONAL, PL_MODE_TIMING } pl_mode;
 
-/* A launch. What it points to must stay valid until pl_launch_kernel returns. */
+typedef struct pl_waiting pl_waiting; /* a suspended launch */
+
+/* A launch. What it points to must stay valid until the launch has ended. */
 typedef struct pl_launch {
     const char *kernel;                     /* name of an .entry function */
     uint32_t grid[3], block[3], cluster[3]; /* blocks; threads per block; blocks per cluster, 0,0,0:
@@ -458,6 +460,11 @@ typedef struct pl_launch {
      * timing model, and running blocks continue without it after as long again, at least half
      * a second; 0: no limit. All blocks of cooperative launches start. Not with `then`. */
     double timed_seconds;
+    /* Not NULL: when all threads only poll global memory, which none of them changes, the launch is
+     * suspended instead of failing, and *waiting receives it. This also applies to a launch that
+     * has run for long and polls memory that the host accesses at the same address. Not with
+     * `then` or weak. In timing mode, it continues without the timing model. */
+    pl_waiting **waiting;
     /* Called repeatedly while the launch runs, with the blocks that have ended, all blocks, and the
      * warp instructions so far; or NULL. */
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);
@@ -503,15 +510,26 @@ typedef struct pl_result {
      * then cover those blocks, inst_executed covers all blocks, and cycles is an estimate for all.
      */
     uint64_t timed_blocks;
-    /* PL_FAULT: not 0 if all threads only polled memory, one of them at this address, and the
-     * launch has had no effects yet: it can be repeated once something else has changed the memory.
-     */
-    uint64_t polled;
+    uint64_t waited; /* warp instructions that only polled before the launch was suspended; cycles
+                        does not include them */
+    /* PL_WAITING: it has not only polled since it began or continued; it is not waiting, but has
+     * run for long. */
+    bool progressed, running;
 } pl_result;
 /* Runs the launch to its end and returns out->status. PL_INVALID: the kernel is unknown, or the
  * shape does not fit kernel or machine. PL_UNSUPPORTED: the kernel has an instruction that is not
- * executed. PL_FAULT: the kernel failed. PL_INTERRUPTED: a stop flag or a limit. */
+ * executed. PL_FAULT: the kernel failed. PL_INTERRUPTED: a stop flag or a limit. PL_WAITING: it
+ * has been suspended (pl_launch.waiting). */
 pl_status pl_launch_kernel(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out);
+/* Continues a suspended launch. Unless it is suspended again (PL_WAITING), w is freed. patient: its
+ * threads poll some hundred thousand times before that, else a hundred times. Other
+ * launches may have run meanwhile, but its module must exist. *out is that of the whole launch; its
+ * events end where it was suspended first. */
+pl_status pl_launch_continue(pl_waiting *w, bool patient, pl_result *out);
+/* Ends a suspended launch with PL_FAULT: its threads wait forever. Frees w. */
+pl_status pl_launch_fail(pl_waiting *w, pl_result *out);
+/* Frees a suspended launch without a report; NULL is allowed. */
+void pl_launch_drop(pl_waiting *w);
 
 /* ---- checkers: errors of a launch, even when its result is right ---- */
 typedef struct pl_checks pl_checks; /* the checkers, and what they have found */

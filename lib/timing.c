@@ -31,6 +31,25 @@ static double ratio(uint64_t a, uint64_t b)
     return b ? (double)a / (double)b : 0;
 }
 
+void pl_timing_add_untimed(const pl_grid *g, pl_result *out)
+{
+    const pl_time_limit *limit = g->time_limit;
+    const double scale = limit->timed_instructions && limit->executed
+                             ? ratio(limit->timed_instructions, limit->executed)
+                             : 1;
+    const uint64_t executed = g->executed - limit->executed,
+                   remaining = (uint64_t)(scale * (double)executed),
+                   working = (uint64_t)(scale * (double)(executed - g->waited));
+    const double start_cpi = ratio(limit->cycles - g->page_fault_cycles, limit->instructions),
+                 mean_cpi = ratio(out->cycles - g->page_fault_cycles, out->inst_executed),
+                 cpi = start_cpi > 0 && start_cpi < mean_cpi ? start_cpi : mean_cpi;
+    out->cycles += (uint64_t)(cpi * (double)working);
+    out->cycles -= limit->idle_cycles < out->cycles ? limit->idle_cycles : 0;
+    out->inst_executed += remaining;
+    out->thread_inst_executed +=
+        (uint64_t)(scale * (double)(g->lane_executed - limit->lane_executed));
+}
+
 /* Runs the remaining blocks, and the remainder of running blocks, without the model.
  * timed_instructions: instructions so far, as counted by the model. It counts hardware
  * instructions, while functional mode counts program instructions. The remaining instructions are
@@ -38,14 +57,16 @@ static double ratio(uint64_t a, uint64_t b)
  * whichever is smaller: the GPU is not full at the beginning and the end. */
 static pl_status run_untimed_blocks(pl_grid *g, uint64_t timed_instructions, pl_result *out)
 {
-    const pl_time_limit *limit = g->time_limit;
+    pl_time_limit *limit = g->time_limit;
     uint64_t executed = g->executed, lanes_executed = g->lane_executed;
     for (size_t k = 0; k < g->nbegun; k++)
         for (uint32_t w = 0; w < g->begun[k]->nwarps; w++) {
             executed += g->begun[k]->warp[w].executed;
             lanes_executed += g->begun[k]->warp[w].lane_executed;
         }
-    const double scale = timed_instructions && executed ? ratio(timed_instructions, executed) : 1;
+    limit->timed_instructions = timed_instructions;
+    limit->executed = executed;
+    limit->lane_executed = lanes_executed;
     if (!out->timed_blocks) out->timed_blocks = g->first_block + g->blocks_done + g->nbegun;
     g->resumed = g->blocks_done > 0;
     g->has_timing_model = false;
@@ -54,13 +75,7 @@ static pl_status run_untimed_blocks(pl_grid *g, uint64_t timed_instructions, pl_
     if (g->limits.instructions > executed) g->limits.instructions -= executed;
     if (g->async_mode == PL_ASYNC_TIMED) g->async_mode = PL_ASYNC_EAGER;
     const pl_status st = pl_grid_run(g);
-    const uint64_t remaining = (uint64_t)(scale * (double)(g->executed - executed));
-    const double start_cpi = ratio(limit->cycles - g->page_fault_cycles, limit->instructions),
-                 mean_cpi = ratio(out->cycles - g->page_fault_cycles, out->inst_executed),
-                 cpi = start_cpi > 0 && start_cpi < mean_cpi ? start_cpi : mean_cpi;
-    out->cycles += (uint64_t)(cpi * (double)remaining);
-    out->inst_executed += remaining;
-    out->thread_inst_executed += (uint64_t)(scale * (double)(g->lane_executed - lanes_executed));
+    if (st != PL_WAITING) pl_timing_add_untimed(g, out);
     return st;
 }
 

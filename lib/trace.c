@@ -208,6 +208,7 @@ static const char *status_word(pl_status st)
     case PL_OK: return "ok";
     case PL_FAULT: return "fault";
     case PL_INTERRUPTED: return "interrupted";
+    case PL_WAITING: return "waiting";
     case PL_INVALID:
     case PL_UNSUPPORTED: return "invalid";
     case PL_NOMEM:

@@ -253,8 +253,7 @@ static void start_warp(pl_cta *c, uint32_t index)
     w->carry = 0;
     memset(w->other_carry, 0, sizeof w->other_carry);
     w->polls = w->spins = w->idle_pauses = 0;
-    w->yield = w->stop = w->wrote = w->walked = w->async_started = w->uses_clock = w->used_clock =
-        false;
+    w->yield = w->stop = w->wrote = w->async_started = w->uses_clock = w->used_clock = false;
     w->npoll_addresses = 0;
     w->advances = w->cta_advances = w->pause_at = 0;
     w->spin_pauses = 0;
@@ -555,8 +554,7 @@ pl_status pl_grid_open(pl_grid *g)
                 p->image[(size_t)r->row * PL_LANES + l] = (uint32_t)bits;
     }
     if (!g->head) g->head = g;
-    g->fault.set = g->complete = g->written = false;
-    g->fault.polled = 0;
+    g->fault.set = g->complete = false;
     g->stopped = (pl_stop){0};
     g->instructions = g->grown_bytes = 0;
     if (g->resumed) return PL_OK;

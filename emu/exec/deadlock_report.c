@@ -409,28 +409,6 @@ static void sort_splits(pl_warp *w)
         if (w->split[k].mask == running) w->current = (uint8_t)k;
 }
 
-/* True if nothing outside the launch can show that it has begun. */
-static bool is_without_effects(const pl_grid *g, pl_cta *const *live, size_t n)
-{
-    if (g->written || g->blocks_done || g->previous || g->next) return false;
-    for (size_t k = 0; k < n; k++)
-        for (uint32_t m = 0; m < live[k]->nwarps; m++)
-            if (live[k]->warp[m].wrote) return false;
-    return true;
-}
-
-/* An address that threads poll; 0: none. */
-static uint64_t polled_address(pl_cta *const *live, size_t n)
-{
-    for (size_t k = 0; k < n; k++)
-        for (uint32_t m = 0; m < live[k]->nwarps; m++) {
-            const pl_warp *w = &live[k]->warp[m];
-            for (unsigned s = 0; w->state != PL_WARP_DONE && s < w->nsplits; s++)
-                if (w->split[s].poll_pc) return w->split[s].poll_address;
-        }
-    return 0;
-}
-
 void pl_hang_report(pl_grid *g, pl_cta **live, size_t n, bool spinning)
 {
     static const char *const head[] = {
@@ -453,5 +431,4 @@ void pl_hang_report(pl_grid *g, pl_cta **live, size_t n, bool spinning)
     first->pc = location_of(first, at);
     pl_warp_set_half(first, (uint32_t)at->mask == 0);
     pl_fault(first, pl_of_half(first, at->mask), 0, "CUDA_ERROR_LAUNCH_TIMEOUT", "%s", space);
-    if (spinning && is_without_effects(g, live, n)) g->fault.polled = polled_address(live, n);
 }

@@ -19,6 +19,9 @@ enum {
     SPIN_ROUNDS = 1 << 13, /* rounds in which all running blocks only poll: then no other event can
                               follow. PL_IDLE_STEP times as many if they also read a clock */
     RECUR_ROUNDS = 64,     /* the same, per block, if all of them repeat their states */
+    SUSPEND_ROUNDS = 256,  /* the same, after which a launch that may wait is suspended, */
+    WAIT_ROUNDS = 4,       /* and again suspended */
+    RUN_SLICE = 1 << 17,   /* instructions of a launch that is suspended again, for PL_LONG_RUN */
     RANDOM_SLICE = 96,     /* random schedule: maximum instructions of a time slice */
     RANDOM_BLOCKS = 24     /* random schedule: blocks that run interleaved */
 };
@@ -192,6 +195,7 @@ static bool any_warp_sleeps(pl_cta *const *live, size_t n)
 typedef struct polling {
     uint64_t idle;      /* PL_IDLE_STEP per round, 1 for a block that reads a clock */
     uint64_t recurring; /* rounds of blocks that repeat their states */
+    uint64_t executed;  /* instructions of the idle rounds */
 } polling;
 
 /* Called after a round of one of n blocks. idle: it has only polled, and nothing else has happened.
@@ -199,7 +203,10 @@ typedef struct polling {
 static bool polls_without_progress(polling *p, const pl_grid *g, pl_cta *c, size_t n, bool idle,
                                    unsigned factor)
 {
-    const uint64_t rounds = SPIN_ROUNDS * PL_IDLE_STEP * factor,
+    const uint64_t required = !g->may_wait || g->patient ? SPIN_ROUNDS
+                              : g->waiting               ? WAIT_ROUNDS
+                                                         : SUSPEND_ROUNDS,
+                   rounds = required * PL_IDLE_STEP * factor,
                    recurring_rounds = RECUR_ROUNDS * PL_IDLE_STEP;
     bool reads_clock = false;
     for (uint32_t k = 0; k < c->nwarps; k++) reads_clock |= c->warp[k].used_clock;
@@ -207,6 +214,30 @@ static bool polls_without_progress(polling *p, const pl_grid *g, pl_cta *c, size
     p->recurring =
         p->idle / recurring_rounds > n && !g->random && pl_cta_recurs(c) ? p->recurring + 1 : 0;
     return p->idle > rounds && (p->idle / rounds > n || p->recurring > n);
+}
+
+/* Called when all threads poll without progress: suspends the launch, or ends it. from: grid of
+ * which a block could not start. */
+static pl_status stop_polling(pl_grid *g, pl_cta **live, size_t n, const pl_grid *from,
+                              const polling *p)
+{
+    if (from && is_memory_limited(from)) return PL_NOMEM;
+    if (g->may_wait && pl_polls_memory(live, n, false)) {
+        g->waited += p->executed;
+        return PL_WAITING;
+    }
+    pl_hang_report(g, live, n, true);
+    return PL_OK;
+}
+
+/* True if the launch has run for long, and may be waiting for the host between other work. */
+static bool yields_to_host(pl_grid *g, pl_cta *const *live, size_t n, uint64_t executed,
+                           uint64_t *limit)
+{
+    if (!g->may_wait || executed < *limit) return false;
+    *limit = executed + PL_LONG_RUN;
+    g->running = pl_polls_memory(live, n, true);
+    return g->running;
 }
 
 /* *nlive: blocks that have already started. */
@@ -219,6 +250,8 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
     pl_status st = PL_OK;
     bool more = true;               /* another block should start */
     uint64_t total = 0, rounds = 0; /* instructions and rounds so far */
+    uint64_t limit = g->waiting ? RUN_SLICE : PL_LONG_RUN;
+    g->running = false;
     while (left) {
         pl_grid *from = pl_grid_startable(g);
         if (more && from && n + cluster_blocks(from) <= max_blocks(from)) {
@@ -272,11 +305,13 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
             break;
         }
         const bool only_polled = paused && left == before && g->advances == advances;
+        poll.executed = only_polled ? poll.executed + executed : 0;
+        g->progressed = total > poll.executed;
         if (polls_without_progress(&poll, g, c, n, only_polled, factor) && started_all) {
-            if (from && is_memory_limited(from)) return PL_NOMEM;
-            pl_hang_report(g, live, n, true);
+            st = stop_polling(g, live, n, from, &poll);
             break;
         }
+        if (yields_to_host(g, live, n, total, &limit)) return PL_WAITING;
         g->instructions += executed;
         if (pl_grid_stop(g, 0, g->instructions, live, n)) return PL_INTERRUPTED;
     }
@@ -294,25 +329,43 @@ static void count_issues(const pl_grid *g)
     }
 }
 
-pl_status pl_grid_run(pl_grid *head)
+/* Opens the grids, or continues those that have begun. Returns the array for their blocks; NULL:
+ * out of memory. */
+static pl_cta **begin(pl_grid *head, pl_live_blocks *started, pl_status *st)
 {
-    pl_status st = PL_OK;
-    size_t capacity = 0, n = 0;
-    for (pl_grid *g = head; g && st == PL_OK; g = g->next) {
+    size_t capacity = 0;
+    for (pl_grid *g = head; g && *st == PL_OK; g = g->next) {
         limit_to_host_memory(g);
         capacity += max_blocks(g) + g->nbegun;
-        if (!g->begun) st = pl_grid_open(g);
+        if (!g->begun) *st = pl_grid_open(g);
     }
     pl_cta **live = malloc(sizeof *live * (capacity ? capacity : 1));
-    if (st == PL_OK && !live) st = PL_NOMEM;
-    pl_live_blocks started = {.at = live, .n = live ? head->nbegun : 0};
-    for (size_t k = 0; k < started.n; k++) live[k] = head->begun[k];
+    if (*st == PL_OK && !live) *st = PL_NOMEM;
+    *started = (pl_live_blocks){.at = live, .n = live ? head->nbegun : 0};
+    for (size_t k = 0; k < started->n; k++) live[k] = head->begun[k];
     free(head->begun);
     head->begun = NULL;
     head->nbegun = 0;
-    if (st == PL_OK) st = pl_run_blocks_in_parallel(head, &started);
-    n = started.n;
+    return live;
+}
+
+pl_status pl_grid_run(pl_grid *head)
+{
+    pl_status st = PL_OK;
+    pl_live_blocks started;
+    pl_cta **live = begin(head, &started, &st);
+    if (st == PL_OK && head->waiting)
+        pl_forget_allocations(live, started.n);
+    else if (st == PL_OK)
+        st = pl_run_blocks_in_parallel(head, &started);
+    size_t n = started.n;
     if (st == PL_OK && !head->fault.set) st = run(head, live, &n);
+    if (st == PL_WAITING) {
+        head->begun = live;
+        head->nbegun = n;
+        head->waiting = true;
+        return st;
+    }
     for (size_t k = 0; k < n; k++) { /* blocks that never ended count too */
         pl_grid *g = live[k] ? live[k]->grid : head;
         for (uint32_t j = 0; live[k] && j < live[k]->nwarps; j++) {

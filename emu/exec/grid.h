@@ -34,7 +34,10 @@ typedef struct pl_limits {
 typedef struct pl_time_limit {
     double deadline, end; /* seconds of the host's steady clock */
     bool expired;
-    uint64_t cycles, instructions; /* of the grid that was running at the deadline, up to it */
+    uint64_t cycles, instructions;    /* of the grid that was running at the deadline, up to it */
+    uint64_t timed_instructions;      /* with the timing model: as it counts them, */
+    uint64_t executed, lane_executed; /* and as functional mode does */
+    uint64_t idle_cycles;             /* at the end of the model, while threads only polled */
 } pl_time_limit;
 
 /* One launch. Filled by lib/ before the launch, read afterwards.
@@ -104,6 +107,13 @@ typedef struct pl_grid {
     struct pl_cta **begun; /* blocks that have started before pl_grid_run, which continues them; the
                               grid is open then. Owned, NULL: none */
     size_t nbegun;
+    bool may_wait; /* a launch whose threads only poll global memory is suspended (PL_WAITING); its
+                      blocks are in `begun` then, and pl_grid_run continues them */
+    bool patient;  /* it polls as often as one that may not wait, before it is suspended */
+    bool waiting;  /* it has been suspended; */
+    bool progressed; /* not only polled before that, */
+    bool running;    /* and could have continued */
+    uint64_t waited; /* instructions that only polled before it was suspended */
     bool simt_stack;
     bool random;          /* functional mode: warps and splits in random order */
     uint64_t rng;         /* state of the generator */
@@ -132,7 +142,6 @@ typedef struct pl_grid {
     uint64_t seq;       /* next event number */
     uint64_t advances;  /* exited lanes, completed phases, writes to memory: the progress counter of
                            spinning launches */
-    bool written;       /* of the head: a warp has written memory, and then polled */
     struct pl_exec_pool *pool; /* recycled block storage, owned by cta.c */
 } pl_grid;
 
@@ -241,6 +250,17 @@ uint64_t pl_grid_blocks_remaining(const pl_grid *head);
  * waits until the preceding grid has ended (wait). */
 void pl_grid_launch_dependents(pl_warp *w);
 void pl_grid_wait(pl_warp *w);
+
+/* --- waiting.c --- */
+enum {
+    PL_LONG_RUN = 1 << 22 /* instructions after which a launch that polls memory of the host is
+                             suspended */
+};
+/* True if a thread of the blocks polls global memory; of_host: if a load polls memory that the host
+ * accesses at the same address. */
+bool pl_polls_memory(pl_cta *const *live, size_t n, bool of_host);
+/* Called before blocks continue: allocations may have been freed meanwhile. */
+void pl_forget_allocations(pl_cta *const *live, size_t n);
 
 /* --- functional mode (functional.c) --- */
 pl_status pl_grid_run(pl_grid *head);

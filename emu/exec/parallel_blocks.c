@@ -181,6 +181,9 @@ static bool run_first_blocks(pl_grid *g, pl_live_blocks *live, pl_status *st)
                 return false;
             }
             if (c->warps_done < c->nwarps && (!executed || paused)) return false;
+            if (c->warps_done < c->nwarps && g->may_wait && ran > PL_LONG_RUN &&
+                pl_polls_memory(live->at, live->n, true))
+                return false;
         }
         if (!c) return false;
         pl_cta_end(c);

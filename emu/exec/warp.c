@@ -165,7 +165,7 @@ void pl_warp_note_poll(pl_warp *w, uint64_t address)
     for (unsigned k = 0; k < n; k++)
         if (w->poll_addresses[k] == address) return;
     w->poll_addresses[w->npoll_addresses++ % n] = address;
-    w->walked = true; /* through memory, which counts as progress */
+    w->wrote = true; /* it walks through memory, which counts as progress */
 }
 
 /* True if nothing makes progress while the warp polls: neither threads that count as advances, nor
@@ -185,15 +185,14 @@ static bool polls_without_progress(const pl_warp *w)
 /* Records a polling pause, and whether the instructions since the last one made progress. */
 static void note_pause(pl_warp *w)
 {
-    pl_grid *g = w->grid->head;
-    if (w->wrote) __atomic_store_n(&g->written, true, __ATOMIC_RELAXED);
-    if (w->wrote || w->walked || w->executed - w->pause_at > PAUSE_WORK) ++*w->cta->advances;
+    const pl_grid *g = w->grid->head;
+    if (w->wrote || w->executed - w->pause_at > PAUSE_WORK) ++*w->cta->advances;
     const bool others = w->advances != g->advances || w->cta_advances != *w->cta->advances;
     w->idle_pauses = others ? 0 : w->idle_pauses + 1;
     if (w->advances != g->advances) w->spin_pauses = 0;
     w->spin_pauses += w->uses_clock ? 1 : PL_IDLE_STEP;
     w->used_clock = w->uses_clock;
-    w->wrote = w->walked = w->uses_clock = false;
+    w->wrote = w->uses_clock = false;
     w->advances = g->advances;
     w->cta_advances = *w->cta->advances;
     w->pause_at = w->executed;
@@ -213,12 +212,12 @@ static bool after_control(pl_warp *w)
         w->split[w->current].yielded = false;
     }
     if (w->polls >= POLL_YIELD || w->yield) {
-        const bool progresses = w->wrote || w->walked;
+        const bool wrote = w->wrote;
         w->polls = 0;
         w->yield = false;
         note_pause(w);
         if (w->nsplits > 1 && !w->grid->simt_stack) {
-            const bool stuck = progresses || polls_without_progress(w);
+            const bool stuck = wrote || polls_without_progress(w);
             if (++w->spins >= SPIN_RELEASE && stuck && pl_split_release_waiting(w)) w->spins = 0;
             rotate(w);
         }

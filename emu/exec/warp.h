@@ -201,7 +201,6 @@ typedef struct pl_warp {
     bool switch_pending;  /* the current split makes way for another ready split */
     bool paused;          /* the last step ended in a polling pause: other warps should run */
     bool wrote;           /* has written to memory since the last pause */
-    bool walked;          /* has polled a further address since the last pause */
     bool async_started;   /* has started an asynchronous operation and has not waited for it yet */
     struct {
         uint8_t work, lanes; /* pl_driver_work, 0: nothing */
@@ -245,7 +244,6 @@ typedef struct pl_fault_info {
     uint32_t pc, block[3], thread[3];
     uint64_t address;
     bool set;
-    uint64_t polled; /* pl_result.polled */
 } pl_fault_info;
 
 /* --- halves of a warp --- */

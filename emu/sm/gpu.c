@@ -24,6 +24,8 @@
 enum {
     MAX_REPORTED = 64,           /* maximum number of blocks in a report */
     SPIN_CHECK_CYCLES = 1 << 16, /* between checks whether all warps spin without progress */
+    LONG_RUN_CYCLES = 1 << 25,   /* cycles that correspond to PL_LONG_RUN, */
+    LONG_RUN_FACTOR = 4,         /* and instructions: the model takes longer for them */
     PROGRESS_WINDOWS = 256,      /* windows between two progress reports */
     LIMIT_WINDOWS = 16           /* windows between two reads of the host's clock */
 };
@@ -202,7 +204,6 @@ static void report_deadlock(pl_gpu_model *x, bool spinning)
     pl_cta *live[MAX_REPORTED];
     size_t n = running_blocks(x, live, MAX_REPORTED);
     pl_hang_report(x->g, live, n < MAX_REPORTED ? n : MAX_REPORTED, spinning);
-    if (n > MAX_REPORTED) x->g->fault.polled = 0;
     if (!n) {
         snprintf(x->g->fault.text, sizeof x->g->fault.text,
                  "deadlock: %llu of %llu blocks have ended, and no other can start",
@@ -221,8 +222,7 @@ static bool spins_without_progress(const pl_gpu_model *x)
             for (uint32_t n = 0; c && n < c->nwarps; n++) {
                 const pl_warp *w = &c->warp[n];
                 if (w->state == PL_WARP_DONE || w->state == PL_WARP_BARRIER) continue;
-                if (w->spin_pauses < PL_IDLE_HANG || w->wrote || w->walked ||
-                    w->advances != x->g->advances)
+                if (w->spin_pauses < PL_IDLE_HANG || w->wrote || w->advances != x->g->advances)
                     return false;
                 any = true;
             }
@@ -281,14 +281,14 @@ static int by_number(const void *a, const void *b)
     return (*p)->number < (*q)->number ? -1 : (*p)->number > (*q)->number;
 }
 
-/* When the time limit of running blocks has expired, hands them to functional mode, between two
- * instructions of each warp; their pending asynchronous copies complete. Blocks of a chain of grids
- * continue here. True: the model ends, with *st. */
+/* Hands the running blocks to functional mode, between two instructions of each warp; their pending
+ * asynchronous copies complete. Blocks of a chain of grids continue here. True: the model ends,
+ * with *st. */
 static bool hand_over(const pl_gpu_model *x, pl_status *st)
 {
     pl_grid *g = x->g;
     pl_time_limit *limit = g->time_limit;
-    if (!limit || g->next || g->weak || pl_clock_seconds() < limit->end) return false;
+    if (!limit || g->next || g->weak) return false;
     const size_t n = running_blocks(x, NULL, 0);
     if (!n) return false;
     g->begun = malloc(n * sizeof *g->begun);
@@ -306,6 +306,29 @@ static bool hand_over(const pl_gpu_model *x, pl_status *st)
         for (uint32_t w = 0; w < c->nwarps; w++) c->warps_done += c->warp[w].state == PL_WARP_DONE;
     }
     if (!limit->expired) expire(x, limit);
+    return true;
+}
+
+/* The same when the time limit of running blocks has expired. */
+static bool hand_over_late(const pl_gpu_model *x, pl_status *st)
+{
+    const pl_time_limit *limit = x->g->time_limit;
+    return limit && pl_clock_seconds() >= limit->end && hand_over(x, st);
+}
+
+/* The same if the launch may wait for memory that others change, and does: its threads only poll,
+ * or it has polled memory of the host and run for long. */
+static bool hand_over_waiting(const pl_gpu_model *x, bool spins, pl_status *st)
+{
+    pl_cta *live[MAX_REPORTED];
+    if (!x->g->may_wait) return false;
+    if (!spins && x->now < LONG_RUN_CYCLES &&
+        issued_instructions(x) < PL_LONG_RUN / LONG_RUN_FACTOR)
+        return false;
+    const size_t n = running_blocks(x, live, MAX_REPORTED);
+    if (!pl_polls_memory(live, n < MAX_REPORTED ? n : MAX_REPORTED, !spins) || !hand_over(x, st))
+        return false;
+    if (spins) x->g->time_limit->idle_cycles = x->now - x->advanced;
     return true;
 }
 
@@ -329,6 +352,10 @@ static pl_status run(pl_gpu_model *x)
         pl_window_simulate(x);
         if (g->fault.set) return PL_FAULT;
         pl_window_exchange(x);
+        if (x->advances != g->advances) {
+            x->advances = g->advances;
+            x->advanced = x->now;
+        }
         uint32_t ended = ended_grids(x);
         if (!pl_block_scheduler_retire(x)) return PL_NOMEM;
         if (ended_grids(x) > ended && x->nparts > 1)
@@ -348,7 +375,7 @@ static pl_status run(pl_gpu_model *x)
         if (++limit_checks % LIMIT_WINDOWS == 0) {
             if (!x->distribution_ended && (!block_waits || x->done))
                 x->distribution_ended = time_limit_expired(x);
-            if (hand_over(x, &st)) return st;
+            if (hand_over_late(x, &st)) return st;
         }
         if (next == PL_NEVER && x->clusters) { /* the last arrival may have occurred in this
                                                   window */
@@ -371,7 +398,9 @@ static pl_status run(pl_gpu_model *x)
         }
         if (x->now >= check) {
             check = x->now + SPIN_CHECK_CYCLES;
-            if (!block_waits && spins_without_progress(x)) {
+            const bool spins = !block_waits && spins_without_progress(x);
+            if (hand_over_waiting(x, spins, &st)) return st;
+            if (spins) {
                 report_deadlock(x, true);
                 return PL_FAULT;
             }

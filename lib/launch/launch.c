@@ -11,7 +11,9 @@
 #include "emu/exec/consistency/weak_memory.h"
 #include "isa/program/insn_query.h"
 #include "isa/program/source_position.h"
+#include "emu/exec/deadlock_report.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -363,6 +365,10 @@ static void release_block_memory(pl_gpu *gpu, pl_grid *g)
 typedef struct launch_state {
     pl_module *m;
     const pl_launch *l;
+    shape first; /* of the first grid */
+    pl_grid *g;  /* one for each launch; owned */
+    size_t n;
+    pl_time_limit limit;
     pl_result *out;
     pl_totals *totals; /* timing mode */
     uint64_t cycles;   /* of the grids that have completed */
@@ -434,6 +440,31 @@ static pl_status execute(launch_state *x, pl_grid *head)
     return st;
 }
 
+static struct pl_check *checker_of(const pl_launch *l)
+{
+    return l->checks ? pl_checks_checker(l->checks) : NULL;
+}
+
+/* Called when the grids have ended. */
+static pl_status end_row(launch_state *x, pl_grid *head, struct pl_weak *weak, pl_status st)
+{
+    const pl_launch *l = x->l;
+    struct pl_check *check = checker_of(l);
+    if (check && !pl_check_end(check) && st == PL_OK) st = PL_NOMEM;
+    pl_weak_close(weak);
+    if (head->assertion.set && !head->fault.set) { /* a failed assertion */
+        head->fault = head->assertion;
+        st = PL_FAULT;
+    }
+    for (const pl_grid *g = head; g && l->mode == PL_MODE_FUNCTIONAL; g = g->next) {
+        x->out->inst_executed += g->executed;
+        x->out->thread_inst_executed += g->lane_executed;
+        if (g->longest_warp > x->out->longest_warp) x->out->longest_warp = g->longest_warp;
+    }
+    x->cycles = x->out->cycles;
+    return st;
+}
+
 /* Runs a row of grids. */
 static pl_status run_row(launch_state *x, pl_grid *head)
 {
@@ -442,7 +473,7 @@ static pl_status run_row(launch_state *x, pl_grid *head)
     head->limits.instructions = remaining(l->max_instructions, x->out->inst_executed);
     struct pl_weak *weak = l->weak ? pl_weak_open(x->m->program, l->seed) : NULL;
     if (l->weak && !weak) return PL_NOMEM;
-    struct pl_check *check = l->checks ? pl_checks_checker(l->checks) : NULL;
+    struct pl_check *check = checker_of(l);
     if (check && !pl_check_begin(check, x->m->program, head, l->random ? l->seed : 0)) {
         pl_weak_close(weak);
         return PL_NOMEM;
@@ -458,20 +489,8 @@ static pl_status run_row(launch_state *x, pl_grid *head)
         memcpy(e.block, g->block, sizeof e.block);
         l->sink->grid(l->sink->ctx, &e);
     }
-    pl_status st = execute(x, head);
-    if (check && !pl_check_end(check) && st == PL_OK) st = PL_NOMEM;
-    pl_weak_close(weak);
-    if (head->assertion.set && !head->fault.set) { /* a failed assertion */
-        head->fault = head->assertion;
-        st = PL_FAULT;
-    }
-    for (const pl_grid *g = head; g && l->mode == PL_MODE_FUNCTIONAL; g = g->next) {
-        x->out->inst_executed += g->executed;
-        x->out->thread_inst_executed += g->lane_executed;
-        if (g->longest_warp > x->out->longest_warp) x->out->longest_warp = g->longest_warp;
-    }
-    x->cycles = x->out->cycles;
-    return st;
+    const pl_status st = execute(x, head);
+    return st == PL_WAITING ? st : end_row(x, head, weak, st);
 }
 
 /* Runs a copy by device code. It takes no modelled time: no measurement exists. */
@@ -554,7 +573,7 @@ static pl_status run_children(launch_state *x, pl_grid *parent)
         g->pool = NULL;
         g->head = g;
         g->previous = g->next = NULL;
-        g->resumed = false;
+        g->resumed = g->may_wait = g->waiting = false;
         g->next_block = g->cancelled = g->blocks_done = 0;
         g->executed = g->lane_executed = g->cycles = g->advances = 0;
         st = allocate_block_memory(m->gpu, g);
@@ -585,7 +604,6 @@ static pl_status report_results(launch_state *x, const pl_grid *g, size_t n, con
         x->out->error = pl_arena_strdup(m->results, head->fault.error ? head->fault.error : "");
         x->out->error_text = pl_arena_strdup(m->results, head->fault.text);
         x->out->fault = fault_place(m, &head->fault);
-        x->out->polled = head->fault.polled;
     } else if (st == PL_INTERRUPTED) {
         report_stop(m, x->l, head);
     } else if (st == PL_OK && g->system->out.out_of_memory) {
@@ -594,34 +612,62 @@ static pl_status report_results(launch_state *x, const pl_grid *g, size_t n, con
     return head->fault.set ? PL_FAULT : st;
 }
 
-/* Runs the grids g[0 .. n - 1], launched in this order in a stream. */
-static pl_status run(launch_state *x, pl_grid *g, size_t n)
+/* Runs what follows the last row, or the children of the only one, and reports the results. */
+static pl_status end_run(launch_state *x, pl_grid *head, pl_status st)
+{
+    if (st == PL_OK && x->m->gpu->system.child.n > 0) st = run_children(x, head);
+    if (st != PL_OK || head->fault.set) x->out->ncounters = 0;
+    return report_results(x, x->g, x->n, head, st);
+}
+
+/* Runs the grids, launched in this order in a stream. */
+static pl_status run_rows(launch_state *x)
 {
     pl_module *m = x->m;
-    double start = pl_clock_seconds();
-    launcher ctx = {m->gpu, m->program};
-    pl_system *system = g->system;
-    pl_status st = PL_OK;
-    pl_grid *head = g;
-    system->launchable = launchable;
-    system->ctx = &ctx;
+    pl_system *system = &m->gpu->system;
+    pl_grid *head = x->g;
     for (;;) {
         pl_grid *last = head;
         while (last->next) last = last->next;
         if (system->workspace)
             memset(pl_memory_at(&m->gpu->memory, system->workspace, WORKSPACE), 0, WORKSPACE);
         system->launch_top = 0;
-        st = run_row(x, head);
-        if (st == PL_OK && system->child.n > 0) st = run_children(x, head);
-        if (st != PL_OK || last == g + n - 1) break;
+        pl_status st = run_row(x, head);
+        if (st == PL_WAITING) return st;
+        if (st != PL_OK || last == x->g + x->n - 1) return end_run(x, head, st);
+        if (system->child.n > 0) st = run_children(x, head);
+        if (st != PL_OK) return end_run(x, head, st);
         last[1].seq = head->seq;
         head = last + 1;
     }
+}
+
+/* Continues a suspended launch, of a single grid. */
+static pl_status continue_row(launch_state *x)
+{
+    const pl_status st = pl_grid_run(x->g);
+    if (st == PL_WAITING) return st;
+    if (x->l->mode == PL_MODE_TIMING) pl_timing_add_untimed(x->g, x->out);
+    return end_run(x, x->g, end_row(x, x->g, NULL, st));
+}
+
+/* Executes a part of a launch, with what its device-side launches need. */
+static pl_status run(launch_state *x, pl_status (*part)(launch_state *x))
+{
+    pl_module *m = x->m;
+    const double start = pl_clock_seconds();
+    launcher ctx = {m->gpu, m->program};
+    pl_system *system = &m->gpu->system;
+    system->launchable = launchable;
+    system->ctx = &ctx;
+    const pl_status st = part(x);
     system->launchable = NULL;
     system->ctx = NULL;
-    x->out->wall_seconds = pl_clock_seconds() - start;
-    if (st != PL_OK || head->fault.set) x->out->ncounters = 0;
-    return report_results(x, g, n, head, st);
+    x->out->wall_seconds += pl_clock_seconds() - start;
+    x->out->progressed = x->g->progressed;
+    x->out->waited = x->g->waited;
+    x->out->running = x->g->running;
+    return st;
 }
 
 /* Rejects kernels with instructions that are known but not executed before they start. All
@@ -865,10 +911,67 @@ static uint64_t requested_bytes(const pl_module *m)
     return bytes;
 }
 
+/* Called when the launch has ended or is suspended. */
+static void describe(launch_state *x)
+{
+    pl_result *out = x->out;
+    pl_module *m = x->m;
+    const bool counted = is_counted(x->l);
+    const shape *s = &x->first;
+    out->theoretical_occupancy =
+        (double)(s->occupancy.blocks * s->occupancy.warps) / m->gpu->machine->sm.warps;
+    out->pc_stat = counted ? m->pc_stat : NULL;
+    out->npc = counted ? m->program->code.n : 0;
+    out->global_bytes = counted ? requested_bytes(m) : 0;
+    out->registers = s->f->registers;
+    out->static_shared = s->f->static_shared;
+    out->dynamic_shared = x->l->dynamic_shared;
+    out->local_bytes = s->f->local_bytes;
+}
+
+static void close_launch(launch_state *x)
+{
+    for (size_t k = 0; k < x->n; k++) release_block_memory(x->m->gpu, &x->g[k]);
+    pl_totals_close(x->totals);
+    free(x->g);
+}
+
+/* Prepares the grids. */
+static pl_status open_launch(launch_state *x, const shape *s)
+{
+    pl_module *m = x->m;
+    pl_gpu *gpu = m->gpu;
+    const pl_launch *l = x->l;
+    size_t k = 0;
+    init_sink(x);
+    for (const pl_launch *y = l; y; y = y->then, k++) {
+        x->g[k] = make_grid(gpu, m, l, y, &s[k]);
+        x->g[k].sink = l->sink ? &x->sink : NULL;
+        x->g[k].time_limit = l->timed_seconds > 0 || l->waiting ? &x->limit : NULL;
+        x->g[k].may_wait = l->waiting && x->n == 1;
+    }
+    make_rows(x->g, l);
+    pl_status st = check_host_memory(gpu, l, x->g, x->n);
+    gpu->system.out.max_chars = l->max_output;
+    for (k = 0; k < x->n && st == PL_OK; k++) st = allocate_block_memory(gpu, &x->g[k]);
+    return st;
+}
+
+static pl_time_limit time_limit_of(const pl_launch *l)
+{
+    pl_time_limit limit = {.deadline = INFINITY, .end = INFINITY};
+    if (l->timed_seconds <= 0) return limit;
+    limit.deadline = pl_clock_seconds() + l->timed_seconds;
+    limit.end = limit.deadline + (l->timed_seconds > LEAST_END ? l->timed_seconds : LEAST_END);
+    return limit;
+}
+
+static pl_status suspend(launch_state *x, pl_waiting **out);
+
 static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out)
 {
     PL_UNGUARDED;
-    size_t n = 0, code = m->program->code.n, k = 0;
+    size_t n = 0, code = m->program->code.n;
     shape *s;
     for (const pl_launch *x = l; x; x = x->then) n++;
     if (!m->bound) m->grid_barrier = reads_grid_barrier(m->program);
@@ -879,44 +982,28 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     pl_arena_close(m->results);
     m->results = pl_arena_open();
     if (!m->pc_stat) m->pc_stat = calloc(code ? code : 1, sizeof *m->pc_stat);
-    pl_grid *g = calloc(n, sizeof *g);
-    launch_state x = {.m = m, .l = l, .out = out};
-    pl_time_limit limit = {.deadline = pl_clock_seconds() + l->timed_seconds};
-    limit.end = limit.deadline + (l->timed_seconds > LEAST_END ? l->timed_seconds : LEAST_END);
+    launch_state x = {.m = m,
+                      .l = l,
+                      .out = out,
+                      .first = *s,
+                      .g = calloc(n, sizeof *x.g),
+                      .n = n,
+                      .limit = time_limit_of(l)};
     if (l->mode == PL_MODE_TIMING) {
         x.totals = pl_totals_open(gpu->machine);
         pl_tlb_begin(&gpu->tlb);
     }
-    if (!m->results || !m->pc_stat || !g || (l->mode == PL_MODE_TIMING && !x.totals)) {
-        free(g);
+    if (!m->results || !m->pc_stat || !x.g || (l->mode == PL_MODE_TIMING && !x.totals)) {
+        free(x.g);
         pl_totals_close(x.totals);
         return pl_gpu_no_memory(gpu, "while preparing the launch");
     }
     if (is_counted(l)) reset_counters(m, s->f, n == 1);
-    init_sink(&x);
-    k = 0;
-    for (const pl_launch *y = l; y; y = y->then, k++) {
-        g[k] = make_grid(gpu, m, l, y, &s[k]);
-        g[k].sink = l->sink ? &x.sink : NULL;
-        g[k].time_limit = l->timed_seconds > 0 ? &limit : NULL;
-    }
-    make_rows(g, l);
-    st = check_host_memory(gpu, l, g, n);
-    gpu->system.out.max_chars = l->max_output;
-    for (k = 0; k < n && st == PL_OK; k++) st = allocate_block_memory(gpu, &g[k]);
-    if (st == PL_OK) st = run(&x, g, n);
-    for (k = 0; k < n; k++) release_block_memory(gpu, &g[k]);
-    pl_totals_close(x.totals);
-    free(g);
-    out->theoretical_occupancy =
-        (double)(s->occupancy.blocks * s->occupancy.warps) / gpu->machine->sm.warps;
-    out->pc_stat = is_counted(l) ? m->pc_stat : NULL;
-    out->npc = is_counted(l) ? code : 0;
-    out->global_bytes = is_counted(l) ? requested_bytes(m) : 0;
-    out->registers = s->f->registers;
-    out->static_shared = s->f->static_shared;
-    out->dynamic_shared = l->dynamic_shared;
-    out->local_bytes = s->f->local_bytes;
+    st = open_launch(&x, s);
+    if (st == PL_OK) st = run(&x, run_rows);
+    if (st == PL_WAITING) return suspend(&x, l->waiting);
+    close_launch(&x);
+    describe(&x);
     return st;
 }
 
@@ -924,7 +1011,146 @@ pl_status pl_launch_kernel(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_res
 {
     *out = (pl_result){.status = PL_OK};
     out->status = launch(gpu, m, l, out);
-    if (l->checks && pl_checks_collect(l->checks, m) != PL_OK && out->status == PL_OK)
+    if (l->checks && out->status != PL_WAITING && pl_checks_collect(l->checks, m) != PL_OK &&
+        out->status == PL_OK)
         out->status = PL_NOMEM;
     return out->status;
+}
+
+/* ---------------------------------------------------------------- suspended launches */
+
+struct pl_waiting {
+    launch_state x;
+    pl_launch l;
+    pl_result out;
+    /* Parts of the module and the GPU that belong to this launch while others may run. */
+    pl_pc_stat *pc_stat;
+    pl_code_range counted;
+    pl_arena *results;
+    uint64_t workspace;
+    pl_child *child;
+    size_t nchild, cap_child;
+};
+
+/* Takes its parts from the module and the GPU. */
+static void detach(pl_waiting *w)
+{
+    pl_module *m = w->x.m;
+    pl_system *s = &m->gpu->system;
+    w->pc_stat = m->pc_stat;
+    w->counted = m->counted;
+    w->results = m->results;
+    m->pc_stat = NULL;
+    m->results = NULL;
+    m->counted = (pl_code_range){0};
+    w->child = s->child.at;
+    w->nchild = s->child.n;
+    w->cap_child = s->child.cap;
+    s->child.at = NULL;
+    s->child.n = s->child.cap = 0;
+    w->workspace = w->x.g->workspace;
+    if (w->workspace) s->workspace = 0;
+}
+
+/* Returns its parts, in place of those of later launches. */
+static void attach(pl_waiting *w)
+{
+    pl_module *m = w->x.m;
+    pl_system *s = &m->gpu->system;
+    free(m->pc_stat);
+    m->pc_stat = w->pc_stat;
+    m->counted = w->counted;
+    pl_arena_close(m->results);
+    m->results = w->results;
+    free(s->child.at);
+    s->child.at = w->child;
+    s->child.n = w->nchild;
+    s->child.cap = w->cap_child;
+    if (!w->workspace) return;
+    if (s->workspace) pl_memory_release(&m->gpu->memory, s->workspace);
+    s->workspace = w->workspace;
+}
+
+/* Adds the instructions of running blocks. */
+static void count_running(const pl_grid *g, pl_result *out)
+{
+    out->inst_executed += g->executed;
+    out->thread_inst_executed += g->lane_executed;
+    for (size_t k = 0; k < g->nbegun; k++)
+        for (uint32_t j = 0; j < g->begun[k]->nwarps; j++) {
+            out->inst_executed += g->begun[k]->warp[j].executed;
+            out->thread_inst_executed += g->begun[k]->warp[j].lane_executed;
+        }
+}
+
+/* *x is moved to the heap. Its results cover the part that has run, and so do its events. */
+static pl_status suspend(launch_state *x, pl_waiting **out)
+{
+    pl_waiting *w = *out = malloc(sizeof *w);
+    if (!w) {
+        pl_grid_close(x->g);
+        close_launch(x);
+        return pl_gpu_no_memory(x->m->gpu, "while suspending the launch");
+    }
+    describe(x);
+    *w = (pl_waiting){.x = *x, .l = *x->l, .out = *x->out};
+    w->x.l = &w->l;
+    w->x.out = &w->out;
+    w->x.g->time_limit = &w->x.limit;
+    w->x.g->sink = NULL;
+    if (w->l.mode == PL_MODE_FUNCTIONAL) count_running(w->x.g, x->out);
+    detach(w);
+    return PL_WAITING;
+}
+
+/* Ends the launch. */
+static pl_status finish(pl_waiting *w, pl_result *out, pl_status st)
+{
+    close_launch(&w->x);
+    describe(&w->x);
+    *out = w->out;
+    out->status = st;
+    if (w->l.checks && pl_checks_collect(w->l.checks, w->x.m) != PL_OK && st == PL_OK)
+        out->status = PL_NOMEM;
+    free(w);
+    return out->status;
+}
+
+pl_status pl_launch_continue(pl_waiting *w, bool patient, pl_result *out)
+{
+    PL_UNGUARDED;
+    attach(w);
+    w->x.g->patient = patient;
+    const pl_status st = run(&w->x, continue_row);
+    if (st != PL_WAITING) return finish(w, out, st);
+    detach(w);
+    *out = w->out;
+    return out->status = st;
+}
+
+static pl_status end_hanging(launch_state *x)
+{
+    pl_hang_report(x->g, x->g->begun, x->g->nbegun, true);
+    pl_grid_close(x->g);
+    return end_run(x, x->g, end_row(x, x->g, NULL, PL_FAULT));
+}
+
+pl_status pl_launch_fail(pl_waiting *w, pl_result *out)
+{
+    PL_UNGUARDED;
+    attach(w);
+    return finish(w, out, run(&w->x, end_hanging));
+}
+
+void pl_launch_drop(pl_waiting *w)
+{
+    if (!w) return;
+    attach(w);
+    pl_grid_close(w->x.g);
+    struct pl_check *check = checker_of(&w->l);
+    if (check) pl_check_end(check);
+    close_launch(&w->x);
+    for (size_t k = 0; k < w->nchild; k++) free(w->child[k].params);
+    w->x.m->gpu->system.child.n = 0;
+    free(w);
 }

@@ -6,7 +6,7 @@
 
 const char stub_add[1], stub_count[1], stub_store[1], stub_say[1], stub_spin[1], stub_nop[1],
     stub_work[1], stub_countdown[1], stub_timer[1], stub_pick[1], stub_index[1], stub_relay[1],
-    stub_sweep[1], stub_hold[1];
+    stub_sweep[1], stub_hold[1], stub_answer[1], stub_beat[1];
 char shadow_total[8], shadow_factor[16];
 int *managed_number;
 
@@ -104,7 +104,18 @@ static const char ptx[] =
     "    st.param.b64 [c], d5; call.uni start, (a, b, c); }\n"
     "  ld.param.u64 d3, [then]; ld.param.u64 d4, [how_then]; add.u64 d5, d1, 124;\n"
     "  { .param .b64 a; .param .b64 b; .param .b64 c; st.param.b64 [a], d3; st.param.b64 [b], d4;\n"
-    "    st.param.b64 [c], d5; call.uni start, (a, b, c); } ret; }\n";
+    "    st.param.b64 [c], d5; call.uni start, (a, b, c); } ret; }\n"
+    ".visible .entry answer(.param .u64 box, .param .u32 rounds)\n"
+    "{ .reg .pred p; .reg .b32 r<5>; .reg .b64 d<2>;\n"
+    "  ld.param.u64 d1, [box]; ld.param.u32 r1, [rounds]; mov.u32 r2, 0;\n"
+    "next: setp.eq.u32 p, r2, r1; @p ret; add.u32 r2, r2, 1;\n"
+    "again: ld.volatile.u32 r3, [d1]; setp.ne.u32 p, r3, r2; @p bra again;\n"
+    "  membar.sys; ld.volatile.u32 r4, [d1+8]; add.u32 r4, r4, r2; st.volatile.u32 [d1+8], r4;\n"
+    "  membar.sys; st.volatile.u32 [d1+4], r2; bra next; }\n"
+    ".visible .entry beat(.param .u64 box)\n"
+    "{ .reg .pred p; .reg .b32 r<3>; .reg .b64 d<2>; ld.param.u64 d1, [box];\n"
+    "again: ld.volatile.u32 r1, [d1+4]; add.u32 r1, r1, 1; st.volatile.u32 [d1+4], r1;\n"
+    "  ld.volatile.u32 r2, [d1]; setp.eq.u32 p, r2, 0; @p bra again; ret; }\n";
 
 /* ---------------------------------------------------------------- code added by nvcc */
 
@@ -208,6 +219,8 @@ __attribute__((constructor)) static void register_all(void)
     kernel(stub_timer, "timer");
     kernel(stub_pick, "pick");
     kernel(stub_index, "index");
+    kernel(stub_answer, "answer");
+    kernel(stub_beat, "beat");
     __cudaRegisterManagedVar(handle, (void **)&managed_number, NULL, "number", 0, 4, 0, 0);
     __cudaRegisterVar(handle, shadow_total, NULL, "total", 0, 4, 0, 0);
     __cudaRegisterVar(handle, shadow_factor, NULL, "factor", 0, 16, 1, 0);
@@ -701,6 +714,13 @@ static const struct {
     {"values_in_graphs", values_in_graphs},
     {"values_on_the_clock", values_on_the_clock},
     {"values_never", values_never},
+    {"kernel_waits", kernel_waits},
+    {"kernel_waits_on_device", kernel_waits_on_device},
+    {"kernel_waits_in_graph", kernel_waits_in_graph},
+    {"kernel_waits_for_thread", kernel_waits_for_thread},
+    {"kernel_runs_for_long", kernel_runs_for_long},
+    {"kernel_on_the_clock", kernel_on_the_clock},
+    {"kernel_left_waiting", kernel_left_waiting},
     {"values_late", values_late},
     {"kernels_wait", kernels_wait},
     {"kernel_waits_for_ever", kernel_waits_for_ever},

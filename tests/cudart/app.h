@@ -91,7 +91,7 @@ void app_driver(void);
 /* The kernels of app.c: their stubs. */
 extern const char stub_add[], stub_count[], stub_store[], stub_say[], stub_spin[], stub_nop[],
     stub_work[], stub_countdown[], stub_timer[], stub_pick[], stub_index[], stub_relay[],
-    stub_sweep[], stub_hold[];
+    stub_sweep[], stub_hold[], stub_answer[], stub_beat[];
 /* Host shadows of the variables. */
 extern char shadow_total[8], shadow_factor[16];
 extern int *managed_number;
@@ -191,6 +191,13 @@ void values_of_threads(void);
 void values_in_graphs(void);
 void values_on_the_clock(void);
 void values_never(void);
+void kernel_waits(void);
+void kernel_waits_on_device(void);
+void kernel_waits_in_graph(void);
+void kernel_waits_for_thread(void);
+void kernel_runs_for_long(void);
+void kernel_on_the_clock(void);
+void kernel_left_waiting(void);
 void values_late(void);
 void kernels_wait(void);
 void kernel_waits_for_ever(void);

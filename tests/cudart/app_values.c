@@ -403,3 +403,157 @@ void kernel_waits_for_ever(void)
     EXPECT(cudaStreamQuery(s), CU_NOT_READY);
     EXPECT(cudaStreamSynchronize(s), CU_LAUNCH_TIMEOUT);
 }
+/* ---------------------------------------------------------------- kernels that wait */
+
+/* Starts a kernel that answers so many values at `box`: it adds each to the sum. */
+static void answer(void *s, void *box, unsigned rounds)
+{
+    void *args[] = {&box, &rounds};
+    EXPECT(cudaLaunchKernel(stub_answer, shape(1), shape(1), args, 0, s), 0);
+}
+
+static void ask(unsigned value)
+{
+    set(0, value);
+    while (seen(1) != value) {
+    }
+}
+
+/* The host asks and a running kernel answers, in pinned and in managed memory. Operations that
+ * follow the kernel wait for it, others do not. */
+void kernel_waits(void)
+{
+    enum { ROUNDS = 5 };
+    for (int managed = 0; managed < 2; managed++) {
+        void *s = stream(1), *e = event(), *other = stream(1), *p;
+        words();
+        if (managed) EXPECT(cudaMallocManaged(&p, 4096, 1), 0);
+        if (managed) memset(word = p, 0, 4096);
+        answer(s, word, ROUNDS);
+        store(s, 3, 7);
+        EXPECT(cudaEventRecord(e, s), 0);
+        store(other, 4, 8);
+        EXPECT(cudaStreamSynchronize(other), 0);
+        EXPECT(seen(4), 8);
+        for (unsigned k = 1; k <= ROUNDS; k++) {
+            EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+            EXPECT(cudaEventQuery(e), CU_NOT_READY);
+            EXPECT(seen(3), 0);
+            ask(k);
+        }
+        EXPECT(cudaStreamSynchronize(s), 0);
+        EXPECT(seen(2), 15);
+        EXPECT(seen(3), 7);
+        EXPECT(cudaEventQuery(e), 0);
+    }
+}
+
+/* A copy, and a kernel of another stream, write the value in device memory. */
+void kernel_waits_on_device(void)
+{
+    void *s = stream(1), *other = stream(1), *d;
+    unsigned back[4] = {0};
+    words();
+    EXPECT(cudaMalloc(&d, 16), 0);
+    EXPECT(cudaMemset(d, 0, 16), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    answer(s, d, 2);
+    set(8, 1);
+    EXPECT(cudaMemcpyAsync(d, &word[8], 4, COPY_H2D, other), 0);
+    EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+    unsigned value = 2;
+    void *args[] = {&d, &value};
+    EXPECT(cudaLaunchKernel(stub_store, shape(1), shape(1), args, 0, other), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(cudaMemcpy(back, d, 16, COPY_D2H), 0);
+    EXPECT(back[1] == 2 && back[2] == 3, 1);
+}
+
+/* The graph is launched twice, and destroyed while its kernel waits. */
+void kernel_waits_in_graph(void)
+{
+    void *s = stream(1), *graph, *exec;
+    words();
+    EXPECT(cudaStreamBeginCapture(s, 2), 0);
+    store(s, 3, 1);
+    answer(s, word, 1);
+    store(s, 3, 2);
+    EXPECT(cudaStreamEndCapture(s, &graph), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    EXPECT(cudaGraphLaunch(exec, s), 0);
+    EXPECT(cudaGraphLaunch(exec, s), 0);
+    EXPECT(cudaGraphExecDestroy(exec), 0);
+    EXPECT(cudaGraphLaunch(exec, s), CU_INVALID_VALUE);
+    EXPECT(seen(3), 1);
+    EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+    set(0, 1);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(seen(2), 2);
+    EXPECT(seen(3), 2);
+}
+
+static void *ask_later(void *arg)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    set(0, 1);
+    return arg;
+}
+
+/* The host waits for the kernel, and another thread writes the value. */
+void kernel_waits_for_thread(void)
+{
+    pthread_t t;
+    words();
+    answer(NULL, word, 1);
+    EXPECT(pthread_create(&t, NULL, ask_later, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(seen(1), 1);
+    EXPECT(pthread_join(t, NULL), 0);
+}
+
+/* A kernel counts until the host stops it. */
+void kernel_runs_for_long(void)
+{
+    void *s = stream(1);
+    words();
+    void *args[] = {&word};
+    EXPECT(cudaLaunchKernel(stub_beat, shape(1), shape(1), args, 0, s), 0);
+    const unsigned before = seen(1);
+    while (seen(1) == before) {
+    }
+    EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+    set(0, 1);
+    EXPECT(cudaStreamSynchronize(s), 0);
+}
+
+/* On the machine with round numbers: the kernel begins when it is launched, and ends when a
+ * copy of 1 ms that follows it has ended. */
+void kernel_on_the_clock(void)
+{
+    void *s = stream(1), *other = stream(1), *d, *pinned, *e[3];
+    float ms;
+    words();
+    EXPECT(cudaMalloc(&d, BYTES), 0);
+    EXPECT(cudaHostAlloc(&pinned, BYTES, 0), 0);
+    for (int k = 0; k < 3; k++) e[k] = event();
+    EXPECT(cudaEventRecord(e[0], s), 0);
+    answer(s, word, 1);
+    EXPECT(cudaEventRecord(e[1], s), 0);
+    EXPECT(cudaMemcpyAsync(d, pinned, BYTES, COPY_H2D, other), 0);
+    EXPECT(cudaEventRecord(e[2], other), 0);
+    EXPECT(cudaEventSynchronize(e[2]), 0);
+    set(0, 1);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(cudaEventElapsedTime(&ms, e[0], e[1]), 0);
+    EXPECT(ms > 1 && ms < 1.1, 1);
+    EXPECT(cudaEventElapsedTime(&ms, e[2], e[1]), 0);
+    EXPECT(fabs((double)ms) < 0.05, 1);
+}
+
+/* The program ends before its kernel. */
+void kernel_left_waiting(void)
+{
+    words();
+    answer(NULL, word, 1);
+    store(NULL, 3, 7);
+}

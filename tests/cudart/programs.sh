@@ -31,7 +31,7 @@ n=1
 awk -v what=doc -f "$root/cudart/api.awk" "$root/cudart/api.def" | cmp -s - "$root/doc/cuda-api.md" && echo "ok 1 - doc/cuda-api.md is up to date" ||
     echo "not ok 1 - doc/cuda-api.md differs from api.def: make cuda-api-update"
 
-for t in vectors symbols constants_written memory batches driver_copies driver_contexts contexts_of_handles stream_values values_of_kernels values_of_host values_of_mailboxes host_function_waits values_of_threads kernels_wait values_in_graphs advice stream_attributes lazily refused graphs_refused virtual_memory ipc pool_ipc registered driver_array old_properties streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition graph_object graph_block graphs_of_kernels graph_in_capture graph_edges graph_rules graph_capture_into grid_barrier capture_rules pool reset node_updates tensor_maps context_flags as_recorded; do runs "$t" 5 good "" app $t; done
+for t in vectors symbols constants_written memory batches driver_copies driver_contexts contexts_of_handles stream_values values_of_kernels values_of_host values_of_mailboxes host_function_waits values_of_threads kernels_wait values_in_graphs kernel_waits kernel_waits_on_device kernel_waits_in_graph kernel_waits_for_thread kernel_runs_for_long advice stream_attributes lazily refused graphs_refused virtual_memory ipc pool_ipc registered driver_array old_properties streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition graph_object graph_block graphs_of_kernels graph_in_capture graph_edges graph_rules graph_capture_into grid_barrier capture_rules pool reset node_updates tensor_maps context_flags as_recorded; do runs "$t" 5 good "" app $t; done
 runs "vectors, LZ4" 5 good "" env APP_FATBIN=lz4 "$loom" exec "$build/tests/cudart/app" vectors
 large() { APP_FATBIN=large "$loom" exec --module-cache kept "$build/tests/cudart/app" vectors; echo "$?, $(ls kept | wc -l) kept"; }
 for t in assembled loaded; do runs "module cache: $t" 0 "good
@@ -74,6 +74,11 @@ runs "another machine" 5 "NVIDIA A100-SXM4-80GB, 8.0, 108 SMs, 85899345920 bytes
 good" "" with "--arch a100" device
 runs "the clock of the application" 5 good "" with "--arch toy" clock
 runs "a written value ends the wait of a stream" 5 good "" with "--arch toy" values_on_the_clock
+for t in kernel_waits kernel_waits_on_device kernel_waits_in_graph kernel_runs_for_long; do runs "$t, timing mode" 5 good "" with "--mode timing" $t; done
+for t in kernel_waits kernel_waits_in_graph; do runs "$t, one host thread" 5 good "" with "--threads 1" $t; done
+for t in kernel_waits_in_graph kernel_waits_for_thread; do runs "$t under checkers" 5 good "" with "--check mem,init,sync" $t; done
+for mode in functional timing; do runs "a kernel that waits for a copy ends with it, $mode mode" 5 good "" with "--arch toy --mode $mode" kernel_on_the_clock; done
+runs "a kernel that waits when the program ends" 5 good "kernel .answer. failed: hang: threads only poll memory" app kernel_left_waiting
 runs "a stream waits for a value that is never written" 5 good "stream [0-9]* waits for the 32-bit value at 0x[0-9a-f]* to be 5 (0x5), and it is 0; nothing is left that could write it" app values_never
 runs "kernels wait for the program in timing mode" 5 good "" with "--mode timing --timing all" kernels_wait
 runs "a kernel waits for a value that is never written" 5 good "hang: threads only poll memory, which none of them changes" app kernel_waits_for_ever
