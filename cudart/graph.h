@@ -179,6 +179,10 @@ int cuda_same_topology(const cuda_graph *exec, const cuda_graph *g);
 enum { DEVICE_LAUNCH = 4 }; /* flag: cudaGraphInstantiateFlagDeviceLaunch */
 /* Executes a graph that is launched into a stream. CUDA_BLOCKED: a node waits for a value. */
 int cuda_execute_graph(cuda_stream *s, cuda_graph *g);
+/* A kernel launches a graph (pl_launch.launch_graph). Graphs of kernels outside of graphs run at
+ * the end of the kernel. */
+uint32_t cuda_launch_from_kernel(void *unused, uint64_t handle, uint64_t stream);
+int cuda_run_launched_graphs(cuda_stream *s);
 /* Returns the values that a running graph waits for; NULL: none. */
 const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g);
 

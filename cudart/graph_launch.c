@@ -81,7 +81,8 @@ typedef struct cuda_device_launches {
     bool sibling[MAX_CONCURRENT];
 } cuda_device_launches;
 
-static cuda_graph *running; /* graph whose kernels are running */
+static cuda_graph *running; /* graph whose kernels are running; NULL: they are in none, */
+static cuda_graph outside;  /* and this one stands for it */
 static pthread_mutex_t device_launch_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint32_t enqueue_device_launch(cuda_device_launches *f, cuda_graph *g, uint64_t stream)
@@ -103,19 +104,19 @@ static uint32_t enqueue_device_launch(cuda_device_launches *f, cuda_graph *g, ui
     return CU_OK;
 }
 
-/* A kernel of the running graph launches a graph. Threads of the emulator call this, while the
+/* A kernel launches a graph. Threads of the emulator call this, while the
  * thread that runs the graph waits for them and holds the lock. */
-static uint32_t launch_from_kernel(void *unused, uint64_t handle, uint64_t stream)
+uint32_t cuda_launch_from_kernel(void *unused, uint64_t handle, uint64_t stream)
 {
-    cuda_graph *g = cuda_exec_of((const void *)(uintptr_t)handle);
+    cuda_graph *g = cuda_exec_of((const void *)(uintptr_t)handle),
+               *by = running ? running : &outside;
     (void)unused;
     if (!g) return CU_INVALID_VALUE;
     if (!(g->flags & DEVICE_LAUNCH)) return CU_ILLEGAL_ADDRESS; /* for the host only */
     pthread_mutex_lock(&device_launch_lock);
-    if (!running->device_launches)
-        running->device_launches = calloc(1, sizeof *running->device_launches);
-    const uint32_t error = running->device_launches
-                               ? enqueue_device_launch(running->device_launches, g, stream)
+    if (!by->device_launches) by->device_launches = calloc(1, sizeof *by->device_launches);
+    const uint32_t error = by->device_launches
+                               ? enqueue_device_launch(by->device_launches, g, stream)
                                : CU_MEMORY_ALLOCATION;
     pthread_mutex_unlock(&device_launch_lock);
     return error;
@@ -208,13 +209,11 @@ static int run_single_graph(cuda_stream *s, cuda_graph *g)
     }
     running = g;
     cuda.graph_launch = g->launch;
-    cuda.launch_graph = launch_from_kernel;
     cuda.graph = g->flags & DEVICE_LAUNCH ? (uintptr_t)(g->handle ? g->handle : g) : 0;
     const int error = run_graph(s, g);
     running = enclosing;
     cuda.graph_launch = launch;
     cuda.graph = handle;
-    if (!enclosing) cuda.launch_graph = NULL;
     if (error == CUDA_BLOCKED) return error;
     if (g->device_launches && g->device_launches->end > s->ready)
         s->ready = g->device_launches->end;
@@ -245,15 +244,14 @@ static bool exceeds_time_limit(double begin)
     return true;
 }
 
-int cuda_execute_graph(cuda_stream *s, cuda_graph *g)
+/* Runs the graphs that follow a graph, or a kernel outside of graphs. */
+static int run_tail_launches(cuda_stream *s, const cuda_graph *g, int error)
 {
     const bool deferred = cuda_self.deferred;
     const double begin = cuda_seconds();
     cuda_graph **list = NULL;
     size_t n = 0;
-    int error = run_single_graph(s, g);
     double siblings_end = g->device_launches ? g->device_launches->sibling_end : 0;
-    if (error == CUDA_BLOCKED) return error;
     cuda_self.deferred = true; /* launches by kernels use no host time */
     if (!error && !push_tail_launches(&list, &n, g)) error = CU_MEMORY_ALLOCATION;
     while (n && !error && !cuda.sticky) {
@@ -268,6 +266,26 @@ int cuda_execute_graph(cuda_stream *s, cuda_graph *g)
     free(list);
     if (siblings_end > s->ready) s->ready = siblings_end;
     return error;
+}
+
+int cuda_execute_graph(cuda_stream *s, cuda_graph *g)
+{
+    const int error = run_single_graph(s, g);
+    return error == CUDA_BLOCKED ? error : run_tail_launches(s, g, error);
+}
+
+/* On an H100, such launches succeed. A graph that waits cannot continue later. */
+int cuda_run_launched_graphs(cuda_stream *s)
+{
+    cuda_device_launches *f = outside.device_launches;
+    if (running || !f || !(f->nconcurrent || f->ntail)) return CU_OK;
+    running = &outside;
+    int error = run_concurrent_launches(s, s->ready);
+    if (f->end > s->ready) s->ready = f->end;
+    if (error != CUDA_BLOCKED) error = run_tail_launches(s, &outside, error);
+    running = NULL;
+    *f = (cuda_device_launches){.end = 0};
+    return error == CUDA_BLOCKED ? CU_NOT_SUPPORTED : error;
 }
 
 /* True if it has nodes that write values or wait for them. */

@@ -51,11 +51,18 @@ static int run_values(cuda_stream *s, cuda_memory_ops *m)
 
 /* ---------------------------------------------------------------- execution */
 
+static int run_kernel(cuda_stream *s, const cuda_op *op)
+{
+    cuda.launch_graph = cuda_launch_from_kernel;
+    const int error = cuda_run(s, op->u.kernel.f, &op->u.kernel.l, op->u.kernel.params);
+    return error ? error : cuda_run_launched_graphs(s);
+}
+
 static int execute(cuda_stream *s, const cuda_op *op)
 {
     cuda_order_op(s);
     switch (op->kind) {
-    case OP_KERNEL: return cuda_run(s, op->u.kernel.f, &op->u.kernel.l, op->u.kernel.params);
+    case OP_KERNEL: return run_kernel(s, op);
     case OP_COPY:
         cuda_clock_copy(s, &op->u.copy);
         cuda_order_copy(s, &op->u.copy);

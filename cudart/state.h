@@ -217,9 +217,8 @@ typedef struct cuda_state {
     int64_t calls, threads; /* so far */
     int64_t graph_launch;   /* launch in progress; 0: none */
     int64_t graph_launches; /* so far */
-    /* While a graph runs, for its kernels: the handle of the graph, if kernels may launch it; the
-     * callback for graphs that they launch (pl_launch.launch_graph). */
-    uint64_t graph;
+    uint64_t graph; /* while one runs, for its kernels: its handle, if kernels may launch it */
+    /* Callback for graphs that kernels launch (pl_launch.launch_graph). */
     uint32_t (*launch_graph)(void *ctx, uint64_t graph, uint64_t stream);
     /* Applies changes of nodes by kernels; NULL: there are no such nodes. */
     uint32_t (*update_node)(void *ctx, uint64_t node, uint32_t field, const void *value,

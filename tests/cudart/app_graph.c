@@ -465,6 +465,16 @@ void graphs_of_kernels(void)
     expect_errors(a, list, 0, CU_INVALID_VALUE, "ac");
     a = relay_graph((relay){p, 'a', 99, c, 1, c, UINT64_C(4) << 56}, 0);
     expect_errors(a, list, CU_INVALID_VALUE, CU_INVALID_VALUE, "a");
+    /* By a kernel outside of graphs, too. */
+    relay r = {p, 'a', 99, d, tail, c, forget};
+    void *args[] = {&r.list, &r.value, &r.most, &r.g, &r.how, &r.then, &r.how_then};
+    for (int k = 0; k < 2; k++) {
+        list[30] = list[31] = 1;
+        EXPECT(cudaLaunchKernel(stub_relay, shape(1), shape(1), args, 0, s), 0);
+        EXPECT(cudaStreamSynchronize(s), 0);
+        EXPECT(list[30] + list[31], 0);
+        expect_order(list, "acd");
+    }
 }
 
 /* Errors and faults of kernels that launch graphs, as on an H200. */
