@@ -38,7 +38,7 @@ static uint32_t same_address(pl_sm *s, const pl_decoded_insn *d)
     for (uint32_t k = 0; k < s->lines.n; k++) {
         if (s->lines.at[k].max_same_address > depth) depth = s->lines.at[k].max_same_address;
     }
-    return d->uniform ? 1 : depth; /* one lane for the whole warp, or ATOMS.POPC.INC */
+    return d->uniform || d->is_increment ? 1 : depth; /* one lane for the warp, ATOMS.POPC.INC */
 }
 
 /* Computes the passes for which an atomic occupies the banks. */

@@ -563,6 +563,26 @@ static void written_by(const char *text, uint32_t blocks, uint32_t threads, void
     pl_gpu_close(gpu);
 }
 
+/* ATOMS.POPC.INC counts the lanes with the same word at once (wavefronts of hist_shared); lanes
+ * that add other numbers to one word are serialised (atomics.csv atom.shared.add.u32 same). */
+START_TEST(counting_lanes_at_once)
+{
+    static char text[8192];
+    uint64_t cycles[2];
+    for (unsigned addend = 1; addend <= 2; addend++) {
+        size_t at = (size_t)snprintf(text, sizeof text,
+                                     "mov.u32 %%r1, s; and.b32 %%r2, %%r0, 4; add.u32 %%r1, %%r1, "
+                                     "%%r2;\n");
+        for (unsigned k = 0; k < 64; k++)
+            at += (size_t)snprintf(text + at, sizeof text - at, "red.shared.add.u32 [%%r1], %u;\n",
+                                   addend);
+        cycles[addend - 1] = launch(".shared .align 8 .b32 s[2];", text, 1024).cycles;
+    }
+    /* 2048 reductions of 16 lanes on each word */
+    ck_assert_uint_ge(cycles[1], cycles[0] + 64 * 32 * 12);
+}
+END_TEST
+
 /* start.tsv: `n` dependent multiplications, by warps of `blocks` blocks; average cycles of a
  * warp. */
 static double run_of(unsigned n, uint32_t blocks, uint32_t threads)
@@ -989,6 +1009,7 @@ UNIT_MAIN("stalls", constant_cache_miss, variable_address_cache_miss, cluster_ar
           divergent_branch_cost, indirect_call_cost, recursion_cost, yield_cost, loop_lanes_rejoin,
           bulk_copy_per_lane, release_fence, shared_release_fence, loads_wait_for_earlier_stores,
           mbarrier_wait_issues_nothing, store_merging, generic_reduction_drain,
-          increment_lanes_serialize, warp_scheduling_order, driver_function_cost, block_placement,
-          texture_throughput, tag_bank_conflicts, fence_targets, store_bank_occupancy,
-          match_any_lookup_cost, shuffle_bank_contention, wide_product_latency)
+          increment_lanes_serialize, counting_lanes_at_once, warp_scheduling_order,
+          driver_function_cost, block_placement, texture_throughput, tag_bank_conflicts,
+          fence_targets, store_bank_occupancy, match_any_lookup_cost, shuffle_bank_contention,
+          wide_product_latency)
