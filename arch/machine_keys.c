@@ -320,7 +320,8 @@ static const pl_conf_key l1_keys[] = {
     OPTIONAL(pl_l1_config, mshr_sectors, "mshr_sectors", U32, "", 0, 65536,
              "outstanding sectors of an SM below which another load can start; 0: unlimited"),
     KEY(pl_l1_config, outstanding_stores, "outstanding_stores", U32, "", 1, 65536,
-        "maximum store and atomic requests of an SM in flight"),
+        "maximum store and atomic requests of an SM in flight; further lanes of an atomic with the "
+        "same address count, too"),
     KEY(pl_l1_config, backlog, "backlog", U32, CY, 0, 65536,
         "cycles of queued stores and reductions at the SM's port to the L2 above which further "
         "accesses wait before the tag lookup"),

@@ -153,15 +153,16 @@ static void send_reply(pl_memsys *m, uint32_t i, uint64_t at, uint8_t level)
                                              : 0;
     uint32_t sector = r->client == PL_CL_L1 ? m->l1_sector : m->down_sector;
     at = pl_port_pass_later(&m->down[r->node], m->now, at, (uint64_t)sector * data);
-    pl_mem_reply out = {.time = at,
-                        .order = m->order++,
-                        .line = r->line,
-                        .token = r->token,
-                        .client = r->client,
-                        .sectors = r->sectors,
-                        .level = level,
-                        .far = m->c->partitions > 1 &&
-                               pl_side_of(m, r->node) != pl_owner_of(m, r->line)};
+    pl_mem_reply out = {
+        .time = at,
+        .order = m->order++,
+        .line = r->line,
+        .token = r->token,
+        .client = r->client,
+        .sectors = r->sectors,
+        .level = level,
+        .operands = r->op == PL_MEM_REDUCE || r->op == PL_MEM_ATOMIC ? r->max_same_address : 0,
+        .far = m->c->partitions > 1 && pl_side_of(m, r->node) != pl_owner_of(m, r->line)};
     pl_reply_add(m, &m->reply[r->node], out);
     pl_l2_txn_free(m, i);
 }

@@ -82,8 +82,9 @@ typedef struct pl_mem_reply {
     uint32_t token;
     uint8_t client;
     uint8_t sectors;
-    uint8_t level; /* pl_level of base/event.h: the level that served it */
-    bool far;      /* its line belongs to the other half of the L2 */
+    uint8_t level;    /* pl_level of base/event.h: the level that served it */
+    uint8_t operands; /* atomics: as max_same_address of the request */
+    bool far;         /* its line belongs to the other half of the L2 */
 } pl_mem_reply;
 
 /* Number of sectors in a mask. */

@@ -19,7 +19,7 @@ enum { POLL_CYCLES = 4 };
 static bool has_miss_entries(const pl_sm *s)
 {
     return pl_mshr_available(&s->l1.mshrs) &&
-           s->requests_out + PL_L1_BURST <= s->m->l1.outstanding_stores;
+           s->requests_out + s->operands_out + PL_L1_BURST <= s->m->l1.outstanding_stores;
 }
 
 /* The cycle from which the backlog for the L2 is within its limit. */
@@ -232,6 +232,7 @@ static void complete_store(pl_sm *s)
 void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now)
 {
     s->l2_replied = true;
+    if (r->operands > 1) s->operands_out -= r->operands - 1u;
     s->far_l2_replied |= r->far;
     uint32_t n = pl_sector_count(r->sectors);
     fill f = {.s = s, .at = now + s->m->l1.fill, .level = r->level};

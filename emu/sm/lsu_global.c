@@ -313,6 +313,7 @@ static inline void send_reductions(global_access *x)
                     x->local ? (pl_l1_policy)x->d->l1_policy : PL_L1_TAG_BYPASS, x->rank);
         pl_sm_request(s, r);
         count_sent(x, &r);
+        s->operands_out += r.max_same_address - 1u;
     }
     s->stat.l1_write_sectors += x->sectors;
 }
@@ -341,6 +342,7 @@ static inline void send_atomics(global_access *x)
         pl_l1_invalidate_sectors(&s->l1, r.line, r.sectors);
         pl_sm_request(s, r);
         s->requests_out++;
+        s->operands_out += r.max_same_address - 1u;
         s->requests++;
     }
     s->stat.l1_write_sectors += x->sectors;

@@ -143,6 +143,7 @@ typedef struct pl_sm {
     uint64_t untracked_ready; /* completion cycle of the last access without a token; 0: none */
     bool async_timed;         /* --async timed: operations take effect when their tokens complete */
     uint32_t requests_out;    /* stores and atomics in flight */
+    uint32_t operands_out;    /* of these, further lanes of atomics with the address of another */
     uint64_t requests;        /* total number of them so far */
     uint64_t
         exit_waits_for; /* lowest request number that a warp's exit waits for, PL_NEVER: none */

@@ -227,8 +227,8 @@ START_TEST(coalescer_merges_equal_reads)
 END_TEST
 
 /* Two additions that arrive at a slice together: cycles between their replies. places: the words of
- * their sectors. */
-static uint64_t between_additions(uint8_t alu, uint64_t second_line, uint8_t sectors,
+ * their sectors. lanes: operations of the first one on its word. */
+static uint64_t between_additions(uint8_t alu, uint8_t lanes, uint64_t second_line, uint8_t sectors,
                                   uint8_t places, uint8_t more)
 {
     pl_memsys_config c = small;
@@ -245,8 +245,8 @@ static uint64_t between_additions(uint8_t alu, uint64_t second_line, uint8_t sec
                                        .node = (uint16_t)n,
                                        .bytes = 1,
                                        .alu = alu,
-                                       .sector_ops = 1,
-                                       .max_same_address = 1,
+                                       .sector_ops = n ? 1 : lanes,
+                                       .max_same_address = n ? 1 : lanes,
                                        .word_mask = n ? places : 1,
                                        .extra_words = n ? more : 0};
             pl_memsys_send(m, &b);
@@ -262,15 +262,18 @@ static uint64_t between_additions(uint8_t alu, uint64_t second_line, uint8_t sec
 
 START_TEST(atomics_serialize_by_word)
 {
-    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 1, 0), 8); /* same address */
+    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 1, 0x4000, 1, 1, 0), 8); /* same address */
     /* And other words. */
-    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 1, 3), 11);
+    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 1, 0x4000, 1, 1, 3), 11);
     /* Integers: only the time slot counts. */
-    ck_assert_uint_eq(between_additions(PL_ALU_INT, 0x4000, 1, 1, 3), 4);
+    ck_assert_uint_eq(between_additions(PL_ALU_INT, 1, 0x4000, 1, 1, 3), 4);
     /* the result of the first one is not needed: only its time slot counts, and its own reply waits
      * until the update has completed */
-    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 2, 0), 4);
-    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 2, 1, 0), 4);
+    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 1, 0x4000, 1, 2, 0), 4);
+    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 1, 0x4000, 2, 1, 0), 4);
+    /* operations that wait for each other leave half of that time to the other request */
+    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 3, 0x4000, 2, 1, 0), 0);
+    ck_assert_uint_eq(between_additions(PL_ALU_INT, 3, 0x4000, 2, 1, 0), 4);
 }
 END_TEST
 

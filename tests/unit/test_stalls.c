@@ -583,6 +583,33 @@ START_TEST(counting_lanes_at_once)
 }
 END_TEST
 
+/* Lanes of a reduction on one address are separate operands in transit, which are limited: the warp
+ * waits for reductions that the L2 performs slowly (additions of numbers to one word: 3.28 cycles
+ * each). The cycles in which a warp issues 128 of them. */
+START_TEST(operands_in_transit)
+{
+    static const char *const types[][2] = {{"f32", "%f0"}, {"u32", "%r0"}};
+    static char text[16384];
+    uint64_t cycles[2][8];
+    for (unsigned t = 0; t < 2; t++) {
+        size_t at = (size_t)snprintf(text, sizeof text,
+                                     ".version 8.0\n.target sm_90a\n.address_size 64\n.visible "
+                                     ".entry k(.param .u64 p)\n{\n.reg .b32 %%r<9>; .reg .b64 "
+                                     "%%d<9>; .reg .f32 %%f<9>;\nmov.u32 %%r0, %%tid.x; "
+                                     "cvt.rn.f32.u32 %%f0, %%r0; ld.param.u64 %%d0, [p]; mov.u64 "
+                                     "%%d1, %%clock64;\n");
+        for (unsigned k = 0; k < 128; k++)
+            at += (size_t)snprintf(text + at, sizeof text - at,
+                                   "red.global.add.%s [%%d0+32], %s;\n", types[t][0], types[t][1]);
+        snprintf(text + at, sizeof text - at,
+                 "mov.u64 %%d2, %%clock64; sub.u64 %%d2, %%d2, %%d1; st.global.u64 [%%d0], %%d2; "
+                 "ret;\n}\n");
+        written_by(text, 1, 32, cycles[t], sizeof cycles[t]);
+    }
+    ck_assert_uint_ge(cycles[0][0], cycles[1][0] + 4000);
+}
+END_TEST
+
 /* start.tsv: `n` dependent multiplications, by warps of `blocks` blocks; average cycles of a
  * warp. */
 static double run_of(unsigned n, uint32_t blocks, uint32_t threads)
@@ -1009,7 +1036,7 @@ UNIT_MAIN("stalls", constant_cache_miss, variable_address_cache_miss, cluster_ar
           divergent_branch_cost, indirect_call_cost, recursion_cost, yield_cost, loop_lanes_rejoin,
           bulk_copy_per_lane, release_fence, shared_release_fence, loads_wait_for_earlier_stores,
           mbarrier_wait_issues_nothing, store_merging, generic_reduction_drain,
-          increment_lanes_serialize, counting_lanes_at_once, warp_scheduling_order,
-          driver_function_cost, block_placement, texture_throughput, tag_bank_conflicts,
-          fence_targets, store_bank_occupancy, match_any_lookup_cost, shuffle_bank_contention,
-          wide_product_latency)
+          increment_lanes_serialize, counting_lanes_at_once, operands_in_transit,
+          warp_scheduling_order, driver_function_cost, block_placement, texture_throughput,
+          tag_bank_conflicts, fence_targets, store_bank_occupancy, match_any_lookup_cost,
+          shuffle_bank_contention, wide_product_latency)
