@@ -85,7 +85,7 @@ typedef struct cli_option {
 /* The --force option of all commands that write files. */
 #define CLI_FORCE                                                                                  \
     {                                                                                              \
-        "force", 0, NULL, "replace files that exist, whatever they are"                            \
+        "force", 0, NULL, "replace existing files of any kind"                                     \
     }
 
 typedef struct cli_args {

@@ -32,11 +32,10 @@ static const cli_option option[O_COUNT] = {
          "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
     [O_OUTPUT] = {"output", 'o', "K.plo", "write the linked program as an ELF object"},
     [O_FORCE] = CLI_FORCE,
-    [O_JOBS] = {"jobs", 'j', "N",
-                "host threads; the program does not depend on them (default: as many as there are "
-                "processors)"},
-    [O_ARCH] = {"arch", 0, "MACHINE",
-                "with -v: how many blocks fit a multiprocessor of this machine"},
+    [O_JOBS] =
+        {"jobs", 'j', "N",
+         "host threads; the result does not depend on N (default: the number of processors)"},
+    [O_ARCH] = {"arch", 0, "MACHINE", "with -v: also report the occupancy on this machine"},
     [O_MAX_ERRORS] = {"max-errors", 0, "N",
                       "show at most N errors (default 100; 0: all) and count the rest"},
     [O_SKIP_PASS] = {"skip-pass", 0, "PASS,...",

@@ -8,8 +8,7 @@
 enum { O_LAUNCH, O_ALL, O_LIMIT, O_JSON, O_TIMEOUT, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_LAUNCH] = {"launch", 'l', "N", "compare launch N of A.db only"},
-    [O_ALL] = {"all", 'a', NULL,
-               "all lines in the order of the program, not only those that changed"},
+    [O_ALL] = {"all", 'a', NULL, "print all lines in program order, not only those that changed"},
     [O_LIMIT] = {"limit", 0, "N", "at most N lines per launch (20)"},
     [O_JSON] = {"json", 0, NULL, "print one JSON object"},
     [O_TIMEOUT] = CLI_TIMEOUT,

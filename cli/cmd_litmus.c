@@ -9,17 +9,16 @@ enum { O_CONSISTENCY, O_RUNS, O_SEED, O_OPT, O_STRICT, O_QUIET, O_JSON, O_COUNT 
 enum { STRICT_ROUNDS = 32 };
 static const cli_option option[O_COUNT] = {
     [O_CONSISTENCY] = {"consistency", 0, "strong|weak|both",
-                       "which memory to run the tests on (both)"},
+                       "memory models to run the tests with (both)"},
     [O_RUNS] = {"runs", 0, "N", "runs of each test with each memory model (2000)"},
-    [O_SEED] =
-        {"seed", 0, "SEED",
-         "of the schedules, and of what loads return where several values are permitted (1)"},
-    [O_OPT] =
-        {"opt", 'O', "0|2",
-         "-O0 (default): instructions as they are written; -O2: as an assembler would order them"},
+    [O_SEED] = {"seed", 0, "SEED",
+                "seed of the random schedules, and of the values that loads return (1)"},
+    [O_OPT] = {"opt", 'O', "0|2",
+               "-O0 (default): instructions in source order; -O2: in the order of the optimising "
+               "assembler"},
     [O_STRICT] = {"strict", 0, NULL,
-                  "fail also when what can be seen is not, after 32 times as many runs"},
-    [O_QUIET] = {"quiet", 'q', NULL, "one line for each test"},
+                  "also fail if a permitted outcome is not observed in 32 times as many runs"},
+    [O_QUIET] = {"quiet", 'q', NULL, "print one line per test"},
     [O_JSON] = {"json", 0, NULL, "print an array of objects"},
 };
 static const char usage[] = "ptxloom litmus T.litmus ... [OPTION ...]\n";

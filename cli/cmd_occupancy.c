@@ -13,10 +13,9 @@ static const cli_option option[O_COUNT] = {
     [O_BLOCK] = {"block", 'b', "X[,Y[,Z]]", "threads of a block"},
     [O_REGISTERS] = {"registers", 'r', "N", "registers of a thread, instead of the kernel's"},
     [O_SHARED] = {"shared", 0, "BYTES",
-                  "shared memory of a block: all of it, or with a kernel what is added at launch"},
+                  "shared memory of a block; with a kernel: its dynamic shared memory"},
     [O_BARRIERS] = {"barriers", 0, "N", "barriers of a block, instead of the kernel's (1)"},
-    [O_ARCH] = {"arch", 0, "MACHINE",
-                "a machine, or several with commas between them (default: h200)"},
+    [O_ARCH] = {"arch", 0, "MACHINE", "machines, separated by commas (default: h200)"},
     [O_JSON] = {"json", 0, NULL, "print an array of objects"},
 };
 static const char usage[] = "ptxloom occupancy K.ptx [-k NAME] -b X[,Y[,Z]] [--shared BYTES] "

@@ -26,7 +26,7 @@ static const char help_text[] =
     "SELECT ...;           any SQL, over several lines if need be; a semicolon ends it\n"
     "NAME [X=VALUE ...]    a named query, a table, a view or a metric: summary, hot_lines limit=5\n"
     ".tables               tables and the more important views\n"
-    ".schema [NAME]        how a table or view is made\n"
+    ".schema [NAME]        the definition of a table or view\n"
     ".queries [WORD]       named queries, those about WORD\n"
     ".metrics [WORD]       metrics with their meaning, those about WORD\n"
     ".explain TOPIC        an instruction (add.f32), a metric, a machine key (l1.latency), a "

@@ -21,16 +21,16 @@ static const struct {
     {"explain", cmd_explain, "explain TOPIC",
      "explain an instruction, a diagnostic, a machine key, a metric or a term"},
     {"occupancy", cmd_occupancy, "occupancy K.ptx -b BLOCK | -b BLOCK -r REGISTERS",
-     "say how many blocks fit a multiprocessor"},
+     "compute the occupancy: resident blocks of a multiprocessor"},
     {"litmus", cmd_litmus, "litmus T.litmus ...",
-     "compare what threads see of memory with what the memory model allows"},
-    {"query", cmd_query, "query F.db \"SELECT ...\" | NAME", "ask a trace"},
+     "compare the outcomes of litmus tests with the memory model"},
+    {"query", cmd_query, "query F.db \"SELECT ...\" | NAME", "query a trace"},
     {"report", cmd_report, "report F.db -o report.html [--baseline B.db]",
      "show a trace as one HTML page"},
     {"diff", cmd_diff, "diff A.db B.db", "compare two runs of a kernel line by line"},
     {"export", cmd_export, "export F.db --format perfetto|csv|ndjson -o OUT",
      "write a trace for other programs"},
-    {"shell", cmd_shell, "shell F.db", "ask a trace, one question after the other"},
+    {"shell", cmd_shell, "shell F.db", "query a trace interactively"},
 };
 enum { COMMANDS = sizeof command / sizeof *command };
 

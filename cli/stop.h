@@ -21,7 +21,7 @@ void cli_set_timer(uint64_t seconds);
 /* The option --timeout SECONDS; it sets the timer. */
 #define CLI_TIMEOUT                                                                                \
     {                                                                                              \
-        "timeout", 0, "SECONDS", "give up after this time"                                         \
+        "timeout", 0, "SECONDS", "stop after this time"                                            \
     }
 bool cli_timeout(cli_args *a);
 
