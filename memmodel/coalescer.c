@@ -117,9 +117,10 @@ void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, u
 /* Passes of one group of lanes: the busiest bank determines the number. Lanes that read the same
  * word share it. Words are held in one list per bank, so that conflict-free patterns need no
  * comparisons. */
-static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
-                             uint32_t width, uint32_t rows)
+static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t size,
+                             const pl_banks *b)
 {
+    const uint32_t banks = b->count, width = b->width, rows = b->rows;
     enum { BANKS = 64, END = 255 };
     uint64_t word[4 * PL_COALESCE_LANES];
     uint8_t next[4 * PL_COALESCE_LANES], head[BANKS], in_bank[BANKS];
@@ -133,13 +134,13 @@ static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t si
             const uint64_t bank = at - quotient(at, banks) * banks;
             /* Words of one pass count as one. */
             uint64_t w = rows == 1 ? at : quotient(at, banks * rows) * banks + bank;
-            uint32_t b = (uint32_t)bank % BANKS, k = head[b];
+            uint32_t list = (uint32_t)bank % BANKS, k = head[list];
             while (k != END && word[k] != w) k = next[k];
             if (k != END) continue;
             word[n] = w;
-            next[n] = head[b];
-            head[b] = (uint8_t)n++;
-            uint32_t c = ++in_bank[b];
+            next[n] = head[list];
+            head[list] = (uint8_t)n++;
+            uint32_t c = ++in_bank[list];
             if (c > max) max = c;
         }
     }
@@ -175,33 +176,34 @@ static bool lanes_agree(uint32_t mask, const uint64_t *address, unsigned distanc
     return true;
 }
 
-uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
-                        uint32_t width, uint32_t rows, bool load, uint32_t *extra)
+uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size,
+                        const pl_banks *banks, bool load, uint32_t *extra)
 {
+    const uint32_t width = banks->width;
     uint32_t lanes = PL_COALESCE_LANES, passes = 0, min_passes = 0;
     *extra = 0;
     if (!mask) return 0;
     if (size > 16) size = 16;
-    uint32_t row = banks * width * rows; /* bytes that one pass can move */
+    uint32_t row = banks->count * width * banks->rows; /* bytes that one pass can move */
     uint32_t group = size <= width ? lanes : row / size;
     if (group > lanes) group = lanes;
     if (size >= width && is_consecutive(mask, address, size)) return lanes / group;
-    if (group == lanes && size <= width * banks && all_equal(mask, address)) return 1;
+    if (group == lanes && size <= width * banks->count && all_equal(mask, address)) return 1;
     if (load && group < lanes && (lanes_agree(mask, address, 1) || lanes_agree(mask, address, 2)))
         group *= 2;
     for (uint32_t first = 0; first < lanes; first += group) {
         uint32_t part = group == lanes ? mask : mask & (((1u << group) - 1) << first);
         if (!part) continue;
-        passes += group_passes(part, address, size, banks, width, rows);
+        passes += group_passes(part, address, size, banks);
         min_passes++;
     }
     *extra = passes > min_passes ? passes - min_passes : 0;
     return passes;
 }
 
-uint32_t pl_bank_lanes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
-                       uint32_t width)
+uint32_t pl_bank_lanes(uint32_t mask, const uint64_t *address, uint32_t size, const pl_banks *banks)
 {
+    const uint32_t width = banks->width;
     uint32_t rounds = 1,
              group = size > width ? PL_COALESCE_LANES * width / size : PL_COALESCE_LANES;
     for (uint32_t first = 0; first < PL_COALESCE_LANES; first += group) {
@@ -210,7 +212,7 @@ uint32_t pl_bank_lanes(uint32_t mask, const uint64_t *address, uint32_t size, ui
         for (uint32_t m = group == PL_COALESCE_LANES ? mask : mask & (((1u << group) - 1) << first);
              m; m &= m - 1) {
             const uint64_t at = quotient(address[__builtin_ctz(m)], width);
-            uint32_t n = ++lanes[(at - quotient(at, banks) * banks) % 64];
+            uint32_t n = ++lanes[(at - quotient(at, banks->count) * banks->count) % 64];
             max = n > max ? n : max;
         }
         rounds += max - 1;

@@ -47,18 +47,23 @@ uint32_t pl_tag_cycles(const pl_lines *lines, uint32_t line, uint32_t tags, uint
 /* As pl_coalesce, and also counts lanes with equal addresses (atomics). */
 void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size,
                         uint32_t line, uint32_t sector);
-/* Passes through `banks` banks of `width` bytes, where a pass opens `rows` neighbouring rows.
- * (Kepler with 4-byte banks: two, so that words n and n + 32 of 64 aligned ones share a pass.)
- * `extra` receives the passes beyond those of conflict-free addresses. Wide accesses are served in
- * groups of lanes whose data fill a row of the banks: half a warp for 8 bytes, a quarter for 16.
- * Loads use groups of twice the size if lanes n and n ^ 1, or n and n ^ 2, agree throughout the
- * warp (smem.tsv: H200, driver 580.159.04, 2026-11). */
-uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
-                        uint32_t width, uint32_t rows, bool load, uint32_t *extra);
+/* The banks of a memory. A pass opens `rows` neighbouring rows. (Kepler with 4-byte banks: two, so
+ * that words n and n + 32 of 64 aligned ones share a pass.) */
+typedef struct pl_banks {
+    uint32_t count, width /* bytes */, rows;
+} pl_banks;
+
+/* Passes through the banks that an access of `size` bytes per lane takes. `extra` receives the
+ * passes beyond those of conflict-free addresses. Wide accesses are served in groups of lanes whose
+ * data fill a row of the banks: half a warp for 8 bytes, a quarter for 16. Loads use groups of
+ * twice the size if lanes n and n ^ 1, or n and n ^ 2, agree throughout the warp (smem.tsv: H200,
+ * driver 580.159.04, 2026-11). */
+uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size,
+                        const pl_banks *banks, bool load, uint32_t *extra);
 /* Passes that serve the lanes of each bank. Accesses wider than a bank are served by parts of a
  * warp, whose first passes overlap. */
-uint32_t pl_bank_lanes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
-                       uint32_t width);
+uint32_t pl_bank_lanes(uint32_t mask, const uint64_t *address, uint32_t size,
+                       const pl_banks *banks);
 /* Distinct addresses: passes of a unit that serves one address at a time (the constant cache). */
 uint32_t pl_distinct(uint32_t mask, const uint64_t *address);
 

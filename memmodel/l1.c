@@ -1,13 +1,11 @@
 /* l1.c - tags of a first-level cache; its misses are in mshr.c; see l1.h. */
 #include "memmodel/l1.h"
 
-void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_t bytes,
-                uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways, uint32_t misses,
-                uint32_t targets)
+void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, const pl_l1_geometry *g)
 {
-    *l = (pl_l1){.sector_bytes = sector_bytes};
-    pl_cache_init(&l->tags, a, tags, bytes, line_bytes, ways, true);
-    pl_mshr_init(&l->mshrs, sparse, misses, targets);
+    *l = (pl_l1){.sector_bytes = g->sector_bytes};
+    pl_cache_init(&l->tags, a, tags, g->bytes, g->line_bytes, g->ways, true);
+    pl_mshr_init(&l->mshrs, sparse, g->mshrs, g->targets);
 }
 
 static bool is_private(const pl_l1 *l, uint64_t line)

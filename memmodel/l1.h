@@ -30,11 +30,15 @@ typedef struct pl_l1 {
     uint32_t recent[PL_L1_RECENT], nrecent;
 } pl_l1;
 
-/* tags, sparse: for tables that are mostly empty and need not be zeroed; misses: number of MSHRs;
- * targets: most waiting loads in total. */
-void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_t bytes,
-                uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways, uint32_t misses,
-                uint32_t targets);
+typedef struct pl_l1_geometry {
+    uint64_t bytes; /* capacity */
+    uint32_t line_bytes, sector_bytes, ways;
+    uint32_t mshrs;   /* most lines with misses in flight */
+    uint32_t targets; /* most waiting loads in total */
+} pl_l1_geometry;
+
+/* tags, sparse: for tables that are mostly empty and need not be zeroed. */
+void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, const pl_l1_geometry *g);
 /* Looks up the sectors for `token`. Returns the number of fills that the token must wait for (0:
  * all valid). For a new miss, *request receives its number and *fetch the sectors to fetch, else
  * *fetch is 0. rank: the rank that a line receives when hit or allocated. */

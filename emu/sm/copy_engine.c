@@ -116,5 +116,6 @@ void pl_copy_engine_issue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
         st->sectors += x.sectors_sent;
     }
     /* No wavefronts: the data of a bulk copy does not go through the LSU's data stage. */
-    pl_lsu_emit(s, t, pc, now, seq, x.sectors_sent, 0, PL_LV_L2, 0, slot);
+    pl_lsu_emit(s, t, pc, now, seq,
+                (pl_access_event){.sectors = x.sectors_sent, .level = PL_LV_L2, .token = slot});
 }

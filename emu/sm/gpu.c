@@ -139,13 +139,16 @@ static pl_status build_gpu(pl_gpu_model *x)
     for (uint32_t k = 0; k < m->sm.count; k++) x->numbers[k] = x->round[k] = k;
     for (uint32_t k = 0; k < m->sm.count; k++) /* others are full from the start */
         if (!pl_grid_uses_sm(g, k)) x->used_shares[k] = PL_WHOLE_SM;
-    uint64_t l1 = m->l1.size - m->l1.reserved - carveout;
-    pl_const_l15 constants;
-    if (!pl_const_l15_init(&constants, x->arena, x->large, m)) return PL_NOMEM;
+    pl_sm_setup setup = {.arena = x->arena,
+                         .large = x->large,
+                         .sparse = x->sparse,
+                         .m = m,
+                         .dec = x->dec,
+                         .g = g,
+                         .l1_bytes = m->l1.size - m->l1.reserved - carveout};
+    if (!pl_const_l15_init(&setup.constants, x->arena, x->large, m)) return PL_NOMEM;
     for (uint32_t k = 0; k < m->sm.count; k++) {
-        if (!pl_sm_init(&x->sm[k], &x->status[k], x->arena, x->large, x->sparse, m, x->dec, g, k,
-                        l1, &constants))
-            return PL_NOMEM;
+        if (!pl_sm_init(&x->sm[k], &x->status[k], k, &setup)) return PL_NOMEM;
         x->sm[k].sharers = pl_gpu_sharers_of(x, k);
         x->sending[k].cap = x->sm[k].out.cap;
         x->sending[k].at = pl_arena_array(x->sparse, pl_mem_req, x->sending[k].cap);

@@ -52,8 +52,7 @@ void pl_lsu_part_done(pl_sm *s, uint32_t slot, uint64_t at)
 
 /* Emits the event of an access; if its token is still pending, defers it until completion. */
 void pl_lsu_emit(pl_sm *s, const pl_sm_warp *t, uint32_t pc, uint64_t now, uint64_t seq,
-                 uint32_t sectors, uint32_t passes, pl_level level, uint64_t latency,
-                 uint32_t token)
+                 pl_access_event x)
 {
     const pl_sink *sink = s->g->sink;
     if (!sink || !sink->mem) return;
@@ -68,20 +67,20 @@ void pl_lsu_emit(pl_sm *s, const pl_sm_warp *t, uint32_t pc, uint64_t now, uint6
                       .space = s->fx.space,
                       .kind = s->fx.kind,
                       .size = s->fx.size,
-                      .sectors = (uint16_t)sectors,
-                      .wavefronts = (uint16_t)passes,
-                      .level = (uint16_t)level,
-                      .latency = (uint32_t)latency,
+                      .sectors = (uint16_t)x.sectors,
+                      .wavefronts = (uint16_t)x.wavefronts,
+                      .level = (uint16_t)x.level,
+                      .latency = (uint32_t)x.latency,
                       .addr = s->fx.addr};
-    if (token == PL_NO_TOKEN || s->inflight.at[token].remaining == 0) {
+    if (x.token == PL_NO_TOKEN || s->inflight.at[x.token].remaining == 0) {
         sink->mem(sink->ctx, &e);
         return;
     }
-    pl_pending_event *late = &s->inflight.pending_event[token];
+    pl_pending_event *late = &s->inflight.pending_event[x.token];
     memcpy(late->addr, s->fx.addr, sizeof late->addr);
     e.addr = late->addr;
     late->event = e;
-    s->inflight.at[token].event_deferred = true;
+    s->inflight.at[x.token].event_deferred = true;
 }
 
 /* The cycle at which an access that leaves its queue at `start` has read its registers through the

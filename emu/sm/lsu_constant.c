@@ -50,5 +50,9 @@ void pl_lsu_access_constant(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_dec
         st->wavefronts += passes;
         if (known) st->latency += ready - now;
     }
-    pl_lsu_emit(s, t, pc, now, seq, 0, passes, PL_LV_CONST, known ? ready - now : 0, slot);
+    pl_lsu_emit(s, t, pc, now, seq,
+                (pl_access_event){.wavefronts = passes,
+                                  .level = PL_LV_CONST,
+                                  .latency = known ? ready - now : 0,
+                                  .token = slot});
 }

@@ -81,7 +81,9 @@ void pl_lsu_cache_control(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
                                       .rank = d->rank[1],
                                       .owner_only = true,
                                       .silent = true});
-    pl_lsu_emit(s, t, pc, now, seq, 0, s->lines.n, PL_LV_L2, 0, PL_NO_TOKEN);
+    pl_lsu_emit(
+        s, t, pc, now, seq,
+        (pl_access_event){.wavefronts = s->lines.n, .level = PL_LV_L2, .token = PL_NO_TOKEN});
 }
 
 /* The cycle at which an access that arrives at `now` finds a slot in the input of the L1. It leaves
@@ -162,7 +164,6 @@ static inline void count_passes(global_access *x)
 {
     pl_sm *s = x->s;
     const pl_memory_effect *fx = &s->fx;
-    const pl_shared_config *banks = &s->m->shared;
     const pl_lines *lines = &s->lines;
     uint32_t extra;
     x->sectors = lines->sectors;
@@ -175,8 +176,7 @@ static inline void count_passes(global_access *x)
     if (x->d->texture)
         x->passes = 1;
     else if (!x->local && !x->atomic)
-        x->passes = pl_bank_passes(fx->mask, fx->addr, fx->size, banks->banks, banks->bank,
-                                   banks->rows, !x->store, &extra);
+        x->passes = pl_bank_passes(fx->mask, fx->addr, fx->size, &s->banks, !x->store, &extra);
     else if (x->atomic && x->passes < lines->n)
         x->passes = lines->n; /* words of local memory are in the bank of their lane */
     /* It reaches shared memory through the L1. */
@@ -322,16 +322,13 @@ static inline void send_atomics(global_access *x)
 {
     pl_sm *s = x->s;
     const pl_memory_effect *fx = &s->fx;
-    const pl_shared_config *banks = &s->m->shared;
     const uint32_t n = s->lines.n;
     uint32_t extra;
     x->slot = x->queued ? x->queued->token
                         : pl_lsu_inflight_new(s, x->t, x->pc, x->now, x->seq, PL_SB_LONG);
     s->inflight.at[x->slot].remaining = n;
     const bool spread_banks =
-        n > 1 && 2 * pl_bank_passes(fx->mask, fx->addr, fx->size, banks->banks, banks->bank,
-                                    banks->rows, true, &extra) <=
-                     n;
+        n > 1 && 2 * pl_bank_passes(fx->mask, fx->addr, fx->size, &s->banks, true, &extra) <= n;
     for (uint32_t k = 0; k < n; k++) {
         pl_mem_req r = request_of(x, k);
         r.op = PL_MEM_ATOMIC;
@@ -491,7 +488,10 @@ void pl_lsu_access_global(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
         send_misses(&x);
     x.hits = s->l1.hits + s->l1.merges - hits;
     count_access(&x);
-    pl_lsu_emit(s, t, pc, x.issued, seq, x.sectors, x.cycles,
-                x.pending || !x.load ? PL_LV_L2 : PL_LV_L1, x.pending ? 0 : x.ready - x.issued,
-                x.slot);
+    pl_lsu_emit(s, t, pc, x.issued, seq,
+                (pl_access_event){.sectors = x.sectors,
+                                  .wavefronts = x.cycles,
+                                  .level = x.pending || !x.load ? PL_LV_L2 : PL_LV_L1,
+                                  .latency = x.pending ? 0 : x.ready - x.issued,
+                                  .token = x.slot});
 }

@@ -51,7 +51,7 @@ static void shared_atomic_cost(shared_access *x)
     x->loop = d->alu != PL_ALU_INT && !d->compare && !d->cast;
     if (x->loop) { /* one pass for each lane with the same address, or with the same bank */
         x->iteration_cycles = fx->size > 4 ? m->atomic_loop_wide : m->atomic_loop;
-        x->iterations = pl_bank_lanes(x->own, fx->addr, fx->size, m->banks, m->bank);
+        x->iterations = pl_bank_lanes(x->own, fx->addr, fx->size, &x->s->banks);
         if (x->iterations < depth) x->iterations = depth;
         x->bank_passes = x->iterations * (1 + m->cast_pass);
     } else if (d->cast) { /* one lane per bank: lanes do not wait for each other, but 64 bits take
@@ -101,7 +101,6 @@ static uint64_t remote_latency(const shared_access *x, pl_sm_warp *t, uint64_t s
  * conflicts. */
 static uint32_t atomic_wavefronts(shared_access *x)
 {
-    const pl_shared_config *m = &x->s->m->shared;
     const pl_memory_effect *fx = &x->s->fx;
     /* 64 bits: half a warp at a time */
     const uint32_t groups = fx->size > 4 && (x->own & 0xffff) && x->own >> 16 ? 2 : 1;
@@ -110,7 +109,7 @@ static uint32_t atomic_wavefronts(shared_access *x)
         return (x->d->cast ? 2 : 3 * x->iterations) * groups; /* cast: one lane per bank */
     }
     if (x->d->uniform || x->d->is_increment) return x->passes;
-    const uint32_t lanes_per_bank = pl_bank_lanes(x->own, fx->addr, fx->size, m->banks, m->bank);
+    const uint32_t lanes_per_bank = pl_bank_lanes(x->own, fx->addr, fx->size, &x->s->banks);
     x->extra = lanes_per_bank - 1;
     return lanes_per_bank * (x->d->compare ? 2 : 1) * groups;
 }
@@ -162,8 +161,8 @@ void pl_lsu_access_shared(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
     x.store = fx->kind == PL_AC_STORE;
     x.remote = remote_lanes(s, t);
     x.own = fx->mask & ~x.remote;
-    x.passes = pl_bank_passes(x.own, fx->addr, fx->size, m->banks, m->bank, m->rows,
-                              !x.store && !x.atomic, &x.extra);
+    x.passes =
+        pl_bank_passes(x.own, fx->addr, fx->size, &s->banks, !x.store && !x.atomic, &x.extra);
     if (x.passes == 0) x.passes = 1;
     x.bank_passes = x.passes;
     if (x.atomic) shared_atomic_cost(&x);
@@ -183,6 +182,9 @@ void pl_lsu_access_shared(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
         st->conflicts += x.extra;
         st->latency += ready - now;
     }
-    pl_lsu_emit(s, t, pc, now, seq, 0, x.passes, x.remote ? PL_LV_REMOTE_SHARED : PL_LV_SHARED,
-                ready - now, PL_NO_TOKEN);
+    pl_lsu_emit(s, t, pc, now, seq,
+                (pl_access_event){.wavefronts = x.passes,
+                                  .level = x.remote ? PL_LV_REMOTE_SHARED : PL_LV_SHARED,
+                                  .latency = ready - now,
+                                  .token = PL_NO_TOKEN});
 }

@@ -36,5 +36,9 @@ void pl_mbarrier_issue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_
         st->requests++;
         st->wavefronts++;
     }
-    pl_lsu_emit(s, t, pc, now, seq, 0, 1, PL_LV_SHARED, s->m->sync.mbarrier, PL_NO_TOKEN);
+    pl_lsu_emit(s, t, pc, now, seq,
+                (pl_access_event){.wavefronts = 1,
+                                  .level = PL_LV_SHARED,
+                                  .latency = s->m->sync.mbarrier,
+                                  .token = PL_NO_TOKEN});
 }

@@ -19,59 +19,83 @@ static const pl_unit units[PL_UNIT_COUNT] = {
     [PL_UNIT_SLEEP] = {.name = "sleep timer", .issue = pl_sleep_issue},
 };
 
-bool pl_sm_init(pl_sm *s, pl_sm_status *status, pl_arena *a, pl_arena *large, pl_arena *sparse,
-                const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
-                uint64_t l1_bytes, const pl_const_l15 *constants)
+/* Entries of the tables of an SM that are not numbers of the machine. */
+enum {
+    FURTHER_INFLIGHT = 256,  /* accesses in flight besides misses and stores */
+    MAX_INFLIGHT = 65536,    /* tokens have 16 bits */
+    FURTHER_REQUESTS = 2048, /* requests of a window besides misses and stores */
+    TARGETS_PER_MSHR = 8     /* waiting loads, on average */
+};
+
+/* Zeroes an SM, except for the state of its warps, which is initialised when they begin: half of a
+ * launch's SMs have few warps. */
+static void clear(pl_sm *s)
 {
-    memset(s, 0,
-           /* A warp's state is initialised when it begins: half of a launch's SMs have few
-            * warps. */
-           offsetof(pl_sm, warp));
+    memset(s, 0, offsetof(pl_sm, warp));
     memset((unsigned char *)s + offsetof(pl_sm, cta), 0, sizeof *s - offsetof(pl_sm, cta));
     for (uint32_t k = 0; k < PL_SM_WARPS; k++) s->warp[k].w = NULL;
+}
+
+static void init_l1(pl_sm *s, const pl_sm_setup *x)
+{
+    const pl_l1_config *c = &x->m->l1;
+    /* Entries for the access of a warp's other half. */
+    const uint32_t second = x->m->sm.lanes > PL_LANES ? PL_L1_BURST : 0;
+    const pl_l1_geometry g = {.bytes = x->l1_bytes,
+                              .line_bytes = (uint32_t)c->line,
+                              .sector_bytes = (uint32_t)c->sector,
+                              .ways = c->ways,
+                              .mshrs = c->mshr + second,
+                              .targets = c->mshr * TARGETS_PER_MSHR + second};
+    pl_l1_init(&s->l1, x->arena, x->large, x->sparse, &g);
+    if (c->evict_last_share > 0) pl_cache_set_evict_last_quota(&s->l1.tags, c->evict_last_share);
+    s->l1.mshrs.burst += second;
+    s->l1.mshrs.max_sectors = c->mshr_sectors;
+    s->l1.private_base = PL_LOCAL_BASE;
+    s->l1.private_bytes = PL_LOCAL_BYTES;
+}
+
+bool pl_sm_init(pl_sm *s, pl_sm_status *status, uint32_t id, const pl_sm_setup *x)
+{
+    const pl_machine *m = x->m;
+    clear(s);
     s->status = status;
     s->status->next = PL_NEVER;
     s->m = m;
-    s->dec = dec;
-    s->g = g;
-    s->pc_stat = g->pc_stat;
+    s->dec = x->dec;
+    s->g = x->g;
+    s->pc_stat = x->g->pc_stat;
     s->turn.reached = true;
-    s->async_timed = g->async_mode == PL_ASYNC_TIMED;
+    s->async_timed = x->g->async_mode == PL_ASYNC_TIMED;
     s->id = id;
+    s->banks = (pl_banks){m->shared.banks, m->shared.bank, m->shared.rows};
     for (uint32_t k = 0; k < PL_UNIT_COUNT; k++) s->unit[k] = units[k];
     s->nsub = m->sm.subcores;
     s->xbar_cost = pl_up_costs_of(&m->mem);
     s->ncta = m->sm.blocks;
-    s->cta = pl_arena_array(a, pl_sm_cta, s->ncta);
-    s->placed = pl_arena_alloc(a, s->ncta * sizeof *s->placed);
-    const uint32_t inflight = m->l1.mshr * 2 + m->l1.outstanding_stores + 256;
-    pl_inflight_init(&s->inflight, sparse, inflight < 65536 ? inflight : 65536, g->sink);
-    s->const_wait = pl_arena_alloc(sparse, PL_CONST_WAITS * sizeof *s->const_wait);
-    if (m->sm.lanes <= PL_LANES) s->queue = pl_arena_array(sparse, pl_lsu_entry, m->l1.lsu_queue);
+    s->cta = pl_arena_array(x->arena, pl_sm_cta, s->ncta);
+    s->placed = pl_arena_alloc(x->arena, s->ncta * sizeof *s->placed);
+    const uint32_t inflight = m->l1.mshr * 2 + m->l1.outstanding_stores + FURTHER_INFLIGHT;
+    pl_inflight_init(&s->inflight, x->sparse, inflight < MAX_INFLIGHT ? inflight : MAX_INFLIGHT,
+                     x->g->sink);
+    s->const_wait = pl_arena_alloc(x->sparse, PL_CONST_WAITS * sizeof *s->const_wait);
+    if (m->sm.lanes <= PL_LANES)
+        s->queue = pl_arena_array(x->sparse, pl_lsu_entry, m->l1.lsu_queue);
     s->queue_next = s->exit_waits_for = s->fence_waits_for = PL_NEVER;
-    s->out.cap = m->l1.mshr + m->l1.outstanding_stores + 2048;
-    s->out.at = pl_arena_array(sparse, pl_mem_req, s->out.cap);
-    /* Entries for the access of a warp's other half. */
-    const uint32_t second = m->sm.lanes > PL_LANES ? PL_L1_BURST : 0;
-    pl_l1_init(&s->l1, a, large, sparse, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector,
-               m->l1.ways, m->l1.mshr + second, m->l1.mshr * 8 + second);
-    if (m->l1.evict_last_share > 0)
-        pl_cache_set_evict_last_quota(&s->l1.tags, m->l1.evict_last_share);
-    s->l1.mshrs.burst += second;
-    s->l1.mshrs.max_sectors = m->l1.mshr_sectors;
-    s->l1.private_base = PL_LOCAL_BASE;
-    s->l1.private_bytes = PL_LOCAL_BYTES;
-    pl_icache_init(&s->icache, a, m, m->fetch.l1_size, m->fetch.l1_ways, dec->bytes);
-    pl_const_init(s, a, constants);
+    s->out.cap = m->l1.mshr + m->l1.outstanding_stores + FURTHER_REQUESTS;
+    s->out.at = pl_arena_array(x->sparse, pl_mem_req, s->out.cap);
+    init_l1(s, x);
+    pl_icache_init(&s->icache, x->arena, m, m->fetch.l1_size, m->fetch.l1_ways, x->dec->bytes);
+    pl_const_init(s, x->arena, &x->constants);
     for (uint32_t k = 0; k < s->nsub; k++) {
         pl_subcore *c = &s->sub[k];
         c->n = m->sm.warps / s->nsub;
         c->next = PL_NEVER;
         for (uint32_t p = 0; p < c->n; p++) c->ready[p] = PL_NEVER;
-        pl_icache_init(&c->l0, a, m, m->fetch.l0_size, m->fetch.l0_ways, dec->bytes);
-        if (s->queue) c->queue = pl_arena_array(sparse, pl_lsu_entry, m->issue.lg_queue);
+        pl_icache_init(&c->l0, x->arena, m, m->fetch.l0_size, m->fetch.l0_ways, x->dec->bytes);
+        if (s->queue) c->queue = pl_arena_array(x->sparse, pl_lsu_entry, m->issue.lg_queue);
     }
-    return pl_arena_ok(a) && pl_arena_ok(large) && pl_arena_ok(sparse);
+    return pl_arena_ok(x->arena) && pl_arena_ok(x->large) && pl_arena_ok(x->sparse);
 }
 
 /* The cycle of the SM's next event that does not depend on a reply. */

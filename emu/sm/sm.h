@@ -121,6 +121,7 @@ typedef struct pl_sm {
     pl_port pipe[PL_PIPE_COUNT]; /* pipes shared by the sub-cores */
     pl_unit unit[PL_UNIT_COUNT];
     pl_port data;       /* the banks, after the address unit */
+    pl_banks banks;     /* of shared memory and the L1 */
     pl_port store_port; /* outgoing stores and reductions */
     pl_up_costs xbar_cost;
     pl_port remote; /* accesses to the shared memory of other SMs */
@@ -198,10 +199,19 @@ typedef struct pl_const_l15 {
 } pl_const_l15;
 
 bool pl_const_l15_init(pl_const_l15 *c, pl_arena *a, pl_arena *large, const pl_machine *m);
-/* large, sparse: for arrays that need not be zeroed; those in `sparse` mostly stay untouched. */
-bool pl_sm_init(pl_sm *s, pl_sm_status *status, pl_arena *a, pl_arena *large, pl_arena *sparse,
-                const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
-                uint64_t l1_bytes, const pl_const_l15 *constants);
+/* What the SMs of a launch have in common. large, sparse: for arrays that need not be zeroed; those
+ * in `sparse` mostly stay untouched. */
+typedef struct pl_sm_setup {
+    pl_arena *arena, *large, *sparse;
+    const pl_machine *m;
+    const pl_decoded *dec;
+    pl_grid *g;
+    uint64_t l1_bytes;
+    pl_const_l15 constants;
+} pl_sm_setup;
+
+/* Initialises SM number `id`. False: out of memory. */
+bool pl_sm_init(pl_sm *s, pl_sm_status *status, uint32_t id, const pl_sm_setup *x);
 /* Places a block, which starts at the next call of pl_sm_begin; its warps may issue from cycle `at`
  * on. False: no slot (the caller counts them). */
 bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at);

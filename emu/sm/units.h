@@ -118,10 +118,18 @@ static inline uint32_t pl_lsu_inflight_new(pl_sm *s, pl_sm_warp *t, uint32_t pc,
 void pl_lsu_replay(const pl_sm *s, pl_subcore *c, uint32_t passes, uint64_t now);
 /* Tag cycles for the current lines. */
 uint32_t pl_lsu_tag_cycles(const pl_sm *s);
+/* The figures of an access for its event. latency: 0 while it is pending; token: its entry in
+ * `inflight`, or PL_NO_TOKEN. */
+typedef struct pl_access_event {
+    uint32_t sectors, wavefronts;
+    pl_level level;
+    uint64_t latency;
+    uint32_t token;
+} pl_access_event;
+
 /* Emits the event of an access; if its entry is still pending, defers it until completion. */
 void pl_lsu_emit(pl_sm *s, const pl_sm_warp *t, uint32_t pc, uint64_t now, uint64_t seq,
-                 uint32_t sectors, uint32_t passes, pl_level level, uint64_t latency,
-                 uint32_t token);
+                 pl_access_event x);
 /* The cycle at which an access that leaves its queue at `start` has read its registers. */
 uint64_t pl_lsu_registers_read(const pl_sm *s, uint64_t start);
 void pl_lsu_read_registers(const pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint64_t start,

@@ -206,6 +206,7 @@ END_TEST
  * 2026-11): 26.75 cycles, and two more for each further pass. */
 START_TEST(bank_passes_match_h200)
 {
+    static const pl_banks banks = {.count = 32, .width = 4, .rows = 1};
     static const struct {
         uint32_t size;
         uint64_t stride; /* in elements */
@@ -218,7 +219,7 @@ START_TEST(bank_passes_match_h200)
     for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
         strided(addr, 0, t[k].stride * t[k].size);
         ck_assert_msg(
-            pl_bank_passes(UINT32_MAX, addr, t[k].size, 32, 4, 1, true, &extra) == t[k].passes,
+            pl_bank_passes(UINT32_MAX, addr, t[k].size, &banks, true, &extra) == t[k].passes,
             "%u bytes, stride %u: not %u passes", t[k].size, (unsigned)t[k].stride, t[k].passes);
     }
     /* lanes that share addresses: patterns pairs_same, quads_same, halves_same, quarters_same,
@@ -232,16 +233,16 @@ START_TEST(bank_passes_match_h200)
     for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
         for (unsigned l = 0; l < 32; l++)
             addr[l] = (l >> same[k].shift & same[k].mask) * same[k].step;
-        ck_assert_uint_eq(pl_bank_passes(UINT32_MAX, addr, same[k].size, 32, 4, 1, true, &extra),
+        ck_assert_uint_eq(pl_bank_passes(UINT32_MAX, addr, same[k].size, &banks, true, &extra),
                           same[k].load);
-        ck_assert_uint_eq(pl_bank_passes(UINT32_MAX, addr, same[k].size, 32, 4, 1, false, &extra),
+        ck_assert_uint_eq(pl_bank_passes(UINT32_MAX, addr, same[k].size, &banks, false, &extra),
                           same[k].store);
     }
     strided(addr, 0, 4);
-    ck_assert_uint_eq(pl_bank_passes(0xff, addr, 4, 32, 4, 1, true, &extra), 1);
+    ck_assert_uint_eq(pl_bank_passes(0xff, addr, 4, &banks, true, &extra), 1);
     ck_assert_uint_eq(extra, 0);
     strided(addr, 0, 128);
-    pl_bank_passes(UINT32_MAX, addr, 4, 32, 4, 1, true, &extra);
+    pl_bank_passes(UINT32_MAX, addr, 4, &banks, true, &extra);
     ck_assert_uint_eq(extra, 31);
 }
 END_TEST
@@ -259,7 +260,13 @@ START_TEST(l1_merges_loads_of_one_sector)
     pl_l1 l;
     uint32_t first, second;
     uint8_t ask;
-    pl_l1_init(&l, a, a, a, 8192, 128, 32, 4, 64, 64);
+    pl_l1_init(&l, a, a, a,
+               &(pl_l1_geometry){.bytes = 8192,
+                                 .line_bytes = 128,
+                                 .sector_bytes = 32,
+                                 .ways = 4,
+                                 .mshrs = 64,
+                                 .targets = 64});
     ck_assert_uint_eq(
         pl_l1_load(&l, 0x1000, 0x3, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x3);
@@ -316,7 +323,13 @@ static void forget_lines(uint64_t n)
     pl_l1 l;
     uint32_t late, request;
     uint8_t ask;
-    pl_l1_init(&l, a, a, a, 1 << 16, 128, 32, 4, 64, 64);
+    pl_l1_init(&l, a, a, a,
+               &(pl_l1_geometry){.bytes = 1 << 16,
+                                 .line_bytes = 128,
+                                 .sector_bytes = 32,
+                                 .ways = 4,
+                                 .mshrs = 64,
+                                 .targets = 64});
     pl_l1_load(&l, 0, 0x1, 0, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &late, &ask);
     for (int turn = 0; turn < 2; turn++) {
         for (uint64_t k = 1; k <= n; k++) {
@@ -364,7 +377,13 @@ START_TEST(l1_mshr_limit)
     pl_l1 l;
     uint32_t first, second;
     uint8_t ask;
-    pl_l1_init(&l, a, a, a, 8192, 128, 32, 4, 64, 64);
+    pl_l1_init(&l, a, a, a,
+               &(pl_l1_geometry){.bytes = 8192,
+                                 .line_bytes = 128,
+                                 .sector_bytes = 32,
+                                 .ways = 4,
+                                 .mshrs = 64,
+                                 .targets = 64});
     l.mshrs.max_sectors = 6;
     pl_l1_load(&l, 0x1000, 0xf, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask);
     ck_assert(pl_mshr_available(&l.mshrs)); /* four of six sectors */
