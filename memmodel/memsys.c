@@ -7,14 +7,11 @@
 #include "memmodel/memsys_parts.h"
 #include <string.h>
 
-pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const pl_memsys_config *c)
+/* Ports and units, by slice, node and group. */
+static bool allocate(pl_memsys *m, pl_arena *a, pl_arena *sparse)
 {
-    pl_memsys *m = pl_arena_new(a, pl_memsys);
-    if (!m) return NULL;
-    m->c = c;
-    m->ntxn = c->in_flight;
+    const pl_memsys_config *c = m->c;
     m->txn = pl_arena_array(sparse, pl_l2_txn, m->ntxn);
-    m->arena = a;
     m->reads_shift = 32 - PL_FIRST_READS;
     m->reads_mask = (1u << PL_FIRST_READS) - 1;
     m->reads = pl_arena_array(a, pl_read_entry, (size_t)m->reads_mask + 1);
@@ -27,12 +24,13 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const p
     m->down = pl_arena_array(a, pl_port, c->nodes);
     m->group_down = pl_arena_array(a, pl_port, c->groups);
     m->reply = pl_arena_alloc_aligned(a, sizeof *m->reply * c->nodes, _Alignof(pl_replies));
-    if (!pl_arena_ok(a)) return NULL;
-    pl_crossbar_init_nodes(m, a);
-    if (!pl_arena_ok(a)) return NULL;
-    m->free = PL_NO_TXN;
-    for (unsigned i = 0; i < PL_WHEEL; i++) m->head[i] = PL_NO_TXN;
-    m->overflow_list = PL_NO_TXN;
+    return pl_arena_ok(a);
+}
+
+/* The caches of the slices. */
+static void init_slices(pl_memsys *m, pl_arena *a, pl_arena *tags)
+{
+    const pl_memsys_config *c = m->c;
     pl_cache_init_all(m->l2, c->slices, a, tags, c->l2_bytes / c->slices, c->line_bytes, c->l2_ways,
                       true);
     for (uint32_t s = 0; s < c->slices; s++) {
@@ -43,18 +41,30 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const p
         pl_cache_set_evict_last_quota(&m->l2[s], (double)c->l2_persisting / (double)c->l2_bytes);
         m->slice[s].latency = c->l2_latency;
     }
+}
+
+/* The ports and the replies of the SMs. */
+static void init_nodes(pl_memsys *m, pl_arena *sparse)
+{
+    enum { FURTHER_REPLIES = 64 }; /* of an SM, besides its share of the transactions */
+    const pl_memsys_config *c = m->c;
     for (uint32_t n = 0; n < c->nodes; n++) {
+        pl_replies *r = &m->reply[n];
         m->up[n].latency = c->xbar_latency;
         m->down[n].latency = 1;
-        m->reply[n].cap = m->ntxn / c->nodes + 64;
-        m->reply[n].heap = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
-        m->reply[n].published = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
-        m->reply[n].pending = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
-        m->reply[n].first_in_heap = m->reply[n].first_published = m->reply[n].first_pending =
-            UINT64_MAX;
+        r->cap = m->ntxn / c->nodes + FURTHER_REPLIES;
+        r->heap = pl_arena_array(sparse, pl_mem_reply, r->cap);
+        r->published = pl_arena_array(sparse, pl_mem_reply, r->cap);
+        r->pending = pl_arena_array(sparse, pl_mem_reply, r->cap);
+        r->first_in_heap = r->first_published = r->first_pending = UINT64_MAX;
     }
     for (uint32_t g = 0; g < c->groups; g++) m->group_down[g].latency = c->xbar_latency;
-    pl_dram_init(&m->dram, a, &c->dram);
+}
+
+/* The occupations of ports, in units of a port. */
+static void compute_costs(pl_memsys *m)
+{
+    const pl_memsys_config *c = m->c;
     m->up_costs = pl_up_costs_of(c);
     m->fill_cost = pl_port_cost(c->l2_fill, 1);
     m->atomic_word_cost = pl_port_cost(c->atomic_word_cost, 1);
@@ -74,6 +84,25 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const p
         m->atomic_op_cost[k] = pl_port_cost(c->atomic_op_cost[k], 1);
         m->atomic_address_interval[k] = pl_port_cost(c->atomic_address_interval[k], 1);
     }
+}
+
+pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const pl_memsys_config *c)
+{
+    pl_memsys *m = pl_arena_new(a, pl_memsys);
+    if (!m) return NULL;
+    m->c = c;
+    m->ntxn = c->in_flight;
+    m->arena = a;
+    if (!allocate(m, a, sparse)) return NULL;
+    pl_crossbar_init_nodes(m, a);
+    if (!pl_arena_ok(a)) return NULL;
+    m->free = PL_NO_TXN;
+    for (unsigned i = 0; i < PL_WHEEL; i++) m->head[i] = PL_NO_TXN;
+    m->overflow_list = PL_NO_TXN;
+    init_slices(m, a, tags);
+    init_nodes(m, sparse);
+    pl_dram_init(&m->dram, a, &c->dram);
+    compute_costs(m);
     return pl_arena_ok(a) && pl_arena_ok(tags) ? m : NULL;
 }
 
