@@ -151,10 +151,9 @@ static void put_moves(writer *w, uint32_t first, uint32_t n, bool results)
 
 static void put_address(writer *w, const pl_insn *i, uint32_t row, unsigned number)
 {
-    int64_t offset = number == 0   ? i->imm
-                     : number == 1 ? (int32_t)i->target
-                                   : (int32_t)i->op[PL_INLINE_OPERANDS - 1];
-    bool has = number == 2 ? i->op[PL_INLINE_OPERANDS - 1] != UINT32_MAX : offset != 0;
+    const int64_t offset = pl_insn_offset(i, number);
+    /* The parser distinguishes a third offset of 0 from none. */
+    const bool has = number == 2 ? i->op[PL_INLINE_OPERANDS - 1] != UINT32_MAX : offset != 0;
     put(&w->out, "[");
     if (row != UINT32_MAX) put(&w->out, "R%u", row);
     if (row == UINT32_MAX)

@@ -76,15 +76,9 @@ static void put_pred(text *t, uint32_t n, bool neg)
 static void put_address(text *t, const pl_program *p, const pl_prog_func *fn, const pl_insn *i,
                         uint32_t op, unsigned index)
 {
-    static const uint8_t narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
-    const uint32_t third = i->op[PL_INLINE_OPERANDS - 1];
-    const int64_t offset = index == 0                          ? i->imm
-                           : index == 1                        ? (int32_t)i->target
-                           : index == 2 && third == UINT32_MAX ? 0
-                                                               : (int32_t)third;
-    const bool is_narrow = i->sel[PL_M_FLAGS] & narrow[index < 3 ? index : 2];
+    const int64_t offset = pl_insn_offset(i, index);
     put(t, "[");
-    if (op != UINT32_MAX) put_row(t, p, fn, op, is_narrow ? 32 : 64);
+    if (op != UINT32_MAX) put_row(t, p, fn, op, pl_insn_has_narrow_address(i, index) ? 32 : 64);
     if (op != UINT32_MAX && offset)
         put(t, "%+" PRId64, offset);
     else if (op == UINT32_MAX)

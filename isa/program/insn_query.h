@@ -57,7 +57,25 @@ static inline bool pl_insn_names_sreg(const pl_insn *i)
     return pl_insn_mnem(i) == M__sreg || pl_insn_mnem(i) == M__s2ur;
 }
 
-/* Sets of state spaces: those with the latency of global memory, and near ones. */
+/* The offset of address n (from 0) of an instruction. Those of further addresses are part of their
+ * registers. */
+static inline int64_t pl_insn_offset(const pl_insn *i, unsigned n)
+{
+    const uint32_t third = i->op[PL_INLINE_OPERANDS - 1];
+    return n == 0                          ? i->imm
+           : n == 1                        ? (int32_t)i->target
+           : n == 2 && third != UINT32_MAX ? (int32_t)third
+                                           : 0;
+}
+
+/* True if the register of address n has 32 bits. */
+static inline bool pl_insn_has_narrow_address(const pl_insn *i, unsigned n)
+{
+    static const uint8_t narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
+    return i->sel[PL_M_FLAGS] & narrow[n < 2 ? n : 2];
+}
+
+/* Sets of state spaces: those with the latency of global memory, and the others that hold data. */
 enum {
     PL_SPACES_GLOBAL = 1 << PL_SP_GLOBAL | 1 << PL_SP_GENERIC,
     PL_SPACES_SHARED_LOCAL = 1 << PL_SP_SHARED | 1 << PL_SP_LOCAL

@@ -10,18 +10,13 @@
 #include <string.h>
 
 #include "emu/exec/memory/address.h"
+#include "isa/program/insn_query.h"
 
 /* The first, second or third address operand of the lanes. */
 static void operand_addresses(const pl_warp *w, const pl_insn *i, unsigned which, unsigned k,
                               uint64_t *out)
 {
-    static const unsigned narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
-    uint32_t third = i->op[PL_INLINE_OPERANDS - 1];
-    int64_t offset = which == 0               ? i->imm
-                     : which == 1             ? (int32_t)i->target
-                     : third == PL_NO_OPERAND ? 0
-                                              : (int32_t)third;
-    pl_addresses(w, i, k, i->sel[PL_M_FLAGS] & narrow[which], offset, out);
+    pl_addresses(w, i, k, pl_insn_has_narrow_address(i, which), pl_insn_offset(i, which), out);
 }
 
 static void launch_failed(pl_warp *w, unsigned lane, uint64_t address, const char *wrong)

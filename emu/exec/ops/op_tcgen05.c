@@ -9,6 +9,7 @@
 
 #include "emu/exec/async/async.h"
 #include "emu/exec/memory/address.h"
+#include "isa/program/insn_query.h"
 #include "emu/exec/num/modifier_words.h"
 #include "emu/exec/num/sparse.h"
 #include "emu/exec/tcgen05/product.h"
@@ -48,15 +49,11 @@ static uint32_t value32(const pl_warp *w, const pl_insn *i, unsigned k, unsigned
     return pl_row32(w, i->op[k])[lane];
 }
 
-/* Operand k, the WHICHth address of the instruction, in tensor memory. Offsets of further addresses
+/* Operand k, address `which` of the instruction, in tensor memory. Offsets of further addresses
  * are part of their registers. */
 static uint32_t taddr(const pl_warp *w, const pl_insn *i, unsigned which, unsigned k, unsigned lane)
 {
-    const uint32_t third = i->op[PL_INLINE_OPERANDS - 1];
-    const uint32_t offset = which == 0                             ? (uint32_t)i->imm
-                            : which == 1                           ? i->target
-                            : which == 2 && third != PL_NO_OPERAND ? third
-                                                                   : 0;
+    const uint32_t offset = (uint32_t)pl_insn_offset(i, which);
     return (i->op[k] == PL_NO_OPERAND ? 0 : value32(w, i, k, lane)) + offset;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/exec/memory/address.h"
+#include "isa/program/insn_query.h"
 
 pl_tma_shape pl_tma_shape_of(const pl_insn *i)
 {
@@ -51,20 +52,15 @@ pl_tma_shape pl_tma_shape_of(const pl_insn *i)
 
 uint64_t pl_tma_address(const pl_warp *w, const pl_insn *i, unsigned operand, unsigned lane)
 {
-    static const unsigned narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
     const pl_form *f = &pl_forms[i->form];
     unsigned which = 0;
     for (unsigned k = 0; k < operand; k++) which += f->operand[k].kind == PL_K_ADDR;
-    uint32_t third = i->op[PL_INLINE_OPERANDS - 1];
-    int64_t offset = which == 0               ? i->imm
-                     : which == 1             ? (int32_t)i->target
-                     : third == PL_NO_OPERAND ? 0
-                                              : (int32_t)third;
+    const int64_t offset = pl_insn_offset(i, which);
     if (i->op[operand] == PL_NO_OPERAND) /* only possible for the first one: a variable by name */
         return (uint64_t)offset + (i->sel[PL_M_SPACE] == PL_SP_SHARED
                                        ? w->cta->shared_base + w->cta->shared_start
                                        : 0);
-    if (i->sel[PL_M_FLAGS] & narrow[which])
+    if (pl_insn_has_narrow_address(i, which))
         return (uint32_t)(pl_row32(w, i->op[operand])[lane] + (uint32_t)offset);
     return pl_row64(w, i->op[operand])[lane] + (uint64_t)offset;
 }
