@@ -14,64 +14,75 @@ static const cli_option option[O_COUNT] = {
     [O_TIMEOUT] = CLI_TIMEOUT,
 };
 
+static const char usage[] = "ptxloom report F.db -o report.html [--baseline B.db]\n"
+                            "The page needs no network and no other file; any browser opens it.\n";
+
+typedef struct request {
+    const char *trace, *output; /* output: "-" is standard output */
+    pl_report_options o;
+} request;
+
+/* Reads an option, or the trace. False: it is invalid, which is reported. */
+static bool read_option(cli_args *a, int k, request *r)
+{
+    uint64_t launch = 0;
+    switch (k) {
+    case O_OUTPUT: r->output = a->value; return true;
+    case O_FORCE: r->o.force = true; return true;
+    case O_BASELINE: r->o.baseline = a->value; return true;
+    case O_LAUNCH:
+        if (!cli_number(a, "--launch", 1, INT64_MAX, &launch)) return false;
+        r->o.launch = (int64_t)launch;
+        return true;
+    case O_SLOTS: return cli_number(a, "--issue-slots", 1, 100000000, &r->o.issue_slots);
+    case O_TIMEOUT: return cli_timeout(a);
+    case CLI_OPERAND:
+        if (r->trace) {
+            pl_gpu_report(a->gpu, "E0010", a->value, r->trace, NULL,
+                          "a report is about one trace; --baseline B.db compares with another");
+            return false;
+        }
+        r->trace = a->value;
+        return true;
+    default: return false;
+    }
+}
+
+static int write_report(pl_gpu *gpu, const request *r)
+{
+    const bool to_stdout = strcmp(r->output, "-") == 0;
+    cli_catch_signals();
+    const pl_status st =
+        pl_trace_report(gpu, r->trace, to_stdout ? "/dev/stdout" : r->output, &r->o);
+    const int status = st == PL_INTERRUPTED ? cli_stopped(gpu) : cli_status(st);
+    if (status == CLI_OK && !to_stdout) printf("%s\n", r->output);
+    if (status != CLI_SYSTEM || !to_stdout || !cli_reader_left()) cli_messages(gpu, 0);
+    return status;
+}
+
 int cmd_report(int argc, char **argv)
 {
-    static const char usage[] =
-        "ptxloom report F.db -o report.html [--baseline B.db]\n"
-        "The page needs no network and no other file; any browser opens it.\n";
-    pl_report_options o = {.cancel = &cli_stop};
-    const char *trace = NULL, *output = "report.html";
-    uint64_t n;
+    request r = {.output = "report.html", .o = {.cancel = &cli_stop}};
     pl_gpu *gpu;
     if (pl_gpu_open(&gpu, NULL) != PL_OK) return CLI_SYSTEM;
     cli_args a = {.gpu = gpu, .argc = argc, .argv = argv, .at = 1};
     int k, status = CLI_OK;
-    bool to_stdout = false;
-    while (status == CLI_OK && (k = cli_next(&a, option, O_COUNT)) != CLI_END) {
-        switch (k) {
-        case O_OUTPUT: output = a.value; break;
-        case O_FORCE: o.force = true; break;
-        case O_BASELINE: o.baseline = a.value; break;
-        case O_LAUNCH:
-            if (cli_number(&a, "--launch", 1, INT64_MAX, &n))
-                o.launch = (int64_t)n;
-            else
-                status = CLI_INPUT;
-            break;
-        case O_SLOTS:
-            if (!cli_number(&a, "--issue-slots", 1, 100000000, &o.issue_slots)) status = CLI_INPUT;
-            break;
-        case O_TIMEOUT:
-            if (!cli_timeout(&a)) status = CLI_INPUT;
-            break;
-        case CLI_HELP:
-            cli_help(usage, option, O_COUNT);
-            pl_gpu_close(gpu);
-            return CLI_OK;
-        case CLI_OPERAND:
-            if (trace) {
-                pl_gpu_report(gpu, "E0010", a.value, trace, NULL,
-                              "a report is about one trace; --baseline B.db compares with another");
-                status = CLI_INPUT;
-            }
-            trace = a.value;
-            break;
-        default: status = CLI_INPUT;
-        }
+    bool help = false;
+    while (!help && status == CLI_OK && (k = cli_next(&a, option, O_COUNT)) != CLI_END) {
+        help = k == CLI_HELP;
+        if (!help && !read_option(&a, k, &r)) status = CLI_INPUT;
     }
-    if (status == CLI_OK && !trace) {
+    if (!help && status == CLI_OK && !r.trace) {
         pl_gpu_report(gpu, "E0007", "report", "a trace", NULL,
                       "ptxloom report run.db -o report.html");
         status = CLI_INPUT;
     }
-    if (status == CLI_OK) {
-        cli_catch_signals();
-        to_stdout = strcmp(output, "-") == 0;
-        pl_status st = pl_trace_report(gpu, trace, to_stdout ? "/dev/stdout" : output, &o);
-        status = st == PL_INTERRUPTED ? cli_stopped(gpu) : cli_status(st);
-    }
-    if (status == CLI_OK && !to_stdout) printf("%s\n", output);
-    if (status != CLI_SYSTEM || !to_stdout || !cli_reader_left()) cli_messages(gpu, 0);
+    if (help)
+        cli_help(usage, option, O_COUNT);
+    else if (status == CLI_OK)
+        status = write_report(gpu, &r);
+    else
+        cli_messages(gpu, 0);
     pl_gpu_close(gpu);
     return status;
 }
