@@ -73,6 +73,10 @@ equal 'positions of advice' 2 "$("$loom" query c.db --advise | grep -cE 'bank co
 "$loom" run "$lines" -g 1 -b 32 'f32[32]=iota' 'out:f32[32]' s32:3 -O0 --trace c0.db >c.txt
 "$loom" diff c.db c0.db >c.txt
 ok 'positions of a comparison' "$(grep -q 'mul.wide.s32.*  line_info.cu:3 (inlined at line_info.cu:7, line_info.cu:13)' c.txt; echo $?)"
+awk '/\.reg/ { gsub(/<[0-9]+>/, "<400>") } { print }' "$lines" | sed '/\.reg/!s/%\(r\|rd\|f\)\([0-9]\)/%\13\2/g; s/\$L__BB0/$L__BB7/g' >renumbered.ptx
+"$loom" run renumbered.ptx -g 1 -b 32 'f32[32]=iota' 'out:f32[32]' s32:3 --trace cr.db >c.txt
+"$loom" diff c.db cr.db >c.txt
+ok 'lines correspond if registers and labels have other numbers' "$(grep -q '^  0 of [0-9][0-9]* lines differ' c.txt; echo $?)" "$(cat c.txt)"
 "$loom" run "$lines" -g 1 -b 32 'f32[32]=iota' 'out:f32[32]' s32:1000000 --trace cf.db >c.txt 2>&1
 equal 'position of a fault' '3,/src/line_info.cu,line_info.cu:3 (inlined at line_info.cu:15)' \
     "$("$loom" query cf.db --csv 'SELECT src_line, src_file, cuda FROM fault' | tr -d '\r"' | sed 1d)"

@@ -1,20 +1,25 @@
 /* line_diff.c - compares two launches line by line.
  *
- * The executed lines of each launch form a text; the longest common subsequence of the two texts
- * matches their lines. Lines added, removed or moved down between two versions of a kernel
- * therefore do not spoil the comparison. */
+ * The executed lines of each launch form a text; the common subsequence of the two texts with the
+ * largest weight matches their lines. Lines added, removed or moved down between two versions of a
+ * kernel therefore do not spoil the comparison. Compilers number the registers and labels anew when
+ * a kernel changes: lines that differ in these alone correspond too, with a smaller weight. */
 #include "traces/line_diff.h"
+#include <ctype.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MAX_CELLS = 1 << 24
-}; /* of the table; larger texts are paired by line number where they are equal */
+    MAX_CELLS = 1 << 24, /* of the table; larger texts are paired by line number where they are
+                            equal */
+    SAME_SHAPE = 1,      /* weight of a pair that differs in numbers of registers and labels */
+    SAME_TEXT = 2
+};
 
 typedef struct side {
-    char **text;
+    char **text, **shape; /* shape: without the numbers of registers and labels */
     pl_tracedb_line_sum *sum;
     size_t n, cap;
 } side;
@@ -22,8 +27,10 @@ typedef struct side {
 static void free_side(side *s)
 {
     for (size_t i = 0; i < s->n; i++) free(s->text[i]);
+    for (size_t i = 0; i < s->n; i++) free(s->shape[i]);
     for (size_t i = 0; i < s->n; i++) free((char *)s->sum[i].cuda);
     free(s->text);
+    free(s->shape);
     free(s->sum);
 }
 
@@ -33,6 +40,9 @@ static bool grow(side *s)
     char **text = realloc(s->text, cap * sizeof *text);
     if (!text) return false;
     s->text = text;
+    char **shape = realloc(s->shape, cap * sizeof *shape);
+    if (!shape) return false;
+    s->shape = shape;
     pl_tracedb_line_sum *sum = realloc(s->sum, cap * sizeof *sum);
     if (!sum) return false;
     s->sum = sum;
@@ -57,6 +67,43 @@ static char *normalise_spaces(const char *text)
     return copy;
 }
 
+static bool in_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+/* A copy in which registers (%r12) and labels ($L__BB0_3) have no number, and parameters
+ * (name_param_2) do not have the name of their kernel. */
+static char *remove_numbers(const char *text)
+{
+    char *copy = malloc(strlen(text) + 1), *to = copy;
+    while (copy && *text) {
+        size_t n = 0, keep;
+        if (*text == '%' || *text == '.') *to++ = *text++;
+        while (in_name(text[n])) n++;
+        if (n == 0) {
+            if (*text) *to++ = *text++;
+            continue;
+        }
+        keep = n;
+        const char *from = text, *parameter = NULL;
+        for (size_t k = 0; k + 7 < n; k++)
+            if (memcmp(text + k, "_param_", 7) == 0) parameter = text + k;
+        if (parameter) {
+            from = parameter;
+            keep = n - (size_t)(parameter - text);
+        } else if (to > copy && to[-1] == '%')
+            while (keep > 1 && isdigit((unsigned char)text[keep - 1])) keep--;
+        else if (n > 2 && memcmp(text, "$L", 2) == 0)
+            keep = 2;
+        memcpy(to, from, keep);
+        to += keep;
+        text += n;
+    }
+    if (copy) *to = '\0';
+    return copy;
+}
+
 static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
 {
     static const char sql[] =
@@ -75,9 +122,10 @@ static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
         memory = (out->n < out->cap || grow(out)) &&
                  (out->text[out->n] = normalise_spaces(text ? text : "")) != NULL;
         if (!memory) break;
+        out->shape[out->n] = remove_numbers(out->text[out->n]);
         const char *cuda = (const char *)sqlite3_column_text(s, 6);
         char *copy = cuda ? strdup(cuda) : NULL;
-        memory = copy || !cuda;
+        memory = (copy || !cuda) && out->shape[out->n];
         out->sum[out->n++] =
             (pl_tracedb_line_sum){.cuda = copy,
                                   .line = (uint32_t)sqlite3_column_int64(s, 0),
@@ -85,6 +133,7 @@ static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
                                   .stall_cycles = (uint64_t)sqlite3_column_int64(s, 3),
                                   .sectors = (uint64_t)sqlite3_column_int64(s, 4),
                                   .conflicts = (uint64_t)sqlite3_column_int64(s, 5)};
+        if (!memory) break;
     }
     code = sqlite3_finalize(s);
     if (code == SQLITE_INTERRUPT) return PL_INTERRUPTED;
@@ -95,7 +144,7 @@ static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
 static bool emit(pl_tracedb_diff_lines *out, const side *a, size_t i, const side *b, size_t j)
 {
     pl_tracedb_diff_line *d = &out->line[out->n];
-    *d = (pl_tracedb_diff_line){.text = strdup(i != SIZE_MAX ? a->text[i] : b->text[j])};
+    *d = (pl_tracedb_diff_line){.text = strdup(j != SIZE_MAX ? b->text[j] : a->text[i])};
     if (i != SIZE_MAX) d->side[0] = a->sum[i];
     if (j != SIZE_MAX) d->side[1] = b->sum[j];
     bool ok = d->text != NULL;
@@ -108,8 +157,15 @@ static bool emit(pl_tracedb_diff_lines *out, const side *a, size_t i, const side
     return ok;
 }
 
-/* Pairs the lines from..na of a with from..nb of b. common[i][j] is the length of the longest
- * common subsequence of the remaining lines. */
+/* The weight of a pair; 0: the lines do not correspond. */
+static uint32_t pair_weight(const side *a, size_t i, const side *b, size_t j)
+{
+    if (strcmp(a->shape[i], b->shape[j]) != 0) return 0;
+    return strcmp(a->text[i], b->text[j]) == 0 ? SAME_TEXT : SAME_SHAPE;
+}
+
+/* Pairs the lines from..na of a with from..nb of b. common[i][j] is the weight of the best common
+ * subsequence of the remaining lines. */
 static bool match_middle(const side *a, size_t na, const side *b, size_t nb, size_t from,
                          pl_tracedb_diff_lines *out)
 {
@@ -119,16 +175,19 @@ static bool match_middle(const side *a, size_t na, const side *b, size_t nb, siz
     if (table && !common) return false;
     for (size_t x = n; table && x-- > 0;) {
         for (size_t y = m; y-- > 0;) {
-            uint32_t down = common[(x + 1) * w + y], right = common[x * w + y + 1];
-            common[x * w + y] = strcmp(a->text[from + x], b->text[from + y]) == 0
-                                    ? common[(x + 1) * w + y + 1] + 1
-                                : down > right ? down
-                                               : right;
+            const uint32_t down = common[(x + 1) * w + y], right = common[x * w + y + 1],
+                           weight = pair_weight(a, from + x, b, from + y),
+                           pair = weight ? common[(x + 1) * w + y + 1] + weight : 0,
+                           single = down > right ? down : right;
+            common[x * w + y] = pair > single ? pair : single;
         }
     }
     while (ok && (i < n || j < m)) {
-        bool both = i < n && j < m,
-             equal = both && strcmp(a->text[from + i], b->text[from + j]) == 0;
+        const bool both = i < n && j < m;
+        const uint32_t weight = both ? pair_weight(a, from + i, b, from + j) : 0;
+        const bool equal = table
+                               ? weight && common[i * w + j] == common[(i + 1) * w + j + 1] + weight
+                               : weight == SAME_TEXT;
         bool left =
             i < n && (j == m || (table ? both && common[(i + 1) * w + j] >= common[i * w + j + 1]
                                        : a->sum[from + i].line <= b->sum[from + j].line));
