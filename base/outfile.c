@@ -65,6 +65,36 @@ int pl_outfile_may_replace(const char *path, const pl_outfile_rule *rule)
 
 /* ---- opening ---- */
 
+/* The descriptor that a path names (/dev/stdout, /dev/fd/N, /proc/self/fd/N); -1: none. It is
+ * written to as it is: opening it again would truncate a file, and fails for the pipe of another
+ * user. */
+static int named_descriptor(const char *path)
+{
+    static const char *const folder[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+    for (size_t k = 0; k < sizeof folder / sizeof *folder; k++) {
+        const size_t n = strlen(folder[k]);
+        if (strncmp(path, folder[k], n) != 0) continue;
+        const size_t digits = strspn(path + n, "0123456789");
+        if (digits && digits < 6 && !path[n + digits]) return (int)strtol(path + n, NULL, 10);
+    }
+    return -1;
+}
+
+/* Opens a copy of a descriptor for writing. */
+static int open_descriptor(pl_outfile *o, int descriptor)
+{
+    const int flags = fcntl(descriptor, F_GETFL);
+    if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY) return EBADF;
+    const int fd = flags < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    o->f = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (o->f) return 0;
+    const int why = errno;
+    if (fd >= 0) close(fd);
+    return why;
+}
+
 /* The folder of a path; to be freed by the caller. */
 static char *folder_of(const char *path)
 {
@@ -157,12 +187,13 @@ static void free_outfile(pl_outfile *o)
 int pl_outfile_open(pl_outfile **out, const char *path, const pl_outfile_rule *rule)
 {
     struct stat old;
+    const int descriptor = named_descriptor(path);
     *out = NULL;
-    int why = check_existing(path, rule, &old);
+    int why = descriptor < 0 ? check_existing(path, rule, &old) : 0;
     if (why) return why;
     pl_outfile *o = calloc(1, sizeof *o);
     if (!o) return ENOMEM;
-    why = open_outfile(o, path, &old);
+    why = descriptor < 0 ? open_outfile(o, path, &old) : open_descriptor(o, descriptor);
     if (why)
         free_outfile(o);
     else
@@ -173,8 +204,8 @@ int pl_outfile_open(pl_outfile **out, const char *path, const pl_outfile_rule *r
 int pl_outfile_check(const char *path, const pl_outfile_rule *rule)
 {
     pl_outfile *o;
-    struct stat old;
-    int why = check_existing(path, rule, &old);
+    struct stat old = {0};
+    int why = named_descriptor(path) < 0 ? check_existing(path, rule, &old) : 0;
     /* Opening a pipe would block until it has a reader. */
     if (why || (old.st_nlink && !S_ISREG(old.st_mode))) return why;
     why = pl_outfile_open(&o, path, rule);

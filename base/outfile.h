@@ -3,7 +3,8 @@
  * The data are written to a file with another name in the same folder, which replaces PATH at the
  * end. A full disk, an error or a kill therefore never destroys an existing file, and no partial
  * file has the final name. An existing file that is not of the kind being written is kept, unless
- * the replacement is forced. Pipes, terminals and character devices are written to directly. */
+ * the replacement is forced. Pipes, terminals and character devices are written to directly, and so
+ * are open files that PATH names by their descriptor (/dev/stdout). */
 #ifndef PL_BASE_OUTFILE_H
 #define PL_BASE_OUTFILE_H
 

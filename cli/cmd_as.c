@@ -30,7 +30,8 @@ static const cli_option option[O_COUNT] = {
     [O_OPT] =
         {"opt", 'O', "0|2",
          "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
-    [O_OUTPUT] = {"output", 'o', "K.plo", "write the linked program as an ELF object"},
+    [O_OUTPUT] = {"output", 'o', "K.plo",
+                  "write the linked program as an ELF object; - for standard output"},
     [O_FORCE] = CLI_FORCE,
     [O_JOBS] =
         {"jobs", 'j', "N",
@@ -65,7 +66,7 @@ static bool read_option(cli_args *a, int k, request *r)
 {
     switch (k) {
     case O_VERBOSE: r->verbose = true; return true;
-    case O_OUTPUT: r->output = a->value; return true;
+    case O_OUTPUT: r->output = strcmp(a->value, "-") == 0 ? "/dev/stdout" : a->value; return true;
     case O_FORCE: r->force = true; return true;
     case O_ARCH: r->arch = a->value; return true;
     case O_OPT: return cli_opt_level(a, &r->load.opt_level);

@@ -12,7 +12,7 @@ static const cli_option option[O_COUNT] = {
          "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
     [O_KERNEL] = {"kernel", 'k', "NAME", "list this function only"},
     [O_ASM] = {"asm", 0, NULL, "the whole program as text that `ptxloom as` and `run` read"},
-    [O_OUTPUT] = {"output", 'o', "FILE", "write to this file"},
+    [O_OUTPUT] = {"output", 'o', "FILE", "write to this file; - for standard output"},
     [O_FORCE] = CLI_FORCE,
     [O_ARCH] = {"arch", 0, "MACHINE",
                 "before each instruction its scheduling information for this machine: "
@@ -37,7 +37,7 @@ static bool read_option(cli_args *a, int k, request *r)
 {
     switch (k) {
     case O_KERNEL: r->kernel = a->value; return true;
-    case O_OUTPUT: r->output = a->value; return true;
+    case O_OUTPUT: r->output = strcmp(a->value, "-") == 0 ? NULL : a->value; return true;
     case O_ASM: r->as_text = true; return true;
     case O_FORCE: r->force = true; return true;
     case O_ARCH: r->arch = a->value; return true;

@@ -58,6 +58,25 @@ static int has_column(sqlite3 *db, const char *table, const char *column, bool *
     return sqlite3_finalize(s);
 }
 
+/* Reports that --table names no table. */
+static int report_no_table(const export *x)
+{
+    char help[300], printable[200];
+    sqlite3_stmt *s = NULL;
+    int code = sqlite3_prepare_v2(x->db, "SELECT count(*) FROM query WHERE name = ?", -1, &s, NULL);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(s, 1, x->table, -1, SQLITE_STATIC);
+    const bool query =
+        code == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0) > 0;
+    if (sqlite3_finalize(s) != SQLITE_OK || code != SQLITE_OK) return sql_failed(x);
+    if (query)
+        snprintf(help, sizeof help, "it is a query: `ptxloom query %s %s --%s` prints its rows",
+                 cli_printable(printable, sizeof printable, x->path), x->table,
+                 x->format == CSV ? "csv" : "ndjson");
+    pl_gpu_report(x->gpu, "E0005", x->table, "--table", "the name of a table or view of the trace",
+                  query ? help : "`.tables` in `ptxloom shell FILE` lists them");
+    return CLI_INPUT;
+}
+
 /* Prepares the statement for the rows of a table; named: with the name of the table. Tables without
  * a launch column are exported completely. */
 static int prepare(const export *x, const char *table, bool named, sqlite3_stmt **s)
@@ -75,6 +94,7 @@ static int prepare(const export *x, const char *table, bool named, sqlite3_stmt 
     if (!sql) return cli_no_memory();
     int code = sqlite3_prepare_v2(x->db, sql, -1, s, NULL);
     sqlite3_free(sql);
+    if (code == SQLITE_ERROR && table == x->table) return report_no_table(x);
     return code == SQLITE_OK ? CLI_OK : sql_failed(x);
 }
 

@@ -110,6 +110,15 @@ status 0 report run.db -o "$long" && [ -s "$long" ]
 test_that "long file name"
 status 0 report run.db -o - && [ ! -e ./- ] && head -c 15 out | grep -q '<!DOCTYPE html>' && tail -n 1 out | grep -q '</html>'
 test_that "report -o -: the page on standard output"
+echo first >sum.txt && "$loom" report run.db -o - >>sum.txt && "$loom" dis saxpy.ptx -o /dev/stdout >>sum.txt && "$loom" dis saxpy.ptx -o - >>sum.txt
+[ "$(head -n 1 sum.txt)" = first ] && [ "$(grep -c '^saxpy:$' sum.txt)" = 2 ] && [ "$(grep -c '<!DOCTYPE html>' sum.txt)" = 1 ] && [ ! -e ./- ]
+test_that "a file that standard output appends to is not replaced"
+"$loom" as saxpy.ptx -o - >piped.plo && "$loom" as saxpy.ptx -o named.plo && cmp -s piped.plo named.plo
+test_that "as -o -"
+status 2 export run.db -f csv -t hot_lines -o - && grep -q "it is a query: .ptxloom query run.db hot_lines --csv. prints its rows" said &&
+    status 2 export run.db -f ndjson -t kernle -o - && grep -q "'kernle' is not a value for --table" said
+test_that "export --table of a query, and of nothing"
+rm -f piped.plo named.plo sum.txt
 "$loom" report run.db -o - 2>err | head -c 15 >out
 [ ! -s err ] && grep -q '<!DOCTYPE html>' out
 test_that "report -o -: no message when the reader ends early"
