@@ -496,6 +496,7 @@ static pl_status assemble_functions(pl_assembly *x, const pl_ast *ast)
     const size_t n = x->p->funcs.n;
     size_t remaining;
     x->before = *x->p;
+    x->m.open_bytes = ast->open_bytes;
     x->before.funcs.at = n ? pl_arena_copy(x->scratch, x->p->funcs.at, n * sizeof *x->p->funcs.at)
                            : NULL; /* other threads read this while functions are joined */
     if (!pl_arena_ok(x->scratch) || !list_functions(x, ast, &remaining)) return PL_NOMEM;

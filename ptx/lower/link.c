@@ -286,6 +286,7 @@ static void append_module(linker *l, pl_ast *a)
     pl_ast *out = l->out;
     renumber_positions(a, (uint32_t)out->files.n, (uint32_t)out->inlines.n);
     for (size_t k = 0; k < a->inlines.n; k++) *pl_push(l->arena, &out->inlines) = a->inlines.at[k];
+    if (a->open_bytes > out->open_bytes) out->open_bytes = a->open_bytes;
     for (size_t k = 0; k < a->files.n; k++) *pl_push(l->arena, &out->files) = a->files.at[k];
     for (size_t k = 0; k < a->funcs.n; k++) {
         pl_func *f = a->funcs.at[k];

@@ -395,9 +395,15 @@ static uint32_t part_count(const pl_var *formal)
     return (formal->vec ? formal->vec : 1u) * row_count(formal->type) / part_rows(formal->type);
 }
 
-static uint32_t move_bytes(const pl_var *v)
+/* Size of a variable in the frame. An unsized parameter has that of the largest array passed. */
+static uint64_t frame_size(const lower *c, const pl_var *v)
 {
-    return v->space == PL_SP_REG ? 4 * part_rows(v->type) : (uint32_t)v->size;
+    return v->unsized ? c->m->open_bytes : v->size;
+}
+
+static uint32_t move_bytes(const lower *c, const pl_var *v)
+{
+    return v->space == PL_SP_REG ? 4 * part_rows(v->type) : (uint32_t)frame_size(c, v);
 }
 
 /* One part of an argument or result on the caller's side. */
@@ -407,7 +413,7 @@ static pl_call_move caller_side(lower *c, const pl_operand *o, uint32_t part, bo
     uint32_t at;
     if (o->kind == PL_O_VAR && is_in_frame(c, o->var)) {
         at = (uint32_t)o->var->offset + (uint32_t)o->imm;
-        m.bytes = move_bytes(o->var);
+        m.bytes = move_bytes(c, o->var);
     } else if (o->kind == PL_O_REG) {
         m.reg = true;
         m.pred = o->reg->type == W_pred;
@@ -452,6 +458,9 @@ static uint32_t lower_moves(lower *c, const pl_operand *list, pl_var *const *for
     for (uint16_t e = 0; e < list->n; e++)
         for (uint32_t part = 0; part < part_count(e < formals ? formal[e] : NULL); part++)
             *pl_push(c->p->arena, &c->p->moves) = caller_side(c, &list->elem[e], part, results);
+    /* The last argument may be omitted if its parameter is unsized. */
+    if (!results && formals && list->n == formals - 1 && formal[formals - 1]->unsized)
+        *pl_push(c->p->arena, &c->p->moves) = (pl_call_move){0};
     return (uint32_t)c->p->moves.n - first;
 }
 
@@ -741,7 +750,7 @@ static void layout_frame(lower *c, const pl_func *f)
             if (v->space == PL_SP_REG) continue;
             at = pl_align_up(at, v->align);
             v->offset = at;
-            at += v->size;
+            at += frame_size(c, v);
         }
     at = layout_call_params(c, f, at);
     c->out->frame_bytes = (uint32_t)pl_align_up(at, 8);
@@ -763,7 +772,7 @@ static void layout_params(lower *c, const pl_func *f)
 
 static pl_call_move callee_side(const lower *c, const pl_var *v, uint32_t part, bool result)
 {
-    pl_call_move m = {.bytes = move_bytes(v)};
+    pl_call_move m = {.bytes = move_bytes(c, v)};
     uint32_t at = (uint32_t)v->offset;
     if (v->space == PL_SP_REG) {
         at = c->reg_row[v->reg->id] + part * part_rows(v->type);

@@ -19,6 +19,7 @@ typedef struct pl_lower_module {
     const pl_lower_source *source; /* the modules, in text order */
     size_t sources;
     const pl_shared_plan *shared; /* offsets of shared variables not private to a kernel */
+    uint64_t open_bytes;          /* of a frame for an unsized parameter (pl_ast) */
 } pl_lower_module;
 
 /* Writes a function's code to `part`, which is empty, and the data of its frame to *out. *fixed:

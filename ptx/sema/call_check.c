@@ -109,6 +109,9 @@ static bool check_list(pl_parse *p, pl_loc at, const pl_func *f, pl_var *const *
             actual->elem[k].imm = (int64_t)pl_float_bits(d, formal[k]->type, false, 0);
         }
         good &= check_passed(p, &actual->elem[k], formal[k], results);
+        if (open_ended && k == n - 1 && actual->elem[k].kind == PL_O_VAR &&
+            actual->elem[k].var->size > p->ast->open_bytes)
+            p->ast->open_bytes = actual->elem[k].var->size;
     }
     return good;
 }
