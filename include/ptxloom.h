@@ -356,7 +356,7 @@ void pl_gpu_unify(pl_gpu *gpu, pl_ptr base);
  * loaded. */
 void pl_gpu_bounds(pl_gpu *gpu, uint64_t page);
 /* Marks [address, address + bytes) as accessed by the device: launches in timing mode do not wait
- * for the translation of its pages. No effect unless the GPU is unified. */
+ * for the translation of its pages. No effect unless the GPU is unified and has a machine. */
 void pl_gpu_touch(pl_gpu *gpu, pl_ptr address, uint64_t bytes);
 /* Maps [address, address + bytes) of the GPU's memory to the host memory at `host`, which the
  * caller owns; 64 bytes past its end must be readable. `name` (or NULL) must outlive the mapping.

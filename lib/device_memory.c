@@ -55,7 +55,7 @@ void pl_gpu_bounds(pl_gpu *gpu, uint64_t page)
 
 void pl_gpu_touch(pl_gpu *gpu, pl_ptr address, uint64_t bytes)
 {
-    const uint64_t page = gpu->machine->mem.page_bytes;
+    const uint64_t page = gpu->machine ? gpu->machine->mem.page_bytes : 0;
     uint64_t ignored;
     if (!gpu->unified || !page || !bytes) return;
     for (uint64_t n = address / page; n <= (address + bytes - 1) / page; n++)

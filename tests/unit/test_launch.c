@@ -322,6 +322,18 @@ START_TEST(launch_file_error_place)
 }
 END_TEST
 
+START_TEST(memory_without_a_machine)
+{
+    pl_ptr p;
+    open_gpu();
+    ck_assert_int_eq(pl_alloc_device(gpu, 4096, "x", &p), PL_OK);
+    pl_gpu_touch(gpu, p, 4096);
+    pl_gpu_of_host(gpu, p);
+    ck_assert_int_eq(pl_free_device(gpu, p), PL_OK);
+    pl_gpu_close(gpu);
+}
+END_TEST
+
 START_TEST(malformed_launch_files)
 {
     static const char text[] =
@@ -660,6 +672,7 @@ int main(void)
     tcase_add_test(c, npy_headers_round_trip);
     tcase_add_test(c, launch_file_parsing);
     tcase_add_loop_test(c, launch_file_error_place, 0, sizeof wrong_file / sizeof *wrong_file);
+    tcase_add_test(c, memory_without_a_machine);
     tcase_add_test(c, malformed_launch_files);
     tcase_add_test(c, argument_parsing);
     tcase_add_loop_test(c, argument_error_position, 0, sizeof wrong_arg / sizeof *wrong_arg);
