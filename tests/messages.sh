@@ -404,6 +404,25 @@ argument 2:1:1: error: cannot take elements from 'seven.npy': it has 7, argument
      1 | u32[8]=@seven.npy
        | ^~~~~~~~~~~~~~~~~
 END
+cat >dynamic.ptx <<'END'
+.version 8.6
+.target sm_90
+.address_size 64
+.extern .shared .align 4 .b8 tile[];
+.visible .entry k() {
+.reg .b32 %r<3>;
+mov.u32 %r1, %tid.x;
+mov.u32 %r2, tile;
+st.shared.u32 [%r2+4], %r1;
+ret;
+}
+END
+says 1 run dynamic.ptx -g 1 -b 32 --shared 4 --mode functional <<'END'
+dynamic.ptx:9:1: error: kernel 'k' failed: store of 4 bytes at shared address 0x404; the block has 4 bytes from 0x400 (block 0,0,0, thread 0,0,0) [E0418]
+     9 | st.shared.u32 [%r2+4], %r1;
+       | ^
+  help: a CUDA program would see CUDA_ERROR_ILLEGAL_ADDRESS; 'tile' has the size that the launch gives (run --shared BYTES), here 4 bytes
+END
 says 2 run one.ptx -g 1 -b 32 u32:1 'f16[4]=70000' <<'END'
 argument 2:1:8: error: 'f16[4]=70000' is not an argument: f16 holds -65504 to 65504 [E0416]
      1 | f16[4]=70000

@@ -212,13 +212,31 @@ static const pl_fault_place *fault_place(pl_module *m, const pl_fault_info *f)
     return p;
 }
 
+/* The shared array whose size the launch gives, if the instruction at pc accesses shared memory;
+ * NULL: none. */
+static const char *dynamic_array(const pl_program *p, uint32_t pc)
+{
+    const pl_insn *i = pc < p->code.n ? &p->code.at[pc] : NULL;
+    if (!i || !(i->flags & PL_IF_MEM) || i->sel[PL_M_SPACE] != PL_SP_SHARED) return NULL;
+    for (size_t k = 0; k < p->vars.n; k++)
+        if (p->vars.at[k].space == PL_SP_SHARED && p->vars.at[k].unsized) return p->vars.at[k].name;
+    return NULL;
+}
+
 /* Reports a fault of the emulated program at its PTX position. */
 static void report_fault(pl_module *m, const pl_grid *g)
 {
     const pl_fault_info *f = &g->fault;
     pl_diag *d = report_at(m, PL_E0418, f->kernel ? f->kernel : g->entry->name, f);
-    if (f->error)
-        d->help = pl_arena_printf(m->gpu->messages, "a CUDA program would see %s", f->error);
+    if (!f->error) return;
+    const char *array = strcmp(f->error, "CUDA_ERROR_ILLEGAL_ADDRESS") == 0
+                            ? dynamic_array(m->program, f->pc)
+                            : NULL;
+    d->help = array ? pl_arena_printf(m->gpu->messages,
+                                      "a CUDA program would see %s; '%s' has the size that the "
+                                      "launch gives (run --shared BYTES), here %" PRIu32 " bytes",
+                                      f->error, array, g->dynamic_shared)
+                    : pl_arena_printf(m->gpu->messages, "a CUDA program would see %s", f->error);
 }
 
 static void report_warning(pl_module *m, const pl_fault_info *f)
