@@ -79,6 +79,30 @@ def numpy_numbers_are_converted():
 
 
 @test
+def numpy_arrays_of_any_kind():
+    gpu = ptxloom.GPU("toy")
+    kernel = saxpy(gpu)
+    x = np.arange(16, dtype=">f4")
+    y = np.ones(16, ">f4")
+    kernel(16, 2.0, x, y, grid=1, block=32)
+    assert (y == 2 * np.arange(16) + 1).all(), y
+    raises(TypeError, kernel, 16, 2.0, np.array([1, "x"], object), y, grid=1, block=32)
+    z = np.arange(16, dtype=np.float32)
+    kernel(16, 1.0, z, z, grid=1, block=32)
+    assert (z == 2 * np.arange(16)).all(), z
+    fixed = np.ones(16, np.float32)
+    fixed.flags.writeable = False
+    kernel(16, 1.0, fixed, z, grid=1, block=32)
+    assert (z == 2 * np.arange(16) + 1).all(), z
+    raises(ValueError, kernel, 16, 1.0, z, fixed, grid=1, block=32)
+    both = np.arange(24, dtype=np.float32)
+    raises(ValueError, kernel, 16, 1.0, both[:16], both[8:], grid=1, block=32)
+    kernel(8, 1.0, both[:8], both[8:16], grid=1, block=32)
+    assert (both[8:16] == 2 * np.arange(8) + 8).all(), both
+    raises(KeyError, ptxloom.explain, "no such topic")
+
+
+@test
 def a_fault_names_the_parameter():
     x = np.ones(8, np.float32)
     error = raises(ptxloom.Fault, saxpy(ptxloom.GPU("toy")), 64, 2.0, x, x, grid=1, block=64)

@@ -177,6 +177,9 @@ class GPU:
         """Copies a numpy array (or what numpy makes one of) to the GPU. Messages show the name."""
         import numpy
         host = numpy.ascontiguousarray(values)
+        if host.dtype.hasobject:
+            raise TypeError("an array of Python objects cannot be copied to the GPU")
+        host = host.astype(host.dtype.newbyteorder("="), copy=False)
         made = Array(self, host.shape, host.dtype, name)
         made.set(host)
         return made
@@ -322,6 +325,50 @@ _PACK = {"u8": "B", "s8": "b", "u16": "H", "s16": "h", "u32": "I", "s32": "i", "
          "b64": "Q"}
 
 
+class _Copy:
+    """A numpy array that is an argument, and its copy on the GPU. shared: another argument has
+    a part of its memory; others: those before it."""
+
+    def __init__(self, name, host, device, others):
+        self.name = name
+        self.host = host
+        self.device = device
+        self.shared = bool(others)
+        for c in others:
+            c.shared = True
+
+
+def _is_same(a, b):
+    """True if both are the same elements of the same memory."""
+    return a is b or (a.shape == b.shape and a.dtype == b.dtype and a.strides == b.strides
+                      and a.ctypes.data == b.ctypes.data)
+
+
+def _overlap(a, b):
+    import numpy
+    try:
+        return numpy.shares_memory(a, b, max_work=10000)
+    except numpy.TooHardError:
+        return True
+
+
+def _copy_back(copies):
+    """Copies arguments from the GPU and frees them there. Returns a message if the kernel wrote to
+    memory that it must not change, or that two arguments share."""
+    error = None
+    for c in copies:
+        values = c.device.get()
+        c.device.free()
+        if c.host.flags.writeable and not c.shared:
+            c.host[...] = values
+        elif values.tobytes() != c.host.astype(values.dtype, "C").tobytes():
+            error = error or ("the kernel wrote to '%s', a read-only array" % c.name
+                              if not c.host.flags.writeable else
+                              "the kernel wrote to '%s', which shares memory with another argument: "
+                              "use gpu.array" % c.name)
+    return error
+
+
 class Kernel:
     """A kernel of a module. Call it to launch it."""
 
@@ -347,8 +394,11 @@ class Kernel:
         import numpy
         name, kind, offset, size = param
         if isinstance(value, numpy.ndarray) and value.ndim:
-            device = self.module.gpu.array(value, "parameter " + name)
-            copies.append((value, device))
+            device = next((c.device for c in copies if _is_same(c.host, value)), None)
+            if device is None:
+                device = self.module.gpu.array(value, "parameter " + name)
+                copies.append(_Copy(name, value, device,
+                                    [c for c in copies if _overlap(c.host, value)]))
             value = device
         if isinstance(value, Array):
             if size != 8:
@@ -436,14 +486,13 @@ class Kernel:
                 _lib.pl_checks_close(checks)
             if own:
                 own.close(False)
-        for host, device in copies:
-            if host.flags.writeable:
-                host[...] = device.get()
-            device.free()
+        error = _copy_back(copies)
         if status == _lib.PL_FAULT:
             found = gpu._take_messages()
             raise Fault("".join(m["rendered"] for m in found).rstrip(), found, result.error, result)
         gpu._check(status, "kernel '%s'" % self.name)
+        if error:
+            raise ValueError(error)
         return result
 
 
@@ -611,13 +660,16 @@ def query(db, name, **parameters):
 
 
 def explain(topic):
-    """What `ptxloom explain` says about an instruction, a message, a metric, a finding or a term;
-    None: nothing is known by that name."""
+    """What `ptxloom explain` says about an instruction, a message, a metric, a finding or a term.
+    KeyError: nothing is known by that name."""
     out = _ffi.new("pl_gpu **")
     if _lib.pl_gpu_open(out, _ffi.NULL) != _lib.PL_OK:
         raise MemoryError("ptxloom: no memory")
     try:
-        return _text(_lib.pl_explain(out[0], topic.encode()))
+        text = _text(_lib.pl_explain(out[0], topic.encode()))
+        if text is None:
+            raise KeyError("nothing is known about '%s'" % topic)
+        return text
     finally:
         _lib.pl_gpu_close(out[0])
 
