@@ -250,7 +250,7 @@ static void check_tables(void)
         {"no output", {"export", trace_a}, "E0007", 2},
         {"nonexistent table",
          {"export", trace_a, "--format", "csv", "--table", "nothing", "-o", "-"},
-         "E0703",
+         "E0005",
          2},
         {"several tables to standard output",
          {"export", trace_a, "--format", "csv", "-o", "-"},
