@@ -562,6 +562,8 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     cli_interrupt_waits(false);
     if (st != PL_OK) return st;
     r->entry = l.kernel;
+    /* Without --kernel the name was that of the file. */
+    if (c->name == o->operand[0]) c->name = r->name = l.kernel;
     memcpy(r->grid, l.grid, sizeof r->grid);
     memcpy(r->block, l.block, sizeof r->block);
     if (s->trace) l.sink = pl_trace_begin(s->trace, s->module, &l, c->name);
