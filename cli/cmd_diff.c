@@ -95,7 +95,8 @@ static void free_lines(comparison *c)
 enum { NAME_SIZE = 128 };
 typedef struct launch {
     int64_t id;
-    char name[NAME_SIZE], entry[NAME_SIZE];
+    char name[NAME_SIZE], entry[NAME_SIZE], status[NAME_SIZE];
+    bool functional;
     int64_t cycles, instructions; /* cycles -1: functional mode */
 } launch;
 
@@ -116,7 +117,9 @@ static bool read_launch(sqlite3 *db, int64_t id, launch *out)
     sqlite3_stmt *s = NULL;
     bool found = false;
     *out = (launch){.id = id, .cycles = -1};
-    if (sqlite3_prepare_v2(db, "SELECT name, cycles, inst_executed, entry FROM kernel WHERE id = ?",
+    if (sqlite3_prepare_v2(db,
+                           "SELECT name, cycles, inst_executed, entry, coalesce(status, "
+                           "'incomplete'), mode = 'functional' FROM kernel WHERE id = ?",
                            -1, &s, NULL) == SQLITE_OK) {
         sqlite3_bind_int64(s, 1, id);
         found = sqlite3_step(s) == SQLITE_ROW;
@@ -125,10 +128,31 @@ static bool read_launch(sqlite3 *db, int64_t id, launch *out)
             if (sqlite3_column_type(s, 1) != SQLITE_NULL) out->cycles = sqlite3_column_int64(s, 1);
             out->instructions = sqlite3_column_int64(s, 2);
             copy_text(out->entry, s, 3);
+            copy_text(out->status, s, 4);
+            out->functional = sqlite3_column_int(s, 5) != 0;
         }
     }
     sqlite3_finalize(s);
     return found;
+}
+
+/* Prints why figures of one side cannot be compared with those of the other. */
+static void print_limits(const comparison *c, const launch *a, const launch *b, int width)
+{
+    for (int k = 0; k < 2; k++) {
+        const launch *x = k ? b : a;
+        char text[2 * NAME_SIZE + 100], path[NAME_SIZE];
+        cli_printable(path, sizeof path, c->path[k]);
+        if (strcmp(x->status, "ok") != 0)
+            snprintf(text, sizeof text, "  %s: status '%s', its figures end where it stopped\n",
+                     path, x->status);
+        else if (x->functional && !(k ? a : b)->functional)
+            snprintf(text, sizeof text, "  %s: functional mode, it has no cycles and no stalls\n",
+                     path);
+        else
+            continue;
+        cli_put_wrapped(stdout, text, width, 4);
+    }
 }
 
 static void print_head(const comparison *c, const launch *a, const launch *b)
@@ -138,8 +162,9 @@ static void print_head(const comparison *c, const launch *a, const launch *b)
     if (strcmp(a->entry, b->entry) != 0)
         printf("  two kernels, '%s' and '%s': lines correspond where their texts do\n", a->entry,
                b->entry);
-    char text[200];
+    char text[2 * NAME_SIZE + 100];
     const int width = cli_width(stdout);
+    print_limits(c, a, b, width);
     if (a->cycles > 0 && b->cycles > 0) {
         double ratio = (double)b->cycles / (double)a->cycles;
         int n = snprintf(text, sizeof text,

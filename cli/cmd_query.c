@@ -286,12 +286,19 @@ static bool is_name(const char *s)
     return true;
 }
 
-/* Reports that the named query requires a trace level that no run of the trace has: its result
- * would be empty. */
+/* Reports that the named query requires a trace level that no run of the trace has, or the timing
+ * model: its result would be empty. */
 static int check_level(query_request *q)
 {
     char *text;
     int status = CLI_OK;
+    if (!lookup(q,
+                "SELECT 1 FROM query WHERE name = ? AND instr(title, 'timing mode') AND NOT EXISTS "
+                "(SELECT 1 FROM kernel WHERE mode = 'timing') AND EXISTS (SELECT 1 FROM kernel)",
+                q->what, &text, &status))
+        return status;
+    if (text) pl_gpu_report(q->gpu, "W0714", q->what, NULL, NULL, NULL);
+    sqlite3_free(text);
     if (!lookup(q,
                 "SELECT iif(instr(title, 'needs --trace-level mem'), 'mem', 'inst') || ' ' || "
                 "(SELECT max(level) FROM run) FROM query "

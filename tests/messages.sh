@@ -578,6 +578,11 @@ grep -o "^warning: the trace 'l.db' reached its size limit of 100 KiB: [0-9]* ev
 says 0 query b.db strides <<'END'
 warning: query 'strides' needs rows of a trace of level mem, and this one has level inst [W0710]
 END
+"$loom" run two.ptx -k a -g 1 -b 32 --mode functional --trace f.db >/dev/null
+says 0 query f.db stalls <<'END'
+warning: query 'stalls' needs launches in timing mode, and all of this trace ran in functional mode [W0714]
+END
+says 0 query f.db hot_lines </dev/null
 cp a.db later.db
 printf '\000\000\000\143' | dd of=later.db bs=1 seek=60 conv=notrunc 2>/dev/null
 says 2 query one.ptx summary <<'END'

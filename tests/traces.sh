@@ -81,6 +81,13 @@ ok 'lines correspond if registers and labels have other numbers' "$(grep -q '^  
 equal 'position of a fault' '3,/src/line_info.cu,line_info.cu:3 (inlined at line_info.cu:15)' \
     "$("$loom" query cf.db --csv 'SELECT src_line, src_file, cuda FROM fault' | tr -d '\r"' | sed 1d)"
 
+"$loom" diff c.db cf.db >c.txt
+ok 'a comparison names the launch that failed' "$(grep -q "^  cf.db: status 'fault', its figures end where it stopped$" c.txt; echo $?)" "$(head -5 c.txt)"
+"$loom" run "$lines" -g 1 -b 32 'f32[32]=iota' 'out:f32[32]' s32:3 --mode functional --trace cn.db >c.txt
+"$loom" diff c.db cn.db >c.txt
+ok 'a comparison names the launch without times' "$(grep -q "^  cn.db: functional mode, it has no cycles and no stalls$" c.txt; echo $?)" "$(head -5 c.txt)"
+equal 'a launch of the command line has the name of its kernel' "$(ask c.db 'SELECT entry FROM kernel')" "$(ask c.db 'SELECT name FROM kernel')"
+
 # --- a launch of several grids: its figures are the sums over them
 
 "$loom" run "$root/tests/ptx/exec/programs/cdp.ptx" -k kernel -g 1 -b 4 'u32[1024]=hash:1' 'u32[256]' s32:1024 --trace d.db --trace-level mem >d.txt

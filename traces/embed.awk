@@ -162,7 +162,7 @@ END {
         printf "    {%s\", %s\", %s\", %s\", rule_%d},\n", quoted(rule[i]), quoted(rule_title[i]), quoted(rule_of[i]), quoted(rule_check[i]), i
     printf "    {0, 0, 0, 0, 0},\n};\n\n"
     query[++queries] = "advice"
-    title[queries] = "Optimisation advice: rules that apply, with evidence, a suggested change and the affected share of the launch"
+    title[queries] = "Optimisation advice: rules that apply, with evidence, a suggested change and the affected share of the launch (most need timing mode)"
     printf "static const char query_%d[] =", queries
     text("-- " title[queries] "\n" common "r(kernel, share, rule, line, advice, evidence, \"check\", \"of\") AS (\n")
     for (i = 1; i <= rules; i++)

@@ -1,4 +1,4 @@
--- Bottleneck analysis: shares of stall cycles by cause, and the traffic of each memory level
+-- Bottleneck analysis: shares of stall cycles by cause, and the traffic of each memory level (timing mode)
 SELECT k.id AS kernel, k.name,
        round((SELECT value FROM stall_memory_dependency WHERE kernel = k.id), 1) AS "memory %",
        round((SELECT value FROM stall_exec_dependency WHERE kernel = k.id), 1) AS "results %",

@@ -1,4 +1,4 @@
--- Instructions that warps issue back to back: run lengths without stalls, by warp scheduler (needs --trace-level inst)
+-- Instructions that warps issue back to back: run lengths without stalls, by warp scheduler (timing mode, needs --trace-level inst)
 WITH i AS ( -- one number per warp: sorting by one column is a third faster than by three
   SELECT (kernel << 40) + (block << 8) + warp AS w, id, stall_cycles > 0 AS waited FROM inst WHERE :kernel IS NULL OR kernel = :kernel),
 r AS (SELECT w, sum(waited) OVER (PARTITION BY w ORDER BY id ROWS UNBOUNDED PRECEDING) AS run FROM i),

@@ -1,4 +1,4 @@
--- Instructions, active lanes and stall cycles per time window (timing mode, --trace-level inst)
+-- Instructions, active lanes and stall cycles per time window (timing mode, needs --trace-level inst)
 SELECT kernel, cycle, max(cycles) AS cycles, sum(value) FILTER (WHERE name = 'inst_executed') AS inst_executed,
        round(1.0 * sum(value) FILTER (WHERE name = 'inst_executed') / max(cycles), 3) AS "inst/cycle",
        round(1.0 * sum(value) FILTER (WHERE name = 'thread_inst_executed') / sum(value) FILTER (WHERE name = 'inst_executed'), 1) AS lanes,

@@ -1,4 +1,4 @@
--- Stall cycles of each instruction, the common reasons as columns
+-- Stall cycles of each instruction, the common reasons as columns (timing mode)
 SELECT s.kernel, s.pc, i.text, sum(s.cycles) FILTER (WHERE r.name = 'long_scoreboard') AS long_scoreboard,
        sum(s.cycles) FILTER (WHERE r.name = 'short_scoreboard') AS short_scoreboard, sum(s.cycles) FILTER (WHERE r.name = 'wait') AS wait,
        sum(s.cycles) FILTER (WHERE r.name = 'barrier') AS barrier,
