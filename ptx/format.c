@@ -389,7 +389,9 @@ static const token *write_statement(layout *l, const token *t, const token *last
     start_line(l, t, base);
     const token *first = t;
     if (is(t, "@")) first = is(next(t), "!") ? next(next(next(t))) : next(next(t));
-    if (first->kind == WORD) s.opcode = first;
+    /* name: .callprototype ... is a directive */
+    const bool table = is(next(first), ":") && next(next(first))->kind == DOTTED;
+    if (first->kind == WORD && !table) s.opcode = first;
     for (;; t++) {
         if (t->kind == END) return t;
         if (is_comment(t)) {
