@@ -578,6 +578,20 @@ pl_status pl_checks_report(pl_checks *c, pl_module *m)
     return PL_OK;
 }
 
+/* The kinds of findings of a tool. */
+static const char *explain_tool(pl_gpu *gpu, const char *topic)
+{
+    const char *list = NULL;
+    for (size_t k = 0; k < PL_FK_COUNT; k++)
+        if (strcmp(tool_word((pl_finding_kind)k), topic) == 0)
+            list = pl_arena_printf(gpu->explanations, "%s  %s-%s\n", list ? list : "", topic,
+                                   kind_info[k].word);
+    return list ? pl_arena_printf(gpu->explanations,
+                                  "%s - findings of `ptxloom run --check`, each a topic\n\n%s",
+                                  topic, list)
+                : NULL;
+}
+
 const char *pl_check_explain(pl_gpu *gpu, const char *topic)
 {
     for (size_t k = 0; k < PL_FK_COUNT; k++) {
@@ -588,5 +602,5 @@ const char *pl_check_explain(pl_gpu *gpu, const char *topic)
                                    "%s - finding of `ptxloom run --check %s`\n\n%s\n", what,
                                    tool_word((pl_finding_kind)k), kind_info[k].text);
     }
-    return NULL;
+    return explain_tool(gpu, topic);
 }

@@ -476,6 +476,29 @@ static const char *all_passes(pl_gpu *gpu, const char *topic)
     return finish(&t);
 }
 
+/* A stall reason, as traces name it, or as Nsight Compute does: stall_long_scoreboard. */
+static const char *stall_reason(pl_gpu *gpu, const char *topic)
+{
+    static const struct {
+        const char *word, *meaning;
+    } reason[] = {
+#define X(name, word, text) {word, text},
+        PL_STALLS(X)
+#undef X
+    };
+    if (strncmp(topic, "stall_", 6) == 0) topic += 6;
+    for (size_t k = 0; k < sizeof reason / sizeof *reason; k++) {
+        if (strcmp(reason[k].word, topic) != 0) continue;
+        text t = {.arena = gpu->explanations};
+        append(&t, "%s - why a warp does not issue (stall reason)\n\n", topic);
+        paragraph(&t, reason[k].meaning, 2);
+        append(&t, "\n  ptxloom query F.db stalls counts the cycles by reason, stalls_by_line and\n"
+                   "  stalls_by_source by line\n");
+        return finish(&t);
+    }
+    return NULL;
+}
+
 /* Compares in the spelling of the glossary: "bank_conflict", "Bank conflicts" match "bank
  * conflict". */
 static bool is_term(const char *term, const char *topic)
@@ -544,8 +567,8 @@ const char *pl_explain(pl_gpu *gpu, const char *topic)
 {
     PL_GUARD(pl_gpu_no_memory(gpu, "while explaining"); return NULL)
     static const char *(*const table[])(pl_gpu *, const char *) = {
-        diagnostic,      metric, machine_key, instruction,      named_query, advice_rule,
-        machine_section, pass,   all_passes,  pl_check_explain, glossary};
+        diagnostic,      metric, machine_key, instruction,  named_query,      advice_rule,
+        machine_section, pass,   all_passes,  stall_reason, pl_check_explain, glossary};
     if (!open_explanations(gpu)) return NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *found = table[i](gpu, topic);

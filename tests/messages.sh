@@ -218,6 +218,9 @@ explains() # CODE TEXT
 explains E0410 "kernel 'X' has N parameters, but N arguments given"
 explains E0353 "'.vN .X' is not a vector type"
 explains W1007 'X'
+"$loom" explain stall_long_scoreboard race >found 2>&1
+grep -q '^  waits for data from L1, L2 or DRAM' found && grep -q '^  race-raw$' found && echo "ok $((n += 1)) - explain a stall reason and a checker" ||
+    echo "not ok $((n += 1)) - explain a stall reason and a checker"
 says 2 explain addd <<'END'
 error: unknown topic 'addd' [E0008]
   help: did you mean 'add'?
@@ -422,6 +425,12 @@ dynamic.ptx:9:1: error: kernel 'k' failed: store of 4 bytes at shared address 0x
      9 | st.shared.u32 [%r2+4], %r1;
        | ^
   help: a CUDA program would see CUDA_ERROR_ILLEGAL_ADDRESS; 'tile' has the size that the launch gives (run --shared BYTES), here 4 bytes
+END
+says 2 run one.ptx -g 1 -b 32 u32:1 u32=@seven.npy <<'END'
+argument 2:1:1: error: 'u32=@seven.npy' is not an argument: a ':' or '[' is missing [E0416]
+     1 | u32=@seven.npy
+       | ^~~~~~~~~~~~~~
+  help: a buffer from a file is written f32[]=@in.npy
 END
 says 2 run one.ptx -g 1 -b 32 u32:1 'f16[4]=70000' <<'END'
 argument 2:1:8: error: 'f16[4]=70000' is not an argument: f16 holds -65504 to 65504 [E0416]

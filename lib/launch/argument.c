@@ -254,7 +254,9 @@ static bool parse(parser *p)
     size_t n = strcspn(s, ":[");
     if (s[n] == '\0') {
         report_error(p, s, n ? n : 1, "a ':' or '[' is missing")->help =
-            "a number is written u32:1024, a buffer f32[1024]=0";
+            strchr(s, '@') || strstr(s, ".npy") || strstr(s, ".bin")
+                ? "a buffer from a file is written f32[]=@in.npy"
+                : "a number is written u32:1024, a buffer f32[1024]=0";
         return false;
     }
     if (!type(p, s, n)) return false;
