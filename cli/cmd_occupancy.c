@@ -78,11 +78,12 @@ static void print(const request *r, const char *machine, uint64_t registers, uin
                   const pl_occupancy_info *o, bool first)
 {
     double percent = 100.0 * o->blocks * o->warps / o->most_warps;
-    const char *limit = o->blocks == o->by_registers ? "registers"
-                        : o->blocks == o->by_shared  ? "shared memory"
-                        : o->blocks == o->by_warps   ? "warps"
-                        : o->blocks == o->by_blocks  ? "blocks"
-                                                     : "barriers";
+    /* What the machine limits comes first: with full occupancy, fewer registers do not help. */
+    const char *limit = o->blocks == o->by_warps       ? "warps"
+                        : o->blocks == o->by_blocks    ? "blocks"
+                        : o->blocks == o->by_registers ? "registers"
+                        : o->blocks == o->by_shared    ? "shared memory"
+                                                       : "barriers";
     if (r->json) {
         printf("%s{\"machine\": \"%s\", \"threads\": %u, \"registers\": %llu, \"shared\": %llu, "
                "\"blocks\": %u, \"warps\": %u, \"occupancy\": %.4f, "

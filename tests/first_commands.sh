@@ -46,6 +46,8 @@ prints 0 '--max-instructions' help run
 for command in run check as dis fmt "occupancy -b 32"; do
     says 2 "error: 'k.cu' is CUDA source, not PTX [E0017]" $command k.cu
 done
+prints 0 '"limit": "warps"' occupancy -b 256 -r 64 --arch t4 --json
+prints 0 '"limit": "registers"' occupancy -b 256 -r 128 --arch t4 --json
 says 2 'or `clang++ -S --cuda-device-only --cuda-gpu-arch=sm_80 k.cu -o kernel.ptx`' run k.cu
 says 2 'nvcc -ptx -arch=sm_90 kernel.txt' run kernel.txt
 says 2 "'k.cubin' is machine code for a GPU (cubin), not PTX [E0017]" run k.cubin
