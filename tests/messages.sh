@@ -437,6 +437,12 @@ argument 2:1:8: error: 'f16[4]=70000' is not an argument: f16 holds -65504 to 65
      1 | f16[4]=70000
        |        ^~~~~
 END
+printf 'PK\003\004 and so on' >s.npz
+says 2 run one.ptx -g 1 -b 32 u32:1 'u32[4]=@s.npz' <<'END'
+argument 2:1:1: error: cannot take elements from 's.npz': it is an archive (.npz): save one array with numpy.save [E0414]
+     1 | u32[4]=@s.npz
+       | ^~~~~~~~~~~~~
+END
 says 2 run one.ptx -g 1 -b 32 u32:1 'u32[4]=@s.npy' <<'END'
 argument 2:1:1: error: cannot take elements from 's.npy': it does not start as a .npy file does [E0414]
      1 | u32[4]=@s.npy

@@ -99,7 +99,7 @@ bool pl_npy_matches(const pl_npy *n, const pl_element *e)
     if (bytes != e->bytes) return false;
     if (kind == expected) return strcmp(e->name, "bf16") != 0; /* <f2 is f16 */
     /* NumPy has no 8-bit floats and no bf16: raw bytes or unsigned integers represent them. */
-    return e->kind == 'f' && (kind == 'V' || kind == 'u') && (e->npy[1] == 'V' || kind == 'u');
+    return e->npy[1] == 'V' && (kind == 'V' || kind == 'u');
 }
 
 bool pl_npy_write(FILE *f, const pl_element *e, uint64_t count)

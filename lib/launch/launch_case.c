@@ -356,6 +356,16 @@ static bool is_npy(const char *path)
     return n > 4 && strcmp(path + n - 4, ".npy") == 0;
 }
 
+/* True for an archive of NumPy (.npz), and other zip files. */
+static bool is_archive(FILE *f)
+{
+    char head[4];
+    const bool zip =
+        fread(head, 1, sizeof head, f) == sizeof head && memcmp(head, "PK\3\4", sizeof head) == 0;
+    rewind(f);
+    return zip;
+}
+
 /* Reports that the stop flag interrupted an operation on argument k. */
 static pl_status stopped_at(pl_case *c, size_t k, const char *what)
 {
@@ -389,6 +399,8 @@ static pl_status open_init(pl_case *c, size_t k, const pl_init *init, FILE **out
         if (!problem && npy.fortran) problem = "it stores columns first (fortran_order)";
         start = npy.data;
         available = npy.count;
+    } else if (is_archive(f)) {
+        problem = "it is an archive (.npz): save one array with numpy.save";
     }
     long end = problem || fseek(f, 0, SEEK_END) != 0 ? -1 : ftell(f);
     if (!problem && (end < 0 || start > INT64_MAX || fseek(f, (long)start, SEEK_SET) != 0))

@@ -169,6 +169,11 @@ START_TEST(npy_headers_round_trip)
     ck_assert(pl_npy_matches(&n, type("f16")));
     ck_assert(!pl_npy_matches(&n, type("bf16")));
     ck_assert(!pl_npy_matches(&n, type("u16")));
+    n = (pl_npy){.dtype = "<u4"};
+    ck_assert(pl_npy_matches(&n, type("u32")));
+    ck_assert(!pl_npy_matches(&n, type("f32")));
+    n = (pl_npy){.dtype = "<u2"};
+    ck_assert(pl_npy_matches(&n, type("bf16")));
     fclose(f);
     f = tmpfile();
     static const char numpy[] = "\x93NUMPY\x01\x00\x46\x00{'descr': '>i4', 'fortran_order': True, "
