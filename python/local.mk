@@ -11,4 +11,4 @@ python/ptxloom/_library.py: $(pkginclude_HEADERS) $(pkgincludebase_HEADERS) $(sr
 all_files += python/ptxloom/_library.py
 CLEANFILES += python/ptxloom/_library.py
 EXTRA_DIST += python/declarations.sh tests/python.sh tests/python_module.py
-TESTS += tests/python.sh
+installed_tests += tests/python.sh

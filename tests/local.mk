@@ -11,11 +11,11 @@ unit_tests += tests/unit/test_layers tests/unit/test_messages
 check_LIBRARIES = libpl_harness.a
 libpl_harness_a_SOURCES = tests/harness.c tests/harness.h tests/recorded.c tests/recorded.h
 
-# Tests of more than ten seconds come first, the longest before the others, so that no processor is idle at the end.
-long_tests = tests/corpus_timing tests/suite_timing tests/faults tests/labs tests/random_programs tests/report tests/trace_commands tests/corpus_functional \
-	tests/fuzz/kept tests/host_threads tests/linear_time tests/cache_policies tests/objects
-long_scripts = tests/traces.sh tests/compilers.sh tests/same_figures.sh tests/cudart/programs.sh
-data_tests = tests/suite_functional tests/suite_random tests/suite_wide tests/fuzz/fuzz tests/ptxas_statements tests/instruction_vectors tests/forms/forms \
+# Tests of more than ten seconds come first, the longest before the others, and the shortest last, so that no processor is idle at the end.
+long_tests = tests/corpus_timing tests/labs tests/faults tests/random_programs tests/suite_timing tests/trace_commands tests/report tests/cache_policies \
+	tests/objects tests/host_threads tests/linear_time
+long_scripts = tests/traces.sh tests/cudart/programs.sh tests/same_figures.sh tests/compilers.sh
+data_tests = tests/suite_functional tests/suite_random tests/suite_wide tests/corpus_functional tests/fuzz/kept tests/fuzz/fuzz tests/ptxas_statements tests/instruction_vectors tests/forms/forms \
 	tests/docs tests/terminal tests/browser
 data_tests += tests/partial_barriers tests/hostile_traces tests/triton
 data_tests += tests/schema tests/pass_tests tests/int64_expansion tests/fuzz/objects tests/fuzz/litmus
@@ -105,7 +105,8 @@ LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver
 TEST_EXTENSIONS = .ptx
 PTX_LOG_COMPILER = tests/ptxcheck
 script_tests = tests/call_cycles.sh tests/isagen.sh tests/add_instruction.sh tests/named_in_docs.sh tests/prose.sh tests/named_in_help.sh tests/advice.sh tests/fmt.sh tests/ptxas_differences.sh tests/messages.sh tests/output_files.sh tests/first_commands.sh tests/check_format.sh tests/examples.sh tests/litmus.sh tests/wave64.sh
-TESTS = $(long_tests) $(long_scripts) $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
+installed_tests = tests/install.sh
+TESTS = $(long_scripts) $(long_tests) $(data_tests) $(installed_tests) $(check_unit_tests) $(script_tests) $(PL_PTX_TESTS)
 
 # The corpus in the form required by launches: kernels unpacked, and a launch file for each line `//!`.
 corpus = $(srcdir)/tests/data/corpus
@@ -244,5 +245,4 @@ CLEANFILES += tests/fuzz/covered$(EXEEXT)
 tests_fuzz_covered_SOURCES = tests/fuzz/covered.c tests/fuzz/input.c tests/fuzz/input.h
 tests_fuzz_covered_LDADD = libpl_harness.a $(loom)
 tests_fuzz_covered_LDFLAGS = -fsanitize=fuzzer
-TESTS += tests/install.sh
-EXTRA_DIST += tests/install.sh
+EXTRA_DIST += $(installed_tests)
