@@ -69,6 +69,7 @@ typedef struct cuda_function {
     unsigned cluster[3]; /* attributes: cluster shape; clusters above the portable size allowed */
     int nonportable_cluster;
     int cluster_policy;
+    struct cuda_set_launch *set_launch; /* cuFuncSetBlockShape, ...; owned, or NULL */
 } cuda_function;
 
 typedef struct cuda_variable {

@@ -744,6 +744,7 @@ static const struct {
     {"tensor_maps", tensor_maps},
     {"context_flags", context_flags},
     {"as_recorded", as_recorded},
+    {"set_launches", set_launches},
     {"asserts", asserts},
     {"devices", devices},
     {"peers", peers},

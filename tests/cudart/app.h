@@ -120,6 +120,7 @@ void occupancy(void);
 void tensor_maps(void);
 void context_flags(void);
 void as_recorded(void);
+void set_launches(void);
 void asserts(void);
 /* Of app_nvtx.c. */
 void ranges(void);

@@ -123,6 +123,15 @@ int cuProfilerStart(void);
 int cuArrayGetDescriptor_v2(void *out, void *array);
 int cuModuleLoadData(void **out, const void *image);
 int cuModuleGetFunction(void **out, void *m, const char *name);
+int cuFuncSetBlockShape(void *f, int x, int y, int z);
+int cuFuncSetSharedSize(void *f, unsigned bytes);
+int cuParamSetSize(void *f, unsigned bytes);
+int cuParamSeti(void *f, int offset, unsigned value);
+int cuParamSetf(void *f, int offset, float value);
+int cuParamSetv(void *f, int offset, const void *value, unsigned bytes);
+int cuLaunch(void *f);
+int cuLaunchGrid(void *f, int width, int height);
+int cuLaunchGridAsync(void *f, int width, int height, void *stream);
 int cuFuncGetModule(void **out, void *function);
 int cuFuncGetName(const char **name, void *function);
 int cuFuncSetAttribute(void *function, int attribute, int value);
@@ -292,6 +301,48 @@ void contexts_of_handles(void)
     EXPECT(cuStreamSynchronize(other), 0);
     EXPECT(cuMemFree_v2(h.d), 0);
     EXPECT(cuMemAlloc_v2(&d, 64), CU_INVALID_CONTEXT);
+}
+
+/* The calls before CUDA 4: shape and parameters are set one by one, and kept. */
+void set_launches(void)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry put(.param .u64 to, .param .u32 i, .param .f32 f)\n"
+        "{ .reg .b32 r<4>; .reg .f32 f<2>; .reg .b64 d<4>;\n"
+        "  ld.param.u64 d1, [to]; ld.param.u32 r1, [i]; ld.param.f32 f1, [f];\n"
+        "  mov.u32 r2, %tid.x; mov.u32 r3, %ctaid.y; mad.lo.u32 r2, r3, 8, r2;\n"
+        "  mul.wide.u32 d2, r2, 8; add.u64 d3, d1, d2;\n"
+        "  st.global.u32 [d3], r1; st.global.f32 [d3+4], f1; ret; }\n";
+    void *module, *f, *d, *s;
+    struct {
+        unsigned i;
+        float f;
+    } back[16];
+    app_driver();
+    EXPECT(cuModuleLoadData(&module, text), 0);
+    EXPECT(cuModuleGetFunction(&f, module, "put"), 0);
+    EXPECT(cudaMalloc(&d, sizeof back), 0);
+    EXPECT(cudaMemset(d, 0, sizeof back), 0);
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cuLaunch(f), CU_INVALID_VALUE); /* no shape */
+    EXPECT(cuFuncSetBlockShape(f, 0, 1, 1), CU_INVALID_VALUE);
+    EXPECT(cuFuncSetBlockShape(f, 2, 1, 1), 0);
+    EXPECT(cuFuncSetSharedSize(f, 64), 0);
+    EXPECT(cuParamSetv(f, 0, &d, sizeof d), 0);
+    EXPECT(cuParamSeti(f, 8, 7), 0);
+    EXPECT(cuParamSetf(f, 12, 1.5f), 0);
+    EXPECT(cuParamSetv(f, 4092, &d, sizeof d), CU_INVALID_VALUE);
+    EXPECT(cuParamSetSize(f, 5000), CU_INVALID_VALUE);
+    EXPECT(cuParamSetSize(f, 16), 0);
+    EXPECT(cuLaunchGrid(f, 1, 2), 0);
+    EXPECT(cuParamSeti(f, 8, 9), 0);
+    EXPECT(cuFuncSetBlockShape(f, 1, 1, 1), 0);
+    EXPECT(cuLaunchGridAsync(f, 1, 1, s), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(cudaMemcpy(back, d, sizeof back, COPY_D2H), 0);
+    EXPECT(back[0].i == 9 && back[1].i == 7 && back[8].i == 7 && back[9].i == 7, 1);
+    EXPECT(back[2].i == 0 && back[9].f > 1.4f && back[9].f < 1.6f, 1);
 }
 
 /* Rows of arrays, boxes, sets of rows, and a graph that sets and copies. */
