@@ -357,7 +357,8 @@ static int apply_view(const cuda_resource *r, const view_desc *v, pl_texture_des
     if (r->type != RESOURCE_ARRAY && r->type != RESOURCE_MIPMAPPED) return CU_INVALID_VALUE;
     const pl_array_desc *d = &r->u.array->desc;
     if (v->width != d->width || v->height != d->height || v->depth != d->depth ||
-        v->last_layer < v->first_layer || v->last_level < v->first_level)
+        v->last_layer < v->first_layer || v->last_level < v->first_level ||
+        (r->type == RESOURCE_MIPMAPPED && v->first_level >= (d->levels ? d->levels : 1)))
         return CU_INVALID_VALUE;
     t->view = true;
     t->format = format_of_view(v->format);
@@ -368,7 +369,8 @@ static int apply_view(const cuda_resource *r, const view_desc *v, pl_texture_des
     }
     if (r->type == RESOURCE_MIPMAPPED) {
         t->first_level = v->first_level;
-        t->levels = v->last_level - v->first_level + 1;
+        const unsigned levels = d->levels ? d->levels : 1; /* the last level may be beyond */
+        t->levels = (v->last_level < levels ? v->last_level : levels - 1) - v->first_level + 1;
     }
     return CU_OK;
 }
@@ -391,7 +393,7 @@ static int describe_resource(const cuda_resource *r, pl_texture_desc *d)
         d->source = PL_TEXTURE_PITCH;
         d->address = (uintptr_t)r->u.pitch.p;
         d->width = (uint32_t)r->u.pitch.width;
-        d->height = (uint32_t)r->u.pitch.height;
+        d->height = r->u.pitch.height ? (uint32_t)r->u.pitch.height : 1; /* 0 is valid (H100) */
         d->pitch = (uint32_t)r->u.pitch.pitch;
         return format_of(&r->u.pitch.channel, &d->format);
     default: return CU_INVALID_VALUE;

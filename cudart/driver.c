@@ -401,7 +401,8 @@ int pl_cuStreamGetCtx(void *stream, void **out)
     const cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (!out) return CU_INVALID_VALUE;
-    *out = cuda_context_handle(s->context, s->device);
+    *out = (uintptr_t)stream > CUDA_STREAM_PER_THREAD ? cuda_context_handle(s->context, s->device)
+                                                      : current_context();
     return CU_OK;
 }
 
@@ -531,6 +532,8 @@ static int load_image(cuda_module **out, const void *image, unsigned max_target,
         cuda_module_free(m);
         return error;
     }
+    m->bound = true;
+    m->context = cuda_created_context(cuda_self.context);
     *out = add_to_list(m);
     return CU_OK;
 }
@@ -623,12 +626,17 @@ static bool is_module(const cuda_module *m)
     return k != NULL;
 }
 
-int pl_cuModuleUnload(cuda_module *m)
+static int unload(cuda_module *m)
 {
     if (!is_module(m)) return CU_INVALID_HANDLE;
     for (int d = 0; d < cuda.devices; d++) cuda_drain_device(d);
     cuda_module_free(m);
     return CU_OK;
+}
+
+int pl_cuModuleUnload(cuda_module *m)
+{
+    return is_module(m) && m->library ? CU_NOT_PERMITTED : unload(m);
 }
 
 int pl_cuModuleGetFunction(cuda_function **out, cuda_module *m, const char *name)
@@ -655,10 +663,11 @@ int pl_cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, cuda_module *m, co
 {
     pl_ptr at;
     uint64_t size;
-    if (!m || !name) return CU_INVALID_VALUE;
+    if (!m || !name || (!address && !bytes)) return CU_INVALID_VALUE;
     const int error = cuda_module_load(m);
     if (error) return error;
-    if (pl_module_symbol(cuda_loaded(m), name, &at, &size) != PL_OK) return DRIVER_NOT_FOUND;
+    if (pl_module_symbol(cuda_loaded(m), name, &at, &size) != PL_OK)
+        return cuda_module_function(m, name) ? CU_INVALID_VALUE : DRIVER_NOT_FOUND;
     if (address) *address = at;
     if (bytes) *bytes = size;
     pl_module_open_constants(cuda_loaded(m));
@@ -681,6 +690,10 @@ static int load_library(cuda_module **out, const void *code, char *log, size_t l
     if (!out || !code) return CU_INVALID_VALUE;
     int error = cuda_load_image(&m, code, log, log_size);
     if (error != CU_INVALID_PTX && error != CU_INVALID_IMAGE && error != CU_UNSUPPORTED_PTX) {
+        if (m) {
+            m->library = true;
+            m->bound = false;
+        }
         *out = m;
         return error;
     }
@@ -688,6 +701,7 @@ static int load_library(cuda_module **out, const void *code, char *log, size_t l
     m = calloc(1, sizeof *m);
     if (!m) return CU_MEMORY_ALLOCATION;
     m->name = "a library with mistakes";
+    m->library = true;
     m->linked = m->container;
     for (int d = 0; d < cuda.devices; d++)
         m->on[d] = (struct cuda_image){.tried = true, .error = error};
@@ -724,7 +738,7 @@ int pl_cudaLibraryLoadFromFile(cuda_module **out, const char *path, int *option,
 
 int pl_cudaLibraryUnload(cuda_module *m)
 {
-    return pl_cuModuleUnload(m);
+    return unload(m);
 }
 
 int pl_cudaLibraryGetKernel(cuda_function **out, cuda_module *m, const char *name)
@@ -879,6 +893,14 @@ int pl_cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, cuda_fun
     return pl_cuOccupancyMaxPotentialBlockSize(grid, block, f, shared_of, shared, most);
 }
 
+/* True if the kernel is in the context of the stream, or in all contexts. */
+static bool is_in_context(const cuda_function *f, const void *stream, const cuda_stream *s)
+{
+    cuda_function *found;
+    return !f || cuda_function_of(f, &found) || !found->module->bound ||
+           found->module->context == cuda_context_of_stream(stream, s);
+}
+
 /* Launches with a parameter block built by the program. */
 static int launch_block(cuda_function *f, const cuda_launch *l, void **extra, cuda_stream *s)
 {
@@ -894,7 +916,7 @@ int pl_cuLaunchKernel(cuda_function *f, unsigned gx, unsigned gy, unsigned gz, u
 {
     const cuda_launch l = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
     cuda_stream *s = cuda_stream_of(stream);
-    if (!s) return CU_INVALID_HANDLE;
+    if (!s || !is_in_context(f, stream, s)) return CU_INVALID_HANDLE;
     if (params && extra) return CU_INVALID_VALUE;
     if (!params && extra) {
         const int device = cuda_self.device;

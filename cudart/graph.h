@@ -50,6 +50,7 @@ typedef struct cuda_condition {
 typedef struct cuda_graph {
     cuda_node **node; /* in order of creation; owned */
     size_t n, cap;
+    unsigned unused_handles; /* conditional handles that no node has */
     bool exec;
     bool owned;                /* by a node */
     bool has_exec;             /* it has memory nodes, and an executable graph exists */
@@ -212,11 +213,13 @@ void cuda_unbind_updatable(const cuda_node *x);
 /* ---- graph_condition.c ---- */
 /* Creates the op of a conditional node. Its handle must belong to this graph, and to no other node
  * yet. */
-int cuda_condition_op(condition_params *p, const cuda_graph *g, cuda_op *op);
+int cuda_condition_op(condition_params *p, cuda_graph *g, cuda_op *op);
 /* Resets the values of handles to those at the start of a launch. */
 void cuda_reset_conditions(const cuda_graph *g);
 
 /* ---- graph_objects.c ---- */
+/* An executable graph was updated from another one, whose user objects replace its own. */
+void cuda_replace_user_objects(cuda_graph *exec, const cuda_graph *g);
 /* The copy of a graph references the same user objects. */
 void cuda_retain_user_objects(cuda_graph *copy, const cuda_graph *from);
 /* The graph is destroyed. */

@@ -13,7 +13,8 @@ static cuda_table handles; /* by number */
 
 int pl_cudaGraphConditionalHandleCreate(uint64_t *out, void *graph, unsigned value, unsigned flags)
 {
-    if (!out || !cuda_graph_of(graph) || flags > 1) return CU_INVALID_VALUE;
+    cuda_graph *g = cuda_graph_of(graph);
+    if (!out || !g || flags > 1) return CU_INVALID_VALUE;
     condition_handle *h = calloc(1, sizeof *h);
     const uint64_t number = ++cuda.ids;
     if (!h || !cuda_table_put(&handles, (void *)(uintptr_t)number, h)) {
@@ -22,6 +23,7 @@ int pl_cudaGraphConditionalHandleCreate(uint64_t *out, void *graph, unsigned val
     }
     *h = (condition_handle){value, flags != 0, graph, false};
     *out = number;
+    g->unused_handles++;
     return CU_OK;
 }
 
@@ -38,7 +40,7 @@ void cuda_reset_conditions(const cuda_graph *g)
     }
 }
 
-int cuda_condition_op(condition_params *p, const cuda_graph *g, cuda_op *op)
+int cuda_condition_op(condition_params *p, cuda_graph *g, cuda_op *op)
 {
     condition_handle *h = cuda_table_get(&handles, (void *)(uintptr_t)p->handle);
     if (!p->n || p->kind < 0 || p->kind > CONDITION_SWITCH ||
@@ -58,6 +60,7 @@ int cuda_condition_op(condition_params *p, const cuda_graph *g, cuda_op *op)
         return CU_MEMORY_ALLOCATION;
     }
     h->used = true;
+    g->unused_handles--;
     p->out = (void **)(void *)c->body;
     *op = (cuda_op){.kind = OP_CONDITION, .u.condition = c};
     return CU_OK;

@@ -188,7 +188,7 @@ static cuda_node *unsupported_node(const cuda_graph *g, unsigned long long flags
 int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why, void **node)
 {
     enum { AUTO_FREE = 1, UPLOAD = 2, PRIORITY = 8, FLAGS = 15 };
-    enum { INVALID_STRUCTURE = 2, NODE_NOT_SUPPORTED = 3 }; /* cudaGraphInstantiateResult */
+    enum { INVALID_STRUCTURE = 2, NODE_NOT_SUPPORTED = 3, HANDLE_UNUSED = 5 }; /* the result */
     cuda_graph *g = cuda_graph_of(graph);
     *why = 1; /* cudaGraphInstantiateError */
     *node = NULL;
@@ -202,6 +202,8 @@ int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why
     *why = NODE_NOT_SUPPORTED;
     *node = unsupported_node(g, flags);
     if (*node) return CU_INVALID_VALUE;
+    *why = HANDLE_UNUSED;
+    if (g->unused_handles) return CU_INVALID_VALUE;
     const bool memory = cuda_has_memory_nodes(g);
     if ((memory && g->has_exec) || cuda_is_bound(g)) return CU_NOT_SUPPORTED;
     *why = 0;
@@ -319,6 +321,7 @@ static int update(cuda_graph *exec, const cuda_graph *g)
         cuda_free_op(&exec->node[k]->op);
         exec->node[k]->op = op;
     }
+    cuda_replace_user_objects(exec, g);
     return CU_OK;
 }
 

@@ -136,7 +136,7 @@ static int child_op(const child_params *p, cuda_op *op)
 }
 
 /* Creates the op of a new node that follows these nodes; graph: NULL if a node changes. */
-static int op_of(node_params *p, const cuda_graph *g, void *const *before, size_t n, cuda_op *op)
+static int op_of(node_params *p, cuda_graph *g, void *const *before, size_t n, cuda_op *op)
 {
     int error = CU_OK;
     if (!p || p->reserved[0] || p->reserved[1] || p->reserved[2]) return CU_INVALID_VALUE;
@@ -157,7 +157,7 @@ static int op_of(node_params *p, const cuda_graph *g, void *const *before, size_
         if (!error) p->u.alloc.p = (void *)(uintptr_t)op->u.memory->address;
         return error;
     case OP_FREE: return g ? cuda_graph_memory_free_op(g, p->u.freed, op) : CU_INVALID_VALUE;
-    case OP_CONDITION: return cuda_condition_op(&p->u.condition, g, op);
+    case OP_CONDITION: return g ? cuda_condition_op(&p->u.condition, g, op) : CU_INVALID_VALUE;
     case OP_SIGNAL_SEMAPHORE:
     case OP_WAIT_SEMAPHORE: return CU_NOT_SUPPORTED;
     default: return CU_INVALID_VALUE;
@@ -168,7 +168,7 @@ int pl_cudaGraphAddNode(void **out, void *graph, void *const *before, const void
                         size_t nbefore, void *params)
 {
     cuda_op op;
-    const cuda_graph *g = cuda_graph_of(graph);
+    cuda_graph *g = cuda_graph_of(graph);
     if (!g || (nbefore && !before)) return CU_INVALID_VALUE;
     const int error = op_of(params, g, before, nbefore, &op);
     return error ? error : cuda_add_node_with_edges(out, graph, before, data, nbefore, &op);
@@ -426,7 +426,8 @@ int pl_cudaGraphDebugDotPrint(void *graph, const char *path, unsigned flags)
         cuda_node *x = g->node[k];
         const bool kernel = x->op.kind == OP_KERNEL;
         const bool has_kind = !kernel || flags & VERBOSE;
-        fprintf(f, "  \"%p\" [label=\"%s%s%s\"];\n", (void *)x, has_kind ? kind[x->op.kind] : "",
+        fprintf(f, "  \"%p\" [shape=\"%s\" label=\"%s%s%s\"];\n", (void *)x,
+                kernel ? "octagon" : "rectangle", has_kind ? kind[x->op.kind] : "",
                 kernel && has_kind ? " " : "", kernel ? cuda_shown_name(x->op.u.kernel.f) : "");
         for (size_t i = 0; i < x->nbefore; i++)
             fprintf(f, "  \"%p\" -> \"%p\";\n", (void *)x->before[i], (void *)x);

@@ -106,3 +106,11 @@ void cuda_release_user_objects(cuda_graph *g)
         free(r);
     }
 }
+
+void cuda_replace_user_objects(cuda_graph *exec, const cuda_graph *g)
+{
+    cuda_graph previous = {.user = exec->user};
+    exec->user = NULL;
+    cuda_retain_user_objects(exec, g);
+    cuda_release_user_objects(&previous);
+}

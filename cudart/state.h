@@ -83,6 +83,9 @@ typedef struct cuda_variable {
 struct cuda_module {
     cuda_module *next;
     const char *name;          /* in messages; owned */
+    bool library;              /* loaded by cudaLibraryLoadData: in all contexts */
+    bool bound;                /* loaded by cuModuleLoadData: in one context */
+    void *context;             /* that one; NULL: a primary context */
     const void *const *linked; /* containers, NULL after the last; or NULL: */
     const void *container[2];  /* the only container */
     struct cuda_image {
@@ -151,6 +154,7 @@ typedef struct cuda_stream {
 
 typedef struct cuda_event {
     int device;
+    void *context; /* in which it was created; NULL: the primary one */
     unsigned flags;
     bool recorded;
     uint64_t stream;                 /* in which it was recorded */
@@ -282,6 +286,12 @@ static inline bool cuda_recording(void)
 static inline cuda_device *cuda_current_device(void)
 {
     return &cuda.device[cuda_self.device];
+}
+/* Returns the context if the program created it; NULL: a primary context, or a green one, which has
+ * the objects of the primary one. */
+static inline void *cuda_created_context(cuda_context *c)
+{
+    return c && !c->green ? c : NULL;
 }
 /* True if the current context is a primary one that was reset and that nothing has used since. */
 static inline bool cuda_current_was_reset(void)
@@ -713,6 +723,13 @@ enum {
 static inline cuda_driver_entry cuda_stream_enters(const void *stream, cuda_driver_entry by_handle)
 {
     return (uintptr_t)stream > CUDA_STREAM_PER_THREAD ? by_handle : CUDA_IN_CONTEXT;
+}
+/* Returns the context of a stream as cuda_created_context does; default streams are in the current
+ * one. */
+static inline void *cuda_context_of_stream(const void *handle, const cuda_stream *s)
+{
+    return cuda_created_context((uintptr_t)handle > CUDA_STREAM_PER_THREAD ? s->context
+                                                                           : cuda_self.context);
 }
 /* True if the stream and the legacy stream synchronise with each other. */
 static inline bool cuda_blocking(const cuda_stream *s)

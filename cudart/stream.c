@@ -250,6 +250,7 @@ int pl_cudaEventCreateWithFlags(void **event, unsigned flags)
         return CU_MEMORY_ALLOCATION;
     }
     e->device = cuda_self.device;
+    e->context = cuda_created_context(cuda_self.context);
     e->flags = flags;
     *event = e;
     return CU_OK;
@@ -275,7 +276,8 @@ int pl_cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
 {
     cuda_event *e = event_of(event);
     cuda_stream *s = cuda_stream_of(stream);
-    if (!e || !s || e->device != s->device) return CU_INVALID_HANDLE;
+    if (!e || !s || e->device != s->device || e->context != cuda_context_of_stream(stream, s))
+        return CU_INVALID_HANDLE;
     if (flags > 1) return CU_INVALID_VALUE;
     if (flags && !s->capture) return CU_ILLEGAL_STATE;
     if (s->capture && !flags) return cuda_capture_record(s, e); /* 1: a separate node */

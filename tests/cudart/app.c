@@ -424,6 +424,30 @@ static void closed(void)
 
 int cudaDeviceSetLimit(int limit, size_t value);
 
+int cuModuleLoadData(void **out, const void *image);
+int cuModuleGetFunction(void **out, void *m, const char *name);
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                   unsigned bz, unsigned shared, void *stream, void **params, void **extra);
+
+/* printf("%.*d\n", 3, 7) */
+static void print_with_precision(void)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+        ".global .align 1 .b8 text[6] = {37, 46, 42, 100, 10, 0};\n"
+        ".visible .entry k() { .local .align 8 .b8 n[8]; .reg .b64 d<3>; .reg .b32 r<2>;\n"
+        "mov.u64 d1, n; cvta.local.u64 d1, d1; mov.u32 r1, 3; st.u32 [d1], r1; mov.u32 r1, 7;\n"
+        "st.u32 [d1+4], r1; mov.u64 d2, text; cvta.global.u64 d2, d2;\n"
+        "{ .param .b64 f; .param .b64 a; .param .b32 v; st.param.b64 [f], d2;\n"
+        "st.param.b64 [a], d1; call.uni (v), vprintf, (f, a); ld.param.b32 r1, [v]; } ret; }\n";
+    void *m, *f;
+    EXPECT(cuModuleLoadData(&m, text), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "k"), 0);
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+}
+
 /* The buffer of printf keeps its size once kernels have used it. */
 static void printing(void)
 {
@@ -434,6 +458,7 @@ static void printing(void)
     printf("launched\n");
     EXPECT(cudaDeviceSynchronize(), 0);
     EXPECT(cudaDeviceSetLimit(FIFO, 2 << 20), CU_INVALID_VALUE);
+    print_with_precision();
     printf("host again\n");
 }
 

@@ -1053,13 +1053,41 @@ static void kernels_as_recorded(void)
     EXPECT(n, 1);
 }
 
-/* The memory of a context ends with it. */
+int cudaLibraryLoadData(void **out, const void *code, int *option, void **value, unsigned n,
+                        void *library_option, void **library_value, unsigned library_n);
+int cuLibraryGetModule(void **out, void *library);
+int cudaLibraryUnload(void *library);
+int cuEventCreate(void **out, unsigned flags);
+int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *m, const char *name);
+int cuModuleUnload(void *m);
+int cuEventRecord(void *event, void *stream);
+
+/* The memory of a context ends with it. Its kernels and events are not those of another one, except
+ * for kernels of libraries. */
 static void contexts_as_recorded(void)
 {
-    void *c;
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry k() { ret; }\n";
+    void *c, *of, *m, *f, *library, *event;
     uint64_t p;
+    size_t bytes;
+    EXPECT(cuModuleLoadData(&m, text), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "k"), 0);
+    EXPECT(cuModuleGetGlobal_v2(&p, &bytes, m, "k"), CU_INVALID_VALUE);
+    EXPECT(cuModuleGetGlobal_v2(NULL, NULL, m, "k"), CU_INVALID_VALUE);
+    EXPECT(cudaLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0), 0);
+    EXPECT(cuEventCreate(&event, 0), 0);
     EXPECT(cuCtxDestroy_v2(NULL), CU_INVALID_VALUE);
     EXPECT(cuCtxCreate_v4(&c, NULL, 0, 0), 0);
+    EXPECT(cuStreamGetCtx(NULL, &of), 0);
+    EXPECT(of == c, 1);
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CU_INVALID_HANDLE);
+    EXPECT(cuEventRecord(event, NULL), CU_INVALID_HANDLE);
+    EXPECT(cuLibraryGetModule(&m, library), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "k"), 0);
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), 0);
+    EXPECT(cuModuleUnload(m), CU_NOT_PERMITTED);
+    EXPECT(cudaLibraryUnload(library), 0);
     EXPECT(cuMemAlloc_v2(&p, 64), 0);
     EXPECT(cuCtxDestroy_v2(c), 0);
     EXPECT(cuMemFree_v2(p), CU_INVALID_VALUE);

@@ -658,6 +658,8 @@ void graph_condition(void)
     }
     loop.u.condition.handle++;
     EXPECT(cudaGraphAddNode(&node[1], g, NULL, NULL, 0, &loop), CU_INVALID_VALUE);
+    EXPECT(cudaGraphConditionalHandleCreate(&handle, g, 1, 1), 0); /* belongs to no node */
+    EXPECT(cudaGraphInstantiate(&exec, g, 0), CU_INVALID_VALUE);
 }
 
 static void count_up(void *p)
@@ -668,7 +670,7 @@ static void count_up(void *p)
 /* The object lives until the last graph that references it is destroyed. */
 void graph_object(void)
 {
-    int gone = 0;
+    int gone = 0, second = 0;
     void *o, *g, *exec;
     EXPECT(cudaUserObjectCreate(&o, &gone, count_up, 1, 1), 0);
     EXPECT(cudaGraphCreate(&g, 0), 0);
@@ -676,8 +678,16 @@ void graph_object(void)
     EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
     EXPECT(cudaGraphDestroy(g), 0);
     EXPECT(gone, 0);
-    EXPECT(cudaGraphExecDestroy(exec), 0);
+    /* The objects of the graph that an update comes from replace those of before. */
+    EXPECT(cudaGraphCreate(&g, 0), 0);
+    EXPECT(cudaUserObjectCreate(&o, &second, count_up, 1, 1), 0);
+    EXPECT(cudaGraphRetainUserObject(g, o, 1, 1), 0);
+    EXPECT(cudaGraphExecUpdate(exec, g, NULL), 0);
     EXPECT(gone, 1);
+    EXPECT(cudaGraphDestroy(g), 0);
+    EXPECT(second, 0);
+    EXPECT(cudaGraphExecDestroy(exec), 0);
+    EXPECT(second, 1);
     EXPECT(cudaUserObjectRelease(o, 1), CU_INVALID_VALUE);
 }
 

@@ -319,6 +319,19 @@ void driver_array(void)
     EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
     EXPECT(cudaMemcpy(&mixed, d, 4, COPY_D2H), 0);
     EXPECT(mixed, 179);
+    /* The border of such a texture has 8 bits. */
+    enum { BORDER = 3, BORDER_COLOUR = 5 };
+    const float half = 0.5f;
+    float border = -1;
+    x = 99;
+    texture.address[0] = texture.address[1] = BORDER;
+    texture.filter = 0;
+    texture.flags = 0;
+    memcpy(&texture.more[BORDER_COLOUR], &half, sizeof half);
+    EXPECT(cuTexObjectCreate(&t, &resource, &texture, NULL), 0);
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
+    EXPECT(cudaMemcpy(&border, d, 4, COPY_D2H), 0);
+    EXPECT(border * 255 + 0.25f, 127);
     EXPECT(cuArrayDestroy(array), 0);
 }
 

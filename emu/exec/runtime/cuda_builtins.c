@@ -312,6 +312,16 @@ static void call_make_handle(const pl_call *k, unsigned lane)
     pl_call_store(k, lane, 0x100, 8);
 }
 
+/* Events of the device have no time. */
+static void call_make_event(const pl_call *k, unsigned lane)
+{
+    enum { DISABLE_TIMING = 2 };
+    if (pl_call_argument(k, 1, lane) & DISABLE_TIMING)
+        call_make_handle(k, lane);
+    else
+        pl_call_return(k, lane, PL_CUDA_INVALID_VALUE);
+}
+
 static void call_succeed(const pl_call *k, unsigned lane)
 {
     pl_call_return(k, lane, 0);
@@ -382,7 +392,7 @@ static const builtin functions[] = {
     {"StreamCreateWithFlags", call_make_handle, NEEDS_NOTHING},
     {"StreamDestroy", call_succeed, NEEDS_NOTHING},
     {"StreamWaitEvent", call_succeed, NEEDS_NOTHING},
-    {"EventCreateWithFlags", call_make_handle, NEEDS_NOTHING},
+    {"EventCreateWithFlags", call_make_event, NEEDS_NOTHING},
     {"EventRecord", call_succeed, NEEDS_NOTHING},
     {"EventRecordWithFlags", call_succeed, NEEDS_NOTHING},
     {"EventDestroy", call_succeed, NEEDS_NOTHING},

@@ -93,11 +93,16 @@ static const uint8_t *texel_at(const pl_memory *m, const pl_image_set *s, const 
     return pl_memory_at(m, at, bytes);
 }
 
-static pl_texel border_texel(const pl_sampler_desc *p, unsigned channel, pl_texel_kind kind)
+/* Unsigned fractions of 8 bits have a border of 8 bits (H100). */
+static pl_texel border_texel(const pl_sampler_desc *p, unsigned channel, pl_texel_kind kind,
+                             unsigned bits)
 {
     pl_texel t = {pl_texel_bits(p->border[channel]), 0};
     float b = p->border[channel];
-    if (kind == PL_TEXEL_UNORM) t.whole = (int32_t)((b < 0 ? 0 : b > 1 ? 1 : b) * 65535 + 0.5f);
+    if (kind == PL_TEXEL_UNORM && bits == 8)
+        t.whole = (int32_t)((b < 0 ? 0 : b > 1 ? 1 : b) * 255) * 257;
+    else if (kind == PL_TEXEL_UNORM)
+        t.whole = (int32_t)((b < 0 ? 0 : b > 1 ? 1 : b) * 65535 + 0.5f);
     if (kind == PL_TEXEL_SNORM) t.whole = (int32_t)((b < -1 ? -1 : b > 1 ? 1 : b) * 32767);
     return t;
 }
@@ -141,7 +146,7 @@ pl_texel pl_texture_corner(const pl_memory *m, const pl_image_set *s, const pl_i
     for (unsigned k = 0; k < at->dims; k++) {
         xyz[k] = at->a[k].at[c >> k & 1];
         if (xyz[k] == PL_TEXEL_OUTSIDE)
-            return at->zeros ? (pl_texel){0, 0} : border_texel(p, channel, kind);
+            return at->zeros ? (pl_texel){0, 0} : border_texel(p, channel, kind, s->format.bits);
     }
     const uint8_t *bytes = texel_at(m, s, i, at->watch, xyz[0], xyz[1], xyz[2]);
     return bytes ? pl_texel_decode(bytes, s->format, channel, kind) : (pl_texel){0, 0};
