@@ -10,95 +10,7 @@
 
 #include "check/check.h"
 #include "lib/check_list.h"
-
-/* ---- names ---- */
-
-/* A demangler (Itanium C++ ABI) for plain functions, pointers and builtin types. */
-typedef struct reader {
-    pl_arena *a;
-    const char *at;
-    const char *types[32]; /* types that S_, S0_ ... refer to */
-    unsigned n;
-    bool failed;
-} reader;
-
-static const char *read_name(reader *r)
-{
-    unsigned long n = 0;
-    while (*r->at >= '0' && *r->at <= '9') n = 10 * n + (unsigned long)(*r->at++ - '0');
-    if (!n || n > strlen(r->at)) {
-        r->failed = true;
-        return "";
-    }
-    r->at += n;
-    return pl_arena_strndup(r->a, r->at - n, n);
-}
-
-static const char *add_type(reader *r, const char *type)
-{
-    if (r->n < sizeof r->types / sizeof *r->types) r->types[r->n++] = type;
-    return type;
-}
-
-static const char *back_reference(reader *r)
-{
-    unsigned k = 0;
-    if (*r->at != '_') k = 1u + (unsigned)(*r->at++ - '0');
-    r->failed |= *r->at != '_' || k >= r->n;
-    if (!r->failed) r->at++;
-    return r->failed ? "" : r->types[k];
-}
-
-static const char *read_type(reader *r, unsigned depth)
-{
-    static const char letters[] = "vbcahstijlmxyfd";
-    static const char *const builtin[] = {"void",
-                                          "bool",
-                                          "char",
-                                          "signed char",
-                                          "unsigned char",
-                                          "short",
-                                          "unsigned short",
-                                          "int",
-                                          "unsigned int",
-                                          "long",
-                                          "unsigned long",
-                                          "long long",
-                                          "unsigned long long",
-                                          "float",
-                                          "double"};
-    const char c = *r->at;
-    const char *found = c ? strchr(letters, c) : NULL;
-    if (found) return r->at++, builtin[found - letters];
-    if (c >= '1' && c <= '9') return add_type(r, read_name(r));
-    if (depth > 8 || !c || !strchr("PRKVS", c)) {
-        r->failed = true;
-        return "";
-    }
-    r->at++;
-    if (c == 'S') return back_reference(r);
-    const char *inner = read_type(r, depth + 1);
-    const bool is_pointer = inner[0] && inner[strlen(inner) - 1] == '*';
-    if (c == 'K' || c == 'V')
-        return add_type(r, pl_arena_printf(r->a, "%s %s", c == 'K' ? "const" : "volatile", inner));
-    return add_type(
-        r, pl_arena_printf(r->a, "%s%s%c", inner, is_pointer ? "" : " ", c == 'P' ? '*' : '&'));
-}
-
-/* Returns "scale(float *, int)" for _Z5scalePfi; a name that it cannot demangle is returned
- * unchanged. */
-static const char *demangle(pl_arena *a, const char *name)
-{
-    reader r = {.a = a, .at = name + 2};
-    if (strncmp(name, "_Z", 2) != 0) return name;
-    const char *text = pl_arena_printf(a, "%s(", read_name(&r));
-    for (unsigned n = 0; !r.failed && *r.at; n++) {
-        const char *t = read_type(&r, 0);
-        if (n || strcmp(t, "void") != 0)
-            text = pl_arena_printf(a, "%s%s%s", text, n ? ", " : "", t);
-    }
-    return r.failed ? name : pl_arena_printf(a, "%s)", text);
-}
+#include "lib/demangle.h"
 
 /* ---- places ---- */
 
@@ -112,7 +24,8 @@ static const char *position(const pl_checks *c, pl_module *m, const pl_finding *
     uint32_t first = 0;
     for (size_t n = 0; n < p->funcs.n; n++)
         if (pc - p->funcs.at[n].first < p->funcs.at[n].count) first = p->funcs.at[n].first;
-    return pl_arena_printf(a, "%s+0x%x in %s:%" PRIu32, demangle(a, f->kernel), 16 * (pc - first),
+    return pl_arena_printf(a, "%s+0x%x in %s:%" PRIu32, pl_demangle(a, f->kernel),
+                           16 * (pc - first),
                            slash  ? slash + 1
                            : file ? file
                                   : "",
