@@ -41,6 +41,7 @@ static void release(pl_cta *c, uint32_t id)
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];
         w->arrived &= (uint16_t) ~(1u << id);
+        if (c->holds_stores) w->store_hold = PL_HOLD_NEXT_STORE;
         if (w->nsplits > 1) pl_warp_reconverge(w, (uint8_t)id);
         for (unsigned k = 0; k < w->nsplits; k++) {
             pl_simt_split *s = &w->split[k];

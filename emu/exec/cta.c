@@ -254,6 +254,7 @@ static void start_warp(pl_cta *c, uint32_t index)
     memset(w->other_carry, 0, sizeof w->other_carry);
     w->polls = w->spins = w->idle_pauses = 0;
     w->yield = w->stop = w->wrote = w->async_started = w->uses_clock = w->used_clock = false;
+    w->store_hold = PL_HOLD_NONE;
     w->npoll_addresses = 0;
     w->advances = w->cta_advances = w->pause_at = 0;
     w->spin_pauses = 0;
@@ -363,7 +364,7 @@ pl_cta *pl_cta_acquire(pl_grid *g, uint32_t linear, uint32_t sm)
     c->advances = &g->head->advances;
     c->recurrence.limit = 0;
     c->pc_stat = g->pc_stat;
-    c->stops_at_ordered = false;
+    c->stops_at_ordered = c->holds_stores = false;
     c->turn = NULL;
     c->launched_dependents = false;
     c->sm = sm;

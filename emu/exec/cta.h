@@ -60,6 +60,7 @@ typedef struct pl_cta {
     pl_team_turn *turn;       /* of the job that runs it, if several host threads do; or NULL */
     pl_pc_stat *pc_stat;      /* counters of its instructions, or NULL */
     bool stops_at_ordered;    /* stops before ordered instructions (PL_IF_ORDERED) */
+    bool holds_stores;        /* its warps use pl_store_hold */
     struct {
         uint64_t state, advances; /* a recorded state of its threads, and pl_grid.advances at that
                                      time */

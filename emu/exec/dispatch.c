@@ -45,8 +45,11 @@ void pl_bind(pl_program *p, int level)
     const bool late = p->bulk_reductions = pl_has_bulk_reductions(p);
     for (size_t n = 0; n < p->code.n; n++) {
         pl_insn *i = &p->code.at[n];
-        if (pl_insn_is_ordered(p, i, late)) i->flags |= PL_IF_ORDERED;
         const pl_form *f = &pl_forms[i->form];
+        if (pl_insn_is_ordered(p, i, late))
+            i->flags |= PL_IF_ORDERED;
+        else if (f->mnem == M_st && i->sel[PL_M_SPACE] != PL_SP_LOCAL)
+            i->flags |= PL_IF_STORE;
         p->launch_control |= f->mnem == M_clusterlaunchcontrol;
         const pl_exec_form *x = &forms[i->form];
         unsigned index = 0, stride = 1;

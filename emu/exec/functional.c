@@ -4,7 +4,11 @@
  * A block runs alone until it ends or all its warps spin or wait. Then the next block runs, up to
  * max_resident blocks: as many as the machine can hold at once, so that blocks that wait for others
  * (grid barriers, locks) behave as on hardware. With consecutive grids, the blocks of the next grid
- * start as soon as those of the preceding one permit it. */
+ * start as soon as those of the preceding one permit it.
+ *
+ * The warps of a block run one after the other, each to a barrier or its end. But each of them
+ * stops before and after its first store of a phase, until the others have got there: on hardware
+ * they run together, and programs with races between warps rely on that. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +83,7 @@ static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
     pl_warp_state s = (pl_warp_state)w->state;
     for (uint64_t n = 0; n < limit; n++) {
         const pl_insn *i = pl_warp_peek(w);
-        if (!i) return (pl_warp_state)w->state;
+        if (!i || pl_warp_stops_at_store(w, i)) return (pl_warp_state)w->state;
         const uint32_t pc = w->pc;
         const pl_lanes mask = w->active;
         pl_memory_effect fx[PL_MAX_HALVES];
@@ -116,12 +120,39 @@ static uint64_t next_random(pl_grid *g)
     return z ^ z >> 31;
 }
 
+/* Executes the store before which the warp has stopped. */
+static pl_warp_state run_store(pl_warp *w)
+{
+    const pl_grid *g = w->grid->head;
+    pl_pc_stat *stat = w->cta->pc_stat;
+    w->store_hold = PL_HOLD_NONE;
+    if (g->sink) return run_traced(w, 1);
+    if (stat) {
+        stat[w->pc].executed++;
+        stat[w->pc].lanes += pl_count_lanes(w->active);
+    }
+    w->clock++;
+    return pl_warp_step(w, NULL);
+}
+
+/* Starts the first round of a block. */
+static void hold_stores(pl_cta *c)
+{
+    const pl_grid *g = c->grid->head;
+    if (c->holds_stores || c->nwarps < 2 || g->random || g->hooks || g->weak || g->max_slice)
+        return;
+    c->holds_stores = true;
+    for (uint32_t k = 0; k < c->nwarps; k++)
+        if (!c->warp[k].executed) c->warp[k].store_hold = PL_HOLD_NEXT_STORE;
+}
+
 uint64_t pl_cta_run_round(pl_cta *c, bool *paused)
 {
     pl_grid *g = c->grid->head;
     uint64_t executed = 0;
     uint32_t first = g->random ? (uint32_t)(next_random(g) % c->nwarps) : 0;
     *paused = true;
+    hold_stores(c);
     for (uint32_t n = 0; n < c->nwarps; n++) {
         uint32_t k = first + n < c->nwarps ? first + n : first + n - c->nwarps;
         uint64_t limit =
@@ -131,7 +162,11 @@ uint64_t pl_cta_run_round(pl_cta *c, bool *paused)
         if (w->state == PL_WARP_SLEEP) w->clock += SLICE;
         uint64_t before = w->executed;
         if (g->random && w->nsplits > 1) pl_warp_switch_split(w, next_random(g));
-        pl_warp_state s = g->sink || g->max_slice ? run_traced(w, limit) : pl_warp_run(w, limit);
+        const bool at_store = w->store_hold == PL_HOLD_AT_STORE;
+        pl_warp_state s = at_store                  ? run_store(w)
+                          : g->sink || g->max_slice ? run_traced(w, limit)
+                                                    : pl_warp_run(w, limit);
+        if (at_store || w->store_hold == PL_HOLD_AT_STORE) *paused = false;
         executed += w->executed - before;
         if (s == PL_WARP_DONE) c->warps_done++;
         /* Counts as progress for threads that poll. */

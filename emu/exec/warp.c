@@ -277,6 +277,14 @@ static bool executes(const pl_warp *w, const pl_insn *i)
     return w->halves > 1 || (uint32_t)w->active & (i->flags & PL_IF_GUARD_NEG ? ~p : p);
 }
 
+bool pl_warp_stops_at_store(pl_warp *w, const pl_insn *i)
+{
+    if (w->store_hold != PL_HOLD_NEXT_STORE || !(i->flags & PL_IF_STORE) || !executes(w, i))
+        return false;
+    w->store_hold = PL_HOLD_AT_STORE;
+    return true;
+}
+
 enum { CHECK_EVERY = 1024 }; /* instructions; if they are printf, these take a tenth of a second */
 
 /* The loop of functional mode. Counts are held in local variables; memory events are off
@@ -301,13 +309,15 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
             next_check = limit - n < CHECK_EVERY ? limit : n + CHECK_EVERY;
         }
         const pl_insn *i = &code[w->pc];
+        const uint16_t stores = w->store_hold == PL_HOLD_NEXT_STORE ? PL_IF_STORE : 0;
         if ((i->flags & ordered) && executes(w, i)) break;
+        if ((i->flags & stores) && pl_warp_stops_at_store(w, i)) break;
         bool pause = false;
         const uint64_t before = n;
         const uint32_t active_lanes = pl_count_lanes(w->active);
         /* without a frame no lanes reconverge with the split */
         const uint16_t converges = w->split[w->current].frame ? PL_IF_SYNC_POINT : 0;
-        const uint16_t ends = converges | ordered;
+        const uint16_t ends = converges | ordered | stores;
         do { /* straight-line code of one split */
             n++;
             if (stat) {

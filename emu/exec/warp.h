@@ -44,6 +44,13 @@ typedef enum pl_driver_work {
     PL_DRIVER_FREE
 } pl_driver_work;
 
+/* Functional mode: whether the warp makes way for the others of its block at a store. */
+typedef enum pl_store_hold {
+    PL_HOLD_NONE,
+    PL_HOLD_NEXT_STORE, /* it will stop before its next store */
+    PL_HOLD_AT_STORE    /* it has stopped there; it executes only that instruction next */
+} pl_store_hold;
+
 typedef enum pl_warp_state {
     PL_WARP_READY,
     PL_WARP_BARRIER, /* every split waits at a block or cluster barrier, or for other lanes */
@@ -201,6 +208,7 @@ typedef struct pl_warp {
     bool switch_pending;  /* the current split makes way for another ready split */
     bool paused;          /* the last step ended in a polling pause: other warps should run */
     bool wrote;           /* has written to memory since the last pause */
+    uint8_t store_hold;   /* pl_store_hold */
     bool async_started;   /* has started an asynchronous operation and has not waited for it yet */
     struct {
         uint8_t work, lanes; /* pl_driver_work, 0: nothing */
@@ -291,6 +299,8 @@ static inline pl_lanes pl_guarded(const pl_warp *w, const pl_insn *i)
 /* Runs until the warp must wait, ends or faults, or has executed `limit` instructions. Returns its
  * state. */
 pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit);
+/* True if the warp stops before the instruction at pc, for pl_store_hold. */
+bool pl_warp_stops_at_store(pl_warp *w, const pl_insn *i);
 /* Returns the instruction that pl_warp_step would execute next, for the lanes in w->active; NULL if
  * the warp cannot continue now. */
 const pl_insn *pl_warp_peek(pl_warp *w);

@@ -67,6 +67,10 @@ enum {
  * instructions. */
 enum { PL_IF_ORDERED = 1 << 12 };
 
+/* Set when the program is bound, like PL_IF_ORDERED: a store other than to local memory that is not
+ * ordered. */
+enum { PL_IF_STORE = 1 << 13 };
+
 /* Contents of sel[] of an instruction with addresses. */
 enum {
     PL_M_LOG2 = 0,  /* log2 of the bytes of one element */
