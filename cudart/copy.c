@@ -55,6 +55,7 @@ static bool is_of_device(const cuda_side *s)
  * begin after its end. */
 int pl_cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
+    if (!bytes) return CU_OK; /* whatever the devices are (H100) */
     if (!cuda_is_device(to_device) || !cuda_is_device(from_device)) return CU_INVALID_DEVICE;
     cuda_stream *s = &cuda_current_device()->legacy, *const both[] = {
                                                          &cuda.device[to_device].legacy,
@@ -81,7 +82,9 @@ int pl_cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_d
 
 static int copy2d(const cuda_copy *c, void *stream, bool wait)
 {
-    if (cuda_is_narrow(&c->to, c) || cuda_is_narrow(&c->from, c)) return CU_INVALID_PITCH;
+    const bool empty = !c->width || !c->height;
+    if (!empty && (cuda_is_narrow(&c->to, c) || cuda_is_narrow(&c->from, c)))
+        return c->height > 1 ? CU_INVALID_PITCH : CU_INVALID_VALUE; /* H100 */
     return submit_copy(c, stream, wait);
 }
 
@@ -145,6 +148,7 @@ int pl_cudaMemcpy2DFromArray(void *to, size_t pitch, cuda_array *from, size_t x,
 int pl_cudaMemcpy2DArrayToArray(cuda_array *to, size_t tx, size_t ty, cuda_array *from, size_t fx,
                                 size_t fy, size_t width, size_t height, int kind)
 {
+    if (kind != COPY_D2D && kind != COPY_DEFAULT) return CU_INVALID_DIRECTION;
     const cuda_copy c = {.to = {.array = to, .x = tx, .y = ty},
                          .from = {.array = from, .x = fx, .y = fy},
                          .width = width,
@@ -394,6 +398,7 @@ int pl_cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t heigh
 
 static int set3d(cuda_pitched to, int value, cuda_extent extent, void *stream, bool async)
 {
+    if (!extent.width || !extent.height || !extent.depth) return CU_OK;
     const bool too_high = extent.height > to.ysize;
     const bool adjacent = extent.height == to.ysize; /* slices: they are one range of rows */
     if (adjacent) extent = (cuda_extent){extent.width, extent.height * extent.depth, 1};

@@ -172,6 +172,7 @@ static int submit(const cuda_driver_copy *p, void *stream, bool wait)
 static int submit_2d(const copy_2d *p, void *stream, bool wait)
 {
     if (!p) return CU_INVALID_VALUE;
+    if (!p->width || !p->height) return CU_OK;
     const side_2d *f = &p->from, *t = &p->to;
     const cuda_driver_copy c = {.from = {.x = f->x,
                                          .y = f->y,

@@ -35,7 +35,7 @@ int pl_cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
     if (!p || !pitch) return CU_INVALID_VALUE;
     if (width > SIZE_MAX - PITCH) return CU_INVALID_VALUE;
-    *pitch = cuda_round_up(width, PITCH);
+    *pitch = width && height ? cuda_round_up(width, PITCH) : 0;
     if (height && *pitch > SIZE_MAX / height) return CU_MEMORY_ALLOCATION;
     return pl_cudaMalloc(p, *pitch * height);
 }
@@ -43,28 +43,29 @@ int pl_cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 int pl_cudaMalloc3D(cuda_pitched *out, cuda_extent extent)
 {
     if (!out) return CU_INVALID_VALUE;
-    const size_t pitch = cuda_round_up(extent.width, PITCH);
     const size_t rows = extent.height * extent.depth;
+    const size_t pitch = rows ? cuda_round_up(extent.width, PITCH) : 0;
     if ((extent.depth && rows / extent.depth != extent.height) || (rows && pitch > SIZE_MAX / rows))
         return CU_MEMORY_ALLOCATION;
     *out = (cuda_pitched){.pitch = pitch, .xsize = extent.width, .ysize = extent.height};
     return pl_cudaMalloc(&out->ptr, pitch * rows);
 }
 
+/* On an H100, small portable allocations do not have this flag. */
 int pl_cudaHostAlloc(void **p, size_t size, unsigned flags)
 {
+    enum { PORTABLE = 1, SMALL = 4096 };
     if (!p || flags > 7) return CU_INVALID_VALUE;
+    if (flags == PORTABLE && size < SMALL) flags = 0;
     *p = NULL;
     const int error = size ? cuda_check_captures(CUDA_UNSAFE_CALL) : CU_OK;
-    if (flags == 1) flags = 0; /* portable memory is the default (H100) */
     if (size && !error) cuda_stream_race_begin();
     return size && !error ? cuda_alloc_host(size, MEMORY_HOST, flags, p) : error;
 }
 
 int pl_cudaMallocHost(void **p, size_t size)
 {
-    enum { PORTABLE = 1 };
-    return pl_cudaHostAlloc(p, size, PORTABLE);
+    return pl_cudaHostAlloc(p, size, 0);
 }
 
 int pl_cudaFreeHost(void *p)
@@ -104,6 +105,8 @@ int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
     if (!existing && cuda_host_access((uintptr_t)p, size, !(flags & READ_ONLY)) == 0)
         return CU_INVALID_VALUE;
     if (!cuda_readable_beyond((uintptr_t)p + size)) return CU_NOT_SUPPORTED;
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (unsafe) return unsafe;
     return cuda_map_allocation(&a);
 }
 

@@ -187,6 +187,7 @@ int pl_cudaFreeAsync(void *p, void *stream)
     if (!p) return CU_OK;
     if (s->capture) return cuda_capture_free(s, p);
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    if (a && a->type == MEMORY_MANAGED && !a->pooled) return CU_NOT_SUPPORTED;
     if (!a || a->address != (uintptr_t)p || (a->type != MEMORY_DEVICE && !a->pooled))
         return CU_INVALID_VALUE;
     return cuda_is_blocked(s) ? cuda_defer(s, &(cuda_work){.run = free_in_stream, .what = p})

@@ -259,7 +259,7 @@ static int set_access(uint64_t address, size_t size, const access_descriptor *d)
 
 int pl_cuMemSetAccess(uint64_t address, size_t size, const void *access, size_t n)
 {
-    if (!access || !n || !reservation_of(address, size) || !cuda_alloc_find(address))
+    if (!access || !n || !size || !reservation_of(address, size) || !cuda_alloc_find(address))
         return CU_INVALID_VALUE;
     int error = CU_OK;
     for (size_t k = 0; k < n && !error; k++)

@@ -145,11 +145,21 @@ cuda_copy cuda_linear_copy(void *to, const void *from, size_t bytes, int kind)
                        .kind = kind};
 }
 
+static bool is_outside(const cuda_pitched *p, const cuda_pos *at, const cuda_copy *c)
+{
+    const bool low = (c->depth > 1 || at->z) && p->ysize && at->y + c->height > p->ysize;
+    return low || (p->pitch && at->x + c->width > p->pitch);
+}
+
 /* Positions and widths count texels if an array is involved. */
 int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
 {
     const cuda_array *a = p->from_array ? p->from_array : p->to_array;
     const size_t texel = a ? cuda_texel_bytes(a) : 1;
+    if (!p->extent.width || !p->extent.height || !p->extent.depth) {
+        *c = (cuda_copy){.kind = COPY_DEFAULT}; /* empty: nothing else is checked (H100) */
+        return CU_OK;
+    }
     if ((p->from_array && p->from.ptr) || (p->to_array && p->to.ptr) ||
         (!p->from_array && !p->from.ptr) || (!p->to_array && !p->to.ptr))
         return CU_INVALID_VALUE;
@@ -163,7 +173,7 @@ int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
                               .y = p->from_pos.y,
                               .z = p->from_pos.z};
     else
-        c->from = (cuda_side){.p = (uint8_t *)p->from.ptr + p->from_pos.x +
+        c->from = (cuda_side){.p = (uint8_t *)p->from.ptr + p->from_pos.x * texel +
                                    p->from.pitch * (p->from_pos.y + p->from.ysize * p->from_pos.z),
                               .pitch = p->from.pitch,
                               .slice = p->from.pitch * p->from.ysize};
@@ -171,7 +181,7 @@ int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
         c->to = (cuda_side){
             .array = p->to_array, .x = p->to_pos.x * texel, .y = p->to_pos.y, .z = p->to_pos.z};
     else
-        c->to = (cuda_side){.p = (uint8_t *)p->to.ptr + p->to_pos.x +
+        c->to = (cuda_side){.p = (uint8_t *)p->to.ptr + p->to_pos.x * texel +
                                  p->to.pitch * (p->to_pos.y + p->to.ysize * p->to_pos.z),
                             .pitch = p->to.pitch,
                             .slice = p->to.pitch * p->to.ysize};
@@ -181,5 +191,12 @@ int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
     if (cuda_is_narrow(&c->from, c) || cuda_is_narrow(&c->to, c)) return CU_INVALID_VALUE;
     const bool low = c->depth > 1 && ((!p->from_array && p->from.ysize < c->height) ||
                                       (!p->to_array && p->to.ysize < c->height));
-    return low ? CU_INVALID_PITCH : CU_OK;
+    if (low) return CU_INVALID_PITCH;
+    cuda_pos from = p->from_pos, to = p->to_pos;
+    from.x *= texel;
+    to.x *= texel;
+    return (!p->from_array && is_outside(&p->from, &from, c)) ||
+                   (!p->to_array && is_outside(&p->to, &to, c))
+               ? CU_INVALID_VALUE
+               : CU_OK;
 }

@@ -847,6 +847,12 @@ int cudaDeviceSetLimit(int limit, size_t value);
 int cudaDeviceGetLimit(size_t *value, int limit);
 int cudaHostRegister(void *p, size_t size, unsigned flags);
 int cudaHostGetFlags(unsigned *flags, void *host);
+int cudaMallocArray(void **out, const cuda_channel *channel, size_t width, size_t height,
+                    unsigned flags);
+int cudaMemcpy2DToArray(void *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                        size_t height, int kind);
+int cudaMemcpy2DArrayToArray(void *to, size_t tx, size_t ty, void *from, size_t fx, size_t fy,
+                             size_t width, size_t height, int kind);
 int cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location);
 int cudaIpcOpenEventHandle(void **out, cuda_ipc handle);
 int cuLinkCreate_v2(unsigned n, int *option, void **value, void **out);
@@ -898,6 +904,54 @@ int cudaMemset3D(cuda_pitched to, int value, cuda_extent extent);
 int cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes);
 int cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned version,
                                      unsigned long long flags, int *status);
+
+int cudaMalloc3D(cuda_pitched *out, cuda_extent extent);
+
+/* Copies without bytes, positions in elements, and boxes that exceed their memory. */
+static void boxes_as_recorded(void)
+{
+    enum { INVALID_PITCH = 12, PORTABLE = 1, MAPPED = 2 };
+    static float from[3][4][16], to[3][4][16];
+    const cuda_channel of_floats = {.x = 32, .kind = 2};
+    char h[1024], *d;
+    void *array, *p;
+    size_t pitch = 7;
+    unsigned flags;
+    cuda_pitched pitched;
+    cuda_copy3d none = {.kind = 9}, c = {.kind = COPY_DEFAULT, .extent = {4, 2, 1}};
+    EXPECT(cudaMalloc((void **)&d, 1024), 0);
+    EXPECT(cudaMallocPitch(&p, &pitch, 16, 0), 0);
+    EXPECT(pitch, 0);
+    EXPECT(cudaMalloc3D(&pitched, (cuda_extent){16, 4, 0}), 0);
+    EXPECT(pitched.pitch, 0);
+    EXPECT(cudaMemcpy3D(&none), 0);
+    EXPECT(cudaMemcpy2D(d, 10, h, 100, 100, 0, 1), 0);
+    EXPECT(cudaMemcpy2D(d, 100, h, 99, 100, 8, 1), INVALID_PITCH);
+    EXPECT(cudaMemcpy2D(d, 100, h, 99, 100, 1, 1), CU_INVALID_VALUE);
+    EXPECT(cudaMemset3D((cuda_pitched){NULL, 64, 64, 4}, 1, (cuda_extent){0, 4, 1}), 0);
+    EXPECT(cudaMemcpyPeer(d, 9, d, 0, 0), 0);
+    EXPECT(cudaMallocArray(&array, &of_floats, 16, 4, 0), 0);
+    for (unsigned k = 0; k < 64; k++) from[0][k / 16][k % 16] = (float)k;
+    EXPECT(cudaMemcpy2DToArray(array, 0, 0, from, 64, 64, 4, 1), 0);
+    c.from_array = array;
+    c.from_pos = (cuda_pos){2, 1, 0};
+    c.to = (cuda_pitched){to, 64, 16, 4};
+    c.to_pos = (cuda_pos){4, 1, 0}; /* elements of the array */
+    EXPECT(cudaMemcpy3D(&c), 0);
+    EXPECT(to[0][1][4] == 18 && to[0][1][1] == 0, 1);
+    c = (cuda_copy3d){.from = {from, 64, 64, 4}, .to = {to, 64, 64, 4}, .extent = {8, 1, 1}};
+    c.from_pos = (cuda_pos){60, 1, 1};
+    EXPECT(cudaMemcpy3D(&c), CU_INVALID_VALUE);
+    c.from_pos = (cuda_pos){0, 4, 1};
+    EXPECT(cudaMemcpy3D(&c), CU_INVALID_VALUE);
+    EXPECT(cudaMemcpy2DArrayToArray(array, 0, 0, array, 0, 1, 4, 1, 1), 21);
+    EXPECT(cudaHostAlloc(&p, 4096, PORTABLE), 0);
+    EXPECT(cudaHostGetFlags(&flags, p), 0);
+    EXPECT(flags, PORTABLE | MAPPED);
+    EXPECT(cudaHostAlloc(&p, 64, PORTABLE), 0);
+    EXPECT(cudaHostGetFlags(&flags, p), 0);
+    EXPECT(flags, MAPPED);
+}
 
 static void copies_as_recorded(void)
 {
@@ -1155,6 +1209,7 @@ void as_recorded(void)
     host_memory_as_recorded();
     modules_as_recorded();
     copies_as_recorded();
+    boxes_as_recorded();
     logs_as_recorded();
     captures_as_recorded();
     mappings_as_recorded();
