@@ -176,6 +176,7 @@ int pl_cudaStreamUpdateCaptureDependencies(void *stream, void **node, const void
     const cuda_edge *edge = data;
     if (!s) return CU_INVALID_HANDLE;
     if (!s->capture) return CU_ILLEGAL_STATE;
+    if (s->capture->invalid) return CAPTURE_INVALIDATED;
     dependency_set *t = dependencies_of(s);
     if (flags > 1 || (n && !node) || !are_nodes_of(s->capture->graph, node, n))
         return CU_INVALID_VALUE;

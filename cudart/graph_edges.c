@@ -96,7 +96,7 @@ static void list_edges_from(edge_list *l, cuda_node *x)
 int pl_cudaGraphGetEdges(void *graph, void **from, void **to, void *data, size_t *n)
 {
     const cuda_graph *g = cuda_graph_of(graph);
-    if (!g || !n) return CU_INVALID_VALUE;
+    if (!g || !n || !from != !to) return CU_INVALID_VALUE;
     const bool listed = from && to;
     edge_list l = {.from = listed ? from : NULL,
                    .to = listed ? to : NULL,

@@ -260,11 +260,39 @@ enum {
     UPDATE_TOPOLOGY = 2,
     UPDATE_TYPE = 3,
     UPDATE_FUNCTION = 4,
-    UPDATE_PARAMETERS = 5
+    UPDATE_PARAMETERS = 5,
+    UPDATE_ATTRIBUTES = 8
 };
 
-static int nodes_differ(const cuda_graph *exec, const cuda_node *a, const cuda_graph *g,
-                        const cuda_node *b);
+/* The nodes of two graphs in an order that their edges permit: they are compared in pairs. */
+typedef struct node_pairs {
+    cuda_node **a, **b;
+    size_t n;
+} node_pairs;
+
+static bool pair_nodes(node_pairs *p, const cuda_graph *exec, const cuda_graph *g)
+{
+    p->a = cuda_graph_order((cuda_graph *)(uintptr_t)exec);
+    p->b = cuda_graph_order((cuda_graph *)(uintptr_t)g);
+    p->n = g->n;
+    return p->a && p->b;
+}
+
+static void free_pairs(node_pairs *p)
+{
+    free(p->a);
+    free(p->b);
+}
+
+static size_t dependents_of(cuda_node *const *list, size_t n, const cuda_node *x)
+{
+    size_t found = 0;
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < list[k]->nbefore; i++) found += list[k]->before[i] == x;
+    return found;
+}
+
+static int nodes_differ(const node_pairs *p, size_t k);
 
 /* Returns the reason why the executable graph cannot be updated from the other graph; 0: it can.
  * *at: the node of the other graph, or NULL: the graph as a whole. */
@@ -272,13 +300,14 @@ static int differs(const cuda_graph *exec, const cuda_graph *g, void **at)
 {
     *at = NULL;
     if (exec->n != g->n) return UPDATE_TOPOLOGY;
-    for (size_t k = 0; k < g->n; k++) {
-        const int why = nodes_differ(exec, exec->node[k], g, g->node[k]);
-        if (!why) continue;
-        *at = g->node[k];
-        return why;
+    node_pairs p;
+    int why = pair_nodes(&p, exec, g) ? 0 : UPDATE_ERROR;
+    for (size_t k = 0; k < g->n && !why; k++) {
+        why = nodes_differ(&p, k);
+        if (why) *at = p.b[k];
     }
-    return 0;
+    free_pairs(&p);
+    return why;
 }
 
 /* A set of several rows must keep its shape. */
@@ -289,18 +318,21 @@ static bool same_rows(const cuda_set *a, const cuda_set *b)
            a->pitch == b->pitch;
 }
 
-static int nodes_differ(const cuda_graph *exec, const cuda_node *a, const cuda_graph *g,
-                        const cuda_node *b)
+static int nodes_differ(const node_pairs *p, size_t k)
 {
+    const cuda_node *a = p->a[k], *b = p->b[k];
     void *inside;
     if (a->op.kind != b->op.kind) return UPDATE_TYPE;
-    if (a->nbefore != b->nbefore) return UPDATE_TOPOLOGY;
+    if (a->nbefore != b->nbefore || dependents_of(p->a, p->n, a) != dependents_of(p->b, p->n, b))
+        return UPDATE_TOPOLOGY;
     for (size_t i = 0; i < a->nbefore; i++) {
         size_t x = 0, y = 0;
-        while (exec->node[x] != a->before[i]) x++;
-        while (g->node[y] != b->before[i]) y++;
+        while (p->a[x] != a->before[i]) x++;
+        while (p->b[y] != b->before[i]) y++;
         if (x != y) return UPDATE_TOPOLOGY;
     }
+    if (a->op.kind == OP_KERNEL && a->op.u.kernel.l.cooperative != b->op.u.kernel.l.cooperative)
+        return UPDATE_ATTRIBUTES;
     if (a->op.kind == OP_COPY && !same_memory_kinds(&a->op.u.copy, &b->op.u.copy))
         return UPDATE_PARAMETERS;
     if (a->op.kind == OP_SET && !same_rows(&a->op.u.set, &b->op.u.set)) return UPDATE_PARAMETERS;
@@ -315,14 +347,18 @@ int cuda_same_topology(const cuda_graph *exec, const cuda_graph *g)
 
 static int update(cuda_graph *exec, const cuda_graph *g)
 {
-    for (size_t k = 0; k < g->n; k++) {
-        cuda_op op = g->node[k]->op;
-        if (cuda_copy_op(&op) != CU_OK) return CU_MEMORY_ALLOCATION;
-        cuda_free_op(&exec->node[k]->op);
-        exec->node[k]->op = op;
+    node_pairs p;
+    int error = pair_nodes(&p, exec, g) ? CU_OK : CU_MEMORY_ALLOCATION;
+    for (size_t k = 0; k < g->n && !error; k++) {
+        cuda_op op = p.b[k]->op;
+        error = cuda_copy_op(&op);
+        if (error) break;
+        cuda_free_op(&p.a[k]->op);
+        p.a[k]->op = op;
     }
-    cuda_replace_user_objects(exec, g);
-    return CU_OK;
+    free_pairs(&p);
+    if (!error) cuda_replace_user_objects(exec, g);
+    return error;
 }
 
 int pl_cudaGraphExecUpdate_11(void *handle, void *graph, void **node, int *result)

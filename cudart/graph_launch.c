@@ -288,12 +288,14 @@ int cuda_run_launched_graphs(cuda_stream *s)
     return error == CUDA_BLOCKED ? CU_NOT_SUPPORTED : error;
 }
 
-/* True if it has nodes that write values or wait for them. */
-static bool has_values(const cuda_graph *g)
+/* True if it has nodes that write values, or wait for values or events. */
+static bool may_wait(const cuda_graph *g)
 {
     for (size_t k = 0; k < g->n; k++) {
         const cuda_op *op = &g->node[k]->op;
-        if (op->kind == OP_MEMORY || (op->kind == OP_GRAPH && has_values(op->u.graph))) return true;
+        if (op->kind == OP_MEMORY || op->kind == OP_WAIT ||
+            (op->kind == OP_GRAPH && may_wait(op->u.graph)))
+            return true;
     }
     return false;
 }
@@ -316,8 +318,7 @@ const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g)
 static int launch_graph(cuda_stream *s, cuda_graph *g)
 {
     g->uploaded = true;
-    if (!has_values(g) && !cuda_is_blocked(s) && !g->in_progress)
-        return cuda_launch_graph_now(s, g);
+    if (!may_wait(g) && !cuda_is_blocked(s) && !g->in_progress) return cuda_launch_graph_now(s, g);
     cuda_graph *copy = cuda_copy_graph(g);
     if (!copy) return CU_MEMORY_ALLOCATION;
     copy->flags = g->flags;

@@ -58,6 +58,17 @@ static int run_kernel(cuda_stream *s, const cuda_op *op)
     return error ? error : cuda_run_launched_graphs(s);
 }
 
+/* An event node: its event may have been destroyed. */
+static int wait_for_event(cuda_stream *s, const cuda_event *event)
+{
+    const cuda_event *e = cuda_table_get(&cuda.events, event);
+    if (!e) return CU_OK;
+    if (e->mark) return CUDA_BLOCKED;
+    if (e->recorded && e->time > s->ready) s->ready = e->time;
+    cuda_order_wait(s, e);
+    return CU_OK;
+}
+
 static int execute(cuda_stream *s, const cuda_op *op)
 {
     cuda_order_op(s);
@@ -79,6 +90,7 @@ static int execute(cuda_stream *s, const cuda_op *op)
         cuda_call_host(op->u.host.fn, op->u.host.arg);
         return CU_OK;
     case OP_RECORD: cuda_record_event(s, op->u.event); return CU_OK;
+    case OP_WAIT: return wait_for_event(s, op->u.event);
     case OP_ALLOC:
     case OP_FREE: return cuda_graph_memory_execute(op);
     case OP_MEMORY: return run_values(s, op->u.values);

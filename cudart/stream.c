@@ -79,7 +79,9 @@ int pl_cudaStreamSynchronize(void *stream)
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (s->capture) return cuda_invalidate_capture(s);
-    const int error = cuda_check_captures(CUDA_UNSAFE_CALL);
+    const bool legacy = s == &cuda.device[s->device].legacy;
+    int error = legacy ? cuda_check_captures(CUDA_IN_LEGACY_STREAM) : CU_OK;
+    if (!error) error = cuda_check_captures(CUDA_UNSAFE_CALL);
     if (error) return error;
     cuda_wait(s);
     cuda_flush();
@@ -327,9 +329,11 @@ int pl_cudaEventElapsedTime(float *ms, void *from, void *to)
     const cuda_event *a = event_of(from), *b = event_of(to);
     if (!ms) return CU_INVALID_VALUE;
     if ((a && a->capture) || (b && b->capture)) return CU_CAPTURED_EVENT;
+    if ((a && a->captured) || (b && b->captured)) return CU_INVALID_VALUE;
+    if ((a && a->flags & EVENT_NO_TIMING) || (b && b->flags & EVENT_NO_TIMING))
+        return CU_INVALID_HANDLE;
     if (a && b && (a->mark || b->mark)) return CU_NOT_READY;
-    if (!a || !b || a->device != b->device || !a->recorded || !b->recorded ||
-        (a->flags | b->flags) & EVENT_NO_TIMING)
+    if (!a || !b || a->device != b->device || !a->recorded || !b->recorded)
         return CU_INVALID_HANDLE;
     if (!cuda_self.callback && (a->time > cuda.now || b->time > cuda.now)) return CU_NOT_READY;
     *ms = (float)((b->time - a->time) * 1e-6);

@@ -748,6 +748,7 @@ static const struct {
     {"kernel_left_waiting", kernel_left_waiting},
     {"values_late", values_late},
     {"kernels_wait", kernels_wait},
+    {"graph_waits_for_event", graph_waits_for_event},
     {"kernel_waits_for_ever", kernel_waits_for_ever},
     {"first_forms", first_forms},
     {"export_tables", export_tables},

@@ -201,6 +201,7 @@ void kernel_on_the_clock(void);
 void kernel_left_waiting(void);
 void values_late(void);
 void kernels_wait(void);
+void graph_waits_for_event(void);
 void kernel_waits_for_ever(void);
 /* Of app_memory.c. */
 void virtual_memory(void);

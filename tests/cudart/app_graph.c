@@ -227,6 +227,7 @@ int cudaGraphExecMemcpyNodeSetParams(void *exec, void *node, const cuda_copy3d *
 int cudaGraphAddMemcpyNode(void **out, void *graph, void *const *before, size_t nbefore,
                            const cuda_copy3d *p);
 int cudaGraphExecUpdate(void *exec, void *graph, void *info);
+int cudaGraphAddEmptyNode(void **out, void *graph, void *const *before, size_t nbefore);
 int cudaGraphInstantiateWithParams(void **out, void *graph, void *params);
 int cudaGraphExecGetFlags(void *exec, unsigned long long *flags);
 int cudaGraphKernelNodeGetAttribute(void *node, int attribute, void *value);
@@ -358,6 +359,28 @@ static void flags_by_rule(void)
 }
 
 /* Rules for nodes, their changes and instantiation (H100). */
+/* Nodes are paired in the order of their edges, and not of their creation. */
+static void updates_by_rule(void)
+{
+    struct {
+        int result;
+        void *node, *from;
+    } info;
+    void *graph, *other, *exec, *node[2], *new[2];
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphAddEmptyNode(&node[0], graph, NULL, 0), 0);
+    EXPECT(cudaGraphAddEmptyNode(&node[1], graph, node, 1), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    EXPECT(cudaGraphCreate(&other, 0), 0);
+    EXPECT(cudaGraphAddEmptyNode(&new[0], other, NULL, 0), 0);
+    EXPECT(cudaGraphAddEmptyNode(&new[1], other, NULL, 0), 0);
+    EXPECT(cudaGraphExecUpdate(exec, other, &info), 910);
+    EXPECT(info.result == 2 && info.node == new[0], 1); /* without its dependent node */
+    EXPECT(cudaGraphAddDependencies(other, &new[1], &new[0], NULL, 1), 0);
+    EXPECT(cudaGraphExecUpdate(exec, other, &info), 0);
+    EXPECT(cudaGraphGetEdges(graph, node, NULL, NULL, &(size_t){1}), CU_INVALID_VALUE);
+}
+
 void graph_rules(void)
 {
     void *a, *b;
@@ -367,6 +390,7 @@ void graph_rules(void)
     sets_by_rule(a);
     attributes_by_rule(a);
     flags_by_rule();
+    updates_by_rule();
 }
 
 /* A graph whose kernel records `value` and then launches up to two graphs, NULL: its own. */

@@ -17,6 +17,8 @@ int cuGraphBatchMemOpNodeGetParams(void *node, void *params);
 int cuGraphExecBatchMemOpNodeSetParams(void *exec, void *node, const void *params);
 int cudaGraphNodeGetType(void *node, int *type);
 int cuGraphNodeGetType(void *node, int *type);
+int cudaGraphAddEventWaitNode(void **out, void *graph, void *const *before, size_t nbefore,
+                              void *event);
 int cudaStreamAddCallback(void *stream, void (*fn)(void *, int, void *), void *arg, unsigned flags);
 
 enum { GREATER_OR_EQUAL, EQUAL, AND, NOR };
@@ -146,6 +148,30 @@ void host_function_waits(void)
     EXPECT(cudaStreamSynchronize(other), 0);
     EXPECT(cudaStreamQuery(s), 0);
     EXPECT(seen(1) == 7 && called != 0, 1);
+}
+
+/* A graph waits for an event of a blocked stream. */
+void graph_waits_for_event(void)
+{
+    void *s = stream(1), *blocked = stream(1), *e = event(), *graph, *node[2], *exec;
+    float ms;
+    words();
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphAddEventWaitNode(&node[0], graph, NULL, 0, e), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    EXPECT(cudaGraphLaunch(exec, s), 0); /* it has not been recorded */
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(cudaLaunchHostFunc(blocked, wait_for_word, NULL), 0);
+    EXPECT(cudaEventRecord(e, blocked), 0);
+    EXPECT(cudaGraphLaunch(exec, s), 0);
+    EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+    set(0, 1);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(cudaEventQuery(e), 0);
+    EXPECT(cudaStreamBeginCapture(s, 2), 0);
+    EXPECT(cudaEventRecord(e, s), 0);
+    EXPECT(cudaStreamEndCapture(s, &graph), 0);
+    EXPECT(cudaEventElapsedTime(&ms, e, e), CU_INVALID_VALUE);
 }
 
 /* The host writes a value and polls for its effect. */
