@@ -19,12 +19,15 @@ enum {
     CHUNK = 32 << 20 /* bytes that a pool reserves from the device at once */
 };
 
-/* First members of cudaMemPoolProps. */
+/* cudaMemPoolProps */
 typedef struct pool_properties {
     int type, handle_types, location_type, location;
     void *security;
     size_t max_size;
+    unsigned short usage;
+    unsigned char reserved[54];
 } pool_properties;
+_Static_assert(sizeof(pool_properties) == 88, "layout of CUDA 13");
 
 typedef struct cuda_pool {
     struct cuda_pool *next; /* of pools created by the program */
@@ -36,6 +39,7 @@ typedef struct cuda_pool {
     int reuse[4];                 /* by attribute */
     uint64_t threshold, max_size; /* max_size 0: that of the device */
     uint64_t used, used_high, reserved, reserved_high;
+    uint64_t held; /* largest use since the host last waited: it is not returned before that */
 } cuda_pool;
 
 static cuda_pool *pools;
@@ -70,25 +74,27 @@ static cuda_pool *current_pool_of(int device)
 
 static void trim(cuda_pool *pool, uint64_t keep)
 {
-    const uint64_t min_reserved = cuda_round_up(pool->used > keep ? pool->used : keep, CHUNK);
+    const uint64_t min_reserved = cuda_round_up(pool->held > keep ? pool->held : keep, CHUNK);
     if (pool->reserved > min_reserved) pool->reserved = min_reserved;
 }
 
 /* Returns unused memory to the device, down to the threshold. */
-static void trim_all(void)
+static void settle(cuda_pool *p)
 {
-    for (cuda_pool *p = pools; p; p = p->next)
-        if (p->threshold < p->reserved) trim(p, p->threshold);
-    for (int d = 0; d < cuda.devices; d++) {
-        cuda_pool *p = default_pool_of(d);
-        if (p->threshold < p->reserved) trim(p, p->threshold);
-    }
+    p->held = p->used;
+    if (p->threshold < p->reserved) trim(p, p->threshold);
+}
+
+static void settle_all(void)
+{
+    for (cuda_pool *p = pools; p; p = p->next) settle(p);
+    for (int d = 0; d < cuda.devices; d++) settle(default_pool_of(d));
 }
 
 /* Reserves this many bytes of device memory. */
 static void reserve(cuda_pool *pool, uint64_t bytes)
 {
-    cuda.on_wait = trim_all;
+    cuda.on_wait = settle_all;
     pool->reserved = cuda_round_up(bytes, CHUNK);
     if (pool->reserved > pool->reserved_high) pool->reserved_high = pool->reserved;
 }
@@ -131,6 +137,7 @@ static int allocate(cuda_pool *pool, void **out, size_t bytes)
     if (!cuda_table_put(&owners, *out, pool)) return CU_MEMORY_ALLOCATION;
     pool->used += bytes;
     if (pool->used > pool->used_high) pool->used_high = pool->used;
+    if (pool->used > pool->held) pool->held = pool->used;
     if (pool->used > pool->reserved) reserve(pool, pool->used);
     return CU_OK;
 }
@@ -241,6 +248,8 @@ int pl_cudaMemPoolCreate(void **out, const void *properties)
     const pool_properties *p = properties;
     enum { FABRIC = 8, HANDLES = CUDA_POSIX_FILE | FABRIC }; /* cudaMemAllocationHandleType */
     if (!out || !p || p->handle_types & ~HANDLES) return CU_INVALID_VALUE;
+    for (size_t k = 0; k < sizeof p->reserved; k++)
+        if (p->reserved[k]) return CU_INVALID_VALUE;
     const int type = type_at(p->location_type, p->type);
     const bool of_device = p->location_type == CUDA_LOCATION_DEVICE;
     if (!type || (of_device && !cuda_is_device(p->location))) return CU_INVALID_VALUE;
@@ -459,6 +468,7 @@ int pl_cudaMemPoolImportPointer(void **out, void *handle, void *data_in)
     const cuda_alloc *a = error ? NULL : cuda_alloc_find((uintptr_t)*out);
     if (a && !cuda_table_put(&owners, *out, pool)) error = CU_MEMORY_ALLOCATION;
     if (a && !error) pool->used += a->size;
+    if (pool->used > pool->held) pool->held = pool->used;
     return error;
 }
 

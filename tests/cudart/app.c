@@ -584,7 +584,7 @@ static void graph(void)
 static void pool(void)
 {
     void *d, *p;
-    uint64_t used = 1;
+    uint64_t used = 1, reserved = 1;
     EXPECT(cudaDeviceGetDefaultMemPool(&p, 0), 0);
     EXPECT(cudaMallocAsync(&d, 1000, NULL), 0);
     EXPECT(cudaMemPoolGetAttribute(p, 7, &used), 0);
@@ -594,6 +594,13 @@ static void pool(void)
     EXPECT(used, 0);
     EXPECT(cudaMemPoolGetAttribute(p, 8, &used), 0);
     EXPECT(used, 1000);
+    EXPECT(cudaMemPoolTrimTo(p, 0), 0); /* the host has not waited for the release */
+    EXPECT(cudaMemPoolGetAttribute(p, 5, &reserved), 0);
+    EXPECT(reserved > 0, true);
+    EXPECT(cudaStreamSynchronize(NULL), 0);
+    EXPECT(cudaMemPoolTrimTo(p, 0), 0);
+    EXPECT(cudaMemPoolGetAttribute(p, 5, &reserved), 0);
+    EXPECT(reserved, 0);
 }
 
 /* Variables have their initial values again; earlier pointers are invalid. */

@@ -77,6 +77,7 @@ int cudaGraphDestroy(void *graph);
 int cudaMallocAsync(void **out, size_t bytes, void *stream);
 int cudaFreeAsync(void *p, void *stream);
 int cudaDeviceGetDefaultMemPool(void **out, int device);
+int cudaMemPoolTrimTo(void *pool, size_t keep);
 int cudaMemPoolGetAttribute(void *pool, int attribute, void *value);
 int cudaDeviceReset(void);
 int cudaStreamCreateWithFlags(void **stream, unsigned flags);

@@ -714,7 +714,6 @@ int cudaLibraryLoadData(void **out, const void *code, int *option, void **value,
 int cudaLibraryGetKernel(void **out, void *library, const char *name);
 int cudaLibraryUnload(void *library);
 int cudaMemPoolSetAttribute(void *pool, int attribute, void *value);
-int cudaMemPoolTrimTo(void *pool, size_t bytes);
 int cudaGetDevice(int *device);
 
 static int seen_in_host_function;

@@ -834,6 +834,9 @@ static void pools_as_recorded(void)
     uint64_t p;
     EXPECT(cuMemPoolCreate(&pool, &properties), CU_INVALID_VALUE);
     properties.handles = 0;
+    properties.rest[10] = 1;
+    EXPECT(cuMemPoolCreate(&pool, &properties), CU_INVALID_VALUE);
+    properties.rest[10] = 0;
     EXPECT(cuMemPoolCreate(&pool, &properties), 0);
     EXPECT(cuMemPoolSetAccess(pool, &access, 1), CU_NOT_SUPPORTED);
     EXPECT(cuMemAllocFromPoolAsync(&p, 64, pool, NULL), 0);
