@@ -661,6 +661,17 @@ static sync_state *mbarrier_at(pl_check *k, const place *p)
     return NULL;
 }
 
+/* Returns those lanes whose arrivals follow the completion of the current phase: they count for the
+ * next one. */
+static uint32_t arrive_late(const pl_insn *i, const place *p, uint32_t lanes)
+{
+    if (pl_forms[i->form].mnem != M_mbarrier ||
+        (i->op[2] != PL_NO_OPERAND && !pl_insn_has(i, W_expect_tx)))
+        return 0;
+    for (uint32_t n = pl_mbar_read(p->bytes).pending; n && lanes; n--) lanes &= lanes - 1;
+    return lanes;
+}
+
 static void mbarrier(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
@@ -668,6 +679,7 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
     check_unit *u = unit_of(w);
     uint64_t addr[PL_LANES];
     place at[PL_LANES];
+    uint32_t late[PL_LANES] = {0};
     const uint32_t exec = w->exec;
     const pl_space space = i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC;
     pl_order_apply_barriers(w, u);
@@ -682,7 +694,8 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
         sync_state *s = mbarrier_at(k, &at[l]);
         if (s) pl_sync_mbarrier(w, i, l, &at[l], s->object);
         if (s) advance_phase(s, at[l].bytes);
-        if (s && x->release) add_release(k, w, u, same, &s->object->phase);
+        if (s && x->release) late[l] = arrive_late(i, &at[l], same);
+        if (s && x->release) add_release(k, w, u, same & ~late[l], &s->object->phase);
         if (s && x->release && pl_forms[i->form].mnem == M_cp) /* on completion of their copies */
             pl_knowledge_add(&s->object->phase,
                              pl_who_unit(block_of(w->cta)->number, PL_AGENTS + unit_index(w)),
@@ -704,6 +717,7 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
             s->object->odd = false;
         }
         advance_phase(s, at[l].bytes);
+        if (late[l]) add_release(k, w, u, late[l], &s->object->phase);
         if (done >> l & 1u) add_knowledge(w, u, 1u << l, s->device_scope, false);
     }
 }

@@ -1131,3 +1131,24 @@ template <bool SYNC> __device__ static void clear(int *n)
 }
 extern "C" __global__ void cleared_beside(int *n) { clear<false>(n); }
 extern "C" __global__ void cleared_beside_ok(int *n) { clear<true>(n); }
+
+// Thread 0 arrives twice, so that the second phase completes without the last thread.
+template <bool TWICE> __device__ static void arrive(int *out)
+{
+    __shared__ unsigned long long bar;
+    __shared__ int s[64];
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 64;" ::"r"(at(&bar)) : "memory");
+    __syncthreads();
+    for (int k = 0; k < 2; k++) {
+        unsigned done;
+        s[threadIdx.x] = k;
+        asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(at(&bar)) : "memory");
+        if (TWICE && k == 0 && threadIdx.x == 0) asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(at(&bar)) : "memory");
+        do
+            asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(at(&bar)), "r"(k) : "memory");
+        while (!done);
+        if (k) out[threadIdx.x] = s[63 - threadIdx.x];
+    }
+}
+extern "C" __global__ void arrived_twice(int *out) { arrive<true>(out); }
+extern "C" __global__ void arrived_twice_ok(int *out) { arrive<false>(out); }
