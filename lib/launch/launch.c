@@ -1,16 +1,14 @@
-/* launch.c - a kernel launch, and those that follow it in its stream: checks the shapes against the
- * kernels and the GPU, runs them in one of the two modes, and reports the results.
+/* launch.c - runs a kernel launch, and those that follow it in its stream, in one of the two modes.
  *
  * Launches that may overlap (programmatic dependent launch) form a row of grids, which run
  * concurrently. Rows run sequentially, each with the launches that its device code makes. */
-#include "lib/internal.h"
+#include "lib/launch/launch.h"
 #include "base/clock.h"
 #include "emu/exec/async/async.h"
 #include "check/check.h"
 #include "emu/exec/dispatch.h"
 #include "emu/exec/consistency/weak_memory.h"
 #include "isa/program/insn_query.h"
-#include "isa/program/source_position.h"
 #include "emu/exec/deadlock_report.h"
 #include <inttypes.h>
 #include <math.h>
@@ -18,300 +16,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Equal on every GPU since compute capability 3.0 (CUDA C++ Programming Guide, technical
- * specifications). */
 enum {
-    MAX_BLOCK_THREADS = 1024,
-    MAX_BLOCK_Z = 64,
-    MAX_GRID_YZ = 65535,
-    MAX_CLUSTER = 16,
-    MAX_LOCAL = 512 << 10, /* per thread */
     DEFAULT_STACK = 1024,
     LAUNCH_BUFFERS = 16 << 20, /* parameters of pending device-side launches */
     WORKSPACE = 4096,          /* per cooperative launch */
     SMALL_LAUNCH = 64 << 20    /* a launch that needs less host memory is not monitored */
 };
 
-/* A launch that has been checked. */
-typedef struct shape {
-    const pl_prog_func *f;
-    uint32_t cluster[3]; /* 1,1,1 without a cluster */
-    uint32_t threads;    /* per block */
-    uint32_t shared;     /* static plus dynamic */
-    pl_occupancy occupancy;
-} shape;
-
 /* ns per cycle, as %globaltimer counts without an application clock. */
 #define HALF_CLOCK 0.5
-
-static pl_status refuse(pl_gpu *gpu, const char *what, const char *why)
-{
-    pl_report(&gpu->diags, PL_E0415, (pl_loc){.file = UINT32_MAX}, what, why);
-    return PL_INVALID;
-}
-
-static const char *format_dim3(pl_gpu *gpu, const uint32_t v[3])
-{
-    return pl_arena_printf(gpu->messages, "%u,%u,%u", v[0], v[1], v[2]);
-}
-
-static bool is_set(const uint32_t v[3])
-{
-    return v[0] | v[1] | v[2];
-}
-
-static pl_status check_sizes(pl_gpu *gpu, const pl_launch *l, shape *s)
-{
-    const char *const missing = l->grid[0] == 0 ? "grid" : l->block[0] == 0 ? "block" : NULL;
-    if (missing) {
-        pl_diag *d = pl_report(&gpu->diags, PL_E0417, (pl_loc){.file = UINT32_MAX}, missing);
-        d->help = pl_diag_explanation(PL_E0417);
-        return PL_INVALID;
-    }
-    if (!l->grid[1] || !l->grid[2] || !l->block[1] || !l->block[2])
-        return refuse(gpu, "the launch", "every dimension is at least 1");
-    uint32_t max_grid_x = gpu->machine->launch.grid_x;
-    if (l->grid[0] > max_grid_x || l->grid[1] > MAX_GRID_YZ || l->grid[2] > MAX_GRID_YZ ||
-        (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] > UINT32_MAX)
-        return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", format_dim3(gpu, l->grid)),
-                      pl_arena_printf(gpu->messages,
-                                      "the limits are %" PRIu32
-                                      ",65535,65535, and 4294967295 blocks",
-                                      max_grid_x));
-    uint64_t threads = (uint64_t)l->block[0] * l->block[1];
-    threads = threads > UINT32_MAX ? UINT64_MAX : threads * l->block[2];
-    if (l->block[2] > MAX_BLOCK_Z || threads > MAX_BLOCK_THREADS)
-        return refuse(gpu, pl_arena_printf(gpu->messages, "block %s", format_dim3(gpu, l->block)),
-                      "the limits are 1024,1024,64, and 1024 threads");
-    s->threads = (uint32_t)threads;
-    return PL_OK;
-}
-
-/* Checks the launch against the kernel's own directives. */
-static pl_status check_directives(pl_gpu *gpu, const pl_launch *l, shape *s)
-{
-    const pl_prog_func *f = s->f;
-    const char *block = pl_arena_printf(gpu->messages, "block %s", format_dim3(gpu, l->block));
-    if (is_set(f->reqntid) && memcmp(f->reqntid, l->block, sizeof f->reqntid) != 0)
-        return refuse(gpu, block,
-                      pl_arena_printf(gpu->messages, "the kernel requires %s (.reqntid)",
-                                      format_dim3(gpu, f->reqntid)));
-    uint64_t most = (uint64_t)f->maxntid[0] * (f->maxntid[1] ? f->maxntid[1] : 1) *
-                    (f->maxntid[2] ? f->maxntid[2] : 1);
-    if (most > 0 && s->threads > most)
-        return refuse(gpu, block,
-                      pl_arena_printf(gpu->messages,
-                                      "the kernel allows at most %" PRIu64 " threads (.maxntid)",
-                                      most));
-    const uint32_t *cluster = is_set(l->cluster) ? l->cluster : f->reqnctapercluster;
-    for (int k = 0; k < 3; k++) s->cluster[k] = cluster[k] ? cluster[k] : 1;
-    const char *name = pl_arena_printf(gpu->messages, "cluster %s", format_dim3(gpu, s->cluster));
-    if (is_set(f->reqnctapercluster)) {
-        for (int k = 0; k < 3; k++) {
-            if (s->cluster[k] != (f->reqnctapercluster[k] ? f->reqnctapercluster[k] : 1))
-                return refuse(gpu, name,
-                              pl_arena_printf(gpu->messages,
-                                              "the kernel requires %s (.reqnctapercluster)",
-                                              format_dim3(gpu, f->reqnctapercluster)));
-        }
-    }
-    if ((uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2] > MAX_CLUSTER)
-        return refuse(gpu, name, "a cluster has at most 16 blocks");
-    for (int k = 0; k < 3; k++) {
-        if (l->grid[k] % s->cluster[k] != 0)
-            return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", format_dim3(gpu, l->grid)),
-                          "it is not a multiple of the cluster");
-    }
-    return PL_OK;
-}
-
-/* Returns the resource of which the machine has too little for one block. */
-static const char *lacking_resource(const pl_occupancy *o)
-{
-    if (o->by_warps == 0) return "warp slots";
-    if (o->by_shared == 0) return "bytes of shared memory";
-    return "registers";
-}
-
-static pl_status check_resources(pl_gpu *gpu, const pl_launch *l, shape *s)
-{
-    const pl_machine *machine = gpu->machine;
-    uint64_t shared = (uint64_t)s->f->static_shared + l->dynamic_shared;
-    if (shared > machine->shared.per_block)
-        return refuse(gpu,
-                      pl_arena_printf(gpu->messages, "%" PRIu64 " bytes of shared memory", shared),
-                      pl_arena_printf(gpu->messages, "a block of %s has at most %" PRIu64,
-                                      machine->name, machine->shared.per_block));
-    s->shared = (uint32_t)shared;
-    if (s->f->local_bytes > MAX_LOCAL)
-        return refuse(
-            gpu,
-            pl_arena_printf(gpu->messages, "%" PRIu32 " bytes of local memory", s->f->local_bytes),
-            pl_arena_printf(gpu->messages, "a thread has at most %d", MAX_LOCAL));
-    s->occupancy = pl_occupy(machine, s->threads, s->f->registers, shared, s->f->barriers);
-    if (s->occupancy.blocks == 0)
-        return refuse(gpu,
-                      pl_arena_printf(gpu->messages, "block %s with %u registers per thread",
-                                      format_dim3(gpu, l->block), s->f->registers),
-                      pl_arena_printf(gpu->messages, "a multiprocessor of %s has too few %s",
-                                      machine->name, lacking_resource(&s->occupancy)));
-    if (l->param_bytes != s->f->param_bytes)
-        return refuse(
-            gpu, pl_arena_printf(gpu->messages, "%u bytes of parameters", l->param_bytes),
-            pl_arena_printf(gpu->messages, "kernel '%s' takes %u", s->f->name, s->f->param_bytes));
-    return PL_OK;
-}
-
-/* SMs that blocks of the launch run on. */
-static uint32_t sms_of(const pl_gpu *gpu, const pl_launch *l)
-{
-    const uint32_t all = gpu->machine->sm.count;
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < all; k++) n += !l->sms || l->sms[k / 64] >> k % 64 & 1;
-    return n;
-}
-
-/* The blocks of a cooperative launch wait for each other, so all must run at once. */
-static pl_status check_cooperative(pl_gpu *gpu, const pl_launch *l, const shape *s)
-{
-    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
-             most = (uint64_t)s->occupancy.blocks * sms_of(gpu, l);
-    if (blocks <= most) return PL_OK;
-    return refuse(
-        gpu, pl_arena_printf(gpu->messages, "a cooperative launch of %" PRIu64 " blocks", blocks),
-        pl_arena_printf(gpu->messages, "%s runs %" PRIu64 " of them at once", gpu->machine->name,
-                        most));
-}
 
 /* Seconds for which blocks keep the timing model at least after the last has started with it. */
 #define LEAST_END 0.5
 
-/* Reports a message about an instruction of a thread, with its PTX and CUDA positions. */
-static pl_diag *report_at(pl_module *m, pl_diag_id id, const char *kernel, const pl_fault_info *f)
-{
-    pl_gpu *gpu = m->gpu;
-    const pl_program *p = m->program;
-    uint32_t line = f->pc < p->code.n ? p->code.at[f->pc].line : UINT32_MAX;
-    char position[PL_POSITION_TEXT];
-    const char *text = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", f->text,
-                                       format_dim3(gpu, f->block), format_dim3(gpu, f->thread));
-    pl_diag *d = pl_report(&gpu->diags, id, pl_module_position(m, line), kernel, text);
-    if (pl_cuda_position(p, line, position, sizeof position))
-        d->source = pl_arena_strdup(gpu->messages, position);
-    return d;
-}
-
-static const pl_fault_place *fault_place(pl_module *m, const pl_fault_info *f)
-{
-    pl_fault_place *p = pl_arena_new(m->results, pl_fault_place);
-    if (!p) return NULL;
-    p->pc = f->pc;
-    p->address = f->address;
-    memcpy(p->block, f->block, sizeof p->block);
-    memcpy(p->thread, f->thread, sizeof p->thread);
-    return p;
-}
-
-/* The shared array whose size the launch gives, if the instruction at pc accesses shared memory;
- * NULL: none. */
-static const char *dynamic_array(const pl_program *p, uint32_t pc)
-{
-    const pl_insn *i = pc < p->code.n ? &p->code.at[pc] : NULL;
-    if (!i || !(i->flags & PL_IF_MEM) || i->sel[PL_M_SPACE] != PL_SP_SHARED) return NULL;
-    for (size_t k = 0; k < p->vars.n; k++)
-        if (p->vars.at[k].space == PL_SP_SHARED && p->vars.at[k].unsized) return p->vars.at[k].name;
-    return NULL;
-}
-
-/* Reports a fault of the emulated program at its PTX position. */
-static void report_fault(pl_module *m, const pl_grid *g)
-{
-    const pl_fault_info *f = &g->fault;
-    pl_diag *d = report_at(m, PL_E0418, f->kernel ? f->kernel : g->entry->name, f);
-    if (!f->error) return;
-    const char *array = strcmp(f->error, "CUDA_ERROR_ILLEGAL_ADDRESS") == 0
-                            ? dynamic_array(m->program, f->pc)
-                            : NULL;
-    d->help = array ? pl_arena_printf(m->gpu->messages,
-                                      "a CUDA program would see %s; '%s' has the size that the "
-                                      "launch gives (run --shared BYTES), here %" PRIu32 " bytes",
-                                      f->error, array, g->dynamic_shared)
-                    : pl_arena_printf(m->gpu->messages, "a CUDA program would see %s", f->error);
-}
-
-static void report_warning(pl_module *m, const pl_fault_info *f)
-{
-    report_at(m, PL_W0432, f->kernel, f);
-}
-
-static void report_stop(pl_module *m, const pl_launch *l, const pl_grid *head)
-{
-    pl_gpu *gpu = m->gpu;
-    const pl_stop *s = &head->stopped;
-    const char *cause = "an interrupt", *help = NULL;
-    switch (s->cause) {
-    case PL_STOP_CYCLES:
-        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " cycles", l->max_cycles);
-        help = "run's option --max-cycles sets it";
-        break;
-    case PL_STOP_INSTRUCTIONS:
-        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " instructions",
-                                l->max_instructions);
-        help = "run's option --max-instructions sets it";
-        break;
-    case PL_STOP_OUTPUT:
-        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " bytes of printed text",
-                                l->max_output ? l->max_output : PL_PRINT_MAX_CHARS);
-        help = "run's option --max-output sets it";
-        break;
-    default:
-        if (head->cancel) cause = pl_stop_cause_of(pl_stop_flag(head->cancel));
-        break;
-    }
-    const char *what = pl_arena_printf(gpu->messages, "kernel '%s' was running",
-                                       s->has_location ? s->kernel : head->entry->name);
-    if (s->has_location)
-        what = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", what,
-                               format_dim3(gpu, s->block), format_dim3(gpu, s->thread));
-    const pl_program *p = m->program;
-    const uint32_t line =
-        s->has_location && s->pc < p->code.n ? p->code.at[s->pc].line : UINT32_MAX;
-    char position[PL_POSITION_TEXT];
-    pl_diag *d = pl_report(
-        &gpu->diags, PL_E0420,
-        s->has_location ? pl_module_position(m, line) : (pl_loc){.file = UINT32_MAX}, cause, what);
-    if (s->has_location && pl_cuda_position(p, line, position, sizeof position))
-        d->source = pl_arena_strdup(gpu->messages, position);
-    d->help = help;
-}
-
-static pl_status report_no_memory(pl_gpu *gpu, const pl_grid *head)
-{
-    char what[200];
-    snprintf(what, sizeof what,
-             "while running kernel '%.100s', of which each block takes %" PRIu64 " bytes",
-             head->entry->name, pl_grid_block_bytes(head));
-    return pl_gpu_no_memory(gpu, what);
-}
-
 /* ---------------------------------------------------------------- driver part of a launch */
-
-/* True if this GPU supports the shape of a device-side launch. *o: its occupancy. */
-static bool shape_fits(const pl_gpu *gpu, const pl_prog_func *f, const pl_child *c, pl_occupancy *o)
-{
-    uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2],
-             shared = (uint64_t)f->static_shared + c->shared;
-    if (c->block[0] > MAX_BLOCK_THREADS || c->block[1] > MAX_BLOCK_THREADS ||
-        c->block[2] > MAX_BLOCK_Z || threads > MAX_BLOCK_THREADS || threads == 0)
-        return false;
-    if (!c->grid[0] || !c->grid[1] || !c->grid[2] || c->grid[0] > INT32_MAX ||
-        c->grid[1] > MAX_GRID_YZ || c->grid[2] > MAX_GRID_YZ ||
-        (uint64_t)c->grid[0] * c->grid[1] * c->grid[2] > UINT32_MAX)
-        return false;
-    if (shared > gpu->machine->shared.per_block) return false;
-    *o = pl_occupy(gpu->machine, (uint32_t)threads, f->registers, shared, f->barriers);
-    return o->blocks > 0;
-}
 
 typedef struct launcher {
     const pl_gpu *gpu;
@@ -322,7 +40,7 @@ static uint32_t launchable(void *ctx, const pl_child *c)
 {
     const launcher *x = ctx;
     pl_occupancy o;
-    return shape_fits(x->gpu, &x->program->funcs.at[c->func], c, &o) ? o.blocks : 0;
+    return pl_launch_shape_fits(x->gpu, &x->program->funcs.at[c->func], c, &o) ? o.blocks : 0;
 }
 
 /* Allocates a region of device memory for a system service that the program uses. */
@@ -383,8 +101,8 @@ static void release_block_memory(pl_gpu *gpu, pl_grid *g)
 typedef struct launch_state {
     pl_module *m;
     const pl_launch *l;
-    shape first; /* of the first grid */
-    pl_grid *g;  /* one for each launch; owned */
+    pl_launch_shape first; /* of the first grid */
+    pl_grid *g;            /* one for each launch; owned */
     size_t n;
     pl_time_limit limit;
     pl_result *out;
@@ -531,78 +249,102 @@ static pl_status run_copy(pl_module *m, pl_grid *parent, const pl_child *c)
     return PL_FAULT;
 }
 
+/* Device-side launches that have not run. The first one to run is the last. */
+typedef struct child_stack {
+    pl_child *at;
+    size_t n, cap;
+} child_stack;
+
+static bool push_child(child_stack *todo, const pl_child *c)
+{
+    if (todo->n == todo->cap) {
+        size_t cap = todo->cap ? 2 * todo->cap : 64;
+        pl_child *p = realloc(todo->at, cap * sizeof *p);
+        if (!p) return false;
+        todo->at = p;
+        todo->cap = cap;
+    }
+    todo->at[todo->n++] = *c;
+    return true;
+}
+
+static void clear_children(pl_system *s)
+{
+    for (size_t k = 0; k < s->child.n; k++) free(s->child.at[k].params);
+    s->child.n = 0;
+}
+
+/* Moves the launches of a grid to the stack, those of the tail stream last in launch order. */
+static pl_status take_children(pl_system *s, child_stack *todo)
+{
+    pl_status st = PL_OK;
+    for (int tail = 1; tail >= 0; tail--)
+        for (size_t k = s->child.n; k-- > 0 && st == PL_OK;) {
+            if (s->child.at[k].tail != (tail == 1)) continue;
+            if (push_child(todo, &s->child.at[k]))
+                s->child.at[k].params = NULL;
+            else
+                st = PL_NOMEM;
+        }
+    clear_children(s);
+    return st;
+}
+
+/* The grid of a device-side launch, which starts as a copy of its parent. */
+static void init_child_grid(pl_grid *g, const pl_grid *parent, const pl_prog_func *f,
+                            const pl_child *c)
+{
+    *g = *parent;
+    g->entry = f;
+    memcpy(g->grid, c->grid, sizeof g->grid);
+    memcpy(g->block, c->block, sizeof g->block);
+    memset(g->cluster, 0, sizeof g->cluster);
+    g->dynamic_shared = c->shared;
+    g->params = c->params;
+    g->cooperative = false;
+    g->workspace = 0;
+    g->pool = NULL;
+    g->head = g;
+    g->previous = g->next = NULL;
+    g->resumed = g->may_wait = g->waiting = false;
+    g->next_block = g->cancelled = g->blocks_done = 0;
+    g->executed = g->lane_executed = g->cycles = g->advances = 0;
+}
+
+static pl_status run_child(launch_state *x, pl_grid *parent, const pl_child *c)
+{
+    pl_module *m = x->m;
+    const pl_prog_func *f = &m->program->funcs.at[c->func];
+    pl_occupancy o = {0};
+    if (!pl_launch_shape_fits(m->gpu, f, c, &o)) return PL_INVALID;
+    pl_grid *g = malloc(sizeof *g);
+    if (!g) return PL_NOMEM;
+    init_child_grid(g, parent, f, c);
+    g->max_resident = o.blocks * pl_launch_sms(m->gpu, x->l);
+    g->launch_id = ++m->gpu->launches;
+    pl_status st = allocate_block_memory(m->gpu, g);
+    if (st == PL_OK) st = run_row(x, g);
+    release_block_memory(m->gpu, g);
+    parent->seq = g->seq; /* event numbers continue */
+    if (g->fault.set) parent->fault = g->fault;
+    if (g->undefined.set) parent->undefined = g->undefined;
+    free(g);
+    return st;
+}
+
 /* Runs device-side launches after their parent, in launch order, with those of the tail stream
  * last. A grid has completed when its children have. Their cost is added to the parent's. */
 static pl_status run_children(launch_state *x, pl_grid *parent)
 {
-    pl_module *m = x->m;
-    pl_system *s = parent->system;
-    struct {
-        pl_child *at;
-        size_t n, cap;
-    } todo = {0};
-    pl_status st = PL_OK;
-    for (;;) {
-        for (int tail = 1; tail >= 0 && st == PL_OK;
-             tail--) /* a stack: the first launch to run is pushed last */
-            for (size_t k = s->child.n; k-- > 0 && st == PL_OK;) {
-                if (s->child.at[k].tail != (tail == 1)) continue;
-                if (todo.n == todo.cap) {
-                    size_t cap = todo.cap ? 2 * todo.cap : 64;
-                    pl_child *p = realloc(todo.at, cap * sizeof *p);
-                    if (!p) {
-                        st = PL_NOMEM;
-                        break;
-                    }
-                    todo.at = p;
-                    todo.cap = cap;
-                }
-                todo.at[todo.n++] = s->child.at[k];
-                s->child.at[k].params = NULL;
-            }
-        for (size_t k = 0; k < s->child.n; k++) free(s->child.at[k].params);
-        s->child.n = 0;
-        if (st != PL_OK || todo.n == 0) break;
-        pl_child c = todo.at[--todo.n];
-        if (c.is_copy) {
-            st = run_copy(m, parent, &c);
-            continue;
-        }
-        pl_occupancy o = {0};
-        const pl_prog_func *f = &m->program->funcs.at[c.func];
-        pl_grid *g = malloc(sizeof *g);
-        if (!g || !shape_fits(m->gpu, f, &c, &o)) {
-            free(g);
-            free(c.params);
-            st = g ? PL_INVALID : PL_NOMEM;
-            break;
-        }
-        *g = *parent;
-        g->entry = f;
-        memcpy(g->grid, c.grid, sizeof g->grid);
-        memcpy(g->block, c.block, sizeof g->block);
-        memset(g->cluster, 0, sizeof g->cluster);
-        g->dynamic_shared = c.shared;
-        g->params = c.params;
-        g->cooperative = false;
-        g->workspace = 0;
-        g->max_resident = o.blocks * sms_of(m->gpu, x->l);
-        g->launch_id = ++m->gpu->launches;
-        g->pool = NULL;
-        g->head = g;
-        g->previous = g->next = NULL;
-        g->resumed = g->may_wait = g->waiting = false;
-        g->next_block = g->cancelled = g->blocks_done = 0;
-        g->executed = g->lane_executed = g->cycles = g->advances = 0;
-        st = allocate_block_memory(m->gpu, g);
-        if (st == PL_OK) st = run_row(x, g);
-        release_block_memory(m->gpu, g);
-        parent->seq = g->seq; /* event numbers continue */
-        if (g->fault.set) parent->fault = g->fault;
-        if (g->undefined.set) parent->undefined = g->undefined;
+    child_stack todo = {0};
+    pl_status st;
+    while ((st = take_children(parent->system, &todo)) == PL_OK && todo.n > 0) {
+        const pl_child c = todo.at[--todo.n];
+        st = c.is_copy ? run_copy(x->m, parent, &c) : run_child(x, parent, &c);
         free(c.params);
-        free(g);
+        if (st != PL_OK) break;
     }
+    clear_children(parent->system);
     for (size_t k = 0; k < todo.n; k++) free(todo.at[k].params);
     free(todo.at);
     return st;
@@ -613,17 +355,17 @@ static pl_status report_results(launch_state *x, const pl_grid *g, size_t n, con
                                 pl_status st)
 {
     pl_module *m = x->m;
-    if (st == PL_NOMEM) return report_no_memory(m->gpu, head);
+    if (st == PL_NOMEM) return pl_launch_no_memory(m->gpu, head);
     PL_GUARD(return pl_gpu_no_memory(m->gpu, "while running the kernel"))
     for (const pl_grid *k = g; k < g + n; k++)
-        if (k->undefined.set) report_warning(m, &k->undefined);
+        if (k->undefined.set) pl_launch_report_warning(m, &k->undefined);
     if (head->fault.set) {
-        report_fault(m, head);
+        pl_launch_report_fault(m, head);
         x->out->error = pl_arena_strdup(m->results, head->fault.error ? head->fault.error : "");
         x->out->error_text = pl_arena_strdup(m->results, head->fault.text);
-        x->out->fault = fault_place(m, &head->fault);
+        x->out->fault = pl_launch_fault_place(m, &head->fault);
     } else if (st == PL_INTERRUPTED) {
-        report_stop(m, x->l, head);
+        pl_launch_report_stop(m, x->l, head);
     } else if (st == PL_OK && g->system->out.out_of_memory) {
         return pl_gpu_no_memory(m->gpu, "while holding what the kernel printed");
     }
@@ -688,52 +430,6 @@ static pl_status run(launch_state *x, pl_status (*part)(launch_state *x))
     return st;
 }
 
-/* Rejects kernels with instructions that are known but not executed before they start. All
- * functions count as called. */
-static pl_status check_executable(pl_module *m, const pl_prog_func *entry)
-{
-    const pl_program *p = m->program;
-    pl_status st = PL_OK;
-    for (size_t k = 0; k < p->funcs.n; k++) {
-        const pl_prog_func *f = &p->funcs.at[k];
-        if (f->entry && f != entry) continue;
-        for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
-            const pl_insn *i = &p->code.at[pc];
-            const pl_form *form = &pl_forms[i->form];
-            if (i->exec && !form->unsupported) continue;
-            pl_report(&m->gpu->diags, PL_E0423, pl_module_position(m, i->line), form->syntax,
-                      form->unsupported ? form->unsupported : "it has no meaning yet");
-            st = PL_UNSUPPORTED;
-        }
-    }
-    if (st != PL_OK) pl_diags_sort(&m->gpu->diags);
-    return st;
-}
-
-static pl_status check(pl_gpu *gpu, pl_module *m, const pl_launch *l, shape *s)
-{
-    *s = (shape){.f = l->kernel ? pl_module_entry(m, l->kernel) : NULL};
-    if (!s->f) {
-        pl_report(&gpu->diags, PL_E0408, (pl_loc){.file = UINT32_MAX}, m->name,
-                  l->kernel ? l->kernel : "");
-        return PL_INVALID;
-    }
-    pl_status st = check_sizes(gpu, l, s);
-    if (st == PL_OK) st = check_directives(gpu, l, s);
-    if (st == PL_OK) st = check_resources(gpu, l, s);
-    if (st == PL_OK) st = check_executable(m, s->f);
-    if (st == PL_OK && !sms_of(gpu, l)) st = refuse(gpu, "a launch", "it has no SM to run on");
-    if (st == PL_OK && l->cooperative) st = check_cooperative(gpu, l, s);
-    if (st == PL_OK && l->weak && gpu->machine->sm.lanes != PL_LANES)
-        st = refuse(gpu, "weak consistency",
-                    pl_arena_printf(gpu->messages,
-                                    "it is defined for warps of 32 lanes, and %s has %u",
-                                    gpu->machine->name, gpu->machine->sm.lanes));
-    if (st == PL_OK && l->cooperative && l->dependent)
-        st = refuse(gpu, "a dependent launch", "it cannot be cooperative as well");
-    return st;
-}
-
 /* The limit applies to calls whose depth is unknown at assembly time. A thread always has the stack
  * that the known calls require. */
 static uint32_t stack_limit(const pl_launch *l, const pl_prog_func *f)
@@ -758,7 +454,7 @@ static bool is_counted(const pl_launch *l)
 
 /* first: the first launch of its stream. */
 static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, const pl_launch *l,
-                         const shape *s)
+                         const pl_launch_shape *s)
 {
     pl_grid g = {.program = m->program,
                  .entry = s->f,
@@ -769,7 +465,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .dynamic_shared = l->dynamic_shared,
                  .params = l->params,
                  .stack_limit = stack_limit(l, s->f),
-                 .max_resident = s->occupancy.blocks * sms_of(gpu, first),
+                 .max_resident = s->occupancy.blocks * pl_launch_sms(gpu, first),
                  .pc_stat = is_counted(first) ? m->pc_stat : NULL,
                  .counted = m->counted,
                  .cancel = first->cancel ? first->cancel : gpu->stop,
@@ -802,7 +498,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
     memcpy(g.grid, l->grid, sizeof g.grid);
     memcpy(g.block, l->block, sizeof g.block);
     /* All zero without a cluster, which %is_explicit_cluster distinguishes. */
-    if (is_set(l->cluster) || is_set(s->f->reqnctapercluster))
+    if (pl_is_shape_given(l->cluster) || pl_is_shape_given(s->f->reqnctapercluster))
         memcpy(g.cluster, s->cluster, sizeof g.cluster);
     return g;
 }
@@ -871,17 +567,18 @@ static pl_status check_host_memory(pl_gpu *gpu, const pl_launch *l, pl_grid *g, 
 }
 
 /* Checks the launches and prepares the GPU for them; *shapes: one per launch. */
-static pl_status prepare(pl_gpu *gpu, pl_module *m, const pl_launch *l, size_t n, shape **shapes)
+static pl_status prepare(pl_gpu *gpu, pl_module *m, const pl_launch *l, size_t n,
+                         pl_launch_shape **shapes)
 {
     PL_GUARD(return pl_gpu_no_memory(gpu, "while preparing the launch"))
     bool cooperative = m->grid_barrier;
     size_t k = 0;
     pl_status st = PL_OK;
-    if (!gpu->machine) return refuse(gpu, "the launch", "no machine was opened");
-    shape *s = *shapes = pl_arena_array(gpu->messages, shape, n);
+    if (!gpu->machine) return pl_launch_refuse(gpu, "the launch", "no machine was opened");
+    pl_launch_shape *s = *shapes = pl_arena_array(gpu->messages, pl_launch_shape, n);
     for (const pl_launch *x = l; x && st == PL_OK; x = x->then) {
         cooperative |= x->cooperative;
-        st = check(gpu, m, x, &s[k++]);
+        st = pl_launch_check(gpu, m, x, &s[k++]);
     }
     if (st == PL_OK && l->mode == PL_MODE_TIMING) pl_module_decoded(m);
     return st == PL_OK ? prepare_system(gpu, m->program, cooperative) : st;
@@ -935,7 +632,7 @@ static void describe(launch_state *x)
     pl_result *out = x->out;
     pl_module *m = x->m;
     const bool counted = is_counted(x->l);
-    const shape *s = &x->first;
+    const pl_launch_shape *s = &x->first;
     out->theoretical_occupancy =
         (double)(s->occupancy.blocks * s->occupancy.warps) / m->gpu->machine->sm.warps;
     out->pc_stat = counted ? m->pc_stat : NULL;
@@ -955,7 +652,7 @@ static void close_launch(launch_state *x)
 }
 
 /* Prepares the grids. */
-static pl_status open_launch(launch_state *x, const shape *s)
+static pl_status open_launch(launch_state *x, const pl_launch_shape *s)
 {
     pl_module *m = x->m;
     pl_gpu *gpu = m->gpu;
@@ -990,7 +687,7 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
 {
     PL_UNGUARDED;
     size_t n = 0, code = m->program->code.n;
-    shape *s;
+    pl_launch_shape *s;
     for (const pl_launch *x = l; x; x = x->then) n++;
     if (!m->bound) m->grid_barrier = reads_grid_barrier(m->program);
     if (!m->bound) pl_bind(m->program, (int)m->host - 1);
