@@ -3,8 +3,8 @@
 
 /* Cycles that operations of one request on the same address occupy the unit beyond the interval of
  * other operations. Each waits for the result of the previous one; the unit performs another
- * request in half of that time (atomics.csv ways, 8 and 16 lanes on each word: 2.38 cycles for each
- * addition of floating-point numbers, 3.28 if all are on one word). */
+ * request in half of that time. (atomics.tsv ways, 8 and 16 lanes on each word: an addition of
+ * floating-point numbers takes 2.38 cycles, 3.28 if all are on one word.) */
 static uint64_t dependent_cost(const pl_memsys *m, const pl_mem_req *r, uint64_t deepest)
 {
     const uint64_t same = m->atomic_address_interval[r->alu], other = m->atomic_op_cost[r->alu];
