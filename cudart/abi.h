@@ -164,7 +164,7 @@ typedef struct cuda_launch_attribute {
         unsigned cluster[3];
         struct {
             void *event;
-            int flags;
+            int flags, at_start;
         } event;
     } value;
 } cuda_launch_attribute;

@@ -23,8 +23,9 @@ typedef struct cuda_node {
     struct cuda_vector_clock *clock;
     uint64_t updatable; /* handle for kernels, which may change it (graph_update.c); 0: none */
     bool disabled;
-    bool done;   /* in the current execution */
-    void **args; /* returned by a query of its parameters; owned, or NULL */
+    bool done;          /* in the current execution */
+    uint64_t host_call; /* number of the call of its host function, while that runs */
+    void **args;        /* returned by a query of its parameters; owned, or NULL */
 } cuda_node;
 
 /* Memory that a graph allocates keeps one address as long as a node refers to it. */
@@ -190,8 +191,11 @@ const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g);
 /* ---- op.c ---- */
 /* Launches the graph once the stream is ready; takes ownership. */
 int cuda_submit_graph(cuda_stream *s, cuda_graph *g);
-/* Executes the graph now; if one of its kernels waits, the rest follows later. */
+/* Executes the graph now; if a kernel or host function of it waits, the rest follows later. */
 int cuda_launch_graph_now(cuda_stream *s, cuda_graph *g);
+/* Calls a host function of a stream or graph. CUDA_BLOCKED: it has not returned; *number identifies
+ * the call, and is 0 before and after it. */
+int cuda_run_host(cuda_stream *s, cuda_host_fn *fn, void *arg, uint64_t *number);
 /* transfer.c: true if it copies or sets nothing. */
 bool cuda_is_empty(const cuda_op *op);
 

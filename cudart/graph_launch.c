@@ -60,7 +60,9 @@ static int run_node(cuda_stream *s, cuda_node *x, double start)
     if (!x->disabled)
         error = x->op.kind == OP_GRAPH       ? run_graph(&own, x->op.u.graph)
                 : x->op.kind == OP_CONDITION ? run_condition(&own, x->op.u.condition)
-                                             : cuda_execute(&own, &x->op);
+                : x->op.kind == OP_HOST
+                    ? cuda_run_host(&own, x->op.u.host.fn, x->op.u.host.arg, &x->host_call)
+                    : cuda_execute(&own, &x->op);
     x->end = own.ready;
     x->slot = own.slot;
     free(x->clock);
@@ -325,6 +327,7 @@ static int launch_graph(cuda_stream *s, cuda_graph *g)
     copy->handle = g;
     return cuda_submit_graph(s, copy);
 }
+
 /* A capture accepts neither graph launches nor uploads (H200). */
 int pl_cudaGraphLaunch(void *handle, void *stream)
 {

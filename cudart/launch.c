@@ -89,6 +89,7 @@ int cuda_check_window(const void *value)
  * graph node; or NULL. */
 typedef struct launch_extras {
     void *event, *node_handle;
+    bool at_start;         /* the event waits for the start of the kernel, not for its end */
     unsigned preferred[3]; /* cluster shape */
 } launch_extras;
 
@@ -120,6 +121,7 @@ static int apply_attribute(const cuda_launch_attribute *a, cuda_launch *l, launc
     case ATTRIBUTE_COMPLETION_EVENT:
         if (a->value.event.flags & ~1) return CU_INVALID_VALUE;
         b->event = a->value.event.event;
+        b->at_start = a->id == ATTRIBUTE_COMPLETION_EVENT || a->value.event.at_start;
         return event_error(cuda_table_get(&cuda.events, b->event));
     case ATTRIBUTE_UPDATABLE: /* a flag, followed by the returned handle */
         if (a->value.number)
@@ -142,7 +144,7 @@ static bool is_valid_preference(const unsigned *preferred, const cuda_launch *l)
 
 int pl_cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, void **args)
 {
-    if (!c) return CU_INVALID_VALUE;
+    if (!c || (c->attributes && !c->attribute)) return CU_INVALID_VALUE;
     cuda_launch l = {.grid = c->grid, .block = c->block, .shared = c->shared};
     launch_extras b = {.event = NULL};
     for (unsigned k = 0; k < c->attributes; k++) {
@@ -150,11 +152,16 @@ int pl_cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, vo
         if (error) return error;
     }
     if (!is_valid_preference(b.preferred, &l)) return CU_INVALID_CLUSTER;
-    const cuda_stream *s = b.node_handle ? cuda_stream_of(c->stream) : NULL;
-    if (s && !s->capture) return CU_NOT_SUPPORTED;
+    cuda_stream *s = cuda_stream_of(c->stream);
+    if (b.node_handle && s && !s->capture) return CU_NOT_SUPPORTED;
+    const bool starts = s && !s->capture && !cuda_is_blocked(s);
     const int error = launch(function, &l, args, c->stream);
     if (error) return error;
-    if (s) {
+    if (b.event && b.at_start && starts && cuda_is_blocked(s)) { /* the kernel polls memory */
+        cuda_record_event(s, b.event);
+        return CU_OK;
+    }
+    if (b.node_handle && s) {
         const uint64_t handle = cuda_enable_updates(cuda_capture_last(s));
         memcpy(b.node_handle, &handle, sizeof handle);
     }

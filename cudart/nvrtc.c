@@ -24,11 +24,13 @@ static int query_size(void *program, const char *name, size_t *bytes)
     return f.call ? f.call(program, bytes) : NVRTC_INTERNAL_ERROR;
 }
 
-/* True if there is a non-empty text. */
+/* True if there is machine code, and PTX to replace it. Programs compiled for a virtual
+ * architecture (compute_90) have no machine code. */
 static int has_ptx(void *program)
 {
-    size_t bytes = 0;
-    return query_size(program, "nvrtcGetPTXSize", &bytes) == 0 && bytes > 1;
+    size_t bytes = 0, code = 0;
+    return query_size(program, "nvrtcGetCUBINSize", &code) == 0 && code > 0 &&
+           query_size(program, "nvrtcGetPTXSize", &bytes) == 0 && bytes > 1;
 }
 
 int pl_nvrtcGetCUBINSize(void *program, size_t *bytes);

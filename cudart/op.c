@@ -222,24 +222,30 @@ typedef struct host_call {
 
 /* The host waits briefly, so that later operations find the effects of quick functions. The stream
  * of a longer function is blocked until it returns: it may wait for the program. */
-static int run_host(cuda_stream *s, void *what)
+int cuda_run_host(cuda_stream *s, cuda_host_fn *fn, void *arg, uint64_t *number)
 {
     const double patience = 0.02; /* s */
-    host_call *h = what;
-    const bool starts = !h->number;
+    const bool starts = !*number;
     if (starts) {
         cuda_order_op(s);
         cuda_order_host(s);
-        h->number = cuda_host_begin(h->fn, h->arg);
+        *number = cuda_host_begin(fn, arg);
     }
-    if (!h->number || !cuda_host_wait(h->number, starts ? patience : 0)) return CUDA_BLOCKED;
+    if (!*number || !cuda_host_wait(*number, starts ? patience : 0)) return CUDA_BLOCKED;
     if (!starts && cuda.now > s->ready) s->ready = cuda.now;
+    *number = 0;
     const int previous_device = cuda_self.device;
     cuda_self.device = s->device;
     cuda_clock_host_function(s);
     cuda_self.device = previous_device;
     note_completion(s);
     return CU_OK;
+}
+
+static int run_host(cuda_stream *s, void *what)
+{
+    host_call *h = what;
+    return cuda_run_host(s, h->fn, h->arg, &h->number);
 }
 
 static int submit_host(cuda_stream *s, const cuda_op *op)

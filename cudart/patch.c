@@ -1,6 +1,8 @@
 /* patch.c - programs with the statically linked runtime, which is nvcc's default. Their own cuda...
  * functions are located by the symbol tables of their files. The first instruction of each is
- * replaced by a jump to ours, before the program's constructors run.
+ * replaced by a jump to ours, before the program's constructors run. The same holds for libraries
+ * that it opens later (dlopen): the dynamic linker calls a function for debuggers (_r_debug.r_brk)
+ * once it has mapped them, and that function becomes a jump to ours, too.
  *
  * Only x86-64. A five-byte jump reaches a table of far jumps that is placed near the program. */
 #define _GNU_SOURCE /* dl_iterate_phdr */
@@ -16,6 +18,7 @@
 #include <unistd.h>
 
 enum {
+    NEAR_JUMP = 0xe9,    /* its first byte */
     NEAR_JUMP_BYTES = 5, /* bytes of a near jump */
     FAR_JUMP_BYTES = 14  /* bytes of a far jump */
 };
@@ -98,7 +101,7 @@ static void far_jump(uint8_t *at, const void *to)
 static void near_jump(uint8_t *at, const uint8_t *to)
 {
     const int32_t distance = (int32_t)(to - (at + NEAR_JUMP_BYTES));
-    at[0] = 0xe9;
+    at[0] = NEAR_JUMP;
     memcpy(at + 1, &distance, sizeof distance);
 }
 
@@ -160,6 +163,37 @@ static const char relink[] =
     "redirected. Link it again without -s (and do not strip it), or with nvcc's option -cudart "
     "shared";
 
+/* Objects that have been seen so far, by load bias. */
+static struct {
+    uint64_t *at;
+    size_t n, cap;
+    unsigned long long removed; /* objects that the program had closed when they were seen */
+} seen;
+
+/* False: no memory, or it was there before. */
+static bool is_new(const struct dl_phdr_info *o)
+{
+    if (seen.removed != o->dlpi_subs) seen.n = 0; /* addresses may have been used again */
+    seen.removed = o->dlpi_subs;
+    for (size_t k = 0; k < seen.n; k++)
+        if (seen.at[k] == o->dlpi_addr) return false;
+    if (seen.n == seen.cap) {
+        const size_t cap = seen.cap ? 2 * seen.cap : 64;
+        uint64_t *at = realloc(seen.at, cap * sizeof *at);
+        if (!at) return false;
+        seen.at = at;
+        seen.cap = cap;
+    }
+    seen.at[seen.n++] = o->dlpi_addr;
+    return true;
+}
+
+static bool is_redirected(const cuda_host_image *i, const struct dl_phdr_info *o)
+{
+    const Elf64_Sym *s = find_symbol(i, "__cudaRegisterFatBinary");
+    return *(const uint8_t *)(uintptr_t)(o->dlpi_addr + s->st_value) == NEAR_JUMP;
+}
+
 static int patch_object(struct dl_phdr_info *o, size_t size, void *program)
 {
     (void)size;
@@ -167,11 +201,11 @@ static int patch_object(struct dl_phdr_info *o, size_t size, void *program)
     const bool first = *(int *)program == 0;
     const char *path = first ? "/proc/self/exe" : o->dlpi_name;
     *(int *)program = 1;
-    if (!*path) return 0;
+    if (!*path || !is_new(o)) return 0;
     if (cuda_host_image_open(path, &i) && i.size > 0) {
         const bool symbols = cuda_host_image_symbols(&i);
         if (symbols && find_symbol(&i, "__cudaRegisterFatBinary") &&
-            find_symbol(&i, "cudaMalloc")) {
+            find_symbol(&i, "cudaMalloc") && !is_redirected(&i, o)) {
             const span s = code_span(o);
             if (!redirect(&i, &s))
                 cuda_report("the calls of %s cannot be redirected: %s", path, strerror(errno));
@@ -185,12 +219,45 @@ static int patch_object(struct dl_phdr_info *o, size_t size, void *program)
     return 0;
 }
 
+#ifdef __x86_64__
+/* Called by the dynamic linker. */
+static void patch_opened(void)
+{
+    int program = 0;
+    if (_r_debug.r_state == RT_CONSISTENT) dl_iterate_phdr(patch_object, &program);
+}
+
+/* The function for debuggers only returns. The jump replaces it, and padding up to the next
+ * function. */
+static void watch_linker(void)
+{
+    static const uint8_t branch_target[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
+    enum { RETURN = 0xc3, ALIGN = 16 };
+    uint8_t *at = (uint8_t *)(uintptr_t)_r_debug.r_brk;
+    if (!at || (uintptr_t)at % ALIGN) return;
+    size_t n = memcmp(at, branch_target, sizeof branch_target) == 0 ? sizeof branch_target : 0;
+    if (at[n++] != RETURN) return;
+    for (; n < FAR_JUMP_BYTES; n++) /* bytes of the instruction nop, of any length, and of int3 */
+        if (!memchr("\x66\x2e\x0f\x1f\x40\x44\x80\x84\x00\x90\xcc", at[n], 11)) return;
+    const span s = {.first = (uintptr_t)at, .end = (uintptr_t)at + FAR_JUMP_BYTES};
+    if (!protect(&s, PROT_READ | PROT_WRITE | PROT_EXEC)) return;
+    const union {
+        void (*function)(void);
+        void *address;
+    } to = {.function = patch_opened};
+    far_jump(at, to.address);
+    protect(&s, PROT_READ | PROT_EXEC);
+}
+#endif
+
 /* Constructors of libraries run before those of the program. */
 __attribute__((constructor)) static void patch(void)
 {
 #ifdef __x86_64__
     int program = 0;
-    if (getenv("PTXLOOM_OPTIONS")) dl_iterate_phdr(patch_object, &program);
+    if (!getenv("PTXLOOM_OPTIONS")) return;
+    dl_iterate_phdr(patch_object, &program);
+    watch_linker();
 #else
     (void)patch_object;
 #endif

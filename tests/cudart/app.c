@@ -742,6 +742,7 @@ static const struct {
     {"values_of_host", values_of_host},
     {"values_of_mailboxes", values_of_mailboxes},
     {"host_function_waits", host_function_waits},
+    {"graph_function_waits", graph_function_waits},
     {"values_of_threads", values_of_threads},
     {"values_in_graphs", values_in_graphs},
     {"values_on_the_clock", values_on_the_clock},

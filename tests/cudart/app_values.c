@@ -16,6 +16,8 @@ int cuGraphAddBatchMemOpNode(void **out, void *graph, void *const *before, size_
 int cuGraphBatchMemOpNodeGetParams(void *node, void *params);
 int cuGraphExecBatchMemOpNodeSetParams(void *exec, void *node, const void *params);
 int cudaGraphNodeGetType(void *node, int *type);
+int cudaLaunchKernelExC(const void *config, const void *function, void **args);
+int cudaEventCreateWithFlags(void **event, unsigned flags);
 int cuGraphNodeGetType(void *node, int *type);
 int cudaGraphAddEventWaitNode(void **out, void *graph, void *const *before, size_t nbefore,
                               void *event);
@@ -172,6 +174,29 @@ void graph_waits_for_event(void)
     EXPECT(cudaEventRecord(e, s), 0);
     EXPECT(cudaStreamEndCapture(s, &graph), 0);
     EXPECT(cudaEventElapsedTime(&ms, e, e), CU_INVALID_VALUE);
+}
+
+/* The same for a node of a graph. The graph may be destroyed meanwhile. */
+void graph_function_waits(void)
+{
+    void *s = stream(1), *graph, *exec, *node;
+    const struct {
+        void (*fn)(void *);
+        void *arg;
+    } function = {wait_for_word, NULL};
+    words();
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphAddHostNode(&node, graph, NULL, 0, &function), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    EXPECT(cudaGraphLaunch(exec, s), 0);
+    EXPECT(cudaGraphExecDestroy(exec), 0);
+    EXPECT(cudaGraphDestroy(graph), 0);
+    store(s, 1, 7);
+    EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+    EXPECT(seen(1), 0);
+    set(0, 1);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(seen(1), 7);
 }
 
 /* The host writes a value and polls for its effect. */
@@ -384,6 +409,26 @@ static void hold(void *s, void *from, size_t to)
     EXPECT(cudaLaunchKernel(stub_hold, shape(1), shape(1), args, 0, s), 0);
 }
 
+/* The event of a launch whose kernel has started does not wait for its end. */
+static void launch_is_complete(void *s)
+{
+    enum { NO_TIMING = 2 };
+    void *e, *from = &word[0], *to = &word[6], *args[] = {&from, &to};
+    cuda_launch_attribute a = {.id = ATTRIBUTE_COMPLETION_EVENT};
+    cuda_launch_config c = {
+        .grid = shape(1), .block = shape(1), .stream = s, .attribute = &a, .attributes = 1};
+    EXPECT(cudaEventCreateWithFlags(&e, NO_TIMING), 0);
+    a.value.event.event = e;
+    set(0, 0);
+    EXPECT(cudaLaunchKernelExC(&c, stub_hold, args), 0);
+    EXPECT(cudaEventSynchronize(e), 0);
+    EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+    set(0, 1);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    c.attribute = NULL;
+    EXPECT(cudaLaunchKernelExC(&c, stub_hold, args), CU_INVALID_VALUE);
+}
+
 /* Kernels that poll a value wait for the program or for another stream; meanwhile only their own
  * streams are blocked. */
 void kernels_wait(void)
@@ -418,6 +463,7 @@ void kernels_wait(void)
     set(0, 1);
     EXPECT(cudaDeviceSynchronize(), 0);
     EXPECT(seen(4) == 1 && seen(5) == 6, 1);
+    launch_is_complete(s);
 }
 
 /* Nothing is left that could change the value. */

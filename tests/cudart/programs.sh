@@ -31,7 +31,7 @@ n=1
 awk -v what=doc -f "$root/cudart/api.awk" "$root/cudart/api.def" | cmp -s - "$root/doc/cuda-api.md" && echo "ok 1 - doc/cuda-api.md is up to date" ||
     echo "not ok 1 - doc/cuda-api.md differs from api.def: make cuda-api-update"
 
-for t in vectors symbols constants_written memory batches driver_copies driver_contexts contexts_of_handles stream_values values_of_kernels values_of_host values_of_mailboxes host_function_waits values_of_threads kernels_wait graph_waits_for_event values_in_graphs kernel_waits kernel_waits_on_device kernel_waits_in_graph kernel_waits_for_thread kernel_runs_for_long advice stream_attributes lazily refused graphs_refused virtual_memory ipc pool_ipc registered driver_array old_properties streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition graph_object graph_block graphs_of_kernels graph_in_capture graph_edges graph_rules graph_capture_into grid_barrier capture_rules pool reset node_updates tensor_maps context_flags as_recorded set_launches; do runs "$t" 5 good "" app $t; done
+for t in vectors symbols constants_written memory batches driver_copies driver_contexts contexts_of_handles stream_values values_of_kernels values_of_host values_of_mailboxes host_function_waits graph_function_waits values_of_threads kernels_wait graph_waits_for_event values_in_graphs kernel_waits kernel_waits_on_device kernel_waits_in_graph kernel_waits_for_thread kernel_runs_for_long advice stream_attributes lazily refused graphs_refused virtual_memory ipc pool_ipc registered driver_array old_properties streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition graph_object graph_block graphs_of_kernels graph_in_capture graph_edges graph_rules graph_capture_into grid_barrier capture_rules pool reset node_updates tensor_maps context_flags as_recorded set_launches; do runs "$t" 5 good "" app $t; done
 runs "vectors, LZ4" 5 good "" env APP_FATBIN=lz4 "$loom" exec "$build/tests/cudart/app" vectors
 large() { APP_FATBIN=large "$loom" exec --module-cache kept "$build/tests/cudart/app" vectors; echo "$?, $(ls kept | wc -l) kept"; }
 for t in assembled loaded; do runs "module cache: $t" 0 "good
@@ -221,6 +221,30 @@ for case in "'some' is not a value for --mode: it is timing|functional;--mode so
     runs "invalid PTXLOOM_OPTIONS, without the wrapper: ${case#*;}" 2 "" "${case%;*}" env PTXLOOM_OPTIONS="${case#*;}" LD_LIBRARY_PATH="$build/cudart" "$build/tests/cudart/app" device
 done
 
+if command -v cc >/dev/null 2>&1; then
+    cat >lib.c <<'END'
+#define STATIC __attribute__((visibility("hidden"), noinline))
+volatile int calls;
+STATIC void **__cudaRegisterFatBinary(void *p) { calls = 2; return p; }
+STATIC int cudaMalloc(void **p, unsigned long n) { calls = n == 4 && p; return 77; }
+int allocated;
+__attribute__((constructor)) static void begin(void) { void *p; allocated = cudaMalloc(&p, 4); }
+END
+    cat >open.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+    for (int k = 0; k < 2; k++) {
+        void *lib = dlopen("./lib.so", RTLD_NOW);
+        printf("%d ", *(int *)dlsym(lib, "allocated"));
+        dlclose(lib);
+    }
+    puts("");
+}
+END
+    cc -shared -fPIC -o lib.so lib.c && cc -o k open.c -ldl && runs "a library with the static runtime that is opened later" 0 "0 0 " "" "$loom" exec ./k
+fi
 if command -v nvcc >/dev/null 2>&1 && [ -z "${PTXLOOM_NO_NVCC:-}" ]; then
     cat >k.cu <<'END'
 #include <cstdio>
@@ -272,10 +296,12 @@ int main()
     cuInit(0); cuDevicePrimaryCtxRetain(&c, 0); cuCtxSetCurrent(c);
     printf("%d ", cuModuleLoadData(&m, code)); cuModuleGetFunction(&f, m, "k"); cuMemAlloc(&d, 4);
     void *args[] = {&d}; cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, args, nullptr); cuMemcpyDtoH(&v, d, 4);
-    printf("%d\n", v);
+    option = "-arch=compute_90"; /* no machine code */
+    nvrtcCreateProgram(&p, text, "k.cu", 0, nullptr, nullptr); nvrtcCompileProgram(p, 1, &option); nvrtcGetCUBINSize(p, &n);
+    printf("%d %d\n", v, (int)n);
 }
 END
-    nvcc -cudart none -o k rtc.cpp -lnvrtc "$build/cudart/libptxloom_cuda.so" >log 2>&1 && runs "NVRTC to machine code" 0 "0 0 42" "" "$loom" exec ./k
+    nvcc -cudart none -o k rtc.cpp -lnvrtc "$build/cudart/libptxloom_cuda.so" >log 2>&1 && runs "NVRTC to machine code" 0 "0 0 42 0" "" "$loom" exec ./k
     nvcc -o k k.cu && strip k && runs "a stripped program" 2 "" "-cudart shared" "$loom" exec ./k
     printf '#include <cstdio>\n__global__ void k() {}\nextern "C" int cuInit(unsigned n) { return n + 70; }\nint main() { k<<<1, 1>>>(); printf("%%d %%d\\n", cuInit(7), cudaDeviceSynchronize()); }\n' >own.cu
     nvcc -arch=sm_90 -o k own.cu && runs "a function of the program with a driver function's name" 0 "77 0" "" "$loom" exec ./k
