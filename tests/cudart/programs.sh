@@ -64,7 +64,7 @@ runs "kernel output appears when the host synchronises" 5 "host
 launched
 block
 block
-007
+%.*d
 host again
 good" "" app printing
 runs "a kernel that does not terminate" 5 good "stopped by the limit of 100000 instructions" with "--max-instructions 100000" spin

@@ -160,7 +160,7 @@ static uint64_t next_argument(arguments *a, size_t bytes, bool known)
 /* A conversion in the source: "%[flags][width][.precision][size]type". */
 typedef struct spec {
     char flags[8];
-    int width, precision; /* -1: none, -2: from an argument */
+    int width, precision; /* -1: none, -2: width from an argument */
     bool left;            /* '-', or a negative width from an argument */
     int size;             /* 0, 'h', 'H' (hh), 'l', 'L' (ll) */
     char type;
@@ -182,10 +182,6 @@ static const char *parse(const char *p, spec *s)
         p++;
         for (s->precision = 0; *p >= '0' && *p <= '9'; p++)
             s->precision = s->precision < 100000 ? s->precision * 10 + (*p - '0') : s->precision;
-        if (p[-1] == '.' && *p == '*') {
-            s->precision = -2;
-            p++;
-        }
     }
     if (*p == 'h') {
         s->size = p[1] == 'h' ? 'H' : 'h';
@@ -241,10 +237,6 @@ static void convert_wide(line *t, const spec *s, arguments *a)
     const size_t start = t->n;
     plain.width = s->width == -1 ? -1 : width < MAX_FIELD ? (int)width : MAX_FIELD;
     plain.left = left;
-    if (s->precision == -2) { /* a negative one does not count */
-        const int32_t precision = (int32_t)next_argument(a, 4, true);
-        plain.precision = precision < 0 ? -1 : precision < MAX_FIELD ? precision : MAX_FIELD;
-    }
     t->full |= width > t->max_chars;
     convert(t, &plain, a);
     if (width > MAX_FIELD) widen(t, start, width, left, strchr(s->flags, '0') != NULL);
