@@ -74,9 +74,10 @@ tests_fuzz_litmus_LDADD = libpl_harness.a $(loom)
 tests_labs_LDADD = libpl_harness.a $(loom) -lm
 tests_ptxcheck_LDADD = $(loom)
 
-# --enable-native leaves the tests unoptimised, except for those with loops of their own that take seconds.
+# --enable-native leaves the tests unoptimised, except for those with loops of their own that take seconds, and the CUDA program,
+# whose functions are named in expected messages as they are inlined.
 tests/%.$(OBJEXT) cli/tests_faults-%.$(OBJEXT): CFLAGS += $(PL_TEST_CFLAGS)
-tests/accuracy/%.$(OBJEXT) tests/forms/%.$(OBJEXT) $(tests_unit_test_num_OBJECTS) $(tests_unit_test_mufu_OBJECTS) \
+tests/accuracy/%.$(OBJEXT) tests/cudart/%.$(OBJEXT) tests/forms/%.$(OBJEXT) $(tests_unit_test_num_OBJECTS) $(tests_unit_test_mufu_OBJECTS) \
   $(tests_unit_test_tensor_OBJECTS) $(tests_unit_test_tcgen05_OBJECTS): PL_TEST_CFLAGS =
 
 # Checkers: kernels with one error each, and their fixed counterparts.
