@@ -292,10 +292,10 @@ static size_t dependents_of(cuda_node *const *list, size_t n, const cuda_node *x
     return found;
 }
 
-static int nodes_differ(const node_pairs *p, size_t k);
+static int nodes_differ(const node_pairs *p, size_t k, void **at);
 
 /* Returns the reason why the executable graph cannot be updated from the other graph; 0: it can.
- * *at: the node of the other graph, or NULL: the graph as a whole. */
+ * *at: the node of the other graph or of a child graph in it, or NULL: a graph as a whole. */
 static int differs(const cuda_graph *exec, const cuda_graph *g, void **at)
 {
     *at = NULL;
@@ -303,8 +303,7 @@ static int differs(const cuda_graph *exec, const cuda_graph *g, void **at)
     node_pairs p;
     int why = pair_nodes(&p, exec, g) ? 0 : UPDATE_ERROR;
     for (size_t k = 0; k < g->n && !why; k++) {
-        why = nodes_differ(&p, k);
-        if (why) *at = p.b[k];
+        why = nodes_differ(&p, k, at);
     }
     free_pairs(&p);
     return why;
@@ -318,10 +317,10 @@ static bool same_rows(const cuda_set *a, const cuda_set *b)
            a->pitch == b->pitch;
 }
 
-static int nodes_differ(const node_pairs *p, size_t k)
+static int nodes_differ(const node_pairs *p, size_t k, void **at)
 {
     const cuda_node *a = p->a[k], *b = p->b[k];
-    void *inside;
+    *at = p->b[k];
     if (a->op.kind != b->op.kind) return UPDATE_TYPE;
     if (a->nbefore != b->nbefore || dependents_of(p->a, p->n, a) != dependents_of(p->b, p->n, b))
         return UPDATE_TOPOLOGY;
@@ -336,7 +335,9 @@ static int nodes_differ(const node_pairs *p, size_t k)
     if (a->op.kind == OP_COPY && !same_memory_kinds(&a->op.u.copy, &b->op.u.copy))
         return UPDATE_PARAMETERS;
     if (a->op.kind == OP_SET && !same_rows(&a->op.u.set, &b->op.u.set)) return UPDATE_PARAMETERS;
-    return a->op.kind == OP_GRAPH ? differs(a->op.u.graph, b->op.u.graph, &inside) : 0;
+    if (a->op.kind == OP_GRAPH) return differs(a->op.u.graph, b->op.u.graph, at);
+    *at = NULL;
+    return 0;
 }
 
 int cuda_same_topology(const cuda_graph *exec, const cuda_graph *g)

@@ -75,6 +75,8 @@ void graph_block(void)
 }
 
 int cudaGraphAddEmptyNode(void **out, void *graph, void *const *before, size_t nbefore);
+int cudaGraphAddChildGraphNode(void **out, void *graph, void *const *before, size_t nbefore,
+                               void *child);
 int cudaGraphUpload(void *exec, void *stream);
 
 /* Launching a graph into a capturing stream, or uploading one, invalidates the capture (H200). */
@@ -358,8 +360,8 @@ static void flags_by_rule(void)
     EXPECT(cudaGraphInstantiateWithParams(&exec, graph, &p), 0);
 }
 
-/* Rules for nodes, their changes and instantiation (H100). */
-/* Nodes are paired in the order of their edges, and not of their creation. */
+/* Nodes are paired in the order of their edges, and not of their creation. A child graph with
+ * another number of nodes is no node's fault. */
 static void updates_by_rule(void)
 {
     struct {
@@ -379,8 +381,18 @@ static void updates_by_rule(void)
     EXPECT(cudaGraphAddDependencies(other, &new[1], &new[0], NULL, 1), 0);
     EXPECT(cudaGraphExecUpdate(exec, other, &info), 0);
     EXPECT(cudaGraphGetEdges(graph, node, NULL, NULL, &(size_t){1}), CU_INVALID_VALUE);
+    void *parent;
+    EXPECT(cudaGraphCreate(&parent, 0), 0);
+    EXPECT(cudaGraphAddChildGraphNode(&node[0], parent, NULL, 0, graph), 0);
+    EXPECT(cudaGraphInstantiate(&exec, parent, 0), 0);
+    EXPECT(cudaGraphAddEmptyNode(&new[0], graph, NULL, 0), 0);
+    EXPECT(cudaGraphCreate(&parent, 0), 0);
+    EXPECT(cudaGraphAddChildGraphNode(&node[0], parent, NULL, 0, graph), 0);
+    EXPECT(cudaGraphExecUpdate(exec, parent, &info), 910);
+    EXPECT(info.result == 2 && !info.node, 1);
 }
 
+/* Rules for nodes, their changes and instantiation (H100). */
 void graph_rules(void)
 {
     void *a, *b;
