@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MAX_SUBSTITUTIONS = 64, MAX_ARGUMENTS = 16, MAX_DEPTH = 16 };
+/* MAX_TEXT: bytes; substitutions of substitutions grow exponentially. */
+enum { MAX_SUBSTITUTIONS = 64, MAX_ARGUMENTS = 16, MAX_DEPTH = 16, MAX_TEXT = 4096 };
 
 typedef struct reader {
     pl_arena *a;
@@ -26,6 +27,14 @@ static const char *fail(reader *r)
     return "";
 }
 
+/* `first`, then `second` with `between` if both are not empty. */
+static const char *joined(reader *r, const char *first, const char *between, const char *second)
+{
+    if (strlen(first) + strlen(second) > MAX_TEXT) return fail(r);
+    const bool both = *first && *second;
+    return pl_arena_printf(r->a, "%s%s%s", first, both ? between : "", second);
+}
+
 static bool next(reader *r, const char *text)
 {
     const size_t n = strlen(text);
@@ -36,11 +45,8 @@ static bool next(reader *r, const char *text)
 
 static const char *add_substitution(reader *r, const char *text)
 {
-    if (r->n < MAX_SUBSTITUTIONS)
-        r->substitution[r->n++] = text;
-    else
-        r->failed = true;
-    return text;
+    if (r->n >= MAX_SUBSTITUTIONS || strlen(text) > MAX_TEXT) return fail(r);
+    return r->substitution[r->n++] = text;
 }
 
 static const char *read_identifier(reader *r)
@@ -99,10 +105,12 @@ static const char *read_arguments(reader *r, const char *text, bool of_function)
     while (!r->failed && !next(r, "E")) {
         const char *one = "";
         if (next(r, "J")) {
+            if (++r->depth > MAX_DEPTH) fail(r);
             text = read_arguments(r, text, false);
+            r->depth--;
         } else {
             one = next(r, "L") ? read_literal(r) : *r->at == 'X' ? fail(r) : read_type(r);
-            text = pl_arena_printf(r->a, "%s%s%s", text, *text ? ", " : "", one);
+            text = joined(r, text, ", ", one);
         }
         if (of_function && r->arguments < MAX_ARGUMENTS) r->argument[r->arguments++] = one;
     }
@@ -150,7 +158,7 @@ static const char *read_nested(reader *r, bool of_function, bool *is_template)
             const char *one = next(r, "C1") || next(r, "C2") ? constructor(r, text)
                               : next(r, "T")                 ? read_parameter(r)
                                                              : read_identifier(r);
-            text = pl_arena_printf(r->a, "%s%s%s", text, *text ? "::" : "", one);
+            text = joined(r, text, "::", one);
             *is_template = false;
         }
         if (*r->at != 'E') add_substitution(r, text);
@@ -254,8 +262,7 @@ const char *pl_demangle(pl_arena *a, const char *name)
     const char *list = "";
     for (unsigned n = 0; !r.failed && *r.at; n++) {
         const char *t = read_type(&r);
-        if (n || strcmp(t, "void") != 0)
-            list = pl_arena_printf(a, "%s%s%s", list, n ? ", " : "", t);
+        if (n || strcmp(t, "void") != 0) list = joined(&r, list, ", ", t);
     }
     if (r.failed) return name;
     return pl_arena_printf(a, "%s%s%s(%s)", result ? result : "", result ? " " : "", text, list);

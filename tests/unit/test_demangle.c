@@ -1,6 +1,9 @@
 /* test_demangle.c - names of functions as compute-sanitizer 2025.3 printed them on an H100. */
 #include "tests/unit/unit.h"
 #include "lib/demangle.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const struct {
     const char *mangled, *name;
@@ -36,4 +39,39 @@ START_TEST(names)
 }
 END_TEST
 
-UNIT_MAIN("demangle", names)
+/* Each argument is a template of its predecessor, twice. An argument adds two substitutions. */
+START_TEST(exponential_name)
+{
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    char name[1024] = "_Z1fI1aI1b1bE";
+    for (unsigned k = 1; k < 28; k++) {
+        const unsigned last = 2 * k + 1;
+        char code[3] = {digits[last % 36], '\0', '\0'}, one[32];
+        if (last >= 36) snprintf(code, sizeof code, "1%c", digits[last % 36]);
+        snprintf(one, sizeof one, "1aIS%s_S%s_E", code, code);
+        strcat(name, one);
+    }
+    strcat(name, "EvT_");
+    pl_arena *a = pl_arena_open();
+    ck_assert_str_eq(pl_demangle(a, name), name);
+    ck_assert_uint_lt(pl_arena_bytes(a), 1 << 22);
+    pl_arena_close(a);
+}
+END_TEST
+
+START_TEST(deeply_nested_packs)
+{
+    enum { DEPTH = 1000000 };
+    char *name = malloc(DEPTH + 8);
+    ck_assert_ptr_nonnull(name);
+    strcpy(name, "_Z1fI");
+    memset(name + 5, 'J', DEPTH);
+    name[5 + DEPTH] = '\0';
+    pl_arena *a = pl_arena_open();
+    ck_assert_ptr_eq(pl_demangle(a, name), name);
+    pl_arena_close(a);
+    free(name);
+}
+END_TEST
+
+UNIT_MAIN("demangle", names, exponential_name, deeply_nested_packs)
