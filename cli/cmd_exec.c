@@ -91,7 +91,7 @@ static int start_program(pl_gpu *gpu, const char *options, char **program)
     }
     snprintf(library, sizeof library, "%s/libptxloom_cuda.so", folder);
     if (!prepend("LD_PRELOAD", library, ':') || !prepend("LD_LIBRARY_PATH", folder, ':') ||
-        setenv("NVTX_INJECTION64_PATH", library, 1) != 0 ||
+        (strstr(options, " --trace ") && setenv("NVTX_INJECTION64_PATH", library, 1) != 0) ||
         setenv("PTXLOOM_OPTIONS", options, 1) != 0)
         return cli_no_memory();
     execvp(program[0], program);

@@ -485,6 +485,14 @@ uint8_t *cuda_view(uint64_t address, uint64_t bytes, int *device)
     return NULL;
 }
 
+bool cuda_in_heap(const void *p)
+{
+    bool found = false;
+    for (int d = 0; d < cuda.devices; d++)
+        found |= pl_gpu_in_heap(cuda.device[d].gpu, (uintptr_t)p);
+    return found;
+}
+
 uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device)
 {
     const uint64_t address = (uintptr_t)p;

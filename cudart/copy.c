@@ -28,7 +28,7 @@ static int submit_copy(const cuda_copy *c, void *stream, bool wait)
     if (!error && wait && s->capture) return cuda_invalidate_capture(s);
     if (!error) error = cuda_submit(s, &op);
     if (wait) cuda_wait_for_copy(s, c);
-    return error || !wait ? error : cuda.sticky;
+    return error || !wait || cuda_is_empty(&op) ? error : cuda.sticky;
 }
 
 int pl_cudaMemcpy(void *to, const void *from, size_t bytes, int kind)

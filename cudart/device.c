@@ -407,11 +407,12 @@ int pl_cudaDeviceGetLimit(size_t *value, int limit)
 {
     const int error = value ? check_limit(limit) : CU_INVALID_VALUE;
     if (error) return error;
-    const cuda_device *d = cuda_current_device();
+    const cuda_limits *l = cuda_current_limits();
+    const bool set = l->set >> limit & 1;
     double persisting = 0;
-    *value = d->limited >> limit & 1 ? d->limit[limit] : limits[limit];
-    if (limit == PERSISTING && !(d->limited >> limit & 1) &&
-        pl_gpu_value(d->gpu, "l2.persisting", "B", &persisting))
+    *value = set ? l->value[limit] : limits[limit];
+    if (limit == PERSISTING && !set &&
+        pl_gpu_value(cuda_current_device()->gpu, "l2.persisting", "B", &persisting))
         *value = (size_t)persisting;
     return CU_OK;
 }
@@ -475,8 +476,9 @@ int pl_cudaDeviceSetLimit(int limit, size_t value)
         return CU_INVALID_VALUE;
     value = adjusted_limit(limit, value);
     if (!can_resize(limit, value)) return CU_INVALID_VALUE;
-    cuda_current_device()->limit[limit] = value;
-    cuda_current_device()->limited |= 1u << limit;
+    cuda_limits *l = cuda_current_limits();
+    l->value[limit] = value;
+    l->set |= 1u << limit;
     return CU_OK;
 }
 

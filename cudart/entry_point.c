@@ -29,11 +29,11 @@ static int count_forms(const char *name, int version)
 }
 
 /* Returns a function of the driver; NULL: none, or not of the driver. */
-static void *address_of(const char *name)
+static void *address_of(const char *name, bool refused)
 {
     if (strncmp(name, "cu", 2) != 0 || strncmp(name, "cuda", 4) == 0) return NULL;
     for (size_t k = 0; k < cuda_entry_point_count; k++)
-        if (!(cuda_entry_points[k].versions & REFUSED) &&
+        if ((refused || !(cuda_entry_points[k].versions & REFUSED)) &&
             strcmp(cuda_entry_points[k].name, name) == 0)
             return cuda_entry_points[k].address;
     return NULL;
@@ -49,7 +49,8 @@ static bool is_later_form(const char *name)
     return count_forms(base, NEWEST) > 1;
 }
 
-/* Finds the latest form of a call in this version. */
+/* Finds the latest form of a call in this version. A program gets a form with addresses of 32 bits,
+ * which fails when it is called. */
 static int entry_point(const char *name, int version, bool per_thread, void **out)
 {
     char full[128];
@@ -62,7 +63,7 @@ static int entry_point(const char *name, int version, bool per_thread, void **ou
         static const char *const stream[] = {"_ptsz", "_ptds", ""};
         for (int pass = per_thread ? 0 : 2; pass < 3 && !*out; pass++) {
             snprintf(full, sizeof full, "%s%s%s", name, suffix, stream[pass]);
-            *out = address_of(full);
+            *out = address_of(full, forms == 1 && count_forms(name, NEWEST) > 1);
         }
     }
     return *out ? FOUND : forms == 0 ? TOO_OLD : NO_SUCH_NAME;

@@ -129,7 +129,7 @@ static pl_launch launch_of(const cuda_function *f, const cuda_launch *l, const v
                        .block = {l->block.x, l->block.y, l->block.z},
                        .cluster = {cluster[0], cluster[1], cluster[2]},
                        .dynamic_shared = (uint32_t)l->shared,
-                       .stack = (uint32_t)cuda_current_device()->limit[0],
+                       .stack = (uint32_t)cuda_current_limits()->value[0],
                        .params = params,
                        .param_bytes = f->info.param_bytes,
                        .mode = timed ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL,
@@ -323,7 +323,6 @@ static int end_launch(cuda_stream *s, cuda_suspended *x, const pl_result *r)
         }
         return CU_OK;
     }
-    cuda_flush();
     cuda_print_messages();
     hint_host_memory(r);
     hint_page_bounds(r);

@@ -148,6 +148,7 @@ int pl_cudaPointerGetAttributes(cuda_pointer_attributes *out, const void *p)
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     *out = (cuda_pointer_attributes){.device = -2, .host_pointer = (void *)(uintptr_t)p};
     int device = a ? a->device : 0;
+    if (cuda_in_heap(p)) return CU_OK;
     if (!a && !(p && cuda_view((uintptr_t)p, 1, &device))) return CU_OK;
     out->type = a ? a->type : cuda_in_window((uintptr_t)p) ? MEMORY_DEVICE : MEMORY_MANAGED;
     out->device = device;
@@ -196,7 +197,7 @@ int pl_cudaDeviceReset(void)
         cuda_set_access_all(d, cuda_self.device, d == cuda_self.device);
     }
     device->peers = 0;
-    device->limited = 0;
+    device->limits.set = 0;
     device->printed = false;
     device->flags = 0;
     cuda.runtime_used &= ~(1u << cuda_self.device);

@@ -447,11 +447,11 @@ int cuda_variable_of(const void *host, uint64_t *address, uint64_t *bytes)
 
 bool cuda_variable_at(uint64_t address, uint64_t *start, uint64_t *bytes)
 {
-    for (const cuda_module *m = cuda.modules; m; m = m->next)
-        for (size_t k = 0; cuda_loaded(m) && k < m->nvariables; k++)
-            if (pl_module_symbol(cuda_loaded(m), m->variable[k].name, start, bytes) == PL_OK &&
-                address - *start < *bytes)
-                return true;
+    for (const cuda_module *m = cuda.modules; m; m = m->next) {
+        pl_module *loaded = cuda_loaded(m);
+        const char *name = loaded ? pl_module_variable(loaded, address, start) : NULL;
+        if (name && pl_module_symbol(loaded, name, start, bytes) == PL_OK) return true;
+    }
     return false;
 }
 

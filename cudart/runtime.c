@@ -57,12 +57,19 @@ static bool open_device(void)
 
 static bool found_errors, has_reports;
 
+/* The first call that waits after a kernel failed shows what it printed, or the end. */
+static void show_failed(void)
+{
+    if (cuda.sticky) cuda_flush();
+}
+
 /* Prints the output that options request at process exit. Returns the exit status. */
 static int report_at_end(int status)
 {
     static bool reported_before;
     if (!cuda.devices || reported_before) return status;
     reported_before = true;
+    show_failed();
     for (cuda_module *m = cuda.modules; m; m = m->next) cuda_show_findings(m);
     const bool reported = cuda_checked_report(status != 0);
     found_errors = cuda_found_errors() || reported;
@@ -149,6 +156,7 @@ int cuda_enter_driver(const char *name, cuda_driver_entry how, bool per_thread)
     if (how == CUDA_BY_PROGRAM) return CU_OK;
     if (how == CUDA_IN_CONTEXT && !cuda_self.has_context) return CU_INVALID_CONTEXT;
     if (how == CUDA_IN_CONTEXT && cuda_current_was_reset()) return CU_CONTEXT_DESTROYED;
+    show_failed();
     return cuda.sticky;
 }
 
@@ -156,12 +164,13 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
 {
     const int error = begin_call(name, per_thread);
     cuda.initialised = true;
-    if (how == CUDA_WORK) {
+    if (how != CUDA_QUERY) {
         cuda_self.has_context = true;
         cuda.runtime_used |= 1u << cuda_self.device;
         cuda.was_reset &= ~(1u << cuda_self.device);
     }
     if (!error && cuda_self.callback) return CU_NOT_PERMITTED;
+    if (how != CUDA_QUERY) show_failed();
     return error ? error : how == CUDA_WORK ? cuda.sticky : CU_OK;
 }
 

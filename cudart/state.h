@@ -167,15 +167,20 @@ typedef struct cuda_event {
 
 /* ---- the process ---- */
 
+/* Limits of a context (cudaLimit). */
+typedef struct cuda_limits {
+    uint64_t value[16];
+    unsigned set; /* bit k: limit k has been set */
+} cuda_limits;
+
 /* A device and its primary context. */
 typedef struct cuda_device {
     pl_gpu *gpu;
     unsigned sms;
     cuda_stream legacy;
     uint64_t used; /* bytes of its memory in use */
-    uint64_t limit[16];
-    unsigned limited; /* bit k: limit k has been set */
-    unsigned flags;   /* of its primary context; the runtime adds cudaDeviceMapHost */
+    cuda_limits limits;
+    unsigned flags; /* of its primary context; the runtime adds cudaDeviceMapHost */
     int cache_config;
     bool printed;   /* its kernels have printed text */
     unsigned peers; /* bit k: its kernels may access the memory of device k */
@@ -245,6 +250,7 @@ typedef struct cuda_context {
     unsigned flags;
     unsigned retained; /* reference count: primary context by the program; others by cuCtxAttach */
     struct cuda_green *green; /* the green context that it represents; or NULL */
+    cuda_limits limits;       /* if the program created it */
 } cuda_context;
 
 /* A green context: part of a device's SMs. */
@@ -293,6 +299,11 @@ static inline void *cuda_created_context(cuda_context *c)
 {
     return c && !c->green ? c : NULL;
 }
+static inline cuda_limits *cuda_current_limits(void)
+{
+    cuda_context *c = cuda_created_context(cuda_self.context);
+    return c ? &c->limits : &cuda_current_device()->limits;
+}
 /* True if the current context is a primary one that was reset and that nothing has used since. */
 static inline bool cuda_current_was_reset(void)
 {
@@ -309,6 +320,7 @@ static inline bool cuda_is_device(int device)
 /* How a call handles the context. */
 typedef enum cuda_entry {
     CUDA_QUERY, /* does not report the sticky error */
+    CUDA_EMPTY, /* the same; it uses the context */
     CUDA_WORK
 } cuda_entry;
 
@@ -433,6 +445,8 @@ bool cuda_alloc_mark(uint64_t address, bool sync_memops);
 /* Returns the host address of the bytes at a pointer, in memory of the GPU or of the program. NULL:
  * not all of them exist. *device (device may be NULL): the GPU can access them. */
 uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device);
+/* True for memory that malloc in a kernel returns. */
+bool cuda_in_heap(const void *p);
 /* Returns the host address of bytes of module variables or allocations, on any device; *device
  * (device may be NULL): which one. */
 uint8_t *cuda_view(uint64_t address, uint64_t bytes, int *device);

@@ -65,6 +65,12 @@ static bool is_read_only(const void *p)
     return a && a->read_only >> cuda_self.device & 1;
 }
 
+/* Copies do not reach the memory that kernels allocate, but sets do (H100). */
+static bool is_in_heap(const cuda_side *s)
+{
+    return !s->array && cuda_in_heap(s->p);
+}
+
 int cuda_check_copy(const cuda_copy *c)
 {
     bool to, from;
@@ -74,6 +80,7 @@ int cuda_check_copy(const cuda_copy *c)
     if (!is_accessible(&c->to, c, &to) || !is_accessible(&c->from, c, &from))
         return CU_INVALID_VALUE;
     if (!c->to.array && is_read_only(c->to.p)) return CU_INVALID_VALUE;
+    if (is_in_heap(&c->to) || is_in_heap(&c->from)) return CU_INVALID_VALUE;
     if ((c->kind == COPY_H2D || c->kind == COPY_D2D) && !to) return CU_INVALID_VALUE;
     if ((c->kind == COPY_D2H || c->kind == COPY_D2D) && !from) return CU_INVALID_VALUE;
     return CU_OK;

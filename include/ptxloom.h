@@ -66,6 +66,8 @@ const char *pl_gpu_builtin(size_t k);
 /* Sets the size in bytes of the heap that malloc uses in kernels (default 8 MiB). PL_INVALID:
  * a kernel has already allocated from the heap, which has another size. */
 pl_status pl_gpu_heap(pl_gpu *gpu, uint64_t bytes);
+/* True for an address in that heap. */
+bool pl_gpu_in_heap(const pl_gpu *gpu, pl_ptr p);
 
 /* Resident blocks per SM, and the limit that each resource alone imposes. */
 typedef struct pl_occupancy_info {

@@ -100,6 +100,12 @@ pl_status pl_gpu_heap(pl_gpu *gpu, uint64_t bytes)
     return PL_OK;
 }
 
+bool pl_gpu_in_heap(const pl_gpu *gpu, pl_ptr p)
+{
+    const pl_heap *h = &gpu->system.heap;
+    return h->base && p - h->base < h->size;
+}
+
 bool pl_gpu_value(const pl_gpu *gpu, const char *key, const char *unit, double *value)
 {
     const pl_conf_entry *e = entry_of(gpu, key);

@@ -571,6 +571,8 @@ void stream_values(void)
     EXPECT(cuGetProcAddress_v2("cuMemAlloc", &p, 13000, 99, &status), CU_INVALID_VALUE);
     EXPECT(cuGetProcAddress_v2("cudaMalloc", &p, 13000, 0, &status), 0);
     EXPECT(p == NULL && status == 1, true); /* not a driver function */
+    EXPECT(cuGetProcAddress_v2("cuMemAlloc", &p, 2000, 0, &status), 0);
+    EXPECT(p != NULL && p != (void *)cuMemAlloc_v2 && status == 0, true); /* addresses of 32 bits */
 }
 
 int cuGetExportTable(const void **table, const void *id);

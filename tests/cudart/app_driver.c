@@ -863,6 +863,9 @@ int cuLinkDestroy(void *link);
 int cuLinkComplete(void *link, void **out, size_t *bytes);
 int cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *option, void **value);
 int cuModuleGetFunction(void **out, void *module, const char *name);
+int cuCtxCreate_v2(void **out, unsigned flags, int device);
+int cuModuleGetGlobal_v2(uint64_t *out, size_t *bytes, void *module, const char *name);
+int cuModuleUnload(void *module);
 
 static void limits_as_recorded(void)
 {
@@ -880,6 +883,51 @@ static void limits_as_recorded(void)
         EXPECT(value, c[k].used);
     }
     EXPECT(cudaDeviceSetLimit(SHARED, 4096), NOT_PERMITTED);
+    void *own; /* a context with limits of its own */
+    EXPECT(cudaDeviceSetLimit(0, 2048), 0);
+    EXPECT(cuCtxCreate_v2(&own, 0, 0), 0);
+    EXPECT(cudaDeviceGetLimit(&value, 0), 0);
+    EXPECT(value, 1024);
+    EXPECT(cudaDeviceSetLimit(0, 4096), 0);
+    EXPECT(cuCtxDestroy_v2(own), 0);
+    EXPECT(cudaDeviceGetLimit(&value, 0), 0);
+    EXPECT(value, 2048);
+}
+
+int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address);
+
+/* A kernel stores the address of memory of malloc, and of all memory there is, in a variable of its
+ * module. */
+static void heap_as_recorded(void)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+        ".visible .global .align 8 .b64 at[2];\n"
+        ".visible .entry k() { .reg .b64 %d<3>; .param .b64 n; .param .b64 r;\n"
+        "st.param.b64 [n], 256; call (r), malloc, (n); ld.param.b64 %d1, [r];\n"
+        "st.global.b64 [at], %d1; st.b64 [%d1], 7;\n"
+        "st.param.b64 [n], -1; call (r), malloc, (n); ld.param.b64 %d1, [r];\n"
+        "st.global.b64 [at+8], %d1; ret; }\n";
+    uint64_t at, base, found[2], value = 0;
+    size_t bytes = 0;
+    cuda_pointer_attributes a;
+    void *m, *f;
+    EXPECT(cuModuleLoadData(&m, text), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "k"), 0);
+    EXPECT(cuModuleGetGlobal_v2(&at, &bytes, m, "at"), 0);
+    EXPECT(cuMemGetAddressRange_v2(&base, &bytes, at + 8), 0);
+    EXPECT(base == at && bytes == sizeof found, true);
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), 0);
+    EXPECT(cudaMemcpy(found, (void *)(uintptr_t)at, sizeof found, COPY_D2H), 0);
+    EXPECT(found[0] && found[1], true);
+    void *p = (void *)(uintptr_t)found[0];
+    EXPECT(cudaMemcpy(&value, p, 8, COPY_D2H), CU_INVALID_VALUE);
+    EXPECT(cudaMemcpy(p, &value, 8, COPY_DEFAULT), CU_INVALID_VALUE);
+    EXPECT(cudaMemset(p, 0, 8), 0);
+    EXPECT(cudaPointerGetAttributes(&a, p), 0);
+    EXPECT(a.type, 0);
+    EXPECT(cuModuleUnload(m), 0);
 }
 
 static void host_memory_as_recorded(void)
@@ -1184,7 +1232,7 @@ static void logs_as_recorded(void)
     EXPECT(cudaLogsUnregisterCallback(handle), CU_INVALID_VALUE);
 }
 
-/* The message is on standard error. */
+/* The message is on standard error, from the first call that waits. An empty copy does not wait. */
 void asserts(void)
 {
     enum { FAILED = 710 };
@@ -1202,13 +1250,18 @@ void asserts(void)
     EXPECT(cuModuleLoadData(&m, text), 0);
     EXPECT(cuModuleGetFunction(&f, m, "k"), 0);
     EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), 0);
+    EXPECT(cudaPeekAtLastError(), 0);
+    fputs("launched\n", stderr);
     EXPECT(cudaDeviceSynchronize(), FAILED);
+    EXPECT(cudaMemcpy(&m, f, 0, COPY_D2H), 0);
+    EXPECT(cudaMemcpy(&m, f, 8, COPY_D2H), FAILED);
 }
 
 void as_recorded(void)
 {
     app_driver();
     limits_as_recorded();
+    heap_as_recorded();
     host_memory_as_recorded();
     modules_as_recorded();
     copies_as_recorded();

@@ -51,6 +51,9 @@ runs "linking" 5 good "only PTX and fat binaries" app link
 n=$((n + 1))
 [ "$(grep -c 'is defined in two modules' err)" = 1 ] && echo "ok $n - a duplicate definition is reported once" || echo "not ok $n - a duplicate definition is reported once"
 runs "assertions are on standard error" 5 good "^x:1: x: block: .0,0,0., thread: .0,0,0. Assertion .x. failed" app asserts
+n=$((n + 1))
+[ "$(grep -o -e '^launched' -e 'Assertion' err | head -n 1)" = launched ] && echo "ok $n - an assertion is reported when the host waits" || echo "not ok $n - an assertion is reported when the host waits"
+runs "ranges are not tracked without a trace" 0 none "" env -u NVTX_INJECTION64_PATH "$loom" exec sh -c 'echo "${NVTX_INJECTION64_PATH:-none}"'
 runs "errors of kernels that launch graphs" 5 good "was not instantiated for launches by kernels" app graphs_of_kernels_refused
 runs "a host pointer in a kernel" 5 good "is memory of the host" app host_pointer
 n=$((n + 1))

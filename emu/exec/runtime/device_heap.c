@@ -74,6 +74,7 @@ static pl_heap_block *take_any_free_block(pl_heap *h, uint64_t cost, uint64_t al
 
 uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align)
 {
+    if (size > UINT64_MAX - 15) size = 0; /* rounded up, it overflows (H100) */
     if (!h->base || size > h->size) return 0;
     uint64_t cost = (cost_of(size) + 15) & ~15ull;
     pl_heap_block *b = take_free_block(h, cost, align);
