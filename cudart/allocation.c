@@ -120,6 +120,18 @@ void cuda_return_addresses(uint64_t address, uint64_t bytes)
     cuda.free_range[cuda.nfree_ranges++] = (cuda_free_range){address, cuda_round_up(bytes, GRAIN)};
 }
 
+void cuda_claim_addresses(uint64_t address, uint64_t bytes)
+{
+    const uint64_t end = address + bytes;
+    size_t kept = 0;
+    for (size_t k = 0; k < cuda.nfree_ranges; k++) {
+        const cuda_free_range *f = &cuda.free_range[k];
+        if (f->address >= end || f->address + f->size <= address) cuda.free_range[kept++] = *f;
+    }
+    cuda.nfree_ranges = kept;
+    if (cuda.next < end) cuda.next = end;
+}
+
 /* ---------------------------------------------------------------- the list */
 
 /* Returns the index of the first allocation that starts after the address. */
@@ -141,6 +153,13 @@ const cuda_alloc *cuda_alloc_find(uint64_t address)
     const size_t k = position(address);
     const cuda_alloc *a = k ? &cuda.alloc.at[k - 1] : NULL;
     return a && address - a->address < a->size ? a : NULL;
+}
+
+bool cuda_alloc_overlaps(uint64_t address, uint64_t bytes)
+{
+    const size_t k = position(address);
+    return cuda_alloc_find(address) ||
+           (k < cuda.alloc.n && cuda.alloc.at[k].address - address < bytes);
 }
 
 cuda_alloc *cuda_alloc_at_address(uint64_t address)

@@ -163,18 +163,41 @@ int pl_cuMemRelease(uint64_t handle)
     return CU_OK;
 }
 
+/* Maps a file on the host at the place of an address. The H100 accepts a mapping that begins in a
+ * reservation and ends after it; it is not contiguous with others on the host. NULL: failed. */
+static uint8_t *map_file(const reservation *r, uint64_t address, size_t size, int fd)
+{
+    const uint64_t at = address - r->address;
+    void *p = r->host_range + at;
+    if (size > r->size - at) {
+        cuda_claim_addresses(address, size);
+        p = mmap(NULL, size + cuda_page(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                 -1, 0);
+        if (p == MAP_FAILED) return NULL;
+    }
+    p = mmap(p, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* True if a mapping in the range begins before it or ends after it. */
+static bool cuts_mapping(uint64_t address, size_t size)
+{
+    const cuda_alloc *first = cuda_alloc_find(address), *last = cuda_alloc_find(address + size - 1);
+    return (first && (!first->physical || first->address != address)) ||
+           (last && (!last->physical || last->address + last->size > address + size));
+}
+
 int pl_cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle,
                 unsigned long long flags)
 {
     cuda_physical *p = physical_of(handle);
-    const reservation *r = reservation_of(address, size);
+    const reservation *r = reservation_of(address, 1);
     if (!p || !size || (size | address) % GRANULE || flags) return CU_INVALID_VALUE;
     if (offset || size != p->size) return CU_NOT_SUPPORTED; /* only as a whole */
-    if (!r || cuda_alloc_find(address)) return CU_INVALID_VALUE;
-    uint8_t *bytes = r->host_range + (address - r->address);
-    if (mmap(bytes, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, p->fd, (off_t)offset) ==
-        MAP_FAILED)
-        return CU_MEMORY_ALLOCATION;
+    if (!r || size > cuda.window_end - address || cuda_alloc_overlaps(address, size))
+        return CU_INVALID_VALUE;
+    uint8_t *bytes = map_file(r, address, size, p->fd);
+    if (!bytes) return CU_MEMORY_ALLOCATION;
     const cuda_alloc a = {.address = address,
                           .size = size,
                           .bytes = bytes,
@@ -201,12 +224,12 @@ static int open_for_host(const cuda_alloc *a, bool enable)
 /* Mappings must be entirely within the range. */
 int pl_cuMemUnmap(uint64_t address, size_t size)
 {
-    const reservation *r = reservation_of(address, size);
-    const cuda_alloc *a = cuda_alloc_find(address);
-    if (!r || (a && (!a->physical || a->address != address || a->size > size)))
+    if (!size || !reservation_of(address, 1) || cuts_mapping(address, size))
+        return CU_INVALID_VALUE;
+    if (!reservation_of(address, size) && !cuda_alloc_find(address + size - 1))
         return CU_INVALID_VALUE;
     for (uint64_t at = address; at < address + size;) {
-        a = cuda_alloc_find(at);
+        const cuda_alloc *a = cuda_alloc_find(at);
         if (!a || !a->physical) {
             at += GRANULE;
             continue;

@@ -440,6 +440,8 @@ int cuda_host_access(uintptr_t at, size_t size, bool writable);
 const cuda_alloc *cuda_next_parameter_alloc(const void *params, uint64_t bytes, uint64_t *at);
 /* Returns the allocation that starts at the address, or NULL. */
 cuda_alloc *cuda_alloc_at_address(uint64_t address);
+/* True if any allocation has an address in the range. */
+bool cuda_alloc_overlaps(uint64_t address, uint64_t bytes);
 /* Sets the attribute CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; false: no such allocation. */
 bool cuda_alloc_mark(uint64_t address, bool sync_memops);
 /* Returns the host address of the bytes at a pointer, in memory of the GPU or of the program. NULL:
@@ -457,6 +459,8 @@ int cuda_alloc_device(uint64_t size, int device, bool pooled, uint64_t *out);
  * it is freed. */
 uint64_t cuda_reserve_addresses(uint64_t bytes);
 void cuda_return_addresses(uint64_t address, uint64_t bytes);
+/* Excludes addresses from later reservations. */
+void cuda_claim_addresses(uint64_t address, uint64_t bytes);
 int cuda_alloc_at(uint64_t address, uint64_t size, int device);
 /* Constants shared by pools and virtual memory management. */
 enum {

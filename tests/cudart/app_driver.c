@@ -744,7 +744,22 @@ static void mappings_as_recorded(void)
     EXPECT(cuPointerGetAttribute(&size, MAPPING_SIZE, at), 0);
     EXPECT(size, 2 * GRANULE);
     EXPECT(cuMemUnmap(at, GRANULE), CU_INVALID_VALUE);
+    EXPECT(cuMemMap(at + GRANULE, 2 * GRANULE, 0, memory, 0), CU_INVALID_VALUE); /* in use */
     EXPECT(cuMemUnmap(at, 2 * GRANULE), 0);
+    /* A mapping may end after its reservation. */
+    const uint64_t last = at + 3 * GRANULE;
+    void *p;
+    EXPECT(cuMemMap(last, 2 * GRANULE, 0, memory, 0), 0);
+    EXPECT(cuMemMap(at + 2 * GRANULE, 2 * GRANULE, 0, memory, 0), CU_INVALID_VALUE);
+    EXPECT(cuMemSetAccess(last, GRANULE, &access, 1), CU_INVALID_VALUE);
+    EXPECT(cudaMalloc(&p, 2 * GRANULE), 0);
+    EXPECT((uintptr_t)p - last >= 2 * GRANULE, true);
+    EXPECT(cudaFree(p), 0);
+    EXPECT(cuMemUnmap(at, 4 * GRANULE), CU_INVALID_VALUE);
+    EXPECT(cuMemUnmap(last, GRANULE), CU_INVALID_VALUE);
+    EXPECT(cuMemAddressFree(at, 4 * GRANULE), CU_INVALID_VALUE);
+    EXPECT(cuMemUnmap(last, 2 * GRANULE), 0);
+    EXPECT(cuMemAddressFree(at, 4 * GRANULE), 0);
 }
 
 /* Physical memory of the host has one address for kernels and the program. */
