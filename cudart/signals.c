@@ -26,15 +26,17 @@ enum {
 volatile int cuda_stop;
 
 static sem_t signal_semaphore;
-static volatile sig_atomic_t signalled; /* 0: no signal yet */
-static volatile sig_atomic_t shown;
+/* Shared by handlers and threads. */
+static _Atomic sig_atomic_t signalled; /* 0: no signal yet */
+static _Atomic sig_atomic_t shown;
 /* The lock was held, possibly by the thread that received the signal. */
-static volatile sig_atomic_t lock_held;
+static _Atomic sig_atomic_t lock_held;
 static cuda_show *show_all;
 /* Process that has the thread; 0: none. Its forked children show nothing. */
 static pid_t owner_process;
-static int exit_status;     /* for EXIT_CALL */
-static bool exited_in_call; /* for EXIT_CALL: _exit was called during a call */
+/* For EXIT_CALL. */
+static _Atomic int exit_status;
+static _Atomic bool exited_in_call; /* _exit was called during a call */
 
 static bool is_crash(int sig)
 {

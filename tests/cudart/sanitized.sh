@@ -13,6 +13,8 @@ options="log_path=$reports/report handle_segv=0" # device memory is inaccessible
 for f in load32 load64 load128 load_extended load_slow load_vectors32 deinterleave store_row store_span scatter interleave store_slow; do
     echo "race_top:$f"
 done >"$reports/suppressions"
+# The thread sanitizer of gcc 12 does not know pthread_mutex_clocklock, which cuda_exit_begins calls.
+echo "mutex:cuda_exit_begins" >>"$reports/suppressions"
 # Programs built by nvcc have no sanitizer, which must be loaded before the runtime: they are skipped.
 ASAN_OPTIONS="$options verify_asan_link_order=0 detect_leaks=0" TSAN_OPTIONS="$options suppressions=$reports/suppressions" UBSAN_OPTIONS="$options" PTXLOOM_NO_NVCC=1 \
     sh "$srcdir/tests/cudart/programs.sh" >"$reports/log" 2>&1
