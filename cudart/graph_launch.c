@@ -290,12 +290,12 @@ int cuda_run_launched_graphs(cuda_stream *s)
     return error == CUDA_BLOCKED ? CU_NOT_SUPPORTED : error;
 }
 
-/* True if it has nodes that write values, or wait for values or events. */
+/* True if it has nodes that write values, wait for values or events, or call host functions. */
 static bool may_wait(const cuda_graph *g)
 {
     for (size_t k = 0; k < g->n; k++) {
         const cuda_op *op = &g->node[k]->op;
-        if (op->kind == OP_MEMORY || op->kind == OP_WAIT ||
+        if (op->kind == OP_MEMORY || op->kind == OP_WAIT || op->kind == OP_HOST ||
             (op->kind == OP_GRAPH && may_wait(op->u.graph)))
             return true;
     }
@@ -321,6 +321,7 @@ static int launch_graph(cuda_stream *s, cuda_graph *g)
 {
     g->uploaded = true;
     if (!may_wait(g) && !cuda_is_blocked(s) && !g->in_progress) return cuda_launch_graph_now(s, g);
+    if (may_wait(g)) cuda_progress_observed(); /* host nodes of the previous launch start (H100) */
     cuda_graph *copy = cuda_copy_graph(g);
     if (!copy) return CU_MEMORY_ALLOCATION;
     copy->flags = g->flags;

@@ -17,7 +17,9 @@ static atomic_bool active;
 static _Atomic int64_t excluded_ns;   /* ns of real time excluded so far */
 static _Atomic int64_t last_reported; /* ns: latest time returned to any thread, monotonic clock */
 static double first_entry, last_exit; /* ns: real time of the first call; end of the latest */
-static _Thread_local bool in_api;     /* in a call of the API */
+static double outside, left_at;   /* ns: the program's own time between calls; end of the latest */
+static unsigned inside;           /* number of threads in calls */
+static _Thread_local bool in_api; /* in a call of the API */
 
 static int real_clock(clockid_t id, struct timespec *t)
 {
@@ -41,8 +43,7 @@ static double real_now(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Called with the lock held. */
-void cuda_host_enter(void)
+void cuda_host_resume(void)
 {
     in_api = true;
     if (!cuda.options.host_clock) return;
@@ -55,17 +56,35 @@ void cuda_host_enter(void)
     }
 }
 
+void cuda_host_enter(void)
+{
+    const double now = real_now();
+    if (!inside++ && left_at > 0 && now > left_at) outside += now - left_at;
+    cuda_host_resume();
+}
+
+double cuda_host_time(void)
+{
+    return outside;
+}
+
 bool cuda_host_inside(void)
 {
     return in_api;
 }
 
-void cuda_host_leave(void)
+void cuda_host_pause(void)
 {
     in_api = false;
     if (!active) return;
     last_exit = real_now();
     excluded_ns = (int64_t)(last_exit - first_entry - cuda.now);
+}
+
+void cuda_host_leave(void)
+{
+    cuda_host_pause();
+    if (!--inside) left_at = real_now();
 }
 
 static int64_t nanoseconds(const struct timespec *t)

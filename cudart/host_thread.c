@@ -78,14 +78,14 @@ static void call(void (*fn)(void *), void *arg)
 
 void cuda_release_lock(void)
 {
-    cuda_host_leave();
+    cuda_host_pause();
     pthread_mutex_unlock(&cuda.lock);
 }
 
 void cuda_take_lock(void)
 {
     pthread_mutex_lock(&cuda.lock);
-    cuda_host_enter();
+    cuda_host_resume();
 }
 
 void cuda_call_host(void (*fn)(void *), void *arg)

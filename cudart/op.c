@@ -58,7 +58,13 @@ static int run_kernel(cuda_stream *s, const cuda_op *op)
     return error ? error : cuda_run_launched_graphs(s);
 }
 
-/* An event node: its event may have been destroyed. */
+/* The program may have destroyed the event of a node. */
+static void record_event(cuda_stream *s, const cuda_event *event)
+{
+    cuda_event *e = cuda_table_get(&cuda.events, event);
+    if (e) cuda_record_event(s, e);
+}
+
 static int wait_for_event(cuda_stream *s, const cuda_event *event)
 {
     const cuda_event *e = cuda_table_get(&cuda.events, event);
@@ -89,7 +95,7 @@ static int execute(cuda_stream *s, const cuda_op *op)
         cuda_order_host(s);
         cuda_call_host(op->u.host.fn, op->u.host.arg);
         return CU_OK;
-    case OP_RECORD: cuda_record_event(s, op->u.event); return CU_OK;
+    case OP_RECORD: record_event(s, op->u.event); return CU_OK;
     case OP_WAIT: return wait_for_event(s, op->u.event);
     case OP_ALLOC:
     case OP_FREE: return cuda_graph_memory_execute(op);
@@ -218,6 +224,7 @@ typedef struct host_call {
     cuda_host_fn *fn;
     void *arg;
     uint64_t number; /* 0: it has not started */
+    bool always, ended;
 } host_call;
 
 /* The host waits briefly, so that later operations find the effects of quick functions. The stream
@@ -226,9 +233,11 @@ int cuda_run_host(cuda_stream *s, cuda_host_fn *fn, void *arg, uint64_t *number)
 {
     const double patience = 0.02; /* s */
     const bool starts = !*number;
+    if (starts && !cuda_may_start_host()) return CUDA_BLOCKED;
     if (starts) {
         cuda_order_op(s);
         cuda_order_host(s);
+        cuda_flush(); /* its output follows that of the kernels (H100) */
         *number = cuda_host_begin(fn, arg);
     }
     if (!*number || !cuda_host_wait(*number, starts ? patience : 0)) return CUDA_BLOCKED;
@@ -245,21 +254,25 @@ int cuda_run_host(cuda_stream *s, cuda_host_fn *fn, void *arg, uint64_t *number)
 static int run_host(cuda_stream *s, void *what)
 {
     host_call *h = what;
-    return cuda_run_host(s, h->fn, h->arg, &h->number);
+    const int error = cuda_run_host(s, h->fn, h->arg, &h->number);
+    h->ended = error != CUDA_BLOCKED;
+    return error;
+}
+
+/* A callback also runs if it finds an error. */
+static void drop_host(void *what)
+{
+    host_call *h = what;
+    if (h->always && !h->ended && !h->number && cuda.sticky) cuda_call_host(h->fn, h->arg);
+    free(h);
 }
 
 static int submit_host(cuda_stream *s, const cuda_op *op)
 {
     host_call *h = malloc(sizeof *h);
     if (!h) return CU_MEMORY_ALLOCATION;
-    *h = (host_call){.fn = op->u.host.fn, .arg = op->u.host.arg};
-    const bool blocked = cuda_is_blocked(s);
-    if (blocked) cuda_clock_deferred(op);
-    if (blocked || run_host(s, h) == CUDA_BLOCKED)
-        return cuda_defer(s, &(cuda_work){.run = run_host, .drop = free, .what = h});
-    free(h);
-    cuda_progress();
-    return CU_OK;
+    *h = (host_call){.fn = op->u.host.fn, .arg = op->u.host.arg, .always = op->u.host.always};
+    return cuda_defer(s, &(cuda_work){.run = run_host, .drop = drop_host, .what = h});
 }
 
 static bool stream_is_blocked(const void *stream)

@@ -5,7 +5,11 @@
  * Streams poll their values when an operation has been executed, when a call begins, and while the
  * host waits for a blocked stream. A thread of this library also polls every millisecond: some
  * programs write a value and then poll for its effects. If nothing is left that could write the
- * value, the wait is reported and the context fails. */
+ * value, the wait is reported and the context fails.
+ *
+ * Host functions are queued here, too. The program usually goes on for a few microseconds before
+ * they run: they start when it waits for a stream or queries one, or after five milliseconds of its
+ * own time between calls, since the emulation of other operations takes long. */
 #define _POSIX_C_SOURCE 200809L
 #include "cudart/waiting.h"
 #include <dirent.h>
@@ -24,10 +28,15 @@ typedef struct cuda_pending {
     cuda_work work;
     double since; /* ns: time at which the host enqueued it */
     int64_t call;
-    bool running; /* a host function may be running */
+    bool running;    /* a host function may be running */
+    double enqueued; /* ns: cuda_host_time at that time */
+    double seconds;  /* cuda_seconds at that time */
+    pid_t process;   /* that enqueued it */
 } cuda_pending;
 
-static cuda_stream *blocked; /* streams with pending operations, linked by ->next_blocked */
+/* Streams with pending operations, linked by ->next_blocked in the order of their first ones. */
+static cuda_stream *blocked;
+static _Thread_local const cuda_pending *executing;
 static uint64_t last_number;
 static unsigned waiting_threads; /* threads in cuda_drain... */
 
@@ -65,27 +74,37 @@ static bool can_begin(const cuda_stream *s, const cuda_pending *p)
     return true;
 }
 
+static void link_blocked(cuda_stream *s)
+{
+    cuda_stream **at = &blocked;
+    while (*at && (*at)->first->number < s->first->number) at = &(*at)->next_blocked;
+    s->next_blocked = *at;
+    *at = s;
+}
+
+static void unlink_blocked(const cuda_stream *s)
+{
+    cuda_stream **at = &blocked;
+    while (*at != s) at = &(*at)->next_blocked;
+    *at = s->next_blocked;
+}
+
 static void enqueue(cuda_stream *s, cuda_pending *p)
 {
     cuda_pending **at = &s->first;
-    if (!*at) {
-        s->next_blocked = blocked;
-        blocked = s;
-    }
+    const bool first = !*at;
     while (*at) at = &(*at)->next;
     *at = p;
+    if (first) link_blocked(s);
 }
 
 /* Its first operation has completed. Dropping it may destroy the stream. */
 static void advance(cuda_stream *s)
 {
     cuda_pending *p = s->first;
+    unlink_blocked(s);
     s->first = p->next;
-    if (!s->first) {
-        cuda_stream **at = &blocked;
-        while (*at != s) at = &(*at)->next_blocked;
-        *at = s->next_blocked;
-    }
+    if (s->first) link_blocked(s);
     if (p->work.drop) p->work.drop(p->work.what);
     free(p);
 }
@@ -95,13 +114,9 @@ static void drop_all(void)
 {
     cuda_stream *s = blocked;
     while (s) {
-        cuda_stream *next = s->next_blocked;
-        while (s && !s->first->running) {
-            const bool last = !s->first->next;
-            advance(s);
-            if (last) s = NULL;
-        }
-        s = next;
+        const bool running = s->first->running;
+        if (!running) advance(s);
+        s = running ? s->next_blocked : blocked; /* callbacks may have changed the list */
     }
     cuda_drop_all_suspended();
 }
@@ -112,12 +127,18 @@ static bool execute_first(cuda_stream *s)
     cuda_pending *p = s->first;
     const uint64_t before = cuda.steps;
     const int64_t call = cuda_self.call_id;
+    if (p->process != getpid()) { /* that of the parent of this process */
+        advance(s);
+        return true;
+    }
     if (p->running || !can_begin(s, p)) return false;
     if (p->since > s->ready) s->ready = p->since;
     cuda_self.call_id = p->call;
     cuda_self.deferred = true;
     p->running = true;
+    executing = p;
     const int error = p->work.run(s, p->work.what);
+    executing = NULL;
     p->running = false;
     cuda_self.deferred = false;
     cuda_self.call_id = call;
@@ -137,8 +158,23 @@ bool cuda_progress(void)
             progressed = execute_first(s);
         any |= progressed;
     }
-    if (cuda.sticky) drop_all();
+    if (cuda.sticky && !cuda_self.callback) drop_all();
     return any;
+}
+
+void cuda_progress_observed(void)
+{
+    const bool waits = cuda_self.waits;
+    cuda_self.waits = true;
+    cuda_progress();
+    cuda_self.waits = waits;
+}
+
+bool cuda_may_start_host(void)
+{
+    const double own_ns = 5e6, seconds = 10; /* of the program itself; including long calls */
+    return cuda_self.waits || !executing || cuda_host_time() - executing->enqueued >= own_ns ||
+           cuda_seconds() - executing->seconds >= seconds;
 }
 
 static pthread_cond_t blocked_cond = PTHREAD_COND_INITIALIZER;
@@ -186,8 +222,13 @@ int cuda_defer(cuda_stream *s, const cuda_work *work)
         if (work->drop) work->drop(work->what);
         return CU_MEMORY_ALLOCATION;
     }
-    *p = (cuda_pending){
-        .number = ++last_number, .work = *work, .since = cuda.now, .call = cuda_self.call_id};
+    *p = (cuda_pending){.number = ++last_number,
+                        .work = *work,
+                        .since = cuda.now,
+                        .call = cuda_self.call_id,
+                        .enqueued = cuda_host_time(),
+                        .seconds = cuda_seconds(),
+                        .process = getpid()};
     enqueue(s, p);
     cuda_progress();
     start_poll_thread();
@@ -256,8 +297,10 @@ void cuda_drain_until(bool (*pending)(const void *), const void *what)
 {
     const double limit = cuda.options.timeout ? (double)cuda.options.timeout : MAX_WAIT_SECONDS;
     const struct timespec interval = {.tv_nsec = 200000};
+    const bool waits = cuda_self.waits;
     double end = 0;
     waiting_threads++;
+    cuda_self.waits = true;
     while (blocked && pending(what)) {
         cuda_record_values(cuda.now);
         if (cuda_progress()) continue;
@@ -278,6 +321,7 @@ void cuda_drain_until(bool (*pending)(const void *), const void *what)
         cuda_take_lock();
     }
     waiting_threads--;
+    cuda_self.waits = waits;
 }
 
 /* The stream may have been destroyed meanwhile. */

@@ -43,7 +43,7 @@ static double latest_end(int device, bool all_streams)
 
 double cuda_ready(const cuda_stream *s)
 {
-    const double at = cuda.now > s->ready ? cuda.now : s->ready;
+    const double at = !cuda_self.deferred && cuda.now > s->ready ? cuda.now : s->ready;
     const cuda_stream *legacy = &cuda.device[s->device].legacy;
     const double barrier = s == legacy        ? latest_end(s->device, false)
                            : cuda_blocking(s) ? legacy->ready

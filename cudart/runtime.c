@@ -32,10 +32,21 @@ static int open_trace(void)
 /* Exit status of the program. */
 static int exit_status;
 
+/* Those that the program did not wait for, before its exit functions release their data. */
+static void run_host_functions(void)
+{
+    if (cuda_self.callback || pthread_mutex_trylock(&cuda.lock) != 0) return;
+    cuda_host_enter();
+    cuda_progress_observed();
+    cuda_host_leave();
+    pthread_mutex_unlock(&cuda.lock);
+}
+
 static void record_exit_status(int status, void *unused)
 {
     (void)unused;
     exit_status = status;
+    run_host_functions();
     cuda_exit_begins(status);
 }
 

@@ -272,6 +272,7 @@ typedef struct cuda_thread {
     bool callback;   /* the thread runs a function called by a stream */
     bool per_thread; /* the current call is the variant with a per-thread default stream */
     bool deferred;   /* it executes an operation that an earlier call deferred */
+    bool waits;      /* it waits for streams or queries them: host functions start */
     cuda_stream *stream[CUDA_DEVICES];
     unsigned depth; /* of the stack of launch configurations */
     struct cuda_configuration {
@@ -588,6 +589,7 @@ typedef struct cuda_op {
         struct {
             void (*fn)(void *);
             void *arg;
+            bool always; /* it also runs after an error */
         } host;
         struct cuda_graph *graph;
         cuda_event *event;
@@ -635,6 +637,10 @@ bool cuda_has_pending(const cuda_stream *s);
 int cuda_defer(cuda_stream *s, const cuda_work *work);
 /* Executes operations that can begin; true if there were any. */
 bool cuda_progress(void);
+/* The same as far as the host observes it, by a query or at its end: host functions start. */
+void cuda_progress_observed(void);
+/* True if a host function of the operation that executes may start. */
+bool cuda_may_start_host(void);
 /* The host waits until nothing is pending: in a stream, on a device, or by a caller's condition. */
 void cuda_drain(const cuda_stream *s);
 void cuda_drain_device(int device);
@@ -842,10 +848,14 @@ void cuda_clock_wait(double until);
 bool cuda_clock_poll(double until);
 
 /* ---- host_clock.c: the program's own timers; the lock is held ---- */
-/* A thread starts a call, or returns to it from a function of the program. */
+/* A thread starts a call, and ends it. */
 void cuda_host_enter(void);
-/* A thread ends the call, or calls such a function. */
 void cuda_host_leave(void);
+/* Within a call, a thread releases the lock, and takes it again. */
+void cuda_host_pause(void);
+void cuda_host_resume(void);
+/* ns of real time so far during which no thread was in a call. */
+double cuda_host_time(void);
 /* True if the thread is in a call. Called without the lock. */
 bool cuda_host_inside(void);
 /* Exports pl_NAME as a replacement of NAME of the C library, for programs that request this symbol

@@ -98,6 +98,7 @@ int pl_cudaStreamQuery(void *stream)
     }
     const int error = cuda_check_captures(CUDA_UNSAFE_CALL);
     if (error) return error;
+    cuda_progress_observed();
     const bool blocked = cuda_has_pending(s), ended = cuda_clock_poll(cuda_end_of(s)),
                busy = blocked || !ended;
     cuda_flush();
@@ -225,7 +226,7 @@ int pl_cudaStreamAddCallback(void *stream, cuda_callback_fn *fn, void *arg, unsi
     callback *c = malloc(sizeof *c);
     if (!c) return CU_MEMORY_ALLOCATION;
     *c = (callback){fn, stream, arg};
-    cuda_op op = {.kind = OP_HOST, .u.host = {run_callback, c}};
+    cuda_op op = {.kind = OP_HOST, .u.host = {run_callback, c, true}};
     if (cuda.sticky) {
         cuda_call_host(run_callback, c); /* it gets the error */
         return CU_OK;
@@ -316,9 +317,10 @@ int pl_cudaEventQuery(void *event)
     if (e->captured) return CU_INVALID_VALUE;
     const int error = cuda_check_captures(CUDA_UNSAFE_CALL);
     if (error) return error;
+    if (e->mark) cuda_progress_observed();
     const bool must_poll = !cuda_self.callback && (e->recorded || e->mark),
                ended = !must_poll || cuda_clock_poll(e->mark ? cuda.now : e->time),
-               busy = must_poll && (e->mark || !ended);
+               busy = e->mark || !ended;
     if (!busy) cuda_order_host_event(e);
     cuda_flush();
     return busy ? CU_NOT_READY : CU_OK;

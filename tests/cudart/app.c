@@ -571,9 +571,11 @@ static void graph(void)
     value = 12; /* the node keeps its original argument */
     EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
     EXPECT(cudaGraphLaunch(exec, NULL), 0);
+    EXPECT(cudaStreamSynchronize(NULL), 0);
     EXPECT(copied + 16 * (unsigned)calls, 11 + 16);
     EXPECT(cudaGraphExecKernelNodeSetParams(exec, node[0], &kernel_params), 0);
     EXPECT(cudaGraphLaunch(exec, NULL), 0);
+    EXPECT(cudaStreamSynchronize(NULL), 0);
     EXPECT(copied + 16 * (unsigned)calls, 12 + 32);
     EXPECT(cudaGraphAddDependencies(g, node + 2, node, NULL, 1), 0);
     EXPECT(cudaGraphInstantiate(&exec, g, 0), CU_INVALID_VALUE); /* a cycle */
@@ -742,6 +744,7 @@ static const struct {
     {"values_of_host", values_of_host},
     {"values_of_mailboxes", values_of_mailboxes},
     {"host_function_waits", host_function_waits},
+    {"host_functions_later", host_functions_later},
     {"graph_function_waits", graph_function_waits},
     {"values_of_threads", values_of_threads},
     {"values_in_graphs", values_in_graphs},

@@ -189,6 +189,7 @@ void values_of_kernels(void);
 void values_of_host(void);
 void values_of_mailboxes(void);
 void host_function_waits(void);
+void host_functions_later(void);
 void graph_function_waits(void);
 void values_of_threads(void);
 void values_in_graphs(void);

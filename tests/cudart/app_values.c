@@ -21,6 +21,7 @@ int cudaEventCreateWithFlags(void **event, unsigned flags);
 int cuGraphNodeGetType(void *node, int *type);
 int cudaGraphAddEventWaitNode(void **out, void *graph, void *const *before, size_t nbefore,
                               void *event);
+int cuEventQuery(void *event);
 int cudaStreamAddCallback(void *stream, void (*fn)(void *, int, void *), void *arg, unsigned flags);
 
 enum { GREATER_OR_EQUAL, EQUAL, AND, NOR };
@@ -150,6 +151,51 @@ void host_function_waits(void)
     EXPECT(cudaStreamSynchronize(other), 0);
     EXPECT(cudaStreamQuery(s), 0);
     EXPECT(seen(1) == 7 && called != 0, 1);
+}
+
+static unsigned order[4], norders;
+
+static void note_order(void *number)
+{
+    order[norders++] = *(const unsigned *)number;
+    __atomic_store_n(&word[3], norders, __ATOMIC_RELEASE);
+}
+
+static void *later_event;
+static int query_of_later_event;
+
+static void query_later_event(void *stream, int status, void *unused)
+{
+    (void)stream;
+    (void)status;
+    (void)unused;
+    query_of_later_event = cuEventQuery(later_event);
+}
+
+/* Host functions start when the host waits or queries, in the order in which they were enqueued,
+ * or while the host makes no calls. */
+void host_functions_later(void)
+{
+    static unsigned number[4] = {0, 1, 2, 3};
+    void *s = stream(1), *t = stream(1);
+    later_event = event();
+    words();
+    EXPECT(cudaLaunchHostFunc(s, note_order, &number[2]), 0);
+    EXPECT(cudaLaunchHostFunc(t, note_order, &number[1]), 0);
+    EXPECT(cudaLaunchHostFunc(s, note_order, &number[3]), 0);
+    store(s, 1, 7);
+    EXPECT(seen(3) + seen(1), 0);
+    (void)cudaStreamQuery(s);
+    EXPECT(order[0] == 2 && order[1] == 1 && order[2] == 3 && seen(1) == 7, 1);
+    EXPECT(cudaStreamAddCallback(s, query_later_event, NULL, 0), 0);
+    EXPECT(cudaEventRecord(later_event, s), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(query_of_later_event, CU_NOT_READY);
+    EXPECT(cudaEventQuery(later_event), 0);
+    EXPECT(cudaLaunchHostFunc(t, note_order, &number[0]), 0);
+    EXPECT(seen(3), 3);
+    while (seen(3) != 4) {
+    }
 }
 
 /* A graph waits for an event of a blocked stream. */
