@@ -8,8 +8,9 @@
  * value, the wait is reported and the context fails.
  *
  * Host functions are queued here, too. The program usually goes on for a few microseconds before
- * they run: they start when it waits for a stream or queries one, or after five milliseconds of its
- * own time between calls, since the emulation of other operations takes long. */
+ * they run. They start when it waits for a stream or queries one, or after five milliseconds of its
+ * own time between calls. Time in calls does not count: the emulation of other operations is slow.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "cudart/waiting.h"
 #include <dirent.h>
