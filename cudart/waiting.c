@@ -70,8 +70,8 @@ bool cuda_report_suspended(void)
         cuda_suspended *w = cuda.suspended;
         pl_result r;
         pl_launch_fail(w->launch, &r);
-        free_ranges(w);
-        cuda_remove_suspended(w);
+        w->launch = NULL;
+        drop(w);
         cuda_flush();
         cuda_print_messages();
     }
