@@ -26,13 +26,9 @@ static cuda_row *row_of(cuda_rows *rows, const char *name)
 {
     for (size_t k = 0; k < rows->n; k++)
         if (rows->at[k].name == name || strcmp(rows->at[k].name, name) == 0) return &rows->at[k];
-    if (rows->n == rows->cap) {
-        const size_t cap = rows->cap ? 2 * rows->cap : 16;
-        cuda_row *grown = realloc(rows->at, cap * sizeof *grown);
-        if (!grown) return NULL;
-        rows->at = grown;
-        rows->cap = cap;
-    }
+    cuda_row *at = cuda_array_room(rows->at, rows->n, &rows->cap, sizeof *at);
+    if (!at) return NULL;
+    rows->at = at;
     char *copy = strdup(name);
     if (!copy) return NULL;
     rows->at[rows->n] = (cuda_row){.name = copy};
@@ -157,13 +153,9 @@ static cuda_metric *metric_of(const char *kernel, const pl_metric *m)
     for (size_t k = 0; k < metrics.n; k++)
         if (strcmp(metrics.at[k].name, m->name) == 0 && strcmp(metrics.at[k].kernel, kernel) == 0)
             return &metrics.at[k];
-    if (metrics.n == metrics.cap) {
-        const size_t cap = metrics.cap ? 2 * metrics.cap : 64;
-        cuda_metric *grown = realloc(metrics.at, cap * sizeof *grown);
-        if (!grown) return NULL;
-        metrics.at = grown;
-        metrics.cap = cap;
-    }
+    cuda_metric *at = cuda_array_room(metrics.at, metrics.n, &metrics.cap, sizeof *at);
+    if (!at) return NULL;
+    metrics.at = at;
     char *copy = strdup(kernel);
     if (!copy) return NULL;
     metrics.at[metrics.n] = (cuda_metric){

@@ -209,13 +209,9 @@ bool cuda_alloc_mark(uint64_t address, bool sync_memops)
 
 static bool insert_allocation(const cuda_alloc *a)
 {
-    if (cuda.alloc.n == cuda.alloc.cap) {
-        const size_t cap = cuda.alloc.cap ? 2 * cuda.alloc.cap : 64;
-        cuda_alloc *grown = realloc(cuda.alloc.at, cap * sizeof *grown);
-        if (!grown) return false;
-        cuda.alloc.at = grown;
-        cuda.alloc.cap = cap;
-    }
+    cuda_alloc *at = cuda_array_room(cuda.alloc.at, cuda.alloc.n, &cuda.alloc.cap, sizeof *at);
+    if (!at) return false;
+    cuda.alloc.at = at;
     const size_t k = position(a->address);
     memmove(&cuda.alloc.at[k + 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof *a);
     cuda.alloc.at[k] = *a;

@@ -13,13 +13,9 @@ static cuda_table graphs; /* graphs and executable graphs by handle */
 
 static bool append(cuda_node ***list, size_t *n, size_t *cap, cuda_node *x)
 {
-    if (*n == *cap) {
-        const size_t more = *cap ? 2 * *cap : 4;
-        cuda_node **p = realloc(*list, more * sizeof **list);
-        if (!p) return false;
-        *list = p;
-        *cap = more;
-    }
+    cuda_node **at = cuda_array_room(*list, *n, cap, sizeof **list);
+    if (!at) return false;
+    *list = at;
     (*list)[(*n)++] = x;
     return true;
 }

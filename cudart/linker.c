@@ -112,16 +112,12 @@ int pl_cuLinkCreate_v2(unsigned n, int *option, void **value, void **out)
 static int add_text(cuda_link *l, char *text)
 {
     if (!text) return CU_MEMORY_ALLOCATION;
-    if (l->n == l->cap) {
-        const size_t cap = l->cap ? 2 * l->cap : 4;
-        char **grown = realloc(l->text, cap * sizeof *grown);
-        if (!grown) {
-            free(text);
-            return CU_MEMORY_ALLOCATION;
-        }
-        l->text = grown;
-        l->cap = cap;
+    char **texts = cuda_array_room(l->text, l->n, &l->cap, sizeof *texts);
+    if (!texts) {
+        free(text);
+        return CU_MEMORY_ALLOCATION;
     }
+    l->text = texts;
     l->text[l->n++] = text;
     if (l->n == 1) return CU_OK;
     const int error = cuda_can_link_texts(l->text, l->n, l->log, l->log_room);

@@ -37,9 +37,7 @@ static void *allocate_zeroed(size_t n)
 /* Returns the array with space for one more element. */
 static void *grow_array(void *array, size_t n, size_t *cap, size_t size)
 {
-    if (n < *cap) return array;
-    *cap = *cap ? 2 * *cap : 8;
-    array = realloc(array, *cap * size);
+    array = cuda_array_room(array, n, cap, size);
     if (!array) out_of_memory();
     return array;
 }

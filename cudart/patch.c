@@ -177,13 +177,9 @@ static bool is_new(const struct dl_phdr_info *o)
     seen.removed = o->dlpi_subs;
     for (size_t k = 0; k < seen.n; k++)
         if (seen.at[k] == o->dlpi_addr) return false;
-    if (seen.n == seen.cap) {
-        const size_t cap = seen.cap ? 2 * seen.cap : 64;
-        uint64_t *at = realloc(seen.at, cap * sizeof *at);
-        if (!at) return false;
-        seen.at = at;
-        seen.cap = cap;
-    }
+    uint64_t *at = cuda_array_room(seen.at, seen.n, &seen.cap, sizeof *at);
+    if (!at) return false;
+    seen.at = at;
     seen.at[seen.n++] = o->dlpi_addr;
     return true;
 }

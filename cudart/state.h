@@ -38,6 +38,9 @@ typedef struct cuda_table {
     size_t n, cap; /* n: used slots, including deleted ones; cap: a power of two */
 } cuda_table;
 void *cuda_table_get(const cuda_table *t, const void *key);
+/* Returns an array of malloc, of n elements of so many bytes, with room for one more; *cap elements
+ * fit. NULL: no memory, and the array stays as it is. */
+void *cuda_array_room(void *array, size_t n, size_t *cap, size_t size);
 bool cuda_table_put(cuda_table *t, const void *key, void *value);
 void cuda_table_remove(cuda_table *t, const void *key);
 /* Iterates over the values: starts at *at = 0, advances *at, and returns NULL at the end. Entries

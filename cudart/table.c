@@ -1,4 +1,4 @@
-/* table.c - a hash table from addresses to pointers, with linear probing. */
+/* table.c - a hash table from addresses to pointers, with linear probing; growing arrays. */
 #include "cudart/state.h"
 #include <stdlib.h>
 
@@ -62,4 +62,13 @@ void *cuda_table_next(const cuda_table *t, size_t *at)
         if (s->key && s->value != &tombstone) return s->value;
     }
     return NULL;
+}
+
+void *cuda_array_room(void *array, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap) return array;
+    const size_t more = *cap ? 2 * *cap : 8;
+    void *grown = realloc(array, more * size);
+    if (grown) *cap = more;
+    return grown;
 }
