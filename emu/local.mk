@@ -12,7 +12,7 @@
 # config.h defines which exist (PL_HAVE_EXEC_AVX2, PL_HAVE_EXEC_AVX512); one ordinary file selects the table at startup
 # with __builtin_cpu_supports. Headers of these files go to noinst_HEADERS.
 pl_exec_sources = emu/exec/ops/op_load_store.c emu/exec/ops/op_atom.c emu/exec/ops/op_control.c emu/exec/ops/op_barrier.c emu/exec/ops/op_warp.c \
-	emu/exec/ops/op_misc.c emu/exec/ops/op_mufu.c emu/exec/ops/op_cp_async.c emu/exec/ops/op_bulk.c
+	emu/exec/register_pool.c emu/exec/ops/op_misc.c emu/exec/ops/op_mufu.c emu/exec/ops/op_cp_async.c emu/exec/ops/op_bulk.c
 nodist_pl_exec_sources = $(isa_exec_generated)
 libptxloom_a_SOURCES += emu/exec/warp.c emu/exec/warp_frame.c emu/exec/calls.c emu/exec/simt_splits.c emu/exec/simt_splits.h emu/exec/cta.c emu/exec/barrier.c emu/exec/special_registers.c emu/exec/fault.c emu/exec/functional.c emu/exec/functional.h emu/exec/parallel_blocks.c emu/exec/ordered.c emu/exec/standstill.c emu/exec/waiting.c emu/exec/memory/global_memory.c emu/exec/memory/address.c emu/exec/dispatch.c emu/exec/async/pending.c emu/exec/async/mbarrier.c \
 	emu/exec/deadlock_report.c emu/exec/deadlock_report.h emu/exec/wave64.c emu/exec/runtime/device_heap.c emu/exec/runtime/device_heap.h emu/exec/runtime/printf.c emu/exec/runtime/printf.h emu/exec/runtime/cuda_builtins.c emu/exec/runtime/cuda_builtins.h emu/exec/runtime/syscall.c emu/exec/runtime/syscall.h emu/exec/runtime/device_runtime.c emu/exec/runtime/errors.def emu/exec/num/softfloat.c

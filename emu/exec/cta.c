@@ -246,6 +246,7 @@ static void start_warp(pl_cta *c, uint32_t index)
     w->grid = g;
     w->index = index;
     w->exited = 0;
+    w->registers = 0;
     w->clock = 0;
     w->executed = w->lane_executed = 0;
     w->state = PL_WARP_READY;
@@ -374,6 +375,7 @@ pl_cta *pl_cta_acquire(pl_grid *g, uint32_t linear, uint32_t sm)
     c->local_cluster_arrived = 0;
     c->local_cluster_phase = 0;
     c->releases = 0;
+    c->free_registers = 0;
     c->cluster = cluster_of(g, c);
     if (g->cluster[0] && !c->cluster) return NULL;
     c->cluster_rank = c->cluster ? c->cluster_rank : 0;

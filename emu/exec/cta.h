@@ -53,6 +53,7 @@ typedef struct pl_cta {
     uint32_t sm;              /* SM on which it runs (timing), for %smid */
     uint64_t number;          /* number of the block among those of all grids of the launch, for
                                  events */
+    uint32_t free_registers;  /* that warps have returned to the block (setmaxnreg) */
     bool launched_dependents; /* the next grid no longer has to wait for this block */
     struct pl_weak_cta *weak; /* weak consistency: the writes that its warps have observed; owned */
     struct pl_tmem *tmem;     /* tensor memory, allocated on first use; owned */

@@ -46,7 +46,8 @@ static uint32_t location_of(const pl_warp *w, const pl_simt_split *s)
         return s->poll_pc - 1;
     if (s->wait == PL_SPLIT_READY && s == &w->split[w->current]) return w->pc;
     return s->wait == PL_SPLIT_BARRIER || s->wait == PL_SPLIT_SLEEP ||
-                   s->wait == PL_SPLIT_CLUSTER || s->wait == PL_SPLIT_GRID
+                   s->wait == PL_SPLIT_CLUSTER || s->wait == PL_SPLIT_GRID ||
+                   s->wait == PL_SPLIT_REGISTERS
                ? s->pc - (s->pc > 0)
                : s->pc;
 }
@@ -228,6 +229,12 @@ static void put_wait_reason(hang *h, pl_warp *w, const pl_simt_split *s)
             (unsigned long long)w->grid->previous->blocks_done,
             (unsigned long long)pl_grid_blocks(w->grid->previous));
         return;
+    case PL_SPLIT_REGISTERS:
+        put(t,
+            "wait for %u registers per thread (setmaxnreg): they have %u, and the block has %u "
+            "free for one warp",
+            w->wanted_registers, w->registers, c->free_registers);
+        return;
     case PL_SPLIT_CONVERGE:
         put(t, "wait for the other lanes of their warp to reconverge%s",
             w->grid->simt_stack ? " (with --simt its they would be released)" : "");
@@ -257,6 +264,8 @@ static void put_activity(hang *h, pl_warp *w, const pl_simt_split *s)
         put(t, ": waits at barrier %u", barrier_of(w, s));
     else if (s->wait == PL_SPLIT_CLUSTER)
         put(t, ": waits at the cluster barrier");
+    else if (s->wait == PL_SPLIT_REGISTERS)
+        put(t, ": waits for registers");
     else if (s->wait == PL_SPLIT_WARP_SYNC || s->wait == PL_SPLIT_CONVERGE)
         put(t, ": waits for lanes of its warp");
     else if (s->poll_pc)

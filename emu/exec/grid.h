@@ -57,6 +57,8 @@ typedef struct pl_grid {
                                          it; not owned */
     uint32_t grid[3], block[3], cluster[3];
     uint32_t dynamic_shared;
+    uint32_t entry_registers;   /* 1 + initial registers per thread, 1 if setmaxnreg is ignored; 0:
+                                   not yet known */
     const uint8_t *params;      /* entry->param_bytes */
     uint32_t stack_limit;       /* bytes of local memory that a thread may use */
     uint32_t max_resident;      /* blocks that may be resident at once (functional mode can

@@ -112,10 +112,11 @@ enum {
     PL_SPLIT_CLUSTER,   /* at a cluster barrier */
     PL_SPLIT_WARP_SYNC, /* at bar.warp.sync or another _sync instruction, waiting for lanes of its
                            mask */
-    PL_SPLIT_ALIGNED, /* at an aligned barrier instruction, waiting for all other lanes of the warp
-                         to reach it */
-    PL_SPLIT_SLEEP,   /* nanosleep */
-    PL_SPLIT_GRID     /* until the preceding grid has ended */
+    PL_SPLIT_ALIGNED,  /* at an aligned barrier instruction, waiting for all other lanes of the warp
+                          to reach it */
+    PL_SPLIT_SLEEP,    /* nanosleep */
+    PL_SPLIT_GRID,     /* until the preceding grid has ended */
+    PL_SPLIT_REGISTERS /* setmaxnreg.inc, until the block has enough free registers */
 };
 
 /* A reconvergence point of divergent lanes, created at a divergent branch. */
@@ -180,9 +181,10 @@ typedef struct pl_warp {
     uint32_t local_bytes;          /* per lane */
     pl_lanes lanes;                /* lanes that exist (partial last warp) */
     pl_lanes exited;
-    uint32_t index;  /* index in the block */
-    uint8_t state;   /* pl_warp_state */
-    uint8_t current; /* index of the current split */
+    uint32_t registers, wanted_registers; /* per thread, from the first setmaxnreg on; 0 before */
+    uint32_t index;                       /* index in the block */
+    uint8_t state;                        /* pl_warp_state */
+    uint8_t current;                      /* index of the current split */
     uint8_t nsplits;
     bool stop;             /* the run loop must select a split again */
     pl_simt_split *split;  /* few_splits, or the array in `split_storage` once few_splits is full */
@@ -328,6 +330,13 @@ void pl_warp_switch_split(pl_warp *w, uint64_t number);
 void pl_warp_exit(pl_warp *w, pl_lanes lanes);
 /* The current split waits; kind is PL_SPLIT_*, and it continues at w->next. */
 void pl_warp_wait(pl_warp *w, uint8_t kind);
+
+/* --- register_pool.c --- */
+/* setmaxnreg: the warp takes (more) or returns registers, to have n per thread. It waits if the
+ * block has too few free ones. */
+void pl_warp_set_registers(pl_warp *w, uint32_t n, bool more);
+
+/* --- warp.c, simt_splits.c --- */
 
 /* Lanes that wait at this barrier of the block at the same instruction reconverge (machine code for
  * sm_90 has WARPSYNC before it). */

@@ -1152,3 +1152,40 @@ template <bool TWICE> __device__ static void arrive(int *out)
 }
 extern "C" __global__ void arrived_twice(int *out) { arrive<true>(out); }
 extern "C" __global__ void arrived_twice_ok(int *out) { arrive<false>(out); }
+
+// A warp writes and ends: the end of a thread is no arrival at the barrier of the others.
+template <bool SYNC> __device__ static void end_early(int *out)
+{
+    __shared__ int s[64];
+    s[threadIdx.x] = threadIdx.x;
+    if (SYNC) __syncthreads();
+    if (threadIdx.x >= 32) return;
+    __syncthreads();
+    out[threadIdx.x] = s[63 - threadIdx.x];
+}
+extern "C" __global__ void exited(int *out) { end_early<false>(out); }
+extern "C" __global__ void exited_ok(int *out) { end_early<true>(out); }
+
+// The same within a warp.
+template <bool SYNC> __device__ static void lanes_end(int *out)
+{
+    __shared__ int s[32];
+    s[threadIdx.x] = threadIdx.x;
+    if (SYNC) __syncwarp();
+    if (threadIdx.x >= 16) return;
+    __syncwarp();
+    __syncthreads();
+    out[threadIdx.x] = s[31 - threadIdx.x];
+}
+extern "C" __global__ void lanes_exited(int *out) { lanes_end<false>(out); }
+extern "C" __global__ void lanes_exited_ok(int *out) { lanes_end<true>(out); }
+
+// Four warps take registers that no other warp has returned.
+template <bool RETURN> __device__ static void take_registers(int *out)
+{
+    if (RETURN && threadIdx.x < 128) asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+    if (threadIdx.x >= 128 && threadIdx.x < 256) asm volatile("setmaxnreg.inc.sync.aligned.u32 184;");
+    out[threadIdx.x] = 1;
+}
+extern "C" __global__ void __launch_bounds__(512, 1) registers_taken(int *out) { take_registers<false>(out); }
+extern "C" __global__ void __launch_bounds__(512, 1) registers_taken_ok(int *out) { take_registers<true>(out); }

@@ -27,6 +27,11 @@ void exec_griddepcontrol(pl_warp *w, const pl_insn *i)
         pl_grid_launch_dependents(w);
 }
 
+void exec_setmaxnreg(pl_warp *w, const pl_insn *i)
+{
+    pl_warp_set_registers(w, (uint32_t)i->imm, i->mods[0] == W_inc);
+}
+
 /* Without a timing model a loop that waits for the clock to reach a value would execute an
  * instruction per cycle. The clock is therefore accelerated progressively while it is read
  * repeatedly. */
