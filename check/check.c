@@ -87,6 +87,7 @@ void pl_check_close(pl_check *k)
     pl_initcheck_free(k);
     free(k->findings.at);
     free(k->accessed.at);
+    free(k->early.at);
     free(k);
 }
 
@@ -117,7 +118,7 @@ bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
     k->own_undefined.bytes = PL_CHECK_SPAN;
     k->seed = seed;
     k->time = 1;
-    k->no_memory = false;
+    k->no_memory = k->launched_dependents = k->launched_early = false;
     for (size_t n = 0; n < p->code.n; n++) {
         pl_insn *i = &p->code.at[n];
         check_insn *x = &k->insn[n];

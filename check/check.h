@@ -75,10 +75,20 @@ enum {
     PL_ACCESSED_WRITTEN = 2,
     PL_ACCESSED_STRONG = 4 /* by atomic, volatile or relaxed operations */
 };
-/* With PL_CHECK_RACE: records the accesses of the next launch. */
-void pl_check_record_accesses(pl_check *k);
-/* Returns the recorded accesses, sorted by address; the caller frees them. */
-pl_accessed_range *pl_check_accessed_ranges(pl_check *k, size_t *n);
+/* With PL_CHECK_RACE: records the accesses of the next launch; dependent: also those of threads
+ * before griddepcontrol.wait. */
+void pl_check_record_accesses(pl_check *k, bool dependent);
+/* Returns the recorded accesses, sorted by address, or those before griddepcontrol.wait; the caller
+ * frees them. */
+pl_accessed_range *pl_check_accessed_ranges(pl_check *k, bool early, size_t *n);
+/* How the launch has executed griddepcontrol.launch_dependents. */
+typedef enum pl_check_dependents {
+    PL_DEPENDENTS_WAIT, /* not at all: dependent grids begin after its end */
+    PL_DEPENDENTS_OVERLAP,
+    PL_DEPENDENTS_OVERLAP_EARLIER /* before griddepcontrol.wait: they may also overlap earlier grids
+                                   */
+} pl_check_dependents;
+pl_check_dependents pl_check_launched_dependents(const pl_check *k);
 
 /* Begins the check of one launch of a row of grids; sets its `hooks` and binds the instructions of
  * its program. False: out of memory. */

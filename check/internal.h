@@ -52,6 +52,8 @@ typedef struct check_unit {
     fence_state **lane_fence; /* of each, or NULL */
     pl_traced *traced;        /* init: its registers, or NULL */
     check_products *products; /* registers that wgmma writes, or NULL */
+    uint32_t exited;          /* lanes whose exit has been noted, */
+    uint32_t unordered; /* and those of them that accessed memory after the last block barrier */
     uint64_t cluster_phase;
     uint32_t cluster_wait;   /* lanes that acquire its phase at the cluster barrier */
     uint32_t cluster_synced; /* lanes that have waited there: all blocks have started */
@@ -119,11 +121,13 @@ struct pl_check {
         size_t n;
         pl_exec_fn **inner; /* by pc: of other tools, or the plain one; NULL: not watched */
     } watch;
-    struct {
+    struct accessed_ranges {
         pl_accessed_range *at;
         size_t n, cap;
         bool requested;
-    } accessed;
+    } accessed, early;        /* early: before griddepcontrol.wait */
+    bool launched_dependents; /* a thread has executed griddepcontrol.launch_dependents, */
+    bool launched_early;      /* one of them before griddepcontrol.wait */
     pl_undefined own_undefined, *undefined;  /* own, or that of a program */
     uint32_t user;                           /* its user number there */
     check_products_of_program *accumulators; /* or NULL */
@@ -202,6 +206,8 @@ void pl_order_apply_barriers(pl_warp *w, check_unit *u);
 pl_knowledge *pl_order_final_knowledge(const pl_cta *c);
 /* Returns the distance of a thread of the warp to block number `block` (PL_SCOPE_*). */
 unsigned pl_order_distance(const pl_warp *w, uint32_t block);
+/* True if a lane knows that the grids before its own have completed (griddepcontrol.wait). */
+bool pl_order_knows_earlier_grids(const pl_warp *w, unsigned lane);
 /* Acquire and release: before the read of a strong access of one lane, and after its write. */
 void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place *p);
 void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place *p);
@@ -247,6 +253,8 @@ void pl_watch_end(pl_check *k);
 void pl_watch_copy(pl_warp *w, const pl_async_op *o);
 
 /* ---- touched.c ---- */
+/* Records an access to global memory before griddepcontrol.wait. */
+void pl_accessed_early(pl_check *k, const pl_context *x, uint64_t address, unsigned bytes);
 /* Records the accesses at the end of a launch, if requested. */
 void pl_accessed_collect(pl_check *k);
 

@@ -99,12 +99,42 @@ static void advance_time(pl_check *k, check_unit *u)
     u->stamp = ++k->time;
 }
 
+/* True if the lanes of a group may have accessed memory since it last knew all accesses of its
+ * block. */
+static bool accessed_lately(const pl_check *k, const check_block *b, const check_unit *u)
+{
+    for (unsigned shared = 0; shared < 2; shared++) {
+        const struct recent_contexts *r = u->recent[shared];
+        const pl_contexts *pool = shared ? &b->contexts : &k->contexts;
+        if (r && r->generation != pool->generation) return true;
+        for (unsigned n = 0; r && n < RECENT; n++)
+            if (r->context[n] && pool->at[r->context[n]].stamp > u->floor) return true;
+    }
+    return false;
+}
+
+/* The end of a thread does not release its accesses: a barrier orders those of the threads that
+ * arrive (PTX ISA 9.0, "Synchronizes-with"). */
+static void note_exits(const pl_check *k, const check_block *b, check_unit *u, uint32_t exited)
+{
+    if (exited == u->exited) return;
+    if (accessed_lately(k, b, u)) u->unordered |= exited & ~u->exited;
+    u->exited = exited;
+}
+
+/* True if these are all lanes of the group whose accesses may be unordered. */
+static bool is_whole_group(const pl_check *k, const pl_warp *w, check_unit *u, uint32_t lanes)
+{
+    if (w->exited) note_exits(k, block_of(w->cta), u, pl_of_half(w, w->exited));
+    return !u->unordered && !(pl_alive(w) & ~lanes);
+}
+
 /* Adds the knowledge and the accesses of lanes to *to. */
 static void add_release(pl_check *k, pl_warp *w, check_unit *u, uint32_t lanes, pl_knowledge **to)
 {
     const uint32_t block = block_of(w->cta)->number;
     const unsigned n = unit_index(w);
-    const bool all = !(pl_alive(w) & ~lanes), first = !*to;
+    const bool all = is_whole_group(k, w, u, lanes), first = !*to;
     pl_knowledge *last = NULL;
     for (uint32_t m = lanes; m; m &= m - 1) {
         pl_knowledge *one = knowledge_of(u, (unsigned)__builtin_ctz(m));
@@ -203,7 +233,7 @@ static void add_fence_release(const pl_warp *w, const check_unit *u, uint32_t la
         last = f ? f->released[scope] : last;
         earliest = f && f->at[scope] ? f->at[scope] < earliest ? f->at[scope] : earliest : 0;
     }
-    if (earliest && !(pl_alive(w) & ~lanes)) {
+    if (earliest && !u->unordered && !(pl_alive(w) & ~lanes)) {
         pl_knowledge_add(to, pl_who_unit(block, unit_index(w)), earliest);
         return;
     }
@@ -296,14 +326,19 @@ static void barrier_arrives(const pl_hooks *h, pl_warp *w, const pl_arrival *a)
     pl_warp_set_half(w, from);
 }
 
-/* True if all threads of the block that have not exited wait at the barrier. */
-static bool is_block_barrier(const pl_cta *c, const check_barrier *b)
+/* True if all threads of the block that have not exited wait at the barrier, and the others had
+ * accessed nothing since the one before. */
+static bool is_block_barrier(const pl_check *k, const pl_cta *c, const check_barrier *b)
 {
+    check_block *block = block_of(c);
     for (uint32_t n = 0; n < c->nwarps; n++) {
         const pl_warp *w = &c->warp[n];
         for (unsigned half = 0; half < w->halves; half++) {
             const uint32_t left = (uint32_t)((w->lanes & ~w->exited) >> half * PL_LANES);
+            check_unit *u = &block->unit[n * w->halves + half];
             if (left & ~b->per_unit[n * w->halves + half].waiting) return false;
+            if (w->exited) note_exits(k, block, u, (uint32_t)(w->exited >> half * PL_LANES));
+            if (u->unordered) return false;
         }
     }
     return true;
@@ -329,22 +364,10 @@ static uint32_t released_by_all(const pl_cta *c, unsigned scope)
     return earliest;
 }
 
-/* Adds the accesses of the whole block, and the knowledge of exited threads. */
+/* Adds the accesses of the whole block. */
 static void join_block(const pl_check *k, const pl_cta *c, check_barrier *b)
 {
     const check_block *block = block_of(c);
-    for (uint32_t n = 0; n < c->nwarps; n++) {
-        const pl_warp *w = &c->warp[n];
-        for (unsigned half = 0; half < w->halves; half++) {
-            const check_unit *u = &block->unit[n * w->halves + half];
-            const pl_knowledge *last = NULL;
-            for (uint32_t m = (uint32_t)(w->exited >> half * PL_LANES); m; m &= m - 1) {
-                pl_knowledge *one = knowledge_of(u, (unsigned)__builtin_ctz(m));
-                if (one != last) pl_knowledge_learn(&b->all, one);
-                last = one;
-            }
-        }
-    }
     pl_knowledge_add(&b->all, pl_who_block(block->number), k->time);
     pl_knowledge_set_origin(b->all, pl_who_block(block->number), k->time);
     for (unsigned s = 0; s < PL_SCOPES; s++) {
@@ -363,7 +386,7 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
     check_barrier *b = block->barrier[id];
     if (b) b->line = 0;
     if (!b || !b->per_unit) return;
-    if (is_block_barrier(c, b)) join_block(k, c, b);
+    if (is_block_barrier(k, c, b)) join_block(k, c, b);
     k->time++;
     fence_state *fences = collected_fences(k, &b->fence);
     pl_knowledge *next = NULL; /* of early arrivals for the next phase */
@@ -427,6 +450,40 @@ void pl_order_apply_barriers(pl_warp *w, check_unit *u)
     u->cluster_wait &= ~lanes;
     if (lanes)
         add_knowledge(w, u, lanes, block_of(w->cta)->cluster->phase[u->cluster_phase % 2], false);
+}
+
+/* ---- grids of a row ---- */
+
+/* Knowledge of this block number: all grids before that of the warp have completed. */
+static uint32_t earlier_grids(const pl_warp *w)
+{
+    enum { EARLIER_GRIDS = 1 << 29 };
+    return EARLIER_GRIDS | (uint32_t)w->grid->first_block;
+}
+
+bool pl_order_knows_earlier_grids(const pl_warp *w, unsigned lane)
+{
+    const pl_grid *g = w->grid;
+    if (g->previous && !check_of(w)->launched_dependents) return g->previous->complete;
+    return pl_knowledge_of(knowledge_of(unit_of(w), lane), earlier_grids(w), PL_EVERY, PL_EVERY);
+}
+
+static void grid_control(pl_warp *w, const pl_insn *i)
+{
+    pl_check *k = check_of(w);
+    check_unit *u = unit_of(w);
+    pl_order_apply_barriers(w, u);
+    if (pl_insn_has(i, W_wait)) {
+        pl_knowledge *completed = NULL;
+        pl_knowledge_add(&completed, pl_who_block(earlier_grids(w)), k->time);
+        add_knowledge(w, u, w->exec, completed, false);
+        pl_knowledge_drop(completed);
+    } else {
+        const unsigned l = (unsigned)__builtin_ctz(w->exec);
+        k->launched_dependents = true;
+        k->launched_early |= !pl_order_knows_earlier_grids(w, l);
+    }
+    check_insn_of(k, w, i)->plain(w, i);
 }
 
 /* ---- warps ---- */
@@ -993,6 +1050,7 @@ static pl_exec_fn *wrapper(const pl_insn *i, check_insn *x)
             return mbarrier;
         }
         return NULL;
+    case M_griddepcontrol: return grid_control;
     case M_tcgen05: return pl_insn_has(i, W_commit) ? tensor_commit : NULL;
     case M_wgmma:
         return pl_insn_has(i, W_commit_group) || pl_insn_has(i, W_wait_group) ? copy_group : NULL;

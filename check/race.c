@@ -75,8 +75,7 @@ static bool happens_before(pl_visit *v, const pl_context *x, pl_access_id t, uns
     if (!pl_access_multi_lane(t) &&
         x->stamp <= pl_knowledge_of(known, x->block, x->unit, pl_access_lane(t)))
         return true;
-    const pl_grid *g = v->w->grid; /* earlier grids of a row */
-    if (x->block < g->first_block && g->previous && g->previous->complete) return true;
+    if (x->block < v->w->grid->first_block && pl_order_knows_earlier_grids(v->w, lane)) return true;
     /* Lanes of a warp execute in lockstep. */
     return v->w->grid->capability < 70 && own && x->unit == v->self.unit && x->pc != v->self.pc;
 }
@@ -181,9 +180,8 @@ static void add_candidate(pl_visit *v, const pl_context *x, pl_finding_kind kind
 static bool lacks_proxy_fence(const pl_visit *v, const pl_context *x, pl_access_id t, unsigned lane)
 {
     const unsigned differing = x->flags ^ v->self.flags;
-    const pl_grid *g = v->w->grid;
     if (!(x->flags & PL_ACCESS_WRITES) || (!v->proxy && !(differing & PL_ACCESS_PATHS)) ||
-        (x->block < g->first_block && g->previous && g->previous->complete))
+        (x->block < v->w->grid->first_block && pl_order_knows_earlier_grids(v->w, lane)))
         return false;
     if (differing & PL_ACCESS_PATHS) return true; /* no fence orders them */
     if (x->unit >= PL_UNITS) return false;
@@ -339,6 +337,8 @@ static void enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
     pl_shadow *s = p->owner ? &p->owner->shadow : &v->k->shadow;
     pl_contexts *pool = p->owner ? &p->owner->contexts : &v->k->contexts;
     if (p->reserved) return;
+    if (v->k->early.requested && !p->owner && !pl_order_knows_earlier_grids(v->w, lane))
+        pl_accessed_early(v->k, &v->self, p->address, bytes);
     if (v->pool != pool) { /* another block's shared memory: rarely several in succession */
         v->pool = pool;
         v->ordered_context = 0;

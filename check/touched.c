@@ -6,29 +6,82 @@
 
 enum { MAX_PRECISE = 1 << 16 }; /* ranges beyond this number merge different instructions */
 
-void pl_check_record_accesses(pl_check *k)
+void pl_check_record_accesses(pl_check *k, bool dependent)
 {
     k->accessed.requested = true;
+    k->early.requested = dependent;
 }
 
-static void add_range(pl_check *k, uint64_t address, uint32_t bytes, unsigned kinds, uint32_t pc)
+static bool enlarge(struct accessed_ranges *r)
 {
-    pl_accessed_range *last = k->accessed.n ? &k->accessed.at[k->accessed.n - 1] : NULL;
+    const size_t cap = r->cap ? 2 * r->cap : 64;
+    pl_accessed_range *grown = realloc(r->at, cap * sizeof *grown);
+    if (!grown) return false;
+    r->at = grown;
+    r->cap = cap;
+    return true;
+}
+
+static void add_range(struct accessed_ranges *r, uint64_t address, uint64_t bytes, unsigned kinds,
+                      uint32_t pc)
+{
+    pl_accessed_range *last = r->n ? &r->at[r->n - 1] : NULL;
     if (last && last->address + last->bytes == address && last->kinds == kinds &&
-        (last->pc == pc || k->accessed.n >= MAX_PRECISE)) {
+        (last->pc == pc || r->n >= MAX_PRECISE)) {
         last->bytes += bytes;
         return;
     }
-    if (k->accessed.n == k->accessed.cap) {
-        const size_t cap = k->accessed.cap ? 2 * k->accessed.cap : 64;
-        pl_accessed_range *grown = realloc(k->accessed.at, cap * sizeof *grown);
-        if (!grown) return;
-        k->accessed.at = grown;
-        k->accessed.cap = cap;
-    }
-    k->accessed.at[k->accessed.n++] =
+    if (r->n == r->cap && !enlarge(r)) return;
+    r->at[r->n++] =
         (pl_accessed_range){.address = address, .bytes = bytes, .kinds = kinds, .pc = pc};
 }
+
+/* ---- accesses before griddepcontrol.wait ---- */
+
+static int by_address(const void *a, const void *b)
+{
+    const pl_accessed_range *x = a, *y = b;
+    return x->address != y->address ? (x->address > y->address) - (x->address < y->address)
+                                    : (x->bytes < y->bytes) - (x->bytes > y->bytes);
+}
+
+/* Sorts the ranges, and removes those that others of the same kind include. */
+static void sort_ranges(struct accessed_ranges *r)
+{
+    size_t n = 0;
+    if (r->n) qsort(r->at, r->n, sizeof *r->at, by_address);
+    for (size_t k = 0; k < r->n; k++) {
+        pl_accessed_range *last = n ? &r->at[n - 1] : NULL;
+        const pl_accessed_range *x = &r->at[k];
+        if (!last || last->kinds != x->kinds || x->address > last->address + last->bytes)
+            r->at[n++] = *x;
+        else if (x->address + x->bytes > last->address + last->bytes)
+            last->bytes = x->address + x->bytes - last->address;
+    }
+    r->n = n;
+}
+
+void pl_accessed_early(pl_check *k, const pl_context *x, uint64_t address, unsigned bytes)
+{
+    struct accessed_ranges *r = &k->early;
+    if (r->n == r->cap && r->n >= MAX_PRECISE) {
+        sort_ranges(r);
+        if (r->n > r->cap / 2 && !enlarge(r)) return;
+    }
+    add_range(r, k->base + address, bytes,
+              (x->flags & PL_ACCESS_WRITES ? PL_ACCESSED_WRITTEN : PL_ACCESSED_READ) |
+                  (x->flags & PL_ACCESS_STRONG ? PL_ACCESSED_STRONG : 0),
+              x->pc);
+}
+
+pl_check_dependents pl_check_launched_dependents(const pl_check *k)
+{
+    return k->launched_early        ? PL_DEPENDENTS_OVERLAP_EARLIER
+           : k->launched_dependents ? PL_DEPENDENTS_OVERLAP
+                                    : PL_DEPENDENTS_WAIT;
+}
+
+/* ---- all accesses ---- */
 
 /* Returns the accesses in a cell: PL_ACCESSED_*, 0: none. */
 static unsigned read_cell(const pl_check *k, const pl_cell *c, uint32_t *pc)
@@ -63,22 +116,24 @@ static void add_page(void *ctx, uint64_t address, pl_page *p)
         do n++;
         while (n < ncells && same_accesses(&p->cell[n], &p->cell[from]));
         if (kinds)
-            add_range(k, k->base + address + from * cell_bytes, (n - from) * cell_bytes, kinds, pc);
+            add_range(&k->accessed, k->base + address + from * cell_bytes, (n - from) * cell_bytes,
+                      kinds, pc);
     }
 }
 
 void pl_accessed_collect(pl_check *k)
 {
-    if (!k->accessed.requested) return;
-    k->accessed.requested = false;
-    pl_shadow_each(&k->shadow, add_page, k);
+    if (k->accessed.requested) pl_shadow_each(&k->shadow, add_page, k);
+    if (k->early.requested) sort_ranges(&k->early);
+    k->accessed.requested = k->early.requested = false;
 }
 
-pl_accessed_range *pl_check_accessed_ranges(pl_check *k, size_t *n)
+pl_accessed_range *pl_check_accessed_ranges(pl_check *k, bool early, size_t *n)
 {
-    pl_accessed_range *at = k->accessed.at;
-    *n = k->accessed.n;
-    k->accessed.at = NULL;
-    k->accessed.n = k->accessed.cap = 0;
+    struct accessed_ranges *r = early ? &k->early : &k->accessed;
+    pl_accessed_range *at = r->at;
+    *n = r->n;
+    r->at = NULL;
+    r->n = r->cap = 0;
     return at;
 }

@@ -45,6 +45,21 @@ static int run_condition(cuda_stream *s, const cuda_condition *c)
  * execution order. */
 enum { MAX_ORDERED_NODES = 512 };
 
+/* Returns the *n kernels that the node may overlap until griddepcontrol.wait; the caller frees
+ * them. NULL: none. */
+static cuda_order_position *programmatic_edges(const cuda_node *x, size_t *n)
+{
+    cuda_order_position *at = NULL;
+    *n = 0;
+    for (size_t k = 0; cuda_order_is_enabled() && k < x->nbefore; k++) {
+        if (cuda_is_plain_edge(&x->edge[k])) continue;
+        if (!at && !(at = calloc(x->nbefore, sizeof *at))) return NULL;
+        const cuda_stream of = {.slot = x->before[k]->slot, .clock = x->before[k]->clock};
+        at[(*n)++] = cuda_order_now(&of);
+    }
+    return at;
+}
+
 /* A node begins when all its dependencies have ended, concurrently with independent nodes. */
 static int run_node(cuda_stream *s, cuda_node *x, double start)
 {
@@ -57,12 +72,14 @@ static int run_node(cuda_stream *s, cuda_node *x, double start)
         if (x->before[k]->end > own.ready) own.ready = x->before[k]->end;
         cuda_order_join(&own.clock, x->before[k]->clock);
     }
+    own.open = programmatic_edges(x, &own.nopen);
     if (!x->disabled)
         error = x->op.kind == OP_GRAPH       ? run_graph(&own, x->op.u.graph)
                 : x->op.kind == OP_CONDITION ? run_condition(&own, x->op.u.condition)
                 : x->op.kind == OP_HOST
                     ? cuda_run_host(&own, x->op.u.host.fn, x->op.u.host.arg, &x->host_call)
                     : cuda_execute(&own, &x->op);
+    free(own.open);
     x->end = own.ready;
     x->slot = own.slot;
     free(x->clock);

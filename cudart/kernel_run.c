@@ -310,7 +310,7 @@ static void account(cuda_stream *s, const cuda_suspended *x, const pl_result *r)
 static int end_launch(cuda_stream *s, cuda_suspended *x, const pl_result *r)
 {
     pl_module *m = cuda_loaded(x->f->module);
-    cuda_stream_race_launched(s, x->checks, m, cuda_shown_name(x->f));
+    cuda_stream_race_launched(s, x->checks, m, cuda_shown_name(x->f), &x->l);
     if (x->range) cuda_order_launched(s, x->range, x->nranges, cuda_shown_name(x->f));
     if (x->checks) pl_trace_note_findings(x->recorded ? cuda.trace : NULL, x->checks);
     account(s, x, r);
@@ -382,7 +382,7 @@ static pl_launch prepare(cuda_stream *s, cuda_suspended *x)
     if (x->checks && x->nranges) pl_checks_watch(x->checks, x->range, x->nranges);
     x->moved = cuda_migrate_parameters(x->params, x->f->info.param_bytes, cuda_self.device);
     launch.page_fault_cycles = x->page_fault_cycles = (uint64_t)cuda_page_fault_cycles(&x->moved);
-    cuda_stream_race_launch(x->checks);
+    cuda_stream_race_launch(s, x->checks, x->f, &x->l);
     cuda_checked_launching();
     return launch;
 }

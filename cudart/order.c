@@ -91,6 +91,7 @@ void cuda_order_op(cuda_stream *s)
     else if (cuda_blocking(s))
         cuda_order_join(&s->clock, legacy->clock);
     s->clock = extend(s->clock, s->slot + 1);
+    s->previous = s->clock && s->slot < s->clock->n ? s->clock->at[s->slot] : 0;
     if (s->clock && s->slot < s->clock->n) s->clock->at[s->slot] = ++last_time;
 }
 

@@ -150,6 +150,13 @@ typedef struct cuda_stream {
     bool node;          /* it represents a node of a graph */
     uint32_t slot;      /* order.c */
     struct cuda_vector_clock *clock;
+    uint32_t previous; /* time of the operation before the current one */
+    struct {
+        uint32_t of, from;
+    } overlap; /* stream_race.c: the kernel at time `of` permits a dependent one to begin while the
+                  operations since `from` are running */
+    struct cuda_order_position *open; /* operations that a dependent kernel may overlap: of the */
+    size_t nopen;                     /* nodes with programmatic edges to this one */
     struct cuda_capture *capture;
     struct cuda_pending *first;       /* operations that cannot begin yet (pending.c); or NULL */
     struct cuda_stream *next_blocked; /* next stream with pending operations */
@@ -1027,7 +1034,8 @@ void cuda_stream_race_begin(void);
 /* Record the accesses of the current operation: a copy, a set, a launch (before and after it). */
 void cuda_stream_race_copy(const cuda_stream *s, const cuda_copy *c);
 void cuda_stream_race_set(const cuda_stream *s, const cuda_set *x);
-void cuda_stream_race_launch(pl_checks *c);
+void cuda_stream_race_launch(const cuda_stream *s, pl_checks *c, const cuda_function *f,
+                             const cuda_launch *l);
 /* Calls fn for byte ranges of managed and pinned memory that operations access whose end the host
  * does not know; first all, then those that are written. */
 void cuda_stream_race_unordered(void (*fn)(uint64_t from, uint64_t to, bool written));
@@ -1037,8 +1045,8 @@ void cuda_stream_race_host(uint64_t address, const char *where);
 /* A call begins or ends, with the lock held. */
 void cuda_host_race_enter(void);
 void cuda_host_race_leave(void);
-void cuda_stream_race_launched(const cuda_stream *s, pl_checks *c, pl_module *m,
-                               const char *kernel);
+void cuda_stream_race_launched(cuda_stream *s, pl_checks *c, pl_module *m, const char *kernel,
+                               const cuda_launch *l);
 /* Memory has been freed. */
 void cuda_stream_race_freed(uint64_t address, uint64_t bytes);
 void cuda_stream_race_unloaded(const pl_module *m);

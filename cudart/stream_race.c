@@ -27,6 +27,7 @@ typedef struct operation {
         char text[60];
     } * position;
     size_t npositions;
+    bool overlaps; /* a dependent kernel may begin before it has ended */
     bool on_host; /* accesses managed or pinned memory, and does not synchronise with the host by it
                    */
 } operation;
@@ -53,20 +54,23 @@ static const char *position_of(const operation *w, const pl_checked_touch *t)
 /* ---- comparison ---- */
 
 static void report(const operation *now, const pl_checked_touch *current, const operation *previous,
-                   const pl_checked_touch *earlier, const cuda_named *of)
+                   const pl_checked_touch *earlier, const cuda_named *of, bool early)
 {
     const uint64_t at = current->address > earlier->address ? current->address : earlier->address;
     const char *current_position = position_of(now, current),
                *earlier_position = position_of(previous, earlier);
     char text[1000], key[400], in[60], other[60];
-    snprintf(text, sizeof text,
-             "%s in %s %s byte %llu of %s%s%s, and %s in %s %s it%s%s; nothing orders the two",
+    snprintf(text, sizeof text, "%s in %s %s%s byte %llu of %s%s%s, and %s in %s %s it%s%s; %s",
              now->what, cuda_order_stream_name(&now->at, in),
+             early ? "begins before the previous one has ended, and " : "",
              current->how & PL_TOUCH_WRITTEN ? "writes" : "reads",
              (unsigned long long)(at - of->start), of->text, *current_position ? " at " : "",
              current_position, previous->what, cuda_order_stream_name(&previous->at, other),
              earlier->how & PL_TOUCH_WRITTEN ? "writes" : "reads", *earlier_position ? " at " : "",
-             earlier_position);
+             earlier_position,
+             early ? "only griddepcontrol.wait (cudaGridDependencySynchronize) before the access "
+                     "orders the two"
+                   : "nothing orders the two");
     snprintf(key, sizeof key, "%s %s %s %s", now->what, current_position, previous->what,
              earlier_position);
     cuda_checked_misuse_at("race-stream", key, text);
@@ -97,8 +101,9 @@ static void advance(const operation *a, const operation *b, size_t *i, size_t *j
         ++*j;
 }
 
-/* True if a race was reported. */
-static bool compare(const operation *now, const operation *previous)
+/* True if a race was reported. early: `now` has only the accesses of a dependent kernel before
+ * griddepcontrol.wait. */
+static bool compare(const operation *now, const operation *previous, bool early)
 {
     const pl_checked_touch *current = NULL, *earlier = NULL;
     cuda_named of = {.start = 0};
@@ -110,7 +115,7 @@ static bool compare(const operation *now, const operation *previous)
         current = x;
         earlier = y;
     }
-    if (current) report(now, current, previous, earlier, &of);
+    if (current) report(now, current, previous, earlier, &of, early);
     return current != NULL;
 }
 
@@ -199,7 +204,7 @@ static void add_operation(const cuda_stream *s, operation *w)
         const cuda_order_position *p = &operations[k].at;
         if (cuda_order_host_knows(p))
             remove_operation(k);
-        else if (p->slot != slot && !cuda_order_follows(s, p) && compare(w, &operations[k]))
+        else if (p->slot != slot && !cuda_order_follows(s, p) && compare(w, &operations[k], false))
             slot = p->slot;
     }
     while (noperations && (noperations == MAX_OPERATIONS || nranges + w->n > MAX_RANGES))
@@ -312,9 +317,45 @@ void cuda_stream_race_set(const cuda_stream *s, const cuda_set *x)
 
 /* ---- launches ---- */
 
-void cuda_stream_race_launch(pl_checks *c)
+static bool is_dependent(const cuda_stream *s, const cuda_launch *l)
 {
-    if (c && is_enabled()) pl_checks_keep(c);
+    return l->dependent || s->nopen;
+}
+
+void cuda_stream_race_launch(const cuda_stream *s, pl_checks *c, const cuda_function *f,
+                             const cuda_launch *l)
+{
+    if (c && f->info.launches_dependents) cuda_stream_race_begin();
+    if (c && is_enabled()) pl_checks_keep(c, is_dependent(s, l));
+}
+
+/* True if the operation may still run when a dependent kernel begins in the stream. */
+static bool may_overlap(const cuda_stream *s, const cuda_order_position *p)
+{
+    if (p->slot == s->slot && s->overlap.of && s->overlap.of == s->previous)
+        return p->time >= s->overlap.from;
+    for (size_t k = 0; k < s->nopen; k++)
+        if (p->slot == s->open[k].slot && p->time >= s->open[k].time) return true;
+    return false;
+}
+
+/* Compares what a dependent kernel accesses before griddepcontrol.wait. */
+static void compare_early(const cuda_stream *s, operation *early)
+{
+    early->at = cuda_order_now(s);
+    for (size_t k = noperations; k-- > 0;)
+        if (operations[k].overlaps && may_overlap(s, &operations[k].at) &&
+            compare(early, &operations[k], true))
+            return;
+}
+
+/* Records which operations a dependent kernel that follows in the stream may overlap. */
+static void note_overlap(cuda_stream *s, pl_overlap o)
+{
+    const uint32_t time = cuda_order_now(s).time;
+    const bool earlier = o == PL_OVERLAP_EARLIER && s->overlap.of == s->previous;
+    s->overlap.from = earlier && s->overlap.from ? s->overlap.from : time;
+    s->overlap.of = o ? time : 0;
 }
 
 /* Looks up the source positions of the first instructions among its ranges. */
@@ -329,13 +370,26 @@ static void find_positions(operation *w, pl_checks *c, pl_module *m)
     }
 }
 
-void cuda_stream_race_launched(const cuda_stream *s, pl_checks *c, pl_module *m, const char *kernel)
+void cuda_stream_race_launched(cuda_stream *s, pl_checks *c, pl_module *m, const char *kernel,
+                               const cuda_launch *l)
 {
-    operation w = {.n = 0};
+    const bool dependent = is_dependent(s, l);
+    operation w = {.n = 0}, early = {.n = 0};
     if (!c || !is_enabled()) return;
-    w.touch = pl_checks_touched(c, &w.n);
-    if (!w.n) return;
+    const pl_overlap overlap = pl_checks_overlap(c);
+    w.touch = pl_checks_touched(c, false, &w.n);
+    early.touch = pl_checks_touched(c, true, &early.n);
+    w.overlaps = overlap != PL_OVERLAP_NONE;
     snprintf(w.what, sizeof w.what, "kernel '%s'", kernel);
+    memcpy(early.what, w.what, sizeof w.what);
+    if (dependent && early.n) {
+        find_positions(&early, c, m);
+        compare_early(s, &early);
+    }
+    free(early.touch);
+    free(early.position);
+    note_overlap(s, dependent || overlap != PL_OVERLAP_EARLIER ? overlap : PL_OVERLAP_THIS);
+    if (!w.n) return;
     find_positions(&w, c, m);
     add_operation(s, &w);
 }

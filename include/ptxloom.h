@@ -267,6 +267,7 @@ typedef struct pl_kernel_info {
     uint32_t stack_bytes;               /* local_bytes plus those of the deepest call */
     uint32_t constant_bytes;            /* of bank 0: the driver's values, then the parameters */
     uint32_t reqntid[3], maxntid[3], reqcluster[3]; /* directives; 0,0,0: not given */
+    bool launches_dependents;                       /* it has griddepcontrol.launch_dependents */
 } pl_kernel_info;
 /* Describes a kernel. PL_INVALID: the module has no kernel of that name. */
 pl_status pl_module_kernel(const pl_module *m, const char *name, pl_kernel_info *out);
@@ -652,11 +653,18 @@ typedef struct pl_checked_touch {
     uint32_t pc;  /* one of the accessing instructions */
     unsigned how; /* PL_TOUCH_* */
 } pl_checked_touch;
-/* Records the accesses of the next launch under these checkers, if they check races. */
-void pl_checks_keep(pl_checks *c);
-/* Returns the *n recorded accesses, sorted by address; the caller frees them with free. NULL: none,
- * or no memory. */
-pl_checked_touch *pl_checks_touched(pl_checks *c, size_t *n);
+/* Records the accesses of the next launch under these checkers, if they check races. dependent: it
+ * may overlap earlier launches, so that accesses before griddepcontrol.wait are recorded, too. */
+void pl_checks_keep(pl_checks *c, bool dependent);
+/* Returns the *n recorded accesses (early: those before griddepcontrol.wait), sorted by address;
+ * the caller frees them with free. NULL: none, or no memory. */
+pl_checked_touch *pl_checks_touched(pl_checks *c, bool early, size_t *n);
+/* Launches with which a dependent launch after this one may overlap: none; this one, which has
+ * executed griddepcontrol.launch_dependents; also earlier ones, since it did so before
+ * griddepcontrol.wait. */
+typedef enum pl_overlap { PL_OVERLAP_NONE, PL_OVERLAP_THIS, PL_OVERLAP_EARLIER } pl_overlap;
+/* Returns what the latest launch under these checkers has permitted. */
+pl_overlap pl_checks_overlap(const pl_checks *c);
 /* Returns the position of an instruction: "k.cu:12" or "line 40". It is valid until the checkers
  * are closed. "": no memory. */
 const char *pl_checks_place(pl_checks *c, pl_module *m, uint32_t pc);

@@ -315,7 +315,7 @@ static const char *kind_advice(pl_finding_kind kind)
     case PL_FK_RACE_STREAM:
         return "record an event after the first operation and let the other stream wait for it "
                "(cudaEventRecord, cudaStreamWaitEvent), or use one stream; the host waits with "
-               "cudaStreamSynchronize";
+               "cudaStreamSynchronize, a dependent kernel with cudaGridDependencySynchronize";
     case PL_FK_INIT_COPY:
         return "copy only what a kernel or the host has written, or fill the memory first "
                "(cudaMemset)";

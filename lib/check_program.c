@@ -186,14 +186,19 @@ pl_status pl_checks_watch(pl_checks *c, pl_checked_range *range, size_t n)
     return PL_OK;
 }
 
-void pl_checks_keep(pl_checks *c)
+void pl_checks_keep(pl_checks *c, bool dependent)
 {
-    if (c->tools & PL_CHECK_RACE) pl_check_record_accesses(c->check);
+    if (c->tools & PL_CHECK_RACE) pl_check_record_accesses(c->check, dependent);
 }
 
-pl_checked_touch *pl_checks_touched(pl_checks *c, size_t *n)
+pl_overlap pl_checks_overlap(const pl_checks *c)
 {
-    pl_accessed_range *at = pl_check_accessed_ranges(c->check, n);
+    return (pl_overlap)pl_check_launched_dependents(c->check);
+}
+
+pl_checked_touch *pl_checks_touched(pl_checks *c, bool early, size_t *n)
+{
+    pl_accessed_range *at = pl_check_accessed_ranges(c->check, early, n);
     pl_checked_touch *out = at ? malloc(*n * sizeof *out) : NULL;
     if (!out) *n = 0;
     for (size_t k = 0; k < *n; k++)

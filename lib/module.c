@@ -1,5 +1,6 @@
 /* module.c - a loaded module: its variables in device memory, and queries. lib/module_load.c loads.
  */
+#include "isa/program/insn_query.h"
 #include "isa/program/source_position.h"
 #include "isa/program/resource_usage.h"
 #include "lib/internal.h"
@@ -234,6 +235,15 @@ const pl_prog_func *pl_module_entry(const pl_module *m, const char *name)
     return NULL;
 }
 
+static bool launches_dependents(const pl_program *p, const pl_prog_func *f)
+{
+    for (uint32_t k = f->first; k < f->first + f->count; k++) {
+        const pl_insn *i = &p->code.at[k];
+        if (pl_insn_mnem(i) == M_griddepcontrol && pl_insn_has(i, W_launch_dependents)) return true;
+    }
+    return false;
+}
+
 pl_status pl_module_kernel(const pl_module *m, const char *name, pl_kernel_info *out)
 {
     const pl_prog_func *f = pl_module_entry(m, name);
@@ -248,7 +258,8 @@ pl_status pl_module_kernel(const pl_module *m, const char *name, pl_kernel_info 
                             .stack_bytes = f->stack_bytes,
                             .constant_bytes = pl_constant_base(m->program->sm) + f->param_bytes,
                             .spill_loads = f->spill_loads,
-                            .spill_stores = f->spill_stores};
+                            .spill_stores = f->spill_stores,
+                            .launches_dependents = launches_dependents(m->program, f)};
     memcpy(out->reqntid, f->reqntid, sizeof out->reqntid);
     memcpy(out->maxntid, f->maxntid, sizeof out->maxntid);
     memcpy(out->reqcluster, f->reqnctapercluster, sizeof out->reqcluster);

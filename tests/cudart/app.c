@@ -688,6 +688,7 @@ static const struct {
     {"set_race", set_race},
     {"copy_race", copy_race},
     {"graph_race", graph_race},
+    {"dependent_race", dependent_race},
     {"leak", leak},
     {"managed_race", managed_race},
     {"managed_unwritten", managed_unwritten},

@@ -158,6 +158,7 @@ void array_race(void);
 void set_race(void);
 void copy_race(void);
 void graph_race(void);
+void dependent_race(void);
 void leak(void);
 void managed_race(void);
 void managed_unwritten(void);

@@ -20,6 +20,10 @@ int cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, void *from, size_t x, siz
 int cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset,
                             int kind, void *stream);
 
+int cuModuleLoadData(void **out, const void *image);
+int cuModuleGetFunction(void **out, void *module, const char *name);
+int cuLaunchKernelEx(const void *config, void *function, void **params, void **extra);
+
 enum { WORDS = 64 };
 
 static bool is_fixed(void)
@@ -295,6 +299,50 @@ void graph_race(void)
     EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
     for (int k = 0; k < 2; k++) EXPECT(cudaGraphLaunch(exec, streams[0]), 0);
     EXPECT(cudaStreamSynchronize(streams[0]), 0);
+}
+
+/* The second kernel begins while the first one runs, and reads what that writes. Also in a graph.
+ */
+void dependent_race(void)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry first(.param .u64 p)\n"
+        "{ .reg .b64 %d; ld.param.u64 %d, [p]; griddepcontrol.launch_dependents;\n"
+        "  st.global.u32 [%d], 1; ret; }\n"
+        ".visible .entry second(.param .u64 p, .param .u32 wait)\n"
+        "{ .reg .pred %q; .reg .b32 %r<2>; .reg .b64 %d;\n"
+        "  ld.param.u64 %d, [p]; ld.param.u32 %r1, [wait]; setp.ne.u32 %q, %r1, 0;\n"
+        "  @%q griddepcontrol.wait;\n"
+        "  ld.global.u32 %r1, [%d];\n"
+        "  st.global.u32 [%d+4], %r1; ret; }\n";
+    enum { SERIALIZATION = 6 };
+    cuda_launch_attribute a = {.id = SERIALIZATION, .value.number = 1};
+    void *p = allocated(8), *m, *first, *second, *stream, *graph, *exec, *args[2] = {&p};
+    unsigned wait = is_fixed();
+    struct {
+        unsigned grid[3], block[3], shared;
+        void *stream;
+        const cuda_launch_attribute *attribute;
+        unsigned attributes;
+    } config = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .attribute = &a};
+    args[1] = &wait;
+    EXPECT(cuModuleLoadData(&m, text), 0);
+    EXPECT(cuModuleGetFunction(&first, m, "first"), 0);
+    EXPECT(cuModuleGetFunction(&second, m, "second"), 0);
+    EXPECT(cudaStreamCreate(&stream), 0);
+    for (int captured = 0; captured < 2; captured++) {
+        config.stream = captured ? stream : NULL;
+        config.attributes = 0;
+        if (captured) EXPECT(cudaStreamBeginCapture(stream, 0), 0);
+        EXPECT(cuLaunchKernelEx(&config, first, args, NULL), 0);
+        config.attributes = 1;
+        EXPECT(cuLaunchKernelEx(&config, second, args, NULL), 0);
+        if (captured) EXPECT(cudaStreamEndCapture(stream, &graph), 0);
+        if (captured) EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+        if (captured) EXPECT(cudaGraphLaunch(exec, stream), 0);
+        EXPECT(cudaDeviceSynchronize(), 0);
+    }
 }
 
 void leak(void)
