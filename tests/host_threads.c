@@ -3,7 +3,9 @@
  * (atomics, locks, grid barriers, clusters, look-back scans, copies) or not at all.
  *
  * Each runs with 2 threads in one mode and 4 in the other. The test also compares the reports of
- * failing launches and of a hang. With an argument: all recorded cases, with both thread counts.
+ * failing launches and of a hang, and blocks that wait for each other in loops that also store and
+ * meet at a barrier: in functional mode they take turns. With an argument: all recorded cases, with
+ * both thread counts.
  * */
 #include "tests/recorded.h"
 #include <stdio.h>
@@ -101,6 +103,49 @@ static void failures(const char *mode)
     scratch_remove(folder);
 }
 
+/* Runs 300 blocks, of which those from `first` on wait for each other; block 0 computes `work`
+ * iterations before that. */
+static void waiting_blocks(const char *what, const char *folder, int first, int work)
+{
+    static const char *const threads[] = {"1", "2", "4"};
+    char path[512];
+    snprintf(path, sizeof path, "%s/k.ptx", folder);
+    FILE *f = fopen(path, "w");
+    if (!f) exit(EXIT_FAILURE);
+    fprintf(f,
+            ".version 8.0\n.target sm_90\n.address_size 64\n.global .u32 arrived;\n"
+            ".global .u32 seen[512];\n.visible .entry k()\n{\n.reg .pred %%p, %%q;\n"
+            ".reg .b32 %%r<6>;\n.reg .b64 %%a;\nmov.u32 %%r1, %%ctaid.x;\n"
+            "mov.u32 %%r2, %%tid.x;\nmad.lo.u32 %%r3, %%r1, 64, %%r2;\n"
+            "setp.ge.u32 %%p, %%r3, 64;\nmov.u32 %%r4, %d;\n@%%p bra $ready;\n"
+            "$work:\nadd.u32 %%r4, %%r4, -1;\nsetp.ne.u32 %%p, %%r4, 0;\n@%%p bra $work;\n"
+            "$ready:\nsetp.lt.u32 %%p, %%r1, %d;\n@%%p ret;\n"
+            "setp.eq.u32 %%p, %%r2, 0;\n@%%p red.global.add.u32 [arrived], 1;\n"
+            "mov.u64 %%a, seen;\nmad.wide.u32 %%a, %%r1, 4, %%a;\n"
+            "$again:\nld.volatile.global.u32 %%r4, [arrived];\nst.global.u32 [%%a], %%r4;\n"
+            "setp.lt.u32 %%p, %%r4, %d;\nbarrier.red.or.pred %%q, 0, %%p;\n"
+            "@%%q bra $again;\nret;\n}\n",
+            work, first, 300 - first);
+    fclose(f);
+    for (int k = 0; k < 3; k++) {
+        const char *argv[] = {loom_path(), "run",    path,         "-g",        "300",      "-b",
+                              "64",        "--mode", "functional", "--threads", threads[k], NULL};
+        run_result r = run_command(argv, 60);
+        tap(r.status == 0, "%s, with %s threads", what, threads[k]);
+        if (r.status) tap_note("%d %.700s", r.status, r.err);
+        run_free(&r);
+    }
+}
+
+static void turns(void)
+{
+    char *folder = scratch_make();
+    waiting_blocks("all blocks wait for each other", folder, 0, 1);
+    waiting_blocks("later blocks wait for each other", folder, 200, 1);
+    waiting_blocks("a block that computes for long precedes them", folder, 0, 3000000);
+    scratch_remove(folder);
+}
+
 /* With 2 threads, with 4, or with both. */
 static void same_result(const char *name, const char *mode, bool two, bool four)
 {
@@ -132,5 +177,6 @@ int main(int argc, char **argv)
     }
     table_free(&cases);
     for (size_t m = 0; m < 2; m++) failures(mode[m]);
+    turns();
     return tap_done();
 }

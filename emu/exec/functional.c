@@ -1,10 +1,11 @@
 /* functional.c - functional mode: runs the blocks of a launch sequentially, or interleaved when
  * they wait for each other.
  *
- * A block runs alone until it ends or all its warps spin or wait. Then the next block runs, up to
- * max_resident blocks: as many as the machine can hold at once, so that blocks that wait for others
- * (grid barriers, locks) behave as on hardware. With consecutive grids, the blocks of the next grid
- * start as soon as those of the preceding one permit it.
+ * A block runs alone until it ends, all its warps spin or wait, or its turn is over. Then the next
+ * block runs, up to max_resident blocks: as many as the machine can hold at once, so that blocks
+ * that wait for others (grid barriers, locks) behave as on hardware. A turn is long, for blocks
+ * that wait in loops that also store or meet at a barrier. With consecutive grids, the blocks of
+ * the next grid start as soon as those of the preceding one permit it.
  *
  * The warps of a block run one after the other, each to a barrier or its end. But each of them
  * stops before and after its first store of a phase, until the others have got there: on hardware
@@ -26,6 +27,7 @@ enum {
     SUSPEND_ROUNDS = 256,  /* the same, after which a launch that may wait is suspended, */
     WAIT_ROUNDS = 4,       /* and again suspended */
     RUN_SLICE = 1 << 17,   /* instructions of a launch that is suspended again, for PL_LONG_RUN */
+    LATER_TURN = 1 << 18,  /* instructions of a block's turn, after turns of PL_LONG_TURN */
     RANDOM_SLICE = 96,     /* random schedule: maximum instructions of a time slice */
     RANDOM_BLOCKS = 24     /* random schedule: blocks that run interleaved */
 };
@@ -265,6 +267,23 @@ static pl_status stop_polling(pl_grid *g, pl_cta **live, size_t n, const pl_grid
     return PL_OK;
 }
 
+/* The turn of the block that runs. */
+typedef struct block_turn {
+    const pl_cta *block;
+    uint64_t executed, limit;
+} block_turn;
+
+/* Adds the instructions of a round. True: the turn is over, and other blocks run. */
+static bool turn_is_over(block_turn *t, const pl_cta *c, uint64_t executed)
+{
+    t->executed = t->block == c ? t->executed + executed : executed;
+    t->block = c;
+    if (t->executed < t->limit) return false;
+    t->block = NULL;
+    t->limit = LATER_TURN;
+    return true;
+}
+
 /* True if the launch has run for long, and may be waiting for the host between other work. */
 static bool yields_to_host(pl_grid *g, pl_cta *const *live, size_t n, uint64_t executed,
                            uint64_t *limit)
@@ -282,6 +301,7 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
     size_t n = *nlive, at = 0;
     unsigned idle = 0;
     polling poll = {0};
+    block_turn turn = {.limit = n ? LATER_TURN : PL_LONG_TURN};
     pl_status st = PL_OK;
     bool more = true;               /* another block should start */
     uint64_t total = 0, rounds = 0; /* instructions and rounds so far */
@@ -319,7 +339,7 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
             idle = 0;
             if (g->progress)
                 g->progress(g->progress_ctx, blocks - pl_grid_blocks_remaining(g), blocks, total);
-        } else if (executed && !paused && alone) {
+        } else if (executed && !paused && alone && !turn_is_over(&turn, c, executed)) {
             idle = 0; /* it makes progress: run the same block again */
         } else {
             idle = executed ? 0 : idle + 1;

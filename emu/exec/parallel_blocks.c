@@ -7,7 +7,8 @@
  * has data races.
  *
  * A block that polls although all preceding blocks have ended waits for a later one. Then the
- * threads stop, and functional.c continues with the blocks that have started. It also continues
+ * threads stop, and functional.c continues with the blocks that have started. The same holds for a
+ * block that runs for long while no other one can continue. functional.c also continues
  * when jobs execute many of their instructions after such a stop, since threads then only wait for
  * each other. */
 #include <stdlib.h>
@@ -50,6 +51,7 @@ typedef struct parallel_run {
     pl_pc_stat **stat; /* per worker, or NULL */
     uint32_t base;     /* number of the first job's first block */
     uint32_t each;     /* blocks per job */
+    uint32_t running;  /* jobs that a worker executes */
     bool stopping;     /* all blocks stop at their current position */
     bool no_memory;
 } parallel_run;
@@ -104,16 +106,26 @@ static bool update_preceding_ended(block_job *j)
     return ended;
 }
 
+/* True if the block has run for long, and may wait for blocks that have stopped until it ends. */
+static bool may_wait_for_later(const parallel_run *r, const block_job *j, uint64_t executed)
+{
+    return executed > PL_LONG_TURN && j->turn.reached &&
+           __atomic_load_n(&r->running, __ATOMIC_RELAXED) == 1;
+}
+
 /* Runs the block of a job until it ends. False: it has stopped until the preceding blocks have
  * ended, or permanently (is_over). */
 static bool run_block(parallel_run *r, block_job *j)
 {
     pl_cta *c = j->cta;
+    uint64_t ran = 0;
     for (unsigned polling_rounds = 0; c->warps_done < c->nwarps;) {
         const bool had_ended = update_preceding_ended(j);
         bool paused;
         const uint64_t executed = pl_cta_run_round(c, &paused);
         j->late_executed += j->stopped ? executed : 0;
+        ran += executed;
+        if (may_wait_for_later(r, j, ran)) __atomic_store_n(&r->stopping, true, __ATOMIC_RELAXED);
         if (is_stopping(r)) return false;
         polling_rounds = executed && !paused ? 0 : polling_rounds + 1;
         if (c->warps_done == c->nwarps || !polling_rounds ||
@@ -132,14 +144,17 @@ static bool run_job(void *ctx, uint32_t job, uint32_t worker)
 {
     parallel_run *r = ctx;
     block_job *j = &r->job[job];
+    bool ended = true;
+    __atomic_fetch_add(&r->running, 1, __ATOMIC_RELAXED);
     j->turn.worker = worker;
     if (j->cta) j->cta->pc_stat = r->stat ? r->stat[worker] : NULL;
-    while (!is_stopping(r) && j->at < j->end) {
-        if (!j->cta && !start_block(r, j)) return true;
-        if (!run_block(r, j)) return is_stopping(r);
+    while (!is_stopping(r) && j->at < j->end && (j->cta || start_block(r, j))) {
+        ended = run_block(r, j);
+        if (!ended) break;
         end_block(r, j);
     }
-    return true;
+    __atomic_fetch_sub(&r->running, 1, __ATOMIC_RELAXED);
+    return ended || is_stopping(r);
 }
 
 /* ---- the launch ---- */
@@ -160,8 +175,8 @@ static bool orders_are_marked(const pl_grid *g)
            (g->async_mode == PL_ASYNC_EAGER || !g->program->bulk_reductions);
 }
 
-/* Runs the first blocks in this thread. False: one of them waits for others, or the launch has
- * ended. */
+/* Runs the first blocks in this thread, until others are worth waking. The last of them may then
+ * remain, if it has run for long. False: one of them waits for others, or the launch has ended. */
 static bool run_first_blocks(pl_grid *g, pl_live_blocks *live, pl_status *st)
 {
     const uint64_t blocks = pl_grid_blocks(g);
@@ -184,6 +199,7 @@ static bool run_first_blocks(pl_grid *g, pl_live_blocks *live, pl_status *st)
             if (c->warps_done < c->nwarps && g->may_wait && ran > PL_LONG_RUN &&
                 pl_polls_memory(live->at, live->n, true))
                 return false;
+            if (c->warps_done < c->nwarps && ran > PL_LONG_TURN) return true;
         }
         if (!c) return false;
         pl_cta_end(c);
@@ -288,6 +304,16 @@ static uint32_t plan_wave(parallel_run *r, uint32_t most)
     return (uint32_t)jobs;
 }
 
+/* Makes the block that run_first_blocks left the first of the wave. */
+static void begin_with(parallel_run *r, pl_cta *c)
+{
+    r->job[0].cta = c;
+    r->job[0].state = RUNNING;
+    c->turn = &r->job[0].turn;
+    c->advances = &r->job[0].advances;
+    c->stops_at_ordered = true;
+}
+
 /* True if threads have mostly waited for each other. */
 static bool is_serial(const parallel_run *r, uint32_t jobs)
 {
@@ -315,7 +341,10 @@ static pl_status run_waves(parallel_run *r, pl_live_blocks *live)
     pl_status st = PL_OK;
     uint32_t most = TRIAL_JOBS;
     while (st == PL_OK && g->next_block < blocks && !is_stopping(r)) {
+        pl_cta *first = live->n ? live->at[--live->n] : NULL;
+        if (first) g->next_block--;
         const uint32_t jobs = plan_wave(r, most);
+        if (first) begin_with(r, first);
         pl_team_run(r->team, jobs, 0, NULL);
         st = r->no_memory ? PL_NOMEM : collect_remaining(r, jobs, live);
         if (g->progress) g->progress(g->progress_ctx, g->blocks_done, blocks, g->executed);
@@ -376,8 +405,8 @@ pl_status pl_run_blocks_in_parallel(pl_grid *g, pl_live_blocks *live)
         st = PL_NOMEM;
     } else if (pl_team_size(r.team) > 1) {
         if (begun) st = run_live_blocks(&r, live);
-        if (st == PL_OK && !live->n && g->blocks_done) {
-            r.each = choose_blocks_per_job(g);
+        if (st == PL_OK && !(begun && live->n) && (live->n || g->blocks_done)) {
+            r.each = live->n ? 1 : choose_blocks_per_job(g);
             st = run_waves(&r, live);
         }
     }
