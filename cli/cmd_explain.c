@@ -17,7 +17,8 @@ int cmd_explain(int argc, char **argv)
         "achieved_occupancy (a metric), hot_lines (a query), small_grid (a rule of advice),\n"
         "if_convert (a pass of the assembler), passes (all of them), long_scoreboard (a stall "
         "reason),\n"
-        "race-raw (a kind of finding), race (all of that checker), warp (a term of the glossary)\n";
+        "race-raw (a kind of finding), race (all of that checker), warp (a term of the glossary),\n"
+        "cudaErrorIllegalAddress, CUDA_ERROR_ASSERT or 700 (an error of CUDA programs)\n";
     pl_gpu *gpu;
     if (pl_gpu_open(&gpu, NULL) != PL_OK) return CLI_SYSTEM;
     cli_args a = {.gpu = gpu, .argc = argc, .argv = argv, .at = 1};

@@ -2,23 +2,14 @@
 #include "cudart/state.h"
 #include <string.h>
 
-static const struct {
-    int number;
-    const char *name, *text;
-} driver_error[] = {
-#define DRIVER_ERROR(number, name, text) {number, name, text},
-#include "cudart/driver_errors.def"
-#undef DRIVER_ERROR
-};
-enum { DRIVER_ERRORS = sizeof driver_error / sizeof *driver_error };
+enum { ERRORS = 1000 }; /* numbers are below */
 
 int cuda_error_number(const char *name)
 {
-    for (int k = 0; name && k < DRIVER_ERRORS; k++)
-        if (strcmp(driver_error[k].name, name) == 0) return driver_error[k].number;
-    for (int k = 1; name && k < 1000; k++) {
-        const char *one = pl_cuda_error(k, NULL);
-        if (one && strcmp(one, name) == 0) return k;
+    for (int k = 1; name && k < ERRORS; k++) {
+        const char *driver = pl_cuda_driver_error(k, NULL), *runtime = pl_cuda_error(k, NULL);
+        if ((driver && strcmp(driver, name) == 0) || (runtime && strcmp(runtime, name) == 0))
+            return k;
     }
     return 0;
 }
@@ -36,24 +27,18 @@ const char *pl_cudaGetErrorString(int error)
     return text;
 }
 
-static int driver_text(int error, bool name, const char **out)
-{
-    if (!out) return CU_INVALID_VALUE;
-    *out = NULL;
-    for (int k = 0; k < DRIVER_ERRORS; k++)
-        if (driver_error[k].number == error)
-            *out = name ? driver_error[k].name : driver_error[k].text;
-    return *out ? CU_OK : CU_INVALID_VALUE;
-}
-
 int pl_cuGetErrorName(int error, const char **name)
 {
-    return driver_text(error, true, name);
+    if (!name) return CU_INVALID_VALUE;
+    *name = pl_cuda_driver_error(error, NULL);
+    return *name ? CU_OK : CU_INVALID_VALUE;
 }
 
 int pl_cuGetErrorString(int error, const char **text)
 {
-    return driver_text(error, false, text);
+    if (!text) return CU_INVALID_VALUE;
+    *text = NULL;
+    return pl_cuda_driver_error(error, text) ? CU_OK : CU_INVALID_VALUE;
 }
 
 /* Maps numbers of the runtime that the driver does not have. */

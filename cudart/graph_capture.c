@@ -280,7 +280,7 @@ int pl_cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *i
 {
     const cuda_stream *s = cuda_stream_of(stream);
     const int error = pl_cudaStreamIsCapturing(stream, status);
-    if (error || !s->capture) return error;
+    if (error || !s->capture || s->capture->invalid) return error;
     const dependency_set *t = dependencies_of(s);
     for (size_t k = 0; dependencies && !data && t && k < t->n; k++)
         if (!cuda_is_plain_edge(&t->edge[k])) return CU_LOSSY_QUERY;

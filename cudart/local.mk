@@ -2,7 +2,6 @@
 # To add an entry point: a line in cudart/api.def, and the function pl_NAME in one of the files.
 # The library is a separate shared object, which programs load in place of NVIDIA's, with the same symbol names and versions,
 # so it is linked like a program, by a separate rule.
-libptxloom_a_SOURCES += lib/cuda_error.c
 if PL_CUDART
 cudartdir = $(pkglibdir)
 cudart_PROGRAMS = cudart/libptxloom_cuda.so
@@ -44,7 +43,7 @@ install-data-hook:
 	for n in $(cudart_names); do ln -sf libptxloom_cuda.so $(DESTDIR)$(cudartdir)/$$n || exit 1; done
 extra_installed += $(cudart_names:%=$(cudartdir)/%)
 endif
-EXTRA_DIST += cudart/api.def cudart/api.awk cudart/driver_errors.def
+EXTRA_DIST += cudart/api.def cudart/api.awk
 noinst_HEADERS += include/exec_options.def
 dist_doc_DATA += doc/cuda-programs.md doc/cuda-api.md
 EXTRA_DIST += tests/cudart/findings.txt

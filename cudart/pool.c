@@ -151,6 +151,7 @@ static int allocate_in_stream(cuda_pool *pool, void **out, size_t bytes, void *s
         if (!error && *out) cuda_order_allocated((uintptr_t)*out, s);
         return error;
     }
+    if (s->capture->invalid) return CAPTURE_INVALIDATED;
     cuda_op op = {.kind = OP_ALLOC};
     size_t n;
     void **before;

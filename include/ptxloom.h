@@ -955,11 +955,13 @@ pl_status pl_trace_diff(pl_gpu *gpu, struct sqlite3 *a, int64_t launch_a, struct
 /* Returns the name of a cudaError_t, and its description in *text (text may be NULL). NULL: no such
  * error, and *text is unchanged. */
 const char *pl_cuda_error(int number, const char **text);
+/* The same for a CUresult of the driver. */
+const char *pl_cuda_driver_error(int number, const char **text);
 
 /* ---- the instruction table and explanations ---- */
 /* Returns a text about an instruction, diagnostic, machine key or section, metric, query, rule,
- * pass, kind of finding or glossary term. It is valid until the gpu is closed. NULL: no such topic.
- */
+ * pass, kind of finding, CUDA error or glossary term. It is valid until the gpu is closed. NULL: no
+ * such topic. */
 const char *pl_explain(pl_gpu *gpu, const char *topic);
 /* Returns one line for each instruction form that is parsed and checked but not executed, with the
  * reason. It is valid until the gpu is closed. NULL: no memory. */

@@ -3,6 +3,7 @@
  *
  * Everything shown comes from the tables themselves (isa/table/ptx.isa, base/diag.def, the key
  * tables of emu/sm, traces/metrics.list), so it cannot disagree with the behaviour. */
+#include "lib/cuda_error.h"
 #include "lib/glossary.h"
 #include "lib/internal.h"
 #include "arch/builtin_machines.h"
@@ -524,6 +525,24 @@ static const char *glossary(pl_gpu *gpu, const char *topic)
     return finish(&t);
 }
 
+static const char *cuda_error(pl_gpu *gpu, const char *topic)
+{
+    const char *about = NULL, *cause;
+    const int number = pl_cuda_error_number(topic);
+    if (number < 0) return NULL;
+    const char *driver = pl_cuda_driver_error(number, &about),
+               *runtime = pl_cuda_error(number, &about);
+    text t = {.arena = gpu->explanations};
+    append(&t, "%s (%d) - error of CUDA programs\n\n", runtime ? runtime : driver, number);
+    if (runtime && driver) append(&t, "  in the driver API: %s\n", driver);
+    append(&t, "  text: %s\n", about);
+    if ((cause = pl_cuda_error_cause(number)) != NULL) {
+        append(&t, "\n");
+        paragraph(&t, cause, 2);
+    }
+    return finish(&t);
+}
+
 /* Returns the names of metrics that begin with the topic, at most `most`; NULL: none. */
 static const char *names_with_prefix(pl_gpu *gpu, const char *topic, unsigned max)
 {
@@ -547,12 +566,14 @@ static void report_unknown(pl_gpu *gpu, const char *topic)
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) cap++;
     for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++) cap++;
     for (const pl_glossary_entry *e = pl_glossary; e->term; e++) cap++;
+    for (size_t k = 0; pl_cuda_error_name(k); k++) cap++;
     const char **name = pl_arena_array(gpu->messages, const char *, cap + 1);
     if (!name) return;
     for (unsigned i = 0; i < pl_nmnems; i++) name[n++] = pl_mnems[i].name;
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) name[n++] = m->name;
     for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++) name[n++] = q->name;
     for (const pl_glossary_entry *e = pl_glossary; e->term; e++) name[n++] = e->term;
+    for (size_t k = 0; pl_cuda_error_name(k); k++) name[n++] = pl_cuda_error_name(k);
     const char *longer = names_with_prefix(gpu, topic, 4),
                *nearest = longer ? NULL : pl_nearest(topic, name, n);
     if (!nearest && !longer)
@@ -567,8 +588,9 @@ const char *pl_explain(pl_gpu *gpu, const char *topic)
 {
     PL_GUARD(pl_gpu_no_memory(gpu, "while explaining"); return NULL)
     static const char *(*const table[])(pl_gpu *, const char *) = {
-        diagnostic,      metric, machine_key, instruction,  named_query,      advice_rule,
-        machine_section, pass,   all_passes,  stall_reason, pl_check_explain, glossary};
+        diagnostic,       metric,          machine_key, instruction, named_query,
+        advice_rule,      machine_section, pass,        all_passes,  stall_reason,
+        pl_check_explain, cuda_error,      glossary};
     if (!open_explanations(gpu)) return NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *found = table[i](gpu, topic);

@@ -345,6 +345,8 @@ void set_launches(void)
     EXPECT(back[2].i == 0 && back[9].f > 1.4f && back[9].f < 1.6f, 1);
 }
 
+int cuStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id);
+
 /* Rows of arrays, boxes, sets of rows, and a graph that sets and copies. */
 void driver_copies(void)
 {
@@ -535,6 +537,11 @@ static void events_refused(void)
     EXPECT(cudaEventSynchronize(e), 0);
     EXPECT(cudaStreamBeginCapture(s, 0), 0);
     EXPECT(cudaStreamAttachMemAsync(s, e, 0, 1), CU_CAPTURE_UNSUPPORTED);
+    int status;
+    unsigned long long id = 7;
+    EXPECT(cuStreamGetCaptureInfo(s, &status, &id), 0);
+    EXPECT(status == 2 && id == 7, 1);
+    EXPECT(cudaMallocAsync(&graph, 64, s), 901);
     EXPECT(cudaStreamEndCapture(s, &graph), 901);
 }
 
@@ -592,7 +599,6 @@ int cuCtxGetDevice_v2(int *device, void *context);
 int cuCtxSynchronize_v2(void *context);
 int cuMemAdvise(const void *p, size_t bytes, int advice, int device);
 int cuStreamBeginCapture(void *stream);
-int cuStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id);
 int cuStreamGetCtx_v2(void *stream, void **context, void **green);
 int cuGraphAddEmptyNode(void **out, void *graph, void *const *before, size_t n);
 int cuGraphAddDependencies(void *graph, void *const *from, void *const *to, size_t n);

@@ -35,6 +35,25 @@ START_TEST(terms_are_found_in_other_spellings)
 }
 END_TEST
 
+/* By name, in any case, of the runtime and of the driver, and by number. */
+START_TEST(errors_of_cuda_programs_are_explained)
+{
+    static const char *const topic[] = {"cudaErrorIllegalAddress", "CUDA_ERROR_ILLEGAL_ADDRESS",
+                                        "cuda_error_illegal_address", "700"};
+    pl_gpu *gpu;
+    ck_assert_int_eq(pl_gpu_open(&gpu, NULL), PL_OK);
+    for (size_t k = 0; k < sizeof topic / sizeof *topic; k++) {
+        const char *text = pl_explain(gpu, topic[k]);
+        ck_assert_msg(text != NULL, "%s", topic[k]);
+        ck_assert_msg(strstr(text, "cudaErrorIllegalAddress (700)") != NULL, "%s", text);
+        ck_assert_msg(strstr(text, "past the end of an array") != NULL, "%s", text);
+    }
+    ck_assert_ptr_nonnull(pl_explain(gpu, "CUDA_ERROR_INVALID_SOURCE")); /* no cause is listed */
+    ck_assert_ptr_null(pl_explain(gpu, "4711"));
+    pl_gpu_close(gpu);
+}
+END_TEST
+
 START_TEST(sentences_are_short)
 {
     for (const pl_glossary_entry *e = pl_glossary; e->term; e++) {
@@ -51,4 +70,4 @@ START_TEST(sentences_are_short)
 END_TEST
 
 UNIT_MAIN("glossary", each_term_is_explained, terms_are_found_in_other_spellings,
-          sentences_are_short)
+          errors_of_cuda_programs_are_explained, sentences_are_short)
