@@ -216,12 +216,29 @@ static bool complete_prices(pl_machine *m, pl_diags *d, const char *search_path,
     return ok;
 }
 
+static pl_fault_config fault_cycles(const pl_machine *m)
+{
+    const pl_fault_times *t = &m->page_faults;
+    const double per_ns = m->clock_mhz / 1000;
+    return (pl_fault_config){.first = (uint32_t)(t->first * per_ns),
+                             .wake = (uint32_t)(t->wake * per_ns),
+                             .batch = (uint32_t)(t->batch * per_ns),
+                             .fault = (uint32_t)(t->fault * per_ns),
+                             .block = (uint32_t)(t->block * per_ns),
+                             .new_block = (uint32_t)(t->new_block * per_ns),
+                             .host_block = (uint32_t)(t->host_block * per_ns),
+                             .chunk = (uint32_t)(t->chunk * per_ns),
+                             .host_chunk = (uint32_t)(t->host_chunk * per_ns),
+                             .max_faults = PL_MAX_FAULTS};
+}
+
 /* Values that follow from others. */
 static void derive_values(pl_machine *m)
 {
     enum { FURTHER_REQUESTS = 512 }; /* of an SM, besides its misses and stores: code, constants */
     if (!m->issue.interval) m->issue.interval = 1;
     m->mem.nodes = m->sm.count;
+    m->mem.faults = fault_cycles(m);
     m->mem.line_bytes = (uint32_t)m->l1.line;
     m->mem.sector_bytes = (uint32_t)m->l1.sector;
     m->mem.in_flight = m->sm.count * (m->l1.mshr + m->l1.outstanding_stores + FURTHER_REQUESTS);

@@ -196,6 +196,11 @@ typedef struct pl_device_config {
         prefetch_new_rate, prefetch_host_start, prefetch_host_ramp_rate, prefetch_host_rate;
 } pl_device_config;
 
+/* Times of the driver in ns, for pl_fault_config. */
+typedef struct pl_fault_times {
+    double first, wake, batch, fault, block, new_block, host_block, chunk, host_chunk;
+} pl_fault_times;
+
 typedef struct pl_machine {
     const char *name, *title, *base, *like;
     const pl_conf *conf; /* the file's own lines, for displaying values with their origin */
@@ -213,6 +218,7 @@ typedef struct pl_machine {
     pl_async_config async;
     pl_launch_config launch;
     pl_device_config device;
+    pl_fault_times page_faults;
     pl_op_cost op[PL_OP_COUNT];
     pl_price *price; /* by pl_class, C_count entries */
 } pl_machine;

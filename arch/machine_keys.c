@@ -764,6 +764,22 @@ static const pl_conf_key op_keys[] = {
              "additional latency if a second operand is in a register: for a shuffle, the lane"),
 };
 
+#define FAULT_NS(field, text) OPTIONAL(pl_fault_times, field, #field, F64, "ns", 0, 1e6, text)
+static const pl_conf_key page_fault_keys[] = {
+    FAULT_NS(first, "from the first page fault of a launch to the driver's first batch"),
+    FAULT_NS(wake, "from a page fault, or the end of a batch, to the next batch"),
+    FAULT_NS(
+        batch,
+        "time of a batch in addition to its faults and blocks; if absent, launches wait for all "
+        "pages before they start ([device] fault_...)"),
+    FAULT_NS(fault, "time of a page that an SM accesses in a batch"),
+    FAULT_NS(block, "time of a block of 2 MiB in a batch in addition to its chunks"),
+    FAULT_NS(new_block, "additional time of a block of which nothing is on the GPU"),
+    FAULT_NS(host_block, "additional time of a block that the host has written"),
+    FAULT_NS(chunk, "time of 64 KiB that nobody has written"),
+    FAULT_NS(host_chunk, "time of 64 KiB that the host has written"),
+};
+
 const pl_machine_section pl_machine_sections[] = {
 #define SECTION(name, keys, member)                                                                \
     {                                                                                              \
@@ -786,6 +802,7 @@ const pl_machine_section pl_machine_sections[] = {
     SECTION("async", async_keys, async),
     SECTION("launch", launch_keys, launch),
     SECTION("device", device_keys, device),
+    SECTION("page_faults", page_fault_keys, page_faults),
 };
 const size_t pl_machine_nsections = sizeof pl_machine_sections / sizeof *pl_machine_sections;
 

@@ -429,6 +429,15 @@ int cuda_share(uint64_t address)
     return a->fd = fd;
 }
 
+/* Large managed allocations start at blocks of page faults, others do not cross a chunk if they fit
+ * into one. */
+static uint64_t managed_start(uint64_t from, uint64_t size)
+{
+    enum { CHUNK = 64 << 10 };
+    if (size >= BIG) return cuda_round_up(from, BIG_GRAIN);
+    return from % CHUNK + size > CHUNK ? cuda_round_up(from, CHUNK) : from;
+}
+
 /* Allocates host memory that the GPU accesses at the same address, after the window if possible, so
  * that checkers can track it. */
 int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out)
@@ -439,6 +448,7 @@ int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out)
                     .access = CUDA_ALL_DEVICES,
                     .flags = flags};
     a.host_bytes = cuda_round_up(size + SLACK, cuda_page());
+    if (type == MEMORY_MANAGED) cuda.host_next = managed_start(cuda.host_next, size);
     a.bytes = map_pages(cuda.host_next, a.host_bytes);
     if (!a.bytes) return CU_MEMORY_ALLOCATION;
     cuda.host_next += a.host_bytes + cuda_page();

@@ -17,6 +17,7 @@ static struct {
 #undef DEVICE_TIME
     double clock;
     double dram_width, l2_size; /* bytes per cycle; bytes */
+    double fault_batch;
 } cost;
 
 enum { MIN_KERNEL_SET = 1 << 14 /* bytes of a memset from which on it uses a kernel */ };
@@ -48,6 +49,7 @@ static void read_costs(void)
     read_value("machine.clock", "MHz", &cost.clock);
     read_value("dram.width", "B/cycle", &cost.dram_width);
     read_value("l2.size", "B", &cost.l2_size);
+    read_value("page_faults.batch", "ns", &cost.fault_batch);
 }
 
 /* ---------------------------------------------------------------- the host */
@@ -117,6 +119,12 @@ static double fault_ns(const cuda_migrated *m)
     const double bytes = ramped_ns(0, cost.fault_ramp_rate, cost.fault_rate, m->written) +
                          ramped_ns(0, cost.fault_new_ramp_rate, cost.fault_new_rate, m->fresh);
     return fmax(start + bytes, cost.fault_start * m->blocks);
+}
+
+bool cuda_models_page_faults(void)
+{
+    read_costs();
+    return cost.fault_batch > 0;
 }
 
 double cuda_page_fault_cycles(const cuda_migrated *m)
@@ -399,7 +407,8 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
     const double waves = resident_blocks > 0 ? blocks / resident_blocks : 1,
                  full_waves = (double)(uint64_t)waves;
     const double ns = (cuda.graph_launch ? cost.graph_node : cost.launch) +
-                      (cost.clock > 0 ? t->cycles / cost.clock * 1e3 : 0) + fault_ns(&t->moved);
+                      (cost.clock > 0 ? (t->cycles + t->page_fault_cycles) / cost.clock * 1e3 : 0) +
+                      fault_ns(&t->moved);
     cuda_span span = {t->began, fmax(t->began + ns, t->released)};
     if (t->began > 0) /* it has waited, beside other kernels */
         s->ready = fmax(s->ready, span.end);

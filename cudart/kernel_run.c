@@ -294,7 +294,8 @@ static void account(cuda_stream *s, const cuda_suspended *x, const pl_result *r)
     timed.longest_warp -= r->waited < r->longest_warp ? r->waited : r->longest_warp;
     cuda_kernel_time time = cuda_time_of(
         x->f, &x->l, &timed,
-        r->cycles > x->page_fault_cycles ? r->cycles - x->page_fault_cycles : 0, x->params);
+        r->cycles > r->page_fault_cycles ? r->cycles - r->page_fault_cycles : 0, x->params);
+    time.page_fault_cycles = (double)r->page_fault_cycles;
     time.blocks_per_sm = x->blocks;
     time.moved = x->moved;
     if (x->launch) time.began = x->start;
@@ -306,9 +307,22 @@ static void account(cuda_stream *s, const cuda_suspended *x, const pl_result *r)
     cuda_clock_kernel(s, &x->l, &time);
 }
 
+/* Records which pages have migrated. A launch that has run in part without the timing model may
+ * have accessed any page of its allocations. */
+static void end_migration(cuda_suspended *x, const pl_result *r)
+{
+    if (!x->managed) return;
+    cuda_set_migrated(x->managed, x->nmanaged, cuda_self.device);
+    if (r->timed_blocks || x->launch)
+        x->moved = cuda_migrate_parameters(x->params, x->f->info.param_bytes, cuda_self.device);
+    free(x->managed);
+    x->managed = NULL;
+}
+
 /* Called when a launch has ended. */
 static int end_launch(cuda_stream *s, cuda_suspended *x, const pl_result *r)
 {
+    end_migration(x, r);
     pl_module *m = cuda_loaded(x->f->module);
     cuda_stream_race_launched(s, x->checks, m, cuda_shown_name(x->f), &x->l);
     if (x->range) cuda_order_launched(s, x->range, x->nranges, cuda_shown_name(x->f));
@@ -365,6 +379,23 @@ static int continue_launch(cuda_stream *s, cuda_suspended *w)
 
 /* ---- running ---- */
 
+/* In timing mode, accesses of the launch migrate pages. In functional mode, and on machines without
+ * page faults, all pages of its allocations migrate before it starts. */
+static void begin_migration(cuda_suspended *x, pl_launch *launch)
+{
+    const uint64_t bytes = x->f->info.param_bytes;
+    if (launch->mode == PL_MODE_TIMING && cuda_models_page_faults()) {
+        launch->managed = x->managed =
+            cuda_managed_blocks(x->params, bytes, cuda_self.device, &x->nmanaged);
+        launch->nmanaged = x->nmanaged;
+        return;
+    }
+    x->moved = cuda_migrate_parameters(x->params, bytes, cuda_self.device);
+    if (launch->mode != PL_MODE_TIMING) return;
+    launch->page_fault_cycles = (uint64_t)cuda_page_fault_cycles(&x->moved);
+    x->moved = (cuda_migrated){0};
+}
+
 /* Prepares the launch, and its observers. */
 static pl_launch prepare(cuda_stream *s, cuda_suspended *x)
 {
@@ -380,8 +411,7 @@ static pl_launch prepare(cuda_stream *s, cuda_suspended *x)
     launch.checks = x->checks = cuda_checks(x->f->module);
     x->range = cuda_order_ranges(s, &x->nranges);
     if (x->checks && x->nranges) pl_checks_watch(x->checks, x->range, x->nranges);
-    x->moved = cuda_migrate_parameters(x->params, x->f->info.param_bytes, cuda_self.device);
-    launch.page_fault_cycles = x->page_fault_cycles = (uint64_t)cuda_page_fault_cycles(&x->moved);
+    begin_migration(x, &launch);
     cuda_stream_race_launch(s, x->checks, x->f, &x->l);
     cuda_checked_launching();
     return launch;

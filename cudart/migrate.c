@@ -1,8 +1,9 @@
 /* migrate.c - location of the pages of managed memory.
  *
- * All pages are initially on the host, whether it has written them or they are uninitialised. A
- * kernel migrates the whole allocations that its parameters point into to its device. Copies and
- * sets migrate the pages that they access. Prefetches migrate pages to a device or to the host.
+ * All pages are initially on the host, whether it has written them or they are uninitialised. In
+ * timing mode, page faults of a kernel migrate pages to its device (pl_launch.managed). Otherwise a
+ * kernel migrates the whole allocations that its parameters point into. Copies and sets migrate the
+ * pages that they access. Prefetches migrate pages to a device or to the host.
  *
  * Writes of the host to pages on a device are detected by checksums. These are recorded when work
  * of the device ends, and compared before the device gets work again. Pages that have changed are
@@ -24,6 +25,8 @@ enum {
     SAMPLE_BYTES = 64,    /* bytes of a page that its checksum covers otherwise */
     HOST_PAGES = 16,      /* pages that migrate to the host when it writes one of them */
     FAULT_PAGES = 16,     /* aligned uninitialised pages that one fault of a device allocates */
+    MAX_SCANNED = 65536,  /* up to this many pages elsewhere, a launch may access those that its
+                             parameters do not point to */
     BLOCK_PAGES = 512 /* pages of a 2 MiB block: a device migrates pages of one block at a time */
 };
 
@@ -136,6 +139,134 @@ cuda_migrated cuda_migrate_parameters(const void *params, uint64_t bytes, int de
          any_managed && (a = cuda_next_parameter_alloc(params, bytes, &at)) != NULL;)
         if (a->page_map) migrate_range(a, 0, a->page_map->pages, device, &m);
     return m;
+}
+
+/* ---------------------------------------------------------------- page faults */
+
+/* A list of blocks in the order of addresses. */
+typedef struct block_list {
+    pl_managed_block *at;
+    size_t n, cap;
+} block_list;
+
+/* Returns the block of an address, at the end of the list; NULL: no memory. */
+static pl_managed_block *last_block(block_list *l, uint64_t address)
+{
+    const uint64_t start = address - address % ((uint64_t)BLOCK_PAGES * PAGE);
+    if (l->n && l->at[l->n - 1].address == start) return &l->at[l->n - 1];
+    pl_managed_block *at = cuda_array_room(l->at, l->n, &l->cap, sizeof *at);
+    if (!at) return NULL;
+    l->at = at;
+    at[l->n] = (pl_managed_block){.address = start};
+    return &at[l->n++];
+}
+
+/* Adds n pages of an allocation from `first` on, n <= CHUNK_PAGES. */
+static bool add_pages(block_list *l, const cuda_alloc *a, uint64_t first, uint64_t n, uint8_t to)
+{
+    unsigned char present[CHUNK_PAGES];
+    memset(present, 0, sizeof present);
+    (void)mincore(a->bytes + first * PAGE, n * PAGE, present);
+    for (uint64_t k = 0; k < n; k++) {
+        const uint64_t address = a->address + (first + k) * PAGE;
+        const uint32_t chunk = 1u << address / PAGE % BLOCK_PAGES / FAULT_PAGES;
+        const uint8_t at = a->page_map->location[first + k];
+        pl_managed_block *b = last_block(l, address);
+        if (!b) return false;
+        b->managed |= chunk;
+        if (at != to) b->absent |= chunk;
+        if (at != to && (at || present[k] & 1)) b->on_host |= chunk;
+    }
+    return true;
+}
+
+static bool add_allocation(block_list *l, const cuda_alloc *a, uint8_t to)
+{
+    const uint64_t pages = a->page_map->pages;
+    for (uint64_t k = 0; k < pages; k += CHUNK_PAGES)
+        if (!add_pages(l, a, k, pages - k < CHUNK_PAGES ? pages - k : CHUNK_PAGES, to))
+            return false;
+    return true;
+}
+
+/* Pages of managed memory that are not on the device. */
+static uint64_t absent_pages(uint8_t to)
+{
+    uint64_t pages = 0;
+    for (size_t k = 0; k < cuda.alloc.n; k++) {
+        const struct cuda_page_map *p = cuda.alloc.at[k].page_map;
+        if (p && p->all_on != to) pages += p->pages;
+    }
+    return pages;
+}
+
+/* A fault for a neighbour has allocated the pages of a small allocation that nobody has written. */
+static void adopt_new_pages(const cuda_alloc *a, uint8_t to)
+{
+    struct cuda_page_map *p = a->page_map;
+    unsigned char present[FAULT_PAGES] = {0};
+    if (p->pages > FAULT_PAGES || !neighbour_is_at(a, to)) return;
+    (void)mincore(a->bytes, p->pages * PAGE, present);
+    for (uint64_t k = 0; k < p->pages; k++)
+        if (!p->location[k] && !(present[k] & 1)) set_location(p, k, to);
+}
+
+static bool is_parameter(const cuda_alloc *a, const void *params, uint64_t bytes)
+{
+    uint64_t at = 0;
+    const cuda_alloc *b;
+    while ((b = cuda_next_parameter_alloc(params, bytes, &at)) != NULL)
+        if (a == b) return true;
+    return false;
+}
+
+pl_managed_block *cuda_managed_blocks(const void *params, uint64_t bytes, int device, size_t *n)
+{
+    block_list l = {0};
+    const uint8_t to = (uint8_t)(device + 1);
+    const bool all = any_managed && absent_pages(to) <= MAX_SCANNED;
+    for (size_t k = 0; any_managed && k < cuda.alloc.n; k++) {
+        const cuda_alloc *a = &cuda.alloc.at[k];
+        if (!a->page_map || a->page_map->all_on == to) continue;
+        if (!all && !is_parameter(a, params, bytes)) continue;
+        adopt_new_pages(a, to);
+        if (!add_allocation(&l, a, to)) break;
+    }
+    *n = l.n;
+    return l.at;
+}
+
+static void update_all_on(struct cuda_page_map *p, uint8_t to)
+{
+    if (p->on_devices != p->pages) return;
+    for (uint64_t k = 0; k < p->pages; k++)
+        if (p->location[k] != to) return;
+    p->all_on = to;
+}
+
+/* Sets the location of the pages of an allocation in the chunks of a block that have migrated. */
+static void set_chunks(const cuda_alloc *a, const pl_managed_block *b, uint8_t to)
+{
+    struct cuda_page_map *p = a->page_map;
+    for (uint64_t k = 0; k < BLOCK_PAGES; k++) {
+        const uint64_t page = (b->address + k * PAGE - a->address) / PAGE;
+        if (b->address + k * PAGE < a->address || page >= p->pages) continue;
+        if (~b->absent >> k / FAULT_PAGES & 1) set_location(p, page, to);
+    }
+}
+
+void cuda_set_migrated(const pl_managed_block *block, size_t n, int device)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < cuda.alloc.n; i++) {
+        const cuda_alloc *a = &cuda.alloc.at[i];
+        if (!a->page_map || a->page_map->all_on == device + 1) continue;
+        const uint64_t block_bytes = (uint64_t)BLOCK_PAGES * PAGE;
+        while (k < n && block[k].address + block_bytes <= a->address) k++;
+        for (size_t j = k; j < n && block[j].address < a->address + a->size; j++)
+            set_chunks(a, &block[j], (uint8_t)(device + 1));
+        update_all_on(a->page_map, (uint8_t)(device + 1));
+    }
 }
 
 /* ---------------------------------------------------------------- writes of the host */

@@ -815,6 +815,12 @@ cuda_migrated cuda_migrate_pages(const void *from, uint64_t bytes, int device);
 /* The same for all allocations referenced by the parameters of a kernel. */
 cuda_migrated cuda_migrate_parameters(const void *params, uint64_t bytes, int device);
 
+/* Returns blocks of managed memory in which pages are not on the device: for a kernel with these
+ * parameters, pl_launch.managed. *n receives their number. NULL: none. */
+pl_managed_block *cuda_managed_blocks(const void *params, uint64_t bytes, int device, size_t *n);
+/* Records that the chunks of the blocks that are not absent are on the device. */
+void cuda_set_migrated(const pl_managed_block *block, size_t n, int device);
+
 /* ---- clock.c: durations of the operations of streams ---- */
 void cuda_clock_copy(cuda_stream *s, const cuda_copy *c);
 void cuda_clock_set(cuda_stream *s, const cuda_set *x);
@@ -832,12 +838,15 @@ typedef struct cuda_kernel_time {
     bool estimated;
     double spread; /* cycles; < 0: unknown */
     uint32_t blocks_per_sm;
-    cuda_migrated moved; /* by its accesses */
+    double page_fault_cycles; /* in which it waited for pages, in addition to `cycles` */
+    cuda_migrated moved;      /* by its accesses; their time is not in page_fault_cycles */
     /* ns: of a kernel that has waited: its start, and the earliest end; else 0. */
     double began, released;
     bool unrecorded; /* it is not the latest launch of the trace */
 } cuda_kernel_time;
 void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_time *t);
+/* True if accesses of a kernel in timing mode migrate pages. */
+bool cuda_models_page_faults(void);
 /* Returns the duration of the page faults of a kernel, in cycles of the SMs. */
 double cuda_page_fault_cycles(const cuda_migrated *m);
 /* Starts a graph with this number of root nodes. */

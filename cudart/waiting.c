@@ -4,8 +4,9 @@
 
 bool cuda_waits_patiently;
 
-static void free_ranges(cuda_suspended *x)
+static void free_owned(cuda_suspended *x)
 {
+    free(x->managed);
     for (size_t k = 0; k < x->nranges; k++) free((char *)(uintptr_t)x->range[k].wrong);
     free(x->range);
 }
@@ -14,7 +15,7 @@ bool cuda_add_suspended(cuda_suspended *x)
 {
     cuda_suspended *w = malloc(sizeof *w);
     if (!w) {
-        free_ranges(x);
+        free_owned(x);
         return false;
     }
     *w = *x;
@@ -48,7 +49,7 @@ bool cuda_kernel_runs(void)
 static void drop(cuda_suspended *w)
 {
     pl_launch_drop(w->launch);
-    free_ranges(w);
+    free_owned(w);
     cuda_remove_suspended(w);
 }
 

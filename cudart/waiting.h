@@ -13,8 +13,9 @@ typedef struct cuda_suspended {
     cuda_launch l;
     int device;
     uint32_t blocks;
-    uint64_t page_fault_cycles;
-    cuda_migrated moved;
+    cuda_migrated moved;       /* before the launch */
+    pl_managed_block *managed; /* migrated by page faults: nmanaged; owned */
+    size_t nmanaged;
     pl_checks *checks;
     pl_checked_range *range; /* nranges; owned */
     size_t nranges;
@@ -25,7 +26,7 @@ typedef struct cuda_suspended {
     int64_t recorded;       /* number of its launch in the trace; 0: none */
 } cuda_suspended;
 
-/* Adds a copy to the list; takes ownership of its ranges. False: no memory, and they are freed. */
+/* Adds a copy to the list; takes ownership of what it owns. False: no memory, and that is freed. */
 bool cuda_add_suspended(cuda_suspended *x);
 /* Returns the kernel with these parameters, or NULL. */
 cuda_suspended *cuda_find_suspended(const void *params);

@@ -406,6 +406,14 @@ typedef enum pl_mode { PL_MODE_FUNCTIONAL, PL_MODE_TIMING } pl_mode;
 
 typedef struct pl_waiting pl_waiting; /* a suspended launch */
 
+/* Managed memory in an aligned block of 2 MiB. Masks of its 32 chunks of 64 KiB. */
+typedef struct pl_managed_block {
+    uint64_t address; /* multiple of 2 MiB */
+    uint32_t managed; /* chunks in allocations of managed memory */
+    uint32_t absent;  /* of these, not on the GPU */
+    uint32_t on_host; /* of these, written by the host */
+} pl_managed_block;
+
 /* A launch. What it points to must stay valid until the launch has ended. */
 typedef struct pl_launch {
     const char *kernel;                     /* name of an .entry function */
@@ -443,6 +451,10 @@ typedef struct pl_launch {
     /* Timing mode: cycles for which the launch waits, at its start, until managed memory has
      * migrated to the GPU. pl_result.cycles includes them. */
     uint64_t page_fault_cycles;
+    /* Timing mode, if the machine has [page_faults]: accesses to absent chunks wait until the
+     * driver has migrated them, which clears their bits. In the order of addresses. */
+    pl_managed_block *managed; /* nmanaged */
+    size_t nmanaged;
     uint64_t graph; /* value of %current_graph_exec */
     /* Called when a kernel launches a graph (cudaGraphLaunch) into one of the streams for that
      * purpose. It returns the error that the kernel receives; 700 ends the launch with that fault.
@@ -513,6 +525,7 @@ typedef struct pl_result {
      * then cover those blocks, inst_executed covers all blocks, and cycles is an estimate for all.
      */
     uint64_t timed_blocks;
+    uint64_t page_fault_cycles; /* cycles in which accesses waited for pages of managed memory */
     uint64_t waited; /* warp instructions that only polled before the launch was suspended; cycles
                         does not include them */
     /* PL_WAITING: it has not only polled since it began or continued; it is not waiting, but has

@@ -15,6 +15,7 @@ static pl_status run_timed(pl_module *m, pl_grid *head, pl_totals *totals, pl_re
         st = pl_timing_run(head, totals, t);
         memcpy(counter, t->counter, t->ncounters * sizeof *counter);
         out->cycles = t->cycles;
+        out->page_fault_cycles = t->page_fault_cycles;
         out->inst_executed = t->inst_executed;
         out->thread_inst_executed = t->thread_inst_executed;
         out->counter = counter;
@@ -40,8 +41,10 @@ void pl_timing_add_untimed(const pl_grid *g, pl_result *out)
     const uint64_t executed = g->executed - limit->executed,
                    remaining = (uint64_t)(scale * (double)executed),
                    working = (uint64_t)(scale * (double)(executed - g->waited));
-    const double start_cpi = ratio(limit->cycles - g->page_fault_cycles, limit->instructions),
-                 mean_cpi = ratio(out->cycles - g->page_fault_cycles, out->inst_executed),
+    const uint64_t waiting = out->page_fault_cycles,
+                   starting = limit->cycles > waiting ? limit->cycles - waiting : 0;
+    const double start_cpi = ratio(starting, limit->instructions),
+                 mean_cpi = ratio(out->cycles - waiting, out->inst_executed),
                  cpi = start_cpi > 0 && start_cpi < mean_cpi ? start_cpi : mean_cpi;
     out->cycles += (uint64_t)(cpi * (double)working);
     out->cycles -= limit->idle_cycles < out->cycles ? limit->idle_cycles : 0;

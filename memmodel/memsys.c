@@ -98,7 +98,7 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const p
     if (!pl_arena_ok(a)) return NULL;
     m->free = PL_NO_TXN;
     for (unsigned i = 0; i < PL_WHEEL; i++) m->head[i] = PL_NO_TXN;
-    m->overflow_list = PL_NO_TXN;
+    m->overflow_list = m->first_fault = PL_NO_TXN;
     init_slices(m, a, tags);
     init_nodes(m, sparse);
     pl_dram_init(&m->dram, a, &c->dram);
@@ -127,6 +127,7 @@ void pl_memsys_publish_replies(pl_memsys *m)
 {
     for (uint32_t n = 0; n < m->c->nodes; n++) {
         pl_replies *h = &m->reply[n];
+        h->waits_for_pages = h->faults > 0;
         if (h->npending == 0) continue;
         if (h->npending + h->npublished + h->nheap > h->cap) {
             m->overflow = true;
@@ -168,6 +169,11 @@ uint64_t pl_memsys_reply_time(const pl_memsys *m, uint32_t node)
     return h->first_in_heap < h->first_published ? h->first_in_heap : h->first_published;
 }
 
+bool pl_memsys_waits_for_pages(const pl_memsys *m, uint32_t node)
+{
+    return m->reply[node].waits_for_pages;
+}
+
 bool pl_memsys_reply(pl_memsys *m, uint32_t node, uint64_t now, pl_mem_reply *out)
 {
     pl_replies *h = &m->reply[node];
@@ -197,6 +203,12 @@ void pl_memsys_watch(pl_memsys *m, const pl_sink *sink)
 void pl_memsys_set_tlb(pl_memsys *m, pl_tlb *tlb)
 {
     m->tlb = m->c->page_walk ? tlb : NULL;
+}
+
+void pl_memsys_set_page_faults(pl_memsys *m, pl_page_faults *faults)
+{
+    m->faults = faults && m->c->faults.batch ? faults : NULL;
+    if (m->faults) pl_page_faults_begin(faults);
 }
 
 void pl_memsys_set_host(pl_memsys *m, const pl_mem_range *range, size_t n)
@@ -230,6 +242,38 @@ static bool waits_for_translation(pl_memsys *m, uint32_t i, uint64_t at)
     if (ready == at || r->op == PL_MEM_WRITE) return false;
     pl_wheel_schedule(m, i, ready);
     return true;
+}
+
+/* A request for a page that is not on the GPU is kept until the driver has migrated it. Prefetches
+ * do not fault. */
+static bool waits_for_page(pl_memsys *m, uint32_t i, uint64_t at)
+{
+    const pl_mem_req *r = &m->txn[i].r;
+    if (r->client == PL_CL_CODE || r->client == PL_CL_CONST || r->silent ||
+        !pl_page_faults_access(m->faults, &m->c->faults, r->line, r->node, at))
+        return false;
+    m->txn[i].next = PL_NO_TXN;
+    if (m->first_fault == PL_NO_TXN)
+        m->first_fault = i;
+    else
+        m->txn[m->last_fault].next = i;
+    m->last_fault = i;
+    m->reply[r->node].faults++;
+    return true;
+}
+
+/* The driver starts or ends a batch: then the requests for pages are repeated, in their order. */
+static void step_page_faults(pl_memsys *m)
+{
+    if (!pl_page_faults_step(m->faults, &m->c->faults)) return;
+    uint32_t i = m->first_fault;
+    m->first_fault = PL_NO_TXN;
+    while (i != PL_NO_TXN) {
+        const uint32_t next = m->txn[i].next;
+        m->reply[m->txn[i].r.node].faults--;
+        pl_wheel_schedule(m, i, m->now);
+        i = next;
+    }
 }
 
 static bool is_host_memory(const pl_memsys *m, uint64_t line)
@@ -273,6 +317,8 @@ void pl_memsys_run_events(pl_memsys *m, uint64_t until)
         }
         if (m->now >= m->last_refill + PL_WHEEL / 4) pl_wheel_refill(m);
         uint64_t at = pl_wheel_next(m);
+        const uint64_t step = m->faults ? pl_page_faults_next(m->faults) : UINT64_MAX;
+        if (step < at) at = step;
         uint64_t stop = m->last_refill + PL_WHEEL / 4;
         if (stop > until) stop = until;
         if (at >= stop) {
@@ -281,6 +327,7 @@ void pl_memsys_run_events(pl_memsys *m, uint64_t until)
             continue;
         }
         m->now = at;
+        if (at == step) step_page_faults(m);
         unsigned bucket = (unsigned)(at % PL_WHEEL);
         while (m->head[bucket] != PL_NO_TXN) {
             uint32_t i = m->head[bucket];
@@ -288,6 +335,7 @@ void pl_memsys_run_events(pl_memsys *m, uint64_t until)
             if (m->head[bucket] != PL_NO_TXN) __builtin_prefetch(&m->txn[m->head[bucket]], 1);
             switch (m->txn[i].stage) {
             case PL_TXN_AT_SLICE:
+                if (m->faults && waits_for_page(m, i, at)) break;
                 if (m->tlb && waits_for_translation(m, i, at)) break;
                 if (m->nhost && is_host_memory(m, m->txn[i].r.line))
                     access_host_memory(m, i, at);

@@ -19,6 +19,7 @@
 #include "memmodel/cache.h"
 #include "memmodel/dram.h"
 #include "memmodel/request.h"
+#include "memmodel/page_faults.h"
 #include "memmodel/tlb.h"
 
 typedef struct pl_memsys_config {
@@ -78,6 +79,7 @@ typedef struct pl_memsys_config {
     double link_read, link_write; /* bytes per cycle over the link; 0: host memory is treated as
                                      device memory */
     uint32_t link_min_bytes;      /* minimum transfer size of a read, in bytes */
+    pl_fault_config faults;
     pl_dram_config dram;
     uint32_t in_flight; /* most requests in flight, all nodes together */
 } pl_memsys_config;
@@ -139,6 +141,9 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse,
                           const pl_memsys_config *config);
 /* Sets the table of translated pages; not owned. Without it, all pages are translated. */
 void pl_memsys_set_tlb(pl_memsys *m, pl_tlb *tlb);
+/* Sets the managed memory whose pages migrate on access; not owned. Its masks and statistics are
+ * valid between calls. Without it, all pages are on the GPU. */
+void pl_memsys_set_page_faults(pl_memsys *m, pl_page_faults *faults);
 /* Host memory that is accessed across the link: ranges by address, not owned. */
 typedef struct pl_mem_range {
     uint64_t address, size;
@@ -164,6 +169,8 @@ void pl_memsys_run(pl_memsys *m, uint64_t until);
 uint64_t pl_memsys_next(const pl_memsys *m);
 /* Earliest reply for a node, or UINT64_MAX; pl_memsys_reply removes it when it is due. */
 uint64_t pl_memsys_reply_time(const pl_memsys *m, uint32_t node);
+/* True if requests of the node waited for pages when replies were published last. */
+bool pl_memsys_waits_for_pages(const pl_memsys *m, uint32_t node);
 bool pl_memsys_reply(pl_memsys *m, uint32_t node, uint64_t now, pl_mem_reply *out);
 const pl_memsys_stat *pl_memsys_stats(const pl_memsys *m);
 const pl_dram *pl_memsys_dram(const pl_memsys *m);

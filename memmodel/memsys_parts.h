@@ -50,9 +50,11 @@ typedef struct pl_replies {
     pl_mem_reply *published;         /* published, not in the heap yet */
     uint32_t nheap, npublished;
     uint64_t first_in_heap, first_published; /* UINT64_MAX: none */
+    bool waits_for_pages;                    /* as of the last publication */
     _Alignas(64) pl_mem_reply *pending; /* by pl_memsys_run_events since the last publication */
     uint32_t npending, cap;
     uint64_t first_pending;
+    uint32_t faults; /* requests of the node that wait for pages */
 } pl_replies;
 
 /* A read in flight that other reads may merge with: an entry of an open-addressed table, so that a
@@ -97,8 +99,10 @@ struct pl_memsys {
     pl_port cross_half[2];           /* atomics forwarded to the other half, by half */
     pl_replies *reply;               /* by node */
     pl_dram dram;
-    pl_tlb *tlb;              /* or NULL: all pages are translated */
-    const pl_mem_range *host; /* memory of the host, by address */
+    pl_tlb *tlb;                      /* or NULL: all pages are translated */
+    pl_page_faults *faults;           /* or NULL: all pages are on the GPU */
+    uint32_t first_fault, last_fault; /* list of transactions that wait for pages */
+    const pl_mem_range *host;         /* memory of the host, by address */
     size_t nhost;
     pl_port link[2];     /* to the host: for reads, for writes; only reads wait for its latency */
     const pl_sink *sink; /* listener for slices, or NULL */

@@ -67,5 +67,6 @@ uint64_t pl_memsys_next(const pl_memsys *m)
     for (uint32_t i = m->overflow_list; i != PL_NO_TXN; i = m->txn[i].next) {
         if (m->txn[i].r.time < at) at = m->txn[i].r.time;
     }
+    if (m->faults && pl_page_faults_next(m->faults) < at) at = pl_page_faults_next(m->faults);
     return at;
 }

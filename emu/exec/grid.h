@@ -98,8 +98,10 @@ typedef struct pl_grid {
     void *graph_ctx;
     uint64_t
         page_fault_cycles; /* timing mode: of the launch; its first block starts later by them */
-    double global_time;    /* ns: %globaltimer at clock 0 */
-    double cycle_time;     /* ns per cycle of %globaltimer */
+    struct pl_page_faults *page_faults; /* timing mode: managed memory that may be absent from the
+                                           GPU; NULL: none. Not owned */
+    double global_time;                 /* ns: %globaltimer at clock 0 */
+    double cycle_time;                  /* ns per cycle of %globaltimer */
     bool no_memory;        /* of the head: a thread could not allocate memory for its own data; the
                               launch ends with PL_NOMEM */
     int async_mode;        /* PL_ASYNC_* */

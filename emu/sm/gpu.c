@@ -134,6 +134,7 @@ static pl_status build_gpu(pl_gpu_model *x)
     st = allocate(x);
     if (st != PL_OK) return st;
     pl_memsys_set_tlb(x->mem, g->tlb);
+    pl_memsys_set_page_faults(x->mem, g->page_faults);
     if (!set_host_ranges(x, g->memory)) return PL_NOMEM;
     pl_memsys_watch(x->mem, g->sink);
     for (uint32_t k = 0; k < m->sm.count; k++) x->numbers[k] = x->round[k] = k;

@@ -13,12 +13,12 @@
 #include <assert.h>
 
 /* Cycles until a full table is checked again if it does not report when it has space. */
-enum { POLL_CYCLES = 4 };
+enum { POLL_CYCLES = 4, PAGE_POLL_CYCLES = 512 };
 
 /* True if there are entries for the misses, stores and atomics of an access. */
 static bool has_miss_entries(const pl_sm *s)
 {
-    return pl_mshr_available(&s->l1.mshrs) &&
+    return !s->waits_for_pages && pl_mshr_available(&s->l1.mshrs) &&
            s->requests_out + s->operands_out + PL_L1_BURST <= s->m->l1.outstanding_stores;
 }
 
@@ -48,6 +48,7 @@ uint64_t pl_lsu_accepts(const pl_sm *s, const pl_subcore *c, const pl_decoded_in
     uint64_t oldest = mio ? c->mio[c->mio_at % n] : c->lg[c->lg_at % n];
     if (oldest > now) return oldest;
     if (mio) return now;
+    if (s->waits_for_pages && (c->nqueue >= n || !s->queue)) return now + PAGE_POLL_CYCLES;
     if (c->nqueue >= n || !has_model_space(s)) return now + POLL_CYCLES;
     if (!s->queue && !has_space(s, now)) return now + POLL_CYCLES;
     return now;

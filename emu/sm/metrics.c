@@ -141,6 +141,12 @@ bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
         if (!code_bytes(g, sm, &bytes)) return false;
         t->code_read += t->m->launch.dram_sectors + bytes / t->m->l1.sector;
     }
+    if (head->page_faults) {
+        const pl_fault_stat *f = &head->page_faults->stat;
+        t->page_fault_cycles += f->cycles;
+        t->page_fault_batches += f->batches;
+        t->page_fault_bytes += f->chunks * PL_FAULT_CHUNK;
+    }
     for (uint32_t k = 0; k < t->m->sm.count; k++) {
         sum_up(&t->sm[k], &sm[k].stat);
         for (uint32_t q = 0; q < sm[k].nsub; q++) {
@@ -244,6 +250,10 @@ static void add_launch(const metrics *x)
     add(x->out, "launch", "gpc__cycles_elapsed.max", "cycle", (double)x->cycles);
     add(x->out, "launch", "ptxloom__page_fault_cycles.sum", "cycle",
         (double)x->all->page_fault_cycles);
+    add(x->out, "launch", "ptxloom__page_fault_batches.sum", "",
+        (double)x->all->page_fault_batches);
+    add(x->out, "launch", "ptxloom__page_fault_bytes.sum", "byte",
+        (double)x->all->page_fault_bytes);
     add(x->out, "launch", "gpu__time_duration.sum", "ns",
         (double)x->cycles * 1000.0 / x->m->clock_mhz);
 }

@@ -15,8 +15,10 @@ struct pl_totals {
     } * sub; /* per sub-core */
     pl_memsys_stat mem;
     uint64_t dram_read, dram_written; /* sectors */
-    uint64_t page_fault_cycles;       /* before the first block of a launch starts */
-    uint64_t code_read;               /* sectors, by the launches themselves */
+    uint64_t page_fault_cycles; /* before the first block of a launch starts, and in which accesses
+                                   waited for pages */
+    uint64_t page_fault_batches, page_fault_bytes;
+    uint64_t code_read; /* sectors, by the launches themselves */
     uint64_t cycles, grids;
     /* Of the first one; cluster: blocks per cluster, 0 without. */
     uint32_t grid[3], block[3], barriers, cluster;

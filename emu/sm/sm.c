@@ -142,6 +142,7 @@ static void continue_accesses(pl_sm *s, uint64_t now)
 
 bool pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
 {
+    s->waits_for_pages = pl_memsys_waits_for_pages(mem, s->id);
     if (s->stopped) {
         s->stopped = false;
         pl_warp_scheduler_end(s, &s->sub[s->stopped_at], true, s->now);

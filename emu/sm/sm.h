@@ -120,9 +120,10 @@ typedef struct pl_sm {
     pl_subcore sub[PL_SUBCORES];
     pl_port pipe[PL_PIPE_COUNT]; /* pipes shared by the sub-cores */
     pl_unit unit[PL_UNIT_COUNT];
-    pl_port data;       /* the banks, after the address unit */
-    pl_banks banks;     /* of shared memory and the L1 */
-    pl_port store_port; /* outgoing stores and reductions */
+    pl_port data;         /* the banks, after the address unit */
+    pl_banks banks;       /* of shared memory and the L1 */
+    pl_port store_port;   /* outgoing stores and reductions */
+    bool waits_for_pages; /* its requests have caused page faults: no access enters the L1 */
     pl_up_costs xbar_cost;
     pl_port remote; /* accesses to the shared memory of other SMs */
     pl_l1 l1;

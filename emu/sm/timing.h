@@ -14,10 +14,11 @@
 enum { PL_MAX_COUNTERS = 160 };
 
 typedef struct pl_timing_result {
-    uint64_t cycles;        /* launch to last effect, called cycles_cold in results.tsv; consecutive
-                               chains of grids add up */
-    uint64_t sm_active;     /* maximum over SMs of the cycles with resident warps */
-    uint64_t inst_executed; /* warp instructions as the hardware would count them */
+    uint64_t cycles;    /* launch to last effect, called cycles_cold in results.tsv; consecutive
+                           chains of grids add up */
+    uint64_t sm_active; /* maximum over SMs of the cycles with resident warps */
+    uint64_t page_fault_cycles; /* in which accesses waited for pages of managed memory */
+    uint64_t inst_executed;     /* warp instructions as the hardware would count them */
     uint64_t thread_inst_executed;
     pl_occupancy occupancy;
     pl_counter counter[PL_MAX_COUNTERS];

@@ -452,9 +452,28 @@ static bool is_counted(const pl_launch *l)
     return !l->uncounted || l->mode == PL_MODE_TIMING;
 }
 
+static pl_page_faults *open_page_faults(pl_arena *a, const pl_launch *l)
+{
+    pl_page_faults *f = pl_page_faults_new(a, l->nmanaged);
+    for (size_t k = 0; f && k < l->nmanaged; k++) {
+        const pl_managed_block *b = &l->managed[k];
+        f->block[k] = (pl_fault_block){.address = b->address,
+                                       .managed = b->managed,
+                                       .absent = b->absent & b->managed,
+                                       .on_host = b->on_host};
+    }
+    return f;
+}
+
+/* f: NULL is allowed. */
+static void take_migrated(const pl_launch *l, const pl_page_faults *f)
+{
+    for (size_t k = 0; f && k < f->n; k++) l->managed[k].absent = f->block[k].absent;
+}
+
 /* first: the first launch of its stream. */
 static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, const pl_launch *l,
-                         const pl_launch_shape *s)
+                         const pl_launch_shape *s, pl_page_faults *faults)
 {
     pl_grid g = {.program = m->program,
                  .entry = s->f,
@@ -484,6 +503,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .update_node = first->update_node,
                  .graph_ctx = first->graph_ctx,
                  .page_fault_cycles = first->page_fault_cycles,
+                 .page_faults = faults,
                  .global_time = first->global_time,
                  .cycle_time = first->global_time > 0 ? 1e3 / gpu->machine->clock_mhz : HALF_CLOCK,
                  .async_mode = async_mode_of(first),
@@ -646,6 +666,7 @@ static void describe(launch_state *x)
 
 static void close_launch(launch_state *x)
 {
+    take_migrated(x->l, x->g->page_faults);
     for (size_t k = 0; k < x->n; k++) release_block_memory(x->m->gpu, &x->g[k]);
     pl_totals_close(x->totals);
     free(x->g);
@@ -658,9 +679,14 @@ static pl_status open_launch(launch_state *x, const pl_launch_shape *s)
     pl_gpu *gpu = m->gpu;
     const pl_launch *l = x->l;
     size_t k = 0;
+    pl_page_faults *faults = NULL;
+    if (l->mode == PL_MODE_TIMING && l->nmanaged) {
+        faults = open_page_faults(m->results, l);
+        if (!faults) return pl_gpu_no_memory(gpu, "while preparing the launch");
+    }
     init_sink(x);
     for (const pl_launch *y = l; y; y = y->then, k++) {
-        x->g[k] = make_grid(gpu, m, l, y, &s[k]);
+        x->g[k] = make_grid(gpu, m, l, y, &s[k], faults);
         x->g[k].sink = l->sink ? &x->sink : NULL;
         x->g[k].time_limit = l->timed_seconds > 0 || l->waiting ? &x->limit : NULL;
         x->g[k].may_wait = l->waiting && x->n == 1;

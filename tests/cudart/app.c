@@ -718,6 +718,7 @@ static const struct {
     {"managed_written", managed_written},
     {"managed_shared_block", managed_shared_block},
     {"managed_touched", managed_touched},
+    {"managed_order", managed_order},
     {"mapped_memory", mapped_memory},
     {"ranges", ranges},
     {"graph_memory", graph_memory},

@@ -112,6 +112,7 @@ void managed_pages(void);
 void managed_written(void);
 void managed_shared_block(void);
 void managed_touched(void);
+void managed_order(void);
 void mapped_memory(void);
 /* Of app_driver.c. */
 void green(void);

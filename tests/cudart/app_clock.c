@@ -2,6 +2,7 @@
  * use the machine with round numbers (toy): calls cost the host nothing, an event and the start of
  * an operation take 1 us, copies run at 1 GB/s. */
 #include "tests/cudart/app.h"
+#include <inttypes.h>
 #include <math.h>
 #include <sys/time.h>
 #include <time.h>
@@ -732,6 +733,43 @@ static void sweep_once(void *ctx, void *stream)
     sweep *w = ctx;
     void *args[] = {&w->p, &w->bytes, &w->step, &w->write};
     EXPECT(cudaLaunchKernel(stub_sweep, shape(w->blocks), shape(w->threads), args, 0, stream), 0);
+}
+
+/* A thread reads pages of managed memory one after the other; state: "new" or "written" by the
+ * host. Returns the time in us. */
+static double pages_time(const char *state, sweep *w)
+{
+    EXPECT(cudaMallocManaged(&w->p, w->bytes, 1), 0);
+    if (strcmp(state, "written") == 0) memset(w->p, 0, w->bytes);
+    const double us = app_between(NULL, sweep_once, w);
+    EXPECT(cudaFree(w->p), 0);
+    return us;
+}
+
+/* $APP_TRANSFERS is tests/data/micro/managed_order.tsv, the machine is the H100, in timing mode. */
+void managed_order(void)
+{
+    enum { MOST = 8 << 20 };
+    char line[256], state[16];
+    double us, sum = 0;
+    int rows = 0;
+    FILE *f = fopen(getenv("APP_TRANSFERS"), "r");
+    EXPECT(f != NULL, 1);
+    while (fgets(line, sizeof line, f)) {
+        sweep w = {.blocks = 0};
+        unsigned n;
+        if (sscanf(line, "%15s\tchase\tread\t%u\t%u\t%" SCNu64 "\t%u\t%" SCNu64 "\t%lf", state,
+                   &w.blocks, &w.threads, &w.step, &n, &w.bytes, &us) != 7 ||
+            w.blocks * w.threads > 1 || strcmp(state, "read") == 0 || w.bytes > MOST)
+            continue;
+        const double error = fabs(pages_time(state, &w) / us - 1);
+        if (error > 0.3) printf("%s%.0f %%\n", line, 100 * error);
+        sum += error;
+        rows++;
+    }
+    fclose(f);
+    EXPECT(rows, 2 * 23);
+    EXPECT(sum / rows < 0.15, 1);
 }
 
 /* Returns the microseconds of a kernel that reads `bytes` of device memory. */

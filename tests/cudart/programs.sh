@@ -175,6 +175,7 @@ runs "managed memory written by the host after a kernel migrates again" 5 good "
 runs "a fault on managed memory allocates the 64 KiB around it" 5 good "" with "--arch h200 --mode timing --timing all --trace migrated.db" managed_shared_block
 runs "cycles of a kernel include its page faults" 0 "1 1" "" sh -c '"$1" query migrated.db --csv "SELECT (SELECT cycles > 110000 FROM kernel ORDER BY id LIMIT 1) || char(32) || (SELECT cycles < 10000 FROM kernel ORDER BY id DESC LIMIT 1)" | tail -n +2 | tr -d "\r"' - "$loom"
 runs "page faults are no late stores" 0 "1 1 0" "" sh -c '"$1" query migrated.db --csv "SELECT (SELECT value > 110000 FROM counter WHERE kernel = 1 AND name = \"ptxloom__page_fault_cycles.sum\") || char(32) || (SELECT value = 0 FROM counter WHERE kernel = 2 AND name = \"ptxloom__page_fault_cycles.sum\")" | tail -n +2 | tr -d "\r\n"; "$1" query migrated.db advice | grep -c "late memory" | sed "s/^/ /"' - "$loom"
+runs "page faults by the order of accesses as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/managed_order.tsv" "$loom" exec --arch h100 --mode timing --timing all "$build/tests/cudart/app" managed_order
 runs "memory written by the host migrates again as recorded on an H200" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/managed_touch.tsv" "$loom" exec --arch h200 "$build/tests/cudart/app" managed_touched
 for t in "error_names errnames" "occupancy occupancy"; do
     xz -dc "$root/tests/data/probes/host.${t#* }.tsv.xz" >table

@@ -211,6 +211,99 @@ START_TEST(tlb_first_access)
 }
 END_TEST
 
+enum { FIRST = 1000, WAKE = 200, BATCH = 300, BLOCK = 100, CHUNK = 10, HOST_CHUNK = 40 };
+
+/* A memory system with two blocks of managed memory; nothing of it is on the GPU. */
+static pl_memsys *with_managed_memory(pl_arena *a, pl_memsys_config *c, pl_page_faults **f)
+{
+    *c = small;
+    c->faults = (pl_fault_config){.first = FIRST,
+                                  .wake = WAKE,
+                                  .batch = BATCH,
+                                  .block = BLOCK,
+                                  .chunk = CHUNK,
+                                  .host_chunk = HOST_CHUNK,
+                                  .max_faults = 4};
+    pl_memsys *m = pl_memsys_open(a, a, a, c);
+    *f = pl_page_faults_new(a, 2);
+    for (uint32_t k = 0; k < 2; k++)
+        (*f)->block[k] = (pl_fault_block){.address = (uint64_t)k * PL_FAULT_BLOCK,
+                                          .managed = UINT32_MAX,
+                                          .absent = UINT32_MAX,
+                                          .on_host = k ? UINT32_MAX : 0};
+    pl_memsys_set_page_faults(m, *f);
+    return m;
+}
+
+/* Cycles until the reply to an access of node 0 that begins now. */
+static uint64_t reply_after(pl_memsys *m, uint64_t *now, uint64_t line, uint8_t op)
+{
+    pl_mem_outbox b = outbox(0);
+    pl_mem_reply r;
+    put(&b, 0, *now, line, op, 1, 7);
+    pl_memsys_send(m, &b);
+    const uint64_t from = *now;
+    pl_memsys_run(m, *now += 10000);
+    ck_assert(pl_memsys_reply(m, 0, *now, &r));
+    return r.time - from;
+}
+
+START_TEST(page_faults_wait_for_batches)
+{
+    pl_arena *a = pl_arena_open();
+    pl_memsys_config c;
+    pl_page_faults *f;
+    pl_memsys *m = with_managed_memory(a, &c, &f);
+    const uint64_t outside = 2ull * PL_FAULT_BLOCK, one = BATCH + BLOCK + CHUNK;
+    uint64_t now = 0;
+    const uint64_t miss = reply_after(m, &now, outside, PL_MEM_READ);
+    const uint64_t first = reply_after(m, &now, 0, PL_MEM_READ);
+    ck_assert_uint_ge(first, FIRST + one + miss - 20); /* lines have other slices */
+    ck_assert_uint_le(first, FIRST + one + miss + 20);
+    ck_assert_uint_eq(f->block[0].absent, UINT32_MAX - 1);
+    ck_assert_uint_le(reply_after(m, &now, 0x8000, PL_MEM_READ), miss + 20); /* the same chunk */
+    const uint64_t second = reply_after(m, &now, PL_FAULT_CHUNK, PL_MEM_ATOMIC);
+    ck_assert_uint_ge(second, WAKE + one + miss - 40);
+    ck_assert_uint_le(second, WAKE + one + miss + 40);
+    /* Three of four chunks: the fourth is prefetched. */
+    reply_after(m, &now, 2 * PL_FAULT_CHUNK, PL_MEM_REDUCE);
+    ck_assert_uint_eq(f->block[0].absent, UINT32_MAX << 4);
+    const uint64_t of_host = reply_after(m, &now, PL_FAULT_BLOCK, PL_MEM_READ);
+    ck_assert_uint_ge(of_host, WAKE + BATCH + BLOCK + HOST_CHUNK + miss - 20);
+    ck_assert_uint_eq(f->stat.batches, 4);
+    ck_assert_uint_eq(f->stat.chunks, 5);
+    ck_assert_uint_ge(f->stat.cycles, FIRST + 3 * WAKE + 4 * BATCH);
+    pl_arena_close(a);
+}
+END_TEST
+
+/* Faults that arrive before the driver reads them are one batch, up to its limit. Stores wait, and
+ * the node is told. */
+START_TEST(page_faults_share_batches)
+{
+    pl_arena *a = pl_arena_open();
+    pl_memsys_config c;
+    pl_page_faults *f;
+    pl_memsys *m = with_managed_memory(a, &c, &f);
+    pl_mem_outbox b = outbox(0);
+    for (uint32_t k = 0; k < 6; k++)
+        put(&b, 0, 10 * k, (uint64_t)k * 8 * PL_FAULT_CHUNK, PL_MEM_WRITE, 1, k);
+    pl_memsys_send(m, &b);
+    pl_memsys_run(m, FIRST);
+    ck_assert(pl_memsys_waits_for_pages(m, 0));
+    ck_assert(!pl_memsys_waits_for_pages(m, 1));
+    ck_assert_uint_eq(f->stat.batches, 0);
+    pl_memsys_run(m, FIRST + BATCH + BLOCK);
+    ck_assert_uint_eq(f->stat.batches, 1);
+    pl_memsys_run(m, 10 * FIRST);
+    ck_assert_uint_eq(f->stat.batches, 2);
+    ck_assert_uint_eq(f->stat.chunks, 6);
+    ck_assert(!pl_memsys_waits_for_pages(m, 0));
+    ck_assert_uint_eq(pl_memsys_pending(m), 0);
+    pl_arena_close(a);
+}
+END_TEST
+
 /* Nodes 0 and 1 share a coalescer, 2 and 3 another: four reads of one line cause two requests to
  * the L2; after the replies new requests are sent. */
 START_TEST(coalescer_merges_equal_reads)
@@ -614,6 +707,7 @@ END_TEST
 
 UNIT_MAIN("memory system", miss_latency_sum, coalescer_merges_equal_reads,
           atomics_serialize_by_word, fills_and_atomics_occupy_slice, tlb_first_access,
-          host_memory_link_latency, l2_reads_merge, slice_store_rate, l2_halves_invalidate_line,
+          page_faults_wait_for_batches, page_faults_share_batches, host_memory_link_latency,
+          l2_reads_merge, slice_store_rate, l2_halves_invalidate_line,
           neighbouring_groups_use_different_partitions, same_address_operations_serialize,
           reduction_packets, order_independence, dram_bandwidth)
