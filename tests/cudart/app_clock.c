@@ -636,8 +636,8 @@ void managed_touched(void)
 static bool kernel_moves(managed *m)
 {
     const float us = app_between(NULL, use_managed, m);
-    EXPECT(us > 55 || us < 10, 1);
-    return us > 55;
+    EXPECT(us > 40 || us < 10, 1);
+    return us > 40;
 }
 
 /* A kernel writes through a pointer stored in memory. */
@@ -716,7 +716,7 @@ void managed_written(void)
     EXPECT(kernel_moves(&m), true);
     void *exec = captured_use(&m);
     m.p[40000] = 5;
-    EXPECT(app_between(NULL, launch_captured, exec) > 55, 1);
+    EXPECT(app_between(NULL, launch_captured, exec) > 40, 1);
     EXPECT(kernel_moves(&m), false);
 }
 
