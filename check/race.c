@@ -501,6 +501,35 @@ void pl_visit_close(pl_visit *v, const pl_insn *i)
     for (unsigned n = 0; n < v->n; n++) report(v, i, &v->candidate[n]);
 }
 
+/* Enters the accesses of lanes, in the order in which they execute. */
+static void enter_lanes(pl_visit *v, const check_insn *x, uint32_t lanes, const place at[PL_LANES],
+                        unsigned bytes)
+{
+    const unsigned first = x->flags & PL_ACCESS_ATOMIC ? pl_initial_lane(v->w) : 0;
+    if (!lanes) return;
+    for (uint32_t m = pl_lanes_from(lanes, first); m; m &= m - 1) {
+        const unsigned l = pl_lane_from(m, first);
+        enter(v, l, &at[l], bytes);
+    }
+}
+
+/* The lanes of a compare and swap that do not write: it is an atomic read. */
+static uint32_t enter_failing(pl_warp *w, const pl_insn *i, const check_insn *x, uint32_t lanes,
+                              const place at[PL_LANES], unsigned bytes)
+{
+    const bool swaps =
+        x->flags & PL_ACCESS_ATOMIC && pl_forms[i->form].mnem == M_atom && pl_insn_has(i, W_cas);
+    const uint32_t failing = swaps ? pl_race_failing_lanes(w, i, lanes, at, bytes) : 0;
+    if (!failing) return 0;
+    check_insn read = *x;
+    pl_visit v;
+    read.flags &= (uint8_t)~PL_ACCESS_WRITES;
+    pl_visit_open(&v, w, i, &read);
+    enter_lanes(&v, &read, failing, at, bytes);
+    pl_visit_close(&v, i);
+    return failing;
+}
+
 /* ld, st, atom and red. */
 static void access_memory(pl_warp *w, const pl_insn *i)
 {
@@ -518,15 +547,16 @@ static void access_memory(pl_warp *w, const pl_insn *i)
     uint32_t found = 0;
     for (uint32_t m = exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        if (!pl_place_of(w, l, space, addr[l], bytes, &at[l]) || !at[l].bytes) continue;
-        found |= 1u << l;
-        enter(&v, l, &at[l], bytes);
+        if (pl_place_of(w, l, space, addr[l], bytes, &at[l]) && at[l].bytes) found |= 1u << l;
     }
+    const uint32_t failing = enter_failing(w, i, x, found, at, bytes);
+    enter_lanes(&v, x, found & ~failing, at, bytes);
     found &= pl_mem_execute(w, i, x);
-    for (uint32_t m = strong ? found : 0; m; m &= m - 1) {
-        const unsigned l = (unsigned)__builtin_ctz(m);
+    const unsigned first = strong ? pl_initial_lane(w) : 0;
+    for (uint32_t m = strong && found ? pl_lanes_from(found, first) : 0; m; m &= m - 1) {
+        const unsigned l = pl_lane_from(m, first);
         if (!writes || x->flags & PL_ACCESS_ATOMIC) pl_order_reads(w, x, l, &at[l]);
-        if (writes) pl_order_writes(w, x, l, &at[l]);
+        if (writes && !(failing >> l & 1u)) pl_order_writes(w, x, l, &at[l]);
     }
     for (uint32_t m = writes && !strong && (k->places.groups || v.block->places.groups) ? found : 0;
          m; m &= m - 1) /* a plain store ends a release at the location */

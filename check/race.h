@@ -45,6 +45,10 @@ void pl_visit_enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes);
 const char *pl_race_verb(const pl_context *x, const pl_insn *i);
 /* Records that a lane accesses the shared memory of another block of the cluster. */
 void pl_race_remote_access(pl_visit *v, unsigned lane, const place *p);
+/* Returns the lanes of a compare and swap that find another value, and so do not write. at: where,
+ * by lane. */
+uint32_t pl_race_failing_lanes(const pl_warp *w, const pl_insn *i, uint32_t lanes,
+                               const place at[PL_LANES], unsigned bytes);
 /* Reports the detected races after the instruction has executed. */
 void pl_visit_close(pl_visit *v, const pl_insn *i);
 

@@ -158,6 +158,11 @@ finds 0 0 races.ptx -k histogram_ok -g 2 -b 64 'out:s32[8]=0' 's32[128]=iota' --
 finds 0 0 tensor.ptx -k ring -g 1 -b 64 --arch b200 'u32[32]=iota' 'out:u32[64]=0' --check all --error-exitcode 9
 finds 0 0 tensor.ptx -k relaxed -g 2 -b 64 --cluster 2 --arch b200 'out:u32[1]=0' --check all --error-exitcode 9
 
+# a race that only another order of lanes shows
+finds 0 0 races.ptx -k last_lane -g 1 -b 32 'out:s32[1]=0' 'out:s32[1]' --check race
+finds 1 1 races.ptx -k last_lane -g 1 -b 32 'out:s32[1]=0' 'out:s32[1]' --check race --schedules 4
+finds 0 0 races.ptx -k last_lane_ok -g 1 -b 32 'out:s32[1]=0' 'out:s32[1]' --check race --schedules 16
+
 # findings in a trace
 n=$((n + 1))
 "$loom" run races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --mode functional --trace found.db >out 2>err

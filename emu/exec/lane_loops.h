@@ -52,6 +52,26 @@ static inline uint64_t *pl_row64(const pl_warp *w, uint32_t row)
     return (uint64_t *)(void *)pl_row32(w, row);
 }
 
+/* The lane with which an atomic operation of the warp begins: any, in a random schedule, since
+ * hardware specifies no order. It depends on the state before the instruction only. */
+static inline unsigned pl_initial_lane(const pl_warp *w)
+{
+    const pl_grid *g = w->grid->head;
+    if (!g->random) return 0;
+    uint64_t z = g->rng + w->executed * 0x9e3779b97f4a7c15ull + w->index;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    return (unsigned)(z >> 59);
+}
+/* Lanes in that order: those of bits 0, 1, ... of the mask are lanes `first`, `first` + 1, ... */
+static inline uint32_t pl_lanes_from(uint32_t lanes, unsigned first)
+{
+    return lanes >> first | lanes << (PL_LANES - first) % PL_LANES;
+}
+static inline unsigned pl_lane_from(uint32_t mask, unsigned first)
+{
+    return ((unsigned)__builtin_ctz(mask) + first) % PL_LANES;
+}
+
 /* Entry k of an instruction's additional operand rows. */
 static inline uint32_t pl_more(const pl_warp *w, const pl_insn *i, uint32_t k)
 {

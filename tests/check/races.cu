@@ -1189,3 +1189,22 @@ template <bool RETURN> __device__ static void take_registers(int *out)
 }
 extern "C" __global__ void __launch_bounds__(512, 1) registers_taken(int *out) { take_registers<false>(out); }
 extern "C" __global__ void __launch_bounds__(512, 1) registers_taken_ok(int *out) { take_registers<true>(out); }
+
+// A compare and swap that finds another value only reads.
+template <int FOUND> __device__ static void peek(int *word, int *out)
+{
+    if (threadIdx.x < 32) out[threadIdx.x] = *word;
+    else out[threadIdx.x] = atomicCAS(word, FOUND, 7);
+}
+extern "C" __global__ void peeked(int *word, int *out) { peek<0>(word, out); }
+extern "C" __global__ void peeked_ok(int *word, int *out) { peek<5>(word, out); }
+
+// The last lane reads what its warp has counted: only in one order of the lanes after all of them.
+template <bool SYNC> __device__ static void reread(int *n, int *out)
+{
+    const int v = atomicAdd(n, threadIdx.x == 3 ? 2 : 1);
+    if (SYNC) __syncwarp();
+    if (threadIdx.x == 31) *out = v + *n;
+}
+extern "C" __global__ void last_lane(int *n, int *out) { reread<false>(n, out); }
+extern "C" __global__ void last_lane_ok(int *n, int *out) { reread<true>(n, out); }

@@ -118,8 +118,9 @@ static void atomic_vector(pl_warp *w, const pl_insn *i, reduction r, int d, unsi
     uint64_t addr[PL_LANES];
     uint32_t old[8][PL_LANES] = {{0}};
     pl_addresses(w, i, a, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
-    for (uint32_t m = w->exec; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
+    const unsigned first = pl_initial_lane(w);
+    for (uint32_t m = pl_lanes_from(w->exec, first); m; m &= m - 1) {
+        unsigned l = pl_lane_from(m, first);
         uint64_t at;
         uint8_t *p = pl_resolve_write(w, l, space, addr[l], size, &real, &at);
         if (!p || addr[l] % size || real != PL_SP_GLOBAL) {
@@ -161,8 +162,9 @@ static void atomic(pl_warp *w, const pl_insn *i, reduction r, int d, unsigned a)
         atomic128(w, i, r.op, addr, space);
         return;
     }
-    for (uint32_t m = w->exec; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
+    const unsigned first = pl_initial_lane(w);
+    for (uint32_t m = pl_lanes_from(w->exec, first); m; m &= m - 1) {
+        unsigned l = pl_lane_from(m, first);
         uint64_t at = addr[l], current = 0;
         uint8_t *p = resolve_atomic(w, l, space, bytes, &real, &at);
         if (!p) return;
