@@ -71,6 +71,7 @@ pl_check *pl_check_open(unsigned tools, pl_undefined *undefined)
                           .async_starts = async_starts,
                           .multiplies = pl_check_product,
                           .texel = pl_check_texel,
+                          .prints = pl_init_print,
                           .skips = pl_init_skips,
                           .continues_without = pl_sync_divergent_barrier,
                           .excluded_by_mask = pl_sync_mask_mismatch,

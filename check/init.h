@@ -120,6 +120,8 @@ bool pl_init_all_defined(const pl_warp *w, pl_space space);
 pl_exec_fn *pl_init_memory_wrapper(const pl_insn *i);
 void pl_init_copy(pl_warp *w, const struct pl_async_op *o);
 bool pl_init_block_starts(struct pl_check *k, pl_cta *c);
+void pl_init_print(const struct pl_hooks *h, pl_warp *w, unsigned lane, uint64_t address,
+                   unsigned bytes);
 
 /* ---- texels.c, products.c ---- */
 void pl_init_fetch(pl_warp *w, const pl_insn *i);

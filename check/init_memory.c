@@ -324,6 +324,17 @@ static void atomic(pl_warp *w, const pl_insn *i)
     init->inner(w, i);
 }
 
+/* An argument of printf is an output. */
+void pl_init_print(const pl_hooks *h, pl_warp *w, unsigned lane, uint64_t address, unsigned bytes)
+{
+    const pl_check *k = (const pl_check *)(const void *)h;
+    uint8_t bits[MAX_BYTES];
+    uint32_t origin = 0;
+    if (k->tools & PL_CHECK_INIT && bytes <= sizeof bits &&
+        pl_init_read(w, lane, PL_SP_GENERIC, address, bytes, bits, &origin))
+        pl_init_report(w, PL_FK_INIT_OUTPUT, 1u << lane, origin, "the output of printf");
+}
+
 /* ---- copies ---- */
 
 /* Copies undefined bits from one location to another. */

@@ -99,10 +99,14 @@ static void protect(uint64_t from, uint64_t to, bool written)
     if (mprotect(range[nranges].start, to - first, written ? PROT_NONE : PROT_READ) == 0) nranges++;
 }
 
-void cuda_host_race_enter(void)
+static void begin_protection(void)
 {
-    in_call = true;
-    calls++;
+    cuda_stream_race_unordered(protect);
+    is_protected = nranges != 0;
+}
+
+static void end_protection(void)
+{
     if (is_protected) set_protection(PROT_READ | PROT_WRITE);
     is_protected = 0;
     nranges = 0;
@@ -113,10 +117,24 @@ void cuda_host_race_enter(void)
     access_seen.pending = 0;
 }
 
+void cuda_host_race_enter(void)
+{
+    in_call = true;
+    calls++;
+    end_protection();
+}
+
 void cuda_host_race_leave(void)
 {
     in_call = false;
     if (--calls) return; /* another thread's call waits, and may continue at any time */
-    cuda_stream_race_unordered(protect);
-    is_protected = nranges != 0;
+    begin_protection();
+}
+
+void cuda_host_race_function(bool begins)
+{
+    if (begins)
+        begin_protection();
+    else
+        end_protection();
 }

@@ -90,9 +90,11 @@ void cuda_take_lock(void)
 
 void cuda_call_host(void (*fn)(void *), void *arg)
 {
+    cuda_host_race_function(true);
     cuda_release_lock();
     call(fn, arg);
     cuda_take_lock();
+    cuda_host_race_function(false);
 }
 
 uint64_t cuda_host_begin(void (*fn)(void *), void *arg)

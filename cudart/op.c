@@ -238,9 +238,12 @@ int cuda_run_host(cuda_stream *s, cuda_host_fn *fn, void *arg, uint64_t *number)
         cuda_order_op(s);
         cuda_order_host(s);
         cuda_flush(); /* its output follows that of the kernels (H100) */
+        cuda_host_race_function(true);
         *number = cuda_host_begin(fn, arg);
     }
-    if (!*number || !cuda_host_wait(*number, starts ? patience : 0)) return CUDA_BLOCKED;
+    const bool ended = *number && cuda_host_wait(*number, starts ? patience : 0);
+    cuda_host_race_function(false);
+    if (!ended) return CUDA_BLOCKED;
     if (!starts && cuda.now > s->ready) s->ready = cuda.now;
     *number = 0;
     const int previous_device = cuda_self.device;

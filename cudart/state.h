@@ -1051,6 +1051,8 @@ void cuda_stream_race_unordered(void (*fn)(uint64_t from, uint64_t to, bool writ
 /* Reports an access of the program to one of them; where: its position. */
 void cuda_stream_race_host(uint64_t address, const char *where);
 /* ---- host_race.c: accesses of the program, under --check race ---- */
+/* A function of the program begins, or the call no longer waits for it; with the lock held. */
+void cuda_host_race_function(bool begins);
 /* A call begins or ends, with the lock held. */
 void cuda_host_race_enter(void);
 void cuda_host_race_leave(void);

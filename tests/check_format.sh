@@ -119,7 +119,7 @@ lines 0 init.ptx -k counter -g 1 -b 32 's32[1]' 'out:s32[32]' --check init <<'EN
 ========= Uninitialized __global__ memory read of size 4 bytes
 =========     at counter+0x90 in init.cu:43
 =========     by thread (0,0,0) in block (0,0,0)
-=========     Address 0x7fa000000000
+=========     Address 0x7fa000001200
 ========= 
 ========= ERROR SUMMARY: 1 error
 END

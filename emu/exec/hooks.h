@@ -34,6 +34,9 @@ typedef struct pl_hooks {
     /* A lane's tex, tld4, suld, sust or sured is about to access bytes of an image. */
     void (*texel)(const struct pl_hooks *h, pl_warp *w, unsigned lane, uint64_t address,
                   unsigned bytes);
+    /* A lane's printf is about to read an argument. */
+    void (*prints)(const struct pl_hooks *h, pl_warp *w, unsigned lane, uint64_t address,
+                   unsigned bytes);
     /* The guard of an instruction is false for all lanes of the split. */
     void (*skips)(const struct pl_hooks *h, pl_warp *w, const pl_insn *i);
     /* Lanes at `joins`, where they would have reconverged with others of their warp, continue

@@ -305,3 +305,12 @@ template <bool SET> __device__ static void through_pointer(int *out)
 }
 extern "C" __global__ void pointed(int *out) { through_pointer<false>(out); }
 extern "C" __global__ void pointed_ok(int *out) { through_pointer<true>(out); }
+
+// Nobody has written what a kernel prints.
+template <bool SET> __device__ static void print(int *n)
+{
+    if (SET) *n = 0;
+    printf("%.0d", *n);
+}
+extern "C" __global__ void printed(int *n) { print<false>(n); }
+extern "C" __global__ void printed_ok(int *n) { print<true>(n); }

@@ -693,6 +693,7 @@ static const struct {
     {"managed_race", managed_race},
     {"managed_unwritten", managed_unwritten},
     {"host_race", host_race},
+    {"host_function_race", host_function_race},
     {"askew", askew},
     {"printing", printing},
     {"streams", streams},

@@ -164,6 +164,7 @@ void leak(void);
 void managed_race(void);
 void managed_unwritten(void);
 void host_race(void);
+void host_function_race(void);
 void askew(void);
 /* Of app_devices.c. */
 void devices(void);

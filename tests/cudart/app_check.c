@@ -388,6 +388,25 @@ void host_race(void)
     h[0] = 2;
 }
 
+static void read_word(void *p)
+{
+    const volatile unsigned *word = p;
+    EXPECT(*word, 0);
+}
+
+/* A function of the host runs in another stream than the kernel. */
+void host_function_race(void)
+{
+    void *p, *first, *second;
+    EXPECT(cudaMallocManaged(&p, 4, 1), 0);
+    EXPECT(cudaStreamCreateWithFlags(&first, 1), 0);
+    EXPECT(cudaStreamCreateWithFlags(&second, 1), 0);
+    void *args[] = {&p};
+    EXPECT(cudaLaunchKernel(stub_index, shape(1), shape(1), args, 0, first), 0);
+    EXPECT(cudaLaunchHostFunc(is_fixed() ? first : second, read_word, p), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+}
+
 void managed_race(void)
 {
     void *p;

@@ -127,7 +127,7 @@ for function in _exit exit; do
     ended "a signal handler exits by $function during a launch" 6 "" $function undefined_alarm
 done
 # What checkers find in programs with one mistake each, with all words but offsets; where $APP_FIXED mends it, nothing is found.
-for t in undefined undefined_output undefined_copy undefined_texels managed_unwritten managed_race host_race stream_early stream_late stream_race variable_race array_race set_race copy_race graph_race dependent_race leak; do
+for t in undefined undefined_output undefined_copy undefined_texels managed_unwritten managed_race host_race host_function_race stream_early stream_late stream_race variable_race array_race set_race copy_race graph_race dependent_race leak; do
     more=--track-origins
     [ $t = leak ] && more="--leak-check full"
     echo "== $t" >>findings

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/exec/hooks.h"
 #include "emu/exec/memory/address.h"
 #include "emu/exec/runtime/syscall.h"
 #include "isa/program/source_position.h"
@@ -46,6 +47,8 @@ static bool read_argument(void *ctx, uint64_t offset, void *to, size_t bytes)
     if (!r->buffer)
         pl_bounds_fault(r->w, r->lane, PL_SP_GENERIC, offset, bytes,
                         "printf without the argument that its format names: load");
+    const pl_hooks *h = r->w->grid->hooks;
+    if (h && r->buffer) h->prints(h, r->w, r->lane, r->buffer + offset, (unsigned)bytes);
     /* The last argument may be narrower than its conversion specifies. */
     for (size_t k = 0; r->buffer && k < bytes; k++) {
         const uint8_t *p = pl_call_memory(r->w, r->lane, r->buffer + offset + k, 1);
