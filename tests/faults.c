@@ -12,7 +12,7 @@
  *       prefix; 1: all
  *     tests/faults --at KIND N COMMAND    one point, in this process: for a debugger, with a
  *       breakpoint at inject_fired */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, GLOB_BRACE */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, GLOB_BRACE, O_TMPFILE */
 #include "tests/harness.h"
 #include "tests/inject.h"
 #include <errno.h>
@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -177,21 +178,14 @@ static const struct trial {
      NULL},
     {"query advice", {"query", "packed.db", "--advise"}, NULL, NULL, 0, false, NULL},
     {"report", {"report", "rows.db", "-o", "out.html"}, "out.html", NULL, 0, false, NULL},
-    {"report packed",
-     {"report", "packed.db", "-o", "out.html", "--baseline", "rows.db"},
-     "out.html",
-     NULL,
-     0,
-     false,
-     NULL},
-    {"diff", {"diff", "rows.db", "packed.db"}, NULL, NULL, 0, false, NULL},
     {"report overwriting a report",
-     {"report", "rows.db", "-o", "over.html"},
+     {"report", "packed.db", "-o", "over.html", "--baseline", "rows.db"},
      "over.html",
      NULL,
      0,
      false,
      "<!DOCTYPE html>\n<title>ptxloom report</title>\n"},
+    {"diff", {"diff", "rows.db", "packed.db"}, NULL, NULL, 0, false, NULL},
     {"export perfetto",
      {"export", "rows.db", "-o", "over.json"},
      "over.json",
@@ -260,6 +254,13 @@ typedef struct outcome {
     bool has_file;
 } outcome;
 
+typedef struct fault {
+    inject_kind kind;
+    long at;
+    int code;
+    const inject_forks *forks; /* many points in one run; NULL: one */
+} fault;
+
 static char *top, *folder;
 static inject_counts *counts;
 
@@ -287,8 +288,7 @@ static void redirect(int to, const char *path, int flags)
     close(fd);
 }
 
-static _Noreturn void child(const struct trial *t, inject_kind kind, long n, int code,
-                            const char *out)
+static _Noreturn void child(const struct trial *t, const fault *f, const char *out)
 {
     char *argv[24] = {(char *)(uintptr_t) "ptxloom"}, paths[4096];
     int argc = 1;
@@ -305,8 +305,12 @@ static _Noreturn void child(const struct trial *t, inject_kind kind, long n, int
         redirect(STDOUT_FILENO, out, O_WRONLY | O_CREAT | O_TRUNC);
     else
         close(STDOUT_FILENO);
-    alarm(SECONDS);
-    if (!inject_arm(kind, n, code, counts)) _exit(SKIP);
+    if (f->forks)
+        inject_fork(f->kind, f->forks, counts);
+    else {
+        alarm(SECONDS);
+        if (!inject_arm(f->kind, f->at, f->code, counts)) _exit(SKIP);
+    }
     exit(cli_main(argc, argv));
 }
 
@@ -325,18 +329,28 @@ static void prepare(const struct trial *t)
     if (t->input) write_text("stdin", t->input);
 }
 
-static int run_child(const struct trial *t, inject_kind kind, long n, int code, const char *out)
+static pid_t start_child(const struct trial *t, const fault *f, const char *out)
 {
-    int status;
     prepare(t);
     memset(counts, 0, sizeof *counts);
     fflush(stdout);
-    pid_t pid = fork();
+    const pid_t pid = fork();
     if (pid < 0) exit(EXIT_FAILURE);
-    if (pid == 0) child(t, kind, n, code, out);
+    if (pid == 0) child(t, f, out);
+    return pid;
+}
+
+static int status_of(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int wait_for(pid_t pid)
+{
+    int status;
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR) exit(EXIT_FAILURE);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return status_of(status);
 }
 
 /* Run times differ between runs. */
@@ -352,15 +366,21 @@ static void drop_times(char *text, size_t *n)
         }
 }
 
-static outcome run_trial(const struct trial *t, inject_kind kind, long n, int code)
+static outcome outcome_of(const struct trial *t, int status)
 {
     bool there;
-    outcome o = {.status = run_child(t, kind, n, code, "stdout")};
+    outcome o = {.status = status};
     o.out = read_if("stdout", &o.nout, &there);
     o.err = read_if("stderr", &o.nerr, &there);
     if (t->output) o.file = read_if(t->output, &o.nfile, &o.has_file);
     if (o.out) drop_times(o.out, &o.nout);
     return o;
+}
+
+static outcome run_trial(const struct trial *t, inject_kind kind, long at, int code)
+{
+    const fault f = {.kind = kind, .at = at, .code = code};
+    return outcome_of(t, wait_for(start_child(t, &f, "stdout")));
 }
 
 /* ---- checks ---- */
@@ -463,34 +483,190 @@ static const char *verdict(const struct trial *t, const struct mode *m, const ou
     return NULL;
 }
 
+/* ---- many points in one run ---- */
+
+static const struct trial *forked;
+static int results[2], answers[2]; /* pipes from and to the run */
+static glob_t kept;
+
+/* The files that a run can change. */
+static void changeable(glob_t *g)
+{
+    glob("{std{out,err},*.part,tables/*}", GLOB_BRACE, NULL, g);
+    if (forked->output) glob(forked->output, GLOB_APPEND, NULL, g);
+}
+
+static const char *kept_name(size_t k)
+{
+    static char name[40];
+    snprintf(name, sizeof name, "kept/%zu", k);
+    return name;
+}
+
+/* Moves them, so that the system still knows the names of those that are open. */
+static void keep_files(void)
+{
+    changeable(&kept);
+    for (size_t k = 0; k < kept.gl_pathc; k++)
+        if (rename(kept.gl_pathv[k], kept_name(k)) != 0 && errno != ENOENT) _exit(EXIT_FAILURE);
+}
+
+static void restore_files(void)
+{
+    glob_t now;
+    changeable(&now);
+    for (size_t k = 0; k < now.gl_pathc; k++) remove(now.gl_pathv[k]);
+    for (size_t k = 0; k < kept.gl_pathc; k++) /* a path may be there twice */
+        if (rename(kept_name(k), kept.gl_pathv[k]) != 0 && errno != ENOENT) _exit(EXIT_FAILURE);
+    globfree(&now);
+    globfree(&kept);
+}
+
+/* Copies a file that the run is writing, and gives the copy its name. Returns fd for other files.
+ */
+static int copy_open_file(int fd, const char *descriptor, const struct stat *s)
+{
+    char path[PATH_MAX];
+    const ssize_t n = readlink(descriptor, path, sizeof path - 1);
+    path[n < 0 ? 0 : n] = '\0';
+    const char *number = strstr(path, "/kept/");
+    if (!number && s->st_nlink) return fd; /* such as the log of the test */
+    const int from = open(descriptor, O_RDONLY);
+    const int to = number ? open("copy", O_RDWR | O_CREAT | O_TRUNC, s->st_mode)
+                          : open(".", O_RDWR | O_TMPFILE, s->st_mode);
+    off_t at = 0;
+    if (from < 0 || to < 0) return -1;
+    while (at < s->st_size)
+        if (sendfile(to, from, &at, (size_t)(s->st_size - at)) <= 0) return -1;
+    close(from);
+    return number && rename("copy", kept.gl_pathv[atol(number + 6)]) != 0 ? -1 : to;
+}
+
+/* The child has its own files and offsets, since those of the run are still needed. */
+static void separate_files(void)
+{
+    struct stat s;
+    char descriptor[40];
+    for (size_t k = 0; k < kept.gl_pathc; k++)
+        if (link(kept_name(k), kept.gl_pathv[k]) != 0 && errno != ENOENT) _exit(125);
+    for (int fd = 0; fd < 64; fd++) {
+        if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) continue;
+        const int flags = fcntl(fd, F_GETFL), close_flag = fcntl(fd, F_GETFD);
+        const off_t at = lseek(fd, 0, SEEK_CUR);
+        snprintf(descriptor, sizeof descriptor, "/proc/self/fd/%d", fd);
+        const int own = (flags & O_ACCMODE) == O_RDONLY ? open(descriptor, O_RDONLY)
+                                                        : copy_open_file(fd, descriptor, &s);
+        if (own == fd) continue;
+        if (own < 0 || lseek(own, at, SEEK_SET) != at || dup2(own, fd) < 0 ||
+            fcntl(fd, F_SETFD, close_flag) != 0)
+            _exit(125);
+        close(own);
+    }
+    alarm(SECONDS);
+}
+
+typedef struct ended {
+    long at, later;
+    int status;
+} ended;
+
+static void tell_end(long at, int status)
+{
+    const ended e = {at, counts->later, status_of(status)};
+    char answer;
+    if (write(results[1], &e, sizeof e) != sizeof e || read(answers[0], &answer, 1) != 1)
+        _exit(EXIT_FAILURE);
+    restore_files();
+}
+
 /* ---- all points ---- */
 
-static long points(long most, long few, long k)
+/* The points of one kind of fault. */
+typedef struct points {
+    const struct trial *trial;
+    const struct mode *mode;
+    const outcome *good;
+    long long rows;
+    long *at, n;
+    bool *tried;
+    bool *last; /* for each allocation: if it fails there is no later one */
+    long bad;
+} points;
+
+static long choose(long most, long few, long k)
 {
     if (few >= most) return k;
     /* The first points, and some of the others. */
     return k < few / 2 ? k : few / 2 + (k - few / 2) * (most - few / 2) / (few - few / 2);
 }
 
+static void judge(points *p, long at, outcome *o)
+{
+    const char *why = verdict(p->trial, p->mode, o, p->good, p->rows);
+    if (why && p->bad++ < 5)
+        tap_note("%s, %s at %ld: %s; it said: %.200s", p->trial->name, p->mode->name, at, why,
+                 o->err ? o->err : "");
+    free_outcome(o);
+}
+
+static void try_forks(points *p)
+{
+    const inject_forks forks = {p->at, p->n, keep_files, separate_files, tell_end};
+    const fault f = {.kind = p->mode->kind, .forks = &forks};
+    ended e;
+    long k = 0;
+    forked = p->trial;
+    if (pipe(results) != 0 || pipe(answers) != 0) exit(EXIT_FAILURE);
+    const pid_t pid = start_child(p->trial, &f, "stdout");
+    close(results[1]);
+    close(answers[0]);
+    while (read(results[0], &e, sizeof e) == sizeof e) {
+        outcome o = outcome_of(p->trial, e.status);
+        judge(p, e.at, &o);
+        while (p->at[k] != e.at) k++;
+        p->tried[k] = true;
+        p->last[e.at] = e.later == 0;
+        if (write(answers[1], "", 1) != 1) break;
+    }
+    close(results[0]);
+    close(answers[1]);
+    outcome o = outcome_of(p->trial, wait_for(pid));
+    if (o.status != p->good->status) {
+        p->bad++;
+        tap_note("the run that forks: status %d, %.200s", o.status, o.err ? o.err : "");
+    }
+    judge(p, -1, &o);
+}
+
 static void try_mode(const struct trial *t, const struct mode *m, const outcome *good,
-                     long long rows, long most, long every)
+                     long long rows, long most, long every, bool *last)
 {
     const bool reads_only = m->kind == INJECT_KILL && !t->output;
     const long few = every ? (most + every - 1) / every : most < m->few ? most : m->few;
-    long bad = 0;
     if (reads_only) return;
+    long *at = malloc((size_t)(few + 1) * sizeof *at), n = 0, again = 0;
+    bool *tried = calloc((size_t)few + 1, sizeof *tried);
+    if (!at || !tried) exit(EXIT_FAILURE);
     for (long k = 0; k < few; k++) {
-        const long n = every ? k * every : points(most, few, k);
-        outcome o = run_trial(t, m->kind, n, m->code);
-        const char *why = verdict(t, m, &o, good, rows);
-        if (why && bad++ < 5)
-            tap_note("%s, %s at %ld: %s; it said: %.200s", t->name, m->name, n, why,
-                     o.err ? o.err : "");
-        free_outcome(&o);
+        at[n] = every ? k * every : choose(most, few, k);
+        /* If no allocation follows, both kinds of faults are the same. */
+        n += m->kind != INJECT_MEMORY_FROM || !last[at[n]];
     }
-    tap(bad == 0, "%s: %s, %ld of %ld points%s", t->name, m->name, few, most,
-        bad ? ", some failed" : "");
-    if (bad) tap_note("%ld points of %ld", bad, few);
+    points p = {t, m, good, rows, at, n, tried, last, 0};
+    if (m->kind <= INJECT_MEMORY_FROM && n) try_forks(&p);
+    for (long k = 0; k < n; k++) {
+        if (tried[k]) continue;
+        outcome o = run_trial(t, m->kind, at[k], m->code);
+        judge(&p, at[k], &o);
+        again++;
+    }
+    tap(p.bad == 0, "%s: %s, %ld of %ld points%s", t->name, m->name, few, most,
+        p.bad ? ", some failed" : "");
+    if (p.bad) tap_note("%ld points of %ld", p.bad, few);
+    if (every && few > n) tap_note("%ld as with one, since no allocation follows", few - n);
+    if (every && again) tap_note("%ld in runs of their own", again);
+    free(at);
+    free(tried);
 }
 
 static void try_standard_output(const struct trial *t)
@@ -499,7 +675,7 @@ static void try_standard_output(const struct trial *t)
     for (size_t k = 0; k < 2; k++) {
         size_t n;
         bool there;
-        int status = run_child(t, INJECT_NONE, 0, 0, out[k]);
+        const int status = wait_for(start_child(t, &(fault){.kind = INJECT_NONE}, out[k]));
         char *err = read_if("stderr", &n, &there);
         tap(status == 3 && err && strstr(err, strerror(out[k] ? ENOSPC : EBADF)),
             "%s: standard output is %s", t->name, out[k] ? out[k] : "closed");
@@ -520,9 +696,12 @@ static void try_trial(const struct trial *t, long every)
     tap(good.status == t->status && rows >= 0 && (!t->output || good.has_file),
         "%s: %ld allocations, %ld calls", t->name, most[0], most[1]);
     if (good.status != t->status) tap_note("status %d: %s", good.status, good.err);
+    bool *last = calloc((size_t)most[0] + 1, sizeof *last);
+    if (!last) exit(EXIT_FAILURE);
     for (size_t k = 0; k < MODES; k++)
         try_mode(t, &modes[k], &good, rows, most[modes[k].kind >= INJECT_ERROR],
-                 modes[k].kind >= INJECT_ERROR && every ? 1 : every);
+                 modes[k].kind >= INJECT_ERROR && every ? 1 : every, last);
+    free(last);
     if (good.nout) try_standard_output(t);
     free_outcome(&good);
 }
@@ -533,8 +712,10 @@ static int one_point(char **argv)
         if (strcmp(trials[k].name, argv[4]) != 0) continue;
         prepare(&trials[k]);
         const int kind = atoi(argv[2]);
-        child(&trials[k], (inject_kind)kind, atol(argv[3]), kind == INJECT_ERROR ? EIO : ENOSPC,
-              "stdout");
+        const fault f = {.kind = (inject_kind)kind,
+                         .at = atol(argv[3]),
+                         .code = kind == INJECT_ERROR ? EIO : ENOSPC};
+        child(&trials[k], &f, "stdout");
     }
     return EXIT_FAILURE;
 }
@@ -551,8 +732,10 @@ static void make_inputs(void)
          NULL},
         {"", {"as", "$/examples/matmul.ptx", "-o", "in.plo"}, NULL, NULL, 0, false, NULL},
     };
+    const fault none = {.kind = INJECT_NONE};
+    if (mkdir("kept", 0777) != 0) exit(EXIT_FAILURE);
     for (size_t k = 0; k < sizeof before / sizeof *before; k++)
-        if (run_child(&before[k], INJECT_NONE, 0, 0, "stdout") != 0) exit(EXIT_FAILURE);
+        if (wait_for(start_child(&before[k], &none, "stdout")) != 0) exit(EXIT_FAILURE);
     FILE *f = fopen("wrong.ptx", "w");
     if (!f ||
         fputs(".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { addd.u32 %r1, "
@@ -579,7 +762,7 @@ int main(int argc, char **argv)
     if (!top || counts == MAP_FAILED || chdir(folder) != 0) return EXIT_FAILURE;
     make_inputs();
     for (size_t k = 0; argc == 5 && k < TRIALS && trials[k].makes; k++)
-        run_child(&trials[k], INJECT_NONE, 0, 0, "stdout");
+        wait_for(start_child(&trials[k], &(fault){.kind = INJECT_NONE}, "stdout"));
     if (argc == 5 && strcmp(argv[1], "--at") == 0) return one_point(argv);
     for (size_t k = 0; k < TRIALS; k++)
         if (trials[k].makes || asked_for(&trials[k], argc, argv)) {

@@ -21,7 +21,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -30,6 +32,9 @@ static long chosen;
 static int error_code;
 static inject_counts *count, own;
 static _Atomic long allocations, calls;
+static const inject_forks *forks;
+static bool has_fault;       /* a child of fork_at */
+static _Atomic bool threads; /* another thread was created */
 
 void inject_fired(void)
 {
@@ -47,12 +52,51 @@ void *REAL(malloc)(size_t);
 void *REAL(calloc)(size_t, size_t);
 void *REAL(realloc)(void *, size_t);
 void *REAL(memalign)(size_t, size_t);
+void REAL(free)(void *);
+
+static bool other_threads(void)
+{
+    struct stat s;
+    return atomic_load(&threads) && (stat("/proc/self/task", &s) != 0 || s.st_nlink != 3);
+}
+
+/* True in the child that gets the fault. */
+static bool fork_at(long n)
+{
+    static long next;
+    if (other_threads()) return false;
+    while (next < forks->n && forks->at[next] < n) next++;
+    if (next == forks->n || forks->at[next] != n) return false;
+    const inject_kind what = kind;
+    const int saved = errno;
+    int status;
+    kind = INJECT_NONE; /* allocations of the functions called here do not count */
+    count->later = 0;
+    forks->before();
+    /* Not fork(): the thread keeps its identity in the C library, and with it the locks it owns. */
+    const pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (child == 0) {
+        forks->child();
+        forks = NULL;
+        has_fault = true;
+        chosen = n;
+    } else {
+        while (child > 0 && waitpid(child, &status, 0) < 0)
+            if (errno != EINTR) _exit(EXIT_FAILURE);
+        if (child > 0) forks->after(n, status);
+    }
+    kind = what;
+    errno = saved;
+    return child == 0;
+}
 
 static bool memory_fails(void)
 {
     if (kind == INJECT_NONE || !count) return false;
     const long n = atomic_fetch_add(&allocations, 1);
     count->allocations = n + 1;
+    if (forks && !fork_at(n)) return false;
+    if (has_fault) count->later = n - chosen;
     const bool fails =
         (kind == INJECT_MEMORY && n == chosen) || (kind == INJECT_MEMORY_FROM && n >= chosen);
     if (fails) {
@@ -62,30 +106,73 @@ static bool memory_fails(void)
     return fails;
 }
 
+#ifdef PL_POISON /* the sanitizer checks what is freed */
+#define note_start(p) (p)
+#define forget(p)     ((void)(p))
+#else
+/* One bit for each 16 bytes of the address space: an allocation starts there. */
+static _Atomic unsigned char *starts;
+enum { ADDRESS_BITS = 47 };
+
+static void *note_start(void *p)
+{
+    const uintptr_t k = (uintptr_t)p / 16;
+    if (!starts) {
+        const long at =
+            syscall(SYS_mmap, NULL, (size_t)1 << (ADDRESS_BITS - 7), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (at == -1) _exit(EXIT_FAILURE);
+        starts = (_Atomic unsigned char *)at;
+    }
+    if (p) atomic_fetch_or(&starts[k / 8], (unsigned char)(1 << k % 8));
+    return p;
+}
+
+/* Ends the process if no allocation starts at p. */
+static void forget(void *p)
+{
+    const uintptr_t k = (uintptr_t)p / 16;
+    const unsigned char bit = (unsigned char)(1 << k % 8);
+    if (p && !(atomic_fetch_and(&starts[k / 8], (unsigned char)~bit) & bit)) abort();
+}
+
+/* The child of a run that forks does not reuse memory: free() would write to most pages, and each
+ * would be copied first. */
+void free(void *p)
+{
+    forget(p);
+    if (!has_fault) REAL(free)(p);
+}
+#endif
+
 void *malloc(size_t n)
 {
-    return memory_fails() ? NULL : REAL(malloc)(n);
+    return memory_fails() ? NULL : note_start(REAL(malloc)(n));
 }
 
 void *calloc(size_t n, size_t size)
 {
-    return memory_fails() ? NULL : REAL(calloc)(n, size);
+    return memory_fails() ? NULL : note_start(REAL(calloc)(n, size));
 }
 
 void *realloc(void *p, size_t n)
 {
-    return memory_fails() ? NULL : REAL(realloc)(p, n);
+    if (memory_fails()) return NULL;
+    forget(p);
+    void *moved = REAL(realloc)(p, n);
+    if (!moved && n) (void)note_start(p);
+    return note_start(moved);
 }
 
 void *aligned_alloc(size_t align, size_t n)
 {
-    return memory_fails() ? NULL : REAL(memalign)(align, n);
+    return memory_fails() ? NULL : note_start(REAL(memalign)(align, n));
 }
 
 int posix_memalign(void **p, size_t align, size_t n)
 {
     if (memory_fails()) return ENOMEM;
-    *p = REAL(memalign)(align, n);
+    *p = note_start(REAL(memalign)(align, n));
     return *p ? 0 : ENOMEM;
 }
 
@@ -106,6 +193,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     if (memory_fails()) return EAGAIN;
     void *found = dlsym(RTLD_NEXT, "pthread_create");
     memcpy(&real, &found, sizeof real);
+    atomic_store(&threads, true);
     return real(thread, attributes, start, arg);
 }
 
@@ -217,4 +305,11 @@ bool inject_arm(inject_kind what, long n, int code, inject_counts *counts)
     if (what >= INJECT_ERROR && !watch_calls()) return false;
     kind = what;
     return true;
+}
+
+void inject_fork(inject_kind what, const inject_forks *f, inject_counts *counts)
+{
+    forks = f;
+    count = counts;
+    kind = what;
 }
