@@ -407,6 +407,20 @@ argument 2:1:1: error: cannot take elements from 'seven.npy': it has 7, argument
      1 | u32[8]=@seven.npy
        | ^~~~~~~~~~~~~~~~~
 END
+# a file holds as many elements as the buffer, unless an offset says that a part is meant
+says 2 run one.ptx -g 1 -b 32 u32:1 'u32[4]=@seven.npy' <<'END'
+argument 2:1:1: error: cannot take elements from 'seven.npy': it has 7, argument 2 needs 4 [E0414]
+     1 | u32[4]=@seven.npy
+       | ^~~~~~~~~~~~~~~~~
+  help: write u32[7] to take all elements; for a part, write a launch file with {"file": PATH, "offset": BYTES}
+END
+printf 0123456 >seven.bin
+says 2 run one.ptx -g 1 -b 32 u32:1 'u32[]=@seven.bin' <<'END'
+argument 2:1:1: error: cannot take elements from 'seven.bin': it has 7 bytes, argument 2 needs 4 [E0414]
+     1 | u32[]=@seven.bin
+       | ^~~~~~~~~~~~~~~~
+  help: an element of type u32 has 4 bytes: check the type
+END
 cat >dynamic.ptx <<'END'
 .version 8.6
 .target sm_90

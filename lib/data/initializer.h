@@ -28,6 +28,7 @@ typedef struct pl_init {
     const uint64_t *list; /* LIST: bits of each element of the buffer */
     const char *path;     /* FILE */
     uint64_t offset;      /* FILE: offset of the first byte */
+    bool part;            /* FILE: the buffer may take a part of the file */
 } pl_init;
 
 /* Returns 64 random bits for element i of a stream: splitmix64 started at seed. */

@@ -346,6 +346,7 @@ static bool file_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, p
     out->kind = PL_INIT_FILE;
     out->path = pl_case_path(r->c, s);
     json_t *offset = pl_lf_member(v, of, "offset", &at);
+    out->part = offset != NULL;
     return !offset || pl_lf_integer(r, &at, offset, 0, INT64_MAX, &out->offset);
 }
 

@@ -344,9 +344,10 @@ static pl_status check_host_memory(pl_case *c, const pl_module *m)
                            c->nargs + pl_module_memory_needs(m, need + c->nargs));
 }
 
-static pl_status reject_file(pl_case *c, size_t k, const char *path, const char *why)
+static pl_status reject_file(pl_case *c, size_t k, const char *path, const char *why,
+                             const char *help)
 {
-    pl_report(&c->more->gpu->diags, PL_E0414, pl_case_arg_at(c, k), path, why);
+    pl_report(&c->more->gpu->diags, PL_E0414, pl_case_arg_at(c, k), path, why)->help = help;
     return PL_INVALID;
 }
 
@@ -407,7 +408,7 @@ static pl_status open_init(pl_case *c, size_t k, const pl_init *init, FILE **out
         problem = "it cannot be read from this offset";
     if (problem) {
         fclose(f);
-        return reject_file(c, k, path, problem);
+        return reject_file(c, k, path, problem, NULL);
     }
     *bytes = (uint64_t)end;
     uint64_t remaining = (uint64_t)end > start ? ((uint64_t)end - start) / a->element->bytes : 0;
@@ -443,6 +444,38 @@ static pl_status read_slices(pl_case *c, size_t k, const pl_init *init, FILE *f,
     return PL_OK;
 }
 
+/* Says how the size of a file differs from that of argument k, which takes all of it; NULL if it
+ * does not, or if the file is too short for a reason that E0413 explains better. */
+static const char *wrong_size(pl_case *c, size_t k, const pl_init *init, uint64_t count,
+                              uint64_t bytes)
+{
+    const pl_case_arg *a = &c->arg[k];
+    const bool npy = is_npy(init->path) && init->offset == 0;
+    if (npy && (count < a->count || (count > a->count && !init->part)))
+        return pl_arena_printf(c->more->gpu->messages,
+                               "it has %" PRIu64 ", argument %zu needs %" PRIu64, count, k + 1,
+                               a->count);
+    if (!npy && bytes > a->bytes && !init->part)
+        return pl_arena_printf(c->more->gpu->messages,
+                               "it has %" PRIu64 " bytes, argument %zu needs %" PRIu64, bytes,
+                               k + 1, a->bytes);
+    return NULL;
+}
+
+static const char *size_help(pl_case *c, size_t k, const pl_init *init, uint64_t count)
+{
+    const pl_element *e = c->more->arg.at[k].element;
+    if (count <= c->arg[k].count && is_npy(init->path)) return NULL;
+    if (count <= c->arg[k].count)
+        return pl_arena_printf(c->more->gpu->messages,
+                               "an element of type %s has %" PRIu32 " bytes: check the type",
+                               e->name, (uint32_t)e->bytes);
+    return pl_arena_printf(c->more->gpu->messages,
+                           "write %s[%" PRIu64 "] to take all elements; for a part, write a launch "
+                           "file with {\"file\": PATH, \"offset\": BYTES}",
+                           e->name, count);
+}
+
 static pl_status read_init(pl_case *c, size_t k, const pl_init *init, uint8_t *to)
 {
     pl_gpu *gpu = c->more->gpu;
@@ -450,12 +483,10 @@ static pl_status read_init(pl_case *c, size_t k, const pl_init *init, uint8_t *t
     uint64_t count, bytes;
     pl_status st = open_init(c, k, init, &f, &count, &bytes);
     if (st != PL_OK) return st;
-    if (count < c->arg[k].count && is_npy(init->path) && init->offset == 0) {
+    const char *problem = wrong_size(c, k, init, count, bytes);
+    if (problem) {
         fclose(f);
-        return reject_file(c, k, init->path,
-                           pl_arena_printf(gpu->messages,
-                                           "it has %" PRIu64 ", argument %zu needs %" PRIu64, count,
-                                           k + 1, c->arg[k].count));
+        return reject_file(c, k, init->path, problem, size_help(c, k, init, count));
     }
     if (count < c->arg[k].count) {
         pl_report(&gpu->diags, PL_E0413, pl_case_arg_at(c, k), init->path,
