@@ -86,6 +86,7 @@ void pl_check_close(pl_check *k)
     pl_undefined_remove_user(k->undefined, k->user);
     pl_undefined_free(&k->own_undefined);
     pl_initcheck_free(k);
+    pl_check_launches_end(k);
     free(k->findings.at);
     free(k->accessed.at);
     free(k->early.at);
@@ -118,7 +119,9 @@ bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
     k->own_undefined.base = k->base;
     k->own_undefined.bytes = PL_CHECK_SPAN;
     k->seed = seed;
-    k->time = 1;
+    if (!head->ticket) pl_check_launches_end(k);
+    if (!head->ticket) k->time = 1;
+    pl_device_launch_begins(k, head);
     k->no_memory = k->launched_dependents = k->launched_early = false;
     for (size_t n = 0; n < p->code.n; n++) {
         pl_insn *i = &p->code.at[n];
@@ -137,7 +140,18 @@ bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
     return (!(k->tools & PL_CHECK_INIT) || pl_initcheck_begin(k)) && pl_watch_begin(k);
 }
 
-bool pl_check_end(pl_check *k)
+/* The state of global memory of a launch, and of those that it has launched, is no longer needed.
+ */
+static void end_family(pl_check *k)
+{
+    pl_accessed_collect(k);
+    pl_shadow_free(&k->shadow);
+    pl_contexts_free(&k->contexts);
+    pl_order_end(k);
+    pl_device_launches_end(k);
+}
+
+bool pl_check_end(pl_check *k, bool has_launched)
 {
     for (size_t n = 0; n < k->program->code.n; n++) k->program->code.at[n].exec = k->insn[n].plain;
     if (k->tools & PL_CHECK_INIT) pl_initcheck_end(k);
@@ -146,11 +160,16 @@ bool pl_check_end(pl_check *k)
     for (pl_grid *g = k->head; g; g = g->next) g->hooks = NULL;
     free(k->insn);
     k->insn = NULL;
-    pl_accessed_collect(k);
-    pl_shadow_free(&k->shadow);
-    pl_contexts_free(&k->contexts);
-    pl_order_end(k);
+    if (has_launched)
+        for (pl_grid *g = k->head; g; g = g->next) pl_device_launch_keep(k, g);
+    k->launches.retains |= has_launched;
+    if (!k->launches.retains) end_family(k);
     return !k->no_memory;
+}
+
+void pl_check_launches_end(pl_check *k)
+{
+    if (k->launches.retains) end_family(k);
 }
 
 size_t pl_check_count(const pl_check *k)

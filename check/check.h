@@ -43,7 +43,8 @@ typedef struct pl_check_finding {
     uint64_t count; /* occurrences */
     uint64_t seed;  /* seed of the schedule that showed it first; 0: the default schedule */
     bool same_warp, same_block;
-    bool texels; /* race-proxy: through textures or surfaces */
+    bool other_grid; /* the other access is one of an earlier grid that may still run */
+    bool texels;     /* race-proxy: through textures or surfaces */
 } pl_check_finding;
 
 typedef struct pl_check pl_check;
@@ -93,8 +94,11 @@ pl_check_dependents pl_check_launched_dependents(const pl_check *k);
 /* Begins the check of one launch of a row of grids; sets its `hooks` and binds the instructions of
  * its program. False: out of memory. */
 bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed);
-/* Ends the check of a launch. False: memory was exhausted, and findings may be missing. */
-bool pl_check_end(pl_check *k);
+/* Ends the check of a launch. has_launched: the next one may be one that it has launched (ticket of
+ * its grid). False: memory was exhausted, and findings may be missing. */
+bool pl_check_end(pl_check *k, bool has_launched);
+/* All launches by device code of the latest launch have ended. */
+void pl_check_launches_end(pl_check *k);
 
 size_t pl_check_count(const pl_check *k);
 const pl_check_finding *pl_check_at(const pl_check *k, size_t n);

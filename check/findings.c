@@ -79,6 +79,8 @@ void pl_finding_access_fill(const pl_check *k, pl_finding_access *p, uint32_t bl
 {
     const pl_grid *g = k->head;
     while (g->next && block >= g->next->first_block) g = g->next;
+    if (block < g->first_block) g = pl_device_launch_grid(k, block);
+    if (!g) return;
     const uint32_t linear = block - (uint32_t)g->first_block;
     p->kernel = g->entry->name;
     p->block[0] = linear % g->grid[0];

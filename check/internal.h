@@ -99,6 +99,16 @@ typedef struct check_cluster {
     struct check_cluster *next;
 } check_cluster;
 
+/* A launch by device code. */
+typedef struct device_launch {
+    pl_knowledge *known; /* of the launching thread */
+    uint64_t stream;     /* 0: that of the launching block */
+    uint64_t parent;     /* first block of the grid that launched it, */
+    uint32_t block;      /* and the launching block */
+    bool has_run;
+    uint64_t first; /* its own first block, once it has run */
+} device_launch;
+
 struct pl_check {
     pl_hooks hooks; /* first member: a pointer to it is a pointer to the checker */
     unsigned tools;
@@ -128,6 +138,18 @@ struct pl_check {
     } accessed, early;        /* early: before griddepcontrol.wait */
     bool launched_dependents; /* a thread has executed griddepcontrol.launch_dependents, */
     bool launched_early;      /* one of them before griddepcontrol.wait */
+    struct device_launches {
+        device_launch *at; /* by ticket - 1: of a launch by the host, and of all below it */
+        uint32_t n, cap;
+        pl_knowledge *known; /* with which the threads of the current grid begin; not owned */
+        struct block_range {
+            uint64_t from, to;
+        } * completed; /* blocks that have ended before the current grid begins */
+        uint32_t ncompleted;
+        pl_grid **grid; /* copies of the grids that have run, by their first blocks */
+        uint32_t ngrids;
+        bool retains; /* the state of global memory is retained for the grids below */
+    } launches;
     pl_undefined own_undefined, *undefined;  /* own, or that of a program */
     uint32_t user;                           /* its user number there */
     check_products_of_program *accumulators; /* or NULL */
@@ -223,6 +245,18 @@ void pl_order_end(pl_check *k);
  * the stamp of its accesses. 0: none is known. */
 unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32_t *stamp);
 uint8_t pl_order_level(pl_word scope);
+
+/* ---- device_launch.c ---- */
+/* A lane launches a grid, with this knowledge (taken). Returns its ticket; 0: no memory. */
+uint32_t pl_device_launch_add(pl_check *k, const pl_warp *w, uint64_t stream, pl_knowledge *known);
+/* A grid begins, of a device-side launch or of the host. */
+void pl_device_launch_begins(pl_check *k, const pl_grid *g);
+/* True if a block of an earlier grid has ended before the current grid began. */
+bool pl_device_launch_completed(const pl_check *k, uint32_t block);
+/* Retains a copy of a grid that has run; returns the one with a block. */
+void pl_device_launch_keep(pl_check *k, const pl_grid *g);
+const pl_grid *pl_device_launch_grid(const pl_check *k, uint32_t block);
+void pl_device_launches_end(pl_check *k);
 
 /* ---- race.c ---- */
 pl_exec_fn *pl_race_wrapper(const pl_insn *i, check_insn *x);

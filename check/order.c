@@ -961,6 +961,8 @@ void pl_order_block_starts(pl_check *k, pl_cta *c, check_block *b)
     x->refs++;
     b->cluster = x;
     for (unsigned n = 0; n < b->units; n++)
+        b->unit[n].common = pl_knowledge_keep(k->launches.known);
+    for (unsigned n = 0; n < b->units; n++)
         b->unit[n].stamp = b->unit[n].group[0].stamp = b->unit[n].group[1].stamp =
             b->unit[n].group[2].stamp = k->time;
 }
@@ -1002,8 +1004,22 @@ void pl_order_end(pl_check *k)
     pl_sync_free(&k->places);
 }
 
+/* A launch by device code releases what its thread knows. */
+static uint32_t launches(const pl_hooks *h, pl_warp *w, unsigned lane, uint64_t stream)
+{
+    pl_check *k = (pl_check *)(uintptr_t)h;
+    check_unit *u = unit_of(w);
+    pl_knowledge *known = NULL;
+    if (!(k->tools & PL_CHECK_RACE)) return 0;
+    pl_order_apply_barriers(w, u);
+    add_release(k, w, u, 1u << lane, &known);
+    advance_time(k, u);
+    return pl_device_launch_add(k, w, stream, known);
+}
+
 void pl_order_hooks(pl_hooks *h)
 {
+    h->launches = launches;
     h->barrier_arrives = barrier_arrives;
     h->barrier_completes = barrier_completes;
 }

@@ -59,6 +59,14 @@ static uint32_t context_of(pl_visit *v, bool shared, pl_contexts *pool, const pl
     return n;
 }
 
+/* True if the grid of an earlier access had ended before this one began, or before the lane's
+ * griddepcontrol.wait. */
+static bool follows_grid(const pl_visit *v, const pl_context *x, unsigned lane)
+{
+    return v->w->grid->ticket ? pl_device_launch_completed(v->k, x->block)
+                              : pl_order_knows_earlier_grids(v->w, lane);
+}
+
 /* True if the access happens before the current access of the lane. */
 static bool happens_before(pl_visit *v, const pl_context *x, pl_access_id t, unsigned lane)
 {
@@ -75,7 +83,7 @@ static bool happens_before(pl_visit *v, const pl_context *x, pl_access_id t, uns
     if (!pl_access_multi_lane(t) &&
         x->stamp <= pl_knowledge_of(known, x->block, x->unit, pl_access_lane(t)))
         return true;
-    if (x->block < v->w->grid->first_block && pl_order_knows_earlier_grids(v->w, lane)) return true;
+    if (x->block < v->w->grid->first_block && follows_grid(v, x, lane)) return true;
     /* Lanes of a warp execute in lockstep. */
     return v->w->grid->capability < 70 && own && x->unit == v->self.unit && x->pc != v->self.pc;
 }
@@ -181,7 +189,7 @@ static bool lacks_proxy_fence(const pl_visit *v, const pl_context *x, pl_access_
 {
     const unsigned differing = x->flags ^ v->self.flags;
     if (!(x->flags & PL_ACCESS_WRITES) || (!v->proxy && !(differing & PL_ACCESS_PATHS)) ||
-        (x->block < v->w->grid->first_block && pl_order_knows_earlier_grids(v->w, lane)))
+        (x->block < v->w->grid->first_block && follows_grid(v, x, lane)))
         return false;
     if (differing & PL_ACCESS_PATHS) return true; /* no fence orders them */
     if (x->unit >= PL_UNITS) return false;
@@ -337,7 +345,8 @@ static void enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
     pl_shadow *s = p->owner ? &p->owner->shadow : &v->k->shadow;
     pl_contexts *pool = p->owner ? &p->owner->contexts : &v->k->contexts;
     if (p->reserved) return;
-    if (v->k->early.requested && !p->owner && !pl_order_knows_earlier_grids(v->w, lane))
+    if (v->k->early.requested && !p->owner && !v->w->grid->ticket &&
+        !pl_order_knows_earlier_grids(v->w, lane))
         pl_accessed_early(v->k, &v->self, p->address, bytes);
     if (v->pool != pool) { /* another block's shared memory: rarely several in succession */
         v->pool = pool;
@@ -452,6 +461,7 @@ static void report(pl_visit *v, const pl_insn *i, const pl_race_candidate *s)
     f->bytes = s->bytes;
     f->texels = (v->self.flags | s->other.flags) & PL_ACCESS_PATHS;
     f->same_block = s->other.block == v->self.block;
+    f->other_grid = s->other.block < v->w->grid->first_block;
     f->same_warp = f->same_block && s->other.unit == v->self.unit;
     f->by.verb = pl_race_verb(&v->self, i);
     f->other.verb = pl_race_verb(&s->other, other);

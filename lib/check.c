@@ -215,17 +215,24 @@ static const char *value_text(pl_checks *c, const pl_finding_access *p)
     return p->has_value ? pl_arena_printf(c->arena, " (the value 0x%" PRIx64 ")", p->value) : "";
 }
 
+static const char *other_party_text(pl_checks *c, const pl_check_finding *f)
+{
+    const char *text = party_text(c, &f->other);
+    if (f->other.multi_lane)
+        return pl_arena_printf(c->arena, "another lane of the warp of %s", text);
+    return f->other_grid
+               ? pl_arena_printf(c->arena, "%s of another grid ('%s')", text, f->other.kernel)
+               : text;
+}
+
 static const char *race_text(pl_checks *c, const pl_check_finding *f, const char *there)
 {
     const bool same_insn = f->by.pc == f->other.pc;
     return pl_arena_printf(
         c->arena, "%s-%s: %s %s %s %s memory%s, and %s %s it %s%s%s; %s", tool_word(f->kind),
         kind_info[f->kind].word, party_text(c, &f->by), f->by.verb, f->where, space_word(f->space),
-        value_text(c, &f->by),
-        f->other.multi_lane
-            ? pl_arena_printf(c->arena, "another lane of the warp of %s", party_text(c, &f->other))
-            : party_text(c, &f->other),
-        f->other.verb, same_insn ? "by the same instruction" : "at ", same_insn ? "" : there,
+        value_text(c, &f->by), other_party_text(c, f), f->other.verb,
+        same_insn ? "by the same instruction" : "at ", same_insn ? "" : there,
         value_text(c, &f->other),
         f->texels && f->kind == PL_FK_RACE_PROXY ? "the write goes through another proxy"
         : f->kind == PL_FK_RACE_PROXY            ? "no proxy fence makes the write visible"
@@ -251,6 +258,10 @@ static const char *one_place_help(pl_checks *c, const pl_check_finding *f, const
 static const char *race_help(pl_checks *c, const pl_check_finding *f, const char *here,
                              const char *there)
 {
+    if (f->other_grid && f->kind != PL_FK_RACE_SAME_VALUE)
+        return "a grid follows those before it in its stream; launch the later one in the same "
+               "stream or in the tail stream (cudaStreamTailLaunch), after the other access; a "
+               "dependent kernel executes cudaGridDependencySynchronize() first";
     switch (f->kind) {
     case PL_FK_RACE_SCOPE:
         return "block scope does not include threads of other blocks: use device scope (.gpu, "

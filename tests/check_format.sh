@@ -163,6 +163,59 @@ finds 0 0 races.ptx -k last_lane -g 1 -b 32 'out:s32[1]=0' 'out:s32[1]' --check 
 finds 1 1 races.ptx -k last_lane -g 1 -b 32 'out:s32[1]=0' 'out:s32[1]' --check race --schedules 4
 finds 0 0 races.ptx -k last_lane_ok -g 1 -b 32 'out:s32[1]=0' 'out:s32[1]' --check race --schedules 16
 
+# grids that device code launches: the parent writes after the launch, or reads what the child writes; two children are concurrent
+cat >grids.ptx <<'END'
+.version 9.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b64 buffer) cudaGetParameterBuffer(.param .b64 alignment, .param .b64 size);
+.extern .func (.param .b32 error) cudaLaunchDevice(.param .b64 kernel, .param .b64 buffer, .param .align 4 .b8 grid[12], .param .align 4 .b8 block[12], .param .b32 shared, .param .b64 stream);
+.visible .entry child(.param .u64 o)
+{
+    .reg .b64 %o; .reg .b32 %t;
+    ld.param.u64 %o, [o];
+    ld.global.u32 %t, [%o];
+    st.global.u32 [%o+4], %t;
+    ret;
+}
+.func start(.param .b64 o, .param .b64 stream)
+{
+    .reg .b64 %o, %b, %k, %s;
+    ld.param.u64 %o, [o]; ld.param.u64 %s, [stream];
+    { .param .b64 alignment; .param .b64 size; .param .b64 buffer;
+      st.param.b64 [alignment], 64; st.param.b64 [size], 8;
+      call (buffer), cudaGetParameterBuffer, (alignment, size); ld.param.b64 %b, [buffer]; }
+    st.u64 [%b], %o; mov.u64 %k, child;
+    { .param .b64 kernel; .param .b64 buffer; .param .align 4 .b8 grid[12]; .param .align 4 .b8 block[12]; .param .b32 shared; .param .b64 stream; .param .b32 result;
+      st.param.b64 [kernel], %k; st.param.b64 [buffer], %b;
+      st.param.b32 [grid], 1; st.param.b32 [grid+4], 1; st.param.b32 [grid+8], 1;
+      st.param.b32 [block], 1; st.param.b32 [block+4], 1; st.param.b32 [block+8], 1;
+      st.param.b32 [shared], 0; st.param.b64 [stream], %s;
+      call (result), cudaLaunchDevice, (kernel, buffer, grid, block, shared, stream); }
+    ret;
+}
+.visible .entry parent(.param .u64 o, .param .u64 stream, .param .u32 at, .param .u64 second)
+{
+    .reg .b64 %o, %a, %s; .reg .b32 %t; .reg .pred %p;
+    ld.param.u64 %o, [o]; ld.param.u64 %s, [stream]; ld.param.u32 %t, [at];
+    st.global.u32 [%o], 7;
+    { .param .b64 a; .param .b64 b; st.param.b64 [a], %o; st.param.b64 [b], %s; call start, (a, b); }
+    mul.wide.u32 %a, %t, 4; add.u64 %a, %o, %a;
+    st.global.u32 [%a], 8;
+    ld.param.u64 %s, [second]; setp.eq.u64 %p, %s, 9; @%p ret;
+    { .param .b64 a; .param .b64 b; st.param.b64 [a], %o; st.param.b64 [b], %s; call start, (a, b); }
+    ret;
+}
+END
+finds 0 0 grids.ptx -k parent -g 1 -b 1 'out:s32[4]' u64:0 u32:3 u64:9 --check race
+finds 1 1 grids.ptx -k parent -g 1 -b 1 'out:s32[4]' u64:0 u32:0 u64:9 --check race
+finds 1 1 grids.ptx -k parent -g 1 -b 1 'out:s32[4]' u64:0 u32:1 u64:9 --check race
+finds 0 0 grids.ptx -k parent -g 1 -b 1 'out:s32[4]' u64:3 u32:0 u64:9 --check race
+finds 0 0 grids.ptx -k parent -g 1 -b 1 'out:s32[4]' u64:0 u32:3 u64:0 --check race
+finds 0 0 grids.ptx -k parent -g 1 -b 1 'out:s32[4]' u64:4 u32:3 u64:3 --check race
+finds 0 1 grids.ptx -k parent -g 1 -b 1 'out:s32[4]' u64:4 u32:3 u64:4 --check race
+finds 1 4 grids.ptx -k parent -g 2 -b 1 'out:s32[4]' u64:0 u32:3 u64:9 --check race
+
 # findings in a trace
 n=$((n + 1))
 "$loom" run races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --mode functional --trace found.db >out 2>err

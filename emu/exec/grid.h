@@ -90,6 +90,7 @@ typedef struct pl_grid {
     uint64_t workspace;    /* %envreg1, 2: device address of the grid barrier, 0 if there is none */
     uint64_t block_memory; /* device address of the blocks' private global memory,
                               pl_grid_block_memory bytes each; 0: none */
+    uint32_t ticket;       /* of a launch by device code, for a checker; 0: none */
     uint64_t launch_id;    /* %gridid */
     uint64_t graph;        /* %current_graph_exec */
     uint32_t (*launch_graph)(void *ctx, uint64_t graph, uint64_t stream); /* pl_launch; or NULL */

@@ -34,6 +34,8 @@ typedef struct pl_hooks {
     /* A lane's tex, tld4, suld, sust or sured is about to access bytes of an image. */
     void (*texel)(const struct pl_hooks *h, pl_warp *w, unsigned lane, uint64_t address,
                   unsigned bytes);
+    /* A lane launches a grid. Returns the ticket of that grid (pl_grid.ticket); 0: none. */
+    uint32_t (*launches)(const struct pl_hooks *h, pl_warp *w, unsigned lane, uint64_t stream);
     /* A lane's printf is about to read an argument. */
     void (*prints)(const struct pl_hooks *h, pl_warp *w, unsigned lane, uint64_t address,
                    unsigned bytes);

@@ -186,7 +186,8 @@ static pl_status end_row(launch_state *x, pl_grid *head, struct pl_weak *weak, p
 {
     const pl_launch *l = x->l;
     struct pl_check *check = checker_of(l);
-    if (check && !pl_check_end(check) && st == PL_OK) st = PL_NOMEM;
+    const bool launched = head->ticket || x->m->gpu->system.child.n > 0;
+    if (check && !pl_check_end(check, launched) && st == PL_OK) st = PL_NOMEM;
     pl_weak_close(weak);
     if (head->assertion.set && !head->fault.set) { /* a failed assertion */
         head->fault = head->assertion;
@@ -209,11 +210,6 @@ static pl_status run_row(launch_state *x, pl_grid *head)
     head->limits.instructions = remaining(l->max_instructions, x->out->inst_executed);
     struct pl_weak *weak = l->weak ? pl_weak_open(x->m->program, l->seed) : NULL;
     if (l->weak && !weak) return PL_NOMEM;
-    struct pl_check *check = checker_of(l);
-    if (check && !pl_check_begin(check, x->m->program, head, l->random ? l->seed : 0)) {
-        pl_weak_close(weak);
-        return PL_NOMEM;
-    }
     head->assertion.set = false;
     for (pl_grid *g = head; g; g = g->next) {
         g->weak = weak;
@@ -224,6 +220,11 @@ static pl_status run_row(launch_state *x, pl_grid *head)
         memcpy(e.grid, g->grid, sizeof e.grid);
         memcpy(e.block, g->block, sizeof e.block);
         l->sink->grid(l->sink->ctx, &e);
+    }
+    struct pl_check *check = checker_of(l);
+    if (check && !pl_check_begin(check, x->m->program, head, l->random ? l->seed : 0)) {
+        pl_weak_close(weak);
+        return PL_NOMEM;
     }
     const pl_status st = execute(x, head);
     return st == PL_WAITING ? st : end_row(x, head, weak, st);
@@ -303,6 +304,7 @@ static void init_child_grid(pl_grid *g, const pl_grid *parent, const pl_prog_fun
     g->params = c->params;
     g->cooperative = false;
     g->workspace = 0;
+    g->ticket = c->ticket;
     g->pool = NULL;
     g->head = g;
     g->previous = g->next = NULL;
@@ -345,6 +347,7 @@ static pl_status run_children(launch_state *x, pl_grid *parent)
         if (st != PL_OK) break;
     }
     clear_children(parent->system);
+    if (checker_of(x->l)) pl_check_launches_end(checker_of(x->l));
     for (size_t k = 0; k < todo.n; k++) free(todo.at[k].params);
     free(todo.at);
     return st;
@@ -391,7 +394,7 @@ static pl_status run_rows(launch_state *x)
         while (last->next) last = last->next;
         if (system->workspace)
             memset(pl_memory_at(&m->gpu->memory, system->workspace, WORKSPACE), 0, WORKSPACE);
-        system->launch_top = 0;
+        system->launch_top = system->handles = 0;
         pl_status st = run_row(x, head);
         if (st == PL_WAITING) return st;
         if (st != PL_OK || last == x->g + x->n - 1) return end_run(x, head, st);
@@ -889,7 +892,7 @@ void pl_launch_drop(pl_waiting *w)
     attach(w);
     pl_grid_close(w->x.g);
     struct pl_check *check = checker_of(&w->l);
-    if (check) pl_check_end(check);
+    if (check) pl_check_end(check, false);
     close_launch(&w->x);
     for (size_t k = 0; k < w->nchild; k++) free(w->child[k].params);
     w->x.m->gpu->system.child.n = 0;

@@ -240,11 +240,12 @@ static void launch(const pl_call *k, unsigned lane, const request *q, uint64_t b
     pl_child c = {.func = (uint32_t)q->func,
                   .shared = q->shared,
                   .params = params,
+                  .stream = stream,
                   .tail = stream == PL_TAIL_LAUNCH};
     memcpy(c.grid, q->grid, sizeof c.grid);
     memcpy(c.block, q->block, sizeof c.block);
     pl_call_return_error(k, lane,
-                         params && pl_call_add_child(w, &c) ? 0 : PL_CUDA_PENDING_EXCEEDED);
+                         params && pl_call_add_child(w, lane, &c) ? 0 : PL_CUDA_PENDING_EXCEEDED);
 }
 
 /* cudaError_t cudaLaunchDeviceV2(buffer, stream) */
@@ -309,10 +310,13 @@ static void call_peek_error(const pl_call *k, unsigned lane)
     pl_call_return(k, lane, e ? *e : 0);
 }
 
-/* Streams and events of the device: launches run in order anyway, so only a handle is returned. */
+/* Streams and events of the device: launches run in order anyway, and only checkers distinguish
+ * the handles. */
 static void call_make_handle(const pl_call *k, unsigned lane)
 {
-    pl_call_store(k, lane, 0x100, 8);
+    enum { FIRST = 0x100 };
+    uint64_t *made = &k->w->grid->system->handles;
+    pl_call_store(k, lane, FIRST + __atomic_fetch_add(made, 1, __ATOMIC_RELAXED), 8);
 }
 
 /* Events of the device have no time. */

@@ -25,7 +25,9 @@ typedef struct pl_child {
     uint32_t func; /* index in the program; for a copy, the kernel that issued it */
     uint32_t grid[3], block[3], shared;
     uint8_t *params; /* owned */
+    uint64_t stream;
     bool tail;       /* runs after all other work of its parent */
+    uint32_t ticket; /* number of the launch for a checker; 0: none */
     bool is_copy;    /* `copy` is used; not a launch */
     pl_child_copy copy;
 } pl_child;
@@ -43,6 +45,7 @@ typedef struct pl_system {
     pl_print_buffer err; /* assert */
     /* Parameter buffers of device-side launches. */
     uint64_t launch_base, launch_size, launch_top;
+    uint64_t handles;   /* number of streams and events that kernels of the launch have made */
     uint64_t workspace; /* for grid barriers of cooperative launches */
     struct {
         pl_child *at;

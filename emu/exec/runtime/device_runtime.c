@@ -59,7 +59,7 @@ static void add_copy(const pl_call *k, unsigned lane, pl_child_copy x, uint64_t 
                         .is_copy = true,
                         .copy = x,
                         .tail = stream == PL_TAIL_LAUNCH};
-    pl_call_return_error(k, lane, pl_call_add_child(w, &c) ? 0 : PL_CUDA_PENDING_EXCEEDED);
+    pl_call_return_error(k, lane, pl_call_add_child(w, lane, &c) ? 0 : PL_CUDA_PENDING_EXCEEDED);
 }
 
 static bool check_direction(const pl_call *k, unsigned lane, uint64_t kind)

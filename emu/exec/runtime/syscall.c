@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/exec/hooks.h"
 #include "emu/exec/memory/address.h"
 #include "emu/exec/runtime/syscall.h"
 
@@ -74,9 +75,10 @@ void pl_call_return_error(const pl_call *k, unsigned lane, uint32_t error)
     pl_call_return(k, lane, error);
 }
 
-bool pl_call_add_child(pl_warp *w, const pl_child *c)
+bool pl_call_add_child(pl_warp *w, unsigned lane, const pl_child *c)
 {
     pl_system *s = w->grid->system;
+    const pl_hooks *h = w->grid->hooks;
     if (s->child.n == s->child.cap) {
         size_t cap = s->child.cap ? 2 * s->child.cap : 16;
         pl_child *a = realloc(s->child.at, cap * sizeof *a);
@@ -87,6 +89,8 @@ bool pl_call_add_child(pl_warp *w, const pl_child *c)
         s->child.at = a;
         s->child.cap = cap;
     }
-    s->child.at[s->child.n++] = *c;
+    s->child.at[s->child.n] = *c;
+    if (h && !c->is_copy) s->child.at[s->child.n].ticket = h->launches(h, w, lane, c->stream);
+    s->child.n++;
     return true;
 }

@@ -18,7 +18,8 @@ enum {
     PL_CUDA_ILLEGAL_ADDRESS = 700,
     PL_CUDA_NOT_SUPPORTED = 801
 };
-enum { PL_TAIL_LAUNCH = 3 }; /* the stream cudaStreamTailLaunch */
+/* The streams cudaStreamTailLaunch, cudaStreamFireAndForget. */
+enum { PL_TAIL_LAUNCH = 3, PL_FIRE_AND_FORGET_LAUNCH = 4 };
 
 typedef struct pl_call {
     pl_warp *w;
@@ -42,8 +43,8 @@ void pl_call_return_error(const pl_call *k, unsigned lane, uint32_t error);
 uint32_t *pl_call_last_error(pl_warp *w, unsigned lane);
 /* Sets the last error of the lane to a non-zero error. */
 void pl_call_set_last_error(pl_warp *w, unsigned lane, uint32_t error);
-/* Adds a child to those of the grid; false: out of memory, and c->params is freed. */
-bool pl_call_add_child(pl_warp *w, const pl_child *c);
+/* Adds a child of a lane to those of the grid; false: out of memory, and c->params is freed. */
+bool pl_call_add_child(pl_warp *w, unsigned lane, const pl_child *c);
 
 /* device_runtime.c: queries, copies and conditionals of the device runtime. */
 typedef void pl_call_fn(const pl_call *k, unsigned lane);
