@@ -1,7 +1,7 @@
 # cudart: the CUDA runtime for programs built by nvcc. Uses include/ptxloom.h only.
 # To add an entry point: a line in cudart/api.def, and the function pl_NAME in one of the files.
 # The library is a separate shared object, which programs load in place of NVIDIA's, with the same symbol names and versions,
-# so it is linked like a program, by a separate rule.
+# so it is linked like a program, by a separate rule. Its constructors run before those of all other libraries (initfirst).
 if PL_CUDART
 cudartdir = $(pkglibdir)
 cudart_PROGRAMS = cudart/libptxloom_cuda.so
@@ -10,7 +10,7 @@ cudart_sources = cudart/state.h cudart/green.h cudart/abi.h cudart/runtime.c cud
 cudart_libptxloom_cuda_so_SOURCES = $(cudart_sources)
 nodist_cudart_libptxloom_cuda_so_SOURCES = cudart/gen_api.c
 cudart_libptxloom_cuda_so_CFLAGS = $(AM_CFLAGS) -fPIC -fvisibility=hidden
-cudart_libptxloom_cuda_so_LINK = $(CC) $(AM_CFLAGS) $(CFLAGS) -shared -Wl,-soname,libcudart.so.13 -Wl,-z,now \
+cudart_libptxloom_cuda_so_LINK = $(CC) $(AM_CFLAGS) $(CFLAGS) -shared -Wl,-soname,libcudart.so.13 -Wl,-z,now -Wl,-z,initfirst \
 	-Wl,--version-script=cudart/gen_versions.map $(LDFLAGS) -o $@
 cudart_libptxloom_cuda_so_LDADD = $(loom) $(LIBS) -ldl -lm
 cudart_libptxloom_cuda_so_DEPENDENCIES = libptxloom.a cudart/gen_versions.map

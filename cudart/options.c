@@ -2,7 +2,9 @@
  *
  * Words are separated by blanks; a blank within a word is written as \ and a blank, and a backslash
  * as \\. */
+#define _GNU_SOURCE /* environ, program_invocation_name */
 #include "cudart/state.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,8 +290,26 @@ static bool read_options(cuda_options *o)
     return true;
 }
 
-/* Runs before the program's own constructors. */
+#ifdef __GLIBC__
+/* Sets what the C library sets in its own constructor, which runs later (-z initfirst). */
+static void set_program(char **argv, char **environment)
+{
+    if (environ || !argv[0]) return;
+    const char *slash = strrchr(argv[0], '/');
+    environ = environment;
+    program_invocation_name = argv[0];
+    program_invocation_short_name = slash ? argv[0] + (slash + 1 - argv[0]) : argv[0];
+}
+
+/* Runs before the constructors of the program and of its libraries. The dynamic linker passes the
+ * arguments of main. */
+__attribute__((constructor(101))) static void begin(int argc, char **argv, char **environment)
+{
+    (void)argc;
+    set_program(argv, environment);
+#else
 __attribute__((constructor(101))) static void begin(void)
 {
+#endif
     if (!read_options(&cuda.options)) _exit(2);
 }

@@ -248,6 +248,8 @@ int main(void)
 }
 END
     cc -shared -fPIC -o lib.so lib.c && cc -o k open.c -ldl && runs "a library with the static runtime that is opened later" 0 "0 0 " "" "$loom" exec ./k
+    echo 'int printf(const char *, ...); extern int allocated; int main(void) { return printf("%d ", allocated) < 0; }' >linked.c
+    cc -o k linked.c ./lib.so && runs "a library with the static runtime whose constructor calls it" 0 "0 " "" "$loom" exec ./k
 fi
 if command -v nvcc >/dev/null 2>&1 && [ -z "${PTXLOOM_NO_NVCC:-}" ]; then
     cat >k.cu <<'END'
