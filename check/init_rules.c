@@ -393,7 +393,7 @@ pl_init_rule pl_rule_of(const pl_insn *i)
     case M_not: return rule_if(!pred, PL_RULE_XOR);
     case M_cvt: return rule_if(integer && !sat && f->noperands == 2, PL_RULE_EXTEND);
     case M_lop3: return rule_if(f->noperands == 5, PL_RULE_LOP3);
-    case M_selp: return rule_if(integer || pl_type_kind(type) == 'f', PL_RULE_SELECT);
+    case M_selp: return rule_if(are_integers(i, 3) || pl_type_kind(type) == 'f', PL_RULE_SELECT);
     case M_add:
     case M_sub:
     case M_neg:

@@ -314,3 +314,17 @@ template <bool SET> __device__ static void print(int *n)
 }
 extern "C" __global__ void printed(int *n) { print<false>(n); }
 extern "C" __global__ void printed_ok(int *n) { print<true>(n); }
+
+// The output is one of two values, of which nobody has written the other.
+template <bool OTHER> __device__ static void select(int *out, int n)
+{
+    __shared__ int s[2];
+    int v;
+    s[0] = n;
+    asm volatile("{ .reg .pred p, q; .reg .b32 a, b; ld.shared.u32 a, [%1]; ld.shared.u32 b, [%1+4];\n"
+                 "setp.lt.s32 p, b, a; setp.lt.and.s32 q, %2, 3, p; selp.b32 %0, b, a, q; }"
+                 : "=r"(v) : "r"((unsigned)__cvta_generic_to_shared(s)), "r"(OTHER ? -1 : n) : "memory");
+    *out = v;
+}
+extern "C" __global__ void selected(int *out, int n) { select<true>(out, n); }
+extern "C" __global__ void selected_ok(int *out, int n) { select<false>(out, n); }
