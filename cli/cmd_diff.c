@@ -340,6 +340,7 @@ static int compare(comparison *c, int64_t id)
 {
     launch a, b;
     int64_t partner = pl_trace_partner(c->db[0], id, c->db[1]);
+    if (partner == -2) return cli_no_memory();
     if (partner < 0) return sql_failed(c, sqlite3_errcode(c->db[1]) == SQLITE_OK ? 0 : 1);
     if (partner == 0) return CLI_OK;
     if (!read_launch(c->db[0], id, &a)) return sql_failed(c, 0);

@@ -944,7 +944,7 @@ pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,
 
 /* Returns the launch of trace b that corresponds to a launch of trace a: same entry, same position
  * among the launches of that entry. If b never launches that entry, the position among all launches
- * is used. 0: none. -1: SQLite failed on one of the connections. */
+ * is used. 0: none. -1: SQLite failed on one of the connections. -2: out of memory. */
 int64_t pl_trace_partner(struct sqlite3 *a, int64_t launch, struct sqlite3 *b);
 /* Cost of one PTX line in a launch. line 0: the launch has no such line. */
 typedef struct pl_line_cost {

@@ -277,15 +277,19 @@ static int64_t find_same_position(sqlite3 *a, int64_t kernel, sqlite3 *b, const 
 int64_t pl_tracedb_matching_launch(sqlite3 *a, int64_t kernel, sqlite3 *b)
 {
     sqlite3_stmt *s = NULL;
-    int64_t found = 0;
+    char *entry = NULL;
     if (sqlite3_prepare_v2(a, "SELECT entry FROM kernel WHERE id = ?", -1, &s, NULL) != SQLITE_OK)
         return -1;
     sqlite3_bind_int64(s, 1, kernel);
-    if (sqlite3_step(s) == SQLITE_ROW)
-        found = find_same_position(a, kernel, b, (const char *)sqlite3_column_text(s, 0));
-    if (found < 0) { /* SQLite's error message stays available */
+    const bool there = sqlite3_step(s) == SQLITE_ROW;
+    const char *text = there ? (const char *)sqlite3_column_text(s, 0) : NULL;
+    if (text && !(entry = strdup(text))) {
         sqlite3_finalize(s);
-        return found;
+        return -2;
     }
-    return sqlite3_finalize(s) == SQLITE_OK ? found : -1;
+    /* Finalized before other queries: this would replace their error messages. */
+    int64_t found = sqlite3_finalize(s) == SQLITE_OK ? 0 : -1;
+    if (there && !found) found = find_same_position(a, kernel, b, entry);
+    free(entry);
+    return found;
 }

@@ -29,7 +29,7 @@ typedef struct pl_tracedb_diff_lines {
 /* The launch of trace b that corresponds to launch `kernel` of trace a: the same entry, and the
  * same position among the launches of that entry. If b never launches that entry (for example
  * another version of the kernel), the position among all launches is used. 0: none; -1: SQLite
- * failed. */
+ * failed, and its error code remains; -2: out of memory. */
 int64_t pl_tracedb_matching_launch(struct sqlite3 *a, int64_t kernel, struct sqlite3 *b);
 /* Lines executed in either launch, in order; equal lines are paired as in a text comparison.
  * PL_INVALID: SQLite failed. */

@@ -1,6 +1,7 @@
 /* test_trace_query.c - `ptxloom query`: its output, its errors, and its exit statuses. */
 #include "cli/cli.h"
 #include "tests/unit/unit.h"
+#include "traces/line_diff.h"
 #include "traces/trace.h"
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -287,5 +288,31 @@ START_TEST(long_results)
 }
 END_TEST
 
+static int deny_count(void *ctx, int action, const char *a, const char *b, const char *c,
+                      const char *d)
+{
+    (void)ctx, (void)a, (void)c, (void)d;
+    return action == SQLITE_FUNCTION && strcmp(b, "count") == 0 ? SQLITE_DENY : SQLITE_OK;
+}
+
+START_TEST(matching_launch_keeps_errors)
+{
+    make_trace();
+    sqlite3 *db[2];
+    for (int k = 0; k < 2; k++) ck_assert_int_eq(sqlite3_open(path, &db[k]), SQLITE_OK);
+    ck_assert_int_eq(pl_tracedb_matching_launch(db[0], 2, db[1]), 2);
+    ck_assert_int_eq(pl_tracedb_matching_launch(db[0], 3, db[1]), 0);
+    for (int k = 0; k < 2; k++) {
+        ck_assert_int_eq(sqlite3_set_authorizer(db[k], deny_count, NULL), SQLITE_OK);
+        ck_assert_int_eq(pl_tracedb_matching_launch(db[0], 2, db[1]), -1);
+        ck_assert_int_eq(sqlite3_errcode(db[k]), SQLITE_ERROR);
+        ck_assert_int_eq(sqlite3_set_authorizer(db[k], NULL, NULL), SQLITE_OK);
+    }
+    for (int k = 0; k < 2; k++) ck_assert_int_eq(sqlite3_close(db[k]), SQLITE_OK);
+    remove_trace();
+}
+END_TEST
+
 UNIT_MAIN("query", table_alignment, other_formats, names_and_parameters, invalid_query_messages,
-          trace_is_opened_read_only, other_files_are_rejected, long_results)
+          trace_is_opened_read_only, other_files_are_rejected, long_results,
+          matching_launch_keeps_errors)
