@@ -214,8 +214,8 @@ void run_text(const run_case *c, const run_style *style)
         return;
     }
     if (!c->launched) {
-        printf("%s%s%s: %s\n", bold, cli_printable(name, sizeof name, c->name), plain,
-               run_status_word(c));
+        printf("%s%s%s: not run (%s)\n", bold, cli_printable(name, sizeof name, c->name), plain,
+               c->status == PL_INVALID ? "invalid input" : run_status_word(c));
         return;
     }
     printf("%s%s%s on %s (%s): %s, grid %u,%u,%u block %u,%u,%u\n", bold, c->entry, plain, c->arch,

@@ -421,6 +421,22 @@ argument 2:1:1: error: cannot take elements from 'seven.bin': it has 7 bytes, ar
        | ^~~~~~~~~~~~~~~~
   help: an element of type u32 has 4 bytes: check the type
 END
+says 2 run one.ptx -g 1 -b 32 u32:1 'f32[4]=hash:1,5,1' <<'END'
+argument 2:1:17: error: 'f32[4]=hash:1,5,1' is not an argument: the upper limit is below the lower one [E0416]
+     1 | f32[4]=hash:1,5,1
+       |                 ^
+END
+says 2 run one.ptx -g 1 -b 32 u32:1 'f32[4]=hash:1,0,inf' <<'END'
+argument 2:1:17: error: 'f32[4]=hash:1,0,inf' is not an argument: a limit is not finite [E0416]
+     1 | f32[4]=hash:1,0,inf
+       |                 ^~~
+END
+says 2 run one.ptx -g 1 -b 32 u32:1 'out:y.npy:f32[4]' <<'END'
+argument 2:1:5: error: unknown element type 'y.npy' [E0406]
+     1 | out:y.npy:f32[4]
+       |     ^~~~~
+  help: an output to a file is written out=y.npy:f32[1024]
+END
 cat >dynamic.ptx <<'END'
 .version 8.6
 .target sm_90

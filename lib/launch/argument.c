@@ -194,7 +194,10 @@ static bool type(parser *p, const char *s, size_t n)
     set_position(p, s, n ? n : 1);
     pl_diag *d = pl_report(&p->gpu->diags, PL_E0406, pl_case_arg_at(p->c, p->k), word);
     d->help = nearest ? pl_arena_printf(p->gpu->messages, "did you mean '%s'?", nearest)
-                      : pl_diag_explanation(PL_E0406);
+              : p->arg->output && strchr(word, '.')
+                  ? pl_arena_printf(p->gpu->messages,
+                                    "an output to a file is written out=%s:f32[1024]", word)
+                  : pl_diag_explanation(PL_E0406);
     return false;
 }
 

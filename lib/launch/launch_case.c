@@ -112,7 +112,8 @@ const char *pl_init_limits(const pl_element *e, const pl_number *lo, const pl_nu
     if (e->kind == 'f') {
         init->flo = lo ? lo->real : 0;
         init->fhi = hi ? hi->real : 1;
-        return NULL;
+        if (!isfinite(init->flo) || !isfinite(init->fhi)) return "a limit is not finite";
+        return init->flo > init->fhi ? "the upper limit is below the lower one" : NULL;
     }
     if (!lo && !hi) return NULL;
     if (!lo || !hi) return "whole numbers need both limits or none";
