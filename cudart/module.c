@@ -301,6 +301,7 @@ static int load_texts(cuda_module *m)
 {
     const pl_load_options options = {.opt_level = cuda.options.opt_level,
                                      .keep_loads = cuda.options.check != NULL,
+                                     .define = m->ntexts == 1,
                                      .managed = m->on[m->first].loaded};
     pl_input *in = make_inputs(m->name, m->text, m->ntexts);
     if (!in) return CU_MEMORY_ALLOCATION;

@@ -130,7 +130,7 @@ static bool is_provided(const char *name)
 }
 
 static pl_status parse_and_assemble(pl_module *m, char *text, size_t n, pl_assembly *assembly,
-                                    bool fit)
+                                    const pl_load_options *options)
 {
     PL_GUARD(return PL_NOMEM)
     const bool check_only = !assembly;
@@ -146,10 +146,11 @@ static pl_status parse_and_assemble(pl_module *m, char *text, size_t n, pl_assem
         if (result == PL_OK && check_only) result = pl_assembly_check(ast[k]);
         if (st == PL_OK || result == PL_NOMEM) st = result;
     }
-    if (st == PL_OK && check_only && fit)
+    if (st == PL_OK && check_only && options && options->fit)
         st = pl_ptx_check_linkable(m->arena, &m->gpu->diags, ast, n);
     if (st == PL_OK && assembly)
-        st = pl_ptx_link(m->arena, &m->gpu->diags, ast, n, is_provided, &linked);
+        st = pl_ptx_link(m->arena, &m->gpu->diags, ast, n, is_provided, options && options->define,
+                         &linked);
     if (st == PL_OK && assembly) st = pl_assembly_finish(assembly, linked, &m->program);
     return st;
 }
@@ -163,7 +164,7 @@ static pl_status assemble_ptx(pl_module *m, input *in, size_t n, const pl_load_o
     const bool check_only = options && options->check_only;
     pl_assembly *assembly = check_only ? NULL : begin_assembly(m, text, bytes, options, passes);
     if (!assembly && !check_only) return PL_NOMEM;
-    pl_status st = parse_and_assemble(m, text, n, assembly, options && options->fit);
+    pl_status st = parse_and_assemble(m, text, n, assembly, options);
     pl_assembly_close(assembly);
     return st;
 }

@@ -30,6 +30,7 @@ typedef struct linker {
     pl_map names; /* symbol */
     pl_ast *out;
     pl_provided_fn *provided;
+    bool define;
     bool rewrite; /* some use must be redirected to another definition */
 } linker;
 
@@ -228,12 +229,17 @@ static void redirect_relocations(pl_ast *a)
 static void report_missing_variables(linker *l, const pl_ast *a)
 {
     for (size_t k = 0; k < a->vars.n; k++) {
-        const pl_var *v = a->vars.at[k];
+        pl_var *v = a->vars.at[k];
         for (size_t r = 0; r < v->reloc.n; r++)
             if (v->reloc.at[r].func) report_missing(l, v->at, v->reloc.at[r].func);
         if (v->linkage != PL_LINK_EXTERN || v->link || v->error_reported ||
             v->space == PL_SP_SHARED)
             continue;
+        if (l->define && v->size && !v->unsized) {
+            v->linkage = PL_LINK_VISIBLE;
+            pl_report(l->diags, PL_W0437, v->at, v->name);
+            continue;
+        }
         pl_report(l->diags, PL_E0421, v->at, v->name)->help =
             "name the file that defines it as well, and give it .visible there";
     }
@@ -315,11 +321,14 @@ pl_status pl_ptx_check_linkable(pl_arena *arena, pl_diags *diags, pl_ast *const 
 }
 
 pl_status pl_ptx_link(pl_arena *arena, pl_diags *diags, pl_ast *const *module, size_t n,
-                      pl_provided_fn *provided, pl_ast **out)
+                      pl_provided_fn *provided, bool define, pl_ast **out)
 {
     size_t errors = diags->errors;
-    linker l = {
-        .arena = arena, .diags = diags, .provided = provided, .out = pl_arena_new(arena, pl_ast)};
+    linker l = {.arena = arena,
+                .diags = diags,
+                .provided = provided,
+                .define = define,
+                .out = pl_arena_new(arena, pl_ast)};
     *out = l.out;
     *l.out = *module[0];
     l.out->files.at = NULL;

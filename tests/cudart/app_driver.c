@@ -1038,6 +1038,30 @@ static void copies_as_recorded(void)
     EXPECT(cudaGetDriverEntryPointByVersion("cuMemAlloc", &p, 14000, 0, &status), CU_INVALID_VALUE);
 }
 
+/* A variable that is only declared, in a module that is loaded alone, is defined by it. */
+static void declared_variables(void)
+{
+    static const char sized[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.extern .global .align 4 .u32 g;\n"
+        ".extern .const .align 4 .u32 c;\n"
+        ".visible .entry k() { .reg .u32 r; ld.const.u32 r, [c]; add.u32 r, r, 7;\n"
+        "st.global.u32 [g], r; ret; }\n";
+    static const char unsized[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.extern .global .align 4 .b8 g[];\n"
+        ".visible .entry k() { st.global.u32 [g], 1; ret; }\n";
+    void *m, *f;
+    uint64_t at;
+    size_t bytes;
+    int value = 0;
+    EXPECT(cuModuleLoadData(&m, unsized), 218);
+    EXPECT(cuModuleLoadData(&m, sized), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "k"), 0);
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), 0);
+    EXPECT(cuModuleGetGlobal_v2(&at, &bytes, m, "g"), 0);
+    EXPECT(cudaMemcpy(&value, (void *)at, 4, 2), 0);
+    EXPECT(value == 7 && bytes == 4, 1);
+}
+
 static void modules_as_recorded(void)
 {
     enum { INFO_BUFFER = 3, INFO_SIZE, LOG_BUFFER, LOG_SIZE, TARGET = 9, VERBOSE = 12 };
@@ -1053,6 +1077,7 @@ static void modules_as_recorded(void)
     void *values[] = {log, (void *)sizeof log, (void *)1};
     void *value[] = {log, (void *)sizeof log}, *m, *f, *link, *out, *number = (void *)80;
     size_t size;
+    declared_variables();
     EXPECT(cuModuleLoadDataEx(&m, newer, 2, option, value), 218);
     EXPECT(strstr(log, "ptxas fatal") != NULL, 1);
     EXPECT(cuModuleLoadDataEx(&m, faulty, 2, option, value), 218);
