@@ -134,6 +134,8 @@ int pl_cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location)
     if (advice < READ_MOSTLY || advice > NOT_ACCESSED_BY || !bytes || !cuda_is_managed(p, bytes) ||
         (needs_location && device == NO_LOCATION))
         return CU_INVALID_VALUE;
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (unsafe) return unsafe;
     const cuda_alloc *a = managed_allocation(p, bytes);
     hints *x = a ? hints_of(a, true) : NULL;
     uint64_t first = 0, n = x ? pages_of(a, p, bytes, &first) : 0;

@@ -14,6 +14,9 @@ enum {
     MAX_1D = 131072,
     MAX_2D = 65536,
     MAX_3D = 16384,
+    ALTERNATE = 8192, /* of width and height, if the volume is deep */
+    DEEP = 32768,
+    MAX_LAYERED = 32768, /* width and height */
     MAX_GATHER = 32768,
     MAX_LAYERS = 2048
 };
@@ -107,6 +110,12 @@ uint8_t *cuda_array_bytes(const cuda_array *a, size_t *pitch, size_t *slice)
     return pl_array_view(cuda.device[a->device].gpu, a->handle, a->level);
 }
 
+/* Volumes have one of two limits. */
+static bool is_volume(cuda_extent e, size_t side, size_t depth)
+{
+    return e.width <= side && e.height <= side && e.depth <= depth;
+}
+
 static int check_extent(cuda_extent e, unsigned flags)
 {
     const bool layered = flags & FLAG_LAYERED, cube = flags & FLAG_CUBEMAP;
@@ -115,13 +124,16 @@ static int check_extent(cuda_extent e, unsigned flags)
         return CU_INVALID_VALUE;
     if (cube && (e.width != e.height || e.depth % 6 || (!layered && e.depth != 6)))
         return CU_INVALID_VALUE;
-    if (layered && (!e.depth || e.depth > MAX_LAYERS)) return CU_INVALID_VALUE;
+    if (layered &&
+        (!e.depth || e.depth > MAX_LAYERS || e.width > MAX_LAYERED || e.height > MAX_LAYERED))
+        return CU_INVALID_VALUE;
     if (flags & FLAG_GATHER &&
         (!e.height || e.depth || e.width > MAX_GATHER || e.height > MAX_GATHER))
         return CU_INVALID_VALUE;
-    if (flags & FLAG_SPARSE && !e.height) return CU_INVALID_VALUE;
+    if (flags & FLAG_SPARSE && (!e.height || cube || flags & (FLAG_SURFACE | FLAG_DEFERRED)))
+        return CU_INVALID_VALUE;
     if (e.depth && !layered && !cube &&
-        (!e.height || e.width > MAX_3D || e.height > MAX_3D || e.depth > MAX_3D))
+        (!e.height || (!is_volume(e, MAX_3D, MAX_3D) && !is_volume(e, ALTERNATE, DEEP))))
         return CU_INVALID_VALUE;
     return CU_OK;
 }
@@ -179,8 +191,8 @@ int pl_cudaMallocMipmappedArray(cuda_array **out, const cuda_channel *channel, c
 
 int pl_cudaGetMipmappedArrayLevel(cuda_array **out, cuda_array *whole, unsigned level)
 {
-    if (!out || !whole || level >= (whole->desc.levels ? whole->desc.levels : 1))
-        return CU_INVALID_VALUE;
+    if (!whole) return CU_INVALID_HANDLE;
+    if (!out || level >= (whole->desc.levels ? whole->desc.levels : 1)) return CU_INVALID_VALUE;
     *out = malloc(sizeof **out);
     if (!*out) return CU_MEMORY_ALLOCATION;
     **out = *whole;
@@ -266,26 +278,36 @@ typedef struct sparse_properties {
     unsigned flags, reserved[4];
 } sparse_properties;
 
-/* Tiles are as square as possible: 256 x 256 texels of a byte. Levels without whole tiles are in
- * the tail, one tile. */
+/* Tiles are as square as possible: 256 x 256 texels of a byte; those of volumes are as cubic as
+ * possible. */
+static void sparse_tile(const cuda_array *a, unsigned tile[3])
+{
+    enum { TILE_BYTES = 64 << 10 };
+    const pl_array_desc *d = &a->desc;
+    const bool volume = d->depth && !d->layered && !d->cubemap;
+    unsigned texel = d->format.channels * d->format.bits / 8u;
+    tile[0] = tile[1] = tile[2] = 1;
+    for (unsigned k = 0; texel < TILE_BYTES; k++, texel *= 2) tile[k % (volume ? 3 : 2)] *= 2;
+}
+
+/* Levels without whole tiles are in the tail, one tile. */
 int pl_cudaArrayGetSparseProperties(void *out, cuda_array *a)
 {
-    enum { TILE_BYTES = 64 << 10, LEAST_WIDTH = 64, LARGEST_TEXEL = 16 };
+    enum { TILE_BYTES = 64 << 10, SINGLE_TAIL = 1 };
     sparse_properties *p = out;
     if (!a) return CU_INVALID_HANDLE;
     if (!p || !(a->flags & FLAG_SPARSE)) return CU_INVALID_VALUE;
     const pl_array_desc *d = &a->desc;
-    const unsigned texel = d->format.channels * d->format.bits / 8u;
-    unsigned width = LEAST_WIDTH;
-    while (width * width * texel < TILE_BYTES) width *= 2;
-    *p = (sparse_properties){.tile = {width, TILE_BYTES / texel / width, 1}};
-    if (d->depth && !d->layered && !d->cubemap) return CU_NOT_SUPPORTED; /* blocks of slices */
+    unsigned tile[3];
+    sparse_tile(a, tile);
+    *p = (sparse_properties){.tile = {tile[0], tile[1], tile[2]}};
     const unsigned levels = d->levels ? d->levels : 1;
-    if (levels == 1) return CU_OK;
-    while (p->tail_level < levels && level_size(d->width, p->tail_level) >= p->tile.width &&
-           level_size(d->height, p->tail_level) >= p->tile.height)
+    while (p->tail_level < levels && level_size(d->width, p->tail_level) >= tile[0] &&
+           level_size(d->height, p->tail_level) >= tile[1])
         p->tail_level++;
-    p->tail_bytes = TILE_BYTES;
+    if (p->tail_level < levels || levels > 1) p->tail_bytes = TILE_BYTES;
+    if (levels == 1 && !p->tail_level) p->flags = SINGLE_TAIL;
+    if (levels == 1) p->tail_level = 0;
     return CU_OK;
 }
 
@@ -358,6 +380,8 @@ static int apply_view(const cuda_resource *r, const view_desc *v, pl_texture_des
     const pl_array_desc *d = &r->u.array->desc;
     if (v->width != d->width || v->height != d->height || v->depth != d->depth ||
         v->last_layer < v->first_layer || v->last_level < v->first_level ||
+        (!d->layered && !d->cubemap && v->last_layer) ||
+        (r->type == RESOURCE_ARRAY && v->last_level) ||
         (r->type == RESOURCE_MIPMAPPED && v->first_level >= (d->levels ? d->levels : 1)))
         return CU_INVALID_VALUE;
     t->view = true;
@@ -523,7 +547,7 @@ int pl_cudaGetTextureObjectTextureDesc(void *out, unsigned long long handle)
 
 int pl_cudaGetSurfaceObjectResourceDesc(void *out, unsigned long long handle)
 {
-    return pl_cudaGetTextureObjectResourceDesc(out, handle);
+    return out ? pl_cudaGetTextureObjectResourceDesc(out, handle) : CU_INVALID_DEVICE; /* H200 */
 }
 
 int pl_cudaGetTextureObjectResourceViewDesc(void *out, unsigned long long handle)

@@ -10,7 +10,8 @@ enum {
     SYNC_POLICY = 3, /* cudaLaunchAttributeID */
     DOMAIN_MAP = 9,
     DOMAIN = 10,
-    CARVEOUT = 14
+    CARVEOUT = 14,
+    NVLINK_SCHEDULING = 16 /* can be set, but not read */
 };
 
 /* Values of all attributes, by stream or node. */
@@ -68,6 +69,11 @@ static int copy_values(const void *to, const void *from)
     if (v && !w) return CU_MEMORY_ALLOCATION;
     if (v) *w = *v;
     return CU_OK;
+}
+
+int cuda_inherit_attributes(const cuda_node *x, const cuda_stream *s)
+{
+    return copy_values(x, s);
 }
 
 static bool is_stream_attribute(int attribute)
@@ -172,7 +178,8 @@ static void read_launch(const cuda_node *x, int attribute, void *value)
 int pl_cudaGraphKernelNodeGetAttribute(void *node, int attribute, void *value)
 {
     const cuda_node *x = node;
-    const bool valid = is_kernel(node) && is_node_attribute(attribute);
+    const bool valid =
+        is_kernel(node) && is_node_attribute(attribute) && attribute != NVLINK_SCHEDULING;
     const int error = valid ? get(node, attribute, value) : CU_INVALID_VALUE;
     if (!error) read_launch(x, attribute, value);
     return error;
@@ -191,13 +198,19 @@ static int set_updatable(cuda_node *x, const void *value)
     return CU_OK;
 }
 
+/* 0, 0, 0 means no cluster. */
+static bool is_shape(const unsigned *cluster)
+{
+    return cluster[0] || cluster[1] || cluster[2];
+}
+
 /* The node must remain a valid launch. */
 static int check_cluster(const cuda_node *x, const void *value)
 {
     cuda_launch l = x->op.u.kernel.l;
     uint32_t blocks;
     memcpy(l.cluster, value, sizeof l.cluster);
-    l.clustered = true;
+    l.clustered = is_shape(l.cluster);
     return cuda_check_launch(x->op.u.kernel.f, &l, &blocks);
 }
 
@@ -219,8 +232,8 @@ int pl_cudaGraphKernelNodeSetAttribute(void *node, int attribute, const void *va
         return CU_OK;
     case ATTRIBUTE_COOPERATIVE: l->cooperative = number != 0; return CU_OK;
     case ATTRIBUTE_CLUSTER:
-        l->clustered = true;
         memcpy(l->cluster, value, sizeof l->cluster);
+        l->clustered = is_shape(l->cluster);
         return CU_OK;
     case ATTRIBUTE_UPDATABLE: return set_updatable(x, value);
     default: return CU_OK;

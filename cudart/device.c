@@ -245,7 +245,10 @@ int pl_cudaSetDevice(int device)
     return CU_OK;
 }
 
-enum { MAPS_HOST = 8 }; /* cudaDeviceMapHost */
+enum {
+    MAPS_HOST = 8, /* cudaDeviceMapHost */
+    NOT_STORED = MAPS_HOST | 0x20
+};
 
 bool cuda_valid_device_flags(unsigned flags)
 {
@@ -260,7 +263,8 @@ int pl_cudaInitDevice(int device, unsigned device_flags, unsigned flags)
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (!(flags & FLAGS_ARE_VALID)) return CU_OK;
     if (!cuda_valid_device_flags(device_flags)) return CU_INVALID_VALUE;
-    cuda.device[device].flags = device_flags & ~(unsigned)MAPS_HOST;
+    cuda.device[device].flags = device_flags & ~(unsigned)NOT_STORED;
+    cuda.was_reset &= ~(1u << device);
     return CU_OK;
 }
 
@@ -289,7 +293,7 @@ int pl_cudaDeviceFlushGPUDirectRDMAWrites(int target, int scope)
 int pl_cudaSetDeviceFlags(unsigned flags)
 {
     if (!cuda_valid_device_flags(flags)) return CU_INVALID_VALUE;
-    cuda_current_device()->flags = flags & ~(unsigned)MAPS_HOST;
+    cuda_current_device()->flags = flags & ~(unsigned)NOT_STORED;
     return CU_OK;
 }
 
@@ -427,6 +431,7 @@ static size_t adjusted_limit(int limit, size_t value)
 {
     enum {
         MIN_FIFO = 512 << 10,
+        FIFO_UNIT = 64,
         MIN_HEAP = 4 << 20,
         HEAP_UNIT = 64 << 10,
         MIN_LAUNCHES = 32,
@@ -437,7 +442,7 @@ static size_t adjusted_limit(int limit, size_t value)
     const size_t part = (size_t)attribute_value(MAX_PERSISTING) / PERSISTING_PARTS;
     switch (limit) {
     case STACK: return (value + 15) / 16 * 16;
-    case FIFO: return clamp(value, MIN_FIFO, (size_t)1 << 31);
+    case FIFO: return cuda_round_up(clamp(value, MIN_FIFO, (size_t)1 << 31), FIFO_UNIT);
     case HEAP: return value < MIN_HEAP ? MIN_HEAP : cuda_round_up(value, HEAP_UNIT);
     case PENDING_LAUNCHES: return clamp(value, MIN_LAUNCHES, MAX_LAUNCHES);
     case PERSISTING: return part ? (value + part - 1) / part * part : value;

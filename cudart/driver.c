@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     DRIVER_NOT_FOUND = 500,
@@ -11,6 +12,8 @@ enum {
     INFO_SIZE = 4,
     LOG_BUFFER = 5,
     LOG_SIZE = 6,
+    JIT_MAX_REGISTERS = 0,
+    JIT_WALL_TIME = 2,
     JIT_TARGET = 9,
     JIT_VERBOSE = 12,
     JIT_OPTIONS = 40,
@@ -224,7 +227,9 @@ int pl_cuCtxSynchronize_v2(void *handle)
 int pl_cuCtxGetFlags(unsigned *flags)
 {
     if (!flags) return CU_INVALID_VALUE;
-    *flags = *flags_of(current_context());
+    enum { MAPS_HOST = 8 }; /* set for the primary context */
+    const cuda_context *c = current_context();
+    *flags = *flags_of(current_context()) | (c && !c->created ? MAPS_HOST : 0);
     return CU_OK;
 }
 
@@ -289,8 +294,8 @@ int pl_cuDeviceGetProperties(void *out, int device)
 
 int pl_cuCtxGetApiVersion(void *c, unsigned *version)
 {
-    (void)c;
     if (!version) return CU_INVALID_VALUE;
+    if (!c && !current_context()) return CU_INVALID_CONTEXT;
     *version = 3020;
     return CU_OK;
 }
@@ -486,8 +491,7 @@ static cuda_module *add_to_list(cuda_module *m)
     return m;
 }
 
-/* Returns the number of the target of PTX: 90 of sm_90a; 0: unknown. */
-static unsigned target_of(const cuda_module *m)
+unsigned cuda_target_of(const cuda_module *m)
 {
     const char *target = m->ntexts ? strstr(m->text[0], ".target") : NULL;
     unsigned sm = 0;
@@ -507,18 +511,26 @@ static int check_version(const cuda_module *m, unsigned max_target, char *log, s
                      line);
         return CU_UNSUPPORTED_PTX;
     }
-    if (target_of(m) <= max_target) return CU_OK;
+    if (cuda_target_of(m) <= max_target) return CU_OK;
     if (log)
         snprintf(log, log_size, "ptxas fatal   : PTX for sm_%u cannot be loaded for sm_%u\n",
-                 target_of(m), max_target);
+                 cuda_target_of(m), max_target);
     return CU_INVALID_PTX;
 }
 
+/* Buffers of the program for messages of a load; NULL: none. */
+typedef struct load_logs {
+    char *log, *info;
+    size_t log_size, info_size;
+} load_logs;
+
 /* max_target: the highest one that is accepted. */
-static int load_image(cuda_module **out, const void *image, unsigned max_target, char *log,
-                      size_t log_size)
+static int load_image(cuda_module **out, const void *image, unsigned max_target,
+                      const load_logs *logs)
 {
     cuda_module *m;
+    char *log = logs->log;
+    const size_t log_size = logs->log_size;
     if (log && log_size) *log = '\0';
     if (!out) return CU_INVALID_VALUE;
     int error = module_of(image, &m);
@@ -527,6 +539,8 @@ static int load_image(cuda_module **out, const void *image, unsigned max_target,
     error = check_version(m, max_target, log, log_size);
     m->log = log;
     m->log_size = log_size;
+    m->info = logs->info;
+    m->info_size = logs->info_size;
     if (!error) error = cuda_module_load(m);
     if (error) {
         cuda_module_free(m);
@@ -540,7 +554,8 @@ static int load_image(cuda_module **out, const void *image, unsigned max_target,
 
 int cuda_load_image(cuda_module **out, const void *image, char *log, size_t log_size)
 {
-    return load_image(out, image, cuda_capability(), log, log_size);
+    const load_logs logs = {.log = log, .log_size = log_size};
+    return load_image(out, image, cuda_capability(), &logs);
 }
 
 int pl_cuModuleLoadData(cuda_module **out, const void *image)
@@ -556,30 +571,50 @@ static void find_log(unsigned n, const int *option, void **value, char **log, si
     }
 }
 
+/* Stores what an option returns: the time in ms, as a float, or the number of bytes written. */
+static void store_option(int option, void **value, const load_logs *l, const struct timespec *began)
+{
+    if (option == JIT_WALL_TIME) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        const float ms = (float)(now.tv_sec - began->tv_sec) * 1e3F +
+                         (float)(now.tv_nsec - began->tv_nsec) * 1e-6F;
+        memcpy(value, &ms, sizeof ms);
+    }
+    if (option == LOG_SIZE) *value = (void *)(l->log && l->log_size ? strlen(l->log) : 0);
+    if (option == INFO_SIZE) *value = (void *)(l->info && l->info_size ? strlen(l->info) : 0);
+}
+
 int pl_cuModuleLoadDataEx(cuda_module **out, const void *image, unsigned n, int *option,
                           void **value)
 {
-    char *log = NULL, *info = NULL;
-    size_t log_size = 0, info_size = 0;
-    bool verbose = false;
+    load_logs logs = {.log = NULL};
+    bool verbose = false, foreign = false;
     unsigned max_target = cuda_capability();
     if (n && (!option || !value)) return CU_INVALID_VALUE;
     for (unsigned k = 0; k < n; k++) {
         if (option[k] < 0 || option[k] >= JIT_OPTIONS) return CU_INVALID_VALUE;
-        const unsigned target = (unsigned)(uintptr_t)value[k];
-        if (option[k] == JIT_TARGET && target < max_target) max_target = target;
-        if (option[k] == JIT_VERBOSE) verbose = target != 0;
-        if (option[k] == INFO_BUFFER) info = value[k];
-        if (option[k] == INFO_SIZE) info_size = (size_t)(uintptr_t)value[k];
+        const unsigned number = (unsigned)(uintptr_t)value[k];
+        if (option[k] == JIT_MAX_REGISTERS && !number) return CU_INVALID_VALUE;
+        if (option[k] == JIT_TARGET) {
+            foreign = (number & 0xffff) / 10 != cuda_capability() / 10;
+            if ((number & 0xffff) < max_target) max_target = number & 0xffff;
+        }
+        if (option[k] == JIT_VERBOSE) verbose = number != 0;
+        if (option[k] == INFO_BUFFER) logs.info = value[k];
+        if (option[k] == INFO_SIZE) logs.info_size = (size_t)(uintptr_t)value[k];
     }
-    if (info && info_size) *info = '\0';
-    find_log(n, option, value, &log, &log_size);
-    const int error = load_image(out, image, max_target, log, log_size);
-    if (!error && verbose) cuda_append_info(info, info_size, *out);
-    for (unsigned k = 0; k < n; k++) { /* number of bytes written */
-        if (option[k] == LOG_SIZE) value[k] = (void *)(log && log_size ? strlen(log) : 0);
-        if (option[k] == INFO_SIZE) value[k] = (void *)(info && info_size ? strlen(info) : 0);
+    if (logs.info && logs.info_size) *logs.info = '\0';
+    find_log(n, option, value, &logs.log, &logs.log_size);
+    struct timespec began;
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    int error = load_image(out, image, max_target, &logs);
+    if (!error && foreign) { /* compiled for a GPU that this one is not */
+        cuda_module_free(*out);
+        error = CU_INVALID_SOURCE;
     }
+    if (!error && verbose) cuda_append_info(logs.info, logs.info_size, *out);
+    for (unsigned k = 0; k < n; k++) store_option(option[k], &value[k], &logs, &began);
     return error;
 }
 
@@ -794,8 +829,9 @@ int pl_cudaLibraryGetManaged(void **p, size_t *bytes, cuda_module *m, const char
 int pl_cuLibraryGetModule(cuda_module **out, cuda_module *m)
 {
     if (!out || !m) return CU_INVALID_VALUE;
-    *out = m;
-    return CU_OK;
+    const int error = cuda_module_load(m);
+    if (!error) *out = m;
+    return error;
 }
 
 int pl_cuKernelGetFunction(cuda_function **out, cuda_function *f)

@@ -146,6 +146,12 @@ static bool is_inside_rows(const cuda_copy_side *s, size_t width)
            (width <= s->pitch && s->x <= s->pitch - width);
 }
 
+/* A height of 0 is not checked (H200). */
+static bool has_low_slices(const cuda_copy_side *s, size_t height)
+{
+    return s->type != MEMORY_OF_ARRAY && s->height && s->height < height;
+}
+
 int cuda_convert_driver(const cuda_driver_copy *p, cuda_copy *c)
 {
     *c = (cuda_copy){
@@ -154,6 +160,8 @@ int cuda_convert_driver(const cuda_driver_copy *p, cuda_copy *c)
     if (!error) error = side_of(&p->to, p->width, &c->to);
     if (error) return error;
     if (c->height > 1 && (!is_inside_rows(&p->from, p->width) || !is_inside_rows(&p->to, p->width)))
+        return CU_INVALID_VALUE;
+    if (c->depth > 1 && (has_low_slices(&p->from, c->height) || has_low_slices(&p->to, c->height)))
         return CU_INVALID_VALUE;
     return cuda_check_copy(c);
 }

@@ -63,9 +63,10 @@ bool cuda_edge_is_valid(const cuda_graph *g, const cuda_node *from, const cuda_o
     static const cuda_edge none = {0};
     if (!from || from->graph != g || memcmp(e->reserved, none.reserved, sizeof none.reserved) != 0)
         return false;
-    if (e->type != PROGRAMMATIC) return cuda_is_plain_edge(e);
-    return from->op.kind == OP_KERNEL && to->kind == OP_KERNEL && !e->to_port && e->from_port &&
-           e->from_port <= LAST_PORT;
+    const bool kernel = from->op.kind == OP_KERNEL;
+    if (e->to_port || e->from_port > LAST_PORT || (e->from_port && !kernel)) return false;
+    if (e->type == PROGRAMMATIC) return kernel && to->kind == OP_KERNEL && e->from_port;
+    return !e->type && (!e->from_port || e->from_port == LAST_PORT); /* that of the launch (H200) */
 }
 
 /* ---------------------------------------------------------------- handles and lifetime */
@@ -268,12 +269,17 @@ int pl_cudaGraphDestroy(void *handle)
     return CU_OK;
 }
 
+bool cuda_has_condition(const cuda_graph *g)
+{
+    for (size_t k = 0; k < g->n; k++)
+        if (g->node[k]->op.kind == OP_CONDITION) return true;
+    return false;
+}
+
 /* True if it has neither memory nodes nor conditional nodes, which cannot be duplicated. */
 static bool can_be_copied(const cuda_graph *g)
 {
-    for (size_t k = 0; k < g->n; k++)
-        if (g->node[k]->op.kind == OP_CONDITION) return false;
-    return !cuda_has_memory_nodes(g);
+    return !cuda_has_condition(g) && !g->handles && !cuda_has_memory_nodes(g);
 }
 
 int pl_cudaGraphClone(void **out, void *handle)
@@ -367,7 +373,7 @@ int pl_cudaGraphAddMemcpyNode(void **out, void *graph, void *const *before, size
                               const cuda_copy3d *p)
 {
     cuda_copy c;
-    const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
+    const int error = cuda_convert_node3d(p, &c);
     return error ? error : add_copy(out, graph, before, nbefore, &c);
 }
 

@@ -84,6 +84,7 @@ int cuda_capture_op(cuda_stream *s, const cuda_op *op)
             t->edge[k] = (cuda_edge){0};
     const int error = cuda_insert_node(s->capture->graph, &owned, t->node, t->edge, t->n, &x);
     t->n = 0;
+    if (!error && op->kind == OP_KERNEL) (void)cuda_inherit_attributes(x, s);
     return error ? error : join_node(t, x, (cuda_edge){0}) ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
@@ -131,7 +132,10 @@ static int begin_capture(void *stream, int mode, cuda_graph *into, void *const *
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (mode < 0 || mode > 2) return CU_INVALID_VALUE;
-    if (s == &cuda.device[s->device].legacy) return CU_CAPTURE_UNSUPPORTED;
+    if (s == &cuda.device[s->device].legacy) {
+        const int implicit = cuda_check_captures(CUDA_IN_LEGACY_STREAM);
+        return implicit ? implicit : CU_CAPTURE_UNSUPPORTED;
+    }
     if (s->capture) return CU_ILLEGAL_STATE;
     if (!are_nodes_of(into, before, n)) return CU_INVALID_VALUE;
     cuda_capture *c = calloc(1, sizeof *c);

@@ -23,6 +23,7 @@ int pl_cudaGraphConditionalHandleCreate(uint64_t *out, void *graph, unsigned val
     }
     *h = (condition_handle){value, flags != 0, graph, false};
     *out = number;
+    g->handles++;
     g->unused_handles++;
     return CU_OK;
 }

@@ -79,7 +79,12 @@ static void list_edge(edge_list *l, cuda_node *from, cuda_node *to, size_t at)
 /* *n: the number of edges, if there is room for more or the program asks for the number only. */
 static int end_list(const edge_list *l, size_t *n)
 {
+    if ((l->from || l->to) && !l->room) return CU_INVALID_VALUE;
     if (l->lossy) return CU_LOSSY_QUERY;
+    for (size_t k = l->found; k < l->room; k++) {
+        if (l->from) l->from[k] = NULL;
+        if (l->to) l->to[k] = NULL;
+    }
     if ((!l->from && !l->to) || l->found < l->room) *n = l->found;
     return CU_OK;
 }
@@ -131,7 +136,6 @@ int pl_cudaGraphNodeGetDependentNodes(void *node, void **out, void *data, size_t
     if (!x || !n) return CU_INVALID_VALUE;
     edge_list l = {.to = out, .data = out ? data : NULL, .room = *n};
     list_edges_from(&l, x);
-    for (size_t k = l.found; out && k < *n; k++) out[k] = NULL;
     return end_list(&l, n);
 }
 

@@ -124,7 +124,7 @@ int pl_cudaGraphExecMemcpyNodeSetParams1D(void *exec, void *node, void *to, cons
                                           size_t bytes, int kind)
 {
     const cuda_copy c = cuda_linear_copy(to, from, bytes, kind);
-    return cuda_replace_copy(cuda_exec_node(exec, node), &c);
+    return bytes ? cuda_replace_copy(cuda_exec_node(exec, node), &c) : CU_INVALID_VALUE;
 }
 
 int pl_cudaGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
@@ -195,6 +195,8 @@ int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why
     if (!out || !g || flags & ~(unsigned long long)FLAGS ||
         (flags & DEVICE_LAUNCH && (flags & AUTO_FREE || !g->n)))
         return CU_INVALID_VALUE;
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (unsafe) return unsafe;
     *why = INVALID_STRUCTURE;
     cuda_node **order = cuda_graph_order(g);
     if (!order) return CU_INVALID_VALUE; /* a cycle */
@@ -204,8 +206,8 @@ int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why
     if (*node) return CU_INVALID_VALUE;
     *why = HANDLE_UNUSED;
     if (g->unused_handles) return CU_INVALID_VALUE;
-    const bool memory = cuda_has_memory_nodes(g);
-    if ((memory && g->has_exec) || cuda_is_bound(g)) return CU_NOT_SUPPORTED;
+    const bool single = cuda_has_memory_nodes(g) || cuda_has_condition(g);
+    if ((single && g->has_exec) || cuda_is_bound(g)) return CU_NOT_SUPPORTED;
     *why = 0;
     cuda_graph *exec = cuda_copy_graph(g);
     if (!exec || !cuda_bind_updatable(exec)) {
@@ -213,10 +215,10 @@ int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why
         return CU_MEMORY_ALLOCATION;
     }
     exec->exec = true;
-    exec->flags = flags & ~(unsigned long long)PRIORITY;
+    exec->flags = flags & ~(unsigned long long)(PRIORITY | UPLOAD);
     exec->uploaded = flags & UPLOAD;
-    exec->source = memory ? g : NULL;
-    g->has_exec = memory;
+    exec->source = single ? g : NULL;
+    g->has_exec = single;
     *out = exec;
     return CU_OK;
 }
@@ -322,7 +324,7 @@ static int nodes_differ(const node_pairs *p, size_t k, void **at)
     const cuda_node *a = p->a[k], *b = p->b[k];
     *at = p->b[k];
     if (a->op.kind != b->op.kind) return UPDATE_TYPE;
-    if (a->nbefore != b->nbefore || dependents_of(p->a, p->n, a) != dependents_of(p->b, p->n, b))
+    if (a->nbefore != b->nbefore || dependents_of(p->a, p->n, a) > dependents_of(p->b, p->n, b))
         return UPDATE_TOPOLOGY;
     for (size_t i = 0; i < a->nbefore; i++) {
         size_t x = 0, y = 0;

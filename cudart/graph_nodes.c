@@ -122,7 +122,7 @@ static int event_op(int kind, void *event, cuda_op *op)
 static int copy_op(const cuda_copy3d *p, cuda_op *op)
 {
     *op = (cuda_op){.kind = OP_COPY};
-    const int error = p ? cuda_convert3d(p, &op->u.copy) : CU_INVALID_VALUE;
+    const int error = cuda_convert_node3d(p, &op->u.copy);
     return error ? error : cuda_check_copy(&op->u.copy);
 }
 

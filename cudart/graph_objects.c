@@ -85,7 +85,8 @@ int pl_cudaGraphReleaseUserObject(void *graph, void *object, unsigned count)
     const cuda_graph *g = cuda_graph_of(graph);
     cuda_user_reference *r = g ? g->user : NULL;
     while (r && r->object != object) r = r->next;
-    if (!r || !count || count > r->count) return CU_INVALID_VALUE;
+    if (!r || !count || !r->count) return CU_INVALID_VALUE;
+    if (count > r->count) return CU_OK; /* without effect (H200) */
     r->count -= count;
     return release_references(r->object, count);
 }

@@ -51,14 +51,16 @@ int pl_cudaFuncGetAttributes(cuda_func_attributes *out, const void *function)
     const int error = cuda_function_of(function, &f);
     if (error) return error;
     const pl_kernel_info *k = &f->info;
-    const int default_max = SHARED_DEFAULT - (int)k->static_shared;
+    const int own = (int)k->static_shared,
+              default_max = own < SHARED_DEFAULT ? SHARED_DEFAULT - own : 0;
+    const unsigned target = cuda_target_of(f->module);
     *out = (cuda_func_attributes){
         .shared = k->static_shared,
         .constant = pl_module_total(cuda_loaded(f->module)).const_bytes,
         .local = k->stack_bytes,
         .max_threads = (int)max_threads_of(f),
         .registers = (int)k->registers,
-        .ptx_version = (int)cuda_capability(),
+        .ptx_version = (int)(target ? target : cuda_capability()),
         .binary_version = (int)cuda_capability(),
         .max_dynamic_shared = f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : default_max,
         .carveout = f->carveout,
@@ -155,7 +157,8 @@ int pl_cudaFuncGetParamInfo(const void *function, size_t k, size_t *offset, size
 /* Returns the maximum dynamic shared memory of a launch. */
 static uint64_t max_dynamic_of(const cuda_function *f)
 {
-    const uint64_t default_max = SHARED_DEFAULT - f->info.static_shared;
+    const uint64_t own = f->info.static_shared,
+                   default_max = own < SHARED_DEFAULT ? SHARED_DEFAULT - own : 0;
     return f->max_dynamic_shared >= 0 ? (uint64_t)f->max_dynamic_shared : default_max;
 }
 

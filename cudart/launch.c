@@ -89,6 +89,7 @@ int cuda_check_window(const void *value)
  * graph node; or NULL. */
 typedef struct launch_extras {
     void *event, *node_handle;
+    bool updatable;        /* the attribute is given, on or off */
     bool at_start;         /* the event waits for the start of the kernel, not for its end */
     unsigned preferred[3]; /* cluster shape */
 } launch_extras;
@@ -124,6 +125,7 @@ static int apply_attribute(const cuda_launch_attribute *a, cuda_launch *l, launc
         b->at_start = a->id == ATTRIBUTE_COMPLETION_EVENT || a->value.event.at_start;
         return event_error(cuda_table_get(&cuda.events, b->event));
     case ATTRIBUTE_UPDATABLE: /* a flag, followed by the returned handle */
+        b->updatable = true;
         if (a->value.number)
             b->node_handle = (void *)(uintptr_t)(a->value.bytes + sizeof(uint64_t));
         return a->value.number > 1 ? CU_INVALID_VALUE : CU_OK;
@@ -153,7 +155,7 @@ int pl_cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, vo
     }
     if (!is_valid_preference(b.preferred, &l)) return CU_INVALID_CLUSTER;
     cuda_stream *s = cuda_stream_of(c->stream);
-    if (b.node_handle && s && !s->capture) return CU_NOT_SUPPORTED;
+    if (b.updatable && s && !s->capture) return CU_NOT_SUPPORTED;
     const bool starts = s && !s->capture && !cuda_is_blocked(s);
     const int error = launch(function, &l, args, c->stream);
     if (error) return error;

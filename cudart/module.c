@@ -255,23 +255,33 @@ static int collect_texts(cuda_module *m)
 
 const char cuda_unnamed_text[] = "a module of the program";
 
-/* Writes the messages to the program's log, in the form of ptxas, or to standard error. */
-static void deliver_messages(char *log, size_t size)
+/* Appends a message to a log of the program, in the form of ptxas. */
+static void append_message(char *log, size_t size, const pl_message *m)
+{
+    const size_t at = log && size ? strlen(log) : size;
+    if (at < size)
+        snprintf(log + at, size - at, "ptxas application ptx input, line %u; %-8s: %s%s%s\n",
+                 m->line, m->severity, m->text, m->help ? "; " : "", m->help ? m->help : "");
+}
+
+/* Writes the messages to the program's logs, errors to one and others to `info`, or to standard
+ * error. */
+static void deliver_messages(char *log, size_t size, char *info, size_t info_size)
 {
     pl_gpu *gpu = cuda_current_device()->gpu;
-    size_t at = 0;
     bool failed = false;
     if (!log) {
         cuda_print_messages();
         return;
     }
-    for (size_t k = 0; k < pl_gpu_diag_count(gpu) && at < size; k++) {
+    if (size) *log = '\0';
+    for (size_t k = 0; k < pl_gpu_diag_count(gpu); k++) {
         const pl_message m = pl_gpu_diag(gpu, k, false);
-        failed |= strcmp(m.severity, "error") == 0;
-        at += (size_t)snprintf(log + at, size - at,
-                               "ptxas application ptx input, line %u; %-8s: %s%s%s\n", m.line,
-                               m.severity, m.text, m.help ? "; " : "", m.help ? m.help : "");
+        const bool is_error = strcmp(m.severity, "error") == 0;
+        failed |= is_error;
+        append_message(is_error ? log : info, is_error ? size : info_size, &m);
     }
+    const size_t at = size ? strlen(log) : 0;
     if (failed && at < size)
         snprintf(log + at, size - at, "ptxas fatal   : Ptx assembly aborted due to errors\n");
     pl_gpu_diag_clear(gpu);
@@ -292,7 +302,7 @@ int cuda_can_link_texts(char *const *text, size_t n, char *log, size_t size)
     if (!in) return CU_MEMORY_ALLOCATION;
     const pl_status st = pl_module_load_texts(cuda_current_device()->gpu, in, n, &options, &unused);
     free(in);
-    deliver_messages(log, size);
+    deliver_messages(log, size, NULL, 0);
     return st == PL_OK ? CU_OK : st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_INVALID_SOURCE;
 }
 
@@ -313,7 +323,7 @@ static int load_texts(cuda_module *m)
     }
     free(in);
     if (st == PL_OK && !m->on[m->first].loaded) m->first = cuda_self.device;
-    deliver_messages(m->log, m->log_size);
+    deliver_messages(m->log, m->log_size, m->info, m->info_size);
     return st == PL_OK ? CU_OK : st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_INVALID_PTX;
 }
 

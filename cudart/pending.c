@@ -304,9 +304,10 @@ void cuda_drain_until(bool (*pending)(const void *), const void *what)
     cuda_self.waits = true;
     while (blocked && pending(what)) {
         cuda_record_values(cuda.now);
+        const bool busy = cuda_host_busy(); /* a function may end between the next two checks */
         if (cuda_progress()) continue;
         if (!blocked || !pending(what)) break;
-        const bool stuck = !value_may_change();
+        const bool stuck = !busy && !value_may_change();
         if (stuck && progress_patiently()) continue;
         const double now = cuda_seconds();
         if (end <= 0 || cuda_host_busy() || cuda_kernel_runs()) end = now + limit;

@@ -147,7 +147,8 @@ static int allocate_in_stream(cuda_pool *pool, void **out, size_t bytes, void *s
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (!s->capture) {
-        const int error = allocate(pool, out, bytes);
+        int error = cuda_check_captures(CUDA_UNSAFE_CALL);
+        if (!error) error = allocate(pool, out, bytes);
         if (!error && *out) cuda_order_allocated((uintptr_t)*out, s);
         return error;
     }
@@ -345,8 +346,9 @@ int pl_cudaMemPoolSetAttribute(void *handle, int attribute, void *value)
 int pl_cudaMemPoolTrimTo(void *pool, size_t bytes)
 {
     if (!pool) return CU_INVALID_VALUE;
-    trim(pool, bytes);
-    return CU_OK;
+    const int error = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (!error) trim(pool, bytes);
+    return error;
 }
 
 /* cudaMemAccessDesc */

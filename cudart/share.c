@@ -53,6 +53,13 @@ static reservation *reservation_of(uint64_t address, uint64_t size)
     return NULL;
 }
 
+/* Memory for the tiles of sparse arrays. */
+static bool is_tile_pool(const cuda_physical *p)
+{
+    enum { USAGE = 2 }; /* index */
+    return p->properties.flags[USAGE] & 1;
+}
+
 static bool is_of_host(const cuda_physical *p)
 {
     return p->properties.location_type > CUDA_LOCATION_DEVICE;
@@ -192,7 +199,7 @@ int pl_cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle,
 {
     cuda_physical *p = physical_of(handle);
     const reservation *r = reservation_of(address, 1);
-    if (!p || !size || (size | address) % GRANULE || flags) return CU_INVALID_VALUE;
+    if (!p || !size || address % GRANULE || flags || is_tile_pool(p)) return CU_INVALID_VALUE;
     if (offset || size != p->size) return CU_NOT_SUPPORTED; /* only as a whole */
     if (!r || size > cuda.window_end - address || cuda_alloc_overlaps(address, size))
         return CU_INVALID_VALUE;

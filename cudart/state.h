@@ -102,8 +102,9 @@ struct cuda_module {
     int first;          /* first device that loaded it */
     char **text;        /* PTX that it was assembled from; owned */
     size_t ntexts;
-    char *log; /* receives the messages of the load; NULL: standard error */
-    size_t log_size;
+    char *log;  /* receives the errors of the load; NULL: standard error */
+    char *info; /* and other messages, if there is a log; may be NULL */
+    size_t log_size, info_size;
     cuda_variable *variable;
     size_t nvariables, cap_variables;
     cuda_function **function;
@@ -416,6 +417,8 @@ bool cuda_variable_at(uint64_t address, uint64_t *start, uint64_t *bytes);
 int cuda_function_ready(cuda_function *f);
 
 /* ---- driver.c, linker.c: images that the program loads ---- */
+/* Returns the number of the target of PTX: 90 of sm_90a; 0: unknown. */
+unsigned cuda_target_of(const cuda_module *m);
 int cuda_load_image(cuda_module **out, const void *image, char *log, size_t log_size);
 bool cuda_is_ptx(const char *text);
 /* Reads a file into malloc memory, followed by some zeros; size may be NULL. */
@@ -683,6 +686,8 @@ bool cuda_memory_ops_shared(const cuda_memory_ops *m);
 /* Returns the copy of a contiguous range of bytes. */
 cuda_copy cuda_linear_copy(void *to, const void *from, size_t bytes, int kind);
 int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c);
+/* The same for a node of a graph, which is not empty. */
+int cuda_convert_node3d(const cuda_copy3d *p, cuda_copy *c);
 /* CU_OK if the copy or set is valid. */
 int cuda_check_copy(const cuda_copy *c);
 int cuda_check_set(const cuda_set *s);

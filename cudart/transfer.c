@@ -195,7 +195,9 @@ int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
     if (p->from_array && p->to_array &&
         cuda_texel_bytes(p->from_array) != cuda_texel_bytes(p->to_array))
         return CU_INVALID_VALUE;
-    if (cuda_is_narrow(&c->from, c) || cuda_is_narrow(&c->to, c)) return CU_INVALID_VALUE;
+    if (p->from_array && p->to_array && !p->kind) return CU_INVALID_VALUE; /* host to host */
+    if (cuda_is_narrow(&c->to, c)) return CU_INVALID_VALUE;
+    if (cuda_is_narrow(&c->from, c)) return p->to_array ? CU_INVALID_VALUE : CU_INVALID_PITCH;
     const bool low = c->depth > 1 && ((!p->from_array && p->from.ysize < c->height) ||
                                       (!p->to_array && p->to.ysize < c->height));
     if (low) return CU_INVALID_PITCH;
@@ -206,4 +208,13 @@ int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
                    (!p->to_array && is_outside(&p->to, &to, c))
                ? CU_INVALID_VALUE
                : CU_OK;
+}
+
+int cuda_convert_node3d(const cuda_copy3d *p, cuda_copy *c)
+{
+    enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2 };
+    if (!p || !p->extent.width || !p->extent.height || !p->extent.depth) return CU_INVALID_VALUE;
+    if ((p->from_array && p->kind == HOST_TO_DEVICE) || (p->to_array && p->kind == DEVICE_TO_HOST))
+        return CU_INVALID_VALUE;
+    return cuda_convert3d(p, c);
 }

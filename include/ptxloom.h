@@ -200,8 +200,8 @@ typedef struct pl_load_options {
     bool check_only; /* parse and check, do not assemble; *out stays NULL */
     bool fit;    /* with check_only: the texts are parts of one program that may be incomplete; also
                     check that their definitions match */
-    bool define; /* an .extern variable of known size that no text defines is a definition, with a
-                    warning: the driver's rule for a single text */
+    bool define; /* as the driver, for a single text: an .extern variable of known size that nothing
+                    defines is a definition, with a warning; shared variables may exceed 48 KiB */
     int threads; /* host threads that assemble; the program does not depend on their number. 0: one
                     per processor */
     const pl_pass_control *passes; /* NULL: all passes run, and nothing is printed */

@@ -243,6 +243,7 @@ typedef struct pl_ast {
     const char *target; /* "sm_90a" */
     bool texmode_independent, debug, map_f64_to_f32;
     uint16_t address_size; /* 32 or 64 */
+    bool large_shared;     /* kernels may have as many shared variables as fit into the SM */
     uint64_t open_bytes;   /* the largest array that a call passes as an unsized parameter */
     struct {
         pl_func **at;

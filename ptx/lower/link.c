@@ -331,6 +331,7 @@ pl_status pl_ptx_link(pl_arena *arena, pl_diags *diags, pl_ast *const *module, s
                 .out = pl_arena_new(arena, pl_ast)};
     *out = l.out;
     *l.out = *module[0];
+    l.out->large_shared = define;
     l.out->files.at = NULL;
     l.out->inlines.at = NULL;
     l.out->inlines.n = l.out->inlines.cap = 0;

@@ -348,7 +348,8 @@ static void place_dynamic(const usage *u, uint64_t *end, uint64_t *dynamic)
 /* As in ptxas 13.0: only code specific to one architecture may use more than every GPU provides. */
 static uint64_t max_shared(const pl_ast *ast)
 {
-    if (ast->sm_suffix == 'a') return ast->sm / 10 == 12 ? 99 << 10 : 227 << 10;
+    if (ast->sm_suffix == 'a' || ast->large_shared)
+        return ast->sm / 10 == 12 ? 99 << 10 : 227 << 10;
     return ast->sm < 20 ? 16 << 10 : 48 << 10;
 }
 

@@ -1049,12 +1049,17 @@ static void declared_variables(void)
     static const char unsized[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n.extern .global .align 4 .b8 g[];\n"
         ".visible .entry k() { st.global.u32 [g], 1; ret; }\n";
-    void *m, *f;
+    char error[200] = "", info[200] = "";
+    int option[] = {3, 4, 5, 6}; /* logs and their sizes */
+    void *values[] = {info, (void *)sizeof info, error, (void *)sizeof error}, *m, *f;
     uint64_t at;
     size_t bytes;
     int value = 0;
-    EXPECT(cuModuleLoadData(&m, unsized), 218);
-    EXPECT(cuModuleLoadData(&m, sized), 0);
+    EXPECT(cuModuleLoadDataEx(&m, unsized, 4, option, values), 218);
+    EXPECT(*error != '\0' && *info == '\0', 1);
+    values[1] = (void *)sizeof info, values[3] = (void *)sizeof error;
+    EXPECT(cuModuleLoadDataEx(&m, sized, 4, option, values), 0);
+    EXPECT(*error == '\0' && strstr(info, "warning") != NULL, 1);
     EXPECT(cuModuleGetFunction(&f, m, "k"), 0);
     EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), 0);
     EXPECT(cuModuleGetGlobal_v2(&at, &bytes, m, "g"), 0);
@@ -1297,10 +1302,63 @@ void asserts(void)
     EXPECT(cudaMemcpy(&m, f, 8, COPY_D2H), FAILED);
 }
 
+int cudaMalloc3DArray(void **out, const cuda_channel *channel, cuda_extent e, unsigned flags);
+int cudaGraphAddMemcpyNode(void **out, void *graph, void *const *before, size_t n,
+                           const cuda_copy3d *p);
+int cudaArrayGetSparseProperties(void *out, void *array);
+
+/* Recorded on an H200: limits of arrays, nodes that copy nothing, and calls during a capture. */
+static void limits_of_nodes_and_arrays(void)
+{
+    enum { LAYERED = 1, SURFACE = 2, CUBEMAP = 4, SPARSE = 0x40 };
+    const cuda_channel channel = {32, 0, 0, 0, 2};
+    void *a, *graph, *node, *exec, *s, *d, *m, *pool;
+    char h[64] = "";
+    EXPECT(cudaMalloc3DArray(&a, &channel, (cuda_extent){2, 2, 16385}, 0), 0);
+    EXPECT(cudaMalloc3DArray(&a, &channel, (cuda_extent){16384, 2, 16385}, 0), CU_INVALID_VALUE);
+    EXPECT(cudaMalloc3DArray(&a, &channel, (cuda_extent){32769, 2, 2}, LAYERED), CU_INVALID_VALUE);
+    EXPECT(cudaMalloc3DArray(&a, &channel, (cuda_extent){256, 256, 0}, SPARSE | SURFACE),
+           CU_INVALID_VALUE);
+    struct {
+        unsigned tile[3], tail_level;
+        unsigned long long tail_bytes;
+        unsigned flags, reserved[4];
+    } p;
+    EXPECT(cudaMalloc3DArray(&a, &channel, (cuda_extent){100, 100, 0}, SPARSE), 0);
+    EXPECT(cudaArrayGetSparseProperties(&p, a), 0);
+    EXPECT(p.tail_bytes == 65536 && p.flags == 1, 1); /* smaller than a tile */
+    EXPECT(cudaMalloc3DArray(&a, &channel, (cuda_extent){64, 64, 64}, SPARSE), 0);
+    EXPECT(cudaArrayGetSparseProperties(&p, a), 0);
+    EXPECT(p.tile[0] == 32 && p.tile[1] == 32 && p.tile[2] == 16, 1);
+    EXPECT(cudaMalloc(&d, 64), 0);
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    cuda_copy3d c = {.from = {h, 8, 8, 2}, .to = {d, 8, 8, 2}, .extent = {8, 0, 1}, .kind = 1};
+    EXPECT(cudaMemcpy3D(&c), 0);
+    EXPECT(cudaGraphAddMemcpyNode(&node, graph, NULL, 0, &c), CU_INVALID_VALUE);
+    c.extent.height = 2;
+    EXPECT(cudaGraphAddMemcpyNode(&node, graph, NULL, 0, &c), 0);
+    EXPECT(cudaDeviceGetDefaultMemPool(&pool, 0), 0);
+    EXPECT(cudaMallocManaged(&m, 4096, 1), 0);
+    EXPECT(cudaStreamCreate(&s), 0);
+    for (int k = 0; k < 4; k++) {
+        EXPECT(cudaStreamBeginCapture(s, 0), 0);
+        EXPECT(k == 0   ? cudaGraphInstantiate(&exec, graph, 0)
+               : k == 1 ? cudaMemPoolTrimTo(pool, 0)
+               : k == 2 ? cudaMemAdvise(m, 4096, 1, 1)
+                        : cudaMallocAsync(&a, 64, (void *)2),
+               CU_CAPTURE_UNSUPPORTED);
+        EXPECT(cudaStreamEndCapture(s, &node), 901);
+    }
+    EXPECT(cudaStreamBeginCapture(s, 0), 0);
+    EXPECT(cudaStreamBeginCapture(NULL, 2), 906);
+    EXPECT(cudaStreamEndCapture(s, &node), 901);
+}
+
 void as_recorded(void)
 {
     app_driver();
     limits_as_recorded();
+    limits_of_nodes_and_arrays();
     heap_as_recorded();
     host_memory_as_recorded();
     modules_as_recorded();

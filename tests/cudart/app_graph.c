@@ -136,6 +136,13 @@ static void expect_one_edge(void *graph, void *a, void *b, edge e)
     EXPECT(cudaGraphNodeGetDependencies(b, from, NULL, &n), e.type ? CU_LOSSY_QUERY : 0);
     EXPECT(cudaGraphNodeGetDependentNodes(a, from, seen, &n), 0);
     EXPECT(seen[0].type, e.type);
+    from[1] = a; /* the rest of a list is cleared, and a list needs space */
+    n = 2;
+    EXPECT(cudaGraphNodeGetDependencies(b, from, seen, &n), 0);
+    EXPECT(n == 1 && from[0] == a && from[1] == NULL, 1);
+    n = 0;
+    EXPECT(cudaGraphNodeGetDependencies(b, from, seen, &n), CU_INVALID_VALUE);
+    EXPECT(cudaGraphGetEdges(graph, from, to, seen, &n), CU_INVALID_VALUE);
 }
 
 static void captured_edges(void)
@@ -181,6 +188,9 @@ void graph_edges(void)
     EXPECT(cudaGraphRemoveDependencies(graph, &a, &b, NULL, 1), 0);
     e.from_port = 0;
     EXPECT(cudaGraphAddDependencies(graph, &a, &b, &e, 1), CU_INVALID_VALUE);
+    e = (edge){.from_port = 2}; /* the launch of the kernel */
+    EXPECT(cudaGraphAddDependencies(graph, &a, &b, &e, 1), 0);
+    EXPECT(cudaGraphRemoveDependencies(graph, &a, &b, &e, 1), 0);
     e = (edge){.from_port = 1};
     EXPECT(cudaGraphAddDependencies(graph, &a, &b, &e, 1), CU_INVALID_VALUE);
     EXPECT(cudaGraphAddDependencies(graph, &a, &b, NULL, 1), 0);

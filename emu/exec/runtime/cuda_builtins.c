@@ -340,8 +340,10 @@ static void call_device_malloc(const pl_call *k, unsigned lane)
 {
     const uint64_t p = heap_alloc(k, pl_call_argument(k, 1, lane), 256);
     record_request(k, PL_DRIVER_ALLOC, pl_call_argument(k, 1, lane));
-    pl_call_store(k, lane, p, 8);
-    if (!p) pl_call_return(k, lane, 2); /* cudaErrorMemoryAllocation */
+    if (p)
+        pl_call_store(k, lane, p, 8);
+    else                            /* the pointer stays as it was (H200) */
+        pl_call_return(k, lane, 2); /* cudaErrorMemoryAllocation */
 }
 
 static void call_device_free(const pl_call *k, unsigned lane)
