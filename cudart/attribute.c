@@ -1,80 +1,15 @@
 /* attribute.c - attributes of streams and kernel nodes are stored; priorities affect the
  * application's clock. */
 #include "cudart/graph.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum {
-    VALUE_BYTES = 64,
-    ATTRIBUTES = 17,
     SYNC_POLICY = 3, /* cudaLaunchAttributeID */
     DOMAIN_MAP = 9,
     DOMAIN = 10,
     CARVEOUT = 14,
     NVLINK_SCHEDULING = 16 /* can be set, but not read */
 };
-
-/* Values of all attributes, by stream or node. */
-typedef struct cuda_values {
-    char value[ATTRIBUTES][VALUE_BYTES];
-} cuda_values;
-
-static cuda_table values;
-
-static cuda_values *values_of(const void *key, bool create)
-{
-    cuda_values *v = cuda_table_get(&values, key);
-    if (v || !create) return v;
-    v = calloc(1, sizeof *v);
-    if (v && cuda_table_put(&values, key, v)) {
-        const int none = -1, remote = 1;
-        memcpy(v->value[SYNC_POLICY], &none, sizeof none);
-        v->value[DOMAIN_MAP][1] = (char)remote;
-        return v;
-    }
-    free(v);
-    return NULL;
-}
-
-void cuda_forget_attributes(const void *key)
-{
-    cuda_values *v = cuda_table_get(&values, key);
-    if (!v) return;
-    cuda_table_remove(&values, key);
-    free(v);
-}
-
-static int get(const void *key, int attribute, void *value)
-{
-    if (!value || attribute < 1 || attribute >= ATTRIBUTES) return CU_INVALID_VALUE;
-    const cuda_values *v = values_of(key, true);
-    if (!v) return CU_MEMORY_ALLOCATION;
-    memcpy(value, v->value[attribute], VALUE_BYTES);
-    return CU_OK;
-}
-
-static int set(const void *key, int attribute, const void *value)
-{
-    if (!value || attribute < 1 || attribute >= ATTRIBUTES) return CU_INVALID_VALUE;
-    cuda_values *v = values_of(key, true);
-    if (!v) return CU_MEMORY_ALLOCATION;
-    memcpy(v->value[attribute], value, VALUE_BYTES);
-    return CU_OK;
-}
-
-static int copy_values(const void *to, const void *from)
-{
-    const cuda_values *v = values_of(from, false);
-    cuda_values *w = v ? values_of(to, true) : NULL;
-    if (v && !w) return CU_MEMORY_ALLOCATION;
-    if (v) *w = *v;
-    return CU_OK;
-}
-
-int cuda_inherit_attributes(const cuda_node *x, const cuda_stream *s)
-{
-    return copy_values(x, s);
-}
 
 static bool is_stream_attribute(int attribute)
 {
@@ -114,7 +49,8 @@ int pl_cudaStreamGetAttribute(void *stream, int attribute, void *value)
 {
     const cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
-    const int error = is_stream_attribute(attribute) ? get(s, attribute, value) : CU_INVALID_VALUE;
+    const int error =
+        is_stream_attribute(attribute) ? cuda_get_attribute(s, attribute, value) : CU_INVALID_VALUE;
     if (!error && attribute == ATTRIBUTE_PRIORITY) memcpy(value, &s->priority, sizeof s->priority);
     return error;
 }
@@ -129,7 +65,7 @@ int pl_cudaStreamSetAttribute(void *stream, int attribute, const void *value)
     if (error) return error;
     memcpy(&priority, value, sizeof priority);
     if (attribute == ATTRIBUTE_PRIORITY) s->priority = cuda_clamp_priority(priority);
-    return set(s, attribute, value);
+    return cuda_set_attribute(s, attribute, value);
 }
 
 int pl_cudaStreamCopyAttributes(void *to, void *from)
@@ -138,7 +74,7 @@ int pl_cudaStreamCopyAttributes(void *to, void *from)
     const cuda_stream *b = cuda_stream_of(from);
     if (!a || !b) return CU_INVALID_HANDLE;
     a->priority = b->priority;
-    return copy_values(a, b);
+    return cuda_copy_attributes(a, b);
 }
 
 static bool is_kernel(const cuda_node *x)
@@ -180,7 +116,7 @@ int pl_cudaGraphKernelNodeGetAttribute(void *node, int attribute, void *value)
     const cuda_node *x = node;
     const bool valid =
         is_kernel(node) && is_node_attribute(attribute) && attribute != NVLINK_SCHEDULING;
-    const int error = valid ? get(node, attribute, value) : CU_INVALID_VALUE;
+    const int error = valid ? cuda_get_attribute(node, attribute, value) : CU_INVALID_VALUE;
     if (!error) read_launch(x, attribute, value);
     return error;
 }
@@ -221,7 +157,7 @@ int pl_cudaGraphKernelNodeSetAttribute(void *node, int attribute, const void *va
     if (!value || !is_kernel(x) || !is_node_attribute(attribute)) return CU_INVALID_VALUE;
     int error = attribute == ATTRIBUTE_CLUSTER ? check_cluster(x, value)
                                                : cuda_check_attribute(attribute, value);
-    if (!error) error = set(node, attribute, value);
+    if (!error) error = cuda_set_attribute(node, attribute, value);
     if (error) return error;
     cuda_launch *l = &x->op.u.kernel.l;
     memcpy(&number, value, sizeof number);
@@ -252,5 +188,5 @@ int pl_cudaGraphKernelNodeCopyAttributes(void *to, void *from)
     m->cooperative = l->cooperative;
     m->clustered = l->clustered;
     memcpy(m->cluster, l->cluster, sizeof m->cluster);
-    return copy_values(to, from);
+    return cuda_copy_attributes(to, from);
 }

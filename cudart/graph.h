@@ -133,8 +133,6 @@ cuda_node **cuda_graph_order(cuda_graph *g);
 /* True if a stream captures into the graph. */
 bool cuda_is_capture_target(const cuda_graph *g);
 /* Adds a node; takes ownership of the op's data, also on failure. */
-/* A captured kernel has the attributes of its stream. */
-int cuda_inherit_attributes(const cuda_node *x, const cuda_stream *s);
 bool cuda_has_condition(const cuda_graph *g);
 int cuda_add_node(void **out, void *graph, void *const *before, size_t nbefore, const cuda_op *op);
 /* The same with the data of each edge. */

@@ -84,7 +84,7 @@ int cuda_capture_op(cuda_stream *s, const cuda_op *op)
             t->edge[k] = (cuda_edge){0};
     const int error = cuda_insert_node(s->capture->graph, &owned, t->node, t->edge, t->n, &x);
     t->n = 0;
-    if (!error && op->kind == OP_KERNEL) (void)cuda_inherit_attributes(x, s);
+    if (!error && op->kind == OP_KERNEL) (void)cuda_copy_attributes(x, s); /* as on an H200 */
     return error ? error : join_node(t, x, (cuda_edge){0}) ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 

@@ -37,6 +37,7 @@ typedef struct cuda_link {
     char *log, *info;
     size_t log_room, info_room;
     bool verbose, duplicate_names; /* two texts define the same name */
+    bool invalid;                  /* a text could not be compiled */
     bool completed;
     void **log_size, **info_size; /* where the program receives the sizes, or NULL */
 } cuda_link;
@@ -107,6 +108,18 @@ int pl_cuLinkCreate_v2(unsigned n, int *option, void **value, void **out)
     return CU_OK;
 }
 
+static bool can_be_compiled(const cuda_link *l, char *text)
+{
+    const char *target = strstr(text, ".target");
+    unsigned sm = 0;
+    if (target && sscanf(target, ".target sm_%u", &sm) == 1 && sm > cuda_capability()) {
+        if (l->log)
+            snprintf(l->log, l->log_room, "ptxas fatal   : PTX for sm_%u cannot be linked\n", sm);
+        return false;
+    }
+    return cuda_can_link_texts(&text, 1, l->log, l->log_room) == CU_OK;
+}
+
 /* Takes ownership of the text. Names that were defined before are reported immediately, as by the
  * driver. */
 static int add_text(cuda_link *l, char *text)
@@ -116,6 +129,11 @@ static int add_text(cuda_link *l, char *text)
     if (!texts) {
         free(text);
         return CU_MEMORY_ALLOCATION;
+    }
+    if (!can_be_compiled(l, text)) {
+        free(text);
+        l->invalid = true;
+        return CU_INVALID_PTX;
     }
     l->text = texts;
     l->text[l->n++] = text;
@@ -150,7 +168,8 @@ int pl_cuLinkAddData_v2(void *link, int type, void *data, size_t bytes, const ch
     enum { INPUT_TYPES = 6 };
     (void)name, (void)n, (void)option, (void)value;
     const cuda_link *l = link;
-    if (!l || !data || l->completed || type < 0 || type >= INPUT_TYPES) return CU_INVALID_VALUE;
+    if (!l || !data || !bytes || l->completed || type < 0 || type >= INPUT_TYPES)
+        return CU_INVALID_VALUE;
     return add_data(link, type, data, bytes);
 }
 
@@ -211,6 +230,8 @@ static void store_log_sizes(const cuda_link *l)
     if (l->info_size) *l->info_size = (void *)(l->info ? strlen(l->info) : 0);
 }
 
+static const char empty_text[] = ".version 8.0\n.target sm_50\n.address_size 64\n";
+
 int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
 {
     cuda_link *l = link;
@@ -218,9 +239,13 @@ int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
     if (!l || !out) return CU_INVALID_VALUE;
     if (l->completed) return CU_INVALID_HANDLE;
     l->completed = true;
-    if (l->duplicate_names) {
+    if (l->invalid || l->duplicate_names) {
         store_log_sizes(l);
-        return CU_INVALID_SOURCE;
+        return l->invalid ? CU_UNKNOWN : CU_INVALID_SOURCE;
+    }
+    if (!l->n) { /* the result is an empty module */
+        const int error = add_text(l, strdup(empty_text));
+        if (error) return error;
     }
     for (size_t k = 0; k < l->n; k++) size += sizeof(uint64_t) + strlen(l->text[k]);
     free(l->list);
@@ -235,7 +260,7 @@ int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
         append_bytes(&at, l->text[k], n);
     }
     cuda_module *m = NULL;
-    const int error = l->n ? cuda_load_image(&m, l->list, l->log, l->log_room) : CU_OK;
+    const int error = cuda_load_image(&m, l->list, l->log, l->log_room);
     if (!error && m && l->verbose) cuda_append_info(l->info, l->info_room, m);
     store_log_sizes(l);
     /* Each text has been checked before: the error is in their combination. */

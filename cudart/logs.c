@@ -89,7 +89,7 @@ int pl_cudaLogsDumpToFile(unsigned *iterator, const char *path, unsigned flags)
 {
     if (!path || flags) return CU_INVALID_VALUE;
     FILE *f = fopen(path, "a");
-    if (!f) return CU_OPERATING_SYSTEM;
+    if (!f) return CU_INVALID_VALUE;
     for (unsigned k = first_line(iterator); k < logs.n; k++)
         fprintf(f, "%s\n", logs.line[k % LOG_LINES]);
     if (iterator) *iterator = logs.n;
@@ -99,15 +99,17 @@ int pl_cudaLogsDumpToFile(unsigned *iterator, const char *path, unsigned flags)
 /* *size: the space; then the bytes of the text without its terminating zero. */
 int pl_cudaLogsDumpToMemory(unsigned *iterator, char *buffer, size_t *size, unsigned flags)
 {
-    if (!buffer || !size || !*size || flags) return CU_INVALID_VALUE;
     size_t n = 0;
     unsigned k = first_line(iterator);
+    (void)flags;
+    if (!buffer || !size || !*size) return CU_INVALID_VALUE;
     buffer[0] = '\0';
     for (; k < logs.n; k++) {
         const char *line = logs.line[k % LOG_LINES];
         if (strlen(line) + 2 > *size - n) break;
         n += (size_t)snprintf(buffer + n, *size - n, "%s\n", line);
     }
+    if (!n && k < logs.n) return CU_INVALID_VALUE; /* no line fits */
     *size = n;
     if (iterator) *iterator = k;
     return CU_OK;

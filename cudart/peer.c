@@ -1,5 +1,6 @@
 /* peer.c - peer access between devices. */
 #include "cudart/state.h"
+#include <string.h>
 
 enum {
     PERFORMANCE_RANK = 1, /* cudaDeviceP2PAttr */
@@ -55,4 +56,41 @@ int pl_cudaDeviceGetP2PAttribute(int *value, int k, int from, int to)
     if (k < PERFORMANCE_RANK || k > ARRAYS) return CU_INVALID_VALUE;
     *value = k != PERFORMANCE_RANK && devices_are_linked();
     return CU_OK;
+}
+
+/* Links over PCIe have no atomic operations of the host. */
+int pl_cudaDeviceGetHostAtomicCapabilities(unsigned *capabilities, const int *operations,
+                                           unsigned n, int device)
+{
+    if (!capabilities || !operations || !n) return CU_INVALID_VALUE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    memset(capabilities, 0, n * sizeof *capabilities);
+    return CU_OK;
+}
+
+/* All operations, for values of 32 and 64 bits, over peer links. */
+int pl_cudaDeviceGetP2PAtomicCapabilities(unsigned *capabilities, const int *operations, unsigned n,
+                                          int from, int to)
+{
+    enum { SIGNED = 1, UNSIGNED = 2, SCALAR_32 = 8, SCALAR_64 = 16 };
+    if (!capabilities || !operations || !n) return CU_INVALID_VALUE;
+    if (!cuda_is_device(from) || !cuda_is_device(to) || from == to) return CU_INVALID_DEVICE;
+    for (unsigned k = 0; k < n; k++) capabilities[k] = SIGNED | UNSIGNED | SCALAR_32 | SCALAR_64;
+    return CU_OK;
+}
+
+/* There is no pressure on memory from outside, so nothing is ever notified. */
+int pl_cudaDeviceRegisterAsyncNotification(int device, void *callback, void *arg, void **handle)
+{
+    (void)arg;
+    if (!callback || !handle) return CU_INVALID_VALUE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    *handle = (void *)(uintptr_t)++cuda.ids;
+    return CU_OK;
+}
+
+int pl_cudaDeviceUnregisterAsyncNotification(int device, void *handle)
+{
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    return handle ? CU_OK : CU_INVALID_VALUE;
 }

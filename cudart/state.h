@@ -748,6 +748,9 @@ void *cuda_pool_of(uint64_t address);
 /* ---- attribute.c ---- */
 /* Called when the stream is destroyed. */
 void cuda_forget_attributes(const void *key);
+int cuda_get_attribute(const void *key, int attribute, void *value);
+int cuda_set_attribute(const void *key, int attribute, const void *value);
+int cuda_copy_attributes(const void *to, const void *from);
 /* ---- stream.c ---- */
 int cuda_clamp_priority(int priority);
 

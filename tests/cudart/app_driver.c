@@ -1038,6 +1038,9 @@ static void copies_as_recorded(void)
     EXPECT(cudaGetDriverEntryPointByVersion("cuMemAlloc", &p, 14000, 0, &status), CU_INVALID_VALUE);
 }
 
+int cuLinkAddData_v2(void *link, int type, const void *data, size_t bytes, const char *name,
+                     unsigned n, int *option, void **value);
+
 /* A variable that is only declared, in a module that is loaded alone, is defined by it. */
 static void declared_variables(void)
 {
@@ -1101,8 +1104,19 @@ static void modules_as_recorded(void)
     EXPECT(cuLinkComplete(link, &out, &size), 0);
     EXPECT(memcmp(out, "\177ELF", 4), 0);
     EXPECT(cuLinkComplete(link, &out, &size), CU_INVALID_HANDLE);
+    EXPECT(cuModuleLoadData(&m, out), 0); /* nothing was linked: an empty module */
+    EXPECT(cuModuleGetFunction(&f, m, "k"), 500);
+    EXPECT(cuLinkDestroy(link), 0);
+    value[1] = (void *)sizeof log;
+    EXPECT(cuLinkCreate_v2(2, option, value, &link), 0);
+    EXPECT(cuLinkAddData_v2(link, 1, good, 0, "g", 0, NULL, NULL), CU_INVALID_VALUE);
+    EXPECT(cuLinkAddData_v2(link, 1, good, sizeof good, "g", 0, NULL, NULL), 0);
+    EXPECT(cuLinkAddData_v2(link, 1, faulty, sizeof faulty, "f", 0, NULL, NULL), 218);
+    EXPECT(cuLinkComplete(link, &out, &size), 999);
     EXPECT(cuLinkDestroy(link), 0);
     EXPECT(cuLinkDestroy(NULL), CU_INVALID_HANDLE);
+    EXPECT(cuModuleLoadDataEx(&m, good, 0, NULL, NULL), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "k"), 0);
     EXPECT(cuModuleLoadData(NULL, good), CU_INVALID_VALUE);
     /* A parameter block may be too short, but not too long. */
     uint64_t bytes = 0;
@@ -1254,8 +1268,15 @@ static void see_log(void *seen, int level, char *message, size_t length)
         level == 0 && strlen(message) == length && strstr(message, "cudaMalloc") != NULL;
 }
 
+int cudaDeviceGetHostAtomicCapabilities(unsigned *out, const int *operation, unsigned n,
+                                        int device);
+
 static void logs_as_recorded(void)
 {
+    unsigned capability = 9;
+    EXPECT(cudaDeviceGetHostAtomicCapabilities(&capability, (int[]){0}, 1, 0), 0);
+    EXPECT(capability, 0);
+    EXPECT(cudaDeviceGetHostAtomicCapabilities(&capability, (int[]){0}, 0, 0), CU_INVALID_VALUE);
     int seen = 0;
     unsigned at = 99;
     char text[400];

@@ -103,5 +103,34 @@ START_TEST(each_module_has_a_bank)
 }
 END_TEST
 
-UNIT_MAIN("constants", host_copies_to_constants, constants_are_freed_with_their_module,
-          each_module_has_a_bank)
+/* The driver's rules for a text that is loaded alone. */
+START_TEST(declared_variables_are_defined_and_shared_ones_may_be_large)
+{
+    static const char declared[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.extern .global .b32 g;\n"
+        ".entry k() { .shared .b8 s[60000]; st.shared.u8 [s], 1; st.global.u32 [g], 7; }\n";
+    const pl_load_options options = {.opt_level = 2, .define = true};
+    pl_module *m = NULL;
+    pl_kernel_info info;
+    if (!gpu) ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", declared, strlen(declared), NULL, &m),
+                     PL_INVALID);
+    pl_gpu_diag_clear(gpu);
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", declared, strlen(declared), &options, &m), PL_OK);
+    const struct {
+        const char *code;
+        uint32_t line, column;
+    } expected = {"W0437", 4, 22};
+    const pl_message d = pl_gpu_diag(gpu, 0, false);
+    ck_assert_str_eq(d.code, expected.code);
+    ck_assert_uint_eq(d.line, expected.line);
+    ck_assert_uint_eq(d.column, expected.column);
+    (void)address(m, "g", 4);
+    ck_assert_int_eq(pl_module_kernel(m, "k", &info), PL_OK);
+    ck_assert_uint_eq(info.static_shared, 60000);
+    close_all(m);
+}
+END_TEST
+
+UNIT_MAIN("constants", declared_variables_are_defined_and_shared_ones_may_be_large,
+          host_copies_to_constants, constants_are_freed_with_their_module, each_module_has_a_bank)
