@@ -147,7 +147,8 @@ static uint64_t permute(const lane_context *k)
 static uint64_t select_bits(const lane_context *k)
 {
     const operand a = get(k, 1), b = get(k, 2), p = get_pred(k, 3);
-    if (p.bits) return a.bits | b.bits | (a.value ^ b.value);
+    const bool equal = a.value == b.value && !(a.bits | b.bits);
+    if (p.bits) return equal ? 0 : low_mask(width(k, 0));
     return p.value ? a.bits : b.bits;
 }
 

@@ -299,7 +299,8 @@ void pl_products_free(check_products *p); /* NULL is allowed */
 
 /* ---- sync.c ---- */
 void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a);
-void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, const place *at, sync_object *o);
+void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, uint32_t lanes, const place *at,
+                      sync_object *o);
 /* A lane writes to shared memory: reports mbarriers there. */
 void pl_sync_overwrites(pl_check *k, pl_warp *w, unsigned lane, const place *p, unsigned bytes);
 /* Returns the lane that lane l reads in a shuffle; l itself if the source is outside its segment.

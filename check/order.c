@@ -729,6 +729,16 @@ static uint32_t arrive_late(const pl_insn *i, const place *p, uint32_t lanes)
     return lanes;
 }
 
+/* The lanes of the mask that access the address of the first of them. */
+static uint32_t lanes_at(const uint64_t addr[PL_LANES], uint32_t mask)
+{
+    const uint64_t first = addr[__builtin_ctz(mask)];
+    uint32_t same = 0;
+    for (uint32_t m = mask; m; m &= m - 1)
+        same |= addr[__builtin_ctz(m)] == first ? m & (0u - m) : 0;
+    return same;
+}
+
 static void mbarrier(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
@@ -743,13 +753,11 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
     pl_addresses(w, i, x->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
     for (uint32_t m = exec, same; m; m &= ~same) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        same = 0;
-        for (uint32_t n = m; n; n &= n - 1)
-            same |= addr[__builtin_ctz(n)] == addr[l] ? n & (0u - n) : 0;
+        same = lanes_at(addr, m);
         pl_place_of(w, l, space, addr[l], 8, &at[l]);
         for (uint32_t n = same; n; n &= n - 1) at[__builtin_ctz(n)] = at[l];
         sync_state *s = mbarrier_at(k, &at[l]);
-        if (s) pl_sync_mbarrier(w, i, l, &at[l], s->object);
+        if (s) pl_sync_mbarrier(w, i, l, same, &at[l], s->object);
         if (s) advance_phase(s, at[l].bytes);
         if (s && x->release) late[l] = arrive_late(i, &at[l], same);
         if (s && x->release) add_release(k, w, u, same & ~late[l], &s->object->phase);
@@ -817,17 +825,16 @@ static void mbarrier_sync_only(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
     const check_insn *x = check_insn_of(k, w, i);
-    uint64_t addr[PL_LANES], last = 0;
+    uint64_t addr[PL_LANES];
     const pl_space space = i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC;
     pl_addresses(w, i, x->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
-    for (uint32_t m = w->exec; m; m &= m - 1) {
+    for (uint32_t m = w->exec, same; m; m &= ~same) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         place at;
-        if (m != w->exec && addr[l] == last) continue;
-        last = addr[l];
+        same = lanes_at(addr, m);
         pl_place_of(w, l, space, addr[l], 8, &at);
         sync_state *s = mbarrier_at(k, &at);
-        if (s) pl_sync_mbarrier(w, i, l, &at, s->object);
+        if (s) pl_sync_mbarrier(w, i, l, same, &at, s->object);
     }
     x->plain(w, i);
 }

@@ -145,7 +145,27 @@ static void report_mbarrier(pl_check *k, pl_warp *w, unsigned lane, uint64_t add
     if (f) f->space = PL_SP_SHARED;
 }
 
-void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, const place *at, sync_object *o)
+/* A warp arrives as a whole: if it has more arrivals than the phase still lacks, the launch fails
+ * (H100, 2026-11). */
+static void check_arrivals(pl_check *k, pl_warp *w, const pl_insn *i, uint32_t lanes,
+                           const place *at)
+{
+    const bool arrives = pl_insn_has(i, W_arrive) || pl_insn_has(i, W_arrive_drop);
+    if (!arrives || pl_forms[i->form].mnem != M_mbarrier) return;
+    const bool counted = i->op[2] != PL_NO_OPERAND && !pl_insn_has(i, W_expect_tx);
+    const uint32_t lacks = pl_mbar_read(at->bytes).pending;
+    uint64_t arrivals = 0;
+    for (uint32_t m = lanes; m; m &= m - 1)
+        arrivals += counted ? pl_row32(w, i->op[2])[__builtin_ctz(m)] : 1;
+    if (arrivals <= lacks || arrivals == 1) return;
+    char text[100];
+    snprintf(text, sizeof text, "given %llu arrivals at once, of which its phase lacks %u",
+             (unsigned long long)arrivals, lacks);
+    report_mbarrier(k, w, (unsigned)__builtin_ctz(lanes), at->address, text);
+}
+
+void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, uint32_t lanes, const place *at,
+                      sync_object *o)
 {
     pl_check *k = check_of(w);
     const bool init = pl_insn_has(i, W_init), inval = pl_insn_has(i, W_inval);
@@ -158,7 +178,11 @@ void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, const place *
         o->initialised = init;
         o->invalidated = inval;
     }
-    if (wrong && k->tools & PL_CHECK_SYNC) report_mbarrier(k, w, lane, at->address, wrong);
+    if (!(k->tools & PL_CHECK_SYNC)) return;
+    if (wrong)
+        report_mbarrier(k, w, lane, at->address, wrong);
+    else if (!init && !inval)
+        check_arrivals(k, w, i, lanes, at);
 }
 
 void pl_sync_overwrites(pl_check *k, pl_warp *w, unsigned lane, const place *p, unsigned bytes)
