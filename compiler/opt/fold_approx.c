@@ -1,9 +1,11 @@
-/* fold_approx.c - approximate functions of constants.
+/* fold_approx.c - approximate functions of constants, and sums and products of constants.
  *
  * ptxas 13.0 computes them when it assembles, from -O1 on: sin, cos, ex2, lg2, rcp, rsqrt and sqrt
  * of .f32, and the reciprocal of the divisor of div.approx and div.full. Its results are the exact
  * values rounded to nearest, not those of the special-function unit (4,888 constants, sm_90,
- * 2026-11). It leaves results that are NaN, tanh, and all other types to the unit.
+ * 2026-11). An operand may be computed from constants. ptxas computes sums and products of
+ * constants before it contracts them: each is rounded. It leaves fma, results that are NaN, tanh,
+ * and all other types to the unit.
  *
  * The pass runs at every level, since it changes the last bit of results. It must precede
  * contraction: a quotient becomes a product. */
@@ -68,43 +70,90 @@ static bool evaluate(uint16_t mnem, bool ftz, uint32_t operand, uint32_t *result
     return true;
 }
 
-/* The source of an unconditional copy or negation, UINT32_MAX for other instructions. */
-static uint32_t copied_row(const pl_insn *i, bool *negated)
+/* The number of sources of an unconditional copy or negation, or of a sum or product of .f32 that
+ * is rounded to nearest; 0 for other instructions. */
+static unsigned constant_sources(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    *negated = f->mnem == M_neg;
-    if ((f->mnem != M_mov && !(*negated && pl_insn_type(i) == W_f32)) || i->guard != PL_PT ||
-        f->noperands != 2 || pl_operand_count(f, 0, i->mods) || pl_operand_count(f, 1, i->mods))
-        return UINT32_MAX;
-    return i->op[1];
+    const bool copies = f->mnem == M_mov || f->mnem == M_neg;
+    const bool sum_or_product = f->mnem == M_add || f->mnem == M_sub || f->mnem == M_mul;
+    const unsigned n = copies ? 1 : sum_or_product ? 2 : 0;
+    if (!n || f->noperands != n + 1 || i->guard != PL_PT) return 0;
+    if (f->mnem != M_mov && pl_insn_type(i) != W_f32) return 0;
+    if (pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) || pl_insn_has(i, W_rp) ||
+        pl_insn_has(i, W_sat))
+        return 0;
+    for (unsigned k = 0; k <= n; k++)
+        if (pl_operand_count(f, k, i->mods)) return 0;
+    return n;
 }
 
-static bool constant_value(const pl_ir *x, uint32_t row, uint32_t *bits)
+/* Computes such an instruction. Subnormal values and NaN are left to the unit. */
+static bool compute(uint16_t mnem, const uint32_t *operand, unsigned n, uint32_t *result)
 {
-    enum { MAX_STEPS = 8 };
-    uint32_t sign = 0;
-    for (unsigned steps = 0; steps < MAX_STEPS && row != UINT32_MAX; steps++) {
-        uint64_t value;
-        bool negated;
-        if (pl_ir_constant_value(x, row, &value)) {
-            *bits = (uint32_t)value ^ sign;
-            return true;
-        }
-        if (row >= x->nregs_described) return false;
-        const pl_ir_reg *r = &x->regs[row];
-        if (r->ndefs != 1 || r->def_block == PL_IR_NONE) return false;
-        row = copied_row(&x->blocks.at[r->def_block].code.at[r->def_index], &negated);
-        sign ^= negated ? 0x80000000u : 0;
+    float x[2] = {0}, y;
+    if (mnem == M_mov) {
+        *result = operand[0];
+        return true;
     }
-    return false;
+    if (mnem == M_neg) {
+        *result = operand[0] ^ 0x80000000u;
+        return true;
+    }
+    memcpy(x, operand, n * sizeof x[0]);
+    y = mnem == M_mul ? x[0] * x[1] : mnem == M_add ? x[0] + x[1] : x[0] - x[1];
+    memcpy(result, &y, sizeof y);
+    for (unsigned k = 0; k < n; k++)
+        if (!isnormal(x[k]) && x[k] != 0) return false;
+    return isnormal(y) || y == 0;
+}
+
+/* The value of a register that is computed from constants only. *steps: instructions that may still
+ * be followed. */
+static bool constant_value(const pl_ir *x, uint32_t row, unsigned *steps, uint32_t *bits)
+{
+    uint64_t value;
+    uint32_t operand[2];
+    if (pl_ir_constant_value(x, row, &value)) {
+        *bits = (uint32_t)value;
+        return true;
+    }
+    if (row >= x->nregs_described || !*steps) return false;
+    --*steps;
+    const pl_ir_reg *r = &x->regs[row];
+    if (r->ndefs != 1 || r->def_block == PL_IR_NONE) return false;
+    const pl_insn *i = &x->blocks.at[r->def_block].code.at[r->def_index];
+    const unsigned n = constant_sources(i);
+    for (unsigned k = 0; k < n; k++)
+        if (!constant_value(x, i->op[k + 1], steps, &operand[k])) return false;
+    return n && compute(pl_insn_mnem(i), operand, n, bits);
+}
+
+enum { MAX_STEPS = 64 };
+
+/* Replaces a sum or product of constants by a copy of its value, so that no contraction rounds it
+ * once with another. */
+static void fold_arithmetic(pl_ir *x, pl_insn *i)
+{
+    static const pl_word words[] = {W_b32};
+    const unsigned n = constant_sources(i);
+    unsigned steps = MAX_STEPS;
+    uint32_t operand[2], value;
+    if (n < 2) return;
+    for (unsigned k = 0; k < n; k++)
+        if (!constant_value(x, i->op[k + 1], &steps, &operand[k])) return;
+    if (!compute(pl_insn_mnem(i), operand, n, &value)) return;
+    const uint32_t row = pl_ir_constant(x, value, 32);
+    if (pl_insn_make(i, M_mov, 2, words, 1)) i->op[1] = row;
 }
 
 /* Replaces the function by a copy of its value, the quotient by a product. */
-static void fold(pl_ir *x, pl_insn *i)
+static void fold_function(pl_ir *x, pl_insn *i)
 {
     const unsigned k = folded_operand(i);
+    unsigned steps = MAX_STEPS;
     uint32_t operand, value;
-    if (!k || !constant_value(x, i->op[k], &operand) ||
+    if (!k || !constant_value(x, i->op[k], &steps, &operand) ||
         !evaluate(pl_insn_mnem(i), pl_insn_has(i, W_ftz), operand, &value))
         return;
     const bool product = k == 2, ftz = pl_insn_has(i, W_ftz);
@@ -114,7 +163,9 @@ static void fold(pl_ir *x, pl_insn *i)
         i->op[k] = row;
 }
 
-/* True if a function may have a constant operand. Most kernels have none. */
+/* True if a function or an arithmetic instruction may have constant operands. Most kernels have
+ * none.
+ */
 static bool may_fold(const pl_program *p, const pl_prog_func *f, pl_arena *a)
 {
     bool *is_constant = pl_arena_array(a, bool, f->rows + 4), found = false;
@@ -123,11 +174,11 @@ static bool may_fold(const pl_program *p, const pl_prog_func *f, pl_arena *a)
         is_constant[f->init.at[k].row] = !f->init.at[k].sreg && !f->init.at[k].reloc;
     for (uint32_t at = f->first; at < f->first + f->count && !found; at++) {
         const pl_insn *i = &p->code.at[at];
-        bool negated;
-        const uint32_t from = copied_row(i, &negated);
-        if (from < f->rows && is_constant[from]) is_constant[i->op[0]] = true;
-        const unsigned k = folded_operand(i);
-        found = k && i->op[k] < f->rows && is_constant[i->op[k]];
+        const unsigned k = folded_operand(i), n = constant_sources(i);
+        bool all = n != 0;
+        for (unsigned s = 1; s <= n; s++) all &= i->op[s] < f->rows && is_constant[i->op[s]];
+        if (all) is_constant[i->op[0]] = true;
+        found = (all && n > 1) || (k && i->op[k] < f->rows && is_constant[i->op[k]]);
     }
     return found;
 }
@@ -142,7 +193,11 @@ pl_status pl_fold_approx(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_are
     if (!pl_pass_split_webs(&x) || !pl_pass_local_const_prop(&x) || !pl_ir_analyze(&x))
         return PL_NOMEM;
     for (uint32_t b = 0; b < x.blocks.n; b++)
-        for (uint32_t k = 0; k < x.blocks.at[b].code.n; k++) fold(&x, &x.blocks.at[b].code.at[k]);
+        for (uint32_t k = 0; k < x.blocks.at[b].code.n; k++) {
+            pl_insn *i = &x.blocks.at[b].code.at[k];
+            fold_function(&x, i);
+            fold_arithmetic(&x, i); /* also a quotient that has become a product */
+        }
     if (!pl_ir_ok(&x)) return PL_NOMEM;
     pl_arena_reset(tmp);
     return pl_ir_close(&x, fixed);
