@@ -59,7 +59,7 @@ void pl_separate_constants(const pl_ast *ast, pl_arena *arena)
     const constants list = all_constants(ast, arena);
     uint64_t used = 0, end = 0;
     for (size_t k = 0; k < list.n; k++) used += list.at[k]->size + list.at[k]->align;
-    if (used >= PL_BANK_BYTES) return;
+    if (!list.n || used >= PL_BANK_BYTES) return;
     const uint64_t share = (PL_BANK_BYTES - used) / list.n, gap = share < MAX_GAP ? share : MAX_GAP;
     for (size_t k = 0; k < list.n; k++) {
         list.at[k]->offset = pl_align_up(end, list.at[k]->align);
