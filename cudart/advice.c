@@ -8,6 +8,8 @@ enum {
     PAGE = 4096,
     IN_DEVICE = 1, /* cudaMemLocationType */
     IN_HOST = 2,
+    ON_NODE = 3, /* of the host's memory */
+    ON_OWN_NODE = 4,
     HOST = -1, /* as a device: cudaCpuDeviceId */
     NO_LOCATION = -2
 };
@@ -15,6 +17,7 @@ enum {
 typedef struct page {
     bool read_mostly;
     int8_t preferred, prefetched; /* a device, HOST or NO_LOCATION */
+    uint8_t prefetched_node;      /* ON_NODE, ON_OWN_NODE: a node of the host; 0: none */
     uint32_t accessed;            /* bit k: by device k; top bit: by the host */
 } page;
 
@@ -74,7 +77,6 @@ static uint64_t pages_of(const cuda_alloc *a, const void *p, size_t bytes, uint6
 static int device_of_location(uint64_t location)
 {
     const int type = (int)(uint32_t)location, id = (int)(location >> 32);
-    enum { ON_NODE = 3, ON_OWN_NODE = 4 }; /* of the host's memory */
     if (type == IN_DEVICE) return cuda_is_device(id) ? id : NO_LOCATION;
     return type == IN_HOST || type == ON_NODE || type == ON_OWN_NODE ? HOST : NO_LOCATION;
 }
@@ -98,7 +100,11 @@ int pl_cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsi
     const cuda_alloc *a = managed_allocation(p, bytes);
     hints *x = a ? hints_of(a, true) : NULL;
     uint64_t first = 0, n = x ? pages_of(a, p, bytes, &first) : 0;
-    for (uint64_t k = 0; k < n; k++) x->page[first + k].prefetched = (int8_t)device;
+    const uint32_t type = (uint32_t)location;
+    for (uint64_t k = 0; k < n; k++) {
+        x->page[first + k].prefetched = (int8_t)device;
+        x->page[first + k].prefetched_node = type >= ON_NODE ? (uint8_t)type : 0;
+    }
     cuda_clock_prefetch(s, p, bytes, device);
     return CU_OK;
 }
@@ -139,7 +145,10 @@ int pl_cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location)
     const cuda_alloc *a = managed_allocation(p, bytes);
     hints *x = a ? hints_of(a, true) : NULL;
     uint64_t first = 0, n = x ? pages_of(a, p, bytes, &first) : 0;
-    for (uint64_t k = 0; k < n; k++) advise(&x->page[first + k], advice, device);
+    /* A node of the host's memory is no preferred location (H200). */
+    const bool node = advice == PREFER && type >= ON_NODE;
+    for (uint64_t k = 0; k < n; k++)
+        advise(&x->page[first + k], node ? NOT_PREFER : advice, device);
     return CU_OK;
 }
 
@@ -163,7 +172,11 @@ static page common_hints(const void *p, size_t bytes)
         const page *q = &x->page[first + k];
         shared_hints.read_mostly = shared_hints.read_mostly && q->read_mostly;
         if (q->preferred != shared_hints.preferred) shared_hints.preferred = NO_LOCATION;
-        if (q->prefetched != shared_hints.prefetched) shared_hints.prefetched = NO_LOCATION;
+        if (q->prefetched != shared_hints.prefetched ||
+            q->prefetched_node != shared_hints.prefetched_node) {
+            shared_hints.prefetched = NO_LOCATION;
+            shared_hints.prefetched_node = 0;
+        }
         shared_hints.accessed &= q->accessed;
     }
     return shared_hints;
@@ -198,7 +211,8 @@ int pl_cudaMemRangeGetAttribute(void *value, size_t bytes, int attribute, const 
     case PREFERRED_ID: *out = x.preferred; break;
     case PREFERRED_TYPE: *out = type_of(x.preferred); break;
     case ACCESSED: put_accessed(out, bytes / sizeof(int), x.accessed); break;
-    case TYPE: *out = type_of(x.prefetched); break;
+    case TYPE: *out = x.prefetched_node ? x.prefetched_node : type_of(x.prefetched); break;
+    case ID: *out = x.prefetched_node ? 0 : x.prefetched; break;
     default: *out = x.prefetched; break;
     }
     return CU_OK;

@@ -28,8 +28,14 @@ int cuda_check_captures(cuda_unsafe what)
     return error;
 }
 
+bool cuda_in_valid_capture(const cuda_event *e)
+{
+    return e->capture && !e->capture->invalid;
+}
+
 int cuda_invalidate_event_capture(const cuda_event *e)
 {
+    if (e->capture->invalid) return CU_INVALID_VALUE;
     e->capture->invalid = true;
     return CU_CAPTURED_EVENT;
 }

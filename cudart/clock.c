@@ -87,8 +87,19 @@ void cuda_clock_wait(double until)
     if (until > cuda.now) cuda.now = until + cost.host_wait;
 }
 
+static double enqueued; /* ns of the program's own time at the latest operation */
+
+void cuda_clock_enqueued(void)
+{
+    enqueued = cuda_host_time();
+}
+
+/* Time of the program itself does not count, except that work which it has left alone for that long
+ * has ended. */
 bool cuda_clock_poll(double until)
 {
+    const double own = cuda_host_time() - enqueued, least = 1e6;
+    if (own >= least && own >= until - cuda.now && until > cuda.now) cuda.now = until;
     enum { STEPS = 10000 };
     read_costs();
     const double remaining = until - cuda.now;

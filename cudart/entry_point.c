@@ -71,7 +71,7 @@ static int entry_point(const char *name, int version, bool per_thread, void **ou
 
 int pl_cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status)
 {
-    if (!name || !out || flags > PER_THREAD) return CU_INVALID_VALUE;
+    if (!name || !out || flags > PER_THREAD || version > NEWEST) return CU_INVALID_VALUE;
     const int found = entry_point(name, version, flags == PER_THREAD, out);
     if (status) *status = found;
     return CU_OK;

@@ -568,10 +568,20 @@ int pl_cudaGraphNodeFindInClone(void **out, void *node, void *clone)
     return *out ? CU_OK : CU_INVALID_VALUE;
 }
 
+/* Also of nodes in child graphs. */
+static cuda_node *nested_counterpart(const cuda_graph *copy, const cuda_node *of)
+{
+    cuda_node *found = counterpart(copy, of);
+    for (size_t k = 0; !found && k < copy->n; k++)
+        if (copy->node[k]->op.kind == OP_GRAPH)
+            found = nested_counterpart(copy->node[k]->op.u.graph, of);
+    return found;
+}
+
 cuda_node *cuda_exec_node(void *exec, void *node)
 {
     const cuda_graph *g = cuda_exec_of(exec);
-    return g && node ? counterpart(g, node) : NULL;
+    return g && node ? nested_counterpart(g, node) : NULL;
 }
 
 int pl_cudaGraphChildGraphNodeGetGraph(void *node, void **out)

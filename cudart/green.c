@@ -185,7 +185,7 @@ int pl_cuGreenCtxCreate(void **out, void *desc, int device, unsigned flags)
         free(g);
         return CU_MEMORY_ALLOCATION;
     }
-    *g = (cuda_green){.id = ++cuda.ids, .r = d->r};
+    *g = (cuda_green){.r = d->r};
     g->r.split = 0; /* its resource can be split again */
     granularity(0, &g->r.min_sms, &g->r.alignment);
     g->context = (cuda_context){.device = device, .created = true, .green = g};
@@ -216,10 +216,7 @@ int pl_cuCtxFromGreenCtx(void **out, void *handle)
 int pl_cuGreenCtxGetId(void *handle, uint64_t *id)
 {
     const cuda_green *g = handle ? green_context_of(handle) : cuda_current_green();
-    if (!g) return CU_INVALID_CONTEXT;
-    if (!id) return CU_INVALID_VALUE;
-    *id = g->id;
-    return CU_OK;
+    return g ? pl_cuCtxGetId((void *)(uintptr_t)&g->context, id) : CU_INVALID_CONTEXT;
 }
 
 int pl_cuGreenCtxStreamCreate(void **stream, void *handle, unsigned flags, int priority)

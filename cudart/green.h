@@ -18,7 +18,6 @@ typedef struct cuda_sm_set {
 _Static_assert(sizeof(cuda_sm_set) == 144 && offsetof(cuda_sm_set, sms) == 96, "layout of CUDA 13");
 
 struct cuda_green {
-    uint64_t id;
     cuda_sm_set r;
     cuda_context context;
     struct cuda_parts *parts; /* parts of its kernels (resident.c); owned, or NULL */

@@ -91,7 +91,9 @@ int cuda_set_function_attribute(const void *function, int attribute, int value)
     case CLUSTER_WIDTH:
     case CLUSTER_HEIGHT:
     case CLUSTER_DEPTH:
-        if (value < 0 || f->info.reqcluster[0]) return CU_INVALID_VALUE;
+        if (value < 0 || (f->info.reqcluster[0] &&
+                          (uint32_t)value != f->info.reqcluster[attribute - CLUSTER_WIDTH]))
+            return CU_INVALID_VALUE;
         f->cluster[attribute - CLUSTER_WIDTH] = (unsigned)value;
         return CU_OK;
     case NON_PORTABLE_CLUSTER: f->nonportable_cluster = value; return CU_OK;
@@ -162,19 +164,19 @@ static uint64_t max_dynamic_of(const cuda_function *f)
     return f->max_dynamic_shared >= 0 ? (uint64_t)f->max_dynamic_shared : default_max;
 }
 
-/* Returns how many such blocks fit the shared memory of an SM with the carve-out that the program
- * prefers, or that one block needs. */
-static uint32_t blocks_in_carveout(const cuda_function *f, uint32_t block_bytes)
+/* Returns the shared memory of an SM with the carve-out that the kernel or the device prefers, or
+ * that one block needs. */
+static uint64_t carveout_bytes(const cuda_function *f, uint32_t block_bytes)
 {
     static const int carveout_of[] = {-1, 100, 0, 50}; /* percent, by cudaFuncCache */
-    const int percent = f->carveout >= 0 ? f->carveout : carveout_of[f->cache_config];
+    const int config = f->cache_config ? f->cache_config : cuda_current_device()->cache_config,
+              percent = f->carveout >= 0 ? f->carveout : carveout_of[config];
     const pl_gpu *gpu = cuda_current_device()->gpu;
     double per_sm = 0;
     pl_gpu_value(gpu, "shared.per_sm", "B", &per_sm);
-    if (percent < 0 || !block_bytes) return UINT32_MAX;
+    if (percent < 0) return (uint64_t)per_sm;
     const uint64_t preferred = (uint64_t)(per_sm * percent / 100);
-    return (uint32_t)(pl_gpu_carveout(gpu, preferred > block_bytes ? preferred : block_bytes) /
-                      block_bytes);
+    return pl_gpu_carveout(gpu, preferred > block_bytes ? preferred : block_bytes);
 }
 
 int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function,
@@ -191,7 +193,8 @@ int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const
     if (pl_gpu_occupancy(cuda_current_device()->gpu, (uint32_t)threads, f->info.registers,
                          f->info.static_shared + shared, f->info.barriers, &o) != PL_OK)
         return CU_INVALID_VALUE;
-    const uint32_t fit = blocks_in_carveout(f, o.shared_per_block);
+    const uint32_t bytes = o.shared_per_block;
+    const uint64_t fit = bytes ? carveout_bytes(f, bytes) / bytes : UINT32_MAX;
     *blocks = (int)(o.blocks < fit ? o.blocks : fit);
     return CU_OK;
 }
@@ -209,14 +212,13 @@ int pl_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void *fun
 {
     cuda_function *f;
     int max_blocks = 0;
-    double per_sm = 0;
     if (!shared || blocks < 1) return CU_INVALID_VALUE;
     int error = cuda_function_of(function, &f);
     if (!error)
         error = pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(&max_blocks, f, threads, 0);
     if (error || max_blocks < blocks) return error ? error : CU_INVALID_VALUE;
-    pl_gpu_value(cuda_current_device()->gpu, "shared.per_sm", "B", &per_sm);
-    const uint64_t per_block = (uint64_t)per_sm / (unsigned)blocks / SHARED_GRAIN * SHARED_GRAIN,
+    const uint64_t per_sm = carveout_bytes(f, f->info.static_shared);
+    const uint64_t per_block = per_sm / (unsigned)blocks / SHARED_GRAIN * SHARED_GRAIN,
                    available =
                        per_block > f->info.static_shared ? per_block - f->info.static_shared : 0;
     *shared = available < max_dynamic_of(f) ? available : max_dynamic_of(f);

@@ -101,7 +101,7 @@ int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
                           .flags = flags & ~(unsigned)READ_ONLY,
                           .registered = true};
     const cuda_alloc *existing = cuda_alloc_find((uintptr_t)p);
-    if (existing && !existing->registered) return CU_INVALID_VALUE;
+    if ((existing && !existing->registered) || cuda_is_managed(p, size)) return CU_INVALID_VALUE;
     if (!existing && cuda_host_access((uintptr_t)p, size, !(flags & READ_ONLY)) == 0)
         return CU_INVALID_VALUE;
     if (!cuda_readable_beyond((uintptr_t)p + size)) return CU_NOT_SUPPORTED;

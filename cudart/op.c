@@ -286,6 +286,7 @@ static bool stream_is_blocked(const void *stream)
 int cuda_submit(cuda_stream *s, cuda_op *op)
 {
     if (s->capture) return cuda_capture_op(s, op);
+    cuda_clock_enqueued();
     int error =
         s == &cuda.device[s->device].legacy ? cuda_check_captures(CUDA_IN_LEGACY_STREAM) : CU_OK;
     if (!error && op->kind == OP_COPY && cuda_is_blocked(s) && blocks_host(&op->u.copy)) {

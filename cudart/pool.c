@@ -223,7 +223,8 @@ int pl_cudaDeviceSetMemPool(int device, void *pool)
 {
     if (!cuda_is_device(device)) return CU_INVALID_VALUE;
     const cuda_pool *p = pool;
-    if (!p || p->device != device || p->type != MEMORY_DEVICE) return CU_INVALID_VALUE;
+    if (!p || p->device != device || p->type != MEMORY_DEVICE || p->imported)
+        return CU_INVALID_VALUE;
     current[device] = pool;
     return CU_OK;
 }
@@ -297,7 +298,8 @@ int pl_cudaMemPoolDestroy(void *pool)
 int pl_cudaMemPoolGetAttribute(void *handle, int attribute, void *value)
 {
     const cuda_pool *pool = handle;
-    if (!pool || !value || attribute < ATTRIBUTE_REUSE_FIRST || attribute > USED_HIGH)
+    if (!pool || !value || attribute < ATTRIBUTE_REUSE_FIRST || attribute > USED_HIGH ||
+        pool->imported)
         return CU_INVALID_VALUE;
     if (attribute < ATTRIBUTE_THRESHOLD) {
         memcpy(value, &pool->reuse[attribute], sizeof(int));
@@ -345,7 +347,7 @@ int pl_cudaMemPoolSetAttribute(void *handle, int attribute, void *value)
 
 int pl_cudaMemPoolTrimTo(void *pool, size_t bytes)
 {
-    if (!pool) return CU_INVALID_VALUE;
+    if (!pool || ((cuda_pool *)pool)->imported) return CU_INVALID_VALUE;
     const int error = cuda_check_captures(CUDA_UNSAFE_CALL);
     if (!error) trim(pool, bytes);
     return error;
@@ -360,10 +362,12 @@ int pl_cudaMemPoolSetAccess(void *handle, const void *access, size_t n)
 {
     cuda_pool *pool = handle;
     const pool_access *a = access;
+    enum { UNDEFINED_ACCESS = 2 };
     if (!pool || (!a && n)) return CU_INVALID_VALUE;
     for (size_t k = 0; k < n; k++) {
         if (a[k].location_type != CUDA_LOCATION_DEVICE) return CU_INVALID_VALUE;
         if (!cuda_is_device(a[k].location)) return CU_INVALID_DEVICE;
+        if (a[k].flags == UNDEFINED_ACCESS) return CU_INVALID_VALUE;
         if (a[k].flags && a[k].flags != CUDA_READ_WRITE) return CU_NOT_SUPPORTED;
         const unsigned bit = 1u << a[k].location;
         if (pool->type == MEMORY_DEVICE && a[k].location == pool->device && !a[k].flags)

@@ -459,7 +459,7 @@ int pl_cudaIpcGetEventHandle(cuda_ipc *out, void *event)
 {
     const ipc_handle h = {.magic = EVENT_MAGIC, .process = getpid()};
     const cuda_event *e = event ? cuda_table_get(&cuda.events, event) : NULL;
-    if (!e || !(e->flags & EVENT_INTERPROCESS)) return CU_INVALID_HANDLE;
+    if (!e || !(e->flags & EVENT_INTERPROCESS) || e->imported) return CU_INVALID_HANDLE;
     if (!out) return CU_INVALID_VALUE;
     memset(out, 0, sizeof *out);
     memcpy(out, &h, sizeof h);
@@ -473,5 +473,8 @@ int pl_cudaIpcOpenEventHandle(void **out, cuda_ipc handle)
     if (!out) return CU_INVALID_VALUE;
     if (h.magic != EVENT_MAGIC) return CU_MAP_FAILED;
     if (h.process == getpid()) return CU_INVALID_CONTEXT;
-    return pl_cudaEventCreateWithFlags(out, EVENT_INTERPROCESS | EVENT_NO_TIMING);
+    const int error = pl_cudaEventCreateWithFlags(out, EVENT_INTERPROCESS | EVENT_NO_TIMING);
+    cuda_event *e = error ? NULL : cuda_table_get(&cuda.events, *out);
+    if (e) e->imported = true;
+    return error;
 }

@@ -172,6 +172,7 @@ typedef struct cuda_event {
     double time;                     /* ns */
     struct cuda_vector_clock *clock; /* order.c */
     struct cuda_capture *capture;    /* in which it was last recorded; or NULL */
+    bool imported;                   /* from another process */
     bool captured;          /* it was last recorded in a capture, whether or not that has ended */
     struct cuda_mark *mark; /* position in a blocked stream at which it will be recorded; or NULL */
 } cuda_event;
@@ -576,6 +577,7 @@ typedef enum cuda_op_kind {
 /* CUstreamBatchMemOpParams */
 typedef struct cuda_memory_op {
     int kind;
+    unsigned barrier; /* flags of a memory barrier */
     uint64_t address, value;
     unsigned flags;
     uint64_t alias, padding;
@@ -737,6 +739,8 @@ typedef enum cuda_unsafe {
     CUDA_IN_LEGACY_STREAM
 } cuda_unsafe;
 int cuda_check_captures(cuda_unsafe what);
+/* True if the event was last recorded in a capture that is in progress and valid. */
+bool cuda_in_valid_capture(const cuda_event *e);
 /* A query on a captured event: invalidates the capture and returns the error. */
 int cuda_invalidate_event_capture(const cuda_event *e);
 /* A call that a capturing stream does not permit: invalidates the capture. */
@@ -873,6 +877,7 @@ void cuda_clock_alloc(bool release);
 void cuda_clock_peer(void);
 void cuda_clock_wait(double until);
 bool cuda_clock_poll(double until);
+void cuda_clock_enqueued(void); /* an operation is added to a stream */
 
 /* ---- host_clock.c: the program's own timers; the lock is held ---- */
 /* A thread starts a call, and ends it. */

@@ -96,7 +96,9 @@ int pl_cudaStreamQuery(void *stream)
         s->capture->invalid = true;
         return CU_CAPTURE_UNSUPPORTED;
     }
-    const int error = cuda_check_captures(CUDA_UNSAFE_CALL);
+    const bool legacy = s == &cuda.device[s->device].legacy;
+    int error = legacy ? cuda_check_captures(CUDA_IN_LEGACY_STREAM) : CU_OK;
+    if (!error) error = cuda_check_captures(CUDA_UNSAFE_CALL);
     if (error) return error;
     cuda_progress_observed();
     const bool blocked = cuda_has_pending(s), ended = cuda_clock_poll(cuda_end_of(s)),
@@ -120,6 +122,10 @@ int pl_cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
     cuda_stream *s = cuda_stream_of(stream);
     const cuda_event *e = event ? cuda_table_get(&cuda.events, event) : NULL;
     if (!s || !e) return CU_INVALID_HANDLE;
+    if (s == &cuda.device[s->device].legacy) {
+        const int implicit = cuda_check_captures(CUDA_IN_LEGACY_STREAM);
+        if (implicit) return implicit;
+    }
     if (flags > 1) return CU_INVALID_VALUE;
     if (flags && !s->capture) return CU_ILLEGAL_STATE;
     if (e->captured && !e->capture) {
@@ -284,6 +290,7 @@ int pl_cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
     if (flags > 1) return CU_INVALID_VALUE;
     if (flags && !s->capture) return CU_ILLEGAL_STATE;
     if (s->capture && !flags) return cuda_capture_record(s, e); /* 1: a separate node */
+    if (!s->capture) e->capture = NULL;
     cuda_op op = {.kind = OP_RECORD, .u.event = e};
     return cuda_submit(s, &op);
 }
@@ -326,17 +333,23 @@ int pl_cudaEventQuery(void *event)
     return busy ? CU_NOT_READY : CU_OK;
 }
 
+static bool was_recorded(const cuda_event *e)
+{
+    return e->recorded || e->mark;
+}
+
 int pl_cudaEventElapsedTime(float *ms, void *from, void *to)
 {
     const cuda_event *a = event_of(from), *b = event_of(to);
     if (!ms) return CU_INVALID_VALUE;
-    if ((a && a->capture) || (b && b->capture)) return CU_CAPTURED_EVENT;
+    if ((a && cuda_in_valid_capture(a)) || (b && cuda_in_valid_capture(b)))
+        return CU_CAPTURED_EVENT;
     if ((a && a->captured) || (b && b->captured)) return CU_INVALID_VALUE;
     if ((a && a->flags & EVENT_NO_TIMING) || (b && b->flags & EVENT_NO_TIMING))
         return CU_INVALID_HANDLE;
-    if (a && b && (a->mark || b->mark)) return CU_NOT_READY;
-    if (!a || !b || a->device != b->device || !a->recorded || !b->recorded)
+    if (!a || !b || a->device != b->device || !was_recorded(a) || !was_recorded(b))
         return CU_INVALID_HANDLE;
+    if (a->mark || b->mark) return CU_NOT_READY;
     if (!cuda_self.callback && (a->time > cuda.now || b->time > cuda.now)) return CU_NOT_READY;
     *ms = (float)((b->time - a->time) * 1e-6);
     return CU_OK;

@@ -41,7 +41,8 @@ static int check_op(const cuda_memory_op *p)
 {
     enum { FLUSHES = 1 << 30, NO_BARRIER = 1 };
     bool device = false;
-    if (p->kind == FLUSH || p->kind == BARRIER) return CU_OK;
+    if (p->kind == FLUSH) return CU_NOT_SUPPORTED;
+    if (p->kind == BARRIER) return p->barrier > 1 ? CU_INVALID_VALUE : CU_OK;
     if (p->kind < WAIT_32 || p->kind > WRITE_64) return CU_INVALID_VALUE;
     if (!p->address || p->address % cuda_value_bytes(p) ||
         !cuda_bytes((void *)(uintptr_t)p->address, cuda_value_bytes(p), &device) || !device)

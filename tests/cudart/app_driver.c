@@ -1,6 +1,7 @@
 /* app_driver.c - green contexts, device-updatable kernel nodes, recorded tables of errors and
  * occupancy, tensor maps, flags of contexts. */
 #include "tests/cudart/app.h"
+#include <time.h>
 
 int cudaStreamUpdateCaptureDependencies(void *stream, void **node, const void *data, size_t n,
                                         unsigned flags);
@@ -1375,11 +1376,60 @@ static void limits_of_nodes_and_arrays(void)
     EXPECT(cudaStreamEndCapture(s, &node), 901);
 }
 
+int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads,
+                                                  size_t shared);
+int cudaMemRangeGetAttribute(void *value, size_t bytes, int attribute, const void *p, size_t n);
+int cudaDeviceSetCacheConfig(int config);
+
+/* Recorded on an H200. */
+static void events_and_hints(void)
+{
+    enum { NODE = 3, PREFERRED_TYPE = 5, LAST_TYPE = 7, PREFER = 3, EQUAL = 3 };
+    void *s, *t, *e, *never, *graph, *m;
+    float ms;
+    int value = 9, blocks = 0;
+    EXPECT(cudaStreamCreateWithFlags(&s, 1), 0);
+    EXPECT(cudaStreamCreateWithFlags(&t, 1), 0);
+    EXPECT(cudaEventCreate(&e), 0);
+    EXPECT(cudaEventCreate(&never), 0);
+    /* Recorded outside of the capture again, an event does not belong to it. */
+    EXPECT(cudaStreamBeginCapture(s, 2), 0);
+    EXPECT(cudaEventRecord(e, s), 0);
+    EXPECT(cudaEventRecord(e, t), 0);
+    EXPECT(cudaStreamWaitEvent(s, e, 0), 905);
+    EXPECT(cudaStreamEndCapture(s, &graph), 901);
+    EXPECT(cudaStreamBeginCapture(s, 2), 0);
+    EXPECT(cudaEventRecord(e, s), 0);
+    EXPECT(cudaEventQuery(e), CU_CAPTURED_EVENT);
+    EXPECT(cudaEventQuery(e), CU_INVALID_VALUE); /* the capture is invalid */
+    EXPECT(cudaStreamEndCapture(s, &graph), 901);
+    EXPECT(cudaEventRecord(e, s), 0);
+    EXPECT(cudaEventElapsedTime(&ms, e, never), CU_INVALID_HANDLE);
+    /* Work that the program has left alone for longer than it takes has ended. */
+    EXPECT(cudaLaunchKernel(stub_nop, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, s), 0);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    EXPECT(cudaStreamQuery(s), 0);
+    EXPECT(cudaMallocManaged(&m, 4096, 1), 0);
+    EXPECT(cudaMemAdvise(m, 4096, PREFER, NODE), 0);
+    EXPECT(cudaMemRangeGetAttribute(&value, 4, PREFERRED_TYPE, m, 4096), 0);
+    EXPECT(value, 0);
+    EXPECT(cudaMemPrefetchAsync(m, 4096, NODE, 0, s), 0);
+    EXPECT(cudaMemRangeGetAttribute(&value, 4, LAST_TYPE, m, 4096), 0);
+    EXPECT(value, NODE);
+    EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, stub_nop, 32, 20000), 0);
+    EXPECT(blocks, 11);
+    EXPECT(cudaDeviceSetCacheConfig(EQUAL), 0);
+    EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, stub_nop, 32, 20000), 0);
+    EXPECT(blocks, 6);
+    EXPECT(cudaDeviceSetCacheConfig(0), 0);
+}
+
 void as_recorded(void)
 {
     app_driver();
     limits_as_recorded();
     limits_of_nodes_and_arrays();
+    events_and_hints();
     heap_as_recorded();
     host_memory_as_recorded();
     modules_as_recorded();

@@ -165,6 +165,30 @@ static void captured_edges(void)
     expect_one_edge(graph, node[0], node[1], (edge){.from_port = 1, .type = 1});
 }
 
+int cudaGraphChildGraphNodeGetGraph(void *node, void **out);
+
+/* An executable graph has the nodes of child graphs, too. */
+static void nodes_of_child_graphs(void)
+{
+    unsigned first = 5, second = 6, seen = 0;
+    void *graph, *child, *inner, *node, *exec, *to, *args[] = {&to, &first};
+    size_t n = 1;
+    EXPECT(cudaMalloc(&to, 4), 0);
+    kernel_params p = {.function = stub_store, .grid = {1, 1, 1}, .block = {1, 1, 1}, .args = args};
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphCreate(&child, 0), 0);
+    EXPECT(cudaGraphAddKernelNode(&node, child, NULL, 0, &p), 0);
+    EXPECT(cudaGraphAddChildGraphNode(&node, graph, NULL, 0, child), 0);
+    EXPECT(cudaGraphChildGraphNodeGetGraph(node, &inner), 0);
+    EXPECT(cudaGraphGetNodes(inner, &node, &n), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    args[1] = &second;
+    EXPECT(cudaGraphExecKernelNodeSetParams(exec, node, &p), 0);
+    EXPECT(cudaGraphLaunch(exec, NULL), 0);
+    EXPECT(cudaMemcpy(&seen, to, 4, COPY_D2H), 0);
+    EXPECT(seen, 6);
+}
+
 /* Edges of a graph and their data (H100). */
 void graph_edges(void)
 {
@@ -200,6 +224,7 @@ void graph_edges(void)
     EXPECT(cudaGraphAddEmptyNode(&new, other, &a, 1), CU_INVALID_VALUE);
     EXPECT(cudaGraphAddEmptyNode(&new, graph, (void *[]){a, a}, 2), CU_INVALID_VALUE);
     captured_edges();
+    nodes_of_child_graphs();
 }
 
 int cudaStreamBeginCaptureToGraph(void *stream, void *graph, void *const *before, const void *data,
