@@ -399,8 +399,8 @@ static int parse(comparison *c, cli_args *a)
                                 "Launches of the same entry are compared, the first with the "
                                 "first, and so on; when B.db has "
                                 "none of that entry,\nlaunches at the same place. Equal PTX lines "
-                                "are paired; their numbers, and those of registers and labels, "
-                                "may differ.\n";
+                                "are paired; their numbers, those of registers and labels, and "
+                                "constants may differ.\n";
     int k;
     while ((k = cli_next(a, option, O_COUNT)) != CLI_END) {
         switch (k) {

@@ -77,6 +77,28 @@ awk '/\.reg/ { gsub(/<[0-9]+>/, "<400>") } { print }' "$lines" | sed '/\.reg/!s/
 "$loom" run renumbered.ptx -g 1 -b 32 'f32[32]=iota' 'out:f32[32]' s32:3 --trace cr.db >c.txt
 "$loom" diff c.db cr.db >c.txt
 ok 'lines correspond if registers and labels have other numbers' "$(grep -q '^  0 of [0-9][0-9]* lines differ' c.txt; echo $?)" "$(cat c.txt)"
+cat >constants.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{ .reg .u64 q; .reg .u32 i, x; .reg .pred z;
+ld.param.u64 q, [p];
+mov.u32 i, 0;
+L:
+ld.global.u32 x, [q];
+add.s32 x, x, -7;
+st.global.u32 [q+32], x;
+add.s32 i, i, 1;
+setp.lt.s32 z, i, 16;
+@z bra L;
+ret; }
+END
+sed 's/-7/9/; s/\[q\]/[q+4]/; s/i, 16/i, 20/' constants.ptx >changed.ptx
+for k in constants changed; do "$loom" run $k.ptx -g 1 -b 1 'u32[64]=0' --trace $k.db >c.txt; done
+"$loom" diff constants.db changed.db >c.txt
+ok 'lines correspond if constants and offsets differ' "$(grep -q ' 10    10 .*add.s32 x, x, 9;  // was: add.s32 x, x, -7;$' c.txt &&
+    grep -q '  9     9 .*ld.global.u32 x, \[q+4\];  // was: ld.global.u32 x, \[q\];$' c.txt; echo $?)" "$(cat c.txt)"
 "$loom" run "$lines" -g 1 -b 32 'f32[32]=iota' 'out:f32[32]' s32:1000000 --trace cf.db >c.txt 2>&1
 equal 'position of a fault' '3,/src/line_info.cu,line_info.cu:3 (inlined at line_info.cu:15)' \
     "$("$loom" query cf.db --csv 'SELECT src_line, src_file, cuda FROM fault' | tr -d '\r"' | sed 1d)"

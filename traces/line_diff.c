@@ -3,7 +3,8 @@
  * The executed lines of each launch form a text; the common subsequence of the two texts with the
  * largest weight matches their lines. Lines added, removed or moved down between two versions of a
  * kernel therefore do not spoil the comparison. Compilers number the registers and labels anew when
- * a kernel changes: lines that differ in these alone correspond too, with a smaller weight. */
+ * a kernel changes: lines that differ in these alone correspond too, with a smaller weight. So do
+ * lines that differ in constants and offsets, with the smallest weight. */
 #include "traces/line_diff.h"
 #include <ctype.h>
 #include <sqlite3.h>
@@ -14,12 +15,14 @@
 enum {
     MAX_CELLS = 1 << 24, /* of the table; larger texts are paired by line number where they are
                             equal */
-    SAME_SHAPE = 1,      /* weight of a pair that differs in numbers of registers and labels */
-    SAME_TEXT = 2
+    SAME_FORM = 1,       /* weight of a pair that differs in constants and offsets, too */
+    SAME_SHAPE = 2,      /* weight of a pair that differs in numbers of registers and labels */
+    SAME_TEXT = 4
 };
 
 typedef struct side {
     char **text, **shape; /* shape: without the numbers of registers and labels */
+    char **form;          /* the shape without constants and offsets */
     pl_tracedb_line_sum *sum;
     size_t n, cap;
 } side;
@@ -28,9 +31,11 @@ static void free_side(side *s)
 {
     for (size_t i = 0; i < s->n; i++) free(s->text[i]);
     for (size_t i = 0; i < s->n; i++) free(s->shape[i]);
+    for (size_t i = 0; i < s->n; i++) free(s->form[i]);
     for (size_t i = 0; i < s->n; i++) free((char *)s->sum[i].cuda);
     free(s->text);
     free(s->shape);
+    free(s->form);
     free(s->sum);
 }
 
@@ -43,6 +48,9 @@ static bool grow(side *s)
     char **shape = realloc(s->shape, cap * sizeof *shape);
     if (!shape) return false;
     s->shape = shape;
+    char **form = realloc(s->form, cap * sizeof *form);
+    if (!form) return false;
+    s->form = form;
     pl_tracedb_line_sum *sum = realloc(s->sum, cap * sizeof *sum);
     if (!sum) return false;
     s->sum = sum;
@@ -104,6 +112,29 @@ static char *remove_numbers(const char *text)
     return copy;
 }
 
+/* A copy of a shape without constants and offsets: [%r+4] becomes [%r], another number #. */
+static char *remove_constants(const char *shape)
+{
+    char *copy = shape ? malloc(2 * strlen(shape) + 1) : NULL, *to = copy;
+    while (copy && *shape) {
+        size_t n = 0;
+        while (in_name(shape[n]) || (n && shape[n] == '.' && isdigit((unsigned char)shape[n + 1])))
+            n++;
+        if (isdigit((unsigned char)*shape)) {
+            const bool sign = to > copy && (to[-1] == '-' || to[-1] == '+');
+            if (sign) to--;
+            if (!sign || to == copy || !in_name(to[-1])) *to++ = '#';
+        } else {
+            if (!n) n = 1;
+            memcpy(to, shape, n);
+            to += n;
+        }
+        shape += n;
+    }
+    if (copy) *to = '\0';
+    return copy;
+}
+
 static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
 {
     static const char sql[] =
@@ -123,9 +154,10 @@ static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
                  (out->text[out->n] = normalise_spaces(text ? text : "")) != NULL;
         if (!memory) break;
         out->shape[out->n] = remove_numbers(out->text[out->n]);
+        out->form[out->n] = remove_constants(out->shape[out->n]);
         const char *cuda = (const char *)sqlite3_column_text(s, 6);
         char *copy = cuda ? strdup(cuda) : NULL;
-        memory = (copy || !cuda) && out->shape[out->n];
+        memory = (copy || !cuda) && out->shape[out->n] && out->form[out->n];
         out->sum[out->n++] =
             (pl_tracedb_line_sum){.cuda = copy,
                                   .line = (uint32_t)sqlite3_column_int64(s, 0),
@@ -140,11 +172,34 @@ static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
     return !memory ? PL_NOMEM : code == SQLITE_OK ? PL_OK : PL_INVALID;
 }
 
+/* The weight of a pair; 0: the lines do not correspond. */
+static uint32_t pair_weight(const side *a, size_t i, const side *b, size_t j)
+{
+    if (strcmp(a->form[i], b->form[j]) != 0) return 0;
+    if (strcmp(a->shape[i], b->shape[j]) != 0) return SAME_FORM;
+    return strcmp(a->text[i], b->text[j]) == 0 ? SAME_TEXT : SAME_SHAPE;
+}
+
+/* The text of a pair; i or j is SIZE_MAX if that side has none. */
+static char *pair_text(const side *a, size_t i, const side *b, size_t j)
+{
+    static const char was[] = "  // was: ";
+    const char *now = j != SIZE_MAX ? b->text[j] : a->text[i];
+    if (i == SIZE_MAX || j == SIZE_MAX || pair_weight(a, i, b, j) != SAME_FORM) return strdup(now);
+    const size_t n = strlen(now), m = sizeof was - 1, old = strlen(a->text[i]);
+    char *text = malloc(n + m + old + 1);
+    if (!text) return NULL;
+    memcpy(text, now, n);
+    memcpy(text + n, was, m);
+    memcpy(text + n + m, a->text[i], old + 1);
+    return text;
+}
+
 /* Adds a line; i or j is SIZE_MAX if that side has none. */
 static bool emit(pl_tracedb_diff_lines *out, const side *a, size_t i, const side *b, size_t j)
 {
     pl_tracedb_diff_line *d = &out->line[out->n];
-    *d = (pl_tracedb_diff_line){.text = strdup(j != SIZE_MAX ? b->text[j] : a->text[i])};
+    *d = (pl_tracedb_diff_line){.text = pair_text(a, i, b, j)};
     if (i != SIZE_MAX) d->side[0] = a->sum[i];
     if (j != SIZE_MAX) d->side[1] = b->sum[j];
     bool ok = d->text != NULL;
@@ -155,13 +210,6 @@ static bool emit(pl_tracedb_diff_lines *out, const side *a, size_t i, const side
     }
     out->n++;
     return ok;
-}
-
-/* The weight of a pair; 0: the lines do not correspond. */
-static uint32_t pair_weight(const side *a, size_t i, const side *b, size_t j)
-{
-    if (strcmp(a->shape[i], b->shape[j]) != 0) return 0;
-    return strcmp(a->text[i], b->text[j]) == 0 ? SAME_TEXT : SAME_SHAPE;
 }
 
 /* Pairs the lines from..na of a with from..nb of b. common[i][j] is the weight of the best common
