@@ -43,7 +43,7 @@ typedef struct pl_check_finding {
     uint64_t count; /* occurrences */
     uint64_t seed;  /* seed of the schedule that showed it first; 0: the default schedule */
     bool same_warp, same_block;
-    bool other_grid; /* the other access is one of an earlier grid that may still run */
+    bool other_grid; /* the other access is one of another grid */
     bool texels;     /* race-proxy: through textures or surfaces */
 } pl_check_finding;
 

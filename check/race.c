@@ -461,7 +461,7 @@ static void report(pl_visit *v, const pl_insn *i, const pl_race_candidate *s)
     f->bytes = s->bytes;
     f->texels = (v->self.flags | s->other.flags) & PL_ACCESS_PATHS;
     f->same_block = s->other.block == v->self.block;
-    f->other_grid = s->other.block < v->w->grid->first_block;
+    f->other_grid = s->other.block - v->w->grid->first_block >= pl_grid_blocks(v->w->grid);
     f->same_warp = f->same_block && s->other.unit == v->self.unit;
     f->by.verb = pl_race_verb(&v->self, i);
     f->other.verb = pl_race_verb(&s->other, other);

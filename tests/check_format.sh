@@ -216,6 +216,18 @@ finds 0 0 grids.ptx -k parent -g 1 -b 1 'out:s32[4]' u64:4 u32:3 u64:3 --check r
 finds 0 1 grids.ptx -k parent -g 1 -b 1 'out:s32[4]' u64:4 u32:3 u64:4 --check race
 finds 1 4 grids.ptx -k parent -g 2 -b 1 'out:s32[4]' u64:0 u32:3 u64:9 --check race
 
+# a dependent grid that does not wait
+cp "$root/examples/overlap.json" .
+sed 's/griddepcontrol.wait;//' "$root/examples/overlap.ptx" >overlap.ptx
+finds 1 1 overlap.json --check race
+n=$((n + 1))
+if grep -q "of another grid ('look_up') reads it" err && grep -q 'cudaGridDependencySynchronize() first' err; then echo "ok $n - the other grid"; else
+    echo "not ok $n - the other grid"
+    sed 's/^/# /' err
+fi
+cp "$root/examples/overlap.ptx" .
+finds 0 0 overlap.json --check race
+
 # findings in a trace
 n=$((n + 1))
 "$loom" run races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --mode functional --trace found.db >out 2>err
