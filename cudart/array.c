@@ -138,6 +138,30 @@ static int check_extent(cuda_extent e, unsigned flags)
     return CU_OK;
 }
 
+/* Tiles are as square as possible: 256 x 256 texels of a byte; those of volumes are as cubic as
+ * possible. */
+static void sparse_tile(const cuda_array *a, unsigned tile[3])
+{
+    enum { TILE_BYTES = 64 << 10 };
+    const pl_array_desc *d = &a->desc;
+    const bool volume = d->depth && !d->layered && !d->cubemap;
+    unsigned texel = d->format.channels * d->format.bits / 8u;
+    tile[0] = tile[1] = tile[2] = 1;
+    for (unsigned k = 0; texel < TILE_BYTES; k++, texel *= 2) tile[k % (volume ? 3 : 2)] *= 2;
+}
+
+static void add_tiles(cuda_array *a)
+{
+    cuda_tile_layout l = {.whole = a->flags & FLAG_DEFERRED,
+                          .layered = a->desc.layered || a->desc.cubemap,
+                          .texel = a->desc.format.channels * a->desc.format.bits / 8u,
+                          .all_bytes = cuda_deferred_bytes(a)};
+    sparse_tile(a, l.size);
+    l.bytes = cuda_array_bytes(a, &l.pitch, &l.slice);
+    cuda_array_size(a, &l.extent[0], &l.extent[1], &l.extent[2]);
+    a->tiles = cuda_new_tiles(&l);
+}
+
 static int create_array(cuda_array **out, const cuda_channel *channel, cuda_extent e,
                         unsigned levels, unsigned flags)
 {
@@ -161,6 +185,7 @@ static int create_array(cuda_array **out, const cuda_channel *channel, cuda_exte
         return CU_MEMORY_ALLOCATION;
     }
     **out = a;
+    if (flags & (FLAG_SPARSE | FLAG_DEFERRED) && levels <= 1) add_tiles(*out);
     (void)cuda_table_put(&arrays, *out, *out);
     cuda_checked_array(&a);
     cuda_named_array(&a);
@@ -207,7 +232,10 @@ int pl_cudaFreeArray(cuda_array *a)
     if (!a) return CU_OK;
     cuda_table_remove(&arrays, a);
     if (!a->whole) cuda_named_array_freed(a);
-    if (!a->whole) pl_resource_free(cuda.device[a->device].gpu, a->handle);
+    if (!a->whole) {
+        pl_resource_free(cuda.device[a->device].gpu, a->handle);
+        cuda_free_tiles(a->tiles);
+    }
     free(a);
     return CU_OK;
 }
@@ -236,6 +264,27 @@ int pl_cudaArrayGetInfo(cuda_channel *channel, cuda_extent *extent, unsigned *fl
     return CU_OK;
 }
 
+bool cuda_is_array(const cuda_array *a)
+{
+    return cuda_table_get(&arrays, a) != NULL;
+}
+
+/* Slices and levels have whole tiles; the small levels share one. */
+uint64_t cuda_deferred_bytes(const cuda_array *a)
+{
+    enum { TILE = 64 << 10 };
+    const uint32_t levels = a->desc.levels ? a->desc.levels : 1;
+    uint64_t bytes = 0;
+    bool tail = false;
+    for (uint32_t k = 0; k < levels && !tail; k++) {
+        const uint64_t depth = a->desc.depth ? a->desc.depth : 1,
+                       level = pl_array_bytes(cuda.device[a->device].gpu, a->handle, k) / depth;
+        tail = level < TILE;
+        bytes += depth * cuda_round_up(level, TILE);
+    }
+    return bytes;
+}
+
 /* cudaArrayMemoryRequirements, for arrays whose memory the program maps. */
 int pl_cudaArrayGetMemoryRequirements(void *out, cuda_array *a, int device)
 {
@@ -247,11 +296,8 @@ int pl_cudaArrayGetMemoryRequirements(void *out, cuda_array *a, int device)
     (void)device;
     if (!a) return CU_INVALID_HANDLE;
     if (!r || !(a->flags & FLAG_DEFERRED)) return CU_INVALID_VALUE;
-    uint64_t bytes = 0;
-    for (uint32_t k = 0; k < (a->desc.levels ? a->desc.levels : 1); k++)
-        bytes += pl_array_bytes(cuda.device[a->device].gpu, a->handle, k);
     memset(r, 0, sizeof *r);
-    r->size = cuda_round_up(bytes, TILE);
+    r->size = cuda_deferred_bytes(a);
     r->alignment = TILE;
     return CU_OK;
 }
@@ -277,18 +323,6 @@ typedef struct sparse_properties {
     unsigned long long tail_bytes;
     unsigned flags, reserved[4];
 } sparse_properties;
-
-/* Tiles are as square as possible: 256 x 256 texels of a byte; those of volumes are as cubic as
- * possible. */
-static void sparse_tile(const cuda_array *a, unsigned tile[3])
-{
-    enum { TILE_BYTES = 64 << 10 };
-    const pl_array_desc *d = &a->desc;
-    const bool volume = d->depth && !d->layered && !d->cubemap;
-    unsigned texel = d->format.channels * d->format.bits / 8u;
-    tile[0] = tile[1] = tile[2] = 1;
-    for (unsigned k = 0; texel < TILE_BYTES; k++, texel *= 2) tile[k % (volume ? 3 : 2)] *= 2;
-}
 
 /* Levels without whole tiles are in the tail, one tile. */
 int pl_cudaArrayGetSparseProperties(void *out, cuda_array *a)

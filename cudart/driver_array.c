@@ -256,3 +256,21 @@ int pl_cuArrayDestroy(cuda_array *a)
 {
     return a ? pl_cudaFreeArray(a) : CU_INVALID_HANDLE;
 }
+
+int pl_cuMemMapArrayAsync(const void *list, unsigned n, void *stream)
+{
+    cuda_stream *s = cuda_stream_of(stream);
+    int error = CU_OK;
+    if (!s) return CU_INVALID_HANDLE;
+    if (!list || !n) return CU_INVALID_VALUE;
+    if (s->capture) return cuda_invalidate_capture(s);
+    cuda_wait(s);
+    for (unsigned k = 0; k < n && !error; k++) {
+        uint64_t size = 0;
+        const cuda_array *a = cuda_mapped_array(list, k);
+        if (!a || !cuda_is_array(a)) return CU_INVALID_VALUE;
+        const int fd = cuda_tile_pool(cuda_mapped_pool(list, k), &size);
+        error = cuda_map_tiles(list, k, s->device, fd, size);
+    }
+    return error;
+}

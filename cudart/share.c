@@ -60,6 +60,14 @@ static bool is_tile_pool(const cuda_physical *p)
     return p->properties.flags[USAGE] & 1;
 }
 
+int cuda_tile_pool(uint64_t handle, uint64_t *bytes)
+{
+    const cuda_physical *p = physical_of(handle);
+    if (!p || !is_tile_pool(p)) return -1;
+    *bytes = p->size;
+    return p->fd;
+}
+
 static bool is_of_host(const cuda_physical *p)
 {
     return p->properties.location_type > CUDA_LOCATION_DEVICE;

@@ -1112,7 +1112,31 @@ typedef struct cuda_array {
     cuda_channel channel;
     unsigned flags, level;
     struct cuda_array *whole; /* the array of which this is a level; or NULL */
+    struct cuda_tiles *tiles; /* of an array whose memory the program maps; or NULL */
 } cuda_array;
+bool cuda_is_array(const cuda_array *a);
+/* Bytes of an array with deferred mapping. */
+uint64_t cuda_deferred_bytes(const cuda_array *a);
+/* ---- sparse_array.c ---- */
+typedef struct cuda_tile_layout {
+    unsigned size[3];    /* of a tile, in texels */
+    bool whole, layered; /* whole: deferred mapping, one tile */
+    uint8_t *bytes;      /* of the array */
+    size_t pitch, slice, texel, extent[3];
+    uint64_t all_bytes; /* that deferred mapping needs */
+} cuda_tile_layout;
+/* NULL: no memory. */
+struct cuda_tiles *cuda_new_tiles(const cuda_tile_layout *l);
+/* Clears tiles that have no memory, after a copy to the array. */
+void cuda_clear_unmapped(const struct cuda_tiles *t);
+/* Applies element k of a list of CUarrayMapInfo; fd, size: the tile pool, or -1. */
+int cuda_map_tiles(const void *list, size_t k, int device, int fd, uint64_t size);
+/* Returns its array, and the handle of its tile pool. */
+cuda_array *cuda_mapped_array(const void *list, size_t k);
+uint64_t cuda_mapped_pool(const void *list, size_t k);
+void cuda_free_tiles(struct cuda_tiles *t);
+/* Returns the file of a tile pool and its size; -1: the handle is none. */
+int cuda_tile_pool(uint64_t handle, uint64_t *bytes);
 /* Returns its bytes on the host, and the sizes of a row and of a slice. */
 uint8_t *cuda_array_bytes(const cuda_array *a, size_t *pitch, size_t *slice);
 /* Numbers of rows and slices; 1 for a one-dimensional array. */

@@ -98,6 +98,7 @@ int cuda_copy_now(const cuda_copy *c)
         for (size_t y = 0; y < c->height; y++)
             memmove(to + z * to_slice + y * to_pitch, from + z * from_slice + y * from_pitch,
                     c->width);
+    if (c->to.array && c->to.array->tiles) cuda_clear_unmapped(c->to.array->tiles);
     cuda_checked_copy(c);
     return CU_OK;
 }

@@ -1381,6 +1381,66 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *funct
 int cudaMemRangeGetAttribute(void *value, size_t bytes, int attribute, const void *p, size_t n);
 int cudaDeviceSetCacheConfig(int config);
 
+int cuMemMapArrayAsync(const void *list, unsigned n, void *stream);
+int cudaMemcpy2DToArray(void *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                        size_t height, int kind);
+int cudaMemcpy2DFromArray(void *to, size_t pitch, const void *from, size_t x, size_t y,
+                          size_t width, size_t height, int kind);
+
+/* Texels of a sparse array without memory are zero, whatever is copied there. A tile keeps its
+ * contents in the pool. */
+static void sparse_tiles(void)
+{
+    enum { SPARSE = 0x40, MAP = 1, UNMAP = 2, H2D = 1, D2H = 2, TILE = 512 };
+    const cuda_channel channel = {32, 0, 0, 0, 2};
+    struct {
+        int type, handles, location_type, location;
+        void *meta;
+        unsigned char compression, direct;
+        unsigned short usage;
+        unsigned char reserved[4];
+    } pool_properties = {1, 0, 1, 0, NULL, 0, 0, 1, {0}};
+    struct {
+        int resource;
+        void *array;
+        int part, unused;
+        unsigned level[2], offset[3], extent[3];
+        int operation, handle_type;
+        uint64_t pool, at;
+        unsigned devices, flags, reserved[2];
+    } m = {.extent = {128, 128, 1}, .operation = MAP, .devices = 1};
+    void *a;
+    float in[2] = {5, 6}, out[2] = {9, 9};
+    uint64_t pool;
+    EXPECT(cudaMalloc3DArray(&a, &channel, (cuda_extent){512, 512, 0}, SPARSE), 0);
+    EXPECT(cuMemCreate(&pool, 2 << 20, &pool_properties, 0), 0);
+    EXPECT(cudaMemcpy2DToArray(a, TILE, 0, in, 8, 8, 1, H2D), 0);
+    EXPECT(cudaMemcpy2DFromArray(out, 8, a, TILE, 0, 8, 1, D2H), 0);
+    EXPECT(out[0] + out[1] == 0, 1);
+    m.array = a;
+    m.offset[0] = 128;
+    m.pool = pool;
+    m.at = 65536;
+    EXPECT(cuMemMapArrayAsync(&m, 1, NULL), 0);
+    EXPECT(cudaMemcpy2DToArray(a, TILE, 0, in, 8, 8, 1, H2D), 0);
+    EXPECT(cudaMemcpy2DFromArray(out, 8, a, TILE, 0, 8, 1, D2H), 0);
+    EXPECT(out[0] == 5 && out[1] == 6, 1);
+    m.operation = UNMAP;
+    m.pool = 0;
+    EXPECT(cuMemMapArrayAsync(&m, 1, NULL), 0);
+    EXPECT(cudaMemcpy2DFromArray(out, 8, a, TILE, 0, 8, 1, D2H), 0);
+    EXPECT(out[0] + out[1] == 0, 1);
+    m.operation = MAP;
+    m.pool = pool;
+    m.offset[0] = 5;
+    EXPECT(cuMemMapArrayAsync(&m, 1, NULL), CU_INVALID_VALUE);
+    m.offset[0] = 0;
+    EXPECT(cuMemMapArrayAsync(&m, 1, NULL), 0);
+    EXPECT(cudaMemcpy2DFromArray(out, 8, a, 0, 0, 8, 1, D2H), 0);
+    EXPECT(out[0] == 5 && out[1] == 6, 1);
+    EXPECT(cuMemMapArrayAsync(&m, 0, NULL), CU_INVALID_VALUE);
+}
+
 /* Recorded on an H200. */
 static void events_and_hints(void)
 {
@@ -1429,6 +1489,7 @@ void as_recorded(void)
     app_driver();
     limits_as_recorded();
     limits_of_nodes_and_arrays();
+    sparse_tiles();
     events_and_hints();
     heap_as_recorded();
     host_memory_as_recorded();
