@@ -642,13 +642,15 @@ static void try_mode(const struct trial *t, const struct mode *m, const outcome 
                      long long rows, long most, long every, bool *last)
 {
     const bool reads_only = m->kind == INJECT_KILL && !t->output;
-    const long few = every ? (most + every - 1) / every : most < m->few ? most : m->few;
+    /* The last allocations, since most of the others are those of opening a trace. */
+    const long end = !every && m->kind == INJECT_MEMORY && most > 100 ? 12 : 0;
+    const long few = every ? (most + every - 1) / every : most < m->few ? most : m->few + end;
     if (reads_only) return;
     long *at = malloc((size_t)(few + 1) * sizeof *at), n = 0, again = 0;
     bool *tried = calloc((size_t)few + 1, sizeof *tried);
     if (!at || !tried) exit(EXIT_FAILURE);
     for (long k = 0; k < few; k++) {
-        at[n] = every ? k * every : choose(most, few, k);
+        at[n] = every ? k * every : k >= few - end ? most - few + k : choose(most, few - end, k);
         /* If no allocation follows, both kinds of faults are the same. */
         n += m->kind != INJECT_MEMORY_FROM || !last[at[n]];
     }
