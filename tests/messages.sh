@@ -511,8 +511,16 @@ says 2 run row2.json <<'END'
 row2.json:2:13: error: kernel 'k' has 2 parameters, but 1 argument is given [E0410]
      2 |   "then": [ {"grid": [1], "block": [32], "dependent": true, "args": [ {"same": 1} ]} ] }
        |             ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-  help: the parameters are: .u32 n, .u64 y
+  help: the parameters are: .u32 n, .u64 y; for example "args": [{"scalar": "u32", "value": 1}, {"buffer": "f32", "count": 1024, "output": true}]
 END
+echo '{"ptx": "one.ptx", "grid": 1, "block": 1, "args": [8]}' >number.json
+says 2 run number.json <<'END'
+number.json:1:52: error: element 0 must be an object, such as {"scalar": "u32", "value": 8} [E0404]
+     1 | {"ptx": "one.ptx", "grid": 1, "block": 1, "args": [8]}
+       |                                                    ^
+END
+echo '{"ptx": "one.ptx", "grid": 1, "block": 1, "args": [{"scalar": "u32", "value": 1}, {"buffer": "f32", "count": 1024, "output": true}]}' >number.json
+says 0 run number.json --mode functional </dev/null
 says 2 run one.ptx -g 1 -b 32 u32:1 'u32[4' <<'END'
 argument 2:1:5: error: 'u32[4' is not an argument: the count ends with ']' [E0416]
      1 | u32[4

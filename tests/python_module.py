@@ -67,6 +67,8 @@ def parameters_are_reported():
     assert "is a f32 of 4 bytes, not of 8" in str(error)
     for n in (1 << 32, -(1 << 31) - 1, 1.0, "1", np.float32(1)):
         assert "does not fit" in str(raises(TypeError, kernel, n, 2.0, 0, 0, grid=1, block=32))
+    for x in ([1.0, 2.0], None):
+        assert "numpy array" in str(raises(TypeError, kernel, 1, 2.0, x, 0, grid=1, block=32))
 
 
 @test

@@ -159,7 +159,8 @@ static bool read_argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *
     a->line = loc.line;
     a->column = loc.column;
     a->length = loc.length;
-    if (!json_is_object(v)) return pl_lf_wrong_type(r, at, "an object");
+    if (!json_is_object(v))
+        return pl_lf_wrong_type(r, at, "an object, such as {\"scalar\": \"u32\", \"value\": 8}");
     for (size_t i = 0; i < 3; i++) {
         json_t *type = json_object_get(v, kinds[i]);
         if (type)

@@ -239,20 +239,28 @@ static uint64_t parameter_bytes(const pl_case *c, size_t k)
 static const char *example(const pl_case *c, const pl_prog_func *f)
 {
     pl_arena *a = c->more->gpu->messages;
+    const bool file = c->more->path != NULL; /* of a launch file: its words instead */
     const char *args =
-        pl_arena_printf(a, "%s%s", c->grid[0] ? "" : " -g 1", c->block[0] ? "" : " -b 32");
+        file ? " \"args\": ["
+             : pl_arena_printf(a, "%s%s", c->grid[0] ? "" : " -g 1", c->block[0] ? "" : " -b 32");
     for (size_t i = 0; i < f->params.n; i++) {
         const pl_prog_param *p = &f->params.at[i];
-        const char *type = pl_word_text[p->type];
+        const char *type = pl_word_text[p->type], *sep = !file ? " " : i ? ", " : "";
         const bool floating = type[0] == 'f';
         if (p->size > 8)
-            args = pl_arena_printf(a, "%s 'struct:u8[%u]=0'", args, p->size);
-        else if (p->size == 8 && !floating && type[0] != 's')
-            args = pl_arena_printf(a, "%s 'out:f32[1024]'", args); /* almost always a pointer */
+            args = pl_arena_printf(
+                a, file ? "%s%s{\"struct\": \"u8\", \"count\": %u}" : "%s%s'struct:u8[%u]=0'", args,
+                sep, p->size);
+        else if (p->size == 8 && !floating && type[0] != 's') /* almost always a pointer */
+            args = pl_arena_printf(a, "%s%s%s", args, sep,
+                                   file ? "{\"buffer\": \"f32\", \"count\": 1024, \"output\": true}"
+                                        : "'out:f32[1024]'");
         else
-            args = pl_arena_printf(a, "%s %c%u:1", args, floating ? 'f' : 'u', 8 * p->size);
+            args =
+                pl_arena_printf(a, file ? "%s%s{\"scalar\": \"%c%u\", \"value\": 1}" : "%s%s%c%u:1",
+                                args, sep, floating ? 'f' : 'u', 8 * p->size);
     }
-    return args;
+    return file ? pl_arena_printf(a, "%s]", args) : args;
 }
 
 /* Warns of an integer for a floating-point parameter, or the reverse, which is usually a mistake.
@@ -300,9 +308,8 @@ static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, siz
         for (size_t i = 0; i < f->params.n; i++)
             list = pl_arena_printf(gpu->messages, "%s%s.%s %s", list, i ? ", " : "",
                                    pl_word_text[f->params.at[i].type], f->params.at[i].name);
-        d->help = f->params.n == 0 ? "the kernel has no parameters"
-                  : c->more->path
-                      ? pl_arena_printf(gpu->messages, "the parameters are: %s", list)
+        d->help = f->params.n == 0
+                      ? "the kernel has no parameters"
                       : pl_arena_printf(gpu->messages, "the parameters are: %s; for example%s",
                                         list, example(c, f));
         return PL_INVALID;

@@ -411,6 +411,9 @@ class Kernel:
             data = bytes(value)
         elif isinstance(value, numpy.generic) or isinstance(value, numpy.ndarray):
             data = value.tobytes()
+        elif value is None or isinstance(value, (list, tuple)):
+            raise TypeError("parameter '%s' is a %s: pass a number or a numpy array, not a %s"
+                            % (name, kind, type(value).__name__))
         elif kind in _PACK:
             code = _PACK[kind]
             if isinstance(value, float) and kind in ("b16", "b32", "b64"):
