@@ -914,6 +914,30 @@ int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address);
 
 /* A kernel stores the address of memory of malloc, and of all memory there is, in a variable of its
  * module. */
+/* Blocks that were freed at the end of the used space make room for a larger one. */
+static void heap_is_reused(void)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+        ".extern .func free(.param .b64 p);\n.visible .global .align 8 .b64 at;\n"
+        ".visible .entry k() { .reg .b64 %d<3>; .param .b64 n; .param .b64 r;\n"
+        "st.param.b64 [n], 1000000; call (r), malloc, (n); ld.param.b64 %d1, [r];\n"
+        "st.param.b64 [n], 1000000; call (r), malloc, (n); ld.param.b64 %d2, [r];\n"
+        "st.param.b64 [n], %d1; call free, (n); st.param.b64 [n], %d2; call free, (n);\n"
+        "st.param.b64 [n], 2600000; call (r), malloc, (n); ld.param.b64 %d1, [r];\n"
+        "st.global.b64 [at], %d1; st.param.b64 [n], %d1; call free, (n); ret; }\n";
+    uint64_t at, found = 0;
+    size_t bytes = 0;
+    void *m, *f;
+    EXPECT(cuModuleLoadData(&m, text), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "k"), 0);
+    EXPECT(cuModuleGetGlobal_v2(&at, &bytes, m, "at"), 0);
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), 0);
+    EXPECT(cudaMemcpy(&found, (void *)(uintptr_t)at, sizeof found, COPY_D2H), 0);
+    EXPECT(found != 0, true);
+}
+
 static void heap_as_recorded(void)
 {
     static const char text[] =
@@ -1491,6 +1515,7 @@ void as_recorded(void)
     limits_of_nodes_and_arrays();
     sparse_tiles();
     events_and_hints();
+    heap_is_reused();
     heap_as_recorded();
     host_memory_as_recorded();
     modules_as_recorded();

@@ -72,6 +72,25 @@ static pl_heap_block *take_any_free_block(pl_heap *h, uint64_t cost, uint64_t al
     return NULL;
 }
 
+/* Gives free blocks at the end of the used space back to the unused space. */
+static void trim(pl_heap *h)
+{
+    while (h->n && !h->block[h->n - 1].used) {
+        const pl_heap_block *b = &h->block[h->n - 1];
+        uint32_t *at = &h->free_list[class_of(b->cost)];
+        while (*at && *at != h->n) at = &h->block[*at - 1].next;
+        if (!*at) return;
+        *at = b->next;
+        h->top = b->offset;
+        h->n--;
+    }
+}
+
+static uint64_t aligned_top(const pl_heap *h, uint64_t align)
+{
+    return ((h->base + h->top + align - 1) & ~(align - 1)) - h->base;
+}
+
 uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align)
 {
     if (size > UINT64_MAX - 15) size = 0; /* rounded up, it overflows (H100) */
@@ -79,10 +98,10 @@ uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align)
     uint64_t cost = (cost_of(size) + 15) & ~15ull;
     pl_heap_block *b = take_free_block(h, cost, align);
     if (!b) {
-        uint64_t start = ((h->base + h->top + align - 1) & ~(align - 1)) - h->base;
-        if (start + cost > h->size) {
-            b = take_any_free_block(h, cost, align);
-        } else {
+        if (aligned_top(h, align) + cost > h->size) b = take_any_free_block(h, cost, align);
+        if (!b && aligned_top(h, align) + cost > h->size) trim(h);
+        const uint64_t start = aligned_top(h, align);
+        if (!b && start + cost <= h->size) {
             if (h->n == h->cap) {
                 size_t cap = h->cap ? 2 * h->cap : 256;
                 pl_heap_block *p = realloc(h->block, cap * sizeof *p);
