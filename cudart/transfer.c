@@ -71,6 +71,15 @@ static bool is_in_heap(const cuda_side *s)
     return !s->array && cuda_in_heap(s->p);
 }
 
+/* True if a copy begins in registered memory and ends in memory that is not (H200). */
+static bool leaves_registered(const cuda_side *s, const cuda_copy *c)
+{
+    const uint64_t at = (uintptr_t)s->p, bytes = extent_of(s, c);
+    const cuda_alloc *a = s->array ? NULL : cuda_alloc_find(at);
+    return a && a->registered && bytes > a->size - (at - a->address) &&
+           !cuda_alloc_find(at + bytes - 1);
+}
+
 int cuda_check_copy(const cuda_copy *c)
 {
     bool to, from;
@@ -79,6 +88,7 @@ int cuda_check_copy(const cuda_copy *c)
     if ((!c->to.array && !c->to.p) || (!c->from.array && !c->from.p)) return CU_INVALID_VALUE;
     if (!is_accessible(&c->to, c, &to) || !is_accessible(&c->from, c, &from))
         return CU_INVALID_VALUE;
+    if (leaves_registered(&c->to, c) || leaves_registered(&c->from, c)) return CU_INVALID_VALUE;
     if (!c->to.array && is_read_only(c->to.p)) return CU_INVALID_VALUE;
     if (is_in_heap(&c->to) || is_in_heap(&c->from)) return CU_INVALID_VALUE;
     if ((c->kind == COPY_H2D || c->kind == COPY_D2D) && !to) return CU_INVALID_VALUE;

@@ -983,6 +983,10 @@ static void host_memory_as_recorded(void)
     EXPECT(cudaHostRegister(plain, 4096, READ_ONLY), 0);
     EXPECT(cudaHostGetFlags(&flags, plain), 0);
     EXPECT(flags, MAPPED);
+    EXPECT(cudaMalloc(&p, 64), 0); /* a copy must not leave registered memory */
+    EXPECT(cudaMemcpy(plain + 4080, p, 16, COPY_D2H), 0);
+    EXPECT(cudaMemcpy(plain + 4090, p, 16, COPY_D2H), CU_INVALID_VALUE);
+    EXPECT(cudaMemcpy(plain + 4096, p, 16, COPY_D2H), 0);
     EXPECT(cudaMallocManaged(&p, 4096, 1), 0);
     EXPECT(cudaMemAdvise(p, 4096, READ_MOSTLY, 1), 0);
     EXPECT(cudaMemAdvise(p, 4096, NOT_READ_MOSTLY, 0), CU_INVALID_VALUE); /* no location */
