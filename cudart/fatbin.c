@@ -133,6 +133,12 @@ static bool supports(unsigned capability, const entry *e)
     return e->arch <= capability;
 }
 
+/* True if hardware of this capability executes the machine code. */
+static bool executes(unsigned capability, const entry *e)
+{
+    return e->arch / 10 == capability / 10 && supports(capability, e);
+}
+
 /* Of two targets with one number, the one with more features is preferred. */
 static unsigned rank(const entry *e)
 {
@@ -140,21 +146,33 @@ static unsigned rank(const entry *e)
     return e->arch * 4 + features;
 }
 
-static void append_code(char code[128], const entry *e)
+static void append_code(char code[CUDA_FATBIN_CODE], const entry *e)
 {
     const size_t n = strlen(code);
-    snprintf(code + n, 128 - n, "%s%s%u%s", n ? ", " : "",
+    snprintf(code + n, CUDA_FATBIN_CODE - n, "%s%s%u%s", n ? ", " : "",
              e->kind == KIND_CODE ? "machine code for sm_" : "PTX for sm_", e->arch,
              e->flags & FLAG_EXACT    ? "a"
              : e->flags & FLAG_FAMILY ? "f"
                                       : "");
 }
 
-int cuda_fatbin_ptx(const void *container, unsigned capability, char **text, size_t *bytes,
-                    char code[128])
+/* PTX of a container. */
+typedef struct found_ptx {
+    entry e;
+    const uint8_t *payload; /* NULL: none */
+} found_ptx;
+
+static void find_ptx(found_ptx *f, const entry *e, const uint8_t *payload, bool better)
 {
-    const uint8_t *at = container, *end, *payload = NULL;
-    entry best = {0};
+    if (!f->payload || better) *f = (found_ptx){*e, payload};
+}
+
+int cuda_fatbin_ptx(const void *container, unsigned capability, char **text, size_t *bytes,
+                    char code[CUDA_FATBIN_CODE])
+{
+    const uint8_t *at = container, *end;
+    found_ptx best = {0}, newer = {0}; /* newer: the lowest target that the machine lacks */
+    bool has_code = false;
     uint16_t header;
     uint64_t size;
     *text = NULL;
@@ -170,15 +188,16 @@ int cuda_fatbin_ptx(const void *container, unsigned capability, char **text, siz
         if (e.header < sizeof e || e.header > (size_t)(end - at) ||
             e.padded > (size_t)(end - at) - e.header)
             return CU_INVALID_IMAGE;
-        if (e.kind == KIND_PTX && supports(capability, &e)) {
-            if (!payload || rank(&e) > rank(&best)) {
-                best = e;
-                payload = at + e.header;
-            }
-        } else if (e.kind == KIND_PTX || e.kind == KIND_CODE) {
-            append_code(code, &e);
-        }
+        const bool ptx = e.kind == KIND_PTX;
+        if (ptx && supports(capability, &e))
+            find_ptx(&best, &e, at + e.header, rank(&e) > rank(&best.e));
+        else if (ptx && !(e.flags & (FLAG_EXACT | FLAG_FAMILY)))
+            find_ptx(&newer, &e, at + e.header, rank(&e) < rank(&newer.e));
+        if (e.kind == KIND_CODE) has_code |= executes(capability, &e);
+        if (ptx || e.kind == KIND_CODE) append_code(code, &e);
         at += e.header + e.padded;
     }
-    return payload ? unpack(&best, payload, text, bytes) : CU_NO_IMAGE;
+    if (best.payload) code[0] = '\0';
+    if (!best.payload && has_code) best = newer;
+    return best.payload ? unpack(&best.e, best.payload, text, bytes) : CU_NO_IMAGE;
 }

@@ -145,7 +145,7 @@ static int add_text(cuda_link *l, char *text)
 
 static int add_data(cuda_link *l, int type, const void *data, size_t bytes)
 {
-    char code[128], *text = NULL;
+    char code[CUDA_FATBIN_CODE], *text = NULL;
     size_t n;
     if (type == INPUT_PTX) {
         char *ptx = strndup(data, bytes);

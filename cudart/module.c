@@ -214,6 +214,20 @@ static void report_no_image(const cuda_module *m, const char *code)
                 capability);
 }
 
+/* Kernels compiled for a newer target differ only in what they choose by __CUDA_ARCH__. */
+static void report_newer_target(const cuda_module *m, const char *text)
+{
+    static bool reported;
+    unsigned target = 0;
+    const char *at = strstr(text, ".target");
+    if (reported || !at || sscanf(at, ".target sm_%u", &target) != 1) return;
+    reported = true;
+    cuda_report(
+        "%s: its machine code for this GPU cannot be executed; the PTX for sm_%u is executed "
+        "instead (nvcc's option -gencode arch=compute_%u,code=compute_%u adds PTX for this GPU)",
+        m->name, target, cuda_capability(), cuda_capability());
+}
+
 /* Managed variables are host memory; sets the program's pointers to it. */
 static void set_managed_pointers(cuda_module *m)
 {
@@ -233,18 +247,19 @@ static void set_managed_pointers(cuda_module *m)
 static int collect_texts(cuda_module *m)
 {
     size_t n = 0, found = 0;
-    char code[128] = "";
+    char code[CUDA_FATBIN_CODE] = "";
     while (m->linked[n]) n++;
     m->text = calloc(n ? n : 1, sizeof *m->text);
     if (!m->text) return CU_MEMORY_ALLOCATION;
     for (size_t k = 0; k < n; k++) {
         size_t bytes;
-        char available[128];
+        char available[CUDA_FATBIN_CODE];
         const int error =
             cuda_fatbin_ptx(m->linked[k], cuda_capability(), &m->text[found], &bytes, available);
         if (error == CU_NO_IMAGE && *available && !*code) memcpy(code, available, sizeof code);
         if (error == CU_NO_IMAGE) continue;
         if (error) return error;
+        if (*available) report_newer_target(m, m->text[found]);
         found++;
     }
     m->ntexts = found;

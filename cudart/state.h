@@ -377,10 +377,13 @@ int cuda_error_number(const char *name);
 
 /* ---- fatbin.c ---- */
 
+enum { CUDA_FATBIN_CODE = 512 };
 /* Extracts the PTX of a container that best matches the machine, in NUL-terminated malloc memory.
- * CU_NO_IMAGE: none; code then receives the available machine code ("sm_90"), or is empty. */
+ * If all of it is for newer targets, but there is machine code that hardware executes, that is the
+ * PTX of the lowest target. CU_NO_IMAGE: none. `code` then receives what there is ("machine code
+ * for sm_90"), as it does with PTX for a newer target; else it is empty. */
 int cuda_fatbin_ptx(const void *container, unsigned capability, char **text, size_t *bytes,
-                    char code[128]);
+                    char code[CUDA_FATBIN_CODE]);
 bool cuda_is_fatbin(const void *data);
 
 /* ---- module.c ---- */

@@ -1,5 +1,6 @@
 /* app.c - a CUDA program: `app TEST` runs one of the tests below and prints "good". $APP_FATBIN
- * specifies how its PTX is packed: plain, lz4 or code (machine code only). */
+ * specifies how its PTX is packed: plain, lz4, code (machine code only) or newer (machine code, and
+ * PTX for newer targets). */
 #include "tests/cudart/app.h"
 #include <pthread.h>
 #include <signal.h>
@@ -177,7 +178,12 @@ static void fill(const char *how)
 {
     put_number(0xBA55ED50, 4), put_number(1, 2), put_number(16, 2), put_number(0, 8);
     put_entry(2, 90, 0, "\177ELF of a kind", 14, 0);
-    if (strcmp(how, "code") != 0) {
+    if (strcmp(how, "newer") == 0) {
+        put_entry(2, 80, 0, "\177ELF of a kind", 14, 0);
+        put_entry(1, 100, 0, "no PTX", 7, 0);
+        put_ptx(90, how);
+        put_entry(1, 89, 0x100000, "no PTX", 7, 0);
+    } else if (strcmp(how, "code") != 0) {
         put_entry(1, 75, 0, "no PTX", 7, 0);
         put_ptx(90, how);
         put_entry(1, 100, 0, "no PTX", 7, 0);
