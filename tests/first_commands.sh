@@ -57,6 +57,17 @@ says 2 "'program' is a program or object for the host, not PTX [E0017]" run prog
 says 2 'llc -march=nvptx64 -mcpu=sm_90 k.bc' run k.bc
 says 2 'ask it with `ptxloom query run.db summary`' run run.db
 says 2 'run it with `ptxloom run case.json`' as case.json
+printf '\n// notes\nhello world\nof text\n' >notes.ptx
+says 2 "error: 'notes.ptx' is text that begins with 'hello world', not PTX [E0017]" run notes.ptx
+says 2 'PTX begins with .version, .target and .address_size' check notes.ptx
+echo '{"ptx": "saxpy.ptx"}' >named.ptx
+says 2 "'named.ptx' is JSON, not PTX [E0017]" run named.ptx
+printf '\377\376.\0v\0' >wide.ptx
+says 2 "'wide.ptx' is text in UTF-16, not PTX [E0017]" run wide.ptx
+printf 'ab\001\002' >bytes.ptx
+says 2 "'bytes.ptx' is binary data, not PTX [E0017]" run bytes.ptx
+echo '.visible .entry k() { ret; }' >unversioned.ptx
+says 2 'E03' check unversioned.ptx
 cp saxpy.ptx saxpy.cu
 status 0 check saxpy.cu
 test_that "PTX files may have any name"

@@ -122,6 +122,19 @@ rm -f piped.plo named.plo sum.txt
 "$loom" report run.db -o - 2>err | head -c 15 >out
 [ ! -s err ] && grep -q '<!DOCTYPE html>' out
 test_that "report -o -: no message when the reader ends early"
+for elements in 128 2; do # the second launch has an invalid address
+    {
+        until [ -e left ]; do sleep 0.01; done
+        "$loom" run saxpy.ptx -g 2 -b 64 --arch toy u32:128 f32:2 'f32[128]=iota' "out:f32[$elements]" --trace left.db 2>err
+        echo $? >code
+    } | {
+        exec </dev/null
+        : >left
+    }
+    [ "$(cat code)" = 3 ] && ! grep -q 'cannot write' err && status 0 query left.db "SELECT count(*) FROM kernel"
+    test_that "the status is 3, and the trace complete, when the reader ends early ($elements elements)"
+    rm -f left left.db code
+done
 status 0 report run.db -o whole.html && head -c $(($(wc -c <run.db) - 5000)) run.db >cut.db
 status 2 query cut.db && grep -q "help: the file is damaged or incomplete: write it again with ptxloom run --trace" said
 test_that "a truncated trace is recognised"

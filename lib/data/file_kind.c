@@ -15,6 +15,11 @@ static const char from_binary[] =
     "source";
 static const char from_cubin[] = "it holds no PTX: make that of the source, with `nvcc -ptx "
                                  "-arch=sm_90 kernel.cu -o kernel.ptx`";
+static const char from_utf16[] = "write it as ASCII or UTF-8";
+static const char from_json[] = "a launch file has a name that ends in .json";
+static const char from_other[] =
+    "PTX begins with .version, .target and .address_size, as `nvcc -ptx -arch=sm_90 kernel.cu -o "
+    "kernel.ptx` writes it";
 static const char from_ir[] = "make PTX of it: `llc -march=nvptx64 -mcpu=sm_90 %s -o kernel.ptx`";
 
 /* Kinds by the first bytes. */
@@ -27,6 +32,8 @@ static const struct {
     {"\x50\xed\x55\xba", 4, "a fat binary of the CUDA compiler", from_binary},
     {"BC\xc0\xde", 4, "LLVM bitcode", from_ir},
     {"!<arch>\n", 8, "an archive of objects", from_binary},
+    {"\xff\xfe", 2, "text in UTF-16", from_utf16},
+    {"\xfe\xff", 2, "text in UTF-16", from_utf16},
     {"<!DOCTYPE html>", 15, "a page for a browser", NULL},
 };
 
@@ -44,7 +51,7 @@ static const struct {
     {".db", "a trace", "ask it with `ptxloom query %s summary`"},
 };
 
-enum { MACHINE_OFFSET = 18, NVIDIA = 190 };
+enum { MACHINE_OFFSET = 18, NVIDIA = 190, SHOWN = 40 };
 
 static bool ends_with(const char *s, const char *end)
 {
@@ -71,6 +78,42 @@ static pl_status reject(pl_gpu *gpu, const char *path, const char *what, const c
     return PL_INVALID;
 }
 
+/* The first character that is neither blank nor in a comment, or the end of the text. */
+static const char *first_text(const char *s)
+{
+    while (*s) {
+        s += strspn(s, " \t\r\n\f\v");
+        if (strncmp(s, "//", 2) == 0) {
+            s += strcspn(s, "\n");
+        } else if (strncmp(s, "/*", 2) == 0) {
+            const char *end = strstr(s + 2, "*/");
+            s = end ? end + 2 : s + strlen(s);
+        } else {
+            break;
+        }
+    }
+    return s;
+}
+
+/* A file without .version: PTX with an error if it begins with a directive, or has nothing but
+ * comments. */
+static pl_status check_beginning(pl_gpu *gpu, const char *path, const char *text, size_t n)
+{
+    const char *s = first_text(text);
+    if (*s == '.' || s == text + n) return PL_OK;
+    if (*s == '{') return reject(gpu, path, "JSON", from_json);
+    size_t length = strcspn(s, "\r\n");
+    bool binary = length == 0; /* a zero byte */
+    for (size_t k = 0; k < length; k++) binary |= (unsigned char)s[k] < ' ' && s[k] != '\t';
+    if (binary) return reject(gpu, path, "binary data", from_other);
+    const bool whole = length <= SHOWN;
+    if (!whole)
+        for (length = SHOWN; length && ((unsigned char)s[length] & 0xc0) == 0x80;) length--;
+    const char *what = pl_arena_printf(gpu->messages, "text that begins with '%.*s%s'", (int)length,
+                                       s, whole ? "" : "...");
+    return reject(gpu, path, what, from_other);
+}
+
 pl_status pl_file_is_program(pl_gpu *gpu, const char *path, const char *text, size_t n)
 {
     PL_GUARD(return pl_gpu_no_memory(gpu, "while loading a module"))
@@ -89,7 +132,8 @@ pl_status pl_file_is_program(pl_gpu *gpu, const char *path, const char *text, si
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (ends_with(path, names[k].ending))
             return reject(gpu, path, names[k].what, names[k].help);
-    return strstr(text, "__global__") ? reject(gpu, path, "CUDA source", from_source) : PL_OK;
+    return strstr(text, "__global__") ? reject(gpu, path, "CUDA source", from_source)
+                                      : check_beginning(gpu, path, text, n);
 }
 
 pl_status pl_file_is_ptx(pl_gpu *gpu, const char *path, const char *text, size_t n)
