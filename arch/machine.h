@@ -182,7 +182,7 @@ typedef struct pl_launch_config {
 /* Properties of the device as seen by programs, and times of activities outside kernels. */
 typedef struct pl_device_config {
     const char *name;
-    uint64_t memory;
+    uint64_t memory, context_memory;
     double memory_clock;
     uint32_t bus_width, copy_engines;
     double host_call, host_launch, host_copy, host_set, host_event, host_graph, host_graph_root,

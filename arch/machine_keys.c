@@ -620,6 +620,8 @@ static const pl_conf_key device_keys[] = {
     OPTIONAL(pl_device_config, name, "name", PL_CONF_TEXT, "", 0, 0,
              "name of the device, as reported to programs"),
     OPTIONAL(pl_device_config, memory, "memory", U64, "B", 0, 0, "global memory"),
+    OPTIONAL(pl_device_config, context_memory, "context_memory", U64, "B", 0, 0,
+             "global memory that a context takes, as cudaMemGetInfo reports it"),
     OPTIONAL(pl_device_config, memory_clock, "memory_clock", F64, "MHz", 0, 100000,
              "clock of the memory, as reported to programs"),
     OPTIONAL(pl_device_config, bus_width, "bus_width", U32, "", 0, 65536,

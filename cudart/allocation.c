@@ -319,12 +319,45 @@ bool cuda_alloc_shares_page(uint64_t address)
     return false;
 }
 
+static uint64_t context_bytes(void)
+{
+    static double bytes = -1;
+    if (bytes < 0) {
+        bytes = 0;
+        pl_gpu_value(cuda.device[0].gpu, "device.context_memory", "B", &bytes);
+    }
+    return (uint64_t)bytes;
+}
+
+/* The driver provides memory in units of 2 MiB, which smaller allocations share, and memory of
+ * pools in units of 32 MiB (H100). */
+uint64_t cuda_free_bytes(void)
+{
+    enum { UNIT = 2 << 20, POOL_UNIT = 32 << 20 };
+    uint64_t small = 0, pooled = 0, large = 0, counted = 0;
+    for (size_t k = 0; k < cuda.alloc.n; k++) {
+        const cuda_alloc *a = &cuda.alloc.at[k];
+        if (a->type != MEMORY_DEVICE || a->device != cuda_self.device || a->physical) continue;
+        counted += a->size;
+        if (a->pooled)
+            pooled += a->size;
+        else if (a->size < UNIT)
+            small += cuda_round_up(a->size, GRAIN);
+        else
+            large += cuda_round_up(a->size, UNIT);
+    }
+    const uint64_t physical = cuda_current_device()->used - counted,
+                   taken = context_bytes() + cuda_round_up(small, UNIT) +
+                           cuda_round_up(pooled, POOL_UNIT) + large + physical;
+    return taken < cuda_device_bytes() ? cuda_device_bytes() - taken : 0;
+}
+
 /* Allocates memory for an allocation that has its address. */
 static int allocate_bytes(cuda_alloc *a)
 {
     uint64_t *used = &cuda.device[a->device].used;
-    if (a->size > cuda_device_bytes() || *used > cuda_device_bytes() - a->size)
-        return CU_MEMORY_ALLOCATION;
+    const uint64_t all = cuda_device_bytes() - context_bytes();
+    if (a->size > all || *used > all - a->size) return CU_MEMORY_ALLOCATION;
     a->access = a->pooled ? 1u << a->device : access_mask(a->device);
     a->mapped = a->fixed ? a->size : bounded_size(a->size);
     if (a->mapped < BIG) {

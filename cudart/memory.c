@@ -137,7 +137,7 @@ int pl_cudaHostGetFlags(unsigned *flags, void *host)
 
 int pl_cudaMemGetInfo(size_t *unused, size_t *total)
 {
-    if (unused) *unused = cuda_device_bytes() - cuda_current_device()->used;
+    if (unused) *unused = cuda_free_bytes();
     if (total) *total = cuda_device_bytes();
     return CU_OK;
 }

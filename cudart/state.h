@@ -507,6 +507,8 @@ int cuda_release(uint64_t address, unsigned types);
 /* True if all of these bytes are managed memory. */
 bool cuda_is_managed(const void *p, size_t bytes);
 uint64_t cuda_device_bytes(void);
+/* Returns the free memory of the current device, as the driver reports it. */
+uint64_t cuda_free_bytes(void);
 
 /* ---- share.c: exported and imported allocations ---- */
 /* Finds the range of cuMemAddressReserve that contains an address. */
