@@ -242,8 +242,15 @@ static void set_managed_pointers(cuda_module *m)
     }
 }
 
-/* Collects the PTX of every container; those with none for this machine are skipped, as happens
- * with the toolkit's device library. */
+/* True for the toolkit's device library, libcudadevrt. It has PTX for the newest target only, which
+ * calls functions of the driver. ptxloom has functions in its place. */
+static bool is_device_library(const char *text)
+{
+    return strstr(text, "cnpGetLastError") != NULL;
+}
+
+/* Collects the PTX of every container; those with none for this machine are skipped, and so is the
+ * device library. */
 static int collect_texts(cuda_module *m)
 {
     size_t n = 0, found = 0;
@@ -259,6 +266,11 @@ static int collect_texts(cuda_module *m)
         if (error == CU_NO_IMAGE && *available && !*code) memcpy(code, available, sizeof code);
         if (error == CU_NO_IMAGE) continue;
         if (error) return error;
+        if (is_device_library(m->text[found])) {
+            free(m->text[found]);
+            m->text[found] = NULL;
+            continue;
+        }
         if (*available) report_newer_target(m, m->text[found]);
         found++;
     }

@@ -1,6 +1,6 @@
 /* app.c - a CUDA program: `app TEST` runs one of the tests below and prints "good". $APP_FATBIN
- * specifies how its PTX is packed: plain, lz4, code (machine code only) or newer (machine code, and
- * PTX for newer targets). */
+ * specifies how its PTX is packed: plain, lz4, code (machine code only), newer (machine code, and
+ * PTX for newer targets) or linked (nvcc -rdc=true, with a device library). */
 #include "tests/cudart/app.h"
 #include <pthread.h>
 #include <signal.h>
@@ -173,10 +173,40 @@ static void put_ptx(unsigned arch, const char *how)
         put_entry(1, arch, 0, text, n, 0);
 }
 
+static void begin_container(void)
+{
+    filled = 0;
+    put_number(0xBA55ED50, 4), put_number(1, 2), put_number(16, 2), put_number(0, 8);
+}
+
+static void end_container(void)
+{
+    const uint64_t size = filled - 16;
+    memcpy(container + 8, &size, sizeof size);
+}
+
+/* Like libcudadevrt: machine code, and PTX for the newest target that calls the driver. */
+static unsigned char library[1024];
+
+static void fill_library(void)
+{
+    static const char text[] =
+        ".version 9.0\n.target sm_121\n.address_size 64\n"
+        ".extern .func (.param .b32 r) cnpGetLastError;\n"
+        ".visible .func (.param .b32 r) cudaGetLastError()\n"
+        "{ .reg .b32 e; { .param .b32 v; call.uni (v), cnpGetLastError; ld.param.b32 e, [v]; }\n"
+        "  st.param.b32 [r], e; ret; }\n";
+    begin_container();
+    put_entry(2, 90, 0, "\177ELF of a kind", 14, 0);
+    put_entry(1, 121, 0, text, sizeof text, 0);
+    end_container();
+    memcpy(library, container, filled);
+}
+
 /* Machine code comes first; of the PTX, that for sm_90 is the best; that for sm_100 is too new. */
 static void fill(const char *how)
 {
-    put_number(0xBA55ED50, 4), put_number(1, 2), put_number(16, 2), put_number(0, 8);
+    begin_container();
     put_entry(2, 90, 0, "\177ELF of a kind", 14, 0);
     if (strcmp(how, "newer") == 0) {
         put_entry(2, 80, 0, "\177ELF of a kind", 14, 0);
@@ -188,8 +218,7 @@ static void fill(const char *how)
         put_ptx(90, how);
         put_entry(1, 100, 0, "no PTX", 7, 0);
     }
-    const uint64_t size = filled - 16;
-    memcpy(container + 8, &size, sizeof size);
+    end_container();
 }
 
 static cuda_fatbin_wrapper wrapper = {0x466243B1, 1, container, NULL};
@@ -209,6 +238,12 @@ static void kernel(const char *stub, const char *name)
 __attribute__((constructor)) static void register_all(void)
 {
     const char *how = getenv("APP_FATBIN");
+    static const void *const containers[] = {library, container, NULL};
+    if (how && strcmp(how, "linked") == 0) {
+        fill_library();
+        wrapper.version = 2;
+        wrapper.linked = containers;
+    }
     fill(how ? how : "plain");
     handle = __cudaRegisterFatBinary(&wrapper);
     kernel(stub_add, "add");

@@ -62,6 +62,7 @@ runs "errors" 5 good "kernel 'store' failed" app errors
 n=$((n + 1))
 [ "$(grep -c 'cudaGraphicsMapResources is not supported' err)" = 1 ] && echo "ok $n - an unsupported call is reported once" || echo "not ok $n - an unsupported call is reported once"
 runs "machine code and PTX for a newer target" 5 good "the PTX for sm_90 is executed instead" env APP_FATBIN=newer "$loom" exec --arch a100 "$build/tests/cudart/app" vectors
+runs "PTX of the device library for a newer target" 5 good "" env APP_FATBIN=linked "$loom" exec "$build/tests/cudart/app" vectors
 runs "PTX for a newer target without machine code" 5 good "code=compute_70" env APP_FATBIN=newer "$loom" exec --arch v100 "$build/tests/cudart/app" no_image
 runs "machine code only" 5 good "code=compute_90" env APP_FATBIN=code "$loom" exec "$build/tests/cudart/app" no_image
 runs "device memory is not accessible to the host" 139 "" "" sh -c '"$@" 2>/dev/null' - "$loom" exec "$build/tests/cudart/app" closed
