@@ -6,6 +6,7 @@
  * have written them. A page that is not has never been accessed. */
 #include "cudart/state.h"
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -159,6 +160,40 @@ void cuda_checked_misuse_at(const char *kind, const char *key, const char *what)
 void cuda_checked_misuse(const char *kind, const char *what)
 {
     cuda_checked_misuse_at(kind, NULL, what);
+}
+
+/* ---- calls with invalid addresses ---- */
+
+void cuda_checked_beyond(const void *p, uint64_t bytes, const char *verb)
+{
+    const uint64_t at = (uintptr_t)p;
+    const cuda_alloc *a = cuda_alloc_find(at);
+    char text[700];
+    if (a ? bytes <= a->address + a->size - at : !cuda_in_window(at)) return;
+    const int length = snprintf(text, sizeof text, "the call %s %" PRIu64 " byte%s ", verb, bytes,
+                                bytes == 1 ? "" : "s");
+    if (a)
+        snprintf(text + length, sizeof text - (size_t)length,
+                 "at byte %" PRIu64 " of %s, which has %" PRIu64 "; it fails", at - a->address,
+                 a->site ? a->site : "an allocation", a->size);
+    else
+        snprintf(text + length, sizeof text - (size_t)length,
+                 "at 0x%" PRIx64 ", which is in no allocation, or in a freed one; it fails", at);
+    cuda_checked_misuse("mem-bounds", text);
+}
+
+void cuda_checked_bad_free(const void *p)
+{
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    char text[700];
+    if (a)
+        snprintf(text, sizeof text, "the call frees byte %" PRIu64 " of %s; it fails",
+                 (uintptr_t)p - a->address, a->site ? a->site : "an allocation");
+    else
+        snprintf(text, sizeof text,
+                 "the call frees 0x%" PRIxPTR ", where no allocation begins; it fails",
+                 (uintptr_t)p);
+    cuda_checked_misuse("mem-freed", text);
 }
 
 static void read_by_host(uint64_t at, uint64_t bytes)

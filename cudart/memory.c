@@ -28,7 +28,10 @@ int pl_cudaFree(void *p)
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     if (a && a->physical) return CU_INVALID_VALUE; /* cuMemUnmap */
     const unsigned pooled_host = a && a->pooled ? 1u << MEMORY_HOST : 0;
-    return cuda_release((uintptr_t)p, 1u << MEMORY_DEVICE | 1u << MEMORY_MANAGED | pooled_host);
+    const int result =
+        cuda_release((uintptr_t)p, 1u << MEMORY_DEVICE | 1u << MEMORY_MANAGED | pooled_host);
+    if (result) cuda_checked_bad_free(p);
+    return result;
 }
 
 int pl_cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)

@@ -1000,6 +1000,9 @@ bool cuda_checked_report(bool failed);
 void cuda_checked_misuse(const char *kind, const char *what);
 /* The same; findings with the same key are merged. */
 void cuda_checked_misuse_at(const char *kind, const char *key, const char *what);
+/* A call was refused because of an address of device memory. */
+void cuda_checked_beyond(const void *p, uint64_t bytes, const char *verb);
+void cuda_checked_bad_free(const void *p);
 void cuda_checked_written(uint64_t address, uint64_t bytes);
 /* A kernel starts: updates which managed memory nobody has written. */
 void cuda_checked_launching(void);

@@ -80,13 +80,21 @@ static bool leaves_registered(const cuda_side *s, const cuda_copy *c)
            !cuda_alloc_find(at + bytes - 1);
 }
 
+/* The same; tells checkers if not. */
+static bool is_in_bounds(const cuda_side *s, const cuda_copy *c, const char *verb, bool *device)
+{
+    const bool accessible = is_accessible(s, c, device);
+    if (!accessible && !s->array) cuda_checked_beyond(s->p, extent_of(s, c), verb);
+    return accessible;
+}
+
 int cuda_check_copy(const cuda_copy *c)
 {
     bool to, from;
     if (c->kind < COPY_H2H || c->kind > COPY_DEFAULT) return CU_INVALID_DIRECTION;
     if (is_empty(c)) return CU_OK;
     if ((!c->to.array && !c->to.p) || (!c->from.array && !c->from.p)) return CU_INVALID_VALUE;
-    if (!is_accessible(&c->to, c, &to) || !is_accessible(&c->from, c, &from))
+    if (!is_in_bounds(&c->to, c, "writes", &to) || !is_in_bounds(&c->from, c, "reads", &from))
         return CU_INVALID_VALUE;
     if (leaves_registered(&c->to, c) || leaves_registered(&c->from, c)) return CU_INVALID_VALUE;
     if (!c->to.array && is_read_only(c->to.p)) return CU_INVALID_VALUE;
@@ -130,9 +138,10 @@ int cuda_check_set(const cuda_set *s)
 {
     if (!s->width || !s->height || !s->depth) return CU_OK;
     if (is_read_only(s->p)) return CU_INVALID_VALUE;
-    return s->p && (set_bytes(s) || cuda_graph_memory_covers((uintptr_t)s->p, set_extent(s)))
-               ? CU_OK
-               : CU_INVALID_VALUE;
+    if (s->p && (set_bytes(s) || cuda_graph_memory_covers((uintptr_t)s->p, set_extent(s))))
+        return CU_OK;
+    cuda_checked_beyond(s->p, set_extent(s), "writes");
+    return CU_INVALID_VALUE;
 }
 
 int cuda_set_now(const cuda_set *s)

@@ -167,7 +167,11 @@ pl_status pl_checked_misuse(pl_checked *p, const char *kind, const char *text, c
     char message[1200];
     if (k == PL_FK_COUNT || !(pl_check_tool_of(k) & p->findings->tools)) return PL_OK;
     snprintf(message, sizeof message, "%s: %s", kind, text);
-    return add_error(p, k, &(program_error){.key = where, .text = message}, NULL);
+    const char *help =
+        k == PL_FK_MEM_BOUNDS
+            ? "pass the size of the allocation, in bytes, and compare the result with cudaSuccess"
+            : NULL;
+    return add_error(p, k, &(program_error){.key = where, .text = message}, help);
 }
 
 pl_status pl_checks_watch(pl_checks *c, pl_checked_range *range, size_t n)

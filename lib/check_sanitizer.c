@@ -138,6 +138,18 @@ static const char *barrier_error(const pl_checks *c, pl_module *m, const pl_find
                            thread_line(c->arena, f->thread, f->block));
 }
 
+/* Returns the lines of a call with an invalid address. The text has its name after the kind. */
+static const char *refused_call(const pl_checks *c, const pl_finding *f)
+{
+    const char *colon = strchr(f->text, ':'), *name = colon ? colon + 2 : f->text;
+    const bool runtime = strncmp(name, "cuda", 4) == 0;
+    return pl_arena_printf(c->arena,
+                           "========= Program hit %s (error 1) due to \"invalid argument\" on CUDA "
+                           "API call to %.*s.\n",
+                           runtime ? "cudaErrorInvalidValue" : "CUDA_ERROR_INVALID_VALUE",
+                           (int)strcspn(name, ", "), name);
+}
+
 /* Returns the lines of errors outside kernels, and of leaked blocks of the device heap. */
 static const char *outside_kernels(const pl_checks *c, const pl_finding *f)
 {
@@ -154,6 +166,7 @@ static const char *outside_kernels(const pl_checks *c, const pl_finding *f)
                                "=========     Uninitialized access to 0x%" PRIx64
                                " on access by cudaMemcpy source\n",
                                f->start, grouped(c->arena, f->bytes), f->address);
+    if (strcmp(f->kind, "bounds") == 0 || strcmp(f->kind, "freed") == 0) return refused_call(c, f);
     return NULL;
 }
 

@@ -720,6 +720,7 @@ static const struct {
     {"undefined_left", undefined_left},
     {"undefined_alarm", undefined_alarm},
     {"undefined_copy", undefined_copy},
+    {"refused_calls", refused_calls},
     {"undefined_texels", undefined_texels},
     {"stream_early", stream_early},
     {"stream_late", stream_late},

@@ -150,6 +150,7 @@ void undefined_exits(void);
 void undefined_left(void);
 void undefined_alarm(void);
 void undefined_copy(void);
+void refused_calls(void);
 void undefined_texels(void);
 void stream_early(void);
 void stream_late(void);

@@ -136,6 +136,22 @@ void undefined_copy(void)
     EXPECT(cudaMemcpy(h, p + sizeof h, sizeof h, COPY_D2H), 0);
 }
 
+/* Calls with addresses or sizes that the allocation does not have. */
+void refused_calls(void)
+{
+    unsigned h[WORDS + 1] = {0};
+    const size_t bytes = is_fixed() ? 4 * WORDS : 4 * WORDS + 4;
+    const int result = is_fixed() ? 0 : 1;
+    char *p = allocated(4 * WORDS);
+    EXPECT(cudaMemset(p, 0, bytes), result);
+    EXPECT(cudaMemcpy(p, h, bytes, COPY_H2D), result);
+    if (is_fixed()) EXPECT(cudaMemcpy(h, p, bytes, COPY_D2H), 0);
+    if (!is_fixed()) EXPECT(cudaFree(p + 8), 1);
+    EXPECT(cudaFree(p), 0);
+    if (!is_fixed()) EXPECT(cudaFree(p), 1);
+    if (!is_fixed()) EXPECT(cudaMemcpy(h, p, 4, COPY_D2H), 1);
+}
+
 static void *streams[2];
 
 static void make_streams(void)
