@@ -45,6 +45,13 @@ static void block_ends(const pl_hooks *h, pl_cta *c)
     if (k->tools & PL_CHECK_RACE) pl_race_block_ends(k, c);
 }
 
+/* free happens before the malloc that returns the same block. */
+static void allocates(const pl_hooks *h, uint64_t address, uint64_t bytes)
+{
+    pl_check *k = (pl_check *)(uintptr_t)h;
+    pl_shadow_clear(&k->shadow, address - k->base, (bytes + 3) & ~UINT64_C(3));
+}
+
 static void async_starts(const pl_hooks *h, pl_warp *w, const pl_async_op *o)
 {
     const pl_check *k = (const pl_check *)(const void *)h;
@@ -72,6 +79,7 @@ pl_check *pl_check_open(unsigned tools, pl_undefined *undefined)
                           .multiplies = pl_check_product,
                           .texel = pl_check_texel,
                           .prints = pl_init_print,
+                          .allocates = allocates,
                           .skips = pl_init_skips,
                           .continues_without = pl_sync_divergent_barrier,
                           .excluded_by_mask = pl_sync_mask_mismatch,

@@ -152,6 +152,23 @@ pl_page *pl_shadow_page(pl_shadow *s, uint64_t address, bool fine)
     return *page;
 }
 
+void pl_shadow_clear(pl_shadow *s, uint64_t address, uint64_t bytes)
+{
+    const uint64_t end = address + bytes;
+    while (address < end) {
+        const uint64_t number = address / PL_PAGE, next = (number + 1) * PL_PAGE,
+                       leaf = (number >> shift(s)) - s->first;
+        const unsigned here = (unsigned)((end < next ? end : next) - address);
+        pl_page *p = leaf < s->leaves && s->leaf[leaf]
+                         ? s->leaf[leaf]->page[number & (leaf_pages(s) - 1)]
+                         : NULL;
+        unsigned n;
+        pl_cell *c = p ? pl_page_cells(p, address, here, &n) : NULL;
+        if (c) memset(c, 0, n * sizeof *c);
+        address = next;
+    }
+}
+
 void pl_shadow_each(const pl_shadow *s, void (*fn)(void *ctx, uint64_t address, pl_page *p),
                     void *ctx)
 {

@@ -93,6 +93,8 @@ typedef struct pl_shadow {
 /* Returns the page that contains the address, allocated on demand; fine: with cells for bytes.
  * NULL: no memory. */
 pl_page *pl_shadow_page(pl_shadow *s, uint64_t address, bool fine);
+/* Removes all accesses to [address, address + bytes), which are whole words. */
+void pl_shadow_clear(pl_shadow *s, uint64_t address, uint64_t bytes);
 /* Calls fn for each page. */
 void pl_shadow_each(const pl_shadow *s, void (*fn)(void *ctx, uint64_t address, pl_page *p),
                     void *ctx);

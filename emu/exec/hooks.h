@@ -39,6 +39,8 @@ typedef struct pl_hooks {
     /* A lane's printf is about to read an argument. */
     void (*prints)(const struct pl_hooks *h, pl_warp *w, unsigned lane, uint64_t address,
                    unsigned bytes);
+    /* A lane gets a block of the device heap. */
+    void (*allocates)(const struct pl_hooks *h, uint64_t address, uint64_t bytes);
     /* The guard of an instruction is false for all lanes of the split. */
     void (*skips)(const struct pl_hooks *h, pl_warp *w, const pl_insn *i);
     /* Lanes at `joins`, where they would have reconverged with others of their warp, continue

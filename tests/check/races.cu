@@ -1208,3 +1208,19 @@ template <bool SYNC> __device__ static void reread(int *n, int *out)
 }
 extern "C" __global__ void last_lane(int *n, int *out) { reread<false>(n, out); }
 extern "C" __global__ void last_lane_ok(int *n, int *out) { reread<true>(n, out); }
+
+// A block of the heap that one warp has freed is the other's next: free happens before malloc.
+template <bool OWN> __device__ static void use_block(int *out)
+{
+    __shared__ int *common;
+    if (threadIdx.x == 0) common = (int *)malloc(sizeof *common);
+    __syncthreads();
+    int *p = OWN ? (int *)malloc(sizeof *p) : common;
+    *p = threadIdx.x / 32;
+    out[threadIdx.x] = *p;
+    if (OWN) free(p);
+    __syncthreads();
+    if (threadIdx.x == 0) free(common);
+}
+extern "C" __global__ void block_shared(int *out) { use_block<false>(out); }
+extern "C" __global__ void block_shared_ok(int *out) { use_block<true>(out); }

@@ -133,7 +133,9 @@ static void record_site(const pl_call *k, uint64_t address, bool freed)
 static uint64_t heap_alloc(const pl_call *k, uint64_t size, uint64_t align)
 {
     const uint64_t p = pl_heap_alloc(&k->w->grid->system->heap, size, align);
+    const pl_hooks *h = k->w->grid->hooks;
     record_site(k, p, false);
+    if (p && h) h->allocates(h, p, size);
     return p;
 }
 
