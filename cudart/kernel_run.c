@@ -422,8 +422,10 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     cuda_suspended x = {.params = params, .f = f, .l = *l, .device = cuda_self.device};
     cuda_suspended *waiting = cuda_find_suspended(params);
     if (waiting) return continue_launch(s, waiting);
-    if (cuda.suspended && cuda.options.check)
-        return CUDA_BLOCKED; /* checkers observe one launch at a time */
+    if (cuda.suspended && cuda.options.check) { /* checkers observe one launch at a time */
+        cuda_note_unstarted(f);
+        return CUDA_BLOCKED;
+    }
     const int error = cuda_check_launch(f, l, &x.blocks);
     if (error) return error;
     pl_module *m = cuda_loaded(f->module);

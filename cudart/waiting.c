@@ -1,6 +1,7 @@
 /* waiting.c - the list of kernels that wait for memory to change. */
 #include "cudart/waiting.h"
 #include <stdlib.h>
+#include <string.h>
 
 bool cuda_waits_patiently;
 
@@ -64,6 +65,24 @@ void cuda_drop_all_suspended(void)
     while (cuda.suspended) drop(cuda.suspended);
 }
 
+static char *unstarted; /* name of the latest kernel that did not begin; owned, NULL: none */
+
+void cuda_note_unstarted(cuda_function *f)
+{
+    free(unstarted);
+    unstarted = strdup(cuda_shown_name(f));
+}
+
+static void report_unstarted(void)
+{
+    if (!unstarted) return;
+    cuda_report("kernel '%s' has not begun: with --check, a kernel begins when the one before has "
+                "ended. If the kernel above waits for it, run the program without --check",
+                unstarted);
+    free(unstarted);
+    unstarted = NULL;
+}
+
 bool cuda_report_suspended(void)
 {
     const bool any = cuda.suspended != NULL;
@@ -75,6 +94,7 @@ bool cuda_report_suspended(void)
         drop(w);
         cuda_flush();
         cuda_print_messages();
+        report_unstarted();
     }
     return any;
 }

@@ -81,6 +81,7 @@ runs "another machine" 5 "NVIDIA A100-SXM4-80GB, 8.0, 108 SMs, 85899345920 bytes
 good" "" with "--arch a100" device
 runs "the clock of the application" 5 good "" with "--arch toy" clock
 runs "a written value ends the wait of a stream" 5 good "" with "--arch toy" values_on_the_clock
+runs "a hang names the kernel that checkers hold back" 0 "cudaDeviceSynchronize() is 702, not 0" "kernel 'store' has not begun: with --check" sh -c '"$1" exec --check race "$2" kernel_waits_on_device | sed "s/.*: //"' - "$loom" "$build/tests/cudart/app"
 for t in kernel_waits kernel_waits_on_device kernel_waits_in_graph kernel_runs_for_long; do runs "$t, timing mode" 5 good "" with "--mode timing" $t; done
 for t in kernel_waits kernel_waits_in_graph; do runs "$t, one host thread" 5 good "" with "--threads 1" $t; done
 for t in kernel_waits_in_graph kernel_waits_for_thread; do runs "$t under checkers" 5 good "" with "--check mem,init,sync" $t; done
