@@ -104,7 +104,8 @@ static pl_status check_beginning(pl_gpu *gpu, const char *path, const char *text
     if (*s == '{') return reject(gpu, path, "JSON", from_json);
     size_t length = strcspn(s, "\r\n");
     bool binary = length == 0; /* a zero byte */
-    for (size_t k = 0; k < length; k++) binary |= (unsigned char)s[k] < ' ' && s[k] != '\t';
+    for (size_t k = 0; k < length; k++)
+        binary |= ((unsigned char)s[k] < ' ' && s[k] != '\t') || s[k] == 127;
     if (binary) return reject(gpu, path, "binary data", from_other);
     const bool whole = length <= SHOWN;
     if (!whole)
@@ -120,7 +121,8 @@ pl_status pl_file_is_program(pl_gpu *gpu, const char *path, const char *text, si
     for (size_t k = 0; k < sizeof contents / sizeof *contents; k++)
         if (n >= contents[k].n && memcmp(text, contents[k].begins, contents[k].n) == 0)
             return reject(gpu, path, contents[k].what, contents[k].help);
-    if (n > MACHINE_OFFSET + 1 && memcmp(text, "\177ELF", 4) == 0) {
+    if (n >= 4 && memcmp(text, "\177ELF", 4) == 0) {
+        if (n <= MACHINE_OFFSET + 1) return PL_OK; /* a truncated object */
         const unsigned machine = (unsigned char)text[MACHINE_OFFSET] |
                                  (unsigned)(unsigned char)text[MACHINE_OFFSET + 1] << 8;
         if (machine == NVIDIA)
