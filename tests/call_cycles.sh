@@ -2,7 +2,8 @@
 # call_cycles.sh - no cyclic dependence spans more than three source files: the strongly connected components of the build's object files.
 #
 # An object depends on another if it references one of its symbols. Objects compiled from one source with several sets of flags count as
-# one. Skipped without nm, or if the objects have no symbols (link-time optimisation).
+# one. Their symbols end in the name of the set, so that none is defined twice. Skipped without nm, or if the objects have no symbols
+# (link-time optimisation).
 command -v nm >/dev/null 2>&1 || { echo "1..0 # SKIP no nm"; exit 0; }
 most=3
 for folder in arch base check cli compiler cudart emu isa lib litmus memmodel ptx traces; do
@@ -45,6 +46,10 @@ xargs nm -A <circles.tmp 2>/dev/null | awk -v most=$most '
     }
     {
         file = file_of($1)
+        if ($1 ~ /libpl_exec_base_a-/ && $(NF - 1) ~ /^[TDBR]$/ && $NF !~ /_base$/) {
+            print "# " $NF " of " file " has no suffix"
+            unsuffixed++
+        }
         files[file] = 1
         if ($(NF - 1) ~ /^[TDBRV]$/) owner[$NF] = file
         else if ($(NF - 1) == "U") { named[++nnamed] = $NF; by[nnamed] = file }
@@ -60,7 +65,8 @@ xargs nm -A <circles.tmp 2>/dev/null | awk -v most=$most '
         for (file in files) nfiles++
         if (edges < 100) { print "1..0 # SKIP the objects of the build have no symbols"; exit }
         for (file in files) if (!(file in number)) visit(file)
-        print "1..1"
+        print "1..2"
         print (bad ? "not ok" : "ok") " 1 - " nfiles " files, " edges " edges, " components + 0 " cycles of at most " largest " files"
+        print (unsuffixed ? "not ok" : "ok") " 2 - symbols of files compiled for several instruction sets differ"
     }'
 rm -f circles.tmp
