@@ -426,6 +426,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
         cuda_note_unstarted(f);
         return CUDA_BLOCKED;
     }
+    cuda_note_unstarted(NULL);
     const int error = cuda_check_launch(f, l, &x.blocks);
     if (error) return error;
     pl_module *m = cuda_loaded(f->module);

@@ -80,7 +80,7 @@ static bool leaves_registered(const cuda_side *s, const cuda_copy *c)
            !cuda_alloc_find(at + bytes - 1);
 }
 
-/* The same; tells checkers if not. */
+/* is_accessible that reports bytes that do not exist to the checkers. */
 static bool is_in_bounds(const cuda_side *s, const cuda_copy *c, const char *verb, bool *device)
 {
     const bool accessible = is_accessible(s, c, device);

@@ -70,7 +70,7 @@ static char *unstarted; /* name of the latest kernel that did not begin; owned, 
 void cuda_note_unstarted(cuda_function *f)
 {
     free(unstarted);
-    unstarted = strdup(cuda_shown_name(f));
+    unstarted = f ? strdup(cuda_shown_name(f)) : NULL;
 }
 
 static void report_unstarted(void)

@@ -31,8 +31,7 @@ bool cuda_add_suspended(cuda_suspended *x);
 /* Returns the kernel with these parameters, or NULL. */
 cuda_suspended *cuda_find_suspended(const void *params);
 /* Notes a kernel that does not begin because checkers observe another one, for the report of a
- * hang.
- */
+ * hang; NULL: one begins. */
 void cuda_note_unstarted(cuda_function *f);
 /* Removes it without freeing what it points to. */
 void cuda_remove_suspended(cuda_suspended *x);

@@ -62,15 +62,24 @@ static bool is_chosen(const char *name)
     return false;
 }
 
+enum { MAX_PATH = 512 };
+
+/* Opens the file for a kernel in a folder; path receives its name. */
+static FILE *open_kernel(char path[MAX_PATH], const char *folder)
+{
+    snprintf(path, MAX_PATH, "%s/k.ptx", folder);
+    FILE *f = fopen(path, "w");
+    if (!f) exit(EXIT_FAILURE);
+    return f;
+}
+
 /* Runs a launch with one thread and with four: both must end with status 1 and the same message. */
 static void same_words(const char *what, const char *folder, const char *mode, const char *body)
 {
-    char path[512];
+    char path[MAX_PATH];
     static const char *const threads[] = {"1", "4"};
     run_result r[2];
-    snprintf(path, sizeof path, "%s/k.ptx", folder);
-    FILE *f = fopen(path, "w");
-    if (!f) exit(EXIT_FAILURE);
+    FILE *f = open_kernel(path, folder);
     fprintf(f,
             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .pred "
             "%%p;\n.reg .b32 %%r<4>;\n.reg .b64 %%a;\nmov.u32 %%r3, 100;\n$again:\n"
@@ -108,10 +117,8 @@ static void failures(const char *mode)
 static void waiting_blocks(const char *what, const char *folder, int first, int work)
 {
     static const char *const threads[] = {"1", "2", "4"};
-    char path[512];
-    snprintf(path, sizeof path, "%s/k.ptx", folder);
-    FILE *f = fopen(path, "w");
-    if (!f) exit(EXIT_FAILURE);
+    char path[MAX_PATH];
+    FILE *f = open_kernel(path, folder);
     fprintf(f,
             ".version 8.0\n.target sm_90\n.address_size 64\n.global .u32 arrived;\n"
             ".global .u32 seen[512];\n.visible .entry k()\n{\n.reg .pred %%p, %%q;\n"
