@@ -1,7 +1,7 @@
 # base: arenas, maps, diagnostics, the parser of machine files. Depends on the C library only.
 # To add a file: append it here. To add a unit test: write tests/unit/test_NAME.c and append it to unit_tests.
 libptxloom_a_SOURCES += \
-	base/arena.c base/arena.h base/guard.c base/guard.h base/stop_flag.h base/poison.h \
+	base/arena.c base/arena.h base/array.c base/array.h base/guard.c base/guard.h base/stop_flag.h base/poison.h \
 	base/clock.c base/clock.h \
 	base/conf.c base/conf.h \
 	base/diag.c base/diag.def base/diag.h \

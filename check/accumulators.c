@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "check/internal.h"
 
 /* Data of a program: entries of the lists, and the events that its instructions cause for them. */
@@ -24,7 +25,7 @@ struct check_products_of_program {
     uint32_t n;
     uint32_t *at; /* by hazard: pc that represents the access */
     event *event; /* by pc */
-    uint32_t events, cap;
+    size_t events, cap;
     pl_exec_fn *inner[]; /* by pc; NULL: not bound */
 };
 
@@ -125,9 +126,9 @@ static void on_product(pl_warp *w, check_products *p, uint32_t hazard)
 static void handle_events(pl_warp *w, check_products *p, uint32_t pc, bool after)
 {
     const check_products_of_program *a = check_of(w)->accumulators;
-    uint32_t from = 0, to = a->events;
+    size_t from = 0, to = a->events;
     while (from < to) {
-        const uint32_t middle = (from + to) / 2;
+        const size_t middle = (from + to) / 2;
         if (a->event[middle].pc < pc)
             from = middle + 1;
         else
@@ -188,13 +189,7 @@ static bool is_at_position(const pl_program *p, uint32_t pc, const pl_prog_line 
 
 static void add_event(check_products_of_program *a, uint32_t pc, uint32_t hazard, unsigned what)
 {
-    if (a->events == a->cap) {
-        const uint32_t cap = a->cap ? 2 * a->cap : 16;
-        event *e = realloc(a->event, cap * sizeof *e);
-        if (!e) return;
-        a->event = e;
-        a->cap = cap;
-    }
+    if (a->events == a->cap && !pl_array_grow(&a->event, &a->cap, sizeof *a->event)) return;
     a->event[a->events++] = (event){.pc = pc, .hazard = hazard, .what = what};
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "check/internal.h"
 #include "emu/exec/runtime/syscall.h"
 
@@ -14,32 +15,27 @@ uint32_t pl_device_launch_add(pl_check *k, const pl_warp *w, uint64_t stream, pl
 {
     enum { PER_THREAD = 2 }; /* cudaStreamPerThread; 0 and cudaStreamLegacy (1) are the block's */
     struct device_launches *f = &k->launches;
-    if (f->n == f->cap) {
-        const uint32_t cap = f->cap ? 2 * f->cap : 16;
-        device_launch *grown = realloc(f->at, cap * sizeof *grown);
-        k->no_memory |= !grown;
-        if (!grown) {
-            pl_knowledge_drop(known);
-            return 0;
-        }
-        f->at = grown;
-        f->cap = cap;
+    if (f->n == f->cap && !pl_array_grow(&f->at, &f->cap, sizeof *f->at)) {
+        k->no_memory = true;
+        pl_knowledge_drop(known);
+        return 0;
     }
     f->at[f->n] = (device_launch){.known = known,
                                   .stream = stream <= PER_THREAD ? 0 : stream,
                                   .parent = w->grid->first_block,
                                   .block = block_of(w->cta)->number};
-    return ++f->n;
+    return (uint32_t)++f->n;
 }
 
 static void add_completed(pl_check *k, uint64_t from, uint64_t to)
 {
     struct device_launches *f = &k->launches;
-    struct block_range *grown = realloc(f->completed, (f->ncompleted + 1) * sizeof *grown);
-    k->no_memory |= !grown;
-    if (!grown) return;
-    f->completed = grown;
-    f->completed[f->ncompleted++] = (struct block_range){from, to};
+    if (f->completed.n == f->completed.cap &&
+        !pl_array_grow(&f->completed.at, &f->completed.cap, sizeof *f->completed.at)) {
+        k->no_memory = true;
+        return;
+    }
+    f->completed.at[f->completed.n++] = (struct block_range){from, to};
 }
 
 static bool same_stream(const device_launch *a, const device_launch *b)
@@ -52,7 +48,7 @@ static bool same_stream(const device_launch *a, const device_launch *b)
 static uint64_t end_of(const pl_check *k, const device_launch *x, uint64_t now)
 {
     uint64_t end = now;
-    for (uint32_t n = 0; n < k->launches.n; n++) {
+    for (size_t n = 0; n < k->launches.n; n++) {
         const device_launch *y = &k->launches.at[n];
         if (y->has_run && y->parent == x->parent && y->first > x->first && y->first < end)
             end = y->first;
@@ -64,12 +60,12 @@ void pl_device_launch_begins(pl_check *k, const pl_grid *g)
 {
     struct device_launches *f = &k->launches;
     device_launch *x = g->ticket && g->ticket <= f->n ? &f->at[g->ticket - 1] : NULL;
-    f->ncompleted = 0;
+    f->completed.n = 0;
     f->known = x ? x->known : NULL;
     if (!x) return;
     x->first = g->first_block;
     if (x->stream == PL_TAIL_LAUNCH) add_completed(k, x->parent, x->first);
-    for (uint32_t n = 0; n < f->n; n++) {
+    for (size_t n = 0; n < f->n; n++) {
         const device_launch *y = &f->at[n];
         if (y->has_run && same_stream(x, y)) add_completed(k, y->first, end_of(k, y, x->first));
     }
@@ -78,42 +74,43 @@ void pl_device_launch_begins(pl_check *k, const pl_grid *g)
 
 bool pl_device_launch_completed(const pl_check *k, uint32_t block)
 {
-    for (uint32_t n = 0; n < k->launches.ncompleted; n++)
-        if (block >= k->launches.completed[n].from && block < k->launches.completed[n].to)
-            return true;
+    for (size_t n = 0; n < k->launches.completed.n; n++) {
+        const struct block_range *r = &k->launches.completed.at[n];
+        if (block >= r->from && block < r->to) return true;
+    }
     return false;
 }
 
 void pl_device_launches_end(pl_check *k)
 {
     struct device_launches *f = &k->launches;
-    for (uint32_t n = 0; n < f->n; n++) pl_knowledge_drop(f->at[n].known);
+    for (size_t n = 0; n < f->n; n++) pl_knowledge_drop(f->at[n].known);
     free(f->at);
-    free(f->completed);
-    for (uint32_t n = 0; n < f->ngrids; n++) free(f->grid[n]);
-    free(f->grid);
+    free(f->completed.at);
+    for (size_t n = 0; n < f->grids.n; n++) free(f->grids.at[n]);
+    free(f->grids.at);
     *f = (struct device_launches){0};
 }
 
 void pl_device_launch_keep(pl_check *k, const pl_grid *g)
 {
     struct device_launches *f = &k->launches;
-    pl_grid *copy = malloc(sizeof *copy),
-            **grown = realloc(f->grid, (f->ngrids + 1) * sizeof *grown);
-    if (grown) f->grid = grown;
-    k->no_memory |= !copy || !grown;
-    if (!copy || !grown) {
+    pl_grid *copy = malloc(sizeof *copy);
+    const bool room = f->grids.n < f->grids.cap ||
+                      pl_array_grow(&f->grids.at, &f->grids.cap, sizeof *f->grids.at);
+    if (!copy || !room) {
+        k->no_memory = true;
         free(copy);
         return;
     }
     *copy = *g;
-    f->grid[f->ngrids++] = copy;
+    f->grids.at[f->grids.n++] = copy;
 }
 
 const pl_grid *pl_device_launch_grid(const pl_check *k, uint32_t block)
 {
     const pl_grid *found = NULL;
-    for (uint32_t n = 0; n < k->launches.ngrids; n++)
-        if (block >= k->launches.grid[n]->first_block) found = k->launches.grid[n];
+    for (size_t n = 0; n < k->launches.grids.n; n++)
+        if (block >= k->launches.grids.at[n]->first_block) found = k->launches.grids.at[n];
     return found;
 }

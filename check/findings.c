@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "check/internal.h"
 
 /* An unordered read and write are one finding, whichever came first; a read that observed the write
@@ -36,13 +37,9 @@ pl_check_finding *pl_finding_of(pl_check *k, pl_finding_kind kind, uint32_t pc, 
         }
         return f;
     }
-    if (k->findings.n == k->findings.cap) {
-        const size_t cap = k->findings.cap ? 2 * k->findings.cap : 16;
-        pl_check_finding *p = realloc(k->findings.at, cap * sizeof *p);
-        if (!p) return NULL;
-        k->findings.at = p;
-        k->findings.cap = cap;
-    }
+    if (k->findings.n == k->findings.cap &&
+        !pl_array_grow(&k->findings.at, &k->findings.cap, sizeof *k->findings.at))
+        return NULL;
     *fresh = true;
     k->findings.at[k->findings.n] =
         (pl_check_finding){.kind = kind, .by.pc = pc, .other.pc = other, .seed = k->seed};

@@ -1,6 +1,7 @@
 /* init.c - the init checker over a launch: the initial state at its start, and outputs that depend
  * on uninitialised memory at its end. */
 #include "check/init.h"
+#include "base/array.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,15 +22,9 @@ static void collect(collector *c, uint32_t *row, unsigned rows, unsigned use)
 {
     pl_init_tables *t = &c->k->init;
     if (row == &c->i->guard) return;
-    if (t->uses == t->capuses) {
-        const uint32_t cap = t->capuses ? 2 * t->capuses : 256;
-        pl_init_use *u = realloc(t->use, cap * sizeof *u);
-        if (!u) {
-            c->failed = true;
-            return;
-        }
-        t->use = u;
-        t->capuses = cap;
+    if (t->uses == t->capuses && !pl_array_grow(&t->use, &t->capuses, sizeof *t->use)) {
+        c->failed = true;
+        return;
     }
     t->use[t->uses++] =
         (pl_init_use){.row = *row, .rows = (uint8_t)rows, .pred = (use & PL_USE_PRED) != 0};
@@ -67,7 +62,7 @@ bool pl_initcheck_begin(pl_check *k)
         pl_insn copy = *i; /* its plan exists only during assembly */
         copy.plan = 0;
         collector c = {.k = k, .i = &copy};
-        x->first = t->uses;
+        x->first = (uint32_t)t->uses;
         PL_FOR_EACH_READ(p, &copy, o) collect(&c, o.row, o.rows, o.use);
         x->reads = (uint8_t)c.n;
         c.n = 0;

@@ -45,7 +45,7 @@ typedef struct pl_init_insn {
 typedef struct pl_init_tables {
     pl_init_insn *insn; /* by pc */
     pl_init_use *use;
-    uint32_t uses, capuses;
+    size_t uses, capuses;
     struct pl_fetched {
         uint32_t lanes; /* lanes that have read undefined texels, */
         uint32_t origin[PL_LANES];

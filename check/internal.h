@@ -140,14 +140,18 @@ struct pl_check {
     bool launched_early;      /* one of them before griddepcontrol.wait */
     struct device_launches {
         device_launch *at; /* by ticket - 1: of a launch by the host, and of all below it */
-        uint32_t n, cap;
+        size_t n, cap;
         pl_knowledge *known; /* with which the threads of the current grid begin; not owned */
-        struct block_range {
-            uint64_t from, to;
-        } * completed; /* blocks that have ended before the current grid begins */
-        uint32_t ncompleted;
-        pl_grid **grid; /* copies of the grids that have run, by their first blocks */
-        uint32_t ngrids;
+        struct {
+            struct block_range {
+                uint64_t from, to;
+            } * at;
+            size_t n, cap;
+        } completed; /* blocks that have ended before the current grid begins */
+        struct {
+            pl_grid **at;
+            size_t n, cap;
+        } grids;      /* copies of the grids that have run, by their first blocks */
         bool retains; /* the state of global memory is retained for the grids below */
     } launches;
     pl_undefined own_undefined, *undefined;  /* own, or that of a program */

@@ -2,6 +2,7 @@
  * them with those of concurrent operations. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "check/internal.h"
 
 enum { MAX_PRECISE = 1 << 16 }; /* ranges beyond this number merge different instructions */
@@ -12,14 +13,9 @@ void pl_check_record_accesses(pl_check *k, bool dependent)
     k->early.requested = dependent;
 }
 
-static bool enlarge(struct accessed_ranges *r)
+static bool grow(struct accessed_ranges *r)
 {
-    const size_t cap = r->cap ? 2 * r->cap : 64;
-    pl_accessed_range *grown = realloc(r->at, cap * sizeof *grown);
-    if (!grown) return false;
-    r->at = grown;
-    r->cap = cap;
-    return true;
+    return pl_array_grow(&r->at, &r->cap, sizeof *r->at);
 }
 
 static void add_range(struct accessed_ranges *r, uint64_t address, uint64_t bytes, unsigned kinds,
@@ -31,7 +27,7 @@ static void add_range(struct accessed_ranges *r, uint64_t address, uint64_t byte
         last->bytes += bytes;
         return;
     }
-    if (r->n == r->cap && !enlarge(r)) return;
+    if (r->n == r->cap && !grow(r)) return;
     r->at[r->n++] =
         (pl_accessed_range){.address = address, .bytes = bytes, .kinds = kinds, .pc = pc};
 }
@@ -66,7 +62,7 @@ void pl_accessed_early(pl_check *k, const pl_context *x, uint64_t address, unsig
     struct accessed_ranges *r = &k->early;
     if (r->n == r->cap && r->n >= MAX_PRECISE) {
         sort_ranges(r);
-        if (r->n > r->cap / 2 && !enlarge(r)) return;
+        if (r->n > r->cap / 2 && !grow(r)) return;
     }
     add_range(r, k->base + address, bytes,
               (x->flags & PL_ACCESS_WRITES ? PL_ACCESSED_WRITTEN : PL_ACCESSED_READ) |

@@ -110,14 +110,11 @@ uint64_t cuda_reserve_addresses(uint64_t bytes)
 
 void cuda_return_addresses(uint64_t address, uint64_t bytes)
 {
-    if (cuda.nfree_ranges == cuda.cap_free_ranges) {
-        const size_t cap = cuda.cap_free_ranges ? 2 * cuda.cap_free_ranges : 32;
-        cuda_free_range *grown = realloc(cuda.free_range, cap * sizeof *grown);
-        if (!grown) return; /* they are not reused */
-        cuda.free_range = grown;
-        cuda.cap_free_ranges = cap;
-    }
-    cuda.free_range[cuda.nfree_ranges++] = (cuda_free_range){address, cuda_round_up(bytes, GRAIN)};
+    cuda_free_range *at =
+        cuda_array_room(cuda.free_range, cuda.nfree_ranges, &cuda.cap_free_ranges, sizeof *at);
+    if (!at) return; /* they are not reused */
+    cuda.free_range = at;
+    at[cuda.nfree_ranges++] = (cuda_free_range){address, cuda_round_up(bytes, GRAIN)};
 }
 
 void cuda_claim_addresses(uint64_t address, uint64_t bytes)

@@ -18,14 +18,10 @@ void cuda_named_array(const cuda_array *a)
     const pl_gpu *gpu = cuda.device[a->device].gpu;
     char *site = cuda.options.check ? cuda_made_by("array") : NULL;
     for (uint32_t k = 0; site && pl_array_address(gpu, a->handle, k); k++) {
-        if (narrays == cap) {
-            const size_t new_cap = cap ? 2 * cap : 16;
-            struct named_array *grown = realloc(arrays, new_cap * sizeof *grown);
-            if (!grown && !k) free(site);
-            if (!grown) return;
-            arrays = grown;
-            cap = new_cap;
-        }
+        struct named_array *at = cuda_array_room(arrays, narrays, &cap, sizeof *at);
+        if (!at && !k) free(site);
+        if (!at) return;
+        arrays = at;
         arrays[narrays++] = (struct named_array){.address = pl_array_address(gpu, a->handle, k),
                                                  .bytes = pl_array_bytes(gpu, a->handle, k),
                                                  .handle = a->handle,

@@ -22,15 +22,16 @@ typedef struct use {
 
 struct cuda_ordered {
     use allocation;
-    use *last;
-    uint32_t n;
+    use *last; /* of each stream; owned */
+    size_t n, cap;
 };
 
 static bool enabled; /* from the first such allocation or stream on */
 static struct cuda_vector_clock *host_vector_clock;
 static uint32_t slots, last_time;
 static struct {
-    uint32_t *at, n, cap;
+    uint32_t *at;
+    size_t n, cap;
 } free_slots; /* released slots; their times continue */
 
 /* ---- knowledge ---- */
@@ -143,14 +144,11 @@ void cuda_order_release(cuda_stream *s)
 {
     free(s->clock);
     s->clock = NULL;
-    if (s->slot && free_slots.n == free_slots.cap) {
-        const uint32_t cap = free_slots.cap ? 2 * free_slots.cap : 64;
-        uint32_t *grown = realloc(free_slots.at, cap * sizeof *grown);
-        if (!grown) return;
-        free_slots.at = grown;
-        free_slots.cap = cap;
-    }
-    if (s->slot) free_slots.at[free_slots.n++] = s->slot;
+    if (!s->slot) return;
+    uint32_t *at = cuda_array_room(free_slots.at, free_slots.n, &free_slots.cap, sizeof *at);
+    if (!at) return;
+    free_slots.at = at;
+    at[free_slots.n++] = s->slot;
     s->slot = 0;
 }
 
@@ -225,12 +223,12 @@ static void format_unordered(const cuda_alloc *a, const cuda_stream *s, char *te
 
 static void record_use(struct cuda_ordered *o, const cuda_stream *s, const char *what)
 {
-    uint32_t k = 0;
+    size_t k = 0;
     while (k < o->n && o->last[k].at.slot != s->slot) k++;
     if (k == o->n) {
-        use *grown = realloc(o->last, (o->n + 1) * sizeof *grown);
-        if (!grown) return;
-        o->last = grown;
+        use *at = cuda_array_room(o->last, o->n, &o->cap, sizeof *at);
+        if (!at) return;
+        o->last = at;
         o->n++;
     }
     o->last[k] = make_use(s, what);

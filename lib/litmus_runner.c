@@ -6,6 +6,7 @@
  * launch runs many instances of the test in parallel, each with its own blocks and variables, as is
  * usual for such tests on hardware. */
 #include "lib/internal.h"
+#include "base/array.h"
 #include "litmus/litmus.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -290,13 +291,8 @@ static pl_status count(pl_litmus *l, const pl_litmus_outcome *o, int weak)
 {
     size_t k = 0;
     while (k < l->counts && !same_outcome(&l->test, &l->count[k].outcome, o)) k++;
-    if (k == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 16;
-        struct count *p = realloc(l->count, cap * sizeof *p);
-        if (!p) return pl_gpu_no_memory(l->gpu, "while running a litmus test");
-        l->count = p;
-        l->cap = cap;
-    }
+    if (k == l->cap && !pl_array_grow(&l->count, &l->cap, sizeof *l->count))
+        return pl_gpu_no_memory(l->gpu, "while running a litmus test");
     if (k == l->counts) l->count[l->counts++] = (struct count){.outcome = *o};
     l->count[k].n[weak]++;
     return PL_OK;

@@ -1,6 +1,7 @@
 /* outcome.c - outcomes of litmus tests: sets of them, conditions on them, and arithmetic on values.
  * See litmus.h. */
 #include "litmus/litmus.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,13 +37,7 @@ bool pl_litmus_set_add(pl_litmus_set *s, const pl_litmus_test *t, const pl_litmu
 {
     size_t k = find(s, t, o);
     if (k < s->n && compare(t, &s->at[k], o) == 0) return true;
-    if (s->n == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 16;
-        pl_litmus_outcome *p = realloc(s->at, cap * sizeof *p);
-        if (!p) return false;
-        s->at = p;
-        s->cap = cap;
-    }
+    if (s->n == s->cap && !pl_array_grow(&s->at, &s->cap, sizeof *s->at)) return false;
     memmove(&s->at[k + 1], &s->at[k], (s->n - k) * sizeof *s->at);
     s->at[k] = *o;
     s->n++;

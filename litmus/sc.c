@@ -1,6 +1,7 @@
 /* sc.c - the outcomes of a litmus test on a single memory that every thread sees at once: all
  * interleavings, with each state visited once. */
 #include "litmus/litmus.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,13 +52,7 @@ static bool visit(search *x, const state *s)
     size_t h = hash(s) % x->size;
     for (; x->table[h]; h = (h + 1) % x->size)
         if (memcmp(&x->seen[x->table[h] - 1], s, sizeof *s) == 0) return true;
-    if (x->n == x->cap) {
-        size_t cap = x->cap ? 2 * x->cap : 256;
-        state *p = realloc(x->seen, cap * sizeof *p);
-        if (!p) return false;
-        x->seen = p;
-        x->cap = cap;
-    }
+    if (x->n == x->cap && !pl_array_grow(&x->seen, &x->cap, sizeof *x->seen)) return false;
     x->seen[x->n++] = *s;
     x->table[h] = x->n;
     return true;

@@ -4,6 +4,7 @@
  * Each event becomes one prepared INSERT. Sums per warp and per time window are accumulated in
  * memory and written when the launch ends. The sink is not thread-safe: calls must be serialised.
  */
+#include "base/array.h"
 #include "isa/program/insn.h"
 #include "traces/tracedb.h"
 #include <stdlib.h>
@@ -398,15 +399,8 @@ static void on_grid(void *ctx, const pl_grid_event *e)
     uint64_t n = t->nwarps + blocks * g.warps;
     pl_tracedb_warp *warp = realloc(t->warp, (n ? n : 1) * sizeof *warp);
     if (warp) t->warp = warp;
-    if (t->grid.n == t->grid.cap) {
-        size_t cap = t->grid.cap ? 2 * t->grid.cap : 4;
-        pl_tracedb_grid *at = realloc(t->grid.at, cap * sizeof *at);
-        if (at) {
-            t->grid.at = at;
-            t->grid.cap = cap;
-        }
-    }
-    if (!warp || t->grid.n == t->grid.cap) {
+    if (!warp || (t->grid.n == t->grid.cap &&
+                  !pl_array_grow(&t->grid.at, &t->grid.cap, sizeof *t->grid.at))) {
         pl_tracedb_fail(t, PL_NOMEM, "out of memory for sums per warp");
         return;
     }

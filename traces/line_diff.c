@@ -6,6 +6,7 @@
  * a kernel changes: lines that differ in these alone correspond too, with a smaller weight. So do
  * lines that differ in constants and offsets, with the smallest weight. */
 #include "traces/line_diff.h"
+#include "base/array.h"
 #include <ctype.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -41,21 +42,11 @@ static void free_side(side *s)
 
 static bool grow(side *s)
 {
-    size_t cap = s->cap ? 2 * s->cap : 256;
-    char **text = realloc(s->text, cap * sizeof *text);
-    if (!text) return false;
-    s->text = text;
-    char **shape = realloc(s->shape, cap * sizeof *shape);
-    if (!shape) return false;
-    s->shape = shape;
-    char **form = realloc(s->form, cap * sizeof *form);
-    if (!form) return false;
-    s->form = form;
-    pl_tracedb_line_sum *sum = realloc(s->sum, cap * sizeof *sum);
-    if (!sum) return false;
-    s->sum = sum;
-    s->cap = cap;
-    return true;
+    size_t cap[3] = {s->cap, s->cap, s->cap};
+    return pl_array_grow(&s->text, &cap[0], sizeof *s->text) &&
+           pl_array_grow(&s->shape, &cap[1], sizeof *s->shape) &&
+           pl_array_grow(&s->form, &cap[2], sizeof *s->form) &&
+           pl_array_grow(&s->sum, &s->cap, sizeof *s->sum);
 }
 
 /* A copy with every run of blanks and tabs replaced by one blank, and none at the ends: lines that

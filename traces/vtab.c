@@ -8,6 +8,7 @@
  * Compiled twice: into the library, and with PL_LOADABLE into the module that other programs load.
  */
 #include "traces/vtab.h"
+#include "base/array.h"
 #include "isa/program/insn.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,14 +228,9 @@ static int read_entries(table *t)
     int code = sql && read ? sqlite3_prepare_v2(t->db, sql, -1, &s, NULL) : SQLITE_NOMEM;
     if (code == SQLITE_OK && !t->read) code = sqlite3_prepare_v2(t->db, read, -1, &t->read, NULL);
     while (code == SQLITE_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
-        if (t->nentries == cap) {
-            cap = cap * 2 + 64;
-            entry *more = realloc(t->entry, cap * sizeof *more);
-            if (!more) {
-                code = SQLITE_NOMEM;
-                break;
-            }
-            t->entry = more;
+        if (t->nentries == cap && !pl_array_grow(&t->entry, &cap, sizeof *t->entry)) {
+            code = SQLITE_NOMEM;
+            break;
         }
         entry *e = &t->entry[t->nentries++];
         *e = (entry){.id = sqlite3_column_int64(s, 0), .rows = sqlite3_column_int64(s, 1)};

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "emu/exec/async/async.h"
 #include "emu/exec/exec.h"
 #include "emu/exec/hooks.h"
@@ -136,6 +137,13 @@ uint64_t pl_grid_block_bytes(const pl_grid *g)
     return layout_of(&c).bytes;
 }
 
+static bool add_room(pl_exec_pool *p)
+{
+    size_t cap = p->cap;
+    return pl_array_grow(&p->idle, &cap, sizeof *p->idle) &&
+           pl_array_grow(&p->cta, &p->cap, sizeof *p->cta);
+}
+
 /* Creates a block; its storage is not touched. NULL: out of memory, or the launch's limit is
  * reached. */
 static pl_cta *new_cta(pl_grid *g)
@@ -144,16 +152,7 @@ static pl_cta *new_cta(pl_grid *g)
     if (g->head->limits.memory && p->n &&
         (p->n + 1) * pl_grid_block_bytes(g) > g->head->limits.memory)
         return NULL;
-    if (p->n == p->cap) {
-        size_t cap = p->cap ? 2 * p->cap : 16;
-        pl_cta **a = realloc(p->cta, cap * sizeof *a);
-        if (!a) return NULL;
-        p->cta = a;
-        a = realloc(p->idle, cap * sizeof *a);
-        if (!a) return NULL;
-        p->idle = a;
-        p->cap = cap;
-    }
+    if (p->n == p->cap && !add_room(p)) return NULL;
     pl_cta *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     c->grid = g;
@@ -314,13 +313,9 @@ static pl_cluster *cluster_of(pl_grid *g, pl_cta *c)
     pl_cluster *x = NULL;
     for (size_t k = 0; k < p->nclusters && !x; k++) x = p->cluster[k]->used ? NULL : p->cluster[k];
     if (!x) {
-        if (p->nclusters == p->capclusters) {
-            size_t cap = p->capclusters ? 2 * p->capclusters : 16;
-            pl_cluster **a = realloc(p->cluster, cap * sizeof *a);
-            if (!a) return NULL;
-            p->cluster = a;
-            p->capclusters = cap;
-        }
+        if (p->nclusters == p->capclusters &&
+            !pl_array_grow(&p->cluster, &p->capclusters, sizeof *p->cluster))
+            return NULL;
         x = malloc(sizeof *x);
         if (!x) return NULL;
         p->cluster[p->nclusters++] = x;

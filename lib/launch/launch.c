@@ -3,6 +3,7 @@
  * Launches that may overlap (programmatic dependent launch) form a row of grids, which run
  * concurrently. Rows run sequentially, each with the launches that its device code makes. */
 #include "lib/launch/launch.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "emu/exec/async/async.h"
 #include "check/check.h"
@@ -258,13 +259,8 @@ typedef struct child_stack {
 
 static bool push_child(child_stack *todo, const pl_child *c)
 {
-    if (todo->n == todo->cap) {
-        size_t cap = todo->cap ? 2 * todo->cap : 64;
-        pl_child *p = realloc(todo->at, cap * sizeof *p);
-        if (!p) return false;
-        todo->at = p;
-        todo->cap = cap;
-    }
+    if (todo->n == todo->cap && !pl_array_grow(&todo->at, &todo->cap, sizeof *todo->at))
+        return false;
     todo->at[todo->n++] = *c;
     return true;
 }

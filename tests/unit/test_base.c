@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE /* mincore */
 #include "base/real.h"
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/diag.h"
 #include "base/guard.h"
 #include "base/json_out.h"
@@ -12,6 +13,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -189,6 +191,26 @@ START_TEST(vector_grows_and_keeps_its_elements)
     for (int i = 0; i < 100000; i++) *pl_push(a, &v) = i;
     ck_assert_uint_le(v.n, v.cap);
     pl_arena_close(a);
+}
+END_TEST
+
+START_TEST(heap_array_grows_and_keeps_its_elements)
+{
+    struct {
+        uint16_t *at;
+        size_t n, cap;
+    } v = {0};
+    for (uint16_t k = 0; k < 1000; k++) {
+        if (v.n == v.cap) ck_assert(pl_array_grow(&v.at, &v.cap, sizeof *v.at));
+        v.at[v.n++] = k;
+    }
+    ck_assert_uint_eq(v.cap, 1024);
+    for (uint16_t k = 0; k < 1000; k++) ck_assert_uint_eq(v.at[k], k);
+    const uint16_t *before = v.at;
+    ck_assert(!pl_array_grow(&v.at, &v.cap, SIZE_MAX / 4096)); /* more than malloc provides */
+    ck_assert_ptr_eq(v.at, before);
+    ck_assert_uint_eq(v.cap, 1024);
+    free(v.at);
 }
 END_TEST
 
@@ -420,6 +442,6 @@ END_TEST
 UNIT_MAIN("base", number_format, terminals_get_no_control_characters, json_incremental_output,
           arena_allocations, arena_reset_zeroes, arena_reuse_unzeroed, sparse_arena_pages,
           arena_failure_jumps_to_the_guard, vector_grows_and_keeps_its_elements,
-          large_vector_outlives_its_arena, arena_text, map_lookup, diagnostic_format,
-          diagnostic_long_line, diagnostics_sorted_unique_limited, every_message_can_be_explained,
-          sha256_vectors)
+          heap_array_grows_and_keeps_its_elements, large_vector_outlives_its_arena, arena_text,
+          map_lookup, diagnostic_format, diagnostic_long_line, diagnostics_sorted_unique_limited,
+          every_message_can_be_explained, sha256_vectors)

@@ -4,6 +4,7 @@
  * Events of one multiprocessor are stored together: their times and warps are similar, and a query
  * about one multiprocessor can skip the others. There is one open block for each multiprocessor and
  * stream. */
+#include "base/array.h"
 #include "isa/program/insn.h"
 #include "traces/tracedb.h"
 #include <stdlib.h>
@@ -28,15 +29,9 @@ static pl_packed_block *new_block(pl_tracedb *t, pl_packed_stream stream, uint32
         b = t->free_block;
         t->free_block = b->next;
     } else if (stream == PL_PACKED_INST_STREAM) {
-        if (t->nblocks == t->cap_blocks) {
-            size_t cap = t->cap_blocks * 2 + 64;
-            pl_packed_block **more = realloc(t->block, cap * sizeof *more);
-            if (more) {
-                t->block = more;
-                t->cap_blocks = cap;
-            }
-        }
-        if (t->nblocks < t->cap_blocks) b = pl_packed_new(stream);
+        if (t->nblocks < t->cap_blocks ||
+            pl_array_grow(&t->block, &t->cap_blocks, sizeof *t->block))
+            b = pl_packed_new(stream);
         if (b) {
             b->index = (uint32_t)t->nblocks;
             t->block[t->nblocks++] = b;

@@ -3,6 +3,7 @@
  * Two passes. The first fills time windows for every multiprocessor and counts the rows of each.
  * The second records the single issues of as many multiprocessors as the report has space for, the
  * busiest first. */
+#include "base/array.h"
 #include "isa/program/insn.h"
 #include "traces/report/bytes.h"
 #include "traces/report/detail.h"
@@ -63,12 +64,7 @@ static bool read_warps(timeline *t)
     if (sqlite3_prepare_v2(l->db, sql, -1, &s, NULL) != SQLITE_OK) return false;
     sqlite3_bind_int64(s, 1, l->kernel);
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        if (t->nwarps == cap) {
-            cap = cap ? 2 * cap : 1024;
-            warp *more = realloc(t->warp, cap * sizeof *more);
-            if (!more) break;
-            t->warp = more;
-        }
+        if (t->nwarps == cap && !pl_array_grow(&t->warp, &cap, sizeof *t->warp)) break;
         warp *w = &t->warp[t->nwarps];
         *w = (warp){.sm = (uint32_t)sqlite3_column_int64(s, 0),
                     .block = (uint32_t)sqlite3_column_int64(s, 1),

@@ -1,6 +1,7 @@
 /* pending.c - asynchronous operations of a warp that have been issued and not applied yet; see
  * async.h. */
 #include "emu/exec/async/async.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,16 +104,9 @@ const char *pl_async_start(pl_warp *w, pl_async_op o)
     }
     if (!w->async) w->async = calloc(1, sizeof *w->async);
     struct pl_async *a = w->async;
-    if (a && a->n == a->cap) {
-        size_t cap = a->cap ? a->cap * 2 : 64;
-        pl_async_op *p = realloc(a->at, cap * sizeof *p);
-        if (p) {
-            a->at = p;
-            a->cap = cap;
-        }
-    }
+    const bool room = a && (a->n < a->cap || pl_array_grow(&a->at, &a->cap, sizeof *a->at));
     pl_tma_copy *tensor = o.tensor ? malloc(sizeof *tensor) : NULL;
-    if (!a || a->n == a->cap || (o.tensor && !tensor)) {
+    if (!room || (o.tensor && !tensor)) {
         pl_grid_set_no_memory(w->grid);
         const char *wrong = apply(&o);
         free(tensor);

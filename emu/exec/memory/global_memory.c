@@ -1,6 +1,7 @@
 /* global_memory.c - the allocations that make up global memory. See global_memory.h. */
 #define _DEFAULT_SOURCE /* MAP_NORESERVE */
 #include "emu/exec/memory/global_memory.h"
+#include "base/array.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,13 +80,7 @@ static size_t upper_bound(const pl_memory *m, uint64_t address)
 /* Inserts an allocation in address order. */
 static bool insert(pl_memory *m, const pl_alloc *a)
 {
-    if (m->n == m->cap) {
-        size_t cap = m->cap ? 2 * m->cap : 16;
-        pl_alloc *more = realloc(m->alloc, cap * sizeof *more);
-        if (!more) return false;
-        m->alloc = more;
-        m->cap = cap;
-    }
+    if (m->n == m->cap && !pl_array_grow(&m->alloc, &m->cap, sizeof *m->alloc)) return false;
     const size_t k = upper_bound(m, a->address);
     memmove(&m->alloc[k + 1], &m->alloc[k], (m->n - k) * sizeof *m->alloc);
     m->alloc[k] = *a;

@@ -1,5 +1,6 @@
 /* device_heap.c - blocks of the device heap. See device_heap.h. */
 #include "emu/exec/runtime/device_heap.h"
+#include "base/array.h"
 
 #include "emu/exec/memory/global_memory.h"
 
@@ -102,13 +103,7 @@ uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align)
         if (!b && aligned_top(h, align) + cost > h->size) trim(h);
         const uint64_t start = aligned_top(h, align);
         if (!b && start + cost <= h->size) {
-            if (h->n == h->cap) {
-                size_t cap = h->cap ? 2 * h->cap : 256;
-                pl_heap_block *p = realloc(h->block, cap * sizeof *p);
-                if (!p) return 0;
-                h->block = p;
-                h->cap = cap;
-            }
+            if (h->n == h->cap && !pl_array_grow(&h->block, &h->cap, sizeof *h->block)) return 0;
             b = &h->block[h->n++];
             *b = (pl_heap_block){.offset = start, .cost = cost};
             h->top = start + cost;
@@ -143,15 +138,10 @@ static uint32_t site_number(pl_heap *h, const pl_heap_site *s)
         if (h->site[k].program == s->program && h->site[k].pc == s->pc &&
             strcmp(h->site[k].kernel, s->kernel) == 0)
             return k + 1;
-    if (h->nsites == h->capsites) {
-        const uint32_t cap = h->capsites ? 2 * h->capsites : 8;
-        pl_heap_site *p = realloc(h->site, cap * sizeof *p);
-        if (!p) return 0;
-        h->site = p;
-        h->capsites = cap;
-    }
+    if (h->nsites == h->capsites && !pl_array_grow(&h->site, &h->capsites, sizeof *h->site))
+        return 0;
     h->site[h->nsites] = *s;
-    return ++h->nsites;
+    return (uint32_t)++h->nsites;
 }
 
 void pl_heap_record_site(pl_heap *h, uint64_t address, bool freed, const pl_heap_site *s)

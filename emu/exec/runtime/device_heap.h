@@ -35,7 +35,7 @@ typedef struct pl_heap {
     size_t n, cap;
     uint8_t *valid;     /* bytes that kernels may access (pl_memory_restrict); owned, or NULL */
     pl_heap_site *site; /* owned */
-    uint32_t nsites, capsites;
+    size_t nsites, capsites;
     uint32_t free_list[PL_HEAP_CLASSES]; /* index + 1 of the first block, by class */
 } pl_heap;
 

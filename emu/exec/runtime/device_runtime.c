@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/node_field.h"
 #include "emu/exec/memory/address.h"
 #include "emu/exec/runtime/syscall.h"
@@ -414,13 +415,9 @@ bool pl_set_conditional(pl_system *s, uint64_t handle, uint32_t value)
 {
     size_t n = 0;
     while (n < s->conditional.n && s->conditional.at[n].handle != handle) n++;
-    if (n == s->conditional.cap) {
-        const size_t cap = n ? 2 * n : 8;
-        pl_conditional *p = realloc(s->conditional.at, cap * sizeof *p);
-        if (!p) return false;
-        s->conditional.at = p;
-        s->conditional.cap = cap;
-    }
+    if (n == s->conditional.cap &&
+        !pl_array_grow(&s->conditional.at, &s->conditional.cap, sizeof *s->conditional.at))
+        return false;
     s->conditional.n += n == s->conditional.n;
     s->conditional.at[n] = (pl_conditional){handle, value};
     return true;

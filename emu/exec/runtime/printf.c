@@ -1,5 +1,6 @@
 /* printf.c - device printf. See printf.h. */
 #include "emu/exec/runtime/printf.h"
+#include "base/array.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,14 +25,8 @@ static bool reserve(pl_print_buffer *b, size_t n)
         b->text = p;
         b->cap = cap;
     }
-    if (b->first + b->records == b->cap_records) {
-        size_t cap = b->cap_records ? b->cap_records * 2 : 64;
-        struct pl_print_record *p = realloc(b->record, cap * sizeof *p);
-        if (!p) return false;
-        b->record = p;
-        b->cap_records = cap;
-    }
-    return true;
+    return b->first + b->records < b->cap_records ||
+           pl_array_grow(&b->record, &b->cap_records, sizeof *b->record);
 }
 
 static uint64_t max_chars(const pl_print_buffer *b)

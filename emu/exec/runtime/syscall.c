@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "emu/exec/hooks.h"
 #include "emu/exec/memory/address.h"
 #include "emu/exec/runtime/syscall.h"
@@ -79,15 +80,10 @@ bool pl_call_add_child(pl_warp *w, unsigned lane, const pl_child *c)
 {
     pl_system *s = w->grid->system;
     const pl_hooks *h = w->grid->hooks;
-    if (s->child.n == s->child.cap) {
-        size_t cap = s->child.cap ? 2 * s->child.cap : 16;
-        pl_child *a = realloc(s->child.at, cap * sizeof *a);
-        if (!a) {
-            free(c->params);
-            return false;
-        }
-        s->child.at = a;
-        s->child.cap = cap;
+    if (s->child.n == s->child.cap &&
+        !pl_array_grow(&s->child.at, &s->child.cap, sizeof *s->child.at)) {
+        free(c->params);
+        return false;
     }
     s->child.at[s->child.n] = *c;
     if (h && !c->is_copy) s->child.at[s->child.n].ticket = h->launches(h, w, lane, c->stream);

@@ -13,6 +13,7 @@
  *     several contribute */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "emu/exec/texture/texture_parts.h"
 
 const pl_object *pl_object_find(const pl_objects *t, uint64_t handle)
@@ -24,13 +25,7 @@ const pl_object *pl_object_find(const pl_objects *t, uint64_t handle)
 
 uint64_t pl_object_add(pl_objects *t, const pl_object *o)
 {
-    if (t->n == t->cap) {
-        size_t cap = t->cap ? 2 * t->cap : 8;
-        pl_object *p = realloc(t->at, cap * sizeof *p);
-        if (!p) return 0;
-        t->at = p;
-        t->cap = cap;
-    }
+    if (t->n == t->cap && !pl_array_grow(&t->at, &t->cap, sizeof *t->at)) return 0;
     t->at[t->n++] = *o;
     t->changes++;
     return t->n;
