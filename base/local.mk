@@ -16,5 +16,5 @@ libptxloom_a_SOURCES += \
 	base/sha256.c base/sha256.h \
 	base/sort.c base/sort.h \
 	base/team.c base/team.h
-pkgincludebase_HEADERS += base/status.h base/event.h base/resource.h base/finding.h base/node_field.h
+pkgincludebase_HEADERS += base/status.h base/event.h base/resource.h base/finding.h base/managed.h base/node_field.h
 unit_tests += tests/unit/test_base tests/unit/test_conf tests/unit/test_sort tests/unit/test_team tests/unit/test_host

@@ -463,9 +463,9 @@ int cuda_share(uint64_t address)
  * into one. */
 static uint64_t managed_start(uint64_t from, uint64_t size)
 {
-    enum { CHUNK = 64 << 10 };
-    if (size >= BIG) return cuda_round_up(from, BIG_GRAIN);
-    return from % CHUNK + size > CHUNK ? cuda_round_up(from, CHUNK) : from;
+    if (size >= BIG) return cuda_round_up(from, PL_MANAGED_BLOCK);
+    return from % PL_MANAGED_CHUNK + size > PL_MANAGED_CHUNK ? cuda_round_up(from, PL_MANAGED_CHUNK)
+                                                             : from;
 }
 
 /* Allocates host memory that the GPU accesses at the same address, after the window if possible, so

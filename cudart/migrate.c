@@ -18,16 +18,16 @@
 #include <sys/mman.h>
 
 enum {
-    PAGE = 4096,
-    CHUNK_PAGES = 1024,   /* pages per call of mincore */
+    PAGE = PL_MANAGED_PAGE,
+    SCAN_PAGES = 1024,    /* pages per call of mincore */
     MAX_WHOLE = 64,       /* up to this many pages on devices, checksums cover whole pages */
     MAX_CHECKSUMS = 2048, /* maximum checksums of all allocations */
     SAMPLE_BYTES = 64,    /* bytes of a page that its checksum covers otherwise */
-    HOST_PAGES = 16,      /* pages that migrate to the host when it writes one of them */
-    FAULT_PAGES = 16,     /* aligned uninitialised pages that one fault of a device allocates */
-    MAX_SCANNED = 65536,  /* up to this many pages elsewhere, a launch may access those that its
-                             parameters do not point to */
-    BLOCK_PAGES = 512 /* pages of a 2 MiB block: a device migrates pages of one block at a time */
+    CHUNK_PAGES = PL_MANAGED_CHUNK / PAGE, /* migrate when the host writes one of them, or a device
+                                              accesses one that is uninitialised */
+    BLOCK_PAGES = PL_MANAGED_BLOCK / PAGE, /* a device migrates pages of one block at a time */
+    MAX_SCANNED = 65536 /* up to this many pages elsewhere, a launch may access those that its
+                           parameters do not point to */
 };
 
 struct cuda_page_map {
@@ -77,9 +77,9 @@ static void set_location(struct cuda_page_map *p, uint64_t page, uint8_t to)
  * fault for that page has allocated the uninitialised ones of this allocation as well. */
 static bool neighbour_is_at(const cuda_alloc *a, uint8_t to)
 {
-    const uint64_t block = a->address - a->address % ((uint64_t)FAULT_PAGES * PAGE);
-    for (uint64_t k = 0; k < FAULT_PAGES; k++) {
-        const uint64_t at = block + k * PAGE;
+    const uint64_t chunk = a->address - a->address % PL_MANAGED_CHUNK;
+    for (uint64_t k = 0; k < CHUNK_PAGES; k++) {
+        const uint64_t at = chunk + k * PAGE;
         const cuda_alloc *b = cuda_alloc_find(at);
         if (b && b != a && b->page_map && b->page_map->location[(at - b->address) / PAGE] == to)
             return true;
@@ -91,7 +91,7 @@ static bool neighbour_is_at(const cuda_alloc *a, uint8_t to)
 static void migrate(const cuda_alloc *a, uint64_t first, uint64_t n, uint8_t to, cuda_migrated *m)
 {
     struct cuda_page_map *p = a->page_map;
-    unsigned char present[CHUNK_PAGES];
+    unsigned char present[SCAN_PAGES];
     memset(present, 0, sizeof present);
     (void)mincore(a->bytes + first * PAGE, n * PAGE, present);
     uint64_t block = UINT64_MAX;
@@ -102,7 +102,7 @@ static void migrate(const cuda_alloc *a, uint64_t first, uint64_t n, uint8_t to,
             m->written += PAGE;
             m->blocks += (first + k) / BLOCK_PAGES != block;
             block = (first + k) / BLOCK_PAGES;
-        } else if (p->pages > FAULT_PAGES || !neighbour_is_at(a, to)) {
+        } else if (p->pages > CHUNK_PAGES || !neighbour_is_at(a, to)) {
             m->fresh += PAGE;
         }
         set_location(p, first + k, to);
@@ -115,8 +115,8 @@ static void migrate_range(const cuda_alloc *a, uint64_t first, uint64_t n, int d
     struct cuda_page_map *p = a->page_map;
     const int to = device < 0 ? 0 : device + 1;
     if (to && p->all_on == to) return;
-    for (uint64_t k = 0; k < n; k += CHUNK_PAGES)
-        migrate(a, first + k, n - k < CHUNK_PAGES ? n - k : CHUNK_PAGES, (uint8_t)to, m);
+    for (uint64_t k = 0; k < n; k += SCAN_PAGES)
+        migrate(a, first + k, n - k < SCAN_PAGES ? n - k : SCAN_PAGES, (uint8_t)to, m);
     p->all_on = n == p->pages ? to : 0;
 }
 
@@ -152,7 +152,7 @@ typedef struct block_list {
 /* Returns the block of an address, at the end of the list; NULL: no memory. */
 static pl_managed_block *last_block(block_list *l, uint64_t address)
 {
-    const uint64_t start = address - address % ((uint64_t)BLOCK_PAGES * PAGE);
+    const uint64_t start = address - address % PL_MANAGED_BLOCK;
     if (l->n && l->at[l->n - 1].address == start) return &l->at[l->n - 1];
     pl_managed_block *at = cuda_array_room(l->at, l->n, &l->cap, sizeof *at);
     if (!at) return NULL;
@@ -161,15 +161,15 @@ static pl_managed_block *last_block(block_list *l, uint64_t address)
     return &at[l->n++];
 }
 
-/* Adds n pages of an allocation from `first` on, n <= CHUNK_PAGES. */
+/* Adds n pages of an allocation from `first` on, n <= SCAN_PAGES. */
 static bool add_pages(block_list *l, const cuda_alloc *a, uint64_t first, uint64_t n, uint8_t to)
 {
-    unsigned char present[CHUNK_PAGES];
+    unsigned char present[SCAN_PAGES];
     memset(present, 0, sizeof present);
     (void)mincore(a->bytes + first * PAGE, n * PAGE, present);
     for (uint64_t k = 0; k < n; k++) {
         const uint64_t address = a->address + (first + k) * PAGE;
-        const uint32_t chunk = 1u << address / PAGE % BLOCK_PAGES / FAULT_PAGES;
+        const uint32_t chunk = 1u << address / PAGE % BLOCK_PAGES / CHUNK_PAGES;
         const uint8_t at = a->page_map->location[first + k];
         pl_managed_block *b = last_block(l, address);
         if (!b) return false;
@@ -183,9 +183,8 @@ static bool add_pages(block_list *l, const cuda_alloc *a, uint64_t first, uint64
 static bool add_allocation(block_list *l, const cuda_alloc *a, uint8_t to)
 {
     const uint64_t pages = a->page_map->pages;
-    for (uint64_t k = 0; k < pages; k += CHUNK_PAGES)
-        if (!add_pages(l, a, k, pages - k < CHUNK_PAGES ? pages - k : CHUNK_PAGES, to))
-            return false;
+    for (uint64_t k = 0; k < pages; k += SCAN_PAGES)
+        if (!add_pages(l, a, k, pages - k < SCAN_PAGES ? pages - k : SCAN_PAGES, to)) return false;
     return true;
 }
 
@@ -204,8 +203,8 @@ static uint64_t absent_pages(uint8_t to)
 static void adopt_new_pages(const cuda_alloc *a, uint8_t to)
 {
     struct cuda_page_map *p = a->page_map;
-    unsigned char present[FAULT_PAGES] = {0};
-    if (p->pages > FAULT_PAGES || !neighbour_is_at(a, to)) return;
+    unsigned char present[CHUNK_PAGES] = {0};
+    if (p->pages > CHUNK_PAGES || !neighbour_is_at(a, to)) return;
     (void)mincore(a->bytes, p->pages * PAGE, present);
     for (uint64_t k = 0; k < p->pages; k++)
         if (!p->location[k] && !(present[k] & 1)) set_location(p, k, to);
@@ -251,7 +250,7 @@ static void set_chunks(const cuda_alloc *a, const pl_managed_block *b, uint8_t t
     for (uint64_t k = 0; k < BLOCK_PAGES; k++) {
         const uint64_t page = (b->address + k * PAGE - a->address) / PAGE;
         if (b->address + k * PAGE < a->address || page >= p->pages) continue;
-        if (~b->absent >> k / FAULT_PAGES & 1) set_location(p, page, to);
+        if (~b->absent >> k / CHUNK_PAGES & 1) set_location(p, page, to);
     }
 }
 
@@ -261,8 +260,7 @@ void cuda_set_migrated(const pl_managed_block *block, size_t n, int device)
     for (size_t i = 0; i < cuda.alloc.n; i++) {
         const cuda_alloc *a = &cuda.alloc.at[i];
         if (!a->page_map || a->page_map->all_on == device + 1) continue;
-        const uint64_t block_bytes = (uint64_t)BLOCK_PAGES * PAGE;
-        while (k < n && block[k].address + block_bytes <= a->address) k++;
+        while (k < n && block[k].address + PL_MANAGED_BLOCK <= a->address) k++;
         for (size_t j = k; j < n && block[j].address < a->address + a->size; j++)
             set_chunks(a, &block[j], (uint8_t)(device + 1));
         update_all_on(a->page_map, (uint8_t)(device + 1));
@@ -322,8 +320,8 @@ static void record_checksum(struct cuda_page_map *p, uint64_t page, uint64_t che
 static void detect_write(struct cuda_page_map *p, uint64_t page, uint64_t checksum)
 {
     if (checksum == p->checksum[page]) return;
-    const uint64_t first = page / HOST_PAGES * HOST_PAGES,
-                   n = p->step > HOST_PAGES ? p->step : HOST_PAGES;
+    const uint64_t first = page / CHUNK_PAGES * CHUNK_PAGES,
+                   n = p->step > CHUNK_PAGES ? p->step : CHUNK_PAGES;
     for (uint64_t k = first; k < p->pages && k < first + n; k++) set_location(p, k, 0);
     p->all_on = 0;
 }

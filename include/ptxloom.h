@@ -27,6 +27,7 @@
 #include <stdio.h>
 
 #include "base/event.h"      /* events, statistics and counters */
+#include "base/managed.h"    /* PL_MANAGED_BLOCK, PL_MANAGED_CHUNK */
 #include "base/node_field.h" /* pl_node_field */
 #include "base/resource.h"   /* descriptions of tensors, arrays and textures */
 #include "base/status.h"     /* pl_status */
@@ -408,9 +409,9 @@ typedef enum pl_mode { PL_MODE_FUNCTIONAL, PL_MODE_TIMING } pl_mode;
 
 typedef struct pl_waiting pl_waiting; /* a suspended launch */
 
-/* Managed memory in an aligned block of 2 MiB. Masks of its 32 chunks of 64 KiB. */
+/* An aligned PL_MANAGED_BLOCK of managed memory. Masks of its 32 PL_MANAGED_CHUNKs. */
 typedef struct pl_managed_block {
-    uint64_t address; /* multiple of 2 MiB */
+    uint64_t address; /* multiple of PL_MANAGED_BLOCK */
     uint32_t managed; /* chunks in allocations of managed memory */
     uint32_t absent;  /* of these, not on the GPU */
     uint32_t on_host; /* of these, written by the host */

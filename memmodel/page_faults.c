@@ -2,7 +2,7 @@
 #include "memmodel/page_faults.h"
 #include <string.h>
 
-enum { CHUNKS = PL_FAULT_BLOCK / PL_FAULT_CHUNK };
+enum { CHUNKS = PL_MANAGED_BLOCK / PL_MANAGED_CHUNK };
 
 pl_page_faults *pl_page_faults_new(pl_arena *a, size_t n)
 {
@@ -27,7 +27,7 @@ void pl_page_faults_begin(pl_page_faults *f)
 /* The block of an address, or NULL. */
 static pl_fault_block *block_at(pl_page_faults *f, uint64_t address)
 {
-    const uint64_t start = address / PL_FAULT_BLOCK * PL_FAULT_BLOCK;
+    const uint64_t start = address / PL_MANAGED_BLOCK * PL_MANAGED_BLOCK;
     if (f->latest < f->n && f->block[f->latest].address == start) return &f->block[f->latest];
     size_t lo = 0, hi = f->n;
     while (lo < hi) {
@@ -53,11 +53,11 @@ bool pl_page_faults_access(pl_page_faults *f, const pl_fault_config *c, uint64_t
                            uint32_t node, uint64_t now)
 {
     pl_fault_block *b = block_at(f, address);
-    const uint32_t chunk = 1u << address % PL_FAULT_BLOCK / PL_FAULT_CHUNK;
+    const uint32_t chunk = 1u << address % PL_MANAGED_BLOCK / PL_MANAGED_CHUNK;
     if (!b || !(b->absent & chunk)) return false;
     if (f->since == UINT64_MAX) f->since = now;
     if (b->moving & chunk) return true;
-    const uint64_t page = address / PL_FAULT_PAGE;
+    const uint64_t page = address / PL_MANAGED_PAGE;
     if (f->nentries < c->max_faults && !is_listed(f, page, node)) {
         f->entry[f->nentries++] = (pl_fault_entry){page, node};
         b->faulted |= chunk;

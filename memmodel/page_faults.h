@@ -9,16 +9,12 @@
 #define PL_MEMMODEL_PAGE_FAULTS_H
 
 #include "base/arena.h"
+#include "base/managed.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    PL_FAULT_PAGE = 4096,
-    PL_FAULT_CHUNK = 64 << 10,
-    PL_FAULT_BLOCK = 2 << 20, /* 32 chunks */
-    PL_MAX_FAULTS = 256       /* limit of pl_fault_config.max_faults */
-};
+enum { PL_MAX_FAULTS = 256 }; /* limit of pl_fault_config.max_faults */
 
 /* Cycles of the driver, and faults of a batch. */
 typedef struct pl_fault_config {
@@ -35,9 +31,9 @@ typedef struct pl_fault_config {
     uint32_t max_faults;
 } pl_fault_config;
 
-/* Managed memory in a block of 2 MiB. Masks by chunk. */
+/* A PL_MANAGED_BLOCK of managed memory. Masks by PL_MANAGED_CHUNK. */
 typedef struct pl_fault_block {
-    uint64_t address;         /* multiple of PL_FAULT_BLOCK */
+    uint64_t address;         /* multiple of PL_MANAGED_BLOCK */
     uint32_t managed;         /* chunks in allocations; the prefetcher adds no others */
     uint32_t absent;          /* of these, not on the GPU; cleared as they migrate */
     uint32_t on_host;         /* of these, written by the host */

@@ -7,8 +7,8 @@ srcdir=$2
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/base"
-for header in status event resource finding node_field; do
-    sed '/#include </d' "$srcdir/base/$header.h" >"$folder/base/$header.h" || exit 1
+for header in "$srcdir"/base/*.h; do
+    sed '/#include </d' "$header" >"$folder/base/${header##*/}" || exit 1
 done
 sed '/#include </d' "$srcdir/include/ptxloom.h" >"$folder/ptxloom.h" || exit 1
 echo '"""Written by declarations.sh: the declarations of ptxloom.h, and where the library is."""'

@@ -145,7 +145,7 @@ bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
         const pl_fault_stat *f = &head->page_faults->stat;
         t->page_fault_cycles += f->cycles;
         t->page_fault_batches += f->batches;
-        t->page_fault_bytes += f->chunks * PL_FAULT_CHUNK;
+        t->page_fault_bytes += f->chunks * PL_MANAGED_CHUNK;
     }
     for (uint32_t k = 0; k < t->m->sm.count; k++) {
         sum_up(&t->sm[k], &sm[k].stat);

@@ -227,7 +227,7 @@ static pl_memsys *with_managed_memory(pl_arena *a, pl_memsys_config *c, pl_page_
     pl_memsys *m = pl_memsys_open(a, a, a, c);
     *f = pl_page_faults_new(a, 2);
     for (uint32_t k = 0; k < 2; k++)
-        (*f)->block[k] = (pl_fault_block){.address = (uint64_t)k * PL_FAULT_BLOCK,
+        (*f)->block[k] = (pl_fault_block){.address = (uint64_t)k * PL_MANAGED_BLOCK,
                                           .managed = UINT32_MAX,
                                           .absent = UINT32_MAX,
                                           .on_host = k ? UINT32_MAX : 0};
@@ -254,7 +254,7 @@ START_TEST(page_faults_wait_for_batches)
     pl_memsys_config c;
     pl_page_faults *f;
     pl_memsys *m = with_managed_memory(a, &c, &f);
-    const uint64_t outside = 2ull * PL_FAULT_BLOCK, one = BATCH + BLOCK + CHUNK;
+    const uint64_t outside = 2ull * PL_MANAGED_BLOCK, one = BATCH + BLOCK + CHUNK;
     uint64_t now = 0;
     const uint64_t miss = reply_after(m, &now, outside, PL_MEM_READ);
     const uint64_t first = reply_after(m, &now, 0, PL_MEM_READ);
@@ -262,13 +262,13 @@ START_TEST(page_faults_wait_for_batches)
     ck_assert_uint_le(first, FIRST + one + miss + 20);
     ck_assert_uint_eq(f->block[0].absent, UINT32_MAX - 1);
     ck_assert_uint_le(reply_after(m, &now, 0x8000, PL_MEM_READ), miss + 20); /* the same chunk */
-    const uint64_t second = reply_after(m, &now, PL_FAULT_CHUNK, PL_MEM_ATOMIC);
+    const uint64_t second = reply_after(m, &now, PL_MANAGED_CHUNK, PL_MEM_ATOMIC);
     ck_assert_uint_ge(second, WAKE + one + miss - 40);
     ck_assert_uint_le(second, WAKE + one + miss + 40);
     /* Three of four chunks: the fourth is prefetched. */
-    reply_after(m, &now, 2 * PL_FAULT_CHUNK, PL_MEM_REDUCE);
+    reply_after(m, &now, 2 * PL_MANAGED_CHUNK, PL_MEM_REDUCE);
     ck_assert_uint_eq(f->block[0].absent, UINT32_MAX << 4);
-    const uint64_t of_host = reply_after(m, &now, PL_FAULT_BLOCK, PL_MEM_READ);
+    const uint64_t of_host = reply_after(m, &now, PL_MANAGED_BLOCK, PL_MEM_READ);
     ck_assert_uint_ge(of_host, WAKE + BATCH + BLOCK + HOST_CHUNK + miss - 20);
     ck_assert_uint_eq(f->stat.batches, 4);
     ck_assert_uint_eq(f->stat.chunks, 5);
@@ -287,7 +287,7 @@ START_TEST(page_faults_share_batches)
     pl_memsys *m = with_managed_memory(a, &c, &f);
     pl_mem_outbox b = outbox(0);
     for (uint32_t k = 0; k < 6; k++)
-        put(&b, 0, 10 * k, (uint64_t)k * 8 * PL_FAULT_CHUNK, PL_MEM_WRITE, 1, k);
+        put(&b, 0, 10 * k, (uint64_t)k * 8 * PL_MANAGED_CHUNK, PL_MEM_WRITE, 1, k);
     pl_memsys_send(m, &b);
     pl_memsys_run(m, FIRST);
     ck_assert(pl_memsys_waits_for_pages(m, 0));
