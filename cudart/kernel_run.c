@@ -274,8 +274,6 @@ static void hint_host_memory(const pl_result *r)
 
 /* ---- a launch and its end ---- */
 
-static int64_t recorded_launches;
-
 static void end_trace(const cuda_suspended *x, const pl_result *r)
 {
     cuda.tracing = false;
@@ -289,7 +287,7 @@ static void end_trace(const cuda_suspended *x, const pl_result *r)
 static void account(cuda_stream *s, const cuda_suspended *x, const pl_result *r)
 {
     pl_result timed = *r;
-    const bool last = x->recorded && x->recorded == recorded_launches;
+    const bool last = x->recorded && x->recorded == cuda.traced_launches;
     timed.inst_executed -= r->waited < r->inst_executed ? r->waited : r->inst_executed;
     timed.longest_warp -= r->waited < r->longest_warp ? r->waited : r->longest_warp;
     cuda_kernel_time time = cuda_time_of(
@@ -434,7 +432,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     pl_result r;
     cuda.tracing = cuda_recording();
     if (cuda.tracing) {
-        x.recorded = ++recorded_launches;
+        x.recorded = ++cuda.traced_launches;
         launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));
     }
     start_watch(0);

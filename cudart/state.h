@@ -234,8 +234,9 @@ typedef struct cuda_state {
     uint64_t ids;
     double now; /* ns: the application's clock as seen by the host */
     pl_trace *trace;
-    bool tracing; /* a launch that it records is in progress */
-    bool paused;  /* by cudaProfilerStop: nothing is added to trace, summary and metrics */
+    int64_t traced_launches; /* so far */
+    bool tracing;            /* a launch that it records is in progress */
+    bool paused; /* by cudaProfilerStop: nothing is added to trace, summary and metrics */
     int64_t calls, threads; /* so far */
     int64_t graph_launch;   /* launch in progress; 0: none */
     int64_t graph_launches; /* so far */
