@@ -51,8 +51,8 @@ EXTRA_DIST += traces/schema.sql traces/rows.sql traces/packed.sql traces/migrate
 # The module with which other programs read packed traces. Libtool would build it only with shared libraries enabled.
 loadabledir = $(libdir)/ptxloom
 loadable_DATA = ptxloom_trace.so
-loadable_sources = traces/sqlite_extension.c traces/vtab.c traces/pack/column_decode.c
-ptxloom_trace.so: $(addprefix $(srcdir)/,$(loadable_sources)) $(srcdir)/traces/vtab.h $(srcdir)/traces/pack/format.h
+loadable_sources = base/array.c traces/sqlite_extension.c traces/vtab.c traces/pack/column_decode.c
+ptxloom_trace.so: $(addprefix $(srcdir)/,$(loadable_sources)) $(srcdir)/base/array.h $(srcdir)/traces/local.mk $(srcdir)/traces/vtab.h $(srcdir)/traces/pack/format.h
 	$(AM_V_CCLD)$(CC) -shared -fPIC -DPL_LOADABLE $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS) \
 		$(filter %.c,$^) -o $@
 EXTRA_DIST += traces/sqlite_extension.c
