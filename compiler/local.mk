@@ -119,4 +119,4 @@ libptxloom_a_SOURCES += \
 	compiler/passes.def \
 	compiler/passes.h
 unit_tests += tests/unit/test_live_spans tests/unit/test_memory_dependence tests/unit/test_linear_scan \
-	tests/unit/test_opt tests/unit/test_passes
+	tests/unit/test_opt_branches tests/unit/test_opt_loops tests/unit/test_opt_registers tests/unit/test_opt_schedule tests/unit/test_passes
