@@ -42,16 +42,7 @@ static pl_validity *global_of(pl_warp *w, uint64_t address)
 
 static location locate(pl_warp *w, unsigned lane, pl_space space, uint64_t address)
 {
-    if (space == PL_SP_GENERIC) {
-        space = PL_SP_GLOBAL;
-        if (address - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS) {
-            space = PL_SP_SHARED;
-            address -= PL_SHARED_WINDOW;
-        } else if (address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE) {
-            space = PL_SP_LOCAL;
-            address -= PL_LOCAL_WINDOW;
-        }
-    }
+    if (space == PL_SP_GENERIC) space = pl_generic_space(&address);
     location p = {.space = space, .address = address};
     if (space == PL_SP_SHARED) {
         p.validity = shared_of(w, address, &p.at);

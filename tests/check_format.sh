@@ -163,6 +163,26 @@ finds 0 0 races.ptx -k last_lane -g 1 -b 32 'out:s32[1]=0' 'out:s32[1]' --check 
 finds 1 1 races.ptx -k last_lane -g 1 -b 32 'out:s32[1]=0' 'out:s32[1]' --check race --schedules 4
 finds 0 0 races.ptx -k last_lane_ok -g 1 -b 32 'out:s32[1]=0' 'out:s32[1]' --check race --schedules 16
 
+# uninitialised shared memory through a generic address of 32 bits
+cat >narrow.ptx <<'END'
+.version 7.0
+.target sm_52
+.address_size 32
+.visible .entry k(.param .u32 out)
+{
+    .shared .align 4 .b8 s[256];
+    .reg .u32 %o, %s, %v; .reg .pred %p;
+    ld.param.u32 %o, [out];
+    mov.u32 %s, s;
+    cvta.shared.u32 %s, %s;
+    ld.u32 %v, [%s+4];
+    setp.eq.u32 %p, %v, 3;
+    @%p st.global.u32 [%o], %v;
+    ret;
+}
+END
+finds 1 1 narrow.ptx -k k -g 1 -b 1 'out:u32[1]=0' --check init
+
 # grids that device code launches: the parent writes after the launch, or reads what the child writes; two children are concurrent
 cat >grids.ptx <<'END'
 .version 9.0

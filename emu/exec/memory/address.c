@@ -26,23 +26,12 @@ static uint8_t *shared_bytes(pl_warp *w, uint64_t address, uint64_t bytes)
 uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
                     pl_space *resolved, uint64_t *in_space)
 {
-    if (space == PL_SP_GENERIC) {
-        address = pl_generic_widened(address);
-        if (address - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS) {
-            space = PL_SP_SHARED;
-            address -= PL_SHARED_WINDOW;
-        } else if (address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE) {
-            space = PL_SP_LOCAL;
-            address -= PL_LOCAL_WINDOW;
-        } else if (address - PL_PARAM_WINDOW < PL_LOCAL_SIZE) {
-            space = PL_SP_PARAM;
-            address -= PL_PARAM_WINDOW;
-        } else
-            space = PL_SP_GLOBAL;
-    } else if (space == PL_SP_SHARED) /* the hardware instructions use 32-bit addresses here, so
-                                         generic addresses work as well: the low bits of the window
-                                         are 0 */
-        address = (uint32_t)address;
+    if (space == PL_SP_GENERIC)
+        space = pl_generic_space(&address);
+    else if (space == PL_SP_SHARED)
+        address = (uint32_t)address; /* the hardware instructions use 32-bit addresses here, so
+                                        generic addresses work as well: the low bits of the window
+                                        are 0 */
     *resolved = space;
     *in_space = address;
     switch (space) {

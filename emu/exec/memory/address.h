@@ -27,6 +27,17 @@ static inline void pl_addresses(const pl_warp *w, const pl_insn *i, unsigned k, 
     }
 }
 
+/* Returns the space that a generic address is in. *address becomes the address in that space. */
+static inline pl_space pl_generic_space(uint64_t *address)
+{
+    const uint64_t a = pl_generic_widened(*address);
+    if (a - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS)
+        return *address = a - PL_SHARED_WINDOW, PL_SP_SHARED;
+    if (a - PL_LOCAL_WINDOW < PL_LOCAL_SIZE) return *address = a - PL_LOCAL_WINDOW, PL_SP_LOCAL;
+    if (a - PL_PARAM_WINDOW < PL_LOCAL_SIZE) return *address = a - PL_PARAM_WINDOW, PL_SP_PARAM;
+    return PL_SP_GLOBAL;
+}
+
 /* Returns the bytes at `address` of `space` for one lane, or NULL (out of bounds). *resolved: the
  * actual space, *in_space: the address in that space. */
 uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,

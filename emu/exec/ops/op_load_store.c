@@ -511,14 +511,13 @@ static void is_in_space(pl_warp *w, const pl_insn *i, int ss, int size)
     uint32_t r = 0;
     get_address(w, i->op[1], at, size);
     for (unsigned l = 0; l < PL_LANES; l++) {
-        const uint64_t a = pl_generic_widened(at[l]);
-        bool shared = a - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS,
-             local = a - PL_LOCAL_WINDOW < PL_LOCAL_SIZE;
-        bool param = a - PL_PARAM_WINDOW < PL_LOCAL_SIZE;
-        uint32_t rank = (uint32_t)((a - PL_SHARED_WINDOW) / PL_SHARED_SLICE);
-        const pl_alloc *x = shared || local || param ? NULL : pl_memory_find(w->grid->memory, a);
-        bool constant = x && x->constant;
-        bool own = shared && rank == w->cta->cluster_rank;
+        uint64_t a = at[l];
+        const pl_space space = pl_generic_space(&a);
+        const bool shared = space == PL_SP_SHARED, local = space == PL_SP_LOCAL,
+                   param = space == PL_SP_PARAM;
+        const bool own = shared && a / PL_SHARED_SLICE == w->cta->cluster_rank;
+        const pl_alloc *x = space == PL_SP_GLOBAL ? pl_memory_find(w->grid->memory, a) : NULL;
+        const bool constant = x && x->constant;
         bool in;
         switch (ss) {
         case W_shared:
