@@ -81,7 +81,7 @@ static int end_list(const edge_list *l, size_t *n)
 {
     if ((l->from || l->to) && !l->room) return CU_INVALID_VALUE;
     if (l->lossy) return CU_LOSSY_QUERY;
-    for (size_t k = l->found; k < l->room; k++) {
+    for (size_t k = l->found; (l->from || l->to) && k < l->room; k++) {
         if (l->from) l->from[k] = NULL;
         if (l->to) l->to[k] = NULL;
     }

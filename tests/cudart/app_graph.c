@@ -143,6 +143,16 @@ static void expect_one_edge(void *graph, void *a, void *b, edge e)
     n = 0;
     EXPECT(cudaGraphNodeGetDependencies(b, from, seen, &n), CU_INVALID_VALUE);
     EXPECT(cudaGraphGetEdges(graph, from, to, seen, &n), CU_INVALID_VALUE);
+    /* Without lists the count is not read. */
+    n = SIZE_MAX;
+    EXPECT(cudaGraphGetEdges(graph, NULL, NULL, NULL, &n), 0);
+    EXPECT(n, 1);
+    n = SIZE_MAX;
+    EXPECT(cudaGraphNodeGetDependencies(b, NULL, NULL, &n), 0);
+    EXPECT(n, 1);
+    n = SIZE_MAX;
+    EXPECT(cudaGraphNodeGetDependentNodes(a, NULL, NULL, &n), 0);
+    EXPECT(n, 1);
 }
 
 static void captured_edges(void)
