@@ -692,6 +692,8 @@ static void captures_as_recorded(void)
     EXPECT(cudaMalloc(&p, 4), 0);
     EXPECT(cudaThreadExchangeStreamCaptureMode(&relaxed), 0);
     EXPECT(relaxed, 2);
+    int unknown = 3;
+    EXPECT(cudaThreadExchangeStreamCaptureMode(&unknown), CU_INVALID_VALUE);
     EXPECT(cudaMalloc(&p, 4), CU_CAPTURE_UNSUPPORTED);
     EXPECT(cudaStreamEndCapture(s, &graph), 901);
     /* Calls that may wait for the capture invalidate it. */
