@@ -120,11 +120,12 @@ static const char *no_such_key(pl_arena *a, const pl_conf *c, const char *change
         names[k] = pl_arena_printf(a, "%s.%s", c->entry.at[k].section, c->entry.at[k].key);
     const char *near = !now && names && pl_arena_ok(a) ? pl_nearest(key, names, c->entry.n) : NULL;
     if (near && strcmp(near, key) != 0) return pl_arena_printf(a, "did you mean '%s'?", near);
-    return now ? pl_arena_printf(a, "the key '%s' is called '%s.%s' now", key, section, now)
-               : pl_arena_printf(a,
-                                 "'%s' is no SECTION.KEY=VALUE of that machine; `ptxloom explain "
-                                 "SECTION.KEY` lists them",
-                                 change);
+    return now ? pl_arena_printf(a, "the key '%s' is now called '%s.%s'", key, section, now)
+               : pl_arena_printf(
+                     a,
+                     "'%s' is not a SECTION.KEY=VALUE of that machine; `ptxloom explain "
+                     "SECTION.KEY` lists them",
+                     change);
 }
 
 /* "NAME,SECTION.KEY=VALUE,...": these values override the file's, in the units of the file. */

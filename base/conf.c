@@ -526,7 +526,7 @@ bool pl_conf_report_unknown(pl_conf *c)
         pl_diag *m = pl_report(c->diags, PL_E0502, e->at, e->key, e->section);
         const char *known = nearest(s, e->key), *new_key = pl_conf_new_name(c, e->section, e->key);
         if (new_key)
-            m->help = pl_arena_printf(c->arena, "the key is called '%s' now", new_key);
+            m->help = pl_arena_printf(c->arena, "the key is now called '%s'", new_key);
         else if (known)
             m->help = pl_arena_printf(c->arena, "did you mean '%s'?", known);
         ok = false;

@@ -250,7 +250,7 @@ typedef enum pl_check_tool {
       "The program copies device memory to the host that neither a kernel nor a call of the "      \
       "host has written. The copy holds whatever was there before.\n\n"                            \
       "    cudaMalloc(&d, 4 * n);\n"                                                               \
-      "    k<<<n / 256, 256>>>(d);                      // n is no multiple of 256\n"              \
+      "    k<<<n / 256, 256>>>(d);                      // n is not a multiple of 256\n"           \
       "    cudaMemcpy(h, d, 4 * n, cudaMemcpyDefault);  // the rest was never written\n\n"         \
       "Three ways to fix it: let the kernel write all of it (one block more, and if (i < n)); "    \
       "copy only what has been written; or fill the memory first (cudaMemset).")                   \

@@ -69,9 +69,9 @@ static unsigned first_lane(const pl_warp *w)
 
 static const char *const text_of[] = {
     [PL_HAZARD_ACCUMULATOR_READ] =
-        "the sum of a wgmma is used before wgmma.wait_group has waited for it",
+        "the accumulator of a wgmma is used before wgmma.wait_group has waited for it",
     [PL_HAZARD_ACCUMULATOR_WRITTEN] =
-        "the sum of a wgmma is overwritten before wgmma.wait_group has waited for it",
+        "the accumulator of a wgmma is overwritten before wgmma.wait_group has waited for it",
     [PL_HAZARD_MATRIX_READ] = "a register with matrix A of a wgmma is read before "
                               "wgmma.wait_group has waited for the product",
     [PL_HAZARD_MATRIX_WRITTEN] = "a register with matrix A of a wgmma is overwritten before "

@@ -112,8 +112,8 @@ static bool polls(const pl_visit *v, const pl_context *x)
 }
 
 /* True for accesses that are ordered only by chance: two writes of different warps, one of them
- * volatile, or a volatile write and a volatile read that does not poll for it. It is no race in the
- * PTX model, but rarely intended. */
+ * volatile, or a volatile write and a volatile read that does not poll for it. It is not a race in
+ * the PTX model, but rarely intended. */
 static bool only_volatile_order(const pl_visit *v, const pl_context *x)
 {
     const unsigned both = x->flags & v->self.flags, any = x->flags | v->self.flags;

@@ -29,7 +29,7 @@ static const cli_option option[O_COUNT] = {
                    "report registers, stack, shared and constant memory of every kernel"},
     [O_OPT] =
         {"opt", 'O', "0|2",
-         "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
+         "-O0: one machine instruction per PTX instruction; -O2 (default): optimised like ptxas"},
     [O_OUTPUT] = {"output", 'o', "K.plo",
                   "write the linked program as an ELF object; - for standard output"},
     [O_FORCE] = CLI_FORCE,

@@ -9,7 +9,7 @@ enum { O_LAUNCH, O_ALL, O_LIMIT, O_JSON, O_TIMEOUT, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_LAUNCH] = {"launch", 'l', "N", "compare launch N of A.db only"},
     [O_ALL] = {"all", 'a', NULL, "print all lines in program order, not only those that changed"},
-    [O_LIMIT] = {"limit", 0, "N", "at most N lines per launch (20)"},
+    [O_LIMIT] = {"limit", 0, "N", "print at most N lines per launch (20)"},
     [O_JSON] = {"json", 0, NULL, "print one JSON object"},
     [O_TIMEOUT] = CLI_TIMEOUT,
 };
@@ -144,8 +144,9 @@ static void print_limits(const comparison *c, const launch *a, const launch *b, 
         char text[2 * NAME_SIZE + 100], path[NAME_SIZE];
         cli_printable(path, sizeof path, c->path[k]);
         if (strcmp(x->status, "ok") != 0)
-            snprintf(text, sizeof text, "  %s: status '%s', its figures end where it stopped\n",
-                     path, x->status);
+            snprintf(text, sizeof text,
+                     "  %s: status '%s', its figures cover the part before it stopped\n", path,
+                     x->status);
         else if (x->functional && !(k ? a : b)->functional)
             snprintf(text, sizeof text, "  %s: functional mode, it has no cycles and no stalls\n",
                      path);
@@ -160,7 +161,7 @@ static void print_head(const comparison *c, const launch *a, const launch *b)
     if (c->compared) putchar('\n');
     printf("%s (%s)  ->  %s (%s)\n", a->name, c->path[0], b->name, c->path[1]);
     if (strcmp(a->entry, b->entry) != 0)
-        printf("  two kernels, '%s' and '%s': lines correspond where their texts do\n", a->entry,
+        printf("  two kernels, '%s' and '%s': lines with equal text are paired\n", a->entry,
                b->entry);
     char text[2 * NAME_SIZE + 100];
     const int width = cli_width(stdout);

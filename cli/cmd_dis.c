@@ -9,13 +9,13 @@ enum { O_OPT, O_KERNEL, O_ASM, O_OUTPUT, O_FORCE, O_ARCH, O_SKIP_PASS, O_VERIFY_
 static const cli_option option[O_COUNT] = {
     [O_OPT] =
         {"opt", 'O', "0|2",
-         "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
+         "-O0: one machine instruction per PTX instruction; -O2 (default): optimised like ptxas"},
     [O_KERNEL] = {"kernel", 'k', "NAME", "list this function only"},
-    [O_ASM] = {"asm", 0, NULL, "the whole program as text that `ptxloom as` and `run` read"},
+    [O_ASM] = {"asm", 0, NULL, "print the whole program as text that `ptxloom as` and `run` read"},
     [O_OUTPUT] = {"output", 'o', "FILE", "write to this file; - for standard output"},
     [O_FORCE] = CLI_FORCE,
     [O_ARCH] = {"arch", 0, "MACHINE",
-                "before each instruction its scheduling information for this machine: "
+                "print the scheduling information of each instruction for this machine: "
                 "scoreboards, stall count"},
     [O_SKIP_PASS] = {"skip-pass", 0, "PASS,...",
                      "skip these passes; `ptxloom explain passes` lists them"},

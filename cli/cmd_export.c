@@ -12,8 +12,9 @@
 
 enum { O_FORMAT, O_OUTPUT, O_FORCE, O_TABLE, O_LAUNCH, O_SM, O_TIMEOUT, O_COUNT };
 static const cli_option option[O_COUNT] = {
-    [O_FORMAT] = {"format", 'f', "perfetto|csv|ndjson",
-                  "events for ui.perfetto.dev; a file for each table; one object a row (perfetto)"},
+    [O_FORMAT] =
+        {"format", 'f', "perfetto|csv|ndjson",
+         "events for ui.perfetto.dev; a file for each table; one object per row (perfetto)"},
     [O_OUTPUT] = {"output", 'o', "OUT",
                   "file to write, or - for standard output; for the tables of csv a folder"},
     [O_FORCE] = CLI_FORCE,

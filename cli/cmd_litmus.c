@@ -70,13 +70,14 @@ static const char *verdict(const options *o, const pl_litmus_report *r, bool *fa
 {
     bool exists = strncmp(r->condition, "exists", 6) == 0;
     *failed = r->forbidden || !r->agrees || (o->strict && !is_complete(r));
-    if (r->forbidden) return "FORBIDDEN outcomes were seen";
-    if (!r->agrees) return "the axioms say otherwise";
-    if (*failed) return "not all was seen that can be seen";
-    if (!exists) return "as the axioms say";
+    if (r->forbidden) return "FORBIDDEN outcomes were observed";
+    if (!r->agrees) return "contradicts the axioms";
+    if (*failed) return "allowed outcomes were not observed";
+    if (!exists) return "agrees with the axioms";
     if (!r->runs_weak) return "allowed";
-    if (r->seen) return "allowed, and seen";
-    return *r->unseen ? "allowed, but not seen, as the test says" : "allowed, but never seen";
+    if (r->seen) return "allowed, and observed";
+    return *r->unseen ? "allowed, but not observed, as the test says"
+                      : "allowed, but never observed";
 }
 
 static void print_count(uint64_t runs, uint64_t n)
@@ -104,8 +105,8 @@ static void print_table(const options *o, const pl_litmus_report *r, const char 
         allowed += r->row[k].allowed;
     }
     if (o->quiet) {
-        printf("%-22s %2zu allowed, %2zu seen strong, %2zu seen weak: %s\n", name, allowed, seen[0],
-               seen[1], verdict_text);
+        printf("%-22s %2zu allowed, %2zu observed strong, %2zu observed weak: %s\n", name, allowed,
+               seen[0], seen[1], verdict_text);
         return;
     }
     printf("%s%s: %s\n  %-*s  %-9s  %-10s", first ? "" : "\n", name,
@@ -116,7 +117,7 @@ static void print_table(const options *o, const pl_litmus_report *r, const char 
     for (size_t k = 0; k < r->n; k++) {
         const pl_litmus_row *x = &r->row[k];
         const char *note = !x->allowed                ? "FORBIDDEN"
-                           : r->runs_weak && !x->weak ? "never seen"
+                           : r->runs_weak && !x->weak ? "never observed"
                            : x->holds                 ? "*"
                                                       : "";
         printf("  %-*s  %-9s  %-10s", width, x->text, x->allowed ? "allowed" : "forbidden",

@@ -2,7 +2,7 @@
  * and commands that begin with a dot.
  *
  * With libedit, lines can be edited and recalled, and Tab completes words. Without it, or if the
- * input is no terminal, lines are read unedited, so that a script can be piped in. */
+ * input is not a terminal, lines are read unedited, so that a script can be piped in. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* Returns the terminal columns of f; 0: f is no terminal, and lines have their full length. */
+/* Returns the terminal columns of f; 0: f is not a terminal, and lines have their full length. */
 int cli_width(FILE *f);
 /* Prints text. Lines longer than width (0: no limit) are wrapped at blanks and indented by `hang`
  * blanks; below 0: by the indentation of the line. */

@@ -145,7 +145,7 @@ int pl_cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location)
     const cuda_alloc *a = managed_allocation(p, bytes);
     hints *x = a ? hints_of(a, true) : NULL;
     uint64_t first = 0, n = x ? pages_of(a, p, bytes, &first) : 0;
-    /* A node of the host's memory is no preferred location (H200). */
+    /* A node of the host's memory is not a preferred location (H200). */
     const bool node = advice == PREFER && type >= ON_NODE;
     for (uint64_t k = 0; k < n; k++)
         advise(&x->page[first + k], node ? NOT_PREFER : advice, device);

@@ -463,8 +463,8 @@ static int module_of(const void *image, cuda_module **out)
             return error;
         }
     } else if (memcmp(image, "\177ELF", 4) == 0) {
-        cuda_report(
-            "the program loads machine code (a cubin): give it PTX or a fat binary with PTX");
+        cuda_report("the program loads machine code (a cubin), which does not run here: load PTX, "
+                    "or a fat binary with PTX");
         free(m);
         return CU_NO_IMAGE;
     } else if (!cuda_is_ptx(image)) {
@@ -735,7 +735,7 @@ static int load_library(cuda_module **out, const void *code, char *log, size_t l
     if (log && log_size && !*log) snprintf(log, log_size, "no PTX");
     m = calloc(1, sizeof *m);
     if (!m) return CU_MEMORY_ALLOCATION;
-    m->name = "a library with mistakes";
+    m->name = "a library with errors";
     m->library = true;
     m->linked = m->container;
     for (int d = 0; d < cuda.devices; d++)

@@ -256,8 +256,8 @@ static void hint_page_bounds(const pl_result *r)
 {
     const uint64_t address = r->fault ? r->fault->address : 0;
     if (!cuda_in_window(address) || cuda.options.check || !cuda_alloc_shares_page(address)) return;
-    fprintf(stderr, "ptxloom: hardware notices this only past whole pages of 2 MiB: "
-                    "`ptxloom exec --bounds page` continues like that\n");
+    fprintf(stderr, "ptxloom: hardware detects this only past whole pages of 2 MiB: "
+                    "`ptxloom exec --bounds page` does the same\n");
 }
 
 /* A kernel accessed a pointer to host memory. */
@@ -267,8 +267,8 @@ static void hint_host_memory(const pl_result *r)
     if (!address || cuda_in_window(address) || cuda_host_access(address, 1, false) != 1) return;
     fprintf(stderr,
             "ptxloom: 0x%" PRIx64 " is memory of the host (malloc, new, a local or global "
-            "variable): kernels reach what cudaMalloc, cudaMallocManaged or cudaMallocHost has "
-            "allocated\n",
+            "variable): kernels can access memory of cudaMalloc, cudaMallocManaged or "
+            "cudaMallocHost\n",
             address);
 }
 

@@ -51,7 +51,7 @@ int pl_cudaDeviceDisablePeerAccess(int peer)
 int pl_cudaDeviceGetP2PAttribute(int *value, int k, int from, int to)
 {
     if (!value) return CU_INVALID_VALUE;
-    /* a device is no peer of itself */
+    /* a device is not a peer of itself */
     if (!cuda_is_device(from) || !cuda_is_device(to) || from == to) return CU_INVALID_DEVICE;
     if (k < PERFORMANCE_RANK || k > ARRAYS) return CU_INVALID_VALUE;
     *value = k != PERFORMANCE_RANK && devices_are_linked();

@@ -56,7 +56,8 @@ void pl_gpu_close(pl_gpu *gpu);
 /* Returns the name of the machine; NULL: none was opened. */
 const char *pl_gpu_name(const pl_gpu *gpu);
 /* Reads a number of the machine description: ("sm.count", ""), ("shared.per_sm", "B"). Returns
- * false if the machine has no such key, or if its value is no number with the dimension of `unit`.
+ * false if the machine has no such key, or if its value is not a number with the dimension of
+ * `unit`.
  */
 bool pl_gpu_value(const pl_gpu *gpu, const char *key, const char *unit, double *value);
 /* Returns a text of the machine description: "machine.title". NULL: the machine has no such key. */

@@ -337,7 +337,8 @@ static const char *kind_advice(pl_finding_kind kind)
         return "give every use of the barrier the same number of threads, a multiple of the warp "
                "size";
     case PL_FK_SYNC_DIVERGENT:
-        return "move the barrier to where all threads of the block pass, or give each role a named "
+        return "move the barrier to code that all threads of the block execute, or give each role "
+               "a named "
                "barrier";
     case PL_FK_SYNC_MASK:
         return "name all lanes that execute the instruction, or exclude the others with a branch";
@@ -401,7 +402,7 @@ static const char *advice_of(pl_checks *c, const pl_check_finding *f)
         return pl_arena_printf(c->arena, "`ptxloom explain %s-%s` shows how to fix it",
                                tool_word(f->kind), kind_info[f->kind].word);
     return f->space == PL_SP_SHARED
-               ? "let a thread write it first, and put __syncthreads() between the two"
+               ? "write it first, and put __syncthreads() between the write and the read"
            : f->space == PL_SP_LOCAL
                ? "give the variable a value where it is declared"
                : "fill it before the launch (cudaMemset, cudaMemcpy; \"init\" in a launch file)";

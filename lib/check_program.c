@@ -155,10 +155,10 @@ pl_status pl_checked_leak(pl_checked *p, pl_ptr at, uint64_t bytes, const char *
     if (!(p->findings->tools & PL_CHECK_MEM)) return PL_OK;
     snprintf(text, sizeof text, "mem-leak: %llu byte%s of %s have not been freed",
              (unsigned long long)bytes, bytes == 1 ? "" : "s", name);
-    return add_error(
-        p, PL_FK_MEM_LEAK, &(program_error){.key = name, .text = text, .at = at, .bytes = bytes},
-        "free it before the program ends, with the call that belongs to the one that made "
-        "it (cudaFree, cudaFreeAsync)");
+    return add_error(p, PL_FK_MEM_LEAK,
+                     &(program_error){.key = name, .text = text, .at = at, .bytes = bytes},
+                     "free it before the program ends, with the function that matches its "
+                     "allocation (cudaFree, cudaFreeAsync)");
 }
 
 pl_status pl_checked_misuse(pl_checked *p, const char *kind, const char *text, const char *where)

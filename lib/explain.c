@@ -128,7 +128,7 @@ static void append_versions(text *t, const pl_form *f, const uint16_t *mods)
                    s->target ? s->target : "any target");
     }
     if (hidden > 0)
-        append(t, "    some of its words need later versions: name them to see which\n");
+        append(t, "    some of its modifiers need later versions: name them to see which\n");
 }
 
 /* Returns a statement of this form. */
@@ -169,8 +169,9 @@ static void append_form(text *t, const pl_form *f, const uint16_t *mods)
     if (f->unsupported) append(t, "    NOT EXECUTED by this version: %s\n", f->unsupported);
     if (f->note) paragraph(t, f->note, 4);
     if ((f->effects & PL_EF_ASYNC) && (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)))
-        append(t, "    lands when it is complete in timing mode, at once in functional mode; run "
-                  "--async chooses\n");
+        append(t, "    takes effect at its modelled completion in timing mode, at once in "
+                  "functional mode; "
+                  "`run --async` selects\n");
     append(t, "    latency class %s; defined in isa/%s:%d\n",
            f->latency_class ? pl_class_text[f->latency_class(mods)] : "-", f->file, f->line);
 }
@@ -203,10 +204,10 @@ static const char *instruction(pl_gpu *gpu, const char *topic)
     for (unsigned k = m->first; k < (unsigned)m->first + m->count; k++)
         any_match |= matches(&pl_forms[k], &q, mods);
     if (q.unknown)
-        append(&t, "\n'.%.*s' is no word of PTX that ptxloom knows. ", (int)q.unknown_length,
+        append(&t, "\n'.%.*s' is not a modifier of PTX that ptxloom knows. ", (int)q.unknown_length,
                q.unknown);
     else if (!any_match)
-        append(&t, "\nNo form of %s takes all of these words. ", m->name);
+        append(&t, "\nNo form of %s takes all of these modifiers. ", m->name);
     if (!any_match) append(&t, "All forms of %s:\n", m->name);
     for (unsigned k = m->first; k < (unsigned)m->first + m->count; k++) {
         bool matching = matches(&pl_forms[k], &q, mods);
@@ -554,7 +555,7 @@ static const char *names_with_prefix(pl_gpu *gpu, const char *topic, unsigned ma
         if (found++ < max)
             list = list ? pl_arena_printf(gpu->messages, "%s, %s", list, m->name) : m->name;
     }
-    return list ? pl_arena_printf(gpu->messages, "metrics that begin so: %s%s", list,
+    return list ? pl_arena_printf(gpu->messages, "metrics with this prefix: %s%s", list,
                                   found > max ? ", ..." : "")
                 : NULL;
 }

@@ -181,7 +181,7 @@ static void report_by_code(pl_gpu *gpu, const char *code, const char *a, const c
 void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, const char *c,
                    const char *help)
 {
-    PL_GUARD(pl_gpu_no_memory(gpu, "while reporting a mistake"); return )
+    PL_GUARD(pl_gpu_no_memory(gpu, "while reporting an error"); return )
     report_by_code(gpu, code, a, b, c, help);
 }
 
@@ -218,7 +218,7 @@ const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes)
     pl_print_close(err);
     out->limit = limit;
     out->max_chars = most;
-    if (!text && n + m) pl_gpu_no_memory(gpu, "while holding what the kernel printed");
+    if (!text && n + m) pl_gpu_no_memory(gpu, "for the output of printf");
     return text;
 }
 

@@ -40,7 +40,7 @@ test_that "no command: lists the commands, and a first run"
 says 2 '`ptxloom run saxpy.ptx -g BLOCKS -b THREADS ARG ...`' saxpy.ptx
 says 2 '`nvcc -ptx -arch=sm_90 k.cu -o kernel.ptx`' k.cu
 says 2 'run it with `ptxloom run case.json`' case.json
-says 2 'ask it with `ptxloom query run.db summary`' run.db
+says 2 'query it with `ptxloom query run.db summary`' run.db
 says 2 "did you mean 'run'?" rnu
 prints 0 '--max-instructions' help run
 for command in run check as dis fmt "occupancy -b 32"; do
@@ -55,7 +55,7 @@ says 2 'cuobjdump -xptx all k.fatbin' run k.fatbin
 says 2 'cuobjdump -xptx all k.a' run k.a
 says 2 "'program' is a program or object for the host, not PTX [E0017]" run program
 says 2 'llc -march=nvptx64 -mcpu=sm_90 k.bc' run k.bc
-says 2 'ask it with `ptxloom query run.db summary`' run run.db
+says 2 'query it with `ptxloom query run.db summary`' run run.db
 says 2 'run it with `ptxloom run case.json`' as case.json
 printf '\n// notes\nhello world\nof text\n' >notes.ptx
 says 2 "error: 'notes.ptx' is text that begins with 'hello world', not PTX [E0017]" run notes.ptx
@@ -120,9 +120,9 @@ prints 3 "no trace: the run was stopped before its end" $saxpy 'f32[128]' 'f32[1
 [ ! -e stopped.db ]
 test_that "a stopped run writes no trace"
 says 2 "'--max-cycles' cannot be used with --mode functional" $saxpy 'f32[128]' 'f32[128]' --max-cycles 9 --mode functional
-says 0 "the trace 'n.db' has no events: nothing that ran fits --trace-kernel other [W0713]" $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-kernel other
-says 0 "fits --trace-sm 99 --trace-class fma [W0713]" $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-sm 99 --trace-class fma
-says 0 "fits --trace-sm 99 [W0713]" $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-sm 99 --trace-format packed
+says 0 "the trace 'n.db' has no events: nothing that ran matches --trace-kernel other [W0713]" $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-kernel other
+says 0 "matches --trace-sm 99 --trace-class fma [W0713]" $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-sm 99 --trace-class fma
+says 0 "matches --trace-sm 99 [W0713]" $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-sm 99 --trace-format packed
 status 0 $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-warp 0 && [ ! -s said ]
 test_that "no warning for a valid option"
 says 0 "argument 1 (f32) is a floating-point number, but parameter 'n' is .u32 [W0433]" run saxpy.ptx -g 1 -b 32 f32:0 f32:2 'f32[32]' 'f32[32]'

@@ -227,7 +227,7 @@ error: unknown topic 'addd' [E0008]
 END
 says 2 explain sm__warps_act <<'END'
 error: unknown topic 'sm__warps_act' [E0008]
-  help: metrics that begin so: sm__warps_active.avg.pct_of_peak_sustained_active, sm__warps_active.sum.pct_of_peak_sustained_active, sm__warps_active.max.pct_of_peak_sustained_active, sm__warps_active.min.pct_of_peak_sustained_active
+  help: metrics with this prefix: sm__warps_active.avg.pct_of_peak_sustained_active, sm__warps_active.sum.pct_of_peak_sustained_active, sm__warps_active.max.pct_of_peak_sustained_active, sm__warps_active.min.pct_of_peak_sustained_active
 END
 says 2 explain hot_line <<'END'
 error: unknown topic 'hot_line' [E0008]
@@ -293,14 +293,14 @@ says 1 run unset.ptx -g 1 -b 1 'u32[1]' 'out:u32[2]' --check init --mode functio
 unset.ptx:11:5: error: kernel 'unset': init-branch: a branch depends on byte 8 of 'tile' in shared memory, which is uninitialised (thread 0,0,0 of block 0,0,0) [E1001]
     11 | @%p bra done;
        |     ^
-  help: let a thread write it first, and put __syncthreads() between the two
+  help: write it first, and put __syncthreads() between the write and the read
 unset.ptx:9:1: note: the value comes from here: thread 0,0,0 of block 0,0,0 [N1005]
      9 | ld.shared.u32 %r1, [tile+8];
        | ^
 unset.ptx:15:1: error: kernel 'unset': init-address: an address depends on byte 0 of 'tile' in shared memory, which is uninitialised (thread 0,0,0 of block 0,0,0) [E1001]
     15 | st.global.u32 [%d3], 7;
        | ^
-  help: let a thread write it first, and put __syncthreads() between the two
+  help: write it first, and put __syncthreads() between the write and the read
 unset.ptx:12:1: note: the value comes from here: thread 0,0,0 of block 0,0,0 [N1005]
     12 | ld.shared.u32 %r2, [tile];
        | ^
@@ -311,7 +311,7 @@ unset.ptx:16:1: error: kernel 'unset': init-atomic: the result of an atomic oper
 unset.ptx:19:1: error: kernel 'unset': init-output: element 1 of the output argument 2 (y) depends on byte 4 of 'tile' in shared memory, which is uninitialised (thread 0,0,0 of block 0,0,0) [E1001]
     19 | st.global.u32 [%d2+4], %r4;
        | ^
-  help: let a thread write it first, and put __syncthreads() between the two
+  help: write it first, and put __syncthreads() between the write and the read
 unset.ptx:17:1: note: the value comes from here: thread 0,0,0 of block 0,0,0 [N1005]
     17 | ld.shared.u32 %r3, [tile+4];
        | ^
@@ -375,10 +375,10 @@ says 2 as one.ptx --skip-pass=gvn,spill <<'END'
 error: the pass 'spill' cannot be skipped [E0013]
 END
 says 2 as one.ptx --tune schedule.leed=3 <<'END'
-error: 'schedule.leed=3' changes nothing of the compile target [E0019]
+error: 'schedule.leed=3' is not a setting of the compile target [E0019]
 END
 says 2 as one.ptx --tune schedule.windows= <<'END'
-error: 'schedule.windows=' changes nothing of the compile target [E0019]
+error: 'schedule.windows=' is not a setting of the compile target [E0019]
 END
 
 # --- launches
@@ -582,15 +582,15 @@ without_numbers() # STATUS LIMIT ARGUMENTS...: `says` under a limit of the addre
 if (ulimit -v 1000000; "$loom" --version >out 2>&1); then # not with the address sanitizer
     without_numbers 2 1000000 run one.ptx -g 1 -b 32 u32:1 'f32[1000000000]' <<'END'
 error: the launch needs # bytes; # is left by the limit on address space (ulimit -v) [E0412]
-  help: the biggest part is argument 2 (f32[#]) with # bytes: use fewer elements
+  help: the largest part is argument 2 (f32[#]) with # bytes: use fewer elements
 END
     without_numbers 2 1000000 run big.ptx -g 1 -b 32 <<'END'
 big.ptx: error: the module needs # bytes; # is left by the limit on address space (ulimit -v) [E0412]
-  help: the biggest part is variable 'g' with # bytes: declare it smaller
+  help: the largest part is variable 'g' with # bytes: declare it smaller
 END
     without_numbers 2 1000000 run deep.ptx -g 2000 -b 1024 <<'END'
 error: a launch of kernel 'k' needs # bytes; # is left by the limit on address space (ulimit -v) [E0412]
-  help: the biggest part is local memory of 270336 threads with # bytes: fewer or smaller .local variables, smaller blocks, or --mode functional
+  help: the largest part is local memory of 270336 threads with # bytes: fewer or smaller .local variables, smaller blocks, or --mode functional
 END
 fi
 says 2 as needs.ptx <<'END'
@@ -768,11 +768,11 @@ other.o: error: not an object of ptxloom: it is for another machine [E0610]
 END
 "$loom" as one.ptx -o one.plo
 says 2 as one.plo one.ptx <<'END'
-one.plo: error: 'one.plo' is linked already [E0614]
+one.plo: error: 'one.plo' is already linked [E0614]
 END
 "$loom" dis --asm one.ptx | sed 's/ret/rett/' >bad.pla
 says 2 as bad.pla <<'END'
-bad.pla:13:5: error: this is no instruction [E0613]
+bad.pla:13:5: error: this is not an instruction [E0613]
     13 |     rett ; line=9:1 // ret
        |     ^
 END

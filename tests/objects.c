@@ -327,7 +327,7 @@ static void wrong_text(const char *ptx)
         {".module ptx", ".modul ptx", ":2:1: error"},
         {"rows=", "rowz=", "nothing of this name belongs here"},
         {" ; line", " line", "the line should end here"},
-        {"ret", "rett", "this is no instruction"},
+        {"ret", "rett", "this is not an instruction"},
         {"R1", "R1000000", "an instruction names a register outside its function's"},
         {".end", "", "labels, instructions and .end"},
         {".ptxloom 4", ".ptxloom 7", "another version"},

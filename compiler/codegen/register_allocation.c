@@ -51,7 +51,7 @@ typedef struct allocator {
     pl_arena *a;
     pl_prog_func *f;
     pl_cfg g;
-    uint32_t fixed; /* the first row that is no register */
+    uint32_t fixed; /* the first row that is not a register */
     pl_liveness live;
     interval *interval; /* by value */
     bool *in_cycle;     /* by block: it may execute several times */

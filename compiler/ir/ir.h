@@ -167,7 +167,7 @@ static inline bool pl_ir_dominates(const pl_ir *x, uint32_t a, uint32_t b)
 {
     return x->blocks.at[b].dom_pre - x->blocks.at[a].dom_pre < x->blocks.at[a].dom_size;
 }
-/* The nearest common dominator of both. a: PL_IR_NONE is no block yet. */
+/* The nearest common dominator of both. a: PL_IR_NONE is not a block yet. */
 uint32_t pl_ir_common_dominator(const pl_ir *x, uint32_t a, uint32_t b);
 
 /* The last instruction to write a row, NULL if none writes it. */

@@ -85,7 +85,7 @@ static bool is_compatible(pl_warp *w, const pl_barrier *b, const pl_arrival *a)
                  "barrier %u is used by bar.red and by bar.sync or bar.arrive at once", a->id);
     else if (a->threads % w->grid->width)
         pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
-                 "barrier %u: %u threads is no multiple of the warp size", a->id, a->threads);
+                 "barrier %u: %u threads is not a multiple of the warp size", a->id, a->threads);
     else
         return true;
     return false;

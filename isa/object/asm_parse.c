@@ -122,7 +122,7 @@ static bool read_number(reader *r, bool sign, uint64_t *out)
     unsigned long long v = strtoull(buf, &end, n > 1 && buf[1] == 'x' ? 16 : 10);
     if (*end || errno) {
         r->at = start;
-        return fail(r, "this is no number");
+        return fail(r, "this is not a number");
     }
     *out = minus ? 0 - v : v;
     return true;
@@ -180,7 +180,7 @@ static bool read_field(reader *r, const char *from, size_t n, const pl_record *r
         if (f->kind == PL_F_WORD) {
             size_t len = scan_text(r, "", &from);
             pl_field_set(f, record, 0, find_word(from, len));
-            return pl_field_get(f, record, 0) != W_none || fail(r, "this is no word of PTX");
+            return pl_field_get(f, record, 0) != W_none || fail(r, "this is not a word of PTX");
         }
         for (unsigned e = 0; e < f->count; e++) {
             uint64_t v = 0;
@@ -409,7 +409,7 @@ static bool read_words(reader *r, pl_insn *i)
     int m = pl_mnem_find(from, n);
     if (m < 0) {
         r->at = from;
-        return fail(r, "this is no instruction");
+        return fail(r, "this is not an instruction");
     }
     uint32_t which = 0;
     if (r->at < r->end && *r->at == '#') {
@@ -429,7 +429,7 @@ static bool read_words(reader *r, pl_insn *i)
         has_empty |= equals(from, n, "_");
         if ((w == W_none && !equals(from, n, "_")) || listed == PL_MAX_SLOTS) {
             r->at = from;
-            return fail(r, "this is no modifier of the instruction");
+            return fail(r, "this is not a modifier of the instruction");
         }
         slots[listed++] = w;
         if (w) words[count++] = w;
@@ -578,7 +578,7 @@ static bool define_label(reader *r)
     *pc = (uint32_t)r->p->code.n;
     if (pl_map_put(&r->labels, name, strlen(name), pc))
         return fail(r, "the function has this label already");
-    return at_end(r) || fail(r, "a label stands alone on its line");
+    return at_end(r) || fail(r, "a label is alone on its line");
 }
 
 static bool end_function(reader *r)

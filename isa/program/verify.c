@@ -361,7 +361,7 @@ static bool check_var(check *c, const pl_prog_var *v)
     if (v->space == PL_SP_CONST &&
         (v->address > PL_BANK_BYTES || v->size > PL_BANK_BYTES - v->address))
         return fail(c, "a constant is outside the bank");
-    return (v->align & (v->align - 1)) == 0 || fail(c, "an alignment is no power of two");
+    return (v->align & (v->align - 1)) == 0 || fail(c, "an alignment is not a power of two");
 }
 
 /* A byte of the constant bank belongs to at most one variable. */

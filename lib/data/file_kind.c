@@ -7,20 +7,21 @@
 #include "isa/object/asm_text.h"
 #include "isa/object/elf.h"
 
-static const char from_source[] =
-    "make PTX of it: `nvcc -ptx -arch=sm_90 %s -o kernel.ptx`, or `clang++ -S --cuda-device-only "
-    "--cuda-gpu-arch=sm_80 %s -o kernel.ptx`";
+static const char from_source[] = "compile it to PTX: `nvcc -ptx -arch=sm_90 %s -o kernel.ptx`, or "
+                                  "`clang++ -S --cuda-device-only "
+                                  "--cuda-gpu-arch=sm_80 %s -o kernel.ptx`";
 static const char from_binary[] =
-    "`cuobjdump -xptx all %s` takes out the PTX that it may hold; `nvcc -ptx` makes PTX of the "
-    "source";
-static const char from_cubin[] = "it holds no PTX: make that of the source, with `nvcc -ptx "
+    "`cuobjdump -xptx all %s` extracts the PTX, if it contains any; `nvcc -ptx` compiles the "
+    "source to PTX";
+static const char from_cubin[] = "it contains no PTX: compile the source to PTX, with `nvcc -ptx "
                                  "-arch=sm_90 kernel.cu -o kernel.ptx`";
 static const char from_utf16[] = "write it as ASCII or UTF-8";
 static const char from_json[] = "a launch file has a name that ends in .json";
 static const char from_other[] =
     "PTX begins with .version, .target and .address_size, as `nvcc -ptx -arch=sm_90 kernel.cu -o "
     "kernel.ptx` writes it";
-static const char from_ir[] = "make PTX of it: `llc -march=nvptx64 -mcpu=sm_90 %s -o kernel.ptx`";
+static const char from_ir[] =
+    "compile it to PTX: `llc -march=nvptx64 -mcpu=sm_90 %s -o kernel.ptx`";
 
 /* Kinds by the first bytes. */
 static const struct {
@@ -28,7 +29,7 @@ static const struct {
     size_t n;
     const char *what, *help; /* help: each %s is replaced by the file's name */
 } contents[] = {
-    {"SQLite format 3", 16, "a trace", "ask it with `ptxloom query %s summary`"},
+    {"SQLite format 3", 16, "a trace", "query it with `ptxloom query %s summary`"},
     {"\x50\xed\x55\xba", 4, "a fat binary of the CUDA compiler", from_binary},
     {"BC\xc0\xde", 4, "LLVM bitcode", from_ir},
     {"!<arch>\n", 8, "an archive of objects", from_binary},
@@ -48,7 +49,7 @@ static const struct {
     {".ll", "LLVM assembly", from_ir},
     {".json", "a launch file", "run it with `ptxloom run %s`"},
     {".litmus", "a litmus test", "run it with `ptxloom litmus %s`"},
-    {".db", "a trace", "ask it with `ptxloom query %s summary`"},
+    {".db", "a trace", "query it with `ptxloom query %s summary`"},
 };
 
 enum { MACHINE_OFFSET = 18, NVIDIA = 190, SHOWN = 40 };

@@ -28,7 +28,7 @@ pl_status pl_budget_check(pl_gpu *gpu, pl_loc at, const char *operation, const p
                            pl_arena_printf(gpu->messages, "%" PRIu64, add(unmapped, mapped)),
                            pl_arena_printf(gpu->messages, "%" PRIu64 " %s",
                                            add(available.bytes, mapped), available.by));
-    d->help = pl_arena_printf(gpu->messages, "the biggest part is %s with %" PRIu64 " bytes: %s",
+    d->help = pl_arena_printf(gpu->messages, "the largest part is %s with %" PRIu64 " bytes: %s",
                               largest->what, largest->bytes, largest->remedy);
     return PL_INVALID;
 }

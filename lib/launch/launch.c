@@ -366,7 +366,7 @@ static pl_status report_results(launch_state *x, const pl_grid *g, size_t n, con
     } else if (st == PL_INTERRUPTED) {
         pl_launch_report_stop(m, x->l, head);
     } else if (st == PL_OK && g->system->out.out_of_memory) {
-        return pl_gpu_no_memory(m->gpu, "while holding what the kernel printed");
+        return pl_gpu_no_memory(m->gpu, "for the output of printf");
     }
     return head->fault.set ? PL_FAULT : st;
 }

@@ -560,7 +560,7 @@ static pl_status resource_memory(pl_case *c, size_t k, const char *name, bool ar
     if (r->source_arg && array) {
         const pl_arg_resource *other = own->arg.at[r->source_arg - 1].resource;
         if (!other || !other->array_handle)
-            return report_unusable(c, k, "the argument that it is of has no array");
+            return report_unusable(c, k, "the argument that it refers to has no array");
         r->array_handle = other->array_handle;
         return PL_OK;
     }
@@ -568,7 +568,7 @@ static pl_status resource_memory(pl_case *c, size_t k, const char *name, bool ar
         if (!c->arg[r->source_arg - 1].address ||
             (own->arg.at[r->source_arg - 1].resource &&
              own->arg.at[r->source_arg - 1].resource->array_handle))
-            return report_unusable(c, k, "the argument that it is of has no memory");
+            return report_unusable(c, k, "the argument that it refers to has no memory");
         return PL_OK;
     }
     if (!array) return allocate_memory(c, k, name);

@@ -99,7 +99,7 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
 {
     pl_ast *a = p->ast;
     if (p->has_directives) {
-        pl_report(p->diags, PL_E0310, at, "what stands above", ".target");
+        pl_report(p->diags, PL_E0310, at, "the text above", ".target");
         return;
     }
     p->target_at = at;

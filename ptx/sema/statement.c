@@ -124,7 +124,7 @@ void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at
     if (call)
         p->inlined = inlined_call(p, call);
     else
-        pl_report(p->diags, PL_E0380, at, "a line that no .loc has named yet stands");
+        pl_report(p->diags, PL_E0380, at, "a line that no earlier .loc names");
     pl_loc_name *u = pl_arena_new(p->names, pl_loc_name);
     *u = (pl_loc_name){.name = name->name, .n = name->len, .at = name_at, .next = p->loc_names};
     p->loc_names = u;

@@ -307,7 +307,7 @@ static void copies_by_rule(void *a, void *b)
     EXPECT(cudaGraphAddMemcpyNode(&node, other, NULL, 0, &p), 0);
     EXPECT(cudaGraphInstantiate(&exec, other, 0), 0);
     EXPECT(cudaGraphExecMemcpyNodeSetParams(exec, node, &p), CU_INVALID_VALUE); /* two rows */
-    /* Empty copies and sets are no nodes of a capture. */
+    /* Empty copies and sets are not nodes of a capture. */
     EXPECT(cudaStreamCreate(&s), 0);
     EXPECT(cudaStreamBeginCapture(s, 2), 0);
     EXPECT(cudaMemcpyAsync(a, b, 0, COPY_D2D, s), 0);
@@ -406,7 +406,7 @@ static void flags_by_rule(void)
 }
 
 /* Nodes are paired in the order of their edges, and not of their creation. A child graph with
- * another number of nodes is no node's fault. */
+ * another number of nodes is not the fault of a node. */
 static void updates_by_rule(void)
 {
     struct {

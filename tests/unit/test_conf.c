@@ -169,7 +169,7 @@ START_TEST(renamed_key_names_the_new_one)
     for (size_t k = 0; k < 2; k++) {
         char text[64], help[64];
         snprintf(text, sizeof text, "[%s]\ndelay = 3 cycles ; chosen\n", sections[k]);
-        snprintf(help, sizeof help, "the key is called '%s' now", now[k]);
+        snprintf(help, sizeof help, "the key is now called '%s'", now[k]);
         pl_arena *a = pl_arena_open();
         pl_diags d;
         pl_conf *c;

@@ -66,7 +66,7 @@ static const struct {
      "0:r0 == 0 && 1:r0 == 0",
      true},
     {"LSG",
-     "races are no undefined behaviour, but unordered",
+     "races are not undefined behaviour, but unordered",
      {W(x, 1, "weak"), R(r0, x, "weak") R(r1, x, "weak")},
      "1:r0 == 1 && 1:r1 == 0",
      true},

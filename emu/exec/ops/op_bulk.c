@@ -364,7 +364,7 @@ void exec_st_bulk(pl_warp *w, const pl_insn *i)
         uint8_t *p = pl_access(w, l, (pl_space)i->sel[PL_M_SPACE], to[l], n, 8, "bulk store");
         if (!p) return;
         if (n % 8) {
-            launch_failed(w, l, to[l], "a bulk store of a size that is no multiple of 8");
+            launch_failed(w, l, to[l], "a bulk store of a size that is not a multiple of 8");
             return;
         }
         memset(p, 0, n);

@@ -87,7 +87,7 @@ void exec_call(pl_warp *w, const pl_insn *i)
         callee = pl_program_func_at(w->program, first);
         if (callee == UINT32_MAX) {
             pl_fault(w, pl_of_half(w, same), first, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                     "indirect call to 0x%llx, which is no function", (unsigned long long)first);
+                     "indirect call to 0x%llx, which is not a function", (unsigned long long)first);
             return;
         }
         if (w->program->funcs.at[callee].entry) {

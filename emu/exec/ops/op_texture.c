@@ -49,7 +49,7 @@ static const pl_object *object(pl_warp *w, const pl_insn *i, unsigned k, unsigne
         w->fx->sampled = w->fx->filtered = w->fx->gathered = w->fx->mip_filtered = false;
     }
     if (o && o->kind == kind) return o;
-    pl_fault(w, 1u << lane, handle, "CUDA_ERROR_ILLEGAL_ADDRESS", "0x%llx is no handle of a %s",
+    pl_fault(w, 1u << lane, handle, "CUDA_ERROR_ILLEGAL_ADDRESS", "0x%llx is not a handle of a %s",
              (unsigned long long)handle, kind == PL_OBJECT_SURFACE ? "surface" : "texture");
     return NULL;
 }

@@ -46,7 +46,7 @@ static bool fetch_map(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsig
     const char *wrong = pl_tensormap_error(&c->map);
     if (!wrong && s->base != PL_TMA_NONE && c->map.address % 16)
         return illegal(w, lane, c->map.address, "the address",
-                       "that replaces the one of the tensor map is no multiple of 16");
+                       "that replaces the one of the tensor map is not a multiple of 16");
     if (wrong) return illegal(w, lane, address, "the tensor map", wrong);
     if ((int)c->map.rank != (s->rows4 ? 2 : n))
         return illegal(w, lane, address, "the tensor map", "has another rank than the instruction");

@@ -106,7 +106,7 @@ void read_class_line(char *rest)
     for (int k = 1; k < parts.n; k++) {
         const int c = column_find(parts.at[k]);
         if (c < 0)
-            fail(cur_file, cur_line, "'%s' is no column of a class", parts.at[k]);
+            fail(cur_file, cur_line, "'%s' is not a column of a class", parts.at[k]);
         else if ((columns[c].kind == FLAG) == (strchr(parts.at[k], '=') != NULL))
             fail(cur_file, cur_line,
                  columns[c].kind == FLAG ? "'%s': %s takes no value" : "'%s': %s needs a value",
@@ -187,7 +187,7 @@ static char *column_value(const class_row *r, int c)
     default:
         if (*v && strspn(v, "0123456789") == strlen(v) && strlen(v) < 5) return dup(v);
     }
-    fail(r->file, r->line, "'%s' is no value of %s", v, columns[c].name);
+    fail(r->file, r->line, "'%s' is not a value of %s", v, columns[c].name);
     return dup("0");
 }
 

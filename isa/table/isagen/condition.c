@@ -50,7 +50,7 @@ char *condition(const form *f, const char *text, const char *file, int line)
         else if (known_group(id))
             out = format("%s0", out);
         else {
-            fail(file, line, "'%s' is no group or word", id);
+            fail(file, line, "'%s' is neither a group nor a word", id);
             return dup("0");
         }
     }

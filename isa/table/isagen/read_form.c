@@ -90,8 +90,8 @@ static bool read_operand_kind(form *f, operand *o, char *k)
         for (int s = 0; s < f->nslots; s++)
             if (!strcmp(f->slot[s].group, o->type)) o->slot = s;
         if (o->slot < 0 && find(&words, o->type) < 0)
-            fail(cur_file, cur_line, "operand '%s': '%s' is no word or group of this form", o->name,
-                 o->type);
+            fail(cur_file, cur_line,
+                 "operand '%s': '%s' is neither a word nor a group of this form", o->name, o->type);
         return true;
     }
     if (strncmp(k, "imm", 3) || (k[3] && k[3] != '(')) return false;
@@ -125,7 +125,7 @@ static void read_operand_type(form *f, operand *o, char *k)
     for (int s = 0; s < f->nslots; s++)
         if (!strcmp(f->slot[s].group, k)) o->slot = s;
     if (o->slot < 0 && !type_find(k))
-        fail(cur_file, cur_line, "operand '%s': '%s' is no kind, type or group of this form",
+        fail(cur_file, cur_line, "operand '%s': '%s' is not a kind, type or group of this form",
              o->name, k);
     if (o->slot >= 0 && !f->slot[o->slot].type)
         fail(cur_file, cur_line, "operand '%s': group '%s' does not hold types", o->name, k);
