@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE /* on_exit */
 #include "cudart/state.h"
 #include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ static int exit_status;
 /* Those that the program did not wait for, before its exit functions release their data. */
 static void run_host_functions(void)
 {
-    if (cuda_self.callback || pthread_mutex_trylock(&cuda.lock) != 0) return;
+    if (!cuda.devices || cuda_self.callback || pthread_mutex_trylock(&cuda.lock) != 0) return;
     cuda_host_enter();
     cuda_progress_observed();
     cuda_host_leave();
@@ -99,11 +100,35 @@ static int report_at_end(int status)
                                        : 1;
 }
 
+/* The devices belong to the process that opened them. In a forked child, calls fail as on hardware;
+ * the output that options request and pending operations are those of the parent. */
+static void begin_forked_child(void)
+{
+    cuda.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    cuda.devices = 0;
+    cuda.trace = NULL;
+    cuda.options.summary = false;
+    cuda.start_error = CU_INITIALIZATION;
+    cuda.forked = true;
+}
+
+static void report_fork(void)
+{
+    static bool reported;
+    if (!reported)
+        cuda_report("%s in a forked process fails, because its parent has used CUDA before the "
+                    "fork: fork first, or call exec in the child",
+                    cuda_self.call);
+    reported = true;
+}
+
 int cuda_start(void)
 {
+    if (cuda.forked) report_fork();
     if (cuda.tried) return cuda.start_error;
     cuda.tried = true;
     cuda.start_error = CU_INITIALIZATION;
+    pthread_atfork(NULL, NULL, begin_forked_child);
     while (cuda.devices < (int)cuda.options.devices)
         if (!open_device()) {
             cuda.devices = 0;
@@ -152,9 +177,10 @@ static int begin_call(const char *name, bool per_thread)
     cuda_host_race_enter();
     cuda_self.call_start = cuda.now;
     cuda_self.call_id = ++cuda.calls;
+    if (error) return error;
     cuda_record_values(cuda.now); /* the program may have written values that streams wait for */
     cuda_progress();
-    return error;
+    return CU_OK;
 }
 
 int cuda_enter_driver(const char *name, cuda_driver_entry how, bool per_thread)

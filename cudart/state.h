@@ -207,6 +207,7 @@ typedef struct cuda_state {
     unsigned was_reset;    /* bit k: that context was reset, and nothing has used it since */
     bool initialised;      /* cuInit or a function of the runtime has been called */
     bool tried;            /* opening the devices was attempted */
+    bool forked;           /* this process was forked after that: it has no devices */
     int start_error;       /* error of that attempt */
     bool sticky_returned;  /* a call has returned the sticky error */
     int sticky;            /* sticky error, which every call reports from now on, on all devices */

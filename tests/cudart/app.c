@@ -816,6 +816,7 @@ static const struct {
     {"virtual_memory", virtual_memory},
     {"ipc", ipc},
     {"pool_ipc", pool_ipc},
+    {"forked", forked},
     {"registered", registered},
     {"driver_array", driver_array},
     {"old_properties", old_properties},

@@ -214,6 +214,7 @@ void kernel_waits_for_ever(void);
 void virtual_memory(void);
 void ipc(void);
 void pool_ipc(void);
+void forked(void);
 void registered(void);
 void driver_array(void);
 void old_properties(void);

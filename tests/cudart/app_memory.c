@@ -212,6 +212,31 @@ void pool_ipc(void)
     fclose(f);
 }
 
+/* A forked process cannot use the devices of its parent, and does not end the parent's trace. */
+void forked(void)
+{
+    unsigned value = 0;
+    int status = -1, devices;
+    void *d, *other;
+    EXPECT(cudaMalloc(&d, 4), 0);
+    store(d, 5);
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        EXPECT(cudaGetDeviceCount(&devices), CU_INITIALIZATION);
+        EXPECT(cudaMalloc(&other, 4), CU_INITIALIZATION);
+        EXPECT(cudaMemcpy(&value, d, 4, COPY_D2H), CU_INITIALIZATION);
+        EXPECT(cudaDeviceSynchronize(), CU_INITIALIZATION);
+        EXPECT(value, 0);
+        exit(value == 0 ? 7 : 8);
+    }
+    EXPECT(waitpid(child, &status, 0) == child, 1);
+    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 7, 1);
+    store(d, 6);
+    EXPECT(cudaMemcpy(&value, d, 4, COPY_D2H), 0);
+    EXPECT(value, 6);
+}
+
 /* Memory up to the end of the program's last page. */
 void registered(void)
 {

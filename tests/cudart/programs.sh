@@ -217,6 +217,9 @@ runs "Perfetto export of the program" 0 "cudaMalloc 3
 add 2
 copy HtoD 2
 copy DtoH 1" "" sh -c '"$1" export t.db -f perfetto -o - >t.json && for n in cudaMalloc add "copy HtoD" "copy DtoH"; do echo "$n $(grep -c "\"name\":\"$n\"" t.json)"; done' - "$loom"
+runs "a forked process cannot use CUDA" 5 good "cudaGetDeviceCount in a forked process fails" with "--trace t.db" forked
+runs "the trace of its parent is complete" 0 "store ok
+store ok" "" ask "SELECT entry || ' ' || status FROM kernel"
 runs "ranges" 5 good "" with "--trace t.db" ranges
 runs "ranges in a trace" 0 "inner 1 0 1
 outer 0 0 1
