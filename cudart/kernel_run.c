@@ -255,6 +255,7 @@ bool cuda_found_errors(void)
 static void hint_page_bounds(const pl_result *r)
 {
     const uint64_t address = r->fault ? r->fault->address : 0;
+    if (!r->error || strcmp(r->error, "CUDA_ERROR_ILLEGAL_ADDRESS") != 0) return;
     if (!cuda_in_window(address) || cuda.options.check || !cuda_alloc_shares_page(address)) return;
     fprintf(stderr, "ptxloom: hardware detects this only past whole pages of 2 MiB: "
                     "`ptxloom exec --bounds page` does the same\n");

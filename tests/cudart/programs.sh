@@ -104,6 +104,9 @@ for t in memory graph_captured_memory reset; do runs "$t under checkers" 5 good 
 runs "a race under checkers" 5 good "kernel .count.: race-same-value" with "--check race" symbols
 runs "a program gets the error of an invalid access skipped by a checker" 5 good "kernel .store.: mem-bounds" with "--check mem" errors
 runs "a program gets the error of a misaligned access" 5 good "kernel .index.: mem-misaligned" with "--check mem" askew
+runs "a program gets the error of a misaligned access without checkers" 5 good "not a multiple of 4" app askew
+n=$((n + 1))
+grep -q -e '--bounds page' err && echo "not ok $n - a misaligned access has no hint on bounds" || echo "ok $n - a misaligned access has no hint on bounds"
 runs "access past an allocation, exact bounds" 5 good "exec --bounds page" app behind
 runs "access past an allocation, in its page" 5 good "past the end of .device memory. (2097152 bytes" with "--bounds page" behind_in_page
 runs "random schedule" 5 good "" with "--schedule random:7" vectors
