@@ -42,7 +42,7 @@ static bool format_position(const void *code, const Dl_info *object, char *text,
     const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)i.bytes;
     const uint64_t file_address = opened && e->e_type == ET_EXEC ? address : address - base;
     const Elf64_Sym *s =
-        opened && cuda_host_image_symbols(&i) ? function_at(&i, file_address) : NULL;
+        opened && cuda_host_image_symbols(&i, SHT_SYMTAB) ? function_at(&i, file_address) : NULL;
     const char *name = s ? cuda_host_image_name(&i, s) : "",
                *slash = strrchr(object->dli_fname, '/');
     if (s)
@@ -59,8 +59,7 @@ static bool format_position(const void *code, const Dl_info *object, char *text,
 static bool format_object(const void *code, const Dl_info *object, char *text, size_t size)
 {
     (void)code;
-    const char *slash = strrchr(object->dli_fname, '/');
-    snprintf(text, size, "%s", slash ? slash + 1 : object->dli_fname);
+    snprintf(text, size, "%s", object->dli_fname);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* driver.c - the CUDA driver API, on the same contexts as the runtime. Most calls are those of the
  * runtime under another name. */
 #include "cudart/green.h"
+#include "cudart/image.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1021,22 +1022,40 @@ int pl_cuEventElapsedTime_v2(float *ms, void *from, void *to)
     return pl_cudaEventElapsedTime(ms, from, to);
 }
 
-/* Libraries whose kernels are machine code: the user is notified once per library, since they
- * report no reason. */
-static void report_machine_code(void)
+static void report_stripped(const char *path)
+{
+    static char reported[512];
+    cuda_host_image i;
+    const bool found =
+        cuda_host_image_open(path, &i) && i.size > 0 && cuda_host_image_is_stripped_runtime(&i);
+    cuda_host_image_close(&i);
+    if (found && strcmp(reported, path) != 0) {
+        snprintf(reported, sizeof reported, "%s", path);
+        cuda_report(CUDA_RELINK, path);
+    }
+}
+
+/* Files whose calls fail: libraries whose kernels are machine code, and those with NVIDIA's runtime
+ * that could not be redirected. Each is reported once, since they report no reason. */
+static void report_failing_caller(void)
 {
     static const char *const name[] = {"libcublas.",   "libcublasLt.", "libcufft.", "libcurand.",
                                        "libcusolver.", "libcusparse.", "libcudnn",  "libnpp",
                                        "libnvjpeg.",   "libnccl."};
     enum { NAMES = sizeof name / sizeof *name };
     static bool told[NAMES];
-    char caller[256];
-    cuda_calling_object(caller, sizeof caller);
+    char path[512];
+    cuda_calling_object(path, sizeof path);
+    const char *slash = strrchr(path, '/'), *caller = slash ? slash + 1 : path;
     for (int k = 0; k < NAMES; k++) {
-        if (strncmp(caller, name[k], strlen(name[k])) != 0 || told[k]) continue;
+        if (strncmp(caller, name[k], strlen(name[k])) != 0) continue;
+        if (!told[k])
+            cuda_report("%s holds machine code only, which does not run here: its calls fail",
+                        caller);
         told[k] = true;
-        cuda_report("%s holds machine code only, which does not run here: its calls fail", caller);
+        return;
     }
+    report_stripped(path);
 }
 
 /* Libraries of the toolkit request undocumented tables, and work without them. */
@@ -1044,7 +1063,7 @@ int pl_cuGetExportTable(const void **table, const void *id)
 {
     (void)id;
     if (!table) return CU_INVALID_VALUE;
-    report_machine_code();
+    report_failing_caller();
     *table = NULL;
     return DRIVER_NOT_FOUND;
 }

@@ -1,4 +1,5 @@
 /* image.c - files of the program as stored on disk, and their symbol tables. */
+#define _GNU_SOURCE /* memmem */
 #include "cudart/image.h"
 #include <fcntl.h>
 #include <string.h>
@@ -30,16 +31,16 @@ void cuda_host_image_close(cuda_host_image *i)
     if (i->bytes) munmap((void *)(uintptr_t)i->bytes, i->size);
 }
 
-/* Finds the full symbol table, which strip removes. */
-bool cuda_host_image_symbols(cuda_host_image *i)
+bool cuda_host_image_symbols(cuda_host_image *i, uint32_t table)
 {
     const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)i->bytes;
+    i->nsymbols = 0;
     if (e->e_shentsize != sizeof(Elf64_Shdr) ||
         !is_in_file(i, e->e_shoff, (uint64_t)e->e_shnum * sizeof(Elf64_Shdr)))
         return false;
     const Elf64_Shdr *s = (const Elf64_Shdr *)(const void *)(i->bytes + e->e_shoff);
     for (size_t k = 0; k < e->e_shnum; k++) {
-        if (s[k].sh_type != SHT_SYMTAB || s[k].sh_link >= e->e_shnum) continue;
+        if (s[k].sh_type != table || s[k].sh_link >= e->e_shnum) continue;
         const Elf64_Shdr *names = &s[s[k].sh_link];
         if (!is_in_file(i, s[k].sh_offset, s[k].sh_size) ||
             !is_in_file(i, names->sh_offset, names->sh_size) || names->sh_size == 0)
@@ -51,6 +52,17 @@ bool cuda_host_image_symbols(cuda_host_image *i)
         return i->names[i->names_size - 1] == '\0';
     }
     return false;
+}
+
+static bool contains(const cuda_host_image *i, const char *text)
+{
+    return memmem(i->bytes, i->size, text, strlen(text)) != NULL;
+}
+
+bool cuda_host_image_is_stripped_runtime(cuda_host_image *i)
+{
+    return !cuda_host_image_symbols(i, SHT_SYMTAB) && contains(i, "libcuda.so.1") &&
+           contains(i, "cuGetProcAddress") && contains(i, "cudaErrorInvalidValue");
 }
 
 const char *cuda_host_image_name(const cuda_host_image *i, const Elf64_Sym *s)

@@ -2,12 +2,13 @@
  * functions are located by the symbol tables of their files. The first instruction of each is
  * replaced by a jump to ours, before the program's constructors run. The same holds for libraries
  * that it opens later (dlopen): the dynamic linker calls a function for debuggers (_r_debug.r_brk)
- * once it has mapped them, and that function becomes a jump to ours, too.
+ * once it has mapped them, and these calls become calls of ours.
  *
  * Only x86-64. A five-byte jump reaches a table of far jumps that is placed near the program. */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "cudart/image.h"
 #include "cudart/state.h"
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
@@ -18,8 +19,9 @@
 #include <unistd.h>
 
 enum {
-    NEAR_JUMP = 0xe9,    /* its first byte */
-    NEAR_JUMP_BYTES = 5, /* bytes of a near jump */
+    NEAR_CALL = 0xe8, /* first bytes of near branches */
+    NEAR_JUMP = 0xe9,
+    NEAR_JUMP_BYTES = 5, /* bytes of either */
     FAR_JUMP_BYTES = 14  /* bytes of a far jump */
 };
 
@@ -98,10 +100,10 @@ static void far_jump(uint8_t *at, const void *to)
     memcpy(at + sizeof jump, &to, sizeof to);
 }
 
-static void near_jump(uint8_t *at, const uint8_t *to)
+static void near_branch(uint8_t *at, uint8_t opcode, const uint8_t *to)
 {
     const int32_t distance = (int32_t)(to - (at + NEAR_JUMP_BYTES));
-    at[0] = NEAR_JUMP;
+    at[0] = opcode;
     memcpy(at + 1, &distance, sizeof distance);
 }
 
@@ -131,18 +133,13 @@ static bool redirect(const cuda_host_image *i, const span *s)
             bsearch(cuda_host_image_name(i, symbol), e, n, sizeof *e, by_name);
         if (!found || used == n) continue;
         far_jump(table + used * FAR_JUMP_BYTES, (*found)->address);
-        near_jump((uint8_t *)(uintptr_t)at, table + used * FAR_JUMP_BYTES);
+        near_branch((uint8_t *)(uintptr_t)at, NEAR_JUMP, table + used * FAR_JUMP_BYTES);
         used++;
     }
     if (ok) ok = protect(s, PROT_READ | PROT_EXEC);
     if (table) mprotect(table, n * FAR_JUMP_BYTES, PROT_READ | PROT_EXEC);
     free(e);
     return ok;
-}
-
-static bool contains(const cuda_host_image *i, const char *text)
-{
-    return memmem(i->bytes, i->size, text, strlen(text)) != NULL;
 }
 
 static span code_span(const struct dl_phdr_info *o)
@@ -157,11 +154,6 @@ static span code_span(const struct dl_phdr_info *o)
     }
     return s;
 }
-
-static const char relink[] =
-    "%s has NVIDIA's runtime linked in and no symbol table, so that its calls cannot be "
-    "redirected. Link it again without -s (and do not strip it), or with nvcc's option -cudart "
-    "shared";
 
 /* Objects that have been seen so far, by load bias. */
 static struct {
@@ -190,6 +182,24 @@ static bool is_redirected(const cuda_host_image *i, const struct dl_phdr_info *o
     return *(const uint8_t *)(uintptr_t)(o->dlpi_addr + s->st_value) == NEAR_JUMP;
 }
 
+/* Finds the symbol table with the functions of a statically linked runtime. NVIDIA's shared
+ * runtime, which programs may open by its path, exports them. */
+static bool find_runtime(cuda_host_image *i)
+{
+    static const uint32_t table[] = {SHT_SYMTAB, SHT_DYNSYM};
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++)
+        if (cuda_host_image_symbols(i, table[k]) && find_symbol(i, "__cudaRegisterFatBinary") &&
+            find_symbol(i, "cudaMalloc"))
+            return true;
+    return false;
+}
+
+static bool is_this_library(const struct dl_phdr_info *o)
+{
+    Dl_info info;
+    return dladdr(&seen, &info) && (uintptr_t)info.dli_fbase == o->dlpi_addr;
+}
+
 static int patch_object(struct dl_phdr_info *o, size_t size, void *program)
 {
     (void)size;
@@ -197,17 +207,14 @@ static int patch_object(struct dl_phdr_info *o, size_t size, void *program)
     const bool first = *(int *)program == 0;
     const char *path = first ? "/proc/self/exe" : o->dlpi_name;
     *(int *)program = 1;
-    if (!*path || !is_new(o)) return 0;
+    if (!*path || !is_new(o) || is_this_library(o)) return 0;
     if (cuda_host_image_open(path, &i) && i.size > 0) {
-        const bool symbols = cuda_host_image_symbols(&i);
-        if (symbols && find_symbol(&i, "__cudaRegisterFatBinary") &&
-            find_symbol(&i, "cudaMalloc") && !is_redirected(&i, o)) {
+        if (find_runtime(&i)) {
             const span s = code_span(o);
-            if (!redirect(&i, &s))
+            if (!is_redirected(&i, o) && !redirect(&i, &s))
                 cuda_report("the calls of %s cannot be redirected: %s", path, strerror(errno));
-        } else if (!symbols && first && contains(&i, "libcuda.so.1") &&
-                   contains(&i, "cuGetProcAddress") && contains(&i, "cudaErrorInvalidValue")) {
-            cuda_report(relink, program_invocation_name);
+        } else if (first && cuda_host_image_is_stripped_runtime(&i)) {
+            cuda_report(CUDA_RELINK, program_invocation_name);
             _exit(2);
         }
     }
@@ -216,33 +223,50 @@ static int patch_object(struct dl_phdr_info *o, size_t size, void *program)
 }
 
 #ifdef __x86_64__
-/* Called by the dynamic linker. */
+/* Called by the dynamic linker in place of its function for debuggers. */
 static void patch_opened(void)
 {
+    const union {
+        uint64_t address;
+        void (*function)(void);
+    } debugger = {.address = _r_debug.r_brk};
     int program = 0;
     if (_r_debug.r_state == RT_CONSISTENT) dl_iterate_phdr(patch_object, &program);
+    debugger.function();
 }
 
-/* The function for debuggers only returns. The jump replaces it, and padding up to the next
- * function. */
+static int find_linker(struct dl_phdr_info *o, size_t size, void *linker)
+{
+    (void)size;
+    const span s = code_span(o);
+    if (s.first > _r_debug.r_brk || s.end <= _r_debug.r_brk) return 0;
+    *(span *)linker = s;
+    return 1;
+}
+
+/* Redirects the calls of the function for debuggers, and jumps to it. The function itself may hold
+ * a breakpoint of a debugger. */
 static void watch_linker(void)
 {
-    static const uint8_t branch_target[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
-    enum { RETURN = 0xc3, ALIGN = 16 };
-    uint8_t *at = (uint8_t *)(uintptr_t)_r_debug.r_brk;
-    if (!at || (uintptr_t)at % ALIGN) return;
-    size_t n = memcmp(at, branch_target, sizeof branch_target) == 0 ? sizeof branch_target : 0;
-    if (at[n++] != RETURN) return;
-    for (; n < FAR_JUMP_BYTES; n++) /* bytes of the instruction nop, of any length, and of int3 */
-        if (!memchr("\x66\x2e\x0f\x1f\x40\x44\x80\x84\x00\x90\xcc", at[n], 11)) return;
-    const span s = {.first = (uintptr_t)at, .end = (uintptr_t)at + FAR_JUMP_BYTES};
-    if (!protect(&s, PROT_READ | PROT_WRITE | PROT_EXEC)) return;
+    span s;
+    if (!_r_debug.r_brk || !dl_iterate_phdr(find_linker, &s)) return;
+    uint8_t *table = allocate_near(s.first, s.end, FAR_JUMP_BYTES);
+    if (!table || !protect(&s, PROT_READ | PROT_WRITE | PROT_EXEC)) return;
     const union {
         void (*function)(void);
         void *address;
     } to = {.function = patch_opened};
-    far_jump(at, to.address);
+    far_jump(table, to.address);
+    uint8_t *first = (uint8_t *)(uintptr_t)s.first, *end = (uint8_t *)(uintptr_t)s.end;
+    for (uint8_t *at = first; at + NEAR_JUMP_BYTES <= end; at++) {
+        int32_t distance;
+        if (*at != NEAR_CALL && *at != NEAR_JUMP) continue;
+        memcpy(&distance, at + 1, sizeof distance);
+        if ((uintptr_t)at + NEAR_JUMP_BYTES + (uint64_t)(int64_t)distance == _r_debug.r_brk)
+            near_branch(at, *at, table);
+    }
     protect(&s, PROT_READ | PROT_EXEC);
+    mprotect(table, FAR_JUMP_BYTES, PROT_READ | PROT_EXEC);
 }
 #endif
 

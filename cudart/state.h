@@ -937,7 +937,7 @@ void cuda_describe_call(const char *caller, char *text, size_t size);
 /* Returns "device memory of cudaMalloc, call 3, in main+0x42" for what = "device memory", in malloc
  * memory; NULL: out of memory. */
 char *cuda_made_by(const char *what);
-/* Returns the file whose code called the library: "libcublas.so.13"; empty: unknown. */
+/* Returns the path of the file whose code called the library; empty: unknown. */
 void cuda_calling_object(char *text, size_t size);
 
 /* ---- activity.c: trace and summary of the application ---- */

@@ -245,7 +245,9 @@ done
 
 if command -v cc >/dev/null 2>&1; then
     cat >lib.c <<'END'
+#ifndef STATIC
 #define STATIC __attribute__((visibility("hidden"), noinline))
+#endif
 volatile int calls;
 STATIC void **__cudaRegisterFatBinary(void *p) { calls = 2; return p; }
 STATIC int cudaMalloc(void **p, unsigned long n) { calls = n == 4 && p; return 77; }
@@ -266,6 +268,24 @@ int main(void)
 }
 END
     cc -shared -fPIC -o lib.so lib.c && cc -o k open.c -ldl && runs "a library with the static runtime that is opened later" 0 "0 0 " "" "$loom" exec ./k
+    command -v gdb >/dev/null 2>&1 && runs "the same under gdb" 0 "0 0 " "" sh -c '"$@" 2>&1 | grep "^0"' - "$loom" exec gdb -q -batch -ex run ./k
+    mv lib.so hidden.so
+    cc -shared -fPIC -DSTATIC= -Wl,-Bsymbolic -o lib.so lib.c && strip lib.so && runs "a stripped library that exports the runtime" 0 "0 0 " "" "$loom" exec ./k
+    cat >stripped.c <<'END'
+#include <dlfcn.h>
+const char *const text[] = {"cuGetProcAddress", "cudaErrorInvalidValue"};
+int allocated = 5;
+__attribute__((constructor)) static void begin(void)
+{
+    union { void *address; int (*call)(const void **, const void *); } f = {.address = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuGetExportTable")};
+    const void *table;
+    for (int k = 0; k < 2; k++) allocated = f.call(&table, text) == 0;
+}
+END
+    cc -shared -fPIC -o lib.so stripped.c && strip lib.so && runs "a stripped library with the static runtime" 0 "0 0 " "^ptxloom: ./lib.so has NVIDIA's runtime linked in and no symbol table" "$loom" exec ./k
+    n=$((n + 1))
+    [ "$(wc -l <err)" = 1 ] && echo "ok $n - it is reported once" || echo "not ok $n - it is reported once"
+    mv hidden.so lib.so
     echo 'int printf(const char *, ...); extern int allocated; int main(void) { return printf("%d ", allocated) < 0; }' >linked.c
     cc -o k linked.c ./lib.so && runs "a library with the static runtime whose constructor calls it" 0 "0 " "" "$loom" exec ./k
 fi
