@@ -49,7 +49,7 @@ int cuda_invalidate_capture(cuda_stream *s)
 
 int pl_cudaThreadExchangeStreamCaptureMode(int *mode)
 {
-    if (!mode || *mode < 0 || *mode > 2) return CU_INVALID_VALUE;
+    if (!mode) return CU_INVALID_VALUE; /* the number is not checked (H100) */
     const int old = thread_mode;
     thread_mode = *mode;
     *mode = old;

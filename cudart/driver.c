@@ -133,6 +133,7 @@ int pl_cuCtxCreate_v2(void **out, unsigned flags, int device)
 {
     if (!out || !cuda_valid_device_flags(flags)) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (cuda.sticky) return cuda.sticky;
     cuda_context *c = calloc(1, sizeof *c);
     if (!c || !cuda_register_context(c)) {
         free(c);
@@ -512,6 +513,12 @@ static int check_version(const cuda_module *m, unsigned max_target, char *log, s
                      line);
         return CU_UNSUPPORTED_PTX;
     }
+    const char *bits = m->ntexts ? strstr(m->text[0], ".address_size") : NULL;
+    unsigned address_size = 64;
+    if (bits && sscanf(bits, ".address_size %u", &address_size) == 1 && address_size == 32) {
+        if (log) snprintf(log, log_size, "ptxas fatal   : 32-bit addresses are not supported\n");
+        return CU_INVALID_PTX;
+    }
     if (cuda_target_of(m) <= max_target) return CU_OK;
     if (log)
         snprintf(log, log_size, "ptxas fatal   : PTX for sm_%u cannot be loaded for sm_%u\n",
@@ -572,6 +579,12 @@ static void find_log(unsigned n, const int *option, void **value, char **log, si
     }
 }
 
+size_t cuda_log_bytes(const char *log, size_t room)
+{
+    const size_t n = log && room ? strlen(log) : 0;
+    return n && n + 1 == room ? room : n;
+}
+
 /* Stores what an option returns: the time in ms, as a float, or the number of bytes written. */
 static void store_option(int option, void **value, const load_logs *l, const struct timespec *began)
 {
@@ -582,8 +595,8 @@ static void store_option(int option, void **value, const load_logs *l, const str
                          (float)(now.tv_nsec - began->tv_nsec) * 1e-6F;
         memcpy(value, &ms, sizeof ms);
     }
-    if (option == LOG_SIZE) *value = (void *)(l->log && l->log_size ? strlen(l->log) : 0);
-    if (option == INFO_SIZE) *value = (void *)(l->info && l->info_size ? strlen(l->info) : 0);
+    if (option == LOG_SIZE) *value = (void *)cuda_log_bytes(l->log, l->log_size);
+    if (option == INFO_SIZE) *value = (void *)cuda_log_bytes(l->info, l->info_size);
 }
 
 int pl_cuModuleLoadDataEx(cuda_module **out, const void *image, unsigned n, int *option,

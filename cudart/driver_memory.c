@@ -15,7 +15,8 @@ enum {
 int pl_cuMemAlloc_v2(uint64_t *out, size_t bytes)
 {
     if (!out || !bytes) return CU_INVALID_VALUE;
-    return cuda_alloc_device(bytes, cuda_self.device, false, out);
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    return unsafe ? unsafe : cuda_alloc_device(bytes, cuda_self.device, false, out);
 }
 
 int pl_cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t height,

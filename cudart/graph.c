@@ -490,7 +490,7 @@ int pl_cudaGraphAddEventWaitNode(void **out, void *graph, void *const *before, s
     return add_event(OP_WAIT, out, graph, before, nbefore, event);
 }
 
-static bool has_own_memory_nodes(const cuda_graph *g)
+bool cuda_has_own_memory_nodes(const cuda_graph *g)
 {
     for (size_t k = 0; k < g->n; k++)
         if (g->node[k]->op.kind == OP_ALLOC || g->node[k]->op.kind == OP_FREE) return true;
@@ -502,7 +502,7 @@ int pl_cudaGraphDestroyNode(void *node)
     cuda_node *x = node;
     if (!x) return CU_INVALID_VALUE;
     cuda_graph *g = x->graph;
-    if (x->updatable || has_own_memory_nodes(g)) return CU_NOT_SUPPORTED;
+    if (x->updatable || cuda_has_own_memory_nodes(g)) return CU_NOT_SUPPORTED;
     for (size_t k = 0; k < g->n; k++) {
         if (g->node[k] != x) cuda_remove_dependency(g->node[k], x);
         if (g->node[k] != x) continue;

@@ -242,6 +242,8 @@ int cuda_graph_memory_free_op(const cuda_graph *g, const void *p, cuda_op *op);
 int cuda_graph_memory_execute(const cuda_op *op);
 /* True if the graph, or a graph nested in it, has nodes that allocate or free. */
 bool cuda_has_memory_nodes(const cuda_graph *g);
+/* The same without those of its child graphs. */
+bool cuda_has_own_memory_nodes(const cuda_graph *g);
 /* A launch starts: reserves memory for all concurrent allocations; returns its bytes. */
 uint64_t cuda_graph_memory_launch(const cuda_graph *g, const cuda_stream *s);
 /* The launch will have completed when the stream is ready. */

@@ -26,11 +26,6 @@ int pl_cudaGraphAddDependencies_12(void *graph, void *const *from, void *const *
     return pl_cudaGraphAddDependencies(graph, from, to, NULL, n);
 }
 
-static bool is_memory_node(const cuda_node *x)
-{
-    return x->op.kind == OP_ALLOC || x->op.kind == OP_FREE;
-}
-
 /* Without data it removes edges of any kind. */
 int pl_cudaGraphRemoveDependencies(void *graph, void *const *from, void *const *to,
                                    const void *data, size_t n)
@@ -38,6 +33,7 @@ int pl_cudaGraphRemoveDependencies(void *graph, void *const *from, void *const *
     const cuda_graph *g = cuda_graph_of(graph);
     const cuda_edge *edge = data;
     if (!g || (n && (!from || !to))) return CU_INVALID_VALUE;
+    if (cuda_has_own_memory_nodes(g)) return CU_NOT_SUPPORTED;
     for (size_t k = 0; k < n; k++) {
         cuda_node *x = to[k];
         const cuda_node *on = from[k];
@@ -45,7 +41,6 @@ int pl_cudaGraphRemoveDependencies(void *graph, void *const *from, void *const *
         const size_t at = cuda_dependency_index(x, on);
         if (at == x->nbefore || (edge && memcmp(&edge[k], &x->edge[at], sizeof *edge) != 0))
             return CU_INVALID_VALUE;
-        if (is_memory_node(x) || is_memory_node(on)) return CU_NOT_SUPPORTED;
         cuda_remove_dependency(x, on);
     }
     return CU_OK;

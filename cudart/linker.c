@@ -162,15 +162,23 @@ static int add_data(cuda_link *l, int type, const void *data, size_t bytes)
     return error ? error : add_text(l, text);
 }
 
+static void store_log_sizes(const cuda_link *l)
+{
+    if (l->log_size) *l->log_size = (void *)cuda_log_bytes(l->log, l->log_room);
+    if (l->info_size) *l->info_size = (void *)cuda_log_bytes(l->info, l->info_room);
+}
+
 int pl_cuLinkAddData_v2(void *link, int type, void *data, size_t bytes, const char *name,
                         unsigned n, int *option, void **value)
 {
     enum { INPUT_TYPES = 6 };
     (void)name, (void)n, (void)option, (void)value;
     const cuda_link *l = link;
-    if (!l || !data || !bytes || l->completed || type < 0 || type >= INPUT_TYPES)
-        return CU_INVALID_VALUE;
-    return add_data(link, type, data, bytes);
+    if (!l) return CU_INVALID_HANDLE;
+    if (!data || !bytes || l->completed || type < 0 || type >= INPUT_TYPES) return CU_INVALID_VALUE;
+    const int error = add_data(link, type, data, bytes);
+    if (error) store_log_sizes(l);
+    return error;
 }
 
 int pl_cuLinkAddFile_v2(void *link, int type, const char *path, unsigned n, int *option,
@@ -183,6 +191,7 @@ int pl_cuLinkAddFile_v2(void *link, int type, const char *path, unsigned n, int 
     if (!data) return CU_FILE_NOT_FOUND;
     const int error = add_data(link, type, data, bytes);
     free(data);
+    if (error) store_log_sizes(link);
     return error;
 }
 
@@ -224,19 +233,14 @@ void cuda_append_info(char *info, size_t room, const cuda_module *m)
     }
 }
 
-static void store_log_sizes(const cuda_link *l)
-{
-    if (l->log_size) *l->log_size = (void *)(l->log ? strlen(l->log) : 0);
-    if (l->info_size) *l->info_size = (void *)(l->info ? strlen(l->info) : 0);
-}
-
 static const char empty_text[] = ".version 8.0\n.target sm_50\n.address_size 64\n";
 
 int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
 {
     cuda_link *l = link;
     size_t size = sizeof header;
-    if (!l || !out) return CU_INVALID_VALUE;
+    if (!l) return CU_INVALID_HANDLE;
+    if (!out) return CU_INVALID_VALUE;
     if (l->completed) return CU_INVALID_HANDLE;
     l->completed = true;
     if (l->invalid || l->duplicate_names) {

@@ -203,6 +203,7 @@ int pl_cudaDeviceReset(void)
     device->limits.set = 0;
     device->printed = false;
     device->flags = 0;
+    device->cache_config = 0;
     cuda.runtime_used &= ~(1u << cuda_self.device);
     cuda.was_reset |= 1u << cuda_self.device;
     for (cuda_module *m = cuda.modules; m; m = m->next)

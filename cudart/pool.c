@@ -330,7 +330,8 @@ static int reset_watermark(cuda_pool *pool, int attribute, const void *value)
 int pl_cudaMemPoolSetAttribute(void *handle, int attribute, void *value)
 {
     cuda_pool *pool = handle;
-    if (!pool || !value || attribute < ATTRIBUTE_REUSE_FIRST || attribute > USED_HIGH)
+    if (!pool || pool->imported || !value || attribute < ATTRIBUTE_REUSE_FIRST ||
+        attribute > USED_HIGH)
         return CU_INVALID_VALUE;
     int on;
     memcpy(&on, value, sizeof on);

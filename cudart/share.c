@@ -267,6 +267,18 @@ typedef struct access_descriptor {
     int location_type, location, flags;
 } access_descriptor;
 
+/* True if mappings fill the range. */
+static bool is_mapped(uint64_t address, size_t size)
+{
+    const uint64_t end = address + size;
+    const cuda_alloc *a = NULL;
+    for (; address < end; address = a->address + a->size) {
+        a = cuda_alloc_at_address(address);
+        if (!a || a->size > end - address) return false;
+    }
+    return true;
+}
+
 /* Applies to all mappings in the range. The host can access physical memory of the host. */
 static int set_access(uint64_t address, size_t size, const access_descriptor *d)
 {
@@ -276,9 +288,9 @@ static int set_access(uint64_t address, size_t size, const access_descriptor *d)
         return CU_INVALID_VALUE;
     if (d->flags && d->flags != CUDA_READ_ONLY && d->flags != CUDA_READ_WRITE)
         return CU_INVALID_VALUE;
+    if (!is_mapped(address, size)) return CU_INVALID_VALUE;
     for (uint64_t at = address; at < address + size;) {
         cuda_alloc *a = cuda_alloc_at_address(at);
-        if (!a || a->size > address + size - at) return CU_INVALID_VALUE;
         if (!of_device && !is_of_host(a->physical)) return CU_NOT_SUPPORTED;
         const int error = of_device ? cuda_set_access(at, d->location, d->flags != 0)
                                     : open_for_host(a, d->flags != 0);

@@ -432,6 +432,8 @@ char *cuda_read_file(const char *path, size_t *size);
 /* Recognises the result of cuLinkComplete, and returns its PTX texts. */
 bool cuda_is_link(const void *image);
 int cuda_link_texts(const void *image, char ***texts, size_t *n);
+/* The size of a log that a program receives: its text, or the buffer if that is full. */
+size_t cuda_log_bytes(const char *log, size_t room);
 /* Appends the sizes of a loaded module and its kernels to an information log (NULL: none). */
 void cuda_append_info(char *info, size_t room, const cuda_module *m);
 

@@ -388,6 +388,8 @@ static void unexpected(void *unused)
     exit(1);
 }
 
+int cuCtxCreate_v4(void **out, void *params, unsigned flags, int device);
+
 static void errors(void)
 {
     void *d;
@@ -410,6 +412,7 @@ static void errors(void)
     EXPECT(cudaGetLastError(), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaGetLastError(), 0);
     EXPECT(cudaMalloc(&d, 4), CU_ILLEGAL_ADDRESS);
+    EXPECT(cuCtxCreate_v4(&d, NULL, 0, 0), CU_ILLEGAL_ADDRESS);
     EXPECT(strcmp(cudaGetErrorName(CU_ILLEGAL_ADDRESS), "cudaErrorIllegalAddress"), 0);
 }
 
@@ -647,14 +650,20 @@ static void pool(void)
 }
 
 /* Variables have their initial values again; earlier pointers are invalid. */
+int cudaDeviceSetCacheConfig(int config);
+int cudaDeviceGetCacheConfig(int *config);
+
 static void reset(void)
 {
-    int total = 5;
+    int total = 5, config = 1;
     void *d;
     EXPECT(cudaMalloc(&d, 4), 0);
     EXPECT(cudaMemcpyToSymbol(shadow_total, &total, 4, 0, COPY_H2D), 0);
     *managed_number = 12;
+    EXPECT(cudaDeviceSetCacheConfig(config), 0);
     EXPECT(cudaDeviceReset(), 0);
+    EXPECT(cudaDeviceGetCacheConfig(&config), 0);
+    EXPECT(config, 0);
     EXPECT(cudaMemcpyFromSymbol(&total, shadow_total, 4, 0, COPY_D2H), 0);
     EXPECT(total, 0);
     EXPECT(*managed_number, 12); /* managed variables keep their values */

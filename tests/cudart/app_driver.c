@@ -669,6 +669,8 @@ static bool is_in_dot(void *graph, unsigned flags, const char *kind)
     return strstr(text, kind) != NULL;
 }
 
+int cuMemAlloc_v2(uint64_t *out, size_t bytes);
+
 static void captures_as_recorded(void)
 {
     void *s, *t, *graph, *mine, *p;
@@ -693,8 +695,14 @@ static void captures_as_recorded(void)
     EXPECT(cudaThreadExchangeStreamCaptureMode(&relaxed), 0);
     EXPECT(relaxed, 2);
     int unknown = 3;
-    EXPECT(cudaThreadExchangeStreamCaptureMode(&unknown), CU_INVALID_VALUE);
+    EXPECT(cudaThreadExchangeStreamCaptureMode(&unknown), 0); /* as on an H100 */
+    EXPECT(cudaThreadExchangeStreamCaptureMode(&unknown), 0);
+    EXPECT(unknown, 3);
     EXPECT(cudaMalloc(&p, 4), CU_CAPTURE_UNSUPPORTED);
+    EXPECT(cudaStreamEndCapture(s, &graph), 901);
+    uint64_t allocated;
+    EXPECT(cudaStreamBeginCapture(s, 0), 0);
+    EXPECT(cuMemAlloc_v2(&allocated, 4), CU_CAPTURE_UNSUPPORTED);
     EXPECT(cudaStreamEndCapture(s, &graph), 901);
     /* Calls that may wait for the capture invalidate it. */
     for (int k = 0; k < 5; k++) {
@@ -733,10 +741,13 @@ static void mappings_as_recorded(void)
     EXPECT(cuMemMap(at + 4096, 2 * GRANULE, 0, memory, 0), CU_INVALID_VALUE);
     EXPECT(cuMemMap(at, 2 * GRANULE, 0, memory, 0), 0);
     EXPECT(cuMemSetAccess(at, GRANULE, &access, 1), CU_INVALID_VALUE);
+    EXPECT(cuMemSetAccess(at, 3 * GRANULE, &access, 1), CU_INVALID_VALUE); /* a part is mapped */
+    unsigned long long flags = 1;
+    EXPECT(cuMemGetAccess(&flags, &access, at), 0);
+    EXPECT(flags, 0);
     EXPECT(cuMemSetAccess(at, 2 * GRANULE, &access, 1), 0);
     EXPECT(cuMemMap(at + 2 * GRANULE, GRANULE, 0, memory, 0), CU_NOT_SUPPORTED); /* a part */
     EXPECT(cudaFree((void *)(uintptr_t)at), CU_INVALID_VALUE);
-    unsigned long long flags = 0;
     EXPECT(cuMemSetAccess(at, 2 * GRANULE, &reading, 1), 0);
     EXPECT(cuMemGetAccess(&flags, &reading, at), 0);
     EXPECT(flags, 1);
@@ -1111,6 +1122,8 @@ static void modules_as_recorded(void)
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n";
     static const char faulty[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { add.u32 ; }\n";
+    static const char narrow[] =
+        ".version 8.0\n.target sm_90\n.address_size 32\n.visible .entry k() { ret; }\n";
     char log[200] = "";
     int option[] = {LOG_BUFFER, LOG_SIZE}, verbose[] = {INFO_BUFFER, INFO_SIZE, VERBOSE}, other;
     void *values[] = {log, (void *)sizeof log, (void *)1};
@@ -1119,8 +1132,16 @@ static void modules_as_recorded(void)
     declared_variables();
     EXPECT(cuModuleLoadDataEx(&m, newer, 2, option, value), 218);
     EXPECT(strstr(log, "ptxas fatal") != NULL, 1);
+    value[1] = (void *)sizeof log;
     EXPECT(cuModuleLoadDataEx(&m, faulty, 2, option, value), 218);
     EXPECT(strstr(log, "ptxas application ptx input, line 4; error   : ") == log, 1);
+    EXPECT((uintptr_t)value[1], strlen(log));
+    value[1] = (void *)9; /* a full buffer: its size counts */
+    EXPECT(cuModuleLoadDataEx(&m, faulty, 2, option, value), 218);
+    EXPECT((uintptr_t)value[1] == 9 && strlen(log) == 8, 1);
+    value[1] = (void *)sizeof log;
+    EXPECT(cuModuleLoadDataEx(&m, narrow, 2, option, value), 218);
+    EXPECT(strstr(log, "ptxas fatal") == log, 1);
     EXPECT(cuModuleLoadDataEx(&m, good, 3, verbose, values), 0);
     EXPECT(strstr(log, "Function properties for 'k'") != NULL, 1);
     EXPECT((uintptr_t)values[1] == strlen(log), 1);
@@ -1143,6 +1164,9 @@ static void modules_as_recorded(void)
     EXPECT(cuLinkAddData_v2(link, 1, good, 0, "g", 0, NULL, NULL), CU_INVALID_VALUE);
     EXPECT(cuLinkAddData_v2(link, 1, good, sizeof good, "g", 0, NULL, NULL), 0);
     EXPECT(cuLinkAddData_v2(link, 1, faulty, sizeof faulty, "f", 0, NULL, NULL), 218);
+    EXPECT((uintptr_t)value[1], strlen(log));
+    EXPECT(cuLinkAddData_v2(NULL, 1, good, sizeof good, "g", 0, NULL, NULL), CU_INVALID_HANDLE);
+    EXPECT(cuLinkComplete(NULL, &out, &size), CU_INVALID_HANDLE);
     EXPECT(cuLinkComplete(link, &out, &size), 999);
     EXPECT(cuLinkDestroy(link), 0);
     EXPECT(cuLinkDestroy(NULL), CU_INVALID_HANDLE);

@@ -656,6 +656,10 @@ void graph_memory(void)
     EXPECT(alloc.p == freed, 0);
     EXPECT(cudaGraphClone(&exec, g), CU_NOT_SUPPORTED);
     EXPECT(cudaGraphDestroyNode(node[0]), CU_NOT_SUPPORTED);
+    void *empty, *after;
+    EXPECT(cudaGraphAddEmptyNode(&empty, g, NULL, 0), 0);
+    EXPECT(cudaGraphAddEmptyNode(&after, g, &empty, 1), 0);
+    EXPECT(cudaGraphRemoveDependencies(g, &empty, &after, NULL, 1), CU_NOT_SUPPORTED);
 }
 
 int cudaGraphAddMemsetNode(void **out, void *graph, void *const *before, size_t nbefore,

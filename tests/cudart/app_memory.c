@@ -147,6 +147,8 @@ int cudaMemPoolExportPointer(void *out, void *p);
 int cudaMemPoolImportPointer(void **out, void *pool, void *data);
 int cudaMallocFromPoolAsync(void **out, size_t bytes, void *pool, void *stream);
 
+int cudaMemPoolSetAttribute(void *pool, int attribute, void *value);
+
 /* The other process finds the file of the pool and the allocation's data as open files. */
 static void other_pool(const char *text)
 {
@@ -160,6 +162,7 @@ static void other_pool(const char *text)
            CU_INVALID_VALUE);
     EXPECT(cudaMemPoolImportFromShareableHandle(&pool, (void *)(uintptr_t)file, 1, 0), 0);
     EXPECT(cudaMallocFromPoolAsync(&q, 4, pool, NULL), CU_INVALID_VALUE);
+    EXPECT(cudaMemPoolSetAttribute(pool, 4, bytes), CU_INVALID_VALUE);
     bytes[32] ^= 1; /* as if from another pool */
     EXPECT(cudaMemPoolImportPointer(&p, pool, bytes), CU_INVALID_VALUE);
     bytes[32] ^= 1;
