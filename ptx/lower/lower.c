@@ -254,6 +254,30 @@ static uint32_t register_row(lower *c, const pl_operand *o, const pl_insn *like)
                   : reg_row(c, o);
 }
 
+/* Emits the read of a register that changes while the warp runs. */
+static void read_clock(lower *c, pl_word sreg, uint32_t to, uint32_t width, uint32_t guard,
+                       uint16_t flags)
+{
+    const bool clock = sreg != W_smid;
+    pl_insn *n = emit(c, machine_form(clock ? "~sreg" : "~s2ur"));
+    n->guard = guard;
+    n->flags = flags;
+    if (clock) n->mods[0] = width == 64 ? W_u64 : W_u32;
+    n->op[0] = to;
+    n->op[1] = (uint32_t)sreg;
+    pl_insn_finish(n);
+}
+
+/* A special register as one element of several: a register that changes is read before `like`. */
+static uint32_t special_row(lower *c, const pl_operand *o, uint32_t width, const pl_insn *like)
+{
+    if (!is_time_varying_sreg(o->sreg)) return sreg_row(c, o, width);
+    const uint32_t row = c->rows;
+    c->rows += width == 64 ? 2 : 1;
+    read_clock(c, o->sreg, row, width, like->guard, like->flags & PL_IF_GUARD_NEG);
+    return row;
+}
+
 /* Row of one scalar value of the given type; a 64-bit register read as 32 bits is narrowed first.
  */
 static uint32_t value_row(lower *c, const pl_operand *o, pl_word type, const pl_insn *like,
@@ -270,7 +294,7 @@ static uint32_t value_row(lower *c, const pl_operand *o, pl_word type, const pl_
         }
         return from;
     }
-    case PL_O_SREG: return sreg_row(c, o, width);
+    case PL_O_SREG: return special_row(c, o, width, like);
     case PL_O_VAR: return address_row(c, o->var, o->imm, width);
     case PL_O_FUNC: return immediate_row(c, PL_CODE_BASE + 16ull * o->func->index, width);
     case PL_O_SINK: return c->scratch_row;
@@ -617,14 +641,8 @@ static bool lower_clock(lower *c, const pl_insn *i, const pl_stmt *s)
     if (f->noperands != 2 || s->op[1].kind != PL_O_SREG || !is_time_varying_sreg(s->op[1].sreg) ||
         s->op[0].kind != PL_O_REG)
         return false;
-    bool clock = s->op[1].sreg != W_smid;
-    pl_insn *n = emit(c, machine_form(clock ? "~sreg" : "~s2ur"));
-    n->guard = i->guard;
-    n->flags = i->flags;
-    if (clock) n->mods[0] = type_width(s->op[0].reg->type) == 64 ? W_u64 : W_u32;
-    n->op[0] = reg_row(c, &s->op[0]);
-    n->op[1] = (uint32_t)s->op[1].sreg;
-    pl_insn_finish(n);
+    read_clock(c, s->op[1].sreg, reg_row(c, &s->op[0]), type_width(s->op[0].reg->type), i->guard,
+               i->flags);
     return true;
 }
 

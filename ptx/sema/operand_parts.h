@@ -23,8 +23,9 @@ bool pl_opnd_fixed_type(const pl_attempt *a, const pl_ospec *s, pl_word t);
 bool pl_opnd_chosen(const pl_attempt *a, pl_word one, pl_word other);
 /* cvt accepts wider registers only between the original types of PTX. */
 bool pl_opnd_relaxed(const pl_attempt *a);
-bool pl_opnd_special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
-                              pl_operand_draft *o);
+/* in_braces: the register is an element of a vector. */
+bool pl_opnd_special_register(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_braces,
+                              const pl_node *n, pl_operand_draft *o);
 bool pl_opnd_immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
                        pl_operand_draft *o);
 /* Removes parentheses around a constant. */

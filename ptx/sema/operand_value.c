@@ -221,22 +221,24 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, bool i
     return true;
 }
 
-/* Only these instructions read special registers (ptxas 13.0). */
-static bool reads_special(const pl_attempt *a)
+/* Only these instructions read special registers, but every vector in braces may have them as
+ * elements (ptxas 13.0). */
+static bool reads_special(const pl_attempt *a, bool in_braces)
 {
+    if (in_braces) return true;
     if (a->opcode->mnem == M_cvt)
         return a->mods[0] != W_pack && pl_word_kind[pl_operand_type(a->form, 0, a->mods)] != 'f';
     return a->opcode->mnem == M_mov;
 }
 
-bool pl_opnd_special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
-                              pl_operand_draft *o)
+bool pl_opnd_special_register(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_braces,
+                              const pl_node *n, pl_operand_draft *o)
 {
     pl_parse *p = a->p;
     const pl_sreg_info *info = &pl_sregs[n->sym->sreg];
     o->kind = PL_O_SREG;
     o->sreg = (pl_word)info->word;
-    if (s->written || !reads_special(a)) {
+    if (s->written || !reads_special(a, in_braces)) {
         if (a->report)
             pl_report(p->diags, PL_E0222, n->at, n->sym->name, s->written ? "written" : "used here")
                 ->help = s->written ? NULL : "read it into a register with mov first";
@@ -261,9 +263,9 @@ bool pl_opnd_special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const
     char tk = pl_word_kind[t], sk = pl_word_kind[info->type];
     /* PTX 1.x had 16-bit coordinates, and a 16-bit, later a 32-bit %gridid; programs of that time
      * still assemble. */
-    bool old_width = (info->vector && info->ptx == 10 && tb == 16) ||
-                     (info->word == W_gridid && (tb == 16 || tb == 32));
-    if (tk == 'f' || (tk == 'p') != (sk == 'p') || (tb != sb && !old_width)) {
+    bool old_width = !in_braces && ((info->vector && info->ptx == 10 && tb == 16) ||
+                                    (info->word == W_gridid && (tb == 16 || tb == 32)));
+    if ((tk == 'f' && !in_braces) || (tk == 'p') != (sk == 'p') || (tb != sb && !old_width)) {
         if (a->report)
             pl_report(p->diags, PL_E0204, n->at, n->sym->name, pl_word_text[info->type],
                       pl_full_name(p, a->opcode), pl_word_text[t]);
@@ -369,6 +371,9 @@ const pl_node *pl_opnd_unwrap(const pl_parse *p, const pl_node *n)
  * 13.0, where it expands the instruction: those on bf16, and scales and metadata of mma. */
 static bool allows_braces(const pl_attempt *a, const pl_ospec *s, pl_word t)
 {
+    if (a->opcode->mnem == M_multimem)
+        return pl_word_kind[t] == 'f' && !pl_opnd_chosen(a, W_red, W_red);
+    if (s->vslot < 0 && (a->opcode->mnem == M_atom || a->opcode->mnem == M_red)) return false;
     return s->vslot >= 0 || t == W_bf16 || t == W_bf16x2 || a->opcode->mnem == M_txq ||
            (a->opcode->mnem == M_mma && t == W_b32) ||
            (a->opcode->mnem == M_mov && !s->written && pl_word_kind[t] == 'b');
@@ -540,8 +545,11 @@ bool pl_opnd_value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, 
 {
     pl_parse *p = a->p;
     n = pl_opnd_unwrap(p, n);
-    if (n->kind == PL_N_VEC && n->n == 1 && allows_braces(a, s, t))
+    bool in_braces = in_vector;
+    if (n->kind == PL_N_VEC && n->n == 1 && allows_braces(a, s, t)) {
         n = pl_opnd_unwrap(p, pl_opnd_node(p, n->first));
+        in_braces = s->vslot >= 0 || t == W_bf16 || t == W_bf16x2;
+    }
     o->at = n->at;
     switch ((pl_node_kind)n->kind) {
     case PL_N_WRONG: return false;
@@ -570,7 +578,8 @@ bool pl_opnd_value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, 
         }
         o->neg = true;
     }
-    if (n->sym->sreg >= 0 && !n->sym->binding) return pl_opnd_special_register(a, s, t, n, o);
+    if (n->sym->sreg >= 0 && !n->sym->binding)
+        return pl_opnd_special_register(a, s, t, in_braces, n, o);
     const pl_binding *b = pl_opnd_resolve(a, n);
     if (!b) return false;
     if (b->kind == PL_B_REG) return register_operand(a, s, t, in_vector, n, b, o);

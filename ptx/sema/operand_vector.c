@@ -126,6 +126,8 @@ bool pl_opnd_one_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_n
     o->kind = PL_O_VEC;
     o->n = 1;
     o->elem = a->out ? e : NULL;
+    if (n->kind == PL_N_NAME && n->sym->sreg >= 0 && !n->sym->binding)
+        return pl_opnd_special_register(a, s, t, false, n, e);
     return pl_opnd_value(a, s, t, true, n, e);
 }
 
@@ -162,7 +164,7 @@ static bool vector_special(pl_attempt *a, const pl_ospec *s, pl_word t, const pl
         pl_node part = *n;
         pl_operand_draft scratch = {0};
         part.sel = pl_sym_intern(a->p, names[k], 2);
-        if (!pl_opnd_special_register(a, s, t, &part, a->out ? &o->elem[k] : &scratch))
+        if (!pl_opnd_special_register(a, s, t, false, &part, a->out ? &o->elem[k] : &scratch))
             return false;
     }
     return true;
@@ -185,7 +187,7 @@ static bool check_vector_length(pl_attempt *a, const pl_ospec *s, unsigned count
     if (n->kind == PL_N_VEC && (n->n == count || longer)) return true;
     if (a->report)
         pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode),
-                  pl_arena_printf(p->arena, "%u elements in braces", count),
+                  pl_arena_printf(p->arena, "%u element%s in braces", count, count == 1 ? "" : "s"),
                   n->kind == PL_N_VEC ? pl_arena_printf(p->arena, "%u", n->n)
                                       : pl_opnd_written(p, n));
     return false;
