@@ -85,7 +85,9 @@ cuda_graph *cuda_exec_of(const void *handle)
 
 cuda_graph *cuda_new_graph(void)
 {
+    static uint64_t ids;
     cuda_graph *g = calloc(1, sizeof *g);
+    if (g) g->id = ++ids;
     cuda_order_begin();
     if (!g || cuda_table_put(&graphs, g, g)) return g;
     free(g);

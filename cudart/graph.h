@@ -51,6 +51,7 @@ typedef struct cuda_condition {
 typedef struct cuda_graph {
     cuda_node **node; /* in order of creation; owned */
     size_t n, cap;
+    uint64_t id;                      /* shown by cudaGraphDebugDotPrint */
     unsigned handles, unused_handles; /* conditional handles; those that no node had */
     bool exec;
     bool owned;                /* by a node */

@@ -408,30 +408,3 @@ int pl_cudaGraphExecGetFlags(void *exec, unsigned long long *flags)
     *flags = g->flags;
     return CU_OK;
 }
-
-int pl_cudaGraphDebugDotPrint(void *graph, const char *path, unsigned flags)
-{
-    static const char *const kind[] = {"KERNEL",         "MEMCPY",       "MEMSET",
-                                       "HOST",           "GRAPH",        "EMPTY",
-                                       "WAIT_EVENT",     "EVENT_RECORD", "EXT_SEMAS_SIGNAL",
-                                       "EXT_SEMAS_WAIT", "MEM_ALLOC",    "MEM_FREE",
-                                       "BATCH_MEM_OP",   "CONDITIONAL"}; /* CUgraphNodeType */
-    enum { VERBOSE = 1 };
-    const cuda_graph *g = cuda_graph_of(graph);
-    if (!g || !path) return CU_INVALID_VALUE;
-    FILE *f = fopen(path, "w");
-    if (!f) return CU_OPERATING_SYSTEM;
-    fputs("digraph graph_1 {\n", f);
-    for (size_t k = 0; k < g->n; k++) {
-        cuda_node *x = g->node[k];
-        const bool kernel = x->op.kind == OP_KERNEL;
-        const bool has_kind = !kernel || flags & VERBOSE;
-        fprintf(f, "  \"%p\" [shape=\"%s\" label=\"%s%s%s\"];\n", (void *)x,
-                kernel ? "octagon" : "rectangle", has_kind ? kind[x->op.kind] : "",
-                kernel && has_kind ? " " : "", kernel ? cuda_shown_name(x->op.u.kernel.f) : "");
-        for (size_t i = 0; i < x->nbefore; i++)
-            fprintf(f, "  \"%p\" -> \"%p\";\n", (void *)x->before[i], (void *)x);
-    }
-    fputs("}\n", f);
-    return fclose(f) == 0 ? CU_OK : CU_UNKNOWN;
-}

@@ -671,6 +671,45 @@ static bool is_in_dot(void *graph, unsigned flags, const char *kind)
 
 int cuMemAlloc_v2(uint64_t *out, size_t bytes);
 
+int cudaGraphAddChildGraphNode(void **out, void *graph, void *const *before, size_t n, void *child);
+int cudaGraphAddEmptyNode(void **out, void *graph, void *const *before, size_t n);
+
+/* The text of a graph of two nodes, one of which is a graph, by flags (H100). */
+static void dot_as_recorded(void)
+{
+    static const char *const form[] = {
+        "digraph dot {\n"
+        "subgraph cluster_%u {\n"
+        "label=\"graph_%u\" graph[style=\"dashed\"];\n"
+        "\"graph_%u_node_0\"[style=\"solid\" shape=\"rectangle\" label=\"0\n"
+        "EMPTY\n\"];\n\n"
+        "\"graph_%u_node_1\"[style=\"solid\" shape=\"rectangle\" label=\"1\n"
+        "graph_%u\n\"];\n\n"
+        "\"graph_%u_node_0\" -> \"graph_%u_node_1\";\n}\n",
+        "EMPTY\n\"];\n\n}\n}\n"};
+    char text[2000] = "", first[1000];
+    void *graph, *child, *node[2];
+    unsigned id, nested;
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphCreate(&child, 0), 0);
+    EXPECT(cudaGraphAddEmptyNode(&node[0], child, NULL, 0), 0);
+    EXPECT(cudaGraphAddEmptyNode(&node[0], graph, NULL, 0), 0);
+    EXPECT(cudaGraphAddChildGraphNode(&node[1], graph, node, 1, child), 0);
+    EXPECT(cudaGraphDebugDotPrint(graph, "graph.dot", 0), 0);
+    FILE *f = fopen("graph.dot", "r");
+    EXPECT(f && fread(text, 1, sizeof text - 1, f) > 0, true);
+    fclose(f);
+    EXPECT(sscanf(text, "digraph dot { subgraph cluster_%u", &id), 1);
+    nested = id + 2;
+    snprintf(first, sizeof first, form[0], id, id, id, id, nested, id, id);
+    EXPECT(strncmp(text, first, strlen(first)), 0);
+    EXPECT(strcmp(text + strlen(text) - strlen(form[1]), form[1]), 0);
+    EXPECT(is_in_dot(graph, 0, "headlabel"), false);
+    EXPECT(is_in_dot(graph, 1, "[headlabel=0]"), true);
+    EXPECT(is_in_dot(graph, 1, "label=\"1 (topoId: 0)\n"), true);
+    EXPECT(is_in_dot(graph, 1 << 10, "node handle: 0x0000"), true);
+}
+
 static void captures_as_recorded(void)
 {
     void *s, *t, *graph, *mine, *p;
@@ -685,6 +724,8 @@ static void captures_as_recorded(void)
     EXPECT(cudaStreamEndCapture(s, &graph), 0);
     EXPECT(is_in_dot(graph, 0, "KERNEL"), false);
     EXPECT(is_in_dot(graph, 1, "KERNEL"), true);
+    EXPECT(is_in_dot(graph, 4, "\n\\<\\<\\<1,1,0\\>\\>\\>\"];"), true);
+    dot_as_recorded();
     EXPECT(cudaGraphCreate(&mine, 0), 0);
     EXPECT(cudaStreamBeginCaptureToGraph(s, mine, NULL, NULL, 0, 2), 0);
     EXPECT(cudaStreamBeginCaptureToGraph(t, mine, NULL, NULL, 0, 2), CU_ILLEGAL_STATE);
