@@ -38,9 +38,15 @@ static pid_t owner_process;
 static _Atomic int exit_status;
 static _Atomic bool exited_in_call; /* _exit was called during a call */
 
+/* The thread that caused the signal cannot continue. */
 static bool is_crash(int sig)
 {
-    return sig == EXIT_CALL ? exited_in_call : sig != SIGINT && sig != SIGTERM && sig != SIGHUP;
+    static const int sent[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                               SIGALRM, SIGXCPU, SIGUSR1, SIGUSR2};
+    if (sig == EXIT_CALL) return exited_in_call;
+    for (size_t k = 0; k < sizeof sent / sizeof *sent; k++)
+        if (sig == sent[k]) return false;
+    return true;
 }
 
 static _Noreturn void exit_process(int status)
@@ -119,8 +125,8 @@ static void catch_signal(int sig)
 
 void cuda_watch_signals(cuda_show *show)
 {
-    static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGSEGV,
-                                  SIGBUS, SIGFPE, SIGILL,  SIGABRT};
+    static const int signals[] = {SIGHUP,  SIGINT,  SIGTERM, SIGQUIT, SIGALRM, SIGXCPU, SIGUSR1,
+                                  SIGUSR2, SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGPIPE};
     sigset_t all, before;
     pthread_t thread;
     show_all = show;

@@ -115,7 +115,7 @@ runs "invalid value of --schedule" 2 "" "is not a value for --schedule" sh -c '"
 runs "--bounds page and checkers" 2 "" "exclude each other" with "--bounds page --check mem" behind
 runs "a finding reports where the memory was allocated" 5 good "past the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
 runs "a finding that destroys the context is reported immediately" 137 "" "mem-bounds: store of 4 bytes" with "--check mem" behind_killed
-for signal in 2 6 11 15; do
+for signal in 2 3 6 10 11 13 14 15; do
     runs "findings and trace of a program killed by signal $signal" $((128 + signal)) "" "init-output" env APP_SIGNAL=$signal "$loom" exec --check all --trace ended.db "$build/tests/cudart/app" undefined_ended
     runs "contents of its trace" 0 "1" "" sh -c '"$1" query ended.db --csv "SELECT count(*) FROM finding" | tail -n +2 | tr -d "\r"' - "$loom"
     rm -f ended.db
