@@ -13,6 +13,7 @@ typedef struct cuda_row {
     const char *name;
     uint64_t calls, estimated, bytes, cycles, instructions;
     double ns, min, max, seconds;
+    double spread; /* largest one of the estimates, in ns; < 0: unknown */
 } cuda_row;
 
 typedef struct cuda_rows {
@@ -31,7 +32,7 @@ static cuda_row *row_of(cuda_rows *rows, const char *name)
     rows->at = at;
     char *copy = strdup(name);
     if (!copy) return NULL;
-    rows->at[rows->n] = (cuda_row){.name = copy};
+    rows->at[rows->n] = (cuda_row){.name = copy, .spread = -1};
     return &rows->at[rows->n++];
 }
 
@@ -77,6 +78,7 @@ void cuda_record_activity(const cuda_activity *a)
         cuda_row *r = add_time(&activities, kernel ? a->name : name, a->span.end - a->span.start);
         if (r && a->bytes > 0) r->bytes += (uint64_t)a->bytes;
         if (r) r->estimated += a->estimated;
+        if (r && a->estimated && a->spread > r->spread) r->spread = a->spread;
     }
     if (!cuda.trace) return;
     check_trace(pl_trace_add_activity(
@@ -246,7 +248,9 @@ static void print_rows(cuda_rows *rows, const char *title)
                 sum > 0 ? 100 * r->ns / sum : 0, format_time(r->ns, total), r->calls,
                 format_time(r->ns / n, mean), format_time(r->min, min), format_time(r->max, max),
                 r->name);
-        if (r->estimated) fprintf(stderr, " (%" PRIu64 " estimated)", r->estimated);
+        if (r->estimated) fprintf(stderr, " (%" PRIu64 " estimated", r->estimated);
+        if (r->spread >= 0) fprintf(stderr, ", +- %s", format_time(r->spread, mean));
+        if (r->estimated) fputc(')', stderr);
         fputc('\n', stderr);
     }
 }
@@ -256,11 +260,14 @@ void cuda_summary(void)
     fflush(stdout);
     print_rows(&activities, "kernels and copies");
     print_rows(&calls, "calls of the API, on the host");
-    fprintf(stderr, "\n%8s %16s %16s %10s  kernel\n", "launches", "cycles", "instructions",
-            "emulated");
+    bool any = false;
     for (size_t k = 0; k < activities.n; k++) {
         const cuda_row *r = &activities.at[k];
         if (*r->name == '[') continue;
+        if (!any)
+            fprintf(stderr, "\n%8s %16s %16s %10s  kernel\n", "launches", "cycles", "instructions",
+                    "emulated");
+        any = true;
         fprintf(stderr, "%8" PRIu64 " %16" PRIu64 " %16" PRIu64 " %8.2f s  %s\n", r->calls,
                 r->cycles, r->instructions, r->seconds, r->name);
     }

@@ -385,8 +385,8 @@ void kin(void)
 {
     unsigned n = 1000, more = 4000;
     const float first = app_between(NULL, work, &n), again = app_between(NULL, work, &n),
-                larger = app_between(NULL, work, &more);
-    EXPECT(first == again, 1);
+                third = app_between(NULL, work, &n), larger = app_between(NULL, work, &more);
+    EXPECT(first == again && again == third, 1);
     EXPECT(larger > 2.5f * first && larger < 4 * first, 1);
 }
 

@@ -182,6 +182,8 @@ for options in "" "--mode timing"; do runs "kernels run on the SMs of their gree
 runs "queries" 5 good "" app polling
 runs "a kernel that polls its clock" 5 good "" with "--arch toy" waiting
 runs "times of equal launches" 5 good "" with "--arch toy --timing first=1" kin
+runs "the spread of timed launches is shown with estimates" 5 good "work (2 estimated, +- 0.000 ns)" with "--arch toy --timing first=2 --summary --trace kin.db" kin
+runs "and in the trace" 0 "work,1,0" "" sh -c '"$1" query kin.db --csv "SELECT name, estimated, spread_us FROM activity WHERE spread_us >= 0" | tail -n +2 | tr -d "\r"; "$1" query kin.db gpu_summary | grep -q spread_us && rm kin.db' - "$loom"
 runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 "$build/tests/cudart/app" transfers
 runs "the estimate of a kernel has the time of its memory" 5 good "" with "--arch h100" estimated_traffic
 runs "kernels access pinned memory as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/mapped.tsv" "$loom" exec --mode timing --timing all --arch h100 "$build/tests/cudart/app" mapped_memory

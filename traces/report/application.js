@@ -20,7 +20,7 @@ function applicationRows() {
         `${r[g.stream] ? `stream ${r[g.stream]}` : 'default stream'}${r[g.device] ? `, device ${r[g.device]}` : ''}`,
         {start: r[g.start_us], us: r[g.us], kind: r[g.kind], name: r[g.kind] === 'copy' ? `copy ${r[g.name]}` : r[g.name], launch: r[g.kernel], estimated: r[g.estimated], more: [
             r[g.grid] && `grid ${r[g.grid]}, block ${r[g.block]}`, Number.isFinite(r[g.bytes]) && `${bytes(r[g.bytes])}${Number.isFinite(r[g['GB/s']]) ? `, ${format(r[g['GB/s']])} GB/s` : ''}`,
-            r[g.source] && r[g.destination] && `from ${r[g.source]} to ${r[g.destination]} memory`, r[g.graph] && `graph launch ${r[g.graph]}`, r[g.estimated] && 'estimated: executed without the timing model']});
+            r[g.source] && r[g.destination] && `from ${r[g.source]} to ${r[g.destination]} memory`, r[g.graph] && `graph launch ${r[g.graph]}`, r[g.estimated] && `estimated: executed without the timing model${Number.isFinite(r[g.spread_us]) ? `; the timed launches like it differ by ${format(r[g.spread_us])} µs (standard deviation)` : ''}`]});
     const list = [...rows.values()].sort((x, y) => x.order < y.order ? -1 : x.order > y.order ? 1 : 0);
     for (const r of list) r.bars.sort((x, y) => x.start - y.start);
     return list;
@@ -140,7 +140,7 @@ panel({
     draw(body) {
         const a = DATA.application, sum = (t, caption) => {
             const at = Object.fromEntries(t.columns.map((c, i) => [c, i])), cellOf = k => r => format(r[at[k]]);
-            return grid(t.rows.slice(0, 60), [['time %', cellOf('time %'), 'r'], ['µs', cellOf('us'), 'r'], ['calls', cellOf('calls'), 'r'], ['avg', cellOf('average'), 'r'], ['min', cellOf('least'), 'r'], ['max', cellOf('most'), 'r'], ['name', r => `<code>${esc(r[at.name])}</code>${r[at.estimated] ? ` <span class="dim">${format(r[at.estimated])} estimated</span>` : ''}`]], caption);
+            return grid(t.rows.slice(0, 60), [['time %', cellOf('time %'), 'r'], ['µs', cellOf('us'), 'r'], ['calls', cellOf('calls'), 'r'], ['avg', cellOf('average'), 'r'], ['min', cellOf('least'), 'r'], ['max', cellOf('most'), 'r'], ['name', r => `<code>${esc(r[at.name])}</code>${r[at.estimated] ? ` <span class="dim">${format(r[at.estimated])} estimated${Number.isFinite(r[at.spread_us]) ? `, ± ${format(r[at.spread_us])} µs` : ''}</span>` : ''}`]], caption);
         };
         body.innerHTML = `<div class="tools"><button data-zoom="0.5" aria-label="zoom in">+</button><button data-zoom="2" aria-label="zoom out">−</button><button data-zoom="0">all</button><span class="note">drag to pan; Shift + wheel, or + and −, to zoom${a.cut ? '; the trace has more rows than shown' : ''}</span></div>
             <canvas id="application"></canvas><div class="detail"></div>
