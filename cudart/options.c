@@ -156,7 +156,10 @@ static bool set_option(cuda_options *o, int id, const char *value)
     int k = 0;
     bool ok = true;
     switch (id) {
-    case O_ARCH: o->arch = value; break;
+    case O_ARCH:
+        o->arch = value;
+        o->arch_given = true;
+        break;
     case O_MODE:
         ok = parse_word(value, id, &k);
         o->mode = k == 0 ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL;
@@ -290,6 +293,30 @@ static bool read_options(cuda_options *o)
     return true;
 }
 
+/* Checks what only the library knows: the machine, names of metrics, the file of suppressions.
+ * False: it is invalid, which is reported. */
+static bool check_names(const cuda_options *o)
+{
+    pl_gpu *gpu = NULL;
+    pl_trace *trace = NULL;
+    pl_checks *checks = NULL;
+    const pl_trace_options summary = {.level = PL_TRACE_SUMMARY};
+    const pl_checks_options checked = {.tools = o->check, .suppressions = o->suppressions};
+    const pl_metric *metric;
+    size_t n;
+    if (!o->arch_given && !o->metrics && !(o->check && o->suppressions)) return true;
+    bool ok = pl_gpu_open(&gpu, o->arch) == PL_OK;
+    if (ok && o->metrics)
+        ok = pl_trace_open(gpu, NULL, &summary, &trace) == PL_OK &&
+             pl_trace_metrics(trace, o->metrics, &metric, &n) == PL_OK;
+    if (ok && o->check && o->suppressions) ok = pl_checks_open(gpu, &checked, &checks) == PL_OK;
+    if (!ok && gpu) cuda_print_messages_of(gpu);
+    if (checks) pl_checks_close(checks);
+    if (trace) pl_trace_close(trace, false);
+    if (gpu) pl_gpu_close(gpu);
+    return ok;
+}
+
 #ifdef __GLIBC__
 /* Sets what the C library sets in its own constructor, which runs later (-z initfirst). */
 static void set_program(char **argv, char **environment)
@@ -311,5 +338,5 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv, char 
 __attribute__((constructor(101))) static void begin(void)
 {
 #endif
-    if (!read_options(&cuda.options)) _exit(2);
+    if (!read_options(&cuda.options) || !check_names(&cuda.options)) _exit(2);
 }

@@ -16,7 +16,7 @@ typedef struct cuda_options {
     const char *arch, *trace, *metrics, *check, *check_kernel, *suppressions, *cache;
     pl_mode mode;
     bool mode_given, page_bounds, summary, packed, log, host_clock, from_profiler, leak_check,
-        memoize, random, sanitizer, exitcode_given;
+        memoize, random, sanitizer, exitcode_given, arch_given;
     int opt_level;
     pl_trace_level trace_level;
     uint64_t check_limit, threads, timeout, trace_limit, max_cycles, max_instructions, devices,
