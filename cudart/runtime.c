@@ -5,29 +5,49 @@
 #include <stdio.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* ---------------------------------------------------------------- start and end */
 
+enum { PATH_BYTES = 4096 };
+
+/* Returns the name of the trace: in that of the option, %p is the number of the process. */
+static const char *trace_name(const char *option, char *to, size_t size)
+{
+    const char *place = option ? strstr(option, "%p") : NULL;
+    if (!place) return option;
+    snprintf(to, size, "%.*s%ld%s", (int)(place - option), option, (long)getpid(), place + 2);
+    return to;
+}
+
+static void hint_name(const char *name)
+{
+    char part[PATH_BYTES + sizeof ".part"];
+    snprintf(part, sizeof part, "%s.part", name);
+    if (access(part, F_OK) == 0)
+        cuda_report("this process is not traced; if the name of the trace contains %%p, each "
+                    "process writes a trace of its own");
+}
+
 static int open_trace(void)
 {
     const cuda_options *o = &cuda.options;
+    char name[PATH_BYTES];
+    const char *path = trace_name(o->trace, name, sizeof name);
     const pl_trace_options t = {.level = o->trace_level,
                                 .command = "ptxloom exec",
                                 .max_bytes = o->trace_limit,
                                 .filter = o->filter,
                                 .packed = o->packed};
-    const pl_metric *metric;
-    size_t n;
     if (!o->trace && !o->metrics) return CU_OK;
-    if (pl_trace_open(cuda.device[0].gpu, o->trace, &t, &cuda.trace) != PL_OK) {
+    if (pl_trace_open(cuda.device[0].gpu, path, &t, &cuda.trace) != PL_OK) {
         cuda_print_messages();
+        if (path) hint_name(path);
         cuda.trace = NULL;
         return CU_OK; /* the program runs in any case */
     }
-    if (!o->metrics || pl_trace_metrics(cuda.trace, o->metrics, &metric, &n) == PL_OK) return CU_OK;
-    cuda_print_messages();
-    return CU_INITIALIZATION;
+    return CU_OK;
 }
 
 /* Exit status of the program. */
