@@ -1,5 +1,6 @@
 /* memory.c - calls that allocate, release, register and query memory. */
 #include "cudart/state.h"
+#include <unistd.h>
 
 enum { PITCH = 512 }; /* of cudaMallocPitch, in bytes */
 
@@ -55,6 +56,19 @@ int pl_cudaMalloc3D(cuda_pitched *out, cuda_extent extent)
 }
 
 /* On an H100, small portable allocations do not have this flag. */
+/* Large allocations cannot exceed the host's memory, since pinned pages are not swapped out. */
+static bool exceeds_host(size_t size)
+{
+    enum { LARGE = 64 << 20 };
+    const uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * cuda_page();
+    uint64_t pinned = 0;
+    if (size < LARGE) return false;
+    for (size_t k = 0; k < cuda.alloc.n; k++)
+        if (cuda.alloc.at[k].type == MEMORY_HOST && !cuda.alloc.at[k].registered)
+            pinned += cuda.alloc.at[k].size;
+    return size > bytes || pinned > bytes - size;
+}
+
 int pl_cudaHostAlloc(void **p, size_t size, unsigned flags)
 {
     enum { PORTABLE = 1, SMALL = 4096 };
@@ -62,6 +76,7 @@ int pl_cudaHostAlloc(void **p, size_t size, unsigned flags)
     if (flags == PORTABLE && size < SMALL) flags = 0;
     *p = NULL;
     const int error = size ? cuda_check_captures(CUDA_UNSAFE_CALL) : CU_OK;
+    if (!error && exceeds_host(size)) return CU_MEMORY_ALLOCATION;
     if (size && !error) cuda_stream_race_begin();
     return size && !error ? cuda_alloc_host(size, MEMORY_HOST, flags, p) : error;
 }

@@ -246,6 +246,9 @@ void registered(void)
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     unsigned value = 0;
+    void *q;
+    EXPECT(cudaHostAlloc(&q, (size_t)1 << 45, 0),
+           CU_MEMORY_ALLOCATION); /* more than the host has */
     EXPECT(munmap(p + page, page), 0);
     EXPECT(cudaHostRegister(p, page, 0), 0);
     store(p + page - 4, 9);
