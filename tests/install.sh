@@ -62,6 +62,13 @@ if command -v c++ >/dev/null 2>&1; then
     test_that "c++ prog.cc \$(pkg-config --cflags --libs ptxloom)"
 fi
 
+if [ -f "$lib/pkgconfig/ptxloom-cuda.pc" ]; then
+    echo 'int cudaGetDeviceCount(int *); int main(void) { int n = 0; return cudaGetDeviceCount(&n) || n != 1; }' >"$scratch/device.c"
+    # shellcheck disable=SC2046
+    cc -o "$scratch/device" "$scratch/device.c" $(pkg-config --define-variable=prefix="$prefix" --libs ptxloom-cuda) >said 2>&1 && "$scratch/device" >>said 2>&1
+    test_that "cc prog.c \$(pkg-config --libs ptxloom-cuda)"
+fi
+
 # --- command, examples, labs, manual pages
 
 (cd "$share/examples" && "$bin/ptxloom" run matmul.json) >said 2>&1 && grep -q cycles said

@@ -294,6 +294,12 @@ END
     echo 'int printf(const char *, ...); extern int allocated; int main(void) { return printf("%d ", allocated) < 0; }' >linked.c
     cc -o k linked.c ./lib.so && runs "a library with the static runtime whose constructor calls it" 0 "0 " "" "$loom" exec ./k
 fi
+if command -v cc >/dev/null 2>&1 && command -v pkg-config >/dev/null 2>&1; then
+    echo 'int printf(const char *, ...), cudaGetDeviceCount(int *), cuInit(unsigned); int main(void) { int n, e = cudaGetDeviceCount(&n); printf("%d %d %d\n", e, n, cuInit(0)); return 0; }' >k.c
+    # shellcheck disable=SC2046 # one word per flag
+    cc -o k k.c $(PKG_CONFIG_PATH=$build pkg-config --define-variable=cudadir="$build/cudart" --libs ptxloom-cuda) &&
+        runs "a program linked by pkg-config, without the wrapper" 0 "0 2 0" "" env PTXLOOM_OPTIONS="--devices 2" ./k
+fi
 if command -v nvcc >/dev/null 2>&1 && [ -z "${PTXLOOM_NO_NVCC:-}" ]; then
     cat >k.cu <<'END'
 #include <cstdio>
