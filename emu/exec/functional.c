@@ -8,8 +8,8 @@
  * the next grid start as soon as those of the preceding one permit it.
  *
  * The warps of a block run one after the other, each to a barrier or its end. But each of them
- * stops before and after its first store of a phase, until the others have got there: on hardware
- * they run together, and programs with races between warps rely on that. */
+ * stops before and after its first store of a phase, until the others have reached theirs: on
+ * hardware they run together, and programs with races between warps rely on that. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -284,93 +284,130 @@ static bool turn_is_over(block_turn *t, const pl_cta *c, uint64_t executed)
     return true;
 }
 
-/* True if the launch has run for long, and may be waiting for the host between other work. */
-static bool yields_to_host(pl_grid *g, pl_cta *const *live, size_t n, uint64_t executed,
-                           uint64_t *limit)
+/* The blocks that have started and not ended, which run in rounds. */
+typedef struct rotation {
+    pl_grid *g; /* the first of the launch */
+    pl_cta **live;
+    size_t n, at;            /* number of blocks; index of the next to run */
+    bool more;               /* another block should start */
+    unsigned idle;           /* consecutive rounds without an instruction */
+    uint64_t total, rounds;  /* instructions and rounds so far */
+    uint64_t blocks;         /* of the launch that had not ended before */
+    uint64_t waits_for_host; /* instructions from which on the launch may wait for the host */
+    polling poll;
+    block_turn turn;
+} rotation;
+
+static void report_progress(const rotation *r)
 {
-    if (!g->may_wait || executed < *limit) return false;
-    *limit = executed + PL_LONG_RUN;
-    g->running = pl_polls_memory(live, n, true);
+    pl_grid *g = r->g;
+    if (!g->progress) return;
+    g->progress(g->progress_ctx, r->blocks - pl_grid_blocks_remaining(g), r->blocks, r->total);
+}
+
+static bool has_room(const rotation *r, const pl_grid *from)
+{
+    return r->n + cluster_blocks(from) <= max_blocks(from);
+}
+
+/* Starts a block or cluster if one should start and may. *from: the grid of which the next one can
+ * start, or NULL. */
+static pl_status start_next(rotation *r, pl_grid **from)
+{
+    *from = pl_grid_startable(r->g);
+    if (!r->more || !*from || !has_room(r, *from)) return PL_OK;
+    r->at = r->n;
+    const pl_status st = start_blocks(*from, r->live, &r->n);
+    r->more = false;
+    if (st == PL_OK) *from = pl_grid_startable(r->g);
+    return st;
+}
+
+static pl_cta *select_block(rotation *r)
+{
+    if (r->g->random) { /* any of the blocks, and occasionally an additional one */
+        r->at = (size_t)(next_random(r->g) % r->n);
+        r->more |= r->n < RANDOM_BLOCKS && next_random(r->g) % 4 == 0;
+    }
+    if (r->at >= r->n) r->at = 0;
+    return r->live[r->at];
+}
+
+/* Called when the block that has just run has ended. */
+static void end_block(rotation *r, pl_cta *c)
+{
+    const uint32_t cluster_size = cluster_blocks(c->grid);
+    pl_cta_end(c);
+    memmove(&r->live[r->at], &r->live[r->at + 1], (r->n - r->at - 1) * sizeof *r->live);
+    r->more = --r->n < cluster_size;
+    r->idle = 0;
+    report_progress(r);
+}
+
+/* Determines the block that runs after a round of this one. paused: its warps wait or poll. */
+static void advance(rotation *r, const pl_cta *c, uint64_t executed, bool paused)
+{
+    if (executed && !paused && cluster_blocks(c->grid) == 1 &&
+        !turn_is_over(&r->turn, c, executed)) {
+        r->idle = 0; /* it makes progress: it runs again */
+        return;
+    }
+    r->idle = executed ? 0 : r->idle + 1;
+    if (++r->at < r->n) return;
+    r->at = 0;
+    r->more = true; /* all blocks wait or poll, perhaps for a block that has not started */
+}
+
+/* True if the launch has run for long, and may be waiting for the host between other work. */
+static bool yields_to_host(rotation *r)
+{
+    pl_grid *g = r->g;
+    if (!g->may_wait || r->total < r->waits_for_host) return false;
+    r->waits_for_host = r->total + PL_LONG_RUN;
+    g->running = pl_polls_memory(r->live, r->n, true);
     return g->running;
 }
 
-/* *nlive: blocks that have already started. */
-static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
+/* r: blocks that have already started. */
+static pl_status run(rotation *r)
 {
-    uint64_t blocks = pl_grid_blocks_remaining(g), left = blocks;
-    size_t n = *nlive, at = 0;
-    unsigned idle = 0;
-    polling poll = {0};
-    block_turn turn = {.limit = n ? LATER_TURN : PL_LONG_TURN};
-    pl_status st = PL_OK;
-    bool more = true;               /* another block should start */
-    uint64_t total = 0, rounds = 0; /* instructions and rounds so far */
-    uint64_t limit = g->waiting ? RUN_SLICE : PL_LONG_RUN;
+    pl_grid *g = r->g;
+    /* Blocks are drawn at random: a block that can continue may not be drawn for some time. */
+    const unsigned factor = g->random ? 16 : 1;
     g->running = false;
-    while (left) {
-        pl_grid *from = pl_grid_startable(g);
-        if (more && from && n + cluster_blocks(from) <= max_blocks(from)) {
-            at = n;
-            st = start_blocks(from, live, &n);
-            *nlive = n;
-            more = false;
-            if (st != PL_OK) break;
-            from = pl_grid_startable(g);
-        }
-        if (g->random) { /* any of the blocks, and occasionally an additional one */
-            at = (size_t)(next_random(g) % n);
-            more |= n < RANDOM_BLOCKS && next_random(g) % 4 == 0;
-        }
-        if (at >= n) at = 0;
-        pl_cta *c = live[at];
-        bool paused, started_all = !from || n + cluster_blocks(from) > max_blocks(from),
-                     alone = cluster_blocks(c->grid) == 1;
-        uint64_t before = left, advances = g->advances, executed = pl_cta_run_round(c, &paused);
-        total += executed;
-        if (g->progress && ++rounds % PROGRESS_ROUNDS == 0)
-            g->progress(g->progress_ctx, blocks - pl_grid_blocks_remaining(g), blocks, total);
+    for (uint64_t left = r->blocks; left;) {
+        pl_grid *from;
+        const pl_status st = start_next(r, &from);
+        if (st != PL_OK) return st;
+        pl_cta *c = select_block(r);
+        bool paused;
+        const bool started_all = !from || !has_room(r, from);
+        const uint64_t before = left, advances = g->advances,
+                       executed = pl_cta_run_round(c, &paused);
+        r->total += executed;
+        if (++r->rounds % PROGRESS_ROUNDS == 0) report_progress(r);
         if (g->fault.set) break;
-        if (c->warps_done == c->nwarps) {
-            uint32_t cluster_size = cluster_blocks(c->grid);
-            pl_cta_end(c);
-            memmove(&live[at], &live[at + 1], (n - at - 1) * sizeof *live);
-            *nlive = --n;
-            more = n < cluster_size;
-            idle = 0;
-            if (g->progress)
-                g->progress(g->progress_ctx, blocks - pl_grid_blocks_remaining(g), blocks, total);
-        } else if (executed && !paused && alone && !turn_is_over(&turn, c, executed)) {
-            idle = 0; /* it makes progress: run the same block again */
-        } else {
-            idle = executed ? 0 : idle + 1;
-            at++;
-            if (at >= n) {
-                at = 0;
-                /* All blocks wait or poll, perhaps for a block that has not started. */
-                more = true;
-            }
-        }
+        if (c->warps_done == c->nwarps)
+            end_block(r, c);
+        else
+            advance(r, c, executed, paused);
         left = pl_grid_blocks_remaining(g);
-        /* Blocks are drawn at random: a block that can continue may not be drawn for some time. */
-        const unsigned factor = g->random ? 16 : 1;
-        if (idle > (n + 1) * IDLE_ROUNDS * factor && left == before && started_all &&
-            !any_warp_sleeps(live, n)) {
+        if (r->idle > (r->n + 1) * IDLE_ROUNDS * factor && left == before && started_all &&
+            !any_warp_sleeps(r->live, r->n)) {
             if (from && is_memory_limited(from)) return PL_NOMEM;
-            pl_hang_report(g, live, n, false);
+            pl_hang_report(g, r->live, r->n, false);
             break;
         }
         const bool only_polled = paused && left == before && g->advances == advances;
-        poll.executed = only_polled ? poll.executed + executed : 0;
-        g->progressed = total > poll.executed;
-        if (polls_without_progress(&poll, g, c, n, only_polled, factor) && started_all) {
-            st = stop_polling(g, live, n, from, &poll);
-            break;
-        }
-        if (yields_to_host(g, live, n, total, &limit)) return PL_WAITING;
+        r->poll.executed = only_polled ? r->poll.executed + executed : 0;
+        g->progressed = r->total > r->poll.executed;
+        if (polls_without_progress(&r->poll, g, c, r->n, only_polled, factor) && started_all)
+            return stop_polling(g, r->live, r->n, from, &r->poll);
+        if (yields_to_host(r)) return PL_WAITING;
         g->instructions += executed;
-        if (pl_grid_stop(g, 0, g->instructions, live, n)) return PL_INTERRUPTED;
+        if (pl_grid_stop(g, 0, g->instructions, r->live, r->n)) return PL_INTERRUPTED;
     }
-    return st;
+    return PL_OK;
 }
 
 /* Without a timing model every instruction is one issue. */
@@ -413,15 +450,21 @@ pl_status pl_grid_run(pl_grid *head)
         pl_forget_allocations(live, started.n);
     else if (st == PL_OK)
         st = pl_run_blocks_in_parallel(head, &started);
-    size_t n = started.n;
-    if (st == PL_OK && !head->fault.set) st = run(head, live, &n);
+    rotation r = {.g = head,
+                  .live = live,
+                  .n = started.n,
+                  .blocks = pl_grid_blocks_remaining(head),
+                  .more = true,
+                  .waits_for_host = head->waiting ? RUN_SLICE : PL_LONG_RUN,
+                  .turn.limit = started.n ? LATER_TURN : PL_LONG_TURN};
+    if (st == PL_OK && !head->fault.set) st = run(&r);
     if (st == PL_WAITING) {
         head->begun = live;
-        head->nbegun = n;
+        head->nbegun = r.n;
         head->waiting = true;
         return st;
     }
-    for (size_t k = 0; k < n; k++) { /* blocks that never ended count too */
+    for (size_t k = 0; k < r.n; k++) { /* blocks that never ended count too */
         pl_grid *g = live[k] ? live[k]->grid : head;
         for (uint32_t j = 0; live[k] && j < live[k]->nwarps; j++) {
             g->executed += live[k]->warp[j].executed;
