@@ -640,6 +640,7 @@ static const pl_conf_key device_keys[] = {
     DEVICE_NS(host_alloc, "host time of an allocation"),
     DEVICE_NS(host_free, "host time of freeing memory"),
     DEVICE_NS(launch, "time from the end of a kernel to the start of the next one in its stream"),
+    DEVICE_NS(kernel_end, "time of a kernel in addition to its modelled cycles"),
     DEVICE_NS(graph_start, "time from the launch of a graph until its first node starts"),
     DEVICE_NS(graph_node, "time from the end of a kernel to the start of the next one in a graph"),
     DEVICE_NS(event, "time of recording an event in its stream"),

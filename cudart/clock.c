@@ -419,7 +419,7 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
                  full_waves = (double)(uint64_t)waves;
     const double ns = (cuda.graph_launch ? cost.graph_node : cost.launch) +
                       (cost.clock > 0 ? (t->cycles + t->page_fault_cycles) / cost.clock * 1e3 : 0) +
-                      fault_ns(&t->moved);
+                      (t->modelled ? cost.kernel_end : 0) + fault_ns(&t->moved);
     cuda_span span = {t->began, fmax(t->began + ns, t->released)};
     if (t->began > 0) /* it has waited, beside other kernels */
         s->ready = fmax(s->ready, span.end);

@@ -163,9 +163,11 @@ static bool set_option(cuda_options *o, int id, const char *value)
     case O_MODE:
         ok = parse_word(value, id, &k);
         o->mode = k == 0 ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL;
+        o->mode_given = true;
         break;
     case O_TIMING:
         o->mode = PL_MODE_TIMING;
+        o->mode_given = o->timing_given = true;
         ok = parse_timing(o, value);
         break;
     case O_HOST_CLOCK:
@@ -209,6 +211,7 @@ static bool set_option(cuda_options *o, int id, const char *value)
     case O_METRICS:
         o->metrics = value;
         o->mode = PL_MODE_TIMING;
+        o->mode_given = true;
         break;
     case O_SUMMARY: o->summary = true; break;
     case O_API_LOG: o->log = true; break;
@@ -248,19 +251,27 @@ static int find_option(const char *word, const char **value)
     return -1;
 }
 
+/* Completes the options that were not given. By default a few seconds are spent on the timing
+ * model, unless an option asks for many executions rather than for times. */
+static void choose_mode(cuda_options *o)
+{
+    enum { DEFAULT_BUDGET = 5, TIMING_BUDGET = 60 }; /* seconds */
+    if (!o->mode_given && (o->random || o->check)) o->mode = PL_MODE_FUNCTIONAL;
+    if (!o->timing_given) o->timing_limit = o->mode_given ? TIMING_BUDGET : DEFAULT_BUDGET;
+}
+
 static bool read_options(cuda_options *o)
 {
     const char *environment = getenv("PTXLOOM_OPTIONS");
     static char *text; /* the options point into it; it is never freed */
     char *word;
     *o = (cuda_options){.arch = "h200",
-                        .mode = PL_MODE_FUNCTIONAL,
+                        .mode = PL_MODE_TIMING,
                         .opt_level = 2,
                         .memoize = true,
                         .devices = 1,
                         .check_limit = 100,
                         .timing = CUDA_TIME_BUDGET,
-                        .timing_limit = 60,
                         .trace_level = PL_TRACE_SUMMARY};
     if (!environment) return true;
     char *cursor = text = strdup(environment);
@@ -279,6 +290,7 @@ static bool read_options(cuda_options *o)
         }
         if (!apply_option(o, id, value)) return false;
     }
+    choose_mode(o);
     if (o->random && o->mode == PL_MODE_TIMING) {
         cuda_report(
             "--schedule and --mode timing exclude each other: the timing model decides which "

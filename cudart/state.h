@@ -15,8 +15,8 @@
 typedef struct cuda_options {
     const char *arch, *trace, *metrics, *check, *check_kernel, *suppressions, *cache;
     pl_mode mode;
-    bool mode_given, page_bounds, summary, packed, log, host_clock, from_profiler, leak_check,
-        memoize, random, sanitizer, exitcode_given, arch_given;
+    bool mode_given, timing_given, page_bounds, summary, packed, log, host_clock, from_profiler,
+        leak_check, memoize, random, sanitizer, exitcode_given, arch_given;
     int opt_level;
     pl_trace_level trace_level;
     uint64_t check_limit, threads, timeout, trace_limit, max_cycles, max_instructions, devices,
@@ -857,6 +857,7 @@ typedef struct cuda_kernel_time {
     const char *name;
     double cycles;
     bool estimated;
+    bool modelled; /* cycles are those of the timing model, of this launch or of others */
     double spread; /* cycles; < 0: unknown */
     uint32_t blocks_per_sm;
     double page_fault_cycles; /* in which it waited for pages, in addition to `cycles` */

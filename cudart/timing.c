@@ -109,6 +109,7 @@ cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_r
         spent_seconds += r->wall_seconds;
         if (r->status == PL_OK) record_timed(f, l, t.cycles, (double)r->inst_executed);
         t.estimated = r->timed_blocks > 0;
+        t.modelled = true;
         return t;
     }
     const cuda_timed_shape *k = timed_shape_of(f, l);
@@ -117,6 +118,8 @@ cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_r
     const bool matches =
         k && fabs(executed - k->instructions) <= INSTRUCTION_TOLERANCE * k->instructions;
     t.cycles = matches ? k->mean : estimate_by_instructions(f, executed);
+    t.modelled = t.cycles > 0;
+    if (t.modelled) t.cycles = fmax(t.cycles, (double)r->longest_warp);
     if (matches && k->n > 1) t.spread = sqrt(k->squares / (k->n - 1));
     if (t.cycles <= 0)
         t.cycles = cuda_estimated_cycles(executed, (double)l->grid.x * l->grid.y * l->grid.z,

@@ -48,6 +48,10 @@ void pl_timing_add_untimed(const pl_grid *g, pl_result *out)
                  cpi = start_cpi > 0 && start_cpi < mean_cpi ? start_cpi : mean_cpi;
     out->cycles += (uint64_t)(cpi * (double)working);
     out->cycles -= limit->idle_cycles < out->cycles ? limit->idle_cycles : 0;
+    /* no fewer than the longest warp has counted, which may wait for its clock */
+    const uint64_t idle = limit->idle_cycles + g->waited;
+    if (g->longest_warp > idle && out->cycles < g->longest_warp - idle)
+        out->cycles = g->longest_warp - idle;
     out->inst_executed += remaining;
     out->thread_inst_executed +=
         (uint64_t)(scale * (double)(g->lane_executed - limit->lane_executed));

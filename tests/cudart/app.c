@@ -760,6 +760,7 @@ static const struct {
     {"overlap", overlap},
     {"polling", polling},
     {"waiting", waiting},
+    {"waiting_beyond_budget", waiting_beyond_budget},
     {"global_timer", global_timer},
     {"profiler", profiler},
     {"host_clock", host_clock},

@@ -102,6 +102,7 @@ void clock_(void);
 void overlap(void);
 void polling(void);
 void waiting(void);
+void waiting_beyond_budget(void);
 void global_timer(void);
 void profiler(void);
 void host_clock(void);

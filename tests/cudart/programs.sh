@@ -24,6 +24,8 @@ runs() {
         sed 's/^/# err: /' err
     fi
 }
+# Most tests need no times. Later options override these.
+export PTXLOOM_OPTIONS="--mode functional"
 app() { "$loom" exec "$build/tests/cudart/app" "$@"; }
 with() { options=$1; shift; "$loom" exec $options "$build/tests/cudart/app" "$@"; }
 
@@ -181,9 +183,11 @@ done
 for options in "" "--mode timing"; do runs "kernels run on the SMs of their green context $options" 5 good "" with "$options" green; done
 runs "queries" 5 good "" app polling
 runs "a kernel that polls its clock" 5 good "" with "--arch toy" waiting
+runs "a kernel that polls its clock when the budget expires" 5 good "" with "--arch toy --timing budget=1" waiting_beyond_budget
 runs "times of equal launches" 5 good "" with "--arch toy --timing first=1" kin
 runs "the spread of timed launches is shown with estimates" 5 good "work (2 estimated, +- 0.000 ns)" with "--arch toy --timing first=2 --summary --trace kin.db" kin
 runs "and in the trace" 0 "work,1,0" "" sh -c '"$1" query kin.db --csv "SELECT name, estimated, spread_us FROM activity WHERE spread_us >= 0" | tail -n +2 | tr -d "\r"; "$1" query kin.db gpu_summary | grep -q spread_us && rm kin.db' - "$loom"
+runs "copies and launches with the timing model as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 --timing all "$build/tests/cudart/app" transfers
 runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 "$build/tests/cudart/app" transfers
 runs "the estimate of a kernel has the time of its memory" 5 good "" with "--arch h100" estimated_traffic
 runs "kernels access pinned memory as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/mapped.tsv" "$loom" exec --mode timing --timing all --arch h100 "$build/tests/cudart/app" mapped_memory
@@ -240,6 +244,11 @@ runs "launches beyond the first are marked" 0 "store 1 0
 store 2 1" "" ask "SELECT name || ' ' || graph || ' ' || estimated FROM activity WHERE kind = 'kernel' ORDER BY id"
 runs "summary" 5 good " 1 .* add$" with --summary vectors
 runs "summary of copies and calls" 5 good "\[copy HtoD\]$" with --summary vectors
+# cycles_of OPTION...: whether the summary has cycles
+cycles_of() { "$loom" exec --arch toy "$@" --summary "$build/tests/cudart/app" vectors 2>&1 >out | awk '/^launches/ { getline; print ($2 > 0 ? "cycles" : "none") }'; }
+runs "the timing model is the default, unless an option needs no times" 0 "cycles none none cycles" "" \
+    sh -c 'echo "$@"' - $(unset PTXLOOM_OPTIONS; cycles_of; cycles_of --check mem; cycles_of --schedule random:1; cycles_of --check mem --mode timing)
+runs "programs without options" 5 good "" env -u PTXLOOM_OPTIONS "$loom" exec "$build/tests/cudart/app" streams
 runs "metrics" 5 good "^ *1 .* inst_executed" with "--metrics inst_executed,ipc" vectors
 runs "unknown metrics" 2 "" "inst_exekuted" with "--metrics inst_exekuted" device
 runs "invalid value of --timing" 2 "" "'first=' is not a value for --timing" with "--timing first=" device
