@@ -182,7 +182,7 @@ static void scan(layout *l, const char *s, const char *end)
             s++;
             continue;
         }
-        if (*s == ' ' || *s == '\t' || *s == '\r' || *s == '\f' || *s == '\v') {
+        if (*s == ' ' || *s == '\t' || *s == '\r' || *s == '\f' || *s == 0x1a) {
             s++;
             continue;
         }

@@ -378,6 +378,8 @@ void pl_section_check(pl_parse *p, const char *text, size_t n, const char *line_
                       uint32_t line);
 void pl_parse_hash_line(pl_parse *p, const char *text, size_t n, pl_loc at);
 const char *pl_parse_show_byte(pl_parse *p, unsigned char c);
+/* The same for a character outside ASCII; bytes that are not UTF-8 are shown as bytes. */
+const char *pl_parse_show_character(pl_parse *p, const char *s, const char *end);
 /* True if the module's .version and .target allow it; otherwise reports that `what` requires them.
  */
 bool pl_module_needs(pl_parse *p, pl_loc at, const char *what, unsigned ptx, const char *target);

@@ -64,6 +64,22 @@ echo '{"ptx": "saxpy.ptx"}' >named.ptx
 says 2 "'named.ptx' is JSON, not PTX [E0017]" run named.ptx
 printf '\377\376.\0v\0' >wide.ptx
 says 2 "'wide.ptx' is text in UTF-16, not PTX [E0017]" run wide.ptx
+printf '.\0v\0e\0r\0' >wide.ptx
+says 2 "'wide.ptx' is text in UTF-16, not PTX [E0017]" run wide.ptx
+says 2 'iconv -f UTF-16 -t ASCII wide.ptx' run wide.ptx
+printf '\357\273\277' | cat - saxpy.ptx >marked.ptx
+says 2 'marked.ptx:1:1: error: the byte order mark (U+FEFF) is not allowed in PTX' check marked.ptx
+says 2 'save the file without a byte order mark' check marked.ptx
+printf '\357\273\277hello\n' >marked.ptx
+says 2 "is text that begins with 'hello', not PTX [E0017]" check marked.ptx
+printf '// \0 comment\n' | cat saxpy.ptx - >zero.ptx
+says 2 ':4: error: byte 0x00 is not allowed in PTX' check zero.ptx
+says 2 'remove it: a string of C ends with it' check zero.ptx
+printf '\013\n' | cat saxpy.ptx - >tab.ptx
+says 2 'byte 0x0b is not allowed in PTX' check tab.ptx
+printf '\032' | cat saxpy.ptx - >dos.ptx
+status 0 check dos.ptx
+test_that "the end of a file of DOS is blank"
 printf 'ab\001\002' >bytes.ptx
 says 2 "'bytes.ptx' is binary data, not PTX [E0017]" run bytes.ptx
 echo '.visible .entry k() { ret; }' >unversioned.ptx

@@ -15,7 +15,7 @@ static const char from_binary[] =
     "source to PTX";
 static const char from_cubin[] = "it contains no PTX: compile the source to PTX, with `nvcc -ptx "
                                  "-arch=sm_90 kernel.cu -o kernel.ptx`";
-static const char from_utf16[] = "write it as ASCII or UTF-8";
+static const char from_utf16[] = "write it as ASCII: `iconv -f UTF-16 -t ASCII %s`";
 static const char from_json[] = "a launch file has a name that ends in .json";
 static const char from_other[] =
     "PTX begins with .version, .target and .address_size, as `nvcc -ptx -arch=sm_90 kernel.cu -o "
@@ -83,7 +83,7 @@ static pl_status reject(pl_gpu *gpu, const char *path, const char *what, const c
 static const char *first_text(const char *s)
 {
     while (*s) {
-        s += strspn(s, " \t\r\n\f\v");
+        s += strspn(s, " \t\r\n\f\x1a");
         if (strncmp(s, "//", 2) == 0) {
             s += strcspn(s, "\n");
         } else if (strncmp(s, "/*", 2) == 0) {
@@ -100,7 +100,10 @@ static const char *first_text(const char *s)
  * comments. */
 static pl_status check_beginning(pl_gpu *gpu, const char *path, const char *text, size_t n)
 {
-    const char *s = first_text(text);
+    if (n >= 4 && !text[0] != !text[1] && !text[0] == !text[2] && !text[1] == !text[3])
+        return reject(gpu, path, "text in UTF-16", from_utf16);
+    const size_t mark = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
+    const char *s = first_text(text + mark);
     if (*s == '.' || s == text + n) return PL_OK;
     if (*s == '{') return reject(gpu, path, "JSON", from_json);
     size_t length = strcspn(s, "\r\n");

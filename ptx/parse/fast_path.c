@@ -18,7 +18,7 @@
 
 #include "ptx/parse/parse.h"
 
-/* Classes of bytes. */
+/* Classes of bytes. As in ptxas 13.0, 0x1a (the end of a file of DOS) is blank, '\v' is not. */
 enum {
     FOLLOW = 1,
     WORD = 2,
@@ -34,7 +34,7 @@ enum {
 static const uint8_t kinds[256] = {
     ['.'] = CONNECTOR,      [':'] = CONNECTOR,    [' '] = BLANK,
     ['\t'] = BLANK,         ['\r'] = BLANK,       ['\f'] = BLANK,
-    ['\v'] = BLANK,         ['0'] = DIGITS,       ['1'] = DIGITS,
+    [0x1a] = BLANK,         ['0'] = DIGITS,       ['1'] = DIGITS,
     ['2'] = DIGITS,         ['3'] = DIGITS,       ['4'] = DIGITS,
     ['5'] = DIGITS,         ['6'] = DIGITS,       ['7'] = DIGITS,
     ['8'] = DIGITS,         ['9'] = DIGITS,       ['_'] = FOLLOW | WORD | START,

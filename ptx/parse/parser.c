@@ -14,7 +14,20 @@ struct yy_buffer_state *pl_ptx_yy_scan_buffer(char *text, size_t size, yyscan_t 
 int pl_ptx_yylex_destroy(yyscan_t scanner);
 void pl_ptx_lex_leave(yyscan_t scanner);
 
-/* PTX is ASCII, including comments and strings: reports each line with other bytes once. */
+/* Reports a character outside ASCII, or a NUL. */
+static void report_character(pl_parse *p, const char *s, const char *end, pl_loc at)
+{
+    const bool first = at.line == 1 && at.column == 1;
+    pl_diag *d = pl_report(p->diags, PL_E0101, at, pl_parse_show_character(p, s, end));
+    if (!*s)
+        d->help = "remove it: a string of C ends with it, a file does not";
+    else if (first && end - s >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0)
+        d->help = "save the file without a byte order mark (as ASCII or \"UTF-8 without BOM\")";
+    else
+        d->help = "replace it: PTX is ASCII, in comments and strings as well";
+}
+
+/* PTX is ASCII, including comments and strings: reports each line with other characters once. */
 static void require_ascii(pl_parse *p, const char *text, size_t n)
 {
     uint32_t line = 1;
@@ -25,9 +38,8 @@ static void require_ascii(pl_parse *p, const char *text, size_t n)
             line++;
             start = s + 1;
             seen = false;
-        } else if ((unsigned char)*s >= 0x80 && !seen) {
-            const pl_loc at = {p->ast->file, line, (uint32_t)(s - start) + 1, 1};
-            pl_report(p->diags, PL_E0101, at, pl_parse_show_byte(p, (unsigned char)*s));
+        } else if (((unsigned char)*s >= 0x80 || !*s) && !seen) {
+            report_character(p, s, end, (pl_loc){p->ast->file, line, (uint32_t)(s - start) + 1, 1});
             seen = true;
         }
     }
