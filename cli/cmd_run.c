@@ -692,11 +692,12 @@ static pl_status open_trace(session *s)
                                 .max_bytes = s->o->trace_limit,
                                 .filter = s->o->filter,
                                 .packed = s->o->packed,
+                                .accesses = true,
                                 .force = s->o->force,
                                 .no_source = s->o->no_source,
                                 .source_dir = s->o->source_dir,
                                 .nsource_dirs = s->o->nsource_dirs};
-    const pl_trace_options memory = {.level = PL_TRACE_SUMMARY};
+    const pl_trace_options memory = {.level = PL_TRACE_SUMMARY, .accesses = true};
     const pl_metric *unused;
     size_t n;
     if (!s->o->trace && !s->o->metrics) return PL_OK;

@@ -843,6 +843,8 @@ typedef struct pl_trace_options {
     const char *const *source_dir; /* folders to read them from, in addition to those of the
                                       modules; they must outlive the trace */
     size_t nsource_dirs;
+    bool accesses; /* functional mode: counts memory accesses at PL_TRACE_SUMMARY, too, which slows
+                      the launch; otherwise their columns are NULL */
 } pl_trace_options;
 /* Creates PATH.part; pl_trace_close(keep = true) finishes it and renames it to PATH. If the process
  * dies, PATH is not created. PL_INVALID, PL_IO: a diagnostic gives the reason. */

@@ -92,6 +92,7 @@ static pl_status open_db(pl_trace *t, const char *path, const pl_trace_options *
                                   .no_source = o->no_source,
                                   .force = o->force,
                                   .packed = o->packed,
+                                  .accesses = o->accesses,
                                   .version = PTXLOOM_VERSION,
                                   .command = o->command,
                                   .machine = m ? m->name : NULL,

@@ -94,6 +94,33 @@ END
         "$("$loom" query t.db "SELECT inst_executed, cycles, printf('%.1f', value) FROM kernel, l2_tex_hit_rate" --csv | sed 1d)"
 done
 
+# --- accesses in functional mode: counted with and without rows of events, and as in timing mode
+
+for case in alloca_local bitonic_shared transpose_naive_col; do
+    file=$root/tests/data/suite/cases/$case.json
+    for level in summary inst; do
+        "$loom" run "$file" -g 8 -O0 --mode functional --metrics all --json --trace t.db --trace-level $level >json
+        sed -n '/"metrics"/,/}/p' json >metrics.$level
+    done
+    "$loom" run "$file" -g 8 -O0 --mode functional --metrics all --json >json
+    sed -n '/"metrics"/,/}/p' json >metrics.none
+    equal "$case: metrics of functional mode without a trace" "$(cmp metrics.none metrics.summary && cmp metrics.summary metrics.inst && wc -l <metrics.none)" \
+        "$(wc -l <metrics.inst)"
+    for mode in timing functional; do
+        "$loom" run "$file" -g 8 -O0 --mode $mode \
+            --metrics 'gld_transactions,gst_transactions,local_*_transactions,shared_load,branch,divergent_branch,smsp__inst_executed_op_branch.sum' |
+            grep -E '^  (gld|gst|local|shared|branch|divergent|smsp)' >accesses.$mode
+    done
+    equal "$case: accesses and branches of both modes" "$(cat accesses.functional)" "$(cat accesses.timing)"
+    equal "$case: functional mode has no caches" \
+        "$("$loom" query t.db "SELECT count(*) FROM pc_stat WHERE coalesce(wavefronts, conflicts, l1_hits, from_l2, from_dram) IS NOT NULL" --csv | sed 1d)" 0
+done
+printf '.version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 y) {\n.reg .b64 %%d;\n.reg .b32 %%r;\nld.param.u64 %%d, [y];\nld.global.u32 %%r, [%%d];\nst.global.u32 [%%d+4], %%r;\nret;\n}\n' >copy.ptx
+for way in 'timing 1' 'functional 1'; do
+    "$loom" run copy.ptx -g 1 -b 1 'u32[2]=1' --mode "${way% *}" --trace t.db --trace-level summary >text
+    equal "${way% *}: load requests in a summary" "$("$loom" query t.db smsp__sass_inst_executed_op_global_ld.sum --csv | sed 1d)" "1,${way#* }"
+done
+
 # --- launches that do not complete
 
 cat >bad.ptx <<'END'

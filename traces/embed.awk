@@ -1,6 +1,6 @@
 # embed.awk - writes traces/gen_sql.c: the schema, the metric views and the named queries as C strings.
 #
-# Arguments: schema.sql, rows.sql, packed.sql, migrate.sql, metrics.list, rules/*.sql, queries/*.sql. The short forms C{} P{} A{} S{} T{} M{} N{} I{} V{} of metrics.list are spelled out here.
+# Arguments: schema.sql, rows.sql, packed.sql, migrate.sql, metrics.list, rules/*.sql, queries/*.sql. The short forms C{} P{} A{} B{} S{} T{} M{} N{} I{} V{} of metrics.list are spelled out here.
 
 function quoted(s) # a C string literal without its newline
 {
@@ -40,7 +40,7 @@ function trim(s)
 function expand(f,    at, kind, arg, out, part)
 {
     out = ""
-    while (match(f, /[CPASTMNIV][{][^}]*[}]/)) {
+    while (match(f, /[CPABSTMNIV][{][^}]*[}]/)) {
         kind = substr(f, RSTART, 1)
         arg = substr(f, RSTART + 2, RLENGTH - 3)
         out = out substr(f, 1, RSTART - 1)
@@ -59,9 +59,9 @@ function expand(f,    at, kind, arg, out, part)
         if (kind == "I")
             out = out "(SELECT coalesce(sum(p.executed), 0) FROM pc_stat p JOIN instruction i ON i.module = p.module AND i.pc = p.pc " \
                 "JOIN isa_form f ON f.id = i.form WHERE p.kernel = k.id AND (" arg "))"
-        if (kind == "A") {
+        if (kind == "A" || kind == "B") {
             split(arg, part, ",")
-            out = out "(SELECT a." part[3] " FROM access a WHERE a.kernel = k.id AND a.space = '" part[1] "' AND a.kind = '" part[2] "')"
+            out = out "(SELECT " (kind == "B" ? "iif(count(*), sum(a." part[3] "), 0)" : "a." part[3]) " FROM access a WHERE a.kernel = k.id AND a.space = '" part[1] "' AND a.kind = '" part[2] "')"
         }
     }
     return out f

@@ -41,3 +41,6 @@ CREATE TEMP TABLE finding (
     other_file TEXT, other_line INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER, thread_x INTEGER, thread_y INTEGER, thread_z INTEGER,
     other_block_x INTEGER, other_block_y INTEGER, other_block_z INTEGER, other_thread_x INTEGER, other_thread_y INTEGER, other_thread_z INTEGER,
     address INTEGER, bytes INTEGER, count INTEGER, seed INTEGER, text TEXT, help TEXT);
+
+-- from 4
+-- Columns of pc_stat and access that functional mode does not count are 0 there, and NULL since.

@@ -124,13 +124,13 @@ CREATE TABLE pc_stat ( -- one row per machine instruction that ran
     executed    INTEGER NOT NULL, -- times a warp executed this row
     lanes       INTEGER NOT NULL, -- active lanes (timing mode: without those whose guard is false), summed over issues
     stall_cycles INTEGER NOT NULL, -- of all reasons but "selected" (table stall has them apart)
-    requests    INTEGER NOT NULL, -- memory instructions from here on
-    sectors     INTEGER NOT NULL, -- of 32 bytes
-    wavefronts  INTEGER NOT NULL, -- passes through L1 or shared memory
-    conflicts   INTEGER NOT NULL, -- passes beyond the unavoidable ones
-    l1_hits     INTEGER NOT NULL, -- sectors of loads that L1 had, or had asked for
-    from_l2     INTEGER NOT NULL, -- sectors that came from L2 ...
-    from_dram   INTEGER NOT NULL, -- ... from DRAM, one that waits for another's fill included (to L2 that is a hit)
+    requests    INTEGER, -- memory instructions from here on; NULL: accesses were not counted (functional mode)
+    sectors     INTEGER, -- of 32 bytes
+    wavefronts  INTEGER, -- passes through L1 or shared memory; NULL in functional mode, as are the next four
+    conflicts   INTEGER, -- passes beyond the unavoidable ones
+    l1_hits     INTEGER, -- sectors of loads that L1 had, or had asked for
+    from_l2     INTEGER, -- sectors that came from L2 ...
+    from_dram   INTEGER, -- ... from DRAM, one that waits for another's fill included (to L2 that is a hit)
     branches    INTEGER NOT NULL, divergent INTEGER NOT NULL,
     latency     INTEGER NOT NULL, -- sum
     PRIMARY KEY (kernel, pc),
@@ -163,8 +163,8 @@ CREATE TABLE access ( -- pc_stat over the memory instructions of a launch, by st
     kernel      INTEGER NOT NULL REFERENCES kernel (id),
     space       TEXT NOT NULL, -- generic addresses count as global
     kind        TEXT NOT NULL,
-    executed    INTEGER NOT NULL, requests INTEGER NOT NULL, sectors INTEGER NOT NULL, wavefronts INTEGER NOT NULL,
-    conflicts   INTEGER NOT NULL, l1_hits INTEGER NOT NULL, from_l2 INTEGER NOT NULL, from_dram INTEGER NOT NULL,
+    executed    INTEGER NOT NULL, requests INTEGER, sectors INTEGER, wavefronts INTEGER, conflicts INTEGER, l1_hits INTEGER, from_l2 INTEGER,
+    from_dram   INTEGER, -- NULL as in pc_stat
     bytes       INTEGER, -- asked for by lanes; NULL: some instruction does not fix its size
     PRIMARY KEY (kernel, space, kind)
 ) WITHOUT ROWID;

@@ -25,7 +25,7 @@
 
 enum {
     PL_TRACEDB_SCHEMA =
-        4, /* PRAGMA user_version of the files written; incremented by every change of schema.sql */
+        5, /* PRAGMA user_version of the files written; incremented by every change of schema.sql */
     PL_TRACEDB_APPLICATION =
         0x504c5452 /* "PLTR": PRAGMA application_id, so that other SQLite files are refused */
 };
@@ -67,6 +67,7 @@ typedef struct pl_tracedb_options {
     bool no_source;     /* do not read sources */
     bool force;         /* replace an existing file of any kind */
     bool packed;        /* inst and mem as packed columns behind virtual tables */
+    bool accesses;      /* functional mode: counts accesses also at PL_TRACEDB_SUMMARY */
     uint64_t max_bytes; /* 0: no limit; beyond it inst and mem rows are counted (kernel.dropped) but
                            not written */
     pl_tracedb_filter filter;
@@ -185,7 +186,7 @@ typedef struct pl_tracedb pl_tracedb;
 pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_options *o);
 pl_status pl_tracedb_begin(pl_tracedb *t, const pl_tracedb_kernel *k);
 /* The sink for the launch between begin and end. Callbacks beyond the level are NULL; at
- * PL_TRACEDB_SUMMARY the sink itself is NULL. */
+ * PL_TRACEDB_SUMMARY the sink itself is NULL, unless it makes functional mode count accesses. */
 const pl_sink *pl_tracedb_sink(const pl_tracedb *t);
 pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r);
 /* The id of the launch that ended last. */

@@ -121,6 +121,7 @@ struct pl_tracedb {
     const char *const *source_dir; /* not owned */
     size_t nsource_dirs;
     bool no_source;
+    bool accesses; /* counted in functional mode */
     pl_tracedb_level level;
     uint64_t max_bytes, size_check; /* rows between two checks of the file size */
     pl_tracedb_parsed_filter filter;

@@ -227,6 +227,7 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     *out = t;
     if (!t) return PL_NOMEM;
     t->level = o->level;
+    t->accesses = o->accesses || o->level != PL_TRACEDB_SUMMARY;
     t->packed = o->packed;
     t->force = o->force;
     t->source_dir = o->source_dir;
@@ -322,7 +323,10 @@ pl_status pl_tracedb_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
 
 const pl_sink *pl_tracedb_sink(const pl_tracedb *t)
 {
-    return t->launched && t->level != PL_TRACEDB_SUMMARY ? &t->sink : NULL;
+    static const pl_sink counting = {0};
+    if (!t->launched) return NULL;
+    if (t->level != PL_TRACEDB_SUMMARY) return &t->sink;
+    return t->accesses && !t->timing ? &counting : NULL;
 }
 
 static uint64_t all_stalls(const pl_pc_stat *p)
@@ -335,6 +339,8 @@ static uint64_t all_stalls(const pl_pc_stat *p)
 /* The row of an instruction in pc_stat. */
 static void write_pc_stat(pl_tracedb *t, sqlite3_stmt *s, size_t pc, const pl_pc_stat *p)
 {
+    /* Functional mode has no caches; it counts accesses if it reports them one by one. */
+    enum { REQUESTS = 7, SECTORS, FROM_DRAM = 13 };
     const uint64_t column[] = {(uint64_t)t->kernel, pc,           (uint64_t)t->module,
                                p->issues,           p->executed,  p->lanes,
                                all_stalls(p),       p->requests,  p->sectors,
@@ -342,7 +348,10 @@ static void write_pc_stat(pl_tracedb *t, sqlite3_stmt *s, size_t pc, const pl_pc
                                p->from_l2,          p->from_dram, p->branches,
                                p->divergent,        p->latency};
     for (int c = 0; c < (int)(sizeof column / sizeof *column); c++)
-        sqlite3_bind_int64(s, c + 1, (int64_t)column[c]);
+        if (t->timing || c < REQUESTS || c > FROM_DRAM || (t->accesses && c <= SECTORS))
+            sqlite3_bind_int64(s, c + 1, (int64_t)column[c]);
+        else
+            sqlite3_bind_null(s, c + 1);
     pl_tracedb_step(t, s);
 }
 

@@ -29,21 +29,27 @@ enum {
     RUN_SLICE = 1 << 17,   /* instructions of a launch that is suspended again, for PL_LONG_RUN */
     LATER_TURN = 1 << 18,  /* instructions of a block's turn, after turns of PL_LONG_TURN */
     RANDOM_SLICE = 96,     /* random schedule: maximum instructions of a time slice */
-    RANDOM_BLOCKS = 24     /* random schedule: blocks that run interleaved */
+    RANDOM_BLOCKS = 24,    /* random schedule: blocks that run interleaved */
+    SECTOR = 32,
+    MOST_SECTORS = 4 * PL_LANES /* of an access of 16 bytes of each lane */
 };
 
-/* Number of distinct 32-byte sectors that the lanes access. */
+/* Number of distinct 32-byte sectors that the lanes access. In local memory lanes with the same
+ * offset share lines: word w of lane l is at w * 128 + l * 4. */
 static uint16_t count_sectors(const pl_memory_effect *fx)
 {
-    uint64_t seen[2 * PL_LANES];
+    const bool local = fx->space == PL_SP_LOCAL;
+    const uint64_t unit = local ? 4 : SECTOR;
+    uint64_t seen[MOST_SECTORS];
     unsigned n = 0;
     for (unsigned l = 0; l < PL_LANES; l++) {
         if (!((fx->mask >> l) & 1u)) continue;
-        for (uint64_t s = fx->addr[l] / 32;
-             s <= (fx->addr[l] + (fx->size ? fx->size - 1u : 0)) / 32; s++) {
+        const uint64_t last = (fx->addr[l] + (fx->size ? fx->size - 1u : 0)) / unit;
+        for (uint64_t at = fx->addr[l] / unit; at <= last; at++) {
+            const uint64_t s = local ? at * PL_LANES * 4 / SECTOR + l * 4 / SECTOR : at;
             unsigned k = 0;
             while (k < n && seen[k] != s) k++;
-            if (k == n && n < 2 * PL_LANES) seen[n++] = s;
+            if (k == n && n < MOST_SECTORS) seen[n++] = s;
         }
     }
     return (uint16_t)n;
@@ -410,15 +416,25 @@ static pl_status run(rotation *r)
     return PL_OK;
 }
 
-/* Without a timing model every instruction is one issue. */
+/* Without a timing model every instruction is one issue. Instructions that end the kernel are no
+ * branches: exit, and ret outside of functions. */
 static void count_issues(const pl_grid *g)
 {
+    const pl_program *p = g->program;
     for (size_t k = 0; k < g->counted.count; k++) {
-        const size_t pc = g->counted.first + k;
-        pl_pc_stat *x = &g->pc_stat[pc];
+        pl_pc_stat *x = &g->pc_stat[g->counted.first + k];
         x->issues = x->executed;
-        if (pl_insn_effects(&g->program->code.at[pc]) & PL_EF_BRANCH) x->branches = x->executed;
     }
+    for (size_t f = 0; f < p->funcs.n; f++)
+        for (size_t k = 0; k < p->funcs.at[f].count; k++) {
+            const size_t pc = p->funcs.at[f].first + k;
+            if (pc - g->counted.first >= g->counted.count || !g->pc_stat[pc].executed) continue;
+            const pl_insn *i = &p->code.at[pc];
+            const bool ends = (pl_insn_effects(i) & PL_EF_EXIT) ||
+                              (p->funcs.at[f].entry && pl_forms[i->form].mnem == M_ret);
+            if ((pl_insn_effects(i) & PL_EF_BRANCH) && !ends)
+                g->pc_stat[pc].branches = g->pc_stat[pc].executed;
+        }
 }
 
 /* Opens the grids, or continues those that have begun. Returns the array for their blocks; NULL:
