@@ -110,6 +110,12 @@ static size_t add_part(size_t *bytes, size_t more)
     return at;
 }
 
+/* Bytes from the local memory of a lane to that of the next. */
+static uint32_t local_stride(const pl_prog_func *f)
+{
+    return (f->frame_bytes + 7u) & ~7u;
+}
+
 static layout layout_of(const pl_cta *c)
 {
     const pl_prog_func *f = c->grid->entry;
@@ -120,7 +126,7 @@ static layout layout_of(const pl_cta *c)
     l.file = add_part(&l.bytes, halves * l.rows * PL_LANES * sizeof(uint32_t));
     l.preds = add_part(&l.bytes, halves * l.npreds * sizeof(uint32_t));
     l.calls = add_part(&l.bytes, CALLS * sizeof(pl_call_frame));
-    l.local = add_part(&l.bytes, (size_t)c->grid->width * f->frame_bytes);
+    l.local = add_part(&l.bytes, (size_t)c->grid->width * local_stride(f));
     l.each = l.bytes - first;
     l.bytes = first + c->nwarps * l.each;
     l.shared = add_part(&l.bytes, (size_t)c->shared_end + LINE);
@@ -170,7 +176,7 @@ static pl_cta *new_cta(pl_grid *g)
 static void fill_cta(pl_cta *c)
 {
     const layout l = layout_of(c);
-    const uint32_t frame_bytes = c->grid->entry->frame_bytes;
+    const uint32_t frame_bytes = local_stride(c->grid->entry);
     c->warp = (pl_warp *)(void *)c->storage;
     memset(c->warp, 0, c->nwarps * sizeof *c->warp);
     c->shared = c->storage + l.shared;

@@ -771,7 +771,7 @@ static void layout_frame(lower *c, const pl_func *f)
             at += frame_size(c, v);
         }
     at = layout_call_params(c, f, at);
-    c->out->frame_bytes = (uint32_t)pl_align_up(at, 8);
+    c->out->frame_bytes = (uint32_t)at; /* to the byte: accesses beyond it are faults */
 }
 
 static void layout_params(lower *c, const pl_func *f)
