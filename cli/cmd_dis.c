@@ -63,8 +63,14 @@ static bool check_function(pl_gpu *gpu, pl_module *m, const char *file, const ch
     if (names && !found) {
         const char *near = pl_nearest(name, names, count);
         char help[256];
-        snprintf(help, sizeof help, "did you mean '%s'?", near ? near : "");
-        pl_gpu_report(gpu, "E0408", file, name, NULL, near ? help : NULL);
+        size_t at = 0;
+        if (near)
+            snprintf(help, sizeof help, "did you mean '%s'?", near);
+        else
+            at = (size_t)snprintf(help, sizeof help, "its functions:");
+        for (size_t k = 0; !near && k < count && at + strlen(names[k]) + 2 < sizeof help; k++)
+            at += (size_t)sprintf(help + at, " %s", names[k]);
+        pl_gpu_report(gpu, "E0408", file, name, NULL, count ? help : NULL);
     }
     free(names);
     return found;

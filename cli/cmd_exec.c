@@ -81,6 +81,12 @@ static char *append_option(char *to, const cli_option *o, const char *value)
     return append_word(to, value);
 }
 
+static bool ends_with_ptx(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 4 && strcmp(name + n - 4, ".ptx") == 0;
+}
+
 static int start_program(pl_gpu *gpu, const char *options, char **program)
 {
     char folder[LIBRARY_FOLDER], library[LIBRARY_FOLDER + 32];
@@ -96,7 +102,14 @@ static int start_program(pl_gpu *gpu, const char *options, char **program)
         return cli_no_memory();
     execvp(program[0], program);
     const int why = errno;
-    pl_gpu_report(gpu, "E0030", program[0], strerror(why), NULL, NULL);
+    char here[LIBRARY_FOLDER] = "";
+    /* A shell's search path does not contain the current folder. */
+    if (why == ENOENT && !strchr(program[0], '/') && access(program[0], F_OK) == 0)
+        snprintf(here, sizeof here,
+                 ends_with_ptx(program[0]) ? "PTX runs with `ptxloom run %s`"
+                                           : "it is in this folder: write ./%s",
+                 program[0]);
+    pl_gpu_report(gpu, "E0030", program[0], strerror(why), NULL, *here ? here : NULL);
     return why == ENOENT || why == EACCES || why == ENOEXEC || why == ENOTDIR ? CLI_INPUT
                                                                               : CLI_SYSTEM;
 }
@@ -114,7 +127,7 @@ static int read_options(cli_args *a, char *to, int *first)
             return CLI_OK;
         }
         if (k == CLI_END) {
-            pl_gpu_report(a->gpu, "E0007", "exec", "a program", NULL, NULL);
+            pl_gpu_report(a->gpu, "E0007", "exec", "a program", NULL, "ptxloom exec ./program");
             return CLI_INPUT;
         }
         const char *value = option[k].takes ? a->value : NULL;

@@ -168,7 +168,8 @@ int cmd_occupancy(int argc, char **argv)
     if (!help && status == CLI_OK && (!r.block[0] || (!r.file && !r.registers))) {
         pl_gpu_report(gpu, "E0007", argv[0],
                       r.block[0] ? "a PTX file or -r REGISTERS" : "-b, the threads of a block",
-                      NULL, NULL);
+                      NULL,
+                      "ptxloom occupancy kernel.ptx -b 256, or -b 256 -r 32 without a kernel");
         status = CLI_INPUT;
     }
     if (help)

@@ -122,12 +122,23 @@ static void bind_value(sqlite3_stmt *s, int at, const char *value)
         sqlite3_bind_text(s, at, value, -1, SQLITE_STATIC);
 }
 
-/* Checks that the value of the parameter kernel is the number of a launch. */
+static bool is_whole_number(const char *text)
+{
+    const size_t sign = *text == '-';
+    return text[sign] && !text[sign + strspn(text + sign, "0123456789")];
+}
+
+/* Checks that limit is a number, and kernel the number of a launch. */
 static int check_parameters(query_request *q)
 {
     for (int k = 0; k < q->nparameters; k++) {
         char *found;
         int status;
+        const char *value = q->parameter[k] + 6;
+        if (strncmp(q->parameter[k], "limit=", 6) == 0 && !is_whole_number(value)) {
+            pl_gpu_report(q->gpu, "E0005", value, "limit", "a whole number", NULL);
+            return CLI_INPUT;
+        }
         if (strncmp(q->parameter[k], "kernel=", 7) != 0) continue;
         if (!lookup(q, "SELECT 1 FROM kernel WHERE id = ? COLLATE NOCASE", q->parameter[k] + 7,
                     &found, &status))
@@ -227,11 +238,26 @@ static int print_advice(sqlite3_stmt *s, int width)
     return code;
 }
 
+/* Parameters kernel and limit leave out nothing that a query's title promises; the others select
+ * single rows. */
+static bool is_selector(const char *parameter)
+{
+    return strncmp(parameter, "kernel=", 7) != 0 && strncmp(parameter, "limit=", 6) != 0;
+}
+
+static bool selects_rows(const query_request *q)
+{
+    for (int k = 0; k < q->nparameters; k++)
+        if (is_selector(q->parameter[k])) return true;
+    return false;
+}
+
 /* Runs every statement of the text. */
 static int run_sql(query_request *q, const char *text)
 {
     const char *sql = text, *tail;
     int printed = 0, unused = refuse_unused(q, text);
+    q->rows = false;
     if (unused != CLI_OK) return unused;
     for (; *sql; sql = tail) {
         sqlite3_stmt *s = NULL;
@@ -247,6 +273,10 @@ static int run_sql(query_request *q, const char *text)
                           "copy the file and use sqlite3 to change the copy");
         }
         bind_parameters(q, s);
+        if (selects_rows(q)) {
+            q->rows |= sqlite3_step(s) == SQLITE_ROW;
+            sqlite3_reset(s);
+        }
         if (sqlite3_column_count(s)) {
             if (printed++ && q->format == QUERY_TABLE) putchar('\n');
             code = q->advise && q->format == QUERY_TABLE
@@ -284,6 +314,22 @@ static bool is_name(const char *s)
     for (; *s; s++)
         if (!isalnum((unsigned char)*s) && !strchr("_.-:", *s)) return false;
     return true;
+}
+
+/* Reports that no row fits the values of the command line. */
+static void report_empty(query_request *q)
+{
+    char values[200] = "";
+    size_t n = 0;
+    for (int k = 0; k < q->nparameters; k++) {
+        const char *at = q->parameter[k];
+        if (!is_selector(at)) continue;
+        char printable[80];
+        cli_printable(printable, sizeof printable, at);
+        if (n + strlen(printable) + 2 > sizeof values) break;
+        n += (size_t)sprintf(values + n, "%s%s", n ? " " : "", printable);
+    }
+    if (n) pl_gpu_report(q->gpu, "W0715", q->what, values, NULL, NULL);
 }
 
 /* Reports that the named query requires a trace level that no run of the trace has, or the timing
@@ -358,7 +404,10 @@ int query_run(query_request *q)
     if (from_file) sqlite3_set_authorizer(q->db, only_reads, NULL);
     status = sql ? run_sql(q, sql) : CLI_SYSTEM;
     sqlite3_set_authorizer(q->db, NULL, NULL);
+    const size_t before = pl_gpu_diag_count(q->gpu);
     if (status == CLI_OK) status = check_level(q);
+    if (status == CLI_OK && selects_rows(q) && !q->rows && pl_gpu_diag_count(q->gpu) == before)
+        report_empty(q);
     sqlite3_free(sql);
     return status;
 }

@@ -5,6 +5,7 @@
  * status is that of the worst. */
 #include "cli/run.h"
 #include "cli/stop.h"
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,8 +181,9 @@ typedef struct session {
     pl_module *module; /* of the latest case: the next one often uses the same module */
     char *module_paths;
     pl_trace *trace;
-    bool in_memory;    /* the trace exists for --metrics only */
-    pl_checks *checks; /* of the case */
+    bool check_launched, check_fits; /* a launch ran; one of them fits --check-kernel */
+    bool in_memory;                  /* the trace exists for --metrics only */
+    pl_checks *checks;               /* of the case */
     run_report *json;
     run_style style;
     struct timespec launched, last_update; /* start of the launch; of the progress display */
@@ -564,6 +566,9 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     cli_interrupt_waits(false);
     if (st != PL_OK) return st;
     r->entry = l.kernel;
+    for (const pl_launch *next = &l; o->check_kernel && next; next = next->then)
+        s->check_fits |= fnmatch(o->check_kernel, next->kernel, 0) == 0;
+    s->check_launched = true;
     /* Without --kernel the name was that of the file. */
     if (c->name == o->operand[0]) c->name = r->name = l.kernel;
     memcpy(r->grid, l.grid, sizeof r->grid);
@@ -734,6 +739,8 @@ static int run_all(session *s)
     const bool complete = !s->interrupted && cli_stop == CLI_CONTINUE && s->status != CLI_SYSTEM;
     if (s->trace && pl_trace_close(s->trace, !s->in_memory && complete) != PL_OK)
         s->status = CLI_SYSTEM;
+    if (o->check_kernel && s->check_launched && !s->check_fits)
+        pl_gpu_report(s->gpu, "W1008", o->check_kernel, NULL, NULL, NULL);
     cli_messages(s->gpu, 0);
     pl_module_close(s->module);
     free(s->module_paths);

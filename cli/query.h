@@ -12,6 +12,7 @@ typedef struct query_request {
     char **parameter; /* NAME=VALUE ... */
     int nparameters;
     bool *used; /* by parameter: it was used */
+    bool rows;  /* a statement with parameters other than kernel and limit had rows */
     query_format format;
     bool advise; /* show the findings of rules as text */
     int width;

@@ -87,6 +87,20 @@ says 2 'E03' check unversioned.ptx
 cp saxpy.ptx saxpy.cu
 status 0 check saxpy.cu
 test_that "PTX files may have any name"
+says 2 'PTX runs with `ptxloom run saxpy.ptx`' exec saxpy.ptx
+cp /bin/true ./program2
+says 2 'it is in this folder: write ./program2' exec program2
+says 2 'ptxloom exec ./program' exec
+says 2 'ptxloom occupancy kernel.ptx -b 256' occupancy
+says 2 'its functions: saxpy' dis saxpy.ptx -k zzzzzz
+says 2 "'abc' is not a value for limit: a whole number [E0005]" query run.db hot_lines limit=abc
+says 0 "query 'warp_trace' has no row for block=99 [W0715]" query run.db warp_trace block=99
+says 0 "query 'warp_trace' has no row for block=1 warp=7 [W0715]" query run.db warp_trace block=1 warp=7 limit=3
+status 0 query run.db warp_trace block=1 && ! grep -q W0715 said
+test_that "a block that exists"
+says 0 'no kernel that ran fits --check-kernel main [W1008]' $saxpy 'f32[128]=iota' 'out:f32[128]=iota' --check all --check-kernel main
+status 0 $saxpy 'f32[128]=iota' 'out:f32[128]=iota' --check all --check-kernel 'sax*' && ! grep -q W1008 said
+test_that "--check-kernel sax* fits the kernel"
 says 2 "for example -g 1 -b 32 u32:1 f32:1 'out:f32[1024]' 'out:f32[1024]'" run saxpy.ptx
 says 2 "for example u32:1 f32:1 'out:f32[1024]' 'out:f32[1024]'" $saxpy
 "$loom" run saxpy.ptx -g 1 -b 32 u32:1 f32:1 'out:f32[1024]' 'out:f32[1024]' >out 2>said
