@@ -65,10 +65,30 @@ def parameters_are_reported():
     assert "takes 4 arguments" in str(error)
     error = raises(TypeError, kernel, 1, b"12345678", 0, 0, grid=1, block=32)
     assert "is a f32 of 4 bytes, not of 8" in str(error)
-    for n in (1 << 32, -(1 << 31) - 1, 1.0, "1", np.float32(1)):
+    for n in (1.0, "1", np.float32(1)):
         assert "does not fit" in str(raises(TypeError, kernel, n, 2.0, 0, 0, grid=1, block=32))
+    for n in (1 << 32, -(1 << 31) - 1, np.int64(1 << 32)):
+        error = raises(OverflowError, kernel, n, 2.0, 0, 0, grid=1, block=32)
+        assert "is a u32 (-2147483648 to 4294967295)" in str(error), error
+    raises(OverflowError, kernel, 1, 1e39, 0, 0, grid=1, block=32)
     for x in ([1.0, 2.0], None):
         assert "numpy array" in str(raises(TypeError, kernel, 1, 2.0, x, 0, grid=1, block=32))
+
+
+@test
+def negative_numbers_in_unsigned_parameters():
+    # nvcc declares int and unsigned parameters alike, as .u32
+    body = "ld.param.u64 %rd1, [p]; ld.param.b32 %r1, [n]; st.global.b32 [%rd1], %r1; ret;"
+    for kind, most in (("u32", 0xffffffff), ("b32", 0xffffffff), ("s32", 0x7fffffff)):
+        kernel = ptxloom.GPU("toy").load(
+            ".version 8.0\n.target sm_80\n.address_size 64\n"
+            ".visible .entry k(.param .u64 p, .param .%s n)\n"
+            "{ .reg .b64 %%rd<2>; .reg .b32 %%r<2>; %s }" % (kind, body))["k"]
+        for n in (-1, np.int32(-1), -(1 << 31), most):
+            y = np.zeros(1, np.uint32)
+            kernel(y, n, grid=1, block=1, mode="functional")
+            assert y[0] == int(n) & 0xffffffff, (kind, n, y)
+        raises(OverflowError, kernel, y, most + 1, grid=1, block=1)
 
 
 @test

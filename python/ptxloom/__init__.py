@@ -421,12 +421,17 @@ class Kernel:
             try:
                 bits = value
                 if code in "bhiqBHIQ":
-                    if not -(1 << 8 * size - 1) <= operator.index(value) < 1 << 8 * size:
-                        raise OverflowError
+                    # nvcc declares int as .u32, too: only .s32 excludes the other half
+                    least, end = -(1 << 8 * size - 1), 1 << 8 * size - (kind[0] == "s")
+                    if not least <= operator.index(value) < end:
+                        raise OverflowError("%d to %d" % (least, end - 1))
                     bits = operator.index(value) & (1 << 8 * size) - 1
                     code = code.upper()
                 data = struct.pack("<" + code, bits)
-            except (struct.error, OverflowError, TypeError) as e:
+            except OverflowError as e:
+                raise OverflowError("parameter '%s' is a %s (%s): %s does not fit"
+                                    % (name, kind, e, reprlib.repr(value))) from None
+            except (struct.error, TypeError) as e:
                 raise TypeError("parameter '%s' is a %s: %s does not fit"
                                 % (name, kind, reprlib.repr(value))) from e
         else:
