@@ -244,7 +244,7 @@ typedef struct pl_occupancy {
  * barriers: used by a block. */
 pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers, uint64_t shared,
                        uint32_t barriers);
-/* Returns the smallest configured carve-out with at least so many bytes, else the largest one. */
+/* Returns the smallest configured carve-out with at least this many bytes, else the largest one. */
 uint64_t pl_smallest_carveout(const pl_machine *m, uint64_t bytes);
 /* Clusters of `size` blocks that run at once where an SM has room for `blocks` blocks. A cluster is
  * in one part of the GPU, each block on an SM of its own. */

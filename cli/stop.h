@@ -15,7 +15,7 @@ void cli_catch_signals(void);
 /* Selects whether signals interrupt waiting for a file that is not a regular file. They do while
  * inputs are read; results are written completely. */
 void cli_interrupt_waits(bool enable);
-/* Sets cli_stop to CLI_TIMED_OUT after so many seconds; 0: never. */
+/* Sets cli_stop to CLI_TIMED_OUT after this many seconds; 0: never. */
 void cli_set_timer(uint64_t seconds);
 
 /* The option --timeout SECONDS; it sets the timer. */

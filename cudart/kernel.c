@@ -206,7 +206,7 @@ int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *fu
                                                                      shared, 0);
 }
 
-/* Returns the shared memory available to each of so many resident blocks. */
+/* Returns the shared memory available to each of `blocks` resident blocks. */
 int pl_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void *function, int blocks,
                                                  int threads)
 {

@@ -35,7 +35,7 @@ struct cuda_page_map {
     uint64_t on_devices; /* pages */
     int all_on;          /* 1 + the device that has all pages; 0: there may be none */
     bool whole_pages;    /* checksums cover whole pages */
-    uint64_t step;       /* one in so many pages has a checksum */
+    uint64_t step;       /* one in this many pages has a checksum */
     uint64_t *checksum;  /* by page, for pages on a device; 0: the page was not resident; owned */
     uint8_t location[];  /* by page: 1 + its device; 0: on the host, or uninitialised */
 };

@@ -7,7 +7,7 @@
  * programs write a value and then poll for its effects. If nothing is left that could write the
  * value, the wait is reported and the context fails.
  *
- * Host functions are queued here, too. The program usually goes on for a few microseconds before
+ * Host functions are queued here, too. The program usually runs for a few more microseconds before
  * they run. They start when it waits for a stream or queries one, or after five milliseconds of its
  * own time between calls. Time in calls does not count: the emulation of other operations is slow.
  */

@@ -79,7 +79,7 @@ static void wait_10_ms(void)
     nanosleep(&(const struct timespec){.tv_nsec = 10000000}, NULL);
 }
 
-/* Waits for the lock. False: it is still held after so many seconds. */
+/* Waits for the lock. False: it is still held after this many seconds. */
 static bool lock_within(int seconds)
 {
     struct timespec until;

@@ -38,7 +38,7 @@ typedef struct cuda_table {
     size_t n, cap; /* n: used slots, including deleted ones; cap: a power of two */
 } cuda_table;
 void *cuda_table_get(const cuda_table *t, const void *key);
-/* Returns an array of malloc, of n elements of so many bytes, with room for one more; *cap elements
+/* Returns an array of malloc, of n elements of `size` bytes, with room for one more; *cap elements
  * fit. NULL: no memory, and the array stays as it is. */
 void *cuda_array_room(void *array, size_t n, size_t *cap, size_t size);
 bool cuda_table_put(cuda_table *t, const void *key, void *value);
@@ -875,7 +875,7 @@ double cuda_page_fault_cycles(const cuda_migrated *m);
 void cuda_clock_graph(cuda_stream *s, size_t roots);
 /* Returns the estimated start of a kernel that is enqueued now. */
 double cuda_clock_kernel_start(const cuda_stream *s);
-/* Returns the cycles of the DRAM for a launch that requests so many bytes of allocations of
+/* Returns the cycles of the DRAM for a launch that requests this many bytes of allocations of
  * `memory` bytes: each byte is moved at most once, none if all of them fit in the L2. */
 double cuda_dram_cycles(double requested, double memory);
 double cuda_estimated_cycles(double instructions, double blocks, double sms, double longest_warp,

@@ -84,7 +84,7 @@ typedef struct pl_occupancy_info {
  * threads. */
 pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registers, uint64_t shared,
                            uint32_t barriers, pl_occupancy_info *out);
-/* Returns the smallest carve-out of an SM for shared memory with at least so many bytes, else the
+/* Returns the smallest carve-out of an SM for shared memory with at least this many bytes, else the
  * largest one. 0: no machine. */
 uint64_t pl_gpu_carveout(const pl_gpu *gpu, uint64_t bytes);
 /* Returns the clusters of `size` blocks that run at once on the GPU, if an SM has room for `blocks`
@@ -475,9 +475,9 @@ typedef struct pl_launch {
     uint64_t max_cycles;       /* timing mode */
     uint64_t max_instructions; /* warp instructions */
     uint64_t max_output;       /* bytes of printed text that are held */
-    /* Timing mode: blocks that have not started after so many seconds of host time run without the
-     * timing model, and running blocks continue without it after as long again, at least half
-     * a second; 0: no limit. All blocks of cooperative launches start. Not with `then`. */
+    /* Timing mode: blocks that have not started after this many seconds of host time run without
+     * the timing model, and running blocks continue without it after the same time again, at least
+     * half a second; 0: no limit. All blocks of cooperative launches start. Not with `then`. */
     double timed_seconds;
     /* Not NULL: when all threads only poll global memory, which none of them changes, the launch is
      * suspended instead of failing, and *waiting receives it. This also applies to a launch that
@@ -525,7 +525,7 @@ typedef struct pl_result {
     /* registers: per thread; shared memory: bytes per block; local_bytes: bytes per thread. */
     uint32_t registers, static_shared, dynamic_shared, local_bytes;
     double theoretical_occupancy; /* 0..1, timing mode */
-    /* Not 0: only so many blocks ran with the timing model (timed_seconds). pc_stat and counter
+    /* Not 0: only this many blocks ran with the timing model (timed_seconds). pc_stat and counter
      * then cover those blocks, inst_executed covers all blocks, and cycles is an estimate for all.
      */
     uint64_t timed_blocks;
@@ -583,7 +583,7 @@ typedef struct pl_finding {
     uint32_t pc, other_pc; /* other_pc UINT32_MAX: there is no other access */
     uint64_t address;      /* of the first byte concerned, or 0 */
     uint32_t bytes;        /* size of the access; of a leak: of the allocation */
-    uint64_t start;        /* init-copy: start address of the copy of so many bytes */
+    uint64_t start;        /* init-copy: start address of the copy of this many bytes */
     uint64_t count;        /* occurrences */
     bool ended;            /* the launch failed at this finding, and its error reports the same */
     uint64_t seed;         /* seed of the schedule that showed it first; 0: the default schedule */

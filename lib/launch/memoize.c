@@ -20,7 +20,7 @@ enum {
     MAX_BYTES_PER_INSN =
         64, /* of memory per instruction: comparing more takes as long as executing */
     MAX_MISSES =
-        2, /* after so many launches with different memory contents an entry is abandoned */
+        2, /* after this many launches with different memory contents an entry is abandoned */
     MAX_SAVED_BYTES = 512 << 20 /* bytes of saved contents */
 };
 

@@ -523,7 +523,7 @@ void kernel_waits_for_ever(void)
 }
 /* ---------------------------------------------------------------- kernels that wait */
 
-/* Starts a kernel that answers so many values at `box`: it adds each to the sum. */
+/* Starts a kernel that answers this many values at `box`: it adds each to the sum. */
 static void answer(void *s, void *box, unsigned rounds)
 {
     void *args[] = {&box, &rounds};

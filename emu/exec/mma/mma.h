@@ -221,7 +221,7 @@ uint32_t pl_wgmma_address(const pl_wgmma_desc *desc, int bits, bool transposed, 
 typedef struct pl_matrix_source {
     pl_wgmma_desc desc;
     int bits;    /* bits of an element as fetched: 1-bit elements are fetched in words */
-    int in_byte; /* 4, 6: 16 elements of so many bits are packed into the first bytes of each 16;
+    int in_byte; /* 4, 6: 16 elements of this many bits are packed into the first bytes of each 16;
                     they are fetched as bytes. 0: not packed */
     bool trans;
     uint32_t negate; /* the sign bit to flip, or 0 */
