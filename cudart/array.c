@@ -142,12 +142,27 @@ static int check_extent(cuda_extent e, unsigned flags)
  * possible. */
 static void sparse_tile(const cuda_array *a, unsigned tile[3])
 {
-    enum { TILE_BYTES = 64 << 10 };
     const pl_array_desc *d = &a->desc;
     const bool volume = d->depth && !d->layered && !d->cubemap;
     unsigned texel = d->format.channels * d->format.bits / 8u;
     tile[0] = tile[1] = tile[2] = 1;
-    for (unsigned k = 0; texel < TILE_BYTES; k++, texel *= 2) tile[k % (volume ? 3 : 2)] *= 2;
+    for (unsigned k = 0; texel < CUDA_TILE_BYTES; k++, texel *= 2) tile[k % (volume ? 3 : 2)] *= 2;
+}
+
+/* Bytes of an array with deferred mapping. Slices and levels have whole tiles; the small levels
+ * share one. */
+static uint64_t deferred_bytes(const cuda_array *a)
+{
+    const uint32_t levels = a->desc.levels ? a->desc.levels : 1;
+    uint64_t bytes = 0;
+    bool tail = false;
+    for (uint32_t k = 0; k < levels && !tail; k++) {
+        const uint64_t depth = a->desc.depth ? a->desc.depth : 1,
+                       level = pl_array_bytes(cuda.device[a->device].gpu, a->handle, k) / depth;
+        tail = level < CUDA_TILE_BYTES;
+        bytes += depth * cuda_round_up(level, CUDA_TILE_BYTES);
+    }
+    return bytes;
 }
 
 static void add_tiles(cuda_array *a)
@@ -155,7 +170,7 @@ static void add_tiles(cuda_array *a)
     cuda_tile_layout l = {.whole = a->flags & FLAG_DEFERRED,
                           .layered = a->desc.layered || a->desc.cubemap,
                           .texel = a->desc.format.channels * a->desc.format.bits / 8u,
-                          .all_bytes = cuda_deferred_bytes(a)};
+                          .all_bytes = deferred_bytes(a)};
     sparse_tile(a, l.size);
     l.bytes = cuda_array_bytes(a, &l.pitch, &l.slice);
     cuda_array_size(a, &l.extent[0], &l.extent[1], &l.extent[2]);
@@ -269,26 +284,9 @@ bool cuda_is_array(const cuda_array *a)
     return cuda_table_get(&arrays, a) != NULL;
 }
 
-/* Slices and levels have whole tiles; the small levels share one. */
-uint64_t cuda_deferred_bytes(const cuda_array *a)
-{
-    enum { TILE = 64 << 10 };
-    const uint32_t levels = a->desc.levels ? a->desc.levels : 1;
-    uint64_t bytes = 0;
-    bool tail = false;
-    for (uint32_t k = 0; k < levels && !tail; k++) {
-        const uint64_t depth = a->desc.depth ? a->desc.depth : 1,
-                       level = pl_array_bytes(cuda.device[a->device].gpu, a->handle, k) / depth;
-        tail = level < TILE;
-        bytes += depth * cuda_round_up(level, TILE);
-    }
-    return bytes;
-}
-
 /* cudaArrayMemoryRequirements, for arrays whose memory the program maps. */
 int pl_cudaArrayGetMemoryRequirements(void *out, cuda_array *a, int device)
 {
-    enum { TILE = 64 << 10 };
     struct {
         size_t size, alignment;
         unsigned reserved[4];
@@ -297,8 +295,8 @@ int pl_cudaArrayGetMemoryRequirements(void *out, cuda_array *a, int device)
     if (!a) return CU_INVALID_HANDLE;
     if (!r || !(a->flags & FLAG_DEFERRED)) return CU_INVALID_VALUE;
     memset(r, 0, sizeof *r);
-    r->size = cuda_deferred_bytes(a);
-    r->alignment = TILE;
+    r->size = deferred_bytes(a);
+    r->alignment = CUDA_TILE_BYTES;
     return CU_OK;
 }
 
@@ -327,7 +325,7 @@ typedef struct sparse_properties {
 /* Levels without whole tiles are in the tail, one tile. */
 int pl_cudaArrayGetSparseProperties(void *out, cuda_array *a)
 {
-    enum { TILE_BYTES = 64 << 10, SINGLE_TAIL = 1 };
+    enum { SINGLE_TAIL = 1 };
     sparse_properties *p = out;
     if (!a) return CU_INVALID_HANDLE;
     if (!p || !(a->flags & FLAG_SPARSE)) return CU_INVALID_VALUE;
@@ -339,7 +337,7 @@ int pl_cudaArrayGetSparseProperties(void *out, cuda_array *a)
     while (p->tail_level < levels && level_size(d->width, p->tail_level) >= tile[0] &&
            level_size(d->height, p->tail_level) >= tile[1])
         p->tail_level++;
-    if (p->tail_level < levels || levels > 1) p->tail_bytes = TILE_BYTES;
+    if (p->tail_level < levels || levels > 1) p->tail_bytes = CUDA_TILE_BYTES;
     if (levels == 1 && !p->tail_level) p->flags = SINGLE_TAIL;
     if (levels == 1) p->tail_level = 0;
     return CU_OK;

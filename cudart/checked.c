@@ -13,6 +13,11 @@
 
 static pl_checked *checked; /* NULL: no checkers */
 
+static void mark_written(uint64_t address, uint64_t bytes)
+{
+    if (checked) pl_checked_written(checked, address, bytes);
+}
+
 static void track_allocation(const cuda_alloc *a)
 {
     const bool tracked = (a->type == MEMORY_DEVICE || a->page_map) && !a->physical && a->fd <= 0;
@@ -68,7 +73,7 @@ void cuda_checked_open(uint64_t base, uint64_t bytes)
         return;
     }
     cuda.on_memory.allocated = track_allocation;
-    cuda.on_memory.written = cuda_checked_written;
+    cuda.on_memory.written = mark_written;
 }
 
 pl_checks *cuda_checks_open(void)
@@ -119,11 +124,6 @@ bool cuda_checked_report(bool failed)
 }
 
 /* ---- memory ---- */
-
-void cuda_checked_written(uint64_t address, uint64_t bytes)
-{
-    if (checked) pl_checked_written(checked, address, bytes);
-}
 
 void cuda_checked_array(const cuda_array *a)
 {

@@ -172,8 +172,6 @@ void cuda_free_op(cuda_op *op);
 /* Replaces the op of a node by one of the same kind; takes ownership, also on failure. error: an
  * error that prevents it. */
 int cuda_replace_op(cuda_node *x, const cuda_op *op, int error);
-/* Changes a copy of an executable graph. */
-int cuda_replace_copy(cuda_node *x, const cuda_copy *c);
 /* *why: cudaGraphInstantiateResult; *node: the unsupported node, or NULL. */
 int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why, void **node);
 /* CU_OK if the executable graph can be updated from the other. */

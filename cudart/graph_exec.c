@@ -99,7 +99,7 @@ static bool has_one_row(const cuda_copy *c)
 
 /* A copy of an executable graph must keep the kinds of memory; only copies of one row can be
  * replaced. */
-int cuda_replace_copy(cuda_node *x, const cuda_copy *c)
+static int replace_copy(cuda_node *x, const cuda_copy *c)
 {
     const cuda_op op = {.kind = OP_COPY, .u.copy = *c};
     if (!x || x->op.kind != OP_COPY || !has_one_row(&x->op.u.copy) || !has_one_row(c) ||
@@ -117,14 +117,14 @@ int pl_cudaGraphExecMemcpyNodeSetParams(void *exec, void *node, const cuda_copy3
 {
     cuda_copy c;
     const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
-    return error ? CU_INVALID_VALUE : cuda_replace_copy(cuda_exec_node(exec, node), &c);
+    return error ? CU_INVALID_VALUE : replace_copy(cuda_exec_node(exec, node), &c);
 }
 
 int pl_cudaGraphExecMemcpyNodeSetParams1D(void *exec, void *node, void *to, const void *from,
                                           size_t bytes, int kind)
 {
     const cuda_copy c = cuda_linear_copy(to, from, bytes, kind);
-    return bytes ? cuda_replace_copy(cuda_exec_node(exec, node), &c) : CU_INVALID_VALUE;
+    return bytes ? replace_copy(cuda_exec_node(exec, node), &c) : CU_INVALID_VALUE;
 }
 
 int pl_cudaGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TILE_BYTES = 64 << 10 };
-
 /* The file of a tile pool. */
 typedef struct pool_file {
     int fd;
@@ -169,9 +167,10 @@ int cuda_map_tiles(const void *list, size_t k, int device, int fd, uint64_t size
     if (!t) return m->array->desc.levels > 1 ? CU_OK : CU_INVALID_VALUE;
     if (!t->l.whole && (m->part != LEVEL || m->u.level.level)) return CU_INVALID_VALUE;
     if (!tiles_of(m, t, first, n)) return CU_INVALID_VALUE;
-    const uint64_t bytes = t->l.whole ? t->l.all_bytes : (uint64_t)n[0] * n[1] * n[2] * TILE_BYTES;
+    const uint64_t bytes =
+        t->l.whole ? t->l.all_bytes : (uint64_t)n[0] * n[1] * n[2] * CUDA_TILE_BYTES;
     if (m->pool &&
-        (fd < 0 || m->offset % TILE_BYTES || m->offset > size || bytes > size - m->offset))
+        (fd < 0 || m->offset % CUDA_TILE_BYTES || m->offset > size || bytes > size - m->offset))
         return CU_INVALID_VALUE;
     pool_file *f = m->pool ? calloc(1, sizeof *f) : NULL;
     if (m->pool && !f) return CU_MEMORY_ALLOCATION;
@@ -179,7 +178,7 @@ int cuda_map_tiles(const void *list, size_t k, int device, int fd, uint64_t size
     uint64_t at = m->offset;
     for (unsigned z = 0; z < n[2]; z++)
         for (unsigned y = 0; y < n[1]; y++)
-            for (unsigned x = 0; x < n[0]; x++, at += TILE_BYTES)
+            for (unsigned x = 0; x < n[0]; x++, at += CUDA_TILE_BYTES)
                 set_tile(t, first[0] + x, first[1] + y, first[2] + z, (place){f, at});
     if (f) release(f);
     return CU_OK;

@@ -1008,7 +1008,6 @@ void cuda_checked_misuse_at(const char *kind, const char *key, const char *what)
 /* A call was refused because of an address of device memory. */
 void cuda_checked_beyond(const void *p, uint64_t bytes, const char *verb);
 void cuda_checked_bad_free(const void *p);
-void cuda_checked_written(uint64_t address, uint64_t bytes);
 /* A kernel starts: updates which managed memory nobody has written. */
 void cuda_checked_launching(void);
 /* Reports an allocation that was not freed and can no longer be freed. */
@@ -1128,9 +1127,8 @@ typedef struct cuda_array {
     struct cuda_tiles *tiles; /* of an array whose memory the program maps; or NULL */
 } cuda_array;
 bool cuda_is_array(const cuda_array *a);
-/* Bytes of an array with deferred mapping. */
-uint64_t cuda_deferred_bytes(const cuda_array *a);
 /* ---- sparse_array.c ---- */
+enum { CUDA_TILE_BYTES = 64 << 10 }; /* of a tile of a sparse array */
 typedef struct cuda_tile_layout {
     unsigned size[3];    /* of a tile, in texels */
     bool whole, layered; /* whole: deferred mapping, one tile */

@@ -4,7 +4,7 @@
 # it (pkgincludebase_HEADERS, in base/local.mk); ptxloom.pc gives the -I flag.
 pkginclude_HEADERS += include/ptxloom.h
 libptxloom_a_SOURCES += lib/source_map.c lib/module_load.c lib/occupancy.c lib/litmus_runner.c lib/check.c lib/check_list.h lib/check_sanitizer.c lib/demangle.c lib/demangle.h lib/check_program.c
-libptxloom_a_SOURCES += lib/internal.h lib/gpu.c lib/device_memory.c lib/texture_resource.c lib/data/file.c lib/data/file_kind.c lib/data/output.c lib/data/output.h lib/module.c lib/launch/launch.c lib/launch/launch.h lib/launch/launch_check.c lib/launch/launch_messages.c lib/launch/memoize.c lib/timing.c \
+libptxloom_a_SOURCES += lib/internal.h lib/gpu.c lib/device_memory.c lib/texture_resource.c lib/data/file.c lib/data/file_kind.c lib/data/output.c lib/module.c lib/launch/launch.c lib/launch/launch.h lib/launch/launch_check.c lib/launch/launch_messages.c lib/launch/memoize.c lib/timing.c \
 	lib/launch/host_budget.c lib/trace.c lib/report.c lib/cuda_error.c lib/cuda_error.h lib/error_causes.def lib/explain.c lib/passes.c \
 	lib/data/element_type.c lib/data/element_type.h lib/data/initializer.c lib/data/initializer.h lib/data/npy.c lib/data/npy.h \
 	lib/launch/launch_case.c lib/launch/json_launch.c lib/launch/json_launch.h lib/launch/json_value.c lib/launch/launch_keys.def lib/launch/json_resource.c lib/launch/argument.c

@@ -1,5 +1,5 @@
 /* report.c - reports on traces, and comparisons of two traces. */
-#include "lib/data/output.h"
+#include "lib/internal.h"
 #include "traces/line_diff.h"
 #include "traces/db_open.h"
 #include "traces/report/report.h"

@@ -18,7 +18,4 @@ typedef struct counting {
 /* ir.c */
 pl_ir_block pl_ir_empty_block(pl_insn *code);
 
-/* use_counts.c */
-bool pl_ir_count_reads_writes(pl_ir *x, bool with_positions);
-
 #endif

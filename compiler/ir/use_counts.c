@@ -130,7 +130,7 @@ static bool count_all(pl_ir *x)
     return pl_find_carried(x, &c.exposed_regs);
 }
 
-bool pl_ir_count_reads_writes(pl_ir *x, bool with_positions)
+static bool count_reads_writes(pl_ir *x, bool with_positions)
 {
     pl_prog_func *f = x->f;
     bool known = x->uses_valid && f->rows + 4 <= x->reg_capacity;
@@ -153,12 +153,12 @@ bool pl_ir_count_reads_writes(pl_ir *x, bool with_positions)
 
 bool pl_ir_count(pl_ir *x)
 {
-    return pl_ir_count_reads_writes(x, true);
+    return count_reads_writes(x, true);
 }
 
 bool pl_ir_uses(pl_ir *x)
 {
-    return pl_ir_count_reads_writes(x, false);
+    return count_reads_writes(x, false);
 }
 
 bool pl_ir_analyze(pl_ir *x)

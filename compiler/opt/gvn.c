@@ -41,7 +41,7 @@ static bool reserve_leaders(value_table *f, uint32_t rows)
 
 /* The row that holds this constant, with complete register info; an arbitrary row when out of
  * memory. */
-uint32_t pl_gvn_constant(value_table *f, uint64_t bits, unsigned width)
+static uint32_t constant_row(value_table *f, uint64_t bits, unsigned width)
 {
     pl_ir *x = f->x;
     uint32_t row = pl_ir_constant(x, bits, width), rows = x->f->rows;
@@ -65,7 +65,7 @@ static void sub_to_add(value_table *f, pl_insn *i, operation *o)
     if (o->mnem != M_sub || pl_forms[i->form].noperands != 3 ||
         !pl_ir_constant_value(f->x, i->op[2], &c) || !pl_insn_make(i, M_add, 3, &t, 1))
         return;
-    i->op[2] = pl_gvn_constant(f, 0 - c, o->bits);
+    i->op[2] = constant_row(f, 0 - c, o->bits);
     o->mnem = M_add;
     f->edited = true;
 }
@@ -91,7 +91,7 @@ static void combine_sums(value_table *f, pl_insn *i, operation o)
     if (p.simple && p.bits == o.bits && is_value(x, w->op[1]) &&
         pl_ir_constant_value(x, w->op[2], &d)) {
         i->op[1] = w->op[1];
-        i->op[2] = pl_gvn_constant(f, c + d, o.bits);
+        i->op[2] = constant_row(f, c + d, o.bits);
         f->changed = f->edited = true;
     }
 }
@@ -112,7 +112,7 @@ static void add_product(value_table *f, pl_insn *i, operation o, uint64_t a, uin
         !pl_insn_make(i, M_add, 3, &(pl_word){width == 64 ? W_s64 : W_s32}, 1))
         return;
     i->op[1] = to;
-    i->op[2] = pl_gvn_constant(f, pl_gvn_truncate(product, width), width);
+    i->op[2] = constant_row(f, pl_gvn_truncate(product, width), width);
     f->changed = f->edited = true;
 }
 
@@ -155,7 +155,7 @@ static bool simplify(value_table *f, pl_insn *i, operation o)
     if (o.mnem == M_mul && lo && log2_exact(b) > 0) {
         pl_word t = o.bits == 64 ? W_b64 : W_b32;
         if (pl_insn_make(i, M_shl, 3, &t, 1)) {
-            i->op[2] = pl_gvn_constant(f, (uint64_t)log2_exact(b), 32);
+            i->op[2] = constant_row(f, (uint64_t)log2_exact(b), 32);
             f->edited = true;
         }
     }
@@ -218,7 +218,7 @@ static uint32_t hash_of(const pl_ir *x, const pl_insn *i)
     return h ^ h >> 15;
 }
 
-bool pl_gvn_is_equal(const pl_ir *x, const pl_insn *a, const pl_insn *b)
+static bool is_equal(const pl_ir *x, const pl_insn *a, const pl_insn *b)
 {
     const pl_form *f = &pl_forms[a->form];
     if (a->form != b->form || memcmp(a->mods, b->mods, sizeof a->mods) || a->imm != b->imm ||
@@ -261,7 +261,7 @@ static void reuse_equal(value_table *f, uint32_t block, uint32_t at, bool values
     for (uint32_t n = f->bucket[slot]; n; n = f->values.at[n - 1].next) {
         const value *v = &f->values.at[n - 1];
         const pl_insn *w = &x->blocks.at[v->block].code.at[v->at];
-        if (w->form == PL_IR_DEAD || !pl_gvn_is_equal(x, w, i) || !has_parts(x, w, i) ||
+        if (w->form == PL_IR_DEAD || !is_equal(x, w, i) || !has_parts(x, w, i) ||
             !pl_ir_dominates(x, v->block, block) || (elects && v->block != block))
             continue;
         for (unsigned k = 0; k < fm->noperands; k++) {
@@ -299,7 +299,7 @@ static bool fold_policy(value_table *f, pl_insn *i)
               secondary = (int)pl_mod(m, i->mods, G_secondary);
     replace_with(
         f, i,
-        pl_gvn_constant(
+        constant_row(
             f, policy_of_fraction(primary, secondary, (float)pl_gvn_constant_of(bits, W_f32)), 64));
     return true;
 }
@@ -359,7 +359,7 @@ static bool fold_float(value_table *f, pl_insn *i)
         pl_operand_type(&pl_forms[i->form], 0, i->mods) == W_pred ||
         !pl_gvn_evaluate_real(x, i, &r, &width) || width / 32u != x->regs[i->op[0]].width)
         return false;
-    replace_with(f, i, pl_gvn_constant(f, r, width));
+    replace_with(f, i, constant_row(f, r, width));
     return true;
 }
 
@@ -425,7 +425,7 @@ static bool fold_rare(value_table *f, pl_insn *i)
         pl_operand_count(fm, 0, i->mods) || !pl_gvn_evaluate_rare(i, v, &r, &width) ||
         width / 32u != x->regs[i->op[0]].width)
         return false;
-    replace_with(f, i, pl_gvn_constant(f, r, width));
+    replace_with(f, i, constant_row(f, r, width));
     return true;
 }
 
@@ -438,7 +438,7 @@ static bool fold_simple(value_table *f, pl_insn *i, operation o)
     unsigned width;
     if (constant_operands(x, i, false, v) && pl_gvn_evaluate(i, o, v, &r, &width) &&
         width / 32u == x->regs[i->op[0]].width) {
-        replace_with(f, i, pl_gvn_constant(f, r, width));
+        replace_with(f, i, constant_row(f, r, width));
         return true;
     }
     combine_sums(f, i, o);

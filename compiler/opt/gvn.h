@@ -50,12 +50,6 @@ static inline bool pl_gvn_is_copy(const pl_insn *i)
            pl_mod(f, i->mods, G_ss) == W_global; /* global addresses equal generic addresses */
 }
 
-/* gvn.c */
-/* The row that holds this constant, with complete register info; an arbitrary row when out of
- * memory. */
-uint32_t pl_gvn_constant(value_table *f, uint64_t bits, unsigned width);
-bool pl_gvn_is_equal(const pl_ir *x, const pl_insn *a, const pl_insn *b);
-
 /* constant_fold.c */
 uint64_t pl_gvn_truncate(uint64_t v, unsigned bits);
 /* Evaluates an integer instruction with constant operands. */

@@ -114,7 +114,6 @@ bool pl_ifc_find_divergence(if_convert *a);
 bool pl_ifc_is_uniform(if_convert *a, const pl_insn *i, unsigned steps);
 
 /* if_convert_overlap.c */
-void pl_ifc_mark_reads(if_convert *a, pl_insn *i);
 void pl_ifc_mark_writes(if_convert *a, pl_insn *i);
 /* True if the instruction depends on a marked register; its results are then marked too. */
 bool pl_ifc_depends_on_marked(if_convert *a, pl_insn *i);

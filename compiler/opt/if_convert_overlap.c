@@ -8,7 +8,7 @@ static void mark(if_convert *a, uint32_t row, unsigned rows, unsigned use)
     for (unsigned k = 0; k < rows; k++) (use & PL_USE_PRED ? a->pred : a->row)[row + k] = a->query;
 }
 
-void pl_ifc_mark_reads(if_convert *a, pl_insn *i)
+static void mark_reads(if_convert *a, pl_insn *i)
 {
     PL_FOR_EACH_READ(a->x->p, i, o) mark(a, *o.row, o.rows, o.use);
 }
@@ -39,7 +39,7 @@ static bool feeds_marked(if_convert *a, pl_insn *i)
 {
     a->hit = false;
     PL_FOR_EACH_WRITE(a->x->p, i, o) test_marked(a, *o.row, o.rows, o.use);
-    if (a->hit) pl_ifc_mark_reads(a, i);
+    if (a->hit) mark_reads(a, i);
     return a->hit;
 }
 
@@ -54,7 +54,7 @@ bool pl_ifc_has_load_in_flight(if_convert *a, const pl_ir_block *head, const pl_
     for (size_t k = body->code.n; k-- > 0;) {
         pl_insn *i = &body->code.at[k];
         if (pl_ifc_is_global_load(i))
-            pl_ifc_mark_reads(a, i);
+            mark_reads(a, i);
         else
             feeds_marked(a, i);
     }
@@ -64,7 +64,7 @@ bool pl_ifc_has_load_in_flight(if_convert *a, const pl_ir_block *head, const pl_
         if ((e & PL_EF_BARRIER) && !guarded) return false;
         if ((e & (PL_EF_ATOMIC | PL_EF_CONVERGE)) || ((e & PL_EF_BRANCH) && !guarded) ||
             pl_ifc_is_plain_store(i, false))
-            pl_ifc_mark_reads(a, i);
+            mark_reads(a, i);
         else if (!feeds_marked(a, i) && pl_ifc_is_global_load(i) && guarded == (i->guard != PL_PT))
             return true;
     }
@@ -78,12 +78,12 @@ bool pl_ifc_has_predicated_load_in_flight(if_convert *a, const pl_ir_block *head
 {
     bool any = false;
     a->query++;
-    for (size_t k = 0; k < body->code.n; k++) pl_ifc_mark_reads(a, &body->code.at[k]);
+    for (size_t k = 0; k < body->code.n; k++) mark_reads(a, &body->code.at[k]);
     for (size_t k = head->code.n; k-- > 0;) {
         pl_insn *i = &head->code.at[k];
         const bool load = pl_ifc_is_global_load(i) && i->guard != PL_PT;
         if (feeds_marked(a, i) && load) return false;
-        if (pl_ifc_is_plain_store(i, true)) pl_ifc_mark_reads(a, i);
+        if (pl_ifc_is_plain_store(i, true)) mark_reads(a, i);
         any |= load;
     }
     return any;
@@ -226,7 +226,7 @@ void pl_ifc_sink_body(sink_count *s)
     for (size_t k = body->code.n; k-- > 0;) {
         pl_insn *i = &body->code.at[k];
         address[k] = pl_ifc_is_global_load(i) || feeds_marked(a, i);
-        if (pl_ifc_is_global_load(i)) pl_ifc_mark_reads(a, i);
+        if (pl_ifc_is_global_load(i)) mark_reads(a, i);
     }
     pl_ifc_begin_query(a);
     for (size_t k = 0; k < body->code.n; k++)

@@ -331,7 +331,9 @@ static pl_cluster *cluster_of(pl_grid *g, pl_cta *c)
     return x;
 }
 
-void pl_block_id(const pl_grid *g, uint64_t order, uint32_t id[3])
+/* Coordinates of the block that starts as number `order`: the blocks of a cluster start
+ * consecutively. */
+static void block_id(const pl_grid *g, uint64_t order, uint32_t id[3])
 {
     uint32_t size[3], count[3];
     for (unsigned d = 0; d < 3; d++) {
@@ -349,7 +351,7 @@ bool pl_block_cancel(pl_grid *g, uint32_t id[3])
 {
     uint64_t blocks = g->cluster[0] ? (uint64_t)g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
     if (g->next_block + blocks > (uint64_t)g->grid[0] * g->grid[1] * g->grid[2]) return false;
-    pl_block_id(g, g->next_block, id);
+    block_id(g, g->next_block, id);
     g->next_block += blocks;
     g->cancelled += blocks;
     return true;
@@ -360,7 +362,7 @@ pl_cta *pl_cta_acquire(pl_grid *g, uint32_t linear, uint32_t sm)
     pl_exec_pool *p = g->pool;
     pl_cta *c = p->nidle ? p->idle[--p->nidle] : new_cta(g);
     if (!c) return NULL;
-    pl_block_id(g, linear, c->id);
+    block_id(g, linear, c->id);
     c->linear = c->id[0] + g->grid[0] * (c->id[1] + g->grid[1] * c->id[2]);
     c->number = g->first_block + c->linear;
     c->advances = &g->head->advances;

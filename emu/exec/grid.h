@@ -234,9 +234,6 @@ bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta 
                   size_t n);
 void pl_grid_close(pl_grid *g);
 pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
-/* Coordinates of the block that starts as number `order`: the blocks of a cluster start
- * consecutively. */
-void pl_block_id(const pl_grid *g, uint64_t order, uint32_t id[3]);
 /* Cancels the next cluster (or block) that has not started. id: its first block. False: all have
  * started. */
 bool pl_block_cancel(pl_grid *g, uint32_t id[3]);

@@ -57,8 +57,6 @@ static inline uint64_t pl_plan_key(const pl_insn *i)
            i->form;
 }
 
-/* Creates the plan of an instruction. */
-void pl_plan_make(pl_operand_plan *p, const pl_insn *i);
 /* Looks up the plan of an instruction that does not record it yet. */
 const pl_operand_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_operand_plan *own);
 

@@ -73,7 +73,7 @@ static void add_slot(pl_operand_plan *p, pl_operand_slot u)
     if (u.use & PL_USE_WRITE) add_to_list(&p->writes, u);
 }
 
-void pl_plan_make(pl_operand_plan *p, const pl_insn *i)
+static void make_plan(pl_operand_plan *p, const pl_insn *i)
 {
     static const uint8_t narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
     const pl_form *f = &pl_forms[i->form];
@@ -138,7 +138,7 @@ const pl_operand_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_operand_
         if (!*number && all->n == PL_PLAN_CACHE_SIZE) break;
         if (!*number) {
             *number = ++all->n;
-            pl_plan_make(&all->at[*number - 1u], i);
+            make_plan(&all->at[*number - 1u], i);
         }
         const pl_operand_plan *t = &all->at[*number - 1u];
         if ((t->key ^ key) | (t->mods[0] ^ m[0]) | (t->mods[1] ^ m[1]) | (t->mods[2] ^ m[2]) |
@@ -148,7 +148,7 @@ const pl_operand_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_operand_
         i->traits = t->traits;
         return t;
     }
-    pl_plan_make(own, i);
+    make_plan(own, i);
     return own;
 }
 

@@ -1,6 +1,7 @@
 /* output.c - files that commands write for the user (base/outfile.h): the signature of each kind,
  * and messages. */
-#include "lib/data/output.h"
+#include "base/outfile.h"
+#include "lib/internal.h"
 #include "traces/trace.h"
 #include <ctype.h>
 #include <errno.h>
@@ -91,7 +92,9 @@ struct pl_output {
     char path[]; /* for messages */
 };
 
-pl_status pl_output_failed(pl_gpu *gpu, const char *path, int why, pl_output_kind kind)
+/* Reports that a file could not be written. why: an errno value, as from pl_outfile_close.
+ * PL_INVALID: the path is wrong; PL_NOMEM; else PL_IO. */
+static pl_status output_failed(pl_gpu *gpu, const char *path, int why, pl_output_kind kind)
 {
     if (why == ENOMEM) return pl_gpu_no_memory(gpu, "while writing a file");
     PL_GUARD(return pl_gpu_no_memory(gpu, "while writing a file"))
@@ -117,7 +120,7 @@ pl_status pl_output_check(pl_gpu *gpu, const char *path, const pl_output_how *ho
 {
     const pl_outfile_rule rule = rule_of(how);
     const int why = pl_outfile_check(path, &rule);
-    return why ? pl_output_failed(gpu, path, why, how->kind) : PL_OK;
+    return why ? output_failed(gpu, path, why, how->kind) : PL_OK;
 }
 
 pl_status pl_output_open(pl_gpu *gpu, const char *path, const pl_output_how *how, pl_output **out)
@@ -131,7 +134,7 @@ pl_status pl_output_open(pl_gpu *gpu, const char *path, const pl_output_how *how
     const int why = pl_outfile_open(&o->file, path, &rule);
     if (why) {
         free(o);
-        return pl_output_failed(gpu, path, why, how->kind);
+        return output_failed(gpu, path, why, how->kind);
     }
     *out = o;
     return PL_OK;
@@ -147,8 +150,7 @@ pl_status pl_output_close(pl_output *o, pl_status st)
     if (!o) return st;
     const int write_error = st == PL_IO ? pl_outfile_error(o->file) : 0,
               why = pl_outfile_close(o->file, st == PL_OK);
-    if (why || st == PL_IO)
-        st = pl_output_failed(o->gpu, o->path, why ? why : write_error, o->kind);
+    if (why || st == PL_IO) st = output_failed(o->gpu, o->path, why ? why : write_error, o->kind);
     free(o);
     return st;
 }

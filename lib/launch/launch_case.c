@@ -1,9 +1,9 @@
 /* launch_case.c - a launch with its arguments: created by json_launch.c or argument.c, converted
  * here to buffers and parameter bytes. */
-#include "lib/data/output.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "lib/data/npy.h"
+#include "lib/internal.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
