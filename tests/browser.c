@@ -709,6 +709,40 @@ static void check_narrow(browser *b, const char *html)
                                "deviceScaleFactor", 1, "mobile", 0)));
 }
 
+/* The timeline of a CUDA program: its texts are neither squeezed nor do they overlap. */
+static void check_application(browser *b)
+{
+    static const char texts[] =
+        "{ const texts = [], draw = CanvasRenderingContext2D.prototype, fill = draw.fillText;"
+        "draw.fillText = function (t, x, y, most) { const w = this.measureText(t).width;"
+        "  texts.push({x, y, end: x + w, squeezed: most < w}); fill.call(this, t, x, y); };"
+        "application.view.draw(); draw.fillText = fill;"
+        "const axis = texts.filter(e => e.y === 12);"
+        "texts.length >= 6 && axis.length >= 2 && texts.every(e => !e.squeezed) && "
+        "axis.every((e, i) => i === 0 || e.x >= axis[i - 1].end); }";
+    char db[4096], html[4096];
+    snprintf(db, sizeof db, "%s/application.db", folder);
+    snprintf(html, sizeof html, "%s/application.html", folder);
+    if (access("tests/cudart/app", X_OK) != 0) return; /* configured without the CUDA runtime */
+    const bool made =
+        loom((const char *const[]){"exec", "--arch", "toy", "--trace", db, "sh", "-c",
+                                   "tests/cudart/app priorities >/dev/null; test $? = 5", NULL}) &&
+        loom((const char *const[]){"report", db, "-o", html, NULL});
+    for (int width = 1400; made && width >= 400; width -= 1000) {
+        json_decref(call(b, "Emulation.setDeviceMetricsOverride",
+                         json_pack("{s:i, s:i, s:i, s:b}", "width", width, "height", 1000,
+                                   "deviceScaleFactor", 1, "mobile", 0)));
+        const double ms = open_page(b, html);
+        if (ms >= 0) eval(b, "drawAll()");
+        tap(ms >= 0 && is_true(b, texts), "texts of the application's timeline at %d pixels",
+            width);
+    }
+    tap(made, "a report of a CUDA program is made");
+    json_decref(call(b, "Emulation.setDeviceMetricsOverride",
+                     json_pack("{s:i, s:i, s:i, s:b}", "width", 1400, "height", 1000,
+                               "deviceScaleFactor", 1, "mobile", 0)));
+}
+
 static void check_all(browser *b)
 {
     const char *html = make_report("transpose_shared", "transpose_padded");
@@ -721,6 +755,7 @@ static void check_all(browser *b)
     check_looks(b);
     check_occupancy(b, "transpose_shared");
     check_narrow(b, html);
+    check_application(b);
     html = make_small_report();
     ms = html ? open_page(b, html) : -1;
     tap(ms >= 0, "a report of small launches opens");

@@ -1,6 +1,14 @@
 // application.js - the panel about a CUDA program as a whole: ranges, calls and streams on a common
 // time axis, and the most expensive activities.
 
+// The text, or its beginning where the canvas has less space; nothing if that is too short to read.
+function fitted(d, text, width) {
+    if (d.measureText(text).width <= width) return text;
+    const n = Math.floor(text.length * width / d.measureText(text).width);
+    for (let k = n; k >= 3; k--) if (d.measureText(`${text.slice(0, k)}…`).width <= width) return `${text.slice(0, k)}…`;
+    return '';
+}
+
 const KIND = {copy: '--blue', set: '--dim', 'host function': '--orange', call: '--dim', range: '--accent'};
 
 // A row of the diagram: a label and its bars, sorted by start time.
@@ -33,7 +41,6 @@ class ApplicationView {
         this.first = Math.min(this.last, ...this.rows.filter(r => r.label.includes('stream')).map(r => r.bars[0].start)); // skips the allocations before it
         this.canvas = $('canvas', body);
         this.note = $('.detail', body);
-        this.label = 170;
         this.height = 24;
         this.reset();
         const c = this.canvas;
@@ -93,13 +100,14 @@ class ApplicationView {
         $('#panel-overview').scrollIntoView();
     }
     draw() {
+        this.label = this.canvas.clientWidth < 500 ? 110 : 170;
         const c = this.canvas, ratio = devicePixelRatio || 1, w = c.clientWidth, h = 24 + this.rows.length * this.height, d = c.getContext('2d'), s = this.scale();
         c.style.height = `${h}px`;
         c.width = w * ratio;
         c.height = h * ratio;
         d.scale(ratio, ratio);
         d.font = '12px system-ui, sans-serif';
-        const step = [1, 2, 5].map(m => m * 10 ** Math.floor(Math.log10((this.to - this.from) / 5))).findLast(t => t <= (this.to - this.from) / 4) ?? (this.to - this.from) / 4;
+        const least = 70 / s, power = 10 ** Math.floor(Math.log10(least)), step = power * ([1, 2, 5].find(m => m * power >= least) ?? 10); // labels are at least 70 pixels apart
         d.fillStyle = css('--dim');
         for (let t = Math.ceil(this.from / step) * step; t < this.to; t += step) {
             const x = this.label + (t - this.from) * s;
@@ -123,12 +131,13 @@ class ApplicationView {
                 d.globalAlpha = 1;
                 if (width > 40) {
                     d.fillStyle = css('--page');
-                    d.fillText(b.name, Math.max(x, this.label) + 4, y + this.height / 2 + 4, width - 8);
+                    const left = Math.max(x, this.label);
+                    d.fillText(fitted(d, b.name, Math.min(x + width, w) - left - 8), left + 4, y + this.height / 2 + 4);
                 }
             }
             d.restore();
             d.fillStyle = css('--ink');
-            d.fillText(r.label, 0, y + this.height / 2 + 4, this.label - 10);
+            d.fillText(fitted(d, r.label, this.label - 6), 0, y + this.height / 2 + 4);
         });
     }
 }
