@@ -9,14 +9,30 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum {
+    APPLICATION = 1 << 30, /* a process in addition to those of the multiprocessors */
+    LANES = 32,            /* that events of a thread are distributed over */
+    LANE_THREADS = 10000000
+};
+
+/* Events of a thread must not overlap unless one contains the other. Those that run at the same
+ * time are therefore in different lanes, which are threads as well. */
+typedef struct track {
+    int64_t pid, tid;
+    double end[LANES];
+} track;
+
 typedef struct writer {
     sqlite3 *db;
     FILE *f;
     int64_t kernel, sm, offset; /* offset: cycle at which the launch starts */
     int64_t per_block;          /* warps */
+    int64_t lane;               /* 0; others: for launches that run at the same time */
     bool application;           /* a CUDA program: times are on its clock ... */
     double start_us, mhz;       /* ... start of the launch on that clock; cycles per microsecond */
     bool has_events;
+    track *track;
+    size_t ntracks;
 } writer;
 
 /* Wrapping sums: a damaged trace may contain any number. */
@@ -88,7 +104,8 @@ static const char *text(sqlite3_stmt *s, int column)
 
 static int64_t thread_id(const writer *w, int64_t block, int64_t warp)
 {
-    return (int64_t)((uint64_t)block * (uint64_t)w->per_block + (uint64_t)warp + 1);
+    return (int64_t)((uint64_t)block * (uint64_t)w->per_block + (uint64_t)warp + 1 +
+                     (uint64_t)w->lane * LANE_THREADS);
 }
 
 static int put_thread_names(writer *w)
@@ -195,7 +212,31 @@ static int put_launch(writer *w)
 
 /* ---- a CUDA program: its streams, threads and ranges ---- */
 
-enum { APPLICATION = 1 << 30 }; /* a process in addition to those of the multiprocessors */
+static track *find_track(writer *w, int64_t pid, int64_t tid)
+{
+    for (size_t k = 0; k < w->ntracks; k++)
+        if (w->track[k].pid == pid && w->track[k].tid == tid) return &w->track[k];
+    track *more = realloc(w->track, (w->ntracks + 1) * sizeof *more);
+    if (!more) return NULL;
+    w->track = more;
+    more[w->ntracks] = (track){.pid = pid, .tid = tid};
+    return &more[w->ntracks++];
+}
+
+/* Returns the lane of an event, which may be part of another one if it nests. The name of the lane
+ * is written at its first use. */
+static int64_t choose_lane(writer *w, int64_t pid, int64_t tid, double start, double end,
+                           bool nests)
+{
+    const double least = 1e-6; /* digits that are written */
+    track *t = find_track(w, pid, tid);
+    int64_t k = 0;
+    if (!t) return 0;
+    while (k < LANES - 1 && t->end[k] > start + least && (!nests || t->end[k] < end - least)) k++;
+    if (k && t->end[k] == 0) put_name(w, "thread_name", pid, tid + k * LANE_THREADS, "beside");
+    if (end > t->end[k]) t->end[k] = end;
+    return k;
+}
 
 /* Converts rows of thread, name, category, start, end and arguments as JSON to events of a process.
  */
@@ -214,7 +255,9 @@ static int put_rows(writer *w, int64_t pid, const char *process, const char *thr
     if (code == SQLITE_OK) code = sqlite3_prepare_v2(w->db, sql, -1, &s, NULL);
     while (code == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) {
         const double start = sqlite3_column_double(s, 3), end = sqlite3_column_double(s, 4);
-        begin_event(w, 'X', text(s, 1), text(s, 2), pid, sqlite3_column_int64(s, 0));
+        const int64_t tid = sqlite3_column_int64(s, 0);
+        begin_event(w, 'X', text(s, 1), text(s, 2), pid,
+                    tid + choose_lane(w, pid, tid, start, end, pid != APPLICATION) * LANE_THREADS);
         fprintf(w->f, "%.6f,\"dur\":%.6f,\"args\":%s}", start, end > start ? end - start : 0,
                 text(s, 5));
     }
@@ -285,7 +328,9 @@ int perfetto_write(pl_gpu *gpu, sqlite3 *db, int64_t launch, int64_t sm, FILE *o
         w.kernel = sqlite3_column_int64(s, 0);
         w.per_block = sqlite3_column_int64(s, 3);
         w.start_us = sqlite3_column_double(s, 4);
-        begin_event_at(&w, 'X', text(s, 1), "launch", 0, 0, 0);
+        if (w.application)
+            w.lane = choose_lane(&w, 0, 0, w.start_us, w.start_us + (double)cycles / w.mhz, false);
+        begin_event_at(&w, 'X', text(s, 1), "launch", 0, w.lane * LANE_THREADS, 0);
         put_duration(&w, cycles);
         fprintf(out, ",\"args\":{\"launch\":%" PRId64 "}}", w.kernel);
         code = put_launch(&w);
@@ -294,5 +339,6 @@ int perfetto_write(pl_gpu *gpu, sqlite3 *db, int64_t launch, int64_t sm, FILE *o
     fputs("\n]}\n", out);
     const int status = code == SQLITE_DONE ? CLI_OK : cli_sql_failed(gpu, db, NULL);
     sqlite3_finalize(s);
+    free(w.track);
     return status;
 }

@@ -188,6 +188,50 @@ static void check_perfetto(const char *trace, const char *name)
     sqlite3_close(db);
 }
 
+static double field(const json_t *e, const char *name)
+{
+    return json_number_value(json_object_get(e, name));
+}
+
+/* True if both are X events of one thread, and overlap without containing each other. */
+static bool cross(const json_t *a, const json_t *b)
+{
+    const double digits = 2e-6, from = field(a, "ts"), to = from + field(a, "dur"),
+                 other = field(b, "ts"), last = other + field(b, "dur");
+    return json_object_get(a, "dur") && json_object_get(b, "dur") &&
+           field(a, "pid") == field(b, "pid") && field(a, "tid") == field(b, "tid") &&
+           from + digits < other && other + digits < to && to + digits < last;
+}
+
+/* Kernels that run at the same time. */
+static void check_application_events(void)
+{
+    char db[4096], path[4096];
+    if (access("tests/cudart/app", X_OK) != 0) return; /* configured without the CUDA runtime */
+    snprintf(db, sizeof db, "%s/application.db", folder);
+    snprintf(path, sizeof path, "%s/application.json", folder);
+    run_result r = loom(
+        (const char *const[]){"exec", "--arch", "toy", "--timing", "all", "--trace", db, "sh", "-c",
+                              "tests/cudart/app priorities >/dev/null; test $? = 5", NULL});
+    tap(r.status == 0, "a program with kernels of several streams is traced");
+    run_free(&r);
+    r = loom((const char *const[]){"export", db, "--format", "perfetto", "-o", path, NULL});
+    json_t *root = json_load_file(path, 0, NULL);
+    const json_t *events = json_object_get(root, "traceEvents"), *a, *b;
+    size_t i, k;
+    int64_t crossing = 0, beside = 0;
+    json_array_foreach(events, i, a)
+    {
+        json_array_foreach(events, k, b) crossing += cross(a, b);
+        const char *name = json_string_value(json_object_get(json_object_get(a, "args"), "name"));
+        beside += name && strcmp(name, "beside") == 0;
+    }
+    tap(r.status == 0 && crossing == 0 && beside > 0,
+        "events of a thread do not cross, %" PRId64 " threads were added for that", beside);
+    json_decref(root);
+    run_free(&r);
+}
+
 /* Number of records of a CSV file, which may span several lines; -1: no file. */
 static int64_t records_of(const char *path)
 {
@@ -443,6 +487,7 @@ int main(void)
     check_diff();
     check_perfetto(trace_a, "transpose_shared");
     check_perfetto(trace_async, "tma1d_copy");
+    check_application_events();
     check_tables();
     check_piped_shell();
     check_terminal();
