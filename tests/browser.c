@@ -700,6 +700,11 @@ static void check_narrow(browser *b, const char *html)
                               "e).innerText.length > 10) && !document.querySelector('.body > "
                               ".note:only-child')"),
         "every panel is drawn at a width of 400 pixels");
+    tap(ms >= 0 && is_true(b, "{ const seen = $$('#top h1, .controls > *').map(e => "
+                              "e.getBoundingClientRect()).filter(r => r.width > 0);"
+                              "seen.length >= 3 && seen[0].width > 50 && "
+                              "seen.every(r => r.right <= innerWidth); }"),
+        "the title and the controls are visible at a width of 400 pixels");
     tap(ms >= 0 && is_true(b, "$$('.sol').length > 0 && $$('.sol').every(e => "
                               "e.getBoundingClientRect().right <= "
                               "e.closest('section').getBoundingClientRect().right)"),
