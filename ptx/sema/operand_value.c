@@ -367,6 +367,15 @@ const pl_node *pl_opnd_unwrap(const pl_parse *p, const pl_node *n)
     return inner->kind == PL_N_INT || inner->kind == PL_N_FLOAT ? inner : n;
 }
 
+/* True if at most one operand is in braces. */
+static bool braces_once(const pl_attempt *a)
+{
+    unsigned n = 0;
+    for (unsigned k = 0; k < a->nitems; k++)
+        n += pl_opnd_node(a->p, a->items[k].node)->kind == PL_N_VEC;
+    return n <= 1;
+}
+
 /* True if a single register may be written in braces: where a vector is possible, and, in ptxas
  * 13.0, where it expands the instruction: those on bf16, and scales and metadata of mma. */
 static bool allows_braces(const pl_attempt *a, const pl_ospec *s, pl_word t)
@@ -376,7 +385,7 @@ static bool allows_braces(const pl_attempt *a, const pl_ospec *s, pl_word t)
     if (s->vslot < 0 && (a->opcode->mnem == M_atom || a->opcode->mnem == M_red)) return false;
     return s->vslot >= 0 || t == W_bf16 || t == W_bf16x2 || a->opcode->mnem == M_txq ||
            (a->opcode->mnem == M_mma && t == W_b32) ||
-           (a->opcode->mnem == M_mov && !s->written && pl_word_kind[t] == 'b');
+           (a->opcode->mnem == M_mov && pl_word_kind[t] == 'b' && braces_once(a));
 }
 
 /* The binding of a name; reports an error if there is none. */
