@@ -534,6 +534,15 @@ static void compare_outputs(session *s, pl_case *c, run_case *r)
     }
 }
 
+static pl_status check_save(const session *s, pl_case *c, size_t k)
+{
+    if (s->o->trace && strcmp(s->o->trace, c->arg[k].save) == 0) {
+        pl_gpu_report(s->gpu, "E0022", s->o->trace, NULL, NULL, NULL);
+        return PL_INVALID;
+    }
+    return pl_case_check_save(c, k, s->o->force);
+}
+
 static pl_status launch(session *s, pl_case *c, run_case *r)
 {
     const options *o = s->o;
@@ -557,7 +566,7 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     pl_status st = load_module(s, c);
     if (st == PL_OK) r->module = s->module;
     for (size_t k = 0; k < c->nargs && st == PL_OK; k++)
-        if (c->arg[k].save) st = pl_case_check_save(c, k, o->force);
+        if (c->arg[k].save) st = check_save(s, c, k);
     if (st == PL_OK && s->checks) st = run_random_schedules(s, c, &l);
     if (st == PL_OK && o->schedules > 1) st = load_module(s, c);
     clock_gettime(CLOCK_MONOTONIC, &s->launched);

@@ -58,6 +58,10 @@ const char *run_grouped(uint64_t n, char buf[32]);
  * had already been stopped. */
 bool run_hash(const run_case *c, size_t k, char hex[65]);
 
+/* Reports that the time limit or an interrupt ended work on argument k, "printing" for example,
+ * unless the launch itself was stopped. */
+void run_report_stop(const run_case *c, const char *doing, size_t k);
+
 /* "ok", "fault", "differs", ... */
 const char *run_status_word(const run_case *c);
 

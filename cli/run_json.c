@@ -68,7 +68,10 @@ static json_t *values(run_report *r, const run_case *c, size_t k)
     const uint64_t n = a->whole || r->elements > a->count ? a->count : r->elements;
     json_t *list = json_array();
     for (uint64_t i = 0; list && i < n; i++) {
-        if (i % 4096 == 4095 && cli_stop != CLI_CONTINUE) break;
+        if (i % 4096 == 4095 && cli_stop != CLI_CONTINUE) { /* hashing it reports the stop */
+            json_decref(list);
+            return json_null();
+        }
         if (json_array_append_new(list, json_element(c, k, i)) != 0) r->ok = false;
     }
     return list;

@@ -29,7 +29,10 @@ static void print_elements(const run_case *c, size_t k, uint64_t max)
     int column = print_heading(c, k);
     uint64_t i = 0;
     for (; i < a->count && i < max; i++) {
-        if (i % 4096 == 4095 && cli_stop != CLI_CONTINUE) break;
+        if (i % 4096 == 4095 && cli_stop != CLI_CONTINUE) {
+            run_report_stop(c, "printing", k);
+            break;
+        }
         pl_case_element(c->launch, k, i, element, sizeof element);
         if (width && column + 1 + (int)strlen(element) > width) column = printf("\n    ") - 1;
         column += printf(" %s", element);

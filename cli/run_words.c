@@ -22,12 +22,17 @@ const char *run_status_word(const run_case *c)
 bool run_hash(const run_case *c, size_t k, char hex[65])
 {
     if (pl_case_sha256(c->launch, k, hex) == PL_OK) return true;
-    if (c->status == PL_INTERRUPTED) return false;
+    run_report_stop(c, "hashing", k);
+    return false;
+}
+
+void run_report_stop(const run_case *c, const char *doing, size_t k)
+{
+    if (c->status == PL_INTERRUPTED) return;
     char what[64];
-    snprintf(what, sizeof what, "hashing argument %zu", k + 1);
+    snprintf(what, sizeof what, "%s argument %zu", doing, k + 1);
     pl_gpu_report(c->gpu, "E0420", cli_stop == CLI_TIMED_OUT ? "the time limit" : "an interrupt",
                   what, NULL, NULL);
-    return false;
 }
 
 double run_counter(const run_case *c, const char *name)

@@ -33,6 +33,15 @@ echo '{"ptx": "saxpy.ptx"}' >case.json
 saxpy="run saxpy.ptx -g 2 -b 64 --arch toy u32:128 f32:2"
 "$loom" $saxpy 'f32[128]=iota' 'out:f32[128]=iota' --trace run.db >/dev/null
 
+# a list of values that the time limit cuts off is no success
+status 3 run saxpy.ptx -g 2 -b 64 --arch toy u32:128 f32:2 'f32[128]' 'out=-:f32[60000000]' --timeout 1 &&
+    grep -qF 'stopped by the time limit while printing argument 4 [E0420]' said
+test_that "the time limit while values are printed"
+status 3 run saxpy.ptx -g 2 -b 64 --arch toy u32:128 f32:2 'f32[128]' 'out=-:f32[60000000]' --timeout 1 --json && grep -q '"values": null' out
+test_that "--json: no part of a list of values"
+echo '{"ptx": "saxpy.ptx", "grid": 1, "block": 32, "args": [{"scalar": "u32", "value": 4}, {"scalar": "f32", "value": 2}, {"buffer": "f32", "count": 4}, {"buffer": "f32", "count": 4, "atol": 1}]}' >atol.json
+says 2 "'expect'" run atol.json
+
 # --- the first commands
 
 status 2 && grep -q 'ptxloom run K.ptx -g 4 -b 256' out

@@ -46,6 +46,13 @@ saxpy 2 'out=nowhere/y.npy:f32[128]=iota' && grep -q E0002 said && ! grep -q 'on
 test_that "out=: an unwritable path is detected before the launch"
 saxpy 2 'out:f32[128]=iota' --trace nowhere/x.db && grep -q E0002 said && ! grep -q 'on toy' out
 test_that "--trace: an unwritable path is detected before the launch"
+status 2 run saxpy.ptx -g 2 -b 64 --arch toy u32:128 f32:2 'out=both.npy:f32[128]=iota' 'out=both.npy:f32[128]=iota' &&
+    grep -qF "'both.npy' is the file of two outputs [E0022]" said && [ ! -e both.npy ]
+test_that "out=: two arguments with one file"
+saxpy 2 'out=both.raw:f32[128]=iota' --trace both.raw && grep -qF "'both.raw' is the file of two outputs [E0022]" said
+test_that "out=: the file of the trace"
+saxpy 0 'out=/dev/null:f32[128]=iota' && status 0 run saxpy.ptx -g 2 -b 64 --arch toy u32:128 f32:2 'out=/dev/null:f32[128]' 'out=/dev/null:f32[128]'
+test_that "out=: devices take several outputs"
 saxpy 0 'out=y.npy:f32[128]=iota' && saxpy 0 'out=y.npy:f32[128]=hash:1' && saxpy 0 'out=raw.bin:f32[128]=iota' --force
 test_that "out=: a .npy file is replaced, any file with --force"
 printf '{"ptx": "saxpy.ptx", "grid": [2], "block": [64], "args": [{"scalar": "u32", "value": 128}, {"scalar": "f32", "value": 2}, {"buffer": "f32", "count": 128}, {"buffer": "f32", "count": 128, "save": "keep.bin"}]}' >case.json

@@ -99,6 +99,8 @@ static bool read_expectation(const pl_lf_reader *r, const pl_lf_place *at, json_
     json_t *x = pl_lf_member(v, at, "expect", &member_at);
     if (!read_tolerance(r, at, v, "atol", &a->atol) || !read_tolerance(r, at, v, "rtol", &a->rtol))
         return false;
+    if (!x && (json_object_get(v, "atol") || json_object_get(v, "rtol")))
+        return pl_lf_missing(r, at, "an argument with 'atol' or 'rtol'", "expect");
     if (!x) return true;
     a->expect = (pl_init){.kind = PL_INIT_CONST};
     if (!pl_lf_initialiser(r, &member_at, x, a->element, &a->expect)) return false;

@@ -820,13 +820,19 @@ static pl_output_how save_options(const pl_case *c, size_t k, bool force)
                            .force = force};
 }
 
+/* A device or pipe. */
+static bool is_device(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 /* True if the path determines the format. A device or pipe accepts any data. */
 static bool is_typed(const char *path)
 {
-    struct stat st;
     const char *dot = strrchr(path, '.');
     return is_npy(path) || (dot && (strcmp(dot, ".bin") == 0 || strcmp(dot, ".raw") == 0)) ||
-           (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+           is_device(path);
 }
 
 pl_status pl_case_check_save(pl_case *c, size_t k, bool force)
@@ -837,6 +843,12 @@ pl_status pl_case_check_save(pl_case *c, size_t k, bool force)
             pl_diag_explanation(PL_E0018);
         return PL_INVALID;
     }
+    for (size_t j = 0; j < k; j++)
+        if (c->arg[j].save && strcmp(c->arg[j].save, c->arg[k].save) == 0 &&
+            !is_device(c->arg[k].save)) {
+            pl_report(&c->more->gpu->diags, PL_E0022, pl_case_arg_at(c, k), c->arg[k].save);
+            return PL_INVALID;
+        }
     const pl_output_how how = save_options(c, k, force);
     return pl_output_check(c->more->gpu, c->arg[k].save, &how);
 }
