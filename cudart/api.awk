@@ -115,8 +115,10 @@ END {
     if (what == "map") # host_clock.c and signals.c
         print "GLIBC_2.2.5 {\n    global: gettimeofday; time; _exit; _Exit;\n};\nGLIBC_2.17 {\n    global: clock_gettime; gettimeofday; time; _exit; _Exit;\n};\nGLIBC_2.24 {\n    global: quick_exit;\n};"
     if (what == "map")
-        for (k = 12; k <= 13; k++) # nvrtc.c
+        for (k = 12; k <= 13; k++) { # nvrtc.c, nvjitlink.c
             printf "libnvrtc.so.%d {\n    global: nvrtcGetCUBIN; nvrtcGetCUBINSize;\n};\n", k
+            printf "libnvJitLink.so.%d {\n    global: nvJitLink*; __nvJitLink*;\n};\n", k
+        }
     if (what == "map")
         for (k = 11; k <= 13; k++)
             printf "%s {\n    global:%s\n%s};\n", node[k ""], globals[k ""], k == 13 ? "    local: *;\n" : ""

@@ -19,17 +19,6 @@ enum {
     VERBOSE = 12
 };
 
-/* The list follows the header of an ELF file of CUDA, which programs may look for. */
-typedef struct list_header {
-    unsigned char file[64];
-    char magic[8];
-    uint64_t texts;
-} list_header;
-
-static const list_header header = {
-    .file = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0x33, [16] = 2, [18] = 190, [20] = 1, [52] = 64},
-    .magic = "PLLINK1"};
-
 typedef struct cuda_link {
     char **text;
     size_t n, cap;
@@ -41,38 +30,6 @@ typedef struct cuda_link {
     bool completed;
     void **log_size, **info_size; /* where the program receives the sizes, or NULL */
 } cuda_link;
-
-bool cuda_is_link(const void *image)
-{
-    const list_header *h = image;
-    enum { SIGNATURE = 4 }; /* other images may be shorter than a header */
-    return memcmp(image, header.file, SIGNATURE) == 0 &&
-           memcmp(h->file, header.file, sizeof header.file) == 0 &&
-           memcmp(h->magic, header.magic, sizeof header.magic) == 0;
-}
-
-/* Returns the texts of a list, owned by the caller. */
-int cuda_link_texts(const void *image, char ***texts, size_t *n)
-{
-    const unsigned char *at = image;
-    uint64_t count, bytes;
-    memcpy(&count, at + offsetof(list_header, texts), sizeof count);
-    at += sizeof header;
-    *texts = calloc(count ? count : 1, sizeof **texts);
-    *n = 0;
-    if (!*texts) return CU_MEMORY_ALLOCATION;
-    for (uint64_t k = 0; k < count; k++) {
-        memcpy(&bytes, at, sizeof bytes);
-        at += sizeof bytes;
-        char *text = malloc(bytes + 1);
-        if (!text) return CU_MEMORY_ALLOCATION;
-        memcpy(text, at, bytes);
-        text[bytes] = '\0';
-        at += bytes;
-        (*texts)[(*n)++] = text;
-    }
-    return CU_OK;
-}
 
 static void read_options(cuda_link *l, unsigned n, const int *option, void **value)
 {
@@ -143,10 +100,19 @@ static int add_text(cuda_link *l, char *text)
     return error;
 }
 
+/* ptxloom has functions in place of those of the toolkit's device library. */
+static int take_text(cuda_text_sink *sink, char *text)
+{
+    if (cuda_is_device_library(text)) {
+        free(text);
+        return CU_OK;
+    }
+    sink->texts++;
+    return add_text(sink->link, text);
+}
+
 static int add_data(cuda_link *l, int type, const void *data, size_t bytes)
 {
-    char code[CUDA_FATBIN_CODE], *text = NULL;
-    size_t n;
     if (type == INPUT_PTX) {
         char *ptx = strndup(data, bytes);
         if (!ptx || cuda_is_ptx(ptx)) return add_text(l, ptx);
@@ -154,12 +120,13 @@ static int add_data(cuda_link *l, int type, const void *data, size_t bytes)
         if (l->log) snprintf(l->log, l->log_room, "the input is not PTX");
         return CU_INVALID_IMAGE;
     }
-    if (type != INPUT_FATBINARY || !cuda_is_fatbin(data)) {
-        cuda_report("only PTX and fat binaries with PTX can be linked");
+    cuda_text_sink sink = {take_text, l, 0};
+    const int error = cuda_link_input(data, bytes, &sink);
+    if (error == CU_INVALID_IMAGE || (!error && !sink.texts && type <= INPUT_FATBINARY)) {
+        cuda_report("only PTX, and fat binaries, objects and libraries with PTX can be linked");
         return CU_INVALID_IMAGE;
     }
-    const int error = cuda_fatbin_ptx(data, cuda_capability(), &text, &n, code);
-    return error ? error : add_text(l, text);
+    return error;
 }
 
 static void store_log_sizes(const cuda_link *l)
@@ -193,12 +160,6 @@ int pl_cuLinkAddFile_v2(void *link, int type, const char *path, unsigned n, int 
     free(data);
     if (error) store_log_sizes(link);
     return error;
-}
-
-static void append_bytes(unsigned char **to, const void *bytes, size_t n)
-{
-    memcpy(*to, bytes, n);
-    *to += n;
 }
 
 /* Appends ptxas-style output, as far as space permits. */
@@ -238,7 +199,6 @@ static const char empty_text[] = ".version 8.0\n.target sm_50\n.address_size 64\
 int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
 {
     cuda_link *l = link;
-    size_t size = sizeof header;
     if (!l) return CU_INVALID_HANDLE;
     if (!out) return CU_INVALID_VALUE;
     if (l->completed) return CU_INVALID_HANDLE;
@@ -251,18 +211,11 @@ int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
         const int error = add_text(l, strdup(empty_text));
         if (error) return error;
     }
-    for (size_t k = 0; k < l->n; k++) size += sizeof(uint64_t) + strlen(l->text[k]);
+    const size_t size = cuda_link_image(NULL, l->text, l->n);
     free(l->list);
-    unsigned char *at = l->list = malloc(size);
-    if (!at) return CU_MEMORY_ALLOCATION;
-    list_header h = header;
-    h.texts = l->n;
-    append_bytes(&at, &h, sizeof h);
-    for (size_t k = 0; k < l->n; k++) {
-        const uint64_t n = strlen(l->text[k]);
-        append_bytes(&at, &n, sizeof n);
-        append_bytes(&at, l->text[k], n);
-    }
+    l->list = malloc(size);
+    if (!l->list) return CU_MEMORY_ALLOCATION;
+    cuda_link_image(l->list, l->text, l->n);
     cuda_module *m = NULL;
     const int error = cuda_load_image(&m, l->list, l->log, l->log_room);
     if (!error && m && l->verbose) cuda_append_info(l->info, l->info_room, m);

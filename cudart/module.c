@@ -244,7 +244,7 @@ static void set_managed_pointers(cuda_module *m)
 
 /* True for the toolkit's device library, libcudadevrt. It has PTX for the newest target only, which
  * calls functions of the driver. ptxloom has functions in its place. */
-static bool is_device_library(const char *text)
+bool cuda_is_device_library(const char *text)
 {
     return strstr(text, "cnpGetLastError") != NULL;
 }
@@ -266,7 +266,7 @@ static int collect_texts(cuda_module *m)
         if (error == CU_NO_IMAGE && *available && !*code) memcpy(code, available, sizeof code);
         if (error == CU_NO_IMAGE) continue;
         if (error) return error;
-        if (is_device_library(m->text[found])) {
+        if (cuda_is_device_library(m->text[found])) {
             free(m->text[found]);
             m->text[found] = NULL;
             continue;
@@ -276,7 +276,7 @@ static int collect_texts(cuda_module *m)
     }
     m->ntexts = found;
     if (found) return CU_OK;
-    if (m->nfunctions || m->nvariables) report_no_image(m, code);
+    if (m->nfunctions || m->nvariables || m->name == cuda_unnamed_text) report_no_image(m, code);
     return CU_NO_IMAGE;
 }
 

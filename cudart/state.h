@@ -398,6 +398,8 @@ int cuda_module_load(cuda_module *m);
 /* Makes the variables of all modules on a device accessible (enable) or inaccessible to kernels of
  * another one. */
 int cuda_set_variable_access(int owner, int device, bool enable);
+/* True for the PTX of the toolkit's device library, libcudadevrt. */
+bool cuda_is_device_library(const char *text);
 extern const char cuda_unnamed_text[]; /* in messages: PTX passed by the program */
 /* Checks that texts can be parts of one module, by their definitions; messages go to log, or to
  * standard error if that is NULL. */
@@ -429,9 +431,21 @@ int cuda_load_image(cuda_module **out, const void *image, char *log, size_t log_
 bool cuda_is_ptx(const char *text);
 /* Reads a file into malloc memory, followed by some zeros; size may be NULL. */
 char *cuda_read_file(const char *path, size_t *size);
+enum { CUDA_LINK_HEADER = 80 }; /* bytes of the smallest result */
 /* Recognises the result of cuLinkComplete, and returns its PTX texts. */
 bool cuda_is_link(const void *image);
+/* Writes the result of linking texts to `to`, unless that is NULL; returns its size. */
+size_t cuda_link_image(unsigned char *to, char *const *text, size_t texts);
 int cuda_link_texts(const void *image, char ***texts, size_t *n);
+/* Receives the PTX of an input. take: takes ownership of the text; an error ends the search. */
+typedef struct cuda_text_sink {
+    int (*take)(struct cuda_text_sink *sink, char *text);
+    void *link;
+    size_t texts; /* that were found, without those of the toolkit's device library */
+} cuda_text_sink;
+/* Finds the PTX in an image: fat binaries, a host object, a library, or the result of a link.
+ * CU_INVALID_IMAGE: it is none of these, or is damaged. */
+int cuda_link_input(const void *input, size_t bytes, cuda_text_sink *sink);
 /* The size of a log that a program receives: its text, or the buffer if that is full. */
 size_t cuda_log_bytes(const char *log, size_t room);
 /* Appends the sizes of a loaded module and its kernels to an information log (NULL: none). */

@@ -49,7 +49,7 @@ cp "$build/tests/cudart/app" libcublas.so.13
 runs "a library with machine code only is reported" 5 good "libcublas.so.13 holds machine code only" "$loom" exec ./libcublas.so.13 export_tables
 n=$((n + 1))
 [ "$(grep -c 'machine code' err)" = 1 ] && echo "ok $n - it is reported once" || echo "not ok $n - it is reported once"
-runs "linking" 5 good "only PTX and fat binaries" app link
+runs "linking" 5 good "only PTX, and fat binaries, objects and libraries with PTX" app link
 n=$((n + 1))
 [ "$(grep -c 'is defined in two modules' err)" = 1 ] && echo "ok $n - a duplicate definition is reported once" || echo "not ok $n - a duplicate definition is reported once"
 runs "assertions are on standard error" 5 good "^x:1: x: block: .0,0,0., thread: .0,0,0. Assertion .x. failed" app asserts
@@ -366,6 +366,73 @@ int main()
 }
 END
     nvcc -cudart none -o k rtc.cpp -lnvrtc "$build/cudart/libptxloom_cuda.so" >log 2>&1 && runs "NVRTC to machine code" 0 "0 0 42 0" "" "$loom" exec ./k
+    cat >double.cu <<'END'
+__device__ int twice(int x) { return 2 * x; }
+END
+    cat >link.cpp <<'END'
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda.h>
+#include <nvJitLink.h>
+#include <nvrtc.h>
+static const char text[] = "extern __device__ int twice(int); extern \"C\" __global__ void k(int *p) { *p = twice(21); }";
+static const char other[] = "__device__ int twice(int x) { return 2 * x; }";
+static char *compiled(const char *source, const char *option, size_t *n)
+{
+    const char *options[] = {"-arch=sm_90", "-rdc=true", "-dlto"};
+    nvrtcProgram p;
+    nvrtcCreateProgram(&p, source, "k.cu", 0, nullptr, nullptr);
+    nvrtcCompileProgram(p, option ? 3 : 2, options);
+    option ? nvrtcGetLTOIRSize(p, n) : nvrtcGetCUBINSize(p, n);
+    char *code = (char *)malloc(*n);
+    option ? nvrtcGetLTOIR(p, code) : nvrtcGetCUBIN(p, code);
+    return code;
+}
+static int run(void *image)
+{
+    CUmodule m; CUfunction f; CUdeviceptr d; int v = 0;
+    void *args[] = {&d};
+    if (cuModuleLoadData(&m, image) || cuModuleGetFunction(&f, m, "k")) return -1;
+    cuMemAlloc(&d, 4);
+    cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, args, nullptr);
+    cuMemcpyDtoH(&v, d, 4);
+    return v;
+}
+static int by_driver(int type, const char *path)
+{
+    CUlinkState l; void *image; size_t n;
+    char *code = compiled(text, nullptr, &n);
+    cuLinkCreate(0, nullptr, nullptr, &l);
+    const int errors[] = {cuLinkAddData(l, CU_JIT_INPUT_CUBIN, code, n, "k", 0, nullptr, nullptr), cuLinkAddFile(l, (CUjitInputType)type, path, 0, nullptr, nullptr),
+                          cuLinkAddFile(l, CU_JIT_INPUT_LIBRARY, getenv("DEVICE_LIBRARY"), 0, nullptr, nullptr), cuLinkComplete(l, &image, nullptr)};
+    for (int e : errors) if (e) return -e;
+    return run(image);
+}
+static int by_library(const char *option)
+{
+    const char *options[] = {"-arch=sm_90", option};
+    const nvJitLinkInputType type = option ? NVJITLINK_INPUT_LTOIR : NVJITLINK_INPUT_CUBIN;
+    nvJitLinkHandle l; size_t n;
+    if (nvJitLinkCreate(&l, option ? 2 : 1, options)) return -1;
+    char *code = compiled(text, option, &n), *more;
+    if (nvJitLinkAddData(l, type, code, n, "k")) return -2;
+    more = compiled(other, option, &n);
+    if (nvJitLinkAddData(l, type, more, n, "twice") || nvJitLinkComplete(l) || nvJitLinkGetLinkedCubinSize(l, &n)) return -3;
+    code = (char *)malloc(n);
+    nvJitLinkGetLinkedCubin(l, code);
+    nvJitLinkDestroy(&l);
+    return l ? -4 : run(code);
+}
+int main()
+{
+    CUcontext c;
+    cuInit(0); cuDevicePrimaryCtxRetain(&c, 0); cuCtxSetCurrent(c);
+    printf("%d %d %d %d\n", by_driver(CU_JIT_INPUT_OBJECT, "double.o"), by_driver(CU_JIT_INPUT_LIBRARY, "double.a"), by_library(nullptr), by_library("-lto"));
+}
+END
+    nvcc -gencode arch=compute_90,code=compute_90 -rdc=true -c double.cu && ar rc double.a double.o && nvcc -cudart none -o k link.cpp -lnvrtc -lnvJitLink "$build/cudart/libptxloom_cuda.so" >log 2>&1 &&
+        runs "objects, libraries and nvJitLink" 0 "42 42 42 42" "" env DEVICE_LIBRARY="$(dirname "$(command -v nvcc)")/../lib64/libcudadevrt.a" "$loom" exec ./k
     nvcc -o k k.cu && strip k && runs "a stripped program" 2 "" "-cudart shared" "$loom" exec ./k
     printf '#include <cstdio>\n__global__ void k() {}\nextern "C" int cuInit(unsigned n) { return n + 70; }\nint main() { k<<<1, 1>>>(); printf("%%d %%d\\n", cuInit(7), cudaDeviceSynchronize()); }\n' >own.cu
     nvcc -arch=sm_90 -o k own.cu && runs "a function of the program with a driver function's name" 0 "77 0" "" "$loom" exec ./k
