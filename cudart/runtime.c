@@ -221,13 +221,14 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
 {
     const int error = begin_call(name, per_thread);
     cuda.initialised = true;
-    if (how != CUDA_QUERY) {
+    const bool query = how == CUDA_QUERY || how == CUDA_QUERY_ANYWHERE;
+    if (!query) {
         cuda_self.has_context = true;
         cuda.runtime_used |= 1u << cuda_self.device;
         cuda.was_reset &= ~(1u << cuda_self.device);
     }
-    if (!error && cuda_self.callback) return CU_NOT_PERMITTED;
-    if (how != CUDA_QUERY) show_failed();
+    if (!error && cuda_self.callback && how != CUDA_QUERY_ANYWHERE) return CU_NOT_PERMITTED;
+    if (!query) show_failed();
     return error ? error : how == CUDA_WORK ? cuda.sticky : CU_OK;
 }
 

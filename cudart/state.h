@@ -334,8 +334,9 @@ static inline bool cuda_is_device(int device)
 
 /* How a call handles the context. */
 typedef enum cuda_entry {
-    CUDA_QUERY, /* does not report the sticky error */
-    CUDA_EMPTY, /* the same; it uses the context */
+    CUDA_QUERY,          /* does not report the sticky error */
+    CUDA_QUERY_ANYWHERE, /* the same; host functions of streams may call it */
+    CUDA_EMPTY,          /* the same; it uses the context */
     CUDA_WORK
 } cuda_entry;
 

@@ -197,6 +197,10 @@ static void in_host_function(void *arg)
     unsigned flags, value[6];
     void *out;
     float ms;
+    int devices;
+    EXPECT(cudaGetDeviceCount(&devices), 0); /* as on an H100 */
+    EXPECT(devices, 1);
+    EXPECT(cudaMalloc(&out, 4), CU_NOT_PERMITTED);
     EXPECT(cuEventRecord(h->event, h->stream), 0);
     EXPECT(cuEventRecord(h->event, NULL), CU_NOT_PERMITTED);
     EXPECT(cuEventQuery(h->event), 0);
