@@ -225,7 +225,7 @@ int pl_cudaGetDeviceProperties_12(void *p, int device)
 int pl_cudaGetDeviceCount(int *count)
 {
     if (!count) return CU_INVALID_VALUE;
-    *count = cuda.devices;
+    *count = cuda.devices ? cuda.devices : cuda.forked_devices;
     return CU_OK;
 }
 

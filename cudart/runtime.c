@@ -125,6 +125,7 @@ static int report_at_end(int status)
 static void begin_forked_child(void)
 {
     cuda.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    cuda.forked_devices = cuda.runtime_called ? cuda.devices : 0;
     cuda.devices = 0;
     cuda.trace = NULL;
     cuda.options.summary = false;
@@ -142,8 +143,17 @@ static void report_fork(void)
     reported = true;
 }
 
+/* True for calls of the runtime that a forked child answers from what its parent knew. */
+static bool is_known(const char *call)
+{
+    static const char count[] = "cudaGetDeviceCount", properties[] = "cudaGetDeviceProperties";
+    return cuda.forked_devices &&
+           (strcmp(call, count) == 0 || strncmp(call, properties, strlen(properties)) == 0);
+}
+
 int cuda_start(void)
 {
+    if (cuda.forked && is_known(cuda_self.call)) return CU_OK;
     if (cuda.forked) report_fork();
     if (cuda.tried) return cuda.start_error;
     cuda.tried = true;
@@ -220,7 +230,7 @@ int cuda_enter_driver(const char *name, cuda_driver_entry how, bool per_thread)
 int cuda_enter(const char *name, cuda_entry how, bool per_thread)
 {
     const int error = begin_call(name, per_thread);
-    cuda.initialised = true;
+    cuda.initialised = cuda.runtime_called = true;
     const bool query = how == CUDA_QUERY || how == CUDA_QUERY_ANYWHERE;
     if (!query) {
         cuda_self.has_context = true;

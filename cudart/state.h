@@ -208,9 +208,11 @@ typedef struct cuda_state {
     bool initialised;      /* cuInit or a function of the runtime has been called */
     bool tried;            /* opening the devices was attempted */
     bool forked;           /* this process was forked after that: it has no devices */
-    int start_error;       /* error of that attempt */
-    bool sticky_returned;  /* a call has returned the sticky error */
-    int sticky;            /* sticky error, which every call reports from now on, on all devices */
+    int forked_devices;    /* that its parent knew through the runtime; their properties remain */
+    bool runtime_called;
+    int start_error;      /* error of that attempt */
+    bool sticky_returned; /* a call has returned the sticky error */
+    int sticky;           /* sticky error, which every call reports from now on, on all devices */
     uint64_t window, window_end, next; /* device addresses: window, next free one */
     uint64_t host_next;                /* next address for host memory that the GPU accesses */
     cuda_module *modules;
@@ -329,7 +331,7 @@ static inline bool cuda_current_was_reset(void)
 bool cuda_valid_device_flags(unsigned flags);
 static inline bool cuda_is_device(int device)
 {
-    return device >= 0 && device < cuda.devices;
+    return device >= 0 && device < (cuda.devices ? cuda.devices : cuda.forked_devices);
 }
 
 /* How a call handles the context. */

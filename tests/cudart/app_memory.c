@@ -219,14 +219,17 @@ void pool_ipc(void)
 void forked(void)
 {
     unsigned value = 0;
-    int status = -1, devices;
+    int status = -1, devices = 0;
+    cuda_prop_13 properties;
     void *d, *other;
     EXPECT(cudaMalloc(&d, 4), 0);
     store(d, 5);
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
-        EXPECT(cudaGetDeviceCount(&devices), CU_INITIALIZATION);
+        EXPECT(cudaGetDeviceCount(&devices), 0); /* and properties: as recorded on an H100 */
+        EXPECT(devices, 1);
+        EXPECT(cudaGetDeviceProperties(&properties, 0), 0);
         EXPECT(cudaMalloc(&other, 4), CU_INITIALIZATION);
         EXPECT(cudaMemcpy(&value, d, 4, COPY_D2H), CU_INITIALIZATION);
         EXPECT(cudaDeviceSynchronize(), CU_INITIALIZATION);

@@ -227,7 +227,7 @@ runs "Perfetto export of the program" 0 "cudaMalloc 3
 add 2
 copy HtoD 2
 copy DtoH 1" "" sh -c '"$1" export t.db -f perfetto -o - >t.json && for n in cudaMalloc add "copy HtoD" "copy DtoH"; do echo "$n $(grep -c "\"name\":\"$n\"" t.json)"; done' - "$loom"
-runs "a forked process cannot use CUDA" 5 good "cudaGetDeviceCount in a forked process fails" with "--trace t.db" forked
+runs "a forked process cannot use CUDA" 5 good "cudaMalloc in a forked process fails" with "--trace t.db" forked
 runs "a name with the number of the process" 5 good "" with "--trace t%p.db" vectors
 runs "its trace" 0 add "" sh -c '"$1" query t[0-9]*.db --csv "SELECT entry FROM kernel" | tail -n +2; rm t[0-9]*.db' - "$loom"
 runs "the trace of its parent is complete" 0 "store ok
