@@ -54,7 +54,6 @@ typedef enum pl_store_hold {
 typedef enum pl_warp_state {
     PL_WARP_READY,
     PL_WARP_BARRIER, /* every split waits at a block or cluster barrier, or for other lanes */
-    PL_WARP_ASYNC,   /* waits for an asynchronous copy, an mbarrier phase or a wgmma group */
     PL_WARP_SLEEP,   /* nanosleep, or yielded in a spin loop */
     PL_WARP_DONE,
     PL_WARP_FAULT

@@ -266,13 +266,6 @@ bool pl_wgmma_warp(const pl_wgmma_op *op, int warp, uint32_t *const *d,
 
 /* ------------------------------------------------------------------ matrix moves */
 
-/* ldmatrix and stmatrix: the lane that supplies the address of row ROW of matrix MATRIX. Each lane
- * holds two 16-bit elements (or four bytes) of one row. */
-static inline int pl_ldmatrix_source(int matrix, int row)
-{
-    return matrix * 8 + row;
-}
-
 /* movmatrix.m8n8.trans.b16: the transpose of an 8x8 matrix of 16-bit elements. */
 void pl_movmatrix(uint32_t d[PL_TENSOR_LANES], const uint32_t a[PL_TENSOR_LANES]);
 
