@@ -216,11 +216,15 @@ int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
         cuda_texel_bytes(p->from_array) != cuda_texel_bytes(p->to_array))
         return CU_INVALID_VALUE;
     if (p->from_array && p->to_array && !p->kind) return CU_INVALID_VALUE; /* host to host */
-    if (cuda_is_narrow(&c->to, c)) return CU_INVALID_VALUE;
+    if (cuda_is_narrow(&c->to, c))                                         /* as on the H100 */
+        return p->from_array || (c->height == 1 && c->depth == 1) ? CU_INVALID_VALUE
+                                                                  : CU_INVALID_PITCH;
     if (cuda_is_narrow(&c->from, c)) return p->to_array ? CU_INVALID_VALUE : CU_INVALID_PITCH;
     const bool low = c->depth > 1 && ((!p->from_array && p->from.ysize < c->height) ||
                                       (!p->to_array && p->to.ysize < c->height));
     if (low) return CU_INVALID_PITCH;
+    if (!p->to_array && p->to.ysize && p->to_pos.y + c->height > p->to.ysize)
+        return CU_INVALID_VALUE; /* also of one slice (H100) */
     cuda_pos from = p->from_pos, to = p->to_pos;
     from.x *= texel;
     to.x *= texel;

@@ -1112,7 +1112,18 @@ static void copies_as_recorded(void)
     cuda_copy3d c = {.from = {h, 16, 8, 2}, .to = {d, 16, 8, 4}, .extent = {8, 4, 2}, .kind = 1};
     EXPECT(cudaMemcpy3D(&c), INVALID_PITCH); /* slices of two rows */
     c.extent.width = 17;
+    EXPECT(cudaMemcpy3D(&c), INVALID_PITCH);
+    c = (cuda_copy3d){.from = {h, 64, 64, 4}, .to = {d, 16, 64, 4}, .extent = {32, 4, 1}};
+    c.kind = 1;
+    EXPECT(cudaMemcpy3D(&c), INVALID_PITCH); /* the width exceeds the pitch of the destination */
+    c.to.pitch = 0;
+    EXPECT(cudaMemcpy3D(&c), INVALID_PITCH);
+    c.to.pitch = 16;
+    c.extent.height = 1;
     EXPECT(cudaMemcpy3D(&c), CU_INVALID_VALUE);
+    c.extent.height = 4;
+    c.to = (cuda_pitched){d, 64, 64, 2};
+    EXPECT(cudaMemcpy3D(&c), CU_INVALID_VALUE); /* one slice with more rows than there are */
     EXPECT(cudaMemset3D((cuda_pitched){d, 64, 64, 8}, 0, (cuda_extent){8, 9, 1}), CU_INVALID_VALUE);
     EXPECT(cudaMemcpy(d, h, 0, 9), 0);
     EXPECT(cudaMemcpyPeer(d, 0, h, 0, 4), CU_INVALID_VALUE); /* memory of the host */
