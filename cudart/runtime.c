@@ -237,9 +237,11 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
         cuda.runtime_used |= 1u << cuda_self.device;
         cuda.was_reset &= ~(1u << cuda_self.device);
     }
-    if (!error && cuda_self.callback && how != CUDA_QUERY_ANYWHERE) return CU_NOT_PERMITTED;
+    const bool anywhere = how == CUDA_QUERY_ANYWHERE || how == CUDA_WORK_ANYWHERE,
+               work = how == CUDA_WORK || how == CUDA_WORK_ANYWHERE;
+    if (!error && cuda_self.callback && !anywhere) return CU_NOT_PERMITTED;
     if (!query) show_failed();
-    return error ? error : how == CUDA_WORK ? cuda.sticky : CU_OK;
+    return error ? error : work ? cuda.sticky : CU_OK;
 }
 
 /* Ends the current call of the thread. */

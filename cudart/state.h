@@ -339,7 +339,8 @@ typedef enum cuda_entry {
     CUDA_QUERY,          /* does not report the sticky error */
     CUDA_QUERY_ANYWHERE, /* the same; host functions of streams may call it */
     CUDA_EMPTY,          /* the same; it uses the context */
-    CUDA_WORK
+    CUDA_WORK,
+    CUDA_WORK_ANYWHERE /* the same; host functions of streams may call it */
 } cuda_entry;
 
 /* Precondition of a driver call. */

@@ -189,6 +189,11 @@ typedef struct handles {
     uint64_t d, pooled;
 } handles;
 
+int cudaProfilerStop(void);
+int cuDeviceGet(int *device, int ordinal);
+int cuDeviceGetCount(int *count);
+int cuDeviceGetAttribute(int *value, int attribute, int device);
+
 /* Operations permitted in a function that a stream calls: few, and on a stream of the program. */
 static void in_host_function(void *arg)
 {
@@ -198,9 +203,18 @@ static void in_host_function(void *arg)
     void *out;
     float ms;
     int devices;
+    cuda_prop_13 properties;
     EXPECT(cudaGetDeviceCount(&devices), 0); /* as on an H100 */
     EXPECT(devices, 1);
+    EXPECT(cudaGetDeviceProperties(&properties, 0), 0);
+    EXPECT(cudaEventQuery(h->event), 0);
+    EXPECT(cudaEventSynchronize(h->event), 0);
+    EXPECT(cudaProfilerStop(), 0);
     EXPECT(cudaMalloc(&out, 4), CU_NOT_PERMITTED);
+    EXPECT(cuDeviceGet(&devices, 0), CU_NOT_PERMITTED);
+    EXPECT(cuDeviceGetCount(&devices), CU_NOT_PERMITTED);
+    EXPECT(cuDeviceGetAttribute(&devices, 10, 0), CU_NOT_PERMITTED);
+    EXPECT(cuCtxGetCurrent(&out), CU_NOT_PERMITTED);
     EXPECT(cuEventRecord(h->event, h->stream), 0);
     EXPECT(cuEventRecord(h->event, NULL), CU_NOT_PERMITTED);
     EXPECT(cuEventQuery(h->event), 0);
