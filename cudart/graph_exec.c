@@ -294,19 +294,49 @@ static size_t dependents_of(cuda_node *const *list, size_t n, const cuda_node *x
     return found;
 }
 
+/* True if the nodes of pair k depend on the nodes of other pairs. */
+static bool dependencies_differ(const node_pairs *p, size_t k)
+{
+    const cuda_node *a = p->a[k], *b = p->b[k];
+    if (a->nbefore != b->nbefore) return true;
+    for (size_t i = 0; i < a->nbefore; i++) {
+        size_t x = 0, y = 0;
+        while (p->a[x] != a->before[i]) x++;
+        while (p->b[y] != b->before[i]) y++;
+        if (x != y) return true;
+    }
+    return false;
+}
+
+/* The last node that lost dependents is named, none if one has gained some (H100). */
+static int edges_differ(const node_pairs *p, void **at)
+{
+    for (size_t k = p->n; k-- > 0;) {
+        const size_t was = dependents_of(p->a, p->n, p->a[k]),
+                     is = dependents_of(p->b, p->n, p->b[k]);
+        *at = was > is ? p->b[k] : NULL;
+        if (was != is) return UPDATE_TOPOLOGY;
+    }
+    for (size_t k = p->n; k-- > 0;) {
+        *at = p->b[k];
+        if (dependencies_differ(p, k)) return UPDATE_TOPOLOGY;
+    }
+    *at = NULL;
+    return 0;
+}
+
 static int nodes_differ(const node_pairs *p, size_t k, void **at);
 
 /* Returns the reason why the executable graph cannot be updated from the other graph; 0: it can.
- * *at: the node of the other graph or of a child graph in it, or NULL: a graph as a whole. */
+ * *at: the node of the other graph or of a child graph in it, or NULL: a graph as a whole. Edges
+ * are compared before types, both from the last node to the first, as on an H100. */
 static int differs(const cuda_graph *exec, const cuda_graph *g, void **at)
 {
     *at = NULL;
     if (exec->n != g->n) return UPDATE_TOPOLOGY;
     node_pairs p;
-    int why = pair_nodes(&p, exec, g) ? 0 : UPDATE_ERROR;
-    for (size_t k = 0; k < g->n && !why; k++) {
-        why = nodes_differ(&p, k, at);
-    }
+    int why = pair_nodes(&p, exec, g) ? edges_differ(&p, at) : UPDATE_ERROR;
+    for (size_t k = g->n; k-- > 0 && !why;) why = nodes_differ(&p, k, at);
     free_pairs(&p);
     return why;
 }
@@ -324,14 +354,6 @@ static int nodes_differ(const node_pairs *p, size_t k, void **at)
     const cuda_node *a = p->a[k], *b = p->b[k];
     *at = p->b[k];
     if (a->op.kind != b->op.kind) return UPDATE_TYPE;
-    if (a->nbefore != b->nbefore || dependents_of(p->a, p->n, a) > dependents_of(p->b, p->n, b))
-        return UPDATE_TOPOLOGY;
-    for (size_t i = 0; i < a->nbefore; i++) {
-        size_t x = 0, y = 0;
-        while (p->a[x] != a->before[i]) x++;
-        while (p->b[y] != b->before[i]) y++;
-        if (x != y) return UPDATE_TOPOLOGY;
-    }
     if (a->op.kind == OP_KERNEL && a->op.u.kernel.l.cooperative != b->op.u.kernel.l.cooperative)
         return UPDATE_ATTRIBUTES;
     if (a->op.kind == OP_COPY && !same_memory_kinds(&a->op.u.copy, &b->op.u.copy))

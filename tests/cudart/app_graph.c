@@ -437,6 +437,55 @@ static void updates_by_rule(void)
     EXPECT(info.result == 2 && !info.node, 1);
 }
 
+/* A node for each letter, kernel or empty: a chain, a star of the first node, or without edges. */
+static void *shaped(const char *letters, char edges, void **node)
+{
+    struct {
+        const void *function;
+        dim3 grid, block;
+        unsigned shared;
+        void **args, **extra;
+    } kernel = {stub_nop, {1, 1, 1}, {1, 1, 1}, 0, NULL, NULL};
+    void *g;
+    EXPECT(cudaGraphCreate(&g, 0), 0);
+    for (int k = 0; letters[k]; k++) {
+        void **before = edges == 'c' && k ? &node[k - 1] : edges == 's' && k ? node : NULL;
+        const size_t n = before != NULL;
+        EXPECT(letters[k] == 'k' ? cudaGraphAddKernelNode(&node[k], g, before, n, &kernel)
+                                 : cudaGraphAddEmptyNode(&node[k], g, before, n),
+               0);
+    }
+    return g;
+}
+
+/* The node that a refused update names, as on an H100; -1: none. */
+static void updates_name(void)
+{
+    static const struct {
+        const char *from, *to;
+        char from_edges, to_edges;
+        int result, node;
+    } cases[] = {{"kk", "ee", 'c', 'c', 3, 1},    {"kkk", "eee", 'c', 'c', 3, 2},
+                 {"kkk", "eee", 0, 0, 3, 2},      {"kkk", "kek", 'c', 'c', 3, 1},
+                 {"kkk", "eke", 'c', 'c', 3, 2},  {"kkk", "kkk", 'c', 0, 2, 1},
+                 {"kkk", "kkk", 0, 'c', 2, -1},   {"kkk", "kkk", 'c', 's', 2, 1},
+                 {"kkk", "kkk", 's', 'c', 2, -1}, {"kkkk", "kkkk", 'c', 's', 2, 2},
+                 {"kkk", "kke", 'c', 0, 2, 1},    {"kke", "kkk", 'c', 0, 2, 1},
+                 {"eee", "kek", 0, 0, 3, 2},      {"kk", "kkk", 'c', 'c', 2, -1}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct {
+            int result;
+            void *node, *from;
+        } info;
+        void *node[4], *exec, *other;
+        EXPECT(cudaGraphInstantiate(&exec, shaped(cases[k].from, cases[k].from_edges, node), 0), 0);
+        other = shaped(cases[k].to, cases[k].to_edges, node);
+        EXPECT(cudaGraphExecUpdate(exec, other, &info), 910);
+        EXPECT(info.result, cases[k].result);
+        EXPECT(info.node == (cases[k].node < 0 ? NULL : node[cases[k].node]), 1);
+    }
+}
+
 /* Rules for nodes, their changes and instantiation (H100). */
 void graph_rules(void)
 {
@@ -448,6 +497,7 @@ void graph_rules(void)
     attributes_by_rule(a);
     flags_by_rule();
     updates_by_rule();
+    updates_name();
 }
 
 /* A graph whose kernel records `value` and then launches up to two graphs, NULL: its own. */
