@@ -245,6 +245,8 @@ int pl_cudaGetMipmappedArrayLevel(cuda_array **out, cuda_array *whole, unsigned 
 int pl_cudaFreeArray(cuda_array *a)
 {
     if (!a) return CU_OK;
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (unsafe) return unsafe;
     cuda_table_remove(&arrays, a);
     if (!a->whole) cuda_named_array_freed(a);
     if (!a->whole) {
@@ -497,6 +499,8 @@ int cuda_create_texture(unsigned long long *out, const cuda_resource *r, const c
     }
     if (!error && view) error = apply_view(r, view, &d);
     if (error) return error;
+    error = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (error) return error;
     if (pl_texture_create(cuda_current_device()->gpu, &d, &handle, &why) != PL_OK) {
         error = cuda_error_number(why);
         return error ? error : CU_INVALID_VALUE;
@@ -524,7 +528,8 @@ static int destroy_object(unsigned long long handle)
 
 int pl_cudaDestroyTextureObject(unsigned long long handle)
 {
-    return destroy_object(handle);
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    return unsafe ? unsafe : destroy_object(handle);
 }
 
 int pl_cudaDestroySurfaceObject(unsigned long long handle)

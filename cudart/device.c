@@ -360,8 +360,9 @@ int pl_cudaDeviceGetByPCIBusId(int *device, const char *text)
 int pl_cudaDeviceSetCacheConfig(int config)
 {
     if (config < 0 || config > 3) return CU_INVALID_VALUE;
-    cuda_current_device()->cache_config = config;
-    return CU_OK;
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (!unsafe) cuda_current_device()->cache_config = config;
+    return unsafe;
 }
 
 int pl_cudaDeviceGetCacheConfig(int *config)
@@ -500,6 +501,7 @@ int pl_cudaProfilerStart(void)
 
 int pl_cudaProfilerStop(void)
 {
-    cuda.paused = true;
-    return CU_OK;
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (!unsafe) cuda.paused = true;
+    return unsafe;
 }

@@ -678,6 +678,8 @@ static bool is_module(const cuda_module *m)
 static int unload(cuda_module *m)
 {
     if (!is_module(m)) return CU_INVALID_HANDLE;
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (unsafe) return unsafe;
     for (int d = 0; d < cuda.devices; d++) cuda_drain_device(d);
     cuda_module_free(m);
     return CU_OK;

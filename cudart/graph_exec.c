@@ -248,6 +248,8 @@ int pl_cudaGraphExecDestroy(void *handle)
 {
     cuda_graph *g = cuda_exec_of(handle);
     if (!g) return CU_INVALID_VALUE;
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (unsafe) return unsafe;
     if (g->in_progress)
         g->exec = false; /* it is freed at its end */
     else

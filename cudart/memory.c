@@ -91,7 +91,8 @@ int pl_cudaFreeHost(void *p)
     if (!p) return CU_OK;
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     if (!a || a->registered) return CU_INVALID_VALUE;
-    return cuda_release((uintptr_t)p, 1u << MEMORY_HOST);
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    return unsafe ? unsafe : cuda_release((uintptr_t)p, 1u << MEMORY_HOST);
 }
 
 int pl_cudaMallocManaged(void **p, size_t size, unsigned flags)
@@ -134,7 +135,8 @@ int pl_cudaHostUnregister(void *p)
     if (!p) return CU_INVALID_VALUE;
     if (!a) return CU_NOT_REGISTERED;
     if (!a->registered || a->address != (uintptr_t)p) return CU_INVALID_VALUE;
-    return cuda_release((uintptr_t)p, 1u << MEMORY_HOST);
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    return unsafe ? unsafe : cuda_release((uintptr_t)p, 1u << MEMORY_HOST);
 }
 
 int pl_cudaHostGetDevicePointer(void **device, void *host, unsigned flags)

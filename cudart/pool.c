@@ -199,6 +199,8 @@ int pl_cudaFreeAsync(void *p, void *stream)
     if (a && a->type == MEMORY_MANAGED && !a->pooled) return CU_NOT_SUPPORTED;
     if (!a || a->address != (uintptr_t)p || (a->type != MEMORY_DEVICE && !a->pooled))
         return CU_INVALID_VALUE;
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (unsafe) return unsafe;
     return cuda_is_blocked(s) ? cuda_defer(s, &(cuda_work){.run = free_in_stream, .what = p})
                               : free_in_stream(s, p);
 }
@@ -256,6 +258,8 @@ int pl_cudaMemPoolCreate(void **out, const void *properties)
     const int type = type_at(p->location_type, p->type);
     const bool of_device = p->location_type == CUDA_LOCATION_DEVICE;
     if (!type || (of_device && !cuda_is_device(p->location))) return CU_INVALID_VALUE;
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (unsafe) return unsafe;
     cuda_pool *pool = malloc(sizeof *pool);
     if (!pool) return CU_MEMORY_ALLOCATION;
     *pool = new_pool(of_device ? p->location : cuda_self.device, type);
@@ -282,6 +286,8 @@ int pl_cudaMemPoolDestroy(void *pool)
 {
     const cuda_pool *p = pool;
     if (!pool || pool == default_pool_of(p->device) || is_other_default(p)) return CU_INVALID_VALUE;
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (unsafe) return unsafe;
     if (current[p->device] == pool) current[p->device] = NULL;
     for (int l = 0; l <= CUDA_LOCATION_HOST_NUMA; l++)
         if (other_pool[l][p->type].current == p) other_pool[l][p->type].current = NULL;
@@ -333,6 +339,8 @@ int pl_cudaMemPoolSetAttribute(void *handle, int attribute, void *value)
     if (!pool || pool->imported || !value || attribute < ATTRIBUTE_REUSE_FIRST ||
         attribute > USED_HIGH)
         return CU_INVALID_VALUE;
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (unsafe) return unsafe;
     int on;
     memcpy(&on, value, sizeof on);
     if (attribute < ATTRIBUTE_THRESHOLD)

@@ -145,9 +145,10 @@ int pl_cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
 
 int pl_cudaStreamGetFlags(void *stream, unsigned *flags)
 {
-    const cuda_stream *s = cuda_stream_of(stream);
+    cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (!flags) return CU_INVALID_VALUE;
+    if (s->capture) return cuda_invalidate_capture(s); /* H100 */
     *flags = s->flags;
     return CU_OK;
 }
@@ -196,8 +197,9 @@ int pl_cudaStreamAttachMemAsync(void *stream, void *p, size_t bytes, unsigned fl
         (flags == ATTACH_SINGLE && s == &cuda.device[s->device].legacy))
         return CU_INVALID_VALUE;
     if (a && a->type != MEMORY_MANAGED) return CU_INVALID_VALUE;
-    return a && ((uintptr_t)p != a->address || (bytes && bytes != a->size)) ? CU_INVALID_VALUE
-                                                                            : CU_OK;
+    return a && ((uintptr_t)p != a->address || (bytes && bytes != a->size))
+               ? CU_INVALID_VALUE
+               : cuda_check_captures(CUDA_UNSAFE_CALL);
 }
 
 int pl_cudaLaunchHostFunc(void *stream, cuda_host_fn *fn, void *arg)

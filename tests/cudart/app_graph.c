@@ -924,6 +924,88 @@ static void allocate(void *unused)
     in_host_function = cudaMalloc(&p, 16);
 }
 
+int cudaMallocHost(void **p, size_t bytes);
+int cudaMallocArray(void **array, const cuda_channel *channel, size_t width, size_t height,
+                    unsigned flags);
+int cudaLibraryLoadData(void **library, const void *code, int *option, void **value, unsigned n,
+                        void *library_option, void **library_value, unsigned library_n);
+int cudaHostRegister(void *p, size_t bytes, unsigned flags);
+int cudaHostUnregister(void *p);
+int cudaFreeArray(void *array);
+int cudaMemPoolCreate(void **out, const void *properties);
+int cudaMemPoolSetAttribute(void *pool, int attribute, void *value);
+int cudaMemPoolDestroy(void *pool);
+int cudaLibraryUnload(void *library);
+int cudaProfilerStop(void);
+int cudaDeviceSetCacheConfig(int config);
+int cudaStreamAttachMemAsync(void *stream, void *p, size_t bytes, unsigned flags);
+int cudaStreamGetFlags(void *stream, unsigned *flags);
+int cudaCreateTextureObject(unsigned long long *out, const void *resource, const void *texture,
+                            const void *view);
+int cudaDestroyTextureObject(unsigned long long handle);
+
+/* Calls that a capture in another stream does not permit, in the global mode (H100). */
+static void releases_in_capture(void *s, void *other)
+{
+    static char host[4096];
+    struct {
+        int type, handles, location_type, location;
+        void *security;
+        size_t max_size;
+        unsigned char reserved[56];
+    } properties = {1, 0, 1, 0, NULL, 0, {0}};
+    cuda_resource resource = {.type = 0};
+    const cuda_texture texture = {.filter = 0};
+    const cuda_channel floats = {.x = 32, .kind = 2};
+    unsigned long long bytes = 0, shown = 0, made;
+    void *pinned, *array, *pooled, *managed, *pool, *unused, *library, *graph, *exec;
+    EXPECT(cudaMallocHost(&pinned, 64), 0);
+    EXPECT(cudaHostRegister(host, sizeof host, 0), 0);
+    EXPECT(cudaMallocArray(&array, &floats, 16, 16, 0), 0);
+    EXPECT(cudaMallocAsync(&pooled, 64, other), 0);
+    EXPECT(cudaMallocManaged(&managed, 64, 1), 0);
+    EXPECT(cudaMemPoolCreate(&pool, &properties), 0);
+    EXPECT(cudaLibraryLoadData(&library, "nonsense", NULL, NULL, 0, NULL, NULL, 0), 0);
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    resource.u.array = array;
+    EXPECT(cudaCreateTextureObject(&shown, &resource, &texture, NULL), 0);
+    for (int repeat = 0; repeat < 2; repeat++) {
+        const int n = 14;
+        for (int call = 0; call < n; call++) { /* without a capture, all succeed */
+            void *captured;
+            if (!repeat) EXPECT(cudaStreamBeginCapture(s, 0), 0);
+            EXPECT(call == 0    ? cudaProfilerStop()
+                   : call == 1  ? cudaDeviceSetCacheConfig(0)
+                   : call == 2  ? cudaStreamAttachMemAsync(other, managed, 0, 1)
+                   : call == 3  ? cudaMemPoolCreate(&unused, &properties)
+                   : call == 4  ? cudaMemPoolSetAttribute(pool, 4, &bytes)
+                   : call == 5  ? cudaMemPoolDestroy(pool)
+                   : call == 6  ? cudaCreateTextureObject(&made, &resource, &texture, NULL)
+                   : call == 7  ? cudaDestroyTextureObject(shown)
+                   : call == 8  ? cudaFreeArray(array)
+                   : call == 9  ? cudaFreeHost(pinned)
+                   : call == 10 ? cudaHostUnregister(host)
+                   : call == 11 ? cudaFreeAsync(pooled, other)
+                   : call == 12 ? cudaLibraryUnload(library)
+                                : cudaGraphExecDestroy(exec),
+                   repeat ? 0 : 900);
+            if (!repeat) EXPECT(cudaStreamEndCapture(s, &captured), 901);
+        }
+    }
+}
+
+/* A capture in relaxed mode does not permit to query the flags of its stream (H100). */
+static void flags_in_capture(void *s)
+{
+    enum { RELAXED = 2 };
+    void *captured;
+    unsigned flags;
+    EXPECT(cudaStreamBeginCapture(s, RELAXED), 0);
+    EXPECT(cudaStreamGetFlags(s, &flags), 900);
+    EXPECT(cudaStreamEndCapture(s, &captured), 901);
+}
+
 /* Calls forbidden during captures, by mode (global, thread-local, relaxed), as on an H200 (probe
  * host.capture), and host functions (host.order). */
 void capture_rules(void)
@@ -963,6 +1045,8 @@ void capture_rules(void)
     EXPECT(cudaStreamWaitEvent(other, e, 0), 0);
     EXPECT(cudaStreamEndCapture(other, &graph), 903);
     EXPECT(cudaStreamEndCapture(s, &graph), 901);
+    releases_in_capture(s, other);
+    flags_in_capture(s);
     EXPECT(cudaLaunchHostFunc(s, allocate, NULL), 0);
     EXPECT(cudaStreamSynchronize(s), 0);
     EXPECT(in_host_function, CU_NOT_PERMITTED);
