@@ -234,20 +234,23 @@ static int active_clusters(int *n, const void *function, const cuda_launch_confi
     return error;
 }
 
-/* *size: the number of blocks in a cluster of the launch, as compiled or by its attribute. */
+/* *size: the number of blocks in a cluster of the launch, as compiled or by its attribute; 0: none
+ * is specified. If the kernel allows sizes that are not portable, none is too large (H100). */
 static int cluster_size(const cuda_function *f, const cuda_launch_config *c, unsigned *size)
 {
     const uint32_t *required = f->info.reqcluster;
-    const unsigned max = f->nonportable_cluster ? CLUSTER_MAX : CLUSTER_PORTABLE;
-    *size = required[0] ? required[0] * required[1] * required[2] : 1;
+    *size = required[0] * required[1] * required[2];
+    if (!c->grid.x || !c->grid.y || !c->grid.z) return CU_INVALID_VALUE;
     for (unsigned k = 0; k < c->attributes; k++) {
         const unsigned *v = c->attribute[k].value.cluster;
         if (c->attribute[k].id != ATTRIBUTE_CLUSTER) continue;
         if (!v[0] || !v[1] || !v[2] || c->grid.x % v[0] || c->grid.y % v[1] || c->grid.z % v[2])
             return CU_INVALID_CLUSTER;
+        if (*size && (v[0] != required[0] || v[1] != required[1] || v[2] != required[2]))
+            return CU_INVALID_CLUSTER; /* the kernel was compiled for another size */
         *size = v[0] * v[1] * v[2];
     }
-    return *size > max ? CU_INVALID_CLUSTER : CU_OK;
+    return *size > CLUSTER_PORTABLE && !f->nonportable_cluster ? CU_INVALID_CLUSTER : CU_OK;
 }
 
 int pl_cudaOccupancyMaxActiveClusters(int *n, const void *function, const cuda_launch_config *c)

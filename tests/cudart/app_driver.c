@@ -1247,7 +1247,7 @@ int cuMemFree_v2(uint64_t p);
 
 static void arguments_as_recorded(void)
 {
-    enum { LINEAR_MEMORY = 2, YIELD = 2, MAPS_HOST = 8, NO_ATTRIBUTE = 50 };
+    enum { LINEAR_MEMORY = 2, YIELD = 2, MAPS_HOST = 8, NONPORTABLE = 14, NO_ATTRIBUTE = 50 };
     const cuda_resource linear = {.type = LINEAR_MEMORY};
     cuda_launch_attribute a = {.id = ATTRIBUTE_CLUSTER, .value.cluster = {64, 1, 1}};
     const cuda_launch_config c = {
@@ -1259,6 +1259,18 @@ static void arguments_as_recorded(void)
     EXPECT(cudaCreateSurfaceObject(&surface, &linear), CU_INVALID_CHANNEL);
     EXPECT(cudaDeviceGetP2PAttribute(&n, NO_ATTRIBUTE, 0, 12), CU_INVALID_DEVICE);
     EXPECT(cudaOccupancyMaxPotentialClusterSize(&n, stub_nop, &c), CU_INVALID_CLUSTER);
+    cuda_launch_config changed = c;
+    EXPECT(cudaFuncSetAttribute(stub_nop, NONPORTABLE, 1), 0);
+    EXPECT(cudaOccupancyMaxActiveClusters(&n, stub_nop, &c), 0);
+    EXPECT(n, 0); /* 64 blocks: permitted, but none fits */
+    EXPECT(cudaOccupancyMaxPotentialClusterSize(&n, stub_nop, &c), 0);
+    EXPECT(n, 16);
+    EXPECT(cudaFuncSetAttribute(stub_nop, NONPORTABLE, 0), 0);
+    changed.attributes = 0;
+    EXPECT(cudaOccupancyMaxActiveClusters(&n, stub_nop, &changed), 0);
+    EXPECT(n, 0); /* the launch has no clusters */
+    changed.grid.x = 0;
+    EXPECT(cudaOccupancyMaxActiveClusters(&n, stub_nop, &changed), CU_INVALID_VALUE);
     /* The size of shared memory has 32 bits. */
     EXPECT(cudaLaunchKernel(stub_nop, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, (size_t)1 << 40, 0),
            0);
@@ -1300,6 +1312,9 @@ static void kernels_as_recorded(void)
         ".visible .entry pair() .explicitcluster .reqnctapercluster 2, 1, 1 { ret; }\n"
         ".visible .entry shares() { .shared .align 4 .b8 s[100]; .reg .b32 r;\n"
         "mov.u32 r, s; st.shared.u32 [r], r; ret; }\n";
+    cuda_launch_attribute a = {.id = ATTRIBUTE_CLUSTER, .value.cluster = {4, 1, 1}};
+    const cuda_launch_config fours = {
+        .grid = {4, 1, 1}, .block = {1, 1, 1}, .attribute = &a, .attributes = 1};
     void *m, *f;
     int n, grid;
     EXPECT(cuModuleLoadData(&m, text), 0);
@@ -1308,6 +1323,8 @@ static void kernels_as_recorded(void)
     EXPECT(n, 1024);
     EXPECT(cuModuleGetFunction(&f, m, "pair"), 0);
     EXPECT(cudaFuncSetAttribute(f, WIDTH, 4), CU_INVALID_VALUE);
+    EXPECT(cudaOccupancyMaxActiveClusters(&n, f, &fours), CU_INVALID_CLUSTER);
+    EXPECT(cudaOccupancyMaxPotentialClusterSize(&n, f, &fours), CU_INVALID_CLUSTER);
     EXPECT(cudaFuncSetAttribute(stub_nop, CARVEOUT, -1), 0); /* clears the last error */
     EXPECT(cudaGetLastError(), 0);
     EXPECT(cuModuleGetFunction(&f, m, "shares"), 0);
