@@ -49,7 +49,7 @@ int pl_cudaFuncGetAttributes(cuda_func_attributes *out, const void *function)
     cuda_function *f;
     if (!out) return CU_INVALID_VALUE;
     const int error = cuda_function_of(function, &f);
-    if (error) return error;
+    if (error || cuda.sticky) return error ? error : cuda.sticky;
     const pl_kernel_info *k = &f->info;
     const int own = (int)k->static_shared,
               default_max = own < SHARED_DEFAULT ? SHARED_DEFAULT - own : 0;

@@ -10,7 +10,7 @@ int pl_cudaMalloc(void **p, size_t size)
     if (!p) return CU_INVALID_VALUE;
     *p = NULL;
     if (!size) return CU_OK;
-    int error = cuda_check_captures(CUDA_UNSAFE_CALL);
+    int error = cuda.sticky ? cuda.sticky : cuda_check_captures(CUDA_UNSAFE_CALL);
     if (!error) error = cuda_alloc_device(size, cuda_self.device, false, &address);
     cuda_clock_alloc(false);
     if (!error) *p = (void *)(uintptr_t)address;
@@ -98,6 +98,7 @@ int pl_cudaFreeHost(void *p)
 int pl_cudaMallocManaged(void **p, size_t size, unsigned flags)
 {
     if (!p || (flags != 1 && flags != 2)) return CU_INVALID_VALUE;
+    if (cuda.sticky) return cuda.sticky;
     *p = NULL;
     if (!size) return CU_OK;
     const int error = cuda_check_captures(CUDA_UNSAFE_CALL);

@@ -496,7 +496,7 @@ int pl_cudaGetSymbolAddress(void **address, const void *symbol)
     uint64_t a, n;
     if (!address) return CU_INVALID_VALUE;
     const int error = cuda_variable_of(symbol, &a, &n);
-    if (error) return error;
+    if (error || cuda.sticky) return error ? error : cuda.sticky;
     *address = (void *)(uintptr_t)a;
     pl_module_open_constants(cuda_loaded(module_of(&symbol)));
     return CU_OK;

@@ -255,6 +255,7 @@ int pl_cudaEventCreateWithFlags(void **event, unsigned flags)
 {
     if (!event || flags > EVENT_FLAGS || (flags & EVENT_INTERPROCESS && !(flags & EVENT_NO_TIMING)))
         return CU_INVALID_VALUE;
+    if (cuda.sticky) return cuda.sticky;
     cuda_event *e = calloc(1, sizeof *e);
     if (!e || !cuda_table_put(&cuda.events, e, e)) {
         free(e);

@@ -390,6 +390,31 @@ static void unexpected(void *unused)
 
 int cuCtxCreate_v4(void **out, void *params, unsigned flags, int device);
 
+int cudaEventCreateWithFlags(void **event, unsigned flags);
+int cudaFuncGetAttributes(cuda_func_attributes *out, const void *function);
+int cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
+
+/* After a sticky error, some calls report their invalid argument instead, as on an H100. */
+static void arguments_after_error(void)
+{
+    cuda_func_attributes attributes;
+    void *p;
+    size_t pitch;
+    int least, greatest;
+    EXPECT(cudaMalloc(NULL, 4), CU_INVALID_VALUE);
+    EXPECT(cudaMalloc(&p, 0), 0);
+    EXPECT(cudaMallocPitch(NULL, &pitch, 4, 4), CU_INVALID_VALUE);
+    EXPECT(cudaMallocManaged(&p, 4, 9), CU_INVALID_VALUE);
+    EXPECT(cudaMallocManaged(&p, 4, 1), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaEventCreateWithFlags(&p, 64), CU_INVALID_VALUE);
+    EXPECT(cudaEventCreateWithFlags(&p, 0), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaFuncGetAttributes(&attributes, shadow_total), CU_INVALID_HANDLE);
+    EXPECT(cudaFuncGetAttributes(&attributes, stub_spin), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaGetSymbolAddress(&p, &attributes), CU_INVALID_SYMBOL);
+    EXPECT(cudaDeviceGetDefaultMemPool(&p, 0), 0);
+    EXPECT(cudaDeviceGetStreamPriorityRange(&least, &greatest), CU_ILLEGAL_ADDRESS);
+}
+
 static void errors(void)
 {
     void *d;
@@ -412,6 +437,7 @@ static void errors(void)
     EXPECT(cudaGetLastError(), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaGetLastError(), 0);
     EXPECT(cudaMalloc(&d, 4), CU_ILLEGAL_ADDRESS);
+    arguments_after_error();
     EXPECT(cuCtxCreate_v4(&d, NULL, 0, 0), CU_ILLEGAL_ADDRESS);
     EXPECT(strcmp(cudaGetErrorName(CU_ILLEGAL_ADDRESS), "cudaErrorIllegalAddress"), 0);
 }
