@@ -306,6 +306,7 @@ int pl_cuDevicePrimaryCtxRetain(void **out, int device)
 {
     if (!out) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (cuda.sticky) return cuda.sticky;
     *out = primary_context(device);
     primary[device].retained++;
     cuda.was_reset &= ~(1u << device);

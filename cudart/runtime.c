@@ -221,8 +221,10 @@ int cuda_enter_driver(const char *name, cuda_driver_entry how, bool per_thread)
     if (how == CUDA_INITIALISED) return CU_OK;
     if (cuda_self.callback && how != CUDA_BY_HANDLE_ANYWHERE) return CU_NOT_PERMITTED;
     if (how == CUDA_BY_PROGRAM) return CU_OK;
-    if (how == CUDA_IN_CONTEXT && !cuda_self.has_context) return CU_INVALID_CONTEXT;
-    if (how == CUDA_IN_CONTEXT && cuda_current_was_reset()) return CU_CONTEXT_DESTROYED;
+    const bool current = how == CUDA_IN_CONTEXT || how == CUDA_OF_CONTEXT;
+    if (current && !cuda_self.has_context) return CU_INVALID_CONTEXT;
+    if (current && cuda_current_was_reset()) return CU_CONTEXT_DESTROYED;
+    if (how == CUDA_OF_CONTEXT) return CU_OK;
     show_failed();
     return cuda.sticky;
 }

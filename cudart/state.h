@@ -350,6 +350,7 @@ typedef enum cuda_driver_entry {
     CUDA_BY_PROGRAM,         /* the same, but not from functions called by streams */
     CUDA_BY_HANDLE,          /* an argument specifies the context */
     CUDA_BY_HANDLE_ANYWHERE, /* the same, also from functions called by streams */
+    CUDA_OF_CONTEXT,         /* the thread has a current context; its error is not reported */
     CUDA_IN_CONTEXT          /* the thread has a current context */
 } cuda_driver_entry;
 

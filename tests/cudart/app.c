@@ -390,6 +390,10 @@ static void unexpected(void *unused)
 
 int cuCtxCreate_v4(void **out, void *params, unsigned flags, int device);
 
+int cuDevicePrimaryCtxRetain(void **out, int device);
+int cuCtxGetDevice(int *device);
+int cuCtxGetFlags(unsigned *flags);
+int cuMemAlloc_v2(uint64_t *out, size_t bytes);
 int cudaEventCreateWithFlags(void **event, unsigned flags);
 int cudaFuncGetAttributes(cuda_func_attributes *out, const void *function);
 int cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
@@ -418,6 +422,9 @@ static void arguments_after_error(void)
 static void errors(void)
 {
     void *d;
+    int device;
+    unsigned flags;
+    uint64_t address;
     cudaGetLastError();
     EXPECT(cudaLaunchKernel(stub_spin, shape(1), shape(2048), NULL, 0, NULL), CU_INVALID_VALUE);
     EXPECT(cudaPeekAtLastError(), CU_INVALID_VALUE);
@@ -439,6 +446,10 @@ static void errors(void)
     EXPECT(cudaMalloc(&d, 4), CU_ILLEGAL_ADDRESS);
     arguments_after_error();
     EXPECT(cuCtxCreate_v4(&d, NULL, 0, 0), CU_ILLEGAL_ADDRESS);
+    EXPECT(cuDevicePrimaryCtxRetain(&d, 0), CU_ILLEGAL_ADDRESS);
+    EXPECT(cuCtxGetDevice(&device), 0);
+    EXPECT(cuCtxGetFlags(&flags), 0);
+    EXPECT(cuMemAlloc_v2(&address, 4), CU_ILLEGAL_ADDRESS);
     EXPECT(strcmp(cudaGetErrorName(CU_ILLEGAL_ADDRESS), "cudaErrorIllegalAddress"), 0);
 }
 
