@@ -210,6 +210,7 @@ static int create_array(cuda_array **out, const cuda_channel *channel, cuda_exte
 int pl_cudaMallocArray(cuda_array **out, const cuda_channel *channel, size_t width, size_t height,
                        unsigned flags)
 {
+    if (cuda.sticky && width) return cuda.sticky;
     return create_array(out, channel, (cuda_extent){width, height, 0}, 1, flags);
 }
 

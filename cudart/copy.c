@@ -34,6 +34,8 @@ static int submit_copy(const cuda_copy *c, void *stream, bool wait)
 int pl_cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
 {
     if (!bytes) kind = COPY_DEFAULT; /* an empty copy has no direction (H100) */
+    if (kind < 0 || kind > COPY_DEFAULT) return CU_INVALID_DIRECTION;
+    if (bytes && cuda.sticky) return cuda.sticky;
     const cuda_copy c = cuda_linear_copy(to, from, bytes, kind);
     return submit_copy(&c, NULL, true);
 }
@@ -85,6 +87,7 @@ static int copy2d(const cuda_copy *c, void *stream, bool wait)
     const bool empty = !c->width || !c->height;
     if (!empty && (cuda_is_narrow(&c->to, c) || cuda_is_narrow(&c->from, c)))
         return c->height > 1 ? CU_INVALID_PITCH : CU_INVALID_VALUE; /* H100 */
+    if (cuda.sticky) return cuda.sticky;
     return submit_copy(c, stream, wait);
 }
 

@@ -109,8 +109,8 @@ int pl_cudaLogsDumpToMemory(unsigned *iterator, char *buffer, size_t *size, unsi
         if (strlen(line) + 2 > *size - n) break;
         n += (size_t)snprintf(buffer + n, *size - n, "%s\n", line);
     }
-    if (!n && k < logs.n) return CU_INVALID_VALUE; /* no line fits */
     *size = n;
+    if (!n && k < logs.n) return CU_INVALID_VALUE; /* no line fits */
     if (iterator) *iterator = k;
     return CU_OK;
 }

@@ -395,12 +395,15 @@ int cuCtxGetDevice(int *device);
 int cuCtxGetFlags(unsigned *flags);
 int cuMemAlloc_v2(uint64_t *out, size_t bytes);
 int cudaEventCreateWithFlags(void **event, unsigned flags);
+int cudaMallocArray(void **array, const cuda_channel *channel, size_t width, size_t height,
+                    unsigned flags);
 int cudaFuncGetAttributes(cuda_func_attributes *out, const void *function);
 int cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
 
 /* After a sticky error, some calls report their invalid argument instead, as on an H100. */
 static void arguments_after_error(void)
 {
+    const cuda_channel floats = {.x = 32, .kind = 2};
     cuda_func_attributes attributes;
     void *p;
     size_t pitch;
@@ -415,6 +418,12 @@ static void arguments_after_error(void)
     EXPECT(cudaFuncGetAttributes(&attributes, shadow_total), CU_INVALID_HANDLE);
     EXPECT(cudaFuncGetAttributes(&attributes, stub_spin), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaGetSymbolAddress(&p, &attributes), CU_INVALID_SYMBOL);
+    EXPECT(cudaMemcpy(&least, &greatest, 4, 9), CU_INVALID_DIRECTION);
+    EXPECT(cudaMemcpy(&least, &greatest, 4, COPY_H2H), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaMemcpy2D(NULL, 4, NULL, 4, 8, 2, COPY_H2H), CU_INVALID_PITCH);
+    EXPECT(cudaMemcpy2D(NULL, 8, NULL, 8, 8, 2, COPY_H2H), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaMallocArray(&p, &floats, 0, 0, 0), CU_INVALID_VALUE);
+    EXPECT(cudaMallocArray(&p, &floats, 4, 0, 0), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaDeviceGetDefaultMemPool(&p, 0), 0);
     EXPECT(cudaDeviceGetStreamPriorityRange(&least, &greatest), CU_ILLEGAL_ADDRESS);
 }

@@ -1419,6 +1419,9 @@ static void logs_as_recorded(void)
     EXPECT(size == strlen(text) && strstr(text, "cudaErrorInvalidValue") != NULL, 1);
     EXPECT(cudaLogsDumpToMemory(&at, text, &size, 0), 0);
     EXPECT(size, 0);
+    size = 20;
+    EXPECT(cudaLogsDumpToMemory(NULL, text, &size, 0), CU_INVALID_VALUE); /* no line fits */
+    EXPECT(size, 0);
     EXPECT(cudaLogsUnregisterCallback(handle), CU_INVALID_VALUE);
 }
 
