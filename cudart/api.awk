@@ -51,7 +51,7 @@ function wrapper(variant, name, full, from, way) {
 }
 
 BEGIN {
-    how["query"] = "CUDA_QUERY"; how["query+"] = "CUDA_QUERY_ANYWHERE"; how["work"] = "CUDA_WORK"; how["work+"] = "CUDA_WORK_ANYWHERE"; how["late"] = "CUDA_EMPTY"
+    how["query"] = "CUDA_QUERY"; how["query+"] = "CUDA_QUERY_ANYWHERE"; how["work"] = "CUDA_WORK"; how["work+"] = "CUDA_WORK_ANYWHERE"; how["late"] = "CUDA_EMPTY"; how["late+"] = "CUDA_EMPTY_ANYWHERE"
     how["driver"] = "CUDA_IN_CONTEXT"; how["driver-"] = "CUDA_OF_CONTEXT"; how["handle"] = "CUDA_BY_HANDLE"; how["system"] = "CUDA_INITIALISED"
     how["driver+"] = how["driver"]; how["handle+"] = "CUDA_BY_HANDLE_ANYWHERE"; how["system-"] = "CUDA_BY_PROGRAM"; how["loader"] = "CUDA_ALWAYS"
     globals["13"] = " InitializeInjectionNvtx2;" # nvtx.c
@@ -79,7 +79,7 @@ BEGIN {
     if ((at = index(line, " ; ")) > 0) { note = substr(line, at + 3); line = substr(line, 1, at - 1) }
     kind = $1; entry = $2; variant = $3
     if (kind != "exact" && kind != "approx" && kind != "refuse") fail("the line begins with exact, approx or refuse")
-    if (entry != "raw" && !(entry in how)) fail("the second word is raw, query, query+, work, work+, late, driver, driver+, driver-, handle, handle+, system, system- or loader")
+    if (entry != "raw" && !(entry in how)) fail("the second word is raw, query, query+, work, work+, late, late+, driver, driver+, driver-, handle, handle+, system, system- or loader")
     of_driver = entry ~ /^(driver|handle|system|loader)/
     if (kind != "exact" && note == "") fail("approx and refuse need a note")
     open = index(line, "(")

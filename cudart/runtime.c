@@ -239,7 +239,8 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
         cuda.runtime_used |= 1u << cuda_self.device;
         cuda.was_reset &= ~(1u << cuda_self.device);
     }
-    const bool anywhere = how == CUDA_QUERY_ANYWHERE || how == CUDA_WORK_ANYWHERE,
+    const bool anywhere = how == CUDA_QUERY_ANYWHERE || how == CUDA_EMPTY_ANYWHERE ||
+                          how == CUDA_WORK_ANYWHERE,
                work = how == CUDA_WORK || how == CUDA_WORK_ANYWHERE;
     if (!error && cuda_self.callback && !anywhere) return CU_NOT_PERMITTED;
     if (!query) show_failed();

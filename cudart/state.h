@@ -339,6 +339,7 @@ typedef enum cuda_entry {
     CUDA_QUERY,          /* does not report the sticky error */
     CUDA_QUERY_ANYWHERE, /* the same; host functions of streams may call it */
     CUDA_EMPTY,          /* the same; it uses the context */
+    CUDA_EMPTY_ANYWHERE, /* the same; host functions of streams may call it */
     CUDA_WORK,
     CUDA_WORK_ANYWHERE /* the same; host functions of streams may call it */
 } cuda_entry;

@@ -323,6 +323,7 @@ int pl_cudaEventQuery(void *event)
 {
     const cuda_event *e = event_of(event);
     if (!e) return CU_INVALID_HANDLE;
+    if (cuda.sticky) return cuda.sticky;
     if (e->capture) return cuda_invalidate_event_capture(e);
     if (e->captured) return CU_INVALID_VALUE;
     const int error = cuda_check_captures(CUDA_UNSAFE_CALL);

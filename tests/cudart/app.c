@@ -415,6 +415,7 @@ static void arguments_after_error(void)
     EXPECT(cudaMallocManaged(&p, 4, 1), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaEventCreateWithFlags(&p, 64), CU_INVALID_VALUE);
     EXPECT(cudaEventCreateWithFlags(&p, 0), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaEventQuery(NULL), CU_INVALID_HANDLE);
     EXPECT(cudaFuncGetAttributes(&attributes, shadow_total), CU_INVALID_HANDLE);
     EXPECT(cudaFuncGetAttributes(&attributes, stub_spin), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaGetSymbolAddress(&p, &attributes), CU_INVALID_SYMBOL);

@@ -120,6 +120,28 @@ void values_of_kernels(void)
     EXPECT(cudaMemcpy(&back, d, 4, COPY_D2H), CU_INVALID_VALUE); /* freed in stream order */
 }
 
+/* Host functions may wait for events of other streams. */
+static void wait_for_event(void *e)
+{
+    EXPECT(cudaEventQuery(e), CU_NOT_READY);
+    set(0, 5);
+    EXPECT(cudaEventSynchronize(e), 0);
+    EXPECT(cudaEventQuery(e), 0);
+    set(3, 1);
+}
+
+static void event_in_host_function(void)
+{
+    void *s = stream(1), *other = stream(1), *e = event();
+    words();
+    EXPECT(cuStreamWaitValue32_v2(other, at, 5, EQUAL), 0);
+    store(other, 1, 7);
+    EXPECT(cudaEventRecord(e, other), 0);
+    EXPECT(cudaLaunchHostFunc(s, wait_for_event, e), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(seen(1) == 7 && seen(3) == 1, 1);
+}
+
 static void wait_for_word(void *unused)
 {
     (void)unused;
@@ -151,6 +173,7 @@ void host_function_waits(void)
     EXPECT(cudaStreamSynchronize(other), 0);
     EXPECT(cudaStreamQuery(s), 0);
     EXPECT(seen(1) == 7 && called != 0, 1);
+    event_in_host_function();
 }
 
 static unsigned order[4], norders;
