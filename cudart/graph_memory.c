@@ -86,7 +86,7 @@ int cuda_graph_memory_free_op(const cuda_graph *g, const void *p, cuda_op *op)
 {
     cuda_graph_memory *m = p ? cuda_table_get(&memories, p) : NULL;
     const size_t made = m ? count(g, OP_ALLOC, m) : 0, freed = m ? count(g, OP_FREE, m) : 0;
-    if (!m || (made && freed >= made)) return CU_INVALID_VALUE;
+    if (!m || (made && (freed >= made || g->has_exec))) return CU_INVALID_VALUE; /* H100 */
     m->refs++;
     *op = (cuda_op){.kind = OP_FREE, .u.memory = m};
     return CU_OK;

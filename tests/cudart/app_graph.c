@@ -687,10 +687,11 @@ void graph_memory(void)
     EXPECT(used, CHUNK);
     EXPECT(cudaGraphLaunch(exec, NULL), CU_INVALID_VALUE);
     EXPECT(cudaFreeAsync(alloc.p, NULL), 0);
+    EXPECT(cudaGraphAddMemFreeNode(&node[3], g, node + 2, 1, alloc.p), CU_INVALID_VALUE);
+    EXPECT(cudaGraphInstantiate(&node[3], g, 0), CU_NOT_SUPPORTED); /* one exists already */
+    EXPECT(cudaGraphExecDestroy(exec), 0);
     EXPECT(cudaGraphAddMemFreeNode(&node[3], g, node + 2, 1, alloc.p), 0);
     EXPECT(cudaGraphAddMemFreeNode(&node[4], g, node + 2, 1, alloc.p), CU_INVALID_VALUE);
-    EXPECT(cudaGraphInstantiate(&exec, g, 0), CU_NOT_SUPPORTED); /* one exists already */
-    EXPECT(cudaGraphExecDestroy(exec), 0);
     EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
     for (int k = 0; k < 3; k++) EXPECT(cudaGraphLaunch(exec, NULL), 0);
     EXPECT(cudaDeviceGetGraphMemAttribute(0, 0, &used), 0);
