@@ -99,7 +99,8 @@ static bool zstd(const uint8_t *in, size_t n, uint8_t *to, size_t size)
     return decompress(to, size, in, n) == size;
 }
 
-static int unpack(const entry *e, const uint8_t *payload, char **text, size_t *bytes)
+/* Decompresses a payload of *bytes bytes, and appends a NUL. */
+static int unpack(const entry *e, const uint8_t *payload, uint8_t **out, size_t *bytes)
 {
     const bool packed = (e->flags & (FLAG_LZ4 | FLAG_ZSTD)) != 0;
     const uint64_t size = packed ? e->size : e->padded;
@@ -118,8 +119,8 @@ static int unpack(const entry *e, const uint8_t *payload, char **text, size_t *b
         return CU_INVALID_IMAGE;
     }
     to[size] = 0;
-    *text = (char *)to;
-    *bytes = strlen(*text); /* the text ends with a NUL, followed by padding */
+    *out = to;
+    *bytes = (size_t)size;
     return CU_OK;
 }
 
@@ -167,27 +168,54 @@ static void find_ptx(found_ptx *f, const entry *e, const uint8_t *payload, bool 
     if (!f->payload || better) *f = (found_ptx){*e, payload};
 }
 
+/* False: it is not a fat binary. */
+static bool open_container(const void *container, const uint8_t **at, const uint8_t **end)
+{
+    uint16_t header;
+    uint64_t size;
+    if (!cuda_is_fatbin(container)) return false;
+    memcpy(&header, (const uint8_t *)container + 6, sizeof header);
+    memcpy(&size, (const uint8_t *)container + 8, sizeof size);
+    *at = (const uint8_t *)container + header;
+    *end = *at + size;
+    return true;
+}
+
+/* False: the entry does not fit. */
+static bool read_entry(const uint8_t *at, const uint8_t *end, entry *e)
+{
+    memcpy(e, at, sizeof *e);
+    return e->header >= sizeof *e && e->header <= (size_t)(end - at) &&
+           e->padded <= (size_t)(end - at) - e->header;
+}
+
+int cuda_fatbin_code(const void *container, unsigned capability, uint8_t **code, size_t *bytes)
+{
+    const uint8_t *at, *end, *payload = NULL;
+    entry e, best = {0};
+    if (!open_container(container, &at, &end)) return CU_INVALID_IMAGE;
+    for (; (size_t)(end - at) >= sizeof e; at += e.header + e.padded) {
+        if (!read_entry(at, end, &e)) return CU_INVALID_IMAGE;
+        if (e.kind != KIND_CODE || !executes(capability, &e)) continue;
+        if (payload && rank(&e) <= rank(&best)) continue;
+        best = e;
+        payload = at + e.header;
+    }
+    return payload ? unpack(&best, payload, code, bytes) : CU_NO_IMAGE;
+}
+
 int cuda_fatbin_ptx(const void *container, unsigned capability, char **text, size_t *bytes,
                     char code[CUDA_FATBIN_CODE])
 {
-    const uint8_t *at = container, *end;
+    const uint8_t *at, *end;
     found_ptx best = {0}, newer = {0}; /* newer: the lowest target that the machine lacks */
     bool has_code = false;
-    uint16_t header;
-    uint64_t size;
+    entry e;
     *text = NULL;
     code[0] = '\0';
-    if (!cuda_is_fatbin(container)) return CU_INVALID_IMAGE;
-    memcpy(&header, at + 6, sizeof header);
-    memcpy(&size, at + 8, sizeof size);
-    at += header;
-    end = at + size;
+    if (!open_container(container, &at, &end)) return CU_INVALID_IMAGE;
     while ((size_t)(end - at) >= sizeof(entry)) {
-        entry e;
-        memcpy(&e, at, sizeof e);
-        if (e.header < sizeof e || e.header > (size_t)(end - at) ||
-            e.padded > (size_t)(end - at) - e.header)
-            return CU_INVALID_IMAGE;
+        if (!read_entry(at, end, &e)) return CU_INVALID_IMAGE;
         const bool ptx = e.kind == KIND_PTX;
         if (ptx && supports(capability, &e))
             find_ptx(&best, &e, at + e.header, rank(&e) > rank(&best.e));
@@ -199,5 +227,11 @@ int cuda_fatbin_ptx(const void *container, unsigned capability, char **text, siz
     }
     if (best.payload) code[0] = '\0';
     if (!best.payload && has_code) best = newer;
-    return best.payload ? unpack(&best.e, best.payload, text, bytes) : CU_NO_IMAGE;
+    if (!best.payload) return CU_NO_IMAGE;
+    uint8_t *bytes_of_text;
+    const int error = unpack(&best.e, best.payload, &bytes_of_text, bytes);
+    if (error) return error;
+    *text = (char *)bytes_of_text;
+    *bytes = strlen(*text); /* the text ends with a NUL, followed by padding */
+    return CU_OK;
 }

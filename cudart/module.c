@@ -47,12 +47,8 @@ void **pl___cudaRegisterFatBinary(void *data)
     const cuda_fatbin_wrapper *w = data;
     cuda_module *m = allocate_zeroed(sizeof *m);
     m->name = program_invocation_short_name;
-    if (w->version == 2 && w->linked) {
-        m->linked = w->linked;
-    } else {
-        m->container[0] = w->data;
-        m->linked = m->container;
-    }
+    m->container[0] = w->data; /* with -rdc=true: machine code linked from those of `linked` */
+    m->linked = w->version == 2 && w->linked ? w->linked : m->container;
     lock();
     m->next = cuda.modules;
     cuda.modules = m;
@@ -152,6 +148,7 @@ void cuda_module_free(cuda_module *m)
             break;
         }
     cuda_show_findings(m);
+    cuda_code_free(m);
     for (size_t k = 0; k < m->nfunctions; k++) {
         cuda_function *f = m->function[k];
         if (f->host) cuda_table_remove(&cuda.functions, f->host);
@@ -256,6 +253,7 @@ static int collect_texts(cuda_module *m)
     size_t n = 0, found = 0;
     char code[CUDA_FATBIN_CODE] = "";
     while (m->linked[n]) n++;
+    if (m->container[0]) cuda_code_read(m, m->container[0]);
     m->text = calloc(n ? n : 1, sizeof *m->text);
     if (!m->text) return CU_MEMORY_ALLOCATION;
     for (size_t k = 0; k < n; k++) {
@@ -421,6 +419,8 @@ int cuda_function_ready(cuda_function *f)
     if (error || f->ready) return error;
     if (pl_module_kernel(cuda_loaded(f->module), f->name, &f->info) != PL_OK)
         return CU_INVALID_FUNCTION;
+    const unsigned registers = cuda_code_registers(f->module, f->name);
+    if (registers) f->info.registers = registers;
     f->param = calloc(f->info.nparams ? f->info.nparams : 1, sizeof *f->param);
     if (!f->param) return CU_MEMORY_ALLOCATION;
     for (uint32_t k = 0; k < f->info.nparams; k++)

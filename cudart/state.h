@@ -90,7 +90,7 @@ struct cuda_module {
     bool bound;                /* loaded by cuModuleLoadData: in one context */
     void *context;             /* that one; NULL: a primary context */
     const void *const *linked; /* containers, NULL after the last; or NULL: */
-    const void *container[2];  /* the only container */
+    const void *container[2];  /* the container with the machine code, usually the only one */
     struct cuda_image {
         pl_module *loaded;          /* NULL: not loaded yet, or failed with `error` */
         pl_checks *checks;          /* --check: findings in its kernels so far, or NULL */
@@ -109,7 +109,13 @@ struct cuda_module {
     size_t nvariables, cap_variables;
     cuda_function **function;
     size_t nfunctions, cap_functions;
+    struct cuda_code {
+        char *kernel; /* owned */
+        unsigned registers;
+    } * code; /* kernels in its machine code for this GPU */
+    size_t ncode, cap_code;
 };
+typedef struct cuda_code cuda_code;
 
 /* ---- memory ---- */
 
@@ -385,6 +391,9 @@ int cuda_error_number(const char *name);
 
 /* ---- fatbin.c ---- */
 
+/* Extracts the machine code of a container that hardware of this capability executes, in malloc
+ * memory. CU_NO_IMAGE: none. */
+int cuda_fatbin_code(const void *container, unsigned capability, uint8_t **code, size_t *bytes);
 enum { CUDA_FATBIN_CODE = 512 };
 /* Extracts the PTX of a container that best matches the machine, in NUL-terminated malloc memory.
  * If all of it is for newer targets, but there is machine code that hardware executes, that is the
@@ -429,6 +438,13 @@ int cuda_variable_of(const void *host, uint64_t *address, uint64_t *bytes);
 /* Finds the variable of a loaded module at an address. */
 bool cuda_variable_at(uint64_t address, uint64_t *start, uint64_t *bytes);
 int cuda_function_ready(cuda_function *f);
+
+/* ---- code_info.c: machine code for the modelled GPU ---- */
+/* Reads the kernels of a container's machine code; nothing if it has none. */
+void cuda_code_read(cuda_module *m, const void *container);
+/* Registers of a thread of the kernel; 0: unknown. */
+unsigned cuda_code_registers(const cuda_module *m, const char *kernel);
+void cuda_code_free(cuda_module *m);
 
 /* ---- driver.c, linker.c: images that the program loads ---- */
 /* Returns the number of the target of PTX: 90 of sm_90a; 0: unknown. */

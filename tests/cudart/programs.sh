@@ -431,6 +431,10 @@ int main()
     printf("%d %d %d %d\n", by_driver(CU_JIT_INPUT_OBJECT, "double.o"), by_driver(CU_JIT_INPUT_LIBRARY, "double.a"), by_library(nullptr), by_library("-lto"));
 }
 END
+    printf '#include <cstdio>\n__global__ void k(float *p, int n) { float s = 0; for (int i = 0; i < n; i++) s += p[i] * p[i + n]; p[threadIdx.x] = s; }\nint main() { cudaFuncAttributes a; cudaFuncGetAttributes(&a, k); printf("%%d\\n", a.numRegs); }\n' >regs.cu
+    for options in "" "-rdc=true"; do
+        nvcc -arch=sm_90 $options -Xptxas -v -o k regs.cu >log 2>&1 && runs "registers as assigned by ptxas $options" 0 "$(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' log | head -n 1)" "" "$loom" exec ./k
+    done
     nvcc -gencode arch=compute_90,code=compute_90 -rdc=true -c double.cu && ar rc double.a double.o && nvcc -cudart none -o k link.cpp -lnvrtc -lnvJitLink "$build/cudart/libptxloom_cuda.so" >log 2>&1 &&
         runs "objects, libraries and nvJitLink" 0 "42 42 42 42" "" env DEVICE_LIBRARY="$(dirname "$(command -v nvcc)")/../lib64/libcudadevrt.a" "$loom" exec ./k
     nvcc -o k k.cu && strip k && runs "a stripped program" 2 "" "-cudart shared" "$loom" exec ./k
