@@ -729,10 +729,10 @@ static void check_application(browser *b)
     snprintf(db, sizeof db, "%s/application.db", folder);
     snprintf(html, sizeof html, "%s/application.html", folder);
     if (access("tests/cudart/app", X_OK) != 0) return; /* configured without the CUDA runtime */
-    const bool made =
-        loom((const char *const[]){"exec", "--arch", "toy", "--trace", db, "sh", "-c",
-                                   "tests/cudart/app priorities >/dev/null; test $? = 5", NULL}) &&
-        loom((const char *const[]){"report", db, "-o", html, NULL});
+    const bool made = loom((const char *const[]){
+                          "exec", "--arch", "toy", "--mode", "functional", "--trace", db, "sh",
+                          "-c", "tests/cudart/app priorities >/dev/null; test $? = 5", NULL}) &&
+                      loom((const char *const[]){"report", db, "-o", html, NULL});
     for (int width = 1400; made && width >= 400; width -= 1000) {
         json_decref(call(b, "Emulation.setDeviceMetricsOverride",
                          json_pack("{s:i, s:i, s:i, s:b}", "width", width, "height", 1000,

@@ -250,7 +250,7 @@ START_TEST(occupancy_matches_hardware)
     ck_assert_ptr_nonnull(strstr(err, "did you mean 'sm.warps'?"));
     ck_assert_int_eq(loom("occupancy", "-b", "32", "-r", "16", "--arch", "h200,l1.hold=2", NULL),
                      2);
-    ck_assert_ptr_nonnull(strstr(err, "the key 'l1.hold' is called 'l1.store_buffer_hold' now"));
+    ck_assert_ptr_nonnull(strstr(err, "the key 'l1.hold' is now called 'l1.store_buffer_hold'"));
 }
 END_TEST
 
