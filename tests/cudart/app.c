@@ -876,6 +876,7 @@ static const struct {
     {"forked", forked},
     {"registered", registered},
     {"driver_array", driver_array},
+    {"normalised_coordinates", normalised_coordinates},
     {"old_properties", old_properties},
     {"green", green},
     {"node_updates", node_updates},

@@ -218,6 +218,7 @@ void pool_ipc(void);
 void forked(void);
 void registered(void);
 void driver_array(void);
+void normalised_coordinates(void);
 void old_properties(void);
 
 /* Microseconds between two events in a stream, recorded before and after `work`. */

@@ -369,6 +369,97 @@ void driver_array(void)
     EXPECT(cuArrayDestroy(array), 0);
 }
 
+int cudaMemcpy2DToArray(void *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                        size_t height, int kind);
+
+static const char fetch_at[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry fetch(.param .u64 to, .param .u64 t, .param .f32 x, .param .f32 y)\n"
+    "{ .reg .f32 f<7>; .reg .b64 d<3>; ld.param.u64 d1, [to]; ld.param.u64 d2, [t];\n"
+    "  ld.param.f32 f5, [x]; ld.param.f32 f6, [y];\n"
+    "  tex.2d.v4.f32.f32 {f1, f2, f3, f4}, [d2, {f5, f6}]; st.f32 [d1], f1; ret; }\n";
+
+/* Filtered fetches of a texture of 640x480, as recorded on an H100. Normalised coordinates have 21
+ * bits of fraction: with more bits, other weights result. */
+void normalised_coordinates(void)
+{
+    static const struct {
+        uint32_t x, y; /* bits of the coordinates */
+        unsigned column, row;
+        uint32_t texel[4], result; /* from (column, row) to (column + 1, row + 1) */
+    } fetched[] = {
+        {0x3f3ef43c,
+         0x3f5eec8c,
+         476,
+         417,
+         {0xbcf37c00, 0xbf50b010, 0x3f7194e6, 0x3f46ecd2},
+         0x3ba2d83f},
+        {0x3defc4e0,
+         0x3c988400,
+         74,
+         8,
+         {0x3f1c6272, 0x3f29d13a, 0xbea51ef0, 0x3e74aa30},
+         0x3ea3fdc4},
+        {0x3e710580,
+         0x3e263670,
+         150,
+         77,
+         {0xbf7de16e, 0xbc5ee300, 0x3efd25c8, 0x3f283422},
+         0xbe960917},
+        {0x3f240230,
+         0x3f6d3624,
+         409,
+         444,
+         {0x3f7773e0, 0x3f5b643a, 0xbf68d32c, 0x3f5c522c},
+         0x3f2b180c},
+        {0x3ef49938,
+         0x3f0d5214,
+         305,
+         264,
+         {0xbefa1cd4, 0x3f278532, 0x3f6e1f4e, 0xbe64cdd8},
+         0x3e4c82cf},
+    };
+    const struct {
+        size_t width, height;
+        int format;
+        unsigned channels;
+    } desc = {640, 480, 0x20, 1};
+    struct {
+        int type;
+        union {
+            void *array;
+            int reserved[32];
+        } u;
+        unsigned flags;
+    } resource = {0};
+    enum { LINEAR = 1, NORMALISED = 2 };
+    const struct {
+        int address[3], filter;
+        unsigned flags, more[20];
+    } texture = {{1, 1, 1}, LINEAR, NORMALISED, {0}};
+    unsigned long long t;
+    void *array, *m, *f, *d;
+    app_driver();
+    EXPECT(cuArrayCreate_v2(&array, &desc), 0);
+    resource.u.array = array;
+    EXPECT(cuTexObjectCreate(&t, &resource, &texture, NULL), 0);
+    EXPECT(cuModuleLoadData(&m, fetch_at), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "fetch"), 0);
+    EXPECT(cudaMalloc(&d, 4), 0);
+    for (size_t k = 0; k < sizeof fetched / sizeof *fetched; k++) {
+        const size_t pitch = 2 * sizeof(float);
+        uint32_t x = fetched[k].x, y = fetched[k].y, result = 0;
+        void *args[] = {&d, &t, &x, &y};
+        EXPECT(cudaMemcpy2DToArray(array, fetched[k].column * sizeof(float), fetched[k].row,
+                                   fetched[k].texel, pitch, pitch, 2, COPY_H2D),
+               0);
+        EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
+        EXPECT(cudaMemcpy(&result, d, 4, COPY_D2H), 0);
+        EXPECT(result, fetched[k].result);
+    }
+    EXPECT(cuArrayDestroy(array), 0);
+}
+
 /* ---------------------------------------------------------------- properties of older versions */
 
 typedef int properties_call(void *p, int device);

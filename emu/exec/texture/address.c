@@ -27,8 +27,8 @@ static int mode_of(const pl_sampler_desc *p, bool normalized, unsigned k)
     return normalized || mode == PL_ADDRESS_BORDER ? mode : PL_ADDRESS_CLAMP;
 }
 
-/* Number of steps of normalised coordinates. */
-#define COORD_ONE 0x1p24
+/* Number of steps of normalised coordinates (H100: 256,000 fetches of six sizes). */
+#define COORD_ONE 0x1p21
 
 /* Position in texels. Normalised coordinates are reduced first, so that large ones retain their
  * fraction. */
