@@ -49,7 +49,7 @@ static const char *string_at(const code_file *f, const Elf64_Shdr *table, uint64
     return at < table->sh_size && memchr(text + at, 0, table->sh_size - at) ? text + at : NULL;
 }
 
-/* Returns the section with this name, or of this type if name is NULL. */
+/* Finds the section with this name, or of this type if name is NULL. */
 static bool find_section(const code_file *f, const char *name, uint32_t type, Elf64_Shdr *s)
 {
     Elf64_Shdr names;

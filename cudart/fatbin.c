@@ -168,14 +168,30 @@ static void find_ptx(found_ptx *f, const entry *e, const uint8_t *payload, bool 
     if (!f->payload || better) *f = (found_ptx){*e, payload};
 }
 
+static void read_header(const uint8_t *container, uint16_t *header, uint64_t *size)
+{
+    memcpy(header, container + 6, sizeof *header);
+    memcpy(size, container + 8, sizeof *size);
+}
+
+size_t cuda_fatbin_size(const void *data, size_t bytes)
+{
+    enum { HEADER = 16 };
+    uint16_t header;
+    uint64_t size;
+    if (bytes < HEADER || !cuda_is_fatbin(data)) return 0;
+    read_header(data, &header, &size);
+    return header >= HEADER && header <= bytes && size <= bytes - header ? (size_t)(header + size)
+                                                                         : 0;
+}
+
 /* False: it is not a fat binary. */
 static bool open_container(const void *container, const uint8_t **at, const uint8_t **end)
 {
     uint16_t header;
     uint64_t size;
     if (!cuda_is_fatbin(container)) return false;
-    memcpy(&header, (const uint8_t *)container + 6, sizeof header);
-    memcpy(&size, (const uint8_t *)container + 8, sizeof size);
+    read_header(container, &header, &size);
     *at = (const uint8_t *)container + header;
     *end = *at + size;
     return true;

@@ -75,19 +75,6 @@ size_t cuda_link_image(unsigned char *to, char *const *text, size_t texts)
 
 static const char archive_magic[] = "!<arch>\n";
 
-/* Returns the size of the fat binary at `data` with its header; 0: none that fits. */
-static size_t fatbin_size(const unsigned char *data, size_t bytes)
-{
-    enum { HEADER_SIZE_AT = 6, SIZE_AT = 8, HEADER = 16 };
-    uint16_t header;
-    uint64_t size;
-    if (bytes < HEADER || !cuda_is_fatbin(data)) return 0;
-    memcpy(&header, data + HEADER_SIZE_AT, sizeof header);
-    memcpy(&size, data + SIZE_AT, sizeof size);
-    return header >= HEADER && header <= bytes && size <= bytes - header ? (size_t)(header + size)
-                                                                         : 0;
-}
-
 /* Adds the PTX of fat binaries that follow each other. Zeros between them are padding. */
 static int add_fatbins(const unsigned char *data, size_t bytes, cuda_text_sink *sink)
 {
@@ -96,7 +83,7 @@ static int add_fatbins(const unsigned char *data, size_t bytes, cuda_text_sink *
     for (size_t at = 0, n; !error && at < bytes; at += n) {
         char code[CUDA_FATBIN_CODE], *text = NULL;
         size_t length;
-        n = fatbin_size(data + at, bytes - at);
+        n = cuda_fatbin_size(data + at, bytes - at);
         if (!n) {
             n = ALIGNMENT;
             continue;
@@ -181,7 +168,7 @@ int cuda_link_input(const void *input, size_t bytes, cuda_text_sink *sink)
 {
     const unsigned char *data = input;
     const size_t archive = sizeof archive_magic - 1;
-    if (fatbin_size(data, bytes)) return add_fatbins(data, bytes, sink);
+    if (cuda_fatbin_size(data, bytes)) return add_fatbins(data, bytes, sink);
     if (bytes >= archive && memcmp(data, archive_magic, archive) == 0)
         return add_archive(data, bytes, sink);
     if (bytes >= CUDA_LINK_HEADER && cuda_is_link(data)) return add_list(data, sink);

@@ -391,6 +391,8 @@ int cuda_error_number(const char *name);
 
 /* ---- fatbin.c ---- */
 
+/* Returns the size of the fat binary at `data` with its header; 0: none that fits in `bytes`. */
+size_t cuda_fatbin_size(const void *data, size_t bytes);
 /* Extracts the machine code of a container that hardware of this capability executes, in malloc
  * memory. CU_NO_IMAGE: none. */
 int cuda_fatbin_code(const void *container, unsigned capability, uint8_t **code, size_t *bytes);
