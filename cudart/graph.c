@@ -450,7 +450,7 @@ int pl_cudaGraphAddHostNode(void **out, void *graph, void *const *before, size_t
 {
     const host_params *p = params;
     if (!p || !p->fn) return CU_INVALID_VALUE;
-    const cuda_op op = {.kind = OP_HOST, .u.host = {p->fn, p->arg}};
+    const cuda_op op = {.kind = OP_HOST, .u.host = {.fn = p->fn, .arg = p->arg}};
     return cuda_add_node(out, graph, before, nbefore, &op);
 }
 

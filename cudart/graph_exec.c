@@ -38,7 +38,7 @@ int pl_cudaGraphHostNodeSetParams(void *node, const void *params)
 {
     const host_params *p = params;
     if (!p || !p->fn) return CU_INVALID_VALUE;
-    const cuda_op op = {.kind = OP_HOST, .u.host = {p->fn, p->arg}};
+    const cuda_op op = {.kind = OP_HOST, .u.host = {.fn = p->fn, .arg = p->arg}};
     return cuda_replace_op(node, &op, CU_OK);
 }
 

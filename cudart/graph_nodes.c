@@ -145,7 +145,7 @@ static int op_of(node_params *p, cuda_graph *g, void *const *before, size_t n, c
     case OP_COPY: return p->u.copy.flags ? CU_INVALID_VALUE : copy_op(&p->u.copy.copy, op);
     case OP_SET: return cuda_set_op(&p->u.set, op);
     case OP_HOST:
-        *op = (cuda_op){.kind = OP_HOST, .u.host = {p->u.host.fn, p->u.host.arg}};
+        *op = (cuda_op){.kind = OP_HOST, .u.host = {.fn = p->u.host.fn, .arg = p->u.host.arg}};
         return p->u.host.fn ? CU_OK : CU_INVALID_VALUE;
     case OP_GRAPH: return child_op(&p->u.child, op);
     case OP_EMPTY: *op = (cuda_op){.kind = OP_EMPTY}; return CU_OK;

@@ -207,7 +207,7 @@ int pl_cudaLaunchHostFunc(void *stream, cuda_host_fn *fn, void *arg)
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (!fn) return CU_INVALID_VALUE;
-    cuda_op op = {.kind = OP_HOST, .u.host = {fn, arg}};
+    cuda_op op = {.kind = OP_HOST, .u.host = {.fn = fn, .arg = arg}};
     if (cuda.sticky) return cuda.sticky_returned ? cuda.sticky : CU_OK; /* it does not run */
     return cuda_submit(s, &op);
 }

@@ -125,7 +125,7 @@ static void multiply(pl_warp *w, const pl_insn *i, const pl_tensor_op *op, const
 }
 
 /* A dense product of mma or wmma. */
-static pl_tensor_op dense_op(const pl_warp *w, int family, shape s, int sat, int extra)
+static pl_tensor_op dense_op(const pl_warp *w, pl_tensor_family family, shape s, int sat, int extra)
 {
     return (pl_tensor_op){.family = family,
                           .gen = generation(w),
