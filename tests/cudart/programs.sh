@@ -436,7 +436,7 @@ END
         nvcc -arch=sm_90 $options -Xptxas -v -o k regs.cu >log 2>&1 && runs "registers as assigned by ptxas $options" 0 "$(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' log | head -n 1)" "" "$loom" exec ./k
     done
     nvcc -gencode arch=compute_90,code=compute_90 -rdc=true -c double.cu && ar rc double.a double.o && nvcc -cudart none -o k link.cpp -lnvrtc -lnvJitLink "$build/cudart/libptxloom_cuda.so" >log 2>&1 &&
-        runs "objects, libraries and nvJitLink" 0 "42 42 42 42" "" env DEVICE_LIBRARY="$(dirname "$(command -v nvcc)")/../lib64/libcudadevrt.a" "$loom" exec ./k
+        runs "objects, libraries and nvJitLink" 0 "42 42 42 42" "" env DEVICE_LIBRARY="$(nvcc --dryrun -c double.cu 2>&1 | sed -n 's/^#. TOP=//p')/lib64/libcudadevrt.a" "$loom" exec ./k
     nvcc -o k k.cu && strip k && runs "a stripped program" 2 "" "-cudart shared" "$loom" exec ./k
     printf '#include <cstdio>\n__global__ void k() {}\nextern "C" int cuInit(unsigned n) { return n + 70; }\nint main() { k<<<1, 1>>>(); printf("%%d %%d\\n", cuInit(7), cudaDeviceSynchronize()); }\n' >own.cu
     nvcc -arch=sm_90 -o k own.cu && runs "a function of the program with a driver function's name" 0 "77 0" "" "$loom" exec ./k
