@@ -711,6 +711,145 @@ static void check_agreement(const char *launch)
     run_free(&r);
 }
 
+/* The cell of a named column in a row of an answer; NULL: no such column. */
+static const json_t *cell_of(const json_t *answer, const json_t *row, const char *column)
+{
+    const json_t *name;
+    size_t k;
+    json_array_foreach(json_object_get(answer, "columns"), k, name)
+    {
+        if (strcmp(json_string_value(name), column) == 0) return json_array_get(row, k);
+    }
+    return NULL;
+}
+
+/* True if the cell is the only value of the query, which may be NULL. */
+static bool is_value(sqlite3 *db, const json_t *v, const char *sql)
+{
+    sqlite3_stmt *s = ask(db, 1, sql);
+    const bool same = v && sqlite3_step(s) == SQLITE_ROW && same_cell(s, 0, v);
+    if (!same) tap_note("%s: not the value of the page", sql);
+    sqlite3_finalize(s);
+    return same;
+}
+
+/* What a mode does not count is null in the page, as in pc_stat and in the metrics, and not 0. */
+static void check_uncounted(const char *launch, const char *mode)
+{
+    static const char *const column[] = {"stall_cycles", "requests", "sectors",   "wavefronts",
+                                         "conflicts",    "l1_hits",  "from_l2",   "from_dram",
+                                         "issues",       "lanes",    "divergent", "latency"};
+    static const char *const level[][2] = {
+        {"l1_load_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"},
+        {"l1_load_hits", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum"},
+        {"l2_sectors", "lts__t_sectors_srcunit_tex.sum"},
+        {"shared_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"},
+        {"dram_read", "dram__bytes_read.sum"}};
+    char db_path[4096], page[4096], sql[200];
+    snprintf(db_path, sizeof db_path, "%s", in_folder("u.db"));
+    snprintf(page, sizeof page, "%s", in_folder("u.html"));
+    run_result a = loom((const char *const[]){"run", launch, "--mode", mode, "--force", "--trace",
+                                              db_path, NULL}),
+               b = loom((const char *const[]){"report", db_path, "--force", "-o", page, NULL});
+    json_t *data = b.status == 0 ? page_data(page) : NULL;
+    const json_t *first = json_array_get(json_object_get(data, "launches"), 0),
+                 *program = json_object_get(first, "program"),
+                 *levels = json_object_get(first, "levels"), *row;
+    size_t i, cells = 0, wrong = 0;
+    sqlite3 *db = NULL;
+    sqlite3_open_v2(db_path, &db, SQLITE_OPEN_READONLY, NULL);
+    json_array_foreach(json_object_get(program, "rows"), i, row)
+    {
+        const int64_t pc = json_integer_value(cell_of(program, row, "pc"));
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM pc_stat WHERE pc = %" PRId64, pc);
+        if (value(db, 1, sql) == 0) continue;
+        for (size_t c = 0; c < sizeof column / sizeof *column; c++, cells++) {
+            snprintf(sql, sizeof sql, "SELECT %s FROM pc_stat WHERE pc = %" PRId64, column[c], pc);
+            wrong += !is_value(db, cell_of(program, row, column[c]), sql);
+        }
+    }
+    row = json_array_get(json_object_get(levels, "rows"), 0);
+    for (size_t k = 0; k < sizeof level / sizeof *level; k++) {
+        snprintf(sql, sizeof sql, "SELECT (SELECT value FROM \"%s\")", level[k][1]);
+        wrong += !is_value(db, cell_of(levels, row, level[k][0]), sql);
+    }
+    tap(cells > 100 && wrong == 0,
+        "%s mode: %zu cells of the page are those of pc_stat and metrics", mode, cells);
+    sqlite3_close(db);
+    json_decref(data);
+    run_free(&a);
+    run_free(&b);
+}
+
+/* ---- named queries ---- */
+
+/* Returns whether the SELECT has a column of this name. */
+static bool has_column(sqlite3_stmt *s, const char *name)
+{
+    for (int c = 0; c < sqlite3_column_count(s); c++)
+        if (strcmp(sqlite3_column_name(s, c), name) == 0) return true;
+    return false;
+}
+
+/* Compares the columns of a query with those of the same names in a table, row by row. Rows are
+ * paired by the key columns; those that the query has several times are not compared. */
+static int wrong_columns(sqlite3 *db, const char *query, const char *sql, const char *rows,
+                         const char *const key[], int *compared)
+{
+    char select[200];
+    int wrong = 0;
+    snprintf(select, sizeof select, "SELECT * FROM %s", rows);
+    sqlite3_stmt *q = ask(db, 0, sql), *t = ask(db, 0, select);
+    bool has_keys = true;
+    for (int k = 0; key[k]; k++) has_keys = has_keys && has_column(q, key[k]);
+    for (int c = 0; has_keys && c < sqlite3_column_count(t); c++) {
+        const char *name = sqlite3_column_name(t, c);
+        if (!has_column(q, name)) continue;
+        char *on = sqlite3_mprintf("1"), *once = sqlite3_mprintf("1");
+        for (int k = 0; key[k]; k++) {
+            on = sqlite3_mprintf("%z AND t.\"%s\" = q.\"%s\"", on,
+                                 strcmp(rows, "kernel") == 0 ? "id" : key[k], key[k]);
+            once = sqlite3_mprintf("%z AND r.\"%s\" = q.\"%s\"", once, key[k], key[k]);
+        }
+        char *all = sqlite3_mprintf(
+            "WITH q AS MATERIALIZED (SELECT * FROM (\n%.*s)) SELECT count(*) FROM q JOIN \"%s\" t "
+            "ON %z WHERE q.\"%s\" IS NOT t.\"%s\" AND (SELECT count(*) FROM q r WHERE %z) = 1",
+            (int)(strrchr(sql, ';') - sql), sql, rows, on, name, name, once);
+        const int64_t n = value(db, 0, all);
+        sqlite3_free(all);
+        if (n) tap_note("query %s: %" PRId64 " values %s differ from %s", query, n, name, rows);
+        wrong += n != 0;
+        ++*compared;
+    }
+    sqlite3_finalize(q);
+    sqlite3_finalize(t);
+    return wrong;
+}
+
+/* A column of a named query has the values of the column of the same name in the table. */
+static void check_named_queries(const char *db_path)
+{
+    static const struct {
+        const char *name, *key[4];
+    } kind[] = {{"pc_stat", {"kernel", "pc"}},
+                {"warp", {"kernel", "block", "warp"}},
+                {"block", {"kernel", "block"}},
+                {"kernel", {"kernel"}}};
+    sqlite3 *db = NULL;
+    sqlite3_open_v2(db_path, &db, SQLITE_OPEN_READONLY, NULL);
+    sqlite3_stmt *s = ask(db, 0, "SELECT name, sql FROM query");
+    int wrong = 0, compared = 0;
+    while (sqlite3_step(s) == SQLITE_ROW)
+        for (size_t k = 0; k < sizeof kind / sizeof *kind; k++)
+            wrong += wrong_columns(db, (const char *)sqlite3_column_text(s, 0),
+                                   (const char *)sqlite3_column_text(s, 1), kind[k].name,
+                                   kind[k].key, &compared);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    tap(wrong == 0 && compared > 40, "%d columns of named queries have the values of the tables",
+        compared);
+}
+
 /* ---- rejected input ---- */
 
 static void check_refusals(void)
@@ -744,6 +883,7 @@ int main(void)
     folder = scratch_make();
     check_report("several launches", (const char *const[]){matmul, gather, divergent, NULL});
     check_page();
+    check_named_queries(in_folder("t.db"));
     /* Several grids, with different block sizes. */
     snprintf(device, sizeof device, "%s/tests/ptx/exec/programs/cdp.ptx", root ? root : ".");
     check_report("launches from the device",
@@ -754,6 +894,8 @@ int main(void)
     check_packed(matmul);
     check_baseline(shared, padded);
     check_agreement(matmul);
+    check_uncounted(matmul, "functional");
+    check_uncounted(matmul, "timing");
     check_refusals();
     scratch_remove(folder);
     free(shared);

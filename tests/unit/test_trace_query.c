@@ -163,7 +163,8 @@ START_TEST(names_and_parameters)
     ck_assert_ptr_nonnull(strstr(out, "2,second,k,timing,2x1x1,32x1x1,200,0.2,2,ok\n"));
     ck_assert_int_eq(query(NULL, path, "hot_instructions", "kernel=2", "--csv", NULL), 0);
     ck_assert_str_eq(
-        out, "kernel,pc,text,issues,%,lanes,stall_cycles,ptx_line,cuda\n2,0,exit,2,100,32,0,,\n");
+        out,
+        "kernel,pc,text,issues,%,lanes/issue,stall_cycles,ptx_line,cuda\n2,0,exit,2,100,32,0,,\n");
     ck_assert_int_eq(query(NULL, path, "smsp__inst_executed.sum", "--csv", NULL), 0); /* a view */
     ck_assert_str_eq(out, "kernel,value\n1,1\n2,2\n");
     ck_assert_int_eq(query(NULL, path, "kernel", "limit=1", "--ndjson", NULL), 0);

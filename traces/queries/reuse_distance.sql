@@ -15,7 +15,7 @@ place AS (SELECT kernel, pc, sm, line, kind, dense_rank() OVER (PARTITION BY ker
 use AS MATERIALIZED (SELECT kernel, pc, kind, n - lag(n) OVER (PARTITION BY kernel, sm, line ORDER BY n) AS distance FROM place),
 ranked AS MATERIALIZED (SELECT kernel, pc, distance, row_number() OVER (PARTITION BY kernel, pc ORDER BY distance) AS r, count(distance) OVER (PARTITION BY kernel, pc) AS reused
            FROM use WHERE kind = (SELECT id FROM access_kind WHERE name = 'load') AND distance IS NOT NULL)
-SELECT u.kernel, u.pc, i.text, count(*) AS lines, count(u.distance) AS "used before", round(avg(u.distance), 1) AS avg, min(u.distance) AS min,
+SELECT u.kernel, u.pc, i.text, count(*) AS "line accesses", count(u.distance) AS "used before", round(avg(u.distance), 1) AS avg, min(u.distance) AS min,
        (SELECT r.distance FROM ranked r WHERE r.kernel = u.kernel AND r.pc = u.pc AND r.r = (r.reused + 1) / 2) AS median, max(u.distance) AS max, i.ptx_line, i.cuda
 FROM use u JOIN kernel k ON k.id = u.kernel JOIN instruction i ON i.module = k.module AND i.pc = u.pc
 WHERE u.kind = (SELECT id FROM access_kind WHERE name = 'load') GROUP BY u.kernel, u.pc ORDER BY u.kernel, u.pc;

@@ -27,18 +27,18 @@ panel({
             s += box(left + 40, at[name], 130, 70, name, rows.slice(0, 2).map(r => `${esc(r.kind)} ${short(r.executed)}`), name === 'shared' ? LEVEL.shared : undefined);
             s += link(120, y, left + 40, y, rows.reduce((a, r) => a + (r.executed || 0), 0) * 32, '', text(name, rows.map(r => `${r.kind}: ${format(r.executed)} instructions, ${format(r.requests)} requests, ${format(r.sectors)} sectors, ${format(r.wavefronts)} wavefronts, ${format(r.conflicts)} conflicts${r.efficiency !== null ? `; ${format(r.efficiency, 1)} % of the bytes were requested` : ''}`)));
         });
-        const l1y = 40, shy = 230, l1 = sum(toL1, 'sectors'), sh = v.shared_wavefronts || 0, other = sh - sum(r => r.space === 'shared', 'wavefronts');
+        const l1y = 40, shy = 230, l1 = sum(toL1, 'sectors'), other = v.shared_wavefronts - sum(r => r.space === 'shared', 'wavefronts');
         s += box(460, l1y, 120, 110, 'L1', [`load hits ${rate(v.l1_load_hits, v.l1_load_sectors)}`, `${short(l1)} sectors`]);
-        if (spaces.includes('shared')) s += box(460, shy, 120, 110, 'Shared', [`${short(sh)} wavefronts`, `${short(v.shared_conflicts || 0)} conflicts`], LEVEL.shared);
+        if (spaces.includes('shared')) s += box(460, shy, 120, 110, 'Shared', [`${short(v.shared_wavefronts)} wavefronts`, `${short(v.shared_conflicts)} conflicts`], LEVEL.shared);
         spaces.forEach(name => {
             const rows = L.traffic.filter(r => r.space === name), sectors = rows.reduce((a, r) => a + (r.sectors || 0), 0), waves = rows.reduce((a, r) => a + (r.wavefronts || 0), 0), y = at[name] + 30;
             if (name === 'shared') s += link(left + 170, y, 460, shy + 55, waves * 128, `${short(waves)} wavefronts`, text('shared memory', rows.map(r => `${r.kind}: ${format(r.wavefronts)} wavefronts, ${format(r.conflicts)} of them bank conflicts`)));
             else s += link(left + 170, y, 460, l1y + 55, sectors * 32, bytes(sectors * 32), text(name + ' traffic', rows.map(r => `${r.kind}: ${format(r.sectors)} sectors of 32 bytes`)));
         });
-        s += box(690, 40, 110, 230, 'L2', [`hits ${rate(v.l2_hits, v.l2_sectors)}`, `${short(v.l2_sectors || 0)} for L1`, `${short(v.l2_other || 0)} other`, `read ${short(v.l2_read || 0)}`, `written ${short(v.l2_write || 0)}`, `atomic ${short((v.l2_atom || 0) + (v.l2_red || 0))}`]);
+        s += box(690, 40, 110, 230, 'L2', [`hits ${rate(v.l2_hits, v.l2_sectors)}`, `${short(v.l2_sectors)} for L1`, `${short(v.l2_other)} other`, `read ${short(v.l2_read)}`, `written ${short(v.l2_write)}`, `atomic ${short(v.l2_atom === null ? null : v.l2_atom + v.l2_red)}`]);
         s += link(690, 75, 580, 75, (v.l1_from_l2 || 0) * 32, bytes((v.l1_from_l2 || 0) * 32), text('L2 to L1', [`${format(v.l1_from_l2)} sectors read (levels.l1_from_l2)`]));
         s += link(580, 120, 690, 120, (v.l1_to_l2 || 0) * 32, bytes((v.l1_to_l2 || 0) * 32), text('L1 to L2', [`${format(v.l1_to_l2)} sectors written (levels.l1_to_l2)`]));
-        s += box(880, 40, 90, 230, 'DRAM', ['read', bytes(v.dram_read || 0), '', 'written', bytes(v.dram_write || 0)]);
+        s += box(880, 40, 90, 230, 'DRAM', ['read', bytes(v.dram_read), '', 'written', bytes(v.dram_write)]);
         s += link(880, 100, 800, 100, v.dram_read || 0, bytes(v.dram_read || 0), text('DRAM to L2', [`${format(v.dram_read)} bytes read (levels.dram_read)`]));
         s += link(800, 200, 880, 200, v.dram_write || 0, bytes(v.dram_write || 0), text('L2 to DRAM', [`${format(v.dram_write)} bytes written (levels.dram_write)`]));
         const n = (value, c, t) => num(value, {q: 'levels', c}, t);

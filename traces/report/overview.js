@@ -140,7 +140,7 @@ panel({
 // Follows the rules of the model (arch/occupancy.c) with the machine's values.
 function occupancyOf(o, threads, registers, shared) {
     const up = (v, u) => Math.ceil(v / u) * u, warps = Math.ceil(threads / o.lanes), slots = Math.min(o.max_warps, Math.floor(o.max_threads / o.lanes));
-    const held = Math.floor(o.registers / o.subcores / up(Math.max(1, registers) * o.lanes, o.register_unit)) * o.subcores, share = up(shared + o.shared_reserved, o.shared_unit);
+    const held = Math.floor(o.registers_sm / o.subcores / up(Math.max(1, registers) * o.lanes, o.register_unit)) * o.subcores, share = up(shared + o.shared_reserved, o.shared_unit);
     const blocks = Math.min(o.max_blocks, Math.floor(slots / warps), registers > o.registers_thread ? 0 : Math.floor(held / up(warps, o.warp_unit)),
         shared > o.shared_block ? 0 : share ? Math.floor(o.shared / share) : o.max_blocks, Math.floor(o.by_barriers ?? o.max_blocks));
     return blocks * warps / o.max_warps;

@@ -107,7 +107,7 @@ SELECT k.theoretical_occupancy AS theoretical, (SELECT value FROM achieved_occup
        (SELECT count(*) FROM lane) AS lanes,
        (SELECT subcores FROM machine WHERE id = k.machine) AS subcores,
        coalesce((SELECT value FROM v WHERE section = 'sm' AND key = 'warp_unit'), 1) AS warp_unit,
-       (SELECT value FROM v WHERE section = 'sm' AND key = 'registers') AS registers,
+       (SELECT value FROM v WHERE section = 'sm' AND key = 'registers') AS registers_sm,
        (SELECT value FROM v WHERE section = 'sm' AND key = 'register_unit') AS register_unit,
        (SELECT value FROM v WHERE section = 'sm' AND key = 'registers_thread') AS registers_thread,
        (SELECT value FROM v WHERE section = 'shared' AND key = 'per_sm') * 1024 AS shared,
@@ -126,10 +126,11 @@ SELECT id, name, meaning FROM stall_reason ORDER BY id
 -- program | The machine program of the executed functions, with the cost of each instruction
 SELECT i.pc, i.function, i.text, i.ptx_line, i.src_source, i.src_line, f.mnemonic, f.syntax, i.access, i.space, i.bytes,
        coalesce(s.issues, 0) AS issues, coalesce(s.executed, 0) AS executed, coalesce(s.lanes, 0) AS lanes,
-       coalesce(s.stall_cycles, 0) AS stall_cycles, coalesce(s.requests, 0) AS requests, coalesce(s.sectors, 0) AS sectors,
-       coalesce(s.wavefronts, 0) AS wavefronts, coalesce(s.conflicts, 0) AS conflicts, coalesce(s.l1_hits, 0) AS l1_hits,
-       coalesce(s.from_l2, 0) AS from_l2, coalesce(s.from_dram, 0) AS from_dram, coalesce(s.branches, 0) AS branches,
-       coalesce(s.divergent, 0) AS divergent, coalesce(s.latency, 0) AS latency
+       iif(s.pc IS NULL, 0, s.stall_cycles) AS stall_cycles, iif(s.pc IS NULL, 0, s.requests) AS requests, -- NULL: not counted in this mode
+       iif(s.pc IS NULL, 0, s.sectors) AS sectors, iif(s.pc IS NULL, 0, s.wavefronts) AS wavefronts,
+       iif(s.pc IS NULL, 0, s.conflicts) AS conflicts, iif(s.pc IS NULL, 0, s.l1_hits) AS l1_hits,
+       iif(s.pc IS NULL, 0, s.from_l2) AS from_l2, iif(s.pc IS NULL, 0, s.from_dram) AS from_dram, coalesce(s.branches, 0) AS branches,
+       coalesce(s.divergent, 0) AS divergent, iif(s.pc IS NULL, 0, s.latency) AS latency
 FROM kernel k JOIN instruction i ON i.module = k.module JOIN isa_form f ON f.id = i.form
 LEFT JOIN pc_stat s ON s.kernel = k.id AND s.pc = i.pc
 WHERE k.id = :kernel AND i.function IN (SELECT j.function FROM pc_stat t JOIN instruction j ON j.module = t.module AND j.pc = t.pc
@@ -161,7 +162,7 @@ WITH c AS (SELECT name, sum(value) AS value FROM counter WHERE kernel = :kernel 
 SELECT (SELECT value FROM c WHERE name = 'l1tex__m_xbar2l1tex_read_sectors.sum') AS l1_from_l2,
        (SELECT value FROM c WHERE name = 'l1tex__m_l1tex2xbar_write_sectors.sum') AS l1_to_l2,
        (SELECT value FROM c WHERE name = 'l1tex__t_sector_hit_rate.pct') AS l1_hit_rate,
-       (SELECT value FROM c WHERE name = 'l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum') AS l1_load_sectors,
+       (SELECT value FROM "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum" WHERE kernel = :kernel) AS l1_load_sectors,
        (SELECT value FROM c WHERE name = 'l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum') AS l1_load_hits,
        (SELECT value FROM c WHERE name = 'lts__t_sectors_srcunit_tex.sum') AS l2_sectors, -- for L1
        (SELECT value FROM c WHERE name = 'lts__t_sectors_srcunit_tex_lookup_hit.sum') AS l2_hits,
