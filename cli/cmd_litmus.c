@@ -1,6 +1,7 @@
 /* cmd_litmus.c - `ptxloom litmus`: outcomes of small concurrent programs, observed and allowed by
  * the memory model. */
 #include "cli/cli.h"
+#include "cli/terminal.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,14 +81,25 @@ static const char *verdict(const options *o, const pl_litmus_report *r, bool *fa
                       : "allowed, but never observed";
 }
 
-static void print_count(uint64_t runs, uint64_t n)
+/* Writes the count of one kind of runs; blanks if there were none. */
+static const char *count_text(uint64_t runs, uint64_t n, char text[24])
 {
     if (!runs)
-        printf("%9s", "");
+        text[0] = '\0';
     else if (!n)
-        printf("%9s", "-");
+        snprintf(text, 24, "-");
     else
-        printf("%9" PRIu64, n);
+        snprintf(text, 24, "%" PRIu64, n);
+    return text;
+}
+
+/* Prints a line without blanks at its end, wrapped to the terminal. */
+static void put_row(char *line, int columns)
+{
+    size_t n = strlen(line);
+    while (n && line[n - 1] == ' ') line[--n] = '\0';
+    cli_put_wrapped(stdout, line, columns, 4);
+    putchar('\n');
 }
 
 static void print_table(const options *o, const pl_litmus_report *r, const char *verdict_text,
@@ -95,7 +107,8 @@ static void print_table(const options *o, const pl_litmus_report *r, const char 
 {
     int width = 20;
     size_t seen[2] = {0, 0}, allowed = 0;
-    char text[1024], name[256];
+    char text[1024], name[256], line[1400], a[24], b[24];
+    const int columns = cli_width(stdout);
     cli_printable(name, sizeof name, r->name);
     for (size_t k = 0; k < r->n; k++) {
         int n = (int)strlen(r->row[k].text);
@@ -109,26 +122,28 @@ static void print_table(const options *o, const pl_litmus_report *r, const char 
                seen[0], seen[1], verdict_text);
         return;
     }
-    printf("%s%s: %s\n  %-*s  %-9s  %-10s", first ? "" : "\n", name,
-           cli_printable(text, sizeof text, r->title), width, "outcome", "axioms", "interleaved");
-    if (r->runs_strong) printf("%8s", "strong");
-    if (r->runs_weak) printf("%9s", "weak");
-    printf("\n");
+    snprintf(line, sizeof line, "%s%s: %s\n  %-*s  %-9s  %-10s%8s%9s", first ? "" : "\n", name,
+             cli_printable(text, sizeof text, r->title), width, "outcome", "axioms", "interleaved",
+             r->runs_strong ? "strong" : "", r->runs_weak ? "weak" : "");
+    put_row(line, columns);
     for (size_t k = 0; k < r->n; k++) {
         const pl_litmus_row *x = &r->row[k];
         const char *note = !x->allowed                ? "FORBIDDEN"
                            : r->runs_weak && !x->weak ? "never observed"
                            : x->holds                 ? "*"
                                                       : "";
-        printf("  %-*s  %-9s  %-10s", width, x->text, x->allowed ? "allowed" : "forbidden",
-               x->sequential ? "yes" : "no");
-        print_count(r->runs_strong, x->strong);
-        print_count(r->runs_weak, x->weak);
-        printf("%s%s\n", *note ? "  " : "", note);
+        snprintf(line, sizeof line, "  %-*s  %-9s  %-10s%9s%9s  %s", width, x->text,
+                 x->allowed ? "allowed" : "forbidden", x->sequential ? "yes" : "no",
+                 count_text(r->runs_strong, x->strong, a), count_text(r->runs_weak, x->weak, b),
+                 note);
+        put_row(line, columns);
     }
-    printf("  %s: %s\n", cli_printable(text, sizeof text, r->condition), verdict_text);
-    if (*r->unseen && !r->seen && r->runs_weak)
-        printf("  %s\n", cli_printable(text, sizeof text, r->unseen));
+    snprintf(line, sizeof line, "  %s: %s", cli_printable(text, sizeof text, r->condition),
+             verdict_text);
+    put_row(line, columns);
+    if (!*r->unseen || r->seen || !r->runs_weak) return;
+    snprintf(line, sizeof line, "  %s", cli_printable(text, sizeof text, r->unseen));
+    put_row(line, columns);
 }
 
 /* Titles and conditions come from the test's file. */

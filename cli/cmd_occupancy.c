@@ -4,6 +4,7 @@
  * The resources come from a kernel of a PTX file or from the command line; --arch repeated or "all"
  * compares machines. */
 #include "cli/cli.h"
+#include "cli/terminal.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +75,26 @@ static int read_resources(pl_gpu *gpu, const request *r, uint64_t *registers, ui
     return cli_status(st);
 }
 
+/* Prints the same as a row of the table, for a narrow terminal. */
+static void print_list(const char *machine, uint64_t registers, uint64_t shared,
+                       const pl_occupancy_info *o, const char *limit, int width)
+{
+    char text[600];
+    snprintf(text, sizeof text,
+             "%s: %.1f %% occupancy, limited by %s\n"
+             "  %llu registers per thread, %llu bytes of shared memory per block\n"
+             "  %u blocks, %u warps\n"
+             "  most blocks by warps %u, by blocks %u, by registers %u, by shared memory %u, by "
+             "barriers %u\n",
+             machine, 100.0 * o->blocks * o->warps / o->most_warps, limit,
+             (unsigned long long)registers, (unsigned long long)shared, o->blocks,
+             o->blocks * o->warps, o->by_warps, o->by_blocks, o->by_registers, o->by_shared,
+             o->by_barriers);
+    cli_put_wrapped(stdout, text, width, 4);
+}
+
+enum { TABLE_WIDTH = 94 };
+
 static void print(const request *r, const char *machine, uint64_t registers, uint64_t shared,
                   const pl_occupancy_info *o, bool first)
 {
@@ -95,6 +116,11 @@ static void print(const request *r, const char *machine, uint64_t registers, uin
                o->blocks * o->warps, percent / 100, limit, o->by_warps, o->by_blocks,
                o->by_registers, o->by_shared, o->by_barriers, o->registers_per_warp,
                o->shared_per_block, (unsigned long long)o->shared_setting);
+        return;
+    }
+    const int width = cli_width(stdout);
+    if (width && width < TABLE_WIDTH) {
+        print_list(machine, registers, shared, o, limit, width);
         return;
     }
     if (first)

@@ -5,6 +5,7 @@
  * status is that of the worst. */
 #include "cli/run.h"
 #include "cli/stop.h"
+#include "cli/terminal.h"
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -221,15 +222,20 @@ static void progress(void *ctx, uint64_t done, uint64_t blocks, uint64_t instruc
     clock_gettime(CLOCK_MONOTONIC, &s->last_update);
     s->progress_drawn = terminal;
     double elapsed = seconds_since(&s->launched), millions = (double)instructions * 1e-6;
-    char left[32];
-    fprintf(stderr, "%s%3.0f %%  %" PRIu64 " of %" PRIu64 " blocks, %.1f M instructions, %.2f M/s",
-            terminal ? "\r" : "", blocks ? 100.0 * (double)done / (double)blocks : 0.0, done,
-            blocks, millions, elapsed > 0 ? millions / elapsed : 0.0);
+    char left[32], line[200];
+    size_t n = (size_t)snprintf(line, sizeof line,
+                                "%3.0f %%  %" PRIu64 " of %" PRIu64
+                                " blocks, %.1f M instructions, %.2f M/s",
+                                blocks ? 100.0 * (double)done / (double)blocks : 0.0, done, blocks,
+                                millions, elapsed > 0 ? millions / elapsed : 0.0);
     /* Blocks finish in waves, so an estimate requires some of them. */
     if (done > 0 && done < blocks && elapsed > 2)
-        fprintf(stderr, ", about %s left",
-                duration(elapsed * (double)(blocks - done) / (double)done, left));
-    fputs(terminal ? "\033[K" : "\n", stderr);
+        snprintf(line + n, sizeof line - n, ", about %s left",
+                 duration(elapsed * (double)(blocks - done) / (double)done, left));
+    /* A longer line would begin a new one at each update. */
+    const int width = terminal ? cli_width(stderr) : 0;
+    fprintf(stderr, terminal ? "\r%.*s\033[K" : "%.*s\n", width ? width - 1 : (int)sizeof line,
+            line);
 }
 
 static void clear_progress(session *s)

@@ -8,6 +8,7 @@
 #endif
 #include "cli/query.h"
 #include "cli/stop.h"
+#include "cli/terminal.h"
 #include <ctype.h>
 #include <errno.h>
 #include <signal.h>
@@ -225,7 +226,7 @@ static void dot_command(shell *s, char *line)
     if (strcmp(line, ".quit") == 0 || strcmp(line, ".exit") == 0)
         s->quit = true;
     else if (strcmp(line, ".help") == 0)
-        fputs(help_text, stdout);
+        cli_put_wrapped(stdout, help_text, cli_width(stdout), 4);
     else if (strcmp(line, ".tables") == 0)
         print_sql(s,
                   "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name "
@@ -355,7 +356,7 @@ int cmd_shell(int argc, char **argv)
     while (status == CLI_OK && (k = cli_next(&a, NULL, 0)) != CLI_END) {
         if (k == CLI_HELP) {
             cli_help(usage, NULL, 0);
-            fputs(help_text, stdout);
+            cli_put_wrapped(stdout, help_text, cli_width(stdout), 4);
             pl_gpu_close(s.q.gpu);
             return CLI_OK;
         }

@@ -56,8 +56,11 @@ static void print_version(void)
     const char *name;
     printf("ptxloom %s", PTXLOOM_VERSION);
     if (CLI_REVISION[0]) printf(" (revision %s)", CLI_REVISION);
-    printf("\nmachines:");
-    for (size_t i = 0; (name = pl_gpu_builtin(i)); i++) printf(" %s", name);
+    printf("\n");
+    char line[512] = "machines:";
+    for (size_t i = 0; (name = pl_gpu_builtin(i)); i++)
+        snprintf(line + strlen(line), sizeof line - strlen(line), " %s", name);
+    cli_put_wrapped(stdout, line, cli_width(stdout), 4);
     printf("\n");
 }
 

@@ -1,5 +1,6 @@
 /* output.c - messages, colours, and the final check of standard output. */
 #include "cli/cli.h"
+#include "cli/terminal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -84,12 +85,31 @@ int cli_no_memory(void)
     return CLI_SYSTEM;
 }
 
+/* Prints a message. Its texts are wrapped to the terminal; lines of a source and the marks below
+ * them are not. */
+static void print_message(const char *text, int width)
+{
+    static const char help[] = "  help:";
+    for (bool first = true; *text; first = false) {
+        const size_t n = strcspn(text, "\n") + 1;
+        if (width && (first || strncmp(text, help, sizeof help - 1) == 0)) {
+            char *line = strndup(text, n);
+            if (line) cli_put_wrapped(stderr, line, width, 4);
+            if (!line) fwrite(text, 1, n, stderr);
+            free(line);
+        } else {
+            fwrite(text, 1, n, stderr);
+        }
+        text += n;
+    }
+}
+
 void cli_messages(pl_gpu *gpu, size_t first)
 {
     bool colour = cli_colour(stderr);
     for (size_t i = first; i < pl_gpu_diag_count(gpu); i++) {
         const pl_message m = pl_gpu_diag(gpu, i, colour);
-        fputs(m.rendered, stderr);
+        print_message(m.rendered, cli_width(stderr));
         printed_message = true;
         no_memory |= strcmp(m.code, "E0422") == 0;
     }

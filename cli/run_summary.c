@@ -223,15 +223,31 @@ void run_summary(const run_case *c, const run_style *style)
                run_grouped(r->cycles, a));
     double lanes =
         r->inst_executed ? (double)r->thread_inst_executed / (double)r->inst_executed : 0;
-    printf("  %-22s %s   (%.1f lanes each)\n\n",
-           complete ? "instructions" : "instructions until then", run_grouped(r->inst_executed, a),
-           lanes);
+    snprintf(shape, sizeof shape, "  %-22s %s   (%.1f lanes each)\n\n",
+             complete ? "instructions" : "instructions until then",
+             run_grouped(r->inst_executed, a), lanes);
+    cli_put_wrapped(stdout, shape, cli_width(stdout), 25);
     if (complete) print_units(c);
     print_stalls(c);
     print_lines(c);
 }
 
 /* ---- several launches ---- */
+
+/* Prints a row of the table of launches. A narrow terminal shortens the names. */
+static void print_columns(const char *name, const char *status, const char *cycles,
+                          const char *instructions, const char *ipc, const char *occupancy)
+{
+    enum { NAME = 22, OTHERS = 53 };
+    const int width = cli_width(stdout);
+    const int n = width == 0 || width - OTHERS > NAME ? NAME
+                  : width - OTHERS < MIN_WIDTH        ? MIN_WIDTH
+                                                      : width - OTHERS;
+    char line[512];
+    snprintf(line, sizeof line, "%-*.*s %-11s %12s %13s %7s %5s\n", n, n, name, status, cycles,
+             instructions, ipc, occupancy);
+    cli_put_wrapped(stdout, line, width, 2);
+}
 
 void run_summary_line(const run_case *c)
 {
@@ -244,12 +260,11 @@ void run_summary_line(const run_case *c)
         snprintf(ipc, sizeof ipc, "%.2f",
                  (double)c->result.inst_executed / (double)c->result.cycles);
     if (timed && achieved >= 0) snprintf(occupancy, sizeof occupancy, "%.0f %%", achieved);
-    printf("%-22.22s %-11s %12s %13s %7s %5s\n", cli_printable(name, sizeof name, c->name),
-           run_status_word(c), a, b, ipc, occupancy);
+    print_columns(cli_printable(name, sizeof name, c->name), run_status_word(c), a, b, ipc,
+                  occupancy);
 }
 
 void run_summary_head(void)
 {
-    printf("%-22s %-11s %12s %13s %7s %5s\n", "launch", "status", "cycles", "instructions",
-           "a cycle", "warps");
+    print_columns("launch", "status", "cycles", "instructions", "a cycle", "warps");
 }

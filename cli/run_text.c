@@ -5,6 +5,7 @@
 #include "cli/terminal.h"
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -78,16 +79,6 @@ static void print_output(const run_case *c, size_t k, uint64_t elements)
     }
 }
 
-static void print_hit_rate(const run_case *c, const char *label, const char *hits,
-                           const char *total)
-{
-    double h = run_counter(c, hits), n = run_counter(c, total);
-    char text[32];
-    if (h >= 0 && n > 0)
-        printf("  %-22s %5.1f %% of %s sectors\n", label, 100 * h / n,
-               run_grouped((uint64_t)n, text));
-}
-
 /* Prints a row of the cost of a launch: on a narrow terminal it is wrapped below its value. */
 static void print_row(const char *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -101,6 +92,15 @@ static void print_row(const char *label, const char *format, ...)
     va_end(ap);
     snprintf(line, sizeof line, "  %-22s %s\n", label, value);
     cli_put_wrapped(stdout, line, cli_width(stdout), VALUE_COLUMN);
+}
+
+static void print_hit_rate(const run_case *c, const char *label, const char *hits,
+                           const char *total)
+{
+    double h = run_counter(c, hits), n = run_counter(c, total);
+    char text[32];
+    if (h >= 0 && n > 0)
+        print_row(label, "%5.1f %% of %s sectors", 100 * h / n, run_grouped((uint64_t)n, text));
 }
 
 /* Prints the progress of a launch that did not complete. Rates of an incomplete launch have no
@@ -204,6 +204,21 @@ static void print_hint(const run_case *c, const run_style *style)
     cli_put_wrapped(stdout, hint, cli_width(stdout), 2);
 }
 
+/* Prints the first line of a result; on a terminal it is wrapped. */
+static void print_head(const char *bold, const char *entry, const char *plain, const char *machine,
+                       const char *shape)
+{
+    const size_t size = strlen(entry) + strlen(machine) + strlen(shape) + 32;
+    char *line = malloc(size);
+    if (!line) {
+        cli_no_memory();
+        return;
+    }
+    snprintf(line, size, "%s%s%s on %s%s", bold, entry, plain, machine, shape);
+    cli_put_wrapped(stdout, line, cli_width(stdout), 4);
+    free(line);
+}
+
 void run_text(const run_case *c, const run_style *style)
 {
     const char *bold = style->colour ? "\033[1m" : "", *plain = style->colour ? "\033[0m" : "";
@@ -221,9 +236,11 @@ void run_text(const run_case *c, const run_style *style)
                c->status == PL_INVALID ? "invalid input" : run_status_word(c));
         return;
     }
-    printf("%s%s%s on %s (%s): %s, grid %u,%u,%u block %u,%u,%u\n", bold, c->entry, plain, c->arch,
-           c->mode == PL_MODE_TIMING ? "timing" : "functional", run_status_word(c), c->grid[0],
-           c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2]);
+    char shape[160];
+    snprintf(shape, sizeof shape, " (%s): %s, grid %u,%u,%u block %u,%u,%u\n",
+             c->mode == PL_MODE_TIMING ? "timing" : "functional", run_status_word(c), c->grid[0],
+             c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2]);
+    print_head(bold, c->entry, plain, c->arch, shape);
     for (size_t k = 0; k < c->launch->nargs; k++) {
         if (c->launch->arg[k].output && c->launch->arg[k].address)
             print_output(c, k, style->elements);

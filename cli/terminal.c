@@ -22,11 +22,25 @@ int cli_width(FILE *f)
     return n > 0 && n < MIN_WIDTH ? MIN_WIDTH : n;
 }
 
-/* Returns the columns of n bytes of UTF-8 text: bytes that are not continuation bytes. */
+/* Returns the length of the colour sequence at s (ESC [ ... m), or 0. */
+static size_t colour_length(const char *s, size_t n)
+{
+    size_t k = 2;
+    if (n < 3 || s[0] != '\033' || s[1] != '[') return 0;
+    while (k < n && (s[k] == ';' || (s[k] >= '0' && s[k] <= '9'))) k++;
+    return k < n && s[k] == 'm' ? k + 1 : 0;
+}
+
+/* Returns the columns of n bytes of UTF-8 text: bytes that are neither continuation bytes nor part
+ * of a colour sequence. */
 static int display_width(const char *s, size_t n)
 {
     int columns = 0;
-    for (size_t i = 0; i < n; i++) columns += (s[i] & 0xc0) != 0x80;
+    for (size_t i = 0; i < n;) {
+        const size_t colour = colour_length(s + i, n - i);
+        if (!colour) columns += (s[i] & 0xc0) != 0x80;
+        i += colour ? colour : 1;
+    }
     return columns;
 }
 
@@ -51,6 +65,12 @@ static void put_line(FILE *f, const char *line, size_t n, int width, int hang)
         fprintf(f, "%*s", gap, "");
         column += gap;
         for (size_t i = word; i < end; i++) { /* a word wider than the terminal is split */
+            const size_t colour = colour_length(line + i, end - i);
+            if (colour) {
+                fwrite(line + i, 1, colour, f);
+                i += colour - 1;
+                continue;
+            }
             const bool is_start = (line[i] & 0xc0) != 0x80;
             if (is_start && column == width) {
                 fprintf(f, "\n%*s", hang, "");

@@ -19,9 +19,9 @@ enum { MOST_WORDS = 16, SECONDS = 120 };
 
 static char *folder, loom[4096];
 
-/* Runs ptxloom with the words on a terminal of this many columns; returns its output, which the
- * caller frees. */
-static char *on_terminal(const char *const words[], int columns, int *status)
+/* Runs ptxloom with the words on a terminal of this many columns; returns its output, with
+ * `messages` also that of standard error. The caller frees it. */
+static char *on_terminal(const char *const words[], int columns, bool messages, int *status)
 {
     char *text = NULL, buf[4096];
     size_t n = 0;
@@ -37,6 +37,7 @@ static char *on_terminal(const char *const words[], int columns, int *status)
         const char *argv[MOST_WORDS + 2] = {loom};
         for (int i = 0; words[i] && i < MOST_WORDS; i++) argv[i + 1] = words[i];
         dup2(slave, STDOUT_FILENO);
+        if (messages) dup2(slave, STDERR_FILENO);
         close(master);
         unsetenv("COLUMNS");
         alarm(SECONDS);
@@ -88,7 +89,7 @@ static void check(const char *const words[], const char *name)
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
         int status = -1, length = 0;
         const char *at = "";
-        char *text = on_terminal(words, widths[i], &status);
+        char *text = on_terminal(words, widths[i], false, &status);
         int columns = text ? longest(text, &at, &length) : 0;
         bool good = text && WIFEXITED(status) && WEXITSTATUS(status) == 0 && columns > 0 &&
                     columns <= widths[i];
@@ -96,6 +97,20 @@ static void check(const char *const words[], const char *name)
         if (!good) tap_note("status %d, %d columns: %.*s", status, columns, length, at);
         free(text);
     }
+}
+
+/* Messages of a wrong command, and the progress of a run, fit the terminal, too. */
+static void check_messages(const char *const words[], int columns, int expected, const char *says)
+{
+    int status = -1, length = 0;
+    const char *at = "";
+    char *text = on_terminal(words, columns, true, &status);
+    const int n = text ? longest(text, &at, &length) : 0;
+    const bool good = text && WIFEXITED(status) && WEXITSTATUS(status) == expected &&
+                      n <= columns && strstr(text, says);
+    tap(good, "messages of '%s %s' at %d columns", words[0], words[1] ? words[1] : "", columns);
+    if (!good) tap_note("status %d, %d columns: %.*s", status, n, length, at);
+    free(text);
 }
 
 int main(void)
@@ -134,13 +149,19 @@ int main(void)
         {"query", "t.db", "launches"},
         {"query", "t.db", "stall_table"},
         {"query", "t.db", "machine"},
-        {"diff", "t.db", "u.db"}};
+        {"diff", "t.db", "u.db"},
+        {"occupancy", "matmul.ptx", "-b", "256"},
+        {"occupancy", "-b", "256", "-r", "32", "--arch", "v100,rtx4090"},
+        {"run", "matmul.json", "matmul.json", "--summary"},
+        {"litmus", "mp.litmus", "--runs", "20"},
+        {"shell", "--help"},
+        {"--version"}};
     char line[20000];
     const char *root = getenv("abs_srcdir");
     if (!realpath(loom_path(), loom)) return EXIT_FAILURE;
     folder = scratch_make();
     snprintf(line, sizeof line,
-             "cd \"%s\" && cp \"%s\"/examples/matmul.* . && \"%s\" run matmul.json --trace t.db && "
+             "cd \"%s\" && cp \"%s\"/examples/*.* . && \"%s\" run matmul.json --trace t.db && "
              "\"%s\" run matmul.json --arch h100 --trace u.db",
              folder, root ? root : ".", loom, loom);
     const char *const argv[] = {"sh", "-c", line, NULL};
@@ -155,6 +176,16 @@ int main(void)
                      command[i][k]);
         check(command[i], name);
     }
+    static const int narrow[] = {40, 60, 80};
+    for (int i = 0; i < 3; i++) {
+        check_messages((const char *const[]){"run", NULL}, narrow[i], 2, "launch.json");
+        check_messages((const char *const[]){"run", "matmul.ptx", NULL}, narrow[i], 2, "E0410");
+        check_messages((const char *const[]){"explain", "no_such_topic", NULL}, narrow[i], 2,
+                       "A topic");
+    }
+    check_messages((const char *const[]){"run", "saxpy.ptx", "-g", "20000", "-b", "256", "u32:9",
+                                         "f32:2", "f32[9]", "f32[9]", "--arch", "toy", NULL},
+                   40, 0, "of 20000");
     scratch_remove(folder);
     return tap_done();
 }
