@@ -39,10 +39,11 @@ static bool init_memory_state(pl_check *k)
     bool ok = true;
     for (size_t n = 0; n < m->n && ok; n++) {
         pl_alloc *a = &m->alloc[n];
-        if (a->checked) continue;
-        a->checked = true;
+        if (a->flags & PL_ALLOC_CHECKED) continue;
+        a->flags |= PL_ALLOC_CHECKED;
         if (!k->undefined->shared || !a->borrowed)
-            ok = pl_undefined_set(k->undefined, a->address, a->size, !a->undefined);
+            ok = pl_undefined_set(k->undefined, a->address, a->size,
+                                  !(a->flags & PL_ALLOC_UNDEFINED));
     }
     return ok;
 }
@@ -84,7 +85,7 @@ void pl_initcheck_end(pl_check *k)
         const pl_alloc *a = &m->alloc[n];
         pl_undefined_read read;
         char name[120];
-        if (!a->output) continue;
+        if (!(a->flags & PL_ALLOC_OUTPUT)) continue;
         snprintf(name, sizeof name, "the output %.80s", a->name ? a->name : "");
         const pl_undefined_what what = {name, a->address, a->element};
         k->no_memory |= !pl_undefined_scan(k->undefined, a->address, a->size, &what, &read);

@@ -27,7 +27,7 @@ bool pl_place_at(pl_warp *w, uint8_t *bytes, place *p)
         if (bytes >= m->alloc[n].bytes && bytes < m->alloc[n].bytes + m->alloc[n].size) {
             p->address =
                 m->alloc[n].address + (uint64_t)(bytes - m->alloc[n].bytes) - check_of(w)->base;
-            return !m->alloc[n].constant && p->address < PL_CHECK_SPAN;
+            return !(m->alloc[n].flags & PL_ALLOC_CONSTANT) && p->address < PL_CHECK_SPAN;
         }
     return false;
 }

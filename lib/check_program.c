@@ -71,7 +71,7 @@ pl_status pl_checked_fresh_array(pl_checked *p, pl_gpu *gpu, uint64_t array)
         const pl_ptr at = pl_array_address(gpu, array, k);
         st = pl_checked_fresh(p, at, bytes);
         /* The checkers know it: a launch does not use its contents as the initial state. */
-        pl_memory_set_checked(&gpu->memory, at);
+        pl_memory_mark(&gpu->memory, at, PL_ALLOC_CHECKED);
     }
     return st;
 }

@@ -69,14 +69,14 @@ pl_status pl_map_device(pl_gpu *gpu, pl_ptr address, uint64_t bytes, void *host,
 
 void pl_gpu_of_host(pl_gpu *gpu, pl_ptr p)
 {
-    pl_memory_set_host(&gpu->memory, p);
+    pl_memory_mark(&gpu->memory, p, PL_ALLOC_HOST_MEMORY);
 }
 
 pl_status pl_free_device(pl_gpu *gpu, pl_ptr p)
 {
     const pl_alloc *a = pl_memory_find(&gpu->memory, p);
     /* A module's constants exist as long as the module. */
-    return a && a->constant ? PL_INVALID : pl_gpu_release(gpu, p);
+    return a && (a->flags & PL_ALLOC_CONSTANT) ? PL_INVALID : pl_gpu_release(gpu, p);
 }
 
 void *pl_device_view(pl_gpu *gpu, pl_ptr p, uint64_t bytes)

@@ -85,7 +85,7 @@ static bool place_bank(pl_module *m)
     if (!any) return true;
     bank->address = pl_memory_alloc(&m->gpu->memory, bank->size ? bank->size : 1, "constants");
     if (bank->address == 0) return false;
-    pl_memory_set_constant(&m->gpu->memory, bank->address);
+    pl_memory_mark(&m->gpu->memory, bank->address, PL_ALLOC_CONSTANT);
     bank->bytes = pl_memory_at(&m->gpu->memory, bank->address, 1);
     return true;
 }
@@ -321,7 +321,7 @@ const char *pl_module_variable(const pl_module *m, pl_ptr at, pl_ptr *start)
 
 void pl_module_open_constants(pl_module *m)
 {
-    pl_memory_set_writable(&m->gpu->memory, m->program->bank.address);
+    pl_memory_mark(&m->gpu->memory, m->program->bank.address, PL_ALLOC_WRITABLE);
 }
 
 /* ---------------------------------------------------------------- listing */

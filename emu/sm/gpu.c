@@ -104,14 +104,15 @@ static pl_status allocate(pl_gpu_model *x)
 static bool set_host_ranges(pl_gpu_model *x, const pl_memory *memory)
 {
     size_t n = 0;
-    for (size_t k = 0; k < memory->n; k++) n += memory->alloc[k].host_memory;
+    for (size_t k = 0; k < memory->n; k++)
+        n += (memory->alloc[k].flags & PL_ALLOC_HOST_MEMORY) != 0;
     if (!n) return true;
     pl_mem_range *range = pl_arena_array(x->arena, pl_mem_range, n);
     if (!range) return false;
     n = 0;
     for (size_t k = 0; k < memory->n; k++) {
         const pl_alloc *a = &memory->alloc[k];
-        if (a->host_memory) range[n++] = (pl_mem_range){a->address, a->size};
+        if (a->flags & PL_ALLOC_HOST_MEMORY) range[n++] = (pl_mem_range){a->address, a->size};
     }
     pl_memsys_set_host(x->mem, range, n);
     return true;

@@ -538,11 +538,12 @@ static pl_status allocate_memory(pl_case *c, size_t k, const char *name)
     pl_memory_set_type(&own->gpu->memory, a->address, own->arg.at[k].element->name,
                        own->arg.at[k].element->bytes);
     const pl_init *init = &own->arg.at[k].init;
-    if (!own->arg.at[k].initialised) pl_memory_set_undefined(&own->gpu->memory, a->address);
-    if (a->output) pl_memory_set_output(&own->gpu->memory, a->address);
+    if (!own->arg.at[k].initialised)
+        pl_memory_mark(&own->gpu->memory, a->address, PL_ALLOC_UNDEFINED);
+    if (a->output) pl_memory_mark(&own->gpu->memory, a->address, PL_ALLOC_OUTPUT);
     /* New memory is zero. */
     if (!a->bytes || (init->kind == PL_INIT_CONST && !init->bits)) return PL_OK;
-    pl_memory_set_written(&own->gpu->memory, a->address);
+    pl_memory_mark(&own->gpu->memory, a->address, PL_ALLOC_WRITTEN);
     return fill(c, k, pl_memory_at(&own->gpu->memory, a->address, a->bytes));
 }
 
@@ -578,7 +579,7 @@ static pl_status resource_memory(pl_case *c, size_t k, const char *name, bool ar
     const pl_image_set *images = &pl_object_find(&own->gpu->objects, r->array_handle)->images;
     c->arg[k].address = images->level[0].address;
     for (uint32_t n = 0; !own->arg.at[k].initialised && n < images->levels; n++)
-        pl_memory_set_undefined(&own->gpu->memory, images->level[n].address);
+        pl_memory_mark(&own->gpu->memory, images->level[n].address, PL_ALLOC_UNDEFINED);
     return fill(c, k, pl_array_view(own->gpu, r->array_handle, 0));
 }
 
@@ -650,7 +651,7 @@ static pl_status prepare_variable(pl_case *c, size_t k, pl_module *m)
     }
     a->bytes = a->count * e->bytes;
     if (!own->arg.at[k].initialised) return PL_OK;
-    pl_memory_set_written(&own->gpu->memory, a->address);
+    pl_memory_mark(&own->gpu->memory, a->address, PL_ALLOC_WRITTEN);
     return fill(c, k, pl_memory_at(&own->gpu->memory, a->address, a->bytes));
 }
 

@@ -64,7 +64,7 @@ uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
 static const pl_alloc *find_constants(const pl_warp *w, uint64_t address)
 {
     const pl_alloc *a = pl_memory_find(w->grid->memory, address);
-    return a && a->constant ? a : NULL;
+    return a && a->flags & PL_ALLOC_CONSTANT ? a : NULL;
 }
 
 uint8_t *pl_resolve_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address,

@@ -112,7 +112,7 @@ uint64_t pl_memory_alloc_shared(pl_memory *m, uint64_t size, const char *name)
                         .size = size,
                         .bytes = bytes,
                         .name = name,
-                        .written = true,
+                        .flags = PL_ALLOC_WRITTEN,
                         .mapped = true};
     if (insert(m, &a)) return a.address;
     free_host_bytes(&a);
@@ -129,7 +129,7 @@ pl_status pl_memory_map(pl_memory *m, uint64_t address, uint64_t size, void *byt
                         .size = size,
                         .bytes = bytes,
                         .name = name,
-                        .written = true,
+                        .flags = PL_ALLOC_WRITTEN,
                         .borrowed = true};
     return insert(m, &a) ? PL_OK : PL_NOMEM;
 }
@@ -149,23 +149,17 @@ pl_status pl_memory_release(pl_memory *m, uint64_t address)
     return PL_OK;
 }
 
-/* The allocation that starts at the address or contains it. */
+/* The last allocation that starts at or before the address, or NULL. */
 static pl_alloc *find_start(pl_memory *m, uint64_t address)
 {
     size_t k = upper_bound(m, address);
     return k ? &m->alloc[k - 1] : NULL;
 }
 
-void pl_memory_set_constant(pl_memory *m, uint64_t address)
+void pl_memory_mark(pl_memory *m, uint64_t address, unsigned flags)
 {
     pl_alloc *a = find_start(m, address);
-    if (a) a->constant = true;
-}
-
-void pl_memory_set_writable(pl_memory *m, uint64_t address)
-{
-    pl_alloc *a = find_start(m, address);
-    if (a) a->writable = true;
+    if (a) a->flags |= flags;
 }
 
 void pl_memory_set_type(pl_memory *m, uint64_t address, const char *type, uint32_t element)
@@ -176,40 +170,11 @@ void pl_memory_set_type(pl_memory *m, uint64_t address, const char *type, uint32
     a->element = element;
 }
 
-void pl_memory_set_written(pl_memory *m, uint64_t address)
-{
-    pl_alloc *a = find_start(m, address);
-    if (a) a->written = true;
-}
-
-void pl_memory_set_undefined(pl_memory *m, uint64_t address)
-{
-    pl_alloc *a = find_start(m, address);
-    if (a) a->undefined = true;
-}
-
-void pl_memory_set_checked(pl_memory *m, uint64_t address)
-{
-    pl_alloc *a = find_start(m, address);
-    if (a) a->checked = true;
-}
-
-void pl_memory_set_host(pl_memory *m, uint64_t address)
-{
-    pl_alloc *a = find_start(m, address);
-    if (a) a->host_memory = true;
-}
-
-void pl_memory_set_output(pl_memory *m, uint64_t address)
-{
-    pl_alloc *a = find_start(m, address);
-    if (a) a->output = true;
-}
-
 uint64_t pl_memory_unwritten_bytes(const pl_memory *m)
 {
     uint64_t sum = 0;
-    for (size_t k = 0; k < m->n; k++) sum += m->alloc[k].written ? 0 : m->alloc[k].size;
+    for (size_t k = 0; k < m->n; k++)
+        sum += m->alloc[k].flags & PL_ALLOC_WRITTEN ? 0 : m->alloc[k].size;
     return sum;
 }
 

@@ -45,20 +45,25 @@ static inline uint64_t pl_generic_widened(uint64_t address)
     return window + address % (PL_NARROW_END - PL_NARROW_SHARED);
 }
 
+/* Properties of an allocation that pl_memory_mark sets. */
+typedef enum pl_alloc_flags {
+    PL_ALLOC_CONSTANT = 1 << 0,    /* a constant bank */
+    PL_ALLOC_WRITABLE = 1 << 1,    /* a constant bank that kernels may write through its address */
+    PL_ALLOC_WRITTEN = 1 << 2,     /* by the host, so that the system has provided its pages */
+    PL_ALLOC_UNDEFINED = 1 << 3,   /* its contents are undefined until they are written */
+    PL_ALLOC_OUTPUT = 1 << 4,      /* the host reads it at the end */
+    PL_ALLOC_CHECKED = 1 << 5,     /* registered with a checker */
+    PL_ALLOC_HOST_MEMORY = 1 << 6, /* kernels access it over the link to the host */
+} pl_alloc_flags;
+
 typedef struct pl_alloc {
     uint64_t address, size;
     uint8_t *bytes;
     const char *name;     /* "arg2", a variable's name, or NULL; not owned */
     const char *type;     /* element type, for messages ("f32"), or NULL; not owned */
     uint32_t element;     /* bytes of an element, 0 without a type */
-    bool constant;        /* a constant bank */
-    bool writable;        /* a constant bank that kernels may write through its address */
-    bool written;         /* by the host, so that the system has provided its pages */
+    unsigned flags;       /* pl_alloc_flags */
     bool borrowed;        /* `bytes` are not owned */
-    bool undefined;       /* its contents are undefined until they are written */
-    bool output;          /* the host reads it at the end */
-    bool checked;         /* registered with a checker */
-    bool host_memory;     /* kernels access it over the link to the host */
     bool touched;         /* has been looked up: set by pl_memory_find */
     bool mapped;          /* `bytes` are a mapping of the host, regardless of the size */
     const uint8_t *valid; /* for each PL_GRANULE bytes, the number that a kernel may access from the
@@ -100,21 +105,10 @@ pl_status pl_memory_map(pl_memory *m, uint64_t address, uint64_t size, void *byt
 /* The same with a gap of at least `gap` bytes after it. */
 uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const char *name);
 pl_status pl_memory_release(pl_memory *m, uint64_t address);
-/* Marks an allocation as constants. */
-void pl_memory_set_constant(pl_memory *m, uint64_t address);
-/* Permits kernels to write an allocation that holds constants. */
-void pl_memory_set_writable(pl_memory *m, uint64_t address);
+/* Adds flags to the allocation that contains the address. */
+void pl_memory_mark(pl_memory *m, uint64_t address, unsigned flags);
 /* Sets the element type of an allocation. */
 void pl_memory_set_type(pl_memory *m, uint64_t address, const char *type, uint32_t element);
-/* Marks an allocation as written by the host as a whole. */
-void pl_memory_set_written(pl_memory *m, uint64_t address);
-/* Marks the contents of an allocation as undefined; as read by the host (pl_memory_set_output). */
-void pl_memory_set_undefined(pl_memory *m, uint64_t address);
-/* Kernels access the allocation over the link to the host. */
-void pl_memory_set_host(pl_memory *m, uint64_t address);
-/* Marks the allocation at `address` as registered with the checkers. */
-void pl_memory_set_checked(pl_memory *m, uint64_t address);
-void pl_memory_set_output(pl_memory *m, uint64_t address);
 /* Total bytes of the allocations that the host has not written. */
 uint64_t pl_memory_unwritten_bytes(const pl_memory *m);
 /* Restricts the bytes of an allocation that kernels may access. */
@@ -132,7 +126,7 @@ uint8_t *pl_memory_at(const pl_memory *m, uint64_t address, uint64_t size);
 /* True if kernels must not write it. */
 static inline bool pl_alloc_read_only(const pl_alloc *a)
 {
-    return a->constant && !a->writable;
+    return (a->flags & (PL_ALLOC_CONSTANT | PL_ALLOC_WRITABLE)) == PL_ALLOC_CONSTANT;
 }
 
 /* True if a kernel may access [address, address + bytes) of this allocation. */

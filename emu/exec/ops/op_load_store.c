@@ -517,7 +517,7 @@ static void is_in_space(pl_warp *w, const pl_insn *i, int ss, int size)
                    param = space == PL_SP_PARAM;
         const bool own = shared && a / PL_SHARED_SLICE == w->cta->cluster_rank;
         const pl_alloc *x = space == PL_SP_GLOBAL ? pl_memory_find(w->grid->memory, a) : NULL;
-        const bool constant = x && x->constant;
+        const bool constant = x && (x->flags & PL_ALLOC_CONSTANT);
         bool in;
         switch (ss) {
         case W_shared:

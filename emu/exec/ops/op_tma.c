@@ -74,7 +74,7 @@ static bool is_accessible(void *ctx, const pl_tma_piece *p)
     if (!p->valid) return true;
     if (!r->last_alloc || p->address - r->last_alloc->address >= r->last_alloc->size)
         r->last_alloc = pl_memory_find(r->memory, p->address);
-    if (r->last_alloc && !(r->write && r->last_alloc->constant) &&
+    if (r->last_alloc && !(r->write && (r->last_alloc->flags & PL_ALLOC_CONSTANT)) &&
         pl_alloc_holds(r->last_alloc, p->address, p->valid))
         return true;
     r->missing = p->address;
