@@ -91,8 +91,8 @@ typedef enum pl_check_dependents {
 } pl_check_dependents;
 pl_check_dependents pl_check_launched_dependents(const pl_check *k);
 
-/* Begins the check of one launch of a row of grids; sets its `hooks` and binds the instructions of
- * its program. False: out of memory. */
+/* Begins the check of one launch of a chain of grids; sets its `hooks` and binds the instructions
+ * of its program. False: out of memory. */
 bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed);
 /* Ends the check of a launch. has_launched: the next one may be one that it has launched (ticket of
  * its grid). False: memory was exhausted, and findings may be missing. */

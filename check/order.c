@@ -452,7 +452,7 @@ void pl_order_apply_barriers(pl_warp *w, check_unit *u)
         add_knowledge(w, u, lanes, block_of(w->cta)->cluster->phase[u->cluster_phase % 2], false);
 }
 
-/* ---- grids of a row ---- */
+/* ---- chains of grids ---- */
 
 /* Knowledge of this block number: all grids before that of the warp have completed. */
 static uint32_t earlier_grids(const pl_warp *w)

@@ -162,8 +162,8 @@ pl_status pl_checks_collect(pl_checks *c, pl_module *m);
 const char *pl_check_explain(pl_gpu *gpu, const char *topic);
 
 /* ---- timing.c ---- */
-/* Runs a row of grids in timing mode. *out receives cycles, instructions and counters, accumulated
- * with those already in `totals`. */
+/* Runs a chain of grids in timing mode. *out receives cycles, instructions and counters,
+ * accumulated with those already in `totals`. */
 pl_status pl_timing(pl_module *m, pl_grid *head, pl_totals *totals, pl_result *out);
 /* Adds the part of a grid that ran without the model. */
 void pl_timing_add_untimed(const pl_grid *g, pl_result *out);

@@ -1,11 +1,11 @@
 /* functional.c - functional mode: runs the blocks of a launch sequentially, or interleaved when
  * they wait for each other.
  *
- * A block runs alone until it ends, all its warps spin or wait, or its turn is over. Then the next
- * block runs, up to max_resident blocks: as many as the machine can hold at once, so that blocks
- * that wait for others (grid barriers, locks) behave as on hardware. A turn is long, for blocks
- * that wait in loops that also store or meet at a barrier. With consecutive grids, the blocks of
- * the next grid start as soon as those of the preceding one permit it.
+ * A block runs alone until it ends, all its warps spin or wait, or its time slice ends. Then the
+ * next block runs, up to max_resident blocks: as many as the machine can hold at once, so that
+ * blocks that wait for others (grid barriers, locks) behave as on hardware. Only blocks that wait
+ * in loops that also store or contain a barrier use up a time slice. With consecutive grids, the
+ * blocks of the next grid start as soon as those of the preceding one permit it.
  *
  * The warps of a block run one after the other, each to a barrier or its end. But each of them
  * stops before and after its first store of a phase, until the others have reached theirs: on
@@ -27,9 +27,10 @@ enum {
     SUSPEND_ROUNDS = 256,  /* the same, after which a launch that may wait is suspended, */
     WAIT_ROUNDS = 4,       /* and again suspended */
     RUN_SLICE = 1 << 17,   /* instructions of a launch that is suspended again, for PL_LONG_RUN */
-    LATER_TURN = 1 << 18,  /* instructions of a block's turn, after turns of PL_LONG_TURN */
-    RANDOM_SLICE = 96,     /* random schedule: maximum instructions of a time slice */
-    RANDOM_BLOCKS = 24,    /* random schedule: blocks that run interleaved */
+    LATER_BLOCK_SLICE = 1 << 18, /* instructions of a block's time slice, after those of
+ PL_FIRST_BLOCK_SLICE */
+    RANDOM_SLICE = 96,           /* random schedule: maximum instructions of a time slice */
+    RANDOM_BLOCKS = 24,          /* random schedule: blocks that run interleaved */
     SECTOR = 32,
     MOST_SECTORS = 4 * PL_LANES /* of an access of 16 bytes of each lane */
 };
@@ -273,25 +274,25 @@ static pl_status stop_polling(pl_grid *g, pl_cta **live, size_t n, const pl_grid
     return PL_OK;
 }
 
-/* The turn of the block that runs. */
-typedef struct block_turn {
+/* The time slice of the block that runs. */
+typedef struct block_slice {
     const pl_cta *block;
     uint64_t executed, limit;
-} block_turn;
+} block_slice;
 
-/* Adds the instructions of a round. True: the turn is over, and other blocks run. */
-static bool turn_is_over(block_turn *t, const pl_cta *c, uint64_t executed)
+/* Adds the instructions of a round. True: the time slice has ended, and other blocks run. */
+static bool slice_has_ended(block_slice *t, const pl_cta *c, uint64_t executed)
 {
     t->executed = t->block == c ? t->executed + executed : executed;
     t->block = c;
     if (t->executed < t->limit) return false;
     t->block = NULL;
-    t->limit = LATER_TURN;
+    t->limit = LATER_BLOCK_SLICE;
     return true;
 }
 
 /* The blocks that have started and not ended, which run in rounds. */
-typedef struct rotation {
+typedef struct round_robin {
     pl_grid *g; /* the first of the launch */
     pl_cta **live;
     size_t n, at;            /* number of blocks; index of the next to run */
@@ -301,24 +302,24 @@ typedef struct rotation {
     uint64_t blocks;         /* of the launch that had not ended before */
     uint64_t waits_for_host; /* instructions from which on the launch may wait for the host */
     polling poll;
-    block_turn turn;
-} rotation;
+    block_slice slice;
+} round_robin;
 
-static void report_progress(const rotation *r)
+static void report_progress(const round_robin *r)
 {
     pl_grid *g = r->g;
     if (!g->progress) return;
     g->progress(g->progress_ctx, r->blocks - pl_grid_blocks_remaining(g), r->blocks, r->total);
 }
 
-static bool has_room(const rotation *r, const pl_grid *from)
+static bool has_room(const round_robin *r, const pl_grid *from)
 {
     return r->n + cluster_blocks(from) <= max_blocks(from);
 }
 
 /* Starts a block or cluster if one should start and may. *from: the grid of which the next one can
  * start, or NULL. */
-static pl_status start_next(rotation *r, pl_grid **from)
+static pl_status start_next(round_robin *r, pl_grid **from)
 {
     *from = pl_grid_startable(r->g);
     if (!r->more || !*from || !has_room(r, *from)) return PL_OK;
@@ -329,7 +330,7 @@ static pl_status start_next(rotation *r, pl_grid **from)
     return st;
 }
 
-static pl_cta *select_block(rotation *r)
+static pl_cta *select_block(round_robin *r)
 {
     if (r->g->random) { /* any of the blocks, and occasionally an additional one */
         r->at = (size_t)(next_random(r->g) % r->n);
@@ -340,7 +341,7 @@ static pl_cta *select_block(rotation *r)
 }
 
 /* Called when the block that has just run has ended. */
-static void end_block(rotation *r, pl_cta *c)
+static void end_block(round_robin *r, pl_cta *c)
 {
     const uint32_t cluster_size = cluster_blocks(c->grid);
     pl_cta_end(c);
@@ -351,10 +352,10 @@ static void end_block(rotation *r, pl_cta *c)
 }
 
 /* Determines the block that runs after a round of this one. paused: its warps wait or poll. */
-static void advance(rotation *r, const pl_cta *c, uint64_t executed, bool paused)
+static void advance(round_robin *r, const pl_cta *c, uint64_t executed, bool paused)
 {
     if (executed && !paused && cluster_blocks(c->grid) == 1 &&
-        !turn_is_over(&r->turn, c, executed)) {
+        !slice_has_ended(&r->slice, c, executed)) {
         r->idle = 0; /* it makes progress: it runs again */
         return;
     }
@@ -365,7 +366,7 @@ static void advance(rotation *r, const pl_cta *c, uint64_t executed, bool paused
 }
 
 /* True if the launch has run for long, and may be waiting for the host between other work. */
-static bool yields_to_host(rotation *r)
+static bool yields_to_host(round_robin *r)
 {
     pl_grid *g = r->g;
     if (!g->may_wait || r->total < r->waits_for_host) return false;
@@ -375,7 +376,7 @@ static bool yields_to_host(rotation *r)
 }
 
 /* r: blocks that have already started. */
-static pl_status run(rotation *r)
+static pl_status run(round_robin *r)
 {
     pl_grid *g = r->g;
     /* Blocks are drawn at random: a block that can continue may not be drawn for some time. */
@@ -466,13 +467,13 @@ pl_status pl_grid_run(pl_grid *head)
         pl_forget_allocations(live, started.n);
     else if (st == PL_OK)
         st = pl_run_blocks_in_parallel(head, &started);
-    rotation r = {.g = head,
-                  .live = live,
-                  .n = started.n,
-                  .blocks = pl_grid_blocks_remaining(head),
-                  .more = true,
-                  .waits_for_host = head->waiting ? RUN_SLICE : PL_LONG_RUN,
-                  .turn.limit = started.n ? LATER_TURN : PL_LONG_TURN};
+    round_robin r = {.g = head,
+                     .live = live,
+                     .n = started.n,
+                     .blocks = pl_grid_blocks_remaining(head),
+                     .more = true,
+                     .waits_for_host = head->waiting ? RUN_SLICE : PL_LONG_RUN,
+                     .slice.limit = started.n ? LATER_BLOCK_SLICE : PL_FIRST_BLOCK_SLICE};
     if (st == PL_OK && !head->fault.set) st = run(&r);
     if (st == PL_WAITING) {
         head->begun = live;

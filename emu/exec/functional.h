@@ -6,7 +6,7 @@
 
 /* Instructions after which a block has run for so long that it may be waiting for others in a loop
  * that does more than poll: a fraction of a second. */
-enum { PL_LONG_TURN = 1 << 23 };
+enum { PL_FIRST_BLOCK_SLICE = 1 << 23 };
 
 /* Runs one time slice of every warp of a block. Returns the number of executed instructions;
  * *paused: its warps only polled. */

@@ -109,7 +109,7 @@ static bool update_preceding_ended(block_job *j)
 /* True if the block has run for long, and may wait for blocks that have stopped until it ends. */
 static bool may_wait_for_later(const parallel_run *r, const block_job *j, uint64_t executed)
 {
-    return executed > PL_LONG_TURN && j->turn.reached &&
+    return executed > PL_FIRST_BLOCK_SLICE && j->turn.reached &&
            __atomic_load_n(&r->running, __ATOMIC_RELAXED) == 1;
 }
 
@@ -199,7 +199,7 @@ static bool run_first_blocks(pl_grid *g, pl_live_blocks *live, pl_status *st)
             if (c->warps_done < c->nwarps && g->may_wait && ran > PL_LONG_RUN &&
                 pl_polls_memory(live->at, live->n, true))
                 return false;
-            if (c->warps_done < c->nwarps && ran > PL_LONG_TURN) return true;
+            if (c->warps_done < c->nwarps && ran > PL_FIRST_BLOCK_SLICE) return true;
         }
         if (!c) return false;
         pl_cta_end(c);

@@ -1,7 +1,7 @@
 /* launch.c - runs a kernel launch, and those that follow it in its stream, in one of the two modes.
  *
- * Launches that may overlap (programmatic dependent launch) form a row of grids, which run
- * concurrently. Rows run sequentially, each with the launches that its device code makes. */
+ * Launches that may overlap (programmatic dependent launch) form a chain of grids, which run
+ * concurrently. Chains run sequentially, each with the launches that its device code makes. */
 #include "lib/launch/launch.h"
 #include "base/array.h"
 #include "base/clock.h"
@@ -165,7 +165,7 @@ static bool may_replay(const pl_launch *l)
            !l->weak && !l->random && !l->max_instructions && !l->sms;
 }
 
-/* Executes a row of grids, or replays an earlier execution. */
+/* Executes a chain of grids, or replays an earlier execution. */
 static pl_status execute(launch_state *x, pl_grid *head)
 {
     pl_gpu *gpu = x->m->gpu;
@@ -183,7 +183,7 @@ static struct pl_check *checker_of(const pl_launch *l)
 }
 
 /* Called when the grids have ended. */
-static pl_status end_row(launch_state *x, pl_grid *head, struct pl_weak *weak, pl_status st)
+static pl_status end_chain(launch_state *x, pl_grid *head, struct pl_weak *weak, pl_status st)
 {
     const pl_launch *l = x->l;
     struct pl_check *check = checker_of(l);
@@ -203,8 +203,8 @@ static pl_status end_row(launch_state *x, pl_grid *head, struct pl_weak *weak, p
     return st;
 }
 
-/* Runs a row of grids. */
-static pl_status run_row(launch_state *x, pl_grid *head)
+/* Runs a chain of grids. */
+static pl_status run_chain(launch_state *x, pl_grid *head)
 {
     const pl_launch *l = x->l;
     head->limits.cycles = remaining(l->max_cycles, x->cycles);
@@ -228,7 +228,7 @@ static pl_status run_row(launch_state *x, pl_grid *head)
         return PL_NOMEM;
     }
     const pl_status st = execute(x, head);
-    return st == PL_WAITING ? st : end_row(x, head, weak, st);
+    return st == PL_WAITING ? st : end_chain(x, head, weak, st);
 }
 
 /* Runs a copy by device code. It takes no modelled time: no measurement exists. */
@@ -321,7 +321,7 @@ static pl_status run_child(launch_state *x, pl_grid *parent, const pl_child *c)
     g->max_resident = o.blocks * pl_launch_sms(m->gpu, x->l);
     g->launch_id = ++m->gpu->launches;
     pl_status st = allocate_block_memory(m->gpu, g);
-    if (st == PL_OK) st = run_row(x, g);
+    if (st == PL_OK) st = run_chain(x, g);
     release_block_memory(m->gpu, g);
     parent->seq = g->seq; /* event numbers continue */
     if (g->fault.set) parent->fault = g->fault;
@@ -349,7 +349,7 @@ static pl_status run_children(launch_state *x, pl_grid *parent)
     return st;
 }
 
-/* Reports the results of the grids g[0 .. n - 1]; `head` begins the row that ran last. */
+/* Reports the results of the grids g[0 .. n - 1]; `head` begins the chain that ran last. */
 static pl_status report_results(launch_state *x, const pl_grid *g, size_t n, const pl_grid *head,
                                 pl_status st)
 {
@@ -371,7 +371,7 @@ static pl_status report_results(launch_state *x, const pl_grid *g, size_t n, con
     return head->fault.set ? PL_FAULT : st;
 }
 
-/* Runs what follows the last row, or the children of the only one, and reports the results. */
+/* Runs what follows the last chain, or the children of the only one, and reports the results. */
 static pl_status end_run(launch_state *x, pl_grid *head, pl_status st)
 {
     if (st == PL_OK && x->m->gpu->system.child.n > 0) st = run_children(x, head);
@@ -391,7 +391,7 @@ static pl_status run_rows(launch_state *x)
         if (system->workspace)
             memset(pl_memory_at(&m->gpu->memory, system->workspace, WORKSPACE), 0, WORKSPACE);
         system->launch_top = system->handles = 0;
-        pl_status st = run_row(x, head);
+        pl_status st = run_chain(x, head);
         if (st == PL_WAITING) return st;
         if (st != PL_OK || last == x->g + x->n - 1) return end_run(x, head, st);
         if (system->child.n > 0) st = run_children(x, head);
@@ -407,7 +407,7 @@ static pl_status continue_row(launch_state *x)
     const pl_status st = pl_grid_run(x->g);
     if (st == PL_WAITING) return st;
     if (x->l->mode == PL_MODE_TIMING) pl_timing_add_untimed(x->g, x->out);
-    return end_run(x, x->g, end_row(x, x->g, NULL, st));
+    return end_run(x, x->g, end_chain(x, x->g, NULL, st));
 }
 
 /* Executes a part of a launch, with what its device-side launches need. */
@@ -522,7 +522,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
     return g;
 }
 
-/* Links launches that may overlap into rows. */
+/* Links launches that may overlap into chains. */
 static void make_rows(pl_grid *g, const pl_launch *l)
 {
     pl_grid *head = g->head = g;
@@ -872,7 +872,7 @@ static pl_status end_hanging(launch_state *x)
 {
     pl_hang_report(x->g, x->g->begun, x->g->nbegun, true);
     pl_grid_close(x->g);
-    return end_run(x, x->g, end_row(x, x->g, NULL, PL_FAULT));
+    return end_run(x, x->g, end_chain(x, x->g, NULL, PL_FAULT));
 }
 
 pl_status pl_launch_fail(pl_waiting *w, pl_result *out)

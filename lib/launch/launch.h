@@ -37,9 +37,9 @@ const pl_fault_place *pl_launch_fault_place(pl_module *m, const pl_fault_info *f
 /* Reports a fault of the emulated program at its PTX position. */
 void pl_launch_report_fault(pl_module *m, const pl_grid *g);
 void pl_launch_report_warning(pl_module *m, const pl_fault_info *f);
-/* Reports that a limit or an interrupt stopped the row of grids. */
+/* Reports that a limit or an interrupt stopped the chain of grids. */
 void pl_launch_report_stop(pl_module *m, const pl_launch *l, const pl_grid *head);
-/* Reports that a row of grids ran out of host memory. Returns PL_NOMEM. */
+/* Reports that a chain of grids ran out of host memory. Returns PL_NOMEM. */
 pl_status pl_launch_no_memory(pl_gpu *gpu, const pl_grid *head);
 
 #endif
