@@ -523,7 +523,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
 }
 
 /* Links launches that may overlap into chains. */
-static void make_rows(pl_grid *g, const pl_launch *l)
+static void link_chains(pl_grid *g, const pl_launch *l)
 {
     pl_grid *head = g->head = g;
     while ((l = l->then) != NULL) {
@@ -690,7 +690,7 @@ static pl_status open_launch(launch_state *x, const pl_launch_shape *s)
         x->g[k].time_limit = l->timed_seconds > 0 || l->waiting ? &x->limit : NULL;
         x->g[k].may_wait = l->waiting && x->n == 1;
     }
-    make_rows(x->g, l);
+    link_chains(x->g, l);
     pl_status st = check_host_memory(gpu, l, x->g, x->n);
     gpu->system.out.max_chars = l->max_output;
     for (k = 0; k < x->n && st == PL_OK; k++) st = allocate_block_memory(gpu, &x->g[k]);

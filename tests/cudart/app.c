@@ -474,7 +474,7 @@ static void host_pointer(void)
 }
 
 /* A store past the end of an allocation. */
-static void behind(void)
+static void past_end(void)
 {
     char *d;
     EXPECT(cudaMalloc((void **)&d, 400), 0);
@@ -483,7 +483,7 @@ static void behind(void)
 }
 
 /* The same with --bounds page; the next page is out of bounds. */
-static void behind_in_page(void)
+static void past_end_in_page(void)
 {
     char *d, *e, value = 0;
     EXPECT(cudaMalloc((void **)&d, 400), 0);
@@ -499,14 +499,14 @@ static void behind_in_page(void)
 }
 
 /* The same in a program that does not terminate normally. */
-static void behind_killed(void)
+static void past_end_killed(void)
 {
-    behind();
+    past_end();
     raise(SIGKILL);
 }
 
 /* Only the device can access device memory. */
-static void closed(void)
+static void host_reads_device_memory(void)
 {
     volatile int *d;
     EXPECT(cudaMalloc((void **)(uintptr_t)&d, 4), 0);
@@ -696,10 +696,10 @@ static void pool(void)
     EXPECT(reserved, 0);
 }
 
-/* Variables have their initial values again; earlier pointers are invalid. */
 int cudaDeviceSetCacheConfig(int config);
 int cudaDeviceGetCacheConfig(int *config);
 
+/* Variables have their initial values again; earlier pointers are invalid. */
 static void reset(void)
 {
     int total = 5, config = 1;
@@ -765,10 +765,10 @@ static const struct {
     {"memory", memory},
     {"errors", errors},
     {"host_pointer", host_pointer},
-    {"behind_in_page", behind_in_page},
-    {"behind", behind},
-    {"behind_killed", behind_killed},
-    {"closed", closed},
+    {"past_end_in_page", past_end_in_page},
+    {"past_end", past_end},
+    {"past_end_killed", past_end_killed},
+    {"host_reads_device_memory", host_reads_device_memory},
     {"undefined", undefined},
     {"undefined_output", undefined_output},
     {"undefined_ended", undefined_ended},
@@ -792,7 +792,7 @@ static const struct {
     {"managed_unwritten", managed_unwritten},
     {"host_race", host_race},
     {"host_function_race", host_function_race},
-    {"askew", askew},
+    {"misaligned", misaligned},
     {"printing", printing},
     {"streams", streams},
     {"threads", threads},
@@ -812,7 +812,7 @@ static const struct {
     {"profiler", profiler},
     {"host_clock", host_clock},
     {"priorities", priorities},
-    {"kin", kin},
+    {"equal_launches", equal_launches},
     {"transfers", transfers},
     {"managed_pages", managed_pages},
     {"managed_written", managed_written},
@@ -822,7 +822,7 @@ static const struct {
     {"mapped_memory", mapped_memory},
     {"ranges", ranges},
     {"graph_memory", graph_memory},
-    {"graph_memory_beside", graph_memory_beside},
+    {"graph_memory_concurrent", graph_memory_concurrent},
     {"graph_captured_memory", graph_captured_memory},
     {"graph_condition", graph_condition},
     {"graph_object", graph_object},
@@ -837,7 +837,7 @@ static const struct {
     {"capture_rules", capture_rules},
     {"link", link_ptx},
     {"grid_barrier", grid_barrier},
-    {"batches", batches},
+    {"batched_calls", batched_calls},
     {"driver_copies", driver_copies},
     {"driver_contexts", driver_contexts},
     {"contexts_of_handles", contexts_of_handles},
@@ -863,11 +863,11 @@ static const struct {
     {"kernels_wait", kernels_wait},
     {"graph_waits_for_event", graph_waits_for_event},
     {"kernel_waits_for_ever", kernel_waits_for_ever},
-    {"first_forms", first_forms},
+    {"first_versions", first_versions},
     {"export_tables", export_tables},
     {"advice", advice},
     {"stream_attributes", stream_attributes},
-    {"lazily", lazily},
+    {"deferred_work", deferred_work},
     {"refused", refused},
     {"graphs_refused", graphs_refused},
     {"virtual_memory", virtual_memory},

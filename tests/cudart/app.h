@@ -107,7 +107,7 @@ void global_timer(void);
 void profiler(void);
 void host_clock(void);
 void priorities(void);
-void kin(void);
+void equal_launches(void);
 void transfers(void);
 void managed_pages(void);
 void managed_written(void);
@@ -129,7 +129,7 @@ void asserts(void);
 void ranges(void);
 /* Of app_graph.c. */
 void graph_memory(void);
-void graph_memory_beside(void);
+void graph_memory_concurrent(void);
 void graph_captured_memory(void);
 void graph_condition(void);
 void graphs_of_kernels(void);
@@ -167,7 +167,7 @@ void managed_race(void);
 void managed_unwritten(void);
 void host_race(void);
 void host_function_race(void);
-void askew(void);
+void misaligned(void);
 /* Of app_devices.c. */
 void devices(void);
 void peers(void);
@@ -176,17 +176,17 @@ void device_pools(void);
 void device_contexts(void);
 void peer_transfers(void);
 /* Of app_api.c. */
-void batches(void);
+void batched_calls(void);
 void driver_copies(void);
 void driver_contexts(void);
 void stream_values(void);
 void graph_block(void);
 void contexts_of_handles(void);
-void first_forms(void);
+void first_versions(void);
 void export_tables(void);
 void advice(void);
 void stream_attributes(void);
-void lazily(void);
+void deferred_work(void);
 void refused(void);
 void graphs_refused(void);
 /* Of app_values.c. */

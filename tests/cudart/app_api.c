@@ -13,7 +13,7 @@ int cudaMemDiscardBatchAsync(void **p, const size_t *bytes, size_t count, unsign
                              void *stream);
 
 /* Two copies by one call, of linear rows and of boxes. */
-void batches(void)
+void batched_calls(void)
 {
     struct {
         int order, hint[4];
@@ -281,7 +281,7 @@ static void by_handle(handles *h)
  * need no other; a host function may use some of them. */
 void contexts_of_handles(void)
 {
-    enum { CONTEXT = 1, MEMPOOL = 17, BYTES = 64 << 20 }; /* the GPU runs behind the host */
+    enum { CONTEXT = 1, MEMPOOL = 17, BYTES = 64 << 20 }; /* the GPU lags behind the host */
     static const char text[] =
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nop() { ret; }\n";
     const struct {
@@ -627,7 +627,7 @@ int cuGraphNodeGetDependentNodes(void *node, void **out, size_t *n);
 int cuGraphExecUpdate(void *exec, void *graph, void **node, int *result);
 
 /* Names without a version suffix, as looked up by programs themselves. */
-void first_forms(void)
+void first_versions(void)
 {
     enum { YIELD = 2 };
     int device = 7, status, result;
@@ -753,30 +753,50 @@ static void look(void *unused)
     (void)unused;
 }
 
-/* A library with an error loads, a pool reserves pieces, host functions run on a thread. */
-void lazily(void)
+/* A library with an error loads; the first use of a kernel reports it. */
+static void library_with_error(void)
 {
-    enum { RESERVED = 5, PIECE = 32 << 20 };
-    void *library, *kernel, *pool, *d, *s;
-    uint64_t reserved = 0, all = UINT64_MAX;
+    void *library, *kernel;
     EXPECT(cudaLibraryLoadData(&library, "nonsense", NULL, NULL, 0, NULL, NULL, 0), 0);
     EXPECT(cudaLibraryGetKernel(&kernel, library, "k"), CU_INVALID_IMAGE);
     EXPECT(cudaLibraryUnload(library), 0);
+}
+
+/* A pool reserves pieces of 32 MiB, and keeps them up to its threshold. */
+static void pool_reserve(void)
+{
+    enum { THRESHOLD = 4, RESERVED = 5, PIECE = 32 << 20 };
+    void *pool, *d;
+    uint64_t reserved = 0, all = UINT64_MAX;
     EXPECT(cudaDeviceGetDefaultMemPool(&pool, 0), 0);
     EXPECT(cudaMallocAsync(&d, 40 << 20, NULL), 0);
     EXPECT(cudaMemPoolGetAttribute(pool, RESERVED, &reserved), 0);
     EXPECT(reserved, 2 * PIECE);
-    EXPECT(cudaMemPoolSetAttribute(pool, 4, &all), 0); /* the threshold: nothing is released */
+    EXPECT(cudaMemPoolSetAttribute(pool, THRESHOLD, &all), 0); /* nothing is released */
     EXPECT(cudaFreeAsync(d, NULL), 0);
     EXPECT(cudaDeviceSynchronize(), 0);
     EXPECT(cudaMemPoolTrimTo(pool, 10 << 20), 0);
     EXPECT(cudaMemPoolGetAttribute(pool, RESERVED, &reserved), 0);
     EXPECT(reserved, PIECE);
+}
+
+/* Host functions run on a thread of their own. */
+static void host_function_thread(void)
+{
+    void *s;
     EXPECT(cudaStreamCreate(&s), 0);
     EXPECT(cudaLaunchHostFunc(s, look, NULL), 0);
     EXPECT(cudaStreamSynchronize(s), 0);
     EXPECT(seen_in_host_function, CU_NOT_PERMITTED);
     EXPECT(thread_of_host_function != (unsigned long)pthread_self(), 1);
+}
+
+/* Work that is done later than the call that requests it. */
+void deferred_work(void)
+{
+    library_with_error();
+    pool_reserve();
+    host_function_thread();
 }
 
 int cudaMalloc3DArray(void **out, const cuda_channel *channel, cuda_extent e, unsigned flags);

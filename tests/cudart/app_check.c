@@ -198,7 +198,7 @@ void undefined_texels(void)
 }
 
 /* A kernel writes a word at an address that is not a multiple of four. */
-void askew(void)
+void misaligned(void)
 {
     write_to((char *)allocated(4) + 1, NULL);
     EXPECT(cudaDeviceSynchronize(), 716);

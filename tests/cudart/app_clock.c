@@ -393,7 +393,7 @@ void priorities(void)
 
 /* With --timing first=1 later launches take the time of the first one, and more if they execute
  * more instructions. */
-void kin(void)
+void equal_launches(void)
 {
     unsigned n = 1000, more = 4000;
     const float first = app_between(NULL, work, &n), again = app_between(NULL, work, &n),

@@ -717,7 +717,7 @@ int cudaGraphAddMemsetNode(void **out, void *graph, void *const *before, size_t 
                            const void *params);
 
 /* Graphs of two streams that run concurrently have their own memory. */
-void graph_memory_beside(void)
+void graph_memory_concurrent(void)
 {
     enum { BYTES = 64 << 20 };
     alloc_params alloc = {.type = 1, .location = {1, 0}, .bytes = BYTES};

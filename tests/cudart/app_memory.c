@@ -274,110 +274,132 @@ int cuModuleGetFunction(void **out, void *m, const char *name);
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, void *stream, void **params, void **extra);
 
-static const char fetch[] =
-    ".version 8.0\n.target sm_90\n.address_size 64\n"
-    ".visible .entry fetch(.param .u64 to, .param .u64 t, .param .f32 x)\n"
-    "{ .reg .f32 f<6>; .reg .b64 d<3>; ld.param.u64 d1, [to]; ld.param.u64 d2, [t];\n"
-    "  ld.param.f32 f5, [x]; mov.f32 f0, 0f3FC00000;\n"
-    "  tex.2d.v4.f32.f32 {f1, f2, f3, f4}, [d2, {f5, f0}]; st.f32 [d1], f1; ret; }\n";
-
-/* Bytes in an array, read as numbers from 0 to 1 at texel (x, 1). */
-void driver_array(void)
-{
-    const struct {
-        size_t width, height;
-        int format;
-        unsigned channels;
-    } desc = {4, 2, 1, 1};
-    struct {
-        size_t width, height;
-        int format;
-        unsigned channels;
-    } back;
-    const unsigned char texel[2][4] = {{0, 0, 0, 0}, {0, 51, 102, 255}};
-    struct {
-        size_t from_x, from_y;
-        unsigned from_type;
-        const void *from_host;
-        uint64_t from_device;
-        void *from_array;
-        size_t from_pitch, to_x, to_y;
-        unsigned to_type;
-        void *to_host;
-        uint64_t to_device;
-        void *to_array;
-        size_t to_pitch, width, height;
-    } copy = {
-        .from_type = 1, .from_host = texel, .from_pitch = 4, .to_type = 3, .width = 4, .height = 2};
-    struct {
-        int type;
-        union {
-            void *array;
-            int reserved[32];
-        } u;
-        unsigned flags;
-    } resource = {0};
-    struct {
-        int address[3], filter;
-        unsigned flags, more[20];
-    } texture = {{1, 1, 1}, 0, 0, {0}};
-    unsigned long long t;
-    void *array, *m, *f, *d;
-    app_driver();
-    EXPECT(cuArrayCreate_v2(&array, &desc), 0);
-    EXPECT(cuArrayGetDescriptor_v2(&back, array), 0);
-    EXPECT(back.width == 4 && back.height == 2 && back.format == 1 && back.channels == 1, 1);
-    copy.to_array = resource.u.array = array;
-    EXPECT(cuMemcpy2D_v2(&copy), 0);
-    copy.from_x = 1; /* the last column would be in the next row */
-    EXPECT(cuMemcpy2D_v2(&copy), CU_INVALID_VALUE);
-    EXPECT(cuTexObjectCreate(&t, &resource, &texture, NULL), 0);
-    EXPECT(cuModuleLoadData(&m, fetch), 0);
-    EXPECT(cuModuleGetFunction(&f, m, "fetch"), 0);
-    EXPECT(cudaMalloc(&d, 4), 0);
-    for (int k = 0; k < 4; k++) {
-        float x = (float)k + 0.5f, value = -1;
-        void *args[] = {&d, &t, &x};
-        EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
-        EXPECT(cudaMemcpy(&value, d, 4, COPY_D2H), 0);
-        EXPECT(value * 255 + 0.5f, texel[1][k]);
-    }
-    /* The driver filters integers that stay integers: half of 102 + 255, rounded. */
-    enum { LINEAR = 1, AS_INTEGER = 1 };
-    float x = 3;
-    int mixed = 0;
-    void *args[] = {&d, &t, &x};
-    texture.filter = LINEAR;
-    texture.flags = AS_INTEGER;
-    EXPECT(cuTexObjectCreate(&t, &resource, &texture, NULL), 0);
-    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
-    EXPECT(cudaMemcpy(&mixed, d, 4, COPY_D2H), 0);
-    EXPECT(mixed, 179);
-    /* The border of such a texture has 8 bits. */
-    enum { BORDER = 3, BORDER_COLOUR = 5 };
-    const float half = 0.5f;
-    float border = -1;
-    x = 99;
-    texture.address[0] = texture.address[1] = BORDER;
-    texture.filter = 0;
-    texture.flags = 0;
-    memcpy(&texture.more[BORDER_COLOUR], &half, sizeof half);
-    EXPECT(cuTexObjectCreate(&t, &resource, &texture, NULL), 0);
-    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
-    EXPECT(cudaMemcpy(&border, d, 4, COPY_D2H), 0);
-    EXPECT(border * 255 + 0.25f, 127);
-    EXPECT(cuArrayDestroy(array), 0);
-}
-
 int cudaMemcpy2DToArray(void *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
                         size_t height, int kind);
 
-static const char fetch_at[] =
+static const char fetch_text[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
     ".visible .entry fetch(.param .u64 to, .param .u64 t, .param .f32 x, .param .f32 y)\n"
     "{ .reg .f32 f<7>; .reg .b64 d<3>; ld.param.u64 d1, [to]; ld.param.u64 d2, [t];\n"
     "  ld.param.f32 f5, [x]; ld.param.f32 f6, [y];\n"
     "  tex.2d.v4.f32.f32 {f1, f2, f3, f4}, [d2, {f5, f6}]; st.f32 [d1], f1; ret; }\n";
+
+/* CUDA_ARRAY_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC and CUDA_MEMCPY2D */
+typedef struct array_desc {
+    size_t width, height;
+    int format;
+    unsigned channels;
+} array_desc;
+
+typedef struct resource_desc {
+    int type;
+    union {
+        void *array;
+        int reserved[32];
+    } u;
+    unsigned flags;
+} resource_desc;
+
+typedef struct texture_desc {
+    int address[3], filter;
+    unsigned flags, more[20];
+} texture_desc;
+
+typedef struct copy_2d {
+    size_t from_x, from_y;
+    unsigned from_type;
+    const void *from_host;
+    uint64_t from_device;
+    void *from_array;
+    size_t from_pitch, to_x, to_y;
+    unsigned to_type;
+    void *to_host;
+    uint64_t to_device;
+    void *to_array;
+    size_t to_pitch, width, height;
+} copy_2d;
+
+enum { FORMAT_U8 = 1, FORMAT_F32 = 0x20 };
+enum { CLAMP = 1, BORDER = 3 };               /* addressing */
+enum { POINT, LINEAR };                       /* filter */
+enum { READ_AS_INTEGER = 1, NORMALISED = 2 }; /* flags */
+enum { BORDER_COLOUR = 5 };                   /* index in `more` */
+
+/* An array, and a kernel that fetches one value of a texture. */
+typedef struct fetcher {
+    void *array, *kernel, *result;
+} fetcher;
+
+static fetcher open_fetcher(const array_desc *desc)
+{
+    fetcher f;
+    void *m;
+    app_driver();
+    EXPECT(cuArrayCreate_v2(&f.array, desc), 0);
+    EXPECT(cuModuleLoadData(&m, fetch_text), 0);
+    EXPECT(cuModuleGetFunction(&f.kernel, m, "fetch"), 0);
+    EXPECT(cudaMalloc(&f.result, 4), 0);
+    return f;
+}
+
+static unsigned long long texture_of(const fetcher *f, const texture_desc *texture)
+{
+    const resource_desc resource = {.u.array = f->array};
+    unsigned long long t;
+    EXPECT(cuTexObjectCreate(&t, &resource, texture, NULL), 0);
+    return t;
+}
+
+/* Copies the first component of the texel at (x, y) to *out. */
+static void fetch(const fetcher *f, unsigned long long texture, float x, float y, void *out)
+{
+    void *args[] = {(void *)(uintptr_t)&f->result, &texture, &x, &y};
+    EXPECT(cuLaunchKernel(f->kernel, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
+    EXPECT(cudaMemcpy(out, f->result, 4, COPY_D2H), 0);
+}
+
+/* Bytes in an array, read as numbers from 0 to 1 at texel (x, 1). */
+void driver_array(void)
+{
+    const array_desc desc = {4, 2, FORMAT_U8, 1};
+    const unsigned char texel[2][4] = {{0, 0, 0, 0}, {0, 51, 102, 255}};
+    const fetcher f = open_fetcher(&desc);
+    texture_desc texture = {{CLAMP, CLAMP, CLAMP}, POINT, 0, {0}};
+    array_desc back;
+    copy_2d copy = {.from_type = 1,
+                    .from_host = texel,
+                    .from_pitch = 4,
+                    .to_type = 3,
+                    .to_array = f.array,
+                    .width = 4,
+                    .height = 2};
+    EXPECT(cuArrayGetDescriptor_v2(&back, f.array), 0);
+    EXPECT(back.width == 4 && back.height == 2 && back.format == FORMAT_U8 && back.channels == 1,
+           1);
+    EXPECT(cuMemcpy2D_v2(&copy), 0);
+    copy.from_x = 1; /* the last column would be in the next row */
+    EXPECT(cuMemcpy2D_v2(&copy), CU_INVALID_VALUE);
+    const unsigned long long t = texture_of(&f, &texture);
+    for (int k = 0; k < 4; k++) {
+        float value = -1;
+        fetch(&f, t, (float)k + 0.5f, 1.5f, &value);
+        EXPECT(value * 255 + 0.5f, texel[1][k]);
+    }
+    /* The driver filters integers that stay integers: half of 102 + 255, rounded. */
+    int mixed = 0;
+    texture.filter = LINEAR;
+    texture.flags = READ_AS_INTEGER;
+    fetch(&f, texture_of(&f, &texture), 3, 1.5f, &mixed);
+    EXPECT(mixed, 179);
+    /* The border of such a texture has 8 bits. */
+    const float half = 0.5f;
+    float border = -1;
+    texture = (texture_desc){{BORDER, BORDER, CLAMP}, POINT, 0, {0}};
+    memcpy(&texture.more[BORDER_COLOUR], &half, sizeof half);
+    fetch(&f, texture_of(&f, &texture), 99, 1.5f, &border);
+    EXPECT(border * 255 + 0.25f, 127);
+    EXPECT(cuArrayDestroy(f.array), 0);
+}
 
 /* Filtered fetches of a texture of 640x480, as recorded on an H100. Normalised coordinates have 21
  * bits of fraction: with more bits, other weights result. */
@@ -386,7 +408,7 @@ void normalised_coordinates(void)
     static const struct {
         uint32_t x, y; /* bits of the coordinates */
         unsigned column, row;
-        uint32_t texel[4], result; /* from (column, row) to (column + 1, row + 1) */
+        uint32_t texel[4], result; /* bits; from (column, row) to (column + 1, row + 1) */
     } fetched[] = {
         {0x3f3ef43c,
          0x3f5eec8c,
@@ -419,45 +441,23 @@ void normalised_coordinates(void)
          {0xbefa1cd4, 0x3f278532, 0x3f6e1f4e, 0xbe64cdd8},
          0x3e4c82cf},
     };
-    const struct {
-        size_t width, height;
-        int format;
-        unsigned channels;
-    } desc = {640, 480, 0x20, 1};
-    struct {
-        int type;
-        union {
-            void *array;
-            int reserved[32];
-        } u;
-        unsigned flags;
-    } resource = {0};
-    enum { LINEAR = 1, NORMALISED = 2 };
-    const struct {
-        int address[3], filter;
-        unsigned flags, more[20];
-    } texture = {{1, 1, 1}, LINEAR, NORMALISED, {0}};
-    unsigned long long t;
-    void *array, *m, *f, *d;
-    app_driver();
-    EXPECT(cuArrayCreate_v2(&array, &desc), 0);
-    resource.u.array = array;
-    EXPECT(cuTexObjectCreate(&t, &resource, &texture, NULL), 0);
-    EXPECT(cuModuleLoadData(&m, fetch_at), 0);
-    EXPECT(cuModuleGetFunction(&f, m, "fetch"), 0);
-    EXPECT(cudaMalloc(&d, 4), 0);
+    const array_desc desc = {640, 480, FORMAT_F32, 1};
+    const texture_desc texture = {{CLAMP, CLAMP, CLAMP}, LINEAR, NORMALISED, {0}};
+    const fetcher f = open_fetcher(&desc);
+    const unsigned long long t = texture_of(&f, &texture);
     for (size_t k = 0; k < sizeof fetched / sizeof *fetched; k++) {
         const size_t pitch = 2 * sizeof(float);
-        uint32_t x = fetched[k].x, y = fetched[k].y, result = 0;
-        void *args[] = {&d, &t, &x, &y};
-        EXPECT(cudaMemcpy2DToArray(array, fetched[k].column * sizeof(float), fetched[k].row,
+        uint32_t result = 0;
+        float x, y;
+        memcpy(&x, &fetched[k].x, sizeof x);
+        memcpy(&y, &fetched[k].y, sizeof y);
+        EXPECT(cudaMemcpy2DToArray(f.array, fetched[k].column * sizeof(float), fetched[k].row,
                                    fetched[k].texel, pitch, pitch, 2, COPY_H2D),
                0);
-        EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
-        EXPECT(cudaMemcpy(&result, d, 4, COPY_D2H), 0);
+        fetch(&f, t, x, y, &result);
         EXPECT(result, fetched[k].result);
     }
-    EXPECT(cuArrayDestroy(array), 0);
+    EXPECT(cuArrayDestroy(f.array), 0);
 }
 
 /* ---------------------------------------------------------------- properties of older versions */

@@ -33,7 +33,7 @@ n=1
 awk -v what=doc -f "$root/cudart/api.awk" "$root/cudart/api.def" | cmp -s - "$root/doc/cuda-api.md" && echo "ok 1 - doc/cuda-api.md is up to date" ||
     echo "not ok 1 - doc/cuda-api.md differs from api.def: make cuda-api-update"
 
-for t in vectors symbols constants_written memory batches driver_copies driver_contexts contexts_of_handles stream_values values_of_kernels values_of_host values_of_mailboxes host_function_waits host_functions_later graph_function_waits values_of_threads kernels_wait graph_waits_for_event values_in_graphs kernel_waits kernel_waits_on_device kernel_waits_in_graph kernel_waits_for_thread kernel_runs_for_long advice stream_attributes lazily refused graphs_refused virtual_memory ipc pool_ipc registered driver_array normalised_coordinates old_properties streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition graph_object graph_block graphs_of_kernels graph_in_capture graph_edges graph_rules graph_capture_into grid_barrier capture_rules pool reset node_updates tensor_maps context_flags as_recorded set_launches; do runs "$t" 5 good "" app $t; done
+for t in vectors symbols constants_written memory batched_calls driver_copies driver_contexts contexts_of_handles stream_values values_of_kernels values_of_host values_of_mailboxes host_function_waits host_functions_later graph_function_waits values_of_threads kernels_wait graph_waits_for_event values_in_graphs kernel_waits kernel_waits_on_device kernel_waits_in_graph kernel_waits_for_thread kernel_runs_for_long advice stream_attributes deferred_work refused graphs_refused virtual_memory ipc pool_ipc registered driver_array normalised_coordinates old_properties streams threads capture graph graph_memory graph_memory_concurrent graph_captured_memory graph_condition graph_object graph_block graphs_of_kernels graph_in_capture graph_edges graph_rules graph_capture_into grid_barrier capture_rules pool reset node_updates tensor_maps context_flags as_recorded set_launches; do runs "$t" 5 good "" app $t; done
 runs "vectors, LZ4" 5 good "" env APP_FATBIN=lz4 "$loom" exec "$build/tests/cudart/app" vectors
 large() { APP_FATBIN=large "$loom" exec --module-cache kept "$build/tests/cudart/app" vectors; echo "$?, $(ls kept | wc -l) kept"; }
 for t in assembled loaded; do runs "module cache: $t" 0 "good
@@ -43,7 +43,7 @@ runs "module cache: damaged" 0 "good
 5, 1 kept" "" large
 runs "module cache: rewritten" 0 0 "" sh -c 'cmp -s damaged kept/*; echo $(($? == 0))'
 runs "vectors, timing mode" 5 good "" with "--mode timing" vectors
-runs "first versions of calls" 5 good "cuGLGetDevices_v2 is not supported: it shares memory with OpenGL" app first_forms
+runs "first versions of calls" 5 good "cuGLGetDevices_v2 is not supported: it shares memory with OpenGL" app first_versions
 runs "undocumented tables" 5 good "" app export_tables
 cp "$build/tests/cudart/app" libcublas.so.13
 runs "a library with machine code only is reported" 5 good "libcublas.so.13 holds machine code only" "$loom" exec ./libcublas.so.13 export_tables
@@ -67,7 +67,7 @@ runs "machine code and PTX for a newer target" 5 good "the PTX for sm_90 is exec
 runs "PTX of the device library for a newer target" 5 good "" env APP_FATBIN=linked "$loom" exec "$build/tests/cudart/app" vectors
 runs "PTX for a newer target without machine code" 5 good "code=compute_70" env APP_FATBIN=newer "$loom" exec --arch v100 "$build/tests/cudart/app" no_image
 runs "machine code only" 5 good "code=compute_90" env APP_FATBIN=code "$loom" exec "$build/tests/cudart/app" no_image
-runs "device memory is not accessible to the host" 139 "" "" sh -c '"$@" 2>/dev/null' - "$loom" exec "$build/tests/cudart/app" closed
+runs "device memory is not accessible to the host" 139 "" "" sh -c '"$@" 2>/dev/null' - "$loom" exec "$build/tests/cudart/app" host_reads_device_memory
 runs "kernel output appears when the host synchronises" 5 "host
 launched
 block
@@ -94,7 +94,7 @@ runs "kernels wait for the program in timing mode" 5 good "" with "--mode timing
 runs "a kernel waits for a value that is never written" 5 good "hang: threads only poll memory, which none of them changes" app kernel_waits_for_ever
 runs "a stream waits for a value that another thread does not write" 5 good "to be 5 (0x5), and it is 0; nothing has written it for long" with "--timeout 1" values_late
 runs "a correct program under checkers" 5 good "" with "--check all" vectors
-for t in streams threads capture graph graph_memory graph_memory_beside graph_condition pool; do runs "$t under checkers" 5 good "" with "--check all" $t; done
+for t in streams threads capture graph graph_memory graph_memory_concurrent graph_condition pool; do runs "$t under checkers" 5 good "" with "--check all" $t; done
 # These call cudaFree with invalid addresses, and have no other findings.
 refused() {
     with "--check all" "$1" 2>all
@@ -105,18 +105,18 @@ refused() {
 for t in memory graph_captured_memory reset; do runs "$t under checkers" 5 good "" refused $t; done
 runs "a race under checkers" 5 good "kernel .count.: race-same-value" with "--check race" symbols
 runs "a program gets the error of an invalid access skipped by a checker" 5 good "kernel .store.: mem-bounds" with "--check mem" errors
-runs "a program gets the error of a misaligned access" 5 good "kernel .index.: mem-misaligned" with "--check mem" askew
-runs "a program gets the error of a misaligned access without checkers" 5 good "not a multiple of 4" app askew
+runs "a program gets the error of a misaligned access" 5 good "kernel .index.: mem-misaligned" with "--check mem" misaligned
+runs "a program gets the error of a misaligned access without checkers" 5 good "not a multiple of 4" app misaligned
 n=$((n + 1))
 grep -q -e '--bounds page' err && echo "not ok $n - a misaligned access has no hint on bounds" || echo "ok $n - a misaligned access has no hint on bounds"
-runs "access past an allocation, exact bounds" 5 good "exec --bounds page" app behind
-runs "access past an allocation, in its page" 5 good "past the end of .device memory. (2097152 bytes" with "--bounds page" behind_in_page
+runs "access past an allocation, exact bounds" 5 good "exec --bounds page" app past_end
+runs "access past an allocation, in its page" 5 good "past the end of .device memory. (2097152 bytes" with "--bounds page" past_end_in_page
 runs "random schedule" 5 good "" with "--schedule random:7" vectors
-runs "random schedule and timing mode" 2 "" "exclude each other" sh -c '"$@" >/dev/null' - "$loom" exec --schedule random:7 --mode timing "$build/tests/cudart/app" behind
-runs "invalid value of --schedule" 2 "" "is not a value for --schedule" sh -c '"$@" >/dev/null' - "$loom" exec --schedule 7 "$build/tests/cudart/app" behind
-runs "--bounds page and checkers" 2 "" "exclude each other" with "--bounds page --check mem" behind
-runs "a finding reports where the memory was allocated" 5 good "past the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
-runs "a finding that destroys the context is reported immediately" 137 "" "mem-bounds: store of 4 bytes" with "--check mem" behind_killed
+runs "random schedule and timing mode" 2 "" "exclude each other" sh -c '"$@" >/dev/null' - "$loom" exec --schedule random:7 --mode timing "$build/tests/cudart/app" past_end
+runs "invalid value of --schedule" 2 "" "is not a value for --schedule" sh -c '"$@" >/dev/null' - "$loom" exec --schedule 7 "$build/tests/cudart/app" past_end
+runs "--bounds page and checkers" 2 "" "exclude each other" with "--bounds page --check mem" past_end
+runs "a finding reports where the memory was allocated" 5 good "past the end of .device memory of cudaMalloc, call [0-9]*, in past_end+0x" with "--check mem" past_end
+runs "a finding that destroys the context is reported immediately" 137 "" "mem-bounds: store of 4 bytes" with "--check mem" past_end_killed
 for signal in 2 3 6 10 11 13 14 15; do
     runs "findings and trace of a program killed by signal $signal" $((128 + signal)) "" "init-output" env APP_SIGNAL=$signal "$loom" exec --check all --trace ended.db "$build/tests/cudart/app" undefined_ended
     runs "contents of its trace" 0 "1" "" sh -c '"$1" query ended.db --csv "SELECT count(*) FROM finding" | tail -n +2 | tr -d "\r"' - "$loom"
@@ -156,7 +156,7 @@ for t in undefined undefined_output undefined_copy refused_calls undefined_texel
     runs "$t, fixed" 5 good "" env APP_FIXED=1 "$loom" exec --check all $more "$build/tests/cudart/app" $t
 done
 # The same in the format of compute-sanitizer, and as rows of the trace.
-for t in undefined_output undefined_copy refused_calls behind leak; do
+for t in undefined_output undefined_copy refused_calls past_end leak; do
     echo "== $t, as compute-sanitizer prints it" >>findings
     "$loom" exec --check all --leak-check full --check-format compute-sanitizer --trace found.db "$build/tests/cudart/app" $t 2>&1 |
         sed 's/0x7[0-9a-f]\{9,\}/0x7.../g' >>findings
@@ -184,9 +184,9 @@ for options in "" "--mode timing"; do runs "kernels run on the SMs of their gree
 runs "queries" 5 good "" app polling
 runs "a kernel that polls its clock" 5 good "" with "--arch toy" waiting
 runs "a kernel that polls its clock when the budget expires" 5 good "" with "--arch toy --timing budget=1" waiting_beyond_budget
-runs "times of equal launches" 5 good "" with "--arch toy --timing first=1" kin
-runs "the spread of timed launches is shown with estimates" 5 good "work (2 estimated, +- 0.000 ns)" with "--arch toy --timing first=2 --summary --trace kin.db" kin
-runs "and in the trace" 0 "work,1,0" "" sh -c '"$1" query kin.db --csv "SELECT name, estimated, spread_us FROM activity WHERE spread_us >= 0" | tail -n +2 | tr -d "\r"; "$1" query kin.db gpu_summary | grep -q spread_us && rm kin.db' - "$loom"
+runs "times of equal launches" 5 good "" with "--arch toy --timing first=1" equal_launches
+runs "the spread of timed launches is shown with estimates" 5 good "work (2 estimated, +- 0.000 ns)" with "--arch toy --timing first=2 --summary --trace equal_launches.db" equal_launches
+runs "and in the trace" 0 "work,1,0" "" sh -c '"$1" query equal_launches.db --csv "SELECT name, estimated, spread_us FROM activity WHERE spread_us >= 0" | tail -n +2 | tr -d "\r"; "$1" query equal_launches.db gpu_summary | grep -q spread_us && rm equal_launches.db' - "$loom"
 runs "copies and launches with the timing model as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 --timing all "$build/tests/cudart/app" transfers
 runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 "$build/tests/cudart/app" transfers
 runs "the estimate of a kernel has the time of its memory" 5 good "" with "--arch h100" estimated_traffic
