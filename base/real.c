@@ -1,9 +1,12 @@
 /* real.c - see real.h. */
 #include "base/real.h"
+#include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     MAX_DIGITS = 17,
@@ -34,4 +37,21 @@ int pl_print_real(double v, char *buf, size_t size)
         if (strtod(buf, NULL) == v) break;
     }
     return length;
+}
+
+bool pl_read_size(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    enum { MAX_BITS = 60 };
+    char *end;
+    if (!isdigit((unsigned char)*text)) return false;
+    errno = 0;
+    const unsigned long long n = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : &units[1];
+    if (errno || !unit) return false;
+    end += *end != '\0';
+    if (*end && strcasecmp(end, "B") != 0 && strcasecmp(end, "iB") != 0) return false;
+    const unsigned shift = 10 * (unsigned)(unit - units + 1);
+    *bytes = (uint64_t)n << shift;
+    return n >= 1 && n <= UINT64_C(1) << (MAX_BITS - shift);
 }

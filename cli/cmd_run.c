@@ -97,9 +97,9 @@ static const cli_option option[O_COUNT] = {
     [O_TRACE_CLASS] = {"trace-class", 0, "LIST",
                        "events of these kinds of instructions only: load,store,barrier,fma ..."},
     [O_TRACE_SAMPLE] = {"trace-sample", 0, "1/N", "events of one warp in N only, whole warps"},
-    [O_TRACE_LIMIT] =
-        {"trace-limit", 0, "SIZE",
-         "stop adding events when the trace has this size: 500K, 2G; a plain number is in MiB"},
+    [O_TRACE_LIMIT] = {"trace-limit", 0, "SIZE",
+                       "stop adding events when the trace has this size: 500K, 64MB, 2G; a plain "
+                       "number counts MiB"},
     [O_THREADS] = {"threads", 0, "N",
                    "host threads of a launch; the result does not depend on their number (1)"},
     [O_ASYNC] = {"async", 0, "late|timed|eager",

@@ -140,18 +140,7 @@ bool cli_number(cli_args *a, const char *option, uint64_t lo, uint64_t hi, uint6
 
 bool cli_size(cli_args *a, const char *option, uint64_t *bytes)
 {
-    static const char units[] = "KMGT";
-    char *end;
-    errno = 0;
-    unsigned long long v = strtoull(a->value, &end, 10);
-    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : &units[1];
-    if (isdigit((unsigned char)a->value[0]) && errno == 0 && unit && v >= 1 && v <= 1u << 20) {
-        end += *end != '\0';
-        if (*end == '\0' || strcmp(end, "B") == 0 || strcmp(end, "iB") == 0) {
-            *bytes = (uint64_t)v << 10 * (unit - units + 1);
-            return true;
-        }
-    }
+    if (pl_read_size(a->value, bytes)) return true;
     pl_gpu_report(a->gpu, "E0005", a->value, option,
                   "a size such as 500M, 2G or 64K; a plain number counts MiB", NULL);
     return false;

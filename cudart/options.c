@@ -43,7 +43,7 @@ static char *next_word(char **cursor)
     return word;
 }
 
-static char range[64]; /* valid range of an invalid number; empty: not a number option */
+static char range[64]; /* valid values of a number or size; empty: neither */
 
 static bool parse_number(const char *text, uint64_t lo, uint64_t hi, uint64_t *out)
 {
@@ -56,15 +56,8 @@ static bool parse_number(const char *text, uint64_t lo, uint64_t hi, uint64_t *o
 
 static bool parse_size(const char *text, uint64_t *out)
 {
-    char *end;
-    const uint64_t n = strtoull(text, &end, 10);
-    static const char units[] = "KMGT";
-    if (*text < '0' || *text > '9') return false;
-    const char *unit = *end ? strchr(units, *end) : &units[1];
-    if (!unit || (*end && end[1])) return false;
-    const unsigned shift = 10 * (unsigned)(unit - units + 1);
-    *out = n << shift;
-    return *out >> shift == n;
+    snprintf(range, sizeof range, "a size such as 500M, 2G or 64K; a plain number counts MiB");
+    return pl_read_size(text, out);
 }
 
 /* Matches a word of n bytes against the option's choices, which are separated by bars; *out: its
@@ -227,7 +220,7 @@ static bool apply_option(cuda_options *o, int id, const char *value)
     *range = '\0';
     if ((!takes || *value) && set_option(o, id, value)) return true;
     cuda_report("'%s' is not a value for --%s: it is %s", value, option[id].name,
-                strcmp(takes, "N") == 0 && *range ? range : takes);
+                *range && (strcmp(takes, "N") == 0 || strcmp(takes, "SIZE") == 0) ? range : takes);
     return false;
 }
 

@@ -133,6 +133,9 @@ const char *pl_nearest(const char *word, const char *const *words, size_t n);
 /* Prints the shortest decimal text that reads back as v: 0.1, 30. Returns its length. The buffer
  * has `size` bytes; 32 are always enough. */
 int pl_print_real(double v, char *buf, size_t size);
+/* Reads a size in bytes: 500K, 64MB, 2GiB; a plain number counts MiB. False: it is none, is 0, or
+ * is larger than 2^60. */
+bool pl_read_size(const char *text, uint64_t *bytes);
 /* Sanitises text from a file for a terminal. s: the next character, with n > 0 bytes remaining.
  * Returns the length of the character in bytes. *as is 0 if it can be printed unchanged, else the
  * character to print in its place: ' ' for white space, '?' for other control characters and for

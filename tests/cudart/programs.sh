@@ -251,9 +251,10 @@ runs "the timing model is the default, unless an option needs no times" 0 "cycle
 runs "programs without options" 5 good "" env -u PTXLOOM_OPTIONS "$loom" exec "$build/tests/cudart/app" streams
 runs "metrics" 5 good "^ *1 .* inst_executed" with "--metrics inst_executed,ipc" vectors
 runs "unknown metrics" 2 "" "inst_exekuted" with "--metrics inst_exekuted" device
+runs "sizes of --trace-limit are those of run" 5 "good" "" with "--trace limited.db --trace-limit 64mb" vectors
 runs "invalid value of --timing" 2 "" "'first=' is not a value for --timing" with "--timing first=" device
 runs "unknown checker" 2 "" "'mem,all,some' is not a value for --check" with "--check mem,all,some" device
-for case in "'some' is not a value for --mode: it is timing|functional;--mode some" "'0' is not a value for --threads: it is a number from 1 to 256;--threads 0" "unknown option '--fast';--fast" "'mem,' is not a value for --check;--check mem,"; do
+for case in "'3X' is not a value for --trace-limit: it is a size such as 500M;--trace-limit 3X" "'0' is not a value for --trace-limit;--trace-limit 0" "'some' is not a value for --mode: it is timing|functional;--mode some" "'0' is not a value for --threads: it is a number from 1 to 256;--threads 0" "unknown option '--fast';--fast" "'mem,' is not a value for --check;--check mem,"; do
     runs "invalid PTXLOOM_OPTIONS, without the wrapper: ${case#*;}" 2 "" "${case%;*}" env PTXLOOM_OPTIONS="${case#*;}" LD_LIBRARY_PATH="$build/cudart" "$build/tests/cudart/app" device
 done
 

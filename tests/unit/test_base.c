@@ -439,9 +439,43 @@ START_TEST(number_format)
 }
 END_TEST
 
-UNIT_MAIN("base", number_format, terminals_get_no_control_characters, json_incremental_output,
-          arena_allocations, arena_reset_zeroes, arena_reuse_unzeroed, sparse_arena_pages,
-          arena_failure_jumps_to_the_guard, vector_grows_and_keeps_its_elements,
+START_TEST(sizes)
+{
+    static const struct {
+        const char *text;
+        uint64_t bytes; /* 0: refused */
+    } row[] = {{"1", 1 << 20},
+               {"500K", 500 << 10},
+               {"500k", 500 << 10},
+               {"3000000K", UINT64_C(3000000) << 10},
+               {"64MB", 64 << 20},
+               {"64mb", 64 << 20},
+               {"2GiB", UINT64_C(2) << 30},
+               {"2g", UINT64_C(2) << 30},
+               {"1048576T", UINT64_C(1) << 60},
+               {"1048577T", 0},
+               {"99999999999999999999K", 0},
+               {"0", 0},
+               {"0K", 0},
+               {"", 0},
+               {"-1", 0},
+               {" 1", 0},
+               {"K", 0},
+               {"5B", 0},
+               {"5MBs", 0},
+               {"5 M", 0}};
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        uint64_t bytes = 0;
+        const bool read = pl_read_size(row[k].text, &bytes);
+        ck_assert_msg(read == (row[k].bytes != 0), "%s", row[k].text);
+        if (read) ck_assert_msg(bytes == row[k].bytes, "%s", row[k].text);
+    }
+}
+END_TEST
+
+UNIT_MAIN("base", number_format, sizes, terminals_get_no_control_characters,
+          json_incremental_output, arena_allocations, arena_reset_zeroes, arena_reuse_unzeroed,
+          sparse_arena_pages, arena_failure_jumps_to_the_guard, vector_grows_and_keeps_its_elements,
           heap_array_grows_and_keeps_its_elements, large_vector_outlives_its_arena, arena_text,
           map_lookup, diagnostic_format, diagnostic_long_line, diagnostics_sorted_unique_limited,
           every_message_can_be_explained, sha256_vectors)
