@@ -1,6 +1,7 @@
 /* code_info.c - registers of the kernels in a program's machine code for the modelled GPU.
  *
  * Kernels run from PTX, but attributes and occupancy are those of the code that hardware executes.
+ * The code is decompressed when registers are first queried, which most programs never do.
  * The section .nv.info of machine code is a list of attributes. */
 #include "cudart/state.h"
 #include <elf.h>
@@ -96,21 +97,29 @@ static void read_attributes(cuda_module *m, const code_file *f)
     }
 }
 
-void cuda_code_read(cuda_module *m, const void *container)
+/* Reads the kernels of the module's machine code; nothing if it has none. */
+static void read_code(cuda_module *m)
 {
     code_file f;
     uint8_t *code;
     size_t bytes;
-    if (cuda_fatbin_code(container, cuda_capability(), &code, &bytes) != CU_OK) return;
+    const void *container = m->container[0];
+    m->code_read = true;
+    if (!container || cuda_fatbin_code(container, cuda_capability(), &code, &bytes) != CU_OK)
+        return;
     if (open_file(&f, code, bytes)) read_attributes(m, &f);
     free(code);
 }
 
-unsigned cuda_code_registers(const cuda_module *m, const char *kernel)
+unsigned cuda_registers(cuda_function *f)
 {
+    cuda_module *m = f->module;
+    if (f->registers) return f->registers;
+    if (!m->code_read) read_code(m);
+    f->registers = f->info.registers;
     for (size_t k = 0; k < m->ncode; k++)
-        if (strcmp(m->code[k].kernel, kernel) == 0) return m->code[k].registers;
-    return 0;
+        if (strcmp(m->code[k].kernel, f->name) == 0) f->registers = m->code[k].registers;
+    return f->registers;
 }
 
 void cuda_code_free(cuda_module *m)

@@ -23,7 +23,7 @@ static uint64_t max_shared(void)
     return (uint64_t)bytes;
 }
 
-static uint32_t max_threads_of(const cuda_function *f)
+static uint32_t max_threads_of(cuda_function *f)
 {
     const uint32_t *m = f->info.maxntid; /* .reqntid does not count (H100) */
     const uint32_t specified = m[0] * (m[1] ? m[1] : 1) * (m[2] ? m[2] : 1);
@@ -31,7 +31,7 @@ static uint32_t max_threads_of(const cuda_function *f)
     pl_occupancy_info o;
     /* registers may allow fewer */
     while (n > 32 &&
-           pl_gpu_occupancy(cuda_current_device()->gpu, n, f->info.registers, f->info.static_shared,
+           pl_gpu_occupancy(cuda_current_device()->gpu, n, cuda_registers(f), f->info.static_shared,
                             f->info.barriers, &o) == PL_OK &&
            !o.blocks)
         n -= 32;
@@ -59,7 +59,7 @@ int pl_cudaFuncGetAttributes(cuda_func_attributes *out, const void *function)
         .constant = pl_module_total(cuda_loaded(f->module)).const_bytes,
         .local = k->stack_bytes,
         .max_threads = (int)max_threads_of(f),
-        .registers = (int)k->registers,
+        .registers = (int)cuda_registers(f),
         .ptx_version = (int)(target ? target : cuda_capability()),
         .binary_version = (int)cuda_capability(),
         .max_dynamic_shared = f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : default_max,
@@ -190,7 +190,7 @@ int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const
     if (error) return error;
     *blocks = 0;
     if ((uint32_t)threads > 1024 || shared > max_dynamic_of(f)) return CU_OK;
-    if (pl_gpu_occupancy(cuda_current_device()->gpu, (uint32_t)threads, f->info.registers,
+    if (pl_gpu_occupancy(cuda_current_device()->gpu, (uint32_t)threads, cuda_registers(f),
                          f->info.static_shared + shared, f->info.barriers, &o) != PL_OK)
         return CU_INVALID_VALUE;
     const uint32_t bytes = o.shared_per_block;

@@ -64,9 +64,25 @@ static const uint32_t *cluster_of(const cuda_function *f, const cuda_launch *l)
     return l->cluster[0] ? l->cluster : f->info.reqcluster[0] ? f->info.reqcluster : f->cluster;
 }
 
+/* True if the number of registers can decide whether a launch is refused, or how it overlaps with
+ * other kernels. */
+static bool registers_matter(const cuda_launch *l, uint64_t threads)
+{
+    enum { MAX_REGISTERS = 256 }; /* of a thread, rounded up */
+    double registers = 0;
+    pl_gpu_value(cuda_current_device()->gpu, "sm.registers", "", &registers);
+    return cuda.streams_created || cuda.graph_launch || l->cooperative || l->green ||
+           (double)(threads * MAX_REGISTERS) > registers;
+}
+
+static uint32_t registers_for(cuda_function *f, const cuda_launch *l, uint64_t threads)
+{
+    return f->registers || registers_matter(l, threads) ? cuda_registers(f) : f->info.registers;
+}
+
 /* Checks that the driver makes before a launch, with its error numbers (H200, probes host.launch).
  */
-int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *blocks)
+int cuda_check_launch(cuda_function *f, const cuda_launch *l, uint32_t *blocks)
 {
     const uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
     const uint32_t *c = cluster_of(f, l);
@@ -95,8 +111,9 @@ int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *bl
     if ((int64_t)l->shared > (max_dynamic > 0 ? max_dynamic : 0))
         return l->cooperative ? CU_COOPERATIVE_TOO_LARGE : CU_INVALID_VALUE;
     pl_occupancy_info o;
-    if (pl_gpu_occupancy(cuda_current_device()->gpu, (uint32_t)threads, f->info.registers,
-                         f->info.static_shared + l->shared, f->info.barriers, &o) != PL_OK)
+    if (pl_gpu_occupancy(cuda_current_device()->gpu, (uint32_t)threads,
+                         registers_for(f, l, threads), f->info.static_shared + l->shared,
+                         f->info.barriers, &o) != PL_OK)
         return CU_INVALID_VALUE;
     if (!o.blocks) return CU_OUT_OF_RESOURCES;
     *blocks = o.blocks;

@@ -195,13 +195,6 @@ char pl___cudaInitModule(void **handle)
 
 /* ---------------------------------------------------------------- loading */
 
-unsigned cuda_capability(void)
-{
-    double capability = 0;
-    pl_gpu_value(cuda.device[0].gpu, "machine.capability", "", &capability);
-    return (unsigned)capability;
-}
-
 static void report_no_image(const cuda_module *m, const char *code)
 {
     const unsigned capability = cuda_capability();
@@ -253,7 +246,6 @@ static int collect_texts(cuda_module *m)
     size_t n = 0, found = 0;
     char code[CUDA_FATBIN_CODE] = "";
     while (m->linked[n]) n++;
-    if (m->container[0]) cuda_code_read(m, m->container[0]);
     m->text = calloc(n ? n : 1, sizeof *m->text);
     if (!m->text) return CU_MEMORY_ALLOCATION;
     for (size_t k = 0; k < n; k++) {
@@ -419,8 +411,6 @@ int cuda_function_ready(cuda_function *f)
     if (error || f->ready) return error;
     if (pl_module_kernel(cuda_loaded(f->module), f->name, &f->info) != PL_OK)
         return CU_INVALID_FUNCTION;
-    const unsigned registers = cuda_code_registers(f->module, f->name);
-    if (registers) f->info.registers = registers;
     f->param = calloc(f->info.nparams ? f->info.nparams : 1, sizeof *f->param);
     if (!f->param) return CU_MEMORY_ALLOCATION;
     for (uint32_t k = 0; k < f->info.nparams; k++)

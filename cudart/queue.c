@@ -10,6 +10,7 @@ cuda_stream *cuda_new_stream(unsigned flags, int priority)
     cuda_stream *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     cuda_order_begin();
+    cuda.streams_created = true;
     *s = (cuda_stream){.id = ++cuda.ids,
                        .device = cuda_self.device,
                        .flags = flags,

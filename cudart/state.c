@@ -27,6 +27,13 @@ void cuda_report(const char *format, ...)
     fprintf(stderr, "ptxloom: %s\n", text);
 }
 
+unsigned cuda_capability(void)
+{
+    double capability = 0;
+    pl_gpu_value(cuda.device[0].gpu, "machine.capability", "", &capability);
+    return (unsigned)capability;
+}
+
 void cuda_print_messages_of(pl_gpu *gpu)
 {
     const size_t n = pl_gpu_diag_count(gpu);

@@ -63,6 +63,7 @@ typedef struct cuda_function {
     const char *name;
     bool ready; /* the following members have been read from the module */
     pl_kernel_info info;
+    unsigned registers;                    /* cuda_registers; 0: not known yet */
     pl_kernel_param *param;                /* info.nparams; owned */
     const char *shown;                     /* displayed name; owned, or NULL: not computed yet */
     struct cuda_timed_shape *timed_shapes; /* its timed launches by shape; owned */
@@ -114,6 +115,7 @@ struct cuda_module {
         unsigned registers;
     } * code; /* kernels in its machine code for this GPU */
     size_t ncode, cap_code;
+    bool code_read; /* otherwise `code` is not known yet */
 };
 typedef struct cuda_code cuda_code;
 
@@ -224,6 +226,7 @@ typedef struct cuda_state {
     cuda_module *modules;
     cuda_table functions; /* by stub and by handle: cuda_function */
     cuda_table variables; /* by shadow variable: cuda_module */
+    bool streams_created; /* streams other than the legacy ones */
     cuda_table streams, events;
     struct {
         cuda_alloc *at; /* sorted by address */
@@ -442,10 +445,8 @@ bool cuda_variable_at(uint64_t address, uint64_t *start, uint64_t *bytes);
 int cuda_function_ready(cuda_function *f);
 
 /* ---- code_info.c: machine code for the modelled GPU ---- */
-/* Reads the kernels of a container's machine code; nothing if it has none. */
-void cuda_code_read(cuda_module *m, const void *container);
-/* Registers of a thread of the kernel; 0: unknown. */
-unsigned cuda_code_registers(const cuda_module *m, const char *kernel);
+/* Registers of a thread of the kernel: of its machine code, or as assembled here. */
+unsigned cuda_registers(cuda_function *f);
 void cuda_code_free(cuda_module *m);
 
 /* ---- driver.c, linker.c: images that the program loads ---- */
@@ -1147,7 +1148,7 @@ int cuda_check_attribute(int attribute, const void *value);
  * identified by its parameters. */
 int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params);
 /* CU_OK if the driver accepts the launch; *blocks: resident blocks per multiprocessor. */
-int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *blocks);
+int cuda_check_launch(cuda_function *f, const cuda_launch *l, uint32_t *blocks);
 /* Copies the arguments into a parameter block from malloc. */
 int cuda_copy_arguments(const cuda_function *f, void *const *args, uint8_t **params);
 /* Copies a parameter block of the program: `extra` of a launch. */

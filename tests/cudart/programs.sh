@@ -432,7 +432,7 @@ int main()
     printf("%d %d %d %d\n", by_driver(CU_JIT_INPUT_OBJECT, "double.o"), by_driver(CU_JIT_INPUT_LIBRARY, "double.a"), by_library(nullptr), by_library("-lto"));
 }
 END
-    printf '#include <cstdio>\n__global__ void k(float *p, int n) { float s = 0; for (int i = 0; i < n; i++) s += p[i] * p[i + n]; p[threadIdx.x] = s; }\nint main() { cudaFuncAttributes a; cudaFuncGetAttributes(&a, k); printf("%%d\\n", a.numRegs); }\n' >regs.cu
+    printf '#include <cstdio>\n__global__ void k(float *p, int n) { float s = 0; for (int i = 0; i < n; i++) s += p[i] * p[i + n]; p[threadIdx.x] = s; }\nint main() { float *p; cudaMalloc(&p, 128); k<<<1, 32>>>(p, 0); cudaFuncAttributes a; cudaFuncGetAttributes(&a, k); printf("%%d\\n", a.numRegs); }\n' >regs.cu
     for options in "" "-rdc=true"; do
         nvcc -arch=sm_90 $options -Xptxas -v -o k regs.cu >log 2>&1 && runs "registers as assigned by ptxas $options" 0 "$(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' log | head -n 1)" "" "$loom" exec ./k
     done
