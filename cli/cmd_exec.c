@@ -5,7 +5,9 @@
  * becomes the program (exec), so its standard streams, signals and exit status are those of the
  * program. */
 #include "cli/cli.h"
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,6 +89,77 @@ static bool ends_with_ptx(const char *name)
     return n > 4 && strcmp(name + n - 4, ".ptx") == 0;
 }
 
+/* ---- statically linked programs ---- */
+
+/* Opens the file that execvp starts; -1: it finds none. */
+static int open_program(const char *name)
+{
+    const char *folders = strchr(name, '/') ? NULL : getenv("PATH");
+    if (!folders) return open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    for (const char *at = folders;; at++) {
+        char path[LIBRARY_FOLDER];
+        const size_t n = strcspn(at, ":");
+        snprintf(path, sizeof path, "%.*s%s%s", (int)n, at, n ? "/" : "", name);
+        if (access(path, X_OK) == 0) return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        at += n;
+        if (!*at) return -1;
+    }
+}
+
+static bool read_at(int file, uint64_t at, void *to, size_t n)
+{
+    return pread(file, to, n, (off_t)at) == (ssize_t)n;
+}
+
+/* True if the file has the header of a program for this kind of host. */
+static bool read_elf(int file, Elf64_Ehdr *h)
+{
+    return read_at(file, 0, h, sizeof *h) && memcmp(h->e_ident, ELFMAG, SELFMAG) == 0 &&
+           h->e_ident[EI_CLASS] == ELFCLASS64 && (h->e_type == ET_EXEC || h->e_type == ET_DYN) &&
+           h->e_phentsize == sizeof(Elf64_Phdr) && h->e_shentsize == sizeof(Elf64_Shdr);
+}
+
+/* True if the kernel loads the program without a dynamic linker. */
+static bool has_no_interpreter(int file, const Elf64_Ehdr *h)
+{
+    Elf64_Phdr segment;
+    for (unsigned k = 0; k < h->e_phnum; k++)
+        if (!read_at(file, h->e_phoff + k * sizeof segment, &segment, sizeof segment) ||
+            segment.p_type == PT_INTERP)
+            return false;
+    return true;
+}
+
+/* True if nvcc has put kernels into the program. */
+static bool has_kernels(int file, const Elf64_Ehdr *h)
+{
+    static const char wanted[] = ".nv_fatbin";
+    Elf64_Shdr names, section;
+    char name[sizeof wanted];
+    if (!read_at(file, h->e_shoff + h->e_shstrndx * sizeof names, &names, sizeof names))
+        return false;
+    for (unsigned k = 0; k < h->e_shnum; k++)
+        if (read_at(file, h->e_shoff + k * sizeof section, &section, sizeof section) &&
+            read_at(file, names.sh_offset + section.sh_name, name, sizeof name) &&
+            memcmp(name, wanted, sizeof wanted) == 0)
+            return true;
+    return false;
+}
+
+/* True for a CUDA program into which no library can be loaded. Other statically linked programs,
+ * such as shells, may start CUDA programs. */
+static bool is_static_cuda_program(const char *name)
+{
+    Elf64_Ehdr h;
+    const int file = open_program(name);
+    if (file < 0) return false;
+    const bool is = read_elf(file, &h) && has_no_interpreter(file, &h) && has_kernels(file, &h);
+    close(file);
+    return is;
+}
+
+/* ---- the start ---- */
+
 static int start_program(pl_gpu *gpu, const char *options, char **program)
 {
     char folder[LIBRARY_FOLDER], library[LIBRARY_FOLDER + 32];
@@ -94,6 +167,13 @@ static int start_program(pl_gpu *gpu, const char *options, char **program)
         pl_gpu_report(gpu, "E0030", program[0], "the CUDA library of ptxloom is missing", NULL,
                       "it was left out when ptxloom was configured, or is not installed");
         return CLI_SYSTEM;
+    }
+    if (is_static_cuda_program(program[0])) {
+        pl_gpu_report(
+            gpu, "E0030", program[0],
+            "it is wholly statically linked, and ptxloom's CUDA library is dynamic", NULL,
+            "link it without '-static'; nvcc's default, the static CUDA runtime, is fine");
+        return CLI_INPUT;
     }
     snprintf(library, sizeof library, "%s/libptxloom_cuda.so", folder);
     if (!prepend("LD_PRELOAD", library, ':') || !prepend("LD_LIBRARY_PATH", folder, ':') ||

@@ -259,6 +259,13 @@ for case in "'3X' is not a value for --trace-limit: it is a size such as 500M;--
 done
 
 if command -v cc >/dev/null 2>&1; then
+    echo 'int main(void) { return 3; }' >host.c
+    echo '__attribute__((section(".nv_fatbin"))) const int kernels[4] = {1}; int main(void) { return kernels[0]; }' >kernels.c
+    if cc -static -o host host.c 2>log && cc -static -o kernels kernels.c 2>log; then
+        runs "a statically linked program without kernels" 3 "" "" "$loom" exec ./host
+        runs "a statically linked program with kernels" 2 "" "cannot run './kernels': it is wholly statically linked.*" "$loom" exec ./kernels
+        runs "a statically linked program of the search path" 2 "" "link it without '-static'" env PATH="/:$PWD:$PATH" "$loom" exec kernels
+    fi
     cat >lib.c <<'END'
 #ifndef STATIC
 #define STATIC __attribute__((visibility("hidden"), noinline))
