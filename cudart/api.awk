@@ -1,4 +1,4 @@
-# api.awk - generates an output from cudart/api.def; -v what=code|header|map|doc selects it.
+# api.awk - generates an output from cudart/api.def; -v what=code|header|map|doc|driver selects it.
 function fail(text) { printf "api.def:%d: %s\n", NR, text > "/dev/stderr"; failed = 1; exit 1 }
 
 # The names of the arguments, for the call.
@@ -47,6 +47,7 @@ function wrapper(variant, name, full, from, way) {
         }
         print "}"
     }
+    if (what == "driver" && name ~ /^cu[A-Z]/) printf "STUB(%s)\n", full
     export(full, from, versions)
 }
 
@@ -60,6 +61,10 @@ BEGIN {
     if (what == "header") print "/* Made from cudart/api.def. */\ntypedef void cuda_host_fn(void *arg);\ntypedef size_t cuda_shared_fn(int threads);\ntypedef void cuda_callback_fn(void *stream, int status, void *arg);\n"
 }
 BEGIN {
+    if (what == "driver") { # link-time library; CUDA_ERROR_STUB_LIBRARY
+        print "/* Made from cudart/api.def. */\n#pragma GCC diagnostic ignored \"-Wmissing-prototypes\""
+        print "#define STUB(name) int name(void) { return 34; }"
+    }
     if (what == "doc") {
         print "# CUDA calls in ptxloom, one by one\n"
         print "This page lists every entry point of the runtime and of the driver of CUDA 13. *Exact*: as the documentation of CUDA says, as far as a program can tell"

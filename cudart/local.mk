@@ -15,23 +15,33 @@ cudart_libptxloom_cuda_so_LINK = $(CC) $(AM_CFLAGS) $(CFLAGS) -shared -Wl,-sonam
 	-Wl,--version-script=cudart/gen_versions.map $(LDFLAGS) -o $@
 cudart_libptxloom_cuda_so_LDADD = $(loom) $(LIBS) -ldl -lm
 cudart_libptxloom_cuda_so_DEPENDENCIES = libptxloom.a cudart/gen_versions.map
-cudart_names = libcudart.so libcudart.so.13 libcudart.so.12 libcudart.so.11.0 libcuda.so libcuda.so.1
+cudart_names = libcudart.so libcudart.so.13 libcudart.so.12 libcudart.so.11.0 libcuda.so.1
+# A program that is linked with -lcuda must also run with NVIDIA's driver. So libcuda.so, for which it is linked, has the driver's
+# SONAME and its symbols without versions. It is a filter: when a program opens it, the symbols are those of the library.
+cudart_PROGRAMS += cudart/libcuda.so
+cudart_libcuda_so_SOURCES =
+nodist_cudart_libcuda_so_SOURCES = cudart/gen_driver.c
+cudart_libcuda_so_CFLAGS = $(AM_CFLAGS) -fPIC
+cudart_libcuda_so_LINK = $(CC) $(AM_CFLAGS) $(CFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,-F,libcudart.so.13 -Wl,-rpath,'$$ORIGIN' $(LDFLAGS) -o $@
+cudart_libcuda_so_LDADD =
 
 cudart_generate = $(AM_V_GEN)$(MKDIR_P) cudart && $(AWK) -f $(srcdir)/cudart/api.awk -v what
 cudart/gen_api.h: $(srcdir)/cudart/api.def $(srcdir)/cudart/api.awk
 	$(cudart_generate)=header $(srcdir)/cudart/api.def >$@.tmp && mv $@.tmp $@
 cudart/gen_api.c: $(srcdir)/cudart/api.def $(srcdir)/cudart/api.awk
 	$(cudart_generate)=code $(srcdir)/cudart/api.def >$@.tmp && mv $@.tmp $@
+cudart/gen_driver.c: $(srcdir)/cudart/api.def $(srcdir)/cudart/api.awk
+	$(cudart_generate)=driver $(srcdir)/cudart/api.def >$@.tmp && mv $@.tmp $@
 cudart/gen_versions.map: $(srcdir)/cudart/api.def $(srcdir)/cudart/api.awk
 	$(cudart_generate)=map $(srcdir)/cudart/api.def >$@.tmp && mv $@.tmp $@
 BUILT_SOURCES += cudart/gen_api.h
-CLEANFILES += cudart/gen_api.h cudart/gen_api.c cudart/gen_versions.map
+CLEANFILES += cudart/gen_api.h cudart/gen_api.c cudart/gen_driver.c cudart/gen_versions.map
 
 # Names by which programs load the library.
 all_files += cudart/names
 cudart/names: cudart/libptxloom_cuda.so
 	$(AM_V_GEN)for n in $(cudart_names); do ln -sf libptxloom_cuda.so cudart/$$n || exit 1; done; touch $@
-CLEANFILES += cudart/names cudart/libcudart.so cudart/libcudart.so.13 cudart/libcudart.so.12 cudart/libcudart.so.11.0 cudart/libcuda.so cudart/libcuda.so.1
+CLEANFILES += cudart/names cudart/libcudart.so cudart/libcudart.so.13 cudart/libcudart.so.12 cudart/libcudart.so.11.0 cudart/libcuda.so.1
 cuda-api-update:
 	$(AWK) -v what=doc -f $(srcdir)/cudart/api.awk $(srcdir)/cudart/api.def >$(srcdir)/doc/cuda-api.md
 # A program like those of nvcc, linked to the library.

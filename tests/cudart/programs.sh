@@ -312,10 +312,28 @@ END
     cc -o k linked.c ./lib.so && runs "a library with the static runtime whose constructor calls it" 0 "0 " "" "$loom" exec ./k
 fi
 if command -v cc >/dev/null 2>&1 && command -v pkg-config >/dev/null 2>&1; then
-    echo 'int printf(const char *, ...), cudaGetDeviceCount(int *), cuInit(unsigned); int main(void) { int n, e = cudaGetDeviceCount(&n); printf("%d %d %d\n", e, n, cuInit(0)); return 0; }' >k.c
+    printf '%s\n' 'int printf(const char *, ...), cudaGetDeviceCount(int *), cuInit(unsigned); int main(void) { int n, e = cudaGetDeviceCount(&n); printf("%d %d %d\n", e, n, cuInit(0)); return 0; }' >k.c
     # shellcheck disable=SC2046 # one word per flag
     cc -o k k.c $(PKG_CONFIG_PATH=$build pkg-config --define-variable=cudadir="$build/cudart" --libs ptxloom-cuda) &&
         runs "a program linked by pkg-config, without the wrapper" 0 "0 2 0" "" env PTXLOOM_OPTIONS="--devices 2" ./k
+    printf '%s\n' 'int printf(const char *, ...), cuInit(unsigned), cuDeviceGetCount(int *); int main(void) { int n, e = cuInit(0), f = cuDeviceGetCount(&n); printf("%d %d %d\n", e, f, n); return 0; }' >driver.c
+    cc -o driver driver.c -L"$build/cudart" -lcuda && runs "a program linked with -lcuda" 0 "0 0 1" "" "$loom" exec ./driver
+    runs "it is linked as with NVIDIA's driver" 0 "NEEDED libcuda.so.1
+NEEDED libc.so.6" "" sh -c "LC_ALL=C objdump -p driver | awk '/NEEDED/ { print \$1, \$2 } /required from libcud/'"
+    cat >open.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    for (int k = 1; k < argc; k++) {
+        void *library = dlopen(argv[k], RTLD_NOW);
+        union { void *address; int (*call)(unsigned); } f = {.address = library ? dlsym(library, "cuInit") : NULL};
+        printf("%d\n", f.address ? f.call(0) : -1);
+    }
+}
+END
+    cc -o open open.c && runs "a program that opens libcuda.so" 0 "0
+0" "" env LD_LIBRARY_PATH="$build/cudart" ./open libcuda.so libcuda.so.1
 fi
 if command -v nvcc >/dev/null 2>&1 && [ -z "${PTXLOOM_NO_NVCC:-}" ]; then
     cat >k.cu <<'END'
