@@ -1,6 +1,7 @@
 /* cmd_diff.c - `ptxloom diff`: compares two runs of a kernel line by line. */
 #include "cli/query.h"
 #include "cli/stop.h"
+#include "cli/terminal.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -346,7 +347,9 @@ static int compare(comparison *c, int64_t id)
     if (partner == 0) return CLI_OK;
     if (!read_launch(c->db[0], id, &a)) return sql_failed(c, 0);
     if (!read_launch(c->db[1], partner, &b)) return sql_failed(c, 1);
+    cli_busy("diff");
     pl_status st = pl_trace_diff(c->gpu, c->db[0], id, c->db[1], partner, add_line, c);
+    cli_busy_end();
     if (st != PL_OK || c->failed) {
         free_lines(c);
         return st == PL_INTERRUPTED ? cli_stopped(c->gpu)

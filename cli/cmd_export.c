@@ -2,6 +2,7 @@
 #include "cli/perfetto.h"
 #include "cli/query.h"
 #include "cli/stop.h"
+#include "cli/terminal.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { O_FORMAT, O_OUTPUT, O_FORCE, O_TABLE, O_LAUNCH, O_SM, O_TIMEOUT, O_COUNT };
 static const cli_option option[O_COUNT] = {
@@ -386,7 +388,9 @@ int cmd_export(int argc, char **argv)
     if (status == CLI_OK) status = cli_status(pl_trace_connect(x.gpu, x.path, &x.db));
     if (status == CLI_OK) {
         cli_make_interruptible(x.db);
+        if (strcmp(x.output, "-") != 0 || !isatty(STDOUT_FILENO)) cli_busy("export");
         status = write_all(&x);
+        cli_busy_end();
     }
     if (status == CLI_HELP) status = CLI_OK;
     for (size_t i = 0; i < x.names; i++) free(x.name[i]);

@@ -6,10 +6,12 @@
 #include "cli/cli.h"
 #include "cli/query.h"
 #include "cli/stop.h"
+#include "cli/terminal.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { O_CSV, O_JSON, O_NDJSON, O_LIST, O_ADVISE, O_TIMEOUT, O_COUNT };
 static const cli_option option[O_COUNT] = {
@@ -224,6 +226,7 @@ static int print_advice(sqlite3_stmt *s, int width)
     int code, findings = 0;
     sqlite3_int64 kernel = -1;
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        cli_busy_end();
         if (sqlite3_column_int64(s, KERNEL) != kernel) {
             kernel = sqlite3_column_int64(s, KERNEL);
             printf("%skernel %lld\n", findings ? "\n" : "", (long long)kernel);
@@ -234,6 +237,7 @@ static int print_advice(sqlite3_stmt *s, int width)
         sqlite3_free(text);
         findings++;
     }
+    cli_busy_end();
     if (code == SQLITE_DONE && !findings) puts("no rule found anything");
     return code;
 }
@@ -279,9 +283,11 @@ static int run_sql(query_request *q, const char *text)
         }
         if (sqlite3_column_count(s)) {
             if (printed++ && q->format == QUERY_TABLE) putchar('\n');
+            if (q->format == QUERY_TABLE || !isatty(STDOUT_FILENO)) cli_busy("query");
             code = q->advise && q->format == QUERY_TABLE
                        ? print_advice(s, q->width)
                        : query_print(stdout, s, q->format, q->width);
+            cli_busy_end();
         } else {
             code = sqlite3_step(s);
         }

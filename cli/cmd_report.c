@@ -1,6 +1,8 @@
 /* cmd_report.c - `ptxloom report`: writes one HTML file that shows the contents of a trace. */
 #include "cli/stop.h"
+#include "cli/terminal.h"
 #include <string.h>
+#include <unistd.h>
 
 enum { O_OUTPUT, O_FORCE, O_BASELINE, O_LAUNCH, O_SLOTS, O_TIMEOUT, O_COUNT };
 static const cli_option option[O_COUNT] = {
@@ -52,8 +54,10 @@ static int write_report(pl_gpu *gpu, const request *r)
 {
     const bool to_stdout = strcmp(r->output, "-") == 0;
     cli_catch_signals();
+    if (!to_stdout || !isatty(STDOUT_FILENO)) cli_busy("report");
     const pl_status st =
         pl_trace_report(gpu, r->trace, to_stdout ? "/dev/stdout" : r->output, &r->o);
+    cli_busy_end();
     const int status = st == PL_INTERRUPTED ? cli_stopped(gpu) : cli_status(st);
     if (status == CLI_OK && !to_stdout) printf("%s\n", r->output);
     if (status != CLI_SYSTEM || !to_stdout || !cli_reader_left()) cli_messages(gpu, 0);

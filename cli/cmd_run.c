@@ -591,10 +591,12 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     if (s->trace) l.sink = pl_trace_begin(s->trace, s->module, &l, c->name);
     st = pl_launch_kernel(s->gpu, s->module, &l, &r->result);
     clear_progress(s);
+    if (s->trace && !s->in_memory && s->terminal && !s->json) cli_busy("writing the trace");
     r->launched = st == PL_OK || st == PL_FAULT || st == PL_INTERRUPTED;
     if (s->trace && (pl_trace_end(s->trace, &r->result) != PL_OK ||
                      (s->checks && pl_trace_add_findings(s->trace, s->checks) != PL_OK)))
         discard_trace(s);
+    cli_busy_end();
     r->printed = pl_gpu_printed(s->gpu);
     if (s->trace && o->metrics && r->launched &&
         pl_trace_metrics(s->trace, o->metrics, &r->metric, &r->nmetrics) != PL_OK)
@@ -752,8 +754,10 @@ static int run_all(session *s)
     }
     if (s->json && !run_json_close(s->json)) s->status = CLI_SYSTEM;
     const bool complete = !s->interrupted && cli_stop == CLI_CONTINUE && s->status != CLI_SYSTEM;
+    if (s->terminal && !s->json) cli_busy("writing the trace");
     if (s->trace && pl_trace_close(s->trace, !s->in_memory && complete) != PL_OK)
         s->status = CLI_SYSTEM;
+    cli_busy_end();
     if (o->check_kernel && s->check_launched && !s->check_fits)
         pl_gpu_report(s->gpu, "W1008", o->check_kernel, NULL, NULL, NULL);
     cli_messages(s->gpu, 0);

@@ -8,6 +8,7 @@
  * (pl_printable). */
 #include "cli/cli.h"
 #include "cli/query_out.h"
+#include "cli/terminal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +196,7 @@ static int print_table(FILE *f, sqlite3_stmt *s, int terminal)
         if (code == SQLITE_ROW || code == SQLITE_DONE) {
             if (code == SQLITE_DONE) omit_empty_cuda(&t);
             if (terminal) fit_width(&t, terminal);
+            cli_busy_end();
             put_table_head(&t);
         }
         for (; code == SQLITE_ROW; code = sqlite3_step(s)) {

@@ -1,10 +1,13 @@
 /* terminal.c - text wrapped to the width of the terminal; elsewhere lines have their full length.
- */
+ * Work without output shows its seconds on a terminal. */
 #include "cli/terminal.h"
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MIN_WIDTH = 20 };
@@ -94,4 +97,59 @@ void cli_put_wrapped(FILE *f, const char *text, int width, int hang)
         text += n;
         if (*text) putc(*text++, f);
     }
+}
+
+/* ---- work without output ---- */
+
+static struct {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    const char *what;
+    bool runs, ends;
+} busy = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+
+/* Prints a line each second until the work ends. */
+static void *show_seconds(void *unused)
+{
+    const int width = cli_width(stderr);
+    struct timespec next;
+    unsigned seconds = 0;
+    (void)unused;
+    clock_gettime(CLOCK_REALTIME, &next);
+    pthread_mutex_lock(&busy.lock);
+    while (!busy.ends) {
+        next.tv_sec++;
+        while (!busy.ends && pthread_cond_timedwait(&busy.ended, &busy.lock, &next) == 0) {
+        }
+        char line[80];
+        snprintf(line, sizeof line, "%s: %u s", busy.what, ++seconds);
+        if (!busy.ends) fprintf(stderr, "\r%.*s\033[K", width ? width - 1 : (int)sizeof line, line);
+    }
+    if (seconds > 1) fputs("\r\033[K", stderr);
+    pthread_mutex_unlock(&busy.lock);
+    return NULL;
+}
+
+void cli_busy(const char *what)
+{
+    sigset_t all, before;
+    if (busy.runs || !isatty(fileno(stderr))) return;
+    busy.what = what;
+    busy.ends = false;
+    sigfillset(&all); /* signals interrupt the waits of the first thread */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    busy.runs = pthread_create(&busy.thread, NULL, show_seconds, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void cli_busy_end(void)
+{
+    if (!busy.runs) return;
+    pthread_mutex_lock(&busy.lock);
+    busy.ends = true;
+    pthread_cond_signal(&busy.ended);
+    pthread_mutex_unlock(&busy.lock);
+    pthread_join(busy.thread, NULL);
+    busy.runs = false;
 }

@@ -10,4 +10,9 @@ int cli_width(FILE *f);
  * blanks; below 0: by the indentation of the line. */
 void cli_put_wrapped(FILE *f, const char *text, int width, int hang);
 
+/* On a terminal, standard error shows `what` and its seconds, from the first to cli_busy_end.
+ * Nothing else may be printed in between. */
+void cli_busy(const char *what);
+void cli_busy_end(void);
+
 #endif

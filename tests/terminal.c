@@ -113,6 +113,20 @@ static void check_messages(const char *const words[], int columns, int expected,
     free(text);
 }
 
+/* A launch on all multiprocessors shows its progress several times a second, however few of its
+ * blocks end. */
+static void check_progress(void)
+{
+    int status = -1, lines = 0;
+    char *text = on_terminal(
+        (const char *const[]){"run", "spin.ptx", "-g", "528", "-b", "512", "--timeout", "3", NULL},
+        80, true, &status);
+    for (const char *p = text; p && (p = strstr(p, "of 528 blocks")); p++) lines++;
+    tap(lines >= 4 && WIFEXITED(status) && WEXITSTATUS(status) == 3,
+        "%d lines of progress in three seconds", lines);
+    free(text);
+}
+
 int main(void)
 {
     static const char *const command[][MOST_WORDS] = {
@@ -160,10 +174,13 @@ int main(void)
     const char *root = getenv("abs_srcdir");
     if (!realpath(loom_path(), loom)) return EXIT_FAILURE;
     folder = scratch_make();
-    snprintf(line, sizeof line,
-             "cd \"%s\" && cp \"%s\"/examples/*.* . && \"%s\" run matmul.json --trace t.db && "
-             "\"%s\" run matmul.json --arch h100 --trace u.db",
-             folder, root ? root : ".", loom, loom);
+    snprintf(
+        line, sizeof line,
+        "cd \"%s\" && cp \"%s\"/examples/*.* . && \"%s\" run matmul.json --trace t.db && "
+        "\"%s\" run matmul.json --arch h100 --trace u.db && "
+        "printf '.version 8.6\\n.target sm_90\\n.address_size 64\\n.visible .entry k() {\\n"
+        ".reg .b32 %%%%r<2>;\\nagain:\\nadd.u32 %%%%r1, %%%%r1, 1;\\nbra again;\\n}\\n' >spin.ptx",
+        folder, root ? root : ".", loom, loom);
     const char *const argv[] = {"sh", "-c", line, NULL};
     run_result r = run_command(argv, SECONDS);
     tap(r.status == 0, "traces for the commands");
@@ -186,6 +203,12 @@ int main(void)
     check_messages((const char *const[]){"run", "saxpy.ptx", "-g", "20000", "-b", "256", "u32:9",
                                          "f32:2", "f32[9]", "f32[9]", "--arch", "toy", NULL},
                    40, 0, "of 20000");
+    check_messages((const char *const[]){"query", "t.db", "--timeout", "3",
+                                         "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 "
+                                         "FROM c) SELECT count(*) FROM c",
+                                         NULL},
+                   60, 3, "query: 2 s");
+    check_progress();
     scratch_remove(folder);
     return tap_done();
 }

@@ -26,7 +26,7 @@ enum {
     SPIN_CHECK_CYCLES = 1 << 16, /* between checks whether all warps spin without progress */
     LONG_RUN_CYCLES = 1 << 25,   /* cycles that correspond to PL_LONG_RUN, */
     LONG_RUN_FACTOR = 4,         /* and instructions: the model takes longer for them */
-    PROGRESS_WINDOWS = 256,      /* windows between two progress reports */
+    PROGRESS_WINDOWS = 8,        /* windows between two progress reports */
     LIMIT_WINDOWS = 16           /* windows between two reads of the host's clock */
 };
 
