@@ -1,8 +1,8 @@
-/* explain.c - explanations of a name: an instruction, a diagnostic, a key of a machine file, or a
- * metric.
+/* explain.c - explanations of a name: an instruction, a diagnostic, a key of a machine file, a
+ * metric and the other topics of pl_explain.
  *
- * Everything shown comes from the tables themselves (isa/table/ptx.isa, base/diag.def, the key
- * tables of emu/sm, traces/metrics.list), so it cannot disagree with the behaviour. */
+ * Everything shown comes from the tables themselves (isa/table/ptx.isa, base/diag.def,
+ * arch/machine_keys.c, traces/metrics.list ...), so it cannot disagree with the behaviour. */
 #include "lib/cuda_error.h"
 #include "lib/glossary.h"
 #include "lib/internal.h"
@@ -560,6 +560,32 @@ static const char *names_with_prefix(pl_gpu *gpu, const char *topic, unsigned ma
                 : NULL;
 }
 
+/* The first line is the title; of the others, those without indentation are paragraphs. */
+static const char *finding_kind(pl_gpu *gpu, const char *topic)
+{
+    const char *s = pl_check_explain(gpu, topic), *end = s ? strchr(s, '\n') : NULL;
+    text t = {.arena = gpu->explanations};
+    if (!end) return s;
+    append(&t, "%.*s\n", (int)(end - s), s);
+    for (s = end + 1; *s; s = end + (*end == '\n')) {
+        end = s + strcspn(s, "\n");
+        if (*s == ' ' || *s == '\n')
+            append(&t, "%.*s\n", (int)(end - s), s);
+        else
+            paragraph(&t, pl_arena_strndup(gpu->explanations, s, (size_t)(end - s)), 2);
+    }
+    return finish(&t);
+}
+
+/* `sync` is a section and a checker. */
+static const char *section_or_checker(pl_gpu *gpu, const char *topic)
+{
+    const char *section = machine_section(gpu, topic), *checker = finding_kind(gpu, topic);
+    return section && checker ? pl_arena_printf(gpu->explanations, "%s\n%s", checker, section)
+           : section          ? section
+                              : checker;
+}
+
 /* Reports an unknown topic, with the nearest names of all tables. */
 static void report_unknown(pl_gpu *gpu, const char *topic)
 {
@@ -589,9 +615,8 @@ const char *pl_explain(pl_gpu *gpu, const char *topic)
 {
     PL_GUARD(pl_gpu_no_memory(gpu, "while explaining"); return NULL)
     static const char *(*const table[])(pl_gpu *, const char *) = {
-        diagnostic,       metric,          machine_key, instruction, named_query,
-        advice_rule,      machine_section, pass,        all_passes,  stall_reason,
-        pl_check_explain, cuda_error,      glossary};
+        diagnostic,         metric, machine_key, instruction,  named_query, advice_rule,
+        section_or_checker, pass,   all_passes,  stall_reason, cuda_error,  glossary};
     if (!open_explanations(gpu)) return NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *found = table[i](gpu, topic);

@@ -221,6 +221,9 @@ explains W1007 'X'
 "$loom" explain stall_long_scoreboard race >found 2>&1
 grep -q '^  waits for data from L1, L2 or DRAM' found && grep -q '^  race-raw$' found && echo "ok $((n += 1)) - explain a stall reason and a checker" ||
     echo "not ok $((n += 1)) - explain a stall reason and a checker"
+for tool in mem race init sync deadlock; do "$loom" explain $("$loom" explain $tool | sed -n 's/^  \([a-z]*-[a-z-]*\)$/\1/p'); done >found 2>&1
+awk 'length > 100 { long = 1 } /^[a-z].* - finding of/ { kinds++ } END { exit long || kinds < 30 }' found && echo "ok $((n += 1)) - explanations of findings have at most 100 columns" ||
+    echo "not ok $((n += 1)) - explanations of findings have at most 100 columns"
 says 2 explain addd <<'END'
 error: unknown topic 'addd' [E0008]
   help: did you mean 'add'?
