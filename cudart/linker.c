@@ -18,6 +18,7 @@ enum {
     LOG_SIZE = 6,
     VERBOSE = 12
 };
+enum { FIRST_EXACT = 90 }; /* from this capability on, the driver compiles for sm_90a and so on */
 
 typedef struct cuda_link {
     char **text;
@@ -175,6 +176,32 @@ static void append(char *info, size_t room, const char *format, ...)
     va_end(args);
 }
 
+/* Appends the lines of ptxas, which compiles the kernels last to first (H100, CUDA 13). */
+static void append_compiler_info(char *info, size_t room, const cuda_module *m, double seconds)
+{
+    const pl_module *p = cuda_loaded(m);
+    const unsigned capability = cuda_capability();
+    append(info, room, "ptxas info    : %llu bytes gmem\n",
+           (unsigned long long)pl_module_total(p).global_bytes);
+    for (size_t k = pl_module_kernel_count(p); k-- > 0;) {
+        const char *name = pl_module_kernel_name(p, k);
+        pl_kernel_info i;
+        if (pl_module_kernel(p, name, &i) != PL_OK) continue;
+        append(info, room, "ptxas info    : Compiling entry function '%s' for 'sm_%u%s'\n", name,
+               capability, capability >= FIRST_EXACT ? "a" : "");
+        append(info, room,
+               "ptxas info    : Function properties for %s\nptxas         .     %u bytes stack "
+               "frame, %u bytes spill stores, %u bytes spill loads\n",
+               name, i.local_bytes, i.spill_stores, i.spill_loads);
+        append(info, room, "ptxas info    : Used %u registers, used %u barriers", i.registers,
+               i.barriers);
+        if (i.stack_bytes) append(info, room, ", %u bytes cumulative stack size", i.stack_bytes);
+        if (i.static_shared) append(info, room, ", %u bytes smem", i.static_shared);
+        append(info, room, "\nptxas info    : Compile time = %.3f ms\n",
+               seconds * 1e3 / (double)pl_module_kernel_count(p));
+    }
+}
+
 void cuda_append_info(char *info, size_t room, const cuda_module *m)
 {
     const pl_module *p = cuda_loaded(m);
@@ -188,9 +215,10 @@ void cuda_append_info(char *info, size_t room, const cuda_module *m)
         pl_kernel_info i;
         if (pl_module_kernel(p, name, &i) != PL_OK) continue;
         append(info, room,
-               "info    : Function properties for '%s':\ninfo    : used %u registers, %u stack, "
-               "%u bytes smem, %u bytes cmem[0], %u bytes lmem\n",
-               name, i.registers, i.stack_bytes, i.static_shared, i.constant_bytes, i.local_bytes);
+               "info    : Function properties for '%s':\ninfo    : used %u registers, used %u "
+               "barriers, %u stack, %u bytes smem, %u bytes cmem[0], %u bytes lmem\n",
+               name, i.registers, i.barriers, i.stack_bytes, i.static_shared, i.constant_bytes,
+               i.local_bytes);
     }
 }
 
@@ -217,8 +245,12 @@ int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
     if (!l->list) return CU_MEMORY_ALLOCATION;
     cuda_link_image(l->list, l->text, l->n);
     cuda_module *m = NULL;
+    const double start = cuda_seconds();
     const int error = cuda_load_image(&m, l->list, l->log, l->log_room);
-    if (!error && m && l->verbose) cuda_append_info(l->info, l->info_room, m);
+    if (!error && m && l->verbose) {
+        append_compiler_info(l->info, l->info_room, m, cuda_seconds() - start);
+        cuda_append_info(l->info, l->info_room, m);
+    }
     store_log_sizes(l);
     /* Each text has been checked before: the error is in their combination. */
     if (error) return error == CU_INVALID_PTX ? CU_INVALID_SOURCE : error;

@@ -244,6 +244,12 @@ static bool launches_dependents(const pl_program *p, const pl_prog_func *f)
     return false;
 }
 
+/* The driver compiles for the machine, not for the target of the PTX. */
+static uint32_t constant_base(const pl_module *m)
+{
+    return pl_constant_base(m->gpu->machine ? m->gpu->machine->capability : m->program->sm);
+}
+
 pl_status pl_module_kernel(const pl_module *m, const char *name, pl_kernel_info *out)
 {
     const pl_prog_func *f = pl_module_entry(m, name);
@@ -256,7 +262,7 @@ pl_status pl_module_kernel(const pl_module *m, const char *name, pl_kernel_info 
                             .nparams = (uint32_t)f->params.n,
                             .barriers = f->barriers,
                             .stack_bytes = f->stack_bytes,
-                            .constant_bytes = pl_constant_base(m->program->sm) + f->param_bytes,
+                            .constant_bytes = constant_base(m) + f->param_bytes,
                             .spill_loads = f->spill_loads,
                             .spill_stores = f->spill_stores,
                             .launches_dependents = launches_dependents(m->program, f)};
