@@ -109,8 +109,7 @@ void cuda_record_call(int result, const char *error)
 {
     if (cuda.paused) return;
     if (!cuda_self.number) cuda_self.number = ++cuda.threads;
-    /* Functions that nvcc inserts into programs are named without the underscores. */
-    const char *name = cuda_self.call + (strncmp(cuda_self.call, "__", 2) == 0 ? 2 : 0);
+    const char *name = cuda_call_name();
     if (cuda.options.summary) add_time(&calls, name, cuda.now - cuda_self.call_start);
     if (!cuda.trace) return;
     check_trace(pl_trace_add_call(cuda.trace, &(pl_trace_call){.id = cuda_self.call_id,
@@ -200,15 +199,20 @@ void cuda_print_metrics(void)
 /* ---------------------------------------------------------------- names */
 
 /* Programs built by nvcc link the C++ library, which provides a demangler. */
-const char *cuda_shown_name(cuda_function *f)
+char *cuda_demangle(const char *name)
 {
-    if (f->shown) return f->shown;
     union {
         void *address;
         char *(*call)(const char *, char *, size_t *, int *);
     } demangle = {.address = dlsym(RTLD_DEFAULT, "__cxa_demangle")};
     int status;
-    f->shown = demangle.address ? demangle.call(f->name, NULL, NULL, &status) : NULL;
+    return demangle.address ? demangle.call(name, NULL, NULL, &status) : NULL;
+}
+
+const char *cuda_shown_name(cuda_function *f)
+{
+    if (f->shown) return f->shown;
+    f->shown = cuda_demangle(f->name);
     if (!f->shown) f->shown = strdup(f->name);
     return f->shown ? f->shown : f->name;
 }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cudart/image.h"
@@ -45,9 +46,13 @@ static bool format_position(const void *code, const Dl_info *object, char *text,
         opened && cuda_host_image_symbols(&i, SHT_SYMTAB) ? function_at(&i, file_address) : NULL;
     const char *name = s ? cuda_host_image_name(&i, s) : "",
                *slash = strrchr(object->dli_fname, '/');
-    if (s)
-        snprintf(text, size, "%s+0x%llx", name, (unsigned long long)(file_address - s->st_value));
-    else
+    if (s) {
+        char *shown = cuda_demangle(name);
+        snprintf(text, size, "%s+0x%llx", shown ? shown : name,
+                 (unsigned long long)(file_address - s->st_value));
+        free(shown);
+    }
+    if (!s)
         snprintf(text, size, "%s+0x%llx", slash ? slash + 1 : object->dli_fname,
                  (unsigned long long)file_address);
     const uint64_t start = s ? s->st_value + (e->e_type == ET_EXEC ? 0 : base) : 0;
@@ -96,9 +101,16 @@ void cuda_position(const void *code, char *text, size_t size)
         snprintf(text, size, "the program");
 }
 
+/* Functions that nvcc inserts into programs are named without the underscores. */
+const char *cuda_call_name(void)
+{
+    const char *call = cuda_self.call;
+    return call && strncmp(call, "__", 2) == 0 ? call + 2 : call;
+}
+
 void cuda_describe_call(const char *caller, char *text, size_t size)
 {
-    snprintf(text, size, "%s, call %lld%s%s", cuda_self.call ? cuda_self.call : "the program",
+    snprintf(text, size, "%s, call %lld%s%s", cuda_self.call ? cuda_call_name() : "the program",
              (long long)cuda_self.call_id, caller[0] ? ", in " : "", caller);
 }
 

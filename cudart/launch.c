@@ -16,6 +16,7 @@ static int launch(const void *function, const cuda_launch *l, void *const *args,
     cuda_self.device = device;
     if (error) return error;
     if (!s) return CU_INVALID_HANDLE;
+    if (cuda.options.log) cuda_self.kernel = cuda_shown_name(f);
     op.u.kernel.f = f;
     op.u.kernel.device = s->device;
     op.u.kernel.l.green = cuda_stream_green(s);

@@ -239,7 +239,7 @@ static void record_access(const cuda_stream *s, const void *p)
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     char text[600];
     if (!a || !a->ordered) return;
-    record_use(a->ordered, s, cuda_self.call ? cuda_self.call : "a copy");
+    record_use(a->ordered, s, cuda_self.call ? cuda_call_name() : "a copy");
     if (cuda_order_follows(s, &a->ordered->allocation.at)) return;
     format_unordered(a, s, text, sizeof text);
     cuda_checked_misuse("mem-stream", text);

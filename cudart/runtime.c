@@ -83,6 +83,7 @@ static bool open_device(void)
     double sms = 0;
     pl_gpu_value(d->gpu, "sm.count", "", &sms);
     d->sms = (unsigned)sms;
+    pl_gpu_demangler(d->gpu, cuda_demangle);
     d->legacy.device = cuda.devices++;
     return true;
 }
@@ -253,7 +254,10 @@ static void end_call(int error)
     const char *name = error ? pl_cudaGetErrorName(error) : NULL;
     if (error && error == cuda.sticky) cuda.sticky_returned = true;
     if (cuda.devices) cuda_clock_call();
-    if (cuda.options.log) cuda_report("%s -> %s", cuda_self.call, name ? name : "0");
+    if (cuda.options.log)
+        cuda_report("%s -> %s%s%s", cuda_call_name(), name ? name : "0",
+                    cuda_self.kernel ? ", kernel " : "", cuda_self.kernel ? cuda_self.kernel : "");
+    cuda_self.kernel = NULL;
     if (cuda.trace || cuda.options.summary) cuda_record_call(error, name);
     const bool logged = error && error != CU_NOT_READY;
     if (logged) cuda_log_error(cuda_self.call, name);

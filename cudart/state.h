@@ -290,6 +290,7 @@ typedef struct cuda_thread {
     struct cuda_context *context_stack[CUDA_CONTEXTS];
     unsigned context_depth; /* number of entries in the stack */
     const char *call;       /* the current call */
+    const char *kernel;     /* that it launches: shown name, for --api-log; or NULL */
     int64_t call_id;        /* its number in the trace */
     double call_start;
     bool charged;    /* its host time has been accounted for */
@@ -970,6 +971,8 @@ cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_r
 void cuda_timed_shapes_free(cuda_function *f);
 
 /* ---- caller.c ---- */
+/* Returns the name of the current call. NULL: none. */
+const char *cuda_call_name(void);
 /* Returns the location in the program that called the library: "main+0x42"; empty: unknown. */
 void cuda_caller(char *text, size_t size);
 /* The same for the return address of a call. */
@@ -1003,6 +1006,8 @@ void cuda_count(const char *name, const pl_result *r);
 /* Adds the metrics of the launch that has just ended; prints all metrics. */
 void cuda_count_metrics(const char *kernel);
 void cuda_print_metrics(void);
+/* Returns the demangled name, of malloc; NULL: it is not mangled, or there is no demangler. */
+char *cuda_demangle(const char *name);
 /* Returns the demangled name of a kernel. */
 const char *cuda_shown_name(cuda_function *f);
 /* Shows the findings of the checkers in the module's kernels. */

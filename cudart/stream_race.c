@@ -271,7 +271,7 @@ static void add_box(operation *w, uint64_t start, size_t pitch, size_t slice, si
 
 static void add_named(const cuda_stream *s, operation *w, const char *name)
 {
-    const char *call = s->node ? NULL : cuda_self.call;
+    const char *call = s->node ? NULL : cuda_call_name();
     snprintf(w->what, sizeof w->what, "%s", call ? call : name);
     if (w->n) qsort(w->touch, w->n, sizeof *w->touch, by_address);
     if (w->n) add_operation(s, w);

@@ -114,6 +114,10 @@ typedef struct pl_message {
  * colour: `rendered` uses terminal colours. If there is no message k, or no memory, it returns
  * E0422 (out of memory). */
 pl_message pl_gpu_diag(pl_gpu *gpu, size_t k, bool colour);
+/* `rendered` shows C++ names as they stand in programs. demangle: returns the name for a mangled
+ * one
+ * (_Z...) in memory of malloc, or NULL. */
+void pl_gpu_demangler(pl_gpu *gpu, char *(*demangle)(const char *name));
 /* Removes all messages and frees the texts that are documented as valid until this call. */
 void pl_gpu_diag_clear(pl_gpu *gpu);
 /* Sets the number of errors retained between two calls of pl_gpu_diag_clear (default 100; 0: all);

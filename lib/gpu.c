@@ -2,6 +2,7 @@
 #include "arch/builtin_machines.h"
 #include "lib/internal.h"
 #include <assert.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,12 +129,56 @@ static pl_message no_memory_message(const pl_gpu *gpu)
                         .rendered = rendered};
 }
 
+void pl_gpu_demangler(pl_gpu *gpu, char *(*demangle)(const char *name))
+{
+    gpu->demangle = demangle;
+}
+
+static size_t name_length(const char *text)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)text[n]) || text[n] == '_' || text[n] == '$') n++;
+    return n;
+}
+
+/* Returns the demangled name in the arena of messages; NULL: it is none. */
+static const char *demangled(pl_gpu *gpu, const char *name, size_t n)
+{
+    char *copy = n > 2 && strncmp(name, "_Z", 2) == 0 ? strndup(name, n) : NULL;
+    char *shown = copy ? gpu->demangle(copy) : NULL;
+    free(copy);
+    const char *kept = shown ? pl_arena_printf(gpu->messages, "%s", shown) : NULL;
+    free(shown);
+    return kept;
+}
+
+/* Returns the text with all mangled names replaced. */
+static const char *with_names(pl_gpu *gpu, const char *text)
+{
+    const char *out = "";
+    if (!gpu->demangle || !text || !strstr(text, "_Z")) return text;
+    while (*text) {
+        const size_t name = name_length(text),
+                     n = name ? name
+                              : strcspn(text, "abcdefghijklmnopqrstuvwxyz"
+                                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$");
+        const char *shown = demangled(gpu, text, name);
+        out = shown ? pl_arena_printf(gpu->messages, "%s%s", out, shown)
+                    : pl_arena_printf(gpu->messages, "%s%.*s", out, (int)n, text);
+        text += n;
+    }
+    return out;
+}
+
 pl_message pl_gpu_diag(pl_gpu *gpu, size_t k, bool colour)
 {
     PL_GUARD(return no_memory_message(gpu))
     if (k >= gpu->diags.list.n) return no_memory_message(gpu);
     static const char *const severity[] = {"note", "warning", "error"};
     const pl_diag *d = &gpu->diags.list.at[k];
+    pl_diag shown = *d;
+    shown.text = with_names(gpu, d->text);
+    shown.help = with_names(gpu, d->help);
     const char *file = d->at.file < gpu->diags.file.n ? gpu->diags.file.at[d->at.file].name : NULL;
     return (pl_message){.severity = severity[d->severity],
                         .code = pl_diag_code(d->id),
@@ -143,7 +188,7 @@ pl_message pl_gpu_diag(pl_gpu *gpu, size_t k, bool colour)
                         .text = d->text,
                         .help = d->help,
                         .source = d->source,
-                        .rendered = pl_diag_render(&gpu->diags, d, colour)};
+                        .rendered = pl_diag_render(&gpu->diags, &shown, colour)};
 }
 
 void pl_gpu_diag_limit(pl_gpu *gpu, size_t errors)

@@ -33,9 +33,10 @@ struct pl_gpu {
     size_t printed_errors;  /* bytes of failed assertions at its end */
     pl_arena *printed;      /* text that pl_gpu_printed returned last */
     uint64_t launches;
-    bool unified;             /* pl_gpu_unify */
-    uint64_t bounds;          /* pl_gpu_bounds */
-    const volatile int *stop; /* pl_gpu_stop_flag, or NULL; not owned */
+    bool unified;                        /* pl_gpu_unify */
+    uint64_t bounds;                     /* pl_gpu_bounds */
+    const volatile int *stop;            /* pl_gpu_stop_flag, or NULL; not owned */
+    char *(*demangle)(const char *name); /* pl_gpu_demangler, or NULL */
 };
 
 /* A PTX file of a module. */

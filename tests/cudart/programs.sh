@@ -364,13 +364,25 @@ void pass_on(const int *p, int *q);
 __global__ void test(const int *q, int *r) { if (q[threadIdx.x] > 3) *r = 1; }
 int main() { int *p, *q, *r; cudaMalloc(&p, 128); cudaMalloc(&q, 128); cudaMalloc(&r, 4); pass_on(p, q); test<<<1, 32>>>(q, r); return cudaDeviceSynchronize(); }
 END
-    nvcc -arch=sm_90 -o k a.cu b.cu && runs "uninitialised memory passed through two modules" 1 "" "which is uninitialised: kernel '_Z4passPKiPi' of another module has read it" "$loom" exec --check init ./k
+    nvcc -arch=sm_90 -o k a.cu b.cu && runs "uninitialised memory passed through two modules" 1 "" "which is uninitialised: kernel 'pass(int const\*, int\*)' of another module has read it" "$loom" exec --check init ./k
     cat >k.cu <<'END'
 __device__ int last;
 __global__ void set(int k) { last = k; }
 int main() { cudaStream_t s[2]; for (int k = 0; k < 2; k++) { cudaStreamCreate(s + k); set<<<1, 1, 0, s[k]>>>(k); } return cudaDeviceSynchronize(); }
 END
-    nvcc -arch=sm_90 -o k k.cu && runs "a launch is attributed to the function that contains it" 1 "" "race-stream: __cudaLaunchKernel, call [0-9]*, in main+" "$loom" exec --check race ./k
+    nvcc -arch=sm_90 -o k k.cu && runs "a launch is attributed to the function that contains it" 1 "" "race-stream: cudaLaunchKernel, call [0-9]*, in main+" "$loom" exec --check race ./k
+    cat >names.cu <<'END'
+namespace app {
+template<class T> struct view { T *p; };
+__device__ float table[64];
+template<class T> __global__ void read(view<T> v, int n) { v.p[0] = table[n]; }
+}
+void launch(float *p, int n) { app::read<float><<<1, 1>>>(app::view<float>{p}, n); }
+int main() { float *p; cudaMalloc(&p, 4); launch(p, 9); launch(p, 99); return cudaDeviceSynchronize() != 700; }
+END
+    nvcc -arch=sm_90 -o k names.cu && runs "names of C++ in messages" 0 "" "kernel 'void app::read<float>(app::view<float>, int)' failed: load of 4 bytes at 0x[0-9a-f]*, 140 bytes past the end of 'app::table'" "$loom" exec ./k
+    runs "names of C++ in findings" 1 "" "kernel 'void app::read<float>(app::view<float>, int)': mem-bounds: .*'app::table'" "$loom" exec --check mem ./k
+    runs "names of C++ in the log of calls" 0 "" "^ptxloom: cudaLaunchKernel -> 0, kernel void app::read<float>(app::view<float>, int)$" "$loom" exec --api-log ./k
     cat >rtc.cpp <<'END'
 #include <cstdio>
 #include <cstdlib>
