@@ -344,11 +344,18 @@ int pl_cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, siz
 
 /* ---- sets ---- */
 
+/* Without peer access, a device cannot set memory of another one (H200). */
+static bool is_out_of_reach(const cuda_stream *s, const cuda_set *c)
+{
+    const cuda_alloc *a = s->capture ? NULL : cuda_alloc_find((uintptr_t)c->p);
+    return a && a->type == MEMORY_DEVICE && !(a->access >> s->device & 1);
+}
+
 int cuda_submit_set(const cuda_set *c, void *stream, bool async)
 {
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
-    int error = cuda_check_set(c);
+    int error = is_out_of_reach(s, c) ? CU_INVALID_VALUE : cuda_check_set(c);
     cuda_op op = {.kind = OP_SET, .u.set = *c};
     if (!error) error = cuda_submit(s, &op);
     const cuda_alloc *a = async || s->capture ? NULL : cuda_alloc_find((uintptr_t)c->p);
