@@ -224,8 +224,9 @@ int pl_cudaDeviceReset(void)
     device->cache_config = 0;
     cuda.runtime_used &= ~(1u << cuda_self.device);
     cuda.was_reset |= 1u << cuda_self.device;
-    for (cuda_module *m = cuda.modules; m; m = m->next)
-        if (cuda_loaded(m)) cuda_module_reset(m);
+    int error = CU_OK;
+    for (cuda_module *m = cuda.modules; m && !error; m = m->next)
+        if (cuda_loaded(m)) error = cuda_module_reset(m);
     if (cuda.sticky) cuda.sticky = 46; /* cudaErrorDevicesUnavailable, as on the H200 */
-    return CU_OK;
+    return error;
 }

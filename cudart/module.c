@@ -64,12 +64,7 @@ void pl___cudaRegisterFatBinaryEnd(void **handle)
 static cuda_function *add_function(cuda_module *m, const void *host, const char *name)
 {
     cuda_function *f = allocate_zeroed(sizeof *f);
-    *f = (cuda_function){.module = m,
-                         .host = host,
-                         .name = name,
-                         .max_dynamic_shared = -1,
-                         .carveout = -1,
-                         .traffic = -1};
+    *f = (cuda_function){.module = m, .host = host, .name = name, .traffic = -1};
     m->function = grow_array(m->function, m->nfunctions, &m->cap_functions, sizeof *m->function);
     m->function[m->nfunctions++] = f;
     if ((host && !cuda_table_put(&cuda.functions, host, f)) ||
@@ -356,53 +351,12 @@ int cuda_module_load(cuda_module *m)
     return image->error;
 }
 
-static pl_status reset_on_device(const cuda_module *m, int device)
+int cuda_module_reset(cuda_module *m)
 {
-    share_variables_with_peers(m, device, false);
-    const pl_status st = pl_module_reset(m->on[device].loaded);
-    share_variables_with_peers(m, device, true);
-    return st;
-}
-
-/* Copies the values of all managed variables, one after the other, to `values`, or back from there
- * if `back`. Returns their bytes. values: NULL: only counts. */
-static size_t copy_managed(const cuda_module *m, uint8_t *values, bool back)
-{
-    size_t n = 0;
-    for (size_t k = 0; k < m->nvariables; k++) {
-        pl_ptr address;
-        uint64_t bytes;
-        if (!m->variable[k].managed || pl_module_symbol(m->on[m->first].loaded, m->variable[k].name,
-                                                        &address, &bytes) != PL_OK)
-            continue;
-        uint8_t *at = cuda_bytes((void *)(uintptr_t)address, bytes, NULL);
-        if (!at) continue;
-        if (values && back) memcpy(at, values + n, bytes);
-        if (values && !back) memcpy(values + n, at, bytes);
-        n += bytes;
-    }
-    return n;
-}
-
-/* Managed variables are stored on the device that loaded the module first: a module with such
- * variables is reset on all devices, starting with that one. They keep their values (H100). */
-void cuda_module_reset(cuda_module *m)
-{
-    const size_t managed = copy_managed(m, NULL, false);
-    if (!managed) {
-        reset_on_device(m, cuda_self.device);
-        return;
-    }
-    uint8_t *values = malloc(managed);
-    copy_managed(m, values, false);
-    const pl_status st = reset_on_device(m, m->first);
-    for (int d = 0; st == PL_OK && d < cuda.devices; d++)
-        if (d != m->first && m->on[d].loaded) reset_on_device(m, d);
-    if (st == PL_OK) {
-        set_managed_pointers(m);
-        copy_managed(m, values, true);
-    }
-    free(values);
+    share_variables_with_peers(m, cuda_self.device, false);
+    const pl_status st = pl_module_reset(cuda_loaded(m));
+    share_variables_with_peers(m, cuda_self.device, true);
+    return st == PL_OK ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
 int cuda_function_ready(cuda_function *f)

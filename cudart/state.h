@@ -434,8 +434,9 @@ static inline pl_module *cuda_loaded(const cuda_module *m)
 {
     return m->on[cuda_self.device].loaded;
 }
-/* Resets its variables to their initial values. */
-void cuda_module_reset(cuda_module *m);
+/* Gives its variables on the current device their initial values. Managed variables and the
+ * attributes of kernels stay as they are (H200). */
+int cuda_module_reset(cuda_module *m);
 int cuda_function_of(const void *key, cuda_function **out);
 /* kernel.c: sets a cudaFuncAttribute. */
 int cuda_set_function_attribute(const void *function, int attribute, int value);

@@ -252,7 +252,8 @@ typedef bool pl_module_put(void *to, const char *bytes, size_t n);
  * returned false. */
 pl_status pl_module_send(pl_module *m, pl_module_put *put, void *to);
 /* Allocates the module's variables again with their initial values, as a fresh load would.
- * PL_NOMEM, or PL_INVALID: the host lacks the memory (E0412). */
+ * Managed variables of a unified GPU stay as they are. PL_NOMEM, or PL_INVALID: the host lacks the
+ * memory (E0412). */
 pl_status pl_module_reset(pl_module *m);
 /* Frees the module and its variables in device memory. NULL is allowed. */
 void pl_module_close(pl_module *m);

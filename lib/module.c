@@ -10,12 +10,20 @@
 
 /* ---------------------------------------------------------------- variables */
 
-static void remove_variables(pl_module *m)
+/* True if a reset leaves the variable alone: managed memory of the host and of all GPUs. */
+static bool survives_reset(const pl_module *m, const pl_prog_var *v)
+{
+    return m->gpu->unified && v->managed;
+}
+
+/* Releases the variables. reset: those that survive a reset stay. */
+static void remove_variables(pl_module *m, bool reset)
 {
     pl_bank *bank = &m->program->bank;
     for (size_t i = m->program->vars.n; i-- > 0;) {
         pl_prog_var *v = &m->program->vars.at[i];
         if (v->space != PL_SP_GLOBAL || v->address == 0) continue;
+        if (reset && survives_reset(m, v)) continue;
         pl_gpu_release(m->gpu, v->address);
         v->address = 0;
     }
@@ -44,16 +52,17 @@ static uint64_t symbol_address(const pl_program *p, const pl_prog_reloc *r)
 /* True if the variable is stored in memory of the same module on another gpu. */
 static bool is_on_other_gpu(const pl_module *m, const pl_prog_var *v)
 {
-    return m->managed && m->gpu->unified && v->managed;
+    return m->managed && survives_reset(m, v);
 }
 
-static void initialise_variables(pl_module *m)
+static void initialise_variables(pl_module *m, bool reset)
 {
     pl_program *p = m->program;
     for (size_t i = 0; i < p->vars.n; i++) {
         const pl_prog_var *v = &p->vars.at[i];
         if ((v->space != PL_SP_GLOBAL && v->space != PL_SP_CONST) || is_on_other_gpu(m, v))
             continue;
+        if (reset && survives_reset(m, v)) continue;
         uint8_t *to = pl_memory_at(&m->gpu->memory, generic_address(p, v), v->size);
         if (!to) continue;
         /* Otherwise it is zero, as is all new memory; its pages are committed when they are
@@ -148,9 +157,7 @@ static uint64_t place_variable(pl_module *m, const pl_prog_var *v)
                                          : pl_memory_alloc(&m->gpu->memory, size, v->name);
 }
 
-/* Assigns addresses to the module's global variables and constant bank; the assembler has placed
- * the other variables. */
-pl_status pl_module_place_variables(pl_module *m)
+static pl_status place_variables(pl_module *m, bool reset)
 {
     pl_program *p = m->program;
     pl_memory *memory = &m->gpu->memory;
@@ -159,13 +166,18 @@ pl_status pl_module_place_variables(pl_module *m)
     bool ok = place_bank(m);
     for (size_t i = 0; i < p->vars.n && ok; i++) {
         pl_prog_var *v = &p->vars.at[i];
-        if (v->space != PL_SP_GLOBAL) continue;
+        if (v->space != PL_SP_GLOBAL || (reset && survives_reset(m, v))) continue;
         v->address = place_variable(m, v);
         ok = v->address != 0;
     }
     if (!ok) return report_no_memory(m);
-    initialise_variables(m);
+    initialise_variables(m, reset);
     return PL_OK;
+}
+
+pl_status pl_module_place_variables(pl_module *m)
+{
+    return place_variables(m, false);
 }
 
 pl_status pl_module_share(const pl_module *m, pl_gpu *with, bool can)
@@ -186,8 +198,8 @@ pl_status pl_module_share(const pl_module *m, pl_gpu *with, bool can)
 
 pl_status pl_module_reset(pl_module *m)
 {
-    remove_variables(m);
-    return pl_module_place_variables(m);
+    remove_variables(m, true);
+    return place_variables(m, true);
 }
 
 void pl_module_close(pl_module *m)
@@ -197,7 +209,7 @@ void pl_module_close(pl_module *m)
     pl_module_keep_sources(m);
     pl_memo_forget(m->gpu, m);
     if (m->program) {
-        remove_variables(m);
+        remove_variables(m, false);
         pl_arena_close(m->program->arena);
     }
     pl_arena_close(m->results);
