@@ -898,23 +898,27 @@ int pl_cuFuncLoad(cuda_function *f)
 
 int pl_cuKernelSetCacheConfig(const void *function, int config, int device)
 {
-    return cuda_is_device(device) ? pl_cudaFuncSetCacheConfig(function, config) : CU_INVALID_DEVICE;
+    return cuda_set_cache_config(function, config, device);
 }
 
 int pl_cuKernelGetAttribute(int *value, int attribute, cuda_function *f, int device)
 {
-    return !cuda_is_device(device) ? CU_INVALID_DEVICE : pl_cuFuncGetAttribute(value, attribute, f);
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    const int current = cuda_self.device;
+    cuda_self.device = device;
+    const int error = pl_cuFuncGetAttribute(value, attribute, f);
+    cuda_self.device = current;
+    return error;
 }
 
 int pl_cuKernelSetAttribute(int attribute, int value, cuda_function *f, int device)
 {
-    return !cuda_is_device(device) ? CU_INVALID_DEVICE
-                                   : cuda_set_function_attribute(f, attribute, value);
+    return cuda_set_function_attribute(f, attribute, value, device);
 }
 
 int pl_cuFuncSetAttribute(cuda_function *f, int attribute, int value)
 {
-    return cuda_set_function_attribute(f, attribute, value);
+    return cuda_set_function_attribute(f, attribute, value, cuda_self.device);
 }
 
 /* Returns the block size with the most threads per multiprocessor; of several, the largest. */

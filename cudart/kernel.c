@@ -41,7 +41,16 @@ static uint32_t max_threads_of(cuda_function *f)
 /* Returns the cluster shape of the kernel, else that set by the program. */
 static unsigned cluster_of(const cuda_function *f, int k)
 {
-    return f->info.reqcluster[0] ? f->info.reqcluster[k] : f->cluster[k];
+    return f->info.reqcluster[0] ? f->info.reqcluster[k] : cuda_settings_of(f)->cluster[k];
+}
+
+/* Returns the maximum dynamic shared memory of a launch. */
+static uint64_t max_dynamic_of(const cuda_function *f)
+{
+    const cuda_func_settings *set = cuda_settings_of(f);
+    const uint64_t own = f->info.static_shared,
+                   default_max = own < SHARED_DEFAULT ? SHARED_DEFAULT - own : 0;
+    return set->max_dynamic_shared >= 0 ? (uint64_t)set->max_dynamic_shared : default_max;
 }
 
 int pl_cudaFuncGetAttributes(cuda_func_attributes *out, const void *function)
@@ -51,42 +60,43 @@ int pl_cudaFuncGetAttributes(cuda_func_attributes *out, const void *function)
     const int error = cuda_function_of(function, &f);
     if (error || cuda.sticky) return error ? error : cuda.sticky;
     const pl_kernel_info *k = &f->info;
-    const int own = (int)k->static_shared,
-              default_max = own < SHARED_DEFAULT ? SHARED_DEFAULT - own : 0;
+    const cuda_func_settings *set = cuda_settings_of(f);
     const unsigned target = cuda_target_of(f->module);
-    *out = (cuda_func_attributes){
-        .shared = k->static_shared,
-        .constant = pl_module_total(cuda_loaded(f->module)).const_bytes,
-        .local = k->stack_bytes,
-        .max_threads = (int)max_threads_of(f),
-        .registers = (int)cuda_registers(f),
-        .ptx_version = (int)(target ? target : cuda_capability()),
-        .binary_version = (int)cuda_capability(),
-        .max_dynamic_shared = f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : default_max,
-        .carveout = f->carveout,
-        .cluster_must_be_set = k->reqcluster[0] != 0,
-        .cluster_width = (int)cluster_of(f, 0),
-        .cluster_height = (int)cluster_of(f, 1),
-        .cluster_depth = (int)cluster_of(f, 2),
-        .cluster_policy = f->cluster_policy,
-        .nonportable_cluster = f->nonportable_cluster};
+    *out = (cuda_func_attributes){.shared = k->static_shared,
+                                  .constant = pl_module_total(cuda_loaded(f->module)).const_bytes,
+                                  .local = k->stack_bytes,
+                                  .max_threads = (int)max_threads_of(f),
+                                  .registers = (int)cuda_registers(f),
+                                  .ptx_version = (int)(target ? target : cuda_capability()),
+                                  .binary_version = (int)cuda_capability(),
+                                  .max_dynamic_shared = (int)max_dynamic_of(f),
+                                  .carveout = set->carveout,
+                                  .cluster_must_be_set = k->reqcluster[0] != 0,
+                                  .cluster_width = (int)cluster_of(f, 0),
+                                  .cluster_height = (int)cluster_of(f, 1),
+                                  .cluster_depth = (int)cluster_of(f, 2),
+                                  .cluster_policy = set->cluster_policy,
+                                  .nonportable_cluster = set->nonportable_cluster};
     return CU_OK;
 }
 
-int cuda_set_function_attribute(const void *function, int attribute, int value)
+int cuda_set_function_attribute(const void *function, int attribute, int value, int device)
 {
     cuda_function *f;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     const int error = cuda_function_of(function, &f);
     if (error) return error;
+    cuda_func_settings *set = cuda_settings_at(f, device);
+    if (!set) return CU_MEMORY_ALLOCATION;
     switch (attribute) {
     case MAX_DYNAMIC_SHARED:
         if (value < 0 || (uint64_t)value + f->info.static_shared > max_shared())
             return CU_INVALID_VALUE;
-        f->max_dynamic_shared = value;
+        set->max_dynamic_shared = value;
         return CU_OK;
     case CARVEOUT:
         if (value < -1 || value > 100) return CU_INVALID_VALUE;
-        f->carveout = value;
+        set->carveout = value;
         return CU_OK;
     case CLUSTER_WIDTH:
     case CLUSTER_HEIGHT:
@@ -94,12 +104,12 @@ int cuda_set_function_attribute(const void *function, int attribute, int value)
         if (value < 0 || (f->info.reqcluster[0] &&
                           (uint32_t)value != f->info.reqcluster[attribute - CLUSTER_WIDTH]))
             return CU_INVALID_VALUE;
-        f->cluster[attribute - CLUSTER_WIDTH] = (unsigned)value;
+        set->cluster[attribute - CLUSTER_WIDTH] = (unsigned)value;
         return CU_OK;
-    case NON_PORTABLE_CLUSTER: f->nonportable_cluster = value; return CU_OK;
+    case NON_PORTABLE_CLUSTER: set->nonportable_cluster = value; return CU_OK;
     case CLUSTER_POLICY:
         if (value < 0 || value > LAST_CLUSTER_POLICY) return CU_INVALID_VALUE;
-        f->cluster_policy = value;
+        set->cluster_policy = value;
         return CU_OK;
     default: return CU_INVALID_VALUE;
     }
@@ -108,24 +118,32 @@ int cuda_set_function_attribute(const void *function, int attribute, int value)
 /* If it succeeds, it also clears the last error of the thread (H100). */
 int pl_cudaFuncSetAttribute(const void *function, int attribute, int value)
 {
-    const int error = cuda_set_function_attribute(function, attribute, value);
+    const int error = cuda_set_function_attribute(function, attribute, value, cuda_self.device);
     if (!error) cuda_self.last = CU_OK;
     return error;
 }
 
 int pl_cudaKernelSetAttributeForDevice(const void *kernel, int attribute, int value, int device)
 {
-    return cuda_is_device(device) ? cuda_set_function_attribute(kernel, attribute, value)
-                                  : CU_INVALID_DEVICE;
+    return cuda_set_function_attribute(kernel, attribute, value, device);
+}
+
+int cuda_set_cache_config(const void *function, int config, int device)
+{
+    cuda_function *f;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (config < 0 || config > 3) return CU_INVALID_VALUE;
+    const int error = cuda_function_of(function, &f);
+    if (error) return error;
+    cuda_func_settings *set = cuda_settings_at(f, device);
+    if (!set) return CU_MEMORY_ALLOCATION;
+    set->cache_config = config;
+    return CU_OK;
 }
 
 int pl_cudaFuncSetCacheConfig(const void *function, int config)
 {
-    cuda_function *f;
-    if (config < 0 || config > 3) return CU_INVALID_VALUE;
-    const int error = cuda_function_of(function, &f);
-    if (!error) f->cache_config = config;
-    return error;
+    return cuda_set_cache_config(function, config, cuda_self.device);
 }
 
 int pl_cudaFuncSetSharedMemConfig(const void *function, int config)
@@ -156,21 +174,14 @@ int pl_cudaFuncGetParamInfo(const void *function, size_t k, size_t *offset, size
 
 /* ---------------------------------------------------------------- occupancy */
 
-/* Returns the maximum dynamic shared memory of a launch. */
-static uint64_t max_dynamic_of(const cuda_function *f)
-{
-    const uint64_t own = f->info.static_shared,
-                   default_max = own < SHARED_DEFAULT ? SHARED_DEFAULT - own : 0;
-    return f->max_dynamic_shared >= 0 ? (uint64_t)f->max_dynamic_shared : default_max;
-}
-
 /* Returns the shared memory of an SM with the carve-out that the kernel or the device prefers, or
  * that one block needs. */
 static uint64_t carveout_bytes(const cuda_function *f, uint32_t block_bytes)
 {
     static const int carveout_of[] = {-1, 100, 0, 50}; /* percent, by cudaFuncCache */
-    const int config = f->cache_config ? f->cache_config : cuda_current_device()->cache_config,
-              percent = f->carveout >= 0 ? f->carveout : carveout_of[config];
+    const cuda_func_settings *set = cuda_settings_of(f);
+    const int config = set->cache_config ? set->cache_config : cuda_current_device()->cache_config,
+              percent = set->carveout >= 0 ? set->carveout : carveout_of[config];
     const pl_gpu *gpu = cuda_current_device()->gpu;
     double per_sm = 0;
     pl_gpu_value(gpu, "shared.per_sm", "B", &per_sm);
@@ -250,7 +261,9 @@ static int cluster_size(const cuda_function *f, const cuda_launch_config *c, uns
             return CU_INVALID_CLUSTER; /* the kernel was compiled for another size */
         *size = v[0] * v[1] * v[2];
     }
-    return *size > CLUSTER_PORTABLE && !f->nonportable_cluster ? CU_INVALID_CLUSTER : CU_OK;
+    return *size > CLUSTER_PORTABLE && !cuda_settings_of(f)->nonportable_cluster
+               ? CU_INVALID_CLUSTER
+               : CU_OK;
 }
 
 int pl_cudaOccupancyMaxActiveClusters(int *n, const void *function, const cuda_launch_config *c)
@@ -273,7 +286,8 @@ int pl_cudaOccupancyMaxPotentialClusterSize(int *size, const void *function,
     int error = cuda_function_of(function, &f);
     if (!error) error = cluster_size(f, c, &unused);
     if (error) return error;
-    for (*size = f->nonportable_cluster ? CLUSTER_MAX : CLUSTER_PORTABLE; *size > 1; *size /= 2) {
+    *size = cuda_settings_of(f)->nonportable_cluster ? CLUSTER_MAX : CLUSTER_PORTABLE;
+    for (; *size > 1; *size /= 2) {
         int n;
         error = active_clusters(&n, function, c, (unsigned)*size);
         if (error) return error;

@@ -61,7 +61,9 @@ static uint64_t blocks_of(const cuda_launch *l)
 /* Returns the cluster shape: of the launch, as compiled, or set by cudaFuncSetAttribute. */
 static const uint32_t *cluster_of(const cuda_function *f, const cuda_launch *l)
 {
-    return l->cluster[0] ? l->cluster : f->info.reqcluster[0] ? f->info.reqcluster : f->cluster;
+    return l->cluster[0]           ? l->cluster
+           : f->info.reqcluster[0] ? f->info.reqcluster
+                                   : cuda_settings_of(f)->cluster;
 }
 
 /* True if the number of registers can decide whether a launch is refused, or how it overlaps with
@@ -88,8 +90,9 @@ int cuda_check_launch(cuda_function *f, const cuda_launch *l, uint32_t *blocks)
     const uint32_t *c = cluster_of(f, l);
     const uint64_t cluster = (uint64_t)c[0] * c[1] * c[2];
     const bool requires = c[0] || c[1] || c[2];
-    const int64_t max_dynamic = f->max_dynamic_shared >= 0
-                                    ? f->max_dynamic_shared
+    const cuda_func_settings *set = cuda_settings_of(f);
+    const int64_t max_dynamic = set->max_dynamic_shared >= 0
+                                    ? set->max_dynamic_shared
                                     : SHARED_DEFAULT - (int)f->info.static_shared;
     if (has_zero(l->grid) || has_zero(l->block) || l->block.x > MAX_THREADS ||
         l->block.y > MAX_THREADS || l->block.z > 64 || threads > MAX_THREADS ||
@@ -100,7 +103,7 @@ int cuda_check_launch(cuda_function *f, const cuda_launch *l, uint32_t *blocks)
                                     (maxntid[2] ? maxntid[2] : 1))
         return CU_INVALID_VALUE;
     const uint64_t max_cluster =
-        f->nonportable_cluster ? 2 * MAX_PORTABLE_CLUSTER : MAX_PORTABLE_CLUSTER;
+        set->nonportable_cluster ? 2 * MAX_PORTABLE_CLUSTER : MAX_PORTABLE_CLUSTER;
     if ((l->clustered || requires) && !cluster) return CU_INVALID_CLUSTER;
     if (cluster &&
         (cluster > max_cluster || l->grid.x % c[0] || l->grid.y % c[1] || l->grid.z % c[2]))

@@ -151,6 +151,7 @@ void cuda_module_free(cuda_module *m)
         cuda_timed_shapes_free(f);
         free((char *)(uintptr_t)f->shown);
         free(f->param);
+        free(f->settings);
         free(f->set_launch);
         free(f);
     }

@@ -66,3 +66,21 @@ void cuda_set_sticky_error(int error)
 {
     if (!cuda.sticky) cuda.sticky = error;
 }
+
+/* ---------------------------------------------------------------- attributes of kernels */
+
+static const cuda_func_settings default_settings = {.max_dynamic_shared = -1, .carveout = -1};
+
+const cuda_func_settings *cuda_settings_of(const cuda_function *f)
+{
+    return f->settings ? &f->settings[cuda_self.device] : &default_settings;
+}
+
+cuda_func_settings *cuda_settings_at(cuda_function *f, int device)
+{
+    if (!f->settings) {
+        f->settings = malloc(CUDA_DEVICES * sizeof *f->settings);
+        for (int d = 0; f->settings && d < CUDA_DEVICES; d++) f->settings[d] = default_settings;
+    }
+    return f->settings ? &f->settings[device] : NULL;
+}

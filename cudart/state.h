@@ -56,6 +56,16 @@ enum {
 
 typedef struct cuda_module cuda_module;
 
+/* The attributes of a kernel that a program can set, on one device. */
+typedef struct cuda_func_settings {
+    int max_dynamic_shared; /* -1: not set */
+    int carveout;           /* percent; -1: not set */
+    int cache_config;       /* cudaFuncCache */
+    unsigned cluster[3];    /* shape */
+    int nonportable_cluster;
+    int cluster_policy;
+} cuda_func_settings;
+
 /* A kernel of a module, or a name registered for a module that is not loaded yet. */
 typedef struct cuda_function {
     cuda_module *module;
@@ -68,11 +78,7 @@ typedef struct cuda_function {
     const char *shown;                     /* displayed name; owned, or NULL: not computed yet */
     struct cuda_timed_shape *timed_shapes; /* its timed launches by shape; owned */
     double traffic; /* bytes of global memory requested per instruction; < 0: not counted yet */
-    int max_dynamic_shared; /* attribute; -1: not set */
-    int carveout, cache_config;
-    unsigned cluster[3]; /* attributes: cluster shape; clusters above the portable size allowed */
-    int nonportable_cluster;
-    int cluster_policy;
+    cuda_func_settings *settings;       /* by device; owned, or NULL: nothing has been set */
     struct cuda_set_launch *set_launch; /* cuFuncSetBlockShape, ...; owned, or NULL */
 } cuda_function;
 
@@ -438,8 +444,14 @@ static inline pl_module *cuda_loaded(const cuda_module *m)
  * attributes of kernels stay as they are (H200). */
 int cuda_module_reset(cuda_module *m);
 int cuda_function_of(const void *key, cuda_function **out);
-/* kernel.c: sets a cudaFuncAttribute. */
-int cuda_set_function_attribute(const void *function, int attribute, int value);
+/* state.c: returns the attributes set on the current device. */
+const cuda_func_settings *cuda_settings_of(const cuda_function *f);
+/* Returns those on a device, to change them. NULL: out of memory. */
+cuda_func_settings *cuda_settings_at(cuda_function *f, int device);
+/* kernel.c: sets a cudaFuncAttribute on a device. */
+int cuda_set_function_attribute(const void *function, int attribute, int value, int device);
+/* Sets a cudaFuncCache on a device. */
+int cuda_set_cache_config(const void *function, int config, int device);
 /* Returns address and size of a registered variable. */
 int cuda_variable_of(const void *host, uint64_t *address, uint64_t *bytes);
 /* Finds the variable of a loaded module at an address. */

@@ -892,6 +892,7 @@ static const struct {
     {"peer_variables", peer_variables},
     {"device_pools", device_pools},
     {"device_contexts", device_contexts},
+    {"device_attributes", device_attributes},
     {"peer_transfers", peer_transfers},
 };
 

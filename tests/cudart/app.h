@@ -174,6 +174,7 @@ void peers(void);
 void peer_variables(void);
 void device_pools(void);
 void device_contexts(void);
+void device_attributes(void);
 void peer_transfers(void);
 /* Of app_api.c. */
 void batched_calls(void);

@@ -9,6 +9,8 @@ int cudaDeviceCanAccessPeer(int *can, int device, int peer);
 int cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 int cudaDeviceDisablePeerAccess(int peer);
 int cudaDeviceGetP2PAttribute(int *value, int k, int from, int to);
+int cudaFuncGetAttributes(cuda_func_attributes *out, const void *function);
+int cudaFuncSetAttribute(const void *function, int attribute, int value);
 int cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes);
 int cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
                         void *stream);
@@ -123,7 +125,11 @@ void peers(void)
     EXPECT(cudaDeviceDisablePeerAccess(0), CU_PEER_NOT_ENABLED);
     EXPECT(cudaDeviceEnablePeerAccess(1, 0), CU_PEER_UNSUPPORTED);
     EXPECT(cudaDeviceEnablePeerAccess(0, 1), CU_INVALID_VALUE);
+    EXPECT(cudaMemset(p[0], 1, 4), CU_INVALID_VALUE); /* the device of the stream sets the memory */
+    EXPECT(cudaMemset(p[1], 1, 4), 0);
     EXPECT(cudaDeviceEnablePeerAccess(0, 0), 0);
+    EXPECT(cudaMemset(p[0], 1, 4), 0);
+    EXPECT(fetch(p[0]), 0x01010101);
     EXPECT(cudaDeviceEnablePeerAccess(0, 0), CU_PEER_ENABLED);
     store(p[0], 7, NULL); /* by device 1 */
     EXPECT(fetch(p[0]), 7);
@@ -167,6 +173,7 @@ void peer_variables(void)
     EXPECT(cudaDeviceReset(), 0); /* of device 1: its access ends, that of device 0 does not */
     EXPECT(cudaGetSymbolAddress(&total[1], shadow_total), 0);
     EXPECT(fetch(total[1]), 0);
+    EXPECT(fetch(total[0]), 50);
     EXPECT(cudaSetDevice(0), 0);
     store(total[1], 60, NULL);
     EXPECT(cudaDeviceSynchronize(), 0);
@@ -174,6 +181,29 @@ void peer_variables(void)
     EXPECT(cudaDeviceDisablePeerAccess(1), 0);
     store(total[1], 61, NULL);
     EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
+}
+
+/* Attributes of kernels belong to devices, and stay when the device is reset. */
+void device_attributes(void)
+{
+    enum { MAX_DYNAMIC_SHARED = 8, CARVEOUT = 9 };
+    static const int bytes[2] = {70000, 49152}, carveout[2] = {-1, 50};
+    cuda_func_attributes a;
+    EXPECT(cudaSetDevice(1), 0);
+    EXPECT(cudaFuncSetAttribute(stub_store, CARVEOUT, 50), 0);
+    EXPECT(cudaSetDevice(0), 0);
+    EXPECT(cudaFuncSetAttribute(stub_store, MAX_DYNAMIC_SHARED, 70000), 0);
+    EXPECT(cudaDeviceReset(), 0);
+    for (int k = 0; k < 2; k++) {
+        unsigned value = 1, *p = memory_on(k, 4);
+        void *args[] = {&p, &value};
+        EXPECT(cudaFuncGetAttributes(&a, stub_store), 0);
+        EXPECT(a.max_dynamic_shared, bytes[k]);
+        EXPECT(a.carveout, carveout[k]);
+        EXPECT(cudaLaunchKernel(stub_store, shape(1), shape(1), args, 60000, NULL),
+               k ? CU_INVALID_VALUE : 0);
+        EXPECT(cudaDeviceSynchronize(), 0);
+    }
 }
 
 /* Pools belong to devices; access is granted for each pool. */

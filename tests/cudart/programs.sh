@@ -203,7 +203,7 @@ for t in "error_names errnames" "occupancy occupancy"; do
     runs "as recorded on an H200: ${t% *}" 5 good "" env APP_TABLE="$PWD/table" "$loom" exec "$build/tests/cudart/app" ${t% *}
 done
 runs "a pool's memory in the stream of another device" 5 good "default stream of device 1, which nothing orders after the allocation in the default stream of device 0" with "--devices 2 --check mem" device_pools
-for t in devices device_pools device_contexts; do runs "two devices: $t" 5 good "" with "--devices 2" $t; done
+for t in devices device_pools device_contexts device_attributes; do runs "two devices: $t" 5 good "" with "--devices 2" $t; done
 runs "two devices: variables of the other one" 5 good "kernel 'store' failed" with "--devices 2" peer_variables
 runs "two devices: peers" 5 good "kernel 'store' failed" with "--devices 2" peers
 runs "copies between devices as recorded on two H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/peer.tsv" "$loom" exec --devices 2 --arch h100 "$build/tests/cudart/app" peer_transfers
