@@ -64,8 +64,10 @@ typedef struct access_check {
     const pl_memory *memory;
     const pl_alloc *last_alloc;
     bool write;
-    /* First address that is outside of every allocation, or must not be written. */
+    /* The first piece that is not in an allocation, or must not be written: its bytes inside the
+     * tensor. */
     uint64_t missing;
+    uint32_t missing_bytes;
 } access_check;
 
 static bool is_accessible(void *ctx, const pl_tma_piece *p)
@@ -78,6 +80,7 @@ static bool is_accessible(void *ctx, const pl_tma_piece *p)
         pl_alloc_holds(r->last_alloc, p->address, p->valid))
         return true;
     r->missing = p->address;
+    r->missing_bytes = p->valid;
     return false;
 }
 
@@ -98,7 +101,7 @@ static bool prepare(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsigne
     if (wrong) return illegal(w, lane, c->map.address, "tensor copy:", wrong);
     access_check r = {.memory = c->memory, .write = c->kind != PL_TMA_LOAD};
     if (!s->prefetch && !pl_tma_walk(c, is_accessible, &r)) {
-        pl_bounds_fault(w, lane, PL_SP_GLOBAL, r.missing, 16, "tensor copy");
+        pl_bounds_fault(w, lane, PL_SP_GLOBAL, r.missing, r.missing_bytes, "tensor copy");
         return false;
     }
     return true;
