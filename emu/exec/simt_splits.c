@@ -399,7 +399,8 @@ static bool waits_at_same_point(const pl_warp *w, unsigned k, unsigned with, uin
 {
     const pl_simt_split *s = &w->split[k], *o = &w->split[with];
     return k != with && s->wait == wait && (wait != PL_SPLIT_BARRIER || s->barrier == barrier) &&
-           s->pc == o->pc && s->call == o->call && s->cluster_arrived == o->cluster_arrived &&
+           (wait != PL_SPLIT_WARP_SYNC || s->sync_mask == o->sync_mask) && s->pc == o->pc &&
+           s->call == o->call && s->cluster_arrived == o->cluster_arrived &&
            s->cluster_phase == o->cluster_phase && s->mask & half_lanes;
 }
 
@@ -435,6 +436,14 @@ void pl_warp_reconverge(pl_warp *w, uint8_t barrier)
             merge_waiting_splits(w, k, PL_SPLIT_BARRIER, barrier, ~(pl_lanes)0);
 }
 
+/* Lanes wait for each other only if they have the same mask. In nested divergent code lanes may
+ * wait with several masks at once, of which one is complete. */
+static bool waits_with_mask(const pl_warp *w, unsigned k, pl_lanes mask)
+{
+    const pl_simt_split *s = &w->split[k];
+    return k != w->current && s->wait == PL_SPLIT_WARP_SYNC && s->sync_mask == mask;
+}
+
 bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
 {
     pl_simt_split *s = &w->split[w->current];
@@ -452,8 +461,9 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
     }
     pl_lanes present = w->active;
     pl_split_save(w);
+    w->split[w->current].sync_mask = mask;
     for (unsigned k = 0; k < w->nsplits; k++)
-        if (k != w->current && w->split[k].wait == PL_SPLIT_WARP_SYNC) present |= w->split[k].mask;
+        if (waits_with_mask(w, k, mask)) present |= w->split[k].mask;
     if (mask & ~present) {
         w->next = pc;
         pl_warp_wait(w, PL_SPLIT_WARP_SYNC);
@@ -463,11 +473,9 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
      * just continue */
     merge_waiting_splits(w, w->current, PL_SPLIT_WARP_SYNC, 0, half_lanes);
     for (unsigned k = 0; k < w->nsplits; k++) {
-        pl_simt_split *o = &w->split[k];
-        /* Lanes of another half wait for lanes of their own half. */
-        if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC || !(o->mask & half_lanes)) continue;
-        o->wait = PL_SPLIT_READY;
-        o->synced = true;
+        if (!waits_with_mask(w, k, mask)) continue;
+        w->split[k].wait = PL_SPLIT_READY;
+        w->split[k].synced = true;
     }
     w->active = w->split[w->current].mask;
     w->split[w->current].synced = true;

@@ -99,6 +99,7 @@ typedef struct pl_simt_split {
     uint64_t poll_address;      /* polled address of the first lane */
     uint32_t age;               /* --simt stack: the youngest split runs first */
     uint64_t wake;              /* clock at which a sleeping split wakes up */
+    pl_lanes sync_mask;         /* PL_SPLIT_WARP_SYNC: lanes of its mask that have not exited */
     uint32_t barriers;          /* BSSY instructions whose BSYNC has not executed yet */
     uint64_t restored_barriers; /* one bit for each of the 64 latest BSSY numbers: a call has saved
                                    and restored its barrier */
