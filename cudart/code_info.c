@@ -9,8 +9,9 @@
 #include <string.h>
 
 enum {
-    FORMAT_SIZED = 4,        /* the attribute's value follows, of the size in its header */
-    ATTRIBUTE_REGISTERS = 47 /* its value: number of the symbol, registers of a thread */
+    FORMAT_SIZED =
+        4, /* EIFMT_SVAL of cuobjdump -elf: the value follows, of the size in the header */
+    ATTRIBUTE_REGISTERS = 47 /* EIATTR_REGCOUNT: number of the symbol, registers of a thread */
 };
 
 typedef struct attribute_header {
@@ -50,16 +51,21 @@ static const char *string_at(const code_file *f, const Elf64_Shdr *table, uint64
     return at < table->sh_size && memchr(text + at, 0, table->sh_size - at) ? text + at : NULL;
 }
 
-/* Finds the section with this name, or of this type if name is NULL. */
-static bool find_section(const code_file *f, const char *name, uint32_t type, Elf64_Shdr *s)
+static bool find_section(const code_file *f, const char *name, Elf64_Shdr *s)
 {
     Elf64_Shdr names;
     if (!read_section(f, f->header.e_shstrndx, &names)) return false;
     for (unsigned k = 0; k < f->header.e_shnum; k++) {
-        if (!read_section(f, k, s)) continue;
-        const char *own = string_at(f, &names, s->sh_name);
-        if (name ? own && strcmp(own, name) == 0 : s->sh_type == type) return true;
+        const char *own = read_section(f, k, s) ? string_at(f, &names, s->sh_name) : NULL;
+        if (own && strcmp(own, name) == 0) return true;
     }
+    return false;
+}
+
+static bool find_symbols(const code_file *f, Elf64_Shdr *s)
+{
+    for (unsigned k = 0; k < f->header.e_shnum; k++)
+        if (read_section(f, k, s) && s->sh_type == SHT_SYMTAB) return true;
     return false;
 }
 
@@ -75,7 +81,7 @@ static void read_attributes(cuda_module *m, const code_file *f)
 {
     Elf64_Shdr info, symbols, strings;
     Elf64_Sym symbol;
-    if (!find_section(f, ".nv.info", 0, &info) || !find_section(f, NULL, SHT_SYMTAB, &symbols) ||
+    if (!find_section(f, ".nv.info", &info) || !find_symbols(f, &symbols) ||
         !read_section(f, symbols.sh_link, &strings))
         return;
     const unsigned char *at = f->data + info.sh_offset, *const end = at + info.sh_size;

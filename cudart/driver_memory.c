@@ -3,7 +3,6 @@
 #include <string.h>
 
 enum {
-    DRIVER_NOT_FOUND = 500,
     MEMORY_OF_HOST = 1, /* CUmemorytype */
     MEMORY_OF_DEVICE = 2,
     MEMORY_OF_ARRAY = 3,
@@ -58,7 +57,7 @@ int pl_cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address)
 {
     const cuda_alloc *a = cuda_alloc_find(address);
     uint64_t start, size;
-    if (!a && !cuda_variable_at(address, &start, &size)) return DRIVER_NOT_FOUND;
+    if (!a && !cuda_variable_at(address, &start, &size)) return CU_NOT_FOUND;
     if (base) *base = a ? a->address : start;
     if (bytes) *bytes = a ? a->size : size;
     return CU_OK;

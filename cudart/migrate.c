@@ -40,8 +40,8 @@ struct cuda_page_map {
     uint8_t location[];  /* by page: 1 + its device; 0: on the host, or uninitialised */
 };
 
-static bool any_managed;    /* managed memory has been allocated */
-static uint64_t on_devices; /* pages of all allocations */
+static bool any_managed;          /* managed memory has been allocated */
+static uint64_t pages_on_devices; /* of all allocations */
 
 struct cuda_page_map *cuda_page_map_new(uint64_t bytes)
 {
@@ -60,7 +60,7 @@ struct cuda_page_map *cuda_page_map_new(uint64_t bytes)
 void cuda_page_map_free(struct cuda_page_map *p)
 {
     if (!p) return;
-    on_devices -= p->on_devices;
+    pages_on_devices -= p->on_devices;
     free(p->checksum);
     free(p);
 }
@@ -69,7 +69,7 @@ static void set_location(struct cuda_page_map *p, uint64_t page, uint8_t to)
 {
     const uint64_t added = to != 0, removed = p->location[page] != 0;
     p->on_devices += added - removed;
-    on_devices += added - removed;
+    pages_on_devices += added - removed;
     p->location[page] = to;
 }
 
@@ -334,26 +334,27 @@ static void detect_writes(const cuda_alloc *a)
 static void record_checksums(const cuda_alloc *a)
 {
     if (!a || !a->page_map) return;
-    a->page_map->whole_pages = on_devices <= MAX_WHOLE;
-    a->page_map->step = on_devices / MAX_CHECKSUMS + 1;
+    a->page_map->whole_pages = pages_on_devices <= MAX_WHOLE;
+    a->page_map->step = pages_on_devices / MAX_CHECKSUMS + 1;
     for_each_checksum(a, record_checksum);
 }
 
 static const cuda_alloc *managed_at(const void *p)
 {
-    const cuda_alloc *a = on_devices ? cuda_alloc_find((uintptr_t)p) : NULL;
+    const cuda_alloc *a = pages_on_devices ? cuda_alloc_find((uintptr_t)p) : NULL;
     return a && a->page_map ? a : NULL;
 }
 
 void cuda_detect_host_writes(const void *p)
 {
     if (p) detect_writes(managed_at(p));
-    for (size_t k = 0; !p && on_devices && k < cuda.alloc.n; k++) detect_writes(&cuda.alloc.at[k]);
+    for (size_t k = 0; !p && pages_on_devices && k < cuda.alloc.n; k++)
+        detect_writes(&cuda.alloc.at[k]);
 }
 
 void cuda_record_checksums(const void *p)
 {
     if (p) record_checksums(managed_at(p));
-    for (size_t k = 0; !p && on_devices && k < cuda.alloc.n; k++)
+    for (size_t k = 0; !p && pages_on_devices && k < cuda.alloc.n; k++)
         record_checksums(&cuda.alloc.at[k]);
 }

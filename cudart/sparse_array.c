@@ -62,6 +62,11 @@ struct cuda_tiles *cuda_new_tiles(const cuda_tile_layout *l)
     return t;
 }
 
+static size_t index_of(const struct cuda_tiles *t, unsigned x, unsigned y, unsigned z)
+{
+    return ((size_t)z * t->n[1] + y) * t->n[0] + x;
+}
+
 /* Calls `each` for the rows of a tile: their bytes, and the position of the row in the tile. */
 static void each_row(const struct cuda_tiles *t, unsigned x, unsigned y, unsigned z, int file,
                      uint64_t offset, void (*each)(uint8_t *row, size_t bytes, int file, off_t at))
@@ -98,7 +103,7 @@ static void release(pool_file *f)
 /* Maps a tile, or (without a pool) unmaps it. */
 static void set_tile(struct cuda_tiles *t, unsigned x, unsigned y, unsigned z, place to)
 {
-    place *p = &t->at[((size_t)z * t->n[1] + y) * t->n[0] + x];
+    place *p = &t->at[index_of(t, x, y, z)];
     if (p->pool) {
         each_row(t, x, y, z, p->pool->fd, p->offset, store_row);
         release(p->pool);
@@ -121,8 +126,7 @@ void cuda_clear_unmapped(const struct cuda_tiles *t)
     for (unsigned z = 0; z < t->n[2]; z++)
         for (unsigned y = 0; y < t->n[1]; y++)
             for (unsigned x = 0; x < t->n[0]; x++)
-                if (!t->at[((size_t)z * t->n[1] + y) * t->n[0] + x].pool)
-                    each_row(t, x, y, z, -1, 0, store_row);
+                if (!t->at[index_of(t, x, y, z)].pool) each_row(t, x, y, z, -1, 0, store_row);
 }
 
 /* Converts the region of a mapping to tiles. False: it does not consist of whole tiles. */
