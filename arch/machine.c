@@ -3,10 +3,12 @@
  * The keys are in machine_keys.c, the costs of instruction classes in price.c. */
 #include "arch/machine_parts.h"
 #include "arch/builtin_machines.h"
+#include "base/file.h"
 #include "base/guard.h"
 #include "base/nearest.h"
 #include "isa/table/form.h"
 #include "isa/program/insn.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +46,11 @@ static bool find_text(pl_arena *a, pl_diags *d, const char *name, const char *se
     size_t len = strlen(name);
     if (strchr(name, '/') || (len > 5 && strcmp(name + len - 5, ".conf") == 0)) {
         if (read_file(a, name, out)) return true;
+        const int why = errno;
+        const char *near = why == ENOENT ? pl_nearest_file(a, name) : NULL;
+        pl_diag *x = pl_report(d, PL_E0001, (pl_loc){.file = UINT32_MAX}, name, pl_file_error(why));
+        if (near) x->help = pl_arena_printf(a, "did you mean '%s'?", near);
+        return false;
     } else {
         for (const char *p = search_path; p && *p;) {
             size_t n = strcspn(p, ":");

@@ -1,6 +1,8 @@
 /* nearest.c - restricted Damerau-Levenshtein distance, and the search for the nearest word. */
 #include "base/nearest.h"
+#include "base/arena.h"
 #include <ctype.h>
+#include <dirent.h>
 #include <string.h>
 
 enum { MAX_WORD = 63 };
@@ -59,5 +61,24 @@ const char *pl_nearest(const char *word, const char *const *words, size_t n)
         best = d;
         found = words[i];
     }
+    return found;
+}
+
+const char *pl_nearest_file(pl_arena *a, const char *path)
+{
+    enum { MAX_FILES = 4096 };
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *found = NULL;
+    const size_t length = strlen(name);
+    unsigned best = pl_edit_limit(length) + 1;
+    DIR *folder = opendir(slash ? pl_arena_strndup(a, path, (size_t)(name - path)) : ".");
+    const struct dirent *file;
+    for (int n = 0; folder && best && n < MAX_FILES && (file = readdir(folder)) != NULL; n++) {
+        const unsigned d =
+            pl_edit_distance(name, length, file->d_name, strlen(file->d_name), best - 1);
+        if (d >= best || file->d_name[0] == '.' || d == 0) continue;
+        best = d;
+        found = pl_arena_printf(a, "%.*s%s", (int)(name - path), path, file->d_name);
+    }
+    if (folder) closedir(folder);
     return found;
 }

@@ -357,7 +357,7 @@ static int compare(comparison *c, int64_t id)
                                     : cli_status(st);
     }
     size_t n = c->n;
-    if (!c->all) {
+    if (!c->all && c->n) {
         qsort(c->line, c->n, sizeof *c->line, by_change);
         for (n = 0; n < c->n && n < c->limit && differs(&c->line[n]);) n++;
     }

@@ -224,7 +224,7 @@ static int run_all(const options *o)
     if (o->json && !first) printf("]\n");
     if (gpu) cli_messages(gpu, 0);
     pl_gpu_close(gpu);
-    return cli_finish(status);
+    return status;
 }
 
 int cmd_litmus(int argc, char **argv)

@@ -1,8 +1,8 @@
 /* cmd_occupancy.c - `ptxloom occupancy`: number of resident blocks of a shape per multiprocessor,
  * and the limiting resource.
  *
- * The resources come from a kernel of a PTX file or from the command line; --arch repeated or "all"
- * compares machines. */
+ * The resources come from a kernel of a PTX file or from the command line; --arch with several
+ * names compares machines. */
 #include "cli/cli.h"
 #include "cli/terminal.h"
 #include <stdlib.h>
@@ -176,7 +176,7 @@ static int calculate(pl_gpu *messages, const request *r)
     if (r->json && !first) printf("]\n");
     free(names);
     cli_messages(messages, 0);
-    return cli_finish(status);
+    return status;
 }
 
 int cmd_occupancy(int argc, char **argv)

@@ -102,7 +102,12 @@ static int report_sql_error(query_request *q, const char *text, const char *sql,
 #if SQLITE_VERSION_NUMBER >= 3038000
     offset = sqlite3_error_offset(q->db);
 #endif
-    int status = cli_sql_failed(q->gpu, code == SQLITE_NOMEM ? NULL : q->db, NULL);
+    const char *help = text[strspn(text, " \t\n")] == '.'
+                           ? "ptxloom shell F.db has commands that begin with a point"
+                       : strcmp(q->what, "-") == 0 && !strpbrk(text, " ;")
+                           ? "standard input is SQL; ptxloom query F.db NAME runs a named query"
+                           : NULL;
+    int status = cli_sql_failed(q->gpu, code == SQLITE_NOMEM ? NULL : q->db, help);
     cli_messages(q->gpu, first);
     pl_gpu_diag_clear(q->gpu);
     if (offset >= 0) show_position(text, (int)(sql - text) + offset);

@@ -64,9 +64,31 @@ static void print_version(void)
     printf("\n");
 }
 
+/* What other tools and languages call a command of ptxloom. */
+static const char *translated(const char *name)
+{
+    static const struct {
+        const char *names, *command;
+    } known[] = {{" build compile assemble ptxas nvcc link nvlink ", "ptxloom as kernel.ptx"},
+                 {" disassemble disasm objdump nvdisasm cuobjdump ", "ptxloom dis kernel.ptx"},
+                 {" profile prof nvprof ncu nsys ", "ptxloom exec --summary ./program"},
+                 {" memcheck compute-sanitizer cuda-memcheck racecheck sanitize ",
+                  "ptxloom exec --check all ./program"},
+                 {" debug trace cuda-gdb ", "ptxloom run kernel.ptx ... --trace run.db"},
+                 {" format ", "ptxloom fmt kernel.ptx"},
+                 {" lint verify validate ", "ptxloom check kernel.ptx"},
+                 {" machines gpus devices archs list nvidia-smi ", "ptxloom --version"},
+                 {" sql sqlite3 ", "ptxloom query run.db"}};
+    char word[40];
+    const int n = snprintf(word, sizeof word, " %s ", name);
+    for (size_t k = 0; k < sizeof known / sizeof *known && n < (int)sizeof word; k++)
+        if (!strpbrk(name, " ") && strstr(known[k].names, word)) return known[k].command;
+    return NULL;
+}
+
 static int report_unknown(const char *name)
 {
-    const char *names[COMMANDS], *near;
+    const char *names[COMMANDS], *near, *here = translated(name);
     char text[256];
     pl_gpu *gpu;
     if (pl_gpu_open(&gpu, NULL) != PL_OK) return cli_finish(CLI_SYSTEM);
@@ -74,6 +96,7 @@ static int report_unknown(const char *name)
     near = pl_nearest(name, names, COMMANDS);
     snprintf(text, sizeof text, near ? "did you mean '%s'?" : "`ptxloom help` lists the commands",
              near);
+    if (here) snprintf(text, sizeof text, "try `%s`; `ptxloom help` lists the commands", here);
     const char *hint = pl_file_hint(gpu, name);
     pl_gpu_report(gpu, "E0006", name, NULL, NULL, hint ? hint : text);
     cli_messages(gpu, 0);

@@ -35,7 +35,9 @@ static int take_value(cli_args *a, const cli_option *option, int k, const char *
     }
     if (!attached && a->at < a->argc) a->value = a->argv[a->at++];
     if (a->value) return k;
-    pl_gpu_report(a->gpu, "E0004", word, NULL, NULL, NULL);
+    char help[600];
+    snprintf(help, sizeof help, "%s %s: %s", word, option[k].takes, option[k].help);
+    pl_gpu_report(a->gpu, "E0004", word, NULL, NULL, help);
     return CLI_BAD;
 }
 

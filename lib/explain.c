@@ -603,10 +603,18 @@ static void report_unknown(pl_gpu *gpu, const char *topic)
     for (size_t k = 0; pl_cuda_error_name(k); k++) name[n++] = pl_cuda_error_name(k);
     const char *longer = names_with_prefix(gpu, topic, 4),
                *nearest = longer ? NULL : pl_nearest(topic, name, n);
+    const char *machine = NULL;
+    for (size_t k = 0; pl_gpu_builtin(k); k++)
+        if (strcmp(topic, pl_gpu_builtin(k)) == 0)
+            machine = pl_arena_printf(gpu->messages,
+                                      "it is a machine: ptxloom run kernel.ptx ... --arch %s; "
+                                      "`ptxloom explain l1` lists keys of its file",
+                                      topic);
     if (!nearest && !longer)
         nearest = pl_nearest(pl_arena_strndup(gpu->messages, topic, first), name, pl_nmnems);
     pl_diag *d = pl_report(&gpu->diags, PL_E0008, (pl_loc){.file = UINT32_MAX}, topic);
-    d->help = longer    ? longer
+    d->help = machine   ? machine
+              : longer  ? longer
               : nearest ? pl_arena_printf(gpu->messages, "did you mean '%s'?", nearest)
                         : pl_diag_explanation(PL_E0008);
 }

@@ -125,7 +125,11 @@ static const char *spelling(const reader *r, token k)
  * because later ones are unreliable. */
 static bool report_expected(reader *r, const char *what)
 {
-    if (!r->failed) pl_report(r->diags, PL_E0901, loc_of(r, r->next), what, spelling(r, r->next));
+    pl_diag *d =
+        r->failed ? NULL
+                  : pl_report(r->diags, PL_E0901, loc_of(r, r->next), what, spelling(r, r->next));
+    if (d && strcmp(what, "'litmus'") == 0)
+        d->help = "a litmus test begins with litmus \"TITLE\"; and ptxloom run or check takes PTX";
     r->failed = true;
     return false;
 }

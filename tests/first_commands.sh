@@ -129,6 +129,31 @@ says 2 "'run.db' has no launch 9 [E0707]" export run.db --launch 9 -o -
 says 2 "'run.db' has no launch 9 [E0707]" report run.db --launch 9 -o x.html
 says 2 'the trace has no block on this multiprocessor' export run.db --sm 77 -o -
 
+# --- files that are not there, and words of other tools
+
+says 2 "did you mean 'saxpy.ptx'?" run sxapy.ptx
+says 2 "did you mean './saxpy.ptx'?" check ./saxpi.ptx
+says 2 "did you mean 'run.db'?" query ran.db
+says 2 'traces are written by ptxloom run --trace FILE.db' query nothing_alike.db
+says 2 "cannot read './nosuch.conf': No such file or directory [E0001]" occupancy -b 32 -r 32 --arch ./nosuch.conf
+says 2 'standard input is named /dev/stdin' check -
+says 2 'name a file inside the folder' run .
+says 2 '`ptxloom as kernel.ptx`' compile saxpy.ptx
+says 2 '`ptxloom exec --summary ./program`' ncu ./program
+says 2 '`ptxloom exec --check all ./program`' compute-sanitizer ./program
+says 2 '`ptxloom --version`' machines
+says 2 'it is a machine: ptxloom run kernel.ptx ... --arch toy' explain toy
+says 2 '--arch MACHINE: GPU to model' run --arch
+says 2 '--metrics NAME,...|all: print these metrics' run saxpy.ptx --metrics
+says 2 'the decimal separator is a point: 2.5' run saxpy.ptx -g 1 -b 32 u32:1 f32:2,5 'f32[4]' 'f32[4]'
+says 2 'ptxloom shell F.db has commands that begin with a point' query run.db .tables
+says 2 'a litmus test begins with litmus' litmus saxpy.ptx
+for command in 'occupancy -b 32 -r 32' "litmus $root/examples/sb.litmus --runs 9"; do
+    # shellcheck disable=SC2086
+    n=$((n + 1))
+    if [ "$("$loom" $command 2>&1 >/dev/full | grep -c 'No space left')" = 1 ]; then echo "ok $n - a full disk is named once: $command"; else echo "not ok $n - a full disk: $command"; fi
+done
+
 # --- names of other tools and languages, counts of one, missing options
 
 says 2 "did you mean 'f32'?" $saxpy 'float[128]' 'f32[128]'

@@ -154,6 +154,7 @@ error: cannot read 'nofile.ptx': No such file or directory [E0001]
 END
 says 2 check . <<'END'
 error: '.' is a folder, not a file [E0009]
+  help: name a file inside the folder
 END
 mkfifo pipe # has no writer
 says 2 check /dev/zero <<'END'
@@ -188,6 +189,7 @@ error: unknown option '--frob' of 'ptxloom fmt' [E0003]
 END
 says 2 run one.ptx --arch <<'END'
 error: option '--arch' needs a value [E0004]
+  help: --arch MACHINE: GPU to model: a name, or the path of a .conf file (h200)
 END
 says 2 as one.ptx -O7 <<'END'
 error: '7' is not a value for -O: it is 0 or 2 [E0005]

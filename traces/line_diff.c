@@ -295,14 +295,16 @@ static int64_t query_number(sqlite3 *db, const char *sql, const char *entry, int
 }
 
 /* The launch of b at the same position as launch `kernel` of a, among launches of that entry, or
- * among all launches if b has none of it. */
+ * among all launches if b has none of it. Launches below 1, in a damaged trace, do not count: a
+ * negative result is an error. */
 static int64_t find_same_position(sqlite3 *a, int64_t kernel, sqlite3 *b, const char *entry)
 {
-    static const char most[] = "SELECT count(*) FROM kernel WHERE ?1 IS NULL OR entry = ?1";
+    static const char most[] =
+        "SELECT count(*) FROM kernel WHERE id > 0 AND (?1 IS NULL OR entry = ?1)";
     static const char before[] = "SELECT count(*) FROM (SELECT 1 FROM kernel WHERE "
-                                 "(?1 IS NULL OR entry = ?1) AND id < ?2 LIMIT ?3)";
-    static const char at[] =
-        "SELECT id FROM kernel WHERE ?1 IS NULL OR entry = ?1 ORDER BY id LIMIT 1 OFFSET ?2";
+                                 "(?1 IS NULL OR entry = ?1) AND id > 0 AND id < ?2 LIMIT ?3)";
+    static const char at[] = "SELECT id FROM kernel WHERE id > 0 AND (?1 IS NULL OR entry = ?1) "
+                             "ORDER BY id LIMIT 1 OFFSET ?2";
     int64_t there = query_number(b, most, entry, 0, 0);
     if (there < 0) return there;
     if (!there) {

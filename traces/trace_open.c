@@ -3,7 +3,9 @@
  * The tables of a trace are data, its views are code. Views run only if all of them are verbatim
  * those of ptxloom. Otherwise SQLite disables the views of the file, and the current ones are
  * created in the temporary schema of the connection. */
+#include "base/nearest.h"
 #include "traces/tracedb.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,8 +30,14 @@ static pl_status report_unreadable(pl_diags *d, const char *path, sqlite3 *db)
     int why;
     const pl_status st = pl_tracedb_failure(db, &why);
     if (st == PL_NOMEM) return st;
-    return report_invalid(d, PL_E0001, path, why ? strerror(why) : sqlite3_errmsg(db),
-                          why ? NULL : pl_tracedb_remedy(db)) == PL_NOMEM
+    PL_GUARD(return PL_NOMEM)
+    const char *near = why == ENOENT ? pl_nearest_file(d->arena, path) : NULL,
+               *help = near            ? pl_arena_printf(d->arena, "did you mean '%s'?", near)
+                       : why == ENOENT ? "traces are written by ptxloom run --trace FILE.db"
+                       : why           ? NULL
+                                       : pl_tracedb_remedy(db);
+    return report_invalid(d, PL_E0001, path, why ? strerror(why) : sqlite3_errmsg(db), help) ==
+                   PL_NOMEM
                ? PL_NOMEM
                : st;
 }

@@ -1,6 +1,7 @@
 /* file.c - reading whole files. */
 #include "lib/internal.h"
 #include "base/file.h"
+#include "base/nearest.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,10 +45,17 @@ static pl_status report_unreadable(pl_gpu *gpu, const char *path, int why)
 {
     if (why == ENOMEM) return pl_gpu_no_memory(gpu, "while reading a file");
     PL_GUARD(return pl_gpu_no_memory(gpu, "while reading a file"))
-    if (why == EISDIR)
-        pl_report(&gpu->diags, PL_E0009, (pl_loc){.file = UINT32_MAX}, path);
-    else
-        pl_report(&gpu->diags, PL_E0001, (pl_loc){.file = UINT32_MAX}, path, pl_file_error(why));
+    pl_diag *d = why == EISDIR
+                     ? pl_report(&gpu->diags, PL_E0009, (pl_loc){.file = UINT32_MAX}, path)
+                     : pl_report(&gpu->diags, PL_E0001, (pl_loc){.file = UINT32_MAX}, path,
+                                 pl_file_error(why));
+    const char *near = why == ENOENT ? pl_nearest_file(gpu->messages, path) : NULL;
+    if (strcmp(path, "-") == 0)
+        d->help = "standard input is named /dev/stdin";
+    else if (near)
+        d->help = pl_arena_printf(gpu->messages, "did you mean '%s'?", near);
+    else if (why == EISDIR)
+        d->help = "name a file inside the folder";
     return why == ENOENT || why == ENOTDIR || why == EACCES || why == EISDIR || why == EINVAL
                ? PL_INVALID
                : PL_IO;

@@ -43,8 +43,11 @@ static bool value(parser *p, const char *s, size_t n, uint64_t *bits)
     pl_number v;
     const pl_element *e = p->more->element;
     if (n == 0) return report_error(p, s, 1, "a value is missing"), false;
-    if (!pl_number_parse(s, n, &v))
-        return report_error(p, s, n, "this is not a number that fits 64 bits"), false;
+    if (!pl_number_parse(s, n, &v)) {
+        pl_diag *d = report_error(p, s, n, "this is not a number that fits 64 bits");
+        if (memchr(s, ',', n)) d->help = "the decimal separator is a point: 2.5";
+        return false;
+    }
     switch (pl_element_encode(e, &v, bits)) {
     case PL_FIT_OK: return true;
     case PL_FIT_FRACTION:
