@@ -2,30 +2,45 @@
 #include "memmodel/cache.h"
 #include <string.h>
 
-void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, pl_arena *tags, uint64_t bytes,
-                       uint32_t line_bytes, uint32_t ways, bool hashed)
+void pl_cache_init_group(pl_cache *group, uint32_t n, pl_arena *tags, uint64_t bytes,
+                         uint32_t line_bytes, uint32_t ways, bool hashed)
 {
     uint64_t lines = bytes / line_bytes;
     if (lines == 0) lines = 1;
     if (ways == 0 || ways > lines) ways = (uint32_t)lines;
     const uint32_t sets = (uint32_t)(lines / ways), unit = (uint32_t)sizeof(pl_cache_line);
     const uint32_t head = (ways * 2 * (uint32_t)sizeof(uint32_t) + unit - 1) / unit;
-    const uint32_t set_entries = head + ways, stride = n * set_entries;
+    const uint32_t stride = n * (head + ways);
     pl_cache_line *line = pl_arena_alloc_aligned(tags, (size_t)sets * stride * sizeof *line, 64);
-    bool *initialized = pl_arena_array(a, bool, (size_t)n *sets);
     uint32_t shift = 0;
     while ((1u << shift) < line_bytes) shift++;
+    *group = (pl_cache){.line = line,
+                        .sets = sets,
+                        .ways = ways,
+                        .head = head,
+                        .stride = stride,
+                        .line_shift = shift,
+                        .hashed = hashed,
+                        .by_sets = pl_divider_of(sets),
+                        .evict_last_quota = 16 * ways};
+}
+
+pl_cache pl_cache_member(const pl_cache *group, uint32_t k, bool *set_initialized)
+{
+    pl_cache c = *group;
+    c.line += (size_t)k * (c.head + c.ways);
+    c.set_initialized = set_initialized;
+    return c;
+}
+
+void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, pl_arena *tags, uint64_t bytes,
+                       uint32_t line_bytes, uint32_t ways, bool hashed)
+{
+    pl_cache group;
+    pl_cache_init_group(&group, n, tags, bytes, line_bytes, ways, hashed);
+    bool *initialized = pl_arena_array(a, bool, (size_t)n *group.sets);
     for (uint32_t k = 0; k < n && pl_arena_ok(a) && pl_arena_ok(tags); k++)
-        c[k] = (pl_cache){.line = line + (size_t)k * set_entries,
-                          .set_initialized = initialized + (size_t)k * sets,
-                          .sets = sets,
-                          .ways = ways,
-                          .head = head,
-                          .stride = stride,
-                          .line_shift = shift,
-                          .hashed = hashed,
-                          .by_sets = pl_divider_of(sets),
-                          .evict_last_quota = 16 * ways};
+        c[k] = pl_cache_member(&group, k, initialized + (size_t)k * group.sets);
 }
 
 void pl_cache_init(pl_cache *c, pl_arena *a, pl_arena *tags, uint64_t bytes, uint32_t line_bytes,
@@ -44,6 +59,16 @@ void pl_cache_set_interleave(pl_cache *c, uint32_t n, uint32_t lines)
 {
     c->interleave = lines;
     c->by_pieces = pl_divider_of(n * lines);
+}
+
+void pl_cache_copy_settings(pl_cache *c, uint32_t n)
+{
+    for (uint32_t k = 1; k < n; k++) {
+        const pl_cache own = c[k];
+        c[k] = c[0];
+        c[k].line = own.line;
+        c[k].set_initialized = own.set_initialized;
+    }
 }
 
 /* The head of a set holds the low halves of the tags, so that a search reads little memory, then

@@ -56,6 +56,11 @@ void pl_cache_init(pl_cache *c, pl_arena *a, pl_arena *tags, uint64_t bytes, uin
  * that a program that touches few sets touches little memory. */
 void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, pl_arena *tags, uint64_t bytes,
                        uint32_t line_bytes, uint32_t ways, bool hashed);
+/* The same, for caches of which a launch may use few: only pl_cache_member initialises one. */
+void pl_cache_init_group(pl_cache *group, uint32_t n, pl_arena *tags, uint64_t bytes,
+                         uint32_t line_bytes, uint32_t ways, bool hashed);
+/* Cache k of a group. set_initialized: group->sets entries, all false. */
+pl_cache pl_cache_member(const pl_cache *group, uint32_t k, bool *set_initialized);
 /* Limits PL_RANK_LAST lines to this fraction of the cache, 0 to 1. Without the call the whole cache
  * is available to them. */
 void pl_cache_set_evict_last_quota(pl_cache *c, double fraction);
@@ -63,6 +68,8 @@ void pl_cache_set_evict_last_quota(pl_cache *c, double fraction);
 void pl_cache_set_slices(pl_cache *c, uint32_t slices);
 /* The cache sees every n-th piece of `lines` neighbouring lines. */
 void pl_cache_set_interleave(pl_cache *c, uint32_t n, uint32_t lines);
+/* Gives the other of n empty caches of the same size the settings of the first. */
+void pl_cache_copy_settings(pl_cache *c, uint32_t n);
 /* Empties a line that has no fill pending. */
 void pl_cache_drop(pl_cache *c, uint32_t line);
 /* Indices of lines are below this. */

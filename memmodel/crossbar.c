@@ -18,12 +18,24 @@ pl_up_costs pl_up_costs_of(const pl_memsys_config *c)
 }
 
 /* Slices are at different distances from a group of SMs: cycles beyond those of the nearest slice.
- * Slices adjacent in number are not adjacent in location. */
-static uint32_t distance_of(const pl_memsys *m, uint32_t group, uint32_t slice)
+ * The slices of a half form a ring. Slices adjacent in number are not adjacent in location.
+ * Computed without a division for each group and slice, because each launch does it. */
+static void compute_distances(pl_memsys *m)
 {
-    uint32_t n = m->slices_per_half, offset = (slice * 101 + group * n / m->c->groups) % n,
-             ring_distance = offset < n - offset ? offset : n - offset;
-    return ring_distance * 2 * m->c->slice_distance / n;
+    enum { STEP = 101 }; /* positions from a slice to the next */
+    const uint32_t n = m->slices_per_half, step = STEP % n;
+    uint16_t *distance = m->distance;
+    for (uint32_t position = 0; position < n; position++) /* of group 0, whose position is 0 */
+        m->distance_at[position] = (uint16_t)((position < n - position ? position : n - position) *
+                                              2 * m->c->slice_distance / n);
+    for (uint32_t g = 0; g < m->c->groups; g++) {
+        uint32_t position = g * n / m->c->groups;
+        for (uint32_t s = 0; s < n; s++) {
+            *distance++ = m->distance_at[position];
+            position += step;
+            if (position >= n) position -= n;
+        }
+    }
 }
 
 /* Precomputes the per-node values that every request needs. A node accesses memory through one
@@ -40,15 +52,14 @@ void pl_crossbar_init_nodes(pl_memsys *m, pl_arena *a)
     while ((1u << m->line_shift) < c->line_bytes) m->line_shift++;
     m->node = pl_arena_alloc(a, c->nodes * sizeof *m->node);
     m->distance = pl_arena_array(a, uint16_t, (size_t)c->groups * m->slices_per_half);
+    m->distance_at = pl_arena_array(a, uint16_t, m->slices_per_half);
     if (!pl_arena_ok(a)) return;
     for (uint32_t n = 0; n < c->nodes; n++) {
         m->node[n].group = (uint16_t)(n * c->groups / c->nodes);
         m->node[n].side = (uint16_t)(m->node[n].group % c->partitions);
         m->node[n].coalescer = (uint16_t)(n * c->coalescers / c->nodes);
     }
-    for (uint32_t g = 0; g < c->groups; g++)
-        for (uint32_t s = 0; s < m->slices_per_half; s++)
-            m->distance[g * m->slices_per_half + s] = (uint16_t)distance_of(m, g, s);
+    compute_distances(m);
 }
 
 /* --- merging of reads ---

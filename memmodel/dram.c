@@ -1,11 +1,12 @@
 /* dram.c - memory channels, banks and rows; see dram.h. */
 #include "memmodel/dram.h"
+#include <string.h>
 
-void pl_dram_init(pl_dram *d, pl_arena *a, const pl_dram_config *config)
+void pl_dram_init(pl_dram *d, pl_arena *a, pl_arena *banks, const pl_dram_config *config)
 {
     *d = (pl_dram){.config = config};
     d->channel = pl_arena_array(a, pl_dram_channel, config->channels);
-    d->bank = pl_arena_array(a, pl_dram_bank, (size_t)config->channels * config->banks);
+    d->bank = pl_arena_array(banks, pl_dram_bank, (size_t)config->channels * config->banks);
 }
 
 /* Folds the higher bits of a number into its lower ones. Real machines spread addresses over
@@ -67,7 +68,11 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     uint32_t ch = pl_dram_channel_of(d, address);
     pl_dram_channel *channel = &d->channel[ch];
     uint64_t row = address / c->row_bytes / c->channels;
-    pl_dram_bank *bank = &d->bank[(size_t)ch * c->banks + fold(row) % c->banks];
+    pl_dram_bank *banks = &d->bank[(size_t)ch * c->banks], *bank = &banks[fold(row) % c->banks];
+    if (!channel->used) { /* a short launch uses few channels */
+        memset(banks, 0, c->banks * sizeof *banks);
+        channel->used = true;
+    }
     /* For the bank; other banks use the bus meanwhile. */
     uint64_t wait = c->refresh_interval ? refresh_wait(d, bank, now) : 0;
     const uint64_t refresh_end = now + wait; /* end of the refresh */

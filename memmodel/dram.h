@@ -58,6 +58,7 @@ typedef struct pl_dram_bank {
 typedef struct pl_dram_channel {
     pl_port bus;
     pl_port open; /* activations, one row at a time */
+    bool used;    /* its banks have been initialised */
     bool writing;
     uint64_t write_cost;     /* bus occupation of the pending writes */
     uint32_t pending_writes; /* pending writes */
@@ -66,13 +67,14 @@ typedef struct pl_dram_channel {
 typedef struct pl_dram {
     const pl_dram_config *config; /* not owned */
     pl_dram_channel *channel;
-    pl_dram_bank *bank;
-    uint32_t used; /* banks used so far */
+    pl_dram_bank *bank; /* undefined until its channel is used */
+    uint32_t used;      /* banks used so far */
     uint64_t sectors_read, sectors_written, row_hits, row_misses;
     const pl_sink *sink; /* listener for channels, or NULL */
 } pl_dram;
 
-void pl_dram_init(pl_dram *d, pl_arena *a, const pl_dram_config *config);
+/* banks: memory for the banks; it need not be zeroed. */
+void pl_dram_init(pl_dram *d, pl_arena *a, pl_arena *banks, const pl_dram_config *config);
 /* Channel that holds an address. */
 uint32_t pl_dram_channel_of(const pl_dram *d, uint64_t address);
 /* Transfers `sectors` sectors of the line at `address`, arriving at the channel at `now`. Returns

@@ -1,6 +1,7 @@
 /* l2_slice.c - a slice of the L2: tags, misses, fills and writes. A line belongs to a slice in the
  * half of the L2 that owns it, and may have a copy in a slice of the other half. */
 #include "memmodel/memsys_parts.h"
+#include <string.h>
 
 /* Writes the dirty sectors of an evicted line to memory; nothing waits for them. */
 static void write_back(pl_memsys *m, uint64_t now, const pl_cache *l2, const pl_cache_line *old)
@@ -229,8 +230,13 @@ static inline void wait_for_write(l2_access *a)
 {
     pl_memsys *m = a->m;
     const pl_mem_req *r = &a->x->r;
-    pl_recent_write *w = &m->recent_writes[(size_t)a->x->slice * PL_RECENT_WRITES +
-                                           (r->line >> m->line_shift) % PL_RECENT_WRITES];
+    pl_recent_write *of_slice = &m->recent_writes[(size_t)a->x->slice * PL_RECENT_WRITES],
+                    *w = &of_slice[(r->line >> m->line_shift) % PL_RECENT_WRITES];
+    if (!m->written[a->x->slice]) {
+        if (r->op != PL_MEM_WRITE) return;
+        memset(of_slice, 0, PL_RECENT_WRITES * sizeof *of_slice);
+        m->written[a->x->slice] = true;
+    }
     if (r->op == PL_MEM_WRITE)
         *w = (pl_recent_write){r->line, a->now + m->c->write_read_delay};
     else if (w->line == r->line && w->until > a->out)

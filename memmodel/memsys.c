@@ -8,10 +8,12 @@
 #include <string.h>
 
 /* Ports and units, by slice, node and group. */
-static bool allocate(pl_memsys *m, pl_arena *a, pl_arena *sparse)
+static bool allocate(pl_memsys *m, pl_arena *a, pl_arena *tags, pl_arena *sparse)
 {
     const pl_memsys_config *c = m->c;
     m->txn = pl_arena_array(sparse, pl_l2_txn, m->ntxn);
+    m->head = pl_arena_array(tags, uint32_t, PL_WHEEL);
+    m->tail = pl_arena_array(tags, uint32_t, PL_WHEEL);
     m->reads_shift = 32 - PL_FIRST_READS;
     m->reads_mask = (1u << PL_FIRST_READS) - 1;
     m->reads = pl_arena_array(a, pl_read_entry, (size_t)m->reads_mask + 1);
@@ -19,12 +21,14 @@ static bool allocate(pl_memsys *m, pl_arena *a, pl_arena *sparse)
     m->slice = pl_arena_array(a, pl_port, c->slices);
     m->atomic = pl_arena_array(a, pl_atomic_unit, c->slices);
     if (c->write_read_delay)
-        m->recent_writes = pl_arena_array(a, pl_recent_write, (size_t)c->slices * PL_RECENT_WRITES);
+        m->recent_writes =
+            pl_arena_array(tags, pl_recent_write, (size_t)c->slices * PL_RECENT_WRITES);
+    m->written = pl_arena_array(a, bool, c->slices);
     m->up = pl_arena_array(a, pl_port, c->nodes);
     m->down = pl_arena_array(a, pl_port, c->nodes);
     m->group_down = pl_arena_array(a, pl_port, c->groups);
-    m->reply = pl_arena_alloc_aligned(a, sizeof *m->reply * c->nodes, _Alignof(pl_replies));
-    return pl_arena_ok(a);
+    m->reply = pl_arena_alloc_aligned(tags, sizeof *m->reply * c->nodes, _Alignof(pl_replies));
+    return pl_arena_ok(a) && pl_arena_ok(tags) && pl_arena_ok(sparse);
 }
 
 /* The caches of the slices. */
@@ -33,14 +37,13 @@ static void init_slices(pl_memsys *m, pl_arena *a, pl_arena *tags)
     const pl_memsys_config *c = m->c;
     pl_cache_init_all(m->l2, c->slices, a, tags, c->l2_bytes / c->slices, c->line_bytes, c->l2_ways,
                       true);
-    for (uint32_t s = 0; s < c->slices; s++) {
-        if (c->dram.map == PL_MAP_INTERLEAVED)
-            pl_cache_set_interleave(&m->l2[s], c->dram.channels, PL_CHANNEL_BYTES / c->line_bytes);
-        else
-            pl_cache_set_slices(&m->l2[s], c->slices / c->partitions);
-        pl_cache_set_evict_last_quota(&m->l2[s], (double)c->l2_persisting / (double)c->l2_bytes);
-        m->slice[s].latency = c->l2_latency;
-    }
+    if (c->dram.map == PL_MAP_INTERLEAVED)
+        pl_cache_set_interleave(m->l2, c->dram.channels, PL_CHANNEL_BYTES / c->line_bytes);
+    else
+        pl_cache_set_slices(m->l2, c->slices / c->partitions);
+    pl_cache_set_evict_last_quota(m->l2, (double)c->l2_persisting / (double)c->l2_bytes);
+    pl_cache_copy_settings(m->l2, c->slices);
+    for (uint32_t s = 0; s < c->slices; s++) m->slice[s].latency = c->l2_latency;
 }
 
 /* The ports and the replies of the SMs. */
@@ -48,15 +51,19 @@ static void init_nodes(pl_memsys *m, pl_arena *sparse)
 {
     enum { FURTHER_REPLIES = 64 }; /* of an SM, besides its share of the transactions */
     const pl_memsys_config *c = m->c;
-    for (uint32_t n = 0; n < c->nodes; n++) {
+    const uint32_t cap = m->ntxn / c->nodes + FURTHER_REPLIES;
+    pl_mem_reply *at = pl_arena_array(sparse, pl_mem_reply, (size_t)3 * cap * c->nodes);
+    for (uint32_t n = 0; at && n < c->nodes; n++, at += (size_t)3 * cap) {
         pl_replies *r = &m->reply[n];
         m->up[n].latency = c->xbar_latency;
         m->down[n].latency = 1;
-        r->cap = m->ntxn / c->nodes + FURTHER_REPLIES;
-        r->heap = pl_arena_array(sparse, pl_mem_reply, r->cap);
-        r->published = pl_arena_array(sparse, pl_mem_reply, r->cap);
-        r->pending = pl_arena_array(sparse, pl_mem_reply, r->cap);
-        r->first_in_heap = r->first_published = r->first_pending = UINT64_MAX;
+        *r = (pl_replies){.heap = at,
+                          .published = at + cap,
+                          .pending = at + (size_t)2 * cap,
+                          .cap = cap,
+                          .first_in_heap = UINT64_MAX,
+                          .first_published = UINT64_MAX,
+                          .first_pending = UINT64_MAX};
     }
     for (uint32_t g = 0; g < c->groups; g++) m->group_down[g].latency = c->xbar_latency;
 }
@@ -93,17 +100,16 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const p
     m->c = c;
     m->ntxn = c->in_flight;
     m->arena = a;
-    if (!allocate(m, a, sparse)) return NULL;
+    if (!allocate(m, a, tags, sparse)) return NULL;
     pl_crossbar_init_nodes(m, a);
     if (!pl_arena_ok(a)) return NULL;
     m->free = PL_NO_TXN;
-    for (unsigned i = 0; i < PL_WHEEL; i++) m->head[i] = PL_NO_TXN;
     m->overflow_list = m->first_fault = PL_NO_TXN;
     init_slices(m, a, tags);
     init_nodes(m, sparse);
-    pl_dram_init(&m->dram, a, &c->dram);
+    pl_dram_init(&m->dram, a, tags, &c->dram);
     compute_costs(m);
-    return pl_arena_ok(a) && pl_arena_ok(tags) ? m : NULL;
+    return pl_arena_ok(a) && pl_arena_ok(tags) && pl_arena_ok(sparse) ? m : NULL;
 }
 
 /* --- replies --- */
@@ -308,6 +314,34 @@ static void access_host_memory(pl_memsys *m, uint32_t i, uint64_t at)
     pl_crossbar_reply(m, i, out);
 }
 
+/* Processes the events of cycle `at`, including those that are scheduled for it meanwhile. */
+static void process_events(pl_memsys *m, uint64_t at)
+{
+    const unsigned bucket = (unsigned)(at % PL_WHEEL);
+    uint64_t *busy = &m->busy[bucket / 64], bit = 1ull << (bucket % 64);
+    while (*busy & bit) {
+        uint32_t next = m->head[bucket];
+        *busy &= ~bit;
+        while (next != PL_NO_TXN) {
+            const uint32_t i = next;
+            next = m->txn[i].next;
+            if (next != PL_NO_TXN) __builtin_prefetch(&m->txn[next], 1);
+            switch (m->txn[i].stage) {
+            case PL_TXN_AT_SLICE:
+                if (m->faults && waits_for_page(m, i, at)) break;
+                if (m->tlb && waits_for_translation(m, i, at)) break;
+                if (m->nhost && is_host_memory(m, m->txn[i].r.line))
+                    access_host_memory(m, i, at);
+                else
+                    pl_l2_access(m, i, at);
+                break;
+            case PL_TXN_AT_DRAM: pl_l2_fetch(m, i, at); break;
+            default: pl_l2_fill(m, i, at); break;
+            }
+        }
+    }
+}
+
 void pl_memsys_run_events(pl_memsys *m, uint64_t until)
 {
     for (;;) {
@@ -328,25 +362,7 @@ void pl_memsys_run_events(pl_memsys *m, uint64_t until)
         }
         m->now = at;
         if (at == step) step_page_faults(m);
-        unsigned bucket = (unsigned)(at % PL_WHEEL);
-        while (m->head[bucket] != PL_NO_TXN) {
-            uint32_t i = m->head[bucket];
-            m->head[bucket] = m->txn[i].next;
-            if (m->head[bucket] != PL_NO_TXN) __builtin_prefetch(&m->txn[m->head[bucket]], 1);
-            switch (m->txn[i].stage) {
-            case PL_TXN_AT_SLICE:
-                if (m->faults && waits_for_page(m, i, at)) break;
-                if (m->tlb && waits_for_translation(m, i, at)) break;
-                if (m->nhost && is_host_memory(m, m->txn[i].r.line))
-                    access_host_memory(m, i, at);
-                else
-                    pl_l2_access(m, i, at);
-                break;
-            case PL_TXN_AT_DRAM: pl_l2_fetch(m, i, at); break;
-            default: pl_l2_fill(m, i, at); break;
-            }
-        }
-        m->busy[bucket / 64] &= ~(1ull << (bucket % 64));
+        process_events(m, at);
     }
 }
 

@@ -11,7 +11,7 @@
 
 #include "memmodel/memsys.h"
 
-enum { PL_WHEEL = 8192, PL_FIRST_READS = 12, PL_RECENT_WRITES = 64 };
+enum { PL_WHEEL = 8192, PL_FIRST_READS = 9, PL_RECENT_WRITES = 64 };
 #define PL_NO_TXN UINT32_MAX
 
 typedef enum pl_txn_stage {
@@ -81,8 +81,8 @@ struct pl_memsys {
     pl_l2_txn *txn;
     uint32_t ntxn, free, used;
     uint32_t first_unused; /* transactions from here on have never been used */
-    uint32_t head[PL_WHEEL], tail[PL_WHEEL];
-    pl_read_entry *reads; /* at least twice as many entries as are in use, a power of two */
+    uint32_t *head, *tail; /* lists of the wheel, by cycle; undefined if not `busy` */
+    pl_read_entry *reads;  /* at least twice as many entries as are in use, a power of two */
     uint32_t reads_shift, reads_mask, nreads;
     pl_arena *arena;              /* for growing the table */
     uint64_t busy[PL_WHEEL / 64]; /* bitmap of non-empty lists */
@@ -94,6 +94,7 @@ struct pl_memsys {
     pl_port *slice;
     pl_recent_write *recent_writes;  /* PL_RECENT_WRITES for each slice: the last writes, and until
                                   when  reads of their lines wait; NULL: reads do not wait */
+    bool *written;                   /* by slice: its recent_writes are defined */
     pl_atomic_unit *atomic;          /* arithmetic of a slice */
     pl_port *up, *down, *group_down; /* by node, by node, by group */
     pl_port cross_half[2];           /* atomics forwarded to the other half, by half */
@@ -110,8 +111,9 @@ struct pl_memsys {
     uint64_t order;
     struct {
         uint16_t group, side, coalescer;
-    } * node;           /* location of the node */
-    uint16_t *distance; /* by group and slice of a half */
+    } * node;              /* location of the node */
+    uint16_t *distance;    /* by group and slice of a half */
+    uint16_t *distance_at; /* by position in the ring of slices, for group 0 */
     uint32_t slices_per_half, slices_per_piece,
         line_shift; /* slices of a half; pl_slices_per_piece */
     pl_divider by_pairs, by_owner;

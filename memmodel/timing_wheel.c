@@ -4,13 +4,13 @@
 
 static void link_bucket(pl_memsys *m, uint32_t i, unsigned bucket)
 {
+    const uint64_t bit = 1ull << (bucket % 64);
     m->txn[i].next = PL_NO_TXN;
-    if (m->head[bucket] == PL_NO_TXN) {
-        m->head[bucket] = i;
-        m->busy[bucket / 64] |= 1ull << (bucket % 64);
-    } else {
+    if (m->busy[bucket / 64] & bit)
         m->txn[m->tail[bucket]].next = i;
-    }
+    else
+        m->head[bucket] = i;
+    m->busy[bucket / 64] |= bit;
     m->tail[bucket] = i;
 }
 

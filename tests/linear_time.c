@@ -6,7 +6,8 @@
  * depend on the load of the machine; where no counter is available, processor time with a larger
  * tolerance. Quadratic behaviour anywhere exceeds the limit by nearly FACTOR times.
  *
- * The memory of a checker is compared with the bytes of the launch's buffers. */
+ * The memory of a checker is compared with the bytes of the launch's buffers, and the cost of small
+ * launches on a large machine with that on a small one. */
 #define _GNU_SOURCE /* syscall, wait4 */
 #include "tests/harness.h"
 
@@ -278,8 +279,8 @@ static int open_counter(void)
 #endif
 }
 
-/* Assembles PTX, or runs a launch file, with a checker or with tools == NULL. */
-static cost assemble(const char *path, bool run, const char *tools)
+/* Runs a command of ptxloom. */
+static cost execute(char *const argv[])
 {
     struct rusage u;
     int status = 0, counter = open_counter();
@@ -287,11 +288,7 @@ static cost assemble(const char *path, bool run, const char *tools)
     if (child == 0) {
         int null = open("/dev/null", O_WRONLY);
         if (null >= 0) dup2(null, 1);
-        if (run)
-            execlp(loom_path(), loom_path(), "run", "--mode", "functional", "--threads", "1", path,
-                   tools ? "--check" : NULL, tools, (char *)NULL);
-        else
-            execlp(loom_path(), loom_path(), "as", "-O2", "-j", "1", path, (char *)NULL);
+        execvp(loom_path(), argv);
         _exit(127);
     }
     if (child < 0 || wait4(child, &status, 0, &u) != child) exit(EXIT_FAILURE);
@@ -304,11 +301,21 @@ static cost assemble(const char *path, bool run, const char *tools)
                   status == 0};
 }
 
-/* The least of up to three runs: a run with at most `enough` work is the last. */
-static cost measure(const char *folder, size_t shape, unsigned n, double enough)
+/* Assembles PTX, or runs a launch file, with a checker or with tools == NULL. */
+static cost assemble(char *path, bool run, char *tools)
 {
-    enum { RUNS = 3 };
-    char path[512];
+    char *as[] = {"ptxloom", "as", "-O2", "-j", "1", path, NULL},
+         *launch[] = {"ptxloom",   "run", "--mode", "functional",
+                      "--threads", "1",   path,     tools ? "--check" : NULL,
+                      tools,       NULL};
+    return execute(run ? launch : as);
+}
+
+/* Writes PTX, and a launch file if the shape has one; returns the path of the latter, else of the
+ * former. */
+static char *generate(const char *folder, size_t shape, unsigned n)
+{
+    static char path[512];
     snprintf(path, sizeof path, "%s/%u.ptx", folder, n);
     out = fopen(path, "w");
     if (!out) exit(EXIT_FAILURE);
@@ -325,6 +332,15 @@ static cost measure(const char *folder, size_t shape, unsigned n, double enough)
         line("}");
         fclose(out);
     }
+    return path;
+}
+
+/* The least of up to three runs: a run with at most `enough` work is the last. */
+static cost measure(const char *folder, size_t shape, unsigned n, double enough)
+{
+    enum { RUNS = 3 };
+    char *path = generate(folder, shape, n);
+    const bool run = shapes[shape].launch != NULL;
     cost least = assemble(path, run, NULL);
     for (unsigned k = 1; k < RUNS && !least.counted && least.work > enough; k++) {
         cost c = assemble(path, run, NULL);
@@ -345,6 +361,25 @@ __attribute__((unused)) static void checker(void)
     free(path);
 }
 
+/* In timing mode, a launch of one block costs little on a machine of 132 SMs: it uses one of them.
+ * The other machine has two. */
+static void small_launches(const char *folder)
+{
+    enum { LAUNCHES = 2000, MOST = 6 };
+    size_t shape = 0;
+    while (shapes[shape].launch != launches) shape++;
+    char *path = generate(folder, shape, LAUNCHES), *machine[] = {"toy", "h200"};
+    cost of[2];
+    for (size_t k = 0; k < 2; k++) {
+        char *argv[] = {"ptxloom",  "run",       "--mode", "timing", "--arch",
+                        machine[k], "--threads", "1",      path,     NULL};
+        of[k] = execute(argv);
+    }
+    const double ratio = of[1].work / of[0].work;
+    tap(of[0].good && of[1].good && ratio <= MOST, "launches of one block on a large machine");
+    tap_note("%.1f times the %s", ratio, of[0].counted ? "instructions" : "processor time");
+}
+
 int main(void)
 {
     char *folder = scratch_make();
@@ -361,6 +396,7 @@ int main(void)
 #ifndef __SANITIZE_ADDRESS__ /* it quarantines freed memory */
     checker();
 #endif
+    small_launches(folder);
     scratch_remove(folder);
     return tap_done();
 }

@@ -92,6 +92,7 @@ static pl_status place_block(pl_gpu_model *x, const pl_sm_partition *p, uint32_t
 {
     const pl_launch_config *l = &x->m->launch;
     uint64_t at = ready_at(x, sm, now);
+    if (!x->status[sm].open && !pl_gpu_open_sm(x, sm)) return PL_NOMEM;
     pl_cta *c = pl_cta_acquire(p->g, (uint32_t)p->g->next_block, sm);
     if (!c) return PL_NOMEM;
     c->turn = &x->sm[sm].turn;

@@ -5,14 +5,12 @@
  * L2 replies. */
 #include "emu/sm/units.h"
 
-bool pl_const_l15_init(pl_const_l15 *c, pl_arena *a, pl_arena *large, const pl_machine *m)
+bool pl_const_l15_init(pl_const_l15 *c, pl_arena *large, const pl_machine *m)
 {
-    c->tags = pl_arena_array(a, pl_cache, m->sm.count);
-    if (!c->tags) return false;
-    pl_cache_init_all(c->tags, m->sm.count, a, large, m->constant.l15_size,
-                      (uint32_t)m->constant.line, m->constant.l15_ways, false);
-    c->available_at = pl_arena_array(large, uint64_t, pl_cache_indices(c->tags));
-    return pl_arena_ok(a) && pl_arena_ok(large);
+    pl_cache_init_group(&c->tags, m->sm.count, large, m->constant.l15_size,
+                        (uint32_t)m->constant.line, m->constant.l15_ways, false);
+    c->available_at = pl_arena_array(large, uint64_t, pl_cache_indices(&c->tags));
+    return pl_arena_ok(large);
 }
 
 void pl_const_init(pl_sm *s, pl_arena *a, const pl_const_l15 *shared)
@@ -20,8 +18,9 @@ void pl_const_init(pl_sm *s, pl_arena *a, const pl_const_l15 *shared)
     const pl_const_config *c = &s->m->constant;
     pl_cache_init(&s->const_indexed, a, a, c->size, (uint32_t)c->line, c->ways, false);
     pl_cache_init(&s->const_operand, a, a, c->size, (uint32_t)c->line, c->ways, false);
-    s->const_l15 = shared->tags[s->id];
-    s->const_l15_available_at = shared->available_at + (s->const_l15.line - shared->tags[0].line);
+    s->const_l15 =
+        pl_cache_member(&shared->tags, s->id, pl_arena_array(a, bool, shared->tags.sets));
+    s->const_l15_available_at = shared->available_at + (s->const_l15.line - shared->tags.line);
     s->const_available_at = pl_arena_array(a, uint64_t, pl_cache_indices(&s->const_indexed));
     s->operand_available_at = pl_arena_array(a, uint64_t, pl_cache_indices(&s->const_operand));
 }

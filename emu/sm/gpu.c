@@ -141,22 +141,26 @@ static pl_status build_gpu(pl_gpu_model *x)
     for (uint32_t k = 0; k < m->sm.count; k++) x->numbers[k] = x->round[k] = k;
     for (uint32_t k = 0; k < m->sm.count; k++) /* others are full from the start */
         if (!pl_grid_uses_sm(g, k)) x->used_shares[k] = PL_WHOLE_SM;
-    pl_sm_setup setup = {.arena = x->arena,
-                         .large = x->large,
-                         .sparse = x->sparse,
-                         .m = m,
-                         .dec = x->dec,
-                         .g = g,
-                         .l1_bytes = m->l1.size - m->l1.reserved - carveout};
-    if (!pl_const_l15_init(&setup.constants, x->arena, x->large, m)) return PL_NOMEM;
-    for (uint32_t k = 0; k < m->sm.count; k++) {
-        if (!pl_sm_init(&x->sm[k], &x->status[k], k, &setup)) return PL_NOMEM;
-        x->sm[k].sharers = pl_gpu_sharers_of(x, k);
-        x->sending[k].cap = x->sm[k].out.cap;
-        x->sending[k].at = pl_arena_array(x->sparse, pl_mem_req, x->sending[k].cap);
-    }
-    if (!pl_arena_ok(x->sparse)) return PL_NOMEM;
-    return PL_OK;
+    for (uint32_t k = 0; k < m->sm.count; k++) x->status[k].next = PL_NEVER;
+    x->setup = (pl_sm_setup){.arena = x->arena,
+                             .large = x->large,
+                             .sparse = x->sparse,
+                             .m = m,
+                             .dec = x->dec,
+                             .g = g,
+                             .l1_bytes = m->l1.size - m->l1.reserved - carveout,
+                             .up_costs = pl_up_costs_of(&m->mem)};
+    return pl_const_l15_init(&x->setup.constants, x->large, m) ? PL_OK : PL_NOMEM;
+}
+
+bool pl_gpu_open_sm(pl_gpu_model *x, uint32_t k)
+{
+    PL_GUARD(return false)
+    if (!pl_sm_init(&x->sm[k], &x->status[k], k, &x->setup)) return false;
+    x->sm[k].sharers = pl_gpu_sharers_of(x, k);
+    x->sending[k].cap = x->sm[k].out.cap;
+    x->sending[k].at = pl_arena_array(x->sparse, pl_mem_req, x->sending[k].cap);
+    return pl_arena_ok(x->sparse);
 }
 
 static pl_status open_gpu(pl_gpu_model *x)
@@ -184,10 +188,19 @@ static size_t running_blocks(const pl_gpu_model *x, pl_cta **live, size_t max)
 {
     size_t n = 0;
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
-        for (uint32_t b = 0; b < x->sm[k].ncta; b++) {
+        for (uint32_t b = 0; x->status[k].open && b < x->sm[k].ncta; b++) {
             if (x->sm[k].cta[b].cta && n++ < max) live[n - 1] = x->sm[k].cta[b].cta;
         }
     }
+    return n;
+}
+
+/* Returns the number of instructions issued so far. */
+static uint64_t issued_instructions(const pl_gpu_model *x)
+{
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < x->m->sm.count; k++)
+        if (x->status[k].open) n += x->sm[k].stat.inst;
     return n;
 }
 
@@ -196,9 +209,7 @@ static bool must_stop(const pl_gpu_model *x)
 {
     pl_grid *g = x->g;
     pl_cta *live[MAX_REPORTED];
-    uint64_t instructions = 0;
-    for (uint32_t k = 0; g->limits.instructions && k < x->m->sm.count; k++)
-        instructions += x->sm[k].stat.inst;
+    const uint64_t instructions = g->limits.instructions ? issued_instructions(x) : 0;
     if (!pl_grid_stop(g, x->now, instructions, NULL, 0)) return false;
     size_t n = running_blocks(x, live, MAX_REPORTED);
     return pl_grid_stop(g, x->now, instructions, live, n < MAX_REPORTED ? n : MAX_REPORTED);
@@ -222,7 +233,7 @@ static bool spins_without_progress(const pl_gpu_model *x)
 {
     bool any = false;
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
-        for (uint32_t b = 0; b < x->sm[k].ncta; b++) {
+        for (uint32_t b = 0; x->status[k].open && b < x->sm[k].ncta; b++) {
             const pl_cta *c = x->sm[k].cta[b].cta;
             for (uint32_t n = 0; c && n < c->nwarps; n++) {
                 const pl_warp *w = &c->warp[n];
@@ -240,6 +251,7 @@ static bool spins_without_progress(const pl_gpu_model *x)
 static void poll_warps(pl_gpu_model *x, uint64_t now)
 {
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
+        if (!x->status[k].open) continue;
         pl_sm_poll(&x->sm[k], now);
         pl_sm_update_status(&x->sm[k]);
     }
@@ -249,14 +261,6 @@ static uint32_t ended_grids(const pl_gpu_model *x)
 {
     uint32_t n = 0;
     for (uint32_t k = 0; k < x->nparts; k++) n += x->part[k].g->complete;
-    return n;
-}
-
-/* Returns the number of instructions issued so far. */
-static uint64_t issued_instructions(const pl_gpu_model *x)
-{
-    uint64_t n = 0;
-    for (uint32_t k = 0; k < x->m->sm.count; k++) n += x->sm[k].stat.inst;
     return n;
 }
 
@@ -424,12 +428,14 @@ static uint64_t finish(pl_gpu_model *x, bool complete)
     pl_window_memory(x);
     /* The last stores, which waited for coalescing. */
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
+        if (!x->status[k].open) continue;
         pl_store_buffer_drain(&x->sm[k], PL_NEVER);
         pl_memsys_send(x->mem, &x->sm[k].out);
     }
     x->until = UINT64_MAX / 4;
     pl_window_memory(x);
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
+        if (!x->status[k].open) continue;
         if (x->sm[k].last_exit > end) end = x->sm[k].last_exit;
         busy += x->sm[k].stat.blocks > 0;
         pl_inflight_emit_rest(&x->sm[k].inflight);
@@ -463,7 +469,7 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
     pl_window_put_team(&x);
     if (opened) {
         g->cycles = finish(&x, st == PL_OK && !g->begun);
-        if (!pl_totals_add(totals, g, &x.part[0].occupancy, x.sm, x.mem, g->cycles)) st = PL_NOMEM;
+        if (!pl_totals_add(totals, &x, g->cycles)) st = PL_NOMEM;
         pl_metrics_of(out, totals);
     }
     pl_launch_cache_put(&cache->small, x.arena);

@@ -24,7 +24,8 @@ typedef struct pl_gpu_model {
     pl_arena *arena, *large, *sparse; /* large, sparse: memory that need not be zeroed; sparse:
                                          memory sized for the worst case */
     const pl_decoded *dec;            /* the grid's, or private to this launch */
-    pl_sm *sm;
+    pl_sm_setup setup;
+    pl_sm *sm;              /* undefined before their first block (pl_sm_status.open) */
     pl_sm_status *status;   /* per SM: state between two windows */
     pl_mem_outbox *sending; /* per SM: requests of the preceding window, in transit */
     pl_memsys *mem;
@@ -67,6 +68,8 @@ typedef struct pl_gpu_model {
     uint64_t from;                     /* start of the window, or later */
 } pl_gpu_model;
 
+/* Initialises SM k before its first block. False: out of memory. */
+bool pl_gpu_open_sm(pl_gpu_model *x, uint32_t k);
 /* Number of SMs with blocks in the group of SM k. */
 static inline uint32_t *pl_gpu_sharers_of(const pl_gpu_model *x, uint32_t k)
 {

@@ -6,6 +6,7 @@
  * pl_memsys_stat, so the printed summary, the trace and the JSON output cannot disagree. */
 #include "emu/sm/metrics.h"
 #include "emu/sm/division_slow_path.h"
+#include "emu/sm/gpu_parts.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +48,10 @@ pl_totals *pl_totals_open(const pl_machine *m)
     pl_totals *t = calloc(1, sizeof *t);
     if (!t) return NULL;
     t->m = m;
-    t->sm = calloc(m->sm.count, sizeof *t->sm);
-    t->sub = calloc((size_t)m->sm.count * m->sm.subcores, sizeof *t->sub);
-    if (t->sm && t->sub) return t;
+    t->used = calloc(m->sm.count, sizeof *t->used);
+    t->sm = malloc(m->sm.count * sizeof *t->sm);
+    t->sub = malloc((size_t)m->sm.count * m->sm.subcores * sizeof *t->sub);
+    if (t->used && t->sm && t->sub) return t;
     pl_totals_close(t);
     return NULL;
 }
@@ -57,6 +59,7 @@ pl_totals *pl_totals_open(const pl_machine *m)
 void pl_totals_close(pl_totals *t)
 {
     if (!t) return;
+    free(t->used);
     free(t->sm);
     free(t->sub);
     free(t);
@@ -96,7 +99,7 @@ static bool *reached_from(const pl_program *p, const pl_prog_func *entry)
 /* Bytes of code that a launch loads into the L2, in units of 256. They include the entry, the
  * functions that it may call, and the subroutines of quotients and roots, one of each kind
  * (dram__sectors_read.sum of launches that load nothing). */
-static bool code_bytes(const pl_grid *g, const pl_sm *sm, uint64_t *bytes)
+static bool code_bytes(const pl_gpu_model *x, const pl_grid *g, uint64_t *bytes)
 {
     enum { CODE_UNIT = 256 };
     const pl_program *p = g->program;
@@ -107,12 +110,12 @@ static bool code_bytes(const pl_grid *g, const pl_sm *sm, uint64_t *bytes)
         const pl_prog_func *f = &p->funcs.at[k];
         if (!reached[k] || f->count == 0) continue;
         size_t end = (size_t)f->first + f->count;
-        sum += (end < p->code.n ? sm->dec->at[end].address : sm->dec->bytes) -
-               sm->dec->at[f->first].address;
+        sum += (end < p->code.n ? x->dec->at[end].address : x->dec->bytes) -
+               x->dec->at[f->first].address;
         for (size_t pc = f->first; pc < end; pc++) {
-            const uint8_t slow = sm->dec->at[pc].division_path;
+            const uint8_t slow = x->dec->at[pc].division_path;
             if (!seen[slow])
-                sum += (uint64_t)pl_division_path_length(slow) * sm->m->fetch.instruction;
+                sum += (uint64_t)pl_division_path_length(slow) * x->m->fetch.instruction;
             seen[slow] = true;
         }
     }
@@ -121,15 +124,33 @@ static bool code_bytes(const pl_grid *g, const pl_sm *sm, uint64_t *bytes)
     return true;
 }
 
-bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, const pl_sm *sm,
-                   const pl_memsys *mem, uint64_t cycles)
+/* Adds the counts of SM k. */
+static void add_sm(pl_totals *t, uint32_t k, const pl_sm *sm)
 {
+    struct pl_sub_total *sub = &t->sub[k * t->m->sm.subcores];
+    if (!t->used[k]) {
+        memset(&t->sm[k], 0, sizeof t->sm[k]);
+        memset(sub, 0, t->m->sm.subcores * sizeof *sub);
+        t->used[k] = true;
+    }
+    sum_up(&t->sm[k], &sm->stat);
+    for (uint32_t q = 0; q < sm->nsub; q++) {
+        const pl_subcore *c = &sm->sub[q];
+        sub[q].issues += c->issues;
+        sub[q].eligible += c->issues + c->not_selected_cycles;
+        sub[q].active += c->cycles_active;
+    }
+}
+
+bool pl_totals_add(pl_totals *t, const pl_gpu_model *x, uint64_t cycles)
+{
+    const pl_grid *head = x->g;
     if (t->grids == 0) {
         memcpy(t->grid, head->grid, sizeof t->grid);
         memcpy(t->block, head->block, sizeof t->block);
         t->barriers = head->entry->barriers;
         t->cluster = head->cluster[0] * head->cluster[1] * head->cluster[2];
-        t->occupancy = *o;
+        t->occupancy = x->part[0].occupancy;
     }
     for (const pl_grid *g = head; g; g = g->next) {
         t->grids++;
@@ -138,7 +159,7 @@ bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
          * (dram__sectors_read.sum less the sectors read by loads: that and 72) */
         uint64_t bytes;
         if (!t->m->launch.dram_sectors) continue;
-        if (!code_bytes(g, sm, &bytes)) return false;
+        if (!code_bytes(x, g, &bytes)) return false;
         t->code_read += t->m->launch.dram_sectors + bytes / t->m->l1.sector;
     }
     if (head->page_faults) {
@@ -147,32 +168,24 @@ bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
         t->page_fault_batches += f->batches;
         t->page_fault_bytes += f->chunks * PL_MANAGED_CHUNK;
     }
-    for (uint32_t k = 0; k < t->m->sm.count; k++) {
-        sum_up(&t->sm[k], &sm[k].stat);
-        for (uint32_t q = 0; q < sm[k].nsub; q++) {
-            const pl_subcore *c = &sm[k].sub[q];
-            struct pl_sub_total *sub = &t->sub[k * t->m->sm.subcores + q];
-            sub->issues += c->issues;
-            sub->eligible += c->issues + c->not_selected_cycles;
-            sub->active += c->cycles_active;
-        }
-    }
-    const pl_memsys_stat *x = pl_memsys_stats(mem);
-    const pl_dram *d = pl_memsys_dram(mem);
-    t->mem.requests += x->requests;
-    t->mem.read_sectors += x->read_sectors;
-    t->mem.write_sectors += x->write_sectors;
-    t->mem.atomic_sectors += x->atomic_sectors;
-    t->mem.reduce_sectors += x->reduce_sectors;
-    t->mem.hit_sectors += x->hit_sectors;
-    t->mem.miss_sectors += x->miss_sectors;
-    t->mem.fills += x->fills;
-    t->mem.data_requests += x->data_requests;
-    t->mem.data_sectors += x->data_sectors;
-    t->mem.data_hits += x->data_hits;
-    t->mem.far_requests += x->far_requests;
-    t->mem.far_sectors += x->far_sectors;
-    t->mem.far_writes += x->far_writes;
+    for (uint32_t k = 0; k < t->m->sm.count; k++)
+        if (x->status[k].open) add_sm(t, k, &x->sm[k]);
+    const pl_memsys_stat *mem = pl_memsys_stats(x->mem);
+    const pl_dram *d = pl_memsys_dram(x->mem);
+    t->mem.requests += mem->requests;
+    t->mem.read_sectors += mem->read_sectors;
+    t->mem.write_sectors += mem->write_sectors;
+    t->mem.atomic_sectors += mem->atomic_sectors;
+    t->mem.reduce_sectors += mem->reduce_sectors;
+    t->mem.hit_sectors += mem->hit_sectors;
+    t->mem.miss_sectors += mem->miss_sectors;
+    t->mem.fills += mem->fills;
+    t->mem.data_requests += mem->data_requests;
+    t->mem.data_sectors += mem->data_sectors;
+    t->mem.data_hits += mem->data_hits;
+    t->mem.far_requests += mem->far_requests;
+    t->mem.far_sectors += mem->far_sectors;
+    t->mem.far_writes += mem->far_writes;
     t->dram_read += d->sectors_read;
     t->dram_written += d->sectors_written;
     t->cycles += cycles;
@@ -197,8 +210,13 @@ typedef struct metrics {
 static void add_up(metrics *x)
 {
     const pl_machine *m = x->m;
+    bool idle = false;
     for (uint32_t k = 0; k < m->sm.count; k++) {
         const pl_sm_stat *own = &x->all->sm[k];
+        if (!x->all->used[k]) {
+            idle = true;
+            continue;
+        }
         sum_up(&x->t, own);
         if (own->cycles_active > x->max_active) x->max_active = own->cycles_active;
         if (own->cycles_active < x->min_active) x->min_active = own->cycles_active;
@@ -213,6 +231,11 @@ static void add_up(metrics *x)
         }
         update_extremes(&x->resident, own->warp_cycles);
         update_extremes(&x->tensor, own->tensor_cycles);
+    }
+    if (idle) {
+        extremes *const all[] = {&x->issue, &x->eligible, &x->sub, &x->resident, &x->tensor};
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++) update_extremes(all[k], 0);
+        x->min_active = 0;
     }
     x->sms = m->sm.count;
     x->active = (double)x->t.cycles_active;

@@ -8,11 +8,12 @@
 /* Sums over the grids of a launch so far. */
 struct pl_totals {
     const pl_machine *m;
-    pl_sm_stat *sm; /* per SM */
+    bool *used;     /* per SM: it has had blocks */
+    pl_sm_stat *sm; /* per SM; undefined if it is not used */
     struct pl_sub_total {
         /* eligible: warps, summed over cycles; active: cycles with a resident warp. */
         uint64_t issues, eligible, active;
-    } * sub; /* per sub-core */
+    } * sub; /* per sub-core; the same */
     pl_memsys_stat mem;
     uint64_t dram_read, dram_written; /* sectors */
     uint64_t page_fault_cycles; /* before the first block of a launch starts, and in which accesses
@@ -25,10 +26,9 @@ struct pl_totals {
     pl_occupancy occupancy;
 };
 
-/* Adds a chain of grids that took `cycles` cycles; `head` is the first of them. False: out of
- * memory. */
-bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, const pl_sm *sm,
-                   const pl_memsys *mem, uint64_t cycles);
+struct pl_gpu_model;
+/* Adds a chain of grids, which took `cycles` cycles on this GPU. False: out of memory. */
+bool pl_totals_add(pl_totals *t, const struct pl_gpu_model *x, uint64_t cycles);
 /* Fills out->counter (and the instruction sums); the names are those of Nsight Compute where it has
  * one. */
 void pl_metrics_of(pl_timing_result *out, const pl_totals *all);

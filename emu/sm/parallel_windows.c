@@ -31,10 +31,11 @@ static bool run_sms(pl_gpu_model *x, uint32_t job, uint32_t worker, bool alone)
 {
     bool waits = !alone;
     const uint32_t first = x->sm_range[job - 1].first, last = x->sm_range[job - 1].last;
-    if (!x->sm[first].stopped) {
+    if (!x->status[first].open || !x->sm[first].stopped) {
         for (uint32_t k = first; k < last; k++) { /* initialise all before one runs: blocks of a
                                                      cluster access each other's shared memory */
             pl_sm *s = &x->sm[k];
+            if (!x->status[k].open) continue;
             s->turn = (pl_team_turn){x->team, job, worker, !waits};
             s->may_stop = last - first == 1;
             s->pc_stat = x->stat[worker];
@@ -48,13 +49,15 @@ static bool run_sms(pl_gpu_model *x, uint32_t job, uint32_t worker, bool alone)
     }
     for (uint32_t k = first; k < last && !pl_failed(x->g); k++) {
         pl_sm *s = &x->sm[k];
+        if (!x->status[k].open) continue;
         s->turn.reached = !waits;
         if (x->clusters) pl_sm_poll(s, x->now);
         if (!pl_sm_run(s, x->mem, x->until)) return false;
         waits = !s->turn.reached;
         s->turn.reached = true;
     }
-    for (uint32_t k = first; k < last; k++) pl_sm_update_status(&x->sm[k]);
+    for (uint32_t k = first; k < last; k++)
+        if (x->status[k].open) pl_sm_update_status(&x->sm[k]);
     return true;
 }
 
@@ -126,7 +129,7 @@ void pl_window_simulate(pl_gpu_model *x)
     uint32_t warps = 0;
     for (uint32_t k = 0; k < x->nranges && warps < MIN_WARPS; k++) {
         for (uint32_t s = x->sm_range[k].first; s < x->sm_range[k].last; s++)
-            warps += x->sm[s].live_warps + x->sm[s].nplaced * MIN_WARPS;
+            if (x->status[s].open) warps += x->sm[s].live_warps + x->sm[s].nplaced * MIN_WARPS;
     }
     if (x->team && x->nranges > 1 && warps >= MIN_WARPS) {
         choose_parallelism(x);
@@ -166,7 +169,8 @@ void pl_window_add_up(const pl_gpu_model *x)
 
 void pl_window_put_team(pl_gpu_model *x)
 {
-    for (uint32_t k = 0; x->team && k < x->m->sm.count; k++) x->sm[k].turn.reached = true;
+    for (uint32_t k = 0; x->team && k < x->m->sm.count; k++)
+        if (x->status[k].open) x->sm[k].turn.reached = true;
     pl_launch_cache_put_team(x->g->launch_cache, x->team, x->g->threads);
 }
 

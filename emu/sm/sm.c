@@ -27,12 +27,16 @@ enum {
     TARGETS_PER_MSHR = 8     /* waiting loads, on average */
 };
 
-/* Zeroes an SM, except for the state of its warps, which is initialised when they begin: half of a
- * launch's SMs have few warps. */
-static void clear(pl_sm *s)
+/* Zeroes an SM with nsub sub-cores, except for the state of its warps, which is initialised when
+ * they begin: half of a launch's SMs have few warps. */
+static void clear(pl_sm *s, uint32_t nsub)
 {
+    unsigned char *at = (unsigned char *)s;
+    const size_t cta = offsetof(pl_sm, cta), sub = offsetof(pl_sm, sub[0]),
+                 pipe = offsetof(pl_sm, pipe);
     memset(s, 0, offsetof(pl_sm, warp));
-    memset((unsigned char *)s + offsetof(pl_sm, cta), 0, sizeof *s - offsetof(pl_sm, cta));
+    memset(at + cta, 0, sub - cta + nsub * sizeof *s->sub);
+    memset(at + pipe, 0, sizeof *s - pipe);
     for (uint32_t k = 0; k < PL_SM_WARPS; k++) s->warp[k].w = NULL;
 }
 
@@ -58,9 +62,10 @@ static void init_l1(pl_sm *s, const pl_sm_setup *x)
 bool pl_sm_init(pl_sm *s, pl_sm_status *status, uint32_t id, const pl_sm_setup *x)
 {
     const pl_machine *m = x->m;
-    clear(s);
+    clear(s, m->sm.subcores);
     s->status = status;
     s->status->next = PL_NEVER;
+    s->status->open = true;
     s->m = m;
     s->dec = x->dec;
     s->g = x->g;
@@ -71,7 +76,7 @@ bool pl_sm_init(pl_sm *s, pl_sm_status *status, uint32_t id, const pl_sm_setup *
     s->banks = (pl_banks){m->shared.banks, m->shared.bank, m->shared.rows};
     for (uint32_t k = 0; k < PL_UNIT_COUNT; k++) s->unit[k] = units[k];
     s->nsub = m->sm.subcores;
-    s->xbar_cost = pl_up_costs_of(&m->mem);
+    s->xbar_cost = x->up_costs;
     s->ncta = m->sm.blocks;
     s->cta = pl_arena_array(x->arena, pl_sm_cta, s->ncta);
     s->placed = pl_arena_alloc(x->arena, s->ncta * sizeof *s->placed);

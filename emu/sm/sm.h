@@ -91,6 +91,7 @@ typedef struct pl_sm_status {
     bool starts; /* blocks have been placed */
     bool sends;  /* it has requests to send, or stores that others may still be merged with */
     bool ended;  /* blocks have ended, or out of memory for a block */
+    bool open;   /* the SM has had a block: until then its pl_sm is undefined */
 } pl_sm_status;
 
 typedef struct pl_sm {
@@ -193,13 +194,13 @@ typedef struct pl_sm {
 } pl_sm;
 
 /* The second-level constant caches of all SMs: a launch uses few sets of each, which are adjacent
- * in memory (pl_cache_init_all). */
+ * in memory (pl_cache_init_group). */
 typedef struct pl_const_l15 {
-    pl_cache *tags;         /* per SM */
+    pl_cache tags;          /* a group, by SM */
     uint64_t *available_at; /* per line: cycle at which it is available */
 } pl_const_l15;
 
-bool pl_const_l15_init(pl_const_l15 *c, pl_arena *a, pl_arena *large, const pl_machine *m);
+bool pl_const_l15_init(pl_const_l15 *c, pl_arena *large, const pl_machine *m);
 /* What the SMs of a launch have in common. large, sparse: for arrays that need not be zeroed; those
  * in `sparse` mostly stay untouched. */
 typedef struct pl_sm_setup {
@@ -208,10 +209,11 @@ typedef struct pl_sm_setup {
     const pl_decoded *dec;
     pl_grid *g;
     uint64_t l1_bytes;
+    pl_up_costs up_costs;
     pl_const_l15 constants;
 } pl_sm_setup;
 
-/* Initialises SM number `id`. False: out of memory. */
+/* Initialises SM number `id`, before its first block. False: out of memory. */
 bool pl_sm_init(pl_sm *s, pl_sm_status *status, uint32_t id, const pl_sm_setup *x);
 /* Places a block, which starts at the next call of pl_sm_begin; its warps may issue from cycle `at`
  * on. False: no slot (the caller counts them). */

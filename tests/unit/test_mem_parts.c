@@ -412,7 +412,7 @@ START_TEST(partition_camping)
                         .map = PL_MAP_INTERLEAVED};
     pl_dram d;
     uint32_t met = 0;
-    pl_dram_init(&d, a, &c);
+    pl_dram_init(&d, a, a, &c);
     for (uint64_t k = 0; k < 12; k++) met |= 1u << pl_dram_channel_of(&d, k * 4096);
     ck_assert_uint_eq(met, 1u << 0 | 1u << 2 | 1u << 4);
     for (uint64_t k = 0; k < 6; k++) ck_assert_uint_eq(pl_dram_channel_of(&d, k * 256 + 255), k);
@@ -433,10 +433,10 @@ START_TEST(ecc_bandwidth_cost)
                         .t_rp_rcd = 30,
                         .t_rc = 50};
     pl_dram plain, checked;
-    pl_dram_init(&plain, a, &c);
+    pl_dram_init(&plain, a, a, &c);
     pl_dram_config with = c;
     with.ecc_ratio = 8;
-    pl_dram_init(&checked, a, &with);
+    pl_dram_init(&checked, a, a, &with);
     ck_assert_uint_eq(pl_dram_access(&checked, 0, 0, 4, 32, false),
                       pl_dram_access(&plain, 0, 0, 4, 32, false) + 16 + 50);
     ck_assert_uint_eq(pl_dram_access(&checked, 1000, 0, 4, 32, true),
@@ -460,7 +460,7 @@ START_TEST(dram_row_batching)
                         .t_rc = 500,
                         .row_lookahead = 2};
     pl_dram d;
-    pl_dram_init(&d, a, &c);
+    pl_dram_init(&d, a, a, &c);
     const uint64_t first = pl_dram_access(&d, 1000, 0, 4, 32, false),
                    other = pl_dram_access(&d, 1010, 4096, 4, 32, false);
     ck_assert_uint_eq(other, first + 500);
@@ -488,7 +488,7 @@ START_TEST(dram_write_batching)
                         .turnaround = 7,
                         .write_batch = 4};
     pl_dram d;
-    pl_dram_init(&d, a, &c);
+    pl_dram_init(&d, a, a, &c);
     for (unsigned k = 0; k < 3; k++) pl_dram_access(&d, 1000, k * 128, 4, 32, true);
     ck_assert_uint_eq(pl_dram_access(&d, 1000, 0, 1, 32, false), 1000 + 100 + 32 + 1);
     pl_dram_access(&d, 2000, 3 * 128, 4, 32, true);

@@ -550,11 +550,12 @@ typedef struct sum {
 } sum;
 
 /* Random traffic of four nodes in windows of `window` cycles; nodes are served in the given order
- * within a window. */
-static sum traffic(unsigned window, const unsigned *order, bool *early)
+ * within a window. tags: memory that need not be zeroed. */
+static sum traffic_in(pl_arena *tags, const pl_memsys_config *c, unsigned window,
+                      const unsigned *order, bool *early)
 {
     pl_arena *a = pl_arena_open();
-    pl_memsys *m = pl_memsys_open(a, a, a, &small);
+    pl_memsys *m = pl_memsys_open(a, tags, tags, c);
     uint64_t state[4] = {1, 2, 3, 4};
     unsigned sent[4] = {0};
     sum s = {0};
@@ -589,6 +590,14 @@ static sum traffic(unsigned window, const unsigned *order, bool *early)
     return s;
 }
 
+static sum traffic(unsigned window, const unsigned *order, bool *early)
+{
+    pl_arena *tags = pl_arena_open();
+    const sum s = traffic_in(tags, &small, window, order, early);
+    pl_arena_close(tags);
+    return s;
+}
+
 /* Every request gets one reply, never before its time, and the results depend neither on the order
  * of the SMs nor on the length of the window. */
 START_TEST(order_independence)
@@ -603,6 +612,31 @@ START_TEST(order_independence)
     ck_assert_uint_eq(a.hash, b.hash);
     ck_assert_uint_eq(a.hash, c.hash);
     ck_assert_uint_eq(a.last, b.last);
+}
+END_TEST
+
+/* Memory that an earlier launch has left changes nothing. */
+START_TEST(reused_memory)
+{
+    enum { BYTES = 1 << 21 };
+    static const unsigned order[] = {0, 1, 2, 3};
+    pl_memsys_config c = small;
+    c.write_read_delay = 300;
+    bool early = false;
+    pl_arena *fresh = pl_arena_open(), *used = pl_arena_open();
+    memset(pl_arena_alloc(used, BYTES), 0x01, BYTES);
+    const sum a = traffic_in(fresh, &c, 20, order, &early);
+    ck_assert_uint_eq(a.replies, 4000);
+    for (unsigned k = 0; k < 2; k++) { /* at last, over the contents of the same launch */
+        pl_arena_reset_unzeroed(used);
+        const sum b = traffic_in(used, &c, 20, order, &early);
+        ck_assert_uint_le(pl_arena_bytes(used), BYTES);
+        ck_assert_uint_eq(b.replies, 4000);
+        ck_assert_uint_eq(a.hash, b.hash);
+        ck_assert_uint_eq(a.last, b.last);
+    }
+    pl_arena_close(fresh);
+    pl_arena_close(used);
 }
 END_TEST
 
@@ -710,4 +744,4 @@ UNIT_MAIN("memory system", miss_latency_sum, coalescer_merges_equal_reads,
           page_faults_wait_for_batches, page_faults_share_batches, host_memory_link_latency,
           l2_reads_merge, slice_store_rate, l2_halves_invalidate_line,
           neighbouring_groups_use_different_partitions, same_address_operations_serialize,
-          reduction_packets, order_independence, dram_bandwidth)
+          reduction_packets, order_independence, reused_memory, dram_bandwidth)
