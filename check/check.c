@@ -138,7 +138,7 @@ bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
         if (!i->exec) continue;
         if (k->tools & (PL_CHECK_RACE | PL_CHECK_SYNC)) x->wrapper = pl_order_wrapper(k, i, x);
         if (!x->wrapper && k->tools & PL_CHECK_SYNC) x->wrapper = pl_sync_wrapper(i);
-        if (!x->wrapper && k->tools & PL_CHECK_RACE) x->wrapper = pl_race_wrapper(i, x);
+        if (!x->wrapper && k->tools & PL_CHECK_RACE) x->wrapper = pl_race_wrapper(k, i, x);
         if (!x->wrapper && k->tools & PL_CHECK_MEM) x->wrapper = pl_mem_wrapper(i, x);
         if (x->wrapper) i->exec = x->wrapper;
     }

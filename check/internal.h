@@ -263,7 +263,7 @@ const pl_grid *pl_device_launch_grid(const pl_check *k, uint32_t block);
 void pl_device_launches_end(pl_check *k);
 
 /* ---- race.c ---- */
-pl_exec_fn *pl_race_wrapper(const pl_insn *i, check_insn *x);
+pl_exec_fn *pl_race_wrapper(const pl_check *k, const pl_insn *i, check_insn *x);
 
 /* ---- race_async.c ---- */
 void pl_race_copy(pl_warp *w, const pl_async_op *o);
@@ -283,6 +283,7 @@ void pl_check_product(const pl_hooks *h, pl_warp *w, const struct pl_wgmma_op *o
  * Returns the lanes that have executed. */
 uint32_t pl_mem_execute(pl_warp *w, const pl_insn *i, const check_insn *x);
 pl_exec_fn *pl_mem_wrapper(const pl_insn *i, check_insn *x);
+void pl_mem_load_constant(pl_warp *w, const pl_insn *i); /* ld.const, exact to the byte */
 bool pl_mem_fault(const pl_hooks *h, pl_warp *w, const pl_fault_info *f);
 
 /* ---- watch.c ---- */

@@ -100,7 +100,7 @@ static const pl_prog_var *constant_at(const pl_program *p, uint64_t address)
 }
 
 /* The plain function accepts all addresses in the constant bank, also those between constants. */
-static void load_constant(pl_warp *w, const pl_insn *i)
+void pl_mem_load_constant(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
     const uint32_t all = w->exec;
@@ -134,7 +134,7 @@ pl_exec_fn *pl_mem_wrapper(const pl_insn *i, check_insn *x)
     case M_red:
     case M_atom: x->flags |= PL_ACCESS_WRITES; return skip_invalid_lanes;
     case M_ld:
-        if (i->sel[PL_M_SPACE] == PL_SP_CONST) return load_constant;
+        if (i->sel[PL_M_SPACE] == PL_SP_CONST) return pl_mem_load_constant;
         return skip_invalid_lanes;
     case M_ldu: return skip_invalid_lanes;
     default: return NULL;

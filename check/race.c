@@ -638,7 +638,34 @@ static void copy_async(pl_warp *w, const pl_insn *i)
     x->plain(w, i);
 }
 
-pl_exec_fn *pl_race_wrapper(const pl_insn *i, check_insn *x)
+/* ld.const. No thread writes constants, but copies in other streams do (touched.c). */
+static void read_constants(pl_warp *w, const pl_insn *i)
+{
+    const pl_check *k = check_of(w);
+    const check_insn *x = check_insn_of(k, w, i);
+    const unsigned bytes = (unsigned)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2];
+    uint64_t at[PL_LANES], previous = UINT64_MAX;
+    pl_visit v;
+    pl_visit_open(&v, w, i, x);
+    pl_addresses(w, i, 1, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, at);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        pl_space space;
+        place p = {.owner = NULL};
+        p.bytes = pl_resolve(w, l, PL_SP_CONST, at[l], bytes, &space, &p.address);
+        if (!p.bytes || at[l] == previous || !is_tracked(k, w->program->bank.address)) continue;
+        p.address += w->program->bank.address - k->base;
+        enter(&v, l, &p, bytes);
+        previous = at[l]; /* lanes usually read the same constant */
+    }
+    pl_visit_close(&v, i);
+    if (k->tools & PL_CHECK_MEM)
+        pl_mem_load_constant(w, i);
+    else
+        x->plain(w, i);
+}
+
+pl_exec_fn *pl_race_wrapper(const pl_check *k, const pl_insn *i, check_insn *x)
 {
     const pl_form *f = &pl_forms[i->form];
     const pl_word order = pl_mod(f, i->mods, G_order), sem = pl_mod(f, i->mods, G_sem),
@@ -649,7 +676,8 @@ pl_exec_fn *pl_race_wrapper(const pl_insn *i, check_insn *x)
     case M_ld:
     case M_ldu:
     case M_st:
-        if (space == PL_SP_LOCAL || space == PL_SP_PARAM || space == PL_SP_CONST) return NULL;
+        if (space == PL_SP_CONST) return k->accessed.requested ? read_constants : NULL;
+        if (space == PL_SP_LOCAL || space == PL_SP_PARAM) return NULL;
         if (f->effects & PL_EF_ASYNC || pl_insn_has(i, W_bulk)) return NULL;
         x->flags = f->mnem == M_st ? PL_ACCESS_WRITES : 0;
         if (f->effects & PL_EF_VOLATILE) x->flags |= PL_ACCESS_STRONG;

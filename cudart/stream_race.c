@@ -2,9 +2,9 @@
  * streams to the same bytes.
  *
  * The accessed byte ranges of an operation are retained until the host knows that it has ended.
- * They cover allocations, arrays and variables, but not reads of constant memory by kernels. Two
- * kernels that both access some bytes by atomic, volatile or relaxed operations may synchronise by
- * these, so no race between the two is reported. */
+ * They cover allocations, arrays and variables. Two kernels that both access some bytes by atomic,
+ * volatile or relaxed operations may synchronise by these, so no race between the two is reported.
+ */
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>

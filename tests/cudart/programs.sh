@@ -383,6 +383,27 @@ END
     nvcc -arch=sm_90 -o k names.cu && runs "names of C++ in messages" 0 "" "kernel 'void app::read<float>(app::view<float>, int)' failed: load of 4 bytes at 0x[0-9a-f]*, 140 bytes past the end of 'app::table'" "$loom" exec ./k
     runs "names of C++ in findings" 1 "" "kernel 'void app::read<float>(app::view<float>, int)': mem-bounds: .*'app::table'" "$loom" exec --check mem ./k
     runs "names of C++ in the log of calls" 0 "" "^ptxloom: cudaLaunchKernel -> 0, kernel void app::read<float>(app::view<float>, int)$" "$loom" exec --api-log ./k
+    cat >constant.cu <<'END'
+#include <cstdlib>
+__constant__ float scale[16];
+__global__ void use(float *p) { p[threadIdx.x] *= scale[threadIdx.x % 16]; }
+int main(int argc, char **)
+{
+    float *p, h[16] = {1}; cudaStream_t s[2]; cudaEvent_t e;
+    cudaMalloc(&p, 128); cudaMemset(p, 0, 128); cudaEventCreate(&e);
+    for (cudaStream_t &t : s) cudaStreamCreate(&t);
+    use<<<1, 32, 0, s[0]>>>(p); cudaEventRecord(e, s[0]);
+    if (argc > 1) cudaStreamWaitEvent(s[1], e);
+    cudaMemcpyToSymbolAsync(scale, h, 4, 60, cudaMemcpyHostToDevice, s[1]);
+    return cudaDeviceSynchronize();
+}
+END
+    if nvcc -arch=sm_90 -lineinfo -o k constant.cu; then
+        for tools in race all; do
+            runs "a copy to a constant that a kernel reads, $tools" 1 "" "writes byte 60 of variable 'scale', and kernel 'use(float\*)' in stream [0-9]* reads it at constant.cu:3" "$loom" exec --check $tools ./k
+            runs "a copy to a constant after the kernel that reads it, $tools" 0 "" "" "$loom" exec --check $tools ./k ordered
+        done
+    fi
     cat >rtc.cpp <<'END'
 #include <cstdio>
 #include <cstdlib>
