@@ -345,11 +345,18 @@ uint64_t cuda_free_bytes(void)
     }
     const uint64_t physical = cuda_current_device()->used - counted,
                    taken = context_bytes() + cuda_round_up(small, UNIT) +
-                           cuda_round_up(pooled, POOL_UNIT) + large + physical;
+                           cuda_round_up(pooled, POOL_UNIT) + large + physical +
+                           cuda_managed_resident(cuda_self.device);
     return taken < cuda_device_bytes() ? cuda_device_bytes() - taken : 0;
 }
 
-/* Allocates memory for an allocation that has its address. */
+uint64_t cuda_managed_capacity(int device)
+{
+    const uint64_t taken = context_bytes() + cuda.device[device].used;
+    return taken < cuda_device_bytes() ? cuda_device_bytes() - taken : 0;
+}
+
+/* Allocates memory for an allocation that has its address. Managed memory makes room for it. */
 static int allocate_bytes(cuda_alloc *a)
 {
     uint64_t *used = &cuda.device[a->device].used;
@@ -368,7 +375,9 @@ static int allocate_bytes(cuda_alloc *a)
         munmap(a->bytes, a->host_bytes);
     else if (error)
         free(a->bytes);
+    cuda_migrated evicted = {0};
     if (!error) *used += a->size;
+    if (!error) cuda_evict_managed(a->device, &evicted);
     return error;
 }
 

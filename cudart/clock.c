@@ -129,7 +129,8 @@ static double fault_ns(const cuda_migrated *m)
     const double start = m->written + m->fresh > 0 ? cost.fault_start : 0;
     const double bytes = ramped_ns(0, cost.fault_ramp_rate, cost.fault_rate, m->written) +
                          ramped_ns(0, cost.fault_new_ramp_rate, cost.fault_new_rate, m->fresh);
-    return fmax(start + bytes, cost.fault_start * m->blocks);
+    return fmax(start + bytes, cost.fault_start * m->blocks) +
+           ramped_ns(0, cost.prefetch_host_ramp_rate, cost.prefetch_host_rate, m->evicted);
 }
 
 bool cuda_models_page_faults(void)
@@ -328,7 +329,8 @@ void cuda_clock_prefetch(cuda_stream *s, const void *p, uint64_t bytes, int devi
         ns = transfer_ns(cost.prefetch_start, cost.prefetch_rate, m.written);
     if (!down)
         ns += ramped_ns(m.written > 0 ? 0 : cost.prefetch_new_start, cost.prefetch_new_ramp_rate,
-                        cost.prefetch_new_rate, m.fresh);
+                        cost.prefetch_new_rate, m.fresh) +
+              ramped_ns(0, cost.prefetch_host_ramp_rate, cost.prefetch_host_rate, m.evicted);
     if (m.written + m.fresh <= 0) return;
     direction *const unit = down ? &units[s->device].from_device : &units[s->device].to_device;
     cuda_record_activity(&(cuda_activity){.kind = "copy",

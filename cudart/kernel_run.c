@@ -334,6 +334,7 @@ static void end_migration(cuda_suspended *x, const pl_result *r)
     cuda_set_migrated(x->managed, x->nmanaged, cuda_self.device);
     if (r->timed_blocks || x->launch)
         x->moved = cuda_migrate_parameters(x->params, x->f->info.param_bytes, cuda_self.device);
+    cuda_evict_managed(cuda_self.device, &x->moved);
     free(x->managed);
     x->managed = NULL;
 }

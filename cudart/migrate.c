@@ -5,6 +5,9 @@
  * kernel migrates the whole allocations that its parameters point into. Copies and sets migrate the
  * pages that they access. Prefetches migrate pages to a device or to the host.
  *
+ * Managed memory may exceed the memory of a device. Then the pages of the allocation that was used
+ * least recently return to the host; of one that does not fit, its first pages.
+ *
  * Writes of the host to pages on a device are detected by checksums. These are recorded when work
  * of the device ends, and compared before the device gets work again. Pages that have changed are
  * on the host, together with the 64 KiB around them (H200). Reads by the host are not detected;
@@ -32,16 +35,20 @@ enum {
 
 struct cuda_page_map {
     uint64_t pages;
-    uint64_t on_devices; /* pages */
-    int all_on;          /* 1 + the device that has all pages; 0: there may be none */
-    bool whole_pages;    /* checksums cover whole pages */
-    uint64_t step;       /* one in this many pages has a checksum */
-    uint64_t *checksum;  /* by page, for pages on a device; 0: the page was not resident; owned */
-    uint8_t location[];  /* by page: 1 + its device; 0: on the host, or uninitialised */
+    uint64_t on_devices;       /* pages */
+    uint64_t on[CUDA_DEVICES]; /* pages by device */
+    uint64_t used;             /* when pages last migrated to a device; a larger number is later */
+    int all_on;                /* 1 + the device that has all pages; 0: there may be none */
+    bool whole_pages;          /* checksums cover whole pages */
+    uint64_t step;             /* one in this many pages has a checksum */
+    uint64_t *checksum; /* by page, for pages on a device; 0: the page was not resident; owned */
+    uint8_t location[]; /* by page: 1 + its device; 0: on the host, or uninitialised */
 };
 
-static bool any_managed;          /* managed memory has been allocated */
-static uint64_t pages_on_devices; /* of all allocations */
+static bool any_managed;                 /* managed memory has been allocated */
+static uint64_t pages_on_devices;        /* pages of all allocations */
+static uint64_t on_device[CUDA_DEVICES]; /* by device */
+static uint64_t uses;                    /* numbers cuda_page_map.used */
 
 struct cuda_page_map *cuda_page_map_new(uint64_t bytes)
 {
@@ -61,13 +68,23 @@ void cuda_page_map_free(struct cuda_page_map *p)
 {
     if (!p) return;
     pages_on_devices -= p->on_devices;
+    for (int d = 0; d < CUDA_DEVICES; d++) on_device[d] -= p->on[d];
     free(p->checksum);
     free(p);
 }
 
 static void set_location(struct cuda_page_map *p, uint64_t page, uint8_t to)
 {
-    const uint64_t added = to != 0, removed = p->location[page] != 0;
+    const uint8_t from = p->location[page];
+    const uint64_t added = to != 0, removed = from != 0;
+    if (from) {
+        p->on[from - 1]--;
+        on_device[from - 1]--;
+    }
+    if (to) {
+        p->on[to - 1]++;
+        on_device[to - 1]++;
+    }
     p->on_devices += added - removed;
     pages_on_devices += added - removed;
     p->location[page] = to;
@@ -114,30 +131,87 @@ static void migrate_range(const cuda_alloc *a, uint64_t first, uint64_t n, int d
 {
     struct cuda_page_map *p = a->page_map;
     const int to = device < 0 ? 0 : device + 1;
+    if (to) p->used = ++uses;
     if (to && p->all_on == to) return;
     for (uint64_t k = 0; k < n; k += SCAN_PAGES)
         migrate(a, first + k, n - k < SCAN_PAGES ? n - k : SCAN_PAGES, (uint8_t)to, m);
     p->all_on = n == p->pages ? to : 0;
 }
 
+/* ---------------------------------------------------------------- memory of a device */
+
+/* Returns the bytes of blocks of an allocation with pages on the device. *last: the last block that
+ * has been counted. */
+static uint64_t resident_bytes(const cuda_alloc *a, int device, uint64_t *last)
+{
+    const struct cuda_page_map *p = a->page_map;
+    uint64_t bytes = 0;
+    for (uint64_t k = 0; p->on[device] && k < p->pages;) {
+        const uint64_t block = (a->address + k * PAGE) / PL_MANAGED_BLOCK;
+        if (p->location[k] != device + 1) {
+            k++;
+            continue;
+        }
+        if (block != *last) bytes += PL_MANAGED_BLOCK;
+        *last = block;
+        k = ((block + 1) * PL_MANAGED_BLOCK - a->address + PAGE - 1) / PAGE;
+    }
+    return bytes;
+}
+
+uint64_t cuda_managed_resident(int device)
+{
+    uint64_t bytes = 0, last = UINT64_MAX;
+    for (size_t k = 0; on_device[device] && k < cuda.alloc.n; k++)
+        if (cuda.alloc.at[k].page_map) bytes += resident_bytes(&cuda.alloc.at[k], device, &last);
+    return bytes;
+}
+
+static struct cuda_page_map *least_recently_used(int device)
+{
+    struct cuda_page_map *found = NULL;
+    for (size_t k = 0; k < cuda.alloc.n; k++) {
+        struct cuda_page_map *p = cuda.alloc.at[k].page_map;
+        if (p && p->on[device] && (!found || p->used < found->used)) found = p;
+    }
+    return found;
+}
+
+void cuda_evict_managed(int device, cuda_migrated *m)
+{
+    const uint64_t capacity = cuda_managed_capacity(device) / PAGE;
+    while (on_device[device] > capacity) {
+        struct cuda_page_map *p = least_recently_used(device);
+        if (!p) return;
+        for (uint64_t k = 0; k < p->pages && p->on[device] && on_device[device] > capacity; k++)
+            if (p->location[k] == device + 1) {
+                set_location(p, k, 0);
+                m->evicted += PAGE;
+            }
+        p->all_on = 0;
+    }
+}
+
 cuda_migrated cuda_migrate_pages(const void *from, uint64_t bytes, int device)
 {
-    cuda_migrated m = {0, 0, 0};
+    cuda_migrated m = {0};
     const cuda_alloc *a = any_managed && bytes ? cuda_alloc_find((uintptr_t)from) : NULL;
     if (!a || !a->page_map) return m;
     const uint64_t at = (uintptr_t)from - a->address, remaining = a->size - at, first = at / PAGE,
                    end = at + (bytes < remaining ? bytes : remaining);
     migrate_range(a, first, (end + PAGE - 1) / PAGE - first, device, &m);
+    if (device >= 0) cuda_evict_managed(device, &m);
     return m;
 }
 
 cuda_migrated cuda_migrate_parameters(const void *params, uint64_t bytes, int device)
 {
-    cuda_migrated m = {0, 0, 0};
+    cuda_migrated m = {0};
     uint64_t at = 0;
     for (const cuda_alloc *a;
          any_managed && (a = cuda_next_parameter_alloc(params, bytes, &at)) != NULL;)
         if (a->page_map) migrate_range(a, 0, a->page_map->pages, device, &m);
+    if (any_managed) cuda_evict_managed(device, &m);
     return m;
 }
 
@@ -252,6 +326,7 @@ static void set_chunks(const cuda_alloc *a, const pl_managed_block *b, uint8_t t
         if (b->address + k * PAGE < a->address || page >= p->pages) continue;
         if (~b->absent >> k / CHUNK_PAGES & 1) set_location(p, page, to);
     }
+    p->used = ++uses;
 }
 
 void cuda_set_migrated(const pl_managed_block *block, size_t n, int device)

@@ -566,6 +566,8 @@ bool cuda_is_managed(const void *p, size_t bytes);
 uint64_t cuda_device_bytes(void);
 /* Returns the free memory of the current device, as the driver reports it. */
 uint64_t cuda_free_bytes(void);
+/* Returns the bytes of a device that managed memory can occupy. */
+uint64_t cuda_managed_capacity(int device);
 
 /* ---- share.c: exported and imported allocations ---- */
 /* Finds the range of cuMemAddressReserve that contains an address. */
@@ -875,11 +877,16 @@ cuda_span cuda_place_kernel(cuda_stream *s, cuda_green *green, int priority, dou
 /* Migrated bytes: written before, or of uninitialised pages. */
 typedef struct cuda_migrated {
     double written, fresh;
-    double blocks; /* number of 2 MiB blocks that contain written ones */
+    double blocks;  /* number of 2 MiB blocks that contain written ones */
+    double evicted; /* bytes that returned to the host, because the device's memory is full */
 } cuda_migrated;
 /* Creates the page table of a managed allocation; NULL: out of memory, and none of it migrates. */
 struct cuda_page_map *cuda_page_map_new(uint64_t bytes);
 void cuda_page_map_free(struct cuda_page_map *p);
+/* Returns the bytes of the device's memory that managed memory occupies, in blocks of 2 MiB. */
+uint64_t cuda_managed_resident(int device);
+/* Pages that exceed the memory of the device return to the host; adds them to m->evicted. */
+void cuda_evict_managed(int device, cuda_migrated *m);
 /* Called before and after work of a device: pages that change between an end and the next begin
  * have been written by the host. p: for one allocation; NULL: for all. */
 void cuda_detect_host_writes(const void *p);

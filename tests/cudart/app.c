@@ -874,6 +874,7 @@ static const struct {
     {"ipc", ipc},
     {"pool_ipc", pool_ipc},
     {"forked", forked},
+    {"oversubscribed", oversubscribed},
     {"registered", registered},
     {"driver_array", driver_array},
     {"normalised_coordinates", normalised_coordinates},

@@ -217,6 +217,7 @@ void virtual_memory(void);
 void ipc(void);
 void pool_ipc(void);
 void forked(void);
+void oversubscribed(void);
 void registered(void);
 void driver_array(void);
 void normalised_coordinates(void);

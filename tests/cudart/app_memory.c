@@ -243,6 +243,49 @@ void forked(void)
     EXPECT(value, 6);
 }
 
+int cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsigned flags,
+                         void *stream);
+int cudaMemGetInfo(size_t *unused, size_t *total);
+
+static uint64_t free_mib(void)
+{
+    size_t unused, total;
+    EXPECT(cudaMemGetInfo(&unused, &total), 0);
+    EXPECT(total == (size_t)1 << 30, 1);
+    return unused >> 20;
+}
+
+/* Managed memory beyond that of the device, which has 1 GiB. */
+void oversubscribed(void)
+{
+    enum { MIB = 1 << 20, SIZE = 1536, DEVICE = 1, HOST = 2 };
+    const size_t bytes = (size_t)SIZE * MIB;
+    unsigned value = 3;
+    char *p, *few;
+    void *q;
+    EXPECT(cudaMallocManaged((void **)&p, bytes, 1), 0);
+    EXPECT(free_mib(), 1024); /* its pages are on the device once that accesses them */
+    memcpy(p, &value, sizeof value);
+    for (unsigned k = 0; k < 2; k++) {
+        store(p + bytes - 4, 7 + k);
+        EXPECT(free_mib(), 0);
+    }
+    memcpy(&value, p + bytes - 4, sizeof value);
+    EXPECT(value == 8 && *p == 3, 1);
+    EXPECT(cudaMalloc(&q, (size_t)512 * MIB), 0); /* pages move to the host */
+    EXPECT(cudaMemPrefetchAsync(p, bytes, HOST, 0, NULL), 0);
+    EXPECT(free_mib(), 512);
+    EXPECT(cudaMallocManaged((void **)&few, MIB, 1), 0);
+    store(few, 1);
+    EXPECT(free_mib(), 510); /* a block of 2 MiB */
+    EXPECT(cudaMemPrefetchAsync(p, (size_t)100 * MIB, DEVICE, 0, NULL), 0);
+    EXPECT(free_mib(), 410);
+    EXPECT(cudaMalloc(&q, (size_t)513 * MIB), CU_MEMORY_ALLOCATION); /* device memory stays */
+    EXPECT(cudaFree(p), 0);
+    EXPECT(free_mib(), 510);
+    EXPECT(cudaMallocManaged((void **)&p, (size_t)1 << 45, 1), CU_MEMORY_ALLOCATION);
+}
+
 /* Memory up to the end of the program's last page. */
 void registered(void)
 {

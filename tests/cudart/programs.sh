@@ -172,6 +172,7 @@ for case in "1 " "9 --error-exitcode 9" "0 --check-format compute-sanitizer" "9 
     runs "errors and warnings of a program with exit status 0: $case" 0 "good ${case%% *}" "" sh -c 'APP_STATUS=0 "$@" 2>/dev/null >all; status=$?; echo $(head -1 all) $status' - "$loom" exec --check init ${case#* } "$build/tests/cudart/app" undefined_output
 done
 runs "findings in another kernel" 5 good "" with "--check init --check-kernel add" undefined
+for mode in functional timing; do runs "managed memory larger than the device, $mode mode" 5 good "" with "--arch toy --mode $mode" oversubscribed; done
 runs "concurrent operations" 5 good "" with "--arch toy" overlap
 runs "timers of the program" 5 good "" with "--arch toy --host-clock model" host_clock
 runs "invalid value of --host-clock" 2 "" "'some' is not a value for --host-clock: it is real|model" with "--host-clock some" device
