@@ -261,6 +261,8 @@ static void start_warp(pl_cta *c, uint32_t index)
     w->polls = w->spins = w->idle_pauses = 0;
     w->yield = w->stop = w->wrote = w->async_started = w->uses_clock = w->used_clock = false;
     w->store_hold = PL_HOLD_NONE;
+    w->group_hold = 0;
+    w->group_waits = 0;
     w->npoll_addresses = 0;
     w->advances = w->cta_advances = w->pause_at = 0;
     w->spin_pauses = 0;

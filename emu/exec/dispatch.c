@@ -50,6 +50,8 @@ void pl_bind(pl_program *p, int level)
             i->flags |= PL_IF_ORDERED;
         else if (f->mnem == M_st && i->sel[PL_M_SPACE] != PL_SP_LOCAL)
             i->flags |= PL_IF_STORE;
+        else if (i->latency_class == C_wgmma_wait)
+            i->flags |= PL_IF_GROUP_WAIT;
         p->launch_control |= f->mnem == M_clusterlaunchcontrol;
         const pl_exec_form *x = &forms[i->form];
         unsigned index = 0, stride = 1;

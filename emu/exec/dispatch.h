@@ -7,9 +7,10 @@
 /* Finds the functions provided by the driver. */
 void pl_bind_system(pl_program *p);
 
-/* Sets PL_IF_ORDERED and PL_IF_STORE, and sets exec of every instruction to the best version for
- * this processor (AVX-512, AVX2 or baseline; the results are identical). level: -1 for the best,
- * else at most 0 baseline, 1 AVX2, 2 AVX-512. An instruction without semantics keeps NULL. */
+/* Sets PL_IF_ORDERED, PL_IF_STORE and PL_IF_GROUP_WAIT, and sets exec of every instruction to the
+ * best version for this processor (AVX-512, AVX2 or baseline; the results are identical). level: -1
+ * for the best, else at most 0 baseline, 1 AVX2, 2 AVX-512. An instruction without semantics keeps
+ * NULL. */
 void pl_bind(pl_program *p, int level);
 
 /* True if the instruction may order the effects of different blocks: atomics, volatile and ordered

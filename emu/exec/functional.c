@@ -9,7 +9,9 @@
  *
  * The warps of a block run one after the other, each to a barrier or its end. But each of them
  * stops before and after its first store of a phase, until the others have reached theirs: on
- * hardware they run together, and programs with races between warps rely on that. */
+ * hardware they run together, and programs with races between warps rely on that. For the same
+ * reason a warp stops before wgmma.wait_group until the other warps of its group have come there.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +95,8 @@ static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
     for (uint64_t n = 0; n < limit; n++) {
         const pl_insn *i = pl_warp_peek(w);
         if (!i || pl_warp_stops_at_store(w, i)) return (pl_warp_state)w->state;
+        if ((i->flags & PL_IF_GROUP_WAIT) && pl_warp_stops_at_group_wait(w))
+            return (pl_warp_state)w->state;
         const uint32_t pc = w->pc;
         const pl_lanes mask = w->active;
         pl_memory_effect fx[PL_MAX_HALVES];
@@ -175,7 +179,7 @@ uint64_t pl_cta_run_round(pl_cta *c, bool *paused)
         pl_warp_state s = at_store                  ? run_store(w)
                           : g->sink || g->max_slice ? run_traced(w, limit)
                                                     : pl_warp_run(w, limit);
-        if (at_store || w->store_hold == PL_HOLD_AT_STORE) *paused = false;
+        if (at_store || w->store_hold == PL_HOLD_AT_STORE || w->group_hold) *paused = false;
         executed += w->executed - before;
         if (s == PL_WARP_DONE) c->warps_done++;
         /* Counts as progress for threads that poll. */

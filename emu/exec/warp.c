@@ -285,6 +285,29 @@ bool pl_warp_stops_at_store(pl_warp *w, const pl_insn *i)
     return true;
 }
 
+/* True if the wait of w must not end before v has come to it. A warp that is at a barrier or has
+ * ended does not come. */
+static bool is_behind(const pl_warp *v, const pl_warp *w)
+{
+    if (v->state == PL_WARP_DONE || v->state == PL_WARP_BARRIER) return false;
+    return v->group_waits < w->group_waits || (v->group_waits == w->group_waits && !v->group_hold);
+}
+
+bool pl_warp_stops_at_group_wait(pl_warp *w)
+{
+    enum { ROUNDS = 32 }; /* warps of a group that come to different waits do not wait forever */
+    const pl_grid *g = w->grid->head;
+    if (g->random || g->weak || g->max_slice) return false;
+    if (!w->group_hold) w->group_hold = ROUNDS;
+    const uint32_t warps = 4u / w->halves, first = w->index / warps * warps;
+    const pl_cta *c = w->cta;
+    bool stops = false;
+    for (uint32_t k = first; k < first + warps && k < c->nwarps; k++)
+        stops |= k != w->index && is_behind(&c->warp[k], w);
+    w->group_hold = stops ? (uint8_t)(w->group_hold - 1) : 0;
+    return w->group_hold;
+}
+
 enum { CHECK_EVERY = 1024 }; /* instructions; if they are printf, these take a tenth of a second */
 
 /* The loop of functional mode. Counts are held in local variables; memory events are off
@@ -312,12 +335,13 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
         const uint16_t stores = w->store_hold == PL_HOLD_NEXT_STORE ? PL_IF_STORE : 0;
         if ((i->flags & ordered) && executes(w, i)) break;
         if ((i->flags & stores) && pl_warp_stops_at_store(w, i)) break;
+        if ((i->flags & PL_IF_GROUP_WAIT) && pl_warp_stops_at_group_wait(w)) break;
         bool pause = false;
         const uint64_t before = n;
         const uint32_t active_lanes = pl_count_lanes(w->active);
         /* without a frame no lanes reconverge with the split */
         const uint16_t converges = w->split[w->current].frame ? PL_IF_SYNC_POINT : 0;
-        const uint16_t ends = converges | ordered | stores;
+        const uint16_t ends = converges | ordered | stores | PL_IF_GROUP_WAIT;
         do { /* straight-line code of one split */
             n++;
             if (stat) {

@@ -211,6 +211,8 @@ typedef struct pl_warp {
     bool paused;          /* the last step ended in a polling pause: other warps should run */
     bool wrote;           /* has written to memory since the last pause */
     uint8_t store_hold;   /* pl_store_hold */
+    uint8_t group_hold;   /* functional mode: rounds for which it still waits at wgmma.wait_group */
+    uint32_t group_waits; /* wgmma.wait_group executed */
     bool async_started;   /* has started an asynchronous operation and has not waited for it yet */
     struct {
         uint8_t work, lanes; /* pl_driver_work, 0: nothing */
@@ -303,6 +305,9 @@ static inline pl_lanes pl_guarded(const pl_warp *w, const pl_insn *i)
 pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit);
 /* True if the warp stops before the instruction at pc, for pl_store_hold. */
 bool pl_warp_stops_at_store(pl_warp *w, const pl_insn *i);
+/* True if the warp stops before the instruction at pc, a wgmma.wait_group, until the other warps of
+ * its group have come there, too. */
+bool pl_warp_stops_at_group_wait(pl_warp *w);
 /* Returns the instruction that pl_warp_step would execute next, for the lanes in w->active; NULL if
  * the warp cannot continue now. */
 const pl_insn *pl_warp_peek(pl_warp *w);

@@ -71,6 +71,9 @@ enum { PL_IF_ORDERED = 1 << 12 };
  * ordered. */
 enum { PL_IF_STORE = 1 << 13 };
 
+/* Set when the program is bound: wgmma.wait_group. */
+enum { PL_IF_GROUP_WAIT = 1 << 14 };
+
 /* Contents of sel[] of an instruction with addresses. */
 enum {
     PL_M_LOG2 = 0,  /* log2 of the bytes of one element */

@@ -549,7 +549,8 @@ void exec_movmatrix(pl_warp *w, const pl_insn *i)
 /* ---- wgmma ---- */
 
 /* The product is applied when it is issued: each of the four warps computes its 16 rows from the
- * current contents of shared memory, so fence, commit and wait have no effect. */
+ * current contents of shared memory, so fence and commit have no effect. At a wait the warps of a
+ * group wait for each other (pl_warp_stops_at_group_wait). */
 void exec_wgmma(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, int b, int sat,
                 int sparse, int a_regs, int tail)
 {
@@ -618,6 +619,6 @@ void exec_wgmma_commit(pl_warp *w, const pl_insn *i)
 
 void exec_wgmma_wait(pl_warp *w, const pl_insn *i)
 {
-    (void)w;
     (void)i;
+    w->group_waits++;
 }
