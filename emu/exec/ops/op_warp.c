@@ -43,11 +43,12 @@ static void swap_row(exchange *x, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
+/* True if split k has arrived at the same instruction with the same mask through another call. */
 static bool is_from_other_call(const pl_warp *w, unsigned k)
 {
     const pl_simt_split *s = &w->split[w->current], *o = &w->split[k];
-    return k != w->current && o->synced && o->pc == w->pc && o->call != s->call &&
-           w->call[o->call].func == w->call[s->call].func;
+    return k != w->current && o->synced && o->sync_mask == s->sync_mask && o->pc == w->pc &&
+           o->call != s->call && w->call[o->call].func == w->call[s->call].func;
 }
 
 /* Moves the instruction's registers of lanes that have reached it through other calls to the frame
