@@ -5,15 +5,15 @@
  * of its instruction, calls the plain function to execute it, and updates the checker's state. All
  * other events arrive through emu/exec/hooks.h.
  *
- *   race.c      happens-before races: conflicting accesses that are not ordered
- *   mem.c       accesses out of bounds: the launch continues without them
- *   init.c      values that depend on uninitialised memory
- *   accumulators.c  registers that wgmma accesses before it has been waited for
- *   touched.c   accesses of a launch to global memory, for the host
- *   watch.c     accesses to memory ranges that the host watches
- *   sync.c      misuse of barriers, masks, shuffles and mbarriers
- *   order.c     synchronisation: barriers, fences, atomic operations, mbarriers, waits
- *   findings.c  the list of findings: each pair of instructions once */
+ *   race.c             happens-before races: conflicting accesses that are not ordered
+ *   mem.c              accesses out of bounds: the launch continues without them
+ *   init.c             values that depend on uninitialised memory
+ *   sync.c             misuse of barriers, masks, shuffles and mbarriers
+ *   wgmma_registers.c  registers that wgmma accesses before it has been waited for
+ *   synchronisation.c  vector clocks: barriers, fences, atomic operations, mbarriers, waits
+ *   accessed_ranges.c  accesses of a launch to global memory, for the host
+ *   watch.c            accesses to memory ranges that the host watches
+ *   findings.c         the list of findings: each pair of instructions once */
 #ifndef PL_CHECK_CHECK_H
 #define PL_CHECK_CHECK_H
 

@@ -1,7 +1,7 @@
 /* device_launch.c - grids that device code launches: what happens before their threads.
  *
  * They run after their parent, whose accesses remain in the shadow memory. A grid begins with the
- * knowledge that its launching thread had. In the stream of a block, or in one stream of device
+ * vector clock that its launching thread had. In the stream of a block, or in one stream of device
  * code, it also follows the grids before it, with all that these have launched. In the tail stream
  * it follows all of its parent (CUDA C++ Programming Guide, "Dynamic Parallelism"). */
 #include <stdlib.h>
@@ -11,16 +11,17 @@
 #include "check/internal.h"
 #include "emu/exec/runtime/syscall.h"
 
-uint32_t pl_device_launch_add(pl_check *k, const pl_warp *w, uint64_t stream, pl_knowledge *known)
+uint32_t pl_device_launch_add(pl_check *k, const pl_warp *w, uint64_t stream,
+                              pl_vector_clock *clock)
 {
     enum { PER_THREAD = 2 }; /* cudaStreamPerThread; 0 and cudaStreamLegacy (1) are the block's */
     struct device_launches *f = &k->launches;
     if (f->n == f->cap && !pl_array_grow(&f->at, &f->cap, sizeof *f->at)) {
         k->no_memory = true;
-        pl_knowledge_drop(known);
+        pl_vector_clock_unref(clock);
         return 0;
     }
-    f->at[f->n] = (device_launch){.known = known,
+    f->at[f->n] = (device_launch){.clock = clock,
                                   .stream = stream <= PER_THREAD ? 0 : stream,
                                   .parent = w->grid->first_block,
                                   .block = block_of(w->cta)->number};
@@ -61,7 +62,7 @@ void pl_device_launch_begins(pl_check *k, const pl_grid *g)
     struct device_launches *f = &k->launches;
     device_launch *x = g->ticket && g->ticket <= f->n ? &f->at[g->ticket - 1] : NULL;
     f->completed.n = 0;
-    f->known = x ? x->known : NULL;
+    f->clock = x ? x->clock : NULL;
     if (!x) return;
     x->first = g->first_block;
     if (x->stream == PL_TAIL_LAUNCH) add_completed(k, x->parent, x->first);
@@ -84,7 +85,7 @@ bool pl_device_launch_completed(const pl_check *k, uint32_t block)
 void pl_device_launches_end(pl_check *k)
 {
     struct device_launches *f = &k->launches;
-    for (size_t n = 0; n < f->n; n++) pl_knowledge_drop(f->at[n].known);
+    for (size_t n = 0; n < f->n; n++) pl_vector_clock_unref(f->at[n].clock);
     free(f->at);
     free(f->completed.at);
     for (size_t n = 0; n < f->grids.n; n++) free(f->grids.at[n]);

@@ -123,7 +123,7 @@ bool pl_init_block_starts(struct pl_check *k, pl_cta *c);
 void pl_init_print(const struct pl_hooks *h, pl_warp *w, unsigned lane, uint64_t address,
                    unsigned bytes);
 
-/* ---- texels.c, products.c ---- */
+/* ---- texels.c, wgmma_operands.c ---- */
 void pl_init_fetch(pl_warp *w, const pl_insn *i);
 void pl_init_product(pl_warp *w, const pl_insn *i);
 

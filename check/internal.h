@@ -7,7 +7,7 @@
 
 #include "check/check.h"
 #include "check/init.h"
-#include "check/knowledge.h"
+#include "check/vector_clock.h"
 #include "check/sync_places.h"
 #include "check/shadow.h"
 #include "emu/exec/async/async.h"
@@ -27,13 +27,13 @@ typedef struct check_insn {
     bool in_loop; /* is part of a loop */
 } check_insn;
 
-/* Effect of fences on the knowledge of lanes, by scope. Lanes with the same state share one; it is
- * modified by its only user. */
+/* Effect of fences on the vector clocks of lanes, by scope. Lanes with the same state share one; it
+ * is modified by its only user. */
 typedef struct fence_state {
     uint32_t refs;
-    pl_knowledge *released[PL_SCOPES]; /* released by its later strong writes, */
-    uint32_t at[PL_SCOPES];            /* with all its own accesses up to this time; 0: none */
-    pl_knowledge *acquired[PL_SCOPES]; /* observed by its earlier strong reads */
+    pl_vector_clock *released[PL_SCOPES]; /* released by its later strong writes, */
+    uint32_t at[PL_SCOPES];               /* with all its own accesses up to this time; 0: none */
+    pl_vector_clock *acquired[PL_SCOPES]; /* observed by its earlier strong reads */
 } fence_state;
 
 typedef struct check_products check_products;
@@ -43,11 +43,11 @@ enum { RECENT = 32, GROUPS = 64 };
 
 /* A group of PL_LANES lanes of a block. */
 typedef struct check_unit {
-    pl_knowledge *common; /* of all its lanes, if `diverged` is false */
-    pl_knowledge **lane;  /* of each, if it is true; allocated when they first differ */
+    pl_vector_clock *common; /* of all its lanes, if `diverged` is false */
+    pl_vector_clock **lane;  /* of each, if it is true; allocated when they first differ */
     bool diverged;
     uint32_t stamp;           /* of its current accesses */
-    uint32_t floor;           /* time up to which every lane knows all accesses of its own block */
+    uint32_t floor;           /* time up to which the clock of every lane includes its own block */
     fence_state *fence;       /* of all its lanes, if `lane_fence` is NULL; or NULL */
     fence_state **lane_fence; /* of each, or NULL */
     pl_traced *traced;        /* init: its registers, or NULL */
@@ -69,7 +69,7 @@ typedef struct check_unit {
 
 /* A barrier with arrivals. */
 typedef struct check_barrier {
-    pl_knowledge *all;
+    pl_vector_clock *all;
     fence_state fence; /* combined fence state of the arrivals */
     uint32_t line;     /* of the first arrival: index in the program's line table, plus 1 */
     struct arrivals {
@@ -91,20 +91,20 @@ typedef struct check_block {
     check_unit unit[];
 } check_block;
 
-/* Knowledge collected by a cluster barrier, for even and odd phases. */
+/* Clocks merged by a cluster barrier, for even and odd phases. */
 typedef struct check_cluster {
     uint32_t refs, first; /* number of its first block */
-    pl_knowledge *phase[2];
+    pl_vector_clock *phase[2];
     uint64_t of[2];
     struct check_cluster *next;
 } check_cluster;
 
 /* A launch by device code. */
 typedef struct device_launch {
-    pl_knowledge *known; /* of the launching thread */
-    uint64_t stream;     /* 0: that of the launching block */
-    uint64_t parent;     /* first block of the grid that launched it, */
-    uint32_t block;      /* and the launching block */
+    pl_vector_clock *clock; /* of the launching thread */
+    uint64_t stream;        /* 0: that of the launching block */
+    uint64_t parent;        /* first block of the grid that launched it, */
+    uint32_t block;         /* and the launching block */
     bool has_run;
     uint64_t first; /* its own first block, once it has run */
 } device_launch;
@@ -141,7 +141,7 @@ struct pl_check {
     struct device_launches {
         device_launch *at; /* by ticket - 1: of a launch by the host, and of all below it */
         size_t n, cap;
-        pl_knowledge *known; /* with which the threads of the current grid begin; not owned */
+        pl_vector_clock *clock; /* with which the threads of the current grid begin; not owned */
         struct {
             struct block_range {
                 uint64_t from, to;
@@ -202,7 +202,7 @@ static inline const fence_state *fence_of(const check_unit *u, unsigned lane)
 {
     return u->lane_fence ? u->lane_fence[lane] : u->fence;
 }
-static inline pl_knowledge *knowledge_of(const check_unit *u, unsigned lane)
+static inline pl_vector_clock *clock_of(const check_unit *u, unsigned lane)
 {
     return u->diverged ? u->lane[lane] : u->common;
 }
@@ -224,20 +224,20 @@ bool pl_place_at(pl_warp *w, uint8_t *bytes, place *p);
 /* Returns the number of bytes that a lane's cp.async reads: the remainder is filled with zeros. */
 unsigned pl_copy_reads(const pl_warp *w, const pl_insn *i, unsigned lane);
 
-/* ---- order.c ---- */
-/* Applies the knowledge of barriers that the group has waited at, before it executes anything else.
+/* ---- synchronisation.c ---- */
+/* Merges the clocks of barriers that the group has waited at, before it executes anything else.
  */
 void pl_order_apply_barriers(pl_warp *w, check_unit *u);
-/* Returns the combined knowledge of the block's threads when they ended. */
-pl_knowledge *pl_order_final_knowledge(const pl_cta *c);
+/* Returns the merged clocks of the block's threads when they ended. */
+pl_vector_clock *pl_order_final_clock(const pl_cta *c);
 /* Returns the distance of a thread of the warp to block number `block` (PL_SCOPE_*). */
 unsigned pl_order_distance(const pl_warp *w, uint32_t block);
-/* True if a lane knows that the grids before its own have completed (griddepcontrol.wait). */
+/* True if the clock of a lane includes the grids before its own (griddepcontrol.wait). */
 bool pl_order_knows_earlier_grids(const pl_warp *w, unsigned lane);
 /* Acquire and release: before the read of a strong access of one lane, and after its write. */
 void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place *p);
 void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place *p);
-/* True if a write to this location has released knowledge. */
+/* True if a write to this location has released a clock. */
 bool pl_order_has_release(pl_check *k, const place *p);
 /* Returns the wrapper of a synchronising instruction, or NULL. Fills in the remainder of *x. */
 pl_exec_fn *pl_order_wrapper(const pl_check *k, const pl_insn *i, check_insn *x);
@@ -251,8 +251,9 @@ unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32
 uint8_t pl_order_level(pl_word scope);
 
 /* ---- device_launch.c ---- */
-/* A lane launches a grid, with this knowledge (taken). Returns its ticket; 0: no memory. */
-uint32_t pl_device_launch_add(pl_check *k, const pl_warp *w, uint64_t stream, pl_knowledge *known);
+/* A lane launches a grid, with this clock (taken). Returns its ticket; 0: no memory. */
+uint32_t pl_device_launch_add(pl_check *k, const pl_warp *w, uint64_t stream,
+                              pl_vector_clock *clock);
 /* A grid begins, of a device-side launch or of the host. */
 void pl_device_launch_begins(pl_check *k, const pl_grid *g);
 /* True if a block of an earlier grid has ended before the current grid began. */
@@ -274,7 +275,7 @@ void pl_race_block_ends(pl_check *k, pl_cta *c);
 /* ---- texels.c ---- */
 void pl_check_texel(const pl_hooks *h, pl_warp *w, unsigned lane, uint64_t address, unsigned bytes);
 
-/* ---- products.c ---- */
+/* ---- wgmma_operands.c ---- */
 void pl_check_product(const pl_hooks *h, pl_warp *w, const struct pl_wgmma_op *op,
                       const struct pl_matrix_source *a, const struct pl_matrix_source *b, int k);
 
@@ -291,13 +292,13 @@ bool pl_watch_begin(pl_check *k);
 void pl_watch_end(pl_check *k);
 void pl_watch_copy(pl_warp *w, const pl_async_op *o);
 
-/* ---- touched.c ---- */
+/* ---- accessed_ranges.c ---- */
 /* Records an access to global memory before griddepcontrol.wait. */
 void pl_accessed_early(pl_check *k, const pl_context *x, uint64_t address, unsigned bytes);
 /* Records the accesses at the end of a launch, if requested. */
 void pl_accessed_collect(pl_check *k);
 
-/* ---- accumulators.c ---- */
+/* ---- wgmma_registers.c ---- */
 bool pl_accumulators_begin(pl_check *k);
 void pl_accumulators_end(pl_check *k);
 void pl_products_free(check_products *p); /* NULL is allowed */

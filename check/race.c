@@ -1,9 +1,10 @@
 /* race.c - happens-before races: two unordered accesses to the same bytes, at least one of them a
  * write.
  *
- * Each access is compared with the contents of its cells (shadow.h), using the knowledge of its
- * lane (knowledge.h). Two strong accesses whose scopes include each other do not race. The verdict
- * does not depend on which of the two executed first, only on the synchronisation between them. */
+ * Each access is compared with the contents of its cells (shadow.h), using the vector clock of its
+ * lane (vector_clock.h). Two strong accesses whose scopes include each other do not race. The
+ * verdict does not depend on which of the two executed first, only on the synchronisation between
+ * them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,13 +76,13 @@ static bool happens_before(pl_visit *v, const pl_context *x, pl_access_id t, uns
         return true;
     if (own && x->unit < PL_UNITS && x->stamp <= v->u->floor) return true;
     if (pl_access_context(t) == v->ordered_context) return true;
-    const pl_knowledge *known = knowledge_of(v->u, lane);
-    if (x->stamp <= pl_knowledge_of(known, x->block, x->unit, PL_EVERY)) {
+    const pl_vector_clock *clock = clock_of(v->u, lane);
+    if (x->stamp <= pl_vector_clock_time(clock, x->block, x->unit, PL_EVERY)) {
         if (!v->u->diverged) v->ordered_context = pl_access_context(t);
         return true;
     }
     if (!pl_access_multi_lane(t) &&
-        x->stamp <= pl_knowledge_of(known, x->block, x->unit, pl_access_lane(t)))
+        x->stamp <= pl_vector_clock_time(clock, x->block, x->unit, pl_access_lane(t)))
         return true;
     if (x->block < v->w->grid->first_block && follows_grid(v, x, lane)) return true;
     /* Lanes of a warp execute in lockstep. */
@@ -92,9 +93,9 @@ static bool observed_at(const pl_visit *v, const pl_context *x, pl_access_id t, 
                         unsigned scope)
 {
     const fence_state *f = fence_of(v->u, lane);
-    const pl_knowledge *acquired = f ? f->acquired[scope] : NULL;
+    const pl_vector_clock *acquired = f ? f->acquired[scope] : NULL;
     return x->flags & v->self.flags & PL_ACCESS_STRONG &&
-           x->stamp <= pl_knowledge_of(acquired, x->block, x->unit, pl_access_lane(t));
+           x->stamp <= pl_vector_clock_time(acquired, x->block, x->unit, pl_access_lane(t));
 }
 
 /* The same for a read and an earlier write that are both strong: the lane's reads have observed the
@@ -193,8 +194,8 @@ static bool lacks_proxy_fence(const pl_visit *v, const pl_context *x, pl_access_
         return false;
     if (differing & PL_ACCESS_PATHS) return true; /* no fence orders them */
     if (x->unit >= PL_UNITS) return false;
-    return x->stamp > pl_knowledge_of(knowledge_of(v->u, lane), x->block | v->proxy, x->unit,
-                                      pl_access_multi_lane(t) ? PL_EVERY : pl_access_lane(t));
+    return x->stamp > pl_vector_clock_time(clock_of(v->u, lane), x->block | v->proxy, x->unit,
+                                           pl_access_multi_lane(t) ? PL_EVERY : pl_access_lane(t));
 }
 
 /* Compares the access with one entry of a cell. True if the entry is ordered before it. */

@@ -26,11 +26,11 @@ typedef struct pl_visit {
     const check_block *block;
     pl_context self;
     unsigned agent_lane; /* lane of an agent; PL_LANES: the lane itself accesses memory */
-    uint32_t proxy; /* entries of knowledge that apply to it if it accesses memory through another
-                       proxy than loads and stores; 0: the generic proxy */
-    uint32_t context[2];      /* its number in global and in shared memory, 0: none yet */
-    pl_contexts *pool;        /* of the current access */
-    bool observed_write;      /* the lane has read the location since it was last written */
+    uint32_t proxy;      /* entries of vector clocks that apply to it if it accesses memory through
+                            another      proxy than loads and stores; 0: the generic proxy */
+    uint32_t context[2]; /* its number in global and in shared memory, 0: none yet */
+    pl_contexts *pool;   /* of the current access */
+    bool observed_write; /* the lane has read the location since it was last written */
     uint32_t ordered_context; /* context known to precede every lane of the group */
     pl_race_candidate candidate[PL_RACE_CANDIDATES];
     unsigned n;

@@ -1,7 +1,7 @@
 /* race_async.c - races with accesses that are not loads and stores of threads: bulk and tensor
  * copies, operands of wgmma.
  *
- * An agent accesses memory for the thread that started it, until it is waited for (knowledge.h).
+ * An agent accesses memory for the thread that started it, until it is waited for (vector_clock.h).
  * Most use the asynchronous proxy (PTX ISA 9.0, "Async proxy"): writes of threads require a proxy
  * fence in addition. Bytes that a thread has only read may be overwritten without one. The same
  * holds for those of a copy that has been waited for: its completion acts as a proxy fence. */

@@ -32,7 +32,7 @@ void pl_race_remote_access(pl_visit *v, unsigned lane, const place *p)
     const pl_cluster *x = v->w->cta->cluster;
     p->owner->accessed_remotely = true;
     if (v->u->cluster_synced >> lane & 1u) return; /* relaxed arrivals also imply that */
-    if (pl_knowledge_any(knowledge_of(v->u, lane), p->owner->number)) return;
+    if (pl_vector_clock_includes_block(clock_of(v->u, lane), p->owner->number)) return;
     for (uint32_t r = 0; x && r < x->size; r++)
         if (x->cta[r] && block_of(x->cta[r]) == p->owner)
             report(v->k, x->cta[r], &v->self, lane, p->address, "may not have begun");
@@ -41,7 +41,7 @@ void pl_race_remote_access(pl_visit *v, unsigned lane, const place *p)
 typedef struct ending {
     pl_check *k;
     pl_cta *c;
-    pl_knowledge *final_knowledge; /* knowledge of its threads at their end */
+    pl_vector_clock *final_clock; /* merged clocks of its threads at their end */
 } ending;
 
 static void check_access(const ending *e, pl_access_id t, uint64_t address)
@@ -50,7 +50,7 @@ static void check_access(const ending *e, pl_access_id t, uint64_t address)
     const pl_context *x = &b->contexts.at[pl_access_context(t)];
     if (!t || x->block == b->number) return;
     const unsigned lane = pl_access_multi_lane(t) ? PL_EVERY : pl_access_lane(t);
-    if (x->stamp > pl_knowledge_of(e->final_knowledge, x->block, x->unit, lane))
+    if (x->stamp > pl_vector_clock_time(e->final_clock, x->block, x->unit, lane))
         report(e->k, e->c, x, pl_access_lane(t), address, "may have ended");
 }
 
@@ -68,7 +68,7 @@ void pl_race_block_ends(pl_check *k, pl_cta *c)
 {
     const check_block *b = block_of(c);
     if (!b->accessed_remotely) return;
-    ending e = {.k = k, .c = c, .final_knowledge = pl_order_final_knowledge(c)};
+    ending e = {.k = k, .c = c, .final_clock = pl_order_final_clock(c)};
     pl_shadow_each(&b->shadow, check_page, &e);
-    pl_knowledge_drop(e.final_knowledge);
+    pl_vector_clock_unref(e.final_clock);
 }

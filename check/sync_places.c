@@ -107,10 +107,10 @@ static sync_block *block_at(const sync_state *s, uint32_t n)
 
 static void empty_state(sync_state *s)
 {
-    pl_knowledge_replace(&s->device_scope, NULL);
-    pl_knowledge_replace(&s->any_scope, NULL);
-    if (s->object) pl_knowledge_replace(&s->object->phase, NULL);
-    for (uint32_t n = 0; n < s->blocks; n++) pl_knowledge_drop(block_at(s, n)->knowledge);
+    pl_vector_clock_replace(&s->device_scope, NULL);
+    pl_vector_clock_replace(&s->any_scope, NULL);
+    if (s->object) pl_vector_clock_replace(&s->object->phase, NULL);
+    for (uint32_t n = 0; n < s->blocks; n++) pl_vector_clock_unref(block_at(s, n)->clock);
     s->blocks = 0;
 }
 
@@ -150,18 +150,18 @@ void pl_sync_free(sync_places *t)
     *t = (sync_places){0};
 }
 
-pl_knowledge *pl_sync_known(const sync_state *s, uint32_t block)
+pl_vector_clock *pl_sync_known(const sync_state *s, uint32_t block)
 {
     for (uint32_t n = 0; n < s->blocks; n++)
-        if (block_at(s, n)->block == block) return block_at(s, n)->knowledge;
+        if (block_at(s, n)->block == block) return block_at(s, n)->clock;
     return NULL;
 }
 
 /* Returns the address of that pointer. NULL: no memory. */
-static pl_knowledge **of_block(sync_state *s, uint32_t block)
+static pl_vector_clock **of_block(sync_state *s, uint32_t block)
 {
     for (uint32_t n = 0; n < s->blocks; n++)
-        if (block_at(s, n)->block == block) return &block_at(s, n)->knowledge;
+        if (block_at(s, n)->block == block) return &block_at(s, n)->clock;
     if (s->blocks > s->cap) {
         const uint32_t cap = s->cap ? 2 * s->cap : 1;
         sync_block *grown = realloc(s->more, cap * sizeof *grown);
@@ -171,7 +171,7 @@ static pl_knowledge **of_block(sync_state *s, uint32_t block)
     }
     sync_block *b = block_at(s, s->blocks++);
     *b = (sync_block){.block = block};
-    return &b->knowledge;
+    return &b->clock;
 }
 
 sync_state *pl_sync_own(sync_places *t, sync_place *p)
@@ -184,9 +184,9 @@ sync_state *pl_sync_own(sync_places *t, sync_place *p)
     if (from) { /* shared state has one block, and no mbarrier */
         *s = *from;
         s->refs = 1;
-        pl_knowledge_keep(s->first.knowledge);
-        pl_knowledge_keep(s->device_scope);
-        pl_knowledge_keep(s->any_scope);
+        pl_vector_clock_ref(s->first.clock);
+        pl_vector_clock_ref(s->device_scope);
+        pl_vector_clock_ref(s->any_scope);
         drop_state(t, p->state);
     }
     p->state = number;
@@ -194,49 +194,49 @@ sync_state *pl_sync_own(sync_places *t, sync_place *p)
 }
 
 /* Takes the three references. Returns the latest state if it is the same. 0: no memory. */
-static uint32_t shared_state(sync_places *t, uint32_t block, pl_knowledge *of_block,
-                             pl_knowledge *of_device, pl_knowledge *of_any)
+static uint32_t shared_state(sync_places *t, uint32_t block, pl_vector_clock *of_block,
+                             pl_vector_clock *of_device, pl_vector_clock *of_any)
 {
     sync_state *s = state_at(t, t->latest);
     const bool same = s && s->blocks == 1 && s->first.block == block &&
-                      s->first.knowledge == of_block && s->device_scope == of_device &&
+                      s->first.clock == of_block && s->device_scope == of_device &&
                       s->any_scope == of_any;
     const uint32_t number = same ? t->latest : new_state(t);
     if (same || !number) {
-        pl_knowledge_drop(of_block);
-        pl_knowledge_drop(of_device);
-        pl_knowledge_drop(of_any);
+        pl_vector_clock_unref(of_block);
+        pl_vector_clock_unref(of_device);
+        pl_vector_clock_unref(of_any);
         if (same) s->refs++;
         return number;
     }
     *state_at(t, number) = (sync_state){.refs = 2,
                                         .blocks = 1,
-                                        .first = {.block = block, .knowledge = of_block},
+                                        .first = {.block = block, .clock = of_block},
                                         .device_scope = of_device,
                                         .any_scope = of_any};
     drop_state(t, t->latest);
     return t->latest = number;
 }
 
-bool pl_sync_release(sync_places *t, sync_place *p, uint32_t block, pl_knowledge *of_block_scope,
-                     pl_knowledge *of_device, pl_knowledge *of_any)
+bool pl_sync_release(sync_places *t, sync_place *p, uint32_t block, pl_vector_clock *of_block_scope,
+                     pl_vector_clock *of_device, pl_vector_clock *of_any)
 {
     sync_state *s = pl_sync_state(t, p);
     if (!s || (!s->object && s->blocks == 1 && s->first.block == block)) {
         const uint32_t next =
-            shared_state(t, block, pl_knowledge_join(s ? s->first.knowledge : NULL, of_block_scope),
-                         pl_knowledge_join(s ? s->device_scope : NULL, of_device),
-                         pl_knowledge_join(s ? s->any_scope : NULL, of_any));
+            shared_state(t, block, pl_vector_clock_join(s ? s->first.clock : NULL, of_block_scope),
+                         pl_vector_clock_join(s ? s->device_scope : NULL, of_device),
+                         pl_vector_clock_join(s ? s->any_scope : NULL, of_any));
         if (!next) return false;
         drop_state(t, p->state);
         p->state = next;
         return true;
     }
     s = pl_sync_own(t, p);
-    pl_knowledge **k = s ? of_block(s, block) : NULL;
+    pl_vector_clock **k = s ? of_block(s, block) : NULL;
     if (!k) return false;
-    pl_knowledge_learn(k, of_block_scope);
-    pl_knowledge_learn(&s->device_scope, of_device);
-    pl_knowledge_learn(&s->any_scope, of_any);
+    pl_vector_clock_merge(k, of_block_scope);
+    pl_vector_clock_merge(&s->device_scope, of_device);
+    pl_vector_clock_merge(&s->any_scope, of_any);
     return true;
 }

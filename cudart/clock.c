@@ -4,9 +4,9 @@
  * The host continues when a call has returned. An operation begins when the host has enqueued it,
  * the preceding operations of its stream have ended, and the units that it requires are free.
  * Copies in one direction are serialised. Kernels run concurrently as far as the GPU has space for
- * their blocks (resident.c). All times are computed when an operation is enqueued, except for
- * kernels that are delayed by kernels of higher priority. */
-#include "cudart/green.h"
+ * their blocks (concurrent_kernels.c). All times are computed when an operation is enqueued, except
+ * for kernels that are delayed by kernels of higher priority. */
+#include "cudart/green_context.h"
 #include <math.h>
 
 /* In ns, and in bytes per ns (GB/s). */

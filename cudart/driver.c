@@ -1,6 +1,6 @@
 /* driver.c - kernels, events and entry points of the driver API. Most calls are those of the
  * runtime under another name. */
-#include "cudart/green.h"
+#include "cudart/green_context.h"
 #include "cudart/image.h"
 #include <stdio.h>
 #include <stdlib.h>

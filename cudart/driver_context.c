@@ -1,6 +1,6 @@
 /* driver_context.c - devices and contexts of the driver API. The primary context of a device is
  * that of the runtime. */
-#include "cudart/green.h"
+#include "cudart/green_context.h"
 #include <stdlib.h>
 #include <string.h>
 

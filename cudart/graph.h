@@ -19,7 +19,7 @@ typedef struct cuda_node {
     size_t nbefore, cap_before;
     unsigned mark; /* of a traversal: 1 in progress, 2 done */
     double end;    /* of the latest execution, on the application's clock */
-    uint32_t slot; /* order.c: its slot, and its vector clock at its end */
+    uint32_t slot; /* happens_before.c: its slot, and its vector clock at its end */
     struct cuda_vector_clock *clock;
     uint64_t updatable; /* handle for kernels, which may change it (graph_update.c); 0: none */
     bool disabled;
@@ -63,7 +63,7 @@ typedef struct cuda_graph {
     bool uploaded;                    /* kernels can launch it, if its flags permit that */
     bool pending;                     /* a kernel has launched it, and it has not started */
     double start;                     /* of that execution, on the application's clock */
-    struct cuda_vector_clock *clock;  /* order.c: operations ordered before it */
+    struct cuda_vector_clock *clock;  /* happens_before.c: operations ordered before it */
     int64_t launch;                   /* its number; 0: it runs in another graph, or not at all */
     uint64_t bytes;                   /* of its memory nodes */
     const void *handle;               /* of a copy: handle of the executable graph; or NULL */
@@ -188,7 +188,7 @@ int cuda_run_launched_graphs(cuda_stream *s);
 /* Returns the values that a running graph waits for; NULL: none. */
 const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g);
 
-/* ---- op.c ---- */
+/* ---- stream_op.c ---- */
 /* Launches the graph once the stream is ready; takes ownership. */
 int cuda_submit_graph(cuda_stream *s, cuda_graph *g);
 /* Executes the graph now; if a kernel or host function of it waits, the rest follows later. */

@@ -1,7 +1,7 @@
 /* kernel_run.c - runs a kernel: its arguments, launches that the driver rejects, the mode, limits
  * and checkers, and the effects of a failure. */
-#include "cudart/green.h"
-#include "cudart/waiting.h"
+#include "cudart/green_context.h"
+#include "cudart/suspended_kernel.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

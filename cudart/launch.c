@@ -1,6 +1,6 @@
 /* launch.c - kernel launches: the calls that configure and launch. */
 #include "cudart/graph.h"
-#include "cudart/green.h"
+#include "cudart/green_context.h"
 #include <string.h>
 
 /* The driver's launch has 32 bits for the size of dynamic shared memory; higher ones are lost. */

@@ -6,8 +6,22 @@ if PL_CUDART
 cudartdir = $(pkglibdir)
 cudart_PROGRAMS = cudart/libptxloom_cuda.so
 pkgconfig_DATA += ptxloom-cuda.pc
-cudart_sources = cudart/state.h cudart/green.h cudart/abi.h cudart/runtime.c cudart/state.c cudart/errors.c cudart/options.c cudart/table.c cudart/fatbin.c cudart/code_info.c cudart/module.c cudart/module_cache.c \
-	cudart/allocation.c cudart/memory.c cudart/transfer.c cudart/op.c cudart/pending.c cudart/waiting.h cudart/waiting.c cudart/resident.c cudart/mark.c cudart/values.c cudart/copy.c cudart/queue.c cudart/stream.c cudart/kernel_run.c cudart/launch.c cudart/set_launch.c cudart/device.c cudart/kernel.c cudart/array.c cudart/graph.h cudart/graph.c cudart/graph_exec.c cudart/graph_launch.c cudart/graph_capture.c cudart/graph_condition.c cudart/graph_objects.c cudart/graph_nodes.c cudart/graph_dot.c cudart/pool.c cudart/attribute.c cudart/attribute_store.c cudart/sparse_array.c cudart/driver.c cudart/driver_context.c cudart/driver_module.c cudart/entry_point.c cudart/driver_versions.def cudart/driver_memory.c cudart/driver_graph.c cudart/batch.c cudart/stream_memory.c cudart/host_thread.c cudart/advice.c cudart/migrate.c cudart/clock.c cudart/clock_keys.def cudart/properties.def cudart/timing.c cudart/activity.c cudart/nvtx.c cudart/linker.c cudart/linker_input.c cudart/nvjitlink.c cudart/share.c cudart/driver_array.c cudart/tensor_map.c cudart/nvrtc.c cudart/patch.c cudart/image.h cudart/image.c cudart/caller.c cudart/graph_memory.c cudart/graph_update.c cudart/graph_edges.c cudart/capture_rules.c cudart/logs.c cudart/peer.c cudart/host_clock.c cudart/checked.c cudart/order.c cudart/stream_race.c cudart/host_race.c cudart/named.c cudart/signals.c cudart/green.c
+cudart_sources = \
+	cudart/abi.h cudart/activity.c cudart/advice.c cudart/allocation.c cudart/array.c cudart/attribute.c cudart/attribute_store.c \
+	cudart/batch.c cudart/blocked_event.c cudart/blocked_stream.c cudart/caller.c cudart/capture_rules.c cudart/checked.c \
+	cudart/clock.c cudart/clock_keys.def cudart/code_info.c cudart/concurrent_kernels.c cudart/copy.c cudart/device.c \
+	cudart/driver.c cudart/driver_array.c cudart/driver_context.c cudart/driver_graph.c cudart/driver_memory.c \
+	cudart/driver_module.c cudart/driver_versions.def cudart/entry_point.c cudart/errors.c cudart/fatbin.c cudart/graph.c \
+	cudart/graph.h cudart/graph_capture.c cudart/graph_condition.c cudart/graph_dot.c cudart/graph_edges.c cudart/graph_exec.c \
+	cudart/graph_launch.c cudart/graph_memory.c cudart/graph_nodes.c cudart/graph_objects.c cudart/graph_update.c \
+	cudart/green_context.c cudart/green_context.h cudart/happens_before.c cudart/host_clock.c cudart/host_race.c \
+	cudart/host_thread.c cudart/image.c cudart/image.h cudart/kernel.c cudart/kernel_run.c cudart/launch.c cudart/linker.c \
+	cudart/linker_input.c cudart/logs.c cudart/memory.c cudart/memory_name.c cudart/migrate.c cudart/module.c cudart/module_cache.c \
+	cudart/nvjitlink.c cudart/nvrtc.c cudart/nvtx.c cudart/options.c cudart/patch.c cudart/peer.c cudart/pool.c \
+	cudart/properties.def cudart/runtime.c cudart/set_launch.c cudart/signals.c cudart/sparse_array.c cudart/state.c cudart/state.h \
+	cudart/stream.c cudart/stream_memory.c cudart/stream_op.c cudart/stream_race.c cudart/stream_time.c cudart/suspended_kernel.c \
+	cudart/suspended_kernel.h cudart/table.c cudart/tensor_map.c cudart/timing.c cudart/transfer.c cudart/virtual_memory.c \
+	cudart/wait_value.c
 cudart_libptxloom_cuda_so_SOURCES = $(cudart_sources)
 nodist_cudart_libptxloom_cuda_so_SOURCES = cudart/gen_api.c
 cudart_libptxloom_cuda_so_CFLAGS = $(AM_CFLAGS) -fPIC -fvisibility=hidden

@@ -163,7 +163,7 @@ typedef struct cuda_stream {
     double ready;       /* ns: end of all its operations, on the application's clock */
     bool host_function; /* its latest operation is a host function */
     bool node;          /* it represents a node of a graph */
-    uint32_t slot;      /* order.c */
+    uint32_t slot;      /* happens_before.c */
     struct cuda_vector_clock *clock;
     uint32_t previous; /* time of the operation before the current one */
     struct {
@@ -173,7 +173,7 @@ typedef struct cuda_stream {
     struct cuda_order_position *open; /* operations that a dependent kernel may overlap: of the */
     size_t nopen;                     /* nodes with programmatic edges to this one */
     struct cuda_capture *capture;
-    struct cuda_pending *first;       /* operations that cannot begin yet (pending.c); or NULL */
+    struct cuda_pending *first; /* operations that cannot begin yet (blocked_stream.c); or NULL */
     struct cuda_stream *next_blocked; /* next stream with pending operations */
 } cuda_stream;
 
@@ -184,7 +184,7 @@ typedef struct cuda_event {
     bool recorded;
     uint64_t stream;                 /* in which it was recorded */
     double time;                     /* ns */
-    struct cuda_vector_clock *clock; /* order.c */
+    struct cuda_vector_clock *clock; /* happens_before.c */
     struct cuda_capture *capture;    /* in which it was last recorded; or NULL */
     bool imported;                   /* from another process */
     bool captured;          /* it was last recorded in a capture, whether or not that has ended */
@@ -569,7 +569,7 @@ uint64_t cuda_free_bytes(void);
 /* Returns the bytes of a device that managed memory can occupy. */
 uint64_t cuda_managed_capacity(int device);
 
-/* ---- share.c: exported and imported allocations ---- */
+/* ---- virtual_memory.c: exported and imported allocations ---- */
 /* Finds the range of cuMemAddressReserve that contains an address. */
 bool cuda_reserved_range(uint64_t address, uint64_t *start, uint64_t *size);
 int cuda_export(const cuda_alloc *a, cuda_ipc *out);
@@ -681,7 +681,7 @@ typedef struct cuda_op {
 /* Result of an operation that waits for a value and must be executed again. */
 enum { CUDA_BLOCKED = -1 };
 
-/* ---- waiting.c ---- */
+/* ---- suspended_kernel.c ---- */
 /* True if a kernel that has run for long has been interrupted, and continues later. */
 bool cuda_kernel_runs(void);
 /* Kernels that wait: ends the one with these parameters, if there is one, or all of them. */
@@ -689,14 +689,14 @@ void cuda_drop_suspended(const void *params);
 void cuda_drop_all_suspended(void);
 /* Ends all of them with a message: they wait forever. False: there are none. */
 bool cuda_report_suspended(void);
-/* ---- op.c ---- */
+/* ---- stream_op.c ---- */
 /* Executes the op now, or once the stream is no longer blocked, or adds it as a node to the graph
  * that the stream captures. Takes ownership of the op's data. */
 int cuda_submit(cuda_stream *s, cuda_op *op);
 /* Executes the op now. CUDA_BLOCKED: it has not completed. */
 int cuda_execute(cuda_stream *s, const cuda_op *op);
 
-/* ---- pending.c: blocked streams ---- */
+/* ---- blocked_stream.c: blocked streams ---- */
 /* Name of the threads of this library. */
 #define CUDA_THREAD_NAME "ptxloom worker"
 /* Work deferred in a blocked stream. */
@@ -724,7 +724,7 @@ bool cuda_may_start_host(void);
 void cuda_drain(const cuda_stream *s);
 void cuda_drain_device(int device);
 void cuda_drain_until(bool (*pending)(const void *), const void *what);
-/* ---- mark.c: events of blocked streams ---- */
+/* ---- blocked_event.c: events of blocked streams ---- */
 void cuda_record_event(cuda_stream *s, cuda_event *e);
 int cuda_defer_record(cuda_stream *s, cuda_event *e);
 /* Makes a blocked stream wait for an event, or any stream for an event of a blocked stream. */
@@ -732,7 +732,7 @@ int cuda_defer_wait(cuda_stream *s, const cuda_event *e);
 void cuda_drain_event(const cuda_event *e);
 /* Called when the event is recorded again, or destroyed. */
 void cuda_forget_mark(cuda_event *e);
-/* ---- values.c: values in memory ---- */
+/* ---- wait_value.c: values in memory ---- */
 /* 0: an operation without a value. */
 unsigned cuda_value_bytes(const cuda_memory_op *p);
 bool cuda_value_waits(const cuda_memory_op *p);
@@ -822,7 +822,7 @@ int cuda_copy_attributes(const void *to, const void *from);
 /* ---- stream.c ---- */
 int cuda_clamp_priority(int priority);
 
-/* ---- queue.c ---- */
+/* ---- stream_time.c ---- */
 enum {
     CUDA_NON_BLOCKING = 1,  /* flag: cudaStreamNonBlocking */
     CUDA_STREAM_LEGACY = 1, /* handles with a special meaning */
@@ -864,10 +864,11 @@ cuda_span cuda_timeline(cuda_stream *s, double ns, double *unit);
 double cuda_end_of(cuda_stream *s);
 /* The host waits for a stream, or for all (NULL). */
 void cuda_wait(cuda_stream *s);
-/* The same, but does not order the operations of the stream before those of the host (order.c). */
+/* The same, but does not order the operations of the stream before those of the host
+ * (happens_before.c). */
 void cuda_wait_unordered(cuda_stream *s);
 
-/* ---- resident.c: concurrent kernels ---- */
+/* ---- concurrent_kernels.c: concurrent kernels ---- */
 /* Enqueues a kernel of this duration: waves of blocks. The last wave, if it is not full, occupies
  * the share `last` of the GPU. */
 cuda_span cuda_place_kernel(cuda_stream *s, cuda_green *green, int priority, double ns,
@@ -1082,7 +1083,7 @@ void cuda_checked_array(const struct cuda_array *a);
 /* Returns the address of row y of slice z of a side. */
 uint64_t cuda_checked_address(const cuda_side *s, size_t y, size_t z);
 
-/* ---- order.c: the order of streams, under --check ---- */
+/* ---- happens_before.c: the order of streams, under --check ---- */
 /* Position of an operation in its stream. */
 typedef struct cuda_order_position {
     uint32_t slot, time;
@@ -1151,7 +1152,7 @@ void cuda_stream_race_launched(cuda_stream *s, pl_checks *c, pl_module *m, const
 void cuda_stream_race_freed(uint64_t address, uint64_t bytes);
 void cuda_stream_race_unloaded(const pl_module *m);
 
-/* ---- named.c ---- */
+/* ---- memory_name.c ---- */
 typedef struct cuda_named {
     uint64_t start;
     char text[400]; /* "device memory of cudaMalloc, call 3, in main+0x42", "variable 'x'" */

@@ -1,7 +1,7 @@
 /* wgmma_hazards.h - finds accesses to wgmma registers that PTX leaves undefined on some path
  * through a function: between wgmma.mma_async and its wgmma.wait_group, or between wgmma.fence and
  * the wgmma.mma_async. The checkers determine whether a launch takes such a path
- * (check/accumulators.c).
+ * (check/wgmma_registers.c).
  *
  * It runs before all passes, since these rename registers and remove copies. */
 #ifndef PL_COMPILER_ANALYSIS_WGMMA_HAZARDS_H

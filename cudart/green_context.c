@@ -1,10 +1,10 @@
-/* green.c - green contexts: subsets of the SMs of a device. Their memory and modules belong to the
- * primary context. Only streams are their own, whose kernels run on this subset of the SMs.
+/* green_context.c - green contexts: subsets of the SMs of a device. Their memory and modules belong
+ * to the primary context. Only streams are their own, whose kernels run on this subset of the SMs.
  *
  * A resource is a set of SMs. It is split into groups of a size that the hardware can partition. A
  * descriptor joins groups of one split, and a green context has the SMs of a descriptor. */
 #include "cudart/graph.h"
-#include "cudart/green.h"
+#include "cudart/green_context.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* accumulators.c - registers that wgmma accesses asynchronously: the accumulators, and matrix A if
- * it is in registers. They must not be accessed before wgmma.wait_group has waited for the group of
- * the product. wgmma.fence must separate a write to them from the product. The first product of a
- * warp requires wgmma.fence in any case.
+/* wgmma_registers.c - registers that wgmma accesses asynchronously: the accumulators, and matrix A
+ * if it is in registers. They must not be accessed before wgmma.wait_group has waited for the group
+ * of the product. wgmma.fence must separate a write to them from the product. The first product of
+ * a warp requires wgmma.fence in any case.
  *
  * The accesses that may violate these rules are known at assembly time: the list of each function
  * (compiler/analysis/wgmma_hazards.h). Here each entry is tracked during the launch: the access is

@@ -1,5 +1,5 @@
-/* share.c - virtual memory management of the driver API, and memory and events that processes
- * share.
+/* virtual_memory.c - virtual memory management of the driver API, and memory and events that
+ * processes share.
  *
  * Physical memory is a file in memory, which other processes can also map. A reserved range of
  * device addresses has a corresponding range of host addresses, where the files are mapped as the

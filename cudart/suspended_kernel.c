@@ -1,5 +1,5 @@
-/* waiting.c - the list of kernels that wait for memory to change. */
-#include "cudart/waiting.h"
+/* suspended_kernel.c - the list of kernels that wait for memory to change. */
+#include "cudart/suspended_kernel.h"
 #include <stdlib.h>
 #include <string.h>
 

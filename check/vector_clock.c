@@ -1,19 +1,19 @@
-/* knowledge.c - vector clocks as sorted lists. See knowledge.h. */
-#include "check/knowledge.h"
+/* vector_clock.c - vector clocks as sorted lists. See vector_clock.h. */
+#include "check/vector_clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-pl_knowledge *pl_knowledge_keep(pl_knowledge *a)
+pl_vector_clock *pl_vector_clock_ref(pl_vector_clock *a)
 {
     if (a) a->refs++;
     return a;
 }
 
-void pl_knowledge_drop(pl_knowledge *a)
+void pl_vector_clock_unref(pl_vector_clock *a)
 {
     if (!a || --a->refs) return;
-    pl_knowledge_drop(a->base);
+    pl_vector_clock_unref(a->base);
     free(a);
 }
 
@@ -39,15 +39,15 @@ static bool is_agent(pl_who who)
     return unit_of(who) > PL_UNITS;
 }
 
-static pl_knowledge *new_knowledge(size_t n)
+static pl_vector_clock *new_clock(size_t n)
 {
-    pl_knowledge *k = malloc(sizeof *k + n * sizeof *k->at);
-    if (k) *k = (pl_knowledge){.refs = 1};
+    pl_vector_clock *k = malloc(sizeof *k + n * sizeof *k->at);
+    if (k) *k = (pl_vector_clock){.refs = 1};
     return k;
 }
 
 /* Returns the index, `from` or later, of the first own entry for `who` or a successor. */
-static uint32_t position(const pl_knowledge *a, uint32_t from, pl_who who)
+static uint32_t position(const pl_vector_clock *a, uint32_t from, pl_who who)
 {
     uint32_t to = a->n;
     while (from < to) {
@@ -61,7 +61,7 @@ static uint32_t position(const pl_knowledge *a, uint32_t from, pl_who who)
 }
 
 /* Returns the time of exactly this entry; 0: none. */
-static uint32_t entry_time(const pl_knowledge *a, pl_who who)
+static uint32_t entry_time(const pl_vector_clock *a, pl_who who)
 {
     uint32_t until = 0;
     for (; a; a = a->base) {
@@ -77,12 +77,12 @@ enum { LONG = 32 /* entries of a list that may be a base */, BASE_SHARE = 4 };
 
 /* A list: entries, and those of a long list. */
 typedef struct view {
-    const pl_knowledge_entry *at;
+    const pl_vector_clock_entry *at;
     uint32_t n;
-    pl_knowledge *base;
+    pl_vector_clock *base;
 } view;
 
-static view view_of(pl_knowledge *a)
+static view view_of(pl_vector_clock *a)
 {
     if (!a->base && a->n >= LONG) return (view){.base = a};
     return (view){.at = a->at, .n = a->n, .base = a->base};
@@ -91,14 +91,14 @@ static view view_of(pl_knowledge *a)
 /* Entries of several lists in order, without those that others imply. */
 typedef struct cursor {
     struct {
-        const pl_knowledge_entry *at, *end;
+        const pl_vector_clock_entry *at, *end;
     } part[4];
     unsigned parts;
     pl_who last;
     uint32_t of_block, of_unit; /* times of entries for the block and the group of `last` */
 } cursor;
 
-static void read_entries(cursor *c, const pl_knowledge_entry *at, uint32_t n)
+static void read_entries(cursor *c, const pl_vector_clock_entry *at, uint32_t n)
 {
     if (!n) return;
     c->part[c->parts].at = at;
@@ -106,7 +106,7 @@ static void read_entries(cursor *c, const pl_knowledge_entry *at, uint32_t n)
 }
 
 /* True if earlier entries imply this one. */
-static bool implied(cursor *c, pl_knowledge_entry x)
+static bool implied(cursor *c, pl_vector_clock_entry x)
 {
     if (block_of(c->last) != block_of(x.who)) c->of_block = c->of_unit = 0;
     if (unit_of(c->last) != unit_of(x.who)) c->of_unit = 0;
@@ -118,10 +118,10 @@ static bool implied(cursor *c, pl_knowledge_entry x)
     return false;
 }
 
-static bool next_entry(cursor *c, pl_knowledge_entry *x)
+static bool next_entry(cursor *c, pl_vector_clock_entry *x)
 {
     for (;;) {
-        *x = (pl_knowledge_entry){.who = UINT64_MAX};
+        *x = (pl_vector_clock_entry){.who = UINT64_MAX};
         for (unsigned p = 0; p < c->parts; p++)
             if (c->part[p].at < c->part[p].end && c->part[p].at->who < x->who)
                 x->who = c->part[p].at->who;
@@ -137,7 +137,7 @@ static bool next_entry(cursor *c, pl_knowledge_entry *x)
 
 static bool equal_entries(cursor *a, cursor *b)
 {
-    pl_knowledge_entry x, y;
+    pl_vector_clock_entry x, y;
     for (;;) {
         const bool more = next_entry(a, &x);
         if (next_entry(b, &y) != more) return false;
@@ -146,7 +146,7 @@ static bool equal_entries(cursor *a, cursor *b)
     }
 }
 
-static bool equal(pl_knowledge *a, pl_knowledge *b)
+static bool equal(pl_vector_clock *a, pl_vector_clock *b)
 {
     const view x = view_of(a), y = view_of(b);
     cursor of_a = {.parts = 0}, of_b = {.parts = 0};
@@ -160,7 +160,7 @@ static bool equal(pl_knowledge *a, pl_knowledge *b)
     return equal_entries(&of_a, &of_b);
 }
 
-static bool base_implies(const pl_knowledge *base, pl_knowledge_entry x)
+static bool base_implies(const pl_vector_clock *base, pl_vector_clock_entry x)
 {
     const pl_who unit = x.who & ~(pl_who)0xff, block = x.who & ~(pl_who)0xffff;
     return entry_time(base, x.who) >= x.until ||
@@ -169,18 +169,18 @@ static bool base_implies(const pl_knowledge *base, pl_knowledge_entry x)
 }
 
 /* Returns the list of the cursor's entries, of which there are at most n, and those of the base. */
-static pl_knowledge *list_of(cursor *c, size_t n, pl_knowledge *base)
+static pl_vector_clock *list_of(cursor *c, size_t n, pl_vector_clock *base)
 {
-    pl_knowledge *k = new_knowledge(n);
-    pl_knowledge_entry x;
+    pl_vector_clock *k = new_clock(n);
+    pl_vector_clock_entry x;
     while (k && next_entry(c, &x))
         if (!base || !base_implies(base, x)) k->at[k->n++] = x;
-    if (k) k->base = pl_knowledge_keep(base);
+    if (k) k->base = pl_vector_clock_ref(base);
     return k;
 }
 
 /* Returns the number of entries that differ from those of the base, which k includes. */
-static uint32_t differing(const pl_knowledge *k, const pl_knowledge *base)
+static uint32_t differing(const pl_vector_clock *k, const pl_vector_clock *base)
 {
     uint32_t same = 0;
     for (uint32_t i = 0, j = 0; base && i < k->n; i++) {
@@ -192,7 +192,7 @@ static uint32_t differing(const pl_knowledge *k, const pl_knowledge *base)
 }
 
 /* Replaces a list that has no base by one with a base, if that is much shorter. */
-static pl_knowledge *shorten(pl_knowledge *k, pl_knowledge *base, pl_knowledge *other)
+static pl_vector_clock *shorten(pl_vector_clock *k, pl_vector_clock *base, pl_vector_clock *other)
 {
     if (k->n < LONG || (!base && !other)) return k;
     uint32_t n = differing(k, base);
@@ -204,15 +204,15 @@ static pl_knowledge *shorten(pl_knowledge *k, pl_knowledge *base, pl_knowledge *
     if (n > k->n / BASE_SHARE) return k;
     cursor c = {.parts = 0};
     read_entries(&c, k->at, k->n);
-    pl_knowledge *short_list = list_of(&c, n, base);
+    pl_vector_clock *short_list = list_of(&c, n, base);
     if (!short_list) return k;
-    pl_knowledge_drop(k);
+    pl_vector_clock_unref(k);
     return short_list;
 }
 
-static pl_knowledge *merge(view a, view b)
+static pl_vector_clock *merge(view a, view b)
 {
-    pl_knowledge *base = !b.base || a.base == b.base ? a.base : !a.base ? b.base : NULL;
+    pl_vector_clock *base = !b.base || a.base == b.base ? a.base : !a.base ? b.base : NULL;
     cursor c = {.parts = 0};
     read_entries(&c, a.at, a.n);
     read_entries(&c, b.at, b.n);
@@ -220,67 +220,68 @@ static pl_knowledge *merge(view a, view b)
     if (base && own <= base->n / BASE_SHARE) return list_of(&c, own, base);
     if (a.base) read_entries(&c, a.base->at, a.base->n);
     if (b.base && b.base != a.base) read_entries(&c, b.base->at, b.base->n);
-    pl_knowledge *k = list_of(&c, own + (a.base ? a.base->n : 0) + (b.base ? b.base->n : 0), NULL);
+    pl_vector_clock *k =
+        list_of(&c, own + (a.base ? a.base->n : 0) + (b.base ? b.base->n : 0), NULL);
     return k ? shorten(k, b.base, a.base) : NULL;
 }
 
-void pl_knowledge_share(pl_knowledge **to, pl_knowledge *b)
+void pl_vector_clock_share(pl_vector_clock **to, pl_vector_clock *b)
 {
     if (!*to || !b || *to == b || !equal(*to, b)) return;
-    pl_knowledge_drop(*to);
-    *to = pl_knowledge_keep(b);
+    pl_vector_clock_unref(*to);
+    *to = pl_vector_clock_ref(b);
 }
 
-pl_knowledge *pl_knowledge_join(pl_knowledge *a, pl_knowledge *b)
+pl_vector_clock *pl_vector_clock_join(pl_vector_clock *a, pl_vector_clock *b)
 {
-    if (!b || a == b || (!b->n && !b->base)) return pl_knowledge_keep(a);
-    if (!a || (!a->n && !a->base)) return pl_knowledge_keep(b);
-    if (pl_knowledge_covers(a, b)) return pl_knowledge_keep(a);
-    if (pl_knowledge_covers(b, a)) return pl_knowledge_keep(b);
-    pl_knowledge *k = merge(view_of(a), view_of(b));
-    pl_knowledge *as = !k || equal(k, a) ? a : equal(k, b) ? b : NULL;
+    if (!b || a == b || (!b->n && !b->base)) return pl_vector_clock_ref(a);
+    if (!a || (!a->n && !a->base)) return pl_vector_clock_ref(b);
+    if (pl_vector_clock_includes(a, b)) return pl_vector_clock_ref(a);
+    if (pl_vector_clock_includes(b, a)) return pl_vector_clock_ref(b);
+    pl_vector_clock *k = merge(view_of(a), view_of(b));
+    pl_vector_clock *as = !k || equal(k, a) ? a : equal(k, b) ? b : NULL;
     if (!as) return k;
-    pl_knowledge_drop(k);
-    return pl_knowledge_keep(as);
+    pl_vector_clock_unref(k);
+    return pl_vector_clock_ref(as);
 }
 
-void pl_knowledge_set_origin(pl_knowledge *a, pl_who who, uint32_t until)
+void pl_vector_clock_set_origin(pl_vector_clock *a, pl_who who, uint32_t until)
 {
-    if (a && !a->origin.until) a->origin = (pl_knowledge_entry){.who = who, .until = until};
+    if (a && !a->origin.until) a->origin = (pl_vector_clock_entry){.who = who, .until = until};
 }
 
-bool pl_knowledge_covers(const pl_knowledge *a, const pl_knowledge *b)
+bool pl_vector_clock_includes(const pl_vector_clock *a, const pl_vector_clock *b)
 {
     if (!b || a == b) return true;
     const pl_who who = b->origin.who;
     const unsigned unit = unit_of(who), lane = lane_of(who);
     return a && b->origin.until &&
-           pl_knowledge_of(a, block_of(who), unit ? unit - 1 : PL_EVERY,
-                           lane ? lane - 1 : PL_EVERY) >= b->origin.until;
+           pl_vector_clock_time(a, block_of(who), unit ? unit - 1 : PL_EVERY,
+                                lane ? lane - 1 : PL_EVERY) >= b->origin.until;
 }
 
-void pl_knowledge_learn(pl_knowledge **to, pl_knowledge *b)
+void pl_vector_clock_merge(pl_vector_clock **to, pl_vector_clock *b)
 {
-    pl_knowledge *k = pl_knowledge_join(*to, b);
-    pl_knowledge_drop(*to);
+    pl_vector_clock *k = pl_vector_clock_join(*to, b);
+    pl_vector_clock_unref(*to);
     *to = k;
 }
 
-void pl_knowledge_add(pl_knowledge **to, pl_who who, uint32_t until)
+void pl_vector_clock_add(pl_vector_clock **to, pl_who who, uint32_t until)
 {
-    const pl_knowledge_entry x = {.who = who, .until = until};
-    pl_knowledge *k = merge(*to ? view_of(*to) : (view){.n = 0}, (view){.at = &x, .n = 1});
-    if (!k) return; /* without memory a thread knows less, and the launch ends soon */
-    pl_knowledge_drop(*to);
+    const pl_vector_clock_entry x = {.who = who, .until = until};
+    pl_vector_clock *k = merge(*to ? view_of(*to) : (view){.n = 0}, (view){.at = &x, .n = 1});
+    if (!k) return; /* without memory an entry is missing, and the launch ends soon */
+    pl_vector_clock_unref(*to);
     *to = k;
 }
 
-void pl_knowledge_proxy_fence(pl_knowledge **to, uint32_t proxy)
+void pl_vector_clock_proxy_fence(pl_vector_clock **to, uint32_t proxy)
 {
-    pl_knowledge *a = *to, *base = a ? a->base : NULL,
-                 *added = a ? new_knowledge((size_t)a->n + (base ? base->n : 0)) : NULL;
+    pl_vector_clock *a = *to, *base = a ? a->base : NULL,
+                    *added = a ? new_clock((size_t)a->n + (base ? base->n : 0)) : NULL;
     cursor c = {.parts = 0};
-    pl_knowledge_entry x;
+    pl_vector_clock_entry x;
     if (a) read_entries(&c, a->at, a->n);
     if (base) read_entries(&c, base->at, base->n);
     while (added && next_entry(&c, &x)) {
@@ -288,14 +289,14 @@ void pl_knowledge_proxy_fence(pl_knowledge **to, uint32_t proxy)
         x.who = pl_who_proxy(x.who, proxy);
         added->at[added->n++] = x;
     }
-    pl_knowledge *k = added ? merge(view_of(a), view_of(added)) : NULL;
-    pl_knowledge_drop(added);
+    pl_vector_clock *k = added ? merge(view_of(a), view_of(added)) : NULL;
+    pl_vector_clock_unref(added);
     if (!k) return;
-    pl_knowledge_drop(a);
+    pl_vector_clock_unref(a);
     *to = k;
 }
 
-bool pl_knowledge_any(const pl_knowledge *a, uint32_t block)
+bool pl_vector_clock_includes_block(const pl_vector_clock *a, uint32_t block)
 {
     for (; a; a = a->base) {
         const uint32_t at = position(a, 0, pl_who_block(block));
@@ -305,12 +306,13 @@ bool pl_knowledge_any(const pl_knowledge *a, uint32_t block)
 }
 
 /* Adds the time of this entry, if the list has it at this index. */
-static void add_time(const pl_knowledge *a, uint32_t at, pl_who who, uint32_t *until)
+static void add_time(const pl_vector_clock *a, uint32_t at, pl_who who, uint32_t *until)
 {
     if (at < a->n && a->at[at].who == who && a->at[at].until > *until) *until = a->at[at].until;
 }
 
-uint32_t pl_knowledge_of(const pl_knowledge *a, uint32_t block, unsigned unit, unsigned lane)
+uint32_t pl_vector_clock_time(const pl_vector_clock *a, uint32_t block, unsigned unit,
+                              unsigned lane)
 {
     const pl_who whole = pl_who_block(block), group = pl_who_unit(block, unit);
     uint32_t until = 0;

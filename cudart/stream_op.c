@@ -1,5 +1,5 @@
-/* op.c - operations of streams: each is executed immediately, or once its stream is no longer
- * blocked, or captured into a graph. */
+/* stream_op.c - operations of streams: each is executed immediately, or once its stream is no
+ * longer blocked, or captured into a graph. */
 #include "cudart/graph.h"
 #include <stdlib.h>
 #include <string.h>

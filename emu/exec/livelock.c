@@ -1,4 +1,4 @@
-/* standstill.c - detects that a block that only polls returns to an earlier state.
+/* livelock.c - detects that a block that only polls returns to an earlier state.
  *
  * Then it returns to this state repeatedly unless another block changes memory: the further
  * execution of its threads depends only on their registers and on memory. A loop that counts its

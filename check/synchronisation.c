@@ -1,9 +1,9 @@
-/* order.c - synchronisation of threads: barriers, fences, releases and acquires, mbarriers, waits
- * for copies.
+/* synchronisation.c - synchronisation of threads: barriers, fences, releases and acquires,
+ * mbarriers, waits for copies.
  *
- * A release records the knowledge of a lane and its own accesses so far; an acquire adds the
- * recorded knowledge. The rules are those of PTX ISA 9.0, chapter "Memory Consistency Model",
- * applied to the order in which the launch executed. The knowledge of a barrier or wait is acquired
+ * A release records the vector clock of a lane and its own accesses so far; an acquire merges the
+ * recorded clock. The rules are those of PTX ISA 9.0, chapter "Memory Consistency Model",
+ * applied to the order in which the launch executed. The clock of a barrier or wait is acquired
  * when it completes; a fence only turns later strong writes into releases, and earlier strong reads
  * into acquires. The total order of fence.sc operations is not modelled: it is arbitrary, and
  * another run may have the opposite order. */
@@ -18,7 +18,7 @@ uint8_t pl_order_level(pl_word scope)
     return scope == W_cta ? PL_SCOPE_CTA : scope == W_cluster ? PL_SCOPE_CLUSTER : PL_SCOPE_GPU;
 }
 
-/* ---- knowledge of lanes ---- */
+/* ---- vector clocks of lanes ---- */
 
 static uint32_t first_of_cluster(const pl_cta *c)
 {
@@ -46,49 +46,51 @@ unsigned pl_order_distance(const pl_warp *w, uint32_t block)
 
 static void update_floor(check_unit *u, uint32_t block)
 {
-    u->floor = pl_knowledge_of(knowledge_of(u, 0), block, PL_EVERY, PL_EVERY);
+    u->floor = pl_vector_clock_time(clock_of(u, 0), block, PL_EVERY, PL_EVERY);
     for (unsigned l = 1; u->diverged && l < PL_LANES; l++) {
-        const uint32_t one = pl_knowledge_of(u->lane[l], block, PL_EVERY, PL_EVERY);
+        const uint32_t one = pl_vector_clock_time(u->lane[l], block, PL_EVERY, PL_EVERY);
         u->floor = one < u->floor ? one : u->floor;
     }
 }
 
-static bool split_knowledge(pl_check *k, check_unit *u)
+static bool split_clock(pl_check *k, check_unit *u)
 {
     if (u->diverged) return true;
     if (!u->lane) u->lane = calloc(PL_LANES, sizeof(*u->lane));
     k->no_memory |= !u->lane;
     if (!u->lane) return false;
-    for (unsigned l = 0; l < PL_LANES; l++) u->lane[l] = pl_knowledge_keep(u->common);
-    pl_knowledge_drop(u->common);
+    for (unsigned l = 0; l < PL_LANES; l++) u->lane[l] = pl_vector_clock_ref(u->common);
+    pl_vector_clock_unref(u->common);
     u->common = NULL;
     u->diverged = true;
     return true;
 }
 
-/* Adds knowledge to lanes; if they are all lanes that have not exited, they share it from now on.
- * `exactly`: k includes the knowledge of each of them. */
-static void add_knowledge(pl_warp *w, check_unit *u, uint32_t lanes, pl_knowledge *k, bool complete)
+/* Merges a clock into those of lanes; if they are all lanes that have not exited, they share it
+ * from now on. `exactly`: k includes the clock of each of them. */
+static void merge_clock(pl_warp *w, check_unit *u, uint32_t lanes, pl_vector_clock *k,
+                        bool complete)
 {
     if (!k || !lanes) return;
     const bool all = !(pl_alive(w) & ~lanes);
     if (all && !u->diverged) {
-        pl_knowledge_learn(&u->common, k);
+        pl_vector_clock_merge(&u->common, k);
     } else if (all && complete) {
         for (unsigned l = 0; l < PL_LANES; l++) {
-            pl_knowledge_drop(u->lane[l]);
+            pl_vector_clock_unref(u->lane[l]);
             u->lane[l] = NULL;
         }
         u->diverged = false;
-        u->common = pl_knowledge_keep(k);
+        u->common = pl_vector_clock_ref(k);
     } else {
         uint32_t missing = 0;
         for (uint32_t m = lanes; m; m &= m - 1)
-            missing |= pl_knowledge_covers(knowledge_of(u, (unsigned)__builtin_ctz(m)), k)
+            missing |= pl_vector_clock_includes(clock_of(u, (unsigned)__builtin_ctz(m)), k)
                            ? 0
                            : m & (0u - m);
-        if (!missing || !split_knowledge(check_of(w), u)) return;
-        for (uint32_t m = missing; m; m &= m - 1) pl_knowledge_learn(&u->lane[__builtin_ctz(m)], k);
+        if (!missing || !split_clock(check_of(w), u)) return;
+        for (uint32_t m = missing; m; m &= m - 1)
+            pl_vector_clock_merge(&u->lane[__builtin_ctz(m)], k);
     }
     update_floor(u, block_of(w->cta)->number);
 }
@@ -129,28 +131,29 @@ static bool is_whole_group(const pl_check *k, const pl_warp *w, check_unit *u, u
     return !u->unordered && !(pl_alive(w) & ~lanes);
 }
 
-/* Adds the knowledge and the accesses of lanes to *to. */
-static void add_release(pl_check *k, pl_warp *w, check_unit *u, uint32_t lanes, pl_knowledge **to)
+/* Merges the clocks and the accesses of lanes into *to. */
+static void add_release(pl_check *k, pl_warp *w, check_unit *u, uint32_t lanes,
+                        pl_vector_clock **to)
 {
     const uint32_t block = block_of(w->cta)->number;
     const unsigned n = unit_index(w);
     const bool all = is_whole_group(k, w, u, lanes), first = !*to;
-    pl_knowledge *last = NULL;
+    pl_vector_clock *last = NULL;
     for (uint32_t m = lanes; m; m &= m - 1) {
-        pl_knowledge *one = knowledge_of(u, (unsigned)__builtin_ctz(m));
-        if (one != last) pl_knowledge_learn(to, one);
+        pl_vector_clock *one = clock_of(u, (unsigned)__builtin_ctz(m));
+        if (one != last) pl_vector_clock_merge(to, one);
         last = one;
     }
     if (all) {
-        pl_knowledge_add(to, pl_who_unit(block, n), k->time);
-        if (first) pl_knowledge_set_origin(*to, pl_who_unit(block, n), k->time);
+        pl_vector_clock_add(to, pl_who_unit(block, n), k->time);
+        if (first) pl_vector_clock_set_origin(*to, pl_who_unit(block, n), k->time);
         return;
     }
     for (uint32_t m = lanes; m; m &= m - 1)
-        pl_knowledge_add(to, pl_who_lane(block, n, (unsigned)__builtin_ctz(m)), k->time);
+        pl_vector_clock_add(to, pl_who_lane(block, n, (unsigned)__builtin_ctz(m)), k->time);
     if (first && lanes && !(lanes & (lanes - 1)))
-        pl_knowledge_set_origin(*to, pl_who_lane(block, n, (unsigned)__builtin_ctz(lanes)),
-                                k->time);
+        pl_vector_clock_set_origin(*to, pl_who_lane(block, n, (unsigned)__builtin_ctz(lanes)),
+                                   k->time);
 }
 
 /* ---- state of fences ---- */
@@ -164,8 +167,8 @@ static fence_state *keep_fence(fence_state *f)
 static void clear_fences(fence_state *f)
 {
     for (unsigned s = 0; s < PL_SCOPES; s++) {
-        pl_knowledge_replace(&f->released[s], NULL);
-        pl_knowledge_replace(&f->acquired[s], NULL);
+        pl_vector_clock_replace(&f->released[s], NULL);
+        pl_vector_clock_replace(&f->acquired[s], NULL);
     }
 }
 
@@ -185,8 +188,8 @@ static fence_state *own_fence(pl_check *k, fence_state **f)
     k->no_memory |= !own;
     if (!own) return NULL;
     for (unsigned s = 0; *f && s < PL_SCOPES; s++) {
-        own->released[s] = pl_knowledge_keep((*f)->released[s]);
-        own->acquired[s] = pl_knowledge_keep((*f)->acquired[s]);
+        own->released[s] = pl_vector_clock_ref((*f)->released[s]);
+        own->acquired[s] = pl_vector_clock_ref((*f)->acquired[s]);
         own->at[s] = (*f)->at[s];
     }
     own->refs = 1;
@@ -220,28 +223,28 @@ static fence_state **lane_fence(pl_check *k, check_unit *u, unsigned lane)
 
 /* ---- barriers of the block ---- */
 
-/* Adds the knowledge that the lanes' fences of that scope have released. */
+/* Merges the clock that the lanes' fences of that scope have released. */
 static void add_fence_release(const pl_warp *w, const check_unit *u, uint32_t lanes, unsigned scope,
-                              pl_knowledge **to)
+                              pl_vector_clock **to)
 {
     const uint32_t block = block_of(w->cta)->number;
     uint32_t earliest = UINT32_MAX;
-    const pl_knowledge *last = NULL;
+    const pl_vector_clock *last = NULL;
     for (uint32_t m = lanes; m; m &= m - 1) {
         const fence_state *f = fence_of(u, (unsigned)__builtin_ctz(m));
-        if (f && f->released[scope] != last) pl_knowledge_learn(to, f->released[scope]);
+        if (f && f->released[scope] != last) pl_vector_clock_merge(to, f->released[scope]);
         last = f ? f->released[scope] : last;
         earliest = f && f->at[scope] ? f->at[scope] < earliest ? f->at[scope] : earliest : 0;
     }
     if (earliest && !u->unordered && !(pl_alive(w) & ~lanes)) {
-        pl_knowledge_add(to, pl_who_unit(block, unit_index(w)), earliest);
+        pl_vector_clock_add(to, pl_who_unit(block, unit_index(w)), earliest);
         return;
     }
     for (uint32_t m = lanes; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         const fence_state *f = fence_of(u, l);
         if (f && f->at[scope])
-            pl_knowledge_add(to, pl_who_lane(block, unit_index(w), l), f->at[scope]);
+            pl_vector_clock_add(to, pl_who_lane(block, unit_index(w), l), f->at[scope]);
     }
 }
 
@@ -251,12 +254,12 @@ static void add_fence_release(const pl_warp *w, const check_unit *u, uint32_t la
 static void collect_fences(const pl_warp *w, const check_unit *u, uint32_t lanes, fence_state *to)
 {
     for (unsigned s = 0; (u->fence || u->lane_fence) && s < PL_SCOPES; s++) {
-        const pl_knowledge *last = NULL;
+        const pl_vector_clock *last = NULL;
         add_fence_release(w, u, lanes, s, &to->released[s]);
         for (uint32_t m = lanes; m; m &= m - 1) {
             const fence_state *f = fence_of(u, (unsigned)__builtin_ctz(m));
             if (!f || f->acquired[s] == last) continue;
-            pl_knowledge_learn(&to->acquired[s], f->acquired[s]);
+            pl_vector_clock_merge(&to->acquired[s], f->acquired[s]);
             last = f->acquired[s];
         }
     }
@@ -268,8 +271,8 @@ static fence_state *collected_fences(pl_check *k, fence_state *from)
     bool any = false;
     for (unsigned s = 0; s < PL_SCOPES; s++) {
         any |= from->released[s] || from->acquired[s];
-        if (s) pl_knowledge_share(&from->released[s], from->released[s - 1]);
-        if (s) pl_knowledge_share(&from->acquired[s], from->acquired[s - 1]);
+        if (s) pl_vector_clock_share(&from->released[s], from->released[s - 1]);
+        if (s) pl_vector_clock_share(&from->acquired[s], from->acquired[s - 1]);
     }
     fence_state *f = any ? calloc(1, sizeof *f) : NULL;
     k->no_memory |= any && !f;
@@ -368,17 +371,17 @@ static uint32_t released_by_all(const pl_cta *c, unsigned scope)
 static void join_block(const pl_check *k, const pl_cta *c, check_barrier *b)
 {
     const check_block *block = block_of(c);
-    pl_knowledge_add(&b->all, pl_who_block(block->number), k->time);
-    pl_knowledge_set_origin(b->all, pl_who_block(block->number), k->time);
+    pl_vector_clock_add(&b->all, pl_who_block(block->number), k->time);
+    pl_vector_clock_set_origin(b->all, pl_who_block(block->number), k->time);
     for (unsigned s = 0; s < PL_SCOPES; s++) {
         const uint32_t earliest = released_by_all(c, s);
         if (earliest)
-            pl_knowledge_add(&b->fence.released[s], pl_who_block(block->number), earliest);
-        pl_knowledge_set_origin(b->fence.released[s], pl_who_block(block->number), k->time);
+            pl_vector_clock_add(&b->fence.released[s], pl_who_block(block->number), earliest);
+        pl_vector_clock_set_origin(b->fence.released[s], pl_who_block(block->number), k->time);
     }
 }
 
-/* The waiting threads continue with the combined knowledge of all arrivals. */
+/* The waiting threads continue with the merged clocks of all arrivals. */
 static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
 {
     pl_check *k = (pl_check *)(uintptr_t)h;
@@ -389,7 +392,7 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
     if (is_block_barrier(k, c, b)) join_block(k, c, b);
     k->time++;
     fence_state *fences = collected_fences(k, &b->fence);
-    pl_knowledge *next = NULL; /* of early arrivals for the next phase */
+    pl_vector_clock *next = NULL; /* of early arrivals for the next phase */
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];
         const unsigned from = w->half;
@@ -399,7 +402,7 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
             const unsigned at = unit_index(w);
             const uint32_t early = (uint32_t)(w->reached[id] >> half * PL_LANES),
                            lanes = b->per_unit[at].waiting & ~early;
-            add_knowledge(w, u, lanes, b->all, true);
+            merge_clock(w, u, lanes, b->all, true);
             distribute_fences(w, u, lanes, fences);
             if (lanes) u->stamp = k->time;
             b->per_unit[at].arrived &= early;
@@ -408,7 +411,7 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
         }
         pl_warp_set_half(w, from);
     }
-    pl_knowledge_replace(&b->all, next);
+    pl_vector_clock_replace(&b->all, next);
     drop_fence(fences);
 }
 
@@ -423,7 +426,7 @@ static void cluster_arrive(pl_warp *w, const pl_insn *i)
     const uint64_t phase = pl_cluster_phase(w->cta);
     pl_order_apply_barriers(w, u);
     if (c->of[phase % 2] != phase) {
-        pl_knowledge_replace(&c->phase[phase % 2], NULL);
+        pl_vector_clock_replace(&c->phase[phase % 2], NULL);
         c->of[phase % 2] = phase;
     }
     if (x->release) {
@@ -449,12 +452,12 @@ void pl_order_apply_barriers(pl_warp *w, check_unit *u)
     const uint32_t lanes = u->cluster_wait & w->exec;
     u->cluster_wait &= ~lanes;
     if (lanes)
-        add_knowledge(w, u, lanes, block_of(w->cta)->cluster->phase[u->cluster_phase % 2], false);
+        merge_clock(w, u, lanes, block_of(w->cta)->cluster->phase[u->cluster_phase % 2], false);
 }
 
 /* ---- chains of grids ---- */
 
-/* Knowledge of this block number: all grids before that of the warp have completed. */
+/* An entry with this block number: all grids before that of the warp have completed. */
 static uint32_t earlier_grids(const pl_warp *w)
 {
     enum { EARLIER_GRIDS = 1 << 29 };
@@ -465,7 +468,7 @@ bool pl_order_knows_earlier_grids(const pl_warp *w, unsigned lane)
 {
     const pl_grid *g = w->grid;
     if (g->previous && !check_of(w)->launched_dependents) return g->previous->complete;
-    return pl_knowledge_of(knowledge_of(unit_of(w), lane), earlier_grids(w), PL_EVERY, PL_EVERY);
+    return pl_vector_clock_time(clock_of(unit_of(w), lane), earlier_grids(w), PL_EVERY, PL_EVERY);
 }
 
 static void grid_control(pl_warp *w, const pl_insn *i)
@@ -474,10 +477,10 @@ static void grid_control(pl_warp *w, const pl_insn *i)
     check_unit *u = unit_of(w);
     pl_order_apply_barriers(w, u);
     if (pl_insn_has(i, W_wait)) {
-        pl_knowledge *completed = NULL;
-        pl_knowledge_add(&completed, pl_who_block(earlier_grids(w)), k->time);
-        add_knowledge(w, u, w->exec, completed, false);
-        pl_knowledge_drop(completed);
+        pl_vector_clock *completed = NULL;
+        pl_vector_clock_add(&completed, pl_who_block(earlier_grids(w)), k->time);
+        merge_clock(w, u, w->exec, completed, false);
+        pl_vector_clock_unref(completed);
     } else {
         const unsigned l = (unsigned)__builtin_ctz(w->exec);
         k->launched_dependents = true;
@@ -504,35 +507,35 @@ static void warp_barrier(pl_warp *w, const pl_insn *i)
     check_insn_of(k, w, i)->plain(w, i);
     if (w->stop || w->next != pc + 1 || w->nsplits != splits) return; /* it waits, or has split */
     const uint32_t lanes = (mask | exec) & pl_alive(w);
-    pl_knowledge *all = NULL;
+    pl_vector_clock *all = NULL;
     fence_state collected = {.at = {0}};
     add_release(k, w, u, lanes, &all);
     collect_fences(w, u, lanes, &collected);
-    add_knowledge(w, u, lanes, all, true);
+    merge_clock(w, u, lanes, all, true);
     fence_state *fences = collected_fences(k, &collected);
     distribute_fences(w, u, lanes, fences);
     drop_fence(fences);
-    pl_knowledge_drop(all);
+    pl_vector_clock_unref(all);
     advance_time(k, u);
 }
 
 /* ---- fences, and releases by atomic operations ---- */
 
-/* Lanes with the same knowledge and the same state execute a fence. f: that state. */
+/* Lanes with the same clock and the same state execute a fence. f: that state. */
 static void fence_by(pl_warp *w, const check_insn *x, check_unit *u, uint32_t lanes, fence_state *f)
 {
     const unsigned l = (unsigned)__builtin_ctz(lanes);
     if (!f) return;
-    if (x->acquire) add_knowledge(w, u, lanes, f->acquired[x->level], false);
+    if (x->acquire) merge_clock(w, u, lanes, f->acquired[x->level], false);
     for (unsigned s = 0; x->acquire && s <= x->level; s++)
-        pl_knowledge_replace(&f->acquired[s], NULL);
-    pl_knowledge *now = knowledge_of(u, l);
+        pl_vector_clock_replace(&f->acquired[s], NULL);
+    pl_vector_clock *now = clock_of(u, l);
     if (x->release)
-        pl_knowledge_set_origin(now, pl_who_lane(block_of(w->cta)->number, unit_index(w), l),
-                                u->stamp);
+        pl_vector_clock_set_origin(now, pl_who_lane(block_of(w->cta)->number, unit_index(w), l),
+                                   u->stamp);
     for (unsigned s = 0; x->release && s < PL_SCOPES; s++) {
         if (s > x->level && s != PL_SCOPE_NONE) continue;
-        pl_knowledge_replace(&f->released[s], pl_knowledge_keep(now));
+        pl_vector_clock_replace(&f->released[s], pl_vector_clock_ref(now));
         f->at[s] = u->stamp; /* of all their accesses since the latest barrier or release */
     }
 }
@@ -553,7 +556,7 @@ static void fence(pl_warp *w, const pl_insn *i)
     x->plain(w, i);
 }
 
-/* fence.proxy.async: makes the knowledge and accesses of the lanes visible to the asynchronous
+/* fence.proxy.async: makes the clocks and accesses of the lanes visible to the asynchronous
  * proxy. */
 static void proxy_fence(pl_warp *w, const pl_insn *i)
 {
@@ -565,19 +568,19 @@ static void proxy_fence(pl_warp *w, const pl_insn *i)
                                                                                : PL_PROXY_BOTH;
     pl_order_apply_barriers(w, u);
     const bool all = !u->diverged && !(pl_alive(w) & ~w->exec);
-    const bool possible = all || split_knowledge(k, u);
+    const bool possible = all || split_clock(k, u);
     for (uint32_t proxy = PL_PROXY_GLOBAL; proxy; proxy <<= 1) {
         if (!(proxies & proxy) || !possible) continue;
         if (all) {
-            pl_knowledge_proxy_fence(&u->common, proxy);
-            pl_knowledge_add(&u->common, pl_who_proxy(pl_who_unit(block, unit_index(w)), proxy),
-                             k->time);
+            pl_vector_clock_proxy_fence(&u->common, proxy);
+            pl_vector_clock_add(&u->common, pl_who_proxy(pl_who_unit(block, unit_index(w)), proxy),
+                                k->time);
         }
         for (uint32_t m = all ? 0 : w->exec; m; m &= m - 1) {
             const unsigned l = (unsigned)__builtin_ctz(m);
-            pl_knowledge_proxy_fence(&u->lane[l], proxy);
-            pl_knowledge_add(&u->lane[l], pl_who_proxy(pl_who_lane(block, unit_index(w), l), proxy),
-                             k->time);
+            pl_vector_clock_proxy_fence(&u->lane[l], proxy);
+            pl_vector_clock_add(&u->lane[l],
+                                pl_who_proxy(pl_who_lane(block, unit_index(w), l), proxy), k->time);
         }
     }
     advance_time(k, u);
@@ -597,40 +600,41 @@ void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place 
     if (!s) return;
     check_unit *u = unit_of(w);
     const uint32_t block = block_of(w->cta)->number;
-    pl_knowledge *block_knowledge = pl_sync_known(s, block), *device_scope = s->device_scope;
+    pl_vector_clock *block_clock = pl_sync_known(s, block), *device_scope = s->device_scope;
     if (x->acquire) {
-        add_knowledge(w, u, 1u << lane, block_knowledge, false);
-        if (x->level != PL_SCOPE_CTA) add_knowledge(w, u, 1u << lane, device_scope, false);
+        merge_clock(w, u, 1u << lane, block_clock, false);
+        if (x->level != PL_SCOPE_CTA) merge_clock(w, u, 1u << lane, device_scope, false);
         return;
     }
-    const pl_knowledge *known = knowledge_of(u, lane);
-    if (pl_knowledge_covers(known, block_knowledge) && pl_knowledge_covers(known, device_scope) &&
-        pl_knowledge_covers(known, s->any_scope))
+    const pl_vector_clock *clock = clock_of(u, lane);
+    if (pl_vector_clock_includes(clock, block_clock) &&
+        pl_vector_clock_includes(clock, device_scope) &&
+        pl_vector_clock_includes(clock, s->any_scope))
         return;
     fence_state **f = lane_fence(k, u, lane);
     if (!f || !own_fence(k, f)) return;
-    pl_knowledge **acquired = (*f)->acquired;
+    pl_vector_clock **acquired = (*f)->acquired;
     const bool same_scopes = acquired[PL_SCOPE_CLUSTER] == acquired[PL_SCOPE_GPU];
-    pl_knowledge_learn(&acquired[PL_SCOPE_NONE], s->any_scope);
+    pl_vector_clock_merge(&acquired[PL_SCOPE_NONE], s->any_scope);
     for (unsigned r = 0; r <= PL_SCOPE_GPU; r++) {
         if (r == PL_SCOPE_GPU && same_scopes) {
-            pl_knowledge_replace(&acquired[r], pl_knowledge_keep(acquired[PL_SCOPE_CLUSTER]));
+            pl_vector_clock_replace(&acquired[r], pl_vector_clock_ref(acquired[PL_SCOPE_CLUSTER]));
             break;
         }
-        pl_knowledge_learn(&acquired[r], block_knowledge);
+        pl_vector_clock_merge(&acquired[r], block_clock);
         if (r != PL_SCOPE_CTA && x->level != PL_SCOPE_CTA)
-            pl_knowledge_learn(&acquired[r], device_scope);
+            pl_vector_clock_merge(&acquired[r], device_scope);
     }
 }
 
-/* A strong write releases the knowledge of its lane; a store replaces the knowledge at the
+/* A strong write releases the clock of its lane; a store replaces the clock at the
  * location, an atomic operation adds to it. */
 void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place *p)
 {
     pl_check *k = check_of(w);
     check_unit *u = unit_of(w);
     const uint32_t block = block_of(w->cta)->number;
-    pl_knowledge *out[PL_SCOPES] = {NULL};
+    pl_vector_clock *out[PL_SCOPES] = {NULL};
     bool any = false;
     const pl_who self = pl_who_lane(block, unit_index(w), lane);
     const fence_state *f = fence_of(u, lane);
@@ -638,20 +642,20 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
         if (r > x->level && r != PL_SCOPE_NONE) continue;
         if (r && r <= x->level + 1u && f->released[r] == f->released[r - 1] &&
             f->at[r] == f->at[r - 1]) {
-            out[r] = pl_knowledge_keep(out[r - 1]);
+            out[r] = pl_vector_clock_ref(out[r - 1]);
             continue;
         }
-        out[r] = pl_knowledge_keep(f->released[r]);
+        out[r] = pl_vector_clock_ref(f->released[r]);
         if (!f->at[r]) continue;
-        pl_knowledge_add(&out[r], self, f->at[r]);
-        pl_knowledge_set_origin(out[r], self, f->at[r]);
+        pl_vector_clock_add(&out[r], self, f->at[r]);
+        pl_vector_clock_set_origin(out[r], self, f->at[r]);
     }
     if (x->release) {
-        pl_knowledge *now = NULL;
+        pl_vector_clock *now = NULL;
         add_release(k, w, u, 1u << lane, &now);
         for (unsigned r = 0; r < PL_SCOPES; r++)
-            if (r <= x->level || r == PL_SCOPE_NONE) pl_knowledge_learn(&out[r], now);
-        pl_knowledge_drop(now);
+            if (r <= x->level || r == PL_SCOPE_NONE) pl_vector_clock_merge(&out[r], now);
+        pl_vector_clock_unref(now);
         advance_time(k, u);
     }
     for (unsigned r = 0; r < PL_SCOPES; r++) any |= out[r] != NULL;
@@ -666,11 +670,11 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
     if (s && store && !continues) pl_sync_forget(places, s);
     if (s && any) {
         s->writer = store || continues ? writer : 0;
-        pl_knowledge_learn(&out[PL_SCOPE_GPU], out[PL_SCOPE_CLUSTER]);
+        pl_vector_clock_merge(&out[PL_SCOPE_GPU], out[PL_SCOPE_CLUSTER]);
         k->no_memory |= !pl_sync_release(places, s, block, out[PL_SCOPE_CTA], out[PL_SCOPE_GPU],
                                          out[PL_SCOPE_NONE]);
     }
-    for (unsigned r = 0; r < PL_SCOPES; r++) pl_knowledge_drop(out[r]);
+    for (unsigned r = 0; r < PL_SCOPES; r++) pl_vector_clock_unref(out[r]);
 }
 
 bool pl_order_has_release(pl_check *k, const place *p)
@@ -686,8 +690,8 @@ static void advance_phase(sync_state *s, const uint8_t *object)
 {
     const bool odd = pl_mbar_read(object).phase;
     if (odd == s->object->odd) return;
-    pl_knowledge_learn(&s->device_scope, s->object->phase);
-    pl_knowledge_replace(&s->object->phase, NULL);
+    pl_vector_clock_merge(&s->device_scope, s->object->phase);
+    pl_vector_clock_replace(&s->object->phase, NULL);
     s->object->odd = odd;
 }
 
@@ -762,9 +766,9 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
         if (s && x->release) late[l] = arrive_late(i, &at[l], same);
         if (s && x->release) add_release(k, w, u, same & ~late[l], &s->object->phase);
         if (s && x->release && pl_forms[i->form].mnem == M_cp) /* on completion of their copies */
-            pl_knowledge_add(&s->object->phase,
-                             pl_who_unit(block_of(w->cta)->number, PL_AGENTS + unit_index(w)),
-                             k->time);
+            pl_vector_clock_add(&s->object->phase,
+                                pl_who_unit(block_of(w->cta)->number, PL_AGENTS + unit_index(w)),
+                                k->time);
     }
     if (x->release) {
         advance_time(k, u);
@@ -783,7 +787,7 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
         }
         advance_phase(s, at[l].bytes);
         if (late[l]) add_release(k, w, u, late[l], &s->object->phase);
-        if (done >> l & 1u) add_knowledge(w, u, 1u << l, s->device_scope, false);
+        if (done >> l & 1u) merge_clock(w, u, 1u << l, s->device_scope, false);
     }
 }
 
@@ -855,20 +859,20 @@ static void complete_agent(pl_warp *w, check_unit *u, uint32_t lanes, unsigned a
                            uint32_t until)
 {
     const uint32_t block = block_of(w->cta)->number;
-    pl_knowledge *done = NULL;
+    pl_vector_clock *done = NULL;
     /* a product belongs to all four warps */
     if (!(pl_alive(w) & ~lanes) || agent / PL_UNITS * PL_UNITS == PL_PRODUCTS) {
-        pl_knowledge_add(&done, pl_who_unit(block, agent), until);
-        add_knowledge(w, u, lanes, done, false);
-        pl_knowledge_drop(done);
+        pl_vector_clock_add(&done, pl_who_unit(block, agent), until);
+        merge_clock(w, u, lanes, done, false);
+        pl_vector_clock_unref(done);
         return;
     }
     for (uint32_t m = lanes; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        pl_knowledge *one = NULL;
-        pl_knowledge_add(&one, pl_who_lane(block, agent, l), until);
-        add_knowledge(w, u, 1u << l, one, false);
-        pl_knowledge_drop(one);
+        pl_vector_clock *one = NULL;
+        pl_vector_clock_add(&one, pl_who_lane(block, agent, l), until);
+        merge_clock(w, u, 1u << l, one, false);
+        pl_vector_clock_unref(one);
     }
 }
 
@@ -934,22 +938,22 @@ unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32
     advance_phase(s, o->bar);
     const unsigned agent = PL_OBJECTS + s->object->number / PL_LANES % (UINT8_MAX - 1 - PL_OBJECTS);
     *lane = s->object->number % PL_LANES;
-    pl_knowledge_add(&s->object->phase, pl_who_lane(block_of(w->cta)->number, agent, *lane),
-                     k->time++);
+    pl_vector_clock_add(&s->object->phase, pl_who_lane(block_of(w->cta)->number, agent, *lane),
+                        k->time++);
     return agent;
 }
 
 /* ---- blocks and launches ---- */
 
-pl_knowledge *pl_order_final_knowledge(const pl_cta *c)
+pl_vector_clock *pl_order_final_clock(const pl_cta *c)
 {
     const check_block *b = block_of(c);
-    pl_knowledge *all = NULL;
+    pl_vector_clock *all = NULL;
     for (unsigned n = 0; n < b->units; n++) {
         const check_unit *u = &b->unit[n];
         for (unsigned l = 0; l < (u->diverged ? PL_LANES : 1u); l++)
-            pl_knowledge_learn(&all, knowledge_of(u, l));
-        if (u->cluster_wait) pl_knowledge_learn(&all, b->cluster->phase[u->cluster_phase % 2]);
+            pl_vector_clock_merge(&all, clock_of(u, l));
+        if (u->cluster_wait) pl_vector_clock_merge(&all, b->cluster->phase[u->cluster_phase % 2]);
     }
     return all;
 }
@@ -968,7 +972,7 @@ void pl_order_block_starts(pl_check *k, pl_cta *c, check_block *b)
     x->refs++;
     b->cluster = x;
     for (unsigned n = 0; n < b->units; n++)
-        b->unit[n].common = pl_knowledge_keep(k->launches.known);
+        b->unit[n].common = pl_vector_clock_ref(k->launches.clock);
     for (unsigned n = 0; n < b->units; n++)
         b->unit[n].stamp = b->unit[n].group[0].stamp = b->unit[n].group[1].stamp =
             b->unit[n].group[2].stamp = k->time;
@@ -976,8 +980,8 @@ void pl_order_block_starts(pl_check *k, pl_cta *c, check_block *b)
 
 static void free_unit(check_unit *u)
 {
-    pl_knowledge_drop(u->common);
-    for (unsigned l = 0; u->lane && l < PL_LANES; l++) pl_knowledge_drop(u->lane[l]);
+    pl_vector_clock_unref(u->common);
+    for (unsigned l = 0; u->lane && l < PL_LANES; l++) pl_vector_clock_unref(u->lane[l]);
     share_fence(u, NULL);
     free(u->lane);
     free(u->recent[0]);
@@ -990,7 +994,7 @@ void pl_order_block_ends(pl_check *k, check_block *b)
     for (unsigned n = 0; n < b->units; n++) free_unit(&b->unit[n]);
     for (unsigned n = 0; n < PL_NAMED_BARRIERS; n++) {
         if (!b->barrier[n]) continue;
-        pl_knowledge_drop(b->barrier[n]->all);
+        pl_vector_clock_unref(b->barrier[n]->all);
         free(b->barrier[n]->per_unit);
         clear_fences(&b->barrier[n]->fence);
         free(b->barrier[n]);
@@ -1001,8 +1005,8 @@ void pl_order_block_ends(pl_check *k, check_block *b)
     if (!*at || --(*at)->refs) return;
     check_cluster *x = *at;
     *at = x->next;
-    pl_knowledge_drop(x->phase[0]);
-    pl_knowledge_drop(x->phase[1]);
+    pl_vector_clock_unref(x->phase[0]);
+    pl_vector_clock_unref(x->phase[1]);
     free(x);
 }
 
@@ -1011,17 +1015,17 @@ void pl_order_end(pl_check *k)
     pl_sync_free(&k->places);
 }
 
-/* A launch by device code releases what its thread knows. */
+/* A launch by device code releases the clock of its thread. */
 static uint32_t launches(const pl_hooks *h, pl_warp *w, unsigned lane, uint64_t stream)
 {
     pl_check *k = (pl_check *)(uintptr_t)h;
     check_unit *u = unit_of(w);
-    pl_knowledge *known = NULL;
+    pl_vector_clock *clock = NULL;
     if (!(k->tools & PL_CHECK_RACE)) return 0;
     pl_order_apply_barriers(w, u);
-    add_release(k, w, u, 1u << lane, &known);
+    add_release(k, w, u, 1u << lane, &clock);
     advance_time(k, u);
-    return pl_device_launch_add(k, w, stream, known);
+    return pl_device_launch_add(k, w, stream, clock);
 }
 
 void pl_order_hooks(pl_hooks *h)

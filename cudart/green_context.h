@@ -1,6 +1,6 @@
-/* green.h - green contexts, as seen by the code that runs kernels. */
-#ifndef PL_CUDART_GREEN_H
-#define PL_CUDART_GREEN_H
+/* green_context.h - green contexts, as seen by the code that runs kernels. */
+#ifndef PL_CUDART_GREEN_CONTEXT_H
+#define PL_CUDART_GREEN_CONTEXT_H
 
 #include "cudart/state.h"
 
@@ -20,7 +20,7 @@ _Static_assert(sizeof(cuda_sm_set) == 144 && offsetof(cuda_sm_set, sms) == 96, "
 struct cuda_green {
     cuda_sm_set r;
     cuda_context context;
-    struct cuda_parts *parts; /* parts of its kernels (resident.c); owned, or NULL */
+    struct cuda_parts *parts; /* parts of its kernels (concurrent_kernels.c); owned, or NULL */
 };
 
 /* Returns the current green context; NULL: the current context is not a green one. */

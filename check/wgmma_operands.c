@@ -1,4 +1,4 @@
-/* products.c - wgmma: operands in shared memory, which the tensor cores read through the
+/* wgmma_operands.c - wgmma: operands in shared memory, which the tensor cores read through the
  * asynchronous proxy until the group of the product has been waited for. */
 #include <string.h>
 

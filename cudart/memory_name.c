@@ -1,5 +1,5 @@
-/* named.c - describes the memory that contains a device address, for findings: an allocation, a
- * variable of a module, an array. */
+/* memory_name.c - describes the memory that contains a device address, for findings: an allocation,
+ * a variable of a module, an array. */
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,18 +1,18 @@
-/* knowledge.h - the knowledge of a thread: the accesses of other threads that happen before its
- * current position.
+/* vector_clock.h - the vector clock of a thread: the accesses of other threads that happen before
+ * its current position.
  *
  * Time is one counter for the whole launch, which increases with every synchronisation. An access
  * is stamped with the time of its warp's latest synchronisation, so that accesses of a thread
- * before and after a release differ. Knowledge is a list of entries: all accesses of a thread
+ * before and after a release differ. A vector clock is a list of entries: all accesses of a thread
  * (warp, block) up to a time. One entry for a block replaces entries for each of its threads, which
  * keeps the lists short where whole blocks synchronise at barriers. This is FastTrack's vector
  * clock (Flanagan, Freund 2009) over the hierarchy of threads, as in Barracuda (Eizenberg and
  * others 2017).
  *
- * A list is immutable; threads with the same knowledge share one. A list that differs from a long
- * one in few entries has only these, and refers to the long one for the others. */
-#ifndef PL_CHECK_KNOWLEDGE_H
-#define PL_CHECK_KNOWLEDGE_H
+ * A list is immutable; threads with the same vector clock share one. A list that differs from a
+ * long one in few entries has only these, and refers to the long one for the others. */
+#ifndef PL_CHECK_VECTOR_CLOCK_H
+#define PL_CHECK_VECTOR_CLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,50 +55,52 @@ static inline pl_who pl_who_proxy(pl_who who, uint32_t proxy)
     return who | (pl_who)proxy << 16;
 }
 
-typedef struct pl_knowledge_entry {
+typedef struct pl_vector_clock_entry {
     pl_who who;
     uint32_t until;
-} pl_knowledge_entry;
+} pl_vector_clock_entry;
 
-typedef struct pl_knowledge {
+typedef struct pl_vector_clock {
     uint32_t refs;
     uint32_t n;
-    pl_knowledge_entry origin; /* a thread that knows this knows the whole list; until 0: none */
-    struct pl_knowledge *base; /* a long list that it includes, which has no base; NULL: none */
+    pl_vector_clock_entry
+        origin; /* a thread whose clock includes this includes the whole list; until 0: none */
+    struct pl_vector_clock *base; /* a long list that it includes, which has no base; NULL: none */
     /* Sorted by who: a block precedes its groups, which precede their lanes. */
-    pl_knowledge_entry at[];
-} pl_knowledge;
+    pl_vector_clock_entry at[];
+} pl_vector_clock;
 
-/* Empty knowledge; NULL if memory is exhausted, as in the functions below. NULL counts as empty. */
-pl_knowledge *pl_knowledge_keep(pl_knowledge *a); /* adds a reference */
-void pl_knowledge_drop(pl_knowledge *a);          /* removes a reference; NULL is allowed */
+/* NULL is an empty vector clock. The functions return NULL if memory is exhausted. */
+pl_vector_clock *pl_vector_clock_ref(pl_vector_clock *a); /* adds a reference */
+void pl_vector_clock_unref(pl_vector_clock *a);           /* removes a reference; NULL is allowed */
 /* Sets a reference; takes k, and removes the previous one. */
-static inline void pl_knowledge_replace(pl_knowledge **to, pl_knowledge *k)
+static inline void pl_vector_clock_replace(pl_vector_clock **to, pl_vector_clock *k)
 {
-    pl_knowledge_drop(*to);
+    pl_vector_clock_unref(*to);
     *to = k;
 }
 /* Returns the union. A new reference, to one of the two if it includes the other. */
-pl_knowledge *pl_knowledge_join(pl_knowledge *a, pl_knowledge *b);
+pl_vector_clock *pl_vector_clock_join(pl_vector_clock *a, pl_vector_clock *b);
 /* Makes *to the same list as b if they are equal. */
-void pl_knowledge_share(pl_knowledge **to, pl_knowledge *b);
+void pl_vector_clock_share(pl_vector_clock **to, pl_vector_clock *b);
 /* The same as *to = join(*to, b). */
-void pl_knowledge_learn(pl_knowledge **to, pl_knowledge *b);
+void pl_vector_clock_merge(pl_vector_clock **to, pl_vector_clock *b);
 /* Adds all accesses of `who` up to that time to *to. */
-void pl_knowledge_add(pl_knowledge **to, pl_who who, uint32_t until);
-/* A proxy fence: makes the accesses known to *to visible to the asynchronous proxy as well. */
-void pl_knowledge_proxy_fence(pl_knowledge **to, uint32_t proxy);
-/* `who` knew all of a when it released at that time. A thread that knows the accesses of `who` up
- * to then also knows a, because knowledge is released as a whole. NULL is allowed; the first origin
- * is retained. */
-void pl_knowledge_set_origin(pl_knowledge *a, pl_who who, uint32_t until);
+void pl_vector_clock_add(pl_vector_clock **to, pl_who who, uint32_t until);
+/* A proxy fence: makes the accesses in *to visible to the asynchronous proxy as well. */
+void pl_vector_clock_proxy_fence(pl_vector_clock **to, uint32_t proxy);
+/* The clock of `who` included all of a when it released at that time. A clock with the accesses of
+ * `who` up to then also includes a, because a release has the whole clock. NULL is allowed; the
+ * first origin is retained. */
+void pl_vector_clock_set_origin(pl_vector_clock *a, pl_who who, uint32_t until);
 /* True if a includes b; only simple cases are detected. */
-bool pl_knowledge_covers(const pl_knowledge *a, const pl_knowledge *b);
+bool pl_vector_clock_includes(const pl_vector_clock *a, const pl_vector_clock *b);
 /* True if it includes any access of the block. */
-bool pl_knowledge_any(const pl_knowledge *a, uint32_t block);
-/* Returns the time up to which the accesses of a lane are known; lane PL_EVERY: of every lane of
+bool pl_vector_clock_includes_block(const pl_vector_clock *a, uint32_t block);
+/* Returns the time up to which the accesses of a lane are included; lane PL_EVERY: of every lane of
  * the group; group PL_EVERY: of the whole block. */
 enum { PL_EVERY = 255 };
-uint32_t pl_knowledge_of(const pl_knowledge *a, uint32_t block, unsigned unit, unsigned lane);
+uint32_t pl_vector_clock_time(const pl_vector_clock *a, uint32_t block, unsigned unit,
+                              unsigned lane);
 
 #endif

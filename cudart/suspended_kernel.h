@@ -1,6 +1,6 @@
-/* waiting.h - kernels that wait for memory to change: their launches are suspended. */
-#ifndef PL_CUDART_WAITING_H
-#define PL_CUDART_WAITING_H
+/* suspended_kernel.h - kernels that wait for memory to change: their launches are suspended. */
+#ifndef PL_CUDART_SUSPENDED_KERNEL_H
+#define PL_CUDART_SUSPENDED_KERNEL_H
 
 #include "cudart/state.h"
 

@@ -1,5 +1,5 @@
-/* mark.c - events in blocked streams: a mark is the position in a stream at which an event has been
- * recorded, and which the stream has not reached yet. */
+/* blocked_event.c - events in blocked streams: a mark is the position in a stream at which an event
+ * has been recorded, and which the stream has not reached yet. */
 #include "cudart/state.h"
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
-/* values.c - values in memory that streams write and wait for.
+/* wait_value.c - values in memory that streams write and wait for.
  *
  * Operations are executed in call order, and end at a time on the application's clock that may be
  * in the future. So each word that streams write or wait for has a history: its values, and the
  * times from which they were valid. A wait ends when its stream has reached it and the history has
- * a matching value; until then the stream is blocked (pending.c). */
+ * a matching value; until then the stream is blocked (blocked_stream.c). */
 #include "cudart/state.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* resident.c - concurrent kernels on the multiprocessors of a device: when a kernel begins, and
- * which ones it delays.
+/* concurrent_kernels.c - concurrent kernels on the multiprocessors of a device: when a kernel
+ * begins, and which ones it delays.
  *
  * Kernels begin in the order in which they become ready in their streams, as soon as the GPU has
  * space for their blocks. Nodes of a graph begin in the order in which they are submitted. A kernel
@@ -7,7 +7,7 @@
  * priority is running, it begins when the resident blocks of that kernel have ended, before further
  * blocks. Kernels that cannot run concurrently with it, and the operations that follow them in
  * their streams, are delayed. */
-#include "cudart/green.h"
+#include "cudart/green_context.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* queue.c - streams on the application's clock: lookup by handle, the time when a stream is ready,
- * and the time that the host waits for it. */
+/* stream_time.c - streams on the application's clock: lookup by handle, the time when a stream is
+ * ready, and the time that the host waits for it. */
 #include "cudart/state.h"
 #include <stdlib.h>
 

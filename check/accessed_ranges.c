@@ -1,5 +1,5 @@
-/* touched.c - records the accesses of a launch to global memory as byte ranges. The host compares
- * them with those of concurrent operations. */
+/* accessed_ranges.c - records the accesses of a launch to global memory as byte ranges. The host
+ * compares them with those of concurrent operations. */
 #include <stdlib.h>
 
 #include "base/array.h"

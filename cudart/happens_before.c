@@ -1,9 +1,9 @@
-/* order.c - under --check mem: the order in which streams allocate, access and free memory of
- * cudaMallocAsync, and the happens-before order in general.
+/* happens_before.c - under --check mem: the order in which streams allocate, access and free memory
+ * of cudaMallocAsync, and the happens-before order in general.
  *
  * Operations are executed in call order. The guarantees of streams are weaker: each stream, event
  * and the host records how many operations of each stream are ordered before it (vector clocks).
- * The host's threads count as one, and the host acquires the knowledge of host functions. */
+ * The host's threads count as one, and the host acquires the vector clock of host functions. */
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static struct {
     size_t n, cap;
 } free_slots; /* released slots; their times continue */
 
-/* ---- knowledge ---- */
+/* ---- vector clocks ---- */
 
 static struct cuda_vector_clock *extend(struct cuda_vector_clock *k, uint32_t n)
 {

@@ -1,5 +1,5 @@
-/* ordered.c - determines which instructions may order the effects of different blocks. Threads that
- * run blocks in parallel execute these in block order. */
+/* block_order.c - determines which instructions may order the effects of different blocks. Threads
+ * that run blocks in parallel execute these in block order. */
 #include "emu/exec/dispatch.h"
 #include "isa/program/insn_query.h"
 

@@ -1,6 +1,6 @@
-/* pending.c - blocked streams. Operations that follow a wait for a value that has not been written
- * yet are queued here in call order, and executed once the value is available. The same applies to
- * operations that depend on such a stream.
+/* blocked_stream.c - blocked streams. Operations that follow a wait for a value that has not been
+ * written yet are queued here in call order, and executed once the value is available. The same
+ * applies to operations that depend on such a stream.
  *
  * Streams poll their values when an operation has been executed, when a call begins, and while the
  * host waits for a blocked stream. A thread of this library also polls every millisecond: some
@@ -12,7 +12,7 @@
  * own time between calls. Time in calls does not count: the emulation of other operations is slow.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "cudart/waiting.h"
+#include "cudart/suspended_kernel.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
