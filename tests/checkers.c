@@ -236,10 +236,11 @@ static void test_explanation(pl_gpu *gpu, size_t k)
     char kind[64];
     kind_word(k, kind);
     const char *text = pl_explain(gpu, kind);
-    const char *fixes = text ? strstr(text, "\n\nThree ways to fix it: ") : NULL;
+    const char *fixes = text ? strstr(text, "\n\n  Three ways to fix it: ") : NULL;
     const char *first = fixes ? strchr(fixes, ';') : NULL,
                *second = first ? strchr(first + 1, ';') : NULL;
-    tap(text && strstr(text, "\n    ") && second && strstr(second, "or "),
+    tap(text && strstr(text, "\n    ") && second &&
+            (strstr(second, "or ") || strstr(second, "or\n")),
         "%s: explanation, an example, three fixes", kind);
 }
 
