@@ -522,6 +522,39 @@ START_TEST(generic_reduction_drain)
 }
 END_TEST
 
+/* The reason of most stall cycles, for instructions that each wait for one reason. */
+START_TEST(stall_reasons)
+{
+    static const struct {
+        const char *body, *reason;
+    } row[] = {
+        {"fence.proxy.async.shared::cta;", "short_scoreboard"},
+        {"membar.gl;", "membar"},
+        {"ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, %r0;", "long_scoreboard"},
+        {"mad.lo.u32 %r0, %r0, %r0, %r0;", "wait"},
+        {"nanosleep.u32 1000;", "sleeping"},
+    };
+    enum { ROWS = sizeof row / sizeof *row, COPIES = 16 };
+    static char body[2048], metric[120];
+    for (size_t k = 0; k < ROWS; k++) {
+        double own = 0, others = 0;
+        body[0] = '\0';
+        for (unsigned n = 0; n < COPIES; n++) strcat(body, row[k].body);
+        for (size_t r = 0; r < ROWS; r++) {
+            snprintf(metric, sizeof metric,
+                     "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio", row[r].reason);
+            const double stalled = counted(body, metric);
+            if (r == k)
+                own = stalled;
+            else
+                others = stalled > others ? stalled : others;
+        }
+        ck_assert_msg(own > others, "%s: %f %s, %f others", row[k].body, own, row[k].reason,
+                      others);
+    }
+}
+END_TEST
+
 /* Lanes of inc, dec and exch on one address are serialised; for an addition one lane sends the sum
  * (inc.tsv: 32 lanes of one warp). */
 START_TEST(increment_lanes_serialize)
@@ -1035,7 +1068,7 @@ END_TEST
 UNIT_MAIN("stalls", constant_cache_miss, variable_address_cache_miss, cluster_arrive_fence,
           divergent_branch_cost, indirect_call_cost, recursion_cost, yield_cost, loop_lanes_rejoin,
           bulk_copy_per_lane, release_fence, shared_release_fence, loads_wait_for_earlier_stores,
-          mbarrier_wait_issues_nothing, store_merging, generic_reduction_drain,
+          mbarrier_wait_issues_nothing, store_merging, generic_reduction_drain, stall_reasons,
           increment_lanes_serialize, counting_lanes_at_once, operands_in_transit,
           warp_scheduling_order, driver_function_cost, block_placement, texture_throughput,
           tag_bank_conflicts, fence_targets, store_bank_occupancy, match_any_lookup_cost,
