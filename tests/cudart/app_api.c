@@ -532,6 +532,9 @@ static void devices_asked(void)
     EXPECT(cudaDeviceGetLimit(&bytes, 6), 0);
     EXPECT(bytes, 0);
     EXPECT(cudaDeviceSetLimit(6, (size_t)1 << 30), CU_INVALID_VALUE);
+    EXPECT(cudaDeviceSetLimit(-1, 0), CU_INVALID_VALUE);
+    EXPECT(cudaDeviceGetLimit(&bytes, -1), CU_INVALID_VALUE);
+    EXPECT(cudaDeviceGetLimit(&bytes, 99), CU_INVALID_VALUE);
 }
 
 static void events_refused(void)
