@@ -336,17 +336,17 @@ static const char *make_report(const char *case_name, const char *baseline_case)
     return good ? html : NULL;
 }
 
-/* The same for the example on the machine with 64-lane warps. */
-static const char *make_wide_report(void)
+/* The same for the matrix product, run with an option. */
+static const char *make_matmul_report(const char *name, const char *option, const char *value)
 {
     static char html[4096];
     char db[4096], launch[4096];
     const char *root = getenv("srcdir");
-    snprintf(html, sizeof html, "%s/wide.html", folder);
-    snprintf(db, sizeof db, "%s/wide.db", folder);
+    snprintf(html, sizeof html, "%s/%s.html", folder, name);
+    snprintf(db, sizeof db, "%s/%s.db", folder, name);
     snprintf(launch, sizeof launch, "%s/examples/matmul.json", root ? root : ".");
-    return loom((const char *const[]){"run", launch, "--arch", "wave64", "--trace", db,
-                                      "--trace-level", "mem", NULL}) &&
+    return loom((const char *const[]){"run", launch, option, value, "--trace", db, "--trace-level",
+                                      "mem", NULL}) &&
                    loom((const char *const[]){"report", db, "-o", html, NULL})
                ? html
                : NULL;
@@ -388,11 +388,12 @@ static void check_panels(browser *b, const char *name)
     tap(is_true(b, "L.units.length > 0 && L.units.every(u => u.windows.split(' ').reduce((s, w) => "
                    "s + +w.split(':')[1], 0) === u.sectors)"),
         "%s: windows of slices and channels sum correctly", name);
-    tap(is_true(b, "[...document.querySelectorAll('#panel-overview .num[data-q=facts]')].filter(e "
-                   "=> L.facts[e.dataset.c] !== undefined && e.dataset.c !== 'threads')"
-                   ".every(e => String(L.facts[e.dataset.c]) === e.dataset.v) && "
+    tap(is_true(b, "['facts', 'occupancy', 'levels'].every(q => "
+                   "[...document.querySelectorAll(`.num[data-q=${q}]`)].filter(e => "
+                   "L[q][e.dataset.c] !== undefined && !e.closest('#panel-compare'))"
+                   ".every(e => String(L[q][e.dataset.c]) === e.dataset.v)) && "
                    "[...document.querySelectorAll('.num[data-m]')].filter(e => e.dataset.m && "
-                   "!e.closest('.tile'))"
+                   "!e.closest('#panel-compare'))"
                    ".every(e => Math.abs(L.metric[e.dataset.m] - e.dataset.v) < 1e-9 * "
                    "Math.abs(L.metric[e.dataset.m]) + 1e-12)"),
         "%s: displayed numbers match the data", name);
@@ -766,7 +767,13 @@ static void check_all(browser *b)
     tap(ms >= 0, "a report of small launches opens");
     if (ms >= 0) check_markup(b);
     check_cuda_lines(b);
-    html = make_wide_report();
+    html = make_matmul_report("functional", "--mode", "functional");
+    ms = html ? open_page(b, html) : -1;
+    tap(ms >= 0 && is_true(b, "L.facts.cycles === null && L.facts.status === 'ok' && "
+                              "!document.querySelector('#panel-overview').innerText"
+                              ".includes('until failure')"),
+        "functional mode has no cycles until a failure");
+    html = make_matmul_report("wide", "--arch", "wave64");
     ms = html ? open_page(b, html) : -1;
     tap(ms >= 0, "a report with 64-lane warps opens");
     if (ms >= 0) check_occupancy(b, "wide warps");

@@ -11,11 +11,11 @@ panel({
         const f = L.facts, m = name => L.metric[name];
         const shape = (x, y, z) => [x, y, z].filter((v, i) => i === 0 || v > 1 || (i === 1 && z > 1)).join(' × ');
         const tiles = [
-            f.cycles || !f.span ? ['cycles', f.cycles, '', {q: 'facts', c: 'cycles'}] : ['cycles until failure', f.span, '', {q: 'facts', c: 'span'}],
+            f.cycles || !f.span || f.status === 'ok' ? ['cycles', f.cycles, '', {q: 'facts', c: 'cycles'}] : ['cycles until failure', f.span, '', {q: 'facts', c: 'span'}],
             ['duration', f.duration_us || null, 'µs', {q: 'facts', c: 'duration_us'}],
             ['warp instructions', f.inst_executed, '', {q: 'facts', c: 'inst_executed'}],
             ['instructions per cycle', f.ipc, 'whole GPU', {q: 'facts', c: 'ipc'}],
-            ['achieved occupancy', f.cycles ? m('achieved_occupancy') * 100 : null, '%', {m: 'achieved_occupancy'}],
+            ['achieved occupancy', f.cycles ? m('sm__warps_active.avg.pct_of_peak_sustained_active') : null, '%', {m: 'sm__warps_active.avg.pct_of_peak_sustained_active'}],
             ['warp execution efficiency', m('warp_execution_efficiency'), '%', {m: 'warp_execution_efficiency'}],
             ['global load efficiency', m('gld_efficiency'), '%', {m: 'gld_efficiency'}],
             ['DRAM read', m('dram_read_throughput'), 'GB/s', {m: 'dram_read_throughput'}],
@@ -24,7 +24,7 @@ panel({
             ['machine', `${num(f.machine, {q: 'facts', c: 'machine'})} ${esc(f.title && f.title !== f.machine ? f.title : '')}, ${num(f.sms, {q: 'facts', c: 'sms'})} multiprocessors at ${
                 num(f.clock_mhz, {q: 'facts', c: 'clock_mhz'})} MHz`],
             ['grid', `${num(f.blocks, {q: 'facts', c: 'blocks'}, shape(f.grid_x, f.grid_y, f.grid_z))} block${f.blocks === 1 ? '' : 's'} of ${
-                num(f.threads / f.blocks, {q: 'facts', c: 'threads'}, shape(f.block_x, f.block_y, f.block_z))} thread${f.threads === f.blocks ? '' : 's'}` +
+                num(f.block_x * f.block_y * f.block_z, {q: 'facts', c: 'block_x * block_y * block_z'}, shape(f.block_x, f.block_y, f.block_z))} thread${f.threads === f.blocks ? '' : 's'}` +
                 (f.blocks_ran > f.blocks ? `; including device-side launches, ${num(f.blocks_ran, {q: 'facts', c: 'blocks_ran'})} blocks executed` : '') +
                 (f.cluster_x > 0 ? `, clusters of ${shape(f.cluster_x, f.cluster_y, f.cluster_z)}` : '')],
             ['per thread', `${num(f.registers, {q: 'facts', c: 'registers'})} registers, ${num(f.local_bytes, {q: 'facts', c: 'local_bytes'})} bytes of local memory`],
@@ -159,8 +159,8 @@ panel({
             bar(100 * r[1] / most, r[1] === least ? 'var(--red)' : 'var(--blue)').replace('"bar"', '"bar wide"')}${
             num(r[1], {q: 'occupancy', c: r[2], about: `block limit per multiprocessor: ${r[0]}`}, `${format(r[1])} block${r[1] === 1 ? '' : 's'}`)}</div>`).join('');
         body.innerHTML = `<div class="two"><div><h3>Blocks per multiprocessor, by limit</h3>${rows}
-            <p>Theoretical: <strong>${num(100 * o.theoretical, {q: 'occupancy', c: 'theoretical'}, format(100 * o.theoretical, 1) + ' %')}</strong>,
-            achieved: <strong>${num(100 * o.achieved, {q: 'occupancy', c: 'achieved'}, format(100 * o.achieved, 1) + ' %')}</strong>.
+            <p>Theoretical: <strong>${num(o.theoretical, {q: 'occupancy', c: 'theoretical'}, format(100 * o.theoretical, 1) + ' %')}</strong>,
+            achieved: <strong>${num(o.achieved, {q: 'occupancy', c: 'achieved'}, format(100 * o.achieved, 1) + ' %')}</strong>.
             ${o.waves < 1 ? `The grid is only ${num(o.waves, {q: 'occupancy', c: 'waves'})} of a wave: more blocks would increase achieved occupancy.`
                 : `The grid is ${num(o.waves, {q: 'occupancy', c: 'waves'})} waves.`}</p></div>
             <div><h3>Active warps over time</h3><div id="alive"></div></div></div>

@@ -106,7 +106,7 @@ class Timeline {
             <div class="legend">${L.reasons.filter(r => L.stalls.some(s => s.id === r.id)).map(r =>
                 `<span data-tip="${esc(r.meaning)}"><i class="dot" style="background:${REASON[r.name]}"></i>${esc(r.name)}</span>`).join('')}
                 <span><i class="dot" style="background:${REASON.selected}"></i>issues</span></div>
-            <p class="note">${num(this.t.rows, {q: 'facts', c: 'inst_executed', about: 'SELECT count(*) FROM inst WHERE kernel = ' + L.id}, format(this.t.rows))} executed instructions; ${
+            <p class="note">${num(this.t.rows, {c: 'rows of inst', about: 'SELECT count(*) FROM inst WHERE kernel = ' + L.id}, format(this.t.rows))} executed instructions; ${
             format(this.t.kept)} of them are included as single issues${this.t.detailed.size < this.used.length || this.t.until !== null
                 ? ` (multiprocessor ${[...this.t.detailed].slice(0, 8).join(', ')}${this.t.detailed.size > 8 ? ' …' : ''}${this.t.until !== null ? `, up to cycle ${format(this.t.until)}` : ''}): <code>ptxloom report ${esc(DATA.file)} --issue-slots N</code> includes more` : ''}.</p>`;
         this.strip = $('#strip', body);
