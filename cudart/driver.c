@@ -112,7 +112,7 @@ static int launch_block(cuda_function *f, const cuda_launch *l, void **extra, cu
     cuda_op op = {.kind = OP_KERNEL, .u.kernel = {.f = f, .device = s->device, .l = *l}};
     op.u.kernel.l.green = cuda_stream_green(s);
     if (cuda.options.log) cuda_self.kernel = cuda_shown_name(f);
-    const int error = cuda_copy_param_block(f, extra, &op.u.kernel.params);
+    const int error = cuda_copy_param_block(extra, &op);
     return error ? error : cuda_submit(s, &op);
 }
 

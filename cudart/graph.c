@@ -351,7 +351,7 @@ int cuda_kernel_op(const kernel_params *p, const cuda_node *changed, cuda_op *op
     int error = cuda_function_of(p->function, &op->u.kernel.f);
     if (!error) error = cuda_check_launch(op->u.kernel.f, &op->u.kernel.l, &blocks);
     if (error) return error;
-    return p->extra ? cuda_copy_param_block(op->u.kernel.f, p->extra, &op->u.kernel.params)
+    return p->extra ? cuda_copy_param_block(p->extra, op)
                     : cuda_copy_arguments(op->u.kernel.f, p->args, &op->u.kernel.params);
 }
 

@@ -275,6 +275,31 @@ static const cuda_op *op_in(const cuda_node *x, cuda_op_kind kind)
     return x && x->op.kind == kind ? &x->op : NULL;
 }
 
+/* Points `to` at the arguments of a kernel node, in the form in which they were given. */
+static int arguments_of(cuda_node *x, kernel_params *to)
+{
+    enum { BLOCK_WORDS = 6 }; /* of a block: pointer, size, end and the length */
+    const cuda_function *f = x->op.u.kernel.f;
+    uint8_t *params = x->op.u.kernel.params;
+    const size_t n = f->info.nparams + 1;
+    void **args = realloc(x->args, (n > BLOCK_WORDS ? n : BLOCK_WORDS) * sizeof *args);
+    if (!args) return CU_MEMORY_ALLOCATION;
+    x->args = args;
+    if (x->op.u.kernel.as_block) {
+        memcpy(&args[BLOCK_WORDS - 1], &x->op.u.kernel.block_bytes, sizeof(size_t));
+        args[0] = (void *)(uintptr_t)CUDA_PARAM_POINTER;
+        args[1] = params;
+        args[2] = (void *)(uintptr_t)CUDA_PARAM_SIZE;
+        args[3] = &args[BLOCK_WORDS - 1];
+        args[4] = NULL;
+        to->extra = args;
+        return CU_OK;
+    }
+    for (uint32_t k = 0; k < f->info.nparams; k++) args[k] = params + f->param[k].offset;
+    to->args = args;
+    return CU_OK;
+}
+
 int pl_cudaGraphKernelNodeGetParams(void *node, void *params)
 {
     cuda_node *x = node;
@@ -282,16 +307,11 @@ int pl_cudaGraphKernelNodeGetParams(void *node, void *params)
     const cuda_op *op = op_in(x, OP_KERNEL);
     if (!op || !p) return CU_INVALID_VALUE;
     const cuda_function *f = op->u.kernel.f;
-    if (!x->args) x->args = calloc(f->info.nparams + 1, sizeof *x->args);
-    if (!x->args) return CU_MEMORY_ALLOCATION;
-    for (uint32_t k = 0; k < f->info.nparams; k++)
-        x->args[k] = op->u.kernel.params + f->param[k].offset;
     *p = (kernel_params){.function = f->host ? f->host : f,
                          .grid = op->u.kernel.l.grid,
                          .block = op->u.kernel.l.block,
-                         .shared = (unsigned)op->u.kernel.l.shared,
-                         .args = x->args};
-    return CU_OK;
+                         .shared = (unsigned)op->u.kernel.l.shared};
+    return arguments_of(x, p);
 }
 
 /* Rows without a pitch have none here either, except between host memory (H100). */

@@ -29,20 +29,22 @@ int cuda_copy_arguments(const cuda_function *f, void *const *args, uint8_t **par
     return CU_OK;
 }
 
-int cuda_copy_param_block(const cuda_function *f, void *const *extra, uint8_t **params)
+int cuda_copy_param_block(void *const *extra, cuda_op *op)
 {
-    enum { POINTER = 1, SIZE = 2 }; /* CU_LAUNCH_PARAM_BUFFER_... */
-    const uint32_t param_bytes = f->info.param_bytes;
+    const uint32_t param_bytes = op->u.kernel.f->info.param_bytes;
+    uint8_t **params = &op->u.kernel.params;
     const void *block = NULL;
     size_t bytes = 0;
     for (; *extra; extra += 2) {
-        if ((uintptr_t)extra[0] == POINTER) block = extra[1];
-        if ((uintptr_t)extra[0] == SIZE) memcpy(&bytes, extra[1], sizeof bytes);
+        if ((uintptr_t)extra[0] == CUDA_PARAM_POINTER) block = extra[1];
+        if ((uintptr_t)extra[0] == CUDA_PARAM_SIZE) memcpy(&bytes, extra[1], sizeof bytes);
     }
     if (bytes > param_bytes) return CU_OUT_OF_RESOURCES;
     *params = calloc(1, param_bytes ? param_bytes : 1);
     if (!*params) return CU_MEMORY_ALLOCATION;
     if (block) memcpy(*params, block, bytes);
+    op->u.kernel.as_block = true;
+    op->u.kernel.block_bytes = bytes;
     return CU_OK;
 }
 

@@ -654,6 +654,9 @@ typedef struct cuda_memory_ops {
     cuda_memory_op at[];
 } cuda_memory_ops;
 
+/* CU_LAUNCH_PARAM_BUFFER_... */
+enum { CUDA_PARAM_POINTER = 1, CUDA_PARAM_SIZE };
+
 typedef struct cuda_op {
     cuda_op_kind kind;
     union {
@@ -662,6 +665,8 @@ typedef struct cuda_op {
             int device;
             cuda_launch l;
             uint8_t *params; /* owned by the holder of the op */
+            bool as_block;   /* given as one block, with `extra`; its length: */
+            size_t block_bytes;
         } kernel;
         cuda_copy copy;
         cuda_set set;
@@ -1178,7 +1183,7 @@ int cuda_check_launch(cuda_function *f, const cuda_launch *l, uint32_t *blocks);
 /* Copies the arguments into a parameter block from malloc. */
 int cuda_copy_arguments(const cuda_function *f, void *const *args, uint8_t **params);
 /* Copies a parameter block of the program: `extra` of a launch. */
-int cuda_copy_param_block(const cuda_function *f, void *const *extra, uint8_t **params);
+int cuda_copy_param_block(void *const *extra, cuda_op *op);
 void cuda_summary(void);
 
 /* ---- array.c ---- */

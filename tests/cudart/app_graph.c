@@ -72,6 +72,13 @@ void graph_block(void)
     EXPECT(seen, 55);
     p.args = extra;
     EXPECT(cudaGraphExecKernelNodeSetParams(exec, node, &p), CU_INVALID_VALUE);
+    /* A query returns the block, in the same form (H100). */
+    kernel_params back;
+    EXPECT(cudaGraphKernelNodeGetParams(node, &back), 0);
+    EXPECT(back.args == NULL && back.extra != NULL, 1);
+    EXPECT(memcmp(back.extra[1], &block.to, sizeof block.to), 0);
+    EXPECT(*(size_t *)back.extra[3], 12);
+    EXPECT(cudaGraphAddKernelNode(&node, graph, NULL, 0, &back), 0);
 }
 
 int cudaGraphAddEmptyNode(void **out, void *graph, void *const *before, size_t nbefore);
