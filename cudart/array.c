@@ -149,20 +149,40 @@ static void sparse_tile(const cuda_array *a, unsigned tile[3])
     for (unsigned k = 0; texel < CUDA_TILE_BYTES; k++, texel *= 2) tile[k % (volume ? 3 : 2)] *= 2;
 }
 
-/* Bytes of an array with deferred mapping. Slices and levels have whole tiles; the small levels
- * share one. */
+/* Returns the smallest power of two that is not below n, at most `limit`. */
+static uint64_t block_of(uint64_t n, uint64_t limit)
+{
+    uint64_t block = 1;
+    while (block < n && block < limit) block *= 2;
+    return block;
+}
+
+/* Bytes of a mip level as the hardware stores it: in blocks of groups of 64 bytes and 8 rows. A
+ * block has up to 16 groups, one above the other, or up to 4 of them in each of up to 4 slices. */
+static uint64_t level_bytes(uint64_t row, uint64_t height, uint64_t depth)
+{
+    enum { GROUP_BYTES = 64, GROUP_ROWS = 8 };
+    const uint64_t groups = cuda_round_up(height, GROUP_ROWS) / GROUP_ROWS,
+                   rows = GROUP_ROWS * block_of(groups, depth > 1 ? 4 : 16);
+    return cuda_round_up(row, GROUP_BYTES) * cuda_round_up(height, rows) *
+           cuda_round_up(depth, block_of(depth, 4));
+}
+
+/* Bytes of an array with deferred mapping (H100). */
 static uint64_t deferred_bytes(const cuda_array *a)
 {
     const uint32_t levels = a->desc.levels ? a->desc.levels : 1;
+    const bool layered = a->desc.layered || a->desc.cubemap;
+    const uint64_t texel = a->desc.format.channels * a->desc.format.bits / 8u,
+                   size[3] = {a->desc.width, a->desc.height ? a->desc.height : 1,
+                              a->desc.depth ? a->desc.depth : 1};
     uint64_t bytes = 0;
-    bool tail = false;
-    for (uint32_t k = 0; k < levels && !tail; k++) {
-        const uint64_t depth = a->desc.depth ? a->desc.depth : 1,
-                       level = pl_array_bytes(cuda.device[a->device].gpu, a->handle, k) / depth;
-        tail = level < CUDA_TILE_BYTES;
-        bytes += depth * cuda_round_up(level, CUDA_TILE_BYTES);
+    for (uint32_t k = 0; k < levels; k++) {
+        uint64_t n[3];
+        for (int i = 0; i < 3; i++) n[i] = size[i] >> k ? size[i] >> k : 1;
+        bytes += level_bytes(n[0] * texel, n[1], layered ? 1 : n[2]);
     }
-    return bytes;
+    return cuda_round_up((layered ? size[2] : 1) * bytes, CUDA_TILE_BYTES);
 }
 
 static void add_tiles(cuda_array *a)

@@ -808,6 +808,31 @@ int cudaMallocMipmappedArray(void **out, const cuda_channel *channel, cuda_exten
 int cudaMipmappedArrayGetSparseProperties(void *out, void *array);
 int cudaGetChannelDesc(cuda_channel *channel, const void *array);
 
+int cudaArrayGetMemoryRequirements(void *out, void *array, int device);
+int cudaMipmappedArrayGetMemoryRequirements(void *out, void *array, int device);
+
+/* Bytes of arrays with deferred mapping (H100). */
+static void deferred_arrays(void)
+{
+    enum { DEFERRED = 0x80 };
+    const cuda_channel one = {32, 0, 0, 0, 2}, four = {32, 32, 32, 32, 2};
+    struct {
+        size_t bytes, alignment;
+        unsigned reserved[4];
+    } m;
+    void *array;
+    EXPECT(cudaMalloc3DArray(&array, &one, (cuda_extent){1000, 700, 0}, DEFERRED), 0);
+    EXPECT(cudaArrayGetMemoryRequirements(&m, array, 0), 0);
+    EXPECT(m.bytes, 3145728);
+    EXPECT(cudaMalloc3DArray(&array, &four, (cuda_extent){33, 17, 9}, DEFERRED), 0);
+    EXPECT(cudaArrayGetMemoryRequirements(&m, array, 0), 0);
+    EXPECT(m.bytes, 262144);
+    EXPECT(cudaMallocMipmappedArray(&array, &one, (cuda_extent){256, 256, 0}, 9, DEFERRED), 0);
+    EXPECT(cudaMipmappedArrayGetMemoryRequirements(&m, array, 0), 0);
+    EXPECT(m.bytes, 393216);
+    EXPECT(m.alignment, 65536);
+}
+
 /* Normalised formats, views of other formats, and sparse arrays (H100). */
 static void formats_and_views(void)
 {
@@ -848,6 +873,7 @@ static void formats_and_views(void)
     EXPECT(cudaMipmappedArrayGetSparseProperties(&p, array), 0);
     EXPECT(p.tile[0] == 128 && p.tile[1] == 64 && p.tail_level == 4 && p.tail_bytes == 65536, 1);
     EXPECT(cudaGetChannelDesc(&seen, &p), CU_INVALID_HANDLE);
+    deferred_arrays();
 }
 
 /* Errors of an H100 for invalid calls. */
